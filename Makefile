@@ -1,0 +1,133 @@
+# tarry: see README.md for the two commands (make demo, make check), CONTRIBUTING.md for the rest.
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-builtin-rules
+
+B       ?= build
+CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+PKGCONF ?= pkg-config
+
+# The include DAG (docs/architecture.md): a folder sees only what it may include, so that an arrow
+# against the data flow does not compile.
+FOLDERS        := base format recorder decoder model analysis tui cli
+SEES_base      := base
+SEES_format    := base format
+SEES_recorder  := base format recorder
+SEES_decoder   := base format decoder
+SEES_model     := base decoder model
+SEES_analysis  := base decoder model analysis
+SEES_tui       := base decoder model analysis tui
+SEES_cli       := base format recorder decoder model analysis tui cli
+SEES_tests     := $(FOLDERS) tests/unit
+
+LIBS_PC   := libzstd zlib libtraceevent libseccomp ncursesw
+LIBS_TEST := cmocka vterm
+
+CFLAGS  ?= -O2 -g
+WARN    := -Wall -Wextra -Werror -Wshadow -Wvla -Wundef -Wpointer-arith -Wstrict-prototypes \
+           -Wmissing-prototypes -Wold-style-definition -Wno-unused-parameter -Wno-sign-compare
+HARDEN  := -fstack-protector-strong -fPIE
+CPPFLAGS_ALL = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTY_VERSION='"$(VERSION)"' $(CPPFLAGS)
+CFLAGS_ALL   = -std=gnu17 $(WARN) $(HARDEN) -pthread $(CFLAGS) $(SAN)
+LDFLAGS_ALL  = -pie -pthread $(SAN) $(LDFLAGS)
+SAN     ?=
+
+PC_CFLAGS = $(shell $(PKGCONF) --cflags $(LIBS_PC))
+PC_LIBS   = $(shell $(PKGCONF) --libs $(LIBS_PC))
+
+SRC      := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
+OBJ      := $(SRC:%.c=$(B)/obj/%.o)
+LIBOBJ   := $(filter-out $(B)/obj/cli/main.o,$(OBJ))
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_LIB := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
+PROG_SRC := $(wildcard tests/programs/*.c)
+PROG_BIN := $(PROG_SRC:tests/programs/%.c=$(B)/programs/%)
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
+
+.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test unit programs
+
+all: $(B)/tarry
+
+# A build that cannot find its libraries says which command helps.
+$(B)/.deps-ok:
+	@$(PKGCONF) --exists $(LIBS_PC) || { \
+	  echo "tarry: libraries are missing ($(LIBS_PC)). As root on Debian: make deps. Elsewhere install:" >&2; \
+	  scripts/deps --list build >&2; exit 1; }
+	@mkdir -p $(B) && touch $@
+
+define folder_rules
+$(B)/obj/$(1)/%.o: $(1)/%.c | $(B)/.deps-ok
+	@mkdir -p $$(@D)
+	$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_$(1))) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
+
+$(B)/tarry: $(OBJ)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $(OBJ) $(PC_LIBS) -lm
+
+# tests ---------------------------------------------------------------------------------------------
+$(B)/obj/tests/unit/%.o: tests/unit/%.c | $(B)/.deps-ok
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+
+$(B)/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(LIBOBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
+
+$(B)/programs/%: tests/programs/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
+
+unit: $(UNIT_BIN)
+programs: $(PROG_BIN)
+
+deps:
+	scripts/deps build
+
+deps-test:
+	scripts/deps build test
+
+check: deps-test
+	$(MAKE) all unit programs lint
+	tests/run
+
+asan: deps-test
+	$(MAKE) B=build/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" all unit programs
+	B=build/asan tests/run unit
+
+fuzz: deps-test
+	$(MAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined" fuzzers
+
+soak: deps-test
+	$(MAKE) all unit programs
+	tests/soak
+
+bench: deps-test
+	$(MAKE) all programs
+	tests/bench/run
+
+demo: deps
+	$(MAKE) all $(B)/programs/demo_stall
+	scripts/demo
+
+lint:
+	scripts/lint
+
+# -----------------------------------------------------------------------------------------------------
+install: all
+	install -D -m 755 $(B)/tarry $(DESTDIR)$(PREFIX)/bin/tarry
+	for m in docs/*.[15]; do [ ! -f $$m ] || install -D -m 644 $$m $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/tarry
+	for m in docs/*.[15]; do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+
+clean:
+	rm -rf $(B)
+
+.SECONDARY:
+-include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What part of a trace is asked about: a time window and a choice of threads and CPUs. */
+#ifndef TY_WINDOW_H
+#define TY_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model.h"
+
+struct ty_window {
+	uint64_t from_ns, to_ns; /* trace clock, [from, to) */
+	const int32_t *tids;	 /* empty: all */
+	uint32_t tids_n;
+	const char *const
+		*comms; /* shell patterns (fnmatch) against any name the thread had; empty: all */
+	uint32_t comms_n;
+	const uint32_t *cpus; /* empty: all */
+	uint32_t cpus_n;
+};
+
+/* The whole recording. */
+struct ty_window ty_window_all(const struct ty_model *m);
+/* Does it choose this thread (by tid and comm)? Time is not looked at. */
+bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint32_t thread);
+bool ty_window_cpu(const struct ty_window *w, uint32_t cpu);
+/* [start,end) cut to the window; false when nothing is left. */
+bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "err.h"
+
+/* A plain decimal number; strtod alone would also take "inf", "nan", "0x10" and leading blanks. */
+static int number(const char *s, double *v, const char **rest)
+{
+	size_t n = strspn(s, "0123456789.");
+	char t[40];
+	char *end;
+
+	if (!n || n >= sizeof(t))
+		return -TY_EUSAGE;
+	memcpy(t, s, n);
+	t[n] = 0;
+	*v = strtod(t, &end);
+	if (*end)
+		return -TY_EUSAGE;
+	*rest = s + n;
+	return 0;
+}
+
+int ty_parse_duration(const char *s, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"", 1e9},	  {"s", 1e9},	{"ms", 1e6},   {"us", 1e3},  {"ns", 1},
+		     {"m", 6e10}, {"h", 36e11}, {"min", 6e10}, {"d", 864e11}};
+	const char *rest;
+	double v;
+
+	if (number(s, &v, &rest))
+		return -TY_EUSAGE;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(rest, units[i].unit)) {
+			v = round(v * units[i].ns);
+			if (v >= 9.2e18)
+				return -TY_EUSAGE;
+			*ns = (uint64_t)v;
+			return 0;
+		}
+	return -TY_EUSAGE;
+}
+
+int ty_parse_size(const char *s, uint64_t *bytes)
+{
+	const char *rest, *units = "kmgt";
+	double v;
+
+	if (number(s, &v, &rest))
+		return -TY_EUSAGE;
+	if (*rest) {
+		const char *u = strchr(units, tolower((unsigned char)*rest));
+
+		if (!u || (rest[1] && strcasecmp(rest + 1, "b") && strcasecmp(rest + 1, "ib")))
+			return -TY_EUSAGE;
+		v *= pow(1024, (double)(u - units) + 1);
+	}
+	if (v >= 9.2e18)
+		return -TY_EUSAGE;
+	*bytes = (uint64_t)v;
+	return 0;
+}
+
+const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX])
+{
+	if (ns >= 1000000000000u)
+		snprintf(out, TY_DURATION_MAX, "%.0f s", (double)ns / 1e9);
+	else if (ns >= 1000000000u)
+		snprintf(out, TY_DURATION_MAX, "%.3f s", (double)ns / 1e9);
+	else if (ns >= 1000000u)
+		snprintf(out, TY_DURATION_MAX, "%.3g ms", (double)(ns / 1000) / 1e3);
+	else if (ns >= 1000u)
+		snprintf(out, TY_DURATION_MAX, "%.3g us", (double)ns / 1e3);
+	else
+		snprintf(out, TY_DURATION_MAX, "%u ns", (unsigned)ns);
+	return out;
+}
+
+const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX])
+{
+	static const char *unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double v = (double)bytes;
+	unsigned i = 0;
+
+	while (v >= 999.5 && i < 6) {
+		v /= 1000;
+		i++;
+	}
+	snprintf(out, TY_DURATION_MAX, i && v < 9.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
+	return out;
+}

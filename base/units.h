@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Durations and sizes as people write and read them. */
+#ifndef TY_UNITS_H
+#define TY_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * "500ms", "20s", "2m", "1.5h", "10us", "7ns"; a bare number is seconds. Result in nanoseconds.
+ * 0, or -TY_EUSAGE (empty, negative, unknown unit, out of range).
+ */
+int ty_parse_duration(const char *s, uint64_t *ns);
+
+/* "64M", "512k", "1G", "4096": bytes, powers of 1024. 0 or -TY_EUSAGE. */
+int ty_parse_size(const char *s, uint64_t *bytes);
+
+/* "2.310 s", "12.3 ms", "450 us", "80 ns": at most 9 characters; returns out. */
+#define TY_DURATION_MAX 24
+const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX]);
+
+/* "1.2 GB", "340 MB", "12 kB": powers of 1000, as file managers show them. */
+const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX]);
+
+#endif

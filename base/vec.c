@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "vec.h"
+
+int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
+{
+	size_t n = *cap ? *cap : 16, bytes;
+	void *p;
+
+	while (n < want) {
+		if (n > SIZE_MAX / 2)
+			return -TY_ENOMEM;
+		n *= 2;
+	}
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return -TY_ENOMEM;
+	p = realloc(*v, bytes);
+	if (!p)
+		return -TY_ENOMEM;
+	*v = p;
+	*cap = n;
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Growable arrays of any type:  VEC(struct foo) foos = {0};  vec_push(&foos, f) -> 0 or -TY_ENOMEM.
+ * Doubling, so that appending n elements costs O(n); vec_fini frees.
+ */
+#ifndef TY_VEC_H
+#define TY_VEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "err.h"
+
+#define VEC(T)                                                                                     \
+	struct {                                                                                   \
+		T *v;                                                                              \
+		size_t n, cap;                                                                     \
+	}
+
+/* Grow *v so that it holds `want` elements of `size` bytes. 0 or -TY_ENOMEM. */
+int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size);
+
+#define vec_reserve(a, want)                                                                       \
+	((want) <= (a)->cap ? 0 : ty_vec_grow((void **)&(a)->v, &(a)->cap, (want), sizeof(*(a)->v)))
+#define vec_push(a, ...)                                                                           \
+	(vec_reserve(a, (a)->n + 1) ? -TY_ENOMEM : ((a)->v[(a)->n++] = (__VA_ARGS__), 0))
+#define vec_fini(a)	(free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
+#define vec_each(it, a) for (typeof((a)->v) it = (a)->v; it < (a)->v + (a)->n; it++)
+
+#endif

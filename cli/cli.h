@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all subcommands share: the dispatch table's type, options common to all readers, an opened
+ * trace. Messages go to stderr as "tarry: sentence"; exit status 0 good, 1 failed, 2 wrong usage.
+ */
+#ifndef TY_CLI_H
+#define TY_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "events.h"
+#include "formats.h"
+#include "model.h"
+#include "syscalls.h"
+#include "trace.h"
+#include "vec.h"
+#include "window.h"
+
+enum { TY_EXIT_GOOD = 0, TY_EXIT_FAILED = 1, TY_EXIT_USAGE = 2 };
+
+int ty_cmd_record(int argc, char **argv);
+int ty_cmd_view(int argc, char **argv);
+int ty_cmd_report(int argc, char **argv);
+int ty_cmd_dump(int argc, char **argv);
+int ty_cmd_doctor(int argc, char **argv);
+
+/* "tarry: ..." on stderr; usage errors end with a hint at --help. Return the exit status. */
+int ty_cli_fail(const struct ty_err *err);
+int ty_cli_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Options that every reader takes. */
+struct ty_select {
+	const char *from,
+		*to; /* as typed: seconds from start, +N / -N, clock time HH:MM:SS[.frac] */
+	VEC(int32_t) tids;
+	VEC(const char *) comms;
+	VEC(uint32_t) cpus;
+	bool json;
+};
+
+/* getopt_long entries and values of the common options; a command's own start at TY_OPT_OWN. */
+enum {
+	TY_OPT_FROM = 1000,
+	TY_OPT_TO,
+	TY_OPT_TID,
+	TY_OPT_COMM,
+	TY_OPT_CPU,
+	TY_OPT_JSON,
+	TY_OPT_OWN
+};
+#define TY_SELECT_OPTIONS                                                                          \
+	{"from", required_argument, NULL, TY_OPT_FROM},                                            \
+		{"to", required_argument, NULL, TY_OPT_TO},                                        \
+		{"tid", required_argument, NULL, TY_OPT_TID},                                      \
+		{"comm", required_argument, NULL, TY_OPT_COMM},                                    \
+		{"cpu", required_argument, NULL, TY_OPT_CPU},                                      \
+	{                                                                                          \
+		"json", no_argument, NULL, TY_OPT_JSON                                             \
+	}
+
+/* Take one common option: 0, or the exit status after a message (bad number: TY_EXIT_USAGE). */
+int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *arg);
+void ty_select_fini(struct ty_select *s);
+
+/* An opened file. Members are there as asked for by the flags; fini in any state. */
+struct ty_session {
+	struct ty_trace *trace;
+	struct ty_formats *formats;
+	struct ty_events *events; /* at the first event */
+	struct ty_model *model;
+	const struct ty_sysarch *arch;
+};
+enum { TY_OPEN_EVENTS = 1, TY_OPEN_MODEL = 2 }; /* MODEL implies EVENTS (rewound) */
+
+/* Open path (default tarry.dat when NULL); progress on stderr when that is a terminal. Warnings
+ * (unfinished, truncated) are printed to stderr. 0 or -TY_E... with err. */
+int ty_session_open(struct ty_session *s, const char *path, unsigned flags, struct ty_err *err);
+void ty_session_fini(struct ty_session *s);
+
+/*
+ * Resolve from/to against the trace: into w (borrowing from sel). Without a model the start is that
+ * of the first event. 0, or -TY_EUSAGE with a sentence (not a time; from after to; outside the
+ * trace).
+ */
+int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
+		     struct ty_err *err);
+
+#endif

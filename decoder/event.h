@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The normalised event: what every layer above the decoder sees, whatever the file's kernel, word
+ * size or byte order. Known kernel events are decoded into the union by precomputed field offsets
+ * (decoder/formats.h); all others keep only their head and raw bytes.
+ */
+#ifndef TY_EVENT_H
+#define TY_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* kind, system, event name in the kernel. GAP and OTHER have no fixed name. */
+#define TY_EVENT_KINDS(X)                                                                          \
+	X(SYS_ENTER, "raw_syscalls", "sys_enter")                                                  \
+	X(SYS_EXIT, "raw_syscalls", "sys_exit")                                                    \
+	X(SWITCH, "sched", "sched_switch")                                                         \
+	X(WAKING, "sched", "sched_waking")                                                         \
+	X(WAKEUP, "sched", "sched_wakeup")                                                         \
+	X(WAKEUP_NEW, "sched", "sched_wakeup_new")                                                 \
+	X(MIGRATE, "sched", "sched_migrate_task")                                                  \
+	X(FORK, "sched", "sched_process_fork")                                                     \
+	X(EXEC, "sched", "sched_process_exec")                                                     \
+	X(EXIT, "sched", "sched_process_exit")                                                     \
+	X(PI_SETPRIO, "sched", "sched_pi_setprio")                                                 \
+	X(NEWTASK, "task", "task_newtask")                                                         \
+	X(RENAME, "task", "task_rename")                                                           \
+	X(IRQ_ENTRY, "irq", "irq_handler_entry")                                                   \
+	X(IRQ_EXIT, "irq", "irq_handler_exit")                                                     \
+	X(SOFTIRQ_ENTRY, "irq", "softirq_entry")                                                   \
+	X(SOFTIRQ_EXIT, "irq", "softirq_exit")                                                     \
+	X(SOFTIRQ_RAISE, "irq", "softirq_raise")                                                   \
+	X(HRTIMER_EXPIRE, "timer", "hrtimer_expire_entry")                                         \
+	X(BLOCK_ISSUE, "block", "block_rq_issue")                                                  \
+	X(BLOCK_COMPLETE, "block", "block_rq_complete")                                            \
+	X(SIGNAL_GENERATE, "signal", "signal_generate")                                            \
+	X(SIGNAL_DELIVER, "signal", "signal_deliver")                                              \
+	X(CONTENTION_BEGIN, "lock", "contention_begin")                                            \
+	X(CONTENTION_END, "lock", "contention_end")                                                \
+	X(PRINT, "ftrace", "print")
+
+enum ty_event_kind {
+	TY_EV_OTHER = 0,
+	TY_EV_GAP, /* events were lost here: u.gap */
+#define X(k, s, n) TY_EV_##k,
+	TY_EVENT_KINDS(X)
+#undef X
+		TY_EV_VECTOR_ENTRY, /* any irq_vectors:NAME_entry; NAME by the event's format */
+	TY_EV_VECTOR_EXIT,
+	TY_EV_KINDS
+};
+
+#define TY_COMM 16
+
+/* common_flags of a record (include/linux/trace_events.h, enum trace_flag_type) */
+#define TY_EVF_HARDIRQ 0x08
+#define TY_EVF_SOFTIRQ 0x10
+#define TY_EVF_NMI     0x40
+
+/* prev_state of sched_switch as the kernel reports it (TASK_REPORT bits); 0 = preempted or yielding
+ */
+#define TY_TASK_INTERRUPTIBLE	0x01
+#define TY_TASK_UNINTERRUPTIBLE 0x02
+#define TY_TASK_STOPPED		0x04
+#define TY_TASK_TRACED		0x08
+#define TY_TASK_DEAD		0x10
+#define TY_TASK_ZOMBIE		0x20
+#define TY_TASK_PARKED		0x40
+#define TY_TASK_IDLE		0x80
+#define TY_TASK_PREEMPTED	0x100 /* "R+" */
+
+/* Where a record lies in the file; opaque, stable for the same file. See ty_events_read_at. */
+typedef uint64_t ty_loc;
+
+struct ty_event {
+	uint64_t ts_ns; /* trace clock */
+	ty_loc loc;
+	int32_t tid; /* common_pid: the thread that was current; 0 = idle */
+	uint32_t cpu;
+	uint16_t buffer;      /* index into the trace's buffers */
+	uint16_t id;	      /* event id of this file, 0 for a gap */
+	uint8_t kind;	      /* enum ty_event_kind */
+	uint8_t flags;	      /* common_flags */
+	uint8_t preempt;      /* common_preempt_count */
+	uint8_t decode_error; /* a known event whose record is too short: the union is zero */
+	uint32_t size;	      /* of data */
+	const uint8_t
+		*data; /* the raw record, file byte order; valid until the next event is pulled */
+	union {
+		/* GAP: events lost on this cpu and buffer in (from_ns, ts_ns]. from_ns is the time
+		 * of the last event before (0: since the recording began). */
+		struct {
+			uint64_t from_ns;
+			uint64_t count; /* UINT64_MAX: unknown number */
+			uint8_t what;	/* enum ty_gap */
+		} gap;
+		struct {
+			int64_t nr;
+			uint64_t args[6];
+		} enter;
+		struct {
+			int64_t nr, ret;
+		} exit;
+		struct {
+			int32_t prev_tid, next_tid;
+			int32_t prev_prio, next_prio;
+			uint64_t prev_state;
+			char prev_comm[TY_COMM + 1], next_comm[TY_COMM + 1];
+		} sw;
+		struct { /* WAKING, WAKEUP, WAKEUP_NEW */
+			int32_t tid, prio, target_cpu;
+			char comm[TY_COMM + 1];
+		} wake;
+		struct {
+			int32_t tid, prio, from_cpu, to_cpu;
+			char comm[TY_COMM + 1];
+		} migrate;
+		struct {
+			int32_t parent_tid, child_tid;
+			char parent_comm[TY_COMM + 1], child_comm[TY_COMM + 1];
+		} fork;
+		struct {
+			int32_t tid, old_tid;
+			const char *filename; /* into data; NUL-terminated; "" when damaged */
+		} exec;
+		struct {
+			int32_t tid, prio;
+			int8_t group_dead; /* -1: this kernel does not say */
+			char comm[TY_COMM + 1];
+		} tex; /* EXIT */
+		struct {
+			int32_t tid, old_prio, new_prio;
+		} pi;
+		struct {
+			int32_t tid;
+			uint64_t clone_flags;
+			char comm[TY_COMM + 1];
+		} newtask;
+		struct {
+			int32_t tid;
+			char old_comm[TY_COMM + 1], new_comm[TY_COMM + 1];
+		} rename;
+		struct { /* IRQ_ENTRY, IRQ_EXIT */
+			int32_t irq, ret;
+			const char *name; /* "" on exit */
+		} irq;
+		struct { /* SOFTIRQ_*, VECTOR_* */
+			uint32_t vec;
+		} softirq;
+		struct {
+			uint64_t hrtimer, function;
+		} hrtimer;
+		struct {					 /* BLOCK_ISSUE, BLOCK_COMPLETE */
+			uint32_t major, minor, nr_sector, bytes; /* bytes 0: not in this event */
+			uint64_t sector;
+			int32_t error;
+			char rwbs[12];
+			char comm[TY_COMM + 1]; /* issue only */
+		} block;
+		struct { /* SIGNAL_GENERATE (tid = receiver), SIGNAL_DELIVER (tid = current) */
+			int32_t sig, err, code, tid, group, result;
+		} sig;
+		struct {
+			uint64_t lock;
+			uint32_t flags;
+			int32_t ret; /* end only */
+		} lock;
+		struct {
+			const char *text; /* into data, NUL-terminated */
+		} print;
+	} u;
+};
+
+enum ty_gap {
+	TY_GAP_OVERRUN,	  /* the kernel overwrote events before they were read */
+	TY_GAP_DAMAGED,	  /* a page or chunk of the file could not be decoded */
+	TY_GAP_UNFINISHED /* the recorder died: what follows was never written */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All events of a trace in time order: ring pages of every (buffer, cpu) stream, merged. Every
+ * event is given once; equal times keep the order buffer, then cpu (as trace-cmd report). Lost
+ * events are given as TY_EV_GAP in place. Memory: one decompressed chunk per stream.
+ */
+#ifndef TY_EVENTS_H
+#define TY_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "event.h"
+#include "formats.h"
+
+struct ty_trace;
+struct ty_events;
+
+/* Trace and formats are borrowed and must outlive the source. formats may be NULL: heads only. */
+int ty_events_open(const struct ty_trace *trace, const struct ty_formats *formats,
+		   struct ty_events **out, struct ty_err *err);
+void ty_events_close(struct ty_events *es);
+
+/* The next event into *ev: 1, or 0 at the end. A damaged chunk or page is a GAP, never a failure;
+ * negative only for out of memory and I/O errors. */
+int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err);
+
+/* Start again at the first event with ts_ns >= t (uses chunk times where the file has them). */
+int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err);
+
+/* The one record at loc (as given by an earlier event of the same file), decoded. Used to read
+ * system call arguments again. 0, or -TY_ENOTFOUND. */
+int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err);
+
+/* Raw bytes consumed of all bytes, for progress: both may be 0 before the first event. */
+void ty_events_progress(const struct ty_events *es, uint64_t *done_bytes, uint64_t *all_bytes);
+
+#endif

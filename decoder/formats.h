@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event formats of one trace: which event id is which kind, and where its fields lie. Built once
+ * from the format texts stored in the file (never from this kernel's), parsed by libtraceevent.
+ * The hot path (ty_formats_decode) uses the precomputed offsets only.
+ */
+#ifndef TY_FORMATS_H
+#define TY_FORMATS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "err.h"
+#include "event.h"
+
+struct ty_trace;
+struct ty_formats;
+
+int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct ty_err *err);
+void ty_formats_free(struct ty_formats *f);
+
+/*
+ * Fill head (id, kind, tid, flags, preempt) and union of *ev from ev->data/ev->size. Fields missing
+ * in this kernel's format are zero (or -1 where the struct says so). Never reads outside the
+ * record: a record too short for its kind sets decode_error.
+ */
+void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev);
+
+/* Names by event id; "unknown" system and "event_N"-like name for ids not in the file. Borrowed. */
+const char *ty_formats_system(const struct ty_formats *f, uint16_t id);
+const char *ty_formats_name(const struct ty_formats *f, uint16_t id);
+
+/*
+ * The text of an event's fields as the kernel's print format gives it (libtraceevent; slow path),
+ * appended to out. Not thread-safe.
+ */
+int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_buf *out);
+
+/* One raw field of an event, for JSON. */
+struct ty_field_value {
+	const char *name; /* borrowed from the formats */
+	enum { TY_FIELD_INT, TY_FIELD_UINT, TY_FIELD_STR, TY_FIELD_ARRAY } type;
+	int64_t i;
+	uint64_t u;
+	const char *s;	     /* STR: s[0..n), without NUL */
+	size_t n;	     /* STR: bytes; ARRAY: elements, fetched by ty_formats_element */
+	const uint8_t *base; /* ARRAY: bytes of the array */
+	unsigned elem_size;
+	bool elem_signed, big_endian;
+};
+
+/* Number of fields of an event (without the common_ ones), and the k-th of this record.
+ * ty_formats_field returns 0, or -TY_EFORMAT when the record is too short for it. */
+unsigned ty_formats_nfields(const struct ty_formats *f, uint16_t id);
+int ty_formats_field(const struct ty_formats *f, const struct ty_event *ev, unsigned k,
+		     struct ty_field_value *out);
+int64_t ty_formats_element(const struct ty_field_value *v, size_t i);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls as people read them: names by libseccomp, arguments in symbolic form as strace shows
+ * them where their values alone say enough. Strings behind pointers are not in the trace: pointers
+ * are shown as such.
+ */
+#ifndef TY_SYSCALLS_H
+#define TY_SYSCALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+enum ty_abi {
+	TY_ABI_NATIVE64, /* of the traced machine's 64-bit kernel */
+	TY_ABI_COMPAT32, /* a 32-bit caller (i386 on x86_64, arm on aarch64) */
+	TY_ABI_X32,
+	TY_ABI_UNSURE /* the trace does not say; numbers read as native */
+};
+
+/* The machine whose numbers are meant: "x86_64", "aarch64", "i686"...; unknown ones give syscall_N.
+ */
+struct ty_sysarch;
+const struct ty_sysarch *ty_sysarch_find(const char *machine);
+
+/* Name of a call: "openat", or "syscall_1234" in buf when the table has none. Thread-safe. */
+const char *ty_syscall_name(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, char buf[32]);
+/* Number of a name, -1 when unknown. */
+int ty_syscall_number(const struct ty_sysarch *a, const char *name);
+/* How many arguments the call takes (6 when unknown). */
+unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
+
+/* "AT_FDCWD, 0x7f.., O_RDONLY|O_CLOEXEC" appended to out. */
+int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
+			const uint64_t args[6], struct ty_buf *out);
+/* "3", "-1 ENOENT (No such file or directory)", "0x7f..." (mmap, brk), "?" + " ERESTARTSYS (...)"
+ * appended to out. */
+int ty_syscall_fmt_ret(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, int64_t ret,
+		       struct ty_buf *out);
+/* "ENOENT" for 2; NULL for unknown numbers. Includes the kernel's internal ERESTART*. */
+const char *ty_errno_name(int e);
+
+#endif

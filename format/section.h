@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tarry's own sections: what trace.dat has no place for. All are text, one item per line, so that
+ * the reader of one is a line splitter and a person can read it with `strings`; unknown keys and
+ * types are skipped by readers, so new ones may be added. Layout on disk: tarry.dat(5).
+ */
+#ifndef TY_SECTION_H
+#define TY_SECTION_H
+
+enum ty_section {
+	/*
+	 * key=value lines. Keys: tarry (version), host, kernel, arch, cpus (online at start, list
+	 * form), possible_cpus, cpu_model, mem_bytes, page_size, mode (command|pids|all), command
+	 * (shell-quoted), command_tid, pid (repeated), recorder_tid, cwd, start_realtime_ns, event
+	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a space),
+	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events),
+	 * buffer_bytes.
+	 */
+	TY_SEC_MACHINE = 1,
+	/*
+	 * Threads alive when recording began. First line: "taken FROM_NS TO_NS" (trace clock). Then
+	 * one line per thread, TAB-separated: tid tgid ppid start_boot_ns state policy prio cpu
+	 * syscall wchan affinity cgroup comm. state: the letter of /proc/TID/stat; syscall: number,
+	 * "running" or "-"; missing values "-"; TAB, newline and backslash in cgroup and comm as \t
+	 * \n \\.
+	 */
+	TY_SEC_THREADS = 2,
+	/*
+	 * key=value lines, written at the end: end_ns (trace clock), duration_ns, events, lost,
+	 * raw_bytes, cpu_user_ns, cpu_sys_ns (recorder's own), command_status (as waitpid gives),
+	 * stat (repeated: "BUFFER CPU entries overrun commit_overrun dropped read"), stop (why it
+	 * ended).
+	 */
+	TY_SEC_SELF = 3,
+	/* Chunk directory of the finished file, one line per chunk: "BUFFER CPU FIRST_NS LAST_NS
+	   CRC32". */
+	TY_SEC_CHUNKS = 4,
+};
+
+/*
+ * Clock correlation needs no section: the recorder writes trace_marker lines
+ * "tarry_clock realtime_ns=N monotonic_ns=N boottime_ns=N tsc=N" into the top buffer at start, at
+ * the end and every few seconds; the time stamp of that print event is the trace clock.
+ */
+#define TY_CLOCK_MARKER "tarry_clock "
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool: what the recorder writes while it records, and what is left when it dies.
+ *
+ *   file   = head chunk*
+ *   head   = 64 bytes: "TARRYSPL" u32 version(1) u32 page_size u32 long_size u32 0...
+ *   chunk  = 64-byte struct ty_spool_chunk (little endian), then `stored` bytes of payload
+ *
+ * The payload of a DATA chunk is a trace.dat v7 compressed chunk, byte for byte (u32 compressed
+ * size, u32 raw size, zstd frame), so that finishing is copying. Chunks lie in any order (writers
+ * reserve space by an atomic add and write without locks); `seq` orders those of one stream. A
+ * reader that meets anything but a valid chunk head at its place searches for the next one: zeros
+ * (a reservation that was never written) and torn tails cost at most the chunks that lay there.
+ */
+#ifndef TY_SPOOL_H
+#define TY_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "section.h"
+
+enum ty_spool_type {
+	TY_SPOOL_DATA = 1,    /* ring pages; stream = buffer << 16 | cpu */
+	TY_SPOOL_SECTION = 2, /* a tarry section; stream = enum ty_section; payload as DATA's */
+	TY_SPOOL_META = 3,    /* a v7 metadata text; stream = enum ty_spool_meta */
+};
+
+/* Metadata that the finished file holds in standard v7 sections and options. */
+enum ty_spool_meta {
+	TY_META_HEADER_PAGE = 1,
+	TY_META_HEADER_EVENT,
+	TY_META_FTRACE_FORMAT, /* one per event: the format text */
+	TY_META_EVENT_FORMAT,  /* one per event: "SYSTEM\0" then the format text */
+	TY_META_KALLSYMS,
+	TY_META_PRINTK,
+	TY_META_CMDLINES,
+	TY_META_BUFFER,	 /* one per buffer, in order: "NAME\0CLOCK\0" */
+	TY_META_CPUSTAT, /* one per buffer and cpu: text of per_cpu/cpuN/stats */
+	TY_META_UNAME,
+	TY_META_VERSION,
+	TY_META_CPUCOUNT,    /* decimal */
+	TY_META_TRACE_CLOCK, /* text of the trace_clock file */
+};
+
+struct ty_spool_chunk {
+	uint32_t magic; /* TY_SPOOL_CHUNK_MAGIC */
+	uint16_t type, flags;
+	uint32_t stream;
+	uint32_t stored;	    /* bytes of payload that follow */
+	uint64_t seq;		    /* 0, 1, 2... within (type, stream) */
+	uint64_t first_ns, last_ns; /* DATA: time of its first page and of its last */
+	uint32_t raw;		    /* bytes before compression */
+	uint32_t crc;		    /* crc32 (zlib) of the payload */
+	uint32_t pad[3];
+	uint32_t head_crc; /* crc32 of the 60 bytes before */
+};
+_Static_assert(sizeof(struct ty_spool_chunk) == 64, "on disk");
+
+#define TY_SPOOL_MAGIC	     "TARRYSPL"
+#define TY_SPOOL_CHUNK_MAGIC 0x4b434754u /* "TGCK" */
+
+struct ty_spool; /* the writing side; all put functions are thread-safe and lock-free */
+
+/* Create (O_EXCL is not used: an existing file is replaced) the spool at path. */
+int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
+		    struct ty_err *err);
+
+/*
+ * One per writing thread: zstd context and output space, allocated (and touched) up front so that
+ * the recording path allocates nothing.
+ */
+struct ty_spool_writer;
+struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_bytes);
+void ty_spool_writer_free(struct ty_spool_writer *w);
+
+/* Compress raw bytes and append them as one chunk. 0; after the first failure (disk full, I/O)
+ * every later call fails with the same error and the file keeps all chunks written before. */
+int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
+		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n,
+		 struct ty_err *err);
+
+/* Bytes in the file so far. */
+uint64_t ty_spool_bytes(const struct ty_spool *s);
+
+/*
+ * Turn the spool into a finished trace.dat v7 at its own path: written beside it ("PATH.tmp"),
+ * synced and renamed over it. When that fails (no room) the spool stays as it is and remains
+ * readable.
+ */
+int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
+/* Close without finishing; the file stays. */
+void ty_spool_close(struct ty_spool *s);
+
+#endif

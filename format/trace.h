@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace file opened for reading: trace.dat version 6 and 7 (trace-cmd.dat.v6(5),
+ * trace-cmd.dat.v7(5)), with tarry's sections where present, or the spool of an unfinished
+ * recording (spool.h). Bytes only, no meaning: texts of the metadata, and whole ring pages of each
+ * stream.
+ */
+#ifndef TY_TRACE_H
+#define TY_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "err.h"
+#include "section.h"
+#include "vec.h"
+
+/* Text borrowed from the trace; s is NUL-terminated at s[n]; NULL when absent. */
+struct ty_text {
+	const char *s;
+	size_t n;
+};
+
+struct ty_event_format {
+	const char *system; /* "ftrace" for the tracer's own */
+	struct ty_text text;
+};
+
+struct ty_trace_buffer {
+	const char *name;  /* "" = the top buffer */
+	const char *clock; /* "perf", "local", ... */
+	uint32_t page_size;
+};
+
+/* One CPU of one buffer. Chunks are numbered from 0 in time order; each holds whole ring pages. */
+struct ty_stream {
+	uint32_t buffer; /* index into buffers */
+	uint32_t cpu;
+	uint32_t chunks;
+	uint64_t raw_bytes; /* all chunks together, decompressed */
+};
+
+struct ty_chunk {
+	uint32_t raw_bytes;	    /* decompressed; a multiple of the page size */
+	uint64_t first_page;	    /* number of its first page in the stream */
+	uint64_t first_ns, last_ns; /* 0, 0 when the file does not say (foreign files) */
+	bool missing; /* known to have existed, not in the file (gap in a spool's sequence) */
+};
+
+struct ty_trace {
+	const char *path;
+	int version; /* 6 or 7; 0 for a spool */
+	bool big_endian;
+	unsigned long_size;  /* 4 or 8: of the traced kernel */
+	bool unfinished;     /* a spool: the recorder did not finish */
+	bool truncated;	     /* bytes at the end were cut or damaged; `note` says which */
+	struct ty_text note; /* one sentence when unfinished or truncated */
+	uint64_t file_bytes;
+	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;
+	struct ty_text uname, recorder_version, trace_clock; /* options */
+	uint32_t cpu_count;
+	int64_t ts_offset_ns;		     /* OFFSET option, to be added to every time stamp */
+	VEC(struct ty_event_format) formats; /* ftrace's own, then the events */
+	VEC(struct ty_text) cpustat;	     /* one text per CPU and buffer */
+	VEC(struct ty_trace_buffer) buffers;
+	VEC(struct ty_stream) streams; /* by buffer, then cpu; only streams with data */
+	struct ty_trace_private *priv;
+};
+
+/*
+ * Open and read all metadata. One clear sentence in err when the file is not a trace, is of a kind
+ * that tarry does not read (latency text, an unknown version or compression), or is damaged before
+ * its first event. The caller closes.
+ */
+int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
+void ty_trace_close(struct ty_trace *t);
+
+/* What is known of a chunk without reading it. stream < streams.n, chunk < chunks. */
+struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk);
+
+/*
+ * Read and decompress one chunk into dst (raw_bytes long). Thread-safe (pread; own scratch per call
+ * through `scratch`, reused by the caller between calls). 0, -TY_EFORMAT when damaged (checksum,
+ * cut, bad compression: err says where), -TY_EIO.
+ */
+int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
+			struct ty_buf *scratch, struct ty_err *err);
+
+/* A tarry section's content (section.h); {NULL,0} when the file has none. Several of one type are
+ * concatenated in order. */
+struct ty_text ty_trace_section(const struct ty_trace *t, enum ty_section type);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Events to model: the scheduler state machine, system call pairing, identities over time. */
+#ifndef TY_BUILD_H
+#define TY_BUILD_H
+
+#include "err.h"
+#include "event.h"
+#include "model.h"
+
+/* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
+struct ty_build_facts {
+	const char *machine, *threads, *self, *cmdlines;
+	uint32_t cpus;	    /* of the file; 0 unknown */
+	unsigned long_size; /* 8 or 4 */
+	const char *arch;   /* "x86_64", ...; NULL: unknown */
+	const char *(*event_name)(void *ctx,
+				  uint16_t id); /* names of irq_vectors events; may be NULL */
+	void *ctx;
+};
+
+struct ty_builder;
+struct ty_builder *ty_builder_new(const struct ty_build_facts *facts); /* NULL: out of memory */
+void ty_builder_free(struct ty_builder *b);
+/* Events in time order. 0 or -TY_ENOMEM / -TY_ELIMIT (2^32 spans). */
+int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_err *err);
+/* No more events: the model (the builder is then only to be freed). */
+int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err);
+
+#endif

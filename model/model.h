@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model: what happened, as columns. One array per field, 32-bit ids, spans of one track
+ * contiguous and in time order, so that every question is a binary search and a walk. Built once
+ * (build.h), const afterwards; analyses and views only read it through this file.
+ *
+ * Times are trace-clock nanoseconds. A span is [start, end). The spans of a track neither overlap
+ * nor leave holes between the track's first and last instant: what is not known is a span of state
+ * UNKNOWN with a flag that says why. A span's flags tell apart what was recorded and what was
+ * inferred; views must show the difference.
+ */
+#ifndef TY_MODEL_H
+#define TY_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+
+#define TY_NONE UINT32_MAX
+
+/* States of a thread. IDLE only on CPU tracks. The letter is shown where colour is not. */
+#define TY_STATES(X)                                                                               \
+	X(UNKNOWN, '?', "unknown")                                                                 \
+	X(RUNNING, 'R', "running")                                                                 \
+	X(RUNNABLE, 'w', "runnable")	   /* woken or preempted, waiting for a CPU */             \
+	X(SLEEPING, 'S', "sleeping")	   /* interruptible */                                     \
+	X(BLOCKED, 'D', "uninterruptible") /* uninterruptible */                                   \
+	X(STOPPED, 'T', "stopped")	   /* by a signal or a tracer */                           \
+	X(DEAD, 'Z', "dead")		   /* after its exit */                                    \
+	X(IDLE, '.', "idle")		   /* a CPU without work */
+
+enum ty_state {
+#define X(name, letter, text) TY_ST_##name,
+	TY_STATES(X)
+#undef X
+		TY_ST_COUNT
+};
+
+char ty_state_letter(enum ty_state s);
+const char *ty_state_name(enum ty_state s);
+
+/* Why a span is less than certain, and what else is known of it. */
+#define TY_SF_INFERRED 0x01 /* its start was inferred (switch-from-idle event not delivered here)  \
+			     */
+#define TY_SF_LOST     0x02 /* state unknown, or cut, because events were lost */
+#define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
+#define TY_SF_OPEN     0x08 /* still going on when the recording ended */
+#define TY_SF_BEFORE   0x10 /* began before the recording */
+#define TY_SF_PREEMPT                                                                              \
+	0x20		 /* RUNNABLE: taken off the CPU while it could run (R+); else woken, or R */
+#define TY_SF_YIELD 0x40 /* RUNNABLE: gave up the CPU itself (state R, not preempted) */
+#define TY_SF_NEW   0x80 /* RUNNABLE: first wakeup of a new thread */
+
+struct ty_name_at {
+	uint64_t from_ns;
+	uint32_t str; /* ty_model_str */
+};
+
+/* One life of one thread: (tid, generation). */
+struct ty_thread {
+	int32_t tid;
+	uint32_t gen;	    /* 0 for the first life of this tid in the trace, 1 for the next... */
+	int32_t tgid, ppid; /* -1 when not known; ppid is the parent's tgid or the forking tid */
+	uint64_t start_ns;  /* first known instant; see born */
+	uint64_t end_ns;    /* last instant: its exit, or the end of the recording */
+	bool born, died;    /* fork / exit was recorded */
+	bool kernel;	    /* a kernel thread */
+	bool traced;	    /* its system calls are recorded */
+	uint32_t name;	    /* name at its end: the one people know it by */
+	uint32_t names_first, names_n;	     /* ty_model_names */
+	uint32_t spans_first, spans_n;	     /* ty_model_span */
+	uint32_t syscalls_first, syscalls_n; /* ty_model_syscall */
+	uint32_t migrations;
+	uint32_t wakeups;
+	int32_t forked_by; /* thread index, -1 unknown */
+};
+
+struct ty_span {
+	uint64_t start_ns, end_ns;
+	uint32_t thread; /* thread index; on CPU tracks TY_NONE for idle and unknown */
+	uint32_t cpu;	 /* RUNNING: where; RUNNABLE: the target CPU; TY_NONE unknown */
+	uint32_t edge;	 /* RUNNABLE: the wakeup that began it; SLEEPING/BLOCKED/STOPPED: the wakeup
+			    that ended it; TY_NONE */
+	uint32_t syscall; /* system call in progress at its start; TY_NONE */
+	uint8_t state;	  /* enum ty_state */
+	uint8_t flags;	  /* TY_SF_* */
+};
+
+/* A wakeup. */
+struct ty_edge {
+	uint64_t ts_ns;
+	uint32_t waker;	 /* thread index that was current; TY_NONE: idle */
+	uint32_t target; /* thread index */
+	uint32_t cpu;	 /* where the waker ran */
+	uint32_t target_cpu;
+	uint8_t context; /* TY_EVF_HARDIRQ / SOFTIRQ / NMI: not the thread itself but an interrupt
+			    on its back */
+	ty_loc loc;
+};
+
+struct ty_syscall {
+	uint64_t start_ns,
+		end_ns; /* BEFORE: start is the recording's start; OPEN: end is its end */
+	uint32_t thread;
+	int32_t nr;    /* as recorded; see abi */
+	int64_t ret;   /* valid unless OPEN or LOST */
+	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST */
+	uint8_t abi;   /* enum ty_abi (syscalls.h) */
+	ty_loc loc;    /* its sys_enter, for the arguments; 0 with BEFORE */
+};
+
+/* An interrupt handler's run on a CPU. */
+struct ty_irq_span {
+	uint64_t start_ns, end_ns;
+	uint32_t vec;
+	uint32_t name; /* string id */
+	uint8_t kind;  /* 0 hard irq, 1 softirq, 2 vector */
+	uint8_t flags; /* TY_SF_* */
+};
+
+struct ty_gap_span {
+	uint64_t from_ns, to_ns;
+	uint64_t count; /* UINT64_MAX: unknown */
+	uint32_t cpu, buffer;
+	uint8_t what; /* enum ty_gap */
+};
+
+struct ty_clock_point {
+	uint64_t ts_ns;
+	uint64_t realtime_ns, monotonic_ns, boottime_ns, tsc;
+};
+
+struct ty_model;
+
+void ty_model_free(struct ty_model *m);
+
+/* The whole recording: first instant, last instant, number of events, of lost events (known counts
+ * only; gaps_unknown: gaps whose count is not known), CPUs. */
+struct ty_summary {
+	uint64_t start_ns, end_ns;
+	uint64_t events, lost;
+	uint32_t gaps_unknown;
+	uint32_t cpus; /* tracks: highest CPU with events or from the machine facts, + 1 */
+	uint32_t threads;
+	bool has_sched, has_syscalls; /* such events are in the trace at all */
+};
+const struct ty_summary *ty_model_summary(const struct ty_model *m);
+
+const char *ty_model_str(const struct ty_model *m, uint32_t id);
+
+const struct ty_thread *ty_model_thread(const struct ty_model *m, uint32_t thread); /* < threads */
+/* The life of tid that contains t (or the nearest); TY_NONE when there is no such tid. */
+uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_ns);
+/* Its name at time t. */
+const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t thread, uint32_t *n);
+
+/* Spans by global index: a thread's are spans_first .. +spans_n. */
+struct ty_span ty_model_span(const struct ty_model *m, uint32_t span);
+/* The span of the thread that contains t, or the last before / first after; TY_NONE when none. */
+uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+
+/* CPU tracks: spans by (cpu, index). */
+uint32_t ty_model_cpu_spans(const struct ty_model *m, uint32_t cpu);
+struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_t i);
+uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
+uint32_t ty_model_irq_spans(const struct ty_model *m, uint32_t cpu);
+struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uint32_t i);
+
+struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t syscall);
+/* The system call of the thread that contains t; TY_NONE when it is in none. */
+uint32_t ty_model_syscall_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+/* The first system call of the thread with end_ns > t; spans-relative global index; TY_NONE. */
+uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+
+struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge);
+uint32_t ty_model_edges(const struct ty_model *m);
+
+const struct ty_gap_span *ty_model_gaps(const struct ty_model *m, uint32_t *n);
+const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *n);
+/* Wall clock of a trace time, by the nearest correlation points; false when the file has none. */
+bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realtime_ns);
+
+/* Events per event id, for the header of a report. n ids; count[id]. */
+const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n);
+
+/* What can be drawn as one row. */
+enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS };
+struct ty_track {
+	uint8_t kind; /* enum ty_track_kind */
+	uint32_t id;  /* CPU number or thread index */
+};
+
+/* One cell of a row: what the track did in [from, to). */
+struct ty_cell {
+	uint64_t ns[TY_ST_COUNT]; /* time in each state; SYSCALLS tracks: RUNNING = inside a call */
+	uint32_t longest;    /* index (global span, CPU span or syscall) of the span that covers the
+				most of this cell; TY_NONE: nothing here */
+	uint32_t spans;	     /* spans that touch the cell */
+	uint64_t longest_ns; /* whole length of the longest span that touches it: a stall is never
+				lost */
+	uint32_t longest_whole; /* index of that span */
+	uint8_t flags;		/* OR of the flags of the spans that touch it */
+};
+
+/*
+ * n cells of equal width over [from, to): exact occupancy (cell edges are from + (to-from)*i/n).
+ * Cost n x log(spans) by the zoom forest (forest.h).
+ */
+void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t from_ns,
+		    uint64_t to_ns, uint32_t n, struct ty_cell *out);
+
+#endif
