@@ -66,15 +66,19 @@ $(B)/obj/$(1)/%.o: $(1)/%.c | $(B)/.deps-ok
 endef
 $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 
-$(B)/tarry: $(OBJ)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $(OBJ) $(PC_LIBS) -lm
+$(B)/libtarry.a: $(LIBOBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/tarry: $(B)/obj/cli/main.o $(B)/libtarry.a
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
 
 # tests ---------------------------------------------------------------------------------------------
 $(B)/obj/tests/unit/%.o: tests/unit/%.c | $(B)/.deps-ok
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
 
-$(B)/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(LIBOBJ)
+$(B)/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/libtarry.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
 
