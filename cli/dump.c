@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* tarry dump: arguments, and the choice of what is dumped. */
+#include "dump.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: tarry dump [FILE] [events|syscalls] [options]\n\n"
+	"  events     every event once, in time order, as trace-cmd report prints it (default)\n"
+	"  syscalls   one line per system call, as strace -f -tt -T prints it\n\n"
+	"  --json         one JSON object per line\n"
+	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
+	"14:03:22.5\n"
+	"  --to T         up to T\n"
+	"  --tid N[,N]    only these threads\n"
+	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
+	"  --cpu N[,N-M]  only these CPUs\n";
+
+int ty_cmd_dump(int argc, char **argv)
+{
+	static const struct option opts[] = {
+		TY_SELECT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+	int (*run)(struct ty_session *, const struct ty_select *, const struct ty_window *, FILE *,
+		   struct ty_err *) = ty_dump_events;
+	struct ty_session s = {0};
+	struct ty_select sel = {0};
+	struct ty_err err = {0};
+	const char *path = NULL;
+	struct ty_window w;
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return TY_EXIT_GOOD;
+		}
+		if (c == '?')
+			return ty_cli_usage("dump", "unknown option or missing value");
+		status = ty_select_option(&sel, "dump", c, optarg);
+		if (status)
+			return status;
+	}
+	for (int i = optind; i < argc; i++) {
+		bool last = i == argc - 1 && (path || argc - optind == 1);
+
+		if (last && !strcmp(argv[i], "events"))
+			run = ty_dump_events;
+		else if (last && !strcmp(argv[i], "syscalls"))
+			run = ty_dump_syscalls;
+		else if (!path)
+			path = argv[i];
+		else
+			return ty_cli_usage("dump", "'%s' cannot be dumped: events, syscalls",
+					    argv[i]);
+	}
+	if (ty_session_open(&s, path, TY_OPEN_EVENTS, &err) ||
+	    ty_select_window(&sel, &s, &w, &err) || run(&s, &sel, &w, stdout, &err)) {
+		fflush(stdout);
+		status = ty_cli_fail(&err);
+	} else if (fflush(stdout) || ferror(stdout)) {
+		/* A reader that has seen enough (head) is no failure of ours. */
+		ty_fail_errno(&err, "standard output: write failed");
+		status = errno == EPIPE ? TY_EXIT_GOOD : ty_cli_fail(&err);
+	} else {
+		status = TY_EXIT_GOOD;
+	}
+	ty_session_fini(&s);
+	ty_select_fini(&sel);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The dispatch table. Everything else is in one file per subcommand. */
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *args, *help;
+} commands[] = {
+	{"record", ty_cmd_record, "[-o FILE] [-p PID | -a] [options] [-- CMD...]",
+	 "capture into FILE (default tarry.dat)"},
+	{"view", ty_cmd_view, "FILE", "the timeline"},
+	{"report", ty_cmd_report, "FILE [SECTION...]", "what happened, in numbers"},
+	{"dump", ty_cmd_dump, "FILE [syscalls|events]", "one line per item"},
+	{"doctor", ty_cmd_doctor, "",
+	 "what this machine can capture, and the fix for what it can't"},
+};
+
+static void usage(FILE *f)
+{
+	fputs("tarry records what a Linux machine did and shows it on a timeline in the "
+	      "terminal.\n\n"
+	      "usage:\n",
+	      f);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		fprintf(f, "  tarry %-7s%-44s%s\n", commands[i].name, commands[i].args,
+			commands[i].help);
+	fputs("\n`tarry COMMAND --help` tells more. See also tarry(1).\n", f);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "");
+	if (argc < 2) {
+		usage(stderr);
+		return TY_EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return TY_EXIT_GOOD;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		puts("tarry " TY_VERSION);
+		return TY_EXIT_GOOD;
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "tarry: '%s' is not a command of tarry; `tarry --help` lists them\n",
+		argv[1]);
+	return TY_EXIT_USAGE;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* Options common to all readers: --from --to --tid --comm --cpu --json. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "units.h"
+
+int ty_cli_fail(const struct ty_err *err)
+{
+	fprintf(stderr, "tarry: %s\n", err->code ? err->msg : "failed without saying why");
+	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
+}
+
+int ty_cli_usage(const char *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "tarry %s: ", cmd);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; `tarry %s --help` lists the options\n", cmd);
+	return TY_EXIT_USAGE;
+}
+
+/* A whole number from 0 to max out of s[0..n). */
+static int whole(const char *s, size_t n, unsigned long max, unsigned long *out)
+{
+	unsigned long v = 0;
+
+	if (!n)
+		return -TY_EUSAGE;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return -TY_EUSAGE;
+		v = v * 10 + (unsigned long)(s[i] - '0');
+		if (v > max)
+			return -TY_EUSAGE;
+	}
+	*out = v;
+	return 0;
+}
+
+/* "1,3-5": each number to add(). */
+static int list(const char *s, unsigned long max, int (*add)(struct ty_select *, unsigned long),
+		struct ty_select *sel)
+{
+	for (;;) {
+		size_t n = strcspn(s, ",");
+		const char *dash = memchr(s, '-', n);
+		size_t first = dash ? (size_t)(dash - s) : n;
+		unsigned long a, b;
+
+		if (whole(s, first, max, &a))
+			return -TY_EUSAGE;
+		b = a;
+		if (dash && (whole(dash + 1, n - first - 1, max, &b) || b < a || b - a > 65535))
+			return -TY_EUSAGE;
+		for (unsigned long v = a; v <= b; v++)
+			if (add(sel, v))
+				return -TY_ENOMEM;
+		if (!s[n])
+			return 0;
+		s += n + 1;
+	}
+}
+
+static int add_tid(struct ty_select *s, unsigned long v)
+{
+	return vec_push(&s->tids, (int32_t)v);
+}
+
+static int add_cpu(struct ty_select *s, unsigned long v)
+{
+	return vec_push(&s->cpus, (uint32_t)v);
+}
+
+int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *arg)
+{
+	switch (opt) {
+	case TY_OPT_FROM: s->from = arg; return 0;
+	case TY_OPT_TO: s->to = arg; return 0;
+	case TY_OPT_JSON: s->json = true; return 0;
+	case TY_OPT_TID:
+		if (list(arg, INT32_MAX, add_tid, s))
+			return ty_cli_usage(
+				cmd, "--tid takes thread ids such as 812 or 812,815, not '%s'",
+				arg);
+		return 0;
+	case TY_OPT_CPU:
+		if (list(arg, 65535, add_cpu, s))
+			return ty_cli_usage(
+				cmd, "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
+		return 0;
+	case TY_OPT_COMM:
+		if (!*arg)
+			return ty_cli_usage(
+				cmd, "--comm takes a thread's name or a pattern such as 'nginx*'");
+		return vec_push(&s->comms, arg) ? TY_EXIT_FAILED : 0;
+	}
+	return ty_cli_usage(cmd, "wrong option");
+}
+
+void ty_select_fini(struct ty_select *s)
+{
+	vec_fini(&s->tids);
+	vec_fini(&s->comms);
+	vec_fini(&s->cpus);
+}
+
+/* Seconds with up to nine decimals, exactly (no floating point). */
+static int seconds(const char *s, uint64_t *ns)
+{
+	size_t n = strcspn(s, ".");
+	uint64_t frac = 0, unit = 100000000;
+	unsigned long sec = 0;
+
+	if ((n || !s[n]) && whole(s, n, 9000000000u, &sec))
+		return -TY_EUSAGE;
+	if (s[n] == '.') {
+		if (!n && !s[1])
+			return -TY_EUSAGE;
+		for (const char *p = s + n + 1; *p; p++, unit /= 10) {
+			if (*p < '0' || *p > '9')
+				return -TY_EUSAGE;
+			frac += (uint64_t)(*p - '0') * unit;
+		}
+	}
+	*ns = sec * UINT64_C(1000000000) + frac;
+	return 0;
+}
+
+/* A number with a unit ("300ms") or bare seconds. */
+static int offset(const char *s, uint64_t *ns)
+{
+	size_t n = strlen(s);
+
+	if (n && (s[n - 1] < '0' || s[n - 1] > '9') && s[n - 1] != '.')
+		return ty_parse_duration(s, ns);
+	return seconds(s, ns);
+}
+
+/* What times are relative to. */
+struct bounds {
+	uint64_t start_ns, end_ns;
+	bool has_clock;
+	uint64_t start_real_ns; /* wall clock at start */
+};
+
+/* Without a model: the first event, and the last one and the first clock marker only when asked
+ * for. */
+static int scan_bounds(const struct ty_session *s, bool want_end, bool want_clock, struct bounds *b,
+		       struct ty_err *err)
+{
+	struct ty_event ev;
+	bool first = true;
+	const char *p;
+	int r;
+
+	while ((r = ty_events_next(s->events, &ev, err)) > 0) {
+		if (first)
+			b->start_ns = ev.ts_ns;
+		first = false;
+		b->end_ns = ev.ts_ns;
+		if (want_clock && ev.kind == TY_EV_PRINT && ev.u.print.text &&
+		    !strncmp(ev.u.print.text, TY_CLOCK_MARKER, strlen(TY_CLOCK_MARKER)) &&
+		    (p = strstr(ev.u.print.text, "realtime_ns="))) {
+			b->has_clock = true;
+			b->start_real_ns = strtoull(p + 12, NULL, 10) - (ev.ts_ns - b->start_ns);
+			want_clock = false;
+		}
+		if (!want_end && !want_clock)
+			break;
+	}
+	return r < 0 ? r : ty_events_seek(s->events, 0, err);
+}
+
+/*
+ * Wall clock of the recording's day, "HH:MM[:SS[.frac]]", to trace time. A time of day before the
+ * start is taken as the next day's when that lies within the recording.
+ */
+static int clock_time(const struct bounds *b, const char *arg, uint64_t *out)
+{
+	unsigned long h, m, sec = 0;
+	uint64_t real = b->start_real_ns, start = b->start_ns, frac = 0, t;
+	const char *p = arg;
+	struct tm tm;
+	time_t tt;
+	size_t n;
+
+	if (!b->has_clock)
+		return -TY_EUNSUPPORTED;
+	n = strcspn(p, ":");
+	if (p[n] != ':' || whole(p, n, 23, &h))
+		return -TY_EUSAGE;
+	p += n + 1;
+	n = strcspn(p, ":");
+	if (whole(p, n, 59, &m))
+		return -TY_EUSAGE;
+	p += n;
+	if (*p == ':') {
+		if (seconds(p + 1, &frac) || frac >= UINT64_C(61000000000))
+			return -TY_EUSAGE;
+		sec = frac / 1000000000;
+		frac %= 1000000000;
+	}
+	tt = (time_t)(real / 1000000000);
+	localtime_r(&tt, &tm);
+	/* The occurrence nearest to the recording: the day of its start, the one before or after.
+	 */
+	*out = start;
+	for (int day = 0; day <= 1; day++) {
+		struct tm at = tm;
+
+		at.tm_mday += day;
+		at.tm_hour = (int)h;
+		at.tm_min = (int)m;
+		at.tm_sec = (int)sec;
+		at.tm_isdst = -1;
+		t = (uint64_t)mktime(&at) * UINT64_C(1000000000) + frac;
+		if (t < real)
+			continue; /* before the start: the start itself, unless tomorrow's is inside
+				   */
+		if (day && start + (t - real) > b->end_ns)
+			break;
+		*out = start + (t - real);
+		break;
+	}
+	return 0;
+}
+
+/* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
+static int instant(const struct ty_session *s, const struct bounds *b, const char *opt,
+		   const char *arg, uint64_t *out, struct ty_err *err)
+{
+	uint64_t ns;
+	int r;
+
+	if (strchr(arg, ':')) {
+		r = clock_time(b, arg, out);
+		if (r == -TY_EUNSUPPORTED)
+			return ty_fail(
+				err, TY_EUSAGE, TY_NO_OFFSET,
+				"%s: %s %s is a clock time, but the file does not say what its "
+				"clock was; use seconds from the start",
+				s->trace->path, opt, arg);
+		if (!r)
+			return 0;
+	} else if (*arg == '-' ? !offset(arg + 1, &ns) : !offset(arg + (*arg == '+'), &ns)) {
+		if (*arg == '-')
+			*out = ns < b->end_ns - b->start_ns ? b->end_ns - ns : b->start_ns;
+		else
+			*out = ns < UINT64_MAX - b->start_ns ? b->start_ns + ns : UINT64_MAX;
+		return 0;
+	}
+	return ty_fail(
+		err, TY_EUSAGE, TY_NO_OFFSET,
+		"%s '%s' is not a time: give seconds from the start (12.5), +12.5, -3 (before the "
+		"end) or a clock time (14:03:22.5)",
+		opt, arg);
+}
+
+int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
+		     struct ty_err *err)
+{
+	struct bounds b = {.end_ns = UINT64_MAX};
+	int r;
+
+	if (s->model) {
+		b.start_ns = ty_model_summary(s->model)->start_ns;
+		b.end_ns = ty_model_summary(s->model)->end_ns;
+		b.has_clock = ty_model_realtime(s->model, b.start_ns, &b.start_real_ns);
+	} else if (sel->from || sel->to) {
+		bool clock =
+			(sel->from && strchr(sel->from, ':')) || (sel->to && strchr(sel->to, ':'));
+		bool end =
+			clock || (sel->from && *sel->from == '-') || (sel->to && *sel->to == '-');
+
+		r = scan_bounds(s, end, clock, &b, err);
+		if (r)
+			return r;
+	}
+	*w = (struct ty_window){
+		.from_ns = b.start_ns,
+		.to_ns = UINT64_MAX,
+		.tids = sel->tids.v,
+		.tids_n = (uint32_t)sel->tids.n,
+		.comms = sel->comms.v,
+		.comms_n = (uint32_t)sel->comms.n,
+		.cpus = sel->cpus.v,
+		.cpus_n = (uint32_t)sel->cpus.n,
+	};
+	if (s->model)
+		w->to_ns = b.end_ns + 1; /* the last event belongs to it */
+	if (sel->from && (r = instant(s, &b, "--from", sel->from, &w->from_ns, err)))
+		return r;
+	if (sel->to && (r = instant(s, &b, "--to", sel->to, &w->to_ns, err)))
+		return r;
+	if (w->from_ns >= w->to_ns)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "nothing lies between --from %s and --to %s%s",
+			       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
+			       s->model ? " of this recording" : "");
+	return 0;
+}
