@@ -72,16 +72,22 @@ int ty_parse_size(const char *s, uint64_t *bytes)
 
 const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX])
 {
-	if (ns >= 1000000000000u)
-		snprintf(out, TY_DURATION_MAX, "%.0f s", (double)ns / 1e9);
-	else if (ns >= 1000000000u)
-		snprintf(out, TY_DURATION_MAX, "%.3f s", (double)ns / 1e9);
-	else if (ns >= 1000000u)
-		snprintf(out, TY_DURATION_MAX, "%.3g ms", (double)(ns / 1000) / 1e3);
-	else if (ns >= 1000u)
-		snprintf(out, TY_DURATION_MAX, "%.3g us", (double)ns / 1e3);
-	else
-		snprintf(out, TY_DURATION_MAX, "%u ns", (unsigned)ns);
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		double v = (double)ns / units[i].ns;
+		/* Seconds keep their milliseconds, the rest three digits. */
+		int digits = i ? (v < 9.995 ? 2 : v < 99.95 ? 1 : 0) : (v < 1000 ? 3 : 0);
+
+		if (v >= 1) {
+			snprintf(out, TY_DURATION_MAX, "%.*f %s", digits, v, units[i].unit);
+			return out;
+		}
+	}
+	snprintf(out, TY_DURATION_MAX, "%u ns", (unsigned)ns);
 	return out;
 }
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "buf.h"
+#include "err.h"
+#include "json_out.h"
+#include "rd.h"
+#include "strtab.h"
+#include "units.h"
+#include "vec.h"
+
+static void err_keeps_innermost(void **state)
+{
+	struct ty_err e = {0};
+
+	assert_int_equal(ty_fail(&e, TY_EFORMAT, 7, "inner %d", 1), -TY_EFORMAT);
+	assert_int_equal(ty_fail(&e, TY_EIO, 9, "outer"), -TY_EIO);
+	assert_string_equal(e.msg, "inner 1");
+	assert_int_equal(e.code, TY_EFORMAT);
+	assert_int_equal(e.off, 7);
+	assert_string_equal(ty_strerror(-TY_ENOSPC), "no space left");
+}
+
+static void buf_has_a_limit(void **state)
+{
+	struct ty_buf b;
+	char big[600];
+
+	ty_buf_init(&b, 1000);
+	memset(big, 'x', sizeof(big));
+	assert_int_equal(ty_buf_add(&b, big, sizeof(big)), 0);
+	assert_int_equal(ty_buf_add(&b, big, sizeof(big)), -TY_ELIMIT);
+	assert_int_equal(b.len, 600);
+	assert_int_equal(ty_buf_addc(&b, 'y'), -TY_ELIMIT); /* sticky */
+	ty_buf_reset(&b);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(ty_buf_addc(&b, 'z'), 0);
+	assert_int_equal(ty_buf_addc(&b, 'z'), -TY_ELIMIT);
+	ty_buf_reset(&b);
+	assert_int_equal(ty_buf_addf(&b, "%0500d|%s", 1, "end"), 0);
+	assert_int_equal(b.len, 504);
+	assert_string_equal(b.p + 500, "|end");
+	ty_buf_reset(&b);
+	ty_buf_addle(&b, 0x0102030405060708, 8);
+	ty_buf_addle(&b, 0xaabb, 2);
+	assert_memory_equal(b.p, "\x08\x07\x06\x05\x04\x03\x02\x01\xbb\xaa", 10);
+	ty_buf_fini(&b);
+}
+
+static void reads_stay_inside(void **state)
+{
+	const uint8_t bytes[] = {1, 2, 3, 4, 'h', 'i', 0, 9};
+	struct ty_rd r = ty_rd_init(bytes, sizeof(bytes), false);
+
+	assert_int_equal(ty_rd_u32(&r), 0x04030201);
+	assert_string_equal(ty_rd_str(&r), "hi");
+	assert_int_equal(ty_rd_left(&r), 1);
+	assert_null(ty_rd_str(&r)); /* no NUL */
+	assert_true(r.bad);
+	assert_int_equal(ty_rd_u8(&r), 0); /* sticky */
+	r = ty_rd_init(bytes, sizeof(bytes), true);
+	assert_int_equal(ty_rd_u32(&r), 0x01020304);
+	assert_null(ty_rd_bytes(&r, UINT64_MAX));
+	r = ty_rd_init(bytes, 3, false);
+	assert_int_equal(ty_rd_u32(&r), 0);
+	assert_true(r.bad);
+}
+
+static void strings_are_interned(void **state)
+{
+	struct ty_strtab *t = ty_strtab_new();
+	char name[32];
+
+	assert_int_equal(ty_strtab_add(t, "", 0), 0);
+	for (int round = 0; round < 2; round++)
+		for (unsigned i = 1; i < 5000; i++) {
+			snprintf(name, sizeof(name), "thread-%u", i);
+			assert_int_equal(ty_strtab_add(t, name, sizeof(name)), i);
+		}
+	assert_string_equal(ty_strtab_get(t, 77), "thread-77");
+	assert_int_equal(ty_strtab_add(t, "thread-77xx", 9), 77);
+	assert_string_equal(ty_strtab_get(t, 1000000), "");
+	assert_int_equal(ty_strtab_count(t), 5000);
+	ty_strtab_free(t);
+}
+
+static void durations_and_sizes(void **state)
+{
+	static const struct {
+		const char *s;
+		uint64_t ns;
+	} good[] = {{"500ms", 500000000}, {"20s", 20000000000}, {"2m", 120000000000},
+		    {"1.5", 1500000000},  {"7ns", 7},		{"10us", 10000},
+		    {"1h", 3600000000000}};
+	static const char *const bad[] = {"",	 "-1",	"5x",	"ms", "1..2",
+					  "inf", "nan", "0x10", " 5", "99999999999d"};
+	char t[TY_DURATION_MAX];
+	uint64_t v;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(ty_parse_duration(good[i].s, &v), 0);
+		assert_int_equal(v, good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(ty_parse_duration(bad[i], &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_size("64M", &v), 0);
+	assert_int_equal(v, 64 << 20);
+	assert_int_equal(ty_parse_size("512k", &v), 0);
+	assert_int_equal(v, 512 << 10);
+	assert_int_equal(ty_parse_size("2GiB", &v), 0);
+	assert_int_equal(v, UINT64_C(2) << 30);
+	assert_int_equal(ty_parse_size("5Q", &v), -TY_EUSAGE);
+	assert_int_equal(ty_parse_size("", &v), -TY_EUSAGE);
+	assert_string_equal(ty_fmt_duration(2310000000, t), "2.310 s");
+	assert_string_equal(ty_fmt_duration(12300000, t), "12.3 ms");
+	assert_string_equal(ty_fmt_duration(999999999, t), "1000 ms");
+	assert_string_equal(ty_fmt_duration(450000, t), "450 us");
+	assert_string_equal(ty_fmt_duration(80, t), "80 ns");
+	assert_string_equal(ty_fmt_bytes(11200000, t), "11 MB");
+	assert_string_equal(ty_fmt_bytes(1234, t), "1.2 kB");
+	assert_string_equal(ty_fmt_bytes(999, t), "999 B");
+}
+
+static void json_is_json(void **state)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	struct ty_json j;
+
+	ty_json_init(&j, f);
+	ty_json_object(&j, NULL);
+	ty_json_u64(&j, "a", UINT64_MAX);
+	ty_json_array(&j, "b");
+	ty_json_i64(&j, NULL, -5);
+	ty_json_object(&j, NULL);
+	ty_json_end_object(&j);
+	ty_json_str(&j, NULL, "q\"\\\n\x01\xff\xc3\xa9\xed\xa0\x80");
+	ty_json_end_array(&j);
+	ty_json_hex(&j, "h", 255);
+	ty_json_f64(&j, "f", 1.0 / 0.0);
+	ty_json_bool(&j, "t", true);
+	ty_json_end_object(&j);
+	ty_json_line(&j);
+	ty_json_u64(&j, NULL, 1);
+	ty_json_line(&j);
+	fclose(f);
+	assert_string_equal(text,
+			    "{\"a\":18446744073709551615,\"b\":[-5,{},"
+			    "\"q\\\"\\\\\\u000a\\u0001\\ufffd\xc3\xa9\\ufffd\\ufffd\\ufffd\"],"
+			    "\"h\":\"0xff\",\"f\":null,\"t\":true}\n1\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(err_keeps_innermost), cmocka_unit_test(buf_has_a_limit),
+		cmocka_unit_test(reads_stay_inside),   cmocka_unit_test(strings_are_interned),
+		cmocka_unit_test(durations_and_sizes), cmocka_unit_test(json_is_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
