@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The window of time: always inside the recording, cells that tile it, undo. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "viewport.h"
+
+#define S 1000000000ull
+
+static void zoom_keeps_the_instant_in_place(void **state)
+{
+	struct ty_viewport v;
+	uint64_t at = 5 * S + 5 * S / 2;
+
+	ty_viewport_init(&v, 5 * S, 15 * S);
+	for (int i = 0; i < 4; i++) {
+		ty_viewport_zoom(&v, at, 1, 2);
+		assert_int_equal((at - v.from_ns) * 4, v.to_ns - v.from_ns);
+	}
+	assert_int_equal(v.to_ns - v.from_ns, 10 * S / 16);
+	for (int i = 0; i < 200; i++)
+		ty_viewport_zoom(&v, at, 1, 2);
+	assert_int_equal(v.to_ns - v.from_ns, TY_VIEW_MIN_NS);
+	assert_true(v.from_ns <= at && at <= v.to_ns);
+	for (int i = 0; i < 200; i++)
+		ty_viewport_zoom(&v, at, 2, 1);
+	assert_int_equal(v.from_ns, 5 * S);
+	assert_int_equal(v.to_ns, 15 * S);
+	/* a run of zooms is one step back */
+	assert_true(ty_viewport_undo(&v));
+	assert_int_equal(v.to_ns - v.from_ns, 10 * S);
+	assert_false(ty_viewport_undo(&v));
+}
+
+static void pan_stops_at_the_edges(void **state)
+{
+	struct ty_viewport v;
+
+	ty_viewport_init(&v, S, 11 * S);
+	ty_viewport_jump(&v, 2 * S, 4 * S);
+	ty_viewport_pan(&v, -(int64_t)(S / 2));
+	assert_int_equal(v.from_ns, S + S / 2);
+	ty_viewport_pan(&v, INT64_MIN);
+	assert_int_equal(v.from_ns, S);
+	ty_viewport_pan(&v, INT64_MAX);
+	assert_int_equal(v.to_ns, 11 * S);
+	assert_int_equal(v.from_ns, 9 * S);
+	assert_true(ty_viewport_undo(&v));
+	assert_int_equal(v.from_ns, 2 * S);
+	assert_true(ty_viewport_undo(&v));
+	assert_int_equal(v.to_ns, 11 * S);
+	assert_int_equal(v.from_ns, S);
+}
+
+static void odd_windows_are_placed(void **state)
+{
+	struct ty_viewport v;
+
+	ty_viewport_init(&v, 10, 10);
+	assert_int_equal(v.to_ns, 11);
+	ty_viewport_jump(&v, 5, 4);
+	assert_int_equal(v.from_ns, 10);
+	ty_viewport_init(&v, UINT64_MAX, UINT64_MAX);
+	assert_true(v.from_ns < v.to_ns);
+	ty_viewport_init(&v, 0, UINT64_MAX);
+	ty_viewport_zoom(&v, UINT64_MAX / 2, 1, 3);
+	ty_viewport_jump(&v, UINT64_MAX - 5, UINT64_MAX);
+	assert_int_equal(v.to_ns, UINT64_MAX);
+	assert_int_equal(v.to_ns - v.from_ns, TY_VIEW_MIN_NS);
+}
+
+static void columns_and_edges_agree(void **state)
+{
+	struct ty_viewport v;
+
+	ty_viewport_init(&v, 1000, 1000 + 777);
+	for (uint32_t n = 1; n < 200; n += 7)
+		for (uint64_t t = 1000; t < 1777; t++) {
+			uint32_t i = ty_viewport_column(&v, t, n);
+
+			assert_true(ty_viewport_edge(&v, i, n) <= t);
+			assert_true(t < ty_viewport_edge(&v, i + 1, n));
+		}
+	assert_int_equal(ty_viewport_edge(&v, 0, 80), 1000);
+	assert_int_equal(ty_viewport_edge(&v, 80, 80), 1777);
+}
+
+static void undo_forgets_the_oldest(void **state)
+{
+	struct ty_viewport v;
+	unsigned n = 0;
+
+	ty_viewport_init(&v, 0, 1000 * S);
+	for (unsigned i = 0; i < 3 * TY_VIEW_UNDO; i++)
+		ty_viewport_jump(&v, i * S, (i + 1) * S);
+	while (ty_viewport_undo(&v))
+		n++;
+	assert_int_equal(n, TY_VIEW_UNDO);
+}
+
+static void steps_are_round(void **state)
+{
+	assert_int_equal(ty_round_step(0), 1);
+	assert_int_equal(ty_round_step(3), 5);
+	assert_int_equal(ty_round_step(6), 10);
+	assert_int_equal(ty_round_step(199), 200);
+	assert_int_equal(ty_round_step(200), 200);
+	assert_int_equal(ty_round_step(201), 500);
+	assert_true(ty_round_step(UINT64_MAX) > S);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(zoom_keeps_the_instant_in_place),
+		cmocka_unit_test(pan_stops_at_the_edges),
+		cmocka_unit_test(odd_windows_are_placed),
+		cmocka_unit_test(columns_and_edges_agree),
+		cmocka_unit_test(undo_forgets_the_oldest),
+		cmocka_unit_test(steps_are_round),
+	};
+
+	return cmocka_run_group_tests_name("viewport", tests, NULL, NULL);
+}

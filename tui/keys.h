@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one table of keys: it feeds the bindings, the help screen, the footer and the man page, so
+ * that none of them can say something else than the others.
+ */
+#ifndef TY_KEYS_H
+#define TY_KEYS_H
+
+#include <stdint.h>
+
+#include "buf.h"
+
+/* Keys that are not characters; above all code points. term.c translates the terminal's. */
+enum {
+	TY_KEY_UP = 0x110000,
+	TY_KEY_DOWN,
+	TY_KEY_LEFT,
+	TY_KEY_RIGHT,
+	TY_KEY_PGUP,
+	TY_KEY_PGDN,
+	TY_KEY_HOME,
+	TY_KEY_END,
+	TY_KEY_F1,
+	TY_KEY_BACKSPACE,
+	TY_KEY_BACKTAB
+};
+#define TY_KEY_ESC     0x1b
+#define TY_KEY_ENTER   '\n'
+#define TY_KEY_TAB     '\t'
+#define TY_KEY_CTRL(c) ((c)&0x1f)
+
+/* action, group, footer word ("" not in the footer), help */
+#define TY_ACTIONS(X)                                                                              \
+	X(ZOOM_IN, "Time", "zoom", "zoom in at the cursor")                                        \
+	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \
+	X(PAN_LEFT, "Time", "pan", "pan a quarter of the window to earlier")                       \
+	X(PAN_RIGHT, "Time", "", "pan a quarter of the window to later")                           \
+	X(ALL, "Time", "all", "the whole recording")                                               \
+	X(ZOOM_SPAN, "Time", "fit", "fit the window to the span under the cursor")                 \
+	X(UNDO, "Time", "undo", "back to the window before")                                       \
+	X(GOTO, "Time", "", "go to a time: 1.5 or 250ms from the start, +2ms or -2ms from here")   \
+	X(TIME_FIRST, "Time", "", "go to the start of the recording")                              \
+	X(TIME_LAST, "Time", "", "go to the end of the recording")                                 \
+	X(LEFT, "Cursor", "", "one cell to earlier")                                               \
+	X(RIGHT, "Cursor", "", "one cell to later")                                                \
+	X(SPAN_PREV, "Cursor", "", "to the span before on this row")                               \
+	X(SPAN_NEXT, "Cursor", "", "to the next span on this row")                                 \
+	X(UP, "Cursor", "", "one row up")                                                          \
+	X(DOWN, "Cursor", "", "one row down")                                                      \
+	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
+	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
+	X(FOLD, "Cursor", "fold", "fold or unfold the process, its threads or system calls")       \
+	X(NEXT, "Findings", "next", "jump to the next of the longest waits")                       \
+	X(PREV, "Findings", "", "jump to the one before")                                          \
+	X(OPEN, "Findings", "", "jump to the chosen wait; on a row: fit the span, or unfold")      \
+	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \
+	X(HELP, "Program", "help", "this help")                                                    \
+	X(BACK, "Program", "", "close the help or the prompt; leave the list; else undo")          \
+	X(REDRAW, "Program", "", "draw the screen afresh")                                         \
+	X(QUIT, "Program", "quit", "quit")
+
+enum ty_action {
+	TY_ACT_NONE,
+#define X(name, group, footer, help) TY_ACT_##name,
+	TY_ACTIONS(X)
+#undef X
+		TY_ACT_COUNT
+};
+
+#define TY_KEYS_PER_ACTION 4
+struct ty_key_row {
+	enum ty_action action;
+	uint32_t keys[TY_KEYS_PER_ACTION]; /* 0 ends */
+	const char *group, *footer, *help;
+};
+
+/* The table, in the order of help; *n rows. */
+const struct ty_key_row *ty_keys_table(unsigned *n);
+/* TY_ACT_NONE when the key is not bound. */
+enum ty_action ty_keys_action(uint32_t key);
+const struct ty_key_row *ty_keys_row(enum ty_action a); /* NULL for TY_ACT_NONE */
+/* "w", "PgUp", "Ctrl-L", arrows as words ("Left") or, with utf8, as arrows; returns out. */
+#define TY_KEY_NAME_MAX 12
+const char *ty_key_name(uint32_t key, int utf8, char out[TY_KEY_NAME_MAX]);
+/* "w, +, =": all keys of a row; returns out. */
+#define TY_KEY_NAMES_MAX (TY_KEYS_PER_ACTION * (TY_KEY_NAME_MAX + 2))
+const char *ty_key_names(const struct ty_key_row *r, int utf8, char out[TY_KEY_NAMES_MAX]);
+
+/* The table as man(7) text for the page tarry-view. */
+int ty_keys_man(struct ty_buf *out);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Pan and zoom arithmetic; all in integers, 128 bits where a product may be larger than 64. */
+#include "viewport.h"
+
+#include <string.h>
+
+typedef unsigned __int128 u128;
+
+void ty_viewport_init(struct ty_viewport *v, uint64_t start_ns, uint64_t end_ns)
+{
+	memset(v, 0, sizeof(*v));
+	if (start_ns == UINT64_MAX)
+		start_ns--;
+	v->start_ns = start_ns;
+	v->end_ns = end_ns > start_ns ? end_ns : start_ns + 1;
+	v->from_ns = v->start_ns;
+	v->to_ns = v->end_ns;
+}
+
+static void remember(struct ty_viewport *v, enum ty_move kind)
+{
+	if (kind != TY_MOVE_JUMP && kind == v->last)
+		return;
+	v->last = kind;
+	if (v->undo_n == TY_VIEW_UNDO)
+		memmove(v->undo, v->undo + 1, --v->undo_n * sizeof(*v->undo));
+	v->undo[v->undo_n].from_ns = v->from_ns;
+	v->undo[v->undo_n++].to_ns = v->to_ns;
+}
+
+/* A window of the given length around the wish, inside the recording. */
+static void place(struct ty_viewport *v, uint64_t from, uint64_t length)
+{
+	uint64_t all = v->end_ns - v->start_ns;
+
+	if (length < TY_VIEW_MIN_NS)
+		length = TY_VIEW_MIN_NS;
+	if (length > all)
+		length = all;
+	if (from < v->start_ns)
+		from = v->start_ns;
+	if (from > v->end_ns - length)
+		from = v->end_ns - length;
+	v->from_ns = from;
+	v->to_ns = from + length;
+}
+
+void ty_viewport_jump(struct ty_viewport *v, uint64_t from_ns, uint64_t to_ns)
+{
+	remember(v, TY_MOVE_JUMP);
+	place(v, from_ns, to_ns > from_ns ? to_ns - from_ns : 0);
+}
+
+void ty_viewport_zoom(struct ty_viewport *v, uint64_t at_ns, unsigned num, unsigned den)
+{
+	uint64_t old = v->to_ns - v->from_ns, all = v->end_ns - v->start_ns, left;
+	u128 wish = (u128)old * num / den;
+	uint64_t length = wish > all ? all : (uint64_t)wish;
+
+	if (length < TY_VIEW_MIN_NS)
+		length = TY_VIEW_MIN_NS < all ? TY_VIEW_MIN_NS : all;
+	if (length == old)
+		return;
+	if (at_ns < v->from_ns)
+		at_ns = v->from_ns;
+	if (at_ns > v->to_ns)
+		at_ns = v->to_ns;
+	remember(v, TY_MOVE_ZOOM);
+	left = (uint64_t)((u128)(at_ns - v->from_ns) * length / old);
+	place(v, at_ns > left ? at_ns - left : 0, length);
+}
+
+void ty_viewport_pan(struct ty_viewport *v, int64_t delta_ns)
+{
+	uint64_t length = v->to_ns - v->from_ns, from = v->from_ns;
+
+	if (delta_ns < 0) {
+		uint64_t d = 0 - (uint64_t)delta_ns, room = from - v->start_ns;
+
+		from -= d < room ? d : room;
+	} else {
+		uint64_t d = (uint64_t)delta_ns, room = v->end_ns - v->to_ns;
+
+		from += d < room ? d : room;
+	}
+	if (from == v->from_ns)
+		return;
+	remember(v, TY_MOVE_PAN);
+	place(v, from, length);
+}
+
+void ty_viewport_follow(struct ty_viewport *v, uint64_t t_ns)
+{
+	uint64_t length = v->to_ns - v->from_ns;
+
+	if (t_ns >= v->from_ns && t_ns < v->to_ns)
+		return;
+	remember(v, TY_MOVE_PAN);
+	place(v, t_ns > length / 2 ? t_ns - length / 2 : 0, length);
+}
+
+bool ty_viewport_undo(struct ty_viewport *v)
+{
+	if (!v->undo_n)
+		return false;
+	v->undo_n--;
+	v->from_ns = v->undo[v->undo_n].from_ns;
+	v->to_ns = v->undo[v->undo_n].to_ns;
+	v->last = TY_MOVE_NONE;
+	return true;
+}
+
+uint64_t ty_viewport_edge(const struct ty_viewport *v, uint32_t i, uint32_t n)
+{
+	return v->from_ns + (uint64_t)((u128)(v->to_ns - v->from_ns) * i / (n ? n : 1));
+}
+
+uint32_t ty_viewport_column(const struct ty_viewport *v, uint64_t t_ns, uint32_t n)
+{
+	uint64_t length = v->to_ns - v->from_ns;
+	uint32_t i;
+
+	if (t_ns <= v->from_ns || !n)
+		return 0;
+	if (t_ns >= v->to_ns)
+		return n - 1;
+	i = (uint32_t)((u128)(t_ns - v->from_ns) * n / length);
+	/* Edges are rounded down: t may already lie behind the next one. */
+	while (i + 1 < n && ty_viewport_edge(v, i + 1, n) <= t_ns)
+		i++;
+	return i;
+}
+
+uint64_t ty_round_step(uint64_t min_ns)
+{
+	uint64_t p = 1;
+
+	for (;;) {
+		if (p >= min_ns)
+			return p;
+		if (2 * p >= min_ns)
+			return 2 * p;
+		if (5 * p >= min_ns)
+			return 5 * p;
+		if (p >= 1000000000000000000u)
+			return 5 * p;
+		p *= 10;
+	}
+}
