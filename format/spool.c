@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool, writing side (layout: spool.h, tarry.dat(5)).
+ *
+ * Budget of ty_spool_put: one zstd level-1 compression, one crc32, two pwrites; no lock and no
+ * allocation of its own (zstd may resize its tables when chunk sizes change for good).
+ *
+ * Invariants:
+ *   - A chunk's place is reserved by one atomic add; writers never wait for each other.
+ *   - The payload is written before its head. A writer that dies between the two leaves a place
+ *     without a head, which a reader skips; a head is never there without its payload (but after a
+ *     power cut: then the payload's crc32 tells).
+ *   - The first failure is kept and given to every later put: a recording never goes on with a
+ *     hole that nobody mentions.
+ */
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "spool_file.h"
+#include "trace_dat.h"
+
+struct ty_spool_writer {
+	struct ty_spool *spool;
+	ZSTD_CCtx *zstd;
+	size_t max_raw, cap;
+	uint8_t *out; /* V7_CHUNK_HEAD bytes, then the zstd frame */
+};
+
+/* Write all n bytes at off: 0 or -1 with errno. */
+static int write_at(int fd, const void *p, size_t n, uint64_t off)
+{
+	const char *s = p;
+
+	while (n) {
+		ssize_t w = pwrite(fd, s, n, (off_t)off);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w == 0)
+			errno = ENOSPC;
+		if (w <= 0)
+			return -1;
+		s += w;
+		n -= (size_t)w;
+		off += (uint64_t)w;
+	}
+	return 0;
+}
+
+/* The path behind links: the finished file must replace the file, not a link to it. */
+static char *resolve(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	return real ? real : strdup(path);
+}
+
+/*
+ * A fresh file at s->path. An old recording there is unlinked, not truncated: whoever has it open
+ * keeps it, and a directory that does not let us rename over it later is found out now.
+ */
+static int create_file(struct ty_spool *s, struct ty_err *err)
+{
+	struct stat st;
+
+	if (!lstat(s->path, &st)) {
+		if (!S_ISREG(st.st_mode))
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "%s is not a regular file; name another output file with -o",
+				       s->path);
+		if (unlink(s->path))
+			return ty_fail_errno(err,
+					     "cannot replace %s (name another output file with -o)",
+					     s->path);
+	}
+	s->fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->fd < 0)
+		return ty_fail_errno(err, "cannot create %s (name another output file with -o)",
+				     s->path);
+	return 0;
+}
+
+int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out, struct ty_err *err)
+{
+	struct ty_spool_head head = {
+		.version = TY_SPOOL_VERSION, .page_size = page_size, .long_size = sizeof(long)};
+	struct ty_spool *s = calloc(1, sizeof(*s));
+	int r;
+
+	*out = NULL;
+	if (page_size < TY_DAT_PAGE_MIN || page_size & (page_size - 1)) {
+		free(s);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: ring pages of %u bytes", path,
+			       page_size);
+	}
+	if (!s || !(s->path = resolve(path))) {
+		free(s);
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	}
+	s->fd = -1;
+	s->page_size = page_size;
+	r = create_file(s, err);
+	memcpy(head.magic, TY_SPOOL_MAGIC, sizeof(head.magic));
+	if (!r && write_at(s->fd, &head, sizeof(head), 0)) {
+		r = ty_fail_errno(err, "cannot write %s", s->path);
+		unlink(s->path);
+	}
+	if (r) {
+		ty_spool_close(s);
+		return r;
+	}
+	atomic_init(&s->end, sizeof(head));
+	*out = s;
+	return 0;
+}
+
+void ty_spool_close(struct ty_spool *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->path);
+	free(s);
+}
+
+uint64_t ty_spool_bytes(const struct ty_spool *s)
+{
+	return atomic_load(&s->end);
+}
+
+struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_bytes)
+{
+	struct ty_spool_writer *w = calloc(1, sizeof(*w));
+	uint8_t *raw = NULL;
+
+	if (!w || max_raw_bytes > TY_CHUNK_RAW_MAX)
+		goto fail;
+	w->spool = s;
+	w->max_raw = max_raw_bytes;
+	w->cap = TY_V7_CHUNK_HEAD + ZSTD_compressBound(max_raw_bytes);
+	w->out = malloc(w->cap);
+	w->zstd = ZSTD_createCCtx();
+	raw = calloc(1, max_raw_bytes ? max_raw_bytes : 1);
+	if (!w->out || !w->zstd || !raw)
+		goto fail;
+	if (ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, 1)))
+		goto fail;
+	/* One compression of full size makes zstd allocate its tables now. */
+	memset(w->out, 1, w->cap);
+	if (ZSTD_isError(ZSTD_compress2(w->zstd, w->out, w->cap, raw, max_raw_bytes)))
+		goto fail;
+	free(raw);
+	return w;
+fail:
+	free(raw);
+	ty_spool_writer_free(w);
+	return NULL;
+}
+
+void ty_spool_writer_free(struct ty_spool_writer *w)
+{
+	if (!w)
+		return;
+	ZSTD_freeCCtx(w->zstd);
+	free(w->out);
+	free(w);
+}
+
+/* Give the first failure of the spool to this caller. */
+static int failed_before(struct ty_spool *s, struct ty_err *err)
+{
+	int code = atomic_load(&s->failed);
+
+	if (!code)
+		return 0;
+	if (atomic_load(&s->err_ready))
+		return ty_fail(err, code, s->err.off, "%s", s->err.msg);
+	return ty_fail(err, code, TY_NO_OFFSET, "%s: an earlier write failed: %s", s->path,
+		       ty_strerror(code));
+}
+
+static int fail_first(struct ty_spool *s, struct ty_err mine, struct ty_err *err)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&s->failed, &none, mine.code)) {
+		s->err = mine;
+		atomic_store(&s->err_ready, true);
+	}
+	return failed_before(s, err);
+}
+
+int ty_spool_failed(struct ty_spool *s, struct ty_err *err)
+{
+	return failed_before(s, err);
+}
+
+int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
+		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, struct ty_err *err)
+{
+	struct ty_spool_chunk c = {.magic = TY_SPOOL_CHUNK_MAGIC,
+				   .type = (uint16_t)type,
+				   .stream = stream,
+				   .seq = seq,
+				   .first_ns = first_ns,
+				   .last_ns = last_ns,
+				   .raw = (uint32_t)n};
+	struct ty_spool *s = w->spool;
+	struct ty_err mine = {0};
+	uint64_t off;
+	uint32_t z;
+	size_t r;
+
+	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
+		return failed_before(s, err);
+	if (n > w->max_raw) {
+		ty_fail(&mine, TY_ELIMIT, TY_NO_OFFSET,
+			"%s: a chunk of %zu bytes is over the writer's limit of %zu", s->path, n,
+			w->max_raw);
+		return fail_first(s, mine, err);
+	}
+	r = ZSTD_compress2(w->zstd, w->out + TY_V7_CHUNK_HEAD, w->cap - TY_V7_CHUNK_HEAD,
+			   n ? raw : "", n);
+	if (ZSTD_isError(r)) {
+		ty_fail(&mine, TY_ENOMEM, TY_NO_OFFSET, "%s: cannot compress: %s", s->path,
+			ZSTD_getErrorName(r));
+		return fail_first(s, mine, err);
+	}
+	z = (uint32_t)r;
+	memcpy(w->out, &z, 4);
+	memcpy(w->out + 4, &c.raw, 4);
+	c.stored = TY_V7_CHUNK_HEAD + z;
+	c.crc = (uint32_t)crc32(0, w->out, c.stored);
+	c.head_crc = ty_spool_head_crc(&c);
+
+	off = atomic_fetch_add(&s->end, sizeof(c) + c.stored);
+	if (write_at(s->fd, w->out, c.stored, off + sizeof(c)) ||
+	    write_at(s->fd, &c, sizeof(c), off)) {
+		ty_fail_errno(&mine,
+			      "cannot write to %s (all chunks written before stay readable; "
+			      "free space and record again)",
+			      s->path);
+		mine.off = off;
+		return fail_first(s, mine, err);
+	}
+	return 0;
+}

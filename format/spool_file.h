@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the writing side, the finishing and the reading side of the spool share: the file's head and
+ * the scan for chunk heads. The layout is told in spool.h.
+ */
+#ifndef TY_SPOOL_FILE_H
+#define TY_SPOOL_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "spool.h"
+#include "vec.h"
+
+#define TY_SPOOL_VERSION 1
+
+/* u32 compressed size, u32 raw size before the compressed bytes (trace-cmd.dat.v7(5), COMPRESSION
+ * FORMAT). */
+#define TY_V7_CHUNK_HEAD 8
+/* Most bytes one chunk may hold decompressed. */
+#define TY_CHUNK_RAW_MAX (256u << 20)
+/* Most chunks of one file: bounds the memory of the chunk tables (some 250 MB). */
+#define TY_CHUNKS_MAX (4u << 20)
+
+struct ty_spool_head {
+	char magic[8];
+	uint32_t version, page_size, long_size;
+	uint32_t pad[11];
+};
+_Static_assert(sizeof(struct ty_spool_head) == 64, "on disk");
+
+struct ty_spool {
+	int fd;
+	char *path; /* resolved */
+	uint32_t page_size;
+	_Atomic uint64_t end;  /* where the next chunk goes */
+	_Atomic int failed;    /* TY_E... of the first failure; 0 */
+	atomic_bool err_ready; /* err holds the sentence that belongs to failed */
+	struct ty_err err;
+};
+
+/* crc32 of a chunk head's first 60 bytes. */
+uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c);
+
+/* 0, or the spool's first failure. */
+int ty_spool_failed(struct ty_spool *s, struct ty_err *err);
+
+/* A chunk found in a spool: where its head lies. Its payload follows the head and lies whole in the
+ * file. */
+struct ty_spool_ent {
+	uint64_t off;
+	struct ty_spool_chunk h;
+};
+
+struct ty_spool_scan {
+	VEC(struct ty_spool_ent) ents; /* by type, stream, seq; one per seq */
+	uint32_t torn;		       /* places where a chunk should have been but was not whole */
+	uint64_t torn_off;	       /* the first of them */
+	uint64_t torn_bytes;
+	bool too_many; /* more than TY_CHUNKS_MAX: the rest was not looked at */
+};
+
+/*
+ * Find all whole chunks of a spool of `size` bytes (behind its 64-byte head). Reads heads only, but
+ * where a place is torn everything up to the next head. 0, -TY_ENOMEM, -TY_EIO.
+ */
+int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
+		  struct ty_err *err);
+void ty_spool_scan_fini(struct ty_spool_scan *s);
+
+/* Read n bytes at off: n, fewer at the end of the file, or -1 with errno. */
+int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off);
+
+#endif
