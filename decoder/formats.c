@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Event formats: the table id -> (kind, offsets) that formats_decode.c decodes by, and raw fields.
+ * The format texts are those of the file (format_text.h); the print formats are libtraceevent's
+ * business (formats_print.c) and are not touched before text is asked for.
+ *
+ * Fields differ between kernels in size, place and presence, never in meaning under one name, but
+ * for those listed with alternatives below.
+ */
+#include "formats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format_text.h"
+#include "formats_priv.h"
+#include "rd.h"
+#include "trace.h"
+
+/* Which fields a kind uses, in slot order; "a|b": the same thing under two names. */
+static const struct {
+	uint8_t kind;
+	const char *field[TY_FMT_SLOTS];
+} uses[] = {
+	{TY_EV_SYS_ENTER, {"id", "args"}},
+	{TY_EV_SYS_EXIT, {"id", "ret"}},
+	{TY_EV_SWITCH,
+	 {"prev_comm", "prev_pid", "prev_prio", "prev_state", "next_comm", "next_pid",
+	  "next_prio"}},
+	{TY_EV_WAKING, {"comm", "pid", "prio", "target_cpu"}},
+	{TY_EV_WAKEUP, {"comm", "pid", "prio", "target_cpu"}},
+	{TY_EV_WAKEUP_NEW, {"comm", "pid", "prio", "target_cpu"}},
+	{TY_EV_MIGRATE, {"comm", "pid", "prio", "orig_cpu", "dest_cpu"}},
+	{TY_EV_FORK, {"parent_comm", "parent_pid", "child_comm", "child_pid"}},
+	{TY_EV_EXEC, {"filename", "pid", "old_pid"}},
+	{TY_EV_EXIT, {"comm", "pid", "prio", "group_dead"}},
+	{TY_EV_PI_SETPRIO, {"pid", "oldprio", "newprio"}},
+	{TY_EV_NEWTASK, {"pid", "comm", "clone_flags"}},
+	{TY_EV_RENAME, {"pid", "oldcomm", "newcomm"}},
+	{TY_EV_IRQ_ENTRY, {"irq", "name"}},
+	{TY_EV_IRQ_EXIT, {"irq", "ret"}},
+	{TY_EV_SOFTIRQ_ENTRY, {"vec"}},
+	{TY_EV_SOFTIRQ_EXIT, {"vec"}},
+	{TY_EV_SOFTIRQ_RAISE, {"vec"}},
+	{TY_EV_VECTOR_ENTRY, {"vector"}},
+	{TY_EV_VECTOR_EXIT, {"vector"}},
+	{TY_EV_HRTIMER_EXPIRE, {"hrtimer", "function"}},
+	{TY_EV_BLOCK_ISSUE, {"dev", "sector", "nr_sector", "bytes|nr_bytes", "", "rwbs", "comm"}},
+	{TY_EV_BLOCK_COMPLETE,
+	 {"dev", "sector", "nr_sector", "bytes|nr_bytes", "error|errors", "rwbs"}},
+	{TY_EV_SIGNAL_GENERATE, {"sig", "errno", "code", "pid", "group", "result"}},
+	{TY_EV_SIGNAL_DELIVER, {"sig", "errno", "code"}},
+	{TY_EV_CONTENTION_BEGIN, {"lock_addr", "flags"}},
+	{TY_EV_CONTENTION_END, {"lock_addr", "ret"}},
+	{TY_EV_PRINT, {"buf"}},
+};
+
+static const struct {
+	uint8_t kind;
+	const char *system, *name;
+} kinds[] = {
+#define X(k, s, n) {TY_EV_##k, s, n},
+	TY_EVENT_KINDS(X)
+#undef X
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+static uint8_t kind_of(const char *system, const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(system, kinds[i].system) && !strcmp(name, kinds[i].name))
+			return kinds[i].kind;
+	if (!strcmp(system, "irq_vectors")) {
+		if (ends_with(name, "_entry"))
+			return TY_EV_VECTOR_ENTRY;
+		if (ends_with(name, "_exit"))
+			return TY_EV_VECTOR_EXIT;
+	}
+	return TY_EV_OTHER;
+}
+
+/* A NUL-terminated copy that lives as long as the formats; NULL: out of memory. */
+static char *keep(struct ty_formats *f, const char *s, size_t n)
+{
+	char *p;
+
+	if (!f->kept.n || n >= f->kept_cap - f->kept_used) {
+		size_t cap = n + 1 > 65536 ? n + 1 : 65536;
+
+		p = malloc(cap);
+		if (!p || vec_push(&f->kept, p)) {
+			free(p);
+			return NULL;
+		}
+		f->kept_used = 0;
+		f->kept_cap = cap;
+	}
+	p = f->kept.v[f->kept.n - 1] + f->kept_used;
+	memcpy(p, s, n);
+	p[n] = 0;
+	f->kept_used += n + 1;
+	return p;
+}
+
+static bool named(const struct ty_ft_field *fd, const char *names)
+{
+	while (*names) {
+		size_t n = strcspn(names, "|");
+
+		if (n == fd->name_n && !memcmp(names, fd->name, n))
+			return true;
+		names += n + (names[n] == '|');
+	}
+	return false;
+}
+
+/* A slot from a field; a field of a shape that its use cannot read stays absent. */
+static struct ty_fmt_slot slot_of(const struct ty_ft_field *fd)
+{
+	struct ty_fmt_slot s = {.off = fd->off, .count = 1};
+	uint32_t size = fd->size;
+
+	if (fd->is_loc) {
+		if (fd->is_string)
+			s.how = HOW_STR | HOW_LOC | (fd->is_rel ? HOW_REL : 0);
+		else
+			size = 0;
+	} else if (fd->is_string) {
+		s.how = HOW_STR | (size ? 0 : HOW_TAIL);
+		size = size ? size : 1;
+	} else {
+		uint32_t n = fd->is_array && fd->elem_size ? size / fd->elem_size : 1;
+
+		size = fd->elem_size;
+		s.how = fd->is_signed ? HOW_SIGNED : 0;
+		s.count = (uint8_t)(n > 255 ? 255 : n);
+		if (size != 1 && size != 2 && size != 4 && size != 8)
+			size = 0;
+	}
+	if (size > UINT16_MAX)
+		size = 0;
+	s.size = (uint16_t)size;
+	return s;
+}
+
+static uint32_t slot_end(const struct ty_fmt_slot *s)
+{
+	if (!s->size)
+		return 0;
+	return s->how & HOW_TAIL ? s->off : s->off + (uint32_t)s->size * s->count;
+}
+
+/* TY_TASK_* of the letter that a print format gives to a state bit. */
+static uint16_t state_of_letter(char c)
+{
+	switch (c) {
+	case 'S': return TY_TASK_INTERRUPTIBLE;
+	case 'D': return TY_TASK_UNINTERRUPTIBLE;
+	case 'T': return TY_TASK_STOPPED;
+	case 't': return TY_TASK_TRACED;
+	case 'X':
+	case 'x': return TY_TASK_DEAD;
+	case 'Z': return TY_TASK_ZOMBIE;
+	case 'P': return TY_TASK_PARKED;
+	case 'I':
+	case 'N': return TY_TASK_IDLE; /* N (4.x): uninterruptible, does not count as load */
+	default: return 0;
+	}
+}
+
+/*
+ * The numbers behind the letters changed over the years, and where "preempted" lies moved with
+ * them; the print format of the traced kernel tells both. A text without them gets those of 4.14
+ * and later.
+ */
+static void set_states(struct ty_fmt_entry *e)
+{
+	const char *print = ty_ft_print(e->text);
+	struct ty_ft_states st = {0};
+	bool any = false;
+
+	if (print)
+		ty_ft_task_states(print, &st);
+	for (unsigned i = 0; i < 32; i++) {
+		e->state_of_bit[i] = state_of_letter(st.letter[i]);
+		any |= st.letter[i] != 0;
+	}
+	e->preempted = (uint32_t)st.preempted;
+	if (!any) {
+		for (unsigned i = 0; i < 8; i++)
+			e->state_of_bit[i] = (uint16_t)(1u << i);
+		if (!e->preempted)
+			e->preempted = TY_TASK_PREEMPTED;
+	}
+	e->plain_states = e->preempted == TY_TASK_PREEMPTED;
+	for (unsigned i = 0; i < 8; i++)
+		e->plain_states &= e->state_of_bit[i] == 1u << i;
+}
+
+/* Fields into e; those of known kinds into slots. Field lines that make no sense are left out. */
+static int add_fields(struct ty_formats *f, struct ty_fmt_entry *e)
+{
+	VEC(struct ty_ft_field) fields = {0};
+	const char *p = e->text;
+	struct ty_ft_field fd;
+	size_t use = 0;
+	int r;
+
+	while (use < sizeof(uses) / sizeof(*uses) && uses[use].kind != e->kind)
+		use++;
+	while ((r = ty_ft_next(&p, f->trace->long_size, &fd))) {
+		const char *name;
+
+		if (r < 0)
+			continue;
+		if (fd.name_n > 7 && !memcmp(fd.name, "common_", 7))
+			continue;
+		if (use < sizeof(uses) / sizeof(*uses))
+			for (unsigned i = 0; i < TY_FMT_SLOTS; i++)
+				if (uses[use].field[i] && named(&fd, uses[use].field[i]))
+					e->slot[i] = slot_of(&fd);
+		name = keep(f, fd.name, fd.name_n);
+		fd.name = name;
+		if (!name || vec_push(&fields, fd)) {
+			vec_fini(&fields);
+			return -TY_ENOMEM;
+		}
+	}
+	e->fields = fields.v;
+	e->nfields = (unsigned)fields.n;
+	e->need = f->c_need;
+	for (unsigned i = 0; i < TY_FMT_SLOTS; i++)
+		if (slot_end(&e->slot[i]) > e->need)
+			e->need = slot_end(&e->slot[i]);
+	if (e->kind == TY_EV_SWITCH)
+		set_states(e);
+	return 0;
+}
+
+/* The common fields: the same in all formats of a kernel. */
+static void set_common(struct ty_formats *f, const char *text)
+{
+	static const char *const names[] = {"common_type", "common_flags", "common_preempt_count",
+					    "common_pid"};
+	static const struct ty_fmt_slot usual[] = {
+		{0, 2, 0, 1}, {2, 1, 0, 1}, {3, 1, 0, 1}, {4, 4, HOW_SIGNED, 1}};
+	struct ty_fmt_slot *slots[] = {&f->c_type, &f->c_flags, &f->c_preempt, &f->c_pid};
+	struct ty_ft_field fd;
+
+	f->c_need = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		*slots[i] = usual[i];
+		if (text && !ty_ft_find(text, names[i], &fd) && !fd.is_array && fd.size <= 8 &&
+		    fd.off < 256)
+			*slots[i] = slot_of(&fd);
+		if (slot_end(slots[i]) > f->c_need)
+			f->c_need = slot_end(slots[i]);
+	}
+}
+
+int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct ty_err *err)
+{
+	struct ty_formats *f = calloc(1, sizeof(*f));
+	bool common = false;
+	int r = 0;
+
+	*out = NULL;
+	if (!f)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for event formats");
+	f->trace = trace;
+	f->big_endian = trace->big_endian;
+	set_common(f, NULL);
+	for (size_t i = 0; i < trace->formats.n; i++) {
+		const struct ty_event_format *t = &trace->formats.v[i];
+		struct ty_fmt_entry e = {0};
+		const char *name;
+		size_t name_n;
+
+		if (!t->text.s || ty_ft_head(t->text.s, &name, &name_n, &e.id) || f->index[e.id] ||
+		    f->entries.n >= UINT16_MAX)
+			continue;
+		if (!common) {
+			set_common(f, t->text.s);
+			common = true;
+		}
+		e.name = keep(f, name, name_n);
+		e.system = keep(f, t->system ? t->system : "", t->system ? strlen(t->system) : 0);
+		e.text = t->text.s;
+		e.text_n = t->text.n;
+		if (!e.name || !e.system) {
+			r = -TY_ENOMEM;
+			break;
+		}
+		e.kind = kind_of(e.system, e.name);
+		r = add_fields(f, &e);
+		if (!r && vec_push(&f->entries, e)) {
+			free(e.fields);
+			r = -TY_ENOMEM;
+		}
+		if (r)
+			break;
+		f->index[e.id] = (uint16_t)f->entries.n;
+	}
+	if (r) {
+		ty_formats_free(f);
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for event formats",
+			       trace->path ? trace->path : "trace");
+	}
+	*out = f;
+	return 0;
+}
+
+void ty_formats_free(struct ty_formats *f)
+{
+	if (!f)
+		return;
+	ty_fmt_print_fini(f);
+	vec_each (e, &f->entries)
+		free(e->fields);
+	vec_fini(&f->entries);
+	vec_each (p, &f->kept)
+		free(*p);
+	vec_fini(&f->kept);
+	free(f);
+}
+
+const char *ty_formats_system(const struct ty_formats *f, uint16_t id)
+{
+	const struct ty_fmt_entry *e = ty_fmt_entry(f, id);
+
+	return e ? e->system : "unknown";
+}
+
+const char *ty_formats_name(const struct ty_formats *f, uint16_t id)
+{
+	const struct ty_fmt_entry *e = ty_fmt_entry(f, id);
+	static _Thread_local char name[16];
+
+	if (e)
+		return e->name;
+	strcpy(name, "event_");
+	for (unsigned v = id,
+		      n = v > 9999  ? 5
+			  : v > 999 ? 4
+			  : v > 99  ? 3
+			  : v > 9   ? 2
+				    : 1,
+		      i = n;
+	     i > 0; i--, v /= 10) {
+		name[6 + i - 1] = (char)('0' + v % 10);
+		name[6 + n] = 0;
+	}
+	return name;
+}
+
+/* fields for JSON ------------------------------------------------------------------------------ */
+
+unsigned ty_formats_nfields(const struct ty_formats *f, uint16_t id)
+{
+	const struct ty_fmt_entry *e = ty_fmt_entry(f, id);
+
+	return e ? e->nfields : 0;
+}
+
+int64_t ty_formats_element(const struct ty_field_value *v, size_t i)
+{
+	uint64_t x;
+
+	if (i >= v->n || !v->elem_size || v->elem_size > 8)
+		return 0;
+	x = ty_load(v->base + i * v->elem_size, v->elem_size, v->big_endian);
+	if (v->elem_signed && v->elem_size < 8)
+		x = (uint64_t)((int64_t)(x << (64 - 8 * v->elem_size)) >> (64 - 8 * v->elem_size));
+	return (int64_t)x;
+}
+
+int ty_formats_field(const struct ty_formats *f, const struct ty_event *ev, unsigned k,
+		     struct ty_field_value *out)
+{
+	const struct ty_fmt_entry *e = ty_fmt_entry(f, ev->id);
+	const struct ty_ft_field *fd;
+	const uint8_t *p;
+	uint32_t n;
+
+	*out = (struct ty_field_value){.name = "", .big_endian = f->big_endian};
+	if (!e || k >= e->nfields)
+		return -TY_EFORMAT;
+	fd = &e->fields[k];
+	out->name = fd->name;
+	if (fd->off > ev->size || fd->size > ev->size - fd->off)
+		return -TY_EFORMAT;
+	p = ev->data + fd->off;
+	n = fd->size ? fd->size : ev->size - fd->off;
+	if (fd->is_loc) {
+		uint32_t loc = (uint32_t)ty_fmt_load(p, 4, f->big_endian);
+		uint32_t off = (loc & 0xffff) + (fd->is_rel ? fd->off + 4 : 0);
+
+		n = loc >> 16;
+		if (off > ev->size || n > ev->size - off)
+			return -TY_EFORMAT;
+		p = ev->data + off;
+	}
+	out->base = p;
+	out->elem_size = fd->elem_size;
+	out->elem_signed = fd->is_signed;
+	if (fd->is_string) {
+		out->type = TY_FIELD_STR;
+		out->s = (const char *)p;
+		out->n = strnlen(out->s, n);
+	} else if (fd->is_array || fd->is_loc || (n != 1 && n != 2 && n != 4 && n != 8)) {
+		out->type = TY_FIELD_ARRAY;
+		if (!out->elem_size || out->elem_size > 8 || out->elem_size == 3 ||
+		    (out->elem_size > 4 && out->elem_size < 8))
+			out->elem_size = 1;
+		out->n = n / out->elem_size;
+	} else {
+		uint64_t v = ty_fmt_load(p, n, f->big_endian);
+
+		out->type = fd->is_signed ? TY_FIELD_INT : TY_FIELD_UINT;
+		if (fd->is_signed && n < 8)
+			v = (uint64_t)((int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n));
+		out->u = v;
+		out->i = (int64_t)v;
+	}
+	return 0;
+}

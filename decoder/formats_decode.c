@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hot path of formats.h: one record into struct ty_event by precomputed offsets.
+ *
+ * Invariant of the hot path: a record is compared once with `need`, the end of the last fixed field
+ * that is used; after that every fixed field may be read unchecked. __data_loc strings are checked
+ * one by one. Budget: 15 ns per event, no allocation, no look-up by name.
+ */
+#include "formats.h"
+
+#include <string.h>
+
+#include "formats_priv.h"
+
+static inline uint64_t num(const struct ty_formats *f, const struct ty_fmt_slot *s,
+			   const uint8_t *data)
+{
+	uint64_t v;
+
+	if (s->how & HOW_STR)
+		return 0;
+	v = ty_fmt_load(data + s->off, s->size, f->big_endian);
+	if (s->how & HOW_SIGNED && s->size && s->size < 8)
+		v = (uint64_t)((int64_t)(v << (64 - 8 * s->size)) >> (64 - 8 * s->size));
+	return v;
+}
+
+/* The bytes of a string slot: its start and how many bytes may be looked at; NULL when damaged. */
+static const char *str(const struct ty_formats *f, const struct ty_fmt_slot *s,
+		       const struct ty_event *ev, uint32_t *n)
+{
+	const uint8_t *p = ev->data + s->off;
+	uint32_t loc, off, len;
+
+	*n = 0;
+	if (!s->size || !(s->how & HOW_STR))
+		return "";
+	if (s->how & HOW_TAIL) {
+		*n = ev->size - s->off;
+		return (const char *)p;
+	}
+	if (!(s->how & HOW_LOC)) {
+		*n = s->size;
+		return (const char *)p;
+	}
+	loc = (uint32_t)ty_fmt_load(p, 4, f->big_endian);
+	off = loc & 0xffff;
+	len = loc >> 16;
+	if (s->how & HOW_REL)
+		off += s->off + 4;
+	if (off > ev->size || len > ev->size - off)
+		return NULL;
+	*n = len;
+	return (const char *)ev->data + off;
+}
+
+/* A name of at most TY_COMM bytes, NUL-terminated in dst. */
+static inline void comm(const struct ty_formats *f, const struct ty_fmt_slot *s,
+			struct ty_event *ev, char *dst)
+{
+	uint32_t n;
+	const char *p;
+
+	if (s->how == HOW_STR && s->size == TY_COMM) { /* the usual char comm[16] */
+		memcpy(dst, ev->data + s->off, TY_COMM);
+		dst[TY_COMM] = 0;
+		return;
+	}
+	p = str(f, s, ev, &n);
+	if (!p) {
+		ev->decode_error = 1;
+		p = "";
+	}
+	n = (uint32_t)strnlen(p, n > TY_COMM ? TY_COMM : n);
+	memcpy(dst, p, n);
+	dst[n] = 0;
+}
+
+/* A string used in place: must end within its bytes. */
+static const char *in_place(const struct ty_formats *f, const struct ty_fmt_slot *s,
+			    struct ty_event *ev)
+{
+	uint32_t n;
+	const char *p = str(f, s, ev, &n);
+
+	if (!p || (n && !memchr(p, 0, n))) {
+		ev->decode_error = 1;
+		return "";
+	}
+	return n ? p : "";
+}
+
+static uint64_t task_state(const struct ty_fmt_entry *e, uint64_t raw)
+{
+	uint64_t v = 0;
+
+	if (e->plain_states)
+		return raw & 0x1ff;
+	if (raw & e->preempted)
+		return TY_TASK_PREEMPTED;
+	for (unsigned i = 0; i < 32; i++)
+		if (raw >> i & 1)
+			v |= e->state_of_bit[i];
+	return v & TY_TASK_IDLE ? v & ~(uint64_t)TY_TASK_UNINTERRUPTIBLE : v;
+}
+
+static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *e,
+			 struct ty_event *ev)
+{
+	const struct ty_fmt_slot *s = e->slot;
+	const uint8_t *d = ev->data;
+
+#define N(i) num(f, &s[i], d)
+#define I(i) ((int32_t)num(f, &s[i], d))
+#define U(i) ((uint32_t)num(f, &s[i], d))
+	switch (ev->kind) {
+	case TY_EV_SYS_ENTER:
+		ev->u.enter.nr = (int64_t)N(0);
+		memset(ev->u.enter.args, 0, sizeof(ev->u.enter.args));
+		for (unsigned i = 0; i < s[1].count && i < 6; i++)
+			ev->u.enter.args[i] =
+				ty_fmt_load(d + s[1].off + i * s[1].size, s[1].size, f->big_endian);
+		break;
+	case TY_EV_SYS_EXIT:
+		ev->u.exit.nr = (int64_t)N(0);
+		ev->u.exit.ret = (int64_t)N(1);
+		break;
+	case TY_EV_SWITCH:
+		comm(f, &s[0], ev, ev->u.sw.prev_comm);
+		ev->u.sw.prev_tid = I(1);
+		ev->u.sw.prev_prio = I(2);
+		ev->u.sw.prev_state = task_state(e, N(3));
+		comm(f, &s[4], ev, ev->u.sw.next_comm);
+		ev->u.sw.next_tid = I(5);
+		ev->u.sw.next_prio = I(6);
+		break;
+	case TY_EV_WAKING:
+	case TY_EV_WAKEUP:
+	case TY_EV_WAKEUP_NEW:
+		comm(f, &s[0], ev, ev->u.wake.comm);
+		ev->u.wake.tid = I(1);
+		ev->u.wake.prio = I(2);
+		ev->u.wake.target_cpu = I(3);
+		break;
+	case TY_EV_MIGRATE:
+		comm(f, &s[0], ev, ev->u.migrate.comm);
+		ev->u.migrate.tid = I(1);
+		ev->u.migrate.prio = I(2);
+		ev->u.migrate.from_cpu = I(3);
+		ev->u.migrate.to_cpu = I(4);
+		break;
+	case TY_EV_FORK:
+		comm(f, &s[0], ev, ev->u.fork.parent_comm);
+		ev->u.fork.parent_tid = I(1);
+		comm(f, &s[2], ev, ev->u.fork.child_comm);
+		ev->u.fork.child_tid = I(3);
+		break;
+	case TY_EV_EXEC:
+		ev->u.exec.filename = in_place(f, &s[0], ev);
+		ev->u.exec.tid = I(1);
+		ev->u.exec.old_tid = I(2);
+		break;
+	case TY_EV_EXIT:
+		comm(f, &s[0], ev, ev->u.tex.comm);
+		ev->u.tex.tid = I(1);
+		ev->u.tex.prio = I(2);
+		ev->u.tex.group_dead = s[3].size ? N(3) != 0 : -1;
+		break;
+	case TY_EV_PI_SETPRIO:
+		ev->u.pi.tid = I(0);
+		ev->u.pi.old_prio = I(1);
+		ev->u.pi.new_prio = I(2);
+		break;
+	case TY_EV_NEWTASK:
+		ev->u.newtask.tid = I(0);
+		comm(f, &s[1], ev, ev->u.newtask.comm);
+		ev->u.newtask.clone_flags = N(2);
+		break;
+	case TY_EV_RENAME:
+		ev->u.rename.tid = s[0].size ? I(0) : ev->tid;
+		comm(f, &s[1], ev, ev->u.rename.old_comm);
+		comm(f, &s[2], ev, ev->u.rename.new_comm);
+		break;
+	case TY_EV_IRQ_ENTRY:
+		ev->u.irq.irq = I(0);
+		ev->u.irq.ret = 0;
+		ev->u.irq.name = in_place(f, &s[1], ev);
+		break;
+	case TY_EV_IRQ_EXIT:
+		ev->u.irq.irq = I(0);
+		ev->u.irq.ret = I(1);
+		ev->u.irq.name = "";
+		break;
+	case TY_EV_SOFTIRQ_ENTRY:
+	case TY_EV_SOFTIRQ_EXIT:
+	case TY_EV_SOFTIRQ_RAISE:
+	case TY_EV_VECTOR_ENTRY:
+	case TY_EV_VECTOR_EXIT: ev->u.softirq.vec = U(0); break;
+	case TY_EV_HRTIMER_EXPIRE:
+		ev->u.hrtimer.hrtimer = N(0);
+		ev->u.hrtimer.function = N(1);
+		break;
+	case TY_EV_BLOCK_ISSUE:
+	case TY_EV_BLOCK_COMPLETE: {
+		uint32_t dev = U(0), n;
+		const char *p;
+
+		ev->u.block.major = dev >> 20; /* the kernel's own dev_t: 12 + 20 bits */
+		ev->u.block.minor = dev & 0xfffff;
+		ev->u.block.sector = N(1);
+		ev->u.block.nr_sector = U(2);
+		ev->u.block.bytes = U(3);
+		ev->u.block.error = I(4);
+		p = str(f, &s[5], ev, &n);
+		n = p ? (uint32_t)strnlen(p, n < 11 ? n : 11) : 0;
+		memset(ev->u.block.rwbs, 0, sizeof(ev->u.block.rwbs));
+		if (n)
+			memcpy(ev->u.block.rwbs, p, n);
+		comm(f, &s[6], ev, ev->u.block.comm);
+		break;
+	}
+	case TY_EV_SIGNAL_GENERATE:
+	case TY_EV_SIGNAL_DELIVER:
+		ev->u.sig.sig = I(0);
+		ev->u.sig.err = I(1);
+		ev->u.sig.code = I(2);
+		ev->u.sig.tid = ev->kind == TY_EV_SIGNAL_DELIVER ? ev->tid : I(3);
+		ev->u.sig.group = I(4);
+		ev->u.sig.result = I(5);
+		break;
+	case TY_EV_CONTENTION_BEGIN:
+	case TY_EV_CONTENTION_END:
+		ev->u.lock.lock = N(0);
+		ev->u.lock.flags = ev->kind == TY_EV_CONTENTION_BEGIN ? U(1) : 0;
+		ev->u.lock.ret = ev->kind == TY_EV_CONTENTION_END ? I(1) : 0;
+		break;
+	case TY_EV_PRINT: ev->u.print.text = in_place(f, &s[0], ev); break;
+	}
+#undef N
+#undef I
+#undef U
+}
+
+/* What a damaged record of a known kind looks like: zeros, and strings that can be read. */
+static void zero_known(struct ty_event *ev)
+{
+	memset(&ev->u, 0, sizeof(ev->u));
+	if (ev->kind == TY_EV_EXEC)
+		ev->u.exec.filename = "";
+	else if (ev->kind == TY_EV_IRQ_ENTRY || ev->kind == TY_EV_IRQ_EXIT)
+		ev->u.irq.name = "";
+	else if (ev->kind == TY_EV_PRINT)
+		ev->u.print.text = "";
+}
+
+void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev)
+{
+	const struct ty_fmt_entry *e;
+
+	ev->decode_error = 0;
+	ev->kind = TY_EV_OTHER;
+	if (ev->size < f->c_need) {
+		ev->id = 0;
+		ev->tid = 0;
+		ev->flags = ev->preempt = 0;
+		ev->decode_error = 1;
+		return;
+	}
+	ev->id = (uint16_t)num(f, &f->c_type, ev->data);
+	ev->flags = (uint8_t)num(f, &f->c_flags, ev->data);
+	ev->preempt = (uint8_t)num(f, &f->c_preempt, ev->data);
+	ev->tid = (int32_t)num(f, &f->c_pid, ev->data);
+	e = ty_fmt_entry(f, ev->id);
+	if (!e)
+		return;
+	ev->kind = e->kind;
+	if (e->kind == TY_EV_OTHER)
+		return;
+	if (ev->size >= e->need)
+		decode_known(f, e, ev);
+	else
+		ev->decode_error = 1;
+	if (ev->decode_error)
+		zero_known(ev);
+}

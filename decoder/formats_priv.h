@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by formats.c (tables), formats_decode.c (hot path) and formats_print.c (libtraceevent);
+ * nobody else. */
+#ifndef TY_FORMATS_PRIV_H
+#define TY_FORMATS_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "event.h"
+#include "format_text.h"
+#include "formats.h"
+#include "rd.h"
+#include "trace.h"
+#include "vec.h"
+
+/* How the bytes of a slot are to be read. */
+enum { HOW_SIGNED = 1, HOW_STR = 2, HOW_LOC = 4, HOW_REL = 8, HOW_TAIL = 16 };
+
+/* A field of a known event. size 0: this kernel's format does not have it. */
+struct ty_fmt_slot {
+	uint32_t off;
+	uint16_t size; /* of the element for arrays */
+	uint8_t how;
+	uint8_t count; /* elements, for arrays of numbers; else 1 */
+};
+
+#define TY_FMT_SLOTS 8
+
+struct ty_fmt_entry {
+	const char *system, *name; /* NUL-terminated, kept by the formats */
+	const char *text;	   /* the format text, borrowed from the trace */
+	size_t text_n;
+	uint16_t id;
+	uint8_t kind;
+	bool plain_states;   /* prev_state needs a mask only */
+	uint8_t print_state; /* formats_print.c: 0 not looked at, 1 parsed, 2 not printable */
+	uint16_t hot;	     /* formats_print.c: which own formatter gives the same text; 0 none */
+	uint32_t need;	     /* a record shorter than this is damaged */
+	uint32_t preempted;  /* sched_switch: the bit of "R+" */
+	struct ty_fmt_slot slot[TY_FMT_SLOTS];
+	uint16_t state_of_bit[32];  /* sched_switch: TY_TASK_* of each bit */
+	struct ty_ft_field *fields; /* without the common ones; names NUL-terminated */
+	unsigned nfields;
+	struct tep_event *tep;
+};
+
+struct ty_formats {
+	const struct ty_trace *trace;
+	bool big_endian;
+	struct ty_fmt_slot c_type, c_flags, c_preempt, c_pid;
+	uint32_t c_need;
+	VEC(struct ty_fmt_entry) entries;
+	VEC(char *) kept; /* blocks of strings */
+	size_t kept_used, kept_cap;
+	struct tep_handle *tep;
+	struct trace_seq *seq;
+	uint16_t index[65536]; /* id -> entry + 1 */
+};
+
+/* The entry of an id, NULL when the file has no such format. */
+static inline const struct ty_fmt_entry *ty_fmt_entry(const struct ty_formats *f, uint16_t id)
+{
+	return f->index[id] ? &f->entries.v[f->index[id] - 1] : NULL;
+}
+
+/* An unsigned integer of 1, 2, 4 or 8 bytes of the traced machine; 0 for other sizes. */
+static inline uint64_t ty_fmt_load(const uint8_t *p, unsigned size, bool be)
+{
+	if (be)
+		return ty_fmt_load(p, size, true);
+	switch (size) {
+	case 4: {
+		uint32_t v;
+		memcpy(&v, p, 4);
+		return v;
+	}
+	case 8: {
+		uint64_t v;
+		memcpy(&v, p, 8);
+		return v;
+	}
+	case 2: {
+		uint16_t v;
+		memcpy(&v, p, 2);
+		return v;
+	}
+	case 1: return *p;
+	default: return 0;
+	}
+}
+
+/* Release what formats_print.c made. */
+void ty_fmt_print_fini(struct ty_formats *f);
+
+#endif
