@@ -31,6 +31,24 @@ int ty_syscall_number(const struct ty_sysarch *a, const char *name);
 /* How many arguments the call takes (6 when unknown). */
 unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
 
+/* What a call does to its thread, as far as pairing of its two ends needs to know. */
+enum ty_syscall_class {
+	TY_SC_OTHER,
+	TY_SC_FORK,	 /* fork, vfork, clone, clone3: returns twice */
+	TY_SC_EXEC,	 /* execve, execveat */
+	TY_SC_EXIT,	 /* exit, exit_group: never returns */
+	TY_SC_SIGRETURN, /* sigreturn, rt_sigreturn: the kernel forgets the number at its end */
+};
+/* TY_ABI_UNSURE is read as native. Thread-safe, a table look-up. */
+enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
+/* Is nr an execve of some ABI in which an image runs from its exec on? true fills *abi. (x86: the
+ * kernel reports a successful exec with the number of the new image's execve.) */
+bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi *abi);
+/* Can this machine run 32-bit callers, whose numbers differ and whom the trace does not mark? */
+bool ty_sysarch_has_compat(const struct ty_sysarch *a);
+/* Does the number itself say that it is an x32 call? */
+bool ty_syscall_is_x32(const struct ty_sysarch *a, int64_t nr);
+
 /* "AT_FDCWD, 0x7f.., O_RDONLY|O_CLOEXEC" appended to out. */
 int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			const uint64_t args[6], struct ty_buf *out);

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairing of sys_enter and sys_exit: see syscall_pair.h for the rules and their reasons.
+ *
+ * Threads live in an array of slots with a free list; an open-addressed table (linear probing,
+ * deletion by shifting back, at most 3/4 full) maps tid to slot. A slot exists from the thread's
+ * first event that matters to its exit.
+ */
+#include "syscall_pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TID_MAX	    4194304 /* PID_MAX_LIMIT of include/linux/threads.h */
+#define NR_UNKNOWN  INT64_MIN
+#define BUFFERS_MAX 64
+
+struct thread {
+	struct ty_call call; /* valid when busy */
+	int64_t fork_nr;     /* fresh: what its parent was in, or NR_UNKNOWN */
+	uint64_t seen_ns;    /* its latest sys_enter or sys_exit */
+	int32_t tid;	     /* 0: free slot */
+	uint32_t next_free;
+	uint8_t abi;
+	bool busy;  /* a call is in progress */
+	bool fresh; /* its creation was seen, and no system call since */
+	bool known; /* a system call or the creation was seen: nothing "began before" any more */
+	bool execed;
+};
+
+struct ty_pairs {
+	const struct ty_sysarch *arch;
+	struct thread *slots;
+	uint32_t slots_n, slots_cap, free_head;
+	uint32_t *table; /* slot + 1; 0 = empty */
+	uint32_t table_mask, used;
+	uint64_t seq;
+	uint64_t gap_ns;      /* latest loss among system call events; 0: none so far */
+	uint64_t gap_any_ns;  /* latest loss of any events */
+	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
+	int32_t command_tid;
+};
+
+static uint32_t hash(int32_t tid)
+{
+	uint32_t h = (uint32_t)tid * 0x9e3779b1u;
+
+	return h ^ h >> 15;
+}
+
+struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
+{
+	struct ty_pairs *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->arch = arch;
+	p->free_head = UINT32_MAX;
+	p->command_tid = -1;
+	p->table_mask = 1023;
+	p->table = calloc((size_t)p->table_mask + 1, sizeof(*p->table));
+	if (!p->table) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+void ty_pairs_free(struct ty_pairs *p)
+{
+	if (!p)
+		return;
+	free(p->slots);
+	free(p->table);
+	free(p);
+}
+
+void ty_pairs_command(struct ty_pairs *p, int32_t tid)
+{
+	p->command_tid = tid;
+}
+
+static struct thread *find(const struct ty_pairs *p, int32_t tid)
+{
+	for (uint32_t i = hash(tid) & p->table_mask; p->table[i]; i = (i + 1) & p->table_mask)
+		if (p->slots[p->table[i] - 1].tid == tid)
+			return &p->slots[p->table[i] - 1];
+	return NULL;
+}
+
+static void place(uint32_t *table, uint32_t mask, int32_t tid, uint32_t slot)
+{
+	uint32_t i = hash(tid) & mask;
+
+	while (table[i])
+		i = (i + 1) & mask;
+	table[i] = slot + 1;
+}
+
+static int grow_table(struct ty_pairs *p)
+{
+	uint32_t mask = p->table_mask * 2 + 1;
+	uint32_t *t = calloc((size_t)mask + 1, sizeof(*t));
+
+	if (!t)
+		return -TY_ENOMEM;
+	for (uint32_t i = 0; i <= p->table_mask; i++)
+		if (p->table[i])
+			place(t, mask, p->slots[p->table[i] - 1].tid, p->table[i] - 1);
+	free(p->table);
+	p->table = t;
+	p->table_mask = mask;
+	return 0;
+}
+
+/* The thread's slot, made when there is none. Pointers to slots end here: the array may move. */
+static struct thread *get(struct ty_pairs *p, int32_t tid)
+{
+	struct thread *t = find(p, tid);
+	uint32_t slot;
+
+	if (t)
+		return t;
+	if (p->used >= (p->table_mask + 1) / 4 * 3 && grow_table(p))
+		return NULL;
+	if (p->free_head != UINT32_MAX) {
+		slot = p->free_head;
+		p->free_head = p->slots[slot].next_free;
+	} else {
+		if (p->slots_n == p->slots_cap) {
+			uint32_t cap = p->slots_cap ? p->slots_cap * 2 : 256;
+			struct thread *s = realloc(p->slots, cap * sizeof(*s));
+
+			if (!s)
+				return NULL;
+			p->slots = s;
+			p->slots_cap = cap;
+		}
+		slot = p->slots_n++;
+	}
+	t = &p->slots[slot];
+	memset(t, 0, sizeof(*t));
+	t->tid = tid;
+	t->abi = ty_sysarch_has_compat(p->arch) ? TY_ABI_UNSURE : TY_ABI_NATIVE64;
+	t->fork_nr = NR_UNKNOWN;
+	place(p->table, p->table_mask, tid, slot);
+	p->used++;
+	return t;
+}
+
+static void forget(struct ty_pairs *p, struct thread *t)
+{
+	uint32_t slot = (uint32_t)(t - p->slots), mask = p->table_mask;
+	uint32_t i = hash(t->tid) & mask;
+
+	while (p->table[i] != slot + 1)
+		i = (i + 1) & mask;
+	for (uint32_t j = i;;) {
+		uint32_t home;
+
+		j = (j + 1) & mask;
+		if (!p->table[j])
+			break;
+		home = hash(p->slots[p->table[j] - 1].tid) & mask;
+		if (((j - home) & mask) < ((j - i) & mask))
+			continue; /* would lie before its home */
+		p->table[i] = p->table[j];
+		i = j;
+	}
+	p->table[i] = 0;
+	p->used--;
+	t->tid = 0;
+	t->busy = false;
+	t->next_free = p->free_head;
+	p->free_head = slot;
+}
+
+static bool gap_since(const struct ty_pairs *p, uint64_t ns)
+{
+	return p->gap_ns && p->gap_ns >= ns;
+}
+
+/* The pending call is over without a return. */
+static void close_call(const struct ty_pairs *p, struct thread *t, uint64_t ns, uint8_t how,
+		       struct ty_pair_step *step)
+{
+	struct ty_call *c;
+
+	if (!t->busy)
+		return;
+	t->busy = false;
+	c = &step->done[step->done_n++];
+	*c = t->call;
+	c->end_ns = ns;
+	c->end_tid = t->tid;
+	c->gap_inside = gap_since(p, c->start_ns);
+	c->how = how;
+}
+
+static uint8_t how_lost(const struct ty_pairs *p, const struct thread *t)
+{
+	return gap_since(p, t->call.start_ns) ? TY_CALL_END_LOST : TY_CALL_END_MISSING;
+}
+
+/* A fork or exec event came in the middle of call nr: in which ABI does nr do that? */
+static void prove_by_class(const struct ty_pairs *p, struct thread *t, enum ty_syscall_class want)
+{
+	bool native, compat;
+
+	if (!t->busy || t->abi != TY_ABI_UNSURE)
+		return;
+	native = ty_syscall_class(p->arch, TY_ABI_NATIVE64, t->call.nr) == want;
+	compat = ty_syscall_class(p->arch, TY_ABI_COMPAT32, t->call.nr) == want;
+	if (native == compat || gap_since(p, t->call.start_ns))
+		return;
+	t->abi = native ? TY_ABI_NATIVE64 : TY_ABI_COMPAT32;
+	t->call.abi = t->abi;
+}
+
+static uint8_t enter_abi(const struct ty_pairs *p, struct thread *t, const struct ty_event *ev)
+{
+	uint64_t any = 0;
+
+	if (ty_syscall_is_x32(p->arch, ev->u.enter.nr))
+		return TY_ABI_X32;
+	if (t->abi == TY_ABI_NATIVE64 || !ty_sysarch_has_compat(p->arch))
+		return TY_ABI_NATIVE64;
+	for (unsigned i = 0; i < 6; i++)
+		any |= ev->u.enter.args[i];
+	if (any >> 32) {
+		/* A 32-bit image that makes a 64-bit call: from here on both are possible. */
+		t->abi = t->abi == TY_ABI_COMPAT32 ? TY_ABI_UNSURE : TY_ABI_NATIVE64;
+		return TY_ABI_NATIVE64;
+	}
+	return t->abi == TY_ABI_X32 ? TY_ABI_UNSURE : t->abi;
+}
+
+static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step)
+{
+	struct thread *t = get(p, ev->tid);
+	struct ty_call *c;
+
+	if (!t)
+		return -TY_ENOMEM;
+	close_call(p, t, ev->ts_ns, how_lost(p, t), step);
+	c = &t->call;
+	memset(c, 0, sizeof(*c));
+	c->seq = p->seq++;
+	c->start_ns = ev->ts_ns;
+	c->loc = ev->loc;
+	memcpy(c->args, ev->u.enter.args, sizeof(c->args));
+	c->nr = ev->u.enter.nr;
+	c->tid = c->end_tid = ev->tid;
+	c->cpu = ev->cpu;
+	c->abi = enter_abi(p, t, ev);
+	c->how = TY_CALL_OPEN;
+	t->busy = t->known = true;
+	t->fresh = t->execed = false;
+	t->seen_ns = ev->ts_ns;
+	step->started = true;
+	step->call = *c;
+	return 0;
+}
+
+/* Does a sys_exit of this number end the pending call? */
+static bool ends(const struct ty_pairs *p, const struct thread *t, int64_t nr, int64_t ret)
+{
+	enum ty_syscall_class class = ty_syscall_class(p->arch, t->call.abi, t->call.nr);
+	enum ty_abi abi;
+
+	if (class == TY_SC_FORK && ret == 0)
+		return false; /* a child's: the parent's end and death were lost, the tid reused */
+	if (nr == t->call.nr)
+		return true;
+	if (nr == -1 && class == TY_SC_SIGRETURN)
+		return true;
+	return class == TY_SC_EXEC && ret == 0 && ty_syscall_exec_proves(p->arch, nr, &abi) &&
+	       (t->execed || !gap_since(p, t->call.start_ns));
+}
+
+/* The end of something that is no call of this thread: its own creation, the recorder's wait. */
+static bool not_a_call(const struct ty_pairs *p, const struct thread *t, int64_t nr, int64_t ret)
+{
+	if (t->tid == p->command_tid && !t->known)
+		return true;
+	if (ret != 0)
+		return false;
+	if (t->fresh && (nr == t->fork_nr || t->fork_nr == NR_UNKNOWN))
+		return true;
+	/* A program started by the kernel itself: exec without a call, then a first return. */
+	if (t->fresh && t->execed)
+		return true;
+	return ty_syscall_class(p->arch, t->abi, nr) == TY_SC_FORK;
+}
+
+static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step)
+{
+	int64_t nr = ev->u.exit.nr, ret = ev->u.exit.ret;
+	struct thread *t = get(p, ev->tid);
+	enum ty_abi abi;
+	struct ty_call *c;
+	bool is_exec;
+
+	if (!t)
+		return -TY_ENOMEM;
+	if (t->busy && !ends(p, t, nr, ret))
+		close_call(p, t, ev->ts_ns, how_lost(p, t), step);
+	is_exec = t->busy ? ty_syscall_class(p->arch, t->call.abi, t->call.nr) == TY_SC_EXEC
+			  : t->execed;
+	if (is_exec && ret == 0 && ty_syscall_exec_proves(p->arch, nr, &abi))
+		t->abi = (uint8_t)abi;
+	if (!t->busy && not_a_call(p, t, nr, ret))
+		goto out;
+	c = &step->done[step->done_n++];
+	if (t->busy) {
+		*c = t->call;
+		c->how = TY_CALL_RETURNED;
+		c->gap_inside = gap_since(p, c->start_ns);
+	} else {
+		memset(c, 0, sizeof(*c));
+		c->seq = p->seq++;
+		c->loc = ev->loc;
+		c->nr = nr;
+		c->tid = ev->tid;
+		c->cpu = ev->cpu;
+		c->abi = ty_syscall_is_x32(p->arch, nr) ? TY_ABI_X32 : t->abi;
+		if (gap_since(p, t->seen_ns))
+			c->how = TY_CALL_NO_ENTER_LOST;
+		else
+			c->how = t->known ? TY_CALL_NO_ENTER : TY_CALL_NO_ENTER_BEFORE;
+	}
+	c->end_ns = ev->ts_ns;
+	c->ret = ret;
+	c->end_tid = ev->tid;
+out:
+	t->busy = t->fresh = t->execed = false;
+	t->known = true;
+	t->seen_ns = ev->ts_ns;
+	return 0;
+}
+
+/* task_newtask and sched_process_fork: either alone will do. */
+static int feed_new(struct ty_pairs *p, const struct ty_event *ev, int32_t parent, int32_t child,
+		    bool is_fork, struct ty_pair_step *step)
+{
+	uint8_t abi = ty_sysarch_has_compat(p->arch) ? TY_ABI_UNSURE : TY_ABI_NATIVE64;
+	int64_t nr = NR_UNKNOWN;
+	struct thread *t;
+
+	if (child <= 0 || child > TID_MAX || child == parent)
+		return 0;
+	t = parent > 0 && parent <= TID_MAX ? find(p, parent) : NULL;
+	if (t) {
+		if (is_fork)
+			prove_by_class(p, t, TY_SC_FORK);
+		abi = t->abi;
+		if (t->busy && !gap_since(p, t->call.start_ns))
+			nr = t->call.nr;
+	}
+	t = get(p, child);
+	if (!t)
+		return -TY_ENOMEM;
+	/* The number's earlier owner is gone; its exit event was lost or not recorded. */
+	close_call(p, t, ev->ts_ns,
+		   p->gap_any_ns >= t->call.start_ns && p->gap_any_ns ? TY_CALL_END_LOST
+								      : TY_CALL_END_MISSING,
+		   step);
+	t->abi = abi;
+	t->fork_nr = nr;
+	t->fresh = t->known = true;
+	t->execed = false;
+	t->seen_ns = ev->ts_ns;
+	return 0;
+}
+
+static int feed_exec(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step)
+{
+	int32_t tid = ev->u.exec.tid, old = ev->u.exec.old_tid;
+	struct thread *t, moved;
+
+	if (tid <= 0 || tid > TID_MAX || old <= 0 || old > TID_MAX)
+		return 0;
+	if (old != tid) {
+		t = find(p, tid);
+		if (t) { /* the leader, killed by this exec */
+			close_call(p, t, ev->ts_ns, TY_CALL_EXITED, step);
+			forget(p, t);
+		}
+		t = find(p, old);
+		if (!t)
+			return 0;
+		moved = *t;
+		forget(p, t);
+		t = get(p, tid);
+		if (!t)
+			return -TY_ENOMEM;
+		moved.tid = tid;
+		*t = moved;
+	} else {
+		t = get(p, tid);
+		if (!t)
+			return -TY_ENOMEM;
+	}
+	prove_by_class(p, t, TY_SC_EXEC);
+	t->execed = true;
+	/* Until the end of the call proves the new image's ABI (on x86 it always does). */
+	if (ty_sysarch_has_compat(p->arch))
+		t->abi = TY_ABI_UNSURE;
+	return 0;
+}
+
+static void feed_gap(struct ty_pairs *p, const struct ty_event *ev)
+{
+	/* Once it is known which buffers hold system calls, others cannot lose any. */
+	if (!p->sys_buffers || ev->buffer >= BUFFERS_MAX || p->sys_buffers >> ev->buffer & 1)
+		p->gap_ns = ev->ts_ns ? ev->ts_ns : 1;
+	p->gap_any_ns = ev->ts_ns ? ev->ts_ns : 1;
+}
+
+int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step,
+		  struct ty_err *err)
+{
+	int r = 0;
+
+	step->done_n = 0;
+	step->started = false;
+	if (ev->decode_error)
+		return 0;
+	switch (ev->kind) {
+	case TY_EV_SYS_ENTER:
+	case TY_EV_SYS_EXIT:
+		if (ev->tid <= 0 || ev->tid > TID_MAX)
+			return 0;
+		if (ev->buffer < BUFFERS_MAX)
+			p->sys_buffers |= (uint64_t)1 << ev->buffer;
+		r = ev->kind == TY_EV_SYS_ENTER ? feed_enter(p, ev, step) : feed_exit(p, ev, step);
+		break;
+	case TY_EV_NEWTASK: r = feed_new(p, ev, ev->tid, ev->u.newtask.tid, false, step); break;
+	case TY_EV_FORK:
+		r = feed_new(p, ev, ev->u.fork.parent_tid, ev->u.fork.child_tid, true, step);
+		break;
+	case TY_EV_EXEC: r = feed_exec(p, ev, step); break;
+	case TY_EV_EXIT: {
+		struct thread *t = ev->u.tex.tid > 0 ? find(p, ev->u.tex.tid) : NULL;
+
+		if (t) {
+			bool lost =
+				gap_since(p, t->call.start_ns) &&
+				ty_syscall_class(p->arch, t->call.abi, t->call.nr) != TY_SC_EXIT;
+
+			close_call(p, t, ev->ts_ns, lost ? TY_CALL_END_LOST : TY_CALL_EXITED, step);
+			forget(p, t);
+		}
+		break;
+	}
+	case TY_EV_GAP: feed_gap(p, ev); break;
+	default: break;
+	}
+	if (r < 0)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+			       "out of memory while pairing system calls of %u threads", p->used);
+	return 0;
+}
+
+const struct ty_call *ty_pairs_current(const struct ty_pairs *p, int32_t tid)
+{
+	const struct thread *t = find(p, tid);
+
+	return t && t->busy ? &t->call : NULL;
+}
+
+bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *out)
+{
+	while (*it < p->slots_n) {
+		const struct thread *t = &p->slots[(*it)++];
+
+		if (t->tid && t->busy) {
+			*out = t->call;
+			out->end_tid = t->tid;
+			out->gap_inside = gap_since(p, t->call.start_ns);
+			return true;
+		}
+	}
+	return false;
+}

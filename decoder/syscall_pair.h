@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls out of events: sys_enter and sys_exit of a thread become one call. A small state
+ * machine, fed with all events in time order; no I/O. What is not recorded is said, never made up:
+ *
+ * - The child's lone sys_exit after fork, vfork, clone, clone3 belongs to the fork: no call.
+ *   (0 is returned by these calls to the child only, so this holds without the fork event too.)
+ * - execve by a thread that is not the leader goes on under the leader's tid
+ *   (sched_process_exec.old_pid). The kernel reports the end of a successful execve and execveat
+ *   with the number of the *new* image's execve, which proves the ABI of all that follows (x86).
+ * - rt_sigreturn ends with number -1: the kernel forgets the number on purpose.
+ * - A sys_exit without sys_enter either began before the recording, or its start was lost, or was
+ *   refused by seccomp or a tracer before the tracepoint (TY_CALL_NO_ENTER_*).
+ * - The events do not say whether a caller is 32-bit. Proofs that are used: the x32 bit; an
+ *   argument above 32 bits (native); execve's end (above); a fork or exec event in the middle of a
+ *   call whose number forks or execs in one ABI only. Children inherit. Without a proof the call's
+ *   abi is TY_ABI_UNSURE. Not detectable: `int 0x80` by a 64-bit program.
+ *
+ * Budget: one hash look-up per sys_enter and sys_exit, no allocation but the table's growth. Memory
+ * is bounded by the kernel's largest possible tid (4,194,304); threads are forgotten at their exit.
+ */
+#ifndef TY_SYSCALL_PAIR_H
+#define TY_SYSCALL_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "event.h"
+#include "syscalls.h"
+
+enum ty_call_how {
+	TY_CALL_RETURNED,	 /* both ends recorded: the whole truth */
+	TY_CALL_NO_ENTER_BEFORE, /* began before the thread's first recorded call: end only */
+	TY_CALL_NO_ENTER_LOST,	 /* events were lost before: end only */
+	TY_CALL_NO_ENTER,	 /* nothing lost: refused by seccomp or a tracer; end only */
+	TY_CALL_EXITED,		 /* the thread ended inside it: exit, exit_group, or killed */
+	TY_CALL_END_LOST,	 /* its return was among lost events; end_ns: when that showed */
+	TY_CALL_END_MISSING,	 /* its return is not in the file though nothing was lost */
+	TY_CALL_OPEN,		 /* still going on when the recording ended */
+};
+
+struct ty_call {
+	uint64_t seq;	   /* calls are numbered from 0 by their start (end-only calls: by end) */
+	uint64_t start_ns; /* sys_enter; 0 with NO_ENTER_* */
+	uint64_t end_ns;   /* sys_exit; EXITED: the thread's end; 0 with OPEN */
+	ty_loc loc;	   /* of the sys_enter (NO_ENTER_*: of the sys_exit) */
+	uint64_t args[6];  /* zero with NO_ENTER_* */
+	int64_t nr;	   /* as the sys_enter says (NO_ENTER_*: the sys_exit) */
+	int64_t ret;	   /* RETURNED and NO_ENTER_* only */
+	int32_t tid;	   /* at its start */
+	int32_t end_tid;   /* at its end: differs after execve by a thread that is not the leader */
+	uint32_t cpu;	   /* where it began (NO_ENTER_*: ended) */
+	uint8_t abi;	   /* enum ty_abi */
+	uint8_t how;	   /* enum ty_call_how */
+	bool gap_inside;   /* events that could have ended it were lost while it lasted: with
+			      RETURNED the end may be that of a later call of the same number */
+};
+
+/* What one event led to. done: calls that are over, at most 2. started: a sys_enter began the call
+ * in `call` (how OPEN); it will be in done, or come from ty_pairs_open_next. */
+struct ty_pair_step {
+	unsigned done_n;
+	bool started;
+	struct ty_call done[2];
+	struct ty_call call;
+};
+
+struct ty_pairs;
+
+/* arch is borrowed. NULL: out of memory. */
+struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch);
+void ty_pairs_free(struct ty_pairs *p);
+
+/*
+ * The recorder's own child waits in a read() until all is armed, then becomes the command: the end
+ * of that wait is no call of the command. tid: MACHINE's command_tid.
+ */
+void ty_pairs_command(struct ty_pairs *p, int32_t tid);
+
+/* Feed one event; fills *step. Kinds that do not matter return at once. 0 or -TY_ENOMEM. */
+int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step,
+		  struct ty_err *err);
+
+/* Is this call, an execve or clone say, in progress for the thread? NULL: none. Borrowed until the
+ * next feed. */
+const struct ty_call *ty_pairs_current(const struct ty_pairs *p, int32_t tid);
+
+/* After the last event: calls still in progress, in no order. *it starts at 0; false at the end. */
+bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *out);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names and numbers of system calls: tables per ABI, filled once from libseccomp (and from the list
+ * below for calls newer than it), then only read.
+ *
+ * Invariant: a table never changes after ty_sysarch_find returned its machine; all look-ups are
+ * lock-free and O(1) but those by name.
+ */
+#include "syscalls.h"
+
+#include <pthread.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "syscall_args.h"
+
+#define TABLE	   1024
+#define X32_BIT	   0x40000000
+#define ARM_PRIV   0x0f0000 /* __ARM_NR_BASE */
+#define ARM_PRIV_N 8
+
+struct entry {
+	const char *name;
+	const struct ty_sysargs *args;
+	uint8_t class; /* enum ty_syscall_class */
+};
+
+struct table {
+	int32_t base; /* or-ed into numbers (x32) */
+	struct entry e[TABLE];
+	struct entry priv[ARM_PRIV_N];
+};
+
+struct ty_sysarch {
+	const char *machine;
+	uint32_t native, compat, x32;
+	unsigned os; /* enum ty_argos */
+	bool execve_proves;
+	struct table *t[TY_ABI_UNSURE]; /* by enum ty_abi; NULL: none, or out of memory */
+};
+
+/* Calls of the table common to all architectures (scripts/syscall.tbl of the kernel) that are newer
+ * than some libseccomp in use. */
+static const struct {
+	int nr;
+	const char *name;
+} newer[] = {
+	{451, "cachestat"},	    {452, "fchmodat2"},	       {453, "map_shadow_stack"},
+	{454, "futex_wake"},	    {455, "futex_wait"},       {456, "futex_requeue"},
+	{457, "statmount"},	    {458, "listmount"},	       {459, "lsm_get_self_attr"},
+	{460, "lsm_set_self_attr"}, {461, "lsm_list_modules"}, {462, "mseal"},
+	{463, "setxattrat"},	    {464, "getxattrat"},       {465, "listxattrat"},
+	{466, "removexattrat"},	    {467, "open_tree_attr"},   {468, "file_getattr"},
+	{469, "file_setattr"},
+};
+
+static enum ty_syscall_class class_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum ty_syscall_class class;
+	} c[] = {
+		{"fork", TY_SC_FORK},
+		{"vfork", TY_SC_FORK},
+		{"clone", TY_SC_FORK},
+		{"clone2", TY_SC_FORK},
+		{"clone3", TY_SC_FORK},
+		{"execve", TY_SC_EXEC},
+		{"execveat", TY_SC_EXEC},
+		{"exit", TY_SC_EXIT},
+		{"exit_group", TY_SC_EXIT},
+		{"sigreturn", TY_SC_SIGRETURN},
+		{"rt_sigreturn", TY_SC_SIGRETURN},
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		if (!strcmp(c[i].name, name))
+			return c[i].class;
+	return TY_SC_OTHER;
+}
+
+static void fill(struct entry *e, uint32_t arch, unsigned os, bool bits32, int nr)
+{
+	char *s = seccomp_syscall_resolve_num_arch(arch, nr);
+
+	/* Kept for the life of the process, as the tables are. */
+	e->name = s;
+	if (!s)
+		return;
+	e->class = (uint8_t)class_of(s);
+	e->args = ty_sysargs_find(os, bits32, s);
+}
+
+static struct table *table_new(uint32_t arch, unsigned os, bool bits32)
+{
+	struct table *t = arch ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t)
+		return NULL;
+	t->base = arch == SCMP_ARCH_X32 ? X32_BIT : 0;
+	for (int i = 0; i < TABLE; i++)
+		fill(&t->e[i], arch, os, bits32, i | t->base);
+	for (int i = 0; arch == SCMP_ARCH_ARM && i < ARM_PRIV_N; i++)
+		fill(&t->priv[i], arch, os, bits32, ARM_PRIV + i);
+	for (size_t i = 0; i < sizeof(newer) / sizeof(newer[0]); i++) {
+		struct entry *e = &t->e[newer[i].nr];
+
+		if (e->name)
+			continue;
+		e->name = newer[i].name;
+		e->args = ty_sysargs_find(os, bits32, e->name);
+	}
+	return t;
+}
+
+static struct ty_sysarch archs[] = {
+	{"x86_64", SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32, TY_ARGOS_X86, true, {0}},
+	{"aarch64", SCMP_ARCH_AARCH64, SCMP_ARCH_ARM, 0, TY_ARGOS_ARM, false, {0}},
+	{"i686", SCMP_ARCH_X86, 0, 0, TY_ARGOS_X86 | TY_ARGOS_32, false, {0}},
+	{"arm", SCMP_ARCH_ARM, 0, 0, TY_ARGOS_ARM | TY_ARGOS_32, false, {0}},
+	{"riscv64", SCMP_ARCH_RISCV64, 0, 0, TY_ARGOS_GENERIC, false, {0}},
+	{"", 0, 0, 0, TY_ARGOS_GENERIC, false, {0}}, /* any other: numbers only */
+};
+#define ARCHS (sizeof(archs) / sizeof(archs[0]))
+
+static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const struct ty_sysarch *ty_sysarch_find(const char *machine)
+{
+	struct ty_sysarch *a = &archs[ARCHS - 1];
+
+	if (!machine)
+		machine = "";
+	for (size_t i = 0; i < ARCHS - 1; i++)
+		if (!strcmp(machine, archs[i].machine))
+			a = &archs[i];
+	if (!strcmp(machine, "arm64"))
+		a = &archs[1];
+	else if (machine[0] == 'i' && machine[1] && !strcmp(machine + 2, "86"))
+		a = &archs[2];
+	else if (!strncmp(machine, "armv", 4))
+		a = &archs[3];
+	pthread_mutex_lock(&build_lock);
+	if (a->native && !a->t[TY_ABI_NATIVE64]) {
+		a->t[TY_ABI_COMPAT32] = table_new(a->compat, a->os, true);
+		/* x32 keeps 64-bit arguments. */
+		a->t[TY_ABI_X32] = table_new(a->x32, a->os, false);
+		a->t[TY_ABI_NATIVE64] = table_new(a->native, a->os, a->os & TY_ARGOS_32);
+	}
+	pthread_mutex_unlock(&build_lock);
+	return a;
+}
+
+static const struct entry *entry_of(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+{
+	const struct table *t;
+	const struct entry *e = NULL;
+
+	if (abi == TY_ABI_UNSURE)
+		abi = TY_ABI_NATIVE64;
+	t = a && (unsigned)abi < TY_ABI_UNSURE ? a->t[abi] : NULL;
+	if (!t || nr < 0)
+		return NULL;
+	if (t->base) {
+		if (!(nr & t->base))
+			return NULL;
+		nr &= ~(int64_t)t->base;
+	}
+	if (nr < TABLE)
+		e = &t->e[nr];
+	else if (nr >= ARM_PRIV && nr < ARM_PRIV + ARM_PRIV_N)
+		e = &t->priv[nr - ARM_PRIV];
+	return e && e->name ? e : NULL;
+}
+
+const char *ty_syscall_name(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, char buf[32])
+{
+	const struct entry *e = entry_of(a, abi, nr);
+
+	if (e)
+		return e->name;
+	snprintf(buf, 32, "syscall_%lld", (long long)nr);
+	return buf;
+}
+
+int ty_syscall_number(const struct ty_sysarch *a, const char *name)
+{
+	const struct table *t = a ? a->t[TY_ABI_NATIVE64] : NULL;
+
+	for (int i = 0; t && i < TABLE; i++)
+		if (t->e[i].name && !strcmp(t->e[i].name, name))
+			return i;
+	return -1;
+}
+
+const struct ty_sysargs *ty_syscall_args_of(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
+					    unsigned *os, bool *bits32)
+{
+	const struct entry *e = entry_of(a, abi, nr);
+
+	*os = a ? a->os & ~TY_ARGOS_32 : TY_ARGOS_GENERIC;
+	*bits32 = abi == TY_ABI_COMPAT32 || (a && a->os & TY_ARGOS_32);
+	return e ? e->args : NULL;
+}
+
+unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+{
+	const struct entry *e = entry_of(a, abi, nr);
+
+	return e && e->args ? e->args->n : 6;
+}
+
+enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+{
+	const struct entry *e = entry_of(a, abi, nr);
+
+	return e ? (enum ty_syscall_class)e->class : TY_SC_OTHER;
+}
+
+bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi *abi)
+{
+	static const enum ty_abi try[] = {TY_ABI_NATIVE64, TY_ABI_COMPAT32, TY_ABI_X32};
+
+	if (!a || !a->execve_proves)
+		return false;
+	for (size_t i = 0; i < sizeof(try) / sizeof(try[0]); i++) {
+		const struct entry *e = entry_of(a, try[i], nr);
+
+		if (e && !strcmp(e->name, "execve")) {
+			*abi = try[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+bool ty_sysarch_has_compat(const struct ty_sysarch *a)
+{
+	return a && a->compat;
+}
+
+bool ty_syscall_is_x32(const struct ty_sysarch *a, int64_t nr)
+{
+	return a && a->x32 && nr > 0 && nr & X32_BIT;
+}
