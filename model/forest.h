@@ -19,7 +19,7 @@ struct ty_forest_column {
 	const uint64_t *
 		end_ns; /* NULL: contiguous spans, end = next start; the last ends at last_end_ns */
 	uint64_t last_end_ns;
-	const uint8_t *state, *flags;
+	const uint8_t *state, *flags; /* NULL: all RUNNING; no flags */
 	uint32_t n;
 };
 
@@ -28,5 +28,10 @@ void ty_forest_free(struct ty_forest *f);
 /* Aggregate of [from, to) into *out (indices relative to the column). */
 void ty_forest_query(const struct ty_forest *f, uint64_t from_ns, uint64_t to_ns,
 		     struct ty_cell *out);
+/* The same by walking the spans: for columns too small to deserve a forest. */
+void ty_forest_scan(const struct ty_forest_column *col, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_cell *out);
+/* Memory in use. */
+uint64_t ty_forest_bytes(const struct ty_forest *f);
 
 #endif

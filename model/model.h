@@ -18,7 +18,8 @@
 
 #include "event.h"
 
-#define TY_NONE UINT32_MAX
+#define TY_NONE	  UINT32_MAX
+#define TY_NO_LOC UINT64_MAX
 
 /* States of a thread. IDLE only on CPU tracks. The letter is shown where colour is not. */
 #define TY_STATES(X)                                                                               \
@@ -42,16 +43,19 @@ char ty_state_letter(enum ty_state s);
 const char *ty_state_name(enum ty_state s);
 
 /* Why a span is less than certain, and what else is known of it. */
-#define TY_SF_INFERRED 0x01 /* its start was inferred (switch-from-idle event not delivered here)  \
+#define TY_SF_INFERRED                                                                             \
+	0x01		    /* its start was inferred (switch-from-idle event not delivered here)  \
 			     */
 #define TY_SF_LOST     0x02 /* state unknown, or cut, because events were lost */
 #define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
 #define TY_SF_OPEN     0x08 /* still going on when the recording ended */
 #define TY_SF_BEFORE   0x10 /* began before the recording */
 #define TY_SF_PREEMPT                                                                              \
-	0x20		 /* RUNNABLE: taken off the CPU while it could run (R+); else woken, or R */
-#define TY_SF_YIELD 0x40 /* RUNNABLE: gave up the CPU itself (state R, not preempted) */
-#define TY_SF_NEW   0x80 /* RUNNABLE: first wakeup of a new thread */
+	0x20 /* RUNNABLE: taken off the CPU while it could run (R+, or R: kernels without          \
+		preemption report R for that too) */
+#define TY_SF_YIELD 0x40 /* RUNNABLE: gave up the CPU itself (R inside sched_yield) */
+#define TY_SF_NEW   0x80 /* a new thread: BLOCKED until its first wakeup, RUNNABLE from there */
+#define TY_SF_ENDED 0x80 /* system calls: the thread ended inside it, there is no result */
 
 struct ty_name_at {
 	uint64_t from_ns;
@@ -105,10 +109,11 @@ struct ty_syscall {
 		end_ns; /* BEFORE: start is the recording's start; OPEN: end is its end */
 	uint32_t thread;
 	int32_t nr;    /* as recorded; see abi */
-	int64_t ret;   /* valid unless OPEN or LOST */
-	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST */
+	int64_t ret;   /* valid unless OPEN, LOST or ENDED */
+	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST (start or end lost), TY_SF_ENDED,
+			  TY_SF_SNAPSHOT (known from /proc alone) */
 	uint8_t abi;   /* enum ty_abi (syscalls.h) */
-	ty_loc loc;    /* its sys_enter, for the arguments; 0 with BEFORE */
+	ty_loc loc;    /* its sys_enter, for the arguments; TY_NO_LOC when it is not recorded */
 };
 
 /* An interrupt handler's run on a CPU. */
@@ -159,6 +164,9 @@ const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t threa
 
 /* Spans by global index: a thread's are spans_first .. +spans_n. */
 struct ty_span ty_model_span(const struct ty_model *m, uint32_t span);
+/* The same without edge and syscall (TY_NONE) and without a search: for walks over many spans. span
+ * is one of the thread's. */
+struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, uint32_t span);
 /* The span of the thread that contains t, or the last before / first after; TY_NONE when none. */
 uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 
@@ -185,6 +193,9 @@ bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realti
 
 /* Events per event id, for the header of a report. n ids; count[id]. */
 const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n);
+
+/* Bytes the model holds, all in. */
+uint64_t ty_model_bytes(const struct ty_model *m);
 
 /* What can be drawn as one row. */
 enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS };
