@@ -1,6 +1,404 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * An event as text, by the kernel's own print format. Interpreting those is libtraceevent's trade;
+ * it is asked only here, one format at a time when the first event of that id is printed, and no
+ * plugins are ever loaded (the text is that of trace-cmd report -N).
+ *
+ * libtraceevent believes what it reads. So before it sees a record: every field and __data_loc must
+ * lie inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
+ * and lengths and indices that a print format computes from the record are computed here first. A
+ * record that fails is shown field by field by our own means. Texts that nest or grow beyond
+ * anything a kernel writes are not given to its recursive parser.
+ */
+#include <event-parse.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "formats_priv.h"
+
+#define PAD	   65536
+#define TEXT_MAX   (256u << 10)
+#define NEST_MAX   64
+#define OPS_MAX	   4096
+#define EVAL_DEPTH (OPS_MAX + NEST_MAX)
+#define WIDTH_MAX  4096
+
+enum { NOT_LOOKED = 0, PRINTABLE, PRINTABLE_IF_CHECKED, FIELDS_ONLY };
+
+/*
+ * Nesting and operators of a print format outside of its strings and { value, name } lists, and
+ * constant widths inside of them.
+ */
+static bool harmless(const char *text, size_t n)
+{
+	unsigned depth = 0, ops = 0;
+	bool quoted = false, braces = false;
+	const char *p = ty_ft_print(text), *end = text + n;
+
+	if (n > TEXT_MAX)
+		return false;
+	for (; p && p < end; p++) {
+		if (*p == '\\' && p + 1 < end) {
+			p++;
+		} else if (*p == '"') {
+			quoted = !quoted;
+		} else if (quoted) {
+			size_t digits = *p == '%' ? strspn(p + 1, "0123456789.-+ #") : 0;
+
+			if (digits > 6)
+				return false;
+		} else if (*p == '{' || *p == '}') {
+			braces = *p == '{';
+		} else if (*p == '(' || *p == '[') {
+			if (++depth > NEST_MAX)
+				return false;
+		} else if (*p == ')' || *p == ']') {
+			depth -= depth > 0;
+		} else if (!braces && strchr("+-*/%&|^<>=!~?:", *p) && ++ops > OPS_MAX) {
+			return false;
+		}
+	}
+	return !quoted;
+}
+
+/* libtraceevent walks a binary print's arguments as far as its format goes. */
+static bool short_lines(const char *s)
+{
+	for (; *s; s += strcspn(s, "\n"), s += *s == '\n')
+		if (strcspn(s, "\n") > WIDTH_MAX)
+			return false;
+	return true;
+}
+
+static int make_tep(struct ty_formats *f)
+{
+	const struct ty_trace *t = f->trace;
+
+	if (!f->seq) {
+		f->seq = malloc(sizeof(*f->seq));
+		if (!f->seq)
+			return -TY_ENOMEM;
+		trace_seq_init(f->seq);
+	}
+	f->tep = tep_alloc();
+	if (!f->tep)
+		return -TY_ENOMEM;
+	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_flag(f->tep, TEP_NSEC_OUTPUT);
+	tep_set_file_bigendian(f->tep, t->big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(f->tep, TEP_LITTLE_ENDIAN);
+	tep_set_long_size(f->tep, (int)t->long_size);
+	if (t->kallsyms.s)
+		tep_parse_kallsyms(f->tep, t->kallsyms.s);
+	if (t->printk.s && short_lines(t->printk.s))
+		tep_parse_printk_formats(f->tep, t->printk.s);
+	return 0;
+}
+
 void ty_fmt_print_fini(struct ty_formats *f)
 {
-	(void)f;
+	if (f->tep)
+		tep_free(f->tep);
+	if (f->seq)
+		trace_seq_destroy(f->seq);
+	free(f->seq);
+	free(f->scratch);
+}
+
+/* what a print format computes ---------------------------------------------------------------- */
+
+struct eval {
+	struct tep_event *event;
+	const uint8_t *data; /* NULL: only the shape is looked at, not the values of a record */
+	uint32_t size;
+	bool be;
+	bool bad;     /* not of a form that is known to be safe */
+	bool dynamic; /* there is something whose safety depends on the record */
+};
+
+static struct tep_format_field *field_of(struct eval *x, const struct tep_print_arg *a)
+{
+	struct tep_format_field *fd = NULL;
+
+	if (a->type == TEP_PRINT_FIELD)
+		fd = a->field.field ? a->field.field : tep_find_any_field(x->event, a->field.name);
+	else if (a->type == TEP_PRINT_DYNAMIC_ARRAY || a->type == TEP_PRINT_DYNAMIC_ARRAY_LEN)
+		fd = a->dynarray.field;
+	if (!fd)
+		x->bad = true;
+	return fd;
+}
+
+/* An integer at off of the record; what lies behind it is not a number. */
+static uint64_t number(struct eval *x, int64_t off, int size)
+{
+	if (!x->data)
+		return 0;
+	if (off < 0 || size <= 0 || size > 8 || off + size > x->size) {
+		x->bad = true;
+		return 0;
+	}
+	return ty_fmt_load(x->data + off, (unsigned)size, x->be);
+}
+
+static uint64_t binary(struct eval *x, const char *op, uint64_t l, uint64_t r)
+{
+	if (!strcmp(op, "+"))
+		return l + r;
+	if (!strcmp(op, "-"))
+		return l - r;
+	if (!strcmp(op, "*"))
+		return l * r;
+	if (!strcmp(op, "/"))
+		return r ? l / r : 0;
+	if (!strcmp(op, "&"))
+		return l & r;
+	if (!strcmp(op, "|"))
+		return l | r;
+	if (!strcmp(op, ">>"))
+		return r < 64 ? l >> r : 0;
+	if (!strcmp(op, "<<"))
+		return r < 64 ? l << r : 0;
+	x->bad = true;
+	return 0;
+}
+
+/* The number that an argument comes to; bad when it is not one of the simple forms. */
+static uint64_t eval(struct eval *x, const struct tep_print_arg *a, unsigned depth)
+{
+	struct tep_format_field *fd;
+	uint64_t l, r;
+	char *end;
+
+	if (!a || depth > EVAL_DEPTH) {
+		x->bad = true;
+		return 0;
+	}
+	switch (a->type) {
+	case TEP_PRINT_ATOM:
+		l = strtoull(a->atom.atom, &end, 0);
+		if (end == a->atom.atom)
+			x->bad = true;
+		return l;
+	case TEP_PRINT_TYPE: return eval(x, a->typecast.item, depth + 1);
+	case TEP_PRINT_FIELD: fd = field_of(x, a); return fd ? number(x, fd->offset, fd->size) : 0;
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		fd = field_of(x, a);
+		return fd ? number(x, fd->offset, 4) >> 16 : 0;
+	case TEP_PRINT_OP:
+		l = eval(x, a->op.left, depth + 1);
+		r = eval(x, a->op.right, depth + 1);
+		return binary(x, a->op.op, l, r);
+	default: x->bad = true; return 0;
+	}
+}
+
+/* `bytes` from the start of array `a` on must lie in the record. */
+static void within(struct eval *x, const struct tep_print_arg *a, uint64_t count, uint64_t elem)
+{
+	struct tep_format_field *fd = field_of(x, a);
+	uint64_t off, loc;
+
+	x->dynamic = true;
+	if (!fd || !x->data)
+		return;
+	off = (uint64_t)fd->offset;
+	if (a->type == TEP_PRINT_DYNAMIC_ARRAY) {
+		loc = number(x, fd->offset, 4);
+		off = (loc & 0xffff) +
+		      (fd->flags & TEP_FIELD_IS_RELATIVE ? (uint64_t)(fd->offset + fd->size) : 0);
+	}
+	/* PAD zero bytes follow: a kernel's fixed index may reach behind a short record */
+	if (count > PAD || elem > 64 || off > x->size || off + count * elem > x->size + PAD / 2)
+		x->bad = true;
+}
+
+/* Go through one argument and all below it. */
+static void inspect(struct eval *x, const struct tep_print_arg *a, unsigned depth)
+{
+	const struct tep_print_arg *l;
+
+	if (!a || x->bad)
+		return;
+	if (depth > EVAL_DEPTH) {
+		x->bad = true;
+		return;
+	}
+	switch (a->type) {
+	case TEP_PRINT_FLAGS: inspect(x, a->flags.field, depth + 1); break;
+	case TEP_PRINT_SYMBOL: inspect(x, a->symbol.field, depth + 1); break;
+	case TEP_PRINT_TYPE: inspect(x, a->typecast.item, depth + 1); break;
+	case TEP_PRINT_HEX:
+	case TEP_PRINT_HEX_STR: within(x, a->hex.field, eval(x, a->hex.size, 0), 1); break;
+	case TEP_PRINT_INT_ARRAY:
+		within(x, a->int_array.field, eval(x, a->int_array.count, 0),
+		       eval(x, a->int_array.el_size, 0));
+		break;
+	case TEP_PRINT_OP:
+		if (strcmp(a->op.op, "[")) {
+			inspect(x, a->op.left, depth + 1);
+			inspect(x, a->op.right, depth + 1);
+			break;
+		}
+		for (l = a->op.left; l && l->type == TEP_PRINT_TYPE;)
+			l = l->typecast.item;
+		if (!l || (l->type != TEP_PRINT_FIELD && l->type != TEP_PRINT_DYNAMIC_ARRAY))
+			x->bad = true;
+		else
+			within(x, l, eval(x, a->op.right, 0) + 1, 8);
+		break;
+	case TEP_PRINT_FUNC:
+		for (l = a->func.args; l; l = l->next)
+			inspect(x, l, depth + 1);
+		break;
+	default: break;
+	}
+}
+
+/* All arguments; those that a '*' of the format string takes as width must be small. */
+static void inspect_all(struct eval *x)
+{
+	const struct tep_print_arg *a = x->event->print_fmt.args;
+	const char *p = x->event->print_fmt.format;
+
+	for (const struct tep_print_arg *i = a; i; i = i->next)
+		inspect(x, i, 0);
+	for (; p && *p && !x->bad; p++) {
+		if (*p != '%' || *++p == '%')
+			continue;
+		for (; *p && strchr("0123456789.-+ #*", *p); p++) {
+			if (*p != '*' || !a)
+				continue;
+			x->dynamic = true;
+			if (eval(x, a, 0) + WIDTH_MAX > 2 * WIDTH_MAX)
+				x->bad = true;
+			a = a->next;
+		}
+		a = a ? a->next : NULL;
+		if (!*p)
+			break;
+	}
+}
+
+/* formats and records -------------------------------------------------------------------------- */
+
+static void look(struct ty_formats *f, struct ty_fmt_entry *e)
+{
+	struct eval x = {.be = f->big_endian};
+
+	e->print_state = FIELDS_ONLY;
+	if (!harmless(e->text, e->text_n))
+		return;
+	tep_parse_event(f->tep, e->text, e->text_n, e->system);
+	x.event = tep_find_event(f->tep, e->id);
+	if (!x.event || strcmp(x.event->name, e->name) || strcmp(x.event->system, e->system))
+		return;
+	for (struct tep_format_field *fd = x.event->format.fields; fd; fd = fd->next)
+		if (fd->offset < 0 || fd->size < 0 ||
+		    (fd->flags & TEP_FIELD_IS_DYNAMIC && fd->size != 4))
+			return;
+	inspect_all(&x);
+	if (x.bad)
+		return;
+	e->tep = x.event;
+	e->print_state = x.dynamic ? PRINTABLE_IF_CHECKED : PRINTABLE;
+}
+
+/* Does every field of the record, as libtraceevent sees it, lie in the record? */
+static bool whole(const struct ty_formats *f, const struct tep_event *event,
+		  const struct ty_event *ev)
+{
+	for (const struct tep_format_field *fd = event->format.fields; fd; fd = fd->next) {
+		uint32_t off = (uint32_t)fd->offset, loc, end;
+
+		if (off > ev->size || (uint32_t)fd->size > ev->size - off)
+			return false;
+		if (!(fd->flags & TEP_FIELD_IS_DYNAMIC))
+			continue;
+		loc = (uint32_t)ty_fmt_load(ev->data + off, 4, f->big_endian);
+		end = (loc & 0xffff) + (loc >> 16);
+		if (fd->flags & TEP_FIELD_IS_RELATIVE)
+			end += off + 4;
+		if (end > ev->size)
+			return false;
+	}
+	return true;
+}
+
+static int print_value(const struct ty_field_value *v, struct ty_buf *out)
+{
+	switch (v->type) {
+	case TY_FIELD_INT: return ty_buf_addf(out, "%" PRId64, v->i);
+	case TY_FIELD_UINT: return ty_buf_addf(out, v->u > 99999 ? "0x%" PRIx64 : "%" PRIu64, v->u);
+	case TY_FIELD_STR: return ty_buf_add(out, v->s, v->n);
+	case TY_FIELD_ARRAY: break;
+	}
+	ty_buf_addc(out, '{');
+	for (size_t i = 0; i < v->n; i++)
+		ty_buf_addf(out, "%s0x%" PRIx64, i ? "," : "", (uint64_t)ty_formats_element(v, i));
+	return ty_buf_addc(out, '}');
+}
+
+/* "name=value name=value": when the print format cannot be used. */
+static int print_fields(struct ty_formats *f, const struct ty_event *ev, struct ty_buf *out)
+{
+	unsigned n = ty_formats_nfields(f, ev->id);
+
+	for (unsigned k = 0; k < n; k++) {
+		struct ty_field_value v;
+		int r = ty_formats_field(f, ev, k, &v);
+
+		ty_buf_addf(out, "%s%s=", k ? " " : "", v.name);
+		if (r)
+			ty_buf_adds(out, "[damaged]");
+		else
+			print_value(&v, out);
+	}
+	return out->failed;
+}
+
+int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_buf *out)
+{
+	struct ty_fmt_entry *e = f->index[ev->id] ? &f->entries.v[f->index[ev->id] - 1] : NULL;
+	struct tep_record rec = {.cpu = (int)ev->cpu, .size = (int)ev->size, .ts = ev->ts_ns};
+	bool use;
+
+	if (!e)
+		return ty_buf_addf(out, "[no format of event %u in the file; %u bytes]", ev->id,
+				   ev->size);
+	if (!f->tep && make_tep(f))
+		return -TY_ENOMEM;
+	if (e->print_state == NOT_LOOKED)
+		look(f, e);
+	use = e->print_state != FIELDS_ONLY && ev->size <= TY_FT_RECORD_MAX && whole(f, e->tep, ev);
+	if (use && e->print_state == PRINTABLE_IF_CHECKED) {
+		struct eval x = {
+			.event = e->tep, .data = ev->data, .size = ev->size, .be = f->big_endian};
+
+		inspect_all(&x);
+		use = !x.bad;
+	}
+	if (!use)
+		return print_fields(f, ev, out);
+	if (ev->size + PAD > f->scratch_cap) {
+		uint8_t *p = realloc(f->scratch, ev->size + PAD + 4096);
+
+		if (!p)
+			return -TY_ENOMEM;
+		f->scratch = p;
+		f->scratch_cap = ev->size + PAD + 4096;
+		f->scratch_dirty = f->scratch_cap;
+	}
+	memcpy(f->scratch, ev->data, ev->size);
+	if (f->scratch_dirty > ev->size)
+		memset(f->scratch + ev->size, 0, f->scratch_dirty - ev->size);
+	f->scratch_dirty = ev->size;
+	rec.data = f->scratch;
+	rec.record_size = (int)ev->size;
+	trace_seq_reset(f->seq);
+	tep_print_event(f->tep, f->seq, &rec, "%s", TEP_PRINT_INFO);
+	if (f->seq->len && f->seq->buffer[f->seq->len - 1] == '\n')
+		f->seq->len--;
+	return ty_buf_add(out, f->seq->buffer, f->seq->len);
 }

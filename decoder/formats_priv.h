@@ -35,8 +35,7 @@ struct ty_fmt_entry {
 	uint16_t id;
 	uint8_t kind;
 	bool plain_states;   /* prev_state needs a mask only */
-	uint8_t print_state; /* formats_print.c: 0 not looked at, 1 parsed, 2 not printable */
-	uint16_t hot;	     /* formats_print.c: which own formatter gives the same text; 0 none */
+	uint8_t print_state; /* formats_print.c */
 	uint32_t need;	     /* a record shorter than this is damaged */
 	uint32_t preempted;  /* sched_switch: the bit of "R+" */
 	struct ty_fmt_slot slot[TY_FMT_SLOTS];
@@ -56,7 +55,9 @@ struct ty_formats {
 	size_t kept_used, kept_cap;
 	struct tep_handle *tep;
 	struct trace_seq *seq;
-	uint16_t index[65536]; /* id -> entry + 1 */
+	uint8_t *scratch;		   /* a record and zeros behind it */
+	size_t scratch_cap, scratch_dirty; /* bytes from scratch_dirty on are zero */
+	uint16_t index[65536];		   /* id -> entry + 1 */
 };
 
 /* The entry of an id, NULL when the file has no such format. */
