@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ring pages out of the file: what is known of a chunk, and its bytes. Everything here is const on
+ * the trace, so that many threads may read at once. Budget: one pread, one crc32 where the file has
+ * one, one decompression; zstd's context is allocated per call (100 kB, no copying).
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "rd.h"
+#include "trace_file.h"
+
+int ty_decompress(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n)
+{
+	if (codec == TY_CODEC_ZSTD) {
+		size_t r = ZSTD_decompress(dst, n, src, src_n);
+
+		if (ZSTD_isError(r))
+			return ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation ? -TY_ENOMEM
+										    : -TY_EFORMAT;
+		return r == n ? 0 : -TY_EFORMAT;
+	}
+	if (codec == TY_CODEC_ZLIB) {
+		uLongf len = n;
+		int r = uncompress(dst, &len, src, src_n);
+
+		if (r == Z_MEM_ERROR)
+			return -TY_ENOMEM;
+		return r == Z_OK && len == n ? 0 : -TY_EFORMAT;
+	}
+	return -TY_EFORMAT;
+}
+
+bool ty_ratio_ok(enum ty_codec codec, uint64_t stored, uint64_t raw)
+{
+	/* A zstd block of at least 4 bytes gives at most 128 KiB; deflate at most 1032 : 1. */
+	if (codec == TY_CODEC_ZSTD)
+		return raw <= (stored / 4 + 1) * (128 << 10);
+	return raw <= (stored + 1) * 1032;
+}
+
+static uint32_t whole_pages(const struct ty_stream_data *d, uint32_t raw)
+{
+	return raw & ~(d->page_size - 1);
+}
+
+struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk)
+{
+	const struct ty_stream_data *d = &t->priv->data.v[stream];
+	struct ty_chunk c = {0};
+
+	if (d->flat) {
+		uint64_t at = (uint64_t)chunk * d->flat_pages * d->page_size;
+		uint64_t most = (uint64_t)d->flat_pages * d->page_size;
+
+		c.first_page = (at < d->bytes ? at : d->bytes) / d->page_size;
+		c.missing = at >= d->bytes;
+		if (!c.missing)
+			c.raw_bytes = (uint32_t)(d->bytes - at < most ? d->bytes - at : most);
+	} else {
+		const struct ty_chunk_ent *e = &d->chunks.v[chunk];
+
+		c.first_page = e->first_page;
+		c.first_ns = e->first_ns;
+		c.last_ns = e->last_ns;
+		c.missing = e->missing;
+		c.raw_bytes = whole_pages(d, e->raw);
+	}
+	return c;
+}
+
+static int bad_chunk(const struct ty_trace *t, uint32_t stream, uint64_t off, const char *why,
+		     struct ty_err *err)
+{
+	const struct ty_stream *s = &t->streams.v[stream];
+
+	return ty_fail(err, TY_EFORMAT, off, "%s: data of CPU %u at offset %" PRIu64 ": %s",
+		       t->path, s->cpu, off, why);
+}
+
+static int read_at(const struct ty_trace *t, uint32_t stream, uint64_t off, void *dst, size_t n,
+		   struct ty_err *err)
+{
+	int64_t r = ty_pread(t->priv->fd, dst, n, off);
+
+	if (r < 0)
+		return errno == EIO ? ty_fail(err, TY_EIO, off, "%s: read error at offset %" PRIu64,
+					      t->path, off)
+				    : ty_fail_errno(err, "%s: cannot read at offset %" PRIu64,
+						    t->path, off);
+	return r == (int64_t)n ? 0 : bad_chunk(t, stream, off, "the file ends inside it", err);
+}
+
+static int read_compressed(const struct ty_trace *t, uint32_t stream,
+			   const struct ty_stream_data *d, const struct ty_chunk_ent *e, void *dst,
+			   struct ty_buf *scratch, struct ty_err *err)
+{
+	uint32_t whole = whole_pages(d, e->raw);
+	/* A last page that is not whole is decompressed aside and left out. */
+	size_t need = e->stored + (whole == e->raw ? 0 : (size_t)e->raw);
+	uint8_t *p;
+	int r;
+
+	ty_buf_reset(scratch);
+	if (scratch->limit < need)
+		scratch->limit = need; /* need is capped where the chunk was added */
+	if (ty_buf_reserve(scratch, need))
+		return ty_fail(err, TY_ENOMEM, e->off, "%s: out of memory for %zu bytes", t->path,
+			       need);
+	p = (uint8_t *)scratch->p;
+	r = read_at(t, stream, e->off, p, e->stored, err);
+	if (r)
+		return r;
+	if (e->has_crc && e->crc != (uint32_t)crc32(0, p, e->stored))
+		return bad_chunk(t, stream, e->off, "its checksum does not fit", err);
+	if (ty_load(p, 4, t->big_endian) != e->stored - TY_V7_CHUNK_HEAD ||
+	    ty_load(p + 4, 4, t->big_endian) != e->raw)
+		return bad_chunk(t, stream, e->off, "its sizes do not fit", err);
+	r = ty_decompress(t->priv->codec, p + TY_V7_CHUNK_HEAD, e->stored - TY_V7_CHUNK_HEAD,
+			  whole == e->raw ? dst : p + e->stored, e->raw);
+	if (r == -TY_ENOMEM)
+		return ty_fail(err, TY_ENOMEM, e->off, "%s: out of memory", t->path);
+	if (r)
+		return bad_chunk(t, stream, e->off, "it cannot be decompressed", err);
+	if (whole != e->raw)
+		memcpy(dst, p + e->stored, whole);
+	return 0;
+}
+
+int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
+			struct ty_buf *scratch, struct ty_err *err)
+{
+	const struct ty_stream_data *d = &t->priv->data.v[stream];
+	struct ty_chunk c = ty_trace_chunk(t, stream, chunk);
+
+	if (c.missing)
+		return bad_chunk(t, stream, d->flat ? d->off + d->bytes : d->chunks.v[chunk].off,
+				 "it is not in the file", err);
+	if (d->flat)
+		return read_at(t, stream, d->off + c.first_page * d->page_size, dst, c.raw_bytes,
+			       err);
+	return read_compressed(t, stream, d, &d->chunks.v[chunk], dst, scratch, err);
+}
