@@ -38,10 +38,9 @@ enum ty_argkind {
 	TY_ARG_SOOPT, /* name of an option at the level before */
 	TY_ARG_FCNTL, /* cmd; decides what follows */
 	TY_ARG_IOCTL,
-	TY_ARG_PRCTL,	/* option; decides what follows */
-	TY_ARG_MREMAP,	/* flags; a new address follows MREMAP_FIXED only */
-	TY_ARG_PTRACE,	/* request */
-	TY_ARG_WAKEALL, /* count; INT_MAX by its name */
+	TY_ARG_PRCTL,  /* option; decides what follows */
+	TY_ARG_MREMAP, /* flags; a new address follows MREMAP_FIXED only */
+	TY_ARG_PGOFF,  /* file offset in pages of 4096 bytes */
 	TY_ARG_SETS = 64
 };
 

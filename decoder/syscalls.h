@@ -56,6 +56,9 @@ int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
  * appended to out. */
 int ty_syscall_fmt_ret(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, int64_t ret,
 		       struct ty_buf *out);
+/* The same, knowing the arguments: fcntl's flags by name. args may be NULL. */
+int ty_syscall_fmt_result(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
+			  const uint64_t *args, int64_t ret, struct ty_buf *out);
 /* "ENOENT" for 2; NULL for unknown numbers. Includes the kernel's internal ERESTART*. */
 const char *ty_errno_name(int e);
 
