@@ -29,11 +29,11 @@ enum {
 #define TY_KEY_TAB     '\t'
 #define TY_KEY_CTRL(c) ((c)&0x1f)
 
-/* action, group, footer word ("" not in the footer), help */
+/* action, group, footer word ("" not in the footer; + : together with the next one), help */
 #define TY_ACTIONS(X)                                                                              \
-	X(ZOOM_IN, "Time", "zoom", "zoom in at the cursor")                                        \
+	X(ZOOM_IN, "Time", "+zoom", "zoom in at the cursor")                                       \
 	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \
-	X(PAN_LEFT, "Time", "pan", "pan a quarter of the window to earlier")                       \
+	X(PAN_LEFT, "Time", "+pan", "pan a quarter of the window to earlier")                      \
 	X(PAN_RIGHT, "Time", "", "pan a quarter of the window to later")                           \
 	X(ALL, "Time", "all", "the whole recording")                                               \
 	X(ZOOM_SPAN, "Time", "fit", "fit the window to the span under the cursor")                 \
@@ -50,7 +50,7 @@ enum {
 	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
 	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
 	X(FOLD, "Cursor", "fold", "fold or unfold the process, its threads or system calls")       \
-	X(NEXT, "Findings", "next", "jump to the next of the longest waits")                       \
+	X(NEXT, "Findings", "+wait", "jump to the next of the longest waits")                      \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
 	X(OPEN, "Findings", "", "jump to the chosen wait; on a row: fit the span, or unfold")      \
 	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TY_VIEW_MIN_NS 100u
+#define TY_VIEW_MIN_NS 2000u
 #define TY_VIEW_UNDO   64
 
 enum ty_move { TY_MOVE_NONE, TY_MOVE_PAN, TY_MOVE_ZOOM, TY_MOVE_JUMP };

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* tarry view: the timeline on the terminal, or one frame of it as text. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "cli.h"
+
+static const char help[] =
+	"usage: tarry view [FILE] [options]\n\n"
+	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys.\n\n"
+	"  --at-finding N  start on the N-th longest wait\n"
+	"  --print         write one frame as text instead of opening the timeline\n"
+	"  --size WxH      its size in characters (default COLUMNS x LINES, or 100x30)\n"
+	"  --color WHEN    auto, always, never, truecolor, 256 or 16\n"
+	"  --from T        start of the window: seconds from the start (12.5), -3 (before the\n"
+	"                  end), or 14:03:22.5\n"
+	"  --to T          end of the window\n"
+	"  --tid N[,N]     only these threads\n"
+	"  --comm NAME     only threads of this name (shell pattern); may be repeated\n"
+	"  --cpu N[,N-M]   only these CPUs\n"
+	"  --keys-man      write the table of keys as man(7) text\n";
+
+enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_KEYS_MAN };
+
+struct options {
+	struct ty_select sel;
+	const char *path, *color; /* color NULL: auto */
+	bool print;
+	int w, h; /* 0: by the environment */
+	uint32_t at_finding;
+};
+
+/* A number from 1 to max, the whole of s up to one of the characters in end. */
+static bool number(const char *s, const char *end, unsigned long max, unsigned long *v,
+		   const char **rest)
+{
+	char *e;
+
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*v = strtoul(s, &e, 10);
+	*rest = e;
+	return !errno && *v >= 1 && *v <= max && (!*end ? !*e : *e && strchr(end, *e));
+}
+
+static bool parse_size(const char *s, struct options *o)
+{
+	unsigned long w, h;
+	const char *rest;
+
+	if (!number(s, "x", TY_GRID_MAX, &w, &rest) ||
+	    !number(rest + 1, "", TY_GRID_MAX, &h, &rest))
+		return false;
+	o->w = (int)w;
+	o->h = (int)h;
+	return true;
+}
+
+static int env_size(const char *name, int otherwise)
+{
+	const char *v = getenv(name), *rest;
+	unsigned long n;
+
+	return v && number(v, "", TY_GRID_MAX, &n, &rest) ? (int)n : otherwise;
+}
+
+static int write_keys_man(void)
+{
+	struct ty_buf b;
+	int rc;
+
+	ty_buf_init(&b, 1 << 16);
+	rc = ty_keys_man(&b) || fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout);
+	ty_buf_fini(&b);
+	return rc ? TY_EXIT_FAILED : TY_EXIT_GOOD;
+}
+
+/* -1: go on; else the exit status. */
+static int take_option(struct options *o, int c, const char *arg)
+{
+	struct ty_palette p = {0};
+	unsigned long n;
+	const char *rest;
+	int status;
+
+	switch (c) {
+	case 'h': fputs(help, stdout); return TY_EXIT_GOOD;
+	case '?': return ty_cli_usage("view", "unknown option or missing value");
+	case OPT_KEYS_MAN: return write_keys_man();
+	case OPT_PRINT: o->print = true; return -1;
+	case OPT_SIZE:
+		return parse_size(arg, o)
+			       ? -1
+			       : ty_cli_usage("view",
+					      "--size '%s': write columns x lines, as 100x30 "
+					      "(at most %dx%d)",
+					      arg, TY_GRID_MAX, TY_GRID_MAX);
+	case OPT_COLOR:
+		o->color = strcmp(arg, "auto") ? arg : NULL;
+		return !o->color || ty_palette_choose(&p, arg)
+			       ? -1
+			       : ty_cli_usage("view",
+					      "--color '%s': auto, always, never, truecolor, "
+					      "256 or 16",
+					      arg);
+	case OPT_AT_FINDING:
+		if (!number(arg, "", UINT32_MAX, &n, &rest))
+			return ty_cli_usage("view", "--at-finding '%s' is not a number from 1",
+					    arg);
+		o->at_finding = (uint32_t)n;
+		return -1;
+	case TY_OPT_JSON: return ty_cli_usage("view", "--json is for report and dump");
+	default: status = ty_select_option(&o->sel, "view", c, arg); return status ? status : -1;
+	}
+}
+
+/* Arguments of a system call: its sys_enter read again from the file. */
+static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
+{
+	struct ty_session *s = ctx;
+	struct ty_syscall c = ty_model_syscall(s->model, syscall);
+	struct ty_event ev;
+	struct ty_buf b;
+	const char *out = NULL;
+
+	if (c.flags & TY_SF_BEFORE || ty_events_read_at(s->events, c.loc, &ev, NULL) ||
+	    ev.kind != TY_EV_SYS_ENTER || ev.decode_error)
+		return NULL;
+	ty_buf_init(&b, 4096);
+	if (!ty_syscall_fmt_args(s->arch, (enum ty_abi)c.abi, c.nr, ev.u.enter.args, &b)) {
+		snprintf(buf, n, "%s", b.p ? b.p : "");
+		out = buf;
+	}
+	ty_buf_fini(&b);
+	return out;
+}
+
+/* key=N of a section's text; false when it has none. */
+static bool section_number(struct ty_text t, const char *key, uint64_t *v)
+{
+	size_t k = strlen(key);
+
+	for (const char *p = t.s; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+		if (!strncmp(p, key, k) && p[k] == '=' && p[k + 1] >= '0' && p[k + 1] <= '9') {
+			*v = strtoull(p + k + 1, NULL, 10);
+			return true;
+		}
+	return false;
+}
+
+static uint64_t recorder_cpu(const struct ty_trace *t)
+{
+	struct ty_text self = ty_trace_section(t, TY_SEC_SELF);
+	uint64_t user, sys;
+
+	if (!section_number(self, "cpu_user_ns", &user) ||
+	    !section_number(self, "cpu_sys_ns", &sys))
+		return UINT64_MAX;
+	return user + sys;
+}
+
+static int print_frame(const struct options *o, const struct ty_view_input *in, struct ty_err *err)
+{
+	struct ty_palette p = ty_palette_detect(-1);
+	struct ty_buf b;
+	int rc;
+
+	if (o->color)
+		ty_palette_choose(&p, o->color);
+	else if (!isatty(STDOUT_FILENO) || p.mode == TY_COLOR_MONO)
+		p.mode = TY_COLOR_NONE;
+	ty_buf_init(&b, 256u << 20);
+	rc = ty_app_print(in, &p, o->w ? o->w : env_size("COLUMNS", 100),
+			  o->h ? o->h : env_size("LINES", 30), &b, err);
+	if (!rc && (fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout))) {
+		/* A reader that has seen enough (head) is no failure of ours. */
+		rc = errno == EPIPE ? 0 : ty_fail_errno(err, "standard output: write failed");
+	}
+	ty_buf_fini(&b);
+	return rc;
+}
+
+static int show(const struct options *o, struct ty_session *s, struct ty_err *err)
+{
+	struct ty_view_input in = {
+		.model = s->model,
+		.path = s->trace->path,
+		.note = s->trace->note.s,
+		.arch = s->arch,
+		.syscall_args = syscall_args,
+		.ctx = s,
+		.recorder_cpu_ns = recorder_cpu(s->trace),
+		.at_finding = o->at_finding,
+	};
+	int rc = ty_select_window(&o->sel, s, &in.window, err);
+
+	if (rc)
+		return rc;
+	return o->print ? print_frame(o, &in, err) : ty_app_run(&in, o->color, err);
+}
+
+int ty_cmd_view(int argc, char **argv)
+{
+	static const struct option opts[] = {
+		TY_SELECT_OPTIONS,
+		{"print", no_argument, NULL, OPT_PRINT},
+		{"size", required_argument, NULL, OPT_SIZE},
+		{"color", required_argument, NULL, OPT_COLOR},
+		{"at-finding", required_argument, NULL, OPT_AT_FINDING},
+		{"keys-man", no_argument, NULL, OPT_KEYS_MAN},
+		{"help", no_argument, NULL, 'h'},
+		{0}};
+	struct options o = {0};
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	int c, rc, status = -1;
+
+	while (status < 0 && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1)
+		status = take_option(&o, c, optarg);
+	if (status < 0 && optind < argc)
+		o.path = argv[optind++];
+	if (status < 0 && optind < argc)
+		status = ty_cli_usage("view", "'%s': only one file can be viewed", argv[optind]);
+	if (status < 0 && !o.print && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
+		ty_fail(&err, TY_EUSAGE, TY_NO_OFFSET,
+			"view: standard %s is not a terminal; add --print to write one frame as "
+			"text, or use tarry report",
+			isatty(STDOUT_FILENO) ? "input" : "output");
+		ty_cli_fail(&err);
+		status = TY_EXIT_USAGE;
+	}
+	if (status < 0) {
+		rc = ty_session_open(&s, o.path, TY_OPEN_MODEL, &err);
+		if (!rc)
+			rc = show(&o, &s, &err);
+		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
+		ty_session_fini(&s);
+		if (rc > 0) { /* end as the signal wants it, so that callers see it */
+			signal(rc, SIG_DFL);
+			raise(rc);
+		}
+	}
+	ty_select_fini(&o.sel);
+	return status;
+}

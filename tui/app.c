@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* The loop: draw, wait for input, take all that is there, draw again: one frame per burst. */
+#include "app.h"
+
+#include <string.h>
+
+#include "help.h"
+#include "term.h"
+#include "timeline.h"
+
+#define DEPTH 4
+
+struct app {
+	struct ty_term *term;
+	struct ty_palette palette;
+	struct ty_grid grid;
+	struct {
+		const struct ty_view_ops *ops;
+		void *self;
+	} stack[DEPTH];
+	int n;
+	struct ty_help help;
+	bool dirty, afresh;
+};
+
+static void push(struct app *a, const struct ty_view_ops *ops, void *self)
+{
+	if (a->n == DEPTH)
+		return;
+	a->stack[a->n].ops = ops;
+	a->stack[a->n++].self = self;
+}
+
+static int resize(struct app *a, struct ty_err *err)
+{
+	int w, h;
+
+	ty_term_size(a->term, &w, &h);
+	ty_grid_fini(&a->grid);
+	if (ty_grid_init(&a->grid, w, h))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a %dx%d screen", w,
+			       h);
+	return 0;
+}
+
+/* False: the program ends. */
+static bool take(struct app *a, enum ty_view_result r)
+{
+	a->dirty |= r != TY_VIEW_IGNORED;
+	switch (r) {
+	case TY_VIEW_QUIT: return false;
+	case TY_VIEW_CLOSE: return --a->n > 0;
+	case TY_VIEW_HELP:
+		memset(&a->help, 0, sizeof(a->help));
+		push(a, &ty_help_ops, &a->help);
+		return true;
+	case TY_VIEW_REDRAW: a->afresh = true; return true;
+	default: return true;
+	}
+}
+
+static bool give(struct app *a, const struct ty_input *in)
+{
+	const struct ty_view_ops *ops = a->stack[a->n - 1].ops;
+	void *self = a->stack[a->n - 1].self;
+
+	if (in->what == TY_INPUT_MOUSE)
+		return take(a, ops->mouse(self, &in->mouse));
+	if (in->what != TY_INPUT_KEY)
+		return true;
+	if (ops->wants_text(self))
+		return take(a, ops->text(self, in->key));
+	return take(a, ops->act(self, ty_keys_action(in->key)));
+}
+
+static void draw(struct app *a)
+{
+	a->stack[a->n - 1].ops->draw(a->stack[a->n - 1].self, &a->grid, &a->palette);
+	ty_term_show(a->term, &a->grid, &a->palette, a->afresh);
+	a->dirty = a->afresh = false;
+}
+
+static int loop(struct app *a, struct ty_err *err)
+{
+	for (;;) {
+		struct ty_input in;
+		int rc;
+
+		if (a->dirty)
+			draw(a);
+		for (in = ty_term_read(a->term, true); in.what != TY_INPUT_NONE;
+		     in = ty_term_read(a->term, false)) {
+			if (in.what == TY_INPUT_END)
+				return in.signal;
+			if (in.what == TY_INPUT_RESIZE) {
+				rc = resize(a, err);
+				if (rc)
+					return rc;
+				a->dirty = true;
+			} else if (!give(a, &in)) {
+				return 0;
+			}
+		}
+	}
+}
+
+int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err)
+{
+	struct app a = {.dirty = true};
+	struct ty_timeline *t;
+	int rc = ty_timeline_new(in, &t, err);
+
+	if (rc)
+		return rc;
+	rc = ty_term_open(&a.term, err);
+	if (!rc) {
+		a.palette = ty_palette_detect(ty_term_colors(a.term));
+		if (color)
+			ty_palette_choose(&a.palette, color);
+		push(&a, &ty_timeline_ops, t);
+		rc = resize(&a, err);
+		if (!rc)
+			rc = loop(&a, err);
+		ty_term_close(a.term);
+	}
+	ty_grid_fini(&a.grid);
+	ty_timeline_free(t);
+	return rc;
+}
+
+int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
+		 struct ty_buf *out, struct ty_err *err)
+{
+	struct ty_timeline *t;
+	struct ty_grid g;
+	int rc = ty_timeline_new(in, &t, err);
+
+	if (rc)
+		return rc;
+	rc = ty_grid_init(&g, w, h);
+	if (rc) {
+		ty_timeline_free(t);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells", w, h);
+	}
+	ty_timeline_ops.draw(t, &g, p);
+	rc = ty_grid_dump(&g, p, out);
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "out of memory for a %dx%d frame", w, h) : 0;
+}

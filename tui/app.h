@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The viewer: a stack of views on a terminal, or one frame as text. */
+#ifndef TY_APP_H
+#define TY_APP_H
+
+#include "buf.h"
+#include "err.h"
+#include "palette.h"
+#include "view.h"
+
+/*
+ * Run until the user quits. color: what --color says, NULL for the terminal's best. 0; the number
+ * of the signal that ended it; or -TY_E... with err, the terminal restored in any case.
+ */
+int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err);
+
+/* The timeline's first frame, w x h cells, appended to out. 0 or -TY_E... with err. */
+int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
+		 struct ty_buf *out, struct ty_err *err);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* What is under the cursor, in sentences: the span, its system call, who ended it, the cell. Says
+ * what was recorded and, of what was not, that it was not. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "glyphs.h"
+#include "ruler.h"
+#include "timeline_priv.h"
+
+struct lines {
+	char (*v)[TY_DETAIL_MAX];
+	unsigned n;
+};
+
+static char *next(struct lines *l)
+{
+	static char spill[TY_DETAIL_MAX];
+
+	return l->n < TY_DETAIL_LINES ? l->v[l->n++] : spill;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(char *line, const char *fmt, ...)
+{
+	size_t n = strlen(line);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line + n, TY_DETAIL_MAX - n, fmt, ap);
+	va_end(ap);
+}
+
+const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+			    char out[TY_WHO_MAX])
+{
+	if (thread == TY_NONE)
+		snprintf(out, TY_WHO_MAX, "idle");
+	else
+		snprintf(out, TY_WHO_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
+			 ty_model_thread(t->m, thread)->tid);
+	return out;
+}
+
+static const char *since_start(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])
+{
+	uint64_t start = t->vp.start_ns, cell = (t->vp.to_ns - t->vp.from_ns) / 1000;
+
+	return ty_fmt_time(ns > start ? ns - start : 0, cell < 1000 ? 1 : 1000, out);
+}
+
+static void add_flags(char *line, uint8_t flags, uint8_t state)
+{
+	if (flags & TY_SF_LOST)
+		add(line, "; events were lost here");
+	if (flags & TY_SF_BEFORE)
+		add(line, "; began before the recording");
+	if (flags & TY_SF_OPEN)
+		add(line, "; not over when the recording ended");
+	if (flags & TY_SF_INFERRED)
+		add(line, "; start inferred (switch not delivered)");
+	if (flags & TY_SF_SNAPSHOT)
+		add(line, "; state read from /proc at the start");
+	if (state == TY_ST_RUNNABLE && flags & TY_SF_PREEMPT)
+		add(line, "; preempted");
+	if (state == TY_ST_RUNNABLE && flags & TY_SF_YIELD)
+		add(line, "; gave up the CPU");
+	if (state == TY_ST_RUNNABLE && flags & TY_SF_NEW)
+		add(line, "; new thread");
+}
+
+static const char *args_of(struct ty_timeline *t, uint32_t call)
+{
+	const char *s;
+	char buf[sizeof(t->args)];
+
+	if (t->args_of == call)
+		return t->args;
+	t->args_of = call;
+	s = t->in->syscall_args ? t->in->syscall_args(t->in->ctx, call, buf, sizeof(buf)) : NULL;
+	snprintf(t->args, sizeof(t->args), "%s", s ? s : "...");
+	return t->args;
+}
+
+static void add_result(struct ty_timeline *t, char *line, const struct ty_syscall *c)
+{
+	struct ty_buf b;
+
+	if (c->flags & (TY_SF_OPEN | TY_SF_LOST)) {
+		add(line, c->flags & TY_SF_OPEN ? " unfinished" : " = ? (events were lost)");
+		return;
+	}
+	ty_buf_init(&b, 200);
+	ty_syscall_fmt_ret(t->in->arch, (enum ty_abi)c->abi, c->nr, c->ret, &b);
+	add(line, " = %s", b.p ? b.p : "?");
+	ty_buf_fini(&b);
+}
+
+static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
+{
+	struct ty_syscall c = ty_model_syscall(t->m, call);
+	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+	add(line, "in %s(%s)", ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name),
+	    c.flags & TY_SF_BEFORE ? "..." : args_of(t, call));
+	add_result(t, line, &c);
+	add(line, ", %s from %s", ty_fmt_length(c.end_ns - c.start_ns, len),
+	    since_start(t, c.start_ns, at));
+	if (c.flags & TY_SF_BEFORE)
+		add(line, "; began before the recording");
+}
+
+/* "backup/1235 on CPU 0 (in flock) at 3.5 s" */
+static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
+{
+	struct ty_edge e = ty_model_edge(t->m, edge);
+	char who[TY_WHO_MAX], at[TY_TIME_MAX], name[32];
+	uint32_t call;
+
+	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI))
+		add(line, "%s on CPU %u (while %s ran there)",
+		    e.context & TY_EVF_NMI	 ? "an NMI"
+		    : e.context & TY_EVF_HARDIRQ ? "an interrupt"
+						 : "a softirq",
+		    e.cpu, ty_timeline_who(t, e.waker, e.ts_ns, who));
+	else
+		add(line, "%s on CPU %u", ty_timeline_who(t, e.waker, e.ts_ns, who), e.cpu);
+	if (e.waker != TY_NONE && !e.context) {
+		call = ty_model_syscall_at(t->m, e.waker, e.ts_ns);
+		if (call != TY_NONE) {
+			struct ty_syscall c = ty_model_syscall(t->m, call);
+
+			add(line, " (in %s)",
+			    ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name));
+		}
+	}
+	add(line, " at %s", since_start(t, e.ts_ns, at));
+}
+
+/* What followed a wait: how long until it ran. */
+static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint32_t idx)
+{
+	const struct ty_thread *th = ty_model_thread(t->m, thread);
+	struct ty_span s;
+	char len[TY_TIME_MAX];
+
+	if (idx + 1 >= th->spans_first + th->spans_n)
+		return;
+	s = ty_model_span(t->m, idx + 1);
+	if (s.state == TY_ST_RUNNABLE)
+		add(line, "; then runnable for %s", ty_fmt_length(s.end_ns - s.start_ns, len));
+}
+
+static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
+{
+	struct ty_span s = ty_model_span(t->m, idx);
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
+
+	add(line, "%s %s", ty_timeline_who(t, thread, s.start_ns, who), ty_state_name(s.state));
+	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE)
+		add(line, " on CPU %u", s.cpu);
+	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
+	    since_start(t, s.start_ns, at));
+	add_flags(line, s.flags, s.state);
+	if (s.syscall != TY_NONE)
+		syscall_line(t, next(l), s.syscall);
+	if (s.state == TY_ST_RUNNABLE) {
+		line = next(l);
+		if (s.edge != TY_NONE) {
+			add(line, "woken by ");
+			add_waker(t, line, s.edge);
+		} else if (s.flags & (TY_SF_PREEMPT | TY_SF_YIELD)) {
+			add(line, "was not blocked: it could run but had no CPU");
+		} else {
+			add(line, "its wakeup was not recorded");
+		}
+		if (s.cpu != TY_NONE)
+			add(line, "; waited for CPU %u", s.cpu);
+	} else if (s.state == TY_ST_SLEEPING || s.state == TY_ST_BLOCKED ||
+		   s.state == TY_ST_STOPPED) {
+		line = next(l);
+		if (s.edge != TY_NONE) {
+			add(line, "ended by ");
+			add_waker(t, line, s.edge);
+			add_latency(t, line, thread, idx);
+		} else if (s.flags & TY_SF_OPEN) {
+			add(line, "nobody had woken it when the recording ended");
+		} else {
+			add(line, "its wakeup was not recorded");
+		}
+	}
+}
+
+static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
+{
+	struct ty_syscall c = ty_model_syscall(t->m, idx);
+	struct ty_cell cell;
+	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = thread};
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], *line = next(l);
+	const char *sep = ": ";
+
+	add(line, "%s ", ty_timeline_who(t, thread, c.start_ns, who));
+	syscall_line(t, line, idx);
+	/* Where the time of the call went. */
+	if (c.end_ns <= c.start_ns)
+		return;
+	ty_model_cells(t->m, track, c.start_ns, c.end_ns, 1, &cell);
+	line = next(l);
+	add(line, "in this call");
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		if (cell.ns[s]) {
+			add(line, "%s%s %s", sep, ty_state_name((enum ty_state)s),
+			    ty_fmt_length(cell.ns[s], len));
+			sep = ", ";
+		}
+	if (*sep == ':')
+		add(line, ": no scheduling was recorded");
+}
+
+static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint32_t idx)
+{
+	struct ty_span s = ty_model_cpu_span(t->m, cpu, idx);
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
+
+	if (s.state == TY_ST_RUNNING)
+		add(line, "CPU %u ran %s", cpu, ty_timeline_who(t, s.thread, s.start_ns, who));
+	else
+		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
+	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
+	    since_start(t, s.start_ns, at));
+	add_flags(line, s.flags, s.state);
+	if (s.syscall != TY_NONE)
+		syscall_line(t, next(l), s.syscall);
+}
+
+/* Shares of the cell, when more than one span lies in it. */
+static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_cell *c,
+		      const struct ty_track *track, uint64_t width)
+{
+	char len[TY_TIME_MAX], *line;
+
+	if (c->spans <= 1 || !width)
+		return;
+	line = next(l);
+	add(line, "this cell (%s) holds %u %s:", ty_fmt_length(width, len), c->spans,
+	    track->kind == TY_TRACK_SYSCALLS ? "system calls" : "spans");
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		if (c->ns[s])
+			add(line, " %s %.1f%%",
+			    track->kind == TY_TRACK_SYSCALLS ? "inside"
+							     : ty_state_name((enum ty_state)s),
+			    100.0 * (double)c->ns[s] / (double)width);
+	add(line, "; above is the longest");
+}
+
+static void head_lines(struct ty_timeline *t, struct lines *l)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+	char who[TY_WHO_MAX];
+
+	if (!r)
+		return;
+	if (r->kind == TY_ROW_CPUS) {
+		add(next(l), "%u CPUs; the bar is how busy they are together", t->tracks.cpus_n);
+	} else if (r->kind == TY_ROW_QUIET) {
+		add(next(l), "%u processes did not run while this was recorded", t->tracks.quiet_n);
+	} else if (r->kind == TY_ROW_PROCESS) {
+		const struct ty_process *p = &t->tracks.processes.v[r->id];
+
+		add(next(l),
+		    "process %s: %u threads; the bar is their running time, a full cell is one CPU",
+		    ty_timeline_who(t, p->leader, t->cursor_ns, who), p->n);
+	}
+	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
+}
+
+unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX])
+{
+	struct lines l = {.v = lines};
+	struct ty_track track;
+	struct ty_cell cell;
+	uint64_t from, to;
+	uint32_t idx;
+
+	for (unsigned i = 0; i < TY_DETAIL_LINES; i++)
+		lines[i][0] = 0;
+	if (!ty_timeline_track(t, t->row, &track)) {
+		head_lines(t, &l);
+		return l.n;
+	}
+	if (!ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
+		if (track.kind == TY_TRACK_SYSCALLS)
+			add(next(&l), ty_model_thread(t->m, track.id)->traced
+					      ? "in user mode: no system call here"
+					      : "its system calls were not recorded");
+		else
+			add(next(&l),
+			    track.kind == TY_TRACK_CPU
+				    ? "nothing is recorded of this CPU here"
+				    : "this thread did not exist here, or nothing is known");
+		return l.n;
+	}
+	switch (track.kind) {
+	case TY_TRACK_CPU: cpu_span(t, &l, track.id, idx); break;
+	case TY_TRACK_THREAD: thread_span(t, &l, track.id, idx); break;
+	default: call_span(t, &l, track.id, idx); break;
+	}
+	cell_line(t, &l, &cell, &track, to - from);
+	return l.n;
+}

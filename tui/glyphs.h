@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a cell of a track looks like. Running is a solid block, waiting is a line: so a busy thread
+ * stands out, and states differ by shape as well as by colour.
+ *
+ *   one state     its glyph
+ *   two spans     where one ends and the other begins, to an eighth of a cell
+ *   many spans    a bar as high as the share of running time
+ *   and where a much longer wait hides among many short spans, that wait's glyph: a stall keeps
+ *   its sign at every zoom.
+ *
+ * Without UTF-8: letters (ty_state_letter); 'r' for "ran, but less than half of the cell".
+ */
+#ifndef TY_GLYPHS_H
+#define TY_GLYPHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model.h"
+#include "palette.h"
+
+struct ty_glyph {
+	uint32_t ch;
+	struct ty_style st;
+};
+
+struct ty_glyph ty_glyph_state(const struct ty_palette *p, enum ty_state s);
+enum ty_color ty_state_color(enum ty_state s);
+
+/* A bar of `eighths` (0..8) of a cell's height. Without UTF-8: ' ', '.', ':', '#'. */
+struct ty_glyph ty_glyph_bar(const struct ty_palette *p, unsigned eighths, uint8_t fg);
+
+/* The idx-th span of a track, whatever its kind (system calls: RUNNING inside the call). */
+struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32_t idx);
+
+/* The span that the cell [from, to) stands for: what it is drawn as, and what details tell of.
+ * TY_NONE: nothing there. */
+uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
+			 uint64_t from_ns, uint64_t to_ns);
+
+/* The glyph of a CPU's or thread's cell [from, to). */
+struct ty_glyph ty_glyph_cell(const struct ty_palette *p, const struct ty_model *m,
+			      struct ty_track t, const struct ty_cell *c, uint64_t from_ns,
+			      uint64_t to_ns);
+
+#endif

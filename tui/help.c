@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The help screen; see help.h. */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "glyphs.h"
+
+/* Where the next line goes; lines above or below the screen are counted, not drawn. */
+struct page {
+	struct ty_grid *g;
+	const struct ty_palette *p;
+	int top, line;
+};
+
+static int at(const struct page *pg)
+{
+	int y = pg->line - pg->top + 1;
+
+	return y >= 1 && y < pg->g->h - 1 ? y : -1;
+}
+
+static void title(struct page *pg, const char *s)
+{
+	if (pg->line)
+		pg->line++;
+	ty_grid_text(pg->g, 1, at(pg), pg->g->w - 2, s, ty_palette_role(pg->p, TY_ROLE_ACCENT));
+	pg->line++;
+}
+
+static void keys(struct page *pg)
+{
+	const char *group = "";
+	unsigned n;
+	const struct ty_key_row *t = ty_keys_table(&n);
+
+	for (unsigned i = 0; i < n; i++) {
+		char names[TY_KEY_NAMES_MAX];
+
+		if (strcmp(group, t[i].group))
+			title(pg, group = t[i].group);
+		ty_grid_text(pg->g, 3, at(pg), 15, ty_key_names(&t[i], pg->p->utf8, names),
+			     ty_palette_role(pg->p, TY_ROLE_STRONG));
+		ty_grid_elide(pg->g, pg->p, 18, at(pg), pg->g->w - 19, t[i].help,
+			      ty_palette_role(pg->p, TY_ROLE_TEXT));
+		pg->line++;
+	}
+}
+
+static void sign(struct page *pg, struct ty_glyph gl, int times, const char *what)
+{
+	for (int i = 0; i < times; i++)
+		ty_grid_put(pg->g, 3 + i, at(pg), gl.ch, gl.st);
+	ty_grid_elide(pg->g, pg->p, 18, at(pg), pg->g->w - 19, what,
+		      ty_palette_role(pg->p, TY_ROLE_TEXT));
+	pg->line++;
+}
+
+static void signs(struct page *pg)
+{
+	static const struct {
+		enum ty_state s;
+		const char *what;
+	} states[] = {
+		{TY_ST_RUNNING, "running"},
+		{TY_ST_RUNNABLE, "runnable: could run, but has no CPU"},
+		{TY_ST_SLEEPING, "sleeping: waits, a signal can end it"},
+		{TY_ST_BLOCKED, "uninterruptible: waits for a device or a kernel lock"},
+		{TY_ST_STOPPED, "stopped by a signal or a debugger"},
+		{TY_ST_UNKNOWN, "not known (lost events, or before the recording)"},
+		{TY_ST_IDLE, "idle (a CPU)"},
+	};
+	const struct ty_palette *p = pg->p;
+
+	title(pg, "Signs");
+	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++)
+		sign(pg, ty_glyph_state(p, states[i].s), 6, states[i].what);
+	sign(pg, (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)}, 1,
+	     "events were lost here");
+	if (p->utf8) {
+		sign(pg, ty_glyph_bar(p, 3, TY_C_RUNNING), 6,
+		     "many spans in a cell: the height is the share of running time");
+		sign(pg, (struct ty_glyph){.ch = 0x2593, .st = {.fg = TY_C_RUNNING}}, 1,
+		     "a run whose start was inferred, not recorded");
+	} else {
+		sign(pg, (struct ty_glyph){.ch = 'r', .st = {.fg = TY_C_RUNNING}}, 6,
+		     "ran, but for less than half of the cell");
+		sign(pg, (struct ty_glyph){.ch = '~', .st = {.fg = TY_C_RUNNING}}, 1,
+		     "a run whose start was inferred, not recorded");
+	}
+	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
+	     "beside a CPU: some starts of runs on it are inferred");
+	title(pg, "Mouse");
+	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
+	     "wheel on the ruler zooms, over rows or list it scrolls; a click selects or jumps");
+}
+
+static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_help *h = self;
+	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	struct page pg = {.g = g, .p = p};
+	char text[80];
+
+	h->page = g->h > 2 ? g->h - 2 : 1;
+	if (h->top > h->lines - h->page && h->lines)
+		h->top = h->lines - h->page;
+	if (h->top < 0)
+		h->top = 0;
+	pg.top = h->top;
+	ty_grid_clear(g);
+	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
+	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and signs", bar);
+	keys(&pg);
+	signs(&pg);
+	h->lines = pg.line;
+	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
+	snprintf(text, sizeof(text), "%s  q closes  lines %d to %d of %d",
+		 h->lines > h->page ? "j/k scroll" : "", h->top + 1,
+		 h->top + h->page < h->lines ? h->top + h->page : h->lines, h->lines);
+	ty_grid_text(g, 1, g->h - 1, g->w - 1, text, bar);
+}
+
+static enum ty_view_result scroll(struct ty_help *h, int by)
+{
+	h->top += by;
+	if (h->top > h->lines - h->page)
+		h->top = h->lines - h->page;
+	if (h->top < 0)
+		h->top = 0;
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result act(void *self, enum ty_action a)
+{
+	struct ty_help *h = self;
+
+	switch (a) {
+	case TY_ACT_UP: return scroll(h, -1);
+	case TY_ACT_DOWN: return scroll(h, 1);
+	case TY_ACT_PAGE_UP: return scroll(h, 1 - h->page);
+	case TY_ACT_PAGE_DOWN:
+	case TY_ACT_FOLD: return scroll(h, h->page - 1);
+	case TY_ACT_TIME_FIRST: return scroll(h, -h->lines);
+	case TY_ACT_TIME_LAST: return scroll(h, h->lines);
+	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
+	case TY_ACT_HELP:
+	case TY_ACT_BACK:
+	case TY_ACT_OPEN:
+	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
+{
+	if (m->what == TY_MOUSE_CLICK)
+		return TY_VIEW_IGNORED;
+	return scroll(self, m->what == TY_MOUSE_WHEEL_UP ? -3 : 3);
+}
+
+static bool wants_text(const void *self)
+{
+	return false;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	return TY_VIEW_IGNORED;
+}
+
+const struct ty_view_ops ty_help_ops = {
+	.name = "help",
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The help screen: keys from the one table, and what the signs mean. Scrolls. */
+#ifndef TY_HELP_H
+#define TY_HELP_H
+
+#include "view.h"
+
+struct ty_help {
+	int top, lines, page; /* first line shown, lines in all, lines on the screen */
+};
+
+extern const struct ty_view_ops ty_help_ops; /* self: struct ty_help, zeroed at first */
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row (heads: one per member,
+ * at most HEAD_MEMBERS). */
+#include "rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "glyphs.h"
+#include "ruler.h"
+
+/* A head sums up at most this many members; with more it says so instead. */
+#define HEAD_MEMBERS 128
+
+/* One row being drawn. */
+struct draw {
+	struct ty_timeline *t;
+	struct ty_grid *g;
+	const struct ty_palette *p;
+	const struct ty_row *r;
+	int y, n;      /* screen line, cells */
+	bool selected; /* the cursor is on it */
+};
+
+static uint64_t edge(const struct draw *d, int i)
+{
+	return ty_viewport_edge(&d->t->vp, (uint32_t)i, (uint32_t)d->n);
+}
+
+static void put(const struct draw *d, int i, struct ty_glyph gl)
+{
+	ty_grid_put(d->g, d->t->lay.cells_x + i, d->y, gl.ch, gl.st);
+}
+
+static const char *row_name(const struct draw *d, char *buf, size_t n, char *right, size_t rn)
+{
+	const struct ty_tracks *tr = &d->t->tracks;
+	const struct ty_thread *th;
+
+	right[0] = 0;
+	switch (d->r->kind) {
+	case TY_ROW_CPUS:
+		snprintf(buf, n, "CPUs");
+		snprintf(right, rn, "%u", tr->cpus_n);
+		break;
+	case TY_ROW_CPU: snprintf(buf, n, "CPU %u", d->r->id); break;
+	case TY_ROW_QUIET:
+		snprintf(buf, n, "did not run");
+		snprintf(right, rn, "%u", tr->quiet_n);
+		break;
+	case TY_ROW_PROCESS:
+		th = ty_model_thread(d->t->m, tr->processes.v[d->r->id].leader);
+		snprintf(buf, n, "%s (%u)", ty_model_str(d->t->m, th->name),
+			 tr->processes.v[d->r->id].n);
+		snprintf(right, rn, "%d", tr->processes.v[d->r->id].tgid);
+		break;
+	case TY_ROW_SYSCALLS: snprintf(buf, n, d->p->utf8 ? "└ syscalls" : "` syscalls"); break;
+	default:
+		th = ty_model_thread(d->t->m, d->r->id);
+		snprintf(buf, n, "%s", ty_model_str(d->t->m, th->name));
+		snprintf(right, rn, "%d", th->tid);
+		break;
+	}
+	return buf;
+}
+
+static void draw_label(const struct draw *d)
+{
+	int w = d->t->lay.label_w - 1, x = 0;
+	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
+	char name[64], right[24];
+
+	row_name(d, name, sizeof(name), right, sizeof(right));
+	if (d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_CPUS)
+		st.attr |= TY_A_BOLD;
+	if (d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_QUIET)
+		st = dim;
+	ty_grid_put(d->g, x++, d->y, d->selected ? '>' : ' ', st);
+	x += d->r->depth * (w >= 18 ? 2 : 1);
+	if (d->r->foldable && d->r->kind != TY_ROW_SYSCALLS)
+		ty_grid_put(d->g, x, d->y,
+			    d->p->utf8 ? (d->r->folded ? 0x25b8 : 0x25be)
+				       : (d->r->folded ? '+' : '-'),
+			    dim);
+	x += d->r->kind == TY_ROW_SYSCALLS ? 3 : 2;
+	if (w - x - (int)strlen(right) - 1 < 4 && d->r->kind != TY_ROW_THREAD)
+		right[0] = 0;
+	ty_grid_elide(d->g, d->p, x, d->y, w - x - (right[0] ? (int)strlen(right) + 1 : 0), name,
+		      st);
+	if (right[0])
+		ty_grid_text(d->g, w - (int)strlen(right), d->y, (int)strlen(right), right, dim);
+	if (d->selected) {
+		struct ty_style sel = ty_palette_role(d->p, TY_ROLE_SELECT);
+
+		/* In the list: the row stays known, but the bright bar is the list's. */
+		if (d->t->list_focus)
+			sel.attr &= (uint8_t)~TY_A_REVERSE;
+		ty_grid_tint(d->g, 0, d->y, w, sel);
+	}
+	ty_grid_put(d->g, w, d->y, d->p->utf8 ? 0x2502 : '|', dim);
+}
+
+/* "#1 3.001 s" on the waits of the list, where there is room. */
+static void draw_wait_names(const struct draw *d)
+{
+	const struct ty_findings *f = &d->t->findings;
+	const struct ty_viewport *v = &d->t->vp;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint64_t a = f->v[i].start_ns, b = a + f->v[i].duration_ns;
+		char text[64], len[TY_TIME_MAX];
+		struct ty_style st = {.fg = ty_state_color(f->v[i].state), .attr = TY_A_BOLD};
+		int c0, c1, n;
+
+		if (f->v[i].thread != d->r->id || b <= v->from_ns || a >= v->to_ns)
+			continue;
+		c0 = (int)ty_viewport_column(v, a, (uint32_t)d->n) + (a > v->from_ns);
+		c1 = (int)ty_viewport_column(v, b, (uint32_t)d->n) + (b >= v->to_ns);
+		n = snprintf(text, sizeof(text), " #%u %s ", i + 1,
+			     ty_fmt_length(f->v[i].duration_ns, len));
+		if (n > c1 - c0)
+			n = snprintf(text, sizeof(text), " #%u ", i + 1);
+		if (n + 2 > c1 - c0)
+			continue;
+		ty_grid_text(d->g, d->t->lay.cells_x + c0 + (c1 - c0 - n) / 2, d->y, n, text, st);
+	}
+}
+
+static void draw_states(const struct draw *d, struct ty_track track)
+{
+	struct ty_cell *c = d->t->cells;
+	bool inferred = false;
+
+	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	for (int i = 0; i < d->n; i++) {
+		put(d, i, ty_glyph_cell(d->p, d->t->m, track, &c[i], edge(d, i), edge(d, i + 1)));
+		inferred |= c[i].flags & TY_SF_INFERRED;
+	}
+	if (track.kind == TY_TRACK_THREAD)
+		draw_wait_names(d);
+	else if (inferred) /* some run starts on this CPU are concluded, not recorded */
+		ty_grid_put(d->g, d->t->lay.label_w - 2, d->y, '~',
+			    ty_palette_role(d->p, TY_ROLE_WARN));
+}
+
+/* The cell belongs wholly (or mostly) to one call. */
+static bool in_one_call(const struct ty_cell *c, uint64_t width)
+{
+	return c->longest != TY_NONE && c->spans == 1 && c->ns[TY_ST_RUNNING] >= width / 2;
+}
+
+static void draw_call(const struct draw *d, int c0, int c1, uint32_t call)
+{
+	struct ty_syscall s = ty_model_syscall(d->t->m, call);
+	bool color = d->p->mode >= TY_COLOR_16;
+	struct ty_style st = {0};
+	char name[32], text[80], len[TY_TIME_MAX];
+	const char *nm = ty_syscall_name(d->t->in->arch, (enum ty_abi)s.abi, s.nr, name);
+	int w = c1 - c0, room = color ? w : w - 2, x = d->t->lay.cells_x + c0;
+
+	if (color)
+		st = (struct ty_style){.fg = TY_C_WHITE,
+				       .bg = call & 1 ? TY_C_CALL_ODD : TY_C_CALL};
+	ty_grid_fill(d->g, x, d->y, w, 1, color ? ' ' : d->p->utf8 ? 0x2500 : '-', st);
+	if (!color && w == 1)
+		ty_grid_put(d->g, x, d->y, d->p->utf8 ? 0x25a0 : '=', st);
+	if (!color && w >= 2) {
+		ty_grid_put(d->g, x, d->y, d->p->utf8 ? 0x251c : '[', st);
+		ty_grid_put(d->g, x + w - 1, d->y, d->p->utf8 ? 0x2524 : ']', st);
+	}
+	if (room < 3)
+		return;
+	snprintf(text, sizeof(text), "%s %s", nm, ty_fmt_length(s.end_ns - s.start_ns, len));
+	if ((int)strlen(text) + 2 > room)
+		snprintf(text, sizeof(text), "%s", nm);
+	if (!color && (int)strlen(text) > room && room < 4)
+		return;
+	x += color ? 0 : 1;
+	if (room > (int)strlen(text) + 1)
+		x++;
+	ty_grid_elide(d->g, d->p, x, d->y, room, text, st);
+}
+
+static void draw_calls(const struct draw *d, struct ty_track track)
+{
+	struct ty_cell *c = d->t->cells;
+	int i = 0;
+
+	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	while (i < d->n) {
+		uint64_t width = edge(d, i + 1) - edge(d, i);
+		int end = i + 1;
+
+		if (c[i].flags & TY_SF_LOST) {
+			put(d, i,
+			    (struct ty_glyph){.ch = '!',
+					      .st = ty_palette_role(d->p, TY_ROLE_LOST)});
+		} else if (in_one_call(&c[i], width)) {
+			while (end < d->n && c[end].longest == c[i].longest &&
+			       in_one_call(&c[end], width) && !(c[end].flags & TY_SF_LOST))
+				end++;
+			draw_call(d, i, end, c[i].longest);
+		} else if (c[i].ns[TY_ST_RUNNING]) {
+			uint64_t e = width ? (c[i].ns[TY_ST_RUNNING] * 8 + width / 2) / width : 8;
+
+			put(d, i,
+			    ty_glyph_bar(d->p,
+					 e < 1	 ? 1
+					 : e > 8 ? 8
+						 : (unsigned)e,
+					 TY_C_ACCENT));
+		}
+		i = end;
+	}
+}
+
+/* A head: running time of all members; a full cell is all CPUs, or one CPU for a process. */
+static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, uint32_t n)
+{
+	uint64_t sum[TY_GRID_MAX] = {0};
+	struct ty_cell *c = d->t->cells;
+
+	if (n > HEAD_MEMBERS) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "%u %s", n, kind == TY_TRACK_CPU ? "CPUs" : "threads");
+		ty_grid_text(d->g, d->t->lay.cells_x + 1, d->y, d->n - 1, text,
+			     ty_palette_role(d->p, TY_ROLE_DIM));
+		return;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		struct ty_track track = {.kind = kind, .id = ids[k]};
+
+		ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+		for (int i = 0; i < d->n; i++)
+			sum[i] += c[i].ns[TY_ST_RUNNING];
+	}
+	for (int i = 0; i < d->n; i++) {
+		uint64_t full = (edge(d, i + 1) - edge(d, i)) * (kind == TY_TRACK_CPU ? n : 1);
+		uint64_t e = full ? (sum[i] * 8 + full / 2) / full : 0;
+
+		if (sum[i])
+			put(d, i,
+			    ty_glyph_bar(d->p,
+					 e < 1	 ? 1
+					 : e > 8 ? 8
+						 : (unsigned)e,
+					 TY_C_RUNNING));
+	}
+}
+
+void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	const struct ty_layout *l = &t->lay;
+	struct draw d = {.t = t, .g = g, .p = p, .n = l->cells_w};
+	uint32_t cursor = ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)l->cells_w);
+
+	for (int i = 0; i < l->rows_h; i++) {
+		uint32_t row = t->top + (uint32_t)i;
+		struct ty_track track;
+		const uint32_t *ids;
+		uint8_t kind;
+		uint32_t n;
+
+		d.y = l->rows_y + i;
+		if (row >= t->tracks.rows.n)
+			break;
+		d.r = &t->tracks.rows.v[row];
+		d.selected = row == t->row;
+		draw_label(&d);
+		if (ty_timeline_track(t, row, &track)) {
+			if (track.kind == TY_TRACK_SYSCALLS)
+				draw_calls(&d, track);
+			else
+				draw_states(&d, track);
+		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {
+			draw_head(&d, kind, ids, n);
+		}
+		if (d.selected)
+			ty_grid_tint(g, l->cells_x + (int)cursor, d.y, 1,
+				     (struct ty_style){.attr = TY_A_REVERSE});
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Ruler, overview and how times are written; see ruler.h. */
+#include "ruler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "glyphs.h"
+
+const char *ty_fmt_time(uint64_t t_ns, uint64_t res_ns, char out[TY_TIME_MAX])
+{
+	unsigned decimals = 9;
+	uint64_t unit = 1;
+
+	while (decimals > 0 && unit * 10 <= res_ns) {
+		unit *= 10;
+		decimals--;
+	}
+	if (decimals)
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%0*" PRIu64 " s", t_ns / 1000000000u,
+			 (int)decimals, t_ns % 1000000000u / unit);
+	else
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 " s", t_ns / 1000000000u);
+	return out;
+}
+
+const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX])
+{
+	if (ns >= 1000000000u)
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " s", ns / 1000000000u,
+			 ns / 1000000u % 1000);
+	else if (ns >= 1000000u)
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " ms", ns / 1000000u,
+			 ns / 1000u % 1000);
+	else if (ns >= 1000u)
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000u, ns % 1000);
+	else
+		snprintf(out, TY_TIME_MAX, "%" PRIu64 " ns", ns);
+	return out;
+}
+
+void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
+		   const struct ty_viewport *v, int cursor)
+{
+	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
+	uint64_t length = v->to_ns - v->from_ns, step = 0, rel = v->from_ns - v->start_ns, t;
+	char text[TY_TIME_MAX];
+	int need = 10, label_end = 0;
+
+	ty_grid_fill(g, x, y, w, 1, p->utf8 ? 0x2500 : '-', dim);
+	/* Finer steps have longer labels: find the finest whose labels fit. */
+	for (int i = 0; i < 4; i++) {
+		step = ty_round_step(length / (unsigned)(w > need ? w / need : 1) + 1);
+		need = (int)strlen(ty_fmt_time(rel + length, step, text)) + 3;
+	}
+	for (t = (rel + step - 1) / step * step; t < rel + length && t >= rel; t += step) {
+		int c = (int)ty_viewport_column(v, v->start_ns + t, (uint32_t)w), n;
+
+		ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
+		ty_fmt_time(t, step, text);
+		n = (int)strlen(text);
+		if (c + 1 >= label_end && c + 1 + n < w)
+			label_end = c + 2 +
+				    ty_grid_text(g, x + c + 1, y, n, text,
+						 ty_palette_role(p, TY_ROLE_TEXT));
+	}
+	if (cursor >= 0)
+		ty_grid_put(g, x + cursor, y, p->utf8 ? 0x25bc : 'v',
+			    ty_palette_role(p, TY_ROLE_ACCENT));
+}
+
+void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
+		     const struct ty_viewport *v, const struct ty_findings *f)
+{
+	struct ty_viewport all;
+	struct ty_style window = ty_palette_role(p, TY_ROLE_SELECT);
+	uint32_t count[TY_GRID_MAX] = {0};
+	int from, to;
+
+	if (w < 3 || w > TY_GRID_MAX)
+		return;
+	ty_viewport_init(&all, v->start_ns, v->end_ns);
+	for (uint32_t i = 0; i < f->n; i++) {
+		uint64_t a = f->v[i].start_ns, b = a + f->v[i].duration_ns;
+		uint32_t last = ty_viewport_column(&all, b > a ? b - 1 : a, (uint32_t)w);
+
+		for (uint32_t c = ty_viewport_column(&all, a, (uint32_t)w); c <= last; c++)
+			count[c]++;
+	}
+	for (int c = 0; c < w; c++) {
+		struct ty_glyph bar = ty_glyph_bar(p, count[c] > 8 ? 8 : count[c], TY_C_WARN);
+
+		if (!count[c])
+			bar = (struct ty_glyph){.ch = p->utf8 ? 0xb7 : '.',
+						.st = ty_palette_role(p, TY_ROLE_DIM)};
+		ty_grid_put(g, x + c, y, bar.ch, bar.st);
+	}
+	if (v->from_ns == v->start_ns && v->to_ns == v->end_ns)
+		return;
+	from = (int)ty_viewport_column(&all, v->from_ns, (uint32_t)w);
+	to = (int)ty_viewport_column(&all, v->to_ns - 1, (uint32_t)w);
+	window.attr &= (uint8_t)~TY_A_BOLD;
+	ty_grid_tint(g, x + from, y, to - from + 1, window);
+	/* Brackets are there without colours, too. */
+	if (from == to) {
+		ty_grid_put(g, x + from, y, '|', ty_palette_role(p, TY_ROLE_ACCENT));
+	} else {
+		ty_grid_put(g, x + from, y, '[', ty_palette_role(p, TY_ROLE_ACCENT));
+		ty_grid_put(g, x + to, y, ']', ty_palette_role(p, TY_ROLE_ACCENT));
+	}
+}

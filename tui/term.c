@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ncurses behind term.h. Signals only write a byte into a pipe, which is waited on together with
+ * the keyboard, so that no ncurses function ever runs inside a handler; fatal ones write prepared
+ * bytes (async-signal-safe) and die.
+ */
+#include "term.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+struct ty_term {
+	SCREEN *screen;
+	struct ty_grid shown;
+	bool afresh; /* the screen is not what `shown` says */
+};
+
+/* For the handlers: file scope because signals are per process. */
+static int wake_pipe[2] = {-1, -1};
+static struct termios saved_tty;
+static char restore_bytes[256];
+static volatile sig_atomic_t restore_len;
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static void on_signal(int sig)
+{
+	int e = errno;
+	unsigned char c = (unsigned char)sig;
+	ssize_t n = write(wake_pipe[1], &c, 1);
+
+	(void)n;
+	errno = e;
+}
+
+static void on_fatal(int sig)
+{
+	ssize_t n = write(STDOUT_FILENO, restore_bytes, (size_t)restore_len);
+
+	(void)n;
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved_tty);
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void handle(int sig, void (*f)(int), int flags)
+{
+	struct sigaction sa = {.sa_handler = f, .sa_flags = flags};
+
+	sigemptyset(&sa.sa_mask);
+	sigaction(sig, &sa, NULL);
+}
+
+static void handlers(bool on)
+{
+	for (size_t i = 0; i < COUNT(ending); i++)
+		handle(ending[i], on ? on_signal : SIG_DFL, 0);
+	for (size_t i = 0; i < COUNT(fatal); i++)
+		handle(fatal[i], on ? on_fatal : SIG_DFL, on ? (int)SA_RESETHAND : 0);
+	handle(SIGWINCH, on ? on_signal : SIG_DFL, SA_RESTART);
+	handle(SIGTSTP, on ? on_signal : SIG_DFL, SA_RESTART);
+}
+
+static void add_restore(const char *s)
+{
+	size_t n = s && s != (const char *)-1 ? strlen(s) : 0;
+
+	if ((size_t)restore_len + n > sizeof(restore_bytes))
+		return;
+	memcpy(restore_bytes + restore_len, s, n);
+	restore_len += (sig_atomic_t)n;
+}
+
+/* What puts the terminal back, ready before anything can go wrong. */
+static void prepare_restore(void)
+{
+	restore_len = 0;
+	if (has_mouse())
+		add_restore("\033[?1006;1000l");
+	add_restore(tigetstr("sgr0"));
+	add_restore(tigetstr("cnorm"));
+	add_restore(tigetstr("rmkx"));
+	add_restore(tigetstr("rmcup"));
+}
+
+int ty_term_open(struct ty_term **out, struct ty_err *err)
+{
+	struct ty_term *t = calloc(1, sizeof(*t));
+	const char *term = getenv("TERM");
+
+	if (!t)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the terminal");
+	tcgetattr(STDIN_FILENO, &saved_tty);
+	if (pipe2(wake_pipe, O_NONBLOCK | O_CLOEXEC)) {
+		free(t);
+		return ty_fail_errno(err, "cannot create a pipe");
+	}
+	t->screen = newterm(NULL, stdout, stdin);
+	if (!t->screen) {
+		ty_term_close(t);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "terminal type '%s' is not known here; set TERM to one that is "
+			       "(xterm-256color), or use --print",
+			       term ? term : "");
+	}
+	set_term(t->screen);
+	cbreak();
+	noecho();
+	nonl();
+	curs_set(0);
+	set_escdelay(25);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	leaveok(stdscr, TRUE);
+	if (has_colors()) {
+		start_color();
+		use_default_colors();
+	}
+	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mouseinterval(0);
+	prepare_restore();
+	handlers(true);
+	t->afresh = true;
+	*out = t;
+	return 0;
+}
+
+void ty_term_close(struct ty_term *t)
+{
+	if (!t)
+		return;
+	if (t->screen) {
+		mousemask(0, NULL);
+		endwin();
+		handlers(false);
+		delscreen(t->screen);
+	}
+	ty_grid_fini(&t->shown);
+	close(wake_pipe[0]);
+	close(wake_pipe[1]);
+	free(t);
+}
+
+int ty_term_colors(const struct ty_term *t)
+{
+	return has_colors() ? COLORS : 0;
+}
+
+void ty_term_size(const struct ty_term *t, int *w, int *h)
+{
+	*w = COLS < TY_GRID_MAX ? COLS : TY_GRID_MAX;
+	*h = LINES < TY_GRID_MAX ? LINES : TY_GRID_MAX;
+}
+
+/* A colour number of this terminal; -1 is its default. */
+static int color_of(const struct ty_palette *p, uint8_t c, attr_t *attr)
+{
+	int i = COLORS >= 1 << 24 ? (int)ty_palette_rgb(p, c) : ty_palette_index(p, c);
+
+	if (COLORS >= 16 || i < 8)
+		return i;
+	/* Eight colours: the bright ones are bold; bright black would vanish. */
+	if (i == 8)
+		return 7;
+	if (attr)
+		*attr |= A_BOLD;
+	return i & 7;
+}
+
+static void to_curses(const struct ty_palette *p, const struct ty_gcell *c, cchar_t *out)
+{
+	wchar_t text[2] = {(wchar_t)c->ch, 0};
+	attr_t attr = (c->st.attr & TY_A_BOLD ? A_BOLD : 0) |
+		      (c->st.attr & TY_A_UNDERLINE ? A_UNDERLINE : 0) |
+		      (c->st.attr & TY_A_REVERSE ? A_REVERSE : 0);
+	int pair = 0;
+
+	if (p->mode >= TY_COLOR_16 && has_colors() && (c->st.fg || c->st.bg)) {
+		pair = alloc_pair(color_of(p, c->st.fg, &attr), color_of(p, c->st.bg, NULL));
+		if (pair < 0)
+			pair = 0;
+	}
+	setcchar(out, text, attr, 0, &pair);
+}
+
+static bool same_line(const struct ty_grid *a, const struct ty_grid *b, int y)
+{
+	for (int x = 0; x < a->w; x++) {
+		const struct ty_gcell *c = ty_grid_at(a, x, y), *d = ty_grid_at(b, x, y);
+
+		if (c->ch != d->ch || c->st.fg != d->st.fg || c->st.bg != d->st.bg ||
+		    c->st.attr != d->st.attr)
+			return false;
+	}
+	return true;
+}
+
+void ty_term_show(struct ty_term *t, const struct ty_grid *g, const struct ty_palette *p,
+		  bool afresh)
+{
+	cchar_t line[TY_GRID_MAX];
+
+	if (t->shown.w != g->w || t->shown.h != g->h) {
+		ty_grid_fini(&t->shown);
+		if (ty_grid_init(&t->shown, g->w, g->h))
+			return;
+		t->afresh = true;
+	}
+	afresh |= t->afresh;
+	if (afresh)
+		clearok(stdscr, TRUE);
+	for (int y = 0; y < g->h; y++) {
+		int n = 0;
+
+		if (!afresh && same_line(g, &t->shown, y))
+			continue;
+		for (int x = 0; x < g->w; x++) {
+			const struct ty_gcell *c = ty_grid_at(g, x, y);
+
+			if (c->ch)
+				to_curses(p, c, &line[n++]);
+		}
+		/* ncurses compares with what it last wrote: only changed cells go out. */
+		mvadd_wchnstr(y, 0, line, n);
+	}
+	memcpy(t->shown.cells, g->cells, (size_t)g->w * (size_t)g->h * sizeof(*g->cells));
+	t->afresh = false;
+	refresh();
+}
+
+static bool take_size(struct ty_term *t)
+{
+	struct winsize ws;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_row || !ws.ws_col)
+		return false;
+	resizeterm(ws.ws_row, ws.ws_col);
+	t->afresh = true;
+	return true;
+}
+
+/* Ctrl-Z: give the terminal back, stop, and take it again when continued. */
+static void stop_here(struct ty_term *t)
+{
+	mousemask(0, NULL);
+	endwin();
+	handle(SIGTSTP, SIG_DFL, 0);
+	raise(SIGTSTP);
+	handle(SIGTSTP, on_signal, SA_RESTART);
+	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	take_size(t);
+	t->afresh = true;
+	refresh();
+	curs_set(0);
+}
+
+static struct ty_input signalled(struct ty_term *t, int sig)
+{
+	if (sig == SIGTSTP)
+		stop_here(t);
+	else if (sig == SIGWINCH)
+		take_size(t);
+	else
+		return (struct ty_input){.what = TY_INPUT_END, .signal = sig};
+	return (struct ty_input){.what = TY_INPUT_RESIZE};
+}
+
+static struct ty_input key(uint32_t k)
+{
+	return (struct ty_input){.what = TY_INPUT_KEY, .key = k};
+}
+
+static struct ty_input mouse_input(void)
+{
+	struct ty_input in = {.what = TY_INPUT_NONE};
+	MEVENT ev;
+
+	if (getmouse(&ev) != OK)
+		return in;
+	in.mouse = (struct ty_mouse){.x = ev.x, .y = ev.y};
+	if (ev.bstate & BUTTON4_PRESSED)
+		in.mouse.what = TY_MOUSE_WHEEL_UP;
+	else if (ev.bstate & BUTTON5_PRESSED)
+		in.mouse.what = TY_MOUSE_WHEEL_DOWN;
+	else if (ev.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
+		in.mouse.what = TY_MOUSE_CLICK;
+	else
+		return in;
+	in.what = TY_INPUT_MOUSE;
+	return in;
+}
+
+static struct ty_input special(wint_t k)
+{
+	switch (k) {
+	case KEY_UP: return key(TY_KEY_UP);
+	case KEY_DOWN: return key(TY_KEY_DOWN);
+	case KEY_LEFT: return key(TY_KEY_LEFT);
+	case KEY_RIGHT: return key(TY_KEY_RIGHT);
+	case KEY_PPAGE: return key(TY_KEY_PGUP);
+	case KEY_NPAGE: return key(TY_KEY_PGDN);
+	case KEY_HOME: return key(TY_KEY_HOME);
+	case KEY_END: return key(TY_KEY_END);
+	case KEY_F(1): return key(TY_KEY_F1);
+	case KEY_BACKSPACE: return key(TY_KEY_BACKSPACE);
+	case KEY_BTAB: return key(TY_KEY_BACKTAB);
+	case KEY_ENTER: return key(TY_KEY_ENTER);
+	case KEY_MOUSE: return mouse_input();
+	default: return (struct ty_input){.what = TY_INPUT_NONE};
+	}
+}
+
+static struct ty_input character(wint_t c)
+{
+	if (c == '\r')
+		return key(TY_KEY_ENTER);
+	if (c == 0x7f || c == '\b')
+		return key(TY_KEY_BACKSPACE);
+	return key((uint32_t)c);
+}
+
+struct ty_input ty_term_read(struct ty_term *t, bool wait)
+{
+	for (;;) {
+		struct pollfd fd[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+				       {.fd = wake_pipe[0], .events = POLLIN}};
+		struct ty_input in;
+		unsigned char sig;
+		wint_t c;
+		int r, waiting = 0;
+
+		if (read(wake_pipe[0], &sig, 1) == 1)
+			return signalled(t, sig);
+		r = get_wch(&c);
+		if (r != ERR) {
+			in = r == KEY_CODE_YES ? special(c) : character(c);
+			if (in.what != TY_INPUT_NONE)
+				return in;
+			continue;
+		}
+		if (!wait)
+			return (struct ty_input){.what = TY_INPUT_NONE};
+		if (poll(fd, 2, -1) < 0)
+			continue;
+		/* Readable without a byte to read: the terminal is gone. */
+		if (fd[0].revents & (POLLHUP | POLLERR | POLLNVAL) ||
+		    (fd[0].revents & POLLIN &&
+		     (ioctl(STDIN_FILENO, FIONREAD, &waiting) || !waiting)))
+			return (struct ty_input){.what = TY_INPUT_END, .signal = SIGHUP};
+	}
+}

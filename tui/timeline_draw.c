@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Composes the timeline's screen: bars, overview, ruler, rows, list, details. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "glyphs.h"
+#include "rows.h"
+#include "ruler.h"
+#include "units.h"
+
+/* The line above a part: its name, and facts at the right end. */
+static void headline(struct ty_grid *g, const struct ty_palette *p, int y, const char *name,
+		     const char *right, bool focus)
+{
+	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
+	int n, w = ty_text_width(right);
+
+	ty_grid_fill(g, 0, y, g->w, 1, p->utf8 ? 0x2500 : '-', dim);
+	ty_grid_put(g, 2, y, ' ', dim);
+	n = ty_grid_text(g, 3, y, g->w - 6, name,
+			 ty_palette_role(p, focus ? TY_ROLE_ACCENT : TY_ROLE_STRONG));
+	ty_grid_put(g, 3 + n, y, ' ', dim);
+	if (*right && n + w + 10 < g->w) {
+		ty_grid_put(g, g->w - w - 4, y, ' ', dim);
+		ty_grid_text(g, g->w - w - 3, y, w, right, dim);
+		ty_grid_put(g, g->w - 3, y, ' ', dim);
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	const struct ty_summary *s = ty_model_summary(t->m);
+	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	char from[TY_TIME_MAX], len[TY_TIME_MAX], all[TY_TIME_MAX], text[200], lost[64],
+		cost[64] = "";
+	uint64_t res = (t->vp.to_ns - t->vp.from_ns) / 1000 + 1;
+	bool bad = s->lost || s->gaps_unknown || t->in->note;
+	int x, n;
+
+	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
+	if (s->lost || s->gaps_unknown)
+		snprintf(lost, sizeof(lost),
+			 s->gaps_unknown ? "lost %" PRIu64 "+" : "lost %" PRIu64, s->lost);
+	else
+		snprintf(lost, sizeof(lost), "lost 0");
+	if (t->in->recorder_cpu_ns != UINT64_MAX && g->w >= 70)
+		snprintf(cost, sizeof(cost), "  recorder %s CPU",
+			 ty_fmt_duration(t->in->recorder_cpu_ns, len));
+	if (g->w >= 60)
+		snprintf(text, sizeof(text), "%s from %s of %s%s  ",
+			 ty_fmt_length(t->vp.to_ns - t->vp.from_ns, len),
+			 ty_fmt_time(t->vp.from_ns - t->vp.start_ns, res, from),
+			 ty_fmt_length(t->vp.end_ns - t->vp.start_ns, all), cost);
+	else
+		snprintf(text, sizeof(text), "%s  ",
+			 ty_fmt_length(t->vp.to_ns - t->vp.from_ns, len));
+	x = g->w - 1 - (int)strlen(text) - (int)strlen(lost);
+	n = x - 2 > 6 ? x - 2 : 6;
+	snprintf(len, sizeof(len), "%s", t->in->note ? " INCOMPLETE" : "");
+	bar.attr |= TY_A_BOLD;
+	n = ty_grid_elide(g, p, 1, 0, n - (int)strlen(len), base_name(t->in->path), bar);
+	if (*len)
+		ty_grid_text(g, 1 + n, 0, (int)strlen(len), len, ty_palette_role(p, TY_ROLE_LOST));
+	bar = ty_palette_role(p, TY_ROLE_BAR);
+	x += ty_grid_text(g, x, 0, g->w - x, text, bar);
+	ty_grid_text(g, x, 0, g->w - x, lost,
+		     bad && *lost && strcmp(lost, "lost 0") ? ty_palette_role(p, TY_ROLE_LOST)
+							    : bar);
+}
+
+static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
+		      int y, uint32_t i)
+{
+	const struct ty_wait *f = &t->findings.v[i];
+	bool wide = g->w >= 100, chosen = i == t->finding;
+	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
+	struct ty_style state = {.fg = ty_state_color(f->state)};
+	int state_w = wide ? 16 : 2, at_w = g->w >= 60 ? 13 : 0, call_w = g->w >= 60 ? 16 : 9;
+	int x = 0, flex;
+	char text[96], len[TY_TIME_MAX], who[TY_WHO_MAX], name[32];
+	uint64_t end = f->start_ns + f->duration_ns;
+
+	snprintf(text, sizeof(text), "%c%3u %11s ", chosen ? '>' : ' ', i + 1,
+		 ty_fmt_length(f->duration_ns, len));
+	x += ty_grid_text(g, x, y, g->w, text, st);
+	if (wide)
+		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
+	else
+		ty_grid_put(g, x, y, (uint32_t)ty_state_letter(f->state), state);
+	x += state_w;
+	flex = (g->w - x - call_w - at_w) / 2;
+	if (flex < 8)
+		flex = g->w - x - call_w;
+	if (flex > 30)
+		flex = 30;
+	ty_grid_elide(g, p, x, y, flex - 1, ty_timeline_who(t, f->thread, f->start_ns, who), st);
+	x += flex;
+	if (f->syscall >= 0) {
+		struct ty_syscall c = ty_model_syscall(t->m, (uint32_t)f->syscall);
+
+		ty_grid_elide(g, p, x, y, call_w - 1,
+			      ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name), st);
+	} else {
+		ty_grid_text(g, x, y, call_w - 1, "-", dim);
+	}
+	x += call_w;
+	if (at_w) {
+		if (f->waker_context)
+			snprintf(text, sizeof(text), "%s",
+				 f->waker_context & TY_EVF_HARDIRQ   ? "by interrupt"
+				 : f->waker_context & TY_EVF_SOFTIRQ ? "by softirq"
+								     : "by NMI");
+		else if (f->waker >= 0)
+			snprintf(text, sizeof(text), "by %s",
+				 ty_timeline_who(t, (uint32_t)f->waker, end, who));
+		else
+			snprintf(text, sizeof(text), "%s",
+				 f->flags & TY_SF_OPEN	      ? "not over"
+				 : f->state == TY_ST_RUNNABLE ? "-"
+							      : "by ?");
+		ty_grid_elide(g, p, x, y, flex - 1, text, st);
+		ty_fmt_time(f->start_ns - t->vp.start_ns, 1000000, text);
+		ty_grid_text(g, g->w - 1 - (int)strlen(text), y, at_w, text, dim);
+	}
+	if (chosen) {
+		st = ty_palette_role(p, TY_ROLE_SELECT);
+		if (!t->list_focus)
+			st.attr = TY_A_BOLD;
+		ty_grid_tint(g, 0, y, g->w, st);
+	}
+}
+
+static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	const struct ty_layout *l = &t->lay;
+	char right[80];
+
+	if (!l->list_h)
+		return;
+	snprintf(right, sizeof(right), "%u%s", t->findings.n,
+		 t->findings.n == TY_FINDINGS_MAX ? " longest" : "");
+	headline(g, p, l->list_y,
+		 t->findings.traced_only ? "Longest waits of what was traced" : "Longest waits",
+		 right, t->list_focus);
+	if (!t->findings.n)
+		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
+			     "none: nobody waited, or no scheduling was recorded",
+			     ty_palette_role(p, TY_ROLE_DIM));
+	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->findings.n; i++)
+		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);
+}
+
+/* One sentence over several lines of w columns, broken at blanks; returns the lines used. */
+static int wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
+		const char *s, struct ty_style st)
+{
+	int used = 0;
+
+	while (used < lines && *s) {
+		char part[TY_DETAIL_MAX];
+		size_t n = 0, cut = 0;
+		const char *q = s;
+		int col = 0;
+
+		while (*q) {
+			const char *before = q;
+			int cw = ty_char_width(ty_utf8_next(&q));
+
+			if (*before == ' ')
+				cut = (size_t)(before - s);
+			col += cw < 0 ? 1 : cw;
+			if (col > w)
+				break;
+			n = (size_t)(q - s);
+		}
+		if (*q || col > w) {
+			if (used + 1 == lines) { /* the last line shows that there is more */
+				ty_grid_elide(g, p, x, y + used, w, s, st);
+				return used + 1;
+			}
+			if (cut)
+				n = cut;
+		}
+		if (!n)
+			break;
+		memcpy(part, s, n);
+		part[n] = 0;
+		ty_grid_text(g, x, y + used, w, part, st);
+		used++;
+		s += n;
+		s += strspn(s, " ");
+		/* Following lines are set in. */
+		if (used == 1 && w > 20) {
+			x += 2;
+			w -= 2;
+		}
+	}
+	return used;
+}
+
+static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	const struct ty_layout *l = &t->lay;
+	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX];
+	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
+	unsigned n = ty_details(t, lines);
+	int y = l->details_y + 1, end = l->details_y + l->details_h;
+
+	ty_fmt_time(t->cursor_ns - t->vp.start_ns, cell, at);
+	snprintf(right, sizeof(right), "at %s", at);
+	if (ty_model_realtime(t->m, t->cursor_ns, &real)) {
+		time_t sec = (time_t)(real / 1000000000u);
+		struct tm tm;
+		char clock[32];
+
+		if (localtime_r(&sec, &tm) && strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
+			snprintf(right, sizeof(right), "at %s, clock %s.%06" PRIu64, at, clock,
+				 real % 1000000000u / 1000u);
+	}
+	headline(g, p, l->details_y, "Under the cursor", right, false);
+	for (unsigned i = 0; i < n && y < end; i++) {
+		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
+		int left = (int)(n - i) - 1, most = end - y - left;
+
+		y += wrap(g, p, 1, y, most > 1 ? most : 1, g->w - 2, lines[i], st);
+	}
+}
+
+static int footer_key(struct ty_grid *g, const struct ty_palette *p, int x, int y, int end,
+		      const struct ty_key_row *r, const struct ty_key_row *pair)
+{
+	char a[TY_KEY_NAME_MAX], b[TY_KEY_NAME_MAX], keys[2 * TY_KEY_NAME_MAX + 2];
+	const char *word = r->footer + (*r->footer == '+');
+
+	if (pair)
+		snprintf(keys, sizeof(keys), "%s/%s", ty_key_name(r->keys[0], p->utf8, a),
+			 ty_key_name(pair->keys[0], p->utf8, b));
+	else
+		snprintf(keys, sizeof(keys), "%s", ty_key_name(r->keys[0], p->utf8, a));
+	if (x + ty_text_width(keys) + 1 + (int)strlen(word) > end)
+		return 0;
+	x += ty_grid_text(g, x, y, 30, keys, ty_palette_role(p, TY_ROLE_BARKEY));
+	ty_grid_text(g, x + 1, y, 30, word, ty_palette_role(p, TY_ROLE_BAR));
+	return ty_text_width(keys) + (int)strlen(word) + 3;
+}
+
+static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	int y = t->lay.footer_y, x = 1, end = g->w - 1;
+	const struct ty_key_row *rows;
+	unsigned n;
+
+	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
+	if (t->prompt) {
+		x += ty_grid_text(g, x, y, end, "go to (1.5, 250ms, +2ms, -2ms): ", bar);
+		x += ty_grid_text(g, x, y, end - x, t->input, bar);
+		ty_grid_put(g, x, y, '_', bar);
+		return;
+	}
+	if (t->message[0]) {
+		bar.attr |= TY_A_BOLD;
+		ty_grid_elide(g, p, x, y, end - x, t->message, bar);
+		return;
+	}
+	/* Whatever the width, the way out and the way to help are there. */
+	end -= 14;
+	x = end + 1;
+	x += footer_key(g, p, x, y, g->w, ty_keys_row(TY_ACT_HELP), NULL);
+	footer_key(g, p, x - 1, y, g->w, ty_keys_row(TY_ACT_QUIT), NULL);
+	rows = ty_keys_table(&n);
+	x = 1;
+	for (unsigned i = 0; i < n; i++)
+		if (*rows[i].footer && rows[i].action != TY_ACT_HELP &&
+		    rows[i].action != TY_ACT_QUIT)
+			x += footer_key(g, p, x, y, end, &rows[i],
+					*rows[i].footer == '+' && i + 1 < n ? &rows[i + 1] : NULL);
+}
+
+void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_timeline *t = self;
+	char text[80];
+
+	ty_grid_clear(g);
+	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
+		snprintf(text, sizeof(text), "tarry needs a screen of %dx%d; this one is %dx%d",
+			 TY_VIEW_MIN_W, TY_VIEW_MIN_H, g->w, g->h);
+		wrap(g, p, 0, 0, g->h, g->w, text, (struct ty_style){0});
+		return;
+	}
+	if (ty_timeline_settle(t, g->w, g->h)) {
+		ty_grid_text(g, 0, 0, g->w, "out of memory", (struct ty_style){0});
+		return;
+	}
+	draw_top(t, g, p);
+	if (t->lay.minimap_y >= 0) {
+		ty_grid_elide(g, p, 1, t->lay.minimap_y, t->lay.label_w - 2, "waits, all",
+			      ty_palette_role(p, TY_ROLE_DIM));
+		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
+				&t->findings);
+	}
+	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp,
+		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
+	ty_rows_draw(t, g, p);
+	draw_list(t, g, p);
+	draw_details(t, g, p);
+	draw_footer(t, g, p);
+}

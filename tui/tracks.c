@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows and their order; see tracks.h. The order is made once; folding rebuilds the rows: O(rows).
+ */
+#include "tracks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More CPUs than this have a head that folds them, folded at first. */
+#define CPUS_SHOWN 4
+/* So many of the foremost threads show their system calls at first. */
+#define CALLS_SHOWN 6
+
+/* What the order is made of. */
+struct relevance {
+	uint32_t thread, process; /* process: leader's thread index, or own when unknown */
+	uint32_t wait;		  /* place of its first finding; TY_NONE */
+	uint64_t ran_ns;
+	bool traced;
+};
+
+static uint32_t process_of(const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t leader;
+
+	if (t->tgid < 0 || t->tgid == t->tid)
+		return thread;
+	leader = ty_model_thread_find(m, t->tgid, t->start_ns);
+	return leader == TY_NONE ? thread : leader;
+}
+
+static int by_relevance(const struct relevance *a, const struct relevance *b)
+{
+	if (a->traced != b->traced)
+		return a->traced ? -1 : 1;
+	if (a->wait != b->wait)
+		return a->wait < b->wait ? -1 : 1;
+	if (a->ran_ns != b->ran_ns)
+		return a->ran_ns > b->ran_ns ? -1 : 1;
+	return a->thread < b->thread ? -1 : a->thread > b->thread;
+}
+
+static int cmp_thread(const void *a, const void *b)
+{
+	return by_relevance(a, b);
+}
+
+/* Threads in the order of relevance, gathered by process: a process stands where its foremost
+ * thread stands. */
+static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t all)
+{
+	uint32_t *place = malloc(all * sizeof(*place)), *fill;
+
+	if (!place)
+		return -TY_ENOMEM;
+	memset(place, 0xff, all * sizeof(*place));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t p = r[i].process;
+
+		if (place[p] == TY_NONE) {
+			const struct ty_thread *th = ty_model_thread(t->m, r[i].thread);
+
+			place[p] = (uint32_t)t->processes.n;
+			if (vec_push(&t->processes, (struct ty_process){.leader = p,
+									.tgid = th->tgid,
+									.quiet = true})) {
+				free(place);
+				return -TY_ENOMEM;
+			}
+		}
+		t->processes.v[place[p]].n++;
+		if (r[i].ran_ns || r[i].traced || r[i].wait != TY_NONE ||
+		    ty_model_thread(t->m, r[i].thread)->syscalls_n)
+			t->processes.v[place[p]].quiet = false;
+	}
+	fill = malloc((t->processes.n + 1) * sizeof(*fill));
+	if (!fill) {
+		free(place);
+		return -TY_ENOMEM;
+	}
+	for (uint32_t i = 0, at = 0; i < t->processes.n; i++) {
+		t->processes.v[i].first = fill[i] = at;
+		at += t->processes.v[i].n;
+		t->quiet_n += t->processes.v[i].quiet;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		t->members[fill[place[r[i].process]]++] = r[i].thread;
+	free(fill);
+	free(place);
+	return 0;
+}
+
+static int order(struct ty_tracks *t, const struct ty_window *choice, const struct ty_findings *f)
+{
+	const struct ty_summary *s = ty_model_summary(t->m);
+	struct relevance *r = calloc(s->threads + 1, sizeof(*r));
+	uint32_t *wait = malloc((s->threads + 1) * sizeof(*wait));
+	uint32_t n = 0;
+	int rc = -TY_ENOMEM;
+
+	if (!r || !wait)
+		goto out;
+	memset(wait, 0xff, (s->threads + 1) * sizeof(*wait));
+	for (uint32_t i = f->n; i-- > 0;)
+		wait[f->v[i].thread] = i;
+	for (uint32_t i = 0; i < s->threads; i++) {
+		const struct ty_thread *th = ty_model_thread(t->m, i);
+		struct ty_track track = {.kind = TY_TRACK_THREAD, .id = i};
+		struct ty_cell all;
+
+		if (!ty_window_thread(choice, t->m, i))
+			continue;
+		ty_model_cells(t->m, track, s->start_ns, s->end_ns, 1, &all);
+		r[n++] = (struct relevance){.thread = i,
+					    .process = process_of(t->m, i),
+					    .wait = wait[i],
+					    .ran_ns = all.ns[TY_ST_RUNNING],
+					    .traced = th->traced};
+	}
+	t->threads = n;
+	qsort(r, n, sizeof(*r), cmp_thread);
+	rc = gather(t, r, n, s->threads + 1);
+	for (uint32_t i = 0; !rc && i < n && i < CALLS_SHOWN; i++)
+		t->calls_open[r[i].thread] = 1;
+out:
+	free(r);
+	free(wait);
+	return rc;
+}
+
+static int add_row(struct ty_tracks *t, uint8_t kind, unsigned depth, bool foldable, bool folded,
+		   uint32_t id)
+{
+	return vec_push(&t->rows, (struct ty_row){.kind = kind,
+						  .depth = (uint8_t)depth,
+						  .foldable = foldable,
+						  .folded = folded,
+						  .id = id});
+}
+
+static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
+{
+	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
+	int rc = add_row(t, TY_ROW_THREAD, depth, calls, calls && !open, thread);
+
+	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
+}
+
+static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
+{
+	const struct ty_process *p = &t->processes.v[i];
+	int rc = 0;
+
+	if (p->n == 1)
+		return add_thread(t, t->members[p->first], depth);
+	rc = add_row(t, TY_ROW_PROCESS, depth, true, p->folded, i);
+	for (uint32_t k = 0; !rc && !p->folded && k < p->n; k++)
+		rc = add_thread(t, t->members[p->first + k], depth + 1);
+	return rc;
+}
+
+static int rebuild(struct ty_tracks *t)
+{
+	bool head = t->cpus_n > CPUS_SHOWN;
+	int rc = 0;
+
+	t->rows.n = 0;
+	if (head)
+		rc = add_row(t, TY_ROW_CPUS, 0, true, t->cpus_folded, 0);
+	for (uint32_t i = 0; !rc && i < t->cpus_n && !(head && t->cpus_folded); i++)
+		rc = add_row(t, TY_ROW_CPU, head, false, false, t->cpus[i]);
+	for (uint32_t i = 0; !rc && i < t->processes.n; i++)
+		if (!t->processes.v[i].quiet)
+			rc = add_process(t, i, 0);
+	if (!rc && t->quiet_n)
+		rc = add_row(t, TY_ROW_QUIET, 0, true, t->quiet_folded, 0);
+	for (uint32_t i = 0; !rc && i < t->processes.n && !t->quiet_folded; i++)
+		if (t->processes.v[i].quiet)
+			rc = add_process(t, i, 1);
+	return rc;
+}
+
+int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
+		   const struct ty_findings *f, struct ty_err *err)
+{
+	const struct ty_summary *s = ty_model_summary(m);
+	int rc;
+
+	*t = (struct ty_tracks){.m = m, .cpus_folded = true, .quiet_folded = true};
+	t->members = calloc(s->threads + 1, sizeof(*t->members));
+	t->calls_open = calloc(s->threads + 1, 1);
+	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
+	rc = t->members && t->calls_open && t->cpus ? 0 : -TY_ENOMEM;
+	for (uint32_t c = 0; !rc && c < s->cpus; c++)
+		if (ty_window_cpu(choice, c))
+			t->cpus[t->cpus_n++] = c;
+	if (!rc)
+		rc = order(t, choice, f);
+	if (!rc)
+		rc = rebuild(t);
+	if (rc) {
+		ty_tracks_fini(t);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "out of memory for %u threads' rows",
+			       s->threads);
+	}
+	return 0;
+}
+
+void ty_tracks_fini(struct ty_tracks *t)
+{
+	vec_fini(&t->rows);
+	vec_fini(&t->processes);
+	free(t->members);
+	free(t->calls_open);
+	free(t->cpus);
+	*t = (struct ty_tracks){0};
+}
+
+uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id)
+{
+	for (uint32_t i = 0; i < t->rows.n; i++)
+		if (t->rows.v[i].kind == kind && t->rows.v[i].id == id)
+			return i;
+	return TY_NONE;
+}
+
+/* The nearest head above a row that does not fold itself. */
+static uint32_t head_of(const struct ty_tracks *t, uint32_t row)
+{
+	uint8_t depth = t->rows.v[row].depth;
+
+	while (row > 0 && !(t->rows.v[row].foldable && t->rows.v[row].depth < depth))
+		row--;
+	return row;
+}
+
+uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
+{
+	struct ty_row r;
+	uint32_t at;
+
+	if (row >= t->rows.n)
+		return 0;
+	r = t->rows.v[row];
+	if (!r.foldable) {
+		row = head_of(t, row);
+		r = t->rows.v[row];
+		if (!r.foldable)
+			return row;
+	}
+	switch (r.kind) {
+	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
+	case TY_ROW_QUIET: t->quiet_folded ^= true; break;
+	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
+	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
+	default: t->calls_open[r.id] ^= 1; break;
+	}
+	/* Out of memory keeps the rows that fit: fewer rows, nothing wrong. */
+	if (rebuild(t) && !t->rows.n)
+		return 0;
+	at = ty_tracks_find(t, r.kind, r.id);
+	return at == TY_NONE ? 0 : at;
+}
+
+uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread)
+{
+	uint32_t at = ty_tracks_find(t, TY_ROW_THREAD, thread);
+
+	if (at != TY_NONE)
+		return at;
+	for (uint32_t i = 0; i < t->processes.n; i++) {
+		struct ty_process *p = &t->processes.v[i];
+
+		for (uint32_t k = 0; k < p->n; k++)
+			if (t->members[p->first + k] == thread) {
+				p->folded = false;
+				if (p->quiet)
+					t->quiet_folded = false;
+			}
+	}
+	(void)rebuild(t);
+	return ty_tracks_find(t, TY_ROW_THREAD, thread);
+}
+
+bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
+		       const uint32_t **ids, uint32_t *n)
+{
+	*n = 1;
+	*ids = &r->id;
+	*kind = TY_TRACK_THREAD;
+	switch (r->kind) {
+	case TY_ROW_CPUS:
+		*kind = TY_TRACK_CPU;
+		*ids = t->cpus;
+		*n = t->cpus_n;
+		return true;
+	case TY_ROW_CPU: *kind = TY_TRACK_CPU; return true;
+	case TY_ROW_SYSCALLS: *kind = TY_TRACK_SYSCALLS; return true;
+	case TY_ROW_THREAD: return true;
+	case TY_ROW_PROCESS:
+		*ids = t->members + t->processes.v[r->id].first;
+		*n = t->processes.v[r->id].n;
+		return true;
+	default: return false;
+	}
+}

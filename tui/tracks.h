@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows of the timeline: CPUs, then processes with their threads, those first that were traced
+ * and waited longest, then those that ran most; last, folded away, who did not run at all. Rows
+ * fold: all CPUs, a process, a thread's system calls. Only visible rows are ever looked at to draw.
+ */
+#ifndef TY_TRACKS_H
+#define TY_TRACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "findings.h"
+#include "model.h"
+#include "vec.h"
+#include "window.h"
+
+enum ty_row_kind {
+	TY_ROW_CPUS,	 /* head of the CPUs (only when there are many) */
+	TY_ROW_CPU,	 /* id: CPU */
+	TY_ROW_PROCESS,	 /* head of a process of several threads; id: index into processes */
+	TY_ROW_THREAD,	 /* id: thread index */
+	TY_ROW_SYSCALLS, /* id: thread index */
+	TY_ROW_QUIET	 /* head of the processes that did not run */
+};
+
+struct ty_row {
+	uint8_t kind;
+	uint8_t depth; /* indentation */
+	bool foldable, folded;
+	uint32_t id;
+};
+
+struct ty_process {
+	uint32_t leader; /* thread index; a thread that stands for it when the leader is unknown */
+	int32_t tgid;	 /* -1: not known */
+	uint32_t first, n; /* members */
+	bool folded, quiet;
+};
+
+struct ty_tracks {
+	const struct ty_model *m;
+	VEC(struct ty_row) rows;
+	VEC(struct ty_process) processes;
+	uint32_t *members;   /* thread indices by process, most relevant first */
+	uint32_t threads;    /* of them: those chosen */
+	uint8_t *calls_open; /* per thread index: its system calls are shown */
+	uint32_t *cpus;	     /* those chosen */
+	uint32_t cpus_n;
+	uint32_t quiet_n; /* processes that did not run: at the end of processes */
+	bool cpus_folded, quiet_folded;
+};
+
+int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
+		   const struct ty_findings *f, struct ty_err *err);
+void ty_tracks_fini(struct ty_tracks *t);
+
+/* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
+ * head's, when the row itself is folded away). */
+uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row);
+/* The row of a thread, unfolded as needed; TY_NONE when it is not among the chosen. */
+uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
+/* The place of a row of this kind and id; TY_NONE when it is not shown. */
+uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
+
+/* What can be drawn for a row: false for QUIET. For CPUS and PROCESS: *n members from ids. */
+bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
+		       const uint32_t **ids, uint32_t *n);
+
+#endif

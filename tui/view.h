@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A view is a table of callbacks over its own state; the program (app.h) keeps a stack of them and
+ * gives the topmost one the screen and the input. Views write cells and know no terminal.
+ */
+#ifndef TY_VIEW_H
+#define TY_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "grid.h"
+#include "keys.h"
+#include "model.h"
+#include "palette.h"
+#include "syscalls.h"
+#include "window.h"
+
+/* The smallest screen that views are laid out for. */
+#define TY_VIEW_MIN_W 40
+#define TY_VIEW_MIN_H 10
+
+enum ty_view_result {
+	TY_VIEW_IGNORED, /* nothing changed */
+	TY_VIEW_CHANGED, /* draw again */
+	TY_VIEW_REDRAW,	 /* draw every cell again, whatever the terminal shows */
+	TY_VIEW_CLOSE,	 /* leave this view */
+	TY_VIEW_HELP,	 /* open the help */
+	TY_VIEW_QUIT
+};
+
+enum ty_mouse_what { TY_MOUSE_CLICK, TY_MOUSE_WHEEL_UP, TY_MOUSE_WHEEL_DOWN };
+struct ty_mouse {
+	enum ty_mouse_what what;
+	int x, y;
+};
+
+struct ty_view_ops {
+	const char *name;
+	void (*draw)(void *self, struct ty_grid *g, const struct ty_palette *p);
+	enum ty_view_result (*act)(void *self, enum ty_action a);
+	enum ty_view_result (*mouse)(void *self, const struct ty_mouse *m);
+	/* While it asks for text (a prompt), keys are given here instead of as actions. */
+	bool (*wants_text)(const void *self);
+	enum ty_view_result (*text)(void *self, uint32_t key);
+};
+
+/* What a timeline is opened on. Everything is borrowed and must outlive the view. */
+struct ty_view_input {
+	const struct ty_model *model;
+	const char *path;
+	const char *note;	 /* "unfinished recording", ...; NULL */
+	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
+	const struct ty_sysarch *arch;
+	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
+	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
+	void *ctx;
+	uint64_t recorder_cpu_ns; /* the recorder's own CPU time; UINT64_MAX: not known */
+	uint32_t at_finding;	  /* 1..: start on that finding; 0: at the start */
+};
+
+#endif
