@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which events a recording enables: tarry's defaults as far as this kernel has them, and what the
+ * user added. Each goes to the top buffer or to the buffer of system calls (which a pid filter may
+ * narrow).
+ */
+#ifndef TY_EVSET_H
+#define TY_EVSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+#include "tracefs.h"
+#include "vec.h"
+
+struct ty_evset_item {
+	char *system, *event;
+	char *filter;  /* NULL: none */
+	bool syscalls; /* belongs to the buffer of system calls */
+	bool asked;    /* by the user: a failure is an error, not a skip */
+};
+
+struct ty_evset {
+	VEC(struct ty_evset_item) items;
+	VEC(char *) skipped; /* "SYSTEM:EVENT reason" */
+};
+
+/*
+ * Choose from what `root`/events offers. specs: SYSTEM:EVENT[:FILTER], EVENT may be a shell
+ * pattern; an event that is already there gets the filter. 0, -TY_EUSAGE (not such a text),
+ * -TY_ENOTFOUND (no such event), -TY_ENOMEM. Free in any case.
+ */
+int ty_evset_build(struct ty_evset *set, const char *root, bool syscalls, bool sched,
+		   const char *const *specs, size_t specs_n, struct ty_err *err);
+void ty_evset_fini(struct ty_evset *set);
+bool ty_evset_has_syscalls(const struct ty_evset *set);
+
+/*
+ * Enable the items of one buffer (or both, `everything`) in an instance. A default event that the
+ * kernel refuses moves to skipped; one asked for is an error with the kernel's own text.
+ */
+int ty_evset_enable(struct ty_evset *set, const struct ty_instance *inst, bool syscalls,
+		    bool everything, struct ty_err *err);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracefs: where it is, its small text files, and own instances. The top-level buffer's state and
+ * the function tracer's files are never written: other people's recordings live there.
+ *
+ * An instance is named tarry-PID-STARTTIME-WHAT, so that the next recorder can tell the ones of
+ * dead recorders (ty_instance_sweep). A live recorder holds files of its instances open, and the
+ * kernel refuses to remove such an instance (EBUSY): a wrong guess about who lives, e.g. of a
+ * recorder in another pid namespace, removes nothing.
+ */
+#ifndef TY_TRACEFS_H
+#define TY_TRACEFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "err.h"
+
+#define TY_TRACEFS_PATH 256
+
+/*
+ * Find tracefs, mounting it on /sys/kernel/tracing when it is mounted nowhere and `may_mount`.
+ * Fills root. 0, -TY_EPERM (not root), -TY_ENOTFOUND (the kernel has none, or it is not mounted and
+ * may not be), each with the fix.
+ */
+int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *err);
+
+/*
+ * Write text to the file `path` under the directory dirfd, in one write. `append` keeps what a list
+ * file (set_event_pid) holds. 0 or -TY_E... ; errno is kept for callers that choose by it.
+ */
+int ty_tracefs_write(int dirfd, const char *path, const char *text, bool append,
+		     struct ty_err *err);
+/* Append a whole small file (up to `limit` bytes) to out. 0 or -TY_E.... */
+int ty_tracefs_read(int dirfd, const char *path, struct ty_buf *out, struct ty_err *err);
+bool ty_tracefs_exists(int dirfd, const char *path);
+
+struct ty_instance {
+	char name[96];
+	char path[TY_TRACEFS_PATH + 112];
+	int parent; /* directory fd of instances/; -1: nothing to remove */
+	int dir;    /* directory fd of the instance */
+	int on;	    /* its tracing_on, open for writing: also what keeps sweepers away */
+};
+
+/*
+ * Make the instance tarry-PID-STARTTIME-what, tracing off, with the clock given and rings of
+ * ring_bytes per CPU (0: the kernel's default). 0 or -TY_E....
+ */
+int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
+		       const char *clock, uint64_t ring_bytes, struct ty_err *err);
+/* Tracing on or off. */
+int ty_instance_on(const struct ty_instance *inst, bool on, struct ty_err *err);
+/* Close and remove; all other files of the instance must be closed. Any state, also never made. */
+void ty_instance_remove(struct ty_instance *inst);
+/*
+ * The last entry of the instance's error_log in one line ("Field not found in 'foo == 1'"); false
+ * when it is empty or not there.
+ */
+bool ty_instance_error(const struct ty_instance *inst, char *out, size_t size);
+
+/* Remove the instances of recorders that no longer live. How many were removed. */
+unsigned ty_instance_sweep(const char *root);
+
+/* "now ts" of the instance's clock in nanoseconds, a microsecond coarse; 0 when it cannot be read.
+ */
+uint64_t ty_instance_now_ns(const struct ty_instance *inst);
+
+struct ty_cpu_stats {
+	uint64_t entries, overrun, commit_overrun, dropped, read;
+};
+/* Numbers of per_cpu/cpuN/stats, and its text when `text` is not NULL. 0 or -TY_E.... */
+int ty_instance_stats(const struct ty_instance *inst, unsigned cpu, struct ty_cpu_stats *st,
+		      struct ty_buf *text);
+
+/* Start time of a process in clock ticks since boot (field 22 of stat); 0 when it is not there. */
+uint64_t ty_proc_start_ticks(int pid);
+
+#endif
