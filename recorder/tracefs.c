@@ -207,7 +207,7 @@ static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_by
 	if (inst->on < 0)
 		return ty_fail_errno(err, "cannot open %s/tracing_on", inst->path);
 	r = ty_instance_on(inst, false, err);
-	if (!r)
+	if (!r && clock)
 		r = ty_tracefs_write(inst->dir, "trace_clock", clock, false, err);
 	if (!r && ring_bytes) {
 		snprintf(text, sizeof(text), "%" PRIu64, (ring_bytes + 1023) / 1024);

@@ -46,8 +46,9 @@ struct ty_instance {
 };
 
 /*
- * Make the instance tarry-PID-STARTTIME-what, tracing off, with the clock given and rings of
- * ring_bytes per CPU (0: the kernel's default). 0 or -TY_E....
+ * Make the instance tarry-PID-STARTTIME-what, tracing off, with the clock given (NULL: the default;
+ * setting one takes the kernel 40 ms) and rings of ring_bytes per CPU (0: the kernel's default). 0
+ * or -TY_E....
  */
 int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
 		       const char *clock, uint64_t ring_bytes, struct ty_err *err);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See proc_snapshot.h; fields of /proc/PID/stat as in proc(5). About 30 us per thread: syscall and
+ * wchan are only read of threads that sleep, and never of kernel threads (whose registers hold no
+ * system call, so that the kernel would answer 0, read).
+ */
+#include "proc_snapshot.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vec.h"
+
+#define PF_KTHREAD  0x00200000u
+#define TASK_CPUS   8192
+#define FIELD_STATE 3
+#define FIELDS	    42
+
+int ty_escape_field(struct ty_buf *out, const char *s, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && !r; i++) {
+		switch (s[i]) {
+		case '\t': r = ty_buf_adds(out, "\\t"); break;
+		case '\n': r = ty_buf_adds(out, "\\n"); break;
+		case '\\': r = ty_buf_adds(out, "\\\\"); break;
+		default: r = ty_buf_addc(out, s[i]);
+		}
+	}
+	return r;
+}
+
+/* A small file of a task: its length, without the newline at the end; 0 when unreadable. */
+static size_t slurp(int dir, const char *tid, const char *file, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", tid, file);
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n < 0)
+		n = 0;
+	text[n] = 0;
+	if (n && text[n - 1] == '\n')
+		text[--n] = 0;
+	return (size_t)n;
+}
+
+struct stat_fields {
+	const char *comm;
+	size_t comm_n;
+	char state;
+	long long f[FIELDS]; /* by proc(5)'s numbers */
+};
+
+static bool parse_stat(char *text, struct stat_fields *s)
+{
+	char *open = strchr(text, '('), *close = strrchr(text, ')'), *p;
+
+	*s = (struct stat_fields){0};
+	if (!open || !close || close < open || close[1] != ' ' || !close[2])
+		return false;
+	s->comm = open + 1;
+	s->comm_n = (size_t)(close - open - 1);
+	s->state = close[2];
+	p = close + 3;
+	for (int i = FIELD_STATE + 1; i < FIELDS && *p == ' '; i++)
+		s->f[i] = strtoll(p + 1, &p, 10);
+	return true;
+}
+
+/* Affinity in list form. */
+static int add_affinity(struct ty_buf *out, int tid)
+{
+	static __thread cpu_set_t set[TASK_CPUS / CPU_SETSIZE];
+	bool first = true;
+	int r = 0;
+
+	memset(set, 0, sizeof(set));
+	if (sched_getaffinity(tid, sizeof(set), set))
+		return ty_buf_addc(out, '-');
+	for (int a = 0; a < TASK_CPUS && !r; a++) {
+		int b = a;
+
+		if (!CPU_ISSET_S(a, sizeof(set), set))
+			continue;
+		while (b + 1 < TASK_CPUS && CPU_ISSET_S(b + 1, sizeof(set), set))
+			b++;
+		r = ty_buf_addf(out, b > a ? "%s%d-%d" : "%s%d", first ? "" : ",", a, b);
+		first = false;
+		a = b;
+	}
+	return r;
+}
+
+static const char *policy_name(long long policy, char other[24])
+{
+	static const char *const names[] = {"other", "fifo", "rr",	 "batch",
+					    "iso",   "idle", "deadline", "ext"};
+
+	if (policy >= 0 && policy < (long long)(sizeof(names) / sizeof(*names)))
+		return names[policy];
+	snprintf(other, 24, "%lld", policy);
+	return other;
+}
+
+/* The path of the unified hierarchy, or else of the first one. */
+static const char *cgroup_path(char *text)
+{
+	char *v2 = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::"), *p;
+
+	if (v2)
+		p = strstr(v2, "0::") + 3;
+	else if ((p = strchr(text, ':')) && (p = strchr(p + 1, ':')))
+		p++;
+	else
+		return "";
+	p[strcspn(p, "\n")] = 0;
+	return p;
+}
+
+static int add_thread(struct ty_buf *out, struct ty_buf *names, int dir, const char *tid, int tgid)
+{
+	char text[1024], wchan[128], call[256], cgroup[4096], policy[24];
+	const char *group = "";
+	struct stat_fields s;
+	long hz = sysconf(_SC_CLK_TCK);
+	bool sleeps;
+	int r;
+
+	if (!slurp(dir, tid, "stat", text, sizeof(text)) || !parse_stat(text, &s))
+		return 0;
+	sleeps = s.state != 'R' && !((unsigned long long)s.f[9] & PF_KTHREAD);
+	strcpy(call, s.state == 'R' ? "running" : "-");
+	strcpy(wchan, "-");
+	if (sleeps && slurp(dir, tid, "syscall", call, sizeof(call))) {
+		call[strcspn(call, " ")] = 0;
+		if (call[0] == '-')
+			strcpy(call, "-");
+	}
+	if (s.state != 'R' &&
+	    (!slurp(dir, tid, "wchan", wchan, sizeof(wchan)) || !strcmp(wchan, "0")))
+		strcpy(wchan, "-");
+	if (slurp(dir, tid, "cgroup", cgroup, sizeof(cgroup)))
+		group = cgroup_path(cgroup);
+	r = ty_buf_addf(out, "%s\t%d\t%lld\t%llu\t%c\t%s\t%lld\t%lld\t%s\t%s\t", tid, tgid, s.f[4],
+			(unsigned long long)s.f[22] * (1000000000ull / (unsigned long)hz), s.state,
+			policy_name(s.f[41], policy), s.f[18] + 100, s.f[39], call, wchan);
+	r = r ? r : add_affinity(out, atoi(tid));
+	r = r ? r : ty_buf_addc(out, '\t');
+	r = r ? r : ty_escape_field(out, *group ? group : "-", strlen(*group ? group : "-"));
+	r = r ? r : ty_buf_addc(out, '\t');
+	r = r ? r : ty_escape_field(out, s.comm, s.comm_n);
+	r = r ? r : ty_buf_addc(out, '\n');
+	if (!r) {
+		r = ty_buf_addf(names, "%s ", tid);
+		for (size_t i = 0; i < s.comm_n && !r; i++)
+			r = ty_buf_addc(names, s.comm[i] == '\n' ? '?' : s.comm[i]);
+		r = r ? r : ty_buf_addc(names, '\n');
+	}
+	return r;
+}
+
+int ty_proc_snapshot(struct ty_buf *out, struct ty_buf *names, struct ty_err *err)
+{
+	DIR *proc = opendir("/proc"), *task;
+	struct dirent *p, *t;
+	char path[300];
+	int r = 0;
+
+	if (!proc)
+		return ty_fail_errno(err, "cannot read /proc (mount -t proc proc /proc)");
+	while (!r && (p = readdir(proc))) {
+		if (p->d_name[0] < '1' || p->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/task", p->d_name);
+		task = opendir(path);
+		if (!task)
+			continue;
+		while (!r && (t = readdir(task)))
+			if (t->d_name[0] >= '1' && t->d_name[0] <= '9')
+				r = add_thread(out, names, dirfd(task), t->d_name, atoi(p->d_name));
+		closedir(task);
+	}
+	closedir(proc);
+	if (r)
+		return ty_fail(err, -r, TY_NO_OFFSET, "the list of threads: %s", ty_strerror(r));
+	return 0;
+}
+
+int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err)
+{
+	VEC(int) v = {*tids, *n, *n};
+	struct dirent *t;
+	char path[64];
+	int r = 0;
+	DIR *task;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	task = opendir(path);
+	if (!task)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "there is no process %d (any more): ps -e lists those there are",
+			       pid);
+	while (!r && (t = readdir(task)))
+		if (t->d_name[0] >= '1' && t->d_name[0] <= '9')
+			r = vec_push(&v, atoi(t->d_name));
+	closedir(task);
+	*tids = v.v;
+	*n = v.n;
+	return r ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the threads of %d", pid)
+		 : 0;
+}
+
+int ty_proc_tgid(int tid)
+{
+	char path[64], line[256];
+	int tgid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!tgid && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", &tgid) == 1)
+			break;
+	fclose(f);
+	return tgid;
+}

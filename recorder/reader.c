@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recording path. Per CPU one reader thread and a pool of slots; as many compressor threads as
+ * CPUs, of the SCHED_IDLE class, serve all pools.
+ *
+ *   ring --splice--> pipe --read--> slot --zstd--> spool
+ *
+ * Budget (measured, EPYC VM, 4 KB pages): splice + read 1.1 us per page, zstd level 1 1.7..4.6 us
+ * per page; a page is produced in 27 us at the fastest. No lock, no allocation and no decoding per
+ * page or event: of a page only its time stamp is looked at. Fresh memory is dear (11 us per page
+ * in a VM), so slots are touched once at the start and reused.
+ *
+ * splice gives full pages only, so a busy ring is read in bulk (poll wakes at buffer_percent);
+ * read() of single pages also takes the page that is being written, so it is used once per FLUSH_MS
+ * and at the end. That bounds what a kill -9 of the recorder can lose.
+ *
+ * A slot goes FREE -> FILLING (its pool's reader) -> FILLED -> CLAIMED (a compressor, or the
+ * reader)
+ * -> FREE; only the owner named here changes the state or looks at the content. When no slot is
+ * free the reader compresses one itself, the one filled last (still in the cache): busy CPUs starve
+ * the idle class, and then the work must be done by somebody who runs. Order in the spool does not
+ * matter; each chunk carries its number.
+ */
+#include "reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spool_file.h"
+
+enum {
+	SLOT_BYTES = 256 << 10,
+	SLOTS_MIN = 4,
+	SLOTS_MAX = 32,
+	FLUSH_MS = 1000,
+	WAKE_PERCENT = 50,
+	CPUS_MAX = 4096
+};
+
+enum slot_state { FREE, FILLING, FILLED, CLAIMED };
+
+struct slot {
+	_Atomic int state;
+	uint32_t bytes, stream;
+	uint64_t seq, first_ns, last_ns;
+	char *mem;
+};
+
+/* One CPU of one instance. */
+struct stream {
+	int fd;
+	uint32_t id; /* the spool's: buffer << 16 | cpu */
+	bool polled; /* false: the CPU is offline, looked at once per flush */
+	uint64_t seq;
+	struct slot *slot; /* being filled; NULL */
+};
+
+struct pool {
+	struct ty_readers *all;
+	pthread_t thread;
+	bool started;
+	int pipe[2];
+	struct stream *streams;
+	unsigned streams_n;
+	struct pollfd *polls; /* one per polled stream, then the stop event */
+	unsigned polls_n;
+	struct slot *slots;
+	unsigned slots_n, next;
+	struct slot *last; /* filled last */
+	char *mem;
+	struct ty_spool_writer *writer;
+	_Atomic uint64_t raw_bytes;
+};
+
+struct compressor {
+	struct ty_readers *all;
+	pthread_t thread;
+	bool started;
+	_Atomic int tid;
+	unsigned first; /* the pool it looks at first */
+	struct ty_spool_writer *writer;
+};
+
+struct ty_readers {
+	struct pool *pools;
+	struct compressor *comps;
+	unsigned cpus;		/* pools, compressors */
+	size_t page_bytes;	/* of a ring page */
+	int wake_fd;		/* eventfd: readers stop */
+	struct ty_spool *spool; /* borrowed */
+	int stop_fd;		/* the caller's: the spool failed */
+	_Atomic bool stopping, drained, failed, no_nice;
+	_Atomic uint32_t work;	  /* futex: counts filled slots */
+	_Atomic uint32_t waiting; /* compressors asleep */
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static uint64_t page_time(const char *page)
+{
+	uint64_t ns;
+
+	memcpy(&ns, page, sizeof(ns));
+	return ns;
+}
+
+static void futex_wake(_Atomic uint32_t *word, int n)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+}
+
+/* Compress a CLAIMED slot into the spool and free it. After a failure data is dropped: the caller
+ * of the readers was told and is about to stop. */
+static void put(struct ty_readers *rs, struct ty_spool_writer *w, struct slot *s)
+{
+	if (!atomic_load_explicit(&rs->failed, memory_order_relaxed) &&
+	    ty_spool_put(w, TY_SPOOL_DATA, s->stream, s->seq, s->first_ns, s->last_ns, s->mem,
+			 s->bytes, NULL)) {
+		uint64_t one = 1;
+
+		if (!atomic_exchange(&rs->failed, true) && write(rs->stop_fd, &one, 8) < 0)
+			return; /* the counter is full: the caller is awake already */
+	}
+	s->bytes = 0;
+	atomic_store_explicit(&s->state, FREE, memory_order_release);
+}
+
+static bool claim(struct slot *s)
+{
+	int filled = FILLED;
+
+	return atomic_compare_exchange_strong(&s->state, &filled, CLAIMED);
+}
+
+/* Hand a stream's slot, if it holds anything, to the compressors. */
+static void post(struct pool *p, struct stream *st)
+{
+	struct slot *s = st->slot;
+
+	if (!s || !s->bytes)
+		return;
+	st->slot = NULL;
+	p->last = s;
+	s->seq = st->seq++;
+	s->first_ns = page_time(s->mem);
+	s->last_ns = page_time(s->mem + s->bytes - p->all->page_bytes);
+	atomic_store_explicit(&s->state, FILLED, memory_order_release);
+	atomic_fetch_add(&p->all->work, 1);
+	if (atomic_load(&p->all->waiting))
+		futex_wake(&p->all->work, 1);
+}
+
+static struct slot *begin(struct slot *s, const struct stream *st)
+{
+	atomic_store_explicit(&s->state, FILLING, memory_order_relaxed);
+	s->bytes = 0;
+	s->stream = st->id;
+	return s;
+}
+
+/* A slot with room for this stream. */
+static struct slot *slot_for(struct pool *p, struct stream *st)
+{
+	if (st->slot)
+		return st->slot;
+	for (;;) {
+		for (unsigned i = 0; i < p->slots_n; i++) {
+			struct slot *s = &p->slots[p->next];
+
+			p->next = p->next + 1 < p->slots_n ? p->next + 1 : 0;
+			if (atomic_load_explicit(&s->state, memory_order_acquire) == FREE)
+				return st->slot = begin(s, st);
+		}
+		if (p->last && claim(p->last)) {
+			put(p->all, p->writer, p->last);
+			return st->slot = begin(p->last, st);
+		}
+		for (unsigned i = 0; i < p->slots_n; i++) {
+			if (claim(&p->slots[i])) {
+				put(p->all, p->writer, &p->slots[i]);
+				return st->slot = begin(&p->slots[i], st);
+			}
+		}
+		usleep(50); /* every slot is in some compressor's hands */
+	}
+}
+
+static void filled(struct pool *p, struct stream *st, size_t n)
+{
+	st->slot->bytes += (uint32_t)n;
+	atomic_store_explicit(&p->raw_bytes,
+			      atomic_load_explicit(&p->raw_bytes, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+	if (st->slot->bytes + p->all->page_bytes > SLOT_BYTES)
+		post(p, st);
+}
+
+/* Exactly n bytes that are known to be in the pipe. */
+static bool from_pipe(const struct pool *p, char *to, size_t n)
+{
+	while (n) {
+		ssize_t r = read(p->pipe[0], to, n);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return false;
+		to += r;
+		n -= (size_t)r;
+	}
+	return true;
+}
+
+/* All full pages of a stream. Were there any? */
+static bool move_full(struct pool *p, struct stream *st)
+{
+	for (bool any = false;; any = true) {
+		struct slot *s = slot_for(p, st);
+		ssize_t n = splice(st->fd, NULL, p->pipe[1], NULL, SLOT_BYTES - s->bytes,
+				   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || !from_pipe(p, s->mem + s->bytes, (size_t)n))
+			return any;
+		filled(p, st, (size_t)n);
+	}
+}
+
+/* Single pages, the one being written included; `most` because its own writes refill it. */
+static void move_partial(struct pool *p, struct stream *st, unsigned most)
+{
+	for (unsigned i = 0; i < most; i++) {
+		struct slot *s = slot_for(p, st);
+		ssize_t n = read(st->fd, s->mem + s->bytes, p->all->page_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		/* Always a whole page; a shorter answer would shift all later ones. */
+		if ((size_t)n < p->all->page_bytes)
+			memset(s->mem + s->bytes + n, 0, p->all->page_bytes - (size_t)n);
+		filled(p, st, p->all->page_bytes);
+	}
+}
+
+static void *reader_main(void *arg)
+{
+	struct pool *p = arg;
+	struct ty_readers *rs = p->all;
+	uint64_t flush_at = now_ms() + FLUSH_MS, now;
+	bool stop, any;
+
+	if (setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20))
+		atomic_store(&rs->no_nice, true);
+	do {
+		now = now_ms();
+		poll(p->polls, p->polls_n, flush_at > now ? (int)(flush_at - now) : 0);
+		stop = atomic_load(&rs->stopping);
+		any = stop;
+		for (unsigned i = 0; i < p->streams_n; i++)
+			if (p->streams[i].polled || stop)
+				any |= move_full(p, &p->streams[i]);
+		for (unsigned i = 0; i + 1 < p->polls_n; i++)
+			if (p->polls[i].revents & (POLLERR | POLLNVAL))
+				p->polls[i].fd = -1; /* the CPU went away: flushes still look */
+		now = now_ms();
+		if (now >= flush_at || stop) {
+			for (unsigned i = 0; i < p->streams_n; i++) {
+				struct stream *st = &p->streams[i];
+
+				if (!st->polled)
+					move_full(p, st);
+				move_partial(p, st, stop ? UINT_MAX : 1);
+				post(p, st);
+			}
+			flush_at = now + FLUSH_MS;
+		} else if (!any) {
+			usleep(1000); /* the kernel's count of full pages may be off: do not spin */
+		}
+	} while (!stop);
+	return NULL;
+}
+
+static struct slot *find_filled(struct ty_readers *rs, unsigned first)
+{
+	for (unsigned i = 0; i < rs->cpus; i++) {
+		struct pool *p = &rs->pools[(first + i) % rs->cpus];
+
+		for (unsigned k = 0; k < p->slots_n; k++)
+			if (atomic_load_explicit(&p->slots[k].state, memory_order_relaxed) ==
+				    FILLED &&
+			    claim(&p->slots[k]))
+				return &p->slots[k];
+	}
+	return NULL;
+}
+
+static void *compressor_main(void *arg)
+{
+	struct compressor *c = arg;
+	struct ty_readers *rs = c->all;
+	const struct sched_param none = {0};
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	atomic_store(&c->tid, (int)syscall(SYS_gettid));
+	for (;;) {
+		uint32_t seen = atomic_load(&rs->work);
+		bool last = atomic_load(&rs->drained);
+		struct slot *s = find_filled(rs, c->first);
+
+		if (s) {
+			put(rs, c->writer, s);
+			continue;
+		}
+		if (last)
+			return NULL;
+		atomic_fetch_add(&rs->waiting, 1);
+		syscall(SYS_futex, &rs->work, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		atomic_fetch_sub(&rs->waiting, 1);
+	}
+}
+
+unsigned ty_cpu_list(const char *path, unsigned *cpus, unsigned max)
+{
+	char text[4096], *p = text;
+	FILE *f = fopen(path, "re");
+	unsigned n = 0;
+
+	if (!f)
+		return 0;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	while (*p >= '0' && *p <= '9') {
+		unsigned long a = strtoul(p, &p, 10), b = a;
+
+		if (*p == '-')
+			b = strtoul(p + 1, &p, 10);
+		for (; a <= b && n < max && a < CPUS_MAX; a++)
+			cpus[n++] = (unsigned)a;
+		if (*p == ',')
+			p++;
+	}
+	return n;
+}
+
+static int open_stream(struct pool *p, const struct ty_instance *inst, unsigned buffer,
+		       unsigned cpu, bool polled, struct ty_err *err)
+{
+	char path[64];
+	struct stream *st = &p->streams[p->streams_n];
+	int fd;
+
+	snprintf(path, sizeof(path), "per_cpu/cpu%u/trace_pipe_raw", cpu);
+	fd = openat(inst->dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return ty_fail_errno(err, "cannot open %s/%s", inst->path, path);
+	*st = (struct stream){.fd = fd, .id = buffer << 16 | cpu, .polled = polled};
+	p->streams_n++;
+	if (polled)
+		p->polls[p->polls_n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	return 0;
+}
+
+static int init_pool(struct ty_readers *rs, struct pool *p, struct ty_spool *spool,
+		     unsigned streams_max, unsigned slots, struct ty_err *err)
+{
+	size_t bytes = (size_t)slots * SLOT_BYTES;
+
+	p->all = rs;
+	p->pipe[0] = p->pipe[1] = -1;
+	p->streams = calloc(streams_max, sizeof(*p->streams));
+	p->polls = calloc(streams_max + 1, sizeof(*p->polls));
+	p->slots = calloc(slots, sizeof(*p->slots));
+	p->mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p->mem == MAP_FAILED)
+		p->mem = NULL;
+	p->writer = ty_spool_writer_new(spool, SLOT_BYTES);
+	if (!p->streams || !p->polls || !p->slots || !p->mem || !p->writer)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the readers");
+	p->slots_n = slots;
+	madvise(p->mem, bytes, MADV_HUGEPAGE);
+	memset(p->mem, 1, bytes);
+	for (unsigned i = 0; i < slots; i++)
+		p->slots[i].mem = p->mem + (size_t)i * SLOT_BYTES;
+	if (pipe2(p->pipe, O_CLOEXEC | O_NONBLOCK))
+		return ty_fail_errno(err, "cannot make a pipe");
+	/* A smaller pipe only means more system calls. */
+	if (fcntl(p->pipe[1], F_SETPIPE_SZ, SLOT_BYTES) < 0)
+		return 0;
+	return 0;
+}
+
+static int init_pools(struct ty_readers *rs, const struct ty_instance *const *inst, unsigned n,
+		      struct ty_spool *spool, uint64_t budget, struct ty_err *err)
+{
+	static const char dir[] = "/sys/devices/system/cpu/";
+	unsigned online[CPUS_MAX], possible[CPUS_MAX], on, poss, streams, r = 0;
+	uint64_t slots;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%sonline", dir);
+	on = ty_cpu_list(path, online, CPUS_MAX);
+	snprintf(path, sizeof(path), "%spossible", dir);
+	poss = ty_cpu_list(path, possible, CPUS_MAX);
+	if (!on)
+		return ty_fail(err, TY_ESYS, TY_NO_OFFSET, "cannot read %sonline", dir);
+	rs->pools = calloc(on, sizeof(*rs->pools));
+	rs->comps = calloc(on, sizeof(*rs->comps));
+	if (!rs->pools || !rs->comps)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the readers");
+	slots = budget / SLOT_BYTES / on;
+	slots = slots < SLOTS_MIN ? SLOTS_MIN : slots > SLOTS_MAX ? SLOTS_MAX : slots;
+	for (unsigned i = 0; i < on; i++) {
+		/* The first pool also serves the CPUs that may come online later. */
+		streams = n * (i ? 1 : 1 + poss);
+		rs->cpus++;
+		rs->pools[i].pipe[0] = rs->pools[i].pipe[1] = -1;
+		r = init_pool(rs, &rs->pools[i], spool, streams, (unsigned)slots, err);
+		for (unsigned k = 0; !r && k < n; k++)
+			r = open_stream(&rs->pools[i], inst[k], k, online[i], true, err);
+		if (r)
+			return r;
+		rs->comps[i] = (struct compressor){.all = rs, .first = i};
+		rs->comps[i].writer = ty_spool_writer_new(spool, SLOT_BYTES);
+		if (!rs->comps[i].writer)
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				       "out of memory for the compressors");
+	}
+	for (unsigned i = 0, o = 0; i < poss; i++) {
+		while (o < on && online[o] < possible[i])
+			o++;
+		if (o < on && online[o] == possible[i])
+			continue;
+		for (unsigned k = 0; k < n; k++)
+			open_stream(&rs->pools[0], inst[k], k, possible[i], false, NULL);
+	}
+	return 0;
+}
+
+int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *inst, unsigned n,
+		     struct ty_spool *spool, uint64_t budget, int stop_fd, struct ty_err *err)
+{
+	struct ty_readers *rs = calloc(1, sizeof(*rs));
+	char percent[8];
+	int r = 0;
+
+	*out = NULL;
+	if (!rs)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the readers");
+	rs->stop_fd = stop_fd;
+	rs->spool = spool;
+	rs->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	rs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (rs->wake_fd < 0)
+		r = ty_fail_errno(err, "cannot make an eventfd");
+	snprintf(percent, sizeof(percent), "%d", WAKE_PERCENT);
+	/* Kernels before 4.21 have no buffer_percent: their readers wake at every page. */
+	for (unsigned i = 0; !r && i < n; i++)
+		ty_tracefs_write(inst[i]->dir, "buffer_percent", percent, false, NULL);
+	if (!r)
+		r = init_pools(rs, inst, n, spool, budget, err);
+	for (unsigned i = 0; !r && i < rs->cpus; i++) {
+		struct pool *p = &rs->pools[i];
+		struct compressor *c = &rs->comps[i];
+
+		p->polls[p->polls_n++] = (struct pollfd){.fd = rs->wake_fd, .events = POLLIN};
+		errno = pthread_create(&p->thread, NULL, reader_main, p);
+		p->started = !errno;
+		if (p->started) {
+			errno = pthread_create(&c->thread, NULL, compressor_main, c);
+			c->started = !errno;
+		}
+		if (errno)
+			r = ty_fail_errno(err, "cannot start the reader threads");
+	}
+	if (r) {
+		ty_readers_finish(rs, NULL);
+		ty_readers_free(rs);
+		return r;
+	}
+	*out = rs;
+	return 0;
+}
+
+int ty_readers_finish(struct ty_readers *rs, struct ty_err *err)
+{
+	const struct sched_param none = {0};
+	uint64_t one = 1;
+
+	atomic_store(&rs->stopping, true);
+	if (rs->wake_fd >= 0 && write(rs->wake_fd, &one, 8) < 0)
+		return ty_fail_errno(err, "cannot wake the reader threads");
+	for (unsigned i = 0; i < rs->cpus; i++)
+		if (rs->comps[i].started && atomic_load(&rs->comps[i].tid))
+			sched_setscheduler(atomic_load(&rs->comps[i].tid), SCHED_OTHER, &none);
+	for (unsigned i = 0; i < rs->cpus; i++)
+		if (rs->pools[i].started)
+			pthread_join(rs->pools[i].thread, NULL);
+	atomic_store(&rs->drained, true);
+	atomic_fetch_add(&rs->work, 1);
+	futex_wake(&rs->work, INT_MAX);
+	for (unsigned i = 0; i < rs->cpus; i++) {
+		if (rs->comps[i].started)
+			pthread_join(rs->comps[i].thread, NULL);
+		rs->pools[i].started = rs->comps[i].started = false;
+		for (unsigned k = 0; k < rs->pools[i].streams_n; k++)
+			close(rs->pools[i].streams[k].fd);
+		rs->pools[i].streams_n = 0;
+	}
+	return atomic_load(&rs->failed) ? ty_spool_failed(rs->spool, err) : 0;
+}
+
+void ty_readers_free(struct ty_readers *rs)
+{
+	if (!rs)
+		return;
+	for (unsigned i = 0; i < rs->cpus; i++) {
+		struct pool *p = &rs->pools[i];
+
+		ty_spool_writer_free(p->writer);
+		ty_spool_writer_free(rs->comps[i].writer);
+		if (p->pipe[0] >= 0) {
+			close(p->pipe[0]);
+			close(p->pipe[1]);
+		}
+		if (p->mem)
+			munmap(p->mem, (size_t)p->slots_n * SLOT_BYTES);
+		free(p->streams);
+		free(p->polls);
+		free(p->slots);
+	}
+	if (rs->wake_fd >= 0)
+		close(rs->wake_fd);
+	free(rs->pools);
+	free(rs->comps);
+	free(rs);
+}
+
+uint64_t ty_readers_raw_bytes(const struct ty_readers *rs)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < rs->cpus; i++)
+		n += atomic_load_explicit(&rs->pools[i].raw_bytes, memory_order_relaxed);
+	return n;
+}
+
+bool ty_readers_no_nice(const struct ty_readers *rs)
+{
+	return atomic_load(&rs->no_nice);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ring to spool: one reader thread per CPU moves whole pages of all instances into slots of memory,
+ * compressor threads turn slots into chunks. See reader.c for the budget.
+ */
+#ifndef TY_READER_H
+#define TY_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "spool.h"
+#include "tracefs.h"
+
+enum { TY_READER_INSTANCES = 2 };
+
+struct ty_readers;
+
+/*
+ * Open trace_pipe_raw of every CPU of the n instances (index = the file's buffer number), touch all
+ * memory and start the threads. `stop_fd`: an eventfd that is written once when the spool fails, so
+ * that the caller's poll wakes; borrowed. slot_budget_bytes bounds the slots of all CPUs together.
+ */
+int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *inst, unsigned n,
+		     struct ty_spool *spool, uint64_t slot_budget_bytes, int stop_fd,
+		     struct ty_err *err);
+
+/*
+ * After tracing is off: move what is left, partial pages too, compress it at normal priority on all
+ * CPUs, end the threads, close the files of the instances. 0, or the first failure of the spool.
+ */
+int ty_readers_finish(struct ty_readers *rs, struct ty_err *err);
+void ty_readers_free(struct ty_readers *rs);
+
+/* Bytes of ring pages moved so far. */
+uint64_t ty_readers_raw_bytes(const struct ty_readers *rs);
+/* Did the kernel refuse the readers a higher priority? (Loss is then likelier when CPUs are busy.)
+ */
+bool ty_readers_no_nice(const struct ty_readers *rs);
+
+/* "0-2,5" of a file like /sys/devices/system/cpu/online to a list; how many, 0 when unreadable. */
+unsigned ty_cpu_list(const char *path, unsigned *cpus, unsigned max);
+
+#endif
