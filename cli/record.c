@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* tarry record: arguments, progress, closing line. The recording itself is in recorder/. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "recording.h"
+#include "units.h"
+#include "vec.h"
+
+static const char help[] =
+	"usage: tarry record [options] [--] COMMAND [ARG...]\n"
+	"       tarry record [options] -p PID[,PID...]\n"
+	"       tarry record [options] -a\n"
+	"\n"
+	"Record system calls and scheduling into a file. The system calls are those of the "
+	"command\n"
+	"and its children, or of the processes given with all their threads and later children, "
+	"or\n"
+	"with -a of everybody; scheduling, interrupts and block I/O are always recorded of the "
+	"whole\n"
+	"machine, because the culprit is often somebody else. Recording ends with the command "
+	"(children\n"
+	"that outlive it are not waited for), with the last of the processes, after --duration, "
+	"or\n"
+	"with Ctrl-C; a second Ctrl-C does not wait for the command.\n"
+	"\n"
+	"  -o, --output FILE      write to FILE (default tarry.dat; an old one is replaced)\n"
+	"  -p, --pid PID[,PID]    record these processes (repeatable)\n"
+	"  -a, --all              record the system calls of all processes\n"
+	"  -d, --duration T       stop after T (500ms, 20s, 2m); a command goes on, and is waited "
+	"for\n"
+	"  -e SYSTEM:EVENT[:FILTER]\n"
+	"                         record this event too (repeatable). EVENT may be a pattern "
+	"(block:*);\n"
+	"                         FILTER as in the kernel's event filters (prev_pid == 1)\n"
+	"      --no-syscalls      leave out system calls\n"
+	"      --no-sched         leave out scheduling, interrupts, block I/O, signals and locks\n"
+	"      --buffer SIZE      kernel ring per CPU and buffer (default 8M, less on small "
+	"machines);\n"
+	"                         make it larger when events are lost\n"
+	"  -q, --quiet            no progress and no closing line\n"
+	"  -h, --help             this text\n"
+	"\n"
+	"Exit status: the command's own (128+N when signal N ended it; 127 not found, 126 not\n"
+	"executable); without a command 0; 1 when recording failed, 2 for wrong usage.\n"
+	"What this machine can record: tarry doctor.\n";
+
+enum { OPT_NO_SYSCALLS = 1000, OPT_NO_SCHED, OPT_BUFFER };
+
+static const struct option options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"pid", required_argument, NULL, 'p'},
+	{"all", no_argument, NULL, 'a'},
+	{"duration", required_argument, NULL, 'd'},
+	{"event", required_argument, NULL, 'e'},
+	{"no-syscalls", no_argument, NULL, OPT_NO_SYSCALLS},
+	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
+	{"buffer", required_argument, NULL, OPT_BUFFER},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+struct args {
+	struct ty_record_opts o;
+	VEC(pid_t) pids;
+	VEC(const char *) events;
+	bool quiet;
+};
+
+/* 1,234,567 */
+static const char *grouped(uint64_t v, char out[32])
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v), k = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			out[k++] = ',';
+		out[k++] = digits[i];
+	}
+	out[k] = 0;
+	return out;
+}
+
+static void progress(void *ctx, const struct ty_record_progress *p)
+{
+	char n[32], lost[32], bytes[TY_DURATION_MAX];
+
+	fprintf(stderr, "\rtarry: %.1f s, %s events, %s, lost %s\033[K",
+		(double)p->elapsed_ns / 1e9, grouped(p->events, n),
+		ty_fmt_bytes(p->file_bytes, bytes), grouped(p->lost, lost));
+	*(bool *)ctx = true;
+}
+
+static int add_pids(struct args *a, const char *text)
+{
+	const char *p = text;
+
+	for (;;) {
+		char *end;
+		long v;
+
+		errno = 0;
+		v = strtol(p, &end, 10);
+		if (end == p || *p < '0' || *p > '9' || (*end && *end != ',') || errno || v <= 0 ||
+		    v > INT32_MAX)
+			return ty_cli_usage("record", "-p '%s' is not a list of process numbers",
+					    text);
+		if (vec_push(&a->pids, (pid_t)v))
+			return ty_cli_usage("record", "out of memory");
+		if (!*end)
+			return 0;
+		p = end + 1;
+	}
+}
+
+static int take_option(struct args *a, int c)
+{
+	switch (c) {
+	case 'o': a->o.out = optarg; return 0;
+	case 'p': return add_pids(a, optarg);
+	case 'a': a->o.all = true; return 0;
+	case 'd':
+		if (ty_parse_duration(optarg, &a->o.duration_ns) || !a->o.duration_ns)
+			return ty_cli_usage("record",
+					    "--duration '%s' is not a duration such as 500ms, 20s "
+					    "or 2m",
+					    optarg);
+		return 0;
+	case 'e': return vec_push(&a->events, optarg) ? TY_EXIT_FAILED : 0;
+	case OPT_NO_SYSCALLS: a->o.no_syscalls = true; return 0;
+	case OPT_NO_SCHED: a->o.no_sched = true; return 0;
+	case OPT_BUFFER:
+		if (ty_parse_size(optarg, &a->o.buffer_bytes) || a->o.buffer_bytes < 64 << 10 ||
+		    a->o.buffer_bytes > 1ull << 40)
+			return ty_cli_usage("record",
+					    "--buffer '%s' is not a size such as 8M (at least 64k)",
+					    optarg);
+		return 0;
+	case 'q': a->quiet = true; return 0;
+	}
+	fprintf(stderr, "`tarry record --help` lists the options\n");
+	return TY_EXIT_USAGE;
+}
+
+static int check(struct args *a)
+{
+	if (a->o.argv && a->pids.n)
+		return ty_cli_usage("record", "give either a command or -p, not both");
+	if (a->o.all && a->pids.n)
+		return ty_cli_usage("record", "give either -a or -p, not both");
+	if (!a->o.argv && !a->pids.n && !a->o.all)
+		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
+	if (!*a->o.out)
+		return ty_cli_usage("record", "-o needs a file name");
+	return 0;
+}
+
+static void closing_line(const struct ty_record_opts *o, const struct ty_record_result *res)
+{
+	double own = (double)(res->cpu_user_ns + res->cpu_sys_ns) / 1e9,
+	       elapsed = (double)res->elapsed_ns / 1e9;
+	char n[32], lost[32], bytes[TY_DURATION_MAX];
+
+	fprintf(stderr,
+		"tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s "
+		"(%.1f%%) "
+		"-> %s\n",
+		grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
+		res->events ? (double)res->file_bytes / (double)res->events : 0.0,
+		grouped(res->lost, lost), own, elapsed > 0 ? 100 * own / elapsed : 0.0, o->out);
+	if (res->lost)
+		fprintf(stderr, "tarry: the gaps are marked in the file; a larger --buffer loses "
+				"less\n");
+	if (res->lost && res->no_nice)
+		fprintf(stderr, "tarry: the readers got no higher priority (CAP_SYS_NICE), which "
+				"makes loss likelier\n");
+}
+
+static int exit_status(const struct ty_record_opts *o, struct ty_record_result *res, bool quiet)
+{
+	if (!o->argv)
+		return TY_EXIT_GOOD;
+	if (res->still_running && res->signal) {
+		fprintf(stderr, "tarry: the command (pid %d) still runs\n",
+			(int)res->still_running);
+		return 128 + res->signal;
+	}
+	if (res->still_running) {
+		if (!quiet)
+			fprintf(stderr,
+				"tarry: recording ended; waiting for the command (pid %d)\n",
+				(int)res->still_running);
+		ty_record_wait(res);
+	}
+	if (WIFSIGNALED(res->command_status))
+		return 128 + WTERMSIG(res->command_status);
+	return WEXITSTATUS(res->command_status);
+}
+
+static int record(struct args *a)
+{
+	struct ty_record_result res;
+	struct ty_err err = {0};
+	bool shown = false;
+	int r;
+
+	a->o.pids = a->pids.v;
+	a->o.pids_n = a->pids.n;
+	a->o.events = a->events.v;
+	a->o.events_n = a->events.n;
+	if (!a->quiet && isatty(STDERR_FILENO)) {
+		a->o.progress = progress;
+		a->o.ctx = &shown;
+	}
+	r = ty_record(&a->o, &res, &err);
+	if (shown)
+		fputs("\r\033[K", stderr);
+	if (r) {
+		r = ty_cli_fail(&err);
+		if (res.kept_spool)
+			fprintf(stderr,
+				"tarry: what was recorded until then (%.3g s) is in %s and can be "
+				"read\n",
+				(double)res.elapsed_ns / 1e9, a->o.out);
+		if (res.still_running && !res.signal)
+			exit_status(&a->o, &res, a->quiet);
+		return r == TY_EXIT_USAGE || res.exit_code == 1 ? r : res.exit_code;
+	}
+	if (!a->quiet)
+		closing_line(&a->o, &res);
+	return exit_status(&a->o, &res, a->quiet);
+}
+
+int ty_cmd_record(int argc, char **argv)
+{
+	struct args a = {.o = {.out = "tarry.dat"}};
+	int c, r = 0;
+
+	optind = 1;
+	while (!r && (c = getopt_long(argc, argv, "+o:p:ad:e:qh", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			goto out;
+		}
+		r = take_option(&a, c);
+	}
+	if (!r && optind < argc)
+		a.o.argv = argv + optind;
+	r = r ? r : check(&a);
+	r = r ? r : record(&a);
+out:
+	vec_fini(&a.pids);
+	vec_fini(&a.events);
+	return r;
+}

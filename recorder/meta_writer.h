@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What the file needs besides ring pages: v7's metadata texts and tarry's sections, into the spool.
+ */
+#ifndef TY_META_WRITER_H
+#define TY_META_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "evset.h"
+#include "spool.h"
+#include "tracefs.h"
+
+enum { TY_META_KINDS = 32 };
+
+struct ty_meta {
+	struct ty_spool_writer *writer;
+	uint64_t meta_seq[TY_META_KINDS], section_seq[TY_META_KINDS];
+};
+
+int ty_meta_init(struct ty_meta *m, struct ty_spool *spool, struct ty_err *err);
+void ty_meta_fini(struct ty_meta *m);
+
+/* One text, one chunk (cut into several only when it is very long). */
+int ty_meta_put(struct ty_meta *m, enum ty_spool_meta kind, const void *text, size_t n,
+		struct ty_err *err);
+/* Part of a section; long ones are cut at line ends. */
+int ty_meta_section(struct ty_meta *m, enum ty_section section, const char *text, size_t n,
+		    struct ty_err *err);
+
+/*
+ * All that is known before the first event: page and event headers, formats of the tracer's own and
+ * of the enabled events, printk formats, uname, version, CPU count, the buffers with their clock.
+ */
+int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_evset *set,
+		  const struct ty_instance *const *inst, const char *const *names, unsigned n,
+		  unsigned cpu_count, const char *clock, struct ty_err *err);
+
+/*
+ * "TID NAME" lines: `names` (taken at the start), then what the kernel remembers now
+ * (saved_cmdlines), which is younger.
+ */
+int ty_meta_cmdlines(struct ty_meta *m, const char *root, const struct ty_buf *names,
+		     struct ty_err *err);
+
+#endif

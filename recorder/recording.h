@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* One recording from beginning to end. */
+#ifndef TY_RECORDING_H
+#define TY_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+struct ty_record_progress {
+	uint64_t elapsed_ns, events, lost, file_bytes;
+};
+
+struct ty_record_opts {
+	const char *out;   /* path of the file */
+	char **argv;	   /* the command; NULL: none */
+	const pid_t *pids; /* processes to record */
+	size_t pids_n;
+	bool all; /* everybody's system calls */
+	bool no_syscalls, no_sched;
+	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
+	size_t events_n;
+	uint64_t duration_ns;  /* 0: no limit */
+	uint64_t buffer_bytes; /* ring per CPU and buffer; 0: default */
+	/* Called about twice a second when not NULL, from the calling thread. */
+	void (*progress)(void *ctx, const struct ty_record_progress *p);
+	void *ctx;
+};
+
+struct ty_record_result {
+	uint64_t elapsed_ns, events, lost, raw_bytes, file_bytes;
+	uint64_t cpu_user_ns, cpu_sys_ns; /* of the recorder itself */
+	int exit_code;	    /* what tarry should exit with when the recording failed: 1, 126, 127 */
+	bool command_ended; /* command_status is valid */
+	int command_status; /* as waitpid gives it */
+	pid_t still_running; /* the command, when the recording ended before it; else 0 */
+	int signal;	     /* that ended the recording; 0 */
+	const char *stop;    /* why it ended */
+	unsigned swept;	     /* instances of dead recorders that were removed at the start */
+	bool no_nice;	     /* the readers got no higher priority */
+	bool kept_spool;     /* failed, but what was recorded is in the file */
+};
+
+/*
+ * Record. Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD and answers them itself: the first
+ * one is left to the command (sent on when it did not come from the terminal) and ends a recording
+ * without command; a second one ends the recording at once. 0; -TY_EINTR never. On failure err says
+ * what to do and res->exit_code how to exit. All trace instances are gone on return.
+ */
+int ty_record(const struct ty_record_opts *opts, struct ty_record_result *res, struct ty_err *err);
+
+/* Wait for res->still_running, sending signals on; fills command_ended and command_status. */
+void ty_record_wait(struct ty_record_result *res);
+
+#endif
