@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The builder's front: takes events in time order, keeps counts, gaps, clock points and interrupts,
+ * and hands each event to those who keep threads, names and system calls (builder.h).
+ *
+ * Time never goes back: an event that claims to be earlier than the one before is taken as of the
+ * same instant. Scheduler events are taken from one buffer only (the first that has them), so that
+ * a file that holds them twice is not counted twice.
+ */
+#include "builder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TY_CLOCK_MARKER "tarry_clock " /* section.h */
+#define DAY_NS		UINT64_C(86400000000000)
+
+static int cpu_get(struct ty_builder *b, uint32_t cpu)
+{
+	if (cpu < b->cpus)
+		return 0;
+	if (cpu >= b->cpus_cap) {
+		uint32_t cap = b->cpus_cap ? b->cpus_cap : 16;
+		struct ty_bcpu *v;
+
+		while (cap <= cpu)
+			cap *= 2;
+		v = realloc(b->cpu, cap * sizeof(*v));
+		if (!v)
+			return -TY_ENOMEM;
+		b->cpu = v;
+		b->cpus_cap = cap;
+	}
+	for (; b->cpus <= cpu; b->cpus++)
+		b->cpu[b->cpus] = (struct ty_bcpu){.cur = TY_CUR_UNKNOWN,
+						   .open_start = b->start,
+						   .open_thread = TY_NONE,
+						   .open_state = TY_ST_UNKNOWN,
+						   .open_flags = TY_SF_BEFORE};
+	return 0;
+}
+
+static uint64_t value_of(const char *text, const char *key)
+{
+	size_t k = strlen(key);
+
+	for (const char *p = text; p && *p;) {
+		size_t n = strcspn(p, "\n");
+
+		if (n > k && p[k] == '=' && !strncmp(p, key, k))
+			return strtoull(p + k + 1, NULL, 10);
+		p += n + (p[n] == '\n');
+	}
+	return 0;
+}
+
+struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
+{
+	struct ty_builder *b = calloc(1, sizeof(*b));
+	const struct ty_sysarch *arch;
+
+	if (!b)
+		return NULL;
+	b->facts = *facts;
+	arch = ty_sysarch_find(facts->arch ? facts->arch : "");
+	b->yield_nr = ty_syscall_number(arch, "sched_yield");
+	b->pairs = ty_pairs_new(arch);
+	b->event_count = calloc(65536, sizeof(*b->event_count));
+	b->vector_name = calloc(65536, sizeof(*b->vector_name));
+	if (!b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||
+	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && cpu_get(b, facts->cpus - 1)))
+		goto nomem;
+	b->complete = facts->machine != NULL;
+	ty_identity_machine(b, facts->machine);
+	ty_identity_snapshot(b, facts->threads);
+	b->self_end = value_of(facts->self, "end_ns");
+	if (b->failed)
+		goto nomem;
+	return b;
+nomem:
+	ty_builder_free(b);
+	return NULL;
+}
+
+void ty_builder_free(struct ty_builder *b)
+{
+	if (!b)
+		return;
+	for (uint32_t i = 0; i < b->cpus; i++) {
+		struct ty_cpu_track *t = &b->cpu[i].track;
+
+		vec_fini(&t->start);
+		vec_fini(&t->thread);
+		vec_fini(&t->state);
+		vec_fini(&t->flags);
+		vec_fini(&t->irq);
+		vec_fini(&b->cpu[i].gaps.g);
+	}
+	free(b->cpu);
+	vec_fini(&b->thread);
+	free(b->map);
+	vec_fini(&b->alias);
+	ty_strtab_free(b->strs);
+	vec_fini(&b->spans.start);
+	vec_fini(&b->spans.thread);
+	vec_fini(&b->spans.cpu);
+	vec_fini(&b->spans.state);
+	vec_fini(&b->spans.flags);
+	vec_fini(&b->edges.ts);
+	vec_fini(&b->edges.loc);
+	vec_fini(&b->edges.waker);
+	vec_fini(&b->edges.target);
+	vec_fini(&b->edges.cpu);
+	vec_fini(&b->edges.target_cpu);
+	vec_fini(&b->edges.context);
+	vec_fini(&b->calls.start);
+	vec_fini(&b->calls.end);
+	vec_fini(&b->calls.ret);
+	vec_fini(&b->calls.loc);
+	vec_fini(&b->calls.thread);
+	vec_fini(&b->calls.nr);
+	vec_fini(&b->calls.flags);
+	vec_fini(&b->calls.abi);
+	vec_fini(&b->names.thread);
+	vec_fini(&b->names.at);
+	vec_fini(&b->gaps.g);
+	ty_pairs_free(b->pairs);
+	vec_fini(&b->gap_spans);
+	vec_fini(&b->clock);
+	free(b->event_count);
+	free(b->vector_name);
+	free(b);
+}
+
+/* The first event: from here on there is a start. */
+static void start(struct ty_builder *b, uint64_t ts)
+{
+	b->started = true;
+	b->start = b->now = b->sum.start_ns = ts;
+	for (uint32_t i = 0; i < b->cpus; i++)
+		b->cpu[i].open_start = ts;
+	for (size_t i = 0; i < b->thread.n; i++)
+		b->thread.v[i].open_start = b->thread.v[i].pub.start_ns = ts;
+	for (size_t i = 0; i < b->names.at.n; i++)
+		b->names.at.v[i].from_ns = ts;
+}
+
+/* interrupts -------------------------------------------------------------------------------- */
+
+static uint32_t softirq_name(struct ty_builder *b, uint32_t vec)
+{
+	/* include/linux/interrupt.h, fixed since 2.6.30 */
+	static const char *const names[] = {"HI",	"TIMER",   "NET_TX", "NET_RX",	"BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+	const char *s = vec < sizeof(names) / sizeof(*names) ? names[vec] : "softirq";
+
+	return ty_strtab_add(b->strs, s, strlen(s));
+}
+
+/* "local_timer" of event local_timer_entry. */
+static uint32_t vector_name(struct ty_builder *b, uint16_t id)
+{
+	if (!b->vector_name[id]) {
+		const char *s = b->facts.event_name ? b->facts.event_name(b->facts.ctx, id) : NULL;
+		size_t n = s ? strlen(s) : 0;
+
+		if (n > 6 && !strcmp(s + n - 6, "_entry"))
+			n -= 6;
+		b->vector_name[id] =
+			n ? ty_strtab_add(b->strs, s, n) : ty_strtab_add(b->strs, "vector", 6);
+	}
+	return b->vector_name[id];
+}
+
+static void irq_enter(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[ev->cpu];
+	struct ty_irq_packed s = {.start_ns = ts, .end_ns = ts};
+
+	if (ev->kind == TY_EV_IRQ_ENTRY) {
+		const char *name = ev->u.irq.name ? ev->u.irq.name : "";
+
+		s.kind = 0;
+		s.vec = (uint32_t)ev->u.irq.irq;
+		s.name = ty_strtab_add(b->strs, name, strnlen(name, 64));
+	} else if (ev->kind == TY_EV_SOFTIRQ_ENTRY) {
+		s.kind = 1;
+		s.vec = ev->u.softirq.vec;
+		s.name = softirq_name(b, s.vec);
+	} else {
+		s.kind = 2;
+		s.vec = ev->u.softirq.vec;
+		s.name = vector_name(b, ev->id);
+	}
+	if (c->irq_depth == TY_IRQ_DEPTH || c->track.irq.n >= UINT32_MAX - 1)
+		return; /* deeper than any kernel nests them: a damaged file */
+	if (s.name == UINT32_MAX || vec_push(&c->track.irq, s)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	c->irq_open[c->irq_depth++] = (uint32_t)c->track.irq.n - 1;
+}
+
+/* The innermost open one of this kind and number ends; what is open inside it lost its end. An end
+ * whose begin was not recorded is in the event counts only. */
+static void irq_leave(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[ev->cpu];
+	uint8_t kind = ev->kind == TY_EV_IRQ_EXIT ? 0 : ev->kind == TY_EV_SOFTIRQ_EXIT ? 1 : 2;
+	uint32_t vec = kind ? ev->u.softirq.vec : (uint32_t)ev->u.irq.irq;
+	unsigned d = c->irq_depth;
+
+	while (d && (c->track.irq.v[c->irq_open[d - 1]].kind != kind ||
+		     c->track.irq.v[c->irq_open[d - 1]].vec != vec))
+		d--;
+	if (!d)
+		return;
+	for (unsigned k = d - 1; k < c->irq_depth; k++) {
+		struct ty_irq_packed *s = &c->track.irq.v[c->irq_open[k]];
+
+		s->end_ns = ts;
+		s->flags = k >= d ? TY_SF_LOST : 0;
+	}
+	c->irq_depth = d - 1;
+}
+
+static void irq_cut(struct ty_bcpu *c, uint64_t ts, uint8_t flags)
+{
+	for (unsigned k = 0; k < c->irq_depth; k++) {
+		struct ty_irq_packed *s = &c->track.irq.v[c->irq_open[k]];
+
+		s->end_ns = ts > s->start_ns ? ts : s->start_ns;
+		s->flags = flags;
+	}
+	c->irq_depth = 0;
+}
+
+/* others ------------------------------------------------------------------------------------ */
+
+static void clock_point(struct ty_builder *b, const char *text, uint64_t ts)
+{
+	struct ty_clock_point p = {.ts_ns = ts};
+
+	if (strncmp(text, TY_CLOCK_MARKER, strlen(TY_CLOCK_MARKER)) ||
+	    sscanf(text + strlen(TY_CLOCK_MARKER),
+		   "realtime_ns=%" SCNu64 " monotonic_ns=%" SCNu64 " boottime_ns=%" SCNu64
+		   " tsc=%" SCNu64,
+		   &p.realtime_ns, &p.monotonic_ns, &p.boottime_ns, &p.tsc) < 1)
+		return;
+	if (vec_push(&b->clock, p))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_gap_span g = {.from_ns = ev->u.gap.from_ns,
+				.to_ns = ts,
+				.count = ev->u.gap.count,
+				.cpu = ev->cpu,
+				.buffer = ev->buffer,
+				.what = ev->u.gap.what};
+
+	if (g.from_ns < b->start)
+		g.from_ns = b->start;
+	if (g.from_ns > ts)
+		g.from_ns = ts;
+	if (g.count == UINT64_MAX)
+		b->sum.gaps_unknown++;
+	else if (__builtin_add_overflow(b->sum.lost, g.count, &b->sum.lost))
+		b->sum.lost = UINT64_MAX;
+	if (vec_push(&b->gap_spans, g)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	ty_calls_event(b, ev, ts);
+	if (ev->cpu >= TY_MAX_CPUS)
+		return;
+	if (cpu_get(b, ev->cpu)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	if (ev->buffer == b->sched_buf) {
+		irq_cut(&b->cpu[ev->cpu], g.from_ns, TY_SF_LOST);
+		ty_sched_gap(b, ev->cpu, g.from_ns, ts);
+	}
+}
+
+static void exec(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	int32_t tid = ev->u.exec.tid, old = ev->u.exec.old_tid;
+	uint32_t a = ty_identity_find(b, old > 0 ? old : tid);
+
+	if (old > 0 && old != tid && a != TY_NONE && !b->thread.v[a].exiting)
+		ty_identity_handover(b, a, tid, ts, true);
+	a = ty_identity_find(b, tid);
+	if (a != TY_NONE)
+		b->thread.v[a].pub.kernel = false; /* a usermode helper of the kernel */
+}
+
+static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	uint32_t i;
+
+	switch (ev->kind) {
+	case TY_EV_SWITCH:
+	case TY_EV_WAKING:
+	case TY_EV_WAKEUP:
+	case TY_EV_WAKEUP_NEW:
+	case TY_EV_MIGRATE: ty_sched_event(b, ev, ts); break;
+	case TY_EV_FORK:
+		ty_identity_birth(b, ev, ev->u.fork.child_tid, ev->u.fork.parent_tid, ts);
+		break;
+	case TY_EV_NEWTASK: ty_identity_birth(b, ev, ev->u.newtask.tid, ev->tid, ts); break;
+	case TY_EV_EXEC: exec(b, ev, ts); break;
+	case TY_EV_EXIT:
+		i = ty_identity_find(b, ev->u.tex.tid);
+		if (i != TY_NONE)
+			b->thread.v[i].exiting = b->thread.v[i].pub.died = true;
+		break;
+	case TY_EV_RENAME:
+		i = ty_identity_find(b, ev->u.rename.tid);
+		if (i != TY_NONE)
+			ty_identity_name(b, i, ts, ev->u.rename.new_comm);
+		break;
+	case TY_EV_IRQ_ENTRY:
+	case TY_EV_SOFTIRQ_ENTRY:
+	case TY_EV_VECTOR_ENTRY: irq_enter(b, ev, ts); break;
+	case TY_EV_IRQ_EXIT:
+	case TY_EV_SOFTIRQ_EXIT:
+	case TY_EV_VECTOR_EXIT: irq_leave(b, ev, ts); break;
+	case TY_EV_PRINT:
+		if (ev->u.print.text)
+			clock_point(b, ev->u.print.text, ts);
+		break;
+	default: break;
+	}
+}
+
+int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_err *err)
+{
+	uint64_t ts = ev->ts_ns;
+
+	if (!b->started)
+		start(b, ts);
+	if (ts < b->now)
+		ts = b->now;
+	b->now = ts;
+	if (ev->kind == TY_EV_GAP) {
+		gap(b, ev, ts);
+		goto out;
+	}
+	b->sum.events++;
+	b->event_count[ev->id]++;
+	if (ev->cpu >= TY_MAX_CPUS || ev->decode_error)
+		goto out;
+	if (cpu_get(b, ev->cpu)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		goto out;
+	}
+	if (ev->kind == TY_EV_SWITCH || ev->kind == TY_EV_WAKING) {
+		if (!b->sched_buf_known) {
+			b->sched_buf_known = true;
+			b->sched_buf = ev->buffer;
+		} else if (ev->buffer != b->sched_buf) {
+			goto out; /* the same switch again */
+		}
+	}
+	ty_sched_evidence(b, ev, ts);
+	ty_calls_event(b, ev, ts);
+	dispatch(b, ev, ts);
+out:
+	if (b->failed)
+		return ty_fail(err, -b->failed, TY_NO_OFFSET,
+			       b->failed == -TY_ELIMIT
+				       ? "more threads or spans than tarry can hold after %" PRIu64
+					 " events: look at a part of the trace with --from and --to"
+				       : "out of memory after %" PRIu64 " events",
+			       b->sum.events);
+	return 0;
+}
+
+int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err)
+{
+	uint64_t end = b->now;
+	struct ty_model *m;
+	int r;
+
+	*out = NULL;
+	if (b->self_end > end && b->self_end - end < DAY_NS && b->started)
+		end = b->self_end; /* nothing happened any more, and that is known */
+	for (uint32_t i = 0; i < b->cpus; i++)
+		ty_sched_resolve(b, i);
+	for (uint32_t i = 0; i < b->cpus; i++)
+		irq_cut(&b->cpu[i], end, TY_SF_OPEN);
+	ty_identity_cmdlines(b, b->facts.cmdlines);
+	m = calloc(1, sizeof(*m));
+	r = m ? b->failed : -TY_ENOMEM;
+	if (!r)
+		r = ty_finish_columns(b, end, m);
+	if (r) {
+		ty_model_free(m);
+		return ty_fail(err, -r, TY_NO_OFFSET,
+			       "%s while arranging the spans of %" PRIu64 " events", ty_strerror(r),
+			       b->sum.events);
+	}
+	*out = m;
+	return 0;
+}

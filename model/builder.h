@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The builder's inside, shared by build.c (front), sched_state.c (threads and CPUs), identity.c
+ * (who is who), syscall_spans.c (calls) and finish.c (logs to columns).
+ *
+ * While events come in, each thread and each CPU has one open span; when it closes, a record
+ * goes to a log in the order of closing, which is the order of time for every single thread.
+ * finish.c sorts the logs by thread (counting sort, column by column). A record holds a start only:
+ * the end is the next start of the same thread, so that moving a start moves the end before it.
+ *
+ * Budget of ty_builder_feed: no allocation but the amortised growth of logs; a hash look-up for
+ * every tid other than the current one. Out of memory is sticky in b->failed.
+ */
+#ifndef TY_BUILDER_H
+#define TY_BUILDER_H
+
+#include "build.h"
+#include "model_priv.h"
+#include "syscall_pair.h"
+
+#define TY_MAX_CPUS    8192u	  /* CONFIG_NR_CPUS' largest */
+#define TY_MAX_TID     4194304	  /* PID_MAX_LIMIT */
+#define TY_MAX_THREADS (1u << 24) /* lives in one trace */
+#define TY_IRQ_DEPTH   8
+
+/* What a CPU runs when it is no thread. */
+#define TY_CUR_IDLE    (UINT32_MAX - 1)
+#define TY_CUR_UNKNOWN (UINT32_MAX - 2) /* no event yet */
+#define TY_CUR_LOST    (UINT32_MAX - 3) /* a gap, or a switch that was not delivered */
+#define TY_CUR_THREAD  (UINT32_MAX - 3) /* below: a thread index */
+
+struct ty_bthread {
+	struct ty_thread pub;
+	int32_t tid_now; /* pub.tid, but for a leader whose tid an exec took */
+	uint64_t open_start;
+	uint16_t open_cpu;
+	uint8_t open_state, open_flags;
+	bool seen;	   /* an event told its state */
+	bool exiting;	   /* sched_process_exit passed */
+	bool ended;	   /* its last switch-out passed: the tid is free */
+	bool fresh;	   /* forked, nothing else yet */
+	bool wake_pending; /* woken while running: counts if it sleeps and runs without another */
+	bool in_snapshot;
+	char snap_letter;
+	int32_t snap_nr;   /* system call in the snapshot; -1 none */
+	int64_t in_nr;	   /* system call it is in; -1 none, -2 not known */
+	uint32_t prov_cpu; /* it is the provisional current thread there; TY_NONE */
+	char comm[TY_COMM + 1];
+};
+
+struct ty_gap_range {
+	uint64_t from, to;
+};
+
+/* Gaps that no later one covers: from and to both increase. */
+struct ty_gap_stack {
+	VEC(struct ty_gap_range) g;
+};
+
+struct ty_bcpu {
+	uint32_t cur;	   /* thread index or TY_CUR_* */
+	uint64_t last_ns;  /* last event that proves it */
+	bool idle_resched; /* the idle task was last seen with a reschedule pending */
+	bool no_idle;	   /* switches from idle are not delivered here */
+	/* Another buffer than the scheduler's says that somebody else runs; whether a switch was
+	 * lost or is not delivered here shows at the scheduler's next event on this CPU. */
+	bool prov;
+	int32_t prov_tid;
+	uint64_t prov_first, prov_last;
+	uint64_t open_start;
+	uint32_t open_thread;
+	uint8_t open_state, open_flags;
+	struct ty_gap_stack gaps;
+	unsigned irq_depth;
+	uint32_t irq_open[TY_IRQ_DEPTH]; /* indices into track.irq */
+	struct ty_cpu_track track;
+};
+
+struct ty_span_log {
+	VEC(uint64_t) start;
+	VEC(uint32_t) thread;
+	VEC(uint16_t) cpu;
+	VEC(uint8_t) state;
+	VEC(uint8_t) flags;
+};
+
+struct ty_edge_log {
+	VEC(uint64_t) ts;
+	VEC(ty_loc) loc;
+	VEC(uint32_t) waker;
+	VEC(uint32_t) target;
+	VEC(uint16_t) cpu;
+	VEC(uint16_t) target_cpu;
+	VEC(uint8_t) context;
+};
+
+struct ty_call_log {
+	VEC(uint64_t) start;
+	VEC(uint64_t) end;
+	VEC(int64_t) ret;
+	VEC(ty_loc) loc;
+	VEC(uint32_t) thread;
+	VEC(int32_t) nr;
+	VEC(uint8_t) flags;
+	VEC(uint8_t) abi;
+};
+
+struct ty_name_log {
+	VEC(uint32_t) thread;
+	VEC(struct ty_name_at) at;
+};
+
+/* A wait that ended without a recorded wakeup: an empty record that a gap seen later may open. */
+struct ty_doubt {
+	size_t log; /* index into spans */
+	uint64_t at, floor;
+};
+#define TY_DOUBTS 1024u
+
+struct ty_builder {
+	struct ty_build_facts
+		facts; /* its texts: until ty_builder_new returns, cmdlines to the end */
+	int failed;
+	bool started;
+	uint64_t start, now, self_end;
+	uint32_t sched_buf;
+	bool sched_buf_known, waking_seen;
+	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */
+	bool all_mode;
+	bool have_snapshot;
+	uint64_t snap_from, snap_to;
+	int yield_nr;
+	struct ty_summary sum;
+
+	VEC(struct ty_bthread) thread;
+	struct {
+		int32_t tid;
+		uint32_t thread; /* TY_NONE: free */
+	} * map;
+	uint32_t map_mask, map_used;
+	VEC(struct ty_tid_entry) alias;
+	struct ty_strtab *strs;
+	struct ty_bcpu *cpu;
+	uint32_t cpus, cpus_cap;
+
+	struct ty_span_log spans;
+	struct ty_edge_log edges;
+	struct ty_call_log calls;
+	struct ty_name_log names;
+	struct ty_gap_stack gaps;
+	struct ty_doubt doubt[TY_DOUBTS];
+	uint64_t doubts;
+
+	struct ty_pairs *pairs;
+	VEC(struct ty_gap_span) gap_spans;
+	VEC(struct ty_clock_point) clock;
+	uint64_t *event_count;
+	uint32_t *vector_name; /* string id by event id; 0: not asked yet */
+};
+
+static inline bool ty_is_thread(uint32_t cur)
+{
+	return cur < TY_CUR_THREAD;
+}
+
+/* identity.c -------------------------------------------------------------------------------- */
+int ty_identity_init(struct ty_builder *b);
+/* The life that tid names now (it may have ended); TY_NONE. */
+uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
+/* The same, begun at ts when there is none or it has ended; TY_NONE only when out of memory or for
+ * an impossible tid. */
+uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts);
+void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm);
+void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t child,
+		       int32_t parent, uint64_t ts);
+/* The life is over at ts. */
+void ty_identity_end(struct ty_builder *b, uint32_t thread, uint64_t ts);
+/* Thread a goes on as tid (exec by a thread that is not the leader)? Then hand over: true. */
+bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_t ts, bool proven);
+void ty_identity_machine(struct ty_builder *b, const char *text);
+void ty_identity_snapshot(struct ty_builder *b, const char *text);
+void ty_identity_cmdlines(struct ty_builder *b, const char *text);
+
+/* sched_state.c ----------------------------------------------------------------------------- */
+/* Close the open span of the thread at `at` (never before its start) and open another. */
+void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
+		  unsigned flags, uint32_t cpu);
+void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
+void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
+		      enum ty_state state, unsigned flags);
+void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
+/* An event on cpu says that tid is current. */
+void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
+/* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
+void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
+void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to);
+/* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
+uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t);
+
+/* syscall_spans.c --------------------------------------------------------------------------- */
+void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+void ty_calls_finish(struct ty_builder *b, uint64_t end);
+
+/* finish.c ---------------------------------------------------------------------------------- */
+int ty_finish_columns(struct ty_builder *b, uint64_t end, struct ty_model *m);
+
+/* Sticky failure. */
+static inline void ty_build_fail(struct ty_builder *b, int r)
+{
+	if (r < 0 && !b->failed)
+		b->failed = r;
+}
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is who: (tid, generation), names over time, processes and parents. From the /proc snapshot
+ * (section.h, TY_SEC_THREADS), fork, newtask, exec, exit and rename events, and names in scheduler
+ * events. A tid names one life at a time; a fork of a tid that is in use begins another life.
+ *
+ * exec by a thread that is not the leader (kernel fs/exec.c, de_thread): the thread takes the
+ * leader's tid and the dying leader the thread's, before sched_process_exec says so. Its life goes
+ * on under the new tid; the old tid remains as an alias for the time before.
+ */
+#include "builder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLONE_PARENT 0x00008000
+#define CLONE_THREAD 0x00010000
+
+/* tid -> life ------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct ty_builder *b, int32_t tid)
+{
+	uint32_t i = ((uint32_t)tid * 0x9e3779b1u) & b->map_mask;
+
+	while (b->map[i].thread != TY_NONE && b->map[i].tid != tid)
+		i = (i + 1) & b->map_mask;
+	return i;
+}
+
+static int map_grow(struct ty_builder *b, uint32_t size)
+{
+	uint32_t old = b->map ? b->map_mask + 1 : 0;
+	typeof(b->map) was = b->map;
+
+	b->map = malloc(size * sizeof(*b->map));
+	if (!b->map) {
+		b->map = was;
+		return -TY_ENOMEM;
+	}
+	b->map_mask = size - 1;
+	for (uint32_t i = 0; i < size; i++)
+		b->map[i].thread = TY_NONE;
+	for (uint32_t i = 0; i < old; i++)
+		if (was[i].thread != TY_NONE)
+			b->map[slot_of(b, was[i].tid)] = was[i];
+	free(was);
+	return 0;
+}
+
+static void map_put(struct ty_builder *b, int32_t tid, uint32_t thread)
+{
+	uint32_t i = slot_of(b, tid);
+
+	if (b->map[i].thread == TY_NONE) {
+		if (++b->map_used * 2 > b->map_mask) {
+			if (map_grow(b, (b->map_mask + 1) * 2)) {
+				b->map_used--;
+				ty_build_fail(b, -TY_ENOMEM);
+				return;
+			}
+			i = slot_of(b, tid);
+		}
+		b->map[i].tid = tid;
+	}
+	b->map[i].thread = thread;
+}
+
+int ty_identity_init(struct ty_builder *b)
+{
+	b->strs = ty_strtab_new();
+	return b->strs ? map_grow(b, 1024) : -TY_ENOMEM;
+}
+
+uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid)
+{
+	uint32_t i = tid > 0 ? b->map[slot_of(b, tid)].thread : TY_NONE;
+
+	/* An exec may have given the life another tid. */
+	return i != TY_NONE && b->thread.v[i].tid_now == tid ? i : TY_NONE;
+}
+
+static uint32_t life_new(struct ty_builder *b, int32_t tid, uint64_t ts)
+{
+	uint32_t was = ty_identity_find(b, tid), i = (uint32_t)b->thread.n;
+	struct ty_bthread t = {
+		.pub = {.tid = tid,
+			.gen = was == TY_NONE ? 0 : b->thread.v[was].pub.gen + 1,
+			.tgid = -1,
+			.ppid = -1,
+			.forked_by = -1,
+			.start_ns = ts},
+		.tid_now = tid,
+		.open_start = ts,
+		.open_cpu = TY_NO_CPU,
+		.open_state = TY_ST_UNKNOWN,
+		.snap_nr = -1,
+		.in_nr = -2,
+		.prov_cpu = TY_NONE,
+	};
+
+	if (tid <= 0 || tid > TY_MAX_TID)
+		return TY_NONE; /* a damaged record: no kernel gives such a tid */
+	if (b->thread.n >= TY_MAX_THREADS) {
+		ty_build_fail(b, -TY_ELIMIT);
+		return TY_NONE;
+	}
+	if (vec_push(&b->thread, t)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return TY_NONE;
+	}
+	map_put(b, tid, i);
+	return i;
+}
+
+uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts)
+{
+	uint32_t i = ty_identity_find(b, tid);
+	bool reused = i != TY_NONE;
+
+	if (reused && !b->thread.v[i].ended)
+		return i;
+	/* Not forked in the trace. Without a snapshot it may have been there all along; one that is
+	 * not in the snapshot, or has a used tid, was born where events were lost. */
+	i = life_new(b, tid, reused || b->have_snapshot ? ts : b->start);
+	if (i != TY_NONE)
+		b->thread.v[i].open_flags = reused || b->have_snapshot ? TY_SF_LOST : TY_SF_BEFORE;
+	return i;
+}
+
+void ty_identity_end(struct ty_builder *b, uint32_t thread, uint64_t ts)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (t->ended)
+		return;
+	if (ts < t->open_start)
+		ts = t->open_start;
+	ty_sched_close(b, thread, 0);
+	t->pub.end_ns = ts;
+	t->ended = true;
+}
+
+bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_t ts, bool proven)
+{
+	uint32_t leader = ty_identity_find(b, tid);
+	struct ty_bthread *t = &b->thread.v[a], *l;
+	int32_t old = t->tid_now;
+
+	if (leader == a || tid <= 0 || tid > TY_MAX_TID)
+		return false;
+	l = leader == TY_NONE ? NULL : &b->thread.v[leader];
+	/* Without the exec event: only if the leader of this very process is dying or dead. */
+	if (!proven && (!l || !(l->exiting || l->ended) || t->exiting ||
+			(t->pub.tgid != tid && t->pub.tgid != -1)))
+		return false;
+	if (vec_push(&b->alias, (struct ty_tid_entry){old, a, t->pub.start_ns, ts})) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return false;
+	}
+	t->pub.gen = l ? l->pub.gen + 1 : 0;
+	t->tid_now = t->pub.tid = t->pub.tgid = tid;
+	map_put(b, tid, a);
+	if (l && !l->ended) {
+		/* What is left of the leader's end happens under the thread's old tid. */
+		l->tid_now = old;
+		map_put(b, old, leader);
+	}
+	return true;
+}
+
+/* names ------------------------------------------------------------------------------------- */
+
+static void name_log(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *s, size_t n)
+{
+	uint32_t str = ty_strtab_add(b->strs, s, n);
+
+	if (str == UINT32_MAX || vec_push(&b->names.thread, thread) ||
+	    vec_push(&b->names.at, (struct ty_name_at){ts, str}))
+		ty_build_fail(b, -TY_ENOMEM);
+	else
+		b->thread.v[thread].pub.name = str;
+}
+
+void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (!*comm || !strncmp(t->comm, comm, TY_COMM))
+		return;
+	strncpy(t->comm, comm, TY_COMM);
+	name_log(b, thread, ts, t->comm, TY_COMM);
+}
+
+/* births ------------------------------------------------------------------------------------ */
+
+void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t child,
+		       int32_t parent, uint64_t ts)
+{
+	uint32_t p = ty_identity_find(b, parent), i = ty_identity_find(b, child);
+	bool newtask = ev->kind == TY_EV_NEWTASK;
+	struct ty_bthread *t;
+
+	if (child <= 0 || child > TY_MAX_TID)
+		return;
+	if (i != TY_NONE && !b->thread.v[i].ended && !b->thread.v[i].fresh) {
+		t = &b->thread.v[i];
+		if (!t->seen && t->in_snapshot && ts <= b->snap_to) {
+			/* The snapshot was taken after this birth. */
+			t->pub.born = t->fresh = t->seen = true;
+			t->pub.start_ns = t->open_start = ts;
+			t->open_state = TY_ST_BLOCKED;
+			t->open_flags = TY_SF_NEW;
+		} else {
+			/* Its end was lost. */
+			uint64_t gap = ty_gap_stack_from(&b->gaps, t->open_start);
+
+			ty_sched_vacate(b, i);
+			if (gap < ts)
+				ty_sched_set(b, i, gap, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
+			ty_identity_end(b, i, ts);
+		}
+	}
+	if (i == TY_NONE || b->thread.v[i].ended) {
+		i = life_new(b, child, ts);
+		if (i == TY_NONE)
+			return;
+		t = &b->thread.v[i];
+		t->pub.born = t->fresh = t->seen = true;
+		t->in_nr = -1;
+		t->open_state = TY_ST_BLOCKED;
+		t->open_flags = TY_SF_NEW;
+	}
+	t = &b->thread.v[i];
+	t->pub.forked_by = p == TY_NONE ? -1 : (int32_t)p;
+	if (p != TY_NONE) {
+		const struct ty_thread *pp = &b->thread.v[p].pub;
+
+		t->pub.kernel = pp->kernel || pp->tid == 2;
+		t->pub.traced = t->pub.traced || pp->traced;
+	}
+	if (newtask) {
+		uint64_t f = ev->u.newtask.clone_flags;
+		const struct ty_thread *pp = p == TY_NONE ? NULL : &b->thread.v[p].pub;
+
+		t->pub.tgid = f & CLONE_THREAD ? (pp ? pp->tgid : -1) : child;
+		if (f & (CLONE_THREAD | CLONE_PARENT))
+			t->pub.ppid = pp ? pp->ppid : -1;
+		else
+			t->pub.ppid = pp && pp->tgid > 0 ? pp->tgid : parent;
+		ty_identity_name(b, i, ts, ev->u.newtask.comm);
+	} else {
+		if (t->pub.ppid < 0 && t->pub.tgid < 0)
+			t->pub.ppid = p != TY_NONE && b->thread.v[p].pub.tgid > 0
+					      ? b->thread.v[p].pub.tgid
+					      : parent;
+		ty_identity_name(b, i, ts, ev->u.fork.child_comm);
+	}
+}
+
+/* texts ------------------------------------------------------------------------------------- */
+
+static bool key_is(const char *line, size_t n, const char *key, const char **value)
+{
+	size_t k = strlen(key);
+
+	if (n <= k || line[k] != '=' || strncmp(line, key, k))
+		return false;
+	*value = line + k + 1;
+	return true;
+}
+
+void ty_identity_machine(struct ty_builder *b, const char *text)
+{
+	const char *v;
+
+	for (const char *p = text; p && *p;) {
+		size_t n = strcspn(p, "\n");
+
+		if (key_is(p, n, "no_idle_switch", &v)) {
+			unsigned long cpu = strtoul(v, NULL, 10);
+
+			if (cpu < b->cpus)
+				b->cpu[cpu].no_idle = true;
+		} else if (key_is(p, n, "mode", &v)) {
+			b->all_mode = !strncmp(v, "all", 3);
+		} else if (key_is(p, n, "command_tid", &v)) {
+			long tid = strtol(v, NULL, 10);
+
+			if (tid > 0 && tid <= TY_MAX_TID)
+				ty_pairs_command(b->pairs, (int32_t)tid);
+		}
+		p += n + (p[n] == '\n');
+	}
+}
+
+/* The k-th TAB-separated field of a line; its length in *n. */
+static const char *field(const char *line, size_t len, unsigned k, size_t *n)
+{
+	const char *end = line + len;
+
+	for (; k; k--) {
+		line = memchr(line, '\t', (size_t)(end - line));
+		if (!line++)
+			return NULL;
+	}
+	*n = (size_t)(end - line);
+	if (memchr(line, '\t', *n))
+		*n = (size_t)((const char *)memchr(line, '\t', *n) - line);
+	return line;
+}
+
+static int64_t number(const char *line, size_t len, unsigned k)
+{
+	size_t n;
+	const char *s = field(line, len, k, &n);
+	char *end;
+	long long v;
+
+	if (!s || !n || ((*s < '0' || *s > '9') && *s != '-'))
+		return -1;
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	return errno || end != s + n ? -1 : v;
+}
+
+/* Undo \t \n \\ . */
+static void comm_unescape(char out[TY_COMM + 1], const char *s, size_t n)
+{
+	size_t o = 0;
+
+	for (size_t i = 0; i < n && o < TY_COMM; i++) {
+		if (s[i] == '\\' && i + 1 < n) {
+			i++;
+			out[o++] = s[i] == 't' ? '\t' : s[i] == 'n' ? '\n' : s[i];
+		} else {
+			out[o++] = s[i];
+		}
+	}
+	out[o] = 0;
+}
+
+static enum ty_state letter_state(char c)
+{
+	switch (c) {
+	case 'S':
+	case 'I':
+	case 'P': return TY_ST_SLEEPING;
+	case 'D': return TY_ST_BLOCKED;
+	case 'T':
+	case 't': return TY_ST_STOPPED;
+	case 'Z':
+	case 'X': return TY_ST_DEAD;
+	default: return TY_ST_UNKNOWN; /* R: running or ready; the events will say */
+	}
+}
+
+static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
+{
+	int64_t tid = number(line, len, 0), tgid = number(line, len, 1),
+		ppid = number(line, len, 2), nr = number(line, len, 8);
+	struct ty_bthread *t;
+	char comm[TY_COMM + 1] = "";
+	const char *s;
+	size_t n;
+	uint32_t i;
+
+	if (tid <= 0 || tid > TY_MAX_TID || ty_identity_find(b, (int32_t)tid) != TY_NONE)
+		return;
+	i = life_new(b, (int32_t)tid, 0); /* moved to the start at the first event */
+	if (i == TY_NONE)
+		return;
+	t = &b->thread.v[i];
+	t->in_snapshot = true;
+	t->pub.tgid = tgid > 0 && tgid <= TY_MAX_TID ? (int32_t)tgid : -1;
+	t->pub.ppid = ppid >= 0 && ppid <= TY_MAX_TID ? (int32_t)ppid : -1;
+	t->pub.kernel = tid == 2 || ppid == 2;
+	s = field(line, len, 4, &n);
+	t->snap_letter = s && n ? *s : '?';
+	t->open_state = (uint8_t)letter_state(t->snap_letter);
+	t->open_flags = TY_SF_BEFORE | (t->open_state == TY_ST_UNKNOWN ? 0 : TY_SF_SNAPSHOT);
+	t->snap_nr = nr >= 0 && nr < INT32_MAX ? (int32_t)nr : -1;
+	s = field(line, len, 11, &n);
+	if (s)
+		comm_unescape(comm, s, n);
+	ty_identity_name(b, i, 0, comm);
+}
+
+void ty_identity_snapshot(struct ty_builder *b, const char *text)
+{
+	for (const char *p = text; p && *p;) {
+		size_t n = strcspn(p, "\n");
+
+		if (n > 6 && !strncmp(p, "taken ", 6)) {
+			char *end;
+
+			b->have_snapshot = true;
+			b->snap_from = strtoull(p + 6, &end, 10);
+			b->snap_to = strtoull(end, NULL, 10);
+		} else if (n) {
+			snapshot_line(b, p, n);
+		}
+		p += n + (p[n] == '\n');
+	}
+}
+
+/* trace-cmd's saved names, "TID NAME" per line: for threads that no event names. */
+void ty_identity_cmdlines(struct ty_builder *b, const char *text)
+{
+	for (const char *p = text; p && *p;) {
+		size_t n = strcspn(p, "\n");
+		char *end;
+		long tid = strtol(p, &end, 10);
+		uint32_t i =
+			tid > 0 && tid <= TY_MAX_TID ? ty_identity_find(b, (int32_t)tid) : TY_NONE;
+
+		if (i != TY_NONE && !b->thread.v[i].comm[0] && end < p + n && *end == ' ') {
+			char comm[TY_COMM + 1] = "";
+			size_t len = (size_t)(p + n - end - 1);
+
+			memcpy(comm, end + 1, len < TY_COMM ? len : TY_COMM);
+			ty_identity_name(b, i, b->thread.v[i].pub.start_ns, comm);
+		}
+		p += n + (p[n] == '\n');
+	}
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every thread and every CPU did, from scheduler events (Linux include/trace/events/sched.h;
+ * meaning of the order of events: kernel/sched/core.c, try_to_wake_up and __schedule).
+ *
+ * Every event also names the thread that was current on its CPU (common_pid). Where that differs
+ * from what the switches say, a switch was not delivered (some virtual machines never deliver a
+ * CPU's switches from idle) or lost. Rules, all marked in the spans' flags:
+ *
+ * - from idle: the run begins, INFERRED, when the CPU was last seen idle, or at the wakeup if that
+ *   came later: an idle CPU that has work takes it within microseconds, while the first sign of
+ *   life of a computing thread may be far away. (Measured against schedstat: tests/e2e/report.sh.)
+ * - from another thread: that one is UNKNOWN after its last sign of life; the run of the new one is
+ *   INFERRED from its wakeup, not before that sign.
+ * - in a gap nothing is inferred: the CPU is UNKNOWN all through it, and so is who ran there or
+ *   waited for it, until the next evidence.
+ *
+ * sched_waking may come before its target's own switch-out (another CPU wakes it between its
+ * decision to sleep and the switch). Such a wakeup is remembered; it counts when the thread sleeps
+ * and then runs without another one, and had no effect otherwise.
+ */
+#include "builder.h"
+
+#include <string.h>
+
+/* enum trace_flag_type, include/linux/trace_events.h */
+#define NEED_RESCHED 0x04
+
+/* logs -------------------------------------------------------------------------------------- */
+
+static void log_span(struct ty_builder *b, uint32_t thread, uint64_t start, uint8_t state,
+		     uint8_t flags, uint16_t cpu)
+{
+	struct ty_span_log *l = &b->spans;
+
+	if (l->start.n >= UINT32_MAX - 1)
+		ty_build_fail(b, -TY_ELIMIT);
+	else if (vec_push(&l->start, start) || vec_push(&l->thread, thread) ||
+		 vec_push(&l->cpu, cpu) || vec_push(&l->state, state) || vec_push(&l->flags, flags))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	log_span(b, thread, t->open_start, t->open_state, (uint8_t)(t->open_flags | flags),
+		 t->open_cpu);
+}
+
+void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
+		  unsigned flags, uint32_t cpu)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (state == TY_ST_UNKNOWN && t->open_state == state && t->open_flags == flags)
+		return;
+	if (at > t->open_start) {
+		ty_sched_close(b, thread, 0);
+		t->open_start = at;
+	}
+	t->open_state = (uint8_t)state;
+	t->open_flags = (uint8_t)flags;
+	t->open_cpu = cpu < TY_NO_CPU ? (uint16_t)cpu : TY_NO_CPU;
+}
+
+void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+	struct ty_cpu_track *t = &c->track;
+
+	if (t->start.n >= UINT32_MAX - 1)
+		ty_build_fail(b, -TY_ELIMIT);
+	else if (vec_push(&t->start, c->open_start) || vec_push(&t->thread, c->open_thread) ||
+		 vec_push(&t->state, c->open_state) ||
+		 vec_push(&t->flags, (uint8_t)(c->open_flags | flags)))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
+		      enum ty_state state, unsigned flags)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (state == TY_ST_UNKNOWN && c->open_state == state && c->open_flags == flags)
+		return;
+	if (at > c->open_start) {
+		ty_sched_cpu_close(b, cpu, 0);
+		c->open_start = at;
+	}
+	c->open_thread = thread;
+	c->open_state = (uint8_t)state;
+	c->open_flags = (uint8_t)flags;
+}
+
+/* gaps -------------------------------------------------------------------------------------- */
+
+static void gap_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to)
+{
+	while (s->g.n && s->g.v[s->g.n - 1].from >= from)
+		s->g.n--;
+	if (vec_reserve(&s->g, s->g.n + 1)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	s->g.v[s->g.n].from = from;
+	s->g.v[s->g.n++].to = to;
+}
+
+uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
+{
+	size_t lo = 0, hi = s->g.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->g.v[mid].to > t)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < s->g.n ? s->g.v[lo].from : UINT64_MAX;
+}
+
+/* What is claimed of the thread since its open span began may be wrong from `from` on. */
+static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from)
+{
+	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
+}
+
+/* threads ----------------------------------------------------------------------------------- */
+
+static bool waits(unsigned state)
+{
+	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
+}
+
+/* The first event that tells this thread's state: what does it say of the time before? */
+static void first_woken(struct ty_builder *b, struct ty_bthread *t, uint64_t ts)
+{
+	if (t->seen)
+		return;
+	t->seen = true;
+	if (t->in_snapshot && waits(t->open_state) && ts >= b->snap_from)
+		return;
+	if (!t->pub.born)
+		t->open_state = TY_ST_UNKNOWN;
+}
+
+static void first_switched_in(struct ty_builder *b, struct ty_bthread *t, uint64_t ts, uint32_t cpu)
+{
+	if (t->seen)
+		return;
+	t->seen = true;
+	/* It was there at the start, nobody woke it since, and it runs: it was ready all along. */
+	if (t->in_snapshot && !b->gaps.g.n && !(waits(t->open_state) && ts > b->snap_to)) {
+		t->open_state = TY_ST_RUNNABLE;
+		t->open_flags = TY_SF_BEFORE;
+		t->open_cpu = (uint16_t)cpu;
+	}
+}
+
+/* The thread is about to run on cpu from ts on: does what we believed of it allow that? */
+static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint32_t cpu)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	uint64_t from;
+
+	if (t->open_state == TY_ST_RUNNABLE) {
+		/* It may have run, slept and been woken again in a gap of the CPU it waited for;
+		 * if it moved without a recorded migration, in any gap. */
+		if (t->open_cpu < b->cpus && t->open_cpu == cpu)
+			from = ty_gap_stack_from(&b->cpu[cpu].gaps, t->open_start);
+		else
+			from = ty_gap_stack_from(&b->gaps, t->open_start);
+		if (from < ts)
+			doubt_from(b, thread, from);
+	} else if (waits(t->open_state) && t->wake_pending) {
+		t->open_state = TY_ST_RUNNABLE;
+		t->open_flags = 0;
+		t->open_cpu = (uint16_t)cpu;
+	} else if (waits(t->open_state) && b->waking_seen) {
+		from = ty_gap_stack_from(&b->gaps, t->open_start);
+		if (from < ts) {
+			doubt_from(b, thread, from);
+		} else if (ts > t->open_start) {
+			/* The gap that hid the wakeup may still be going on: ty_sched_gap opens
+			 * this record if so. */
+			uint64_t floor = t->open_start;
+
+			ty_sched_set(b, thread, ts, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
+			b->doubt[b->doubts++ % TY_DOUBTS] =
+				(struct ty_doubt){b->spans.start.n, ts, floor};
+			ty_sched_close(b, thread, 0);
+		}
+	}
+}
+
+static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s, unsigned flags)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (s < t->open_start)
+		s = t->open_start;
+	if (s < c->open_start)
+		s = c->open_start;
+	t->wake_pending = t->fresh = false;
+	ty_sched_set(b, thread, s, TY_ST_RUNNING, flags, cpu);
+	ty_sched_cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
+	c->cur = thread;
+}
+
+void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	struct ty_bcpu *c;
+
+	if (t->open_state != TY_ST_RUNNING || t->open_cpu >= b->cpus)
+		return;
+	c = &b->cpu[t->open_cpu];
+	if (c->cur == thread) {
+		ty_sched_cpu_set(b, t->open_cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		c->cur = TY_CUR_LOST;
+	}
+	doubt_from(b, thread, c->last_ns);
+}
+
+/* who is current ---------------------------------------------------------------------------- */
+
+static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (c->cur == TY_CUR_UNKNOWN && b->complete) {
+		/* Nothing happened before: it was idle all along. */
+		c->open_state = TY_ST_IDLE;
+		c->open_flags = TY_SF_BEFORE;
+	} else {
+		ty_sched_cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
+				 c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
+	}
+	c->cur = TY_CUR_IDLE;
+}
+
+/* tid runs on cpu at ts though no switch said so. */
+static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+	uint32_t was = c->cur, thread;
+	uint64_t s = ts;
+	unsigned flags = TY_SF_INFERRED;
+	struct ty_bthread *t;
+
+	if (ty_is_thread(was)) {
+		if (tid && ty_identity_handover(b, was, tid, ts, false))
+			return;
+		if (b->thread.v[was].exiting)
+			ty_identity_end(b, was, c->last_ns);
+		else
+			doubt_from(b, was, c->last_ns);
+		ty_sched_cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		c->cur = TY_NONE; /* neither: told apart from a gap below */
+	}
+	if (!tid) {
+		infer_idle(b, cpu, ts);
+		return;
+	}
+	thread = ty_identity_get(b, tid, ts);
+	if (thread == TY_NONE)
+		return;
+	t = &b->thread.v[thread];
+	if (t->prov_cpu != TY_NONE && t->prov_cpu != cpu) {
+		ty_sched_resolve(b, t->prov_cpu);
+		t = &b->thread.v[thread]; /* the array may have moved */
+	}
+	if (t->open_state == TY_ST_RUNNING)
+		ty_sched_vacate(b, thread);
+	if (was == TY_CUR_UNKNOWN && b->complete && !t->seen && !t->pub.born &&
+	    t->open_start <= b->start && !b->gaps.g.n) {
+		/* The CPU's first event: it has been running since before the recording. */
+		t->seen = true;
+		t->open_state = c->open_state = TY_ST_RUNNING;
+		t->open_flags = c->open_flags =
+			(uint8_t)(TY_SF_BEFORE | (c->no_idle ? TY_SF_INFERRED : 0));
+		t->open_cpu = (uint16_t)cpu;
+		c->open_thread = c->cur = thread;
+		return;
+	}
+	if (was == TY_CUR_LOST) {
+		flags = TY_SF_LOST; /* cut, not begun here */
+	} else if (was == TY_CUR_UNKNOWN && !b->complete) {
+		flags = TY_SF_BEFORE;
+	} else if (t->open_state == TY_ST_RUNNABLE || (was == TY_CUR_IDLE && c->idle_resched)) {
+		s = t->open_start > c->last_ns ? t->open_start : c->last_ns;
+	}
+	first_switched_in(b, t, ts, cpu);
+	leave_wait(b, thread, s, cpu);
+	run(b, thread, cpu, s, flags);
+}
+
+static bool is_current(const struct ty_builder *b, const struct ty_bcpu *c, int32_t tid)
+{
+	if (ty_is_thread(c->cur))
+		return b->thread.v[c->cur].tid_now == tid;
+	return c->cur == TY_CUR_IDLE && !tid;
+}
+
+void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+	uint32_t thread;
+
+	if (!c->prov)
+		return;
+	c->prov = false;
+	thread = ty_identity_find(b, c->prov_tid);
+	if (thread != TY_NONE)
+		b->thread.v[thread].prov_cpu = TY_NONE;
+	if (!is_current(b, c, c->prov_tid))
+		infer(b, cpu, c->prov_tid, c->prov_first);
+	c->last_ns = c->prov_last;
+}
+
+void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[ev->cpu];
+
+	if (c->prov && (ev->buffer == b->sched_buf || ev->tid != c->prov_tid))
+		ty_sched_resolve(b, ev->cpu);
+	if (c->prov) {
+		c->prov_last = ts;
+		return;
+	}
+	if (!is_current(b, c, ev->tid)) {
+		if (ev->buffer != b->sched_buf) {
+			uint32_t thread = ty_identity_find(b, ev->tid);
+
+			c->prov = true;
+			c->prov_tid = ev->tid;
+			c->prov_first = c->prov_last = ts;
+			if (ev->tid && thread != TY_NONE)
+				b->thread.v[thread].prov_cpu = ev->cpu;
+			return;
+		}
+		infer(b, ev->cpu, ev->tid, ts);
+	}
+	c->last_ns = ts;
+	c->idle_resched = !ev->tid && (ev->flags & NEED_RESCHED);
+}
+
+/* events ------------------------------------------------------------------------------------ */
+
+static void switch_out(struct ty_builder *b, uint32_t thread, const struct ty_event *ev,
+		       uint64_t ts, uint32_t cpu)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	uint64_t st = ev->u.sw.prev_state;
+
+	if (st & TY_TASK_PREEMPTED) {
+		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_PREEMPT, cpu);
+	} else if (!(st & 0xff)) {
+		/* Kernels without preemption report R, too, for who was made to go on the way back
+		 * to user mode: only sched_yield is known to be a yield. */
+		bool yields = t->in_nr >= 0 && t->in_nr == b->yield_nr;
+
+		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, yields ? TY_SF_YIELD : TY_SF_PREEMPT,
+			     cpu);
+	} else if (st & (TY_TASK_DEAD | TY_TASK_ZOMBIE)) {
+		ty_identity_end(b, thread, ts);
+	} else if (st & TY_TASK_IDLE) {
+		t->pub.kernel = true; /* TASK_IDLE is a kernel thread's wait for work */
+		ty_sched_set(b, thread, ts, TY_ST_SLEEPING, 0, TY_NO_CPU);
+	} else if (st & TY_TASK_UNINTERRUPTIBLE) {
+		ty_sched_set(b, thread, ts, TY_ST_BLOCKED, 0, TY_NO_CPU);
+	} else if (st & (TY_TASK_STOPPED | TY_TASK_TRACED)) {
+		ty_sched_set(b, thread, ts, TY_ST_STOPPED, 0, TY_NO_CPU);
+	} else {
+		ty_sched_set(b, thread, ts, TY_ST_SLEEPING, 0, TY_NO_CPU);
+	}
+}
+
+static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_bcpu *c = &b->cpu[ev->cpu];
+	int32_t prev = ev->u.sw.prev_tid, next = ev->u.sw.next_tid;
+	uint32_t thread;
+
+	b->sum.has_sched = true;
+	if (!is_current(b, c, prev))
+		infer(b, ev->cpu, prev, ts);
+	c->last_ns = ts;
+	c->idle_resched = false;
+	if (ty_is_thread(c->cur)) {
+		ty_identity_name(b, c->cur, ts, ev->u.sw.prev_comm);
+		switch_out(b, c->cur, ev, ts, ev->cpu);
+	}
+	if (!next) {
+		ty_sched_cpu_set(b, ev->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
+		c->cur = TY_CUR_IDLE;
+		return;
+	}
+	thread = ty_identity_get(b, next, ts);
+	if (thread == TY_NONE) {
+		ty_sched_cpu_set(b, ev->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		c->cur = TY_CUR_LOST;
+		return;
+	}
+	if (b->thread.v[thread].prov_cpu != TY_NONE)
+		ty_sched_resolve(b, b->thread.v[thread].prov_cpu);
+	ty_identity_name(b, thread, ts, ev->u.sw.next_comm);
+	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
+		ty_sched_vacate(b, thread);
+	first_switched_in(b, &b->thread.v[thread], ts, ev->cpu);
+	leave_wait(b, thread, ts, ev->cpu);
+	run(b, thread, ev->cpu, ts, 0);
+}
+
+static void edge(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t target)
+{
+	struct ty_edge_log *l = &b->edges;
+	/* sched_wakeup may run on the target's CPU: who is current there did not wake it. */
+	bool waker_known = ev->tid && ev->kind != TY_EV_WAKEUP;
+	uint32_t waker = waker_known ? ty_identity_find(b, ev->tid) : TY_NONE;
+	int32_t to = ev->u.wake.target_cpu;
+
+	if (l->ts.n >= UINT32_MAX - 1) {
+		ty_build_fail(b, -TY_ELIMIT);
+		return;
+	}
+	if (vec_push(&l->ts, ts) || vec_push(&l->loc, ev->loc) || vec_push(&l->waker, waker) ||
+	    vec_push(&l->target, target) || vec_push(&l->cpu, (uint16_t)ev->cpu) ||
+	    vec_push(&l->target_cpu, to >= 0 && to < TY_NO_CPU ? (uint16_t)to : TY_NO_CPU) ||
+	    vec_push(&l->context, ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI)))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	uint32_t thread = ev->u.wake.tid ? ty_identity_get(b, ev->u.wake.tid, ts) : TY_NONE;
+	struct ty_bthread *t;
+	uint64_t from;
+
+	if (thread == TY_NONE)
+		return;
+	if (b->thread.v[thread].prov_cpu != TY_NONE)
+		ty_sched_resolve(b, b->thread.v[thread].prov_cpu);
+	t = &b->thread.v[thread];
+	if (ev->kind == TY_EV_WAKEUP) {
+		/* The second half of a wakeup whose first half is traced as well says no more. */
+		if (!waits(t->open_state) || t->wake_pending || (b->waking_seen && !b->gaps.g.n))
+			return;
+	} else if (ev->kind == TY_EV_WAKING) {
+		b->waking_seen = true;
+	}
+	ty_identity_name(b, thread, ts, ev->u.wake.comm);
+	first_woken(b, t, ts);
+	edge(b, ev, ts, thread);
+	t->pub.wakeups++;
+	if (ev->kind == TY_EV_WAKEUP_NEW) {
+		t->fresh = false;
+		if (t->open_state != TY_ST_RUNNING)
+			ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_NEW,
+				     (uint32_t)ev->u.wake.target_cpu);
+		return;
+	}
+	if (t->open_state == TY_ST_RUNNING) {
+		t->wake_pending = true;
+		return;
+	}
+	if (t->open_state == TY_ST_RUNNABLE) {
+		/* Only who is not ready can be woken: between, it ran and slept again, unseen. (Or
+		 * it was preempted on its way to sleep; then nothing is in doubt.) */
+		from = ty_gap_stack_from(&b->gaps, t->open_start);
+		if (from >= ts || t->open_flags & TY_SF_PREEMPT)
+			return;
+		doubt_from(b, thread, from);
+	}
+	t->wake_pending = false;
+	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)ev->u.wake.target_cpu);
+}
+
+static void migrated(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	uint32_t thread = ev->u.migrate.tid ? ty_identity_get(b, ev->u.migrate.tid, ts) : TY_NONE;
+	struct ty_bthread *t;
+
+	if (thread == TY_NONE || ev->u.migrate.from_cpu == ev->u.migrate.to_cpu)
+		return;
+	t = &b->thread.v[thread];
+	t->pub.migrations++;
+	if (t->open_state == TY_ST_RUNNABLE && ev->u.migrate.to_cpu >= 0)
+		t->open_cpu = ev->u.migrate.to_cpu < (int)TY_NO_CPU ? (uint16_t)ev->u.migrate.to_cpu
+								    : TY_NO_CPU;
+}
+
+void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	switch (ev->kind) {
+	case TY_EV_SWITCH: switched(b, ev, ts); break;
+	case TY_EV_WAKING:
+	case TY_EV_WAKEUP:
+	case TY_EV_WAKEUP_NEW: woken(b, ev, ts); break;
+	case TY_EV_MIGRATE: migrated(b, ev, ts); break;
+	default: break;
+	}
+}
+
+void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (c->prov) {
+		/* What another buffer saw in the gap proves that instant only. */
+		uint32_t thread = ty_identity_find(b, c->prov_tid);
+
+		c->prov = false;
+		if (c->prov_tid && thread != TY_NONE && !b->thread.v[thread].ended) {
+			b->thread.v[thread].prov_cpu = TY_NONE;
+			b->thread.v[thread].seen = true;
+			if (b->thread.v[thread].open_state == TY_ST_RUNNING)
+				ty_sched_vacate(b, thread);
+			doubt_from(b, thread, from);
+		}
+	}
+	if (ty_is_thread(c->cur)) {
+		if (b->thread.v[c->cur].exiting)
+			ty_identity_end(b, c->cur, from);
+		else
+			doubt_from(b, c->cur, from);
+	}
+	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+	c->cur = TY_CUR_LOST;
+	c->last_ns = to;
+	c->idle_resched = false;
+	gap_push(b, &c->gaps, from, to);
+	gap_push(b, &b->gaps, from, to);
+	for (uint64_t k = b->doubts, n = 0; k && n < TY_DOUBTS; k--, n++) {
+		const struct ty_doubt *d = &b->doubt[(k - 1) % TY_DOUBTS];
+		uint64_t at = from > d->floor ? from : d->floor;
+
+		if (d->at <= from)
+			break;
+		if (d->log < b->spans.start.n && at < b->spans.start.v[d->log])
+			b->spans.start.v[d->log] = at;
+	}
+}

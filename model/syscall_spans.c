@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls as spans: decoder/syscall_pair pairs them, this gives them to lives and says with
+ * flags what is not known. A call that only the snapshot knows of (a thread that never stirred) is
+ * a span over the whole recording, marked so.
+ */
+#include "builder.h"
+
+static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
+		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi)
+{
+	struct ty_call_log *l = &b->calls;
+
+	if (l->start.n >= UINT32_MAX - 1)
+		ty_build_fail(b, -TY_ELIMIT);
+	else if (vec_push(&l->start, start) || vec_push(&l->end, end) || vec_push(&l->ret, ret) ||
+		 vec_push(&l->loc, loc) || vec_push(&l->thread, thread) ||
+		 vec_push(&l->nr, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1) ||
+		 vec_push(&l->flags, (uint8_t)flags) || vec_push(&l->abi, (uint8_t)abi))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
+{
+	uint32_t thread = ty_identity_get(b, c->end_tid, ts);
+	uint64_t start = c->start_ns, end = c->end_ns, born;
+	unsigned flags = 0;
+	int64_t ret = c->ret;
+	ty_loc loc = c->loc;
+
+	if (thread == TY_NONE)
+		return;
+	born = b->thread.v[thread].pub.start_ns;
+	switch ((enum ty_call_how)c->how) {
+	case TY_CALL_RETURNED: break;
+	case TY_CALL_NO_ENTER_BEFORE:
+		flags = TY_SF_BEFORE;
+		start = born;
+		loc = TY_NO_LOC;
+		break;
+	case TY_CALL_NO_ENTER_LOST:
+		flags = TY_SF_LOST;
+		start = end;
+		loc = TY_NO_LOC;
+		break;
+	case TY_CALL_NO_ENTER:
+		start = end;
+		loc = TY_NO_LOC;
+		break;
+	case TY_CALL_EXITED: flags = TY_SF_ENDED; break;
+	case TY_CALL_END_LOST:
+	case TY_CALL_END_MISSING: flags = TY_SF_LOST; break;
+	case TY_CALL_OPEN:
+		flags = TY_SF_OPEN;
+		end = ts;
+		break;
+	}
+	if (flags & (TY_SF_LOST | TY_SF_ENDED | TY_SF_OPEN))
+		ret = 0;
+	if (start < born)
+		start = born;
+	if (end < start)
+		end = start;
+	log_call(b, thread, start, end, ret, loc, c->nr, flags, c->abi);
+}
+
+void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_pair_step step;
+	uint32_t thread;
+
+	switch (ev->kind) {
+	case TY_EV_SYS_ENTER:
+	case TY_EV_SYS_EXIT:
+		b->sum.has_syscalls = true;
+		thread = ev->tid ? ty_identity_get(b, ev->tid, ts) : TY_NONE;
+		if (thread != TY_NONE) {
+			struct ty_bthread *t = &b->thread.v[thread];
+
+			t->pub.traced = true;
+			t->in_nr = ev->kind == TY_EV_SYS_ENTER ? ev->u.enter.nr : -1;
+		}
+		break;
+	case TY_EV_GAP:
+	case TY_EV_FORK:
+	case TY_EV_NEWTASK:
+	case TY_EV_EXEC:
+	case TY_EV_EXIT: break;
+	default: return;
+	}
+	step.done_n = 0;
+	ty_build_fail(b, ty_pairs_feed(b->pairs, ev, &step, NULL));
+	for (unsigned i = 0; !b->failed && i < step.done_n; i++)
+		done(b, &step.done[i], ts);
+}
+
+void ty_calls_finish(struct ty_builder *b, uint64_t end)
+{
+	struct ty_call c;
+	uint32_t it = 0;
+
+	while (ty_pairs_open_next(b->pairs, &it, &c))
+		done(b, &c, end);
+	for (size_t i = 0; i < b->thread.n; i++) {
+		const struct ty_bthread *t = &b->thread.v[i];
+
+		/* Never stirred: it is still in the call that the snapshot saw. */
+		if (t->in_snapshot && !t->seen && !t->pub.traced && t->snap_nr >= 0 && !t->ended)
+			log_call(b, (uint32_t)i, t->pub.start_ns, end, 0, TY_NO_LOC, t->snap_nr,
+				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE);
+	}
+}
