@@ -288,12 +288,12 @@ static int forests(struct ty_model *m)
 	return 0;
 }
 
-#define TRIM(v)                                                                                    \
+#define TRIM(vec)                                                                                  \
 	do {                                                                                       \
-		void *p_ = (v)->n ? realloc((v)->v, (v)->n * sizeof(*(v)->v)) : NULL;              \
+		void *p_ = (vec)->n ? realloc((vec)->v, (vec)->n * sizeof(*(vec)->v)) : NULL;      \
 		if (p_) {                                                                          \
-			(v)->v = p_;                                                               \
-			(v)->cap = (v)->n;                                                         \
+			(vec)->v = p_;                                                             \
+			(vec)->cap = (vec)->n;                                                     \
 		}                                                                                  \
 	} while (0)
 
