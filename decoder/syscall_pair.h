@@ -57,6 +57,13 @@ struct ty_call {
 			      RETURNED the end may be that of a later call of the same number */
 };
 
+/* Is only its end recorded? */
+static inline bool ty_call_end_only(const struct ty_call *c)
+{
+	return c->how == TY_CALL_NO_ENTER_BEFORE || c->how == TY_CALL_NO_ENTER_LOST ||
+	       c->how == TY_CALL_NO_ENTER;
+}
+
 /* What one event led to. done: calls that are over, at most 2. started: a sys_enter began the call
  * in `call` (how OPEN); it will be in done, or come from ty_pairs_open_next. */
 struct ty_pair_step {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* See wall_clock.h. Budget: 40 ns per formatted time; localtime is asked once per second. */
+#include "wall_clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "section.h"
+
+#define LOOK_EVENTS 1000000
+
+void ty_wall_init(struct ty_wall *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->sec = INT64_MIN;
+}
+
+void ty_wall_fini(struct ty_wall *w)
+{
+	vec_fini(&w->points);
+}
+
+int ty_wall_feed(struct ty_wall *w, const struct ty_event *ev)
+{
+	static const char key[] = "realtime_ns=";
+	const char *s = ev->u.print.text;
+	struct ty_wall_point p = {.ts_ns = ev->ts_ns};
+	char *end;
+
+	if (ev->kind != TY_EV_PRINT || ev->decode_error || !s ||
+	    strncmp(s, TY_CLOCK_MARKER, sizeof(TY_CLOCK_MARKER) - 1))
+		return 0;
+	s = strstr(s, key);
+	if (!s)
+		return 0;
+	errno = 0;
+	p.realtime_ns = strtoull(s + sizeof(key) - 1, &end, 10);
+	if (errno || end == s + sizeof(key) - 1)
+		return 0;
+	/* Rewound: known already. */
+	if (w->points.n && w->points.v[w->points.n - 1].ts_ns >= p.ts_ns)
+		return 0;
+	return vec_push(&w->points, p);
+}
+
+int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err)
+{
+	struct ty_event ev;
+	int r = 1;
+
+	for (unsigned i = 0; i < LOOK_EVENTS && !w->points.n && r > 0; i++) {
+		r = ty_events_next(es, &ev, err);
+		if (r > 0 && ty_wall_feed(w, &ev))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
+	return r < 0 ? r : ty_events_seek(es, 0, err);
+}
+
+bool ty_wall_realtime(const struct ty_wall *w, uint64_t ts_ns, uint64_t *realtime_ns)
+{
+	size_t lo = 0, hi = w->points.n;
+
+	if (!hi)
+		return false;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (w->points.v[mid].ts_ns <= ts_ns)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*realtime_ns = w->points.v[lo].realtime_ns + (ts_ns - w->points.v[lo].ts_ns);
+	return true;
+}
+
+static void add_micros(struct ty_buf *out, uint64_t ns)
+{
+	char t[7] = ".000000";
+	uint64_t us = ns % 1000000000 / 1000;
+
+	for (unsigned i = 6; us; i--, us /= 10)
+		t[i] = (char)('0' + us % 10);
+	ty_buf_add(out, t, sizeof(t));
+}
+
+void ty_wall_fmt(struct ty_wall *w, uint64_t ts_ns, struct ty_buf *out)
+{
+	uint64_t ns;
+	int64_t sec;
+
+	if (!ty_wall_realtime(w, ts_ns, &ns)) {
+		ty_buf_addf(out, "%llu", (unsigned long long)(ts_ns / 1000000000));
+		add_micros(out, ts_ns);
+		return;
+	}
+	sec = (int64_t)(ns / 1000000000);
+	if (sec != w->sec) {
+		time_t t = (time_t)sec;
+		struct tm tm;
+
+		if (!localtime_r(&t, &tm) || !strftime(w->hms, sizeof(w->hms), "%H:%M:%S", &tm))
+			memcpy(w->hms, "??:??:??", sizeof(w->hms));
+		w->sec = sec;
+	}
+	ty_buf_add(out, w->hms, 8);
+	add_micros(out, ns);
+}

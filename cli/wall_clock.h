@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace time to wall-clock time while events stream by: from the recorder's clock markers
+ * (section.h, TY_CLOCK_MARKER). A time is converted by the last marker before it (the first one for
+ * times before that), so that steps of the system's clock are followed as they happened.
+ */
+#ifndef TY_WALL_CLOCK_H
+#define TY_WALL_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "buf.h"
+#include "err.h"
+#include "event.h"
+#include "events.h"
+#include "vec.h"
+
+struct ty_wall_point {
+	uint64_t ts_ns, realtime_ns;
+};
+
+struct ty_wall {
+	VEC(struct ty_wall_point) points;
+	int64_t sec; /* the second that hms stands for; INT64_MIN: none yet */
+	char hms[9];
+};
+
+void ty_wall_init(struct ty_wall *w);
+void ty_wall_fini(struct ty_wall *w);
+
+/*
+ * Find the first marker: reads on from the source's first event, then rewinds it. Looks at most at
+ * the first million events. 0 or -TY_E...; points.n tells whether there is one.
+ */
+int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err);
+
+/* Learn from an event. 0 or -TY_ENOMEM. */
+int ty_wall_feed(struct ty_wall *w, const struct ty_event *ev);
+
+/* false without any marker. */
+bool ty_wall_realtime(const struct ty_wall *w, uint64_t ts_ns, uint64_t *realtime_ns);
+
+/* "14:03:22.512345" in local time, or "1234.567890" (trace clock) without any marker. */
+void ty_wall_fmt(struct ty_wall *w, uint64_t ts_ns, struct ty_buf *out);
+
+#endif
