@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two halves of finishing a spool share: its metadata (spool_meta.c) and the file as a
+ * whole (spool_finish.c). */
+#ifndef TY_SPOOL_FINISH_H
+#define TY_SPOOL_FINISH_H
+
+#include <zstd.h>
+
+#include "buf.h"
+#include "spool_file.h"
+#include "trace_dat.h"
+
+#define TY_FINISH_LIMIT (4096ull << 20)
+
+/* One CPU of one buffer: its chunks are ents[first .. first + n). */
+struct ty_finish_cpu {
+	uint32_t buffer, cpu;
+	size_t first, n;
+	uint64_t off, size; /* in the finished file */
+	uint32_t count;	    /* chunks that are written (empty ones are not) */
+};
+
+struct ty_finish_buffer {
+	const char *name, *clock; /* in `texts` */
+	uint32_t desc;
+	uint64_t off, size; /* section head; bytes behind the head */
+};
+
+struct ty_finish {
+	struct ty_spool *spool;
+	struct ty_spool_scan scan;
+	ZSTD_CCtx *zstd;
+	struct ty_buf head;    /* all bytes before the first buffer section */
+	struct ty_buf strings; /* STRINGS section, collected */
+	struct ty_buf raw;     /* one section before compression */
+	struct ty_buf z;       /* one payload as stored */
+	struct ty_buf texts;   /* decompressed META_BUFFER chunks; sized once, never moved */
+	VEC(struct ty_dat_entry) dir;
+	VEC(struct ty_finish_buffer) buffers;
+	VEC(struct ty_finish_cpu) cpus;
+	uint64_t section_off[TY_DAT_CMDLINES + 1]; /* by enum ty_dat_id; 0: not written */
+	char *tmp;
+	int fd;
+	struct ty_err *err;
+};
+
+int ty_finish_no_memory(struct ty_finish *f);
+/* A description's number: its place in the STRINGS section. */
+uint32_t ty_finish_describe(struct ty_finish *f, const char *text);
+/* The chunks of (type, stream) are scan.ents[*first .. *first + *n). */
+void ty_finish_find(const struct ty_finish *f, enum ty_spool_type type, uint32_t stream,
+		    size_t *first, size_t *n);
+/* Append one chunk, or all of (type, stream), decompressed, to `to`. */
+int ty_finish_chunk(struct ty_finish *f, const struct ty_spool_ent *e, struct ty_buf *to);
+int ty_finish_append(struct ty_finish *f, enum ty_spool_type type, uint32_t stream,
+		     struct ty_buf *to);
+/* Append f->raw as one compressed section to f->head, and empty it. */
+int ty_finish_section(struct ty_finish *f, unsigned id, const char *what);
+/* The standard metadata sections; tarry's own with the chunk directory. */
+int ty_finish_metadata(struct ty_finish *f);
+int ty_finish_tarry(struct ty_finish *f);
+
+#endif
