@@ -15,13 +15,19 @@ struct ty_wait {
 	uint8_t state;			/* enum ty_state */
 	uint8_t flags;			/* TY_SF_* */
 	int32_t syscall;		/* ty_model_syscall index in progress, -1 none */
-	int32_t waker;			/* thread index of who ended it, -1 unknown */
-	uint8_t waker_context;		/* TY_EVF_*: woken from an interrupt */
+	int32_t waker; /* thread index of who was current when the wakeup came that ended it (of a
+			  RUNNABLE span: that began it), -1 unknown or idle */
+	uint8_t waker_context; /* TY_EVF_*: woken from an interrupt */
+	bool woken;	       /* there is such a wakeup; without a waker the CPU was idle */
+	int32_t ran;	       /* RUNNABLE: who ran longest on the CPU meanwhile, -1 unknown */
 };
 
 /*
  * The n longest of the window, longest first, equal ones by start. kinds: bits 1 << TY_ST_... .
- * Idle kernel threads and idle CPUs' swapper are left out. Returns how many were written (<= n).
+ * Left out: kernel threads that sleep (they wait for work), and threads whose system calls are not
+ * recorded and that never stirred in the whole recording. With a choice of CPUs: runnable spans
+ * waiting for one of them; blocked ones have no CPU and are all taken. Returns how many were
+ * written (<= n).
  */
 uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
 		    struct ty_wait *out, uint32_t n);

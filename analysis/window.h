@@ -17,6 +17,7 @@ struct ty_window {
 	uint32_t comms_n;
 	const uint32_t *cpus; /* empty: all */
 	uint32_t cpus_n;
+	bool traced_only; /* only threads whose system calls are recorded */
 };
 
 /* The whole recording. */

@@ -123,6 +123,8 @@ void ty_builder_free(struct ty_builder *b)
 	vec_fini(&b->calls.nr);
 	vec_fini(&b->calls.flags);
 	vec_fini(&b->calls.abi);
+	vec_fini(&b->migs.ts);
+	vec_fini(&b->migs.thread);
 	vec_fini(&b->names.thread);
 	vec_fini(&b->names.at);
 	vec_fini(&b->gaps.g);

@@ -105,6 +105,11 @@ struct ty_call_log {
 	VEC(uint8_t) abi;
 };
 
+struct ty_mig_log {
+	VEC(uint64_t) ts;
+	VEC(uint32_t) thread;
+};
+
 struct ty_name_log {
 	VEC(uint32_t) thread;
 	VEC(struct ty_name_at) at;
@@ -146,6 +151,7 @@ struct ty_builder {
 	struct ty_span_log spans;
 	struct ty_edge_log edges;
 	struct ty_call_log calls;
+	struct ty_mig_log migs;
 	struct ty_name_log names;
 	struct ty_gap_stack gaps;
 	struct ty_doubt doubt[TY_DOUBTS];

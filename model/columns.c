@@ -75,6 +75,8 @@ void ty_model_free(struct ty_model *m)
 	free(m->edge_cpu);
 	free(m->edge_target_cpu);
 	free(m->edge_context);
+	free(m->mig_first);
+	free(m->mig_ts);
 	vec_fini(&m->gaps);
 	vec_fini(&m->clock);
 	free(m->event_count);
@@ -215,6 +217,31 @@ static uint32_t edge_of(const struct ty_model *m, uint32_t thread, uint64_t t, u
 	return i > first ? i - 1 : TY_NONE;
 }
 
+/* Elements of the sorted v[lo..hi) in [from, to). */
+static uint32_t between(const uint64_t *v, uint32_t lo, uint32_t hi, uint64_t from, uint64_t to)
+{
+	uint32_t a = from ? after(v, lo, hi, from - 1) : lo, b = to ? after(v, lo, hi, to - 1) : lo;
+
+	return b > a ? b - a : 0;
+}
+
+uint32_t ty_model_migrations(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	if (thread >= m->threads)
+		return 0;
+	return between(m->mig_ts, m->mig_first[thread], m->mig_first[thread + 1], from_ns, to_ns);
+}
+
+uint32_t ty_model_wakeups(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	if (thread >= m->threads)
+		return 0;
+	return between(m->edge_ts, m->edge_first[thread], m->edge_first[thread + 1], from_ns,
+		       to_ns);
+}
+
 /* thread spans ------------------------------------------------------------------------------ */
 
 struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, uint32_t span)
@@ -325,20 +352,27 @@ struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uin
 
 /* system calls ------------------------------------------------------------------------------ */
 
-struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t i)
+struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t i)
 {
 	if (i >= m->syscalls)
 		return (struct ty_syscall){.thread = TY_NONE, .nr = -1, .loc = TY_NO_LOC};
 	return (struct ty_syscall){
 		.start_ns = m->sc_start[i],
 		.end_ns = m->sc_end[i],
-		.thread = OWNER(m, i, m->thread[mid_].syscalls_first),
+		.thread = thread,
 		.nr = m->sc_nr[i],
 		.ret = m->sc_ret[i],
 		.flags = m->sc_flags[i],
 		.abi = m->sc_abi[i],
 		.loc = m->sc_loc[i],
 	};
+}
+
+struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t i)
+{
+	uint32_t thread = i < m->syscalls ? OWNER(m, i, m->thread[mid_].syscalls_first) : TY_NONE;
+
+	return ty_model_syscall_brief(m, thread, i);
 }
 
 uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
@@ -458,11 +492,11 @@ uint64_t ty_model_bytes(const struct ty_model *m)
 	uint64_t n = sizeof(*m);
 
 	n += (uint64_t)m->threads *
-	     (sizeof(*m->thread) + sizeof(*m->edge_first) + 2 * sizeof(void *));
+	     (sizeof(*m->thread) + 2 * sizeof(*m->edge_first) + 2 * sizeof(void *));
 	n += (uint64_t)m->names * sizeof(*m->name) + (uint64_t)m->tids * sizeof(*m->tid);
 	n += (uint64_t)m->spans * (8 + 2 + 1 + 1);
 	n += (uint64_t)m->syscalls * (8 + 8 + 8 + 8 + 4 + 1 + 1);
-	n += (uint64_t)m->edges * (8 + 8 + 4 + 2 + 2 + 1);
+	n += (uint64_t)m->edges * (8 + 8 + 4 + 2 + 2 + 1) + (uint64_t)m->migs * 8;
 	for (uint32_t c = 0; c < m->sum.cpus; c++) {
 		const struct ty_cpu_track *t = &m->cpu[c];
 

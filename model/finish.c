@@ -190,6 +190,18 @@ static int edges(struct ty_builder *b, struct ty_model *m, uint32_t *pos)
 	return ok ? 0 : -TY_ENOMEM;
 }
 
+static int migrations(struct ty_builder *b, struct ty_model *m, uint32_t *pos)
+{
+	struct ty_mig_log *l = &b->migs;
+	size_t threads = b->thread.n;
+	uint32_t *first = m->mig_first = firsts(l->thread.v, l->thread.n, threads);
+	bool ok = first && SCATTER(m->mig_ts, l->ts, l->thread);
+
+	m->migs = (uint32_t)l->thread.n;
+	vec_fini(&l->thread);
+	return ok ? 0 : -TY_ENOMEM;
+}
+
 static int names(struct ty_builder *b, struct ty_model *m, uint32_t *pos)
 {
 	struct ty_name_log *l = &b->names;
@@ -355,6 +367,7 @@ int ty_finish_columns(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	r = r ? r : spans(b, m, pos);
 	r = r ? r : calls(b, m, pos);
 	r = r ? r : edges(b, m, pos);
+	r = r ? r : migrations(b, m, pos);
 	r = r ? r : names(b, m, pos);
 	r = r ? r : tids(b, m);
 	r = r ? r : forests(m);

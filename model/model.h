@@ -183,6 +183,15 @@ uint32_t ty_model_syscall_at(const struct ty_model *m, uint32_t thread, uint64_t
 /* The first system call of the thread with end_ns > t; spans-relative global index; TY_NONE. */
 uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 
+/* The same without a search; the call is one of the thread's. */
+struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call);
+
+/* How often the thread was moved to another CPU, and woken, in [from, to). */
+uint32_t ty_model_migrations(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
+			     uint64_t to_ns);
+uint32_t ty_model_wakeups(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
+			  uint64_t to_ns);
+
 struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge);
 uint32_t ty_model_edges(const struct ty_model *m);
 

@@ -69,6 +69,10 @@ struct ty_model {
 	uint16_t *edge_cpu, *edge_target_cpu;
 	uint8_t *edge_context;
 
+	uint32_t *mig_first; /* per thread + 1 */
+	uint64_t *mig_ts;
+	uint32_t migs;
+
 	struct ty_cpu_track *cpu;		     /* sum.cpus */
 	struct ty_forest **span_forest, **sc_forest; /* per thread; NULL: small */
 

@@ -489,6 +489,8 @@ static void migrated(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		return;
 	t = &b->thread.v[thread];
 	t->pub.migrations++;
+	if (vec_push(&b->migs.ts, ts) || vec_push(&b->migs.thread, thread))
+		ty_build_fail(b, -TY_ENOMEM);
 	if (t->open_state == TY_ST_RUNNABLE && ev->u.migrate.to_cpu >= 0)
 		t->open_cpu = ev->u.migrate.to_cpu < (int)TY_NO_CPU ? (uint16_t)ev->u.migrate.to_cpu
 								    : TY_NO_CPU;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The longest waits. One pass over the spans of the chosen threads, a heap of the n best; edges,
+ * system calls and rivals are looked up for the winners only.
+ */
+#include "longest.h"
+
+/* Worse waits are nearer to the heap's top: shorter, then later. */
+static bool worse(const struct ty_wait *a, const struct ty_wait *b)
+{
+	if (a->duration_ns != b->duration_ns)
+		return a->duration_ns < b->duration_ns;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns > b->start_ns;
+	return a->span > b->span;
+}
+
+static void swap(struct ty_wait *a, struct ty_wait *b)
+{
+	struct ty_wait t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void sift(struct ty_wait *h, uint32_t n, uint32_t i)
+{
+	for (;;) {
+		uint32_t least = i;
+
+		for (uint32_t c = 2 * i + 1; c <= 2 * i + 2 && c < n; c++)
+			if (worse(&h[c], &h[least]))
+				least = c;
+		if (least == i)
+			return;
+		swap(&h[i], &h[least]);
+		i = least;
+	}
+}
+
+static uint32_t keep(struct ty_wait *h, uint32_t have, uint32_t n, const struct ty_wait *w)
+{
+	if (have < n) {
+		uint32_t i = have++;
+
+		h[i] = *w;
+		for (; i && worse(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
+			swap(&h[i], &h[(i - 1) / 2]);
+	} else if (worse(&h[0], w)) {
+		h[0] = *w;
+		sift(h, n, 0);
+	}
+	return have;
+}
+
+static bool wanted(const struct ty_window *w, const struct ty_thread *t, const struct ty_span *s)
+{
+	if (t->kernel && s->state == TY_ST_SLEEPING)
+		return false;
+	if (!t->traced && s->flags & TY_SF_BEFORE && s->flags & TY_SF_OPEN)
+		return false;
+	return s->state != TY_ST_RUNNABLE || s->cpu == TY_NONE || ty_window_cpu(w, s->cpu);
+}
+
+static void explain(const struct ty_model *m, struct ty_wait *out)
+{
+	struct ty_span s = ty_model_span(m, out->span);
+
+	out->syscall = s.syscall == TY_NONE ? -1 : (int32_t)s.syscall;
+	out->waker = out->ran = -1;
+	if (s.edge != TY_NONE) {
+		struct ty_edge e = ty_model_edge(m, s.edge);
+
+		out->woken = true;
+		out->waker = e.waker == TY_NONE ? -1 : (int32_t)e.waker;
+		out->waker_context = e.context;
+	}
+	if (s.state == TY_ST_RUNNABLE && s.cpu != TY_NONE) {
+		struct ty_cell c;
+
+		ty_model_cells(m, (struct ty_track){TY_TRACK_CPU, s.cpu}, out->start_ns,
+			       out->start_ns + out->duration_ns, 1, &c);
+		if (c.longest != TY_NONE) {
+			uint32_t who = ty_model_cpu_span(m, s.cpu, c.longest).thread;
+
+			if (who != TY_NONE && who != out->thread)
+				out->ran = (int32_t)who;
+		}
+	}
+}
+
+uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
+		    struct ty_wait *out, uint32_t n)
+{
+	uint32_t threads = ty_model_summary(m)->threads, have = 0;
+
+	for (uint32_t i = 0; n && i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t k, to = t->spans_first + t->spans_n;
+
+		if (!t->spans_n || t->end_ns <= w->from_ns || t->start_ns >= w->to_ns ||
+		    !ty_window_thread(w, m, i))
+			continue;
+		for (k = ty_model_span_find(m, i, w->from_ns); k < to; k++) {
+			struct ty_span s = ty_model_span_brief(m, i, k);
+			uint64_t a = s.start_ns, b = s.end_ns;
+			struct ty_wait e;
+
+			if (a >= w->to_ns)
+				break;
+			if (!(kinds & 1u << s.state) || !ty_window_clip(w, &a, &b) ||
+			    !wanted(w, t, &s))
+				continue;
+			e = (struct ty_wait){.span = k,
+					     .thread = i,
+					     .start_ns = a,
+					     .duration_ns = b - a,
+					     .state = s.state,
+					     .flags = s.flags};
+			have = keep(out, have, n, &e);
+		}
+	}
+	/* Heap sort: the worst goes to the end. */
+	for (uint32_t k = have; k > 1; k--) {
+		swap(&out[0], &out[k - 1]);
+		sift(out, k - 1, 0);
+	}
+	for (uint32_t k = 0; k < have; k++)
+		explain(m, &out[k]);
+	return have;
+}

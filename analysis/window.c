@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Windows: what is asked about. */
+#include "window.h"
+
+#include <fnmatch.h>
+
+struct ty_window ty_window_all(const struct ty_model *m)
+{
+	const struct ty_summary *s = ty_model_summary(m);
+
+	return (struct ty_window){.from_ns = s->start_ns, .to_ns = s->end_ns};
+}
+
+static bool tid_chosen(const struct ty_window *w, const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	for (uint32_t i = 0; i < w->tids_n; i++)
+		/* Also under the tid it had before an exec. */
+		if (w->tids[i] == t->tid ||
+		    ty_model_thread_find(m, w->tids[i], t->start_ns) == thread)
+			return true;
+	return !w->tids_n;
+}
+
+bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_name_at *name;
+	uint32_t n;
+
+	if (w->traced_only && !ty_model_thread(m, thread)->traced)
+		return false;
+	if (!tid_chosen(w, m, thread))
+		return false;
+	if (!w->comms_n)
+		return true;
+	name = ty_model_names(m, thread, &n);
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < w->comms_n; i++)
+			if (!fnmatch(w->comms[i], ty_model_str(m, name[k].str), 0))
+				return true;
+	return false;
+}
+
+bool ty_window_cpu(const struct ty_window *w, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < w->cpus_n; i++)
+		if (w->cpus[i] == cpu)
+			return true;
+	return !w->cpus_n;
+}
+
+bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns)
+{
+	if (*start_ns < w->from_ns)
+		*start_ns = w->from_ns;
+	if (*end_ns > w->to_ns)
+		*end_ns = w->to_ns;
+	return *start_ns < *end_ns;
+}
