@@ -14,6 +14,8 @@ enum ty_section {
 	 * (shell-quoted), command_tid, pid (repeated), recorder_tid, cwd, start_realtime_ns, event
 	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a space),
 	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events),
+	 * idle_switch_untested (repeated: CPU that was too busy to tell), idle_switch_seen
+	 * (repeated: told later that it does; lines at the end add to those of the start),
 	 * buffer_bytes.
 	 */
 	TY_SEC_MACHINE = 1,

@@ -48,7 +48,7 @@ enum {
 	SLOTS_MIN = 4,
 	SLOTS_MAX = 32,
 	FLUSH_MS = 1000,
-	WAKE_PERCENT = 50,
+	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 	CPUS_MAX = 4096
 };
 

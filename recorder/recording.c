@@ -303,6 +303,32 @@ static int set_pids(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* A CPU that was busy at the start may be idle now: what the start could not tell. */
+static int put_machine_late(struct recording *r, struct ty_err *err)
+{
+	enum ty_idle_verdict before[TY_IDLE_CPUS_MAX];
+	struct ty_buf b;
+	bool open = false;
+	int e = 0;
+
+	memcpy(before, r->test.verdict, sizeof(before));
+	for (unsigned i = 0; i < r->test.n; i++)
+		open |= before[i] == TY_IDLE_UNTESTED;
+	if (!open || ty_idle_switch_test(r->root, r->cpus, r->test.n, r->test.verdict, NULL))
+		return 0;
+	ty_buf_init(&b, TEXT_LIMIT);
+	for (unsigned i = 0; i < r->test.n; i++)
+		if (before[i] == TY_IDLE_UNTESTED && r->test.verdict[i] != TY_IDLE_UNTESTED)
+			ty_fact_u64(&b,
+				    r->test.verdict[i] == TY_IDLE_MISSING ? "no_idle_switch"
+									  : "idle_switch_seen",
+				    r->cpus[i]);
+	if (b.len)
+		e = ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
 static int put_machine(struct recording *r, struct ty_err *err)
 {
 	char text[300];
@@ -633,6 +659,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		e = e ? e : x;
 	}
 	self_test_wait(r);
+	if (recorded && !e)
+		e = put_machine_late(r, err);
 	for (unsigned i = 0; i < r->insts_n; i++)
 		ty_instance_remove(&r->inst[i]);
 	return e;

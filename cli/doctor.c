@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tarry doctor: what this machine can capture, and the exact fix for what it can't. Every line is
+ * tried out or read from the kernel, none is concluded from a version number. Exit status 0 when
+ * the defaults of `tarry record` work here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "evset.h"
+#include "idle_switch.h"
+#include "machine_facts.h"
+#include "reader.h"
+#include "tracefs.h"
+#include "units.h"
+
+static const char help[] = "usage: tarry doctor\n"
+			   "\n"
+			   "Say what this machine can capture, and the exact fix for what it "
+			   "can't. Changes nothing (but\n"
+			   "mounts tracefs when it is mounted nowhere). Exit status 0 when the "
+			   "defaults of `tarry record`\n"
+			   "work here, 1 when they don't.\n";
+
+/* ok: works; note: works, but know this; no: not here; FAIL: record will not work. */
+static void say(const char *mark, const char *what, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(const char *mark, const char *what, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%-5s %-22s ", mark, what);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static bool read_text(const char *path, char *out, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	bool ok = f && fgets(out, (int)size, f);
+
+	if (f)
+		fclose(f);
+	if (ok)
+		out[strcspn(out, "\n")] = 0;
+	return ok;
+}
+
+static void check_idle(const char *root)
+{
+	enum ty_idle_verdict v[TY_IDLE_CPUS_MAX] = {TY_IDLE_UNTESTED};
+	unsigned cpus[TY_IDLE_CPUS_MAX], n, bad = 0, open = 0;
+	struct ty_err err = {0};
+	char list[2][512] = {"", ""};
+
+	n = ty_cpu_list("/sys/devices/system/cpu/online", cpus, TY_IDLE_CPUS_MAX);
+	if (ty_idle_switch_test(root, cpus, n, v, &err)) {
+		say("note", "switches from idle", "not tested: %s", err.msg);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		char *l = list[v[i] == TY_IDLE_MISSING];
+		size_t len = strlen(l);
+
+		if (v[i] == TY_IDLE_DELIVERED)
+			continue;
+		snprintf(l + len, sizeof(list[0]) - len, " %u", cpus[i]);
+		bad += v[i] == TY_IDLE_MISSING;
+		open += v[i] == TY_IDLE_UNTESTED;
+	}
+	if (bad)
+		say("note", "switches from idle",
+		    "not delivered by CPU%s (a fault of this virtual machine; no fix from inside): "
+		    "a "
+		    "thread's start there is inferred from its next event and marked so",
+		    list[1]);
+	if (open)
+		say("note", "switches from idle",
+		    "not known of CPU%s: never idle during the test; run doctor again when it is",
+		    list[0]);
+	if (!bad && !open)
+		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
+}
+
+static bool check_events(const char *root)
+{
+	struct ty_evset set;
+	struct ty_err err = {0};
+	struct ty_instance inst;
+	bool good = true;
+	int r = ty_evset_build(&set, root, true, true, NULL, 0, &err);
+
+	r = r ? r : ty_instance_create(&inst, root, "doctor", "perf", 64 << 10, &err);
+	if (r) {
+		say("FAIL", "trace instance", "%s", err.msg);
+		ty_evset_fini(&set);
+		return false;
+	}
+	say("ok", "trace instance", "can be made, with the perf clock");
+	r = ty_evset_enable(&set, &inst, false, true, &err);
+	if (r)
+		say("FAIL", "events", "%s", err.msg);
+	else
+		say("ok", "events", "%zu default events can be enabled", set.items.n);
+	for (size_t i = 0; i < set.skipped.n; i++)
+		say("no", "event", "%s: not recorded", set.skipped.v[i]);
+	good = !r && ty_evset_has_syscalls(&set);
+	if (!r && !good)
+		say("FAIL", "system calls",
+		    "raw_syscalls:sys_enter and sys_exit are not there: the kernel needs "
+		    "CONFIG_FTRACE_SYSCALLS");
+	if (!ty_tracefs_exists(inst.dir, "options/event-fork"))
+		say("note", "later children",
+		    "this kernel has no option event-fork: with -p or a command, children's system "
+		    "calls are missed; use -a");
+	ty_instance_remove(&inst);
+	ty_evset_fini(&set);
+	return good;
+}
+
+static void *try_priority(void *arg)
+{
+	const struct sched_param none = {0};
+	int *r = arg;
+
+	r[0] = setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20) ? errno : 0;
+	r[1] = sched_setscheduler(0, SCHED_IDLE, &none) ? errno : 0;
+	return NULL;
+}
+
+/* On a thread of its own, so that doctor's priority stays as it is. */
+static void check_priority(void)
+{
+	int r[2] = {0, 0};
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, try_priority, r))
+		return;
+	pthread_join(t, NULL);
+	if (r[0])
+		say("note", "reader priority",
+		    "nice -20: %s; on busy CPUs more may be lost (needs CAP_SYS_NICE)",
+		    strerror(r[0]));
+	else
+		say("ok", "reader priority", "nice -20 is permitted");
+	if (r[1])
+		say("note", "compressor priority",
+		    "SCHED_IDLE: %s; compression competes with the traced work (needs "
+		    "CAP_SYS_NICE)",
+		    strerror(r[1]));
+	else
+		say("ok", "compressor priority", "SCHED_IDLE is permitted");
+}
+
+static void check_space(void)
+{
+	char bytes[TY_DURATION_MAX];
+	struct statvfs s;
+	uint64_t left;
+
+	if (statvfs(".", &s))
+		return;
+	left = (uint64_t)s.f_bavail * s.f_frsize;
+	ty_fmt_bytes(left, bytes);
+	if (access(".", W_OK))
+		say("note", "output",
+		    "this directory is not writable (%s): name a file elsewhere with -o",
+		    strerror(errno));
+	else if (left < 1ull << 30)
+		say("note", "output", "%s are free in this directory; -o can name another", bytes);
+	else
+		say("ok", "output", "%s are free in this directory", bytes);
+}
+
+static void check_hardware(void)
+{
+	bool x86 = ty_file_has("/proc/cpuinfo", "GenuineIntel") ||
+		   ty_file_has("/proc/cpuinfo", "AuthenticAMD"),
+	     intel = ty_file_has("/proc/cpuinfo", "GenuineIntel"),
+	     vm = ty_file_has("/proc/cpuinfo", " hypervisor");
+
+	if (!access("/sys/bus/event_source/devices/intel_pt", F_OK))
+		say("ok", "Intel PT", "the kernel offers intel_pt");
+	else if (!intel)
+		say("no", "Intel PT", "the CPU is not Intel's");
+	else if (vm)
+		say("no", "Intel PT",
+		    "hidden by the hypervisor: use a bare-metal machine, or KVM with "
+		    "kvm_intel.pt_mode=1");
+	else
+		say("no", "Intel PT",
+		    "the kernel offers no intel_pt: the CPU lacks it, or the kernel needs "
+		    "CONFIG_PERF_EVENTS_INTEL_PT (modprobe intel_pt)");
+	if (!access("/sys/bus/event_source/devices/arm_spe_0", F_OK))
+		say("ok", "Arm SPE", "the kernel offers arm_spe_0");
+	else if (x86)
+		say("no", "Arm SPE", "the CPU is not Arm's");
+	else
+		say("no", "Arm SPE",
+		    "the kernel offers no arm_spe_0: the CPU lacks it, the hypervisor hides it, or "
+		    "kpti is on (boot with kpti=off, then modprobe arm_spe_pmu)");
+}
+
+static void check_perf_and_bpf(void)
+{
+	char text[64];
+	bool btf = !access("/sys/kernel/btf/vmlinux", R_OK);
+
+	if (read_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)))
+		say(geteuid() && atoi(text) > -1 ? "note" : "ok", "perf events",
+		    "perf_event_paranoid is %s%s", text,
+		    geteuid() && atoi(text) > -1
+			    ? ": sysctl kernel.perf_event_paranoid=-1, or run as root"
+			    : "");
+	else
+		say("no", "perf events", "the kernel has none (CONFIG_PERF_EVENTS)");
+	if (syscall(SYS_bpf, -1, NULL, 0) < 0 && errno == ENOSYS)
+		say("no", "BPF", "the kernel has none (CONFIG_BPF_SYSCALL)");
+	else
+		say(btf ? "ok" : "no", "BPF",
+		    btf ? "the system call and type information (BTF) are there"
+			: "no type information in /sys/kernel/btf/vmlinux: the kernel needs "
+			  "CONFIG_DEBUG_INFO_BTF");
+}
+
+static int doctor(void)
+{
+	char root[TY_TRACEFS_PATH], text[512];
+	struct ty_err err = {0};
+	bool good = true;
+	unsigned swept;
+
+	ty_cpu_model(text, sizeof(text));
+	say("", "machine", "%s, %s", text[0] ? text : "CPU of unknown model",
+	    ty_file_has("/proc/cpuinfo", " hypervisor") ? "virtual" : "no hypervisor reported");
+	if (geteuid())
+		say("note", "user", "not root: recording needs root (sudo tarry ...)");
+	else
+		say("ok", "user", "root");
+	if (ty_tracefs_find(root, true, &err)) {
+		say("FAIL", "tracefs", "%s", err.msg);
+		good = false;
+	} else {
+		say("ok", "tracefs", "%s", root);
+		swept = ty_instance_sweep(root);
+		if (swept)
+			say("note", "left-overs", "removed %u trace instance%s of dead recorders",
+			    swept, swept == 1 ? "" : "s");
+		good = check_events(root);
+		if (good)
+			check_idle(root);
+	}
+	if (readlink("/proc/self/ns/pid", text, sizeof(text) - 1) > 0 &&
+	    strncmp(text, "pid:[4026531836]", 16))
+		say("note", "process numbers",
+		    "this is a container with its own: only -a works; run outside, or with "
+		    "--pid=host");
+	check_priority();
+	check_space();
+	check_perf_and_bpf();
+	check_hardware();
+	puts(good ? "\ntarry record works here." : "\ntarry record does not work here: see FAIL.");
+	return good ? TY_EXIT_GOOD : TY_EXIT_FAILED;
+}
+
+int ty_cmd_doctor(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
+	int c;
+
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return TY_EXIT_GOOD;
+		}
+		fprintf(stderr, "`tarry doctor --help` tells more\n");
+		return TY_EXIT_USAGE;
+	}
+	if (optind < argc)
+		return ty_cli_usage("doctor", "'%s' is too much: doctor takes no arguments",
+				    argv[optind]);
+	return doctor();
+}
