@@ -50,10 +50,27 @@ static const char *since_start(const struct ty_timeline *t, uint64_t ns, char ou
 	return ty_fmt_time(ns > start ? ns - start : 0, cell < 1000 ? 1 : 1000, out);
 }
 
-static void add_flags(char *line, uint8_t flags, uint8_t state)
+/* Were events lost in [from, to), on that CPU (TY_NONE: any)? Else one was never delivered. */
+static bool gap_in(const struct ty_timeline *t, uint64_t from, uint64_t to, uint32_t cpu)
 {
+	uint32_t n;
+	const struct ty_gap_span *g = ty_model_gaps(t->m, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (g[i].from_ns <= to && g[i].to_ns >= from && (cpu == TY_NONE || g[i].cpu == cpu))
+			return true;
+	return false;
+}
+
+static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
+		      uint32_t cpu)
+{
+	uint8_t flags = s->flags, state = s->state;
+
 	if (flags & TY_SF_LOST)
-		add(line, "; events were lost here");
+		add(line, gap_in(t, s->start_ns, s->end_ns, cpu)
+				  ? "; events were lost here"
+				  : "; an event is missing here (never delivered)");
 	if (flags & TY_SF_BEFORE)
 		add(line, "; began before the recording");
 	if (flags & TY_SF_OPEN)
@@ -152,6 +169,26 @@ static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint
 		add(line, "; then runnable for %s", ty_fmt_length(s.end_ns - s.start_ns, len));
 }
 
+/* Who had the CPU that a runnable thread waited for, most of the time. */
+static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span *s)
+{
+	struct ty_track track = {.kind = TY_TRACK_CPU, .id = s->cpu};
+	struct ty_span most;
+	struct ty_cell c;
+	char who[TY_WHO_MAX];
+
+	if (s->cpu == TY_NONE || s->cpu >= ty_model_summary(t->m)->cpus || s->end_ns <= s->start_ns)
+		return;
+	add(line, "; waited for CPU %u", s->cpu);
+	ty_model_cells(t->m, track, s->start_ns, s->end_ns, 1, &c);
+	if (c.longest == TY_NONE)
+		return;
+	most = ty_model_cpu_span(t->m, s->cpu, c.longest);
+	if (most.thread != TY_NONE)
+		add(line, ", where %s ran longest",
+		    ty_timeline_who(t, most.thread, most.start_ns, who));
+}
+
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
@@ -162,7 +199,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		add(line, " on CPU %u", s.cpu);
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    since_start(t, s.start_ns, at));
-	add_flags(line, s.flags, s.state);
+	add_flags(t, line, &s, TY_NONE);
 	if (s.syscall != TY_NONE)
 		syscall_line(t, next(l), s.syscall);
 	if (s.state == TY_ST_RUNNABLE) {
@@ -175,8 +212,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		} else {
 			add(line, "its wakeup was not recorded");
 		}
-		if (s.cpu != TY_NONE)
-			add(line, "; waited for CPU %u", s.cpu);
+		add_who_ran(t, line, &s);
 	} else if (s.state == TY_ST_SLEEPING || s.state == TY_ST_BLOCKED ||
 		   s.state == TY_ST_STOPPED) {
 		line = next(l);
@@ -229,7 +265,7 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    since_start(t, s.start_ns, at));
-	add_flags(line, s.flags, s.state);
+	add_flags(t, line, &s, cpu);
 	if (s.syscall != TY_NONE)
 		syscall_line(t, next(l), s.syscall);
 }

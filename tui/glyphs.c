@@ -82,8 +82,7 @@ static bool hides_wait(const struct ty_model *m, struct ty_track t, const struct
 		       uint64_t width)
 {
 	if (t.kind == TY_TRACK_SYSCALLS || c->spans <= 2 || c->longest_whole == TY_NONE ||
-	    c->longest_whole == c->longest || c->longest_ns / OWN_CELL >= width ||
-	    c->longest_ns / OUTLIER < width / c->spans)
+	    c->longest_ns / OWN_CELL >= width || c->longest_ns / OUTLIER < width / c->spans)
 		return false;
 	return is_wait(ty_track_span(m, t, c->longest_whole).state);
 }

@@ -77,7 +77,7 @@ static void signs(struct page *pg)
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++)
 		sign(pg, ty_glyph_state(p, states[i].s), 6, states[i].what);
 	sign(pg, (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)}, 1,
-	     "events were lost here");
+	     "events are missing here: lost, or never delivered");
 	if (p->utf8) {
 		sign(pg, ty_glyph_bar(p, 3, TY_C_RUNNING), 6,
 		     "many spans in a cell: the height is the share of running time");

@@ -60,7 +60,8 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
 		ty_fmt_time(t, step, text);
 		n = (int)strlen(text);
-		if (c + 1 >= label_end && c + 1 + n < w)
+		/* A label is whole or not there: not cut by the edge, nor by the cursor's mark. */
+		if (c + 1 >= label_end && c + 1 + n < w && (cursor < c || cursor > c + n))
 			label_end = c + 2 +
 				    ty_grid_text(g, x + c + 1, y, n, text,
 						 ty_palette_role(p, TY_ROLE_TEXT));

@@ -114,7 +114,10 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	}
 	x += call_w;
 	if (at_w) {
-		if (f->waker_context)
+		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
+			snprintf(text, sizeof(text), "behind %s",
+				 ty_timeline_who(t, (uint32_t)f->ran, end, who));
+		else if (f->waker_context)
 			snprintf(text, sizeof(text), "%s",
 				 f->waker_context & TY_EVF_HARDIRQ   ? "by interrupt"
 				 : f->waker_context & TY_EVF_SOFTIRQ ? "by softirq"
@@ -129,7 +132,8 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 							      : "by ?");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
 		ty_fmt_time(f->start_ns - t->vp.start_ns, 1000000, text);
-		ty_grid_text(g, g->w - 1 - (int)strlen(text), y, at_w, text, dim);
+		x += flex + at_w < g->w - 1 - x ? flex + at_w : g->w - 1 - x;
+		ty_grid_text(g, x - (int)strlen(text), y, at_w, text, dim);
 	}
 	if (chosen) {
 		st = ty_palette_role(p, TY_ROLE_SELECT);
@@ -304,7 +308,7 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	draw_top(t, g, p);
 	if (t->lay.minimap_y >= 0) {
-		ty_grid_elide(g, p, 1, t->lay.minimap_y, t->lay.label_w - 2, "waits, all",
+		ty_grid_elide(g, p, 1, t->lay.minimap_y, t->lay.label_w - 2, "overview",
 			      ty_palette_role(p, TY_ROLE_DIM));
 		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
 				&t->findings);

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The timeline on a small made-up recording: golden frames (tests/golden, made again with
+ * GOLDEN_UPDATE=1), every action, mouse, jumps, and long random walks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app.h"
+#include "build.h"
+#include "help.h"
+#include "timeline_priv.h"
+
+#define MS    1000000ull
+#define START 1000000000000ull
+
+enum { WEB = 100, BACKUP = 101, LOGGER = 102, KWORKER = 7 };
+enum {
+	NR_WRITE = 1,
+	NR_CLONE = 56,
+	NR_FLOCK = 73,
+	NR_FSYNC = 74,
+	NR_FUTEX = 202,
+	NR_NANOSLEEP = 230
+};
+
+static struct ty_builder *builder;
+static const char *name_of(int tid)
+{
+	switch (tid) {
+	case WEB: return "webserver";
+	case BACKUP: return "backup";
+	case LOGGER: return "log\xff\xe6\xbc\xa2\xe5\xad\x97";
+	case KWORKER: return "kworker/1:0";
+	case 0: return "swapper";
+	default: return "busy";
+	}
+}
+
+static void feed(struct ty_event ev, uint64_t us, uint32_t cpu, int tid, int kind)
+{
+	struct ty_err err = {0};
+	static ty_loc loc;
+
+	ev.ts_ns = START + us * 1000;
+	ev.cpu = cpu;
+	ev.tid = tid;
+	ev.kind = (uint8_t)kind;
+	ev.id = (uint16_t)kind;
+	ev.loc = ++loc;
+	assert_int_equal(ty_builder_feed(builder, &ev, &err), 0);
+}
+
+static void sw(uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
+{
+	struct ty_event ev = {0};
+
+	ev.u.sw.prev_tid = prev;
+	ev.u.sw.next_tid = next;
+	ev.u.sw.prev_state = state;
+	ev.u.sw.prev_prio = ev.u.sw.next_prio = 120;
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "%s", name_of(prev));
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "%s", name_of(next));
+	feed(ev, us, cpu, prev, TY_EV_SWITCH);
+}
+
+static void wake(uint64_t us, uint32_t cpu, int by, uint8_t flags, int tid, int target_cpu)
+{
+	struct ty_event ev = {.flags = flags};
+
+	ev.u.wake.tid = tid;
+	ev.u.wake.prio = 120;
+	ev.u.wake.target_cpu = target_cpu;
+	snprintf(ev.u.wake.comm, sizeof(ev.u.wake.comm), "%s", name_of(tid));
+	feed(ev, us, cpu, by, TY_EV_WAKING);
+}
+
+static void enter(uint64_t us, uint32_t cpu, int tid, int nr)
+{
+	struct ty_event ev = {0};
+
+	ev.u.enter.nr = nr;
+	feed(ev, us, cpu, tid, TY_EV_SYS_ENTER);
+}
+
+static void leave(uint64_t us, uint32_t cpu, int tid, int nr)
+{
+	struct ty_event ev = {0};
+
+	ev.u.exit.nr = nr;
+	ev.u.exit.ret = nr == NR_CLONE ? BACKUP : 0;
+	feed(ev, us, cpu, tid, TY_EV_SYS_EXIT);
+}
+
+static void born(uint64_t us, uint32_t cpu, int by, int tid, uint64_t clone_flags)
+{
+	struct ty_event ev = {0};
+
+	ev.u.newtask.tid = tid;
+	ev.u.newtask.clone_flags = clone_flags;
+	snprintf(ev.u.newtask.comm, sizeof(ev.u.newtask.comm), "%s", name_of(tid));
+	feed(ev, us, cpu, by, TY_EV_NEWTASK);
+	memset(&ev, 0, sizeof(ev));
+	ev.u.fork.parent_tid = by;
+	ev.u.fork.child_tid = tid;
+	snprintf(ev.u.fork.parent_comm, sizeof(ev.u.fork.parent_comm), "%s", name_of(by));
+	snprintf(ev.u.fork.child_comm, sizeof(ev.u.fork.child_comm), "%s", name_of(tid));
+	feed(ev, us, cpu, by, TY_EV_FORK);
+}
+
+/* A timer wakes the web server, which answers a request and sleeps again. */
+static void request(uint64_t ms)
+{
+	uint64_t t = ms * 1000;
+
+	wake(t, 0, 0, TY_EVF_HARDIRQ, WEB, 0);
+	sw(t + 30, 0, 0, 0, WEB);
+	leave(t + 40, 0, WEB, NR_NANOSLEEP);
+	enter(t + 50, 0, WEB, NR_FLOCK);
+	leave(t + 60, 0, WEB, NR_FLOCK);
+	enter(t + 5000, 0, WEB, NR_WRITE);
+	leave(t + 12000, 0, WEB, NR_WRITE);
+	enter(t + 15000, 0, WEB, NR_NANOSLEEP);
+	sw(t + 15010, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
+}
+
+/* The story of the demo: a request hangs for 3 s behind another process's lock. */
+static struct ty_model *stall_model(void)
+{
+	static const char threads[] = "taken 999999000000 999999900000\n"
+				      "100\t100\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\twebserver\n";
+	struct ty_build_facts facts = {
+		.cpus = 2, .long_size = 8, .arch = "x86_64", .threads = threads};
+	struct ty_event ev = {0};
+	struct ty_model *m;
+	struct ty_err err = {0};
+	int64_t ms;
+
+	builder = ty_builder_new(&facts);
+	assert_non_null(builder);
+	ev.u.print.text = "tarry_clock realtime_ns=1700000000000000000 monotonic_ns=5 "
+			  "boottime_ns=5 tsc=5";
+	feed(ev, 0, 0, WEB, TY_EV_PRINT);
+	sw(1, 1, 0, 0, KWORKER);
+	sw(2, 1, KWORKER, TY_TASK_INTERRUPTIBLE, 0);
+	enter(100, 0, WEB, NR_CLONE);
+	born(200, 0, WEB, BACKUP, 0);
+	wake(210, 0, WEB, 0, BACKUP, 1);
+	leave(220, 0, WEB, NR_CLONE);
+	sw(250, 1, 0, 0, BACKUP);
+	enter(260, 1, BACKUP, NR_NANOSLEEP);
+	sw(270, 1, BACKUP, TY_TASK_INTERRUPTIBLE, 0);
+	enter(300, 0, WEB, NR_CLONE);
+	born(310, 0, WEB, LOGGER, 0x10000 | 0x100);
+	wake(320, 0, WEB, 0, LOGGER, 1);
+	leave(330, 0, WEB, NR_CLONE);
+	sw(350, 1, 0, 0, LOGGER);
+	enter(360, 1, LOGGER, NR_FUTEX);
+	sw(370, 1, LOGGER, TY_TASK_INTERRUPTIBLE, 0);
+	enter(400, 0, WEB, NR_NANOSLEEP);
+	sw(410, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
+	for (ms = 50; ms < 500; ms += 50)
+		request((uint64_t)ms);
+	/* backup takes the lock, writes, and is off the CPU in fsync */
+	wake(500000, 1, 0, TY_EVF_HARDIRQ, BACKUP, 1);
+	sw(500030, 1, 0, 0, BACKUP);
+	leave(500040, 1, BACKUP, NR_NANOSLEEP);
+	enter(500050, 1, BACKUP, NR_FLOCK);
+	leave(500060, 1, BACKUP, NR_FLOCK);
+	enter(501000, 1, BACKUP, NR_WRITE);
+	/* web runs into it */
+	wake(510000, 0, 0, TY_EVF_HARDIRQ, WEB, 0);
+	sw(510030, 0, 0, 0, WEB);
+	leave(510040, 0, WEB, NR_NANOSLEEP);
+	enter(510050, 0, WEB, NR_FLOCK);
+	sw(510070, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
+	leave(900000, 1, BACKUP, NR_WRITE);
+	enter(900010, 1, BACKUP, NR_FSYNC);
+	sw(900020, 1, BACKUP, TY_TASK_UNINTERRUPTIBLE, 0);
+	wake(1700000, 1, 0, TY_EVF_SOFTIRQ, BACKUP, 1);
+	sw(1700020, 1, 0, 0, BACKUP);
+	leave(1700030, 1, BACKUP, NR_FSYNC);
+	/* a kernel thread takes the CPU away for 300 ms */
+	wake(1900000, 1, BACKUP, 0, KWORKER, 1);
+	sw(2000000, 1, BACKUP, 0x100, KWORKER);
+	sw(2300000, 1, KWORKER, TY_TASK_INTERRUPTIBLE, BACKUP);
+	enter(2300010, 1, BACKUP, NR_NANOSLEEP);
+	sw(2300020, 1, BACKUP, TY_TASK_INTERRUPTIBLE, 0);
+	wake(3510000, 1, 0, TY_EVF_HARDIRQ, BACKUP, 1);
+	sw(3510020, 1, 0, 0, BACKUP);
+	leave(3510030, 1, BACKUP, NR_NANOSLEEP);
+	enter(3510040, 1, BACKUP, NR_FLOCK);
+	wake(3510050, 1, BACKUP, 0, WEB, 0);
+	leave(3510060, 1, BACKUP, NR_FLOCK);
+	sw(3510090, 0, 0, 0, WEB);
+	leave(3510100, 0, WEB, NR_FLOCK);
+	enter(3511000, 0, WEB, NR_NANOSLEEP);
+	sw(3511010, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
+	memset(&ev, 0, sizeof(ev));
+	for (ms = 3550; ms < 3700; ms += 50)
+		request((uint64_t)ms);
+	ev.u.gap.from_ns = START + 3700 * MS;
+	ev.u.gap.count = 123;
+	feed(ev, 3800000, 1, 0, TY_EV_GAP);
+	enter(3810000, 1, BACKUP, NR_WRITE);
+	leave(3811000, 1, BACKUP, NR_WRITE);
+	for (ms = 3850; ms < 4000; ms += 50)
+		request((uint64_t)ms);
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	return m;
+}
+
+static const char *args(void *ctx, uint32_t syscall, char *buf, size_t n)
+{
+	snprintf(buf, n, "3, LOCK_EX");
+	return buf;
+}
+
+static struct ty_view_input input_of(const struct ty_model *m)
+{
+	return (struct ty_view_input){.model = m,
+				      .path = "some/where/demo.dat",
+				      .window = ty_window_all(m),
+				      .arch = ty_sysarch_find("x86_64"),
+				      .syscall_args = args,
+				      .recorder_cpu_ns = 12 * MS};
+}
+
+static const struct ty_palette utf8 = {.mode = TY_COLOR_NONE, .utf8 = true};
+static const struct ty_palette ascii = {.mode = TY_COLOR_NONE};
+
+static char *frame(struct ty_timeline *t, const struct ty_palette *p, int w, int h)
+{
+	static struct ty_buf b;
+	struct ty_grid g;
+
+	ty_buf_fini(&b);
+	ty_buf_init(&b, 1 << 24);
+	assert_int_equal(ty_grid_init(&g, w, h), 0);
+	ty_timeline_ops.draw(t, &g, p);
+	assert_int_equal(ty_grid_dump(&g, p, &b), 0);
+	ty_grid_fini(&g);
+	return b.p;
+}
+
+static void golden(const char *name, const char *got)
+{
+	char path[256], *want;
+	size_t n = 0, cap = 1 << 20;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "tests/golden/%s.txt", name);
+	if (getenv("GOLDEN_UPDATE")) {
+		f = fopen(path, "w");
+		assert_non_null(f);
+		fputs(got, f);
+		fclose(f);
+		return;
+	}
+	f = fopen(path, "r");
+	if (!f)
+		fail_msg("%s is missing: run from the project's root, or with GOLDEN_UPDATE=1",
+			 path);
+	want = malloc(cap);
+	assert_non_null(want);
+	n = fread(want, 1, cap - 1, f);
+	want[n] = 0;
+	fclose(f);
+	if (strcmp(want, got))
+		fail_msg("%s differs; this was drawn:\n%s", path, got);
+	free(want);
+}
+
+static struct ty_timeline *open_view(const struct ty_view_input *in)
+{
+	struct ty_timeline *t;
+	struct ty_err err = {0};
+
+	if (ty_timeline_new(in, &t, &err))
+		fail_msg("%s", err.msg);
+	return t;
+}
+
+static void frames_are_as_they_were(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+
+	golden("start-80x24", frame(t, &utf8, 80, 24));
+	golden("start-80x24-ascii", frame(t, &ascii, 80, 24));
+	golden("start-200x60", frame(t, &utf8, 200, 60));
+	golden("start-40x10", frame(t, &utf8, 40, 10));
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	ty_timeline_ops.act(t, TY_ACT_UNDO);
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	ty_timeline_free(t);
+	in.at_finding = 2;
+	t = open_view(&in);
+	golden("finding-80x24", frame(t, &utf8, 80, 24));
+	golden("finding-80x24-ascii", frame(t, &ascii, 80, 24));
+	golden("finding-200x60-ascii", frame(t, &ascii, 200, 60));
+	ty_timeline_ops.act(t, TY_ACT_FOCUS);
+	golden("list-40x10", frame(t, &utf8, 40, 10));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void a_jump_shows_call_and_waker(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	const char *s;
+
+	for (uint32_t i = 0; i < t->findings.n; i++) {
+		const struct ty_wait *f = &t->findings.v[i];
+
+		ty_timeline_ops.act(t, TY_ACT_NEXT);
+		assert_int_equal(t->finding, i);
+		s = frame(t, &utf8, 80, 24);
+		assert_true(t->vp.from_ns <= f->start_ns);
+		assert_true(t->vp.to_ns >= f->start_ns + f->duration_ns);
+		assert_int_equal(t->tracks.rows.v[t->row].id, f->thread);
+		assert_true(t->row >= t->top && t->row < t->top + (uint32_t)t->lay.rows_h);
+		if (ty_model_thread(m, f->thread)->tid == WEB && f->duration_ns > 2900 * MS) {
+			assert_non_null(strstr(s, "webserver/100 sleeping for 2.999"));
+			assert_non_null(strstr(s, "in flock(3, LOCK_EX) = 0"));
+			assert_non_null(strstr(s, "ended by backup/101 on CPU 1 (in flock)"));
+			ty_model_free(m);
+			ty_timeline_free(t);
+			return;
+		}
+	}
+	fail_msg("the stall is not in the list");
+}
+
+static void every_action_is_handled(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_help help = {0};
+	struct ty_grid g;
+
+	for (int a = 1; a < TY_ACT_COUNT; a++) {
+		struct ty_timeline *t = open_view(&in);
+		enum ty_view_result r = ty_timeline_ops.act(t, (enum ty_action)a);
+
+		assert_int_equal(r, a == TY_ACT_HELP	 ? TY_VIEW_HELP
+				    : a == TY_ACT_QUIT	 ? TY_VIEW_QUIT
+				    : a == TY_ACT_REDRAW ? TY_VIEW_REDRAW
+							 : TY_VIEW_CHANGED);
+		ty_timeline_free(t);
+	}
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_help_ops.draw(&help, &g, &utf8);
+	assert_int_equal(ty_help_ops.act(&help, TY_ACT_PAGE_DOWN), TY_VIEW_CHANGED);
+	assert_true(help.top > 0);
+	assert_int_equal(ty_help_ops.act(&help, TY_ACT_BACK), TY_VIEW_CLOSE);
+	ty_grid_fini(&g);
+	ty_model_free(m);
+}
+
+static void the_mouse_points(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	struct ty_mouse ev = {.what = TY_MOUSE_WHEEL_UP};
+	uint64_t at, length = t->vp.to_ns - t->vp.from_ns;
+
+	frame(t, &utf8, 80, 24);
+	ev.x = t->lay.cells_x + 30;
+	ev.y = t->lay.ruler_y;
+	at = ty_viewport_edge(&t->vp, 30, (uint32_t)t->lay.cells_w);
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->vp.to_ns - t->vp.from_ns, length / 2);
+	assert_in_range(ty_viewport_column(&t->vp, at, (uint32_t)t->lay.cells_w), 29, 30);
+	/* a click into a row selects row and time */
+	ev = (struct ty_mouse){
+		.what = TY_MOUSE_CLICK, .x = t->lay.cells_x + 7, .y = t->lay.rows_y + 1};
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->row, t->top + 1);
+	assert_int_equal(ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w), 7);
+	/* a click into the list jumps */
+	ev = (struct ty_mouse){.what = TY_MOUSE_CLICK, .x = 5, .y = t->lay.list_y + 2};
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->finding, 1);
+	assert_true(t->list_focus);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void going_to_a_time(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	static const struct {
+		const char *typed;
+		uint64_t at; /* us from the start; UINT64_MAX: refused */
+	} cases[] = {{"1.5", 1500000},	 {"+250ms", 1750000},  {"-1", 750000},
+		     {"99", UINT64_MAX}, {"soon", UINT64_MAX}, {"-2", UINT64_MAX}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t before = t->cursor_ns;
+
+		ty_timeline_ops.act(t, TY_ACT_GOTO);
+		assert_true(ty_timeline_ops.wants_text(t));
+		for (const char *s = cases[i].typed; *s; s++)
+			ty_timeline_ops.text(t, (uint32_t)*s);
+		ty_timeline_ops.text(t, TY_KEY_ENTER);
+		assert_false(ty_timeline_ops.wants_text(t));
+		if (cases[i].at == UINT64_MAX) {
+			assert_int_equal(t->cursor_ns, before);
+			assert_true(t->message[0]);
+		} else {
+			assert_int_equal(t->cursor_ns, START + cases[i].at * 1000);
+		}
+	}
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* A wait of 2 s among hundreds of thousands of short spans, an hour on 40 cells. */
+static void a_stall_keeps_its_sign(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+	const char *s;
+	int pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		builder = ty_builder_new(&facts);
+		sw(0, 0, 0, 0, 55);
+		for (uint64_t ms = 1; ms < 3600000; ms += 40) {
+			uint64_t us = ms * 1000;
+			bool stall = pass && ms == 1800001;
+
+			sw(us, 0, 55, stall ? TY_TASK_UNINTERRUPTIBLE : TY_TASK_INTERRUPTIBLE, 0);
+			us += stall ? 2000000 : 10000;
+			wake(us, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+			sw(us + 5, 0, 0, 0, 55);
+			if (stall)
+				ms += 2000;
+		}
+		assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+		ty_builder_free(builder);
+		in = input_of(m);
+		t = open_view(&in);
+		s = strstr(frame(t, &utf8, 60, 24), "busy");
+		assert_non_null(s);
+		s = strndup(s, strcspn(s, "\n"));
+		if (pass)
+			assert_non_null(strstr(s, "\xe2\x95\x90"));
+		else
+			assert_null(strstr(s, "\xe2\x95\x90"));
+		free((void *)s);
+		ty_timeline_free(t);
+		ty_model_free(m);
+	}
+}
+
+/* Lines never wider than the screen, ASCII where asked for, whatever the size. */
+static void frames_fit_every_screen(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+
+	for (int w = 1; w < 260; w += 13)
+		for (int h = 1; h < 70; h += 3) {
+			char *s = frame(t, &ascii, w, h);
+			int lines = 0;
+
+			for (; *s; s++) {
+				size_t n = strcspn(s, "\n");
+
+				assert_true((int)n <= w);
+				for (size_t i = 0; i < n; i++)
+					assert_in_range((unsigned char)s[i], 0x20, 0x7e);
+				s += n;
+				lines++;
+			}
+			assert_int_equal(lines, h);
+		}
+	assert_non_null(strstr(frame(t, &ascii, 39, 10), "needs a screen of 40x10"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void random_walks_stay_inside(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	struct ty_grid g;
+	const struct ty_palette colors = {.mode = TY_COLOR_256, .utf8 = true};
+	unsigned seed = 42;
+
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	for (int i = 0; i < 20000; i++) {
+		int k = rand_r(&seed) % 100;
+
+		if (t->prompt) {
+			static const char keys[] = "0123456789.+-ms\n\n\n";
+
+			ty_timeline_ops.text(t, (uint32_t)keys[rand_r(&seed) % 18]);
+		} else if (k < 80) {
+			ty_timeline_ops.act(
+				t, (enum ty_action)(1 + rand_r(&seed) % (TY_ACT_COUNT - 1)));
+		} else {
+			struct ty_mouse ev = {.what = (enum ty_mouse_what)(rand_r(&seed) % 3),
+					      .x = rand_r(&seed) % 300 - 5,
+					      .y = rand_r(&seed) % 100 - 5};
+
+			ty_timeline_ops.mouse(t, &ev);
+		}
+		if (k == 0) {
+			ty_grid_fini(&g);
+			assert_int_equal(
+				ty_grid_init(&g, 1 + rand_r(&seed) % 220, 1 + rand_r(&seed) % 70),
+				0);
+		}
+		if (k % 8 == 0)
+			ty_timeline_ops.draw(t, &g, &colors);
+		assert_true(t->vp.start_ns <= t->vp.from_ns && t->vp.from_ns < t->vp.to_ns &&
+			    t->vp.to_ns <= t->vp.end_ns);
+		assert_true(t->vp.from_ns <= t->cursor_ns && t->cursor_ns < t->vp.to_ns);
+		assert_true(t->row < t->tracks.rows.n);
+	}
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void an_empty_recording_opens(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+
+	builder = ty_builder_new(&facts);
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	in = input_of(m);
+	t = open_view(&in);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "none"));
+	for (int a = 1; a < TY_ACT_COUNT; a++) {
+		ty_timeline_ops.act(t, (enum ty_action)a);
+		frame(t, &utf8, 80, 24);
+	}
+	ty_timeline_free(t);
+	in.at_finding = 1;
+	assert_int_equal(ty_timeline_new(&in, &t, &err), -TY_EUSAGE);
+	assert_non_null(strstr(err.msg, "no wait number 1"));
+	ty_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_are_as_they_were),
+		cmocka_unit_test(a_jump_shows_call_and_waker),
+		cmocka_unit_test(every_action_is_handled),
+		cmocka_unit_test(the_mouse_points),
+		cmocka_unit_test(going_to_a_time),
+		cmocka_unit_test(a_stall_keeps_its_sign),
+		cmocka_unit_test(frames_fit_every_screen),
+		cmocka_unit_test(random_walks_stay_inside),
+		cmocka_unit_test(an_empty_recording_opens),
+	};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		return 1;
+	return cmocka_run_group_tests_name("timeline", tests, NULL, NULL);
+}
