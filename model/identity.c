@@ -380,7 +380,7 @@ static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
 	t->open_state = (uint8_t)letter_state(t->snap_letter);
 	t->open_flags = TY_SF_BEFORE | (t->open_state == TY_ST_UNKNOWN ? 0 : TY_SF_SNAPSHOT);
 	t->snap_nr = nr >= 0 && nr < INT32_MAX ? (int32_t)nr : -1;
-	s = field(line, len, 11, &n);
+	s = field(line, len, 12, &n);
 	if (s)
 		comm_unescape(comm, s, n);
 	ty_identity_name(b, i, 0, comm);
