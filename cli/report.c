@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* tarry report: arguments, and the findings that text (report_text.c) and JSON share. */
+#include "report.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"usage: tarry report [FILE] [SECTION...] [options]\n\n"
+	"  header     what was recorded, where and when, and what it cost\n"
+	"  syscalls   system calls by name: how many, how long (whole durations)\n"
+	"  threads    where each thread's time went (also: sched)\n"
+	"  longest    the ten longest blocked and runnable spans\n"
+	"  loss       where events were lost\n"
+	"Without a section: all of them.\n\n"
+	"  --json         one JSON document with everything\n"
+	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
+	"14:03:22.5\n"
+	"  --to T         up to T\n"
+	"  --tid N[,N]    only these threads\n"
+	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
+	"  --cpu N[,N-M]  only these CPUs\n";
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} section_names[] = {{"header", TY_REP_HEADER},	  {"syscalls", TY_REP_SYSCALLS},
+		     {"threads", TY_REP_THREADS}, {"sched", TY_REP_THREADS},
+		     {"longest", TY_REP_LONGEST}, {"loss", TY_REP_LOSS}};
+
+static unsigned section_bit(const char *s)
+{
+	for (size_t i = 0; i < sizeof(section_names) / sizeof(*section_names); i++)
+		if (!strcmp(s, section_names[i].name))
+			return section_names[i].bit;
+	return 0;
+}
+
+bool ty_report_fact(struct ty_text t, const char *key, char *out, size_t size)
+{
+	size_t k = strlen(key);
+
+	for (const char *p = t.s; p && *p;) {
+		size_t n = strcspn(p, "\n");
+
+		if (n > k && p[k] == '=' && !strncmp(p, key, k)) {
+			snprintf(out, size, "%.*s", (int)(n - k - 1), p + k + 1);
+			return true;
+		}
+		p += n + (p[n] == '\n');
+	}
+	if (size)
+		out[0] = 0;
+	return false;
+}
+
+uint64_t ty_report_fact_u64(struct ty_text t, const char *key)
+{
+	char v[32];
+
+	return ty_report_fact(t, key, v, sizeof(v)) ? strtoull(v, NULL, 10) : 0;
+}
+
+void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out)
+{
+	struct ty_syscall c = ty_model_syscall(r->s->model, call);
+	struct ty_event ev;
+	char name[32];
+
+	ty_buf_adds(out, ty_syscall_name(r->s->arch, c.abi, c.nr, name));
+	if (c.loc == TY_NO_LOC || ty_events_read_at(r->s->events, c.loc, &ev, NULL) ||
+	    ev.kind != TY_EV_SYS_ENTER)
+		return;
+	ty_buf_addc(out, '(');
+	ty_syscall_fmt_args(r->s->arch, c.abi, c.nr, ev.u.enter.args, out);
+	ty_buf_addc(out, ')');
+}
+
+const char *ty_report_context(uint8_t context)
+{
+	if (context & TY_EVF_NMI)
+		return "nmi";
+	if (context & TY_EVF_HARDIRQ)
+		return "irq";
+	return context & TY_EVF_SOFTIRQ ? "softirq" : NULL;
+}
+
+static int find(struct ty_report *r, struct ty_err *err)
+{
+	const struct ty_model *m = r->s->model;
+	const struct ty_summary *sum = ty_model_summary(m);
+	struct ty_window w = r->w;
+	bool any_traced = false;
+
+	r->whole = w.from_ns <= sum->start_ns && w.to_ns >= sum->end_ns;
+	r->selected = w.tids_n || w.comms_n || w.cpus_n;
+	for (uint32_t i = 0; i < sum->threads && !any_traced; i++)
+		any_traced = ty_model_thread(m, i)->traced;
+	/* Somebody else's sleep is not what the recording was made for; somebody else's work, that
+	 * kept ours from running, may well be. */
+	r->blocked_traced_only = w.traced_only = any_traced && !r->selected;
+	r->blocked_n =
+		ty_longest(m, &w, 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED,
+			   r->blocked, TY_REP_WAITS);
+	r->runnable_n = ty_longest(m, &r->w, 1u << TY_ST_RUNNABLE, r->runnable, TY_REP_WAITS);
+	if (ty_syscall_stats(m, &r->w, r->s->arch, &r->calls, &r->calls_n) ||
+	    ty_thread_stats(m, &r->w, &r->threads, &r->threads_n))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
+			       r->s->trace->path);
+	return 0;
+}
+
+int ty_cmd_report(int argc, char **argv)
+{
+	static const struct option opts[] = {
+		TY_SELECT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+	struct ty_session s = {0};
+	struct ty_select sel = {0};
+	struct ty_report r = {.s = &s};
+	struct ty_err err = {0};
+	const char *path = NULL;
+	unsigned sections = 0;
+	int c, status;
+
+	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			return TY_EXIT_GOOD;
+		}
+		if (c == '?')
+			return ty_cli_usage("report", "unknown option or missing value");
+		status = ty_select_option(&sel, "report", c, optarg);
+		if (status)
+			return status;
+	}
+	for (int i = optind; i < argc; i++) {
+		unsigned bit = section_bit(argv[i]);
+
+		/* The first word is the file; with no other word it may be a section. */
+		if (!path && (i + 1 < argc || !bit))
+			path = argv[i];
+		else if (bit)
+			sections |= bit;
+		else
+			return ty_cli_usage(
+				"report",
+				"'%s' is no section: header, syscalls, threads, longest, loss",
+				argv[i]);
+	}
+	if (ty_session_open(&s, path, TY_OPEN_MODEL, &err) ||
+	    ty_select_window(&sel, &s, &r.w, &err) || find(&r, &err)) {
+		status = ty_cli_fail(&err);
+	} else {
+		if (sel.json)
+			ty_report_json(&r, stdout);
+		else
+			ty_report_text(&r, sections ? sections : TY_REP_ALL, stdout);
+		status = TY_EXIT_GOOD;
+		if (fflush(stdout) || ferror(stdout)) {
+			/* A reader that has seen enough (head) is no failure of ours. */
+			if (errno != EPIPE) {
+				ty_fail_errno(&err, "standard output: write failed");
+				status = ty_cli_fail(&err);
+			}
+		}
+	}
+	free(r.calls);
+	free(r.threads);
+	ty_session_fini(&s);
+	ty_select_fini(&sel);
+	return status;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* One report: what was found, once, for text and JSON alike. */
+#ifndef TY_REPORT_H
+#define TY_REPORT_H
+
+#include <stdio.h>
+
+#include "buf.h"
+#include "cli.h"
+#include "longest.h"
+#include "syscall_stats.h"
+#include "thread_stats.h"
+
+enum {
+	TY_REP_HEADER = 1,
+	TY_REP_SYSCALLS = 2,
+	TY_REP_THREADS = 4,
+	TY_REP_LONGEST = 8,
+	TY_REP_LOSS = 16,
+	TY_REP_ALL = 31
+};
+
+#define TY_REP_WAITS 10
+
+struct ty_report {
+	struct ty_session *s;
+	struct ty_window w;
+	bool whole;    /* the window is the whole recording */
+	bool selected; /* threads or CPUs were chosen */
+	struct ty_syscall_stats *calls;
+	uint32_t calls_n;
+	struct ty_thread_stats *threads; /* by running time */
+	uint32_t threads_n;
+	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
+	uint32_t blocked_n, runnable_n;
+	bool blocked_traced_only; /* bystanders are left out of `blocked` */
+};
+
+/* The value of key= in a section's text into out; "" and false when absent. */
+bool ty_report_fact(struct ty_text t, const char *key, char *out, size_t size);
+uint64_t ty_report_fact_u64(struct ty_text t, const char *key);
+/* "futex(0x7f.., FUTEX_WAIT, ...)" of a call, appended; the name alone where its arguments are not
+ * recorded. */
+void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out);
+/* "irq", "softirq", "nmi" or NULL. */
+const char *ty_report_context(uint8_t context);
+
+void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f);
+void ty_report_json(const struct ty_report *r, FILE *f);
+
+#endif

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as text: aligned tables for 80 columns and up. Times are relative to the start. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "units.h"
+
+#define THREAD_ROWS 40
+#define GAP_ROWS    20
+
+static const char *dur(uint64_t ns, char b[TY_DURATION_MAX])
+{
+	return ty_fmt_duration(ns, b);
+}
+
+/* For tables: none is a dash. */
+static const char *dur0(uint64_t ns, char b[TY_DURATION_MAX])
+{
+	return ns ? ty_fmt_duration(ns, b) : "-";
+}
+
+/* "1,234,567" */
+static const char *count(uint64_t v, char b[32])
+{
+	char t[24];
+	int n = snprintf(t, sizeof(t), "%" PRIu64, v), o = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			b[o++] = ',';
+		b[o++] = t[i];
+	}
+	b[o] = 0;
+	return b;
+}
+
+/* Seconds since the start of the recording, to the microsecond. */
+static const char *at(const struct ty_report *r, uint64_t t, char b[32])
+{
+	uint64_t us = (t - ty_model_summary(r->s->model)->start_ns) / 1000;
+
+	snprintf(b, 32, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+	return b;
+}
+
+/* Text of a file is no terminal control: anything unprintable becomes '?'. */
+static void plain(FILE *f, const char *s, size_t n)
+{
+	for (; n && *s; n--, s++)
+		putc_unlocked((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
+}
+
+static const char *clean(char *b, size_t size, const char *s)
+{
+	size_t i;
+
+	for (i = 0; s[i] && i + 1 < size; i++)
+		b[i] = (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? '?' : s[i];
+	b[i] = 0;
+	return b;
+}
+
+static void line(FILE *f, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void line(FILE *f, const char *key, const char *fmt, ...)
+{
+	char b[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(b, sizeof(b), fmt, ap);
+	va_end(ap);
+	fprintf(f, "%-10s", key);
+	plain(f, b, sizeof(b));
+	putc('\n', f);
+}
+
+static void wall(const struct ty_model *m, uint64_t t, char *b, size_t size)
+{
+	uint64_t real;
+	time_t sec;
+	struct tm tm;
+	size_t n;
+
+	b[0] = 0;
+	if (!ty_model_realtime(m, t, &real))
+		return;
+	sec = (time_t)(real / 1000000000);
+	if (!localtime_r(&sec, &tm))
+		return;
+	n = strftime(b, size, "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(b + n, size - n, ".%06u", (unsigned)(real % 1000000000 / 1000));
+}
+
+static void header(const struct ty_report *r, FILE *f)
+{
+	const struct ty_trace *t = r->s->trace;
+	const struct ty_summary *s = ty_model_summary(r->s->model);
+	struct ty_text mach = ty_trace_section(t, TY_SEC_MACHINE),
+		       self = ty_trace_section(t, TY_SEC_SELF);
+	char v[512], w[512], a[64], b[64], n1[32], n2[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
+	uint64_t span = s->end_ns - s->start_ns, cpu;
+	uint32_t traced = 0;
+
+	if (t->version)
+		line(f, "file", "%s (trace.dat version %d, %s)", t->path, t->version,
+		     ty_fmt_bytes(t->file_bytes, d));
+	else
+		line(f, "file", "%s (unfinished recording, %s)", t->path,
+		     ty_fmt_bytes(t->file_bytes, d));
+	if (t->note.s)
+		line(f, "", "%.*s", (int)t->note.n, t->note.s);
+	if (ty_report_fact(mach, "host", v, sizeof(v))) {
+		ty_report_fact(mach, "cpu_model", w, sizeof(w));
+		ty_report_fact(mach, "arch", a, sizeof(a));
+		line(f, "machine", "%s, %s%s%s", v, a, *w ? ", " : "", w);
+	}
+	if (ty_report_fact(mach, "kernel", v, sizeof(v)))
+		line(f, "kernel", "%s", v);
+	else if (t->uname.s)
+		line(f, "kernel", "%.*s", (int)strcspn(t->uname.s, "\n"), t->uname.s);
+	if (ty_report_fact(mach, "command", v, sizeof(v))) {
+		uint64_t st = ty_report_fact_u64(self, "command_status");
+		bool has = ty_report_fact(self, "command_status", w, sizeof(w));
+
+		/* As waitpid gives it: low 7 bits the signal, next byte the status. */
+		if (has && st & 0x7f)
+			line(f, "command", "%s (killed by signal %u)", v, (unsigned)(st & 0x7f));
+		else if (has)
+			line(f, "command", "%s (exit status %u)", v, (unsigned)(st >> 8 & 0xff));
+		else
+			line(f, "command", "%s", v);
+	} else if (ty_report_fact(mach, "mode", v, sizeof(v))) {
+		line(f, "recorded", "%s",
+		     !strcmp(v, "all") ? "the whole machine" : "chosen processes");
+	}
+	wall(r->s->model, s->start_ns, a, sizeof(a));
+	wall(r->s->model, s->end_ns, b, sizeof(b));
+	if (*a)
+		line(f, "span", "%s .. %s (%s)", a, strncmp(a, b, 11) ? b : b + 11, dur(span, d));
+	else
+		line(f, "span", "%s (trace clock %" PRIu64 " .. %" PRIu64 " ns)", dur(span, d),
+		     s->start_ns, s->end_ns);
+	if (!r->whole) {
+		char from[32], to[32];
+
+		line(f, "window", "%s .. %s s of it (%s)", at(r, r->w.from_ns, from),
+		     at(r, r->w.to_ns, to), dur(r->w.to_ns - r->w.from_ns, d));
+	}
+	for (uint32_t i = 0; i < s->threads; i++)
+		traced += ty_model_thread(r->s->model, i)->traced;
+	line(f, "content", "%u CPUs, %u threads (%u with system calls), %s events, %s lost%s",
+	     s->cpus, s->threads, traced, count(s->events, n1), count(s->lost, n2),
+	     s->gaps_unknown ? " and more" : "");
+	if (s->gaps_unknown)
+		line(f, "", "%u gaps of unknown size: see loss", s->gaps_unknown);
+	if (!s->has_sched)
+		line(f, "", "no scheduler events: states of threads and CPUs are not known");
+	if (!s->has_syscalls)
+		line(f, "", "no system call events");
+	if (ty_report_fact(mach, "no_idle_switch", v, sizeof(v))) {
+		/* The key repeats, one CPU each. */
+		size_t o = 0;
+
+		w[0] = 0;
+		for (const char *p = mach.s; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
+			if (!strncmp(p, "no_idle_switch=", 15) && o < sizeof(w) - 16)
+				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
+						      (int)(strcspn(p + 15, " \n") & 7), p + 15);
+		line(f, "",
+		     "CPU %s: switches from idle are not delivered; starts of runs are inferred",
+		     w);
+	}
+	cpu = ty_report_fact_u64(self, "cpu_user_ns") + ty_report_fact_u64(self, "cpu_sys_ns");
+	if (cpu)
+		line(f, "recorder", "%s CPU time (%.2f%% of the span), %.1f bytes per event",
+		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
+		     s->events ? (double)t->file_bytes / (double)s->events : 0.0);
+}
+
+static void syscalls(const struct ty_report *r, FILE *f)
+{
+	bool notes = false;
+
+	if (!r->calls_n) {
+		fputs("\nsystem calls: none recorded here\n", f);
+		return;
+	}
+	fprintf(f, "\n%-20s %9s %7s %9s %9s %9s %9s %9s  %s\n", "system call", "count", "errors",
+		"total", "mean", "p50", "p99", "max", "at (s)");
+	for (uint32_t i = 0; i < r->calls_n; i++) {
+		const struct ty_syscall_stats *c = &r->calls[i];
+		char n[32], e[32], t[32], d[5][TY_DURATION_MAX];
+		bool timed = c->count > c->untimed;
+
+		fprintf(f, "%-20s %9s %7s", c->name, count(c->count, n),
+			c->errors ? count(c->errors, e) : "");
+		if (timed)
+			fprintf(f, " %9s %9s %9s %9s %9s  %s", dur(c->total_ns, d[0]),
+				dur(c->mean_ns, d[1]), dur(c->p50_ns, d[2]), dur(c->p99_ns, d[3]),
+				dur(c->max_ns, d[4]), at(r, c->max_start_ns, t));
+		if (c->unfinished || c->untimed) {
+			fprintf(f, "%s", timed ? " " : "  ");
+			if (c->unfinished)
+				fprintf(f, " [%s unfinished]", count(c->unfinished, n));
+			if (c->untimed)
+				fprintf(f, " [%s untimed]", count(c->untimed, n));
+			notes = true;
+		}
+		putc('\n', f);
+	}
+	if (notes)
+		fputs("unfinished: still in the call when the recording ended, counted with the "
+		      "time "
+		      "seen;\nuntimed: begin or end not recorded, not in the times\n",
+		      f);
+}
+
+static void threads(const struct ty_report *r, FILE *f)
+{
+	const struct ty_model *m = r->s->model;
+	uint32_t rows = 0, more = 0, idle = 0;
+	bool unknown = false;
+
+	for (uint32_t i = 0; i < r->threads_n; i++)
+		unknown |= r->threads[i].ns[TY_ST_UNKNOWN] > 0;
+	fprintf(f, "\n%8s %-16s %9s %9s %9s %9s%s %6s %7s\n", "thread", "name", "on CPU",
+		"runnable", "sleeping", "uninterr.", unknown ? "   unknown" : "", "moved", "woken");
+	for (uint32_t i = 0; i < r->threads_n; i++) {
+		const struct ty_thread_stats *s = &r->threads[i];
+		const struct ty_thread *t = ty_model_thread(m, s->thread);
+		char d[5][TY_DURATION_MAX], name[64], n[32];
+
+		if (!s->ns[TY_ST_RUNNING] && !s->ns[TY_ST_RUNNABLE] && !s->wakeups && !t->traced &&
+		    !r->selected) {
+			idle++;
+			continue;
+		}
+		if (rows == THREAD_ROWS) {
+			more++;
+			continue;
+		}
+		rows++;
+		fprintf(f, "%8d %-16s %9s %9s %9s %9s", t->tid,
+			clean(name, sizeof(name), ty_model_str(m, t->name)),
+			dur0(s->ns[TY_ST_RUNNING], d[0]), dur0(s->ns[TY_ST_RUNNABLE], d[1]),
+			dur0(s->ns[TY_ST_SLEEPING], d[2]),
+			dur0(s->ns[TY_ST_BLOCKED] + s->ns[TY_ST_STOPPED], d[3]));
+		if (unknown)
+			fprintf(f, " %9s",
+				s->ns[TY_ST_UNKNOWN] ? dur0(s->ns[TY_ST_UNKNOWN], d[4]) : "");
+		fprintf(f, " %6u %7s\n", s->migrations, count(s->wakeups, n));
+	}
+	if (more || idle) {
+		char n[32], n2[32];
+
+		fprintf(f, "%s more that ran less, %s that did not stir (--json has all)\n",
+			count(more, n), count(idle, n2));
+	}
+}
+
+static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *f)
+{
+	const struct ty_model *m = r->s->model;
+	const struct ty_thread *t = ty_model_thread(m, w->thread);
+	char d[TY_DURATION_MAX], a[32], name[64], who[64];
+	const char *ctx = ty_report_context(w->waker_context);
+	struct ty_buf b;
+
+	fprintf(f, "%9s at %-12s %c %s-%d", dur(w->duration_ns, d), at(r, w->start_ns, a),
+		ty_state_letter(w->state),
+		clean(name, sizeof(name), ty_model_comm(m, w->thread, w->start_ns)), t->tid);
+	ty_buf_init(&b, 4096);
+	if (w->syscall >= 0) {
+		ty_buf_adds(&b, " in ");
+		ty_report_call(r, (uint32_t)w->syscall, &b);
+	}
+	if (b.p)
+		plain(f, b.p, b.len);
+	ty_buf_fini(&b);
+	fprintf(f, "\n%27s", "");
+	if (w->flags & TY_SF_PREEMPT)
+		fputs("taken off the CPU while it could run", f);
+	else if (w->flags & TY_SF_YIELD)
+		fputs("gave up the CPU itself (sched_yield)", f);
+	else if (w->woken && w->waker >= 0)
+		fprintf(f, "%s %s%s%s-%d", w->state == TY_ST_RUNNABLE ? "woken by" : "ended by",
+			ctx ? ctx : "", ctx ? " on the back of " : "",
+			clean(who, sizeof(who),
+			      ty_model_comm(m, (uint32_t)w->waker, w->start_ns + w->duration_ns)),
+			ty_model_thread(m, (uint32_t)w->waker)->tid);
+	else if (w->woken)
+		fprintf(f, "%s %s%s", w->state == TY_ST_RUNNABLE ? "woken by" : "ended by",
+			ctx ? ctx : "an unknown waker", ctx ? " on an idle CPU" : "");
+	else if (w->flags & TY_SF_OPEN)
+		fputs("still so when the recording ended", f);
+	else
+		fputs("what ended it is not recorded", f);
+	if (w->ran >= 0)
+		fprintf(f, "; meanwhile ran %s-%d",
+			clean(who, sizeof(who), ty_model_comm(m, (uint32_t)w->ran, w->start_ns)),
+			ty_model_thread(m, (uint32_t)w->ran)->tid);
+	if (w->flags & TY_SF_BEFORE)
+		fputs("; began before the recording", f);
+	if (w->flags & TY_SF_LOST)
+		fputs("; cut by lost events", f);
+	putc('\n', f);
+}
+
+static void longest(const struct ty_report *r, FILE *f)
+{
+	fprintf(f, "\nlongest blocked%s\n",
+		r->blocked_traced_only
+			? " (threads whose system calls are recorded; --comm '*' for all)"
+			: "");
+	for (uint32_t i = 0; i < r->blocked_n; i++)
+		wait_line(r, &r->blocked[i], f);
+	if (!r->blocked_n)
+		fputs("     none\n", f);
+	fputs("\nlongest runnable (ready, waiting for a CPU)\n", f);
+	for (uint32_t i = 0; i < r->runnable_n; i++)
+		wait_line(r, &r->runnable[i], f);
+	if (!r->runnable_n)
+		fputs("     none\n", f);
+}
+
+static void loss(const struct ty_report *r, FILE *f)
+{
+	static const char *const what[] = {[TY_GAP_OVERRUN] = "overwritten before they were read",
+					   [TY_GAP_DAMAGED] = "damaged in the file",
+					   [TY_GAP_UNFINISHED] = "never written"};
+	const struct ty_trace *t = r->s->trace;
+	uint32_t n, shown = 0, rest = 0;
+	const struct ty_gap_span *g = ty_model_gaps(r->s->model, &n);
+
+	if (!n) {
+		fputs("\nlost events: none\n", f);
+		return;
+	}
+	fprintf(f, "\n%4s %-10s %14s %14s %12s  %s\n", "CPU", "lost in", "from (s)", "to (s)",
+		"events", "why");
+	for (uint32_t i = 0; i < n; i++) {
+		char a[32], b[32], c[32], name[64];
+
+		if (g[i].to_ns < r->w.from_ns || g[i].from_ns > r->w.to_ns ||
+		    !ty_window_cpu(&r->w, g[i].cpu))
+			continue;
+		if (shown++ >= GAP_ROWS) {
+			rest++;
+			continue;
+		}
+		clean(name, sizeof(name),
+		      g[i].buffer < t->buffers.n ? t->buffers.v[g[i].buffer].name : "");
+		fprintf(f, "%4u %-10s %14s %14s %12s  %s\n", g[i].cpu, *name ? name : "top",
+			at(r, g[i].from_ns, a), at(r, g[i].to_ns, b),
+			g[i].count == UINT64_MAX ? "unknown" : count(g[i].count, c),
+			g[i].what <= TY_GAP_UNFINISHED ? what[g[i].what] : "");
+	}
+	if (!shown)
+		fputs("none in this window\n", f);
+	if (rest)
+		fprintf(f, "and %u more gaps (--json has all)\n", rest);
+	if (t->unfinished || t->truncated)
+		fputs("the file is not complete: see header\n", f);
+}
+
+void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
+{
+	if (sections & TY_REP_HEADER)
+		header(r, f);
+	if (sections & TY_REP_SYSCALLS)
+		syscalls(r, f);
+	if (sections & TY_REP_THREADS)
+		threads(r, f);
+	if (sections & TY_REP_LONGEST)
+		longest(r, f);
+	if (sections & TY_REP_LOSS)
+		loss(r, f);
+}
