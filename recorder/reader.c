@@ -46,7 +46,7 @@
 enum {
 	SLOT_BYTES = 256 << 10,
 	SLOTS_MIN = 4,
-	SLOTS_MAX = 32,
+	SLOTS_MAX = 16,
 	FLUSH_MS = 1000,
 	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 	CPUS_MAX = 4096

@@ -74,6 +74,8 @@ struct recording {
 	struct ty_readers *readers;
 	struct ty_buf thread_names;
 	struct self_test test;
+	pthread_t remover;
+	bool removing;
 	sigset_t old_mask;
 	int signals, spool_failed; /* fds */
 	int marker;
@@ -634,6 +636,16 @@ static int put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	return e;
 }
 
+/* Removing takes the kernel 50 ms and more each: it is done while the file is finished. */
+static void *remove_main(void *arg)
+{
+	struct recording *r = arg;
+
+	for (unsigned i = 0; i < r->insts_n; i++)
+		ty_instance_remove(&r->inst[i]);
+	return NULL;
+}
+
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
@@ -661,8 +673,10 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	self_test_wait(r);
 	if (recorded && !e)
 		e = put_machine_late(r, err);
-	for (unsigned i = 0; i < r->insts_n; i++)
-		ty_instance_remove(&r->inst[i]);
+	if (!recorded || pthread_create(&r->remover, NULL, remove_main, r))
+		remove_main(r);
+	else
+		r->removing = true;
 	return e;
 }
 
@@ -717,6 +731,8 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		res->still_running = r->command.pid;
 	if (!e)
 		e = ty_spool_finish(r->spool, err);
+	if (r->removing)
+		pthread_join(r->remover, NULL);
 	own_cpu(res);
 	res->kept_spool = e != 0;
 	ty_spool_close(r->spool);

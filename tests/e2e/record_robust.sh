@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# tarry record under bad conditions: two at once, killed at random times, a full disk, a CPU-bound
+# machine, thousands of short-lived processes.
+set -u
+[ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
+t=$(mktemp -d)
+trap 'umount "$t/small" 2>/dev/null; rm -rf "$t"' EXIT
+tracefs=/sys/kernel/tracing
+n=0
+ok() {
+	n=$((n + 1))
+	if [ "$2" = 0 ]; then echo "ok $n - $1"; else
+		echo "not ok $n - $1"
+		[ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /' | tail -n 12
+	fi
+}
+mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
+announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\),.*/\1 \2/p'; }
+summary() { # FILE KEY
+	"$TARRY" report "$1" --json 2>"$t/said" | python3 -c 'import json,sys; print(json.load(sys.stdin)["summary"][sys.argv[1]])' "$2"
+}
+calls() { # FILE NAME: how many of this system call
+	"$TARRY" report "$1" --json 2>/dev/null | python3 -c 'import json,sys
+print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == sys.argv[1]))' "$2"
+}
+
+# two at once, each with all of its own
+"$TARRY" record -o "$t/1.dat" -- "$PROGRAMS/syscall_loop" 1 200000 2>"$t/1.err" & a=$!
+"$TARRY" record -o "$t/2.dat" -- "$PROGRAMS/syscall_loop" 1 200000 2>"$t/2.err" & b=$!
+wait $a; ra=$?; wait $b; rb=$?
+[ $ra = 0 ] && [ $rb = 0 ]; ok "two recorders at once both succeed" $? "$(cat "$t"/[12].err)"
+for i in 1 2; do
+	[ "$(announced "$t/$i.err")" = "$(summary "$t/$i.dat" events) 0" ]
+	ok "recorder $i of 2: as many events in the file as announced, none lost" $? "$(cat "$t/$i.err") file $(summary "$t/$i.dat" events)"
+	[ "$(calls "$t/$i.dat" getppid)" = 200000 ]; ok "recorder $i of 2: every call of its own command and none of the other's" $? "$(calls "$t/$i.dat" getppid)"
+done
+
+# kill -9 at random times: what is left opens, and the next start clears the instances
+opened=0 cleared=0 tries=10
+for i in $(seq $tries); do
+	"$TARRY" record -q -a -o "$t/k.dat" & p=$!
+	sleep "$((RANDOM % 2)).$((RANDOM % 10))$((RANDOM % 10))"
+	kill -9 $p; wait $p 2>/dev/null
+	left=$(mine $p | wc -l)
+	if [ -e "$t/k.dat" ]; then
+		# A spool without one ring page yet may only be refused with a sentence, never crash.
+		"$TARRY" report "$t/k.dat" >"$t/k.out" 2>"$t/k.err"; r=$?
+		[ $r -le 1 ] && [ -s "$t/k.err" ] && opened=$((opened + 1)) || cp "$t/k.err" "$t/k.bad"
+		rm -f "$t/k.dat"
+	else
+		opened=$((opened + 1))
+	fi
+	"$TARRY" record -q -o "$t/next.dat" -- true
+	[ "$(mine $p | wc -l)" = 0 ] && cleared=$((cleared + 1))
+done
+[ $opened = $tries ]; ok "kill -9: the file left behind opens and says that it is unfinished" $? "$opened of $tries; $(cat "$t/k.bad" 2>/dev/null)"
+[ $cleared = $tries ]; ok "kill -9: the next start removes the dead recorder's instances" $? "$cleared of $tries"
+"$TARRY" record -q -o "$t/k.dat" -- "$PROGRAMS/syscall_loop" 1 20000000 & p=$!
+sleep 2.6; child=$(pgrep -P $p | head -n 1); kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" 2>/dev/null
+k=$(summary "$t/k.dat" events)
+[ "${k:-0}" -gt 500000 ]; ok "kill -9: all but the last second is there" $? "events: ${k:-none}; $(cat "$t/said")"
+"$TARRY" record -q -o "$t/next.dat" -- true
+
+# a live recorder's instances are not taken away
+"$TARRY" record -q -a -o "$t/live.dat" & p=$!
+sleep 0.7; had=$(mine $p | wc -l)
+"$TARRY" record -q -o "$t/next.dat" -- true
+[ "$had" -ge 1 ] && [ "$(mine $p | grep -vc idletest)" -ge 1 ]; ok "a live recorder keeps its instances" $?
+kill -INT $p; wait $p; ok "and finishes" $?
+
+# a full disk
+mkdir "$t/small" && mount -t tmpfs -o size=1m tmpfs "$t/small" 2>/dev/null
+if mountpoint -q "$t/small"; then
+	"$TARRY" record -o "$t/small/f.dat" -- "$PROGRAMS/syscall_loop" 1 3000000 2>"$t/err"; r=$?
+	[ $r = 1 ] && grep -q 'No space left' "$t/err" && grep -q 'can be read' "$t/err"
+	ok "a full disk: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
+	k=$(summary "$t/small/f.dat" events); [ "${k:-0}" -gt 10000 ]
+	ok "a full disk: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
+	umount "$t/small"
+else
+	echo "ok $((n += 1)) - a full disk # SKIP cannot mount a tmpfs"
+fi
+
+# all CPUs busy: nothing lost with the default buffers
+cpus=$(nproc)
+"$TARRY" record -o "$t/busy.dat" -- "$PROGRAMS/syscall_loop" "$cpus" 1000000 2>"$t/err"
+set -- $(announced "$t/err")
+[ "${2:-x}" = 0 ]; ok "a system call loop per CPU: nothing lost" $? "$(cat "$t/err")"
+[ "$(calls "$t/busy.dat" getppid)" = $((cpus * 1000000)) ]; ok "a system call loop per CPU: every call is there" $? "$(calls "$t/busy.dat" getppid)"
+"$TARRY" record -o "$t/tiny.dat" --buffer 64k -- "$PROGRAMS/syscall_loop" "$cpus" 300000 2>"$t/err"
+[ $? = 0 ]; ok "very small rings: recording succeeds" $? "$(cat "$t/err")"
+set -- $(announced "$t/err")
+[ "$(summary "$t/tiny.dat" events)" = "${1:-x}" ] && [ "$(summary "$t/tiny.dat" lost)" = "${2:-x}" ]
+ok "very small rings: the announced numbers of events and of lost ones are those of the file" $? \
+	"announced ${1:-} events, ${2:-} lost; file $(summary "$t/tiny.dat" events), $(summary "$t/tiny.dat" lost)"
+
+# short-lived processes (make soak: 100,000)
+many=${SHORT_LIVED:-20000}
+if [ -x "$PROGRAMS/short_lived" ]; then
+	"$TARRY" record -o "$t/many.dat" -- "$PROGRAMS/short_lived" "$many" 2>"$t/err"; r=$?
+	set -- $(announced "$t/err")
+	[ $r = 0 ] && [ "${2:-x}" = 0 ]; ok "$many short-lived processes: recorded, nothing lost" $? "status $r: $(cat "$t/err")"
+	[ "$(calls "$t/many.dat" exit_group)" -ge "$many" ]; ok "$many short-lived processes: every one's exit_group is there" $? "$(calls "$t/many.dat" exit_group)"
+fi
+[ -z "$(ls "$tracefs/instances" | grep '^tarry-[0-9]*-[0-9]*-')" ]; ok "no instance is left" $? "$(ls "$tracefs/instances")"
+echo "1..$n"

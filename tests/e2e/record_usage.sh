@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# tarry record: exit status, one clear sentence for what is wrong, signals, tracefs left as it was.
+set -u
+[ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
+t=$(mktemp -d)
+trap 'rm -rf "$t"' EXIT
+tracefs=/sys/kernel/tracing
+n=0
+ok() { # NAME STATUS [text to show on failure]
+	n=$((n + 1))
+	if [ "$2" = 0 ]; then echo "ok $n - $1"; else
+		echo "not ok $n - $1"
+		[ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /' | tail -n 12
+	fi
+}
+# says NAME STATUS PATTERN ARGS...: the exit status and one sentence that matches.
+says() {
+	local name=$1 want=$2 pattern=$3 out got
+	shift 3
+	out=$("$TARRY" record "$@" 2>&1 >/dev/null)
+	got=$?
+	[ "$got" = "$want" ] && printf '%s' "$out" | grep -qE "$pattern" && [ "$(printf '%s\n' "$out" | wc -l)" -le 2 ]
+	ok "$name" $? "status $got, expected $want; said: $out"
+}
+leftover() { ls "$tracefs/instances" 2>/dev/null | grep -c "^tarry-[0-9]*-[0-9]*-" ; }
+# Everything of the top level that a recorder could have changed.
+settings() {
+	(cd "$tracefs" && for f in tracing_on trace_clock buffer_size_kb buffer_percent set_event set_event_pid \
+		set_event_notrace_pid trace_options tracing_cpumask events/enable events/sched/enable; do
+		echo "$f: $(cat "$f" 2>&1)"
+	done
+	ls instances | grep -v '^tarry-')
+}
+[ -d "$tracefs/events" ] || mount -t tracefs tracefs "$tracefs" 2>/dev/null
+before=$(settings)
+
+# exit status
+"$TARRY" record -q -o "$t/a" -- sh -c 'exit 7'; ok "the command's exit status is passed on" $(($? != 7))
+"$TARRY" record -q -o "$t/a" -- sh -c 'kill -TERM $$'; ok "a signal becomes 128+N" $(($? != 143))
+[ "$("$TARRY" record -q -o "$t/a" -- echo one two)" = "one two" ]; ok "the command's output is its own" $?
+[ "$(echo in | "$TARRY" record -q -o "$t/a" cat)" = in ]; ok "without --, and standard input passes" $?
+says "a command that is not there: 127" 127 'no such command in PATH' -o "$t/b" -- no-such-command-here
+says "a path that is not there: 127" 127 'there is no such file' -o "$t/b" -- ./no/such/file
+: >"$t/plain"
+says "not executable: 126" 126 'chmod \+x' -o "$t/b" -- "$t/plain"
+says "a directory: 126" 126 'Is a directory' -o "$t/b" -- "$t"
+printf '#!/no/such/interpreter\n' >"$t/script"; chmod +x "$t/script"
+says "a script without its interpreter: 127" 127 'interpreter' -o "$t/b" -- "$t/script"
+[ ! -e "$t/b" ]; ok "no output file is left by these" $?
+printf 'exit 5\n' >"$t/bare"; chmod +x "$t/bare"
+"$TARRY" record -q -o "$t/a" -- "$t/bare"; ok "a script without #! is run by sh" $(($? != 5))
+
+# wrong usage
+says "nothing to record" 2 'give a command, -p PID or -a' -o "$t/b"
+says "a command and -p" 2 'not both' -p 1 -o "$t/b" -- true
+says "an unknown option" 2 'record --help' --nonsense
+says "not a duration" 2 'not a duration' -a --duration abc -o "$t/b"
+says "not a pid" 2 'not a list of process numbers' -p 12x -o "$t/b"
+says "no such event" 1 "no event 'sched_nothing'.*No such file" -e sched:sched_nothing -o "$t/b" -- true
+says "no such event system" 1 "no event system 'nothing'" -e nothing:at_all -o "$t/b" -- true
+says "not an event" 2 'SYSTEM:EVENT' -e sched_switch -o "$t/b" -- true
+says "a filter on a field that is not there: the kernel's words" 2 'Field not found' \
+	-e 'sched:sched_switch:nothing == 1' -o "$t/b" -- true
+sleep 0 & gone=$!; wait $gone
+says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
+says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true
+says "an output that is a directory" 2 'not a regular file' -o "$t" -- true
+if command -v setpriv >/dev/null; then
+	cp "$TARRY" "$t/tarry"; chmod 755 "$t" "$t/tarry"
+	out=$(cd /; setpriv --reuid=65534 --clear-groups "$t/tarry" record -o "$t/b" true 2>&1); got=$?
+	[ $got = 1 ] && printf '%s' "$out" | grep -q 'as root'; ok "not root: says so" $? "$out"
+fi
+[ ! -e "$t/b" ]; ok "no output file is left by these either" $?
+[ "$(settings)" = "$before" ]; ok "tracefs is as it was" $? "$(diff <(echo "$before") <(settings))"
+[ "$(leftover)" = 0 ]; ok "no instance is left" $? "$(ls $tracefs/instances)"
+
+# what is recorded is there
+"$TARRY" record -o "$t/f.dat" -e 'sched:sched_process_*' -- sh -c '/bin/true; /bin/true' 2>"$t/err"
+grep -qE '^tarry: [0-9,]+ events in .* lost 0, own CPU .* -> .*f.dat$' "$t/err"; ok "the closing line" $? "$(cat "$t/err")"
+if command -v trace-cmd >/dev/null; then
+	said=$(tr -d , <"$t/err" | sed -n 's/^tarry: \([0-9]*\) events.*/\1/p')
+	read=$(trace-cmd report "$t/f.dat" 2>/dev/null | grep -cE '\[[0-9]{3}\] +[0-9]+\.')
+	[ "$said" = "$read" ]; ok "trace-cmd reads as many events as were announced" $? "announced $said, read $read"
+	trace-cmd report "$t/f.dat" 2>/dev/null >"$t/report"
+	[ "$(grep -c 'sched_process_exec:' "$t/report")" -ge 3 ]
+	ok "the exec of the command and of its children are in it" $?
+	"$TARRY" record -q --no-sched --no-syscalls -o "$t/g.dat" -- true
+	! trace-cmd report "$t/g.dat" 2>/dev/null | grep -qE 'sched_switch:|sys_enter'; ok "--no-sched --no-syscalls" $?
+	"$TARRY" record -q --no-syscalls --duration 300ms -a -e 'sched:sched_switch:prev_pid == 0' -o "$t/h.dat"
+	trace-cmd report "$t/h.dat" 2>/dev/null | grep 'sched_switch:' | grep -vqE 'swapper/?[0-9]*:0 .*==>|prev_pid=0'
+	ok "a filter of the user's holds" $(($? == 0))
+else
+	echo "ok $((n += 1)) - events are counted by trace-cmd # SKIP trace-cmd is not installed"
+fi
+
+# how recordings end
+s=$(date +%s%N); "$TARRY" record -q -a --duration 300ms -o "$t/a"; got=$?; e=$((($(date +%s%N) - s) / 1000000))
+[ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 5000 ]; ok "--duration" $? "status $got after $e ms"
+"$TARRY" record -q --duration 200ms -o "$t/a" -- sh -c 'sleep 0.6; exit 9' 2>/dev/null
+ok "a command goes on after --duration, and its status counts" $(($? != 9))
+sleep 0.5 & p=$!
+"$TARRY" record -q -p $p -o "$t/a"; ok "-p ends with the process" $?
+for sig in INT TERM HUP; do
+	"$TARRY" record -q -a -o "$t/sig.dat" & p=$!
+	sleep 0.7; kill -$sig $p; wait $p
+	got=$?; [ $got = 0 ] && head -c 10 "$t/sig.dat" | grep -q tracing
+	ok "SIG$sig ends a recording of all and finishes the file" $? "status $got"
+done
+"$TARRY" record -q -o "$t/sig.dat" -- sh -c 'trap "exit 33" TERM; while :; do sleep 0.05; done' & p=$!
+sleep 0.7; kill -TERM $p; wait $p; ok "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
+[ "$(settings)" = "$before" ] && [ "$(leftover)" = 0 ]
+ok "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"
+echo "1..$n"
