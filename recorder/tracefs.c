@@ -188,6 +188,8 @@ uint64_t ty_proc_start_ticks(int pid)
 		return 0;
 	text[n] = 0;
 	p = strrchr(text, ')'); /* the name may hold anything */
+	if (p && (!strncmp(p, ") Z", 3) || !strncmp(p, ") X", 3)))
+		return 0;
 	for (int field = 2; p && field < 22; field++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p + 1, NULL, 10) : 0;

@@ -76,7 +76,8 @@ struct ty_cpu_stats {
 int ty_instance_stats(const struct ty_instance *inst, unsigned cpu, struct ty_cpu_stats *st,
 		      struct ty_buf *text);
 
-/* Start time of a process in clock ticks since boot (field 22 of stat); 0 when it is not there. */
+/* Start time of a process in clock ticks since boot (field 22 of stat); 0 when it is not there or
+ * dead and not yet reaped. */
 uint64_t ty_proc_start_ticks(int pid);
 
 #endif
