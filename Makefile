@@ -47,8 +47,9 @@ PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_BIN := $(PROG_SRC:tests/programs/%.c=$(B)/programs/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
+FUZZ_SECONDS ?= 120
 
-.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test unit programs
+.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test unit programs fuzzers
 
 all: $(B)/tarry
 
@@ -86,6 +87,21 @@ $(B)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
+# Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
+$(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps-ok
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+
+$(B)/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libtarry.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+
+$(B)/fuzz/seeds: $(B)/obj/tests/fuzz/seeds.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/libtarry.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
+
+fuzzers: $(FUZZ_BIN)
+
 unit: $(UNIT_BIN)
 programs: $(PROG_BIN)
 
@@ -104,7 +120,13 @@ asan: deps-test
 	B=build/asan tests/run unit
 
 fuzz: deps-test
-	$(MAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined" fuzzers
+	$(MAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
+	for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
+	  mkdir -p build/fuzz/corpus/$$f; \
+	  [ $$f != fuzz_trace ] || build/fuzz/fuzz/seeds build/fuzz/corpus/$$f >/dev/null || exit 1; \
+	  (cd build/fuzz && exec fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2560 -timeout=20 \
+	    -print_final_stats=1 corpus/$$f) || exit 1; \
+	done
 
 soak: deps-test
 	$(MAKE) all unit programs
@@ -134,4 +156,4 @@ clean:
 	rm -rf $(B)
 
 .SECONDARY:
--include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d)
+-include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d $(B)/obj/tests/fuzz/*.d)

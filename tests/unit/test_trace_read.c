@@ -156,6 +156,8 @@ static void refuse(const void *p, size_t n, int code, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.msg, words);
 }
 
+#define REFUSE(text, code, words) refuse(text, sizeof(text) - 1, code, words)
+
 static void test_refused(void **state)
 {
 	struct ty_fx_dat d = {
@@ -165,12 +167,12 @@ static void test_refused(void **state)
 	struct ty_buf b;
 	char *p;
 
-	refuse("", 0, TY_EFORMAT, "is empty");
-	refuse("hello", 5, TY_EFORMAT, "no trace");
-	refuse("PERFILE2........", 16, TY_EUNSUPPORTED, "perf.data");
-	refuse("\x17\x08\x44tracing8\0\0\b\0\x10\0\0", 20, TY_EUNSUPPORTED, "version 8");
-	refuse("\x17\x08\x44tracing7\0\0\b\0\x10\0\0lzma\0x\0", 27, TY_EUNSUPPORTED, "zstd");
-	refuse("\x17\x08\x44tracing7\0\0\b\1\x10\0\0zstd\0x\0", 27, TY_EFORMAT, "initial header");
+	REFUSE("", TY_EFORMAT, "is empty");
+	REFUSE("hello", TY_EFORMAT, "no trace");
+	REFUSE("PERFILE2........", TY_EUNSUPPORTED, "perf.data");
+	REFUSE("\x17\x08\x44tracing8\0\0\b\0\x10\0\0", TY_EUNSUPPORTED, "version 8");
+	REFUSE("\x17\x08\x44tracing7\0\0\b\0\x10\0\0lzma\0x\0", TY_EUNSUPPORTED, "zstd");
+	REFUSE("\x17\x08\x44tracing7\0\0\b\1\x10\0\0zstd\0x\0", TY_EFORMAT, "initial header");
 
 	ty_fx_dat(&d, &b);
 	p = memmem(b.p, b.len, "flyrecord", 10);
