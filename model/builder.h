@@ -60,6 +60,8 @@ struct ty_gap_stack {
 struct ty_bcpu {
 	uint32_t cur;	   /* thread index or TY_CUR_* */
 	uint64_t last_ns;  /* last event that proves it */
+	int32_t tail_tid;  /* who was switched out last */
+	uint64_t tail_ns;  /* when; its kernel code may trace a little longer */
 	bool idle_resched; /* the idle task was last seen with a reschedule pending */
 	bool no_idle;	   /* switches from idle are not delivered here */
 	/* Another buffer than the scheduler's says that somebody else runs; whether a switch was

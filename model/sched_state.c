@@ -24,7 +24,11 @@
 #include <string.h>
 
 /* enum trace_flag_type, include/linux/trace_events.h */
+#define IRQS_OFF     0x01
 #define NEED_RESCHED 0x04
+
+/* Longest that __schedule is taken to go on between sched_switch and the change of stacks. */
+#define TAIL_NS 100000
 
 /* logs -------------------------------------------------------------------------------------- */
 
@@ -322,10 +326,32 @@ void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
 	c->last_ns = c->prov_last;
 }
 
+/*
+ * Between sched_switch and the change of stacks the old thread is still "current": lock contention
+ * and wakeups there, with interrupts off, carry its tid. They say nothing about who runs.
+ */
+static bool is_tail(const struct ty_bcpu *c, const struct ty_event *ev, uint64_t ts)
+{
+	if (!c->tail_ns || ev->tid != c->tail_tid || ts - c->tail_ns > TAIL_NS)
+		return false;
+	switch (ev->kind) {
+	case TY_EV_SWITCH:
+	case TY_EV_SYS_ENTER:
+	case TY_EV_SYS_EXIT: return false;
+	default: break;
+	}
+	if (ev->flags & TY_EVF_NMI)
+		return true;
+	return ev->flags & IRQS_OFF && !(ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ));
+}
+
 void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_bcpu *c = &b->cpu[ev->cpu];
 
+	if (is_tail(c, ev, ts))
+		return;
+	c->tail_ns = 0;
 	if (c->prov && (ev->buffer == b->sched_buf || ev->tid != c->prov_tid))
 		ty_sched_resolve(b, ev->cpu);
 	if (c->prov) {
@@ -389,7 +415,8 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	b->sum.has_sched = true;
 	if (!is_current(b, c, prev))
 		infer(b, ev->cpu, prev, ts);
-	c->last_ns = ts;
+	c->last_ns = c->tail_ns = ts;
+	c->tail_tid = prev;
 	c->idle_resched = false;
 	if (ty_is_thread(c->cur)) {
 		ty_identity_name(b, c->cur, ts, ev->u.sw.prev_comm);
@@ -534,6 +561,7 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 	c->cur = TY_CUR_LOST;
 	c->last_ns = to;
+	c->tail_ns = 0;
 	c->idle_resched = false;
 	gap_push(b, &c->gaps, from, to);
 	gap_push(b, &b->gaps, from, to);
