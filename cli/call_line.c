@@ -122,12 +122,11 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 	bool resumed = part == TY_CALL_RESUMED || ty_call_end_only(c);
 	/* exit never returns: strace shows "= ?" at once */
 	bool open = c->how == TY_CALL_OPEN && ty_syscall_class(arch, c->abi, c->nr) != TY_SC_EXIT;
-	size_t start;
+	size_t start = b->len;
 
 	add_tid(b, resumed ? c->end_tid : c->tid);
 	ty_wall_fmt(wall, resumed ? c->end_ns : c->start_ns, b);
 	ty_buf_addc(b, ' ');
-	start = b->len;
 	if (resumed)
 		ty_buf_adds(b, "<... ");
 	ty_buf_adds(b, name);

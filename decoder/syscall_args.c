@@ -82,7 +82,7 @@ static const struct ty_sysargs rows[] = {
 	C("lstat", STR, PTR),
 	C("fstat", FD, PTR),
 	C("newfstatat", AT, STR, PTR, SET(AT)),
-	C("statx", AT, STR, SET(AT), SET(STATXMASK), PTR),
+	C("statx", AT, STR, TY_ARG_STATX, SET(STATXMASK), PTR),
 	C("statfs", STR, PTR),
 	C("fstatfs", FD, PTR),
 	C("readlink", STR, PTR, SIZE),
@@ -297,10 +297,10 @@ static const struct ty_sysargs rows[] = {
 	C("signalfd", FD, PTR, SIZE),
 	C("signalfd4", FD, PTR, SIZE, SET(SFD)),
 	/* waiting for descriptors */
-	C("poll", PTR, UINT, INT),
-	C("ppoll", PTR, UINT, PTR, PTR, SIZE),
-	C("select", INT, PTR, PTR, PTR, PTR),
-	C("pselect6", INT, PTR, PTR, PTR, PTR, PTR),
+	ROW(TY_RET_POLL, "poll", PTR, UINT, INT),
+	ROW(TY_RET_POLL, "ppoll", PTR, UINT, PTR, PTR, SIZE),
+	ROW(TY_RET_POLL, "select", INT, PTR, PTR, PTR, PTR),
+	ROW(TY_RET_POLL, "pselect6", INT, PTR, PTR, PTR, PTR, PTR),
 	C("epoll_create", INT),
 	C("epoll_create1", SET(EPOLLCREATE)),
 	C("epoll_ctl", FD, SET(EPOLLCTL), FD, PTR),
@@ -394,7 +394,7 @@ static const struct ty_sysargs rows32[] = {
 	C("fstatfs64", FD, SIZE, PTR),
 	ROW(TY_RET_FCNTL, "fcntl64", FD, TY_ARG_FCNTL, PTR),
 	C("waitpid", PID, PTR, SET(WAIT)),
-	C("_newselect", INT, PTR, PTR, PTR, PTR),
+	ROW(TY_RET_POLL, "_newselect", INT, PTR, PTR, PTR, PTR),
 	C("sigaction", SIG, PTR, PTR),
 	C("sigprocmask", SET(SIGHOW), PTR, PTR),
 	C0("sigreturn"),
@@ -428,8 +428,8 @@ static const struct ty_sysargs rows32[] = {
 	C("clock_gettime64", SET(CLOCK), PTR),
 	C("clock_nanosleep_time64", SET(CLOCK), SET(TIMER), PTR, PTR),
 	C("futex_time64", PTR, TY_ARG_FUTEX, INT, PTR, PTR, HEX32),
-	C("ppoll_time64", PTR, UINT, PTR, PTR, SIZE),
-	C("pselect6_time64", INT, PTR, PTR, PTR, PTR, PTR),
+	ROW(TY_RET_POLL, "ppoll_time64", PTR, UINT, PTR, PTR, SIZE),
+	ROW(TY_RET_POLL, "pselect6_time64", INT, PTR, PTR, PTR, PTR, PTR),
 	C("recvmmsg_time64", FD, PTR, UINT, SET(MSG), PTR),
 	C("rt_sigtimedwait_time64", PTR, PTR, PTR, SIZE),
 	C("timerfd_settime64", FD, SET(TFDSET), PTR, PTR),
@@ -441,7 +441,7 @@ static const struct ty_sysargs rows32[] = {
 /* i386's first mmap and select take a pointer to their arguments. */
 static const struct ty_sysargs rows_i386[] = {
 	P("mmap", PTR),
-	C("select", PTR),
+	ROW(TY_RET_POLL, "select", PTR),
 };
 
 static const struct ty_sysargs *look(const struct ty_sysargs *r, size_t n, const char *name)

@@ -40,11 +40,12 @@ enum ty_argkind {
 	TY_ARG_IOCTL,
 	TY_ARG_PRCTL,  /* option; decides what follows */
 	TY_ARG_MREMAP, /* flags; a new address follows MREMAP_FIXED only */
+	TY_ARG_STATX,  /* AT_STATX_ kind and AT_ flags */
 	TY_ARG_PGOFF,  /* file offset in pages of 4096 bytes */
 	TY_ARG_SETS = 64
 };
 
-enum ty_retkind { TY_RET_INT, TY_RET_PTR, TY_RET_OCT, TY_RET_FCNTL };
+enum ty_retkind { TY_RET_INT, TY_RET_PTR, TY_RET_OCT, TY_RET_FCNTL, TY_RET_POLL };
 
 struct ty_sysargs {
 	const char *name;

@@ -343,7 +343,11 @@ static void add_fcntl(struct fmt *f)
 	case 1024: add_enum(b, TY_SET_LEASE, v); break;		/* F_SETLEASE */
 	case 1033: add_flags(b, TY_SET_SEALS, v, false); break; /* F_ADD_SEALS */
 	case 1026: add_hex(b, v); break;			/* F_NOTIFY */
-	default: add_ptr(b, word(f, f->args[2]));
+	default:
+		if (ty_set_name(TY_SET_FCNTL, cmd))
+			add_ptr(b, word(f, f->args[2]));
+		else
+			add_hex(b, word(f, f->args[2]));
 	}
 }
 
@@ -457,6 +461,10 @@ static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
 	case TY_ARG_MREMAP:
 		add_flags(b, TY_SET_MREMAP, v32, false);
 		return !(v32 & (2 | 4)); /* MREMAP_FIXED, MREMAP_DONTUNMAP */
+	case TY_ARG_STATX:
+		add_enum(b, TY_SET_STATXSYNC, v32 & 0x6000);
+		add_flags(b, TY_SET_AT, v32 & ~0x6000u, true);
+		break;
 	case TY_ARG_PGOFF: add_hex(b, (uint64_t)v32 << 12); break;
 	case TY_ARG_SETS: break;
 	}
@@ -563,7 +571,12 @@ int ty_syscall_fmt_result(const struct ty_sysarch *a, enum ty_abi abi, int64_t n
 	}
 	switch (row ? row->ret : TY_RET_INT) {
 	case TY_RET_PTR: add_ptr(out, bits32 ? (uint32_t)ret : (uint64_t)ret); break;
-	case TY_RET_OCT: add_octal(out, (uint32_t)ret, 1); break;
+	case TY_RET_OCT: add_octal(out, (uint32_t)ret, 3); break;
+	case TY_RET_POLL:
+		add_int(out, ret);
+		if (!ret)
+			ty_buf_adds(out, " (Timeout)");
+		break;
 	case TY_RET_FCNTL: add_fcntl_result(out, os, args, ret); break;
 	default: add_int(out, ret);
 	}

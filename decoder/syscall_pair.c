@@ -23,6 +23,7 @@ struct thread {
 	uint32_t next_free;
 	uint8_t abi;
 	bool busy;  /* a call is in progress */
+	bool held;  /* `call` was interrupted: not reported yet whether it returned */
 	bool fresh; /* its creation was seen, and no system call since */
 	bool known; /* a system call or the creation was seen: nothing "began before" any more */
 	bool execed;
@@ -170,7 +171,7 @@ static void forget(struct ty_pairs *p, struct thread *t)
 	p->table[i] = 0;
 	p->used--;
 	t->tid = 0;
-	t->busy = false;
+	t->busy = t->held = false;
 	t->next_free = p->free_head;
 	p->free_head = slot;
 }
@@ -180,12 +181,34 @@ static bool gap_since(const struct ty_pairs *p, uint64_t ns)
 	return p->gap_ns && p->gap_ns >= ns;
 }
 
+#define ERESTARTSYS	      512
+#define ERESTARTNOINTR	      513
+#define ERESTARTNOHAND	      514
+#define ERESTART_RESTARTBLOCK 516
+#define SIGNAL_KILL	      9
+
+static bool interrupted(int64_t ret)
+{
+	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
+	       ret == -ERESTART_RESTARTBLOCK;
+}
+
+static void release(struct thread *t, uint8_t how, struct ty_pair_step *step)
+{
+	if (!t->held)
+		return;
+	t->held = false;
+	t->call.how = how;
+	step->done[step->done_n++] = t->call;
+}
+
 /* The pending call is over without a return. */
 static void close_call(const struct ty_pairs *p, struct thread *t, uint64_t ns, uint8_t how,
 		       struct ty_pair_step *step)
 {
 	struct ty_call *c;
 
+	release(t, TY_CALL_RETURNED, step);
 	if (!t->busy)
 		return;
 	t->busy = false;
@@ -303,6 +326,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 
 	if (!t)
 		return -TY_ENOMEM;
+	release(t, TY_CALL_RETURNED, step);
 	if (t->busy && !ends(p, t, nr, ret))
 		close_call(p, t, ev->ts_ns, how_lost(p, t), step);
 	is_exec = t->busy ? ty_syscall_class(p->arch, t->call.abi, t->call.nr) == TY_SC_EXEC
@@ -332,6 +356,11 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 	c->end_ns = ev->ts_ns;
 	c->ret = ret;
 	c->end_tid = ev->tid;
+	if (c->how == TY_CALL_RETURNED && interrupted(ret)) {
+		t->call = *c;
+		t->held = true;
+		step->done_n--;
+	}
 out:
 	t->busy = t->fresh = t->execed = false;
 	t->known = true;
@@ -453,6 +482,14 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 		}
 		break;
 	}
+	case TY_EV_SIGNAL_DELIVER: {
+		struct thread *t = ev->tid > 0 ? find(p, ev->tid) : NULL;
+
+		if (t)
+			release(t, ev->u.sig.sig == SIGNAL_KILL ? TY_CALL_EXITED : TY_CALL_RETURNED,
+				step);
+		break;
+	}
 	case TY_EV_GAP: feed_gap(p, ev); break;
 	default: break;
 	}
@@ -474,6 +511,10 @@ bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *
 	while (*it < p->slots_n) {
 		const struct thread *t = &p->slots[(*it)++];
 
+		if (t->tid && t->held) {
+			*out = t->call;
+			return true;
+		}
 		if (t->tid && t->busy) {
 			*out = t->call;
 			out->end_tid = t->tid;

@@ -9,6 +9,9 @@
  *   (sched_process_exec.old_pid). The kernel reports the end of a successful execve and execveat
  *   with the number of the *new* image's execve, which proves the ABI of all that follows (x86).
  * - rt_sigreturn ends with number -1: the kernel forgets the number on purpose.
+ * - A call that is interrupted (ERESTART...) by a SIGKILL, an exit_group or an exec of another
+ *   thread never returns to its program: the kernel reports its sys_exit, then delivers signal 9.
+ *   Such a sys_exit is held back until the thread's next event tells.
  * - A sys_exit without sys_enter either began before the recording, or its start was lost, or was
  *   refused by seccomp or a tracer before the tracepoint (TY_CALL_NO_ENTER_*).
  * - The events do not say whether a caller is 32-bit. Proofs that are used: the x32 bit; an
@@ -34,7 +37,8 @@ enum ty_call_how {
 	TY_CALL_NO_ENTER_BEFORE, /* began before the thread's first recorded call: end only */
 	TY_CALL_NO_ENTER_LOST,	 /* events were lost before: end only */
 	TY_CALL_NO_ENTER,	 /* nothing lost: refused by seccomp or a tracer; end only */
-	TY_CALL_EXITED,		 /* the thread ended inside it: exit, exit_group, or killed */
+	TY_CALL_EXITED,		 /* the thread ended inside it: exit, exit_group, or killed; end_ns:
+				    its end, or where the kernel left the call to die */
 	TY_CALL_END_LOST,	 /* its return was among lost events; end_ns: when that showed */
 	TY_CALL_END_MISSING,	 /* its return is not in the file though nothing was lost */
 	TY_CALL_OPEN,		 /* still going on when the recording ended */
@@ -43,7 +47,7 @@ enum ty_call_how {
 struct ty_call {
 	uint64_t seq;	   /* calls are numbered from 0 by their start (end-only calls: by end) */
 	uint64_t start_ns; /* sys_enter; 0 with NO_ENTER_* */
-	uint64_t end_ns;   /* sys_exit; EXITED: the thread's end; 0 with OPEN */
+	uint64_t end_ns;   /* sys_exit; EXITED: see there; 0 with OPEN */
 	ty_loc loc;	   /* of the sys_enter (NO_ENTER_*: of the sys_exit) */
 	uint64_t args[6];  /* zero with NO_ENTER_* */
 	int64_t nr;	   /* as the sys_enter says (NO_ENTER_*: the sys_exit) */
@@ -93,7 +97,8 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
  * next feed. */
 const struct ty_call *ty_pairs_current(const struct ty_pairs *p, int32_t tid);
 
-/* After the last event: calls still in progress, in no order. *it starts at 0; false at the end. */
+/* After the last event: calls still in progress, and returned ones that were held back, in no
+ * order. *it starts at 0; false at the end. */
 bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *out);
 
 #endif

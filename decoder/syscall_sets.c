@@ -103,16 +103,14 @@ static const struct ty_named MREMAP_v[] = {N(MREMAP_MAYMOVE), N(MREMAP_FIXED),
 static const struct ty_named MSYNC_v[] = {N(MS_SYNC), N(MS_ASYNC), N(MS_INVALIDATE)};
 static const struct ty_named MLOCKALL_v[] = {N(MCL_CURRENT), N(MCL_FUTURE), N(MCL_ONFAULT)};
 static const struct ty_named MLOCK2_v[] = {V(MLOCK_ONFAULT, 1)};
-static const struct ty_named AT_v[] = {V(AT_STATX_SYNC_AS_STAT, 0),
-				       N(AT_SYMLINK_NOFOLLOW),
-				       N(AT_SYMLINK_FOLLOW),
-				       N(AT_NO_AUTOMOUNT),
-				       N(AT_EMPTY_PATH),
-				       V(AT_STATX_FORCE_SYNC, 0x2000),
-				       V(AT_STATX_DONT_SYNC, 0x4000),
-				       V(AT_RECURSIVE, 0x8000)};
-static const struct ty_named FACCESS_v[] = {N(AT_EACCESS), N(AT_SYMLINK_NOFOLLOW),
+static const struct ty_named AT_v[] = {
+	N(AT_SYMLINK_NOFOLLOW), N(AT_SYMLINK_FOLLOW),		N(AT_NO_AUTOMOUNT),
+	N(AT_EMPTY_PATH),	V(AT_STATX_FORCE_SYNC, 0x2000), V(AT_STATX_DONT_SYNC, 0x4000),
+	V(AT_RECURSIVE, 0x8000)};
+static const struct ty_named FACCESS_v[] = {N(AT_SYMLINK_NOFOLLOW), N(AT_EACCESS),
 					    N(AT_EMPTY_PATH)};
+static const struct ty_named STATXSYNC_v[] = {
+	V(AT_STATX_SYNC_AS_STAT, 0), V(AT_STATX_FORCE_SYNC, 0x2000), V(AT_STATX_DONT_SYNC, 0x4000)};
 static const struct ty_named UNLINKAT_v[] = {N(AT_REMOVEDIR)};
 static const struct ty_named STATXMASK_v[] = {V(STATX_ALL, 0xfff),
 					      V(STATX_BASIC_STATS, 0x7ff),

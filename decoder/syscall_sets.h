@@ -20,6 +20,7 @@
 	X(MLOCKALL, "MCL_", FLAGS)                                                                 \
 	X(MLOCK2, "MLOCK_", FLAGS)                                                                 \
 	X(AT, "AT_", FLAGS)                                                                        \
+	X(STATXSYNC, "AT_STATX_", ENUM)                                                            \
 	X(FACCESS, "AT_", FLAGS)                                                                   \
 	X(UNLINKAT, "AT_", FLAGS)                                                                  \
 	X(STATXMASK, "STATX_", FLAGS)                                                              \

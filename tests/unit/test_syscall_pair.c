@@ -221,6 +221,9 @@ static void sigreturn_and_restart(void **state)
 {
 	enter(7, 34, PTR); /* pause */
 	leave(7, 34, -514);
+	assert_int_equal(out_n, 0); /* held back: SIGKILL or a handler? */
+	feed((struct ty_event){.kind = TY_EV_SIGNAL_DELIVER, .tid = 7, .u.sig.sig = 14});
+	assert_int_equal(out_n, 1);
 	enter(7, 1, PTR); /* in the handler */
 	leave(7, 1, 2);
 	enter(7, 15, PTR);
@@ -343,6 +346,39 @@ static void killed_and_open(void **state)
 	assert_false(ty_pairs_open_next(p, &it, &c));
 }
 
+/* Interrupted by a SIGKILL the call never returns, though the kernel reports its end. */
+static void killed_while_interrupted(void **state)
+{
+	struct ty_call c;
+	uint32_t it = 0;
+
+	enter(7, 34, PTR);
+	leave(7, 34, -514);
+	feed((struct ty_event){.kind = TY_EV_SIGNAL_DELIVER, .tid = 7, .u.sig.sig = 9});
+	assert_int_equal(out_n, 1);
+	assert_int_equal(out[0].how, TY_CALL_EXITED);
+	died(7);
+	assert_int_equal(out_n, 1);
+	/* Without signal events nobody can tell: reported as it is recorded. */
+	enter(8, 34, PTR);
+	leave(8, 34, -512);
+	died(8);
+	assert_int_equal(out_n, 2);
+	assert_int_equal(out[1].how, TY_CALL_RETURNED);
+	enter(9, 34, PTR);
+	leave(9, 34, -516);
+	assert_null(ty_pairs_current(p, 9));
+	assert_true(ty_pairs_open_next(p, &it, &c));
+	assert_int_equal(c.how, TY_CALL_RETURNED);
+	assert_int_equal(c.ret, -516);
+	assert_false(ty_pairs_open_next(p, &it, &c));
+	enter(9, 219, PTR);
+	assert_int_equal(out_n, 3);
+	leave(9, 219, 0);
+	assert_int_equal(out[2].seq, 2);
+	assert_int_equal(out[3].seq, 3);
+}
+
 /* Programs started by the kernel itself (modprobe, core dump helpers) come back from no call. */
 static void usermode_helper(void **state)
 {
@@ -429,6 +465,7 @@ int main(void)
 		T(loss_of_other_buffers_does_not_count),
 		T(reused_tid),
 		T(killed_and_open),
+		T(killed_while_interrupted),
 		T(usermode_helper),
 		T(hostile),
 	};

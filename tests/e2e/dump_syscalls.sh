@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# tarry dump syscalls beside strace: the same calls, arguments, results and counts for programs that
+# do the same in every run. Pointers and strings are compared as "PTR"; what strace reads from memory
+# is switched off (-e verbose=none).
+set -u
+n=0
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+bad() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || echo "$2" | head -n 40 | sed 's/^/# /'; }
+skip() { echo "ok 1 - dump syscalls # SKIP $1"; exit 0; }
+[ "$(id -u)" = 0 ] || skip "needs root to record"
+[ -w /sys/kernel/tracing/instances ] || skip "no tracefs here"
+command -v python3 >/dev/null || skip "needs python3 to compare"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+
+cat >norm.py <<'P'
+# Lines of strace or of tarry to what must be equal: tids by their order of appearance, pointers and
+# strings as PTR, no times.
+import re, sys
+ids = {}
+out = []
+for line in open(sys.argv[1]):
+    m = re.match(r'(\d+) +\S+ (.*)$', line.rstrip('\n'))
+    if not m or m.group(2).startswith(('---', '+++')):
+        continue
+    t = m.group(2)
+    ids.setdefault(m.group(1), 'TID%d' % len(ids))
+    t = re.sub(r' <[\d.]+>$', '', t)
+    t = re.sub(r'"(\\.|[^"\\])*"(\.\.\.)?', 'PTR', t)
+    t = re.sub(r' /\* \d+ vars? \*/', '', t)
+    t = re.sub(r'0x[0-9a-f]{7,16}\b', 'PTR', t)
+    t = re.sub(r' +=', ' =', t)
+    t = re.sub(r'ioctl\((-?\d+), 0x[0-9a-f]+ /\* (\w+) \*/', r'ioctl(\1, \2', t)  # tarry: number, name
+    t = re.sub(r'syscall_0x([0-9a-f]+)', lambda x: 'syscall_%d' % int(x.group(1), 16), t)
+    t = re.sub(r'^getppid\(\) = \d+', 'getppid() = PARENT', t)
+    t = re.sub(r'= (\d+)$', lambda x: '= ' + ids.get(x.group(1), x.group(1)), t)
+    out.append(t)
+print('\n'.join(out))
+P
+cat >counts.py <<'P'
+# Counts of completed calls by name: of tarry's NDJSON, or of strace -c's table.
+import json, sys, collections
+c = collections.Counter()
+for line in open(sys.argv[1]):
+    if line.startswith('{'):
+        o = json.loads(line)
+        # strace -c has no row for numbers without a name
+        if 'name' in o and o['status'] == 'returned' and not o['name'].startswith('syscall_'):
+            c[o['name']] += 1
+    else:
+        f = line.split()
+        if len(f) >= 5 and f[0][0].isdigit() and f[-1] != 'total':
+            c[f[-1]] += int(f[3])
+for k in sorted(c):
+    print(k, c[k])
+P
+
+# every kind of argument, one thread
+"$TARRY" record -q -o args.dat -- "$PROGRAMS/syscall_args"
+[ $? = 3 ] && ok "the command's status is passed on" || bad "the command's status is passed on"
+"$TARRY" dump args.dat syscalls >args.txt || bad "dump syscalls"
+if command -v strace >/dev/null; then
+	strace -f -tt -T -e verbose=none -o args.strace "$PROGRAMS/syscall_args"
+	d=$(diff <(python3 norm.py args.strace) <(python3 norm.py args.txt))
+	[ -z "$d" ] && [ "$(wc -l <args.txt)" -gt 200 ] && ok "lines as strace's, every kind of argument" ||
+		bad "lines as strace's, every kind of argument" "$d"
+	d=$(sed -E 's/^([0-9]+ +)[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} .* <[0-9]+\.[0-9]{6}>$/good/' args.txt | grep -vc '^good$')
+	[ "$d" = 1 ] && ok "pid, time of day, duration in every line but exit_group's" ||
+		bad "pid, time of day, duration in every line but exit_group's" "$(grep -v '>$' args.txt)"
+
+	# processes and threads
+	for p in syscall_args syscall_procs; do
+		"$TARRY" record -q -o p.dat -- "$PROGRAMS/$p"
+		strace -f -c -o p.strace "$PROGRAMS/$p"
+		"$TARRY" dump p.dat syscalls --json >p.json
+		d=$(diff <(python3 counts.py p.strace) <(python3 counts.py p.json))
+		[ -z "$d" ] && [ "$(python3 counts.py p.json | wc -l)" -gt 20 ] &&
+			ok "$p: counts equal strace -f -c" || bad "$p: counts equal strace -f -c" "$d"
+	done
+else
+	echo "ok $((++n)) - compare with strace # SKIP no strace here"
+	"$TARRY" record -q -o p.dat -- "$PROGRAMS/syscall_procs"
+fi
+
+"$TARRY" dump p.dat syscalls >p.txt
+[ "$(wc -l <p.txt)" = "$(wc -l <p.json)" ] && ok "text and JSON have the same lines" || bad "text and JSON have the same lines"
+d=$(grep -cE ' (<unfinished|<\.\.\.|<unknown)|\[' p.txt)
+[ "$d" = 0 ] && ok "nothing unknown in a whole recording" || bad "nothing unknown in a whole recording" "$(grep -E '<unf|<\.\.\.|<unk|\[' p.txt)"
+d=$(python3 - p.json <<'P'
+import json, sys
+last = 0
+for line in open(sys.argv[1]):
+    o = json.loads(line)
+    for k in ('ts_ns', 'duration_ns', 'tid', 'pid', 'comm', 'name', 'args', 'ret', 'errno'):
+        if k not in o: print('missing', k, line)
+    if o['ts_ns'] < last: print('order', line)
+    last = o['ts_ns']
+    if o['pid'] is None: print('pid', line)
+    if o['errno'] is not None and o['ret'] != -1: print('errno', line)
+P
+)
+[ -z "$d" ] && ok "JSON: keys, order, pid" || bad "JSON: keys, order, pid" "$d"
+# The exec by a thread goes on as the leader: the last program's seven getgid are the leader's.
+leader=$(head -n 1 p.txt | cut -d' ' -f1)
+[ "$(grep -c "^$leader .*getgid()" p.txt)" = 7 ] && ok "exec by a thread that is not the leader" ||
+	bad "exec by a thread that is not the leader" "$(grep getgid p.txt)"
+[ "$("$TARRY" dump p.dat syscalls --tid "$leader" | cut -d' ' -f1 | sort -u)" = "$leader" ] && ok "--tid" || bad "--tid"
+start=$("$TARRY" dump p.dat events --json | head -n 1 | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')
+mid=$(sed -n '400s/.*"ts_ns":\([0-9]*\).*/\1/p' p.json)
+mid=$(awk "BEGIN { printf \"%.9f\", ($mid - $start) / 1e9 }")
+a=$("$TARRY" dump p.dat syscalls --to "$mid" | wc -l) b=$("$TARRY" dump p.dat syscalls --from "$mid" | wc -l)
+all=$(wc -l <p.txt)
+# a call that lies across the border is in both
+[ "$a" -ge 399 ] && [ "$a" -lt "$all" ] && [ $((a + b)) -ge "$all" ] && [ $((a + b)) -le $((all + 20)) ] && ok "--from and --to split the lines" ||
+	bad "--from and --to split the lines" "$a + $b of $all, at $mid"
+
+# calls in progress at either end of the recording
+mkfifo gate
+(read -r _ <gate; exec sleep 100) &
+sleeper=$!
+"$TARRY" record -q -o attach.dat -p $sleeper --duration 1500ms &
+rec=$!
+sleep 0.7
+echo >gate
+wait $rec
+kill $sleeper
+"$TARRY" dump attach.dat syscalls >attach.txt 2>attach.err
+grep -qE '^[0-9]+ +[0-9:.]+ <\.\.\. [a-z0-9_]+ resumed>\) += .* <unknown: began before the recording>' attach.txt &&
+	ok "a call that began before says so" || bad "a call that began before says so" "$(head -n 3 attach.txt)"
+tail -n 1 attach.txt | grep -qE 'clock_nanosleep\(CLOCK_REALTIME, 0, 0x[0-9a-f]+, (0x[0-9a-f]+|NULL) <unfinished \.\.\.>$' &&
+	ok "a call in progress at the end is unfinished" || bad "a call in progress at the end is unfinished" "$(tail -n 3 attach.txt)"
+
+# 32-bit callers are named by their own table
+cat >i386.c <<'C'
+static int sc(int n, int a, int b, int c)
+{
+	int r;
+	__asm__ volatile("int $0x80" : "=a"(r) : "a"(n), "b"(a), "c"(b), "d"(c) : "memory");
+	return r;
+}
+void _start(void)
+{
+	int p = sc(2, 0, 0, 0);
+	if (!p) { sc(20, 0, 0, 0); sc(1, 5, 0, 0); }
+	sc(7, p, 0, 0); sc(252, 6, 0, 0);
+	for (;;);
+}
+C
+if gcc -m32 -nostdlib -static -fno-pie -no-pie -fno-stack-protector -O1 -o i386 i386.c 2>/dev/null && { ./i386; [ $? = 6 ]; }; then
+	"$TARRY" record -q -o i386.dat -- ./i386
+	d=$("$TARRY" dump i386.dat syscalls | grep -F '[32-bit]' | sed -E 's/^[0-9]+ +[0-9:.]+ ([a-z0-9_]+)\(.*/\1/' | sort | tr '\n' ' ')
+	[ "$d" = "exit exit_group fork getpid waitpid " ] && ok "32-bit callers are named rightly" || bad "32-bit callers are named rightly" "$d"
+else
+	n=$((n + 1)); echo "ok $n - 32-bit callers # SKIP cannot build or run them here"
+fi
+echo "1..$n"
