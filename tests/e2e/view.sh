@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# The timeline, driven as a person drives it: the real binary in a real terminal (tmux) on a real
+# recording of a stall; and its one-frame text form.
+set -u
+n=0
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+not_ok() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/#   /'; }
+check() { # NAME STATUS [WHAT WAS SEEN]
+	if [ "$2" -eq 0 ]; then ok "$1"; else not_ok "$1" "${3-}"; fi
+}
+
+T=$(mktemp -d)
+# A server of its own for each session: one that is just dying would take the next session with it.
+servers=0
+tm() { tmux -L "tarry-test-$$-$servers" -f /dev/null "$@" 2>/dev/null; }
+trap 'tm kill-server; rm -rf "$T"' EXIT
+F=$T/stall.dat
+unset NO_COLOR COLORTERM COLORFGBG
+export TERM=xterm-256color LC_ALL=C.UTF-8
+
+if ! "$TARRY" record -q -o "$F" -- "$PROGRAMS/demo_stall" "$T" >"$T/log" 2>&1; then
+	echo "ok 1 - view # SKIP cannot record here: $(tail -n 1 "$T/log")"
+	exit 0
+fi
+
+# one frame as text ---------------------------------------------------------------------------------
+"$TARRY" view "$F" --print --size 80x24 --at-finding 1 >"$T/frame"
+[ "$(wc -l <"$T/frame")" -eq 24 ] && [ "$(wc -L <"$T/frame")" -le 80 ]
+check "--print writes a frame of the size asked for" $? "$(cat "$T/frame")"
+grep -q 'webserver/[0-9]* sleeping for' "$T/frame" && grep -q 'in flock(' "$T/frame" &&
+	grep -q 'ended by backup/' "$T/frame"
+check "--at-finding 1 is the stall: its call and its waker" $? "$(cat "$T/frame")"
+! grep -q $'\033' "$T/frame"
+check "no colours into a file" $?
+"$TARRY" view "$F" --print --color truecolor | grep -q $'\033\[[0-9;]*38;2;'
+check "--color truecolor" $?
+LC_ALL=C "$TARRY" view "$F" --print >"$T/ascii"
+! LC_ALL=C grep -q '[^ -~]' "$T/ascii" && grep -q 'SSS' "$T/ascii"
+check "letters and ASCII only in the C locale" $? "$(head -n 8 "$T/ascii")"
+"$TARRY" view "$F" --print --from 1 --to 2 --size 120x30 | head -n 1 | grep -q '1.000 s from 1.000'
+check "--from and --to are the window" $?
+"$TARRY" view "$F" </dev/null >"$T/out" 2>&1
+[ $? -eq 2 ] && grep -q -- '--print' "$T/out"
+check "without a terminal: usage error that names --print" $? "$(cat "$T/out")"
+"$TARRY" view "$F" --print --at-finding 4000000000 >"$T/out" 2>&1
+[ $? -eq 2 ] && grep -q 'no wait number' "$T/out"
+check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
+"$TARRY" view "$F" --print --size 80by24 >"$T/out" 2>&1
+[ $? -eq 2 ]
+check "a size that is none is a usage error" $? "$(cat "$T/out")"
+"$TARRY" view --keys-man | grep -q '^\.TP'
+check "--keys-man writes the table of keys" $?
+
+command -v tmux >/dev/null || {
+	echo "ok $((n + 1)) - in a terminal # SKIP tmux is not installed"
+	exit 0
+}
+
+# in a terminal -------------------------------------------------------------------------------------
+screen() { tm capture-pane -p; }
+wait_for() { # PATTERN: until the screen shows it, at most 10 s
+	local i
+	for i in $(seq 100); do
+		screen | grep -q -- "$1" && return 0
+		sleep 0.1
+	done
+	return 1
+}
+wait_gone() { # PATTERN: until the screen does not show it
+	local i s
+	for i in $(seq 100); do
+		s=$(screen) || return 1
+		grep -q -- "$1" <<<"$s" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+keys() { tm send-keys "$@"; }
+state() { tm display-message -p '#{alternate_on} #{cursor_flag} #{mouse_any_flag}'; }
+start() { # W H [ARGS]: a shell that runs the viewer and says how it ended
+	local w=$1 h=$2
+	shift 2
+	tm kill-server
+	servers=$((servers + 1))
+	tm new-session -d -x "$w" -y "$h" "TERM=xterm-256color '$TARRY' view '$F' $*; echo status=\$?; exec cat"
+	wait_for 'q quit'
+}
+
+for size in '80 24' '200 60'; do
+	s=${size/ /x}
+	start $size
+	check "$s: opens" $? "$(screen)"
+	screen | grep -q 'webserver' && screen | grep -q 'CPU 0' && screen | grep -q '#1 2\.9\|#1 3\.0'
+	check "$s: CPUs, the thread, the stall in its row" $? "$(screen)"
+	whole=$(screen | head -n 1)
+	keys w w
+	wait_gone "^$whole"
+	check "$s: w zooms in" $? "$(screen)"
+	keys 0
+	wait_for "^$whole"
+	check "$s: 0 is the whole recording again" $? "$(screen)"
+	keys '?'
+	wait_for 'keys and signs' && screen | grep -q 'zoom in at the cursor'
+	check "$s: ? opens the help" $? "$(screen)"
+	keys q
+	wait_for 'q quit'
+	check "$s: q closes the help" $? "$(screen)"
+	keys n
+	wait_for 'wait 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'ended by backup/'
+	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"
+	keys Tab j Enter
+	wait_for 'wait 2 of' && screen | grep -q '^>  2 '
+	check "$s: the list is walked and Enter jumps" $? "$(screen)"
+	keys g 1 . 2 5 Enter
+	wait_for 'at 1\.25'
+	check "$s: g goes to a time" $? "$(screen)"
+	keys q
+	wait_for 'status=0' && [ "$(state)" = '0 1 0' ]
+	check "$s: q quits and the terminal is as before" $? "$(state; screen)"
+done
+
+start 80 24
+keys -l $'\033[<64;50;3M'
+wait_for '2\.0.* s from'
+check "mouse: wheel over the ruler zooms" $? "$(screen)"
+keys -l $'\033[<0;10;5M'
+wait_for '^> *CPU 1'
+check "mouse: a click selects a row" $? "$(screen)"
+tm resize-window -x 60 -y 16
+wait_for 'q quit' && [ "$(screen | wc -l)" -eq 16 ] && screen | grep -q '^> *CPU 1'
+check "a resized terminal is drawn anew" $? "$(screen)"
+tm resize-window -x 39 -y 9
+wait_for 'needs a screen of 40x10'
+check "a screen too small is said so" $? "$(screen)"
+tm resize-window -x 80 -y 24
+wait_for 'q quit'
+check "and comes back" $? "$(screen)"
+
+for sig in TERM SEGV; do
+	start 80 24
+	kill -$sig "$(pgrep -P "$(tm display-message -p '#{pane_pid}')")"
+	wait_for 'status=1' && [ "$(state)" = '0 1 0' ]
+	check "SIG$sig: dies of it, and the terminal is as before" $? "$(state; screen)"
+done
+
+# Ctrl-Z and fg need a shell with job control.
+tm kill-server
+servers=$((servers + 1))
+tm new-session -d -x 80 -y 24 "TERM=xterm-256color PS1='ready> ' bash --norc -i"
+wait_for 'ready>'
+keys "'$TARRY' view '$F'" Enter
+wait_for 'q quit'
+keys C-z
+wait_for 'Stopped' && [ "$(state)" = '0 1 0' ]
+check "Ctrl-Z gives the terminal back" $? "$(state; screen)"
+keys fg Enter
+wait_for 'q quit' && [ "$(state)" = '1 0 1' ]
+check "fg brings the timeline back" $? "$(state; screen)"
+keys q
+wait_gone 'q quit'
+check "and q quits it" $? "$(screen)"
