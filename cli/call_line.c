@@ -219,7 +219,7 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 		ty_json_null(j, "errno");
 	}
 	ty_json_str(j, "status", status[c->how]);
-	if (!has_result(c))
+	if (!has_result(c) && c->how != TY_CALL_EXITED)
 		ty_json_bool(j, "unfinished", true);
 	if (c->gap_inside)
 		ty_json_bool(j, "lost_inside", true);
