@@ -22,6 +22,22 @@ static void fact_u64(struct ty_json *j, struct ty_text t, const char *key)
 		ty_json_u64(j, key, ty_report_fact_u64(t, key));
 }
 
+/* Every line of a repeated key, as an array. */
+static void fact_list(struct ty_json *j, struct ty_text t, const char *key)
+{
+	size_t k = strlen(key);
+
+	ty_json_array(j, key);
+	for (const char *p = t.s, *end = p + t.n; p && p < end;) {
+		size_t n = strcspn(p, "\n");
+
+		if (n > k && !strncmp(p, key, k) && p[k] == '=')
+			ty_json_strn(j, NULL, p + k + 1, n - k - 1);
+		p += n + 1;
+	}
+	ty_json_end_array(j);
+}
+
 static void summary(const struct ty_report *r, struct ty_json *j)
 {
 	const struct ty_summary *s = ty_model_summary(r->s->model);
@@ -69,6 +85,9 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	fact_str(j, mach, "mode");
 	fact_str(j, mach, "command");
 	fact_u64(j, mach, "command_tid");
+	fact_list(j, mach, "event");
+	fact_list(j, mach, "skipped");
+	fact_list(j, mach, "no_idle_switch");
 	if (t->uname.s)
 		ty_json_strn(j, "uname", t->uname.s, strcspn(t->uname.s, "\n"));
 	ty_json_end_object(j);
