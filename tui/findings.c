@@ -42,12 +42,47 @@ static uint32_t traced_tids(const struct ty_model *m, int32_t tids[TIDS])
 	return k;
 }
 
+static uint32_t keep_traced(struct ty_wait *v, uint32_t n, const struct ty_model *m)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (ty_model_thread(m, v[i].thread)->traced)
+			v[k++] = v[i];
+	return k;
+}
+
+bool ty_findings_still(const struct ty_findings *f, const struct ty_wait *w)
+{
+	return !f->traced_only && w->state == TY_ST_SLEEPING && w->flags & TY_SF_OPEN &&
+	       w->flags & (TY_SF_BEFORE | TY_SF_SNAPSHOT);
+}
+
+/* In a recording of everybody, those who never stirred (daemons) come after those who did; both
+ * keep their order. */
+static void still_last(const struct ty_findings *f, struct ty_wait *v, uint32_t n)
+{
+	struct ty_wait *still = malloc((n + 1) * sizeof(*still));
+	uint32_t k = 0, s = 0;
+
+	if (!still)
+		return; /* their order is all that is lost */
+	for (uint32_t i = 0; i < n; i++)
+		if (ty_findings_still(f, &v[i]))
+			still[s++] = v[i];
+		else
+			v[k++] = v[i];
+	for (uint32_t i = 0; i < s; i++)
+		v[k++] = still[i];
+	free(still);
+}
+
 int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const struct ty_window *w,
 		     struct ty_err *err)
 {
 	struct ty_window win = *w;
 	int32_t tids[TIDS];
-	uint32_t n, k = 0;
+	uint32_t n;
 
 	*f = (struct ty_findings){0};
 	f->traced_only = !w->tids_n && !w->comms_n && some_traced_only(m);
@@ -59,11 +94,12 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	if (!f->v)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			       "out of memory while looking for the longest waits");
-	n = ty_longest(m, &win, KINDS, f->v, f->traced_only ? POOL : TY_FINDINGS_MAX);
-	for (uint32_t i = 0; i < n && k < TY_FINDINGS_MAX; i++)
-		if (!f->traced_only || ty_model_thread(m, f->v[i].thread)->traced)
-			f->v[k++] = f->v[i];
-	f->n = k;
+	n = ty_longest(m, &win, KINDS, f->v, POOL);
+	if (f->traced_only)
+		n = keep_traced(f->v, n, m);
+	else
+		still_last(f, f->v, n);
+	f->n = n < TY_FINDINGS_MAX ? n : TY_FINDINGS_MAX;
 	return 0;
 }
 

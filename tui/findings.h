@@ -14,7 +14,7 @@
 #define TY_FINDINGS_MAX 100
 
 struct ty_findings {
-	struct ty_wait *v; /* longest first */
+	struct ty_wait *v; /* longest first (but see init) */
 	uint32_t n;
 	bool traced_only; /* waits of threads that were not asked for are left out */
 };
@@ -22,10 +22,13 @@ struct ty_findings {
 /*
  * The longest blocked and runnable spans inside w (its choice of threads included). When only some
  * threads' system calls were recorded (a command, pids), those are what was asked about and only
- * their waits are listed.
+ * their waits are listed; else sleepers that never stirred in the whole recording come last.
  */
 int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const struct ty_window *w,
 		     struct ty_err *err);
+/* A thread that slept before the recording, all through it and after, and was not asked about:
+ * nothing is known to have been due. */
+bool ty_findings_still(const struct ty_findings *f, const struct ty_wait *w);
 void ty_findings_fini(struct ty_findings *f);
 
 #endif

@@ -77,6 +77,7 @@ void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y
 	struct ty_viewport all;
 	struct ty_style window = ty_palette_role(p, TY_ROLE_SELECT);
 	uint32_t count[TY_GRID_MAX] = {0};
+	uint32_t most = 8; /* so many make a full bar; more when there are more */
 	int from, to;
 
 	if (w < 3 || w > TY_GRID_MAX)
@@ -87,10 +88,10 @@ void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y
 		uint32_t last = ty_viewport_column(&all, b > a ? b - 1 : a, (uint32_t)w);
 
 		for (uint32_t c = ty_viewport_column(&all, a, (uint32_t)w); c <= last; c++)
-			count[c]++;
+			most = ++count[c] > most ? count[c] : most;
 	}
 	for (int c = 0; c < w; c++) {
-		struct ty_glyph bar = ty_glyph_bar(p, count[c] > 8 ? 8 : count[c], TY_C_WARN);
+		struct ty_glyph bar = ty_glyph_bar(p, (count[c] * 8 + most - 1) / most, TY_C_WARN);
 
 		if (!count[c])
 			bar = (struct ty_glyph){.ch = p->utf8 ? 0xb7 : '.',

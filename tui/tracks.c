@@ -47,8 +47,8 @@ static int cmp_thread(const void *a, const void *b)
 }
 
 /* Threads in the order of relevance, gathered by process: a process stands where its foremost
- * thread stands. */
-static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t all)
+ * thread stands. asked: the traced threads are those that were asked about. */
+static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t all, bool asked)
 {
 	uint32_t *place = malloc(all * sizeof(*place)), *fill;
 
@@ -70,7 +70,7 @@ static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t
 			}
 		}
 		t->processes.v[place[p]].n++;
-		if (r[i].ran_ns || r[i].traced || r[i].wait != TY_NONE ||
+		if (r[i].ran_ns || r[i].wait != TY_NONE || (r[i].traced && asked) ||
 		    ty_model_thread(t->m, r[i].thread)->syscalls_n)
 			t->processes.v[place[p]].quiet = false;
 	}
@@ -103,7 +103,8 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 		goto out;
 	memset(wait, 0xff, (s->threads + 1) * sizeof(*wait));
 	for (uint32_t i = f->n; i-- > 0;)
-		wait[f->v[i].thread] = i;
+		if (!ty_findings_still(f, &f->v[i]))
+			wait[f->v[i].thread] = i;
 	for (uint32_t i = 0; i < s->threads; i++) {
 		const struct ty_thread *th = ty_model_thread(t->m, i);
 		struct ty_track track = {.kind = TY_TRACK_THREAD, .id = i};
@@ -120,7 +121,7 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 	}
 	t->threads = n;
 	qsort(r, n, sizeof(*r), cmp_thread);
-	rc = gather(t, r, n, s->threads + 1);
+	rc = gather(t, r, n, s->threads + 1, f->traced_only);
 	for (uint32_t i = 0; !rc && i < n && i < CALLS_SHOWN; i++)
 		t->calls_open[r[i].thread] = 1;
 out:

@@ -547,6 +547,46 @@ static void random_walks_stay_inside(void **state)
 	ty_model_free(m);
 }
 
+/* In a recording of everybody, daemons that slept all through are neither first nor in the way. */
+static void sleepers_that_never_stirred_come_last(void **state)
+{
+	static const char threads[] = "taken 999999000000 999999900000\n"
+				      "50\t50\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tdaemon\n"
+				      "51\t51\t1\t5\tD\t0\t0\t0\t-\t-\t-\t-\tstuck\n";
+	struct ty_build_facts facts = {.cpus = 1,
+				       .long_size = 8,
+				       .arch = "x86_64",
+				       .machine = "mode=all\n",
+				       .threads = threads};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+
+	builder = ty_builder_new(&facts);
+	sw(0, 0, 0, 0, 55);
+	enter(900, 0, 55, NR_NANOSLEEP);
+	sw(1000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	wake(900000, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+	sw(900010, 0, 0, 0, 55);
+	sw(1000000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	in = input_of(m);
+	t = open_view(&in);
+	assert_true(t->findings.n >= 3);
+	assert_int_equal(ty_model_thread(m, t->findings.v[0].thread)->tid, 51);
+	assert_int_equal(ty_model_thread(m, t->findings.v[1].thread)->tid, 55);
+	assert_int_equal(ty_model_thread(m, t->findings.v[t->findings.n - 1].thread)->tid, 50);
+	assert_null(strstr(frame(t, &utf8, 80, 24), " daemon "));
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "did not run"));
+	/* but the list reaches it */
+	ty_timeline_ops.act(t, TY_ACT_PREV);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), " daemon "));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void an_empty_recording_opens(void **state)
 {
 	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
@@ -583,6 +623,7 @@ int main(void)
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(frames_fit_every_screen),
 		cmocka_unit_test(random_walks_stay_inside),
+		cmocka_unit_test(sleepers_that_never_stirred_come_last),
 		cmocka_unit_test(an_empty_recording_opens),
 	};
 
