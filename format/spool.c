@@ -32,7 +32,7 @@ struct ty_spool_writer {
 	struct ty_spool *spool;
 	ZSTD_CCtx *zstd;
 	size_t max_raw, cap;
-	uint8_t *out; /* V7_CHUNK_HEAD bytes, then the zstd frame */
+	uint8_t *out; /* one packed chunk */
 };
 
 /* Write all n bytes at off: 0 or -1 with errno. */
@@ -147,7 +147,7 @@ struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_b
 		goto fail;
 	w->spool = s;
 	w->max_raw = max_raw_bytes;
-	w->cap = TY_V7_CHUNK_HEAD + ZSTD_compressBound(max_raw_bytes);
+	w->cap = ty_spool_packed_max(max_raw_bytes);
 	w->out = malloc(w->cap);
 	w->zstd = ZSTD_createCCtx();
 	raw = calloc(1, max_raw_bytes ? max_raw_bytes : 1);
@@ -205,8 +205,14 @@ int ty_spool_failed(struct ty_spool *s, struct ty_err *err)
 	return failed_before(s, err);
 }
 
-int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
-		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, struct ty_err *err)
+size_t ty_spool_packed_max(size_t raw_bytes)
+{
+	return sizeof(struct ty_spool_chunk) + TY_V7_CHUNK_HEAD + ZSTD_compressBound(raw_bytes);
+}
+
+int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
+		  uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, void *out,
+		  size_t cap, size_t *len, struct ty_err *err)
 {
 	struct ty_spool_chunk c = {.magic = TY_SPOOL_CHUNK_MAGIC,
 				   .type = (uint16_t)type,
@@ -215,21 +221,22 @@ int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t st
 				   .first_ns = first_ns,
 				   .last_ns = last_ns,
 				   .raw = (uint32_t)n};
+	uint8_t *head = out, *payload = head + sizeof(c);
 	struct ty_spool *s = w->spool;
 	struct ty_err mine = {0};
-	uint64_t off;
 	uint32_t z;
 	size_t r;
 
+	*len = 0;
 	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
 		return failed_before(s, err);
-	if (n > w->max_raw) {
+	if (n > w->max_raw || cap < ty_spool_packed_max(n)) {
 		ty_fail(&mine, TY_ELIMIT, TY_NO_OFFSET,
 			"%s: a chunk of %zu bytes is over the writer's limit of %zu", s->path, n,
 			w->max_raw);
 		return fail_first(s, mine, err);
 	}
-	r = ZSTD_compress2(w->zstd, w->out + TY_V7_CHUNK_HEAD, w->cap - TY_V7_CHUNK_HEAD,
+	r = ZSTD_compress2(w->zstd, payload + TY_V7_CHUNK_HEAD, cap - sizeof(c) - TY_V7_CHUNK_HEAD,
 			   n ? raw : "", n);
 	if (ZSTD_isError(r)) {
 		ty_fail(&mine, TY_ENOMEM, TY_NO_OFFSET, "%s: cannot compress: %s", s->path,
@@ -237,15 +244,27 @@ int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t st
 		return fail_first(s, mine, err);
 	}
 	z = (uint32_t)r;
-	memcpy(w->out, &z, 4);
-	memcpy(w->out + 4, &c.raw, 4);
+	memcpy(payload, &z, 4);
+	memcpy(payload + 4, &c.raw, 4);
 	c.stored = TY_V7_CHUNK_HEAD + z;
-	c.crc = (uint32_t)crc32(0, w->out, c.stored);
+	c.crc = (uint32_t)crc32(0, payload, c.stored);
 	c.head_crc = ty_spool_head_crc(&c);
+	memcpy(head, &c, sizeof(c));
+	*len = sizeof(c) + c.stored;
+	return 0;
+}
 
-	off = atomic_fetch_add(&s->end, sizeof(c) + c.stored);
-	if (write_at(s->fd, w->out, c.stored, off + sizeof(c)) ||
-	    write_at(s->fd, &c, sizeof(c), off)) {
+int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err)
+{
+	const size_t head = sizeof(struct ty_spool_chunk);
+	struct ty_err mine = {0};
+	uint64_t off;
+
+	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
+		return failed_before(s, err);
+	off = atomic_fetch_add(&s->end, len);
+	if (write_at(s->fd, (const char *)chunk + head, len - head, off + head) ||
+	    write_at(s->fd, chunk, head, off)) {
 		ty_fail_errno(&mine,
 			      "cannot write to %s (all chunks written before stay readable; "
 			      "free space and record again)",
@@ -254,4 +273,14 @@ int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t st
 		return fail_first(s, mine, err);
 	}
 	return 0;
+}
+
+int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
+		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, struct ty_err *err)
+{
+	size_t len;
+	int r = ty_spool_pack(w, type, stream, seq, first_ns, last_ns, raw, n, w->out, w->cap, &len,
+			      err);
+
+	return r ? r : ty_spool_append(w->spool, w->out, len, err);
 }

@@ -82,6 +82,17 @@ int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t st
 		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n,
 		 struct ty_err *err);
 
+/*
+ * ty_spool_put in two steps, for threads that must not wait for the disk (or for each other on the
+ * file's lock): pack compresses into out (at least ty_spool_packed_max(n) bytes; *len are used) and
+ * touches no file; append writes what was packed. Thread-safe; failures as with put.
+ */
+size_t ty_spool_packed_max(size_t raw_bytes);
+int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
+		  uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, void *out,
+		  size_t cap, size_t *len, struct ty_err *err);
+int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err);
+
 /* Bytes in the file so far. */
 uint64_t ty_spool_bytes(const struct ty_spool *s);
 

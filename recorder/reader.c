@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The recording path. Per CPU one reader thread and a pool of slots; as many compressor threads as
- * CPUs, of the SCHED_IDLE class, serve all pools.
+ * CPUs, of the SCHED_IDLE class, serve all pools; one thread writes.
  *
- *   ring --splice--> pipe --read--> slot --zstd--> spool
+ *   ring --splice--> pipe --read--> slot --zstd--> packet --write--> spool
  *
  * Budget (measured, EPYC VM, 4 KB pages): splice + read 1.1 us per page, zstd level 1 1.7..4.6 us
  * per page; a page is produced in 27 us at the fastest. No lock, no allocation and no decoding per
@@ -20,6 +20,11 @@
  * free the reader compresses one itself, the one filled last (still in the cache): busy CPUs starve
  * the idle class, and then the work must be done by somebody who runs. Order in the spool does not
  * matter; each chunk carries its number.
+ *
+ * Only the writer touches the file: a thread of the idle class that is preempted with the file's
+ * lock held would stop everybody for as long as the CPUs are busy, and a disk that throttles must
+ * not stop a reader. Packets hold compressed chunks in between (FREE -> FILLING -> FILLED ->
+ * CLAIMED by the writer -> FREE); there are enough for a few hundred milliseconds of stalled disk.
  */
 #include "reader.h"
 
@@ -47,6 +52,7 @@ enum {
 	SLOT_BYTES = 256 << 10,
 	SLOTS_MIN = 4,
 	SLOTS_MAX = 16,
+	PACKETS = 256,
 	FLUSH_MS = 1000,
 	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 	CPUS_MAX = 4096
@@ -58,6 +64,13 @@ struct slot {
 	_Atomic int state;
 	uint32_t bytes, stream;
 	uint64_t seq, first_ns, last_ns;
+	char *mem;
+};
+
+/* A compressed chunk on its way to the file. Its memory is only touched as far as it is used. */
+struct packet {
+	_Atomic int state;
+	size_t len;
 	char *mem;
 };
 
@@ -107,6 +120,14 @@ struct ty_readers {
 	_Atomic bool stopping, drained, failed, no_nice;
 	_Atomic uint32_t work;	  /* futex: counts filled slots */
 	_Atomic uint32_t waiting; /* compressors asleep */
+	struct packet packets[PACKETS];
+	char *packet_mem;
+	size_t packet_bytes;
+	pthread_t writer;
+	bool writer_started;
+	_Atomic bool packed;	/* no more packets will come */
+	_Atomic uint32_t ready; /* futex: counts filled packets */
+	_Atomic bool writer_waits;
 };
 
 static uint64_t now_ms(void)
@@ -130,20 +151,87 @@ static void futex_wake(_Atomic uint32_t *word, int n)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
 }
 
-/* Compress a CLAIMED slot into the spool and free it. After a failure data is dropped: the caller
- * of the readers was told and is about to stop. */
+/* A free packet, waiting for the disk when there is none; NULL once the spool has failed. The
+ * lowest is taken first: its memory is touched already. */
+static struct packet *packet_for(struct ty_readers *rs)
+{
+	while (!atomic_load_explicit(&rs->failed, memory_order_relaxed)) {
+		for (unsigned i = 0; i < PACKETS; i++) {
+			int state = FREE;
+
+			if (atomic_load_explicit(&rs->packets[i].state, memory_order_relaxed) ==
+				    FREE &&
+			    atomic_compare_exchange_strong(&rs->packets[i].state, &state, FILLING))
+				return &rs->packets[i];
+		}
+		usleep(200);
+	}
+	return NULL;
+}
+
+/* The first failure of the spool: the caller of the readers is told, and is about to stop. */
+static void fail(struct ty_readers *rs)
+{
+	uint64_t one = 1;
+
+	if (!atomic_exchange(&rs->failed, true) && write(rs->stop_fd, &one, 8) < 0)
+		return; /* the counter is full: the caller is awake already */
+}
+
+/* Compress a CLAIMED slot and free it. After a failure of the spool data is dropped. */
 static void put(struct ty_readers *rs, struct ty_spool_writer *w, struct slot *s)
 {
-	if (!atomic_load_explicit(&rs->failed, memory_order_relaxed) &&
-	    ty_spool_put(w, TY_SPOOL_DATA, s->stream, s->seq, s->first_ns, s->last_ns, s->mem,
-			 s->bytes, NULL)) {
-		uint64_t one = 1;
+	struct packet *k = packet_for(rs);
 
-		if (!atomic_exchange(&rs->failed, true) && write(rs->stop_fd, &one, 8) < 0)
-			return; /* the counter is full: the caller is awake already */
-	}
+	if (k && ty_spool_pack(w, TY_SPOOL_DATA, s->stream, s->seq, s->first_ns, s->last_ns, s->mem,
+			       s->bytes, k->mem, rs->packet_bytes, &k->len, NULL))
+		fail(rs);
 	s->bytes = 0;
 	atomic_store_explicit(&s->state, FREE, memory_order_release);
+	if (!k)
+		return;
+	atomic_store_explicit(&k->state, FILLED, memory_order_release);
+	atomic_fetch_add(&rs->ready, 1);
+	if (atomic_load(&rs->writer_waits))
+		futex_wake(&rs->ready, 1);
+}
+
+/* Write every packet that is there. Were there any? */
+static bool write_packets(struct ty_readers *rs)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < PACKETS; i++) {
+		struct packet *k = &rs->packets[i];
+
+		if (atomic_load_explicit(&k->state, memory_order_acquire) != FILLED)
+			continue;
+		if (k->len && !atomic_load(&rs->failed) &&
+		    ty_spool_append(rs->spool, k->mem, k->len, NULL))
+			fail(rs);
+		atomic_store_explicit(&k->state, FREE, memory_order_release);
+		any = true;
+	}
+	return any;
+}
+
+static void *writer_main(void *arg)
+{
+	struct ty_readers *rs = arg;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	for (;;) {
+		uint32_t seen = atomic_load(&rs->ready);
+		bool last = atomic_load(&rs->packed);
+
+		if (write_packets(rs))
+			continue;
+		if (last)
+			return NULL;
+		atomic_store(&rs->writer_waits, true);
+		syscall(SYS_futex, &rs->ready, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		atomic_store(&rs->writer_waits, false);
+	}
 }
 
 static bool claim(struct slot *s)
@@ -461,6 +549,24 @@ static int init_pools(struct ty_readers *rs, const struct ty_instance *const *in
 	return 0;
 }
 
+static int init_packets(struct ty_readers *rs, struct ty_err *err)
+{
+	rs->packet_bytes = (ty_spool_packed_max(SLOT_BYTES) + 4095) & ~(size_t)4095;
+	rs->packet_mem = mmap(NULL, rs->packet_bytes * PACKETS, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (rs->packet_mem == MAP_FAILED) {
+		rs->packet_mem = NULL;
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the writer");
+	}
+	for (unsigned i = 0; i < PACKETS; i++)
+		rs->packets[i].mem = rs->packet_mem + i * rs->packet_bytes;
+	errno = pthread_create(&rs->writer, NULL, writer_main, rs);
+	if (errno)
+		return ty_fail_errno(err, "cannot start the writer thread");
+	rs->writer_started = true;
+	return 0;
+}
+
 int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *inst, unsigned n,
 		     struct ty_spool *spool, uint64_t budget, int stop_fd, struct ty_err *err)
 {
@@ -481,6 +587,8 @@ int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *i
 	/* Kernels before 4.21 have no buffer_percent: their readers wake at every page. */
 	for (unsigned i = 0; !r && i < n; i++)
 		ty_tracefs_write(inst[i]->dir, "buffer_percent", percent, false, NULL);
+	if (!r)
+		r = init_packets(rs, err);
 	if (!r)
 		r = init_pools(rs, inst, n, spool, budget, err);
 	for (unsigned i = 0; !r && i < rs->cpus; i++) {
@@ -531,6 +639,12 @@ int ty_readers_finish(struct ty_readers *rs, struct ty_err *err)
 			close(rs->pools[i].streams[k].fd);
 		rs->pools[i].streams_n = 0;
 	}
+	atomic_store(&rs->packed, true);
+	atomic_fetch_add(&rs->ready, 1);
+	futex_wake(&rs->ready, 1);
+	if (rs->writer_started)
+		pthread_join(rs->writer, NULL);
+	rs->writer_started = false;
 	return atomic_load(&rs->failed) ? ty_spool_failed(rs->spool, err) : 0;
 }
 
@@ -555,6 +669,8 @@ void ty_readers_free(struct ty_readers *rs)
 	}
 	if (rs->wake_fd >= 0)
 		close(rs->wake_fd);
+	if (rs->packet_mem)
+		munmap(rs->packet_mem, rs->packet_bytes * PACKETS);
 	free(rs->pools);
 	free(rs->comps);
 	free(rs);
