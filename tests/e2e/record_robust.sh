@@ -15,7 +15,7 @@ ok() {
 	fi
 }
 mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
-announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\),.*/\1 \2/p'; }
+announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\) own.*/\1 \2/p'; }
 summary() { # FILE KEY
 	"$TARRY" report "$1" --json 2>"$t/said" | python3 -c 'import json,sys; print(json.load(sys.stdin)["summary"][sys.argv[1]])' "$2"
 }
