@@ -24,7 +24,7 @@
 #define EVAL_DEPTH (OPS_MAX + NEST_MAX)
 #define WIDTH_MAX  4096
 
-enum { NOT_LOOKED = 0, PRINTABLE, PRINTABLE_IF_CHECKED, FIELDS_ONLY };
+enum { NOT_LOOKED = 0, QUICK, NOT_QUICK, PRINTABLE, PRINTABLE_IF_CHECKED, FIELDS_ONLY };
 
 /*
  * Nesting and operators of a print format outside of its strings and { value, name } lists, and
@@ -367,9 +367,15 @@ int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_
 	if (!e)
 		return ty_buf_addf(out, "[no format of event %u in the file; %u bytes]", ev->id,
 				   ev->size);
+	if (e->print_state == NOT_LOOKED)
+		e->print_state = ty_fmt_quick_knows(f, e) ? QUICK : NOT_QUICK;
+	if (e->print_state == QUICK && ev->kind == e->kind && !ev->decode_error)
+		return ty_fmt_quick_print(ev, out);
+	if (e->print_state == QUICK)
+		return print_fields(f, ev, out);
 	if (!f->tep && make_tep(f))
 		return -TY_ENOMEM;
-	if (e->print_state == NOT_LOOKED)
+	if (e->print_state == NOT_QUICK)
 		look(f, e);
 	use = e->print_state != FIELDS_ONLY && ev->size <= TY_FT_RECORD_MAX && whole(f, e->tep, ev);
 	if (use && e->print_state == PRINTABLE_IF_CHECKED) {

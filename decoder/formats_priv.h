@@ -70,7 +70,7 @@ static inline const struct ty_fmt_entry *ty_fmt_entry(const struct ty_formats *f
 static inline uint64_t ty_fmt_load(const uint8_t *p, unsigned size, bool be)
 {
 	if (be)
-		return ty_fmt_load(p, size, true);
+		return ty_load(p, size, true);
 	switch (size) {
 	case 4: {
 		uint32_t v;
@@ -91,6 +91,10 @@ static inline uint64_t ty_fmt_load(const uint8_t *p, unsigned size, bool be)
 	default: return 0;
 	}
 }
+
+/* formats_quick.c: is the entry's text one that ty_fmt_quick_print makes, and that text. */
+bool ty_fmt_quick_knows(const struct ty_formats *f, const struct ty_fmt_entry *e);
+int ty_fmt_quick_print(const struct ty_event *ev, struct ty_buf *out);
 
 /* Release what formats_print.c made. */
 void ty_fmt_print_fini(struct ty_formats *f);
