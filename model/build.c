@@ -17,7 +17,7 @@
 #define TY_CLOCK_MARKER "tarry_clock " /* section.h */
 #define DAY_NS		UINT64_C(86400000000000)
 
-static int cpu_get(struct ty_builder *b, uint32_t cpu)
+int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 {
 	if (cpu < b->cpus)
 		return 0;
@@ -70,7 +70,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->event_count = calloc(65536, sizeof(*b->event_count));
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
 	if (!b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||
-	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && cpu_get(b, facts->cpus - 1)))
+	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && ty_builder_cpu(b, facts->cpus - 1)))
 		goto nomem;
 	b->complete = facts->machine != NULL;
 	ty_identity_machine(b, facts->machine);
@@ -279,7 +279,7 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 	ty_calls_event(b, ev, ts);
 	if (ev->cpu >= TY_MAX_CPUS)
 		return;
-	if (cpu_get(b, ev->cpu)) {
+	if (ty_builder_cpu(b, ev->cpu)) {
 		ty_build_fail(b, -TY_ENOMEM);
 		return;
 	}
@@ -357,7 +357,7 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 	b->event_count[ev->id]++;
 	if (ev->cpu >= TY_MAX_CPUS || ev->decode_error)
 		goto out;
-	if (cpu_get(b, ev->cpu)) {
+	if (ty_builder_cpu(b, ev->cpu)) {
 		ty_build_fail(b, -TY_ENOMEM);
 		goto out;
 	}

@@ -171,6 +171,9 @@ static inline bool ty_is_thread(uint32_t cur)
 	return cur < TY_CUR_THREAD;
 }
 
+/* build.c: make sure b->cpu[cpu] is there; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
+int ty_builder_cpu(struct ty_builder *b, uint32_t cpu);
+
 /* identity.c -------------------------------------------------------------------------------- */
 int ty_identity_init(struct ty_builder *b);
 /* The life that tid names now (it may have ended); TY_NONE. */

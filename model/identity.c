@@ -280,7 +280,7 @@ void ty_identity_machine(struct ty_builder *b, const char *text)
 		if (key_is(p, n, "no_idle_switch", &v)) {
 			unsigned long cpu = strtoul(v, NULL, 10);
 
-			if (cpu < b->cpus)
+			if (cpu < TY_MAX_CPUS && !ty_builder_cpu(b, (uint32_t)cpu))
 				b->cpu[cpu].no_idle = true;
 		} else if (key_is(p, n, "mode", &v)) {
 			b->all_mode = !strncmp(v, "all", 3);

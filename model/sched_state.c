@@ -183,11 +183,11 @@ static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint3
 		t->open_state = TY_ST_RUNNABLE;
 		t->open_flags = 0;
 		t->open_cpu = (uint16_t)cpu;
-	} else if (waits(t->open_state) && b->waking_seen) {
+	} else if (waits(t->open_state)) {
 		from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts) {
 			doubt_from(b, thread, from);
-		} else if (ts > t->open_start) {
+		} else if (b->waking_seen && ts > t->open_start) {
 			/* The gap that hid the wakeup may still be going on: ty_sched_gap opens
 			 * this record if so. */
 			uint64_t floor = t->open_start;

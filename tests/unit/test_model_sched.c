@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of model/sched_state.c, each on the smallest stream that shows it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+
+/* A file of tarry's own; its CPUs' streams begin at the start. */
+#define OURS	"tarry=0.1\nmode=all\n"
+#define NO_IDLE OURS "no_idle_switch=1\n"
+
+static int drop(void **state)
+{
+	ty_mx_drop();
+	return 0;
+}
+
+#define tracks(tid, text)    assert_string_equal(ty_mx_thread(tid, 0), text)
+#define cpu_track(cpu, text) assert_string_equal(ty_mx_cpu(cpu), text)
+
+static struct ty_span span_at(const struct ty_model *m, int tid, uint64_t t)
+{
+	return ty_model_span(m, ty_model_span_find(m, ty_model_thread_find(m, tid, t), t));
+}
+
+static void wait_and_run(void **state)
+{
+	const struct ty_model *m;
+	struct ty_edge e;
+
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 50, 10, TY_EV_OTHER);
+	ty_mx_switch(0, 100, 10, S, 20);
+	ty_mx_waking_irq(0, 150, 20, 10, 0);
+	ty_mx_switch(0, 160, 20, RP, 10);
+	ty_mx_switch(0, 200, 10, D, 20);
+	ty_mx_event(0, 300, 20, TY_EV_OTHER);
+	m = ty_mx_end();
+	tracks(10, "R@0:50-100< S100-150 w@0:150-160 R@0:160-200 D200-300>");
+	tracks(20, "?50-100< R@0:100-160 w@0:160-200+ R@0:200-300>");
+	cpu_track(0, "R50-100<:10 R100-160:20 R160-200:10 R200-300>:20");
+	e = ty_model_edge(m, span_at(m, 10, 120).edge);
+	assert_int_equal(ty_model_thread(m, e.waker)->tid, 20);
+	assert_int_equal(e.context, TY_EVF_HARDIRQ);
+	assert_int_equal(e.ts_ns, 150);
+	assert_int_equal(span_at(m, 10, 155).edge, span_at(m, 10, 120).edge);
+	/* The preempted one was not woken by anybody. */
+	assert_int_equal(span_at(m, 20, 170).edge, TY_NONE);
+	assert_int_equal(ty_model_wakeups(m, ty_model_thread_find(m, 10, 0), 0, 1000), 1);
+	assert_int_equal(ty_model_wakeups(m, ty_model_thread_find(m, 10, 0), 151, 1000), 0);
+}
+
+/* The first event of a CPU tells who ran there since the start. */
+static void first_events(void **state)
+{
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(1, 50, 30, TY_EV_OTHER);
+	ty_mx_event(0, 60, 0, TY_EV_OTHER);
+	ty_mx_switch(1, 100, 30, S, 0);
+	ty_mx_switch(0, 120, 0, R, 40);
+	ty_mx_event(0, 200, 40, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(30, "R@1:50-100< S100-200>");
+	tracks(40, "?50-120< R@0:120-200>");
+	cpu_track(0, ".50-120< R120-200>:40");
+	cpu_track(1, "R50-100<:30 .100-200>");
+	/* In a foreign file a CPU's stream may begin late: nothing is known before. */
+	ty_mx_begin(NULL, NULL);
+	ty_mx_event(1, 50, 30, TY_EV_OTHER);
+	ty_mx_event(0, 90, 40, TY_EV_OTHER);
+	ty_mx_switch(0, 100, 40, S, 0);
+	ty_mx_end();
+	tracks(40, "?50-90< R@0:90-100< S100-100>");
+	cpu_track(0, "?50-90< R90-100<:40 .100-100>");
+}
+
+static void states_of_switch(void **state)
+{
+	static const struct {
+		uint64_t st;
+		const char *want;
+	} t[] = {{TY_TASK_INTERRUPTIBLE, "R@0:10-20< S20-30>"},
+		 {TY_TASK_UNINTERRUPTIBLE, "R@0:10-20< D20-30>"},
+		 {TY_TASK_STOPPED, "R@0:10-20< T20-30>"},
+		 {TY_TASK_TRACED, "R@0:10-20< T20-30>"},
+		 {TY_TASK_DEAD, "R@0:10-20<"},
+		 {TY_TASK_ZOMBIE, "R@0:10-20<"},
+		 {TY_TASK_PARKED, "R@0:10-20< S20-30>"},
+		 {TY_TASK_IDLE, "R@0:10-20< S20-30>"},
+		 {TY_TASK_PREEMPTED, "R@0:10-20< w@0:20-30>+"},
+		 {0, "R@0:10-20< w@0:20-30>+"}};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		ty_mx_begin(OURS, NULL);
+		ty_mx_event(0, 10, 5, TY_EV_OTHER);
+		ty_mx_switch(0, 20, 5, t[i].st, 0);
+		ty_mx_event(0, 30, 0, TY_EV_OTHER);
+		ty_mx_end();
+		tracks(5, t[i].want);
+	}
+}
+
+static void yield(void **state)
+{
+	ty_mx_begin(OURS, NULL);
+	ty_mx_enter(0, 10, 5, 24); /* sched_yield on x86_64 */
+	ty_mx_switch(0, 20, 5, R, 6);
+	ty_mx_switch(0, 30, 6, S, 5);
+	ty_mx_exit(0, 40, 5, 24, 0);
+	ty_mx_switch(0, 50, 5, R, 6);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< w@0:20-30y R@0:30-50 w@0:50-50>+");
+}
+
+/* sched_waking before the victim's own switch-out, seen from another CPU. */
+static void waking_before_switch_out(void **state)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 6, TY_EV_OTHER);
+	ty_mx_waking(1, 95, 6, 5, 0);
+	ty_mx_switch(0, 100, 5, S, 7); /* it had decided to sleep before 95 */
+	ty_mx_switch(0, 120, 7, S, 5); /* and runs without another wakeup */
+	ty_mx_switch(0, 130, 5, S, 0);
+	m = ty_mx_end();
+	tracks(5, "R@0:10-100< w@0:100-120 R@0:120-130 S130-130>");
+	assert_int_equal(ty_model_edge(m, span_at(m, 5, 110).edge).ts_ns, 95);
+	/* The same, but another wakeup comes: the first had no effect. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 6, TY_EV_OTHER);
+	ty_mx_waking(1, 95, 6, 5, 0);
+	ty_mx_switch(0, 100, 5, S, 7);
+	ty_mx_waking(1, 115, 6, 5, 0);
+	ty_mx_switch(0, 120, 7, S, 5);
+	m = ty_mx_end();
+	tracks(5, "R@0:10-100< S100-115 w@0:115-120 R@0:120-120>");
+	assert_int_equal(ty_model_edge(m, span_at(m, 5, 105).edge).ts_ns, 115);
+}
+
+/* CPU 1 never delivers switches from idle: runs begin when the CPU was last seen idle. */
+static void missing_switch_from_idle(void **state)
+{
+	ty_mx_begin(NO_IDLE, NULL);
+	ty_mx_event(1, 10, 5, TY_EV_OTHER);
+	ty_mx_switch(1, 20, 5, S, 0);
+	ty_mx_event(1, 50, 0, TY_EV_VECTOR_ENTRY);
+	ty_mx_waking_irq(1, 51, 0, 5, 1);
+	ty_mx_event(1, 58, 0, TY_EV_VECTOR_EXIT);
+	ty_mx_exit(1, 60, 5, 230, 0); /* first sign of life */
+	ty_mx_switch(1, 100, 5, S, 0);
+	ty_mx_waking(0, 150, 9, 5, 1); /* from another CPU; the only evidence is prev */
+	ty_mx_switch(1, 190, 5, S, 0);
+	ty_mx_event(1, 200, 0, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(5, "R@1:10-20<~ S20-51 w@1:51-58 R@1:58-100~ S100-150 R@1:150-190~ S190-200>");
+	cpu_track(1, "R10-20<~:5 .20-58 R58-100~:5 .100-150 R150-190~:5 .190-200>");
+}
+
+/* Somebody is switched in, and then another one is there: not what the switches say. */
+static void switch_not_delivered(void **state)
+{
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 20, 5, RP, 68); /* 68's switch-out is never seen */
+	ty_mx_event(0, 30, 68, TY_EV_OTHER);
+	ty_mx_event(0, 50, 5, TY_EV_SOFTIRQ_ENTRY);
+	ty_mx_switch(0, 60, 5, S, 0);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< w@0:20-30+ R@0:30-60~ S60-60>");
+	tracks(68, "?10-20< R@0:20-30 ?30-60>!");
+	cpu_track(0, "R10-20<:5 R20-30:68 R30-60~:5 .60-60>");
+	/* And it shows up on another CPU. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 6, TY_EV_OTHER);
+	ty_mx_event(0, 20, 5, TY_EV_OTHER);
+	ty_mx_switch(1, 30, 6, S, 5);
+	ty_mx_event(0, 50, 0, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< ?20-30! R@1:30-50>");
+	cpu_track(0, "R10-20<:5 ?20-50! .50-50>!");
+}
+
+/* Lock contention inside __schedule carries the old thread's tid. */
+static void tail_of_switch(void **state)
+{
+	struct ty_event ev = {.ts_ns = 21, .cpu = 0, .tid = 5, .id = 9, .flags = 1};
+
+	ev.kind = TY_EV_CONTENTION_BEGIN;
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 20, 5, S, 6);
+	ty_mx_feed(ev);
+	ty_mx_event(0, 30, 6, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< S20-30>");
+	tracks(6, "?10-20< R@0:20-30>");
+}
+
+static void gap_on_a_cpu(void **state)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, S, 6);
+	ty_mx_gap(0, 20, 40, 123);
+	ty_mx_event(0, 40, 8, TY_EV_OTHER); /* somebody else now */
+	ty_mx_switch(0, 60, 8, S, 5);	    /* woken in the gap */
+	ty_mx_waking(1, 70, 7, 6, 0);	    /* 6 slept in between */
+	ty_mx_event(0, 80, 5, TY_EV_OTHER);
+	m = ty_mx_end();
+	cpu_track(0, "R10-15<:5 R15-20:6 ?20-40! R40-60!:8 R60-80>:5");
+	tracks(6, "?10-15< R@0:15-20 ?20-70! w@0:70-80>");
+	tracks(5, "R@0:10-15< S15-20 ?20-60! R@0:60-80>");
+	tracks(7, "R@1:10-80<>");
+	assert_int_equal(ty_model_summary(m)->lost, 123);
+	/* A sleeper that the next evidence does not contradict stays asleep. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, S, 0);
+	ty_mx_gap(0, 20, 40, UINT64_MAX);
+	ty_mx_waking(1, 50, 7, 5, 0);
+	m = ty_mx_end();
+	tracks(5, "R@0:10-15< S15-50 w@0:50-50>");
+	assert_int_equal(ty_model_summary(m)->gaps_unknown, 1);
+	assert_int_equal(ty_model_summary(m)->lost, 0);
+}
+
+/* A wakeup lost in a gap that is known only after its victim ran elsewhere. */
+static void gap_that_shows_later(void **state)
+{
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_waking(1, 11, 7, 9, 1); /* there are wakeups in this trace */
+	ty_mx_switch(0, 15, 5, S, 0);
+	ty_mx_switch(1, 60, 7, S, 5); /* nobody woke it, as far as we know by now */
+	ty_mx_event(1, 70, 5, TY_EV_OTHER);
+	ty_mx_gap(0, 50, 90, 5);
+	ty_mx_event(0, 90, 0, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(5, "R@0:10-15< S15-50 ?50-60! R@1:60-90>");
+	/* Without the gap it just was never recorded; nothing is made up. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_waking(1, 11, 7, 9, 1);
+	ty_mx_switch(0, 15, 5, S, 0);
+	ty_mx_switch(1, 60, 7, S, 5);
+	ty_mx_end();
+	tracks(5, "R@0:10-15< S15-60 R@1:60-60>");
+}
+
+/* Who waited for the CPU with the gap may have run and slept in it; who waited elsewhere not. */
+static void gap_and_runnable(void **state)
+{
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, RP, 6);
+	ty_mx_switch(1, 16, 7, RP, 8);
+	ty_mx_gap(0, 20, 40, 1);
+	ty_mx_switch(0, 50, 6, S, 5);
+	ty_mx_switch(1, 50, 8, S, 7);
+	ty_mx_end();
+	tracks(5, "R@0:10-15< w@0:15-20+ ?20-50! R@0:50-50>");
+	tracks(7, "R@1:10-16< w@1:16-50+ R@1:50-50>");
+}
+
+/* The other buffer's events inside the gap prove an instant only. */
+static void gap_and_other_buffer(void **state)
+{
+	struct ty_event sys = {
+		.ts_ns = 30, .cpu = 0, .tid = 6, .buffer = 1, .kind = TY_EV_SYS_EXIT, .id = 4};
+
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, S, 0);
+	ty_mx_waking(0, 18, 0, 6, 0);
+	ty_mx_feed(sys);
+	ty_mx_gap(0, 20, 40, 1);
+	ty_mx_event(0, 40, 0, TY_EV_OTHER);
+	ty_mx_switch(0, 50, 0, R, 6);
+	ty_mx_end();
+	tracks(6, "?10-18< w@0:18-20 ?20-50! R@0:50-50>");
+	cpu_track(0, "R10-15<:5 .15-20 ?20-40! .40-50! R50-50>:6");
+	/* Without the gap it is the missing switch from idle. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, S, 0);
+	ty_mx_waking(0, 18, 0, 6, 0);
+	ty_mx_feed(sys);
+	ty_mx_switch(0, 40, 6, S, 0);
+	ty_mx_end();
+	tracks(6, "?10-18< R@0:18-40~ S40-40>");
+}
+
+static void snapshot(void **state)
+{
+	static const char threads[] = "taken 5 8\n"
+				      "1\t1\t0\t7\tS\tnormal\t0\t0\t232\t-\t0-1\t/\tinit\n"
+				      "5\t5\t1\t7\tD\tnormal\t0\t0\t0\t-\t0-1\t/\tcopy er\n"
+				      "6\t5\t1\t7\tR\tnormal\t0\t0\trunning\t-\t0-1\t/\ta\\tb\n"
+				      "9\t9\t2\t7\tI\tnormal\t0\t0\t-\t-\t0-1\t/\tkworker/0:0\n";
+	const struct ty_model *m;
+	struct ty_span s;
+
+	ty_mx_begin(OURS, threads);
+	ty_mx_event(0, 10, 7, TY_EV_OTHER);
+	ty_mx_waking(0, 20, 7, 5, 0);
+	ty_mx_switch(0, 30, 7, S, 6);
+	ty_mx_switch(0, 40, 6, S, 5);
+	m = ty_mx_end();
+	tracks(1, "S10-40<>s");
+	tracks(5, "D10-20<s w@0:20-40 R@0:40-40>");
+	tracks(6, "w@0:10-30< R@0:30-40 S40-40>");
+	assert_int_equal(ty_model_thread(m, ty_model_thread_find(m, 6, 10))->tgid, 5);
+	assert_true(ty_model_thread(m, ty_model_thread_find(m, 9, 10))->kernel);
+	assert_string_equal(ty_model_comm(m, ty_model_thread_find(m, 6, 10), 10), "a\tb");
+	assert_string_equal(ty_model_comm(m, ty_model_thread_find(m, 6, 10), 35), "t6");
+	/* Never stirred: still in the call that the snapshot saw. */
+	s = span_at(m, 1, 20);
+	assert_int_not_equal(s.syscall, TY_NONE);
+	assert_int_equal(ty_model_syscall(m, s.syscall).nr, 232);
+	assert_int_equal(ty_model_syscall(m, s.syscall).flags,
+			 TY_SF_SNAPSHOT | TY_SF_BEFORE | TY_SF_OPEN);
+}
+
+static void no_scheduler_events(void **state)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin(NULL, NULL);
+	ty_mx_enter(0, 10, 5, 0);
+	ty_mx_exit(0, 20, 5, 0, 3);
+	ty_mx_enter(0, 25, 6, 1);
+	m = ty_mx_end();
+	tracks(5, "?10-25>");
+	assert_false(ty_model_summary(m)->has_sched);
+	assert_true(ty_model_summary(m)->has_syscalls);
+	assert_int_equal(ty_model_thread(m, ty_model_thread_find(m, 5, 0))->syscalls_n, 1);
+}
+
+static void migration(void **state)
+{
+	struct ty_event ev = {.ts_ns = 22, .cpu = 1, .tid = 7, .kind = TY_EV_MIGRATE, .id = 8};
+	const struct ty_model *m;
+
+	ev.u.migrate.tid = 5;
+	ev.u.migrate.to_cpu = 1;
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 10, 5, TY_EV_OTHER);
+	ty_mx_event(1, 10, 7, TY_EV_OTHER);
+	ty_mx_switch(0, 15, 5, RP, 6);
+	ty_mx_feed(ev);
+	ty_mx_switch(1, 30, 7, S, 5);
+	m = ty_mx_end();
+	tracks(5, "R@0:10-15< w@1:15-30+ R@1:30-30>");
+	assert_int_equal(ty_model_migrations(m, ty_model_thread_find(m, 5, 0), 0, 100), 1);
+	assert_int_equal(ty_model_migrations(m, ty_model_thread_find(m, 5, 0), 23, 100), 0);
+}
+
+/* Time that goes back, CPUs and tids that cannot be: taken as damage, not believed. */
+static void nonsense(void **state)
+{
+	const struct ty_model *m;
+
+	ty_mx_begin(OURS, NULL);
+	ty_mx_event(0, 100, 5, TY_EV_OTHER);
+	ty_mx_event(0, 50, 5, TY_EV_OTHER);
+	ty_mx_event(4000000000u, 110, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 120, -7, 12345678, 2000000000);
+	ty_mx_waking(0, 130, 2000000000, -1, -5);
+	ty_mx_fork(0, 140, -3, -4, 0);
+	ty_mx_gap(9000, 500, 150, 7);
+	ty_mx_gap(0, UINT64_MAX, 160, UINT64_MAX);
+	ty_mx_exit(0, 170, INT32_MAX, INT64_MIN, INT64_MIN);
+	m = ty_mx_end();
+	assert_int_equal(ty_model_summary(m)->cpus, 1);
+	assert_int_equal(ty_model_span(m, UINT32_MAX).thread, TY_NONE);
+	assert_int_equal(ty_model_syscall(m, 12345).thread, TY_NONE);
+	assert_int_equal(ty_model_cpu_span(m, 77, 0).thread, TY_NONE);
+	/* Nothing at all. */
+	ty_mx_begin(NULL, NULL);
+	m = ty_mx_end();
+	assert_int_equal(ty_model_summary(m)->events, 0);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, drop)
+	const struct CMUnitTest tests[] = {
+		T(wait_and_run),
+		T(first_events),
+		T(states_of_switch),
+		T(yield),
+		T(waking_before_switch_out),
+		T(missing_switch_from_idle),
+		T(switch_not_delivered),
+		T(tail_of_switch),
+		T(gap_on_a_cpu),
+		T(gap_that_shows_later),
+		T(gap_and_runnable),
+		T(gap_and_other_buffer),
+		T(snapshot),
+		T(no_scheduler_events),
+		T(migration),
+		T(nonsense),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
