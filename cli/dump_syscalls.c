@@ -411,9 +411,15 @@ static int run(struct dump *d, struct ty_err *err)
 		if (ferror_unlocked(d->out))
 			return 0; /* the caller reports it */
 	}
-	if (!r)
-		finish(d);
-	return r;
+	if (r < 0)
+		return r;
+	finish(d);
+	if (!d->sys_buffers)
+		fprintf(stderr,
+			"tarry: %s: no system calls are recorded in it (raw_syscalls:sys_enter and "
+			"sys_exit)\n",
+			d->s->trace->path);
+	return 0;
 }
 
 /* The command's tid out of the MACHINE section, -1 when there is none. */

@@ -51,7 +51,8 @@ struct ty_tgids *ty_tgids_new(const char *threads)
 		char *end;
 		long tid = strtol(p, &end, 10), tgid;
 
-		if (*end != '\t') /* the "taken" line, or damage */
+		/* Else the "taken" line, or damage; strtol would step over line ends. */
+		if (*p < '0' || *p > '9' || *end != '\t' || end[1] < '0' || end[1] > '9')
 			continue;
 		tgid = strtol(end + 1, &end, 10);
 		if (*end != '\t' || tid <= 0 || tid > TID_MAX || tgid <= 0 || tgid > TID_MAX)

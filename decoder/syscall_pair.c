@@ -16,11 +16,14 @@
 #define BUFFERS_MAX 64
 
 struct thread {
-	struct ty_call call; /* valid when busy */
-	int64_t fork_nr;     /* fresh: what its parent was in, or NR_UNKNOWN */
-	uint64_t seen_ns;    /* its latest sys_enter or sys_exit */
-	int32_t tid;	     /* 0: free slot */
+	struct ty_call call;	   /* valid when busy */
+	int64_t fork_nr;	   /* fresh: what its parent was in, or NR_UNKNOWN */
+	uint64_t seen_gaps;	   /* losses there had been at its latest sys_enter or sys_exit */
+	uint64_t call_gaps;	   /* and when `call` began */
+	int64_t exit_nr, exit_ret; /* its latest sys_exit */
+	int32_t tid;		   /* 0: free slot */
 	uint32_t next_free;
+	uint16_t enter_buffer, exit_buffer; /* where its latest sys_enter and sys_exit were */
 	uint8_t abi;
 	bool busy;  /* a call is in progress */
 	bool held;  /* `call` was interrupted: not reported yet whether it returned */
@@ -36,8 +39,8 @@ struct ty_pairs {
 	uint32_t *table; /* slot + 1; 0 = empty */
 	uint32_t table_mask, used;
 	uint64_t seq;
-	uint64_t gap_ns;      /* latest loss among system call events; 0: none so far */
-	uint64_t gap_any_ns;  /* latest loss of any events */
+	uint64_t gaps;	      /* losses among system call events so far */
+	uint64_t gaps_any;    /* of any events */
 	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
 	int32_t command_tid;
 };
@@ -176,9 +179,11 @@ static void forget(struct ty_pairs *p, struct thread *t)
 	p->free_head = slot;
 }
 
-static bool gap_since(const struct ty_pairs *p, uint64_t ns)
+/* Were events lost that could have ended the thread's call? Losses count from when they are met in
+ * the stream, so one that ends with this very sys_enter lies before it. */
+static bool gap_inside(const struct ty_pairs *p, const struct thread *t)
 {
-	return p->gap_ns && p->gap_ns >= ns;
+	return p->gaps != t->call_gaps;
 }
 
 #define ERESTARTSYS	      512
@@ -216,13 +221,13 @@ static void close_call(const struct ty_pairs *p, struct thread *t, uint64_t ns, 
 	*c = t->call;
 	c->end_ns = ns;
 	c->end_tid = t->tid;
-	c->gap_inside = gap_since(p, c->start_ns);
+	c->gap_inside = gap_inside(p, t);
 	c->how = how;
 }
 
 static uint8_t how_lost(const struct ty_pairs *p, const struct thread *t)
 {
-	return gap_since(p, t->call.start_ns) ? TY_CALL_END_LOST : TY_CALL_END_MISSING;
+	return gap_inside(p, t) ? TY_CALL_END_LOST : TY_CALL_END_MISSING;
 }
 
 /* A fork or exec event came in the middle of call nr: in which ABI does nr do that? */
@@ -234,7 +239,7 @@ static void prove_by_class(const struct ty_pairs *p, struct thread *t, enum ty_s
 		return;
 	native = ty_syscall_class(p->arch, TY_ABI_NATIVE64, t->call.nr) == want;
 	compat = ty_syscall_class(p->arch, TY_ABI_COMPAT32, t->call.nr) == want;
-	if (native == compat || gap_since(p, t->call.start_ns))
+	if (native == compat || gap_inside(p, t))
 		return;
 	t->abi = native ? TY_ABI_NATIVE64 : TY_ABI_COMPAT32;
 	t->call.abi = t->abi;
@@ -265,6 +270,11 @@ static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_p
 
 	if (!t)
 		return -TY_ENOMEM;
+	/* Buffers that trace the same events hold every call twice. */
+	if (t->busy && ev->buffer != t->enter_buffer && ev->u.enter.nr == t->call.nr &&
+	    !memcmp(ev->u.enter.args, t->call.args, sizeof(t->call.args)))
+		return 0;
+	t->enter_buffer = ev->buffer;
 	close_call(p, t, ev->ts_ns, how_lost(p, t), step);
 	c = &t->call;
 	memset(c, 0, sizeof(*c));
@@ -277,9 +287,10 @@ static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_p
 	c->cpu = ev->cpu;
 	c->abi = enter_abi(p, t, ev);
 	c->how = TY_CALL_OPEN;
+	t->call_gaps = p->gaps;
 	t->busy = t->known = true;
 	t->fresh = t->execed = false;
-	t->seen_ns = ev->ts_ns;
+	t->seen_gaps = p->gaps;
 	step->started = true;
 	step->call = *c;
 	return 0;
@@ -298,7 +309,7 @@ static bool ends(const struct ty_pairs *p, const struct thread *t, int64_t nr, i
 	if (nr == -1 && class == TY_SC_SIGRETURN)
 		return true;
 	return class == TY_SC_EXEC && ret == 0 && ty_syscall_exec_proves(p->arch, nr, &abi) &&
-	       (t->execed || !gap_since(p, t->call.start_ns));
+	       (t->execed || !gap_inside(p, t));
 }
 
 /* The end of something that is no call of this thread: its own creation, the recorder's wait. */
@@ -308,10 +319,8 @@ static bool not_a_call(const struct ty_pairs *p, const struct thread *t, int64_t
 		return true;
 	if (ret != 0)
 		return false;
+	/* Parent in no call: it is the kernel, which starts programs itself (modprobe...). */
 	if (t->fresh && (nr == t->fork_nr || t->fork_nr == NR_UNKNOWN))
-		return true;
-	/* A program started by the kernel itself: exec without a call, then a first return. */
-	if (t->fresh && t->execed)
 		return true;
 	return ty_syscall_class(p->arch, t->abi, nr) == TY_SC_FORK;
 }
@@ -326,6 +335,12 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 
 	if (!t)
 		return -TY_ENOMEM;
+	if (!t->busy && t->known && ev->buffer != t->exit_buffer && nr == t->exit_nr &&
+	    ret == t->exit_ret)
+		return 0; /* as in feed_enter */
+	t->exit_buffer = ev->buffer;
+	t->exit_nr = nr;
+	t->exit_ret = ret;
 	release(t, TY_CALL_RETURNED, step);
 	if (t->busy && !ends(p, t, nr, ret))
 		close_call(p, t, ev->ts_ns, how_lost(p, t), step);
@@ -339,7 +354,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 	if (t->busy) {
 		*c = t->call;
 		c->how = TY_CALL_RETURNED;
-		c->gap_inside = gap_since(p, c->start_ns);
+		c->gap_inside = gap_inside(p, t);
 	} else {
 		memset(c, 0, sizeof(*c));
 		c->seq = p->seq++;
@@ -348,7 +363,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 		c->tid = ev->tid;
 		c->cpu = ev->cpu;
 		c->abi = ty_syscall_is_x32(p->arch, nr) ? TY_ABI_X32 : t->abi;
-		if (gap_since(p, t->seen_ns))
+		if (p->gaps != t->seen_gaps)
 			c->how = TY_CALL_NO_ENTER_LOST;
 		else
 			c->how = t->known ? TY_CALL_NO_ENTER : TY_CALL_NO_ENTER_BEFORE;
@@ -364,7 +379,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 out:
 	t->busy = t->fresh = t->execed = false;
 	t->known = true;
-	t->seen_ns = ev->ts_ns;
+	t->seen_gaps = p->gaps;
 	return 0;
 }
 
@@ -383,22 +398,19 @@ static int feed_new(struct ty_pairs *p, const struct ty_event *ev, int32_t paren
 		if (is_fork)
 			prove_by_class(p, t, TY_SC_FORK);
 		abi = t->abi;
-		if (t->busy && !gap_since(p, t->call.start_ns))
+		if (t->busy && !gap_inside(p, t))
 			nr = t->call.nr;
 	}
 	t = get(p, child);
 	if (!t)
 		return -TY_ENOMEM;
 	/* The number's earlier owner is gone; its exit event was lost or not recorded. */
-	close_call(p, t, ev->ts_ns,
-		   p->gap_any_ns >= t->call.start_ns && p->gap_any_ns ? TY_CALL_END_LOST
-								      : TY_CALL_END_MISSING,
-		   step);
+	close_call(p, t, ev->ts_ns, p->gaps_any ? TY_CALL_END_LOST : TY_CALL_END_MISSING, step);
 	t->abi = abi;
 	t->fork_nr = nr;
 	t->fresh = t->known = true;
 	t->execed = false;
-	t->seen_ns = ev->ts_ns;
+	t->seen_gaps = p->gaps;
 	return 0;
 }
 
@@ -411,7 +423,9 @@ static int feed_exec(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 		return 0;
 	if (old != tid) {
 		t = find(p, tid);
-		if (t) { /* the leader, killed by this exec */
+		if (t && t->execed && !find(p, old))
+			return 0; /* the same event out of another buffer */
+		if (t) {	  /* the leader, killed by this exec */
 			close_call(p, t, ev->ts_ns, TY_CALL_EXITED, step);
 			forget(p, t);
 		}
@@ -442,8 +456,8 @@ static void feed_gap(struct ty_pairs *p, const struct ty_event *ev)
 {
 	/* Once it is known which buffers hold system calls, others cannot lose any. */
 	if (!p->sys_buffers || ev->buffer >= BUFFERS_MAX || p->sys_buffers >> ev->buffer & 1)
-		p->gap_ns = ev->ts_ns ? ev->ts_ns : 1;
-	p->gap_any_ns = ev->ts_ns ? ev->ts_ns : 1;
+		p->gaps++;
+	p->gaps_any++;
 }
 
 int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step,
@@ -473,9 +487,8 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 		struct thread *t = ev->u.tex.tid > 0 ? find(p, ev->u.tex.tid) : NULL;
 
 		if (t) {
-			bool lost =
-				gap_since(p, t->call.start_ns) &&
-				ty_syscall_class(p->arch, t->call.abi, t->call.nr) != TY_SC_EXIT;
+			bool lost = gap_inside(p, t) && ty_syscall_class(p->arch, t->call.abi,
+									 t->call.nr) != TY_SC_EXIT;
 
 			close_call(p, t, ev->ts_ns, lost ? TY_CALL_END_LOST : TY_CALL_EXITED, step);
 			forget(p, t);
@@ -518,7 +531,7 @@ bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *
 		if (t->tid && t->busy) {
 			*out = t->call;
 			out->end_tid = t->tid;
-			out->gap_inside = gap_since(p, t->call.start_ns);
+			out->gap_inside = gap_inside(p, t);
 			return true;
 		}
 	}

@@ -12,6 +12,7 @@
  * - A call that is interrupted (ERESTART...) by a SIGKILL, an exit_group or an exec of another
  *   thread never returns to its program: the kernel reports its sys_exit, then delivers signal 9.
  *   Such a sys_exit is held back until the thread's next event tells.
+ * - A file may hold the same events in several buffers (trace-cmd -B): each call counts once.
  * - A sys_exit without sys_enter either began before the recording, or its start was lost, or was
  *   refused by seccomp or a tracer before the tracepoint (TY_CALL_NO_ENTER_*).
  * - The events do not say whether a caller is 32-bit. Proofs that are used: the x32 bit; an

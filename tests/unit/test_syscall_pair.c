@@ -287,6 +287,20 @@ static void loss(void **state)
 	assert_int_equal(out_n, 5);
 }
 
+/* A loss's end has the time of the first event behind it. */
+static void loss_just_before(void **state)
+{
+	struct ty_pair_step st;
+	struct ty_event ev = {.kind = TY_EV_GAP, .ts_ns = 500};
+
+	assert_int_equal(ty_pairs_feed(p, &ev, &st, NULL), 0);
+	ev = (struct ty_event){.kind = TY_EV_SYS_ENTER, .ts_ns = 500, .tid = 7};
+	assert_int_equal(ty_pairs_feed(p, &ev, &st, NULL), 0);
+	leave(7, 0, 1);
+	assert_int_equal(out[0].start_ns, 500);
+	assert_false(out[0].gap_inside);
+}
+
 static void mismatch_without_loss(void **state)
 {
 	enter(7, 0, PTR);
@@ -303,6 +317,42 @@ static void loss_of_other_buffers_does_not_count(void **state)
 	feed((struct ty_event){.kind = TY_EV_GAP, .buffer = 1});
 	leave(7, 0, 0);
 	assert_false(out[0].gap_inside);
+}
+
+/* trace-cmd -B a -e raw_syscalls -B b -e raw_syscalls: everything comes twice. */
+static void the_same_in_two_buffers(void **state)
+{
+	static const struct ty_event evs[] = {
+		{.kind = TY_EV_SYS_ENTER, .tid = 7, .u.enter = {.nr = 202, .args = {PTR}}},
+		{.kind = TY_EV_SYS_ENTER, .tid = 9, .u.enter = {.nr = 39, .args = {PTR}}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 9, .u.exit = {.nr = 39, .ret = 9}},
+		{.kind = TY_EV_SYS_ENTER, .tid = 9, .u.enter = {.nr = 39, .args = {PTR}}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 9, .u.exit = {.nr = 39, .ret = 9}},
+		{.kind = TY_EV_SYS_ENTER, .tid = 9, .u.enter = {.nr = 15, .args = {PTR}}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 9, .u.exit = {.nr = -1, .ret = 9}},
+		{.kind = TY_EV_SYS_ENTER, .tid = 9, .u.enter = {.nr = 56, .args = {PTR}}},
+		{.kind = TY_EV_FORK, .tid = 9, .u.fork = {.parent_tid = 9, .child_tid = 10}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 10, .u.exit = {.nr = 56, .ret = 0}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 9, .u.exit = {.nr = 56, .ret = 10}},
+		{.kind = TY_EV_SYS_ENTER, .tid = 9, .u.enter = {.nr = 59, .args = {PTR}}},
+		{.kind = TY_EV_EXIT, .tid = 7, .u.tex.tid = 7},
+		{.kind = TY_EV_EXEC, .tid = 7, .u.exec = {.tid = 7, .old_tid = 9}},
+		{.kind = TY_EV_SYS_EXIT, .tid = 7, .u.exit = {.nr = 59, .ret = 0}},
+	};
+	static const int64_t nrs[] = {39, 39, 15, 56, 202, 59};
+
+	for (unsigned i = 0; i < sizeof(evs) / sizeof(evs[0]); i++)
+		for (unsigned b = 0; b < 2; b++) {
+			struct ty_event ev = evs[i];
+
+			ev.buffer = (uint16_t)b;
+			feed(ev);
+		}
+	assert_int_equal(out_n, 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(out[i].nr, nrs[i]);
+		assert_int_equal(out[i].how, nrs[i] == 202 ? TY_CALL_EXITED : TY_CALL_RETURNED);
+	}
 }
 
 static void reused_tid(void **state)
@@ -461,8 +511,10 @@ int main(void)
 		T(began_before),
 		T(the_commands_own_wait),
 		T(loss),
+		T(loss_just_before),
 		T(mismatch_without_loss),
 		T(loss_of_other_buffers_does_not_count),
+		T(the_same_in_two_buffers),
 		T(reused_tid),
 		T(killed_and_open),
 		T(killed_while_interrupted),
