@@ -63,6 +63,10 @@ static void odd_windows_are_placed(void **state)
 	assert_int_equal(v.to_ns, 11);
 	ty_viewport_jump(&v, 5, 4);
 	assert_int_equal(v.from_ns, 10);
+	ty_viewport_init(&v, 1000000, 2000000);
+	ty_viewport_jump(&v, 1500000, 9000000);
+	assert_int_equal(v.from_ns, 1000000);
+	assert_int_equal(v.to_ns, 2000000);
 	ty_viewport_init(&v, UINT64_MAX, UINT64_MAX);
 	assert_true(v.from_ns < v.to_ns);
 	ty_viewport_init(&v, 0, UINT64_MAX);
@@ -84,6 +88,9 @@ static void columns_and_edges_agree(void **state)
 			assert_true(ty_viewport_edge(&v, i, n) <= t);
 			assert_true(t < ty_viewport_edge(&v, i + 1, n));
 		}
+	assert_int_equal(ty_viewport_column(&v, 5, 80), 0);
+	assert_int_equal(ty_viewport_column(&v, 1777, 80), 79);
+	assert_int_equal(ty_viewport_column(&v, UINT64_MAX, 80), 79);
 	assert_int_equal(ty_viewport_edge(&v, 0, 80), 1000);
 	assert_int_equal(ty_viewport_edge(&v, 80, 80), 1777);
 }
