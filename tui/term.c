@@ -115,6 +115,16 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 			       term ? term : "");
 	}
 	set_term(t->screen);
+	if (!tigetstr("cup") || tigetstr("cup") == (const char *)-1) {
+		endwin();
+		delscreen(t->screen);
+		t->screen = NULL;
+		ty_term_close(t);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "terminal type '%s' cannot move its cursor, which the timeline "
+			       "needs; set TERM to what the terminal really is, or use --print",
+			       term ? term : "");
+	}
 	cbreak();
 	noecho();
 	nonl();

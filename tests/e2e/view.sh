@@ -143,6 +143,12 @@ for sig in TERM SEGV; do
 	check "SIG$sig: dies of it, and the terminal is as before" $? "$(state; screen)"
 done
 
+tm kill-server
+servers=$((servers + 1))
+tm new-session -d -x 80 -y 24 "TERM=dumb '$TARRY' view '$F'; echo status=\$?; exec cat"
+wait_for 'status=1' && screen | grep -q 'cannot move its cursor'
+check "a terminal that cannot place text is said so" $? "$(screen)"
+
 # Ctrl-Z and fg need a shell with job control.
 tm kill-server
 servers=$((servers + 1))

@@ -41,9 +41,10 @@ static void text_is_clipped_and_cleaned(void **state)
 static void hostile_utf8(void **state)
 {
 	/* overlong, surrogate, beyond Unicode, cut at the end */
-	static const char *bad[] = {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
+	static const char *bad[] = {"\xc0\x80",	    "\xe0\x80\x80",	"\xf0\x80\x80\x80",
+				    "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		for (const char *s = bad[i]; *s;)
 			assert_int_equal(ty_utf8_next(&s), '?');
 	const char *good = "\xf0\x9f\x90\xa7", *s = good;
