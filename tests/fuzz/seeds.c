@@ -43,12 +43,12 @@ static void test_seeds(void **state)
 		const char *name;
 		struct ty_fx_dat d;
 	} dat[] = {
-		{"v6", {6, "none", false, 8, 2, 2, 1, 1, false, false}},
-		{"v6-be", {6, "none", true, 4, 1, 1, 1, 1, false, false}},
-		{"v7-none", {7, "none", false, 8, 2, 1, 1, 1, false, false}},
-		{"v7-zlib", {7, "zlib", false, 8, 1, 1, 2, 1, true, false}},
-		{"v7-zstd", {7, "zstd", false, 8, 2, 1, 2, 1, true, true}},
-		{"v7-zstd-be", {7, "zstd", true, 4, 1, 1, 2, 2, false, false}},
+		{"v6", {6, "none", false, 8, 2, 2, 1, 1, false, false, 0}},
+		{"v6-be", {6, "none", true, 4, 1, 1, 1, 1, false, false, 0}},
+		{"v7-none", {7, "none", false, 8, 2, 1, 1, 1, false, false, 0}},
+		{"v7-zlib", {7, "zlib", false, 8, 1, 1, 2, 1, true, false, 0}},
+		{"v7-zstd", {7, "zstd", false, 8, 2, 1, 2, 1, true, true, 0}},
+		{"v7-zstd-be", {7, "zstd", true, 4, 1, 1, 2, 2, false, false, 0}},
 	};
 
 	for (unsigned i = 0; i < sizeof(dat) / sizeof(*dat); i++) {

@@ -246,6 +246,8 @@ static void cpu_data(struct ty_buf *b, unsigned buffer, unsigned cpu, uint64_t *
 	*off = b->len;
 	if (!compressed()) {
 		pages(b, buffer, cpu, 0, dat->pages);
+		for (unsigned i = 0; i < dat->odd; i++)
+			ty_buf_addc(b, 'x');
 	} else {
 		num(b, (dat->pages + dat->chunk_pages - 1) / dat->chunk_pages, 4);
 		for (unsigned i = 0; i < dat->pages; i += dat->chunk_pages) {
@@ -253,6 +255,8 @@ static void cpu_data(struct ty_buf *b, unsigned buffer, unsigned cpu, uint64_t *
 
 			ty_buf_init(&t, 1 << 24);
 			pages(&t, buffer, cpu, i, n < dat->chunk_pages ? n : dat->chunk_pages);
+			for (unsigned k = 0; k < dat->odd && n <= dat->chunk_pages; k++)
+				ty_buf_addc(&t, 'x');
 			block(b, t.p, t.len);
 			ty_buf_fini(&t);
 		}

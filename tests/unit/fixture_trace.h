@@ -41,6 +41,7 @@ struct ty_fx_dat {
 	unsigned chunk_pages; /* version 7, compressed */
 	bool compress_options;
 	bool short_size; /* CPU sizes without the count, as trace-cmd 3.1 */
+	unsigned odd;	 /* bytes of an incomplete page behind each CPU's last */
 };
 void ty_fx_dat(const struct ty_fx_dat *d, struct ty_buf *out);
 

@@ -141,6 +141,39 @@ static void test_flat_chunks(void **state)
 	ty_trace_close(t);
 }
 
+/* A last page that is not whole is left out, and that is said. */
+static void test_odd_tail(void **state)
+{
+	static const struct {
+		int version;
+		const char *codec;
+	} form[] = {{6, "none"}, {7, "none"}, {7, "zlib"}, {7, "zstd"}};
+
+	for (unsigned i = 0; i < 4; i++) {
+		const char *path = ty_fx_path("odd");
+		struct ty_trace *t;
+		struct ty_buf b;
+		unsigned bad;
+
+		ty_fx_dat(&(struct ty_fx_dat){.version = form[i].version,
+					      .codec = form[i].codec,
+					      .long_size = 8,
+					      .buffers = 1,
+					      .cpus = 1,
+					      .pages = 5,
+					      .chunk_pages = 2,
+					      .odd = 100},
+			  &b);
+		ty_fx_write(path, b.p, b.len);
+		ty_buf_fini(&b);
+		t = reopen(path);
+		assert_true(t->truncated);
+		assert_int_equal(t->streams.v[0].raw_bytes, 5 * TY_FX_PAGE);
+		assert_int_equal(ty_fx_check(t, 0, &bad), 5);
+		ty_trace_close(t);
+	}
+}
+
 static void refuse(const void *p, size_t n, int code, const char *words)
 {
 	const char *path = ty_fx_path("refused");
@@ -476,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_v6),
 		cmocka_unit_test(test_v7),
 		cmocka_unit_test(test_flat_chunks),
+		cmocka_unit_test(test_odd_tail),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_bombs),
 		cmocka_unit_test(test_threads),
