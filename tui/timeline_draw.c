@@ -233,7 +233,9 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	headline(g, p, l->details_y, "Under the cursor", right, false);
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
-		int left = (int)(n - i) - 1, most = end - y - left;
+		/* Span, call and waker are whole before the cell's shares get a line. */
+		int after = (int)(n < 3 ? n : 3) - (int)i - 1,
+		    most = end - y - (after > 0 ? after : 0);
 
 		y += wrap(g, p, 1, y, most > 1 ? most : 1, g->w - 2, lines[i], st);
 	}
