@@ -56,6 +56,7 @@ struct cursor {
 	uint64_t overrun;      /* pending: 0, a number, TY_MISSED_UNKNOWN */
 	uint64_t damage_until; /* last time that a missing chunk is known to have covered */
 	uint64_t done;	       /* bytes of the chunks before this one */
+	uint32_t chunk_bytes;  /* of this one */
 };
 
 struct lookup {
@@ -117,6 +118,7 @@ static int load_chunk(struct ty_events *es, struct cursor *c, struct ty_err *err
 	struct ty_chunk ch = ty_trace_chunk(es->trace, c->stream, c->chunk);
 	int r = read_chunk(es, c->stream, c->chunk, &ch, &c->raw, &c->raw_cap, err);
 
+	c->chunk_bytes = ch.raw_bytes;
 	c->loaded = false;
 	c->in_page = false;
 	c->page = UINT32_MAX;
@@ -176,8 +178,7 @@ static int next_record(struct ty_events *es, struct cursor *c, struct ty_err *er
 			continue;
 		}
 		c->page = c->pages;
-		if (c->loaded)
-			c->done += (uint64_t)c->pages * c->page_size;
+		c->done += c->chunk_bytes;
 		c->loaded = false;
 		if (++c->chunk >= c->chunks) {
 			c->page = c->pages = 0;
@@ -560,10 +561,14 @@ static int seek_cursor(struct ty_events *es, struct cursor *c, uint64_t t, struc
 	}
 	for (;;) {
 		r = fill(es, c, err);
-		if (r || !c->has_record || c->ts >= t)
+		if (r || c->ts >= t)
 			return r;
 		c->overrun = 0;
 		c->damaged = false;
+		if (!c->has_record) {
+			c->head = AT_END;
+			return 0;
+		}
 		c->last_ts = c->ts;
 		c->any = true;
 	}
