@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "rd.h"
 #include "trace_file.h"
 
 #define OPTION_SECTIONS_MAX 4096
@@ -265,33 +266,44 @@ static int by_cpu(const void *pa, const void *pb)
 	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
 }
 
-/* The compressed chunks of one CPU: u32 count, then u32 stored, u32 raw, bytes; each. */
+/* n bytes at off, which must lie before end. */
+static bool read_small(const struct ty_trace *t, uint64_t off, uint64_t end, void *dst, size_t n)
+{
+	return off <= end && end - off >= n && ty_pread(t->priv->fd, dst, n, off) == (int64_t)n;
+}
+
+/*
+ * The compressed chunks of one CPU: u32 count, then u32 stored, u32 raw, bytes; each. One 8-byte
+ * read per chunk.
+ */
 static int load_chunks(struct ty_trace *t, const struct cpu_place *c, struct ty_stream_data *d)
 {
 	/* trace-cmd 3.1 leaves the 4 bytes of the count out of the size. */
-	uint64_t end = c->off + c->size + 4, count, i;
-	struct ty_in in;
+	uint64_t off = c->off, end = c->off + c->size + 4, count = 1, i = 0;
+	uint8_t h[TY_V7_CHUNK_HEAD];
 	int r = 0;
 
-	if (end < c->off)
-		end = UINT64_MAX;
-	in = ty_trace_in(t, c->off, end);
-	count = ty_in_uint(&in, 4);
-	for (i = 0; i < count && !in.bad && !r; i++) {
-		struct ty_chunk_ent e = {.off = in.pos};
-		uint64_t stored = ty_in_uint(&in, 4);
+	if (end < c->off || end > t->file_bytes)
+		end = t->file_bytes;
+	if (read_small(t, off, end, h, 4)) {
+		count = ty_load(h, 4, t->big_endian);
+		off += 4;
+		for (; i < count && !r && read_small(t, off, end, h, sizeof(h)); i++) {
+			uint64_t stored = ty_load(h, 4, t->big_endian) + sizeof(h);
+			struct ty_chunk_ent e = {.off = off,
+						 .stored = (uint32_t)stored,
+						 .raw = (uint32_t)ty_load(h + 4, 4, t->big_endian)};
 
-		e.raw = (uint32_t)ty_in_uint(&in, 4);
-		ty_in_skip(&in, stored);
-		if (in.bad || stored > UINT32_MAX - TY_V7_CHUNK_HEAD)
-			break;
-		e.stored = (uint32_t)stored + TY_V7_CHUNK_HEAD;
-		r = ty_trace_add_chunk(t, d, e);
+			if (stored > end - off || stored > UINT32_MAX)
+				break;
+			r = ty_trace_add_chunk(t, d, e);
+			off += stored;
+		}
 	}
-	if (!r && (in.bad || i < count)) { /* the rest is known to have been there */
-		struct ty_chunk_ent gone = {.off = in.pos, .missing = true};
+	if (!r && i < count) { /* the rest is known to have been there */
+		struct ty_chunk_ent gone = {.off = off, .missing = true};
 
-		ty_trace_cut(t, in.pos);
+		ty_trace_cut(t, off);
 		r = ty_trace_add_chunk(t, d, gone);
 	}
 	return r;
