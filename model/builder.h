@@ -60,6 +60,7 @@ struct ty_gap_stack {
 struct ty_bcpu {
 	uint32_t cur;	   /* thread index or TY_CUR_* */
 	uint64_t last_ns;  /* last event that proves it */
+	uint64_t sched_ns; /* last event in the scheduler's buffer: no gap up to there */
 	int32_t tail_tid;  /* who was switched out last */
 	uint64_t tail_ns;  /* when; its kernel code may trace a little longer */
 	bool idle_resched; /* the idle task was last seen with a reschedule pending */

@@ -219,15 +219,19 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 {
 	struct ty_bthread *t = &b->thread.v[thread];
 	struct ty_bcpu *c;
+	uint64_t at;
 
 	if (t->open_state != TY_ST_RUNNING || t->open_cpu >= b->cpus)
 		return;
 	c = &b->cpu[t->open_cpu];
+	/* A gap may be going on there, of which we hear at its end: what other buffers saw since
+	 * proves instants only. */
+	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
 	if (c->cur == thread) {
-		ty_sched_cpu_set(b, t->open_cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 	}
-	doubt_from(b, thread, c->last_ns);
+	doubt_from(b, thread, at);
 }
 
 /* who is current ---------------------------------------------------------------------------- */
@@ -247,12 +251,25 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 	c->cur = TY_CUR_IDLE;
 }
 
-/* tid runs on cpu at ts though no switch said so. */
-static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts)
+/* The life of tid, after what another CPU than `cpu` has in suspense about it is settled (which may
+ * even end it). TY_NONE as ty_identity_get. */
+static uint32_t settled(struct ty_builder *b, int32_t tid, uint64_t ts, uint32_t cpu)
+{
+	uint32_t thread = ty_identity_get(b, tid, ts);
+
+	if (thread == TY_NONE || b->thread.v[thread].prov_cpu == TY_NONE ||
+	    b->thread.v[thread].prov_cpu == cpu)
+		return thread;
+	ty_sched_resolve(b, b->thread.v[thread].prov_cpu);
+	return ty_identity_get(b, tid, ts);
+}
+
+/* tid runs on cpu at ts though no switch said so. sure: no gap is going on there. */
+static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, bool sure)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 	uint32_t was = c->cur, thread;
-	uint64_t s = ts;
+	uint64_t s = ts, left = sure ? c->last_ns : c->sched_ns;
 	unsigned flags = TY_SF_INFERRED;
 	struct ty_bthread *t;
 
@@ -260,24 +277,20 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts)
 		if (tid && ty_identity_handover(b, was, tid, ts, false))
 			return;
 		if (b->thread.v[was].exiting)
-			ty_identity_end(b, was, c->last_ns);
+			ty_identity_end(b, was, left);
 		else
-			doubt_from(b, was, c->last_ns);
-		ty_sched_cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+			doubt_from(b, was, left);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
 	if (!tid) {
 		infer_idle(b, cpu, ts);
 		return;
 	}
-	thread = ty_identity_get(b, tid, ts);
+	thread = settled(b, tid, ts, cpu);
 	if (thread == TY_NONE)
 		return;
 	t = &b->thread.v[thread];
-	if (t->prov_cpu != TY_NONE && t->prov_cpu != cpu) {
-		ty_sched_resolve(b, t->prov_cpu);
-		t = &b->thread.v[thread]; /* the array may have moved */
-	}
 	if (t->open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	if (was == TY_CUR_UNKNOWN && b->complete && !t->seen && !t->pub.born &&
@@ -310,7 +323,7 @@ static bool is_current(const struct ty_builder *b, const struct ty_bcpu *c, int3
 	return c->cur == TY_CUR_IDLE && !tid;
 }
 
-void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
+static void resolve(struct ty_builder *b, uint32_t cpu, bool sure)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 	uint32_t thread;
@@ -322,8 +335,13 @@ void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
 	if (thread != TY_NONE)
 		b->thread.v[thread].prov_cpu = TY_NONE;
 	if (!is_current(b, c, c->prov_tid))
-		infer(b, cpu, c->prov_tid, c->prov_first);
+		infer(b, cpu, c->prov_tid, c->prov_first, sure);
 	c->last_ns = c->prov_last;
+}
+
+void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
+{
+	resolve(b, cpu, false);
 }
 
 /*
@@ -345,17 +363,37 @@ static bool is_tail(const struct ty_bcpu *c, const struct ty_event *ev, uint64_t
 	return ev->flags & IRQS_OFF && !(ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ));
 }
 
+/* A third thread on a CPU between two scheduler events there: most likely in the middle of a gap.
+ * What we believed of it is in doubt since the first of them. */
+static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32_t tid, uint64_t ts)
+{
+	uint32_t thread = settled(b, tid, ts, TY_NONE);
+
+	if (thread == TY_NONE)
+		return;
+	b->thread.v[thread].seen = true;
+	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
+		ty_sched_vacate(b, thread);
+	else
+		doubt_from(b, thread, c->sched_ns);
+}
+
 void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_bcpu *c = &b->cpu[ev->cpu];
 
+	if (ev->buffer == b->sched_buf)
+		c->sched_ns = ts;
 	if (is_tail(c, ev, ts))
 		return;
 	c->tail_ns = 0;
-	if (c->prov && (ev->buffer == b->sched_buf || ev->tid != c->prov_tid))
-		ty_sched_resolve(b, ev->cpu);
+	if (c->prov && ev->buffer == b->sched_buf)
+		resolve(b, ev->cpu, true);
 	if (c->prov) {
-		c->prov_last = ts;
+		if (ev->tid == c->prov_tid)
+			c->prov_last = ts;
+		else if (ev->tid && !is_current(b, c, ev->tid))
+			seen_in_passing(b, c, ev->tid, ts);
 		return;
 	}
 	if (!is_current(b, c, ev->tid)) {
@@ -369,7 +407,7 @@ void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t
 				b->thread.v[thread].prov_cpu = ev->cpu;
 			return;
 		}
-		infer(b, ev->cpu, ev->tid, ts);
+		infer(b, ev->cpu, ev->tid, ts, true);
 	}
 	c->last_ns = ts;
 	c->idle_resched = !ev->tid && (ev->flags & NEED_RESCHED);
@@ -414,7 +452,7 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 
 	b->sum.has_sched = true;
 	if (!is_current(b, c, prev))
-		infer(b, ev->cpu, prev, ts);
+		infer(b, ev->cpu, prev, ts, true);
 	c->last_ns = c->tail_ns = ts;
 	c->tail_tid = prev;
 	c->idle_resched = false;
@@ -427,14 +465,12 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		c->cur = TY_CUR_IDLE;
 		return;
 	}
-	thread = ty_identity_get(b, next, ts);
+	thread = settled(b, next, ts, ev->cpu);
 	if (thread == TY_NONE) {
 		ty_sched_cpu_set(b, ev->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 		return;
 	}
-	if (b->thread.v[thread].prov_cpu != TY_NONE)
-		ty_sched_resolve(b, b->thread.v[thread].prov_cpu);
 	ty_identity_name(b, thread, ts, ev->u.sw.next_comm);
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
@@ -464,14 +500,12 @@ static void edge(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, u
 
 static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
-	uint32_t thread = ev->u.wake.tid ? ty_identity_get(b, ev->u.wake.tid, ts) : TY_NONE;
+	uint32_t thread = ev->u.wake.tid ? settled(b, ev->u.wake.tid, ts, TY_NONE) : TY_NONE;
 	struct ty_bthread *t;
 	uint64_t from;
 
 	if (thread == TY_NONE)
 		return;
-	if (b->thread.v[thread].prov_cpu != TY_NONE)
-		ty_sched_resolve(b, b->thread.v[thread].prov_cpu);
 	t = &b->thread.v[thread];
 	if (ev->kind == TY_EV_WAKEUP) {
 		/* The second half of a wakeup whose first half is traced as well says no more. */
