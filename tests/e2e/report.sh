@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# tarry report on real recordings: run time against the kernel's own account, counts against known
+# numbers, JSON that parses, windows and choices.
+set -u
+n=0
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+no() { n=$((n + 1)); echo "not ok $n - $1"; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+check() { if "${@:2}"; then ok "$1"; else no "$1"; fi; }
+
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	skip "report on recordings" "needs root and the program"
+	exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+# Run time within 1% of schedstat, per thread. $1: CPU or -1
+account() {
+	local what="any CPU"
+	[ "$1" -ge 0 ] && what="CPU $1"
+	"$TARRY" record -q -o s.dat -- "$PROGRAMS/schedstat" "$1" >ran.txt 2>err.txt
+	case $? in
+	0) ;;
+	3) skip "run time is schedstat's on $what" "no such CPU"; return ;;
+	*) no "run time is schedstat's on $what"; sed 's/^/# /' err.txt; return ;;
+	esac
+	"$TARRY" report s.dat --json >s.json || { no "report --json of $what"; return; }
+	python3 - "$what" <<'P' || bad=1
+import json, sys
+threads = {t["tid"]: t for t in json.load(open("s.json"))["threads"] if t["born"]}
+bad = 0
+for line in open("ran.txt"):
+    tid, name, ran = line.split()
+    got = threads[int(tid)]
+    off = got["running_ns"] / int(ran) - 1
+    print(f"# {sys.argv[1]} {name}: kernel {int(ran)} ns, tarry {got['running_ns']} ns ({off:+.3%}), "
+          f"inferred {got['inferred_ns']}, unknown {got['unknown_ns']}")
+    bad |= abs(off) > 0.01 or got["comm"] != name
+sys.exit(bad)
+P
+	check "run time is within 1% of schedstat on $what" [ "${bad:-0}" = 0 ]
+	bad=0
+}
+account 0
+account 1
+account -1
+
+# A known number of calls, with a known time window and thread.
+"$TARRY" record -q -o c.dat -- sh -c 'for i in 1 2 3 4 5; do /bin/true; done; sleep 0.3' 2>err.txt
+check "recording" [ $? -eq 0 ]
+"$TARRY" report c.dat --json >c.json
+python3 - <<'P'
+import json, sys
+d = json.load(open("c.json"))
+calls = {c["name"]: c for c in d["syscalls"]}
+s = d["summary"]
+for k in ("events", "lost", "cpus", "threads", "start_ns", "end_ns"):
+    assert isinstance(s[k], int), k
+assert s["start_ns"] < s["end_ns"]
+# sh, five true, sleep: sh may exec its last command itself (dash does not)
+assert calls["execve"]["count"] == 7, calls["execve"]
+assert calls["exit_group"]["count"] == 7, calls["exit_group"]
+w = calls.get("clock_nanosleep") or calls["nanosleep"]
+assert w["count"] == 1 and 0.3e9 <= w["max_ns"] < 0.6e9, w
+for c in d["syscalls"]:
+    for k in ("errors", "total_ns", "p50_ns", "p99_ns", "max_ns"):
+        assert isinstance(c[k], int), (c, k)
+    assert c["p50_ns"] <= c["p99_ns"] <= c["max_ns"] <= c["total_ns"] or c["count"] == 0, c
+for t in d["threads"]:
+    for k in ("tid", "running_ns", "runnable_ns", "blocked_ns"):
+        assert isinstance(t[k], int), (t, k)
+    life = min(t["end_ns"], s["to_ns"]) - max(t["start_ns"], s["from_ns"])
+    total = t["running_ns"] + t["runnable_ns"] + t["blocked_ns"] + t["dead_ns"] + t["unknown_ns"]
+    assert life == total, (t, life, total)
+kinds = [l["kind"] for l in d["longest"]]
+assert kinds.count("blocked") <= 10 and kinds.count("runnable") <= 10
+b = [l for l in d["longest"] if l["kind"] == "blocked"]
+assert b == sorted(b, key=lambda l: -l["duration_ns"])
+assert any(l["syscall"] in ("clock_nanosleep", "nanosleep") and l["comm"] == "sleep" and
+           l["duration_ns"] > 0.29e9 for l in b), b
+P
+check "report --json: keys, counts, sums, the sleep is among the longest" [ $? -eq 0 ]
+"$TARRY" report c.dat >c.txt
+check "text: the sleep with its call" grep -q 'sleep-[0-9]* in clock_nanosleep(CLOCK_REALTIME' c.txt
+check "text: 7 execve" grep -qE '^execve +7 ' c.txt
+check "text: command in the header" grep -q '^command .*sleep 0.3' c.txt
+"$TARRY" report c.dat loss >l.txt
+check "one section only" [ "$(grep -c . l.txt)" -eq 1 ]
+"$TARRY" report c.dat --json --comm sleep >w.json
+check "--comm chooses" python3 -c '
+import json
+d = json.load(open("w.json"))
+assert d["threads"] and all(t["comm"] == "sleep" for t in d["threads"])'
+"$TARRY" report c.dat --json --from -0.05 >w.json
+check "--from cuts" python3 -c '
+import json
+d = json.load(open("w.json"))
+s = d["summary"]
+assert s["to_ns"] - s["from_ns"] < 60e6
+assert all(t["running_ns"] + t["blocked_ns"] <= 60e6 for t in d["threads"])'
+"$TARRY" report c.dat nonsense >/dev/null 2>err.txt
+check "a wrong section is wrong usage" [ $? -eq 2 ]
+"$TARRY" report missing.dat >/dev/null 2>err.txt
+check "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings on small models: windows, longest waits, time per thread, system call statistics. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+#include "longest.h"
+#include "syscall_stats.h"
+#include "thread_stats.h"
+
+#define BLOCKED (1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED)
+
+static const struct ty_sysarch *arch;
+
+static int setup(void **state)
+{
+	arch = ty_sysarch_find("x86_64");
+	return 0;
+}
+
+static int drop(void **state)
+{
+	ty_mx_drop();
+	return 0;
+}
+
+/* 5 and 6 take turns on CPU 0; 5 is woken by 7 on CPU 1. */
+static const struct ty_model *turns(void)
+{
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_event(1, 0, 7, TY_EV_OTHER);
+	ty_mx_enter(0, 50, 5, 202); /* futex */
+	ty_mx_switch(0, 100, 5, S, 6);
+	ty_mx_waking(1, 1100, 7, 5, 0);
+	ty_mx_switch(0, 1400, 6, RP, 5);
+	ty_mx_exit(0, 1410, 5, 202, 0);
+	ty_mx_switch(0, 1500, 5, D, 6);
+	ty_mx_event(0, 2000, 6, TY_EV_OTHER);
+	return ty_mx_end();
+}
+
+static void longest(void **state)
+{
+	const struct ty_model *m = turns();
+	struct ty_window w = ty_window_all(m);
+	struct ty_wait out[10];
+	int32_t tid = 6;
+
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 2);
+	assert_int_equal(out[0].duration_ns, 1000);
+	assert_int_equal(out[0].start_ns, 100);
+	assert_int_equal(ty_model_thread(m, out[0].thread)->tid, 5);
+	assert_int_equal(ty_model_syscall(m, (uint32_t)out[0].syscall).nr, 202);
+	assert_int_equal(ty_model_thread(m, (uint32_t)out[0].waker)->tid, 7);
+	assert_true(out[0].woken);
+	assert_int_equal(out[1].duration_ns, 500);
+	assert_int_equal(out[1].waker, -1);
+	assert_int_equal(out[1].syscall, -1);
+	/* Only as many as there is room for, and those are the longest. */
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 1), 1);
+	assert_int_equal(out[0].duration_ns, 1000);
+	assert_int_equal(ty_longest(m, &w, 1u << TY_ST_RUNNABLE, out, 10), 2);
+	assert_int_equal(out[0].duration_ns, 300);
+	assert_int_equal(ty_model_thread(m, (uint32_t)out[0].ran)->tid, 6);
+	assert_int_equal(ty_model_thread(m, (uint32_t)out[1].ran)->tid, 5);
+	/* Cut to the window. */
+	w.from_ns = 600;
+	w.to_ns = 1200;
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 1);
+	assert_int_equal(out[0].duration_ns, 500);
+	assert_int_equal(out[0].start_ns, 600);
+	w.tids = &tid;
+	w.tids_n = 1;
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 0);
+}
+
+static void windows(void **state)
+{
+	const struct ty_model *m = turns();
+	struct ty_window w = ty_window_all(m);
+	const char *pat = "t[56]";
+	uint32_t cpu = 1;
+	uint64_t a = 10, b = 5000;
+
+	assert_int_equal(w.from_ns, 0);
+	assert_int_equal(w.to_ns, 2000);
+	assert_true(ty_window_clip(&w, &a, &b));
+	assert_int_equal(b, 2000);
+	a = b = 2000;
+	assert_false(ty_window_clip(&w, &a, &b));
+	w.comms = &pat;
+	w.comms_n = 1;
+	assert_true(ty_window_thread(&w, m, ty_model_thread_find(m, 5, 0)));
+	assert_false(ty_window_thread(&w, m, ty_model_thread_find(m, 7, 0)));
+	w.cpus = &cpu;
+	w.cpus_n = 1;
+	assert_true(ty_window_cpu(&w, 1));
+	assert_false(ty_window_cpu(&w, 0));
+}
+
+static void threads(void **state)
+{
+	const struct ty_model *m = turns();
+	struct ty_window w = ty_window_all(m);
+	struct ty_thread_stats *s;
+	uint64_t sum = 0;
+	uint32_t n, cpu = 1;
+
+	assert_int_equal(ty_thread_stats(m, &w, &s, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(ty_model_thread(m, s[0].thread)->tid, 7);
+	assert_int_equal(s[0].ns[TY_ST_RUNNING], 2000);
+	assert_int_equal(s[1].ns[TY_ST_RUNNING], 1800); /* 6 */
+	assert_int_equal(s[1].ns[TY_ST_RUNNABLE], 100);
+	assert_int_equal(s[1].ns[TY_ST_UNKNOWN], 100);
+	assert_int_equal(s[2].ns[TY_ST_RUNNING], 200); /* 5 */
+	assert_int_equal(s[2].ns[TY_ST_RUNNABLE], 300);
+	assert_int_equal(ty_thread_blocked_ns(&s[2]), 1500);
+	assert_int_equal(s[2].wakeups, 1);
+	/* Every nanosecond of the window is in one state. */
+	for (unsigned k = 0; k < TY_ST_COUNT; k++)
+		sum += s[2].ns[k];
+	assert_int_equal(sum, 2000);
+	free(s);
+	w.cpus = &cpu;
+	w.cpus_n = 1;
+	assert_int_equal(ty_thread_stats(m, &w, &s, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(ty_model_thread(m, s[0].thread)->tid, 7);
+	free(s);
+	w.cpus_n = 0;
+	w.from_ns = 1450;
+	w.to_ns = 1600;
+	assert_int_equal(ty_thread_stats(m, &w, &s, &n), 0);
+	assert_int_equal(s[2].ns[TY_ST_RUNNING], 50);
+	assert_int_equal(s[2].ns[TY_ST_BLOCKED], 100);
+	assert_int_equal(s[2].wakeups, 0);
+	free(s);
+}
+
+static int cmp(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void syscalls(void **state)
+{
+	uint64_t t = 1000, len[1000], rnd = 12345, total = 0, wide = 0;
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	struct ty_window w;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned i = 0; i < 1000; i++) {
+		rnd = rnd * 6364136223846793005u + 1442695040888963407u;
+		len[i] = i % 3 ? rnd >> 50 : 77; /* many equal ones, too */
+		total += len[i];
+		ty_mx_enter(0, t, 5, 0);
+		ty_mx_exit(0, t + len[i], 5, 0, i % 10 ? 1 : -4);
+		if (i == 500)
+			wide = t;
+		t += len[i] + 10;
+	}
+	ty_mx_enter(0, t, 5, 35); /* nanosleep, never ends */
+	ty_mx_event(0, t + 500, 5, TY_EV_OTHER);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 2);
+	qsort(len, 1000, sizeof(*len), cmp);
+	assert_string_equal(s[0].name, "read");
+	assert_int_equal(s[0].count, 1000);
+	assert_int_equal(s[0].errors, 100);
+	assert_int_equal(s[0].total_ns, total);
+	assert_int_equal(s[0].mean_ns, total / 1000);
+	assert_int_equal(s[0].p50_ns, len[499]);
+	assert_int_equal(s[0].p99_ns, len[989]);
+	assert_int_equal(s[0].max_ns, len[999]);
+	assert_int_equal(ty_model_syscall(m, s[0].max_call).start_ns, s[0].max_start_ns);
+	assert_string_equal(s[1].name, "nanosleep");
+	assert_int_equal(s[1].unfinished, 1);
+	assert_int_equal(s[1].errors, 0);
+	assert_int_equal(s[1].total_ns, 500);
+	free(s);
+	/* A window takes the calls that touch it, whole. */
+	w.from_ns = wide;
+	w.to_ns = wide + 1;
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(s[0].count, 1);
+	free(s);
+	w.from_ns = 0;
+	w.to_ns = 1;
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 0);
+	free(s);
+}
+
+/* A call whose begin or end is not known is counted and not timed. */
+static void untimed(void **state)
+{
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	struct ty_window w;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_enter(0, 5, 5, 1);
+	ty_mx_exit(0, 10, 5, 1, 1);
+	ty_mx_gap(0, 10, 90, 3);
+	ty_mx_exit(0, 100, 5, 0, 1);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(s[1].name, "read");
+	assert_int_equal(s[1].count, 1);
+	assert_int_equal(s[1].untimed, 1);
+	assert_int_equal(s[1].max_call, TY_NONE);
+	free(s);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_teardown(f, drop)
+	const struct CMUnitTest tests[] = {
+		T(longest), T(windows), T(threads), T(syscalls), T(untimed),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
