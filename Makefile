@@ -2,6 +2,14 @@
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 
+# Short lines ("CC cli/main.c"); make V=1 shows the commands.
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@echo "  $(1)  $(2)")
+# All CPUs, unless the caller says -j himself.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
+
 B       ?= build
 CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
 PREFIX  ?= /usr/local
@@ -63,42 +71,51 @@ $(B)/.deps-ok:
 define folder_rules
 $(B)/obj/$(1)/%.o: $(1)/%.c | $(B)/.deps-ok
 	@mkdir -p $$(@D)
-	$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_$(1))) -MMD -MP -c -o $$@ $$<
+	$$(call say,CC,$$<)
+	$$(Q)$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_$(1))) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 
 $(B)/libtarry.a: $(LIBOBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(call say,AR,$(patsubst $(B)/%,%,$@))
+	$(Q)ar rcs $@ $^
 
 $(B)/tarry: $(B)/obj/cli/main.o $(B)/libtarry.a
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
 
 # tests ---------------------------------------------------------------------------------------------
 $(B)/obj/tests/unit/%.o: tests/unit/%.c | $(B)/.deps-ok
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
 
 $(B)/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/libtarry.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
 
 $(B)/programs/%: tests/programs/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
 # Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
 $(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps-ok
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
 
 $(B)/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libtarry.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) -fsanitize=fuzzer $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
 
 $(B)/fuzz/seeds: $(B)/obj/tests/fuzz/seeds.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/libtarry.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
 
 fuzzers: $(FUZZ_BIN)
 
@@ -112,15 +129,16 @@ deps-test:
 	scripts/deps build test
 
 check: deps-test
-	$(MAKE) all unit programs lint
+	$(SUBMAKE) all unit programs
+	scripts/lint
 	tests/run
 
 asan: deps-test
-	$(MAKE) B=build/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" all unit programs
+	$(SUBMAKE) B=build/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" all unit programs
 	B=build/asan tests/run unit
 
 fuzz: deps-test
-	$(MAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
+	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
 	  mkdir -p build/fuzz/corpus/$$f; \
 	  [ $$f != fuzz_trace ] || build/fuzz/fuzz/seeds build/fuzz/corpus/$$f >/dev/null || exit 1; \
@@ -129,15 +147,15 @@ fuzz: deps-test
 	done
 
 soak: deps-test
-	$(MAKE) all unit programs
+	$(SUBMAKE) all unit programs
 	tests/soak
 
 bench: deps-test
-	$(MAKE) all programs
+	$(SUBMAKE) all programs
 	tests/bench/run
 
 demo: deps
-	$(MAKE) all $(B)/programs/demo_stall
+	$(SUBMAKE) all $(B)/programs/demo_stall
 	scripts/demo
 
 lint:
