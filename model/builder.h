@@ -68,6 +68,7 @@ struct ty_bcpu {
 	/* Another buffer than the scheduler's says that somebody else runs; whether a switch was
 	 * lost or is not delivered here shows at the scheduler's next event on this CPU. */
 	bool prov;
+	bool prov_exit; /* its first sign there was the end of a system call */
 	int32_t prov_tid;
 	uint64_t prov_first, prov_last;
 	uint64_t open_start;

@@ -11,7 +11,9 @@
  *   came later: an idle CPU that has work takes it within microseconds, while the first sign of
  *   life of a computing thread may be far away. (Measured against schedstat: tests/e2e/report.sh.)
  * - from another thread: that one is UNKNOWN after its last sign of life; the run of the new one is
- *   INFERRED from its wakeup, not before that sign.
+ *   INFERRED from that sign, or from its wakeup if that came later. If it was woken inside a system
+ *   call and the first we see is the call's end, the run begins there: that is the first thing a
+ *   woken thread comes to.
  * - in a gap nothing is inferred: the CPU is UNKNOWN all through it, and so is who ran there or
  *   waited for it, until the next evidence.
  *
@@ -264,8 +266,10 @@ static uint32_t settled(struct ty_builder *b, int32_t tid, uint64_t ts, uint32_t
 	return ty_identity_get(b, tid, ts);
 }
 
-/* tid runs on cpu at ts though no switch said so. sure: no gap is going on there. */
-static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, bool sure)
+/* tid runs on cpu at ts though no switch said so. sure: no gap is going on there. at_once: what
+ * says it is the end of a system call; who was woken inside one comes to its end at once. */
+static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, bool sure,
+		  bool at_once)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 	uint32_t was = c->cur, thread;
@@ -308,6 +312,9 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		flags = TY_SF_LOST; /* cut, not begun here */
 	} else if (was == TY_CUR_UNKNOWN && !b->complete) {
 		flags = TY_SF_BEFORE;
+	} else if (at_once && ty_is_thread(was) && t->open_state == TY_ST_RUNNABLE &&
+		   !(t->open_flags & (TY_SF_PREEMPT | TY_SF_YIELD))) {
+		s = ts;
 	} else if (t->open_state == TY_ST_RUNNABLE || (was == TY_CUR_IDLE && c->idle_resched)) {
 		s = t->open_start > c->last_ns ? t->open_start : c->last_ns;
 	}
@@ -335,7 +342,7 @@ static void resolve(struct ty_builder *b, uint32_t cpu, bool sure)
 	if (thread != TY_NONE)
 		b->thread.v[thread].prov_cpu = TY_NONE;
 	if (!is_current(b, c, c->prov_tid))
-		infer(b, cpu, c->prov_tid, c->prov_first, sure);
+		infer(b, cpu, c->prov_tid, c->prov_first, sure, c->prov_exit);
 	c->last_ns = c->prov_last;
 }
 
@@ -402,12 +409,13 @@ void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t
 
 			c->prov = true;
 			c->prov_tid = ev->tid;
+			c->prov_exit = ev->kind == TY_EV_SYS_EXIT;
 			c->prov_first = c->prov_last = ts;
 			if (ev->tid && thread != TY_NONE)
 				b->thread.v[thread].prov_cpu = ev->cpu;
 			return;
 		}
-		infer(b, ev->cpu, ev->tid, ts, true);
+		infer(b, ev->cpu, ev->tid, ts, true, ev->kind == TY_EV_SYS_EXIT);
 	}
 	c->last_ns = ts;
 	c->idle_resched = !ev->tid && (ev->flags & NEED_RESCHED);
@@ -452,7 +460,7 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 
 	b->sum.has_sched = true;
 	if (!is_current(b, c, prev))
-		infer(b, ev->cpu, prev, ts, true);
+		infer(b, ev->cpu, prev, ts, true, false);
 	c->last_ns = c->tail_ns = ts;
 	c->tail_tid = prev;
 	c->idle_resched = false;

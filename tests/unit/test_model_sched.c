@@ -178,6 +178,15 @@ static void switch_not_delivered(void **state)
 	tracks(5, "R@0:10-20< w@0:20-30+ R@0:30-60~ S60-60>");
 	tracks(68, "?10-20< R@0:20-30 ?30-60>!");
 	cpu_track(0, "R10-20<:5 R20-30:68 R30-60~:5 .60-60>");
+	/* Woken inside a system call: its end is the first thing it comes to. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_enter(0, 10, 5, 230);
+	ty_mx_switch(0, 20, 5, S, 68);
+	ty_mx_waking(0, 30, 68, 5, 0);
+	ty_mx_exit(0, 90, 5, 230, 0);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< S20-30 w@0:30-90 R@0:90-90>~");
+	tracks(68, "?10-20< R@0:20-30 ?30-90>!");
 	/* And it shows up on another CPU. */
 	ty_mx_begin(OURS, NULL);
 	ty_mx_event(0, 10, 5, TY_EV_OTHER);
