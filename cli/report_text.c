@@ -157,7 +157,8 @@ static void header(const struct ty_report *r, FILE *f)
 	     s->cpus, s->threads, traced, count(s->events, n1), count(s->lost, n2),
 	     s->gaps_unknown ? " and more" : "");
 	if (s->gaps_unknown)
-		line(f, "", "%u gaps of unknown size: see loss", s->gaps_unknown);
+		line(f, "", "%u gap%s of unknown size: see loss", s->gaps_unknown,
+		     s->gaps_unknown == 1 ? "" : "s");
 	if (!s->has_sched)
 		line(f, "", "no scheduler events: states of threads and CPUs are not known");
 	if (!s->has_syscalls)

@@ -292,6 +292,15 @@ static void sift_down(struct ty_events *es, uint32_t i)
 
 static void build_heap(struct ty_events *es)
 {
+	uint64_t first = UINT64_MAX;
+
+	/* A stream of which nothing is left has no time: its loss stands where the trace begins. */
+	for (uint32_t i = 0; i < es->n; i++)
+		if (es->cursors[i].has_record && es->cursors[i].key < first)
+			first = es->cursors[i].key;
+	for (uint32_t i = 0; i < es->n; i++)
+		if (!es->cursors[i].key && !es->cursors[i].any && first != UINT64_MAX)
+			es->cursors[i].key = first;
 	es->heap_n = 0;
 	for (uint32_t i = 0; i < es->n; i++)
 		if (es->cursors[i].head != AT_END)

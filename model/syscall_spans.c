@@ -85,7 +85,8 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 	case TY_EV_FORK:
 	case TY_EV_NEWTASK:
 	case TY_EV_EXEC:
-	case TY_EV_EXIT: break;
+	case TY_EV_EXIT:
+	case TY_EV_SIGNAL_DELIVER: break; /* a deadly signal: the call never returns */
 	default: return;
 	}
 	step.done_n = 0;
