@@ -22,16 +22,27 @@ says() {
 	[ "$got" = "$want" ] && printf '%s' "$out" | grep -qE "$pattern" && [ "$(printf '%s\n' "$out" | wc -l)" -le 2 ]
 	ok "$name" $? "status $got, expected $want; said: $out"
 }
-leftover() { ls "$tracefs/instances" 2>/dev/null | grep -c "^tarry-[0-9]*-[0-9]*-" ; }
+# Instances of recorders that are gone (another one may be running beside this test).
+leftover() {
+	local i p n=0
+	for i in "$tracefs"/instances/tarry-[0-9]*-[0-9]*-*; do
+		p=${i##*/tarry-}
+		[ ! -d "$i" ] || [ -d "/proc/${p%%-*}" ] || n=$((n + 1))
+	done
+	echo $n
+}
 # Everything of the top level that a recorder could have changed.
 settings() {
 	(cd "$tracefs" && for f in tracing_on trace_clock buffer_size_kb buffer_percent set_event set_event_pid \
 		set_event_notrace_pid trace_options tracing_cpumask events/enable events/sched/enable; do
 		echo "$f: $(cat "$f" 2>&1)"
 	done
-	ls instances | grep -v '^tarry-')
+	[ -d "instances/$other" ] && echo "$other is there")
 }
 [ -d "$tracefs/events" ] || mount -t tracefs tracefs "$tracefs" 2>/dev/null
+other=somebody-elses-$$
+mkdir "$tracefs/instances/$other"
+trap 'rmdir "$tracefs/instances/$other"; rm -rf "$t"' EXIT
 before=$(settings)
 
 # exit status
