@@ -11,7 +11,7 @@
 struct ty_thread_stats {
 	uint32_t thread;
 	uint64_t ns[TY_ST_COUNT]; /* by state, cut to the window */
-	uint64_t inferred_ns;	  /* of RUNNING: runs whose start was inferred */
+	uint64_t inferred_ns;	  /* of RUNNING: concluded, not recorded */
 	uint32_t runs;		  /* RUNNING spans that touch the window */
 	uint32_t migrations, wakeups;
 };

@@ -44,8 +44,7 @@ const char *ty_state_name(enum ty_state s);
 
 /* Why a span is less than certain, and what else is known of it. */
 #define TY_SF_INFERRED                                                                             \
-	0x01		    /* its start was inferred (switch-from-idle event not delivered here)  \
-			     */
+	0x01 /* not recorded but concluded: the begin of a run, before its first proof */
 #define TY_SF_LOST     0x02 /* state unknown, or cut, because events were lost */
 #define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
 #define TY_SF_OPEN     0x08 /* still going on when the recording ended */

@@ -14,6 +14,8 @@
  *   INFERRED from that sign, or from its wakeup if that came later. If it was woken inside a system
  *   call and the first we see is the call's end, the run begins there: that is the first thing a
  *   woken thread comes to.
+ *   What is inferred is a span of its own, up to the first sign of life; from there on the run is
+ *   as good as recorded.
  * - in a gap nothing is inferred: the CPU is UNKNOWN all through it, and so is who ran there or
  *   waited for it, until the next evidence.
  *
@@ -253,6 +255,13 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 	c->cur = TY_CUR_IDLE;
 }
 
+/* Up to ts its run was inferred; from there on it is proven. */
+static void certain(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t ts)
+{
+	ty_sched_set(b, thread, ts, TY_ST_RUNNING, 0, cpu);
+	ty_sched_cpu_set(b, cpu, ts, thread, TY_ST_RUNNING, 0);
+}
+
 /* The life of tid, after what another CPU than `cpu` has in suspense about it is settled (which may
  * even end it). TY_NONE as ty_identity_get. */
 static uint32_t settled(struct ty_builder *b, int32_t tid, uint64_t ts, uint32_t cpu)
@@ -274,7 +283,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 	struct ty_bcpu *c = &b->cpu[cpu];
 	uint32_t was = c->cur, thread;
 	uint64_t s = ts, left = sure ? c->last_ns : c->sched_ns;
-	unsigned flags = TY_SF_INFERRED;
+	unsigned flags = 0;
 	struct ty_bthread *t;
 
 	if (ty_is_thread(was)) {
@@ -300,12 +309,16 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 	if (was == TY_CUR_UNKNOWN && b->complete && !t->seen && !t->pub.born &&
 	    t->open_start <= b->start && !b->gaps.g.n) {
 		/* The CPU's first event: it has been running since before the recording. */
+		bool inferred = c->no_idle && ts > b->start;
+
 		t->seen = true;
 		t->open_state = c->open_state = TY_ST_RUNNING;
 		t->open_flags = c->open_flags =
-			(uint8_t)(TY_SF_BEFORE | (c->no_idle ? TY_SF_INFERRED : 0));
+			(uint8_t)(TY_SF_BEFORE | (inferred ? TY_SF_INFERRED : 0));
 		t->open_cpu = (uint16_t)cpu;
 		c->open_thread = c->cur = thread;
+		if (inferred)
+			certain(b, thread, cpu, ts);
 		return;
 	}
 	if (was == TY_CUR_LOST) {
@@ -317,10 +330,13 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		s = ts;
 	} else if (t->open_state == TY_ST_RUNNABLE || (was == TY_CUR_IDLE && c->idle_resched)) {
 		s = t->open_start > c->last_ns ? t->open_start : c->last_ns;
+		flags = s < ts ? TY_SF_INFERRED : 0;
 	}
 	first_switched_in(b, t, ts, cpu);
 	leave_wait(b, thread, s, cpu);
 	run(b, thread, cpu, s, flags);
+	if (s < ts)
+		certain(b, thread, cpu, ts);
 }
 
 static bool is_current(const struct ty_builder *b, const struct ty_bcpu *c, int32_t tid)

@@ -161,8 +161,9 @@ static void missing_switch_from_idle(void **state)
 	ty_mx_switch(1, 190, 5, S, 0);
 	ty_mx_event(1, 200, 0, TY_EV_OTHER);
 	ty_mx_end();
-	tracks(5, "R@1:10-20<~ S20-51 w@1:51-58 R@1:58-100~ S100-150 R@1:150-190~ S190-200>");
-	cpu_track(1, "R10-20<~:5 .20-58 R58-100~:5 .100-150 R150-190~:5 .190-200>");
+	tracks(5,
+	       "R@1:10-20< S20-51 w@1:51-58 R@1:58-60~ R@1:60-100 S100-150 R@1:150-190~ S190-200>");
+	cpu_track(1, "R10-20<:5 .20-58 R58-60~:5 R60-100:5 .100-150 R150-190~:5 .190-200>");
 }
 
 /* Somebody is switched in, and then another one is there: not what the switches say. */
@@ -175,9 +176,9 @@ static void switch_not_delivered(void **state)
 	ty_mx_event(0, 50, 5, TY_EV_SOFTIRQ_ENTRY);
 	ty_mx_switch(0, 60, 5, S, 0);
 	ty_mx_end();
-	tracks(5, "R@0:10-20< w@0:20-30+ R@0:30-60~ S60-60>");
+	tracks(5, "R@0:10-20< w@0:20-30+ R@0:30-50~ R@0:50-60 S60-60>");
 	tracks(68, "?10-20< R@0:20-30 ?30-60>!");
-	cpu_track(0, "R10-20<:5 R20-30:68 R30-60~:5 .60-60>");
+	cpu_track(0, "R10-20<:5 R20-30:68 R30-50~:5 R50-60:5 .60-60>");
 	/* Woken inside a system call: its end is the first thing it comes to. */
 	ty_mx_begin(OURS, NULL);
 	ty_mx_enter(0, 10, 5, 230);
@@ -185,7 +186,7 @@ static void switch_not_delivered(void **state)
 	ty_mx_waking(0, 30, 68, 5, 0);
 	ty_mx_exit(0, 90, 5, 230, 0);
 	ty_mx_end();
-	tracks(5, "R@0:10-20< S20-30 w@0:30-90 R@0:90-90>~");
+	tracks(5, "R@0:10-20< S20-30 w@0:30-90 R@0:90-90>");
 	tracks(68, "?10-20< R@0:20-30 ?30-90>!");
 	/* And it shows up on another CPU. */
 	ty_mx_begin(OURS, NULL);
@@ -313,7 +314,7 @@ static void gap_and_other_buffer(void **state)
 	ty_mx_feed(sys);
 	ty_mx_switch(0, 40, 6, S, 0);
 	ty_mx_end();
-	tracks(6, "?10-18< R@0:18-40~ S40-40>");
+	tracks(6, "?10-18< R@0:18-30~ R@0:30-40 S40-40>");
 }
 
 static void snapshot(void **state)
