@@ -46,6 +46,7 @@ static void summary(const struct ty_report *r, struct ty_json *j)
 	ty_json_object(j, "summary");
 	ty_json_u64(j, "events", s->events);
 	ty_json_u64(j, "lost", s->lost);
+	ty_json_u64(j, "lost_unplaced", s->lost_unplaced);
 	ty_json_u64(j, "gaps_of_unknown_size", s->gaps_unknown);
 	ty_json_u64(j, "cpus", s->cpus);
 	ty_json_u64(j, "threads", s->threads);

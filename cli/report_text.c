@@ -337,7 +337,16 @@ static void loss(const struct ty_report *r, FILE *f)
 	const struct ty_trace *t = r->s->trace;
 	uint32_t n, shown = 0, rest = 0;
 	const struct ty_gap_span *g = ty_model_gaps(r->s->model, &n);
+	uint64_t unplaced = ty_model_summary(r->s->model)->lost_unplaced;
+	char c[32];
 
+	if (unplaced)
+		fprintf(f,
+			"\n%s events were lost, the kernel's counters say, at places that are not "
+			"recorded\n",
+			count(unplaced, c));
+	if (!n && unplaced)
+		return;
 	if (!n) {
 		fputs("\nlost events: none\n", f);
 		return;
@@ -345,7 +354,7 @@ static void loss(const struct ty_report *r, FILE *f)
 	fprintf(f, "\n%4s %-10s %14s %14s %12s  %s\n", "CPU", "lost in", "from (s)", "to (s)",
 		"events", "why");
 	for (uint32_t i = 0; i < n; i++) {
-		char a[32], b[32], c[32], name[64];
+		char a[32], b[32], name[64];
 
 		if (g[i].to_ns < r->w.from_ns || g[i].from_ns > r->w.to_ns ||
 		    !ty_window_cpu(&r->w, g[i].cpu))

@@ -76,6 +76,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	ty_identity_machine(b, facts->machine);
 	ty_identity_snapshot(b, facts->threads);
 	b->self_end = value_of(facts->self, "end_ns");
+	b->self_lost = value_of(facts->self, "lost");
 	if (b->failed)
 		goto nomem;
 	return b;
@@ -392,6 +393,10 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	*out = NULL;
 	if (b->self_end > end && b->self_end - end < DAY_NS && b->started)
 		end = b->self_end; /* nothing happened any more, and that is known */
+	if (b->self_lost > b->sum.lost) {
+		b->sum.lost_unplaced = b->self_lost - b->sum.lost;
+		b->sum.lost = b->self_lost;
+	}
 	for (uint32_t i = 0; i < b->cpus; i++)
 		ty_sched_resolve(b, i);
 	for (uint32_t i = 0; i < b->cpus; i++)

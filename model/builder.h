@@ -131,7 +131,7 @@ struct ty_builder {
 		facts; /* its texts: until ty_builder_new returns, cmdlines to the end */
 	int failed;
 	bool started;
-	uint64_t start, now, self_end;
+	uint64_t start, now, self_end, self_lost;
 	uint32_t sched_buf;
 	bool sched_buf_known, waking_seen;
 	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */

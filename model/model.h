@@ -140,11 +140,12 @@ struct ty_model;
 
 void ty_model_free(struct ty_model *m);
 
-/* The whole recording: first instant, last instant, number of events, of lost events (known counts
- * only; gaps_unknown: gaps whose count is not known), CPUs. */
+/* The whole recording: first instant, last instant, number of events, of lost events (those the gaps
+ * tell, or the kernel's own counters where these count more; gaps_unknown: gaps that do not tell how
+ * many; lost_unplaced: the part of `lost` that no gap tells the place of), CPUs. */
 struct ty_summary {
 	uint64_t start_ns, end_ns;
-	uint64_t events, lost;
+	uint64_t events, lost, lost_unplaced;
 	uint32_t gaps_unknown;
 	uint32_t cpus; /* tracks: highest CPU with events or from the machine facts, + 1 */
 	uint32_t threads;

@@ -408,6 +408,23 @@ static void nonsense(void **state)
 	assert_int_equal(ty_model_summary(m)->events, 0);
 }
 
+/* The kernel counted more lost events than the gaps tell. */
+static void losses_without_a_place(void **state)
+{
+	struct ty_build_facts facts = {.self = "events=2\nlost=10\n"};
+	struct ty_builder *b = ty_builder_new(&facts);
+	struct ty_event ev = {.kind = TY_EV_GAP, .ts_ns = 50};
+	struct ty_model *m;
+
+	ev.u.gap.count = 4;
+	assert_int_equal(ty_builder_feed(b, &ev, NULL), 0);
+	assert_int_equal(ty_builder_finish(b, &m, NULL), 0);
+	assert_int_equal(ty_model_summary(m)->lost, 10);
+	assert_int_equal(ty_model_summary(m)->lost_unplaced, 6);
+	ty_model_free(m);
+	ty_builder_free(b);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
@@ -428,6 +445,7 @@ int main(void)
 		T(no_scheduler_events),
 		T(migration),
 		T(nonsense),
+		T(losses_without_a_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
