@@ -380,13 +380,59 @@ static void garbage(void **state)
 	ty_mx_drop();
 }
 
+/* Budgets of DESIGN: 40 bytes per event where switches abound, 24 where system calls do. */
+static void memory(void **state)
+{
+	const struct ty_model *m;
+	double per_event;
+	uint64_t t = 1000;
+
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned i = 0; i < 250000; i++) {
+		/* Two threads on one CPU wake each other: nothing but wakeups and switches. */
+		ty_mx_waking(0, t += 500, 5, 6, 0);
+		ty_mx_switch(0, t += 500, 5, S, 6);
+		ty_mx_waking(0, t += 500, 6, 5, 0);
+		ty_mx_switch(0, t += 500, 6, S, 5);
+	}
+	m = ty_mx_end();
+	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	printf("# wakeups and switches only: %.1f bytes per event\n", per_event);
+	assert_true(per_event <= 40);
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned i = 0; i < 250000; i++) {
+		/* As a pipe ping-pong really is: each turn with a write and a read. */
+		int tid = i % 2 ? 6 : 5;
+
+		ty_mx_exit(0, t += 100, tid, 0, 1);
+		ty_mx_enter(0, t += 100, tid, 1);
+		ty_mx_waking(0, t += 100, tid, 11 - tid, 0);
+		ty_mx_exit(0, t += 100, tid, 1, 1);
+		ty_mx_enter(0, t += 100, tid, 0);
+		ty_mx_switch(0, t += 100, tid, S, 11 - tid);
+	}
+	m = ty_mx_end();
+	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	printf("# pipe ping-pong: %.1f bytes per event\n", per_event);
+	assert_true(per_event <= 40);
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned i = 0; i < 500000; i++) {
+		ty_mx_enter(0, t += 100, 5, 0);
+		ty_mx_exit(0, t += 100, 5, 0, 1);
+	}
+	m = ty_mx_end();
+	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	printf("# system calls: %.1f bytes per event\n", per_event);
+	assert_true(per_event <= 24);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact),
-		cmocka_unit_test(idle_not_delivered),
-		cmocka_unit_test(loss),
-		cmocka_unit_test(garbage),
+		cmocka_unit_test(exact),  cmocka_unit_test(idle_not_delivered),
+		cmocka_unit_test(loss),	  cmocka_unit_test(garbage),
+		cmocka_unit_test(memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
