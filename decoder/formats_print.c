@@ -7,60 +7,22 @@
  * libtraceevent believes what it reads. So before it sees a record: every field and __data_loc must
  * lie inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
  * and lengths and indices that a print format computes from the record are computed here first. A
- * record that fails is shown field by field by our own means. Texts that nest or grow beyond
- * anything a kernel writes are not given to its recursive parser.
+ * record that fails is shown field by field by our own means. Texts are given to its parser only
+ * when they are well-formed (format_check.h).
  */
 #include <event-parse.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "format_check.h"
 #include "formats_priv.h"
 
 #define PAD	   65536
-#define TEXT_MAX   (256u << 10)
-#define NEST_MAX   64
-#define OPS_MAX	   4096
-#define EVAL_DEPTH (OPS_MAX + NEST_MAX)
+#define EVAL_DEPTH 30000
 #define WIDTH_MAX  4096
 
 enum { NOT_LOOKED = 0, QUICK, NOT_QUICK, PRINTABLE, PRINTABLE_IF_CHECKED, FIELDS_ONLY };
-
-/*
- * Nesting and operators of a print format outside of its strings and { value, name } lists, and
- * constant widths inside of them.
- */
-static bool harmless(const char *text, size_t n)
-{
-	unsigned depth = 0, ops = 0;
-	bool quoted = false, braces = false;
-	const char *p = ty_ft_print(text), *end = text + n;
-
-	if (n > TEXT_MAX)
-		return false;
-	for (; p && p < end; p++) {
-		if (*p == '\\' && p + 1 < end) {
-			p++;
-		} else if (*p == '"') {
-			quoted = !quoted;
-		} else if (quoted) {
-			size_t digits = *p == '%' ? strspn(p + 1, "0123456789.-+ #") : 0;
-
-			if (digits > 6)
-				return false;
-		} else if (*p == '{' || *p == '}') {
-			braces = *p == '{';
-		} else if (*p == '(' || *p == '[') {
-			if (++depth > NEST_MAX)
-				return false;
-		} else if (*p == ')' || *p == ']') {
-			depth -= depth > 0;
-		} else if (!braces && strchr("+-*/%&|^<>=!~?:", *p) && ++ops > OPS_MAX) {
-			return false;
-		}
-	}
-	return !quoted;
-}
 
 /* libtraceevent walks a binary print's arguments as far as its format goes. */
 static bool short_lines(const char *s)
@@ -288,7 +250,7 @@ static void look(struct ty_formats *f, struct ty_fmt_entry *e)
 	struct eval x = {.be = f->big_endian};
 
 	e->print_state = FIELDS_ONLY;
-	if (!harmless(e->text, e->text_n))
+	if (!ty_ft_wellformed(e->text, e->text_n))
 		return;
 	tep_parse_event(f->tep, e->text, e->text_n, e->system);
 	x.event = tep_find_event(f->tep, e->id);
@@ -385,8 +347,11 @@ int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_
 		inspect_all(&x);
 		use = !x.bad;
 	}
-	if (!use)
+	if (!use) {
+		if (e->print_state == FIELDS_ONLY)
+			ty_buf_adds(out, "[FAILED TO PARSE] "); /* as trace-cmd says it */
 		return print_fields(f, ev, out);
+	}
 	if (ev->size + PAD > f->scratch_cap) {
 		uint8_t *p = realloc(f->scratch, ev->size + PAD + 4096);
 
