@@ -165,8 +165,9 @@ static bool cast(struct in *x)
 	if (!words || *t.p++ != ')')
 		return false;
 	blanks(&t);
-	/* "(x) - 1" is no cast: what follows must begin an operand, and '-' may also be binary */
-	if (!is_word(*t.p) && *t.p != '(' && *t.p != '~' && *t.p != '!')
+	/* what follows must begin an operand; "(x) - 1" reads either way, and is well-formed both
+	 * ways */
+	if (!is_word(*t.p) && *t.p != '(' && *t.p != '~' && *t.p != '!' && *t.p != '-')
 		return false;
 	*x = t;
 	return true;
@@ -240,6 +241,7 @@ static bool arguments(struct in *x, const char *name, size_t n)
 		{"__get_rel_dynamic_array", 1, 1, false, true},
 		{"__get_dynamic_array_len", 1, 1, false, true},
 		{"__get_rel_dynamic_array_len", 1, 1, false, true},
+		{"__builtin_expect", 2, 2, false, false},
 		{"sizeof", 1, 1, false, true},
 	};
 	unsigned k, args = 0;

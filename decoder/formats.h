@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Event formats of one trace: which event id is which kind, and where its fields lie. Built once
- * from the format texts stored in the file (never from this kernel's), parsed by libtraceevent.
- * The hot path (ty_formats_decode) uses the precomputed offsets only.
+ * from the format texts stored in the file (never from this kernel's). The hot path
+ * (ty_formats_decode) uses the precomputed offsets only; libtraceevent is for print formats alone.
  */
 #ifndef TY_FORMATS_H
 #define TY_FORMATS_H

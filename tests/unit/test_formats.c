@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format_check.h"
 #include "formats.h"
 #include "format_text.h"
 #include "ring_pages.h"
@@ -532,7 +533,7 @@ static void lengths_from_the_record(void **state)
 	head(&k, 62, 1, 12);
 	put(&k, 8, 7, 4);
 	ty_formats_decode(k.f, &k.ev);
-	assert_string_equal(text_of(&k), "n=7");
+	assert_string_equal(text_of(&k), "[FAILED TO PARSE] n=7");
 	head(&k, 63, 1, 20);
 	put(&k, 8, 1, 4);
 	put(&k, 16, 42, 4);
@@ -642,6 +643,55 @@ static void cut_everywhere(void **state)
 	}
 }
 
+/* What libtraceevent gets to see: what kernels write, and nothing that refers to what is not there.
+ */
+static void well_formed(void **state)
+{
+#define OK(print)                                                                                  \
+	{                                                                                          \
+		HEAD("x", 1)                                                                       \
+		F("int a", 8, 4, 1) F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", \
+			true                                                                       \
+	}
+#define BAD(print)                                                                                 \
+	{                                                                                          \
+		HEAD("x", 1)                                                                       \
+		F("int a", 8, 4, 1) F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", \
+			false                                                                      \
+	}
+	static const struct {
+		const char *text;
+		bool good;
+	} all[] = {
+		OK("\"\""),
+		OK("\"%d\" \"%s\", REC->a, __get_str(d)"),
+		OK("\"%s\", (REC->a & ((1UL << 3) - 1)) ? \"x\" : __print_symbolic(REC->a, { -1, "
+		   "\"m\" }, { (gfp_t)(1 | 2), \"n\" })"),
+		OK("\"%c\", REC->a != -1UL ? 'F' : ' '"),
+		BAD("\"%d\", REC->b"),
+		BAD("\"%s\", __get_str(a)"),
+		BAD("\"%s\", __get_str(none)"),
+		BAD("\"%d\", REC->a +"),
+		BAD("\"%d\", (REC->a"),
+		BAD("\"%d\", REC->a)"),
+		BAD("\"%d, REC->a"),
+		BAD("\"%99999999d\", REC->a"),
+		BAD("\"%d\", system(REC->a)"),
+		BAD("\"%s\", __print_flags(REC->a)"),
+		BAD("\"%s\", __print_symbolic(REC->a, { 1, 2 })"),
+		BAD("\"%d\", { REC->a }"),
+		BAD("REC->a"),
+		BAD(""),
+	};
+
+	assert_true(ty_ft_wellformed(switch_6_18, strlen(switch_6_18)));
+	assert_true(ty_ft_wellformed(switch_4_4, strlen(switch_4_4)));
+	assert_false(ty_ft_wellformed(switch_6_18, strlen(switch_6_18) - 1));
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (ty_ft_wellformed(all[i].text, strlen(all[i].text)) != all[i].good)
+			fail_msg("%s: %s", all[i].good ? "refused" : "taken", all[i].text);
+}
+
 static void hostile_texts(void **state)
 {
 	static const char *const texts[] = {
@@ -691,6 +741,7 @@ int main(void)
 		cmocka_unit_test(lengths_from_the_record),
 		cmocka_unit_test(quick_is_the_same),
 		cmocka_unit_test(cut_everywhere),
+		cmocka_unit_test(well_formed),
 		cmocka_unit_test(hostile_texts),
 	};
 
