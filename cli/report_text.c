@@ -307,6 +307,8 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 			ty_model_thread(m, (uint32_t)w->ran)->tid);
 	if (w->flags & TY_SF_BEFORE)
 		fputs("; began before the recording", f);
+	if (w->flags & TY_SF_OPEN && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
+		fputs("; not over when the recording ended", f);
 	if (w->flags & TY_SF_LOST)
 		fputs("; cut by lost events", f);
 	putc('\n', f);

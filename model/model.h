@@ -140,9 +140,9 @@ struct ty_model;
 
 void ty_model_free(struct ty_model *m);
 
-/* The whole recording: first instant, last instant, number of events, of lost events (those the gaps
- * tell, or the kernel's own counters where these count more; gaps_unknown: gaps that do not tell how
- * many; lost_unplaced: the part of `lost` that no gap tells the place of), CPUs. */
+/* The whole recording: first instant, last instant, number of events, of lost events (those the
+ * gaps tell, or the kernel's own counters where these count more; gaps_unknown: gaps that do not
+ * tell how many; lost_unplaced: the part of `lost` that no gap tells the place of), CPUs. */
 struct ty_summary {
 	uint64_t start_ns, end_ns;
 	uint64_t events, lost, lost_unplaced;
