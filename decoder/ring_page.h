@@ -16,7 +16,7 @@
  *     31     absolute time: 59 bits, the top 5 are those of the time before
  *
  * Every length is checked against the page: a damaged page gives its good records, then an error.
- * Budget: 5 ns per record. No allocation, no state but the struct.
+ * Budget: 10 ns per record. No allocation, no state but the struct.
  */
 #ifndef TY_RING_PAGE_H
 #define TY_RING_PAGE_H

@@ -650,14 +650,14 @@ static void well_formed(void **state)
 #define OK(print)                                                                                  \
 	{                                                                                          \
 		HEAD("x", 1)                                                                       \
-		F("int a", 8, 4, 1) F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", \
-			true                                                                       \
+		F("int a", 8, 4, 1)                                                                \
+		F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", true                \
 	}
 #define BAD(print)                                                                                 \
 	{                                                                                          \
 		HEAD("x", 1)                                                                       \
-		F("int a", 8, 4, 1) F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", \
-			false                                                                      \
+		F("int a", 8, 4, 1)                                                                \
+		F("__data_loc char[] d", 12, 4, 0) "\nprint fmt: " print "\n", false               \
 	}
 	static const struct {
 		const char *text;
