@@ -151,7 +151,7 @@ static bool cast(struct in *x)
 	struct in t = *x;
 	unsigned words = 0;
 
-	if (*t.p++ != '(')
+	if (*t.p++ != '(' || !strncmp(t.p, "REC)", 4))
 		return false;
 	for (;;) {
 		blanks(&t);
@@ -348,7 +348,8 @@ static bool unary(struct in *x)
 	return true;
 }
 
-static bool binary(struct in *x)
+/* The next operator, stepping over it: its first character, 0 when there is none. */
+static char binary(struct in *x)
 {
 	static const char *const ops[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+",
 					  "-",	"*",  "/",  "%",  "&",	"|",  "^",  "<",  ">"};
@@ -356,20 +357,43 @@ static bool binary(struct in *x)
 	blanks(x);
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
 		if (lit(x, ops[i]))
-			return true;
-	return false;
+			return ops[i][0];
+	return 0;
+}
+
+/*
+ * What libtraceevent may divide by without dividing by zero: a positive number or a sizeof, not
+ * followed by another multiplication or division.
+ */
+static bool divisor(const struct in *x)
+{
+	struct in t = *x;
+
+	blanks(&t);
+	if (lit(&t, "sizeof")) {
+		t.p += strcspn(t.p, ")\n");
+		t.p += *t.p == ')';
+	} else {
+		if (*t.p < '1' || *t.p > '9' || strspn(t.p, "0123456789") > 9 || !number(&t))
+			return false;
+	}
+	blanks(&t);
+	return *t.p != '*' && *t.p != '/' && *t.p != '%' && *t.p != '[';
 }
 
 static bool expr(struct in *x)
 {
 	unsigned chain = 0;
+	char op = 0;
 
 	if (++x->depth > DEPTH_MAX)
 		return false;
 	do {
+		if ((op == '/' || op == '%') && !divisor(x))
+			return false;
 		if (++chain > CHAIN_MAX || !unary(x))
 			return false;
-	} while (binary(x));
+	} while ((op = binary(x)));
 	blanks(x);
 	if (*x->p == '?') {
 		x->p++;
