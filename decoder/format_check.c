@@ -370,7 +370,7 @@ static bool divisor(const struct in *x)
 	struct in t = *x;
 
 	blanks(&t);
-	if (lit(&t, "sizeof")) {
+	if (lit(&t, "sizeof(")) {
 		t.p += strcspn(t.p, ")\n");
 		t.p += *t.p == ')';
 	} else {

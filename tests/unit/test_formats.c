@@ -673,6 +673,7 @@ static void well_formed(void **state)
 		BAD("\"%s\", __get_str(none)"),
 		BAD("\"%d\", REC->a +"),
 		BAD("\"%d\", 1 / 0"),
+		BAD("\"%d\", 1 / sizeof0"),
 		BAD("\"%d\", 7 / REC->a"),
 		BAD("\"%d\", REC->a % (1 - 1)"),
 		BAD("\"%d\", REC->a / 2 * 0"),
