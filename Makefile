@@ -36,14 +36,14 @@ LIBS_TEST := cmocka vterm
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Werror -Wshadow -Wvla -Wundef -Wpointer-arith -Wstrict-prototypes \
            -Wmissing-prototypes -Wold-style-definition -Wno-unused-parameter -Wno-sign-compare
-HARDEN  := -fstack-protector-strong -fPIE
+HARDEN  := -fstack-protector-strong -fPIE $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 CPPFLAGS_ALL = -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTY_VERSION='"$(VERSION)"' $(CPPFLAGS)
 CFLAGS_ALL   = -std=gnu17 $(WARN) $(HARDEN) -pthread $(CFLAGS) $(SAN)
-LDFLAGS_ALL  = -pie -pthread $(SAN) $(LDFLAGS)
+LDFLAGS_ALL  = -pie -Wl,-z,relro,-z,now -pthread $(SAN) $(LDFLAGS)
 SAN     ?=
 
-PC_CFLAGS = $(shell $(PKGCONF) --cflags $(LIBS_PC))
-PC_LIBS   = $(shell $(PKGCONF) --libs $(LIBS_PC))
+PC_CFLAGS := $(shell $(PKGCONF) --cflags $(LIBS_PC) 2>/dev/null)
+PC_LIBS   := $(shell $(PKGCONF) --libs $(LIBS_PC) 2>/dev/null)
 
 SRC      := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 OBJ      := $(SRC:%.c=$(B)/obj/%.o)
@@ -57,7 +57,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_SECONDS ?= 120
 
-.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test unit programs fuzzers
+.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test deps-bench deps-fuzz unit programs fuzzers
 
 all: $(B)/tarry
 
@@ -68,8 +68,15 @@ $(B)/.deps-ok:
 	  scripts/deps --list build >&2; exit 1; }
 	@mkdir -p $(B) && touch $@
 
+# Another compiler or other flags: everything is built again.
+$(B)/.flags: FORCE
+	@mkdir -p $(B)
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
+	  echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' >$@
+FORCE:
+
 define folder_rules
-$(B)/obj/$(1)/%.o: $(1)/%.c | $(B)/.deps-ok
+$(B)/obj/$(1)/%.o: $(1)/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$<)
 	$$(Q)$(CC) $$(CPPFLAGS_ALL) $$(CFLAGS_ALL) $$(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_$(1))) -MMD -MP -c -o $$@ $$<
@@ -86,7 +93,7 @@ $(B)/tarry: $(B)/obj/cli/main.o $(B)/libtarry.a
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
 
 # tests ---------------------------------------------------------------------------------------------
-$(B)/obj/tests/unit/%.o: tests/unit/%.c | $(B)/.deps-ok
+$(B)/obj/tests/unit/%.o: tests/unit/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
@@ -102,7 +109,7 @@ $(B)/programs/%: tests/programs/%.c
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
 # Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
-$(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c | $(B)/.deps-ok
+$(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
@@ -128,8 +135,15 @@ deps:
 deps-test:
 	scripts/deps build test
 
+deps-bench:
+	scripts/deps build test bench
+
+deps-fuzz:
+	scripts/deps build test fuzz
+
 check: deps-test
 	$(SUBMAKE) all unit programs
+	$(SUBMAKE) CC=clang B=build/clang all
 	scripts/lint
 	tests/run
 
@@ -137,7 +151,7 @@ asan: deps-test
 	$(SUBMAKE) B=build/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" all unit programs
 	B=build/asan tests/run unit
 
-fuzz: deps-test
+fuzz: deps-fuzz
 	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
 	  mkdir -p build/fuzz/corpus/$$f; \
@@ -150,7 +164,7 @@ soak: deps-test
 	$(SUBMAKE) all unit programs
 	tests/soak
 
-bench: deps-test
+bench: deps-bench
 	$(SUBMAKE) all programs
 	tests/bench/run
 

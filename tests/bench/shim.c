@@ -6,7 +6,14 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The traced load must not pay for the shim. */
+__attribute__((constructor)) static void only_here(void)
+{
+	unsetenv("LD_PRELOAD");
+}
 
 static const char *redirect(const char *path)
 {

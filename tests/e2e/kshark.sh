@@ -27,3 +27,4 @@ same "a command, two buffers" "$t/cmd.dat" 500
 same "the whole machine, one buffer" "$t/all.dat" 20
 "$TARRY" record -q -o "$t/loop.dat" -- "$PROGRAMS/syscall_loop" 2 200000
 same "a long loop on two CPUs" "$t/loop.dat" 800000
+echo "1..$n"

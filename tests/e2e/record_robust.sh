@@ -94,13 +94,19 @@ set -- $(announced "$t/err")
 ok "very small rings: the announced numbers of events and of lost ones are those of the file" $? \
 	"announced ${1:-} events, ${2:-} lost; file $(summary "$t/tiny.dat" events), $(summary "$t/tiny.dat" lost)"
 
-# short-lived processes (make soak: 100,000)
-many=${SHORT_LIVED:-20000}
+# More short-lived processes than there are process numbers: tids are reused.
+many=${SHORT_LIVED:-100000}
 if [ -x "$PROGRAMS/short_lived" ]; then
 	"$TARRY" record -o "$t/many.dat" -- "$PROGRAMS/short_lived" "$many" 2>"$t/err"; r=$?
 	set -- $(announced "$t/err")
 	[ $r = 0 ] && [ "${2:-x}" = 0 ]; ok "$many short-lived processes: recorded, nothing lost" $? "status $r: $(cat "$t/err")"
 	[ "$(calls "$t/many.dat" exit_group)" -ge "$many" ]; ok "$many short-lived processes: every one's exit_group is there" $? "$(calls "$t/many.dat" exit_group)"
+	reused=$("$TARRY" report "$t/many.dat" --json | python3 -c 'import json, sys
+tids = [t["tid"] for t in json.load(sys.stdin)["threads"]]
+print(len(tids) - len(set(tids)))')
+	if [ "$many" -gt "$(cat /proc/sys/kernel/pid_max)" ]; then
+		[ "$reused" -gt 0 ]; ok "$many short-lived processes: lives of a reused tid are told apart" $? "$reused reused"
+	fi
 fi
 left=0
 for i in "$tracefs"/instances/tarry-[0-9]*-[0-9]*-*; do

@@ -117,3 +117,4 @@ assert all(t["running_ns"] + t["blocked_ns"] <= 60e6 for t in d["threads"])'
 check "a wrong section is wrong usage" [ $? -eq 2 ]
 "$TARRY" report missing.dat >/dev/null 2>err.txt
 check "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]
+echo "1..$n"
