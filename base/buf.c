@@ -9,7 +9,8 @@
 
 void ty_buf_init(struct ty_buf *b, size_t limit_bytes)
 {
-	*b = (struct ty_buf){.limit = limit_bytes};
+	/* Room for the closing NUL must stay countable. */
+	*b = (struct ty_buf){.limit = limit_bytes < SIZE_MAX ? limit_bytes : SIZE_MAX - 1};
 }
 
 void ty_buf_fini(struct ty_buf *b)

@@ -36,6 +36,8 @@ static void usage(FILE *f)
 int main(int argc, char **argv)
 {
 	setlocale(LC_ALL, "");
+	/* Numbers are written and read with a point everywhere: 0.5s, 4.018 s, JSON. */
+	setlocale(LC_NUMERIC, "C");
 	if (argc < 2) {
 		usage(stderr);
 		return TY_EXIT_USAGE;

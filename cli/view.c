@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -17,8 +18,9 @@ static const char help[] =
 	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys.\n\n"
 	"  --at-finding N  start on the N-th longest wait\n"
 	"  --print         write one frame as text instead of opening the timeline\n"
-	"  --size WxH      its size in characters (default COLUMNS x LINES, or 100x30)\n"
-	"  --color WHEN    auto, always, never, truecolor, 256 or 16\n"
+	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
+	"                  terminal written to, else 100x30)\n"
+	"  --color[=WHEN]  auto, always (without WHEN), never, truecolor, 256 or 16\n"
 	"  --from T        start of the window: seconds from the start (12.5), -3 (before the\n"
 	"                  end), or 14:03:22.5\n"
 	"  --to T          end of the window\n"
@@ -72,6 +74,30 @@ static int env_size(const char *name, int otherwise)
 	return v && number(v, "", TY_GRID_MAX, &n, &rest) ? (int)n : otherwise;
 }
 
+/* The size of a frame when none was asked for. */
+static void default_size(int *w, int *h)
+{
+	struct winsize ws;
+
+	*w = 100;
+	*h = 30;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_col && ws.ws_row) {
+		*w = ws.ws_col < TY_GRID_MAX ? ws.ws_col : TY_GRID_MAX;
+		/* The prompt that follows must not push the first line out. */
+		*h = ws.ws_row > TY_VIEW_MIN_H ? ws.ws_row - 1 : ws.ws_row;
+		*h = *h < TY_GRID_MAX ? *h : TY_GRID_MAX;
+	}
+	*w = env_size("COLUMNS", *w);
+	*h = env_size("LINES", *h);
+}
+
+static bool is_color_word(const char *s)
+{
+	struct ty_palette p = {0};
+
+	return s && (!strcmp(s, "auto") || ty_palette_choose(&p, s));
+}
+
 static int write_keys_man(void)
 {
 	struct ty_buf b;
@@ -86,7 +112,6 @@ static int write_keys_man(void)
 /* -1: go on; else the exit status. */
 static int take_option(struct options *o, int c, const char *arg)
 {
-	struct ty_palette p = {0};
 	unsigned long n;
 	const char *rest;
 	int status;
@@ -104,20 +129,22 @@ static int take_option(struct options *o, int c, const char *arg)
 					      "(at most %dx%d)",
 					      arg, TY_GRID_MAX, TY_GRID_MAX);
 	case OPT_COLOR:
+		if (!is_color_word(arg))
+			return ty_cli_usage("view",
+					    "--color '%s': auto, always, never, truecolor, "
+					    "256 or 16",
+					    arg);
 		o->color = strcmp(arg, "auto") ? arg : NULL;
-		return !o->color || ty_palette_choose(&p, arg)
-			       ? -1
-			       : ty_cli_usage("view",
-					      "--color '%s': auto, always, never, truecolor, "
-					      "256 or 16",
-					      arg);
+		return -1;
 	case OPT_AT_FINDING:
 		if (!number(arg, "", UINT32_MAX, &n, &rest))
 			return ty_cli_usage("view", "--at-finding '%s' is not a number from 1",
 					    arg);
 		o->at_finding = (uint32_t)n;
 		return -1;
-	case TY_OPT_JSON: return ty_cli_usage("view", "--json is for report and dump");
+	case TY_OPT_JSON:
+		return ty_cli_usage("view", "the timeline has no --json; tarry report --json and "
+					    "tarry dump --json write the same facts");
 	default: status = ty_select_option(&o->sel, "view", c, arg); return status ? status : -1;
 	}
 }
@@ -171,19 +198,18 @@ static int print_frame(const struct options *o, const struct ty_view_input *in, 
 {
 	struct ty_palette p = ty_palette_detect(-1);
 	struct ty_buf b;
-	int rc;
+	int rc, w = o->w, h = o->h;
 
+	if (!w)
+		default_size(&w, &h);
 	if (o->color)
 		ty_palette_choose(&p, o->color);
 	else if (!isatty(STDOUT_FILENO) || p.mode == TY_COLOR_MONO)
 		p.mode = TY_COLOR_NONE;
 	ty_buf_init(&b, 256u << 20);
-	rc = ty_app_print(in, &p, o->w ? o->w : env_size("COLUMNS", 100),
-			  o->h ? o->h : env_size("LINES", 30), &b, err);
-	if (!rc && (fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout))) {
-		/* A reader that has seen enough (head) is no failure of ours. */
-		rc = errno == EPIPE ? 0 : ty_fail_errno(err, "standard output: write failed");
-	}
+	rc = ty_app_print(in, &p, w, h, &b, err);
+	if (!rc && (fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout)))
+		rc = ty_fail_errno(err, "standard output: write failed");
 	ty_buf_fini(&b);
 	return rc;
 }
@@ -213,7 +239,7 @@ int ty_cmd_view(int argc, char **argv)
 		TY_SELECT_OPTIONS,
 		{"print", no_argument, NULL, OPT_PRINT},
 		{"size", required_argument, NULL, OPT_SIZE},
-		{"color", required_argument, NULL, OPT_COLOR},
+		{"color", optional_argument, NULL, OPT_COLOR},
 		{"at-finding", required_argument, NULL, OPT_AT_FINDING},
 		{"keys-man", no_argument, NULL, OPT_KEYS_MAN},
 		{"help", no_argument, NULL, 'h'},
@@ -223,8 +249,15 @@ int ty_cmd_view(int argc, char **argv)
 	struct ty_err err = {0};
 	int c, rc, status = -1;
 
-	while (status < 0 && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1)
-		status = take_option(&o, c, optarg);
+	while (status < 0 && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
+		const char *arg = optarg;
+
+		/* `--color 256` is as good as --color=256; any other word is not its value. */
+		if (c == OPT_COLOR && !arg)
+			arg = optind < argc && is_color_word(argv[optind]) ? argv[optind++]
+									   : "always";
+		status = take_option(&o, c, arg);
+	}
 	if (status < 0 && optind < argc)
 		o.path = argv[optind++];
 	if (status < 0 && optind < argc)

@@ -33,14 +33,14 @@ static void push(struct app *a, const struct ty_view_ops *ops, void *self)
 
 static int resize(struct app *a, struct ty_err *err)
 {
-	int w, h;
+	int w, h, rc;
 
 	ty_term_size(a->term, &w, &h);
 	ty_grid_fini(&a->grid);
-	if (ty_grid_init(&a->grid, w, h))
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a %dx%d screen", w,
-			       h);
-	return 0;
+	rc = ty_grid_init(&a->grid, w, h);
+	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a screen of %dx%d cells: %s", w, h,
+			    ty_strerror(rc))
+		  : 0;
 }
 
 /* False: the program ends. */
@@ -117,6 +117,7 @@ int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err 
 		a.palette = ty_palette_detect(ty_term_colors(a.term));
 		if (color)
 			ty_palette_choose(&a.palette, color);
+		ty_palette_clamp(&a.palette, ty_term_colors(a.term));
 		push(&a, &ty_timeline_ops, t);
 		rc = resize(&a, err);
 		if (!rc)
@@ -140,11 +141,14 @@ int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int
 	rc = ty_grid_init(&g, w, h);
 	if (rc) {
 		ty_timeline_free(t);
-		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells", w, h);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s", w,
+			       h, ty_strerror(rc));
 	}
 	ty_timeline_ops.draw(t, &g, p);
 	rc = ty_grid_dump(&g, p, out);
 	ty_grid_fini(&g);
 	ty_timeline_free(t);
-	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "out of memory for a %dx%d frame", w, h) : 0;
+	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot write a frame of %dx%d cells: %s", w, h,
+			    ty_strerror(rc))
+		  : 0;
 }

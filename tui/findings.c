@@ -4,10 +4,8 @@
 
 #include <stdlib.h>
 
-/* How many waits are looked at to find those of the traced threads among everybody's. */
+/* How many waits are looked at to find those that stirred among everybody's. */
 #define POOL 16384
-/* So many thread ids may be handed to the search itself; more are picked out afterwards. */
-#define TIDS 512
 
 #define KINDS                                                                                      \
 	(1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED | 1u << TY_ST_RUNNABLE)
@@ -23,33 +21,6 @@ static bool some_traced_only(const struct ty_model *m)
 		user += !t->kernel;
 	}
 	return traced && traced < user;
-}
-
-/* The traced threads' ids into tids; 0 when there are too many. */
-static uint32_t traced_tids(const struct ty_model *m, int32_t tids[TIDS])
-{
-	uint32_t n = ty_model_summary(m)->threads, k = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-
-		if (!t->traced)
-			continue;
-		if (k == TIDS)
-			return 0;
-		tids[k++] = t->tid;
-	}
-	return k;
-}
-
-static uint32_t keep_traced(struct ty_wait *v, uint32_t n, const struct ty_model *m)
-{
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		if (ty_model_thread(m, v[i].thread)->traced)
-			v[k++] = v[i];
-	return k;
 }
 
 bool ty_findings_still(const struct ty_findings *f, const struct ty_wait *w)
@@ -81,23 +52,17 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 		     struct ty_err *err)
 {
 	struct ty_window win = *w;
-	int32_t tids[TIDS];
 	uint32_t n;
 
 	*f = (struct ty_findings){0};
 	f->traced_only = !w->tids_n && !w->comms_n && some_traced_only(m);
-	if (f->traced_only) {
-		win.tids_n = traced_tids(m, tids);
-		win.tids = tids;
-	}
+	win.traced_only |= f->traced_only;
 	f->v = malloc(POOL * sizeof(*f->v));
 	if (!f->v)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			       "out of memory while looking for the longest waits");
 	n = ty_longest(m, &win, KINDS, f->v, POOL);
-	if (f->traced_only)
-		n = keep_traced(f->v, n, m);
-	else
+	if (!f->traced_only)
 		still_last(f, f->v, n);
 	f->n = n < TY_FINDINGS_MAX ? n : TY_FINDINGS_MAX;
 	return 0;

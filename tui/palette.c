@@ -184,3 +184,14 @@ bool ty_palette_choose(struct ty_palette *p, const char *how)
 	}
 	return true;
 }
+
+void ty_palette_clamp(struct ty_palette *p, int colors)
+{
+	enum ty_color_mode most = colors >= 1 << 24 ? TY_COLOR_TRUE
+				  : colors >= 256   ? TY_COLOR_256
+				  : colors >= 8	    ? TY_COLOR_16
+						    : TY_COLOR_MONO;
+
+	if (p->mode > most)
+		p->mode = most;
+}

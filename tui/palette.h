@@ -93,5 +93,7 @@ struct ty_palette ty_palette_detect(int colors);
 /* "never", "always" (best by environment, at least 16), "truecolor", "256", "16". false: unknown.
  */
 bool ty_palette_choose(struct ty_palette *p, const char *how);
+/* No more than a terminal of so many colours can show, whatever was asked for. */
+void ty_palette_clamp(struct ty_palette *p, int colors);
 
 #endif

@@ -33,6 +33,7 @@ static volatile sig_atomic_t restore_len;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define MOUSE	 (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED)
 
 static void on_signal(int sig)
 {
@@ -70,6 +71,7 @@ static void handlers(bool on)
 		handle(fatal[i], on ? on_fatal : SIG_DFL, on ? (int)SA_RESETHAND : 0);
 	handle(SIGWINCH, on ? on_signal : SIG_DFL, SA_RESTART);
 	handle(SIGTSTP, on ? on_signal : SIG_DFL, SA_RESTART);
+	handle(SIGCONT, on ? on_signal : SIG_DFL, SA_RESTART);
 }
 
 static void add_restore(const char *s)
@@ -137,7 +139,7 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 		start_color();
 		use_default_colors();
 	}
-	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+	mousemask(MOUSE, NULL);
 	mouseinterval(0);
 	prepare_restore();
 	handlers(true);
@@ -260,25 +262,47 @@ static bool take_size(struct ty_term *t)
 	return true;
 }
 
-/* Ctrl-Z: give the terminal back, stop, and take it again when continued. */
-static void stop_here(struct ty_term *t)
+static void give_back(void)
 {
 	mousemask(0, NULL);
 	endwin();
-	handle(SIGTSTP, SIG_DFL, 0);
-	raise(SIGTSTP);
-	handle(SIGTSTP, on_signal, SA_RESTART);
-	mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+}
+
+static void take_again(struct ty_term *t)
+{
+	mousemask(MOUSE, NULL);
 	take_size(t);
 	t->afresh = true;
 	refresh();
 	curs_set(0);
 }
 
+/* Ctrl-Z: give the terminal back, stop, and take it again when continued. */
+static void stop_here(struct ty_term *t)
+{
+	give_back();
+	handle(SIGTSTP, SIG_DFL, 0);
+	handle(SIGCONT, SIG_DFL, 0);
+	raise(SIGTSTP);
+	handle(SIGTSTP, on_signal, SA_RESTART);
+	handle(SIGCONT, on_signal, SA_RESTART);
+	take_again(t);
+}
+
+/* Continued after a SIGSTOP, of which nothing was known: whoever had the terminal meanwhile may
+ * have changed its modes and its screen. */
+static void continued(struct ty_term *t)
+{
+	give_back();
+	take_again(t);
+}
+
 static struct ty_input signalled(struct ty_term *t, int sig)
 {
 	if (sig == SIGTSTP)
 		stop_here(t);
+	else if (sig == SIGCONT)
+		continued(t);
 	else if (sig == SIGWINCH)
 		take_size(t);
 	else

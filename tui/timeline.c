@@ -301,7 +301,12 @@ static void zoom_span(struct ty_timeline *t)
 
 static void fold(struct ty_timeline *t)
 {
-	t->row = ty_tracks_fold(&t->tracks, t->row);
+	uint32_t row = ty_tracks_fold(&t->tracks, t->row);
+
+	if (row == TY_NONE)
+		say(t, "nothing to fold here");
+	else
+		t->row = row;
 	show_row(t, 0);
 }
 

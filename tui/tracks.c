@@ -226,14 +226,15 @@ uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id)
 	return TY_NONE;
 }
 
-/* The nearest head above a row that does not fold itself. */
+/* The nearest head above a row that does not fold itself; TY_NONE: it stands alone. */
 static uint32_t head_of(const struct ty_tracks *t, uint32_t row)
 {
 	uint8_t depth = t->rows.v[row].depth;
 
-	while (row > 0 && !(t->rows.v[row].foldable && t->rows.v[row].depth < depth))
-		row--;
-	return row;
+	while (row-- > 0)
+		if (t->rows.v[row].foldable && t->rows.v[row].depth < depth)
+			return row;
+	return TY_NONE;
 }
 
 uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
@@ -241,15 +242,11 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	struct ty_row r;
 	uint32_t at;
 
-	if (row >= t->rows.n)
-		return 0;
-	r = t->rows.v[row];
-	if (!r.foldable) {
+	if (row < t->rows.n && !t->rows.v[row].foldable)
 		row = head_of(t, row);
-		r = t->rows.v[row];
-		if (!r.foldable)
-			return row;
-	}
+	if (row >= t->rows.n)
+		return TY_NONE;
+	r = t->rows.v[row];
 	switch (r.kind) {
 	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
 	case TY_ROW_QUIET: t->quiet_folded ^= true; break;

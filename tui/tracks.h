@@ -57,7 +57,7 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 void ty_tracks_fini(struct ty_tracks *t);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
- * head's, when the row itself is folded away). */
+ * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */
 uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row);
 /* The row of a thread, unfolded as needed; TY_NONE when it is not among the chosen. */
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);

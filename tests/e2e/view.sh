@@ -39,6 +39,20 @@ check "--at-finding 1 is the stall: its call and its waker" $? "$(cat "$T/frame"
 check "no colours into a file" $?
 "$TARRY" view "$F" --print --color truecolor | grep -q $'\033\[[0-9;]*38;2;'
 check "--color truecolor" $?
+"$TARRY" view "$F" --print --color | grep -q $'\033\[0;[0-9;]*38;5;' &&
+	"$TARRY" view --print --color 16 "$F" | grep -q $'\033\[0;[0-9;]*32m' &&
+	"$TARRY" view --color "$F" --print | grep -q $'\033'
+check "--color alone is always; a known word after it is its value, a file is not" $?
+"$TARRY" view "$F" --print --json >"$T/out" 2>&1
+[ $? -eq 2 ] && grep -q 'report --json' "$T/out"
+check "--json is refused with what to use instead" $? "$(cat "$T/out")"
+if localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null; then
+	LOCPATH=$T LC_ALL=de_DE.UTF-8 "$TARRY" view "$F" --print --from 1.5s --to 2 --size 120x30 >"$T/de" 2>&1 &&
+		head -n 1 "$T/de" | grep -q '500\.000 ms from 1\.5'
+	check "numbers have a point in every locale" $? "$(head -n 3 "$T/de")"
+else
+	echo "ok $((n += 1)) - numbers have a point in every locale # SKIP no de_DE locale can be made here"
+fi
 LC_ALL=C "$TARRY" view "$F" --print >"$T/ascii"
 ! LC_ALL=C grep -q '[^ -~]' "$T/ascii" && grep -q 'SSS' "$T/ascii"
 check "letters and ASCII only in the C locale" $? "$(head -n 8 "$T/ascii")"
@@ -171,4 +185,25 @@ check "fg brings the timeline back" $? "$(state; screen)"
 keys q
 wait_gone 'q quit'
 check "and q quits it" $? "$(screen)"
+
+# A SIGSTOP comes without warning: what the shell wrote meanwhile must not stay on the screen.
+wait_for 'ready>'
+keys "'$TARRY' view '$F'" Enter
+wait_for 'q quit'
+kill -STOP "$(pgrep -P "$(tm display-message -p '#{pane_pid}')")"
+wait_for 'Stopped'
+keys 'echo in the way' Enter
+wait_for '^in the way'
+keys fg Enter
+wait_gone 'in the way' && wait_for 'q quit' && [ "$(state)" = '1 0 1' ]
+check "after SIGSTOP, fg draws the timeline afresh" $? "$(state; screen)"
+keys w
+wait_for 'n/N wait' && keys q && wait_gone 'q quit'
+check "and its keys work" $? "$(screen)"
+
+tm kill-server
+servers=$((servers + 1))
+tm new-session -d -x 90 -y 20 "unset COLUMNS LINES; '$TARRY' view '$F' --print; exec cat"
+wait_for 'q quit' && [ "$(screen | grep -c .)" -eq 19 ] && [ "$(screen | grep 'Under the cursor' | wc -L)" -eq 90 ]
+check "--print to a terminal has its size" $? "$(screen)"
 echo "1..$n"

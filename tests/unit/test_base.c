@@ -53,6 +53,13 @@ static void buf_has_a_limit(void **state)
 	ty_buf_addle(&b, 0xaabb, 2);
 	assert_memory_equal(b.p, "\x08\x07\x06\x05\x04\x03\x02\x01\xbb\xaa", 10);
 	ty_buf_fini(&b);
+	/* no limit: sizes near the end of the address space are refused, not wrapped around */
+	ty_buf_init(&b, SIZE_MAX);
+	assert_int_equal(ty_buf_addc(&b, 'x'), 0);
+	assert_string_equal(b.p, "x");
+	assert_true(ty_buf_reserve(&b, SIZE_MAX - 1) < 0);
+	assert_string_equal(b.p, "x");
+	ty_buf_fini(&b);
 }
 
 static void reads_stay_inside(void **state)

@@ -134,6 +134,28 @@ static void palette_follows_the_environment(void **state)
 	assert_false(ty_palette_detect(-1).utf8);
 }
 
+static void colours_are_those_of_the_terminal(void **state)
+{
+	static const struct {
+		int colors;
+		const char *asked;
+		enum ty_color_mode mode;
+	} cases[] = {
+		{8, "256", TY_COLOR_16},	  {8, "truecolor", TY_COLOR_16},
+		{256, "truecolor", TY_COLOR_256}, {1 << 24, "truecolor", TY_COLOR_TRUE},
+		{1 << 24, "16", TY_COLOR_16},	  {0, "always", TY_COLOR_MONO},
+		{256, "never", TY_COLOR_NONE},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_palette p = {0};
+
+		assert_true(ty_palette_choose(&p, cases[i].asked));
+		ty_palette_clamp(&p, cases[i].colors);
+		assert_int_equal(p.mode, cases[i].mode);
+	}
+}
+
 static void limits(void **state)
 {
 	struct ty_grid g;
@@ -152,6 +174,7 @@ int main(void)
 		cmocka_unit_test(ascii_dump_has_no_other_bytes),
 		cmocka_unit_test(dump_styles_once_per_run),
 		cmocka_unit_test(palette_follows_the_environment),
+		cmocka_unit_test(colours_are_those_of_the_terminal),
 		cmocka_unit_test(limits),
 	};
 

@@ -587,6 +587,90 @@ static void sleepers_that_never_stirred_come_last(void **state)
 	ty_model_free(m);
 }
 
+static void folding_where_nothing_folds_changes_nothing(void **state)
+{
+	static const uint32_t cpus[] = {2, 8};
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct ty_build_facts facts = {.cpus = cpus[k], .long_size = 8, .arch = "x86_64"};
+		struct ty_view_input in;
+		struct ty_timeline *t;
+		struct ty_model *m;
+		struct ty_err err = {0};
+		size_t rows;
+
+		builder = ty_builder_new(&facts);
+		sw(0, 0, 0, 0, 55);
+		sw(1000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+		sw(1000000, 0, 0, 0, 55);
+		assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+		ty_builder_free(builder);
+		in = input_of(m);
+		t = open_view(&in);
+		t->row = ty_tracks_find(&t->tracks, TY_ROW_THREAD, 0);
+		assert_int_not_equal(t->row, TY_NONE);
+		rows = t->tracks.rows.n;
+		ty_timeline_ops.act(t, TY_ACT_FOLD);
+		assert_int_equal(t->tracks.rows.n, rows);
+		assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_THREAD);
+		assert_non_null(strstr(frame(t, &utf8, 80, 24), "nothing to fold here"));
+		/* a CPU under a head folds it */
+		t->row = 0;
+		ty_timeline_ops.act(t, TY_ACT_FOLD);
+		assert_int_equal(t->tracks.rows.n, k ? rows + 8 : rows);
+		if (k) {
+			t->row = 3;
+			ty_timeline_ops.act(t, TY_ACT_FOLD);
+			assert_int_equal(t->tracks.rows.n, rows);
+			assert_int_equal(t->row, 0);
+		}
+		ty_timeline_free(t);
+		ty_model_free(m);
+	}
+}
+
+/* Hundreds of traced threads with short waits beside a bystander with tens of thousands of longer
+ * ones: the list is still that of the traced ones. */
+static void traced_waits_are_found_among_everybodys(void **state)
+{
+	enum { TRACED = 600, FIRST = 1000 };
+	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+	int i;
+
+	builder = ty_builder_new(&facts);
+	sw(0, 1, 0, 0, 55);
+	for (i = 0; i < 17000; i++) {
+		uint64_t us = 1000 + (uint64_t)i * 11000;
+
+		sw(us, 1, 55, TY_TASK_INTERRUPTIBLE, 0);
+		if (i >= 1000 && i < 1000 + TRACED) {
+			sw(us + 1, 0, 0, 0, FIRST + i);
+			enter(us + 2, 0, FIRST + i, NR_NANOSLEEP);
+			sw(us + 3, 0, FIRST + i, TY_TASK_INTERRUPTIBLE, 0);
+			wake(us + 1000, 0, 0, TY_EVF_HARDIRQ, FIRST + i, 0);
+			sw(us + 1001, 0, 0, 0, FIRST + i);
+			leave(us + 1002, 0, FIRST + i, NR_NANOSLEEP);
+			sw(us + 1003, 0, FIRST + i, 0x10 /* dead */, 0);
+		}
+		wake(us + 10000, 1, 0, TY_EVF_HARDIRQ, 55, 1);
+		sw(us + 10005, 1, 0, 0, 55);
+	}
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	in = input_of(m);
+	t = open_view(&in);
+	assert_true(t->findings.traced_only);
+	assert_int_equal(t->findings.n, TY_FINDINGS_MAX);
+	for (uint32_t k = 0; k < t->findings.n; k++)
+		assert_true(ty_model_thread(m, t->findings.v[k].thread)->traced);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void an_empty_recording_opens(void **state)
 {
 	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
@@ -624,6 +708,8 @@ int main(void)
 		cmocka_unit_test(frames_fit_every_screen),
 		cmocka_unit_test(random_walks_stay_inside),
 		cmocka_unit_test(sleepers_that_never_stirred_come_last),
+		cmocka_unit_test(folding_where_nothing_folds_changes_nothing),
+		cmocka_unit_test(traced_waits_are_found_among_everybodys),
 		cmocka_unit_test(an_empty_recording_opens),
 	};
 
