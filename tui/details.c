@@ -50,25 +50,13 @@ static const char *since_start(const struct ty_timeline *t, uint64_t ns, char ou
 	return ty_fmt_time(ns > start ? ns - start : 0, cell < 1000 ? 1 : 1000, out);
 }
 
-/* Were events lost in [from, to), on that CPU (TY_NONE: any)? Else one was never delivered. */
-static bool gap_in(const struct ty_timeline *t, uint64_t from, uint64_t to, uint32_t cpu)
-{
-	uint32_t n;
-	const struct ty_gap_span *g = ty_model_gaps(t->m, &n);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (g[i].from_ns <= to && g[i].to_ns >= from && (cpu == TY_NONE || g[i].cpu == cpu))
-			return true;
-	return false;
-}
-
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
 		      uint32_t cpu)
 {
 	uint8_t flags = s->flags, state = s->state;
 
 	if (flags & TY_SF_LOST)
-		add(line, gap_in(t, s->start_ns, s->end_ns, cpu)
+		add(line, ty_gaps_touch(&t->gaps, s->start_ns, s->end_ns, cpu)
 				  ? "; events were lost here"
 				  : "; an event is missing here (never delivered)");
 	if (flags & TY_SF_BEFORE)

@@ -77,20 +77,19 @@ static bool is_wait(uint8_t s)
 	       s == TY_ST_STOPPED || s == TY_ST_UNKNOWN;
 }
 
-/* Does a much longer wait hide among the cell's short spans? */
-static bool hides_wait(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
-		       uint64_t width)
+bool ty_cell_hides(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
+		   uint64_t width_ns)
 {
-	if (t.kind == TY_TRACK_SYSCALLS || c->spans <= 2 || c->longest_whole == TY_NONE ||
-	    c->longest_ns / OWN_CELL >= width || c->longest_ns / OUTLIER < width / c->spans)
+	if (c->spans <= 2 || c->longest_whole == TY_NONE || c->longest_ns / OWN_CELL >= width_ns ||
+	    c->longest_ns / OUTLIER < width_ns / c->spans)
 		return false;
-	return is_wait(ty_track_span(m, t, c->longest_whole).state);
+	return t.kind == TY_TRACK_SYSCALLS || is_wait(ty_track_span(m, t, c->longest_whole).state);
 }
 
 uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
 			 uint64_t from_ns, uint64_t to_ns)
 {
-	return hides_wait(m, t, c, to_ns - from_ns) ? c->longest_whole : c->longest;
+	return ty_cell_hides(m, t, c, to_ns - from_ns) ? c->longest_whole : c->longest;
 }
 
 /* The state that has most of the cell; with skip left out. TY_ST_COUNT: none. */
@@ -192,7 +191,7 @@ static struct ty_glyph base_glyph(const struct ty_palette *p, const struct ty_mo
 	unsigned a = most(c, TY_ST_COUNT), b = most(c, a);
 	struct ty_glyph g;
 
-	if (hides_wait(m, t, c, to - from)) {
+	if (ty_cell_hides(m, t, c, to - from)) {
 		g = ty_glyph_state(p, ty_track_span(m, t, c->longest_whole).state);
 		g.st.attr |= TY_A_BOLD;
 		if (a == TY_ST_RUNNING && p->utf8)
@@ -208,13 +207,21 @@ static struct ty_glyph base_glyph(const struct ty_palette *p, const struct ty_mo
 	return mixture(p, c, to - from);
 }
 
+bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty_cell *c,
+		  uint64_t from_ns, uint64_t to_ns)
+{
+	return c->flags & TY_SF_LOST &&
+	       ty_gaps_touch(gaps, from_ns, to_ns > from_ns ? to_ns - 1 : from_ns,
+			     t.kind == TY_TRACK_CPU ? t.id : TY_NONE);
+}
+
 /* Lost events are marked where they cut something, not along all of the unknown that follows. */
-static bool lost_here(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
-		      uint64_t from, uint64_t to)
+static bool lost_here(const struct ty_model *m, const struct ty_gaps *gaps, struct ty_track t,
+		      const struct ty_cell *c, uint64_t from, uint64_t to)
 {
 	struct ty_span s;
 
-	if (!(c->flags & TY_SF_LOST))
+	if (!ty_cell_lost(gaps, t, c, from, to))
 		return false;
 	if (c->spans != 1 || c->longest == TY_NONE)
 		return true;
@@ -222,25 +229,37 @@ static bool lost_here(const struct ty_model *m, struct ty_track t, const struct 
 	return s.start_ns >= from || s.end_ns <= to;
 }
 
+/* The cell is mostly a run of which one end was not recorded and lies here. */
+static bool run_is_cut(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
+		       uint64_t from, uint64_t to)
+{
+	struct ty_span s;
+
+	if (!(c->flags & (TY_SF_INFERRED | TY_SF_LOST)) || c->spans > 2 || c->longest == TY_NONE)
+		return false;
+	s = ty_track_span(m, t, c->longest);
+	if (s.state != TY_ST_RUNNING)
+		return false;
+	if (s.flags & TY_SF_INFERRED && s.start_ns >= from)
+		return true;
+	return s.flags & TY_SF_LOST &&
+	       (s.start_ns >= from || (s.end_ns <= to && !(s.flags & TY_SF_OPEN)));
+}
+
 struct ty_glyph ty_glyph_cell(const struct ty_palette *p, const struct ty_model *m,
-			      struct ty_track t, const struct ty_cell *c, uint64_t from_ns,
-			      uint64_t to_ns)
+			      const struct ty_gaps *gaps, struct ty_track t,
+			      const struct ty_cell *c, uint64_t from_ns, uint64_t to_ns)
 {
 	struct ty_glyph g;
 
 	if (most(c, TY_ST_COUNT) == TY_ST_COUNT)
 		return (struct ty_glyph){.ch = ' '};
 	g = base_glyph(p, m, t, c, from_ns, to_ns);
-	if (lost_here(m, t, c, from_ns, to_ns))
+	if (lost_here(m, gaps, t, c, from_ns, to_ns))
 		return (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)};
-	/* A run whose start was not seen but concluded begins with a dark shade. */
-	if (c->flags & TY_SF_INFERRED && c->spans <= 2 && c->longest != TY_NONE) {
-		struct ty_span s = ty_track_span(m, t, c->longest);
-
-		if (s.state == TY_ST_RUNNING && s.flags & TY_SF_INFERRED && s.start_ns >= from_ns) {
-			g.ch = p->utf8 ? 0x2593 : '~';
-			g.st = (struct ty_style){.fg = TY_C_RUNNING};
-		}
+	if (run_is_cut(m, t, c, from_ns, to_ns)) { /* begins or ends with a dark shade */
+		g.ch = p->utf8 ? 0x2593 : '~';
+		g.st = (struct ty_style){.fg = TY_C_RUNNING};
 	}
 	return g;
 }

@@ -6,8 +6,10 @@
  *   one state     its glyph
  *   two spans     where one ends and the other begins, to an eighth of a cell
  *   many spans    a bar as high as the share of running time
- *   and where a much longer wait hides among many short spans, that wait's glyph: a stall keeps
- *   its sign at every zoom.
+ *   and where a much longer wait hides among many short spans, that wait's glyph (on a row of
+ *   system calls: a square for the much longer call): a stall keeps its sign at every zoom.
+ *   Where events were lost: '!'. Where one was only never delivered the state stays readable; the
+ *   run that was cut by it begins or ends like an inferred one.
  *
  * Without UTF-8: letters (ty_state_letter); 'r' for "ran, but less than half of the cell".
  */
@@ -17,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "gaps.h"
 #include "model.h"
 #include "palette.h"
 
@@ -39,9 +42,16 @@ struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32
 uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
 			 uint64_t from_ns, uint64_t to_ns);
 
+/* Does a much longer span than the others hide in it? (That is c->longest_whole then.) */
+bool ty_cell_hides(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
+		   uint64_t width_ns);
+/* Were events lost inside it (and not only never delivered)? */
+bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty_cell *c,
+		  uint64_t from_ns, uint64_t to_ns);
+
 /* The glyph of a CPU's or thread's cell [from, to). */
 struct ty_glyph ty_glyph_cell(const struct ty_palette *p, const struct ty_model *m,
-			      struct ty_track t, const struct ty_cell *c, uint64_t from_ns,
-			      uint64_t to_ns);
+			      const struct ty_gaps *gaps, struct ty_track t,
+			      const struct ty_cell *c, uint64_t from_ns, uint64_t to_ns);
 
 #endif

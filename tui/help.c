@@ -77,17 +77,21 @@ static void signs(struct page *pg)
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++)
 		sign(pg, ty_glyph_state(p, states[i].s), 6, states[i].what);
 	sign(pg, (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)}, 1,
-	     "events are missing here: lost, or never delivered");
+	     "events were lost here");
+	sign(pg,
+	     (struct ty_glyph){.ch = p->utf8 ? 0x25a0 : '=',
+			       .st = ty_palette_role(p, TY_ROLE_STRONG)},
+	     1, "among many system calls: one much longer than the others");
 	if (p->utf8) {
 		sign(pg, ty_glyph_bar(p, 3, TY_C_RUNNING), 6,
 		     "many spans in a cell: the height is the share of running time");
 		sign(pg, (struct ty_glyph){.ch = 0x2593, .st = {.fg = TY_C_RUNNING}}, 1,
-		     "a run whose start was inferred, not recorded");
+		     "a run whose start or end was not recorded (inferred)");
 	} else {
 		sign(pg, (struct ty_glyph){.ch = 'r', .st = {.fg = TY_C_RUNNING}}, 6,
 		     "ran, but for less than half of the cell");
 		sign(pg, (struct ty_glyph){.ch = '~', .st = {.fg = TY_C_RUNNING}}, 1,
-		     "a run whose start was inferred, not recorded");
+		     "a run whose start or end was not recorded (inferred)");
 	}
 	sign(pg, (struct ty_glyph){.ch = '~', .st = ty_palette_role(p, TY_ROLE_WARN)}, 1,
 	     "beside a CPU: some starts of runs on it are inferred");

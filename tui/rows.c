@@ -133,7 +133,9 @@ static void draw_states(const struct draw *d, struct ty_track track)
 
 	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
 	for (int i = 0; i < d->n; i++) {
-		put(d, i, ty_glyph_cell(d->p, d->t->m, track, &c[i], edge(d, i), edge(d, i + 1)));
+		put(d, i,
+		    ty_glyph_cell(d->p, d->t->m, &d->t->gaps, track, &c[i], edge(d, i),
+				  edge(d, i + 1)));
 		inferred |= c[i].flags & TY_SF_INFERRED;
 	}
 	if (track.kind == TY_TRACK_THREAD)
@@ -181,6 +183,16 @@ static void draw_call(const struct draw *d, int c0, int c1, uint32_t call)
 	ty_grid_elide(d->g, d->p, x, d->y, room, text, st);
 }
 
+/* One call much longer than the others of its cell: on the ground that a bar would fill. */
+static struct ty_glyph hidden_call(const struct ty_palette *p)
+{
+	struct ty_glyph g = {.ch = p->utf8 ? 0x25a0 : '=', .st = {.attr = TY_A_BOLD}};
+
+	if (p->mode >= TY_COLOR_16)
+		g.st = (struct ty_style){.fg = TY_C_BLACK, .bg = TY_C_ACCENT};
+	return g;
+}
+
 static void draw_calls(const struct draw *d, struct ty_track track)
 {
 	struct ty_cell *c = d->t->cells;
@@ -191,15 +203,19 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 		uint64_t width = edge(d, i + 1) - edge(d, i);
 		int end = i + 1;
 
-		if (c[i].flags & TY_SF_LOST) {
+		if (ty_cell_lost(&d->t->gaps, track, &c[i], edge(d, i), edge(d, i + 1))) {
 			put(d, i,
 			    (struct ty_glyph){.ch = '!',
 					      .st = ty_palette_role(d->p, TY_ROLE_LOST)});
 		} else if (in_one_call(&c[i], width)) {
 			while (end < d->n && c[end].longest == c[i].longest &&
-			       in_one_call(&c[end], width) && !(c[end].flags & TY_SF_LOST))
+			       in_one_call(&c[end], width) &&
+			       !ty_cell_lost(&d->t->gaps, track, &c[end], edge(d, end),
+					     edge(d, end + 1)))
 				end++;
 			draw_call(d, i, end, c[i].longest);
+		} else if (ty_cell_hides(d->t->m, track, &c[i], width)) {
+			put(d, i, hidden_call(d->p));
 		} else if (c[i].ns[TY_ST_RUNNING]) {
 			uint64_t e = width ? (c[i].ns[TY_ST_RUNNING] * 8 + width / 2) / width : 8;
 

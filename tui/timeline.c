@@ -545,6 +545,8 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	all.to_ns = s->end_ns;
 	rc = ty_findings_init(&t->findings, t->m, &all, err);
 	if (!rc)
+		rc = ty_gaps_init(&t->gaps, t->m, err);
+	if (!rc)
 		rc = ty_tracks_init(&t->tracks, t->m, &in->window, &t->findings, err);
 	if (!rc && in->at_finding > t->findings.n)
 		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
@@ -577,6 +579,7 @@ void ty_timeline_free(struct ty_timeline *t)
 		return;
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
+	ty_gaps_fini(&t->gaps);
 	free(t->cells);
 	free(t);
 }

@@ -4,6 +4,7 @@
 #define TY_TIMELINE_PRIV_H
 
 #include "findings.h"
+#include "gaps.h"
 #include "timeline.h"
 #include "tracks.h"
 #include "viewport.h"
@@ -31,6 +32,7 @@ struct ty_timeline {
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
 	struct ty_findings findings;
+	struct ty_gaps gaps;
 	struct ty_layout lay;
 	uint64_t cursor_ns; /* in the window */
 	uint32_t row, top;  /* selected row, first row on the screen */

@@ -450,10 +450,12 @@ static void a_stall_keeps_its_sign(void **state)
 			uint64_t us = ms * 1000;
 			bool stall = pass && ms == 1800001;
 
+			enter(us - 10, 0, 55, NR_FSYNC);
 			sw(us, 0, 55, stall ? TY_TASK_UNINTERRUPTIBLE : TY_TASK_INTERRUPTIBLE, 0);
 			us += stall ? 2000000 : 10000;
 			wake(us, 0, 0, TY_EVF_HARDIRQ, 55, 0);
 			sw(us + 5, 0, 0, 0, 55);
+			leave(us + 10, 0, 55, NR_FSYNC);
 			if (stall)
 				ms += 2000;
 		}
@@ -469,9 +471,105 @@ static void a_stall_keeps_its_sign(void **state)
 		else
 			assert_null(strstr(s, "\xe2\x95\x90"));
 		free((void *)s);
+		/* and among the system calls, with and without UTF-8 */
+		s = strstr(frame(t, &utf8, 60, 24), "syscalls");
+		assert_non_null(s);
+		s = strndup(s, strcspn(s, "\n"));
+		assert_true(!strstr(s, "\xe2\x96\xa0") == !pass);
+		free((void *)s);
+		s = strstr(frame(t, &ascii, 60, 24), "syscalls");
+		assert_non_null(s);
+		s = strndup(s, strcspn(s, "\n"));
+		assert_true(!strchr(s, '=') == !pass);
+		free((void *)s);
 		ty_timeline_free(t);
 		ty_model_free(m);
 	}
+}
+
+/* A switch that was never delivered cuts a run, but does not hide the state of its cell; an event
+ * that was lost is marked on the CPU that lost it, and there only. */
+static void only_lost_events_are_exclamation_marks(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
+	struct ty_event gap = {0};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+
+	for (int lost = 0; lost < 2; lost++) {
+		const char *s, *cpu0, *cpu1;
+		bool flagged = false;
+
+		builder = ty_builder_new(&facts);
+		sw(0, 0, 0, 0, 55);
+		for (uint64_t ms = 1; ms < 1000; ms += 2) {
+			/* 55 leaves; 56 is there although nobody switched to it */
+			sw(ms * 1000, 0, ms % 10 == 1 ? 56 : 55, TY_TASK_INTERRUPTIBLE, 0);
+			wake(ms * 1000 + 500, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+			sw(ms * 1000 + 505, 0, 0, 0, 55);
+			if (lost && ms == 501) {
+				gap.u.gap.from_ns = START + 500 * MS;
+				gap.u.gap.count = 3;
+				feed(gap, 501600, 1, 0, TY_EV_GAP);
+			}
+		}
+		assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+		ty_builder_free(builder);
+		for (uint32_t i = 0; i < ty_model_cpu_spans(m, 0); i++)
+			flagged |= ty_model_cpu_span(m, 0, i).flags & TY_SF_LOST;
+		assert_true(flagged); /* else nothing is tested here */
+		in = input_of(m);
+		t = open_view(&in);
+		s = frame(t, &utf8, 80, 24);
+		cpu0 = strstr(s, "CPU 0");
+		cpu1 = strstr(s, "CPU 1");
+		assert_true(cpu0 && cpu1);
+		assert_null(memchr(cpu0, '!', strcspn(cpu0, "\n")));
+		assert_true(!memchr(cpu1, '!', strcspn(cpu1, "\n")) == !lost);
+		ty_timeline_free(t);
+		ty_model_free(m);
+	}
+}
+
+/* The index says what a walk over all gaps says. */
+static void gaps_are_found(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 4, .long_size = 8, .arch = "x86_64"};
+	const struct ty_gap_span *v;
+	struct ty_gaps g;
+	struct ty_model *m;
+	struct ty_err err = {0};
+	unsigned seed = 7;
+	uint32_t n;
+
+	builder = ty_builder_new(&facts);
+	for (uint64_t us = 1000; us < 60000; us += 100) {
+		struct ty_event gap = {0};
+
+		gap.u.gap.count = 1;
+		gap.u.gap.from_ns = START + (us - (uint64_t)(rand_r(&seed) % 900)) * 1000;
+		feed(gap, us, (uint32_t)(rand_r(&seed) % 4), 0, TY_EV_GAP);
+	}
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	v = ty_model_gaps(m, &n);
+	assert_true(n > 100);
+	assert_int_equal(ty_gaps_init(&g, m, &err), 0);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t from = START + (uint64_t)(rand_r(&seed) % 70000) * 1000;
+		uint64_t to = from + (uint64_t)(rand_r(&seed) % 400) * 1000;
+		uint32_t cpu = i % 3 ? (uint32_t)(rand_r(&seed) % 5) : TY_NONE;
+		bool want = false;
+
+		for (uint32_t k = 0; k < n; k++)
+			want |= v[k].from_ns <= to && v[k].to_ns >= from &&
+				(cpu == TY_NONE || v[k].cpu == cpu);
+		assert_int_equal(ty_gaps_touch(&g, from, to, cpu), want);
+	}
+	ty_gaps_fini(&g);
+	ty_model_free(m);
 }
 
 /* Lines never wider than the screen, ASCII where asked for, whatever the size. */
@@ -705,6 +803,8 @@ int main(void)
 		cmocka_unit_test(the_mouse_points),
 		cmocka_unit_test(going_to_a_time),
 		cmocka_unit_test(a_stall_keeps_its_sign),
+		cmocka_unit_test(only_lost_events_are_exclamation_marks),
+		cmocka_unit_test(gaps_are_found),
 		cmocka_unit_test(frames_fit_every_screen),
 		cmocka_unit_test(random_walks_stay_inside),
 		cmocka_unit_test(sleepers_that_never_stirred_come_last),
