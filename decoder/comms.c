@@ -79,13 +79,18 @@ static int set_str(struct ty_comms *c, int32_t tid, const char *name)
 	return set(c, tid, name, strlen(name));
 }
 
-/* A positive number at *p, stepping over it; 0 when there is none. */
+/* A positive number at *p after blanks, stepping over it; 0 when there is none. Never steps over the
+ * end of the line, as strtol alone would. */
 static int32_t tid_at(const char **p)
 {
+	const char *digits = *p + strspn(*p, " ");
 	char *end;
-	long v = strtol(*p, &end, 10);
+	long v;
 
-	if (end == *p || v <= 0 || v > INT32_MAX)
+	if (*digits < '0' || *digits > '9')
+		return 0;
+	v = strtol(digits, &end, 10);
+	if (v <= 0 || v > INT32_MAX)
 		return 0;
 	*p = end;
 	return (int32_t)v;

@@ -29,6 +29,24 @@ static void texts(void **state)
 	ty_comms_free(c);
 }
 
+/* Numbers are looked for in their own line only. */
+static void hostile_texts(void **state)
+{
+	static const char *const threads[] = {
+		"\n5\tx\n", "\n\n\n5", "  \n 5\tx\n", "\t5\tx", "+5\tx\n5\tx", "\v\f\r\n5\tx",
+	};
+
+	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
+		struct ty_comms *c = ty_comms_new(threads[i], threads[i]);
+
+		assert_non_null(c);
+		assert_string_equal(
+			ty_comms_get(c, 5),
+			strstr(threads[i], "\n5\tx") || strstr(threads[i], " 5\t") ? "x" : "<...>");
+		ty_comms_free(c);
+	}
+}
+
 static void events(void **state)
 {
 	struct ty_comms *c = ty_comms_new(NULL, NULL);
@@ -83,6 +101,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts),
+		cmocka_unit_test(hostile_texts),
 		cmocka_unit_test(events),
 		cmocka_unit_test(many),
 	};
