@@ -2,21 +2,23 @@
 /*
  * tarry dump events: every event once, as trace-cmd report -t prints it, or as NDJSON.
  *
- * With --from the events before are still read (not printed): a name that a thread took before the
- * window is its name in the window. Gaps are shown whatever threads are chosen, for nobody knows
- * whose events were lost.
+ * With --from the events before are still read (not printed), not sought over: a name that a thread
+ * took before the window is its name in the window, and only those events tell it. Gaps are shown
+ * whatever threads are chosen, for nobody knows whose events were lost; with --to those that began
+ * before it, though they are told only by the next record of their CPU.
  *
  * Budget for the common events, decoding included: 400 ns per line of text, 700 ns per line of
  * JSON.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #include "buf.h"
+#include "chosen.h"
 #include "comms.h"
 #include "dump.h"
 #include "json_out.h"
+#include "plain.h"
 
 #define LINE_MAX_BYTES (16u << 20)
 
@@ -28,27 +30,6 @@ struct dump {
 	struct ty_json json;
 	int name_width; /* of the longest buffer name; 0: one buffer only */
 };
-
-static bool cpu_wanted(const struct ty_window *w, uint32_t cpu)
-{
-	for (uint32_t i = 0; i < w->cpus_n; i++)
-		if (w->cpus[i] == cpu)
-			return true;
-	return !w->cpus_n;
-}
-
-static bool thread_wanted(const struct ty_window *w, int32_t tid, const char *comm)
-{
-	bool tid_ok = !w->tids_n, comm_ok = !w->comms_n;
-
-	for (uint32_t i = 0; i < w->tids_n && !tid_ok; i++)
-		tid_ok = w->tids[i] == tid;
-	if (!tid_ok)
-		return false;
-	for (uint32_t i = 0; i < w->comms_n && !comm_ok; i++)
-		comm_ok = !fnmatch(w->comms[i], comm, 0);
-	return comm_ok;
-}
 
 /* text ---------------------------------------------------------------------------------------- */
 
@@ -226,6 +207,16 @@ static void json_event(struct dump *d, const struct ty_event *ev, const char *co
 	ty_json_line(j);
 }
 
+/* What stands in the file (names, strings of user programs, formats) makes no line of its own and
+ * commands no terminal. The text of print events ends in a newline. */
+static void finish_line(struct ty_buf *b)
+{
+	while (b->len && b->p[b->len - 1] == '\n')
+		b->len--;
+	ty_plain(b->p, b->len);
+	ty_buf_addc(b, '\n');
+}
+
 /* the loop ------------------------------------------------------------------------------------ */
 
 static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
@@ -235,7 +226,7 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 
 	if (ev->kind != TY_EV_GAP) {
 		comm = ty_comms_get(d->comms, ev->tid);
-		if (!thread_wanted(d->w, ev->tid, comm))
+		if (!ty_chosen_tid(d->w, ev->tid) || !ty_chosen_comm(d->w, comm))
 			return 0;
 	}
 	if (json) {
@@ -250,12 +241,19 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 		text_gap(d, ev);
 	else
 		r = text_event(d, ev, comm);
-	ty_buf_addc(&d->line, '\n');
+	finish_line(&d->line);
 	if (!r)
 		r = d->line.failed;
 	if (!r)
 		fwrite_unlocked(d->line.p, 1, d->line.len, out);
 	return r;
+}
+
+static bool in_window(const struct ty_window *w, const struct ty_event *ev)
+{
+	if (ev->kind == TY_EV_GAP)
+		return ty_chosen_gap(w, ev->u.gap.from_ns, ev->ts_ns);
+	return ev->ts_ns >= w->from_ns && ev->ts_ns < w->to_ns;
 }
 
 static int run(struct dump *d, bool json, FILE *out, struct ty_err *err)
@@ -264,13 +262,10 @@ static int run(struct dump *d, bool json, FILE *out, struct ty_err *err)
 	int r;
 
 	while ((r = ty_events_next(d->s->events, &ev, err)) > 0) {
-		uint64_t begin = ev.kind == TY_EV_GAP ? ev.u.gap.from_ns : ev.ts_ns;
-
-		if (begin >= d->w->to_ns && ev.ts_ns >= d->w->to_ns &&
-		    (ev.kind != TY_EV_GAP || ev.u.gap.what != TY_GAP_UNFINISHED))
+		if (ev.ts_ns >= d->w->to_ns && ty_events_past(d->s->events, d->w->to_ns))
 			return 0;
 		r = ty_comms_feed(d->comms, &ev);
-		if (!r && ev.ts_ns >= d->w->from_ns && cpu_wanted(d->w, ev.cpu))
+		if (!r && in_window(d->w, &ev) && ty_chosen_cpu(d->w, ev.cpu))
 			r = one(d, &ev, json, out);
 		if (r)
 			return ty_fail(err, -r, TY_NO_OFFSET,

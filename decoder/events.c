@@ -482,6 +482,19 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 	return 1;
 }
 
+bool ty_events_past(const struct ty_events *es, uint64_t t_ns)
+{
+	if (!es->started)
+		return false;
+	for (uint32_t i = 0; i < es->heap_n; i++) {
+		const struct cursor *c = es->heap[i];
+
+		if (c->key < t_ns || (c->head != AT_RECORD && c->gap_from < t_ns))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The time of a chunk's first page: as the file says, or read from the chunk itself. 1, 0 when
  * the chunk cannot tell (missing, damaged).

@@ -29,6 +29,11 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 /* Start again at the first event with ts_ns >= t (uses chunk times where the file has them). */
 int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err);
 
+/* Is all known that lies before t: has every stream given what it has of that time, losses that
+ * began before t and end behind it included? (A loss is given right before the record that follows
+ * it, so that reading must go on behind t for it.) */
+bool ty_events_past(const struct ty_events *es, uint64_t t_ns);
+
 /* The one record at loc (as given by an earlier event of the same file), decoded. Used to read
  * system call arguments again. 0, or -TY_ENOTFOUND. */
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What a window chooses, one rule each, for readers of the model and for the dumps alike. */
+#ifndef TY_CHOSEN_H
+#define TY_CHOSEN_H
+
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "window.h"
+
+static inline bool ty_chosen_tid(const struct ty_window *w, int32_t tid)
+{
+	for (uint32_t i = 0; i < w->tids_n; i++)
+		if (w->tids[i] == tid)
+			return true;
+	return !w->tids_n;
+}
+
+static inline bool ty_chosen_cpu(const struct ty_window *w, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < w->cpus_n; i++)
+		if (w->cpus[i] == cpu)
+			return true;
+	return !w->cpus_n;
+}
+
+static inline bool ty_chosen_comm(const struct ty_window *w, const char *comm)
+{
+	for (uint32_t i = 0; i < w->comms_n; i++)
+		if (!fnmatch(w->comms[i], comm, 0))
+			return true;
+	return !w->comms_n;
+}
+
+/* Does the span (from, to] of a loss, or any part of it, lie in the window? */
+static inline bool ty_chosen_gap(const struct ty_window *w, uint64_t from_ns, uint64_t to_ns)
+{
+	return from_ns < w->to_ns && to_ns >= w->from_ns;
+}
+
+#endif
