@@ -2,8 +2,6 @@
 /* The loop: draw, wait for input, take all that is there, draw again: one frame per burst. */
 #include "app.h"
 
-#include <string.h>
-
 #include "help.h"
 #include "term.h"
 #include "timeline.h"
@@ -20,6 +18,7 @@ struct app {
 	} stack[DEPTH];
 	int n;
 	struct ty_help help;
+	const char *note;
 	bool dirty, afresh;
 };
 
@@ -51,7 +50,7 @@ static bool take(struct app *a, enum ty_view_result r)
 	case TY_VIEW_QUIT: return false;
 	case TY_VIEW_CLOSE: return --a->n > 0;
 	case TY_VIEW_HELP:
-		memset(&a->help, 0, sizeof(a->help));
+		a->help = (struct ty_help){.note = a->note};
 		push(a, &ty_help_ops, &a->help);
 		return true;
 	case TY_VIEW_REDRAW: a->afresh = true; return true;
@@ -106,7 +105,7 @@ static int loop(struct app *a, struct ty_err *err)
 
 int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err)
 {
-	struct app a = {.dirty = true};
+	struct app a = {.dirty = true, .note = in->note};
 	struct ty_timeline *t;
 	int rc = ty_timeline_new(in, &t, err);
 

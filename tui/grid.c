@@ -159,6 +159,32 @@ int ty_text_width(const char *s)
 	return n;
 }
 
+size_t ty_text_break(const char *s, int max, int *cols)
+{
+	const char *q = s;
+	size_t blank = 0;
+	int n = 0, blank_cols = 0;
+
+	*cols = 0;
+	while (*q) {
+		const char *before = q;
+		int w;
+
+		shown_next(&q, &w);
+		if (*before == ' ') {
+			blank = (size_t)(before - s);
+			blank_cols = n;
+		}
+		if (n + w > max) {
+			*cols = blank ? blank_cols : n;
+			return blank ? blank : (size_t)(before - s);
+		}
+		n += w;
+	}
+	*cols = n;
+	return (size_t)(q - s);
+}
+
 int ty_grid_text(struct ty_grid *g, int x, int y, int max, const char *s, struct ty_style st)
 {
 	int n = 0;

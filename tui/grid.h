@@ -50,6 +50,9 @@ int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, i
 		  const char *s, struct ty_style st);
 /* Columns that s takes. */
 int ty_text_width(const char *s);
+/* The bytes of s for a line of at most max columns, broken at a blank where there is one (0: not
+ * even one character fits); *cols: the columns they take. */
+size_t ty_text_break(const char *s, int max, int *cols);
 
 /* The next code point of *s (not at its NUL), stepping over it; '?' for an invalid byte. */
 uint32_t ty_utf8_next(const char **s);

@@ -29,6 +29,22 @@ static void title(struct page *pg, const char *s)
 	pg->line++;
 }
 
+/* Text over as many lines as it needs. */
+static void para(struct page *pg, int x, const char *s, struct ty_style st)
+{
+	size_t n;
+
+	do {
+		int cols;
+
+		n = ty_text_break(s, pg->g->w - x - 1, &cols);
+		ty_grid_text(pg->g, x, at(pg), cols, s, st);
+		pg->line++;
+		s += n;
+		s += strspn(s, " ");
+	} while (*s && n);
+}
+
 static void keys(struct page *pg)
 {
 	const char *group = "";
@@ -42,9 +58,7 @@ static void keys(struct page *pg)
 			title(pg, group = t[i].group);
 		ty_grid_text(pg->g, 3, at(pg), 15, ty_key_names(&t[i], pg->p->utf8, names),
 			     ty_palette_role(pg->p, TY_ROLE_STRONG));
-		ty_grid_elide(pg->g, pg->p, 18, at(pg), pg->g->w - 19, t[i].help,
-			      ty_palette_role(pg->p, TY_ROLE_TEXT));
-		pg->line++;
+		para(pg, 18, t[i].help, ty_palette_role(pg->p, TY_ROLE_TEXT));
 	}
 }
 
@@ -52,9 +66,7 @@ static void sign(struct page *pg, struct ty_glyph gl, int times, const char *wha
 {
 	for (int i = 0; i < times; i++)
 		ty_grid_put(pg->g, 3 + i, at(pg), gl.ch, gl.st);
-	ty_grid_elide(pg->g, pg->p, 18, at(pg), pg->g->w - 19, what,
-		      ty_palette_role(pg->p, TY_ROLE_TEXT));
-	pg->line++;
+	para(pg, 18, what, ty_palette_role(pg->p, TY_ROLE_TEXT));
 }
 
 static void signs(struct page *pg)
@@ -116,12 +128,16 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	ty_grid_clear(g);
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and signs", bar);
+	if (h->note) {
+		title(&pg, "This recording is incomplete");
+		para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
+	}
 	keys(&pg);
 	signs(&pg);
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
-	snprintf(text, sizeof(text), "%s  q closes  lines %d to %d of %d",
-		 h->lines > h->page ? "j/k scroll" : "", h->top + 1,
+	snprintf(text, sizeof(text), "%sq closes  %d-%d of %d",
+		 h->lines > h->page ? "j/k scroll  " : "", h->top + 1,
 		 h->top + h->page < h->lines ? h->top + h->page : h->lines, h->lines);
 	ty_grid_text(g, 1, g->h - 1, g->w - 1, text, bar);
 }

@@ -7,8 +7,10 @@
 
 struct ty_help {
 	int top, lines, page; /* first line shown, lines in all, lines on the screen */
+	const char *note;     /* what is missing in the recording; NULL */
 };
 
-extern const struct ty_view_ops ty_help_ops; /* self: struct ty_help, zeroed at first */
+extern const struct ty_view_ops
+	ty_help_ops; /* self: struct ty_help, zeroed at first but for the note */
 
 #endif

@@ -29,7 +29,8 @@ enum {
 #define TY_KEY_TAB     '\t'
 #define TY_KEY_CTRL(c) ((c)&0x1f)
 
-/* action, group, footer word ("" not in the footer; + : together with the next one), help */
+/* action, group, footer word ("" not in the footer; + : together with the next one), help. The
+ * footer's order is its own (timeline_draw.c). */
 #define TY_ACTIONS(X)                                                                              \
 	X(ZOOM_IN, "Time", "+zoom", "zoom in at the cursor")                                       \
 	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \
@@ -52,7 +53,7 @@ enum {
 	X(FOLD, "Cursor", "fold", "fold or unfold the process, its threads or system calls")       \
 	X(NEXT, "Findings", "+wait", "jump to the next of the longest waits")                      \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
-	X(OPEN, "Findings", "", "jump to the chosen wait; on a row: fit the span, or unfold")      \
+	X(OPEN, "Findings", "open", "jump to the chosen wait; on a row: fit the span, or unfold")  \
 	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \
 	X(HELP, "Program", "help", "this help")                                                    \
 	X(BACK, "Program", "", "close the help or the prompt; leave the list; else undo")          \

@@ -364,6 +364,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	int64_t quarter = (int64_t)((t->vp.to_ns - t->vp.from_ns) / 4 + 1);
 
 	t->message[0] = 0;
+	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
 	switch (a) {
 	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&t->vp, t->cursor_ns, 1, 2); break;
 	case TY_ACT_ZOOM_OUT: ty_viewport_zoom(&t->vp, t->cursor_ns, 2, 1); break;
@@ -487,6 +488,7 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	struct ty_timeline *t = self;
 
 	t->message[0] = 0;
+	t->note_seen = true;
 	switch (m->what) {
 	case TY_MOUSE_CLICK: click(t, m); break;
 	case TY_MOUSE_WHEEL_UP: wheel(t, m, -1); break;

@@ -36,15 +36,37 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* The window in words; the lower the level, the fewer. */
+static void window_text(const struct ty_timeline *t, int level, char out[200])
+{
+	char a[TY_TIME_MAX];
+	uint64_t res = (t->vp.to_ns - t->vp.from_ns) / 1000 + 1;
+	size_t n = 0;
+
+	out[0] = 0;
+	if (level >= 1)
+		n += (size_t)snprintf(out, 60, "%s", ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
+	if (level >= 2)
+		n += (size_t)snprintf(out + n, 60, " from %s",
+				      ty_fmt_time(t->vp.from_ns - t->vp.start_ns, res, a));
+	if (level >= 3)
+		n += (size_t)snprintf(out + n, 60, " of %s",
+				      ty_fmt_length(t->vp.end_ns - t->vp.start_ns, a));
+	if (level >= 4 && t->in->recorder_cpu_ns != UINT64_MAX)
+		n += (size_t)snprintf(out + n, 60, "  recorder %s CPU",
+				      ty_fmt_duration(t->in->recorder_cpu_ns, a));
+	if (n)
+		snprintf(out + n, 8, "  ");
+}
+
 static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char from[TY_TIME_MAX], len[TY_TIME_MAX], all[TY_TIME_MAX], text[200], lost[64],
-		cost[64] = "";
-	uint64_t res = (t->vp.to_ns - t->vp.from_ns) / 1000 + 1;
+	const char *name = base_name(t->in->path), *mark = t->in->note ? " INCOMPLETE" : "";
+	char text[200], lost[64];
 	bool bad = s->lost || s->gaps_unknown || t->in->note;
-	int x, n;
+	int x = 0, n;
 
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	if (s->lost || s->gaps_unknown)
@@ -52,24 +74,23 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 			 s->gaps_unknown ? "lost %" PRIu64 "+" : "lost %" PRIu64, s->lost);
 	else
 		snprintf(lost, sizeof(lost), "lost 0");
-	if (t->in->recorder_cpu_ns != UINT64_MAX && g->w >= 70)
-		snprintf(cost, sizeof(cost), "  recorder %s CPU",
-			 ty_fmt_duration(t->in->recorder_cpu_ns, len));
-	if (g->w >= 60)
-		snprintf(text, sizeof(text), "%s from %s of %s%s  ",
-			 ty_fmt_length(t->vp.to_ns - t->vp.from_ns, len),
-			 ty_fmt_time(t->vp.from_ns - t->vp.start_ns, res, from),
-			 ty_fmt_length(t->vp.end_ns - t->vp.start_ns, all), cost);
-	else
-		snprintf(text, sizeof(text), "%s  ",
-			 ty_fmt_length(t->vp.to_ns - t->vp.from_ns, len));
-	x = g->w - 1 - (int)strlen(text) - (int)strlen(lost);
-	n = x - 2 > 6 ? x - 2 : 6;
-	snprintf(len, sizeof(len), "%s", t->in->note ? " INCOMPLETE" : "");
+	/* The name and what is missing come first; the recorder's cost goes first. */
+	n = ty_text_width(name);
+	if (n > 12 && n > g->w / 4)
+		n = g->w / 4 > 12 ? g->w / 4 : 12;
+	n += (int)strlen(mark);
+	for (int level = 4; level >= 0; level--) {
+		window_text(t, level, text);
+		x = g->w - 1 - (int)strlen(text) - (int)strlen(lost);
+		if (x - 2 >= n)
+			break;
+	}
+	n = x - 2 - (int)strlen(mark);
 	bar.attr |= TY_A_BOLD;
-	n = ty_grid_elide(g, p, 1, 0, n - (int)strlen(len), base_name(t->in->path), bar);
-	if (*len)
-		ty_grid_text(g, 1 + n, 0, (int)strlen(len), len, ty_palette_role(p, TY_ROLE_LOST));
+	n = ty_grid_elide(g, p, 1, 0, n, name, bar);
+	if (*mark)
+		ty_grid_text(g, 1 + n, 0, (int)strlen(mark), mark,
+			     ty_palette_role(p, TY_ROLE_LOST));
 	bar = ty_palette_role(p, TY_ROLE_BAR);
 	x += ty_grid_text(g, x, 0, g->w - x, text, bar);
 	ty_grid_text(g, x, 0, g->w - x, lost,
@@ -170,35 +191,16 @@ static int wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int
 	int used = 0;
 
 	while (used < lines && *s) {
-		char part[TY_DETAIL_MAX];
-		size_t n = 0, cut = 0;
-		const char *q = s;
-		int col = 0;
+		int cols;
+		size_t n = ty_text_break(s, w, &cols);
 
-		while (*q) {
-			const char *before = q;
-			int cw = ty_char_width(ty_utf8_next(&q));
-
-			if (*before == ' ')
-				cut = (size_t)(before - s);
-			col += cw < 0 ? 1 : cw;
-			if (col > w)
-				break;
-			n = (size_t)(q - s);
-		}
-		if (*q || col > w) {
-			if (used + 1 == lines) { /* the last line shows that there is more */
-				ty_grid_elide(g, p, x, y + used, w, s, st);
-				return used + 1;
-			}
-			if (cut)
-				n = cut;
+		if (s[n] && used + 1 == lines) { /* the last line shows that there is more */
+			ty_grid_elide(g, p, x, y + used, w, s, st);
+			return used + 1;
 		}
 		if (!n)
 			break;
-		memcpy(part, s, n);
-		part[n] = 0;
-		ty_grid_text(g, x, y + used, w, part, st);
+		ty_grid_text(g, x, y + used, cols, s, st);
 		used++;
 		s += n;
 		s += strspn(s, " ");
@@ -231,6 +233,14 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 				 real % 1000000000u / 1000u);
 	}
 	headline(g, p, l->details_y, "Under the cursor", right, false);
+	/* What is missing stands here until the first key; help keeps it. */
+	if (t->in->note && !t->note_seen) {
+		char note[600];
+
+		snprintf(note, sizeof(note), "INCOMPLETE: %s", t->in->note);
+		y += wrap(g, p, 1, y, end - y - (l->details_h > 3), g->w - 2, note,
+			  ty_palette_role(p, TY_ROLE_WARN));
+	}
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
 		/* Span, call and waker are whole before the cell's shares get a line. */
@@ -263,8 +273,10 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = t->lay.footer_y, x = 1, end = g->w - 1;
-	const struct ty_key_row *rows;
-	unsigned n;
+	/* The most needed first: what does not fit is left out. */
+	static const enum ty_action keys[] = {TY_ACT_ZOOM_IN,	TY_ACT_PAN_LEFT, TY_ACT_NEXT,
+					      TY_ACT_FOCUS,	TY_ACT_OPEN,	 TY_ACT_ALL,
+					      TY_ACT_ZOOM_SPAN, TY_ACT_FOLD,	 TY_ACT_UNDO};
 
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	if (t->prompt) {
@@ -283,13 +295,12 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 	x = end + 1;
 	x += footer_key(g, p, x, y, g->w, ty_keys_row(TY_ACT_HELP), NULL);
 	footer_key(g, p, x - 1, y, g->w, ty_keys_row(TY_ACT_QUIT), NULL);
-	rows = ty_keys_table(&n);
 	x = 1;
-	for (unsigned i = 0; i < n; i++)
-		if (*rows[i].footer && rows[i].action != TY_ACT_HELP &&
-		    rows[i].action != TY_ACT_QUIT)
-			x += footer_key(g, p, x, y, end, &rows[i],
-					*rows[i].footer == '+' && i + 1 < n ? &rows[i + 1] : NULL);
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const struct ty_key_row *r = ty_keys_row(keys[i]);
+
+		x += footer_key(g, p, x, y, end, r, *r->footer == '+' ? r + 1 : NULL);
+	}
 }
 
 void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)

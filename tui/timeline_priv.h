@@ -40,6 +40,7 @@ struct ty_timeline {
 	uint32_t below; /* rows below the selected one that must be on the screen, too */
 	bool list_focus;
 	bool prompt;
+	bool note_seen; /* a key was pressed since the note about the file was shown */
 	char input[32];
 	char message[120];     /* shown once in the footer's place */
 	struct ty_cell *cells; /* one row's */

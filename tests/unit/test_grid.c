@@ -74,6 +74,22 @@ static void wide_characters_are_whole(void **state)
 	ty_grid_fini(&g);
 }
 
+static void lines_break_at_blanks(void **state)
+{
+	int cols;
+
+	assert_int_equal(ty_text_break("to be or", 8, &cols), 8);
+	assert_int_equal(cols, 8);
+	assert_int_equal(ty_text_break("to be or", 7, &cols), 5);
+	assert_int_equal(cols, 5);
+	assert_int_equal(ty_text_break("to be or", 5, &cols), 5);
+	assert_int_equal(ty_text_break("unbroken", 3, &cols), 3);
+	assert_int_equal(ty_text_break("\xe6\xbc\xa2\xe5\xad\x97", 3, &cols), 3);
+	assert_int_equal(cols, 2);
+	assert_int_equal(ty_text_break("\xe6\xbc\xa2", 1, &cols), 0);
+	assert_int_equal(ty_text_break("", 5, &cols), 0);
+}
+
 static void ascii_dump_has_no_other_bytes(void **state)
 {
 	struct ty_grid g;
@@ -171,6 +187,7 @@ int main(void)
 		cmocka_unit_test(text_is_clipped_and_cleaned),
 		cmocka_unit_test(hostile_utf8),
 		cmocka_unit_test(wide_characters_are_whole),
+		cmocka_unit_test(lines_break_at_blanks),
 		cmocka_unit_test(ascii_dump_has_no_other_bytes),
 		cmocka_unit_test(dump_styles_once_per_run),
 		cmocka_unit_test(palette_follows_the_environment),

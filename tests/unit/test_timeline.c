@@ -533,6 +533,128 @@ static void only_lost_events_are_exclamation_marks(void **state)
 	}
 }
 
+/* s without line breaks, frame borders of blanks squeezed to one. */
+static char *flat(const char *s)
+{
+	static char out[1 << 16];
+	size_t n = 0;
+
+	for (; *s && n + 1 < sizeof(out); s++) {
+		char c = *s == '\n' ? ' ' : *s;
+
+		if (c != ' ' || (n && out[n - 1] != ' '))
+			out[n++] = c;
+	}
+	out[n] = 0;
+	return out;
+}
+
+static void what_is_missing_is_told(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
+	static const char note[] = "the recording was not finished: the recorder was killed; the "
+				   "last 2 s of CPU 1 may be missing";
+	struct ty_event gap = {0};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	struct ty_err err = {0};
+	struct ty_help help = {.note = note};
+	struct ty_grid g;
+	char *s;
+
+	builder = ty_builder_new(&facts);
+	sw(0, 0, 0, 0, 55);
+	gap.u.gap.from_ns = START + 100 * MS;
+	gap.u.gap.count = 1234567;
+	feed(gap, 200000, 1, 0, TY_EV_GAP);
+	sw(1000000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	in = input_of(m);
+	in.path = "a/recording-of-the-web-server-with-a-long-name.dat";
+	in.note = note;
+	t = open_view(&in);
+	for (int w = TY_VIEW_MIN_W; w < 160; w++) {
+		s = frame(t, &utf8, w, 24);
+		s[strcspn(s, "\n")] = 0;
+		assert_non_null(strstr(s, " recording"));
+		assert_non_null(strstr(s, " INCOMPLETE "));
+		assert_non_null(strstr(s, " lost 1234567"));
+	}
+	s = strstr(frame(t, &utf8, 80, 24), "recorder 12.0 ms");
+	assert_null(s);
+	assert_non_null(strstr(flat(frame(t, &utf8, 80, 24)), note));
+	ty_timeline_ops.act(t, TY_ACT_RIGHT);
+	assert_null(strstr(flat(frame(t, &utf8, 80, 24)), note));
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "INCOMPLETE"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+	/* help keeps it */
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_help_ops.draw(&help, &g, &utf8);
+	{
+		struct ty_buf b;
+
+		ty_buf_init(&b, 1 << 20);
+		assert_int_equal(ty_grid_dump(&g, &utf8, &b), 0);
+		assert_non_null(strstr(flat(b.p), note));
+		ty_buf_fini(&b);
+	}
+	ty_grid_fini(&g);
+}
+
+/* Every sentence of the help is whole on every screen. */
+static void help_is_whole(void **state)
+{
+	static const int sizes[][2] = {{80, 24}, {40, 10}, {200, 60}};
+	unsigned n;
+	const struct ty_key_row *keys = ty_keys_table(&n);
+
+	for (unsigned k = 0; k < 3; k++) {
+		struct ty_help help = {0};
+		struct ty_grid g;
+		struct ty_buf b;
+		char *s;
+
+		assert_int_equal(ty_grid_init(&g, sizes[k][0], sizes[k][1]), 0);
+		ty_buf_init(&b, 1 << 20);
+		ty_help_ops.draw(&help, &g, &utf8);
+		assert_int_equal(ty_grid_dump(&g, &utf8, &b), 0);
+		s = b.p;
+		for (int y = 0; y < sizes[k][1] - 1; y++)
+			s = strchr(s, '\n') + 1;
+		assert_non_null(strstr(s, "q closes"));
+		s[strcspn(s, "\n")] = 0;
+		assert_int_equal(atoi(strstr(s, " of ") + 4), help.lines);
+		/* all of it on one tall screen of the same width */
+		ty_grid_fini(&g);
+		assert_int_equal(ty_grid_init(&g, sizes[k][0], 300), 0);
+		ty_help_ops.draw(&help, &g, &utf8);
+		ty_buf_reset(&b);
+		assert_int_equal(ty_grid_dump(&g, &utf8, &b), 0);
+		s = flat(b.p);
+		for (unsigned i = 0; i < n; i++)
+			assert_non_null(strstr(s, keys[i].help));
+		ty_buf_fini(&b);
+		ty_grid_fini(&g);
+	}
+}
+
+static void the_footer_names_the_list(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	const char *s = frame(t, &utf8, 80, 24);
+
+	assert_non_null(strstr(s, "Tab list"));
+	assert_non_null(strstr(s, "Enter open"));
+	assert_non_null(strstr(s, "q quit"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 /* The index says what a walk over all gaps says. */
 static void gaps_are_found(void **state)
 {
@@ -805,6 +927,9 @@ int main(void)
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
 		cmocka_unit_test(gaps_are_found),
+		cmocka_unit_test(what_is_missing_is_told),
+		cmocka_unit_test(help_is_whole),
+		cmocka_unit_test(the_footer_names_the_list),
 		cmocka_unit_test(frames_fit_every_screen),
 		cmocka_unit_test(random_walks_stay_inside),
 		cmocka_unit_test(sleepers_that_never_stirred_come_last),
