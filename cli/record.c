@@ -185,6 +185,12 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 				"makes loss likelier\n");
 }
 
+static void say_notes(const struct ty_record_result *res)
+{
+	for (unsigned i = 0; i < res->notes_n; i++)
+		fprintf(stderr, "tarry: note: %s\n", res->notes[i]);
+}
+
 static int exit_status(const struct ty_record_opts *o, struct ty_record_result *res, bool quiet)
 {
 	if (!o->argv)
@@ -200,6 +206,12 @@ static int exit_status(const struct ty_record_opts *o, struct ty_record_result *
 				"tarry: recording ended; waiting for the command (pid %d)\n",
 				(int)res->still_running);
 		ty_record_wait(res);
+	}
+	if (!res->command_ended) {
+		fprintf(stderr,
+			"tarry: the command ended, but the kernel kept its exit status from "
+			"tarry (somebody else has taken it)\n");
+		return TY_EXIT_FAILED;
 	}
 	if (WIFSIGNALED(res->command_status))
 		return 128 + WTERMSIG(res->command_status);
@@ -224,6 +236,7 @@ static int record(struct args *a)
 	r = ty_record(&a->o, &res, &err);
 	if (shown)
 		fputs("\r\033[K", stderr);
+	say_notes(&res);
 	if (r) {
 		r = ty_cli_fail(&err);
 		if (res.kept_spool)

@@ -90,15 +90,16 @@ int ty_command_find(struct ty_command *c, char **argv, struct ty_err *err)
 
 /* The child. sh_argv: argv behind "sh" for a script without "#!". Never returns. */
 static void child(const struct ty_command *c, char **sh_argv, const sigset_t *mask,
-		  bool reset_sigpipe, int go, int report)
+		  const sigset_t *reset, int go, int report)
 {
 	extern char **environ;
 	char byte;
 	ssize_t r;
 	int e;
 
-	if (reset_sigpipe)
-		signal(SIGPIPE, SIG_DFL);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sigismember(reset, sig) == 1)
+			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	do
 		r = read(go, &byte, 1);
@@ -113,7 +114,7 @@ static void child(const struct ty_command *c, char **sh_argv, const sigset_t *ma
 	_exit(r > 0 ? 126 : 1);
 }
 
-int ty_command_fork(struct ty_command *c, const sigset_t *mask, bool reset_sigpipe,
+int ty_command_fork(struct ty_command *c, const sigset_t *mask, const sigset_t *reset,
 		    struct ty_err *err)
 {
 	int go[2], report[2], r = 0;
@@ -143,7 +144,7 @@ int ty_command_fork(struct ty_command *c, const sigset_t *mask, bool reset_sigpi
 	if (!c->pid) {
 		close(go[1]);
 		close(report[0]);
-		child(c, sh_argv, mask, reset_sigpipe, go[0], report[1]);
+		child(c, sh_argv, mask, reset, go[0], report[1]);
 	}
 	if (c->pid < 0) {
 		c->pid = 0;

@@ -27,10 +27,10 @@ struct ty_command {
 int ty_command_find(struct ty_command *c, char **argv, struct ty_err *err);
 /*
  * Fork; the child waits for ty_command_release (or ends when the parent does). `mask` is the signal
- * mask that the command gets; signals ignored by this process since, it gets as default when
- * `reset_sigpipe`.
+ * mask that the command gets; the signals in `reset`, which this process ignores for its own sake,
+ * it gets as default.
  */
-int ty_command_fork(struct ty_command *c, const sigset_t *mask, bool reset_sigpipe,
+int ty_command_fork(struct ty_command *c, const sigset_t *mask, const sigset_t *reset,
 		    struct ty_err *err);
 /* Let it execve. 0, or a failure of execve with exit_code set (the child is then reaped). */
 int ty_command_release(struct ty_command *c, struct ty_err *err);

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@
 
 #include "command.h"
 #include "evset.h"
+#include "follow_pids.h"
 #include "idle_switch.h"
 #include "machine_facts.h"
 #include "meta_writer.h"
@@ -48,7 +50,7 @@
 #define RING_MIN     (256ull << 10)
 #define SLOTS_MAX    (64ull << 20)
 #define TEXT_LIMIT   (256u << 20)
-enum { CPUS_MAX = 4096, TICK_MS = 100, PID_WRITE = 3000 };
+enum { CPUS_MAX = 4096, TICK_MS = 100 };
 
 struct self_test {
 	pthread_t thread;
@@ -85,7 +87,20 @@ struct recording {
 	uint64_t start_ns, armed_ns, off_ns;
 	unsigned signals_seen;
 	bool child_gone;
+	bool no_follow; /* the kernel does not follow children */
 };
+
+static void note(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct recording *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->res->notes_n == TY_RECORD_NOTES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(r->res->notes[r->res->notes_n++], sizeof(*r->res->notes), fmt, ap);
+	va_end(ap);
+}
 
 static uint64_t clock_ns(clockid_t c)
 {
@@ -145,14 +160,52 @@ static void self_test_wait(struct recording *r)
 	r->test.started = false;
 }
 
+static bool is_ignored(int sig)
+{
+	struct sigaction a;
+
+	return !sigaction(sig, NULL, &a) && a.sa_handler == SIG_IGN;
+}
+
+/*
+ * What the recorder answers. A blocked signal arrives even if it is ignored: SIGHUP that was
+ * ignored on purpose (nohup) stays out. SIGINT and SIGQUIT, which shells ignore for background
+ * jobs, do not: they are how such a recording is ended.
+ */
+static void answered(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGQUIT);
+	sigaddset(set, SIGCHLD);
+	if (!is_ignored(SIGHUP))
+		sigaddset(set, SIGHUP);
+}
+
+/*
+ * An ignored SIGCHLD is inherited and would take the command's status away. A reader of stderr that
+ * goes away and a limit on file size must not end the recorder in the middle: the writes fail, and
+ * that is told. `reset`: what the command is to get as it was.
+ */
+static void set_dispositions(sigset_t *reset)
+{
+	static const int failing_writes[] = {SIGPIPE, SIGXFSZ};
+
+	sigemptyset(reset);
+	signal(SIGCHLD, SIG_DFL);
+	for (size_t i = 0; i < sizeof(failing_writes) / sizeof(*failing_writes); i++) {
+		if (!is_ignored(failing_writes[i]))
+			sigaddset(reset, failing_writes[i]);
+		signal(failing_writes[i], SIG_IGN);
+	}
+}
+
 static int open_signals(struct recording *r, struct ty_err *err)
 {
-	static const int wanted[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		sigaddset(&set, wanted[i]);
+	answered(&set);
 	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->spool_failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -221,7 +274,7 @@ static uint64_t ring_default(unsigned cpus, unsigned instances)
 }
 
 /* The flags of a new instance are copied from the top level, where anything may be set. */
-static void set_options(const struct ty_instance *inst, bool follow)
+static void set_options(struct recording *r, const struct ty_instance *inst, bool follow)
 {
 	static const struct {
 		const char *name, *value;
@@ -232,8 +285,13 @@ static void set_options(const struct ty_instance *inst, bool follow)
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 		if (ty_tracefs_exists(inst->dir, options[i].name))
 			ty_tracefs_write(inst->dir, options[i].name, options[i].value, false, NULL);
-	if (follow)
-		ty_tracefs_write(inst->dir, "options/event-fork", "1", false, NULL);
+	if (!follow || !ty_tracefs_write(inst->dir, "options/event-fork", "1", false, NULL))
+		return;
+	r->no_follow = true;
+	note(r,
+	     "this kernel cannot follow new threads and children (options/event-fork: %s): their "
+	     "system calls are not recorded; -a records everybody's",
+	     strerror(errno));
 }
 
 static int make_instances(struct recording *r, struct ty_err *err)
@@ -250,7 +308,7 @@ static int make_instances(struct recording *r, struct ty_err *err)
 		e = ty_instance_create(&r->inst[i], r->root, i ? "syscalls" : "top", CLOCK,
 				       r->ring_bytes, err);
 		if (!e)
-			set_options(&r->inst[i], i == 1);
+			set_options(r, &r->inst[i], i == 1);
 	}
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_evset_enable(&r->set, &r->inst[i], i == 1, !two, err);
@@ -262,46 +320,21 @@ static int make_instances(struct recording *r, struct ty_err *err)
 	return e;
 }
 
-static int write_pids(const struct ty_instance *inst, const int *tids, size_t n, struct ty_err *err)
-{
-	char text[PID_WRITE + 32];
-	int e = 0;
-
-	for (size_t i = 0; !e && i < n;) {
-		size_t len = 0;
-
-		while (i < n && len < PID_WRITE)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%d ", tids[i++]);
-		e = ty_tracefs_write(inst->dir, "set_event_pid", text, true, err);
-	}
-	return e;
-}
-
 /* Narrow the buffer of system calls to the command or to all threads of the pids. */
 static int set_pids(struct recording *r, struct ty_err *err)
 {
-	int *tids = NULL, e = 0;
-	size_t n = 0, before;
+	bool sure = true;
+	int e = 0;
 
 	if (r->insts_n < 2)
 		return 0;
 	if (r->command.pid)
-		return write_pids(&r->inst[1], (int[]){r->command.pid}, 1, err);
-	/* A thread that is made by one not yet listed is missed: list until there is nothing new.
-	 */
-	for (int round = 0; !e && round < 10; round++) {
-		before = n;
-		free(tids);
-		tids = NULL;
-		n = 0;
-		for (size_t i = 0; !e && i < r->o->pids_n; i++)
-			e = ty_proc_threads(r->o->pids[i], &tids, &n, err);
-		if (!e && round && n <= before)
-			break;
-		if (!e)
-			e = write_pids(&r->inst[1], tids, n, err);
-	}
-	free(tids);
+		return ty_follow_tids(&r->inst[1], (int[]){r->command.pid}, 1, err);
+	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &sure, err);
+	if (!e && !sure)
+		note(r,
+		     "threads of the processes come and go faster than they can be listed: system "
+		     "calls of some may be missing; -a misses none");
 	return e;
 }
 
@@ -365,6 +398,8 @@ static int put_machine(struct recording *r, struct ty_err *err)
 							 : "idle_switch_untested",
 				    r->cpus[i]);
 	}
+	if (r->no_follow)
+		ty_fact(&b, "follow_children", "no");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
@@ -398,8 +433,7 @@ static int put_threads(struct recording *r, struct ty_err *err)
 /* Everything up to the first event. */
 static int start(struct recording *r, struct ty_err *err)
 {
-	struct sigaction pipe_action;
-	bool pipe_default;
+	sigset_t reset;
 	unsigned cpu_count;
 	uint64_t mem = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	int e;
@@ -424,10 +458,8 @@ static int start(struct recording *r, struct ty_err *err)
 			   r->o->events_n, err);
 	if (e)
 		return e;
-	sigaction(SIGPIPE, NULL, &pipe_action);
-	pipe_default = pipe_action.sa_handler == SIG_DFL;
-	signal(SIGPIPE, SIG_IGN);
-	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, pipe_default, err)))
+	set_dispositions(&reset);
+	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, &reset, err)))
 		return e;
 	self_test_start(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
@@ -480,13 +512,16 @@ static void totals(struct recording *r, struct ty_buf *self, struct ty_record_pr
 static void reap(struct recording *r)
 {
 	int status;
+	pid_t p;
 
-	if (r->command.pid > 0 && !r->child_gone &&
-	    waitpid(r->command.pid, &status, WNOHANG) == r->command.pid) {
-		r->child_gone = true;
+	if (r->command.pid <= 0 || r->child_gone)
+		return;
+	p = waitpid(r->command.pid, &status, WNOHANG);
+	if (p == r->command.pid) {
 		r->res->command_ended = true;
 		r->res->command_status = status;
 	}
+	r->child_gone = p == r->command.pid || (p < 0 && errno == ECHILD);
 }
 
 /* Signals that arrived. Returns why the recording ends, or NULL. */
@@ -500,8 +535,8 @@ static const char *take_signals(struct recording *r)
 
 		if (sig == SIGCHLD)
 			continue;
-		r->res->signal = sig;
 		if (r->signals_seen++ || !r->o->argv) {
+			r->res->signal = sig;
 			why = sig == SIGINT ? "interrupted" : "signal";
 			continue;
 		}
@@ -540,8 +575,8 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Until something ends the recording. */
-static const char *watch(struct recording *r)
+/* Until something ends the recording: fills res->stop. A failure only when it cannot be watched. */
+static int watch(struct recording *r, struct ty_err *err)
 {
 	uint64_t mark_at = r->start_ns + MARK_NS, now = r->start_ns,
 		 show_at = r->o->progress ? r->start_ns + PROGRESS_NS : UINT64_MAX,
@@ -552,7 +587,6 @@ static const char *watch(struct recording *r)
 		ask |= r->polls[i].fd < 0;
 	for (;;) {
 		uint64_t next = min_u64(min_u64(mark_at, show_at), end_at);
-		const char *why;
 		int ms;
 
 		now = clock_ns(CLOCK_MONOTONIC);
@@ -560,17 +594,19 @@ static const char *watch(struct recording *r)
 		if (ask && ms > TICK_MS)
 			ms = TICK_MS;
 		if (poll(r->polls, (nfds_t)r->polls_n, ms) < 0 && errno != EINTR)
-			return "poll failed";
-		if (r->polls[1].revents)
-			return "output failed";
-		why = take_signals(r);
-		if (why)
-			return why;
-		if (pids_gone(r))
-			return "processes ended";
+			break;
+		if (r->polls[1].revents) {
+			r->res->stop = "output failed";
+			return 0;
+		}
+		r->res->stop = take_signals(r);
+		if (!r->res->stop && pids_gone(r))
+			r->res->stop = "processes ended";
 		now = clock_ns(CLOCK_MONOTONIC);
-		if (now >= end_at)
-			return "duration";
+		if (!r->res->stop && now >= end_at)
+			r->res->stop = "duration";
+		if (r->res->stop)
+			return 0;
 		if (now >= mark_at) {
 			mark_clock(r);
 			mark_at = now + MARK_NS;
@@ -583,6 +619,11 @@ static const char *watch(struct recording *r)
 			show_at = now + PROGRESS_NS;
 		}
 	}
+	r->res->stop = "poll failed";
+	return ty_fail_errno(err,
+			     "the recording ended early, because poll failed; what was recorded "
+			     "until then is in %s",
+			     r->o->out);
 }
 
 static void own_cpu(struct ty_record_result *res)
@@ -701,7 +742,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	struct stat st;
-	int e;
+	int e, watched;
 
 	*res = (struct ty_record_result){.exit_code = 1, .stop = ""};
 	if (!r)
@@ -724,10 +765,10 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		release(r);
 		return e;
 	}
-	res->stop = watch(r);
-	e = finish(r, true, err);
+	watched = watch(r, err);
+	e = finish(r, true, watched ? NULL : err);
 	reap(r);
-	if (o->argv && !res->command_ended)
+	if (o->argv && !r->child_gone)
 		res->still_running = r->command.pid;
 	if (!e)
 		e = ty_spool_finish(r->spool, err);
@@ -735,6 +776,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		pthread_join(r->remover, NULL);
 	own_cpu(res);
 	res->kept_spool = e != 0;
+	e = watched ? watched : e;
 	ty_spool_close(r->spool);
 	res->file_bytes = stat(o->out, &st) ? 0 : (uint64_t)st.st_size;
 	release(r);
@@ -747,12 +789,7 @@ void ty_record_wait(struct ty_record_result *res)
 	siginfo_t si;
 	int status;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGCHLD);
+	answered(&set);
 	while (res->still_running) {
 		pid_t p = waitpid(res->still_running, &status, WNOHANG);
 

@@ -10,6 +10,8 @@
 
 #include "err.h"
 
+enum { TY_RECORD_NOTES = 8 };
+
 struct ty_record_progress {
 	uint64_t elapsed_ns, events, lost, file_bytes;
 };
@@ -37,22 +39,28 @@ struct ty_record_result {
 	bool command_ended; /* command_status is valid */
 	int command_status; /* as waitpid gives it */
 	pid_t still_running; /* the command, when the recording ended before it; else 0 */
-	int signal;	     /* that ended the recording; 0 */
-	const char *stop;    /* why it ended */
-	unsigned swept;	     /* instances of dead recorders that were removed at the start */
-	bool no_nice;	     /* the readers got no higher priority */
-	bool kept_spool;     /* failed, but what was recorded is in the file */
+	int signal; /* that ended the recording; 0: none, or it was only sent on to the command */
+	const char *stop; /* why it ended */
+	unsigned swept;	  /* instances of dead recorders that were removed at the start */
+	bool no_nice;	  /* the readers got no higher priority */
+	bool kept_spool;  /* failed, but what was recorded is in the file */
+	/* Whole sentences about what is not recorded as one may expect it. */
+	char notes[TY_RECORD_NOTES][320];
+	unsigned notes_n;
 };
 
 /*
- * Record. Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD and answers them itself: the first
+ * Record. Blocks SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD and answers them itself (but for
+ * a SIGHUP that is ignored, as nohup has it): the first
  * one is left to the command (sent on when it did not come from the terminal) and ends a recording
  * without command; a second one ends the recording at once. 0; -TY_EINTR never. On failure err says
  * what to do and res->exit_code how to exit. All trace instances are gone on return.
+ * Leaves SIGCHLD default, SIGPIPE and SIGXFSZ ignored.
  */
 int ty_record(const struct ty_record_opts *opts, struct ty_record_result *res, struct ty_err *err);
 
-/* Wait for res->still_running, sending signals on; fills command_ended and command_status. */
+/* Wait for res->still_running, sending signals on; fills command_ended and command_status. A
+ * command whose status cannot be had has not "ended". */
 void ty_record_wait(struct ty_record_result *res);
 
 #endif

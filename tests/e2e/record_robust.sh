@@ -81,6 +81,16 @@ else
 	echo "ok $((n += 1)) - a full disk # SKIP cannot mount a tmpfs"
 fi
 
+# a limit on the size of files
+(ulimit -f 400; exec "$TARRY" record -o "$t/lim.dat" -- sh -c "'$PROGRAMS/syscall_loop' 1 3000000; echo done >'$t/lim.done'; exit 7") >"$t/out" 2>"$t/err"; r=$?
+[ $r = 1 ] && grep -q 'File too large' "$t/err" && grep -q 'can be read' "$t/err"
+ok "a limit on file sizes: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
+[ -e "$t/lim.done" ]; ok "a limit on file sizes: the command is waited for" $?
+k=$(summary "$t/lim.dat" events); [ "${k:-0}" -gt 10000 ]
+ok "a limit on file sizes: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
+[ "$("$TARRY" record -q -o "$t/next.dat" -- grep SigIgn /proc/self/status)" = "$(grep SigIgn /proc/self/status)" ]
+ok "the command ignores the signals that it would without tarry" $?
+
 # all CPUs busy: nothing lost with the default buffers
 cpus=$(nproc)
 "$TARRY" record -o "$t/busy.dat" -- "$PROGRAMS/syscall_loop" "$cpus" 1000000 2>"$t/err"

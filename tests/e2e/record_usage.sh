@@ -111,6 +111,22 @@ s=$(date +%s%N); "$TARRY" record -q -a --duration 300ms -o "$t/a"; got=$?; e=$((
 ok "a command goes on after --duration, and its status counts" $(($? != 9))
 sleep 0.5 & p=$!
 "$TARRY" record -q -p $p -o "$t/a"; ok "-p ends with the process" $?
+# Threads that make their successor and end: one that is missed hides the rest of its chain.
+for life in 0 1000; do
+	"$PROGRAMS/thread_chains" 20 $life 100 & c=$!
+	sleep 0.2
+	"$TARRY" record -q -p $c -o "$t/c.dat" 2>"$t/err" & p=$!
+	for i in $(seq 100); do
+		sleep 0.1
+		grep -qs 1 "$tracefs/instances/tarry-$p-"*-syscalls/tracing_on && break
+	done
+	sleep 0.3; kill -USR1 $c; wait $p; got=$?
+	wait $c
+	found=$("$TARRY" report "$t/c.dat" --json 2>/dev/null | python3 -c 'import json,sys
+print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == "getppid"))')
+	[ $got = 0 ] && [ "$found" = 2000 ]
+	ok "-p: every call of chains of threads (each living $life us more) is there" $? "status $got, $found of 2000; $(cat "$t/err")"
+done
 for sig in INT TERM HUP; do
 	"$TARRY" record -q -a -o "$t/sig.dat" & p=$!
 	sleep 0.7; kill -$sig $p; wait $p
@@ -119,6 +135,19 @@ for sig in INT TERM HUP; do
 done
 "$TARRY" record -q -o "$t/sig.dat" -- sh -c 'trap "exit 33" TERM; while :; do sleep 0.05; done' & p=$!
 sleep 0.7; kill -TERM $p; wait $p; ok "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
+timeout 20 "$TARRY" record -q --duration 1500ms -o "$t/a" -- sh -c 'trap "" INT; sleep 2.5; exit 9' & p=$!
+sleep 1; kill -INT "$(pgrep -P $p | head -n 1)"; wait $p
+ok "a signal only sent on to the command does not end the waiting for it" $(($? != 9))
+if command -v perl >/dev/null; then
+	timeout -s KILL 20 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$TARRY" record -q -o "$t/a" -- sh -c 'exit 5'
+	got=$?; [ $got = 5 ]; ok "an inherited ignored SIGCHLD does not lose the command's end or status" $? "status $got"
+	perl -e '$SIG{HUP} = "IGNORE"; exec @ARGV' "$TARRY" record -q -a -d 1500ms -o "$t/hup.dat" & p=$!
+	s=$(date +%s%N); sleep 0.8; kill -HUP $p; wait $p
+	got=$?; [ $got = 0 ] && [ $((($(date +%s%N) - s) / 1000000)) -ge 1400 ]
+	ok "an ignored SIGHUP (nohup) does not end a recording" $? "status $got"
+else
+	echo "ok $((n += 1)) - inherited signal dispositions # SKIP no perl"
+fi
 [ "$(settings)" = "$before" ] && [ "$(leftover)" = 0 ]
 ok "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"
 echo "1..$n"

@@ -280,7 +280,7 @@ static void a_command_waits(void **state)
 
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	assert_int_equal(ty_command_find(&c, argv, NULL), 0);
-	assert_int_equal(ty_command_fork(&c, &mask, true, NULL), 0);
+	assert_int_equal(ty_command_fork(&c, &mask, &mask, NULL), 0);
 	usleep(20000);
 	assert_int_equal(waitpid(c.pid, &status, WNOHANG), 0);
 	assert_int_equal(ty_command_release(&c, NULL), 0);
@@ -288,7 +288,7 @@ static void a_command_waits(void **state)
 	assert_int_equal(WEXITSTATUS(status), 9);
 
 	assert_int_equal(ty_command_find(&c, argv, NULL), 0);
-	assert_int_equal(ty_command_fork(&c, &mask, true, NULL), 0);
+	assert_int_equal(ty_command_fork(&c, &mask, &mask, NULL), 0);
 	ty_command_cancel(&c);
 	assert_int_equal(c.pid, 0);
 }

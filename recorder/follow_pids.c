@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See follow_pids.h. From the moment a tid is in set_event_pid, event-fork adds what it makes; a
+ * thread made before by one not yet in the list is missed, and so are its successors for good. A
+ * write also copies the list first and then replaces it: what event-fork added in between is gone.
+ * So no count of threads tells that all are there, only the kernel's list itself: list, write,
+ * and look again until every thread of a fresh listing is in it.
+ *
+ * A write waits for an RCU grace period (10 to 30 ms) after the list has been replaced; between
+ * listing and replacing lie some 50 us, which decides how short-lived threads may be.
+ */
+#include "follow_pids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "buf.h"
+#include "proc_snapshot.h"
+#include "vec.h"
+
+enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3 };
+
+typedef VEC(int) tids_t;
+
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(tids_t *t)
+{
+	if (t->n)
+		qsort(t->v, t->n, sizeof(*t->v), by_number);
+}
+
+/* Leave in `t` what is not in `known` (sorted). */
+static void without(tids_t *t, const tids_t *known)
+{
+	size_t keep = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (!known->n ||
+		    !bsearch(&t->v[i], known->v, known->n, sizeof(*known->v), by_number))
+			t->v[keep++] = t->v[i];
+	t->n = keep;
+}
+
+/* All threads of the processes; one that has ended has none, which is an error at first only. */
+static int list(tids_t *t, const pid_t *pids, size_t n, bool first, struct ty_err *err)
+{
+	t->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		int *v = t->v, e;
+		size_t k = t->n;
+
+		/* It grows the memory that it gets by its count alone. */
+		e = ty_proc_threads(pids[i], &v, &k, first ? err : NULL);
+		t->v = v;
+		t->cap = t->n = k;
+		if (e && (first || e != -TY_ENOTFOUND))
+			return e;
+	}
+	return 0;
+}
+
+/* What the kernel's list holds now, sorted. */
+static int kernel_list(const struct ty_instance *inst, struct ty_buf *text, tids_t *t,
+		       struct ty_err *err)
+{
+	int e;
+
+	t->n = 0;
+	ty_buf_reset(text);
+	e = ty_tracefs_read(inst->dir, "set_event_pid", text, err);
+	for (char *p = text->p, *end; !e && p && *p; p = end) {
+		long tid = strtol(p, &end, 10);
+
+		if (end == p)
+			break;
+		if (vec_push(t, (int)tid))
+			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the threads");
+	}
+	sort(t);
+	return e;
+}
+
+int ty_follow_tids(const struct ty_instance *inst, const int *tids, size_t n, struct ty_err *err)
+{
+	char *text = malloc(WRITE_BYTES + 32);
+	int e = 0;
+
+	if (!text)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the threads");
+	for (size_t i = 0; !e && i < n;) {
+		size_t len = 0;
+
+		while (i < n && len < WRITE_BYTES)
+			len += (size_t)snprintf(text + len, WRITE_BYTES + 32 - len, "%d ",
+						tids[i++]);
+		e = ty_tracefs_write(inst->dir, "set_event_pid", text, true, err);
+	}
+	free(text);
+	return e;
+}
+
+int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
+		   struct ty_err *err)
+{
+	tids_t tids = {0}, known = {0};
+	struct ty_buf text;
+	struct timespec t;
+	time_t end;
+	int e = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	end = t.tv_sec + PATIENCE_S;
+	ty_buf_init(&text, 8 << 20);
+	*sure = false;
+	for (int round = 0; !e && !*sure && round < ROUNDS && t.tv_sec <= end; round++) {
+		if (round)
+			e = kernel_list(inst, &text, &known, err);
+		e = e ? e : list(&tids, pids, n, !round, err);
+		without(&tids, &known);
+		/* Threads made between the two lists by one that is followed are no news. */
+		if (!e && round && tids.n) {
+			e = kernel_list(inst, &text, &known, err);
+			without(&tids, &known);
+		}
+		*sure = !e && !tids.n;
+		if (!e && tids.n)
+			e = ty_follow_tids(inst, tids.v, tids.n, err);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	}
+	ty_buf_fini(&text);
+	vec_fini(&tids);
+	vec_fini(&known);
+	return e;
+}

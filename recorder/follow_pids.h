@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Which threads' system calls an instance records: set_event_pid. */
+#ifndef TY_FOLLOW_PIDS_H
+#define TY_FOLLOW_PIDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "err.h"
+#include "tracefs.h"
+
+/*
+ * Narrow the instance (which has event-fork on) to all threads of the n processes, those included
+ * that are made meanwhile. *sure: every thread was seen in the kernel's list; false: threads came
+ * and went faster than they could be listed, some may be missing with all that they make. 0,
+ * -TY_ENOTFOUND (no such process) or another -TY_E....
+ */
+int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
+		   struct ty_err *err);
+
+/* Add these tids to the instance's list. 0 or -TY_E.... */
+int ty_follow_tids(const struct ty_instance *inst, const int *tids, size_t n, struct ty_err *err);
+
+#endif
