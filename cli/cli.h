@@ -87,4 +87,9 @@ void ty_session_fini(struct ty_session *s);
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err);
 
+/* Readers without a model learn only at the last event where the trace ends: -TY_EUSAGE with the
+ * sentence when --from lies behind it, else 0. */
+int ty_select_inside(const struct ty_select *sel, const struct ty_window *w, uint64_t last_ns,
+		     struct ty_err *err);
+
 #endif

@@ -256,17 +256,19 @@ static bool in_window(const struct ty_window *w, const struct ty_event *ev)
 	return ev->ts_ns >= w->from_ns && ev->ts_ns < w->to_ns;
 }
 
-static int run(struct dump *d, bool json, FILE *out, struct ty_err *err)
+static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty_err *err)
 {
 	struct ty_event ev;
+	uint64_t last = 0;
 	int r;
 
 	while ((r = ty_events_next(d->s->events, &ev, err)) > 0) {
 		if (ev.ts_ns >= d->w->to_ns && ty_events_past(d->s->events, d->w->to_ns))
 			return 0;
+		last = ev.ts_ns;
 		r = ty_comms_feed(d->comms, &ev);
 		if (!r && in_window(d->w, &ev) && ty_chosen_cpu(d->w, ev.cpu))
-			r = one(d, &ev, json, out);
+			r = one(d, &ev, sel->json, out);
 		if (r)
 			return ty_fail(err, -r, TY_NO_OFFSET,
 				       "%s: the event at %llu ns cannot be shown: %s",
@@ -275,7 +277,7 @@ static int run(struct dump *d, bool json, FILE *out, struct ty_err *err)
 		if (ferror_unlocked(out))
 			return 0; /* the caller reports it: errno is its matter */
 	}
-	return r;
+	return r < 0 ? r : ty_select_inside(sel, d->w, last, err);
 }
 
 int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
@@ -297,7 +299,7 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 		}
 	ty_buf_init(&d.line, LINE_MAX_BYTES);
 	ty_json_init(&d.json, out);
-	r = run(&d, sel->json, out, err);
+	r = run(&d, sel, out, err);
 	ty_buf_fini(&d.line);
 	ty_comms_free(d.comms);
 	return r;

@@ -4,23 +4,28 @@
  * strace -f -tt -T shows calls that are not interrupted.
  *
  * Lines wait in a queue until all calls that began earlier are over. When LINES_MAX wait for one
- * that blocks, that one is shown as unfinished and its end later as resumed, as strace does; so
- * memory is bounded (about 160 bytes per waiting line). Positions in the queue are found by binary
- * search: keys ascend, a call's key is 2 x seq + 1, other lines have the even key behind the latest
- * call's.
+ * that blocks, that one is shown as unfinished and its end later as resumed, as strace does: it
+ * moves to the list of split calls. So memory is bounded: about 160 bytes per waiting line, and the
+ * same per thread whose call was split. Positions in both are found by binary search: keys ascend,
+ * a call's key is 2 x seq + 1, other lines have the even key behind the latest call's.
+ *
+ * A call is in the queue or the list from its beginning to its end, or is not wanted. Its name is
+ * the thread's when it began; of a thread that nothing had named by then, the first name learned.
  *
  * With --from and --to a call is shown when any part of it lies in the window; reading goes on
- * behind the window until the ends of its calls are known.
+ * behind the window until the ends of its calls are known. It begins at the first event, for what
+ * comes before the window tells calls that reach into it, names, processes, and ABIs.
  *
  * Budget: 700 ns per line of text, decoding included.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "call_line.h"
+#include "chosen.h"
 #include "comms.h"
 #include "dump.h"
+#include "key_value.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -42,6 +47,8 @@ struct line {
 	} u;
 	int32_t pid;
 	char comm[TY_COMM + 1];
+	bool named; /* comm is the name at the call's beginning */
+	bool shown; /* split: its beginning was shown */
 	uint8_t kind;
 };
 
@@ -58,8 +65,10 @@ struct dump {
 	struct ty_buf text;
 	struct line *ring; /* power of two */
 	size_t cap, head, n;
+	struct line *split; /* calls that the queue let go; LINE_DROPPED once they are over */
+	size_t split_cap, split_n, split_open;
 	uint64_t last_key;
-	uint64_t split_open;  /* calls shown as begun whose ends are still to come */
+	uint64_t now_ns;      /* of the event that is looked at */
 	uint64_t sys_buffers; /* bit per buffer in which system calls were seen */
 };
 
@@ -68,41 +77,30 @@ static struct line *at(const struct dump *d, size_t i)
 	return &d->ring[(d->head + i) & (d->cap - 1)];
 }
 
-static bool tid_wanted(const struct ty_window *w, int32_t tid)
+/* An execve by a thread goes on as the leader's: whose it is shows at its end. */
+static bool may_move(const struct dump *d, const struct ty_call *c)
 {
-	for (uint32_t i = 0; i < w->tids_n; i++)
-		if (w->tids[i] == tid)
-			return true;
-	return !w->tids_n;
+	return ty_syscall_class(d->s->arch, c->abi, c->nr) == TY_SC_EXEC ||
+	       (c->abi == TY_ABI_UNSURE &&
+		ty_syscall_class(d->s->arch, TY_ABI_COMPAT32, c->nr) == TY_SC_EXEC);
 }
 
-static bool comm_wanted(const struct ty_window *w, const char *comm)
+static bool tids_wanted(const struct dump *d, const struct ty_call *c)
 {
-	for (uint32_t i = 0; i < w->comms_n; i++)
-		if (!fnmatch(w->comms[i], comm, 0))
-			return true;
-	return !w->comms_n;
+	return ty_chosen_tid(d->w, c->tid) || ty_chosen_tid(d->w, c->end_tid);
 }
 
-static bool cpu_wanted(const struct ty_window *w, uint32_t cpu)
-{
-	for (uint32_t i = 0; i < w->cpus_n; i++)
-		if (w->cpus[i] == cpu)
-			return true;
-	return !w->cpus_n;
-}
-
-/* Shown whatever comes: decided when it begins. */
+/* As far as can be told when it begins. */
 static bool begin_wanted(const struct dump *d, const struct ty_call *c)
 {
-	return tid_wanted(d->w, c->tid) && cpu_wanted(d->w, c->cpu) &&
-	       (c->how != TY_CALL_OPEN || c->start_ns < d->w->to_ns);
+	return (tids_wanted(d, c) || may_move(d, c)) && ty_chosen_cpu(d->w, c->cpu) &&
+	       c->start_ns < d->w->to_ns;
 }
 
-/* The rest: decided when it is over. */
+/* All of it, when it is over. */
 static bool end_wanted(const struct dump *d, const struct ty_call *c, const char *comm)
 {
-	if (!comm_wanted(d->w, comm))
+	if (!tids_wanted(d, c) || !ty_chosen_cpu(d->w, c->cpu) || !ty_chosen_comm(d->w, comm))
 		return false;
 	if (c->how == TY_CALL_OPEN)
 		return true;
@@ -232,20 +230,47 @@ static int grow(struct dump *d)
 	return 0;
 }
 
+/* The first line waits for its end: go on without it. Its beginning is shown when it is known to be
+ * wanted; before the window, or without a name, that is not known yet. */
+static int split_first(struct dump *d)
+{
+	struct line *l = at(d, 0);
+
+	if (d->split_n == d->split_cap) {
+		size_t cap = d->split_cap ? d->split_cap * 2 : 64;
+		struct line *p = realloc(d->split, cap * sizeof(*p));
+
+		if (!p)
+			return -TY_ENOMEM;
+		d->split = p;
+		d->split_cap = cap;
+	}
+	if (d->now_ns >= d->w->from_ns && (l->named || !d->w->comms_n) && !d->json &&
+	    end_wanted(d, &l->u.call, l->comm)) {
+		show_call(d, l, TY_CALL_BEGUN);
+		l->shown = true;
+	}
+	d->split[d->split_n++] = *l;
+	d->split_open++;
+	l->kind = LINE_DROPPED;
+	flush_lines(d);
+	return 0;
+}
+
 static struct line *push(struct dump *d)
 {
 	if (d->n == d->cap && d->cap == LINES_MAX) {
+		flush_lines(d);
 		squeeze(d);
-		if (d->n > LINES_MAX / 2) {
-			/* All wait for the first: show its beginning, go on without its end. */
-			show_call(d, at(d, 0), TY_CALL_BEGUN);
-			d->split_open++;
-			at(d, 0)->kind = LINE_DROPPED;
-			flush_lines(d);
-		}
+		/* Half of it at once, so that a queue of nothing but open calls is not squeezed at
+		 * each line. */
+		while (d->n > LINES_MAX / 2)
+			if (split_first(d))
+				return NULL;
 	} else if (d->n == d->cap && grow(d)) {
 		return NULL;
 	}
+	memset(at(d, d->n), 0, sizeof(struct line));
 	return at(d, d->n++);
 }
 
@@ -264,9 +289,40 @@ static struct line *find(const struct dump *d, uint64_t key)
 	return lo < d->n && at(d, lo)->key == key ? at(d, lo) : NULL;
 }
 
-static void name_line(const struct dump *d, struct line *l, int32_t tid)
+static struct line *find_split(const struct dump *d, uint64_t key)
 {
-	const char *comm = ty_comms_get(d->comms, tid);
+	size_t lo = 0, hi = d->split_n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (d->split[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < d->split_n && d->split[lo].key == key ? &d->split[lo] : NULL;
+}
+
+/* Take a call that is over out of the list. */
+static struct line take_split(struct dump *d, struct line *l)
+{
+	struct line taken = *l;
+
+	l->kind = LINE_DROPPED;
+	if (--d->split_open < d->split_n / 2) {
+		size_t kept = 0;
+
+		for (size_t i = 0; i < d->split_n; i++)
+			if (d->split[i].kind != LINE_DROPPED)
+				d->split[kept++] = d->split[i];
+		d->split_n = kept;
+	}
+	return taken;
+}
+
+static void set_name(struct line *l, const char *comm)
+{
 	size_t n = strnlen(comm, TY_COMM);
 
 	memcpy(l->comm, comm, n);
@@ -275,9 +331,11 @@ static void name_line(const struct dump *d, struct line *l, int32_t tid)
 
 static int begun(struct dump *d, const struct ty_call *c)
 {
+	const char *comm = ty_comms_get(d->comms, c->tid);
+	bool named = ty_comms_known(d->comms, c->tid);
 	struct line *l;
 
-	if (!begin_wanted(d, c))
+	if (!begin_wanted(d, c) || (named && !ty_chosen_comm(d->w, comm)))
 		return 0;
 	l = push(d);
 	if (!l)
@@ -286,38 +344,70 @@ static int begun(struct dump *d, const struct ty_call *c)
 	l->kind = LINE_PENDING;
 	l->u.call = *c;
 	l->pid = ty_tgids_get(d->tgids, c->tid);
+	l->named = named;
+	set_name(l, comm);
 	return 0;
+}
+
+/* A rename tells the name that the thread had. */
+static void learn_old_name(struct dump *d, const struct ty_event *ev)
+{
+	const struct ty_call *c;
+	struct line *l;
+
+	if (ev->decode_error || ev->u.rename.tid <= 0 || !*ev->u.rename.old_comm)
+		return;
+	c = ty_pairs_current(d->pairs, ev->u.rename.tid);
+	if (!c)
+		return;
+	l = find(d, 2 * c->seq + 1);
+	if (!l)
+		l = find_split(d, 2 * c->seq + 1);
+	if (l && !l->named) {
+		set_name(l, ev->u.rename.old_comm);
+		l->named = true;
+	}
+}
+
+/* The call is over, or the recording is: what is known now completes its line. */
+static void complete(struct dump *d, struct line *l, const struct ty_call *c)
+{
+	l->u.call = *c;
+	if (!l->named)
+		set_name(l, ty_comms_get(d->comms, c->end_tid));
+	if (!end_wanted(d, c, l->comm))
+		l->kind = LINE_DROPPED;
 }
 
 static int over(struct dump *d, const struct ty_call *c)
 {
 	uint64_t key = 2 * c->seq + 1;
-	bool ended_only = ty_call_end_only(c);
-	struct line *l;
+	struct line *l = NULL, taken = {.kind = LINE_CALL, .key = key};
 
-	if (!begin_wanted(d, c) || (!ended_only && c->start_ns >= d->w->to_ns))
-		return 0;
-	l = ended_only ? NULL : find(d, key);
-	if (!l) {
-		l = push(d);
-		if (!l)
-			return -TY_ENOMEM;
-		l->pid = ty_tgids_get(d->tgids, c->end_tid);
-		if (ended_only) {
-			l->key = d->last_key = key;
+	if (!ty_call_end_only(c)) {
+		l = find(d, key);
+		if (l) {
 			l->kind = LINE_CALL;
-		} else {
-			l->key = d->last_key = (d->last_key | 1) + 1;
-			l->kind = LINE_RESUMED;
-			d->split_open--;
+			complete(d, l, c);
+			return 0;
 		}
+		l = find_split(d, key);
+		if (!l)
+			return 0; /* not wanted */
+		taken = take_split(d, l);
+		taken.kind = taken.shown ? LINE_RESUMED : LINE_CALL;
+		taken.key = (d->last_key | 1) + 1;
 	} else {
-		l->kind = LINE_CALL;
+		taken.pid = ty_tgids_get(d->tgids, c->end_tid);
 	}
-	l->u.call = *c;
-	name_line(d, l, c->end_tid);
-	if (!end_wanted(d, c, l->comm))
-		l->kind = LINE_DROPPED;
+	complete(d, &taken, c);
+	if (taken.kind == LINE_DROPPED)
+		return 0;
+	l = push(d);
+	if (!l)
+		return -TY_ENOMEM;
+	*l = taken;
+	d->last_key = l->key;
 	return 0;
 }
 
@@ -328,8 +418,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	/* Buffers without system calls cannot lose any. */
 	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
 		return 0;
-	if (!cpu_wanted(d->w, ev->cpu) || ev->ts_ns < d->w->from_ns ||
-	    ev->u.gap.from_ns >= d->w->to_ns)
+	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev->u.gap.from_ns, ev->ts_ns))
 		return 0;
 	l = push(d);
 	if (!l)
@@ -349,8 +438,12 @@ static int lost(struct dump *d, const struct ty_event *ev)
 static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 {
 	struct ty_pair_step step;
-	int r = ty_comms_feed(d->comms, ev);
+	int r;
 
+	d->now_ns = ev->ts_ns;
+	if (ev->kind == TY_EV_RENAME)
+		learn_old_name(d, ev);
+	r = ty_comms_feed(d->comms, ev);
 	if (!r)
 		r = ty_wall_feed(&d->wall, ev);
 	if (!r)
@@ -377,32 +470,36 @@ static void finish(struct dump *d)
 	uint32_t it = 0;
 
 	while (ty_pairs_open_next(d->pairs, &it, &c)) {
-		struct line *l = begin_wanted(d, &c) ? find(d, 2 * c.seq + 1) : NULL;
+		struct line *l = find(d, 2 * c.seq + 1), late;
 
-		struct line now = {.pid = ty_tgids_get(d->tgids, c.tid)};
-
-		if (!l && (!d->json || !begin_wanted(d, &c)))
-			continue; /* not wanted, or shown as begun already */
+		if (c.how != TY_CALL_OPEN && !c.end_ns)
+			c.end_ns = d->now_ns; /* its end was lost: that shows only here */
+		if (l) {
+			l->kind = LINE_CALL;
+			complete(d, l, &c);
+			continue;
+		}
+		l = find_split(d, 2 * c.seq + 1);
 		if (!l)
-			l = &now;
-		l->kind = LINE_CALL;
-		l->u.call = c;
-		name_line(d, l, c.end_tid);
-		if (!end_wanted(d, &c, l->comm))
-			l->kind = LINE_DROPPED;
-		if (l == &now)
-			show(d, l);
+			continue;
+		late = *l;
+		complete(d, &late, &c);
+		if (late.kind == LINE_DROPPED || (late.shown && c.how == TY_CALL_OPEN))
+			continue;
+		late.kind = late.shown ? LINE_RESUMED : LINE_CALL;
+		show(d, &late);
 	}
 	flush_lines(d);
 }
 
-static int run(struct dump *d, struct ty_err *err)
+static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 {
 	struct ty_event ev;
 	int r;
 
 	while ((r = ty_events_next(d->s->events, &ev, err)) > 0) {
-		if (ev.ts_ns >= d->w->to_ns && !d->n && !d->split_open && ev.kind != TY_EV_GAP)
+		if (ev.ts_ns >= d->w->to_ns && !d->n && !d->split_open &&
+		    ty_events_past(d->s->events, d->w->to_ns))
 			return 0;
 		r = one(d, &ev, err);
 		if (r < 0)
@@ -411,6 +508,8 @@ static int run(struct dump *d, struct ty_err *err)
 		if (ferror_unlocked(d->out))
 			return 0; /* the caller reports it */
 	}
+	if (!r)
+		r = ty_select_inside(sel, d->w, d->now_ns, err);
 	if (r < 0)
 		return r;
 	finish(d);
@@ -422,21 +521,11 @@ static int run(struct dump *d, struct ty_err *err)
 	return 0;
 }
 
-/* The command's tid out of the MACHINE section, -1 when there is none. */
-static int32_t command_tid(const struct ty_session *s)
-{
-	const char *p = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
-
-	for (; p && *p; p = strchr(p, '\n'), p += p ? 1 : 0)
-		if (!strncmp(p, "command_tid=", 12))
-			return (int32_t)strtol(p + 12, NULL, 10);
-	return -1;
-}
-
 static int prepare(struct dump *d, struct ty_err *err)
 {
 	struct ty_trace *t = d->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
+	int64_t command;
 	int r;
 
 	d->pairs = ty_pairs_new(d->s->arch);
@@ -444,7 +533,8 @@ static int prepare(struct dump *d, struct ty_err *err)
 	d->tgids = ty_tgids_new(threads);
 	if (!d->pairs || !d->comms || !d->tgids)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-	ty_pairs_command(d->pairs, command_tid(d->s));
+	if (ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
+		ty_pairs_command(d->pairs, (int32_t)command);
 	if (d->json)
 		return 0;
 	/* Only tarry's own files have clock markers; others need not be searched. */
@@ -472,8 +562,9 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_json_init(&d.j, out);
 	r = prepare(&d, err);
 	if (!r)
-		r = run(&d, err);
+		r = run(&d, sel, err);
 	free(d.ring);
+	free(d.split);
 	ty_buf_fini(&d.text);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);

@@ -265,6 +265,13 @@ static int instant(const struct ty_session *s, const struct bounds *b, const cha
 		opt, arg);
 }
 
+static int nothing(const struct ty_select *sel, bool recording, struct ty_err *err)
+{
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "nothing lies between --from %s and --to %s%s",
+		       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
+		       recording ? " of this recording" : "");
+}
+
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err)
 {
@@ -302,9 +309,12 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 	if (sel->to && (r = instant(s, &b, "--to", sel->to, &w->to_ns, err)))
 		return r;
 	if (w->from_ns >= w->to_ns)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "nothing lies between --from %s and --to %s%s",
-			       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
-			       s->model ? " of this recording" : "");
+		return nothing(sel, s->model, err);
 	return 0;
+}
+
+int ty_select_inside(const struct ty_select *sel, const struct ty_window *w, uint64_t last_ns,
+		     struct ty_err *err)
+{
+	return sel->from && w->from_ns > last_ns ? nothing(sel, true, err) : 0;
 }

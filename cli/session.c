@@ -9,6 +9,7 @@
 
 #include "build.h"
 #include "cli.h"
+#include "key_value.h"
 
 struct progress {
 	bool on;
@@ -39,20 +40,6 @@ static void progress_show(struct progress *p, const struct ty_events *es, uint64
 static const char *event_name(void *ctx, uint16_t id)
 {
 	return ty_formats_name(ctx, id);
-}
-
-/* The value of key=... in a section's text, up to the end of its line, into out; false when absent.
- */
-static bool section_value(struct ty_text t, const char *key, char *out, size_t size)
-{
-	size_t k = strlen(key);
-
-	for (const char *p = t.s; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
-		if (!strncmp(p, key, k) && p[k] == '=') {
-			snprintf(out, size, "%.*s", (int)strcspn(p + k + 1, "\n"), p + k + 1);
-			return true;
-		}
-	return false;
 }
 
 static int build_model(struct ty_session *s, const char *arch, struct ty_err *err)
@@ -112,8 +99,8 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, stru
 	r = ty_formats_new(s->trace, &s->formats, err);
 	if (r)
 		return r;
-	if (!section_value(ty_trace_section(s->trace, TY_SEC_MACHINE), "arch", arch,
-			   sizeof(arch))) {
+	if (!ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "arch", arch,
+			  sizeof(arch))) {
 		/* trace-cmd's UNAME option is "Linux host release version machine". */
 		const char *u = s->trace->uname.s, *last = u ? strrchr(u, ' ') : NULL;
 

@@ -8,8 +8,6 @@
 
 #include "section.h"
 
-#define LOOK_EVENTS 1000000
-
 void ty_wall_init(struct ty_wall *w)
 {
 	memset(w, 0, sizeof(*w));
@@ -49,7 +47,7 @@ int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err)
 	struct ty_event ev;
 	int r = 1;
 
-	for (unsigned i = 0; i < LOOK_EVENTS && !w->points.n && r > 0; i++) {
+	while (!w->points.n && r > 0) {
 		r = ty_events_next(es, &ev, err);
 		if (r > 0 && ty_wall_feed(w, &ev))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");

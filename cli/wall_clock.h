@@ -31,8 +31,9 @@ void ty_wall_init(struct ty_wall *w);
 void ty_wall_fini(struct ty_wall *w);
 
 /*
- * Find the first marker: reads on from the source's first event, then rewinds it. Looks at most at
- * the first million events. 0 or -TY_E...; points.n tells whether there is one.
+ * Find the first marker: reads on from the source's first event, to the end when there is none,
+ * then rewinds it. The recorder writes one at the start; only where that was lost is this long. 0
+ * or -TY_E...; points.n tells whether there is one.
  */
 int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err);
 

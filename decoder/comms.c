@@ -79,8 +79,8 @@ static int set_str(struct ty_comms *c, int32_t tid, const char *name)
 	return set(c, tid, name, strlen(name));
 }
 
-/* A positive number at *p after blanks, stepping over it; 0 when there is none. Never steps over the
- * end of the line, as strtol alone would. */
+/* A positive number at *p after blanks, stepping over it; 0 when there is none. Never steps over
+ * the end of the line, as strtol alone would. */
 static int32_t tid_at(const char **p)
 {
 	const char *digits = *p + strspn(*p, " ");
@@ -192,4 +192,9 @@ const char *ty_comms_get(const struct ty_comms *c, int32_t tid)
 		return "<...>";
 	s = &c->v[place(c, tid)];
 	return s->tid ? s->name : "<...>";
+}
+
+bool ty_comms_known(const struct ty_comms *c, int32_t tid)
+{
+	return !tid || (tid > 0 && c->v[place(c, tid)].tid);
 }

@@ -6,6 +6,7 @@
 #ifndef TY_COMMS_H
 #define TY_COMMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,5 +28,7 @@ int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev);
 
 /* "<idle>" for tid 0, "<...>" when not known. Borrowed; valid until the next feed. */
 const char *ty_comms_get(const struct ty_comms *c, int32_t tid);
+/* Has anything named it yet? (tid 0 always has a name.) */
+bool ty_comms_known(const struct ty_comms *c, int32_t tid);
 
 #endif

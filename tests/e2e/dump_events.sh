@@ -51,7 +51,7 @@ def read(path):
         m = re.search(r'-(\d+) +\[(\d+)\] +(\d+)\.(\d{9}): (.*)$', l)
         if m:
             head = l[:m.start()]
-            buf = head.split(':')[0].strip() if ': ' in head else ''
+            buf = 'syscalls' if head.startswith('syscalls: ') else '' # names hold ': ' too (tmux: client)
             yield (buf, int(m[1]), int(m[2]), int(m[3]) * 10**9 + int(m[4]), m[5])
         else:
             yield ('more', l)

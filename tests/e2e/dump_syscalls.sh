@@ -105,7 +105,17 @@ P
 leader=$(head -n 1 p.txt | cut -d' ' -f1)
 [ "$(grep -c "^$leader .*getgid()" p.txt)" = 7 ] && ok "exec by a thread that is not the leader" ||
 	bad "exec by a thread that is not the leader" "$(grep getgid p.txt)"
-[ "$("$TARRY" dump p.dat syscalls --tid "$leader" | cut -d' ' -f1 | sort -u)" = "$leader" ] && ok "--tid" || bad "--tid"
+# ...and so is that execve, which began as the thread's.
+d=$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -v "^$leader " | sed -E 's/^[0-9]+ +[0-9:.]+ (execve\().* = 0 <[0-9.]+>$/\1/')
+[ "$d" = 'execve(' ] && [ "$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -c "^$leader ")" = "$(grep -c "^$leader " p.txt)" ] &&
+	ok "--tid" || bad "--tid" "$d"
+# The name is the one at the call's beginning, whoever asks how.
+comm=$(sed -n '1s/.*"comm":"\([^"]*\)".*/\1/p' p.json)
+[ "$("$TARRY" dump p.dat syscalls --json --comm "$comm")" = "$(grep -F "\"comm\":\"$comm\"" p.json)" ] && ok "--comm" || bad "--comm" "$comm"
+"$TARRY" dump p.dat syscalls --from 99999 >behind.txt 2>behind.err
+[ $? = 2 ] && [ ! -s behind.txt ] && grep -q 'nothing lies between' behind.err && ok "--from behind the end" || bad "--from behind the end" "$(cat behind.err)"
+"$TARRY" dump p.dat events --from 99999 >behind.txt 2>behind.err
+[ $? = 2 ] && [ ! -s behind.txt ] && ok "events --from behind the end" || bad "events --from behind the end" "$(cat behind.err)"
 start=$("$TARRY" dump p.dat events --json | head -n 1 | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')
 mid=$(sed -n '400s/.*"ts_ns":\([0-9]*\).*/\1/p' p.json)
 mid=$(awk "BEGIN { printf \"%.9f\", ($mid - $start) / 1e9 }")
