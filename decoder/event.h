@@ -93,6 +93,8 @@ struct ty_event {
 			uint64_t from_ns;
 			uint64_t count; /* UINT64_MAX: unknown number */
 			uint8_t what;	/* enum ty_gap */
+			bool to_end; /* nothing more of this cpu and buffer is there: the loss goes
+					on to the end of the recording */
 		} gap;
 		struct {
 			int64_t nr;

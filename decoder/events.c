@@ -41,6 +41,7 @@ struct cursor {
 	uint64_t key; /* time of the item it stands at */
 	uint8_t head; /* enum head */
 	bool has_record, any, in_page, damaged, loaded;
+	bool to_end; /* the gaps pending go on to the end of the recording */
 	uint16_t buffer;
 	uint32_t cpu, stream, page_size;
 	uint32_t chunk, chunks; /* of `raw`; == chunks: at the end */
@@ -54,7 +55,8 @@ struct cursor {
 	uint64_t last_ts;      /* of the item given before; valid with any */
 	uint64_t gap_from;     /* of the gaps pending */
 	uint64_t overrun;      /* pending: 0, a number, TY_MISSED_UNKNOWN */
-	uint64_t damage_until; /* last time that a missing chunk is known to have covered */
+	uint64_t damage_until; /* last time that a missing chunk is known to have covered; 0: the
+				  latest damage does not tell */
 	uint64_t done;	       /* bytes of the chunks before this one */
 	uint32_t chunk_bytes;  /* of this one */
 };
@@ -127,7 +129,7 @@ static int load_chunk(struct ty_events *es, struct cursor *c, struct ty_err *err
 		return r;
 	if (!r) {
 		c->damaged = true;
-		if (ch.last_ns > c->damage_until)
+		if (!ch.last_ns || ch.last_ns > c->damage_until)
 			c->damage_until = ch.last_ns;
 		return 0;
 	}
@@ -159,8 +161,10 @@ static int next_record(struct ty_events *es, struct cursor *c, struct ty_err *er
 			r = ty_ring_page_next(&c->it, &c->rec);
 			if (r > 0)
 				return 1;
-			if (r < 0)
+			if (r < 0) {
 				c->damaged = true;
+				c->damage_until = 0;
+			}
 			c->in_page = false;
 		}
 		if (c->chunk >= c->chunks)
@@ -170,6 +174,7 @@ static int next_record(struct ty_events *es, struct cursor *c, struct ty_err *er
 					      c->raw + (size_t)c->page * c->page_size,
 					      c->page_size)) {
 				c->damaged = true;
+				c->damage_until = 0;
 				continue;
 			}
 			if (c->it.missed)
@@ -213,6 +218,7 @@ static int fill(struct ty_events *es, struct cursor *c, struct ty_err *err)
 	if (r < 0)
 		return r;
 	c->has_record = r > 0;
+	c->to_end = false;
 	c->gap_from = c->any ? c->last_ts : 0;
 	if (c->has_record) {
 		c->ts = c->rec.ts + off;
@@ -223,6 +229,8 @@ static int fill(struct ty_events *es, struct cursor *c, struct ty_err *err)
 		}
 	} else {
 		c->ts = c->any ? c->last_ts : 0;
+		/* A whole chunk that is gone says how far it reached; anything else does not. */
+		c->to_end = es->trace->unfinished || !c->damaged || !c->damage_until;
 		if (c->damaged && c->damage_until && c->damage_until + off > c->ts)
 			c->ts = c->damage_until + off;
 	}
@@ -450,6 +458,7 @@ static void give(struct ty_events *es, struct cursor *c, struct ty_event *ev)
 	ev->u.gap.what = c->head == AT_OVERRUN	 ? TY_GAP_OVERRUN
 			 : c->head == AT_DAMAGED ? TY_GAP_DAMAGED
 						 : TY_GAP_UNFINISHED;
+	ev->u.gap.to_end = c->to_end;
 	if (c->head == AT_UNFINISHED)
 		ev->u.gap.from_ns = c->key;
 }

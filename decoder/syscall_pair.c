@@ -41,6 +41,8 @@ struct ty_pairs {
 	uint64_t seq;
 	uint64_t gaps;	      /* losses among system call events so far */
 	uint64_t gaps_any;    /* of any events */
+	uint64_t now;	      /* of the latest event fed */
+	bool losing;	      /* a loss of system call events goes on to the recording's end */
 	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
 	int32_t command_tid;
 };
@@ -183,7 +185,7 @@ static void forget(struct ty_pairs *p, struct thread *t)
  * the stream, so one that ends with this very sys_enter lies before it. */
 static bool gap_inside(const struct ty_pairs *p, const struct thread *t)
 {
-	return p->gaps != t->call_gaps;
+	return p->gaps != t->call_gaps || p->losing;
 }
 
 #define ERESTARTSYS	      512
@@ -363,7 +365,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 		c->tid = ev->tid;
 		c->cpu = ev->cpu;
 		c->abi = ty_syscall_is_x32(p->arch, nr) ? TY_ABI_X32 : t->abi;
-		if (p->gaps != t->seen_gaps)
+		if (p->gaps != t->seen_gaps || p->losing)
 			c->how = TY_CALL_NO_ENTER_LOST;
 		else
 			c->how = t->known ? TY_CALL_NO_ENTER : TY_CALL_NO_ENTER_BEFORE;
@@ -455,8 +457,10 @@ static int feed_exec(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 static void feed_gap(struct ty_pairs *p, const struct ty_event *ev)
 {
 	/* Once it is known which buffers hold system calls, others cannot lose any. */
-	if (!p->sys_buffers || ev->buffer >= BUFFERS_MAX || p->sys_buffers >> ev->buffer & 1)
+	if (!p->sys_buffers || ev->buffer >= BUFFERS_MAX || p->sys_buffers >> ev->buffer & 1) {
 		p->gaps++;
+		p->losing |= ev->u.gap.to_end;
+	}
 	p->gaps_any++;
 }
 
@@ -467,6 +471,7 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 
 	step->done_n = 0;
 	step->started = false;
+	p->now = ev->ts_ns;
 	if (ev->decode_error)
 		return 0;
 	switch (ev->kind) {
@@ -532,6 +537,11 @@ bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *
 			*out = t->call;
 			out->end_tid = t->tid;
 			out->gap_inside = gap_inside(p, t);
+			if (out->gap_inside &&
+			    ty_syscall_class(p->arch, t->call.abi, t->call.nr) != TY_SC_EXIT) {
+				out->how = TY_CALL_END_LOST;
+				out->end_ns = p->now;
+			}
 			return true;
 		}
 	}

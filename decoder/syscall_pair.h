@@ -40,15 +40,16 @@ enum ty_call_how {
 	TY_CALL_NO_ENTER,	 /* nothing lost: refused by seccomp or a tracer; end only */
 	TY_CALL_EXITED,		 /* the thread ended inside it: exit, exit_group, or killed; end_ns:
 				    its end, or where the kernel left the call to die */
-	TY_CALL_END_LOST,	 /* its return was among lost events; end_ns: when that showed */
+	TY_CALL_END_LOST,	 /* its return is not there, and events were lost that could have
+				    been it; end_ns: when that showed */
 	TY_CALL_END_MISSING,	 /* its return is not in the file though nothing was lost */
-	TY_CALL_OPEN,		 /* still going on when the recording ended */
+	TY_CALL_OPEN,		 /* still going on when the recording ended; nothing was lost */
 };
 
 struct ty_call {
 	uint64_t seq;	   /* calls are numbered from 0 by their start (end-only calls: by end) */
 	uint64_t start_ns; /* sys_enter; 0 with NO_ENTER_* */
-	uint64_t end_ns;   /* sys_exit; EXITED: see there; 0 with OPEN */
+	uint64_t end_ns;   /* sys_exit; EXITED, END_LOST: see there; 0 with OPEN */
 	ty_loc loc;	   /* of the sys_enter (NO_ENTER_*: of the sys_exit) */
 	uint64_t args[6];  /* zero with NO_ENTER_* */
 	int64_t nr;	   /* as the sys_enter says (NO_ENTER_*: the sys_exit) */
@@ -98,8 +99,9 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
  * next feed. */
 const struct ty_call *ty_pairs_current(const struct ty_pairs *p, int32_t tid);
 
-/* After the last event: calls still in progress, and returned ones that were held back, in no
- * order. *it starts at 0; false at the end. */
+/* After the last event: calls still in progress (OPEN, or END_LOST where a loss may have swallowed
+ * their end), and returned ones that were held back, in no order. *it starts at 0; false at the
+ * end. */
 bool ty_pairs_open_next(const struct ty_pairs *p, uint32_t *it, struct ty_call *out);
 
 #endif

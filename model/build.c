@@ -4,8 +4,8 @@
  * and hands each event to those who keep threads, names and system calls (builder.h).
  *
  * Time never goes back: an event that claims to be earlier than the one before is taken as of the
- * same instant. Scheduler events are taken from one buffer only (the first that has them), so that
- * a file that holds them twice is not counted twice.
+ * same instant. Scheduler and interrupt events are taken from one buffer only (the first that has
+ * them), so that a file that holds them twice does not count twice.
  */
 #include "builder.h"
 
@@ -38,7 +38,8 @@ int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 						   .open_start = b->start,
 						   .open_thread = TY_NONE,
 						   .open_state = TY_ST_UNKNOWN,
-						   .open_flags = TY_SF_BEFORE};
+						   .open_flags = TY_SF_BEFORE,
+						   .gaps.endless = UINT64_MAX};
 	return 0;
 }
 
@@ -64,6 +65,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	if (!b)
 		return NULL;
 	b->facts = *facts;
+	b->gaps.endless = UINT64_MAX;
 	arch = ty_sysarch_find(facts->arch ? facts->arch : "");
 	b->yield_nr = ty_syscall_number(arch, "sched_yield");
 	b->pairs = ty_pairs_new(arch);
@@ -124,6 +126,7 @@ void ty_builder_free(struct ty_builder *b)
 	vec_fini(&b->calls.nr);
 	vec_fini(&b->calls.flags);
 	vec_fini(&b->calls.abi);
+	vec_fini(&b->calls.cpu);
 	vec_fini(&b->migs.ts);
 	vec_fini(&b->migs.thread);
 	vec_fini(&b->names.thread);
@@ -269,6 +272,8 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 		g.from_ns = b->start;
 	if (g.from_ns > ts)
 		g.from_ns = ts;
+	if (ev->u.gap.to_end)
+		g.to_ns = UINT64_MAX; /* ty_builder_finish knows the end */
 	if (g.count == UINT64_MAX)
 		b->sum.gaps_unknown++;
 	else if (__builtin_add_overflow(b->sum.lost, g.count, &b->sum.lost))
@@ -284,10 +289,38 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 		ty_build_fail(b, -TY_ENOMEM);
 		return;
 	}
-	if (ev->buffer == b->sched_buf) {
+	if (b->kind_buf[TY_EV_IRQ_ENTRY] == ev->buffer + 1u)
 		irq_cut(&b->cpu[ev->cpu], g.from_ns, TY_SF_LOST);
-		ty_sched_gap(b, ev->cpu, g.from_ns, ts);
+	if (ev->buffer == b->sched_buf)
+		ty_sched_gap(b, ev->cpu, g.from_ns, ts, ev->u.gap.to_end);
+}
+
+/* The same event again, out of another buffer? Switches and wakings share one, whose gaps count;
+ * so do interrupts; the other kinds are taken each from where it is first seen. */
+static bool is_double(struct ty_builder *b, const struct ty_event *ev)
+{
+	unsigned kind = ev->kind;
+
+	switch (kind) {
+	case TY_EV_WAKING: kind = TY_EV_SWITCH; break;
+	case TY_EV_IRQ_EXIT:
+	case TY_EV_SOFTIRQ_ENTRY:
+	case TY_EV_SOFTIRQ_EXIT:
+	case TY_EV_VECTOR_ENTRY:
+	case TY_EV_VECTOR_EXIT: kind = TY_EV_IRQ_ENTRY; break;
+	case TY_EV_SWITCH:
+	case TY_EV_WAKEUP:
+	case TY_EV_WAKEUP_NEW:
+	case TY_EV_MIGRATE:
+	case TY_EV_IRQ_ENTRY: break;
+	default: return false;
 	}
+	if (!b->kind_buf[kind]) {
+		b->kind_buf[kind] = ev->buffer + 1u;
+		if (kind == TY_EV_SWITCH)
+			b->sched_buf = ev->buffer;
+	}
+	return b->kind_buf[kind] != ev->buffer + 1u;
 }
 
 static void exec(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
@@ -362,14 +395,8 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 		ty_build_fail(b, -TY_ENOMEM);
 		goto out;
 	}
-	if (ev->kind == TY_EV_SWITCH || ev->kind == TY_EV_WAKING) {
-		if (!b->sched_buf_known) {
-			b->sched_buf_known = true;
-			b->sched_buf = ev->buffer;
-		} else if (ev->buffer != b->sched_buf) {
-			goto out; /* the same switch again */
-		}
-	}
+	if (is_double(b, ev))
+		goto out;
 	ty_sched_evidence(b, ev, ts);
 	ty_calls_event(b, ev, ts);
 	dispatch(b, ev, ts);
@@ -401,6 +428,9 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 		ty_sched_resolve(b, i);
 	for (uint32_t i = 0; i < b->cpus; i++)
 		irq_cut(&b->cpu[i], end, TY_SF_OPEN);
+	for (size_t i = 0; i < b->gap_spans.n; i++)
+		if (b->gap_spans.v[i].to_ns == UINT64_MAX)
+			b->gap_spans.v[i].to_ns = end;
 	ty_identity_cmdlines(b, b->facts.cmdlines);
 	m = calloc(1, sizeof(*m));
 	r = m ? b->failed : -TY_ENOMEM;

@@ -52,9 +52,11 @@ struct ty_gap_range {
 	uint64_t from, to;
 };
 
-/* Gaps that no later one covers: from and to both increase. */
+/* Gaps that no later one covers: from and to both increase. endless: since then the loss goes on to
+ * the end of the recording; UINT64_MAX: none does. */
 struct ty_gap_stack {
 	VEC(struct ty_gap_range) g;
+	uint64_t endless;
 };
 
 struct ty_bcpu {
@@ -107,6 +109,7 @@ struct ty_call_log {
 	VEC(int32_t) nr;
 	VEC(uint8_t) flags;
 	VEC(uint8_t) abi;
+	VEC(uint16_t) cpu;
 };
 
 struct ty_mig_log {
@@ -119,13 +122,6 @@ struct ty_name_log {
 	VEC(struct ty_name_at) at;
 };
 
-/* A wait that ended without a recorded wakeup: an empty record that a gap seen later may open. */
-struct ty_doubt {
-	size_t log; /* index into spans */
-	uint64_t at, floor;
-};
-#define TY_DOUBTS 1024u
-
 struct ty_builder {
 	struct ty_build_facts
 		facts; /* its texts: until ty_builder_new returns, cmdlines to the end */
@@ -133,7 +129,8 @@ struct ty_builder {
 	bool started;
 	uint64_t start, now, self_end, self_lost;
 	uint32_t sched_buf;
-	bool sched_buf_known, waking_seen;
+	uint32_t kind_buf[TY_EV_KINDS]; /* + 1: the buffer a kind is taken from; 0: not seen yet */
+	bool waking_seen;
 	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */
 	bool all_mode;
 	bool have_snapshot;
@@ -158,8 +155,6 @@ struct ty_builder {
 	struct ty_mig_log migs;
 	struct ty_name_log names;
 	struct ty_gap_stack gaps;
-	struct ty_doubt doubt[TY_DOUBTS];
-	uint64_t doubts;
 
 	struct ty_pairs *pairs;
 	VEC(struct ty_gap_span) gap_spans;
@@ -208,9 +203,18 @@ void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
 /* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
-void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to);
+/* to_end: the loss goes on; `to` is the present. */
+void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);
 /* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
 uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t);
+static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
+{
+	return s->g.n || s->endless != UINT64_MAX;
+}
+
+/* gap_doubt.c ------------------------------------------------------------------------------- */
+/* Spans, calls and all gaps are there: take back what gaps make doubtful. 0 or -TY_E.... */
+int ty_gap_doubt(const struct ty_builder *b, struct ty_model *m);
 
 /* syscall_spans.c --------------------------------------------------------------------------- */
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);

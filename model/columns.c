@@ -68,6 +68,7 @@ void ty_model_free(struct ty_model *m)
 	free(m->sc_nr);
 	free(m->sc_flags);
 	free(m->sc_abi);
+	free(m->sc_cpu);
 	free(m->edge_first);
 	free(m->edge_ts);
 	free(m->edge_loc);
@@ -355,7 +356,8 @@ struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uin
 struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t i)
 {
 	if (i >= m->syscalls)
-		return (struct ty_syscall){.thread = TY_NONE, .nr = -1, .loc = TY_NO_LOC};
+		return (struct ty_syscall){
+			.thread = TY_NONE, .cpu = TY_NONE, .nr = -1, .loc = TY_NO_LOC};
 	return (struct ty_syscall){
 		.start_ns = m->sc_start[i],
 		.end_ns = m->sc_end[i],
@@ -364,6 +366,7 @@ struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thre
 		.ret = m->sc_ret[i],
 		.flags = m->sc_flags[i],
 		.abi = m->sc_abi[i],
+		.cpu = m->sc_cpu[i] == TY_NO_CPU ? TY_NONE : m->sc_cpu[i],
 		.loc = m->sc_loc[i],
 	};
 }
@@ -495,7 +498,7 @@ uint64_t ty_model_bytes(const struct ty_model *m)
 	     (sizeof(*m->thread) + 2 * sizeof(*m->edge_first) + 2 * sizeof(void *));
 	n += (uint64_t)m->names * sizeof(*m->name) + (uint64_t)m->tids * sizeof(*m->tid);
 	n += (uint64_t)m->spans * (8 + 2 + 1 + 1);
-	n += (uint64_t)m->syscalls * (8 + 8 + 8 + 8 + 4 + 1 + 1);
+	n += (uint64_t)m->syscalls * (8 + 8 + 8 + 8 + 4 + 2 + 1 + 1);
 	n += (uint64_t)m->edges * (8 + 8 + 4 + 2 + 2 + 1) + (uint64_t)m->migs * 8;
 	for (uint32_t c = 0; c < m->sum.cpus; c++) {
 		const struct ty_cpu_track *t = &m->cpu[c];

@@ -153,7 +153,7 @@ static int calls(struct ty_builder *b, struct ty_model *m, uint32_t *pos)
 		  SCATTER(m->sc_end, l->end, l->thread) && SCATTER(m->sc_ret, l->ret, l->thread) &&
 		  SCATTER(m->sc_loc, l->loc, l->thread) && SCATTER(m->sc_nr, l->nr, l->thread) &&
 		  SCATTER(m->sc_flags, l->flags, l->thread) &&
-		  SCATTER(m->sc_abi, l->abi, l->thread);
+		  SCATTER(m->sc_abi, l->abi, l->thread) && SCATTER(m->sc_cpu, l->cpu, l->thread);
 
 	for (size_t t = 0; ok && t < threads; t++) {
 		m->thread[t].syscalls_first = first[t];
@@ -366,6 +366,7 @@ int ty_finish_columns(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	r = pos ? take(b, m) : -TY_ENOMEM;
 	r = r ? r : spans(b, m, pos);
 	r = r ? r : calls(b, m, pos);
+	r = r ? r : ty_gap_doubt(b, m);
 	r = r ? r : edges(b, m, pos);
 	r = r ? r : migrations(b, m, pos);
 	r = r ? r : names(b, m, pos);

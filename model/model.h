@@ -8,6 +8,10 @@
  * nor leave holes between the track's first and last instant: what is not known is a span of state
  * UNKNOWN with a flag that says why. A span's flags tell apart what was recorded and what was
  * inferred; views must show the difference.
+ *
+ * Where scheduler events were lost on any CPU, nothing shows that a thread slept on: from there to
+ * the next evidence it is UNKNOWN, unless one system call lasted through (TY_SF_LOST). The same for
+ * who was ready for the CPU that lost events.
  */
 #ifndef TY_MODEL_H
 #define TY_MODEL_H
@@ -45,7 +49,10 @@ const char *ty_state_name(enum ty_state s);
 /* Why a span is less than certain, and what else is known of it. */
 #define TY_SF_INFERRED                                                                             \
 	0x01 /* not recorded but concluded: the begin of a run, before its first proof */
-#define TY_SF_LOST     0x02 /* state unknown, or cut, because events were lost */
+/* UNKNOWN: because events were lost. RUNNING: cut by lost events, not begun here. SLEEPING,
+ * BLOCKED, STOPPED: events were lost meanwhile, but the thread was in one and the same system call
+ * all the time: it waited there, if not without a break. */
+#define TY_SF_LOST     0x02
 #define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
 #define TY_SF_OPEN     0x08 /* still going on when the recording ended */
 #define TY_SF_BEFORE   0x10 /* began before the recording */
@@ -109,9 +116,11 @@ struct ty_syscall {
 	uint32_t thread;
 	int32_t nr;    /* as recorded; see abi */
 	int64_t ret;   /* valid unless OPEN, LOST or ENDED */
-	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST (start or end lost), TY_SF_ENDED,
+	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST (start or end lost, or the end may be
+			  that of a later call: events were lost in between), TY_SF_ENDED,
 			  TY_SF_SNAPSHOT (known from /proc alone) */
 	uint8_t abi;   /* enum ty_abi (syscalls.h) */
+	uint32_t cpu;  /* where it began; TY_NONE when its sys_enter is not recorded */
 	ty_loc loc;    /* its sys_enter, for the arguments; TY_NO_LOC when it is not recorded */
 };
 

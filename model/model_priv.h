@@ -60,6 +60,7 @@ struct ty_model {
 	ty_loc *sc_loc;
 	int32_t *sc_nr;
 	uint8_t *sc_flags, *sc_abi;
+	uint16_t *sc_cpu;
 
 	uint32_t edges;
 	uint32_t *edge_first; /* per thread + 1 */

@@ -17,7 +17,7 @@
  *   What is inferred is a span of its own, up to the first sign of life; from there on the run is
  *   as good as recorded.
  * - in a gap nothing is inferred: the CPU is UNKNOWN all through it, and so is who ran there or
- *   waited for it, until the next evidence.
+ *   waited for it, until the next evidence. Who slept anywhere: gap_doubt.c.
  *
  * sched_waking may come before its target's own switch-out (another CPU wakes it between its
  * decision to sleep and the switch). Such a wakeup is remembered; it counts when the thread sleeps
@@ -103,8 +103,11 @@ void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t 
 
 /* gaps -------------------------------------------------------------------------------------- */
 
-static void gap_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to)
+static void gap_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
+		     bool to_end)
 {
+	if (to_end && from < s->endless)
+		s->endless = from;
 	while (s->g.n && s->g.v[s->g.n - 1].from >= from)
 		s->g.n--;
 	if (vec_reserve(&s->g, s->g.n + 1)) {
@@ -127,7 +130,7 @@ uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
 		else
 			lo = mid + 1;
 	}
-	return lo < s->g.n ? s->g.v[lo].from : UINT64_MAX;
+	return lo < s->g.n && s->g.v[lo].from < s->endless ? s->g.v[lo].from : s->endless;
 }
 
 /* What is claimed of the thread since its open span began may be wrong from `from` on. */
@@ -161,7 +164,8 @@ static void first_switched_in(struct ty_builder *b, struct ty_bthread *t, uint64
 		return;
 	t->seen = true;
 	/* It was there at the start, nobody woke it since, and it runs: it was ready all along. */
-	if (t->in_snapshot && !b->gaps.g.n && !(waits(t->open_state) && ts > b->snap_to)) {
+	if (t->in_snapshot && !ty_gap_stack_any(&b->gaps) &&
+	    !(waits(t->open_state) && ts > b->snap_to)) {
 		t->open_state = TY_ST_RUNNABLE;
 		t->open_flags = TY_SF_BEFORE;
 		t->open_cpu = (uint16_t)cpu;
@@ -187,21 +191,8 @@ static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint3
 		t->open_state = TY_ST_RUNNABLE;
 		t->open_flags = 0;
 		t->open_cpu = (uint16_t)cpu;
-	} else if (waits(t->open_state)) {
-		from = ty_gap_stack_from(&b->gaps, t->open_start);
-		if (from < ts) {
-			doubt_from(b, thread, from);
-		} else if (b->waking_seen && ts > t->open_start) {
-			/* The gap that hid the wakeup may still be going on: ty_sched_gap opens
-			 * this record if so. */
-			uint64_t floor = t->open_start;
-
-			ty_sched_set(b, thread, ts, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
-			b->doubt[b->doubts++ % TY_DOUBTS] =
-				(struct ty_doubt){b->spans.start.n, ts, floor};
-			ty_sched_close(b, thread, 0);
-		}
 	}
+	/* A wait that ends without a wakeup: gap_doubt.c, when all gaps are known. */
 }
 
 static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s, unsigned flags)
@@ -307,7 +298,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 	if (t->open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	if (was == TY_CUR_UNKNOWN && b->complete && !t->seen && !t->pub.born &&
-	    t->open_start <= b->start && !b->gaps.g.n) {
+	    t->open_start <= b->start && !ty_gap_stack_any(&b->gaps)) {
 		/* The CPU's first event: it has been running since before the recording. */
 		bool inferred = c->no_idle && ts > b->start;
 
@@ -410,6 +401,12 @@ void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t
 	if (is_tail(c, ev, ts))
 		return;
 	c->tail_ns = 0;
+	if (c->gaps.endless != UINT64_MAX && ev->buffer != b->sched_buf) {
+		/* Of the scheduler nothing more comes here: this proves an instant only. */
+		if (ev->tid)
+			seen_in_passing(b, c, ev->tid, ts);
+		return;
+	}
 	if (c->prov && ev->buffer == b->sched_buf)
 		resolve(b, ev->cpu, true);
 	if (c->prov) {
@@ -533,7 +530,8 @@ static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 	t = &b->thread.v[thread];
 	if (ev->kind == TY_EV_WAKEUP) {
 		/* The second half of a wakeup whose first half is traced as well says no more. */
-		if (!waits(t->open_state) || t->wake_pending || (b->waking_seen && !b->gaps.g.n))
+		if (!waits(t->open_state) || t->wake_pending ||
+		    (b->waking_seen && !ty_gap_stack_any(&b->gaps)))
 			return;
 	} else if (ev->kind == TY_EV_WAKING) {
 		b->waking_seen = true;
@@ -593,7 +591,7 @@ void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 	}
 }
 
-void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to)
+void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 
@@ -621,15 +619,6 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 	c->last_ns = to;
 	c->tail_ns = 0;
 	c->idle_resched = false;
-	gap_push(b, &c->gaps, from, to);
-	gap_push(b, &b->gaps, from, to);
-	for (uint64_t k = b->doubts, n = 0; k && n < TY_DOUBTS; k--, n++) {
-		const struct ty_doubt *d = &b->doubt[(k - 1) % TY_DOUBTS];
-		uint64_t at = from > d->floor ? from : d->floor;
-
-		if (d->at <= from)
-			break;
-		if (d->log < b->spans.start.n && at < b->spans.start.v[d->log])
-			b->spans.start.v[d->log] = at;
-	}
+	gap_push(b, &c->gaps, from, to, to_end);
+	gap_push(b, &b->gaps, from, to, to_end);
 }

@@ -7,7 +7,8 @@
 #include "builder.h"
 
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
-		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi)
+		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
+		     uint32_t cpu)
 {
 	struct ty_call_log *l = &b->calls;
 
@@ -16,7 +17,8 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	else if (vec_push(&l->start, start) || vec_push(&l->end, end) || vec_push(&l->ret, ret) ||
 		 vec_push(&l->loc, loc) || vec_push(&l->thread, thread) ||
 		 vec_push(&l->nr, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1) ||
-		 vec_push(&l->flags, (uint8_t)flags) || vec_push(&l->abi, (uint8_t)abi))
+		 vec_push(&l->flags, (uint8_t)flags) || vec_push(&l->abi, (uint8_t)abi) ||
+		 vec_push(&l->cpu, cpu < TY_NO_CPU ? (uint16_t)cpu : TY_NO_CPU))
 		ty_build_fail(b, -TY_ENOMEM);
 }
 
@@ -32,7 +34,10 @@ static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
 		return;
 	born = b->thread.v[thread].pub.start_ns;
 	switch ((enum ty_call_how)c->how) {
-	case TY_CALL_RETURNED: break;
+	case TY_CALL_RETURNED:
+		/* The end may be that of a later call of the same number. */
+		flags = c->gap_inside ? TY_SF_LOST : 0;
+		break;
 	case TY_CALL_NO_ENTER_BEFORE:
 		flags = TY_SF_BEFORE;
 		start = born;
@@ -61,7 +66,8 @@ static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
 		start = born;
 	if (end < start)
 		end = start;
-	log_call(b, thread, start, end, ret, loc, c->nr, flags, c->abi);
+	log_call(b, thread, start, end, ret, loc, c->nr, flags, c->abi,
+		 loc == TY_NO_LOC ? TY_NONE : c->cpu);
 }
 
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
@@ -100,14 +106,18 @@ void ty_calls_finish(struct ty_builder *b, uint64_t end)
 	struct ty_call c;
 	uint32_t it = 0;
 
-	while (ty_pairs_open_next(b->pairs, &it, &c))
+	while (ty_pairs_open_next(b->pairs, &it, &c)) {
+		if (c.how == TY_CALL_END_LOST)
+			c.end_ns = end;
 		done(b, &c, end);
+	}
 	for (size_t i = 0; i < b->thread.n; i++) {
 		const struct ty_bthread *t = &b->thread.v[i];
 
 		/* Never stirred: it is still in the call that the snapshot saw. */
 		if (t->in_snapshot && !t->seen && !t->pub.traced && t->snap_nr >= 0 && !t->ended)
 			log_call(b, (uint32_t)i, t->pub.start_ns, end, 0, TY_NO_LOC, t->snap_nr,
-				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE);
+				 TY_SF_BEFORE | TY_SF_OPEN | TY_SF_SNAPSHOT, TY_ABI_UNSURE,
+				 TY_NONE);
 	}
 }

@@ -140,6 +140,8 @@ static void expect_event(struct ty_events *es, uint64_t ts, unsigned stream, uin
 	assert_int_equal(ev.size, 8);
 }
 
+static bool to_end; /* of the latest gap */
+
 static void expect_gap(struct ty_events *es, enum ty_gap what, unsigned stream, uint64_t from,
 		       uint64_t ts, uint64_t count)
 {
@@ -154,6 +156,7 @@ static void expect_gap(struct ty_events *es, enum ty_gap what, unsigned stream, 
 	assert_int_equal(ev.ts_ns, ts);
 	assert_true(ev.u.gap.count == count);
 	assert_null(ev.data);
+	to_end = ev.u.gap.to_end;
 }
 
 static void expect_end(struct ty_events *es)
@@ -264,9 +267,12 @@ static void damage_is_a_gap(void **state)
 	expect_gap(es, TY_GAP_DAMAGED, 0, 100, 200, UINT64_MAX);
 	expect_event(es, 200, 0, 2);
 	expect_gap(es, TY_GAP_DAMAGED, 0, 200, 220, UINT64_MAX);
+	assert_false(to_end);
 	expect_event(es, 220, 0, 4);
 	expect_gap(es, TY_GAP_DAMAGED, 0, 220, 220, UINT64_MAX); /* and nothing after it */
+	assert_true(to_end);
 	expect_gap(es, TY_GAP_DAMAGED, 1, 1, 500, UINT64_MAX);
+	assert_false(to_end); /* the chunk was the last one and says how far it went */
 	expect_end(es);
 
 	fake.chunk[0][1].fault = IO_ERROR;
@@ -294,8 +300,10 @@ static void unfinished_says_so_per_stream(void **state)
 	expect_event(es, 50, 1, 11);
 	expect_event(es, 100, 0, 1);
 	expect_gap(es, TY_GAP_UNFINISHED, 0, 100, 100, UINT64_MAX);
+	assert_true(to_end);
 	expect_event(es, 120, 1, 12);
 	expect_gap(es, TY_GAP_DAMAGED, 1, 120, 120, UINT64_MAX);
+	assert_true(to_end);
 	expect_gap(es, TY_GAP_UNFINISHED, 1, 120, 120, UINT64_MAX);
 	expect_end(es);
 }

@@ -391,9 +391,44 @@ static void killed_and_open(void **state)
 	lost(0);
 	assert_true(ty_pairs_open_next(p, &it, &c));
 	assert_int_equal(c.tid, 9);
-	assert_int_equal(c.how, TY_CALL_OPEN);
+	assert_int_equal(c.how, TY_CALL_END_LOST); /* that it goes on nobody knows */
+	assert_int_equal(c.end_ns, now);
 	assert_true(c.gap_inside);
 	assert_false(ty_pairs_open_next(p, &it, &c));
+	enter(9, 0, PTR);
+	it = 0;
+	assert_true(ty_pairs_open_next(p, &it, &c));
+	assert_int_equal(c.how, TY_CALL_OPEN);
+	assert_false(c.gap_inside);
+	/* What exit_group would return to is gone in any case. */
+	enter(9, 231, PTR);
+	lost(0);
+	it = 0;
+	assert_true(ty_pairs_open_next(p, &it, &c));
+	assert_int_equal(c.how, TY_CALL_OPEN);
+}
+
+/* A loss that goes on to the end may swallow the end of calls that begin later, too. */
+static void endless_loss(void **state)
+{
+	struct ty_call c;
+	uint32_t it = 0;
+
+	enter(9, 0, PTR);
+	leave(9, 0, 1);
+	feed((struct ty_event){
+		.kind = TY_EV_GAP, .cpu = 1, .u.gap = {.what = TY_GAP_UNFINISHED, .to_end = true}});
+	enter(9, 0, PTR);
+	leave(9, 0, 1);
+	enter(9, 0, PTR);
+	assert_false(out[0].gap_inside);
+	assert_int_equal(out[1].how, TY_CALL_RETURNED);
+	assert_true(out[1].gap_inside);
+	assert_true(ty_pairs_open_next(p, &it, &c));
+	assert_int_equal(c.how, TY_CALL_END_LOST);
+	leave(10, 0, 1);
+	leave(10, 0, 1);
+	assert_int_equal(out[3].how, TY_CALL_NO_ENTER_LOST);
 }
 
 /* Interrupted by a SIGKILL the call never returns, though the kernel reports its end. */
@@ -517,6 +552,7 @@ int main(void)
 		T(the_same_in_two_buffers),
 		T(reused_tid),
 		T(killed_and_open),
+		T(endless_loss),
 		T(killed_while_interrupted),
 		T(usermode_helper),
 		T(hostile),
