@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static bool read_text(const char *path, char *out, size_t size)
 	return ok;
 }
 
-static void check_idle(const char *root)
+static bool check_idle(const char *root)
 {
 	enum ty_idle_verdict v[TY_IDLE_CPUS_MAX] = {TY_IDLE_UNTESTED};
 	unsigned cpus[TY_IDLE_CPUS_MAX], n, bad = 0, open = 0;
@@ -68,9 +69,14 @@ static void check_idle(const char *root)
 	char list[2][512] = {"", ""};
 
 	n = ty_cpu_list("/sys/devices/system/cpu/online", cpus, TY_IDLE_CPUS_MAX);
+	if (!n) {
+		say("FAIL", "CPUs",
+		    "cannot read /sys/devices/system/cpu/online: mount -t sysfs sysfs /sys");
+		return false;
+	}
 	if (ty_idle_switch_test(root, cpus, n, v, &err)) {
 		say("note", "switches from idle", "not tested: %s", err.msg);
-		return;
+		return true;
 	}
 	for (unsigned i = 0; i < n; i++) {
 		char *l = list[v[i] == TY_IDLE_MISSING];
@@ -94,6 +100,7 @@ static void check_idle(const char *root)
 		    list[0]);
 	if (!bad && !open)
 		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
+	return true;
 }
 
 static bool check_events(const char *root)
@@ -237,8 +244,20 @@ static void check_perf_and_bpf(void)
 			  "CONFIG_DEBUG_INFO_BTF");
 }
 
+static void hold_signals(sigset_t *before)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
 static int doctor(void)
 {
+	sigset_t before;
 	char root[TY_TRACEFS_PATH], text[512];
 	struct ty_err err = {0};
 	bool good = true;
@@ -260,9 +279,10 @@ static int doctor(void)
 		if (swept)
 			say("note", "left-overs", "removed %u trace instance%s of dead recorders",
 			    swept, swept == 1 ? "" : "s");
-		good = check_events(root);
-		if (good)
-			check_idle(root);
+		/* A Ctrl-C meanwhile would leave the trace instances behind: it acts afterwards. */
+		hold_signals(&before);
+		good = check_events(root) && check_idle(root);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	if (readlink("/proc/self/ns/pid", text, sizeof(text) - 1) > 0 &&
 	    strncmp(text, "pid:[4026531836]", 16))

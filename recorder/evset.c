@@ -69,6 +69,35 @@ static struct ty_evset_item *find(struct ty_evset *set, const char *system, cons
 	return NULL;
 }
 
+/* One more spec for an event that is there: it may only become more. NULL: no filter. */
+static int widen(struct ty_evset *set, struct ty_evset_item *it, const char *filter)
+{
+	char *s;
+
+	if (!filter) {
+		free(it->filter);
+		it->filter = NULL;
+		return 0;
+	}
+	if (it->filter) {
+		if (asprintf(&s, "(%s) || (%s)", it->filter, filter) < 0)
+			return -TY_ENOMEM;
+		free(it->filter);
+		it->filter = s;
+		return 0;
+	}
+	if (asprintf(&s,
+		     "-e %s:%s:%s: the event is recorded whole anyway, the filter has no effect "
+		     "(--no-sched and --no-syscalls leave the defaults out)",
+		     it->system, it->event, filter) < 0)
+		return -TY_ENOMEM;
+	if (vec_push(&set->notes, s)) {
+		free(s);
+		return -TY_ENOMEM;
+	}
+	return 0;
+}
+
 static int add(struct ty_evset *set, const char *system, const char *event, const char *filter,
 	       bool asked)
 {
@@ -76,11 +105,7 @@ static int add(struct ty_evset *set, const char *system, const char *event, cons
 
 	if (it) {
 		it->asked |= asked;
-		if (!filter)
-			return 0;
-		free(it->filter);
-		it->filter = strdup(filter);
-		return it->filter ? 0 : -TY_ENOMEM;
+		return widen(set, it, filter);
 	}
 	item.system = strdup(system);
 	item.event = strdup(event);
@@ -207,8 +232,11 @@ void ty_evset_fini(struct ty_evset *set)
 	}
 	vec_each (s, &set->skipped)
 		free(*s);
+	vec_each (s, &set->notes)
+		free(*s);
 	vec_fini(&set->items);
 	vec_fini(&set->skipped);
+	vec_fini(&set->notes);
 }
 
 bool ty_evset_has_syscalls(const struct ty_evset *set)

@@ -24,11 +24,13 @@ struct ty_evset_item {
 struct ty_evset {
 	VEC(struct ty_evset_item) items;
 	VEC(char *) skipped; /* "SYSTEM:EVENT reason" */
+	VEC(char *) notes;   /* whole sentences: filters that have no effect */
 };
 
 /*
  * Choose from what `root`/events offers. specs: SYSTEM:EVENT[:FILTER], EVENT may be a shell
- * pattern; an event that is already there gets the filter. 0, -TY_EUSAGE (not such a text),
+ * pattern. A spec only ever adds: an event that is recorded whole anyway stays whole (a note says
+ * so), and of two filters on one event either is enough. 0, -TY_EUSAGE (not such a text),
  * -TY_ENOTFOUND (no such event), -TY_ENOMEM. Free in any case.
  */
 int ty_evset_build(struct ty_evset *set, const char *root, bool syscalls, bool sched,

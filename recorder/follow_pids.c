@@ -48,8 +48,8 @@ static void without(tids_t *t, const tids_t *known)
 	t->n = keep;
 }
 
-/* All threads of the processes; one that has ended has none, which is an error at first only. */
-static int list(tids_t *t, const pid_t *pids, size_t n, bool first, struct ty_err *err)
+/* All threads of the processes; one that has ended has none. */
+static int list(tids_t *t, const pid_t *pids, size_t n, struct ty_err *err)
 {
 	t->n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -57,10 +57,10 @@ static int list(tids_t *t, const pid_t *pids, size_t n, bool first, struct ty_er
 		size_t k = t->n;
 
 		/* It grows the memory that it gets by its count alone. */
-		e = ty_proc_threads(pids[i], &v, &k, first ? err : NULL);
+		e = ty_proc_threads(pids[i], &v, &k, err);
 		t->v = v;
 		t->cap = t->n = k;
-		if (e && (first || e != -TY_ENOTFOUND))
+		if (e && e != -TY_ENOTFOUND)
 			return e;
 	}
 	return 0;
@@ -122,7 +122,7 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, 
 	for (int round = 0; !e && !*sure && round < ROUNDS && t.tv_sec <= end; round++) {
 		if (round)
 			e = kernel_list(inst, &text, &known, err);
-		e = e ? e : list(&tids, pids, n, !round, err);
+		e = e ? e : list(&tids, pids, n, err);
 		without(&tids, &known);
 		/* Threads made between the two lists by one that is followed are no news. */
 		if (!e && round && tids.n) {

@@ -13,8 +13,8 @@
 /*
  * Narrow the instance (which has event-fork on) to all threads of the n processes, those included
  * that are made meanwhile. *sure: every thread was seen in the kernel's list; false: threads came
- * and went faster than they could be listed, some may be missing with all that they make. 0,
- * -TY_ENOTFOUND (no such process) or another -TY_E....
+ * and went faster than they could be listed, some may be missing with all that they make. 0
+ * or -TY_E...; a process that has ended is no error.
  */
 int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
 		   struct ty_err *err);

@@ -96,7 +96,6 @@ void ty_machine_facts(struct ty_buf *b)
 	ty_fact_u64(b, "mem_bytes",
 		    (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
 	ty_fact_u64(b, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
-	ty_fact_u64(b, "recorder_tid", (uint64_t)getpid());
 	if (getcwd(text, sizeof(text)))
 		ty_fact(b, "cwd", text);
 	clock_gettime(CLOCK_REALTIME, &now);

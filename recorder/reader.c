@@ -12,13 +12,16 @@
  *
  * splice gives full pages only, so a busy ring is read in bulk (poll wakes at buffer_percent);
  * read() of single pages also takes the page that is being written, so it is used once per FLUSH_MS
- * and at the end. That bounds what a kill -9 of the recorder can lose.
+ * and at the end.
  *
  * A slot goes FREE -> FILLING (its pool's reader) -> FILLED -> CLAIMED (a compressor, or the
  * reader)
  * -> FREE; only the owner named here changes the state or looks at the content. When no slot is
  * free the reader compresses one itself, the one filled last (still in the cache): busy CPUs starve
- * the idle class, and then the work must be done by somebody who runs. Order in the spool does not
+ * the idle class, and then the work must be done by somebody who runs; for the same reason it
+ * compresses what has waited for a whole flush. So a kill -9 costs at most the last two flushes. A
+ * compressor may be preempted for long with a slot in its hands: a pool lends only so many that its
+ * reader always finds one. Order in the spool does not
  * matter; each chunk carries its number.
  *
  * Only the writer touches the file: a thread of the idle class that is preempted with the file's
@@ -64,6 +67,7 @@ struct slot {
 	_Atomic int state;
 	uint32_t bytes, stream;
 	uint64_t seq, first_ns, last_ns;
+	uint64_t filled_ms; /* when it was handed over; the pool's reader's */
 	char *mem;
 };
 
@@ -95,6 +99,8 @@ struct pool {
 	struct slot *slots;
 	unsigned slots_n, next;
 	struct slot *last; /* filled last */
+	int lend;	   /* most slots that compressors may hold at a time */
+	_Atomic int lent;
 	char *mem;
 	struct ty_spool_writer *writer;
 	_Atomic uint64_t raw_bytes;
@@ -246,10 +252,17 @@ static void post(struct pool *p, struct stream *st)
 {
 	struct slot *s = st->slot;
 
-	if (!s || !s->bytes)
+	if (!s)
 		return;
 	st->slot = NULL;
+	if (!s->bytes) {
+		/* Not kept: the first pool has more streams (of CPUs that are offline) than slots.
+		 */
+		atomic_store_explicit(&s->state, FREE, memory_order_release);
+		return;
+	}
 	p->last = s;
+	s->filled_ms = now_ms();
 	s->seq = st->seq++;
 	s->first_ns = page_time(s->mem);
 	s->last_ns = page_time(s->mem + s->bytes - p->all->page_bytes);
@@ -354,6 +367,18 @@ static void move_partial(struct pool *p, struct stream *st, unsigned most)
 	}
 }
 
+/* What waits since the last flush or longer: no compressor gets to run on this machine. */
+static void put_overdue(struct pool *p, uint64_t now)
+{
+	for (unsigned i = 0; i < p->slots_n; i++) {
+		struct slot *s = &p->slots[i];
+
+		if (atomic_load_explicit(&s->state, memory_order_relaxed) == FILLED &&
+		    now - s->filled_ms + FLUSH_MS / 10 >= FLUSH_MS && claim(s))
+			put(p->all, p->writer, s);
+	}
+}
+
 static void *reader_main(void *arg)
 {
 	struct pool *p = arg;
@@ -376,6 +401,7 @@ static void *reader_main(void *arg)
 				p->polls[i].fd = -1; /* the CPU went away: flushes still look */
 		now = now_ms();
 		if (now >= flush_at || stop) {
+			put_overdue(p, now);
 			for (unsigned i = 0; i < p->streams_n; i++) {
 				struct stream *st = &p->streams[i];
 
@@ -392,16 +418,37 @@ static void *reader_main(void *arg)
 	return NULL;
 }
 
-static struct slot *find_filled(struct ty_readers *rs, unsigned first)
+static bool borrow(struct pool *p, bool last)
+{
+	if (atomic_fetch_add(&p->lent, 1) < p->lend || last)
+		return true;
+	atomic_fetch_sub(&p->lent, 1);
+	return false;
+}
+
+/*
+ * Claim a filled slot of a pool that may lend one more (at the end any may): *from. A slot passed
+ * by for that reason is found by who gives one back, because that one looks again.
+ */
+static struct slot *find_filled(struct ty_readers *rs, unsigned first, bool last,
+				struct pool **from)
 {
 	for (unsigned i = 0; i < rs->cpus; i++) {
 		struct pool *p = &rs->pools[(first + i) % rs->cpus];
 
-		for (unsigned k = 0; k < p->slots_n; k++)
-			if (atomic_load_explicit(&p->slots[k].state, memory_order_relaxed) ==
-				    FILLED &&
-			    claim(&p->slots[k]))
-				return &p->slots[k];
+		for (unsigned k = 0; k < p->slots_n; k++) {
+			struct slot *s = &p->slots[k];
+
+			if (atomic_load_explicit(&s->state, memory_order_relaxed) != FILLED)
+				continue;
+			if (!borrow(p, last))
+				break;
+			if (claim(s)) {
+				*from = p;
+				return s;
+			}
+			atomic_fetch_sub(&p->lent, 1);
+		}
 	}
 	return NULL;
 }
@@ -417,10 +464,12 @@ static void *compressor_main(void *arg)
 	for (;;) {
 		uint32_t seen = atomic_load(&rs->work);
 		bool last = atomic_load(&rs->drained);
-		struct slot *s = find_filled(rs, c->first);
+		struct pool *from;
+		struct slot *s = find_filled(rs, c->first, last, &from);
 
 		if (s) {
 			put(rs, c->writer, s);
+			atomic_fetch_sub(&from->lent, 1);
 			continue;
 		}
 		if (last)
@@ -496,9 +545,7 @@ static int init_pool(struct ty_readers *rs, struct pool *p, struct ty_spool *spo
 		p->slots[i].mem = p->mem + (size_t)i * SLOT_BYTES;
 	if (pipe2(p->pipe, O_CLOEXEC | O_NONBLOCK))
 		return ty_fail_errno(err, "cannot make a pipe");
-	/* A smaller pipe only means more system calls. */
-	if (fcntl(p->pipe[1], F_SETPIPE_SZ, SLOT_BYTES) < 0)
-		return 0;
+	fcntl(p->pipe[1], F_SETPIPE_SZ, SLOT_BYTES); /* a smaller one only means more calls */
 	return 0;
 }
 
@@ -528,6 +575,8 @@ static int init_pools(struct ty_readers *rs, const struct ty_instance *const *in
 		rs->cpus++;
 		rs->pools[i].pipe[0] = rs->pools[i].pipe[1] = -1;
 		r = init_pool(rs, &rs->pools[i], spool, streams, (unsigned)slots, err);
+		/* Every stream fills one, those of offline CPUs one after the other. */
+		rs->pools[i].lend = (int)slots - (n < 2 ? 2 : (int)n) - (!i && poss > on);
 		for (unsigned k = 0; !r && k < n; k++)
 			r = open_stream(&rs->pools[i], inst[k], k, online[i], true, err);
 		if (r)

@@ -87,7 +87,8 @@ struct recording {
 	uint64_t start_ns, armed_ns, off_ns;
 	unsigned signals_seen;
 	bool child_gone;
-	bool no_follow; /* the kernel does not follow children */
+	bool foreign_pids; /* ours are not the kernel's */
+	bool no_follow;	   /* the kernel does not follow children */
 };
 
 static void note(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -250,14 +251,23 @@ static int open_pids(struct recording *r, struct ty_err *err)
 	return 0;
 }
 
-/* set_event_pid counts in the kernel's pids; ours are the same only in the first pid namespace. */
-static int check_pid_namespace(struct ty_err *err)
+/*
+ * The tracer counts in the kernel's pids; ours, and those in our /proc, are the same only in the
+ * first pid namespace: elsewhere pids cannot be followed, and /proc would give wrong names.
+ */
+static int check_pid_namespace(struct recording *r, struct ty_err *err)
 {
 	char link[64] = "";
 
 	if (readlink("/proc/self/ns/pid", link, sizeof(link) - 1) <= 0 ||
 	    !strcmp(link, "pid:[4026531836]"))
 		return 0;
+	r->foreign_pids = true;
+	if (r->o->all) {
+		note(r, "this is a container with its own process numbers; the recording has the "
+			"host's, and threads that lived before it have no more than a name");
+		return 0;
+	}
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
 		"this is a container with its own process numbers, which the kernel's tracer "
@@ -372,12 +382,17 @@ static int put_machine(struct recording *r, struct ty_err *err)
 
 	ty_buf_init(&b, TEXT_LIMIT);
 	ty_machine_facts(&b);
+	if (r->foreign_pids)
+		ty_fact(&b, "pid_namespace", "other");
+	else
+		ty_fact_u64(&b, "recorder_tid", (uint64_t)getpid());
 	ty_fact(&b, "mode", r->o->argv && !r->o->all ? "command" : r->o->pids_n ? "pids" : "all");
 	if (r->o->argv) {
 		ty_buf_adds(&b, "command=");
 		ty_shell_quote(&b, r->o->argv);
 		ty_buf_addc(&b, '\n');
-		ty_fact_u64(&b, "command_tid", (uint64_t)r->command.pid);
+		if (!r->foreign_pids)
+			ty_fact_u64(&b, "command_tid", (uint64_t)r->command.pid);
 	}
 	for (size_t i = 0; i < r->o->pids_n; i++)
 		ty_fact_u64(&b, "pid", (uint64_t)r->o->pids[i]);
@@ -416,6 +431,8 @@ static int put_threads(struct recording *r, struct ty_err *err)
 	ty_buf_init(&b, TEXT_LIMIT);
 	ty_buf_init(&head, TEXT_LIMIT);
 	ty_buf_init(&r->thread_names, TEXT_LIMIT);
+	if (r->foreign_pids)
+		return 0;
 	e = ty_proc_snapshot(&b, &r->thread_names, err);
 	if (!e) {
 		/* now_ts is cut to microseconds: the later bound is rounded up. */
@@ -451,13 +468,15 @@ static int start(struct recording *r, struct ty_err *err)
 	if ((e = ty_tracefs_find(r->root, true, err)) || (e = open_signals(r, err)) ||
 	    (e = open_pids(r, err)))
 		return e;
-	if (!r->o->all && (e = check_pid_namespace(err)))
+	if ((e = check_pid_namespace(r, err)))
 		return e;
 	r->res->swept = ty_instance_sweep(r->root);
 	e = ty_evset_build(&r->set, r->root, !r->o->no_syscalls, !r->o->no_sched, r->o->events,
 			   r->o->events_n, err);
 	if (e)
 		return e;
+	vec_each (s, &r->set.notes)
+		note(r, "%s", *s);
 	set_dispositions(&reset);
 	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, &reset, err)))
 		return e;

@@ -61,6 +61,17 @@ k=$(summary "$t/k.dat" events)
 [ "${k:-0}" -gt 500000 ]; ok "kill -9: all but the last second is there" $? "events: ${k:-none}; $(cat "$t/said")"
 "$TARRY" record -q -o "$t/next.dat" -- true
 
+# the same while every CPU is busy, so that the idle class does not run
+busy=()
+for i in $(seq $(($(nproc) * 2))); do (while :; do :; done) & busy+=($!); done
+"$TARRY" record -q -a -o "$t/k.dat" & p=$!
+sleep 7; kill -9 $p; wait $p 2>/dev/null
+kill "${busy[@]}"; wait "${busy[@]}" 2>/dev/null
+k=$("$TARRY" report "$t/k.dat" --json 2>"$t/said" | python3 -c 'import json, sys
+s = json.load(sys.stdin)["summary"]; print((s["end_ns"] - s["start_ns"]) // 1000000)')
+[ "${k:-0}" -gt 3500 ]; ok "kill -9 on a busy machine: all but the last two seconds is there" $? "${k:-no} ms of some 6.5 s; $(cat "$t/said")"
+"$TARRY" record -q -o "$t/next.dat" -- true
+
 # a live recorder's instances are not taken away
 "$TARRY" record -q -a -o "$t/live.dat" & p=$!
 sleep 0.7; had=$(mine $p | wc -l)

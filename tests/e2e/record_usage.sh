@@ -71,7 +71,7 @@ says "no such event" 1 "no event 'sched_nothing'.*No such file" -e sched:sched_n
 says "no such event system" 1 "no event system 'nothing'" -e nothing:at_all -o "$t/b" -- true
 says "not an event" 2 'SYSTEM:EVENT' -e sched_switch -o "$t/b" -- true
 says "a filter on a field that is not there: the kernel's words" 2 'Field not found' \
-	-e 'sched:sched_switch:nothing == 1' -o "$t/b" -- true
+	--no-sched -e 'sched:sched_switch:nothing == 1' -o "$t/b" -- true
 sleep 0 & gone=$!; wait $gone
 says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
 says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true
@@ -97,9 +97,18 @@ if command -v trace-cmd >/dev/null; then
 	ok "the exec of the command and of its children are in it" $?
 	"$TARRY" record -q --no-sched --no-syscalls -o "$t/g.dat" -- true
 	! trace-cmd report "$t/g.dat" 2>/dev/null | grep -qE 'sched_switch:|sys_enter'; ok "--no-sched --no-syscalls" $?
-	"$TARRY" record -q --no-syscalls --duration 300ms -a -e 'sched:sched_switch:prev_pid == 0' -o "$t/h.dat"
+	"$TARRY" record -q --no-syscalls --no-sched --duration 300ms -a -e 'sched:sched_switch:prev_pid == 0' -o "$t/h.dat"
 	trace-cmd report "$t/h.dat" 2>/dev/null | grep 'sched_switch:' | grep -vqE 'swapper/?[0-9]*:0 .*==>|prev_pid=0'
 	ok "a filter of the user's holds" $(($? == 0))
+	"$TARRY" record -q --no-sched -o "$t/h.dat" -e 'sched:sched_switch:prev_comm == "sleep"' \
+		-e 'sched:sched_switch:prev_comm == "sh"' -- sh -c 'sleep 0.1; true'
+	trace-cmd report "$t/h.dat" 2>/dev/null | grep 'sched_switch:' >"$t/report"
+	grep -qE 'sched_switch: +sleep:' "$t/report" && grep -qE 'sched_switch: +sh:' "$t/report" &&
+		! grep -vqE 'sched_switch: +(sleep|sh):' "$t/report"
+	ok "of two filters on one event either is enough" $? "$(tail -3 "$t/report")"
+	"$TARRY" record -q -o "$t/h.dat" -e 'sched:sched_switch:prev_pid == 1' -- sh -c 'sleep 0.1; sleep 0.1' 2>"$t/err"; got=$?
+	[ $got = 0 ] && grep -q 'whole anyway' "$t/err" && trace-cmd report "$t/h.dat" 2>/dev/null | grep -qE 'sched_switch: +sleep:'
+	ok "-e with a filter does not narrow a default event, and says so" $? "status $got: $(cat "$t/err")"
 else
 	echo "ok $((n += 1)) - events are counted by trace-cmd # SKIP trace-cmd is not installed"
 fi
@@ -147,6 +156,34 @@ if command -v perl >/dev/null; then
 	ok "an ignored SIGHUP (nohup) does not end a recording" $? "status $got"
 else
 	echo "ok $((n += 1)) - inherited signal dispositions # SKIP no perl"
+fi
+# a container's process numbers are not the kernel's
+if unshare -pf --mount-proc true 2>/dev/null; then
+	unshare -pf --mount-proc "$TARRY" record -a -o "$t/ns.dat" -- sleep 0.2 2>"$t/err"; got=$?
+	[ $got = 0 ] && [ "$(grep -c 'own process numbers' "$t/err")" = 1 ]
+	ok "-a in a pid namespace: recorded, and said once" $? "status $got: $(cat "$t/err")"
+	# tarry and sleep had 1 and 2 in there
+	"$TARRY" report "$t/ns.dat" --json 2>"$t/err" | python3 -c 'import json, sys
+t = json.load(sys.stdin)["threads"]
+sleeps = [x["tid"] for x in t if x.get("comm") == "sleep"]
+sys.exit(not sleeps or min(sleeps) < 10 or any(x["tid"] < 10 and x.get("comm") == "tarry" for x in t))'
+	ok "-a in a pid namespace: no name from the container's /proc" $? "$(cat "$t/err")"
+	unshare -pf --mount-proc "$TARRY" record -q -o "$t/b" -- true 2>"$t/err"; got=$?
+	[ $got = 2 ] && grep -q 'with -a' "$t/err"; ok "a command in a pid namespace without -a is refused" $?
+else
+	echo "ok $((n += 1)) - pid namespaces # SKIP unshare -p is not permitted"
+fi
+# doctor, ended early, leaves nothing; the CPUs must be known
+left=0
+for pause in 0.02 0.05 0.1 0.15; do
+	env --default-signal=INT "$TARRY" doctor >/dev/null 2>&1 & p=$!
+	sleep $pause; kill -INT $p 2>/dev/null; wait $p
+	ls "$tracefs/instances" | grep -q "^tarry-$p-" && left=1
+done
+ok "doctor interrupted leaves no instance" $left "$(ls "$tracefs/instances")"
+if unshare -m true 2>/dev/null; then
+	out=$(unshare -m sh -c 'mount -t tmpfs none /sys/devices/system/cpu && exec "$0" doctor' "$TARRY" 2>&1); got=$?
+	[ $got = 1 ] && printf '%s' "$out" | grep -q '^FAIL .*cpu/online'; ok "doctor: no list of CPUs is a failure" $? "status $got: $out"
 fi
 [ "$(settings)" = "$before" ] && [ "$(leftover)" = 0 ]
 ok "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"

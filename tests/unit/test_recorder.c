@@ -103,7 +103,11 @@ static void a_kernel(void)
 static void events_are_chosen(void **state)
 {
 	static const char *const specs[] = {"syscalls:*",
-					    "sched:sched_switch:prev_pid == 1 || x:y"};
+					    "sched:sched_switch:prev_pid == 1 || x:y"},
+				 *const two[] = {"sched:sched_switch:a == 1",
+						 "sched:sched_switch:b == 2"},
+				 *const wide[] = {"sched:sched_switch:a == 1",
+						  "sched:sched_switch"};
 	struct ty_evset s;
 	struct ty_err err = {0};
 	bool told = false;
@@ -113,8 +117,10 @@ static void events_are_chosen(void **state)
 	assert_true(item(&s, "sys_enter")->syscalls);
 	assert_false(item(&s, "sched_switch")->syscalls);
 	assert_true(item(&s, "sched_switch")->asked);
-	/* Only the first two colons part. */
-	assert_string_equal(item(&s, "sched_switch")->filter, "prev_pid == 1 || x:y");
+	/* A default is recorded whole; what is asked for only adds. */
+	assert_null(item(&s, "sched_switch")->filter);
+	assert_int_equal(s.notes.n, 1);
+	assert_non_null(strstr(s.notes.v[0], "sched:sched_switch:prev_pid == 1 || x:y"));
 	assert_non_null(item(&s, "local_timer_entry"));
 	assert_null(item(&s, "vector_setup"));
 	assert_true(item(&s, "sys_enter_openat")->syscalls);
@@ -128,6 +134,18 @@ static void events_are_chosen(void **state)
 	assert_null(item(&s, "sched_switch"));
 	assert_non_null(item(&s, "sched_process_fork"));
 	assert_false(ty_evset_has_syscalls(&s));
+	ty_evset_fini(&s);
+
+	/* Only the first two colons part. */
+	assert_int_equal(ty_evset_build(&s, dir, true, false, specs, 2, &err), 0);
+	assert_string_equal(item(&s, "sched_switch")->filter, "prev_pid == 1 || x:y");
+	assert_int_equal(s.notes.n, 0);
+	ty_evset_fini(&s);
+	assert_int_equal(ty_evset_build(&s, dir, true, false, two, 2, &err), 0);
+	assert_string_equal(item(&s, "sched_switch")->filter, "(a == 1) || (b == 2)");
+	ty_evset_fini(&s);
+	assert_int_equal(ty_evset_build(&s, dir, true, false, wide, 2, &err), 0);
+	assert_null(item(&s, "sched_switch")->filter);
 	ty_evset_fini(&s);
 }
 
