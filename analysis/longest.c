@@ -5,6 +5,8 @@
  */
 #include "longest.h"
 
+#include <stdlib.h>
+
 /* Worse waits are nearer to the heap's top: shorter, then later. */
 static bool worse(const struct ty_wait *a, const struct ty_wait *b)
 {
@@ -53,8 +55,14 @@ static uint32_t keep(struct ty_wait *h, uint32_t have, uint32_t n, const struct 
 	return have;
 }
 
-static bool wanted(const struct ty_window *w, const struct ty_thread *t, const struct ty_span *s)
+static bool wanted(const struct ty_window *w, unsigned kinds, const struct ty_thread *t,
+		   const struct ty_span *s)
 {
+	if (!(kinds & 1u << s->state))
+		return false;
+	if (kinds & TY_LONGEST_OURS && !t->traced &&
+	    (s->state == TY_ST_SLEEPING || s->state == TY_ST_STOPPED))
+		return false;
 	if (t->kernel && s->state == TY_ST_SLEEPING)
 		return false;
 	if (!t->traced && s->flags & TY_SF_BEFORE && s->flags & TY_SF_OPEN)
@@ -62,12 +70,50 @@ static bool wanted(const struct ty_window *w, const struct ty_thread *t, const s
 	return s->state != TY_ST_RUNNABLE || s->cpu == TY_NONE || ty_window_cpu(w, s->cpu);
 }
 
-static void explain(const struct ty_model *m, struct ty_wait *out)
+/* The thread that had most of the CPU in [from, to), -1 none. ns: one counter per thread, all 0. */
+static int32_t ran_most(const struct ty_model *m, uint32_t cpu, uint64_t from, uint64_t to,
+			uint64_t *ns)
 {
+	uint32_t n = ty_model_cpu_spans(m, cpu), first = ty_model_cpu_span_find(m, cpu, from);
+	uint32_t best = TY_NONE;
+
+	for (uint32_t i = first; i < n; i++) {
+		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+
+		if (s.start_ns >= to)
+			break;
+		if (s.thread == TY_NONE || s.end_ns <= from)
+			continue;
+		ns[s.thread] +=
+			(s.end_ns < to ? s.end_ns : to) - (s.start_ns > from ? s.start_ns : from);
+		if (best == TY_NONE || ns[s.thread] > ns[best])
+			best = s.thread;
+	}
+	for (uint32_t i = first; i < n; i++) {
+		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+
+		if (s.start_ns >= to)
+			break;
+		if (s.thread != TY_NONE)
+			ns[s.thread] = 0;
+	}
+	return best == TY_NONE ? -1 : (int32_t)best;
+}
+
+/* ns: as above; NULL: out of memory, who ran stays unknown. */
+static void explain(const struct ty_model *m, struct ty_wait *out, uint64_t *ns)
+{
+	const struct ty_thread *t = ty_model_thread(m, out->thread);
 	struct ty_span s = ty_model_span(m, out->span);
 
 	out->syscall = s.syscall == TY_NONE ? -1 : (int32_t)s.syscall;
 	out->waker = out->ran = -1;
+	if (out->span + 1 < t->spans_first + t->spans_n &&
+	    out->start_ns + out->duration_ns == s.end_ns) {
+		struct ty_span next = ty_model_span_brief(m, out->thread, out->span + 1);
+
+		out->end_lost = next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
+	}
 	if (s.edge != TY_NONE) {
 		struct ty_edge e = ty_model_edge(m, s.edge);
 
@@ -75,28 +121,22 @@ static void explain(const struct ty_model *m, struct ty_wait *out)
 		out->waker = e.waker == TY_NONE ? -1 : (int32_t)e.waker;
 		out->waker_context = e.context;
 	}
-	if (s.state == TY_ST_RUNNABLE && s.cpu != TY_NONE) {
-		struct ty_cell c;
-
-		ty_model_cells(m, (struct ty_track){TY_TRACK_CPU, s.cpu}, out->start_ns,
-			       out->start_ns + out->duration_ns, 1, &c);
-		if (c.longest != TY_NONE) {
-			uint32_t who = ty_model_cpu_span(m, s.cpu, c.longest).thread;
-
-			if (who != TY_NONE && who != out->thread)
-				out->ran = (int32_t)who;
-		}
-	}
+	if (ns && s.state == TY_ST_RUNNABLE && s.cpu != TY_NONE)
+		out->ran = ran_most(m, s.cpu, out->start_ns, out->start_ns + out->duration_ns, ns);
+	if (out->ran == (int32_t)out->thread)
+		out->ran = -1;
 }
 
 uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
 		    struct ty_wait *out, uint32_t n)
 {
 	uint32_t threads = ty_model_summary(m)->threads, have = 0;
+	uint64_t *ns = NULL;
 
 	for (uint32_t i = 0; n && i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
 		uint32_t k, to = t->spans_first + t->spans_n;
+		struct ty_comm_memo memo = {0};
 
 		if (!t->spans_n || t->end_ns <= w->from_ns || t->start_ns >= w->to_ns ||
 		    !ty_window_thread(w, m, i))
@@ -108,8 +148,8 @@ uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigne
 
 			if (a >= w->to_ns)
 				break;
-			if (!(kinds & 1u << s.state) || !ty_window_clip(w, &a, &b) ||
-			    !wanted(w, t, &s))
+			if (!wanted(w, kinds, t, &s) || !ty_window_clip(w, &a, &b) ||
+			    !ty_window_comm(w, m, i, s.start_ns, &memo))
 				continue;
 			e = (struct ty_wait){.span = k,
 					     .thread = i,
@@ -125,7 +165,10 @@ uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigne
 		swap(&out[0], &out[k - 1]);
 		sift(out, k - 1, 0);
 	}
+	if (have && kinds & 1u << TY_ST_RUNNABLE)
+		ns = calloc(threads, sizeof(*ns));
 	for (uint32_t k = 0; k < have; k++)
-		explain(m, &out[k]);
+		explain(m, &out[k], ns);
+	free(ns);
 	return have;
 }

@@ -19,11 +19,17 @@ struct ty_wait {
 			  RUNNABLE span: that began it), -1 unknown or idle */
 	uint8_t waker_context; /* TY_EVF_*: woken from an interrupt */
 	bool woken;	       /* there is such a wakeup; without a waker the CPU was idle */
-	int32_t ran;	       /* RUNNABLE: who ran longest on the CPU meanwhile, -1 unknown */
+	bool end_lost;	       /* from its end on the thread's state is not known: lost events */
+	int32_t ran;	       /* RUNNABLE: who ran most on the CPU meanwhile, -1 unknown */
 };
 
+/* With `kinds`: of threads whose system calls are not recorded, no sleeps and stops: they wait for
+ * their own reasons. Their uninterruptible waits stay: these may well be ours. */
+#define TY_LONGEST_OURS (1u << 31)
+
 /*
- * The n longest of the window, longest first, equal ones by start. kinds: bits 1 << TY_ST_... .
+ * The n longest of the window, longest first, equal ones by start. kinds: bits 1 << TY_ST_..., and
+ * TY_LONGEST_OURS.
  * Left out: kernel threads that sleep (they wait for work), and threads whose system calls are not
  * recorded and that never stirred in the whole recording. With a choice of CPUs: runnable spans
  * waiting for one of them; blocked ones have no CPU and are all taken. Returns how many were

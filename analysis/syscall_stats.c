@@ -61,7 +61,6 @@ static int add(struct groups *t, const struct ty_syscall *c, uint32_t index)
 	/* ABI_UNSURE numbers are read as native ones. */
 	unsigned abi = c->abi == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi;
 	struct group *g = group_of(t, (uint64_t)abi << 32 | (uint32_t)c->nr);
-	bool begun = c->loc != TY_NO_LOC || c->flags & TY_SF_BEFORE;
 	uint64_t ns = c->end_ns - c->start_ns;
 
 	if (!g)
@@ -71,7 +70,11 @@ static int add(struct groups *t, const struct ty_syscall *c, uint32_t index)
 		g->s.unfinished++;
 	else if (!(c->flags & (TY_SF_LOST | TY_SF_ENDED)) && c->ret < 0 && c->ret >= -4095)
 		g->s.errors++;
-	if (!begun || c->flags & TY_SF_LOST) {
+	if (c->flags & TY_SF_BEFORE) {
+		g->s.before++;
+		return 0;
+	}
+	if (c->loc == TY_NO_LOC || c->flags & TY_SF_LOST) {
 		g->s.untimed++;
 		return 0;
 	}
@@ -158,6 +161,7 @@ static int join(struct groups *t)
 		a->s.count += b->s.count;
 		a->s.errors += b->s.errors;
 		a->s.unfinished += b->s.unfinished;
+		a->s.before += b->s.before;
 		a->s.untimed += b->s.untimed;
 		a->s.total_ns += b->s.total_ns;
 		if (b->s.max_call != TY_NONE &&
@@ -178,6 +182,7 @@ static int collect(const struct ty_model *m, const struct ty_window *w, struct g
 	for (uint32_t i = 0; i < sum->threads; i++) {
 		const struct ty_thread *th = ty_model_thread(m, i);
 		uint32_t k, to = th->syscalls_first + th->syscalls_n;
+		struct ty_comm_memo memo = {0};
 
 		if (!th->syscalls_n || !ty_window_thread(w, m, i))
 			continue;
@@ -193,13 +198,10 @@ static int collect(const struct ty_model *m, const struct ty_window *w, struct g
 			if ((c.end_ns <= w->from_ns && c.start_ns < w->from_ns) ||
 			    c.flags & TY_SF_SNAPSHOT)
 				continue;
-			if (w->cpus_n) {
-				uint32_t s = ty_model_span_find(m, i, c.start_ns), cpu;
-
-				cpu = s == TY_NONE ? TY_NONE : ty_model_span_brief(m, i, s).cpu;
-				if (cpu == TY_NONE || !ty_window_cpu(w, cpu))
-					continue;
-			}
+			if (w->cpus_n && (c.cpu == TY_NONE || !ty_window_cpu(w, c.cpu)))
+				continue;
+			if (!ty_window_comm(w, m, i, c.start_ns, &memo))
+				continue;
 			if (add(t, &c, k))
 				return -TY_ENOMEM;
 		}

@@ -2,7 +2,7 @@
 /* Windows: what is asked about. */
 #include "window.h"
 
-#include <fnmatch.h>
+#include "chosen.h"
 
 struct ty_window ty_window_all(const struct ty_model *m)
 {
@@ -35,19 +35,33 @@ bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint3
 	if (!w->comms_n)
 		return true;
 	name = ty_model_names(m, thread, &n);
-	for (uint32_t k = 0; k < n; k++)
-		for (uint32_t i = 0; i < w->comms_n; i++)
-			if (!fnmatch(w->comms[i], ty_model_str(m, name[k].str), 0))
-				return true;
+	for (uint32_t k = 0; k < n; k++) {
+		/* The first name holds from the thread's first instant. */
+		if ((k && name[k].from_ns >= w->to_ns) ||
+		    (k + 1 < n && name[k + 1].from_ns <= w->from_ns))
+			continue;
+		if (ty_chosen_comm(w, ty_model_str(m, name[k].str)))
+			return true;
+	}
 	return false;
+}
+
+bool ty_window_comm(const struct ty_window *w, const struct ty_model *m, uint32_t thread,
+		    uint64_t t_ns, struct ty_comm_memo *memo)
+{
+	const char *comm;
+
+	if (!w->comms_n)
+		return true;
+	comm = ty_model_comm(m, thread, t_ns);
+	if (comm != memo->comm || !comm)
+		*memo = (struct ty_comm_memo){comm, comm && ty_chosen_comm(w, comm)};
+	return memo->chosen;
 }
 
 bool ty_window_cpu(const struct ty_window *w, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < w->cpus_n; i++)
-		if (w->cpus[i] == cpu)
-			return true;
-	return !w->cpus_n;
+	return ty_chosen_cpu(w, cpu);
 }
 
 bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns)

@@ -12,8 +12,9 @@ struct ty_window {
 	uint64_t from_ns, to_ns; /* trace clock, [from, to) */
 	const int32_t *tids;	 /* empty: all */
 	uint32_t tids_n;
-	const char *const
-		*comms; /* shell patterns (fnmatch) against any name the thread had; empty: all */
+	/* Shell patterns (fnmatch); empty: all. A call or wait is chosen by the name that its
+	 * thread bore when it began, a thread by any name it bore within the window. */
+	const char *const *comms;
 	uint32_t comms_n;
 	const uint32_t *cpus; /* empty: all */
 	uint32_t cpus_n;
@@ -22,8 +23,16 @@ struct ty_window {
 
 /* The whole recording. */
 struct ty_window ty_window_all(const struct ty_model *m);
-/* Does it choose this thread (by tid and comm)? Time is not looked at. */
+/* Does it choose this thread, by tid and by a name within the window? */
 bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint32_t thread);
+/* Does it choose the name that the thread bore at t? memo: {0} at first, then of the last question;
+ * spares the match while the name stays. */
+struct ty_comm_memo {
+	const char *comm;
+	bool chosen;
+};
+bool ty_window_comm(const struct ty_window *w, const struct ty_model *m, uint32_t thread,
+		    uint64_t t_ns, struct ty_comm_memo *memo);
 bool ty_window_cpu(const struct ty_window *w, uint32_t cpu);
 /* [start,end) cut to the window; false when nothing is left. */
 bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns);

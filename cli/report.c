@@ -92,19 +92,18 @@ static int find(struct ty_report *r, struct ty_err *err)
 {
 	const struct ty_model *m = r->s->model;
 	const struct ty_summary *sum = ty_model_summary(m);
-	struct ty_window w = r->w;
+	unsigned blocked = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED;
 	bool any_traced = false;
 
-	r->whole = w.from_ns <= sum->start_ns && w.to_ns >= sum->end_ns;
-	r->selected = w.tids_n || w.comms_n || w.cpus_n;
+	r->whole = r->w.from_ns <= sum->start_ns && r->w.to_ns >= sum->end_ns;
+	r->selected = r->w.tids_n || r->w.comms_n || r->w.cpus_n;
 	for (uint32_t i = 0; i < sum->threads && !any_traced; i++)
 		any_traced = ty_model_thread(m, i)->traced;
 	/* Somebody else's sleep is not what the recording was made for; somebody else's work, that
-	 * kept ours from running, may well be. */
-	r->blocked_traced_only = w.traced_only = any_traced && !r->selected;
-	r->blocked_n =
-		ty_longest(m, &w, 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED,
-			   r->blocked, TY_REP_WAITS);
+	 * kept ours from running, or wait for a device may well be. */
+	r->blocked_ours = any_traced && !r->selected;
+	r->blocked_n = ty_longest(m, &r->w, blocked | (r->blocked_ours ? TY_LONGEST_OURS : 0),
+				  r->blocked, TY_REP_WAITS);
 	r->runnable_n = ty_longest(m, &r->w, 1u << TY_ST_RUNNABLE, r->runnable, TY_REP_WAITS);
 	if (ty_syscall_stats(m, &r->w, r->s->arch, &r->calls, &r->calls_n) ||
 	    ty_thread_stats(m, &r->w, &r->threads, &r->threads_n))

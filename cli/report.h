@@ -33,7 +33,7 @@ struct ty_report {
 	uint32_t threads_n;
 	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
 	uint32_t blocked_n, runnable_n;
-	bool blocked_traced_only; /* bystanders are left out of `blocked` */
+	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
 
 /* The value of key= in a section's text into out; "" and false when absent. */

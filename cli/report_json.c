@@ -128,6 +128,7 @@ static void syscalls(const struct ty_report *r, struct ty_json *j)
 			ty_json_i64(j, "max_tid", ty_model_thread(r->s->model, m.thread)->tid);
 		}
 		ty_json_u64(j, "unfinished", c->unfinished);
+		ty_json_u64(j, "before", c->before);
 		ty_json_u64(j, "untimed", c->untimed);
 		ty_json_end_object(j);
 	}
@@ -233,7 +234,8 @@ static void waits(const struct ty_report *r, struct ty_json *j, const char *kind
 		ty_json_bool(j, "preempted", w->flags & TY_SF_PREEMPT);
 		ty_json_bool(j, "began_before", w->flags & TY_SF_BEFORE);
 		ty_json_bool(j, "unfinished", w->flags & TY_SF_OPEN);
-		ty_json_bool(j, "lost", w->flags & TY_SF_LOST);
+		ty_json_bool(j, "lost", w->flags & TY_SF_LOST || w->end_lost);
+		ty_json_bool(j, "end_lost", w->end_lost);
 		ty_json_end_object(j);
 	}
 }
@@ -279,6 +281,8 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	file(r, &j);
 	syscalls(r, &j);
 	threads(r, &j);
+	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */
+	ty_json_str(&j, "blocked_of", r->blocked_ours ? "traced" : "all");
 	ty_json_array(&j, "longest");
 	waits(r, &j, "blocked", r->blocked, r->blocked_n);
 	waits(r, &j, "runnable", r->runnable, r->runnable_n);

@@ -96,6 +96,14 @@ static void wall(const struct ty_model *m, uint64_t t, char *b, size_t size)
 	snprintf(b + n, size - n, ".%06u", (unsigned)(real % 1000000000 / 1000));
 }
 
+/* Length of a CPU number; nothing longer is one. */
+static int digits(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return n < 10 ? (int)n : 10;
+}
+
 static void header(const struct ty_report *r, FILE *f)
 {
 	const struct ty_trace *t = r->s->trace;
@@ -153,9 +161,9 @@ static void header(const struct ty_report *r, FILE *f)
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
 		traced += ty_model_thread(r->s->model, i)->traced;
-	line(f, "content", "%u CPUs, %u threads (%u with system calls), %s events, %s lost%s",
-	     s->cpus, s->threads, traced, count(s->events, n1), count(s->lost, n2),
-	     s->gaps_unknown ? " and more" : "");
+	line(f, "content", "%s%u CPUs, %u threads (%u with system calls), %s events, %s lost%s",
+	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->threads, traced,
+	     count(s->events, n1), count(s->lost, n2), s->gaps_unknown ? " and more" : "");
 	if (s->gaps_unknown)
 		line(f, "", "%u gap%s of unknown size: see loss", s->gaps_unknown,
 		     s->gaps_unknown == 1 ? "" : "s");
@@ -171,7 +179,7 @@ static void header(const struct ty_report *r, FILE *f)
 		for (const char *p = mach.s; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
 			if (!strncmp(p, "no_idle_switch=", 15) && o < sizeof(w) - 16)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
-						      (int)(strcspn(p + 15, " \n") & 7), p + 15);
+						      digits(p + 15), p + 15);
 		line(f, "",
 		     "CPU %s: switches from idle are not delivered; starts of runs are inferred",
 		     w);
@@ -196,7 +204,7 @@ static void syscalls(const struct ty_report *r, FILE *f)
 	for (uint32_t i = 0; i < r->calls_n; i++) {
 		const struct ty_syscall_stats *c = &r->calls[i];
 		char n[32], e[32], t[32], d[5][TY_DURATION_MAX];
-		bool timed = c->count > c->untimed;
+		bool timed = c->count > c->untimed + c->before;
 
 		fprintf(f, "%-20s %9s %7s", c->name, count(c->count, n),
 			c->errors ? count(c->errors, e) : "");
@@ -204,10 +212,12 @@ static void syscalls(const struct ty_report *r, FILE *f)
 			fprintf(f, " %9s %9s %9s %9s %9s  %s", dur(c->total_ns, d[0]),
 				dur(c->mean_ns, d[1]), dur(c->p50_ns, d[2]), dur(c->p99_ns, d[3]),
 				dur(c->max_ns, d[4]), at(r, c->max_start_ns, t));
-		if (c->unfinished || c->untimed) {
+		if (c->unfinished || c->untimed || c->before) {
 			fprintf(f, "%s", timed ? " " : "  ");
 			if (c->unfinished)
 				fprintf(f, " [%s unfinished]", count(c->unfinished, n));
+			if (c->before)
+				fprintf(f, " [%s began before]", count(c->before, n));
 			if (c->untimed)
 				fprintf(f, " [%s untimed]", count(c->untimed, n));
 			notes = true;
@@ -216,8 +226,9 @@ static void syscalls(const struct ty_report *r, FILE *f)
 	}
 	if (notes)
 		fputs("unfinished: still in the call when the recording ended, counted with the "
-		      "time "
-		      "seen;\nuntimed: begin or end not recorded, not in the times\n",
+		      "time seen;\nbegan before the recording, untimed (begin or end not "
+		      "recorded): "
+		      "not in the times\n",
 		      f);
 }
 
@@ -297,6 +308,8 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	else if (w->woken)
 		fprintf(f, "%s %s%s", w->state == TY_ST_RUNNABLE ? "woken by" : "ended by",
 			ctx ? ctx : "an unknown waker", ctx ? " on an idle CPU" : "");
+	else if (w->end_lost)
+		fputs("its end is among lost events", f);
 	else if (w->flags & TY_SF_OPEN)
 		fputs("still so when the recording ended", f);
 	else
@@ -310,16 +323,18 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	if (w->flags & TY_SF_OPEN && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
 		fputs("; not over when the recording ended", f);
 	if (w->flags & TY_SF_LOST)
-		fputs("; cut by lost events", f);
+		fputs("; events lost meanwhile", f);
+	if (w->end_lost && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
+		fputs("; its end is among lost events", f);
 	putc('\n', f);
 }
 
 static void longest(const struct ty_report *r, FILE *f)
 {
 	fprintf(f, "\nlongest blocked%s\n",
-		r->blocked_traced_only
-			? " (threads whose system calls are recorded; --comm '*' for all)"
-			: "");
+		r->blocked_ours ? " (of threads without system calls: uninterruptible only; --comm "
+				  "'*': all)"
+				: "");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)

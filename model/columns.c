@@ -304,7 +304,7 @@ uint32_t ty_model_cpu_spans(const struct ty_model *m, uint32_t cpu)
 	return cpu < m->sum.cpus ? (uint32_t)m->cpu[cpu].start.n : 0;
 }
 
-struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_t i)
+struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, uint32_t i)
 {
 	const struct ty_cpu_track *c;
 
@@ -318,12 +318,19 @@ struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_
 		.thread = c->thread.v[i],
 		.cpu = cpu,
 		.edge = TY_NONE,
-		.syscall = c->thread.v[i] == TY_NONE
-				   ? TY_NONE
-				   : ty_model_syscall_at(m, c->thread.v[i], c->start.v[i]),
+		.syscall = TY_NONE,
 		.state = c->state.v[i],
 		.flags = c->flags.v[i],
 	};
+}
+
+struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_t i)
+{
+	struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+
+	if (s.thread != TY_NONE)
+		s.syscall = ty_model_syscall_at(m, s.thread, s.start_ns);
+	return s;
 }
 
 uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)

@@ -182,6 +182,8 @@ uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t 
 /* CPU tracks: spans by (cpu, index). */
 uint32_t ty_model_cpu_spans(const struct ty_model *m, uint32_t cpu);
 struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_t i);
+/* The same without its system call (TY_NONE), and without a search: for walks. */
+struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, uint32_t i);
 uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 uint32_t ty_model_irq_spans(const struct ty_model *m, uint32_t cpu);
 struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uint32_t i);

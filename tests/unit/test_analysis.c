@@ -189,6 +189,7 @@ static void syscalls(void **state)
 	assert_int_equal(ty_model_syscall(m, s[0].max_call).start_ns, s[0].max_start_ns);
 	assert_string_equal(s[1].name, "nanosleep");
 	assert_int_equal(s[1].unfinished, 1);
+	assert_int_equal(s[1].before, 0);
 	assert_int_equal(s[1].errors, 0);
 	assert_int_equal(s[1].total_ns, 500);
 	free(s);
@@ -231,11 +232,195 @@ static void untimed(void **state)
 	free(s);
 }
 
+/* A call that began before the recording has no known duration: it is counted and not timed. So is
+ * one whose end may be that of a later call. */
+static void untimed_begin(void **state)
+{
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	struct ty_window w;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_exit(0, 5000, 5, 0, -4);
+	ty_mx_enter(0, 6000, 5, 0);
+	ty_mx_exit(0, 6010, 5, 0, 1);
+	ty_mx_enter(0, 7000, 5, 0);
+	ty_mx_gap(0, 7000, 8000, 3);
+	ty_mx_exit(0, 9000, 5, 0, 1);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(s[0].count, 3);
+	assert_int_equal(s[0].errors, 1);
+	assert_int_equal(s[0].before, 1);
+	assert_int_equal(s[0].untimed, 1);
+	assert_int_equal(s[0].max_ns, 10);
+	assert_int_equal(s[0].total_ns, 10);
+	assert_int_equal(s[0].p99_ns, 10);
+	free(s);
+}
+
+/* The CPU of a call is where it began, known without scheduler events. */
+static void calls_by_cpu(void **state)
+{
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	struct ty_window w;
+	uint32_t n, cpu = 1;
+
+	ty_mx_begin(NULL, NULL);
+	ty_mx_exit(1, 5, 5, 7, 0); /* where it began nobody knows */
+	ty_mx_enter(1, 10, 5, 0);
+	ty_mx_exit(0, 20, 5, 0, 3);
+	ty_mx_enter(0, 25, 5, 1);
+	ty_mx_exit(1, 30, 5, 1, 3);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	w.cpus = &cpu;
+	w.cpus_n = 1;
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(s[0].name, "read");
+	free(s);
+}
+
+/* Calls and waits by the name at their start, threads by any name within the window. */
+static void names_at_the_start(void **state)
+{
+	struct ty_event ev = {.ts_ns = 100, .cpu = 0, .tid = 5, .kind = TY_EV_RENAME, .id = 9};
+	const char *pat = "new";
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	struct ty_wait out[10];
+	struct ty_window w;
+	uint32_t n, t;
+
+	ev.u.rename.tid = 5;
+	strcpy(ev.u.rename.old_comm, "t5");
+	strcpy(ev.u.rename.new_comm, "new");
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 10, 5, S, 0);
+	ty_mx_waking(0, 40, 0, 5, 0);
+	ty_mx_switch(0, 50, 0, R, 5);
+	ty_mx_enter(0, 80, 5, 0);
+	ty_mx_exit(0, 85, 5, 0, 0);
+	ty_mx_enter(0, 90, 5, 157); /* prctl(PR_SET_NAME) */
+	ty_mx_feed(ev);
+	ty_mx_exit(0, 110, 5, 157, 0);
+	ty_mx_enter(0, 120, 5, 1);
+	ev = (struct ty_event){.ts_ns = 130, .cpu = 0, .tid = 5, .kind = TY_EV_SWITCH, .id = 1};
+	ev.u.sw.prev_tid = 5;
+	ev.u.sw.prev_state = S;
+	strcpy(ev.u.sw.prev_comm, "new");
+	ty_mx_feed(ev);
+	ty_mx_event(0, 200, 0, TY_EV_OTHER);
+	m = ty_mx_end();
+	t = ty_model_thread_find(m, 5, 0);
+	w = ty_window_all(m);
+	w.comms = &pat;
+	w.comms_n = 1;
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 1);
+	assert_int_equal(out[0].start_ns, 130);
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 1);
+	assert_string_equal(s[0].name, "write");
+	free(s);
+	assert_true(ty_window_thread(&w, m, t));
+	w.to_ns = 100;
+	assert_false(ty_window_thread(&w, m, t));
+	w.to_ns = 101;
+	assert_true(ty_window_thread(&w, m, t));
+	pat = "t5";
+	assert_true(ty_window_thread(&w, m, t));
+	w.from_ns = 100;
+	assert_false(ty_window_thread(&w, m, t));
+}
+
+/* Who ran meanwhile is who had most of the CPU, not who had the longest single turn. */
+static void ran_most(void **state)
+{
+	const struct ty_model *m;
+	struct ty_wait out[10];
+	struct ty_window w;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 10, 5, RP, 6);
+	ty_mx_switch(0, 50, 6, RP, 7); /* 6: 40 at once */
+	ty_mx_switch(0, 80, 7, RP, 8);
+	ty_mx_switch(0, 85, 8, S, 7);
+	ty_mx_switch(0, 115, 7, RP, 5); /* 7: twice 30 */
+	ty_mx_event(0, 120, 5, TY_EV_OTHER);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_longest(m, &w, 1u << TY_ST_RUNNABLE, out, 1), 1);
+	assert_int_equal(ty_model_thread(m, out[0].thread)->tid, 5);
+	assert_int_equal(ty_model_thread(m, (uint32_t)out[0].ran)->tid, 7);
+	/* Within the window only. */
+	w.to_ns = 60;
+	assert_int_equal(ty_longest(m, &w, 1u << TY_ST_RUNNABLE, out, 1), 1);
+	assert_int_equal(ty_model_thread(m, (uint32_t)out[0].ran)->tid, 6);
+}
+
+/* Bystanders' sleeps are their own; their waits for devices may be ours. */
+static void bystanders(void **state)
+{
+	const struct ty_model *m;
+	struct ty_wait out[10];
+	struct ty_window w;
+
+	ty_mx_begin("mode=tree\n", NULL);
+	ty_mx_enter(0, 0, 5, 1);
+	ty_mx_event(1, 0, 6, TY_EV_OTHER);
+	ty_mx_switch(0, 10, 5, S, 7);
+	ty_mx_switch(0, 20, 7, S, 0);
+	ty_mx_switch(1, 30, 6, D, 0);
+	ty_mx_event(0, 100, 0, TY_EV_OTHER);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 3);
+	assert_int_equal(ty_longest(m, &w, BLOCKED | TY_LONGEST_OURS, out, 10), 2);
+	assert_int_equal(ty_model_thread(m, out[0].thread)->tid, 5);
+	assert_int_equal(ty_model_thread(m, out[1].thread)->tid, 6);
+}
+
+/* A wait whose end is hidden by lost events says so; its length is what was seen. */
+static void end_lost(void **state)
+{
+	const struct ty_model *m;
+	struct ty_wait out[10];
+	struct ty_window w;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_switch(0, 10, 5, S, 0);
+	ty_mx_gap(0, 60, 70, 1);
+	ty_mx_waking(0, 90, 0, 5, 0);
+	ty_mx_switch(0, 95, 0, R, 5);
+	ty_mx_switch(0, 100, 5, S, 0);
+	ty_mx_event(0, 120, 0, TY_EV_OTHER);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 2);
+	assert_int_equal(out[0].duration_ns, 50);
+	assert_true(out[0].end_lost);
+	assert_false(out[1].end_lost);
+	w.to_ns = 50; /* the window ends it first */
+	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 1);
+	assert_false(out[0].end_lost);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
 	const struct CMUnitTest tests[] = {
-		T(longest), T(windows), T(threads), T(syscalls), T(untimed),
+		T(longest),  T(windows),       T(threads),	T(syscalls),
+		T(untimed),  T(untimed_begin), T(calls_by_cpu), T(names_at_the_start),
+		T(ran_most), T(bystanders),    T(end_lost),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
