@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "event.h"
 #include "window.h"
 
 static inline bool ty_chosen_tid(const struct ty_window *w, int32_t tid)
@@ -33,10 +34,10 @@ static inline bool ty_chosen_comm(const struct ty_window *w, const char *comm)
 	return !w->comms_n;
 }
 
-/* Does the span (from, to] of a loss, or any part of it, lie in the window? */
-static inline bool ty_chosen_gap(const struct ty_window *w, uint64_t from_ns, uint64_t to_ns)
+/* Does a loss, or any part of it, lie in the window? */
+static inline bool ty_chosen_gap(const struct ty_window *w, const struct ty_event *gap)
 {
-	return from_ns < w->to_ns && to_ns >= w->from_ns;
+	return gap->u.gap.from_ns < w->to_ns && (gap->u.gap.to_end || gap->ts_ns >= w->from_ns);
 }
 
 #endif

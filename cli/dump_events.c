@@ -28,6 +28,7 @@ struct dump {
 	struct ty_comms *comms;
 	struct ty_buf line;
 	struct ty_json json;
+	bool loss_shown;
 	int name_width; /* of the longest buffer name; 0: one buffer only */
 };
 
@@ -92,9 +93,12 @@ static void text_gap(struct dump *d, const struct ty_event *ev)
 		ty_buf_addf(b, "%llu ", (unsigned long long)ev->u.gap.count);
 	ty_buf_adds(b, what[ev->u.gap.what]);
 	ty_buf_adds(b, "] ");
-	if (ev->u.gap.what == TY_GAP_UNFINISHED) {
+	if (ev->u.gap.to_end) {
 		ty_buf_adds(b, "after ");
-	} else if (ev->u.gap.from_ns) {
+		add_time(b, ev->u.gap.from_ns ? ev->u.gap.from_ns : ev->ts_ns);
+		return;
+	}
+	if (ev->u.gap.from_ns) {
 		ty_buf_adds(b, "between ");
 		add_time(b, ev->u.gap.from_ns);
 		ty_buf_adds(b, " and ");
@@ -175,6 +179,8 @@ static void json_gap(struct dump *d, const struct ty_event *ev)
 		ty_json_null(j, "count");
 	else
 		ty_json_u64(j, "count", ev->u.gap.count);
+	if (ev->u.gap.to_end)
+		ty_json_bool(j, "to_end", true);
 	ty_json_end_object(j);
 	ty_json_line(j);
 }
@@ -224,7 +230,9 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 	const char *comm = NULL;
 	int r = 0;
 
-	if (ev->kind != TY_EV_GAP) {
+	if (ev->kind == TY_EV_GAP) {
+		d->loss_shown = true;
+	} else {
 		comm = ty_comms_get(d->comms, ev->tid);
 		if (!ty_chosen_tid(d->w, ev->tid) || !ty_chosen_comm(d->w, comm))
 			return 0;
@@ -252,7 +260,7 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 static bool in_window(const struct ty_window *w, const struct ty_event *ev)
 {
 	if (ev->kind == TY_EV_GAP)
-		return ty_chosen_gap(w, ev->u.gap.from_ns, ev->ts_ns);
+		return ty_chosen_gap(w, ev);
 	return ev->ts_ns >= w->from_ns && ev->ts_ns < w->to_ns;
 }
 
@@ -277,7 +285,8 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 		if (ferror_unlocked(out))
 			return 0; /* the caller reports it: errno is its matter */
 	}
-	return r < 0 ? r : ty_select_inside(sel, d->w, last, err);
+	/* That nothing is known there is an answer. */
+	return r < 0 || d->loss_shown ? r : ty_select_inside(sel, d->w, last, err);
 }
 
 int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,

@@ -43,6 +43,7 @@ struct line {
 			uint64_t from_ns, to_ns, count;
 			uint32_t cpu;
 			uint8_t what;
+			bool to_end;
 		} gap;
 	} u;
 	int32_t pid;
@@ -57,6 +58,7 @@ struct dump {
 	const struct ty_window *w;
 	FILE *out;
 	bool json;
+	bool loss_shown;
 	struct ty_pairs *pairs;
 	struct ty_comms *comms;
 	struct ty_tgids *tgids;
@@ -149,6 +151,8 @@ static void show_gap(struct dump *d, const struct line *l)
 			ty_json_null(&d->j, "count");
 		else
 			ty_json_u64(&d->j, "count", l->u.gap.count);
+		if (l->u.gap.to_end)
+			ty_json_bool(&d->j, "to_end", true);
 		ty_json_end_object(&d->j);
 		ty_json_line(&d->j);
 		return;
@@ -167,14 +171,18 @@ static void show_gap(struct dump *d, const struct line *l)
 				    l->u.gap.count == 1 ? "" : "s");
 		ty_buf_addf(b, " lost on CPU %u%s ", l->u.gap.cpu,
 			    l->u.gap.what == TY_GAP_DAMAGED ? " (the file is damaged)" : "");
-		if (l->u.gap.from_ns) {
+		if (l->u.gap.to_end) {
+			ty_buf_adds(b, "after ");
+		} else if (l->u.gap.from_ns) {
 			ty_buf_adds(b, "between ");
 			ty_wall_fmt(&d->wall, l->u.gap.from_ns, b);
 			ty_buf_adds(b, " and ");
 		} else {
 			ty_buf_adds(b, "before ");
 		}
-		ty_wall_fmt(&d->wall, l->u.gap.to_ns, b);
+		ty_wall_fmt(&d->wall,
+			    l->u.gap.to_end && l->u.gap.from_ns ? l->u.gap.from_ns : l->u.gap.to_ns,
+			    b);
 	}
 	ty_buf_adds(b, " ---");
 	put_text(d);
@@ -418,7 +426,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	/* Buffers without system calls cannot lose any. */
 	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
 		return 0;
-	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev->u.gap.from_ns, ev->ts_ns))
+	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev))
 		return 0;
 	l = push(d);
 	if (!l)
@@ -430,6 +438,8 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	l->u.gap.count = ev->u.gap.count;
 	l->u.gap.cpu = ev->cpu;
 	l->u.gap.what = ev->u.gap.what;
+	l->u.gap.to_end = ev->u.gap.to_end;
+	d->loss_shown = true;
 	return 0;
 }
 
@@ -508,7 +518,7 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 		if (ferror_unlocked(d->out))
 			return 0; /* the caller reports it */
 	}
-	if (!r)
+	if (!r && !d->loss_shown) /* that nothing is known there is an answer */
 		r = ty_select_inside(sel, d->w, d->now_ns, err);
 	if (r < 0)
 		return r;

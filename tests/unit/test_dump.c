@@ -347,6 +347,34 @@ static void losses_across_the_end(void **state)
 	assert_int_equal(count(s, "\n"), 2);
 }
 
+/* A CPU of which nothing more is there is unknown to the end, also in windows behind. */
+static void losses_to_the_end(void **state)
+{
+	struct ty_window w = {.from_ns = 3000, .to_ns = UINT64_MAX};
+
+	reset();
+	fake.t.unfinished = true;
+	enter(0, 1000, 7, GETPID);
+	leave(0, 1100, 7, GETPID, 7);
+	enter(1, 2000, 8, NANO);
+	enter(0, 1200, 7, NANO);
+	leave(1, 5000, 8, NANO, 0);
+	for (int k = 0; k < 2; k++) {
+		dump(ty_dump_events, w, false);
+		assert_int_equal(count(out, "CPU:0 [END OF DATA: RECORDING WAS NOT FINISHED] after "
+					    "    0.000001200\n"),
+				 1);
+		dump(ty_dump_events, w, true);
+		assert_int_equal(count(out, "\"to_end\":true"), 2);
+		assert_int_equal(count(out, "sys_exit"), !k);
+		dump(ty_dump_syscalls, w, true);
+		assert_int_equal(count(out, "\"to_end\":true"), 2);
+		w.from_ns = 6000; /* behind all events: it is known that nothing is known */
+	}
+	w = (struct ty_window){.to_ns = 1200};
+	assert_int_equal(count(dump(ty_dump_events, w, false), "END OF DATA"), 0);
+}
+
 static void nothing_behind_the_end(void **state)
 {
 	struct ty_window w = {.from_ns = 5001, .to_ns = UINT64_MAX};
@@ -546,6 +574,7 @@ int main(void)
 		cmocka_unit_test(plain),
 		cmocka_unit_test(no_control_bytes),
 		cmocka_unit_test(losses_across_the_end),
+		cmocka_unit_test(losses_to_the_end),
 		cmocka_unit_test(nothing_behind_the_end),
 		cmocka_unit_test(late_clock_marker),
 		cmocka_unit_test(names_at_the_beginning),
