@@ -49,7 +49,8 @@ static const char help[] =
 	"  -h, --help             this text\n"
 	"\n"
 	"Exit status: the command's own (128+N when signal N ended it; 127 not found, 126 not\n"
-	"executable); without a command 0; 1 when recording failed, 2 for wrong usage.\n"
+	"executable), also when all was recorded and only finishing the file failed; without a\n"
+	"command 0; 1 when recording failed, 2 for wrong usage.\n"
 	"What this machine can record: tarry doctor.\n";
 
 enum { OPT_NO_SYSCALLS = 1000, OPT_NO_SCHED, OPT_BUFFER };
@@ -239,11 +240,13 @@ static int record(struct args *a)
 	say_notes(&res);
 	if (r) {
 		r = ty_cli_fail(&err);
-		if (res.kept_spool)
+		if (res.kept_spool && !res.kept_whole)
 			fprintf(stderr,
 				"tarry: what was recorded until then (%.3g s) is in %s and can be "
 				"read\n",
 				(double)res.elapsed_ns / 1e9, a->o.out);
+		if (res.kept_whole && a->o.argv)
+			return exit_status(&a->o, &res, a->quiet);
 		if (res.still_running && !res.signal)
 			exit_status(&a->o, &res, a->quiet);
 		return r == TY_EXIT_USAGE || res.exit_code == 1 ? r : res.exit_code;

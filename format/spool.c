@@ -2,8 +2,9 @@
 /*
  * The spool, writing side (layout: spool.h, tarry.dat(5)).
  *
- * Budget of ty_spool_put: one zstd level-1 compression, one crc32, two pwrites; no lock and no
- * allocation of its own (zstd may resize its tables when chunk sizes change for good).
+ * Budget of ty_spool_put: one zstd level-1 compression, one crc32, two pwrites, a read of the
+ * coarse clock and once a second a sync_file_range; no lock and no allocation of its own (zstd may
+ * resize its tables when chunk sizes change for good).
  *
  * Invariants:
  *   - A chunk's place is reserved by one atomic add; writers never wait for each other.
@@ -17,16 +18,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "fresh_file.h"
 #include "spool_file.h"
 #include "trace_dat.h"
+
+#define SYNC_NS 1000000000u
 
 struct ty_spool_writer {
 	struct ty_spool *spool;
@@ -35,58 +38,12 @@ struct ty_spool_writer {
 	uint8_t *out; /* one packed chunk */
 };
 
-/* Write all n bytes at off: 0 or -1 with errno. */
-static int write_at(int fd, const void *p, size_t n, uint64_t off)
+static uint64_t now_ns(void)
 {
-	const char *s = p;
+	struct timespec t;
 
-	while (n) {
-		ssize_t w = pwrite(fd, s, n, (off_t)off);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w == 0)
-			errno = ENOSPC;
-		if (w <= 0)
-			return -1;
-		s += w;
-		n -= (size_t)w;
-		off += (uint64_t)w;
-	}
-	return 0;
-}
-
-/* The path behind links: the finished file must replace the file, not a link to it. */
-static char *resolve(const char *path)
-{
-	char *real = realpath(path, NULL);
-
-	return real ? real : strdup(path);
-}
-
-/*
- * A fresh file at s->path. An old recording there is unlinked, not truncated: whoever has it open
- * keeps it, and a directory that does not let us rename over it later is found out now.
- */
-static int create_file(struct ty_spool *s, struct ty_err *err)
-{
-	struct stat st;
-
-	if (!lstat(s->path, &st)) {
-		if (!S_ISREG(st.st_mode))
-			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-				       "%s is not a regular file; name another output file with -o",
-				       s->path);
-		if (unlink(s->path))
-			return ty_fail_errno(err,
-					     "cannot replace %s (name another output file with -o)",
-					     s->path);
-	}
-	s->fd = open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (s->fd < 0)
-		return ty_fail_errno(err, "cannot create %s (name another output file with -o)",
-				     s->path);
-	return 0;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out, struct ty_err *err)
@@ -102,25 +59,42 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: ring pages of %u bytes", path,
 			       page_size);
 	}
-	if (!s || !(s->path = resolve(path))) {
+	if (!s || !(s->path = strdup(path))) {
 		free(s);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
 	s->fd = -1;
 	s->page_size = page_size;
-	r = create_file(s, err);
+	s->fd = ty_fresh_open(path, -1, false, &s->name, err);
+	r = s->fd < 0 ? s->fd : 0;
 	memcpy(head.magic, TY_SPOOL_MAGIC, sizeof(head.magic));
-	if (!r && write_at(s->fd, &head, sizeof(head), 0)) {
+	if (!r && ty_pwrite(s->fd, &head, sizeof(head), 0))
 		r = ty_fail_errno(err, "cannot write %s", s->path);
-		unlink(s->path);
-	}
 	if (r) {
+		ty_spool_discard(s);
 		ty_spool_close(s);
 		return r;
 	}
 	atomic_init(&s->end, sizeof(head));
+	atomic_init(&s->sync_at_ns, now_ns() + SYNC_NS);
 	*out = s;
 	return 0;
+}
+
+int ty_spool_publish(struct ty_spool *s, struct ty_err *err)
+{
+	int r = s->published ? 0 : ty_fresh_place(s->fd, &s->name, s->path, -1, err);
+
+	s->published |= !r;
+	return r;
+}
+
+void ty_spool_discard(struct ty_spool *s)
+{
+	ty_fresh_remove(&s->name);
+	if (s->published && ty_fresh_is_at(s->path, s->fd))
+		unlink(s->path);
+	s->published = false;
 }
 
 void ty_spool_close(struct ty_spool *s)
@@ -129,6 +103,7 @@ void ty_spool_close(struct ty_spool *s)
 		return;
 	if (s->fd >= 0)
 		close(s->fd);
+	free(s->name);
 	free(s->path);
 	free(s);
 }
@@ -254,6 +229,19 @@ int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t s
 	return 0;
 }
 
+/*
+ * About once a second: have the kernel write out what it holds of the file, without waiting for it,
+ * so that a power cut costs seconds and not the half minute for which dirty pages may stay in
+ * memory.
+ */
+static void start_writeback(struct ty_spool *s)
+{
+	uint64_t at = atomic_load_explicit(&s->sync_at_ns, memory_order_relaxed), now = now_ns();
+
+	if (now >= at && atomic_compare_exchange_strong(&s->sync_at_ns, &at, now + SYNC_NS))
+		(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err)
 {
 	const size_t head = sizeof(struct ty_spool_chunk);
@@ -263,8 +251,8 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
 		return failed_before(s, err);
 	off = atomic_fetch_add(&s->end, len);
-	if (write_at(s->fd, (const char *)chunk + head, len - head, off + head) ||
-	    write_at(s->fd, chunk, head, off)) {
+	if (ty_pwrite(s->fd, (const char *)chunk + head, len - head, off + head) ||
+	    ty_pwrite(s->fd, chunk, head, off)) {
 		ty_fail_errno(&mine,
 			      "cannot write to %s (all chunks written before stay readable; "
 			      "free space and record again)",
@@ -272,6 +260,7 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 		mine.off = off;
 		return fail_first(s, mine, err);
 	}
+	start_writeback(s);
 	return 0;
 }
 

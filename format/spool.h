@@ -64,9 +64,22 @@ _Static_assert(sizeof(struct ty_spool_chunk) == 64, "on disk");
 
 struct ty_spool; /* the writing side; all put functions are thread-safe and lock-free */
 
-/* Create (O_EXCL is not used: an existing file is replaced) the spool at path. */
+/*
+ * Create the spool that will be at path once it is published; what is there now stays until then.
+ * Refused: a path that is there and is neither a regular file nor a link to one, and one that
+ * another recorder writes to.
+ */
 int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 		    struct ty_err *err);
+
+/*
+ * Put the spool at its path, over what is there: an old file is gone from then on, a link is
+ * replaced itself, never followed. Until then a dead recorder leaves nothing behind (or, where the
+ * file system has no unnamed files, tarry-unfinished-XXXXXX in the folder). Once is enough.
+ */
+int ty_spool_publish(struct ty_spool *s, struct ty_err *err);
+/* Remove the spool's file, and nothing else; close it then. */
+void ty_spool_discard(struct ty_spool *s);
 
 /*
  * One per writing thread: zstd context and output space, allocated (and touched) up front so that
@@ -97,9 +110,9 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 uint64_t ty_spool_bytes(const struct ty_spool *s);
 
 /*
- * Turn the spool into a finished trace.dat v7 at its own path: written beside it ("PATH.tmp"),
- * synced and renamed over it. When that fails (no room) the spool stays as it is and remains
- * readable.
+ * Turn the spool into a finished trace.dat v7 at its own path: written into a second file in
+ * the same folder, synced and renamed over it (fresh_file.h). When that fails (no room) the spool
+ * stays as it is and remains readable.
  */
 int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
 /* Close without finishing; the file stays. */

@@ -21,8 +21,12 @@
 #define TY_V7_CHUNK_HEAD 8
 /* Most bytes one chunk may hold decompressed. */
 #define TY_CHUNK_RAW_MAX (256u << 20)
-/* Most chunks of one file: bounds the memory of the chunk tables (some 250 MB). */
-#define TY_CHUNKS_MAX (4u << 20)
+/*
+ * Most chunks of one file: bounds the memory of the chunk tables (72 bytes per chunk that is there)
+ * and keeps the chunk directory, some 50 bytes each, below TY_DAT_SECTION_BYTES. With a chunk per
+ * second on each of 64 CPUs and two buffers that is 36 hours; below 8 chunks per second, weeks.
+ */
+#define TY_CHUNKS_MAX (16u << 20)
 
 struct ty_spool_head {
 	char magic[8];
@@ -33,11 +37,14 @@ _Static_assert(sizeof(struct ty_spool_head) == 64, "on disk");
 
 struct ty_spool {
 	int fd;
-	char *path; /* resolved */
+	char *path;	/* of the output */
+	char *name;	/* until it is published: its name, or NULL when it has none */
+	bool published; /* it is at path */
 	uint32_t page_size;
-	_Atomic uint64_t end;  /* where the next chunk goes */
-	_Atomic int failed;    /* TY_E... of the first failure; 0 */
-	atomic_bool err_ready; /* err holds the sentence that belongs to failed */
+	_Atomic uint64_t end;	     /* where the next chunk goes */
+	_Atomic uint64_t sync_at_ns; /* when writeback is started again */
+	_Atomic int failed;	     /* TY_E... of the first failure; 0 */
+	atomic_bool err_ready;	     /* err holds the sentence that belongs to failed */
 	struct ty_err err;
 };
 
@@ -70,6 +77,8 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 		  struct ty_err *err);
 void ty_spool_scan_fini(struct ty_spool_scan *s);
 
+/* Write all n bytes at off: 0 or -1 with errno. */
+int ty_pwrite(int fd, const void *p, size_t n, uint64_t off);
 /* Read n bytes at off: n, fewer at the end of the file, or -1 with errno. */
 int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off);
 

@@ -24,6 +24,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "fresh_file.h"
 #include "spool_finish.h"
 #include "units.h"
 
@@ -251,28 +252,14 @@ static int build_head(struct ty_finish *f, uint32_t *dir_desc, uint64_t *data_en
 static int write_failed(struct ty_finish *f)
 {
 	return ty_fail_errno(f->err,
-			     "cannot write %s (the recording stays readable as unfinished %s)",
-			     f->tmp, f->spool->path);
+			     "%s: cannot write its finished form; it stays unfinished, whole "
+			     "and readable by tarry",
+			     f->spool->path);
 }
 
 static int put(struct ty_finish *f, const void *p, size_t n, uint64_t off)
 {
-	const char *s = p;
-
-	while (n) {
-		ssize_t w = pwrite(f->fd, s, n, (off_t)off);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w == 0)
-			errno = ENOSPC;
-		if (w <= 0)
-			return write_failed(f);
-		s += w;
-		n -= (size_t)w;
-		off += (uint64_t)w;
-	}
-	return 0;
+	return ty_pwrite(f->fd, p, n, off) ? write_failed(f) : 0;
 }
 
 /* n bytes of the spool at `from` to `to` in the finished file. */
@@ -369,10 +356,12 @@ static int check_space(struct ty_finish *f, uint64_t need)
 	have = (uint64_t)vfs.f_bavail * vfs.f_frsize;
 	if (have >= need)
 		return 0;
-	return ty_fail(f->err, TY_ENOSPC, TY_NO_OFFSET,
-		       "%s: finishing needs %s, only %s are free; the recording stays readable as "
-		       "unfinished",
-		       f->spool->path, ty_fmt_bytes(need, a), ty_fmt_bytes(have, b));
+	return ty_fail(
+		f->err, TY_ENOSPC, TY_NO_OFFSET,
+		"%s: making a trace.dat of it needs %s beside it, only %s are free; it stays "
+		"unfinished: whole and readable by tarry, but not by trace-cmd. For the "
+		"next recording free space or name another disk with -o",
+		f->spool->path, ty_fmt_bytes(need, a), ty_fmt_bytes(have, b));
 }
 
 static int sync_directory(struct ty_finish *f)
@@ -396,25 +385,21 @@ static int write_file(struct ty_finish *f, uint32_t dir_desc, uint64_t data_end)
 {
 	int r;
 
-	/* What an earlier try left behind; a link put there by somebody else is not followed. */
-	unlink(f->tmp);
-	f->fd = open(f->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f->fd = ty_fresh_open(f->spool->path, f->spool->fd, false, &f->name, f->err);
 	if (f->fd < 0)
-		return ty_fail_errno(f->err,
-				     "cannot create %s (the recording stays readable as "
-				     "unfinished %s)",
-				     f->tmp, f->spool->path);
+		return f->fd;
 	if (!(r = check_space(f, data_end + 4096)) && !(r = put(f, f->head.p, f->head.len, 0)) &&
 	    !(r = write_data(f)) && !(r = write_footer(f, dir_desc, data_end))) {
 		if (fsync(f->fd))
-			r = ty_fail_errno(f->err, "cannot sync %s", f->tmp);
-		else if (rename(f->tmp, f->spool->path))
-			r = ty_fail_errno(f->err, "cannot rename %s to %s", f->tmp, f->spool->path);
-		else
+			r = ty_fail_errno(f->err, "%s: cannot sync its finished form",
+					  f->spool->path);
+		else if (!(r = ty_fresh_place(f->fd, &f->name, f->spool->path, f->spool->fd,
+					      f->err)))
 			r = sync_directory(f);
 	}
-	if (r)
-		unlink(f->tmp);
+	if (!r)
+		ty_fresh_remove(&f->spool->name);
+	ty_fresh_remove(&f->name);
 	close(f->fd);
 	return r;
 }
@@ -436,10 +421,6 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 	f.zstd = ZSTD_createCCtx();
 	if (!f.zstd)
 		r = ty_finish_no_memory(&f);
-	if (!r && asprintf(&f.tmp, "%s.tmp", s->path) < 0) {
-		f.tmp = NULL;
-		r = ty_finish_no_memory(&f);
-	}
 	if (!r)
 		r = ty_spool_scan(s->fd, atomic_load(&s->end), s->path, &f.scan, err);
 	if (!r && (f.scan.torn || f.scan.too_many))
@@ -461,6 +442,5 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 	vec_fini(&f.dir);
 	vec_fini(&f.buffers);
 	vec_fini(&f.cpus);
-	free(f.tmp);
 	return r;
 }

@@ -39,8 +39,8 @@ struct ty_finish {
 	VEC(struct ty_finish_buffer) buffers;
 	VEC(struct ty_finish_cpu) cpus;
 	uint64_t section_off[TY_DAT_CMDLINES + 1]; /* by enum ty_dat_id; 0: not written */
-	char *tmp;
-	int fd;
+	int fd;					   /* the finished file */
+	char *name;				   /* its name until it is placed; NULL: none */
 	struct ty_err *err;
 };
 

@@ -35,6 +35,26 @@ int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
 	return (int64_t)got;
 }
 
+int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
+{
+	const char *s = p;
+
+	while (n) {
+		ssize_t w = pwrite(fd, s, n, (off_t)off);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w == 0)
+			errno = ENOSPC;
+		if (w <= 0)
+			return -1;
+		s += w;
+		n -= (size_t)w;
+		off += (uint64_t)w;
+	}
+	return 0;
+}
+
 uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c)
 {
 	return (uint32_t)crc32(0, (const uint8_t *)c, offsetof(struct ty_spool_chunk, head_crc));
@@ -56,34 +76,46 @@ static uint64_t skip_hole(int fd, uint64_t off, uint64_t size)
 	return (uint64_t)d < size ? (uint64_t)d : size;
 }
 
+/* What the search read last: searches go forward, so that no byte is read twice for them. */
+struct window {
+	uint8_t *p;
+	uint64_t off, n;
+};
+
 /* The offset of the next valid head at or after off; `size` when there is none; -1: I/O error. */
-static int64_t find_head(int fd, uint64_t off, uint64_t size, uint8_t *win)
+static int64_t find_head(int fd, uint64_t off, uint64_t size, struct window *w)
 {
 	const uint32_t magic = TY_SPOOL_CHUNK_MAGIC;
 	struct ty_spool_chunk c;
 
 	while (off < size) {
 		const uint8_t *p, *end;
-		int64_t n;
 
-		off = skip_hole(fd, off, size);
-		if (size - off < sizeof(c))
-			break;
-		n = ty_pread(fd, win, size - off < WINDOW ? (size_t)(size - off) : WINDOW, off);
-		if (n < 0)
-			return -1;
-		if (n < (int64_t)sizeof(c))
-			break;
-		end = win + n - sizeof(c); /* last place where a whole head is in the window */
-		for (p = win; p <= end; p++) {
+		if (off < w->off || off + sizeof(c) > w->off + w->n) {
+			int64_t n;
+
+			off = skip_hole(fd, off, size);
+			if (size - off < sizeof(c))
+				break;
+			n = ty_pread(fd, w->p, size - off < WINDOW ? (size_t)(size - off) : WINDOW,
+				     off);
+			if (n < 0)
+				return -1;
+			if (n < (int64_t)sizeof(c))
+				break;
+			w->off = off;
+			w->n = (uint64_t)n;
+		}
+		end = w->p + w->n - sizeof(c); /* last place where a whole head is in the window */
+		for (p = w->p + (off - w->off); p <= end; p++) {
 			p = memmem(p, (size_t)(end - p) + sizeof(magic), &magic, sizeof(magic));
 			if (!p)
 				break;
 			memcpy(&c, p, sizeof(c));
 			if (head_valid(&c))
-				return (int64_t)(off + (uint64_t)(p - win));
+				return (int64_t)(w->off + (uint64_t)(p - w->p));
 		}
-		off += (uint64_t)n - (sizeof(c) - 1);
+		off = w->off + w->n - (sizeof(c) - 1);
 	}
 	return (int64_t)size;
 }
@@ -129,12 +161,12 @@ static void torn(struct ty_spool_scan *s, uint64_t off, uint64_t bytes)
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
 		  struct ty_err *err)
 {
-	uint8_t *win = malloc(WINDOW);
+	struct window win = {.p = malloc(WINDOW)};
 	uint64_t off = sizeof(struct ty_spool_head);
 	int r = 0;
 
 	*out = (struct ty_spool_scan){0};
-	if (!win)
+	if (!win.p)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	while (off < size && !r) {
 		struct ty_spool_ent e = {.off = off};
@@ -156,7 +188,7 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 			continue;
 		}
 		if (n >= 0)
-			n = find_head(fd, off + 1, size, win);
+			n = find_head(fd, off + 1, size, &win);
 		if (n < 0) {
 			r = ty_fail_errno(err, "%s: cannot read at offset %llu", path,
 					  (unsigned long long)off);
@@ -165,7 +197,7 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 		torn(out, off, (uint64_t)n - off);
 		off = (uint64_t)n;
 	}
-	free(win);
+	free(win.p);
 	if (r)
 		ty_spool_scan_fini(out);
 	else

@@ -17,6 +17,8 @@
 #include "trace_file.h"
 
 #define META_BUDGET (1536ull << 20)
+/* Each section is decompressed once and may be TY_DAT_SECTION_BYTES: room for the largest ones. */
+#define UNPACK_BUDGET (3072ull << 20)
 /* Pages per chunk of uncompressed data: 64, less where pages are large. */
 #define FLAT_PAGES 64u
 #define FLAT_BYTES (1u << 20)
@@ -320,6 +322,7 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 	}
 	t->priv->fd = -1;
 	t->priv->meta_left = META_BUDGET;
+	t->priv->unpack_left = UNPACK_BUDGET;
 	ty_buf_init(&t->priv->note, 4096);
 	t->path = path;
 	t->priv->win = malloc(TY_IN_WINDOW);

@@ -84,8 +84,10 @@ static int section_open(struct ty_trace *t, const struct section *s, struct ty_i
 	stored = ty_in_uint(in, 4);
 	raw = ty_in_uint(in, 4);
 	if (in->bad || stored > ty_in_left(in) || raw > TY_DAT_SECTION_BYTES ||
-	    t->priv->codec == TY_CODEC_NONE || !ty_ratio_ok(t->priv->codec, stored, raw))
+	    t->priv->codec == TY_CODEC_NONE || !ty_ratio_ok(t->priv->codec, stored, raw) ||
+	    raw > t->priv->unpack_left)
 		return -TY_EFORMAT;
+	t->priv->unpack_left -= raw;
 	z = malloc(stored + 1);
 	*block = malloc(raw + 1);
 	if (!z || !*block) {
@@ -154,7 +156,10 @@ static int option(struct v7 *v, unsigned id, struct ty_in *in, uint64_t *next)
 	return ty_trace_option(v->t, id, in, v->err);
 }
 
-/* One options section: *next is the place of the one after it, 0 at the end. */
+/*
+ * One options section: *next is the place of the one after it, 0 at the end. What is parsed counts
+ * against the same budget as what is decompressed.
+ */
 static int options_section(struct v7 *v, uint64_t off, uint64_t *next)
 {
 	struct section s;
@@ -168,6 +173,12 @@ static int options_section(struct v7 *v, uint64_t off, uint64_t *next)
 		r = -TY_EFORMAT;
 	if (!r)
 		r = section_open(v->t, &s, &in, &block);
+	if (!r && !block) {
+		if (ty_in_left(&in) > v->t->priv->unpack_left)
+			r = -TY_EFORMAT;
+		else
+			v->t->priv->unpack_left -= ty_in_left(&in);
+	}
 	if (r)
 		return damaged(v, r, "options", off);
 	while (!r && id != TY_DAT_DONE) {
@@ -191,16 +202,23 @@ static int options_section(struct v7 *v, uint64_t off, uint64_t *next)
 	return r;
 }
 
+/* The chain may lead anywhere in the file, but to no place twice. */
 static int all_options(struct v7 *v, uint64_t off)
 {
-	unsigned n = 0;
+	VEC(uint64_t) seen = {0};
 	int r = 0;
 
 	do {
-		if (++n > OPTION_SECTIONS_MAX)
-			return damaged(v, 0, "chain of options", off);
-		r = options_section(v, off, &off);
+		bool again = seen.n >= OPTION_SECTIONS_MAX;
+
+		vec_each (o, &seen)
+			again |= *o == off;
+		if (again || vec_push(&seen, off))
+			r = damaged(v, again ? 0 : -TY_ENOMEM, "chain of options", off);
+		else
+			r = options_section(v, off, &off);
 	} while (!r && off);
+	vec_fini(&seen);
 	return r;
 }
 
@@ -546,11 +564,18 @@ static int direct_stream(struct ty_trace *t, size_t i, const char **p)
 			r = vec_push(&d->chunks, e);
 		}
 	}
+	if (r == -TY_ELIMIT) {
+		ty_trace_note(t,
+			      "more than %u chunks: not every place where data was lost is shown",
+			      TY_CHUNKS_MAX);
+		t->truncated = true;
+		r = 0;
+	}
 	for (; k < old.chunks.n && !r; k++)
 		r = vec_push(&d->chunks, old.chunks.v[k]);
 	vec_fini(&old.chunks);
 	s->chunks = (uint32_t)d->chunks.n;
-	return r == -TY_ELIMIT ? 0 : r;
+	return r;
 }
 
 /* Times and checksums of the chunks (section.h, TY_SEC_CHUNKS), onto the chunks already found. */

@@ -2,10 +2,11 @@
 /*
  * See recording.h. The order matters:
  *   everything that can fail for the user's reasons (command, pids, rights, events) comes before
- * the old output file is replaced; the child is forked before any memory is touched; rings are
- * armed and the readers run before tracing is on; the /proc snapshot is taken after that and before
- * the command may exec, so that no thread is missed in between. At the end: tracing off, rings
- * drained, sections, instances removed, file finished.
+ * the old output file is replaced, which is when the command's exec has succeeded; the child is
+ * forked before any memory is touched; rings are armed and the readers run before tracing is on;
+ * the /proc snapshot is taken after that and before the command may exec, so that no thread is
+ * missed in between. At the end: tracing off, rings drained, sections, instances removed, file
+ * finished.
  */
 #include "recording.h"
 
@@ -501,9 +502,11 @@ static int start(struct recording *r, struct ty_err *err)
 	mark_clock(r);
 	if ((e = put_threads(r, err)))
 		return e;
-	if (r->o->argv && (e = ty_command_release(&r->command, err)))
+	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
 		r->res->exit_code = r->command.exit_code;
-	return e;
+		return e;
+	}
+	return ty_spool_publish(r->spool, err);
 }
 
 static void totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p)
@@ -779,8 +782,10 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		ty_command_cancel(&r->command);
 		finish(r, false, NULL);
 		if (r->spool)
-			unlink(o->out); /* holds no event */
+			ty_spool_discard(r->spool);
 		ty_spool_close(r->spool);
+		/* Released, and then the file could not be put in its place: it goes on. */
+		res->still_running = r->command.pid;
 		release(r);
 		return e;
 	}
@@ -789,8 +794,11 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	reap(r);
 	if (o->argv && !r->child_gone)
 		res->still_running = r->command.pid;
-	if (!e)
+	if (!e) {
 		e = ty_spool_finish(r->spool, err);
+		/* Only what cannot be read back is lost; otherwise it is merely no trace.dat. */
+		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO;
+	}
 	if (r->removing)
 		pthread_join(r->remover, NULL);
 	own_cpu(res);

@@ -44,6 +44,7 @@ struct ty_record_result {
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
 	bool no_nice;	  /* the readers got no higher priority */
 	bool kept_spool;  /* failed, but what was recorded is in the file */
+	bool kept_whole;  /* only finishing failed: all is in the file, still a spool */
 	/* Whole sentences about what is not recorded as one may expect it. */
 	char notes[TY_RECORD_NOTES][320];
 	unsigned notes_n;

@@ -79,6 +79,47 @@ sleep 0.7; had=$(mine $p | wc -l)
 [ "$had" -ge 1 ] && [ "$(mine $p | grep -vc idletest)" -ge 1 ]; ok "a live recorder keeps its instances" $?
 kill -INT $p; wait $p; ok "and finishes" $?
 
+# the output path: a link is replaced and never followed; what failed to start leaves all as it was
+echo victim >"$t/victim"; ln -s victim "$t/link.dat"
+"$TARRY" record -q -o "$t/link.dat" -- true 2>"$t/err"; r=$?
+[ $r = 0 ] && [ "$(cat "$t/victim")" = victim ] && [ ! -L "$t/link.dat" ] && "$TARRY" report "$t/link.dat" >"$t/out" 2>&1
+ok "a link at the output path is replaced, its target untouched" $? "status $r: $(cat "$t/err"); $(ls -l "$t/link.dat" "$t/victim")"
+"$TARRY" record -q -o "$t/old.dat" -- true; before=$(sha256sum <"$t/old.dat")
+ln -s victim "$t/link2.dat"; printf '#!/no/such/interpreter\n' >"$t/script"; chmod +x "$t/script"
+for o in old link2; do
+	"$TARRY" record -q -o "$t/$o.dat" -- "$t/script" 2>"$t/err"; r=$?
+	[ $r = 127 ]; ok "a script without its interpreter is status 127 ($o)" $? "status $r: $(cat "$t/err")"
+done
+[ "$(sha256sum <"$t/old.dat")" = "$before" ]; ok "a command that cannot be run leaves the old recording as it was" $?
+[ -L "$t/link2.dat" ] && [ "$(cat "$t/victim")" = victim ]; ok "and a link, and its target" $? "$(ls -l "$t/link2.dat" "$t/victim")"
+[ -z "$(ls "$t" | grep unfinished)" ]; ok "and nothing beside it" $? "$(ls "$t")"
+for o in /dev/null /dev/stdout "$t"; do
+	"$TARRY" record -q -o "$o" -- true 2>"$t/err" | cat; r=${PIPESTATUS[0]}
+	[ "$r" = 2 ] && grep -q 'not a regular file' "$t/err"; ok "-o ${o/#"$t"/FOLDER} is refused" $? "status $r: $(cat "$t/err")"
+done
+[ -L /dev/stdout ] && [ -c /dev/null ]; ok "devices are still there" $?
+
+# one output path for two recorders: the second is told, the first keeps its recording
+echo mine >"$t/same.dat.tmp"
+"$TARRY" record -q -o "$t/same.dat" -- sh -c 'sleep 2; exit 5' 2>"$t/1.err" & a=$!
+for _ in $(seq 100); do [ -e "$t/same.dat" ] && break; sleep 0.1; done
+"$TARRY" record -q -o "$t/same.dat" -- true 2>"$t/2.err"; rb=$?
+wait $a; ra=$?
+[ $rb = 2 ] && grep -q 'being written by another tarry record' "$t/2.err" && [ $ra = 5 ]
+ok "the same -o twice: the second recorder is told, the first goes on" $? "status $ra, $rb: $(cat "$t"/[12].err)"
+"$TARRY" report "$t/same.dat" 2>&1 | grep -q "exit 5"; ok "the same -o twice: the file is the first one's" $?
+[ "$(cat "$t/same.dat.tmp")" = mine ]; ok "a file named like the output with .tmp is not touched" $?
+for k in 1 2 3; do # started in the same moment
+	"$TARRY" record -q -o "$t/race.dat" -- sleep 1 2>"$t/1.err" & a=$!
+	"$TARRY" record -q -o "$t/race.dat" -- sleep 1 2>"$t/2.err" & b=$!
+	wait $a; ra=$?; wait $b; rb=$?
+	{ [ $ra = 0 ] && [ $rb != 0 ] && grep -q 'another tarry record' "$t/2.err"; } ||
+		{ [ $rb = 0 ] && [ $ra != 0 ] && grep -q 'another tarry record' "$t/1.err"; } || break
+	"$TARRY" report "$t/race.dat" >/dev/null 2>&1 || break
+	[ $k = 3 ]
+done
+ok "the same -o twice in the same moment: one of them is told" $? "status $ra, $rb: $(cat "$t"/[12].err)"
+
 # a full disk
 mkdir "$t/small" && mount -t tmpfs -o size=1m tmpfs "$t/small" 2>/dev/null
 if mountpoint -q "$t/small"; then
@@ -87,6 +128,14 @@ if mountpoint -q "$t/small"; then
 	ok "a full disk: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
 	k=$(summary "$t/small/f.dat" events); [ "${k:-0}" -gt 10000 ]
 	ok "a full disk: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
+	# Room for the recording, none for its second form: all is there, the command's status stands.
+	rm -f "$t"/small/*; mount -o remount,size=40m "$t/small"
+	"$TARRY" record -o "$t/big.dat" -- "$PROGRAMS/syscall_loop" 1 1000000 2>/dev/null
+	mount -o remount,size=$(($(stat -c %s "$t/big.dat") * 3 / 2)) "$t/small"
+	"$TARRY" record -o "$t/small/f.dat" -- sh -c "\"$PROGRAMS/syscall_loop\" 1 1000000; exit 7" 2>"$t/err"; r=$?
+	[ $r = 7 ] && grep -q 'whole and readable by tarry' "$t/err"
+	ok "no room to finish: said, with what to do; the command's own status" $? "status $r: $(cat "$t/err")"
+	k=$(calls "$t/small/f.dat" getppid); [ "$k" = 1000001 ] || [ "$k" = 1000000 ]; ok "no room to finish: every call is there (the shell may add one)" $? "$k"
 	umount "$t/small"
 else
 	echo "ok $((n += 1)) - a full disk # SKIP cannot mount a tmpfs"

@@ -26,6 +26,7 @@ static void spool(const char *name, bool finish)
 	struct ty_spool *s;
 
 	assert_int_equal(ty_spool_create(in_dir(name), TY_FX_PAGE, &s, NULL), 0);
+	assert_int_equal(ty_spool_publish(s, NULL), 0);
 	w = ty_spool_writer_new(s, 1 << 16);
 	ty_fx_spool_meta(w);
 	for (unsigned k = 0; k < 2; k++)

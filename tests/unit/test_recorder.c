@@ -405,6 +405,7 @@ static void every_page_once(void **state)
 	}
 	snprintf(path, sizeof(path), "%s/out", dir);
 	assert_int_equal(ty_spool_create(path, (uint32_t)page, &spool, &err), 0);
+	assert_int_equal(ty_spool_publish(spool, &err), 0);
 	meta = ty_spool_writer_new(spool, 1 << 16);
 	ty_fx_spool_meta(meta);
 	ty_spool_writer_free(meta);

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zstd.h>
+
 #include <cmocka.h>
 
 #include "fixture_trace.h"
@@ -271,6 +273,7 @@ static struct ty_buf finished_file(unsigned pages)
 	struct ty_buf b;
 
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &s, &err), 0);
+	assert_int_equal(ty_spool_publish(s, &err), 0);
 	w = ty_spool_writer_new(s, 1 << 20);
 	ty_fx_spool_meta(w);
 	for (unsigned k = 0; k < 3; k++) {
@@ -284,6 +287,38 @@ static struct ty_buf finished_file(unsigned pages)
 	ty_spool_close(s);
 	ty_fx_read(path, &b);
 	return b;
+}
+
+/* Options that lead in a circle, each time decompressing 64 MB anew: refused at once. */
+static void test_options_in_a_circle(void **state)
+{
+	static const char head[] = "\x17\x08\x44tracing7\0\0\b\0\x10\0\0zstd\0x";
+	const uint32_t len = 64 << 20, all = len + 6 + 14;
+	const uint64_t at = sizeof(head) + 8;
+	uint8_t *plain = calloc(1, all), *packed = malloc(ZSTD_compressBound(all));
+	struct ty_buf b;
+	size_t z;
+
+	/* An option of nobody, a very long one, and DONE with the place of its own section. */
+	memcpy(plain, "\x34\x12\0\0\0\x04", 6);
+	plain[6 + len + 2] = 8;
+	memcpy(plain + 6 + len + 6, &at, 8);
+	z = ZSTD_compress(packed, ZSTD_compressBound(all), plain, all, 1);
+	assert_false(ZSTD_isError(z));
+	ty_buf_init(&b, 64 << 20);
+	ty_buf_add(&b, head, sizeof(head));
+	ty_buf_addle(&b, at, 8);
+	ty_buf_addle(&b, 1ull << 16, 8); /* id 0, compressed */
+	ty_buf_addle(&b, z + 8, 8);
+	ty_buf_addle(&b, z, 4);
+	ty_buf_addle(&b, all, 4);
+	ty_buf_add(&b, packed, z);
+	alarm(20);
+	refuse(b.p, b.len, TY_EFORMAT, "the chain of options");
+	alarm(0);
+	ty_buf_fini(&b);
+	free(plain);
+	free(packed);
 }
 
 /* Threads that read chunks of one trace at once see what one alone sees. */
@@ -484,6 +519,7 @@ static void test_damage_and_cuts_spool(void **state)
 	struct ty_buf b;
 
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &s, NULL), 0);
+	assert_int_equal(ty_spool_publish(s, NULL), 0);
 	w = ty_spool_writer_new(s, 1 << 20);
 	ty_fx_spool_meta(w);
 	for (unsigned k = 0; k < 4; k++)
@@ -512,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_odd_tail),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_bombs),
+		cmocka_unit_test(test_options_in_a_circle),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_data_damage_is_found),
 		cmocka_unit_test(test_damage_and_cuts_finished),
