@@ -60,6 +60,8 @@ static bool wanted(const struct ty_window *w, unsigned kinds, const struct ty_th
 {
 	if (!(kinds & 1u << s->state))
 		return false;
+	if (s->end_ns <= t->released_ns)
+		return false; /* the command waiting for the recorder to be ready */
 	if (kinds & TY_LONGEST_OURS && !t->traced &&
 	    (s->state == TY_ST_SLEEPING || s->state == TY_ST_STOPPED))
 		return false;

@@ -14,9 +14,10 @@ enum ty_section {
 	 * (shell-quoted), command_tid, pid (repeated), recorder_tid, cwd, start_realtime_ns, event
 	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a space),
 	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events),
-	 * idle_switch_untested (repeated: CPU that was too busy to tell), idle_switch_seen
-	 * (repeated: told later that it does; lines at the end add to those of the start),
-	 * buffer_bytes.
+	 * pid_namespace (other: recorded inside a pid namespace, no names or tids of /proc are
+	 * stored), follow_children (no: this kernel cannot follow children), idle_switch_untested
+	 * (repeated: CPU that was too busy to tell), idle_switch_seen (repeated: told later that it
+	 * does; lines at the end add to those of the start), buffer_bytes.
 	 */
 	TY_SEC_MACHINE = 1,
 	/*

@@ -287,8 +287,10 @@ void ty_identity_machine(struct ty_builder *b, const char *text)
 		} else if (key_is(p, n, "command_tid", &v)) {
 			long tid = strtol(v, NULL, 10);
 
-			if (tid > 0 && tid <= TY_MAX_TID)
+			if (tid > 0 && tid <= TY_MAX_TID) {
 				ty_pairs_command(b->pairs, (int32_t)tid);
+				b->command_tid = (int32_t)tid;
+			}
 		}
 		p += n + (p[n] == '\n');
 	}

@@ -71,14 +71,16 @@ struct ty_name_at {
 /* One life of one thread: (tid, generation). */
 struct ty_thread {
 	int32_t tid;
-	uint32_t gen;	    /* 0 for the first life of this tid in the trace, 1 for the next... */
-	int32_t tgid, ppid; /* -1 when not known; ppid is the parent's tgid or the forking tid */
-	uint64_t start_ns;  /* first known instant; see born */
-	uint64_t end_ns;    /* last instant: its exit, or the end of the recording */
-	bool born, died;    /* fork / exit was recorded */
-	bool kernel;	    /* a kernel thread */
-	bool traced;	    /* its system calls are recorded */
-	uint32_t name;	    /* name at its end: the one people know it by */
+	uint32_t gen;	      /* 0 for the first life of this tid in the trace, 1 for the next... */
+	int32_t tgid, ppid;   /* -1 when not known; ppid is the parent's tgid or the forking tid */
+	uint64_t start_ns;    /* first known instant; see born */
+	uint64_t end_ns;      /* last instant: its exit, or the end of the recording */
+	bool born, died;      /* fork / exit was recorded */
+	uint64_t released_ns; /* the traced command: when the recorder let it go (its execve); else
+				 0 */
+	bool kernel;	      /* a kernel thread */
+	bool traced;	      /* its system calls are recorded */
+	uint32_t name;	      /* name at its end: the one people know it by */
 	uint32_t names_first, names_n;	     /* ty_model_names */
 	uint32_t spans_first, spans_n;	     /* ty_model_span */
 	uint32_t syscalls_first, syscalls_n; /* ty_model_syscall */

@@ -84,6 +84,10 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 			struct ty_bthread *t = &b->thread.v[thread];
 
 			t->pub.traced = true;
+			if (ev->kind == TY_EV_SYS_ENTER && ev->tid == b->command_tid) {
+				t->pub.released_ns = ts;
+				b->command_tid = 0;
+			}
 			t->in_nr = ev->kind == TY_EV_SYS_ENTER ? ev->u.enter.nr : -1;
 		}
 		break;

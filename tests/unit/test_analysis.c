@@ -414,13 +414,42 @@ static void end_lost(void **state)
 	assert_false(out[0].end_lost);
 }
 
+/* What the command waits for before its execve is tarry, not a wait of the command. */
+static void command_before_its_release(void **state)
+{
+	struct ty_wait out[8];
+	const struct ty_model *m;
+	struct ty_window w;
+	uint32_t n, own = 0;
+
+	ty_mx_begin("command_tid=5\n", NULL);
+	ty_mx_switch(0, 10, 5, S, 9);
+	ty_mx_waking(0, 500, 9, 5, 0);
+	ty_mx_switch(0, 510, 9, S, 5);
+	ty_mx_enter(0, 520, 5, 59);
+	ty_mx_exit(0, 530, 5, 59, 0);
+	ty_mx_waking(0, 535, 5, 9, 0);
+	ty_mx_switch(0, 540, 5, S, 9);
+	ty_mx_waking(0, 600, 9, 5, 0);
+	ty_mx_switch(0, 610, 9, S, 5);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	n = ty_longest(m, &w, 1u << TY_ST_SLEEPING, out, 8);
+	for (uint32_t i = 0; i < n; i++)
+		if (ty_model_thread(m, out[i].thread)->tid == 5) {
+			assert_int_equal(out[i].start_ns, 540);
+			own++;
+		}
+	assert_int_equal(own, 1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
 	const struct CMUnitTest tests[] = {
 		T(longest),  T(windows),       T(threads),	T(syscalls),
 		T(untimed),  T(untimed_begin), T(calls_by_cpu), T(names_at_the_start),
-		T(ran_most), T(bystanders),    T(end_lost),
+		T(ran_most), T(bystanders),    T(end_lost),	T(command_before_its_release),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
