@@ -5,7 +5,8 @@
  *   nothing lost            every thread's running spans are exactly the truth
  *   switches from idle not  running spans contain the truth's, begin not before the wakeup, and no
  *   delivered on CPU 1      thread is ever shown running on two CPUs
- *   random loss with gaps   what is shown as running, not inferred, is true
+ *   random loss with gaps   what is shown as running, not inferred, is true; who is shown asleep,
+ *                           not flagged as lost, did not run
  *   random garbage          every promise of model.h holds (ty_mx_check)
  */
 #include <setjmp.h>
@@ -178,6 +179,15 @@ static const struct ty_model *simulate(uint64_t s, bool no_idle, bool lossy)
 	sim.lossy = lossy;
 	for (unsigned i = 0; i < STEPS; i++)
 		step();
+	for (unsigned c = 0; c < CPUS; c++)
+		if (sim.lost[c]) {
+			struct ty_event ev = {.ts_ns = sim.now, .cpu = c, .kind = TY_EV_GAP};
+
+			ev.u.gap.from_ns = sim.last[c];
+			ev.u.gap.count = sim.lost[c];
+			ev.u.gap.to_end = true;
+			ty_mx_feed(ev);
+		}
 	for (int t = 1; t <= THREADS; t++)
 		if (sim.runs[t] && sim.run[t][sim.runs[t] - 1].to == UINT64_MAX)
 			sim.run[t][sim.runs[t] - 1].to = sim.now;
@@ -221,6 +231,15 @@ static const struct run *true_run(int t, uint64_t a, uint64_t b, unsigned cpu)
 	return NULL;
 }
 
+/* Did it run at any time within (a, b)? */
+static bool ran_within(int t, uint64_t a, uint64_t b)
+{
+	for (unsigned k = 0; k < sim.runs[t]; k++)
+		if (sim.run[t][k].from < b && a < sim.run[t][k].to)
+			return true;
+	return false;
+}
+
 static void idle_not_delivered(void **state)
 {
 	unsigned inferred = 0;
@@ -262,7 +281,7 @@ static void idle_not_delivered(void **state)
 
 static void loss(void **state)
 {
-	unsigned claims = 0, unknown = 0;
+	unsigned claims = 0, unknown = 0, waits = 0;
 
 	for (uint64_t s = 0; s < 200; s++) {
 		const struct ty_model *m = simulate(s, false, true);
@@ -275,14 +294,21 @@ static void loss(void **state)
 				struct ty_span p = ty_model_span(m, th->spans_first + n);
 
 				unknown += p.state == TY_ST_UNKNOWN && p.flags & TY_SF_LOST;
+				if (p.state == TY_ST_SLEEPING &&
+				    !(p.flags & (TY_SF_LOST | TY_SF_BEFORE))) {
+					waits++;
+					if (ran_within(t, p.start_ns, p.end_ns))
+						fail_msg("seed %u: thread %d is shown asleep from "
+							 "%u "
+							 "to %u, flags %#x",
+							 (unsigned)s, tid_of(t),
+							 (unsigned)p.start_ns, (unsigned)p.end_ns,
+							 p.flags);
+				}
 				if (p.state != TY_ST_RUNNING || p.flags & TY_SF_INFERRED ||
 				    p.start_ns == p.end_ns)
 					continue;
 				claims++;
-				/* The very last events may be dropped with their gap never
-				 * told: an overrun shows at the next event only. */
-				if (p.flags & TY_SF_OPEN)
-					continue;
 				if (!true_run(t, p.start_ns, p.end_ns, p.cpu))
 					fail_msg("seed %u: thread %d is shown running on CPU %u "
 						 "from %u to %u",
@@ -294,15 +320,14 @@ static void loss(void **state)
 			for (uint32_t n = 0; n < ty_model_cpu_spans(m, c); n++) {
 				struct ty_span p = ty_model_cpu_span(m, c, n);
 
-				if (p.state != TY_ST_RUNNING ||
-				    p.flags & (TY_SF_INFERRED | TY_SF_OPEN) ||
+				if (p.state != TY_ST_RUNNING || p.flags & TY_SF_INFERRED ||
 				    p.start_ns == p.end_ns)
 					continue;
 				assert_non_null(true_run(ty_model_thread(m, p.thread)->tid - 100,
 							 p.start_ns, p.end_ns, c));
 			}
 	}
-	assert_true(claims > 10000 && unknown > 1000);
+	assert_true(claims > 10000 && unknown > 1000 && waits > 5000);
 	ty_mx_drop();
 }
 
