@@ -5,8 +5,8 @@
  *   nothing lost            every thread's running spans are exactly the truth
  *   switches from idle not  running spans contain the truth's, begin not before the wakeup, and no
  *   delivered on CPU 1      thread is ever shown running on two CPUs
- *   random loss with gaps   what is shown as running, not inferred, is true; who is shown asleep,
- *                           not flagged as lost, did not run
+ *   random loss with gaps   what is shown as running, not inferred, is true; who is shown asleep or
+ *                           ready, not flagged as lost, did not run
  *   random garbage          every promise of model.h holds (ty_mx_check)
  */
 #include <setjmp.h>
@@ -294,7 +294,7 @@ static void loss(void **state)
 				struct ty_span p = ty_model_span(m, th->spans_first + n);
 
 				unknown += p.state == TY_ST_UNKNOWN && p.flags & TY_SF_LOST;
-				if (p.state == TY_ST_SLEEPING &&
+				if ((p.state == TY_ST_SLEEPING || p.state == TY_ST_RUNNABLE) &&
 				    !(p.flags & (TY_SF_LOST | TY_SF_BEFORE))) {
 					waits++;
 					if (ran_within(t, p.start_ns, p.end_ns))
