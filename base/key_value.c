@@ -7,29 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ty_key_value(const char *text, const char *key, char *out, size_t size)
+bool ty_key_next(const char **text, const char *key, const char **value, size_t *n)
 {
 	size_t k = strlen(key);
 
-	for (const char *p = text; p && *p;) {
-		size_t n = strcspn(p, "\n");
+	for (const char *p = *text; p && *p;) {
+		size_t len = strcspn(p, "\n");
+		const char *line = p;
 
-		if (n > k && p[k] == '=' && !memcmp(p, key, k)) {
-			size_t v = n - k - 1;
-
-			if (!size)
-				return true;
-			if (v >= size)
-				v = size - 1;
-			memcpy(out, p + k + 1, v);
-			out[v] = 0;
+		p += len + (p[len] == '\n');
+		if (len > k && line[k] == '=' && !memcmp(line, key, k)) {
+			*text = p;
+			*value = line + k + 1;
+			*n = len - k - 1;
 			return true;
 		}
-		p += n + (p[n] == '\n');
 	}
+	return false;
+}
+
+bool ty_key_value(const char *text, const char *key, char *out, size_t size)
+{
+	const char *v;
+	size_t n;
+
 	if (size)
 		out[0] = 0;
-	return false;
+	if (!ty_key_next(&text, key, &v, &n))
+		return false;
+	if (size)
+		snprintf(out, size, "%.*s", (int)n, v);
+	return true;
+}
+
+uint64_t ty_key_u64(const char *text, const char *key)
+{
+	char v[32];
+
+	return ty_key_value(text, key, v, sizeof(v)) ? strtoull(v, NULL, 10) : 0;
 }
 
 bool ty_key_i64(const char *text, const char *key, int64_t *out)

@@ -7,10 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * The lines of a key that repeats, one per call: *text is where to look on (the whole text at
+ * first, then left as the call before put it; NULL: none). *value is borrowed and n bytes long, not
+ * NUL-terminated. False when there is no further line.
+ */
+bool ty_key_next(const char **text, const char *key, const char **value, size_t *n);
 /* The first value of a key, up to the end of its line (cut to fit), into out; false and "" when
  * text is NULL or has no such line. */
 bool ty_key_value(const char *text, const char *key, char *out, size_t size);
 /* The same as a whole decimal number; false when there is none or it does not fit. */
 bool ty_key_i64(const char *text, const char *key, int64_t *out);
+/* The decimal number that a value begins with; 0 when there is none. */
+uint64_t ty_key_u64(const char *text, const char *key);
 
 #endif

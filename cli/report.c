@@ -39,31 +39,6 @@ static unsigned section_bit(const char *s)
 	return 0;
 }
 
-bool ty_report_fact(struct ty_text t, const char *key, char *out, size_t size)
-{
-	size_t k = strlen(key);
-
-	for (const char *p = t.s; p && *p;) {
-		size_t n = strcspn(p, "\n");
-
-		if (n > k && p[k] == '=' && !strncmp(p, key, k)) {
-			snprintf(out, size, "%.*s", (int)(n - k - 1), p + k + 1);
-			return true;
-		}
-		p += n + (p[n] == '\n');
-	}
-	if (size)
-		out[0] = 0;
-	return false;
-}
-
-uint64_t ty_report_fact_u64(struct ty_text t, const char *key)
-{
-	char v[32];
-
-	return ty_report_fact(t, key, v, sizeof(v)) ? strtoull(v, NULL, 10) : 0;
-}
-
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out)
 {
 	struct ty_syscall c = ty_model_syscall(r->s->model, call);

@@ -36,9 +36,6 @@ struct ty_report {
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
 
-/* The value of key= in a section's text into out; "" and false when absent. */
-bool ty_report_fact(struct ty_text t, const char *key, char *out, size_t size);
-uint64_t ty_report_fact_u64(struct ty_text t, const char *key);
 /* "futex(0x7f.., FUTEX_WAIT, ...)" of a call, appended; the name alone where its arguments are not
  * recorded. */
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out);

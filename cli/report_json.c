@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "json_out.h"
+#include "key_value.h"
 
 static void fact_str(struct ty_json *j, struct ty_text t, const char *key)
 {
 	char v[4096];
 
-	if (ty_report_fact(t, key, v, sizeof(v)))
+	if (ty_key_value(t.s, key, v, sizeof(v)))
 		ty_json_str(j, key, v);
 }
 
@@ -18,23 +19,19 @@ static void fact_u64(struct ty_json *j, struct ty_text t, const char *key)
 {
 	char v[32];
 
-	if (ty_report_fact(t, key, v, sizeof(v)))
-		ty_json_u64(j, key, ty_report_fact_u64(t, key));
+	if (ty_key_value(t.s, key, v, sizeof(v)))
+		ty_json_u64(j, key, ty_key_u64(t.s, key));
 }
 
 /* Every line of a repeated key, as an array. */
 static void fact_list(struct ty_json *j, struct ty_text t, const char *key)
 {
-	size_t k = strlen(key);
+	const char *text = t.s, *v;
+	size_t n;
 
 	ty_json_array(j, key);
-	for (const char *p = t.s, *end = p + t.n; p && p < end;) {
-		size_t n = strcspn(p, "\n");
-
-		if (n > k && !strncmp(p, key, k) && p[k] == '=')
-			ty_json_strn(j, NULL, p + k + 1, n - k - 1);
-		p += n + 1;
-	}
+	while (ty_key_next(&text, key, &v, &n))
+		ty_json_strn(j, NULL, v, n);
 	ty_json_end_array(j);
 }
 

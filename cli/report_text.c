@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "key_value.h"
+#include "plain.h"
 #include "units.h"
 
 #define THREAD_ROWS 40
@@ -47,20 +49,18 @@ static const char *at(const struct ty_report *r, uint64_t t, char b[32])
 }
 
 /* Text of a file is no terminal control: anything unprintable becomes '?'. */
-static void plain(FILE *f, const char *s, size_t n)
+static const char *plain(char *s)
 {
-	for (; n && *s; n--, s++)
-		putc_unlocked((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, f);
+	ty_plain(s, strlen(s));
+	for (char *tab = s; (tab = strchr(tab, '\t'));)
+		*tab = '?'; /* columns are aligned by blanks */
+	return s;
 }
 
 static const char *clean(char *b, size_t size, const char *s)
 {
-	size_t i;
-
-	for (i = 0; s[i] && i + 1 < size; i++)
-		b[i] = (unsigned char)s[i] < 0x20 || s[i] == 0x7f ? '?' : s[i];
-	b[i] = 0;
-	return b;
+	snprintf(b, size, "%s", s);
+	return plain(b);
 }
 
 static void line(FILE *f, const char *key, const char *fmt, ...)
@@ -75,7 +75,7 @@ static void line(FILE *f, const char *key, const char *fmt, ...)
 	vsnprintf(b, sizeof(b), fmt, ap);
 	va_end(ap);
 	fprintf(f, "%-10s", key);
-	plain(f, b, sizeof(b));
+	fputs(plain(b), f);
 	putc('\n', f);
 }
 
@@ -122,18 +122,18 @@ static void header(const struct ty_report *r, FILE *f)
 		     ty_fmt_bytes(t->file_bytes, d));
 	if (t->note.s)
 		line(f, "", "%.*s", (int)t->note.n, t->note.s);
-	if (ty_report_fact(mach, "host", v, sizeof(v))) {
-		ty_report_fact(mach, "cpu_model", w, sizeof(w));
-		ty_report_fact(mach, "arch", a, sizeof(a));
+	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
+		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
+		ty_key_value(mach.s, "arch", a, sizeof(a));
 		line(f, "machine", "%s, %s%s%s", v, a, *w ? ", " : "", w);
 	}
-	if (ty_report_fact(mach, "kernel", v, sizeof(v)))
+	if (ty_key_value(mach.s, "kernel", v, sizeof(v)))
 		line(f, "kernel", "%s", v);
 	else if (t->uname.s)
 		line(f, "kernel", "%.*s", (int)strcspn(t->uname.s, "\n"), t->uname.s);
-	if (ty_report_fact(mach, "command", v, sizeof(v))) {
-		uint64_t st = ty_report_fact_u64(self, "command_status");
-		bool has = ty_report_fact(self, "command_status", w, sizeof(w));
+	if (ty_key_value(mach.s, "command", v, sizeof(v))) {
+		uint64_t st = ty_key_u64(self.s, "command_status");
+		bool has = ty_key_value(self.s, "command_status", w, sizeof(w));
 
 		/* As waitpid gives it: low 7 bits the signal, next byte the status. */
 		if (has && st & 0x7f)
@@ -142,7 +142,7 @@ static void header(const struct ty_report *r, FILE *f)
 			line(f, "command", "%s (exit status %u)", v, (unsigned)(st >> 8 & 0xff));
 		else
 			line(f, "command", "%s", v);
-	} else if (ty_report_fact(mach, "mode", v, sizeof(v))) {
+	} else if (ty_key_value(mach.s, "mode", v, sizeof(v))) {
 		line(f, "recorded", "%s",
 		     !strcmp(v, "all") ? "the whole machine" : "chosen processes");
 	}
@@ -171,20 +171,21 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "", "no scheduler events: states of threads and CPUs are not known");
 	if (!s->has_syscalls)
 		line(f, "", "no system call events");
-	if (ty_report_fact(mach, "no_idle_switch", v, sizeof(v))) {
+	if (ty_key_value(mach.s, "no_idle_switch", v, sizeof(v))) {
 		/* The key repeats, one CPU each. */
-		size_t o = 0;
+		const char *text = mach.s, *cpu_text;
+		size_t n, o = 0;
 
 		w[0] = 0;
-		for (const char *p = mach.s; p && *p; p += strcspn(p, "\n"), p += *p == '\n')
-			if (!strncmp(p, "no_idle_switch=", 15) && o < sizeof(w) - 16)
+		while (ty_key_next(&text, "no_idle_switch", &cpu_text, &n))
+			if (o < sizeof(w) - 16)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
-						      digits(p + 15), p + 15);
+						      digits(cpu_text), cpu_text);
 		line(f, "",
 		     "CPU %s: switches from idle are not delivered; starts of runs are inferred",
 		     w);
 	}
-	cpu = ty_report_fact_u64(self, "cpu_user_ns") + ty_report_fact_u64(self, "cpu_sys_ns");
+	cpu = ty_key_u64(self.s, "cpu_user_ns") + ty_key_u64(self.s, "cpu_sys_ns");
 	if (cpu)
 		line(f, "recorder", "%s CPU time (%.2f%% of the span), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
@@ -292,7 +293,7 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 		ty_report_call(r, (uint32_t)w->syscall, &b);
 	}
 	if (b.p)
-		plain(f, b.p, b.len);
+		fputs(plain(b.p), f);
 	ty_buf_fini(&b);
 	fprintf(f, "\n%27s", "");
 	if (w->flags & TY_SF_PREEMPT)

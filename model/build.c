@@ -8,6 +8,7 @@
  * them), so that a file that holds them twice does not count twice.
  */
 #include "builder.h"
+#include "key_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,20 +44,6 @@ int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 	return 0;
 }
 
-static uint64_t value_of(const char *text, const char *key)
-{
-	size_t k = strlen(key);
-
-	for (const char *p = text; p && *p;) {
-		size_t n = strcspn(p, "\n");
-
-		if (n > k && p[k] == '=' && !strncmp(p, key, k))
-			return strtoull(p + k + 1, NULL, 10);
-		p += n + (p[n] == '\n');
-	}
-	return 0;
-}
-
 struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 {
 	struct ty_builder *b = calloc(1, sizeof(*b));
@@ -77,8 +64,8 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->complete = facts->machine != NULL;
 	ty_identity_machine(b, facts->machine);
 	ty_identity_snapshot(b, facts->threads);
-	b->self_end = value_of(facts->self, "end_ns");
-	b->self_lost = value_of(facts->self, "lost");
+	b->self_end = ty_key_u64(facts->self, "end_ns");
+	b->self_lost = ty_key_u64(facts->self, "lost");
 	if (b->failed)
 		goto nomem;
 	return b;

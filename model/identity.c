@@ -9,6 +9,7 @@
  * on under the new tid; the old tid remains as an alias for the time before.
  */
 #include "builder.h"
+#include "key_value.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -260,39 +261,26 @@ void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t 
 
 /* texts ------------------------------------------------------------------------------------- */
 
-static bool key_is(const char *line, size_t n, const char *key, const char **value)
-{
-	size_t k = strlen(key);
-
-	if (n <= k || line[k] != '=' || strncmp(line, key, k))
-		return false;
-	*value = line + k + 1;
-	return true;
-}
-
 void ty_identity_machine(struct ty_builder *b, const char *text)
 {
-	const char *v;
+	const char *p, *v;
+	size_t n;
 
-	for (const char *p = text; p && *p;) {
-		size_t n = strcspn(p, "\n");
+	for (p = text; ty_key_next(&p, "no_idle_switch", &v, &n);) {
+		unsigned long cpu = strtoul(v, NULL, 10);
 
-		if (key_is(p, n, "no_idle_switch", &v)) {
-			unsigned long cpu = strtoul(v, NULL, 10);
+		if (cpu < TY_MAX_CPUS && !ty_builder_cpu(b, (uint32_t)cpu))
+			b->cpu[cpu].no_idle = true;
+	}
+	for (p = text; ty_key_next(&p, "mode", &v, &n);)
+		b->all_mode = !strncmp(v, "all", 3);
+	for (p = text; ty_key_next(&p, "command_tid", &v, &n);) {
+		long tid = strtol(v, NULL, 10);
 
-			if (cpu < TY_MAX_CPUS && !ty_builder_cpu(b, (uint32_t)cpu))
-				b->cpu[cpu].no_idle = true;
-		} else if (key_is(p, n, "mode", &v)) {
-			b->all_mode = !strncmp(v, "all", 3);
-		} else if (key_is(p, n, "command_tid", &v)) {
-			long tid = strtol(v, NULL, 10);
-
-			if (tid > 0 && tid <= TY_MAX_TID) {
-				ty_pairs_command(b->pairs, (int32_t)tid);
-				b->command_tid = (int32_t)tid;
-			}
+		if (tid > 0 && tid <= TY_MAX_TID) {
+			ty_pairs_command(b->pairs, (int32_t)tid);
+			b->command_tid = (int32_t)tid;
 		}
-		p += n + (p[n] == '\n');
 	}
 }
 

@@ -559,6 +559,16 @@ static void key_values(void **state)
 	assert_false(ty_key_i64(t, "empty", &n));
 	assert_false(ty_key_i64("a=99999999999999999999", "a", &n));
 	assert_false(ty_key_i64(t, "absent", &n));
+	/* A key that repeats, up to the text's last line without a newline. */
+	const char *lines = "cpu=1\ncpus=9\ncpu=23\nx=2\ncpu=4", *at;
+	size_t len;
+
+	assert_int_equal(ty_key_u64(lines, "cpu"), 1);
+	assert_int_equal(ty_key_u64(lines, "no"), 0);
+	assert_true(ty_key_next(&lines, "cpu", &at, &len) && len == 1 && *at == '1');
+	assert_true(ty_key_next(&lines, "cpu", &at, &len) && len == 2 && !memcmp(at, "23", 2));
+	assert_true(ty_key_next(&lines, "cpu", &at, &len) && len == 1 && *at == '4');
+	assert_false(ty_key_next(&lines, "cpu", &at, &len));
 }
 
 static int finish(void **state)
