@@ -87,6 +87,11 @@ struct ty_thread {
 	uint32_t migrations;
 	uint32_t wakeups;
 	int32_t forked_by; /* thread index, -1 unknown */
+	/* Of the snapshot at the start of the recording (0 / -1 for threads born later: ask the
+	 * parent): */
+	int32_t policy;	   /* SCHED_*; -1 not known */
+	uint32_t affinity; /* string id of the CPU list ("0-3,7"); 0 not known */
+	uint32_t cgroup;   /* string id; 0 not known */
 };
 
 struct ty_span {
@@ -213,6 +218,58 @@ const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *
 /* Wall clock of a trace time, by the nearest correlation points; false when the file has none. */
 bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realtime_ns);
 
+/*
+ * Points: events without length that explain others, by CPU in time order. Kept are
+ *   SOFTIRQ_RAISE    a = vector            (thread: who was current; context tells an interrupt)
+ *   HRTIMER          a = function address  (a timer's expiry)
+ *   SIGNAL           a = signal, b = thread index of the receiver (TY_NONE unknown); thread sent it
+ *   SIGNAL_DELIVER   a = signal            (thread: receiver)
+ *   CONTENTION_BEGIN a = lock, b = flags;  CONTENTION_END a = lock, b = result
+ *   PI_SETPRIO       a = new priority, b = thread index
+ *   PRIO             a = priority          (thread runs with it from here on; only changes are
+ * kept) EXEC             thread has become another program
+ */
+enum ty_point_kind {
+	TY_PT_SOFTIRQ_RAISE,
+	TY_PT_HRTIMER,
+	TY_PT_SIGNAL,
+	TY_PT_SIGNAL_DELIVER,
+	TY_PT_CONTENTION_BEGIN,
+	TY_PT_CONTENTION_END,
+	TY_PT_PI_SETPRIO,
+	TY_PT_PRIO,
+	TY_PT_EXEC,
+};
+struct ty_point {
+	uint64_t ts_ns;
+	uint64_t a, b;
+	uint32_t thread; /* current on the CPU; TY_NONE: idle or not known */
+	uint32_t cpu;
+	uint8_t kind;	 /* enum ty_point_kind */
+	uint8_t context; /* TY_EVF_HARDIRQ / SOFTIRQ / NMI */
+};
+uint32_t ty_model_points(const struct ty_model *m, uint32_t cpu);
+struct ty_point ty_model_point(const struct ty_model *m, uint32_t cpu, uint32_t i);
+/* Index of the CPU's first point with ts_ns >= t; ty_model_points() when there is none. */
+uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
+
+/* A block I/O request, from issue to completion, in order of issue. */
+struct ty_io {
+	uint64_t start_ns, end_ns;
+	uint32_t major, minor;
+	uint64_t sector;
+	uint32_t bytes;
+	uint32_t thread;       /* who issued it (a kworker when queued); TY_NONE unknown */
+	uint32_t cpu, end_cpu; /* end_cpu TY_NONE: completion not recorded */
+	int32_t error;
+	uint32_t rwbs; /* string id: "WS", "R", ... */
+	uint8_t flags; /* TY_SF_OPEN, TY_SF_BEFORE, TY_SF_LOST */
+};
+uint32_t ty_model_ios(const struct ty_model *m);
+struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);
+/* First request with start_ns >= t; ty_model_ios() when there is none. */
+uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
+
 /* Events per event id, for the header of a report. n ids; count[id]. */
 const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n);
 
@@ -244,5 +301,21 @@ struct ty_cell {
  */
 void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t from_ns,
 		    uint64_t to_ns, uint32_t n, struct ty_cell *out);
+
+/*
+ * Search along one track, by the zoom forest (cost log(spans), not spans): the first span (or call)
+ * after `t`, or the last before it, that q accepts. The result's index is as in ty_cell.longest;
+ * TY_NONE when there is none. A span is at its start: forward gives start_ns > t, backward
+ * start_ns < t.
+ */
+struct ty_seek {
+	uint32_t states;   /* bits 1 << TY_ST_*; 0: any */
+	uint64_t min_ns;   /* at least this long */
+	int32_t nr;	   /* SYSCALLS tracks: this number only; -1: any */
+	uint8_t flags_any; /* one of these TY_SF_*; 0: no matter */
+	bool errors;	   /* SYSCALLS tracks: only calls that returned an error */
+};
+uint32_t ty_model_seek(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
+		       uint64_t t_ns, bool backward);
 
 #endif
