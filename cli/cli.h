@@ -37,6 +37,7 @@ struct ty_select {
 	VEC(int32_t) tids;
 	VEC(const char *) comms;
 	VEC(uint32_t) cpus;
+	uint64_t memory_bytes; /* --memory; 0: the default */
 	bool json;
 };
 
@@ -47,6 +48,7 @@ enum {
 	TY_OPT_TID,
 	TY_OPT_COMM,
 	TY_OPT_CPU,
+	TY_OPT_MEMORY,
 	TY_OPT_JSON,
 	TY_OPT_OWN
 };
@@ -56,6 +58,7 @@ enum {
 		{"tid", required_argument, NULL, TY_OPT_TID},                                      \
 		{"comm", required_argument, NULL, TY_OPT_COMM},                                    \
 		{"cpu", required_argument, NULL, TY_OPT_CPU},                                      \
+		{"memory", required_argument, NULL, TY_OPT_MEMORY},                                \
 	{                                                                                          \
 		"json", no_argument, NULL, TY_OPT_JSON                                             \
 	}
@@ -75,8 +78,10 @@ struct ty_session {
 enum { TY_OPEN_EVENTS = 1, TY_OPEN_MODEL = 2 }; /* MODEL implies EVENTS (rewound) */
 
 /* Open path (default tarry.dat when NULL); progress on stderr when that is a terminal. Warnings
- * (unfinished, truncated) are printed to stderr. 0 or -TY_E... with err. */
-int ty_session_open(struct ty_session *s, const char *path, unsigned flags, struct ty_err *err);
+ * (unfinished, truncated) are printed to stderr. memory_bytes: what reading and the model may take
+ * (0: a quarter of the machine's). 0 or -TY_E... with err. */
+int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
+		    struct ty_err *err);
 void ty_session_fini(struct ty_session *s);
 
 /*

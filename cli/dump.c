@@ -17,7 +17,8 @@ static const char help[] =
 	"  --to T         up to T\n"
 	"  --tid N[,N]    only these threads\n"
 	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]  only these CPUs\n";
+	"  --cpu N[,N-M]  only these CPUs\n"
+	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n";
 
 int ty_cmd_dump(int argc, char **argv)
 {
@@ -56,7 +57,7 @@ int ty_cmd_dump(int argc, char **argv)
 			return ty_cli_usage("dump", "'%s' cannot be dumped: events, syscalls",
 					    argv[i]);
 	}
-	if (ty_session_open(&s, path, TY_OPEN_EVENTS, &err) ||
+	if (ty_session_open(&s, path, TY_OPEN_EVENTS, sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &w, &err) || run(&s, &sel, &w, stdout, &err)) {
 		fflush(stdout);
 		status = ty_cli_fail(&err);

@@ -22,7 +22,8 @@ static const char help[] =
 	"  --to T         up to T\n"
 	"  --tid N[,N]    only these threads\n"
 	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]  only these CPUs\n";
+	"  --cpu N[,N-M]  only these CPUs\n"
+	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n";
 
 static const struct {
 	const char *name;
@@ -124,7 +125,7 @@ int ty_cmd_report(int argc, char **argv)
 				"'%s' is no section: header, syscalls, threads, longest, loss",
 				argv[i]);
 	}
-	if (ty_session_open(&s, path, TY_OPEN_MODEL, &err) ||
+	if (ty_session_open(&s, path, TY_OPEN_MODEL, sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &r.w, &err) || find(&r, &err)) {
 		status = ty_cli_fail(&err);
 	} else {

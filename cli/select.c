@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options common to all readers: --from --to --tid --comm --cpu --json. */
+/* Options common to all readers: --from --to --tid --comm --cpu --memory --json. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +9,8 @@
 
 #include "cli.h"
 #include "units.h"
+
+#define MEMORY_MIN (16u << 20)
 
 int ty_cli_fail(const struct ty_err *err)
 {
@@ -96,6 +98,11 @@ int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *
 		if (list(arg, 65535, add_cpu, s))
 			return ty_cli_usage(
 				cmd, "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
+		return 0;
+	case TY_OPT_MEMORY:
+		if (ty_parse_size(arg, &s->memory_bytes) || s->memory_bytes < MEMORY_MIN)
+			return ty_cli_usage(
+				cmd, "--memory '%s' is not a size such as 2G (at least 16M)", arg);
 		return 0;
 	case TY_OPT_COMM:
 		if (!*arg)

@@ -42,7 +42,8 @@ static const char *event_name(void *ctx, uint16_t id)
 	return ty_formats_name(ctx, id);
 }
 
-static int build_model(struct ty_session *s, const char *arch, struct ty_err *err)
+static int build_model(struct ty_session *s, const char *arch, uint64_t memory_bytes,
+		       struct ty_err *err)
 {
 	struct ty_build_facts facts = {
 		.machine = ty_trace_section(s->trace, TY_SEC_MACHINE).s,
@@ -52,6 +53,7 @@ static int build_model(struct ty_session *s, const char *arch, struct ty_err *er
 		.cpus = s->trace->cpu_count,
 		.long_size = s->trace->long_size,
 		.arch = arch,
+		.memory_bytes = memory_bytes,
 		.event_name = event_name,
 		.ctx = s->formats,
 	};
@@ -83,7 +85,16 @@ static int build_model(struct ty_session *s, const char *arch, struct ty_err *er
 	return ty_events_seek(s->events, 0, err);
 }
 
-int ty_session_open(struct ty_session *s, const char *path, unsigned flags, struct ty_err *err)
+/* A quarter of the machine's memory. */
+static uint64_t memory_default(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : 256u << 20;
+}
+
+int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
+		    struct ty_err *err)
 {
 	char arch[32];
 	int r;
@@ -114,7 +125,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, stru
 			return r;
 	}
 	if (flags & TY_OPEN_MODEL)
-		return build_model(s, arch, err);
+		return build_model(s, arch, memory_bytes ? memory_bytes : memory_default(), err);
 	return 0;
 }
 

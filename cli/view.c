@@ -27,6 +27,7 @@ static const char help[] =
 	"  --tid N[,N]     only these threads\n"
 	"  --comm NAME     only threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]   only these CPUs\n"
+	"  --memory SIZE   most memory to use, such as 2G (default: a quarter of the machine's)\n"
 	"  --keys-man      write the table of keys as man(7) text\n";
 
 enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_KEYS_MAN };
@@ -271,7 +272,7 @@ int ty_cmd_view(int argc, char **argv)
 		status = TY_EXIT_USAGE;
 	}
 	if (status < 0) {
-		rc = ty_session_open(&s, o.path, TY_OPEN_MODEL, &err);
+		rc = ty_session_open(&s, o.path, TY_OPEN_MODEL, o.sel.memory_bytes, &err);
 		if (!rc)
 			rc = show(&o, &s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;

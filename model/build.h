@@ -10,9 +10,10 @@
 /* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
 struct ty_build_facts {
 	const char *machine, *threads, *self, *cmdlines;
-	uint32_t cpus;	    /* of the file; 0 unknown */
-	unsigned long_size; /* 8 or 4 */
-	const char *arch;   /* "x86_64", ...; NULL: unknown */
+	uint32_t cpus;	       /* of the file; 0 unknown */
+	unsigned long_size;    /* 8 or 4 */
+	const char *arch;      /* "x86_64", ...; NULL: unknown */
+	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
 	const char *(*event_name)(void *ctx,
 				  uint16_t id); /* names of irq_vectors events; may be NULL */
 	void *ctx;
