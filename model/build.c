@@ -55,6 +55,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->gaps.endless = UINT64_MAX;
 	arch = ty_sysarch_find(facts->arch ? facts->arch : "");
 	b->yield_nr = ty_syscall_number(arch, "sched_yield");
+	b->setaffinity_nr = ty_syscall_number(arch, "sched_setaffinity");
 	b->pairs = ty_pairs_new(arch);
 	b->event_count = calloc(65536, sizeof(*b->event_count));
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
@@ -86,6 +87,7 @@ void ty_builder_free(struct ty_builder *b)
 		vec_fini(&t->state);
 		vec_fini(&t->flags);
 		vec_fini(&t->irq);
+		vec_fini(&t->point);
 		vec_fini(&b->cpu[i].gaps.g);
 	}
 	free(b->cpu);
@@ -119,6 +121,8 @@ void ty_builder_free(struct ty_builder *b)
 	vec_fini(&b->names.thread);
 	vec_fini(&b->names.at);
 	vec_fini(&b->gaps.g);
+	vec_fini(&b->ios.io);
+	free(b->ios.open);
 	ty_pairs_free(b->pairs);
 	vec_fini(&b->gap_spans);
 	vec_fini(&b->clock);
@@ -278,6 +282,8 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 	}
 	if (b->kind_buf[TY_EV_IRQ_ENTRY] == ev->buffer + 1u)
 		irq_cut(&b->cpu[ev->cpu], g.from_ns, TY_SF_LOST);
+	if (b->kind_buf[TY_EV_BLOCK_ISSUE] == ev->buffer + 1u)
+		ty_points_gap(b, ts);
 	if (ev->buffer == b->sched_buf)
 		ty_sched_gap(b, ev->cpu, g.from_ns, ts, ev->u.gap.to_end);
 }
@@ -299,7 +305,16 @@ static bool is_double(struct ty_builder *b, const struct ty_event *ev)
 	case TY_EV_WAKEUP:
 	case TY_EV_WAKEUP_NEW:
 	case TY_EV_MIGRATE:
-	case TY_EV_IRQ_ENTRY: break;
+	case TY_EV_IRQ_ENTRY:
+	case TY_EV_SOFTIRQ_RAISE:
+	case TY_EV_HRTIMER_EXPIRE:
+	case TY_EV_BLOCK_ISSUE:
+	case TY_EV_SIGNAL_GENERATE:
+	case TY_EV_SIGNAL_DELIVER:
+	case TY_EV_CONTENTION_BEGIN:
+	case TY_EV_CONTENTION_END:
+	case TY_EV_PI_SETPRIO: break;
+	case TY_EV_BLOCK_COMPLETE: kind = TY_EV_BLOCK_ISSUE; break;
 	default: return false;
 	}
 	if (!b->kind_buf[kind]) {
@@ -387,6 +402,7 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 	ty_sched_evidence(b, ev, ts);
 	ty_calls_event(b, ev, ts);
 	dispatch(b, ev, ts);
+	ty_points_event(b, ev, ts);
 out:
 	if (b->failed)
 		return ty_fail(err, -b->failed, TY_NO_OFFSET,

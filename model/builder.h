@@ -45,6 +45,7 @@ struct ty_bthread {
 	int32_t snap_nr;   /* system call in the snapshot; -1 none */
 	int64_t in_nr;	   /* system call it is in; -1 none, -2 not known */
 	uint32_t prov_cpu; /* it is the provisional current thread there; TY_NONE */
+	int32_t prio_seen; /* last priority in a switch; INT32_MIN none yet */
 	char comm[TY_COMM + 1];
 };
 
@@ -136,7 +137,7 @@ struct ty_builder {
 	bool all_mode;
 	bool have_snapshot;
 	uint64_t snap_from, snap_to;
-	int yield_nr;
+	int yield_nr, setaffinity_nr;
 	struct ty_summary sum;
 
 	VEC(struct ty_bthread) thread;
@@ -155,6 +156,7 @@ struct ty_builder {
 	struct ty_call_log calls;
 	struct ty_mig_log migs;
 	struct ty_name_log names;
+	struct ty_io_log ios;
 	struct ty_gap_stack gaps;
 
 	struct ty_pairs *pairs;

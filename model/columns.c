@@ -42,6 +42,7 @@ void ty_model_free(struct ty_model *m)
 		vec_fini(&t->state);
 		vec_fini(&t->flags);
 		vec_fini(&t->irq);
+		vec_fini(&t->point);
 		ty_forest_free(t->forest);
 	}
 	free(m->cpu);
@@ -78,6 +79,7 @@ void ty_model_free(struct ty_model *m)
 	free(m->edge_context);
 	free(m->mig_first);
 	free(m->mig_ts);
+	vec_fini(&m->io);
 	vec_fini(&m->gaps);
 	vec_fini(&m->clock);
 	free(m->event_count);
@@ -511,10 +513,12 @@ uint64_t ty_model_bytes(const struct ty_model *m)
 		const struct ty_cpu_track *t = &m->cpu[c];
 
 		n += sizeof(*t) + t->start.cap * 8 + t->thread.cap * 4 + t->state.cap +
-		     t->flags.cap + t->irq.cap * sizeof(*t->irq.v) + ty_forest_bytes(t->forest);
+		     t->flags.cap + t->irq.cap * sizeof(*t->irq.v) +
+		     t->point.cap * sizeof(*t->point.v) + ty_forest_bytes(t->forest);
 	}
 	for (uint32_t i = 0; i < m->threads; i++)
 		n += ty_forest_bytes(m->span_forest[i]) + ty_forest_bytes(m->sc_forest[i]);
+	n += m->io.cap * sizeof(*m->io.v);
 	n += m->gaps.cap * sizeof(*m->gaps.v) + m->clock.cap * sizeof(*m->clock.v);
 	return n + (uint64_t)m->event_ids * 8;
 }

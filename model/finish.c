@@ -324,6 +324,7 @@ static int take(struct ty_builder *b, struct ty_model *m)
 		TRIM(&t->state);
 		TRIM(&t->flags);
 		TRIM(&t->irq);
+		TRIM(&t->point);
 		m->cpu[c] = *t;
 		memset(t, 0, sizeof(*t));
 	}
@@ -339,6 +340,9 @@ static int take(struct ty_builder *b, struct ty_model *m)
 	m->threads = m->sum.threads = (uint32_t)b->thread.n;
 	m->strs = b->strs;
 	b->strs = NULL;
+	TRIM(&b->ios.io);
+	memcpy(&m->io, &b->ios.io, sizeof(m->io));
+	memset(&b->ios.io, 0, sizeof(b->ios.io));
 	memcpy(&m->gaps, &b->gap_spans, sizeof(m->gaps));
 	memset(&b->gap_spans, 0, sizeof(b->gap_spans));
 	memcpy(&m->clock, &b->clock, sizeof(m->clock));
@@ -357,6 +361,7 @@ int ty_finish_columns(struct ty_builder *b, uint64_t end, struct ty_model *m)
 
 	b->sum.end_ns = end;
 	ty_calls_finish(b, end);
+	ty_points_finish(b, end);
 	close_all(b, end);
 	if (b->failed)
 		return b->failed;

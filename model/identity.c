@@ -90,6 +90,7 @@ static uint32_t life_new(struct ty_builder *b, int32_t tid, uint64_t ts)
 			.tgid = -1,
 			.ppid = -1,
 			.forked_by = -1,
+			.policy = -1,
 			.start_ns = ts},
 		.tid_now = tid,
 		.open_start = ts,
@@ -98,6 +99,7 @@ static uint32_t life_new(struct ty_builder *b, int32_t tid, uint64_t ts)
 		.snap_nr = -1,
 		.in_nr = -2,
 		.prov_cpu = TY_NONE,
+		.prio_seen = INT32_MIN,
 	};
 
 	if (tid <= 0 || tid > TY_MAX_TID)
@@ -239,6 +241,11 @@ void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t 
 
 		t->pub.kernel = pp->kernel || pp->tid == 2;
 		t->pub.traced = t->pub.traced || pp->traced;
+		if (!t->in_snapshot) {
+			t->pub.policy = pp->policy;
+			t->pub.affinity = pp->affinity;
+			t->pub.cgroup = pp->cgroup;
+		}
 	}
 	if (newtask) {
 		uint64_t f = ev->u.newtask.clone_flags;
@@ -345,6 +352,34 @@ static enum ty_state letter_state(char c)
 	}
 }
 
+/* The k-th field as a string id; 0 when it is missing or "-". */
+static uint32_t field_id(struct ty_builder *b, const char *line, size_t len, unsigned k)
+{
+	size_t n;
+	const char *s = field(line, len, k, &n);
+	uint32_t id = s && n && !(n == 1 && *s == '-') ? ty_strtab_add(b->strs, s, n) : 0;
+
+	if (id == UINT32_MAX)
+		ty_build_fail(b, -TY_ENOMEM);
+	return id == UINT32_MAX ? 0 : id;
+}
+
+/* SCHED_* of include/uapi/linux/sched.h by the name proc_snapshot.c gives it, or a number. */
+static int32_t policy_number(const char *line, size_t len)
+{
+	static const char *const names[] = {"other", "fifo", "rr",	 "batch",
+					    "iso",   "idle", "deadline", "ext"};
+	size_t n;
+	const char *s = field(line, len, 5, &n);
+
+	for (size_t i = 0; s && i < sizeof(names) / sizeof(*names); i++)
+		if (n == strlen(names[i]) && !memcmp(s, names[i], n))
+			return (int32_t)i;
+	return (int32_t)(number(line, len, 5) >= 0 && number(line, len, 5) < 1024
+				 ? number(line, len, 5)
+				 : -1);
+}
+
 static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
 {
 	int64_t tid = number(line, len, 0), tgid = number(line, len, 1),
@@ -370,6 +405,9 @@ static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
 	t->open_state = (uint8_t)letter_state(t->snap_letter);
 	t->open_flags = TY_SF_BEFORE | (t->open_state == TY_ST_UNKNOWN ? 0 : TY_SF_SNAPSHOT);
 	t->snap_nr = nr >= 0 && nr < INT32_MAX ? (int32_t)nr : -1;
+	t->pub.policy = policy_number(line, len);
+	t->pub.affinity = field_id(b, line, len, 10);
+	t->pub.cgroup = field_id(b, line, len, 11);
 	s = field(line, len, 12, &n);
 	if (s)
 		comm_unescape(comm, s, n);

@@ -87,10 +87,9 @@ struct ty_thread {
 	uint32_t migrations;
 	uint32_t wakeups;
 	int32_t forked_by; /* thread index, -1 unknown */
-	/* Of the snapshot at the start of the recording (0 / -1 for threads born later: ask the
-	 * parent): */
+	/* Of the snapshot at the start of the recording; those born later have their parent's. */
 	int32_t policy;	   /* SCHED_*; -1 not known */
-	uint32_t affinity; /* string id of the CPU list ("0-3,7"); 0 not known */
+	uint32_t affinity; /* string id of the CPU list ("0-3,7"); 0 not known, or changed since */
 	uint32_t cgroup;   /* string id; 0 not known */
 };
 
@@ -226,8 +225,9 @@ bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realti
  *   SIGNAL_DELIVER   a = signal            (thread: receiver)
  *   CONTENTION_BEGIN a = lock, b = flags;  CONTENTION_END a = lock, b = result
  *   PI_SETPRIO       a = new priority, b = thread index
- *   PRIO             a = priority          (thread runs with it from here on; only changes are
- * kept) EXEC             thread has become another program
+ *   PRIO             a = priority          (thread runs with it from here on; the first seen, then
+ *                                          changes only)
+ *   EXEC             thread has become another program
  */
 enum ty_point_kind {
 	TY_PT_SOFTIRQ_RAISE,

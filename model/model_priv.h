@@ -12,6 +12,7 @@
 
 #include "forest.h"
 #include "model.h"
+#include "points.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -36,6 +37,7 @@ struct ty_cpu_track {
 	VEC(uint8_t) state;
 	VEC(uint8_t) flags;
 	VEC(struct ty_irq_packed) irq;
+	VEC(struct ty_point_packed) point;
 	struct ty_forest *forest; /* NULL: small */
 };
 
@@ -77,6 +79,7 @@ struct ty_model {
 	struct ty_cpu_track *cpu;		     /* sum.cpus */
 	struct ty_forest **span_forest, **sc_forest; /* per thread; NULL: small */
 
+	VEC(struct ty_io) io;
 	VEC(struct ty_gap_span) gaps;
 	VEC(struct ty_clock_point) clock;
 	uint64_t *event_count;

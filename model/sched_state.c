@@ -479,6 +479,7 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	c->idle_resched = false;
 	if (ty_is_thread(c->cur)) {
 		ty_identity_name(b, c->cur, ts, ev->u.sw.prev_comm);
+		ty_points_prio(b, ev->cpu, c->cur, ev->u.sw.prev_prio, ts);
 		switch_out(b, c->cur, ev, ts, ev->cpu);
 	}
 	if (!next) {
@@ -493,6 +494,7 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		return;
 	}
 	ty_identity_name(b, thread, ts, ev->u.sw.next_comm);
+	ty_points_prio(b, ev->cpu, thread, ev->u.sw.next_prio, ts);
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	first_switched_in(b, &b->thread.v[thread], ts, ev->cpu);

@@ -70,6 +70,16 @@ static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
 		 loc == TY_NO_LOC ? TY_NONE : c->cpu);
 }
 
+/* The mask is behind a pointer: from the first change on, where a thread may run is not known. */
+static void forget_affinity(struct ty_builder *b, const struct ty_event *ev, uint32_t caller)
+{
+	int32_t tid = (int32_t)ev->u.enter.args[0];
+	uint32_t target = tid ? ty_identity_find(b, tid) : caller;
+
+	if (target != TY_NONE)
+		b->thread.v[target].pub.affinity = 0;
+}
+
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_pair_step step;
@@ -88,6 +98,8 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 				t->pub.released_ns = ts;
 				b->command_tid = 0;
 			}
+			if (ev->kind == TY_EV_SYS_ENTER && ev->u.enter.nr == b->setaffinity_nr)
+				forget_affinity(b, ev, thread);
 			t->in_nr = ev->kind == TY_EV_SYS_ENTER ? ev->u.enter.nr : -1;
 		}
 		break;

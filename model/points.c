@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Points and block requests (points.h). Points come from the CPU that reports them, so that each
+ * CPU's are in time order by themselves.
+ *
+ * Block requests (Linux include/trace/events/block.h): block_rq_issue hands a request to the
+ * device, block_rq_complete says how many of its sectors are done, in order from the first; the
+ * request ends with the last. A request that is issued again without a completion was put back by
+ * its driver: it has been waiting since its first issue. Requests without sectors (flushes) are
+ * done at their only completion. Where block events were lost while a request was under way, it is
+ * marked LOST.
+ */
+#include "builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void push(struct ty_builder *b, uint32_t cpu, uint64_t ts, enum ty_point_kind kind,
+		 uint32_t thread, uint8_t context, uint64_t a, uint64_t arg)
+{
+	struct ty_point_packed p = {
+		.ts_ns = ts,
+		.a = a,
+		.b = arg,
+		.thread = thread,
+		.kind = (uint8_t)kind,
+		.context = context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
+	};
+
+	if (b->cpu[cpu].track.point.n >= UINT32_MAX - 1)
+		ty_build_fail(b, -TY_ELIMIT);
+	else if (vec_push(&b->cpu[cpu].track.point, p))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+void ty_points_prio(struct ty_builder *b, uint32_t cpu, uint32_t thread, int32_t prio, uint64_t ts)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (prio == t->prio_seen)
+		return;
+	t->prio_seen = prio;
+	push(b, cpu, ts, TY_PT_PRIO, thread, 0, (uint64_t)(int64_t)prio, 0);
+}
+
+/* block requests ---------------------------------------------------------------------------- */
+
+static struct ty_io_open *set_of(struct ty_io_log *l, const struct ty_event *ev)
+{
+	uint64_t key = ev->u.block.sector ^ (uint64_t)ev->u.block.major << 44 ^
+		       (uint64_t)ev->u.block.minor << 24;
+
+	return l->open + (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % TY_IO_SETS * TY_IO_WAYS;
+}
+
+static bool same_device(const struct ty_io *io, const struct ty_event *ev)
+{
+	return io->major == ev->u.block.major && io->minor == ev->u.block.minor;
+}
+
+static struct ty_io_open *find_open(struct ty_io_log *l, const struct ty_event *ev)
+{
+	struct ty_io_open *o = set_of(l, ev);
+
+	for (unsigned w = 0; w < TY_IO_WAYS; w++)
+		if (o[w].io && o[w].sector == ev->u.block.sector &&
+		    same_device(&l->io.v[o[w].io - 1], ev))
+			return &o[w];
+	return NULL;
+}
+
+/* A free way, or that of the oldest request, whose completion is not awaited any more. */
+static struct ty_io_open *take_way(struct ty_io_log *l, const struct ty_event *ev)
+{
+	struct ty_io_open *o = set_of(l, ev), *best = o;
+
+	for (unsigned w = 0; w < TY_IO_WAYS && best->io; w++)
+		if (!o[w].io || o[w].io < best->io)
+			best = &o[w];
+	if (best->io) {
+		l->io.v[best->io - 1].flags = TY_SF_LOST;
+		l->io.v[best->io - 1].end_ns = ev->ts_ns;
+	}
+	return best;
+}
+
+static void issue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t thread)
+{
+	struct ty_io_log *l = &b->ios;
+	uint32_t sectors = ev->u.block.nr_sector;
+	struct ty_io io = {
+		.start_ns = ts,
+		.end_ns = ts,
+		.major = ev->u.block.major,
+		.minor = ev->u.block.minor,
+		.sector = ev->u.block.sector,
+		.bytes = ev->u.block.bytes	      ? ev->u.block.bytes
+			 : sectors < UINT32_MAX / 512 ? sectors * 512
+						      : UINT32_MAX,
+		.thread = thread,
+		.cpu = ev->cpu,
+		.end_cpu = TY_NONE,
+		.rwbs = ty_strtab_add(b->strs, ev->u.block.rwbs, strlen(ev->u.block.rwbs)),
+	};
+	struct ty_io_open *o;
+
+	if (!l->open)
+		l->open = calloc(TY_IO_SETS * TY_IO_WAYS, sizeof(*l->open));
+	if (!l->open || io.rwbs == UINT32_MAX) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	o = find_open(l, ev);
+	if (o) {
+		struct ty_io *was = &l->io.v[o->io - 1];
+
+		if (was->start_ns >= l->gap_ns && o->left == sectors)
+			return; /* put back and issued again */
+		was->flags = TY_SF_LOST;
+		was->end_ns = ts;
+	} else {
+		o = take_way(l, ev);
+	}
+	if (l->io.n >= UINT32_MAX - 1) {
+		ty_build_fail(b, -TY_ELIMIT);
+		return;
+	}
+	if (vec_push(&l->io, io)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	*o = (struct ty_io_open){ev->u.block.sector, (uint32_t)l->io.n, sectors};
+}
+
+static void complete(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	struct ty_io_log *l = &b->ios;
+	struct ty_io_open *o = l->open ? find_open(l, ev) : NULL, was;
+	uint32_t done = ev->u.block.nr_sector;
+	struct ty_io *io;
+
+	if (!o)
+		return; /* issued before the recording, or where events were lost */
+	io = &l->io.v[o->io - 1];
+	was = *o;
+	o->io = 0;
+	if (done && done < was.left) {
+		struct ty_event next = *ev;
+
+		next.u.block.sector += done;
+		o = take_way(l, &next);
+		*o = (struct ty_io_open){next.u.block.sector, was.io, was.left - done};
+		return;
+	}
+	io->end_ns = ts;
+	io->end_cpu = ev->cpu;
+	io->error = ev->u.block.error;
+	io->flags = io->start_ns < l->gap_ns ? TY_SF_LOST : 0;
+}
+
+void ty_points_gap(struct ty_builder *b, uint64_t to)
+{
+	b->ios.gap_ns = to;
+}
+
+void ty_points_finish(struct ty_builder *b, uint64_t end)
+{
+	struct ty_io_log *l = &b->ios;
+
+	for (unsigned i = 0; l->open && i < TY_IO_SETS * TY_IO_WAYS; i++) {
+		struct ty_io *io = l->open[i].io ? &l->io.v[l->open[i].io - 1] : NULL;
+
+		if (!io)
+			continue;
+		io->end_ns = end;
+		io->flags = io->start_ns < l->gap_ns ? TY_SF_LOST | TY_SF_OPEN : TY_SF_OPEN;
+	}
+	free(l->open);
+	l->open = NULL;
+}
+
+/* events ------------------------------------------------------------------------------------ */
+
+void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+{
+	uint32_t current, i;
+
+	switch (ev->kind) {
+	case TY_EV_SOFTIRQ_RAISE:
+	case TY_EV_HRTIMER_EXPIRE:
+	case TY_EV_SIGNAL_GENERATE:
+	case TY_EV_SIGNAL_DELIVER:
+	case TY_EV_CONTENTION_BEGIN:
+	case TY_EV_CONTENTION_END:
+	case TY_EV_PI_SETPRIO:
+	case TY_EV_EXEC:
+	case TY_EV_BLOCK_ISSUE: break;
+	case TY_EV_BLOCK_COMPLETE: complete(b, ev, ts); return;
+	default: return;
+	}
+	current = ev->tid ? ty_identity_find(b, ev->tid) : TY_NONE;
+
+#define PUSH(kind, a, arg) push(b, ev->cpu, ts, kind, current, ev->flags, a, arg)
+	switch (ev->kind) {
+	case TY_EV_SOFTIRQ_RAISE: PUSH(TY_PT_SOFTIRQ_RAISE, ev->u.softirq.vec, 0); break;
+	case TY_EV_HRTIMER_EXPIRE: PUSH(TY_PT_HRTIMER, ev->u.hrtimer.function, 0); break;
+	case TY_EV_SIGNAL_GENERATE:
+		i = ty_identity_find(b, ev->u.sig.tid);
+		PUSH(TY_PT_SIGNAL, (uint64_t)(int64_t)ev->u.sig.sig, i);
+		break;
+	case TY_EV_SIGNAL_DELIVER:
+		PUSH(TY_PT_SIGNAL_DELIVER, (uint64_t)(int64_t)ev->u.sig.sig, 0);
+		break;
+	case TY_EV_CONTENTION_BEGIN:
+		PUSH(TY_PT_CONTENTION_BEGIN, ev->u.lock.lock, ev->u.lock.flags);
+		break;
+	case TY_EV_CONTENTION_END:
+		PUSH(TY_PT_CONTENTION_END, ev->u.lock.lock, (uint64_t)(int64_t)ev->u.lock.ret);
+		break;
+	case TY_EV_PI_SETPRIO:
+		i = ty_identity_find(b, ev->u.pi.tid);
+		PUSH(TY_PT_PI_SETPRIO, (uint64_t)(int64_t)ev->u.pi.new_prio, i);
+		break;
+	case TY_EV_EXEC: PUSH(TY_PT_EXEC, 0, 0); break;
+	case TY_EV_BLOCK_ISSUE: issue(b, ev, ts, current); break;
+	default: break;
+	}
+#undef PUSH
+}
+
+/* reading ----------------------------------------------------------------------------------- */
+
+uint32_t ty_model_points(const struct ty_model *m, uint32_t cpu)
+{
+	return cpu < m->sum.cpus ? (uint32_t)m->cpu[cpu].point.n : 0;
+}
+
+struct ty_point ty_model_point(const struct ty_model *m, uint32_t cpu, uint32_t i)
+{
+	const struct ty_point_packed *p;
+
+	if (i >= ty_model_points(m, cpu))
+		return (struct ty_point){.thread = TY_NONE, .b = TY_NONE, .cpu = TY_NONE};
+	p = &m->cpu[cpu].point.v[i];
+	return (struct ty_point){p->ts_ns, p->a, p->b, p->thread, cpu, p->kind, p->context};
+}
+
+uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)
+{
+	uint32_t lo = 0, hi = ty_model_points(m, cpu);
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->cpu[cpu].point.v[mid].ts_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t ty_model_ios(const struct ty_model *m)
+{
+	return (uint32_t)m->io.n;
+}
+
+struct ty_io ty_model_io(const struct ty_model *m, uint32_t i)
+{
+	return i < m->io.n ? m->io.v[i]
+			   : (struct ty_io){.thread = TY_NONE, .cpu = TY_NONE, .end_cpu = TY_NONE};
+}
+
+uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns)
+{
+	uint32_t lo = 0, hi = (uint32_t)m->io.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->io.v[mid].start_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
