@@ -53,6 +53,9 @@ UNIT_LIB := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_BIN := $(PROG_SRC:tests/programs/%.c=$(B)/programs/%)
+# Planted stalls and controls without one; stalls.sh records them.
+STALL_SRC := $(wildcard tests/programs/stalls/*.c)
+STALL_BIN := $(STALL_SRC:tests/programs/stalls/%.c=$(B)/programs/stalls/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_SECONDS ?= 120
@@ -108,6 +111,10 @@ $(B)/programs/%: tests/programs/%.c
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
+$(B)/programs/stalls/%: tests/programs/stalls/%.c $(wildcard tests/programs/stalls/*.h)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
+
 # Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
 $(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $(@D)
@@ -127,7 +134,7 @@ $(B)/fuzz/seeds: $(B)/obj/tests/fuzz/seeds.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/l
 fuzzers: $(FUZZ_BIN)
 
 unit: $(UNIT_BIN)
-programs: $(PROG_BIN)
+programs: $(PROG_BIN) $(STALL_BIN)
 
 deps:
 	scripts/deps build

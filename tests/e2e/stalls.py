@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+"""Planted stalls: record each program of tests/programs/stalls, compare what tarry report names first
+with what the program itself says happened. Called by stalls.sh; prints TAP.
+
+Usage: stalls.py [--times N] [--seed S] [NAME...]
+
+The truths come from the issue ("Explain every nanosecond"), not from analysis/: a finding must name
+the thread that was held up, who held it up, the system call and the kind of cause, under any names,
+lengths, layouts and order of calls that the seed chooses."""
+import argparse, glob, json, os, random, re, shutil, subprocess, sys, tempfile, time
+
+TARRY, PROGRAMS = os.environ["TARRY"], os.environ["PROGRAMS"] + "/stalls"
+
+# What the programs call a kind, and the kinds of findings that mean it.
+KINDS = {
+    "lock": {"lock"},
+    "futex": {"lock", "futex", "thread"},
+    "semaphore": {"lock", "futex", "semaphore", "thread"},
+    "pipe": {"pipe"},
+    "socket": {"socket"},
+    "eventfd": {"eventfd"},
+    "child": {"child"},
+    "stopped": {"stopped"},
+    "runqueue": {"runqueue"},
+    "throttled": {"throttled", "runqueue"},
+    "io": {"io"},
+    "storm": {"io", "lock"},
+    "fault": {"fault", "io"},
+    "timer": {"timer"},
+    "cpu": {"cpu"},
+    "lost": {"lost", "lock"},
+    "chain": {"lock", "futex", "socket"},
+}
+# Stalls of many short waits, or whose begin was not recorded: length and begin are not compared.
+MANY = {"storm", "io", "fault", "throttled", "lost"}
+# No thread is to blame.
+NOBODY = {"timer", "throttled", "cpu"}
+# The device is, or a thread that kept it busy.
+ANYBODY = {"io", "storm", "fault", "lost"}
+# Not explained well enough yet: skipped, unless --pending.
+PENDING = set(os.listdir(PROGRAMS))
+
+
+class Wrong(Exception):
+    pass
+
+
+def expect(cond, text):
+    if not cond:
+        raise Wrong(text)
+
+
+def typed(obj, key, *types):
+    expect(key in obj, f"no key '{key}' in {json.dumps(obj)[:200]}")
+    expect(type(obj[key]) in types, f"'{key}' is {obj[key]!r}")
+
+
+def check_shape(doc):
+    """The shapes of the issue, whatever is in them."""
+    none = type(None)
+    typed(doc, "stalls", list)
+    for i, s in enumerate(doc["stalls"]):
+        for key in ("rank", "tid", "start_ns", "duration_ns"):
+            typed(s, key, int)
+        for key in ("comm", "state", "sentence"):
+            typed(s, key, str)
+        for key in ("syscall", "object"):
+            typed(s, key, str, none)
+        typed(s, "cause", dict)
+        typed(s, "chain", list)
+        expect(s["rank"] == i + 1, f"rank {s['rank']} stands at {i + 1}")
+        expect(s["duration_ns"] > 0 and s["start_ns"] > 0, "a stall without length or begin")
+        expect(s["sentence"].strip(), "an empty sentence")
+        c = s["cause"]
+        typed(c, "kind", str)
+        typed(c, "tid", int, none)
+        typed(c, "comm", str, none)
+        typed(c, "text", str)
+        expect("evidence" in c, "no cause.evidence")
+        expect((c["tid"] is None) == (c["comm"] is None), f"cause is half named: {c}")
+        for hop in s["chain"]:
+            typed(hop, "tid", int, none)
+            typed(hop, "comm", str, none)
+            typed(hop, "what", str)
+            typed(hop, "start_ns", int)
+            typed(hop, "duration_ns", int)
+        if c["tid"] is not None and c["kind"] not in ("runqueue", "cpu"):
+            expect(s["chain"], f"a cause ({c['comm']}/{c['tid']}) but no chain")
+    typed(doc, "ledger", list)
+    for e in doc["ledger"]:
+        for key in ("tid", "start_ns", "end_ns"):
+            typed(e, key, int)
+        typed(e, "comm", str)
+        typed(e, "rows", list)
+        for r in e["rows"]:
+            typed(r, "row", str)
+            typed(r, "ns", int)
+            expect(r["ns"] >= 0, f"a negative row: {r}")
+        names = [r["row"] for r in e["rows"]]
+        expect(len(names) == len(set(names)), f"a row twice in the ledger of {e['tid']}: {names}")
+        total = sum(r["ns"] for r in e["rows"])
+        expect(total == e["end_ns"] - e["start_ns"],
+               f"rows of {e['comm']}/{e['tid']} sum to {total}, not {e['end_ns'] - e['start_ns']}")
+    tids = [e["tid"] for e in doc["ledger"]]
+    commands = tids.count(0)
+    expect(commands == (1 if doc["machine"]["mode"] == "command" else 0), f"{commands} ledgers with tid 0")
+
+
+def who(tid, comm):
+    return "nobody" if tid is None else f"{comm}/{tid}"
+
+
+def check_top(doc, truth, name):
+    kind = truth["kind"]
+    expect(doc["stalls"], "no stall was found")
+    top = doc["stalls"][0]
+    cause = top["cause"]
+    victim, culprit = truth["victim"], truth["culprit"]
+    victims = {victim["tid"]} | (set(truth["hops"]) if kind == "chain" else set())
+    expect(top["tid"] in victims,
+           f"the victim is {victim['comm']}/{victim['tid']}, named is {top['comm']}/{top['tid']}")
+    if top["tid"] == victim["tid"]:
+        expect(top["comm"] == victim["comm"], f"the victim's name is {victim['comm']}, not {top['comm']}")
+    expect(cause["kind"] in KINDS[kind], f"the kind is {kind}, named is {cause['kind']}")
+    if kind in NOBODY:
+        expect(cause["tid"] in (None, victim["tid"]),
+               f"nobody is to blame, named is {who(cause['tid'], cause['comm'])}")
+    elif kind == "lost":
+        expect(cause["tid"] in (None, culprit["tid"]), f"blamed is {who(cause['tid'], cause['comm'])}")
+        expect(cause["tid"] or cause["kind"] == "lost", "a lock without a holder, and nothing lost")
+    elif kind not in ANYBODY:
+        expect(cause["tid"] == culprit["tid"] and cause["comm"] == culprit["comm"],
+               f"the culprit is {who(**culprit)}, named is {who(cause['tid'], cause['comm'])}")
+    if truth["syscalls"]:
+        expect(top["syscall"] in truth["syscalls"].split("|"),
+               f"the call is {truth['syscalls']}, named is {top['syscall']}")
+    chain = [hop["tid"] for hop in top["chain"]]
+    if kind == "chain":
+        # From whichever hop is named as the victim, the others follow down to the culprit.
+        order = [victim["tid"]] + truth["hops"] + [culprit["tid"]]
+        rest = order[order.index(top["tid"]) + 1:]
+        seen = [t for t in chain if t in rest]
+        first = [t for i, t in enumerate(seen) if t not in seen[:i]]
+        expect(first == rest, f"the chain should go over {rest}, it goes over {chain}")
+    if name == "sleep_in_lock":
+        expect(any(hop["tid"] == culprit["tid"] and "nanosleep" in hop["what"] for hop in top["chain"]),
+               "the chain does not show the holder's sleep")
+    if kind in MANY or name == "attach":
+        return
+    want, got = truth["duration_ns"], top["duration_ns"]
+    if kind != "chain":
+        low = 0.5 if name == "nice_hog" else 0.85
+        expect(low * want - 15e6 <= got <= 1.25 * want + 30e6, f"it took {want} ns, named are {got}")
+        s = doc["summary"]
+        begin = s["start_ns"] + truth["start_realtime_ns"] - s["start_realtime_ns"]
+        if name != "nice_hog":
+            expect(abs(top["start_ns"] - begin) <= 30e6,
+                   f"it began at {begin}, named is {top['start_ns']} ({(top['start_ns'] - begin) / 1e6:.1f} ms off)")
+
+
+def check_none(doc, tree):
+    """A control has no stall, but that others took its CPU (the machine may be busy) is true."""
+    for s in doc["stalls"]:
+        foreign = s["cause"]["kind"] == "runqueue" and s["cause"]["tid"] not in tree
+        expect(foreign, f"a stall where there is none: {s['sentence']}")
+
+
+def run(cmd, **kw):
+    return subprocess.run(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=120, **kw)
+
+
+def wait_for(cond, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if cond():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def record_attached(cmd, truth_path, data):
+    prog = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        expect(wait_for(lambda: os.path.exists(truth_path + ".ready")), "the program is not ready")
+        pid = open(truth_path + ".ready").read().strip()
+        rec = subprocess.Popen([TARRY, "record", "-q", "-o", data, "-p", pid], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+        def tracing():
+            on = glob.glob(f"/sys/kernel/tracing/instances/tarry-{rec.pid}-*/tracing_on")
+            return on and all(open(f).read().strip() == "1" for f in on)
+        started = wait_for(tracing)
+        time.sleep(0.5)
+        open(truth_path + ".go", "w").close()
+        out = rec.communicate(timeout=60)[0]
+        expect(started and rec.returncode == 0, f"record -p ended with {rec.returncode}: {out}")
+    finally:
+        open(truth_path + ".go", "w").close()
+        prog.wait(timeout=60)
+
+
+def check_dump(data, truth):
+    """The victim's call is in the dump, as long as the victim says."""
+    names = set((truth["syscalls"] or "").split("|"))
+    r = subprocess.run([TARRY, "dump", data, "syscalls", "--json", "--tid", str(truth["victim"]["tid"])],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    calls = [c for c in map(json.loads, r.stdout.splitlines())
+             if c["name"] in names and c["duration_ns"] is not None]
+    expect(calls, f"dump syscalls shows none of {names}")
+    longest = max(c["duration_ns"] for c in calls)
+    want = truth["duration_ns"]
+    expect(longest <= want + 1e6 and longest >= 0.95 * want - 10e6,
+           f"dump: the call took {longest} ns, the victim saw {want}")
+
+
+def one(name, seed, where):
+    """Record and compare; returns (why it was skipped or None, list of faults)."""
+    truth_path, data = f"{where}/truth", f"{where}/t.dat"
+    prog = f"{PROGRAMS}/{name}"
+    run([prog, str(seed), truth_path, "prepare"])
+    cmd = [prog, str(seed), truth_path]
+    try:
+        if name == "attach":
+            record_attached(cmd, truth_path, data)
+        else:
+            small = ["--buffer", "64K"] if name == "lost" else []
+            r = run([TARRY, "record", "-q", *small, "-o", data, "--", *cmd])
+            if r.returncode == 77:
+                return r.stdout.strip(), []
+            expect(r.returncode == 0, f"record ended with {r.returncode}: {r.stdout}")
+        truth = json.load(open(truth_path))
+        r = subprocess.run([TARRY, "report", data, "--json"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=60)
+        expect(r.returncode == 0, f"report ended with {r.returncode}: {r.stderr}")
+        doc = json.loads(r.stdout)
+    except (Wrong, json.JSONDecodeError, subprocess.TimeoutExpired) as e:
+        return None, [str(e)]
+    faults = []
+
+    def check(f, *args):
+        try:
+            f(*args)
+        except Wrong as e:
+            faults.append(str(e))
+    check(check_shape, doc)
+    if faults and "stalls" not in doc:
+        return None, faults
+    if truth["kind"] == "none":
+        tree = {t["tid"] for t in doc["threads"] if t.get("born")} | {doc["machine"].get("command_tid")}
+        check(check_none, doc, tree)
+    else:
+        check(check_top, doc, truth, name)
+        if truth["syscalls"] and truth["kind"] not in MANY and name not in ("attach", "vfork"):
+            check(check_dump, data, truth)
+    if faults:
+        faults.append(f"truth: {json.dumps(truth)}")
+        for s in doc["stalls"][:3]:
+            c = s["cause"]
+            faults.append(f"found {s['rank']}: {s['sentence']}")
+            faults.append(f"    [{c['kind']}, {who(c['tid'], c['comm'])}, {s['syscall']}, {s['state']}, "
+                          f"chain {[(h['tid'], h['what']) for h in s['chain']]}]")
+        if not doc["stalls"]:
+            faults.append("found nothing")
+    return None, faults
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--times", type=int, default=1)
+    ap.add_argument("--seed", type=int, help="the first seed (default: random)")
+    ap.add_argument("--keep", help="keep the recordings of failed runs in this folder")
+    ap.add_argument("--pending", action="store_true", help="judge also what is not yet expected to pass")
+    ap.add_argument("names", nargs="*")
+    a = ap.parse_args()
+    names = a.names or sorted(os.listdir(PROGRAMS))
+    n = bad = 0
+    for name in names:
+        n += 1
+        missed, skipped = [], None
+        if name in PENDING and not a.pending:
+            print(f"ok {n} - {name} # SKIP not explained yet")
+            continue
+        for i in range(a.times):
+            seed = a.seed + i if a.seed is not None else random.randrange(1, 1 << 31)
+            where = tempfile.mkdtemp(prefix="stall-", dir=".")
+            skipped, faults = one(name, seed, where)
+            if faults:
+                missed.append((seed, faults))
+                if a.keep:
+                    shutil.copytree(where, f"{a.keep}/{name}-{seed}", dirs_exist_ok=True)
+            shutil.rmtree(where)
+            if skipped:
+                break
+        control = name.startswith("control_")
+        what = f"{name}: " + ("no stall is found" if control else "the top finding is what was planted")
+        what += f" ({a.times} times)" if a.times > 1 else ""
+        if skipped:
+            print(f"ok {n} - {what} # SKIP {skipped}")
+        elif missed:
+            bad += 1
+            print(f"not ok {n} - {what}")
+            for seed, faults in missed[:4]:
+                print(f"# {len(missed)} of {a.times} missed; again with: stalls.py --seed {seed} {name}")
+                for f in faults:
+                    print("#   " + f.strip().replace("\n", "\n#   "))
+        else:
+            print(f"ok {n} - {what}")
+        sys.stdout.flush()
+    print(f"1..{n}")
+    return bad != 0
+
+
+sys.exit(main())

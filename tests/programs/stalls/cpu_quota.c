@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* A cgroup whose CPU quota is used up: the victim stands ready, no CPU may take it. */
+#include <sys/stat.h>
+
+#include "plant.h"
+
+static char group[256];
+
+static bool put(const char *file, const char *fmt, ...)
+{
+	char path[512], text[64];
+	va_list ap;
+	int fd, n;
+	bool done;
+
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(path, sizeof(path), "%s/%s", group, file);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	done = write(fd, text, (size_t)n) == n;
+	close(fd);
+	return done;
+}
+
+/* Version 1 or 2, whichever there is; nothing of the machine's own set-up is changed. */
+static bool make_group(unsigned quota_us, unsigned period_us)
+{
+	static const char *const roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/cpu",
+					    "/sys/fs/cgroup/cpu,cpuacct"};
+
+	for (unsigned i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+		snprintf(group, sizeof(group), "%s/%s-%d", roots[i], the.culprit, getpid());
+		if (mkdir(group, 0755))
+			continue;
+		if (put("cpu.max", "%u %u", quota_us, period_us) ||
+		    (put("cpu.cfs_period_us", "%u", period_us) &&
+		     put("cpu.cfs_quota_us", "%u", quota_us)))
+			return true;
+		rmdir(group);
+	}
+	return false;
+}
+
+static void victim(void)
+{
+	plant_be(&plant->victim, the.victim);
+	plant_work(the.before);
+	put("cgroup.procs", "%d", getpid());
+	plant_watch(1);
+	rmdir(group);
+}
+
+int main(int argc, char **argv)
+{
+	struct plant_part p;
+	unsigned period, gone;
+
+	if (plant_init(argc, argv))
+		return 0;
+	period = plant_between(150, 800) * 1000;
+	if (!make_group(period / 10, period))
+		plant_skip("no cgroup with a CPU quota can be made here");
+	plant_start(&p, PLANT_CHILD, victim);
+	gone = period / 1000 * 2;
+	plant_sleep_us(gone * 1000);
+	plant_turn(1);
+	plant_finish(&p);
+	rmdir(group);
+	plant_truth("throttled", NULL);
+	return 0;
+}
