@@ -19,7 +19,7 @@ struct ty_rd {
 
 static inline struct ty_rd ty_rd_init(const void *p, size_t n, bool big_endian)
 {
-	return (struct ty_rd){.p = p, .end = (const uint8_t *)p + n, .swap = big_endian};
+	return (struct ty_rd){.p = p, .end = p ? (const uint8_t *)p + n : NULL, .swap = big_endian};
 }
 
 static inline size_t ty_rd_left(const struct ty_rd *r)
