@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
+#include "clock_time.h"
 #include "units.h"
 
 #define MEMORY_MIN (16u << 20)
@@ -120,28 +120,6 @@ void ty_select_fini(struct ty_select *s)
 	vec_fini(&s->cpus);
 }
 
-/* Seconds with up to nine decimals, exactly (no floating point). */
-static int seconds(const char *s, uint64_t *ns)
-{
-	size_t n = strcspn(s, ".");
-	uint64_t frac = 0, unit = 100000000;
-	unsigned long sec = 0;
-
-	if ((n || !s[n]) && whole(s, n, 9000000000u, &sec))
-		return -TY_EUSAGE;
-	if (s[n] == '.') {
-		if (!n && !s[1])
-			return -TY_EUSAGE;
-		for (const char *p = s + n + 1; *p; p++, unit /= 10) {
-			if (*p < '0' || *p > '9')
-				return -TY_EUSAGE;
-			frac += (uint64_t)(*p - '0') * unit;
-		}
-	}
-	*ns = sec * UINT64_C(1000000000) + frac;
-	return 0;
-}
-
 /* A number with a unit ("300ms") or bare seconds. */
 static int offset(const char *s, uint64_t *ns)
 {
@@ -149,7 +127,7 @@ static int offset(const char *s, uint64_t *ns)
 
 	if (n && (s[n - 1] < '0' || s[n - 1] > '9') && s[n - 1] != '.')
 		return ty_parse_duration(s, ns);
-	return seconds(s, ns);
+	return ty_parse_seconds(s, ns);
 }
 
 /* What times are relative to. */
@@ -187,77 +165,23 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 	return r < 0 ? r : ty_events_seek(s->events, 0, err);
 }
 
-/*
- * Wall clock of the recording's day, "HH:MM[:SS[.frac]]", to trace time. A time of day before the
- * start is taken as the next day's when that lies within the recording.
- */
-static int clock_time(const struct bounds *b, const char *arg, uint64_t *out)
-{
-	unsigned long h, m, sec = 0;
-	uint64_t real = b->start_real_ns, start = b->start_ns, frac = 0, t;
-	const char *p = arg;
-	struct tm tm;
-	time_t tt;
-	size_t n;
-
-	if (!b->has_clock)
-		return -TY_EUNSUPPORTED;
-	n = strcspn(p, ":");
-	if (p[n] != ':' || whole(p, n, 23, &h))
-		return -TY_EUSAGE;
-	p += n + 1;
-	n = strcspn(p, ":");
-	if (whole(p, n, 59, &m))
-		return -TY_EUSAGE;
-	p += n;
-	if (*p == ':') {
-		if (seconds(p + 1, &frac) || frac >= UINT64_C(61000000000))
-			return -TY_EUSAGE;
-		sec = frac / 1000000000;
-		frac %= 1000000000;
-	}
-	tt = (time_t)(real / 1000000000);
-	localtime_r(&tt, &tm);
-	/* The occurrence nearest to the recording: the day of its start, the one before or after.
-	 */
-	*out = start;
-	for (int day = 0; day <= 1; day++) {
-		struct tm at = tm;
-
-		at.tm_mday += day;
-		at.tm_hour = (int)h;
-		at.tm_min = (int)m;
-		at.tm_sec = (int)sec;
-		at.tm_isdst = -1;
-		t = (uint64_t)mktime(&at) * UINT64_C(1000000000) + frac;
-		if (t < real)
-			continue; /* before the start: the start itself, unless tomorrow's is inside
-				   */
-		if (day && start + (t - real) > b->end_ns)
-			break;
-		*out = start + (t - real);
-		break;
-	}
-	return 0;
-}
-
 /* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
 static int instant(const struct ty_session *s, const struct bounds *b, const char *opt,
 		   const char *arg, uint64_t *out, struct ty_err *err)
 {
 	uint64_t ns;
-	int r;
 
 	if (strchr(arg, ':')) {
-		r = clock_time(b, arg, out);
-		if (r == -TY_EUNSUPPORTED)
+		if (!b->has_clock)
 			return ty_fail(
 				err, TY_EUSAGE, TY_NO_OFFSET,
 				"%s: %s %s is a clock time, but the file does not say what its "
 				"clock was; use seconds from the start",
 				s->trace->path, opt, arg);
-		if (!r)
+		if (!ty_parse_clock(arg, b->start_real_ns, b->end_ns - b->start_ns, &ns)) {
+			*out = b->start_ns + ns;
 			return 0;
+		}
 	} else if (*arg == '-' ? !offset(arg + 1, &ns) : !offset(arg + (*arg == '+'), &ns)) {
 		if (*arg == '-')
 			*out = ns < b->end_ns - b->start_ns ? b->end_ns - ns : b->start_ns;

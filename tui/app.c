@@ -49,6 +49,14 @@ static bool take(struct app *a, enum ty_view_result r)
 	switch (r) {
 	case TY_VIEW_QUIT: return false;
 	case TY_VIEW_CLOSE: return --a->n > 0;
+	case TY_VIEW_PUSH: {
+		const struct ty_view_ops *ops;
+		void *child;
+
+		a->stack[a->n - 1].ops->child(a->stack[a->n - 1].self, &ops, &child);
+		push(a, ops, child);
+		return true;
+	}
 	case TY_VIEW_HELP:
 		a->help = (struct ty_help){.note = a->note};
 		push(a, &ty_help_ops, &a->help);
@@ -79,6 +87,30 @@ static void draw(struct app *a)
 	a->dirty = a->afresh = false;
 }
 
+/* How long input may be waited for: views below the topmost one work on, too. */
+static int wait_ms(const struct app *a)
+{
+	int least = -1;
+
+	for (int i = 0; i < a->n; i++) {
+		int ms = a->stack[i].ops->wait_ms ? a->stack[i].ops->wait_ms(a->stack[i].self) : -1;
+
+		if (ms >= 0 && (least < 0 || ms < least))
+			least = ms;
+	}
+	return least;
+}
+
+static bool work(struct app *a)
+{
+	bool go_on = true;
+
+	for (int i = 0; i < a->n && go_on; i++)
+		if (a->stack[i].ops->wait_ms && a->stack[i].ops->wait_ms(a->stack[i].self) >= 0)
+			go_on = take(a, a->stack[i].ops->work(a->stack[i].self));
+	return go_on;
+}
+
 static int loop(struct app *a, struct ty_err *err)
 {
 	for (;;) {
@@ -87,8 +119,10 @@ static int loop(struct app *a, struct ty_err *err)
 
 		if (a->dirty)
 			draw(a);
-		for (in = ty_term_read(a->term, true); in.what != TY_INPUT_NONE;
-		     in = ty_term_read(a->term, false)) {
+		in = ty_term_read(a->term, wait_ms(a));
+		if (in.what == TY_INPUT_NONE && !work(a))
+			return 0;
+		for (; in.what != TY_INPUT_NONE; in = ty_term_read(a->term, 0)) {
 			if (in.what == TY_INPUT_END)
 				return in.signal;
 			if (in.what == TY_INPUT_RESIZE) {

@@ -50,6 +50,15 @@ static const char *since_start(const struct ty_timeline *t, uint64_t ns, char ou
 	return ty_fmt_time(ns > start ? ns - start : 0, cell < 1000 ? 1 : 1000, out);
 }
 
+/* " [1]": the line leads to that thread at that time. */
+static void add_link(struct ty_timeline *t, char *line, uint32_t thread, uint64_t at_ns)
+{
+	if (thread == TY_NONE || t->links_n == TY_LINKS_MAX)
+		return;
+	t->links[t->links_n++] = (struct ty_link){.thread = thread, .at_ns = at_ns};
+	add(line, " [%u]", t->links_n);
+}
+
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
 		      uint32_t cpu)
 {
@@ -141,6 +150,8 @@ static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 		}
 	}
 	add(line, " at %s", since_start(t, e.ts_ns, at));
+	if (!e.context)
+		add_link(t, line, e.waker, e.ts_ns);
 }
 
 /* What followed a wait: how long until it ran. */
@@ -172,9 +183,10 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	if (c.longest == TY_NONE)
 		return;
 	most = ty_model_cpu_span(t->m, s->cpu, c.longest);
-	if (most.thread != TY_NONE)
-		add(line, ", where %s ran longest",
-		    ty_timeline_who(t, most.thread, most.start_ns, who));
+	if (most.thread == TY_NONE)
+		return;
+	add(line, ", where %s ran longest", ty_timeline_who(t, most.thread, most.start_ns, who));
+	add_link(t, line, most.thread, most.start_ns);
 }
 
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
@@ -254,6 +266,8 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    since_start(t, s.start_ns, at));
 	add_flags(t, line, &s, cpu);
+	if (s.state == TY_ST_RUNNING)
+		add_link(t, line, s.thread, s.start_ns);
 	if (s.syscall != TY_NONE)
 		syscall_line(t, next(l), s.syscall);
 }
@@ -307,6 +321,7 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	uint64_t from, to;
 	uint32_t idx;
 
+	t->links_n = 0;
 	for (unsigned i = 0; i < TY_DETAIL_LINES; i++)
 		lines[i][0] = 0;
 	if (!ty_timeline_track(t, t->row, &track)) {

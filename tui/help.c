@@ -109,7 +109,8 @@ static void signs(struct page *pg)
 	     "beside a CPU: some starts of runs on it are inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
-	     "wheel on the ruler zooms, over rows or list it scrolls; a click selects or jumps");
+	     "wheel on the ruler zooms at the pointer, over rows or list it scrolls; a click goes "
+	     "there; a double click fits the span; dragging selects");
 }
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
@@ -175,7 +176,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 
 static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 {
-	if (m->what == TY_MOUSE_CLICK)
+	if (m->what != TY_MOUSE_WHEEL_UP && m->what != TY_MOUSE_WHEEL_DOWN)
 		return TY_VIEW_IGNORED;
 	return scroll(self, m->what == TY_MOUSE_WHEEL_UP ? -3 : 3);
 }

@@ -14,6 +14,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_ALL] = {'0'},
 	[TY_ACT_ZOOM_SPAN] = {'z'},
 	[TY_ACT_UNDO] = {'u'},
+	[TY_ACT_REDO] = {'U', TY_KEY_CTRL('R')},
 	[TY_ACT_GOTO] = {'g'},
 	[TY_ACT_TIME_FIRST] = {TY_KEY_HOME, '^'},
 	[TY_ACT_TIME_LAST] = {TY_KEY_END, '$'},
@@ -30,6 +31,12 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_PREV] = {'N'},
 	[TY_ACT_OPEN] = {TY_KEY_ENTER},
 	[TY_ACT_FOCUS] = {TY_KEY_TAB, TY_KEY_BACKTAB},
+	[TY_ACT_LINK_1] = {'1'},
+	[TY_ACT_LINK_2] = {'2'},
+	[TY_ACT_LINK_3] = {'3'},
+	[TY_ACT_SELECT] = {'v'},
+	[TY_ACT_MARK] = {'m'},
+	[TY_ACT_MARK_JUMP] = {'\''},
 	[TY_ACT_HELP] = {'?', TY_KEY_F1},
 	[TY_ACT_BACK] = {TY_KEY_ESC, TY_KEY_BACKSPACE},
 	[TY_ACT_REDRAW] = {TY_KEY_CTRL('L')},
@@ -126,6 +133,8 @@ static void add_roff(struct ty_buf *out, const char *s)
 			ty_buf_adds(out, "\\e");
 		else if (*s == '-')
 			ty_buf_adds(out, "\\-");
+		else if (*s == '\'')
+			ty_buf_adds(out, "\\(aq");
 		else if (*s == '^')
 			ty_buf_adds(out, "\\(ha");
 		else

@@ -37,26 +37,37 @@ enum {
 	X(PAN_LEFT, "Time", "+pan", "pan a quarter of the window to earlier")                      \
 	X(PAN_RIGHT, "Time", "", "pan a quarter of the window to later")                           \
 	X(ALL, "Time", "all", "the whole recording")                                               \
-	X(ZOOM_SPAN, "Time", "fit", "fit the window to the span under the cursor")                 \
-	X(UNDO, "Time", "undo", "back to the window before")                                       \
-	X(GOTO, "Time", "", "go to a time: 1.5 or 250ms from the start, +2ms or -2ms from here")   \
+	X(ZOOM_SPAN, "Time", "fit", "fit the window to the selection, or the span at the cursor")  \
+	X(UNDO, "Time", "+undo", "back to the view before")                                        \
+	X(REDO, "Time", "", "forward to the view that was undone")                                 \
+	X(GOTO, "Time", "go to",                                                                   \
+	  "go to a time: 1.5 or 250ms from the start, +2ms or -2ms from "                          \
+	  "here, 14:03:22.5 by the clock")                                                         \
 	X(TIME_FIRST, "Time", "", "go to the start of the recording")                              \
 	X(TIME_LAST, "Time", "", "go to the end of the recording")                                 \
 	X(LEFT, "Cursor", "", "one cell to earlier")                                               \
 	X(RIGHT, "Cursor", "", "one cell to later")                                                \
-	X(SPAN_PREV, "Cursor", "", "to the span before on this row")                               \
+	X(SPAN_PREV, "Cursor", "+span", "to the span before on this row")                          \
 	X(SPAN_NEXT, "Cursor", "", "to the next span on this row")                                 \
-	X(UP, "Cursor", "", "one row up")                                                          \
+	X(UP, "Cursor", "+rows", "one row up")                                                     \
 	X(DOWN, "Cursor", "", "one row down")                                                      \
 	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
 	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
 	X(FOLD, "Cursor", "fold", "fold or unfold the process, its threads or system calls")       \
+	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
+	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
+	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
 	X(NEXT, "Findings", "+wait", "jump to the next of the longest waits")                      \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
 	X(OPEN, "Findings", "open", "jump to the chosen wait; on a row: fit the span, or unfold")  \
 	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \
+	X(SELECT, "Selection", "select",                                                           \
+	  "select from here on; again: keep the selection as it is")                               \
+	X(MARK, "Selection", "mark", "put a mark with a name at the cursor")                       \
+	X(MARK_JUMP, "Selection", "", "jump to a mark by its name; empty: to the next one")        \
 	X(HELP, "Program", "help", "this help")                                                    \
-	X(BACK, "Program", "", "close the help or the prompt; leave the list; else undo")          \
+	X(BACK, "Program", "back",                                                                 \
+	  "close what is open; drop the selection; leave the list; else undo")                     \
 	X(REDRAW, "Program", "", "draw the screen afresh")                                         \
 	X(QUIT, "Program", "quit", "quit")
 

@@ -16,12 +16,16 @@
 #include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 struct ty_term {
 	SCREEN *screen;
 	struct ty_grid shown;
 	bool afresh; /* the screen is not what `shown` says */
+	bool mouse;
+	struct ty_mouse down; /* the last button down, and when */
+	int64_t down_ms;
 };
 
 /* For the handlers: file scope because signals are per process. */
@@ -33,7 +37,14 @@ static volatile sig_atomic_t restore_len;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
-#define MOUSE	 (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED)
+
+/*
+ * The mouse is asked for and read here and not by ncurses, which knows no drags: xterm's button and
+ * drag events (1002) in SGR form (1006), which has no limit of 223 columns.
+ */
+#define MOUSE_ON  "\033[?1002h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
+#define DOUBLE_MS 400
 
 static void on_signal(int sig)
 {
@@ -84,12 +95,20 @@ static void add_restore(const char *s)
 	restore_len += (sig_atomic_t)n;
 }
 
+/* Past ncurses, which flushes what it wrote itself before. */
+static void put_raw(const char *s)
+{
+	ssize_t n = write(STDOUT_FILENO, s, strlen(s));
+
+	(void)n;
+}
+
 /* What puts the terminal back, ready before anything can go wrong. */
-static void prepare_restore(void)
+static void prepare_restore(const struct ty_term *t)
 {
 	restore_len = 0;
-	if (has_mouse())
-		add_restore("\033[?1006;1000l");
+	if (t->mouse)
+		add_restore(MOUSE_OFF);
 	add_restore(tigetstr("sgr0"));
 	add_restore(tigetstr("cnorm"));
 	add_restore(tigetstr("rmkx"));
@@ -139,13 +158,23 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 		start_color();
 		use_default_colors();
 	}
-	mousemask(MOUSE, NULL);
-	mouseinterval(0);
-	prepare_restore();
+	/* A terminal without a mouse is asked for nothing. ncurses' own reading of it stays out. */
+	t->mouse = tigetstr("kmous") && tigetstr("kmous") != (const char *)-1;
+	keyok(KEY_MOUSE, FALSE);
+	if (t->mouse)
+		put_raw(MOUSE_ON);
+	prepare_restore(t);
 	handlers(true);
 	t->afresh = true;
 	*out = t;
 	return 0;
+}
+
+static void give_back(const struct ty_term *t)
+{
+	if (t->mouse)
+		put_raw(MOUSE_OFF);
+	endwin();
 }
 
 void ty_term_close(struct ty_term *t)
@@ -153,8 +182,7 @@ void ty_term_close(struct ty_term *t)
 	if (!t)
 		return;
 	if (t->screen) {
-		mousemask(0, NULL);
-		endwin();
+		give_back(t);
 		handlers(false);
 		delscreen(t->screen);
 	}
@@ -262,25 +290,20 @@ static bool take_size(struct ty_term *t)
 	return true;
 }
 
-static void give_back(void)
-{
-	mousemask(0, NULL);
-	endwin();
-}
-
 static void take_again(struct ty_term *t)
 {
-	mousemask(MOUSE, NULL);
 	take_size(t);
 	t->afresh = true;
 	refresh();
+	if (t->mouse)
+		put_raw(MOUSE_ON);
 	curs_set(0);
 }
 
 /* Ctrl-Z: give the terminal back, stop, and take it again when continued. */
 static void stop_here(struct ty_term *t)
 {
-	give_back();
+	give_back(t);
 	handle(SIGTSTP, SIG_DFL, 0);
 	handle(SIGCONT, SIG_DFL, 0);
 	raise(SIGTSTP);
@@ -293,7 +316,7 @@ static void stop_here(struct ty_term *t)
  * have changed its modes and its screen. */
 static void continued(struct ty_term *t)
 {
-	give_back();
+	give_back(t);
 	take_again(t);
 }
 
@@ -315,24 +338,86 @@ static struct ty_input key(uint32_t k)
 	return (struct ty_input){.what = TY_INPUT_KEY, .key = k};
 }
 
-static struct ty_input mouse_input(void)
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* The next character of a report that has begun; 0: it does not go on. */
+static uint32_t more(void)
+{
+	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+	wint_t c;
+	int r = get_wch(&c);
+
+	if (r == ERR && poll(&fd, 1, 50) > 0)
+		r = get_wch(&c);
+	return r == OK ? (uint32_t)c : 0;
+}
+
+/* Behind ESC [ <: button; x; y, then M (down, moved) or m (up). */
+static struct ty_input mouse_report(struct ty_term *t)
 {
 	struct ty_input in = {.what = TY_INPUT_NONE};
-	MEVENT ev;
+	unsigned v[3] = {0}, n = 0;
+	int64_t now;
+	uint32_t c;
 
-	if (getmouse(&ev) != OK)
+	while ((c = more()) && c != 'M' && c != 'm') {
+		if (c == ';' && n < 2)
+			n++;
+		else if (c >= '0' && c <= '9' && v[n] < 100000)
+			v[n] = v[n] * 10 + (c - '0');
+		else
+			return in;
+	}
+	if (!c || n != 2 || !v[1] || !v[2])
 		return in;
-	in.mouse = (struct ty_mouse){.x = ev.x, .y = ev.y};
-	if (ev.bstate & BUTTON4_PRESSED)
-		in.mouse.what = TY_MOUSE_WHEEL_UP;
-	else if (ev.bstate & BUTTON5_PRESSED)
-		in.mouse.what = TY_MOUSE_WHEEL_DOWN;
-	else if (ev.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED))
-		in.mouse.what = TY_MOUSE_CLICK;
-	else
-		return in;
+	in.mouse = (struct ty_mouse){.x = (int)v[1] - 1, .y = (int)v[2] - 1};
+	/* Shift, Alt and Ctrl (4, 8, 16) make no difference; 32: moved; 64: wheel. */
+	switch (v[0] & ~28u) {
+	case 0: in.mouse.what = c == 'M' ? TY_MOUSE_CLICK : TY_MOUSE_DROP; break;
+	case 32: in.mouse.what = TY_MOUSE_DRAG; break;
+	case 64: in.mouse.what = TY_MOUSE_WHEEL_UP; break;
+	case 65: in.mouse.what = TY_MOUSE_WHEEL_DOWN; break;
+	default: return in;
+	}
 	in.what = TY_INPUT_MOUSE;
+	if (in.mouse.what != TY_MOUSE_CLICK)
+		return in;
+	now = now_ms();
+	if (t->down_ms && now - t->down_ms < DOUBLE_MS && t->down.x == in.mouse.x &&
+	    t->down.y == in.mouse.y) {
+		in.mouse.what = TY_MOUSE_DOUBLE;
+		t->down_ms = 0;
+	} else {
+		t->down = in.mouse;
+		t->down_ms = now;
+	}
 	return in;
+}
+
+/* Alone it is the key; ncurses has waited for what may belong to it. */
+static struct ty_input escape(struct ty_term *t)
+{
+	wint_t c;
+	int r = get_wch(&c);
+
+	if (r == OK && c == '[') {
+		r = get_wch(&c);
+		if (r == OK && c == '<')
+			return mouse_report(t);
+		/* A sequence that is not known: as if it had not come. */
+		while (r == OK && (c < 0x40 || c > 0x7e))
+			r = get_wch(&c);
+		return (struct ty_input){.what = TY_INPUT_NONE};
+	}
+	if (r == OK)
+		unget_wch((wchar_t)c);
+	return key(TY_KEY_ESC);
 }
 
 static struct ty_input special(wint_t k)
@@ -350,7 +435,6 @@ static struct ty_input special(wint_t k)
 	case KEY_BACKSPACE: return key(TY_KEY_BACKSPACE);
 	case KEY_BTAB: return key(TY_KEY_BACKTAB);
 	case KEY_ENTER: return key(TY_KEY_ENTER);
-	case KEY_MOUSE: return mouse_input();
 	default: return (struct ty_input){.what = TY_INPUT_NONE};
 	}
 }
@@ -364,7 +448,7 @@ static struct ty_input character(wint_t c)
 	return key((uint32_t)c);
 }
 
-struct ty_input ty_term_read(struct ty_term *t, bool wait)
+struct ty_input ty_term_read(struct ty_term *t, int wait_ms)
 {
 	for (;;) {
 		struct pollfd fd[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -378,14 +462,19 @@ struct ty_input ty_term_read(struct ty_term *t, bool wait)
 			return signalled(t, sig);
 		r = get_wch(&c);
 		if (r != ERR) {
-			in = r == KEY_CODE_YES ? special(c) : character(c);
+			in = r == KEY_CODE_YES ? special(c)
+			     : c == TY_KEY_ESC ? escape(t)
+					       : character(c);
 			if (in.what != TY_INPUT_NONE)
 				return in;
 			continue;
 		}
-		if (!wait)
+		if (!wait_ms)
 			return (struct ty_input){.what = TY_INPUT_NONE};
-		if (poll(fd, 2, -1) < 0)
+		r = poll(fd, 2, wait_ms);
+		if (!r)
+			return (struct ty_input){.what = TY_INPUT_NONE};
+		if (r < 0)
 			continue;
 		/* Readable without a byte to read: the terminal is gone. */
 		if (fd[0].revents & (POLLHUP | POLLERR | POLLNVAL) ||

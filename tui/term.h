@@ -39,7 +39,7 @@ void ty_term_size(const struct ty_term *t, int *w, int *h);
 /* Show g: what changed since the last one; all of it with afresh. */
 void ty_term_show(struct ty_term *t, const struct ty_grid *g, const struct ty_palette *p,
 		  bool afresh);
-/* The next input; with wait false NONE at once when there is none. */
-struct ty_input ty_term_read(struct ty_term *t, bool wait);
+/* The next input; NONE when there was none for so many milliseconds (-1: waits for ever). */
+struct ty_input ty_term_read(struct ty_term *t, int wait_ms);
 
 #endif

@@ -269,20 +269,53 @@ static int footer_key(struct ty_grid *g, const struct ty_palette *p, int x, int 
 	return ty_text_width(keys) + (int)strlen(word) + 3;
 }
 
+/* The question, as much of it as leaves room for the answer's end. */
+static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, struct ty_style bar)
+{
+	char buf[TY_QUESTION_MAX];
+	const char *ask = ty_timeline_question(t, buf), *s = t->input;
+	int n = ty_text_width(ask), room, x = 1;
+
+	if (n > g->w - 20) { /* narrow: the hint in brackets goes first */
+		const char *hint = strchr(ask, '(');
+
+		n = hint ? (int)(hint - ask) : n;
+		n = n < g->w / 2 ? n : g->w / 2;
+	}
+	x += ty_grid_text(g, x, y, n, ask, bar);
+	room = g->w - x - 2;
+	while (*s && ty_text_width(s) > room)
+		ty_utf8_next(&s);
+	bar.attr |= TY_A_BOLD;
+	x += ty_grid_text(g, x, y, room, s, bar);
+	ty_grid_put(g, x, y, '_', bar);
+}
+
+/* The keys that count now, the most needed first: what does not fit is left out. */
+static const enum ty_action *keys_now(const struct ty_timeline *t)
+{
+	static const enum ty_action rows[] = {
+		TY_ACT_ZOOM_IN, TY_ACT_PAN_LEFT,  TY_ACT_NEXT, TY_ACT_FOCUS, TY_ACT_OPEN,
+		TY_ACT_ALL,	TY_ACT_ZOOM_SPAN, TY_ACT_FOLD, TY_ACT_UNDO,  TY_ACT_SELECT,
+		TY_ACT_GOTO,	TY_ACT_MARK,	  TY_ACT_NONE};
+	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
+					      TY_ACT_NEXT,     TY_ACT_UNDO, TY_ACT_ZOOM_IN,
+					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};
+	static const enum ty_action selection[] = {TY_ACT_ZOOM_SPAN, TY_ACT_SELECT, TY_ACT_BACK,
+						   TY_ACT_SPAN_PREV, TY_ACT_UP,	    TY_ACT_NONE};
+
+	return t->sel.on ? selection : t->list_focus ? list : rows;
+}
+
 static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = t->lay.footer_y, x = 1, end = g->w - 1;
-	/* The most needed first: what does not fit is left out. */
-	static const enum ty_action keys[] = {TY_ACT_ZOOM_IN,	TY_ACT_PAN_LEFT, TY_ACT_NEXT,
-					      TY_ACT_FOCUS,	TY_ACT_OPEN,	 TY_ACT_ALL,
-					      TY_ACT_ZOOM_SPAN, TY_ACT_FOLD,	 TY_ACT_UNDO};
+	const enum ty_action *keys = keys_now(t);
 
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	if (t->prompt) {
-		x += ty_grid_text(g, x, y, end, "go to (1.5, 250ms, +2ms, -2ms): ", bar);
-		x += ty_grid_text(g, x, y, end - x, t->input, bar);
-		ty_grid_put(g, x, y, '_', bar);
+		draw_prompt(t, g, y, bar);
 		return;
 	}
 	if (t->message[0]) {
@@ -296,10 +329,56 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 	x += footer_key(g, p, x, y, g->w, ty_keys_row(TY_ACT_HELP), NULL);
 	footer_key(g, p, x - 1, y, g->w, ty_keys_row(TY_ACT_QUIT), NULL);
 	x = 1;
-	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		const struct ty_key_row *r = ty_keys_row(keys[i]);
+	for (; *keys; keys++) {
+		const struct ty_key_row *r = ty_keys_row(*keys);
 
 		x += footer_key(g, p, x, y, end, r, *r->footer == '+' ? r + 1 : NULL);
+	}
+}
+
+/* The first letter of each mark's name on the ruler. */
+static void draw_marks(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
+
+	st.attr |= TY_A_REVERSE;
+	for (size_t i = 0; i < t->marks.n; i++) {
+		const struct ty_mark *m = &t->marks.v[i];
+		const char *s = m->name;
+		uint32_t n = (uint32_t)t->lay.cells_w;
+
+		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
+			ty_grid_put(g,
+				    t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n),
+				    t->lay.ruler_y, ty_utf8_next(&s), st);
+	}
+}
+
+/* Selected cells on another ground (reversed where there is none), and the range on the ruler. */
+static void draw_selection(const struct ty_timeline *t, struct ty_grid *g,
+			   const struct ty_palette *p)
+{
+	const struct ty_layout *l = &t->lay;
+	struct ty_style st = ty_palette_role(p, TY_ROLE_SELECT);
+	uint64_t from, to;
+	uint32_t first, last;
+	int c0, c1;
+
+	if (!ty_timeline_selected(t, &from, &to, &first, &last) || to <= t->vp.from_ns ||
+	    from >= t->vp.to_ns)
+		return;
+	c0 = (int)ty_viewport_column(&t->vp, from, (uint32_t)l->cells_w);
+	c1 = (int)ty_viewport_column(&t->vp, to - 1, (uint32_t)l->cells_w);
+	st.attr = TY_A_REVERSE;
+	if (from >= t->vp.from_ns)
+		ty_grid_put(g, l->cells_x + c0, l->ruler_y, '[', ty_palette_role(p, TY_ROLE_WARN));
+	if (to <= t->vp.to_ns && c1 > c0)
+		ty_grid_put(g, l->cells_x + c1, l->ruler_y, ']', ty_palette_role(p, TY_ROLE_WARN));
+	for (int i = 0; i < l->rows_h; i++) {
+		uint32_t row = t->top + (uint32_t)i;
+
+		if (row >= first && row <= last && row < t->tracks.rows.n)
+			ty_grid_tint(g, l->cells_x + c0, l->rows_y + i, c1 - c0 + 1, st);
 	}
 }
 
@@ -328,7 +407,9 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp,
 		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
+	draw_marks(t, g, p);
 	ty_rows_draw(t, g, p);
+	draw_selection(t, g, p);
 	draw_list(t, g, p);
 	draw_details(t, g, p);
 	draw_footer(t, g, p);

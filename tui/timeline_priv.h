@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the timeline's own files share: its state and its layout. */
+/* What the timeline's own files share: its state, its layout, and what keys and mouse both do. */
 #ifndef TY_TIMELINE_PRIV_H
 #define TY_TIMELINE_PRIV_H
 
@@ -7,6 +7,7 @@
 #include "gaps.h"
 #include "timeline.h"
 #include "tracks.h"
+#include "vec.h"
 #include "viewport.h"
 
 /* Where things are on a screen of w x h. A height of 0: not shown. */
@@ -26,6 +27,30 @@ struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, 
 #define TY_DETAIL_LINES 6
 #define TY_DETAIL_MAX	320
 
+/* Where a sentence of the details leads to. */
+#define TY_LINKS_MAX 3
+struct ty_link {
+	uint64_t at_ns;
+	uint32_t thread;
+};
+
+struct ty_mark {
+	uint64_t at_ns;
+	uint32_t row_id;
+	uint8_t row_kind;
+	char name[24];
+};
+
+/* Cells and rows from one corner to the other; a corner is a cell's two edges. */
+struct ty_selection {
+	bool on, held; /* held: the cursor moves without it */
+	uint64_t a_ns[2], b_ns[2];
+	uint32_t a_row, b_row;
+};
+
+/* What is asked for in the footer's place. */
+enum ty_prompt { TY_PROMPT_NONE, TY_PROMPT_GOTO, TY_PROMPT_MARK, TY_PROMPT_MARK_JUMP };
+
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
@@ -39,10 +64,15 @@ struct ty_timeline {
 	uint32_t finding, list_top;
 	uint32_t below; /* rows below the selected one that must be on the screen, too */
 	bool list_focus;
-	bool prompt;
 	bool note_seen; /* a key was pressed since the note about the file was shown */
-	char input[32];
-	char message[120];     /* shown once in the footer's place */
+	uint8_t prompt; /* enum ty_prompt */
+	char input[200];
+	char message[200]; /* shown once in the footer's place */
+	struct ty_selection sel;
+	bool dragging, drag_times; /* the button is down; it went down on the ruler: time only */
+	VEC(struct ty_mark) marks; /* in time order */
+	struct ty_link links[TY_LINKS_MAX]; /* of the details last made */
+	unsigned links_n;
 	struct ty_cell *cells; /* one row's */
 	int cells_n;
 	/* Arguments of the last system call looked at: reading them again costs a decompression. */
@@ -58,7 +88,7 @@ const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64
 /* Lay out for a screen of w x h and bring the selected things onto it. 0 or -TY_ENOMEM. */
 int ty_timeline_settle(struct ty_timeline *t, int w, int h);
 
-/* What is under the cursor, one line each; returns how many lines. */
+/* What is under the cursor, one line each; returns how many lines. Fills t->links. */
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
 /* The track of a row that is one track; false for heads. */
 bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_track *track);
@@ -67,5 +97,51 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
 
 void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
+enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m);
+
+/* One sentence in the footer's place until the next key. */
+void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* timeline_move.c: cursor, window and rows */
+uint32_t ty_timeline_cells(const struct ty_timeline *t); /* columns of cells */
+void ty_timeline_to_column(struct ty_timeline *t, uint32_t c);
+void ty_timeline_clamp(struct ty_timeline *t); /* the cursor, into the window */
+void ty_timeline_show_row(struct ty_timeline *t, uint32_t below);
+void ty_timeline_show_finding(struct ty_timeline *t);
+void ty_timeline_fit(struct ty_timeline *t, uint64_t start_ns, uint64_t end_ns);
+void ty_timeline_pan(struct ty_timeline *t, int64_t delta_ns);
+void ty_timeline_move_cursor(struct ty_timeline *t, int by);
+void ty_timeline_up_down(struct ty_timeline *t, int by, bool page);
+void ty_timeline_move_in_list(struct ty_timeline *t, int64_t by);
+void ty_timeline_step_span(struct ty_timeline *t, int by);
+void ty_timeline_zoom(struct ty_timeline *t);
+void ty_timeline_fold(struct ty_timeline *t);
+void ty_timeline_open_row(struct ty_timeline *t);
+void ty_timeline_back(struct ty_timeline *t);
+void ty_timeline_to_finding(struct ty_timeline *t);
+void ty_timeline_step_finding(struct ty_timeline *t, int by);
+/* To an instant of a thread (TY_NONE: on the present row), undone by itself. */
+void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
+/* Cursor and row of a view that was undone or redone. */
+struct ty_place ty_timeline_place(const struct ty_timeline *t);
+void ty_timeline_restore(struct ty_timeline *t);
+
+/* timeline_select.c: selection and marks */
+void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */
+void ty_timeline_select_to(struct ty_timeline *t); /* the cursor is its other corner */
+void ty_timeline_unselect(struct ty_timeline *t);
+/* What is selected: [from, to) and rows first..last; false when nothing is. */
+bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64_t *to_ns,
+			  uint32_t *first, uint32_t *last);
+void ty_timeline_mark(struct ty_timeline *t, const char *name);
+void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
+
+/* timeline_prompt.c: what is typed */
+void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what);
+/* The question, for the footer; what is typed follows it. */
+#define TY_QUESTION_MAX 120
+const char *ty_timeline_question(const struct ty_timeline *t, char buf[TY_QUESTION_MAX]);
+enum ty_view_result ty_timeline_text(void *self, uint32_t key);
 
 #endif

@@ -26,11 +26,20 @@ enum ty_view_result {
 	TY_VIEW_CHANGED, /* draw again */
 	TY_VIEW_REDRAW,	 /* draw every cell again, whatever the terminal shows */
 	TY_VIEW_CLOSE,	 /* leave this view */
+	TY_VIEW_PUSH,	 /* open the view that `child` gives */
 	TY_VIEW_HELP,	 /* open the help */
 	TY_VIEW_QUIT
 };
 
-enum ty_mouse_what { TY_MOUSE_CLICK, TY_MOUSE_WHEEL_UP, TY_MOUSE_WHEEL_DOWN };
+enum ty_mouse_what {
+	TY_MOUSE_CLICK,	 /* left button down */
+	TY_MOUSE_DOUBLE, /* down again at the same place, soon after */
+	TY_MOUSE_DRAG,	 /* moved with the left button held down */
+	TY_MOUSE_DROP,	 /* left button up */
+	TY_MOUSE_WHEEL_UP,
+	TY_MOUSE_WHEEL_DOWN,
+	TY_MOUSE_COUNT
+};
 struct ty_mouse {
 	enum ty_mouse_what what;
 	int x, y;
@@ -44,6 +53,12 @@ struct ty_view_ops {
 	/* While it asks for text (a prompt), keys are given here instead of as actions. */
 	bool (*wants_text)(const void *self);
 	enum ty_view_result (*text)(void *self, uint32_t key);
+	/* The view that TY_VIEW_PUSH opens; NULL where that is never returned. */
+	void (*child)(void *self, const struct ty_view_ops **ops, void **child);
+	/* Long work, cut into slices of a few milliseconds between two looks at the input. wait_ms:
+	 * -1 there is nothing to do, else after how many milliseconds; both NULL: never any. */
+	int (*wait_ms)(const void *self);
+	enum ty_view_result (*work)(void *self);
 };
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */

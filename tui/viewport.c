@@ -17,15 +17,32 @@ void ty_viewport_init(struct ty_viewport *v, uint64_t start_ns, uint64_t end_ns)
 	v->to_ns = v->end_ns;
 }
 
+static void push(struct ty_view_at *stack, unsigned *n, const struct ty_viewport *v)
+{
+	if (*n == TY_VIEW_UNDO)
+		memmove(stack, stack + 1, --*n * sizeof(*stack));
+	stack[(*n)++] = (struct ty_view_at){v->from_ns, v->to_ns, v->here};
+}
+
+static bool pop(struct ty_view_at *stack, unsigned *n, struct ty_viewport *v)
+{
+	if (!*n)
+		return false;
+	--*n;
+	v->from_ns = stack[*n].from_ns;
+	v->to_ns = stack[*n].to_ns;
+	v->here = stack[*n].place;
+	v->last = TY_MOVE_NONE;
+	return true;
+}
+
 static void remember(struct ty_viewport *v, enum ty_move kind)
 {
+	v->redo_n = 0;
 	if (kind != TY_MOVE_JUMP && kind == v->last)
 		return;
 	v->last = kind;
-	if (v->undo_n == TY_VIEW_UNDO)
-		memmove(v->undo, v->undo + 1, --v->undo_n * sizeof(*v->undo));
-	v->undo[v->undo_n].from_ns = v->from_ns;
-	v->undo[v->undo_n++].to_ns = v->to_ns;
+	push(v->undo, &v->undo_n, v);
 }
 
 /* A window of the given length around the wish, inside the recording. */
@@ -99,15 +116,28 @@ void ty_viewport_follow(struct ty_viewport *v, uint64_t t_ns)
 	place(v, t_ns > length / 2 ? t_ns - length / 2 : 0, length);
 }
 
+void ty_viewport_visit(struct ty_viewport *v, uint64_t t_ns)
+{
+	remember(v, TY_MOVE_JUMP);
+	v->last = TY_MOVE_PAN; /* what follows the cursor to there is part of it */
+	ty_viewport_follow(v, t_ns);
+	v->last = TY_MOVE_JUMP;
+}
+
 bool ty_viewport_undo(struct ty_viewport *v)
 {
 	if (!v->undo_n)
 		return false;
-	v->undo_n--;
-	v->from_ns = v->undo[v->undo_n].from_ns;
-	v->to_ns = v->undo[v->undo_n].to_ns;
-	v->last = TY_MOVE_NONE;
-	return true;
+	push(v->redo, &v->redo_n, v);
+	return pop(v->undo, &v->undo_n, v);
+}
+
+bool ty_viewport_redo(struct ty_viewport *v)
+{
+	if (!v->redo_n)
+		return false;
+	push(v->undo, &v->undo_n, v);
+	return pop(v->redo, &v->redo_n, v);
 }
 
 uint64_t ty_viewport_edge(const struct ty_viewport *v, uint32_t i, uint32_t n)

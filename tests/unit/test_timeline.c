@@ -432,6 +432,201 @@ static void going_to_a_time(void **state)
 	ty_model_free(m);
 }
 
+static void type(struct ty_timeline *t, const char *s)
+{
+	while (*s)
+		ty_timeline_ops.text(t, ty_utf8_next(&s));
+	ty_timeline_ops.text(t, TY_KEY_ENTER);
+}
+
+static void going_to_a_clock_time(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+
+	/* The recording began at 22:13:20 (UTC) and 0 ns. */
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	type(t, "22:13:21.25");
+	assert_int_equal(t->cursor_ns, START + 1250 * MS);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	type(t, "25:13");
+	assert_non_null(strstr(t->message, "not a clock time"));
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	type(t, "22:14");
+	assert_non_null(strstr(t->message, "outside the recording"));
+	assert_int_equal(t->cursor_ns, START + 1250 * MS);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* [1] of a wait is who ended it; undo comes back to row and time, redo goes again. */
+static void links_lead_to_the_waker_and_undo_leads_back(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t;
+	uint64_t at;
+	uint32_t row;
+
+	in.at_finding = 2;
+	t = open_view(&in);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "(in flock) at 3.510050 s [1]"));
+	at = t->cursor_ns;
+	row = t->row;
+	ty_timeline_ops.act(t, TY_ACT_LINK_1);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->row].id)->tid, BACKUP);
+	assert_int_equal(t->cursor_ns, START + 3510050000);
+	ty_timeline_ops.act(t, TY_ACT_LINK_3);
+	assert_int_equal(t->cursor_ns, START + 3510050000);
+	assert_true(t->message[0]);
+	ty_timeline_ops.act(t, TY_ACT_UNDO);
+	assert_int_equal(t->cursor_ns, at);
+	assert_int_equal(t->row, row);
+	ty_timeline_ops.act(t, TY_ACT_REDO);
+	assert_int_equal(t->cursor_ns, START + 3510050000);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->row].id)->tid, BACKUP);
+	ty_timeline_free(t);
+	/* of a runnable span: who woke it, and who ran instead */
+	for (in.at_finding = 1; in.at_finding < 10; in.at_finding++) {
+		t = open_view(&in);
+		frame(t, &utf8, 80, 24);
+		if (t->findings.v[t->finding].state == TY_ST_RUNNABLE)
+			break;
+		ty_timeline_free(t);
+	}
+	assert_in_range(in.at_finding, 1, 9);
+	ty_timeline_ops.act(t, TY_ACT_LINK_1);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->row].id)->tid, KWORKER);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void selections(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	struct ty_mouse ev = {.what = TY_MOUSE_CLICK};
+	uint64_t from, to, want;
+	uint32_t first, last, row, n;
+
+	frame(t, &utf8, 80, 24);
+	n = (uint32_t)t->lay.cells_w;
+	assert_false(ty_timeline_selected(t, &from, &to, &first, &last));
+	/* by keys: both corners' cells belong to it, in whichever direction */
+	ty_timeline_to_column(t, 20);
+	row = t->row;
+	ty_timeline_ops.act(t, TY_ACT_SELECT);
+	for (int i = 0; i < 5; i++)
+		ty_timeline_ops.act(t, TY_ACT_LEFT);
+	ty_timeline_ops.act(t, TY_ACT_DOWN);
+	ty_timeline_ops.act(t, TY_ACT_SELECT);
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST); /* held: the cursor goes alone */
+	assert_true(ty_timeline_selected(t, &from, &to, &first, &last));
+	assert_int_equal(from, ty_viewport_edge(&t->vp, 15, n));
+	assert_int_equal(to, ty_viewport_edge(&t->vp, 21, n));
+	assert_int_equal(first, row);
+	assert_int_equal(last, row + 1);
+	ty_timeline_ops.act(t, TY_ACT_ZOOM_SPAN);
+	assert_int_equal(t->vp.from_ns, from);
+	assert_int_equal(t->vp.to_ns, to);
+	assert_false(t->sel.on);
+	ty_timeline_ops.act(t, TY_ACT_ALL);
+	/* by mouse */
+	ev.x = t->lay.cells_x + 10;
+	ev.y = t->lay.rows_y + 2;
+	want = ty_viewport_edge(&t->vp, 10, n);
+	ty_timeline_ops.mouse(t, &ev);
+	ev.what = TY_MOUSE_DRAG;
+	ev.x += 7;
+	ev.y -= 1;
+	ty_timeline_ops.mouse(t, &ev);
+	ev.what = TY_MOUSE_DROP;
+	ty_timeline_ops.mouse(t, &ev);
+	assert_true(ty_timeline_selected(t, &from, &to, &first, &last));
+	assert_true(t->sel.held);
+	assert_int_equal(from, want);
+	assert_int_equal(to, ty_viewport_edge(&t->vp, 18, n));
+	assert_int_equal(first, t->top + 1);
+	assert_int_equal(last, t->top + 2);
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_false(t->sel.on);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void a_double_click_fits_the_span(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t;
+	struct ty_mouse ev = {.what = TY_MOUSE_CLICK};
+
+	in.at_finding = 2;
+	t = open_view(&in);
+	frame(t, &utf8, 80, 24);
+	ty_timeline_ops.act(t, TY_ACT_ALL);
+	ev.x = t->lay.cells_x + 30;
+	ev.y = t->lay.rows_y + (int)(t->row - t->top);
+	ty_timeline_ops.mouse(t, &ev);
+	ev.what = TY_MOUSE_DOUBLE;
+	ty_timeline_ops.mouse(t, &ev);
+	assert_int_equal(t->vp.from_ns, START + 510070000 - 2999980000 / 6 - 1);
+	assert_true(t->vp.to_ns > START + 3510050000 && t->vp.to_ns < t->vp.end_ns + 1);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void marks(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	uint32_t row;
+
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	type(t, "");
+	assert_non_null(strstr(t->message, "no mark yet"));
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	type(t, "2");
+	row = t->row;
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	type(t, "h\xc3\xa4nger");
+	ty_timeline_ops.act(t, TY_ACT_DOWN);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	type(t, "1");
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	type(t, "");
+	assert_int_equal(t->marks.n, 2);
+	assert_string_equal(t->marks.v[0].name, "a");
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "mark 'a' is here"));
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	type(t, ""); /* the next one in time */
+	assert_int_equal(t->cursor_ns, START + 2000 * MS);
+	assert_int_equal(t->row, row);
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	type(t, "a");
+	assert_int_equal(t->cursor_ns, START + 1000 * MS);
+	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
+	type(t, "b");
+	assert_non_null(strstr(t->message, "no mark 'b'"));
+	/* the same name again moves it */
+	ty_timeline_ops.act(t, TY_ACT_TIME_LAST);
+	ty_timeline_ops.act(t, TY_ACT_MARK);
+	type(t, "a");
+	assert_int_equal(t->marks.n, 2);
+	assert_string_equal(t->marks.v[1].name, "a");
+	for (int i = 0; i < 40; i++) {
+		ty_timeline_ops.act(t, TY_ACT_MARK);
+		type(t, "");
+	}
+	assert_int_equal(t->marks.n, 42);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "mark '"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 /* A wait of 2 s among hundreds of thousands of short spans, an hour on 40 cells. */
 static void a_stall_keeps_its_sign(void **state)
 {
@@ -743,9 +938,10 @@ static void random_walks_stay_inside(void **state)
 			ty_timeline_ops.act(
 				t, (enum ty_action)(1 + rand_r(&seed) % (TY_ACT_COUNT - 1)));
 		} else {
-			struct ty_mouse ev = {.what = (enum ty_mouse_what)(rand_r(&seed) % 3),
-					      .x = rand_r(&seed) % 300 - 5,
-					      .y = rand_r(&seed) % 100 - 5};
+			struct ty_mouse ev = {
+				.what = (enum ty_mouse_what)(rand_r(&seed) % TY_MOUSE_COUNT),
+				.x = rand_r(&seed) % 300 - 5,
+				.y = rand_r(&seed) % 100 - 5};
 
 			ty_timeline_ops.mouse(t, &ev);
 		}
@@ -924,6 +1120,11 @@ int main(void)
 		cmocka_unit_test(every_action_is_handled),
 		cmocka_unit_test(the_mouse_points),
 		cmocka_unit_test(going_to_a_time),
+		cmocka_unit_test(going_to_a_clock_time),
+		cmocka_unit_test(links_lead_to_the_waker_and_undo_leads_back),
+		cmocka_unit_test(selections),
+		cmocka_unit_test(a_double_click_fits_the_span),
+		cmocka_unit_test(marks),
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
 		cmocka_unit_test(gaps_are_found),

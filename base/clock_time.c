@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* See clock_time.h. */
+#include "clock_time.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "err.h"
+
+#define SEC UINT64_C(1000000000)
+
+/* The digits of s[0..n), at most max. */
+static int digits(const char *s, size_t n, uint64_t max, uint64_t *out)
+{
+	uint64_t v = 0;
+
+	if (!n)
+		return -TY_EUSAGE;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return -TY_EUSAGE;
+		v = v * 10 + (uint64_t)(s[i] - '0');
+		if (v > max)
+			return -TY_EUSAGE;
+	}
+	*out = v;
+	return 0;
+}
+
+int ty_parse_seconds(const char *s, uint64_t *ns)
+{
+	size_t n = strcspn(s, ".");
+	uint64_t frac = 0, unit = SEC / 10, sec = 0;
+
+	if ((n || !s[n]) && digits(s, n, 9000000000u, &sec))
+		return -TY_EUSAGE;
+	if (s[n] == '.') {
+		if (!n && !s[1])
+			return -TY_EUSAGE;
+		for (const char *p = s + n + 1; *p; p++, unit /= 10) {
+			if (*p < '0' || *p > '9')
+				return -TY_EUSAGE;
+			frac += (uint64_t)(*p - '0') * unit;
+		}
+	}
+	*ns = sec * SEC + frac;
+	return 0;
+}
+
+int ty_parse_clock(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *offset_ns)
+{
+	uint64_t h, m, frac = 0, t;
+	time_t tt = (time_t)(start_real_ns / SEC);
+	size_t n = strcspn(s, ":");
+	struct tm tm;
+
+	if (s[n] != ':' || digits(s, n, 23, &h))
+		return -TY_EUSAGE;
+	s += n + 1;
+	n = strcspn(s, ":");
+	if (digits(s, n, 59, &m))
+		return -TY_EUSAGE;
+	if (s[n] == ':' && (ty_parse_seconds(s + n + 1, &frac) || frac >= 61 * SEC))
+		return -TY_EUSAGE;
+	if (!localtime_r(&tt, &tm))
+		return -TY_EUSAGE;
+	*offset_ns = 0;
+	for (int day = 0; day <= 1; day++) {
+		struct tm at = tm;
+
+		at.tm_mday += day;
+		at.tm_hour = (int)h;
+		at.tm_min = (int)m;
+		at.tm_sec = (int)(frac / SEC);
+		at.tm_isdst = -1;
+		t = (uint64_t)mktime(&at) * SEC + frac % SEC;
+		if (t < start_real_ns)
+			continue;
+		if (!day || t - start_real_ns <= length_ns)
+			*offset_ns = t - start_real_ns;
+		break;
+	}
+	return 0;
+}

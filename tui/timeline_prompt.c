@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* What is typed into the footer: a line of UTF-8, and what is done with it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock_time.h"
+#include "ruler.h"
+#include "timeline_priv.h"
+#include "units.h"
+
+void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what)
+{
+	t->prompt = (uint8_t)what;
+	t->input[0] = 0;
+}
+
+const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUESTION_MAX])
+{
+	size_t n;
+
+	switch (t->prompt) {
+	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
+	case TY_PROMPT_MARK: return "name of the mark (Enter: the next letter): ";
+	case TY_PROMPT_MARK_JUMP:
+		n = (size_t)snprintf(names, TY_QUESTION_MAX,
+				     "jump to mark (Enter: the next; there");
+		for (size_t i = 0; i < t->marks.n; i++)
+			if (n + strlen(t->marks.v[i].name) + 12 < TY_QUESTION_MAX)
+				n += (size_t)snprintf(names + n, TY_QUESTION_MAX - n, " %s",
+						      t->marks.v[i].name);
+		snprintf(names + n, TY_QUESTION_MAX - n, t->marks.n ? "): " : " is none): ");
+		return names;
+	default: return "";
+	}
+}
+
+/* A clock time, as nanoseconds from the start; false after a sentence. */
+static bool clock_offset(struct ty_timeline *t, const char *s, uint64_t *d)
+{
+	uint64_t real;
+
+	if (!ty_model_realtime(t->m, t->vp.start_ns, &real)) {
+		ty_timeline_say(t, "the recording does not say what the clock was; give seconds "
+				   "from the start");
+		return false;
+	}
+	if (ty_parse_clock(s, real, t->vp.end_ns - t->vp.start_ns, d)) {
+		ty_timeline_say(t, "'%s' is not a clock time: write 14:03:22.5", s);
+		return false;
+	}
+	return true;
+}
+
+static void go_to(struct ty_timeline *t)
+{
+	const char *s = t->input + strspn(t->input, " ");
+	char sign = *s == '+' || *s == '-' ? *s++ : 0;
+	uint64_t d, at;
+	char text[TY_TIME_MAX];
+
+	if (!*s)
+		return;
+	if (!sign && strchr(s, ':')) {
+		if (!clock_offset(t, s, &d))
+			return;
+	} else if (ty_parse_duration(s, &d)) {
+		ty_timeline_say(t, "'%s' is not a time: write 1.5, 250ms, +2ms, -2ms or 14:03:22.5",
+				t->input);
+		return;
+	}
+	at = sign ? t->cursor_ns : t->vp.start_ns;
+	if (sign == '-' ? d > at - t->vp.start_ns : d >= t->vp.end_ns - at) {
+		ty_timeline_say(t, "%s lies outside the recording, which is %s long", t->input,
+				ty_fmt_length(t->vp.end_ns - t->vp.start_ns, text));
+		return;
+	}
+	ty_timeline_visit(t, TY_NONE, sign == '-' ? at - d : at + d);
+}
+
+static void enter(struct ty_timeline *t)
+{
+	enum ty_prompt what = (enum ty_prompt)t->prompt;
+
+	t->prompt = TY_PROMPT_NONE;
+	t->vp.here = ty_timeline_place(t);
+	switch (what) {
+	case TY_PROMPT_GOTO: go_to(t); break;
+	case TY_PROMPT_MARK: ty_timeline_mark(t, t->input); break;
+	case TY_PROMPT_MARK_JUMP: ty_timeline_mark_jump(t, t->input); break;
+	case TY_PROMPT_NONE: break;
+	}
+	ty_timeline_clamp(t);
+	ty_timeline_select_to(t);
+}
+
+static bool put(struct ty_timeline *t, uint32_t key)
+{
+	size_t n = strlen(t->input);
+	char c[4];
+	unsigned k = 0;
+
+	if (key < 0x80) {
+		c[k++] = (char)key;
+	} else {
+		if (key >= 0x10000)
+			c[k++] = (char)(0xf0 | key >> 18), c[k++] = (char)(0x80 | (key >> 12 & 63));
+		else if (key >= 0x800)
+			c[k++] = (char)(0xe0 | key >> 12);
+		if (key >= 0x800)
+			c[k++] = (char)(0x80 | (key >> 6 & 63));
+		else
+			c[k++] = (char)(0xc0 | key >> 6);
+		c[k++] = (char)(0x80 | (key & 63));
+	}
+	if (n + k >= sizeof(t->input))
+		return false;
+	memcpy(t->input + n, c, k);
+	t->input[n + k] = 0;
+	return true;
+}
+
+enum ty_view_result ty_timeline_text(void *self, uint32_t key)
+{
+	struct ty_timeline *t = self;
+	size_t n = strlen(t->input);
+
+	if (key == TY_KEY_ENTER) {
+		enter(t);
+	} else if (key == TY_KEY_ESC) {
+		t->prompt = TY_PROMPT_NONE;
+	} else if (key == TY_KEY_BACKSPACE) {
+		while (n && ((unsigned char)t->input[--n] & 0xc0) == 0x80)
+			; /* the whole character */
+		t->input[n] = 0;
+	} else if (key == TY_KEY_CTRL('U')) {
+		t->input[0] = 0;
+	} else if (key < 0x20 || key == 0x7f || key > 0x10ffff || !put(t, key)) {
+		return TY_VIEW_IGNORED;
+	}
+	return TY_VIEW_CHANGED;
+}
