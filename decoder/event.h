@@ -173,6 +173,51 @@ struct ty_event {
 	} u;
 };
 
+/*
+ * A record as the merge and the builder's fast path see it: its head, and all of a system call but
+ * its arguments. Everything else is decoded from the record when it is asked for.
+ */
+struct ty_item {
+	uint64_t ts_ns; /* of the file */
+	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: how many */
+	uint32_t at;	/* of the record's head in the chunk */
+	int32_t tid;	/* common_pid */
+	int32_t nr;	/* system calls: the number */
+	uint16_t id;
+	uint8_t kind;  /* enum ty_event_kind, or TY_IT_* */
+	uint8_t flags; /* common_flags */
+};
+
+enum {
+	TY_IT_WHOLE = 0xf0, /* decode the whole event: damaged, or a system call's odd number */
+	TY_IT_MISSED,	    /* the kernel lost events here */
+	TY_IT_DAMAGED	    /* the page is damaged from here on */
+};
+
+/* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
+static inline uint64_t ty_args_hash(const uint64_t args[6])
+{
+	uint64_t h = 0, any = 0;
+
+	for (unsigned i = 0; i < 6; i++) {
+		any |= args[i];
+		h += (args[i] ^ args[i] >> 31) *
+		     (0x9e3779b97f4a7c15u + 2 * i * 0x5851f42d4c957f2du);
+	}
+	return (h ^ h >> 32) << 1 | !!(any >> 32);
+}
+
+/* An event as far as it is decoded in any case; see ty_events_next_brief. */
+struct ty_brief {
+	uint64_t ts_ns, val; /* val: as in struct ty_item; not of GAP */
+	ty_loc loc;
+	int32_t tid, nr;
+	uint32_t cpu;
+	uint16_t buffer, id;
+	uint8_t kind; /* enum ty_event_kind, or TY_IT_WHOLE */
+	uint8_t flags;
+};
+
 enum ty_gap {
 	TY_GAP_OVERRUN,	  /* the kernel overwrote events before they were read */
 	TY_GAP_DAMAGED,	  /* a page or chunk of the file could not be decoded */

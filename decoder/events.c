@@ -1,147 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging the streams of a trace. One cursor per stream holds one decompressed chunk and stands at
- * its next item: a record, or a gap that comes before it. A binary heap orders the cursors by
- * (time, stream); streams are numbered by buffer, then cpu.
+ * Merging the streams of a trace. One cursor per stream holds the batch of one chunk (batch.h, made
+ * ahead by ahead.h) and stands at its next item: a record, or a gap that comes before it. A binary
+ * heap orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
  *
  * Time never goes back in what is given out: a stamp smaller than the one before it in its own
  * stream is raised to that one. Kernels with an unsteady clock do this by nanoseconds; a step back
  * of more than BACK_LIMIT_NS is damage and is reported as such. What was lost is known to lie
  * between two records of its stream, so that a gap is given right before the record that follows.
  *
- * Memory: one chunk per stream, and LOOKUPS chunks for ty_events_read_at; no chunk may be larger
- * than CHUNK_LIMIT. Budget: 60 ns per event for two streams, decompression and decoding included.
+ * Memory: one batch per stream, those made ahead, and TY_LOOKUPS chunks for ty_events_read_at.
+ * Budget: 10 ns per event for two streams, beside what the batches cost.
  *
  * ty_loc: stream << 52 | page of the stream << 18 | offset in the page / 4. (12 bits: 4096 streams;
  * 34 bits: 64 TB of 4 kB pages; 18 bits: pages of 1 MB.) Never 0: a record is not at offset 0.
  */
-#include "events.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
+#include "events_priv.h"
 #include "rd.h"
-#include "ring_page.h"
-#include "trace.h"
 
-#define CHUNK_LIMIT   (256u << 20)
 #define BACK_LIMIT_NS 1000000
-#define LOOKUPS	      16
 
-#define LOC_STREAM_SHIFT 52
-#define LOC_PAGE_SHIFT	 18
-#define LOC_STREAMS_MAX	 (1u << 12)
-#define LOC_PAGES_MAX	 (UINT64_C(1) << 34)
-#define LOC_OFF_MAX	 (1u << 20)
+/* cursors ------------------------------------------------------------------------------------- */
 
-enum head { AT_OVERRUN, AT_DAMAGED, AT_RECORD, AT_UNFINISHED, AT_END };
-
-struct cursor {
-	uint64_t key; /* time of the item it stands at */
-	uint8_t head; /* enum head */
-	bool has_record, any, in_page, damaged, loaded;
-	bool to_end; /* the gaps pending go on to the end of the recording */
-	uint16_t buffer;
-	uint32_t cpu, stream, page_size;
-	uint32_t chunk, chunks; /* of `raw`; == chunks: at the end */
-	uint32_t page, pages;	/* page of the chunk; UINT32_MAX before the first */
-	uint64_t first_page;	/* of the chunk in the stream */
-	uint8_t *raw;
-	size_t raw_cap;
-	struct ty_ring_page it;
-	struct ty_ring_record rec;
-	uint64_t ts;	       /* of rec, offset added, never less than last_ts */
-	uint64_t last_ts;      /* of the item given before; valid with any */
-	uint64_t gap_from;     /* of the gaps pending */
-	uint64_t overrun;      /* pending: 0, a number, TY_MISSED_UNKNOWN */
-	uint64_t damage_until; /* last time that a missing chunk is known to have covered; 0: the
-				  latest damage does not tell */
-	uint64_t done;	       /* bytes of the chunks before this one */
-	uint32_t chunk_bytes;  /* of this one */
-};
-
-struct lookup {
-	uint32_t stream, chunk, pages;
-	uint64_t first_page, used;
-	uint8_t *raw; /* NULL: empty */
-	size_t cap;
-};
-
-struct ty_events {
-	const struct ty_trace *trace;
-	const struct ty_formats *formats;
-	struct ty_ring_layout layout;
-	struct cursor *cursors;
-	struct cursor **heap;
-	uint32_t n, heap_n;
-	bool started, pulled; /* pulled: the item at the heap's top was given out */
-	uint64_t all_bytes, tick;
-	struct ty_buf scratch;
-	struct lookup lookup[LOOKUPS];
-};
-
-/* chunks -------------------------------------------------------------------------------------- */
-
-/*
- * Decompress a chunk into *raw (grown as needed). 1 when it is there, 0 when it is missing or
- * damaged, negative for out of memory and I/O errors.
- */
-static int read_chunk(struct ty_events *es, uint32_t stream, uint32_t chunk,
-		      const struct ty_chunk *ch, uint8_t **raw, size_t *cap, struct ty_err *err)
+void ty_cursor_items(struct ty_cursor *c)
 {
-	struct ty_err e = {0};
-	int r;
-
-	if (ch->missing || ch->raw_bytes > CHUNK_LIMIT)
-		return 0;
-	if (ch->raw_bytes > *cap || !*raw) {
-		uint8_t *p = realloc(*raw, ch->raw_bytes ? ch->raw_bytes : 1);
-
-		if (!p)
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-				       "%s: out of memory for a chunk of %u bytes", es->trace->path,
-				       ch->raw_bytes);
-		*raw = p;
-		*cap = ch->raw_bytes;
-	}
-	r = ty_trace_chunk_read(es->trace, stream, chunk, *raw, &es->scratch, &e);
-	if (r == -TY_ENOMEM || r == -TY_EIO) {
-		if (err && !err->code)
-			*err = e;
-		return r;
-	}
-	return r < 0 ? 0 : 1;
+	c->next = c->batch->item;
+	c->end = c->next + c->batch->n;
 }
 
-/* Step to chunk c->chunk: loaded, or noted as damaged. */
-static int load_chunk(struct ty_events *es, struct cursor *c, struct ty_err *err)
+int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
-	struct ty_chunk ch = ty_trace_chunk(es->trace, c->stream, c->chunk);
-	int r = read_chunk(es, c->stream, c->chunk, &ch, &c->raw, &c->raw_cap, err);
+	struct ty_batch *b;
 
-	c->chunk_bytes = ch.raw_bytes;
-	c->loaded = false;
-	c->in_page = false;
-	c->page = UINT32_MAX;
-	c->pages = 0;
-	if (r < 0)
-		return r;
-	if (!r) {
+	ty_ahead_give(es->ahead, c->batch);
+	c->batch = NULL;
+	c->next = c->end = NULL;
+	if (c->chunk >= c->chunks)
+		return 0;
+	b = c->batch = ty_ahead_take(es->ahead, c->stream);
+	if (!b)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", es->trace->path);
+	if (b->status) {
+		if (err && !err->code)
+			*err = b->err;
+		return b->status;
+	}
+	if (b->loaded) {
+		c->damaged |= b->odd;
+		ty_cursor_items(c);
+	} else {
+		struct ty_chunk ch = ty_trace_chunk(es->trace, c->stream, c->chunk);
+
 		c->damaged = true;
 		if (!ch.last_ns || ch.last_ns > c->damage_until)
 			c->damage_until = ch.last_ns;
-		return 0;
 	}
-	c->loaded = true;
-	c->first_page = ch.first_page;
-	c->pages = ch.raw_bytes / c->page_size;
-	if (ch.raw_bytes % c->page_size)
-		c->damaged = true;
 	return 0;
 }
 
-static void add_overrun(struct cursor *c, uint64_t n)
+static void add_overrun(struct ty_cursor *c, uint64_t n)
 {
 	if (n == TY_MISSED_UNKNOWN || c->overrun == TY_MISSED_UNKNOWN || c->overrun + n < n)
 		c->overrun = TY_MISSED_UNKNOWN;
@@ -149,54 +69,54 @@ static void add_overrun(struct cursor *c, uint64_t n)
 		c->overrun += n;
 }
 
-/* cursors ------------------------------------------------------------------------------------- */
+/* The batch has no more items: its next part, or the next chunk. 1, or 0 at the stream's end. */
+static int next_items(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
+{
+	int r;
+
+	if (c->chunk >= c->chunks)
+		return 0;
+	if (c->batch && c->batch->loaded && !c->batch->whole) {
+		ty_batch_more(c->batch, &es->src);
+		ty_cursor_items(c);
+		r = c->batch->status;
+		if (r && err && !err->code)
+			*err = c->batch->err;
+		return r ? r : 1;
+	}
+	c->done += ty_trace_chunk(es->trace, c->stream, c->chunk).raw_bytes;
+	c->chunk++;
+	r = ty_cursor_load(es, c, err);
+	return r ? r : c->chunk < c->chunks;
+}
 
 /* Find the next record of the stream, gathering what was lost before it. 1, 0 at the end. */
-static int next_record(struct ty_events *es, struct cursor *c, struct ty_err *err)
+static inline int next_record(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	for (;;) {
-		int r;
+		if (c->next < c->end) {
+			const struct ty_item *i = c->next++;
 
-		if (c->in_page) {
-			r = ty_ring_page_next(&c->it, &c->rec);
-			if (r > 0)
+			if (i->kind == TY_IT_MISSED) {
+				add_overrun(c, i->val);
+			} else if (i->kind == TY_IT_DAMAGED) {
+				c->damaged = true;
+				c->damage_until = 0;
+			} else {
+				c->rec = i;
 				return 1;
-			if (r < 0) {
-				c->damaged = true;
-				c->damage_until = 0;
 			}
-			c->in_page = false;
+		} else {
+			int r = next_items(es, c, err);
+
+			if (r <= 0)
+				return r;
 		}
-		if (c->chunk >= c->chunks)
-			return 0;
-		if (++c->page < c->pages) {
-			if (ty_ring_page_init(&c->it, &es->layout,
-					      c->raw + (size_t)c->page * c->page_size,
-					      c->page_size)) {
-				c->damaged = true;
-				c->damage_until = 0;
-				continue;
-			}
-			if (c->it.missed)
-				add_overrun(c, c->it.missed);
-			c->in_page = true;
-			continue;
-		}
-		c->page = c->pages;
-		c->done += c->chunk_bytes;
-		c->loaded = false;
-		if (++c->chunk >= c->chunks) {
-			c->page = c->pages = 0;
-			return 0;
-		}
-		r = load_chunk(es, c, err);
-		if (r)
-			return r;
 	}
 }
 
 /* What the cursor stands at once next_record has run. */
-static void set_head(struct ty_events *es, struct cursor *c)
+static void set_head(struct ty_events *es, struct ty_cursor *c)
 {
 	if (c->overrun)
 		c->head = AT_OVERRUN;
@@ -210,7 +130,7 @@ static void set_head(struct ty_events *es, struct cursor *c)
 		c->head = AT_END;
 }
 
-static int fill(struct ty_events *es, struct cursor *c, struct ty_err *err)
+int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	uint64_t off = (uint64_t)es->trace->ts_offset_ns;
 	int r = next_record(es, c, err);
@@ -221,7 +141,7 @@ static int fill(struct ty_events *es, struct cursor *c, struct ty_err *err)
 	c->to_end = false;
 	c->gap_from = c->any ? c->last_ts : 0;
 	if (c->has_record) {
-		c->ts = c->rec.ts + off;
+		c->ts = c->rec->ts_ns + off;
 		if (c->any && c->ts < c->last_ts) {
 			if (c->last_ts - c->ts > BACK_LIMIT_NS)
 				c->damaged = true;
@@ -241,7 +161,7 @@ static int fill(struct ty_events *es, struct cursor *c, struct ty_err *err)
 }
 
 /* Step over the item that was given out. */
-static int advance(struct ty_events *es, struct cursor *c, struct ty_err *err)
+static inline int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	switch (c->head) {
 	case AT_OVERRUN: c->overrun = 0; break;
@@ -249,39 +169,37 @@ static int advance(struct ty_events *es, struct cursor *c, struct ty_err *err)
 	case AT_RECORD:
 		c->last_ts = c->ts;
 		c->any = true;
-		return fill(es, c, err);
+		return ty_cursor_fill(es, c, err);
 	default: break;
 	}
 	set_head(es, c);
 	return 0;
 }
 
-static int rewind_cursor(struct ty_events *es, struct cursor *c, uint32_t chunk, struct ty_err *err)
+void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 {
+	ty_ahead_give(es->ahead, c->batch);
+	c->batch = NULL;
+	c->next = c->end = NULL;
 	c->any = c->damaged = c->has_record = false;
 	c->overrun = c->damage_until = c->done = 0;
 	c->head = AT_RECORD;
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < chunk; i++)
 		c->done += ty_trace_chunk(es->trace, c->stream, i).raw_bytes;
-	if (chunk >= c->chunks) {
-		c->in_page = c->loaded = false;
-		c->page = c->pages = 0;
-		return 0;
-	}
-	return load_chunk(es, c, err);
+	ty_ahead_from(es->ahead, c->stream, chunk);
 }
 
 /* heap ---------------------------------------------------------------------------------------- */
 
-static inline bool before(const struct cursor *a, const struct cursor *b)
+static inline bool before(struct ty_head_key a, struct ty_head_key b)
 {
-	return a->key != b->key ? a->key < b->key : a->stream < b->stream;
+	return a.key != b.key ? a.key < b.key : a.stream < b.stream;
 }
 
-static void sift_down(struct ty_events *es, uint32_t i)
+static inline void sift_down(struct ty_events *es, uint32_t i)
 {
-	struct cursor **h = es->heap, *c = h[i];
+	struct ty_head_key *h = es->heap, c = h[i];
 
 	for (;;) {
 		uint32_t k = 2 * i + 1;
@@ -298,7 +216,7 @@ static void sift_down(struct ty_events *es, uint32_t i)
 	h[i] = c;
 }
 
-static void build_heap(struct ty_events *es)
+void ty_events_order(struct ty_events *es)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -312,7 +230,7 @@ static void build_heap(struct ty_events *es)
 	es->heap_n = 0;
 	for (uint32_t i = 0; i < es->n; i++)
 		if (es->cursors[i].head != AT_END)
-			es->heap[es->heap_n++] = &es->cursors[i];
+			es->heap[es->heap_n++] = (struct ty_head_key){es->cursors[i].key, i};
 	for (uint32_t i = es->heap_n / 2; i-- > 0;)
 		sift_down(es, i);
 	es->started = true;
@@ -321,15 +239,19 @@ static void build_heap(struct ty_events *es)
 
 static int start(struct ty_events *es, struct ty_err *err)
 {
+	ty_ahead_stop(es->ahead);
+	for (uint32_t i = 0; i < es->n; i++)
+		ty_cursor_place(es, &es->cursors[i], 0);
+	ty_ahead_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
-		int r = rewind_cursor(es, &es->cursors[i], 0, err);
+		int r = ty_cursor_load(es, &es->cursors[i], err);
 
 		if (!r)
-			r = fill(es, &es->cursors[i], err);
+			r = ty_cursor_fill(es, &es->cursors[i], err);
 		if (r)
 			return r;
 	}
-	build_heap(es);
+	ty_events_order(es);
 	return 0;
 }
 
@@ -350,10 +272,11 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 	if (!es)
 		goto nomem;
 	es->trace = trace;
-	es->formats = formats;
+	es->src.trace = trace;
+	es->src.formats = formats;
 	es->n = (uint32_t)n;
-	ty_buf_init(&es->scratch, CHUNK_LIMIT);
-	if (ty_ring_layout_init(&es->layout, trace->header_page.s, trace->long_size,
+	ty_chunk_scratch_init(&es->scratch);
+	if (ty_ring_layout_init(&es->src.layout, trace->header_page.s, trace->long_size,
 				trace->big_endian)) {
 		ty_events_close(es);
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
@@ -362,18 +285,20 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 			       trace->path);
 	}
 	es->cursors = calloc(n + 1, sizeof(*es->cursors));
-	es->heap = calloc(n + 1, sizeof(struct cursor *));
-	if (!es->cursors || !es->heap)
+	es->heap = calloc(n + 1, sizeof(*es->heap));
+	es->probe = ty_batch_new();
+	if (!es->cursors || !es->heap || !es->probe)
 		goto nomem;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct ty_stream *s = &trace->streams.v[i];
-		struct cursor *c = &es->cursors[i];
+		struct ty_cursor *c = &es->cursors[i];
 
 		if (s->buffer >= trace->buffers.n || s->buffer > UINT16_MAX)
 			c->page_size = 0;
 		else
 			c->page_size = trace->buffers.v[s->buffer].page_size;
-		if (c->page_size < 64 || c->page_size > LOC_OFF_MAX || c->page_size % 4 ||
+		if (c->page_size < 64 || c->page_size > LOC_OFF_MAX ||
+		    c->page_size & (c->page_size - 1) ||
 		    s->raw_bytes / c->page_size >= LOC_PAGES_MAX) {
 			uint32_t page_size = c->page_size;
 
@@ -384,12 +309,16 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 				       trace->path, s->cpu, page_size,
 				       (unsigned long long)s->raw_bytes);
 		}
+		c->page_shift = (uint32_t)__builtin_ctz(c->page_size);
 		c->stream = i;
 		c->buffer = (uint16_t)s->buffer;
 		c->cpu = s->cpu;
 		c->chunks = s->chunks;
 		es->all_bytes += s->raw_bytes;
 	}
+	es->ahead = ty_ahead_new(&es->src);
+	if (!es->ahead)
+		goto nomem;
 	*out = es;
 	return 0;
 nomem:
@@ -403,49 +332,65 @@ void ty_events_close(struct ty_events *es)
 	if (!es)
 		return;
 	for (uint32_t i = 0; es->cursors && i < es->n; i++)
-		free(es->cursors[i].raw);
-	for (unsigned i = 0; i < LOOKUPS; i++)
-		free(es->lookup[i].raw);
+		ty_batch_free(es->cursors[i].batch);
+	for (unsigned i = 0; i < TY_LOOKUPS; i++)
+		ty_batch_free(es->lookup[i].batch);
+	ty_ahead_free(es->ahead);
+	ty_batch_free(es->probe);
 	free(es->cursors);
 	free(es->heap);
-	ty_buf_fini(&es->scratch);
+	ty_chunk_scratch_fini(&es->scratch);
 	free(es);
 }
 
+void ty_events_workers(struct ty_events *es, unsigned workers, uint64_t memory_bytes)
+{
+	ty_ahead_workers(es->ahead, workers, memory_bytes);
+}
+
+void ty_events_rest(struct ty_events *es)
+{
+	es->started = false;
+	for (uint32_t i = 0; i < es->n; i++) {
+		struct ty_cursor *c = &es->cursors[i];
+
+		ty_batch_free(c->batch);
+		c->batch = NULL;
+		c->next = c->end = NULL;
+	}
+	ty_ahead_rest(es->ahead);
+}
+
 /* Head and union of ev from a record. */
-static inline void decode(const struct ty_events *es, struct ty_event *ev,
-			  const struct ty_ring_record *rec)
+void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
+		      const struct ty_ring_record *rec)
 {
 	ev->data = rec->data;
 	ev->size = rec->size;
-	if (es->formats) {
-		ty_formats_decode(es->formats, ev);
+	if (es->src.formats) {
+		ty_formats_decode(es->src.formats, ev);
 		return;
 	}
 	/* Heads only: the common fields lie here in every kernel since 2.6.33. */
 	ev->kind = TY_EV_OTHER;
 	ev->decode_error = rec->size < 8;
-	ev->id = ev->decode_error ? 0 : (uint16_t)ty_load(rec->data, 2, es->layout.big_endian);
+	ev->id = ev->decode_error ? 0 : (uint16_t)ty_load(rec->data, 2, es->src.layout.big_endian);
 	ev->flags = ev->decode_error ? 0 : rec->data[2];
 	ev->preempt = ev->decode_error ? 0 : rec->data[3];
-	ev->tid = ev->decode_error ? 0 : (int32_t)ty_load(rec->data + 4, 4, es->layout.big_endian);
+	ev->tid = ev->decode_error ? 0
+				   : (int32_t)ty_load(rec->data + 4, 4, es->src.layout.big_endian);
 }
 
-static inline ty_loc loc_of(uint32_t stream, uint64_t page, uint32_t off)
+static inline ty_loc loc_of(const struct ty_cursor *c)
 {
-	return (uint64_t)stream << LOC_STREAM_SHIFT | page << LOC_PAGE_SHIFT | off / 4;
+	uint64_t page = c->batch->first_page + (c->rec->at >> c->page_shift);
+
+	return (uint64_t)c->stream << LOC_STREAM_SHIFT | page << LOC_PAGE_SHIFT |
+	       (c->rec->at & (c->page_size - 1)) / 4;
 }
 
-static void give(struct ty_events *es, struct cursor *c, struct ty_event *ev)
+static void give_gap(const struct ty_cursor *c, struct ty_event *ev)
 {
-	ev->ts_ns = c->key;
-	ev->cpu = c->cpu;
-	ev->buffer = c->buffer;
-	if (c->head == AT_RECORD) {
-		ev->loc = loc_of(c->stream, c->first_page + c->page, c->rec.off);
-		decode(es, ev, &c->rec);
-		return;
-	}
 	ev->loc = 0;
 	ev->tid = 0;
 	ev->id = 0;
@@ -463,9 +408,27 @@ static void give(struct ty_events *es, struct cursor *c, struct ty_event *ev)
 		ev->u.gap.from_ns = c->key;
 }
 
-int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err)
+void ty_events_whole(const struct ty_events *es, struct ty_event *ev)
 {
-	struct cursor *c;
+	const struct ty_cursor *c = &es->cursors[es->heap[0].stream];
+	struct ty_ring_record rec;
+
+	ev->ts_ns = c->key;
+	ev->cpu = c->cpu;
+	ev->buffer = c->buffer;
+	if (c->head != AT_RECORD) {
+		give_gap(c, ev);
+		return;
+	}
+	ev->loc = loc_of(c);
+	rec = ty_batch_record(c->batch, &es->src, c->rec);
+	ty_events_decode(es, ev, &rec);
+}
+
+/* Step to the next item: it is the one at the heap's top. 1, 0 at the end. */
+static inline int step(struct ty_events *es, struct ty_err *err)
+{
+	struct ty_cursor *c;
 	int r;
 
 	if (!es->started) {
@@ -474,20 +437,57 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 			return r;
 	}
 	if (es->pulled) {
-		c = es->heap[0];
+		c = &es->cursors[es->heap[0].stream];
 		r = advance(es, c, err);
 		if (r)
 			return r;
 		if (c->head == AT_END)
 			es->heap[0] = es->heap[--es->heap_n];
+		else
+			es->heap[0].key = c->key;
 		if (es->heap_n)
 			sift_down(es, 0);
 		es->pulled = false;
 	}
 	if (!es->heap_n)
 		return 0;
-	give(es, es->heap[0], ev);
 	es->pulled = true;
+	return 1;
+}
+
+int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err)
+{
+	int r = step(es, err);
+
+	if (r > 0)
+		ty_events_whole(es, ev);
+	return r;
+}
+
+int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err)
+{
+	const struct ty_cursor *c;
+	const struct ty_item *i;
+	int r = step(es, err);
+
+	if (r <= 0)
+		return r;
+	c = &es->cursors[es->heap[0].stream];
+	br->ts_ns = c->key;
+	br->cpu = c->cpu;
+	br->buffer = c->buffer;
+	if (c->head != AT_RECORD) {
+		br->kind = TY_EV_GAP;
+		return 1;
+	}
+	i = c->rec;
+	br->loc = loc_of(c);
+	br->val = i->val;
+	br->tid = i->tid;
+	br->nr = i->nr;
+	br->id = i->id;
+	br->kind = i->kind;
+	br->flags = i->flags;
 	return 1;
 }
 
@@ -496,7 +496,7 @@ bool ty_events_past(const struct ty_events *es, uint64_t t_ns)
 	if (!es->started)
 		return false;
 	for (uint32_t i = 0; i < es->heap_n; i++) {
-		const struct cursor *c = es->heap[i];
+		const struct ty_cursor *c = &es->cursors[es->heap[i].stream];
 
 		if (c->key < t_ns || (c->head != AT_RECORD && c->gap_from < t_ns))
 			return false;
@@ -504,208 +504,16 @@ bool ty_events_past(const struct ty_events *es, uint64_t t_ns)
 	return true;
 }
 
-/*
- * The time of a chunk's first page: as the file says, or read from the chunk itself. 1, 0 when
- * the chunk cannot tell (missing, damaged).
- */
-static int chunk_time(struct ty_events *es, struct cursor *c, uint32_t chunk, uint64_t *ts,
-		      struct ty_err *err)
-{
-	struct ty_chunk ch = ty_trace_chunk(es->trace, c->stream, chunk);
-	int r;
-
-	if (ch.first_ns || ch.last_ns) {
-		*ts = ch.first_ns;
-		return 1;
-	}
-	r = read_chunk(es, c->stream, chunk, &ch, &c->raw, &c->raw_cap, err);
-	c->loaded = false;
-	if (r <= 0)
-		return r;
-	if (ch.raw_bytes < c->page_size)
-		return 0;
-	*ts = ty_ring_page_ts(&es->layout, c->raw);
-	return 1;
-}
-
-/*
- * The last chunk that is known to begin before t (file time), 0 when none is. Chunks that cannot
- * tell are stepped over: first to the left, then to the right.
- */
-static int find_chunk(struct ty_events *es, struct cursor *c, uint64_t t, uint32_t *chunk,
-		      struct ty_err *err)
-{
-	uint32_t lo = 0, hi = c->chunks; /* chunk lo begins before t or is 0; hi does not */
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2, probe = mid;
-		uint64_t ts = 0;
-		int r = 0;
-
-		while (probe > lo && !(r = chunk_time(es, c, probe, &ts, err)))
-			probe--;
-		if (probe == lo)
-			for (probe = mid + 1; probe < hi; probe++)
-				if ((r = chunk_time(es, c, probe, &ts, err)))
-					break;
-		if (r < 0)
-			return r;
-		if (!r)
-			break;
-		if (ts < t)
-			lo = probe;
-		else if (probe > mid)
-			break; /* all between lo and probe cannot tell */
-		else
-			hi = probe;
-	}
-	*chunk = lo;
-	return 0;
-}
-
-static int seek_cursor(struct ty_events *es, struct cursor *c, uint64_t t, struct ty_err *err)
-{
-	uint64_t off = (uint64_t)es->trace->ts_offset_ns;
-	uint64_t file_t = t - off;
-	uint32_t chunk = 0, page;
-	int r;
-
-	if (es->trace->ts_offset_ns > 0 && t < off)
-		file_t = 0;
-	else if (es->trace->ts_offset_ns < 0 && file_t < t)
-		file_t = UINT64_MAX;
-	r = c->chunks ? find_chunk(es, c, file_t, &chunk, err) : 0;
-	if (!r)
-		r = rewind_cursor(es, c, chunk, err);
-	if (r)
-		return r;
-	/* The last page of it that begins before t: pages are in time order. */
-	for (page = 0; page + 1 < c->pages; page++)
-		if (ty_ring_page_ts(&es->layout, c->raw + (size_t)(page + 1) * c->page_size) >=
-		    file_t)
-			break;
-	if (c->pages && (page || chunk)) {
-		c->page = page - 1; /* UINT32_MAX before page 0 */
-		c->last_ts =
-			ty_ring_page_ts(&es->layout, c->raw + (size_t)page * c->page_size) + off;
-		c->any = c->last_ts < t;
-	}
-	for (;;) {
-		r = fill(es, c, err);
-		if (r || c->ts >= t)
-			return r;
-		c->overrun = 0;
-		c->damaged = false;
-		if (!c->has_record) {
-			c->head = AT_END;
-			return 0;
-		}
-		c->last_ts = c->ts;
-		c->any = true;
-	}
-}
-
-int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
-{
-	es->started = false;
-	for (uint32_t i = 0; i < es->n; i++) {
-		int r = seek_cursor(es, &es->cursors[i], t_ns, err);
-
-		if (r)
-			return r;
-	}
-	build_heap(es);
-	return 0;
-}
-
-/* A chunk by page number: of the lookup cache, read when it is not there. NULL: not found. */
-static struct lookup *find_page(struct ty_events *es, uint32_t stream, uint64_t page,
-				struct ty_err *err)
-{
-	uint32_t lo = 0, hi = es->cursors[stream].chunks, page_size = es->cursors[stream].page_size;
-	struct lookup *old = &es->lookup[0];
-	struct ty_chunk ch;
-
-	for (unsigned i = 0; i < LOOKUPS; i++) {
-		struct lookup *l = &es->lookup[i];
-
-		if (l->raw && l->stream == stream && page >= l->first_page &&
-		    page - l->first_page < l->pages) {
-			l->used = ++es->tick;
-			return l;
-		}
-		if (l->used < old->used)
-			old = l;
-	}
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_trace_chunk(es->trace, stream, mid).first_page <= page)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	if (lo >= hi)
-		return NULL;
-	ch = ty_trace_chunk(es->trace, stream, lo);
-	old->pages = 0;
-	if (page < ch.first_page || page - ch.first_page >= ch.raw_bytes / page_size ||
-	    read_chunk(es, stream, lo, &ch, &old->raw, &old->cap, err) <= 0)
-		return NULL;
-	old->stream = stream;
-	old->chunk = lo;
-	old->first_page = ch.first_page;
-	old->pages = ch.raw_bytes / page_size;
-	old->used = ++es->tick;
-	return old;
-}
-
-int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)
-{
-	uint32_t stream = (uint32_t)(loc >> LOC_STREAM_SHIFT);
-	uint64_t page = loc >> LOC_PAGE_SHIFT & (LOC_PAGES_MAX - 1);
-	uint32_t off = (uint32_t)(loc & ((1u << LOC_PAGE_SHIFT) - 1)) * 4;
-	struct ty_ring_record rec;
-	struct ty_ring_page it;
-	struct lookup *l = NULL;
-	const struct cursor *c;
-
-	if (stream < es->n)
-		l = find_page(es, stream, page, err);
-	if (!l)
-		goto none;
-	c = &es->cursors[stream];
-	if (ty_ring_page_init(&it, &es->layout,
-			      l->raw + (size_t)(page - l->first_page) * c->page_size, c->page_size))
-		goto none;
-	while (ty_ring_page_next(&it, &rec) > 0) {
-		if (rec.off < off)
-			continue;
-		if (rec.off > off)
-			break;
-		ev->ts_ns = rec.ts + (uint64_t)es->trace->ts_offset_ns;
-		ev->loc = loc;
-		ev->cpu = c->cpu;
-		ev->buffer = c->buffer;
-		decode(es, ev, &rec);
-		return 0;
-	}
-none:
-	return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-		       "%s: the record %#llx cannot be read again; was the file changed?",
-		       es->trace->path, (unsigned long long)loc);
-}
-
 void ty_events_progress(const struct ty_events *es, uint64_t *done_bytes, uint64_t *all_bytes)
 {
 	uint64_t done = 0;
 
 	for (uint32_t i = 0; i < es->n; i++) {
-		const struct cursor *c = &es->cursors[i];
+		const struct ty_cursor *c = &es->cursors[i];
 
 		done += c->done;
-		if (c->loaded && c->page != UINT32_MAX)
-			done += (uint64_t)c->page * c->page_size;
+		if (c->batch && c->has_record)
+			done += c->rec->at;
 	}
 	*all_bytes = es->all_bytes;
 	*done_bytes = done > es->all_bytes ? es->all_bytes : done;

@@ -2,7 +2,8 @@
 /*
  * All events of a trace in time order: ring pages of every (buffer, cpu) stream, merged. Every
  * event is given once; equal times keep the order buffer, then cpu (as trace-cmd report). Lost
- * events are given as TY_EV_GAP in place. Memory: one decompressed chunk per stream.
+ * events are given as TY_EV_GAP in place. Memory: one decompressed chunk and its items per stream,
+ * and what ty_events_workers allows.
  */
 #ifndef TY_EVENTS_H
 #define TY_EVENTS_H
@@ -25,6 +26,21 @@ void ty_events_close(struct ty_events *es);
 /* The next event into *ev: 1, or 0 at the end. A damaged chunk or page is a GAP, never a failure;
  * negative only for out of memory and I/O errors. */
 int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err);
+
+/*
+ * The same in parts, for the hot path: the head of the next event, and all of it but the arguments
+ * where it is a system call; then, where wanted, the whole of it. GAP: ts_ns, cpu, buffer and kind
+ * only. TY_IT_WHOLE: ask for the whole event, the rest of *br does not count.
+ */
+int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err);
+/* Right after ty_events_next_brief returned 1. */
+void ty_events_whole(const struct ty_events *es, struct ty_event *ev);
+
+/* Let so many threads decompress and decode ahead, in so much memory at most (none unless this is
+ * called). The events are the same. To be called before the first event. */
+void ty_events_workers(struct ty_events *es, unsigned workers, uint64_t memory_bytes);
+/* End the threads, free what was read ahead, and stand before the first event again. */
+void ty_events_rest(struct ty_events *es);
 
 /* Start again at the first event with ts_ns >= t (uses chunk times where the file has them). */
 int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err);

@@ -27,6 +27,13 @@ void ty_formats_free(struct ty_formats *f);
  */
 void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev);
 
+/*
+ * The same for the head of *item, and for the rest of it where it is a system call; ts_ns and at
+ * are the caller's. f may be NULL: heads only, as they lie in every kernel since 2.6.33.
+ */
+void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
+		     bool big_endian, struct ty_item *item);
+
 /* Names by event id; "unknown" system and "event_N"-like name for ids not in the file. Borrowed. */
 const char *ty_formats_system(const struct ty_formats *f, uint16_t id);
 const char *ty_formats_name(const struct ty_formats *f, uint16_t id);

@@ -283,3 +283,65 @@ void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev)
 	if (ev->decode_error)
 		zero_known(ev);
 }
+
+/* Heads only. */
+static void plain_item(const uint8_t *data, uint32_t size, bool big_endian, struct ty_item *item)
+{
+	item->kind = size < 8 ? TY_IT_WHOLE : TY_EV_OTHER;
+	if (size < 8)
+		return;
+	item->id = (uint16_t)ty_load(data, 2, big_endian);
+	item->flags = data[2];
+	item->tid = (int32_t)ty_load(data + 4, 4, big_endian);
+}
+
+static uint64_t args_hash(const struct ty_formats *f, const struct ty_fmt_slot *s,
+			  const uint8_t *data)
+{
+	uint64_t args[6] = {0};
+
+	if (s->size == 8 && s->count >= 6 && !f->big_endian)
+		memcpy(args, data + s->off, sizeof(args));
+	else
+		for (unsigned i = 0; i < s->count && i < 6; i++)
+			args[i] = ty_fmt_load(data + s->off + i * s->size, s->size, f->big_endian);
+	return ty_args_hash(args);
+}
+
+void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
+		     bool big_endian, struct ty_item *item)
+{
+	const struct ty_fmt_entry *e;
+	int64_t nr;
+
+	item->val = 0;
+	item->tid = item->nr = 0;
+	item->id = 0;
+	item->flags = 0;
+	if (!f) {
+		plain_item(data, size, big_endian, item);
+		return;
+	}
+	item->kind = TY_IT_WHOLE;
+	if (size < f->c_need)
+		return;
+	item->id = (uint16_t)num(f, &f->c_type, data);
+	item->flags = (uint8_t)num(f, &f->c_flags, data);
+	item->tid = (int32_t)num(f, &f->c_pid, data);
+	e = ty_fmt_entry(f, item->id);
+	if (!e) {
+		item->kind = TY_EV_OTHER;
+		return;
+	}
+	if (e->kind != TY_EV_OTHER && size < e->need)
+		return;
+	if (e->kind == TY_EV_SYS_ENTER || e->kind == TY_EV_SYS_EXIT) {
+		nr = (int64_t)num(f, &e->slot[0], data);
+		if (nr != (int32_t)nr)
+			return;
+		item->nr = (int32_t)nr;
+		item->val = e->kind == TY_EV_SYS_EXIT ? num(f, &e->slot[1], data)
+						      : args_hash(f, &e->slot[1], data);
+	}
+	item->kind = e->kind;
+}

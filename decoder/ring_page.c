@@ -100,7 +100,7 @@ static int damaged(struct ty_ring_page *it)
 	return -TY_EFORMAT;
 }
 
-int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
+int ty_ring_page_next_any(struct ty_ring_page *it, struct ty_ring_record *rec)
 {
 	while (it->pos < it->end) {
 		const uint8_t *p = it->base + it->pos;
@@ -159,4 +159,16 @@ int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
 		return -TY_EFORMAT;
 	it->pos = it->end;
 	return 0;
+}
+
+struct ty_ring_record ty_ring_page_record(const struct ty_ring_layout *l, const void *page,
+					  uint32_t off, uint64_t ts)
+{
+	const uint8_t *p = (const uint8_t *)page + off;
+	uint32_t head = load32(p, l->big_endian);
+	uint32_t type = l->big_endian ? head >> 27 : head & 31;
+
+	if (type)
+		return (struct ty_ring_record){ts, p + 4, type * 4, off};
+	return (struct ty_ring_record){ts, p + 8, load32(p + 4, l->big_endian) - 4, off};
 }

@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Where things lie in a page of this trace. Made by ty_ring_layout_init. */
 struct ty_ring_layout {
@@ -61,9 +62,33 @@ struct ty_ring_record {
 int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, const void *page,
 		      uint32_t page_size);
 
+/* ty_ring_page_next for every kind of record. */
+int ty_ring_page_next_any(struct ty_ring_page *it, struct ty_ring_record *rec);
+
 /* The next record: 1; 0 at the end of the page; -TY_EFORMAT where it is damaged (and ever after).
  */
-int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec);
+static inline int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
+{
+	uint32_t head, total;
+
+	/* Nearly all records are small and of a kernel of our byte order. */
+	if (it->pos < it->end && it->end - it->pos >= 4 && !it->big_endian) {
+		memcpy(&head, it->base + it->pos, 4);
+		total = 4 + (head & 31) * 4;
+		if ((head & 31) - 1 < 28 && total <= it->end - it->pos) {
+			it->ts += head >> 5;
+			*rec = (struct ty_ring_record){it->ts, it->base + it->pos + 4, total - 4,
+						       it->pos};
+			it->pos += total;
+			return 1;
+		}
+	}
+	return ty_ring_page_next_any(it, rec);
+}
+
+/* The record at off again, as ty_ring_page_next gave it with time ts: page is the same. */
+struct ty_ring_record ty_ring_page_record(const struct ty_ring_layout *l, const void *page,
+					  uint32_t off, uint64_t ts);
 
 /* The page's own time stamp, without looking at anything else. */
 uint64_t ty_ring_page_ts(const struct ty_ring_layout *l, const void *page);

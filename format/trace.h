@@ -80,13 +80,21 @@ void ty_trace_close(struct ty_trace *t);
 /* What is known of a chunk without reading it. stream < streams.n, chunk < chunks. */
 struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk);
 
+/* What reading of chunks needs besides the trace: one per thread, used again and again. */
+struct ty_chunk_scratch {
+	struct ty_buf buf;
+	void *zstd; /* decompression context, made when first needed */
+};
+void ty_chunk_scratch_init(struct ty_chunk_scratch *s);
+void ty_chunk_scratch_fini(struct ty_chunk_scratch *s);
+
 /*
- * Read and decompress one chunk into dst (raw_bytes long). Thread-safe (pread; own scratch per call
- * through `scratch`, reused by the caller between calls). 0, -TY_EFORMAT when damaged (checksum,
- * cut, bad compression: err says where), -TY_EIO.
+ * Read and decompress one chunk into dst (raw_bytes long). Thread-safe (pread), each thread with
+ * its own scratch. 0, -TY_EFORMAT when damaged (checksum, cut, bad compression: err says where),
+ * -TY_EIO, -TY_ENOMEM.
  */
 int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
-			struct ty_buf *scratch, struct ty_err *err);
+			struct ty_chunk_scratch *scratch, struct ty_err *err);
 
 /* A tarry section's content (section.h); {NULL,0} when the file has none. Several of one type are
  * concatenated in order. */

@@ -2,7 +2,8 @@
 /*
  * Ring pages out of the file: what is known of a chunk, and its bytes. Everything here is const on
  * the trace, so that many threads may read at once. Budget: one pread, one crc32 where the file has
- * one, one decompression; zstd's context is allocated per call (100 kB, no copying).
+ * one, one decompression with a context that is kept (150 kB; making it costs as much as
+ * decompressing a small chunk).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,16 +15,31 @@
 #include "rd.h"
 #include "trace_file.h"
 
+static int zstd_result(size_t r, size_t n)
+{
+	if (ZSTD_isError(r))
+		return ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation ? -TY_ENOMEM
+									    : -TY_EFORMAT;
+	return r == n ? 0 : -TY_EFORMAT;
+}
+
+/* ty_decompress with a context that is kept. */
+static int decompress(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n,
+		      struct ty_chunk_scratch *s)
+{
+	if (codec != TY_CODEC_ZSTD)
+		return ty_decompress(codec, src, src_n, dst, n);
+	if (!s->zstd)
+		s->zstd = ZSTD_createDCtx();
+	if (!s->zstd)
+		return -TY_ENOMEM;
+	return zstd_result(ZSTD_decompressDCtx(s->zstd, dst, n, src, src_n), n);
+}
+
 int ty_decompress(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n)
 {
-	if (codec == TY_CODEC_ZSTD) {
-		size_t r = ZSTD_decompress(dst, n, src, src_n);
-
-		if (ZSTD_isError(r))
-			return ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation ? -TY_ENOMEM
-										    : -TY_EFORMAT;
-		return r == n ? 0 : -TY_EFORMAT;
-	}
+	if (codec == TY_CODEC_ZSTD)
+		return zstd_result(ZSTD_decompress(dst, n, src, src_n), n);
 	if (codec == TY_CODEC_ZLIB) {
 		uLongf len = n;
 		int r = uncompress(dst, &len, src, src_n);
@@ -97,21 +113,22 @@ static int read_at(const struct ty_trace *t, uint32_t stream, uint64_t off, void
 
 static int read_compressed(const struct ty_trace *t, uint32_t stream,
 			   const struct ty_stream_data *d, const struct ty_chunk_ent *e, void *dst,
-			   struct ty_buf *scratch, struct ty_err *err)
+			   struct ty_chunk_scratch *scratch, struct ty_err *err)
 {
+	struct ty_buf *buf = &scratch->buf;
 	uint32_t whole = whole_pages(d, e->raw);
 	/* A last page that is not whole is decompressed aside and left out. */
 	size_t need = e->stored + (whole == e->raw ? 0 : (size_t)e->raw);
 	uint8_t *p;
 	int r;
 
-	ty_buf_reset(scratch);
-	if (scratch->limit < need)
-		scratch->limit = need; /* need is capped where the chunk was added */
-	if (ty_buf_reserve(scratch, need))
+	ty_buf_reset(buf);
+	if (buf->limit < need)
+		buf->limit = need; /* need is capped where the chunk was added */
+	if (ty_buf_reserve(buf, need))
 		return ty_fail(err, TY_ENOMEM, e->off, "%s: out of memory for %zu bytes", t->path,
 			       need);
-	p = (uint8_t *)scratch->p;
+	p = (uint8_t *)buf->p;
 	r = read_at(t, stream, e->off, p, e->stored, err);
 	if (r)
 		return r;
@@ -120,8 +137,8 @@ static int read_compressed(const struct ty_trace *t, uint32_t stream,
 	if (ty_load(p, 4, t->big_endian) != e->stored - TY_V7_CHUNK_HEAD ||
 	    ty_load(p + 4, 4, t->big_endian) != e->raw)
 		return bad_chunk(t, stream, e->off, "its sizes do not fit", err);
-	r = ty_decompress(t->priv->codec, p + TY_V7_CHUNK_HEAD, e->stored - TY_V7_CHUNK_HEAD,
-			  whole == e->raw ? dst : p + e->stored, e->raw);
+	r = decompress(t->priv->codec, p + TY_V7_CHUNK_HEAD, e->stored - TY_V7_CHUNK_HEAD,
+		       whole == e->raw ? dst : p + e->stored, e->raw, scratch);
 	if (r == -TY_ENOMEM)
 		return ty_fail(err, TY_ENOMEM, e->off, "%s: out of memory", t->path);
 	if (r)
@@ -132,7 +149,7 @@ static int read_compressed(const struct ty_trace *t, uint32_t stream,
 }
 
 int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
-			struct ty_buf *scratch, struct ty_err *err)
+			struct ty_chunk_scratch *scratch, struct ty_err *err)
 {
 	const struct ty_stream_data *d = &t->priv->data.v[stream];
 	struct ty_chunk c = ty_trace_chunk(t, stream, chunk);

@@ -56,9 +56,9 @@ static void fix_footer(uint8_t *p, size_t n)
 
 static void read_all(const struct ty_trace *t)
 {
-	struct ty_buf scratch;
+	struct ty_chunk_scratch scratch;
 
-	ty_buf_init(&scratch, 1 << 20);
+	ty_chunk_scratch_init(&scratch);
 	for (uint32_t s = 0; s < t->streams.n; s++)
 		for (uint32_t k = 0; k < t->streams.v[s].chunks; k++) {
 			struct ty_chunk c = ty_trace_chunk(t, s, k);
@@ -72,7 +72,7 @@ static void read_all(const struct ty_trace *t)
 				abort();
 			free(p);
 		}
-	ty_buf_fini(&scratch);
+	ty_chunk_scratch_fini(&scratch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -424,10 +424,10 @@ uint64_t ty_fx_check(const struct ty_trace *t, uint32_t stream, unsigned *bad_ch
 {
 	const struct ty_stream *s = &t->streams.v[stream];
 	uint8_t want[TY_FX_PAGE];
-	struct ty_buf scratch;
+	struct ty_chunk_scratch scratch;
 	uint64_t n = 0;
 
-	ty_buf_init(&scratch, 1 << 24);
+	ty_chunk_scratch_init(&scratch);
 	*bad_chunks = 0;
 	for (uint32_t k = 0; k < s->chunks; k++) {
 		struct ty_chunk c = ty_trace_chunk(t, stream, k);
@@ -457,15 +457,15 @@ uint64_t ty_fx_check(const struct ty_trace *t, uint32_t stream, unsigned *bad_ch
 		}
 		free(p);
 	}
-	ty_buf_fini(&scratch);
+	ty_chunk_scratch_fini(&scratch);
 	return n;
 }
 
 void ty_fx_read_all(const struct ty_trace *t)
 {
-	struct ty_buf scratch;
+	struct ty_chunk_scratch scratch;
 
-	ty_buf_init(&scratch, 1 << 24);
+	ty_chunk_scratch_init(&scratch);
 	for (uint32_t s = 0; s < t->streams.n; s++)
 		for (uint32_t k = 0; k < t->streams.v[s].chunks; k++) {
 			struct ty_chunk c = ty_trace_chunk(t, s, k);
@@ -478,5 +478,5 @@ void ty_fx_read_all(const struct ty_trace *t)
 				ty_trace_chunk_read(t, s, k, p, &scratch, NULL);
 			free(p);
 		}
-	ty_buf_fini(&scratch);
+	ty_chunk_scratch_fini(&scratch);
 }

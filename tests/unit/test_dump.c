@@ -70,7 +70,7 @@ struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32
 }
 
 int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
-			struct ty_buf *scratch, struct ty_err *err)
+			struct ty_chunk_scratch *scratch, struct ty_err *err)
 {
 	if (fake.cpu[stream].pages)
 		memcpy(dst, fake.cpu[stream].raw, fake.cpu[stream].pages * PAGE);

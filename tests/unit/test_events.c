@@ -50,7 +50,7 @@ struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32
 }
 
 int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
-			struct ty_buf *scratch, struct ty_err *err)
+			struct ty_chunk_scratch *scratch, struct ty_err *err)
 {
 	enum fault f = fake.chunk[stream][chunk].fault;
 

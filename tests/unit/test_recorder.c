@@ -386,7 +386,7 @@ static void every_page_once(void **state)
 	struct ty_spool_writer *meta;
 	struct ty_trace *t;
 	struct ty_err err = {0};
-	struct ty_buf scratch;
+	struct ty_chunk_scratch scratch;
 	unsigned cpus[4096], n = ty_cpu_list("/sys/devices/system/cpu/online", cpus, 4096);
 	char path[128], *pages = calloc(PAGES, page), *out = malloc(1 << 20);
 	int stop = eventfd(0, EFD_NONBLOCK);
@@ -418,7 +418,7 @@ static void every_page_once(void **state)
 
 	assert_int_equal(ty_trace_open(path, &t, &err), 0);
 	assert_int_equal(t->streams.n, n);
-	ty_buf_init(&scratch, 64 << 20);
+	ty_chunk_scratch_init(&scratch);
 	for (unsigned s = 0; s < n; s++) {
 		uint64_t at = 0, want = (PAGES - s % 3) * page;
 
@@ -435,7 +435,7 @@ static void every_page_once(void **state)
 		}
 		assert_int_equal(at, want);
 	}
-	ty_buf_fini(&scratch);
+	ty_chunk_scratch_fini(&scratch);
 	ty_trace_close(t);
 	close(stop);
 	close(i.dir);

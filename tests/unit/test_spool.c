@@ -406,13 +406,13 @@ static void test_no_room_to_finish(void **state)
 	t = reopen(path);
 	assert_int_equal(t->streams.v[0].chunks, seq);
 	for (unsigned k = 0; k < seq; k++) {
-		struct ty_buf scratch;
+		struct ty_chunk_scratch scratch;
 		char got[sizeof(noise)];
 
-		ty_buf_init(&scratch, 1 << 20);
+		ty_chunk_scratch_init(&scratch);
 		assert_int_equal(ty_trace_chunk_read(t, 0, k, got, &scratch, NULL), 0);
 		assert_memory_equal(got, noise, sizeof(noise));
-		ty_buf_fini(&scratch);
+		ty_chunk_scratch_fini(&scratch);
 	}
 	bad = t->streams.v[0].chunks;
 	assert_true(bad > 0);

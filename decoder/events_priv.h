@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by events.c (merging), events_seek.c and events_lookup.c; nobody else. */
+#ifndef TY_EVENTS_PRIV_H
+#define TY_EVENTS_PRIV_H
+
+#include "ahead.h"
+#include "events.h"
+
+#define TY_LOOKUPS 16
+
+#define LOC_STREAM_SHIFT 52
+#define LOC_PAGE_SHIFT	 18
+#define LOC_STREAMS_MAX	 (1u << 12)
+#define LOC_PAGES_MAX	 (UINT64_C(1) << 34)
+#define LOC_OFF_MAX	 (1u << 20)
+
+enum ty_head { AT_OVERRUN, AT_DAMAGED, AT_RECORD, AT_UNFINISHED, AT_END };
+
+struct ty_cursor {
+	uint64_t key;			  /* time of the item it stands at */
+	const struct ty_item *next, *end; /* of the batch */
+	const struct ty_item *rec;	  /* valid with has_record */
+	struct ty_batch *batch;		  /* NULL: none loaded */
+	uint64_t ts;			  /* of rec, offset added, never less than last_ts */
+	uint64_t last_ts;		  /* of the item given before; valid with any */
+	uint8_t head;			  /* enum ty_head */
+	bool has_record, any, damaged;
+	bool to_end; /* the gaps pending go on to the end of the recording */
+	uint16_t buffer;
+	uint32_t cpu, stream, page_size, page_shift;
+	uint32_t chunk, chunks; /* chunk: of the batch; == chunks: at the end */
+	uint64_t gap_from;	/* of the gaps pending */
+	uint64_t overrun;	/* pending: 0, a number, TY_MISSED_UNKNOWN */
+	uint64_t damage_until;	/* last time that a missing chunk is known to have covered; 0: the
+				   latest damage does not tell */
+	uint64_t done;		/* bytes of the chunks before this one */
+};
+
+struct ty_lookup {
+	uint32_t stream, pages;
+	uint64_t first_page, used;
+	struct ty_batch *batch; /* bytes only; NULL: empty */
+};
+
+/* The heap holds the keys themselves: comparing touches no cursor. */
+struct ty_head_key {
+	uint64_t key;
+	uint32_t stream;
+};
+
+struct ty_events {
+	const struct ty_trace *trace;
+	struct ty_batch_source src;
+	struct ty_ahead *ahead;
+	struct ty_cursor *cursors;
+	struct ty_head_key *heap;
+	uint32_t n, heap_n;
+	bool started, pulled; /* pulled: the item at the heap's top was given out */
+	uint64_t all_bytes, tick;
+	struct ty_chunk_scratch scratch; /* for seeking and looking up */
+	struct ty_batch *probe;		 /* the same */
+	struct ty_lookup lookup[TY_LOOKUPS];
+};
+
+/* events.c */
+/* Stand before chunk, with nothing seen yet; the batch is loaded by ty_cursor_load. */
+void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk);
+/* Take the batch of chunk c->chunk: loaded, or noted as damaged. 0 or -TY_E.... */
+int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err);
+/* Items are those of the batch. */
+void ty_cursor_items(struct ty_cursor *c);
+/* Find the next record and what comes before it. 0 or -TY_E.... */
+int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err);
+/* All cursors stand somewhere: order them. */
+void ty_events_order(struct ty_events *es);
+/* The whole event of a record. */
+void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
+		      const struct ty_ring_record *rec);
+
+#endif
