@@ -18,7 +18,7 @@
 #include "vec.h"
 #include "window.h"
 
-enum { TY_EXIT_GOOD = 0, TY_EXIT_FAILED = 1, TY_EXIT_USAGE = 2 };
+enum { TY_EXIT_GOOD = 0, TY_EXIT_FAILED = 1, TY_EXIT_USAGE = 2, TY_EXIT_INTERRUPTED = 130 };
 
 int ty_cmd_record(int argc, char **argv);
 int ty_cmd_view(int argc, char **argv);

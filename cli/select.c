@@ -15,6 +15,8 @@
 int ty_cli_fail(const struct ty_err *err)
 {
 	fprintf(stderr, "tarry: %s\n", err->code ? err->msg : "failed without saying why");
+	if (err->code == TY_EINTR)
+		return TY_EXIT_INTERRUPTED;
 	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
 }
 

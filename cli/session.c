@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a file for a reader: trace, formats, events, and the model built from them. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,30 +12,66 @@
 #include "cli.h"
 #include "key_value.h"
 
+#define TAKE_EVENTS 65536 /* between two looks at the clock and for Ctrl-C */
+#define AHEAD_PART  8	  /* of the memory, for what is decoded ahead */
+
+/* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int sig)
+{
+	interrupted = 1;
+}
+
+static void catch_interrupt(struct sigaction *was)
+{
+	struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+
+	interrupted = 0;
+	sigaction(SIGINT, NULL, was);
+	if (was->sa_handler != SIG_IGN)
+		sigaction(SIGINT, &sa, NULL);
+}
+
 struct progress {
 	bool on;
-	struct timespec last;
+	struct timespec begin;
+	double last; /* seconds since begin */
 };
 
+static double since(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) / 1e9;
+}
+
 /* At most five lines a second, and only when someone looks. */
-static void progress_show(struct progress *p, const struct ty_events *es, uint64_t events, bool end)
+static void progress_show(struct progress *p, const struct ty_events *es, uint64_t events)
 {
 	uint64_t done, all;
-	struct timespec now;
+	double t, part;
 
 	if (!p->on)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (end) {
-		fputs("\r\033[K", stderr);
+	t = since(&p->begin);
+	if (t - p->last < 0.2)
 		return;
-	}
-	if ((now.tv_sec - p->last.tv_sec) * 1000 + (now.tv_nsec - p->last.tv_nsec) / 1000000 < 200)
-		return;
-	p->last = now;
+	p->last = t;
 	ty_events_progress(es, &done, &all);
-	fprintf(stderr, "\rreading: %3.0f%%, %" PRIu64 " events\033[K",
-		all ? 100.0 * (double)done / (double)all : 0.0, events);
+	part = all ? (double)done / (double)all : 0;
+	fprintf(stderr, "\rreading: %3.0f%%, %" PRIu64 " events, %.1f M/s", 100 * part, events,
+		(double)events / t / 1e6);
+	if (part > 0.01)
+		fprintf(stderr, ", %.0f s left", t / part - t);
+	fputs("\033[K", stderr);
+}
+
+static void progress_end(const struct progress *p)
+{
+	if (p->on && p->last > 0)
+		fputs("\r\033[K", stderr);
 }
 
 static const char *event_name(void *ctx, uint16_t id)
@@ -59,30 +96,32 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 	};
 	struct progress p = {.on = isatty(STDERR_FILENO)};
 	struct ty_builder *b = ty_builder_new(&facts);
-	struct ty_event ev;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct sigaction was;
 	uint64_t n = 0;
 	int r;
 
 	if (!b)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->trace->path);
-	clock_gettime(CLOCK_MONOTONIC, &p.last);
-	while ((r = ty_events_next(s->events, &ev, err)) > 0) {
-		r = ty_builder_feed(b, &ev, err);
-		if (r < 0)
-			break;
-		if (!(++n & 0xffff))
-			progress_show(&p, s->events, n, false);
-	}
+	/* This thread builds, and helps when it would wait. */
+	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0, memory_bytes / AHEAD_PART);
+	clock_gettime(CLOCK_MONOTONIC, &p.begin);
+	catch_interrupt(&was);
+	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &n, err)) > 0 && !interrupted)
+		progress_show(&p, s->events, n);
+	ty_events_rest(s->events);
 	if (!r)
 		r = ty_builder_finish(b, &s->model, err);
-	progress_show(&p, s->events, n, true);
+	progress_end(&p);
 	ty_builder_free(b);
-	if (r < 0) {
-		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s while reading its events", s->trace->path,
-			ty_strerror(r));
-		return r;
-	}
-	return ty_events_seek(s->events, 0, err);
+	sigaction(SIGINT, &was, NULL);
+	if (interrupted)
+		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
+			       "%s: interrupted while its events were read", s->trace->path);
+	if (r < 0)
+		return ty_fail(err, -r, TY_NO_OFFSET, "%s: %s while reading its events",
+			       s->trace->path, ty_strerror(r));
+	return 0;
 }
 
 /* A quarter of the machine's memory. */

@@ -14,10 +14,12 @@
 #define TID_MAX	    4194304 /* PID_MAX_LIMIT of include/linux/threads.h */
 #define NR_UNKNOWN  INT64_MIN
 #define BUFFERS_MAX 64
+#define PLAIN_MAX   1024 /* numbers that ty_pairs_quick knows */
 
 struct thread {
 	struct ty_call call;	   /* valid when busy */
 	int64_t fork_nr;	   /* fresh: what its parent was in, or NR_UNKNOWN */
+	uint64_t args_hash;	   /* of `call` */
 	uint64_t seen_gaps;	   /* losses there had been at its latest sys_enter or sys_exit */
 	uint64_t call_gaps;	   /* and when `call` began */
 	int64_t exit_nr, exit_ret; /* its latest sys_exit */
@@ -45,6 +47,7 @@ struct ty_pairs {
 	bool losing;	      /* a loss of system call events goes on to the recording's end */
 	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
 	int32_t command_tid;
+	uint64_t plain[PLAIN_MAX / 64]; /* numbers that are of class OTHER in every ABI */
 };
 
 static uint32_t hash(int32_t tid)
@@ -64,6 +67,12 @@ struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
 	p->free_head = UINT32_MAX;
 	p->command_tid = -1;
 	p->table_mask = 1023;
+	for (int nr = 0; nr < PLAIN_MAX; nr++)
+		if (!ty_syscall_is_x32(arch, nr) &&
+		    ty_syscall_class(arch, TY_ABI_NATIVE64, nr) == TY_SC_OTHER &&
+		    ty_syscall_class(arch, TY_ABI_COMPAT32, nr) == TY_SC_OTHER &&
+		    ty_syscall_class(arch, TY_ABI_X32, nr) == TY_SC_OTHER)
+			p->plain[nr / 64] |= (uint64_t)1 << nr % 64;
 	p->table = calloc((size_t)p->table_mask + 1, sizeof(*p->table));
 	if (!p->table) {
 		free(p);
@@ -268,14 +277,16 @@ static uint8_t enter_abi(const struct ty_pairs *p, struct thread *t, const struc
 static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step)
 {
 	struct thread *t = get(p, ev->tid);
+	uint64_t args_hash = ty_args_hash(ev->u.enter.args);
 	struct ty_call *c;
 
 	if (!t)
 		return -TY_ENOMEM;
 	/* Buffers that trace the same events hold every call twice. */
 	if (t->busy && ev->buffer != t->enter_buffer && ev->u.enter.nr == t->call.nr &&
-	    !memcmp(ev->u.enter.args, t->call.args, sizeof(t->call.args)))
+	    args_hash == t->args_hash)
 		return 0;
+	t->args_hash = args_hash;
 	t->enter_buffer = ev->buffer;
 	close_call(p, t, ev->ts_ns, how_lost(p, t), step);
 	c = &t->call;
@@ -383,6 +394,80 @@ out:
 	t->known = true;
 	t->seen_gaps = p->gaps;
 	return 0;
+}
+
+uint32_t ty_pairs_slot(const struct ty_pairs *p, int32_t tid)
+{
+	const struct thread *t = find(p, tid);
+
+	return t ? (uint32_t)(t - p->slots) : UINT32_MAX;
+}
+
+static bool enter_quick(struct ty_pairs *p, struct thread *t, const struct ty_brief *br)
+{
+	struct ty_call *c = &t->call;
+
+	/* What an argument above 32 bits proves, feed_enter says. */
+	if (t->busy || (br->val & 1 ? t->abi != TY_ABI_NATIVE64 : t->abi == TY_ABI_X32))
+		return false;
+	t->enter_buffer = br->buffer;
+	t->args_hash = br->val;
+	c->seq = p->seq++;
+	c->start_ns = br->ts_ns;
+	c->end_ns = 0;
+	c->loc = br->loc;
+	c->nr = br->nr;
+	c->ret = 0;
+	c->tid = c->end_tid = br->tid;
+	c->cpu = br->cpu;
+	c->abi = t->abi;
+	c->how = TY_CALL_OPEN;
+	c->gap_inside = false;
+	t->call_gaps = t->seen_gaps = p->gaps;
+	t->busy = t->known = true;
+	t->fresh = t->execed = false;
+	return true;
+}
+
+static const struct ty_call *exit_quick(struct ty_pairs *p, struct thread *t,
+					const struct ty_brief *br)
+{
+	struct ty_call *c = &t->call;
+	int64_t ret = (int64_t)br->val;
+
+	if (!t->busy || br->nr != c->nr || interrupted(ret))
+		return NULL;
+	t->exit_buffer = br->buffer;
+	t->exit_nr = br->nr;
+	t->exit_ret = ret;
+	c->how = TY_CALL_RETURNED;
+	c->gap_inside = gap_inside(p, t);
+	c->end_ns = br->ts_ns;
+	c->ret = ret;
+	t->busy = t->fresh = t->execed = false;
+	t->known = true;
+	t->seen_gaps = p->gaps;
+	return c;
+}
+
+bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
+		    const struct ty_call **done)
+{
+	uint32_t nr = (uint32_t)br->nr;
+	struct thread *t;
+
+	*done = NULL;
+	if (slot >= p->slots_n || nr >= PLAIN_MAX || !(p->plain[nr / 64] >> nr % 64 & 1))
+		return false;
+	t = &p->slots[slot];
+	if (t->tid != br->tid || t->held)
+		return false;
+	if (br->kind == TY_EV_SYS_ENTER ? !enter_quick(p, t, br) : !(*done = exit_quick(p, t, br)))
+		return false;
+	p->now = br->ts_ns;
+	if (br->buffer < BUFFERS_MAX)
+		p->sys_buffers |= (uint64_t)1 << br->buffer;
+	return true;
 }
 
 /* task_newtask and sched_process_fork: either alone will do. */

@@ -95,6 +95,17 @@ void ty_pairs_command(struct ty_pairs *p, int32_t tid);
 int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step,
 		  struct ty_err *err);
 
+/*
+ * The same for the usual case, without a look-up: a sys_enter or sys_exit of a thread that is known
+ * (slot), of a call that only begins and returns. false: nothing has happened, feed the whole
+ * event. *done: the call that is over, borrowed until the next feed, or NULL. Arguments are not
+ * kept.
+ */
+bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
+		    const struct ty_call **done);
+/* The slot of tid, UINT32_MAX when it has none; one that is outdated does no harm. */
+uint32_t ty_pairs_slot(const struct ty_pairs *p, int32_t tid);
+
 /* Is this call, an execve or clone say, in progress for the thread? NULL: none. Borrowed until the
  * next feed. */
 const struct ty_call *ty_pairs_current(const struct ty_pairs *p, int32_t tid);

@@ -376,6 +376,16 @@ static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	}
 }
 
+static int failure(const struct ty_builder *b, struct ty_err *err)
+{
+	return ty_fail(err, -b->failed, TY_NO_OFFSET,
+		       b->failed == -TY_ELIMIT
+			       ? "more threads or spans than tarry can hold after %" PRIu64
+				 " events: look at a part of the trace with --from and --to"
+			       : "out of memory after %" PRIu64 " events",
+		       b->sum.events);
+}
+
 int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_err *err)
 {
 	uint64_t ts = ev->ts_ns;
@@ -404,14 +414,51 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 	dispatch(b, ev, ts);
 	ty_points_event(b, ev, ts);
 out:
-	if (b->failed)
-		return ty_fail(err, -b->failed, TY_NO_OFFSET,
-			       b->failed == -TY_ELIMIT
-				       ? "more threads or spans than tarry can hold after %" PRIu64
-					 " events: look at a part of the trace with --from and --to"
-				       : "out of memory after %" PRIu64 " events",
-			       b->sum.events);
-	return 0;
+	return b->failed ? failure(b, err) : 0;
+}
+
+/*
+ * The usual system call event, of the thread that is known to be current, without anything that
+ * others have to hear of. What it does is what ty_builder_feed would. false: nothing has happened.
+ */
+static inline bool feed_quick(struct ty_builder *b, const struct ty_brief *br)
+{
+	struct ty_bcpu *c;
+	uint64_t ts = br->ts_ns;
+
+	if ((br->kind != TY_EV_SYS_ENTER && br->kind != TY_EV_SYS_EXIT) || !b->started ||
+	    ts < b->now || br->cpu >= b->cpus)
+		return false;
+	c = &b->cpu[br->cpu];
+	if (!ty_sched_is_current(b, c, br->buffer, br->tid) || !ty_calls_quick(b, br, c->cur))
+		return false;
+	b->now = ts;
+	b->sum.events++;
+	b->event_count[br->id]++;
+	ty_sched_proven(b, c, br->buffer, ts);
+	return true;
+}
+
+int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
+		    struct ty_err *err)
+{
+	struct ty_brief br;
+	struct ty_event ev;
+	int r = 1;
+
+	for (uint64_t i = 0; i < most; i++) {
+		r = ty_events_next_brief(es, &br, err);
+		if (r <= 0)
+			break;
+		++*n;
+		if (!feed_quick(b, &br)) {
+			ty_events_whole(es, &ev);
+			ty_builder_feed(b, &ev, NULL);
+		}
+		if (b->failed)
+			return failure(b, err);
+	}
+	return r;
 }
 
 int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err)

@@ -5,6 +5,7 @@
 
 #include "err.h"
 #include "event.h"
+#include "events.h"
 #include "model.h"
 
 /* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
@@ -24,6 +25,12 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts); /* NULL: 
 void ty_builder_free(struct ty_builder *b);
 /* Events in time order. 0 or -TY_ENOMEM / -TY_ELIMIT (2^32 spans). */
 int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_err *err);
+/*
+ * Take up to `most` events from es, at which only the builder pulls; *n counts those taken. 1:
+ * there may be more, 0 at the end, or a failure of either.
+ */
+int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
+		    struct ty_err *err);
 /* No more events: the model (the builder is then only to be freed). */
 int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err);
 

@@ -42,10 +42,11 @@ struct ty_bthread {
 	bool wake_pending; /* woken while running: counts if it sleeps and runs without another */
 	bool in_snapshot;
 	char snap_letter;
-	int32_t snap_nr;   /* system call in the snapshot; -1 none */
-	int64_t in_nr;	   /* system call it is in; -1 none, -2 not known */
-	uint32_t prov_cpu; /* it is the provisional current thread there; TY_NONE */
-	int32_t prio_seen; /* last priority in a switch; INT32_MIN none yet */
+	int32_t snap_nr;    /* system call in the snapshot; -1 none */
+	int64_t in_nr;	    /* system call it is in; -1 none, -2 not known */
+	uint32_t pair_slot; /* ty_pairs_slot, may be outdated */
+	uint32_t prov_cpu;  /* it is the provisional current thread there; TY_NONE */
+	int32_t prio_seen;  /* last priority in a switch; INT32_MIN none yet */
 	char comm[TY_COMM + 1];
 };
 
@@ -202,6 +203,24 @@ void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t 
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
 /* An event on cpu says that tid is current. */
 void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+/* Is tid the thread that all agree is current there, so that one more proof of it only has to be
+ * noted (ty_sched_proven)? */
+static inline bool ty_sched_is_current(const struct ty_builder *b, const struct ty_bcpu *c,
+				       uint32_t buffer, int32_t tid)
+{
+	return !c->prov && ty_is_thread(c->cur) && b->thread.v[c->cur].tid_now == tid &&
+	       !b->thread.v[c->cur].ended &&
+	       (c->gaps.endless == UINT64_MAX || buffer == b->sched_buf);
+}
+static inline void ty_sched_proven(const struct ty_builder *b, struct ty_bcpu *c, uint32_t buffer,
+				   uint64_t ts)
+{
+	if (buffer == b->sched_buf)
+		c->sched_ns = ts;
+	c->tail_ns = 0;
+	c->last_ns = ts;
+	c->idle_resched = false;
+}
 void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
 /* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
@@ -220,6 +239,8 @@ static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
 int ty_gap_doubt(const struct ty_builder *b, struct ty_model *m);
 
 /* syscall_spans.c --------------------------------------------------------------------------- */
+/* A system call of `thread`, which is current: true when that was all, else feed the event. */
+bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t thread);
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 void ty_calls_finish(struct ty_builder *b, uint64_t end);
 

@@ -98,6 +98,7 @@ static uint32_t life_new(struct ty_builder *b, int32_t tid, uint64_t ts)
 		.open_state = TY_ST_UNKNOWN,
 		.snap_nr = -1,
 		.in_nr = -2,
+		.pair_slot = UINT32_MAX,
 		.prov_cpu = TY_NONE,
 		.prio_seen = INT32_MIN,
 	};

@@ -80,10 +80,29 @@ static void forget_affinity(struct ty_builder *b, const struct ty_event *ev, uin
 		b->thread.v[target].pub.affinity = 0;
 }
 
+bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t thread)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	const struct ty_call *c;
+	uint64_t start;
+
+	if (!t->pub.traced || br->tid == b->command_tid || br->nr == b->setaffinity_nr ||
+	    !ty_pairs_quick(b->pairs, t->pair_slot, br, &c))
+		return false;
+	b->sum.has_syscalls = true;
+	t->in_nr = br->kind == TY_EV_SYS_ENTER ? br->nr : -1;
+	if (c) {
+		start = c->start_ns < t->pub.start_ns ? t->pub.start_ns : c->start_ns;
+		log_call(b, thread, start, c->end_ns < start ? start : c->end_ns, c->ret, c->loc,
+			 c->nr, c->gap_inside ? TY_SF_LOST : 0, c->abi, c->cpu);
+	}
+	return true;
+}
+
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_pair_step step;
-	uint32_t thread;
+	uint32_t thread = TY_NONE;
 
 	switch (ev->kind) {
 	case TY_EV_SYS_ENTER:
@@ -115,6 +134,8 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 	ty_build_fail(b, ty_pairs_feed(b->pairs, ev, &step, NULL));
 	for (unsigned i = 0; !b->failed && i < step.done_n; i++)
 		done(b, &step.done[i], ts);
+	if (thread != TY_NONE)
+		b->thread.v[thread].pair_slot = ty_pairs_slot(b->pairs, ev->tid);
 }
 
 void ty_calls_finish(struct ty_builder *b, uint64_t end)
