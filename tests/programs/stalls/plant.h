@@ -44,6 +44,7 @@ struct plant_who {
 /* Shared by all parts of the program; a program's own things follow in `own`. */
 struct plant {
 	_Atomic int turn; /* see plant_turn */
+	_Atomic int over; /* the victim and the culprit are done */
 	struct plant_who victim, culprit, hop[PLANT_MAX_HOPS];
 	uint64_t start_ns, duration_ns; /* of the stall, CLOCK_REALTIME */
 	_Alignas(64) char own[16384];
@@ -291,16 +292,50 @@ static inline void plant_finish(struct plant_part *p)
 		waitpid(p->pid, NULL, 0);
 }
 
+/* Threads that are none of anybody's business: one sleeps now and then, one waits for work that
+ * never comes. The seed says which of them there are. */
+static int plant_idle_pipe[2];
+
+static inline void plant_sleeper(void)
+{
+	prctl(PR_SET_NAME, "sleeper");
+	while (atomic_load(&plant->over) == 0)
+		plant_sleep_us(15000);
+}
+
+static inline void plant_idler(void)
+{
+	char c;
+
+	prctl(PR_SET_NAME, "idler");
+	while (read(plant_idle_pipe[0], &c, 1) < 0 && errno == EINTR)
+		;
+}
+
 /* Culprit and victim run at the same time. */
 static inline void plant_run_as(enum plant_as v, void (*victim)(void), enum plant_as c,
 				void (*culprit)(void))
 {
-	struct plant_part pv, pc;
+	struct plant_part pv, pc, sleeper, idler;
+	unsigned bystanders = plant_pick(4);
 
+	if (pipe(plant_idle_pipe))
+		err(1, "pipe");
 	plant_start(&pc, c, culprit);
+	if (bystanders & 1)
+		plant_start(&sleeper, PLANT_THREAD, plant_sleeper);
+	if (bystanders & 2)
+		plant_start(&idler, PLANT_THREAD, plant_idler);
 	plant_start(&pv, v, victim);
 	plant_finish(&pv);
 	plant_finish(&pc);
+	atomic_store(&plant->over, 1);
+	if (bystanders & 1)
+		plant_finish(&sleeper);
+	if (write(plant_idle_pipe[1], "", 1) != 1)
+		err(1, "pipe");
+	if (bystanders & 2)
+		plant_finish(&idler);
 }
 
 /* The same, each as the seed says. */

@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# The ledger of real recordings: rows sum to the time exactly, little is unknown where nothing was lost,
+# time on CPU is the kernel's own account, user and kernel mode are told apart.
+set -u
+n=0
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	skip "ledgers" "recording needs root and the program"
+	exit 0
+fi
+src=$PWD
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+cat >ledger.py <<'P'
+import json, subprocess, sys, os
+
+def load(file, *options):
+    r = subprocess.run([os.environ["TARRY"], "report", file, "ledger", "--json", *options],
+                       capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    return json.loads(r.stdout)
+
+def check_sums(doc):
+    assert doc["ledger"], "an empty ledger"
+    for e in doc["ledger"]:
+        total = sum(r["ns"] for r in e["rows"])
+        assert total == e["end_ns"] - e["start_ns"], (e["tid"], e["comm"], total, e["end_ns"] - e["start_ns"])
+        assert all(r["ns"] >= 0 for r in e["rows"]), e
+
+def part(entry, *begins):
+    return sum(r["ns"] for r in entry["rows"] if r["row"].startswith(begins))
+
+def unknown(entry):
+    return sum(r["ns"] for r in entry["rows"] if any(w in r["row"] for w in ("unknown", "not known", "lost")))
+
+def born(doc):
+    return {t["tid"] for t in doc["threads"] if t.get("born")}
+P
+export PYTHONPATH=$dir PYTHONDONTWRITEBYTECODE=1
+record() { # WHAT OPTIONS... -- CMD...
+	"$TARRY" record -q -o l.dat "${@:2}" >ran.txt 2>err.txt && return
+	n=$((n + 1))
+	echo "not ok $n - $1"
+	sed 's/^/# /' err.txt | tail -n 5
+	return 1
+}
+# A python program decides; it prints what it saw. Three tries: a machine robbed of time is off at times.
+judge() { # WHAT
+	cat >judge.py
+	n=$((n + 1))
+	if python3 judge.py >said.txt 2>&1; then echo "ok $n - $1"; else
+		echo "not ok $n - $1"
+		failed=1
+	fi
+	sed 's/^/# /' said.txt | tail -n 12
+}
+
+sums='
+import sys
+from ledger import *
+doc = load("l.dat")
+check_sums(doc)
+command = [e for e in doc["ledger"] if e["tid"] == 0]
+assert len(command) == 1, len(command)
+mine = [e for e in doc["ledger"] if e["tid"] in born(doc)]
+assert mine, "no thread of the command"
+for what, es in ("threads", mine), ("command", command):
+    all_ns = sum(e["end_ns"] - e["start_ns"] for e in es)
+    no = sum(unknown(e) for e in es)
+    print(f"{what}: {len(es)} ledgers, {all_ns / 1e9:.3f} s, unknown {no / all_ns:.3%}")
+    assert doc["summary"]["lost"] or no < 0.01 * all_ns, "more than 1% is unknown"
+# Any window sums, too.
+s = doc["summary"]
+length = (s["end_ns"] - s["start_ns"]) / 1e9
+for a, b in (0.1, 0.2), (0.33, 0.77), (0.9, 1.0):
+    part_doc = load("l.dat", "--from", f"{a * length:.9f}", "--to", f"{b * length:.9f}")
+    check_sums(part_doc)
+    w = part_doc["summary"]
+    for e in part_doc["ledger"]:
+        assert w["from_ns"] <= e["start_ns"] <= e["end_ns"] <= w["to_ns"], (e, w)
+'
+# What the threads say of themselves against their ledgers.
+cat >schedstat.py <<'P'
+from ledger import *
+doc = load("l.dat")
+check_sums(doc)
+entries = {e["tid"]: e for e in doc["ledger"]}
+inferred = {t["tid"]: t["inferred_ns"] for t in doc["threads"]}
+for line in open("ran.txt"):
+    tid, name, ran = line.split()
+    e = entries[int(tid)]
+    got = part(e, "on CPU", "stolen")
+    print(f"{name}: kernel {ran} ns, ledger {got} ns ({got / int(ran) - 1:+.3%})")
+    assert abs(got - int(ran)) <= 0.01 * int(ran) + inferred[int(tid)], e
+P
+cat >split.py <<'P'
+from ledger import *
+doc = load("l.dat")
+check_sums(doc)
+entries = {e["tid"]: e for e in doc["ledger"]}
+for line in open("ran.txt"):
+    tid, name, ns = line.split()
+    e = entries[int(tid)]
+    u, all_ns = part(e, "on CPU in user"), part(e, "on CPU")
+    print(f"{name}: {ns} ns, ledger: user {u}, kernel {all_ns - u}")
+    right = u if name == "user" else all_ns - u
+    # What interrupts took meanwhile stands in rows of its own.
+    stolen = part(e, "stolen")
+    assert 0.97 * int(ns) - stolen <= right <= 1.03 * int(ns), e
+    assert all_ns - right <= 0.03 * int(ns) + 2e6, e
+P
+
+if record "a compile" -- sh -c "for f in $src/base/*.c; do
+	gcc -std=gnu17 -D_GNU_SOURCE -O1 -iquote $src/base -c -o x.o \$f; done"; then
+	judge "a compile: ledgers sum exactly, less than 1% is unknown" <<<"$sums"
+fi
+if record "find /usr" -- find /usr -name x; then
+	judge "find /usr: ledgers sum exactly, less than 1% is unknown" <<<"$sums"
+fi
+for try in "schedstat 0" "schedstat 1" "schedstat -1" "user_kernel"; do
+	# A machine that is robbed of time by its host is off by a little more at times.
+	what="$try: time on CPU is the kernel's own account within 1%"
+	[ "$try" != user_kernel ] || what="time in user mode and in the kernel is told apart"
+	before=$n
+	for again in 1 2 3; do
+		n=$before failed=0
+		"$TARRY" record -q -o l.dat -- "$PROGRAMS/"$try >ran.txt 2>err.txt
+		[ $? -ne 3 ] || { skip "$what" "no such CPU" >out.txt; break; }
+		script=schedstat.py
+		[ "$try" != user_kernel ] || script=split.py
+		judge "$what" <$script >out.txt
+		[ $failed = 1 ] || break
+	done
+	n=$((before + 1))
+	cat out.txt
+done
+echo "1..$n"

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# Real services, started here and stopped again: a PostgreSQL session that keeps a lock for 3 s while
+# others wait, and a Redis server busy with one slow command while a client waits for its answer.
+set -u
+n=0
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+no() { n=$((n + 1)); echo "not ok $n - $1"; }
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	skip "services" "recording needs root and the program"
+	exit 0
+fi
+dir=$(mktemp -d)
+chmod 755 "$dir"
+cd "$dir" || exit 1
+pg= redis=
+cleanup() {
+	[ -z "$pg" ] || runuser -u postgres -- "$pg/pg_ctl" -D "$dir/pg/data" -m immediate -s stop >/dev/null 2>&1
+	[ -z "$redis" ] || { kill "$redis" && wait "$redis"; } 2>/dev/null
+	cd / && rm -rf "$dir"
+}
+trap cleanup EXIT
+await() { # SECONDS CMD...: until it succeeds
+	local end=$((SECONDS + $1))
+	until "${@:2}" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+tracing() { # PID of a recorder: its instances are there and on
+	local f
+	for f in /sys/kernel/tracing/instances/tarry-"$1"-*/tracing_on; do
+		[ -e "$f" ] && [ "$(cat "$f")" = 1 ] || return 1
+	done
+}
+# The top finding of FILE: victim among VICTIMS, culprit CULPRIT, at least SECONDS long.
+top_is() { # FILE VICTIMS CULPRIT KINDS SECONDS
+	"$TARRY" report "$1" --json >top.json 2>top.err || { sed 's/^/# /' top.err; return 1; }
+	python3 - "$2" "$3" "$4" "$5" <<'P'
+import json, sys
+victims, culprit, kinds, least = sys.argv[1:]
+s = json.load(open("top.json"))["stalls"]
+for x in s[:4]:
+    print(f"# {x['rank']}: {x['sentence']} [{x['cause']['kind']}, {x['cause']['comm']}/{x['cause']['tid']}]")
+t = s[0]
+assert not victims or str(t["tid"]) in victims.split(), f"victim {t['tid']}, not of {victims}"
+assert t["cause"]["tid"] == int(culprit), f"culprit {t['cause']['tid']}, not {culprit}"
+assert t["cause"]["kind"] in kinds.split(), t["cause"]["kind"]
+assert t["duration_ns"] >= float(least) * 1e9, t["duration_ns"]
+P
+}
+
+postgres() {
+	local what="PostgreSQL: the top stall names the backend that held the lock" b p rec holder i w=()
+	b=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+	[ -x "$b/initdb" ] && id postgres >/dev/null 2>&1 || { skip "$what" "PostgreSQL is not installed"; return; }
+	install -d -o postgres pg
+	p="runuser -u postgres --"
+	$p "$b/initdb" -D "$dir/pg/data" --no-sync -A trust >pg.log 2>&1 || { no "$what"; sed 's/^/# /' pg.log; return; }
+	pg=$b
+	$p "$b/pg_ctl" -D "$dir/pg/data" -s -w -l "$dir/pg/log" -o "-c listen_addresses= -c unix_socket_directories=$dir/pg -c fsync=off" start ||
+		{ no "$what"; sed 's/^/# /' pg/log; return; }
+	sql() { "$b/psql" -h "$dir/pg" -U postgres -X -q -A -t "$@" postgres; }
+	sql -c "create table t(k int primary key, v int); insert into t select g, 0 from generate_series(1, 9) g"
+	"$TARRY" record -q -o pg.dat -p "$(head -n 1 pg/data/postmaster.pid)" --duration 60s >rec.log 2>&1 &
+	rec=$!
+	await 20 tracing $rec
+	sleep 0.3
+	# The holder tells its backend's process id, then keeps the lock.
+	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(3)" -c "commit" >holder.txt &
+	i=$!
+	await 10 test -s holder.txt
+	holder=$(head -n 1 holder.txt)
+	sleep 0.3
+	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w1.txt &
+	w+=($!)
+	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w2.txt &
+	w+=($!)
+	wait $i "${w[@]}"
+	kill -INT $rec
+	wait $rec || { no "$what"; sed 's/^/# /' rec.log; return; }
+	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
+	rm -rf pg
+	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5; then
+		ok "$what ($2)"
+	else
+		no "$what ($2)"
+	fi
+}
+
+redis() { # COMMAND... that is slow
+	local what="Redis: the client's stall names the server" port cli busy
+	command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { skip "$what" "Redis is not installed"; return; }
+	port=$((20000 + RANDOM % 10000))
+	redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no --dir "$dir" --daemonize no \
+		--enable-debug-command yes >redis.log 2>&1 &
+	redis=$!
+	await 10 redis-cli -p $port ping || { no "$what"; sed 's/^/# /' redis.log; return; }
+	redis-cli -p $port set key value >/dev/null
+	redis-cli -p $port "$@" >/dev/null 2>&1 &
+	busy=$!
+	sleep 0.3
+	"$TARRY" record -q -o redis.dat -- redis-cli -p $port get key >got.txt 2>&1
+	if grep -q value got.txt && top_is redis.dat "$("$TARRY" report redis.dat --json | python3 -c '
+import json, sys
+print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.5; then
+		ok "$what ($1)"
+	else
+		no "$what ($1)"
+		sed 's/^/# /' got.txt | tail -n 3
+	fi
+	wait $busy
+	kill $redis
+	wait $redis 2>/dev/null
+	redis=
+}
+
+postgres "select 1 from t where k = 1 for update" "row"
+postgres "lock table t in access exclusive mode" "table"
+redis debug sleep 1.8
+redis eval "local i = 0 while i < 40000000 do i = i + 1 end return i" 0
+echo "1..$n"
