@@ -30,7 +30,7 @@ SEES_tui       := base decoder model analysis tui
 SEES_cli       := base format recorder decoder model analysis tui cli
 SEES_tests     := $(FOLDERS) tests/unit
 
-LIBS_PC   := libzstd zlib libtraceevent libseccomp ncursesw
+LIBS_PC   := libzstd zlib libtraceevent libseccomp ncursesw capstone libdw libelf
 LIBS_TEST := cmocka vterm
 
 CFLAGS  ?= -O2 -g
@@ -44,6 +44,11 @@ SAN     ?=
 
 PC_CFLAGS := $(shell $(PKGCONF) --cflags $(LIBS_PC) 2>/dev/null)
 PC_LIBS   := $(shell $(PKGCONF) --libs $(LIBS_PC) 2>/dev/null)
+# libipt has no .pc file. Without it tarry says "built without Intel PT decoding".
+ifneq ($(shell echo '\#include <intel-pt.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes),)
+PC_CFLAGS += -DTY_HAVE_IPT
+PC_LIBS   += -lipt
+endif
 
 SRC      := $(foreach d,$(FOLDERS),$(wildcard $(d)/*.c))
 OBJ      := $(SRC:%.c=$(B)/obj/%.o)

@@ -26,6 +26,6 @@ int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size);
 #define vec_push(a, ...)                                                                           \
 	(vec_reserve(a, (a)->n + 1) ? -TY_ENOMEM : ((a)->v[(a)->n++] = (__VA_ARGS__), 0))
 #define vec_fini(a)	(free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
-#define vec_each(it, a) for (typeof((a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
+#define vec_each(it, a) for (typeof(&*(a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry dump: arguments, and the choice of what is dumped. */
 #include "dump.h"
+#include "dump_flow.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -8,7 +9,8 @@
 #include <string.h>
 
 static const char help[] =
-	"usage: tarry dump [FILE] [events|syscalls] [options]\n\n"
+	"usage: tarry dump [FILE] [events|syscalls] [options]\n"
+	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n\n"
 	"  events     every event once, in time order, as trace-cmd report prints it (default)\n"
 	"  syscalls   one line per system call, as strace -f -tt -T prints it\n\n"
 	"  --json         one JSON object per line\n"
@@ -33,6 +35,8 @@ int ty_cmd_dump(int argc, char **argv)
 	struct ty_window w;
 	int c, status;
 
+	if (ty_dump_is_flow(argc, argv))
+		return ty_cmd_dump_flow(argc, argv);
 	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_source.h. */
+#include "flow_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "flow_files.h"
+#include "flow_perf.h"
+#include "perf_data.h"
+
+#define AUX_PIECE_MAX	   (1u << 30)
+#define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
+
+const char ty_flow_options_help[] =
+	"  --symfs DIR        find the traced programs' files under DIR, by path, name or build "
+	"id\n"
+	"                     (also --sysroot; repeatable)\n"
+	"  --image FILE@ADDRESS[:OFFSET:SIZE]\n"
+	"                     code that was at ADDRESS: an ELF file with its lowest page there, "
+	"or\n"
+	"                     SIZE bytes of any file from OFFSET on\n"
+	"  --core FILE        a core dump, for code that no other file has\n"
+	"  --pt-raw FILE[,cpu=N][,tid=N]       bare Intel PT packets\n"
+	"  --pt-sideband FILE[,cpu=N][,sample=TYPE]\n"
+	"                     bare perf records that belong to them (TYPE: their sample_type)\n"
+	"  --cpu F/M/S        family, model and stepping of the CPU that wrote them\n"
+	"  --pt-time ZERO/MULT/SHIFT           from its time stamps to perf's clock\n";
+
+int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg)
+{
+	switch (opt) {
+	case TY_OPT_PT_RAW: return vec_push(&s->raws, arg);
+	case TY_OPT_PT_SIDEBAND: return vec_push(&s->sidebands, arg);
+	case TY_OPT_IMAGE: return vec_push(&s->images, arg);
+	case TY_OPT_CORE: return vec_push(&s->cores, arg);
+	case TY_OPT_SYMFS: return vec_push(&s->roots, arg);
+	case TY_OPT_PT_TIME: s->time = arg; return 0;
+	default: return 0;
+	}
+}
+
+void ty_flow_source_fini(struct ty_flow_source *s)
+{
+	ty_flow_free(s->flow);
+	ty_flow_files_free(s->files);
+	vec_fini(&s->raws);
+	vec_fini(&s->sidebands);
+	vec_fini(&s->images);
+	vec_fini(&s->cores);
+	vec_fini(&s->roots);
+}
+
+/* "FILE,key=N,...": the file's name (to be freed) and the numbers. */
+struct named {
+	char *file;
+	int32_t cpu, tid;
+	uint64_t sample;
+};
+
+static int split(const char *arg, struct named *out, struct ty_err *err)
+{
+	char *p, *next;
+
+	*out = (struct named){
+		.file = strdup(arg), .cpu = -1, .tid = -1, .sample = SAMPLE_TYPE_LIBIPT};
+	if (!out->file)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	p = strchr(out->file, ',');
+	if (p)
+		*p++ = 0;
+	for (; p; p = next) {
+		char *value = strchr(p, '='), *end;
+		unsigned long long v;
+
+		next = strchr(p, ',');
+		if (next)
+			*next++ = 0;
+		errno = 0;
+		v = value && value[1] ? strtoull(value + 1, &end, 0) : 0;
+		if (!value || !value[1] || *end || errno)
+			goto bad;
+		if (!strncmp(p, "cpu=", 4) && v <= INT32_MAX)
+			out->cpu = (int32_t)v;
+		else if (!strncmp(p, "tid=", 4) && v <= INT32_MAX)
+			out->tid = (int32_t)v;
+		else if (!strncmp(p, "sample=", 7))
+			out->sample = v;
+		else
+			goto bad;
+	}
+	return 0;
+bad:
+	free(out->file);
+	return ty_fail(
+		err, TY_EUSAGE, TY_NO_OFFSET,
+		"'%s': behind the file's name stand cpu=N, tid=N or sample=TYPE, with commas", arg);
+}
+
+/* FILE@ADDR[:OFF:SIZE] */
+static int add_image(struct ty_flow_source *s, const char *arg, struct ty_err *err)
+{
+	struct ty_code *code = ty_flow_code(s->flow);
+	const char *sep = strrchr(arg, '@');
+	unsigned long long n[3] = {0};
+	struct ty_bytes b;
+	int r, fields = 0, file;
+	char *path, *end;
+
+	if (sep && sep > arg) {
+		const char *p = sep + 1;
+
+		for (fields = 0; fields < 3; fields++) {
+			errno = 0;
+			n[fields] = strtoull(p, &end, 0);
+			if (end == p || errno)
+				break;
+			p = end + (*end == ':');
+			if (!*end) {
+				fields++;
+				break;
+			}
+			if (*end != ':') {
+				fields = 0;
+				break;
+			}
+		}
+		if (*end)
+			fields = 0;
+	}
+	if (fields != 1 && fields != 3)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--image '%s' is not FILE@ADDRESS or FILE@ADDRESS:OFFSET:SIZE", arg);
+	path = strndup(arg, (size_t)(sep - arg));
+	if (!path)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_files_read(s->files, path, &b, err);
+	file = r ? r : ty_code_blob(code, path, b.p, b.n);
+	free(path);
+	if (file < 0)
+		return ty_fail(err, -file, TY_NO_OFFSET, "--image '%s': %s", arg,
+			       ty_strerror(file));
+	if (fields == 1)
+		return ty_code_map_elf(code, TY_CODE_EVERYBODY, 0, n[0], file, err);
+	r = ty_code_map(code, TY_CODE_EVERYBODY, 0, n[0], n[2], n[1], file);
+	return r ? ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--image '%s': such a stretch cannot be",
+			   arg)
+		 : 0;
+}
+
+static int add_core(struct ty_flow_source *s, const char *path, struct ty_err *err)
+{
+	struct ty_bytes b;
+	int r = ty_flow_files_read(s->files, path, &b, err);
+
+	if (r)
+		return r;
+	r = ty_code_blob(ty_flow_code(s->flow), path, b.p, b.n);
+	if (r < 0)
+		return ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", path, ty_strerror(r));
+	return ty_code_map_elf(ty_flow_code(s->flow), TY_CODE_EVERYBODY, 0, 0, r, err);
+}
+
+static int add_raw(struct ty_flow_source *s, const char *arg, struct ty_err *err)
+{
+	struct ty_bytes b;
+	struct named f;
+	int r = split(arg, &f, err);
+
+	if (r)
+		return r;
+	r = ty_flow_files_read(s->files, f.file, &b, err);
+	if (!r) {
+		r = ty_flow_add(s->flow, f.cpu, f.tid, 0, b.p, b.n, 0);
+		if (r)
+			ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", f.file, ty_strerror(r));
+	}
+	free(f.file);
+	return r;
+}
+
+static int add_sideband(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *arg,
+			struct ty_err *err)
+{
+	struct ty_bytes b;
+	struct named f;
+	int r = split(arg, &f, err);
+
+	if (r)
+		return r;
+	r = ty_flow_files_read(s->files, f.file, &b, err);
+	if (!r) {
+		r = ty_flow_perf_file(perf, b.p, b.n, f.sample, f.cpu);
+		if (r)
+			ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", f.file, ty_strerror(r));
+	}
+	free(f.file);
+	return r;
+}
+
+static int add_numbers(struct ty_flow_source *s, struct ty_err *err)
+{
+	if (s->cpu) {
+		struct ty_pt_cpu cpu = {0};
+		unsigned f, m, st;
+		char rest;
+
+		if (sscanf(s->cpu, "%u/%u/%u%c", &f, &m, &st, &rest) != 3 || f > UINT16_MAX ||
+		    m > UINT8_MAX || st > UINT8_MAX)
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "--cpu '%s' is not FAMILY/MODEL/STEPPING such as 6/85/4",
+				       s->cpu);
+		cpu.family = (uint16_t)f;
+		cpu.model = (uint8_t)m;
+		cpu.stepping = (uint8_t)st;
+		ty_flow_set_cpu(s->flow, &cpu);
+	}
+	if (s->time) {
+		uint64_t zero;
+		uint32_t mult;
+		uint16_t shift;
+		char rest;
+
+		if (sscanf(s->time, "%" SCNu64 "/%" SCNu32 "/%" SCNu16 "%c", &zero, &mult, &shift,
+			   &rest) != 3 ||
+		    shift > 63)
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "--pt-time '%s' is not ZERO/MULT/SHIFT, three numbers",
+				       s->time);
+		ty_flow_set_time(s->flow, zero, mult, shift);
+	}
+	return 0;
+}
+
+/* One piece of an AUX stream. */
+static int add_auxtrace(struct ty_flow_source *s, const struct ty_perf *f,
+			const struct ty_perf_rec *r, struct ty_buf *b, struct ty_err *err)
+{
+	struct ty_perf_auxtrace a;
+	int e;
+
+	if (ty_perf_auxtrace(r, &a) || r->data_n > AUX_PIECE_MAX)
+		return ty_fail(err, TY_EFORMAT, r->off, "%s: malformed AUXTRACE record", f->path);
+	ty_buf_reset(b);
+	e = ty_buf_reserve(b, r->data_n);
+	if (e)
+		return ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e));
+	e = ty_perf_read(f, r->data_off, b->p, r->data_n, err);
+	if (e)
+		return e;
+	e = ty_flow_add(s->flow, a.cpu, a.cpu < 0 ? a.tid : -1, a.idx, b->p, r->data_n, a.offset);
+	return e ? ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e)) : 0;
+}
+
+/* What the header of a perf.data file says of machine and events. */
+static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const struct ty_perf *f)
+{
+	struct ty_perf_build_id id;
+	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME);
+	const char *cpuid = ty_perf_text(f, TY_PERF_F_CPUID);
+	char here[256] = "";
+	size_t pos = 0;
+	int r = 0;
+
+	gethostname(here, sizeof(here) - 1);
+	ty_flow_files_local(s->files, host && !strcmp(host, here));
+	if (cpuid)
+		ty_flow_perf_cpuid(perf, cpuid);
+	for (size_t i = 0; i < f->events.n; i++) {
+		const char *pmu = ty_perf_pmu(f, f->events.v[i].attr.type);
+
+		if (!strncmp(f->events.v[i].name, "intel_pt", 8) ||
+		    (pmu && !strcmp(pmu, "intel_pt")))
+			ty_flow_perf_config(perf, f->events.v[i].attr.config);
+	}
+	while (!r && ty_perf_build_id_next(f, &pos, &id))
+		r = ty_flow_perf_build_id(perf, id.name, id.id, id.n);
+	return r;
+}
+
+static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
+		    struct ty_err *err)
+{
+	struct ty_perf *f = NULL;
+	struct ty_perf_rec rec;
+	struct ty_buf b;
+	int r = ty_perf_open(path, &f, err);
+
+	if (r)
+		return r;
+	ty_buf_init(&b, AUX_PIECE_MAX);
+	r = perf_head(s, perf, f);
+	while (!r && (r = ty_perf_next(f, &rec, err)) > 0) {
+		struct ty_perf_id id;
+
+		ty_perf_id(f, &rec, &id);
+		r = rec.type == TY_PERF_AUXTRACE ? add_auxtrace(s, f, &rec, &b, err)
+						 : ty_flow_perf_record(perf, &rec, &id, -1);
+	}
+	/* In the pipe form they come with the records. */
+	if (!r && f->pipe)
+		r = perf_head(s, perf, f);
+	if (r)
+		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", path, ty_strerror(r));
+	if (f->note)
+		fprintf(stderr, "tarry: %s: %s\n", path, f->note);
+	ty_buf_fini(&b);
+	ty_perf_close(f);
+	return r;
+}
+
+/* The file by its first bytes. */
+static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
+		    struct ty_err *err)
+{
+	uint8_t head[16];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n;
+
+	if (fd < 0)
+		return ty_fail_errno(err, "%s: cannot open", path);
+	n = read(fd, head, sizeof(head));
+	close(fd);
+	if (n > 0 && ty_perf_magic(head, (size_t)n))
+		return add_perf(s, perf, path, err);
+	return 0;
+}
+
+int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err)
+{
+	struct ty_flow_perf *perf = NULL;
+	int r = 0;
+
+	s->files = ty_flow_files_new(s->roots.v, s->roots.n);
+	s->flow = s->files ? ty_flow_new(ty_flow_files_load, s->files) : NULL;
+	perf = s->flow ? ty_flow_perf_new(s->flow) : NULL;
+	if (!perf)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	for (size_t i = 0; i < s->cores.n && !r; i++)
+		r = add_core(s, s->cores.v[i], err);
+	for (size_t i = 0; i < s->images.n && !r; i++)
+		r = add_image(s, s->images.v[i], err);
+	if (path && !r)
+		r = add_path(s, perf, path, err);
+	for (size_t i = 0; i < s->raws.n && !r; i++)
+		r = add_raw(s, s->raws.v[i], err);
+	for (size_t i = 0; i < s->sidebands.n && !r; i++)
+		r = add_sideband(s, perf, s->sidebands.v[i], err);
+	if (!r) {
+		r = ty_flow_perf_finish(perf);
+		if (r)
+			ty_fail(err, -r, TY_NO_OFFSET, "the sideband records: %s", ty_strerror(r));
+	}
+	r = r ? r : add_numbers(s, err);
+	r = r ? r : ty_flow_start(s->flow, err);
+	ty_flow_perf_free(perf);
+	return r;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where executed instructions come from: options and files into a flow (decoder/flow.h). A file is
+ * a tarry recording, a perf.data file, or raw PT bytes named by options with the images that belong
+ * to them.
+ */
+#ifndef TY_FLOW_SOURCE_H
+#define TY_FLOW_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "flow.h"
+#include "vec.h"
+
+struct ty_flow_source {
+	VEC(const char *) raws;	     /* FILE[,cpu=N][,tid=N] */
+	VEC(const char *) sidebands; /* FILE[,cpu=N][,sample=HEX] */
+	VEC(const char *) images;    /* FILE@ADDR[:OFF:SIZE] */
+	VEC(const char *) cores;     /* core dumps */
+	VEC(const char *) roots;     /* directories of the traced machine's files */
+	const char *cpu;	     /* F/M/S, NULL: not said */
+	const char *time;	     /* ZERO/MULT/SHIFT */
+	struct ty_flow *flow;
+	struct ty_flow_files *files;
+	bool foreign; /* recorded on another machine: its paths mean nothing here */
+};
+
+enum {
+	TY_OPT_PT_RAW = 2000,
+	TY_OPT_PT_SIDEBAND,
+	TY_OPT_PT_TIME,
+	TY_OPT_IMAGE,
+	TY_OPT_CORE,
+	TY_OPT_SYMFS,
+};
+#define TY_FLOW_OPTIONS                                                                            \
+	{"pt-raw", required_argument, NULL, TY_OPT_PT_RAW},                                        \
+		{"pt-sideband", required_argument, NULL, TY_OPT_PT_SIDEBAND},                      \
+		{"pt-time", required_argument, NULL, TY_OPT_PT_TIME},                              \
+		{"image", required_argument, NULL, TY_OPT_IMAGE},                                  \
+		{"core", required_argument, NULL, TY_OPT_CORE},                                    \
+		{"symfs", required_argument, NULL, TY_OPT_SYMFS},                                  \
+	{                                                                                          \
+		"sysroot", required_argument, NULL, TY_OPT_SYMFS                                   \
+	}
+extern const char ty_flow_options_help[];
+
+/* Take one of TY_FLOW_OPTIONS: 0, or -TY_ENOMEM. */
+int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg);
+/* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
+int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
+void ty_flow_source_fini(struct ty_flow_source *s);
+
+#endif

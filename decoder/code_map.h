@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bytes were executable where, in which process, when. A process's address space is a list of
+ * mappings with the time from which each holds; exec begins a new list, fork copies one. What is
+ * asked for is answered by the newest mapping that covers the address and whose bytes can be had;
+ * then by those of everybody (pid -1: images given by hand, core dumps, the kernel).
+ *
+ * No I/O here: the bytes of a file come from the caller's `load`, when first needed, once per file.
+ * Built first, read afterwards: reading is thread-safe as long as nothing is added.
+ */
+#ifndef TY_CODE_MAP_H
+#define TY_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+enum { TY_BUILD_ID_MAX = 20, TY_CODE_EVERYBODY = -1 };
+
+/* Bytes that stay where they are until the map is freed. */
+struct ty_bytes {
+	const uint8_t *p;
+	size_t n;
+};
+
+/*
+ * The bytes of a file of the traced machine, by path and build id (build_id_n 0: not known). 0, or
+ * -TY_ENOTFOUND (also when a file of that path has another build id). Called once per file; calls
+ * are serialised.
+ */
+typedef int ty_code_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
+			 struct ty_bytes *out);
+
+struct ty_code;
+
+struct ty_code *ty_code_new(ty_code_load *load, void *ctx); /* NULL: out of memory */
+void ty_code_free(struct ty_code *c);
+
+/* A file known by path (and build id), or bytes at hand under a name (copied name, borrowed bytes).
+ * Its number, or -TY_ENOMEM / -TY_ELIMIT. */
+int ty_code_file(struct ty_code *c, const char *path, const uint8_t *build_id, size_t build_id_n);
+int ty_code_blob(struct ty_code *c, const char *name, const void *p, size_t n);
+
+/* From t_ns on, [addr, addr+len) of the process shows the file from `off` on. 0 or -TY_E... */
+int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t len,
+		uint64_t off, int file);
+int ty_code_exec(struct ty_code *c, int32_t pid, uint64_t t_ns);
+int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns);
+/* All loadable segments of an ELF file (a core dump too), its lowest page at `base` (base 0:
+ * where its program headers say). 0; -TY_EFORMAT when it is no 64-bit little-endian ELF file. */
+int ty_code_map_elf(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t base, int file,
+		    struct ty_err *err);
+/* Sort; after the last addition and before the first read. */
+void ty_code_ready(struct ty_code *c);
+
+/* Where an address was found: kept by a reader between reads, so that most need no search. Zeroed
+ * at first. */
+struct ty_code_at {
+	const uint8_t *p; /* the byte at lo */
+	uint64_t lo, hi;
+	uint64_t from_ns, until_ns;
+	int32_t pid;
+	int file;
+	uint64_t off; /* file offset of lo */
+};
+
+/* Find the mapping that holds addr at time t; false when nothing is known of it. */
+bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		  struct ty_code_at *at);
+/* The mapping that should hold addr, whether or not its bytes can be had: file number, offset of
+ * the address in it, and start of the mapping in memory; -1 when none. For names and symbols. */
+int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off);
+/* Copy up to n bytes at addr; how many could be had (0: none). */
+size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
+		    size_t n, struct ty_code_at *at);
+
+const char *ty_code_file_name(const struct ty_code *c, int file);
+/* The file's bytes, loaded if needed; {NULL, 0} when they cannot be had. */
+struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file);
+int ty_code_files(const struct ty_code *c);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executed instructions of a recording: all its PT streams on one time axis, each item with thread,
+ * process, CPU and time. Filled by whoever reads the file (flow_perf.h, the command line), then
+ * pulled. Time stamps are those of perf's clock, which is the trace clock, where the recording says
+ * how TSC and clock belong together.
+ *
+ * The time of an item is that of the last time stamp before it in its stream; TY_FF_EXACT marks the
+ * items to which a time stamp belongs. What lies between two of them happened between their times,
+ * in this order; no finer time is made up.
+ */
+#ifndef TY_FLOW_H
+#define TY_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code_map.h"
+#include "err.h"
+#include "pt_stream.h"
+
+#define TY_FLOW_NO_TIME UINT64_MAX
+
+struct ty_flow_at {
+	struct ty_flow_item item;
+	uint64_t ts_ns;	  /* TY_FLOW_NO_TIME: not known */
+	int32_t tid, pid; /* -1: not known */
+	int32_t cpu;	  /* -1: not known (a stream of one thread) */
+	uint32_t stream;
+};
+
+struct ty_flow;
+
+/* load, ctx: as in code_map.h. NULL: out of memory. */
+struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx);
+void ty_flow_free(struct ty_flow *f);
+
+/* Where code is put in, and taken out for names and symbols. */
+struct ty_code *ty_flow_code(struct ty_flow *f);
+
+void ty_flow_set_cpu(struct ty_flow *f, const struct ty_pt_cpu *cpu);
+/* ns = zero + tsc * mult / 2^shift, as perf's TIME_CONV and mmap page. */
+void ty_flow_set_time(struct ty_flow *f, uint64_t zero, uint32_t mult, uint16_t shift);
+/* The stream was made by the software branch tracer. */
+void ty_flow_set_software(struct ty_flow *f);
+bool ty_flow_software(const struct ty_flow *f);
+/*
+ * Bytes of a stream: of a CPU (tid -1) or of a thread (cpu -1 or where it ran first). Pieces of one
+ * stream (equal cpu, tid and idx) are joined where `off`, their place in the AUX stream, continues
+ * the one before; where it does not, what was between them is lost. Copied. 0 or -TY_E...
+ */
+int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
+		uint64_t off);
+/* The trace of a CPU (or, of streams by thread, of tid) lost what came at this place of its AUX
+ * stream: the buffer was full. */
+int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off);
+/* From t on, this thread runs on the CPU (tid 0: idle). */
+int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, int32_t tid);
+/* tid belongs to process pid. */
+int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid);
+/* All is in: begin. 0; -TY_ENOTFOUND when there is no stream; as ty_pt_new. */
+int ty_flow_start(struct ty_flow *f, struct ty_err *err);
+/* The next item, over all streams in time order: 1; 0 at the end. */
+int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
+
+uint32_t ty_flow_streams(const struct ty_flow *f);
+uint64_t ty_flow_bytes(const struct ty_flow *f);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_names.h. Symbols of a file are read when first asked for. */
+#include "flow_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+struct ty_flow_names {
+	struct ty_code *code;
+	VEC(struct ty_symbols *) files;
+};
+
+struct ty_flow_names *ty_flow_names_new(struct ty_code *code)
+{
+	struct ty_flow_names *n = calloc(1, sizeof(*n));
+
+	if (n)
+		n->code = code;
+	return n;
+}
+
+void ty_flow_names_free(struct ty_flow_names *n)
+{
+	if (!n)
+		return;
+	vec_each (s, &n->files)
+		ty_symbols_free(*s);
+	vec_fini(&n->files);
+	free(n);
+}
+
+static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
+{
+	while (n->files.n <= (size_t)file)
+		if (vec_push(&n->files, NULL))
+			return NULL;
+	if (!n->files.v[file]) {
+		struct ty_bytes b = ty_code_file_bytes(n->code, file);
+
+		n->files.v[file] = ty_symbols_new(b.p, b.n);
+	}
+	return n->files.v[file];
+}
+
+struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
+				     uint64_t ip)
+{
+	struct ty_flow_name out = {.file_id = -1};
+	struct ty_code_at at = {0};
+	struct ty_symbols *s;
+	struct ty_symbol sym;
+
+	if (ty_code_find(n->code, pid, t_ns, ip, &at)) {
+		out.file_id = at.file;
+		out.off = at.off + (ip - at.lo);
+	} else {
+		out.file_id = ty_code_whose(n->code, pid, t_ns, ip, &out.off);
+	}
+	if (out.file_id < 0)
+		return out;
+	out.file = ty_code_file_name(n->code, out.file_id);
+	s = symbols(n, out.file_id);
+	if (s && ty_symbols_find(s, out.off, &sym)) {
+		out.function = sym.name;
+		out.start = ip - (out.off - sym.start);
+	}
+	return out;
+}
+
+void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,
+			size_t size)
+{
+	struct ty_flow_name at = ty_flow_names_at(n, pid, t_ns, ip);
+	const char *base = at.file ? strrchr(at.file, '/') : NULL;
+
+	if (at.function)
+		snprintf(out, size, "%s+0x%" PRIx64, at.function, ip - at.start);
+	else if (at.file)
+		snprintf(out, size, "[%s+0x%" PRIx64 "]", base && base[1] ? base + 1 : at.file,
+			 at.off);
+	else
+		snprintf(out, size, "0x%" PRIx64, ip);
+}
+
+bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, const char **file,
+			int *line)
+{
+	struct ty_symbols *s = at->file_id >= 0 ? symbols(n, at->file_id) : NULL;
+
+	return s && ty_symbols_line(s, at->off, file, line);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Names, source lines and disassembly of the addresses of a flow. Not thread-safe. */
+#ifndef TY_FLOW_NAMES_H
+#define TY_FLOW_NAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flow.h"
+#include "symbols.h"
+
+struct ty_flow_names;
+
+struct ty_flow_names *ty_flow_names_new(struct ty_code *code); /* NULL: out of memory */
+void ty_flow_names_free(struct ty_flow_names *n);
+
+struct ty_flow_name {
+	const char *function; /* NULL: no symbol */
+	uint64_t start;	      /* address of the function's first instruction (function != NULL) */
+	const char *file;     /* the mapped file's path; NULL: nothing is known to be there */
+	int file_id;	      /* in the code map; -1 */
+	uint64_t off;	      /* of the address in the file */
+};
+/* What is at ip of a process at time t. */
+struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
+				     uint64_t ip);
+/* "main+0x12", "[libc.so.6+0x1234]" or "0x7f..." into out. */
+void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,
+			size_t size);
+/* Source line of what ty_flow_names_at gave. */
+bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, const char **file,
+			int *line);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf records into a flow: memory maps, exec, fork, context switches, time conversion, what
+ * AUXTRACE_INFO tells of the CPU. The same for perf.data files, for tarry's sideband section and
+ * for bare record files. Records may come in any order (perf's files hold them per CPU); they are
+ * applied by time at the end.
+ */
+#ifndef TY_FLOW_PERF_H
+#define TY_FLOW_PERF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "flow.h"
+#include "perf_record.h"
+
+struct ty_flow_perf;
+
+struct ty_flow_perf *ty_flow_perf_new(struct ty_flow *f); /* NULL: out of memory */
+void ty_flow_perf_free(struct ty_flow_perf *p);
+
+/* The CPU of a file's "GenuineIntel,6,94,3" (CPUID feature) and the attr.config of its PT event. */
+void ty_flow_perf_cpuid(struct ty_flow_perf *p, const char *text);
+void ty_flow_perf_config(struct ty_flow_perf *p, uint64_t config);
+
+/* A file's build id, where its mappings do not tell; before them. 0 or -TY_ENOMEM. */
+int ty_flow_perf_build_id(struct ty_flow_perf *p, const char *name, const uint8_t *id, size_t n);
+
+/*
+ * One record. id: its tail (have 0: none). cpu: where it was written when its tail does not say; -1
+ * not known. What is malformed is skipped and counted. 0, -TY_ENOMEM or -TY_ELIMIT.
+ */
+int ty_flow_perf_record(struct ty_flow_perf *p, const struct ty_perf_rec *r,
+			const struct ty_perf_id *id, int32_t cpu);
+/* A whole file of bare records: as many calls as it has records. */
+int ty_flow_perf_file(struct ty_flow_perf *p, const uint8_t *bytes, size_t n, uint64_t sample_type,
+		      int32_t cpu);
+
+/* Apply what was collected. Before ty_flow_start. 0 or -TY_E... */
+int ty_flow_perf_finish(struct ty_flow_perf *p);
+/* Records that were malformed. */
+uint64_t ty_flow_perf_bad(const struct ty_flow_perf *p);
+
+#endif

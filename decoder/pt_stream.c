@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See pt_stream.h. libipt's instruction flow decoder does the work. Three things are added: an
+ * error is an item and not the end; an instruction stream that consumes no packet is cut (hostile
+ * code such as "jmp ." would go on for ever); and time stamps are told apart from repetitions of
+ * them.
+ */
+#include "pt_stream.h"
+
+#include <string.h>
+
+#define PSB_SIZE 16
+
+size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from)
+{
+	static const uint8_t psb[PSB_SIZE] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+	const uint8_t *hit = from < n ? memmem(bytes + from, n - from, psb, PSB_SIZE) : NULL;
+
+	return hit ? (size_t)(hit - bytes) : n;
+}
+
+#ifdef TY_HAVE_IPT
+
+#include <intel-pt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Real code does not run that long without a conditional or indirect branch; only a loop does. */
+#define IDLE_INSNS_MAX 100000
+
+struct ty_pt {
+	struct pt_insn_decoder *dec;
+	ty_pt_code *code;
+	void *ctx;
+	size_t n, end;
+	uint64_t tsc, last_tsc;
+	uint64_t ip;	   /* of the last instruction */
+	uint64_t progress; /* offset in the stream when an instruction last needed packets */
+	uint32_t idle;	   /* instructions since */
+	int status;	   /* of the last call */
+	bool synced, timed, over;
+};
+
+bool ty_pt_available(void)
+{
+	return true;
+}
+
+const char *ty_pt_version(void)
+{
+	static char text[32];
+	struct pt_version v = pt_library_version();
+
+	snprintf(text, sizeof(text), "%u.%u.%u", v.major, v.minor, v.build);
+	return text;
+}
+
+static int read_code(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip, void *ctx)
+{
+	struct ty_pt *pt = ctx;
+	size_t got = pt->code(pt->ctx, pt->tsc, ip, buf, n);
+
+	return got ? (int)got : -pte_nomap;
+}
+
+int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
+	      void *ctx, struct ty_pt **out, struct ty_err *err)
+{
+	struct pt_config conf;
+	struct ty_pt *pt = calloc(1, sizeof(*pt));
+
+	if (!pt)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a PT decoder");
+	pt_config_init(&conf);
+	conf.begin = (uint8_t *)bytes; /* libipt's encoder shares the type; it only reads */
+	conf.end = (uint8_t *)bytes + n;
+	if (cpu->family) {
+		conf.cpu.vendor = pcv_intel;
+		conf.cpu.family = cpu->family;
+		conf.cpu.model = cpu->model;
+		conf.cpu.stepping = cpu->stepping;
+		/* An unknown CPU has no known errata. */
+		(void)pt_cpu_errata(&conf.errata, &conf.cpu);
+	}
+	conf.mtc_freq = cpu->mtc_freq;
+	conf.nom_freq = cpu->nom_freq;
+	conf.cpuid_0x15_eax = cpu->cpuid_15_eax;
+	conf.cpuid_0x15_ebx = cpu->cpuid_15_ebx;
+	pt->code = code;
+	pt->ctx = ctx;
+	pt->n = pt->end = n;
+	pt->over = !n;
+	pt->dec = n ? pt_insn_alloc_decoder(&conf) : NULL;
+	if (n &&
+	    (!pt->dec || pt_image_set_callback(pt_insn_get_image(pt->dec), read_code, pt) < 0)) {
+		ty_pt_free(pt);
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a PT decoder");
+	}
+	*out = pt;
+	return 0;
+}
+
+void ty_pt_free(struct ty_pt *pt)
+{
+	if (pt && pt->dec)
+		pt_insn_free_decoder(pt->dec);
+	free(pt);
+}
+
+int ty_pt_range(struct ty_pt *pt, size_t off, size_t end)
+{
+	pt->over = !pt->dec;
+	pt->end = end;
+	pt->idle = 0;
+	pt->progress = 0;
+	pt->timed = false;
+	pt->ip = 0;
+	pt->tsc = pt->last_tsc = 0;
+	pt->status = pt->dec ? pt_insn_sync_set(pt->dec, off) : -pte_eos;
+	pt->synced = pt->status >= 0;
+	return pt->synced ? 0 : -TY_EFORMAT;
+}
+
+static uint64_t position(struct ty_pt *pt)
+{
+	uint64_t off = pt->n;
+
+	if (pt_insn_get_offset(pt->dec, &off) < 0)
+		off = pt->n;
+	return off;
+}
+
+static void stamp(struct ty_pt *pt, struct ty_flow_item *out)
+{
+	uint64_t tsc;
+
+	if (pt_insn_time(pt->dec, &tsc, NULL, NULL) >= 0) {
+		pt->tsc = tsc;
+		if (!pt->timed || tsc != pt->last_tsc)
+			out->flags |= TY_FF_EXACT;
+		pt->last_tsc = tsc;
+		pt->timed = true;
+	}
+	if (!pt->timed)
+		out->flags |= TY_FF_NO_TIME;
+	out->tsc = pt->last_tsc;
+}
+
+static int gap(struct ty_pt *pt, struct ty_flow_item *out, uint64_t ip, const char *text)
+{
+	out->kind = TY_FLOW_GAP;
+	out->text = text;
+	out->ip = ip;
+	out->off = position(pt);
+	out->tsc = pt->last_tsc;
+	if (!pt->timed)
+		out->flags |= TY_FF_NO_TIME;
+	pt->synced = false;
+	return 1;
+}
+
+/* Find the next PSB; false when there is none. */
+static bool sync_forward(struct ty_pt *pt)
+{
+	pt->idle = 0;
+	do {
+		pt->status = pt_insn_sync_forward(pt->dec);
+		/* A PSB whose header is broken is passed over like one that is not there. */
+	} while (pt->status < 0 && pt->status != -pte_eos);
+	pt->synced = pt->status >= 0;
+	return pt->synced;
+}
+
+/* 1: *out is an item; 0: the event is not for anybody to see. */
+static int event(struct ty_pt *pt, const struct pt_event *ev, struct ty_flow_item *out)
+{
+	switch (ev->type) {
+	case ptev_enabled:
+		if (ev->status_update)
+			return 0;
+		out->kind = TY_FLOW_START;
+		out->ip = ev->variant.enabled.ip;
+		if (ev->variant.enabled.resumed)
+			out->flags |= TY_FF_RESUMED;
+		return 1;
+	case ptev_disabled:
+		out->kind = TY_FLOW_STOP;
+		out->ip = pt->ip;
+		out->to = ev->ip_suppressed ? 0 : ev->variant.disabled.ip;
+		return 1;
+	case ptev_async_disabled:
+		out->kind = TY_FLOW_ASYNC;
+		out->ip = ev->variant.async_disabled.at;
+		return 1;
+	case ptev_async_branch:
+		out->kind = TY_FLOW_ASYNC;
+		out->ip = ev->variant.async_branch.from;
+		out->to = ev->ip_suppressed ? 0 : ev->variant.async_branch.to;
+		return 1;
+	case ptev_overflow:
+		out->kind = TY_FLOW_OVERFLOW;
+		out->ip = ev->ip_suppressed ? 0 : ev->variant.overflow.ip;
+		return 1;
+	case ptev_tsx:
+		if (!ev->variant.tsx.aborted)
+			return 0;
+		out->kind = TY_FLOW_ABORT;
+		out->ip = ev->ip_suppressed ? pt->ip : ev->variant.tsx.ip;
+		return 1;
+	case ptev_stop: return 0;
+	case ptev_ptwrite:
+		out->kind = TY_FLOW_PTWRITE;
+		out->ip = ev->ip_suppressed ? pt->ip : ev->variant.ptwrite.ip;
+		out->value = ev->variant.ptwrite.payload;
+		return 1;
+	case ptev_cbr:
+		out->kind = TY_FLOW_CBR;
+		out->value = ev->variant.cbr.ratio;
+		return 1;
+	case ptev_exstop:
+		out->kind = TY_FLOW_POWER;
+		out->text = "exstop";
+		return 1;
+	case ptev_mwait:
+		out->kind = TY_FLOW_POWER;
+		out->text = "mwait";
+		out->value = ev->variant.mwait.hints;
+		return 1;
+	case ptev_pwre:
+		out->kind = TY_FLOW_POWER;
+		out->text = "pwre";
+		out->value = ev->variant.pwre.state;
+		return 1;
+	case ptev_pwrx:
+		out->kind = TY_FLOW_POWER;
+		out->text = "pwrx";
+		out->value = ev->variant.pwrx.deepest;
+		return 1;
+	default: return 0;
+	}
+}
+
+static uint8_t class_of(enum pt_insn_class c)
+{
+	switch (c) {
+	case ptic_call: return TY_FC_CALL;
+	case ptic_return: return TY_FC_RETURN;
+	case ptic_jump: return TY_FC_JUMP;
+	case ptic_cond_jump: return TY_FC_COND;
+	case ptic_far_call: return TY_FC_FAR_CALL;
+	case ptic_far_return: return TY_FC_FAR_RETURN;
+	case ptic_far_jump: return TY_FC_FAR_JUMP;
+	default: return TY_FC_OTHER;
+	}
+}
+
+static void take_insn(struct ty_pt *pt, const struct pt_insn *insn, struct ty_flow_item *out)
+{
+	out->kind = TY_FLOW_INSN;
+	out->cls = class_of(insn->iclass);
+	out->size = insn->size <= sizeof(insn->raw) ? insn->size : 0;
+	out->ip = insn->ip;
+	memcpy(out->raw, insn->raw, out->size);
+	if (insn->speculative)
+		out->flags |= TY_FF_SPECULATIVE;
+	if (insn->mode == ptem_32bit)
+		out->flags |= TY_FF_32BIT;
+	pt->ip = insn->ip;
+}
+
+int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
+{
+	while (!pt->over) {
+		struct pt_insn insn = {.iclass = ptic_error};
+		uint64_t at;
+		int r;
+
+		memset(out, 0, sizeof(*out));
+		if (!pt->synced && !sync_forward(pt))
+			break;
+		if (pt->end < pt->n) {
+			uint64_t sync;
+
+			if (pt_insn_get_sync_offset(pt->dec, &sync) >= 0 && sync >= pt->end)
+				break;
+		}
+		if (pt->status == -pte_eos)
+			break;
+		if (pt->status < 0)
+			return gap(pt, out, pt->ip, pt_errstr(pt_errcode(pt->status)));
+		if (pt->status & pts_event_pending) {
+			struct pt_event ev;
+
+			pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
+			if (pt->status < 0)
+				continue;
+			stamp(pt, out);
+			if (event(pt, &ev, out))
+				return 1;
+			continue;
+		}
+		if (pt->status & pts_eos)
+			break;
+		r = pt_insn_next(pt->dec, &insn, sizeof(insn));
+		/* The instruction may be good although what comes after it is not. */
+		if (insn.iclass != ptic_error) {
+			pt->status = r;
+			stamp(pt, out);
+			take_insn(pt, &insn, out);
+			at = position(pt);
+			if (at != pt->progress) {
+				pt->progress = at;
+				pt->idle = 0;
+			} else if (++pt->idle > IDLE_INSNS_MAX) {
+				return gap(pt, out, pt->ip,
+					   "a loop without any packet: the code is not what ran");
+			}
+			return 1;
+		}
+		if (insn.ip)
+			pt->ip = insn.ip;
+		pt->status = r;
+	}
+	pt->over = true;
+	return 0;
+}
+
+#else
+
+bool ty_pt_available(void)
+{
+	return false;
+}
+
+const char *ty_pt_version(void)
+{
+	return "";
+}
+
+int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
+	      void *ctx, struct ty_pt **out, struct ty_err *err)
+{
+	return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+		       "this tarry was built without Intel PT decoding: install libipt (Debian: "
+		       "libipt-dev) and build again");
+}
+
+void ty_pt_free(struct ty_pt *pt)
+{
+}
+
+int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
+{
+	return 0;
+}
+
+int ty_pt_range(struct ty_pt *pt, size_t off, size_t end)
+{
+	return -TY_EUNSUPPORTED;
+}
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See symbols.h. Symbols of .symtab, else .dynsym; entries of the procedure linkage table are named
+ * after the relocations that fill them (System V ABI, AMD64 supplement, "Procedure Linkage Table").
+ */
+#include "symbols.h"
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "vec.h"
+
+enum { SYMBOLS_MAX = 1 << 24, NAMES_LIMIT = 64 << 20, PLT_ENTRY = 16 };
+
+struct sym {
+	uint64_t addr, size;
+	const char *name; /* of the file, or NULL: plt name at `plt` in names */
+	size_t plt;
+	bool weak;
+};
+
+struct seg {
+	uint64_t off, addr, n;
+};
+
+struct ty_symbols {
+	Elf *elf;
+	Dwarf *dw;
+	bool dw_tried;
+	VEC(struct seg) segs;
+	VEC(struct sym) syms;
+	struct ty_buf names;
+};
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct sym *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	/* The one that is found (the last) is the global one with a size. */
+	if (!x->size != !y->size)
+		return x->size ? 1 : -1;
+	return (int)y->weak - (int)x->weak;
+}
+
+static void add_table(struct ty_symbols *s, Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	Elf_Data *d = elf_getdata(scn, NULL);
+	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
+
+	for (size_t i = 0; d && i < n && i < INT32_MAX && s->syms.n < SYMBOLS_MAX; i++) {
+		GElf_Sym sym;
+		const char *name;
+
+		if (!gelf_getsym(d, (int)i, &sym))
+			break;
+		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC &&
+		    GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC &&
+		    !(GELF_ST_TYPE(sym.st_info) == STT_NOTYPE && sym.st_value))
+			continue;
+		if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_value)
+			continue;
+		name = elf_strptr(s->elf, sh->sh_link, sym.st_name);
+		if (!name || !*name)
+			continue;
+		(void)vec_push(&s->syms,
+			       (struct sym){.addr = sym.st_value,
+					    .size = sym.st_size,
+					    .name = name,
+					    .weak = GELF_ST_BIND(sym.st_info) != STB_GLOBAL});
+	}
+}
+
+static Elf_Scn *section_named(Elf *elf, const char *want, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		const char *name;
+
+		if (!gelf_getshdr(scn, sh))
+			continue;
+		name = elf_strptr(elf, names, sh->sh_name);
+		if (name && !strcmp(name, want))
+			return scn;
+	}
+	return NULL;
+}
+
+/* One entry of .plt.sec (or .plt behind its head) per relocation of .rela.plt, in order. */
+static void add_plt(struct ty_symbols *s)
+{
+	GElf_Shdr rel, plt, dyn;
+	Elf_Scn *rs = section_named(s->elf, ".rela.plt", &rel);
+	Elf_Scn *ps = section_named(s->elf, ".plt.sec", &plt), *ds;
+	uint64_t head = 0;
+	Elf_Data *rd, *dd;
+
+	if (!ps) {
+		ps = section_named(s->elf, ".plt", &plt);
+		head = PLT_ENTRY;
+	}
+	if (!rs || !ps || !rel.sh_entsize)
+		return;
+	ds = elf_getscn(s->elf, rel.sh_link);
+	if (!ds || !gelf_getshdr(ds, &dyn))
+		return;
+	rd = elf_getdata(rs, NULL);
+	dd = elf_getdata(ds, NULL);
+	for (size_t i = 0; rd && dd && i < rel.sh_size / rel.sh_entsize && i < INT32_MAX; i++) {
+		uint64_t at = head + i * PLT_ENTRY;
+		const char *name;
+		GElf_Rela r;
+		GElf_Sym sym;
+		struct sym fresh = {.addr = plt.sh_addr + at, .size = PLT_ENTRY};
+
+		if (at + PLT_ENTRY > plt.sh_size || !gelf_getrela(rd, (int)i, &r))
+			break;
+		if (!gelf_getsym(dd, (int)GELF_R_SYM(r.r_info), &sym))
+			continue;
+		name = elf_strptr(s->elf, dyn.sh_link, sym.st_name);
+		if (!name || !*name)
+			continue;
+		fresh.plt = s->names.len;
+		if (ty_buf_addf(&s->names, "%s@plt", name) || ty_buf_addc(&s->names, 0))
+			break;
+		(void)vec_push(&s->syms, fresh);
+	}
+}
+
+static void load(struct ty_symbols *s)
+{
+	Elf_Scn *scn = NULL, *dyn = NULL;
+	GElf_Shdr sh, dynsh = {0};
+	size_t n;
+
+	if (elf_getphdrnum(s->elf, &n))
+		return;
+	for (size_t i = 0; i < n && i < 65536; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(s->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		(void)vec_push(
+			&s->segs,
+			(struct seg){.off = ph.p_offset, .addr = ph.p_vaddr, .n = ph.p_filesz});
+	}
+	while ((scn = elf_nextscn(s->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &sh))
+			continue;
+		if (sh.sh_type == SHT_SYMTAB)
+			add_table(s, scn, &sh);
+		else if (sh.sh_type == SHT_DYNSYM) {
+			dyn = scn;
+			dynsh = sh;
+		}
+	}
+	if (!s->syms.n && dyn)
+		add_table(s, dyn, &dynsh);
+	add_plt(s);
+	if (s->syms.n)
+		qsort(s->syms.v, s->syms.n, sizeof(*s->syms.v), by_addr);
+}
+
+struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
+{
+	struct ty_symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	ty_buf_init(&s->names, NAMES_LIMIT);
+	elf_version(EV_CURRENT);
+	/* libelf does not write to what it only reads. */
+	s->elf = n ? elf_memory((char *)p, n) : NULL;
+	if (s->elf && elf_kind(s->elf) == ELF_K_ELF)
+		load(s);
+	return s;
+}
+
+void ty_symbols_free(struct ty_symbols *s)
+{
+	if (!s)
+		return;
+	if (s->dw)
+		dwarf_end(s->dw);
+	if (s->elf)
+		elf_end(s->elf);
+	vec_fini(&s->segs);
+	vec_fini(&s->syms);
+	ty_buf_fini(&s->names);
+	free(s);
+}
+
+static bool to_addr(const struct ty_symbols *s, uint64_t off, uint64_t *addr)
+{
+	vec_each (g, &s->segs)
+		if (off >= g->off && off - g->off < g->n) {
+			*addr = g->addr + (off - g->off);
+			return true;
+		}
+	return false;
+}
+
+static bool to_off(const struct ty_symbols *s, uint64_t addr, uint64_t *off)
+{
+	vec_each (g, &s->segs)
+		if (addr >= g->addr && addr - g->addr < g->n) {
+			*off = g->off + (addr - g->addr);
+			return true;
+		}
+	return false;
+}
+
+static bool give(const struct ty_symbols *s, const struct sym *y, struct ty_symbol *out)
+{
+	out->name = y->name ? y->name : s->names.p + y->plt;
+	out->size = y->size;
+	return to_off(s, y->addr, &out->start);
+}
+
+bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
+{
+	size_t lo = 0, hi = s->syms.n;
+	uint64_t addr;
+
+	if (!to_addr(s, off, &addr))
+		return false;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->syms.v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* A few may begin inside a larger one that goes on behind them. */
+	for (unsigned k = 0; k < 8 && lo > k; k++) {
+		const struct sym *y = &s->syms.v[lo - 1 - k];
+
+		if (y->size ? addr - y->addr < y->size : !k && addr - y->addr < 4096)
+			return give(s, y, out);
+	}
+	return false;
+}
+
+bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out)
+{
+	vec_each (y, &s->syms)
+		if (y->name && y->size && !strcmp(y->name, name))
+			return give(s, y, out);
+	vec_each (y, &s->syms)
+		if (y->name && !strcmp(y->name, name))
+			return give(s, y, out);
+	return false;
+}
+
+bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line)
+{
+	Dwarf_Die cu;
+	Dwarf_Line *l;
+	uint64_t addr;
+
+	if (!s->dw_tried) {
+		s->dw_tried = true;
+		if (s->elf && elf_kind(s->elf) == ELF_K_ELF)
+			s->dw = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
+	}
+	if (!s->dw || !to_addr(s, off, &addr) || !dwarf_addrdie(s->dw, addr, &cu))
+		return false;
+	l = dwarf_getsrc_die(&cu, addr);
+	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
+	return *file && !dwarf_lineno(l, line);
+}
+
+size_t ty_elf_build_id(const uint8_t *p, size_t n, uint8_t out[20])
+{
+	Elf *elf;
+	size_t phs = 0, got = 0;
+
+	elf_version(EV_CURRENT);
+	elf = n ? elf_memory((char *)p, n) : NULL;
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getphdrnum(elf, &phs))
+		phs = 0;
+	for (size_t i = 0; i < phs && i < 65536 && !got; i++) {
+		GElf_Phdr ph;
+		GElf_Nhdr nh;
+		Elf_Data *d;
+		size_t at = 0, name, desc;
+
+		if (!gelf_getphdr(elf, (int)i, &ph) || ph.p_type != PT_NOTE)
+			continue;
+		d = elf_getdata_rawchunk(elf, (int64_t)ph.p_offset, ph.p_filesz, ELF_T_NHDR);
+		while (d && !got && (at = gelf_getnote(d, at, &nh, &name, &desc)) > 0) {
+			if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 ||
+			    memcmp((char *)d->d_buf + name, "GNU", 4) || !nh.n_descsz)
+				continue;
+			got = nh.n_descsz < 20 ? nh.n_descsz : 20;
+			memcpy(out, (char *)d->d_buf + desc, got);
+		}
+	}
+	if (elf)
+		elf_end(elf);
+	return got;
+}

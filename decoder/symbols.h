@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names and source lines of an ELF file's code, by file offset (which is how a memory mapping knows
+ * it). By elfutils (libelf, libdw); bytes in, no I/O. Not thread-safe.
+ */
+#ifndef TY_SYMBOLS_H
+#define TY_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ty_symbols;
+
+struct ty_symbol {
+	const char *name; /* borrowed from the symbols */
+	uint64_t start;	  /* file offset of its first byte */
+	uint64_t size;	  /* 0: not known */
+};
+
+/* Bytes must stay. NULL when out of memory; a file that is no ELF file has no symbols. */
+struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n);
+void ty_symbols_free(struct ty_symbols *s);
+
+/* The function that holds the byte at this offset; "NAME@plt" for a procedure linkage entry. */
+bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
+/* The first function of this name: by its whole name. */
+bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out);
+/* Source file and line; false when there is no line table for it. */
+bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line);
+
+/* The GNU build id of an ELF file; its length, 0 when there is none. */
+size_t ty_elf_build_id(const uint8_t *p, size_t n, uint8_t out[20]);
+
+#endif

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Executed instructions: real Intel PT captures with known answers (../shared/pt, where it is there).
+set -u
+pt=../shared/pt
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+n=0 bad=0
+ok() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+is() { # NAME WANTED GOT
+	[ "$2" = "$3" ]
+	ok $? "$1"
+	[ "$2" = "$3" ] || printf '#   wanted: %s\n#   got:    %s\n' "$2" "$3"
+}
+insns() { grep -c '"ip":"0x[0-9a-f]*"}$' "$1"; }
+gaps() { sed -n 's/.*"gap":"\([^"]*\)","ip":"\([^"]*\)".*/\1 \2/p' "$1" | paste -sd, -; }
+# The list of taken branches as the captures' answers write it.
+branches() { sed -n 's/.*"from":"0x\([0-9a-f]*\)","to":"0x\([0-9a-f]*\)".*/\1\t\2/p' "$1"; }
+
+captures() {
+	local d
+	for d in loopy control_flow; do
+		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --json >"$out/b"
+		tr -d '\r' <$(echo $pt/perfdata/$d/$d-*.trace) >"$out/t"
+		branches "$out/b" | cmp -s - "$out/t"
+		ok $? "perf.data $d: every taken branch ($(wc -l <"$out/b"))"
+		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --core $pt/perfdata/$d/$d-*.coredump --json >"$out/c"
+		cmp -s "$out/b" "$out/c"
+		ok $? "perf.data $d: the same with the code of a core dump"
+		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --insn --json >"$out/i"
+		is "perf.data $d: instructions" $([ $d = loopy ] && echo 57 || echo 1092) "$(insns "$out/i")"
+	done
+	"$TARRY" dump flow --pt-raw $pt/timing/pt.bin --cpu 6/85/4 --pt-sideband $pt/timing/primary.sideband.pevent \
+		--pt-sideband $pt/timing/secondary.sideband.pevent --symfs $pt/timing --insn >"$out/i"
+	is "raw with sideband: the 8 instructions" \
+		"401000 401005 40100a 401014 401019 40101b 401020 401025" "$(awk '{print $4}' "$out/i" | paste -sd' ' -)"
+	is "raw with sideband: thread and CPU from the sideband" "223991 [009]" "$(awk '{print $2, $3}' "$out/i" | sort -u)"
+	"$TARRY" dump flow --pt-raw $pt/single/3842849.trace,tid=3842849 --cpu 6/79/1 \
+		--image $pt/single/a.out@0x400000 --insn --json >"$out/i"
+	is "one thread: 21 instructions, no gap" "21 " "$(insns "$out/i") $(gaps "$out/i")"
+	"$TARRY" dump flow --pt-raw $pt/multi-file/multi-file.trace --cpu 6/79/1 --image $pt/multi-file/a.out@4194304 \
+		--image $pt/multi-file/libfoo.so@140737349783552 --image $pt/multi-file/libbar.so@140737347678208 \
+		--insn --json >"$out/i"
+	is "several images: 45 instructions and the gap where one is missing" \
+		"45 no memory mapped at this address 0x7ffff7df1950" "$(insns "$out/i") $(gaps "$out/i")"
+	for d in 45 51; do
+		"$TARRY" dump flow --pt-raw $pt/multi-core/cores/$d.intelpt_trace,cpu=$d --cpu 6/85/4 \
+			--pt-sideband $pt/multi-core/cores/$d.perf_context_switch_trace,cpu=$d,sample=6 \
+			--pt-time 18433473881008870804/1076264588/31 \
+			--image $pt/multi-core/modules/m.out@0x400000 --insn --json >"$out/i$d"
+	done
+	is "CPU 45: instructions" 61825 "$(insns "$out/i45")"
+	is "CPU 45: one gap" 1 "$(grep -c '"gap"' "$out/i45")"
+	is "CPU 45: its thread" 3497497 "$(sed -n 's/.*"tid":\([0-9]*\),.*"ip":"[^"]*"}$/\1/p' "$out/i45" | sort -u)"
+	is "CPU 51: instructions" 19521 "$(insns "$out/i51")"
+	is "CPU 51: the gaps that miss an image" \
+		"no memory mapped at this address 0x7ffe151f98ec,no memory mapped at this address 0x7ffff6fb56a8" \
+		"$(gaps "$out/i51" | cut -d, -f1,2)"
+	is "CPU 51: three gaps" 3 "$(grep -c '"gap"' "$out/i51")"
+}
+
+if ! "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then
+	skip "real captures" "this tarry was built without Intel PT decoding"
+elif [ -d $pt ]; then
+	captures
+else
+	skip "real captures of Intel PT" "../shared/pt is not on this machine"
+fi
+echo "1..$n"
+exit $bad
