@@ -13,6 +13,12 @@ static void ask(void)
 	pthread_mutex_lock(&q->m);
 	q->request = 1;
 	pthread_cond_signal(&q->asked);
+	pthread_mutex_unlock(&q->m);
+}
+
+static void take(void)
+{
+	pthread_mutex_lock(&q->m);
 	while (!q->reply)
 		pthread_cond_wait(&q->done, &q->m);
 	q->reply = 0;
@@ -48,7 +54,7 @@ int main(int argc, char **argv)
 	pthread_condattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
 	pthread_cond_init(&q->asked, &a);
 	pthread_cond_init(&q->done, &a);
-	service_run(plant_pick(3), plant_pick(2));
+	service_run();
 	plant_truth("futex", "futex");
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 static int there, back;
 
-static void take(int fd)
+static void count(int fd)
 {
 	eventfd_t v;
 
@@ -17,12 +17,16 @@ static void take(int fd)
 static void ask(void)
 {
 	eventfd_write(there, 1);
-	take(back);
+}
+
+static void take(void)
+{
+	count(back);
 }
 
 static void hear(void)
 {
-	take(there);
+	count(there);
 }
 
 static void answer(void)
@@ -38,7 +42,7 @@ int main(int argc, char **argv)
 	back = eventfd(0, plant_pick(2) ? EFD_SEMAPHORE : 0);
 	if (there < 0 || back < 0)
 		err(1, "eventfd");
-	service_run(plant_pick(3), plant_pick(2));
+	service_run();
 	plant_truth("eventfd", "read");
 	return 0;
 }

@@ -202,7 +202,7 @@ static inline bool plant_init(int argc, char **argv)
 		err(1, "mmap");
 	the.victim = plant_new_name(), the.culprit = plant_new_name();
 	the.way = plant_pick(4), the.ms = plant_between(80, 600);
-	the.before = plant_between(1, 20), the.after = plant_between(1, 20);
+	the.before = plant_between(0, 20), the.after = plant_between(0, 20);
 	return prepare;
 }
 
@@ -248,7 +248,7 @@ static inline void plant_truth(const char *kind, const char *syscalls)
 		err(1, "%s", plant_path);
 }
 
-/* A part of the program: a thread, a child, or (the victim only) the program's main thread. */
+/* A part of the program: a thread, a child, or the program's main thread. */
 enum plant_as { PLANT_THREAD, PLANT_CHILD, PLANT_MAIN };
 struct plant_part {
 	enum plant_as as;
@@ -312,7 +312,7 @@ static inline void plant_idler(void)
 		;
 }
 
-/* Culprit and victim run at the same time. */
+/* Culprit and victim run at the same time; one of them may be the main thread. */
 static inline void plant_run_as(enum plant_as v, void (*victim)(void), enum plant_as c,
 				void (*culprit)(void))
 {
@@ -321,12 +321,15 @@ static inline void plant_run_as(enum plant_as v, void (*victim)(void), enum plan
 
 	if (pipe(plant_idle_pipe))
 		err(1, "pipe");
-	plant_start(&pc, c, culprit);
 	if (bystanders & 1)
 		plant_start(&sleeper, PLANT_THREAD, plant_sleeper);
 	if (bystanders & 2)
 		plant_start(&idler, PLANT_THREAD, plant_idler);
-	plant_start(&pv, v, victim);
+	if (c == PLANT_MAIN)
+		plant_start(&pv, v, victim);
+	plant_start(&pc, c, culprit);
+	if (c != PLANT_MAIN)
+		plant_start(&pv, v, victim);
 	plant_finish(&pv);
 	plant_finish(&pc);
 	atomic_store(&plant->over, 1);
@@ -341,7 +344,7 @@ static inline void plant_run_as(enum plant_as v, void (*victim)(void), enum plan
 /* The same, each as the seed says. */
 static inline void plant_run(void (*victim)(void), void (*culprit)(void))
 {
-	enum plant_as v = plant_pick(3), c = plant_pick(2);
+	enum plant_as v = plant_pick(3), c = plant_pick(v == PLANT_MAIN ? 2 : 3);
 
 	plant_run_as(v, victim, c, culprit);
 }

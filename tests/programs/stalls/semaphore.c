@@ -9,7 +9,7 @@
 static sem_t *there, *back;
 static int sysv = -1;
 
-static void take(unsigned short which)
+static void down(unsigned short which)
 {
 	struct sembuf op = {which, -1, 0};
 
@@ -28,12 +28,16 @@ static void give(unsigned short which)
 static void ask(void)
 {
 	give(0);
-	take(1);
+}
+
+static void take(void)
+{
+	down(1);
 }
 
 static void hear(void)
 {
-	take(0);
+	down(0);
 }
 
 static void answer(void)
@@ -53,7 +57,7 @@ int main(int argc, char **argv)
 	}
 	sem_init(there, 1, 0);
 	sem_init(back, 1, 0);
-	service_run(plant_pick(3), plant_pick(2));
+	service_run();
 	if (sysv >= 0)
 		semctl(sysv, 0, IPC_RMID);
 	plant_truth("semaphore", sysv >= 0 ? "semop|semtimedop" : "futex");

@@ -2,21 +2,25 @@
 /*
  * A service and its client: the client sends requests and waits for each answer; all are quick but
  * one. The server waits for requests, which is no stall. How both talk is the program's: it gives
- * ask (client: send, then wait for the answer), hear (server: wait for a request) and answer.
+ * ask (client: send), take (client: wait for the answer), hear (server: wait for a request) and
+ * answer. Or nothing is asked: the client waits for the one thing that it cannot go on without, and
+ * the program not without the client.
  */
 #ifndef TY_SERVICE_H
 #define TY_SERVICE_H
 
 #include "plant.h"
 
-static void ask(void), hear(void), answer(void);
+static void ask(void), take(void), hear(void), answer(void);
 static unsigned requests, slow;
+static bool unasked;
 
 static void server(void)
 {
 	plant_be(&plant->culprit, the.culprit);
 	for (unsigned i = 0; i < requests; i++) {
-		hear();
+		if (!unasked)
+			hear();
 		if (i == slow)
 			plant_spend_ms(the.way, the.ms);
 		answer();
@@ -31,16 +35,21 @@ static void client(void)
 
 		plant_work(1 + the.before % 3);
 		t = plant_begin();
-		ask();
+		if (!unasked)
+			ask();
+		take();
 		if (i == slow)
 			plant_end(t);
 	}
 	plant_work(the.after);
 }
 
-static inline void service_run(enum plant_as c, enum plant_as s)
+static inline void service_run(void)
 {
-	requests = plant_between(1, 8);
+	enum plant_as c = plant_pick(3), s = plant_pick(c == PLANT_MAIN ? 2 : 3);
+
+	unasked = s != PLANT_MAIN && plant_pick(3) == 0;
+	requests = unasked ? 1 : plant_between(1, 8);
 	slow = plant_pick(requests);
 	plant_run_as(c, client, s, server);
 }

@@ -7,7 +7,7 @@
 static int fd[2];
 static unsigned how;
 
-static void take(int s)
+static void receive(int s)
 {
 	char c[8];
 	struct iovec v = {c, sizeof(c)};
@@ -30,12 +30,16 @@ static void give(int s)
 static void ask(void)
 {
 	give(fd[0]);
-	take(fd[0]);
+}
+
+static void take(void)
+{
+	receive(fd[0]);
 }
 
 static void hear(void)
 {
-	take(fd[1]);
+	receive(fd[1]);
 }
 
 static void answer(void)
@@ -52,7 +56,7 @@ int main(int argc, char **argv)
 	how = plant_pick(3);
 	if (socketpair(AF_UNIX, types[plant_pick(3)], 0, fd))
 		err(1, "socketpair");
-	service_run(plant_pick(3), plant_pick(2));
+	service_run();
 	plant_truth("socket", how == 0 ? "read" : how == 1 ? "recvfrom" : "recvmsg");
 	return 0;
 }

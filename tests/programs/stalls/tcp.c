@@ -6,10 +6,10 @@
 
 #include "service.h"
 
-static int listening, cfd = -1, sfd = -1;
+static int listening, cfd, sfd;
 static unsigned how;
 
-static void take(int s, bool polls)
+static void receive(int s, bool polls)
 {
 	char c[100];
 	struct pollfd p = {.fd = s, .events = POLLIN};
@@ -30,27 +30,17 @@ static void give(int s)
 
 static void ask(void)
 {
-	if (cfd < 0) {
-		struct sockaddr_in a;
-		socklen_t len = sizeof(a);
-
-		cfd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (getsockname(listening, (struct sockaddr *)&a, &len) ||
-		    connect(cfd, (struct sockaddr *)&a, len))
-			err(1, "connect");
-		setsockopt(cfd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-	}
 	give(cfd);
-	take(cfd, how == 2);
+}
+
+static void take(void)
+{
+	receive(cfd, how == 2);
 }
 
 static void hear(void)
 {
-	if (sfd < 0)
-		sfd = accept(listening, NULL, NULL);
-	if (sfd < 0)
-		err(1, "accept");
-	take(sfd, false);
+	receive(sfd, false);
 }
 
 static void answer(void)
@@ -60,16 +50,23 @@ static void answer(void)
 
 int main(int argc, char **argv)
 {
+	socklen_t len = sizeof(struct sockaddr_in);
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
 	if (plant_init(argc, argv))
 		return 0;
 	how = plant_pick(3);
 	listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listening < 0 || bind(listening, (struct sockaddr *)&a, sizeof(a)) ||
-	    listen(listening, 5))
-		err(1, "listen");
-	service_run(plant_pick(3), plant_pick(2));
+	cfd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(listening, (struct sockaddr *)&a, len) || listen(listening, 5) ||
+	    getsockname(listening, (struct sockaddr *)&a, &len) ||
+	    connect(cfd, (struct sockaddr *)&a, len))
+		err(1, "connect");
+	sfd = accept(listening, NULL, NULL);
+	if (sfd < 0)
+		err(1, "accept");
+	setsockopt(cfd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+	service_run();
 	plant_truth("socket", how == 0 ? "read" : how == 1 ? "recvfrom" : "poll");
 	return 0;
 }
