@@ -62,6 +62,26 @@ static void keys(struct page *pg)
 	}
 }
 
+static void language(struct page *pg)
+{
+	static const char *const lines[][2] = {
+		{"webserver", "a name: thread, process, system call, state, event or error"},
+		{"thread: process:", "the name of a thread, of its process; tid:N, pid:N"},
+		{"call:^f.*sync", "a system call; expressions are POSIX extended ones"},
+		{"error:ENOENT", "system calls that returned it (error:. any)"},
+		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},
+		{"event:SIGKILL", "signals, softirq_raise, hrtimer, exec, lost..."},
+		{">10ms", "at least that long"},
+	};
+
+	title(pg, "Searching and filtering: all words must hold");
+	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		ty_grid_text(pg->g, 3, at(pg), 16, lines[i][0],
+			     ty_palette_role(pg->p, TY_ROLE_STRONG));
+		para(pg, 20, lines[i][1], ty_palette_role(pg->p, TY_ROLE_TEXT));
+	}
+}
+
 static void sign(struct page *pg, struct ty_glyph gl, int times, const char *what)
 {
 	for (int i = 0; i < times; i++)
@@ -134,6 +154,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	keys(&pg);
+	language(&pg);
 	signs(&pg);
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);

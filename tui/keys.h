@@ -61,6 +61,10 @@ enum {
 	X(PREV, "Findings", "", "jump to the one before")                                          \
 	X(OPEN, "Findings", "open", "jump to the chosen wait; on a row: fit the span, or unfold")  \
 	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \
+	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
+	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \
+	X(HIT_PREV, "Search", "", "to the hit before")                                             \
+	X(FILTER, "Search", "filter", "show only the rows of threads that a search would find")    \
 	X(SELECT, "Selection", "select",                                                           \
 	  "select from here on; again: keep the selection as it is")                               \
 	X(MARK, "Selection", "mark", "put a mark with a name at the cursor")                       \

@@ -151,6 +151,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_SELECT: ty_timeline_select(t); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
 	case TY_ACT_MARK_JUMP: ty_timeline_ask(t, TY_PROMPT_MARK_JUMP); break;
+	case TY_ACT_SEARCH: ty_timeline_ask(t, TY_PROMPT_SEARCH); break;
+	case TY_ACT_HIT_NEXT: ty_timeline_next_hit(t, false); break;
+	case TY_ACT_HIT_PREV: ty_timeline_next_hit(t, true); break;
+	case TY_ACT_FILTER: ty_timeline_ask(t, TY_PROMPT_FILTER); break;
 	case TY_ACT_BACK: ty_timeline_back(t); break;
 	case TY_ACT_HELP: return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
@@ -225,6 +229,8 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);
+	ty_query_free(t->query);
+	ty_query_free(t->filter);
 	vec_fini(&t->marks);
 	free(t->cells);
 	free(t);
@@ -237,4 +243,6 @@ const struct ty_view_ops ty_timeline_ops = {
 	.mouse = ty_timeline_mouse,
 	.wants_text = wants_text,
 	.text = ty_timeline_text,
+	.wait_ms = ty_timeline_wait_ms,
+	.work = ty_timeline_work,
 };

@@ -304,6 +304,12 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 	static const enum ty_action selection[] = {TY_ACT_ZOOM_SPAN, TY_ACT_SELECT, TY_ACT_BACK,
 						   TY_ACT_SPAN_PREV, TY_ACT_UP,	    TY_ACT_NONE};
 
+	static const enum ty_action hits[] = {TY_ACT_HIT_NEXT, TY_ACT_SEARCH,	TY_ACT_FILTER,
+					      TY_ACT_ZOOM_IN,  TY_ACT_PAN_LEFT, TY_ACT_ZOOM_SPAN,
+					      TY_ACT_ALL,      TY_ACT_UNDO,	TY_ACT_NONE};
+
+	if (t->hit_known && t->hit.at_ns == t->cursor_ns && !t->sel.on && !t->list_focus)
+		return hits;
 	return t->sel.on ? selection : t->list_focus ? list : rows;
 }
 
@@ -334,6 +340,19 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 
 		x += footer_key(g, p, x, y, end, r, *r->footer == '+' ? r + 1 : NULL);
 	}
+}
+
+/* What a filter hides is counted beside the ruler. */
+static void draw_hidden(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	char text[60];
+
+	if (!t->tracks.hidden_n)
+		return;
+	snprintf(text, sizeof(text), t->lay.label_w < 20 ? "%u hidden" : "filter: %u hidden",
+		 t->tracks.hidden_n);
+	ty_grid_elide(g, p, 1, t->lay.ruler_y, t->lay.label_w - 2, text,
+		      ty_palette_role(p, TY_ROLE_WARN));
 }
 
 /* The first letter of each mark's name on the ruler. */
@@ -407,6 +426,7 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	}
 	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp,
 		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
+	draw_hidden(t, g, p);
 	draw_marks(t, g, p);
 	ty_rows_draw(t, g, p);
 	draw_selection(t, g, p);

@@ -39,6 +39,9 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 		*to_ns = *from_ns + 1;
 	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
 	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
+	if (t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track->kind &&
+	    t->pin.track.id == track->id)
+		*idx = t->pin.idx;
 	return *idx != TY_NONE;
 }
 
@@ -308,6 +311,8 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
 
 void ty_timeline_back(struct ty_timeline *t)
 {
+	if (ty_timeline_stop_job(t))
+		return;
 	if (t->list_focus)
 		t->list_focus = false;
 	else if (t->sel.on)

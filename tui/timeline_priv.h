@@ -5,6 +5,7 @@
 
 #include "findings.h"
 #include "gaps.h"
+#include "search.h"
 #include "timeline.h"
 #include "tracks.h"
 #include "vec.h"
@@ -49,7 +50,17 @@ struct ty_selection {
 };
 
 /* What is asked for in the footer's place. */
-enum ty_prompt { TY_PROMPT_NONE, TY_PROMPT_GOTO, TY_PROMPT_MARK, TY_PROMPT_MARK_JUMP };
+enum ty_prompt {
+	TY_PROMPT_NONE,
+	TY_PROMPT_GOTO,
+	TY_PROMPT_SEARCH,
+	TY_PROMPT_FILTER,
+	TY_PROMPT_MARK,
+	TY_PROMPT_MARK_JUMP
+};
+
+/* Long work, done in slices. */
+enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER };
 
 struct ty_timeline {
 	const struct ty_view_input *in;
@@ -73,6 +84,21 @@ struct ty_timeline {
 	VEC(struct ty_mark) marks; /* in time order */
 	struct ty_link links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
+	uint8_t job;	 /* enum ty_job */
+	int64_t told_ms; /* when it was last said how far it is */
+	struct ty_query *query, *filter;
+	struct ty_search search;
+	struct ty_hit hit; /* the last one, where the next search goes on */
+	bool hit_known;
+	uint64_t filter_i, filter_at;
+	/* What the cursor was put on, which need not be the longest of its cell: the details are
+	 * of this while the cursor stays there. */
+	struct {
+		bool on;
+		struct ty_track track;
+		uint32_t idx;
+		uint64_t at_ns;
+	} pin;
 	struct ty_cell *cells; /* one row's */
 	int cells_n;
 	/* Arguments of the last system call looked at: reading them again costs a decompression. */
@@ -136,6 +162,14 @@ bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64
 			  uint32_t *first, uint32_t *last);
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
+
+/* timeline_search.c: search and filter */
+void ty_timeline_search(struct ty_timeline *t, const char *text);
+void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
+void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all rows again */
+int ty_timeline_wait_ms(const void *self);
+enum ty_view_result ty_timeline_work(void *self);
+bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
 
 /* timeline_prompt.c: what is typed */
 void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what);

@@ -21,6 +21,8 @@ const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUES
 
 	switch (t->prompt) {
 	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
+	case TY_PROMPT_SEARCH: return "search (name, call:, error:, state:, event:, tid:, >10ms): ";
+	case TY_PROMPT_FILTER: return "show only rows with (as in a search; Enter: all): ";
 	case TY_PROMPT_MARK: return "name of the mark (Enter: the next letter): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
@@ -86,6 +88,8 @@ static void enter(struct ty_timeline *t)
 	t->vp.here = ty_timeline_place(t);
 	switch (what) {
 	case TY_PROMPT_GOTO: go_to(t); break;
+	case TY_PROMPT_SEARCH: ty_timeline_search(t, t->input); break;
+	case TY_PROMPT_FILTER: ty_timeline_filter(t, t->input); break;
 	case TY_PROMPT_MARK: ty_timeline_mark(t, t->input); break;
 	case TY_PROMPT_MARK_JUMP: ty_timeline_mark_jump(t, t->input); break;
 	case TY_PROMPT_NONE: break;

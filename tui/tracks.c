@@ -143,9 +143,22 @@ static int add_row(struct ty_tracks *t, uint8_t kind, unsigned depth, bool folda
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
-	int rc = add_row(t, TY_ROW_THREAD, depth, calls, calls && !open, thread);
+	int rc;
+
+	if (t->hidden[thread])
+		return 0;
+	rc = add_row(t, TY_ROW_THREAD, depth, calls, calls && !open, thread);
 
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
+}
+
+/* Some thread of the process is shown. */
+static bool any_shown(const struct ty_tracks *t, const struct ty_process *p)
+{
+	for (uint32_t k = 0; k < p->n; k++)
+		if (!t->hidden[t->members[p->first + k]])
+			return true;
+	return false;
 }
 
 static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
@@ -153,6 +166,8 @@ static int add_process(struct ty_tracks *t, uint32_t i, unsigned depth)
 	const struct ty_process *p = &t->processes.v[i];
 	int rc = 0;
 
+	if (!any_shown(t, p))
+		return 0;
 	if (p->n == 1)
 		return add_thread(t, t->members[p->first], depth);
 	rc = add_row(t, TY_ROW_PROCESS, depth, true, p->folded, i);
@@ -192,7 +207,9 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
-	rc = t->members && t->calls_open && t->cpus ? 0 : -TY_ENOMEM;
+	t->hidden = calloc(s->threads + 1, 1);
+	t->next = calloc(s->threads + 1, 1);
+	rc = t->members && t->calls_open && t->cpus && t->hidden && t->next ? 0 : -TY_ENOMEM;
 	for (uint32_t c = 0; !rc && c < s->cpus; c++)
 		if (ty_window_cpu(choice, c))
 			t->cpus[t->cpus_n++] = c;
@@ -215,6 +232,8 @@ void ty_tracks_fini(struct ty_tracks *t)
 	free(t->members);
 	free(t->calls_open);
 	free(t->cpus);
+	free(t->hidden);
+	free(t->next);
 	*t = (struct ty_tracks){0};
 }
 
@@ -261,6 +280,32 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	return at == TY_NONE ? 0 : at;
 }
 
+void ty_tracks_filter_begin(struct ty_tracks *t)
+{
+	memset(t->next, 1, ty_model_summary(t->m)->threads + 1);
+}
+
+void ty_tracks_filter_show(struct ty_tracks *t, uint32_t thread)
+{
+	t->next[thread] = 0;
+}
+
+void ty_tracks_filter_end(struct ty_tracks *t)
+{
+	memcpy(t->hidden, t->next, ty_model_summary(t->m)->threads + 1);
+	t->hidden_n = 0;
+	for (uint32_t i = 0; i < t->threads; i++)
+		t->hidden_n += t->hidden[t->members[i]];
+	(void)rebuild(t);
+}
+
+void ty_tracks_show_all(struct ty_tracks *t)
+{
+	memset(t->hidden, 0, ty_model_summary(t->m)->threads + 1);
+	t->hidden_n = 0;
+	(void)rebuild(t);
+}
+
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread)
 {
 	uint32_t at = ty_tracks_find(t, TY_ROW_THREAD, thread);
@@ -275,10 +320,34 @@ uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread)
 				p->folded = false;
 				if (p->quiet)
 					t->quiet_folded = false;
+				t->hidden_n -= t->hidden[thread];
+				t->hidden[thread] = 0;
 			}
 	}
 	(void)rebuild(t);
 	return ty_tracks_find(t, TY_ROW_THREAD, thread);
+}
+
+uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread)
+{
+	uint32_t row = ty_tracks_reveal(t, thread);
+
+	if (row == TY_NONE || !ty_model_thread(t->m, thread)->syscalls_n)
+		return row;
+	if (!t->calls_open[thread]) {
+		t->calls_open[thread] = 1;
+		(void)rebuild(t);
+	}
+	return ty_tracks_find(t, TY_ROW_SYSCALLS, thread);
+}
+
+uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu)
+{
+	if (ty_tracks_find(t, TY_ROW_CPU, cpu) == TY_NONE && t->cpus_folded) {
+		t->cpus_folded = false;
+		(void)rebuild(t);
+	}
+	return ty_tracks_find(t, TY_ROW_CPU, cpu);
 }
 
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,

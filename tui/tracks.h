@@ -50,6 +50,9 @@ struct ty_tracks {
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run: at the end of processes */
 	bool cpus_folded, quiet_folded;
+	uint8_t *hidden;   /* per thread index: by the filter */
+	uint8_t *next;	   /* the same while a filter is being made */
+	uint32_t hidden_n; /* threads among those chosen that the filter hides */
 };
 
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
@@ -59,8 +62,18 @@ void ty_tracks_fini(struct ty_tracks *t);
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
  * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */
 uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row);
-/* The row of a thread, unfolded as needed; TY_NONE when it is not among the chosen. */
+/* A filter: begin hides all, show takes one thread out of that, end makes it count. */
+void ty_tracks_filter_begin(struct ty_tracks *t);
+void ty_tracks_filter_show(struct ty_tracks *t, uint32_t thread);
+void ty_tracks_filter_end(struct ty_tracks *t);
+void ty_tracks_show_all(struct ty_tracks *t);
+
+/* The row of a thread, unfolded as needed, and shown whatever the filter says; TY_NONE when it is
+ * not among the chosen. */
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
+/* The same of its system calls (of the thread itself, when it made none) and of a CPU. */
+uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
+uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu);
 /* The place of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 

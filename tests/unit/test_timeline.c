@@ -627,6 +627,101 @@ static void marks(void **state)
 	ty_model_free(m);
 }
 
+static void work(struct ty_timeline *t)
+{
+	for (int i = 0; ty_timeline_ops.wait_ms(t) >= 0; i++) {
+		assert_true(i < 10000);
+		ty_timeline_ops.work(t);
+	}
+}
+
+static void ask(struct ty_timeline *t, enum ty_action a, const char *text)
+{
+	ty_timeline_ops.act(t, a);
+	assert_true(ty_timeline_ops.wants_text(t));
+	type(t, text);
+	work(t);
+}
+
+static void searching(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	const char *s;
+
+	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+	assert_non_null(strstr(t->message, "nothing was searched"));
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ask(t, TY_ACT_SEARCH, "fsync");
+	assert_int_equal(t->cursor_ns, START + 900010000);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
+	s = frame(t, &utf8, 80, 24);
+	assert_non_null(strstr(s, "fsync of backup/101 at 0.900010 s"));
+	assert_non_null(strstr(s, "backup/101 in fsync("));
+	/* the only one: round the end it is found again, and that is said */
+	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+	work(t);
+	assert_int_equal(t->cursor_ns, START + 900010000);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "round the end, from the start"));
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	work(t);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "round the start, from the end"));
+	/* waits of one thread by length; back by ] and [ */
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ask(t, TY_ACT_SEARCH, "thread:backup >1s");
+	assert_int_equal(t->cursor_ns, START + 2300020000);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "sleeping of backup/101"));
+	ty_timeline_ops.act(t, TY_ACT_TIME_LAST);
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	work(t);
+	assert_int_equal(t->cursor_ns, START + 2300020000);
+	ask(t, TY_ACT_SEARCH, "lost");
+	assert_int_equal(t->cursor_ns, START + 3700 * MS);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_CPU);
+	ask(t, TY_ACT_SEARCH, "no such thing");
+	assert_non_null(strstr(t->message, "nowhere in the recording"));
+	ask(t, TY_ACT_SEARCH, "(");
+	assert_non_null(strstr(t->message, "not a regular expression"));
+	/* Esc stops one that is under way */
+	ty_timeline_ops.act(t, TY_ACT_SEARCH);
+	type(t, "fsync");
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void filtering(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t = open_view(&in);
+	size_t rows = t->tracks.rows.n;
+	const char *s;
+
+	ask(t, TY_ACT_FILTER, "backup");
+	s = frame(t, &utf8, 80, 24);
+	assert_non_null(strstr(s, "filter: 3 hidden"));
+	assert_non_null(strstr(s, "1 of 4 threads are shown"));
+	assert_null(strstr(s, "kworker/1:0    7"));
+	assert_non_null(strstr(frame(t, &utf8, 40, 10), "3 hidden"));
+	/* what did an fsync; and a jump shows what the filter hides */
+	ask(t, TY_ACT_FILTER, "call:fsync|flock");
+	assert_int_equal(t->tracks.hidden_n, 2);
+	ask(t, TY_ACT_SEARCH, "kworker");
+	assert_int_equal(t->tracks.hidden_n, 1);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "filter: 1 hidden"));
+	ask(t, TY_ACT_FILTER, "nobody");
+	assert_int_equal(t->tracks.hidden_n, 4);
+	frame(t, &utf8, 80, 24);
+	ask(t, TY_ACT_FILTER, "");
+	assert_int_equal(t->tracks.rows.n, rows);
+	assert_null(strstr(frame(t, &utf8, 80, 24), "hidden"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 /* A wait of 2 s among hundreds of thousands of short spans, an hour on 40 cells. */
 static void a_stall_keeps_its_sign(void **state)
 {
@@ -931,9 +1026,10 @@ static void random_walks_stay_inside(void **state)
 		int k = rand_r(&seed) % 100;
 
 		if (t->prompt) {
-			static const char keys[] = "0123456789.+-ms\n\n\n";
+			static const char keys[] = "0123456789.+-msaek>:\n\n\n";
 
-			ty_timeline_ops.text(t, (uint32_t)keys[rand_r(&seed) % 18]);
+			ty_timeline_ops.text(t,
+					     (uint32_t)keys[(size_t)rand_r(&seed) % strlen(keys)]);
 		} else if (k < 80) {
 			ty_timeline_ops.act(
 				t, (enum ty_action)(1 + rand_r(&seed) % (TY_ACT_COUNT - 1)));
@@ -953,6 +1049,8 @@ static void random_walks_stay_inside(void **state)
 		}
 		if (k % 8 == 0)
 			ty_timeline_ops.draw(t, &g, &colors);
+		if (k % 5 == 0 && ty_timeline_ops.wait_ms(t) >= 0)
+			ty_timeline_ops.work(t);
 		assert_true(t->vp.start_ns <= t->vp.from_ns && t->vp.from_ns < t->vp.to_ns &&
 			    t->vp.to_ns <= t->vp.end_ns);
 		assert_true(t->vp.from_ns <= t->cursor_ns && t->cursor_ns < t->vp.to_ns);
@@ -1125,6 +1223,8 @@ int main(void)
 		cmocka_unit_test(selections),
 		cmocka_unit_test(a_double_click_fits_the_span),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(searching),
+		cmocka_unit_test(filtering),
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
 		cmocka_unit_test(gaps_are_found),

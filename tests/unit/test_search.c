@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Search against a walk over everything: random recordings, queries of every kind, forward and
+ * backward, each hit once and in order, round the end; and what queries are refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture_model.h"
+#include "search.h"
+#include "vec.h"
+
+enum { READ = 0, WRITE = 1, FLOCK = 73, ENOENT_ = 2, EINTR_ = 4 };
+
+static const struct ty_model *random_model(unsigned seed)
+{
+	static const int nr[] = {READ, WRITE, FLOCK};
+	uint64_t ts = 1000;
+	int on[2] = {0, 0};
+
+	ty_mx_begin(NULL, NULL);
+	for (int i = 0; i < 600; i++) {
+		unsigned cpu = (unsigned)rand_r(&seed) % 2;
+		int tid = 10 + 2 * (rand_r(&seed) % 3) + (int)cpu, what = rand_r(&seed) % 10;
+
+		ts += 1 + (uint64_t)rand_r(&seed) % 900;
+		if (on[cpu] && what < 4) {
+			int call = nr[rand_r(&seed) % 3];
+
+			ty_mx_enter(cpu, ts, on[cpu], call);
+			ts += 1 + (uint64_t)rand_r(&seed) % 3000;
+			ty_mx_exit(cpu, ts, on[cpu], call,
+				   rand_r(&seed) % 3   ? 1
+				   : rand_r(&seed) % 2 ? -ENOENT_
+						       : -EINTR_);
+		} else if (on[cpu] && what == 4) {
+			struct ty_event ev = {.ts_ns = ts,
+					      .cpu = cpu,
+					      .tid = on[cpu],
+					      .kind = TY_EV_SIGNAL_GENERATE,
+					      .id = 7};
+
+			ev.u.sig.sig = rand_r(&seed) % 2 ? 9 : 15;
+			ev.u.sig.tid = tid;
+			ty_mx_feed(ev);
+		} else if (what == 5 && i % 7 == 0) {
+			ty_mx_gap(cpu, ts - 1, ts, 3);
+		} else {
+			ty_mx_switch(cpu, ts, on[cpu], rand_r(&seed) % 2 ? S : D, tid);
+			on[cpu] = tid;
+		}
+	}
+	return ty_mx_end();
+}
+
+/* What a query of the table means, said again in C. */
+enum what { RUNS = 1, STATES = 2, CALLS = 4, POINTS = 8, GAPS = 16 };
+static const struct {
+	const char *text;
+	unsigned what;
+	const char *comm; /* all of its thread; NULL: any thread */
+	unsigned states;
+	int nr, err; /* -1: any; err 0: any result */
+	uint64_t min_ns;
+	int sig; /* 0: any event, -1: none */
+} queries[] = {
+	{"thread:^t11$", RUNS, "t11", 0, -1, 0, 0, -1},
+	{"t12", RUNS, "t12", 0, -1, 0, 0, -1},
+	{"tid:13", RUNS, "t13", 0, -1, 0, 0, -1},
+	{"state:sleeping", STATES, NULL, 1u << TY_ST_SLEEPING, -1, 0, 0, -1},
+	/* one switch: two hits of one instant */
+	{"state:^(running|sleeping)$", STATES, NULL, 1u << TY_ST_SLEEPING | 1u << TY_ST_RUNNING, -1,
+	 0, 0, -1},
+	{"Uninterruptible", 0, NULL, 0, -1, 0, 0, -1},
+	{"uninterruptible >2us", STATES, NULL, 1u << TY_ST_BLOCKED, -1, 0, 2000, -1},
+	{"call:^flock$", CALLS, NULL, 0, FLOCK, 0, 0, -1},
+	{"t14 flock", CALLS, "t14", 0, FLOCK, 0, 0, -1},
+	{"flock >1us tid:10", CALLS, "t10", 0, FLOCK, 0, 1000, -1},
+	{"ENOENT", CALLS, NULL, 0, -1, ENOENT_, 0, -1},
+	{"error:eintr call:write", CALLS, NULL, 0, WRITE, EINTR_, 0, -1},
+	{"SIGTERM", POINTS, NULL, 0, -1, 0, 0, 15},
+	{"t11 SIGKILL", POINTS, "t11", 0, -1, 0, 0, 9},
+	{"event:signal", POINTS, NULL, 0, -1, 0, 0, 0},
+	{"event:^lost$", GAPS, NULL, 0, -1, 0, 0, -1},
+	{"nothing_has_this_name", 0, NULL, 0, -1, 0, 0, -1},
+};
+
+typedef VEC(struct ty_hit) hits;
+
+static void add(hits *h, uint64_t at, uint64_t ord)
+{
+	assert_int_equal(vec_push(h, (struct ty_hit){.at_ns = at, .ord = ord}), 0);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ty_hit *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->ord < y->ord ? -1 : x->ord > y->ord;
+}
+
+static void walk(const struct ty_model *m, unsigned q, hits *h)
+{
+	const struct ty_summary *sum = ty_model_summary(m);
+	const struct ty_gap_span *gaps;
+	uint32_t n;
+
+	for (uint32_t i = 0; i < sum->threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+
+		if (queries[q].comm && strcmp(queries[q].comm, ty_model_str(m, t->name)))
+			continue;
+		for (uint32_t k = 0; k < t->spans_n && queries[q].what & (RUNS | STATES); k++) {
+			struct ty_span s = ty_model_span(m, t->spans_first + k);
+			unsigned states =
+				queries[q].what & RUNS ? 1u << TY_ST_RUNNING : queries[q].states;
+
+			if (states >> s.state & 1 && s.end_ns - s.start_ns >= queries[q].min_ns)
+				add(h, s.start_ns, i);
+		}
+		for (uint32_t k = 0; k < t->syscalls_n && queries[q].what & CALLS; k++) {
+			struct ty_syscall c = ty_model_syscall(m, t->syscalls_first + k);
+			bool known = !(c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED));
+
+			if ((queries[q].nr < 0 || c.nr == queries[q].nr) &&
+			    (!queries[q].err || (known && c.ret == -queries[q].err)) &&
+			    c.end_ns - c.start_ns >= queries[q].min_ns)
+				add(h, c.start_ns, sum->threads + i);
+		}
+	}
+	for (uint32_t c = 0; c < sum->cpus && queries[q].what & POINTS; c++)
+		for (uint32_t k = 0; k < ty_model_points(m, c); k++) {
+			struct ty_point p = ty_model_point(m, c, k);
+
+			if ((p.kind == TY_PT_SIGNAL || p.kind == TY_PT_SIGNAL_DELIVER) &&
+			    (!queries[q].sig || p.a == (uint64_t)queries[q].sig) &&
+			    (!queries[q].comm ||
+			     (p.thread != TY_NONE &&
+			      !strcmp(queries[q].comm,
+				      ty_model_str(m, ty_model_thread(m, p.thread)->name)))))
+				add(h, p.ts_ns, 2ull * sum->threads + c);
+		}
+	gaps = ty_model_gaps(m, &n);
+	for (uint32_t k = 0; k < n && queries[q].what & GAPS; k++)
+		add(h, gaps[k].from_ns, 2ull * sum->threads + sum->cpus);
+	if (h->n)
+		qsort(h->v, h->n, sizeof(*h->v), by_place);
+}
+
+static struct ty_search run(const struct ty_model *m, const struct ty_query *q, struct ty_hit from,
+			    bool backward)
+{
+	struct ty_search s;
+	unsigned steps = 0;
+
+	ty_search_begin(&s, m, q, from, backward);
+	while (!ty_search_step(&s, 3)) {
+		assert_in_range(ty_search_progress(&s), 0, 1000);
+		assert_true(steps++ < 100000);
+	}
+	return s;
+}
+
+static void every_hit_once_and_in_order(void **state)
+{
+	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
+	unsigned found = 0;
+
+	for (unsigned seed = 1; seed <= 6; seed++) {
+		const struct ty_model *m = random_model(seed);
+
+		for (unsigned i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
+			struct ty_query *q;
+			struct ty_err err = {0};
+			hits h = {0};
+			struct ty_hit at = {.at_ns = 0, .ord = UINT64_MAX};
+			struct ty_search s;
+
+			if (ty_query_new(m, arch, queries[i].text, &q, &err))
+				fail_msg("%s: %s", queries[i].text, err.msg);
+			walk(m, i, &h);
+			for (size_t k = 0; k < h.n; k++) {
+				s = run(m, q, at, false);
+				if (!s.found || s.wrapped || s.hit.at_ns != h.v[k].at_ns ||
+				    s.hit.ord != h.v[k].ord)
+					fail_msg("'%s' hit %zu of %zu: %d %d %lu/%lu, not %lu/%lu",
+						 queries[i].text, k, h.n, s.found, s.wrapped,
+						 s.hit.at_ns, s.hit.ord, h.v[k].at_ns, h.v[k].ord);
+				at = s.hit;
+				found++;
+			}
+			s = run(m, q, at, false); /* round the end */
+			assert_int_equal(s.found, h.n > 0);
+			assert_true(s.wrapped);
+			if (h.n)
+				assert_int_equal(s.hit.at_ns, h.v[0].at_ns);
+			at = (struct ty_hit){.at_ns = UINT64_MAX};
+			for (size_t k = h.n; k-- > 0;) {
+				s = run(m, q, at, true);
+				assert_true(s.found && !s.wrapped);
+				assert_int_equal(s.hit.at_ns, h.v[k].at_ns);
+				assert_int_equal(s.hit.ord, h.v[k].ord);
+				at = s.hit;
+			}
+			if (h.n) {
+				s = run(m, q, at, true);
+				assert_true(s.found && s.wrapped);
+				assert_int_equal(s.hit.at_ns, h.v[h.n - 1].at_ns);
+			}
+			/* the filter says which threads have hits */
+			for (uint32_t t = 0; t < ty_model_summary(m)->threads; t++) {
+				bool want = false, named = queries[i].what & RUNS;
+				uint64_t pos = 0;
+				int r;
+
+				if (queries[i].what & (POINTS | GAPS))
+					break;
+				for (size_t k = 0; k < h.n; k++)
+					want |= h.v[k].ord % ty_model_summary(m)->threads == t;
+				if (named)
+					want = !strcmp(
+						queries[i].comm,
+						ty_model_str(m, ty_model_thread(m, t)->name));
+				while ((r = ty_query_thread_has(m, q, t, &pos, 1)) < 0)
+					;
+				assert_int_equal(r, want);
+			}
+			vec_fini(&h);
+			ty_query_free(q);
+		}
+	}
+	assert_true(found > 1000);
+	ty_mx_drop();
+}
+
+static void bad_queries_are_sentences(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{"", "nothing to look for"},	    {"   ", "nothing to look for"},
+		{"a(", "not a regular expression"}, {"call:", "expression is missing"},
+		{"tid:x", "not a number"},	    {"tid:99999999999999999999", "not a number"},
+		{">soon", "not a length"},	    {"a b c d e f g h i", "at most 8 words"},
+	};
+	const struct ty_model *m = random_model(3);
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct ty_query *q;
+		struct ty_err err = {0};
+
+		assert_int_equal(ty_query_new(m, ty_sysarch_find("x86_64"), bad[i].text, &q, &err),
+				 -TY_EUSAGE);
+		assert_non_null(strstr(err.msg, bad[i].why));
+	}
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_hit_once_and_in_order),
+		cmocka_unit_test(bad_queries_are_sentences),
+	};
+
+	return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queries; see query.h. Everything that has a name is asked once, when the query is made: what
+ * threads, call numbers, errors and events each word matches is kept as bits, one per word, and a
+ * candidate is accepted when the bits of its thread and its own together are all there.
+ */
+#include "query.h"
+
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+#define WORDS	8
+#define NRS	1024 /* numbers of each ABI that are looked for by name */
+#define X32_BIT 0x40000000
+#define ABIS	4
+#define ERRNOS	600 /* the kernel's internal ERESTART* included */
+#define SIGNALS 65
+#define KINDS	(TY_PT_EXEC + 1)
+
+enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, LONGER };
+
+struct word {
+	uint8_t field; /* enum field */
+	bool has_re;
+	regex_t re;
+	int32_t number;
+};
+
+struct ty_query {
+	const struct ty_model *m;
+	const struct ty_sysarch *arch;
+	char *text;
+	struct word word[WORDS];
+	unsigned n;
+	uint8_t all;	 /* bits of all words */
+	uint8_t item;	 /* of those that only an item can satisfy (not ANY) */
+	uint8_t any;	 /* of the ANY words */
+	uint8_t *thread; /* per thread: words it satisfies; `refused` is one that it cannot */
+	struct ty_query_part *part; /* by the words an item must satisfy; made when asked for */
+	bool *part_known;
+	uint8_t call[ABIS][NRS], error[ERRNOS], state[TY_ST_COUNT], kind[KINDS], sig[SIGNALS], gap;
+	uint64_t min_ns;
+};
+
+const char *ty_point_name(uint8_t kind)
+{
+	static const char *const names[KINDS] = {
+		[TY_PT_SOFTIRQ_RAISE] = "softirq_raise",
+		[TY_PT_HRTIMER] = "hrtimer",
+		[TY_PT_SIGNAL] = "signal",
+		[TY_PT_SIGNAL_DELIVER] = "signal_deliver",
+		[TY_PT_CONTENTION_BEGIN] = "contention_begin",
+		[TY_PT_CONTENTION_END] = "contention_end",
+		[TY_PT_PI_SETPRIO] = "pi_setprio",
+		[TY_PT_PRIO] = "prio",
+		[TY_PT_EXEC] = "exec",
+	};
+
+	return kind < KINDS ? names[kind] : "event";
+}
+
+static bool match(const struct word *w, const char *s)
+{
+	return s && w->has_re && !regexec(&w->re, s, 0, NULL, 0);
+}
+
+static bool capital(const char *s)
+{
+	for (; *s; s++)
+		if (*s >= 'A' && *s <= 'Z')
+			return true;
+	return false;
+}
+
+static int compile(struct ty_query *q, struct word *w, const char *re, struct ty_err *err)
+{
+	char why[120];
+	int r;
+
+	if (!*re)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "an expression is missing in '%s'",
+			       q->text);
+	r = regcomp(&w->re, re, REG_EXTENDED | REG_NOSUB | (capital(re) ? 0 : REG_ICASE));
+	if (r) {
+		regerror(r, &w->re, why, sizeof(why));
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' is not a regular expression: %s",
+			       re, why);
+	}
+	w->has_re = true;
+	return 0;
+}
+
+static int number(struct word *w, const char *s, struct ty_err *err)
+{
+	char *end;
+	long v = strtol(s, &end, 10);
+
+	if (*s < '0' || *s > '9' || *end || v > INT32_MAX)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' is not a number", s);
+	w->number = (int32_t)v;
+	return 0;
+}
+
+static int add_word(struct ty_query *q, char *s, struct ty_err *err)
+{
+	static const struct {
+		const char *key;
+		uint8_t field;
+	} keys[] = {{"thread:", THREAD}, {"process:", PROCESS}, {"tid:", TID},
+		    {"pid:", PID},	 {"call:", CALL},	{"error:", ERROR},
+		    {"state:", STATE},	 {"event:", EVENT}};
+	struct word *w = &q->word[q->n];
+
+	if (q->n == WORDS)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "a search has at most %d words",
+			       WORDS);
+	q->n++;
+	if (*s == '>') {
+		w->field = LONGER;
+		if (ty_parse_duration(s + 1, &q->min_ns))
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "'%s' is not a length: write >10ms", s);
+		return 0;
+	}
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (!strncmp(s, keys[i].key, strlen(keys[i].key))) {
+			w->field = keys[i].field;
+			s += strlen(keys[i].key);
+			return w->field == TID || w->field == PID ? number(w, s, err)
+								  : compile(q, w, s, err);
+		}
+	return compile(q, w, s, err);
+}
+
+/* Does the word hold for this thread? Names: any that it bore. */
+static bool thread_has(const struct ty_query *q, const struct word *w, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(q->m, thread);
+	const struct ty_name_at *v;
+	uint32_t n, leader;
+
+	switch (w->field) {
+	case TID: return t->tid == w->number;
+	case PID: return t->tgid == w->number;
+	case ANY:
+	case THREAD:
+		v = ty_model_names(q->m, thread, &n);
+		for (uint32_t i = 0; i < n; i++)
+			if (match(w, ty_model_str(q->m, v[i].str)))
+				return true;
+		if (match(w, ty_model_str(q->m, t->name)))
+			return true;
+		if (w->field == THREAD)
+			return false;
+		break;
+	case PROCESS: break;
+	default: return false;
+	}
+	leader = t->tgid < 0 || t->tgid == t->tid
+			 ? thread
+			 : ty_model_thread_find(q->m, t->tgid, t->start_ns);
+	return leader != TY_NONE &&
+	       match(w, ty_model_str(q->m, ty_model_thread(q->m, leader)->name));
+}
+
+static bool is_thread_word(uint8_t field)
+{
+	return field == THREAD || field == PROCESS || field == TID || field == PID;
+}
+
+/* The bits of one word over all that has a name. */
+static void fill(struct ty_query *q, unsigned i)
+{
+	const struct word *w = &q->word[i];
+	uint8_t bit = (uint8_t)(1u << i);
+	char name[40];
+
+	for (uint32_t t = 0; t < ty_model_summary(q->m)->threads; t++)
+		if (thread_has(q, w, t))
+			q->thread[t] |= bit;
+	if (w->field == ANY || w->field == CALL)
+		for (unsigned a = 0; a < ABIS; a++)
+			for (int nr = 0; nr < NRS; nr++)
+				if (match(w, ty_syscall_name(q->arch, (enum ty_abi)a,
+							     nr | (a == TY_ABI_X32 ? X32_BIT : 0),
+							     name)))
+					q->call[a][nr] |= bit;
+	if (w->field == ANY || w->field == ERROR)
+		for (int e = 1; e < ERRNOS; e++)
+			if (match(w, ty_errno_name(e)))
+				q->error[e] |= bit;
+	if (w->field == ANY || w->field == STATE)
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			if (s != TY_ST_DEAD && s != TY_ST_IDLE &&
+			    match(w, ty_state_name((enum ty_state)s)))
+				q->state[s] |= bit;
+	if (w->field == ANY || w->field == EVENT) {
+		for (unsigned k = 0; k < KINDS; k++)
+			if (match(w, ty_point_name((uint8_t)k)))
+				q->kind[k] |= bit;
+		for (int s = 1; s < SIGNALS; s++) {
+			snprintf(name, sizeof(name), "SIG%s",
+				 sigabbrev_np(s) ? sigabbrev_np(s) : "");
+			if (sigabbrev_np(s) && match(w, name))
+				q->sig[s] |= bit;
+		}
+		if (match(w, "lost"))
+			q->gap |= bit;
+	}
+}
+
+int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const char *text,
+		 struct ty_query **out, struct ty_err *err)
+{
+	struct ty_query *q = calloc(1, sizeof(*q));
+	char *words = strdup(text), *save = NULL;
+	int rc = 0;
+
+	if (q) {
+		q->m = m;
+		q->arch = arch;
+		q->text = strdup(text);
+		q->thread = calloc(ty_model_summary(m)->threads + 1u, 1);
+		q->part = calloc(1u << WORDS, sizeof(*q->part));
+		q->part_known = calloc(1u << WORDS, sizeof(*q->part_known));
+	}
+	if (!q || !words || !q->text || !q->thread || !q->part || !q->part_known)
+		rc = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the search");
+	for (char *s = words && !rc ? strtok_r(words, " ", &save) : NULL; s && !rc;
+	     s = strtok_r(NULL, " ", &save))
+		rc = add_word(q, s, err);
+	if (!rc && !q->n)
+		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "nothing to look for was typed");
+	free(words);
+	if (rc) {
+		ty_query_free(q);
+		return rc;
+	}
+	for (unsigned i = 0; i < q->n; i++) {
+		uint8_t bit = (uint8_t)(1u << i), f = q->word[i].field;
+
+		if (f == LONGER)
+			continue;
+		q->all |= bit;
+		if (f == ANY)
+			q->any |= bit;
+		else if (!is_thread_word(f))
+			q->item |= bit;
+		fill(q, i);
+	}
+	*out = q;
+	return 0;
+}
+
+void ty_query_free(struct ty_query *q)
+{
+	if (!q)
+		return;
+	for (unsigned i = 0; i < q->n; i++)
+		if (q->word[i].has_re)
+			regfree(&q->word[i].re);
+	free(q->thread);
+	free(q->part);
+	free(q->part_known);
+	free(q->text);
+	free(q);
+}
+
+const char *ty_query_text(const struct ty_query *q)
+{
+	return q->text;
+}
+
+bool ty_query_thread(const struct ty_query *q, uint32_t thread)
+{
+	uint8_t need = (uint8_t)(q->all & ~q->item & ~q->any);
+
+	return (q->thread[thread] & need) == need;
+}
+
+bool ty_query_names_threads(const struct ty_query *q)
+{
+	return !q->item && !q->min_ns;
+}
+
+/* The words that an item of this thread must satisfy itself; false: it cannot have any. */
+static bool left(const struct ty_query *q, uint32_t thread, uint8_t *need)
+{
+	if (thread == TY_NONE) {
+		*need = q->all;
+		return true;
+	}
+	*need = (uint8_t)(q->all & ~q->thread[thread]);
+	return ty_query_thread(q, thread);
+}
+
+static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
+{
+	struct ty_query_part p = {.nr = -1, .min_ns = q->min_ns, .errors_only = true};
+	bool one = true;
+
+	if (!need) { /* its name says it all: its runs; with a length, whatever lasts that long */
+		p.named = true;
+		p.states = 1u << TY_ST_RUNNING;
+		if (q->min_ns)
+			p.states |= 1u << TY_ST_RUNNABLE | 1u << TY_ST_SLEEPING |
+				    1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED;
+		return p;
+	}
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		if ((q->state[s] & need) == need)
+			p.states |= 1u << s;
+	for (unsigned a = 0; a < ABIS; a++)
+		for (int nr = 0; nr < NRS; nr++) {
+			int seen = nr | (a == TY_ABI_X32 ? X32_BIT : 0);
+
+			if (!(q->call[a][nr] & need))
+				continue;
+			if ((q->call[a][nr] & need) == need)
+				p.errors_only = false;
+			one &= !p.calls || p.nr == seen;
+			p.nr = seen;
+			p.calls = true;
+		}
+	for (int e = 1; e < ERRNOS; e++)
+		if ((q->error[e] & need) == need) { /* of any call */
+			p.calls = true;
+			one = false;
+		}
+	if (!one)
+		p.nr = -1;
+	return p;
+}
+
+struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread)
+{
+	uint8_t need;
+
+	if (!left(q, thread, &need))
+		return (struct ty_query_part){.nr = -1};
+	if (!q->part_known[need]) {
+		q->part[need] = part_of(q, need);
+		q->part_known[need] = true;
+	}
+	return q->part[need];
+}
+
+bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c)
+{
+	uint8_t need, has = 0;
+	int32_t nr;
+
+	if (!left(q, c->thread, &need) || !need || c->end_ns - c->start_ns < q->min_ns)
+		return false;
+	nr = c->abi == TY_ABI_X32 ? c->nr & ~X32_BIT : c->nr;
+	if (c->abi < ABIS && nr >= 0 && nr < NRS)
+		has |= q->call[c->abi][nr];
+	if (c->ret < 0 && c->ret > -ERRNOS && !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
+		has |= q->error[-c->ret];
+	return (has & need) == need;
+}
+
+bool ty_query_point(const struct ty_query *q, const struct ty_point *p)
+{
+	uint8_t need, has;
+	bool sent = p->kind == TY_PT_SIGNAL || p->kind == TY_PT_SIGNAL_DELIVER;
+
+	if (!left(q, p->thread, &need) || !need || q->min_ns || p->kind >= KINDS)
+		return false;
+	has = q->kind[p->kind];
+	if (sent && p->a < SIGNALS)
+		has |= q->sig[p->a];
+	return (has & need) == need;
+}
+
+bool ty_query_points(const struct ty_query *q)
+{
+	uint8_t seen = 0;
+
+	for (unsigned k = 0; k < KINDS; k++)
+		seen |= q->kind[k];
+	for (int s = 1; s < SIGNALS; s++)
+		seen |= q->sig[s];
+	return seen && !q->min_ns;
+}
+
+bool ty_query_gaps(const struct ty_query *q)
+{
+	return !q->min_ns && q->all && (q->gap & q->all) == q->all;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The language of search and filter. A query is words between blanks; all of them must hold.
+ *
+ *   REGEX            the name of a thread, a process, a system call, a state, an event or an error
+ *   thread:REGEX     the thread's name (any it bore)      tid:N
+ *   process:REGEX    its process' name                    pid:N
+ *   call:REGEX       a system call by name
+ *   error:REGEX      a system call that returned that error ("error:." any)
+ *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown
+ *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, contention_begin,
+ * lost... >DURATION        at least that long: >10ms
+ *
+ * Regular expressions are POSIX extended ones, found anywhere in the name; without a capital letter
+ * in them case does not matter. A query that speaks only of threads means their runs.
+ */
+#ifndef TY_QUERY_H
+#define TY_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "model.h"
+#include "syscalls.h"
+
+struct ty_query;
+
+/* 0, or -TY_EUSAGE with a sentence (a bad expression, an unknown key, too many words), -TY_ENOMEM.
+ * model and arch are borrowed. Cost: threads + system call numbers, times words. */
+int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const char *text,
+		 struct ty_query **out, struct ty_err *err);
+void ty_query_free(struct ty_query *q);
+const char *ty_query_text(const struct ty_query *q);
+
+/* What of a thread can match at all. */
+struct ty_query_part {
+	bool named;	  /* the thread's own names satisfy every word */
+	uint32_t states;  /* spans in these states (bits 1 << TY_ST_*); 0: none */
+	bool calls;	  /* some system calls */
+	bool errors_only; /* of them only failed ones */
+	int32_t nr;	  /* of them only this number; -1: several */
+	uint64_t min_ns;  /* spans and calls: at least this long */
+};
+struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
+
+/* Is it of the kind that its thread's part says, and wanted? (The length is looked at, too.) */
+bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c);
+bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
+/* Can events (points of the model) match at all? */
+bool ty_query_points(const struct ty_query *q);
+/* Does the query mean lost events? */
+bool ty_query_gaps(const struct ty_query *q);
+/* Does it say no more than which threads are meant? */
+bool ty_query_names_threads(const struct ty_query *q);
+/* Do the words about threads hold for this one? */
+bool ty_query_thread(const struct ty_query *q, uint32_t thread);
+
+/* "signal", "exec"...: a point's kind. */
+const char *ty_point_name(uint8_t kind);
+
+#endif

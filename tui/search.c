@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Search; see search.h. Tracks in order: every thread's spans, every thread's calls, every CPU's
+ * points, the gaps. Each is asked for its first hit behind the start; the nearest one wins.
+ */
+#include "search.h"
+
+static bool wanted(const struct ty_model *m, struct ty_track t, const struct ty_seek *q, uint32_t i,
+		   uint64_t *start)
+{
+	if (t.kind == TY_TRACK_SYSCALLS) {
+		struct ty_syscall c = ty_model_syscall_brief(m, t.id, i);
+
+		*start = c.start_ns;
+		return c.end_ns - c.start_ns >= q->min_ns && (q->nr < 0 || c.nr == q->nr) &&
+		       (!q->errors || c.ret < 0);
+	}
+	struct ty_span s = ty_model_span_brief(m, t.id, i);
+
+	*start = s.start_ns;
+	return (!q->states || q->states >> s.state & 1) && s.end_ns - s.start_ns >= q->min_ns;
+}
+
+/* The first that q accepts with start > t, or backward the last with start < t; TY_NONE. */
+static uint32_t seek_track(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
+			   uint64_t t, bool backward)
+{
+	const struct ty_thread *th = ty_model_thread(m, track.id);
+	bool calls = track.kind == TY_TRACK_SYSCALLS;
+	uint32_t first = calls ? th->syscalls_first : th->spans_first,
+		 n = calls ? th->syscalls_n : th->spans_n, i, start_at;
+
+	if (!n)
+		return TY_NONE;
+	start_at =
+		calls ? ty_model_syscall_after(m, track.id, t) : ty_model_span_find(m, track.id, t);
+	if (start_at == TY_NONE)
+		start_at = backward ? first + n - 1 : first;
+	for (i = start_at; i >= first && i < first + n; i += backward ? -1u : 1u) {
+		uint64_t start;
+
+		if (wanted(m, track, q, i, &start) && (backward ? start < t : start > t))
+			return i;
+	}
+	return TY_NONE;
+}
+
+static uint64_t tracks(const struct ty_search *s)
+{
+	const struct ty_summary *sum = ty_model_summary(s->m);
+
+	return 2ull * sum->threads + sum->cpus + 1;
+}
+
+void ty_search_begin(struct ty_search *s, const struct ty_model *m, const struct ty_query *q,
+		     struct ty_hit from, bool backward)
+{
+	*s = (struct ty_search){.m = m, .q = q, .from = from, .backward = backward};
+	(void)ty_model_gaps(m, &s->gaps_n);
+}
+
+unsigned ty_search_progress(const struct ty_search *s)
+{
+	return (unsigned)(s->ord * 1000 / tracks(s));
+}
+
+/* Is a before b in the direction of the search? */
+static bool nearer(const struct ty_search *s, uint64_t at, uint64_t ord, const struct ty_hit *b)
+{
+	if (at != b->at_ns)
+		return s->backward ? at > b->at_ns : at < b->at_ns;
+	return s->backward ? ord > b->ord : ord < b->ord;
+}
+
+/* No candidate of this time or behind it can win any more. */
+static bool too_far(const struct ty_search *s, uint64_t at)
+{
+	return s->found && !nearer(s, at, s->ord, &s->hit);
+}
+
+static void take(struct ty_search *s, struct ty_hit h)
+{
+	h.ord = s->ord;
+	if (s->found && !nearer(s, h.at_ns, h.ord, &s->hit))
+		return;
+	s->hit = h;
+	s->found = true;
+}
+
+/* Where a track is entered: a seek takes what starts behind (before) this. Of the start's own
+ * instant only tracks behind (before) the start's are wanted. */
+static uint64_t entry(const struct ty_search *s)
+{
+	bool same = s->backward ? s->ord < s->from.ord : s->ord > s->from.ord;
+
+	if (s->backward)
+		return s->from.at_ns + (same && s->from.at_ns < UINT64_MAX);
+	return s->from.at_ns - (same && s->from.at_ns);
+}
+
+/* One candidate of a thread's spans or calls; true: this track is finished. */
+static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
+{
+	struct ty_query_part part = ty_query_part(s->q, thread);
+	struct ty_track track = {.kind = calls ? TY_TRACK_SYSCALLS : TY_TRACK_THREAD, .id = thread};
+	struct ty_seek seek = {.min_ns = part.min_ns, .nr = -1};
+	struct ty_hit h = {
+		.what = calls ? TY_HIT_CALL : TY_HIT_SPAN, .thread = thread, .cpu = TY_NONE};
+	struct ty_syscall c;
+	bool ok = true;
+
+	if (calls ? !part.calls : !part.states)
+		return true;
+	if (!s->scanning)
+		s->scan_ns = entry(s);
+	s->scanning = true;
+	if (calls) {
+		seek.nr = part.nr;
+		seek.errors = part.errors_only;
+	} else {
+		seek.states = part.states;
+	}
+	h.idx = seek_track(s->m, track, &seek, s->scan_ns, s->backward);
+	if (h.idx == TY_NONE)
+		return true;
+	if (calls) {
+		c = ty_model_syscall_brief(s->m, thread, h.idx);
+		h.at_ns = c.start_ns;
+		ok = ty_query_call(s->q, &c);
+	} else {
+		h.at_ns = ty_model_span_brief(s->m, thread, h.idx).start_ns;
+	}
+	if (ok)
+		take(s, h);
+	s->scan_ns = h.at_ns;
+	return ok || too_far(s, h.at_ns);
+}
+
+/* First index with time > t (forward), or one behind the last with time < t (backward). */
+static uint64_t point_entry(const struct ty_search *s, uint32_t cpu, uint64_t t)
+{
+	return ty_model_point_after(s->m, cpu, s->backward ? t : t == UINT64_MAX ? t : t + 1);
+}
+
+static bool point_step(struct ty_search *s, uint32_t cpu)
+{
+	struct ty_point p;
+	struct ty_hit h = {.what = TY_HIT_POINT, .cpu = cpu};
+
+	if (!ty_query_points(s->q))
+		return true;
+	if (!s->scanning)
+		s->scan_i = point_entry(s, cpu, entry(s));
+	s->scanning = true;
+	if (s->backward ? !s->scan_i : s->scan_i >= ty_model_points(s->m, cpu))
+		return true;
+	h.idx = (uint32_t)(s->backward ? --s->scan_i : s->scan_i++);
+	p = ty_model_point(s->m, cpu, h.idx);
+	h.at_ns = p.ts_ns;
+	h.thread = p.thread;
+	if (!ty_query_point(s->q, &p))
+		return too_far(s, p.ts_ns);
+	take(s, h);
+	return true;
+}
+
+static bool gap_step(struct ty_search *s)
+{
+	uint32_t n;
+	const struct ty_gap_span *v = ty_model_gaps(s->m, &n);
+	uint64_t t = entry(s);
+	struct ty_hit h = {.what = TY_HIT_GAP, .thread = TY_NONE};
+
+	if (!ty_query_gaps(s->q))
+		return true;
+	if (!s->scanning)
+		s->scan_i = 0;
+	s->scanning = true;
+	if (s->scan_i >= n)
+		return true;
+	h.idx = (uint32_t)s->scan_i++;
+	h.at_ns = v[h.idx].from_ns;
+	h.cpu = v[h.idx].cpu;
+	if (s->backward ? h.at_ns < t : h.at_ns > t)
+		take(s, h);
+	return false;
+}
+
+static bool track_step(struct ty_search *s)
+{
+	const struct ty_summary *sum = ty_model_summary(s->m);
+
+	if (s->ord < sum->threads)
+		return thread_step(s, (uint32_t)s->ord, false);
+	if (s->ord < 2ull * sum->threads)
+		return thread_step(s, (uint32_t)(s->ord - sum->threads), true);
+	if (s->ord < 2ull * sum->threads + sum->cpus)
+		return point_step(s, (uint32_t)(s->ord - 2ull * sum->threads));
+	return gap_step(s);
+}
+
+bool ty_search_step(struct ty_search *s, uint32_t budget)
+{
+	while (!s->done && budget--) {
+		if (!track_step(s))
+			continue;
+		s->scanning = false;
+		if (++s->ord < tracks(s))
+			continue;
+		if (s->found || s->wrapped) {
+			s->done = true;
+			break;
+		}
+		/* Round the end, once; what lies at the very start counts, too. */
+		s->wrapped = true;
+		s->ord = 0;
+		s->from = (struct ty_hit){.at_ns = s->backward ? UINT64_MAX : 0,
+					  .ord = s->backward ? 0 : UINT64_MAX};
+	}
+	return s->done;
+}
+
+int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint32_t thread,
+			uint64_t *at_ns, uint32_t budget)
+{
+	struct ty_query_part part = ty_query_part(q, thread);
+	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = thread};
+	struct ty_seek seek = {.states = part.states, .min_ns = part.min_ns, .nr = -1};
+
+	if (!ty_query_thread(q, thread))
+		return 0;
+	/* Named by the query: its row is meant, whether or not it ran. */
+	if (part.named && !part.min_ns)
+		return 1;
+	if (part.states && !*at_ns && seek_track(m, track, &seek, 0, false) != TY_NONE)
+		return 1;
+	if (!part.calls)
+		return 0;
+	track.kind = TY_TRACK_SYSCALLS;
+	seek = (struct ty_seek){.min_ns = part.min_ns, .nr = part.nr, .errors = part.errors_only};
+	while (budget--) {
+		uint32_t idx = seek_track(m, track, &seek, *at_ns, false);
+		struct ty_syscall c;
+
+		if (idx == TY_NONE)
+			return 0;
+		c = ty_model_syscall_brief(m, thread, idx);
+		if (ty_query_call(q, &c))
+			return 1;
+		*at_ns = c.start_ns;
+	}
+	return -1;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* Search and filter: work that is cut into slices of SLICE_MS between two looks at the input. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ruler.h"
+#include "timeline_priv.h"
+
+#define SLICE_MS 4
+#define BUDGET	 32 /* candidates between two looks at the clock */
+/* A search that takes longer says how far it is, so often. */
+#define TELL_MS 200
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void ty_timeline_search(struct ty_timeline *t, const char *text)
+{
+	struct ty_query *q;
+	struct ty_err err = {0};
+
+	if (!*text)
+		return;
+	if (ty_query_new(t->m, t->in->arch, text, &q, &err)) {
+		ty_timeline_say(t, "%s", err.msg);
+		return;
+	}
+	ty_query_free(t->query);
+	t->query = q;
+	t->hit_known = false;
+	ty_timeline_next_hit(t, false);
+}
+
+void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
+{
+	struct ty_hit from = {.at_ns = t->cursor_ns, .ord = backward ? 0 : UINT64_MAX};
+
+	if (!t->query) {
+		ty_timeline_say(t, "nothing was searched for yet: / searches");
+		return;
+	}
+	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
+		from = t->hit;
+	ty_search_begin(&t->search, t->m, t->query, from, backward);
+	t->job = TY_JOB_SEARCH;
+	t->told_ms = now_ms();
+}
+
+/* The row that the hit lies on, unfolded as needed. */
+static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
+{
+	uint32_t row = TY_NONE;
+
+	if (h->thread == TY_NONE)
+		row = ty_tracks_reveal_cpu(&t->tracks, h->cpu);
+	else if (h->what == TY_HIT_CALL)
+		row = ty_tracks_reveal_calls(&t->tracks, h->thread);
+	else
+		row = ty_tracks_reveal(&t->tracks, h->thread);
+	if (row == TY_NONE)
+		return;
+	t->row = row;
+	t->list_focus = false;
+	ty_timeline_show_row(t, 0);
+	t->pin.on = ty_timeline_track(t, row, &t->pin.track) &&
+		    (h->what == TY_HIT_SPAN || h->what == TY_HIT_CALL);
+	t->pin.idx = h->idx;
+	t->pin.at_ns = h->at_ns;
+}
+
+static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *round)
+{
+	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[80], name[40];
+	struct ty_point p;
+	struct ty_syscall c;
+
+	switch (h->what) {
+	case TY_HIT_SPAN:
+		snprintf(
+			what, sizeof(what), "%s",
+			ty_state_name(
+				(enum ty_state)ty_model_span_brief(t->m, h->thread, h->idx).state));
+		break;
+	case TY_HIT_CALL:
+		c = ty_model_syscall_brief(t->m, h->thread, h->idx);
+		snprintf(what, sizeof(what), "%s",
+			 ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name));
+		break;
+	case TY_HIT_POINT:
+		p = ty_model_point(t->m, h->cpu, h->idx);
+		*name = 0;
+		if ((p.kind == TY_PT_SIGNAL || p.kind == TY_PT_SIGNAL_DELIVER) && p.a < 65 &&
+		    sigabbrev_np((int)p.a))
+			snprintf(name, sizeof(name), " SIG%s", sigabbrev_np((int)p.a));
+		snprintf(what, sizeof(what), "%s%s on CPU %u", ty_point_name(p.kind), name, h->cpu);
+		break;
+	default: snprintf(what, sizeof(what), "events lost on CPU %u", h->cpu); break;
+	}
+	ty_timeline_say(t, "%s%s%s%s at %s", round, what, h->thread == TY_NONE ? "" : " of ",
+			h->thread == TY_NONE ? "" : ty_timeline_who(t, h->thread, h->at_ns, who),
+			ty_fmt_time(h->at_ns - t->vp.start_ns, 1000, at));
+}
+
+static void hit_found(struct ty_timeline *t)
+{
+	const struct ty_search *s = &t->search;
+
+	if (!s->found) {
+		ty_timeline_say(t, "'%s' is nowhere in the recording", ty_query_text(t->query));
+		return;
+	}
+	t->vp.here = ty_timeline_place(t);
+	ty_timeline_visit(t, TY_NONE, s->hit.at_ns);
+	t->hit = s->hit;
+	t->hit_known = true;
+	show_hit_row(t, &s->hit);
+	say_hit(t, &s->hit,
+		!s->wrapped   ? ""
+		: s->backward ? "round the start, from the end: "
+			      : "round the end, from the start: ");
+}
+
+void ty_timeline_filter(struct ty_timeline *t, const char *text)
+{
+	struct ty_query *q = NULL;
+	struct ty_err err = {0};
+
+	if (*text && ty_query_new(t->m, t->in->arch, text, &q, &err)) {
+		ty_timeline_say(t, "%s", err.msg);
+		return;
+	}
+	ty_query_free(t->filter);
+	t->filter = q;
+	ty_timeline_unselect(t);
+	if (!q) {
+		struct ty_place at = ty_timeline_place(t);
+
+		ty_tracks_show_all(&t->tracks);
+		t->vp.here = at;
+		ty_timeline_restore(t);
+		t->job = TY_JOB_NONE;
+		return;
+	}
+	ty_tracks_filter_begin(&t->tracks);
+	t->filter_i = 0;
+	t->filter_at = 0;
+	t->job = TY_JOB_FILTER;
+	t->told_ms = now_ms();
+}
+
+/* One thread, or some of one CPU's events, which show their threads; true when all are done. */
+static bool filter_step(struct ty_timeline *t)
+{
+	const struct ty_summary *s = ty_model_summary(t->m);
+	uint32_t cpu, n;
+
+	if (t->filter_i < s->threads) {
+		uint32_t thread = (uint32_t)t->filter_i;
+		int r = ty_query_thread_has(t->m, t->filter, thread, &t->filter_at, BUDGET);
+
+		if (r < 0)
+			return false;
+		if (r)
+			ty_tracks_filter_show(&t->tracks, thread);
+		t->filter_at = 0;
+		t->filter_i++;
+		return false;
+	}
+	cpu = (uint32_t)(t->filter_i - s->threads);
+	if (cpu >= s->cpus || !ty_query_points(t->filter))
+		return true;
+	n = ty_model_points(t->m, cpu);
+	for (unsigned i = 0; i < BUDGET && t->filter_at < n; i++) {
+		struct ty_point p = ty_model_point(t->m, cpu, (uint32_t)t->filter_at++);
+
+		if (p.thread != TY_NONE && ty_query_point(t->filter, &p))
+			ty_tracks_filter_show(&t->tracks, p.thread);
+	}
+	if (t->filter_at >= n) {
+		t->filter_at = 0;
+		t->filter_i++;
+	}
+	return false;
+}
+
+static void filtered(struct ty_timeline *t)
+{
+	struct ty_place at = ty_timeline_place(t);
+
+	ty_tracks_filter_end(&t->tracks);
+	t->vp.here = at;
+	ty_timeline_restore(t);
+	ty_timeline_say(t, "%u of %u threads are shown; f and Enter shows all again",
+			t->tracks.threads - t->tracks.hidden_n, t->tracks.threads);
+}
+
+int ty_timeline_wait_ms(const void *self)
+{
+	const struct ty_timeline *t = self;
+
+	return t->job == TY_JOB_NONE ? -1 : 0;
+}
+
+enum ty_view_result ty_timeline_work(void *self)
+{
+	struct ty_timeline *t = self;
+	int64_t start = now_ms();
+	bool done = false;
+	uint64_t all;
+
+	while (!done && now_ms() - start < SLICE_MS)
+		done = t->job == TY_JOB_SEARCH ? ty_search_step(&t->search, BUDGET)
+					       : filter_step(t);
+	if (done) {
+		if (t->job == TY_JOB_SEARCH)
+			hit_found(t);
+		else
+			filtered(t);
+		t->job = TY_JOB_NONE;
+		ty_timeline_clamp(t);
+		ty_timeline_select_to(t);
+		return TY_VIEW_CHANGED;
+	}
+	if (now_ms() - t->told_ms < TELL_MS)
+		return TY_VIEW_IGNORED;
+	t->told_ms = now_ms();
+	all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
+	if (t->job == TY_JOB_SEARCH)
+		ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
+				ty_search_progress(&t->search) / 10);
+	else
+		ty_timeline_say(t, "filtering by '%s': %u %%; Esc stops", ty_query_text(t->filter),
+				(unsigned)(t->filter_i * 100 / (all ? all : 1)));
+	return TY_VIEW_CHANGED;
+}
+
+bool ty_timeline_stop_job(struct ty_timeline *t)
+{
+	if (t->job == TY_JOB_NONE)
+		return false;
+	if (t->job == TY_JOB_FILTER) {
+		ty_tracks_show_all(&t->tracks);
+		ty_query_free(t->filter);
+		t->filter = NULL;
+	}
+	t->job = TY_JOB_NONE;
+	ty_timeline_say(t, "stopped");
+	return true;
+}
