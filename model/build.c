@@ -59,7 +59,10 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->pairs = ty_pairs_new(arch);
 	b->event_count = calloc(65536, sizeof(*b->event_count));
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
-	if (!b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||
+	b->store = ty_store_new(facts->memory_bytes ? facts->memory_bytes / 4 * 3 : UINT64_MAX);
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		ty_table_fill_init(&b->fill[i], &ty_table_kinds[i], b->store);
+	if (!b->store || !b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||
 	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && ty_builder_cpu(b, facts->cpus - 1)))
 		goto nomem;
 	b->complete = facts->machine != NULL;
@@ -80,14 +83,7 @@ void ty_builder_free(struct ty_builder *b)
 	if (!b)
 		return;
 	for (uint32_t i = 0; i < b->cpus; i++) {
-		struct ty_cpu_track *t = &b->cpu[i].track;
-
-		vec_fini(&t->start);
-		vec_fini(&t->thread);
-		vec_fini(&t->state);
-		vec_fini(&t->flags);
-		vec_fini(&t->irq);
-		vec_fini(&t->point);
+		vec_fini(&b->cpu[i].irq);
 		vec_fini(&b->cpu[i].gaps.g);
 	}
 	free(b->cpu);
@@ -95,29 +91,9 @@ void ty_builder_free(struct ty_builder *b)
 	free(b->map);
 	vec_fini(&b->alias);
 	ty_strtab_free(b->strs);
-	vec_fini(&b->spans.start);
-	vec_fini(&b->spans.thread);
-	vec_fini(&b->spans.cpu);
-	vec_fini(&b->spans.state);
-	vec_fini(&b->spans.flags);
-	vec_fini(&b->edges.ts);
-	vec_fini(&b->edges.loc);
-	vec_fini(&b->edges.waker);
-	vec_fini(&b->edges.target);
-	vec_fini(&b->edges.cpu);
-	vec_fini(&b->edges.target_cpu);
-	vec_fini(&b->edges.context);
-	vec_fini(&b->calls.start);
-	vec_fini(&b->calls.end);
-	vec_fini(&b->calls.ret);
-	vec_fini(&b->calls.loc);
-	vec_fini(&b->calls.thread);
-	vec_fini(&b->calls.nr);
-	vec_fini(&b->calls.flags);
-	vec_fini(&b->calls.abi);
-	vec_fini(&b->calls.cpu);
-	vec_fini(&b->migs.ts);
-	vec_fini(&b->migs.thread);
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		ty_table_fill_fini(&b->fill[i]);
+	ty_store_free(b->store);
 	vec_fini(&b->names.thread);
 	vec_fini(&b->names.at);
 	vec_fini(&b->gaps.g);
@@ -171,10 +147,36 @@ static uint32_t vector_name(struct ty_builder *b, uint16_t id)
 	return b->vector_name[id];
 }
 
+/* What has ended goes to the table when nothing around it is open any more: by begin. */
+static void irq_push(struct ty_builder *b, uint32_t cpu)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (c->irq_depth)
+		return;
+	for (size_t i = 0; i < c->irq.n; i++)
+		ty_build_fail(b, ty_table_push(&b->fill[TY_T_IRQS], cpu, &c->irq.v[i]));
+	c->irq.n = 0;
+}
+
+static void irq_cut(struct ty_builder *b, uint32_t cpu, uint64_t ts, uint8_t flags)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	for (unsigned k = 0; k < c->irq_depth; k++) {
+		struct ty_irq_row *s = &c->irq.v[c->irq_open[k]];
+
+		s->length = ts > s->start ? ts - s->start : 0;
+		s->flags = flags;
+	}
+	c->irq_depth = 0;
+	irq_push(b, cpu);
+}
+
 static void irq_enter(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_bcpu *c = &b->cpu[ev->cpu];
-	struct ty_irq_packed s = {.start_ns = ts, .end_ns = ts};
+	struct ty_irq_row s = {.start = ts};
 
 	if (ev->kind == TY_EV_IRQ_ENTRY) {
 		const char *name = ev->u.irq.name ? ev->u.irq.name : "";
@@ -191,13 +193,15 @@ static void irq_enter(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 		s.vec = ev->u.softirq.vec;
 		s.name = vector_name(b, ev->id);
 	}
-	if (c->irq_depth == TY_IRQ_DEPTH || c->track.irq.n >= UINT32_MAX - 1)
+	if (c->irq.n == TY_IRQ_INSIDE)
+		irq_cut(b, ev->cpu, ts, TY_SF_LOST); /* so many inside one: its end was lost */
+	if (c->irq_depth == TY_IRQ_DEPTH)
 		return; /* deeper than any kernel nests them: a damaged file */
-	if (s.name == UINT32_MAX || vec_push(&c->track.irq, s)) {
+	if (s.name == UINT32_MAX || vec_push(&c->irq, s)) {
 		ty_build_fail(b, -TY_ENOMEM);
 		return;
 	}
-	c->irq_open[c->irq_depth++] = (uint32_t)c->track.irq.n - 1;
+	c->irq_open[c->irq_depth++] = (uint32_t)c->irq.n - 1;
 }
 
 /* The innermost open one of this kind and number ends; what is open inside it lost its end. An end
@@ -209,29 +213,19 @@ static void irq_leave(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 	uint32_t vec = kind ? ev->u.softirq.vec : (uint32_t)ev->u.irq.irq;
 	unsigned d = c->irq_depth;
 
-	while (d && (c->track.irq.v[c->irq_open[d - 1]].kind != kind ||
-		     c->track.irq.v[c->irq_open[d - 1]].vec != vec))
+	while (d && (c->irq.v[c->irq_open[d - 1]].kind != kind ||
+		     c->irq.v[c->irq_open[d - 1]].vec != vec))
 		d--;
 	if (!d)
 		return;
 	for (unsigned k = d - 1; k < c->irq_depth; k++) {
-		struct ty_irq_packed *s = &c->track.irq.v[c->irq_open[k]];
+		struct ty_irq_row *s = &c->irq.v[c->irq_open[k]];
 
-		s->end_ns = ts;
+		s->length = ts - s->start;
 		s->flags = k >= d ? TY_SF_LOST : 0;
 	}
 	c->irq_depth = d - 1;
-}
-
-static void irq_cut(struct ty_bcpu *c, uint64_t ts, uint8_t flags)
-{
-	for (unsigned k = 0; k < c->irq_depth; k++) {
-		struct ty_irq_packed *s = &c->track.irq.v[c->irq_open[k]];
-
-		s->end_ns = ts > s->start_ns ? ts : s->start_ns;
-		s->flags = flags;
-	}
-	c->irq_depth = 0;
+	irq_push(b, ev->cpu);
 }
 
 /* others ------------------------------------------------------------------------------------ */
@@ -281,7 +275,7 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 		return;
 	}
 	if (b->kind_buf[TY_EV_IRQ_ENTRY] == ev->buffer + 1u)
-		irq_cut(&b->cpu[ev->cpu], g.from_ns, TY_SF_LOST);
+		irq_cut(b, ev->cpu, g.from_ns, TY_SF_LOST);
 	if (b->kind_buf[TY_EV_BLOCK_ISSUE] == ev->buffer + 1u)
 		ty_points_gap(b, ts);
 	if (ev->buffer == b->sched_buf)
@@ -477,7 +471,7 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	for (uint32_t i = 0; i < b->cpus; i++)
 		ty_sched_resolve(b, i);
 	for (uint32_t i = 0; i < b->cpus; i++)
-		irq_cut(&b->cpu[i], end, TY_SF_OPEN);
+		irq_cut(b, i, end, TY_SF_OPEN);
 	for (size_t i = 0; i < b->gap_spans.n; i++)
 		if (b->gap_spans.v[i].to_ns == UINT64_MAX)
 			b->gap_spans.v[i].to_ns = end;
@@ -485,7 +479,7 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	m = calloc(1, sizeof(*m));
 	r = m ? b->failed : -TY_ENOMEM;
 	if (!r)
-		r = ty_finish_columns(b, end, m);
+		r = ty_finish_model(b, end, m);
 	if (r) {
 		ty_model_free(m);
 		return ty_fail(err, -r, TY_NO_OFFSET,

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The builder's inside, shared by build.c (front), sched_state.c (threads and CPUs), identity.c
- * (who is who), syscall_spans.c (calls) and finish.c (logs to columns).
+ * (who is who), syscall_spans.c (calls) and finish.c (the end).
  *
- * While events come in, each thread and each CPU has one open span; when it closes, a record
- * goes to a log in the order of closing, which is the order of time for every single thread.
- * finish.c sorts the logs by thread (counting sort, column by column). A record holds a start only:
- * the end is the next start of the same thread, so that moving a start moves the end before it.
+ * While events come in, each thread and each CPU has one open span; when it closes, its row goes to
+ * its table, and every full block of rows to the store: building is spilling. A row of a thread's
+ * or CPU's span holds a start only: the end is the next start.
  *
- * Budget of ty_builder_feed: no allocation but the amortised growth of logs; a hash look-up for
+ * Budget of ty_builder_feed: no allocation but that of blocks of rows; a hash look-up for
  * every tid other than the current one. Out of memory is sticky in b->failed.
  */
 #ifndef TY_BUILDER_H
@@ -16,12 +15,15 @@
 
 #include "build.h"
 #include "model_priv.h"
+#include "points.h"
+#include "strtab.h"
 #include "syscall_pair.h"
 
 #define TY_MAX_CPUS    8192u	  /* CONFIG_NR_CPUS' largest */
 #define TY_MAX_TID     4194304	  /* PID_MAX_LIMIT */
 #define TY_MAX_THREADS (1u << 24) /* lives in one trace */
 #define TY_IRQ_DEPTH   8
+#define TY_IRQ_INSIDE  65536u /* interrupts within one before its end is taken for lost */
 
 /* What a CPU runs when it is no thread. */
 #define TY_CUR_IDLE    (UINT32_MAX - 1)
@@ -35,6 +37,9 @@ struct ty_bthread {
 	uint64_t open_start;
 	uint16_t open_cpu;
 	uint8_t open_state, open_flags;
+	struct ty_span_row last; /* its last closed span, which the next may join */
+	bool has_last;
+	uint64_t call_end; /* of its last call */
 	bool seen;	   /* an event told its state */
 	bool exiting;	   /* sched_process_exit passed */
 	bool ended;	   /* its last switch-out passed: the tid is free */
@@ -80,43 +85,8 @@ struct ty_bcpu {
 	uint8_t open_state, open_flags;
 	struct ty_gap_stack gaps;
 	unsigned irq_depth;
-	uint32_t irq_open[TY_IRQ_DEPTH]; /* indices into track.irq */
-	struct ty_cpu_track track;
-};
-
-struct ty_span_log {
-	VEC(uint64_t) start;
-	VEC(uint32_t) thread;
-	VEC(uint16_t) cpu;
-	VEC(uint8_t) state;
-	VEC(uint8_t) flags;
-};
-
-struct ty_edge_log {
-	VEC(uint64_t) ts;
-	VEC(ty_loc) loc;
-	VEC(uint32_t) waker;
-	VEC(uint32_t) target;
-	VEC(uint16_t) cpu;
-	VEC(uint16_t) target_cpu;
-	VEC(uint8_t) context;
-};
-
-struct ty_call_log {
-	VEC(uint64_t) start;
-	VEC(uint64_t) end;
-	VEC(int64_t) ret;
-	VEC(ty_loc) loc;
-	VEC(uint32_t) thread;
-	VEC(int32_t) nr;
-	VEC(uint8_t) flags;
-	VEC(uint8_t) abi;
-	VEC(uint16_t) cpu;
-};
-
-struct ty_mig_log {
-	VEC(uint64_t) ts;
-	VEC(uint32_t) thread;
+	uint32_t irq_open[TY_IRQ_DEPTH]; /* indices into irq */
+	VEC(struct ty_irq_row) irq;	 /* since the outermost open one began */
 };
 
 struct ty_name_log {
@@ -152,10 +122,8 @@ struct ty_builder {
 	struct ty_bcpu *cpu;
 	uint32_t cpus, cpus_cap;
 
-	struct ty_span_log spans;
-	struct ty_edge_log edges;
-	struct ty_call_log calls;
-	struct ty_mig_log migs;
+	struct ty_store *store; /* the model's, when it is finished */
+	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;
 	struct ty_gap_stack gaps;
@@ -198,6 +166,8 @@ void ty_identity_cmdlines(struct ty_builder *b, const char *text);
 void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
 		  unsigned flags, uint32_t cpu);
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
+/* Its last span is closed, its end known: nothing more comes. */
+void ty_sched_finish(struct ty_builder *b, uint32_t thread);
 void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
 		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
@@ -235,8 +205,9 @@ static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
 }
 
 /* gap_doubt.c ------------------------------------------------------------------------------- */
-/* Spans, calls and all gaps are there: take back what gaps make doubtful. 0 or -TY_E.... */
-int ty_gap_doubt(const struct ty_builder *b, struct ty_model *m);
+/* Spans, calls and all gaps are there: the spans once more, without what gaps make doubtful, into
+ * `out` (begun, empty); untouched threads keep their blocks. 0 or -TY_E.... */
+int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty_table_fill *out);
 
 /* syscall_spans.c --------------------------------------------------------------------------- */
 /* A system call of `thread`, which is current: true when that was all, else feed the event. */
@@ -245,7 +216,8 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 void ty_calls_finish(struct ty_builder *b, uint64_t end);
 
 /* finish.c ---------------------------------------------------------------------------------- */
-int ty_finish_columns(struct ty_builder *b, uint64_t end, struct ty_model *m);
+/* Everything to the store, and the store to m (zero before). 0 or -TY_E.... */
+int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m);
 
 /* Sticky failure. */
 static inline void ty_build_fail(struct ty_builder *b, int r)

@@ -3,6 +3,7 @@
  * Reading the columns: every public question about a finished model. All are O(log n); none
  * allocates. Indices out of range give empty answers, never undefined ones.
  */
+#include "forest.h"
 #include "model_priv.h"
 
 #include <stdlib.h>
@@ -34,56 +35,15 @@ void ty_model_free(struct ty_model *m)
 {
 	if (!m)
 		return;
-	for (uint32_t c = 0; m->cpu && c < m->sum.cpus; c++) {
-		struct ty_cpu_track *t = &m->cpu[c];
-
-		vec_fini(&t->start);
-		vec_fini(&t->thread);
-		vec_fini(&t->state);
-		vec_fini(&t->flags);
-		vec_fini(&t->irq);
-		vec_fini(&t->point);
-		ty_forest_free(t->forest);
-	}
-	free(m->cpu);
-	for (uint32_t i = 0; i < m->threads; i++) {
-		if (m->span_forest)
-			ty_forest_free(m->span_forest[i]);
-		if (m->sc_forest)
-			ty_forest_free(m->sc_forest[i]);
-	}
-	free(m->span_forest);
-	free(m->sc_forest);
-	ty_strtab_free(m->strs);
-	free(m->thread);
-	free(m->name);
-	free(m->tid);
-	free(m->span_start);
-	free(m->span_cpu);
-	free(m->span_state);
-	free(m->span_flags);
-	free(m->sc_start);
-	free(m->sc_end);
-	free(m->sc_ret);
-	free(m->sc_loc);
-	free(m->sc_nr);
-	free(m->sc_flags);
-	free(m->sc_abi);
-	free(m->sc_cpu);
-	free(m->edge_first);
-	free(m->edge_ts);
-	free(m->edge_loc);
-	free(m->edge_waker);
-	free(m->edge_cpu);
-	free(m->edge_target_cpu);
-	free(m->edge_context);
-	free(m->mig_first);
-	free(m->mig_ts);
-	vec_fini(&m->io);
-	vec_fini(&m->gaps);
-	vec_fini(&m->clock);
-	free(m->event_count);
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		ty_table_detach(&m->t[i]);
+	ty_store_free(m->store);
 	free(m);
+}
+
+bool ty_model_damaged(const struct ty_model *m)
+{
+	return __atomic_load_n(&m->damaged, __ATOMIC_RELAXED);
 }
 
 const struct ty_summary *ty_model_summary(const struct ty_model *m)
@@ -93,7 +53,7 @@ const struct ty_summary *ty_model_summary(const struct ty_model *m)
 
 const char *ty_model_str(const struct ty_model *m, uint32_t id)
 {
-	return ty_strtab_get(m->strs, id);
+	return id < m->strs ? m->str + m->str_off[id] : "";
 }
 
 /* threads ----------------------------------------------------------------------------------- */
@@ -153,58 +113,78 @@ const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_
 	return n ? ty_model_str(m, at[lo ? lo - 1 : 0].str) : "";
 }
 
-/* edges ------------------------------------------------------------------------------------- */
+/* rows -------------------------------------------------------------------------------------- */
 
-/* Thread of an index into columns sorted by thread: the last one whose first[] is <= i. */
-#define OWNER(m, i, FIRST)                                                                         \
-	({                                                                                         \
-		uint32_t lo_ = 0, hi_ = (m)->threads;                                              \
-		while (lo_ < hi_) {                                                                \
-			uint32_t mid_ = lo_ + (hi_ - lo_) / 2;                                     \
-			if ((FIRST) <= (i))                                                        \
-				lo_ = mid_ + 1;                                                    \
-			else                                                                       \
-				hi_ = mid_;                                                        \
-		}                                                                                  \
-		lo_ ? lo_ - 1 : TY_NONE;                                                           \
-	})
-
-/* The first of v[lo..hi) that is > t. */
-static uint32_t after(const uint64_t *v, uint32_t lo, uint32_t hi, uint64_t t)
+/* Numbers of threads, states and CPUs may come from a file: none that is not there is handed on. */
+static uint32_t thread_of(const struct ty_model *m, uint64_t thread1)
 {
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid] <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return thread1 && thread1 <= m->threads ? (uint32_t)thread1 - 1 : TY_NONE;
 }
+
+static uint32_t cpu_of(uint64_t cpu1)
+{
+	return cpu1 && cpu1 <= TY_NO_CPU ? (uint32_t)cpu1 - 1 : TY_NONE;
+}
+
+static ty_loc loc_of(uint64_t high, uint64_t low)
+{
+	return (high << 52 | (low & TY_LOC_LOW)) - 1;
+}
+
+static uint8_t state_of(uint64_t state)
+{
+	return state < TY_ST_COUNT ? (uint8_t)state : TY_ST_UNKNOWN;
+}
+
+/* A row's columns: its block is looked up once. */
+#define ROW(t, track, row)                                                                         \
+	const uint8_t *block_ =                                                                    \
+		ty_table_block((t), (t)->block_first[track] + (row) / TY_BLOCK_ROWS);              \
+	uint32_t row_ = (row) % TY_BLOCK_ROWS
+#define COL(c) ty_block_value(block_, c, row_)
+
+/* Rows of the track in [from, to). */
+static uint32_t between(const struct ty_table *t, uint32_t track, uint64_t from, uint64_t to)
+{
+	uint32_t a = ty_table_before(t, track, from), b = ty_table_before(t, track, to);
+
+	return b > a ? b - a : 0;
+}
+
+/* Rows of the track with start <= t. */
+static uint32_t up_to(const struct ty_table *t, uint32_t track, uint64_t t_ns)
+{
+	return t_ns == UINT64_MAX ? ty_table_rows(t, track) : ty_table_before(t, track, t_ns + 1);
+}
+
+/* edges ------------------------------------------------------------------------------------- */
 
 uint32_t ty_model_edges(const struct ty_model *m)
 {
-	return m->edges;
+	return m->t[TY_T_EDGES].rows;
 }
 
 struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge)
 {
-	if (edge >= m->edges)
+	const struct ty_table *t = &m->t[TY_T_EDGES];
+	uint32_t target = ty_table_owner(t, edge), i;
+
+	if (target == TY_NONE)
 		return (struct ty_edge){.waker = TY_NONE,
 					.target = TY_NONE,
 					.cpu = TY_NONE,
 					.target_cpu = TY_NONE,
 					.loc = TY_NO_LOC};
+	i = edge - t->row_first[target];
+	ROW(t, target, i);
 	return (struct ty_edge){
-		.ts_ns = m->edge_ts[edge],
-		.waker = m->edge_waker[edge],
-		.target = OWNER(m, edge, m->edge_first[mid_]),
-		.cpu = m->edge_cpu[edge] == TY_NO_CPU ? TY_NONE : m->edge_cpu[edge],
-		.target_cpu =
-			m->edge_target_cpu[edge] == TY_NO_CPU ? TY_NONE : m->edge_target_cpu[edge],
-		.context = m->edge_context[edge],
-		.loc = m->edge_loc[edge],
+		.ts_ns = COL(TY_EDGE_TS),
+		.waker = thread_of(m, COL(TY_EDGE_WAKER)),
+		.target = target,
+		.cpu = cpu_of(COL(TY_EDGE_CPU)),
+		.target_cpu = cpu_of(COL(TY_EDGE_TARGET_CPU)),
+		.context = (uint8_t)COL(TY_EDGE_CONTEXT),
+		.loc = loc_of(COL(TY_EDGE_LOC_HIGH), COL(TY_EDGE_LOC)),
 	};
 }
 
@@ -212,117 +192,102 @@ struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge)
  * and unsure spans have none. */
 static uint32_t edge_of(const struct ty_model *m, uint32_t thread, uint64_t t, uint8_t flags)
 {
-	uint32_t first = m->edge_first[thread], i;
+	uint32_t n;
 
 	if (flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE))
 		return TY_NONE;
-	i = after(m->edge_ts, first, m->edge_first[thread + 1], t);
-	return i > first ? i - 1 : TY_NONE;
-}
-
-/* Elements of the sorted v[lo..hi) in [from, to). */
-static uint32_t between(const uint64_t *v, uint32_t lo, uint32_t hi, uint64_t from, uint64_t to)
-{
-	uint32_t a = from ? after(v, lo, hi, from - 1) : lo, b = to ? after(v, lo, hi, to - 1) : lo;
-
-	return b > a ? b - a : 0;
+	n = up_to(&m->t[TY_T_EDGES], thread, t);
+	return n ? m->t[TY_T_EDGES].row_first[thread] + n - 1 : TY_NONE;
 }
 
 uint32_t ty_model_migrations(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
 			     uint64_t to_ns)
 {
-	if (thread >= m->threads)
-		return 0;
-	return between(m->mig_ts, m->mig_first[thread], m->mig_first[thread + 1], from_ns, to_ns);
+	return between(&m->t[TY_T_MIGS], thread, from_ns, to_ns);
 }
 
 uint32_t ty_model_wakeups(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
 			  uint64_t to_ns)
 {
-	if (thread >= m->threads)
-		return 0;
-	return between(m->edge_ts, m->edge_first[thread], m->edge_first[thread + 1], from_ns,
-		       to_ns);
+	return between(&m->t[TY_T_EDGES], thread, from_ns, to_ns);
 }
 
 /* thread spans ------------------------------------------------------------------------------ */
 
 struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, uint32_t span)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint32_t i = span - t->spans_first;
+	const struct ty_table *t = &m->t[TY_T_SPANS];
+	uint32_t i = span - ty_model_thread(m, thread)->spans_first;
 
-	if (i >= t->spans_n)
+	if (i >= ty_table_rows(t, thread))
 		return (struct ty_span){
 			.thread = TY_NONE, .cpu = TY_NONE, .edge = TY_NONE, .syscall = TY_NONE};
+	ROW(t, thread, i);
 	return (struct ty_span){
-		.start_ns = m->span_start[span],
-		.end_ns = i + 1 < t->spans_n ? m->span_start[span + 1] : t->end_ns,
+		.start_ns = COL(TY_SPAN_START),
+		.end_ns = ty_table_row_end(t, thread, i),
 		.thread = thread,
-		.cpu = m->span_cpu[span] == TY_NO_CPU ? TY_NONE : m->span_cpu[span],
+		.cpu = cpu_of(COL(TY_SPAN_CPU)),
 		.edge = TY_NONE,
 		.syscall = TY_NONE,
-		.state = m->span_state[span],
-		.flags = m->span_flags[span],
+		.state = state_of(COL(TY_SPAN_STATE)),
+		.flags = (uint8_t)COL(TY_SPAN_FLAGS),
 	};
 }
 
 struct ty_span ty_model_span(const struct ty_model *m, uint32_t span)
 {
-	uint32_t thread = span < m->spans ? OWNER(m, span, m->thread[mid_].spans_first) : TY_NONE;
+	uint32_t thread = ty_table_owner(&m->t[TY_T_SPANS], span);
 	struct ty_span s = ty_model_span_brief(m, thread, span);
-	const struct ty_thread *t;
 
 	if (s.thread == TY_NONE)
 		return s;
-	t = &m->thread[thread];
 	s.syscall = ty_model_syscall_at(m, thread, s.start_ns);
 	if (s.state == TY_ST_RUNNABLE) {
 		s.edge = edge_of(m, thread, s.start_ns, s.flags);
 	} else if (s.state == TY_ST_SLEEPING || s.state == TY_ST_BLOCKED ||
 		   s.state == TY_ST_STOPPED) {
-		uint32_t next = span + 1;
+		struct ty_span next = ty_model_span_brief(m, thread, span + 1);
 
-		if (next - t->spans_first < t->spans_n && m->span_state[next] == TY_ST_RUNNABLE)
-			s.edge = edge_of(m, thread, m->span_start[next], m->span_flags[next]);
+		if (next.thread != TY_NONE && next.state == TY_ST_RUNNABLE)
+			s.edge = edge_of(m, thread, next.start_ns, next.flags);
 	}
 	return s;
 }
 
 uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint32_t i = after(m->span_start, t->spans_first, t->spans_first + t->spans_n, t_ns);
+	uint32_t i = up_to(&m->t[TY_T_SPANS], thread, t_ns);
 
-	if (!t->spans_n)
+	if (!ty_table_rows(&m->t[TY_T_SPANS], thread))
 		return TY_NONE;
-	return i > t->spans_first ? i - 1 : i;
+	return m->thread[thread].spans_first + (i ? i - 1 : 0);
 }
 
 /* CPU tracks -------------------------------------------------------------------------------- */
 
 uint32_t ty_model_cpu_spans(const struct ty_model *m, uint32_t cpu)
 {
-	return cpu < m->sum.cpus ? (uint32_t)m->cpu[cpu].start.n : 0;
+	return ty_table_rows(&m->t[TY_T_CPU], cpu);
 }
 
 struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, uint32_t i)
 {
-	const struct ty_cpu_track *c;
+	const struct ty_table *t = &m->t[TY_T_CPU];
 
-	if (i >= ty_model_cpu_spans(m, cpu))
+	if (i >= ty_table_rows(t, cpu))
 		return (struct ty_span){
 			.thread = TY_NONE, .cpu = TY_NONE, .edge = TY_NONE, .syscall = TY_NONE};
-	c = &m->cpu[cpu];
+	ROW(t, cpu, i);
 	return (struct ty_span){
-		.start_ns = c->start.v[i],
-		.end_ns = i + 1 < c->start.n ? c->start.v[i + 1] : m->sum.end_ns,
-		.thread = c->thread.v[i],
+		.start_ns = COL(TY_CPU_START),
+		.end_ns = ty_table_row_end(t, cpu, i),
+		.thread = thread_of(m, COL(TY_CPU_THREAD)),
 		.cpu = cpu,
 		.edge = TY_NONE,
 		.syscall = TY_NONE,
-		.state = c->state.v[i],
-		.flags = c->flags.v[i],
+		.state = state_of(COL(TY_CPU_STATE)),
+		.flags = (uint8_t)COL(TY_CPU_FLAGS),
 	};
 }
 
@@ -337,106 +302,177 @@ struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_
 
 uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)
 {
-	uint32_t n = ty_model_cpu_spans(m, cpu), i;
+	uint32_t i = up_to(&m->t[TY_T_CPU], cpu, t_ns);
 
-	if (!n)
+	if (!ty_model_cpu_spans(m, cpu))
 		return TY_NONE;
-	i = after(m->cpu[cpu].start.v, 0, n, t_ns);
 	return i ? i - 1 : 0;
 }
 
 uint32_t ty_model_irq_spans(const struct ty_model *m, uint32_t cpu)
 {
-	return cpu < m->sum.cpus ? (uint32_t)m->cpu[cpu].irq.n : 0;
+	return ty_table_rows(&m->t[TY_T_IRQS], cpu);
 }
 
 struct ty_irq_span ty_model_irq_span(const struct ty_model *m, uint32_t cpu, uint32_t i)
 {
-	const struct ty_irq_packed *p;
+	const struct ty_table *t = &m->t[TY_T_IRQS];
 
-	if (i >= ty_model_irq_spans(m, cpu))
+	if (i >= ty_table_rows(t, cpu))
 		return (struct ty_irq_span){0};
-	p = &m->cpu[cpu].irq.v[i];
-	return (struct ty_irq_span){p->start_ns, p->end_ns, p->vec, p->name, p->kind, p->flags};
+	ROW(t, cpu, i);
+	return (struct ty_irq_span){COL(TY_IRQ_START),	       ty_table_row_end(t, cpu, i),
+				    (uint32_t)COL(TY_IRQ_VEC), (uint32_t)COL(TY_IRQ_NAME),
+				    (uint8_t)COL(TY_IRQ_KIND), (uint8_t)COL(TY_IRQ_FLAGS)};
 }
 
 /* system calls ------------------------------------------------------------------------------ */
 
-struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t i)
+struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call)
 {
-	if (i >= m->syscalls)
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = call - ty_model_thread(m, thread)->syscalls_first;
+
+	if (i >= ty_table_rows(t, thread))
 		return (struct ty_syscall){
 			.thread = TY_NONE, .cpu = TY_NONE, .nr = -1, .loc = TY_NO_LOC};
+	ROW(t, thread, i);
 	return (struct ty_syscall){
-		.start_ns = m->sc_start[i],
-		.end_ns = m->sc_end[i],
+		.start_ns = COL(TY_CALL_START),
+		.end_ns = ty_table_row_end(t, thread, i),
 		.thread = thread,
-		.nr = m->sc_nr[i],
-		.ret = m->sc_ret[i],
-		.flags = m->sc_flags[i],
-		.abi = m->sc_abi[i],
-		.cpu = m->sc_cpu[i] == TY_NO_CPU ? TY_NONE : m->sc_cpu[i],
-		.loc = m->sc_loc[i],
+		.nr = (int32_t)COL(TY_CALL_NR),
+		.ret = (int64_t)COL(TY_CALL_RET),
+		.flags = (uint8_t)COL(TY_CALL_FLAGS),
+		.abi = (uint8_t)COL(TY_CALL_ABI),
+		.cpu = cpu_of(COL(TY_CALL_CPU)),
+		.loc = loc_of(COL(TY_CALL_LOC_HIGH), COL(TY_CALL_LOC)),
 	};
 }
 
-struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t i)
+struct ty_syscall ty_model_syscall(const struct ty_model *m, uint32_t call)
 {
-	uint32_t thread = i < m->syscalls ? OWNER(m, i, m->thread[mid_].syscalls_first) : TY_NONE;
-
-	return ty_model_syscall_brief(m, thread, i);
+	return ty_model_syscall_brief(m, ty_table_owner(&m->t[TY_T_CALLS], call), call);
 }
 
 uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint32_t to = t->syscalls_first + t->syscalls_n,
-		 i = after(m->sc_end, t->syscalls_first, to, t_ns);
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = up_to(t, thread, t_ns);
 
-	return i < to ? i : TY_NONE;
+	/* Those from i on begin after t; of those before, only the last can reach beyond it. */
+	if (i && ty_table_row_end(t, thread, i - 1) > t_ns)
+		i--;
+	return i < ty_table_rows(t, thread) ? t->row_first[thread] + i : TY_NONE;
 }
 
 uint32_t ty_model_syscall_at(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
-	uint32_t i = ty_model_syscall_after(m, thread, t_ns);
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = up_to(t, thread, t_ns);
 
-	return i != TY_NONE && m->sc_start[i] <= t_ns ? i : TY_NONE;
+	if (!i || ty_table_row_end(t, thread, i - 1) <= t_ns)
+		return TY_NONE;
+	return t->row_first[thread] + i - 1;
+}
+
+/* points and block requests ----------------------------------------------------------------- */
+
+uint32_t ty_model_points(const struct ty_model *m, uint32_t cpu)
+{
+	return ty_table_rows(&m->t[TY_T_POINTS], cpu);
+}
+
+struct ty_point ty_model_point(const struct ty_model *m, uint32_t cpu, uint32_t i)
+{
+	const struct ty_table *t = &m->t[TY_T_POINTS];
+	struct ty_point p;
+
+	if (i >= ty_table_rows(t, cpu))
+		return (struct ty_point){.thread = TY_NONE, .b = TY_NONE, .cpu = TY_NONE};
+	ROW(t, cpu, i);
+	p = (struct ty_point){COL(TY_POINT_TS),
+			      COL(TY_POINT_A),
+			      COL(TY_POINT_B),
+			      thread_of(m, COL(TY_POINT_THREAD)),
+			      cpu,
+			      (uint8_t)COL(TY_POINT_KIND),
+			      (uint8_t)COL(TY_POINT_CONTEXT)};
+	if ((p.kind == TY_PT_SIGNAL || p.kind == TY_PT_PI_SETPRIO) && p.b >= m->threads)
+		p.b = TY_NONE;
+	return p;
+}
+
+uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)
+{
+	return ty_table_before(&m->t[TY_T_POINTS], cpu, t_ns);
+}
+
+uint32_t ty_model_ios(const struct ty_model *m)
+{
+	return m->ios;
+}
+
+struct ty_io ty_model_io(const struct ty_model *m, uint32_t i)
+{
+	struct ty_io io = {.thread = TY_NONE, .cpu = TY_NONE, .end_cpu = TY_NONE};
+
+	if (i < m->ios)
+		io = m->io[i];
+	if (io.thread >= m->threads)
+		io.thread = TY_NONE;
+	return io;
+}
+
+uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns)
+{
+	uint32_t lo = 0, hi = m->ios;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->io[mid].start_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 /* loss, clocks, counts ---------------------------------------------------------------------- */
 
 const struct ty_gap_span *ty_model_gaps(const struct ty_model *m, uint32_t *n)
 {
-	*n = (uint32_t)m->gaps.n;
-	return m->gaps.v;
+	*n = m->gaps;
+	return m->gap;
 }
 
 const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *n)
 {
-	*n = (uint32_t)m->clock.n;
-	return m->clock.v;
+	*n = m->clocks;
+	return m->clock;
 }
 
 bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realtime_ns)
 {
-	size_t lo = 0, hi = m->clock.n;
+	size_t lo = 0, hi = m->clocks;
 	const struct ty_clock_point *a, *b;
 
-	if (!m->clock.n)
+	if (!m->clocks)
 		return false;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (m->clock.v[mid].ts_ns <= t_ns)
+		if (m->clock[mid].ts_ns <= t_ns)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	a = &m->clock.v[lo ? lo - 1 : 0];
+	a = &m->clock[lo ? lo - 1 : 0];
 	*realtime_ns = a->realtime_ns + (t_ns - a->ts_ns); /* wraps rightly before the first */
-	if (lo && lo < m->clock.n) {
+	if (lo && lo < m->clocks) {
 		/* Between two points: both clocks may be steered, or set. */
-		b = &m->clock.v[lo];
+		b = &m->clock[lo];
 		if (b->ts_ns > a->ts_ns && b->realtime_ns >= a->realtime_ns)
 			*realtime_ns =
 				a->realtime_ns +
@@ -452,73 +488,49 @@ const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n)
 	return m->event_count;
 }
 
-/* cells ------------------------------------------------------------------------------------- */
+/* drawing and searching --------------------------------------------------------------------- */
+
+/* The table and track of a row on the screen; the index of its first row in the API. */
+static const struct ty_table *table_of(const struct ty_model *m, struct ty_track track,
+				       uint32_t *base)
+{
+	const struct ty_table *t = &m->t[track.kind == TY_TRACK_CPU	 ? TY_T_CPU
+					 : track.kind == TY_TRACK_THREAD ? TY_T_SPANS
+									 : TY_T_CALLS];
+
+	*base = track.kind == TY_TRACK_CPU || track.id >= t->tracks ? 0 : t->row_first[track.id];
+	return t;
+}
 
 void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t from_ns,
 		    uint64_t to_ns, uint32_t n, struct ty_cell *out)
 {
-	struct ty_forest_column col = {0};
-	const struct ty_forest *f = NULL;
-	uint32_t base = 0;
+	uint32_t base;
+	const struct ty_table *t = table_of(m, track, &base);
 
-	if (track.kind == TY_TRACK_CPU && track.id < m->sum.cpus) {
-		const struct ty_cpu_track *c = &m->cpu[track.id];
-
-		f = c->forest;
-		col = (struct ty_forest_column){c->start.v, NULL,	m->sum.end_ns,
-						c->state.v, c->flags.v, (uint32_t)c->start.n};
-	} else if (track.id < m->threads && track.kind == TY_TRACK_THREAD) {
-		const struct ty_thread *t = &m->thread[track.id];
-
-		base = t->spans_first;
-		f = m->span_forest[track.id];
-		col = (struct ty_forest_column){
-			m->span_start + base, NULL,	 t->end_ns, m->span_state + base,
-			m->span_flags + base, t->spans_n};
-	} else if (track.id < m->threads && track.kind == TY_TRACK_SYSCALLS) {
-		const struct ty_thread *t = &m->thread[track.id];
-
-		base = t->syscalls_first;
-		f = m->sc_forest[track.id];
-		col = (struct ty_forest_column){m->sc_start + base, m->sc_end + base, 0, NULL,
-						m->sc_flags + base, t->syscalls_n};
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		unsigned __int128 w = to_ns > from_ns ? to_ns - from_ns : 0;
-		uint64_t a = from_ns + (uint64_t)(w * i / n),
-			 b = from_ns + (uint64_t)(w * (i + 1) / n);
-
-		if (f)
-			ty_forest_query(f, a, b, &out[i]);
-		else
-			ty_forest_scan(&col, a, b, &out[i]);
-		if (out[i].longest != TY_NONE)
+	ty_forest_cells(t, track.id, from_ns, to_ns, n, out);
+	for (uint32_t i = 0; base && i < n; i++)
+		if (out[i].longest != TY_NONE) {
 			out[i].longest += base;
-		if (out[i].longest_whole != TY_NONE)
 			out[i].longest_whole += base;
-	}
+		}
+}
+
+uint32_t ty_model_seek(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
+		       uint64_t t_ns, bool backward)
+{
+	uint32_t base, row;
+	const struct ty_table *t = table_of(m, track, &base);
+
+	row = ty_forest_seek(t, track.id, q, t_ns, backward);
+	return row == TY_NONE ? TY_NONE : base + row;
 }
 
 uint64_t ty_model_bytes(const struct ty_model *m)
 {
-	uint64_t n = sizeof(*m);
+	uint64_t n = sizeof(*m) + m->store->used;
 
-	n += (uint64_t)m->threads *
-	     (sizeof(*m->thread) + 2 * sizeof(*m->edge_first) + 2 * sizeof(void *));
-	n += (uint64_t)m->names * sizeof(*m->name) + (uint64_t)m->tids * sizeof(*m->tid);
-	n += (uint64_t)m->spans * (8 + 2 + 1 + 1);
-	n += (uint64_t)m->syscalls * (8 + 8 + 8 + 8 + 4 + 2 + 1 + 1);
-	n += (uint64_t)m->edges * (8 + 8 + 4 + 2 + 2 + 1) + (uint64_t)m->migs * 8;
-	for (uint32_t c = 0; c < m->sum.cpus; c++) {
-		const struct ty_cpu_track *t = &m->cpu[c];
-
-		n += sizeof(*t) + t->start.cap * 8 + t->thread.cap * 4 + t->state.cap +
-		     t->flags.cap + t->irq.cap * sizeof(*t->irq.v) +
-		     t->point.cap * sizeof(*t->point.v) + ty_forest_bytes(t->forest);
-	}
-	for (uint32_t i = 0; i < m->threads; i++)
-		n += ty_forest_bytes(m->span_forest[i]) + ty_forest_bytes(m->sc_forest[i]);
-	n += m->io.cap * sizeof(*m->io.v);
-	n += m->gaps.cap * sizeof(*m->gaps.v) + m->clock.cap * sizeof(*m->clock.v);
-	return n + (uint64_t)m->event_ids * 8;
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		n += m->t[i].checked ? m->t[i].blocks : 0;
+	return n;
 }

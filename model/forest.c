@@ -1,291 +1,401 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Zoom forest over one column of spans.
+ * Zoom forest over a table's rows; see forest.h.
  *
- * Level k has one node per TY_FOREST_FAN^k spans: nanoseconds per state, the index of the longest
- * span, the OR of the flags. A query walks up from both ends of the interior range, as in a segment
- * tree, and touches at most 2 x FAN nodes per level; the first and the last span that touch the
- * range are cut by hand, so that occupancy is exact at its edges.
+ * Invariants: starts and ends of a track never decrease and rows do not overlap, so that "touches
+ * [from, to)" is a range of rows. The first and the last row that touch a range are cut by hand, so
+ * that occupancy is exact at its edges; all between lie wholly inside.
  *
- * Invariants: starts and ends never decrease and spans do not overlap, so that "touches [from,to)"
- * is a range of indices. States that a column does not use take no room in its nodes. Memory: 8
- * bytes per used state and 5 more per FAN spans.
+ * The nodes of all levels above the groups count blocks of the whole table; a node is used only
+ * where all its blocks belong to the range, hence to the track.
  */
 #include "forest.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "err.h"
 
-#define TY_FOREST_FAN	 32
-#define TY_FOREST_LEVELS 7 /* 32^7 > 2^32 */
+#define GROUPS (TY_BLOCK_ROWS / TY_GROUP_ROWS)
 
-struct level {
-	uint32_t nodes;
-	uint64_t *ns;	   /* nodes x slots */
-	uint32_t *longest; /* span index */
-	uint8_t *flags;
+/* One track under examination. */
+struct walk {
+	const struct ty_table *t;
+	uint32_t track, first, rows; /* first: its first block */
 };
 
-struct ty_forest {
-	struct ty_forest_column col;
-	unsigned slots, levels;
-	uint8_t slot[TY_ST_COUNT];     /* state -> slot */
-	uint8_t state_of[TY_ST_COUNT]; /* slot -> state */
-	struct level level[TY_FOREST_LEVELS];
-};
-
-static inline uint64_t end_of(const struct ty_forest_column *c, uint32_t i)
+static struct walk walk_of(const struct ty_table *t, uint32_t track)
 {
-	if (c->end_ns)
-		return c->end_ns[i];
-	return i + 1 < c->n ? c->start_ns[i + 1] : c->last_end_ns;
+	return (struct walk){t, track, track < t->tracks ? t->block_first[track] : 0,
+			     ty_table_rows(t, track)};
 }
 
-static inline uint64_t len_of(const struct ty_forest_column *c, uint32_t i)
+static inline const uint8_t *block_of(const struct walk *w, uint32_t row)
 {
-	uint64_t e = end_of(c, i);
-
-	return e > c->start_ns[i] ? e - c->start_ns[i] : 0;
+	return ty_table_block(w->t, w->first + row / TY_BLOCK_ROWS);
 }
 
-static inline unsigned state_of(const struct ty_forest_column *c, uint32_t i)
+static inline uint64_t start_of(const struct walk *w, uint32_t row)
 {
-	unsigned s = c->state ? c->state[i] : TY_ST_RUNNING;
+	return ty_block_value(block_of(w, row), 0, row % TY_BLOCK_ROWS);
+}
+
+/* Rows with start < t, of which `from` are known. Near ones are found in few steps. */
+static uint32_t before(const struct walk *w, uint32_t from, uint64_t t)
+{
+	uint32_t b = from / TY_BLOCK_ROWS, blocks = w->t->block_first[w->track + 1] - w->first;
+	uint32_t step = 1, lo, hi;
+	const struct ty_block_ref *ref = w->t->ref + w->first;
+
+	if (from >= w->rows || start_of(w, from) >= t)
+		return from;
+	/* The last block that begins before t. */
+	for (lo = b, hi = b + 1; hi < blocks && ref[hi].first_ns < t; step *= 2) {
+		lo = hi;
+		hi = blocks - hi > step ? hi + step : blocks;
+	}
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ref[mid].first_ns < t)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo * TY_BLOCK_ROWS + ty_block_before(ty_table_block(w->t, w->first + lo),
+						    lo == b ? from % TY_BLOCK_ROWS : 0,
+						    ref[lo].rows, t);
+}
+
+static inline unsigned state_of(const struct walk *w, const uint8_t *block, uint32_t i)
+{
+	unsigned s = w->t->kind->state ? (unsigned)ty_block_value(block, w->t->kind->state, i)
+				       : TY_ST_RUNNING;
 
 	return s < TY_ST_COUNT ? s : TY_ST_UNKNOWN;
 }
 
-static int level_alloc(struct level *l, uint32_t nodes, unsigned slots)
+static inline unsigned flags_of(const struct walk *w, const uint8_t *block, uint32_t i)
 {
-	l->nodes = nodes;
-	l->ns = calloc((size_t)nodes * slots, sizeof(*l->ns));
-	l->longest = malloc(nodes * sizeof(*l->longest));
-	l->flags = calloc(nodes, 1);
-	return l->ns && l->longest && l->flags ? 0 : -TY_ENOMEM;
+	return w->t->kind->flags ? (uint8_t)ty_block_value(block, w->t->kind->flags, i) : 0;
 }
 
-static void leaves(struct ty_forest *f)
+static inline uint64_t len_of(const struct walk *w, uint32_t row)
 {
-	const struct ty_forest_column *c = &f->col;
-	struct level *l = &f->level[0];
+	const uint8_t *block;
+	uint64_t a, b;
 
-	for (uint32_t k = 0; k < l->nodes; k++) {
-		uint32_t i = k * TY_FOREST_FAN,
-			 to = c->n - i < TY_FOREST_FAN ? c->n : i + TY_FOREST_FAN;
-		uint64_t best = 0, *ns = l->ns + (size_t)k * f->slots;
-
-		l->longest[k] = i;
-		for (; i < to; i++) {
-			uint64_t len = len_of(c, i);
-
-			ns[f->slot[state_of(c, i)]] += len;
-			l->flags[k] |= c->flags ? c->flags[i] : 0;
-			if (len > best) {
-				best = len;
-				l->longest[k] = i;
-			}
-		}
-	}
+	if (w->t->kind->length == TY_LEN_COLUMN)
+		return ty_block_value(block_of(w, row), 1, row % TY_BLOCK_ROWS);
+	if (w->t->kind->length == TY_LEN_NONE)
+		return 0;
+	if (row % TY_BLOCK_ROWS == TY_BLOCK_ROWS - 1 || row + 1 >= w->rows)
+		return ty_table_row_end(w->t, w->track, row) - start_of(w, row);
+	block = block_of(w, row);
+	a = ty_block_value(block, 0, row % TY_BLOCK_ROWS);
+	b = ty_block_value(block, 0, row % TY_BLOCK_ROWS + 1);
+	return b > a ? b - a : 0;
 }
 
-static void inner(struct ty_forest *f, unsigned depth)
-{
-	const struct level *a = &f->level[depth - 1];
-	struct level *l = &f->level[depth];
-
-	for (uint32_t k = 0; k < l->nodes; k++) {
-		uint32_t i = k * TY_FOREST_FAN,
-			 to = a->nodes - i < TY_FOREST_FAN ? a->nodes : i + TY_FOREST_FAN;
-		uint64_t best = 0, *ns = l->ns + (size_t)k * f->slots;
-
-		l->longest[k] = a->longest[i];
-		for (; i < to; i++) {
-			uint64_t len = len_of(&f->col, a->longest[i]);
-
-			for (unsigned s = 0; s < f->slots; s++)
-				ns[s] += a->ns[(size_t)i * f->slots + s];
-			l->flags[k] |= a->flags[i];
-			if (len > best) {
-				best = len;
-				l->longest[k] = a->longest[i];
-			}
-		}
-	}
-}
-
-struct ty_forest *ty_forest_new(const struct ty_forest_column *col)
-{
-	struct ty_forest *f = calloc(1, sizeof(*f));
-	unsigned seen = col->state ? 0 : 1u << TY_ST_RUNNING;
-	uint32_t nodes = col->n;
-
-	if (!f)
-		return NULL;
-	f->col = *col;
-	for (uint32_t i = 0; col->state && i < col->n; i++)
-		seen |= 1u << state_of(col, i);
-	for (unsigned s = 0; s < TY_ST_COUNT; s++)
-		if (seen & 1u << s) {
-			f->slot[s] = (uint8_t)f->slots;
-			f->state_of[f->slots++] = (uint8_t)s;
-		}
-	/* A level of one node would never be asked: its parent range is the whole column. */
-	while (nodes > TY_FOREST_FAN && f->levels < TY_FOREST_LEVELS) {
-		nodes = nodes / TY_FOREST_FAN + (nodes % TY_FOREST_FAN != 0);
-		if (level_alloc(&f->level[f->levels++], nodes, f->slots)) {
-			ty_forest_free(f);
-			return NULL;
-		}
-		if (f->levels == 1)
-			leaves(f);
-		else
-			inner(f, f->levels - 1);
-	}
-	return f;
-}
-
-void ty_forest_free(struct ty_forest *f)
-{
-	if (!f)
-		return;
-	for (unsigned d = 0; d < f->levels; d++) {
-		free(f->level[d].ns);
-		free(f->level[d].longest);
-		free(f->level[d].flags);
-	}
-	free(f);
-}
-
-uint64_t ty_forest_bytes(const struct ty_forest *f)
-{
-	uint64_t n = f ? sizeof(*f) : 0;
-
-	for (unsigned d = 0; f && d < f->levels; d++)
-		n += (uint64_t)f->level[d].nodes * (8u * f->slots + 5);
-	return n;
-}
-
-/* First span with end > t, or start >= t (a span of no length touches the instant it is at). */
-static uint32_t first_touching(const struct ty_forest_column *c, uint64_t t)
-{
-	uint32_t lo = 0, hi = c->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (end_of(c, mid) > t || c->start_ns[mid] >= t)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
-}
-
-/* Number of spans with start < t. */
-static uint32_t starts_before(const struct ty_forest_column *c, uint64_t t)
-{
-	uint32_t lo = 0, hi = c->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->start_ns[mid] < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
+/* cells ------------------------------------------------------------------------------------- */
 
 struct best {
 	uint64_t in, whole; /* lengths of the best so far */
 	bool any;
 };
 
-static void offer(struct ty_cell *out, struct best *b, uint32_t i, uint64_t in, uint64_t whole)
+/* Rows are offered in their order: of equal ones the first stays. */
+static inline void offer(struct ty_cell *out, struct best *b, uint32_t row, uint64_t in,
+			 uint64_t whole)
 {
-	if (!b->any || in > b->in || (in == b->in && i < out->longest)) {
+	if (!b->any || in > b->in) {
 		b->in = in;
-		out->longest = i;
+		out->longest = row;
 	}
-	if (!b->any || whole > b->whole || (whole == b->whole && i < out->longest_whole)) {
+	if (!b->any || whole > b->whole) {
 		b->whole = whole;
-		out->longest_whole = i;
+		out->longest_whole = row;
 		out->longest_ns = whole;
 	}
 	b->any = true;
 }
 
-static void one(const struct ty_forest_column *c, uint32_t i, uint64_t from, uint64_t to,
-		struct ty_cell *out, struct best *b)
+static void cut(const struct walk *w, uint32_t row, uint64_t from, uint64_t to, struct ty_cell *out,
+		struct best *b)
 {
-	uint64_t s = c->start_ns[i], e = s + len_of(c, i);
+	const uint8_t *block = block_of(w, row);
+	uint64_t s = start_of(w, row), e = s + len_of(w, row);
 	uint64_t cs = s < from ? from : s, ce = e > to ? to : e;
 	uint64_t in = ce > cs ? ce - cs : 0;
 
-	out->ns[state_of(c, i)] += in;
-	out->flags |= c->flags ? c->flags[i] : 0;
-	offer(out, b, i, in, e - s);
+	out->ns[state_of(w, block, row % TY_BLOCK_ROWS)] += in;
+	out->flags |= (uint8_t)flags_of(w, block, row % TY_BLOCK_ROWS);
+	offer(out, b, row, in, e - s);
 }
 
-static void node(const struct ty_forest *f, const struct level *l, uint32_t k, struct ty_cell *out,
+/* Rows [lo, hi) of one block, wholly inside. */
+static void rows(const struct walk *w, uint32_t lo, uint32_t hi, struct ty_cell *out,
 		 struct best *b)
 {
-	uint64_t len = len_of(&f->col, l->longest[k]);
+	const uint8_t *block = lo < hi ? block_of(w, lo) : NULL;
 
-	for (unsigned s = 0; s < f->slots; s++)
-		out->ns[f->state_of[s]] += l->ns[(size_t)k * f->slots + s];
-	out->flags |= l->flags[k];
-	offer(out, b, l->longest[k], len, len);
-}
+	for (; lo < hi; lo++) {
+		uint64_t len = len_of(w, lo);
 
-/* Spans lo..hi-1 lie wholly inside the range. */
-static void interior(const struct ty_forest *f, uint32_t lo, uint32_t hi, uint64_t from,
-		     uint64_t to, struct ty_cell *out, struct best *b)
-{
-	for (; lo < hi && (lo % TY_FOREST_FAN || !f->levels); lo++)
-		one(&f->col, lo, from, to, out, b);
-	for (; hi > lo && (hi % TY_FOREST_FAN); hi--)
-		one(&f->col, hi - 1, from, to, out, b);
-	for (unsigned d = 0; lo < hi; d++) {
-		bool top = d + 1 >= f->levels;
-
-		lo /= TY_FOREST_FAN;
-		hi /= TY_FOREST_FAN;
-		for (; lo < hi && (lo % TY_FOREST_FAN || top); lo++)
-			node(f, &f->level[d], lo, out, b);
-		for (; hi > lo && hi % TY_FOREST_FAN; hi--)
-			node(f, &f->level[d], hi - 1, out, b);
+		out->ns[state_of(w, block, lo % TY_BLOCK_ROWS)] += len;
+		out->flags |= (uint8_t)flags_of(w, block, lo % TY_BLOCK_ROWS);
+		offer(out, b, lo, len, len);
 	}
 }
 
-void ty_forest_query(const struct ty_forest *f, uint64_t from_ns, uint64_t to_ns,
-		     struct ty_cell *out)
+/* Groups [lo, hi), counted in the track, of one block. */
+static void groups(const struct walk *w, uint32_t lo, uint32_t hi, struct ty_cell *out,
+		   struct best *b)
 {
-	struct best b = {0};
-	uint32_t lo, hi;
+	unsigned c = w->t->kind->cols;
 
-	*out = (struct ty_cell){.longest = TY_NONE, .longest_whole = TY_NONE};
-	if (from_ns >= to_ns || !f->col.n)
-		return;
-	lo = first_touching(&f->col, from_ns);
-	hi = starts_before(&f->col, to_ns);
-	if (lo >= hi)
-		return;
-	out->spans = hi - lo;
-	one(&f->col, lo, from_ns, to_ns, out, &b);
-	if (hi - lo > 2)
-		interior(f, lo + 1, hi - 1, from_ns, to_ns, out, &b);
-	if (hi - lo > 1)
-		one(&f->col, hi - 1, from_ns, to_ns, out, &b);
+	for (; lo < hi; lo++) {
+		const uint8_t *block = block_of(w, lo * TY_GROUP_ROWS);
+		uint32_t g = lo % GROUPS;
+		uint32_t row = lo * TY_GROUP_ROWS +
+			       (uint32_t)ty_block_value(block, c + TY_ST_COUNT, g) % TY_GROUP_ROWS;
+		uint64_t len = len_of(w, row < w->rows ? row : w->rows - 1);
+
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			out->ns[s] += ty_block_value(block, c + s, g);
+		out->flags |= (uint8_t)ty_block_value(block, c + TY_ST_COUNT + 1, g);
+		offer(out, b, row, len, len);
+	}
 }
 
-void ty_forest_scan(const struct ty_forest_column *col, uint64_t from_ns, uint64_t to_ns,
-		    struct ty_cell *out)
+static uint64_t node_len(const struct ty_node *n)
 {
-	const struct ty_forest f = {.col = *col};
+	uint64_t best = 0;
 
-	ty_forest_query(&f, from_ns, to_ns, out);
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		best = n->max[s] > best ? n->max[s] : best;
+	return best;
+}
+
+static void node(const struct walk *w, const struct ty_node *n, struct ty_cell *out, struct best *b)
+{
+	uint32_t row = (n->longest_block - w->first) * TY_BLOCK_ROWS + n->longest_row;
+	uint64_t len = node_len(n);
+
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		out->ns[s] += n->ns[s];
+	out->flags |= n->flags;
+	offer(out, b, row < w->rows ? row : w->rows - 1, len, len);
+}
+
+/* Blocks [lo, hi), counted in the table, by level d's nodes where they are whole. */
+static void blocks(const struct walk *w, unsigned d, uint32_t lo, uint32_t hi, struct ty_cell *out,
+		   struct best *b)
+{
+	const struct ty_node *n = w->t->node + w->t->level_first[d];
+	uint32_t up = (lo + TY_NODE_FAN - 1) / TY_NODE_FAN, down = hi / TY_NODE_FAN;
+	bool top = d + 1 >= w->t->levels || up >= down;
+	uint32_t to = top ? hi : up * TY_NODE_FAN;
+
+	for (; lo < to; lo++)
+		node(w, &n[lo], out, b);
+	if (top)
+		return;
+	blocks(w, d + 1, up, down, out, b);
+	for (lo = down * TY_NODE_FAN; lo < hi; lo++)
+		node(w, &n[lo], out, b);
+}
+
+/* Rows [lo, hi) lie wholly inside the range. */
+static void interior(const struct walk *w, uint32_t lo, uint32_t hi, struct ty_cell *out,
+		     struct best *b)
+{
+	uint32_t glo = (lo + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS, ghi = hi / TY_GROUP_ROWS;
+	uint32_t blo, bhi;
+
+	if (glo >= ghi) {
+		uint32_t mid = (lo / TY_BLOCK_ROWS + 1) * TY_BLOCK_ROWS;
+
+		mid = mid < hi ? mid : hi;
+		rows(w, lo, mid, out, b);
+		rows(w, mid, hi, out, b);
+		return;
+	}
+	rows(w, lo, glo * TY_GROUP_ROWS, out, b);
+	blo = (glo + GROUPS - 1) / GROUPS;
+	bhi = ghi / GROUPS;
+	if (blo >= bhi) {
+		groups(w, glo, ghi, out, b);
+	} else {
+		groups(w, glo, blo * GROUPS, out, b);
+		blocks(w, 0, w->first + blo, w->first + bhi, out, b);
+		groups(w, bhi * GROUPS, ghi, out, b);
+	}
+	rows(w, ghi * TY_GROUP_ROWS, hi, out, b);
+}
+
+/* a, z: rows that start before from, before to. */
+static void cell(const struct walk *w, uint32_t a, uint32_t z, uint64_t from, uint64_t to,
+		 struct ty_cell *out)
+{
+	struct best b = {0};
+
+	*out = (struct ty_cell){.longest = TY_NONE, .longest_whole = TY_NONE};
+	if (from >= to)
+		return;
+	/* Of those that start before, only the last can reach inside. */
+	if (a && start_of(w, a - 1) + len_of(w, a - 1) > from)
+		a--;
+	if (a >= z)
+		return;
+	out->spans = z - a;
+	cut(w, a, from, to, out, &b);
+	if (z - a > 2)
+		interior(w, a + 1, z - 1, out, &b);
+	if (z - a > 1)
+		cut(w, z - 1, from, to, out, &b);
+}
+
+void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, struct ty_cell *out)
+{
+	struct walk w = walk_of(t, track);
+	unsigned __int128 width = to_ns > from_ns ? to_ns - from_ns : 0;
+	uint64_t from = from_ns;
+	uint32_t a = w.rows ? ty_table_before(t, track, from_ns) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t to = from_ns + (uint64_t)(width * (i + 1) / n);
+		uint32_t z = w.rows ? before(&w, a, to) : 0;
+
+		cell(&w, a, z, from, to, &out[i]);
+		a = z;
+		from = to;
+	}
+}
+
+/* searches ---------------------------------------------------------------------------------- */
+
+static bool accepts(const struct walk *w, const struct ty_seek *q, uint32_t row)
+{
+	const struct ty_table_kind *k = w->t->kind;
+	const uint8_t *block = block_of(w, row);
+	uint32_t i = row % TY_BLOCK_ROWS;
+	unsigned flags = flags_of(w, block, i);
+
+	if (q->states && !(q->states >> state_of(w, block, i) & 1))
+		return false;
+	if (q->flags_any && !(flags & q->flags_any))
+		return false;
+	if (k->nr) {
+		int64_t ret = (int64_t)ty_block_value(block, k->ret, i);
+
+		if (q->nr >= 0 && (int32_t)ty_block_value(block, k->nr, i) != q->nr)
+			return false;
+		if (q->errors &&
+		    (ret >= 0 || ret < -4095 || flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
+			return false;
+	}
+	return len_of(w, row) >= q->min_ns;
+}
+
+/* May the node hold a row that q accepts? */
+static bool promises(const struct walk *w, const struct ty_seek *q, const struct ty_node *n)
+{
+	uint64_t longest = 0;
+
+	if (q->states && !(n->states & q->states))
+		return false;
+	if (q->flags_any && !(n->flags & q->flags_any))
+		return false;
+	if (w->t->kind->nr) {
+		if (q->errors && !n->errors)
+			return false;
+		if (q->nr >= 0 && !(n->nrs >> q->nr % 64 & 1))
+			return false;
+		if (q->nr >= 0)
+			return n->max[q->nr % TY_ST_COUNT] >= q->min_ns;
+	} else if (q->states) {
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			if (q->states >> s & 1 && n->max[s] > longest)
+				longest = n->max[s];
+		return longest >= q->min_ns;
+	}
+	return node_len(n) >= q->min_ns;
+}
+
+/* The first accepted of rows [lo, hi) of one block, or the last. */
+static uint32_t seek_rows(const struct walk *w, const struct ty_seek *q, uint32_t lo, uint32_t hi,
+			  bool backward)
+{
+	for (uint32_t k = 0; k < hi - lo; k++) {
+		uint32_t row = backward ? hi - 1 - k : lo + k;
+
+		if (accepts(w, q, row))
+			return row;
+	}
+	return TY_NONE;
+}
+
+/* The next block from b on (b: the first to be looked at) in the direction, within [lo, hi), that
+ * promises: whole nodes that do not are stepped over. TY_NONE. */
+static uint32_t seek_block(const struct walk *w, const struct ty_seek *q, uint32_t b, uint32_t lo,
+			   uint32_t hi, bool backward)
+{
+	unsigned d = 0;
+	uint32_t size = 1; /* blocks of a node of level d */
+
+	while (b >= lo && b < hi) {
+		uint32_t k = b / size;
+
+		if (promises(w, q, &w->t->node[w->t->level_first[d] + k])) {
+			if (!d)
+				return b;
+			/* Down, to the side from which we come. */
+			d--;
+			size /= TY_NODE_FAN;
+			continue;
+		}
+		b = backward ? k * size - 1 : (k + 1) * size; /* may wrap: ends the loop */
+		/* Up, where the next node begins one of the level above. */
+		while (d + 1 < w->t->levels && (backward ? (b + 1) % (size * TY_NODE_FAN) == 0
+							 : b % (size * TY_NODE_FAN) == 0)) {
+			d++;
+			size *= TY_NODE_FAN;
+		}
+	}
+	return TY_NONE;
+}
+
+uint32_t ty_forest_seek(const struct ty_table *t, uint32_t track, const struct ty_seek *q,
+			uint64_t t_ns, bool backward)
+{
+	struct walk w = walk_of(t, track);
+	uint32_t row, b, lo = w.first, hi = track < t->tracks ? t->block_first[track + 1] : 0,
+			 found;
+
+	if (!w.rows || (!backward && t_ns == UINT64_MAX))
+		return TY_NONE;
+	/* Rows [0, row) start before t; forward those with start > t are looked at. */
+	row = ty_table_before(t, track, backward ? t_ns : t_ns + 1);
+	if (backward ? !row : row >= w.rows)
+		return TY_NONE;
+	if (backward)
+		row--;
+	b = w.first + row / TY_BLOCK_ROWS;
+	for (;;) {
+		uint32_t begin = (b - w.first) * TY_BLOCK_ROWS, end = begin + t->ref[b].rows;
+
+		if (backward && end > row + 1)
+			end = row + 1;
+		if (!backward && begin < row)
+			begin = row;
+		if (promises(&w, q, &t->node[b])) {
+			found = seek_rows(&w, q, begin, end, backward);
+			if (found != TY_NONE)
+				return found;
+		}
+		if (backward ? b == lo : b + 1 == hi)
+			return TY_NONE;
+		b = seek_block(&w, q, backward ? b - 1 : b + 1, lo, hi, backward);
+		if (b == TY_NONE)
+			return TY_NONE;
+	}
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Zoom forest over one column of spans: an implicit segment forest (Hume's "iforests"; Perfetto's
- * implicit_segment_forest) whose nodes keep time per state and the longest span. Levels of fan-out
- * TY_FOREST_FAN over the spans of a track; a range query touches O(fan x log n) nodes.
+ * Zoom forest: questions about ranges of a table's rows, answered from the nodes that the table
+ * keeps over them: an implicit segment forest (Hume's "iforests"; Perfetto's
+ * implicit_segment_forest) whose nodes keep time per state and the longest row. 32 rows are a
+ * group, 16 groups a block, 16 blocks a node and so on; a range touches at most 2 x 32 rows, 2 x 16
+ * groups and 2 x 16 nodes per level.
  */
 #ifndef TY_FOREST_H
 #define TY_FOREST_H
@@ -10,28 +12,13 @@
 #include <stdint.h>
 
 #include "model.h"
+#include "table.h"
 
-struct ty_forest;
-
-/* Spans as columns: start[i], the end of span i is end(i); state[i], flags[i]. Borrowed. */
-struct ty_forest_column {
-	const uint64_t *start_ns;
-	const uint64_t *
-		end_ns; /* NULL: contiguous spans, end = next start; the last ends at last_end_ns */
-	uint64_t last_end_ns;
-	const uint8_t *state, *flags; /* NULL: all RUNNING; no flags */
-	uint32_t n;
-};
-
-struct ty_forest *ty_forest_new(const struct ty_forest_column *col); /* NULL: out of memory */
-void ty_forest_free(struct ty_forest *f);
-/* Aggregate of [from, to) into *out (indices relative to the column). */
-void ty_forest_query(const struct ty_forest *f, uint64_t from_ns, uint64_t to_ns,
-		     struct ty_cell *out);
-/* The same by walking the spans: for columns too small to deserve a forest. */
-void ty_forest_scan(const struct ty_forest_column *col, uint64_t from_ns, uint64_t to_ns,
-		    struct ty_cell *out);
-/* Memory in use. */
-uint64_t ty_forest_bytes(const struct ty_forest *f);
+/* n cells of equal width over [from, to), as ty_model_cells; indices are rows of the track. */
+void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, struct ty_cell *out);
+/* Row of the track, as ty_model_seek; TY_NONE. */
+uint32_t ty_forest_seek(const struct ty_table *t, uint32_t track, const struct ty_seek *q,
+			uint64_t t_ns, bool backward);
 
 #endif

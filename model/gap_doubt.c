@@ -24,13 +24,6 @@
 
 #define SURE UINT64_MAX
 
-struct columns {
-	uint64_t *start;
-	uint16_t *cpu;
-	uint8_t *state, *flags;
-	uint32_t n;
-};
-
 static bool waits(unsigned state)
 {
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
@@ -39,117 +32,136 @@ static bool waits(unsigned state)
 /* Was the thread in one and the same system call all through [from, to)? */
 static bool in_one_call(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
 {
-	uint32_t i = ty_model_syscall_after(m, thread, from);
+	const struct ty_table *t = &m->t[TY_T_CALLS];
+	uint32_t i = ty_table_before(t, thread, from + 1); /* those that begin by then */
 
-	return i != TY_NONE && m->sc_start[i] <= from && m->sc_end[i] >= to &&
-	       !(m->sc_flags[i] & ~(TY_SF_BEFORE | TY_SF_OPEN));
+	return i && ty_table_row_end(t, thread, i - 1) > from &&
+	       ty_table_row_end(t, thread, i - 1) >= to &&
+	       !(ty_table_value(t, thread, i - 1, TY_CALL_FLAGS) &
+		 ~(uint64_t)(TY_SF_BEFORE | TY_SF_OPEN));
 }
 
-/* From when on the span's state is not known: within it, or SURE. *lost: nothing is to be taken
- * back, but events were lost meanwhile. */
-static uint64_t doubtful(const struct ty_builder *b, const struct ty_model *m, uint32_t thread,
-			 uint32_t i, bool *lost)
+static struct ty_span_row row_of(const struct ty_table *t, uint32_t thread, uint32_t i)
 {
-	const struct ty_thread *t = &m->thread[thread];
-	bool last = i + 1 == t->spans_first + t->spans_n;
-	uint64_t start = m->span_start[i], end = last ? t->end_ns : m->span_start[i + 1], at;
-	unsigned state = m->span_state[i], next = last ? TY_ST_UNKNOWN : m->span_state[i + 1];
-	uint16_t cpu = m->span_cpu[i];
+	return (struct ty_span_row){
+		ty_table_value(t, thread, i, TY_SPAN_START),
+		(uint16_t)ty_table_value(t, thread, i, TY_SPAN_CPU),
+		(uint8_t)ty_table_value(t, thread, i, TY_SPAN_STATE),
+		(uint8_t)ty_table_value(t, thread, i, TY_SPAN_FLAGS),
+	};
+}
+
+/* From when on the state of span s is not known: within it, or SURE. next: the one behind it, NULL
+ * for the last. *lost: nothing is to be taken back, but events were lost meanwhile. */
+static uint64_t doubtful(const struct ty_builder *b, const struct ty_model *m, uint32_t thread,
+			 const struct ty_span_row *s, const struct ty_span_row *next, uint64_t end,
+			 bool *lost)
+{
+	unsigned after = next ? next->state : TY_ST_UNKNOWN;
+	uint32_t cpu = (uint16_t)(s->cpu1 - 1);
+	uint64_t at;
 
 	*lost = false;
-	if (waits(state))
-		at = ty_gap_stack_from(&b->gaps, start);
-	else if (state != TY_ST_RUNNABLE)
+	if (waits(s->state))
+		at = ty_gap_stack_from(&b->gaps, s->start);
+	else if (s->state != TY_ST_RUNNABLE)
 		return SURE;
-	else if (cpu >= b->cpus || (next == TY_ST_RUNNING && m->span_cpu[i + 1] != cpu))
-		at = ty_gap_stack_from(&b->gaps, start);
+	else if (cpu >= b->cpus || (after == TY_ST_RUNNING && next->cpu1 != s->cpu1))
+		at = ty_gap_stack_from(&b->gaps, s->start);
 	else
-		at = ty_gap_stack_from(&b->cpu[cpu].gaps, start);
-	if (at < start)
-		at = start;
+		at = ty_gap_stack_from(&b->cpu[cpu].gaps, s->start);
+	if (at < s->start)
+		at = s->start;
 	if (at >= end)
 		return SURE;
-	*lost = waits(state) &&
-		(next == TY_ST_RUNNABLE || (last && m->span_flags[i] & TY_SF_OPEN)) &&
+	*lost = waits(s->state) && (after == TY_ST_RUNNABLE || (!next && s->flags & TY_SF_OPEN)) &&
 		in_one_call(m, thread, at, end);
 	return *lost ? SURE : at;
 }
 
-static void add(struct columns *c, uint32_t first, uint64_t start, uint16_t cpu, uint8_t state,
-		uint8_t flags)
+/* One thread's new spans on their way: unknown neighbours are joined. */
+struct out {
+	struct ty_table_fill *f;
+	uint32_t thread;
+	struct ty_span_row last;
+	bool any;
+	int r;
+};
+
+static void put(struct out *o, struct ty_span_row s)
 {
-	if (c->n > first && state == TY_ST_UNKNOWN && c->state[c->n - 1] == TY_ST_UNKNOWN) {
-		c->flags[c->n - 1] |= flags;
+	if (o->any && s.state == TY_ST_UNKNOWN && o->last.state == TY_ST_UNKNOWN) {
+		o->last.flags |= s.flags;
 		return;
 	}
-	c->start[c->n] = start;
-	c->cpu[c->n] = cpu;
-	c->state[c->n] = state;
-	c->flags[c->n++] = flags;
+	if (o->any && !o->r)
+		o->r = ty_table_push(o->f, o->thread, &o->last);
+	o->last = s;
+	o->any = true;
 }
 
-/* The spans again, with `more` of them cut in two at most. */
-static int rewrite(const struct ty_builder *b, struct ty_model *m, uint32_t more)
+static bool touched(const struct ty_builder *b, const struct ty_model *m, uint32_t thread)
 {
-	size_t n = (size_t)m->spans + more;
-	struct columns c = {malloc(n * sizeof(*c.start)), malloc(n * sizeof(*c.cpu)), malloc(n),
-			    malloc(n), 0};
+	const struct ty_table *t = &m->t[TY_T_SPANS];
+	uint32_t n = ty_table_rows(t, thread);
+	struct ty_span_row s, next;
 
-	if (n >= UINT32_MAX || !c.start || !c.cpu || !c.state || !c.flags) {
-		free(c.start);
-		free(c.cpu);
-		free(c.state);
-		free(c.flags);
-		return n >= UINT32_MAX ? -TY_ELIMIT : -TY_ENOMEM;
+	for (uint32_t i = 0; i < n; i++, s = next) {
+		bool last = i + 1 == n, lost;
+
+		if (!i)
+			s = row_of(t, thread, 0);
+		if (!last)
+			next = row_of(t, thread, i + 1);
+		if (doubtful(b, m, thread, &s, last ? NULL : &next,
+			     last ? t->end[thread] : next.start, &lost) != SURE ||
+		    lost)
+			return true;
+		if (last)
+			break;
 	}
-	for (uint32_t t = 0; t < m->threads; t++) {
-		uint32_t first = c.n, from = m->thread[t].spans_first,
-			 to = from + m->thread[t].spans_n;
-
-		for (uint32_t i = from; i < to; i++) {
-			uint8_t flags = m->span_flags[i];
-			bool lost;
-			uint64_t at = doubtful(b, m, t, i, &lost);
-
-			if (at > m->span_start[i])
-				add(&c, first, m->span_start[i], m->span_cpu[i], m->span_state[i],
-				    at == SURE ? flags : flags & (uint8_t)~TY_SF_OPEN);
-			if (at != SURE)
-				add(&c, first, at, TY_NO_CPU, TY_ST_UNKNOWN,
-				    TY_SF_LOST | (flags & TY_SF_OPEN));
-		}
-		/* Spans before this thread's are not looked at any more. */
-		m->thread[t].spans_first = first;
-		m->thread[t].spans_n = c.n - first;
-	}
-	free(m->span_start);
-	free(m->span_cpu);
-	free(m->span_state);
-	free(m->span_flags);
-	m->span_start = c.start;
-	m->span_cpu = c.cpu;
-	m->span_state = c.state;
-	m->span_flags = c.flags;
-	m->spans = c.n;
-	return 0;
+	return false;
 }
 
-int ty_gap_doubt(const struct ty_builder *b, struct ty_model *m)
+static int rewrite(const struct ty_builder *b, const struct ty_model *m, uint32_t thread,
+		   struct ty_table_fill *f)
 {
-	uint32_t cuts = 0;
+	const struct ty_table *t = &m->t[TY_T_SPANS];
+	uint32_t n = ty_table_rows(t, thread);
+	struct out o = {.f = f, .thread = thread};
+	struct ty_span_row s, next = {0};
 
-	if (!ty_gap_stack_any(&b->gaps))
-		return 0;
-	for (uint32_t t = 0; t < m->threads; t++) {
-		uint32_t i = m->thread[t].spans_first, to = i + m->thread[t].spans_n;
+	for (uint32_t i = 0; i < n && !o.r; i++, s = next) {
+		bool last = i + 1 == n, lost;
+		uint64_t at;
 
-		for (; i < to; i++) {
-			bool lost;
-
-			cuts += doubtful(b, m, t, i, &lost) != SURE;
-			if (lost)
-				m->span_flags[i] |= TY_SF_LOST;
-		}
+		if (!i)
+			s = row_of(t, thread, 0);
+		if (!last)
+			next = row_of(t, thread, i + 1);
+		at = doubtful(b, m, thread, &s, last ? NULL : &next,
+			      last ? t->end[thread] : next.start, &lost);
+		if (at > s.start)
+			put(&o,
+			    (struct ty_span_row){s.start, s.cpu1, s.state,
+						 lost	      ? s.flags | TY_SF_LOST
+						 : at == SURE ? s.flags
+							      : s.flags & (uint8_t)~TY_SF_OPEN});
+		if (at != SURE)
+			put(&o, (struct ty_span_row){at, 0, TY_ST_UNKNOWN,
+						     TY_SF_LOST | (s.flags & TY_SF_OPEN)});
 	}
-	return cuts ? rewrite(b, m, cuts) : 0;
+	if (o.any && !o.r)
+		o.r = ty_table_push(f, thread, &o.last);
+	return o.r;
+}
+
+int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty_table_fill *out)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < m->threads; i++)
+		r = touched(b, m, i) ? rewrite(b, m, i, out)
+				     : ty_table_adopt(out, &m->t[TY_T_SPANS], i);
+	return r;
 }

@@ -273,7 +273,11 @@ uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
 /* Events per event id, for the header of a report. n ids; count[id]. */
 const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n);
 
-/* Bytes the model holds, all in. */
+/* A part of the index file was not what it was when it was written, and reads as nothing: answers
+ * so far may be wrong. To be asked when the work is done. */
+bool ty_model_damaged(const struct ty_model *m);
+
+/* Bytes the model holds, all in (of an opened index: of its file). */
 uint64_t ty_model_bytes(const struct ty_model *m);
 
 /* What can be drawn as one row. */

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns behind model.h. Filled by finish.c, const afterwards.
- *
- * Thread spans are three columns (12 bytes a span): the end of a span is the start of the next one
- * of the same thread, or the thread's end. Its thread is found from its index (a thread's spans are
- * contiguous); its edge and its system call are found by time. Edges and system calls are sorted by
- * thread, then time, in the same way.
+ * The model behind model.h: tables (table.h) and a few small arrays, all in one store (store.h),
+ * the same whether it was just built or is an index file (index_file.h). finish.c writes them,
+ * attach.c finds them again and checks every number; const afterwards.
  */
 #ifndef TY_MODEL_PRIV_H
 #define TY_MODEL_PRIV_H
 
-#include "forest.h"
 #include "model.h"
-#include "points.h"
-#include "strtab.h"
-#include "vec.h"
+#include "table.h"
 
 #define TY_NO_CPU 0xffffu /* in 16-bit CPU columns */
 
@@ -25,68 +19,146 @@ struct ty_tid_entry {
 	uint64_t from_ns, to_ns;
 };
 
-struct ty_irq_packed {
-	uint64_t start_ns, end_ns;
+/* The tables. Tracks of SPANS, CALLS, EDGES (the target's) and MIGS are threads, those of the
+ * others CPUs. */
+enum ty_table_id {
+	TY_T_SPANS,
+	TY_T_CPU,
+	TY_T_CALLS,
+	TY_T_EDGES,
+	TY_T_MIGS,
+	TY_T_IRQS,
+	TY_T_POINTS,
+	TY_TABLES
+};
+extern const struct ty_table_kind ty_table_kinds[TY_TABLES];
+
+/*
+ * Their rows, as handed to ty_table_push. "1" behind a name: the value plus one, so that "none"
+ * (all ones) is 0 and columns stay narrow. A ty_loc is kept as two columns for the same reason.
+ */
+struct ty_span_row {
+	uint64_t start;
+	uint16_t cpu1;
+	uint8_t state, flags;
+} __attribute__((packed));
+
+struct ty_cpu_row {
+	uint64_t start;
+	uint32_t thread1;
+	uint8_t state, flags;
+} __attribute__((packed));
+
+#define TY_LOC_LOW ((UINT64_C(1) << 52) - 1)
+
+struct ty_call_row {
+	uint64_t start, length;
+	int64_t ret;
+	uint64_t loc1; /* & TY_LOC_LOW */
+	uint16_t loc1_high;
+	int32_t nr;
+	uint16_t cpu1;
+	uint8_t flags, abi;
+} __attribute__((packed));
+
+struct ty_edge_row {
+	uint64_t ts;
+	uint64_t loc1;
+	uint16_t loc1_high;
+	uint32_t waker1;
+	uint16_t cpu1, target_cpu1;
+	uint8_t context;
+} __attribute__((packed));
+
+struct ty_mig_row {
+	uint64_t ts;
+} __attribute__((packed));
+
+struct ty_irq_row {
+	uint64_t start, length;
 	uint32_t vec, name;
 	uint8_t kind, flags;
 } __attribute__((packed));
 
-struct ty_cpu_track {
-	VEC(uint64_t) start;
-	VEC(uint32_t) thread;
-	VEC(uint8_t) state;
-	VEC(uint8_t) flags;
-	VEC(struct ty_irq_packed) irq;
-	VEC(struct ty_point_packed) point;
-	struct ty_forest *forest; /* NULL: small */
+struct ty_point_row {
+	uint64_t ts, a, b;
+	uint32_t thread1;
+	uint8_t kind, context;
+} __attribute__((packed));
+
+/* Columns by name, in the order of ty_table_kinds. */
+enum { TY_SPAN_START, TY_SPAN_CPU, TY_SPAN_STATE, TY_SPAN_FLAGS };
+enum { TY_CPU_START, TY_CPU_THREAD, TY_CPU_STATE, TY_CPU_FLAGS };
+enum {
+	TY_CALL_START,
+	TY_CALL_LENGTH,
+	TY_CALL_RET,
+	TY_CALL_LOC,
+	TY_CALL_LOC_HIGH,
+	TY_CALL_NR,
+	TY_CALL_CPU,
+	TY_CALL_FLAGS,
+	TY_CALL_ABI
+};
+enum {
+	TY_EDGE_TS,
+	TY_EDGE_LOC,
+	TY_EDGE_LOC_HIGH,
+	TY_EDGE_WAKER,
+	TY_EDGE_CPU,
+	TY_EDGE_TARGET_CPU,
+	TY_EDGE_CONTEXT
+};
+enum { TY_IRQ_START, TY_IRQ_LENGTH, TY_IRQ_VEC, TY_IRQ_NAME, TY_IRQ_KIND, TY_IRQ_FLAGS };
+enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_POINT_CONTEXT };
+
+/* The small arrays. */
+#define TY_SECTIONS(X)                                                                             \
+	X(THREADS, struct ty_thread, thread, threads)                                              \
+	X(NAMES, struct ty_name_at, name, names)                                                   \
+	X(TIDS, struct ty_tid_entry, tid, tids)                                                    \
+	X(GAPS, struct ty_gap_span, gap, gaps)                                                     \
+	X(CLOCK, struct ty_clock_point, clock, clocks)                                             \
+	X(COUNTS, uint64_t, event_count, event_ids)                                                \
+	X(IOS, struct ty_io, io, ios)                                                              \
+	X(STR_OFFSETS, uint32_t, str_off, strs)                                                    \
+	X(STR_BYTES, char, str, str_bytes)
+
+enum ty_section_id {
+#define X(id, type, v, n) TY_S_##id,
+	TY_SECTIONS(X)
+#undef X
+		TY_SECTION_IDS
+};
+
+/* Where everything lies in the store. */
+struct ty_index_part {
+	uint64_t off, bytes, hash;
+};
+
+struct ty_index_body {
+	struct ty_summary sum;
+	struct ty_index_part table[TY_TABLES], section[TY_SECTION_IDS];
 };
 
 struct ty_model {
 	struct ty_summary sum;
-	struct ty_strtab *strs;
-	struct ty_thread *thread;
-	uint32_t threads;
-	struct ty_name_at *name;
-	uint32_t names;
-	struct ty_tid_entry *tid; /* by tid, then from_ns */
-	uint32_t tids;
-
-	uint32_t spans;
-	uint64_t *span_start;
-	uint16_t *span_cpu;
-	uint8_t *span_state, *span_flags;
-
-	uint32_t syscalls;
-	uint64_t *sc_start, *sc_end;
-	int64_t *sc_ret;
-	ty_loc *sc_loc;
-	int32_t *sc_nr;
-	uint8_t *sc_flags, *sc_abi;
-	uint16_t *sc_cpu;
-
-	uint32_t edges;
-	uint32_t *edge_first; /* per thread + 1 */
-	uint64_t *edge_ts;
-	ty_loc *edge_loc;
-	uint32_t *edge_waker;
-	uint16_t *edge_cpu, *edge_target_cpu;
-	uint8_t *edge_context;
-
-	uint32_t *mig_first; /* per thread + 1 */
-	uint64_t *mig_ts;
-	uint32_t migs;
-
-	struct ty_cpu_track *cpu;		     /* sum.cpus */
-	struct ty_forest **span_forest, **sc_forest; /* per thread; NULL: small */
-
-	VEC(struct ty_io) io;
-	VEC(struct ty_gap_span) gaps;
-	VEC(struct ty_clock_point) clock;
-	uint64_t *event_count;
-	uint32_t event_ids;
+	struct ty_store *store;
+	struct ty_index_body body;
+	struct ty_table t[TY_TABLES];
+#define X(id, type, v, n)                                                                          \
+	const type *v;                                                                             \
+	uint32_t n;
+	TY_SECTIONS(X)
+#undef X
+	bool damaged; /* a block of the index was not what it should be */
 };
 
-/* Columns with more spans than this get a forest. */
-#define TY_FOREST_SMALL 64
+/*
+ * m->store and m->body are there: find tables and sections, check what is used as an index.
+ * check: the store is an index file; hashes are compared. 0, -TY_EFORMAT, -TY_ENOMEM; m is then to
+ * be freed.
+ */
+int ty_model_attach(struct ty_model *m, bool check);
 
 #endif

@@ -18,19 +18,16 @@
 static void push(struct ty_builder *b, uint32_t cpu, uint64_t ts, enum ty_point_kind kind,
 		 uint32_t thread, uint8_t context, uint64_t a, uint64_t arg)
 {
-	struct ty_point_packed p = {
-		.ts_ns = ts,
+	struct ty_point_row p = {
+		.ts = ts,
 		.a = a,
 		.b = arg,
-		.thread = thread,
+		.thread1 = thread + 1,
 		.kind = (uint8_t)kind,
 		.context = context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
 	};
 
-	if (b->cpu[cpu].track.point.n >= UINT32_MAX - 1)
-		ty_build_fail(b, -TY_ELIMIT);
-	else if (vec_push(&b->cpu[cpu].track.point, p))
-		ty_build_fail(b, -TY_ENOMEM);
+	ty_build_fail(b, ty_table_push(&b->fill[TY_T_POINTS], cpu, &p));
 }
 
 void ty_points_prio(struct ty_builder *b, uint32_t cpu, uint32_t thread, int32_t prio, uint64_t ts)
@@ -226,62 +223,4 @@ void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	default: break;
 	}
 #undef PUSH
-}
-
-/* reading ----------------------------------------------------------------------------------- */
-
-uint32_t ty_model_points(const struct ty_model *m, uint32_t cpu)
-{
-	return cpu < m->sum.cpus ? (uint32_t)m->cpu[cpu].point.n : 0;
-}
-
-struct ty_point ty_model_point(const struct ty_model *m, uint32_t cpu, uint32_t i)
-{
-	const struct ty_point_packed *p;
-
-	if (i >= ty_model_points(m, cpu))
-		return (struct ty_point){.thread = TY_NONE, .b = TY_NONE, .cpu = TY_NONE};
-	p = &m->cpu[cpu].point.v[i];
-	return (struct ty_point){p->ts_ns, p->a, p->b, p->thread, cpu, p->kind, p->context};
-}
-
-uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns)
-{
-	uint32_t lo = 0, hi = ty_model_points(m, cpu);
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->cpu[cpu].point.v[mid].ts_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-uint32_t ty_model_ios(const struct ty_model *m)
-{
-	return (uint32_t)m->io.n;
-}
-
-struct ty_io ty_model_io(const struct ty_model *m, uint32_t i)
-{
-	return i < m->io.n ? m->io.v[i]
-			   : (struct ty_io){.thread = TY_NONE, .cpu = TY_NONE, .end_cpu = TY_NONE};
-}
-
-uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns)
-{
-	uint32_t lo = 0, hi = (uint32_t)m->io.n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->io.v[mid].start_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Points and block requests: kept from the events while the model is built, read through model.h.
- * A point is 30 bytes; of priorities only changes are kept.
+ * Of priorities only changes are kept.
  */
 #ifndef TY_POINTS_H
 #define TY_POINTS_H
@@ -11,12 +11,6 @@
 
 struct ty_builder;
 struct ty_event;
-
-struct ty_point_packed {
-	uint64_t ts_ns, a, b;
-	uint32_t thread;
-	uint8_t kind, context;
-} __attribute__((packed));
 
 /*
  * Requests under way, by device and first sector: sets of a few ways, so that requests whose

@@ -34,26 +34,38 @@
 /* Longest that __schedule is taken to go on between sched_switch and the change of stacks. */
 #define TAIL_NS 100000
 
-/* logs -------------------------------------------------------------------------------------- */
+/* spans ------------------------------------------------------------------------------------- */
 
-static void log_span(struct ty_builder *b, uint32_t thread, uint64_t start, uint8_t state,
-		     uint8_t flags, uint16_t cpu)
+static void push_last(struct ty_builder *b, uint32_t thread)
 {
-	struct ty_span_log *l = &b->spans;
+	struct ty_bthread *t = &b->thread.v[thread];
 
-	if (l->start.n >= UINT32_MAX - 1)
-		ty_build_fail(b, -TY_ELIMIT);
-	else if (vec_push(&l->start, start) || vec_push(&l->thread, thread) ||
-		 vec_push(&l->cpu, cpu) || vec_push(&l->state, state) || vec_push(&l->flags, flags))
-		ty_build_fail(b, -TY_ENOMEM);
+	if (t->has_last)
+		ty_build_fail(b, ty_table_push(&b->fill[TY_T_SPANS], thread, &t->last));
+	t->has_last = false;
 }
 
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags)
 {
 	struct ty_bthread *t = &b->thread.v[thread];
+	struct ty_span_row row = {t->open_start, (uint16_t)(t->open_cpu + 1), t->open_state,
+				  (uint8_t)(t->open_flags | flags)};
 
-	log_span(b, thread, t->open_start, t->open_state, (uint8_t)(t->open_flags | flags),
-		 t->open_cpu);
+	if (t->has_last && t->last.state == TY_ST_UNKNOWN && row.state == TY_ST_UNKNOWN) {
+		/* Unknown neighbours are one span. */
+		t->last.flags |= row.flags;
+		return;
+	}
+	push_last(b, thread);
+	t->last = row;
+	t->has_last = true;
+}
+
+void ty_sched_finish(struct ty_builder *b, uint32_t thread)
+{
+	push_last(b, thread);
+	ty_build_fail(b,
+		      ty_table_seal(&b->fill[TY_T_SPANS], thread, b->thread.v[thread].pub.end_ns));
 }
 
 void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
@@ -75,14 +87,10 @@ void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_st
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
-	struct ty_cpu_track *t = &c->track;
+	struct ty_cpu_row row = {c->open_start, c->open_thread + 1, c->open_state,
+				 (uint8_t)(c->open_flags | flags)};
 
-	if (t->start.n >= UINT32_MAX - 1)
-		ty_build_fail(b, -TY_ELIMIT);
-	else if (vec_push(&t->start, c->open_start) || vec_push(&t->thread, c->open_thread) ||
-		 vec_push(&t->state, c->open_state) ||
-		 vec_push(&t->flags, (uint8_t)(c->open_flags | flags)))
-		ty_build_fail(b, -TY_ENOMEM);
+	ty_build_fail(b, ty_table_push(&b->fill[TY_T_CPU], cpu, &row));
 }
 
 void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
@@ -504,21 +512,21 @@ static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 
 static void edge(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t target)
 {
-	struct ty_edge_log *l = &b->edges;
 	/* sched_wakeup may run on the target's CPU: who is current there did not wake it. */
 	bool waker_known = ev->tid && ev->kind != TY_EV_WAKEUP;
 	uint32_t waker = waker_known ? ty_identity_find(b, ev->tid) : TY_NONE;
 	int32_t to = ev->u.wake.target_cpu;
+	struct ty_edge_row row = {
+		.ts = ts,
+		.loc1 = (ev->loc + 1) & TY_LOC_LOW,
+		.loc1_high = (uint16_t)((ev->loc + 1) >> 52),
+		.waker1 = waker + 1,
+		.cpu1 = (uint16_t)(ev->cpu + 1),
+		.target_cpu1 = to >= 0 && to < TY_NO_CPU ? (uint16_t)(to + 1) : 0,
+		.context = ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
+	};
 
-	if (l->ts.n >= UINT32_MAX - 1) {
-		ty_build_fail(b, -TY_ELIMIT);
-		return;
-	}
-	if (vec_push(&l->ts, ts) || vec_push(&l->loc, ev->loc) || vec_push(&l->waker, waker) ||
-	    vec_push(&l->target, target) || vec_push(&l->cpu, (uint16_t)ev->cpu) ||
-	    vec_push(&l->target_cpu, to >= 0 && to < TY_NO_CPU ? (uint16_t)to : TY_NO_CPU) ||
-	    vec_push(&l->context, ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI)))
-		ty_build_fail(b, -TY_ENOMEM);
+	ty_build_fail(b, ty_table_push(&b->fill[TY_T_EDGES], target, &row));
 }
 
 static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
@@ -574,8 +582,7 @@ static void migrated(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		return;
 	t = &b->thread.v[thread];
 	t->pub.migrations++;
-	if (vec_push(&b->migs.ts, ts) || vec_push(&b->migs.thread, thread))
-		ty_build_fail(b, -TY_ENOMEM);
+	ty_build_fail(b, ty_table_push(&b->fill[TY_T_MIGS], thread, &(struct ty_mig_row){ts}));
 	if (t->open_state == TY_ST_RUNNABLE && ev->u.migrate.to_cpu >= 0)
 		t->open_cpu = ev->u.migrate.to_cpu < (int)TY_NO_CPU ? (uint16_t)ev->u.migrate.to_cpu
 								    : TY_NO_CPU;

@@ -10,16 +10,23 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
 		     uint32_t cpu)
 {
-	struct ty_call_log *l = &b->calls;
+	uint64_t *last = &b->thread.v[thread].call_end;
+	struct ty_call_row row = {
+		.ret = ret,
+		.loc1 = (loc + 1) & TY_LOC_LOW,
+		.loc1_high = (uint16_t)((loc + 1) >> 52),
+		.nr = nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1,
+		.cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0,
+		.flags = (uint8_t)flags,
+		.abi = (uint8_t)abi,
+	};
 
-	if (l->start.n >= UINT32_MAX - 1)
-		ty_build_fail(b, -TY_ELIMIT);
-	else if (vec_push(&l->start, start) || vec_push(&l->end, end) || vec_push(&l->ret, ret) ||
-		 vec_push(&l->loc, loc) || vec_push(&l->thread, thread) ||
-		 vec_push(&l->nr, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1) ||
-		 vec_push(&l->flags, (uint8_t)flags) || vec_push(&l->abi, (uint8_t)abi) ||
-		 vec_push(&l->cpu, cpu < TY_NO_CPU ? (uint16_t)cpu : TY_NO_CPU))
-		ty_build_fail(b, -TY_ENOMEM);
+	/* Calls of one thread follow each other; what a damaged file makes overlap is cut, so that
+	 * searches stay right. */
+	row.start = start > *last ? start : *last;
+	*last = end > row.start ? end : row.start;
+	row.length = *last - row.start;
+	ty_build_fail(b, ty_table_push(&b->fill[TY_T_CALLS], thread, &row));
 }
 
 static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)

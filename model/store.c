@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store; see store.h. Budget: an allocation is an addition and a comparison; memory is asked
+ * for every 2 MB. (Measured here: fresh memory 1.1 ns per byte, a direct write of 2 MB 0.4 ns per
+ * byte of which the CPU spends 4%, the same through the page cache 2.4 ns, all CPU.)
+ *
+ * Invariants: the writer reads only complete extents [written, full); it alone replaces memory by
+ * the file's pages, and only of what is written. Addresses never move.
+ */
+#include "store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EXTENT	   (UINT64_C(2) << 20)
+#define RESERVED   (UINT64_C(1) << 38)
+#define WRITE_MAX  (4 * EXTENT)
+#define FILE_BLOCK 4096u /* O_DIRECT's unit */
+
+struct ty_store_writer {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	int fd;
+	uint64_t full;	  /* up to here extents are complete */
+	uint64_t written; /* up to here they are in the file */
+	uint64_t dropped; /* up to here the file's pages stand in for memory */
+	bool closing, failed;
+	ty_store_done *done;
+	void *ctx;
+};
+
+uint64_t ty_store_hash(const void *p, size_t n)
+{
+	static const uint64_t k = 0x9e3779b97f4a7c15u;
+	const uint8_t *b = p;
+	uint64_t h[4] = {n, 1, 2, 3}, w[4];
+
+	for (; n >= 32; n -= 32, b += 32) {
+		memcpy(w, b, 32);
+		for (unsigned i = 0; i < 4; i++) {
+			h[i] = (h[i] ^ w[i]) * k;
+			h[i] ^= h[i] >> 29;
+		}
+	}
+	memset(w, 0, sizeof(w));
+	memcpy(w, b, n);
+	for (unsigned i = 0; i < 4; i++) {
+		h[i] = (h[i] ^ w[i]) * k;
+		h[i] ^= h[i] >> 32;
+	}
+	return ((h[0] * k ^ h[1]) * k ^ h[2]) * k ^ h[3];
+}
+
+static struct ty_store *reserve(uint64_t bytes)
+{
+	struct ty_store *s = calloc(1, sizeof(*s));
+	void *p;
+
+	if (!s)
+		return NULL;
+	/* A limit on addresses (ulimit -v) may allow less. */
+	for (;; bytes /= 2) {
+		p = mmap(NULL, bytes + EXTENT, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED || bytes <= 64 * EXTENT)
+			break;
+	}
+	if (p == MAP_FAILED) {
+		free(s);
+		return NULL;
+	}
+	s->base = (uint8_t *)(((uintptr_t)p + EXTENT - 1) & ~(uintptr_t)(EXTENT - 1));
+	/* The rest on both sides is given back, so that freeing is one call. */
+	if (s->base != p)
+		munmap(p, (size_t)(s->base - (uint8_t *)p));
+	if (s->base != (uint8_t *)p + EXTENT)
+		munmap(s->base + bytes, (size_t)((uint8_t *)p + EXTENT - s->base));
+	s->reserved = bytes;
+	s->budget = UINT64_MAX;
+	return s;
+}
+
+struct ty_store *ty_store_new(uint64_t budget_bytes)
+{
+	struct ty_store *s = reserve(RESERVED);
+
+	if (!s)
+		return NULL;
+	s->budget = budget_bytes;
+	s->used = TY_STORE_HEAD;
+	return s;
+}
+
+struct ty_store *ty_store_map(int fd, uint64_t bytes)
+{
+	struct ty_store *s;
+
+	if (bytes > RESERVED || bytes < TY_STORE_HEAD)
+		return NULL;
+	s = reserve((bytes + TY_STORE_GUARD + EXTENT - 1) & ~(EXTENT - 1));
+	if (!s)
+		return NULL;
+	s->opened = true;
+	s->used = s->committed = bytes;
+	/* The guard behind the file reads as zero. */
+	if (mmap(s->base, s->reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		    MAP_FAILED ||
+	    mmap(s->base, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+		ty_store_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* writing ----------------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const uint8_t *p, uint64_t n, uint64_t off)
+{
+	while (n) {
+		ssize_t r = pwrite(fd, p, n, (off_t)off);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0 && errno == EINVAL && fcntl(fd, F_GETFL) & O_DIRECT) {
+			/* This file system takes no direct writes after all. */
+			if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT))
+				return false;
+			continue;
+		}
+		if (r <= 0)
+			return false;
+		p += r;
+		off += (uint64_t)r;
+		n -= (uint64_t)r;
+		if (n && r % FILE_BLOCK) /* a short write leaves direct writes unaligned */
+			fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT);
+	}
+	return true;
+}
+
+/* Under the lock: give memory back beyond the budget. */
+static void drop(struct ty_store *s, struct ty_store_writer *w)
+{
+	while (s->committed - w->dropped >= s->budget && w->dropped + EXTENT <= w->written) {
+		if (mmap(s->base + w->dropped, EXTENT, PROT_READ, MAP_SHARED | MAP_FIXED, w->fd,
+			 (off_t)w->dropped) == MAP_FAILED)
+			return;
+		w->dropped += EXTENT;
+	}
+}
+
+static void *writer_main(void *arg)
+{
+	struct ty_store *s = arg;
+	struct ty_store_writer *w = s->writer;
+
+	pthread_mutex_lock(&w->lock);
+	for (;;) {
+		uint64_t from = w->written, n = w->full - from;
+		bool ok;
+
+		if (w->failed || (!n && w->closing))
+			break;
+		if (!n) {
+			pthread_cond_wait(&w->moved, &w->lock);
+			continue;
+		}
+		n = n < WRITE_MAX ? n : WRITE_MAX;
+		pthread_mutex_unlock(&w->lock);
+		ok = write_all(w->fd, s->base + from, n, from);
+		pthread_mutex_lock(&w->lock);
+		if (ok) {
+			w->written += n;
+			drop(s, w);
+		} else {
+			w->failed = true;
+		}
+		pthread_cond_broadcast(&w->moved);
+	}
+	/* Without the end of the store there is no index, only a place for extents. */
+	while (!w->closing)
+		pthread_cond_wait(&w->moved, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+	if (w->done)
+		w->done(w->ctx, w->fd, !w->failed && w->written >= s->used);
+	return NULL;
+}
+
+int ty_store_file(struct ty_store *s, int fd, ty_store_done *done, void *ctx)
+{
+	struct ty_store_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -TY_ENOMEM;
+	w->fd = fd;
+	w->done = done;
+	w->ctx = ctx;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->moved, NULL);
+	s->writer = w;
+	w->full = s->used & ~(EXTENT - 1);
+	if (pthread_create(&w->thread, NULL, writer_main, s)) {
+		pthread_mutex_destroy(&w->lock);
+		pthread_cond_destroy(&w->moved);
+		s->writer = NULL;
+		free(w);
+		return -TY_ESYS;
+	}
+	return 0;
+}
+
+void ty_store_close_file(struct ty_store *s)
+{
+	struct ty_store_writer *w = s->writer;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->full = (s->used + FILE_BLOCK - 1) & ~(uint64_t)(FILE_BLOCK - 1);
+	w->closing = true;
+	pthread_cond_broadcast(&w->moved);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* filling ----------------------------------------------------------------------------------- */
+
+/* Memory for [committed, to). Over the budget: wait until the writer has made room. */
+static bool commit(struct ty_store *s, uint64_t to)
+{
+	struct ty_store_writer *w = s->writer;
+	bool ok = true;
+
+	while (s->committed < to) {
+		uint8_t *p = s->base + s->committed;
+
+		if (s->committed + EXTENT > s->reserved)
+			return false;
+		if (w) {
+			pthread_mutex_lock(&w->lock);
+			w->full = s->used & ~(EXTENT - 1);
+			pthread_cond_broadcast(&w->moved);
+			while (s->committed - w->dropped >= s->budget && w->dropped < w->full &&
+			       !w->failed)
+				pthread_cond_wait(&w->moved, &w->lock);
+			ok = !w->failed || s->committed - w->dropped < s->budget;
+			pthread_mutex_unlock(&w->lock);
+		}
+		if (!ok || mmap(p, EXTENT, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			return false;
+		/* Small models stay small. */
+		if (s->committed >= EXTENT)
+			madvise(p, EXTENT, MADV_HUGEPAGE);
+		if (w)
+			pthread_mutex_lock(&w->lock);
+		s->committed += EXTENT;
+		if (w)
+			pthread_mutex_unlock(&w->lock);
+	}
+	return true;
+}
+
+uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes)
+{
+	uint64_t off = (s->used + 7) & ~UINT64_C(7), to;
+
+	if (s->opened || bytes > s->reserved || off > s->reserved - bytes)
+		return 0;
+	/* Memory behind it, for readers that load 8 bytes at a column's end and beyond. */
+	to = off + bytes + TY_STORE_GUARD;
+	if (to > s->committed && !commit(s, to))
+		return 0;
+	s->used = off + bytes;
+	return off;
+}
+
+void ty_store_free(struct ty_store *s)
+{
+	if (!s)
+		return;
+	if (s->writer) {
+		struct ty_store_writer *w = s->writer;
+
+		pthread_mutex_lock(&w->lock);
+		if (!w->closing) { /* given up: what is there is worth nothing */
+			w->closing = true;
+			w->failed = true;
+		}
+		pthread_cond_broadcast(&w->moved);
+		pthread_mutex_unlock(&w->lock);
+		pthread_join(w->thread, NULL);
+		pthread_mutex_destroy(&w->lock);
+		pthread_cond_destroy(&w->moved);
+		close(w->fd);
+		free(w);
+	}
+	munmap(s->base, s->reserved);
+	free(s);
+}

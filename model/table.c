@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading tables: the directory, single values, searches, whole columns; see table.h. */
+#include "table.h"
+
+#include <stdlib.h>
+
+/* What stands in for a damaged block: every column 0. */
+static const uint64_t
+	nothing[(sizeof(struct ty_block_head) + 8 * (TY_COLS_MAX + TY_GROUP_COLS) + 16) / 8];
+
+uint64_t ty_table_dir_bytes(const struct ty_table_kind *kind, uint32_t tracks, uint32_t blocks,
+			    uint64_t nodes)
+{
+	uint64_t ends = kind->length == TY_LEN_NEXT ? tracks : 0;
+
+	return sizeof(struct ty_table_dir) + ends * 8 + blocks * sizeof(struct ty_block_ref) +
+	       nodes * sizeof(struct ty_node) + 2 * ((uint64_t)tracks + 1) * 4;
+}
+
+/* Every number that is used as an index or offset later. */
+static bool sound(const struct ty_table *t)
+{
+	uint64_t used = t->store->used;
+	const uint32_t *rf = t->row_first, *bf = t->block_first;
+
+	if (rf[0] || bf[0] || rf[t->tracks] != t->rows || bf[t->tracks] != t->blocks)
+		return false;
+	for (uint32_t i = 0; i < t->tracks; i++) {
+		uint32_t rows = 0;
+
+		if (bf[i + 1] < bf[i] || bf[i + 1] > t->blocks || rf[i + 1] < rf[i])
+			return false;
+		for (uint32_t b = bf[i]; b < bf[i + 1]; b++) {
+			const struct ty_block_ref *r = &t->ref[b];
+
+			if (r->off < TY_STORE_HEAD || r->off % 8 || r->off > used ||
+			    r->bytes > used - r->off || r->bytes < sizeof(struct ty_block_head) ||
+			    r->bytes > TY_STORE_GUARD || !r->rows || r->rows > TY_BLOCK_ROWS ||
+			    (b + 1 < bf[i + 1] &&
+			     (r->rows != TY_BLOCK_ROWS || r->first_ns > t->ref[b + 1].first_ns)))
+				return false;
+			rows += r->rows;
+			if (rows > t->rows)
+				return false;
+		}
+		if (rf[i + 1] - rf[i] != rows)
+			return false;
+	}
+	return true;
+}
+
+int ty_table_attach(struct ty_table *t, const struct ty_table_kind *kind,
+		    const struct ty_store *store, uint64_t off, uint64_t bytes, bool check,
+		    bool *damaged)
+{
+	const struct ty_table_dir *dir;
+	uint64_t nodes = 0;
+
+	*t = (struct ty_table){.kind = kind, .store = store};
+	if (off % 8 || off > store->used || bytes > store->used - off || bytes < sizeof(*dir))
+		return -TY_EFORMAT;
+	dir = ty_store_at(store, off);
+	if (dir->tracks >= UINT32_MAX - 1)
+		return -TY_EFORMAT;
+	t->tracks = dir->tracks;
+	t->rows = dir->rows;
+	t->blocks = dir->blocks;
+	if (kind->forest)
+		nodes = ty_table_nodes(t->blocks, t->level_first, t->level_n, &t->levels);
+	if (bytes != ty_table_dir_bytes(kind, t->tracks, t->blocks, nodes))
+		return -TY_EFORMAT;
+	t->end = (const uint64_t *)(dir + 1);
+	t->ref = (const struct ty_block_ref *)(t->end +
+					       (kind->length == TY_LEN_NEXT ? t->tracks : 0));
+	t->node = (const struct ty_node *)(t->ref + t->blocks);
+	t->row_first = (const uint32_t *)(t->node + nodes);
+	t->block_first = t->row_first + t->tracks + 1;
+	if (!sound(t))
+		return -TY_EFORMAT;
+	if (check) {
+		t->damaged = damaged;
+		t->checked = calloc(t->blocks + 1, 1);
+		if (!t->checked)
+			return -TY_ENOMEM;
+	}
+	return 0;
+}
+
+void ty_table_detach(struct ty_table *t)
+{
+	free(t->checked);
+	*t = (struct ty_table){0};
+}
+
+const uint8_t *ty_table_block_check(const struct ty_table *t, uint32_t block)
+{
+	const struct ty_block_ref *r = &t->ref[block];
+	const uint8_t *p = t->store->base + r->off;
+	uint8_t was = __atomic_load_n(&t->checked[block], __ATOMIC_RELAXED);
+
+	if (!was) {
+		was = ty_store_hash(p, r->bytes) == r->hash ? 1 : 2;
+		__atomic_store_n(&t->checked[block], was, __ATOMIC_RELAXED);
+	}
+	if (was == 1)
+		return p;
+	__atomic_store_n(t->damaged, true, __ATOMIC_RELAXED);
+	return (const uint8_t *)nothing;
+}
+
+uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row)
+{
+	uint64_t start = ty_table_value(t, track, row, 0), end = start;
+
+	if (t->kind->length == TY_LEN_COLUMN) {
+		if (__builtin_add_overflow(start, ty_table_value(t, track, row, 1), &end))
+			end = UINT64_MAX;
+	} else if (t->kind->length == TY_LEN_NEXT) {
+		end = row + 1 < ty_table_rows(t, track) ? ty_table_value(t, track, row + 1, 0)
+							: t->end[track];
+	}
+	return end > start ? end : start;
+}
+
+uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns)
+{
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ty_block_value(block, 0, mid) < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns)
+{
+	uint32_t first, lo, hi;
+
+	if (track >= t->tracks)
+		return 0;
+	lo = first = t->block_first[track];
+	hi = t->block_first[track + 1];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->ref[mid].first_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == first)
+		return 0;
+	return (lo - 1 - first) * TY_BLOCK_ROWS +
+	       ty_block_before(ty_table_block(t, lo - 1), 0, t->ref[lo - 1].rows, t_ns);
+}
+
+uint32_t ty_table_owner(const struct ty_table *t, uint32_t row)
+{
+	uint32_t lo = 0, hi = t->tracks;
+
+	if (row >= t->rows)
+		return TY_NONE;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->row_first[mid] <= row)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo - 1;
+}
+
+uint32_t ty_table_read(const struct ty_table *t, uint32_t track, uint32_t row, uint32_t n,
+		       unsigned col, uint64_t *out)
+{
+	uint32_t rows = ty_table_rows(t, track), i = row % TY_BLOCK_ROWS;
+	const struct ty_block_head *h;
+	const uint8_t *block, *p;
+	uint64_t base, v;
+	unsigned w;
+
+	if (row >= rows)
+		return 0;
+	if (n > rows - row)
+		n = rows - row;
+	if (n > TY_BLOCK_ROWS - i)
+		n = TY_BLOCK_ROWS - i;
+	block = ty_table_block(t, t->block_first[track] + row / TY_BLOCK_ROWS);
+	h = (const void *)block;
+	w = h->width[col] & 15;
+	base = h->base[col];
+	p = block + 2u * h->off[col] + (size_t)i * w;
+	switch (w) {
+	case 0:
+		for (uint32_t k = 0; k < n; k++)
+			out[k] = base;
+		break;
+	case 1:
+		for (uint32_t k = 0; k < n; k++)
+			out[k] = base + p[k];
+		break;
+	default: {
+		uint64_t mask = w >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * w) - 1;
+
+		for (uint32_t k = 0; k < n; k++, p += w) {
+			memcpy(&v, p, 8);
+			out[k] = base + (v & mask);
+		}
+	}
+	}
+	return n;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables: rows of fixed columns, appended per track (a thread, a CPU) in time order, read by
+ * (track, row). Column 0 of every table is the row's start in ns; starts of a track never decrease.
+ *
+ * A track's rows lie in coded blocks of TY_BLOCK_ROWS (its last may hold fewer), so that row i is
+ * in the track's block i / TY_BLOCK_ROWS. A coded column is a base and one of the widths 0 to 8
+ * bytes:
+ *
+ *   block  struct ty_block_head, base[columns], then column by column TY_BLOCK_ROWS or fewer values
+ *          of width[c] bytes each (little endian): row i has base[c] + value i
+ *   groups of 32 rows follow as columns of the same kind, in tables with a forest: ns per state,
+ *          the longest row of the group, the OR of the flags
+ *   refs   one struct ty_block_ref per block, tracks one after the other
+ *   nodes  one struct ty_node per block (level 0), per TY_NODE_FAN blocks (level 1), ...
+ *
+ * Filling (struct ty_table_fill): one open block per track, uncoded, that begins small; coded once,
+ * when the row behind its last arrives. Budget: 3 ns to push a row, 15 to code it, no allocation
+ * but a block's.
+ *
+ * Reading takes no trust: offsets are checked against the store, widths and counts cannot lead
+ * outside block and guard (store.h), and a block of an opened index is checked against its checksum
+ * when it is first read; a damaged one reads as rows of nothing and is remembered (`damaged`).
+ */
+#ifndef TY_TABLE_H
+#define TY_TABLE_H
+
+#include <string.h>
+
+#include "model.h"
+#include "store.h"
+#include "vec.h"
+
+#define TY_BLOCK_ROWS 512u
+#define TY_GROUP_ROWS 32u
+#define TY_NODE_FAN   16u
+#define TY_COLS_MAX   10u
+#define TY_GROUP_COLS 10u /* ns per state, longest, flags */
+#define TY_LEVELS     8u  /* 512 * 16^7 > 2^32 */
+
+enum ty_length {
+	TY_LEN_NEXT,   /* a row lasts to the start of the next, the last to the track's end */
+	TY_LEN_COLUMN, /* column 1 is its length */
+	TY_LEN_NONE,   /* rows are instants: no forest */
+};
+
+/* What a table's rows are: how they are handed over (packed, fixed), and which columns the forest
+ * knows by meaning (0: the table has none such). */
+struct ty_table_kind {
+	uint8_t cols, row_bytes;
+	struct {
+		uint8_t off, bytes;
+		bool is_signed;
+	} col[TY_COLS_MAX];
+	uint8_t length; /* enum ty_length */
+	bool forest;
+	uint8_t state, flags, nr, ret;
+};
+
+struct ty_block_ref {
+	uint64_t off, first_ns, hash;
+	uint32_t bytes, rows;
+};
+
+/* Of the rows of some blocks. Slots: the state, or in tables with system calls' numbers nr % 8. */
+struct ty_node {
+	uint64_t ns[TY_ST_COUNT];  /* by state */
+	uint64_t max[TY_ST_COUNT]; /* longest row, by slot */
+	uint64_t nrs;		   /* bits 1 << nr % 64 */
+	uint32_t longest_block;	   /* index of its ref in the table */
+	uint16_t longest_row;	   /* in that block */
+	uint8_t states;		   /* bits 1 << state */
+	uint8_t flags;
+	uint8_t errors; /* has a call that returned an error */
+	uint8_t pad[7];
+};
+
+struct ty_block_head {
+	uint8_t width[TY_COLS_MAX + TY_GROUP_COLS]; /* rows, then groups */
+	uint16_t off[TY_COLS_MAX + TY_GROUP_COLS];  /* from the block's begin, in 2 bytes */
+	uint64_t base[];
+};
+
+struct ty_table {
+	const struct ty_table_kind *kind;
+	const struct ty_store *store;
+	uint32_t tracks, rows, blocks;
+	const uint32_t *row_first;   /* tracks + 1: rows of the tracks before */
+	const uint32_t *block_first; /* tracks + 1 */
+	const uint64_t *end;	     /* tracks: where the last row ends (TY_LEN_NEXT) */
+	const struct ty_block_ref *ref;
+	const struct ty_node *node; /* all levels, level 0 first */
+	uint64_t level_first[TY_LEVELS];
+	uint32_t level_n[TY_LEVELS];
+	unsigned levels;
+	uint8_t *checked; /* one per block: 1 good, 2 damaged; NULL: built here, all good */
+	bool *damaged;	  /* set when one is found to be; NULL with checked */
+};
+
+/* Head of the directory; behind it: ends, refs, nodes, row_first, block_first. */
+struct ty_table_dir {
+	uint32_t tracks, rows, blocks, pad;
+};
+uint64_t ty_table_dir_bytes(const struct ty_table_kind *kind, uint32_t tracks, uint32_t blocks,
+			    uint64_t nodes);
+/* Levels over so many blocks: where each begins, its nodes; returns their sum. */
+uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[TY_LEVELS],
+			unsigned *levels);
+
+/* filling ----------------------------------------------------------------------------------- */
+
+struct ty_track_fill {
+	uint8_t *open;
+	uint32_t n, cap;
+	uint64_t last_ns;
+	uint32_t blocks;
+	uint32_t first_block, last_block; /* of the fill's list, linked by `next` */
+};
+
+struct ty_table_fill {
+	const struct ty_table_kind *kind;
+	struct ty_store *store;
+	uint64_t rows;
+	VEC(struct ty_track_fill) track;
+	VEC(struct ty_block_ref) ref; /* in the order of coding */
+	VEC(uint32_t) next;
+	VEC(struct ty_node) node;
+};
+
+void ty_table_fill_init(struct ty_table_fill *f, const struct ty_table_kind *kind,
+			struct ty_store *store);
+void ty_table_fill_fini(struct ty_table_fill *f);
+/* Append a row, row_bytes long; a start before the track's last is moved to that. 0, -TY_ENOMEM,
+ * -TY_ELIMIT (2^32 rows). */
+int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row);
+/* Forget all rows. */
+void ty_table_reset(struct ty_table_fill *f);
+/* All rows of a finished table's track, whose blocks lie in the same store, as those of a track
+ * that has none yet; it is sealed. 0 or -TY_ENOMEM. */
+int ty_table_adopt(struct ty_table_fill *f, const struct ty_table *t, uint32_t track);
+/* Code the open block of the track, whose last row ends at end_ns; nothing is pushed to it
+ * afterwards. 0 or -TY_ENOMEM. */
+int ty_table_seal(struct ty_table_fill *f, uint32_t track, uint64_t end_ns);
+/*
+ * All tracks are sealed: directory and forest go to the store, at *off and *bytes (one run of bytes
+ * that ty_table_attach understands). The ends of `tracks` tracks. 0 or -TY_E....
+ */
+int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *end_ns, uint64_t *off,
+		    uint64_t *bytes);
+
+/* reading ----------------------------------------------------------------------------------- */
+
+/*
+ * The table in [off, off + bytes) of the store; checks every number of the directory. checked: an
+ * opened index, blocks are looked at when first read. 0, -TY_EFORMAT, -TY_ENOMEM.
+ */
+int ty_table_attach(struct ty_table *t, const struct ty_table_kind *kind,
+		    const struct ty_store *store, uint64_t off, uint64_t bytes, bool check,
+		    bool *damaged);
+void ty_table_detach(struct ty_table *t);
+
+/* The slow way of ty_table_block: checks, and gives a block of nothing for a damaged one. */
+const uint8_t *ty_table_block_check(const struct ty_table *t, uint32_t block);
+
+/* The coded block of that number (all tracks counted). */
+static inline const uint8_t *ty_table_block(const struct ty_table *t, uint32_t block)
+{
+	if (__builtin_expect(
+		    t->checked && __atomic_load_n(&t->checked[block], __ATOMIC_RELAXED) != 1, 0))
+		return ty_table_block_check(t, block);
+	return t->store->base + t->ref[block].off;
+}
+
+static inline uint64_t ty_block_value(const uint8_t *block, unsigned col, uint32_t i)
+{
+	const struct ty_block_head *h = (const void *)block;
+	unsigned w = h->width[col] & 15;
+	uint64_t v;
+
+	memcpy(&v, block + 2u * h->off[col] + (size_t)i * w, 8);
+	return h->base[col] + (w >= 8 ? v : v & ((UINT64_C(1) << 8 * w) - 1));
+}
+
+static inline uint32_t ty_table_rows(const struct ty_table *t, uint32_t track)
+{
+	return track < t->tracks ? t->row_first[track + 1] - t->row_first[track] : 0;
+}
+
+/* Column of a row of the track; row < ty_table_rows. */
+static inline uint64_t ty_table_value(const struct ty_table *t, uint32_t track, uint32_t row,
+				      unsigned col)
+{
+	return ty_block_value(ty_table_block(t, t->block_first[track] + row / TY_BLOCK_ROWS), col,
+			      row % TY_BLOCK_ROWS);
+}
+
+/* End of a row (of one without length: its start). Never before its start. */
+uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row);
+/* Number of rows of a block, within [lo, hi), with start < t, and lo. */
+uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns);
+/* Number of the track's rows with start < t. */
+uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns);
+/* The track of a row counted over all tracks; TY_NONE. */
+uint32_t ty_table_owner(const struct ty_table *t, uint32_t row);
+/* Decode one column of rows [row, row + n) of one block; n rows at most to the block's end are
+ * there: the number is returned. */
+uint32_t ty_table_read(const struct ty_table *t, uint32_t track, uint32_t row, uint32_t n,
+		       unsigned col, uint64_t *out);
+
+#endif

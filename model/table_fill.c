@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* Filling tables: open blocks, coding, the directory and the forest; see table.h. */
+#include <stdlib.h>
+
+#include "table.h"
+
+#define GROUPS	  (TY_BLOCK_ROWS / TY_GROUP_ROWS)
+#define FIRST_CAP 8u
+
+void ty_table_fill_init(struct ty_table_fill *f, const struct ty_table_kind *kind,
+			struct ty_store *store)
+{
+	*f = (struct ty_table_fill){.kind = kind, .store = store};
+}
+
+void ty_table_fill_fini(struct ty_table_fill *f)
+{
+	for (size_t i = 0; i < f->track.n; i++)
+		free(f->track.v[i].open);
+	vec_fini(&f->track);
+	vec_fini(&f->ref);
+	vec_fini(&f->next);
+	vec_fini(&f->node);
+	f->rows = 0;
+}
+
+void ty_table_reset(struct ty_table_fill *f)
+{
+	ty_table_fill_fini(f);
+}
+
+/* The column of n packed rows, sign extended. */
+static void gather(const struct ty_table_kind *k, unsigned c, const uint8_t *row, uint32_t n,
+		   uint64_t *out)
+{
+	const uint8_t *p = row + k->col[c].off;
+	size_t step = k->row_bytes;
+
+#define LOOP(type)                                                                                 \
+	for (uint32_t i = 0; i < n; i++, p += step) {                                              \
+		type v_;                                                                           \
+		memcpy(&v_, p, sizeof(v_));                                                        \
+		out[i] = (uint64_t)v_;                                                             \
+	}
+	switch (k->col[c].bytes) {
+	case 1: LOOP(uint8_t) break;
+	case 2: LOOP(uint16_t) break;
+	case 4:
+		if (k->col[c].is_signed)
+			LOOP(int32_t)
+		else
+			LOOP(uint32_t)
+		break;
+	default: LOOP(uint64_t)
+	}
+#undef LOOP
+}
+
+static unsigned width_of(uint64_t range)
+{
+	return range ? (unsigned)(64 - __builtin_clzll(range) + 7) / 8 : 0;
+}
+
+/* Code n values as column c of the block; `at` is where its bytes go. Returns where they end. May
+ * write up to 7 bytes further. */
+static uint8_t *code(uint8_t *block, unsigned c, const uint64_t *v, uint32_t n, bool is_signed,
+		     uint8_t *at)
+{
+	struct ty_block_head *h = (void *)block;
+	uint64_t lo = v[0], hi = v[0], flip = is_signed ? UINT64_C(1) << 63 : 0;
+	unsigned w;
+
+	lo ^= flip;
+	hi ^= flip;
+	for (uint32_t i = 1; i < n; i++) {
+		uint64_t x = v[i] ^ flip;
+
+		lo = x < lo ? x : lo;
+		hi = x > hi ? x : hi;
+	}
+	w = width_of(hi - lo);
+	lo ^= flip;
+	h->base[c] = lo;
+	h->width[c] = (uint8_t)w;
+	h->off[c] = (uint16_t)((size_t)(at - block) / 2);
+	switch (w) {
+	case 0: return at;
+	case 1:
+		for (uint32_t i = 0; i < n; i++)
+			at[i] = (uint8_t)(v[i] - lo);
+		break;
+	default:
+		/* Each value overwrites what the one before wrote too much. */
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t x = v[i] - lo;
+
+			memcpy(at + (size_t)i * w, &x, 8);
+		}
+	}
+	return at + (((size_t)n * w + 1) & ~(size_t)1);
+}
+
+/* What the forest keeps of the rows: per group and, in *node, of all. */
+struct groups {
+	uint64_t ns[TY_ST_COUNT][GROUPS], longest[GROUPS], flags[GROUPS];
+};
+
+static void aggregate(const struct ty_table_kind *k, uint64_t col[][TY_BLOCK_ROWS], uint32_t n,
+		      uint64_t end, struct groups *g, struct ty_node *node)
+{
+	uint64_t best_all = 0;
+
+	memset(g, 0, sizeof(*g));
+	*node = (struct ty_node){0};
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t gi = i / TY_GROUP_ROWS;
+		uint64_t len = k->length == TY_LEN_COLUMN ? col[1][i]
+			       : i + 1 < n		  ? col[0][i + 1] - col[0][i]
+							  : end - col[0][i];
+		unsigned state = k->state ? (unsigned)col[k->state][i] : TY_ST_RUNNING, slot;
+		uint8_t flags = k->flags ? (uint8_t)col[k->flags][i] : 0;
+
+		if (state >= TY_ST_COUNT)
+			state = TY_ST_UNKNOWN;
+		slot = state;
+		if (k->nr) {
+			slot = (unsigned)col[k->nr][i] % TY_ST_COUNT;
+			node->nrs |= UINT64_C(1) << col[k->nr][i] % 64;
+			if ((int64_t)col[k->ret][i] < 0 && (int64_t)col[k->ret][i] >= -4095 &&
+			    !(flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
+				node->errors = 1;
+		}
+		g->ns[state][gi] += len;
+		g->flags[gi] |= flags;
+		node->states |= (uint8_t)(1u << state);
+		if (len > node->max[slot])
+			node->max[slot] = len;
+		if (i % TY_GROUP_ROWS == 0 || len > best_all) {
+			/* best_all is of the group here; the block's is found below. */
+			best_all = len;
+			g->longest[gi] = i % TY_GROUP_ROWS;
+		}
+	}
+	best_all = 0;
+	for (uint32_t gi = 0; gi * TY_GROUP_ROWS < n; gi++) {
+		uint32_t i = gi * TY_GROUP_ROWS + (uint32_t)g->longest[gi];
+		uint64_t len = k->length == TY_LEN_COLUMN ? col[1][i]
+			       : i + 1 < n		  ? col[0][i + 1] - col[0][i]
+							  : end - col[0][i];
+
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			node->ns[s] += g->ns[s][gi];
+		node->flags |= (uint8_t)g->flags[gi];
+		if (!gi || len > best_all) {
+			best_all = len;
+			node->longest_row = (uint16_t)i;
+		}
+	}
+}
+
+/* Code the open block of t; its last row ends at end. */
+static int code_block(struct ty_table_fill *f, struct ty_track_fill *t, uint64_t end)
+{
+	const struct ty_table_kind *k = f->kind;
+	uint64_t col[TY_COLS_MAX][TY_BLOCK_ROWS];
+	unsigned cols = k->cols + (k->forest ? TY_GROUP_COLS : 0);
+	size_t head = sizeof(struct ty_block_head) + cols * sizeof(uint64_t);
+	struct groups g;
+	struct ty_node node = {0};
+	struct ty_block_ref ref = {.rows = t->n};
+	uint8_t *block, *at;
+
+	ref.off = ty_store_alloc(f->store, head + (size_t)t->n * k->cols * 8 + sizeof(g) + 64);
+	if (!ref.off)
+		return -TY_ENOMEM;
+	block = ty_store_at(f->store, ref.off);
+	memset(block, 0, head);
+	at = block + head;
+	for (unsigned c = 0; c < k->cols; c++) {
+		gather(k, c, t->open, t->n, col[c]);
+		at = code(block, c, col[c], t->n, k->col[c].is_signed, at);
+	}
+	if (k->forest) {
+		uint32_t n = (t->n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
+
+		aggregate(k, col, t->n, end, &g, &node);
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			at = code(block, k->cols + s, g.ns[s], n, false, at);
+		at = code(block, k->cols + TY_ST_COUNT, g.longest, n, false, at);
+		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, n, false, at);
+	}
+	memset(at, 0,
+	       8); /* what a reader of the last value sees behind it, checked with the rest */
+	ref.bytes = (uint32_t)(at + 8 - block);
+	ref.first_ns = col[0][0];
+	ref.hash = ty_store_hash(block, ref.bytes);
+	f->store->used = ref.off + ref.bytes;
+	if (f->ref.n >= UINT32_MAX - 1 || vec_push(&f->ref, ref) ||
+	    vec_push(&f->next, UINT32_MAX) || (k->forest && vec_push(&f->node, node)))
+		return -TY_ENOMEM;
+	if (t->blocks++)
+		f->next.v[t->last_block] = (uint32_t)f->ref.n - 1;
+	else
+		t->first_block = (uint32_t)f->ref.n - 1;
+	t->last_block = (uint32_t)f->ref.n - 1;
+	t->n = 0;
+	return 0;
+}
+
+static int grow(struct ty_track_fill *t, unsigned row_bytes)
+{
+	uint32_t cap = t->cap ? t->cap * 4 : FIRST_CAP;
+	uint8_t *p = realloc(t->open, (size_t)cap * row_bytes);
+
+	if (!p)
+		return -TY_ENOMEM;
+	t->open = p;
+	t->cap = cap;
+	return 0;
+}
+
+static struct ty_track_fill *track_of(struct ty_table_fill *f, uint32_t track)
+{
+	if (track >= f->track.n) {
+		if (vec_reserve(&f->track, track + 1))
+			return NULL;
+		memset(f->track.v + f->track.n, 0, (track + 1 - f->track.n) * sizeof(*f->track.v));
+		f->track.n = track + 1;
+	}
+	return &f->track.v[track];
+}
+
+int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row)
+{
+	struct ty_track_fill *t = track_of(f, track);
+	unsigned size = f->kind->row_bytes;
+	uint64_t start;
+	int r;
+
+	if (!t)
+		return -TY_ENOMEM;
+	if (f->rows >= UINT32_MAX - 1)
+		return -TY_ELIMIT;
+	memcpy(&start, row, sizeof(start));
+	if (start < t->last_ns)
+		start = t->last_ns;
+	if (t->n == TY_BLOCK_ROWS) {
+		r = code_block(f, t, start);
+		if (r)
+			return r;
+	}
+	if (t->n == t->cap && grow(t, size))
+		return -TY_ENOMEM;
+	memcpy(t->open + (size_t)t->n * size, row, size);
+	memcpy(t->open + (size_t)t->n * size, &start, sizeof(start));
+	t->last_ns = start;
+	t->n++;
+	f->rows++;
+	return 0;
+}
+
+int ty_table_seal(struct ty_table_fill *f, uint32_t track, uint64_t end_ns)
+{
+	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
+	int r = t && t->n ? code_block(f, t, end_ns > t->last_ns ? end_ns : t->last_ns) : 0;
+
+	if (t) {
+		free(t->open);
+		t->open = NULL;
+		t->cap = 0;
+	}
+	return r;
+}
+
+/* Levels above the blocks. */
+static void node_add(struct ty_node *a, uint64_t *best, const struct ty_node *b, uint64_t len)
+{
+	for (unsigned s = 0; s < TY_ST_COUNT; s++) {
+		a->ns[s] += b->ns[s];
+		if (b->max[s] > a->max[s])
+			a->max[s] = b->max[s];
+	}
+	a->nrs |= b->nrs;
+	a->states |= b->states;
+	a->flags |= b->flags;
+	a->errors |= b->errors;
+	if (len > *best) {
+		*best = len;
+		a->longest_block = b->longest_block;
+		a->longest_row = b->longest_row;
+	}
+}
+
+static uint64_t node_len(const struct ty_node *n)
+{
+	uint64_t best = 0;
+
+	for (unsigned s = 0; s < TY_ST_COUNT; s++)
+		best = n->max[s] > best ? n->max[s] : best;
+	return best;
+}
+
+static uint32_t parents(uint32_t n)
+{
+	return n / TY_NODE_FAN + (n % TY_NODE_FAN != 0);
+}
+
+uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[TY_LEVELS],
+			unsigned *levels)
+{
+	uint64_t all = 0;
+
+	*levels = 0;
+	for (uint32_t k = blocks; k && *levels < TY_LEVELS; k = parents(k)) {
+		first[*levels] = all;
+		n[(*levels)++] = k;
+		all += k;
+		if (k <= TY_NODE_FAN)
+			break;
+	}
+	return all;
+}
+
+static void inner(struct ty_node *node, const uint64_t *first, const uint32_t *n, unsigned levels)
+{
+	for (unsigned d = 1; d < levels; d++)
+		for (uint32_t k = 0; k < n[d]; k++) {
+			struct ty_node *a = &node[first[d] + k];
+			const struct ty_node *b = &node[first[d - 1]];
+			uint32_t i = k * TY_NODE_FAN, to = i + TY_NODE_FAN;
+			uint64_t best = 0;
+
+			*a = (struct ty_node){.longest_block = b[i].longest_block,
+					      .longest_row = b[i].longest_row};
+			for (; i < to && i < n[d - 1]; i++)
+				node_add(a, &best, &b[i], node_len(&b[i]));
+		}
+}
+
+int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *end_ns, uint64_t *off,
+		    uint64_t *bytes)
+{
+	bool ends = f->kind->length == TY_LEN_NEXT;
+	uint32_t blocks = 0, rows = 0, *row_first, *block_first, n[TY_LEVELS];
+	uint64_t first[TY_LEVELS], nodes = 0, *end;
+	struct ty_table_dir *dir;
+	struct ty_block_ref *ref;
+	struct ty_node *node;
+	unsigned levels = 0;
+
+	for (size_t i = 0; i < f->track.n; i++)
+		blocks += f->track.v[i].blocks;
+	if (f->kind->forest)
+		nodes = ty_table_nodes(blocks, first, n, &levels);
+	*bytes = ty_table_dir_bytes(f->kind, tracks, blocks, nodes);
+	*off = ty_store_alloc(f->store, *bytes);
+	if (!*off)
+		return -TY_ENOMEM;
+	dir = ty_store_at(f->store, *off);
+	memset(dir, 0, *bytes);
+	end = (uint64_t *)(dir + 1);
+	ref = (struct ty_block_ref *)(end + (ends ? tracks : 0));
+	node = (struct ty_node *)(ref + blocks);
+	row_first = (uint32_t *)(node + nodes);
+	block_first = row_first + tracks + 1;
+	blocks = 0;
+	for (uint32_t i = 0; i < tracks; i++) {
+		const struct ty_track_fill *t = i < f->track.n ? &f->track.v[i] : NULL;
+		uint32_t b = t ? t->first_block : 0;
+
+		row_first[i] = rows;
+		block_first[i] = blocks;
+		if (ends)
+			end[i] = end_ns[i];
+		for (uint32_t k = 0; t && k < t->blocks; k++, b = f->next.v[b], blocks++) {
+			ref[blocks] = f->ref.v[b];
+			rows += ref[blocks].rows;
+			if (nodes) {
+				node[blocks] = f->node.v[b];
+				node[blocks].longest_block = blocks;
+			}
+		}
+	}
+	row_first[tracks] = rows;
+	block_first[tracks] = blocks;
+	*dir = (struct ty_table_dir){tracks, rows, blocks, 0};
+	inner(node, first, n, levels);
+	return 0;
+}
+
+int ty_table_adopt(struct ty_table_fill *f, const struct ty_table *t, uint32_t track)
+{
+	struct ty_track_fill *to = track_of(f, track);
+
+	if (!to)
+		return -TY_ENOMEM;
+	for (uint32_t b = t->block_first[track]; b < t->block_first[track + 1]; b++) {
+		if (vec_push(&f->ref, t->ref[b]) || vec_push(&f->next, UINT32_MAX) ||
+		    (f->kind->forest && vec_push(&f->node, t->node[b])))
+			return -TY_ENOMEM;
+		if (to->blocks++)
+			f->next.v[to->last_block] = (uint32_t)f->ref.n - 1;
+		else
+			to->first_block = (uint32_t)f->ref.n - 1;
+		to->last_block = (uint32_t)f->ref.n - 1;
+		f->rows += t->ref[b].rows;
+	}
+	return 0;
+}
