@@ -10,9 +10,13 @@
 
 #include "builder.h"
 
-#define COL(type, field, ...)                                                                      \
+#define COL(type, field)                                                                           \
 	{                                                                                          \
-		offsetof(type, field), sizeof(((type *)0)->field), ##__VA_ARGS__                   \
+		offsetof(type, field), sizeof(((type *)0)->field), false                           \
+	}
+#define SIGNED(type, field)                                                                        \
+	{                                                                                          \
+		offsetof(type, field), sizeof(((type *)0)->field), true                            \
 	}
 
 const struct ty_table_kind ty_table_kinds[TY_TABLES] = {
@@ -35,10 +39,10 @@ const struct ty_table_kind ty_table_kinds[TY_TABLES] = {
 	[TY_T_CALLS] = {.cols = 9,
 			.row_bytes = sizeof(struct ty_call_row),
 			.col = {COL(struct ty_call_row, start), COL(struct ty_call_row, length),
-				COL(struct ty_call_row, ret, true), COL(struct ty_call_row, loc1),
-				COL(struct ty_call_row, loc1_high),
-				COL(struct ty_call_row, nr, true), COL(struct ty_call_row, cpu1),
-				COL(struct ty_call_row, flags), COL(struct ty_call_row, abi)},
+				SIGNED(struct ty_call_row, ret), COL(struct ty_call_row, loc1),
+				COL(struct ty_call_row, loc1_high), SIGNED(struct ty_call_row, nr),
+				COL(struct ty_call_row, cpu1), COL(struct ty_call_row, flags),
+				COL(struct ty_call_row, abi)},
 			.length = TY_LEN_COLUMN,
 			.forest = true,
 			.flags = TY_CALL_FLAGS,
@@ -63,10 +67,9 @@ const struct ty_table_kind ty_table_kinds[TY_TABLES] = {
 		       .length = TY_LEN_COLUMN},
 	[TY_T_POINTS] = {.cols = 6,
 			 .row_bytes = sizeof(struct ty_point_row),
-			 .col = {COL(struct ty_point_row, ts), COL(struct ty_point_row, a, true),
-				 COL(struct ty_point_row, b, true),
-				 COL(struct ty_point_row, thread1), COL(struct ty_point_row, kind),
-				 COL(struct ty_point_row, context)},
+			 .col = {COL(struct ty_point_row, ts), SIGNED(struct ty_point_row, a),
+				 SIGNED(struct ty_point_row, b), COL(struct ty_point_row, thread1),
+				 COL(struct ty_point_row, kind), COL(struct ty_point_row, context)},
 			 .length = TY_LEN_NONE},
 };
 

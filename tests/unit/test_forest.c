@@ -33,22 +33,25 @@ struct span {
 	uint8_t state, flags;
 } __attribute__((packed));
 
-static const struct ty_table_kind
-	span_kind = {.cols = 3,
-		     .row_bytes = sizeof(struct span),
-		     .col = {{0, 8}, {8, 1}, {9, 1}},
-		     .length = TY_LEN_NEXT,
-		     .forest = true,
-		     .state = 1,
-		     .flags = 2},
-	call_kind = {.cols = 5,
-		     .row_bytes = sizeof(struct call),
-		     .col = {{0, 8}, {8, 8}, {16, 8, true}, {24, 4, true}, {28, 1}},
-		     .length = TY_LEN_COLUMN,
-		     .forest = true,
-		     .flags = 4,
-		     .nr = 3,
-		     .ret = 2};
+static const struct ty_table_kind span_kind = {.cols = 3,
+					       .row_bytes = sizeof(struct span),
+					       .col = {{0, 8, false}, {8, 1, false}, {9, 1, false}},
+					       .length = TY_LEN_NEXT,
+					       .forest = true,
+					       .state = 1,
+					       .flags = 2},
+				  call_kind = {.cols = 5,
+					       .row_bytes = sizeof(struct call),
+					       .col = {{0, 8, false},
+						       {8, 8, false},
+						       {16, 8, true},
+						       {24, 4, true},
+						       {28, 1, false}},
+					       .length = TY_LEN_COLUMN,
+					       .forest = true,
+					       .flags = 4,
+					       .nr = 3,
+					       .ret = 2};
 
 /* The truth, and the same as track 1 of a table between two others. */
 struct column {
