@@ -111,7 +111,7 @@ static bool check_events(const char *root)
 	bool good = true;
 	int r = ty_evset_build(&set, root, true, true, NULL, 0, &err);
 
-	r = r ? r : ty_instance_create(&inst, root, "doctor", "perf", 64 << 10, &err);
+	r = r ? r : ty_instance_create(&inst, root, "doctor", "perf", 64 << 10, 0, &err);
 	if (r) {
 		say("FAIL", "trace instance", "%s", err.msg);
 		ty_evset_fini(&set);

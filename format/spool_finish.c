@@ -30,6 +30,7 @@
 
 #define COPY_BYTES   (1u << 20)
 #define COPY_AT_ONCE (64u << 20)
+#define DATA_ALIGN   4096u
 
 /* Names and clocks of the buffers; the first is the file's top buffer, which has no name. */
 static int load_buffers(struct ty_finish *f)
@@ -96,7 +97,7 @@ static int load_cpus(struct ty_finish *f)
 /* Decide where the buffer sections lie when the first begins at `off`; the end of the last. */
 static uint64_t place_data(struct ty_finish *f, uint64_t off)
 {
-	uint64_t mask = f->spool->page_size - 1;
+	const uint64_t mask = DATA_ALIGN - 1;
 
 	for (size_t b = 0; b < f->buffers.n; b++) {
 		struct ty_finish_buffer *buf = &f->buffers.v[b];

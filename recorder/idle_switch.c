@@ -89,7 +89,7 @@ int ty_idle_switch_test(const char *root, const unsigned *cpus, unsigned n,
 
 	if (n > TY_IDLE_CPUS_MAX)
 		n = TY_IDLE_CPUS_MAX;
-	r = ty_instance_create(&inst, root, "idletest", NULL, 0, err);
+	r = ty_instance_create(&inst, root, "idletest", NULL, 0, 0, err);
 	if (r)
 		return r;
 	r = ty_tracefs_write(inst.dir, filter, "prev_pid == 0 || next_pid == 0", false, err);

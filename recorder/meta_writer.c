@@ -111,13 +111,16 @@ int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_evset *se
 		  const struct ty_instance *const *inst, const char *const *names, unsigned n,
 		  unsigned cpu_count, const char *clock, struct ty_err *err)
 {
-	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r, k;
+	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), own, r, k;
 	struct utsname u;
 	char text[512];
 
 	if (fd < 0)
 		return ty_fail_errno(err, "cannot open %s", root);
-	r = put_file(m, fd, "events/header_page", TY_META_HEADER_PAGE, NULL, err);
+	/* An instance tells the size of its own pages; older kernels have the file once, and one
+	 * size. */
+	own = ty_tracefs_exists(inst[0]->dir, "events/header_page") ? inst[0]->dir : fd;
+	r = put_file(m, own, "events/header_page", TY_META_HEADER_PAGE, NULL, err);
 	r = r ? r : put_file(m, fd, "events/header_event", TY_META_HEADER_EVENT, NULL, err);
 	r = r ? r : put_formats(m, fd, set, err);
 	if (!r && ty_tracefs_exists(fd, "printk_formats"))

@@ -628,7 +628,7 @@ int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *i
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the readers");
 	rs->stop_fd = stop_fd;
 	rs->spool = spool;
-	rs->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	rs->page_bytes = inst[0]->page_bytes;
 	rs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (rs->wake_fd < 0)
 		r = ty_fail_errno(err, "cannot make an eventfd");

@@ -18,7 +18,8 @@ enum { TY_READER_INSTANCES = 2 };
 struct ty_readers;
 
 /*
- * Open trace_pipe_raw of every CPU of the n instances (index = the file's buffer number), touch all
+ * Open trace_pipe_raw of every CPU of the n instances (index = the file's buffer number; pages of
+ * one size, at most 64 KB), touch all
  * memory and start the threads. `stop_fd`: an eventfd that is written once when the spool fails, so
  * that the caller's poll wakes; borrowed. slot_budget_bytes bounds the slots of all CPUs together.
  */

@@ -50,7 +50,10 @@
 #define RING_DEFAULT (8ull << 20)
 #define RING_MIN     (256ull << 10)
 #define SLOTS_MAX    (64ull << 20)
-#define TEXT_LIMIT   (256u << 20)
+/* 32 KB is the largest the kernel's page allocator hands out cheaply (order 3). */
+#define RING_PAGE_MAX  (32u << 10)
+#define RING_PAGES_MIN 64u
+#define TEXT_LIMIT     (256u << 20)
 enum { CPUS_MAX = 4096, TICK_MS = 100 };
 
 struct self_test {
@@ -305,21 +308,45 @@ static void set_options(struct recording *r, const struct ty_instance *inst, boo
 	     strerror(errno));
 }
 
+/* Large ones cost less to move, as long as a ring has enough of them. */
+static uint32_t ring_page_bytes(uint64_t ring_bytes)
+{
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	while (page < RING_PAGE_MAX && page * 2 * RING_PAGES_MIN <= ring_bytes)
+		page *= 2;
+	return page;
+}
+
+static int create_instances(struct recording *r, uint32_t page_bytes, struct ty_err *err)
+{
+	int e = 0;
+
+	for (unsigned i = 0; !e && i < r->insts_n; i++)
+		e = ty_instance_create(&r->inst[i], r->root, i ? "syscalls" : "top", CLOCK,
+				       r->ring_bytes, page_bytes, err);
+	return e;
+}
+
 static int make_instances(struct recording *r, struct ty_err *err)
 {
 	bool filtered = !r->o->all, two = filtered && ty_evset_has_syscalls(&r->set);
-	int e = 0;
+	int e;
 
 	r->insts_n = two ? 2 : 1;
 	r->ring_bytes =
 		r->o->buffer_bytes ? r->o->buffer_bytes : ring_default(r->cpus_n, r->insts_n);
+	e = create_instances(r, ring_page_bytes(r->ring_bytes), err);
+	/* A file has pages of one size. */
+	if (!e && two && r->inst[0].page_bytes != r->inst[1].page_bytes) {
+		for (unsigned i = 0; i < r->insts_n; i++)
+			ty_instance_remove(&r->inst[i]);
+		e = create_instances(r, 0, err);
+	}
 	for (unsigned i = 0; !e && i < r->insts_n; i++) {
 		r->names[i] = i ? "syscalls" : "";
 		r->insts[i] = &r->inst[i];
-		e = ty_instance_create(&r->inst[i], r->root, i ? "syscalls" : "top", CLOCK,
-				       r->ring_bytes, err);
-		if (!e)
-			set_options(r, &r->inst[i], i == 1);
+		set_options(r, &r->inst[i], i == 1);
 	}
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_evset_enable(&r->set, &r->inst[i], i == 1, !two, err);
@@ -417,6 +444,7 @@ static int put_machine(struct recording *r, struct ty_err *err)
 	if (r->no_follow)
 		ty_fact(&b, "follow_children", "no");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
+	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);
@@ -485,7 +513,7 @@ static int start(struct recording *r, struct ty_err *err)
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
 	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);
-	e = ty_spool_create(r->o->out, (uint32_t)sysconf(_SC_PAGESIZE), &r->spool, err);
+	e = ty_spool_create(r->o->out, r->inst[0].page_bytes, &r->spool, err);
 	e = e ? e : ty_meta_init(&r->meta, r->spool, err);
 	e = e ? e
 	      : ty_meta_start(&r->meta, r->root, &r->set, r->insts, r->names, r->insts_n, cpu_count,

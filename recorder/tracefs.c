@@ -195,11 +195,38 @@ uint64_t ty_proc_start_ticks(int pid)
 	return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* Make and open; the ring is sized before events are enabled, so that nothing is copied. */
-static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_bytes,
-		   struct ty_err *err)
+static int set_ring_bytes(const struct ty_instance *inst, uint64_t bytes)
 {
 	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, (bytes + 1023) / 1024);
+	return ty_tracefs_write(inst->dir, "buffer_size_kb", text, false, NULL);
+}
+
+/* 0 only when the kernel then says that the pages are of this size. */
+static int set_page_bytes(const struct ty_instance *inst, uint32_t bytes)
+{
+	static const char file[] = "buffer_subbuf_size_kb";
+	char text[16];
+	struct ty_buf b;
+	int r;
+
+	snprintf(text, sizeof(text), "%" PRIu32, bytes / 1024);
+	r = ty_tracefs_write(inst->dir, file, text, false, NULL);
+	ty_buf_init(&b, SMALL_FILE);
+	if (!r)
+		r = ty_tracefs_read(inst->dir, file, &b, NULL);
+	if (!r && (!b.len || strtoul(b.p, NULL, 10) != bytes / 1024))
+		r = -TY_EUNSUPPORTED;
+	ty_buf_fini(&b);
+	return r;
+}
+
+/* Make and open; the ring is sized before events are enabled, so that nothing is copied. */
+static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_bytes,
+		   uint32_t page_bytes, struct ty_err *err)
+{
+	const uint32_t machine = (uint32_t)sysconf(_SC_PAGESIZE);
 	int r;
 
 	inst->dir = open(inst->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -211,20 +238,26 @@ static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_by
 	r = ty_instance_on(inst, false, err);
 	if (!r && clock)
 		r = ty_tracefs_write(inst->dir, "trace_clock", clock, false, err);
-	if (!r && ring_bytes) {
-		snprintf(text, sizeof(text), "%" PRIu64, (ring_bytes + 1023) / 1024);
-		if (ty_tracefs_write(inst->dir, "buffer_size_kb", text, false, NULL))
-			r = ty_fail(
-				err, TY_ENOMEM, TY_NO_OFFSET,
-				"the kernel has no memory for trace rings of %s kB per CPU (%s): "
-				"ask for less with --buffer",
-				text, strerror(errno));
+	inst->page_bytes = machine;
+	if (!r && page_bytes > machine && !set_page_bytes(inst, page_bytes))
+		inst->page_bytes = page_bytes;
+	if (r || !ring_bytes || !set_ring_bytes(inst, ring_bytes))
+		return r;
+	/* Memory may be there, but not in pieces of this size. */
+	if (inst->page_bytes > machine && !set_page_bytes(inst, machine)) {
+		inst->page_bytes = machine;
+		if (!set_ring_bytes(inst, ring_bytes))
+			return 0;
 	}
-	return r;
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+		       "the kernel has no memory for trace rings of %" PRIu64
+		       " kB per CPU (%s): ask for less with --buffer",
+		       ring_bytes / 1024, strerror(errno));
 }
 
 int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
-		       const char *clock, uint64_t ring_bytes, struct ty_err *err)
+		       const char *clock, uint64_t ring_bytes, uint32_t page_bytes,
+		       struct ty_err *err)
 {
 	char dir[TY_TRACEFS_PATH + 16];
 	int r;
@@ -244,7 +277,7 @@ int ty_instance_create(struct ty_instance *inst, const char *root, const char *w
 		inst->parent = -1;
 		return r;
 	}
-	r = prepare(inst, clock, ring_bytes, err);
+	r = prepare(inst, clock, ring_bytes, page_bytes, err);
 	if (r)
 		ty_instance_remove(inst);
 	return r;

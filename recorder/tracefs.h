@@ -40,18 +40,21 @@ bool ty_tracefs_exists(int dirfd, const char *path);
 struct ty_instance {
 	char name[96];
 	char path[TY_TRACEFS_PATH + 112];
-	int parent; /* directory fd of instances/; -1: nothing to remove */
-	int dir;    /* directory fd of the instance */
-	int on;	    /* its tracing_on, open for writing: also what keeps sweepers away */
+	int parent;	     /* directory fd of instances/; -1: nothing to remove */
+	int dir;	     /* directory fd of the instance */
+	int on;		     /* its tracing_on, open for writing: also what keeps sweepers away */
+	uint32_t page_bytes; /* of one page of its rings (the kernel's sub-buffer) */
 };
 
 /*
  * Make the instance tarry-PID-STARTTIME-what, tracing off, with the clock given (NULL: the default;
- * setting one takes the kernel 40 ms) and rings of ring_bytes per CPU (0: the kernel's default). 0
- * or -TY_E....
+ * setting one takes the kernel 40 ms) and rings of ring_bytes per CPU (0: the kernel's default) in
+ * pages of page_bytes (a power of two; 0: the machine's). Kernels before 6.8, and those that find
+ * no such pages now, give the machine's: page_bytes of the instance tells. 0 or -TY_E....
  */
 int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
-		       const char *clock, uint64_t ring_bytes, struct ty_err *err);
+		       const char *clock, uint64_t ring_bytes, uint32_t page_bytes,
+		       struct ty_err *err);
 /* Tracing on or off. */
 int ty_instance_on(const struct ty_instance *inst, bool on, struct ty_err *err);
 /* Close and remove; all other files of the instance must be closed. Any state, also never made. */
