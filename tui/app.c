@@ -42,21 +42,25 @@ static int resize(struct app *a, struct ty_err *err)
 		  : 0;
 }
 
-/* False: the program ends. */
-static bool take(struct app *a, enum ty_view_result r)
+/* What the i-th view answered. False: the program ends. */
+static bool take(struct app *a, int i, enum ty_view_result r)
 {
+	const struct ty_view_ops *ops = a->stack[i].ops;
+	void *child;
+
 	a->dirty |= r != TY_VIEW_IGNORED;
 	switch (r) {
 	case TY_VIEW_QUIT: return false;
-	case TY_VIEW_CLOSE: return --a->n > 0;
-	case TY_VIEW_PUSH: {
-		const struct ty_view_ops *ops;
-		void *child;
-
-		a->stack[a->n - 1].ops->child(a->stack[a->n - 1].self, &ops, &child);
+	case TY_VIEW_CLOSE:
+		if (!--a->n)
+			return false;
+		if (a->stack[a->n - 1].ops->resumed)
+			a->stack[a->n - 1].ops->resumed(a->stack[a->n - 1].self);
+		return true;
+	case TY_VIEW_PUSH:
+		a->stack[i].ops->child(a->stack[i].self, &ops, &child);
 		push(a, ops, child);
 		return true;
-	}
 	case TY_VIEW_HELP:
 		a->help = (struct ty_help){.note = a->note};
 		push(a, &ty_help_ops, &a->help);
@@ -72,12 +76,12 @@ static bool give(struct app *a, const struct ty_input *in)
 	void *self = a->stack[a->n - 1].self;
 
 	if (in->what == TY_INPUT_MOUSE)
-		return take(a, ops->mouse(self, &in->mouse));
+		return take(a, a->n - 1, ops->mouse(self, &in->mouse));
 	if (in->what != TY_INPUT_KEY)
 		return true;
 	if (ops->wants_text(self))
-		return take(a, ops->text(self, in->key));
-	return take(a, ops->act(self, ty_keys_action(in->key)));
+		return take(a, a->n - 1, ops->text(self, in->key));
+	return take(a, a->n - 1, ops->act(self, ty_keys_action(in->key)));
 }
 
 static void draw(struct app *a)
@@ -107,7 +111,7 @@ static bool work(struct app *a)
 
 	for (int i = 0; i < a->n && go_on; i++)
 		if (a->stack[i].ops->wait_ms && a->stack[i].ops->wait_ms(a->stack[i].self) >= 0)
-			go_on = take(a, a->stack[i].ops->work(a->stack[i].self));
+			go_on = take(a, i, a->stack[i].ops->work(a->stack[i].self));
 	return go_on;
 }
 

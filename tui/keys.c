@@ -39,6 +39,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_HIT_PREV] = {'['},
 	[TY_ACT_FILTER] = {'f'},
 	[TY_ACT_SELECT] = {'v'},
+	[TY_ACT_STATS] = {'S'},
 	[TY_ACT_MARK] = {'m'},
 	[TY_ACT_MARK_JUMP] = {'\''},
 	[TY_ACT_HELP] = {'?', TY_KEY_F1},

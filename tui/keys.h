@@ -67,6 +67,8 @@ enum {
 	X(FILTER, "Search", "filter", "show only the rows of threads that a search would find")    \
 	X(SELECT, "Selection", "select",                                                           \
 	  "select from here on; again: keep the selection as it is")                               \
+	X(STATS, "Selection", "statistics",                                                        \
+	  "statistics of the selection, or of the row in the window")                              \
 	X(MARK, "Selection", "mark", "put a mark with a name at the cursor")                       \
 	X(MARK_JUMP, "Selection", "", "jump to a mark by its name; empty: to the next one")        \
 	X(HELP, "Program", "help", "this help")                                                    \

@@ -149,6 +149,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_OPEN: ty_timeline_open_row(t); break;
 	case TY_ACT_FOCUS: focus(t); break;
 	case TY_ACT_SELECT: ty_timeline_select(t); break;
+	case TY_ACT_STATS: ty_timeline_stats(t); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
 	case TY_ACT_MARK_JUMP: ty_timeline_ask(t, TY_PROMPT_MARK_JUMP); break;
 	case TY_ACT_SEARCH: ty_timeline_ask(t, TY_PROMPT_SEARCH); break;
@@ -165,6 +166,31 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	ty_timeline_clamp(t);
 	ty_timeline_select_to(t);
 	return TY_VIEW_CHANGED;
+}
+
+static void child(void *self, const struct ty_view_ops **ops, void **view)
+{
+	struct ty_timeline *t = self;
+
+	*ops = &ty_page_ops;
+	*view = &t->page;
+}
+
+/* A line of the page was chosen: go where it leads. */
+static void resumed(void *self)
+{
+	struct ty_timeline *t = self;
+	const struct ty_page_line *l;
+
+	if (!t->page.chosen)
+		return;
+	t->page.chosen = false;
+	l = &t->page.lines.v[t->page.at];
+	t->message[0] = 0;
+	t->vp.here = ty_timeline_place(t);
+	ty_timeline_unselect(t);
+	ty_timeline_visit(t, l->thread, l->at_ns);
+	ty_timeline_clamp(t);
 }
 
 static bool wants_text(const void *self)
@@ -229,6 +255,8 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);
+	ty_range_stats_free(t->stats);
+	ty_page_reset(&t->page);
 	ty_query_free(t->query);
 	ty_query_free(t->filter);
 	vec_fini(&t->marks);
@@ -243,6 +271,8 @@ const struct ty_view_ops ty_timeline_ops = {
 	.mouse = ty_timeline_mouse,
 	.wants_text = wants_text,
 	.text = ty_timeline_text,
+	.child = child,
+	.resumed = resumed,
 	.wait_ms = ty_timeline_wait_ms,
 	.work = ty_timeline_work,
 };

@@ -296,13 +296,14 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 {
 	static const enum ty_action rows[] = {
 		TY_ACT_ZOOM_IN, TY_ACT_PAN_LEFT,  TY_ACT_NEXT, TY_ACT_FOCUS, TY_ACT_OPEN,
-		TY_ACT_ALL,	TY_ACT_ZOOM_SPAN, TY_ACT_FOLD, TY_ACT_UNDO,  TY_ACT_SELECT,
-		TY_ACT_GOTO,	TY_ACT_MARK,	  TY_ACT_NONE};
+		TY_ACT_ALL,	TY_ACT_ZOOM_SPAN, TY_ACT_FOLD, TY_ACT_UNDO,  TY_ACT_SEARCH,
+		TY_ACT_FILTER,	TY_ACT_SELECT,	  TY_ACT_GOTO, TY_ACT_MARK,  TY_ACT_NONE};
 	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
 					      TY_ACT_NEXT,     TY_ACT_UNDO, TY_ACT_ZOOM_IN,
 					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};
-	static const enum ty_action selection[] = {TY_ACT_ZOOM_SPAN, TY_ACT_SELECT, TY_ACT_BACK,
-						   TY_ACT_SPAN_PREV, TY_ACT_UP,	    TY_ACT_NONE};
+	static const enum ty_action selection[] = {
+		TY_ACT_ZOOM_SPAN, TY_ACT_STATS, TY_ACT_SELECT, TY_ACT_BACK,
+		TY_ACT_SPAN_PREV, TY_ACT_UP,	TY_ACT_NONE};
 
 	static const enum ty_action hits[] = {TY_ACT_HIT_NEXT, TY_ACT_SEARCH,	TY_ACT_FILTER,
 					      TY_ACT_ZOOM_IN,  TY_ACT_PAN_LEFT, TY_ACT_ZOOM_SPAN,

@@ -5,6 +5,8 @@
 
 #include "findings.h"
 #include "gaps.h"
+#include "page.h"
+#include "range_stats.h"
 #include "search.h"
 #include "timeline.h"
 #include "tracks.h"
@@ -60,7 +62,7 @@ enum ty_prompt {
 };
 
 /* Long work, done in slices. */
-enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER };
+enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER, TY_JOB_STATS };
 
 struct ty_timeline {
 	const struct ty_view_input *in;
@@ -91,6 +93,8 @@ struct ty_timeline {
 	struct ty_hit hit; /* the last one, where the next search goes on */
 	bool hit_known;
 	uint64_t filter_i, filter_at;
+	struct ty_range_stats *stats;
+	struct ty_page page; /* what was last asked for as a page */
 	/* What the cursor was put on, which need not be the longest of its cell: the details are
 	 * of this while the cursor stays there. */
 	struct {
@@ -167,9 +171,14 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 void ty_timeline_search(struct ty_timeline *t, const char *text);
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
 void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all rows again */
+void ty_timeline_job(struct ty_timeline *t, enum ty_job job);	  /* begin it */
 int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
 bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
+
+/* timeline_stats.c */
+void ty_timeline_stats(struct ty_timeline *t);
+bool ty_timeline_stats_done(struct ty_timeline *t); /* true: the page is made */
 
 /* timeline_prompt.c: what is typed */
 void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Search and filter: work that is cut into slices of SLICE_MS between two looks at the input. */
+/* Search, filter and statistics: work that is cut into slices of SLICE_MS between two looks at the
+ * input. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,12 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void ty_timeline_job(struct ty_timeline *t, enum ty_job job)
+{
+	t->job = (uint8_t)job;
+	t->told_ms = now_ms();
 }
 
 void ty_timeline_search(struct ty_timeline *t, const char *text)
@@ -49,8 +56,7 @@ void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
 		from = t->hit;
 	ty_search_begin(&t->search, t->m, t->query, from, backward);
-	t->job = TY_JOB_SEARCH;
-	t->told_ms = now_ms();
+	ty_timeline_job(t, TY_JOB_SEARCH);
 }
 
 /* The row that the hit lies on, unfolded as needed. */
@@ -151,8 +157,7 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 	ty_tracks_filter_begin(&t->tracks);
 	t->filter_i = 0;
 	t->filter_at = 0;
-	t->job = TY_JOB_FILTER;
-	t->told_ms = now_ms();
+	ty_timeline_job(t, TY_JOB_FILTER);
 }
 
 /* One thread, or some of one CPU's events, which show their threads; true when all are done. */
@@ -208,36 +213,54 @@ int ty_timeline_wait_ms(const void *self)
 	return t->job == TY_JOB_NONE ? -1 : 0;
 }
 
+/* True: the job is done. */
+static bool job_step(struct ty_timeline *t)
+{
+	switch (t->job) {
+	case TY_JOB_SEARCH: return ty_search_step(&t->search, BUDGET);
+	case TY_JOB_FILTER: return filter_step(t);
+	case TY_JOB_STATS: return ty_range_stats_step(t->stats, BUDGET) <= 0;
+	default: return true;
+	}
+}
+
+static enum ty_view_result job_done(struct ty_timeline *t)
+{
+	enum ty_job job = (enum ty_job)t->job;
+
+	t->job = TY_JOB_NONE;
+	if (job == TY_JOB_SEARCH)
+		hit_found(t);
+	else if (job == TY_JOB_FILTER)
+		filtered(t);
+	else if (job == TY_JOB_STATS && ty_timeline_stats_done(t))
+		return TY_VIEW_PUSH;
+	ty_timeline_clamp(t);
+	ty_timeline_select_to(t);
+	return TY_VIEW_CHANGED;
+}
+
 enum ty_view_result ty_timeline_work(void *self)
 {
 	struct ty_timeline *t = self;
 	int64_t start = now_ms();
-	bool done = false;
-	uint64_t all;
+	uint64_t all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 
-	while (!done && now_ms() - start < SLICE_MS)
-		done = t->job == TY_JOB_SEARCH ? ty_search_step(&t->search, BUDGET)
-					       : filter_step(t);
-	if (done) {
-		if (t->job == TY_JOB_SEARCH)
-			hit_found(t);
-		else
-			filtered(t);
-		t->job = TY_JOB_NONE;
-		ty_timeline_clamp(t);
-		ty_timeline_select_to(t);
-		return TY_VIEW_CHANGED;
-	}
+	do {
+		if (job_step(t))
+			return job_done(t);
+	} while (now_ms() - start < SLICE_MS);
 	if (now_ms() - t->told_ms < TELL_MS)
 		return TY_VIEW_IGNORED;
 	t->told_ms = now_ms();
-	all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 	if (t->job == TY_JOB_SEARCH)
 		ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
 				ty_search_progress(&t->search) / 10);
-	else
+	else if (t->job == TY_JOB_FILTER)
 		ty_timeline_say(t, "filtering by '%s': %u %%; Esc stops", ty_query_text(t->filter),
 				(unsigned)(t->filter_i * 100 / (all ? all : 1)));
+	else
+		ty_timeline_say(t, "counting; Esc stops");
 	return TY_VIEW_CHANGED;
 }
 

@@ -692,6 +692,42 @@ static void searching(void **state)
 	ty_model_free(m);
 }
 
+static void statistics(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	struct ty_grid g;
+	struct ty_buf b;
+	void *page;
+
+	in.at_finding = 2;
+	t = open_view(&in);
+	frame(t, &utf8, 80, 24);
+	ty_timeline_ops.act(t, TY_ACT_STATS);
+	while (ty_timeline_ops.work(t) != TY_VIEW_PUSH)
+		;
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_buf_init(&b, 1 << 20);
+	ops->draw(page, &g, &utf8);
+	assert_int_equal(ty_grid_dump(&g, &utf8, &b), 0);
+	assert_non_null(strstr(b.p, "Window, this row"));
+	assert_non_null(strstr(b.p, "sleeping "));
+	assert_non_null(strstr(b.p, "flock "));
+	/* the longest sleep is one key away */
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	t->page.chosen = true;
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(t->cursor_ns, START + 510070000);
+	ty_buf_fini(&b);
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void filtering(void **state)
 {
 	struct ty_model *m = stall_model();
@@ -1225,6 +1261,7 @@ int main(void)
 		cmocka_unit_test(marks),
 		cmocka_unit_test(searching),
 		cmocka_unit_test(filtering),
+		cmocka_unit_test(statistics),
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
 		cmocka_unit_test(gaps_are_found),

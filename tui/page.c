@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that scroll; see page.h. */
+#include "page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void ty_page_reset(struct ty_page *p)
+{
+	vec_each (l, &p->lines)
+		free(l->text);
+	vec_fini(&p->lines);
+	*p = (struct ty_page){0};
+}
+
+void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
+{
+	struct ty_page_line l = {.role = (uint8_t)role};
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&l.text, fmt, ap) < 0)
+		l.text = NULL;
+	va_end(ap);
+	if (!l.text || vec_push(&p->lines, l)) {
+		free(l.text);
+		p->failed = true;
+	}
+}
+
+void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)
+{
+	struct ty_page_line *l = p->lines.n ? &p->lines.v[p->lines.n - 1] : NULL;
+
+	if (!l)
+		return;
+	l->link = true;
+	l->thread = thread;
+	l->at_ns = at_ns;
+}
+
+/* The line `at` is on the screen. */
+static void settle(struct ty_page *p)
+{
+	int n = (int)p->lines.n;
+
+	if (p->at >= n)
+		p->at = n - 1;
+	if (p->at < 0)
+		p->at = 0;
+	if (p->top > p->at)
+		p->top = p->at;
+	if (p->at >= p->top + p->height)
+		p->top = p->at + 1 - p->height;
+}
+
+static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_page *pg = self;
+	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	bool link;
+
+	pg->height = g->h > 2 ? g->h - 2 : 1;
+	settle(pg);
+	ty_grid_clear(g);
+	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
+	ty_grid_elide(g, p, 1, 0, g->w - 2, pg->title, bar);
+	for (int y = 0; y < pg->height && pg->top + y < (int)pg->lines.n; y++) {
+		const struct ty_page_line *l = &pg->lines.v[pg->top + y];
+
+		ty_grid_put(g, 0, 1 + y, pg->top + y == pg->at ? '>' : ' ', (struct ty_style){0});
+		ty_grid_elide(g, p, 1, 1 + y, g->w - 2, l->text,
+			      ty_palette_role(p, (enum ty_role)l->role));
+		if (pg->top + y == pg->at)
+			ty_grid_tint(g, 0, 1 + y, g->w, ty_palette_role(p, TY_ROLE_SELECT));
+	}
+	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
+	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
+	ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
+		      pg->failed ? "out of memory: lines are missing   q closes"
+		      : link	 ? "Enter goes there   j/k lines   q closes"
+				 : "j/k lines   q closes",
+		      bar);
+}
+
+static enum ty_view_result move(struct ty_page *p, int by)
+{
+	p->at += by;
+	settle(p);
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result open_line(struct ty_page *p)
+{
+	p->chosen = p->at < (int)p->lines.n && p->lines.v[p->at].link;
+	return p->chosen ? TY_VIEW_CLOSE : TY_VIEW_IGNORED;
+}
+
+static enum ty_view_result act(void *self, enum ty_action a)
+{
+	struct ty_page *p = self;
+	int n = (int)p->lines.n;
+
+	switch (a) {
+	case TY_ACT_UP: return move(p, -1);
+	case TY_ACT_DOWN: return move(p, 1);
+	case TY_ACT_PAGE_UP: return move(p, 1 - p->height);
+	case TY_ACT_PAGE_DOWN: return move(p, p->height - 1);
+	case TY_ACT_TIME_FIRST: return move(p, -n);
+	case TY_ACT_TIME_LAST: return move(p, n);
+	case TY_ACT_OPEN: return open_line(p);
+	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
+	case TY_ACT_HELP: return TY_VIEW_HELP;
+	case TY_ACT_BACK:
+	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
+{
+	struct ty_page *p = self;
+	bool line = m->y >= 1 && m->y <= p->height && p->top + m->y - 1 < (int)p->lines.n;
+
+	switch (m->what) {
+	case TY_MOUSE_WHEEL_UP: return move(p, -3);
+	case TY_MOUSE_WHEEL_DOWN: return move(p, 3);
+	case TY_MOUSE_CLICK:
+	case TY_MOUSE_DOUBLE:
+		if (!line)
+			return TY_VIEW_IGNORED;
+		p->at = p->top + m->y - 1;
+		return m->what == TY_MOUSE_DOUBLE ? open_line(p) : TY_VIEW_CHANGED;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static bool wants_text(const void *self)
+{
+	return false;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	return TY_VIEW_IGNORED;
+}
+
+const struct ty_view_ops ty_page_ops = {
+	.name = "page",
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* A view of lines that scroll; a line may lead to an instant of a thread. */
+#ifndef TY_PAGE_H
+#define TY_PAGE_H
+
+#include "vec.h"
+#include "view.h"
+
+struct ty_page_line {
+	char *text;	 /* owned */
+	uint8_t role;	 /* enum ty_role */
+	bool link;	 /* Enter leads to: */
+	uint32_t thread; /* TY_NONE: stay on the row */
+	uint64_t at_ns;
+};
+
+struct ty_page {
+	char title[160];
+	VEC(struct ty_page_line) lines;
+	int top, at, height;
+	bool chosen; /* closed by Enter on the line `at`, which has a link */
+	bool failed; /* out of memory: lines are missing, and the page says so */
+};
+
+/* Forget all lines. */
+void ty_page_reset(struct ty_page *p);
+/* A line without a link; a failure is shown by the page. */
+void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The last line added leads there. */
+void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
+
+extern const struct ty_view_ops ty_page_ops; /* self: struct ty_page, zeroed at first */
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of the selection (or of the row in the window) as a page. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ruler.h"
+#include "timeline_priv.h"
+#include "units.h"
+
+typedef VEC(struct ty_track) tracks;
+
+/* A thread's states and its calls. */
+static int add_thread(const struct ty_timeline *t, tracks *v, uint32_t thread)
+{
+	int rc = vec_push(v, (struct ty_track){.kind = TY_TRACK_THREAD, .id = thread});
+
+	if (!rc && ty_model_thread(t->m, thread)->syscalls_n)
+		rc = vec_push(v, (struct ty_track){.kind = TY_TRACK_SYSCALLS, .id = thread});
+	return rc;
+}
+
+/* The tracks of a row; of a head all that it folds away. A thread's row stands for its system
+ * calls, too, so their own row adds nothing where both are selected. */
+static int add_row(const struct ty_timeline *t, tracks *v, uint32_t row, uint32_t first)
+{
+	const struct ty_row *r = &t->tracks.rows.v[row];
+	const uint32_t *ids;
+	uint8_t kind;
+	uint32_t n;
+	int rc = 0;
+
+	if (r->kind == TY_ROW_SYSCALLS)
+		return row == first ? vec_push(v, (struct ty_track){.kind = TY_TRACK_SYSCALLS,
+								    .id = r->id})
+				    : 0;
+	if (r->kind == TY_ROW_THREAD)
+		return add_thread(t, v, r->id);
+	if (r->foldable && !r->folded)
+		return 0; /* its members have rows of their own */
+	if (!ty_tracks_members(&t->tracks, r, &kind, &ids, &n))
+		return 0;
+	for (uint32_t i = 0; !rc && i < n; i++)
+		rc = kind == TY_TRACK_THREAD
+			     ? add_thread(t, v, ids[i])
+			     : vec_push(v, (struct ty_track){.kind = kind, .id = ids[i]});
+	return rc;
+}
+
+void ty_timeline_stats(struct ty_timeline *t)
+{
+	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
+	uint32_t first = t->row, last = t->row;
+	tracks v = {0};
+	int rc = 0;
+
+	(void)ty_timeline_selected(t, &from, &to, &first, &last);
+	for (uint32_t row = first; !rc && row <= last && row < t->tracks.rows.n; row++)
+		rc = add_row(t, &v, row, first);
+	if (!rc && !v.n) {
+		ty_timeline_say(t, "this row holds nothing to count: unfold it, or select others");
+		return;
+	}
+	ty_range_stats_free(t->stats);
+	t->stats = rc ? NULL : ty_range_stats_new(t->m, v.v, (uint32_t)v.n, from, to);
+	ty_page_reset(&t->page);
+	if (!t->stats) {
+		ty_timeline_say(t, "out of memory for the statistics");
+	} else {
+		char len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+		snprintf(t->page.title, sizeof(t->page.title), "%s: %s from %s, %u row%s",
+			 t->sel.on ? "Selection" : "Window, this row",
+			 ty_fmt_length(to - from, len),
+			 ty_fmt_time(from - t->vp.start_ns, (to - from) / 1000 + 1, at),
+			 last - first + 1, last == first ? "" : "s");
+		ty_timeline_job(t, TY_JOB_STATS);
+	}
+	vec_fini(&v);
+}
+
+static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
+{
+	char name[40], d[5][TY_DURATION_MAX];
+	const char *what = k->track == TY_TRACK_SYSCALLS
+				   ? ty_syscall_name(t->in->arch, (enum ty_abi)k->abi, k->nr, name)
+				   : ty_state_name((enum ty_state)k->state);
+
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%-17.17s %9" PRIu64 " %10s %10s %10s %10s %10s", what,
+		    k->spans, ty_fmt_duration(k->total_ns, d[0]), ty_fmt_duration(k->mean_ns, d[1]),
+		    ty_fmt_duration(k->p50_ns, d[2]), ty_fmt_duration(k->p99_ns, d[3]),
+		    ty_fmt_duration(k->max_ns, d[4]));
+	ty_page_link(&t->page, k->max_thread, k->max_at_ns);
+}
+
+bool ty_timeline_stats_done(struct ty_timeline *t)
+{
+	static const char *const heads[] = {"CPUs", "Threads", "System calls"};
+	const struct ty_range_kind *v;
+	uint32_t n;
+	int track = -1;
+
+	v = ty_range_stats_kinds(t->stats, &n);
+	if (!n) {
+		ty_timeline_say(t, "nothing is known of this range");
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (v[i].track != track) {
+			track = v[i].track;
+			if (i)
+				ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+			ty_page_add(&t->page, TY_ROLE_ACCENT, "%-17s %9s %10s %10s %10s %10s %10s",
+				    heads[track], "spans", "total", "mean", "p50", "p99",
+				    "longest");
+		}
+		add_kind(t, &v[i]);
+	}
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
+		    "Spans that reach out of the range are cut to it. Enter goes to the longest.");
+	t->page.at = 1;
+	return true;
+}
