@@ -63,7 +63,7 @@ void ty_batch_at_page(struct ty_batch *b, uint32_t page)
 	b->page = page;
 	b->in_page = false;
 	b->whole = page >= b->pages;
-	b->n = 0;
+	b->n = b->marks = 0;
 }
 
 /* Room for one more item, and for the loss and damage that may come with it. */
@@ -86,13 +86,14 @@ static bool room(struct ty_batch *b)
 static void add_mark(struct ty_batch *b, uint8_t kind, uint64_t val)
 {
 	b->item[b->n++] = (struct ty_item){.kind = kind, .val = val};
+	b->marks++;
 }
 
 void ty_batch_more(struct ty_batch *b, const struct ty_batch_source *s)
 {
 	struct ty_ring_record rec;
 
-	b->n = 0;
+	b->n = b->marks = 0;
 	for (;;) {
 		int r = 0;
 

@@ -44,6 +44,7 @@ struct ty_batch {
 	size_t raw_cap;
 	struct ty_item *item;
 	uint32_t n, cap;
+	uint32_t marks; /* of the items: losses and damage */
 	struct ty_err err;
 	struct ty_batch *next; /* for lists of who holds it */
 	bool ready;

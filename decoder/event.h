@@ -199,10 +199,10 @@ static inline uint64_t ty_args_hash(const uint64_t args[6])
 {
 	uint64_t h = 0, any = 0;
 
+#pragma GCC unroll 6
 	for (unsigned i = 0; i < 6; i++) {
 		any |= args[i];
-		h += (args[i] ^ args[i] >> 31) *
-		     (0x9e3779b97f4a7c15u + 2 * i * 0x5851f42d4c957f2du);
+		h += args[i] * (0x9e3779b97f4a7c15u + 2 * i * 0x5851f42d4c957f2du);
 	}
 	return (h ^ h >> 32) << 1 | !!(any >> 32);
 }
@@ -216,6 +216,11 @@ struct ty_brief {
 	uint16_t buffer, id;
 	uint8_t kind; /* enum ty_event_kind, or TY_IT_WHOLE */
 	uint8_t flags;
+	uint16_t end_id; /* with `end`: the id of the SYS_EXIT */
+	/* SYS_ENTER, when the next event of this CPU is the SYS_EXIT of the same call and nothing
+	 * is lost on any CPU before it: that one's time, else 0; and its result. */
+	uint64_t end_ns;
+	int64_t ret;
 };
 
 enum ty_gap {

@@ -21,14 +21,39 @@
 #include "events_priv.h"
 #include "rd.h"
 
-#define BACK_LIMIT_NS 1000000
+#define BACK_LIMIT_NS  1000000
+#define PREFETCH_ITEMS 16 /* another core wrote them */
 
 /* cursors ------------------------------------------------------------------------------------- */
 
 void ty_cursor_items(struct ty_cursor *c)
 {
+	c->loc_base = (uint64_t)c->stream << LOC_STREAM_SHIFT | c->batch->first_page
+									<< LOC_PAGE_SHIFT;
 	c->next = c->batch->item;
 	c->end = c->next + c->batch->n;
+}
+
+/* Up to when no loss can come out of the stream, as far as its batch tells. */
+static uint64_t calm_until(const struct ty_events *es, const struct ty_cursor *c)
+{
+	if (c->head == AT_END)
+		return UINT64_MAX;
+	if (c->head != AT_RECORD || !c->batch || c->batch->marks || c->batch->odd || !c->batch->n)
+		return 0;
+	return c->batch->item[c->batch->n - 1].ts_ns + es->offset;
+}
+
+/* Some cursor stands in another batch than before. */
+static void set_calm(struct ty_events *es)
+{
+	es->calm_until = UINT64_MAX;
+	for (uint32_t i = 0; i < es->n && es->calm_until; i++) {
+		uint64_t t = calm_until(es, &es->cursors[i]);
+
+		if (t < es->calm_until)
+			es->calm_until = t;
+	}
 }
 
 int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
@@ -132,7 +157,7 @@ static void set_head(struct ty_events *es, struct ty_cursor *c)
 
 int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
-	uint64_t off = (uint64_t)es->trace->ts_offset_ns;
+	uint64_t off = es->offset;
 	int r = next_record(es, c, err);
 
 	if (r < 0)
@@ -161,7 +186,7 @@ int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 }
 
 /* Step over the item that was given out. */
-static inline int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
+static int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	switch (c->head) {
 	case AT_OVERRUN: c->overrun = 0; break;
@@ -233,6 +258,7 @@ void ty_events_order(struct ty_events *es)
 			es->heap[es->heap_n++] = (struct ty_head_key){es->cursors[i].key, i};
 	for (uint32_t i = es->heap_n / 2; i-- > 0;)
 		sift_down(es, i);
+	set_calm(es);
 	es->started = true;
 	es->pulled = false;
 }
@@ -272,6 +298,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 	if (!es)
 		goto nomem;
 	es->trace = trace;
+	es->offset = (uint64_t)trace->ts_offset_ns;
 	es->src.trace = trace;
 	es->src.formats = formats;
 	es->n = (uint32_t)n;
@@ -314,6 +341,13 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 		c->buffer = (uint16_t)s->buffer;
 		c->cpu = s->cpu;
 		c->chunks = s->chunks;
+		c->same_cpu = i;
+		for (uint32_t k = i; k-- > 0;)
+			if (es->cursors[k].cpu == c->cpu) {
+				c->same_cpu = es->cursors[k].same_cpu;
+				es->cursors[k].same_cpu = i;
+				break;
+			}
 		es->all_bytes += s->raw_bytes;
 	}
 	es->ahead = ty_ahead_new(&es->src);
@@ -383,10 +417,10 @@ void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 
 static inline ty_loc loc_of(const struct ty_cursor *c)
 {
-	uint64_t page = c->batch->first_page + (c->rec->at >> c->page_shift);
+	uint32_t at = c->rec->at;
 
-	return (uint64_t)c->stream << LOC_STREAM_SHIFT | page << LOC_PAGE_SHIFT |
-	       (c->rec->at & (c->page_size - 1)) / 4;
+	return c->loc_base + ((uint64_t)(at >> c->page_shift) << LOC_PAGE_SHIFT) +
+	       (at & (c->page_size - 1)) / 4;
 }
 
 static void give_gap(const struct ty_cursor *c, struct ty_event *ev)
@@ -425,8 +459,30 @@ void ty_events_whole(const struct ty_events *es, struct ty_event *ev)
 	ty_events_decode(es, ev, &rec);
 }
 
+/* Advance the cursor at the heap's top in the usual case: from a record to another one of the same
+ * batch, nothing lost between, time not going back. false: nothing has happened. */
+static inline bool advance_quick(struct ty_events *es, struct ty_cursor *c)
+{
+	const struct ty_item *i = c->next;
+	uint64_t ts;
+
+	if (c->head != AT_RECORD || i == c->end || i->kind == TY_IT_MISSED ||
+	    i->kind == TY_IT_DAMAGED)
+		return false;
+	ts = i->ts_ns + es->offset;
+	if (ts < c->ts)
+		return false;
+	__builtin_prefetch(i + PREFETCH_ITEMS);
+	c->next = i + 1;
+	c->rec = i;
+	c->last_ts = c->ts;
+	c->any = true;
+	c->ts = c->key = ts;
+	return true;
+}
+
 /* Step to the next item: it is the one at the heap's top. 1, 0 at the end. */
-static inline int step(struct ty_events *es, struct ty_err *err)
+static __attribute__((always_inline)) inline int step(struct ty_events *es, struct ty_err *err)
 {
 	struct ty_cursor *c;
 	int r;
@@ -438,9 +494,12 @@ static inline int step(struct ty_events *es, struct ty_err *err)
 	}
 	if (es->pulled) {
 		c = &es->cursors[es->heap[0].stream];
-		r = advance(es, c, err);
-		if (r)
-			return r;
+		if (!advance_quick(es, c)) {
+			r = advance(es, c, err);
+			if (r)
+				return r;
+			set_calm(es);
+		}
 		if (c->head == AT_END)
 			es->heap[0] = es->heap[--es->heap_n];
 		else
@@ -464,10 +523,29 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 	return r;
 }
 
+/* The end of the call that begins with c->rec, when nothing can come between: its item, or NULL. */
+static inline const struct ty_item *end_of_call(const struct ty_events *es,
+						const struct ty_cursor *c)
+{
+	const struct ty_item *i = c->rec, *e = c->next;
+	uint64_t t;
+
+	if (i->kind != TY_EV_SYS_ENTER || e == c->end || e->kind != TY_EV_SYS_EXIT ||
+	    e->tid != i->tid || e->nr != i->nr)
+		return NULL;
+	t = e->ts_ns + es->offset;
+	if (t < c->ts || t >= es->calm_until)
+		return NULL;
+	for (uint32_t k = c->same_cpu; k != c->stream; k = es->cursors[k].same_cpu)
+		if (es->cursors[k].head != AT_END && es->cursors[k].key <= t)
+			return NULL;
+	return e;
+}
+
 int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err)
 {
 	const struct ty_cursor *c;
-	const struct ty_item *i;
+	const struct ty_item *i, *end;
 	int r = step(es, err);
 
 	if (r <= 0)
@@ -476,6 +554,7 @@ int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_er
 	br->ts_ns = c->key;
 	br->cpu = c->cpu;
 	br->buffer = c->buffer;
+	br->end_ns = 0;
 	if (c->head != AT_RECORD) {
 		br->kind = TY_EV_GAP;
 		return 1;
@@ -488,7 +567,22 @@ int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_er
 	br->id = i->id;
 	br->kind = i->kind;
 	br->flags = i->flags;
+	end = end_of_call(es, c);
+	if (end) {
+		br->end_ns = end->ts_ns + es->offset;
+		br->end_id = end->id;
+		br->ret = (int64_t)end->val;
+	}
 	return 1;
+}
+
+void ty_events_take_end(struct ty_events *es)
+{
+	struct ty_cursor *c = &es->cursors[es->heap[0].stream];
+
+	c->last_ts = c->ts;
+	c->rec = c->next++;
+	c->ts = c->key = c->rec->ts_ns + es->offset;
 }
 
 bool ty_events_past(const struct ty_events *es, uint64_t t_ns)

@@ -33,6 +33,8 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
  * only. TY_IT_WHOLE: ask for the whole event, the rest of *br does not count.
  */
 int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err);
+/* Right after ty_events_next_brief returned 1 with end_ns: that SYS_EXIT is taken, too. */
+void ty_events_take_end(struct ty_events *es);
 /* Right after ty_events_next_brief returned 1. */
 void ty_events_whole(const struct ty_events *es, struct ty_event *ev);
 

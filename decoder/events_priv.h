@@ -28,6 +28,8 @@ struct ty_cursor {
 	bool to_end; /* the gaps pending go on to the end of the recording */
 	uint16_t buffer;
 	uint32_t cpu, stream, page_size, page_shift;
+	ty_loc loc_base;	/* of the batch's first record, if it were at 0 */
+	uint32_t same_cpu;	/* the next stream of its CPU, in a ring */
 	uint32_t chunk, chunks; /* chunk: of the batch; == chunks: at the end */
 	uint64_t gap_from;	/* of the gaps pending */
 	uint64_t overrun;	/* pending: 0, a number, TY_MISSED_UNKNOWN */
@@ -56,6 +58,8 @@ struct ty_events {
 	struct ty_head_key *heap;
 	uint32_t n, heap_n;
 	bool started, pulled; /* pulled: the item at the heap's top was given out */
+	uint64_t offset;      /* to be added to the file's times */
+	uint64_t calm_until;  /* before that, no stream has a loss to tell */
 	uint64_t all_bytes, tick;
 	struct ty_chunk_scratch scratch; /* for seeking and looking up */
 	struct ty_batch *probe;		 /* the same */

@@ -264,6 +264,37 @@ static void set_common(struct ty_formats *f, const char *text)
 	}
 }
 
+static bool slot_is(const struct ty_fmt_slot *s, uint32_t off, unsigned size)
+{
+	return s->off == off && s->size == size && !(s->how & HOW_STR);
+}
+
+static bool usual_head(const struct ty_formats *f)
+{
+	return !f->big_endian && slot_is(&f->c_type, 0, 2) && slot_is(&f->c_flags, 2, 1) &&
+	       slot_is(&f->c_preempt, 3, 1) && slot_is(&f->c_pid, 4, 4);
+}
+
+static bool is_word(const struct ty_fmt_slot *s, unsigned count)
+{
+	return s->size == 8 && s->count >= count && !(s->how & HOW_STR) &&
+	       s->off + 8 * count <= UINT16_MAX;
+}
+
+static struct ty_fmt_hot hot_of(const struct ty_formats *f, const struct ty_fmt_entry *e)
+{
+	struct ty_fmt_hot h = {.kind = e->kind,
+			       .need = e->need < UINT16_MAX ? (uint16_t)e->need : UINT16_MAX};
+
+	if (e->kind != TY_EV_SYS_ENTER && e->kind != TY_EV_SYS_EXIT)
+		return h;
+	h.usual = !f->big_endian && e->need < UINT16_MAX && is_word(&e->slot[0], 1) &&
+		  is_word(&e->slot[1], e->kind == TY_EV_SYS_ENTER ? 6 : 1);
+	h.nr_off = (uint16_t)e->slot[0].off;
+	h.val_off = (uint16_t)e->slot[1].off;
+	return h;
+}
+
 int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct ty_err *err)
 {
 	struct ty_formats *f = calloc(1, sizeof(*f));
@@ -287,6 +318,7 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 			continue;
 		if (!common) {
 			set_common(f, t->text.s);
+			f->usual_head = usual_head(f);
 			common = true;
 		}
 		e.name = keep(f, name, name_n);
@@ -299,7 +331,7 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 		}
 		e.kind = kind_of(e.system, e.name);
 		r = add_fields(f, &e);
-		if (!r && vec_push(&f->entries, e)) {
+		if (!r && (vec_push(&f->hot, hot_of(f, &e)) || vec_push(&f->entries, e))) {
 			free(e.fields);
 			r = -TY_ENOMEM;
 		}
@@ -324,6 +356,7 @@ void ty_formats_free(struct ty_formats *f)
 	vec_each (e, &f->entries)
 		free(e->fields);
 	vec_fini(&f->entries);
+	vec_fini(&f->hot);
 	vec_each (p, &f->kept)
 		free(*p);
 	vec_fini(&f->kept);

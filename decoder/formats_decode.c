@@ -308,11 +308,32 @@ static uint64_t args_hash(const struct ty_formats *f, const struct ty_fmt_slot *
 	return ty_args_hash(args);
 }
 
+/* The rest of a record whose head is in *item, by the slots: any byte order and size. */
+static void any_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
+		     struct ty_item *item)
+{
+	const struct ty_fmt_entry *e = ty_fmt_entry(f, item->id);
+	int64_t nr;
+
+	item->kind = TY_IT_WHOLE;
+	if (size < e->need)
+		return;
+	if (e->kind == TY_EV_SYS_ENTER || e->kind == TY_EV_SYS_EXIT) {
+		nr = (int64_t)num(f, &e->slot[0], data);
+		if (nr != (int32_t)nr)
+			return;
+		item->nr = (int32_t)nr;
+		item->val = e->kind == TY_EV_SYS_EXIT ? num(f, &e->slot[1], data)
+						      : args_hash(f, &e->slot[1], data);
+	}
+	item->kind = e->kind;
+}
+
 void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
 		     bool big_endian, struct ty_item *item)
 {
-	const struct ty_fmt_entry *e;
-	int64_t nr;
+	const struct ty_fmt_hot *hot;
+	uint64_t w;
 
 	item->val = 0;
 	item->tid = item->nr = 0;
@@ -325,23 +346,36 @@ void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t s
 	item->kind = TY_IT_WHOLE;
 	if (size < f->c_need)
 		return;
-	item->id = (uint16_t)num(f, &f->c_type, data);
-	item->flags = (uint8_t)num(f, &f->c_flags, data);
-	item->tid = (int32_t)num(f, &f->c_pid, data);
-	e = ty_fmt_entry(f, item->id);
-	if (!e) {
+	if (f->usual_head) {
+		memcpy(&w, data, 8);
+		item->id = (uint16_t)w;
+		item->flags = (uint8_t)(w >> 16);
+		item->tid = (int32_t)(w >> 32);
+	} else {
+		item->id = (uint16_t)num(f, &f->c_type, data);
+		item->flags = (uint8_t)num(f, &f->c_flags, data);
+		item->tid = (int32_t)num(f, &f->c_pid, data);
+	}
+	hot = f->index[item->id] ? &f->hot.v[f->index[item->id] - 1] : NULL;
+	if (!hot || hot->kind == TY_EV_OTHER) {
 		item->kind = TY_EV_OTHER;
 		return;
 	}
-	if (e->kind != TY_EV_OTHER && size < e->need)
+	if (!hot->usual || size < hot->need) {
+		any_item(f, data, size, item);
 		return;
-	if (e->kind == TY_EV_SYS_ENTER || e->kind == TY_EV_SYS_EXIT) {
-		nr = (int64_t)num(f, &e->slot[0], data);
-		if (nr != (int32_t)nr)
-			return;
-		item->nr = (int32_t)nr;
-		item->val = e->kind == TY_EV_SYS_EXIT ? num(f, &e->slot[1], data)
-						      : args_hash(f, &e->slot[1], data);
 	}
-	item->kind = e->kind;
+	memcpy(&w, data + hot->nr_off, 8);
+	if ((int64_t)w != (int32_t)w)
+		return;
+	item->nr = (int32_t)w;
+	if (hot->kind == TY_EV_SYS_EXIT) {
+		memcpy(&item->val, data + hot->val_off, 8);
+	} else {
+		uint64_t args[6];
+
+		memcpy(args, data + hot->val_off, sizeof(args));
+		item->val = ty_args_hash(args);
+	}
+	item->kind = hot->kind;
 }

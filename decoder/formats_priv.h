@@ -28,6 +28,13 @@ struct ty_fmt_slot {
 
 #define TY_FMT_SLOTS 8
 
+/* What ty_formats_item needs of an entry, in one word. */
+struct ty_fmt_hot {
+	uint8_t kind;
+	bool usual; /* a system call whose numbers are little-endian words of 8 bytes */
+	uint16_t need, nr_off, val_off; /* need: UINT16_MAX and more */
+};
+
 struct ty_fmt_entry {
 	const char *system, *name; /* NUL-terminated, kept by the formats */
 	const char *text;	   /* the format text, borrowed from the trace */
@@ -50,8 +57,10 @@ struct ty_formats {
 	bool big_endian;
 	struct ty_fmt_slot c_type, c_flags, c_preempt, c_pid;
 	uint32_t c_need;
+	bool usual_head; /* little endian: u16 type, u8 flags, u8 preempt count, s32 pid */
 	VEC(struct ty_fmt_entry) entries;
-	VEC(char *) kept; /* blocks of strings */
+	VEC(struct ty_fmt_hot) hot; /* the same number */
+	VEC(char *) kept;	    /* blocks of strings */
 	size_t kept_used, kept_cap;
 	struct tep_handle *tep;
 	struct trace_seq *seq;

@@ -197,6 +197,13 @@ static bool gap_inside(const struct ty_pairs *p, const struct thread *t)
 	return p->gaps != t->call_gaps || p->losing;
 }
 
+/* Ends are taken early (ty_pairs_quick), so that times may come out of order. */
+static inline void note_time(struct ty_pairs *p, uint64_t ns)
+{
+	if (ns > p->now)
+		p->now = ns;
+}
+
 #define ERESTARTSYS	      512
 #define ERESTARTNOINTR	      513
 #define ERESTARTNOHAND	      514
@@ -450,6 +457,23 @@ static const struct ty_call *exit_quick(struct ty_pairs *p, struct thread *t,
 	return c;
 }
 
+/* enter_quick and exit_quick at once. */
+static const struct ty_call *both_quick(struct ty_pairs *p, struct thread *t,
+					const struct ty_brief *br)
+{
+	if (interrupted(br->ret) || !enter_quick(p, t, br))
+		return NULL;
+	t->exit_buffer = br->buffer;
+	t->exit_nr = br->nr;
+	t->exit_ret = br->ret;
+	t->call.how = TY_CALL_RETURNED;
+	t->call.gap_inside = p->losing;
+	t->call.end_ns = br->end_ns;
+	t->call.ret = br->ret;
+	t->busy = false;
+	return &t->call;
+}
+
 bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
 		    const struct ty_call **done)
 {
@@ -462,9 +486,15 @@ bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br
 	t = &p->slots[slot];
 	if (t->tid != br->tid || t->held)
 		return false;
-	if (br->kind == TY_EV_SYS_ENTER ? !enter_quick(p, t, br) : !(*done = exit_quick(p, t, br)))
+	if (br->kind == TY_EV_SYS_EXIT)
+		*done = exit_quick(p, t, br);
+	else if (br->end_ns)
+		*done = both_quick(p, t, br);
+	else if (!enter_quick(p, t, br))
 		return false;
-	p->now = br->ts_ns;
+	if (!*done && (br->kind == TY_EV_SYS_EXIT || br->end_ns))
+		return false;
+	note_time(p, br->end_ns ? br->end_ns : br->ts_ns);
 	if (br->buffer < BUFFERS_MAX)
 		p->sys_buffers |= (uint64_t)1 << br->buffer;
 	return true;
@@ -556,7 +586,7 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 
 	step->done_n = 0;
 	step->started = false;
-	p->now = ev->ts_ns;
+	note_time(p, ev->ts_ns);
 	if (ev->decode_error)
 		return 0;
 	switch (ev->kind) {

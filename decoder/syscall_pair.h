@@ -97,9 +97,9 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 
 /*
  * The same for the usual case, without a look-up: a sys_enter or sys_exit of a thread that is known
- * (slot), of a call that only begins and returns. false: nothing has happened, feed the whole
- * event. *done: the call that is over, borrowed until the next feed, or NULL. Arguments are not
- * kept.
+ * (slot), of a call that only begins and returns; both ends at once where *br has both. false:
+ * nothing has happened, feed the whole event. *done: the call that is over, borrowed until the next
+ * feed, or NULL. Arguments are not kept.
  */
 bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
 		    const struct ty_call **done);

@@ -429,6 +429,14 @@ static inline bool feed_quick(struct ty_builder *b, const struct ty_brief *br)
 	b->now = ts;
 	b->sum.events++;
 	b->event_count[br->id]++;
+	if (br->end_ns) {
+		/* Others may still come before it: the present stays. */
+		b->sum.events++;
+		b->event_count[br->end_id]++;
+		ts = br->end_ns;
+		if (ts > b->ends_ns)
+			b->ends_ns = ts;
+	}
 	ty_sched_proven(b, c, br->buffer, ts);
 	return true;
 }
@@ -448,6 +456,9 @@ int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, u
 		if (!feed_quick(b, &br)) {
 			ty_events_whole(es, &ev);
 			ty_builder_feed(b, &ev, NULL);
+		} else if (br.end_ns) {
+			ty_events_take_end(es);
+			++*n;
 		}
 		if (b->failed)
 			return failure(b, err);
@@ -462,6 +473,8 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	int r;
 
 	*out = NULL;
+	if (b->ends_ns > end)
+		end = b->ends_ns;
 	if (b->self_end > end && b->self_end - end < DAY_NS && b->started)
 		end = b->self_end; /* nothing happened any more, and that is known */
 	if (b->self_lost > b->sum.lost) {

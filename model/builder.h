@@ -100,6 +100,7 @@ struct ty_builder {
 	int failed;
 	bool started;
 	uint64_t start, now, self_end, self_lost;
+	uint64_t ends_ns;    /* latest end of a call that was taken with its begin */
 	int32_t command_tid; /* 0: no command was traced */
 	uint32_t sched_buf;
 	uint32_t kind_buf[TY_EV_KINDS]; /* + 1: the buffer a kind is taken from; 0: not seen yet */

@@ -97,7 +97,7 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 	    !ty_pairs_quick(b->pairs, t->pair_slot, br, &c))
 		return false;
 	b->sum.has_syscalls = true;
-	t->in_nr = br->kind == TY_EV_SYS_ENTER ? br->nr : -1;
+	t->in_nr = br->kind == TY_EV_SYS_ENTER && !c ? br->nr : -1;
 	if (c) {
 		start = c->start_ns < t->pub.start_ns ? t->pub.start_ns : c->start_ns;
 		log_call(b, thread, start, c->end_ns < start ? start : c->end_ns, c->ret, c->loc,
