@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See chain.h. Invariants: segments neither overlap nor leave holes in [from, to); the window of a
+ * hop lies inside its parent's, so that the recursion ends; a thread that is already waited for
+ * further up is not asked again (a loop).
+ *
+ * Cost: one step per span of the threads on the path within the part of the window that they are
+ * asked for, each with log(spans) for its edge.
+ */
+#include "chain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH	 48
+#define SEGS_MAX (1u << 20)
+
+const char *ty_seg_text(enum ty_seg_what w)
+{
+	static const char *const text[TY_SEG_WHATS] = {
+		[TY_SEG_RUNS] = "running",
+		[TY_SEG_READY] = "ready, waiting for a CPU",
+		[TY_SEG_DEVICE] = "waiting for a device",
+		[TY_SEG_TIMER] = "waiting for a timer",
+		[TY_SEG_IRQ] = "waiting for an interrupt",
+		[TY_SEG_UNWOKEN] = "waiting, what ended it is not recorded",
+		[TY_SEG_OPEN] = "waiting to the end of the recording",
+		[TY_SEG_LOST] = "not known: events were lost",
+		[TY_SEG_UNKNOWN] = "not known",
+		[TY_SEG_LOOP] = "waiting in a loop",
+	};
+
+	return w < TY_SEG_WHATS ? text[w] : "";
+}
+
+struct walk {
+	const struct ty_explain *x;
+	struct ty_path *p;
+	int failed;
+};
+
+static void seg(struct walk *w, uint64_t from, uint64_t to, uint32_t thread, uint32_t span,
+		uint32_t hop, enum ty_seg_what what, uint8_t flags, const struct ty_waker *waker)
+{
+	static const struct ty_waker none = {.thread = TY_NONE, .io = TY_NONE};
+	struct ty_seg s = {.start_ns = from,
+			   .end_ns = to,
+			   .thread = thread,
+			   .span = span,
+			   .hop = hop,
+			   .what = (uint8_t)what,
+			   .flags = flags,
+			   .waker = waker ? *waker : none};
+
+	if (w->failed || from >= to)
+		return;
+	if (w->p->seg.n >= SEGS_MAX)
+		w->p->cut = true;
+	else if (vec_push(&w->p->seg, s))
+		w->failed = -TY_ENOMEM;
+}
+
+/* Does the thread wait for itself further up? */
+static bool on_stack(const struct walk *w, uint32_t thread, uint32_t hop, unsigned *depth)
+{
+	*depth = 0;
+	for (; hop != TY_NONE; hop = w->p->hop.v[hop].parent) {
+		if (w->p->hop.v[hop].thread == thread || ++*depth >= DEPTH)
+			return true;
+	}
+	return false;
+}
+
+static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop);
+
+static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
+		     uint32_t hop)
+{
+	struct ty_span full = ty_model_span(w->x->m, span);
+	struct ty_waker k = ty_waker_find(w->x->m, full.edge);
+	enum ty_seg_what what;
+	unsigned depth;
+
+	if (b < s->end_ns && k.kind == TY_WAKER_THREAD && k.act_ns > b)
+		k = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
+	switch ((enum ty_waker_kind)k.kind) {
+	case TY_WAKER_THREAD:
+		if (k.thread == s->thread || on_stack(w, k.thread, hop, &depth)) {
+			seg(w, a, b, s->thread, span, hop, TY_SEG_LOOP, s->flags, &k);
+			return;
+		}
+		if (w->failed ||
+		    vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
+			w->failed = -TY_ENOMEM;
+			return;
+		}
+		walk(w, k.thread, a, b, (uint32_t)w->p->hop.n - 1);
+		return;
+	case TY_WAKER_DEVICE: what = TY_SEG_DEVICE; break;
+	case TY_WAKER_TIMER: what = TY_SEG_TIMER; break;
+	case TY_WAKER_IPI:
+	case TY_WAKER_UNKNOWN: what = TY_SEG_IRQ; break;
+	default: what = s->flags & TY_SF_OPEN ? TY_SEG_OPEN : TY_SEG_UNWOKEN;
+	}
+	seg(w, a, b, s->thread, span, hop, what, s->flags, &k);
+}
+
+/* The time before the thread was born is its parent's. */
+static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
+{
+	const struct ty_thread *t = ty_model_thread(w->x->m, thread);
+	unsigned depth;
+
+	if (t->born && t->forked_by >= 0 && (uint32_t)t->forked_by != thread &&
+	    !on_stack(w, (uint32_t)t->forked_by, hop, &depth) &&
+	    ty_model_thread(w->x->m, (uint32_t)t->forked_by)->start_ns < t->start_ns)
+		walk(w, (uint32_t)t->forked_by, from, to, hop);
+	else
+		seg(w, from, to, thread, TY_NONE, hop, TY_SEG_UNKNOWN, 0, NULL);
+}
+
+static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
+{
+	const struct ty_model *m = w->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t at = to, first = t->start_ns > from ? t->start_ns : from;
+	uint32_t k;
+
+	if (at > t->end_ns) {
+		/* What ended the wait ran on behind the thread's end: its last moments. */
+		uint64_t end = t->end_ns > from ? t->end_ns : from;
+
+		seg(w, end, at, thread, TY_NONE, hop, TY_SEG_UNKNOWN, 0, NULL);
+		at = end;
+	}
+	if (at > first && t->spans_n) {
+		k = ty_model_span_find(m, thread, at - 1);
+		for (; at > first && !w->failed && !w->p->cut; k--) {
+			struct ty_span s = ty_model_span_brief(m, thread, k);
+			uint64_t a = s.start_ns > first ? s.start_ns : first;
+
+			switch ((enum ty_state)s.state) {
+			case TY_ST_RUNNING:
+				seg(w, a, at, thread, k, hop, TY_SEG_RUNS, s.flags, NULL);
+				break;
+			case TY_ST_RUNNABLE:
+				seg(w, a, at, thread, k, hop, TY_SEG_READY, s.flags, NULL);
+				break;
+			case TY_ST_SLEEPING:
+			case TY_ST_BLOCKED:
+			case TY_ST_STOPPED: wait_seg(w, &s, k, a, at, hop); break;
+			default:
+				seg(w, a, at, thread, k, hop,
+				    s.flags & TY_SF_LOST ? TY_SEG_LOST : TY_SEG_UNKNOWN, s.flags,
+				    NULL);
+			}
+			at = a;
+			if (k == t->spans_first)
+				break;
+		}
+	}
+	if (at > from && !w->failed && !w->p->cut)
+		before_birth(w, thread, from, at, hop);
+}
+
+int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		 struct ty_path *p)
+{
+	struct walk w = {.x = x, .p = p};
+
+	*p = (struct ty_path){0};
+	if (from_ns < to_ns)
+		walk(&w, thread, from_ns, to_ns, TY_NONE);
+	for (size_t i = 0, j = p->seg.n; i + 1 < j; i++) {
+		struct ty_seg s = p->seg.v[i];
+
+		p->seg.v[i] = p->seg.v[--j];
+		p->seg.v[j] = s;
+	}
+	return w.failed;
+}
+
+void ty_path_fini(struct ty_path *p)
+{
+	vec_fini(&p->seg);
+	vec_fini(&p->hop);
+}
+
+/* root and links ---------------------------------------------------------------------------- */
+
+static int by_thread(const void *pa, const void *pb)
+{
+	const struct ty_seg *const *a = pa, *const *b = pb;
+
+	if ((*a)->thread != (*b)->thread)
+		return (*a)->thread < (*b)->thread ? -1 : 1;
+	return (*a)->start_ns < (*b)->start_ns ? -1 : (*a)->start_ns > (*b)->start_ns;
+}
+
+struct ty_root ty_path_root(const struct ty_path *p)
+{
+	struct ty_root best = {.thread = TY_NONE, .seg = TY_NONE}, r = best;
+	const struct ty_seg **v = malloc((p->seg.n + 1) * sizeof(*v));
+	uint64_t longest = 0;
+
+	if (!v)
+		return best;
+	for (size_t i = 0; i < p->seg.n; i++)
+		v[i] = &p->seg.v[i];
+	qsort(v, p->seg.n, sizeof(*v), by_thread);
+	for (size_t i = 0; i < p->seg.n; i++) {
+		uint64_t ns = v[i]->end_ns - v[i]->start_ns;
+
+		if (v[i]->thread != r.thread) {
+			r = (struct ty_root){.thread = v[i]->thread, .seg = TY_NONE};
+			longest = 0;
+		}
+		r.ns += ns;
+		r.what_ns[v[i]->what] += ns;
+		if (r.seg == TY_NONE || ns > longest) {
+			longest = ns;
+			r.seg = (uint32_t)(v[i] - p->seg.v);
+		}
+		if (best.thread == TY_NONE || r.ns >= best.ns)
+			best = r;
+	}
+	free(v);
+	return best;
+}
+
+uint32_t ty_path_links(const struct ty_path *p, uint32_t seg_i, struct ty_link *out, uint32_t n)
+{
+	uint32_t depth = 1, k = 0, hop;
+	const struct ty_seg *s;
+
+	if (seg_i >= p->seg.n || !n)
+		return 0;
+	s = &p->seg.v[seg_i];
+	for (hop = s->hop; hop != TY_NONE; hop = p->hop.v[hop].parent)
+		depth++;
+	k = depth - 1;
+	if (k < n)
+		out[k] = (struct ty_link){s->thread, s->span, s->start_ns,
+					  s->end_ns, s->what, s->waker};
+	for (hop = s->hop; hop != TY_NONE; hop = p->hop.v[hop].parent) {
+		const struct ty_hop *h = &p->hop.v[hop];
+
+		if (--k < n)
+			out[k] = (struct ty_link){h->thread, h->span,	   h->start_ns,
+						  h->end_ns, TY_SEG_WHATS, h->waker};
+	}
+	return depth < n ? depth : n;
+}
+
+void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
+{
+	struct ty_span s = {.state = TY_ST_UNKNOWN, .syscall = TY_NONE};
+	char buf[32];
+	const char *call;
+
+	if (l->span != TY_NONE) {
+		s = ty_model_span(x->m, l->span);
+		s.syscall = ty_model_syscall_at(x->m, l->thread, l->start_ns);
+	}
+	call = ty_explain_call(x, s.syscall, buf);
+	switch (l->what) {
+	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return;
+	case TY_SEG_READY: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	case TY_SEG_LOST:
+	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	default: break;
+	}
+	if (s.state == TY_ST_STOPPED)
+		snprintf(out, size, "stopped");
+	else
+		snprintf(out, size, "%s%s%s%s%s",
+			 s.state == TY_ST_BLOCKED ? "blocked (uninterruptible)" : "blocked",
+			 *call ? " in " : "", call, l->what == TY_SEG_WHATS ? "" : ", ",
+			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what));
+}

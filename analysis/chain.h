@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The path behind a time: what had to happen, back in time, so that a thread could go on.
+ *
+ * While the thread ran or was ready, that was it. While it waited and another thread ended the
+ * wait, what counts is what that thread did meanwhile, and so on: segments are the leaves of this
+ * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there.
+ * Ends visibly at timers and devices, at lost data, at the edge of the recording, and at loops.
+ */
+#ifndef TY_CHAIN_H
+#define TY_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "explain.h"
+#include "vec.h"
+#include "wakeup.h"
+
+enum ty_seg_what {
+	TY_SEG_RUNS,	/* on a CPU */
+	TY_SEG_READY,	/* waits for a CPU */
+	TY_SEG_DEVICE,	/* waits; a device's interrupt ended it */
+	TY_SEG_TIMER,	/* waits; a timer ended it: a sleep, or a time-out */
+	TY_SEG_IRQ,	/* waits; an interrupt that is not recorded closer ended it */
+	TY_SEG_UNWOKEN, /* waits; what ended it is not recorded */
+	TY_SEG_OPEN,	/* waits to the end of the recording */
+	TY_SEG_LOST,	/* events were lost: not known */
+	TY_SEG_UNKNOWN, /* not known: before the recording, before its first event */
+	TY_SEG_LOOP,	/* waits for a thread that waits for it: the recording does not say more */
+	TY_SEG_WHATS
+};
+const char *ty_seg_text(enum ty_seg_what w);
+
+struct ty_hop { /* a wait that a thread ended */
+	uint32_t thread, span;
+	uint64_t start_ns, end_ns; /* the part that was explained */
+	uint32_t parent;	   /* the hop that asked for it; TY_NONE: the first thread itself */
+	struct ty_waker waker;
+};
+
+struct ty_seg {
+	uint64_t start_ns, end_ns;
+	uint32_t thread, span; /* whose; span TY_NONE: before its birth */
+	uint32_t hop;	       /* the innermost wait that led here; TY_NONE */
+	uint8_t what;	       /* enum ty_seg_what */
+	uint8_t flags;	       /* TY_SF_* of the span */
+	struct ty_waker waker; /* DEVICE, TIMER, IRQ: what ended it */
+};
+
+struct ty_path {
+	VEC(struct ty_seg) seg; /* in time order */
+	VEC(struct ty_hop) hop; /* a parent comes before its children */
+	bool cut;		/* more segments than are kept: the earlier part is missing */
+};
+
+/* The path of the thread over [from, to). 0 or -TY_ENOMEM; path_fini in any case. */
+int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		 struct ty_path *p);
+void ty_path_fini(struct ty_path *p);
+
+/* The root: the thread (or, for waits that no thread ended, the waiting thread itself) that the
+ * path spends most time with, and its longest segment. */
+struct ty_root {
+	uint32_t thread;		/* TY_NONE: an empty path */
+	uint32_t seg;			/* its longest segment; of all its segments */
+	uint64_t ns;			/* with this thread in all */
+	uint64_t what_ns[TY_SEG_WHATS]; /* of them */
+};
+struct ty_root ty_path_root(const struct ty_path *p);
+
+/*
+ * One line of causes from a segment up: link[0] is the first thread's own wait, the last is the
+ * segment's thread. At most n are written (the innermost are left out first); returns how many.
+ */
+struct ty_link {
+	uint32_t thread, span;
+	uint64_t start_ns, end_ns;
+	uint8_t what;	       /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
+	struct ty_waker waker; /* what ended it */
+};
+uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
+
+/* "blocked in futex", "ran in read", "ready, waiting for a CPU": what the thread did in a link. */
+void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the explaining analyses (wakeup, chain, stalls, ledger) look at. */
+#ifndef TY_EXPLAIN_H
+#define TY_EXPLAIN_H
+
+#include <stdint.h>
+
+#include "model.h"
+#include "syscalls.h"
+
+struct ty_explain {
+	const struct ty_model *m;
+	const struct ty_sysarch *arch; /* may be NULL: system calls have no names */
+	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. */
+	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
+	void *ctx;
+	int32_t command_tid; /* the traced command's first thread; 0: none was traced */
+};
+
+/* The name of a call by index, "" for TY_NONE; in buf where the table has none. */
+const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32]);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See fds.h. The calls of all threads of a process that make or close descriptors are replayed in
+ * the order of their ends, on a copy of the table that fork gave it. A descriptor that is returned
+ * proves that all lower ones were open (POSIX: the lowest free one is taken): so the table mends
+ * itself where it began unknown.
+ */
+#include "fds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+#define FDS	  1024
+#define CALLS_MAX 300000u
+#define DEPTH	  16
+#define CLOEXEC	  0x80000u /* O_, SOCK_, EFD_, TFD_, EPOLL_CLOEXEC of all of Linux's machines */
+
+enum {
+	F_DUPFD_ = 0,
+	F_SETFD_ = 2,
+	F_DUPFD_CLOEXEC_ = 1030,
+	FD_CLOEXEC_ = 1,
+	CLOSE_RANGE_CLOEXEC_ = 4
+};
+
+struct table {
+	bool open[FDS], cloexec[FDS];
+	uint8_t kind[FDS];
+};
+
+enum effect { NEW, PAIR, CLOSE, RANGE, DUP, DUP2, FCNTL, EXEC };
+
+static const struct {
+	const char *name;
+	uint8_t effect, kind;
+	int8_t flags; /* the argument with O_CLOEXEC & Co; -1: none, -2: always close-on-exec */
+} effects[] = {
+	{"open", NEW, TY_FD_FILE, 1},
+	{"openat", NEW, TY_FD_FILE, 2},
+	{"openat2", NEW, TY_FD_FILE, -1},
+	{"creat", NEW, TY_FD_FILE, -1},
+	{"memfd_create", NEW, TY_FD_FILE, -1},
+	{"socket", NEW, TY_FD_SOCKET, 1},
+	{"accept", NEW, TY_FD_SOCKET, -1},
+	{"accept4", NEW, TY_FD_SOCKET, 3},
+	{"eventfd", NEW, TY_FD_EVENTFD, -1},
+	{"eventfd2", NEW, TY_FD_EVENTFD, 1},
+	{"timerfd_create", NEW, TY_FD_TIMERFD, 1},
+	{"epoll_create", NEW, TY_FD_EPOLL, -1},
+	{"epoll_create1", NEW, TY_FD_EPOLL, 0},
+	{"signalfd", NEW, TY_FD_OTHER, -1},
+	{"signalfd4", NEW, TY_FD_OTHER, 3},
+	{"inotify_init", NEW, TY_FD_OTHER, -1},
+	{"inotify_init1", NEW, TY_FD_OTHER, 0},
+	{"pidfd_open", NEW, TY_FD_OTHER, -2},
+	{"perf_event_open", NEW, TY_FD_OTHER, -1},
+	{"io_uring_setup", NEW, TY_FD_OTHER, -2},
+	{"pipe", PAIR, TY_FD_PIPE, -1},
+	{"pipe2", PAIR, TY_FD_PIPE, 1},
+	{"socketpair", PAIR, TY_FD_SOCKET, 1},
+	{"close", CLOSE, 0, -1},
+	{"close_range", RANGE, 0, -1},
+	{"dup", DUP, 0, -1},
+	{"dup2", DUP2, 0, -1},
+	{"dup3", DUP2, 0, 2},
+	{"fcntl", FCNTL, 0, -1},
+	{"execve", EXEC, 0, -1},
+	{"execveat", EXEC, 0, -1},
+};
+#define EFFECTS (sizeof(effects) / sizeof(*effects))
+
+struct call {
+	uint64_t end_ns;
+	uint32_t thread, call;
+	uint8_t effect;
+};
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct call *a = pa, *b = pb;
+
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	return a->call < b->call ? -1 : a->call > b->call;
+}
+
+static void put(struct table *t, uint64_t fd, uint8_t kind, bool cloexec)
+{
+	if (fd >= FDS)
+		return;
+	t->open[fd] = true;
+	t->kind[fd] = kind;
+	t->cloexec[fd] = cloexec;
+}
+
+/* fd was the lowest free one. */
+static void mend(struct table *t, uint64_t fd)
+{
+	for (uint64_t i = 0; i < fd && i < FDS; i++)
+		if (!t->open[i])
+			put(t, i, TY_FD_UNKNOWN, false);
+}
+
+static void put_lowest(struct table *t, uint8_t kind, bool cloexec)
+{
+	for (unsigned i = 0; i < FDS; i++)
+		if (!t->open[i]) {
+			put(t, i, kind, cloexec);
+			return;
+		}
+}
+
+static void replay(const struct ty_explain *x, struct table *t, const struct call *k)
+{
+	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
+	uint64_t args[6], fd = (uint64_t)c.ret;
+	uint8_t kind = effects[k->effect].kind;
+	int8_t flags = effects[k->effect].flags;
+	bool cloexec;
+
+	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
+		return;
+	if (effects[k->effect].effect == EXEC) {
+		for (unsigned i = 0; i < FDS; i++)
+			if (t->cloexec[i])
+				t->open[i] = t->cloexec[i] = false;
+		return;
+	}
+	if (x->args(x->ctx, &c, args))
+		return;
+	cloexec = flags == -2 || (flags >= 0 && args[flags] & CLOEXEC);
+	switch ((enum effect)effects[k->effect].effect) {
+	case NEW:
+		mend(t, fd);
+		put(t, fd, kind, cloexec);
+		break;
+	case PAIR:
+		put_lowest(t, kind, cloexec);
+		put_lowest(t, kind, cloexec);
+		break;
+	case CLOSE:
+		if (args[0] < FDS)
+			t->open[args[0]] = t->cloexec[args[0]] = false;
+		break;
+	case RANGE:
+		for (uint64_t i = (uint32_t)args[0]; i < FDS && i <= (uint32_t)args[1]; i++) {
+			if (args[2] & CLOSE_RANGE_CLOEXEC_)
+				t->cloexec[i] = t->open[i];
+			else
+				t->open[i] = t->cloexec[i] = false;
+		}
+		break;
+	case DUP:
+		mend(t, fd);
+		put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN, false);
+		break;
+	case DUP2: put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN, cloexec); break;
+	case FCNTL:
+		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
+			put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN,
+			    args[1] == F_DUPFD_CLOEXEC_);
+		else if (args[1] == F_SETFD_ && args[0] < FDS)
+			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
+		break;
+	case EXEC: break;
+	}
+}
+
+/* The table of the thread's process at t. */
+static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, struct table *t,
+		    unsigned depth, uint32_t *budget)
+{
+	const struct ty_model *m = x->m;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t threads = ty_model_summary(m)->threads, leader = thread;
+	VEC(struct call) v = {0};
+	int nr[EFFECTS], r = 0;
+
+	for (size_t i = 0; i < EFFECTS; i++)
+		nr[i] = ty_syscall_number(x->arch, effects[i].name);
+	if (th->tgid > 0 && th->tgid != th->tid) {
+		uint32_t l = ty_model_thread_find(m, th->tgid, t_ns);
+
+		leader = l == TY_NONE ? thread : l;
+	}
+	if (depth < DEPTH && ty_model_thread(m, leader)->born &&
+	    ty_model_thread(m, leader)->forked_by >= 0) {
+		r = table_at(x, (uint32_t)ty_model_thread(m, leader)->forked_by,
+			     ty_model_thread(m, leader)->start_ns, t, depth + 1, budget);
+		if (r)
+			return r;
+	} else {
+		memset(t, 0, sizeof(*t));
+		for (unsigned i = 0; i < 3; i++)
+			t->open[i] = true;
+	}
+	for (uint32_t i = 0; !r && i < threads; i++) {
+		const struct ty_thread *o = ty_model_thread(m, i);
+
+		if (i != thread && (o->tgid != th->tgid || o->tgid < 0))
+			continue;
+		for (uint32_t k = 0; !r && k < o->syscalls_n; k++) {
+			struct ty_syscall c = ty_model_syscall_brief(m, i, o->syscalls_first + k);
+
+			if (c.end_ns > t_ns)
+				break;
+			if (!(*budget)--) {
+				*budget = 0;
+				r = -TY_ELIMIT;
+				break;
+			}
+			for (uint8_t e = 0; e < EFFECTS; e++)
+				if (c.nr == nr[e] && c.nr >= 0) {
+					struct call q = {c.end_ns, i, o->syscalls_first + k, e};
+
+					r = vec_push(&v, q);
+					break;
+				}
+		}
+	}
+	if (!r) {
+		qsort(v.v, v.n, sizeof(*v.v), by_end);
+		for (size_t i = 0; i < v.n; i++)
+			replay(x, t, &v.v[i]);
+	}
+	vec_fini(&v);
+	return r;
+}
+
+enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns)
+{
+	struct table *t = malloc(sizeof(*t));
+	uint32_t budget = CALLS_MAX;
+	enum ty_fd_kind k = TY_FD_UNKNOWN;
+
+	if (t && x->args && x->arch && fd < FDS && !table_at(x, thread, t_ns, t, 0, &budget) &&
+	    t->open[fd])
+		k = t->kind[fd];
+	free(t);
+	return k;
+}

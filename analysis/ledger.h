@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ledger: every nanosecond of a window in exactly one row. For a thread, for a process (its
+ * threads' sum), and for the traced command: its critical path from its exit back to its start.
+ * Rows sum to the window exactly, whatever was lost.
+ */
+#ifndef TY_LEDGER_H
+#define TY_LEDGER_H
+
+#include <stdint.h>
+
+#include "chain.h"
+#include "err.h"
+#include "explain.h"
+#include "window.h"
+
+struct ty_ledger_row {
+	char row[160]; /* "on CPU in user mode", "blocked in read, ended by timer", ... */
+	uint64_t ns;
+	uint8_t state; /* enum ty_state, for colours */
+	uint32_t span; /* the longest span in it; TY_NONE */
+};
+
+struct ty_ledger {
+	uint32_t thread; /* TY_NONE: the command */
+	uint64_t start_ns, end_ns;
+	struct ty_ledger_row *rows; /* most time first */
+	uint32_t n;
+};
+
+/* Of one thread in [from, to), cut to its life. 0 or -TY_ENOMEM. */
+int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		     struct ty_ledger *out);
+/* Of the traced command in [from, to); -TY_ENOTFOUND when none was traced. */
+int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_ledger *out);
+void ty_ledger_fini(struct ty_ledger *l);
+
+#endif

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who or what held a thread up, and whether that was a stall at all: the rule in stalls.h.
+ *
+ * Budget: log(spans) for a wait that is dismissed, the path of the wait (chain.h) for one that is
+ * kept. Bounded looks back: BACK spans of one thread, SIGNALS points of a CPU.
+ */
+#include "stalls_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BACK	   512
+#define SIGNALS	   20000
+#define LITTLE_NS  UINT64_C(1000000)
+#define COMPUTE_NS UINT64_C(300000) /* goes on to compute: so much in user mode */
+
+static bool is_wait(unsigned state)
+{
+	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
+}
+
+/* asking ------------------------------------------------------------------------------------ */
+
+/* Did `who` wake thread with the wakeup that began this span? */
+static bool woken_by(const struct ty_model *m, uint32_t thread, uint32_t span, uint32_t who,
+		     uint64_t *ts)
+{
+	struct ty_span s = ty_model_span_brief(m, thread, span);
+	struct ty_waker k;
+
+	if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE))
+		return false;
+	k = ty_waker_find(m, ty_model_span(m, span).edge);
+	*ts = k.ts_ns;
+	return k.kind == TY_WAKER_THREAD && k.thread == who;
+}
+
+/* When did `who` last wake thread up to t? 0: not seen. */
+static uint64_t last_woken(const struct ty_model *m, uint32_t thread, uint32_t who, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t);
+	uint64_t ts;
+
+	for (unsigned n = 0; k != TY_NONE && n < BACK; n++, k--) {
+		if (woken_by(m, thread, k, who, &ts) && ts <= t)
+			return ts;
+		if (k == th->spans_first)
+			break;
+	}
+	return 0;
+}
+
+/* When did `who` first wake thread? UINT64_MAX: not seen. */
+static uint64_t first_woken(const struct ty_model *m, uint32_t thread, uint32_t who)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint64_t ts;
+
+	for (uint32_t k = 0; k < th->spans_n && k < BACK; k++)
+		if (woken_by(m, thread, th->spans_first + k, who, &ts))
+			return ts;
+	return UINT64_MAX;
+}
+
+/* Before its wait at t the thread had asked `peer` and not yet been answered, and it is the one of
+ * both that asks. */
+static bool asked(const struct ty_model *m, uint32_t thread, uint32_t peer, uint64_t t)
+{
+	uint64_t ask = last_woken(m, peer, thread, t);
+
+	return ask && ask > last_woken(m, thread, peer, t) &&
+	       first_woken(m, peer, thread) <= first_woken(m, thread, peer);
+}
+
+/* Did the thread wake anybody but `not` in [from, to]? */
+static bool woke_anybody(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to,
+			 uint32_t not )
+{
+	uint32_t threads = ty_model_summary(m)->threads;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t k;
+		uint64_t ts;
+
+		if (i == thread || i == not || t->kernel || !ty_model_wakeups(m, i, from, to + 1))
+			continue;
+		k = ty_model_span_find(m, i, to);
+		for (unsigned n = 0; k != TY_NONE && n < BACK; n++, k--) {
+			if (woken_by(m, i, k, thread, &ts) && ts >= from && ts <= to)
+				return true;
+			if (k == t->spans_first || ty_model_span_brief(m, i, k).start_ns < from)
+				break;
+		}
+	}
+	return false;
+}
+
+/* Since the thread last waited for a while, before t, did it wake anybody? */
+static bool asked_anybody(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t);
+	uint64_t from = t;
+
+	for (unsigned n = 0; k != TY_NONE && k > th->spans_first && n < BACK; n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, --k);
+
+		if (is_wait(s.state) && s.end_ns - s.start_ns >= LITTLE_NS)
+			break;
+		from = s.start_ns;
+	}
+	return woke_anybody(m, thread, from, t, TY_NONE);
+}
+
+/* ends -------------------------------------------------------------------------------------- */
+
+/* User-mode time of the thread from t to its next long wait, up to `enough`. */
+static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint64_t enough)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t), to = th->spans_first + th->spans_n;
+	uint64_t user = 0;
+
+	for (unsigned n = 0; k < to && n < 4 * BACK; k++, n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+		uint64_t a = s.start_ns > t ? s.start_ns : t;
+
+		if (is_wait(s.state) && s.start_ns >= t && s.end_ns - s.start_ns > 20 * LITTLE_NS)
+			return false;
+		if (s.state != TY_ST_RUNNING)
+			continue;
+		for (unsigned c = 0; a < s.end_ns && c < BACK; c++) {
+			uint32_t i = ty_model_syscall_after(m, thread, a);
+			struct ty_syscall call = {.start_ns = UINT64_MAX};
+
+			if (i != TY_NONE)
+				call = ty_model_syscall_brief(m, thread, i);
+			if (call.start_ns > a)
+				user += (call.start_ns < s.end_ns ? call.start_ns : s.end_ns) - a;
+			a = call.start_ns == UINT64_MAX ? s.end_ns : call.end_ns;
+			if (user >= enough)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A wait for the end of `other` that is explained by other itself. */
+static bool end_is_stall(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_seg *s;
+
+	if (c->waker.kind != TY_WAKER_THREAD || c->root.thread != c->waker.thread)
+		return false; /* what stalled is further inside */
+	if (goes_on(m, c->s.thread, c->end_ns, COMPUTE_NS))
+		return true;
+	s = &p->seg.v[c->root.seg];
+	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
+	       !woke_anybody(m, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
+}
+
+/* devices ----------------------------------------------------------------------------------- */
+
+/* Block requests under way in [a, b): how many, how much of the time, the longest. */
+static void requests(struct ty_hunt *h, struct ty_cand *c, uint64_t a, uint64_t b)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t i = ty_model_io_after(m, b);
+	uint64_t covered_to = b, longest = 0;
+
+	/* Backwards; requests are in order of issue. */
+	for (unsigned k = 0; i && k < 65536; k++) {
+		struct ty_io io = ty_model_io(m, --i);
+		uint64_t end = io.end_ns < b ? io.end_ns : b,
+			 from = io.start_ns > a ? io.start_ns : a;
+
+		if (io.end_ns <= a) {
+			if (a - io.start_ns > UINT64_C(30000000000))
+				break;
+			continue;
+		}
+		c->ios++;
+		if (end - from > longest) {
+			longest = end - from;
+			c->io = i;
+		}
+		if (from < covered_to) {
+			uint64_t to = end < covered_to ? end : covered_to;
+
+			if (to > from)
+				c->io_ns += to - from;
+			covered_to = from;
+		}
+	}
+	if (c->waker.io != TY_NONE)
+		c->io = c->waker.io;
+}
+
+/* stops ------------------------------------------------------------------------------------- */
+
+static bool is_stop_signal(uint64_t sig)
+{
+	return sig >= 19 && sig <= 22; /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+}
+
+/* Who sent the signal that stopped the thread at t? TY_NONE: not recorded (a tracer). */
+static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	uint32_t cpus = ty_model_summary(m)->cpus, best = TY_NONE;
+	int32_t tgid = ty_model_thread(m, thread)->tgid;
+	uint64_t at = 0;
+
+	for (uint32_t c = 0; c < cpus; c++) {
+		uint32_t i = ty_model_point_after(m, c, t + 1);
+
+		for (unsigned n = 0; i && n < SIGNALS; n++) {
+			struct ty_point p = ty_model_point(m, c, --i);
+
+			if (p.ts_ns < at)
+				break;
+			if (p.kind != TY_PT_SIGNAL || !is_stop_signal(p.a) || p.b >= TY_NONE)
+				continue;
+			if (p.b != thread &&
+			    (tgid < 0 || ty_model_thread(m, (uint32_t)p.b)->tgid != tgid))
+				continue;
+			at = p.ts_ns;
+			best = p.thread;
+			break;
+		}
+	}
+	return best;
+}
+
+/* run queue --------------------------------------------------------------------------------- */
+
+static int by_thread_time(const void *pa, const void *pb)
+{
+	const struct ty_prio_at *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
+}
+
+static int make_prios(struct ty_hunt *h)
+{
+	const struct ty_model *m = h->x->m;
+	VEC(struct ty_prio_at) v = {0};
+
+	h->prio_made = true;
+	for (uint32_t c = 0; c < ty_model_summary(m)->cpus; c++)
+		for (uint32_t i = 0, n = ty_model_points(m, c); i < n; i++) {
+			struct ty_point p = ty_model_point(m, c, i);
+
+			if (p.kind == TY_PT_PRIO &&
+			    vec_push(&v, (struct ty_prio_at){p.ts_ns, p.thread,
+							     (int32_t)(int64_t)p.a})) {
+				vec_fini(&v);
+				return -TY_ENOMEM;
+			}
+		}
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), by_thread_time);
+	h->prio = v.v;
+	h->prios = v.n;
+	return 0;
+}
+
+/* The last priority seen up to t, or the first after; INT32_MIN: none. */
+static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+{
+	size_t lo = 0, hi = h->prios;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->prio[mid].thread < thread ||
+		    (h->prio[mid].thread == thread && h->prio[mid].ts_ns <= t))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && h->prio[lo - 1].thread == thread)
+		return h->prio[lo - 1].prio;
+	return lo < h->prios && h->prio[lo].thread == thread ? h->prio[lo].prio : INT32_MIN;
+}
+
+struct rival {
+	uint32_t thread, stints;
+	uint64_t ns, longest_ns, longest_at;
+};
+
+/* Who ran on the CPU while the thread was ready. */
+static int run_queue(struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
+	uint64_t a = c->s.start_ns, b = c->end_ns, known = 0;
+	uint32_t i, n;
+	VEC(struct rival) v = {0};
+	struct rival *best = NULL;
+	bool again = false;
+
+	c->s.kind = TY_STALL_RUNQUEUE;
+	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+					.span = c->s.span,
+					.start_ns = a,
+					.end_ns = b,
+					.what = TY_SEG_READY,
+					.waker = {.thread = TY_NONE, .io = TY_NONE}};
+	c->s.links = 1;
+	if (s.cpu == TY_NONE)
+		return 1;
+	n = ty_model_cpu_spans(m, s.cpu);
+	c->s.proven = true;
+	for (i = ty_model_cpu_span_find(m, s.cpu, a); i < n; i++) {
+		struct ty_span r = ty_model_cpu_span_brief(m, s.cpu, i);
+		uint64_t from = r.start_ns > a ? r.start_ns : a, to = r.end_ns < b ? r.end_ns : b;
+		struct rival *e = NULL;
+
+		if (r.start_ns >= b)
+			break;
+		if (from >= to)
+			continue;
+		if (r.flags & (TY_SF_LOST | TY_SF_INFERRED))
+			c->s.proven = false;
+		if (r.state == TY_ST_IDLE)
+			c->idle_ns += to - from;
+		if (r.thread == TY_NONE || r.thread == c->s.thread)
+			continue;
+		known += to - from;
+		for (size_t k = 0; k < v.n && !e; k++)
+			if (v.v[k].thread == r.thread)
+				e = &v.v[k];
+		if (!e) {
+			if (v.n >= 256)
+				continue;
+			if (vec_push(&v, (struct rival){.thread = r.thread})) {
+				vec_fini(&v);
+				return -TY_ENOMEM;
+			}
+			e = &v.v[v.n - 1];
+		}
+		e->stints++;
+		e->ns += to - from;
+		if (to - from > e->longest_ns) {
+			e->longest_ns = to - from;
+			e->longest_at = from + (to - from) / 2;
+		}
+	}
+	if (!h->prio_made && make_prios(h)) {
+		vec_fini(&v);
+		return -TY_ENOMEM;
+	}
+	c->own_prio = prio_at(h, c->s.thread, b);
+	vec_each (e, &v) {
+		int32_t prio = prio_at(h, e->thread, e->longest_at);
+
+		if (!best || e->ns > best->ns)
+			best = e;
+		/* An equal that got the CPU again and again, while this one never did. */
+		again |= e->stints >= 3 && prio >= c->own_prio && prio >= 100 &&
+			 c->own_prio != INT32_MIN;
+	}
+	if (c->idle_ns > 5 * LITTLE_NS && c->idle_ns >= c->s.duration_ns / 10) {
+		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
+		c->s.kind = TY_STALL_THROTTLED;
+		c->s.proven = false;
+	} else if (again && best && best->ns < c->s.duration_ns / 2) {
+		c->s.kind = TY_STALL_THROTTLED;
+		c->s.proven = false;
+	} else if (best) {
+		c->s.culprit = best->thread;
+		c->s.culprit_ns = best->longest_at;
+		c->rival_ns = best->ns;
+		c->rival_prio = prio_at(h, best->thread, best->longest_at);
+		if (best->ns < known / 2)
+			c->s.proven = false;
+	}
+	vec_fini(&v);
+	return 1;
+}
+
+/* waits ------------------------------------------------------------------------------------- */
+
+static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_seg *s = &p->seg.v[c->root.seg];
+
+	c->s.links = ty_path_links(p, c->root.seg, c->s.link, TY_STALL_LINKS);
+	if (c->root.thread == c->s.thread || c->root.thread == TY_NONE)
+		return;
+	c->s.culprit = c->root.thread;
+	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
+}
+
+static bool device_bound(const struct ty_cand *c)
+{
+	return c->root.what_ns[TY_SEG_DEVICE] > c->root.ns / 2;
+}
+
+static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return c->root.thread == c->s.thread || c->root.thread == TY_NONE ||
+	       ty_model_thread(h->x->m, c->root.thread)->kernel;
+}
+
+/* The kind of a wait whose path and waker are known; is it a stall? */
+static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	bool blocked = c->s.state == TY_ST_BLOCKED;
+
+	c->s.kind = c->w.kind;
+	c->s.proven = c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST);
+	if (c->w.class == TY_WAIT_DEFINITE && blocked && c->w.kind != TY_STALL_CHILD) {
+		requests(h, c, c->s.start_ns, c->end_ns);
+		if (c->waker.io != TY_NONE || (device_bound(c) && kernel_root(h, c)) ||
+		    (c->io_ns > c->s.duration_ns / 2 && kernel_root(h, c))) {
+			c->s.proven = c->waker.io != TY_NONE || device_bound(c);
+			if (c->w.kind != TY_STALL_FAULT)
+				c->s.kind = TY_STALL_IO;
+		}
+		return true;
+	}
+	if (c->w.class == TY_WAIT_DEFINITE) {
+		if (c->s.kind == TY_STALL_LOCK && c->w.word)
+			c->s.proven = false; /* the holder is inferred: the one who woke */
+		if (c->w.holder && c->s.culprit != TY_NONE && c->s.links > 1 &&
+		    ty_model_thread(m, c->s.link[1].thread)->tid == c->w.holder)
+			c->s.proven = true;
+		return true;
+	}
+	if (h->o.all)
+		return true;
+	if (c->waker.kind == TY_WAKER_TIMER && c->w.class == TY_WAIT_PEER &&
+	    ty_wait_timed_out(h->x, c->s.syscall) && asked_anybody(m, c->s.thread, c->s.start_ns)) {
+		c->s.kind = TY_STALL_TIMER;
+		return true;
+	}
+	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE)
+		return c->w.class == TY_WAIT_PEER && !(c->s.flags & TY_SF_BEFORE) &&
+		       asked_anybody(m, c->s.thread, c->s.start_ns);
+	if (c->waker.kind != TY_WAKER_THREAD)
+		return false;
+	if (c->w.class == TY_WAIT_END)
+		return end_is_stall(h, c, p);
+	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns))
+		return true;
+	return c->w.class == TY_WAIT_PEER && ty_stall_on_path(h, c) >= (c->s.duration_ns + 1) / 2;
+}
+
+int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span(m, c->s.span);
+	struct ty_path p;
+	bool stall;
+	int r;
+
+	c->s.culprit = c->s.syscall = TY_NONE;
+	c->io = TY_NONE;
+	c->rival_prio = c->own_prio = INT32_MIN;
+	c->waker = (struct ty_waker){.thread = TY_NONE, .io = TY_NONE};
+	c->s.syscall = s.syscall;
+	if (c->s.state == TY_ST_RUNNABLE)
+		return run_queue(h, c);
+	if (c->s.state == TY_ST_UNKNOWN) {
+		c->s.kind = TY_STALL_LOST;
+		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+						.span = c->s.span,
+						.start_ns = c->s.start_ns,
+						.end_ns = c->end_ns,
+						.what = TY_SEG_LOST,
+						.waker = c->waker};
+		c->s.links = 1;
+		return 1;
+	}
+	c->waker = ty_waker_find(m, s.edge);
+	c->w = ty_wait_for(h->x, &s, s.syscall);
+	if (c->s.state == TY_ST_STOPPED) {
+		c->w.kind = TY_STALL_STOPPED;
+		c->w.class = TY_WAIT_DEFINITE;
+	}
+	r = ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &p);
+	if (r || !p.seg.n) {
+		ty_path_fini(&p);
+		return r;
+	}
+	c->root = ty_path_root(&p);
+	if (c->root.thread == TY_NONE) {
+		ty_path_fini(&p);
+		return -TY_ENOMEM;
+	}
+	take_root(h, c, &p);
+	stall = decide(h, c, &p);
+	if (c->s.kind == TY_STALL_STOPPED) {
+		uint32_t by = stopper(m, c->s.thread, c->s.start_ns);
+
+		if (by != TY_NONE) {
+			c->s.culprit = by;
+			c->s.culprit_ns = c->s.start_ns;
+		}
+	}
+	if (c->s.culprit != TY_NONE &&
+	    (c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
+	     c->s.kind == TY_STALL_TIMER) &&
+	    kernel_root(h, c))
+		c->s.culprit = TY_NONE;
+	ty_path_fini(&p);
+	return stall;
+}
+
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint64_t ns = 0, a = c->s.start_ns, b = c->end_ns, culprit = 0;
+	size_t lo = 0, hi = h->path.seg.n;
+
+	if (!h->has_path)
+		return 0;
+	vec_each (e, &h->path.hop)
+		if (e->thread == c->s.thread && e->span == c->s.span)
+			ns += e->end_ns - e->start_ns;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->path.seg.v[mid].end_ns <= a)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < h->path.seg.n && h->path.seg.v[lo].start_ns < b; lo++) {
+		const struct ty_seg *s = &h->path.seg.v[lo];
+		uint64_t d = (s->end_ns < b ? s->end_ns : b) - (s->start_ns > a ? s->start_ns : a);
+
+		if (s->thread == c->s.thread && s->span == c->s.span)
+			ns += d;
+		/* The command waits for the culprit by another way, not for its own sleep. */
+		else if (s->thread == c->s.culprit && s->hop != TY_NONE)
+			culprit += d;
+	}
+	return ns > culprit ? ns : culprit;
+}
+
+void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
+{
+	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
+
+	if (c->s.kind != TY_STALL_FD)
+		return;
+	if (c->waker.softirq)
+		c->w.kind = TY_STALL_SOCKET; /* only networks wake by softirq */
+	else
+		ty_wait_look_at_fd(h->x, &s, c->s.syscall, &c->w);
+	c->s.kind = c->w.kind;
+}

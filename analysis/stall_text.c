@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* A stall in words: object, cause and the one sentence, with its numbers. */
+#include "stalls_priv.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+struct out {
+	char *p;
+	size_t size, n;
+};
+
+static void say(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct out *o, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(o->p + o->n, o->size - o->n, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		o->n += (size_t)n < o->size - o->n ? (size_t)n : o->size - o->n - 1;
+}
+
+static void say_ns(struct out *o, uint64_t ns)
+{
+	char d[TY_DURATION_MAX];
+
+	say(o, "%s", ty_fmt_duration(ns, d));
+}
+
+static void say_who(struct out *o, const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	say(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_thread(m, thread)->tid);
+}
+
+static void say_time(struct out *o, const struct ty_model *m, uint64_t t)
+{
+	uint64_t ms = (t - ty_model_summary(m)->start_ns) / 1000000;
+
+	say(o, "%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
+}
+
+/* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
+static void say_prio(struct out *o, int32_t prio)
+{
+	if (prio == INT32_MIN)
+		return;
+	if (prio < 0)
+		say(o, ", a deadline thread");
+	else if (prio < 100)
+		say(o, ", real-time priority %d", 99 - prio);
+	else if (prio != 120)
+		say(o, ", nice %d", prio - 120);
+}
+
+/* Is the CPU in a list like "0-3,7"? */
+static bool in_list(const char *list, uint32_t cpu)
+{
+	while (*list) {
+		char *end;
+		unsigned long a = strtoul(list, &end, 10), b = a;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+			b = strtoul(end + 1, &end, 10);
+		if (cpu >= a && cpu <= b)
+			return true;
+		list = *end == ',' ? end + 1 : end + strlen(end);
+	}
+	return false;
+}
+
+/* Was another CPU idle meanwhile, on which the thread may run? */
+static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t affinity = ty_model_thread(m, c->s.thread)->affinity, best = TY_NONE;
+	uint32_t own = ty_model_span_brief(m, c->s.thread, c->s.span).cpu;
+	uint64_t most = 0;
+
+	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
+		struct ty_track t = {TY_TRACK_CPU, cpu};
+		struct ty_cell cell;
+
+		if (cpu == own || (affinity && !in_list(ty_model_str(m, affinity), cpu)))
+			continue;
+		ty_model_cells(m, t, c->s.start_ns, c->end_ns, 1, &cell);
+		if (cell.ns[TY_ST_IDLE] > most) {
+			most = cell.ns[TY_ST_IDLE];
+			best = cpu;
+		}
+	}
+	if (best == TY_NONE || most < c->s.duration_ns / 10)
+		return;
+	say(o, "; CPU %u was idle for ", best);
+	say_ns(o, most);
+	if (!affinity)
+		say(o, " (whether it may run there is not recorded)");
+}
+
+static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	struct ty_io io;
+
+	if (c->io == TY_NONE) {
+		say(o, "a device");
+		return;
+	}
+	io = ty_model_io(h->x->m, c->io);
+	say(o, "block device %u:%u (%u request%s", io.major, io.minor, c->ios ? c->ios : 1,
+	    c->ios > 1 ? "s, the longest " : ", ");
+	say_ns(o, io.end_ns - io.start_ns);
+	say(o, ")");
+}
+
+static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
+
+	if (c->s.kind == TY_STALL_THROTTLED) {
+		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
+
+		say(o, "not allowed to run: ");
+		if (c->idle_ns) {
+			say(o, "its CPU was idle for ");
+			say_ns(o, c->idle_ns);
+		} else {
+			say(o, "others of no higher priority ran again and again");
+		}
+		say(o, " meanwhile; a CPU quota of its cgroup%s%s", group ? " " : "",
+		    group ? ty_model_str(m, group) : "");
+		return;
+	}
+	if (c->s.culprit == TY_NONE) {
+		say(o, "what ran meanwhile is not recorded");
+		return;
+	}
+	say_who(o, m, c->s.culprit, c->s.culprit_ns);
+	say(o, " ran ");
+	say_ns(o, c->rival_ns);
+	say(o, " of it on CPU %u", s.cpu);
+	say_prio(o, c->rival_prio);
+	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
+		say(o, " (its own:");
+		if (c->own_prio == 120)
+			say(o, " nice 0");
+		else if (c->own_prio >= 100)
+			say(o, " nice %d", c->own_prio - 120);
+		else
+			say(o, " real-time priority %d", 99 - c->own_prio);
+		say(o, ")");
+	}
+	say_idle(o, h, c);
+}
+
+/* "flusher/815, which blocked in fsync 2.305 s, ..." down the chain. */
+static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+
+	for (uint32_t i = 1; i < c->s.links; i++) {
+		const struct ty_link *l = &c->s.link[i];
+		char what[160];
+
+		ty_link_text(x, l, what, sizeof(what));
+		say(o, i == 1 ? "" : ", woken by ");
+		say_who(o, x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
+			say(o, " [inferred holder]");
+		say(o, ", which %s%s ", l->what == TY_SEG_READY ? "was " : "", what);
+		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
+		    c->root.what_ns[l->what] > l->end_ns - l->start_ns) {
+			say_ns(o, c->root.what_ns[l->what]);
+			say(o, " in all");
+		} else {
+			say_ns(o, l->end_ns - l->start_ns);
+		}
+		if (i + 1 == c->s.links && l->what == TY_SEG_DEVICE && c->ios) {
+			say(o, ": ");
+			say_device(o, h, c);
+		}
+	}
+}
+
+static void waker(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+
+	switch ((enum ty_waker_kind)c->waker.kind) {
+	case TY_WAKER_THREAD:
+		if (c->s.links > 1)
+			chain(o, h, c);
+		else
+			say_who(o, m, c->waker.thread, c->waker.act_ns);
+		return;
+	case TY_WAKER_DEVICE:
+		say(o, "device interrupt%s%s", c->waker.name ? " " : "",
+		    c->waker.name ? ty_model_str(m, c->waker.name) : "");
+		return;
+	case TY_WAKER_TIMER: say(o, "a timer"); return;
+	case TY_WAKER_IPI: say(o, "another CPU"); return;
+	case TY_WAKER_UNKNOWN: say(o, "an interrupt"); return;
+	case TY_WAKER_NONE: break;
+	}
+	say(o, "%s",
+	    c->s.flags & TY_SF_OPEN ? "nothing to the end of the recording"
+				    : "what is not recorded");
+}
+
+static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+
+	switch (c->s.kind) {
+	case TY_STALL_RUNQUEUE:
+	case TY_STALL_THROTTLED: run_queue(o, h, c); return;
+	case TY_STALL_CPU: say(o, "the call itself computed"); return;
+	case TY_STALL_LOST: say(o, "events were lost: what it did is not known"); return;
+	case TY_STALL_TIMER: say(o, "nobody answered before the time was up"); return;
+	case TY_STALL_STOPPED:
+		if (c->s.culprit != TY_NONE) {
+			say(o, "stopped by a signal of ");
+			say_who(o, m, c->s.culprit, c->s.culprit_ns);
+		} else {
+			say(o, "stopped by a signal or a tracer that is not recorded");
+		}
+		if (c->waker.kind == TY_WAKER_THREAD) {
+			say(o, ", continued by ");
+			say_who(o, m, c->waker.thread, c->waker.act_ns);
+		}
+		return;
+	case TY_STALL_IO:
+	case TY_STALL_FAULT:
+		say(o, "waiting for ");
+		say_device(o, h, c);
+		if (c->waker.kind == TY_WAKER_THREAD) {
+			say(o, " by way of ");
+			chain(o, h, c);
+		}
+		return;
+	default: say(o, c->waker.kind == TY_WAKER_NONE ? "ended by " : "woken by "); waker(o, h, c);
+	}
+}
+
+void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_stall *s = &c->s;
+	struct out t = {s->text, sizeof(s->text), 0}, o = {s->sentence, sizeof(s->sentence), 0};
+	char buf[32];
+	const char *call = ty_explain_call(h->x, s->syscall, buf);
+	static const char *const did[TY_ST_COUNT] = {
+		[TY_ST_RUNNING] = "computed",	 [TY_ST_RUNNABLE] = "was ready and got no CPU",
+		[TY_ST_SLEEPING] = "blocked",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
+		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
+
+	cause(&t, h, c);
+	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
+		struct ty_io io = ty_model_io(m, c->io);
+
+		snprintf(s->object, sizeof(s->object), "device %u:%u", io.major, io.minor);
+	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED) {
+		uint32_t cpu = ty_model_span_brief(m, s->thread, s->span).cpu;
+
+		if (cpu != TY_NONE)
+			snprintf(s->object, sizeof(s->object), "cpu %u", cpu);
+	} else {
+		memcpy(s->object, c->w.object, sizeof(s->object));
+	}
+	say_who(&o, m, s->thread, s->start_ns);
+	say(&o, " %s", did[s->state]);
+	if (*call)
+		say(&o, " in %s", call);
+	if (*call && *c->w.object)
+		say(&o, "(%s)", c->w.object);
+	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
+	if (!(s->flags & TY_SF_BEFORE))
+		say_time(&o, m, s->start_ns);
+	if (s->waits > 1)
+		say(&o, " in %u waits", s->waits);
+	say(&o, ", %s", s->text);
+	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
+		say(&o, "; events were lost meanwhile");
+	if (s->flags & TY_SF_OPEN)
+		say(&o, "; not over when the recording ended");
+	say(&o, " [%s]", s->proven ? "proven" : "inferred");
+}

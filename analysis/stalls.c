@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See stalls.h. One pass over the spans of the threads of interest collects what lasts long enough;
+ * the longest CANDIDATES of them are explained (stall_cause.c), those that wait for work dropped,
+ * those told by another one's chain joined to it, the rest ranked.
+ */
+#include "stalls_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CANDIDATES  4096
+#define DEFAULT_NS  UINT64_C(20000000)
+#define READY_TIMES 5 / 2 /* a CPU's time slices are of a like length: ready must last longer */
+#define KEYS	    32
+
+const char *ty_stall_kind_name(enum ty_stall_kind k)
+{
+	switch (k) {
+#define X(name, json, text)                                                                        \
+	case TY_STALL_##name: return json;
+		TY_STALL_KINDS(X)
+#undef X
+	default: return "other";
+	}
+}
+
+/* candidates -------------------------------------------------------------------------------- */
+
+static int add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
+	       uint8_t state, uint8_t flags)
+{
+	struct ty_cand c = {.s = {.thread = thread,
+				  .span = span,
+				  .start_ns = a,
+				  .duration_ns = b - a,
+				  .waits = 1,
+				  .last_end_ns = b,
+				  .state = state,
+				  .flags = flags,
+				  .syscall = TY_NONE,
+				  .culprit = TY_NONE},
+			    .end_ns = b,
+			    .io = TY_NONE};
+
+	return vec_push(&h->cand, c);
+}
+
+/* Short waits for devices that add up, by system call. */
+struct many {
+	struct {
+		int32_t nr; /* -1: none */
+		uint32_t n, span;
+		uint64_t ns, longest, start, from, to;
+	} key[KEYS];
+	unsigned keys;
+};
+
+static void count(struct many *v, int32_t nr, uint32_t span, uint64_t a, uint64_t b)
+{
+	unsigned i = 0;
+
+	while (i < v->keys && v->key[i].nr != nr)
+		i++;
+	if (i == v->keys) {
+		if (v->keys == KEYS)
+			return;
+		memset(&v->key[v->keys++], 0, sizeof(v->key[0]));
+		v->key[i].nr = nr;
+		v->key[i].from = a;
+	}
+	v->key[i].n++;
+	v->key[i].ns += b - a;
+	v->key[i].to = b;
+	if (b - a > v->key[i].longest) {
+		v->key[i].longest = b - a;
+		v->key[i].span = span;
+		v->key[i].start = a;
+	}
+}
+
+static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v)
+{
+	for (unsigned i = 0; i < v->keys; i++) {
+		struct ty_cand *c;
+		int r;
+
+		if (v->key[i].ns < 2 * h->o.min_ns || v->key[i].n < 2)
+			continue;
+		r = add(h, thread, v->key[i].span, v->key[i].start,
+			v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
+		if (r)
+			return r;
+		c = &h->cand.v[h->cand.n - 1];
+		c->s.waits = v->key[i].n;
+	}
+	return 0;
+}
+
+/* After the chief wait is explained, the candidate stands for all of them. */
+static void widen(struct ty_cand *c, const struct many *v)
+{
+	for (unsigned i = 0; i < v->keys; i++)
+		if (v->key[i].span == c->s.span) {
+			c->s.start_ns = v->key[i].from;
+			c->s.duration_ns = v->key[i].ns;
+			c->s.last_end_ns = v->key[i].to;
+		}
+}
+
+static bool of_interest(const struct ty_hunt *h, uint32_t thread, bool traced_only)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+
+	if (!t->spans_n || t->end_ns <= h->w.from_ns || t->start_ns >= h->w.to_ns)
+		return false;
+	if (h->w.tids_n || h->w.comms_n)
+		return ty_window_thread(&h->w, h->x->m, thread);
+	return !t->kernel && (!traced_only || t->traced);
+}
+
+static int collect(struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, h->w.from_ns), to = t->spans_first + t->spans_n;
+	uint64_t least = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
+	struct many many = {0};
+	size_t first = h->cand.n;
+	int r = 0;
+
+	for (; k < to && !r; k++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+		uint64_t a = s.start_ns > least ? s.start_ns : least,
+			 b = s.end_ns < h->w.to_ns ? s.end_ns : h->w.to_ns, min = h->o.min_ns;
+
+		if (s.start_ns >= h->w.to_ns)
+			break;
+		if (a >= b)
+			continue;
+		switch ((enum ty_state)s.state) {
+		case TY_ST_BLOCKED:
+			if (s.flags & TY_SF_NEW)
+				continue;
+			if (b - a < min) {
+				uint32_t call = ty_model_syscall_at(m, thread, s.start_ns);
+
+				count(&many,
+				      call == TY_NONE ? -1
+						      : ty_model_syscall_brief(m, thread, call).nr,
+				      k, a, b);
+			}
+			break;
+		case TY_ST_SLEEPING:
+		case TY_ST_STOPPED: break;
+		case TY_ST_RUNNABLE: min = min * READY_TIMES; break;
+		case TY_ST_UNKNOWN:
+			if (!(s.flags & TY_SF_LOST))
+				continue;
+			break;
+		default: continue;
+		}
+		if (b - a >= min)
+			r = add(h, thread, k, a, b, s.state, s.flags);
+	}
+	r = r ? r : add_many(h, thread, &many);
+	for (size_t i = first; i < h->cand.n && !r; i++)
+		if (h->cand.v[i].s.waits > 1)
+			widen(&h->cand.v[i], &many);
+	return r;
+}
+
+/* Long system calls that computed. */
+static int collect_calls(struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t min = h->o.min_ns * READY_TIMES;
+	uint32_t i, to = t->syscalls_first + t->syscalls_n;
+
+	i = ty_model_syscall_after(m, thread, h->w.from_ns);
+	for (; i < to; i++) {
+		struct ty_syscall c = ty_model_syscall_brief(m, thread, i);
+		uint64_t a = c.start_ns > h->w.from_ns ? c.start_ns : h->w.from_ns,
+			 b = c.end_ns < h->w.to_ns ? c.end_ns : h->w.to_ns, ran = 0, longest = 0;
+		uint32_t k, span = TY_NONE;
+
+		if (a >= h->w.to_ns)
+			break;
+		if (b < a + min || c.flags & TY_SF_LOST)
+			continue;
+		k = ty_model_span_find(m, thread, a);
+		for (; k < t->spans_first + t->spans_n; k++) {
+			struct ty_span s = ty_model_span_brief(m, thread, k);
+			uint64_t from = s.start_ns > a ? s.start_ns : a,
+				 end = s.end_ns < b ? s.end_ns : b;
+
+			if (s.start_ns >= b)
+				break;
+			if (s.state != TY_ST_RUNNING || from >= end)
+				continue;
+			ran += end - from;
+			if (end - from > longest) {
+				longest = end - from;
+				span = k;
+			}
+		}
+		if (ran < min || ran < (b - a) / 2)
+			continue;
+		if (add(h, thread, span, a, b, TY_ST_RUNNING, 0))
+			return -TY_ENOMEM;
+		h->cand.v[h->cand.n - 1].s.syscall = i;
+	}
+	return 0;
+}
+
+static int by_length(const void *pa, const void *pb)
+{
+	const struct ty_cand *a = pa, *b = pb;
+
+	if (a->s.duration_ns != b->s.duration_ns)
+		return a->s.duration_ns > b->s.duration_ns ? -1 : 1;
+	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
+}
+
+/* explain and rank -------------------------------------------------------------------------- */
+
+static int explain(struct ty_hunt *h, struct ty_cand *c)
+{
+	uint64_t start = c->s.start_ns, ns = c->s.duration_ns;
+	int r;
+
+	if (c->s.state == TY_ST_RUNNING) {
+		c->s.kind = TY_STALL_CPU;
+		c->s.proven = true;
+		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+						.span = c->s.span,
+						.start_ns = start,
+						.end_ns = c->end_ns,
+						.what = TY_SEG_RUNS,
+						.waker = {.thread = TY_NONE, .io = TY_NONE}};
+		c->s.links = 1;
+		return 1;
+	}
+	if (c->s.waits > 1) {
+		/* The longest of the waits speaks for all. */
+		struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
+
+		c->s.start_ns = s.start_ns > h->w.from_ns ? s.start_ns : h->w.from_ns;
+		c->s.duration_ns = c->end_ns - c->s.start_ns;
+	}
+	r = ty_stall_explain(h, c);
+	if (c->s.waits > 1) {
+		c->s.start_ns = start;
+		c->s.duration_ns = ns;
+		/* Only a device's share is a stall as a sum. */
+		if (r > 0 && c->s.kind != TY_STALL_IO && c->s.kind != TY_STALL_FAULT)
+			r = 0;
+	}
+	return r;
+}
+
+/* Is the wait of b a link of a's chain, for the most part of b? */
+static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
+{
+	for (uint32_t i = 1; i < a->s.links; i++) {
+		const struct ty_link *l = &a->s.link[i];
+
+		if (l->thread == b->s.thread && l->span == b->s.span &&
+		    l->end_ns - l->start_ns >= b->s.duration_ns / 2)
+			return true;
+	}
+	return false;
+}
+
+static bool is_end(const struct ty_cand *c)
+{
+	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
+}
+
+/* Known causes before unknown ones; then what the command lost, then the length. */
+static int by_rank(const void *pa, const void *pb)
+{
+	const struct ty_cand *a = pa, *b = pb;
+	bool lost_a = a->s.kind == TY_STALL_LOST, lost_b = b->s.kind == TY_STALL_LOST;
+
+	if (a->dropped != b->dropped)
+		return a->dropped ? 1 : -1;
+	if (lost_a != lost_b)
+		return lost_a ? 1 : -1;
+	if (a->s.path_ns != b->s.path_ns)
+		return a->s.path_ns > b->s.path_ns ? -1 : 1;
+	return by_length(pa, pb);
+}
+
+static void join_chains(struct ty_hunt *h, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ty_cand *a = &h->cand.v[i];
+
+		if (a->dropped || a->s.links < 2 || is_end(a))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (k != i && !h->cand.v[k].dropped && told_by(a, &h->cand.v[k]))
+				h->cand.v[k].dropped = true;
+	}
+}
+
+static int command_path(struct ty_hunt *h)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t i = h->x->command_tid ? ty_model_thread_find(m, h->x->command_tid, h->w.to_ns)
+				       : TY_NONE;
+	const struct ty_thread *t = ty_model_thread(m, i);
+	uint64_t from, to;
+
+	if (i == TY_NONE || !ty_model_summary(m)->has_sched)
+		return 0;
+	from = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
+	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;
+	h->has_path = from < to;
+	return h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
+}
+
+static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+	bool traced_only = false;
+	size_t n;
+	int r = command_path(h);
+
+	for (uint32_t i = 0; i < threads && !traced_only; i++)
+		traced_only = ty_model_thread(m, i)->traced;
+	for (uint32_t i = 0; i < threads && !r; i++)
+		if (of_interest(h, i, traced_only)) {
+			r = collect(h, i);
+			r = r ? r : collect_calls(h, i);
+		}
+	if (r)
+		return r;
+	if (h->cand.n)
+		qsort(h->cand.v, h->cand.n, sizeof(*h->cand.v), by_length);
+	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
+	for (size_t i = 0; i < n; i++) {
+		struct ty_cand *c = &h->cand.v[i];
+
+		r = explain(h, c);
+		if (r < 0)
+			return r;
+		c->dropped = !r;
+		if (r)
+			c->s.path_ns = ty_stall_on_path(h, c);
+	}
+	join_chains(h, n);
+	if (n)
+		qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	out->v = malloc((max + 1) * sizeof(*out->v));
+	if (!out->v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n && out->n < max && !h->cand.v[i].dropped; i++) {
+		ty_stall_refine(h, &h->cand.v[i]);
+		ty_stall_say(h, &h->cand.v[i]);
+		out->v[out->n++] = h->cand.v[i].s;
+	}
+	return 0;
+}
+
+int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
+		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
+		   struct ty_err *err)
+{
+	struct ty_hunt h = {.x = x, .w = *w, .o = *o};
+	int r;
+
+	*out = (struct ty_stalls){0};
+	if (!h.o.min_ns)
+		h.o.min_ns = DEFAULT_NS;
+	r = hunt(&h, max, out);
+	vec_fini(&h.cand);
+	ty_path_fini(&h.path);
+	free(h.prio);
+	if (r < 0) {
+		ty_stalls_fini(out);
+		return ty_fail(err, -r, TY_NO_OFFSET, "looking for stalls: %s", ty_strerror(r));
+	}
+	return 0;
+}
+
+void ty_stalls_fini(struct ty_stalls *s)
+{
+	free(s->v);
+	*s = (struct ty_stalls){0};
+}

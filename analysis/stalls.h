@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stalls: when a thread that had work made no progress, who or what held it up, ranked. Computed
+ * once; report and views show these objects.
+ *
+ * The rule of what is no stall (unless all is asked for): waiting for work.
+ *   definite  a lock (flock, fcntl, futex words of locks), a device, a stop by a signal, a CPU, a
+ *	       vfork, an uninterruptible sleep: always a stall when it is long enough.
+ *   peer      a wait for one certain other side (read, recv, poll of one descriptor, futex,
+ *	       semaphores...): a stall when the other side owed something: the waiter had asked it
+ *	       (woken it, after it was last woken by it, and it was the first of both to ask), or
+ *the traced command could not go on without the waiter (the path of the command passes through this
+ *wait). A time-out is a stall when the waiter had asked anybody. end       a wait for the end of a
+ *thread or child: a stall when the waiter goes on to compute, or the awaited one did nothing but
+ *wait; not when a stall inside explains it. idle      epoll, poll of several, select, accept,
+ *sleeps, waits for signals: only when asked as a peer. A stall that another one's chain passes
+ *through is told in that chain, not again.
+ */
+#ifndef TY_STALLS_H
+#define TY_STALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "chain.h"
+#include "err.h"
+#include "explain.h"
+#include "window.h"
+
+/* name in JSON, what it is called in sentences */
+#define TY_STALL_KINDS(X)                                                                          \
+	X(LOCK, "lock", "a lock")                                                                  \
+	X(FUTEX, "futex", "a futex")                                                               \
+	X(PIPE, "pipe", "a pipe")                                                                  \
+	X(SOCKET, "socket", "a socket")                                                            \
+	X(EVENTFD, "eventfd", "an eventfd")                                                        \
+	X(SEMAPHORE, "semaphore", "a semaphore")                                                   \
+	X(FD, "fd", "a descriptor")                                                                \
+	X(CHILD, "child", "a child")                                                               \
+	X(JOIN, "join", "the end of a thread")                                                     \
+	X(STOPPED, "stopped", "being continued")                                                   \
+	X(RUNQUEUE, "runqueue", "a CPU")                                                           \
+	X(THROTTLED, "throttled", "CPU quota")                                                     \
+	X(IO, "io", "a block device")                                                              \
+	X(FAULT, "fault", "a page")                                                                \
+	X(TIMER, "timer", "a timer")                                                               \
+	X(UNINTERRUPTIBLE, "uninterruptible", "the kernel")                                        \
+	X(CPU, "cpu", "a long system call")                                                        \
+	X(IRQ, "irq", "interrupts")                                                                \
+	X(LOST, "lost", "lost events")                                                             \
+	X(SLEEP, "sleep", "its own sleep")                                                         \
+	X(EVENTS, "events", "whatever comes")                                                      \
+	X(OTHER, "other", "something")
+
+enum ty_stall_kind {
+#define X(name, json, text) TY_STALL_##name,
+	TY_STALL_KINDS(X)
+#undef X
+		TY_STALL_KINDS_N
+};
+const char *ty_stall_kind_name(enum ty_stall_kind k);
+
+#define TY_STALL_LINKS 16
+
+struct ty_stall {
+	uint32_t thread;
+	uint32_t span; /* its chief span, ty_model_span */
+	uint64_t start_ns, duration_ns;
+	uint32_t waits; /* > 1: so many spans together, in [start, last_end) */
+	uint64_t last_end_ns;
+	uint8_t state;			     /* enum ty_state */
+	uint8_t kind;			     /* enum ty_stall_kind */
+	uint8_t flags;			     /* TY_SF_* of the span */
+	bool proven;			     /* else inferred */
+	uint32_t syscall;		     /* ty_model_syscall; TY_NONE */
+	uint32_t culprit;		     /* thread index; TY_NONE: no thread */
+	uint64_t culprit_ns;		     /* the instant its name is told of */
+	uint64_t path_ns;		     /* what it adds to the command's wall time */
+	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
+	uint32_t links;
+	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
+	char text[320];	 /* the cause in words */
+	char sentence[640];
+};
+
+struct ty_stalls {
+	struct ty_stall *v; /* by rank */
+	uint32_t n;
+};
+
+struct ty_stalls_opts {
+	bool all;	 /* waiting for work, too */
+	uint64_t min_ns; /* shortest; 0: 20 ms */
+};
+
+/*
+ * The stalls inside w (its choice of threads included): with a traced command ranked by what they
+ * add to its wall time, else by length. At most `max` are kept. 0 or -TY_E... with err.
+ */
+int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
+		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
+		   struct ty_err *err);
+void ty_stalls_fini(struct ty_stalls *s);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up) and stall_text.c.
+ */
+#ifndef TY_STALLS_PRIV_H
+#define TY_STALLS_PRIV_H
+
+#include "stalls.h"
+#include "waits.h"
+
+/* A wait that may be a stall. */
+struct ty_cand {
+	struct ty_stall s;
+	struct ty_wait_for w;
+	struct ty_waker waker;
+	struct ty_root root;
+	uint64_t end_ns;    /* of its chief span, cut to the window */
+	uint64_t io_ns;	    /* of it, a block request was under way for the path */
+	uint32_t ios, io;   /* requests meanwhile; the one that ended it or the longest */
+	uint64_t rival_ns;  /* RUNNABLE: how long the culprit ran meanwhile */
+	uint64_t idle_ns;   /* RUNNABLE: how long that CPU was idle */
+	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
+	int32_t own_prio;
+	bool dropped;
+};
+
+struct ty_hunt {
+	const struct ty_explain *x;
+	struct ty_window w;
+	struct ty_stalls_opts o;
+	VEC(struct ty_cand) cand;
+	struct ty_path path; /* of the command */
+	bool has_path;
+	struct ty_prio_at {
+		uint64_t ts_ns;
+		uint32_t thread;
+		int32_t prio;
+	} * prio; /* by thread, then time; made when first asked for */
+	size_t prios;
+	bool prio_made;
+};
+
+/* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
+ * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
+int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
+/* Nanoseconds of the command's path that go over this wait. */
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c);
+/* A finding is to be shown: what its descriptor is. */
+void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
+
+/* stall_text.c: object, text and sentence. */
+void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c);
+
+#endif

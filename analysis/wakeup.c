@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See wakeup.h. An interrupt's kind is read from the handler spans of its CPU around the wakeup; a
+ * softirq's origin from the last softirq_raise of its vector on that CPU before the wakeup (Linux
+ * kernel/softirq.c: a softirq runs on the CPU that raised it, each pending vector once).
+ */
+#include "wakeup.h"
+
+#include <string.h>
+
+/* include/linux/interrupt.h */
+enum {
+	VEC_HI,
+	VEC_TIMER,
+	VEC_NET_TX,
+	VEC_NET_RX,
+	VEC_BLOCK,
+	VEC_POLL,
+	VEC_TASKLET,
+	VEC_SCHED,
+	VEC_HRTIMER,
+	VEC_RCU
+};
+
+#define LOOK_BACK 64 /* handlers or points looked at before a wakeup */
+#define NEAR_NS	  UINT64_C(1000000)
+
+/* The handler of this kind that ran on the CPU at t, the innermost; false: none is recorded. */
+static bool handler_at(const struct ty_model *m, uint32_t cpu, uint64_t t, unsigned kinds,
+		       struct ty_irq_span *out)
+{
+	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu);
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ty_model_irq_span(m, cpu, mid).start_ns <= t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (unsigned k = 0; lo && k < LOOK_BACK; k++) {
+		*out = ty_model_irq_span(m, cpu, --lo);
+		if (out->end_ns >= t && kinds & 1u << out->kind)
+			return true;
+	}
+	return false;
+}
+
+/* The block request whose completion the interrupt told before the wakeup at t. */
+static uint32_t completed(const struct ty_model *m, uint32_t cpu, uint64_t from, uint64_t t)
+{
+	uint32_t i = ty_model_io_after(m, t), best = TY_NONE;
+	uint64_t end = 0;
+
+	/* Requests are in order of issue; one that ends here was issued not long ago, or many
+	 * others since are looked at in vain. */
+	for (unsigned k = 0; i && k < 4096; k++) {
+		struct ty_io io = ty_model_io(m, --i);
+
+		if (io.end_cpu == cpu && io.end_ns <= t && io.end_ns >= from && io.end_ns >= end) {
+			best = i;
+			end = io.end_ns;
+		}
+	}
+	return best;
+}
+
+static void by_hardirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
+{
+	struct ty_irq_span s;
+	uint32_t i;
+
+	if (handler_at(m, w->cpu, t, 1u << 0, &s)) {
+		w->kind = TY_WAKER_DEVICE;
+		w->name = s.name;
+		w->act_ns = s.start_ns;
+		w->io = completed(m, w->cpu, s.start_ns, w->ts_ns);
+		return;
+	}
+	if (handler_at(m, w->cpu, t, 1u << 2, &s)) {
+		const char *name = ty_model_str(m, s.name);
+
+		w->kind = strstr(name, "timer") ? TY_WAKER_TIMER
+			  : !strcmp(name, "reschedule") || !strncmp(name, "call_function", 13)
+				  ? TY_WAKER_IPI
+				  : TY_WAKER_UNKNOWN;
+		w->name = s.name;
+		w->act_ns = s.start_ns;
+		return;
+	}
+	/* No vectors recorded: a timer's expiry right before tells the same. */
+	i = ty_model_point_after(m, w->cpu, t + 1);
+	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
+		struct ty_point p = ty_model_point(m, w->cpu, --i);
+
+		if (t - p.ts_ns > NEAR_NS)
+			break;
+		if (p.kind == TY_PT_HRTIMER && p.context & TY_EVF_HARDIRQ) {
+			w->kind = TY_WAKER_TIMER;
+			w->act_ns = p.ts_ns;
+			return;
+		}
+	}
+	w->kind = TY_WAKER_UNKNOWN;
+}
+
+/* Who raised the softirq that ran at t? depth: a softirq may raise another. */
+static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w, unsigned depth)
+{
+	struct ty_irq_span s;
+	uint32_t i;
+
+	w->softirq = true;
+	w->kind = TY_WAKER_UNKNOWN;
+	if (depth > 3 || !handler_at(m, w->cpu, t, 1u << 1, &s))
+		return;
+	w->name = s.name;
+	w->act_ns = s.start_ns;
+	if (s.vec == VEC_TIMER || s.vec == VEC_HRTIMER) {
+		w->kind = TY_WAKER_TIMER;
+		return;
+	}
+	i = ty_model_point_after(m, w->cpu, t + 1);
+	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
+		struct ty_point p = ty_model_point(m, w->cpu, --i);
+
+		if (p.kind != TY_PT_SOFTIRQ_RAISE || p.a != s.vec)
+			continue;
+		w->act_ns = p.ts_ns;
+		if (p.context & (TY_EVF_HARDIRQ | TY_EVF_NMI)) {
+			by_hardirq(m, p.ts_ns, w);
+		} else if (p.context & TY_EVF_SOFTIRQ) {
+			if (p.ts_ns < s.start_ns)
+				by_softirq(m, p.ts_ns, w, depth + 1);
+			else
+				continue; /* raised by itself, to go on later */
+		} else if (p.thread != TY_NONE) {
+			w->kind = TY_WAKER_THREAD;
+			w->thread = p.thread;
+		}
+		return;
+	}
+	/* The raise is not recorded: network and block softirqs are interrupts' second halves. */
+	if (s.vec == VEC_NET_RX || s.vec == VEC_BLOCK)
+		w->kind = TY_WAKER_DEVICE;
+}
+
+struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
+{
+	struct ty_waker w = {.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
+	struct ty_edge e;
+
+	if (edge == TY_NONE)
+		return w;
+	e = ty_model_edge(m, edge);
+	w.cpu = e.cpu;
+	w.ts_ns = w.act_ns = e.ts_ns;
+	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_NMI)) {
+		by_hardirq(m, e.ts_ns, &w);
+	} else if (e.context & TY_EVF_SOFTIRQ) {
+		by_softirq(m, e.ts_ns, &w, 0);
+	} else if (e.waker != TY_NONE) {
+		w.kind = TY_WAKER_THREAD;
+		w.thread = e.waker;
+	} else {
+		w.kind = TY_WAKER_UNKNOWN;
+	}
+	return w;
+}
