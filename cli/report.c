@@ -8,14 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "units.h"
+
 static const char help[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n\n"
+	"  stalls     who or what held a thread up, ranked: one sentence each\n"
 	"  header     what was recorded, where and when, and what it cost\n"
 	"  syscalls   system calls by name: how many, how long (whole durations)\n"
 	"  threads    where each thread's time went (also: sched)\n"
 	"  longest    the ten longest blocked and runnable spans\n"
 	"  loss       where events were lost\n"
 	"Without a section: all of them.\n\n"
+	"  --all          stalls: waiting for work, too\n"
+	"  --min T        stalls: from this length on (default 20ms)\n"
 	"  --json         one JSON document with everything\n"
 	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
 	"14:03:22.5\n"
@@ -28,9 +33,10 @@ static const char help[] =
 static const struct {
 	const char *name;
 	unsigned bit;
-} section_names[] = {{"header", TY_REP_HEADER},	  {"syscalls", TY_REP_SYSCALLS},
-		     {"threads", TY_REP_THREADS}, {"sched", TY_REP_THREADS},
-		     {"longest", TY_REP_LONGEST}, {"loss", TY_REP_LOSS}};
+} section_names[] = {{"stalls", TY_REP_STALLS},	    {"header", TY_REP_HEADER},
+		     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
+		     {"sched", TY_REP_THREADS},	    {"longest", TY_REP_LONGEST},
+		     {"loss", TY_REP_LOSS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -90,13 +96,17 @@ static int find(struct ty_report *r, struct ty_err *err)
 
 int ty_cmd_report(int argc, char **argv)
 {
-	static const struct option opts[] = {
-		TY_SELECT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option opts[] = {TY_SELECT_OPTIONS,
+					     {"all", no_argument, NULL, TY_OPT_OWN},
+					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
+					     {"help", no_argument, NULL, 'h'},
+					     {0}};
 	struct ty_session s = {0};
 	struct ty_select sel = {0};
 	struct ty_report r = {.s = &s};
 	struct ty_err err = {0};
 	const char *path = NULL;
+	struct ty_stalls_opts so = {0};
 	unsigned sections = 0;
 	int c, status;
 
@@ -107,6 +117,16 @@ int ty_cmd_report(int argc, char **argv)
 		}
 		if (c == '?')
 			return ty_cli_usage("report", "unknown option or missing value");
+		if (c == TY_OPT_OWN) {
+			so.all = true;
+			continue;
+		}
+		if (c == TY_OPT_OWN + 1) {
+			if (ty_parse_duration(optarg, &so.min_ns) || !so.min_ns)
+				return ty_cli_usage("report", "--min %s: a duration, as 20ms or 1s",
+						    optarg);
+			continue;
+		}
 		status = ty_select_option(&sel, "report", c, optarg);
 		if (status)
 			return status;
@@ -120,13 +140,18 @@ int ty_cmd_report(int argc, char **argv)
 		else if (bit)
 			sections |= bit;
 		else
-			return ty_cli_usage(
-				"report",
-				"'%s' is no section: header, syscalls, threads, longest, loss",
-				argv[i]);
+			return ty_cli_usage("report",
+					    "'%s' is no section: stalls, header, syscalls, "
+					    "threads, longest, loss",
+					    argv[i]);
 	}
 	if (ty_session_open(&s, path, TY_OPEN_MODEL, sel.memory_bytes, &err) ||
-	    ty_select_window(&sel, &s, &r.w, &err) || find(&r, &err)) {
+	    ty_select_window(&sel, &s, &r.w, &err) ||
+	    ty_explained_find(&s, &r.w,
+			      sel.json || !sections || sections & TY_REP_STALLS ? TY_EXPLAIN_STALLS
+										: 0,
+			      &so, &r.explained, &err) ||
+	    find(&r, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
 		if (sel.json)
@@ -142,6 +167,7 @@ int ty_cmd_report(int argc, char **argv)
 			}
 		}
 	}
+	ty_explained_fini(&r.explained);
 	free(r.calls);
 	free(r.threads);
 	ty_session_fini(&s);

@@ -8,6 +8,7 @@
 #include "buf.h"
 #include "cli.h"
 #include "longest.h"
+#include "report_explain.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
 
@@ -17,7 +18,8 @@ enum {
 	TY_REP_THREADS = 4,
 	TY_REP_LONGEST = 8,
 	TY_REP_LOSS = 16,
-	TY_REP_ALL = 31
+	TY_REP_STALLS = 32,
+	TY_REP_ALL = 63
 };
 
 #define TY_REP_WAITS 10
@@ -33,6 +35,7 @@ struct ty_report {
 	uint32_t threads_n;
 	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
 	uint32_t blocked_n, runnable_n;
+	struct ty_explained explained;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
 

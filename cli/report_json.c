@@ -277,6 +277,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	ty_json_object(&j, NULL);
 	summary(r, &j);
 	file(r, &j);
+	ty_stalls_json(&r->explained, &j);
 	syscalls(r, &j);
 	threads(r, &j);
 	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */

@@ -398,6 +398,10 @@ static void loss(const struct ty_report *r, FILE *f)
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
+	if (sections & TY_REP_STALLS) {
+		ty_stalls_text(&r->explained, f);
+		putc('\n', f);
+	}
 	if (sections & TY_REP_HEADER)
 		header(r, f);
 	if (sections & TY_REP_SYSCALLS)
