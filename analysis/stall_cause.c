@@ -115,6 +115,73 @@ static bool asked_anybody(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return woke_anybody(m, thread, from, t, TY_NONE);
 }
 
+/* idle consumers ---------------------------------------------------------------------------- */
+
+/* Does the thread wait again and again, in the same call, for the same peer? */
+static bool waits_again(struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *th = ty_model_thread(m, c->s.thread);
+	int32_t nr = c->s.syscall == TY_NONE
+			     ? -1
+			     : ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
+
+	for (uint32_t k = th->spans_first, n = 0; k < th->spans_first + th->spans_n && n < 4 * BACK;
+	     k++, n++) {
+		struct ty_span s = ty_model_span_brief(m, c->s.thread, k);
+		struct ty_waker w;
+
+		if (k == c->s.span || s.state != TY_ST_SLEEPING ||
+		    s.end_ns - s.start_ns < h->o.min_ns)
+			continue;
+		s = ty_model_span(m, k);
+		if (s.syscall == TY_NONE ||
+		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
+			continue;
+		w = ty_waker_find(m, s.edge);
+		if (w.kind == TY_WAKER_THREAD && w.thread == c->waker.thread)
+			return true;
+	}
+	return false;
+}
+
+/* Does another thread wait for the same object at the same time, as in a pool? */
+static bool waits_in_company(struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+	uint64_t t = c->end_ns - 1;
+
+	if (!c->w.word && c->w.fd < 0)
+		return false;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *o = ty_model_thread(m, i);
+		struct ty_wait_for w;
+		struct ty_span s;
+
+		if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t)
+			continue;
+		s = ty_model_span(m, ty_model_span_find(m, i, t));
+		if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
+			continue;
+		w = ty_wait_for(h->x, &s, s.syscall);
+		if (w.word == c->w.word && w.fd == c->w.fd)
+			return true;
+	}
+	return false;
+}
+
+static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint64_t enough);
+
+/* Nobody is seen asking, and nobody of the command is seen waiting for this thread; but it waits
+ * once, alone, for the very thread that the command is busy with, and goes on to work. */
+static bool had_work(struct ty_hunt *h, const struct ty_cand *c)
+{
+	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
+	       !waits_again(h, c) && !waits_in_company(h, c) &&
+	       goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS);
+}
+
 /* ends -------------------------------------------------------------------------------------- */
 
 /* User-mode time of the thread from t to its next long wait, up to `enough`. */
@@ -451,7 +518,12 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return end_is_stall(h, c, p);
 	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns))
 		return true;
-	return c->w.class == TY_WAIT_PEER && ty_stall_on_path(h, c) >= (c->s.duration_ns + 1) / 2;
+	if (c->w.class != TY_WAIT_PEER)
+		return false;
+	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
+		return true;
+	c->s.proven = false;
+	return had_work(h, c);
 }
 
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
@@ -515,7 +587,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	return stall;
 }
 
-uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c)
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct)
 {
 	uint64_t ns = 0, a = c->s.start_ns, b = c->end_ns, culprit = 0;
 	size_t lo = 0, hi = h->path.seg.n;
@@ -539,11 +611,10 @@ uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c)
 
 		if (s->thread == c->s.thread && s->span == c->s.span)
 			ns += d;
-		/* The command waits for the culprit by another way, not for its own sleep. */
-		else if (s->thread == c->s.culprit && s->hop != TY_NONE)
-			culprit += d;
+		else if (s->thread == c->s.culprit)
+			culprit += d; /* the command waits for the culprit by another way */
 	}
-	return ns > culprit ? ns : culprit;
+	return direct || ns > culprit ? ns : culprit;
 }
 
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)

@@ -79,13 +79,14 @@ static void count(struct many *v, int32_t nr, uint32_t span, uint64_t a, uint64_
 	}
 }
 
-static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v)
+/* life: of the thread within the window; sums that are little of it are no stall. */
+static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, uint64_t life)
 {
 	for (unsigned i = 0; i < v->keys; i++) {
 		struct ty_cand *c;
 		int r;
 
-		if (v->key[i].ns < 2 * h->o.min_ns || v->key[i].n < 2)
+		if (v->key[i].ns < h->o.min_ns || v->key[i].ns < life / 20 || v->key[i].n < 2)
 			continue;
 		r = add(h, thread, v->key[i].span, v->key[i].start,
 			v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
@@ -163,7 +164,10 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		if (b - a >= min)
 			r = add(h, thread, k, a, b, s.state, s.flags);
 	}
-	r = r ? r : add_many(h, thread, &many);
+	r = r ? r
+	      : add_many(h, thread, &many,
+			 (t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns) -
+				 (t->start_ns > least ? t->start_ns : least));
 	for (size_t i = first; i < h->cand.n && !r; i++)
 		if (h->cand.v[i].s.waits > 1)
 			widen(&h->cand.v[i], &many);
@@ -350,7 +354,7 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 			return r;
 		c->dropped = !r;
 		if (r)
-			c->s.path_ns = ty_stall_on_path(h, c);
+			c->s.path_ns = ty_stall_on_path(h, c, false);
 	}
 	join_chains(h, n);
 	if (n)

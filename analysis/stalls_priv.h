@@ -42,8 +42,9 @@ struct ty_hunt {
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
-/* Nanoseconds of the command's path that go over this wait. */
-uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c);
+/* Nanoseconds of the command's path that go over this wait; or, unless direct, over its culprit
+ * meanwhile, by another way. */
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 
