@@ -100,8 +100,9 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 	t->in_nr = br->kind == TY_EV_SYS_ENTER && !c ? br->nr : -1;
 	if (c) {
 		start = c->start_ns < t->pub.start_ns ? t->pub.start_ns : c->start_ns;
-		log_call(b, thread, start, c->end_ns < start ? start : c->end_ns, c->ret, c->loc,
-			 c->nr, c->gap_inside ? TY_SF_LOST : 0, c->abi, c->cpu);
+		log_call(b, thread, start, c->end_ns < start ? start : c->end_ns,
+			 c->gap_inside ? 0 : c->ret, c->loc, c->nr, c->gap_inside ? TY_SF_LOST : 0,
+			 c->abi, c->cpu);
 	}
 	return true;
 }
