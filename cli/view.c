@@ -12,6 +12,7 @@
 
 #include "app.h"
 #include "cli.h"
+#include "view_export.h"
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
@@ -217,7 +218,12 @@ static int print_frame(const struct options *o, const struct ty_view_input *in, 
 
 static int show(const struct options *o, struct ty_session *s, struct ty_err *err)
 {
+	struct ty_view_export export = {.s = s};
 	struct ty_view_input in = {
+		.export_start = ty_view_export_start,
+		.export_poll = ty_view_export_poll,
+		.export_stop = ty_view_export_stop,
+		.export = &export,
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
@@ -231,7 +237,9 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 
 	if (rc)
 		return rc;
-	return o->print ? print_frame(o, &in, err) : ty_app_run(&in, o->color, err);
+	rc = o->print ? print_frame(o, &in, err) : ty_app_run(&in, o->color, err);
+	ty_view_export_stop(&export);
+	return rc;
 }
 
 int ty_cmd_view(int argc, char **argv)

@@ -17,7 +17,8 @@ enum ty_section {
 	 * pid_namespace (other: recorded inside a pid namespace, no names or tids of /proc are
 	 * stored), follow_children (no: this kernel cannot follow children), idle_switch_untested
 	 * (repeated: CPU that was too busy to tell), idle_switch_seen (repeated: told later that it
-	 * does; lines at the end add to those of the start), buffer_bytes.
+	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
+	 * another one: cut_from_ns, cut_to_ns (trace clock).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*

@@ -40,6 +40,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_FILTER] = {'f'},
 	[TY_ACT_SELECT] = {'v'},
 	[TY_ACT_STATS] = {'S'},
+	[TY_ACT_EXPORT] = {'e'},
 	[TY_ACT_MARK] = {'m'},
 	[TY_ACT_MARK_JUMP] = {'\''},
 	[TY_ACT_HELP] = {'?', TY_KEY_F1},

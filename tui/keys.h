@@ -69,6 +69,8 @@ enum {
 	  "select from here on; again: keep the selection as it is")                               \
 	X(STATS, "Selection", "statistics",                                                        \
 	  "statistics of the selection, or of the row in the window")                              \
+	X(EXPORT, "Selection", "export",                                                           \
+	  "write the selected time, or the window, to NAME.txt, .json or .dat")                    \
 	X(MARK, "Selection", "mark", "put a mark with a name at the cursor")                       \
 	X(MARK_JUMP, "Selection", "", "jump to a mark by its name; empty: to the next one")        \
 	X(HELP, "Program", "help", "this help")                                                    \

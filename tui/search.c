@@ -5,46 +5,6 @@
  */
 #include "search.h"
 
-static bool wanted(const struct ty_model *m, struct ty_track t, const struct ty_seek *q, uint32_t i,
-		   uint64_t *start)
-{
-	if (t.kind == TY_TRACK_SYSCALLS) {
-		struct ty_syscall c = ty_model_syscall_brief(m, t.id, i);
-
-		*start = c.start_ns;
-		return c.end_ns - c.start_ns >= q->min_ns && (q->nr < 0 || c.nr == q->nr) &&
-		       (!q->errors || c.ret < 0);
-	}
-	struct ty_span s = ty_model_span_brief(m, t.id, i);
-
-	*start = s.start_ns;
-	return (!q->states || q->states >> s.state & 1) && s.end_ns - s.start_ns >= q->min_ns;
-}
-
-/* The first that q accepts with start > t, or backward the last with start < t; TY_NONE. */
-static uint32_t seek_track(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
-			   uint64_t t, bool backward)
-{
-	const struct ty_thread *th = ty_model_thread(m, track.id);
-	bool calls = track.kind == TY_TRACK_SYSCALLS;
-	uint32_t first = calls ? th->syscalls_first : th->spans_first,
-		 n = calls ? th->syscalls_n : th->spans_n, i, start_at;
-
-	if (!n)
-		return TY_NONE;
-	start_at =
-		calls ? ty_model_syscall_after(m, track.id, t) : ty_model_span_find(m, track.id, t);
-	if (start_at == TY_NONE)
-		start_at = backward ? first + n - 1 : first;
-	for (i = start_at; i >= first && i < first + n; i += backward ? -1u : 1u) {
-		uint64_t start;
-
-		if (wanted(m, track, q, i, &start) && (backward ? start < t : start > t))
-			return i;
-	}
-	return TY_NONE;
-}
-
 static uint64_t tracks(const struct ty_search *s)
 {
 	const struct ty_summary *sum = ty_model_summary(s->m);
@@ -120,7 +80,7 @@ static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
 	} else {
 		seek.states = part.states;
 	}
-	h.idx = seek_track(s->m, track, &seek, s->scan_ns, s->backward);
+	h.idx = ty_model_seek(s->m, track, &seek, s->scan_ns, s->backward);
 	if (h.idx == TY_NONE)
 		return true;
 	if (calls) {
@@ -232,14 +192,14 @@ int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint
 	/* Named by the query: its row is meant, whether or not it ran. */
 	if (part.named && !part.min_ns)
 		return 1;
-	if (part.states && !*at_ns && seek_track(m, track, &seek, 0, false) != TY_NONE)
+	if (part.states && !*at_ns && ty_model_seek(m, track, &seek, 0, false) != TY_NONE)
 		return 1;
 	if (!part.calls)
 		return 0;
 	track.kind = TY_TRACK_SYSCALLS;
 	seek = (struct ty_seek){.min_ns = part.min_ns, .nr = part.nr, .errors = part.errors_only};
 	while (budget--) {
-		uint32_t idx = seek_track(m, track, &seek, *at_ns, false);
+		uint32_t idx = ty_model_seek(m, track, &seek, *at_ns, false);
 		struct ty_syscall c;
 
 		if (idx == TY_NONE)

@@ -150,6 +150,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_FOCUS: focus(t); break;
 	case TY_ACT_SELECT: ty_timeline_select(t); break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
+	case TY_ACT_EXPORT: ty_timeline_ask(t, TY_PROMPT_EXPORT); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
 	case TY_ACT_MARK_JUMP: ty_timeline_ask(t, TY_PROMPT_MARK_JUMP); break;
 	case TY_ACT_SEARCH: ty_timeline_ask(t, TY_PROMPT_SEARCH); break;

@@ -58,7 +58,8 @@ enum ty_prompt {
 	TY_PROMPT_SEARCH,
 	TY_PROMPT_FILTER,
 	TY_PROMPT_MARK,
-	TY_PROMPT_MARK_JUMP
+	TY_PROMPT_MARK_JUMP,
+	TY_PROMPT_EXPORT
 };
 
 /* Long work, done in slices. */
@@ -87,6 +88,7 @@ struct ty_timeline {
 	struct ty_link links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
 	uint8_t job;	 /* enum ty_job */
+	bool exporting;	 /* somebody else's work: it is only looked after */
 	int64_t told_ms; /* when it was last said how far it is */
 	struct ty_query *query, *filter;
 	struct ty_search search;

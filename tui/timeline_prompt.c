@@ -23,6 +23,9 @@ const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUES
 	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
 	case TY_PROMPT_SEARCH: return "search (name, call:, error:, state:, event:, tid:, >10ms): ";
 	case TY_PROMPT_FILTER: return "show only rows with (as in a search; Enter: all): ";
+	case TY_PROMPT_EXPORT:
+		return t->sel.on ? "export the selected time to (NAME.txt, .json or .dat): "
+				 : "export the window to (NAME.txt, .json or .dat): ";
 	case TY_PROMPT_MARK: return "name of the mark (Enter: the next letter): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
@@ -80,6 +83,23 @@ static void go_to(struct ty_timeline *t)
 	ty_timeline_visit(t, TY_NONE, sign == '-' ? at - d : at + d);
 }
 
+static void export_to(struct ty_timeline *t)
+{
+	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
+	uint32_t first, last;
+	struct ty_err err = {0};
+
+	if (!*t->input)
+		return;
+	(void)ty_timeline_selected(t, &from, &to, &first, &last);
+	if (!t->in->export_start)
+		ty_timeline_say(t, "nothing can be written from here");
+	else if (t->in->export_start(t->in->export, t->input, from, to, &err))
+		ty_timeline_say(t, "%s", err.msg);
+	else
+		t->exporting = true;
+}
+
 static void enter(struct ty_timeline *t)
 {
 	enum ty_prompt what = (enum ty_prompt)t->prompt;
@@ -90,6 +110,7 @@ static void enter(struct ty_timeline *t)
 	case TY_PROMPT_GOTO: go_to(t); break;
 	case TY_PROMPT_SEARCH: ty_timeline_search(t, t->input); break;
 	case TY_PROMPT_FILTER: ty_timeline_filter(t, t->input); break;
+	case TY_PROMPT_EXPORT: export_to(t); break;
 	case TY_PROMPT_MARK: ty_timeline_mark(t, t->input); break;
 	case TY_PROMPT_MARK_JUMP: ty_timeline_mark_jump(t, t->input); break;
 	case TY_PROMPT_NONE: break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Search, filter and statistics: work that is cut into slices of SLICE_MS between two looks at the
- * input. */
+/* Search, filter, statistics and export: work that is cut into slices of SLICE_MS between two looks
+ * at the input. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,7 +210,7 @@ int ty_timeline_wait_ms(const void *self)
 {
 	const struct ty_timeline *t = self;
 
-	return t->job == TY_JOB_NONE ? -1 : 0;
+	return t->job != TY_JOB_NONE ? 0 : t->exporting ? 50 : -1;
 }
 
 /* True: the job is done. */
@@ -246,6 +246,12 @@ enum ty_view_result ty_timeline_work(void *self)
 	int64_t start = now_ms();
 	uint64_t all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 
+	if (t->exporting && t->in->export_poll(t->in->export, t->message, sizeof(t->message))) {
+		t->exporting = false;
+		return TY_VIEW_CHANGED;
+	}
+	if (t->job == TY_JOB_NONE)
+		return TY_VIEW_IGNORED;
 	do {
 		if (job_step(t))
 			return job_done(t);
@@ -266,12 +272,16 @@ enum ty_view_result ty_timeline_work(void *self)
 
 bool ty_timeline_stop_job(struct ty_timeline *t)
 {
-	if (t->job == TY_JOB_NONE)
+	if (t->job == TY_JOB_NONE && !t->exporting)
 		return false;
 	if (t->job == TY_JOB_FILTER) {
 		ty_tracks_show_all(&t->tracks);
 		ty_query_free(t->filter);
 		t->filter = NULL;
+	}
+	if (t->job == TY_JOB_NONE) {
+		t->in->export_stop(t->in->export);
+		t->exporting = false;
 	}
 	t->job = TY_JOB_NONE;
 	ty_timeline_say(t, "stopped");

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "err.h"
 #include "grid.h"
 #include "keys.h"
 #include "model.h"
@@ -63,6 +64,8 @@ struct ty_view_ops {
 	enum ty_view_result (*work)(void *self);
 };
 
+struct ty_view_export; /* whoever writes files knows it; views only hand it back */
+
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */
 struct ty_view_input {
 	const struct ty_model *model;
@@ -73,6 +76,16 @@ struct ty_view_input {
 	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
 	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
 	void *ctx;
+	/*
+	 * Write [from, to) into a file whose name's end says as what (.txt, .json, .dat), while the
+	 * timeline goes on: start 0 or -TY_E... with a sentence; poll true when it is over, with
+	 * what there is to say. NULL: there is no export.
+	 */
+	int (*export_start)(struct ty_view_export *e, const char *path, uint64_t from_ns,
+			    uint64_t to_ns, struct ty_err *err);
+	bool (*export_poll)(struct ty_view_export *e, char *said, size_t n);
+	void (*export_stop)(struct ty_view_export *e);
+	struct ty_view_export *export;
 	uint64_t recorder_cpu_ns; /* the recorder's own CPU time; UINT64_MAX: not known */
 	uint32_t at_finding;	  /* 1..: start on that finding; 0: at the start */
 };

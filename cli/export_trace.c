@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cutting a trace; see export_trace.h. It stands in cli/ because it needs both the format's writer
+ * and the decoder's reader of ring pages. A page that lies across an edge of the window is written
+ * again with those of its records that lie inside: their bytes as they were, the first one's delta
+ * zero and its time the page's own.
+ */
+#include "export_trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring_page.h"
+#include "spool.h"
+
+#define BATCH	   (256u << 10)
+#define PIECE	   (4u << 20)
+#define STATE	   5 /* TAB-separated columns of a thread's line (section.h) */
+#define SYSCALL	   8
+#define MISSED	   (1u << 31)
+#define MISSED_NUM (1u << 30)
+
+struct cut {
+	const struct ty_trace *t;
+	struct ty_spool_writer *w;
+	struct ty_ring_layout layout;
+	uint64_t from_ns, to_ns; /* without the file's offset */
+	uint32_t page_size;
+	uint64_t events;
+	/* pages of one stream that are not yet written */
+	struct ty_buf pages;
+	uint64_t seq, first_ns, last_ns;
+	struct ty_err *err;
+};
+
+static int no_memory(struct cut *c)
+{
+	return ty_fail(c->err, TY_ENOMEM, TY_NO_OFFSET, "out of memory while cutting %s",
+		       c->t->path);
+}
+
+static int flush(struct cut *c, const struct ty_stream *s)
+{
+	int r = 0;
+
+	if (c->pages.len)
+		r = ty_spool_put(c->w, TY_SPOOL_DATA, s->buffer << 16 | s->cpu, c->seq++,
+				 c->first_ns, c->last_ns, c->pages.p, c->pages.len, c->err);
+	ty_buf_reset(&c->pages);
+	return r;
+}
+
+/* Records [from, to) of a page, the first of time ts, as a page of their own. */
+static int add_page(struct cut *c, const struct ty_stream *s, const uint8_t *page, uint32_t from,
+		    uint32_t to, uint64_t ts, uint64_t missed)
+{
+	const struct ty_ring_layout *l = &c->layout;
+	uint64_t commit = to - from;
+	uint32_t head;
+	uint8_t *p;
+
+	if (ty_buf_reserve(&c->pages, c->page_size))
+		return no_memory(c);
+	p = (uint8_t *)c->pages.p + c->pages.len;
+	memset(p, 0, c->page_size);
+	memcpy(p, &ts, 8);
+	memcpy(p + l->data_off, page + from, to - from);
+	memcpy(&head, p + l->data_off, 4);
+	head &= 31; /* its delta is zero: its time is the page's */
+	memcpy(p + l->data_off, &head, 4);
+	if (missed)
+		commit |= MISSED;
+	if (missed && missed != TY_MISSED_UNKNOWN &&
+	    c->page_size - l->data_off - (to - from) >= l->long_size) {
+		commit |= MISSED_NUM;
+		memcpy(p + l->data_off + (to - from), &missed, l->long_size);
+	}
+	memcpy(p + l->commit_off, &commit, l->commit_size);
+	if (!c->pages.len)
+		c->first_ns = ts;
+	c->last_ns = ts;
+	c->pages.len += c->page_size;
+	return c->pages.len + c->page_size > BATCH ? flush(c, s) : 0;
+}
+
+/* A damaged page gives the records before its damage, as for every reader. */
+static int cut_page(struct cut *c, const struct ty_stream *s, const uint8_t *page)
+{
+	struct ty_ring_page it;
+	struct ty_ring_record rec;
+	uint32_t from = 0, to = 0, first_off = 0;
+	uint64_t ts = 0, n = 0;
+
+	if (ty_ring_page_init(&it, &c->layout, page, c->page_size))
+		return 0;
+	while (ty_ring_page_next(&it, &rec) > 0) {
+		if (!first_off)
+			first_off = rec.off;
+		if (rec.ts < c->from_ns)
+			continue;
+		if (rec.ts >= c->to_ns)
+			break;
+		if (!n++) {
+			from = rec.off;
+			ts = rec.ts;
+		}
+		to = it.pos;
+	}
+	c->events += n;
+	/* Events that were lost before the page were lost before its first record. */
+	return n ? add_page(c, s, page, from, to, ts, from == first_off ? it.missed : 0) : 0;
+}
+
+static int cut_stream(struct cut *c, uint32_t i)
+{
+	const struct ty_stream *s = &c->t->streams.v[i];
+	struct ty_chunk_scratch scratch;
+	uint8_t *raw = NULL, *bigger;
+	uint32_t cap = 0;
+	int r = 0;
+
+	ty_chunk_scratch_init(&scratch);
+	c->seq = 0;
+	for (uint32_t k = 0; !r && k < s->chunks; k++) {
+		struct ty_chunk ch = ty_trace_chunk(c->t, i, k);
+		struct ty_err damaged = {0};
+
+		if (ch.missing || !ch.raw_bytes || (ch.first_ns && ch.first_ns >= c->to_ns))
+			continue;
+		/* It ends where the next one begins. */
+		if (k + 1 < s->chunks) {
+			struct ty_chunk next = ty_trace_chunk(c->t, i, k + 1);
+
+			if (next.first_ns && next.first_ns < c->from_ns)
+				continue;
+		}
+		if (ch.raw_bytes > cap) {
+			bigger = realloc(raw, ch.raw_bytes);
+			if (!bigger) {
+				r = no_memory(c);
+				break;
+			}
+			raw = bigger;
+			cap = ch.raw_bytes;
+		}
+		r = ty_trace_chunk_read(c->t, i, k, raw, &scratch, &damaged);
+		if (r == -TY_EFORMAT) { /* what cannot be read is not in the cut, either */
+			r = 0;
+			continue;
+		}
+		if (r)
+			*c->err = damaged;
+		for (uint32_t at = 0; !r && at + c->page_size <= ch.raw_bytes; at += c->page_size)
+			r = cut_page(c, s, raw + at);
+	}
+	free(raw);
+	ty_chunk_scratch_fini(&scratch);
+	return r ? r : flush(c, s);
+}
+
+/* One text in pieces that end with a line. */
+static int put_text(struct cut *c, enum ty_spool_type type, uint32_t kind, uint64_t *seq,
+		    const char *s, size_t n)
+{
+	do {
+		size_t k = n;
+		int r;
+
+		if (k > PIECE) {
+			const char *nl = memrchr(s, '\n', PIECE);
+
+			k = nl ? (size_t)(nl - s) + 1 : PIECE;
+		}
+		r = ty_spool_put(c->w, type, kind, (*seq)++, 0, 0, s, k, c->err);
+		if (r)
+			return r;
+		s += k;
+		n -= k;
+	} while (n);
+	return 0;
+}
+
+static int put_meta(struct cut *c, enum ty_spool_meta kind, struct ty_text text)
+{
+	uint64_t seq = 0;
+
+	return text.s ? put_text(c, TY_SPOOL_META, kind, &seq, text.s, text.n) : 0;
+}
+
+static int put_formats(struct cut *c)
+{
+	uint64_t ftrace = 0, events = 0;
+	struct ty_buf b;
+	int r = 0;
+
+	ty_buf_init(&b, 64u << 20);
+	for (size_t i = 0; !r && i < c->t->formats.n; i++) {
+		const struct ty_event_format *f = &c->t->formats.v[i];
+
+		ty_buf_reset(&b);
+		if (!strcmp(f->system, "ftrace")) {
+			r = ty_spool_put(c->w, TY_SPOOL_META, TY_META_FTRACE_FORMAT, ftrace++, 0, 0,
+					 f->text.s, f->text.n, c->err);
+			continue;
+		}
+		ty_buf_add(&b, f->system, strlen(f->system) + 1);
+		ty_buf_add(&b, f->text.s, f->text.n);
+		r = b.failed ? no_memory(c)
+			     : ty_spool_put(c->w, TY_SPOOL_META, TY_META_EVENT_FORMAT, events++, 0,
+					    0, b.p, b.len, c->err);
+	}
+	ty_buf_fini(&b);
+	return r;
+}
+
+static int put_buffers(struct cut *c)
+{
+	char text[600];
+	uint64_t seq = 0;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < c->t->buffers.n; i++) {
+		const struct ty_trace_buffer *b = &c->t->buffers.v[i];
+		const char *clock = b->clock ? b->clock : "";
+		size_t n = strlen(b->name) + strlen(clock) + 2;
+
+		if (n > sizeof(text))
+			return ty_fail(c->err, TY_ELIMIT, TY_NO_OFFSET,
+				       "%s: the name of a buffer is too long", c->t->path);
+		memcpy(text, b->name, strlen(b->name) + 1);
+		memcpy(text + strlen(b->name) + 1, clock, strlen(clock) + 1);
+		r = ty_spool_put(c->w, TY_SPOOL_META, TY_META_BUFFER, seq++, 0, 0, text, n, c->err);
+	}
+	return r;
+}
+
+/* The threads as they were at the start of the recording: their state then is not that of now. */
+static int put_threads(struct cut *c, struct ty_text text)
+{
+	struct ty_buf b;
+	uint64_t seq = 0;
+	unsigned column = 0;
+	bool first_line = true;
+	int r;
+
+	ty_buf_init(&b, text.n + text.n / 2 + 1024);
+	for (size_t i = 0; i < text.n; i++) {
+		char ch = text.s[i];
+
+		if (ch == '\t' || ch == '\n') {
+			if (!first_line && (column == STATE || column == SYSCALL))
+				ty_buf_addc(&b, '-');
+			column = ch == '\n' ? 0 : column + 1;
+			first_line &= ch != '\n';
+			ty_buf_addc(&b, ch);
+		} else if (first_line || (column != STATE && column != SYSCALL)) {
+			ty_buf_addc(&b, ch);
+		}
+	}
+	r = b.failed ? no_memory(c)
+		     : put_text(c, TY_SPOOL_SECTION, TY_SEC_THREADS, &seq, b.p ? b.p : "", b.len);
+	ty_buf_fini(&b);
+	return r;
+}
+
+static int put_sections(struct cut *c, bool from_start)
+{
+	struct ty_text machine = ty_trace_section(c->t, TY_SEC_MACHINE),
+		       threads = ty_trace_section(c->t, TY_SEC_THREADS);
+	uint64_t seq = 0;
+	char cut[80];
+	int r = 0, n;
+
+	if (machine.s && machine.n)
+		r = put_text(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, &seq, machine.s, machine.n);
+	n = snprintf(cut, sizeof(cut), "cut_from_ns=%llu\ncut_to_ns=%llu\n",
+		     (unsigned long long)c->from_ns, (unsigned long long)c->to_ns);
+	r = r ? r
+	      : ty_spool_put(c->w, TY_SPOOL_SECTION, TY_SEC_MACHINE, seq++, 0, 0, cut, (size_t)n,
+			     c->err);
+	if (r || !threads.s || !threads.n)
+		return r;
+	seq = 0;
+	return from_start
+		       ? put_text(c, TY_SPOOL_SECTION, TY_SEC_THREADS, &seq, threads.s, threads.n)
+		       : put_threads(c, threads);
+}
+
+static int put_metadata(struct cut *c)
+{
+	const struct ty_trace *t = c->t;
+	char cpus[16];
+	int n = snprintf(cpus, sizeof(cpus), "%u", t->cpu_count), r;
+	const struct ty_text count = {cpus, (size_t)n};
+
+	if ((r = put_meta(c, TY_META_HEADER_PAGE, t->header_page)) ||
+	    (r = put_meta(c, TY_META_HEADER_EVENT, t->header_event)) || (r = put_formats(c)) ||
+	    (r = put_meta(c, TY_META_KALLSYMS, t->kallsyms)) ||
+	    (r = put_meta(c, TY_META_PRINTK, t->printk)) ||
+	    (r = put_meta(c, TY_META_CMDLINES, t->cmdlines)) || (r = put_buffers(c)) ||
+	    (r = put_meta(c, TY_META_UNAME, t->uname)) ||
+	    (r = put_meta(c, TY_META_VERSION, t->recorder_version)) ||
+	    (r = put_meta(c, TY_META_TRACE_CLOCK, t->trace_clock)))
+		return r;
+	return put_meta(c, TY_META_CPUCOUNT, count);
+}
+
+static int can_be_cut(const struct ty_trace *t, uint32_t *page_size, struct ty_err *err)
+{
+	const uint16_t one = 1;
+
+	*page_size = 0;
+	if (t->big_endian != !*(const uint8_t *)&one || t->long_size != sizeof(long))
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "%s comes from a machine of another word size or byte order and "
+			       "cannot be cut here",
+			       t->path);
+	for (size_t i = 0; i < t->buffers.n; i++) {
+		if (*page_size && t->buffers.v[i].page_size != *page_size)
+			return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+				       "%s holds buffers with pages of different sizes and cannot "
+				       "be cut",
+				       t->path);
+		*page_size = t->buffers.v[i].page_size;
+	}
+	return *page_size ? 0
+			  : ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s holds no events", t->path);
+}
+
+int ty_export_trace(const struct ty_trace *t, const char *path, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_err *err)
+{
+	struct cut c = {.t = t, .err = err};
+	struct ty_spool *spool = NULL;
+	uint64_t start = UINT64_MAX;
+	int r = can_be_cut(t, &c.page_size, err);
+
+	if (r)
+		return r;
+	if (!access(path, F_OK))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is there already", path);
+	c.from_ns = from_ns - (uint64_t)t->ts_offset_ns;
+	c.to_ns = to_ns - (uint64_t)t->ts_offset_ns;
+	if (ty_ring_layout_init(&c.layout, t->header_page.s, t->long_size, t->big_endian))
+		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: its header_page is damaged",
+			       t->path);
+	for (uint32_t i = 0; i < t->streams.n; i++) {
+		struct ty_chunk ch = ty_trace_chunk(t, i, 0);
+
+		start = ch.first_ns && ch.first_ns < start ? ch.first_ns : start;
+	}
+	ty_buf_init(&c.pages, BATCH > 2 * c.page_size ? BATCH : 2 * c.page_size);
+	r = ty_spool_create(path, c.page_size, &spool, err);
+	if (!r && !(c.w = ty_spool_writer_new(
+			    spool, PIECE > BATCH + c.page_size ? PIECE : BATCH + c.page_size)))
+		r = no_memory(&c);
+	r = r ? r : put_metadata(&c);
+	r = r ? r : put_sections(&c, c.from_ns <= start);
+	for (uint32_t i = 0; !r && i < t->streams.n; i++)
+		r = cut_stream(&c, i);
+	if (!r && !c.events)
+		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "no event lies in the window");
+	r = r ? r : ty_spool_publish(spool, err);
+	r = r ? r : ty_spool_finish(spool, err);
+	if (r && spool)
+		ty_spool_discard(spool);
+	ty_spool_writer_free(c.w);
+	ty_spool_close(spool);
+	ty_buf_fini(&c.pages);
+	return r;
+}

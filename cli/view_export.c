@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See view_export.h. The child is the program that the user would call: `tarry report` (text, JSON)
+ * and `tarry dump syscalls` of the window, so that an export says exactly what they say. Only
+ * cutting a trace needs more.
+ */
+#include "view_export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "export_trace.h"
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n > k && !strcmp(s + n - k, end);
+}
+
+/* "12.000000001": from the start, exactly. */
+static const char *offset(const struct ty_session *s, uint64_t ns, char out[40])
+{
+	uint64_t start = ty_model_summary(s->model)->start_ns;
+
+	ns = ns > start ? ns - start : 0;
+	snprintf(out, 40, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
+	return out;
+}
+
+static int command(int (*cmd)(int, char **), const char *name, const struct ty_session *s,
+		   uint64_t from_ns, uint64_t to_ns, const char *more)
+{
+	char from[40], to[40];
+	const char *argv[] = {name,   s->trace->path,	    "--from", offset(s, from_ns, from),
+			      "--to", offset(s, to_ns, to), more,     NULL};
+
+	optind = 0; /* getopt starts anew */
+	return cmd(more ? 7 : 6, (char **)argv);
+}
+
+static int write_text(const struct ty_session *s, const char *path, uint64_t from_ns,
+		      uint64_t to_ns)
+{
+	bool json = ends_in(path, ".json");
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status;
+
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		return 1;
+	}
+	status = command(ty_cmd_report, "report", s, from_ns, to_ns, json ? "--json" : NULL);
+	if (!status && !json) {
+		printf("\nSystem calls\n");
+		status = command(ty_cmd_dump, "dump", s, from_ns, to_ns, "syscalls");
+	}
+	if (!status && fflush(stdout)) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		status = 1;
+	}
+	if (status)
+		unlink(path);
+	return status;
+}
+
+static int child(const struct ty_view_export *e, uint64_t from_ns, uint64_t to_ns)
+{
+	struct ty_err err = {0};
+
+	if (!ends_in(e->path, ".dat"))
+		return write_text(e->s, e->path, from_ns, to_ns);
+	if (!ty_export_trace(e->s->trace, e->path, from_ns, to_ns, &err))
+		return 0;
+	fprintf(stderr, "%s\n", err.msg);
+	return 1;
+}
+
+/* The timeline's handlers write into its pipe and restore its terminal: not for the child. */
+static void plain_signals(void)
+{
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+}
+
+int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t from_ns,
+			 uint64_t to_ns, struct ty_err *err)
+{
+	int p[2], null;
+
+	if (e->pid)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is still being written", e->path);
+	if (!ends_in(path, ".txt") && !ends_in(path, ".json") && !ends_in(path, ".dat"))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "the name says what is written: .txt, .json or .dat");
+	if (strlen(path) >= sizeof(e->path))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "the name is too long");
+	if (!access(path, F_OK))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is there already", path);
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
+		return ty_fail_errno(err, "cannot create a pipe");
+	snprintf(e->path, sizeof(e->path), "%s", path);
+	e->pid = fork();
+	if (!e->pid) {
+		plain_signals();
+		null = open("/dev/null", O_RDWR);
+		fcntl(p[1], F_SETFL, 0);
+		if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+		    dup2(p[1], STDERR_FILENO) < 0)
+			_exit(1);
+		_exit(child(e, from_ns, to_ns));
+	}
+	close(p[1]);
+	e->fd = p[0];
+	if (e->pid < 0) {
+		e->pid = 0;
+		close(p[0]);
+		return ty_fail_errno(err, "cannot start the export");
+	}
+	return 0;
+}
+
+bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n)
+{
+	int status;
+	pid_t r = e->pid ? waitpid(e->pid, &status, WNOHANG) : -1;
+	char why[400];
+	ssize_t k;
+
+	if (!r)
+		return false;
+	k = read(e->fd, why, sizeof(why) - 1);
+	why[k > 0 ? k : 0] = 0;
+	why[strcspn(why, "\n")] = 0;
+	if (r > 0 && WIFEXITED(status) && !WEXITSTATUS(status))
+		snprintf(said, n, "%s is written", e->path);
+	else if (!strncmp(why, "tarry: ", 7) || *why)
+		snprintf(said, n, "%s", why + (strncmp(why, "tarry: ", 7) ? 0 : 7));
+	else
+		snprintf(said, n, "%s could not be written", e->path);
+	close(e->fd);
+	e->pid = 0;
+	return true;
+}
+
+void ty_view_export_stop(struct ty_view_export *e)
+{
+	if (!e->pid)
+		return;
+	kill(e->pid, SIGKILL);
+	while (waitpid(e->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	unlink(e->path);
+	close(e->fd);
+	e->pid = 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Export of the timeline's window, in a process of its own: the timeline goes on meanwhile. */
+#ifndef TY_VIEW_EXPORT_H
+#define TY_VIEW_EXPORT_H
+
+#include <sys/types.h>
+
+#include "cli.h"
+#include "view.h"
+
+struct ty_view_export {
+	struct ty_session *s;
+	pid_t pid; /* 0: none is under way */
+	int fd;	   /* what it has to say */
+	char path[256];
+};
+
+/* The members of struct ty_view_input, with a struct ty_view_export as ctx. */
+int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t from_ns,
+			 uint64_t to_ns, struct ty_err *err);
+bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n);
+/* End one that is under way; what it wrote is removed. */
+void ty_view_export_stop(struct ty_view_export *e);
+
+#endif
