@@ -38,6 +38,7 @@ struct ty_select {
 	VEC(const char *) comms;
 	VEC(uint32_t) cpus;
 	uint64_t memory_bytes; /* --memory; 0: the default */
+	bool no_index;
 	bool json;
 };
 
@@ -49,6 +50,7 @@ enum {
 	TY_OPT_COMM,
 	TY_OPT_CPU,
 	TY_OPT_MEMORY,
+	TY_OPT_NO_INDEX,
 	TY_OPT_JSON,
 	TY_OPT_OWN
 };
@@ -59,6 +61,7 @@ enum {
 		{"comm", required_argument, NULL, TY_OPT_COMM},                                    \
 		{"cpu", required_argument, NULL, TY_OPT_CPU},                                      \
 		{"memory", required_argument, NULL, TY_OPT_MEMORY},                                \
+		{"no-index", no_argument, NULL, TY_OPT_NO_INDEX},                                  \
 	{                                                                                          \
 		"json", no_argument, NULL, TY_OPT_JSON                                             \
 	}
@@ -75,13 +78,19 @@ struct ty_session {
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
 };
-enum { TY_OPEN_EVENTS = 1, TY_OPEN_MODEL = 2 }; /* MODEL implies EVENTS (rewound) */
+enum {
+	TY_OPEN_EVENTS = 1,
+	TY_OPEN_MODEL = 2,   /* implies EVENTS (rewound) */
+	TY_OPEN_NO_INDEX = 4 /* neither read nor write an index file (--no-index) */
+};
 
 /* Open path (default tarry.dat when NULL); progress on stderr when that is a terminal. Warnings
  * (unfinished, truncated) are printed to stderr. memory_bytes: what reading and the model may take
  * (0: a quarter of the machine's). 0 or -TY_E... with err. */
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err);
+/* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */
+int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);
 
 /*

@@ -28,7 +28,8 @@ static const char help[] =
 	"  --tid N[,N]    only these threads\n"
 	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]  only these CPUs\n"
-	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n";
+	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n"
+	"  --no-index     neither read nor write the index file that makes the next open fast\n";
 
 static const struct {
 	const char *name;
@@ -145,7 +146,8 @@ int ty_cmd_report(int argc, char **argv)
 					    "threads, longest, loss",
 					    argv[i]);
 	}
-	if (ty_session_open(&s, path, TY_OPEN_MODEL, sel.memory_bytes, &err) ||
+	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
+			    sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &r.w, &err) ||
 	    ty_explained_find(&s, &r.w,
 			      sel.json || !sections || sections & TY_REP_STALLS ? TY_EXPLAIN_STALLS
@@ -158,7 +160,7 @@ int ty_cmd_report(int argc, char **argv)
 			ty_report_json(&r, stdout);
 		else
 			ty_report_text(&r, sections ? sections : TY_REP_ALL, stdout);
-		status = TY_EXIT_GOOD;
+		status = ty_session_check(&s, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		if (fflush(stdout) || ferror(stdout)) {
 			/* A reader that has seen enough (head) is no failure of ours. */
 			if (errno != EPIPE) {

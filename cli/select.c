@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options common to all readers: --from --to --tid --comm --cpu --memory --json. */
+/* Options common to all readers: --from --to --tid --comm --cpu --memory --no-index --json. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,6 +106,7 @@ int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *
 			return ty_cli_usage(
 				cmd, "--memory '%s' is not a size such as 2G (at least 16M)", arg);
 		return 0;
+	case TY_OPT_NO_INDEX: s->no_index = true; return 0;
 	case TY_OPT_COMM:
 		if (!*arg)
 			return ty_cli_usage(

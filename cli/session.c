@@ -10,10 +10,12 @@
 
 #include "build.h"
 #include "cli.h"
+#include "index_file.h"
 #include "key_value.h"
 
-#define TAKE_EVENTS 65536 /* between two looks at the clock and for Ctrl-C */
-#define AHEAD_PART  8	  /* of the memory, for what is decoded ahead */
+#define TAKE_EVENTS 65536      /* between two looks at the clock and for Ctrl-C */
+#define INDEX_MIN   (1u << 20) /* smaller models are built in a blink */
+#define AHEAD_PART  8	       /* of the memory, for what is decoded ahead */
 
 /* Ctrl-C while a file is opened ends with a sentence; a second one at once. */
 static volatile sig_atomic_t interrupted;
@@ -79,8 +81,9 @@ static const char *event_name(void *ctx, uint16_t id)
 	return ty_formats_name(ctx, id);
 }
 
+/* index_of: NULL, or the trace for which an index file is written. */
 static int build_model(struct ty_session *s, const char *arch, uint64_t memory_bytes,
-		       struct ty_err *err)
+		       const char *index_of, struct ty_err *err)
 {
 	struct ty_build_facts facts = {
 		.machine = ty_trace_section(s->trace, TY_SEC_MACHINE).s,
@@ -91,6 +94,8 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 		.long_size = s->trace->long_size,
 		.arch = arch,
 		.memory_bytes = memory_bytes,
+		.index_of = index_of,
+		.index_min = INDEX_MIN,
 		.event_name = event_name,
 		.ctx = s->formats,
 	};
@@ -163,9 +168,27 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		if (r)
 			return r;
 	}
-	if (flags & TY_OPEN_MODEL)
-		return build_model(s, arch, memory_bytes ? memory_bytes : memory_default(), err);
+	if (flags & TY_OPEN_MODEL) {
+		/* A recording that may still grow has no index. */
+		bool index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
+
+		if (index && ty_index_open(path, &s->model))
+			return 0;
+		return build_model(s, arch, memory_bytes ? memory_bytes : memory_default(),
+				   index ? path : NULL, err);
+	}
 	return 0;
+}
+
+int ty_session_check(const struct ty_session *s, struct ty_err *err)
+{
+	if (!s->model || !ty_model_damaged(s->model))
+		return 0;
+	ty_index_remove(s->trace->path);
+	return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
+		       "%s: its index file was damaged, and what was shown may be wrong; it is "
+		       "removed: try again",
+		       s->trace->path);
 }
 
 void ty_session_fini(struct ty_session *s)

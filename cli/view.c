@@ -29,6 +29,7 @@ static const char help[] =
 	"  --comm NAME     only threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]   only these CPUs\n"
 	"  --memory SIZE   most memory to use, such as 2G (default: a quarter of the machine's)\n"
+	"  --no-index     neither read nor write the index file that makes the next open fast\n"
 	"  --keys-man      write the table of keys as man(7) text\n";
 
 enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_KEYS_MAN };
@@ -280,9 +281,13 @@ int ty_cmd_view(int argc, char **argv)
 		status = TY_EXIT_USAGE;
 	}
 	if (status < 0) {
-		rc = ty_session_open(&s, o.path, TY_OPEN_MODEL, o.sel.memory_bytes, &err);
+		rc = ty_session_open(&s, o.path,
+				     TY_OPEN_MODEL | (o.sel.no_index ? TY_OPEN_NO_INDEX : 0),
+				     o.sel.memory_bytes, &err);
 		if (!rc)
 			rc = show(&o, &s, &err);
+		if (!rc)
+			rc = ty_session_check(&s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		ty_session_fini(&s);
 		if (rc > 0) { /* end as the signal wants it, so that callers see it */

@@ -72,6 +72,8 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->self_lost = ty_key_u64(facts->self, "lost");
 	if (b->failed)
 		goto nomem;
+	if (facts->index_of)
+		b->index = ty_index_begin(b->store, facts->index_of);
 	return b;
 nomem:
 	ty_builder_free(b);

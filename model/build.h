@@ -15,6 +15,10 @@ struct ty_build_facts {
 	unsigned long_size;    /* 8 or 4 */
 	const char *arch;      /* "x86_64", ...; NULL: unknown */
 	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
+	/* The trace's path: an index file is written for it, unless the model takes less than
+	 * index_min bytes. NULL: none. */
+	const char *index_of;
+	uint64_t index_min;
 	const char *(*event_name)(void *ctx,
 				  uint16_t id); /* names of irq_vectors events; may be NULL */
 	void *ctx;

@@ -14,6 +14,7 @@
 #define TY_BUILDER_H
 
 #include "build.h"
+#include "index_file.h"
 #include "model_priv.h"
 #include "points.h"
 #include "strtab.h"
@@ -123,7 +124,8 @@ struct ty_builder {
 	struct ty_bcpu *cpu;
 	uint32_t cpus, cpus_cap;
 
-	struct ty_store *store; /* the model's, when it is finished */
+	struct ty_store *store;	      /* the model's, when it is finished */
+	struct ty_index_write *index; /* belongs to the store; NULL: none is written */
 	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;

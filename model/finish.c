@@ -255,5 +255,8 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	body->sum = b->sum;
 	m->store = b->store;
 	b->store = NULL;
-	return ty_model_attach(m, false);
+	r = ty_model_attach(m, false);
+	if (!r && b->index && m->store->used >= b->facts.index_min)
+		ty_index_commit(b->index, m);
+	return r;
 }

@@ -230,17 +230,37 @@ void ty_store_close_file(struct ty_store *s)
 
 /* filling ----------------------------------------------------------------------------------- */
 
+/* Over the budget, and nothing takes what is too much: a nameless file shall. */
+static bool spill(struct ty_store *s)
+{
+	const char *dir[] = {getenv("TMPDIR"), "/var/tmp"};
+	int fd = -1;
+
+	for (unsigned i = 0; i < 2 && fd < 0; i++)
+		if (dir[i] && *dir[i])
+			fd = open(dir[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	if (ty_store_file(s, fd, NULL, NULL)) {
+		close(fd);
+		return false;
+	}
+	return true;
+}
+
 /* Memory for [committed, to). Over the budget: wait until the writer has made room. */
 static bool commit(struct ty_store *s, uint64_t to)
 {
-	struct ty_store_writer *w = s->writer;
 	bool ok = true;
 
 	while (s->committed < to) {
 		uint8_t *p = s->base + s->committed;
+		struct ty_store_writer *w;
 
-		if (s->committed + EXTENT > s->reserved)
+		if (s->committed + EXTENT > s->reserved ||
+		    (s->committed >= s->budget && !s->writer && !spill(s)))
 			return false;
+		w = s->writer;
 		if (w) {
 			pthread_mutex_lock(&w->lock);
 			w->full = s->used & ~(EXTENT - 1);
