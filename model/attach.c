@@ -7,6 +7,7 @@
 #include "model_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "builder.h"
 
@@ -86,6 +87,15 @@ static bool good_section(const struct ty_model *m, const struct ty_index_part *p
 	       (!check || ty_store_hash(ty_store_at(m->store, p->off), p->bytes) == p->hash);
 }
 
+/* A truth value out of a file. */
+static bool sound_bool(const bool *b)
+{
+	uint8_t byte;
+
+	memcpy(&byte, b, 1);
+	return byte <= 1;
+}
+
 static bool sound_threads(const struct ty_model *m)
 {
 	const uint32_t *spans = m->t[TY_T_SPANS].row_first, *calls = m->t[TY_T_CALLS].row_first;
@@ -93,10 +103,11 @@ static bool sound_threads(const struct ty_model *m)
 	for (uint32_t i = 0; i < m->threads; i++) {
 		const struct ty_thread *t = &m->thread[i];
 
-		if (t->spans_first != spans[i] || t->spans_n != spans[i + 1] - spans[i] ||
-		    t->syscalls_first != calls[i] || t->syscalls_n != calls[i + 1] - calls[i] ||
-		    t->names_first > m->names || t->names_n > m->names - t->names_first ||
-		    t->forked_by < -1 ||
+		if (!sound_bool(&t->born) || !sound_bool(&t->died) || !sound_bool(&t->kernel) ||
+		    !sound_bool(&t->traced) || t->spans_first != spans[i] ||
+		    t->spans_n != spans[i + 1] - spans[i] || t->syscalls_first != calls[i] ||
+		    t->syscalls_n != calls[i + 1] - calls[i] || t->names_first > m->names ||
+		    t->names_n > m->names - t->names_first || t->forked_by < -1 ||
 		    (t->forked_by >= 0 && (uint32_t)t->forked_by >= m->threads))
 			return false;
 	}
@@ -118,6 +129,8 @@ static bool sound_strings(const struct ty_model *m)
 
 int ty_model_attach(struct ty_model *m, bool check)
 {
+	if (!sound_bool(&m->body.sum.has_sched) || !sound_bool(&m->body.sum.has_syscalls))
+		return -TY_EFORMAT;
 	m->sum = m->body.sum;
 #define X(id, type, v, n)                                                                          \
 	if (!good_section(m, &m->body.section[TY_S_##id], sizeof(type), check))                    \
