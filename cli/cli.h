@@ -52,6 +52,8 @@ enum {
 	TY_OPT_MEMORY,
 	TY_OPT_NO_INDEX,
 	TY_OPT_JSON,
+	TY_OPT_SPE_RAW,
+	TY_OPT_MIDR,
 	TY_OPT_OWN
 };
 #define TY_SELECT_OPTIONS                                                                          \
@@ -100,6 +102,10 @@ void ty_session_fini(struct ty_session *s);
  */
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err);
+
+/* The same against known bounds of a file without a wall clock; end_ns is the last instant. */
+int ty_select_range(const struct ty_select *sel, const char *path, uint64_t start_ns,
+		    uint64_t end_ns, struct ty_window *w, struct ty_err *err);
 
 /* Readers without a model learn only at the last event where the trace ends: -TY_EUSAGE with the
  * sentence when --from lies behind it, else 0. */

@@ -9,10 +9,11 @@
 #include <string.h>
 
 static const char help[] =
-	"usage: tarry dump [FILE] [events|syscalls] [options]\n"
+	"usage: tarry dump [FILE] [events|syscalls|memory] [options]\n"
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n\n"
 	"  events     every event once, in time order, as trace-cmd report prints it (default)\n"
-	"  syscalls   one line per system call, as strace -f -tt -T prints it\n\n"
+	"  syscalls   one line per system call, as strace -f -tt -T prints it\n"
+	"  memory     one line per sampled memory access of a perf.data file (Arm SPE, x86)\n\n"
 	"  --json         one JSON object per line\n"
 	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
 	"14:03:22.5\n"
@@ -20,20 +21,23 @@ static const char help[] =
 	"  --tid N[,N]    only these threads\n"
 	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]  only these CPUs\n"
-	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n";
+	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the "
+	"machine's)\n" TY_MEM_OPTIONS_HELP;
 
 int ty_cmd_dump(int argc, char **argv)
 {
 	static const struct option opts[] = {
-		TY_SELECT_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+		TY_SELECT_OPTIONS, TY_MEM_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
 	int (*run)(struct ty_session *, const struct ty_select *, const struct ty_window *, FILE *,
 		   struct ty_err *) = ty_dump_events;
 	struct ty_session s = {0};
 	struct ty_select sel = {0};
 	struct ty_err err = {0};
 	const char *path = NULL;
+	struct ty_mem_options mem = {0};
 	struct ty_window w;
-	int c, status;
+	bool memory = false;
+	int c, r, status;
 
 	if (ty_dump_is_flow(argc, argv))
 		return ty_cmd_dump_flow(argc, argv);
@@ -44,6 +48,8 @@ int ty_cmd_dump(int argc, char **argv)
 		}
 		if (c == '?')
 			return ty_cli_usage("dump", "unknown option or missing value");
+		if (ty_mem_option(&mem, c, optarg))
+			continue;
 		status = ty_select_option(&sel, "dump", c, optarg);
 		if (status)
 			return status;
@@ -55,14 +61,23 @@ int ty_cmd_dump(int argc, char **argv)
 			run = ty_dump_events;
 		else if (last && !strcmp(argv[i], "syscalls"))
 			run = ty_dump_syscalls;
+		else if (last && !strcmp(argv[i], "memory"))
+			memory = true;
 		else if (!path)
 			path = argv[i];
 		else
-			return ty_cli_usage("dump", "'%s' cannot be dumped: events, syscalls",
+			return ty_cli_usage("dump",
+					    "'%s' cannot be dumped: events, syscalls, memory, flow",
 					    argv[i]);
 	}
-	if (ty_session_open(&s, path, TY_OPEN_EVENTS, sel.memory_bytes, &err) ||
-	    ty_select_window(&sel, &s, &w, &err) || run(&s, &sel, &w, stdout, &err)) {
+	if (!memory && (mem.raw || mem.midr))
+		return ty_cli_usage("dump", "--spe-raw and --midr go with memory");
+	if (memory)
+		r = ty_dump_memory(path, &mem, &sel, stdout, &err);
+	else
+		r = ty_session_open(&s, path, TY_OPEN_EVENTS, sel.memory_bytes, &err) ||
+		    ty_select_window(&sel, &s, &w, &err) || run(&s, &sel, &w, stdout, &err);
+	if (r) {
 		fflush(stdout);
 		status = ty_cli_fail(&err);
 	} else if (fflush(stdout) || ferror(stdout)) {

@@ -6,10 +6,15 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "mem_session.h"
 
 int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
 		   FILE *out, struct ty_err *err);
 int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
 		     FILE *out, struct ty_err *err);
+
+/* Opens its file itself. */
+int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struct ty_select *sel,
+		   FILE *out, struct ty_err *err);
 
 #endif

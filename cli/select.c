@@ -169,8 +169,8 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 }
 
 /* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
-static int instant(const struct ty_session *s, const struct bounds *b, const char *opt,
-		   const char *arg, uint64_t *out, struct ty_err *err)
+static int instant(const char *path, const struct bounds *b, const char *opt, const char *arg,
+		   uint64_t *out, struct ty_err *err)
 {
 	uint64_t ns;
 
@@ -180,7 +180,7 @@ static int instant(const struct ty_session *s, const struct bounds *b, const cha
 				err, TY_EUSAGE, TY_NO_OFFSET,
 				"%s: %s %s is a clock time, but the file does not say what its "
 				"clock was; use seconds from the start",
-				s->trace->path, opt, arg);
+				path, opt, arg);
 		if (!ty_parse_clock(arg, b->start_real_ns, b->end_ns - b->start_ns, &ns)) {
 			*out = b->start_ns + ns;
 			return 0;
@@ -206,6 +206,33 @@ static int nothing(const struct ty_select *sel, bool recording, struct ty_err *e
 		       recording ? " of this recording" : "");
 }
 
+/* recording: the end of b is the last instant, which belongs to the window; else it is open. */
+static int window(const struct ty_select *sel, const char *path, const struct bounds *b,
+		  bool recording, struct ty_window *w, struct ty_err *err)
+{
+	int r;
+
+	*w = (struct ty_window){
+		.from_ns = b->start_ns,
+		.to_ns = UINT64_MAX,
+		.tids = sel->tids.v,
+		.tids_n = (uint32_t)sel->tids.n,
+		.comms = sel->comms.v,
+		.comms_n = (uint32_t)sel->comms.n,
+		.cpus = sel->cpus.v,
+		.cpus_n = (uint32_t)sel->cpus.n,
+	};
+	if (recording)
+		w->to_ns = b->end_ns + 1; /* the last event belongs to it */
+	if (sel->from && (r = instant(path, b, "--from", sel->from, &w->from_ns, err)))
+		return r;
+	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, err)))
+		return r;
+	if (w->from_ns >= w->to_ns)
+		return nothing(sel, recording, err);
+	return 0;
+}
+
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err)
 {
@@ -226,25 +253,15 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 		if (r)
 			return r;
 	}
-	*w = (struct ty_window){
-		.from_ns = b.start_ns,
-		.to_ns = UINT64_MAX,
-		.tids = sel->tids.v,
-		.tids_n = (uint32_t)sel->tids.n,
-		.comms = sel->comms.v,
-		.comms_n = (uint32_t)sel->comms.n,
-		.cpus = sel->cpus.v,
-		.cpus_n = (uint32_t)sel->cpus.n,
-	};
-	if (s->model)
-		w->to_ns = b.end_ns + 1; /* the last event belongs to it */
-	if (sel->from && (r = instant(s, &b, "--from", sel->from, &w->from_ns, err)))
-		return r;
-	if (sel->to && (r = instant(s, &b, "--to", sel->to, &w->to_ns, err)))
-		return r;
-	if (w->from_ns >= w->to_ns)
-		return nothing(sel, s->model, err);
-	return 0;
+	return window(sel, s->trace->path, &b, s->model, w, err);
+}
+
+int ty_select_range(const struct ty_select *sel, const char *path, uint64_t start_ns,
+		    uint64_t end_ns, struct ty_window *w, struct ty_err *err)
+{
+	struct bounds b = {.start_ns = start_ns, .end_ns = end_ns};
+
+	return window(sel, path, &b, true, w, err);
 }
 
 int ty_select_inside(const struct ty_select *sel, const struct ty_window *w, uint64_t last_ns,

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tarry dump memory: one line per sampled operation, in time order, as text or as JSON with every
+ * field that was recorded. Budget: 250 ns per line; numbers are written by hand for that, texts of
+ * operations and events are made once per value.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "json_out.h"
+#include "mem_session.h"
+#include "plain.h"
+#include "spe_packet.h"
+
+struct line {
+	char *p; /* where the next byte goes */
+	char buf[8192];
+};
+
+static void put(struct line *l, const char *s, size_t n)
+{
+	if (n > (size_t)(l->buf + sizeof(l->buf) - l->p))
+		n = (size_t)(l->buf + sizeof(l->buf) - l->p);
+	memcpy(l->p, s, n);
+	l->p += n;
+}
+#define PUT(l, text) put(l, text, sizeof(text) - 1)
+
+static void put_s(struct line *l, const char *s)
+{
+	put(l, s, strlen(s));
+}
+
+static void put_u(struct line *l, uint64_t v)
+{
+	char t[20];
+	unsigned n = sizeof(t);
+
+	do
+		t[--n] = (char)('0' + v % 10);
+	while (v /= 10);
+	put(l, t + n, sizeof(t) - n);
+}
+
+static void put_x(struct line *l, uint64_t v)
+{
+	char t[18];
+	unsigned n = sizeof(t);
+
+	do
+		t[--n] = "0123456789abcdef"[v & 15];
+	while (v >>= 4);
+	t[--n] = 'x';
+	t[--n] = '0';
+	put(l, t + n, sizeof(t) - n);
+}
+
+/* Text of a name of the file: no control bytes, JSON's own signs escaped. */
+static void put_json_text(struct line *l, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			PUT(l, "\\");
+		put(l, c < 32 || c >= 127 ? "?" : (const char *)s, 1);
+	}
+}
+
+/* Texts made once: operations by class and payload, events by value (the last few). */
+struct texts {
+	char op[4][256][40];
+	struct {
+		uint64_t events;
+		bool set;
+		char plain[640], json[768];
+	} ev[64];
+};
+
+static const char *op_text(struct texts *t, const struct ty_mem *m)
+{
+	unsigned c = m->has & TY_MEM_HAS_OP ? m->op_class & 3 : 3;
+	unsigned v = m->has & TY_MEM_HAS_OP ? m->op : m->kind;
+	char *s = t->op[c][v];
+	struct ty_buf b;
+
+	/* Class 3 is no class of Arm's: its payloads are shown without this table. */
+	if (m->has & TY_MEM_HAS_OP && c == 3)
+		s[0] = 0;
+	if (!s[0]) {
+		ty_buf_init(&b, 256);
+		ty_mem_op_text(m, &b);
+		snprintf(s, sizeof(t->op[c][v]), "%s", b.p ? b.p : "");
+		ty_buf_fini(&b);
+	}
+	return s;
+}
+
+static unsigned event_slot(struct texts *t, uint64_t events)
+{
+	unsigned slot = (unsigned)((events ^ events >> 11 ^ events >> 23) & 63);
+
+	if (!t->ev[slot].set || t->ev[slot].events != events) {
+		struct ty_buf b;
+		char *j = t->ev[slot].json;
+		size_t n = 0;
+
+		ty_buf_init(&b, sizeof(t->ev[slot].plain));
+		ty_spe_events_text(events, &b);
+		snprintf(t->ev[slot].plain, sizeof(t->ev[slot].plain), "%s", b.p ? b.p : "");
+		for (const char *s = t->ev[slot].plain; *s && n + 8 < sizeof(t->ev[slot].json);) {
+			size_t w = strcspn(s, " ");
+
+			n += (size_t)snprintf(j + n, sizeof(t->ev[slot].json) - n, "%s\"%.*s\"",
+					      n ? "," : "", (int)w, s);
+			s += w + (s[w] == ' ');
+		}
+		j[n] = 0;
+		ty_buf_fini(&b);
+		t->ev[slot].events = events;
+		t->ev[slot].set = true;
+	}
+	return slot;
+}
+
+static void key_u(struct line *l, const char *key, uint64_t v)
+{
+	put_s(l, key);
+	put_u(l, v);
+}
+
+static void key_x(struct line *l, const char *key, uint64_t v)
+{
+	put_s(l, key);
+	PUT(l, "\"");
+	put_x(l, v);
+	PUT(l, "\"");
+}
+
+static const char *const who_names[] = {"unknown", "context", "switch", "ring"};
+static const char *const kind_names[] = {"other", "load", "store", "branch", "gap"};
+
+static void json_extra(struct line *l, const struct ty_mem *m)
+{
+	PUT(l, ",\"raw\":[");
+	for (unsigned i = 0; i < m->extras; i++) {
+		const struct ty_mem_extra *x = &m->extra[i];
+
+		if (i)
+			PUT(l, ",");
+		put_s(l, x->kind == TY_SPE_ADDRESS   ? "{\"packet\":\"address\""
+			 : x->kind == TY_SPE_COUNTER ? "{\"packet\":\"counter\""
+			 : x->kind == TY_SPE_CONTEXT ? "{\"packet\":\"context\""
+						     : "{\"packet\":\"source\"");
+		key_u(l, ",\"index\":", x->index);
+		if (x->kind == TY_SPE_ADDRESS)
+			key_x(l, ",\"value\":", x->value);
+		else
+			key_u(l, ",\"value\":", x->value);
+		PUT(l, "}");
+	}
+	PUT(l, "]");
+}
+
+static void json_line(struct line *l, struct texts *t, const struct ty_mem_stream *s,
+		      const struct ty_mem *m)
+{
+	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
+	unsigned ev;
+	char name[24];
+
+	PUT(l, "{");
+	if (m->has & TY_MEM_HAS_TIME) {
+		key_u(l, "\"ts_ns\":", m->ts_ns);
+		PUT(l, ",");
+	} else if (m->has & TY_MEM_HAS_TICKS) {
+		key_u(l, "\"ticks\":", m->ticks);
+		PUT(l, ",");
+	}
+	if (m->has & TY_MEM_HAS_CPU) {
+		key_u(l, "\"cpu\":", m->cpu);
+		PUT(l, ",");
+	}
+	if (m->kind == TY_MEM_GAP) {
+		PUT(l, "\"gap\":\"");
+		put_s(l, m->gap);
+		key_u(l, "\",\"offset\":", m->off);
+		key_u(l, ",\"bytes\":", m->gap_bytes);
+		PUT(l, "}\n");
+		return;
+	}
+	if (m->who != TY_MEM_WHO_UNKNOWN) {
+		key_u(l, "\"tid\":", (uint32_t)m->tid);
+		PUT(l, ",\"tid_by\":\"");
+		put_s(l, who_names[m->who]);
+		PUT(l, "\",");
+		if (m->pid >= 0) {
+			key_u(l, "\"pid\":", (uint32_t)m->pid);
+			PUT(l, ",");
+		}
+		if (comm) {
+			PUT(l, "\"comm\":\"");
+			put_json_text(l, comm);
+			PUT(l, "\",");
+		}
+	}
+	if (m->has & TY_MEM_HAS_PC) {
+		key_x(l, "\"pc\":", m->pc);
+		if (!m->data_src) {
+			key_u(l, ",\"el\":", m->el);
+			key_u(l, ",\"ns\":", m->ns);
+			if (m->nse)
+				PUT(l, ",\"nse\":1");
+		}
+		PUT(l, ",");
+	}
+	PUT(l, "\"op\":\"");
+	put_s(l, op_text(t, m));
+	PUT(l, "\",\"kind\":\"");
+	put_s(l, kind_names[m->kind]);
+	put_s(l, m->kind == TY_MEM_STORE ? "\",\"store\":true" : "\",\"store\":false");
+	if (ty_mem_writes(m) && m->kind != TY_MEM_STORE)
+		PUT(l, ",\"atomic\":true");
+	if (m->has & TY_MEM_HAS_VA)
+		key_x(l, ",\"va\":", m->va);
+	if (m->has & TY_MEM_HAS_TAG)
+		key_x(l, ",\"tag\":", m->tag);
+	if (m->has & TY_MEM_HAS_PA) {
+		key_x(l, ",\"pa\":", m->pa);
+		if (!m->data_src) {
+			key_u(l, ",\"pa_ns\":", m->pa_ns);
+			key_u(l, ",\"pa_ch\":", m->pa_ch);
+			key_u(l, ",\"pa_pat\":", m->pa_pat);
+			if (m->pa_nse)
+				PUT(l, ",\"pa_nse\":1");
+		}
+	}
+	if (m->has & TY_MEM_HAS_TARGET)
+		key_x(l, ",\"target\":", m->target);
+	if (m->has & TY_MEM_HAS_PREV)
+		key_x(l, ",\"prev_target\":", m->prev_target);
+	if (m->has & TY_MEM_HAS_TOTAL)
+		key_u(l, ",\"lat_total\":", m->lat_total);
+	if (m->has & TY_MEM_HAS_ISSUE) {
+		key_u(l, ",\"lat_issue\":", m->lat_issue);
+		if (m->has & TY_MEM_HAS_TOTAL && m->lat_total >= m->lat_issue)
+			key_u(l, ",\"lat_exec\":", m->lat_total - m->lat_issue);
+	}
+	if (m->has & TY_MEM_HAS_XLAT)
+		key_u(l, ",\"lat_xlat\":", m->lat_xlat);
+	if (m->has & TY_MEM_HAS_EVENTS) {
+		ev = event_slot(t, m->events);
+		key_u(l, ",\"events\":", m->events);
+		PUT(l, ",\"event_names\":[");
+		put_s(l, t->ev[ev].json);
+		PUT(l, "]");
+	}
+	src = ty_mem_source_text(m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX),
+				 name);
+	if (*src) {
+		PUT(l, ",\"source\":\"");
+		put_s(l, src);
+		put_s(l, m->src_flags & TY_MEM_SRC_EVENTS ? "\",\"source_by\":\"events\""
+							  : "\",\"source_by\":\"code\"");
+	}
+	if (m->has & TY_MEM_HAS_SOURCE)
+		key_u(l, ",\"source_code\":", m->source);
+	if (m->data_src)
+		key_x(l, ",\"data_src\":", m->data_src);
+	if (m->src_flags & TY_MEM_SRC_PEER)
+		PUT(l, ",\"peer\":true");
+	if (m->src_flags & TY_MEM_SRC_HITM)
+		PUT(l, ",\"modified\":true");
+	if (m->src_flags & TY_MEM_SRC_REMOTE)
+		PUT(l, ",\"remote\":true");
+	if (m->extras)
+		json_extra(l, m);
+	PUT(l, "}\n");
+}
+
+static void text_line(struct line *l, struct texts *t, const struct ty_mem_stream *s,
+		      const struct ty_mem *m)
+{
+	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
+	char name[64];
+	int n;
+
+	if (m->has & TY_MEM_HAS_TIME)
+		n = snprintf(name, sizeof(name), "%5" PRIu64 ".%09u ", m->ts_ns / 1000000000,
+			     (unsigned)(m->ts_ns % 1000000000));
+	else if (m->has & TY_MEM_HAS_TICKS)
+		n = snprintf(name, sizeof(name), "ticks %-9" PRIu64 " ", m->ticks);
+	else
+		n = snprintf(name, sizeof(name), "%15s ", "-");
+	put(l, name, (size_t)n);
+	if (m->has & TY_MEM_HAS_CPU)
+		n = snprintf(name, sizeof(name), "[%03u] ", m->cpu);
+	else
+		n = snprintf(name, sizeof(name), "[ - ] ");
+	put(l, name, (size_t)n);
+	if (m->kind == TY_MEM_GAP) {
+		PUT(l, "GAP ");
+		put_s(l, m->gap);
+		PUT(l, " at offset ");
+		put_x(l, m->off);
+		if (m->gap_bytes) {
+			PUT(l, ", ");
+			put_u(l, m->gap_bytes);
+			PUT(l, " bytes");
+		}
+		PUT(l, "\n");
+		return;
+	}
+	if (comm) {
+		char *at = l->p;
+
+		put_s(l, comm);
+		ty_plain(at, (size_t)(l->p - at));
+		PUT(l, " ");
+	}
+	if (m->who != TY_MEM_WHO_UNKNOWN)
+		put_u(l, (uint32_t)m->tid);
+	else
+		PUT(l, "?");
+	PUT(l, " ");
+	if (m->has & TY_MEM_HAS_PC) {
+		PUT(l, "pc ");
+		put_x(l, m->pc);
+		PUT(l, " ");
+	}
+	put_s(l, op_text(t, m));
+	if (m->has & TY_MEM_HAS_VA) {
+		PUT(l, " va ");
+		put_x(l, m->va);
+	}
+	if (m->has & TY_MEM_HAS_TAG) {
+		PUT(l, " tag ");
+		put_x(l, m->tag);
+	}
+	if (m->has & TY_MEM_HAS_PA) {
+		PUT(l, " pa ");
+		put_x(l, m->pa);
+	}
+	if (m->has & TY_MEM_HAS_TARGET) {
+		PUT(l, " to ");
+		put_x(l, m->target);
+	}
+	if (m->has & TY_MEM_HAS_PREV) {
+		PUT(l, " before to ");
+		put_x(l, m->prev_target);
+	}
+	if (m->has & TY_MEM_HAS_TOTAL)
+		key_u(l, " total ", m->lat_total);
+	if (m->has & TY_MEM_HAS_ISSUE)
+		key_u(l, " issue ", m->lat_issue);
+	if (m->has & TY_MEM_HAS_XLAT)
+		key_u(l, " xlat ", m->lat_xlat);
+	src = ty_mem_source_text(m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX),
+				 name);
+	if (*src) {
+		PUT(l, " from ");
+		put_s(l, src);
+		if (m->src_flags & TY_MEM_SRC_EVENTS)
+			PUT(l, " (by events)");
+	}
+	if (m->has & TY_MEM_HAS_EVENTS) {
+		PUT(l, " [");
+		put_s(l, t->ev[event_slot(t, m->events)].plain);
+		PUT(l, "]");
+	}
+	for (unsigned i = 0; i < m->extras; i++) {
+		const struct ty_spe_packet k = {.kind = m->extra[i].kind,
+						.index = m->extra[i].index,
+						.value = m->extra[i].value};
+		struct ty_buf b;
+
+		ty_buf_init(&b, 256);
+		ty_spe_packet_text(&k, &b);
+		PUT(l, " ");
+		put(l, b.p, b.len);
+		ty_buf_fini(&b);
+	}
+	PUT(l, "\n");
+}
+
+static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out,
+		struct ty_err *err)
+{
+	struct texts *t = calloc(1, sizeof(*t));
+	struct line *l = malloc(sizeof(*l));
+	const struct ty_mem *m;
+	struct ty_window w;
+	int r = t && l ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+
+	if (!r)
+		r = ty_mem_session_window(s, sel, &w, err);
+	while (!r && (r = ty_mem_next(s->stream, &m, err)) > 0) {
+		r = 0;
+		if (!ty_mem_chosen(s->stream, &w, m))
+			continue;
+		l->p = l->buf;
+		(sel->json ? json_line : text_line)(l, t, s->stream, m);
+		if (fwrite(l->buf, 1, (size_t)(l->p - l->buf), out) != (size_t)(l->p - l->buf))
+			break; /* the caller sees it in the stream's state */
+	}
+	free(t);
+	free(l);
+	return r;
+}
+
+int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struct ty_select *sel,
+		   FILE *out, struct ty_err *err)
+{
+	struct ty_mem_session s;
+	int r = ty_mem_session_open(&s, path, o, err);
+
+	if (!r)
+		r = dump(&s, sel, out, err);
+	ty_mem_session_fini(&s);
+	return r;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "mem_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "chosen.h"
+
+static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
+{
+	const struct ty_mem_session *s = ctx;
+	uint8_t *p = dst;
+
+	while (n) {
+		ssize_t r = pread(s->fd, p, n, (off_t)off);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, s->path,
+					     off);
+		if (!r)
+			return ty_fail(err, TY_EFORMAT, off, "%s: became shorter while read",
+				       s->path);
+		p += r;
+		n -= (size_t)r;
+		off += (uint64_t)r;
+	}
+	return 0;
+}
+
+static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, struct ty_err *err)
+{
+	uint64_t midr = 0;
+	struct stat st;
+	char *end;
+
+	if (o->midr) {
+		midr = strtoull(o->midr, &end, 16);
+		if (!*o->midr || *end)
+			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+				       "--midr '%s' is not a hexadecimal number, as in "
+				       "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1",
+				       o->midr);
+	}
+	s->fd = open(o->raw, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0 || fstat(s->fd, &st))
+		return ty_fail_errno(err, "%s: cannot be opened", o->raw);
+	if (!S_ISREG(st.st_mode))
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "%s: not a plain file", o->raw);
+	return ty_mem_open_raw(o->raw, raw_read, s, (uint64_t)st.st_size, midr, &s->stream, err);
+}
+
+int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
+			struct ty_err *err)
+{
+	uint8_t magic[8];
+	int fd, r;
+
+	*s = (struct ty_mem_session){.fd = -1, .path = o->raw ? o->raw : path ? path : "tarry.dat"};
+	if (o->raw && path)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--spe-raw %s stands for a recording: give it or %s", o->raw, path);
+	if (o->raw)
+		return open_raw(s, o, err);
+	if (o->midr)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--midr goes with --spe-raw: a recording tells its cores itself");
+	fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return ty_fail_errno(err, "%s: cannot be opened", s->path);
+	r = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	    ty_perf_magic(magic, sizeof(magic));
+	close(fd);
+	if (!r)
+		return ty_fail(
+			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			"%s: holds no memory samples: record them on the Arm machine with "
+			"`perf record -e arm_spe_0//`, or on x86 with `perf mem record`, and "
+			"give that perf.data file",
+			s->path);
+	r = ty_perf_open(s->path, &s->perf, err);
+	if (!r)
+		r = ty_mem_open(s->perf, &s->stream, err);
+	if (!r && s->perf->note)
+		fprintf(stderr, "tarry: %s: %s\n", s->path, s->perf->note);
+	return r;
+}
+
+void ty_mem_session_fini(struct ty_mem_session *s)
+{
+	ty_mem_close(s->stream);
+	ty_perf_close(s->perf);
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = (struct ty_mem_session){.fd = -1};
+}
+
+int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
+			  struct ty_window *w, struct ty_err *err)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	const struct ty_mem *m;
+	int r;
+
+	if (!sel->from && !sel->to)
+		return ty_select_range(sel, s->path, 0, UINT64_MAX - 1, w, err);
+	while ((r = ty_mem_next(s->stream, &m, err)) > 0)
+		if (m->has & TY_MEM_HAS_TIME) {
+			first = m->ts_ns < first ? m->ts_ns : first;
+			last = m->ts_ns > last ? m->ts_ns : last;
+		}
+	ty_mem_rewind(s->stream);
+	if (r < 0)
+		return r;
+	if (first > last)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: its samples have no time: --from and --to choose nothing",
+			       s->path);
+	return ty_select_range(sel, s->path, first, last, w, err);
+}
+
+bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, const struct ty_mem *m)
+{
+	bool whole = !w->from_ns && w->to_ns == UINT64_MAX;
+
+	if (!whole &&
+	    (!(m->has & TY_MEM_HAS_TIME) || m->ts_ns < w->from_ns || m->ts_ns >= w->to_ns))
+		return false;
+	if (w->cpus_n && (!(m->has & TY_MEM_HAS_CPU) || !ty_chosen_cpu(w, m->cpu)))
+		return false;
+	if (m->kind == TY_MEM_GAP)
+		return true; /* whose samples are lost nobody knows */
+	if (w->tids_n && !ty_chosen_tid(w, m->tid))
+		return false;
+	if (w->comms_n) {
+		const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL;
+
+		return comm && ty_chosen_comm(w, comm);
+	}
+	return true;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening what holds memory samples: a perf.data file, or one bare SPE stream. */
+#ifndef TY_MEM_SESSION_H
+#define TY_MEM_SESSION_H
+
+#include "cli.h"
+#include "mem_stream.h"
+
+struct ty_mem_session {
+	const char *path;
+	struct ty_perf *perf;
+	int fd; /* of a bare stream; -1 */
+	struct ty_mem_stream *stream;
+};
+
+/* Options: a bare stream and its core. */
+struct ty_mem_options {
+	const char *raw;  /* --spe-raw FILE */
+	const char *midr; /* --midr HEX */
+};
+#define TY_MEM_OPTIONS                                                                             \
+	{"spe-raw", required_argument, NULL, TY_OPT_SPE_RAW},                                      \
+	{                                                                                          \
+		"midr", required_argument, NULL, TY_OPT_MIDR                                       \
+	}
+#define TY_MEM_OPTIONS_HELP                                                                        \
+	"  --spe-raw FILE memory, sharing: one bare Arm SPE stream instead of a recording\n"       \
+	"  --midr HEX     its core's MIDR_EL1; without: sources by events only\n"
+
+/* Take one of them: true; false when opt is none of them. */
+static inline bool ty_mem_option(struct ty_mem_options *o, int opt, const char *arg)
+{
+	if (opt == TY_OPT_SPE_RAW)
+		o->raw = arg;
+	else if (opt == TY_OPT_MIDR)
+		o->midr = arg;
+	else
+		return false;
+	return true;
+}
+
+/* path (default tarry.dat when NULL) or o->raw. A note about what is missing in the file goes to
+ * stderr. 0 or -TY_E.... fini in any state. */
+int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
+			struct ty_err *err);
+void ty_mem_session_fini(struct ty_mem_session *s);
+
+/* --from and --to against the samples' times (one pass over them where asked for). */
+int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
+			  struct ty_window *w, struct ty_err *err);
+/* Is the item chosen by time, thread, name and CPU? What has no time is in no slice. */
+bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w,
+		   const struct ty_mem *m);
+
+#endif

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The side band of memory samples in a perf.data file, in one pass: pieces of AUX streams and their
+ * flags, the clock, cores, context switches, names, processes, mappings, perf samples. Order in the
+ * file does not matter but for names, processes and mappings without a time.
+ *
+ * AUXTRACE_INFO of Arm SPE: linux tools/perf/util/arm-spe.h. Version 1: PMU type, per-CPU rings.
+ * Version 2: version, words of header, PMU type, CPUs; then for each CPU a magic word, its number,
+ * how many words follow, and of these the first is its MIDR.
+ */
+#include "mem_side.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUS_MAX   8192u
+#define QUEUES_MAX 16384u
+#define CPU_MAGIC  0x1010101010101010ull
+
+static int no_memory(const struct ty_mem_stream *s, struct ty_err *err)
+{
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->perf->path);
+}
+
+/* NULL: out of memory, or no CPU that can be. */
+static struct ty_mem_cpu *cpu_get(struct ty_mem_stream *s, uint32_t cpu)
+{
+	if (cpu >= CPUS_MAX)
+		return NULL;
+	while (s->cpus.n <= cpu)
+		if (vec_push(&s->cpus, (struct ty_mem_cpu){0}))
+			return NULL;
+	return &s->cpus.v[cpu];
+}
+
+static struct ty_mem_queue *queue_find(struct ty_mem_stream *s, int32_t cpu, int32_t t)
+{
+	vec_each (q, &s->queues)
+		if (q->cpu == cpu && q->tid == t)
+			return q;
+	return NULL;
+}
+
+/* By CPU, or by thread where there is no CPU. NULL: out of memory (or too many). */
+static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int32_t t)
+{
+	struct ty_mem_queue *q;
+
+	cpu = cpu < 0 ? -1 : cpu;
+	t = cpu >= 0 ? -1 : t;
+	q = queue_find(s, cpu, t);
+	if (q)
+		return q;
+	if (s->queues.n >= QUEUES_MAX ||
+	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = cpu, .tid = t}))
+		return NULL;
+	return &s->queues.v[s->queues.n - 1];
+}
+
+static int auxtrace(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
+{
+	struct ty_perf_auxtrace a;
+	struct ty_mem_queue *q;
+
+	if (ty_perf_auxtrace(r, &a) || !r->data_n)
+		return 0;
+	q = queue_get(s, a.cpu, a.tid);
+	if (!q || vec_push(&q->pieces, (struct ty_mem_piece){r->data_off, r->data_n, a.offset}))
+		return no_memory(s, err);
+	q->bytes += r->data_n;
+	return 0;
+}
+
+static void info(struct ty_mem_stream *s, const struct ty_perf_rec *r)
+{
+	struct ty_perf_auxtrace_info i;
+	uint32_t at, cpus;
+
+	if (ty_perf_auxtrace_info(r, &i) || i.type != TY_PERF_AUXTRACE_ARM_SPE)
+		return;
+	s->facts.spe = true;
+	if (i.words <= 2)
+		return;
+	at = ty_perf_word(&i, 1) < i.words ? (uint32_t)ty_perf_word(&i, 1) : i.words;
+	cpus = ty_perf_word(&i, 3) < CPUS_MAX ? (uint32_t)ty_perf_word(&i, 3) : CPUS_MAX;
+	for (uint32_t k = 0; k < cpus && at + 4 <= i.words; k++) {
+		uint64_t n = ty_perf_word(&i, at + 2);
+		struct ty_mem_cpu *c;
+
+		if (ty_perf_word(&i, at) != CPU_MAGIC || !n || n > i.words)
+			return;
+		c = ty_perf_word(&i, at + 1) < CPUS_MAX
+			    ? cpu_get(s, (uint32_t)ty_perf_word(&i, at + 1))
+			    : NULL;
+		if (c)
+			c->midr = ty_perf_word(&i, at + 3);
+		if (!s->facts.midr)
+			s->facts.midr = ty_perf_word(&i, at + 3);
+		at += 3 + (uint32_t)n;
+	}
+}
+
+static int aux(struct ty_mem_stream *s, const struct ty_perf_rec *r, const struct ty_perf_id *id,
+	       struct ty_err *err)
+{
+	struct ty_perf_aux a;
+
+	if (ty_perf_aux(r, &a) ||
+	    !(a.flags & (TY_PERF_AUX_TRUNCATED | TY_PERF_AUX_PARTIAL | TY_PERF_AUX_COLLISION)))
+		return 0;
+	s->facts.truncated += !!(a.flags & TY_PERF_AUX_TRUNCATED);
+	s->facts.partial += !!(a.flags & TY_PERF_AUX_PARTIAL);
+	s->facts.collided += !!(a.flags & TY_PERF_AUX_COLLISION);
+	/* The rings' kind (per CPU or per thread) is that of their pieces, which come later. */
+	if (vec_push(&s->aux_flags,
+		     (struct ty_mem_aux_flag){.cpu = id->have & TY_PERF_S_CPU && id->cpu < CPUS_MAX
+							     ? (int32_t)id->cpu
+							     : -1,
+					      .tid = id->tid,
+					      .flag = {a.offset + a.size, a.flags}}))
+		return no_memory(s, err);
+	return 0;
+}
+
+static int run(struct ty_mem_stream *s, const struct ty_perf_id *id, int32_t pid, int32_t tid,
+	       struct ty_err *err)
+{
+	struct ty_mem_cpu *c = cpu_get(s, id->cpu);
+
+	if (id->cpu >= CPUS_MAX)
+		return 0;
+	if (!c || vec_push(&c->runs, (struct ty_mem_run){id->time, pid, tid}))
+		return no_memory(s, err);
+	return 0;
+}
+
+static int switches(struct ty_mem_stream *s, const struct ty_perf_rec *r,
+		    const struct ty_perf_id *id, struct ty_err *err)
+{
+	const uint64_t need = TY_PERF_S_TID | TY_PERF_S_TIME | TY_PERF_S_CPU;
+	struct ty_perf_switch sw;
+
+	if ((id->have & need) != need || ty_perf_switch(r, &sw))
+		return 0;
+	if (!sw.out)
+		return run(s, id, id->pid, id->tid, err);
+	return run(s, id, sw.other_pid, sw.has_other ? sw.other_tid : -1, err);
+}
+
+static int tid(struct ty_mem_stream *s, int32_t t, int32_t pid, struct ty_err *err)
+{
+	return t >= 0 && pid >= 0 &&
+			       vec_push(&s->tids, (struct ty_mem_tid){t, pid, (uint32_t)s->tids.n})
+		       ? no_memory(s, err)
+		       : 0;
+}
+
+static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
+		   const struct ty_perf_id *id, struct ty_err *err)
+{
+	struct ty_perf_mmap m;
+	uint32_t str;
+
+	if (ty_perf_mmap(r, &m) || !m.len)
+		return 0;
+	str = ty_strtab_add(s->strs, m.name, strlen(m.name));
+	if (str == UINT32_MAX || vec_push(&s->map_names, str) ||
+	    vec_push(&s->maps,
+		     (struct ty_mem_map){.addr = m.addr,
+					 .len = m.len,
+					 .pgoff = m.pgoff,
+					 .ts_ns = id->have & TY_PERF_S_TIME ? id->time : 0,
+					 .pid = m.pid,
+					 .prot = m.prot,
+					 .order = (uint32_t)s->map_names.n - 1}))
+		return no_memory(s, err);
+	return tid(s, m.tid, m.pid, err);
+}
+
+static int sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
+{
+	const struct ty_perf_event *e = ty_perf_event_of(s->perf, r);
+	const uint64_t need = TY_PERF_S_ADDR | TY_PERF_S_DATA_SRC;
+	struct ty_mem_sample m = {0};
+	struct ty_perf_sample p;
+
+	if (!e || (e->attr.sample_type & need) != need || ty_perf_sample_parse(r, &e->attr, &p))
+		return 0;
+	m.ts = p.id.time;
+	m.ip = p.ip;
+	m.addr = p.addr;
+	m.phys = p.phys_addr;
+	m.data_src = p.data_src;
+	m.off = r->off;
+	m.cpu = p.id.cpu;
+	m.pid = p.id.pid;
+	m.tid = p.id.tid;
+	/* WEIGHT_STRUCT has the cache's latency in its low half. */
+	m.weight = (uint32_t)p.weight;
+	if (p.have & TY_PERF_S_TIME)
+		m.have |= TY_MEM_HAS_TIME;
+	if (p.have & TY_PERF_S_IP)
+		m.have |= TY_MEM_HAS_PC;
+	if (p.have & TY_PERF_S_CPU)
+		m.have |= TY_MEM_HAS_CPU;
+	if (p.have & (TY_PERF_S_WEIGHT | TY_PERF_S_WEIGHT_STRUCT) && m.weight)
+		m.have |= TY_MEM_HAS_TOTAL;
+	/* 0 is the kernel's word for "none". */
+	if (p.addr)
+		m.have |= TY_MEM_HAS_VA;
+	if (p.have & TY_PERF_S_PHYS_ADDR && p.phys_addr)
+		m.have |= TY_MEM_HAS_PA;
+	s->facts.perf = true;
+	if (!s->facts.period)
+		s->facts.period = e->attr.flags & 1u << 10 ? 0 : e->attr.sample_period;
+	return vec_push(&s->samples, m) ? no_memory(s, err) : 0;
+}
+
+static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
+{
+	struct ty_perf_comm comm;
+	struct ty_perf_task task;
+	struct ty_perf_lost lost;
+	struct ty_perf_id id = {.pid = -1, .tid = -1};
+	struct ty_mem_cpu *c;
+	uint32_t str;
+	int e = 0;
+
+	if (r->type < TY_PERF_KERNEL_TYPES && r->type != TY_PERF_SAMPLE)
+		ty_perf_id(s->perf, r, &id);
+	switch (r->type) {
+	case TY_PERF_SAMPLE: return sample(s, r, err);
+	case TY_PERF_AUXTRACE: return auxtrace(s, r, err);
+	case TY_PERF_AUXTRACE_INFO: info(s, r); return 0;
+	case TY_PERF_TIME_CONV:
+		if (!s->facts.has_clock && !ty_perf_time_conv(r, &s->tc))
+			s->facts.has_clock = s->tc.mult && s->tc.has_zero;
+		return 0;
+	case TY_PERF_AUX: e = aux(s, r, &id, err); break;
+	case TY_PERF_SWITCH:
+	case TY_PERF_SWITCH_CPU_WIDE: e = switches(s, r, &id, err); break;
+	case TY_PERF_MMAP:
+	case TY_PERF_MMAP2: e = mapping(s, r, &id, err); break;
+	case TY_PERF_COMM:
+		if (ty_perf_comm(r, &comm))
+			return 0;
+		str = ty_strtab_add(s->strs, comm.comm, strlen(comm.comm));
+		if (str == UINT32_MAX ||
+		    vec_push(&s->names,
+			     (struct ty_mem_name){comm.tid, str, (uint32_t)s->names.n,
+						  id.have & TY_PERF_S_TIME ? id.time : 0}))
+			return no_memory(s, err);
+		e = tid(s, comm.tid, comm.pid, err);
+		break;
+	case TY_PERF_FORK: e = ty_perf_task(r, &task) ? 0 : tid(s, task.tid, task.pid, err); break;
+	case TY_PERF_LOST:
+	case TY_PERF_LOST_SAMPLES:
+		if (ty_perf_lost(r, &lost))
+			return 0;
+		s->facts.lost += lost.count;
+		/* A switch may be among them: since the last record nobody knows who runs. */
+		c = id.have & TY_PERF_S_CPU ? cpu_get(s, id.cpu) : NULL;
+		if (c && c->runs.n)
+			e = run(s, &(struct ty_perf_id){.cpu = id.cpu, .time = c->seen_ts + 1}, -1,
+				-1, err);
+		break;
+	default: break;
+	}
+	if ((id.have & (TY_PERF_S_CPU | TY_PERF_S_TIME)) == (TY_PERF_S_CPU | TY_PERF_S_TIME) &&
+	    (c = cpu_get(s, id.cpu)) && id.time > c->seen_ts)
+		c->seen_ts = id.time;
+	return e;
+}
+
+static int run_order(const void *a, const void *b)
+{
+	const struct ty_mem_run *x = a, *y = b;
+
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static int name_order(const void *a, const void *b)
+{
+	const struct ty_mem_name *x = a, *y = b;
+
+	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
+	       : x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
+				: (x->order > y->order) - (x->order < y->order);
+}
+
+static int tid_order(const void *a, const void *b)
+{
+	const struct ty_mem_tid *x = a, *y = b;
+
+	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
+				: (x->order > y->order) - (x->order < y->order);
+}
+
+static int map_order(const void *a, const void *b)
+{
+	const struct ty_mem_map *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: (x->order > y->order) - (x->order < y->order);
+}
+
+static int sample_order(const void *a, const void *b)
+{
+	const struct ty_mem_sample *x = a, *y = b;
+
+	return x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
+			      : (x->off > y->off) - (x->off < y->off);
+}
+
+#define SORT(a, order)                                                                             \
+	do {                                                                                       \
+		if ((a)->n)                                                                        \
+			qsort((a)->v, (a)->n, sizeof(*(a)->v), order);                             \
+	} while (0)
+
+/* Flags go to the CPU's stream, else to the thread's. */
+static int settle_flags(struct ty_mem_stream *s, struct ty_err *err)
+{
+	vec_each (f, &s->aux_flags) {
+		struct ty_mem_queue *q = queue_find(s, f->cpu, -1);
+
+		if (!q)
+			q = queue_find(s, -1, f->tid);
+		if (q && vec_push(&q->flags, f->flag))
+			return no_memory(s, err);
+	}
+	vec_fini(&s->aux_flags);
+	return 0;
+}
+
+static void facts(struct ty_mem_stream *s)
+{
+	struct ty_mem_facts *f = &s->facts;
+	const char *cpuid = ty_perf_text(s->perf, TY_PERF_F_CPUID);
+	const uint8_t *cache;
+	size_t n;
+
+	f->arch = ty_perf_text(s->perf, TY_PERF_F_ARCH);
+	f->cpuid = cpuid;
+	f->host = ty_perf_text(s->perf, TY_PERF_F_HOSTNAME);
+	f->kernel = ty_perf_text(s->perf, TY_PERF_F_OSRELEASE);
+	if (!f->midr && cpuid && f->spe)
+		f->midr = strtoull(cpuid, NULL, 16);
+	f->samples = s->samples.n;
+	vec_each (e, &s->perf->events) {
+		const char *pmu = ty_perf_pmu(s->perf, e->attr.type);
+
+		if (f->spe && !f->period &&
+		    (!strncmp(e->name, "arm_spe", 7) || (pmu && !strncmp(pmu, "arm_spe", 7))))
+			f->period = e->attr.sample_period;
+	}
+	/* CACHE: version, count, then level, line size... of each. */
+	f->line_bytes = 64;
+	cache = ty_perf_feature(s->perf, TY_PERF_F_CACHE, &n);
+	if (cache && n >= 16) {
+		uint32_t line;
+
+		memcpy(&line, cache + 12, 4);
+		if (line >= 16 && line <= 4096 && !(line & (line - 1)))
+			f->line_bytes = line;
+	}
+}
+
+int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
+{
+	struct ty_perf_rec r;
+	int e;
+
+	s->strs = ty_strtab_new();
+	if (!s->strs)
+		return no_memory(s, err);
+	ty_perf_rewind(s->perf);
+	while ((e = ty_perf_next(s->perf, &r, err)) > 0) {
+		e = side_record(s, &r, err);
+		if (e)
+			return e;
+	}
+	if (e)
+		return e;
+	e = settle_flags(s, err);
+	if (e)
+		return e;
+	vec_each (c, &s->cpus)
+		SORT(&c->runs, run_order);
+	SORT(&s->names, name_order);
+	SORT(&s->tids, tid_order);
+	SORT(&s->maps, map_order);
+	SORT(&s->samples, sample_order);
+	facts(s);
+	return 0;
+}
+
+bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,
+		     struct ty_mem_run *out)
+{
+	const struct ty_mem_cpu *c = cpu < s->cpus.n ? &s->cpus.v[cpu] : NULL;
+	size_t i = *at;
+
+	if (!c || !c->runs.n)
+		return false;
+	if (i >= c->runs.n || c->runs.v[i].ts > ts)
+		i = 0;
+	/* A step or two as a rule; a search when far off. */
+	for (unsigned step = 0; i + 1 < c->runs.n && c->runs.v[i + 1].ts <= ts; i++)
+		if (++step == 16) {
+			size_t lo = i, hi = c->runs.n;
+
+			while (lo + 1 < hi) {
+				size_t mid = lo + (hi - lo) / 2;
+
+				if (c->runs.v[mid].ts <= ts)
+					lo = mid;
+				else
+					hi = mid;
+			}
+			i = lo;
+			break;
+		}
+	*at = i;
+	*out = c->runs.v[i];
+	return out->ts <= ts && out->tid >= 0;
+}
+
+int32_t ty_mem_side_pid(const struct ty_mem_stream *s, int32_t t)
+{
+	size_t lo = 0, hi = s->tids.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->tids.v[mid].tid <= t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && s->tids.v[lo - 1].tid == t ? s->tids.v[lo - 1].pid : -1;
+}
+
+const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t t, uint64_t ts)
+{
+	const struct ty_mem_name *best = NULL;
+	size_t lo = 0, hi = s->names.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct ty_mem_name *n = &s->names.v[mid];
+
+		if (n->tid < t || (n->tid == t && n->ts <= ts))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && s->names.v[lo - 1].tid == t)
+		best = &s->names.v[lo - 1];
+	else if (lo < s->names.n && s->names.v[lo].tid == t)
+		best = &s->names.v[lo]; /* the first name it is known by */
+	return best ? ty_strtab_get(s->strs, best->str) : NULL;
+}
+
+const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
+					 uint64_t ts)
+{
+	size_t lo = 0, hi = s->maps.n, end;
+	int32_t want = addr >> 55 ? -1 : pid;
+	const struct ty_mem_map *early = NULL;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->maps.v[mid].pid < want)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (end = lo; end < s->maps.n && s->maps.v[end].pid == want; end++)
+		;
+	/* The last one made before; a later one where nothing else is known. */
+	while (end-- > lo) {
+		struct ty_mem_map *m = &s->maps.v[end];
+
+		if (addr < m->addr || addr - m->addr >= m->len)
+			continue;
+		m->name = ty_strtab_get(s->strs, s->map_names.v[m->order]);
+		if (m->ts_ns <= ts)
+			return m;
+		early = m;
+	}
+	return early;
+}

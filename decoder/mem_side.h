@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of a ty_mem_stream, shared by mem_stream.c (samples) and mem_side.c (side band). */
+#ifndef TY_MEM_SIDE_H
+#define TY_MEM_SIDE_H
+
+#include "mem_stream.h"
+#include "spe_record.h"
+#include "strtab.h"
+
+/* A piece of an AUX stream in the file. */
+struct ty_mem_piece {
+	uint64_t off, n, aux_off;
+};
+/* An AUX record with flags: its data ends at `end` of the AUX stream. */
+struct ty_mem_flag {
+	uint64_t end, flags;
+};
+
+/* One AUX stream. */
+struct ty_mem_queue {
+	int32_t cpu, tid; /* -1 */
+	VEC(struct ty_mem_piece) pieces;
+	VEC(struct ty_mem_flag) flags;
+	uint64_t bytes;
+	/* Where it is: */
+	struct ty_spe_decoder dec;
+	uint8_t *buf;
+	size_t cap, pos, n;
+	size_t piece, flag, switch_at;
+	uint64_t piece_pos;
+	uint64_t expect; /* AUX offset behind what is in buf; UINT64_MAX: none yet */
+	bool hole;	 /* the next piece does not follow on */
+	bool timed;
+	uint64_t key; /* time or counter of the last item that had one */
+	struct ty_mem item;
+};
+
+/* Who runs on a CPU from ts on; tid -1: not known. */
+struct ty_mem_run {
+	uint64_t ts;
+	int32_t pid, tid;
+};
+struct ty_mem_cpu {
+	VEC(struct ty_mem_run) runs;
+	uint64_t midr;
+	uint64_t seen_ts; /* last side band record */
+};
+
+struct ty_mem_name {
+	int32_t tid;
+	uint32_t str, order;
+	uint64_t ts;
+};
+struct ty_mem_tid {
+	int32_t tid, pid;
+	uint32_t order;
+};
+struct ty_mem_aux_flag {
+	int32_t cpu, tid;
+	struct ty_mem_flag flag;
+};
+
+/* A perf sample. */
+struct ty_mem_sample {
+	uint64_t ts, ip, addr, phys, data_src, off;
+	uint32_t weight, cpu;
+	int32_t pid, tid;
+	uint32_t have;
+};
+
+struct ty_mem_stream {
+	struct ty_perf *perf;
+	ty_mem_read_fn *read;
+	void *ctx;
+	struct ty_mem_facts facts;
+	struct ty_perf_time_conv tc;
+	VEC(struct ty_mem_queue) queues;
+	VEC(struct ty_mem_aux_flag) aux_flags; /* until the pieces are known */
+	VEC(struct ty_mem_cpu) cpus;
+	VEC(struct ty_mem_name) names; /* by tid, time */
+	VEC(struct ty_mem_tid) tids;   /* by tid; the last word counts */
+	VEC(struct ty_mem_map) maps;   /* by pid, then file order */
+	VEC(uint32_t) map_names;
+	VEC(struct ty_mem_sample) samples;
+	size_t sample_at;
+	struct ty_mem sample_item;
+	struct ty_strtab *strs;
+	uint32_t *heap; /* of queue numbers; queues.n: the samples */
+	uint32_t heap_n;
+	bool started;
+	uint32_t pending; /* queue whose item was given last; UINT32_MAX: none */
+};
+
+/* Read the side band of s->perf. 0 or -TY_E.... */
+int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err);
+/* Who ran on the CPU at ts. *at: where the last look-up ended (times mostly increase). */
+bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,
+		     struct ty_mem_run *out);
+int32_t ty_mem_side_pid(const struct ty_mem_stream *s, int32_t tid);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The streams of memory samples and their merge by time (mem_stream.h). The side band's reading is
+ * mem_side.c. A heap holds the next item of every stream; budget per item: its decoding, log2 of
+ * the streams comparisons, and a step along the CPU's list of switches.
+ */
+#include "mem_stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem_side.h"
+
+#define BUF_BYTES (128u << 10)
+
+/* Read on, up to a hole between two pieces. */
+static int fill(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
+{
+	memmove(q->buf, q->buf + q->pos, q->n - q->pos);
+	q->n -= q->pos;
+	q->pos = 0;
+	while (q->n < q->cap && q->piece < q->pieces.n) {
+		const struct ty_mem_piece *pc = &q->pieces.v[q->piece];
+		uint64_t at = pc->aux_off + q->piece_pos, left;
+		size_t n;
+		int r;
+
+		if (q->expect == UINT64_MAX)
+			q->expect = at;
+		/* perf pads a piece to 8 bytes: what the next one says is the truth. */
+		if (at != q->expect && !(at < q->expect && q->expect - at < 8)) {
+			q->hole = true;
+			break;
+		}
+		q->piece_pos += q->expect - at;
+		left = pc->n > q->piece_pos ? pc->n - q->piece_pos : 0;
+		n = q->cap - q->n < left ? q->cap - q->n : (size_t)left;
+		r = n ? s->read(s->ctx, pc->off + q->piece_pos, q->buf + q->n, n, err) : 0;
+		if (r)
+			return r;
+		q->n += n;
+		q->piece_pos += n;
+		q->expect += n;
+		if (q->piece_pos >= pc->n) {
+			q->piece++;
+			q->piece_pos = 0;
+		}
+	}
+	return 0;
+}
+
+static void gap_item(struct ty_mem_queue *q, uint64_t off, const char *why, uint64_t bytes)
+{
+	struct ty_mem *m = &q->item;
+
+	memset(m, 0, sizeof(*m));
+	m->pid = m->tid = -1;
+	m->kind = TY_MEM_GAP;
+	m->off = off;
+	m->gap = why;
+	m->gap_bytes = bytes;
+}
+
+/* A flag of an AUX record whose bytes are all decoded. */
+static bool flag_item(struct ty_mem_queue *q, bool end)
+{
+	struct ty_mem_flag *f = &q->flags.v[q->flag];
+
+	if (q->flag == q->flags.n || (f->end > q->dec.off && !end))
+		return false;
+	q->flag++;
+	gap_item(q, f->end,
+		 f->flags & TY_PERF_AUX_PARTIAL
+			 ? "samples lost: the buffer was full, and the last one is damaged"
+		 : f->flags & TY_PERF_AUX_TRUNCATED ? "samples lost: the buffer was full"
+						    : "samples lost: they collided",
+		 0);
+	return true;
+}
+
+/* Who ran: the record itself, the CPU's switches, the ring. */
+static void who(struct ty_mem_stream *s, struct ty_mem_queue *q)
+{
+	struct ty_mem *m = &q->item;
+
+	if (q->cpu >= 0) {
+		m->cpu = (uint32_t)q->cpu;
+		m->has |= TY_MEM_HAS_CPU;
+	}
+	if (m->kind == TY_MEM_GAP)
+		return;
+	if (m->who == TY_MEM_WHO_UNKNOWN && q->cpu >= 0 && m->has & TY_MEM_HAS_TIME) {
+		struct ty_mem_run run;
+
+		if (ty_mem_side_run(s, (uint32_t)q->cpu, m->ts_ns, &q->switch_at, &run)) {
+			m->tid = run.tid;
+			m->pid = run.pid;
+			m->who = TY_MEM_WHO_SWITCH;
+		}
+	}
+	if (m->who == TY_MEM_WHO_UNKNOWN && q->cpu < 0 && q->tid >= 0) {
+		m->tid = q->tid;
+		m->who = TY_MEM_WHO_RING;
+	}
+	if (m->who != TY_MEM_WHO_UNKNOWN && m->pid < 0)
+		m->pid = ty_mem_side_pid(s, m->tid);
+}
+
+/* The queue's next item into q->item. 1, 0 at its end. */
+static int queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
+{
+	struct ty_mem *m = &q->item;
+	int r;
+
+	for (;;) {
+		bool end = q->piece == q->pieces.n;
+		size_t used;
+
+		if (flag_item(q, end && q->pos == q->n))
+			break;
+		q->dec.last = q->hole || end;
+		r = ty_spe_next(&q->dec, q->buf + q->pos, q->n - q->pos, &used, m);
+		q->pos += used;
+		if (r > 0)
+			break;
+		if (q->dec.last && q->pos < q->n)
+			q->pos = q->n;
+		if (q->hole) {
+			uint64_t from = q->expect, to = q->pieces.v[q->piece].aux_off;
+
+			q->hole = false;
+			q->dec.off = q->expect = to;
+			r = fill(s, q, err);
+			if (r)
+				return r;
+			if (to > from) {
+				gap_item(q, from, "a piece of the AUX stream is not in the file",
+					 to - from);
+				break;
+			}
+		} else if (!end) {
+			r = fill(s, q, err);
+			if (r)
+				return r;
+		} else if (q->flag == q->flags.n) {
+			return 0;
+		}
+	}
+	if (m->has & TY_MEM_HAS_TICKS) {
+		q->key = m->ticks;
+		if (s->facts.has_clock) {
+			q->key = m->ts_ns = ty_perf_time_ns(&s->tc, m->ticks);
+			m->has |= TY_MEM_HAS_TIME;
+		}
+		q->timed = true;
+	} else if (q->timed && m->kind == TY_MEM_GAP && s->facts.has_clock) {
+		m->ts_ns = q->key;
+		m->has |= TY_MEM_HAS_TIME;
+	}
+	who(s, q);
+	return 1;
+}
+
+static int sample_next(struct ty_mem_stream *s)
+{
+	const struct ty_mem_sample *p;
+	struct ty_mem *m = &s->sample_item;
+
+	if (s->sample_at == s->samples.n)
+		return 0;
+	p = &s->samples.v[s->sample_at++];
+	memset(m, 0, sizeof(*m));
+	m->has = p->have;
+	m->ts_ns = p->ts;
+	m->pc = p->ip;
+	m->va = p->addr;
+	m->pa = p->phys;
+	m->off = p->off;
+	m->cpu = p->cpu;
+	m->pid = p->pid;
+	m->tid = p->tid;
+	m->who = p->tid >= 0 ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN;
+	m->lat_total = p->weight;
+	ty_mem_set_data_src(m, p->data_src);
+	return 1;
+}
+
+/* The heap: smallest key first, then the lower queue. */
+static uint64_t key(const struct ty_mem_stream *s, uint32_t i)
+{
+	return i < s->queues.n ? s->queues.v[i].key : s->sample_item.ts_ns;
+}
+
+static bool before(const struct ty_mem_stream *s, uint32_t a, uint32_t b)
+{
+	uint64_t x = key(s, a), y = key(s, b);
+
+	return x != y ? x < y : a < b;
+}
+
+static void sift(struct ty_mem_stream *s, uint32_t at)
+{
+	uint32_t *h = s->heap;
+
+	for (;;) {
+		uint32_t child = 2 * at + 1, low;
+
+		if (child >= s->heap_n)
+			return;
+		if (child + 1 < s->heap_n && before(s, h[child + 1], h[child]))
+			child++;
+		if (!before(s, h[child], h[at]))
+			return;
+		low = h[child];
+		h[child] = h[at];
+		h[at] = low;
+		at = child;
+	}
+}
+
+static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
+{
+	return i < s->queues.n ? queue_next(s, &s->queues.v[i], err) : sample_next(s);
+}
+
+static int start(struct ty_mem_stream *s, struct ty_err *err)
+{
+	s->heap_n = 0;
+	for (uint32_t i = 0; i <= s->queues.n; i++) {
+		int r = advance(s, i, err);
+
+		if (r < 0)
+			return r;
+		if (r)
+			s->heap[s->heap_n++] = i;
+	}
+	for (uint32_t i = s->heap_n / 2; i-- > 0;)
+		sift(s, i);
+	s->started = true;
+	return 0;
+}
+
+int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_err *err)
+{
+	int r;
+
+	if (!s->started) {
+		r = start(s, err);
+		if (r)
+			return r;
+	} else if (s->heap_n) {
+		r = advance(s, s->heap[0], err);
+		if (r < 0)
+			return r;
+		if (!r)
+			s->heap[0] = s->heap[--s->heap_n];
+		sift(s, 0);
+	}
+	if (!s->heap_n)
+		return 0;
+	*out = s->heap[0] < s->queues.n ? &s->queues.v[s->heap[0]].item : &s->sample_item;
+	return 1;
+}
+
+void ty_mem_rewind(struct ty_mem_stream *s)
+{
+	vec_each (q, &s->queues) {
+		q->dec = (struct ty_spe_decoder){
+			.off = q->pieces.n ? q->pieces.v[0].aux_off : 0,
+			.midr = ty_mem_midr(s, q->cpu >= 0 ? (uint32_t)q->cpu : UINT32_MAX),
+		};
+		q->pos = q->n = q->piece = q->flag = q->switch_at = 0;
+		q->piece_pos = q->key = 0;
+		q->expect = UINT64_MAX;
+		q->hole = q->timed = false;
+	}
+	s->sample_at = 0;
+	s->started = false;
+}
+
+/* Buffers and heap; s->queues is complete. */
+static int prepare(struct ty_mem_stream *s, const char *path, struct ty_err *err)
+{
+	s->heap = malloc((s->queues.n + 1) * sizeof(*s->heap));
+	if (!s->heap)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	vec_each (q, &s->queues) {
+		q->cap = q->bytes < BUF_BYTES ? (size_t)q->bytes : BUF_BYTES;
+		q->buf = malloc(q->cap ? q->cap : 1);
+		if (!q->buf)
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+		s->facts.aux_bytes += q->bytes;
+	}
+	s->facts.streams = (uint32_t)s->queues.n;
+	s->facts.core = ty_mem_core_name(s->facts.midr);
+	ty_mem_rewind(s);
+	return 0;
+}
+
+static int perf_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
+{
+	return ty_perf_read(ctx, off, dst, n, err);
+}
+
+int ty_mem_open(struct ty_perf *p, struct ty_mem_stream **out, struct ty_err *err)
+{
+	struct ty_mem_stream *s = calloc(1, sizeof(*s));
+	int r;
+
+	*out = NULL;
+	if (!s)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", p->path);
+	s->perf = p;
+	s->read = perf_read;
+	s->ctx = p;
+	r = ty_mem_side_read(s, err);
+	if (!r && !s->facts.spe && !s->samples.n)
+		r = ty_fail(
+			err, TY_ENOTFOUND, TY_NO_OFFSET,
+			"%s: holds no memory samples (Arm SPE, or samples with address and data "
+			"source as `perf mem record` takes them)",
+			p->path);
+	if (!r)
+		r = prepare(s, p->path, err);
+	if (r) {
+		ty_mem_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+int ty_mem_open_raw(const char *path, ty_mem_read_fn *read, void *ctx, uint64_t n, uint64_t midr,
+		    struct ty_mem_stream **out, struct ty_err *err)
+{
+	struct ty_mem_stream *s = calloc(1, sizeof(*s));
+	int r = 0;
+
+	*out = NULL;
+	if (!s || !(s->strs = ty_strtab_new()) ||
+	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = -1, .tid = -1, .bytes = n}) ||
+	    vec_push(&s->queues.v[0].pieces, (struct ty_mem_piece){.n = n}))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	if (!r) {
+		s->read = read;
+		s->ctx = ctx;
+		s->facts.midr = midr;
+		s->facts.spe = true;
+		s->facts.line_bytes = 64;
+		r = prepare(s, path, err);
+	}
+	if (r) {
+		ty_mem_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+void ty_mem_close(struct ty_mem_stream *s)
+{
+	if (!s)
+		return;
+	vec_each (q, &s->queues) {
+		vec_fini(&q->pieces);
+		vec_fini(&q->flags);
+		free(q->buf);
+	}
+	vec_each (c, &s->cpus)
+		vec_fini(&c->runs);
+	vec_fini(&s->queues);
+	vec_fini(&s->aux_flags);
+	vec_fini(&s->cpus);
+	vec_fini(&s->names);
+	vec_fini(&s->tids);
+	vec_fini(&s->maps);
+	vec_fini(&s->map_names);
+	vec_fini(&s->samples);
+	ty_strtab_free(s->strs);
+	free(s->heap);
+	free(s);
+}
+
+const struct ty_mem_facts *ty_mem_facts(const struct ty_mem_stream *s)
+{
+	return &s->facts;
+}
+
+uint64_t ty_mem_midr(const struct ty_mem_stream *s, uint32_t cpu)
+{
+	return cpu < s->cpus.n && s->cpus.v[cpu].midr ? s->cpus.v[cpu].midr : s->facts.midr;
+}

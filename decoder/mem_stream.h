@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All memory samples of a recording, in time order: the AUX streams of Arm SPE (of a perf.data
+ * file, or one bare stream), and perf samples with ADDR and DATA_SRC, merged. Bytes come by
+ * callback. What else the file tells is read in one pass at the open: time conversion, cores, who
+ * ran when, names, mappings, losses.
+ *
+ * Records of a stream whose time is not known keep their place in it. Memory: the side band, one
+ * buffer per AUX stream, and 72 bytes per perf sample (these lie out of order in the file).
+ */
+#ifndef TY_MEM_STREAM_H
+#define TY_MEM_STREAM_H
+
+#include "err.h"
+#include "mem_access.h"
+#include "perf_data.h"
+
+struct ty_mem_stream;
+
+/* What is known of the recording as a whole. */
+struct ty_mem_facts {
+	const char *arch, *cpuid, *host, *kernel, *cmdline0; /* NULL: not told */
+	uint64_t midr;					     /* of the first CPU; 0: unknown */
+	const char *core; /* its name, when its data sources are known */
+	uint32_t streams; /* AUX streams */
+	uint64_t period;  /* operations per sample; 0: not known */
+	uint64_t aux_bytes;
+	uint64_t samples;		       /* perf samples taken up */
+	bool has_clock;			       /* a conversion to perf's clock */
+	bool spe, perf;			       /* kinds of samples */
+	uint32_t truncated, collided, partial; /* AUX records with such a flag */
+	uint64_t lost;			       /* records the kernel says were lost */
+	uint32_t line_bytes;		       /* of the caches, where the file tells; else 64 */
+};
+
+/* A perf.data file. It stays the caller's and must outlive the stream; nobody else may read its
+ * records meanwhile. 0 or -TY_E...; -TY_ENOTFOUND: it holds no memory samples. */
+int ty_mem_open(struct ty_perf *p, struct ty_mem_stream **out, struct ty_err *err);
+
+/* Exactly n bytes at off: 0 or -TY_E... with err. */
+typedef int ty_mem_read_fn(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err);
+/* One bare SPE stream of n bytes. path: for messages. */
+int ty_mem_open_raw(const char *path, ty_mem_read_fn *read, void *ctx, uint64_t n, uint64_t midr,
+		    struct ty_mem_stream **out, struct ty_err *err);
+void ty_mem_close(struct ty_mem_stream *s);
+
+/* The next sample or gap; valid until the next call. 1, 0 at the end, -TY_E.... */
+int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_err *err);
+/* Begin anew. */
+void ty_mem_rewind(struct ty_mem_stream *s);
+
+const struct ty_mem_facts *ty_mem_facts(const struct ty_mem_stream *s);
+/* MIDR of a CPU (TY_MEM_HAS_CPU clear: pass UINT32_MAX); 0: unknown. */
+uint64_t ty_mem_midr(const struct ty_mem_stream *s, uint32_t cpu);
+/* Name of a thread at a time, as far as COMM records tell; NULL. */
+const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t tid, uint64_t ts_ns);
+
+/* The mapping that an address of a process lay in at a time; NULL: none recorded. Addresses of the
+ * kernel have pid -1. */
+struct ty_mem_map {
+	uint64_t addr, len, pgoff, ts_ns;
+	const char *name;
+	int32_t pid;
+	uint32_t prot;
+	uint32_t order; /* in the file */
+};
+const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
+					 uint64_t ts_ns);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets of the Arm Statistical Profiling Extension: one at a time, from bytes to kind, index and
+ * value. Little endian. What a record makes of them: spe_record.h.
+ *
+ * Format: Arm Architecture Reference Manual (DDI 0487), D17 "Statistical Profiling Extension Sample
+ * Record Specification"; linux tools/perf/util/arm-spe-decoder. Budget of ty_spe_packet: some ten
+ * instructions, a run of padding at memory speed.
+ */
+#ifndef TY_SPE_PACKET_H
+#define TY_SPE_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+enum ty_spe_kind {
+	TY_SPE_PAD, /* `bytes` of padding, or an alignment packet with what it skips */
+	TY_SPE_END,
+	TY_SPE_TIMESTAMP,
+	TY_SPE_EVENTS,
+	TY_SPE_SOURCE,
+	TY_SPE_CONTEXT,	  /* index: 0 CONTEXTIDR_EL1, 1 CONTEXTIDR_EL2 */
+	TY_SPE_OPERATION, /* index: class */
+	TY_SPE_ADDRESS,
+	TY_SPE_COUNTER,
+};
+
+struct ty_spe_packet {
+	uint8_t kind;  /* enum ty_spe_kind */
+	uint8_t index; /* of addresses, counters, contexts; class of operations */
+	uint8_t width; /* bytes of payload */
+	uint32_t bytes;
+	uint64_t value;
+};
+
+/*
+ * The packet at p, of which n bytes are there; off is p's place in the AUX stream, which alignment
+ * goes by. 1; 0 when n ends inside it (or is 0); -TY_EFORMAT: no packet begins so.
+ */
+int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet *out);
+
+/* "PC 0x4000 el0 ns=1", "LAT 4 ISSUE": as perf's packet dump writes it; appended to out. */
+void ty_spe_packet_text(const struct ty_spe_packet *k, struct ty_buf *out);
+/* Part of it: "LD GP-REG", "B COND" of an operation; "RETIRED L1D-ACCESS" of events. Bits without a
+ * name are shown by number. */
+void ty_spe_op_text(unsigned op_class, unsigned payload, struct ty_buf *out);
+void ty_spe_events_text(uint64_t events, struct ty_buf *out);
+
+#endif
