@@ -30,7 +30,7 @@ SEES_tui       := base decoder model analysis tui
 SEES_cli       := base format recorder decoder model analysis tui cli
 SEES_tests     := $(FOLDERS) tests/unit
 
-LIBS_PC   := libzstd zlib libtraceevent libseccomp ncursesw capstone libdw libelf
+LIBS_PC   := libzstd liblz4 zlib libtraceevent libseccomp ncursesw capstone libdw libelf
 LIBS_TEST := cmocka vterm
 
 CFLAGS  ?= -O2 -g

@@ -2,9 +2,9 @@
 /*
  * The spool, writing side (layout: spool.h, tarry.dat(5)).
  *
- * Budget of ty_spool_put: one zstd level-1 compression, one crc32, two pwrites, a read of the
- * coarse clock and once a second a sync_file_range; no lock and no allocation of its own (zstd may
- * resize its tables when chunk sizes change for good).
+ * Budget of ty_spool_put: one zstd level-1 (or LZ4) compression, one crc32, two pwrites, a read of
+ * the coarse clock and once a second a sync_file_range; no lock and no allocation of its own (zstd
+ * may resize its tables when chunk sizes change for good).
  *
  * Invariants:
  *   - A chunk's place is reserved by one atomic add; writers never wait for each other.
@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,6 +35,7 @@
 struct ty_spool_writer {
 	struct ty_spool *spool;
 	ZSTD_CCtx *zstd;
+	LZ4_stream_t *lz4; /* room for its state */
 	size_t max_raw, cap;
 	uint8_t *out; /* one packed chunk */
 };
@@ -125,8 +127,9 @@ struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_b
 	w->cap = ty_spool_packed_max(max_raw_bytes);
 	w->out = malloc(w->cap);
 	w->zstd = ZSTD_createCCtx();
+	w->lz4 = calloc(1, sizeof(*w->lz4));
 	raw = calloc(1, max_raw_bytes ? max_raw_bytes : 1);
-	if (!w->out || !w->zstd || !raw)
+	if (!w->out || !w->zstd || !w->lz4 || !raw)
 		goto fail;
 	if (ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, 1)))
 		goto fail;
@@ -147,6 +150,7 @@ void ty_spool_writer_free(struct ty_spool_writer *w)
 	if (!w)
 		return;
 	ZSTD_freeCCtx(w->zstd);
+	free(w->lz4);
 	free(w->out);
 	free(w);
 }
@@ -182,25 +186,35 @@ int ty_spool_failed(struct ty_spool *s, struct ty_err *err)
 
 size_t ty_spool_packed_max(size_t raw_bytes)
 {
-	return sizeof(struct ty_spool_chunk) + TY_V7_CHUNK_HEAD + ZSTD_compressBound(raw_bytes);
+	size_t zstd = ZSTD_compressBound(raw_bytes), lz4 = (size_t)LZ4_COMPRESSBOUND(raw_bytes);
+
+	return sizeof(struct ty_spool_chunk) + TY_V7_CHUNK_HEAD + (zstd > lz4 ? zstd : lz4);
 }
 
-int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
-		  uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, void *out,
-		  size_t cap, size_t *len, struct ty_err *err)
+/* Bytes of out that are used; 0 on failure, with the reason. */
+static size_t squeeze(struct ty_spool_writer *w, bool lz4, const void *raw, size_t n, void *out,
+		      size_t cap, const char **why)
 {
-	struct ty_spool_chunk c = {.magic = TY_SPOOL_CHUNK_MAGIC,
-				   .type = (uint16_t)type,
-				   .stream = stream,
-				   .seq = seq,
-				   .first_ns = first_ns,
-				   .last_ns = last_ns,
-				   .raw = (uint32_t)n};
+	size_t r;
+
+	if (lz4) {
+		*why = "no room";
+		return (size_t)LZ4_compress_fast_extState(w->lz4, raw, out, (int)n, (int)cap, 1);
+	}
+	r = ZSTD_compress2(w->zstd, out, cap, raw, n);
+	*why = ZSTD_getErrorName(r);
+	return ZSTD_isError(r) ? 0 : r;
+}
+
+int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
+		  size_t n, void *out, size_t cap, size_t *len, struct ty_err *err)
+{
+	struct ty_spool_chunk c = *what;
 	uint8_t *head = out, *payload = head + sizeof(c);
 	struct ty_spool *s = w->spool;
 	struct ty_err mine = {0};
+	const char *why;
 	uint32_t z;
-	size_t r;
 
 	*len = 0;
 	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
@@ -211,14 +225,14 @@ int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t s
 			w->max_raw);
 		return fail_first(s, mine, err);
 	}
-	r = ZSTD_compress2(w->zstd, payload + TY_V7_CHUNK_HEAD, cap - sizeof(c) - TY_V7_CHUNK_HEAD,
-			   n ? raw : "", n);
-	if (ZSTD_isError(r)) {
-		ty_fail(&mine, TY_ENOMEM, TY_NO_OFFSET, "%s: cannot compress: %s", s->path,
-			ZSTD_getErrorName(r));
+	z = (uint32_t)squeeze(w, c.flags & TY_SPOOL_LZ4, n ? raw : "", n,
+			      payload + TY_V7_CHUNK_HEAD, cap - sizeof(c) - TY_V7_CHUNK_HEAD, &why);
+	if (!z) {
+		ty_fail(&mine, TY_ENOMEM, TY_NO_OFFSET, "%s: cannot compress: %s", s->path, why);
 		return fail_first(s, mine, err);
 	}
-	z = (uint32_t)r;
+	c.magic = TY_SPOOL_CHUNK_MAGIC;
+	c.raw = (uint32_t)n;
 	memcpy(payload, &z, 4);
 	memcpy(payload + 4, &c.raw, 4);
 	c.stored = TY_V7_CHUNK_HEAD + z;
@@ -242,17 +256,23 @@ static void start_writeback(struct ty_spool *s)
 		(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err)
+int ty_spool_write(struct ty_spool *s, const void *chunk, size_t len, uint64_t *off)
 {
 	const size_t head = sizeof(struct ty_spool_chunk);
+
+	*off = atomic_fetch_add(&s->end, len);
+	return ty_pwrite(s->fd, (const char *)chunk + head, len - head, *off + head) ||
+	       ty_pwrite(s->fd, chunk, head, *off);
+}
+
+int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err)
+{
 	struct ty_err mine = {0};
 	uint64_t off;
 
 	if (atomic_load_explicit(&s->failed, memory_order_relaxed))
 		return failed_before(s, err);
-	off = atomic_fetch_add(&s->end, len);
-	if (ty_pwrite(s->fd, (const char *)chunk + head, len - head, off + head) ||
-	    ty_pwrite(s->fd, chunk, head, off)) {
+	if (ty_spool_write(s, chunk, len, &off)) {
 		ty_fail_errno(&mine,
 			      "cannot write to %s (all chunks written before stay readable; "
 			      "free space and record again)",
@@ -264,12 +284,11 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 	return 0;
 }
 
-int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
-		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, struct ty_err *err)
+int ty_spool_put(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
+		 size_t n, struct ty_err *err)
 {
 	size_t len;
-	int r = ty_spool_pack(w, type, stream, seq, first_ns, last_ns, raw, n, w->out, w->cap, &len,
-			      err);
+	int r = ty_spool_pack(w, what, raw, n, w->out, w->cap, &len, err);
 
 	return r ? r : ty_spool_append(w->spool, w->out, len, err);
 }

@@ -3,11 +3,13 @@
  * The spool: what the recorder writes while it records, and what is left when it dies.
  *
  *   file   = head chunk*
- *   head   = 64 bytes: "TARRYSPL" u32 version(1) u32 page_size u32 long_size u32 0...
+ *   head   = 64 bytes: "TARRYSPL" u32 version(2) u32 page_size u32 long_size u32 0...
  *   chunk  = 64-byte struct ty_spool_chunk (little endian), then `stored` bytes of payload
  *
  * The payload of a DATA chunk is a trace.dat v7 compressed chunk, byte for byte (u32 compressed
- * size, u32 raw size, zstd frame), so that finishing is copying. Chunks lie in any order (writers
+ * size, u32 raw size, zstd frame), so that finishing is copying. While all CPUs are busy the
+ * recorder writes LZ4 blocks instead of zstd frames, a third of the work (flag TY_SPOOL_LZ4);
+ * finishing compresses them anew. Chunks lie in any order (writers
  * reserve space by an atomic add and write without locks); `seq` orders those of one stream. A
  * reader that meets anything but a valid chunk head at its place searches for the next one: zeros
  * (a reservation that was never written) and torn tails cost at most the chunks that lay there.
@@ -44,6 +46,9 @@ enum ty_spool_meta {
 	TY_META_CPUCOUNT,    /* decimal */
 	TY_META_TRACE_CLOCK, /* text of the trace_clock file */
 };
+
+/* Flags of a chunk. */
+enum { TY_SPOOL_LZ4 = 1 };
 
 struct ty_spool_chunk {
 	uint32_t magic; /* TY_SPOOL_CHUNK_MAGIC */
@@ -82,18 +87,20 @@ int ty_spool_publish(struct ty_spool *s, struct ty_err *err);
 void ty_spool_discard(struct ty_spool *s);
 
 /*
- * One per writing thread: zstd context and output space, allocated (and touched) up front so that
- * the recording path allocates nothing.
+ * One per writing thread: contexts of zstd and LZ4 and output space, allocated (and touched) up
+ * front so that the recording path allocates nothing.
  */
 struct ty_spool_writer;
 struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_bytes);
 void ty_spool_writer_free(struct ty_spool_writer *w);
 
-/* Compress raw bytes and append them as one chunk. 0; after the first failure (disk full, I/O)
- * every later call fails with the same error and the file keeps all chunks written before. */
-int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
-		 uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n,
-		 struct ty_err *err);
+/*
+ * Compress raw bytes and append them as one chunk. Of `what`, type, flags, stream, seq, first_ns
+ * and last_ns are the caller's. 0; after the first failure (disk full, I/O) every later call fails
+ * with the same error and the file keeps all chunks written before.
+ */
+int ty_spool_put(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
+		 size_t n, struct ty_err *err);
 
 /*
  * ty_spool_put in two steps, for threads that must not wait for the disk (or for each other on the
@@ -101,9 +108,8 @@ int ty_spool_put(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t st
  * touches no file; append writes what was packed. Thread-safe; failures as with put.
  */
 size_t ty_spool_packed_max(size_t raw_bytes);
-int ty_spool_pack(struct ty_spool_writer *w, enum ty_spool_type type, uint32_t stream, uint64_t seq,
-		  uint64_t first_ns, uint64_t last_ns, const void *raw, size_t n, void *out,
-		  size_t cap, size_t *len, struct ty_err *err);
+int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
+		  size_t n, void *out, size_t cap, size_t *len, struct ty_err *err);
 int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err);
 
 /* Bytes in the file so far. */

@@ -14,7 +14,7 @@
 #include "spool.h"
 #include "vec.h"
 
-#define TY_SPOOL_VERSION 1
+#define TY_SPOOL_VERSION 2
 
 /* u32 compressed size, u32 raw size before the compressed bytes (trace-cmd.dat.v7(5), COMPRESSION
  * FORMAT). */
@@ -50,6 +50,10 @@ struct ty_spool {
 
 /* crc32 of a chunk head's first 60 bytes. */
 uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c);
+
+/* Append a packed chunk, *off is its place: 0 or -1 with errno, which is not kept as the spool's.
+ */
+int ty_spool_write(struct ty_spool *s, const void *chunk, size_t len, uint64_t *off);
 
 /* 0, or the spool's first failure. */
 int ty_spool_failed(struct ty_spool *s, struct ty_err *err);

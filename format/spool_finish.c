@@ -8,9 +8,10 @@
  * footer. All sizes are known from the spool's chunk heads, so the options can tell the data's
  * places before it is written.
  *
- * Ring data is copied as it is, without decompressing; only metadata is compressed anew. Disk: for
- * a moment the file exists twice. (Punching the copied chunks out of the spool would save that, and
- * would leave neither file whole when the machine dies in the middle: not done.)
+ * Ring data is copied as it is, without decompressing; only metadata, and what was stored as LZ4
+ * while all CPUs were busy (spool_repack.c), is compressed anew. Disk: for a moment the file exists
+ * twice, and its LZ4 part beside it. (Punching the copied chunks out of the spool would save that,
+ * and would leave neither file whole when the machine dies in the middle: not done.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -408,7 +409,7 @@ static int write_file(struct ty_finish *f, uint32_t dir_desc, uint64_t data_end)
 int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 {
 	struct ty_finish f = {.spool = s, .fd = -1, .err = err};
-	uint64_t data_end = 0;
+	uint64_t data_end = 0, end = atomic_load(&s->end);
 	uint32_t dir_desc = 0;
 	int r = ty_spool_failed(s, err);
 
@@ -430,9 +431,14 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 			    "unfinished and readable",
 			    s->path);
 	if (!r)
+		r = ty_spool_repack(s, &f.scan, err);
+	if (!r)
 		r = build_head(&f, &dir_desc, &data_end);
 	if (!r)
 		r = write_file(&f, dir_desc, data_end);
+	/* What was compressed anew would only take room twice. */
+	if (r && !ftruncate(s->fd, (off_t)end))
+		atomic_store(&s->end, end);
 	ZSTD_freeCCtx(f.zstd);
 	ty_spool_scan_fini(&f.scan);
 	ty_buf_fini(&f.head);

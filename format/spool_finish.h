@@ -44,6 +44,12 @@ struct ty_finish {
 	struct ty_err *err;
 };
 
+/*
+ * Compress the LZ4 chunks of the scan anew, as v7 wants them, on all CPUs: they are appended to the
+ * spool, and the scan names the new ones. 0; on failure some may have been.
+ */
+int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_err *err);
+
 int ty_finish_no_memory(struct ty_finish *f);
 /* A description's number: its place in the STRINGS section. */
 uint32_t ty_finish_describe(struct ty_finish *f, const char *text);

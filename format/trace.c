@@ -148,7 +148,7 @@ int ty_trace_add_chunk(struct ty_trace *t, struct ty_stream_data *d, struct ty_c
 		return -TY_ELIMIT;
 	if (!c.missing &&
 	    (c.raw > TY_CHUNK_RAW_MAX || c.raw < d->page_size || c.stored < TY_V7_CHUNK_HEAD ||
-	     !ty_ratio_ok(t->priv->codec, c.stored, c.raw))) {
+	     !ty_ratio_ok(ty_chunk_codec(t, &c), c.stored, c.raw))) {
 		c.missing = true;
 		ty_trace_cut(t, c.off);
 	}

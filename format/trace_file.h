@@ -11,7 +11,12 @@
 #include "trace.h"
 #include "trace_dat.h"
 
-enum ty_codec { TY_CODEC_NONE, TY_CODEC_ZLIB, TY_CODEC_ZSTD };
+enum ty_codec {
+	TY_CODEC_NONE,
+	TY_CODEC_ZLIB,
+	TY_CODEC_ZSTD,
+	TY_CODEC_LZ4, /* one block; only in spools */
+};
 
 /* One compressed chunk of a stream. */
 struct ty_chunk_ent {
@@ -22,6 +27,7 @@ struct ty_chunk_ent {
 	uint32_t raw;	 /* bytes decompressed, as the file says */
 	uint32_t crc;
 	bool has_crc, missing;
+	bool lz4; /* of a spool; else the file's codec */
 };
 
 /*
@@ -106,6 +112,9 @@ void ty_trace_cut(struct ty_trace *t, uint64_t off);
 int ty_decompress(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n);
 /* Can `stored` compressed bytes be `raw` bytes at all? Keeps small files from asking for much. */
 bool ty_ratio_ok(enum ty_codec codec, uint64_t stored, uint64_t raw);
+
+/* What a chunk is compressed with. */
+enum ty_codec ty_chunk_codec(const struct ty_trace *t, const struct ty_chunk_ent *e);
 
 /* The layouts. `in` stands behind the initial header that both have in common. */
 int ty_trace_read_v6(struct ty_trace *t, struct ty_in *in, struct ty_err *err);

@@ -191,7 +191,8 @@ static int stream(struct spool *s, const struct ty_spool_ent *v, size_t first, s
 					 .stored = h->stored,
 					 .raw = h->raw,
 					 .crc = h->crc,
-					 .has_crc = true};
+					 .has_crc = true,
+					 .lz4 = h->flags & TY_SPOOL_LZ4};
 
 		if (h->seq != seq) {
 			struct ty_chunk_ent gone = {.off = v[i].off,

@@ -29,6 +29,8 @@ void ty_meta_fini(struct ty_meta *m)
 static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind, uint64_t *seq,
 		      const char *text, size_t n, struct ty_err *err)
 {
+	struct ty_spool_chunk what = {.type = (uint16_t)type, .stream = kind};
+
 	do {
 		size_t k = n;
 		int r;
@@ -38,7 +40,8 @@ static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind,
 
 			k = cut ? (size_t)(cut - text) + 1 : PIECE;
 		}
-		r = ty_spool_put(m->writer, type, kind, (*seq)++, 0, 0, text, k, err);
+		what.seq = (*seq)++;
+		r = ty_spool_put(m->writer, &what, text, k, err);
 		if (r)
 			return r;
 		text += k;

@@ -30,7 +30,8 @@ static void spool(const char *name, bool finish)
 	w = ty_spool_writer_new(s, 1 << 16);
 	ty_fx_spool_meta(w);
 	for (unsigned k = 0; k < 2; k++)
-		assert_int_equal(ty_fx_spool_data(w, k, k, 0, 1, NULL), 0);
+		for (unsigned seq = 0; seq < 2; seq++)
+			assert_int_equal(ty_fx_spool_data(w, k, k, seq, 1, NULL), 0);
 	ty_fx_spool_end(w);
 	if (finish)
 		assert_int_equal(ty_spool_finish(s, NULL), 0);

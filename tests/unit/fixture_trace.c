@@ -67,9 +67,10 @@ void ty_fx_page(uint8_t *page, uint32_t page_size, unsigned buffer, unsigned cpu
 static void put(struct ty_spool_writer *w, int type, uint32_t stream, uint64_t seq, const void *p,
 		size_t n)
 {
+	const struct ty_spool_chunk what = {.type = (uint16_t)type, .stream = stream, .seq = seq};
 	struct ty_err err = {0};
 
-	assert_int_equal(ty_spool_put(w, type, stream, seq, 0, 0, p, n, &err), 0);
+	assert_int_equal(ty_spool_put(w, &what, p, n, &err), 0);
 }
 
 #define HEADER_PAGE                                                                                \
@@ -104,13 +105,17 @@ int ty_fx_spool_data(struct ty_spool_writer *w, unsigned buffer, unsigned cpu, u
 {
 	uint8_t *p = malloc((size_t)pages * TY_FX_PAGE + 1);
 	unsigned first = (unsigned)seq * pages;
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_DATA,
+					    .flags = seq % 2 ? TY_SPOOL_LZ4 : 0,
+					    .stream = buffer << 16 | cpu,
+					    .seq = seq,
+					    .first_ns = ty_fx_ns(buffer, cpu, first),
+					    .last_ns = ty_fx_ns(buffer, cpu, first + pages - 1)};
 	int r;
 
 	for (unsigned i = 0; i < pages; i++)
 		ty_fx_page(p + i * TY_FX_PAGE, TY_FX_PAGE, buffer, cpu, first + i);
-	r = ty_spool_put(w, TY_SPOOL_DATA, buffer << 16 | cpu, seq, ty_fx_ns(buffer, cpu, first),
-			 ty_fx_ns(buffer, cpu, first + pages - 1), p, (size_t)pages * TY_FX_PAGE,
-			 err);
+	r = ty_spool_put(w, &what, p, (size_t)pages * TY_FX_PAGE, err);
 	free(p);
 	return r;
 }

@@ -23,7 +23,8 @@ void ty_fx_page(uint8_t *page, uint32_t page_size, unsigned buffer, unsigned cpu
 
 /* Metadata of two buffers ("" and "syscalls") into the spool. */
 void ty_fx_spool_meta(struct ty_spool_writer *w);
-/* Chunk `seq` of `pages` pages, the stream's page numbers seq * pages and on. */
+/* Chunk `seq` of `pages` pages, the stream's page numbers seq * pages and on; every second is LZ4.
+ */
 int ty_fx_spool_data(struct ty_spool_writer *w, unsigned buffer, unsigned cpu, uint64_t seq,
 		     unsigned pages, struct ty_err *err);
 /* Closing pieces: cpustat, cmdlines, tarry's sections. */

@@ -20,7 +20,7 @@
 
 #include "fixture_trace.h"
 #include "fresh_file.h"
-#include "spool_file.h"
+#include "spool_finish.h"
 #include "trace_dat.h"
 
 #define PAGES  4u /* per chunk */
@@ -52,6 +52,19 @@ static void put_data(int skip)
 					assert_int_equal(
 						ty_fx_spool_data(writer, b, cpu, k, PAGES, NULL),
 						0);
+}
+
+/* One chunk of buffer 0, CPU 0; every second is LZ4. */
+static int put_raw(struct ty_spool_writer *w, uint64_t seq, const void *raw, size_t n,
+		   struct ty_err *err)
+{
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_DATA,
+					    .flags = seq % 2 ? TY_SPOOL_LZ4 : 0,
+					    .seq = seq,
+					    .first_ns = 1,
+					    .last_ns = 1};
+
+	return ty_spool_put(w, &what, raw, n, err);
 }
 
 static void end(void)
@@ -379,6 +392,7 @@ static void test_no_room_to_finish(void **state)
 	struct ty_err err = {0};
 	struct ty_trace *t;
 	char noise[TY_FX_PAGE * 16];
+	uint64_t full;
 	unsigned seq = 0, bad;
 
 	mkdir(mnt, 0700);
@@ -390,16 +404,16 @@ static void test_no_room_to_finish(void **state)
 	for (unsigned i = 0; i < sizeof(noise); i++)
 		noise[i] = (char)(random() >> 8);
 	for (; ty_spool_bytes(spool) < 600000; seq++)
-		assert_int_equal(ty_spool_put(writer, TY_SPOOL_DATA, 0, seq, 1, 1, noise,
-					      sizeof(noise), &err),
-				 0);
+		assert_int_equal(put_raw(writer, seq, noise, sizeof(noise), &err), 0);
+	full = ty_spool_bytes(spool);
 	assert_int_equal(ty_spool_finish(spool, &err), -TY_ENOSPC);
 	assert_non_null(strstr(err.msg, path));
 	assert_non_null(strstr(err.msg, "unfinished"));
+	assert_int_equal(ty_spool_bytes(spool), full);
 	assert_int_equal(access(ty_fx_path("mnt/spool.tmp"), F_OK), -1);
 	/* The disk fills up for good: the last chunk is lost, not the others. */
 	memset(&err, 0, sizeof(err));
-	while (!ty_spool_put(writer, TY_SPOOL_DATA, 0, seq, 1, 1, noise, sizeof(noise), &err))
+	while (!put_raw(writer, seq, noise, sizeof(noise), &err))
 		seq++;
 	assert_int_equal(err.code, TY_ENOSPC);
 	end();
@@ -418,6 +432,68 @@ static void test_no_room_to_finish(void **state)
 	assert_true(bad > 0);
 	ty_trace_close(t);
 	umount(mnt);
+}
+
+/* A recorder that dies between compressing anew and finishing: everything is there, once. */
+static void test_repacked(void **state)
+{
+	const char *path = begin("repacked");
+	struct ty_spool_scan scan;
+	struct ty_trace *t;
+	uint64_t before;
+	unsigned lz4 = 0;
+
+	put_data(-1);
+	ty_fx_spool_end(writer);
+	before = ty_spool_bytes(spool);
+	assert_int_equal(ty_spool_scan(spool->fd, before, path, &scan, NULL), 0);
+	assert_int_equal(ty_spool_repack(spool, &scan, NULL), 0);
+	assert_true(ty_spool_bytes(spool) > before);
+	vec_each (e, &scan.ents) {
+		assert_false(e->h.flags & TY_SPOOL_LZ4);
+		lz4 += e->off >= before;
+	}
+	assert_int_equal(lz4, 5 * (CHUNKS / 2));
+	ty_spool_scan_fini(&scan);
+	t = reopen(path);
+	assert_true(t->unfinished);
+	assert_false(t->truncated);
+	check_meta(t);
+	check_data(t);
+	ty_trace_close(t);
+	end();
+}
+
+/* A damaged chunk that would have to be compressed anew: the spool stays, without the new ones. */
+static void test_damaged_lz4(void **state)
+{
+	const char *path = begin("damaged");
+	struct ty_spool_scan scan;
+	struct ty_err err = {0};
+	struct ty_trace *t;
+	uint64_t before, at = 0;
+	unsigned bad;
+
+	put_data(-1);
+	ty_fx_spool_end(writer);
+	before = ty_spool_bytes(spool);
+	assert_int_equal(ty_spool_scan(spool->fd, before, path, &scan, NULL), 0);
+	vec_each (e, &scan.ents)
+		if (e->h.flags & TY_SPOOL_LZ4)
+			at = e->off + sizeof(e->h) + TY_V7_CHUNK_HEAD + 3;
+	ty_spool_scan_fini(&scan);
+	assert_int_equal(ty_pwrite(spool->fd, "\x55\xaa", 2, at), 0);
+	assert_int_equal(ty_spool_finish(spool, &err), -TY_EFORMAT);
+	assert_non_null(strstr(err.msg, path));
+	assert_int_equal(ty_spool_bytes(spool), before);
+	t = reopen(path);
+	assert_int_equal(t->streams.n, 5);
+	assert_int_equal(ty_fx_check(t, 0, &bad), CHUNKS * PAGES);
+	assert_int_equal(bad, 0);
+	ty_fx_check(t, 4, &bad); /* the last LZ4 chunk is this stream's */
+	assert_int_equal(bad, 1);
+	ty_trace_close(t);
+	end();
 }
 
 #define THREADS 4
@@ -473,8 +549,7 @@ static void test_no_allocation(void **state)
 		raw[i] = (uint8_t)(random() >> 8);
 	before = mallinfo2();
 	for (unsigned k = 0; k < 200; k++)
-		assert_int_equal(
-			ty_spool_put(writer, TY_SPOOL_DATA, 0, k, 1, 1, raw, sizeof(raw), NULL), 0);
+		assert_int_equal(put_raw(writer, k, raw, sizeof(raw), NULL), 0);
 	after = mallinfo2();
 	assert_int_equal(before.uordblks, after.uordblks);
 	assert_int_equal(before.hblkhd, after.hblkhd);
@@ -488,7 +563,7 @@ static void test_too_big(void **state)
 
 	begin("big");
 	w = ty_spool_writer_new(spool, 100);
-	assert_int_equal(ty_spool_put(w, TY_SPOOL_DATA, 0, 0, 1, 1, spool, 101, &err), -TY_ELIMIT);
+	assert_int_equal(put_raw(w, 0, spool, 101, &err), -TY_ELIMIT);
 	ty_spool_writer_free(w);
 	end();
 }
@@ -679,6 +754,8 @@ int main(void)
 		cmocka_unit_test(test_sparse),
 		cmocka_unit_test(test_failure_sticks),
 		cmocka_unit_test(test_no_room_to_finish),
+		cmocka_unit_test(test_repacked),
+		cmocka_unit_test(test_damaged_lz4),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_allocation),
 		cmocka_unit_test(test_too_big),
