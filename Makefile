@@ -179,6 +179,7 @@ soak: deps-test
 bench: deps-bench
 	$(SUBMAKE) all programs
 	tests/bench/run
+	tests/bench/open
 
 demo: deps
 	$(SUBMAKE) all $(B)/programs/demo_stall
