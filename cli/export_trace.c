@@ -41,13 +41,25 @@ static int no_memory(struct cut *c)
 		       c->t->path);
 }
 
+static int put(struct cut *c, unsigned type, uint32_t stream, uint64_t seq, uint64_t first_ns,
+	       uint64_t last_ns, const void *raw, size_t n)
+{
+	struct ty_spool_chunk what = {.type = (uint16_t)type,
+				      .stream = stream,
+				      .seq = seq,
+				      .first_ns = first_ns,
+				      .last_ns = last_ns};
+
+	return ty_spool_put(c->w, &what, raw, n, c->err);
+}
+
 static int flush(struct cut *c, const struct ty_stream *s)
 {
 	int r = 0;
 
 	if (c->pages.len)
-		r = ty_spool_put(c->w, TY_SPOOL_DATA, s->buffer << 16 | s->cpu, c->seq++,
-				 c->first_ns, c->last_ns, c->pages.p, c->pages.len, c->err);
+		r = put(c, TY_SPOOL_DATA, s->buffer << 16 | s->cpu, c->seq++, c->first_ns,
+			c->last_ns, c->pages.p, c->pages.len);
 	ty_buf_reset(&c->pages);
 	return r;
 }
@@ -173,7 +185,7 @@ static int put_text(struct cut *c, enum ty_spool_type type, uint32_t kind, uint6
 
 			k = nl ? (size_t)(nl - s) + 1 : PIECE;
 		}
-		r = ty_spool_put(c->w, type, kind, (*seq)++, 0, 0, s, k, c->err);
+		r = put(c, type, kind, (*seq)++, 0, 0, s, k);
 		if (r)
 			return r;
 		s += k;
@@ -201,15 +213,15 @@ static int put_formats(struct cut *c)
 
 		ty_buf_reset(&b);
 		if (!strcmp(f->system, "ftrace")) {
-			r = ty_spool_put(c->w, TY_SPOOL_META, TY_META_FTRACE_FORMAT, ftrace++, 0, 0,
-					 f->text.s, f->text.n, c->err);
+			r = put(c, TY_SPOOL_META, TY_META_FTRACE_FORMAT, ftrace++, 0, 0, f->text.s,
+				f->text.n);
 			continue;
 		}
 		ty_buf_add(&b, f->system, strlen(f->system) + 1);
 		ty_buf_add(&b, f->text.s, f->text.n);
 		r = b.failed ? no_memory(c)
-			     : ty_spool_put(c->w, TY_SPOOL_META, TY_META_EVENT_FORMAT, events++, 0,
-					    0, b.p, b.len, c->err);
+			     : put(c, TY_SPOOL_META, TY_META_EVENT_FORMAT, events++, 0, 0, b.p,
+				   b.len);
 	}
 	ty_buf_fini(&b);
 	return r;
@@ -231,7 +243,7 @@ static int put_buffers(struct cut *c)
 				       "%s: the name of a buffer is too long", c->t->path);
 		memcpy(text, b->name, strlen(b->name) + 1);
 		memcpy(text + strlen(b->name) + 1, clock, strlen(clock) + 1);
-		r = ty_spool_put(c->w, TY_SPOOL_META, TY_META_BUFFER, seq++, 0, 0, text, n, c->err);
+		r = put(c, TY_SPOOL_META, TY_META_BUFFER, seq++, 0, 0, text, n);
 	}
 	return r;
 }
@@ -277,9 +289,7 @@ static int put_sections(struct cut *c, bool from_start)
 		r = put_text(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, &seq, machine.s, machine.n);
 	n = snprintf(cut, sizeof(cut), "cut_from_ns=%llu\ncut_to_ns=%llu\n",
 		     (unsigned long long)c->from_ns, (unsigned long long)c->to_ns);
-	r = r ? r
-	      : ty_spool_put(c->w, TY_SPOOL_SECTION, TY_SEC_MACHINE, seq++, 0, 0, cut, (size_t)n,
-			     c->err);
+	r = r ? r : put(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, seq++, 0, 0, cut, (size_t)n);
 	if (r || !threads.s || !threads.n)
 		return r;
 	seq = 0;
