@@ -12,12 +12,13 @@
 
 #include "app.h"
 #include "cli.h"
+#include "explain_session.h"
 #include "view_export.h"
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
 	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys.\n\n"
-	"  --at-finding N  start on the N-th longest wait\n"
+	"  --at-finding N  start on the N-th finding (stalls, then the longest waits)\n"
 	"  --print         write one frame as text instead of opening the timeline\n"
 	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
 	"                  terminal written to, else 100x30)\n"
@@ -220,7 +221,9 @@ static int print_frame(const struct options *o, const struct ty_view_input *in, 
 static int show(const struct options *o, struct ty_session *s, struct ty_err *err)
 {
 	struct ty_view_export export = {.s = s};
+	struct ty_explain explain = ty_explain_session(s);
 	struct ty_view_input in = {
+		.explain = &explain,
 		.export_start = ty_view_export_start,
 		.export_poll = ty_view_export_poll,
 		.export_stop = ty_view_export_stop,

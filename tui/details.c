@@ -55,7 +55,7 @@ static void add_link(struct ty_timeline *t, char *line, uint32_t thread, uint64_
 {
 	if (thread == TY_NONE || t->links_n == TY_LINKS_MAX)
 		return;
-	t->links[t->links_n++] = (struct ty_link){.thread = thread, .at_ns = at_ns};
+	t->links[t->links_n++] = (struct ty_lead){.thread = thread, .at_ns = at_ns};
 	add(line, " [%u]", t->links_n);
 }
 
@@ -189,6 +189,19 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	add_link(t, line, most.thread, most.start_ns);
 }
 
+/* What the analysis says of it, when it is a stall. */
+static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
+{
+	const struct ty_stalls *v = &t->findings.stalls;
+
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->v[i].span == span) {
+			add(next(l), "stall %u, %s: %s; c shows the chain", i + 1,
+			    v->v[i].proven ? "proven" : "inferred", v->v[i].text);
+			return;
+		}
+}
+
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
@@ -226,6 +239,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 			add(line, "its wakeup was not recorded");
 		}
 	}
+	stall_line(t, l, idx);
 }
 
 static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)

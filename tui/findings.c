@@ -48,28 +48,72 @@ static void still_last(const struct ty_findings *f, struct ty_wait *v, uint32_t 
 	free(still);
 }
 
-int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const struct ty_window *w,
-		     struct ty_err *err)
+/* A stall as one of the waits. */
+static struct ty_wait wait_of(const struct ty_model *m, const struct ty_stall *st)
 {
+	struct ty_wait w = {.span = st->span,
+			    .thread = st->thread,
+			    .start_ns = st->start_ns,
+			    .duration_ns = st->duration_ns,
+			    .state = st->state,
+			    .flags = st->flags,
+			    .syscall = st->syscall == TY_NONE ? -1 : (int32_t)st->syscall,
+			    .waker = st->culprit == TY_NONE ? -1 : (int32_t)st->culprit,
+			    .ran = -1};
+	struct ty_span s = ty_model_span(m, st->span);
+
+	w.woken = s.edge != TY_NONE;
+	if (w.woken)
+		w.waker_context = ty_model_edge(m, s.edge).context;
+	return w;
+}
+
+static bool is_stall(const struct ty_findings *f, uint32_t span)
+{
+	for (uint32_t i = 0; i < f->stalls.n; i++)
+		if (f->stalls.v[i].span == span)
+			return true;
+	return false;
+}
+
+int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const struct ty_explain *x,
+		     const struct ty_window *w, struct ty_err *err)
+{
+	const struct ty_stalls_opts opts = {0};
 	struct ty_window win = *w;
+	struct ty_wait *all;
 	uint32_t n;
+	int rc = 0;
 
 	*f = (struct ty_findings){0};
 	f->traced_only = !w->tids_n && !w->comms_n && some_traced_only(m);
 	win.traced_only |= f->traced_only;
-	f->v = malloc(POOL * sizeof(*f->v));
-	if (!f->v)
+	if (x)
+		rc = ty_stalls_find(x, w, &opts, TY_FINDINGS_MAX, &f->stalls, err);
+	if (rc)
+		return rc;
+	all = malloc(POOL * sizeof(*all));
+	f->v = malloc(TY_FINDINGS_MAX * sizeof(*f->v));
+	if (!all || !f->v) {
+		free(all);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			       "out of memory while looking for the longest waits");
-	n = ty_longest(m, &win, KINDS, f->v, POOL);
+	}
+	for (uint32_t i = 0; i < f->stalls.n; i++)
+		f->v[f->n++] = wait_of(m, &f->stalls.v[i]);
+	n = ty_longest(m, &win, KINDS, all, POOL);
 	if (!f->traced_only)
-		still_last(f, f->v, n);
-	f->n = n < TY_FINDINGS_MAX ? n : TY_FINDINGS_MAX;
+		still_last(f, all, n);
+	for (uint32_t i = 0; i < n && f->n < TY_FINDINGS_MAX; i++)
+		if (!is_stall(f, all[i].span))
+			f->v[f->n++] = all[i];
+	free(all);
 	return 0;
 }
 
 void ty_findings_fini(struct ty_findings *f)
 {
+	ty_stalls_fini(&f->stalls);
 	free(f->v);
 	*f = (struct ty_findings){0};
 }

@@ -57,10 +57,13 @@ enum {
 	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
-	X(NEXT, "Findings", "+wait", "jump to the next of the longest waits")                      \
+	X(NEXT, "Findings", "+finding", "jump to the next stall, then to the next longest wait")   \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
-	X(OPEN, "Findings", "open", "jump to the chosen wait; on a row: fit the span, or unfold")  \
-	X(FOCUS, "Findings", "list", "between the rows and the list of waits")                     \
+	X(OPEN, "Findings", "open",                                                                \
+	  "jump to the chosen finding; on a row: fit the span, or unfold")                         \
+	X(FOCUS, "Findings", "list", "between the rows and the list of findings")                  \
+	X(CHAIN, "Findings", "chain",                                                              \
+	  "what the span under the cursor waited for, back to the cause")                          \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \
 	X(HIT_PREV, "Search", "", "to the hit before")                                             \

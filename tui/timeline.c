@@ -149,6 +149,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_OPEN: ty_timeline_open_row(t); break;
 	case TY_ACT_FOCUS: focus(t); break;
 	case TY_ACT_SELECT: ty_timeline_select(t); break;
+	case TY_ACT_CHAIN:
+		if (ty_timeline_chain(t))
+			return TY_VIEW_PUSH;
+		break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
 	case TY_ACT_EXPORT: ty_timeline_ask(t, TY_PROMPT_EXPORT); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
@@ -219,14 +223,14 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	/* The list is about the whole recording: what lies outside the window is one key away. */
 	all.from_ns = s->start_ns;
 	all.to_ns = s->end_ns;
-	rc = ty_findings_init(&t->findings, t->m, &all, err);
+	rc = ty_findings_init(&t->findings, t->m, in->explain, &all, err);
 	if (!rc)
 		rc = ty_gaps_init(&t->gaps, t->m, err);
 	if (!rc)
 		rc = ty_tracks_init(&t->tracks, t->m, &in->window, &t->findings, err);
 	if (!rc && in->at_finding > t->findings.n)
 		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			     "%s: there is no wait number %u to start at; the list has %u",
+			     "%s: there is no finding number %u to start at; the list has %u",
 			     in->path, in->at_finding, t->findings.n);
 	if (rc) {
 		ty_timeline_free(t);

@@ -102,6 +102,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		      int y, uint32_t i)
 {
 	const struct ty_wait *f = &t->findings.v[i];
+	const struct ty_stall *stall = i < t->findings.stalls.n ? &t->findings.stalls.v[i] : NULL;
 	bool wide = g->w >= 100, chosen = i == t->finding;
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
@@ -112,7 +113,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 
 	snprintf(text, sizeof(text), "%c%3u %11s ", chosen ? '>' : ' ', i + 1,
 		 ty_fmt_length(f->duration_ns, len));
-	x += ty_grid_text(g, x, y, g->w, text, st);
+	x += ty_grid_text(g, x, y, g->w, text, stall ? ty_palette_role(p, TY_ROLE_STRONG) : st);
 	if (wide)
 		ty_grid_text(g, x, y, state_w, ty_state_name(f->state), state);
 	else
@@ -134,7 +135,11 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 		ty_grid_text(g, x, y, call_w - 1, "-", dim);
 	}
 	x += call_w;
-	if (at_w) {
+	if (stall) { /* the cause in words needs all the room there is */
+		if (!stall->proven)
+			x += ty_grid_text(g, x, y, 2, "~ ", ty_palette_role(p, TY_ROLE_WARN));
+		ty_grid_elide(g, p, x, y, g->w - x - 1, stall->text, st);
+	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)
 			snprintf(text, sizeof(text), "behind %s",
 				 ty_timeline_who(t, (uint32_t)f->ran, end, who));
@@ -171,10 +176,13 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 
 	if (!l->list_h)
 		return;
-	snprintf(right, sizeof(right), "%u%s", t->findings.n,
-		 t->findings.n == TY_FINDINGS_MAX ? " longest" : "");
+	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
+		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
+		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
 	headline(g, p, l->list_y,
-		 t->findings.traced_only ? "Longest waits of what was traced" : "Longest waits",
+		 !t->findings.stalls.n	   ? "No stalls; the longest waits"
+		 : t->findings.traced_only ? "Stalls, then the longest waits of what was traced"
+					   : "Stalls, then the longest waits",
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
@@ -295,9 +303,10 @@ static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, s
 static const enum ty_action *keys_now(const struct ty_timeline *t)
 {
 	static const enum ty_action rows[] = {
-		TY_ACT_ZOOM_IN, TY_ACT_PAN_LEFT,  TY_ACT_NEXT, TY_ACT_FOCUS, TY_ACT_OPEN,
-		TY_ACT_ALL,	TY_ACT_ZOOM_SPAN, TY_ACT_FOLD, TY_ACT_UNDO,  TY_ACT_SEARCH,
-		TY_ACT_FILTER,	TY_ACT_SELECT,	  TY_ACT_GOTO, TY_ACT_MARK,  TY_ACT_NONE};
+		TY_ACT_ZOOM_IN, TY_ACT_PAN_LEFT, TY_ACT_NEXT,	TY_ACT_CHAIN,
+		TY_ACT_FOCUS,	TY_ACT_OPEN,	 TY_ACT_ALL,	TY_ACT_ZOOM_SPAN,
+		TY_ACT_FOLD,	TY_ACT_UNDO,	 TY_ACT_SEARCH, TY_ACT_FILTER,
+		TY_ACT_SELECT,	TY_ACT_GOTO,	 TY_ACT_MARK,	TY_ACT_NONE};
 	static const enum ty_action list[] = {TY_ACT_OPEN,     TY_ACT_UP,   TY_ACT_FOCUS,
 					      TY_ACT_NEXT,     TY_ACT_UNDO, TY_ACT_ZOOM_IN,
 					      TY_ACT_PAN_LEFT, TY_ACT_ALL,  TY_ACT_NONE};

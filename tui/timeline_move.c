@@ -109,7 +109,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	char who[TY_WHO_MAX];
 
 	if (t->finding >= t->findings.n) {
-		ty_timeline_say(t, "no waits are in the list");
+		ty_timeline_say(t, "nothing is in the list");
 		return;
 	}
 	f = &t->findings.v[t->finding];
@@ -123,7 +123,8 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	/* Its system calls, one row below, should be seen, too. */
 	t->below = 1;
 	ty_timeline_show_finding(t);
-	ty_timeline_say(t, "wait %u of %u: %s", t->finding + 1, t->findings.n,
+	ty_timeline_say(t, "%s %u of %u: %s", t->finding < t->findings.stalls.n ? "stall" : "wait",
+			t->finding + 1, t->findings.n,
 			ty_timeline_who(t, f->thread, f->start_ns, who));
 }
 
@@ -132,7 +133,7 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 	uint32_t n = t->findings.n;
 
 	if (!n) {
-		ty_timeline_say(t, "no waits are in the list");
+		ty_timeline_say(t, "nothing is in the list");
 		return;
 	}
 	/* The first step goes to the first one: nothing was visited yet. */

@@ -32,7 +32,7 @@ struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, 
 
 /* Where a sentence of the details leads to. */
 #define TY_LINKS_MAX 3
-struct ty_link {
+struct ty_lead {
 	uint64_t at_ns;
 	uint32_t thread;
 };
@@ -85,7 +85,7 @@ struct ty_timeline {
 	struct ty_selection sel;
 	bool dragging, drag_times; /* the button is down; it went down on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */
-	struct ty_link links[TY_LINKS_MAX]; /* of the details last made */
+	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
 	uint8_t job;	 /* enum ty_job */
 	bool exporting;	 /* somebody else's work: it is only looked after */
@@ -177,6 +177,9 @@ void ty_timeline_job(struct ty_timeline *t, enum ty_job job);	  /* begin it */
 int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
 bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
+
+/* timeline_chain.c: what the span under the cursor waited for, as a page; true: it is made */
+bool ty_timeline_chain(struct ty_timeline *t);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "explain.h"
 #include "grid.h"
 #include "keys.h"
 #include "model.h"
@@ -73,6 +74,7 @@ struct ty_view_input {
 	const char *note;	 /* "unfinished recording", ...; NULL */
 	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
 	const struct ty_sysarch *arch;
+	const struct ty_explain *explain; /* for stalls and chains; NULL: there are none */
 	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
 	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
 	void *ctx;

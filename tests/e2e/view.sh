@@ -62,7 +62,7 @@ check "--from and --to are the window" $?
 [ $? -eq 2 ] && grep -q -- '--print' "$T/out"
 check "without a terminal: usage error that names --print" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --at-finding 4000000000 >"$T/out" 2>&1
-[ $? -eq 2 ] && grep -q 'no wait number' "$T/out"
+[ $? -eq 2 ] && grep -q 'no finding number' "$T/out"
 check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --size 80by24 >"$T/out" 2>&1
 [ $? -eq 2 ]
@@ -126,7 +126,7 @@ for size in '80 24' '200 60'; do
 	wait_for 'q quit'
 	check "$s: q closes the help" $? "$(screen)"
 	keys n
-	wait_for 'wait 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'ended by backup/'
+	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'ended by backup/'
 	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"
 	keys Tab j Enter
 	wait_for 'wait 2 of' && screen | grep -q '^>  2 '
@@ -198,7 +198,7 @@ keys fg Enter
 wait_gone 'in the way' && wait_for 'q quit' && [ "$(state)" = '1 0 1' ]
 check "after SIGSTOP, fg draws the timeline afresh" $? "$(state; screen)"
 keys w
-wait_for 'n/N wait' && keys q && wait_gone 'q quit'
+wait_for 'n/N finding' && keys q && wait_gone 'q quit'
 check "and its keys work" $? "$(screen)"
 
 tm kill-server

@@ -228,7 +228,11 @@ static const char *args(void *ctx, uint32_t syscall, char *buf, size_t n)
 
 static struct ty_view_input input_of(const struct ty_model *m)
 {
+	static struct ty_explain x;
+
+	x = (struct ty_explain){.m = m, .arch = ty_sysarch_find("x86_64"), .command_tid = WEB};
 	return (struct ty_view_input){.model = m,
+				      .explain = &x,
 				      .path = "some/where/demo.dat",
 				      .window = ty_window_all(m),
 				      .arch = ty_sysarch_find("x86_64"),
@@ -305,7 +309,7 @@ static void frames_are_as_they_were(void **state)
 	ty_timeline_ops.act(t, TY_ACT_UNDO);
 	ty_timeline_ops.act(t, TY_ACT_NEXT);
 	ty_timeline_free(t);
-	in.at_finding = 2;
+	in.at_finding = 1;
 	t = open_view(&in);
 	golden("finding-80x24", frame(t, &utf8, 80, 24));
 	golden("finding-80x24-ascii", frame(t, &ascii, 80, 24));
@@ -359,6 +363,7 @@ static void every_action_is_handled(void **state)
 		assert_int_equal(r, a == TY_ACT_HELP	 ? TY_VIEW_HELP
 				    : a == TY_ACT_QUIT	 ? TY_VIEW_QUIT
 				    : a == TY_ACT_REDRAW ? TY_VIEW_REDRAW
+				    : a == TY_ACT_CHAIN	 ? TY_VIEW_PUSH
 							 : TY_VIEW_CHANGED);
 		ty_timeline_free(t);
 	}
@@ -469,7 +474,7 @@ static void links_lead_to_the_waker_and_undo_leads_back(void **state)
 	uint64_t at;
 	uint32_t row;
 
-	in.at_finding = 2;
+	in.at_finding = 1;
 	t = open_view(&in);
 	assert_non_null(strstr(frame(t, &utf8, 80, 24), "(in flock) at 3.510050 s [1]"));
 	at = t->cursor_ns;
@@ -563,7 +568,7 @@ static void a_double_click_fits_the_span(void **state)
 	struct ty_timeline *t;
 	struct ty_mouse ev = {.what = TY_MOUSE_CLICK};
 
-	in.at_finding = 2;
+	in.at_finding = 1;
 	t = open_view(&in);
 	frame(t, &utf8, 80, 24);
 	ty_timeline_ops.act(t, TY_ACT_ALL);
@@ -692,6 +697,40 @@ static void searching(void **state)
 	ty_model_free(m);
 }
 
+/* The demo's chain: the web server's flock, and the backup that slept with the lock. */
+static void the_chain_leads_to_the_culprit(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	struct ty_grid g;
+	struct ty_buf b;
+	void *page;
+
+	in.at_finding = 1;
+	t = open_view(&in);
+	assert_non_null(strstr(frame(t, &utf8, 120, 40), "stall 1, "));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_CHAIN), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_buf_init(&b, 1 << 20);
+	ops->draw(page, &g, &utf8);
+	assert_int_equal(ty_grid_dump(&g, &utf8, &b), 0);
+	assert_non_null(strstr(b.p, "Chain behind webserver/100 sleeping for 2.999 s"));
+	assert_non_null(strstr(b.p, ">webserver/100 blocked in flock"));
+	assert_non_null(strstr(b.p, "<- backup/101 "));
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ops->act(page, TY_ACT_DOWN);
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->row].id)->tid, BACKUP);
+	ty_buf_fini(&b);
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void statistics(void **state)
 {
 	struct ty_model *m = stall_model();
@@ -702,7 +741,7 @@ static void statistics(void **state)
 	struct ty_buf b;
 	void *page;
 
-	in.at_finding = 2;
+	in.at_finding = 1;
 	t = open_view(&in);
 	frame(t, &utf8, 80, 24);
 	ty_timeline_ops.act(t, TY_ACT_STATS);
@@ -1242,7 +1281,7 @@ static void an_empty_recording_opens(void **state)
 	ty_timeline_free(t);
 	in.at_finding = 1;
 	assert_int_equal(ty_timeline_new(&in, &t, &err), -TY_EUSAGE);
-	assert_non_null(strstr(err.msg, "no wait number 1"));
+	assert_non_null(strstr(err.msg, "no finding number 1"));
 	ty_model_free(m);
 }
 
@@ -1261,6 +1300,7 @@ int main(void)
 		cmocka_unit_test(marks),
 		cmocka_unit_test(searching),
 		cmocka_unit_test(filtering),
+		cmocka_unit_test(the_chain_leads_to_the_culprit),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),

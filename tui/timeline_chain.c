@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The chain of causes behind a wait, as a page: one line per thread, victim first. */
+#include <stdio.h>
+
+#include "glyphs.h"
+#include "ruler.h"
+#include "timeline_priv.h"
+
+static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned depth)
+{
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[160];
+
+	ty_link_text(t->in->explain, l, what, sizeof(what));
+	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%*s%s%s %s  %s from %s",
+		    (int)(depth * 2), "", depth ? "<- " : "",
+		    ty_timeline_who(t, l->thread, l->start_ns, who), what,
+		    ty_fmt_length(l->end_ns - l->start_ns, len),
+		    ty_fmt_time(l->start_ns - t->vp.start_ns, 1000, at));
+	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+}
+
+/* Where the time of the path went, thread by thread, is more than one line of causes tells. */
+static void add_root(struct ty_timeline *t, const struct ty_path *p, const struct ty_root *r)
+{
+	char who[TY_WHO_MAX], len[TY_TIME_MAX];
+
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "In all, %s with %s:", ty_fmt_length(r->ns, len),
+		    ty_timeline_who(t, r->thread, p->seg.v[r->seg].start_ns, who));
+	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
+		if (r->what_ns[w])
+			ty_page_add(&t->page, TY_ROLE_TEXT, "  %-12s %s",
+				    ty_fmt_length(r->what_ns[w], len),
+				    ty_seg_text((enum ty_seg_what)w));
+	if (p->cut)
+		ty_page_add(&t->page, TY_ROLE_WARN,
+			    "The path has more parts than are kept: its beginning is missing.");
+}
+
+static bool make(struct ty_timeline *t, uint32_t thread, const struct ty_span *s)
+{
+	struct ty_link links[TY_STALL_LINKS];
+	struct ty_path path = {0};
+	struct ty_root root;
+	uint32_t n;
+
+	if (ty_path_find(t->in->explain, thread, s->start_ns, s->end_ns, &path)) {
+		ty_path_fini(&path);
+		ty_timeline_say(t, "out of memory for the chain");
+		return false;
+	}
+	root = ty_path_root(&path);
+	if (root.thread == TY_NONE) {
+		ty_path_fini(&path);
+		ty_timeline_say(t, "nothing is known of what went on behind this wait");
+		return false;
+	}
+	n = ty_path_links(&path, root.seg, links, TY_STALL_LINKS);
+	for (uint32_t i = 0; i < n; i++)
+		add_link(t, &links[i], i);
+	add_root(t, &path, &root);
+	ty_path_fini(&path);
+	return true;
+}
+
+bool ty_timeline_chain(struct ty_timeline *t)
+{
+	struct ty_track track;
+	struct ty_cell cell;
+	struct ty_span s;
+	uint32_t idx, thread;
+	uint64_t from, to;
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+	if (!t->in->explain || !ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
+		ty_timeline_say(t, "no span is under the cursor");
+		return false;
+	}
+	s = ty_track_span(t->m, track, idx);
+	thread = track.kind == TY_TRACK_CPU ? s.thread : track.id;
+	if (thread == TY_NONE) {
+		ty_timeline_say(t, "no thread is under the cursor");
+		return false;
+	}
+	ty_page_reset(&t->page);
+	snprintf(t->page.title, sizeof(t->page.title), "Chain behind %s %s for %s from %s",
+		 ty_timeline_who(t, thread, s.start_ns, who),
+		 track.kind == TY_TRACK_SYSCALLS ? "in a system call"
+						 : ty_state_name((enum ty_state)s.state),
+		 ty_fmt_length(s.end_ns - s.start_ns, len),
+		 ty_fmt_time(s.start_ns - t->vp.start_ns, 1000, at));
+	return make(t, thread, &s);
+}
