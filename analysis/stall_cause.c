@@ -173,13 +173,37 @@ static bool waits_in_company(struct ty_hunt *h, const struct ty_cand *c)
 
 static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint64_t enough);
 
+/* Did the thread, since it last waited for a while, hand something over? (The other side need not
+ * have waited for it, so that no wakeup tells.) */
+static bool sent(struct ty_hunt *h, const struct ty_cand *c)
+{
+	static const char *const gives[] = {"write",   "writev",   "send",  "sendto",
+					    "sendmsg", "sendmmsg", "semop", "semtimedop"};
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *th = ty_model_thread(m, c->s.thread);
+	uint32_t i = c->s.syscall;
+
+	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, c->s.thread, --i);
+		char buf[32];
+		const char *name = ty_syscall_name(h->x->arch, s.abi, s.nr, buf);
+
+		if (s.end_ns - s.start_ns >= LITTLE_NS)
+			return false;
+		for (size_t k = 0; k < sizeof(gives) / sizeof(*gives); k++)
+			if (!strcmp(name, gives[k]) && s.ret >= 0)
+				return true;
+	}
+	return false;
+}
+
 /* Nobody is seen asking, and nobody of the command is seen waiting for this thread; but it waits
  * once, alone, for the very thread that the command is busy with, and goes on to work. */
 static bool had_work(struct ty_hunt *h, const struct ty_cand *c)
 {
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !waits_again(h, c) && !waits_in_company(h, c) &&
-	       goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS);
+	       (goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS) || sent(h, c));
 }
 
 /* ends -------------------------------------------------------------------------------------- */

@@ -13,14 +13,17 @@
 static const char help[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n\n"
 	"  stalls     who or what held a thread up, ranked: one sentence each\n"
+	"  ledger     where every nanosecond went: of the command, of each thread\n"
+	"  chain      with --at T --tid N: who ended that wait, what it did meanwhile, and so on\n"
 	"  header     what was recorded, where and when, and what it cost\n"
 	"  syscalls   system calls by name: how many, how long (whole durations)\n"
 	"  threads    where each thread's time went (also: sched)\n"
 	"  longest    the ten longest blocked and runnable spans\n"
 	"  loss       where events were lost\n"
-	"Without a section: all of them.\n\n"
+	"Without a section: all but ledger and chain.\n\n"
 	"  --all          stalls: waiting for work, too\n"
 	"  --min T        stalls: from this length on (default 20ms)\n"
+	"  --at T         chain: a time within the wait\n"
 	"  --json         one JSON document with everything\n"
 	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
 	"14:03:22.5\n"
@@ -34,10 +37,10 @@ static const char help[] =
 static const struct {
 	const char *name;
 	unsigned bit;
-} section_names[] = {{"stalls", TY_REP_STALLS},	    {"header", TY_REP_HEADER},
-		     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
-		     {"sched", TY_REP_THREADS},	    {"longest", TY_REP_LONGEST},
-		     {"loss", TY_REP_LOSS}};
+} section_names[] = {
+	{"stalls", TY_REP_STALLS}, {"ledger", TY_REP_LEDGER},	  {"chain", TY_REP_CHAIN},
+	{"header", TY_REP_HEADER}, {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
+	{"sched", TY_REP_THREADS}, {"longest", TY_REP_LONGEST},	  {"loss", TY_REP_LOSS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -95,18 +98,43 @@ static int find(struct ty_report *r, struct ty_err *err)
 	return 0;
 }
 
+/* Stalls, ledgers, chain: as far as they are asked for. */
+static int explained(struct ty_report *r, const struct ty_select *sel, const char *at,
+		     unsigned sections, const struct ty_stalls_opts *o, struct ty_err *err)
+{
+	struct ty_explain_at when = {0};
+	unsigned what = 0;
+
+	if (sel->json || !sections || sections & TY_REP_STALLS)
+		what |= TY_EXPLAIN_STALLS;
+	if (sel->json || sections & TY_REP_LEDGER)
+		what |= TY_EXPLAIN_LEDGER;
+	if (sections & TY_REP_CHAIN) {
+		struct ty_select time = {.from = at};
+		struct ty_window w;
+		int status = ty_select_window(&time, r->s, &w, err);
+
+		if (status)
+			return status;
+		what |= TY_EXPLAIN_CHAIN;
+		when = (struct ty_explain_at){w.from_ns, sel->tids.v[0]};
+	}
+	return ty_explained_find(r->s, &r->w, what, o, &when, &r->explained, err);
+}
+
 int ty_cmd_report(int argc, char **argv)
 {
 	static const struct option opts[] = {TY_SELECT_OPTIONS,
 					     {"all", no_argument, NULL, TY_OPT_OWN},
 					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
+					     {"at", required_argument, NULL, TY_OPT_OWN + 2},
 					     {"help", no_argument, NULL, 'h'},
 					     {0}};
 	struct ty_session s = {0};
 	struct ty_select sel = {0};
 	struct ty_report r = {.s = &s};
 	struct ty_err err = {0};
-	const char *path = NULL;
+	const char *path = NULL, *at = NULL;
 	struct ty_stalls_opts so = {0};
 	unsigned sections = 0;
 	int c, status;
@@ -120,6 +148,10 @@ int ty_cmd_report(int argc, char **argv)
 			return ty_cli_usage("report", "unknown option or missing value");
 		if (c == TY_OPT_OWN) {
 			so.all = true;
+			continue;
+		}
+		if (c == TY_OPT_OWN + 2) {
+			at = optarg;
 			continue;
 		}
 		if (c == TY_OPT_OWN + 1) {
@@ -141,19 +173,18 @@ int ty_cmd_report(int argc, char **argv)
 		else if (bit)
 			sections |= bit;
 		else
-			return ty_cli_usage("report",
-					    "'%s' is no section: stalls, header, syscalls, "
-					    "threads, longest, loss",
-					    argv[i]);
+			return ty_cli_usage(
+				"report",
+				"'%s' is no section: stalls, ledger, chain, header, syscalls, "
+				"threads, longest, loss",
+				argv[i]);
 	}
+	if (sections & TY_REP_CHAIN && (!at || sel.tids.n != 1))
+		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &r.w, &err) ||
-	    ty_explained_find(&s, &r.w,
-			      sel.json || !sections || sections & TY_REP_STALLS ? TY_EXPLAIN_STALLS
-										: 0,
-			      &so, &r.explained, &err) ||
-	    find(&r, &err)) {
+	    explained(&r, &sel, at, sections, &so, &err) || find(&r, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
 		if (sel.json)

@@ -19,7 +19,9 @@ enum {
 	TY_REP_LONGEST = 8,
 	TY_REP_LOSS = 16,
 	TY_REP_STALLS = 32,
-	TY_REP_ALL = 63
+	TY_REP_ALL = 63,
+	TY_REP_LEDGER = 64, /* when asked for */
+	TY_REP_CHAIN = 128
 };
 
 #define TY_REP_WAITS 10

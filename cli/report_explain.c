@@ -3,24 +3,101 @@
 #include "report_explain.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "explain_session.h"
 #include "plain.h"
 #include "units.h"
 
-int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned what,
-		      const struct ty_stalls_opts *o, struct ty_explained *out, struct ty_err *err)
+/* What --tid, --comm choose; else the traced ones, or all of user mode that ran. */
+static bool has_ledger(const struct ty_model *m, const struct ty_window *w, uint32_t i,
+		       bool traced_only)
 {
-	*out = (struct ty_explained){.x = ty_explain_session(s)};
-	return what & TY_EXPLAIN_STALLS
-		       ? ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err)
+	const struct ty_thread *t = ty_model_thread(m, i);
+	struct ty_track track = {TY_TRACK_THREAD, i};
+	struct ty_cell c;
+
+	if (t->end_ns <= w->from_ns || t->start_ns >= w->to_ns)
+		return false;
+	if (w->tids_n || w->comms_n)
+		return ty_window_thread(w, m, i);
+	if (traced_only || t->kernel)
+		return t->traced;
+	ty_model_cells(m, track, w->from_ns, w->to_ns, 1, &c);
+	return c.ns[TY_ST_RUNNING] > 0;
+}
+
+static int ledgers(struct ty_explained *e, const struct ty_window *w, struct ty_err *err)
+{
+	const struct ty_model *m = e->x.m;
+	uint32_t threads = ty_model_summary(m)->threads;
+	bool traced_only = false;
+	int r;
+
+	e->ledger = calloc(threads + 1, sizeof(*e->ledger));
+	if (!e->ledger)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "ledger: out of memory");
+	for (uint32_t i = 0; i < threads && !traced_only; i++)
+		traced_only = ty_model_thread(m, i)->traced;
+	r = ty_ledger_command(&e->x, w->from_ns, w->to_ns, &e->ledger[0]);
+	e->ledgers = !r;
+	for (uint32_t i = 0; i < threads && (!r || r == -TY_ENOTFOUND); i++)
+		if (has_ledger(m, w, i, traced_only)) {
+			r = ty_ledger_thread(&e->x, i, w->from_ns, w->to_ns,
+					     &e->ledger[e->ledgers]);
+			e->ledgers += !r;
+		}
+	return r && r != -TY_ENOTFOUND
+		       ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r))
 		       : 0;
+}
+
+static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct ty_err *err)
+{
+	const struct ty_model *m = e->x.m;
+	uint32_t i = ty_model_thread_find(m, at->tid, at->at_ns), k;
+	struct ty_path p;
+	struct ty_span s;
+	int r;
+
+	if (i == TY_NONE)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "there is no thread %d in the recording", at->tid);
+	k = ty_model_span_find(m, i, at->at_ns);
+	s = ty_model_span(m, k);
+	if (k == TY_NONE || at->at_ns < s.start_ns || at->at_ns >= s.end_ns)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "thread %d did not live at that time", at->tid);
+	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
+	if (!r)
+		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
+	ty_path_fini(&p);
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "chain: %s", ty_strerror(r)) : 0;
+}
+
+int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned what,
+		      const struct ty_stalls_opts *o, const struct ty_explain_at *at,
+		      struct ty_explained *out, struct ty_err *err)
+{
+	int r = 0;
+
+	*out = (struct ty_explained){.x = ty_explain_session(s)};
+	if (what & TY_EXPLAIN_STALLS)
+		r = ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err);
+	if (!r && what & TY_EXPLAIN_LEDGER)
+		r = ledgers(out, w, err);
+	if (!r && what & TY_EXPLAIN_CHAIN)
+		r = chain(out, at, err);
+	return r;
 }
 
 void ty_explained_fini(struct ty_explained *e)
 {
 	ty_stalls_fini(&e->stalls);
+	for (uint32_t i = 0; i < e->ledgers; i++)
+		ty_ledger_fini(&e->ledger[i]);
+	free(e->ledger);
 }
 
 /* stalls ------------------------------------------------------------------------------------ */
@@ -76,6 +153,113 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "duration_ns", l->end_ns - l->start_ns);
 	ty_json_end_object(j);
+}
+
+/* chain ------------------------------------------------------------------------------------- */
+
+static void seconds(const struct ty_model *m, uint64_t t, FILE *f)
+{
+	uint64_t us = (t - ty_model_summary(m)->start_ns) / 1000;
+
+	fprintf(f, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+}
+
+void ty_chain_text(const struct ty_explained *e, FILE *f)
+{
+	const struct ty_model *m = e->x.m;
+	char what[160], name[64], d[TY_DURATION_MAX];
+
+	fputs("\nchain\n", f);
+	for (uint32_t i = 0; i < e->links; i++) {
+		const struct ty_link *l = &e->link[i];
+
+		ty_link_text(&e->x, l, what, sizeof(what));
+		snprintf(name, sizeof(name), "%s/%d",
+			 ty_model_comm(m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2),
+			 ty_model_thread(m, l->thread)->tid);
+		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "by " : "");
+		put(f, name);
+		putc(' ', f);
+		put(f, what);
+		fprintf(f, " %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
+		seconds(m, l->start_ns, f);
+		fputs(" s\n", f);
+	}
+}
+
+void ty_chain_json(const struct ty_explained *e, struct ty_json *j)
+{
+	ty_json_array(j, "chain");
+	for (uint32_t i = 0; i < e->links; i++)
+		json_link(&e->x, j, &e->link[i]);
+	ty_json_end_array(j);
+}
+
+/* ledger ------------------------------------------------------------------------------------ */
+
+#define LEDGERS_SHOWN 20
+#define ROWS_SHOWN    25
+
+void ty_ledgers_text(const struct ty_explained *e, FILE *f)
+{
+	const struct ty_model *m = e->x.m;
+	char d[TY_DURATION_MAX], name[64];
+
+	for (uint32_t i = 0; i < e->ledgers && i < LEDGERS_SHOWN; i++) {
+		const struct ty_ledger *l = &e->ledger[i];
+		uint64_t all = l->end_ns - l->start_ns;
+
+		if (l->thread == TY_NONE)
+			snprintf(name, sizeof(name), "the command, back from its exit");
+		else
+			snprintf(name, sizeof(name), "%s/%d",
+				 ty_model_str(m, ty_model_thread(m, l->thread)->name),
+				 ty_model_thread(m, l->thread)->tid);
+		fputs("\nledger of ", f);
+		put(f, name);
+		fprintf(f, ": %s from ", ty_fmt_duration(all, d));
+		seconds(m, l->start_ns, f);
+		fputs(" s\n", f);
+		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
+			fprintf(f, "  %9s %6.2f%%  ", ty_fmt_duration(l->rows[k].ns, d),
+				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);
+			put(f, l->rows[k].row);
+			putc('\n', f);
+		}
+		if (l->n > ROWS_SHOWN)
+			fprintf(f, "  and %u smaller rows (--json has all)\n", l->n - ROWS_SHOWN);
+	}
+	if (e->ledgers > LEDGERS_SHOWN)
+		fprintf(f, "\nand of %u more threads: --tid, --json\n", e->ledgers - LEDGERS_SHOWN);
+}
+
+void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j)
+{
+	const struct ty_model *m = e->x.m;
+
+	ty_json_array(j, "ledger");
+	for (uint32_t i = 0; i < e->ledgers; i++) {
+		const struct ty_ledger *l = &e->ledger[i];
+		uint32_t t = l->thread == TY_NONE
+				     ? ty_model_thread_find(m, e->x.command_tid, l->end_ns)
+				     : l->thread;
+
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "tid", l->thread == TY_NONE ? 0 : ty_model_thread(m, t)->tid);
+		ty_json_str(j, "comm", ty_model_str(m, ty_model_thread(m, t)->name));
+		ty_json_u64(j, "start_ns", l->start_ns);
+		ty_json_u64(j, "end_ns", l->end_ns);
+		ty_json_array(j, "rows");
+		for (uint32_t k = 0; k < l->n; k++) {
+			ty_json_object(j, NULL);
+			ty_json_str(j, "row", l->rows[k].row);
+			ty_json_u64(j, "ns", l->rows[k].ns);
+			ty_json_end_object(j);
+		}
+		ty_json_end_array(j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
 }
 
 void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)

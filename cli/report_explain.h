@@ -7,24 +7,40 @@
 
 #include "cli.h"
 #include "json_out.h"
+#include "ledger.h"
 #include "stalls.h"
 
 #define TY_EXPLAINED_STALLS 1000 /* found at most */
 #define TY_EXPLAINED_SHOWN  20	 /* as text */
 
-enum { TY_EXPLAIN_STALLS = 1 };
+enum { TY_EXPLAIN_STALLS = 1, TY_EXPLAIN_LEDGER = 2, TY_EXPLAIN_CHAIN = 4 };
 
 struct ty_explained {
 	struct ty_explain x;
 	struct ty_stalls stalls;
+	struct ty_ledger *ledger; /* the command's first, then by time on CPU */
+	uint32_t ledgers;
+	struct ty_link link[TY_STALL_LINKS]; /* of the chain asked for */
+	uint32_t links;
+};
+
+/* The chain asked for: of thread tid at at_ns. tid 0: the first one chosen. */
+struct ty_explain_at {
+	uint64_t at_ns;
+	int32_t tid;
 };
 
 /* What was asked for, within w. 0 or -TY_E... with err; fini in any case. */
 int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned what,
-		      const struct ty_stalls_opts *o, struct ty_explained *out, struct ty_err *err);
+		      const struct ty_stalls_opts *o, const struct ty_explain_at *at,
+		      struct ty_explained *out, struct ty_err *err);
 void ty_explained_fini(struct ty_explained *e);
 
 void ty_stalls_text(const struct ty_explained *e, FILE *f);
+void ty_ledgers_text(const struct ty_explained *e, FILE *f);
+void ty_chain_text(const struct ty_explained *e, FILE *f);
+void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j);
+void ty_chain_json(const struct ty_explained *e, struct ty_json *j);
 void ty_stalls_json(const struct ty_explained *e, struct ty_json *j);
 
 #endif

@@ -278,6 +278,9 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	summary(r, &j);
 	file(r, &j);
 	ty_stalls_json(&r->explained, &j);
+	ty_ledgers_json(&r->explained, &j);
+	if (r->explained.links)
+		ty_chain_json(&r->explained, &j);
 	syscalls(r, &j);
 	threads(r, &j);
 	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */

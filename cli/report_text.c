@@ -412,4 +412,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		longest(r, f);
 	if (sections & TY_REP_LOSS)
 		loss(r, f);
+	if (sections & TY_REP_LEDGER)
+		ty_ledgers_text(&r->explained, f);
+	if (sections & TY_REP_CHAIN)
+		ty_chain_text(&r->explained, f);
 }
