@@ -74,7 +74,8 @@ const char *ty_report_context(uint8_t context)
 	return context & TY_EVF_SOFTIRQ ? "softirq" : NULL;
 }
 
-static int find(struct ty_report *r, struct ty_err *err)
+/* What the sections (bits) show. */
+static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
 	const struct ty_model *m = r->s->model;
 	const struct ty_summary *sum = ty_model_summary(m);
@@ -88,11 +89,16 @@ static int find(struct ty_report *r, struct ty_err *err)
 	/* Somebody else's sleep is not what the recording was made for; somebody else's work, that
 	 * kept ours from running, or wait for a device may well be. */
 	r->blocked_ours = any_traced && !r->selected;
-	r->blocked_n = ty_longest(m, &r->w, blocked | (r->blocked_ours ? TY_LONGEST_OURS : 0),
-				  r->blocked, TY_REP_WAITS);
-	r->runnable_n = ty_longest(m, &r->w, 1u << TY_ST_RUNNABLE, r->runnable, TY_REP_WAITS);
-	if (ty_syscall_stats(m, &r->w, r->s->arch, &r->calls, &r->calls_n) ||
-	    ty_thread_stats(m, &r->w, &r->threads, &r->threads_n))
+	if (sections & TY_REP_LONGEST) {
+		r->blocked_n =
+			ty_longest(m, &r->w, blocked | (r->blocked_ours ? TY_LONGEST_OURS : 0),
+				   r->blocked, TY_REP_WAITS);
+		r->runnable_n =
+			ty_longest(m, &r->w, 1u << TY_ST_RUNNABLE, r->runnable, TY_REP_WAITS);
+	}
+	if ((sections & TY_REP_SYSCALLS &&
+	     ty_syscall_stats(m, &r->w, r->s->arch, &r->calls, &r->calls_n)) ||
+	    (sections & TY_REP_THREADS && ty_thread_stats(m, &r->w, &r->threads, &r->threads_n)))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
 			       r->s->trace->path);
 	return 0;
@@ -184,7 +190,8 @@ int ty_cmd_report(int argc, char **argv)
 	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &r.w, &err) ||
-	    explained(&r, &sel, at, sections, &so, &err) || find(&r, &err)) {
+	    explained(&r, &sel, at, sections, &so, &err) ||
+	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
 		if (sel.json)
