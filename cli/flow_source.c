@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "buf.h"
 #include "flow_files.h"
 #include "flow_perf.h"
+#include "key_value.h"
 #include "perf_data.h"
+#include "rd.h"
+#include "trace.h"
 
 #define AUX_PIECE_MAX	   (1u << 30)
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
@@ -50,6 +54,7 @@ void ty_flow_source_fini(struct ty_flow_source *s)
 {
 	ty_flow_free(s->flow);
 	ty_flow_files_free(s->files);
+	ty_trace_close(s->trace);
 	vec_fini(&s->raws);
 	vec_fini(&s->sidebands);
 	vec_fini(&s->images);
@@ -284,8 +289,9 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	return r;
 }
 
+/* path: the file to read; shown: what it is called in messages. */
 static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
-		    struct ty_err *err)
+		    const char *shown, struct ty_err *err)
 {
 	struct ty_perf *f = NULL;
 	struct ty_perf_rec rec;
@@ -307,12 +313,69 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	if (!r && f->pipe)
 		r = perf_head(s, perf, f);
 	if (r)
-		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", path, ty_strerror(r));
+		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", shown, ty_strerror(r));
 	if (f->note)
-		fprintf(stderr, "tarry: %s: %s\n", path, f->note);
+		fprintf(stderr, "tarry: %s: %s\n", shown, f->note);
 	ty_buf_fini(&b);
 	ty_perf_close(f);
 	return r;
+}
+
+/* Images of code (section.h, TY_SEC_CODE). Their bytes are the trace's. */
+static int add_images(struct ty_flow_source *s, const char *path, struct ty_text t,
+		      struct ty_err *err)
+{
+	struct ty_rd r = ty_rd_init(t.s, t.n, false);
+	int e = 0;
+
+	while (ty_rd_left(&r) && !e) {
+		uint64_t t_ns = ty_rd_u64(&r), addr = ty_rd_u64(&r);
+		int32_t pid = (int32_t)ty_rd_u32(&r);
+		uint32_t n = ty_rd_u32(&r);
+		const uint8_t *p = ty_rd_bytes(&r, n);
+
+		if (!p)
+			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
+				       "%s: its images of code are cut short", path);
+		e = ty_code_image(ty_flow_code(s->flow), pid, t_ns, addr, p, n);
+	}
+	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: its images of code: %s", path,
+			   ty_strerror(e))
+		 : 0;
+}
+
+/* A tarry recording: its PT is a perf.data file in pipe form. */
+static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
+		     struct ty_err *err)
+{
+	char how[32], fd_path[40];
+	struct ty_text pt;
+	int fd, r = ty_trace_open(path, &s->trace, err);
+
+	if (r)
+		return r;
+	if (s->trace->note.s)
+		fprintf(stderr, "tarry: %s: %s\n", path, s->trace->note.s);
+	pt = ty_trace_section(s->trace, TY_SEC_PERF);
+	if (!pt.n)
+		return 0;
+	if (ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)) &&
+	    !strcmp(how, "step"))
+		ty_flow_set_software(s->flow);
+	fd = memfd_create("tarry-pt", MFD_CLOEXEC);
+	if (fd < 0)
+		return ty_fail_errno(err, "%s: cannot make a file in memory", path);
+	for (size_t done = 0; done < pt.n && !r;) {
+		ssize_t k = write(fd, pt.s + done, pt.n - done);
+
+		if (k <= 0)
+			r = ty_fail_errno(err, "%s: cannot write a file in memory", path);
+		done += k > 0 ? (size_t)k : 0;
+	}
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
+	r = r ? r : add_perf(s, perf, fd_path, path, err);
+	close(fd);
+	return r ? r : add_images(s, path, ty_trace_section(s->trace, TY_SEC_CODE), err);
 }
 
 /* The file by its first bytes. */
@@ -328,8 +391,8 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n > 0 && ty_perf_magic(head, (size_t)n))
-		return add_perf(s, perf, path, err);
-	return 0;
+		return add_perf(s, perf, path, path, err);
+	return add_trace(s, perf, path, err);
 }
 
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err)

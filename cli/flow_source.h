@@ -25,7 +25,7 @@ struct ty_flow_source {
 	const char *time;	     /* ZERO/MULT/SHIFT */
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
-	bool foreign; /* recorded on another machine: its paths mean nothing here */
+	struct ty_trace *trace; /* a tarry recording; NULL */
 };
 
 enum {

@@ -6,11 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "command.h"
+#include "flow_files.h"
+#include "pt_caps.h"
 #include "recording.h"
+#include "symbols.h"
 #include "units.h"
 #include "vec.h"
 
@@ -42,6 +47,18 @@ static const char help[] =
 	"                         FILTER as in the kernel's event filters (prev_pid == 1)\n"
 	"      --no-syscalls      leave out system calls\n"
 	"      --no-sched         leave out scheduling, interrupts, block I/O, signals and locks\n"
+	"      --flow[=pt|step]   record every executed instruction of the command: by Intel PT, "
+	"or, "
+	"on\n"
+	"                         machines without it, by single-stepping (step: 1,000 times "
+	"slower "
+	"and\n"
+	"                         more)\n"
+	"      --flow-filter FUNC[@FILE]\n"
+	"                         only from a function's entry to its return (of the program, or "
+	"of "
+	"FILE);\n"
+	"                         outside of it the command runs at full speed\n"
 	"      --buffer SIZE      kernel ring per CPU and buffer (default 8M, less on small "
 	"machines);\n"
 	"                         make it larger when events are lost\n"
@@ -53,7 +70,7 @@ static const char help[] =
 	"command 0; 1 when recording failed, 2 for wrong usage.\n"
 	"What this machine can record: tarry doctor.\n";
 
-enum { OPT_NO_SYSCALLS = 1000, OPT_NO_SCHED, OPT_BUFFER };
+enum { OPT_NO_SYSCALLS = 1000, OPT_NO_SCHED, OPT_BUFFER, OPT_FLOW, OPT_FLOW_FILTER, OPT_FLOW_LIST };
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
@@ -63,6 +80,9 @@ static const struct option options[] = {
 	{"event", required_argument, NULL, 'e'},
 	{"no-syscalls", no_argument, NULL, OPT_NO_SYSCALLS},
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
+	{"flow", optional_argument, NULL, OPT_FLOW},
+	{"flow-filter", required_argument, NULL, OPT_FLOW_FILTER},
+	{"flow-list", required_argument, NULL, OPT_FLOW_LIST},
 	{"buffer", required_argument, NULL, OPT_BUFFER},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
@@ -74,6 +94,9 @@ struct args {
 	VEC(pid_t) pids;
 	VEC(const char *) events;
 	bool quiet;
+	bool flow;
+	const char *flow_how, *flow_filter;
+	struct ty_step_opts step;
 };
 
 /* 1,234,567 */
@@ -146,10 +169,86 @@ static int take_option(struct args *a, int c)
 					    "--buffer '%s' is not a size such as 8M (at least 64k)",
 					    optarg);
 		return 0;
+	case OPT_FLOW:
+		a->flow = true;
+		a->flow_how = optarg ? optarg : "pt";
+		if (strcmp(a->flow_how, "pt") && strcmp(a->flow_how, "step"))
+			return ty_cli_usage("record", "--flow=%s: it is pt or step", optarg);
+		return 0;
+	case OPT_FLOW_FILTER: a->flow_filter = optarg; return 0;
+	case OPT_FLOW_LIST: a->step.list = optarg; return 0;
 	case 'q': a->quiet = true; return 0;
 	}
 	fprintf(stderr, "`tarry record --help` lists the options\n");
 	return TY_EXIT_USAGE;
+}
+
+/* Where --flow-filter's function is: in which file, at which byte. */
+static int find_function(struct args *a, struct ty_err *err)
+{
+	char name[512], *at;
+	struct ty_command c;
+	struct ty_flow_files *files;
+	struct ty_symbols *syms = NULL;
+	struct ty_symbol sym;
+	struct ty_bytes b;
+	struct stat st;
+	const char *file = c.path;
+	int r;
+
+	if (strlen(a->flow_filter) >= sizeof(name))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: the name is too long");
+	strcpy(name, a->flow_filter);
+	at = strchr(name, '@');
+	if (at) {
+		*at = 0;
+		file = at + 1;
+	} else if ((r = ty_command_find(&c, a->o.argv, err))) {
+		return r;
+	}
+	files = ty_flow_files_new(NULL, 0);
+	if (!files)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_files_read(files, file, &b, err);
+	if (!r && !(syms = ty_symbols_new(b.p, b.n)))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (!r && (!ty_symbols_named(syms, name, &sym) || stat(file, &st)))
+		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "--flow-filter: %s has no function '%s' in its symbol table (nm shows "
+			    "what it has; FUNC@FILE names a function of a library)",
+			    file, name);
+	if (!r) {
+		a->step.filter = true;
+		a->step.dev = st.st_dev;
+		a->step.ino = st.st_ino;
+		a->step.off = sym.start;
+	}
+	ty_symbols_free(syms);
+	ty_flow_files_free(files);
+	return r;
+}
+
+static int check_flow(struct args *a)
+{
+	struct ty_err err = {0};
+
+	if (!a->o.argv)
+		return ty_cli_usage("record", "--flow needs a command to run");
+	if (!strcmp(a->flow_how, "pt")) {
+		char why[200];
+
+		ty_pt_caps_why_not(why, sizeof(why));
+		fprintf(stderr,
+			"tarry: this tarry cannot record by Intel PT here (%s); --flow=step "
+			"records "
+			"by single-stepping on any x86-64 machine, slowly\n",
+			why);
+		return TY_EXIT_FAILED;
+	}
+	if (a->flow_filter && find_function(a, &err))
+		return ty_cli_fail(&err);
+	a->o.step = &a->step;
+	return 0;
 }
 
 static int check(struct args *a)
@@ -162,7 +261,9 @@ static int check(struct args *a)
 		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
-	return 0;
+	if (a->flow_filter && !a->flow)
+		return ty_cli_usage("record", "--flow-filter goes with --flow=step");
+	return a->flow ? check_flow(a) : 0;
 }
 
 static void closing_line(const struct ty_record_opts *o, const struct ty_record_result *res)
@@ -178,6 +279,15 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
 		res->events ? (double)res->file_bytes / (double)res->events : 0.0,
 		grouped(res->lost, lost), own, elapsed > 0 ? 100 * own / elapsed : 0.0, o->out);
+	if (o->step && !res->steps)
+		fprintf(stderr, "tarry: no instruction was single-stepped: %s\n",
+			o->step->filter ? "the function of --flow-filter was not called"
+					: "the command executed none");
+	else if (o->step)
+		fprintf(stderr,
+			"tarry: %s instructions single-stepped in software, %.0f us each: the "
+			"command's times are not its own\n",
+			grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (res->lost)
 		fprintf(stderr, "tarry: the gaps are marked in the file; a larger --buffer loses "
 				"less\n");

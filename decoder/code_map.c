@@ -27,6 +27,13 @@ struct map {
 	int file;
 };
 
+struct image {
+	uint64_t t_ns, lo, hi;
+	const uint8_t *p;
+	int32_t pid;
+	uint32_t order;
+};
+
 struct life {
 	int32_t pid;
 	uint32_t order; /* of equal pid and time, the later one wins */
@@ -39,6 +46,7 @@ struct ty_code {
 	void *ctx;
 	VEC(struct file) files;
 	VEC(struct life) lives;
+	VEC(struct image) images; /* by pid, address, time; all of one size and aligned to it */
 	size_t maps_n;
 	pthread_mutex_t lock; /* of loading */
 };
@@ -65,6 +73,7 @@ void ty_code_free(struct ty_code *c)
 		vec_fini(&l->maps);
 	vec_fini(&c->files);
 	vec_fini(&c->lives);
+	vec_fini(&c->images);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }
@@ -175,6 +184,21 @@ int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns)
 	return 0;
 }
 
+int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, const void *p,
+		  size_t n)
+{
+	struct image i = {.t_ns = t_ns,
+			  .lo = addr,
+			  .hi = addr + n,
+			  .p = p,
+			  .pid = pid,
+			  .order = (uint32_t)c->images.n};
+
+	if (n != PAGE || addr % PAGE || i.hi < addr)
+		return -TY_EFORMAT;
+	return c->images.n >= MAPS_MAX ? -TY_ELIMIT : vec_push(&c->images, i);
+}
+
 int ty_code_map_elf(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t base, int file,
 		    struct ty_err *err)
 {
@@ -226,8 +250,23 @@ static int by_pid_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static int by_pid_addr_time(const void *a, const void *b)
+{
+	const struct image *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->lo != y->lo)
+		return x->lo < y->lo ? -1 : 1;
+	if (x->t_ns != y->t_ns)
+		return x->t_ns < y->t_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
 void ty_code_ready(struct ty_code *c)
 {
+	if (c->images.n)
+		qsort(c->images.v, c->images.n, sizeof(*c->images.v), by_pid_addr_time);
 	if (c->lives.n)
 		qsort(c->lives.v, c->lives.n, sizeof(*c->lives.v), by_pid_time);
 }
@@ -334,6 +373,42 @@ static bool find_in(struct ty_code *c, struct life *l, uint64_t t_ns, uint64_t a
 	return false;
 }
 
+/* The newest image of the page at time t, or the page's first one. */
+static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		       struct ty_code_at *at)
+{
+	size_t lo = 0, hi = c->images.n;
+	const uint64_t page = addr & -(uint64_t)PAGE;
+	const struct image *i;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		i = &c->images.v[mid];
+		if (i->pid < pid ||
+		    (i->pid == pid && (i->lo < page || (i->lo == page && i->t_ns <= t_ns))))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	at->until_ns = UINT64_MAX;
+	i = c->images.v + lo; /* the next one */
+	if (lo < c->images.n && i->pid == pid && i->lo == page)
+		at->until_ns = i->t_ns;
+	if (lo && i[-1].pid == pid && i[-1].lo == page)
+		i--;
+	else if (at->until_ns == UINT64_MAX)
+		return false;
+	at->lo = i->lo;
+	at->hi = i->hi;
+	at->p = i->p;
+	at->from_ns = i->t_ns <= t_ns ? i->t_ns : t_ns;
+	at->pid = pid;
+	at->file = -1;
+	at->off = 0;
+	return true;
+}
+
 /*
  * The first mapping after t that covers addr. What was executed was mapped; the time stamps of
  * packets lag behind (each is that of the last one before), those of mappings do not.
@@ -363,6 +438,8 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 {
 	const int32_t pids[] = {pid, TY_CODE_EVERYBODY};
 
+	if (c->images.n && find_image(c, pid, t_ns, addr, at))
+		return true;
 	for (unsigned i = pid == TY_CODE_EVERYBODY; i < 2; i++) {
 		struct life *l = life_at(c, pids[i], t_ns, &at->until_ns);
 

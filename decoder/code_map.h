@@ -48,6 +48,10 @@ int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, ui
 		uint64_t off, int file);
 int ty_code_exec(struct ty_code *c, int32_t pid, uint64_t t_ns);
 int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns);
+/* From t_ns on, these bytes were at addr in the process, whatever its mappings say; they stay
+ * borrowed. For reading only: names come from the mappings. 0 or -TY_E... */
+int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, const void *p,
+		  size_t n);
 /* All loadable segments of an ELF file (a core dump too), its lowest page at `base` (base 0:
  * where its program headers say). 0; -TY_EFORMAT when it is no 64-bit little-endian ELF file. */
 int ty_code_map_elf(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t base, int file,
@@ -62,7 +66,7 @@ struct ty_code_at {
 	uint64_t lo, hi;
 	uint64_t from_ns, until_ns;
 	int32_t pid;
-	int file;
+	int file;     /* -1: an image */
 	uint64_t off; /* file offset of lo */
 };
 

@@ -54,7 +54,7 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	struct ty_symbols *s;
 	struct ty_symbol sym;
 
-	if (ty_code_find(n->code, pid, t_ns, ip, &at)) {
+	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0) {
 		out.file_id = at.file;
 		out.off = at.off + (ip - at.lo);
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tarry's own sections: what trace.dat has no place for. All are text, one item per line, so that
+ * tarry's own sections: what trace.dat has no place for. Most are text, one item per line, so that
  * the reader of one is a line splitter and a person can read it with `strings`; unknown keys and
  * types are skipped by readers, so new ones may be added. Layout on disk: tarry.dat(5).
  */
@@ -39,6 +39,15 @@ enum ty_section {
 	/* Chunk directory of the finished file, one line per chunk: "BUFFER CPU FIRST_NS LAST_NS
 	   CRC32". */
 	TY_SEC_CHUNKS = 4,
+	/*
+	 * Binary. Executed instructions: a perf.data file in pipe form, with intel_pt AUXTRACE
+	 * records and the records that belong to them. Machine fact flow=step: written by the
+	 * software branch tracer, time stamps are ns of the trace clock.
+	 */
+	TY_SEC_PERF = 8,
+	/* Binary. Images of code: u64 time in ns, u64 address, u32 process, u32 n, n bytes that
+	   were there from then on. */
+	TY_SEC_CODE = 9,
 };
 
 /*

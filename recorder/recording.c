@@ -75,6 +75,7 @@ struct recording {
 	unsigned insts_n;
 	uint64_t ring_bytes;
 	struct ty_command command;
+	struct ty_step step;
 	struct ty_spool *spool;
 	struct ty_meta meta;
 	struct ty_readers *readers;
@@ -443,6 +444,8 @@ static int put_machine(struct recording *r, struct ty_err *err)
 	}
 	if (r->no_follow)
 		ty_fact(&b, "follow_children", "no");
+	if (r->o->step)
+		ty_fact(&b, "flow", "step");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
@@ -509,6 +512,8 @@ static int start(struct recording *r, struct ty_err *err)
 	set_dispositions(&reset);
 	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, &reset, err)))
 		return e;
+	if (r->o->step && (e = ty_step_start(&r->step, r->o->step, r->command.pid, err)))
+		return e;
 	self_test_start(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
@@ -522,6 +527,8 @@ static int start(struct recording *r, struct ty_err *err)
 	e = e ? e
 	      : ty_readers_start(&r->readers, r->insts, r->insts_n, r->spool,
 				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);
+	if (!e && r->o->step)
+		e = ty_step_collect(&r->step, r->spool, err);
 	r->start_ns = clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_instance_on(&r->inst[i], true, err);
@@ -752,6 +759,11 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		if (r->inst[i].on >= 0)
 			ty_instance_on(&r->inst[i], false, NULL);
 	r->off_ns = clock_ns(CLOCK_MONOTONIC);
+	ty_step_finish(&r->step);
+	r->res->steps = r->step.insns;
+	if (r->step.lost)
+		note(r, "the executed instructions are not complete: their packets could not be "
+			"written");
 	if (r->marker >= 0)
 		close(r->marker);
 	if (r->readers)
@@ -801,12 +813,14 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	r->res = res;
 	r->signals = r->spool_failed = r->marker = -1;
 	r->command.go = r->command.report = -1;
+	r->step.in = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)
 		r->inst[i] = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
 	ty_buf_init(&r->thread_names, TEXT_LIMIT);
 
 	e = start(r, err);
 	if (e) {
+		ty_step_finish(&r->step);
 		ty_command_cancel(&r->command);
 		finish(r, false, NULL);
 		if (r->spool)

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "err.h"
+#include "step_trace.h"
 
 enum { TY_RECORD_NOTES = 8 };
 
@@ -25,8 +26,9 @@ struct ty_record_opts {
 	bool no_syscalls, no_sched;
 	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
-	uint64_t duration_ns;  /* 0: no limit */
-	uint64_t buffer_bytes; /* ring per CPU and buffer; 0: default */
+	const struct ty_step_opts *step; /* single-step the command; NULL: do not */
+	uint64_t duration_ns;		 /* 0: no limit */
+	uint64_t buffer_bytes;		 /* ring per CPU and buffer; 0: default */
 	/* Called about twice a second when not NULL, from the calling thread. */
 	void (*progress)(void *ctx, const struct ty_record_progress *p);
 	void *ctx;
@@ -42,6 +44,7 @@ struct ty_record_result {
 	int signal; /* that ended the recording; 0: none, or it was only sent on to the command */
 	const char *stop; /* why it ended */
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
+	uint64_t steps;	  /* instructions that were single-stepped */
 	bool no_nice;	  /* the readers got no higher priority */
 	bool kept_spool;  /* failed, but what was recorded is in the file */
 	bool kept_whole;  /* only finishing failed: all is in the file, still a spool */

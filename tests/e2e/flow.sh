@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Executed instructions: real Intel PT captures with known answers (../shared/pt, where it is there).
+# Executed instructions: real Intel PT captures with known answers (../shared/pt, where it is there), and
+# the software branch tracer: what it saw executed against what is decoded from its packets, address for
+# address (over 300,000 instructions).
 set -u
 pt=../shared/pt
 out=$(mktemp -d)
@@ -62,6 +64,63 @@ captures() {
 	is "CPU 51: three gaps" 3 "$(grep -c '"gap"' "$out/i51")"
 }
 
+# Each thread's decoded addresses are the listed ones, and there is no gap.
+same() { # LIST DUMP
+	! grep -q '"gap"' "$2" && [ -s "$1" ] &&
+		sort -s -k1,1n "$1" | cmp -s - <(sed -n 's/.*"tid":\([0-9]*\),.*"ip":"0x\([0-9a-f]*\)".*/\1 \2/p' "$2" |
+			sort -s -k1,1n)
+}
+steps=0
+step() { # NAME WANTED-STATUS COMMAND...
+	local name=$1 status=$2 got
+	shift 2
+	"$TARRY" record -q --flow=step --flow-list "$out/list" -o "$out/t.dat" "$@" >/dev/null 2>"$out/err"
+	got=$?
+	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
+	[ $got -eq "$status" ] && same "$out/list" "$out/d"
+	ok $? "$name: $(wc -l <"$out/list") instructions, address for address"
+	steps=$((steps + $(wc -l <"$out/list")))
+	sed 's/^/# /' "$out/err"
+}
+
+stepper() {
+	local cxx
+	step "step: true" 0 /bin/true
+	step "step: threads, signals, faults, longjmp, vfork and exec, written code, repeated strings" 0 \
+		"$PROGRAMS/flow_traps"
+	trace-cmd report -i "$out/t.dat" 2>/dev/null | tail -n 1 | grep -q '\[[0-9]*\]'
+	ok $? "step: trace-cmd opens the recording"
+	cxx=$(command -v g++ || command -v clang++)
+	if [ -n "$cxx" ]; then
+		cat >"$out/throw.cc" <<-'END'
+			#include <stdexcept>
+			__attribute__((noinline)) int deep(int n) { if (!n) throw std::runtime_error("x"); int r = deep(n - 1); asm(""); return r + 1; }
+			int main() { int s = 0; for (int i = 0; i < 2; i++) try { s += deep(4); } catch (const std::exception &) { s++; } return s == 2 ? 0 : 1; }
+		END
+		"$cxx" -O1 -g -o "$out/throw" "$out/throw.cc" && step "step: C++ exceptions" 0 --flow-filter main "$out/throw"
+	else
+		skip "step: C++ exceptions" "no C++ compiler"
+	fi
+	LC_ALL=C step "step: ls" 0 ls /
+	[ "$steps" -ge 300000 ]
+	ok $? "step: $steps instructions in all"
+	"$TARRY" record -q --flow=step --flow-filter calls --flow-list "$out/list" -o "$out/t.dat" "$PROGRAMS/flow_traps" c
+	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
+	same "$out/list" "$out/d" && [ "$(wc -l <"$out/list")" -lt 2000 ]
+	ok $? "step: a filter traces one function and what it calls ($(wc -l <"$out/list"))"
+	"$TARRY" dump "$out/t.dat" flow --insn | awk '{print $5}' | sed 's/+.*//' | sort -u | paste -sd' ' - >"$out/f"
+	is "step: its functions" "calls leaf middle tail" "$(cat "$out/f")"
+	"$TARRY" record -q --flow=step -d 300ms -o "$out/t.dat" sh -c 'i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; echo on' >"$out/o"
+	is "step: a command that is let go of goes on" "0 on" "$? $(cat "$out/o")"
+	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
+	ok $? "step: a function that is not there"
+}
+
+if [ "$(uname -m)" = x86_64 ] && [ "$(id -u)" -eq 0 ]; then
+	if "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then stepper; fi
+else
+	skip "software branch tracer" "needs root and an x86-64 machine"
+fi
 if ! "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then
 	skip "real captures" "this tarry was built without Intel PT decoding"
 elif [ -d $pt ]; then

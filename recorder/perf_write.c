@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* See perf_write.h. */
+#include "perf_write.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "perf_record.h"
+
+#define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
+enum {
+	PMU_TYPE = 8, /* any dynamic number; intel_pt's on many machines */
+	EVENT_ID = 1,
+	NAME_ALIGN = 64,
+	FEAT_HOSTNAME = 3,
+	FEAT_ARCH = 6,
+	AUXTRACE_WORDS = 17,
+	CONFIG_TSC = 1 << 10,
+	CONFIG_NORETCOMP = 1 << 11,
+	CONFIG_BRANCH = 1 << 13,
+};
+
+static void head(struct ty_buf *b, uint32_t type, unsigned misc, size_t body)
+{
+	ty_buf_addle(b, type, 4);
+	ty_buf_addle(b, misc, 2);
+	ty_buf_addle(b, 8 + body, 2);
+}
+
+/* The tail that sample_id_all puts behind every kernel record. */
+enum { TAIL = 24 };
+static void tail(struct ty_buf *b, const struct ty_perf_where *w)
+{
+	ty_buf_addle(b, (uint32_t)w->pid, 4);
+	ty_buf_addle(b, (uint32_t)w->tid, 4);
+	ty_buf_addle(b, w->time_ns, 8);
+	ty_buf_addle(b, EVENT_ID, 8);
+}
+
+static void zeros(struct ty_buf *b, size_t n)
+{
+	while (n--)
+		ty_buf_addc(b, 0);
+}
+
+static size_t padded(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static void feature(struct ty_buf *b, uint64_t id, const char *text)
+{
+	size_t n = strlen(text), len = padded(n + 1, NAME_ALIGN);
+
+	head(b, TY_PERF_HEADER_FEATURE, 0, padded(8 + 4 + len, 8));
+	ty_buf_addle(b, id, 8);
+	ty_buf_addle(b, len, 4);
+	ty_buf_adds(b, text);
+	zeros(b, len - n + padded(8 + 4 + len, 8) - (8 + 4 + len));
+}
+
+void ty_perf_put_head(struct ty_buf *b)
+{
+	struct perf_event_attr attr = {
+		.type = PMU_TYPE,
+		.size = sizeof(attr),
+		.config = CONFIG_TSC | CONFIG_NORETCOMP | CONFIG_BRANCH | 1,
+		.sample_period = 1,
+		.sample_type = SAMPLE_TYPE,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+		.sample_id_all = 1,
+	};
+	uint64_t words[AUXTRACE_WORDS] = {
+		[0] = PMU_TYPE, [1] = 0 /* shift */, [2] = 1 /* mult */,
+		[4] = 1,	[5] = CONFIG_TSC,    [6] = CONFIG_NORETCOMP,
+		[9] = 0,
+	};
+	struct utsname u;
+
+	ty_buf_add(b, "PERFILE2", 8);
+	ty_buf_addle(b, 16, 8);
+	head(b, TY_PERF_HEADER_ATTR, 0, sizeof(attr) + 8);
+	ty_buf_add(b, &attr, sizeof(attr));
+	ty_buf_addle(b, EVENT_ID, 8);
+	if (!uname(&u)) {
+		feature(b, FEAT_HOSTNAME, u.nodename);
+		feature(b, FEAT_ARCH, u.machine);
+	}
+	head(b, TY_PERF_AUXTRACE_INFO, 0, 8 + sizeof(words));
+	ty_buf_addle(b, TY_PERF_AUXTRACE_INTEL_PT, 4);
+	ty_buf_addle(b, 0, 4);
+	ty_buf_add(b, words, sizeof(words));
+	head(b, TY_PERF_TIME_CONV, 0, 48);
+	ty_buf_addle(b, 0, 8);		      /* shift */
+	ty_buf_addle(b, 1, 8);		      /* mult */
+	ty_buf_addle(b, 0, 8);		      /* zero */
+	ty_buf_addle(b, 0, 8);		      /* cycles */
+	ty_buf_addle(b, (1ull << 56) - 1, 8); /* mask */
+	ty_buf_addle(b, 1, 8);		      /* has a zero; is no short counter */
+}
+
+void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t addr, uint64_t len,
+		       uint64_t off, const uint8_t *build_id, unsigned build_id_n, const char *path)
+{
+	size_t n = strlen(path), name = padded(n + 1, 8);
+	uint8_t id[20] = {0};
+	unsigned misc = PERF_RECORD_MISC_USER;
+
+	if (build_id_n) {
+		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+		build_id_n = build_id_n < sizeof(id) ? build_id_n : sizeof(id);
+		memcpy(id, build_id, build_id_n);
+	}
+	head(b, PERF_RECORD_MMAP2, misc, 64 + name + TAIL);
+	ty_buf_addle(b, (uint32_t)w->pid, 4);
+	ty_buf_addle(b, (uint32_t)w->tid, 4);
+	ty_buf_addle(b, addr, 8);
+	ty_buf_addle(b, len, 8);
+	ty_buf_addle(b, off, 8);
+	ty_buf_addle(b, build_id_n, 4); /* or device and inode: not known, 0 */
+	ty_buf_add(b, id, sizeof(id));
+	ty_buf_addle(b, 5, 4); /* PROT_READ | PROT_EXEC */
+	ty_buf_addle(b, 2, 4); /* MAP_PRIVATE */
+	ty_buf_adds(b, path);
+	zeros(b, name - n);
+	tail(b, w);
+}
+
+void ty_perf_put_comm(struct ty_buf *b, const struct ty_perf_where *w, const char *comm, bool exec)
+{
+	size_t n = strlen(comm), name = padded(n + 1, 8);
+
+	head(b, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0, 8 + name + TAIL);
+	ty_buf_addle(b, (uint32_t)w->pid, 4);
+	ty_buf_addle(b, (uint32_t)w->tid, 4);
+	ty_buf_adds(b, comm);
+	zeros(b, name - n);
+	tail(b, w);
+}
+
+void ty_perf_put_task(struct ty_buf *b, const struct ty_perf_where *w, bool fork, pid_t ppid,
+		      pid_t ptid)
+{
+	head(b, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT, 0, 24 + TAIL);
+	ty_buf_addle(b, (uint32_t)w->pid, 4);
+	ty_buf_addle(b, (uint32_t)ppid, 4);
+	ty_buf_addle(b, (uint32_t)w->tid, 4);
+	ty_buf_addle(b, (uint32_t)ptid, 4);
+	ty_buf_addle(b, w->time_ns, 8);
+	tail(b, w);
+}
+
+void ty_perf_put_itrace_start(struct ty_buf *b, const struct ty_perf_where *w)
+{
+	head(b, PERF_RECORD_ITRACE_START, 0, 8 + TAIL);
+	ty_buf_addle(b, (uint32_t)w->pid, 4);
+	ty_buf_addle(b, (uint32_t)w->tid, 4);
+	tail(b, w);
+}
+
+void ty_perf_put_auxtrace(struct ty_buf *b, pid_t tid, uint32_t idx, uint64_t off, const void *p,
+			  size_t n)
+{
+	head(b, TY_PERF_AUXTRACE, 0, 40);
+	ty_buf_addle(b, n, 8);
+	ty_buf_addle(b, off, 8);
+	ty_buf_addle(b, off, 8); /* reference: any number that differs */
+	ty_buf_addle(b, idx, 4);
+	ty_buf_addle(b, (uint32_t)tid, 4);
+	ty_buf_addle(b, UINT32_MAX, 4); /* of no CPU */
+	ty_buf_addle(b, 0, 4);
+	ty_buf_add(b, p, n);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* See pt_caps.h. Facts: /sys/bus/event_source/devices/intel_pt, /proc/cpuinfo. */
+#include "pt_caps.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "machine_facts.h"
+
+#define PMU "/sys/bus/event_source/devices/intel_pt"
+
+bool ty_pt_caps_have(void)
+{
+	return !access(PMU "/type", R_OK);
+}
+
+void ty_pt_caps_why_not(char *out, size_t size)
+{
+	const char *why;
+
+	if (ty_pt_caps_have())
+		why = "it reads what perf record -e intel_pt// records";
+	else if (!ty_file_has("/proc/cpuinfo", "GenuineIntel"))
+		why = "this CPU is not Intel's";
+	else if (ty_file_has("/proc/cpuinfo", " intel_pt"))
+		why = "the CPU has Intel PT, but the kernel has no driver for it: "
+		      "CONFIG_PERF_EVENTS_INTEL "
+		      "is missing, or KVM keeps it for its guests";
+	else if (ty_file_has("/proc/cpuinfo", " hypervisor"))
+		why = "this is a virtual machine, and its hypervisor hides Intel PT";
+	else
+		why = "this Intel CPU has no Intel PT, or the firmware has switched it off";
+	snprintf(out, size, "%s", why);
+}
+
+void ty_pt_caps_text(char *out, size_t size)
+{
+	struct dirent *e;
+	DIR *d = opendir(PMU "/caps");
+	size_t n = 0;
+
+	*out = 0;
+	while (d && (e = readdir(d)) != NULL) {
+		char path[400], value[32] = "";
+		FILE *f;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), PMU "/caps/%s", e->d_name);
+		f = fopen(path, "re");
+		if (f && !fgets(value, sizeof(value), f))
+			*value = 0;
+		if (f)
+			fclose(f);
+		value[strcspn(value, "\n")] = 0;
+		if (!*value || !strcmp(value, "0") || n >= size)
+			continue;
+		n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : "", e->d_name,
+				      strcmp(value, "1") ? "=" : "",
+				      strcmp(value, "1") ? value : "");
+	}
+	if (d)
+		closedir(d);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether this machine has Intel PT, and why not. */
+#ifndef TY_PT_CAPS_H
+#define TY_PT_CAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Is there a usable intel_pt PMU? */
+bool ty_pt_caps_have(void);
+/* A clause that says why not ("this CPU is not Intel's"), or, when there is one, that tarry reads
+ * Intel PT of perf.data files only. */
+void ty_pt_caps_why_not(char *out, size_t size);
+/* "mtc, psb_cyc, ..., 2 address filters": what the PMU can; "" without one. */
+void ty_pt_caps_text(char *out, size_t size);
+
+#endif

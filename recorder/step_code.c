@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See step_code.h. Budget: the step itself costs 20 us and more; a page that is mapped from a file
+ * and cannot be written is looked at once, any other before each instruction (1 us).
+ */
+#include "step_code.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "perf_write.h"
+#include "vec.h"
+
+enum { PAGE = 4096, CODE_MAX = 16, PATH_BYTES = 4200, NOTES_MAX = 65536, PHDRS_MAX = 256 };
+
+struct map {
+	uint64_t lo, hi, off, dev, ino;
+	bool stable; /* of a file, and not writable */
+};
+
+struct page {
+	uint64_t addr; /* 0: free */
+	bool stable;
+	uint8_t *bytes;
+};
+
+struct ty_step_mm {
+	pid_t pid;
+	uint64_t since_ns;
+	VEC(struct map) maps;
+	struct page *pages; /* open addressing; size is a power of two */
+	size_t pages_n, pages_cap;
+};
+
+struct ty_step_mm *ty_step_mm_new(pid_t pid, uint64_t now_ns)
+{
+	struct ty_step_mm *mm = calloc(1, sizeof(*mm));
+
+	if (!mm)
+		return NULL;
+	mm->pid = pid;
+	mm->since_ns = now_ns;
+	mm->pages_cap = 256;
+	mm->pages = calloc(mm->pages_cap, sizeof(*mm->pages));
+	if (!mm->pages) {
+		free(mm);
+		return NULL;
+	}
+	return mm;
+}
+
+void ty_step_mm_free(struct ty_step_mm *mm)
+{
+	if (!mm)
+		return;
+	for (size_t i = 0; i < mm->pages_cap; i++)
+		free(mm->pages[i].bytes);
+	free(mm->pages);
+	vec_fini(&mm->maps);
+	free(mm);
+}
+
+/* The GNU build id in the notes of an ELF file; its length, 0: none. */
+static unsigned build_id(const char *path, uint8_t id[20])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	static uint8_t notes[NOTES_MAX];
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+	unsigned got = 0;
+
+	if (fd < 0)
+		return 0;
+	if (pread(fd, &eh, sizeof(eh), 0) != (ssize_t)sizeof(eh) ||
+	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    eh.e_phentsize != sizeof(ph))
+		eh.e_phnum = 0;
+	for (unsigned i = 0; i < eh.e_phnum && i < PHDRS_MAX && !got; i++) {
+		ssize_t n;
+		size_t at = 0;
+
+		if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) !=
+		    (ssize_t)sizeof(ph))
+			break;
+		if (ph.p_type != PT_NOTE)
+			continue;
+		n = pread(fd, notes, ph.p_filesz < NOTES_MAX ? ph.p_filesz : NOTES_MAX,
+			  (off_t)ph.p_offset);
+		while (n > 0 && at + sizeof(Elf64_Nhdr) <= (size_t)n) {
+			Elf64_Nhdr nh;
+			size_t name = at + sizeof(nh), desc, end;
+
+			memcpy(&nh, notes + at, sizeof(nh));
+			desc = name + ((size_t)nh.n_namesz + 3) / 4 * 4;
+			end = desc + ((size_t)nh.n_descsz + 3) / 4 * 4;
+			if (end > (size_t)n || end <= at)
+				break;
+			if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 &&
+			    !memcmp(notes + name, "GNU", 4) && nh.n_descsz) {
+				got = nh.n_descsz < 20 ? nh.n_descsz : 20;
+				memcpy(id, notes + desc, got);
+				break;
+			}
+			at = end;
+		}
+	}
+	close(fd);
+	return got;
+}
+
+static bool known(const struct ty_step_mm *mm, const struct map *m)
+{
+	vec_each (o, &mm->maps)
+		if (o->lo == m->lo && o->hi == m->hi && o->off == m->off && o->ino == m->ino &&
+		    o->dev == m->dev)
+			return true;
+	return false;
+}
+
+static const struct map *map_at(const struct ty_step_mm *mm, uint64_t addr)
+{
+	vec_each (m, &mm->maps)
+		if (addr >= m->lo && addr < m->hi)
+			return m;
+	return NULL;
+}
+
+void ty_step_mm_maps(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns)
+{
+	struct ty_perf_where w = {.pid = mm->pid, .tid = mm->pid, .time_ns = now_ns};
+	struct ty_step_mm fresh = {0};
+	static char line[PATH_BYTES];
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)mm->pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned maj, min;
+		char prot[8];
+		int name = 0;
+		uint8_t id[20];
+		unsigned id_n;
+		struct map m;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n",
+			   &m.lo, &m.hi, prot, &m.off, &maj, &min, &m.ino, &name) < 7 ||
+		    !name || prot[2] != 'x')
+			continue;
+		m.dev = makedev(maj, min);
+		m.stable = m.ino && prot[1] != 'w';
+		line[strcspn(line, "\n")] = 0;
+		if (vec_push(&fresh.maps, m))
+			break;
+		if (known(mm, &m))
+			continue;
+		if (!m.ino)
+			m.off = 0;
+		id_n = m.ino ? build_id(line + name, id) : 0;
+		ty_perf_put_mmap2(&out->perf, &w, m.lo, m.hi - m.lo, m.off, id, id_n,
+				  line[name] ? line + name : "//anon");
+	}
+	if (f)
+		fclose(f);
+	vec_fini(&mm->maps);
+	mm->maps.v = fresh.maps.v;
+	mm->maps.n = fresh.maps.n;
+	mm->maps.cap = fresh.maps.cap;
+	/* What was stable may have been mapped anew or made writable. */
+	for (size_t i = 0; i < mm->pages_cap; i++)
+		mm->pages[i].stable = false;
+}
+
+uint64_t ty_step_mm_where(const struct ty_step_mm *mm, uint64_t dev, uint64_t ino, uint64_t off)
+{
+	vec_each (m, &mm->maps)
+		if (m->ino == ino && m->dev == dev && off >= m->off && off - m->off < m->hi - m->lo)
+			return m->lo + (off - m->off);
+	return 0;
+}
+
+static struct page *slot(struct page *pages, size_t cap, uint64_t addr)
+{
+	size_t i = (addr / PAGE * 0x9e3779b97f4a7c15ull) >> 32;
+
+	for (;; i++) {
+		struct page *p = &pages[i & (cap - 1)];
+
+		if (!p->addr || p->addr == addr)
+			return p;
+	}
+}
+
+static struct page *page_of(struct ty_step_mm *mm, uint64_t addr)
+{
+	struct page *p;
+
+	if (mm->pages_n * 2 >= mm->pages_cap) {
+		struct page *big = calloc(mm->pages_cap * 2, sizeof(*big));
+
+		if (!big)
+			return NULL;
+		for (size_t i = 0; i < mm->pages_cap; i++)
+			if (mm->pages[i].addr)
+				*slot(big, mm->pages_cap * 2, mm->pages[i].addr) = mm->pages[i];
+		free(mm->pages);
+		mm->pages = big;
+		mm->pages_cap *= 2;
+	}
+	p = slot(mm->pages, mm->pages_cap, addr);
+	if (!p->addr) {
+		p->bytes = malloc(PAGE);
+		if (!p->bytes)
+			return NULL;
+		p->addr = addr;
+		p->stable = false;
+		mm->pages_n++;
+		p->bytes[0] = 0;
+		return p;
+	}
+	return p;
+}
+
+static size_t peek(const struct ty_step_mm *mm, uint64_t addr, void *dst, size_t n)
+{
+	struct iovec to = {dst, n}, from = {(void *)(uintptr_t)addr, n};
+	ssize_t r = process_vm_readv(mm->pid, &to, 1, &from, 1, 0);
+
+	return r > 0 ? (size_t)r : 0;
+}
+
+static void put_image(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t t_ns,
+		      const struct page *p)
+{
+	ty_buf_addle(&out->code, t_ns, 8);
+	ty_buf_addle(&out->code, p->addr, 8);
+	ty_buf_addle(&out->code, (uint32_t)mm->pid, 4);
+	ty_buf_addle(&out->code, PAGE, 4);
+	ty_buf_add(&out->code, p->bytes, PAGE);
+}
+
+/* The bytes [ip, ip + n) within one page, up to date in the cache. False: cannot be read. */
+static bool look(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns, uint64_t ip,
+		 size_t n, uint8_t *code, bool *changed)
+{
+	uint64_t addr = ip & -(uint64_t)PAGE;
+	size_t before = mm->pages_n;
+	struct page *p = page_of(mm, addr);
+	const struct map *m;
+	bool fresh;
+
+	if (!p)
+		return false;
+	fresh = mm->pages_n != before;
+	if (!p->stable || fresh) {
+		uint8_t now[CODE_MAX];
+
+		if (peek(mm, ip, now, n) != n)
+			memset(now, 0, n);
+		if (fresh || memcmp(now, p->bytes + (ip - addr), n)) {
+			if (peek(mm, addr, p->bytes, PAGE) != PAGE)
+				memset(p->bytes, 0, PAGE);
+			put_image(mm, out, fresh ? mm->since_ns : now_ns, p);
+			*changed |= !fresh;
+		}
+		m = map_at(mm, ip);
+		/* Only what a look at the whole page has confirmed is left alone from here on. */
+		if (m && m->stable && !fresh) {
+			uint8_t *whole = malloc(PAGE);
+
+			if (whole && peek(mm, addr, whole, PAGE) == PAGE &&
+			    memcmp(whole, p->bytes, PAGE)) {
+				memcpy(p->bytes, whole, PAGE);
+				put_image(mm, out, now_ns, p);
+				*changed = true;
+			}
+			free(whole);
+		}
+		p->stable = m && m->stable;
+	}
+	memcpy(code, p->bytes + (ip - addr), n);
+	return true;
+}
+
+size_t ty_step_mm_code(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns, uint64_t ip,
+		       uint8_t code[16], bool *changed)
+{
+	size_t first = PAGE - (ip & (PAGE - 1));
+
+	*changed = false;
+	if (first > CODE_MAX)
+		first = CODE_MAX;
+	if (!look(mm, out, now_ns, ip, first, code, changed))
+		return 0;
+	/* The instruction may reach into the next page, or that may not be there. */
+	if (first < CODE_MAX && map_at(mm, ip + first) &&
+	    look(mm, out, now_ns, ip + first, CODE_MAX - first, code + first, changed))
+		return CODE_MAX;
+	return first;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The tracer's process (step_engine.c) as step_trace.c starts it. */
+#ifndef TY_STEP_PRIV_H
+#define TY_STEP_PRIV_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "step_trace.h"
+
+/* Frames on the pipe: u32 kind, u32 bytes, bytes. */
+enum ty_step_frame {
+	TY_FRAME_READY,	 /* the command is attached */
+	TY_FRAME_FAILED, /* a sentence */
+	TY_FRAME_PERF,	 /* records: TY_SEC_PERF */
+	TY_FRAME_CODE,	 /* images: TY_SEC_CODE */
+	TY_FRAME_END,	 /* u64: executed instructions */
+};
+
+/* Trace pid and what comes of it until all has ended or SIGTERM comes. Exit status. */
+int ty_step_engine(pid_t pid, const struct ty_step_opts *o, int out);
+
+#endif
