@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report: arguments, and the findings that text (report_text.c) and JSON share. */
 #include "report.h"
+#include "report_memory.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -11,7 +12,8 @@
 #include "units.h"
 
 static const char help[] =
-	"usage: tarry report [FILE] [SECTION...] [options]\n\n"
+	"usage: tarry report [FILE] [SECTION...] [options]\n"
+	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n\n"
 	"  stalls     who or what held a thread up, ranked: one sentence each\n"
 	"  ledger     where every nanosecond went: of the command, of each thread\n"
 	"  chain      with --at T --tid N: who ended that wait, what it did meanwhile, and so on\n"
@@ -145,6 +147,8 @@ int ty_cmd_report(int argc, char **argv)
 	unsigned sections = 0;
 	int c, status;
 
+	if (ty_report_is_memory(argc, argv))
+		return ty_cmd_report_memory(argc, argv);
 	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

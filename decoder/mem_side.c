@@ -160,20 +160,22 @@ static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 		   const struct ty_perf_id *id, struct ty_err *err)
 {
 	struct ty_perf_mmap m;
+	struct ty_mem_map map;
 	uint32_t str;
 
 	if (ty_perf_mmap(r, &m) || !m.len)
 		return 0;
 	str = ty_strtab_add(s->strs, m.name, strlen(m.name));
-	if (str == UINT32_MAX || vec_push(&s->map_names, str) ||
-	    vec_push(&s->maps,
-		     (struct ty_mem_map){.addr = m.addr,
-					 .len = m.len,
-					 .pgoff = m.pgoff,
-					 .ts_ns = id->have & TY_PERF_S_TIME ? id->time : 0,
-					 .pid = m.pid,
-					 .prot = m.prot,
-					 .order = (uint32_t)s->map_names.n - 1}))
+	map = (struct ty_mem_map){.addr = m.addr,
+				  .len = m.len,
+				  .pgoff = m.pgoff,
+				  .ts_ns = id->have & TY_PERF_S_TIME ? id->time : 0,
+				  .pid = m.pid,
+				  .prot = m.prot,
+				  .order = (uint32_t)s->map_names.n,
+				  .build_id_n = m.has_build_id ? m.build_id_n : 0};
+	memcpy(map.build_id, m.build_id, sizeof(map.build_id));
+	if (str == UINT32_MAX || vec_push(&s->map_names, str) || vec_push(&s->maps, map))
 		return no_memory(s, err);
 	return tid(s, m.tid, m.pid, err);
 }

@@ -62,7 +62,9 @@ struct ty_mem_map {
 	const char *name;
 	int32_t pid;
 	uint32_t prot;
-	uint32_t order; /* in the file */
+	uint32_t order;	    /* in the file */
+	uint8_t build_id_n; /* 0: not recorded */
+	uint8_t build_id[20];
 };
 const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
 					 uint64_t ts_ns);

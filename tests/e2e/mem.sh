@@ -106,4 +106,45 @@ elif [ ! -r "$shared/tools/oracle.py" ]; then
 else
 	check "200 random streams are read as perf reads them" oracle
 fi
+
+scenario() { # NAME KIND LINES
+	"$TARRY" report "$shared/scenarios/$1.data" sharing --json >"$dir/s.json" || return 1
+	python3 - "$dir/s.json" "$shared/scenarios/$1.truth.json" <<'P'
+import json, sys
+got, truth = (json.load(open(f)) for f in sys.argv[1:])
+for kind in ("false", "true"):
+    have = sorted(l["va"] for l in got["sharing"] if l["kind"] == kind)
+    assert have == sorted(truth[kind]), (kind, have, truth)
+assert all(l["evidence"] == "peer" and len(l["accessors"]) == 2 for l in got["sharing"]), got
+P
+}
+for s in false-peer true-peer read-only-shared; do
+	if [ ! -r "$shared/scenarios/$s.data" ] || ! command -v python3 >/dev/null; then
+		skip "sharing of $s" "../shared/spe or python3 is not there"
+	else
+		check "sharing of $s" scenario $s
+	fi
+done
+
+# What perf itself records on x86 without the hardware: samples with an address field, all unknown.
+local_samples() {
+	perf record -q -d -e cpu-clock -o "$dir/p.data" -- "$PROGRAMS/timed" >/dev/null 2>&1
+	[ -s "$dir/p.data" ] || perf record -q -d -e cpu-clock -o "$dir/p.data" -- true >/dev/null 2>&1
+	"$TARRY" report "$dir/p.data" memory --json >"$dir/m.json" 2>"$dir/err.txt" ||
+		grep -q 'no memory samples' "$dir/err.txt"
+}
+if ! command -v perf >/dev/null; then
+	skip "samples of this machine" "perf is not installed"
+else
+	check "samples of this machine" local_samples
+fi
+
+says() { # TEXT CMD...
+	"${@:2}" >"$dir/out.txt" 2>"$dir/err.txt" && return 1
+	grep -q -- "$1" "$dir/err.txt"
+}
+echo "no trace" >"$dir/text"
+check "a file without samples is told so" says "holds no memory samples" "$TARRY" report "$dir/text" memory
+check "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
+check "a missing file is told so" says "cannot be opened" "$TARRY" dump "$dir/none" memory
 echo "1..$n"

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables over memory samples (memory.h). One pass numbers the keys and counts; percentiles are made
+ * for the rows that are shown, from the values of their samples, by counting. Budget: 30 ns per
+ * sample and table.
+ */
+#include "memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LATENCIES 4 /* total, issue, exec, xlat */
+#define VALUES	  65536u
+
+struct count {
+	uint64_t count, cycles;
+	uint32_t row; /* UINT32_MAX: not shown */
+};
+
+struct tab {
+	const struct ty_mem_points *p;
+	enum ty_memory_by by;
+	const uint32_t *function_of_pc;
+	struct ty_mem_ids ids; /* pages */
+	VEC(struct count) counts;
+	struct ty_memory_table *out;
+};
+
+static bool is_about(const struct tab *t, const struct ty_mem_point *o)
+{
+	switch (t->by) {
+	case TY_MEMORY_BY_PC:
+	case TY_MEMORY_BY_FUNCTION: return o->pc != UINT32_MAX;
+	case TY_MEMORY_BY_SOURCE: return o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE;
+	case TY_MEMORY_BY_PAGE: return o->flags & TY_MP_HAS_VA;
+	case TY_MEMORY_BY_THREAD: return o->thread != TY_MEM_NO_THREAD;
+	default: return o->kind == TY_MEM_BRANCH && o->pc != UINT32_MAX;
+	}
+}
+
+static int32_t page_pid(const struct tab *t, const struct ty_mem_point *o)
+{
+	return o->va >> 55 || o->thread == TY_MEM_NO_THREAD ? -1 : t->p->threads.v[o->thread].pid;
+}
+
+/* The number of a sample's key; t->counts holds it. */
+static int key_id(struct tab *t, const struct ty_mem_point *o, uint32_t *id)
+{
+	uint64_t key;
+	bool fresh;
+
+	switch (t->by) {
+	case TY_MEMORY_BY_PC:
+	case TY_MEMORY_BY_BRANCH: *id = o->pc; break;
+	case TY_MEMORY_BY_FUNCTION: *id = t->function_of_pc[o->pc]; break;
+	case TY_MEMORY_BY_SOURCE: *id = (uint32_t)o->level << 8 | o->src_flags; break;
+	case TY_MEMORY_BY_THREAD: *id = o->thread; break;
+	default:
+		/* 22 bits of pid and 42 of page, as sharing.c has it. */
+		key = (uint64_t)((uint32_t)page_pid(t, o) & 0x3fffff) << 42 |
+		      (o->va >> 12 & ((1ull << 42) - 1));
+		return ty_mem_id(&t->ids, key, id, &fresh);
+	}
+	return 0;
+}
+
+static int count_all(struct tab *t)
+{
+	for (uint64_t i = 0; i < t->p->n; i++) {
+		const struct ty_mem_point *o = ty_mem_points_get(t->p, i);
+		struct count *c;
+		uint32_t id;
+
+		if (!is_about(t, o))
+			continue;
+		if (key_id(t, o, &id))
+			return -TY_ENOMEM;
+		if (id >= t->counts.n) {
+			if (vec_reserve(&t->counts, (size_t)id + 1))
+				return -TY_ENOMEM;
+			memset(t->counts.v + t->counts.n, 0,
+			       (id + 1 - t->counts.n) * sizeof(*t->counts.v));
+			t->counts.n = (size_t)id + 1;
+		}
+		c = &t->counts.v[id];
+		t->out->keys += !c->count++;
+		c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+		t->out->samples++;
+	}
+	return 0;
+}
+
+struct rank {
+	uint64_t cycles, count;
+	uint32_t id;
+};
+
+static int rank_order(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->cycles != y->cycles)
+		return x->cycles > y->cycles ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Number the rows that are shown. */
+static int choose(struct tab *t, uint32_t top)
+{
+	struct rank *r = malloc((t->out->keys + 1) * sizeof(*r));
+	size_t n = 0;
+
+	if (!r)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < t->counts.n; i++) {
+		t->counts.v[i].row = UINT32_MAX;
+		if (t->counts.v[i].count)
+			r[n++] = (struct rank){t->counts.v[i].cycles, t->counts.v[i].count,
+					       (uint32_t)i};
+	}
+	qsort(r, n, sizeof(*r), rank_order);
+	t->out->rows_n = n < top ? (uint32_t)n : top;
+	for (uint32_t i = 0; i < t->out->rows_n; i++)
+		t->counts.v[r[i].id].row = i;
+	free(r);
+	t->out->rows = calloc(t->out->rows_n + 1, sizeof(*t->out->rows));
+	return t->out->rows ? 0 : -TY_ENOMEM;
+}
+
+static void tell(const struct tab *t, struct ty_memory_row *w, uint32_t id,
+		 const struct ty_mem_point *o)
+{
+	if (!w->count++) {
+		w->key = t->by == TY_MEMORY_BY_PAGE ? o->va >> 12 << 12 : id;
+		w->pid = t->by == TY_MEMORY_BY_PAGE ? page_pid(t, o) : -1;
+		w->ts_ns = o->ts_ns;
+	}
+	w->loads += o->kind == TY_MEM_LOAD;
+	w->stores += o->kind == TY_MEM_STORE;
+	if (o->events & (TY_MEM_EV_TLB_ACCESS | TY_MEM_EV_TLB_WALK)) {
+		w->tlb++;
+		w->walks += !!(o->events & TY_MEM_EV_TLB_WALK);
+	}
+	if (o->events & (TY_MEM_EV_L1_ACCESS | TY_MEM_EV_L1_MISS)) {
+		w->l1++;
+		w->l1_miss += !!(o->events & TY_MEM_EV_L1_MISS);
+	}
+	if (o->kind == TY_MEM_BRANCH) {
+		w->mispredicts += !!(o->events & TY_MEM_EV_MISPREDICT);
+		w->not_taken += !!(o->events & TY_MEM_EV_NOT_TAKEN);
+	}
+}
+
+static bool latency(const struct ty_mem_point *o, unsigned which, uint32_t *v)
+{
+	bool split = (o->flags & (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT)) ==
+			     (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT) &&
+		     o->total >= o->issue;
+
+	*v = which == 0	  ? o->total
+	     : which == 1 ? o->issue
+	     : which == 2 ? (uint32_t)(o->total - o->issue)
+			  : o->xlat;
+	return which == 0   ? o->flags & TY_MP_HAS_LAT
+	       : which == 1 ? o->flags & TY_MP_HAS_SPLIT
+	       : which == 2 ? split
+			    : o->flags & TY_MP_HAS_XLAT;
+}
+
+/* Nearest rank, from counts of values 0..max; the counts are cleared. */
+static void percentiles(struct ty_latency *l, uint32_t *hist)
+{
+	const uint64_t at[] = {(l->n * 50 + 99) / 100, (l->n * 90 + 99) / 100,
+			       (l->n * 99 + 99) / 100};
+	uint32_t *const to[] = {&l->p50, &l->p90, &l->p99};
+	unsigned k = 0;
+	uint64_t seen = 0;
+
+	for (uint32_t v = 0; l->n && v <= l->max; v++) {
+		seen += hist[v];
+		while (k < 3 && seen >= at[k])
+			*to[k++] = v;
+		hist[v] = 0;
+	}
+}
+
+static int target_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The samples of each shown row, one after the other. */
+static int gather(struct tab *t)
+{
+	uint64_t n = t->out->rows_n, *first = calloc(n + 2, sizeof(*first)), all = 0, *index = NULL;
+	uint64_t *targets = NULL, longest = 0;
+	uint32_t *hist = calloc(VALUES, sizeof(*hist));
+	int r = first && hist ? 0 : -TY_ENOMEM;
+
+	for (int pass = 0; !r && pass < 2; pass++) {
+		for (uint64_t i = 0; i < t->p->n; i++) {
+			const struct ty_mem_point *o = ty_mem_points_get(t->p, i);
+			uint32_t id, row;
+
+			if (!is_about(t, o) || key_id(t, o, &id))
+				continue;
+			row = t->counts.v[id].row;
+			if (row == UINT32_MAX)
+				continue;
+			if (pass) {
+				index[first[row + 1]++] = i;
+			} else {
+				tell(t, &t->out->rows[row], id, o);
+				all++;
+			}
+		}
+		if (pass)
+			break;
+		index = malloc((all + 1) * sizeof(*index));
+		r = index ? 0 : -TY_ENOMEM;
+		for (uint64_t i = 0, sum = 0; i < n; i++) {
+			first[i + 1] = sum;
+			sum += t->out->rows[i].count;
+			longest = t->out->rows[i].count > longest ? t->out->rows[i].count : longest;
+		}
+	}
+	if (!r && t->by == TY_MEMORY_BY_BRANCH) {
+		targets = malloc((longest + 1) * sizeof(*targets));
+		r = targets ? 0 : -TY_ENOMEM;
+	}
+	for (uint64_t i = 0; !r && i < n; i++) {
+		struct ty_memory_row *w = &t->out->rows[i];
+		struct ty_latency *l[LATENCIES] = {&w->total, &w->issue, &w->exec, &w->xlat};
+		uint64_t from = first[i], to = first[i + 1], k = 0;
+
+		for (unsigned which = 0; which < LATENCIES; which++) {
+			for (uint64_t j = from; j < to; j++) {
+				uint32_t v;
+
+				if (!latency(ty_mem_points_get(t->p, index[j]), which, &v))
+					continue;
+				l[which]->n++;
+				l[which]->sum += v;
+				l[which]->max = v > l[which]->max ? v : l[which]->max;
+				hist[v]++;
+			}
+			percentiles(l[which], hist);
+		}
+		for (uint64_t j = from; targets && j < to; j++) {
+			const struct ty_mem_point *o = ty_mem_points_get(t->p, index[j]);
+
+			if (o->flags & TY_MP_HAS_TARGET)
+				targets[k++] = o->va;
+		}
+		if (k)
+			qsort(targets, k, sizeof(*targets), target_order);
+		for (uint64_t j = 0; j < k; j++)
+			w->targets += !j || targets[j] != targets[j - 1];
+	}
+	free(first);
+	free(index);
+	free(targets);
+	free(hist);
+	return r;
+}
+
+/* Wilson's interval: right for small counts, too. */
+static void shares(struct ty_memory_table *t)
+{
+	const double z = 1.959964;
+
+	for (uint32_t i = 0; i < t->rows_n; i++) {
+		double n = (double)t->samples, s = (double)t->rows[i].count / n;
+		double mid = s + z * z / (2 * n), d = 1 + z * z / n;
+		double half = z * sqrt(s * (1 - s) / n + z * z / (4 * n * n));
+
+		t->rows[i].share = s;
+		t->rows[i].low = (mid - half) / d < 0 ? 0 : (mid - half) / d;
+		t->rows[i].high = (mid + half) / d > 1 ? 1 : (mid + half) / d;
+	}
+}
+
+int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
+		    const uint32_t *function_of_pc, uint32_t top, struct ty_memory_table *out)
+{
+	struct tab t = {.p = p, .by = by, .function_of_pc = function_of_pc, .out = out};
+	int r;
+
+	*out = (struct ty_memory_table){0};
+	r = count_all(&t);
+	if (!r)
+		r = choose(&t, top);
+	if (!r)
+		r = gather(&t);
+	if (!r)
+		shares(out);
+	ty_mem_ids_fini(&t.ids);
+	vec_fini(&t.counts);
+	if (r)
+		ty_memory_fini(out);
+	return r;
+}
+
+void ty_memory_fini(struct ty_memory_table *t)
+{
+	free(t->rows);
+	*t = (struct ty_memory_table){0};
+}
+
+struct ty_memory_sum ty_memory_sum(const struct ty_mem_points *p)
+{
+	struct ty_memory_sum s = {.samples = p->n};
+
+	for (uint64_t i = 0; i < p->n; i++) {
+		const struct ty_mem_point *o = ty_mem_points_get(p, i);
+
+		s.loads += o->kind == TY_MEM_LOAD;
+		s.stores += o->kind == TY_MEM_STORE;
+		s.branches += o->kind == TY_MEM_BRANCH;
+		s.others += o->kind == TY_MEM_OTHER;
+		s.no_thread += o->thread == TY_MEM_NO_THREAD;
+		s.with_pa += !!(o->flags & TY_MP_HAS_PA);
+		s.with_source += o->level != TY_MEM_LV_UNKNOWN;
+		s.by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
+		if (!(o->flags & TY_MP_HAS_TIME)) {
+			s.no_time++;
+			continue;
+		}
+		s.first_ns = s.first_ns && s.first_ns < o->ts_ns ? s.first_ns : o->ts_ns;
+		s.last_ns = o->ts_ns > s.last_ns ? o->ts_ns : s.last_ns;
+	}
+	return s;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory samples counted by instruction, function, data source, page or thread: how many, how long
+ * (exact percentiles of every part of the latency), what went wrong, and how far the share can be
+ * trusted. All of samples: a share is an estimate, its 95% interval (Wilson) stands beside it.
+ */
+#ifndef TY_MEMORY_H
+#define TY_MEMORY_H
+
+#include "mem_points.h"
+
+enum ty_memory_by {
+	TY_MEMORY_BY_PC,
+	TY_MEMORY_BY_FUNCTION, /* by the caller's numbers */
+	TY_MEMORY_BY_SOURCE,   /* loads and stores: level << 8 | src_flags */
+	TY_MEMORY_BY_PAGE,     /* of 4 KiB, by process */
+	TY_MEMORY_BY_THREAD,
+	TY_MEMORY_BY_BRANCH, /* instructions that branch */
+};
+
+struct ty_latency { /* cycles; n 0: none recorded */
+	uint64_t n, sum;
+	uint32_t p50, p90, p99, max;
+};
+
+struct ty_memory_row {
+	uint64_t key;	/* pc id, function number, level << 8 | src_flags, page address, thread */
+	int32_t pid;	/* BY_PAGE; -1: kernel or not known */
+	uint64_t ts_ns; /* of its first sample */
+	uint64_t count, loads, stores;
+	double share, low, high; /* of the samples that the table is about */
+	struct ty_latency total, issue, exec, xlat;
+	uint64_t tlb, walks; /* samples that tell about the TLB; of these with a walk */
+	uint64_t l1, l1_miss;
+	uint64_t mispredicts, not_taken, targets; /* branches; targets: different ones */
+};
+
+struct ty_memory_table {
+	struct ty_memory_row *rows; /* most cycles first, then most samples */
+	uint32_t rows_n;
+	uint64_t keys;	  /* all there are */
+	uint64_t samples; /* that the table is about */
+};
+
+/* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0 or -TY_ENOMEM. */
+int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
+		    const uint32_t *function_of_pc, uint32_t top, struct ty_memory_table *out);
+void ty_memory_fini(struct ty_memory_table *t);
+
+/* Kinds over all samples. */
+struct ty_memory_sum {
+	uint64_t samples, loads, stores, branches, others;
+	uint64_t no_thread, no_time, with_pa, with_source, by_events;
+	uint64_t first_ns, last_ns;
+};
+struct ty_memory_sum ty_memory_sum(const struct ty_mem_points *p);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cache lines that two or more threads touch and at least one writes.
+ *
+ * A line is known by its physical address where that was recorded, else by process and virtual
+ * address; a sample without a physical address joins the physical line when other samples of the
+ * same process show where its page lies, always at one place. A thread that is not known counts for
+ * nothing.
+ *
+ * An access site is a thread with an offset in the line. It takes part when another thread has a
+ * site in the line and one of the two writes; it is truly shared when such a one overlaps it in
+ * bytes. All sites that take part truly shared: true sharing; none: false sharing; else mixed.
+ * Samples do not tell how many bytes an access has, but for vectors: else it is taken to be as wide
+ * as its address is aligned, at most 8 bytes, and not to reach the next offset that was seen.
+ */
+#ifndef TY_SHARING_H
+#define TY_SHARING_H
+
+#include "mem_points.h"
+
+enum ty_sharing_kind { TY_SHARING_FALSE, TY_SHARING_TRUE, TY_SHARING_MIXED };
+
+/* What shows that the line went from core to core; the best there is. */
+enum ty_sharing_evidence {
+	TY_SHARING_APART,  /* the threads' accesses do not even overlap in time */
+	TY_SHARING_TIME,   /* nothing but that they touched it at the same time */
+	TY_SHARING_REMOTE, /* loads came from far away, or missed all caches */
+	TY_SHARING_PEER,   /* loads came from another core's cache, or modified data did */
+};
+
+struct ty_sharing_site {
+	uint32_t thread; /* in the points */
+	uint32_t pc;	 /* id; UINT32_MAX */
+	uint16_t offset;
+	uint8_t size;	   /* as taken */
+	bool size_assumed; /* not recorded */
+	bool writes;
+	bool true_shared; /* overlaps what another thread uses */
+	uint64_t count, lat_count, lat_sum;
+};
+
+struct ty_sharing_line {
+	uint64_t line; /* address of its first byte */
+	bool physical;
+	int32_t pid; /* of a virtual line; -1: not known, or the kernel's */
+	uint64_t va; /* one virtual address of the line; 0: none */
+	int32_t va_pid;
+	uint64_t va_ts_ns;
+	uint8_t kind;	  /* enum ty_sharing_kind */
+	uint8_t evidence; /* enum ty_sharing_evidence */
+	bool size_assumed;
+	bool one_process; /* virtual, and no process known: taken to be of one */
+	uint32_t threads, sites_first, sites_n;
+	uint64_t count, writes, peer, remote, lat_sum, lat_count;
+	uint64_t turns; /* how often, in time order, another thread than before came */
+	uint64_t first_ns, last_ns;
+};
+
+struct ty_sharing {
+	struct ty_sharing_line *lines; /* the strongest first */
+	uint32_t lines_n;
+	struct ty_sharing_site *sites; /* of a line: by offset, thread, pc */
+	uint32_t sites_n;
+	uint64_t accesses;  /* with an address and a thread */
+	uint64_t no_thread; /* left out: with an address, of unknown threads */
+	uint32_t line_bytes;
+};
+
+/* line_bytes: a power of 2. 0 or -TY_ENOMEM. */
+int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes, struct ty_sharing *out);
+void ty_sharing_fini(struct ty_sharing *s);
+
+const char *ty_sharing_kind_name(unsigned kind);
+const char *ty_sharing_evidence_name(unsigned evidence);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Names for addresses in memory samples: the mapping, the function and the source line, as far as
+ * the recording has mappings and the files are found (flow_files.h). */
+#ifndef TY_MEM_NAMES_H
+#define TY_MEM_NAMES_H
+
+#include "flow_files.h"
+#include "mem_stream.h"
+
+struct ty_mem_names;
+
+/* roots: --symfs, borrowed. local: the recording is of this machine. NULL: out of memory. */
+struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char *const *roots,
+				      size_t roots_n, bool local);
+void ty_mem_names_free(struct ty_mem_names *n);
+
+struct ty_mem_name_of {
+	const char *symbol; /* NULL: not known */
+	uint64_t offset;    /* in the symbol */
+	const char *file;   /* source; NULL */
+	int line;
+	const char *mapping; /* NULL: none recorded */
+	uint64_t mapping_off;
+};
+/* Of an address of a process at a time. Texts last as long as n. */
+void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
+		 struct ty_mem_name_of *out);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared cache lines: labelled cases through the whole way from the bytes of a perf.data file to
+ * the finding, as Arm SPE and, where it can say the same, as x86 memory samples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mem_stream.h"
+#include "memory.h"
+#include "perf_write.h"
+#include "sharing.h"
+#include "spe_encode.h"
+
+enum { LD = 0, ST = 1, ATOMIC = 0x06, LD_EXCL = 0x0a };
+#define PEER 9
+#define L1   0
+
+struct access {
+	int tid; /* pid: tid / 100 * 100; CPU: tid % 4 */
+	unsigned op;
+	uint64_t va, pa; /* pa 0: not recorded */
+	int source;	 /* -1: none */
+};
+
+struct result {
+	struct ty_perf *perf;
+	struct ty_mem_stream *stream;
+	struct ty_mem_points points;
+	struct ty_sharing s;
+};
+
+static void load(struct result *r, struct ty_buf *file)
+{
+	struct ty_err err = {0};
+	const struct ty_mem *m;
+	char path[32];
+	int e;
+
+	*r = (struct result){0};
+	pw_save(file, path);
+	if (ty_perf_open(path, &r->perf, &err) || ty_mem_open(r->perf, &r->stream, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	while ((e = ty_mem_next(r->stream, &m, &err)) > 0)
+		assert_int_equal(ty_mem_points_add(&r->points, m, "", true), 0);
+	assert_int_equal(e, 0);
+	assert_int_equal(ty_sharing_find(&r->points, 64, &r->s), 0);
+}
+
+static void done(struct result *r)
+{
+	ty_sharing_fini(&r->s);
+	ty_mem_points_fini(&r->points);
+	ty_mem_close(r->stream);
+	ty_perf_close(r->perf);
+}
+
+enum { NO_CONTEXT = 1, SWITCHES = 2, UNKNOWN_CORE = 4 };
+
+static void header(struct perf_write *w, const struct access *a, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		pw_comm(w,
+			(struct pw_at){.pid = a[i].tid / 100 * 100,
+				       .tid = a[i].tid,
+				       .time = 1,
+				       .cpu = (uint32_t)a[i].tid % 4},
+			"worker");
+}
+
+/* The accesses ten times over, 100 ns apart. */
+static void spe(struct result *r, const struct access *a, unsigned n, unsigned how)
+{
+	struct perf_write w;
+	struct ty_buf file, cpu[4];
+	uint64_t words[2] = {8, 1}, t = 1000;
+
+	pw_init(&w);
+	if (how & UNKNOWN_CORE)
+		w.cpuid = "0x00000000990fd0c0";
+	pw_time_conv(&w, 0, 1, 0);
+	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+	header(&w, a, n);
+	for (unsigned c = 0; c < 4; c++)
+		ty_buf_init(&cpu[c], 1 << 20);
+	for (unsigned i = 0; i < 10 * n; i++, t += 100) {
+		const struct access *x = &a[i % n];
+		unsigned c = (unsigned)x->tid % 4;
+
+		if (how & SWITCHES)
+			pw_switch(&w,
+				  (struct pw_at){.pid = x->tid / 100 * 100,
+						 .tid = x->tid,
+						 .time = t - 10,
+						 .cpu = c},
+				  false, 0, 0);
+		spe_mem(&cpu[c], (struct spe_mem){.pc = 0x4000 + 16 * (i % n),
+						  .va = x->va,
+						  .pa = x->pa,
+						  .has_pa = x->pa,
+						  .ts = t,
+						  .ctx = how & NO_CONTEXT ? -1 : x->tid,
+						  .source = x->source,
+						  .op = x->op,
+						  .total = x->source == PEER ? 200 : 12,
+						  .issue = 4});
+	}
+	for (unsigned c = 0; c < 4; c++) {
+		if (cpu[c].len)
+			pw_auxtrace(&w, 0, (int)c, -1, cpu[c].p, cpu[c].len);
+		ty_buf_fini(&cpu[c]);
+	}
+	ty_buf_init(&file, 1 << 22);
+	pw_file(&w, &file);
+	load(r, &file);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
+/* The same as x86 tells it: loads of another core's modified line are L3 hits with HITM. */
+static void x86(struct result *r, const struct access *a, unsigned n)
+{
+	struct perf_write w;
+	struct ty_buf file;
+	uint64_t t = 1000;
+
+	pw_init(&w);
+	w.cpuid = "GenuineIntel,6,106,6";
+	w.arch = "x86_64";
+	w.type = 4;
+	header(&w, a, n);
+	for (unsigned i = 0; i < 10 * n; i++, t += 100) {
+		const struct access *x = &a[i % n];
+		uint64_t src = x->op == LD && x->source == PEER ? 0x2 | 0x42ull << 5 | 0x10 << 19
+			       : x->op == LD			? 0x2 | 0x0aull << 5
+								: 0x4 | 0x0aull << 5;
+		uint64_t body[9] = {PW_ID,
+				    0x4000 + 16 * (i % n),
+				    (uint64_t)x->tid << 32 | (uint32_t)(x->tid / 100 * 100),
+				    t,
+				    x->va,
+				    (uint64_t)x->tid % 4,
+				    x->source == PEER ? 200 : 12,
+				    src};
+
+		pw_rec(&w, TY_PERF_SAMPLE, 2, body, 64);
+	}
+	ty_buf_init(&file, 1 << 22);
+	pw_file(&w, &file);
+	load(r, &file);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
+static void one(const char *name, struct result *r, unsigned kind, unsigned evidence,
+		unsigned threads)
+{
+	const struct ty_sharing_line *l = r->s.lines;
+
+	if (r->s.lines_n != 1 || l->kind != kind || l->evidence != evidence ||
+	    l->threads != threads)
+		fail_msg("%s: %u lines; %s, %s, %u threads", name, r->s.lines_n,
+			 r->s.lines_n ? ty_sharing_kind_name(l->kind) : "-",
+			 r->s.lines_n ? ty_sharing_evidence_name(l->evidence) : "-",
+			 r->s.lines_n ? l->threads : 0);
+	done(r);
+}
+
+static void none(const char *name, struct result *r)
+{
+	if (r->s.lines_n)
+		fail_msg("%s: %u lines", name, r->s.lines_n);
+	done(r);
+}
+
+#define N(a) (sizeof(a) / sizeof(*(a)))
+#define A    0xaaab00001000ull
+#define P    0x80000040000ull
+
+static void test_cases(void **state)
+{
+	struct result r;
+
+	(void)state;
+	{
+		const struct access a[] = {{101, ST, A, P, -1}, {102, LD, A + 32, P + 32, PEER}};
+
+		spe(&r, a, N(a), 0);
+		assert_true(r.s.lines[0].physical);
+		assert_int_equal(r.s.lines[0].line, P);
+		assert_int_equal(r.s.lines[0].va, A);
+		one("false by load", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	}
+	{
+		const struct access a[] = {{101, ST, A + 8, P + 8, -1},
+					   {102, LD, A + 8, P + 8, PEER}};
+
+		spe(&r, a, N(a), 0);
+		one("true by load", &r, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
+	}
+	{
+		const struct access a[] = {{101, ST, A, 0, -1}, {102, ST, A + 4, 0, -1}};
+
+		spe(&r, a, N(a), 0);
+		assert_false(r.s.lines[0].physical);
+		assert_int_equal(r.s.lines[0].pid, 100);
+		assert_true(r.s.lines[0].size_assumed);
+		one("store and store, neighbouring words", &r, TY_SHARING_FALSE, TY_SHARING_TIME,
+		    2);
+	}
+	{
+		const struct access a[] = {{101, ST, A, 0, -1}, {102, ST, A, 0, -1}};
+
+		spe(&r, a, N(a), 0);
+		one("store and store, the same word", &r, TY_SHARING_TRUE, TY_SHARING_TIME, 2);
+	}
+	{
+		const struct access a[] = {{101, LD, A, P, PEER}, {102, LD, A, P, PEER}};
+
+		spe(&r, a, N(a), 0);
+		none("read only", &r);
+	}
+	{
+		const struct access a[] = {{101, ST, A, P, -1},
+					   {201, LD, 0xbbbb00007000 + 16, P + 16, PEER}};
+
+		spe(&r, a, N(a), 0);
+		one("two mappings of one page", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	}
+	{
+		/* The second process' stores lie by their page, which its loads tell. */
+		const struct access a[] = {{101, ST, A, P, -1},
+					   {201, LD, 0xbbbb00007800, P + 0x800, L1},
+					   {201, ST, 0xbbbb00007000, 0, -1}};
+
+		spe(&r, a, N(a), 0);
+		one("a physical address known from the page", &r, TY_SHARING_TRUE, TY_SHARING_TIME,
+		    2);
+	}
+	{
+		const struct access a[] = {{101, ST, A, 0, -1}, {201, LD, A, 0, L1}};
+
+		spe(&r, a, N(a), 0);
+		none("the same address in two processes", &r);
+	}
+	{
+		const struct access a[] = {{101, ST, A | 0xa5ull << 56, 0, -1},
+					   {102, LD, A + 8, 0, PEER}};
+
+		spe(&r, a, N(a), 0);
+		one("tagged pointers", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	}
+	{
+		const struct access a[] = {{101, ST, A + 56, P + 56, -1},
+					   {102, ST, A + 64, P + 64, -1}};
+
+		spe(&r, a, N(a), 0);
+		none("neighbours in different lines", &r);
+	}
+	{
+		const struct access a[] = {{101, ST, A, 0, -1}, {102, LD, A + 8, 0, PEER}};
+
+		spe(&r, a, N(a), NO_CONTEXT | SWITCHES);
+		one("no context packets, but switches", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+		spe(&r, a, N(a), NO_CONTEXT);
+		assert_int_equal(r.s.no_thread, 20);
+		none("nobody knows the threads", &r);
+		spe(&r, a, N(a), UNKNOWN_CORE);
+		one("unknown core: its peer code says nothing", &r, TY_SHARING_FALSE,
+		    TY_SHARING_TIME, 2);
+	}
+	{
+		const struct access a[] = {
+			{101, ST, A, P, -1}, {102, LD, A, P, PEER}, {103, ST, A + 32, P + 32, -1}};
+
+		spe(&r, a, N(a), 0);
+		one("three threads, mixed", &r, TY_SHARING_MIXED, TY_SHARING_PEER, 3);
+	}
+	{
+		const struct access a[] = {{101, ATOMIC, A, P, PEER}, {102, ATOMIC, A, P, PEER}};
+
+		spe(&r, a, N(a), 0);
+		one("atomics that load write, too", &r, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
+	}
+	{
+		const struct access a[] = {{101, LD_EXCL, A, P, PEER}, {102, LD, A, P, PEER}};
+
+		spe(&r, a, N(a), 0);
+		none("an exclusive load is no write", &r);
+	}
+	{
+		/* A vector store of 32 bytes overlaps the word at 16. */
+		const struct access a[] = {{101, 0x39, A, P, -1}, {102, LD, A + 16, P + 16, PEER}};
+
+		spe(&r, a, N(a), 0);
+		one("a vector's width is recorded", &r, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
+	}
+}
+
+/* The same pattern from both kinds of machine gives the same finding. */
+static void test_x86(void **state)
+{
+	const struct access a[] = {{101, ST, A, 0, -1}, {102, LD, A + 32, 0, PEER}},
+			    b[] = {{101, ST, A, 0, -1}, {102, LD, A, 0, PEER}},
+			    c[] = {{101, LD, A, 0, PEER}, {102, LD, A, 0, PEER}};
+	struct result x, y;
+
+	(void)state;
+	spe(&x, a, 2, 0);
+	x86(&y, a, 2);
+	assert_int_equal(x.s.sites_n, y.s.sites_n);
+	for (uint32_t i = 0; i < x.s.sites_n; i++) {
+		assert_int_equal(x.s.sites[i].offset, y.s.sites[i].offset);
+		assert_int_equal(x.s.sites[i].count, y.s.sites[i].count);
+		assert_int_equal(x.s.sites[i].lat_sum, y.s.sites[i].lat_sum);
+		assert_int_equal(x.s.sites[i].writes, y.s.sites[i].writes);
+	}
+	assert_int_equal(x.s.lines[0].line, y.s.lines[0].line);
+	one("spe", &x, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	one("x86", &y, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	x86(&y, b, 2);
+	one("x86 true", &y, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
+	x86(&y, c, 2);
+	none("x86 read only", &y);
+}
+
+static void test_counts(void **state)
+{
+	const struct access a[] = {{101, ST, A, P, -1}, {102, LD, A + 4096, P + 4096, PEER}};
+	struct ty_memory_table t;
+	struct result r;
+
+	(void)state;
+	spe(&r, a, 2, 0);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, &t), 0);
+	assert_int_equal(t.rows_n, 2);
+	assert_int_equal(t.rows[0].count, 10);
+	assert_int_equal(t.rows[0].loads, 10);
+	assert_int_equal(t.rows[0].total.p50, 200);
+	assert_int_equal(t.rows[0].exec.p99, 196);
+	assert_int_equal(t.rows[1].total.max, 12);
+	assert_true(t.rows[0].low > 0.29 && t.rows[0].low < 0.31); /* Wilson of 10 in 20 */
+	assert_true(t.rows[0].high > 0.69 && t.rows[0].high < 0.71);
+	ty_memory_fini(&t);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PAGE, NULL, 1, &t), 0);
+	assert_int_equal(t.rows_n, 1);
+	assert_int_equal(t.keys, 2);
+	assert_int_equal(t.rows[0].key, A + 4096);
+	assert_int_equal(t.rows[0].pid, 100);
+	ty_memory_fini(&t);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_SOURCE, NULL, 10, &t), 0);
+	assert_int_equal(t.rows[0].key, TY_MEM_LV_PEER << 8 | TY_MEM_SRC_PEER);
+	ty_memory_fini(&t);
+	done(&r);
+}
+
+/* Percentiles by nearest rank; what the AUX flags tell stands as gaps in place. */
+static void test_stream(void **state)
+{
+	struct perf_write w;
+	struct ty_buf file, b;
+	struct ty_memory_table t;
+	struct result r;
+	uint64_t words[2] = {8, 1};
+	const struct pw_at at = {.pid = 100, .tid = 101, .time = 500, .cpu = 0};
+
+	(void)state;
+	pw_init(&w);
+	ty_buf_init(&b, 1 << 20);
+	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+	for (unsigned i = 1; i <= 100; i++)
+		spe_mem(&b, (struct spe_mem){.pc = 0x4000,
+					     .va = A,
+					     .ts = i,
+					     .ctx = 101,
+					     .source = -1,
+					     .op = LD,
+					     .total = 101 - i});
+	/* In two pieces, cut inside a record; then a hole. The clock comes last. */
+	pw_auxtrace(&w, 0, 0, -1, b.p, 1000);
+	pw_auxtrace(&w, 1000, 0, -1, b.p + 1000, 99 * 64 - 1000);
+	pw_aux(&w, at, 0, 50 * 64, TY_PERF_AUX_COLLISION);
+	pw_auxtrace(&w, 99 * 64 + 640, 0, -1, b.p + 99 * 64, 64);
+	pw_time_conv(&w, 0, 1, 7);
+	ty_buf_init(&file, 1 << 22);
+	pw_file(&w, &file);
+	load(&r, &file);
+	assert_int_equal(r.points.n, 100);
+	assert_int_equal(r.points.gaps_n, 2);
+	assert_int_equal(r.points.gaps.v[0].ts_ns, 57);
+	assert_non_null(strstr(r.points.gaps.v[0].why, "collided"));
+	assert_int_equal(r.points.gaps.v[1].off, 99 * 64);
+	assert_int_equal(r.points.gaps.v[1].bytes, 640);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, &t), 0);
+	assert_int_equal(t.rows[0].total.p50, 50);
+	assert_int_equal(t.rows[0].total.p90, 90);
+	assert_int_equal(t.rows[0].total.p99, 99);
+	assert_int_equal(t.rows[0].total.max, 100);
+	ty_memory_fini(&t);
+	done(&r);
+	ty_buf_fini(&file);
+	ty_buf_fini(&b);
+	pw_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_stream),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
