@@ -30,7 +30,7 @@ await() { # SECONDS CMD...: until it succeeds
 tracing() { # PID of a recorder: its instances are there and on
 	local f
 	for f in /sys/kernel/tracing/instances/tarry-"$1"-*/tracing_on; do
-		[ -e "$f" ] && [ "$(cat "$f")" = 1 ] || return 1
+		[[ $f != *idletest* ]] && [ -e "$f" ] && [ "$(cat "$f")" = 1 ] || return 1
 	done
 }
 # The top finding of FILE: victim among VICTIMS, culprit CULPRIT, at least SECONDS long.
