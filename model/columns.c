@@ -200,6 +200,15 @@ static uint32_t edge_of(const struct ty_model *m, uint32_t thread, uint64_t t, u
 	return n ? m->t[TY_T_EDGES].row_first[thread] + n - 1 : TY_NONE;
 }
 
+/* The wakeup at t: an inferred run begins with it where nothing says how long the thread was ready.
+ */
+static uint32_t edge_at(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	uint32_t edge = edge_of(m, thread, t, 0);
+
+	return edge != TY_NONE && ty_model_edge(m, edge).ts_ns == t ? edge : TY_NONE;
+}
+
 uint32_t ty_model_migrations(const struct ty_model *m, uint32_t thread, uint64_t from_ns,
 			     uint64_t to_ns)
 {
@@ -251,6 +260,8 @@ struct ty_span ty_model_span(const struct ty_model *m, uint32_t span)
 
 		if (next.thread != TY_NONE && next.state == TY_ST_RUNNABLE)
 			s.edge = edge_of(m, thread, next.start_ns, next.flags);
+		else if (next.thread != TY_NONE && next.state == TY_ST_RUNNING)
+			s.edge = edge_at(m, thread, next.start_ns);
 	}
 	return s;
 }

@@ -35,7 +35,7 @@ def unknown(entry):
     return sum(r["ns"] for r in entry["rows"] if any(w in r["row"] for w in ("unknown", "not known", "lost")))
 
 def born(doc):
-    return {t["tid"] for t in doc["threads"] if t.get("born")}
+    return {t["tid"] for t in doc["threads"] if t.get("born")} | {doc["machine"]["command_tid"]}
 P
 export PYTHONPATH=$dir PYTHONDONTWRITEBYTECODE=1
 record() { # WHAT OPTIONS... -- CMD...

@@ -42,7 +42,7 @@ ANYBODY = {"io", "storm", "fault", "lost"}
 # Each of the waiting threads may be named as the victim.
 SEVERAL = {"chain", "convoy", "starved"}
 # Not explained well enough yet: skipped, unless --pending.
-PENDING = set(os.listdir(PROGRAMS)) | {"control_compile", "ledger"}
+PENDING = set(os.listdir(PROGRAMS)) | {"control_compile"}
 
 
 class Wrong(Exception):
@@ -170,7 +170,11 @@ def check_top(doc, truth, name):
 
 def foreign(stall, doc):
     """Somebody outside the program is to blame: on a busy machine that is true, if not planted."""
-    tree = {t["tid"] for t in doc["threads"] if t.get("born")} | {doc["machine"].get("command_tid")}
+    pids, tree = {doc["machine"].get("command_tid")}, set()
+    for t in sorted(doc["threads"], key=lambda t: t["start_ns"]):
+        if t["pid"] in pids or t["ppid"] in pids:
+            pids.add(t["pid"])
+            tree.add(t["tid"])
     return stall["cause"]["tid"] is not None and stall["cause"]["tid"] not in tree
 
 

@@ -149,6 +149,8 @@ static void waking_before_switch_out(void **state)
 /* CPU 1 never delivers switches from idle: runs begin when the CPU was last seen idle. */
 static void missing_switch_from_idle(void **state)
 {
+	const struct ty_model *m;
+
 	ty_mx_begin(NO_IDLE, NULL);
 	ty_mx_event(1, 10, 5, TY_EV_OTHER);
 	ty_mx_switch(1, 20, 5, S, 0);
@@ -160,10 +162,13 @@ static void missing_switch_from_idle(void **state)
 	ty_mx_waking(0, 150, 9, 5, 1); /* from another CPU; the only evidence is prev */
 	ty_mx_switch(1, 190, 5, S, 0);
 	ty_mx_event(1, 200, 0, TY_EV_OTHER);
-	ty_mx_end();
+	m = ty_mx_end();
 	tracks(5,
 	       "R@1:10-20< S20-51 w@1:51-58 R@1:58-60~ R@1:60-100 S100-150 R@1:150-190~ S190-200>");
 	cpu_track(1, "R10-20<:5 .20-58 R58-60~:5 R60-100:5 .100-150 R150-190~:5 .190-200>");
+	/* The second wait has no time of being ready after it, but it has a wakeup. */
+	assert_int_equal(ty_model_edge(m, span_at(m, 5, 120).edge).ts_ns, 150);
+	assert_int_equal(span_at(m, 5, 195).edge, TY_NONE);
 }
 
 /* Somebody is switched in, and then another one is there: not what the switches say. */
