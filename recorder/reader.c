@@ -26,7 +26,9 @@
  * Only the writer touches the file: a thread of the idle class that is preempted with the file's
  * lock held would stop everybody for as long as the CPUs are busy, and a disk that throttles must
  * not stop a reader. Packets hold compressed chunks in between (FREE -> FILLING -> FILLED ->
- * CLAIMED by the writer -> FREE); there are enough for a few hundred milliseconds of stalled disk.
+ * CLAIMED by the writer -> FREE). There are enough for a second or more of a disk that stands still
+ * (another program's fsync), as much as QUEUED_MAX holds; the memory of all but the first is given
+ * back when they are written.
  */
 #include "reader.h"
 
@@ -54,7 +56,10 @@ enum {
 	SLOT_BYTES = 256 << 10,
 	SLOTS_MIN = 4,
 	SLOTS_MAX = 16,
-	PACKETS = 256,
+	PACKETS_MIN = 64,
+	PACKETS_MAX = 2048,
+	PACKETS_KEPT = 128,    /* their memory stays */
+	QUEUED_MAX = 64 << 20, /* bytes in packets that wait for the disk */
 	FLUSH_MS = 1000,
 	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 	CPUS_MAX = 4096
@@ -125,7 +130,10 @@ struct ty_readers {
 	_Atomic bool stopping, drained, failed, no_nice;
 	_Atomic uint32_t work;	  /* futex: counts filled slots */
 	_Atomic uint32_t waiting; /* compressors asleep */
-	struct packet packets[PACKETS];
+	struct packet packets[PACKETS_MAX];
+	unsigned packets_n;
+	_Atomic unsigned packets_used; /* the highest that was ever in use, + 1 */
+	_Atomic uint64_t queued;       /* bytes in FILLED ones */
 	char *packet_mem;
 	size_t packet_bytes;
 	pthread_t writer;
@@ -161,13 +169,21 @@ static void futex_wake(_Atomic uint32_t *word, int n)
 static struct packet *packet_for(struct ty_readers *rs)
 {
 	while (!atomic_load_explicit(&rs->failed, memory_order_relaxed)) {
-		for (unsigned i = 0; i < PACKETS; i++) {
+		bool room = atomic_load_explicit(&rs->queued, memory_order_relaxed) < QUEUED_MAX;
+
+		for (unsigned i = 0; room && i < rs->packets_n; i++) {
+			unsigned used =
+				atomic_load_explicit(&rs->packets_used, memory_order_relaxed);
 			int state = FREE;
 
-			if (atomic_load_explicit(&rs->packets[i].state, memory_order_relaxed) ==
-				    FREE &&
-			    atomic_compare_exchange_strong(&rs->packets[i].state, &state, FILLING))
-				return &rs->packets[i];
+			if (atomic_load_explicit(&rs->packets[i].state, memory_order_relaxed) !=
+				    FREE ||
+			    !atomic_compare_exchange_strong(&rs->packets[i].state, &state, FILLING))
+				continue;
+			while (used <= i &&
+			       !atomic_compare_exchange_weak(&rs->packets_used, &used, i + 1))
+				;
+			return &rs->packets[i];
 		}
 		usleep(200);
 	}
@@ -200,6 +216,7 @@ static void put(struct ty_readers *rs, struct ty_spool_writer *w, struct slot *s
 	atomic_store_explicit(&s->state, FREE, memory_order_release);
 	if (!k)
 		return;
+	atomic_fetch_add_explicit(&rs->queued, k->len, memory_order_relaxed);
 	atomic_store_explicit(&k->state, FILLED, memory_order_release);
 	atomic_fetch_add(&rs->ready, 1);
 	if (atomic_load(&rs->writer_waits))
@@ -209,9 +226,10 @@ static void put(struct ty_readers *rs, struct ty_spool_writer *w, struct slot *s
 /* Write every packet that is there. Were there any? */
 static bool write_packets(struct ty_readers *rs)
 {
+	unsigned used = atomic_load(&rs->packets_used);
 	bool any = false;
 
-	for (unsigned i = 0; i < PACKETS; i++) {
+	for (unsigned i = 0; i < used; i++) {
 		struct packet *k = &rs->packets[i];
 
 		if (atomic_load_explicit(&k->state, memory_order_acquire) != FILLED)
@@ -219,6 +237,9 @@ static bool write_packets(struct ty_readers *rs)
 		if (k->len && !atomic_load(&rs->failed) &&
 		    ty_spool_append(rs->spool, k->mem, k->len, NULL))
 			fail(rs);
+		atomic_fetch_sub_explicit(&rs->queued, k->len, memory_order_relaxed);
+		if (i >= PACKETS_KEPT)
+			madvise(k->mem, rs->packet_bytes, MADV_DONTNEED);
 		atomic_store_explicit(&k->state, FREE, memory_order_release);
 		any = true;
 	}
@@ -346,6 +367,28 @@ static bool from_pipe(const struct pool *p, char *to, size_t n)
 	return true;
 }
 
+/* Single pages, the one being written included; `most` because its own writes refill it. Were there
+ * any? */
+static bool move_partial(struct pool *p, struct stream *st, unsigned most)
+{
+	unsigned i;
+
+	for (i = 0; i < most; i++) {
+		struct slot *s = slot_for(p, st);
+		ssize_t n = read(st->fd, s->mem + s->bytes, p->all->page_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		/* Always a whole page; a shorter answer would shift all later ones. */
+		if ((size_t)n < p->all->page_bytes)
+			memset(s->mem + s->bytes + n, 0, p->all->page_bytes - (size_t)n);
+		filled(p, st, p->all->page_bytes);
+	}
+	return i;
+}
+
 /* All full pages of a stream. Were there any? */
 static bool move_full(struct pool *p, struct stream *st)
 {
@@ -356,27 +399,13 @@ static bool move_full(struct pool *p, struct stream *st)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		/* splice gives the ring a new page for each it takes; read has one of its own. */
+		if (n < 0 && errno == ENOMEM)
+			return move_partial(p, st, SLOT_BYTES / (unsigned)p->all->page_bytes) ||
+			       any;
 		if (n <= 0 || !from_pipe(p, s->mem + s->bytes, (size_t)n))
 			return any;
 		filled(p, st, (size_t)n);
-	}
-}
-
-/* Single pages, the one being written included; `most` because its own writes refill it. */
-static void move_partial(struct pool *p, struct stream *st, unsigned most)
-{
-	for (unsigned i = 0; i < most; i++) {
-		struct slot *s = slot_for(p, st);
-		ssize_t n = read(st->fd, s->mem + s->bytes, p->all->page_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		/* Always a whole page; a shorter answer would shift all later ones. */
-		if ((size_t)n < p->all->page_bytes)
-			memset(s->mem + s->bytes + n, 0, p->all->page_bytes - (size_t)n);
-		filled(p, st, p->all->page_bytes);
 	}
 }
 
@@ -528,6 +557,8 @@ static int open_stream(struct pool *p, const struct ty_instance *inst, unsigned 
 	fd = openat(inst->dir, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return ty_fail_errno(err, "cannot open %s/%s", inst->path, path);
+	/* The kernel takes the page that read() works with now, when there is memory. */
+	(void)!read(fd, p->mem, 0);
 	*st = (struct stream){.fd = fd, .id = buffer << 16 | cpu, .polled = polled};
 	p->streams_n++;
 	if (polled)
@@ -613,14 +644,20 @@ static int init_pools(struct ty_readers *rs, const struct ty_instance *const *in
 
 static int init_packets(struct ty_readers *rs, struct ty_err *err)
 {
-	rs->packet_bytes = (ty_spool_packed_max(SLOT_BYTES) + 4095) & ~(size_t)4095;
-	rs->packet_mem = mmap(NULL, rs->packet_bytes * PACKETS, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (rs->packet_mem == MAP_FAILED) {
-		rs->packet_mem = NULL;
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the writer");
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *mem = MAP_FAILED;
+
+	rs->packet_bytes = (ty_spool_packed_max(SLOT_BYTES) + page - 1) & ~(page - 1);
+	/* Address space, not memory; where even that is counted (overcommit_memory 2), less. */
+	for (unsigned n = PACKETS_MAX; mem == MAP_FAILED && n >= PACKETS_MIN; n /= 2) {
+		rs->packets_n = n;
+		mem = mmap(NULL, rs->packet_bytes * n, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	}
-	for (unsigned i = 0; i < PACKETS; i++)
+	if (mem == MAP_FAILED)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the writer");
+	rs->packet_mem = mem;
+	for (unsigned i = 0; i < rs->packets_n; i++)
 		rs->packets[i].mem = rs->packet_mem + i * rs->packet_bytes;
 	errno = pthread_create(&rs->writer, NULL, writer_main, rs);
 	if (errno)
@@ -732,7 +769,7 @@ void ty_readers_free(struct ty_readers *rs)
 	if (rs->wake_fd >= 0)
 		close(rs->wake_fd);
 	if (rs->packet_mem)
-		munmap(rs->packet_mem, rs->packet_bytes * PACKETS);
+		munmap(rs->packet_mem, rs->packet_bytes * rs->packets_n);
 	free(rs->pools);
 	free(rs->comps);
 	free(rs);
