@@ -99,13 +99,15 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 		.event_name = event_name,
 		.ctx = s->formats,
 	};
-	struct progress p = {.on = isatty(STDERR_FILENO)};
-	struct ty_builder *b = ty_builder_new(&facts);
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct progress p = {.on = isatty(STDERR_FILENO)};
+	struct ty_builder *b;
 	struct sigaction was;
 	uint64_t n = 0;
 	int r;
 
+	facts.aside = cpus > 1;
+	b = ty_builder_new(&facts);
 	if (!b)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->trace->path);
 	/* This thread builds, and helps when it would wait. */

@@ -8,6 +8,7 @@
  * them), so that a file that holds them twice does not count twice.
  */
 #include "builder.h"
+#include "coder.h"
 #include "key_value.h"
 
 #include <inttypes.h>
@@ -74,16 +75,30 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 		goto nomem;
 	if (facts->index_of)
 		b->index = ty_index_begin(b->store, facts->index_of);
+	if (facts->aside)
+		b->coder = ty_coder_new();
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		b->fill[i].coder = b->coder;
 	return b;
 nomem:
 	ty_builder_free(b);
 	return NULL;
 }
 
+/* From here on the builder codes blocks itself. */
+static void stop_coder(struct ty_builder *b)
+{
+	ty_build_fail(b, ty_coder_free(b->coder));
+	b->coder = NULL;
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		b->fill[i].coder = NULL;
+}
+
 void ty_builder_free(struct ty_builder *b)
 {
 	if (!b)
 		return;
+	stop_coder(b);
 	for (uint32_t i = 0; i < b->cpus; i++) {
 		vec_fini(&b->cpu[i].irq);
 		vec_fini(&b->cpu[i].gaps.g);
@@ -475,6 +490,7 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	int r;
 
 	*out = NULL;
+	stop_coder(b);
 	if (b->ends_ns > end)
 		end = b->ends_ns;
 	if (b->self_end > end && b->self_end - end < DAY_NS && b->started)

@@ -14,6 +14,7 @@ struct ty_build_facts {
 	uint32_t cpus;	       /* of the file; 0 unknown */
 	unsigned long_size;    /* 8 or 4 */
 	const char *arch;      /* "x86_64", ...; NULL: unknown */
+	bool aside;	       /* code blocks in a thread aside */
 	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
 	/* The trace's path: an index file is written for it, unless the model takes less than
 	 * index_min bytes. NULL: none. */

@@ -126,6 +126,7 @@ struct ty_builder {
 
 	struct ty_store *store;	      /* the model's, when it is finished */
 	struct ty_index_write *index; /* belongs to the store; NULL: none is written */
+	struct ty_coder *coder;	      /* until ty_builder_finish; NULL: none */
 	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;

@@ -113,8 +113,11 @@ struct ty_track_fill {
 	uint8_t *open;
 	uint32_t n, cap;
 	uint64_t last_ns;
-	uint32_t blocks;
-	uint32_t first_block, last_block; /* of the fill's list, linked by `next` */
+};
+
+/* Coded blocks of a track, in the fill's list, linked by `next`. */
+struct ty_track_chain {
+	uint32_t blocks, first, last;
 };
 
 struct ty_table_fill {
@@ -122,6 +125,10 @@ struct ty_table_fill {
 	struct ty_store *store;
 	uint64_t rows;
 	VEC(struct ty_track_fill) track;
+	struct ty_coder *coder; /* borrowed; codes full blocks meanwhile. NULL: no thread does */
+	uint8_t *spare;		/* full-sized buffers that the coder is done with, linked */
+	/* The coder's, while there is one: */
+	VEC(struct ty_track_chain) chain;
 	VEC(struct ty_block_ref) ref; /* in the order of coding */
 	VEC(uint32_t) next;
 	VEC(struct ty_node) node;
@@ -133,6 +140,9 @@ void ty_table_fill_fini(struct ty_table_fill *f);
 /* Append a row, row_bytes long; a start before the track's last is moved to that. 0, -TY_ENOMEM,
  * -TY_ELIMIT (2^32 rows). */
 int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row);
+/* Code rows as the next block of the track (coder.h). */
+int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
+		  uint64_t end_ns);
 /* Forget all rows. */
 void ty_table_reset(struct ty_table_fill *f);
 /* All rows of a finished table's track, whose blocks lie in the same store, as those of a track

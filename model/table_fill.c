@@ -2,6 +2,7 @@
 /* Filling tables: open blocks, coding, the directory and the forest; see table.h. */
 #include <stdlib.h>
 
+#include "coder.h"
 #include "table.h"
 
 #define GROUPS	  (TY_BLOCK_ROWS / TY_GROUP_ROWS)
@@ -18,6 +19,13 @@ void ty_table_fill_fini(struct ty_table_fill *f)
 	for (size_t i = 0; i < f->track.n; i++)
 		free(f->track.v[i].open);
 	vec_fini(&f->track);
+	while (f->spare) {
+		uint8_t *p = f->spare;
+
+		memcpy(&f->spare, p, sizeof(f->spare));
+		free(p);
+	}
+	vec_fini(&f->chain);
 	vec_fini(&f->ref);
 	vec_fini(&f->next);
 	vec_fini(&f->node);
@@ -158,8 +166,29 @@ static void aggregate(const struct ty_table_kind *k, uint64_t col[][TY_BLOCK_ROW
 	}
 }
 
-/* Code the open block of t; its last row ends at end. */
-static int code_block(struct ty_table_fill *f, struct ty_track_fill *t, uint64_t end)
+/* The newest block is the track's next. */
+static int chain(struct ty_table_fill *f, uint32_t track)
+{
+	uint32_t block = (uint32_t)f->ref.n - 1;
+	struct ty_track_chain *t;
+
+	if (track >= f->chain.n) {
+		if (vec_reserve(&f->chain, track + 1))
+			return -TY_ENOMEM;
+		memset(f->chain.v + f->chain.n, 0, (track + 1 - f->chain.n) * sizeof(*f->chain.v));
+		f->chain.n = track + 1;
+	}
+	t = &f->chain.v[track];
+	if (t->blocks++)
+		f->next.v[t->last] = block;
+	else
+		t->first = block;
+	t->last = block;
+	return 0;
+}
+
+int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
+		  uint64_t end)
 {
 	const struct ty_table_kind *k = f->kind;
 	uint64_t col[TY_COLS_MAX][TY_BLOCK_ROWS];
@@ -167,27 +196,27 @@ static int code_block(struct ty_table_fill *f, struct ty_track_fill *t, uint64_t
 	size_t head = sizeof(struct ty_block_head) + cols * sizeof(uint64_t);
 	struct groups g;
 	struct ty_node node = {0};
-	struct ty_block_ref ref = {.rows = t->n};
+	struct ty_block_ref ref = {.rows = n};
 	uint8_t *block, *at;
 
-	ref.off = ty_store_alloc(f->store, head + (size_t)t->n * k->cols * 8 + sizeof(g) + 64);
+	ref.off = ty_store_alloc(f->store, head + (size_t)n * k->cols * 8 + sizeof(g) + 64);
 	if (!ref.off)
 		return -TY_ENOMEM;
 	block = ty_store_at(f->store, ref.off);
 	memset(block, 0, head);
 	at = block + head;
 	for (unsigned c = 0; c < k->cols; c++) {
-		gather(k, c, t->open, t->n, col[c]);
-		at = code(block, c, col[c], t->n, k->col[c].is_signed, at);
+		gather(k, c, rows, n, col[c]);
+		at = code(block, c, col[c], n, k->col[c].is_signed, at);
 	}
 	if (k->forest) {
-		uint32_t n = (t->n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
+		uint32_t gn = (n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
 
-		aggregate(k, col, t->n, end, &g, &node);
+		aggregate(k, col, n, end, &g, &node);
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
-			at = code(block, k->cols + s, g.ns[s], n, false, at);
-		at = code(block, k->cols + TY_ST_COUNT, g.longest, n, false, at);
-		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, n, false, at);
+			at = code(block, k->cols + s, g.ns[s], gn, false, at);
+		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, false, at);
+		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, gn, false, at);
 	}
 	memset(at, 0,
 	       8); /* what a reader of the last value sees behind it, checked with the rest */
@@ -198,13 +227,21 @@ static int code_block(struct ty_table_fill *f, struct ty_track_fill *t, uint64_t
 	if (f->ref.n >= UINT32_MAX - 1 || vec_push(&f->ref, ref) ||
 	    vec_push(&f->next, UINT32_MAX) || (k->forest && vec_push(&f->node, node)))
 		return -TY_ENOMEM;
-	if (t->blocks++)
-		f->next.v[t->last_block] = (uint32_t)f->ref.n - 1;
-	else
-		t->first_block = (uint32_t)f->ref.n - 1;
-	t->last_block = (uint32_t)f->ref.n - 1;
+	return chain(f, track);
+}
+
+/* Code the open block of the track, whose last row ends at end; it is empty then. */
+static int code_open(struct ty_table_fill *f, uint32_t track, uint64_t end)
+{
+	struct ty_track_fill *t = &f->track.v[track];
+	uint8_t *rows = t->open;
+	uint32_t n = t->n;
+
 	t->n = 0;
-	return 0;
+	if (!f->coder)
+		return ty_table_code(f, track, rows, n, end);
+	t->open = NULL;
+	return ty_coder_put(f->coder, f, track, rows, n, end, t->cap == TY_BLOCK_ROWS, &t->open);
 }
 
 static int grow(struct ty_track_fill *t, unsigned row_bytes)
@@ -245,9 +282,15 @@ int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row)
 	if (start < t->last_ns)
 		start = t->last_ns;
 	if (t->n == TY_BLOCK_ROWS) {
-		r = code_block(f, t, start);
+		r = code_open(f, track, start);
 		if (r)
 			return r;
+		if (!t->open)
+			t->open = malloc((size_t)TY_BLOCK_ROWS * size);
+		if (!t->open) {
+			t->cap = 0;
+			return -TY_ENOMEM;
+		}
 	}
 	if (t->n == t->cap && grow(t, size))
 		return -TY_ENOMEM;
@@ -262,7 +305,7 @@ int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row)
 int ty_table_seal(struct ty_table_fill *f, uint32_t track, uint64_t end_ns)
 {
 	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
-	int r = t && t->n ? code_block(f, t, end_ns > t->last_ns ? end_ns : t->last_ns) : 0;
+	int r = t && t->n ? code_open(f, track, end_ns > t->last_ns ? end_ns : t->last_ns) : 0;
 
 	if (t) {
 		free(t->open);
@@ -348,8 +391,8 @@ int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *en
 	struct ty_node *node;
 	unsigned levels = 0;
 
-	for (size_t i = 0; i < f->track.n; i++)
-		blocks += f->track.v[i].blocks;
+	for (size_t i = 0; i < f->chain.n; i++)
+		blocks += f->chain.v[i].blocks;
 	if (f->kind->forest)
 		nodes = ty_table_nodes(blocks, first, n, &levels);
 	*bytes = ty_table_dir_bytes(f->kind, tracks, blocks, nodes);
@@ -365,8 +408,8 @@ int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *en
 	block_first = row_first + tracks + 1;
 	blocks = 0;
 	for (uint32_t i = 0; i < tracks; i++) {
-		const struct ty_track_fill *t = i < f->track.n ? &f->track.v[i] : NULL;
-		uint32_t b = t ? t->first_block : 0;
+		const struct ty_track_chain *t = i < f->chain.n ? &f->chain.v[i] : NULL;
+		uint32_t b = t ? t->first : 0;
 
 		row_first[i] = rows;
 		block_first[i] = blocks;
@@ -390,19 +433,10 @@ int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *en
 
 int ty_table_adopt(struct ty_table_fill *f, const struct ty_table *t, uint32_t track)
 {
-	struct ty_track_fill *to = track_of(f, track);
-
-	if (!to)
-		return -TY_ENOMEM;
 	for (uint32_t b = t->block_first[track]; b < t->block_first[track + 1]; b++) {
 		if (vec_push(&f->ref, t->ref[b]) || vec_push(&f->next, UINT32_MAX) ||
-		    (f->kind->forest && vec_push(&f->node, t->node[b])))
+		    (f->kind->forest && vec_push(&f->node, t->node[b])) || chain(f, track))
 			return -TY_ENOMEM;
-		if (to->blocks++)
-			f->next.v[to->last_block] = (uint32_t)f->ref.n - 1;
-		else
-			to->first_block = (uint32_t)f->ref.n - 1;
-		to->last_block = (uint32_t)f->ref.n - 1;
 		f->rows += t->ref[b].rows;
 	}
 	return 0;
