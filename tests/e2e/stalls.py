@@ -42,7 +42,8 @@ ANYBODY = {"io", "storm", "fault", "lost"}
 # Each of the waiting threads may be named as the victim.
 SEVERAL = {"chain", "convoy", "starved"}
 # Not explained well enough yet: skipped, unless --pending.
-PENDING = set(os.listdir(PROGRAMS)) | {"control_compile"}
+PENDING = {"attach", "control_compile", "control_epoll", "cpu_quota", "fsync_storm", "long_call", "lost",
+           "starved_holder", "timeout"}
 
 
 class Wrong(Exception):
@@ -158,14 +159,13 @@ def check_top(doc, truth, name):
     if kind in MANY | SEVERAL or name == "attach":
         return
     want, got = truth["duration_ns"], top["duration_ns"]
-    low = 0.5 if name == "nice_hog" else 0.8
-    # A busy machine lets a woken thread wait for its CPU; that may be counted or not.
+    # On a busy machine the victim may wait for its CPU before and after the call that it times.
+    low = 0.5 if name == "nice_hog" else 0.75
     expect(low * want - 40e6 <= got <= 1.25 * want + 30e6, f"it took {want} ns, named are {got}")
     s = doc["summary"]
     begin = s["start_ns"] + truth["start_realtime_ns"] - s["start_realtime_ns"]
-    if name != "nice_hog":
-        expect(abs(top["start_ns"] - begin) <= 30e6,
-               f"it began at {begin}, named is {top['start_ns']} ({(top['start_ns'] - begin) / 1e6:.1f} ms off)")
+    expect(begin - 30e6 <= top["start_ns"] and top["start_ns"] + got <= begin + 1.25 * want + 30e6,
+           f"it was from {begin} on for {want} ns, named are {got} ns from {top['start_ns']}")
 
 
 def foreign(stall, doc):
