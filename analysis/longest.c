@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The longest waits. One pass over the spans of the chosen threads, a heap of the n best; edges,
- * system calls and rivals are looked up for the winners only.
+ * The longest waits: a heap of the n best; the spans of the chosen threads that are longer than the
+ * least of them are searched for in the zoom forest. Edges, system calls and rivals are looked up
+ * for the winners only.
  */
 #include "longest.h"
 
@@ -55,18 +56,39 @@ static uint32_t keep(struct ty_wait *h, uint32_t have, uint32_t n, const struct 
 	return have;
 }
 
+/* The states of the thread that may be wanted; 0: none. */
+static uint32_t states_of(const struct ty_thread *t, unsigned kinds)
+{
+	uint32_t states = kinds & ((1u << TY_ST_COUNT) - 1);
+
+	if (t->kernel)
+		states &= ~(1u << TY_ST_SLEEPING);
+	if (kinds & TY_LONGEST_OURS && !t->traced)
+		states &= ~(1u << TY_ST_SLEEPING | 1u << TY_ST_STOPPED);
+	return states;
+}
+
+/* The next span of the thread behind `span` that may be better than `least` (NULL: any may). */
+static uint32_t next_of(const struct ty_model *m, uint32_t thread, struct ty_seek *q,
+			const struct ty_wait *least, uint32_t span)
+{
+	struct ty_track track = {TY_TRACK_THREAD, thread};
+
+	uint32_t next;
+
+	q->min_ns = least ? least->duration_ns : 0;
+	next = ty_model_seek(m, track, q, ty_model_span_brief(m, thread, span).start_ns, false);
+	/* A damaged index may put spans out of order. */
+	return next > span ? next : TY_NONE;
+}
+
 static bool wanted(const struct ty_window *w, unsigned kinds, const struct ty_thread *t,
 		   const struct ty_span *s)
 {
-	if (!(kinds & 1u << s->state))
+	if (!(states_of(t, kinds) >> s->state & 1))
 		return false;
 	if (s->end_ns <= t->released_ns)
 		return false; /* the command waiting for the recorder to be ready */
-	if (kinds & TY_LONGEST_OURS && !t->traced &&
-	    (s->state == TY_ST_SLEEPING || s->state == TY_ST_STOPPED))
-		return false;
-	if (t->kernel && s->state == TY_ST_SLEEPING)
-		return false;
 	if (!t->traced && s->flags & TY_SF_BEFORE && s->flags & TY_SF_OPEN)
 		return false;
 	return s->state != TY_ST_RUNNABLE || s->cpu == TY_NONE || ty_window_cpu(w, s->cpu);
@@ -133,6 +155,7 @@ uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigne
 		    struct ty_wait *out, uint32_t n)
 {
 	uint32_t threads = ty_model_summary(m)->threads, have = 0;
+	struct ty_seek q = {.nr = -1};
 	uint64_t *ns = NULL;
 
 	for (uint32_t i = 0; n && i < threads; i++) {
@@ -143,7 +166,9 @@ uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigne
 		if (!t->spans_n || t->end_ns <= w->from_ns || t->start_ns >= w->to_ns ||
 		    !ty_window_thread(w, m, i))
 			continue;
-		for (k = ty_model_span_find(m, i, w->from_ns); k < to; k++) {
+		q.states = states_of(t, kinds);
+		for (k = q.states ? ty_model_span_find(m, i, w->from_ns) : to; k < to;
+		     k = next_of(m, i, &q, have < n ? NULL : &out[0], k)) {
 			struct ty_span s = ty_model_span_brief(m, i, k);
 			uint64_t a = s.start_ns, b = s.end_ns;
 			struct ty_wait e;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System call statistics: calls are grouped by (abi, number), groups of one name joined, and the
- * percentiles selected from all durations (8 bytes per call while it runs).
+ * System call statistics: calls are grouped by (abi, number), and groups of one name joined.
+ *
+ * Percentiles are exact in bounded memory: the first walk over the calls counts durations per group
+ * in a histogram that gets coarser with them (32 bars per power of two), which tells the bar that
+ * holds the wanted rank and how many are below. Further walks refine that bar (struct pick), by
+ * 1024 at a time, or keep its durations when they are few: two walks for most, some more at worst.
  */
 #include "syscall_stats.h"
 
@@ -10,16 +14,49 @@
 
 #include "vec.h"
 
+/* Durations by bars: each of the first 64 values has its own, then 32 per power of two. */
+#define BARS ((64 - 5) * 32 + 32)
+
+static unsigned bar_of(uint64_t v)
+{
+	unsigned e = v < 64 ? 5 : 63 - (unsigned)__builtin_clzll(v);
+
+	return (e - 5) * 32 + (unsigned)(v >> (e - 5));
+}
+
+static uint64_t bar_begin(unsigned bar, uint64_t *width)
+{
+	unsigned e = bar < 64 ? 5 : bar / 32 + 4;
+
+	*width = UINT64_C(1) << (e - 5);
+	return (uint64_t)(bar - (e - 5) * 32) << (e - 5);
+}
+
+/* The wanted duration is the rank-th (from 0) of those in [begin, begin + width), of which there
+ * are `in`. */
+#define PARTS 1024u
+#define FEW   4096u
+struct pick {
+	uint64_t begin, width, rank, in;
+	uint64_t *v; /* of FEW durations, or PARTS counts; NULL while nothing is to be found */
+	uint64_t n;
+	bool counts;
+};
+
 struct group {
 	uint64_t key;
 	struct ty_syscall_stats s;
-	VEC(uint64_t) ns;
+	uint64_t *bar; /* BARS; NULL: none timed */
+	uint64_t timed;
+	struct pick pick[2];
+	uint32_t joined; /* index + 1 of the group of the same name that has its calls; 0: itself */
 };
 
 struct groups {
 	VEC(struct group) g;
 	uint32_t *slot; /* index + 1; 0 is free */
 	uint32_t mask;
+	bool picking; /* not the first walk */
 };
 
 static int rehash(struct groups *t, uint32_t size)
@@ -56,36 +93,7 @@ static struct group *group_of(struct groups *t, uint64_t key)
 	return &t->g.v[t->g.n - 1];
 }
 
-static int add(struct groups *t, const struct ty_syscall *c, uint32_t index)
-{
-	/* ABI_UNSURE numbers are read as native ones. */
-	unsigned abi = c->abi == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi;
-	struct group *g = group_of(t, (uint64_t)abi << 32 | (uint32_t)c->nr);
-	uint64_t ns = c->end_ns - c->start_ns;
-
-	if (!g)
-		return -TY_ENOMEM;
-	g->s.count++;
-	if (c->flags & TY_SF_OPEN)
-		g->s.unfinished++;
-	else if (!(c->flags & (TY_SF_LOST | TY_SF_ENDED)) && c->ret < 0 && c->ret >= -4095)
-		g->s.errors++;
-	if (c->flags & TY_SF_BEFORE) {
-		g->s.before++;
-		return 0;
-	}
-	if (c->loc == TY_NO_LOC || c->flags & TY_SF_LOST) {
-		g->s.untimed++;
-		return 0;
-	}
-	if (g->s.max_call == TY_NONE || ns > g->s.max_ns) {
-		g->s.max_ns = ns;
-		g->s.max_start_ns = c->start_ns;
-		g->s.max_call = index;
-	}
-	g->s.total_ns += ns;
-	return vec_push(&g->ns, ns);
-}
+/* picks ------------------------------------------------------------------------------------- */
 
 /* The k-th smallest of v[0..n); reorders v (Hoare's select, middle of three). */
 static uint64_t nth(uint64_t *v, size_t n, size_t k)
@@ -120,44 +128,199 @@ static uint64_t nth(uint64_t *v, size_t n, size_t k)
 	return v[k];
 }
 
-static int by_name(const void *pa, const void *pb)
+/* The bar that holds the rank. */
+static void pick_begin(struct pick *p, const uint64_t *bar, uint64_t rank)
 {
-	const struct group *a = pa, *b = pb;
-	int r = strcmp(a->s.name, b->s.name);
+	unsigned k = 0;
 
-	return r ? r : a->key < b->key ? -1 : a->key > b->key;
+	for (; k + 1 < BARS && rank >= bar[k]; k++)
+		rank -= bar[k];
+	*p = (struct pick){.rank = rank, .in = bar[k]};
+	p->begin = bar_begin(k, &p->width);
 }
 
-static int by_total(const void *pa, const void *pb)
+/* Is the next walk to look for more of it? 1: yes, p->v is ready; 0: p->begin is the answer. */
+static int pick_prepare(struct pick *p)
 {
-	const struct ty_syscall_stats *a = pa, *b = pb;
-
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return strcmp(a->name, b->name);
+	if (p->width == 1)
+		return 0;
+	p->n = 0;
+	p->counts = p->in > FEW;
+	if (p->counts && p->width < PARTS)
+		p->width = PARTS; /* parts of 1; what is beyond the bar is above the rank */
+	p->v = calloc(p->counts ? PARTS : FEW, sizeof(*p->v));
+	return p->v ? 1 : -TY_ENOMEM;
 }
 
-/* Groups of one name (a call has different numbers in different ABIs) become one. */
-static int join(struct groups *t)
+static inline void pick_add(struct pick *p, uint64_t ns)
 {
-	size_t w = 0;
+	if (!p->v || ns - p->begin >= p->width)
+		return;
+	if (p->counts)
+		p->v[(ns - p->begin) / (p->width / PARTS)]++;
+	else if (p->n < FEW)
+		p->v[p->n++] = ns;
+}
 
-	qsort(t->g.v, t->g.n, sizeof(*t->g.v), by_name);
-	for (size_t i = 1; i < t->g.n; i++) {
-		struct group *a = &t->g.v[w], *b = &t->g.v[i];
+/* After the walk. */
+static void pick_narrow(struct pick *p)
+{
+	unsigned k = 0;
 
-		if (strcmp(a->s.name, b->s.name)) {
-			t->g.v[++w] = *b;
-			if (w != i)
-				memset(b, 0, sizeof(*b));
+	if (!p->v)
+		return;
+	if (p->counts) {
+		for (; k + 1 < PARTS && p->rank >= p->v[k]; k++)
+			p->rank -= p->v[k];
+		p->width /= PARTS;
+		p->begin += k * p->width;
+		p->in = p->v[k];
+	} else {
+		if (p->n)
+			p->begin = nth(p->v, p->n, p->rank < p->n ? p->rank : p->n - 1);
+		p->width = 1;
+	}
+	free(p->v);
+	p->v = NULL;
+}
+
+/* walks ------------------------------------------------------------------------------------- */
+
+static int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint32_t index)
+{
+	/* ABI_UNSURE numbers are read as native ones. */
+	unsigned abi = c->abi[k] == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi[k];
+	struct group *g = group_of(t, (uint64_t)abi << 32 | (uint32_t)c->nr[k]);
+	uint64_t ns = c->end_ns[k] - c->start_ns[k];
+	uint8_t flags = c->flags[k];
+	bool timed = c->entered[k] && !(flags & (TY_SF_BEFORE | TY_SF_LOST));
+
+	if (!g)
+		return -TY_ENOMEM;
+	if (t->picking) {
+		g = g->joined ? &t->g.v[g->joined - 1] : g;
+		if (timed) {
+			pick_add(&g->pick[0], ns);
+			pick_add(&g->pick[1], ns);
+		}
+		return 0;
+	}
+	g->s.count++;
+	if (flags & TY_SF_OPEN)
+		g->s.unfinished++;
+	else if (!(flags & (TY_SF_LOST | TY_SF_ENDED)) && c->ret[k] < 0 && c->ret[k] >= -4095)
+		g->s.errors++;
+	if (!timed) {
+		if (flags & TY_SF_BEFORE)
+			g->s.before++;
+		else
+			g->s.untimed++;
+		return 0;
+	}
+	if (g->s.max_call == TY_NONE || ns > g->s.max_ns) {
+		g->s.max_ns = ns;
+		g->s.max_start_ns = c->start_ns[k];
+		g->s.max_call = index;
+	}
+	g->s.total_ns += ns;
+	g->timed++;
+	if (!g->bar && !(g->bar = calloc(BARS, sizeof(*g->bar))))
+		return -TY_ENOMEM;
+	g->bar[bar_of(ns)]++;
+	return 0;
+}
+
+/* All calls that the window chooses, to add(). */
+static int collect(const struct ty_model *m, const struct ty_window *w, struct groups *t,
+		   struct ty_call_rows *c)
+{
+	const struct ty_summary *sum = ty_model_summary(m);
+
+	for (uint32_t i = 0; i < sum->threads; i++) {
+		const struct ty_thread *th = ty_model_thread(m, i);
+		struct ty_comm_memo memo = {0};
+		bool over = false;
+		uint32_t k, n;
+
+		if (!th->syscalls_n || !ty_window_thread(w, m, i))
+			continue;
+		/* From the first that ends at or after the window's begin. */
+		k = w->from_ns ? ty_model_syscall_after(m, i, w->from_ns - 1) : th->syscalls_first;
+		for (; !over && (n = ty_model_call_rows(m, i, k, c)) > 0; k += n)
+			for (uint32_t j = 0; j < n; j++) {
+				uint64_t start = c->start_ns[j];
+
+				/* The last instant of the recording belongs to a window that
+				 * reaches it. */
+				over = start >= w->to_ns &&
+				       (w->to_ns < sum->end_ns || start > w->to_ns);
+				if (over)
+					break;
+				if ((c->end_ns[j] <= w->from_ns && start < w->from_ns) ||
+				    c->flags[j] & TY_SF_SNAPSHOT)
+					continue;
+				if (w->cpus_n &&
+				    (c->cpu[j] == TY_NONE || !ty_window_cpu(w, c->cpu[j])))
+					continue;
+				if (!ty_window_comm(w, m, i, start, &memo))
+					continue;
+				if (add(t, c, j, k + j))
+					return -TY_ENOMEM;
+			}
+	}
+	return 0;
+}
+
+static int percentiles(const struct ty_model *m, const struct ty_window *w, struct groups *t,
+		       struct ty_call_rows *rows)
+{
+	int r = 0, more = 1;
+
+	for (size_t i = 0; i < t->g.n; i++) {
+		struct group *g = &t->g.v[i];
+
+		if (g->joined || !g->timed) {
+			g->pick[0].width = g->pick[1].width = 1;
 			continue;
 		}
-		if (vec_reserve(&a->ns, a->ns.n + b->ns.n))
-			return -TY_ENOMEM;
-		if (b->ns.n)
-			memcpy(a->ns.v + a->ns.n, b->ns.v, b->ns.n * sizeof(*b->ns.v));
-		a->ns.n += b->ns.n;
-		vec_fini(&b->ns);
+		pick_begin(&g->pick[0], g->bar, (g->timed + 1) / 2 - 1);
+		pick_begin(&g->pick[1], g->bar, g->timed - 1 - g->timed / 100);
+	}
+	t->picking = true;
+	while (!r && more) {
+		more = 0;
+		for (size_t i = 0; !r && i < 2 * t->g.n; i++) {
+			int p = pick_prepare(&t->g.v[i / 2].pick[i % 2]);
+
+			r = p < 0 ? p : 0;
+			more |= p > 0;
+		}
+		if (!r && more)
+			r = collect(m, w, t, rows);
+		for (size_t i = 0; i < 2 * t->g.n; i++)
+			pick_narrow(&t->g.v[i / 2].pick[i % 2]);
+	}
+	return r;
+}
+
+/* Groups of one name (a call has different numbers in different ABIs) become one: the first. */
+static void join(struct groups *t)
+{
+	for (uint32_t i = 0; i < t->g.n; i++) {
+		struct group *b = &t->g.v[i], *a = t->g.v;
+
+		while (a < b && (a->joined || strcmp(a->s.name, b->s.name)))
+			a++;
+		if (a == b)
+			continue;
+		b->joined = (uint32_t)(a - t->g.v) + 1;
+		if (!a->bar) {
+			a->bar = b->bar;
+			b->bar = NULL;
+		}
+		for (unsigned k = 0; b->bar && k < BARS; k++)
+			a->bar[k] += b->bar[k];
+		a->timed += b->timed;
 		a->s.count += b->s.count;
 		a->s.errors += b->s.errors;
 		a->s.unfinished += b->s.unfinished;
@@ -171,54 +334,28 @@ static int join(struct groups *t)
 			a->s.max_call = b->s.max_call;
 		}
 	}
-	t->g.n = w + 1;
-	return 0;
 }
 
-static int collect(const struct ty_model *m, const struct ty_window *w, struct groups *t)
+static int by_total(const void *pa, const void *pb)
 {
-	const struct ty_summary *sum = ty_model_summary(m);
+	const struct ty_syscall_stats *a = pa, *b = pb;
 
-	for (uint32_t i = 0; i < sum->threads; i++) {
-		const struct ty_thread *th = ty_model_thread(m, i);
-		uint32_t k, to = th->syscalls_first + th->syscalls_n;
-		struct ty_comm_memo memo = {0};
-
-		if (!th->syscalls_n || !ty_window_thread(w, m, i))
-			continue;
-		/* From the first that ends at or after the window's begin. */
-		k = w->from_ns ? ty_model_syscall_after(m, i, w->from_ns - 1) : th->syscalls_first;
-		for (; k < to; k++) {
-			struct ty_syscall c = ty_model_syscall_brief(m, i, k);
-
-			/* The last instant of the recording belongs to a window that reaches it. */
-			if (c.start_ns >= w->to_ns &&
-			    (w->to_ns < sum->end_ns || c.start_ns > w->to_ns))
-				break;
-			if ((c.end_ns <= w->from_ns && c.start_ns < w->from_ns) ||
-			    c.flags & TY_SF_SNAPSHOT)
-				continue;
-			if (w->cpus_n && (c.cpu == TY_NONE || !ty_window_cpu(w, c.cpu)))
-				continue;
-			if (!ty_window_comm(w, m, i, c.start_ns, &memo))
-				continue;
-			if (add(t, &c, k))
-				return -TY_ENOMEM;
-		}
-	}
-	return 0;
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return strcmp(a->name, b->name);
 }
 
 int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 		     const struct ty_sysarch *arch, struct ty_syscall_stats **out, uint32_t *n)
 {
 	struct groups t = {0};
+	struct ty_call_rows *rows = malloc(sizeof(*rows));
 	char buf[32];
 	int r;
 
 	*out = NULL;
 	*n = 0;
-	r = collect(m, w, &t);
+	r = rows ? collect(m, w, &t, rows) : -TY_ENOMEM;
 	for (size_t i = 0; !r && i < t.g.n; i++) {
 		struct group *g = &t.g.v[i];
 		const char *name = ty_syscall_name(arch, (enum ty_abi)(g->key >> 32),
@@ -229,26 +366,29 @@ int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 		g->s.name[len] = 0;
 	}
 	if (!r && t.g.n) {
-		r = join(&t);
+		join(&t);
+		r = percentiles(m, w, &t, rows);
 		if (!r && !(*out = calloc(t.g.n, sizeof(**out))))
 			r = -TY_ENOMEM;
 	}
 	for (size_t i = 0; !r && i < t.g.n; i++) {
 		struct group *g = &t.g.v[i];
-		size_t k = g->ns.n;
 
-		if (k) {
-			g->s.mean_ns = g->s.total_ns / k;
-			g->s.p50_ns = nth(g->ns.v, k, (k + 1) / 2 - 1);
-			g->s.p99_ns = nth(g->ns.v, k, k - 1 - k / 100);
+		if (g->joined)
+			continue;
+		if (g->timed) {
+			g->s.mean_ns = g->s.total_ns / g->timed;
+			g->s.p50_ns = g->pick[0].begin;
+			g->s.p99_ns = g->pick[1].begin;
 		}
 		(*out)[(*n)++] = g->s;
 	}
 	if (*n)
 		qsort(*out, *n, sizeof(**out), by_total);
 	for (size_t i = 0; i < t.g.n; i++)
-		vec_fini(&t.g.v[i].ns);
+		free(t.g.v[i].bar);
 	vec_fini(&t.g);
 	free(t.slot);
+	free(rows);
 	return r;
 }

@@ -21,32 +21,33 @@ static int by_running(const void *pa, const void *pb)
 }
 
 static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_t thread,
-		    struct ty_thread_stats *s)
+		    struct ty_thread_stats *s, struct ty_span_rows *rows)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint32_t to = t->spans_first + t->spans_n;
-	bool on_cpu = false;
+	bool on_cpu = false, over = false;
+	uint32_t n, at = ty_model_span_find(m, thread, w->from_ns);
 
 	*s = (struct ty_thread_stats){.thread = thread};
-	for (uint32_t k = ty_model_span_find(m, thread, w->from_ns); k < to; k++) {
-		struct ty_span p = ty_model_span_brief(m, thread, k);
-		uint64_t a = p.start_ns, b = p.end_ns;
+	for (; !over && (n = ty_model_span_rows(m, thread, at, rows)) > 0; at += n)
+		for (uint32_t k = 0; k < n; k++) {
+			uint64_t a = rows->start_ns[k], b = rows->start_ns[k + 1];
+			unsigned state = rows->state[k];
 
-		if (a >= w->to_ns)
-			break;
-		if (!ty_window_clip(w, &a, &b))
-			continue;
-		if (p.state == TY_ST_RUNNING || p.state == TY_ST_RUNNABLE) {
-			if (p.cpu != TY_NONE && !ty_window_cpu(w, p.cpu))
+			over = a >= w->to_ns;
+			if (over)
+				break;
+			if (!ty_window_clip(w, &a, &b))
 				continue;
-			on_cpu = true;
+			if (state == TY_ST_RUNNING || state == TY_ST_RUNNABLE) {
+				if (rows->cpu[k] != TY_NONE && !ty_window_cpu(w, rows->cpu[k]))
+					continue;
+				on_cpu = true;
+			}
+			s->ns[state] += b - a;
+			if (state == TY_ST_RUNNING) {
+				s->runs++;
+				s->inferred_ns += rows->flags[k] & TY_SF_INFERRED ? b - a : 0;
+			}
 		}
-		s->ns[p.state] += b - a;
-		if (p.state == TY_ST_RUNNING) {
-			s->runs++;
-			s->inferred_ns += p.flags & TY_SF_INFERRED ? b - a : 0;
-		}
-	}
 	s->migrations = ty_model_migrations(m, thread, w->from_ns, w->to_ns);
 	s->wakeups = ty_model_wakeups(m, thread, w->from_ns, w->to_ns);
 	return on_cpu || !w->cpus_n;
@@ -57,6 +58,7 @@ int ty_thread_stats(const struct ty_model *m, const struct ty_window *w,
 {
 	VEC(struct ty_thread_stats) v = {0};
 	uint32_t threads = ty_model_summary(m)->threads;
+	struct ty_span_rows rows;
 
 	*out = NULL;
 	*n = 0;
@@ -65,7 +67,7 @@ int ty_thread_stats(const struct ty_model *m, const struct ty_window *w,
 		struct ty_thread_stats s;
 
 		if (t->start_ns >= w->to_ns || t->end_ns <= w->from_ns ||
-		    !ty_window_thread(w, m, i) || !measure(m, w, i, &s))
+		    !ty_window_thread(w, m, i) || !measure(m, w, i, &s, &rows))
 			continue;
 		if (vec_push(&v, s)) {
 			vec_fini(&v);

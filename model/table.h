@@ -212,9 +212,5 @@ uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_
 uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns);
 /* The track of a row counted over all tracks; TY_NONE. */
 uint32_t ty_table_owner(const struct ty_table *t, uint32_t row);
-/* Decode one column of rows [row, row + n) of one block; n rows at most to the block's end are
- * there: the number is returned. */
-uint32_t ty_table_read(const struct ty_table *t, uint32_t track, uint32_t row, uint32_t n,
-		       unsigned col, uint64_t *out);
 
 #endif
