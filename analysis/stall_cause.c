@@ -13,7 +13,8 @@
 #define BACK	   512
 #define SIGNALS	   20000
 #define LITTLE_NS  UINT64_C(1000000)
-#define COMPUTE_NS UINT64_C(300000) /* goes on to compute: so much in user mode */
+#define TURN_NS	   UINT64_C(60000000) /* a fair turn is a few ms; ticks may be late */
+#define COMPUTE_NS UINT64_C(300000)   /* goes on to compute: so much in user mode */
 
 static bool is_wait(unsigned state)
 {
@@ -22,14 +23,15 @@ static bool is_wait(unsigned state)
 
 /* asking ------------------------------------------------------------------------------------ */
 
-/* Did `who` wake thread with the wakeup that began this span? */
+/* Did `who` wake thread with the wakeup that began this span? (A birth is no asking.) */
 static bool woken_by(const struct ty_model *m, uint32_t thread, uint32_t span, uint32_t who,
 		     uint64_t *ts)
 {
 	struct ty_span s = ty_model_span_brief(m, thread, span);
 	struct ty_waker k;
 
-	if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE))
+	if (s.state != TY_ST_RUNNABLE ||
+	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
 		return false;
 	k = ty_waker_find(m, ty_model_span(m, span).edge);
 	*ts = k.ts_ns;
@@ -239,6 +241,21 @@ static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint6
 	return false;
 }
 
+/* Did the thread become another program? */
+static bool is_program(struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+
+	for (uint32_t i = 0; i < t->syscalls_n && i < BACK; i++) {
+		struct ty_syscall c =
+			ty_model_syscall_brief(h->x->m, thread, t->syscalls_first + i);
+
+		if (ty_syscall_class(h->x->arch, c.abi, c.nr) == TY_SC_EXEC && !c.ret)
+			return true;
+	}
+	return false;
+}
+
 /* A wait for the end of `other` that is explained by other itself. */
 static bool end_is_stall(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
@@ -247,9 +264,13 @@ static bool end_is_stall(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 
 	if (c->waker.kind != TY_WAKER_THREAD || c->root.thread != c->waker.thread)
 		return false; /* what stalled is further inside */
+	s = &p->seg.v[c->root.seg];
+	if (s->what == TY_SEG_READY)
+		return false; /* told as the awaited one's wait for a CPU */
+	if (s->what == TY_SEG_RUNS && is_program(h, c->root.thread))
+		return false; /* a program that was started, and works */
 	if (goes_on(m, c->s.thread, c->end_ns, COMPUTE_NS))
 		return true;
-	s = &p->seg.v[c->root.seg];
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
 	       !woke_anybody(m, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
 }
@@ -381,35 +402,26 @@ static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 }
 
 struct rival {
-	uint32_t thread, stints;
+	uint32_t thread;
 	uint64_t ns, longest_ns, longest_at;
 };
 
-/* Who ran on the CPU while the thread was ready. */
-static int run_queue(struct ty_hunt *h, struct ty_cand *c)
-{
-	const struct ty_model *m = h->x->m;
-	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
-	uint64_t a = c->s.start_ns, b = c->end_ns, known = 0;
-	uint32_t i, n;
-	VEC(struct rival) v = {0};
-	struct rival *best = NULL;
-	bool again = false;
+/* Who ran most on the CPU in [a, b), but for `thread`; known: all others together, idle: nobody. */
+struct crowd {
+	struct rival most; /* thread TY_NONE: nobody */
+	uint64_t known, idle;
+	bool sure;
+};
 
-	c->s.kind = TY_STALL_RUNQUEUE;
-	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-					.span = c->s.span,
-					.start_ns = a,
-					.end_ns = b,
-					.what = TY_SEG_READY,
-					.waker = {.thread = TY_NONE, .io = TY_NONE}};
-	c->s.links = 1;
-	if (s.cpu == TY_NONE)
-		return 1;
-	n = ty_model_cpu_spans(m, s.cpu);
-	c->s.proven = true;
-	for (i = ty_model_cpu_span_find(m, s.cpu, a); i < n; i++) {
-		struct ty_span r = ty_model_cpu_span_brief(m, s.cpu, i);
+static int crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
+		 struct crowd *out)
+{
+	uint32_t n = ty_model_cpu_spans(m, cpu), i;
+	VEC(struct rival) v = {0};
+
+	*out = (struct crowd){.most.thread = TY_NONE, .sure = true};
+	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
+		struct ty_span r = ty_model_cpu_span_brief(m, cpu, i);
 		uint64_t from = r.start_ns > a ? r.start_ns : a, to = r.end_ns < b ? r.end_ns : b;
 		struct rival *e = NULL;
 
@@ -418,12 +430,12 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 		if (from >= to)
 			continue;
 		if (r.flags & (TY_SF_LOST | TY_SF_INFERRED))
-			c->s.proven = false;
+			out->sure = false;
 		if (r.state == TY_ST_IDLE)
-			c->idle_ns += to - from;
-		if (r.thread == TY_NONE || r.thread == c->s.thread)
+			out->idle += to - from;
+		if (r.thread == TY_NONE || r.thread == thread)
 			continue;
-		known += to - from;
+		out->known += to - from;
 		for (size_t k = 0; k < v.n && !e; k++)
 			if (v.v[k].thread == r.thread)
 				e = &v.v[k];
@@ -436,43 +448,107 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 			}
 			e = &v.v[v.n - 1];
 		}
-		e->stints++;
 		e->ns += to - from;
 		if (to - from > e->longest_ns) {
 			e->longest_ns = to - from;
 			e->longest_at = from + (to - from) / 2;
 		}
 	}
-	if (!h->prio_made && make_prios(h)) {
-		vec_fini(&v);
-		return -TY_ENOMEM;
-	}
-	c->own_prio = prio_at(h, c->s.thread, b);
-	vec_each (e, &v) {
-		int32_t prio = prio_at(h, e->thread, e->longest_at);
+	for (size_t k = 0; k < v.n; k++)
+		if (out->most.thread == TY_NONE || v.v[k].ns > out->most.ns)
+			out->most = v.v[k];
+	vec_fini(&v);
+	return 0;
+}
 
-		if (!best || e->ns > best->ns)
-			best = e;
-		/* An equal that got the CPU again and again, while this one never did. */
-		again |= e->stints >= 3 && prio >= c->own_prio && prio >= 100 &&
-			 c->own_prio != INT32_MIN;
-	}
-	if (c->idle_ns > 5 * LITTLE_NS && c->idle_ns >= c->s.duration_ns / 10) {
+/* Did one of no higher priority run on for longer than any turn lasts? Then this thread did not
+ * compete for the CPU. */
+static bool unfair(const struct ty_hunt *h, const struct ty_cand *c, const struct crowd *q)
+{
+	int32_t prio = q->most.thread == TY_NONE ? INT32_MIN
+						 : prio_at(h, q->most.thread, q->most.longest_at);
+
+	return prio >= 100 && c->own_prio != INT32_MIN && c->own_prio <= prio &&
+	       q->most.longest_ns >= TURN_NS;
+}
+
+/* Who ran on the CPU while the thread was ready. */
+static int run_queue(struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
+	struct crowd q;
+	int r;
+
+	c->s.kind = TY_STALL_RUNQUEUE;
+	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+					.span = c->s.span,
+					.start_ns = c->s.start_ns,
+					.end_ns = c->end_ns,
+					.what = TY_SEG_READY,
+					.waker = {.thread = TY_NONE, .io = TY_NONE}};
+	c->s.links = 1;
+	if (s.cpu == TY_NONE)
+		return 1;
+	r = crowd(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	if (!r && !h->prio_made)
+		r = make_prios(h);
+	if (r)
+		return r;
+	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
+	c->idle_ns = q.idle;
+	if (q.idle > 5 * LITTLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
 		c->s.kind = TY_STALL_THROTTLED;
-		c->s.proven = false;
-	} else if (again && best && best->ns < c->s.duration_ns / 2) {
+	} else if (unfair(h, c, &q)) {
 		c->s.kind = TY_STALL_THROTTLED;
-		c->s.proven = false;
-	} else if (best) {
-		c->s.culprit = best->thread;
-		c->s.culprit_ns = best->longest_at;
-		c->rival_ns = best->ns;
-		c->rival_prio = prio_at(h, best->thread, best->longest_at);
-		if (best->ns < known / 2)
-			c->s.proven = false;
+		c->rival_ns = q.most.longest_ns;
+	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
+		/* Many shared the CPU: nobody is to blame. */
+		c->s.proven = q.sure;
+		c->rival_ns = q.known;
+	} else if (q.most.thread != TY_NONE) {
+		c->s.culprit = q.most.thread;
+		c->s.culprit_ns = q.most.longest_at;
+		c->rival_ns = q.most.ns;
+		c->rival_prio = prio_at(h, q.most.thread, q.most.longest_at);
+		c->s.proven = q.sure && q.most.ns >= q.known / 2;
 	}
-	vec_fini(&v);
+	return 1;
+}
+
+/*
+ * The root itself stood ready for the most part, and one thread had its CPU: that one is to blame,
+ * as the last link of the chain. 1 done, 0 it is not so.
+ */
+static int blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_seg *g = &p->seg.v[c->root.seg];
+	const struct ty_model *m = h->x->m;
+	uint64_t ns = g->end_ns - g->start_ns;
+	struct ty_span s;
+	struct crowd q;
+	int r;
+
+	if (g->what != TY_SEG_READY || ns < c->s.duration_ns / 2)
+		return 0;
+	s = ty_model_span_brief(m, g->thread, g->span);
+	if (s.cpu == TY_NONE)
+		return 0;
+	r = crowd(m, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
+	if (r || q.most.thread == TY_NONE || q.most.ns < ns / 2)
+		return r;
+	c->s.culprit = q.most.thread;
+	c->s.culprit_ns = q.most.longest_at;
+	c->rival_ns = q.most.ns;
+	if (c->s.links < TY_STALL_LINKS)
+		c->s.link[c->s.links++] = (struct ty_link){
+			.thread = q.most.thread,
+			.span = ty_model_span_find(m, q.most.thread, q.most.longest_at),
+			.start_ns = q.most.longest_at - q.most.longest_ns / 2,
+			.end_ns = q.most.longest_at + q.most.longest_ns / 2,
+			.what = TY_SEG_RUNS,
+			.waker = {.thread = TY_NONE, .io = TY_NONE}};
 	return 1;
 }
 
@@ -500,6 +576,20 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
 }
 
+/* Is what ended the wait among lost events? */
+static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	struct ty_span next;
+
+	if (c->s.flags & TY_SF_LOST)
+		return true;
+	if (c->s.span + 1 >= t->spans_first + t->spans_n)
+		return false;
+	next = ty_model_span_brief(m, c->s.thread, c->s.span + 1);
+	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
+}
+
 /* The kind of a wait whose path and waker are known; is it a stall? */
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
@@ -518,6 +608,11 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		}
 		return true;
 	}
+	if (c->waker.kind == TY_WAKER_NONE && end_lost(m, c) &&
+	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
+		c->s.kind = TY_STALL_LOST;
+		return true;
+	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)
 			c->s.proven = false; /* the holder is inferred: the one who woke */
@@ -529,7 +624,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (h->o.all)
 		return true;
 	if (c->waker.kind == TY_WAKER_TIMER && c->w.class == TY_WAIT_PEER &&
-	    ty_wait_timed_out(h->x, c->s.syscall) && asked_anybody(m, c->s.thread, c->s.start_ns)) {
+	    ty_wait_timed_out(h->x, c->s.syscall) &&
+	    (asked_anybody(m, c->s.thread, c->s.start_ns) || sent(h, c))) {
 		c->s.kind = TY_STALL_TIMER;
 		return true;
 	}
@@ -550,6 +646,28 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	return had_work(h, c);
 }
 
+/* Where nothing is known of the thread's states: the call that most of the time was spent in. */
+static uint32_t call_within(const struct ty_model *m, const struct ty_cand *c)
+{
+	uint32_t i = ty_model_syscall_after(m, c->s.thread, c->s.start_ns), best = TY_NONE;
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	uint64_t most = c->s.duration_ns / 2;
+
+	for (unsigned n = 0; n < BACK && i < t->syscalls_first + t->syscalls_n; n++, i++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, c->s.thread, i);
+		uint64_t a = s.start_ns > c->s.start_ns ? s.start_ns : c->s.start_ns,
+			 b = s.end_ns < c->end_ns ? s.end_ns : c->end_ns;
+
+		if (s.start_ns >= c->end_ns)
+			break;
+		if (b > a && b - a > most && !(s.flags & TY_SF_LOST)) {
+			most = b - a;
+			best = i;
+		}
+	}
+	return best;
+}
+
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -567,6 +685,15 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return run_queue(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
+		c->s.syscall = call_within(m, c);
+		if (c->s.syscall != TY_NONE) {
+			s.state = TY_ST_SLEEPING;
+			c->w = ty_wait_for(h->x, &s, c->s.syscall);
+			if (c->w.class == TY_WAIT_END || c->w.class == TY_WAIT_IDLE)
+				return h->o.all;
+			if (c->w.kind == TY_STALL_OTHER)
+				c->s.syscall = TY_NONE;
+		}
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 						.span = c->s.span,
 						.start_ns = c->s.start_ns,
@@ -594,6 +721,11 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
+	if (stall && c->root.thread != c->s.thread) {
+		r = blame_rival(h, c, &p);
+		if (r > 0 && c->w.class != TY_WAIT_DEFINITE)
+			c->s.kind = TY_STALL_RUNQUEUE;
+	}
 	if (c->s.kind == TY_STALL_STOPPED) {
 		uint32_t by = stopper(m, c->s.thread, c->s.start_ns);
 
@@ -608,7 +740,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	    kernel_root(h, c))
 		c->s.culprit = TY_NONE;
 	ty_path_fini(&p);
-	return stall;
+	return r < 0 ? r : stall;
 }
 
 uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct)

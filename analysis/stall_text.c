@@ -131,18 +131,27 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
 
 		say(o, "not allowed to run: ");
-		if (c->idle_ns) {
+		if (c->rival_ns) {
+			say(o, "another of no higher priority had its CPU for ");
+			say_ns(o, c->rival_ns);
+			say(o, " without a break");
+		} else {
 			say(o, "its CPU was idle for ");
 			say_ns(o, c->idle_ns);
-		} else {
-			say(o, "others of no higher priority ran again and again");
 		}
 		say(o, " meanwhile; a CPU quota of its cgroup%s%s", group ? " " : "",
 		    group ? ty_model_str(m, group) : "");
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {
-		say(o, "what ran meanwhile is not recorded");
+		if (c->rival_ns) {
+			say(o, "several others shared CPU %u, ", s.cpu);
+			say_ns(o, c->rival_ns);
+			say(o, " in all");
+			say_idle(o, h, c);
+		} else {
+			say(o, "what ran meanwhile is not recorded");
+		}
 		return;
 	}
 	say_who(o, m, c->s.culprit, c->s.culprit_ns);
@@ -173,7 +182,15 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		char what[160];
 
 		ty_link_text(x, l, what, sizeof(what));
-		say(o, i == 1 ? "" : ", woken by ");
+		if (i > 1 && c->s.link[i - 1].what == TY_SEG_READY) {
+			say(o, ", its CPU was taken by ");
+			say_who(o, x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+			say(o, " for ");
+			say_ns(o, c->rival_ns);
+			return;
+		}
+		if (i > 1)
+			say(o, ", woken by ");
 		say_who(o, x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
 			say(o, " [inferred holder]");
@@ -223,9 +240,19 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 
 	switch (c->s.kind) {
 	case TY_STALL_RUNQUEUE:
-	case TY_STALL_THROTTLED: run_queue(o, h, c); return;
+	case TY_STALL_THROTTLED:
+		if (c->s.state == TY_ST_RUNNABLE) {
+			run_queue(o, h, c);
+			return;
+		}
+		break;
 	case TY_STALL_CPU: say(o, "the call itself computed"); return;
-	case TY_STALL_LOST: say(o, "events were lost: what it did is not known"); return;
+	case TY_STALL_LOST:
+		say(o,
+		    c->s.state == TY_ST_UNKNOWN
+			    ? "events were lost: what it did is not known"
+			    : "events were lost: how long it waited and who ended it is not known");
+		return;
 	case TY_STALL_TIMER: say(o, "nobody answered before the time was up"); return;
 	case TY_STALL_STOPPED:
 		if (c->s.culprit != TY_NONE) {
@@ -248,8 +275,10 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 			chain(o, h, c);
 		}
 		return;
-	default: say(o, c->waker.kind == TY_WAKER_NONE ? "ended by " : "woken by "); waker(o, h, c);
+	default: break;
 	}
+	say(o, c->waker.kind == TY_WAKER_NONE ? "ended by " : "woken by ");
+	waker(o, h, c);
 }
 
 void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)

@@ -186,7 +186,8 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 	for (; i < to; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(m, thread, i);
 		uint64_t a = c.start_ns > h->w.from_ns ? c.start_ns : h->w.from_ns,
-			 b = c.end_ns < h->w.to_ns ? c.end_ns : h->w.to_ns, ran = 0, longest = 0;
+			 b = c.end_ns < h->w.to_ns ? c.end_ns : h->w.to_ns, ran = 0, ready = 0,
+			 longest = 0;
 		uint32_t k, span = TY_NONE;
 
 		if (a >= h->w.to_ns)
@@ -201,7 +202,11 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 
 			if (s.start_ns >= b)
 				break;
-			if (s.state != TY_ST_RUNNING || from >= end)
+			if (from >= end)
+				continue;
+			if (s.state == TY_ST_RUNNABLE)
+				ready += end - from;
+			if (s.state != TY_ST_RUNNING)
 				continue;
 			ran += end - from;
 			if (end - from > longest) {
@@ -209,7 +214,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 				span = k;
 			}
 		}
-		if (ran < min || ran < (b - a) / 2)
+		if (ran < min || ran + ready < (b - a) / 5 * 4)
 			continue;
 		if (add(h, thread, span, a, b, TY_ST_RUNNING, 0))
 			return -TY_ENOMEM;
@@ -282,19 +287,35 @@ static bool is_end(const struct ty_cand *c)
 	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
 }
 
+/* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all. */
+static unsigned no_blame(const struct ty_cand *c)
+{
+	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
+		return 2;
+	return c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE;
+}
+
 /* Known causes before unknown ones; then what the command lost, then the length. */
 static int by_rank(const void *pa, const void *pb)
 {
 	const struct ty_cand *a = pa, *b = pb;
-	bool lost_a = a->s.kind == TY_STALL_LOST, lost_b = b->s.kind == TY_STALL_LOST;
+	unsigned blame_a = no_blame(a), blame_b = no_blame(b);
 
 	if (a->dropped != b->dropped)
 		return a->dropped ? 1 : -1;
-	if (lost_a != lost_b)
-		return lost_a ? 1 : -1;
+	if (blame_a != blame_b)
+		return blame_a < blame_b ? -1 : 1;
 	if (a->s.path_ns != b->s.path_ns)
 		return a->s.path_ns > b->s.path_ns ? -1 : 1;
 	return by_length(pa, pb);
+}
+
+static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
+{
+	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
+		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
+
+	return to > from ? to - from : 0;
 }
 
 static void join_chains(struct ty_hunt *h, size_t n)
@@ -302,7 +323,17 @@ static void join_chains(struct ty_hunt *h, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct ty_cand *a = &h->cand.v[i];
 
-		if (a->dropped || a->s.links < 2 || is_end(a))
+		if (a->dropped || a->s.links < 2)
+			continue;
+		/* The other side was stalled itself, and that is told. */
+		for (size_t k = 0; k < n && !a->dropped; k++) {
+			const struct ty_cand *b = &h->cand.v[k];
+
+			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
+				     (is_end(a) || b->s.kind == TY_STALL_TIMER) &&
+				     overlap(a, b) >= a->s.duration_ns / 2;
+		}
+		if (a->dropped || is_end(a))
 			continue;
 		for (size_t k = 0; k < n; k++)
 			if (k != i && !h->cand.v[k].dropped && told_by(a, &h->cand.v[k]))

@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain_session.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "key_value.h"
 
-/* Of a call that began before the recording nothing but its number is known. */
+/* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
+ */
+static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
+{
+	const char *p = ty_trace_section(s->trace, TY_SEC_THREADS).s;
+	int32_t tid = ty_model_thread(s->model, c->thread)->tid;
+
+	for (; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		char *end;
+		long t = strtol(p, &end, 10);
+		const char *f = end;
+
+		if (t != tid || *end != '\t')
+			continue;
+		for (unsigned k = 0; k < 7 && f; k++) {
+			f = strpbrk(f + 1, "\t\n");
+			f = f && *f == '\t' ? f : NULL;
+		}
+		if (!f || strtoll(f + 1, &end, 10) != c->nr)
+			return -TY_ENOTFOUND;
+		for (unsigned i = 0; i < 6; i++) {
+			if (*end != ' ')
+				return -TY_ENOTFOUND;
+			out[i] = strtoull(end, &end, 16);
+		}
+		return 0;
+	}
+	return -TY_ENOTFOUND;
+}
+
 static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 {
 	struct ty_session *s = ctx;
 	struct ty_event ev;
 
 	if (c->loc == TY_NO_LOC)
-		return -TY_ENOTFOUND;
+		return c->flags & TY_SF_BEFORE ? snapshot_args(s, c, out) : -TY_ENOTFOUND;
 	if (ty_events_read_at(s->events, c->loc, &ev, NULL) || ev.kind != TY_EV_SYS_ENTER)
 		return -TY_ENOTFOUND;
 	for (unsigned i = 0; i < 6; i++)

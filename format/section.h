@@ -24,9 +24,9 @@ enum ty_section {
 	/*
 	 * Threads alive when recording began. First line: "taken FROM_NS TO_NS" (trace clock). Then
 	 * one line per thread, TAB-separated: tid tgid ppid start_boot_ns state policy prio cpu
-	 * syscall wchan affinity cgroup comm. state: the letter of /proc/TID/stat; syscall: number,
-	 * "running" or "-"; missing values "-"; TAB, newline and backslash in cgroup and comm as \t
-	 * \n \\.
+	 * syscall wchan affinity cgroup comm. state: the letter of /proc/TID/stat;syscall: number
+	 * and, of newer recordings, its six arguments in hex, separated by blanks; "running" or
+	 * "-"; missing values "-"; TAB, newline and backslash in cgroup and comm as \t \n \\.
 	 */
 	TY_SEC_THREADS = 2,
 	/*

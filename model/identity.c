@@ -319,7 +319,8 @@ static int64_t number(const char *line, size_t len, unsigned k)
 		return -1;
 	errno = 0;
 	v = strtoll(s, &end, 10);
-	return errno || end != s + n ? -1 : v;
+	/* A system call's number is followed by its arguments. */
+	return errno || (end != s + n && *end != ' ') ? -1 : v;
 }
 
 /* Undo \t \n \\ . */

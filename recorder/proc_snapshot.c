@@ -148,7 +148,14 @@ static int add_thread(struct ty_buf *out, struct ty_buf *names, int dir, const c
 	strcpy(call, s.state == 'R' ? "running" : "-");
 	strcpy(wchan, "-");
 	if (sleeps && slurp(dir, tid, "syscall", call, sizeof(call))) {
-		call[strcspn(call, " ")] = 0;
+		/* "NUMBER ARG1 .. ARG6 SP PC", or "-1 SP PC": the registers are nobody's business.
+		 */
+		char *p = call;
+
+		for (int i = 0; i < 7 && p; i++)
+			p = strchr(p + 1, ' ');
+		if (p)
+			*p = 0;
 		if (call[0] == '-')
 			strcpy(call, "-");
 	}
