@@ -203,6 +203,7 @@ struct ty_root ty_path_root(const struct ty_path *p)
 	struct ty_root best = {.thread = TY_NONE, .seg = TY_NONE}, r = best;
 	const struct ty_seg **v = malloc((p->seg.n + 1) * sizeof(*v));
 	uint64_t longest = 0;
+	unsigned what = 0;
 
 	if (!v)
 		return best;
@@ -226,6 +227,21 @@ struct ty_root ty_path_root(const struct ty_path *p)
 			best = r;
 	}
 	free(v);
+	if (best.thread == TY_NONE)
+		return best;
+	for (unsigned w = 1; w < TY_SEG_WHATS; w++)
+		if (best.what_ns[w] > best.what_ns[what])
+			what = w;
+	longest = 0;
+	for (size_t i = 0; i < p->seg.n; i++) {
+		const struct ty_seg *s = &p->seg.v[i];
+
+		if (s->thread == best.thread && s->what == what &&
+		    s->end_ns - s->start_ns >= longest) {
+			longest = s->end_ns - s->start_ns;
+			best.seg = (uint32_t)i;
+		}
+	}
 	return best;
 }
 

@@ -63,7 +63,7 @@ void ty_path_fini(struct ty_path *p);
  * path spends most time with, and its longest segment. */
 struct ty_root {
 	uint32_t thread;		/* TY_NONE: an empty path */
-	uint32_t seg;			/* its longest segment; of all its segments */
+	uint32_t seg;			/* the longest of what it did most */
 	uint64_t ns;			/* with this thread in all */
 	uint64_t what_ns[TY_SEG_WHATS]; /* of them */
 };

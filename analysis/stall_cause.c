@@ -14,6 +14,7 @@
 #define SIGNALS	   20000
 #define LITTLE_NS  UINT64_C(1000000)
 #define TURN_NS	   UINT64_C(60000000) /* a fair turn is a few ms; ticks may be late */
+#define LIKE_NICE  5		      /* nice levels: a third of the weight */
 #define COMPUTE_NS UINT64_C(300000)   /* goes on to compute: so much in user mode */
 
 static bool is_wait(unsigned state)
@@ -134,7 +135,8 @@ static bool waits_again(struct ty_hunt *h, const struct ty_cand *c)
 		struct ty_waker w;
 
 		if (k == c->s.span || s.state != TY_ST_SLEEPING ||
-		    s.end_ns - s.start_ns < h->o.min_ns)
+		    s.end_ns - s.start_ns < h->o.min_ns ||
+		    s.end_ns - s.start_ns < c->s.duration_ns / 4)
 			continue;
 		s = ty_model_span(m, k);
 		if (s.syscall == TY_NONE ||
@@ -461,14 +463,14 @@ static int crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64
 	return 0;
 }
 
-/* Did one of no higher priority run on for longer than any turn lasts? Then this thread did not
+/* Did one of a like priority run on for longer than any turn lasts? Then this thread did not
  * compete for the CPU. */
 static bool unfair(const struct ty_hunt *h, const struct ty_cand *c, const struct crowd *q)
 {
 	int32_t prio = q->most.thread == TY_NONE ? INT32_MIN
 						 : prio_at(h, q->most.thread, q->most.longest_at);
 
-	return prio >= 100 && c->own_prio != INT32_MIN && c->own_prio <= prio &&
+	return prio >= 100 && c->own_prio != INT32_MIN && c->own_prio <= prio + LIKE_NICE &&
 	       q->most.longest_ns >= TURN_NS;
 }
 
@@ -576,6 +578,57 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
 }
 
+static bool call_is(struct ty_hunt *h, const struct ty_syscall *c, const char *const *names)
+{
+	char buf[32];
+	const char *name = ty_syscall_name(h->x->arch, c->abi, c->nr, buf);
+
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+/* Did another thread end the wait by sending a signal? */
+static bool signalled(struct ty_hunt *h, const struct ty_cand *c)
+{
+	static const char *const sends[] = {"kill",
+					    "tgkill",
+					    "tkill",
+					    "rt_sigqueueinfo",
+					    "rt_tgsigqueueinfo",
+					    "pidfd_send_signal",
+					    NULL};
+	uint32_t i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	struct ty_syscall s;
+
+	if (i == TY_NONE)
+		return false;
+	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
+	return call_is(h, &s, sends);
+}
+
+/* Had the thread received something before its wait, and not sent anything since? */
+static bool owes_answer(struct ty_hunt *h, const struct ty_cand *c)
+{
+	static const char *const gets[] = {"recv", "recvfrom", "recvmsg", "recvmmsg", NULL};
+	static const char *const gives[] = {"send", "sendto", "sendmsg", "sendmmsg", NULL};
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t i = c->s.syscall;
+
+	for (unsigned n = 0; i != TY_NONE && i > t->syscalls_first && n < BACK; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, c->s.thread, --i);
+
+		if (s.ret <= 0)
+			continue;
+		if (call_is(h, &s, gets))
+			return true;
+		if (call_is(h, &s, gives))
+			return false;
+	}
+	return false;
+}
+
 /* Is what ended the wait among lost events? */
 static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
 {
@@ -636,6 +689,11 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return false;
 	if (c->w.class == TY_WAIT_END)
 		return end_is_stall(h, c, p);
+	if (c->w.class == TY_WAIT_IDLE && signalled(h, c)) {
+		c->s.kind = TY_STALL_SIGNAL;
+		if (owes_answer(h, c))
+			return true;
+	}
 	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns))
 		return true;
 	if (c->w.class != TY_WAIT_PEER)

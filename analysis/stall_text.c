@@ -132,7 +132,7 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 
 		say(o, "not allowed to run: ");
 		if (c->rival_ns) {
-			say(o, "another of no higher priority had its CPU for ");
+			say(o, "another of like priority had its CPU for ");
 			say_ns(o, c->rival_ns);
 			say(o, " without a break");
 		} else {

@@ -4,17 +4,23 @@
  * once; report and views show these objects.
  *
  * The rule of what is no stall (unless all is asked for): waiting for work.
- *   definite  a lock (flock, fcntl, futex words of locks), a device, a stop by a signal, a CPU, a
- *	       vfork, an uninterruptible sleep: always a stall when it is long enough.
- *   peer      a wait for one certain other side (read, recv, poll of one descriptor, futex,
- *	       semaphores...): a stall when the other side owed something: the waiter had asked it
- *	       (woken it, after it was last woken by it, and it was the first of both to ask), or
- *the traced command could not go on without the waiter (the path of the command passes through this
- *wait). A time-out is a stall when the waiter had asked anybody. end       a wait for the end of a
- *thread or child: a stall when the waiter goes on to compute, or the awaited one did nothing but
- *wait; not when a stall inside explains it. idle      epoll, poll of several, select, accept,
- *sleeps, waits for signals: only when asked as a peer. A stall that another one's chain passes
- *through is told in that chain, not again.
+ *
+ * - Definite waits: a lock (flock, fcntl, futex words of locks), room to write, a device, a stop by
+ *   a signal, a CPU, a vfork, an uninterruptible sleep. Always a stall when long enough.
+ * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
+ *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
+ *   after it was last woken by it, and was the first of both to do so. Or the traced command could
+ *   not go on without the waiter: its path passes through this wait; or it was busy with the very
+ *   thread that is waited for, and the waiter, alone and once, had work before or after. A time-out
+ *   is a stall when the waiter had asked or sent anything.
+ * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait, or
+ *   the waiter goes on to compute and the awaited one is no program of its own; never when a stall
+ *   of the awaited one tells it.
+ * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
+ *   as a peer; or when a signal of another thread ended it and the waiter owed an answer itself (it
+ *   had received, and not sent since).
+ *
+ * A stall that another one's chain passes through is told in that chain, not again.
  */
 #ifndef TY_STALLS_H
 #define TY_STALLS_H
@@ -48,6 +54,7 @@
 	X(CPU, "cpu", "a long system call")                                                        \
 	X(IRQ, "irq", "interrupts")                                                                \
 	X(LOST, "lost", "lost events")                                                             \
+	X(SIGNAL, "signal", "a signal")                                                            \
 	X(SLEEP, "sleep", "its own sleep")                                                         \
 	X(EVENTS, "events", "whatever comes")                                                      \
 	X(OTHER, "other", "something")
