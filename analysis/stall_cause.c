@@ -13,9 +13,7 @@
 #define BACK	   512
 #define SIGNALS	   20000
 #define LITTLE_NS  UINT64_C(1000000)
-#define TURN_NS	   UINT64_C(60000000) /* a fair turn is a few ms; ticks may be late */
-#define LIKE_NICE  5		      /* nice levels: a third of the weight */
-#define COMPUTE_NS UINT64_C(300000)   /* goes on to compute: so much in user mode */
+#define COMPUTE_NS UINT64_C(300000) /* goes on to compute: so much in user mode */
 
 static bool is_wait(unsigned state)
 {
@@ -463,17 +461,6 @@ static int crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64
 	return 0;
 }
 
-/* Did one of a like priority run on for longer than any turn lasts? Then this thread did not
- * compete for the CPU. */
-static bool unfair(const struct ty_hunt *h, const struct ty_cand *c, const struct crowd *q)
-{
-	int32_t prio = q->most.thread == TY_NONE ? INT32_MIN
-						 : prio_at(h, q->most.thread, q->most.longest_at);
-
-	return prio >= 100 && c->own_prio != INT32_MIN && c->own_prio <= prio + LIKE_NICE &&
-	       q->most.longest_ns >= TURN_NS;
-}
-
 /* Who ran on the CPU while the thread was ready. */
 static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 {
@@ -502,9 +489,6 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 	if (q.idle > 5 * LITTLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
 		c->s.kind = TY_STALL_THROTTLED;
-	} else if (unfair(h, c, &q)) {
-		c->s.kind = TY_STALL_THROTTLED;
-		c->rival_ns = q.most.longest_ns;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
 		/* Many shared the CPU: nobody is to blame. */
 		c->s.proven = q.sure;
@@ -664,7 +648,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (c->waker.kind == TY_WAKER_NONE && end_lost(m, c) &&
 	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
 		c->s.kind = TY_STALL_LOST;
-		return true;
+		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
+		       ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 || sent(h, c);
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)

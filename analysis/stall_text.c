@@ -131,14 +131,8 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
 
 		say(o, "not allowed to run: ");
-		if (c->rival_ns) {
-			say(o, "another of like priority had its CPU for ");
-			say_ns(o, c->rival_ns);
-			say(o, " without a break");
-		} else {
-			say(o, "its CPU was idle for ");
-			say_ns(o, c->idle_ns);
-		}
+		say(o, "its CPU was idle for ");
+		say_ns(o, c->idle_ns);
 		say(o, " meanwhile; a CPU quota of its cgroup%s%s", group ? " " : "",
 		    group ? ty_model_str(m, group) : "");
 		return;
