@@ -359,8 +359,9 @@ static void draw_hidden(const struct ty_timeline *t, struct ty_grid *g, const st
 
 	if (!t->tracks.hidden_n)
 		return;
-	snprintf(text, sizeof(text), t->lay.label_w < 20 ? "%u hidden" : "filter: %u hidden",
-		 t->tracks.hidden_n);
+	snprintf(text, sizeof(text), "filter: %u hidden", t->tracks.hidden_n);
+	if ((int)strlen(text) > t->lay.label_w - 2)
+		snprintf(text, sizeof(text), "%u hidden", t->tracks.hidden_n);
 	ty_grid_elide(g, p, 1, t->lay.ruler_y, t->lay.label_w - 2, text,
 		      ty_palette_role(p, TY_ROLE_WARN));
 }

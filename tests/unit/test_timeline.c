@@ -17,47 +17,36 @@
 
 #include "app.h"
 #include "build.h"
+#include "fixture_story.h"
 #include "help.h"
 #include "timeline_priv.h"
 
 #define MS    1000000ull
-#define START 1000000000000ull
+#define START TY_STORY_START
 
-enum { WEB = 100, BACKUP = 101, LOGGER = 102, KWORKER = 7 };
-enum {
-	NR_WRITE = 1,
-	NR_CLONE = 56,
-	NR_FLOCK = 73,
-	NR_FSYNC = 74,
-	NR_FUTEX = 202,
-	NR_NANOSLEEP = 230
-};
+enum { WEB = TY_STORY_WEB, BACKUP = TY_STORY_BACKUP, KWORKER = TY_STORY_KWORKER };
+enum { NR_FSYNC = 74, NR_NANOSLEEP = 230 };
 
 static struct ty_builder *builder;
-static const char *name_of(int tid)
+
+static void emit(const struct ty_event *story)
 {
-	switch (tid) {
-	case WEB: return "webserver";
-	case BACKUP: return "backup";
-	case LOGGER: return "log\xff\xe6\xbc\xa2\xe5\xad\x97";
-	case KWORKER: return "kworker/1:0";
-	case 0: return "swapper";
-	default: return "busy";
-	}
+	struct ty_err err = {0};
+	static ty_loc loc;
+	struct ty_event ev = *story;
+
+	ev.loc = ++loc;
+	assert_int_equal(ty_builder_feed(builder, &ev, &err), 0);
 }
 
 static void feed(struct ty_event ev, uint64_t us, uint32_t cpu, int tid, int kind)
 {
-	struct ty_err err = {0};
-	static ty_loc loc;
-
 	ev.ts_ns = START + us * 1000;
 	ev.cpu = cpu;
 	ev.tid = tid;
 	ev.kind = (uint8_t)kind;
 	ev.id = (uint16_t)kind;
-	ev.loc = ++loc;
-	assert_int_equal(ty_builder_feed(builder, &ev, &err), 0);
+	emit(&ev);
 }
 
 static void sw(uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
@@ -68,8 +57,8 @@ static void sw(uint64_t us, uint32_t cpu, int prev, uint64_t state, int next)
 	ev.u.sw.next_tid = next;
 	ev.u.sw.prev_state = state;
 	ev.u.sw.prev_prio = ev.u.sw.next_prio = 120;
-	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "%s", name_of(prev));
-	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "%s", name_of(next));
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "%s", prev ? "busy" : "swapper");
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "%s", next ? "busy" : "swapper");
 	feed(ev, us, cpu, prev, TY_EV_SWITCH);
 }
 
@@ -80,7 +69,7 @@ static void wake(uint64_t us, uint32_t cpu, int by, uint8_t flags, int tid, int 
 	ev.u.wake.tid = tid;
 	ev.u.wake.prio = 120;
 	ev.u.wake.target_cpu = target_cpu;
-	snprintf(ev.u.wake.comm, sizeof(ev.u.wake.comm), "%s", name_of(tid));
+	snprintf(ev.u.wake.comm, sizeof(ev.u.wake.comm), "%s", "busy");
 	feed(ev, us, cpu, by, TY_EV_WAKING);
 }
 
@@ -97,124 +86,20 @@ static void leave(uint64_t us, uint32_t cpu, int tid, int nr)
 	struct ty_event ev = {0};
 
 	ev.u.exit.nr = nr;
-	ev.u.exit.ret = nr == NR_CLONE ? BACKUP : 0;
+	ev.u.exit.ret = 0;
 	feed(ev, us, cpu, tid, TY_EV_SYS_EXIT);
 }
 
-static void born(uint64_t us, uint32_t cpu, int by, int tid, uint64_t clone_flags)
-{
-	struct ty_event ev = {0};
-
-	ev.u.newtask.tid = tid;
-	ev.u.newtask.clone_flags = clone_flags;
-	snprintf(ev.u.newtask.comm, sizeof(ev.u.newtask.comm), "%s", name_of(tid));
-	feed(ev, us, cpu, by, TY_EV_NEWTASK);
-	memset(&ev, 0, sizeof(ev));
-	ev.u.fork.parent_tid = by;
-	ev.u.fork.child_tid = tid;
-	snprintf(ev.u.fork.parent_comm, sizeof(ev.u.fork.parent_comm), "%s", name_of(by));
-	snprintf(ev.u.fork.child_comm, sizeof(ev.u.fork.child_comm), "%s", name_of(tid));
-	feed(ev, us, cpu, by, TY_EV_FORK);
-}
-
-/* A timer wakes the web server, which answers a request and sleeps again. */
-static void request(uint64_t ms)
-{
-	uint64_t t = ms * 1000;
-
-	wake(t, 0, 0, TY_EVF_HARDIRQ, WEB, 0);
-	sw(t + 30, 0, 0, 0, WEB);
-	leave(t + 40, 0, WEB, NR_NANOSLEEP);
-	enter(t + 50, 0, WEB, NR_FLOCK);
-	leave(t + 60, 0, WEB, NR_FLOCK);
-	enter(t + 5000, 0, WEB, NR_WRITE);
-	leave(t + 12000, 0, WEB, NR_WRITE);
-	enter(t + 15000, 0, WEB, NR_NANOSLEEP);
-	sw(t + 15010, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
-}
-
-/* The story of the demo: a request hangs for 3 s behind another process's lock. */
 static struct ty_model *stall_model(void)
 {
-	static const char threads[] = "taken 999999000000 999999900000\n"
-				      "100\t100\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\twebserver\n";
 	struct ty_build_facts facts = {
-		.cpus = 2, .long_size = 8, .arch = "x86_64", .threads = threads};
-	struct ty_event ev = {0};
+		.cpus = 2, .long_size = 8, .arch = "x86_64", .threads = TY_STORY_THREADS};
 	struct ty_model *m;
 	struct ty_err err = {0};
-	int64_t ms;
 
 	builder = ty_builder_new(&facts);
 	assert_non_null(builder);
-	ev.u.print.text = "tarry_clock realtime_ns=1700000000000000000 monotonic_ns=5 "
-			  "boottime_ns=5 tsc=5";
-	feed(ev, 0, 0, WEB, TY_EV_PRINT);
-	sw(1, 1, 0, 0, KWORKER);
-	sw(2, 1, KWORKER, TY_TASK_INTERRUPTIBLE, 0);
-	enter(100, 0, WEB, NR_CLONE);
-	born(200, 0, WEB, BACKUP, 0);
-	wake(210, 0, WEB, 0, BACKUP, 1);
-	leave(220, 0, WEB, NR_CLONE);
-	sw(250, 1, 0, 0, BACKUP);
-	enter(260, 1, BACKUP, NR_NANOSLEEP);
-	sw(270, 1, BACKUP, TY_TASK_INTERRUPTIBLE, 0);
-	enter(300, 0, WEB, NR_CLONE);
-	born(310, 0, WEB, LOGGER, 0x10000 | 0x100);
-	wake(320, 0, WEB, 0, LOGGER, 1);
-	leave(330, 0, WEB, NR_CLONE);
-	sw(350, 1, 0, 0, LOGGER);
-	enter(360, 1, LOGGER, NR_FUTEX);
-	sw(370, 1, LOGGER, TY_TASK_INTERRUPTIBLE, 0);
-	enter(400, 0, WEB, NR_NANOSLEEP);
-	sw(410, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
-	for (ms = 50; ms < 500; ms += 50)
-		request((uint64_t)ms);
-	/* backup takes the lock, writes, and is off the CPU in fsync */
-	wake(500000, 1, 0, TY_EVF_HARDIRQ, BACKUP, 1);
-	sw(500030, 1, 0, 0, BACKUP);
-	leave(500040, 1, BACKUP, NR_NANOSLEEP);
-	enter(500050, 1, BACKUP, NR_FLOCK);
-	leave(500060, 1, BACKUP, NR_FLOCK);
-	enter(501000, 1, BACKUP, NR_WRITE);
-	/* web runs into it */
-	wake(510000, 0, 0, TY_EVF_HARDIRQ, WEB, 0);
-	sw(510030, 0, 0, 0, WEB);
-	leave(510040, 0, WEB, NR_NANOSLEEP);
-	enter(510050, 0, WEB, NR_FLOCK);
-	sw(510070, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
-	leave(900000, 1, BACKUP, NR_WRITE);
-	enter(900010, 1, BACKUP, NR_FSYNC);
-	sw(900020, 1, BACKUP, TY_TASK_UNINTERRUPTIBLE, 0);
-	wake(1700000, 1, 0, TY_EVF_SOFTIRQ, BACKUP, 1);
-	sw(1700020, 1, 0, 0, BACKUP);
-	leave(1700030, 1, BACKUP, NR_FSYNC);
-	/* a kernel thread takes the CPU away for 300 ms */
-	wake(1900000, 1, BACKUP, 0, KWORKER, 1);
-	sw(2000000, 1, BACKUP, 0x100, KWORKER);
-	sw(2300000, 1, KWORKER, TY_TASK_INTERRUPTIBLE, BACKUP);
-	enter(2300010, 1, BACKUP, NR_NANOSLEEP);
-	sw(2300020, 1, BACKUP, TY_TASK_INTERRUPTIBLE, 0);
-	wake(3510000, 1, 0, TY_EVF_HARDIRQ, BACKUP, 1);
-	sw(3510020, 1, 0, 0, BACKUP);
-	leave(3510030, 1, BACKUP, NR_NANOSLEEP);
-	enter(3510040, 1, BACKUP, NR_FLOCK);
-	wake(3510050, 1, BACKUP, 0, WEB, 0);
-	leave(3510060, 1, BACKUP, NR_FLOCK);
-	sw(3510090, 0, 0, 0, WEB);
-	leave(3510100, 0, WEB, NR_FLOCK);
-	enter(3511000, 0, WEB, NR_NANOSLEEP);
-	sw(3511010, 0, WEB, TY_TASK_INTERRUPTIBLE, 0);
-	memset(&ev, 0, sizeof(ev));
-	for (ms = 3550; ms < 3700; ms += 50)
-		request((uint64_t)ms);
-	ev.u.gap.from_ns = START + 3700 * MS;
-	ev.u.gap.count = 123;
-	feed(ev, 3800000, 1, 0, TY_EV_GAP);
-	enter(3810000, 1, BACKUP, NR_WRITE);
-	leave(3811000, 1, BACKUP, NR_WRITE);
-	for (ms = 3850; ms < 4000; ms += 50)
-		request((uint64_t)ms);
+	ty_story_stall(emit);
 	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
 	ty_builder_free(builder);
 	return m;

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# The completions offer every command and every option that the program has, and files.
+set -u
+n=0
+check() { # NAME STATUS [WHAT WAS SEEN]
+	n=$((n + 1))
+	if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "${3-}" | sed 's/^/#   /'; fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+T=$(mktemp -d)
+trap 'rm -rf "$T"' EXIT
+ln -s "$TARRY" "$T/tarry"
+export PATH=$T:$PATH
+here=$PWD
+commands=$(sed -n 's/^\t{"\([a-z]*\)", ty_cmd_.*/\1/p' cli/main.c)
+options() { # the words that look like long options in a command's own option table
+	sed -n 's/.*{"\([a-z-]*\)", \(no\|required\|optional\)_argument.*/--\1/p' "$here/cli/$1.c" | sort -u | grep -vx -- --help
+}
+
+of_bash() { # WORDS...: what is offered for the last one
+	bash --norc -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tarry; printf "%s\n" "${COMPREPLY[@]}"' \
+		completions/tarry.bash "$@"
+}
+of_fish() { fish -c "source completions/tarry.fish; complete -C '$*'" | cut -f1; }
+of_zsh() { # by a terminal of zsh's own
+	zsh -f -c '
+	zmodload zsh/zpty
+	fpath=('"$here"'/completions $fpath)
+	zpty z zsh -f -i
+	zpty -w z "fpath=('"$here"'/completions \$fpath); autoload -U compinit; compinit -D -u; unsetopt beep; LISTMAX=1000; zstyle \":completion:*\" list-prompt \"\"; PS1=; COLUMNS=200"
+	zpty -w z "echo rea""dy"
+	zpty -r z out "*ready*"
+	zpty -n -w z "'"$*"'"$(printf "\t\t")
+	sleep 2
+	zpty -r -t z out; print -r -- "$out"; zpty -r -t z out; print -r -- "$out"
+	zpty -d z' 2>/dev/null | tr -s ' \r' '\n\n'
+}
+all_in() { # OFFERED WANTED...: is every wanted word among them?
+	local offered=$1 w
+	shift
+	for w; do grep -qxe "$w" <<<"$offered" || { echo "$w is missing in: $(tr '\n' ' ' <<<"$offered")"; return 1; }; done
+}
+
+for shell in bash fish zsh; do
+	command -v $shell >/dev/null || { skip "$shell" "$shell is not installed"; continue; }
+	why=$(all_in "$(of_$shell tarry '')" $commands)
+	check "$shell: all commands" $? "$why"
+	for c in view record report dump; do
+		# What --help tells is what the table has; the completion offers it.
+		told=$("$TARRY" $c --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u | grep -vx -- '--help')
+		first=$("$TARRY" $c --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort -u | grep -vx -- '--help')
+		why=$(all_in "$(of_$shell tarry $c --)" $first)
+		check "$shell: options of $c" $? "$why"
+		# (record and dump name some options otherwise than one a line.)
+		[ $shell = bash ] && [[ $c = view || $c = report ]] || continue
+		why=$(all_in "$told" $(options $c))
+		check "every option of $c is in its help" $? "$why"
+	done
+done
+mkdir "$T/files"
+touch "$T/files/one.dat"
+cd "$T/files" || exit 1
+offered=$(bash --norc -c 'source "$0"; COMP_WORDS=(tarry view o); COMP_CWORD=2; _tarry; printf "%s\n" "${COMPREPLY[@]}"' "$here/completions/tarry.bash")
+[ "$offered" = one.dat ]
+check "bash: files" $? "$offered"
+offered=$(bash --norc -c 'source "$0"; COMP_WORDS=(tarry report x sys); COMP_CWORD=3; _tarry; printf "%s\n" "${COMPREPLY[@]}"' "$here/completions/tarry.bash")
+[ "$offered" = syscalls ]
+check "bash: sections of a report" $? "$offered"
+offered=$(bash --norc -c 'source "$0"; COMP_WORDS=(tarry record -- bas); COMP_CWORD=3; _tarry; printf "%s\n" "${COMPREPLY[@]}"' "$here/completions/tarry.bash")
+grep -qx bash <<<"$offered"
+check "bash: a command behind --" $? "$offered"
+echo "1..$n"

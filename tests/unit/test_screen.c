@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The real program in a pseudo-terminal, on a trace.dat made of the tests' story: every action of
+ * the key table by every one of its keys that the terminal has, and the mouse, at 80x24 and 200x60,
+ * in colour and without, in UTF-8 and C locales. An action that the table below does not exercise
+ * fails the test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixture_story.h"
+#include "fixture_trace.h"
+#include "keys.h"
+#include "vt.h"
+
+static char story[300];
+static const char *tarry, *file = story;
+
+/* How an action is seen to work: what is typed before, and after, and what the screen shows then
+ * (or shows no more). {D}: replaced by the tests' folder. */
+static const struct step {
+	const char *before, *after, *shows, *lacks;
+} steps[TY_ACT_COUNT] = {
+	[TY_ACT_ZOOM_IN] = {"", "", "1.982 s from", NULL},
+	[TY_ACT_ZOOM_OUT] = {"ww", "", "1.982 s from", NULL},
+	[TY_ACT_PAN_LEFT] = {"wwg2\r", "", "991.252 ms from 1.2", NULL},
+	[TY_ACT_PAN_RIGHT] = {"wwg2\r", "", "991.252 ms from 1.7", NULL},
+	[TY_ACT_ALL] = {"www", "", "3.965 s from 0.000", NULL},
+	[TY_ACT_ZOOM_SPAN] = {"n0", "", "webserver/100 sleeping for 2.999", "3.965 s from"},
+	[TY_ACT_UNDO] = {"n", "", "3.965 s from 0.000", NULL},
+	[TY_ACT_REDO] = {"nu", "", NULL, "3.965 s from"},
+	[TY_ACT_GOTO] = {"", "1.25\r", "at 1.25", NULL},
+	[TY_ACT_TIME_FIRST] = {"", "", "at 0.0", NULL},
+	[TY_ACT_TIME_LAST] = {"", "", "at 3.9", NULL},
+	[TY_ACT_LEFT] = {"g2\rwwwwww", "", NULL, "at 2.0000"},
+	[TY_ACT_RIGHT] = {"^wwwwww", "", NULL, "at 0.000 s"},
+	[TY_ACT_SPAN_PREV] = {"n", "", "at 0.5", NULL},
+	[TY_ACT_SPAN_NEXT] = {"n", "", "at 3.5", NULL},
+	[TY_ACT_UP] = {"kkkkkkkkj", "", "CPU 0 ", "CPU 1 unknown"},
+	[TY_ACT_DOWN] = {"kkkkkkkk", "", "CPU 1 ", "CPU 0 idle for"},
+	[TY_ACT_FOLD] = {"n", "", NULL, "flock 3.000"},
+	[TY_ACT_PAGE_UP] = {"jjjjjjjjj", "", "CPU 0 ", NULL},
+	[TY_ACT_PAGE_DOWN] = {"kkkkkkkk", "", "kworker/1:0/7 ", NULL},
+	[TY_ACT_LINK_1] = {"n", "", "at 3.51", NULL},
+	[TY_ACT_LINK_2] = {"n", "", "no link [2]", NULL},
+	[TY_ACT_LINK_3] = {"n", "", "no link [3]", NULL},
+	[TY_ACT_NEXT] = {"", "", "stall 1 of", NULL},
+	[TY_ACT_PREV] = {"nn", "", "stall 1 of", NULL},
+	[TY_ACT_OPEN] = {"\t", "", "stall 1 of", NULL},
+	[TY_ACT_FOCUS] = {"", "j\r", "stall 2 of", NULL},
+	[TY_ACT_CHAIN] = {"n", "", "<- backup/101", NULL},
+	[TY_ACT_SEARCH] = {"^", "fsync\r", "fsync of backup/101 at 0.900010", NULL},
+	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "", "uninterruptible of backup/101",
+			     NULL},
+	[TY_ACT_HIT_PREV] = {"/fsync\r$", "", "fsync of backup/101 at 0.900010", NULL},
+	[TY_ACT_FILTER] = {"", "backup\r", "filter: 3 hidden", NULL},
+	[TY_ACT_SELECT] = {"n", "llllvz", NULL, "3.965 s from"},
+	[TY_ACT_STATS] = {"n", "", "p99", NULL},
+	[TY_ACT_EXPORT] = {"n", "{D}/cut.dat\r", "cut.dat is written", NULL},
+	[TY_ACT_MARK] = {"", "here\r", "mark 'here' is here", NULL},
+	[TY_ACT_MARK_JUMP] = {"g1\rmone\r$", "one\r", "at 1.0", NULL},
+	[TY_ACT_HELP] = {"", "", "keys and signs", NULL},
+	[TY_ACT_BACK] = {"?", "", "q quit", "keys and signs"},
+	[TY_ACT_REDRAW] = {"n", "", "flock", NULL},
+	[TY_ACT_QUIT] = {"", "", NULL, NULL},
+};
+
+struct config {
+	int w, h;
+	const char *term, *no_color, *locale;
+	bool colour;
+};
+
+static void start(const struct config *c, const char *const *more)
+{
+	char term[40], locale[40], no_color[20];
+	const char *env[] = {term, locale, no_color, "TZ=UTC", "COLORFGBG=15;0", NULL};
+	const char *argv[8] = {tarry, "view", file};
+
+	snprintf(term, sizeof(term), "TERM=%s", c->term);
+	snprintf(locale, sizeof(locale), "LC_ALL=%s", c->locale);
+	snprintf(no_color, sizeof(no_color), "NO_COLOR=%s", c->no_color);
+	for (int i = 0; more && more[i]; i++)
+		argv[3 + i] = more[i];
+	ty_vt_start(c->w, c->h, env, argv);
+	if (!ty_vt_shows("q quit"))
+		fail_msg("%s did not come up:\n%s", tarry, ty_vt_screen());
+}
+
+static void send(const char *s)
+{
+	const char *d;
+
+	while ((d = strstr(s, "{D}"))) {
+		ty_vt_send(s, (size_t)(d - s));
+		ty_vt_send(ty_fx_dir(), strlen(ty_fx_dir()));
+		s = d + 3;
+	}
+	ty_vt_send(s, strlen(s));
+}
+
+/* What the terminal sends for a key; NULL: it has no such key. */
+static const char *bytes_of(uint32_t key, bool xterm, char buf[8])
+{
+	static const struct {
+		uint32_t key;
+		const char *bytes;
+		bool xterm_only;
+	} keys[] = {
+		{TY_KEY_UP, "\033OA", false},	  {TY_KEY_DOWN, "\033OB", false},
+		{TY_KEY_RIGHT, "\033OC", false},  {TY_KEY_LEFT, "\033OD", false},
+		{TY_KEY_PGUP, "\033[5~", true},	  {TY_KEY_PGDN, "\033[6~", true},
+		{TY_KEY_HOME, "\033OH", true},	  {TY_KEY_END, "\033OF", true},
+		{TY_KEY_F1, "\033OP", false},	  {TY_KEY_BACKSPACE, "\177", false},
+		{TY_KEY_BACKTAB, "\033[Z", true}, {TY_KEY_ENTER, "\r", false},
+	};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (keys[i].key == key)
+			return keys[i].xterm_only && !xterm ? NULL : keys[i].bytes;
+	assert_true(key < 0x80);
+	buf[0] = (char)key;
+	buf[1] = 0;
+	return buf;
+}
+
+/* Typed one after the other, each seen before the next: searches are jobs that a key would stop. */
+static void prepare(const char *s)
+{
+	send(s);
+	ty_vt_settle(40);
+}
+
+static void try(const struct config *c, enum ty_action a, uint32_t key)
+{
+	const struct step *s = &steps[a];
+	char buf[8], cut[300];
+	const char *bytes = bytes_of(key, !strncmp(c->term, "xterm", 5), buf);
+	int status;
+
+	if (!bytes)
+		return;
+	snprintf(cut, sizeof(cut), "%s/cut.dat", ty_fx_dir());
+	unlink(cut);
+	start(c, NULL);
+	assert_int_equal(ty_vt_coloured(), c->colour);
+	prepare(s->before);
+	ty_vt_send(bytes, strlen(bytes));
+	if (*s->after) {
+		ty_vt_settle(30);
+		send(s->after);
+	}
+	if (a == TY_ACT_QUIT) {
+		status = ty_vt_end();
+		assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+		assert_false(ty_vt_taken());
+		return;
+	}
+	if (s->shows && !ty_vt_shows(s->shows))
+		fail_msg("%s %dx%d %s: key %s: no '%s' on the screen:\n%s", c->term, c->w, c->h,
+			 c->locale, ty_key_name(key, 0, (char[TY_KEY_NAME_MAX]){0}), s->shows,
+			 ty_vt_screen());
+	if (s->lacks && !ty_vt_lacks(s->lacks))
+		fail_msg("%s %dx%d %s: key %s: '%s' is still on the screen:\n%s", c->term, c->w,
+			 c->h, c->locale, ty_key_name(key, 0, (char[TY_KEY_NAME_MAX]){0}), s->lacks,
+			 ty_vt_screen());
+	if (!strcmp(c->locale, "C"))
+		for (const char *p = ty_vt_screen(); *p; p++)
+			assert_true(*p == '\n' || ((unsigned char)*p >= 0x20 && *p < 0x7f));
+	kill(ty_vt_pid(), SIGTERM);
+	status = ty_vt_end();
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	assert_false(ty_vt_taken());
+}
+
+static void every_action(const struct config *c)
+{
+	unsigned n;
+	const struct ty_key_row *t = ty_keys_table(&n);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct step *s = &steps[t[i].action];
+
+		if (!s->shows && !s->lacks && t[i].action != TY_ACT_QUIT)
+			fail_msg("no step exercises '%s'", t[i].help);
+		for (int k = 0; k < TY_KEYS_PER_ACTION && t[i].keys[k]; k++)
+			/* Other than the first key only once: they lead to the same action. */
+			if (!k || (c->w == 80 && c->colour))
+				try(c, t[i].action, t[i].keys[k]);
+	}
+}
+
+#define CONFIG(name, ...)                                                                          \
+	static void name(void **state)                                                             \
+	{                                                                                          \
+		static const struct config c = {__VA_ARGS__};                                      \
+		every_action(&c);                                                                  \
+	}
+CONFIG(small_colour_utf8, 80, 24, "xterm-256color", "", "C.UTF-8", true)
+/* libvterm loses count of columns in runs that ncurses writes by xterm's rep. */
+CONFIG(small_colour_c, 80, 24, "screen-256color", "", "C", true)
+CONFIG(small_mono_utf8, 80, 24, "xterm-256color", "1", "C.UTF-8", false)
+CONFIG(small_mono_c, 80, 24, "vt100", "", "C", false)
+CONFIG(large_colour_utf8, 200, 60, "xterm-256color", "", "C.UTF-8", true)
+CONFIG(large_colour_c, 200, 60, "screen", "", "C", true)
+CONFIG(large_mono_utf8, 200, 60, "xterm-256color", "1", "C.UTF-8", false)
+CONFIG(large_mono_c, 200, 60, "vt100", "", "C", false)
+
+static const struct config plain = {80, 24, "xterm-256color", "", "C.UTF-8", true};
+
+static void press(int button, int x, int y, char end)
+{
+	char s[40];
+
+	snprintf(s, sizeof(s), "\033[<%d;%d;%d%c", button, x + 1, y + 1, end);
+	send(s);
+}
+
+static void the_mouse(void **state)
+{
+	for (int big = 0; big < 2; big++) {
+		struct config c = plain;
+
+		if (big) {
+			c.w = 200;
+			c.h = 60;
+		}
+		start(&c, NULL);
+		press(64, c.w / 2, 2, 'M'); /* wheel on the ruler */
+		assert_true(ty_vt_shows("1.982 s from"));
+		press(65, c.w / 2, 2, 'M');
+		assert_true(ty_vt_shows("3.965 s from"));
+		press(0, 5, 4, 'M'); /* a row's name */
+		press(0, 5, 4, 'm');
+		assert_true(ty_vt_shows("CPU 1 "));
+		press(65, c.w / 2, 6, 'M');    /* wheel over rows: harmless where all fit */
+		press(0, c.w * 3 / 4, 6, 'M'); /* drag over the stall's row */
+		press(32, c.w * 3 / 4 - 5, 6, 'M');
+		press(32, c.w * 3 / 4 - 10, 6, 'M');
+		press(0, c.w * 3 / 4 - 10, 6, 'm');
+		assert_true(ty_vt_shows("S statistics"));
+		send("\033");
+		assert_true(ty_vt_lacks("S statistics"));
+		/* a double click fits the span */
+		press(0, c.w / 2, 6, 'M');
+		press(0, c.w / 2, 6, 'm');
+		press(0, c.w / 2, 6, 'M');
+		press(0, c.w / 2, 6, 'm');
+		assert_true(ty_vt_lacks("3.965 s from"));
+		/* reports that are none change nothing */
+		send("\033[<0;0;0M\033[<9999999;1;1M\033[<1;2M\033[<;;;;M\033[<0;99999;99999M");
+		send("0");
+		assert_true(ty_vt_shows("3.965 s from"));
+		send("q");
+		assert_int_equal(ty_vt_end(), 0);
+		assert_false(ty_vt_taken());
+	}
+}
+
+/* Who held up the web server? Opened as anybody would; at most five keys. */
+static void the_first_walk(void **state)
+{
+	start(&plain, NULL);
+	send("n"); /* 1: the first finding */
+	assert_true(ty_vt_shows("in flock("));
+	assert_true(ty_vt_shows("ended by backup/101"));
+	send("c"); /* 2: why */
+	assert_true(ty_vt_shows("<- backup/101"));
+	send("j");  /* 3: the line of the culprit */
+	send("\r"); /* 4: there */
+	assert_true(ty_vt_lacks("Chain behind"));
+	assert_true(ty_vt_shows("backup/101 "));
+	send("q");
+	assert_int_equal(ty_vt_end(), 0);
+}
+
+static void sizes_stops_and_signals(void **state)
+{
+	static const int fatal[] = {SIGSEGV, SIGABRT};
+	int status;
+
+	start(&plain, NULL);
+	for (int w = 30; w < 220; w += 37)
+		for (int h = 5; h < 70; h += 21) {
+			ty_vt_resize(w, h);
+			assert_true(w < 40 || h < 10
+					    ? ty_vt_shows("tarry needs") || ty_vt_shows("needs a")
+					    : ty_vt_shows("q quit"));
+		}
+	ty_vt_resize(80, 24);
+	assert_true(ty_vt_shows("q quit"));
+	/* stopped and continued: whoever had the screen meanwhile, it is drawn again (Ctrl-Z needs
+	 * a shell: tests/e2e/view.sh) */
+	kill(ty_vt_pid(), SIGSTOP);
+	assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
+	assert_true(WIFSTOPPED(status));
+	kill(ty_vt_pid(), SIGCONT);
+	ty_vt_settle(100);
+	assert_true(ty_vt_taken());
+	send("n");
+	assert_true(ty_vt_shows("stall 1 of"));
+	send("q");
+	assert_int_equal(ty_vt_end(), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		start(&plain, NULL);
+		kill(ty_vt_pid(), fatal[i]);
+		status = ty_vt_end();
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == fatal[i]);
+		assert_false(ty_vt_taken());
+	}
+}
+
+/* What is exported opens, and says that of the window. */
+static void exports_open(void **state)
+{
+	static const char *const ends[] = {".txt", ".json", ".dat"};
+	char path[300], cmd[700];
+	struct stat st;
+
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/window%s", ty_fx_dir(), ends[i]);
+		start(&plain, (const char *[]){"--from", "0.5", "--to", "1.0", NULL});
+		send("e{D}/window");
+		send(ends[i]);
+		send("\r");
+		assert_true(ty_vt_shows("is written"));
+		send("e{D}/window"); /* and is not written over */
+		send(ends[i]);
+		send("\r");
+		assert_true(ty_vt_shows("is there already"));
+		send("q");
+		assert_int_equal(ty_vt_end(), 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_true(st.st_size > 100);
+	}
+	snprintf(cmd, sizeof(cmd),
+		 "%s dump %s/window.dat events | grep -c sys_ | grep -qx 8 && "
+		 "grep -q fsync %s/window.txt && grep -q '\"fsync\"' %s/window.json",
+		 tarry, ty_fx_dir(), ty_fx_dir(), ty_fx_dir());
+	if (system(cmd)) {
+		snprintf(cmd, sizeof(cmd), "%s dump %s/window.dat events >&2; ls -l %s >&2", tarry,
+			 ty_fx_dir(), ty_fx_dir());
+		assert_int_equal(system(cmd), 0);
+		fail_msg("the cut file is not what was cut");
+	}
+	start(&plain, NULL);
+	send("e{D}/x.exe\r");
+	assert_true(ty_vt_shows("the name says what is written"));
+	send("e{D}/no/such/folder/x.dat\r");
+	assert_true(ty_vt_shows("cannot "));
+	send("q");
+	assert_int_equal(ty_vt_end(), 0);
+}
+
+static void see(bool ok)
+{
+	if (!ok)
+		fail_msg("this is on the screen:\n%s", ty_vt_screen());
+}
+
+/* 10,000 threads of 2,500 processes on 256 CPUs. */
+static void many_threads_and_cpus(void **state)
+{
+	enum { CPUS = 256, THREADS = 10000 };
+	char path[300];
+	struct ty_event ev;
+
+	snprintf(path, sizeof(path), "%s/many.dat", ty_fx_dir());
+	ty_story_begin(path, CPUS, "tarry=test\narch=x86_64\nmode=all\ncpus=0-255\n", NULL);
+	for (int i = 0; i < THREADS; i++) {
+		int tid = 1000 + i;
+
+		ev = (struct ty_event){.ts_ns = TY_STORY_START + (uint64_t)i * 100000,
+				       .cpu = (uint32_t)i % CPUS,
+				       .kind = TY_EV_NEWTASK,
+				       .tid = tid - 1};
+		ev.u.newtask.tid = tid;
+		ev.u.newtask.clone_flags = i % 4 ? 0x10000 | 0x100 : 0;
+		snprintf(ev.u.newtask.comm, sizeof(ev.u.newtask.comm), "worker-%d", i / 4);
+		ty_story_event(&ev);
+		for (int on = 0; on < 2; on++) {
+			ev = (struct ty_event){.ts_ns = ev.ts_ns + 20000,
+					       .cpu = ev.cpu,
+					       .kind = TY_EV_SWITCH,
+					       .tid = on ? tid : 0};
+			ev.u.sw.prev_tid = on ? tid : 0;
+			ev.u.sw.next_tid = on ? 0 : tid;
+			ev.u.sw.prev_state = on ? TY_TASK_INTERRUPTIBLE : 0;
+			snprintf(ev.u.sw.prev_comm, 16, "worker-%d", i / 4);
+			snprintf(ev.u.sw.next_comm, 16, "worker-%d", i / 4);
+			ty_story_event(&ev);
+		}
+	}
+	ty_story_end();
+	file = path;
+	start(&plain, NULL);
+	file = story;
+	see(ty_vt_shows("CPUs"));
+	send("kkkkkkkkkkkkkkkkkkkkkkkkkkkkkk "); /* to the head; unfold 256 */
+	see(ty_vt_shows("CPU 5 "));
+	send(" fthread:worker-2499\r");
+	see(ty_vt_shows("9997 hidden"));
+	see(ty_vt_shows("10999"));
+	send("f\r");
+	see(ty_vt_lacks("hidden"));
+	send("^/thread:worker-1234$\r");
+	see(ty_vt_shows("running of worker-1234"));
+	for (int i = 0; i < 30; i++)
+		send("\033[6~wdas");
+	send("0q");
+	assert_int_equal(ty_vt_end(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_threads_and_cpus),
+		cmocka_unit_test(the_first_walk),
+		cmocka_unit_test(the_mouse),
+		cmocka_unit_test(small_colour_utf8),
+		cmocka_unit_test(small_colour_c),
+		cmocka_unit_test(small_mono_utf8),
+		cmocka_unit_test(small_mono_c),
+		cmocka_unit_test(large_colour_utf8),
+		cmocka_unit_test(large_colour_c),
+		cmocka_unit_test(large_mono_utf8),
+		cmocka_unit_test(large_mono_c),
+		cmocka_unit_test(exports_open),
+		cmocka_unit_test(sizes_stops_and_signals),
+	};
+	int rc;
+
+	tarry = getenv("TARRY") ? getenv("TARRY") : "build/tarry";
+	if (access(tarry, X_OK)) {
+		printf("ok 1 - screen # SKIP %s is not built\n1..1\n", tarry);
+		return 0;
+	}
+	setlocale(LC_CTYPE, "C.UTF-8");
+	snprintf(story, sizeof(story), "%s", ty_fx_path("demo.dat"));
+	ty_story_begin(story, 2,
+		       "tarry=test\narch=x86_64\nmode=command\ncpus=0-1\ncommand_tid=100\n",
+		       TY_STORY_THREADS);
+	ty_story_stall(ty_story_event);
+	ty_story_end();
+	rc = cmocka_run_group_tests_name("screen", tests, NULL, NULL);
+	ty_fx_remove_dir();
+	return rc;
+}
