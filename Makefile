@@ -106,7 +106,13 @@ $(B)/obj/tests/unit/%.o: tests/unit/%.c $(B)/.flags | $(B)/.deps-ok
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
 
-$(B)/unit/%: $(B)/obj/tests/unit/%.o $(UNIT_LIB:%.c=$(B)/obj/%.o) $(B)/libtarry.a
+# An archive: a test that stands in for a part of the program takes no fixture that needs the part.
+$(B)/libfixtures.a: $(UNIT_LIB:%.c=$(B)/obj/%.o)
+	@rm -f $@
+	$(call say,AR,$(patsubst $(B)/%,%,$@))
+	$(Q)ar rcs $@ $^
+
+$(B)/unit/%: $(B)/obj/tests/unit/%.o $(B)/libfixtures.a $(B)/libtarry.a
 	@mkdir -p $(@D)
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
