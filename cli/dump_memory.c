@@ -1,66 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tarry dump memory: one line per sampled operation, in time order, as text or as JSON with every
- * field that was recorded. Budget: 250 ns per line; numbers are written by hand for that, texts of
- * operations and events are made once per value.
+ * field that was recorded. Budget: 250 ns per line; numbers are written by hand for that, and the
+ * texts of operations made once.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dump.h"
-#include "json_out.h"
 #include "mem_session.h"
 #include "plain.h"
 #include "spe_packet.h"
 
+/* No line is longer: 64 events, TY_MEM_EXTRAS raw packets, a name of NAME_MAX bytes. */
+#define LINE_MAX_BYTES 6144u
+#define NAME_BYTES     256u
+#define OUT_BYTES      65536u
+
 struct line {
 	char *p; /* where the next byte goes */
-	char buf[8192];
+	char buf[OUT_BYTES + LINE_MAX_BYTES];
 };
 
-static void put(struct line *l, const char *s, size_t n)
+static inline void put(struct line *l, const char *s, size_t n)
 {
-	if (n > (size_t)(l->buf + sizeof(l->buf) - l->p))
-		n = (size_t)(l->buf + sizeof(l->buf) - l->p);
 	memcpy(l->p, s, n);
 	l->p += n;
 }
 #define PUT(l, text) put(l, text, sizeof(text) - 1)
 
-static void put_s(struct line *l, const char *s)
+static inline void put_s(struct line *l, const char *s)
 {
 	put(l, s, strlen(s));
 }
 
 static void put_u(struct line *l, uint64_t v)
 {
-	char t[20];
-	unsigned n = sizeof(t);
+	static const char pairs[] = "0001020304050607080910111213141516171819"
+				    "2021222324252627282930313233343536373839"
+				    "4041424344454647484950515253545556575859"
+				    "6061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+	unsigned n = 1;
+	char *p;
 
-	do
-		t[--n] = (char)('0' + v % 10);
-	while (v /= 10);
-	put(l, t + n, sizeof(t) - n);
+	for (uint64_t most = 10; n < 20 && v >= most; most *= 10)
+		n++;
+	l->p = p = l->p + n;
+	for (; v >= 100; v /= 100)
+		memcpy(p -= 2, pairs + v % 100 * 2, 2);
+	if (v >= 10)
+		memcpy(p - 2, pairs + v * 2, 2);
+	else
+		p[-1] = (char)('0' + v);
 }
 
 static void put_x(struct line *l, uint64_t v)
 {
-	char t[18];
-	unsigned n = sizeof(t);
+	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
 
-	do
-		t[--n] = "0123456789abcdef"[v & 15];
-	while (v >>= 4);
-	t[--n] = 'x';
-	t[--n] = '0';
-	put(l, t + n, sizeof(t) - n);
+	PUT(l, "0x");
+	for (unsigned i = n; i-- > 0; v >>= 4)
+		l->p[i] = "0123456789abcdef"[v & 15];
+	l->p += n;
 }
 
 /* Text of a name of the file: no control bytes, JSON's own signs escaped. */
 static void put_json_text(struct line *l, const char *s)
 {
-	for (; *s; s++) {
+	for (unsigned n = 0; *s && n < NAME_BYTES / 2; s++, n++) {
 		unsigned char c = (unsigned char)*s;
 
 		if (c == '"' || c == '\\')
@@ -69,15 +78,28 @@ static void put_json_text(struct line *l, const char *s)
 	}
 }
 
-/* Texts made once: operations by class and payload, events by value (the last few). */
+struct event_text {
+	char s[31];
+	uint8_t n;
+};
+
+/* Texts made once: operations, by class and payload; events, plain and as JSON. */
 struct texts {
 	char op[4][256][40];
-	struct {
-		uint64_t events;
-		bool set;
-		char plain[640], json[768];
-	} ev[64];
+	struct event_text events[2][64];
 };
+
+static void events_init(struct texts *t)
+{
+	for (unsigned i = 0; i < 64; i++) {
+		const char *name = ty_spe_event_name(i);
+		struct event_text *e = t->events[0];
+
+		e[i].n = (uint8_t)snprintf(e[i].s, sizeof(e[i].s), " %s", name);
+		e = t->events[1];
+		e[i].n = (uint8_t)snprintf(e[i].s, sizeof(e[i].s), ",\"%s\"", name);
+	}
+}
 
 static const char *op_text(struct texts *t, const struct ty_mem *m)
 {
@@ -98,40 +120,31 @@ static const char *op_text(struct texts *t, const struct ty_mem *m)
 	return s;
 }
 
-static unsigned event_slot(struct texts *t, uint64_t events)
+/* The names of events: quoted and with a comma before, or with a space before; the first one's
+ * separator is left out. */
+static void put_events(struct line *l, const struct texts *t, uint64_t events, bool json)
 {
-	unsigned slot = (unsigned)((events ^ events >> 11 ^ events >> 23) & 63);
+	char *first = l->p;
 
-	if (!t->ev[slot].set || t->ev[slot].events != events) {
-		struct ty_buf b;
-		char *j = t->ev[slot].json;
-		size_t n = 0;
+	for (; events; events &= events - 1) {
+		const struct event_text *e = &t->events[json][__builtin_ctzll(events)];
 
-		ty_buf_init(&b, sizeof(t->ev[slot].plain));
-		ty_spe_events_text(events, &b);
-		snprintf(t->ev[slot].plain, sizeof(t->ev[slot].plain), "%s", b.p ? b.p : "");
-		for (const char *s = t->ev[slot].plain; *s && n + 8 < sizeof(t->ev[slot].json);) {
-			size_t w = strcspn(s, " ");
-
-			n += (size_t)snprintf(j + n, sizeof(t->ev[slot].json) - n, "%s\"%.*s\"",
-					      n ? "," : "", (int)w, s);
-			s += w + (s[w] == ' ');
-		}
-		j[n] = 0;
-		ty_buf_fini(&b);
-		t->ev[slot].events = events;
-		t->ev[slot].set = true;
+		memcpy(l->p, e->s, sizeof(e->s)); /* whole: a copy of known size is no call */
+		l->p += e->n;
 	}
-	return slot;
+	if (l->p > first) {
+		memmove(first, first + 1, (size_t)(l->p - first - 1));
+		l->p--;
+	}
 }
 
-static void key_u(struct line *l, const char *key, uint64_t v)
+static inline void key_u(struct line *l, const char *key, uint64_t v)
 {
 	put_s(l, key);
 	put_u(l, v);
 }
 
-static void key_x(struct line *l, const char *key, uint64_t v)
+static inline void key_x(struct line *l, const char *key, uint64_t v)
 {
 	put_s(l, key);
 	PUT(l, "\"");
@@ -168,7 +181,6 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		      const struct ty_mem *m)
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
-	unsigned ev;
 	char name[24];
 
 	PUT(l, "{");
@@ -251,10 +263,9 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	if (m->has & TY_MEM_HAS_XLAT)
 		key_u(l, ",\"lat_xlat\":", m->lat_xlat);
 	if (m->has & TY_MEM_HAS_EVENTS) {
-		ev = event_slot(t, m->events);
 		key_u(l, ",\"events\":", m->events);
 		PUT(l, ",\"event_names\":[");
-		put_s(l, t->ev[ev].json);
+		put_events(l, t, m->events, true);
 		PUT(l, "]");
 	}
 	src = ty_mem_source_text(m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX),
@@ -314,10 +325,8 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		return;
 	}
 	if (comm) {
-		char *at = l->p;
-
-		put_s(l, comm);
-		ty_plain(at, (size_t)(l->p - at));
+		put(l, comm, strnlen(comm, NAME_BYTES));
+		ty_plain(l->p - strnlen(comm, NAME_BYTES), strnlen(comm, NAME_BYTES));
 		PUT(l, " ");
 	}
 	if (m->who != TY_MEM_WHO_UNKNOWN)
@@ -367,7 +376,7 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	}
 	if (m->has & TY_MEM_HAS_EVENTS) {
 		PUT(l, " [");
-		put_s(l, t->ev[event_slot(t, m->events)].plain);
+		put_events(l, t, m->events, false);
 		PUT(l, "]");
 	}
 	for (unsigned i = 0; i < m->extras; i++) {
@@ -385,6 +394,14 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	PUT(l, "\n");
 }
 
+static bool flush(struct line *l, FILE *out)
+{
+	size_t n = (size_t)(l->p - l->buf);
+
+	l->p = l->buf;
+	return fwrite(l->buf, 1, n, out) == n;
+}
+
 static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out,
 		struct ty_err *err)
 {
@@ -394,17 +411,21 @@ static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out
 	struct ty_window w;
 	int r = t && l ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 
-	if (!r)
+	if (!r) {
+		l->p = l->buf;
+		events_init(t);
 		r = ty_mem_session_window(s, sel, &w, err);
+	}
 	while (!r && (r = ty_mem_next(s->stream, &m, err)) > 0) {
 		r = 0;
 		if (!ty_mem_chosen(s->stream, &w, m))
 			continue;
-		l->p = l->buf;
 		(sel->json ? json_line : text_line)(l, t, s->stream, m);
-		if (fwrite(l->buf, 1, (size_t)(l->p - l->buf), out) != (size_t)(l->p - l->buf))
+		if (l->p >= l->buf + OUT_BYTES && !flush(l, out))
 			break; /* the caller sees it in the stream's state */
 	}
+	if (t && l)
+		flush(l, out);
 	free(t);
 	free(l);
 	return r;

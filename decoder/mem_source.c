@@ -6,7 +6,7 @@
  * "Data Source packet"; AmpereOne and HiSilicon: linux tools/perf/util/arm-spe.c. perf's data_src:
  * include/uapi/linux/perf_event.h, union perf_mem_data_src.
  */
-#include <stdio.h>
+#include <string.h>
 
 #include "mem_access.h"
 #include "spe_packet.h"
@@ -170,19 +170,25 @@ void ty_mem_set_level(struct ty_mem *m, uint64_t midr)
 const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[24])
 {
 	const struct source *s = NULL;
+	char *p;
 
 	if (m->kind == TY_MEM_LOAD && m->has & TY_MEM_HAS_SOURCE && !m->data_src)
 		s = code_find(midr, m->source);
 	if (s)
 		return s->name;
 	if (m->level != TY_MEM_LV_UNKNOWN) {
-		snprintf(buf, 24, "%s%s", ty_mem_level_name(m->level),
-			 m->src_flags & TY_MEM_SRC_MISS ? " miss" : "");
+		if (!(m->src_flags & TY_MEM_SRC_MISS))
+			return ty_mem_level_name(m->level);
+		strcat(strcpy(buf, ty_mem_level_name(m->level)), " miss");
 		return buf;
 	}
 	if (!(m->has & TY_MEM_HAS_SOURCE) || m->data_src || m->kind != TY_MEM_LOAD)
 		return "";
-	snprintf(buf, 24, "unknown 0x%x", m->source);
+	p = stpcpy(buf, "unknown 0x");
+	for (int shift = 12; shift >= 0; shift -= 4)
+		if (m->source >> shift || !shift)
+			*p++ = "0123456789abcdef"[m->source >> shift & 15];
+	*p = 0;
 	return buf;
 }
 

@@ -7,30 +7,70 @@
 #include "err.h"
 #include "rd.h"
 
-static int payload(const uint8_t *p, size_t n, unsigned head, struct ty_spe_packet *k)
+/* What a header byte says: width 0: no packet with a payload begins so. */
+struct head {
+	uint8_t kind, width, index_mask;
+};
+
+#define WIDTHS(h, kind, mask)                                                                      \
+	[h] = {kind, 1, mask}, [(h) + 0x10] = {kind, 2, mask}, [(h) + 0x20] = {kind, 4, mask},     \
+	[(h) + 0x30] = {kind, 8, mask}
+
+/* Addresses, counters, contexts and operations have their width in the header like all others, but
+ * only one is defined: the others are no packets. */
+static const struct head heads[256] = {
+	WIDTHS(0x42, TY_SPE_EVENTS, 0),
+	WIDTHS(0x43, TY_SPE_SOURCE, 0),
+	[0x48 ... 0x4b] = {TY_SPE_OPERATION, 1, 3},
+	[0x64 ... 0x67] = {TY_SPE_CONTEXT, 4, 3},
+	[0x71] = {TY_SPE_TIMESTAMP, 8, 0},
+	[0x98 ... 0x9f] = {TY_SPE_COUNTER, 2, 7},
+	[0xb0 ... 0xb7] = {TY_SPE_ADDRESS, 8, 7},
+};
+
+static inline int payload(const uint8_t *p, size_t n, unsigned at, unsigned high,
+			  struct ty_spe_packet *k)
 {
-	k->width = (uint8_t)(1u << (p[head - 1] >> 4 & 3));
-	k->bytes = head + k->width;
-	if (n < k->bytes)
+	unsigned h = p[at - 1];
+	const struct head *e = &heads[h];
+
+	k->kind = e->kind;
+	k->index = (uint8_t)(high << 3 | (h & e->index_mask));
+	k->width = e->width;
+	k->bytes = at + e->width;
+	if (n >= at + 8u) /* one load for all widths */
+		k->value = ty_load(p + at, 8, false) & UINT64_MAX >> (64 - 8 * e->width);
+	else if (n >= k->bytes)
+		k->value = ty_load(p + at, e->width, false);
+	else
 		return 0;
-	k->value = ty_load(p + head, k->width, false);
 	return 1;
+}
+
+static uint32_t padding(const uint8_t *p, size_t n)
+{
+	uint32_t run = 1, most = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+
+	while (run + 8 <= most && !ty_load(p + run, 8, false))
+		run += 8;
+	while (run < most && !p[run])
+		run++;
+	return run;
 }
 
 int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet *k)
 {
-	unsigned h, high = 0, head = 1;
+	unsigned h;
+	uint64_t size, skip;
 
 	*k = (struct ty_spe_packet){0};
 	if (!n)
 		return 0;
 	h = p[0];
+	if (heads[h].width)
+		return payload(p, n, 1, 0, k);
 	if (!h) {
-		uint32_t run = 1, most = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-
-		while (run < most && !p[run])
-			run++;
-		k->bytes = run;
+		k->bytes = padding(p, n);
 		return 1;
 	}
 	if (h == 0x01) {
@@ -38,98 +78,65 @@ int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet
 		k->bytes = 1;
 		return 1;
 	}
-	if (h == 0x71) {
-		k->kind = TY_SPE_TIMESTAMP;
-		return payload(p, n, 1, k);
-	}
-	if ((h & 0xfc) == 0x20) { /* an extended header */
-		if (n < 2)
-			return 0;
-		high = h & 3;
-		h = p[1];
-		head = 2;
-		if (!h) { /* alignment: up to the next multiple of 2^(nibble + 1) */
-			uint64_t size = 1ull << ((p[0] & 15) + 1), skip;
-
-			skip = size - (off & (size - 1));
-			/* The two bytes of the packet itself may be all there is to skip. */
-			if (skip < 2)
-				skip += size;
-			k->bytes = (uint32_t)skip;
-			return n < skip ? 0 : 1;
-		}
-		if ((h & 0xf8) != 0xb0 && (h & 0xf8) != 0x98)
+	/* An extended header: an index beyond 7, or alignment. */
+	if ((h & 0xf0) != 0x20)
+		return -TY_EFORMAT;
+	if (n < 2)
+		return 0;
+	if (p[1]) {
+		if ((h & 0xfc) != 0x20 ||
+		    (heads[p[1]].kind != TY_SPE_ADDRESS && heads[p[1]].kind != TY_SPE_COUNTER))
 			return -TY_EFORMAT;
+		return payload(p, n, 2, h & 3, k);
 	}
-	if ((h & 0xf8) == 0xb0) {
-		k->kind = TY_SPE_ADDRESS;
-		k->index = (uint8_t)(high << 3 | (h & 7));
-		return payload(p, n, head, k);
-	}
-	if ((h & 0xf8) == 0x98) {
-		k->kind = TY_SPE_COUNTER;
-		k->index = (uint8_t)(high << 3 | (h & 7));
-		return payload(p, n, head, k);
-	}
-	if ((h & 0xcf) == 0x42) {
-		k->kind = TY_SPE_EVENTS;
-		return payload(p, n, 1, k);
-	}
-	if ((h & 0xcf) == 0x43) {
-		k->kind = TY_SPE_SOURCE;
-		return payload(p, n, 1, k);
-	}
-	if ((h & 0xfc) == 0x64 || (h & 0xfc) == 0x48) {
-		k->kind = (h & 0xfc) == 0x64 ? TY_SPE_CONTEXT : TY_SPE_OPERATION;
-		k->index = h & 3;
-		return payload(p, n, 1, k);
-	}
-	return -TY_EFORMAT;
+	/* Up to the next multiple of 2^(nibble + 1); the two bytes of the packet itself may be all
+	 * there is to skip. */
+	size = 1ull << ((h & 15) + 1);
+	skip = size - (off & (size - 1));
+	if (skip < 2)
+		skip += size;
+	k->bytes = (uint32_t)skip;
+	return n < skip ? 0 : 1;
 }
 
 /* Text --------------------------------------------------------------------------------------------
  */
 
+const char *ty_spe_event_name(unsigned bit)
+{
+	static const char *const names[64] = {
+		"EXCEPTION-GEN",  "RETIRED",	   "L1D-ACCESS",
+		"L1D-REFILL",	  "TLB-ACCESS",	   "TLB-REFILL",
+		"NOT-TAKEN",	  "MISPRED",	   "LLC-ACCESS",
+		"LLC-REFILL",	  "REMOTE-ACCESS", "ALIGNMENT",
+		"EVENT-12",	  "EVENT-13",	   "EVENT-14",
+		"EVENT-15",	  "TXN",	   "SVE-PARTIAL-PRED",
+		"SVE-EMPTY-PRED", "L2D-ACCESS",	   "L2D-MISS",
+		"HITM",		  "LFB",	   "SNOOPED",
+		"STREAMING-SVE",  "SMCU",	   "EVENT-26",
+		"EVENT-27",	  "EVENT-28",	   "EVENT-29",
+		"EVENT-30",	  "EVENT-31",	   "EVENT-32",
+		"EVENT-33",	  "EVENT-34",	   "EVENT-35",
+		"EVENT-36",	  "EVENT-37",	   "EVENT-38",
+		"EVENT-39",	  "EVENT-40",	   "EVENT-41",
+		"EVENT-42",	  "EVENT-43",	   "EVENT-44",
+		"EVENT-45",	  "EVENT-46",	   "EVENT-47",
+		"EVENT-48",	  "EVENT-49",	   "EVENT-50",
+		"EVENT-51",	  "EVENT-52",	   "EVENT-53",
+		"EVENT-54",	  "EVENT-55",	   "EVENT-56",
+		"EVENT-57",	  "EVENT-58",	   "EVENT-59",
+		"EVENT-60",	  "EVENT-61",	   "EVENT-62",
+		"EVENT-63",
+	};
+
+	return names[bit & 63];
+}
+
 void ty_spe_events_text(uint64_t events, struct ty_buf *out)
 {
-	static const char *const names[] = {
-		"EXCEPTION-GEN",
-		"RETIRED",
-		"L1D-ACCESS",
-		"L1D-REFILL",
-		"TLB-ACCESS",
-		"TLB-REFILL",
-		"NOT-TAKEN",
-		"MISPRED",
-		"LLC-ACCESS",
-		"LLC-REFILL",
-		"REMOTE-ACCESS",
-		"ALIGNMENT",
-		NULL,
-		NULL,
-		NULL,
-		NULL,
-		"TXN",
-		"SVE-PARTIAL-PRED",
-		"SVE-EMPTY-PRED",
-		"L2D-ACCESS",
-		"L2D-MISS",
-		"HITM",
-		"LFB",
-		"SNOOPED",
-		"STREAMING-SVE",
-		"SMCU",
-	};
-	const char *sep = "";
-
-	for (unsigned i = 0; i < 64; i++) {
-		if (!(events >> i & 1))
-			continue;
-		if (i < sizeof(names) / sizeof(*names) && names[i])
-			ty_buf_addf(out, "%s%s", sep, names[i]);
-		else
-			ty_buf_addf(out, "%sEVENT-%u", sep, i);
-		sep = " ";
+	for (const char *sep = ""; events; events &= events - 1, sep = " ") {
+		ty_buf_adds(out, sep);
+		ty_buf_adds(out, ty_spe_event_name((unsigned)__builtin_ctzll(events)));
 	}
 }
 

@@ -47,5 +47,7 @@ void ty_spe_packet_text(const struct ty_spe_packet *k, struct ty_buf *out);
  * name are shown by number. */
 void ty_spe_op_text(unsigned op_class, unsigned payload, struct ty_buf *out);
 void ty_spe_events_text(uint64_t events, struct ty_buf *out);
+/* "RETIRED" for 1, "EVENT-12" for 12; bit < 64. */
+const char *ty_spe_event_name(unsigned bit);
 
 #endif

@@ -163,13 +163,15 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			return -TY_EFORMAT;
 		if (!r)
 			return 0;
+		at += k.bytes;
+		if (k.kind == TY_SPE_PAD)
+			continue;
 		bit = once(&k);
 		if (seen & bit)
 			return -TY_EFORMAT;
 		seen |= bit;
 		if (out)
 			take(out, &k);
-		at += k.bytes;
 		if (k.kind == TY_SPE_END || k.kind == TY_SPE_TIMESTAMP) {
 			*used = at;
 			return 1;
