@@ -15,19 +15,22 @@
 #include "cli.h"
 #include "disasm.h"
 #include "flow_branch.h"
+#include "flow_calls.h"
 #include "flow_names.h"
 #include "flow_source.h"
 #include "json_out.h"
 #include "plain.h"
 
-enum shape { INSN, BRANCHES };
+enum { INDENT_MAX = 60 };
+enum shape { INSN, BRANCHES, CALLS };
 
 static const char help[] =
-	"usage: tarry dump [FILE] flow [--insn|--branches] [options]\n\n"
+	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n\n"
 	"Executed instructions, from Intel PT or the software branch tracer.\n\n"
 	"  --branches         taken branches, FROM => TO; 0 is outside of what was traced "
 	"(default)\n"
 	"  --insn             every instruction, with symbol, disassembly and source line\n"
+	"  --calls            calls, indented by depth, as they begin; as JSON as they end\n"
 	"  --json             one JSON object per line\n"
 	"  --tid N[,N]        only these threads\n";
 
@@ -40,7 +43,7 @@ struct dump {
 	struct ty_flow_names *names;
 	struct ty_disasm *asm64, *asm32;
 	struct ty_brancher *branchers; /* per stream */
-	uint64_t start_ns;
+	struct ty_flow_calls *calls;
 	uint64_t gaps;
 };
 
@@ -160,6 +163,55 @@ static void put_branch(struct dump *d, const struct ty_flow_at *at, const struct
 		name(d, at, b->to, to, sizeof(to)));
 }
 
+static void call_begins(void *ctx, const struct ty_flow_call *c)
+{
+	struct dump *d = ctx;
+	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+	char text[300];
+
+	if (d->sel->json || !chosen(d, &at))
+		return;
+	at.item.flags = TY_FF_EXACT;
+	snprintf(text, sizeof(text), "%s", ty_flow_calls_function(d->calls, c->func)->name);
+	ty_plain(text, strlen(text));
+	text_where(d, &at);
+	fprintf(d->out, "%*s%s%s%s%s\n", c->depth < INDENT_MAX ? 2 * (int)c->depth : 2 * INDENT_MAX,
+		"", text, c->flags & TY_CALL_SIGNAL ? " (signal)" : "",
+		c->flags & TY_CALL_TAIL ? " (tail call)" : "",
+		c->flags & TY_CALL_BEFORE ? " (began before)" : "");
+}
+
+static void json_time(struct dump *d, const char *key, uint64_t ns)
+{
+	if (ns == TY_FLOW_NO_TIME)
+		ty_json_null(&d->j, key);
+	else
+		ty_json_u64(&d->j, key, ns);
+}
+
+static void call_ends(void *ctx, const struct ty_flow_call *c)
+{
+	struct dump *d = ctx;
+	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+
+	if (!d->sel->json || !chosen(d, &at))
+		return;
+	json_where(d, &at);
+	json_time(d, "end_ns", c->end_ns);
+	ty_json_str(&d->j, "function", ty_flow_calls_function(d->calls, c->func)->name);
+	ty_json_hex(&d->j, "ip", c->ip);
+	ty_json_u64(&d->j, "depth", c->depth);
+	ty_json_u64(&d->j, "insns", c->insns);
+	ty_json_u64(&d->j, "self_insns", c->self_insns);
+	ty_json_bool(&d->j, "began_before", c->flags & TY_CALL_BEFORE);
+	ty_json_bool(&d->j, "open", c->flags & TY_CALL_OPEN);
+	ty_json_bool(&d->j, "cut", c->flags & TY_CALL_CUT);
+	ty_json_bool(&d->j, "gap_inside", c->flags & TY_CALL_GAP);
+	ty_json_bool(&d->j, "signal", c->flags & TY_CALL_SIGNAL);
+	ty_json_bool(&d->j, "tail", c->flags & TY_CALL_TAIL);
+	json_end(d);
+}
+
 static void put_gap(struct dump *d, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *it = &at->item;
@@ -180,13 +232,15 @@ static void put_gap(struct dump *d, const struct ty_flow_at *at)
 		it->ip, it->off);
 }
 
-static void put(struct dump *d, const struct ty_flow_at *at)
+static int put(struct dump *d, const struct ty_flow_at *at)
 {
 	struct ty_branch b[2];
 	unsigned n = ty_brancher_feed(&d->branchers[at->stream], &at->item, b);
 
+	if (d->calls && ty_flow_calls_feed(d->calls, at))
+		return -TY_ENOMEM;
 	if (!chosen(d, at))
-		return;
+		return 0;
 	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
 		put_gap(d, at);
 	else if (d->shape == INSN && at->item.kind == TY_FLOW_INSN)
@@ -194,6 +248,7 @@ static void put(struct dump *d, const struct ty_flow_at *at)
 	else if (d->shape == BRANCHES)
 		for (unsigned i = 0; i < n; i++)
 			put_branch(d, at, &b[i]);
+	return 0;
 }
 
 static int run(struct dump *d, struct ty_err *err)
@@ -206,9 +261,17 @@ static int run(struct dump *d, struct ty_err *err)
 	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
 	if (!d->branchers || !d->names || !d->asm64 || !d->asm32)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (d->shape == CALLS) {
+		d->calls = ty_flow_calls_new(d->names, call_begins, call_ends, d);
+		if (!d->calls)
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
 	ty_json_init(&d->j, d->out);
 	while (ty_flow_next(d->flow, &at) > 0 && !ferror(d->out))
-		put(d, &at);
+		if (put(d, &at))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (d->calls)
+		ty_flow_calls_finish(d->calls);
 	if (fflush(d->out) || ferror(d->out))
 		return ty_fail_errno(err, "standard output: write failed");
 	return 0;
@@ -217,6 +280,7 @@ static int run(struct dump *d, struct ty_err *err)
 static void fini(struct dump *d)
 {
 	free(d->branchers);
+	ty_flow_calls_free(d->calls);
 	ty_flow_names_free(d->names);
 	ty_disasm_free(d->asm64);
 	ty_disasm_free(d->asm32);
@@ -224,11 +288,12 @@ static void fini(struct dump *d)
 
 int ty_cmd_dump_flow(int argc, char **argv)
 {
-	enum { OPT_INSN = TY_OPT_OWN, OPT_BRANCHES };
+	enum { OPT_INSN = TY_OPT_OWN, OPT_BRANCHES, OPT_CALLS };
 	static const struct option opts[] = {TY_SELECT_OPTIONS,
 					     TY_FLOW_OPTIONS,
 					     {"insn", no_argument, NULL, OPT_INSN},
 					     {"branches", no_argument, NULL, OPT_BRANCHES},
+					     {"calls", no_argument, NULL, OPT_CALLS},
 					     {"help", no_argument, NULL, 'h'},
 					     {0}};
 	struct ty_flow_source src = {0};
@@ -249,6 +314,8 @@ int ty_cmd_dump_flow(int argc, char **argv)
 			d.shape = INSN;
 		else if (c == OPT_BRANCHES)
 			d.shape = BRANCHES;
+		else if (c == OPT_CALLS)
+			d.shape = CALLS;
 		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
 			src.cpu = optarg;
 		else if (c >= TY_OPT_PT_RAW)

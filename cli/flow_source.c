@@ -50,11 +50,19 @@ int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg)
 	}
 }
 
-void ty_flow_source_fini(struct ty_flow_source *s)
+void ty_flow_source_close(struct ty_flow_source *s)
 {
 	ty_flow_free(s->flow);
 	ty_flow_files_free(s->files);
 	ty_trace_close(s->trace);
+	s->flow = NULL;
+	s->files = NULL;
+	s->trace = NULL;
+}
+
+void ty_flow_source_fini(struct ty_flow_source *s)
+{
+	ty_flow_source_close(s);
 	vec_fini(&s->raws);
 	vec_fini(&s->sidebands);
 	vec_fini(&s->images);

@@ -52,6 +52,8 @@ extern const char ty_flow_options_help[];
 int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg);
 /* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
+/* Give back what open made; the options stay. fini: these, too. Any state. */
+void ty_flow_source_close(struct ty_flow_source *s);
 void ty_flow_source_fini(struct ty_flow_source *s);
 
 #endif

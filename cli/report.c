@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report: arguments, and the findings that text (report_text.c) and JSON share. */
 #include "report.h"
+#include "report_flow.h"
 #include "report_memory.h"
 
 #include <errno.h>
@@ -13,7 +14,9 @@
 
 static const char help[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n"
-	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n\n"
+	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n"
+	"       tarry report [FILE] flow [options]: executed instructions, see tarry report flow "
+	"--help\n\n"
 	"  stalls     who or what held a thread up, ranked: one sentence each\n"
 	"  ledger     where every nanosecond went: of the command, of each thread\n"
 	"  chain      with --at T --tid N: who ended that wait, what it did meanwhile, and so on\n"
@@ -149,6 +152,8 @@ int ty_cmd_report(int argc, char **argv)
 
 	if (ty_report_is_memory(argc, argv))
 		return ty_cmd_report_memory(argc, argv);
+	if (ty_report_is_flow(argc, argv))
+		return ty_cmd_report_flow(argc, argv);
 	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);

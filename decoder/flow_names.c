@@ -67,6 +67,7 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	if (s && ty_symbols_find(s, out.off, &sym)) {
 		out.function = sym.name;
 		out.start = ip - (out.off - sym.start);
+		out.size = sym.size;
 	}
 	return out;
 }

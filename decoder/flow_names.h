@@ -17,6 +17,7 @@ void ty_flow_names_free(struct ty_flow_names *n);
 struct ty_flow_name {
 	const char *function; /* NULL: no symbol */
 	uint64_t start;	      /* address of the function's first instruction (function != NULL) */
+	uint64_t size;	      /* its bytes; 0: not known */
 	const char *file;     /* the mapped file's path; NULL: nothing is known to be there */
 	int file_id;	      /* in the code map; -1 */
 	uint64_t off;	      /* of the address in the file */

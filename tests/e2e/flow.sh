@@ -97,7 +97,11 @@ stepper() {
 			__attribute__((noinline)) int deep(int n) { if (!n) throw std::runtime_error("x"); int r = deep(n - 1); asm(""); return r + 1; }
 			int main() { int s = 0; for (int i = 0; i < 2; i++) try { s += deep(4); } catch (const std::exception &) { s++; } return s == 2 ? 0 : 1; }
 		END
-		"$cxx" -O1 -g -o "$out/throw" "$out/throw.cc" && step "step: C++ exceptions" 0 --flow-filter main "$out/throw"
+		"$cxx" -O1 -g -o "$out/throw" "$out/throw.cc" && step "step: C++ exceptions" 0 --flow-filter main "$out/throw" && {
+			"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
+			python3 tests/e2e/flow_calls.py throw "$out/c"
+			ok $? "calls: what exceptions leave"
+		}
 	else
 		skip "step: C++ exceptions" "no C++ compiler"
 	fi
@@ -110,6 +114,22 @@ stepper() {
 	ok $? "step: a filter traces one function and what it calls ($(wc -l <"$out/list"))"
 	"$TARRY" dump "$out/t.dat" flow --insn | awk '{print $5}' | sed 's/+.*//' | sort -u | paste -sd' ' - >"$out/f"
 	is "step: its functions" "calls leaf middle tail" "$(cat "$out/f")"
+	"$TARRY" report "$out/t.dat" flow --json >"$out/r"
+	python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))["flow"]
+f = {x["name"]: x for x in r["functions"]}
+got = [(n, f[n]["count"], f[n]["callers"][0]["name"]) for n in ("middle", "leaf", "tail")]
+assert got == [("middle", 10, "calls"), ("leaf", 20, "middle"), ("tail", 10, "middle")], got
+assert sum(x["self_insns"] for x in r["functions"]) == r["instructions"] == f["calls"]["insns"], r
+assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "$out/r"
+	ok $? "report: counts, callers and instructions of functions add up"
+	"$TARRY" report "$out/t.dat" flow --slowest middle | grep -q '^middle: 10 calls; .* for 14 instructions: all'
+	ok $? "report: slowest beside median"
+	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" sjwrcjtv
+	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
+	python3 tests/e2e/flow_calls.py traps "$out/c"
+	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
 	"$TARRY" record -q --flow=step -d 300ms -o "$out/t.dat" sh -c 'i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; echo on' >"$out/o"
 	is "step: a command that is let go of goes on" "0 on" "$? $(cat "$out/o")"
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call. */
+#include "flow_stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP)
+enum { CALLS_MAX = 1 << 26 };
+
+struct one {
+	uint64_t ns, insns, start_ns, seq;
+	int32_t tid, pid;
+	uint32_t depth;
+};
+
+struct acc {
+	VEC(struct one) ones;
+	struct ty_flow_func f;
+};
+
+struct stats {
+	VEC(struct acc) accs; /* by function number */
+	uint64_t calls;
+	bool nomem;
+};
+
+static struct acc *acc_of(struct stats *s, uint32_t func)
+{
+	while (s->accs.n <= func)
+		if (vec_push(&s->accs, (struct acc){0})) {
+			s->nomem = true;
+			return NULL;
+		}
+	return &s->accs.v[func];
+}
+
+static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func)
+{
+	vec_each (c, &f->callers)
+		if (c->func == func) {
+			c->count++;
+			return;
+		}
+	if (vec_push(&f->callers, (struct ty_flow_caller){.func = func, .count = 1}))
+		s->nomem = true;
+}
+
+static void on_end(void *ctx, const struct ty_flow_call *c)
+{
+	struct stats *s = ctx;
+	struct acc *a = c->func == TY_NO_FUNC ? NULL : acc_of(s, c->func);
+	uint64_t ns = 0;
+
+	s->calls++;
+	if (!a)
+		return;
+	a->f.count++;
+	a->f.insns += c->insns;
+	a->f.self_insns += c->self_insns;
+	if (c->start_ns != TY_FLOW_NO_TIME && c->end_ns != TY_FLOW_NO_TIME &&
+	    c->end_ns >= c->start_ns)
+		ns = c->end_ns - c->start_ns;
+	if (c->func != c->caller)
+		a->f.total_ns += ns;
+	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
+	add_caller(s, &a->f, c->caller);
+	if (c->flags & WHOLE_NOT || s->calls > CALLS_MAX) {
+		a->f.not_whole++;
+		return;
+	}
+	if (vec_push(&a->ones, (struct one){.ns = ns,
+					    .insns = c->insns,
+					    .start_ns = c->start_ns,
+					    .seq = c->seq,
+					    .tid = c->tid,
+					    .pid = c->pid,
+					    .depth = c->depth}))
+		s->nomem = true;
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int by_insns(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static struct ty_flow_call as_call(const struct one *o, uint32_t func)
+{
+	return (struct ty_flow_call){.start_ns = o->start_ns,
+				     .end_ns = o->start_ns == TY_FLOW_NO_TIME ? TY_FLOW_NO_TIME
+									      : o->start_ns + o->ns,
+				     .insns = o->insns,
+				     .seq = o->seq,
+				     .tid = o->tid,
+				     .pid = o->pid,
+				     .depth = o->depth,
+				     .func = func};
+}
+
+/* The value below which `percent` of the calls lie: nearest rank. */
+static size_t rank(size_t n, unsigned percent)
+{
+	size_t r = (n * percent + 99) / 100;
+
+	return r ? r - 1 : 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct ty_flow_caller *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return x->func < y->func ? -1 : x->func > y->func;
+}
+
+static void close_one(struct acc *a, uint32_t func, bool software)
+{
+	struct ty_flow_func *f = &a->f;
+	size_t n = a->ones.n;
+	struct one *v = a->ones.v;
+
+	f->func = func;
+	if (f->callers.n)
+		qsort(f->callers.v, f->callers.n, sizeof(*f->callers.v), by_count);
+	if (!n)
+		return;
+	qsort(v, n, sizeof(*v), by_insns);
+	f->p50_insns = v[rank(n, 50)].insns;
+	f->p99_insns = v[rank(n, 99)].insns;
+	f->max_insns = v[n - 1].insns;
+	if (software) {
+		f->slowest = as_call(&v[n - 1], func);
+		f->median = as_call(&v[rank(n, 50)], func);
+	}
+	qsort(v, n, sizeof(*v), by_ns);
+	f->p50_ns = v[rank(n, 50)].ns;
+	f->p99_ns = v[rank(n, 99)].ns;
+	f->max_ns = v[n - 1].ns;
+	f->max_start_ns = v[n - 1].start_ns;
+	f->max_tid = v[n - 1].tid;
+	if (!software) {
+		f->slowest = as_call(&v[n - 1], func);
+		f->median = as_call(&v[rank(n, 50)], func);
+	}
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct ty_flow_func *x = a, *y = b;
+
+	if (x->self_insns != y->self_insns)
+		return x->self_insns > y->self_insns ? -1 : 1;
+	return x->func < y->func ? -1 : x->func > y->func;
+}
+
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow_stats *out,
+		  struct ty_err *err)
+{
+	struct stats s = {0};
+	struct ty_flow_at at;
+	int r = 0;
+
+	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME, .end_ns = TY_FLOW_NO_TIME};
+	out->calls_of = ty_flow_calls_new(names, NULL, on_end, &s);
+	while (out->calls_of && !r && ty_flow_next(f, &at) > 0) {
+		out->insns += at.item.kind == TY_FLOW_INSN;
+		out->gaps += at.item.kind == TY_FLOW_GAP || at.item.kind == TY_FLOW_OVERFLOW;
+		if (at.ts_ns != TY_FLOW_NO_TIME) {
+			if (out->start_ns == TY_FLOW_NO_TIME)
+				out->start_ns = at.ts_ns;
+			out->end_ns = at.ts_ns;
+		}
+		r = ty_flow_calls_feed(out->calls_of, &at);
+	}
+	if (out->calls_of)
+		ty_flow_calls_finish(out->calls_of);
+	out->calls = s.calls;
+	for (size_t i = 0; i < s.accs.n; i++) {
+		close_one(&s.accs.v[i], (uint32_t)i, ty_flow_software(f));
+		if (!s.accs.v[i].f.count || vec_push(&out->funcs, s.accs.v[i].f)) {
+			s.nomem |= s.accs.v[i].f.count != 0;
+			vec_fini(&s.accs.v[i].f.callers);
+		}
+		vec_fini(&s.accs.v[i].ones);
+	}
+	vec_fini(&s.accs);
+	if (out->funcs.n)
+		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
+	if (r || s.nomem || !out->calls_of)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the calls");
+	return 0;
+}
+
+void ty_flow_stats_fini(struct ty_flow_stats *s)
+{
+	vec_each (f, &s->funcs)
+		vec_fini(&f->callers);
+	vec_fini(&s->funcs);
+	ty_flow_calls_free(s->calls_of);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions by what their calls cost: the finding of `report flow`. */
+#ifndef TY_FLOW_STATS_H
+#define TY_FLOW_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "flow_calls.h"
+#include "vec.h"
+
+struct ty_flow_caller {
+	uint32_t func; /* TY_NO_FUNC: not known */
+	uint64_t count;
+};
+
+/*
+ * One function. Durations are of whole calls: those that were seen to begin and to end. In software
+ * recordings (the stepper's time, not the program's) instructions are what can be compared.
+ */
+struct ty_flow_func {
+	uint32_t func;
+	uint64_t count;	    /* calls, whole or not */
+	uint64_t not_whole; /* begun before, cut by a gap, still going on */
+	uint64_t insns, self_insns;
+	uint64_t total_ns, self_ns; /* of whole calls; of a recursive one the outermost */
+	uint64_t p50_ns, p99_ns, max_ns, max_start_ns;
+	uint64_t p50_insns, p99_insns, max_insns;
+	int32_t max_tid;		     /* of the call with the most time */
+	struct ty_flow_call slowest, median; /* whole calls (insns 0: none); by instructions in
+					   software recordings, else by time */
+	VEC(struct ty_flow_caller) callers;  /* the most frequent first */
+};
+
+struct ty_flow_stats {
+	VEC(struct ty_flow_func) funcs; /* by self instructions, most first */
+	uint64_t insns, gaps, calls;
+	uint64_t start_ns, end_ns;	/* TY_FLOW_NO_TIME: no times */
+	struct ty_flow_calls *calls_of; /* names of the functions */
+};
+
+/* Decode the whole flow (started) and add up; out is to be freed by fini. 0 or -TY_ENOMEM. */
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow_stats *out,
+		  struct ty_err *err);
+void ty_flow_stats_fini(struct ty_flow_stats *s);
+
+#endif

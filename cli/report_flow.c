@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tarry report FILE flow: functions by what their calls cost, and with --slowest the slowest call
+ * of one function beside its median call, up to where the two part.
+ */
+#include "report_flow.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "flow_source.h"
+#include "flow_stats.h"
+#include "json_out.h"
+#include "plain.h"
+#include "units.h"
+
+enum { ROWS = 40, CALLERS = 3, PATH_MAX_INSNS = 1 << 22 };
+
+static const char help[] =
+	"usage: tarry report [FILE] flow [options]\n\n"
+	"Functions by the instructions executed in them: calls, total and self, per call p50, p99 "
+	"and\n"
+	"maximum with its place, and who calls them most.\n\n"
+	"  --slowest FUNC     the slowest whole call of FUNC beside the median one, and where "
+	"their\n"
+	"                     paths part (of software recordings: the one with most instructions)\n"
+	"  --json             one JSON document\n";
+
+struct job {
+	struct ty_flow_source src;
+	struct ty_flow_names *names;
+	struct ty_flow_stats st;
+	bool json, software;
+	const char *slowest;
+};
+
+bool ty_report_is_flow(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "flow") || !strncmp(argv[i], "--slowest", 9))
+			return true;
+	return false;
+}
+
+static const char *func_name(const struct job *j, uint32_t func)
+{
+	return func == TY_NO_FUNC ? "(outside)"
+				  : ty_flow_calls_function(j->st.calls_of, func)->name;
+}
+
+static void plain(const char *s)
+{
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s", s);
+	ty_plain(text, strlen(text));
+	fputs(text, stdout);
+}
+
+static void print_text(const struct job *j)
+{
+	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
+	size_t shown = 0;
+
+	printf("flow%s: %" PRIu64 " instructions, %" PRIu64 " calls of %zu functions, %" PRIu64
+	       " gaps\n",
+	       j->software ? " (software: times are the stepper's, compare instructions)" : "",
+	       j->st.insns, j->st.calls, j->st.funcs.n, j->st.gaps);
+	printf("%10s %12s %12s %10s %10s %10s %9s %9s %9s %9s  %s\n", "calls", "self insns",
+	       "all insns", "p50 insns", "p99 insns", "max insns", "self", "p50", "p99", "max",
+	       "function (most frequent callers)");
+	vec_each (f, &j->st.funcs) {
+		if (shown++ == ROWS)
+			break;
+		printf("%10" PRIu64 " %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %10" PRIu64
+		       " %10" PRIu64 " %9s %9s %9s %9s  ",
+		       f->count, f->self_insns, f->insns, f->p50_insns, f->p99_insns, f->max_insns,
+		       ty_fmt_duration(f->self_ns, a), ty_fmt_duration(f->p50_ns, b),
+		       ty_fmt_duration(f->p99_ns, c), ty_fmt_duration(f->max_ns, d));
+		plain(func_name(j, f->func));
+		for (size_t i = 0; i < f->callers.n && i < CALLERS; i++) {
+			fputs(i ? ", " : " (", stdout);
+			plain(func_name(j, f->callers.v[i].func));
+			printf(" %" PRIu64, f->callers.v[i].count);
+		}
+		if (f->callers.n)
+			putchar(')');
+		if (f->not_whole)
+			printf(" [%" PRIu64 " not whole]", f->not_whole);
+		if (f->max_ns && f->max_start_ns != TY_FLOW_NO_TIME)
+			printf(" max at %" PRIu64 ".%09" PRIu64 " tid %d",
+			       f->max_start_ns / 1000000000, f->max_start_ns % 1000000000,
+			       f->max_tid);
+		putchar('\n');
+	}
+	if (j->st.funcs.n > ROWS)
+		printf("and %zu functions more; --json has all\n", j->st.funcs.n - ROWS);
+}
+
+static void print_json(const struct job *j)
+{
+	struct ty_json o;
+
+	ty_json_init(&o, stdout);
+	ty_json_object(&o, NULL);
+	ty_json_object(&o, "flow");
+	ty_json_bool(&o, "software", j->software);
+	ty_json_u64(&o, "instructions", j->st.insns);
+	ty_json_u64(&o, "calls", j->st.calls);
+	ty_json_u64(&o, "gaps", j->st.gaps);
+	ty_json_array(&o, "functions");
+	vec_each (f, &j->st.funcs) {
+		ty_json_object(&o, NULL);
+		ty_json_str(&o, "name", func_name(j, f->func));
+		ty_json_str(&o, "file", ty_flow_calls_function(j->st.calls_of, f->func)->file);
+		ty_json_u64(&o, "count", f->count);
+		ty_json_u64(&o, "not_whole", f->not_whole);
+		ty_json_u64(&o, "insns", f->insns);
+		ty_json_u64(&o, "self_insns", f->self_insns);
+		ty_json_u64(&o, "p50_insns", f->p50_insns);
+		ty_json_u64(&o, "p99_insns", f->p99_insns);
+		ty_json_u64(&o, "max_insns", f->max_insns);
+		ty_json_u64(&o, "total_ns", f->total_ns);
+		ty_json_u64(&o, "self_ns", f->self_ns);
+		ty_json_u64(&o, "p50_ns", f->p50_ns);
+		ty_json_u64(&o, "p99_ns", f->p99_ns);
+		ty_json_u64(&o, "max_ns", f->max_ns);
+		ty_json_u64(&o, "max_start_ns", f->max_start_ns);
+		ty_json_i64(&o, "max_tid", f->max_tid);
+		ty_json_array(&o, "callers");
+		vec_each (c, &f->callers) {
+			ty_json_object(&o, NULL);
+			ty_json_str(&o, "name", func_name(j, c->func));
+			ty_json_u64(&o, "count", c->count);
+			ty_json_end_object(&o);
+		}
+		ty_json_end_array(&o);
+		ty_json_end_object(&o);
+	}
+	ty_json_end_array(&o);
+	ty_json_end_object(&o);
+	ty_json_end_object(&o);
+	ty_json_line(&o);
+}
+
+/* ---- --slowest
+ * ------------------------------------------------------------------------------------ */
+
+struct path {
+	struct ty_flow_call call; /* which one */
+	VEC(uint64_t) ips;
+	bool on;
+	int32_t pid;
+	uint64_t depth_calls; /* calls begun inside */
+};
+
+struct compare {
+	struct path p[2]; /* slowest, median */
+	int err;
+};
+
+static void on_begin(void *ctx, const struct ty_flow_call *c)
+{
+	struct compare *k = ctx;
+
+	for (int i = 0; i < 2; i++) {
+		struct path *p = &k->p[i];
+
+		if (c->seq == p->call.seq)
+			p->on = true;
+		else if (p->on && c->tid == p->call.tid)
+			p->depth_calls++;
+	}
+}
+
+static void on_end(void *ctx, const struct ty_flow_call *c)
+{
+	struct compare *k = ctx;
+
+	for (int i = 0; i < 2; i++)
+		if (c->seq == k->p[i].call.seq)
+			k->p[i].on = false;
+}
+
+static void print_part(struct job *j, const struct path *p, size_t from, const char *who)
+{
+	enum { SHOWN = 12 };
+	char text[300];
+
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " calls inside, tid %d", who,
+	       (uint64_t)p->ips.n, p->depth_calls, p->call.tid);
+	if (p->call.start_ns != TY_FLOW_NO_TIME)
+		printf(", at %" PRIu64 ".%09" PRIu64, p->call.start_ns / 1000000000,
+		       p->call.start_ns % 1000000000);
+	putchar('\n');
+	for (size_t i = from ? from - 1 : 0; i < p->ips.n && i < from + SHOWN; i++) {
+		uint64_t t =
+			p->call.start_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : p->call.start_ns;
+		struct ty_flow_name at = ty_flow_names_at(j->names, p->pid, t, p->ips.v[i]);
+		const char *file;
+		int line;
+
+		ty_flow_names_text(j->names, p->pid, t, p->ips.v[i], text, sizeof(text));
+		printf("  %s %16" PRIx64 " ", i < from ? " " : ">", p->ips.v[i]);
+		plain(text);
+		if (ty_flow_names_line(j->names, &at, &file, &line)) {
+			fputs("  ", stdout);
+			plain(file);
+			printf(":%d", line);
+		}
+		putchar('\n');
+	}
+}
+
+static int slowest(struct job *j, const char *path, struct ty_err *err)
+{
+	const struct ty_flow_func *best = NULL;
+	struct ty_flow_source again = j->src;
+	struct ty_flow_names *names;
+	struct compare k = {0};
+	struct ty_flow_calls *calls;
+	struct ty_flow_at at;
+	size_t same = 0;
+	int r;
+
+	vec_each (f, &j->st.funcs)
+		if (!strcmp(func_name(j, f->func), j->slowest) && (!best || f->count > best->count))
+			best = f;
+	if (!best || !best->slowest.insns)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--slowest: there is no whole call of a function '%s'", j->slowest);
+	k.p[0].call = best->slowest;
+	k.p[1].call = best->median;
+	/* The second decode numbers the functions in the same order. */
+	again.flow = NULL;
+	again.files = NULL;
+	again.trace = NULL;
+	r = ty_flow_source_open(&again, path, err);
+	names = r ? NULL : ty_flow_names_new(ty_flow_code(again.flow));
+	calls = names ? ty_flow_calls_new(names, on_begin, on_end, &k) : NULL;
+	if (!r && !calls)
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	while (!r && ty_flow_next(again.flow, &at) > 0) {
+		r = ty_flow_calls_feed(calls, &at);
+		for (int i = 0; i < 2 && !r; i++)
+			if (k.p[i].on && at.item.kind == TY_FLOW_INSN &&
+			    at.tid == k.p[i].call.tid && k.p[i].ips.n < PATH_MAX_INSNS) {
+				k.p[i].pid = at.pid;
+				r = vec_push(&k.p[i].ips, at.item.ip);
+			}
+	}
+	if (!r) {
+		while (same < k.p[0].ips.n && same < k.p[1].ips.n &&
+		       k.p[0].ips.v[same] == k.p[1].ips.v[same])
+			same++;
+		printf("%s: %" PRIu64 " calls; slowest and median call go the same way for %zu "
+		       "instructions",
+		       j->slowest, best->count, same);
+		puts(same == k.p[0].ips.n && same == k.p[1].ips.n ? ": all of them"
+								  : ", then part (>)");
+		if (same < k.p[0].ips.n || same < k.p[1].ips.n) {
+			print_part(j, &k.p[0], same, "slowest");
+			print_part(j, &k.p[1], same, "median");
+		}
+	}
+	ty_flow_calls_free(calls);
+	ty_flow_names_free(names);
+	vec_fini(&k.p[0].ips);
+	vec_fini(&k.p[1].ips);
+	ty_flow_source_close(&again);
+	return r;
+}
+
+int ty_cmd_report_flow(int argc, char **argv)
+{
+	enum { OPT_SLOWEST = TY_OPT_OWN };
+	static const struct option opts[] = {TY_FLOW_OPTIONS,
+					     {"slowest", required_argument, NULL, OPT_SLOWEST},
+					     {"json", no_argument, NULL, TY_OPT_JSON},
+					     {"cpu", required_argument, NULL, TY_OPT_CPU},
+					     {"help", no_argument, NULL, 'h'},
+					     {0}};
+	struct job j = {0};
+	struct ty_err err = {0};
+	const char *path = NULL;
+	int c, r, status = 0;
+
+	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
+		if (c == 'h') {
+			printf("%s%s", help, ty_flow_options_help);
+			goto out;
+		}
+		if (c == '?')
+			status = ty_cli_usage("report", "unknown option or missing value (flow "
+							"takes no --from, --to, --tid, --comm)");
+		else if (c == OPT_SLOWEST)
+			j.slowest = optarg;
+		else if (c == TY_OPT_JSON)
+			j.json = true;
+		else if (c == TY_OPT_CPU)
+			j.src.cpu = optarg;
+		else
+			status = ty_flow_source_option(&j.src, c, optarg) ? TY_EXIT_FAILED : 0;
+	}
+	for (int i = optind; !status && i < argc; i++) {
+		if (!strcmp(argv[i], "flow") && (path || i == argc - 1))
+			continue;
+		if (path)
+			status = ty_cli_usage("report",
+					      "flow is reported alone: '%s' is one too "
+					      "many",
+					      argv[i]);
+		path = argv[i];
+	}
+	if (status)
+		goto out;
+	if (!path && !j.src.raws.n)
+		path = "tarry.dat";
+	r = ty_flow_source_open(&j.src, path, &err);
+	if (!r) {
+		j.software = ty_flow_software(j.src.flow);
+		j.names = ty_flow_names_new(ty_flow_code(j.src.flow));
+		r = j.names ? ty_flow_stats(j.src.flow, j.names, &j.st, &err)
+			    : ty_fail(&err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
+	if (!r && j.slowest)
+		r = slowest(&j, path, &err);
+	else if (!r && j.json)
+		print_json(&j);
+	else if (!r)
+		print_text(&j);
+	if (!r && (fflush(stdout) || ferror(stdout)))
+		r = ty_fail_errno(&err, "standard output: write failed");
+	if (r)
+		status = ty_cli_fail(&err);
+out:
+	ty_flow_stats_fini(&j.st);
+	ty_flow_names_free(j.names);
+	ty_flow_source_fini(&j.src);
+	return status;
+}
