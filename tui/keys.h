@@ -64,6 +64,8 @@ enum {
 	X(FOCUS, "Findings", "list", "between the rows and the list of findings")                  \
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "what the span under the cursor waited for, back to the cause")                          \
+	X(LEDGER, "Findings", "ledger",                                                            \
+	  "where the thread's time went: the selected time, or the window")                        \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \
 	X(HIT_PREV, "Search", "", "to the hit before")                                             \

@@ -153,6 +153,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (ty_timeline_chain(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_LEDGER:
+		if (ty_timeline_ledger(t))
+			return TY_VIEW_PUSH;
+		break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
 	case TY_ACT_EXPORT: ty_timeline_ask(t, TY_PROMPT_EXPORT); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The chain of causes behind a wait, as a page: one line per thread, victim first. */
+/* Pages of what the analysis found: the chain of causes behind a wait, and a thread's ledger. */
 #include <stdio.h>
 
 #include "glyphs.h"
+#include "ledger.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -90,4 +91,56 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		 ty_fmt_length(s.end_ns - s.start_ns, len),
 		 ty_fmt_time(s.start_ns - t->vp.start_ns, 1000, at));
 	return make(t, thread, &s);
+}
+
+/* Of a process's head: of its leader. TY_NONE after a sentence. */
+static uint32_t thread_of_row(struct ty_timeline *t)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS))
+		return r->id;
+	if (r && r->kind == TY_ROW_PROCESS)
+		return t->tracks.processes.v[r->id].leader;
+	ty_timeline_say(t, "a ledger is a thread's: go to its row");
+	return TY_NONE;
+}
+
+bool ty_timeline_ledger(struct ty_timeline *t)
+{
+	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
+	uint32_t first, last, thread = thread_of_row(t);
+	struct ty_ledger l = {0};
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+	if (thread == TY_NONE)
+		return false;
+	(void)ty_timeline_selected(t, &from, &to, &first, &last);
+	if (!t->in->explain || ty_ledger_thread(t->in->explain, thread, from, to, &l)) {
+		ty_ledger_fini(&l);
+		ty_timeline_say(t, "out of memory for the ledger");
+		return false;
+	}
+	if (!l.n) {
+		ty_ledger_fini(&l);
+		ty_timeline_say(t, "the thread did not live then");
+		return false;
+	}
+	ty_page_reset(&t->page);
+	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
+		 ty_timeline_who(t, thread, from, who), ty_fmt_length(l.end_ns - l.start_ns, len),
+		 ty_fmt_time(l.start_ns - t->vp.start_ns, (to - from) / 1000 + 1, at));
+	for (uint32_t i = 0; i < l.n; i++) {
+		const struct ty_ledger_row *r = &l.rows[i];
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %5.1f %%  %s", ty_fmt_length(r->ns, len),
+			    100.0 * (double)r->ns / (double)(l.end_ns - l.start_ns), r->row);
+		if (r->span != TY_NONE)
+			ty_page_link(&t->page, thread, ty_model_span(t->m, r->span).start_ns);
+	}
+	ty_page_add(&t->page, TY_ROLE_DIM,
+		    "%12s        in all; Enter goes to the longest span of a row",
+		    ty_fmt_length(l.end_ns - l.start_ns, len));
+	ty_ledger_fini(&l);
+	return true;
 }

@@ -178,8 +178,10 @@ int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
 bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
 
-/* timeline_chain.c: what the span under the cursor waited for, as a page; true: it is made */
+/* timeline_chain.c: what the span under the cursor waited for; true: the page is made. */
 bool ty_timeline_chain(struct ty_timeline *t);
+/* Where the time of the thread under the cursor went; true: the page is made. */
+bool ty_timeline_ledger(struct ty_timeline *t);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);
