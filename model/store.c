@@ -149,8 +149,10 @@ static void drop(struct ty_store *s, struct ty_store_writer *w)
 {
 	while (s->committed - w->dropped >= s->budget && w->dropped + EXTENT <= w->written) {
 		if (mmap(s->base + w->dropped, EXTENT, PROT_READ, MAP_SHARED | MAP_FIXED, w->fd,
-			 (off_t)w->dropped) == MAP_FAILED)
+			 (off_t)w->dropped) == MAP_FAILED) {
+			w->failed = true;
 			return;
+		}
 		w->dropped += EXTENT;
 	}
 }
@@ -165,6 +167,9 @@ static void *writer_main(void *arg)
 		uint64_t from = w->written, n = w->full - from;
 		bool ok;
 
+		/* Also when nothing is to be written: the filling thread may wait for room. */
+		drop(s, w);
+		pthread_cond_broadcast(&w->moved);
 		if (w->failed || (!n && w->closing))
 			break;
 		if (!n) {
