@@ -221,7 +221,8 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		}
 	}
 	if (!r) {
-		qsort(v.v, v.n, sizeof(*v.v), by_end);
+		if (v.n)
+			qsort(v.v, v.n, sizeof(*v.v), by_end);
 		for (size_t i = 0; i < v.n; i++)
 			replay(x, t, &v.v[i]);
 	}

@@ -728,15 +728,6 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return run_queue(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
-		c->s.syscall = call_within(m, c);
-		if (c->s.syscall != TY_NONE) {
-			s.state = TY_ST_SLEEPING;
-			c->w = ty_wait_for(h->x, &s, c->s.syscall);
-			if (c->w.class == TY_WAIT_END || c->w.class == TY_WAIT_IDLE)
-				return h->o.all;
-			if (c->w.kind == TY_STALL_OTHER)
-				c->s.syscall = TY_NONE;
-		}
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 						.span = c->s.span,
 						.start_ns = c->s.start_ns,
@@ -744,6 +735,15 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 						.what = TY_SEG_LOST,
 						.waker = c->waker};
 		c->s.links = 1;
+		c->s.syscall = call_within(m, c);
+		if (c->s.syscall == TY_NONE)
+			return 1;
+		s.state = TY_ST_SLEEPING;
+		c->w = ty_wait_for(h->x, &s, c->s.syscall);
+		if (c->w.class == TY_WAIT_END || c->w.class == TY_WAIT_IDLE)
+			return h->o.all;
+		if (c->w.kind == TY_STALL_OTHER)
+			c->s.syscall = TY_NONE;
 		return 1;
 	}
 	c->waker = ty_waker_find(m, s.edge);

@@ -87,9 +87,10 @@ static void by_hardirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
 				  : TY_WAKER_UNKNOWN;
 		w->name = s.name;
 		w->act_ns = s.start_ns;
-		return;
+		if (w->kind != TY_WAKER_UNKNOWN)
+			return;
 	}
-	/* No vectors recorded: a timer's expiry right before tells the same. */
+	/* No vector tells: a timer's expiry right before does. */
 	i = ty_model_point_after(m, w->cpu, t + 1);
 	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
 		struct ty_point p = ty_model_point(m, w->cpu, --i);

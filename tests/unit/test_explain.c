@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who woke, chains, stalls and ledgers of small hand-written machines; and of random events with
+ * loss, damage and missing switches: a path covers its time exactly, a ledger's rows sum to its
+ * window.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+#include "ledger.h"
+#include "stalls.h"
+
+#define MS UINT64_C(1000000)
+
+enum { NR_READ = 0, NR_FLOCK = 73, NR_EPOLL_WAIT = 232, NR_NANOSLEEP = 35 };
+
+static struct ty_explain explain(const struct ty_model *m, int command)
+{
+	return (struct ty_explain){
+		.m = m, .arch = ty_sysarch_find("x86_64"), .command_tid = command};
+}
+
+static uint32_t thread(const struct ty_model *m, int tid)
+{
+	return ty_model_thread_find(m, tid, ty_model_summary(m)->end_ns);
+}
+
+/* holder takes the lock and sleeps 100 ms by a timer; victim waits for it, a clerk for the victim.
+ */
+static const struct ty_model *lock_and_sleep(void)
+{
+	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11); /* the clerk */
+	ty_mx_enter(0, 2 * MS, 11, NR_READ);
+	ty_mx_switch(0, 3 * MS, 11, S, 12); /* the victim */
+	ty_mx_enter(0, 4 * MS, 12, NR_FLOCK);
+	ty_mx_switch(0, 5 * MS, 12, S, 13); /* the holder */
+	ty_mx_enter(0, 6 * MS, 13, NR_NANOSLEEP);
+	ty_mx_switch(0, 7 * MS, 13, S, 0);
+	ev.ts_ns = 107 * MS;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, 107 * MS + 1000, 0, 13, 0);
+	ty_mx_switch(0, 107 * MS + 2000, 0, R, 13);
+	ty_mx_exit(0, 107 * MS + 3000, 13, NR_NANOSLEEP, 0);
+	ty_mx_waking(0, 108 * MS, 13, 12, 0);
+	ty_mx_switch(0, 109 * MS, 13, S, 12);
+	ty_mx_exit(0, 110 * MS, 12, NR_FLOCK, 0);
+	ty_mx_waking(0, 111 * MS, 12, 11, 0);
+	ty_mx_switch(0, 112 * MS, 12, S, 11);
+	ty_mx_exit(0, 113 * MS, 11, NR_READ, 1);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	return ty_mx_end();
+}
+
+static void chain_to_the_sleep(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	struct ty_link l[8];
+	struct ty_path p;
+	struct ty_root r;
+	char what[160];
+
+	assert_int_equal(ty_path_find(&x, thread(m, 11), 3 * MS, 111 * MS, &p), 0);
+	r = ty_path_root(&p);
+	assert_int_equal(r.thread, thread(m, 13));
+	assert_int_equal(p.seg.v[r.seg].what, TY_SEG_TIMER);
+	assert_int_equal(ty_path_links(&p, r.seg, l, 8), 3);
+	assert_int_equal(l[0].thread, thread(m, 11));
+	assert_int_equal(l[1].thread, thread(m, 12));
+	assert_int_equal(l[2].thread, thread(m, 13));
+	ty_link_text(&x, &l[2], what, sizeof(what));
+	assert_non_null(strstr(what, "nanosleep"));
+	/* Fewer links than there are: the outer ones are kept. */
+	assert_int_equal(ty_path_links(&p, r.seg, l, 2), 2);
+	assert_int_equal(l[0].thread, thread(m, 11));
+	ty_path_fini(&p);
+	ty_mx_drop();
+}
+
+static void lock_stall_is_found_once(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	struct ty_window w = ty_window_all(m);
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	/* The clerk's read is nobody's debt; the sleep is wanted. */
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].thread, thread(m, 12));
+	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
+	assert_int_equal(s.v[0].culprit, thread(m, 13));
+	assert_int_equal(s.v[0].duration_ns, 103 * MS);
+	assert_non_null(strstr(s.v[0].sentence, "t12/12 blocked in flock"));
+	assert_non_null(strstr(s.v[0].sentence, "t13/13"));
+	ty_stalls_fini(&s);
+	/* A command that is the clerk could not go on without the read: its chain tells all. */
+	x = explain(m, 11);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].thread, thread(m, 11));
+	assert_int_equal(s.v[0].culprit, thread(m, 13));
+	assert_int_equal(s.v[0].links, 3);
+	ty_stalls_fini(&s);
+	o.all = true;
+	x = explain(m, 0);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 1, &s, NULL), 0);
+	assert_int_equal(s.n, 1); /* no more than asked for */
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void idle_waits_are_no_stalls(void **state)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, NR_EPOLL_WAIT);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_waking(0, 203 * MS, 12, 11, 0);
+	ty_mx_switch(0, 204 * MS, 12, S, 11);
+	ty_mx_exit(0, 205 * MS, 11, NR_EPOLL_WAIT, 1);
+	ty_mx_switch(0, 206 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	w = ty_window_all(m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	o.all = true;
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_EVENTS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void who_had_the_cpu(void **state)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, 39);
+	ty_mx_exit(0, 2 * MS + 100, 11, 39, 1);
+	ty_mx_switch(0, 5 * MS, 11, RP, 12);
+	ty_mx_switch(0, 205 * MS, 12, S, 11);
+	ty_mx_switch(0, 210 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	w = ty_window_all(m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+	assert_int_equal(s.v[0].culprit, thread(m, 12));
+	assert_true(s.v[0].proven);
+	assert_int_equal(s.v[0].duration_ns, 200 * MS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* A softirq's wakeup is the thread's that raised it, or the device's. */
+static void softirq_wakers(void **state)
+{
+	struct ty_event
+		raise = {.kind = TY_EV_SOFTIRQ_RAISE, .id = 31, .tid = 12},
+		entry = {.kind = TY_EV_SOFTIRQ_ENTRY, .id = 32, .tid = 12, .flags = TY_EVF_SOFTIRQ},
+		waking = {.kind = TY_EV_WAKING, .id = 2, .tid = 12, .flags = TY_EVF_SOFTIRQ},
+		irq = {.kind = TY_EV_IRQ_ENTRY, .id = 33, .tid = 12, .flags = TY_EVF_HARDIRQ};
+	const struct ty_model *m;
+	struct ty_waker w;
+	uint64_t t = 10 * MS;
+
+	raise.u.softirq.vec = entry.u.softirq.vec = 3;
+	waking.u.wake.tid = 11;
+	irq.u.irq.irq = 7;
+	irq.u.irq.name = "eth0";
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 2 * MS, 11, S, 12);
+	for (int by_device = 0; by_device < 2; by_device++) {
+		if (by_device) {
+			irq.ts_ns = t += 1000;
+			irq.kind = TY_EV_IRQ_ENTRY;
+			ty_mx_feed(irq);
+			raise.flags = TY_EVF_HARDIRQ;
+		}
+		raise.ts_ns = t += 1000;
+		ty_mx_feed(raise);
+		if (by_device) {
+			irq.ts_ns = t += 1000;
+			irq.kind = TY_EV_IRQ_EXIT;
+			ty_mx_feed(irq);
+		}
+		entry.kind = TY_EV_SOFTIRQ_ENTRY;
+		entry.ts_ns = t += 1000;
+		ty_mx_feed(entry);
+		waking.ts_ns = t += 1000;
+		ty_mx_feed(waking);
+		entry.kind = TY_EV_SOFTIRQ_EXIT;
+		entry.ts_ns = t += 1000;
+		ty_mx_feed(entry);
+		ty_mx_switch(0, t += 1000, 12, RP, 11);
+		ty_mx_switch(0, t += 1000, 11, S, 12);
+		t += MS;
+	}
+	m = ty_mx_end();
+	assert_int_equal(ty_model_edges(m), 2);
+	w = ty_waker_find(m, 0);
+	assert_int_equal(w.kind, TY_WAKER_THREAD);
+	assert_int_equal(w.thread, thread(m, 12));
+	assert_true(w.softirq);
+	w = ty_waker_find(m, 1);
+	assert_int_equal(w.kind, TY_WAKER_DEVICE);
+	assert_string_equal(ty_model_str(m, w.name), "eth0");
+	assert_int_equal(ty_waker_find(m, TY_NONE).kind, TY_WAKER_NONE);
+	ty_mx_drop();
+}
+
+static void ledger_of_the_sleep(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 11);
+	struct ty_ledger l;
+
+	assert_int_equal(ty_ledger_thread(&x, thread(m, 12), 0, UINT64_MAX, &l), 0);
+	assert_string_equal(l.rows[0].row, "blocked in flock, ended by thread t13");
+	assert_int_equal(l.rows[0].ns, 103 * MS);
+	ty_ledger_fini(&l);
+	assert_int_equal(ty_ledger_command(&x, 0, UINT64_MAX, &l), 0);
+	assert_string_equal(l.rows[0].row, "t13/13: blocked in nanosleep, ended by timer");
+	assert_int_equal(l.thread, TY_NONE);
+	ty_ledger_fini(&l);
+	x.command_tid = 0;
+	assert_int_equal(ty_ledger_command(&x, 0, UINT64_MAX, &l), -TY_ENOTFOUND);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
+/* random ------------------------------------------------------------------------------------ */
+
+static uint64_t seed;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static struct ty_event random_event(uint64_t t)
+{
+	struct ty_event ev = {.ts_ns = t,
+			      .cpu = rnd() % 4,
+			      .tid = (int)(rnd() % 8),
+			      .buffer = (uint16_t)(rnd() % 2),
+			      .flags = rnd() % 2 ? 0 : (uint8_t)rnd(),
+			      .id = (uint16_t)(rnd() % 40),
+			      .kind = (uint8_t)(rnd() % TY_EV_KINDS)};
+	int32_t a = (int)(rnd() % 9) - 1, b = (int)(rnd() % 8);
+
+	if (rnd() % 2)
+		ev.kind = rnd() % 2 ? TY_EV_SWITCH : TY_EV_WAKING;
+	switch (ev.kind) {
+	case TY_EV_GAP:
+		ev.u.gap.from_ns = t - rnd() % 200;
+		ev.u.gap.count = rnd() % 3 ? rnd() : UINT64_MAX;
+		ev.u.gap.to_end = rnd() % 50 == 0;
+		break;
+	case TY_EV_SWITCH:
+		ev.buffer = 0;
+		ev.u.sw.prev_tid = rnd() % 4 ? ev.tid : a;
+		ev.u.sw.next_tid = b;
+		ev.u.sw.prev_prio = (int)(rnd() % 140);
+		ev.u.sw.prev_state = rnd() % 2 ? rnd() & 0x1ff : 1;
+		break;
+	case TY_EV_WAKING:
+	case TY_EV_WAKEUP:
+	case TY_EV_WAKEUP_NEW:
+		ev.buffer = 0;
+		ev.u.wake.tid = a;
+		ev.u.wake.target_cpu = b;
+		break;
+	case TY_EV_FORK:
+		ev.u.fork.parent_tid = b;
+		ev.u.fork.child_tid = a;
+		break;
+	case TY_EV_NEWTASK:
+		ev.u.newtask.tid = a;
+		ev.u.newtask.clone_flags = rnd() % 2 ? 0x10000 : 0;
+		break;
+	case TY_EV_EXEC:
+		ev.u.exec.tid = a;
+		ev.u.exec.old_tid = b;
+		ev.u.exec.filename = "";
+		break;
+	case TY_EV_EXIT: ev.u.tex.tid = a; break;
+	case TY_EV_IRQ_ENTRY: ev.u.irq.name = "disk"; break;
+	case TY_EV_SOFTIRQ_ENTRY:
+	case TY_EV_SOFTIRQ_EXIT:
+	case TY_EV_SOFTIRQ_RAISE:
+	case TY_EV_VECTOR_ENTRY:
+	case TY_EV_VECTOR_EXIT: ev.u.softirq.vec = (uint32_t)(rnd() % 10); break;
+	case TY_EV_BLOCK_ISSUE:
+	case TY_EV_BLOCK_COMPLETE:
+		ev.u.block.sector = rnd() % 4 * 8;
+		ev.u.block.nr_sector = (uint32_t)(rnd() % 17);
+		break;
+	case TY_EV_SIGNAL_GENERATE:
+		ev.u.sig.sig = (int)(rnd() % 25);
+		ev.u.sig.tid = a;
+		break;
+	case TY_EV_SYS_ENTER: ev.u.enter.nr = (int64_t)(rnd() % 300); break;
+	case TY_EV_SYS_EXIT: ev.u.exit.nr = (int64_t)(rnd() % 300); break;
+	default: break;
+	}
+	return ev;
+}
+
+static void check_ledger(const struct ty_ledger *l)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		sum += l->rows[i].ns;
+		assert_true(l->rows[i].ns > 0 && l->rows[i].row[0]);
+		assert_true(!i || l->rows[i].ns <= l->rows[i - 1].ns);
+	}
+	assert_int_equal(sum, l->end_ns - l->start_ns);
+}
+
+static int no_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	for (unsigned i = 0; i < 6; i++)
+		args[i] = rnd() % 8;
+	return rnd() % 3 ? 0 : -TY_ENOTFOUND;
+}
+
+static void sums(void **state)
+{
+	uint64_t segs = 0, hops = 0, rows = 0, stalls = 0;
+
+	for (uint64_t s = 1; s < 1200; s++) {
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_window w;
+		struct ty_stalls_opts o = {.min_ns = 50};
+		struct ty_stalls st;
+		struct ty_ledger l;
+
+		seed = s * 77 + 5;
+		ty_mx_begin(s % 2 ? "mode=all\nno_idle_switch=1\n" : NULL, NULL);
+		for (uint64_t i = 0, t = 1000; i < 500; i++)
+			ty_mx_feed(random_event(t += rnd() % 30));
+		m = ty_mx_end();
+		x = explain(m, (int)(s % 8));
+		x.args = no_args;
+		w = ty_window_all(m);
+		for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+			uint64_t from = w.from_ns + rnd() % (w.to_ns - w.from_ns + 1),
+				 to = from + rnd() % (w.to_ns - from + 1), at = from;
+			struct ty_path p;
+
+			assert_int_equal(ty_ledger_thread(&x, i, 0, UINT64_MAX, &l), 0);
+			check_ledger(&l);
+			rows += l.n;
+			ty_ledger_fini(&l);
+			assert_int_equal(ty_ledger_thread(&x, i, from, to, &l), 0);
+			check_ledger(&l);
+			ty_ledger_fini(&l);
+			assert_int_equal(ty_path_find(&x, i, from, to, &p), 0);
+			for (size_t k = 0; k < p.seg.n; k++) {
+				assert_int_equal(p.seg.v[k].start_ns, at);
+				assert_true(p.seg.v[k].end_ns > at);
+				at = p.seg.v[k].end_ns;
+			}
+			assert_int_equal(at, to);
+			for (size_t k = 0; k < p.hop.n; k++) {
+				uint32_t up = p.hop.v[k].parent;
+
+				assert_true(up == TY_NONE || up < k);
+				if (up != TY_NONE) {
+					assert_true(p.hop.v[k].start_ns >= p.hop.v[up].start_ns);
+					assert_true(p.hop.v[k].end_ns <= p.hop.v[up].end_ns);
+				}
+			}
+			segs += p.seg.n;
+			hops += p.hop.n;
+			ty_path_fini(&p);
+		}
+		if (!ty_ledger_command(&x, 0, UINT64_MAX, &l))
+			check_ledger(&l);
+		ty_ledger_fini(&l);
+		o.all = s % 3 == 0;
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &st, NULL), 0);
+		for (uint32_t i = 0; i < st.n; i++) {
+			if (!(st.v[i].duration_ns > 0 && st.v[i].links > 0))
+				fail_msg("seed %u: kind %u, %u links: %s", (unsigned)s,
+					 st.v[i].kind, st.v[i].links, st.v[i].sentence);
+			assert_true(st.v[i].sentence[0]);
+		}
+		stalls += st.n;
+		ty_stalls_fini(&st);
+	}
+	assert_true(segs > 20000 && hops > 1000 && rows > 20000 && stalls > 1000);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chain_to_the_sleep),
+		cmocka_unit_test(lock_stall_is_found_once),
+		cmocka_unit_test(idle_waits_are_no_stalls),
+		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(softirq_wakers),
+		cmocka_unit_test(ledger_of_the_sleep),
+		cmocka_unit_test(sums),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
