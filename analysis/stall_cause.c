@@ -490,9 +490,11 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
-		/* Many shared the CPU: nobody is to blame. */
+		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
+		 */
 		c->s.proven = q.sure;
 		c->rival_ns = q.known;
+		return h->o.all || c->s.duration_ns >= 10 * h->o.min_ns;
 	} else if (q.most.thread != TY_NONE) {
 		c->s.culprit = q.most.thread;
 		c->s.culprit_ns = q.most.longest_at;
