@@ -186,6 +186,7 @@ bench: deps-bench
 	$(SUBMAKE) all programs
 	tests/bench/run
 	tests/bench/open
+	tests/bench/view
 
 demo: deps
 	$(SUBMAKE) all $(B)/programs/demo_stall

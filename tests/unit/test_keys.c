@@ -68,7 +68,7 @@ static void man_text_names_every_key(void **state)
 		items++;
 	assert_int_equal(items, n);
 	for (unsigned i = 1; i < n; i++)
-		if (!strpbrk(t[i].help, "-\\^"))
+		if (!strpbrk(t[i].help, "-\\^'"))
 			assert_non_null(strstr(b.p, t[i].help));
 	assert_non_null(strstr(b.p, "\\fBs, \\-\\fR"));
 	ty_buf_fini(&b);
