@@ -27,6 +27,7 @@ struct thread {
 	bool have; /* ip is valid: the next instruction follows it */
 	bool off;  /* tracing ended; user mode goes on at `resume` unless something happens */
 	bool gap;
+	bool doubt; /* a gap behind which no symbol told the level */
 	uint64_t resume;
 	uint64_t ts_ns;
 };
@@ -273,6 +274,7 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 		if (t->stack.v[i].call.ret == ip) {
 			unwind(c, t, i + 1, at->ts_ns, TY_CALL_CUT);
 			pop(c, t, at->ts_ns, 0);
+			t->doubt = false;
 			return;
 		}
 	/* A handler returns into the code that ends the signal: still the handler's. */
@@ -346,10 +348,28 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	} else if (t->gap) {
 		vec_each (f, &t->stack)
 			f->call.flags |= TY_CALL_GAP;
-		land(c, t, at, p, TY_CALL_BEFORE);
+		/* Without a symbol nothing tells the level: it stays until a return tells. */
+		if (p->hi || p->start || !t->stack.n)
+			land(c, t, at, p, TY_CALL_BEFORE);
+		else
+			t->doubt = true;
 	} else if (!t->stack.n) {
 		push(c, t, at, p, 0, p->start ? 0 : TY_CALL_BEFORE);
 	}
+}
+
+/*
+ * In doubt about the level, the first call from where a call on the stack was made shows that this
+ * one is over, and with it what it called.
+ */
+static void settle(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+		   uint64_t ret)
+{
+	for (size_t i = t->stack.n; t->doubt && i-- > 0;)
+		if (t->stack.v[i].call.ret == ret) {
+			unwind(c, t, i, at->ts_ns, TY_CALL_CUT);
+			t->doubt = false;
+		}
 }
 
 static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
@@ -360,9 +380,10 @@ static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 
 	if (!t->have)
 		started(c, t, at, it->ip);
-	else if (t->cls == TY_FC_CALL && it->ip != next)
+	else if (t->cls == TY_FC_CALL && it->ip != next) {
+		settle(c, t, at, next);
 		push(c, t, at, place(c, t->pid, at->ts_ns, it->ip), next, 0);
-	else if (t->cls == TY_FC_RETURN)
+	} else if (t->cls == TY_FC_RETURN)
 		returned(c, t, at, it->ip);
 	else if (it->ip != next && t->cls != TY_FC_CALL)
 		jumped(c, t, at, it->ip);

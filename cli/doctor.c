@@ -22,6 +22,8 @@
 #include "cli.h"
 #include "evset.h"
 #include "idle_switch.h"
+#include "pt_caps.h"
+#include "pt_stream.h"
 #include "machine_facts.h"
 #include "reader.h"
 #include "tracefs.h"
@@ -196,22 +198,24 @@ static void check_space(void)
 static void check_hardware(void)
 {
 	bool x86 = ty_file_has("/proc/cpuinfo", "GenuineIntel") ||
-		   ty_file_has("/proc/cpuinfo", "AuthenticAMD"),
-	     intel = ty_file_has("/proc/cpuinfo", "GenuineIntel"),
-	     vm = ty_file_has("/proc/cpuinfo", " hypervisor");
+		   ty_file_has("/proc/cpuinfo", "AuthenticAMD");
+	char text[300], why[200];
 
-	if (!access("/sys/bus/event_source/devices/intel_pt", F_OK))
-		say("ok", "Intel PT", "the kernel offers intel_pt");
-	else if (!intel)
-		say("no", "Intel PT", "the CPU is not Intel's");
-	else if (vm)
-		say("no", "Intel PT",
-		    "hidden by the hypervisor: use a bare-metal machine, or KVM with "
-		    "kvm_intel.pt_mode=1");
+	ty_pt_caps_text(text, sizeof(text));
+	ty_pt_caps_why_not(why, sizeof(why));
+	if (ty_pt_caps_have())
+		say("ok", "Intel PT", "the kernel offers intel_pt (%s); %s", text, why);
 	else
-		say("no", "Intel PT",
-		    "the kernel offers no intel_pt: the CPU lacks it, or the kernel needs "
-		    "CONFIG_PERF_EVENTS_INTEL_PT (modprobe intel_pt)");
+		say("no", "Intel PT", "%s", why);
+#if defined(__x86_64__)
+	say("ok", "single-stepping",
+	    "record --flow=step takes its place for executed instructions, slowly");
+#endif
+	if (ty_pt_available())
+		say("ok", "PT decoding", "libipt %s", ty_pt_version());
+	else
+		say("no", "PT decoding",
+		    "built without: install libipt (Debian: libipt-dev) and build tarry again");
 	if (!access("/sys/bus/event_source/devices/arm_spe_0", F_OK))
 		say("ok", "Arm SPE", "the kernel offers arm_spe_0");
 	else if (x86)

@@ -52,7 +52,7 @@ const char *ty_pt_version(void)
 	static char text[32];
 	struct pt_version v = pt_library_version();
 
-	snprintf(text, sizeof(text), "%u.%u.%u", v.major, v.minor, v.build);
+	snprintf(text, sizeof(text), "%u.%u", v.major, v.minor);
 	return text;
 }
 

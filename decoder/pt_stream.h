@@ -73,7 +73,7 @@ struct ty_pt;
 /* Copies up to n bytes of code at ip as it was at `tsc`; how many (0: none). */
 typedef size_t ty_pt_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n);
 
-/* Whether this build has libipt, and its version ("2.0.5"; "" without). */
+/* Whether this build has libipt, and its version ("2.0"; "" without). */
 bool ty_pt_available(void);
 const char *ty_pt_version(void);
 

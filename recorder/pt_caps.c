@@ -30,7 +30,8 @@ void ty_pt_caps_why_not(char *out, size_t size)
 		      "CONFIG_PERF_EVENTS_INTEL "
 		      "is missing, or KVM keeps it for its guests";
 	else if (ty_file_has("/proc/cpuinfo", " hypervisor"))
-		why = "this is a virtual machine, and its hypervisor hides Intel PT";
+		why = "hidden by the hypervisor: use a bare-metal machine, or KVM with "
+		      "kvm_intel.pt_mode=1";
 	else
 		why = "this Intel CPU has no Intel PT, or the firmware has switched it off";
 	snprintf(out, size, "%s", why);
