@@ -66,6 +66,7 @@ postgres() {
 	rec=$!
 	await 20 tracing $rec
 	sleep 0.3
+	rm -f holder.txt
 	# The holder tells its backend's process id, then keeps the lock.
 	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(3)" -c "commit" >holder.txt &
 	i=$!
@@ -93,7 +94,7 @@ redis() { # COMMAND... that is slow
 	command -v redis-server >/dev/null && command -v redis-cli >/dev/null || { skip "$what" "Redis is not installed"; return; }
 	port=$((20000 + RANDOM % 10000))
 	redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no --dir "$dir" --daemonize no \
-		--enable-debug-command yes >redis.log 2>&1 &
+		--enable-debug-command yes --busy-reply-threshold 60000 >redis.log 2>&1 &
 	redis=$!
 	await 10 redis-cli -p $port ping || { no "$what"; sed 's/^/# /' redis.log; return; }
 	redis-cli -p $port set key value >/dev/null
@@ -103,7 +104,7 @@ redis() { # COMMAND... that is slow
 	"$TARRY" record -q -o redis.dat -- redis-cli -p $port get key >got.txt 2>&1
 	if grep -q value got.txt && top_is redis.dat "$("$TARRY" report redis.dat --json | python3 -c '
 import json, sys
-print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.5; then
+print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; then
 		ok "$what ($1)"
 	else
 		no "$what ($1)"
@@ -118,5 +119,5 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.5; 
 postgres "select 1 from t where k = 1 for update" "row"
 postgres "lock table t in access exclusive mode" "table"
 redis debug sleep 1.8
-redis eval "local i = 0 while i < 40000000 do i = i + 1 end return i" 0
+redis eval "local i = 0 while i < 80000000 do i = i + 1 end return i" 0
 echo "1..$n"

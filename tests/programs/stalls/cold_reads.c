@@ -23,7 +23,7 @@ static void victim(void)
 		if (p == MAP_FAILED)
 			err(1, "mmap");
 		madvise((void *)p, FILE_BYTES, MADV_RANDOM);
-		for (unsigned i = 0; i < FILE_BYTES / 2; i += 16384)
+		for (unsigned i = 0; i < FILE_BYTES; i += 8192)
 			sum += (unsigned)p[i];
 		munmap((void *)p, FILE_BYTES);
 		plant->own[0] = (char)sum;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Others write and sync as fast as they can; the victim's many small
- * ones wait for the device.
+ * ones wait for the device. So do theirs.
  */
 #include "plant.h"
 
@@ -13,7 +13,7 @@ static void storm(void)
 	char name[32];
 	int fd;
 
-	plant_be(&plant->culprit, the.culprit);
+	plant_be(&plant->hop[atomic_fetch_add((_Atomic int *)plant->own, 1)], the.culprit);
 	snprintf(name, sizeof(name), "storm%d", getpid());
 	fd = plant_file(name, O_RDWR | O_CREAT);
 	while (atomic_load(&plant->turn) < 1) {
