@@ -12,7 +12,7 @@
 #include "strtab.h"
 #include "vec.h"
 
-enum { DEPTH_MAX = 1 << 20, CACHE = 4096, TEXT = 512 };
+enum { DEPTH_MAX = 1 << 20, CACHE = 4096, TEXT = 512, SYSCALL = 2 /* bytes */ };
 
 struct frame {
 	struct ty_flow_call call;
@@ -327,8 +327,10 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 
 	if (t->off && ip == t->resume && !t->gap)
 		return;
+	/* Behind the system call that the signal interrupted, or at it when it is restarted. */
 	for (size_t i = t->stack.n; i-- > 0;)
-		if (t->stack.v[i].call.flags & TY_CALL_SIGNAL && t->stack.v[i].call.ret == ip) {
+		if (t->stack.v[i].call.flags & TY_CALL_SIGNAL &&
+		    (t->stack.v[i].call.ret == ip || t->stack.v[i].call.ret == ip + SYSCALL)) {
 			unwind(c, t, i, at->ts_ns, 0);
 			return;
 		}
