@@ -15,26 +15,6 @@
 
 #define WINDOW (1u << 20)
 
-int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
-{
-	size_t got = 0;
-
-	if (off > INT64_MAX - n)
-		return 0;
-	while (got < n) {
-		ssize_t r = pread(fd, (char *)dst + got, n - got, (off_t)(off + got));
-
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r < 0)
-			return -1;
-		if (!r)
-			break;
-		got += (size_t)r;
-	}
-	return (int64_t)got;
-}
-
 int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
 {
 	const char *s = p;

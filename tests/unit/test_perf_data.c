@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "fixture_trace.h"
 #include "perf_data.h"
 #include "perf_write.h"
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading at an offset: whole, but for the file's end (spool_file.h). */
+#include <errno.h>
+#include <unistd.h>
+
+#include "spool_file.h"
+
+int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
+{
+	size_t got = 0;
+
+	if (off > INT64_MAX - n)
+		return 0;
+	while (got < n) {
+		ssize_t r = pread(fd, (char *)dst + got, n - got, (off_t)(off + got));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -1;
+		if (!r)
+			break;
+		got += (size_t)r;
+	}
+	return (int64_t)got;
+}
