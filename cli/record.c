@@ -124,6 +124,13 @@ static void progress(void *ctx, const struct ty_record_progress *p)
 	*(bool *)ctx = true;
 }
 
+static void finishing(void *ctx, uint64_t done, uint64_t total)
+{
+	fprintf(stderr, "\rtarry: the recording has ended; finishing the file, %.0f%%\033[K",
+		total ? 100.0 * (double)done / (double)total : 100.0);
+	*(bool *)ctx = true;
+}
+
 static int add_pids(struct args *a, const char *text)
 {
 	const char *p = text;
@@ -342,6 +349,7 @@ static int record(struct args *a)
 	a->o.events_n = a->events.n;
 	if (!a->quiet && isatty(STDERR_FILENO)) {
 		a->o.progress = progress;
+		a->o.finishing = finishing;
 		a->o.ctx = &shown;
 	}
 	r = ty_record(&a->o, &res, &err);

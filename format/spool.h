@@ -121,6 +121,12 @@ uint64_t ty_spool_bytes(const struct ty_spool *s);
  * stays as it is and remains readable.
  */
 int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
+/*
+ * Have ty_spool_finish tell how much of its work (in bytes) is done: often, from the thread that
+ * called it.
+ */
+void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
+			void *ctx);
 /* Close without finishing; the file stays. */
 void ty_spool_close(struct ty_spool *s);
 

@@ -46,6 +46,10 @@ struct ty_spool {
 	_Atomic int failed;	     /* TY_E... of the first failure; 0 */
 	atomic_bool err_ready;	     /* err holds the sentence that belongs to failed */
 	struct ty_err err;
+	void (*tell)(void *ctx, uint64_t done, uint64_t total); /* of finishing; NULL */
+	void *tell_ctx;
+	_Atomic uint64_t done; /* bytes that finishing has compressed anew or copied */
+	uint64_t total;
 };
 
 /* crc32 of a chunk head's first 60 bytes. */

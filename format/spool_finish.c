@@ -264,6 +264,30 @@ static int put(struct ty_finish *f, const void *p, size_t n, uint64_t off)
 	return ty_pwrite(f->fd, p, n, off) ? write_failed(f) : 0;
 }
 
+void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
+			void *ctx)
+{
+	s->tell = tell;
+	s->tell_ctx = ctx;
+}
+
+void ty_finish_tell(const struct ty_spool *s)
+{
+	if (s->tell)
+		s->tell(s->tell_ctx, atomic_load(&s->done), s->total);
+}
+
+/* What is compressed anew counts as it was before compression, what is copied as it is stored: both
+ * take about as long. */
+static void count_work(struct ty_spool *s, const struct ty_spool_scan *scan)
+{
+	atomic_store(&s->done, 0);
+	s->total = 0;
+	vec_each (e, &scan->ents)
+		if (e->h.type == TY_SPOOL_DATA && e->h.raw)
+			s->total += e->h.stored + (ty_finish_is_lz4(&e->h) ? e->h.raw : 0);
+}
+
 /* n bytes of the spool at `from` to `to` in the finished file. */
 static int copy(struct ty_finish *f, uint64_t from, uint64_t to, uint64_t n)
 {
@@ -323,6 +347,8 @@ static int write_data(struct ty_finish *f)
 				continue;
 			r = copy(f, e->off + sizeof(e->h), to, e->h.stored);
 			to += e->h.stored;
+			atomic_fetch_add(&f->spool->done, e->h.stored);
+			ty_finish_tell(f->spool);
 		}
 	}
 	return r;
@@ -430,8 +456,10 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 			    "%s: not all of its chunks can be found again; it stays as it is, "
 			    "unfinished and readable",
 			    s->path);
-	if (!r)
+	if (!r) {
+		count_work(s, &f.scan);
 		r = ty_spool_repack(s, &f.scan, err);
+	}
 	if (!r)
 		r = build_head(&f, &dir_desc, &data_end);
 	if (!r)

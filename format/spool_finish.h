@@ -50,6 +50,10 @@ struct ty_finish {
  */
 int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_err *err);
 
+bool ty_finish_is_lz4(const struct ty_spool_chunk *h);
+/* Tell the caller of ty_spool_finish how far it is; only from its thread. */
+void ty_finish_tell(const struct ty_spool *s);
+
 int ty_finish_no_memory(struct ty_finish *f);
 /* A description's number: its place in the STRINGS section. */
 uint32_t ty_finish_describe(struct ty_finish *f, const char *text);

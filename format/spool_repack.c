@@ -23,11 +23,12 @@ struct repack {
 	struct ty_spool_scan *scan;
 	_Atomic size_t next;
 	size_t raw_max, stored_max; /* of its chunks */
-	atomic_bool failed;	    /* err tells why */
+	pthread_t caller;
+	atomic_bool failed; /* err tells why */
 	struct ty_err err;
 };
 
-static bool is_lz4(const struct ty_spool_chunk *h)
+bool ty_finish_is_lz4(const struct ty_spool_chunk *h)
 {
 	return h->type == TY_SPOOL_DATA && h->flags & TY_SPOOL_LZ4;
 }
@@ -80,6 +81,8 @@ static void *part_main(void *arg)
 	struct ty_spool_writer *w = ty_spool_writer_new(k->spool, k->raw_max);
 	uint8_t *stored = malloc(room > k->stored_max ? room : k->stored_max);
 	uint8_t *raw = malloc(k->raw_max);
+	struct ty_spool_ent *e;
+	uint64_t was;
 	int r = 0;
 
 	if (!w || !stored || !raw)
@@ -89,8 +92,15 @@ static void *part_main(void *arg)
 
 		if (i >= k->scan->ents.n)
 			break;
-		if (is_lz4(&k->scan->ents.v[i].h))
-			r = repack_one(k, &k->scan->ents.v[i], w, stored, raw, &err);
+		e = &k->scan->ents.v[i];
+		if (!ty_finish_is_lz4(&e->h))
+			continue;
+		was = e->h.stored;
+		r = repack_one(k, e, w, stored, raw, &err);
+		/* What became smaller need not be copied any more. */
+		atomic_fetch_add(&k->spool->done, e->h.raw + was - e->h.stored);
+		if (pthread_equal(pthread_self(), k->caller))
+			ty_finish_tell(k->spool);
 	}
 	if (r && !atomic_exchange(&k->failed, true))
 		k->err = err; /* read when all have ended */
@@ -113,13 +123,13 @@ static unsigned threads(size_t chunks)
 
 int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_err *err)
 {
-	struct repack k = {.spool = s, .scan = scan};
+	struct repack k = {.spool = s, .scan = scan, .caller = pthread_self()};
 	pthread_t thread[THREADS_MAX];
 	unsigned n, started;
 	size_t chunks = 0;
 
 	vec_each (e, &scan->ents) {
-		if (!is_lz4(&e->h))
+		if (!ty_finish_is_lz4(&e->h))
 			continue;
 		chunks++;
 		k.raw_max = e->h.raw > k.raw_max ? e->h.raw : k.raw_max;

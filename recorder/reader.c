@@ -579,10 +579,10 @@ static int init_pool(struct ty_readers *rs, struct pool *p, struct ty_spool *spo
 	p->mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p->mem == MAP_FAILED)
 		p->mem = NULL;
+	p->slots_n = slots;
 	p->writer = ty_spool_writer_new(spool, SLOT_BYTES);
 	if (!p->streams || !p->polls || !p->slots || !p->mem || !p->writer)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the readers");
-	p->slots_n = slots;
 	madvise(p->mem, bytes, MADV_HUGEPAGE);
 	memset(p->mem, 1, bytes);
 	for (unsigned i = 0; i < slots; i++)

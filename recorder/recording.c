@@ -89,7 +89,7 @@ struct recording {
 	struct pollfd *polls; /* signals, spool_failed, then pidfds */
 	size_t polls_n;
 	unsigned cpus[CPUS_MAX], cpus_n;
-	uint64_t start_ns, armed_ns, off_ns;
+	uint64_t start_ns, off_ns, tell_at_ns;
 	unsigned signals_seen;
 	bool child_gone;
 	bool foreign_pids; /* ours are not the kernel's */
@@ -800,6 +800,17 @@ static void release(struct recording *r)
 	free(r);
 }
 
+static void tell_finishing(void *ctx, uint64_t done, uint64_t total)
+{
+	struct recording *r = ctx;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now < r->tell_at_ns)
+		return;
+	r->o->finishing(r->o->ctx, done, total);
+	r->tell_at_ns = now + PROGRESS_NS;
+}
+
 int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, struct ty_err *err)
 {
 	struct recording *r = calloc(1, sizeof(*r));
@@ -837,6 +848,9 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	if (o->argv && !r->child_gone)
 		res->still_running = r->command.pid;
 	if (!e) {
+		r->tell_at_ns = r->off_ns + PROGRESS_NS;
+		if (o->finishing)
+			ty_spool_on_finish(r->spool, tell_finishing, r);
 		e = ty_spool_finish(r->spool, err);
 		/* Only what cannot be read back is lost; otherwise it is merely no trace.dat. */
 		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO;

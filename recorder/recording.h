@@ -31,6 +31,8 @@ struct ty_record_opts {
 	uint64_t buffer_bytes;		 /* ring per CPU and buffer; 0: default */
 	/* Called about twice a second when not NULL, from the calling thread. */
 	void (*progress)(void *ctx, const struct ty_record_progress *p);
+	/* The same once the recording has ended, while the file is finished. */
+	void (*finishing)(void *ctx, uint64_t done_bytes, uint64_t total_bytes);
 	void *ctx;
 };
 

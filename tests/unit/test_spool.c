@@ -464,6 +464,38 @@ static void test_repacked(void **state)
 	end();
 }
 
+struct told {
+	uint64_t last, total, first_total;
+	unsigned times;
+};
+
+static void on_finish(void *ctx, uint64_t done, uint64_t total)
+{
+	struct told *t = ctx;
+
+	assert_true(done >= t->last);
+	if (!t->times++)
+		t->first_total = total;
+	t->last = done;
+	t->total = total;
+}
+
+/* Finishing tells how far it is: never backwards, to the end. */
+static void test_finish_tells(void **state)
+{
+	struct told t = {0};
+
+	begin("tells");
+	put_data(-1);
+	ty_fx_spool_end(writer);
+	ty_spool_on_finish(spool, on_finish, &t);
+	assert_int_equal(ty_spool_finish(spool, NULL), 0);
+	assert_true(t.times > CHUNKS);
+	assert_int_equal(t.first_total, t.total);
+	assert_int_equal(t.last, t.total);
+	end();
+}
+
 /* A damaged chunk that would have to be compressed anew: the spool stays, without the new ones. */
 static void test_damaged_lz4(void **state)
 {
@@ -755,6 +787,7 @@ int main(void)
 		cmocka_unit_test(test_failure_sticks),
 		cmocka_unit_test(test_no_room_to_finish),
 		cmocka_unit_test(test_repacked),
+		cmocka_unit_test(test_finish_tells),
 		cmocka_unit_test(test_damaged_lz4),
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_no_allocation),
