@@ -389,6 +389,10 @@ static void dispatch(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 
 static int failure(const struct ty_builder *b, struct ty_err *err)
 {
+	int r = b->failed == -TY_ENOMEM && b->store ? ty_store_why(b->store, err) : 0;
+
+	if (r)
+		return r;
 	return ty_fail(err, -b->failed, TY_NO_OFFSET,
 		       b->failed == -TY_ELIMIT
 			       ? "more threads or spans than tarry can hold after %" PRIu64
@@ -513,6 +517,8 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 		r = ty_finish_model(b, end, m);
 	if (r) {
 		ty_model_free(m);
+		if (r == -TY_ENOMEM && b->store && ty_store_why(b->store, err))
+			return ty_store_why(b->store, err);
 		return ty_fail(err, -r, TY_NO_OFFSET,
 			       "%s while arranging the spans of %" PRIu64 " events", ty_strerror(r),
 			       b->sum.events);

@@ -173,18 +173,18 @@ static int strings(struct ty_builder *b, struct ty_index_body *body)
 {
 	uint32_t n = ty_strtab_count(b->strs), at = 0;
 	uint32_t *off = section(b, body, TY_S_STR_OFFSETS, n, sizeof(*off));
-	size_t bytes = 0;
 	char *to;
 
-	for (uint32_t i = 0; i < n; i++)
-		bytes += strlen(ty_strtab_get(b->strs, i)) + 1;
-	to = off ? section(b, body, TY_S_STR_BYTES, bytes, 1) : NULL;
+	/* Filled before more is asked for (store.h). */
+	for (uint32_t i = 0; off && i < n; i++) {
+		off[i] = at;
+		at += (uint32_t)strlen(ty_strtab_get(b->strs, i)) + 1;
+	}
+	to = off ? section(b, body, TY_S_STR_BYTES, at, 1) : NULL;
 	for (uint32_t i = 0; to && i < n; i++) {
 		const char *s = ty_strtab_get(b->strs, i);
 
-		off[i] = at;
-		memcpy(to + at, s, strlen(s) + 1);
-		at += (uint32_t)strlen(s) + 1;
+		to = stpcpy(to, s) + 1;
 	}
 	return to ? 0 : -TY_ENOMEM;
 }

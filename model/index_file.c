@@ -283,7 +283,8 @@ struct ty_index_write *ty_index_begin(struct ty_store *store, const char *trace_
 		fd = create(w->final, w->temp);
 	if (fd < 0)
 		goto none;
-	if (ty_store_file(store, fd, finish, w)) {
+	dir_of(w->final, dir);
+	if (ty_store_file(store, fd, dir, finish, w)) {
 		close(fd);
 		if (w->temp[0])
 			unlink(w->temp);

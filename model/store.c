@@ -5,13 +5,17 @@
  * byte of which the CPU spends 4%, the same through the page cache 2.4 ns, all CPU.)
  *
  * Invariants: the writer reads only complete extents [written, full); it alone replaces memory by
- * the file's pages, and only of what is written. Addresses never move.
+ * the file's pages, and only of what is written. Addresses never move. A reader that meets the
+ * exchange of pages waits for it in the kernel and sees the same bytes (TSan takes it for a race).
  */
 #include "store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,6 +35,7 @@ struct ty_store_writer {
 	uint64_t written; /* up to here they are in the file */
 	uint64_t dropped; /* up to here the file's pages stand in for memory */
 	bool closing, failed;
+	int error; /* errno of the failure */
 	ty_store_done *done;
 	void *ctx;
 };
@@ -133,6 +138,8 @@ static bool write_all(int fd, const uint8_t *p, uint64_t n, uint64_t off)
 				return false;
 			continue;
 		}
+		if (!r)
+			errno = ENOSPC;
 		if (r <= 0)
 			return false;
 		p += r;
@@ -144,13 +151,23 @@ static bool write_all(int fd, const uint8_t *p, uint64_t n, uint64_t off)
 	return true;
 }
 
+/* Under the lock: nothing more is written or given back. */
+static void give_up(struct ty_store_writer *w)
+{
+	w->error = errno;
+	w->failed = true;
+	/* A full disk gets its room back; what stands in for memory stays. */
+	if (ftruncate(w->fd, (off_t)w->dropped))
+		w->error = errno;
+}
+
 /* Under the lock: give memory back beyond the budget. */
 static void drop(struct ty_store *s, struct ty_store_writer *w)
 {
 	while (s->committed - w->dropped >= s->budget && w->dropped + EXTENT <= w->written) {
 		if (mmap(s->base + w->dropped, EXTENT, PROT_READ, MAP_SHARED | MAP_FIXED, w->fd,
 			 (off_t)w->dropped) == MAP_FAILED) {
-			w->failed = true;
+			give_up(w);
 			return;
 		}
 		w->dropped += EXTENT;
@@ -184,7 +201,7 @@ static void *writer_main(void *arg)
 			w->written += n;
 			drop(s, w);
 		} else {
-			w->failed = true;
+			give_up(w);
 		}
 		pthread_cond_broadcast(&w->moved);
 	}
@@ -197,20 +214,28 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-int ty_store_file(struct ty_store *s, int fd, ty_store_done *done, void *ctx)
+int ty_store_file(struct ty_store *s, int fd, const char *place, ty_store_done *done, void *ctx)
 {
 	struct ty_store_writer *w = calloc(1, sizeof(*w));
+	sigset_t all, was;
+	int r;
 
 	if (!w)
 		return -TY_ENOMEM;
 	w->fd = fd;
 	w->done = done;
 	w->ctx = ctx;
+	snprintf(s->place, sizeof(s->place), "%s", place);
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->moved, NULL);
 	s->writer = w;
 	w->full = s->used & ~(EXTENT - 1);
-	if (pthread_create(&w->thread, NULL, writer_main, s)) {
+	/* Signals are for the thread that waits for input. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	r = pthread_create(&w->thread, NULL, writer_main, s);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (r) {
 		pthread_mutex_destroy(&w->lock);
 		pthread_cond_destroy(&w->moved);
 		s->writer = NULL;
@@ -235,18 +260,33 @@ void ty_store_close_file(struct ty_store *s)
 
 /* filling ----------------------------------------------------------------------------------- */
 
+static int nameless(const char *dir)
+{
+	char path[PATH_MAX];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	/* Not every file system has files without a name. */
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) ||
+	    snprintf(path, sizeof(path), "%s/tarry-XXXXXX", dir) >= PATH_MAX)
+		return fd;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 /* Over the budget, and nothing takes what is too much: a nameless file shall. */
 static bool spill(struct ty_store *s)
 {
-	const char *dir[] = {getenv("TMPDIR"), "/var/tmp"};
-	int fd = -1;
+	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/var/tmp";
+	int fd = nameless(dir);
 
-	for (unsigned i = 0; i < 2 && fd < 0; i++)
-		if (dir[i] && *dir[i])
-			fd = open(dir[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (fd < 0) {
+		s->error = errno;
+		snprintf(s->place, sizeof(s->place), "%s", dir);
 		return false;
-	if (ty_store_file(s, fd, NULL, NULL)) {
+	}
+	if (ty_store_file(s, fd, dir, NULL, NULL)) {
 		close(fd);
 		return false;
 	}
@@ -274,6 +314,8 @@ static bool commit(struct ty_store *s, uint64_t to)
 			       !w->failed)
 				pthread_cond_wait(&w->moved, &w->lock);
 			ok = !w->failed || s->committed - w->dropped < s->budget;
+			if (!ok)
+				s->error = w->error;
 			pthread_mutex_unlock(&w->lock);
 		}
 		if (!ok || mmap(p, EXTENT, PROT_READ | PROT_WRITE,
@@ -303,6 +345,19 @@ uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes)
 		return 0;
 	s->used = off + bytes;
 	return off;
+}
+
+int ty_store_why(const struct ty_store *s, struct ty_err *err)
+{
+	if (!s->error)
+		return 0;
+	errno = s->error;
+	return ty_fail_errno(
+		err,
+		"the model is larger than --memory allows, and what is too much cannot "
+		"be kept in a file in %s: make room there, or use --no-index with TMPDIR "
+		"set to a folder on another disk, or a larger --memory",
+		s->place);
 }
 
 void ty_store_free(struct ty_store *s)

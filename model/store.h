@@ -30,6 +30,8 @@ struct ty_store {
 	uint64_t reserved;  /* addresses */
 	uint64_t budget;    /* bytes of memory; UINT64_MAX: no limit */
 	bool opened;	    /* a mapped index: nothing is added */
+	int error;	    /* errno of the disk that was to stand in for memory; 0: none failed */
+	char place[200];    /* the folder of that file */
 	struct ty_store_writer *writer;
 };
 
@@ -47,18 +49,23 @@ void ty_store_free(struct ty_store *s);
  */
 uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes);
 
+/* Why there was no room: when it was for a disk, the sentence in err and -TY_E...; 0: for want of
+ * memory. */
+int ty_store_why(const struct ty_store *s, struct ty_err *err);
+
 static inline void *ty_store_at(const struct ty_store *s, uint64_t off)
 {
 	return s->base + off;
 }
 
 /*
- * From now on write everything to fd (taken over; opened for reading and writing, O_DIRECT or not).
+ * From now on write everything to fd (taken over; opened for reading and writing, O_DIRECT or not),
+ * a file in the folder `place`. What cannot be written gives its room on the disk back at once.
  * ty_store_close_file says that nothing more comes: when all is written, done(ctx, fd) is called
  * by the writing thread (ok: false when a write failed), then fd is closed. 0 or -TY_E....
  */
 typedef void ty_store_done(void *ctx, int fd, bool ok);
-int ty_store_file(struct ty_store *s, int fd, ty_store_done *done, void *ctx);
+int ty_store_file(struct ty_store *s, int fd, const char *place, ty_store_done *done, void *ctx);
 void ty_store_close_file(struct ty_store *s);
 
 /* A checksum of n bytes: every single changed word changes it. Not against malice. */

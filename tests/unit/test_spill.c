@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Models larger than the memory they may take (--memory): the same answers from files that stand
+ * in for memory, and a sentence that names the disk when there is no room for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "index_file.h"
+#include "model_priv.h"
+#include "model_walk.h"
+
+#define MIB    (1u << 20)
+#define ROUNDS 200000
+
+static char dir[] = "/tmp/tarry-test-spill-XXXXXX", trace[64];
+
+static int setup(void **state)
+{
+	FILE *f;
+
+	if (!mkdtemp(dir))
+		return 1;
+	setenv("TMPDIR", dir, 1);
+	snprintf(trace, sizeof(trace), "%s/t.dat", dir);
+	f = fopen(trace, "w");
+	return !f || fputs("a trace", f) < 0 || fclose(f);
+}
+
+static int teardown(void **state)
+{
+	char cmd[100];
+
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+static unsigned files(void)
+{
+	DIR *d = opendir(dir);
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+enum { INDEX = 1, ASIDE = 2, GAPS = 4 };
+
+/* Calls and interrupts of threads that switch, hard to code in few bytes; `names` more names. 0 or
+ * the failure. */
+static int build(unsigned rounds, unsigned names, uint64_t memory, unsigned how,
+		 struct ty_model **m, struct ty_err *err)
+{
+	struct ty_build_facts facts = {
+		.machine = "tarry=0.1\nmode=all\n",
+		.arch = "x86_64",
+		.memory_bytes = memory,
+		.aside = how & ASIDE,
+		.index_of = how & INDEX ? trace : NULL,
+	};
+	struct ty_builder *b = ty_builder_new(&facts);
+	uint64_t t = 1000, seed = 88172645463325252u;
+	int r = 0;
+
+	*m = NULL;
+	assert_non_null(b);
+	for (unsigned i = 0; i < rounds && !r; i++) {
+		static const uint8_t kinds[] = {TY_EV_SYS_ENTER, TY_EV_IRQ_ENTRY, TY_EV_IRQ_EXIT,
+						TY_EV_SYS_EXIT,	 TY_EV_WAKING,	  TY_EV_SWITCH};
+		int32_t me = 3 + (int32_t)(i % 4), you = 3 + (int32_t)((i + 1) % 4);
+
+		for (unsigned k = 0; k < sizeof(kinds) && !r; k++) {
+			struct ty_event ev = {.tid = me, .kind = kinds[k], .id = kinds[k]};
+
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			ev.ts_ns = t += 1 + seed % 100000;
+			ev.loc = seed & 0xffffffffffffff;
+			if (ev.kind == TY_EV_IRQ_ENTRY)
+				ev.u.irq.name = "eth0";
+			if (ev.kind == TY_EV_SYS_ENTER)
+				ev.u.enter.nr = 1;
+			if (ev.kind == TY_EV_SYS_EXIT) {
+				ev.u.exit.nr = 1;
+				ev.u.exit.ret = (int64_t)seed;
+			}
+			if (ev.kind == TY_EV_WAKING)
+				ev.u.wake.tid = you;
+			if (ev.kind == TY_EV_SWITCH) {
+				ev.u.sw.prev_tid = me;
+				ev.u.sw.next_tid = you;
+				ev.u.sw.prev_state = i % 2;
+			}
+			r = ty_builder_feed(b, &ev, err);
+		}
+		if (how & GAPS && i % 1000 == 999 && !r) {
+			struct ty_event ev = {.ts_ns = t, .kind = TY_EV_GAP};
+
+			ev.u.gap.from_ns = t - 200;
+			ev.u.gap.count = 3;
+			r = ty_builder_feed(b, &ev, err);
+		}
+	}
+	for (unsigned i = 0; i < names && !r; i++) {
+		struct ty_event ev = {.ts_ns = t += 10, .tid = 3, .kind = TY_EV_RENAME};
+
+		ev.u.rename.tid = 3;
+		snprintf(ev.u.rename.new_comm, sizeof(ev.u.rename.new_comm), "name%u", i);
+		r = ty_builder_feed(b, &ev, err);
+	}
+	r = r ? r : ty_builder_finish(b, m, err);
+	ty_builder_free(b);
+	return r;
+}
+
+static uint64_t built(unsigned rounds, unsigned names, uint64_t memory, unsigned how)
+{
+	struct ty_err err = {0};
+	struct ty_model *m;
+	uint64_t h;
+
+	if (build(rounds, names, memory, how, &m, &err))
+		fail_msg("%s", err.msg);
+	h = walk_model(m);
+	if (memory)
+		assert_true(m->store->used > memory + 4 * MIB);
+	ty_model_free(m);
+	return h;
+}
+
+/* Budgets of two extents and of none. */
+static void over_budget(void **state)
+{
+	const uint64_t right[2] = {built(ROUNDS, 0, 0, 0), built(ROUNDS, 0, 0, GAPS)};
+
+	for (unsigned how = 0; how < 8; how++) {
+		uint64_t h = right[how & GAPS ? 1 : 0];
+
+		assert_true(built(ROUNDS, 0, how & ASIDE ? 1 : 4 * MIB, how) == h);
+		if (how & INDEX) {
+			struct ty_model *m;
+
+			assert_int_equal(ty_index_open(trace, &m), 1);
+			assert_true(walk_model(m) == h);
+			assert_false(ty_model_damaged(m));
+			ty_model_free(m);
+			ty_index_remove(trace);
+		}
+		assert_int_equal(files(), 1); /* the trace */
+	}
+}
+
+/* Arrays over many extents: filled before more is asked for, and room is made while nothing is
+ * written. */
+static void many_names(void **state)
+{
+	const unsigned n = 1200000;
+	uint64_t h = built(10, n, 0, 0);
+
+	assert_true(built(10, n, MIB, 0) == h);
+	assert_true(built(10, n, 8 * MIB, 0) == h);
+	assert_true(built(10, n, MIB, INDEX) == h);
+	ty_index_remove(trace);
+}
+
+/* No room for the file: the sentence names disk, folder and what to do. */
+static void full_disk(void **state)
+{
+	struct rlimit was, few = {.rlim_cur = 3 * MIB};
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	few.rlim_max = was.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+	for (unsigned how = 0; how < 4; how++) {
+		struct ty_err err = {0};
+		struct ty_model *m;
+		int r = build(ROUNDS, 0, MIB, how, &m, &err);
+
+		assert_null(m);
+		assert_int_equal(r, -err.code);
+		assert_true(r && r != -TY_ENOMEM);
+		assert_non_null(strstr(err.msg, dir));
+		assert_non_null(strstr(err.msg, "File too large"));
+		assert_non_null(strstr(err.msg, "--memory"));
+		assert_int_equal(files(), 1);
+	}
+	/* What fits into memory needs no index to be right. */
+	assert_true(built(ROUNDS, 0, 0, INDEX) == built(ROUNDS, 0, 0, 0));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_int_equal(files(), 1);
+}
+
+static void no_folder(void **state)
+{
+	struct ty_err err = {0};
+	struct ty_model *m;
+
+	setenv("TMPDIR", "/nowhere/at/all", 1);
+	assert_int_equal(build(ROUNDS, 0, MIB, 0, &m, &err), -TY_ENOTFOUND);
+	assert_non_null(strstr(err.msg, "/nowhere/at/all"));
+	setenv("TMPDIR", dir, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(over_budget),
+		cmocka_unit_test(many_names),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(no_folder),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
