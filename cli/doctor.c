@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "cpu_list.h"
 #include "evset.h"
 #include "idle_switch.h"
 #include "pt_caps.h"

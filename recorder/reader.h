@@ -19,9 +19,9 @@ struct ty_readers;
 
 /*
  * Open trace_pipe_raw of every CPU of the n instances (index = the file's buffer number; pages of
- * one size, at most 64 KB), touch all
- * memory and start the threads. `stop_fd`: an eventfd that is written once when the spool fails, so
- * that the caller's poll wakes; borrowed. slot_budget_bytes bounds the slots of all CPUs together.
+ * one size, at most 64 KB), touch all memory and start the threads. `stop_fd`: an eventfd that is
+ * written once when the spool fails, so that the caller's poll wakes; borrowed. slot_budget_bytes
+ * bounds the slots of all CPUs together.
  */
 int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *inst, unsigned n,
 		     struct ty_spool *spool, uint64_t slot_budget_bytes, int stop_fd,
@@ -39,8 +39,5 @@ uint64_t ty_readers_raw_bytes(const struct ty_readers *rs);
 /* Did the kernel refuse the readers a higher priority? (Loss is then likelier when CPUs are busy.)
  */
 bool ty_readers_no_nice(const struct ty_readers *rs);
-
-/* "0-2,5" of a file like /sys/devices/system/cpu/online to a list; how many, 0 when unreadable. */
-unsigned ty_cpu_list(const char *path, unsigned *cpus, unsigned max);
 
 #endif

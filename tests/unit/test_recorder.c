@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "cpu_list.h"
 #include "evset.h"
 #include "fixture_trace.h"
 #include "machine_facts.h"

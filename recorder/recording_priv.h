@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of a recording share: recording.c (its course), recording_start.c (up to the first
+ * event), recording_signals.c (signals and the command's end), recording_sections.c (what it writes
+ * about itself).
+ */
+#ifndef TY_RECORDING_PRIV_H
+#define TY_RECORDING_PRIV_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "command.h"
+#include "cpu_list.h"
+#include "evset.h"
+#include "idle_switch.h"
+#include "meta_writer.h"
+#include "reader.h"
+#include "recording.h"
+#include "spool.h"
+#include "tracefs.h"
+
+#define TY_REC_CLOCK "perf"
+#define TY_REC_NS    1000000000ull
+/* Limit of a text that is collected in memory. */
+#define TY_REC_TEXT (256u << 20)
+
+struct self_test {
+	pthread_t thread;
+	bool started;
+	const char *root;
+	unsigned n, cpus[TY_IDLE_CPUS_MAX];
+	enum ty_idle_verdict verdict[TY_IDLE_CPUS_MAX];
+};
+
+struct recording {
+	const struct ty_record_opts *o;
+	struct ty_record_result *res;
+	char root[TY_TRACEFS_PATH];
+	struct ty_evset set;
+	struct ty_instance inst[TY_READER_INSTANCES];
+	const struct ty_instance *insts[TY_READER_INSTANCES];
+	const char *names[TY_READER_INSTANCES]; /* of the file's buffers */
+	unsigned insts_n;
+	uint64_t ring_bytes;
+	struct ty_command command;
+	struct ty_step step;
+	struct ty_spool *spool;
+	struct ty_meta meta;
+	struct ty_readers *readers;
+	struct ty_buf thread_names;
+	struct self_test test;
+	pthread_t remover;
+	bool removing;
+	sigset_t old_mask;
+	int signals, spool_failed; /* fds */
+	int marker;
+	struct pollfd *polls; /* signals, spool_failed, then pidfds */
+	size_t polls_n;
+	unsigned cpus[TY_CPUS_MAX], cpus_n;
+	uint64_t start_ns, off_ns, tell_at_ns;
+	unsigned signals_seen;
+	bool child_gone;
+	bool foreign_pids; /* ours are not the kernel's */
+	bool no_follow;	   /* the kernel does not follow children */
+};
+
+static inline uint64_t ty_rec_clock_ns(clockid_t c)
+{
+	struct timespec t;
+
+	clock_gettime(c, &t);
+	return (uint64_t)t.tv_sec * TY_REC_NS + (uint64_t)t.tv_nsec;
+}
+
+/* A whole sentence for res->notes. */
+void ty_rec_note(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything up to the first event; 0 or -TY_E.... */
+int ty_rec_start(struct recording *r, struct ty_err *err);
+
+int ty_rec_open_signals(struct recording *r, struct ty_err *err);
+/* `reset`: the signals that the command is to get as they were. */
+void ty_rec_set_dispositions(sigset_t *reset);
+/* Take the command's status when it has ended. */
+void ty_rec_reap(struct recording *r);
+/* Signals that arrived. Returns why the recording ends, or NULL. */
+const char *ty_rec_take_signals(struct recording *r);
+
+/* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
+void ty_rec_mark_clock(struct recording *r);
+/* Which CPUs deliver switches from idle (idle_switch.h); in a thread until it is waited for. */
+void ty_rec_self_test_start(struct recording *r);
+void ty_rec_self_test_wait(struct recording *r);
+/* Sections of the start, of the end, and once more what the start could not tell. */
+int ty_rec_put_machine(struct recording *r, struct ty_err *err);
+int ty_rec_put_threads(struct recording *r, struct ty_err *err);
+int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
+int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
+/* Counts so far; per CPU into `self`, unless NULL. */
+void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p);
+void ty_rec_own_cpu(struct ty_record_result *res);
+
+#endif

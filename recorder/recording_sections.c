@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording writes about itself: clock markers, machine facts, threads, counts (section.h).
+ */
+#include "recording_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#endif
+
+#include "machine_facts.h"
+#include "proc_snapshot.h"
+
+/* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
+void ty_rec_mark_clock(struct recording *r)
+{
+	char text[200];
+	uint64_t real, mono, boot, tsc = 0;
+	int n;
+
+	real = ty_rec_clock_ns(CLOCK_REALTIME);
+	mono = ty_rec_clock_ns(CLOCK_MONOTONIC);
+	boot = ty_rec_clock_ns(CLOCK_BOOTTIME);
+#if defined(__x86_64__) || defined(__i386__)
+	tsc = __rdtsc();
+#elif defined(__aarch64__)
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(tsc));
+#endif
+	n = snprintf(text, sizeof(text),
+		     TY_CLOCK_MARKER "realtime_ns=%" PRIu64 " monotonic_ns=%" PRIu64
+				     " boottime_ns=%" PRIu64 " tsc=%" PRIu64 "\n",
+		     real, mono, boot, tsc);
+	if (r->marker >= 0 && write(r->marker, text, (size_t)n) < 0) {
+		/* Without markers the file has no wall clock; the readers say so. */
+		close(r->marker);
+		r->marker = -1;
+	}
+}
+
+static void *self_test_main(void *arg)
+{
+	struct self_test *t = arg;
+
+	/* No verdict is an honest answer too. */
+	ty_idle_switch_test(t->root, t->cpus, t->n, t->verdict, NULL);
+	return NULL;
+}
+
+void ty_rec_self_test_start(struct recording *r)
+{
+	r->test.root = r->root;
+	r->test.n = r->cpus_n < TY_IDLE_CPUS_MAX ? r->cpus_n : TY_IDLE_CPUS_MAX;
+	memcpy(r->test.cpus, r->cpus, r->test.n * sizeof(*r->cpus));
+	r->test.started = !pthread_create(&r->test.thread, NULL, self_test_main, &r->test);
+}
+
+void ty_rec_self_test_wait(struct recording *r)
+{
+	if (r->test.started)
+		pthread_join(r->test.thread, NULL);
+	r->test.started = false;
+}
+
+int ty_rec_put_machine(struct recording *r, struct ty_err *err)
+{
+	char text[300];
+	struct ty_buf b;
+	int e;
+
+	ty_buf_init(&b, TY_REC_TEXT);
+	ty_machine_facts(&b);
+	if (r->foreign_pids)
+		ty_fact(&b, "pid_namespace", "other");
+	else
+		ty_fact_u64(&b, "recorder_tid", (uint64_t)getpid());
+	ty_fact(&b, "mode", r->o->argv && !r->o->all ? "command" : r->o->pids_n ? "pids" : "all");
+	if (r->o->argv) {
+		ty_buf_adds(&b, "command=");
+		ty_shell_quote(&b, r->o->argv);
+		ty_buf_addc(&b, '\n');
+		if (!r->foreign_pids)
+			ty_fact_u64(&b, "command_tid", (uint64_t)r->command.pid);
+	}
+	for (size_t i = 0; i < r->o->pids_n; i++)
+		ty_fact_u64(&b, "pid", (uint64_t)r->o->pids[i]);
+	for (size_t i = 0; i < r->set.items.n; i++) {
+		snprintf(text, sizeof(text), "%s:%s", r->set.items.v[i].system,
+			 r->set.items.v[i].event);
+		ty_fact(&b, "event", text);
+	}
+	for (size_t i = 0; i < r->set.skipped.n; i++)
+		ty_fact(&b, "skipped", r->set.skipped.v[i]);
+	ty_rec_self_test_wait(r);
+	for (unsigned i = 0; i < r->cpus_n; i++) {
+		enum ty_idle_verdict v = i < r->test.n ? r->test.verdict[i] : TY_IDLE_UNTESTED;
+
+		if (v != TY_IDLE_DELIVERED)
+			ty_fact_u64(&b,
+				    v == TY_IDLE_MISSING ? "no_idle_switch"
+							 : "idle_switch_untested",
+				    r->cpus[i]);
+	}
+	if (r->no_follow)
+		ty_fact(&b, "follow_children", "no");
+	if (r->o->step)
+		ty_fact(&b, "flow", "step");
+	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
+	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
+	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
+		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
+/* A CPU that was busy at the start may be idle now: what the start could not tell. */
+int ty_rec_put_machine_late(struct recording *r, struct ty_err *err)
+{
+	enum ty_idle_verdict before[TY_IDLE_CPUS_MAX];
+	struct ty_buf b;
+	bool open = false;
+	int e = 0;
+
+	memcpy(before, r->test.verdict, sizeof(before));
+	for (unsigned i = 0; i < r->test.n; i++)
+		open |= before[i] == TY_IDLE_UNTESTED;
+	if (!open || ty_idle_switch_test(r->root, r->cpus, r->test.n, r->test.verdict, NULL))
+		return 0;
+	ty_buf_init(&b, TY_REC_TEXT);
+	for (unsigned i = 0; i < r->test.n; i++)
+		if (before[i] == TY_IDLE_UNTESTED && r->test.verdict[i] != TY_IDLE_UNTESTED)
+			ty_fact_u64(&b,
+				    r->test.verdict[i] == TY_IDLE_MISSING ? "no_idle_switch"
+									  : "idle_switch_seen",
+				    r->cpus[i]);
+	if (b.len)
+		e = ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
+int ty_rec_put_threads(struct recording *r, struct ty_err *err)
+{
+	uint64_t from = ty_instance_now_ns(r->insts[0]);
+	struct ty_buf b, head;
+	int e;
+
+	ty_buf_init(&b, TY_REC_TEXT);
+	ty_buf_init(&head, TY_REC_TEXT);
+	ty_buf_init(&r->thread_names, TY_REC_TEXT);
+	if (r->foreign_pids)
+		return 0;
+	e = ty_proc_snapshot(&b, &r->thread_names, err);
+	if (!e) {
+		/* now_ts is cut to microseconds: the later bound is rounded up. */
+		ty_buf_addf(&head, "taken %" PRIu64 " %" PRIu64 "\n", from,
+			    ty_instance_now_ns(r->insts[0]) + 1000);
+		e = ty_meta_section(&r->meta, TY_SEC_THREADS, head.p, head.len, err);
+	}
+	if (!e && b.len)
+		e = ty_meta_section(&r->meta, TY_SEC_THREADS, b.p, b.len, err);
+	ty_buf_fini(&b);
+	ty_buf_fini(&head);
+	return e;
+}
+
+void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p)
+{
+	for (unsigned i = 0; i < r->insts_n; i++) {
+		for (unsigned k = 0; k < r->cpus_n; k++) {
+			struct ty_cpu_stats st;
+
+			if (ty_instance_stats(&r->inst[i], r->cpus[k], &st, NULL))
+				continue;
+			p->events += st.entries + st.read;
+			p->lost += st.overrun + st.commit_overrun + st.dropped;
+			if (self)
+				ty_buf_addf(self,
+					    "stat=%u %u %" PRIu64 " %" PRIu64 " %" PRIu64
+					    " %" PRIu64 " %" PRIu64 "\n",
+					    i, r->cpus[k], st.entries, st.overrun,
+					    st.commit_overrun, st.dropped, st.read);
+		}
+	}
+	p->elapsed_ns = ty_rec_clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+	p->file_bytes = ty_spool_bytes(r->spool);
+}
+
+void ty_rec_own_cpu(struct ty_record_result *res)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	res->cpu_user_ns =
+		(uint64_t)u.ru_utime.tv_sec * TY_REC_NS + (uint64_t)u.ru_utime.tv_usec * 1000;
+	res->cpu_sys_ns =
+		(uint64_t)u.ru_stime.tv_sec * TY_REC_NS + (uint64_t)u.ru_stime.tv_usec * 1000;
+}
+
+/* The sections of the end: CPUSTAT, names, SELF. */
+int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
+{
+	struct ty_record_progress p = {0};
+	struct ty_record_result *res = r->res;
+	struct ty_buf b;
+	int e = 0;
+
+	ty_buf_init(&b, TY_REC_TEXT);
+	for (unsigned i = 0; !e && i < r->insts_n; i++) {
+		for (unsigned k = 0; !e && k < r->cpus_n; k++) {
+			struct ty_cpu_stats st;
+
+			ty_buf_reset(&b);
+			ty_buf_addf(&b, "CPU: %u\n", r->cpus[k]);
+			if (!ty_instance_stats(&r->inst[i], r->cpus[k], &st, &b))
+				e = ty_meta_put(&r->meta, TY_META_CPUSTAT, b.p, b.len, err);
+		}
+	}
+	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
+	ty_buf_reset(&b);
+	ty_rec_totals(r, &b, &p);
+	ty_rec_own_cpu(res);
+	res->events = p.events;
+	res->lost = p.lost;
+	res->elapsed_ns = r->off_ns - r->start_ns;
+	res->raw_bytes = ty_readers_raw_bytes(r->readers);
+	ty_fact_u64(&b, "end_ns", end_ns);
+	ty_fact_u64(&b, "duration_ns", res->elapsed_ns);
+	ty_fact_u64(&b, "events", res->events);
+	ty_fact_u64(&b, "lost", res->lost);
+	ty_fact_u64(&b, "raw_bytes", res->raw_bytes);
+	ty_fact_u64(&b, "cpu_user_ns", res->cpu_user_ns);
+	ty_fact_u64(&b, "cpu_sys_ns", res->cpu_sys_ns);
+	if (res->command_ended)
+		ty_fact_u64(&b, "command_status", (uint64_t)res->command_status);
+	ty_fact(&b, "stop", res->stop);
+	e = e ? e : ty_meta_section(&r->meta, TY_SEC_SELF, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording up to its first event; the order is told in recording.c. */
+#include "recording_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "follow_pids.h"
+#include "proc_snapshot.h"
+
+#define RING_DEFAULT (8ull << 20)
+#define RING_MIN     (256ull << 10)
+#define SLOTS_MAX    (64ull << 20)
+/* 32 KB is the largest the kernel's page allocator hands out cheaply (order 3). */
+#define RING_PAGE_MAX  (32u << 10)
+#define RING_PAGES_MIN 64u
+
+void ty_rec_note(struct recording *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->res->notes_n == TY_RECORD_NOTES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(r->res->notes[r->res->notes_n++], sizeof(*r->res->notes), fmt, ap);
+	va_end(ap);
+}
+
+/* Each pid: a process, alive; an fd that tells its end. */
+static int open_pids(struct recording *r, struct ty_err *err)
+{
+	r->polls = calloc(2 + r->o->pids_n, sizeof(*r->polls));
+	if (!r->polls)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the list of pids");
+	r->polls[0] = (struct pollfd){.fd = r->signals, .events = POLLIN};
+	r->polls[1] = (struct pollfd){.fd = r->spool_failed, .events = POLLIN};
+	r->polls_n = 2;
+	for (size_t i = 0; i < r->o->pids_n; i++) {
+		pid_t pid = r->o->pids[i];
+		int tgid = ty_proc_tgid(pid), fd;
+
+		if (!tgid)
+			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				       "-p %d: there is no such process (any more); ps -e lists "
+				       "those there are",
+				       (int)pid);
+		if (tgid != pid)
+			return ty_fail(
+				err, TY_EUSAGE, TY_NO_OFFSET,
+				"-p %d: that is a thread of process %d; -p %d records it with "
+				"all its threads",
+				(int)pid, tgid, tgid);
+		fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (fd < 0 && errno == ESRCH)
+			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				       "-p %d: the process has just ended", (int)pid);
+		/* Kernels before 5.3 have no pidfd: fd stays -1 and the main loop asks kill(). */
+		if (fd >= 0)
+			fcntl(fd, F_SETFD, FD_CLOEXEC);
+		r->polls[r->polls_n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	}
+	return 0;
+}
+
+/*
+ * The tracer counts in the kernel's pids; ours, and those in our /proc, are the same only in the
+ * first pid namespace: elsewhere pids cannot be followed, and /proc would give wrong names.
+ */
+static int check_pid_namespace(struct recording *r, struct ty_err *err)
+{
+	char link[64] = "";
+
+	if (readlink("/proc/self/ns/pid", link, sizeof(link) - 1) <= 0 ||
+	    !strcmp(link, "pid:[4026531836]"))
+		return 0;
+	r->foreign_pids = true;
+	if (r->o->all) {
+		ty_rec_note(
+			r,
+			"this is a container with its own process numbers; the recording has the "
+			"host's, and threads that lived before it have no more than a name");
+		return 0;
+	}
+	return ty_fail(
+		err, TY_EUSAGE, TY_NO_OFFSET,
+		"this is a container with its own process numbers, which the kernel's tracer "
+		"does not know: run tarry outside (or with --pid=host), or record everything "
+		"with -a");
+}
+
+static uint64_t ring_default(unsigned cpus, unsigned instances)
+{
+	uint64_t mem = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE),
+		 share = mem / 32 / cpus / instances;
+
+	return share < RING_MIN ? RING_MIN : share > RING_DEFAULT ? RING_DEFAULT : share;
+}
+
+/* The flags of a new instance are copied from the top level, where anything may be set. */
+static void set_options(struct recording *r, const struct ty_instance *inst, bool follow)
+{
+	static const struct {
+		const char *name, *value;
+	} options[] = {{"options/overwrite", "1"},	{"options/stacktrace", "0"},
+		       {"options/userstacktrace", "0"}, {"options/markers", "1"},
+		       {"options/record-tgid", "0"},	{"options/hash-ptr", "0"}};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (ty_tracefs_exists(inst->dir, options[i].name))
+			ty_tracefs_write(inst->dir, options[i].name, options[i].value, false, NULL);
+	if (!follow || !ty_tracefs_write(inst->dir, "options/event-fork", "1", false, NULL))
+		return;
+	r->no_follow = true;
+	ty_rec_note(r,
+		    "this kernel cannot follow new threads and children (options/event-fork: %s): "
+		    "their "
+		    "system calls are not recorded; -a records everybody's",
+		    strerror(errno));
+}
+
+/* Large ones cost less to move, as long as a ring has enough of them. */
+static uint32_t ring_page_bytes(uint64_t ring_bytes)
+{
+	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	while (page < RING_PAGE_MAX && page * 2 * RING_PAGES_MIN <= ring_bytes)
+		page *= 2;
+	return page;
+}
+
+static int create_instances(struct recording *r, uint32_t page_bytes, struct ty_err *err)
+{
+	int e = 0;
+
+	for (unsigned i = 0; !e && i < r->insts_n; i++)
+		e = ty_instance_create(&r->inst[i], r->root, i ? "syscalls" : "top", TY_REC_CLOCK,
+				       r->ring_bytes, page_bytes, err);
+	return e;
+}
+
+static int make_instances(struct recording *r, struct ty_err *err)
+{
+	bool filtered = !r->o->all, two = filtered && ty_evset_has_syscalls(&r->set);
+	int e;
+
+	r->insts_n = two ? 2 : 1;
+	r->ring_bytes =
+		r->o->buffer_bytes ? r->o->buffer_bytes : ring_default(r->cpus_n, r->insts_n);
+	e = create_instances(r, ring_page_bytes(r->ring_bytes), err);
+	/* A file has pages of one size. */
+	if (!e && two && r->inst[0].page_bytes != r->inst[1].page_bytes) {
+		for (unsigned i = 0; i < r->insts_n; i++)
+			ty_instance_remove(&r->inst[i]);
+		e = create_instances(r, 0, err);
+	}
+	for (unsigned i = 0; !e && i < r->insts_n; i++) {
+		r->names[i] = i ? "syscalls" : "";
+		r->insts[i] = &r->inst[i];
+		set_options(r, &r->inst[i], i == 1);
+	}
+	for (unsigned i = 0; !e && i < r->insts_n; i++)
+		e = ty_evset_enable(&r->set, &r->inst[i], i == 1, !two, err);
+	if (!e && !r->set.items.n)
+		e = ty_fail(
+			err, TY_ENOTFOUND, TY_NO_OFFSET,
+			"there is no event to record: this kernel has none of the defaults; add "
+			"some with -e");
+	return e;
+}
+
+/* Narrow the buffer of system calls to the command or to all threads of the pids. */
+static int set_pids(struct recording *r, struct ty_err *err)
+{
+	bool sure = true;
+	int e = 0;
+
+	if (r->insts_n < 2)
+		return 0;
+	if (r->command.pid)
+		return ty_follow_tids(&r->inst[1], (int[]){r->command.pid}, 1, err);
+	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &sure, err);
+	if (!e && !sure)
+		ty_rec_note(r, "threads of the processes come and go faster than they can be "
+			       "listed: system "
+			       "calls of some may be missing; -a misses none");
+	return e;
+}
+
+/* Everything up to the first event. */
+int ty_rec_start(struct recording *r, struct ty_err *err)
+{
+	sigset_t reset;
+	unsigned cpu_count;
+	uint64_t mem = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	int e;
+
+	r->cpus_n = ty_cpu_list("/sys/devices/system/cpu/online", r->cpus, TY_CPUS_MAX);
+	if (!r->cpus_n)
+		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
+			       "cannot read /sys/devices/system/cpu/online (mount -t sysfs sysfs "
+			       "/sys)");
+	cpu_count = r->cpus[r->cpus_n - 1] + 1;
+	if (r->o->argv && (e = ty_command_find(&r->command, r->o->argv, err))) {
+		r->res->exit_code = r->command.exit_code;
+		return e;
+	}
+	if ((e = ty_tracefs_find(r->root, true, err)) || (e = ty_rec_open_signals(r, err)) ||
+	    (e = open_pids(r, err)))
+		return e;
+	if ((e = check_pid_namespace(r, err)))
+		return e;
+	r->res->swept = ty_instance_sweep(r->root);
+	e = ty_evset_build(&r->set, r->root, !r->o->no_syscalls, !r->o->no_sched, r->o->events,
+			   r->o->events_n, err);
+	if (e)
+		return e;
+	vec_each (s, &r->set.notes)
+		ty_rec_note(r, "%s", *s);
+	ty_rec_set_dispositions(&reset);
+	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, &reset, err)))
+		return e;
+	if (r->o->step && (e = ty_step_start(&r->step, r->o->step, r->command.pid, err)))
+		return e;
+	ty_rec_self_test_start(r);
+	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
+		return e;
+	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);
+	e = ty_spool_create(r->o->out, r->inst[0].page_bytes, &r->spool, err);
+	e = e ? e : ty_meta_init(&r->meta, r->spool, err);
+	e = e ? e
+	      : ty_meta_start(&r->meta, r->root, &r->set, r->insts, r->names, r->insts_n, cpu_count,
+			      TY_REC_CLOCK, err);
+	e = e ? e : ty_rec_put_machine(r, err);
+	e = e ? e
+	      : ty_readers_start(&r->readers, r->insts, r->insts_n, r->spool,
+				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);
+	if (!e && r->o->step)
+		e = ty_step_collect(&r->step, r->spool, err);
+	r->start_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; !e && i < r->insts_n; i++)
+		e = ty_instance_on(&r->inst[i], true, err);
+	if (e)
+		return e;
+	ty_rec_mark_clock(r);
+	if ((e = ty_rec_put_threads(r, err)))
+		return e;
+	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
+		r->res->exit_code = r->command.exit_code;
+		return e;
+	}
+	return ty_spool_publish(r->spool, err);
+}
