@@ -41,7 +41,7 @@ static const char help[] =
 	"  -a, --all              record the system calls of all processes\n"
 	"  -d, --duration T       stop after T (500ms, 20s, 2m); a command goes on, and is waited "
 	"for\n"
-	"  -e SYSTEM:EVENT[:FILTER]\n"
+	"  -e, --event SYSTEM:EVENT[:FILTER]\n"
 	"                         record this event too (repeatable). EVENT may be a pattern "
 	"(block:*);\n"
 	"                         FILTER as in the kernel's event filters (prev_pid == 1)\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "glyphs.h"
+#include "irqs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -286,6 +287,69 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 		syscall_line(t, next(l), s.syscall);
 }
 
+/* What the interrupt came on: the outermost one around it, or whom it took the CPU from. */
+static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uint32_t idx,
+			    const struct ty_irq_span *s)
+{
+	uint32_t run = ty_model_cpu_span_find(t->m, cpu, s->start_ns);
+	struct ty_span on;
+	char who[TY_WHO_MAX], name[TY_IRQ_NAME_MAX];
+
+	for (uint32_t k = idx > TY_IRQ_WALK ? idx - TY_IRQ_WALK : 0; k < idx; k++) {
+		struct ty_irq_span o = ty_model_irq_span(t->m, cpu, k);
+
+		if (o.end_ns >= s->end_ns) {
+			add(line, "inside %s", ty_irq_name(t->m, &o, name));
+			return;
+		}
+	}
+	if (run == TY_NONE)
+		return;
+	on = ty_model_cpu_span(t->m, cpu, run);
+	if (s->start_ns < on.start_ns || s->start_ns >= on.end_ns)
+		return;
+	if (on.state == TY_ST_RUNNING) {
+		add(line, "while %s ran", ty_timeline_who(t, on.thread, s->start_ns, who));
+		add_link(t, line, on.thread, s->start_ns);
+	} else {
+		add(line, "while the CPU was %s", ty_state_name(on.state));
+	}
+}
+
+static void irq_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint32_t idx)
+{
+	struct ty_irq_span s = ty_model_irq_span(t->m, cpu, idx);
+	char name[TY_IRQ_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
+
+	add(line, "CPU %u in %s for %s from %s", cpu, ty_irq_name(t->m, &s, name),
+	    ty_fmt_length(s.end_ns - s.start_ns, len), since_start(t, s.start_ns, at));
+	if (s.flags & TY_SF_LOST)
+		add(line, "; its end was lost: it ended here or before");
+	if (s.flags & TY_SF_OPEN)
+		add(line, "; not over when the recording ended");
+	add_interrupted(t, next(l), cpu, idx, &s);
+}
+
+static void irq_cell(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint64_t from,
+		     uint64_t to)
+{
+	struct ty_cell c;
+	bool sample = ty_irq_cell(t->m, cpu, from, to, &c);
+	char len[TY_TIME_MAX], *line;
+
+	if (c.spans <= 1)
+		return;
+	line = next(l);
+	add(line, "this cell (%s) holds %u interrupts, %s%.1f%% of its time",
+	    ty_fmt_length(to - from, len), c.spans, sample ? "about " : "",
+	    100.0 * (double)c.ns[TY_ST_RUNNING] / (double)(to - from));
+	if (sample)
+		add(line, ": estimated from %d of them; above is the longest of these",
+		    TY_IRQ_WALK);
+	else
+		add(line, "; above is the longest");
+}
+
 /* Shares of the cell, when more than one span lies in it. */
 static void cell_line(struct ty_timeline *t, struct lines *l, const struct ty_cell *c,
 		      const struct ty_track *track, uint64_t width)
@@ -349,7 +413,8 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 					      : "its system calls were not recorded");
 		else
 			add(next(&l),
-			    track.kind == TY_TRACK_CPU
+			    track.kind == TY_TRACK_IRQS ? "no interrupt was recorded here"
+			    : track.kind == TY_TRACK_CPU
 				    ? "nothing is recorded of this CPU here"
 				    : "this thread did not exist here, or nothing is known");
 		return l.n;
@@ -357,6 +422,10 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	switch (track.kind) {
 	case TY_TRACK_CPU: cpu_span(t, &l, track.id, idx); break;
 	case TY_TRACK_THREAD: thread_span(t, &l, track.id, idx); break;
+	case TY_TRACK_IRQS:
+		irq_span(t, &l, track.id, idx);
+		irq_cell(t, &l, track.id, from, to);
+		return l.n;
 	default: call_span(t, &l, track.id, idx); break;
 	}
 	cell_line(t, &l, &cell, &track, to - from);

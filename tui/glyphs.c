@@ -2,6 +2,8 @@
 /* Cells to glyphs; see glyphs.h. Cost: constant per cell (at most two spans are looked at). */
 #include "glyphs.h"
 
+#include "irqs.h"
+
 /* A wait hides in a cell when it is this many times longer than the cell's mean span... */
 #define OUTLIER 8
 /* ...but longer than this many cells it fills a cell of its own. */
@@ -53,11 +55,22 @@ struct ty_glyph ty_glyph_bar(const struct ty_palette *p, unsigned eighths, uint8
 
 struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32_t idx)
 {
+	struct ty_irq_span irq;
 	struct ty_syscall c;
 
 	switch (t.kind) {
 	case TY_TRACK_CPU: return ty_model_cpu_span(m, t.id, idx);
 	case TY_TRACK_THREAD: return ty_model_span(m, idx);
+	case TY_TRACK_IRQS:
+		irq = ty_model_irq_span(m, t.id, idx);
+		return (struct ty_span){.start_ns = irq.start_ns,
+					.end_ns = irq.end_ns,
+					.thread = TY_NONE,
+					.cpu = t.id,
+					.edge = TY_NONE,
+					.syscall = TY_NONE,
+					.state = TY_ST_RUNNING,
+					.flags = irq.flags};
 	default: break;
 	}
 	c = ty_model_syscall(m, idx);
@@ -69,6 +82,15 @@ struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32
 				.syscall = idx,
 				.state = TY_ST_RUNNING,
 				.flags = c.flags};
+}
+
+bool ty_track_cell(const struct ty_model *m, struct ty_track t, uint64_t from_ns, uint64_t to_ns,
+		   struct ty_cell *out)
+{
+	if (t.kind == TY_TRACK_IRQS)
+		return ty_irq_cell(m, t.id, from_ns, to_ns, out);
+	ty_model_cells(m, t, from_ns, to_ns, 1, out);
+	return false;
 }
 
 static bool is_wait(uint8_t s)
@@ -83,7 +105,8 @@ bool ty_cell_hides(const struct ty_model *m, struct ty_track t, const struct ty_
 	if (c->spans <= 2 || c->longest_whole == TY_NONE || c->longest_ns / OWN_CELL >= width_ns ||
 	    c->longest_ns / OUTLIER < width_ns / c->spans)
 		return false;
-	return t.kind == TY_TRACK_SYSCALLS || is_wait(ty_track_span(m, t, c->longest_whole).state);
+	return t.kind == TY_TRACK_SYSCALLS || t.kind == TY_TRACK_IRQS ||
+	       is_wait(ty_track_span(m, t, c->longest_whole).state);
 }
 
 uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,

@@ -65,12 +65,14 @@ static void keys(struct page *pg)
 static void language(struct page *pg)
 {
 	static const char *const lines[][2] = {
-		{"webserver", "a name: thread, process, system call, state, event or error"},
+		{"webserver",
+		 "a name: thread, process, system call, state, event, error, interrupt"},
 		{"thread: process:", "the name of a thread, of its process; tid:N, pid:N"},
 		{"call:^f.*sync", "a system call; expressions are POSIX extended ones"},
 		{"error:ENOENT", "system calls that returned it (error:. any)"},
 		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},
 		{"event:SIGKILL", "signals, softirq_raise, hrtimer, exec, lost..."},
+		{"irq:virtio", "an interrupt handler, softirq or vector by name"},
 		{">10ms", "at least that long"},
 	};
 

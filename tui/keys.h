@@ -53,7 +53,8 @@ enum {
 	X(DOWN, "Cursor", "", "one row down")                                                      \
 	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
 	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
-	X(FOLD, "Cursor", "fold", "fold or unfold the process, its threads or system calls")       \
+	X(FOLD, "Cursor", "fold",                                                                  \
+	  "fold or unfold a process, a thread's system calls, a CPU's interrupts")                 \
 	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \

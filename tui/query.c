@@ -14,15 +14,16 @@
 
 #include "units.h"
 
-#define WORDS	8
-#define NRS	1024 /* numbers of each ABI that are looked for by name */
-#define X32_BIT 0x40000000
-#define ABIS	4
-#define ERRNOS	600 /* the kernel's internal ERESTART* included */
-#define SIGNALS 65
-#define KINDS	(TY_PT_EXEC + 1)
+#define WORDS	  8
+#define NRS	  1024 /* numbers of each ABI that are looked for by name */
+#define X32_BIT	  0x40000000
+#define ABIS	  4
+#define ERRNOS	  600 /* the kernel's internal ERESTART* included */
+#define SIGNALS	  65
+#define KINDS	  (TY_PT_EXEC + 1)
+#define IRQ_NAMES 64
 
-enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, LONGER };
+enum field { ANY, THREAD, PROCESS, TID, PID, CALL, ERROR, STATE, EVENT, IRQ, LONGER };
 
 struct word {
 	uint8_t field; /* enum field */
@@ -45,6 +46,11 @@ struct ty_query {
 	bool *part_known;
 	uint8_t call[ABIS][NRS], error[ERRNOS], state[TY_ST_COUNT], kind[KINDS], sig[SIGNALS], gap;
 	uint64_t min_ns;
+	/* Words by the name of an interrupt, of which there are few: id + 1, 0 not known yet. */
+	struct {
+		uint32_t id1;
+		uint8_t bits;
+	} irq[IRQ_NAMES];
 };
 
 const char *ty_point_name(uint8_t kind)
@@ -113,7 +119,7 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 		uint8_t field;
 	} keys[] = {{"thread:", THREAD}, {"process:", PROCESS}, {"tid:", TID},
 		    {"pid:", PID},	 {"call:", CALL},	{"error:", ERROR},
-		    {"state:", STATE},	 {"event:", EVENT}};
+		    {"state:", STATE},	 {"event:", EVENT},	{"irq:", IRQ}};
 	struct word *w = &q->word[q->n];
 
 	if (q->n == WORDS)
@@ -376,6 +382,37 @@ bool ty_query_point(const struct ty_query *q, const struct ty_point *p)
 	if (sent && p->a < SIGNALS)
 		has |= q->sig[p->a];
 	return (has & need) == need;
+}
+
+static uint8_t irq_bits(struct ty_query *q, uint32_t name)
+{
+	uint32_t slot = name % IRQ_NAMES;
+	uint8_t bits = 0;
+
+	if (q->irq[slot].id1 == name + 1)
+		return q->irq[slot].bits;
+	for (unsigned i = 0; i < q->n; i++)
+		if ((q->word[i].field == ANY || q->word[i].field == IRQ) &&
+		    match(&q->word[i], ty_model_str(q->m, name)))
+			bits |= (uint8_t)(1u << i);
+	q->irq[slot].id1 = name + 1;
+	q->irq[slot].bits = bits;
+	return bits;
+}
+
+bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s)
+{
+	return q->all && s->end_ns - s->start_ns >= q->min_ns &&
+	       (irq_bits(q, s->name) & q->all) == q->all;
+}
+
+bool ty_query_irqs(const struct ty_query *q)
+{
+	for (unsigned i = 0; i < q->n; i++)
+		if (q->word[i].field != ANY && q->word[i].field != IRQ &&
+		    q->word[i].field != LONGER)
+			return false;
+	return q->all;
 }
 
 bool ty_query_points(const struct ty_query *q)

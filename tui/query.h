@@ -2,14 +2,15 @@
 /*
  * The language of search and filter. A query is words between blanks; all of them must hold.
  *
- *   REGEX            the name of a thread, a process, a system call, a state, an event or an error
+ *   REGEX            the name of a thread, process, system call, state, event, error or interrupt
  *   thread:REGEX     the thread's name (any it bore)      tid:N
  *   process:REGEX    its process' name                    pid:N
  *   call:REGEX       a system call by name
  *   error:REGEX      a system call that returned that error ("error:." any)
  *   state:REGEX      running, runnable, sleeping, uninterruptible, stopped, unknown
- *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, contention_begin,
- * lost... >DURATION        at least that long: >10ms
+ *   event:REGEX      a signal (by name, too), softirq_raise, hrtimer, exec, lost...
+ *   irq:REGEX        an interrupt handler, softirq or vector by name
+ *   >DURATION        at least that long: >10ms
  *
  * Regular expressions are POSIX extended ones, found anywhere in the name; without a capital letter
  * in them case does not matter. A query that speaks only of threads means their runs.
@@ -47,6 +48,9 @@ struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 /* Is it of the kind that its thread's part says, and wanted? (The length is looked at, too.) */
 bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c);
 bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
+bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s);
+/* Can interrupts match at all? */
+bool ty_query_irqs(const struct ty_query *q);
 /* Can events (points of the model) match at all? */
 bool ty_query_points(const struct ty_query *q);
 /* Does the query mean lost events? */

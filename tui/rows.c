@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "glyphs.h"
+#include "irqs.h"
 #include "ruler.h"
 
 /* A head sums up at most this many members; with more it says so instead. */
@@ -44,6 +45,7 @@ static const char *row_name(const struct draw *d, char *buf, size_t n, char *rig
 		snprintf(right, rn, "%u", tr->cpus_n);
 		break;
 	case TY_ROW_CPU: snprintf(buf, n, "CPU %u", d->r->id); break;
+	case TY_ROW_IRQS: snprintf(buf, n, d->p->utf8 ? "└ interrupts" : "` interrupts"); break;
 	case TY_ROW_QUIET:
 		snprintf(buf, n, "did not run");
 		snprintf(right, rn, "%u", tr->quiet_n);
@@ -66,6 +68,7 @@ static const char *row_name(const struct draw *d, char *buf, size_t n, char *rig
 
 static void draw_label(const struct draw *d)
 {
+	bool sub = d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_IRQS;
 	int w = d->t->lay.label_w - 1, x = 0;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
 	char name[64], right[24];
@@ -73,16 +76,16 @@ static void draw_label(const struct draw *d)
 	row_name(d, name, sizeof(name), right, sizeof(right));
 	if (d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_CPUS)
 		st.attr |= TY_A_BOLD;
-	if (d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_QUIET)
+	if (sub || d->r->kind == TY_ROW_QUIET)
 		st = dim;
 	ty_grid_put(d->g, x++, d->y, d->selected ? '>' : ' ', st);
 	x += d->r->depth * (w >= 18 ? 2 : 1);
-	if (d->r->foldable && d->r->kind != TY_ROW_SYSCALLS)
+	if (d->r->foldable && !sub)
 		ty_grid_put(d->g, x, d->y,
 			    d->p->utf8 ? (d->r->folded ? 0x25b8 : 0x25be)
 				       : (d->r->folded ? '+' : '-'),
 			    dim);
-	x += d->r->kind == TY_ROW_SYSCALLS ? 3 : 2;
+	x += sub ? 3 : 2;
 	if (w - x - (int)strlen(right) - 1 < 4 && d->r->kind != TY_ROW_THREAD)
 		right[0] = 0;
 	ty_grid_elide(d->g, d->p, x, d->y, w - x - (right[0] ? (int)strlen(right) + 1 : 0), name,
@@ -145,24 +148,24 @@ static void draw_states(const struct draw *d, struct ty_track track)
 			    ty_palette_role(d->p, TY_ROLE_WARN));
 }
 
-/* The cell belongs wholly (or mostly) to one call. */
+/* The cell belongs wholly (or mostly) to one call or interrupt. */
 static bool in_one_call(const struct ty_cell *c, uint64_t width)
 {
 	return c->longest != TY_NONE && c->spans == 1 && c->ns[TY_ST_RUNNING] >= width / 2;
 }
 
-static void draw_call(const struct draw *d, int c0, int c1, uint32_t call)
+/* One span of a row of calls or interrupts over cells c0 to c1: its name, its length where there
+ * is room. Neighbours differ by `odd`. */
+static void draw_named(const struct draw *d, int c0, int c1, bool odd, const char *nm,
+		       uint64_t length_ns)
 {
-	struct ty_syscall s = ty_model_syscall(d->t->m, call);
 	bool color = d->p->mode >= TY_COLOR_16;
 	struct ty_style st = {0};
-	char name[32], text[80], len[TY_TIME_MAX];
-	const char *nm = ty_syscall_name(d->t->in->arch, (enum ty_abi)s.abi, s.nr, name);
+	char text[160], len[TY_TIME_MAX];
 	int w = c1 - c0, room = color ? w : w - 2, x = d->t->lay.cells_x + c0;
 
 	if (color)
-		st = (struct ty_style){.fg = TY_C_WHITE,
-				       .bg = call & 1 ? TY_C_CALL_ODD : TY_C_CALL};
+		st = (struct ty_style){.fg = TY_C_WHITE, .bg = odd ? TY_C_CALL_ODD : TY_C_CALL};
 	ty_grid_fill(d->g, x, d->y, w, 1, color ? ' ' : d->p->utf8 ? 0x2500 : '-', st);
 	if (!color && w == 1)
 		ty_grid_put(d->g, x, d->y, d->p->utf8 ? 0x25a0 : '=', st);
@@ -172,7 +175,7 @@ static void draw_call(const struct draw *d, int c0, int c1, uint32_t call)
 	}
 	if (room < 3)
 		return;
-	snprintf(text, sizeof(text), "%s %s", nm, ty_fmt_length(s.end_ns - s.start_ns, len));
+	snprintf(text, sizeof(text), "%s %s", nm, ty_fmt_length(length_ns, len));
 	if ((int)strlen(text) + 2 > room)
 		snprintf(text, sizeof(text), "%s", nm);
 	if (!color && (int)strlen(text) > room && room < 4)
@@ -181,6 +184,25 @@ static void draw_call(const struct draw *d, int c0, int c1, uint32_t call)
 	if (room > (int)strlen(text) + 1)
 		x++;
 	ty_grid_elide(d->g, d->p, x, d->y, room, text, st);
+}
+
+static void draw_span(const struct draw *d, struct ty_track track, int c0, int c1, uint32_t idx)
+{
+	struct ty_span s = ty_track_span(d->t->m, track, idx);
+	struct ty_irq_span irq;
+	struct ty_syscall c;
+	char name[32];
+
+	if (track.kind == TY_TRACK_IRQS) {
+		irq = ty_model_irq_span(d->t->m, track.id, idx);
+		draw_named(d, c0, c1, idx & 1, ty_model_str(d->t->m, irq.name),
+			   s.end_ns - s.start_ns);
+		return;
+	}
+	c = ty_model_syscall(d->t->m, idx);
+	draw_named(d, c0, c1, idx & 1,
+		   ty_syscall_name(d->t->in->arch, (enum ty_abi)c.abi, c.nr, name),
+		   s.end_ns - s.start_ns);
 }
 
 /* One call much longer than the others of its cell: on the ground that a bar would fill. */
@@ -193,12 +215,17 @@ static struct ty_glyph hidden_call(const struct ty_palette *p)
 	return g;
 }
 
+/* A row of system calls or interrupts. */
 static void draw_calls(const struct draw *d, struct ty_track track)
 {
 	struct ty_cell *c = d->t->cells;
 	int i = 0;
 
-	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	if (track.kind == TY_TRACK_IRQS)
+		for (int k = 0; k < d->n; k++)
+			(void)ty_irq_cell(d->t->m, track.id, edge(d, k), edge(d, k + 1), &c[k]);
+	else
+		ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
 	while (i < d->n) {
 		uint64_t width = edge(d, i + 1) - edge(d, i);
 		int end = i + 1;
@@ -213,7 +240,7 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 			       !ty_cell_lost(&d->t->gaps, track, &c[end], edge(d, end),
 					     edge(d, end + 1)))
 				end++;
-			draw_call(d, i, end, c[i].longest);
+			draw_span(d, track, i, end, c[i].longest);
 		} else if (ty_cell_hides(d->t->m, track, &c[i], width)) {
 			put(d, i, hidden_call(d->p));
 		} else if (c[i].ns[TY_ST_RUNNING]) {
@@ -285,7 +312,7 @@ void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_pale
 		d.selected = row == t->row;
 		draw_label(&d);
 		if (ty_timeline_track(t, row, &track)) {
-			if (track.kind == TY_TRACK_SYSCALLS)
+			if (track.kind == TY_TRACK_SYSCALLS || track.kind == TY_TRACK_IRQS)
 				draw_calls(&d, track);
 			else
 				draw_states(&d, track);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Search; see search.h. Tracks in order: every thread's spans, every thread's calls, every CPU's
- * points, the gaps. Each is asked for its first hit behind the start; the nearest one wins.
+ * points, the gaps, every CPU's interrupts. Each is asked for its first hit behind the start; the
+ * nearest one wins.
  */
 #include "search.h"
+
+#include "irqs.h"
 
 static uint64_t tracks(const struct ty_search *s)
 {
 	const struct ty_summary *sum = ty_model_summary(s->m);
 
-	return 2ull * sum->threads + sum->cpus + 1;
+	return 2ull * sum->threads + 2ull * sum->cpus + 1;
 }
 
-void ty_search_begin(struct ty_search *s, const struct ty_model *m, const struct ty_query *q,
+void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward)
 {
 	*s = (struct ty_search){.m = m, .q = q, .from = from, .backward = backward};
@@ -146,6 +149,28 @@ static bool gap_step(struct ty_search *s)
 	return false;
 }
 
+static bool irq_step(struct ty_search *s, uint32_t cpu)
+{
+	struct ty_hit h = {.what = TY_HIT_IRQ, .cpu = cpu, .thread = TY_NONE};
+	struct ty_irq_span irq;
+	uint64_t t = entry(s);
+
+	if (!ty_query_irqs(s->q))
+		return true;
+	if (!s->scanning)
+		s->scan_i = ty_irq_at(s->m, cpu, s->backward || t == UINT64_MAX ? t : t + 1);
+	s->scanning = true;
+	if (s->backward ? !s->scan_i : s->scan_i >= ty_model_irq_spans(s->m, cpu))
+		return true;
+	h.idx = (uint32_t)(s->backward ? --s->scan_i : s->scan_i++);
+	irq = ty_model_irq_span(s->m, cpu, h.idx);
+	h.at_ns = irq.start_ns;
+	if (!ty_query_irq(s->q, &irq))
+		return too_far(s, irq.start_ns);
+	take(s, h);
+	return true;
+}
+
 static bool track_step(struct ty_search *s)
 {
 	const struct ty_summary *sum = ty_model_summary(s->m);
@@ -156,7 +181,9 @@ static bool track_step(struct ty_search *s)
 		return thread_step(s, (uint32_t)(s->ord - sum->threads), true);
 	if (s->ord < 2ull * sum->threads + sum->cpus)
 		return point_step(s, (uint32_t)(s->ord - 2ull * sum->threads));
-	return gap_step(s);
+	if (s->ord == 2ull * sum->threads + sum->cpus)
+		return gap_step(s);
+	return irq_step(s, (uint32_t)(s->ord - 2ull * sum->threads - sum->cpus - 1));
 }
 
 bool ty_search_step(struct ty_search *s, uint32_t budget)

@@ -11,7 +11,7 @@
 
 #include "query.h"
 
-enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP };
+enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP, TY_HIT_IRQ };
 
 /* A hit; also where a search starts: behind it (in front of it, backward). Hits of one instant are
  * in the order of `ord`. */
@@ -20,12 +20,12 @@ struct ty_hit {
 	uint64_t ord;
 	uint8_t what;	 /* enum ty_hit_what */
 	uint32_t thread; /* TY_NONE: of no thread (an event of an idle CPU, lost events) */
-	uint32_t cpu;	 /* of points and gaps, else TY_NONE */
-	uint32_t idx;	 /* span, call, point of the CPU, gap */
+	uint32_t cpu;	 /* of points, gaps and interrupts, else TY_NONE */
+	uint32_t idx;	 /* span, call, point or interrupt of the CPU, gap */
 };
 
 struct ty_search {
-	const struct ty_query *q;
+	struct ty_query *q;
 	const struct ty_model *m;
 	bool backward;
 	bool wrapped; /* it went round the end (or the start) */
@@ -40,7 +40,7 @@ struct ty_search {
 
 /* Everything borrowed. A start with ord UINT64_MAX lies behind everything of its instant, with 0
  * in front of it. */
-void ty_search_begin(struct ty_search *s, const struct ty_model *m, const struct ty_query *q,
+void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward);
 /* Some work (about `budget` candidates or tracks); true when done. */
 bool ty_search_step(struct ty_search *s, uint32_t budget);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "irqs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -54,6 +55,7 @@ bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_trac
 	track->id = r->id;
 	switch (r->kind) {
 	case TY_ROW_CPU: track->kind = TY_TRACK_CPU; return true;
+	case TY_ROW_IRQS: track->kind = TY_TRACK_IRQS; return true;
 	case TY_ROW_THREAD: track->kind = TY_TRACK_THREAD; return true;
 	case TY_ROW_SYSCALLS: track->kind = TY_TRACK_SYSCALLS; return true;
 	default: return false;

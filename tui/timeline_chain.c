@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "glyphs.h"
+#include "irqs.h"
 #include "ledger.h"
 #include "ruler.h"
 #include "timeline_priv.h"
@@ -78,7 +79,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		return false;
 	}
 	s = ty_track_span(t->m, track, idx);
-	thread = track.kind == TY_TRACK_CPU ? s.thread : track.id;
+	thread = track.kind == TY_TRACK_CPU || track.kind == TY_TRACK_IRQS ? s.thread : track.id;
 	if (thread == TY_NONE) {
 		ty_timeline_say(t, "no thread is under the cursor");
 		return false;

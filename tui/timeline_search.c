@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "irqs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -64,7 +65,9 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 {
 	uint32_t row = TY_NONE;
 
-	if (h->thread == TY_NONE)
+	if (h->what == TY_HIT_IRQ)
+		row = ty_tracks_reveal_irqs(&t->tracks, h->cpu);
+	else if (h->thread == TY_NONE)
 		row = ty_tracks_reveal_cpu(&t->tracks, h->cpu);
 	else if (h->what == TY_HIT_CALL)
 		row = ty_tracks_reveal_calls(&t->tracks, h->thread);
@@ -75,15 +78,16 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 	t->row = row;
 	t->list_focus = false;
 	ty_timeline_show_row(t, 0);
-	t->pin.on = ty_timeline_track(t, row, &t->pin.track) &&
-		    (h->what == TY_HIT_SPAN || h->what == TY_HIT_CALL);
+	t->pin.on = ty_timeline_track(t, row, &t->pin.track) && h->what != TY_HIT_POINT &&
+		    h->what != TY_HIT_GAP;
 	t->pin.idx = h->idx;
 	t->pin.at_ns = h->at_ns;
 }
 
 static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *round)
 {
-	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[80], name[40];
+	char who[TY_WHO_MAX], at[TY_TIME_MAX], what[140], name[TY_IRQ_NAME_MAX];
+	struct ty_irq_span irq;
 	struct ty_point p;
 	struct ty_syscall c;
 
@@ -106,6 +110,10 @@ static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *r
 		    sigabbrev_np((int)p.a))
 			snprintf(name, sizeof(name), " SIG%s", sigabbrev_np((int)p.a));
 		snprintf(what, sizeof(what), "%s%s on CPU %u", ty_point_name(p.kind), name, h->cpu);
+		break;
+	case TY_HIT_IRQ:
+		irq = ty_model_irq_span(t->m, h->cpu, h->idx);
+		snprintf(what, sizeof(what), "%s on CPU %u", ty_irq_name(t->m, &irq, name), h->cpu);
 		break;
 	default: snprintf(what, sizeof(what), "events lost on CPU %u", h->cpu); break;
 	}

@@ -152,6 +152,14 @@ static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
 }
 
+static int add_cpu(struct ty_tracks *t, uint32_t cpu, unsigned depth)
+{
+	bool irqs = ty_model_irq_spans(t->m, cpu) > 0, open = t->irqs_open[cpu];
+	int rc = add_row(t, TY_ROW_CPU, depth, irqs, irqs && !open, cpu);
+
+	return !rc && irqs && open ? add_row(t, TY_ROW_IRQS, depth, true, false, cpu) : rc;
+}
+
 /* Some thread of the process is shown. */
 static bool any_shown(const struct ty_tracks *t, const struct ty_process *p)
 {
@@ -185,7 +193,7 @@ static int rebuild(struct ty_tracks *t)
 	if (head)
 		rc = add_row(t, TY_ROW_CPUS, 0, true, t->cpus_folded, 0);
 	for (uint32_t i = 0; !rc && i < t->cpus_n && !(head && t->cpus_folded); i++)
-		rc = add_row(t, TY_ROW_CPU, head, false, false, t->cpus[i]);
+		rc = add_cpu(t, t->cpus[i], head);
 	for (uint32_t i = 0; !rc && i < t->processes.n; i++)
 		if (!t->processes.v[i].quiet)
 			rc = add_process(t, i, 0);
@@ -207,9 +215,12 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
+	t->irqs_open = calloc(s->cpus + 1, 1);
 	t->hidden = calloc(s->threads + 1, 1);
 	t->next = calloc(s->threads + 1, 1);
-	rc = t->members && t->calls_open && t->cpus && t->hidden && t->next ? 0 : -TY_ENOMEM;
+	rc = t->members && t->calls_open && t->cpus && t->irqs_open && t->hidden && t->next
+		     ? 0
+		     : -TY_ENOMEM;
 	for (uint32_t c = 0; !rc && c < s->cpus; c++)
 		if (ty_window_cpu(choice, c))
 			t->cpus[t->cpus_n++] = c;
@@ -232,6 +243,7 @@ void ty_tracks_fini(struct ty_tracks *t)
 	free(t->members);
 	free(t->calls_open);
 	free(t->cpus);
+	free(t->irqs_open);
 	free(t->hidden);
 	free(t->next);
 	*t = (struct ty_tracks){0};
@@ -270,6 +282,8 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
 	case TY_ROW_QUIET: t->quiet_folded ^= true; break;
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
+	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
+	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
 	default: t->calls_open[r.id] ^= 1; break;
 	}
@@ -348,6 +362,14 @@ uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu)
 		(void)rebuild(t);
 	}
 	return ty_tracks_find(t, TY_ROW_CPU, cpu);
+}
+
+uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu)
+{
+	t->cpus_folded = false;
+	t->irqs_open[cpu] = 1;
+	(void)rebuild(t);
+	return ty_tracks_find(t, TY_ROW_IRQS, cpu);
 }
 
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,

@@ -2,7 +2,8 @@
 /*
  * The rows of the timeline: CPUs, then processes with their threads, those first that were traced
  * and waited longest, then those that ran most; last, folded away, who did not run at all. Rows
- * fold: all CPUs, a process, a thread's system calls. Only visible rows are ever looked at to draw.
+ * fold: all CPUs, a CPU's interrupts, a process, a thread's system calls. Only visible rows are
+ * ever looked at to draw.
  */
 #ifndef TY_TRACKS_H
 #define TY_TRACKS_H
@@ -19,6 +20,7 @@
 enum ty_row_kind {
 	TY_ROW_CPUS,	 /* head of the CPUs (only when there are many) */
 	TY_ROW_CPU,	 /* id: CPU */
+	TY_ROW_IRQS,	 /* id: CPU whose interrupts these are */
 	TY_ROW_PROCESS,	 /* head of a process of several threads; id: index into processes */
 	TY_ROW_THREAD,	 /* id: thread index */
 	TY_ROW_SYSCALLS, /* id: thread index */
@@ -47,6 +49,7 @@ struct ty_tracks {
 	uint32_t threads;    /* of them: those chosen */
 	uint8_t *calls_open; /* per thread index: its system calls are shown */
 	uint32_t *cpus;	     /* those chosen */
+	uint8_t *irqs_open;  /* per CPU: its interrupts are shown */
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run: at the end of processes */
 	bool cpus_folded, quiet_folded;
@@ -74,10 +77,12 @@ uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
 /* The same of its system calls (of the thread itself, when it made none) and of a CPU. */
 uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
 uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu);
+uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu); /* with interrupts only */
 /* The place of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 
-/* What can be drawn for a row: false for QUIET. For CPUS and PROCESS: *n members from ids. */
+/* What the model has cells of for a row: false for QUIET and IRQS. For CPUS and PROCESS: *n members
+ * from ids. */
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
 		       const uint32_t **ids, uint32_t *n);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fixture_model.h"
+#include "irqs.h"
 #include "search.h"
 #include "vec.h"
 
@@ -49,6 +50,16 @@ static const struct ty_model *random_model(unsigned seed)
 			ev.u.sig.sig = rand_r(&seed) % 2 ? 9 : 15;
 			ev.u.sig.tid = tid;
 			ty_mx_feed(ev);
+		} else if (what == 6) { /* a softirq, and sometimes another inside it */
+			struct ty_event ev = {.ts_ns = ts, .cpu = cpu, .tid = on[cpu]};
+			unsigned inside = (unsigned)rand_r(&seed) % 2;
+
+			for (unsigned k = 0; k < 2 + 2 * inside; k++) {
+				ev.kind = k <= inside ? TY_EV_SOFTIRQ_ENTRY : TY_EV_SOFTIRQ_EXIT;
+				ev.u.softirq.vec = inside && (k == 1 || k == 2) ? 1 : 3;
+				ty_mx_feed(ev);
+				ev.ts_ns = ts += 100 + (uint64_t)rand_r(&seed) % 500;
+			}
 		} else if (what == 5 && i % 7 == 0) {
 			ty_mx_gap(cpu, ts - 1, ts, 3);
 		} else {
@@ -60,7 +71,7 @@ static const struct ty_model *random_model(unsigned seed)
 }
 
 /* What a query of the table means, said again in C. */
-enum what { RUNS = 1, STATES = 2, CALLS = 4, POINTS = 8, GAPS = 16 };
+enum what { RUNS = 1, STATES = 2, CALLS = 4, POINTS = 8, GAPS = 16, IRQS = 32 };
 static const struct {
 	const char *text;
 	unsigned what;
@@ -88,6 +99,10 @@ static const struct {
 	{"t11 SIGKILL", POINTS, "t11", 0, -1, 0, 0, 9},
 	{"event:signal", POINTS, NULL, 0, -1, 0, 0, 0},
 	{"event:^lost$", GAPS, NULL, 0, -1, 0, 0, -1},
+	{"irq:^timer$", IRQS, NULL, 0, 1, 0, 0, -1},
+	{"irq:. >700ns", IRQS, NULL, 0, -1, 0, 700, -1},
+	{"net_rx", IRQS, NULL, 0, 3, 0, 0, -1},
+	{"net_rx t11", 0, NULL, 0, -1, 0, 0, -1},
 	{"nothing_has_this_name", 0, NULL, 0, -1, 0, 0, -1},
 };
 
@@ -151,11 +166,19 @@ static void walk(const struct ty_model *m, unsigned q, hits *h)
 	gaps = ty_model_gaps(m, &n);
 	for (uint32_t k = 0; k < n && queries[q].what & GAPS; k++)
 		add(h, gaps[k].from_ns, 2ull * sum->threads + sum->cpus);
+	for (uint32_t c = 0; c < sum->cpus && queries[q].what & IRQS; c++)
+		for (uint32_t k = 0; k < ty_model_irq_spans(m, c); k++) {
+			struct ty_irq_span s = ty_model_irq_span(m, c, k);
+
+			if ((queries[q].nr < 0 || s.vec == (uint32_t)queries[q].nr) &&
+			    s.end_ns - s.start_ns >= queries[q].min_ns)
+				add(h, s.start_ns, 2ull * sum->threads + sum->cpus + 1 + c);
+		}
 	if (h->n)
 		qsort(h->v, h->n, sizeof(*h->v), by_place);
 }
 
-static struct ty_search run(const struct ty_model *m, const struct ty_query *q, struct ty_hit from,
+static struct ty_search run(const struct ty_model *m, struct ty_query *q, struct ty_hit from,
 			    bool backward)
 {
 	struct ty_search s;
@@ -221,7 +244,7 @@ static void every_hit_once_and_in_order(void **state)
 				uint64_t pos = 0;
 				int r;
 
-				if (queries[i].what & (POINTS | GAPS))
+				if (queries[i].what & (POINTS | GAPS | IRQS))
 					break;
 				for (size_t k = 0; k < h.n; k++)
 					want |= h.v[k].ord % ty_model_summary(m)->threads == t;
@@ -238,6 +261,51 @@ static void every_hit_once_and_in_order(void **state)
 		}
 	}
 	assert_true(found > 1000);
+	ty_mx_drop();
+}
+
+/* Time in interrupts against a count of nanoseconds; of many, an estimate that says so. */
+static void cells_of_interrupts(void **state)
+{
+	const struct ty_model *m = random_model(5);
+	const struct ty_summary *sum = ty_model_summary(m);
+	bool sampled = false;
+	unsigned seed = 9;
+
+	for (unsigned i = 0; i < 400; i++) {
+		uint64_t from = sum->start_ns + (uint64_t)rand_r(&seed) % 600000, busy = 0,
+			 width = i % 100 ? i % 2 ? 1000 : 100000 : 2000000,
+			 to = from + 1 + (uint64_t)rand_r(&seed) % width;
+		uint32_t cpu = i / 2 % 2, n = 0;
+		struct ty_cell c;
+		bool sample = ty_irq_cell(m, cpu, from, to, &c);
+
+		for (uint32_t k = 0; k < ty_model_irq_spans(m, cpu); k++) {
+			struct ty_irq_span s = ty_model_irq_span(m, cpu, k);
+
+			n += s.start_ns < to && s.end_ns > from;
+		}
+		for (uint64_t t = from; t < to; t++)
+			for (uint32_t k = ty_irq_at(m, cpu, t + 1); k-- > 0;) {
+				struct ty_irq_span s = ty_model_irq_span(m, cpu, k);
+
+				if (s.end_ns > t) {
+					busy++;
+					break;
+				}
+				if (t - s.start_ns > 10000)
+					break;
+			}
+		assert_int_equal(c.spans, n);
+		assert_int_equal(c.longest == TY_NONE, !n);
+		if (sample)
+			assert_in_range(c.ns[TY_ST_RUNNING], 1, to - from);
+		else
+			assert_int_equal(c.ns[TY_ST_RUNNING], busy);
+		assert_true(!sample || n > TY_IRQ_WALK);
+		sampled |= sample;
+	}
+	assert_true(sampled);
 	ty_mx_drop();
 }
 
@@ -268,6 +336,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_hit_once_and_in_order),
+		cmocka_unit_test(cells_of_interrupts),
 		cmocka_unit_test(bad_queries_are_sentences),
 	};
 
