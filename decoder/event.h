@@ -174,15 +174,17 @@ struct ty_event {
 };
 
 /*
- * A record as the merge and the builder's fast path see it: its head, and all of a system call but
- * its arguments. Everything else is decoded from the record when it is asked for.
+ * A record as the merge and the builder's fast path see it: its head, all of a system call but its
+ * arguments, all of a switch or a waking but the names. Everything else is decoded from the record
+ * when it is asked for.
  */
 struct ty_item {
 	uint64_t ts_ns; /* of the file */
-	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: how many */
+	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: how many; SWITCH
+			   and WAKING: TY_PACKED..., 0 when they do not fit */
 	uint32_t at;	/* of the record's head in the chunk */
 	int32_t tid;	/* common_pid */
-	int32_t nr;	/* system calls: the number */
+	int32_t nr;	/* system calls: the number; SWITCH: next_tid; WAKING: tid */
 	uint16_t id;
 	uint8_t kind;  /* enum ty_event_kind, or TY_IT_* */
 	uint8_t flags; /* common_flags */
@@ -193,6 +195,34 @@ enum {
 	TY_IT_MISSED,	    /* the kernel lost events here */
 	TY_IT_DAMAGED	    /* the page is damaged from here on */
 };
+
+/*
+ * val of a SWITCH whose prev_tid is the item's tid: prev_state, prev_prio and next_prio in 16 bits
+ * each, where the two names of TY_COMM bytes lie in the record's data, in 7 bits each. Of a WAKING:
+ * target_cpu in 32 bits, and where its name lies.
+ */
+#define TY_PACKED	   (UINT64_C(1) << 63)
+#define TY_PACKED_NAME_MAX 127u
+static inline uint64_t ty_pack_names(uint32_t off0, uint32_t off1)
+{
+	return TY_PACKED | (uint64_t)off0 << 48 | (uint64_t)off1 << 55;
+}
+static inline unsigned ty_packed_state(uint64_t val)
+{
+	return (uint16_t)val;
+}
+static inline int32_t ty_packed_prev_prio(uint64_t val)
+{
+	return (int16_t)(val >> 16);
+}
+static inline int32_t ty_packed_next_prio(uint64_t val)
+{
+	return (int16_t)(val >> 32);
+}
+static inline int32_t ty_packed_target_cpu(uint64_t val)
+{
+	return (int32_t)(uint32_t)val;
+}
 
 /* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
 static inline uint64_t ty_args_hash(const uint64_t args[6])
@@ -211,6 +241,7 @@ static inline uint64_t ty_args_hash(const uint64_t args[6])
 struct ty_brief {
 	uint64_t ts_ns, val; /* val: as in struct ty_item; not of GAP */
 	ty_loc loc;
+	const uint8_t *data; /* of the record, until the next event is pulled; packed ones only */
 	int32_t tid, nr;
 	uint32_t cpu;
 	uint16_t buffer, id;
@@ -222,6 +253,12 @@ struct ty_brief {
 	uint64_t end_ns;
 	int64_t ret;
 };
+
+/* A packed event's name, the first (0) or second (1): TY_COMM bytes, not always terminated. */
+static inline const char *ty_packed_name(const struct ty_brief *br, unsigned i)
+{
+	return (const char *)br->data + (br->val >> (48 + 7 * i) & 127);
+}
 
 enum ty_gap {
 	TY_GAP_OVERRUN,	  /* the kernel overwrote events before they were read */

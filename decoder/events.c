@@ -23,6 +23,7 @@
 
 #define BACK_LIMIT_NS  1000000
 #define PREFETCH_ITEMS 16 /* another core wrote them */
+#define PREFETCH_NAMES 8  /* items ahead, of their records */
 
 /* cursors ------------------------------------------------------------------------------------- */
 
@@ -459,6 +460,11 @@ void ty_events_whole(const struct ty_events *es, struct ty_event *ev)
 	ty_events_decode(es, ev, &rec);
 }
 
+static inline bool is_packed(const struct ty_item *i)
+{
+	return (i->kind == TY_EV_SWITCH || i->kind == TY_EV_WAKING) && i->val & TY_PACKED;
+}
+
 /* Advance the cursor at the heap's top in the usual case: from a record to another one of the same
  * batch, nothing lost between, time not going back. false: nothing has happened. */
 static inline bool advance_quick(struct ty_events *es, struct ty_cursor *c)
@@ -473,6 +479,8 @@ static inline bool advance_quick(struct ty_events *es, struct ty_cursor *c)
 	if (ts < c->ts)
 		return false;
 	__builtin_prefetch(i + PREFETCH_ITEMS);
+	if (c->end - i > PREFETCH_NAMES && is_packed(&i[PREFETCH_NAMES]))
+		__builtin_prefetch(c->batch->raw + i[PREFETCH_NAMES].at + 32);
 	c->next = i + 1;
 	c->rec = i;
 	c->last_ts = c->ts;
@@ -567,6 +575,10 @@ int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_er
 	br->id = i->id;
 	br->kind = i->kind;
 	br->flags = i->flags;
+	if (is_packed(i)) {
+		br->data = ty_ring_page_record(&es->src.layout, c->batch->raw, i->at, 0).data;
+		return 1;
+	}
 	end = end_of_call(es, c);
 	if (end) {
 		br->end_ns = end->ts_ns + es->offset;

@@ -29,8 +29,9 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 
 /*
  * The same in parts, for the hot path: the head of the next event, and all of it but the arguments
- * where it is a system call; then, where wanted, the whole of it. GAP: ts_ns, cpu, buffer and kind
- * only. TY_IT_WHOLE: ask for the whole event, the rest of *br does not count.
+ * where it is a system call, all of it where it is a switch or waking that is packed; then, where
+ * wanted, the whole of it. GAP: ts_ns, cpu, buffer and kind only. TY_IT_WHOLE: ask for the whole
+ * event, the rest of *br does not count.
  */
 int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err);
 /* Right after ty_events_next_brief returned 1 with end_ns: that SYS_EXIT is taken, too. */

@@ -281,11 +281,35 @@ static bool is_word(const struct ty_fmt_slot *s, unsigned count)
 	       s->off + 8 * count <= UINT16_MAX;
 }
 
+static bool is_int(const struct ty_fmt_slot *s)
+{
+	return s->size == 4 && s->count == 1 && !(s->how & HOW_STR);
+}
+
+static bool is_name(const struct ty_fmt_slot *s)
+{
+	return s->how == HOW_STR && s->size == TY_COMM && s->off <= TY_PACKED_NAME_MAX;
+}
+
+/* Is what pack_item in formats_decode.c reads of the entry as it expects it? */
+static bool packs(const struct ty_formats *f, const struct ty_fmt_entry *e)
+{
+	const struct ty_fmt_slot *s = e->slot;
+
+	if (f->big_endian || e->need >= UINT16_MAX)
+		return false;
+	if (e->kind == TY_EV_SWITCH)
+		return is_name(&s[0]) && is_int(&s[1]) && is_int(&s[2]) && is_word(&s[3], 1) &&
+		       is_name(&s[4]) && is_int(&s[5]) && is_int(&s[6]);
+	return e->kind == TY_EV_WAKING && is_name(&s[0]) && is_int(&s[1]) && is_int(&s[3]);
+}
+
 static struct ty_fmt_hot hot_of(const struct ty_formats *f, const struct ty_fmt_entry *e)
 {
 	struct ty_fmt_hot h = {.kind = e->kind,
 			       .need = e->need < UINT16_MAX ? (uint16_t)e->need : UINT16_MAX};
 
+	h.packs = packs(f, e);
 	if (e->kind != TY_EV_SYS_ENTER && e->kind != TY_EV_SYS_EXIT)
 		return h;
 	h.usual = !f->big_endian && e->need < UINT16_MAX && is_word(&e->slot[0], 1) &&

@@ -329,6 +329,40 @@ static void any_item(const struct ty_formats *f, const uint8_t *data, uint32_t s
 	item->kind = e->kind;
 }
 
+static int32_t load_int(const uint8_t *data, const struct ty_fmt_slot *s)
+{
+	int32_t v;
+
+	memcpy(&v, data + s->off, 4);
+	return v;
+}
+
+/* A switch or waking whose entry is of the usual sizes (packs), in the item's few bits. What does
+ * not fit stays unpacked. */
+static void pack_item(const struct ty_fmt_entry *e, const uint8_t *data, struct ty_item *item)
+{
+	const struct ty_fmt_slot *s = e->slot;
+	int32_t prev_prio, next_prio;
+	uint64_t state;
+
+	item->kind = e->kind;
+	if (e->kind == TY_EV_WAKING) {
+		item->nr = load_int(data, &s[1]);
+		item->val = ty_pack_names(s[0].off, 0) | (uint32_t)load_int(data, &s[3]);
+		return;
+	}
+	memcpy(&state, data + s[3].off, 8);
+	state = task_state(e, state);
+	prev_prio = load_int(data, &s[2]);
+	next_prio = load_int(data, &s[6]);
+	if (load_int(data, &s[1]) != item->tid || state > UINT16_MAX ||
+	    prev_prio != (int16_t)prev_prio || next_prio != (int16_t)next_prio)
+		return;
+	item->nr = load_int(data, &s[5]);
+	item->val = ty_pack_names(s[0].off, s[4].off) | state |
+		    (uint64_t)(uint16_t)prev_prio << 16 | (uint64_t)(uint16_t)next_prio << 32;
+}
+
 void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
 		     bool big_endian, struct ty_item *item)
 {
@@ -359,6 +393,10 @@ void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t s
 	hot = f->index[item->id] ? &f->hot.v[f->index[item->id] - 1] : NULL;
 	if (!hot || hot->kind == TY_EV_OTHER) {
 		item->kind = TY_EV_OTHER;
+		return;
+	}
+	if (hot->packs && size >= hot->need) {
+		pack_item(ty_fmt_entry(f, item->id), data, item);
 		return;
 	}
 	if (!hot->usual || size < hot->need) {

@@ -28,10 +28,11 @@ struct ty_fmt_slot {
 
 #define TY_FMT_SLOTS 8
 
-/* What ty_formats_item needs of an entry, in one word. */
+/* What ty_formats_item needs of an entry. */
 struct ty_fmt_hot {
 	uint8_t kind;
 	bool usual; /* a system call whose numbers are little-endian words of 8 bytes */
+	bool packs; /* a switch or waking whose fields are of the usual sizes, little endian */
 	uint16_t need, nr_off, val_off; /* need: UINT16_MAX and more */
 };
 

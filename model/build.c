@@ -424,7 +424,13 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 	}
 	if (is_double(b, ev))
 		goto out;
-	ty_sched_evidence(b, ev, ts);
+	ty_sched_evidence(b,
+			  &(struct ty_brief){.tid = ev->tid,
+					     .cpu = ev->cpu,
+					     .buffer = ev->buffer,
+					     .kind = ev->kind,
+					     .flags = ev->flags},
+			  ts);
 	ty_calls_event(b, ev, ts);
 	dispatch(b, ev, ts);
 	ty_points_event(b, ev, ts);
@@ -432,18 +438,58 @@ out:
 	return b->failed ? failure(b, err) : 0;
 }
 
+/* A switch or waking that is packed, out of the buffer they are taken from: ty_builder_feed's steps
+ * without the event. false: nothing has happened. */
+static bool feed_packed(struct ty_builder *b, const struct ty_brief *br)
+{
+	uint64_t ts = br->ts_ns;
+
+	if ((br->kind != TY_EV_SWITCH && br->kind != TY_EV_WAKING) || !(br->val & TY_PACKED) ||
+	    b->kind_buf[TY_EV_SWITCH] != br->buffer + 1u)
+		return false;
+	b->now = ts;
+	b->sum.events++;
+	b->event_count[br->id]++;
+	ty_sched_evidence(b, br, ts);
+	if (br->kind == TY_EV_SWITCH)
+		ty_sched_switch(b,
+				&(struct ty_switch){.cpu = br->cpu,
+						    .prev = br->tid,
+						    .next = br->nr,
+						    .prev_prio = ty_packed_prev_prio(br->val),
+						    .next_prio = ty_packed_next_prio(br->val),
+						    .prev_state = ty_packed_state(br->val),
+						    .prev_comm = ty_packed_name(br, 0),
+						    .next_comm = ty_packed_name(br, 1)},
+				ts);
+	else
+		ty_sched_wake(b,
+			      &(struct ty_wake){.cpu = br->cpu,
+						.waker = br->tid,
+						.tid = br->nr,
+						.target_cpu = ty_packed_target_cpu(br->val),
+						.loc = br->loc,
+						.comm = ty_packed_name(br, 0),
+						.kind = br->kind,
+						.flags = br->flags},
+			      ts);
+	return true;
+}
+
 /*
- * The usual system call event, of the thread that is known to be current, without anything that
- * others have to hear of. What it does is what ty_builder_feed would. false: nothing has happened.
+ * The usual event: packed, or a system call of the thread that is known to be current, without
+ * anything that others have to hear of. What it does is what ty_builder_feed would. false: nothing
+ * has happened.
  */
 static inline bool feed_quick(struct ty_builder *b, const struct ty_brief *br)
 {
 	struct ty_bcpu *c;
 	uint64_t ts = br->ts_ns;
 
-	if ((br->kind != TY_EV_SYS_ENTER && br->kind != TY_EV_SYS_EXIT) || !b->started ||
-	    ts < b->now || br->cpu >= b->cpus)
+	if (!b->started || ts < b->now || br->cpu >= b->cpus)
 		return false;
+	if (br->kind != TY_EV_SYS_ENTER && br->kind != TY_EV_SYS_EXIT)
+		return feed_packed(b, br);
 	c = &b->cpu[br->cpu];
 	if (!ty_sched_is_current(b, c, br->buffer, br->tid) || !ty_calls_quick(b, br, c->cur))
 		return false;

@@ -13,6 +13,8 @@
 #ifndef TY_BUILDER_H
 #define TY_BUILDER_H
 
+#include <string.h>
+
 #include "build.h"
 #include "index_file.h"
 #include "model_priv.h"
@@ -54,6 +56,7 @@ struct ty_bthread {
 	uint32_t prov_cpu;  /* it is the provisional current thread there; TY_NONE */
 	int32_t prio_seen;  /* last priority in a switch; INT32_MIN none yet */
 	char comm[TY_COMM + 1];
+	char comm_raw[TY_COMM]; /* the last bytes that were found to mean comm */
 };
 
 struct ty_gap_range {
@@ -155,6 +158,14 @@ uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
  * an impossible tid. */
 uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts);
 void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm);
+/* The same of TY_COMM bytes, not always terminated: at once when they are those of last time. */
+void ty_identity_name_raw(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *raw);
+static inline void ty_identity_seen(struct ty_builder *b, uint32_t thread, uint64_t ts,
+				    const char *raw)
+{
+	if (memcmp(b->thread.v[thread].comm_raw, raw, TY_COMM) != 0)
+		ty_identity_name_raw(b, thread, ts, raw);
+}
 void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t child,
 		       int32_t parent, uint64_t ts);
 /* The life is over at ts. */
@@ -176,7 +187,7 @@ void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t 
 		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
 /* An event on cpu says that tid is current. */
-void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts);
 /* Is tid the thread that all agree is current there, so that one more proof of it only has to be
  * noted (ty_sched_proven)? */
 static inline bool ty_sched_is_current(const struct ty_builder *b, const struct ty_bcpu *c,
@@ -198,6 +209,22 @@ static inline void ty_sched_proven(const struct ty_builder *b, struct ty_bcpu *c
 void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
 /* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
+/* A switch or a waking, of an event as a whole or packed. Names: TY_COMM bytes. */
+struct ty_switch {
+	uint32_t cpu;
+	int32_t prev, next, prev_prio, next_prio;
+	uint64_t prev_state;
+	const char *prev_comm, *next_comm;
+};
+struct ty_wake {
+	uint32_t cpu;
+	int32_t waker, tid, target_cpu; /* waker: who was current */
+	ty_loc loc;
+	const char *comm;
+	uint8_t kind, flags;
+};
+void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t ts);
+void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts);
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 /* to_end: the loss goes on; `to` is the present. */
 void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);

@@ -193,7 +193,18 @@ void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const 
 	if (!*comm || !strncmp(t->comm, comm, TY_COMM))
 		return;
 	strncpy(t->comm, comm, TY_COMM);
+	memcpy(t->comm_raw, t->comm, TY_COMM);
 	name_log(b, thread, ts, t->comm, TY_COMM);
+}
+
+void ty_identity_name_raw(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *raw)
+{
+	char comm[TY_COMM + 1];
+
+	memcpy(comm, raw, TY_COMM);
+	comm[TY_COMM] = 0;
+	ty_identity_name(b, thread, ts, comm);
+	memcpy(b->thread.v[thread].comm_raw, raw, TY_COMM);
 }
 
 /* births ------------------------------------------------------------------------------------ */

@@ -370,19 +370,19 @@ void ty_sched_resolve(struct ty_builder *b, uint32_t cpu)
  * Between sched_switch and the change of stacks the old thread is still "current": lock contention
  * and wakeups there, with interrupts off, carry its tid. They say nothing about who runs.
  */
-static bool is_tail(const struct ty_bcpu *c, const struct ty_event *ev, uint64_t ts)
+static bool is_tail(const struct ty_bcpu *c, const struct ty_brief *br, uint64_t ts)
 {
-	if (!c->tail_ns || ev->tid != c->tail_tid || ts - c->tail_ns > TAIL_NS)
+	if (!c->tail_ns || br->tid != c->tail_tid || ts - c->tail_ns > TAIL_NS)
 		return false;
-	switch (ev->kind) {
+	switch (br->kind) {
 	case TY_EV_SWITCH:
 	case TY_EV_SYS_ENTER:
 	case TY_EV_SYS_EXIT: return false;
 	default: break;
 	}
-	if (ev->flags & TY_EVF_NMI)
+	if (br->flags & TY_EVF_NMI)
 		return true;
-	return ev->flags & IRQS_OFF && !(ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ));
+	return br->flags & IRQS_OFF && !(br->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ));
 }
 
 /* A third thread on a CPU between two scheduler events there: most likely in the middle of a gap.
@@ -400,55 +400,54 @@ static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32
 		doubt_from(b, thread, c->sched_ns);
 }
 
-void ty_sched_evidence(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts)
 {
-	struct ty_bcpu *c = &b->cpu[ev->cpu];
+	struct ty_bcpu *c = &b->cpu[br->cpu];
 
-	if (ev->buffer == b->sched_buf)
+	if (br->buffer == b->sched_buf)
 		c->sched_ns = ts;
-	if (is_tail(c, ev, ts))
+	if (is_tail(c, br, ts))
 		return;
 	c->tail_ns = 0;
-	if (c->gaps.endless != UINT64_MAX && ev->buffer != b->sched_buf) {
+	if (c->gaps.endless != UINT64_MAX && br->buffer != b->sched_buf) {
 		/* Of the scheduler nothing more comes here: this proves an instant only. */
-		if (ev->tid)
-			seen_in_passing(b, c, ev->tid, ts);
+		if (br->tid)
+			seen_in_passing(b, c, br->tid, ts);
 		return;
 	}
-	if (c->prov && ev->buffer == b->sched_buf)
-		resolve(b, ev->cpu, true);
+	if (c->prov && br->buffer == b->sched_buf)
+		resolve(b, br->cpu, true);
 	if (c->prov) {
-		if (ev->tid == c->prov_tid)
+		if (br->tid == c->prov_tid)
 			c->prov_last = ts;
-		else if (ev->tid && !is_current(b, c, ev->tid))
-			seen_in_passing(b, c, ev->tid, ts);
+		else if (br->tid && !is_current(b, c, br->tid))
+			seen_in_passing(b, c, br->tid, ts);
 		return;
 	}
-	if (!is_current(b, c, ev->tid)) {
-		if (ev->buffer != b->sched_buf) {
-			uint32_t thread = ty_identity_find(b, ev->tid);
+	if (!is_current(b, c, br->tid)) {
+		if (br->buffer != b->sched_buf) {
+			uint32_t thread = ty_identity_find(b, br->tid);
 
 			c->prov = true;
-			c->prov_tid = ev->tid;
-			c->prov_exit = ev->kind == TY_EV_SYS_EXIT;
+			c->prov_tid = br->tid;
+			c->prov_exit = br->kind == TY_EV_SYS_EXIT;
 			c->prov_first = c->prov_last = ts;
-			if (ev->tid && thread != TY_NONE)
-				b->thread.v[thread].prov_cpu = ev->cpu;
+			if (br->tid && thread != TY_NONE)
+				b->thread.v[thread].prov_cpu = br->cpu;
 			return;
 		}
-		infer(b, ev->cpu, ev->tid, ts, true, ev->kind == TY_EV_SYS_EXIT);
+		infer(b, br->cpu, br->tid, ts, true, br->kind == TY_EV_SYS_EXIT);
 	}
 	c->last_ns = ts;
-	c->idle_resched = !ev->tid && (ev->flags & NEED_RESCHED);
+	c->idle_resched = !br->tid && (br->flags & NEED_RESCHED);
 }
 
 /* events ------------------------------------------------------------------------------------ */
 
-static void switch_out(struct ty_builder *b, uint32_t thread, const struct ty_event *ev,
-		       uint64_t ts, uint32_t cpu)
+static void switch_out(struct ty_builder *b, uint32_t thread, uint64_t st, uint64_t ts,
+		       uint32_t cpu)
 {
 	struct ty_bthread *t = &b->thread.v[thread];
-	uint64_t st = ev->u.sw.prev_state;
 
 	if (st & TY_TASK_PREEMPTED) {
 		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_PREEMPT, cpu);
@@ -473,88 +472,98 @@ static void switch_out(struct ty_builder *b, uint32_t thread, const struct ty_ev
 	}
 }
 
-static void switched(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t ts)
 {
-	struct ty_bcpu *c = &b->cpu[ev->cpu];
-	int32_t prev = ev->u.sw.prev_tid, next = ev->u.sw.next_tid;
+	struct ty_bcpu *c = &b->cpu[sw->cpu];
+	int32_t prev = sw->prev, next = sw->next;
 	uint32_t thread;
 
 	b->sum.has_sched = true;
 	if (!is_current(b, c, prev))
-		infer(b, ev->cpu, prev, ts, true, false);
+		infer(b, sw->cpu, prev, ts, true, false);
 	c->last_ns = c->tail_ns = ts;
 	c->tail_tid = prev;
 	c->idle_resched = false;
 	if (ty_is_thread(c->cur)) {
-		ty_identity_name(b, c->cur, ts, ev->u.sw.prev_comm);
-		ty_points_prio(b, ev->cpu, c->cur, ev->u.sw.prev_prio, ts);
-		switch_out(b, c->cur, ev, ts, ev->cpu);
+		ty_identity_seen(b, c->cur, ts, sw->prev_comm);
+		ty_points_prio(b, sw->cpu, c->cur, sw->prev_prio, ts);
+		switch_out(b, c->cur, sw->prev_state, ts, sw->cpu);
 	}
 	if (!next) {
-		ty_sched_cpu_set(b, ev->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
 		c->cur = TY_CUR_IDLE;
 		return;
 	}
-	thread = settled(b, next, ts, ev->cpu);
+	thread = settled(b, next, ts, sw->cpu);
 	if (thread == TY_NONE) {
-		ty_sched_cpu_set(b, ev->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 		return;
 	}
-	ty_identity_name(b, thread, ts, ev->u.sw.next_comm);
-	ty_points_prio(b, ev->cpu, thread, ev->u.sw.next_prio, ts);
+	ty_identity_seen(b, thread, ts, sw->next_comm);
+	ty_points_prio(b, sw->cpu, thread, sw->next_prio, ts);
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
-	first_switched_in(b, &b->thread.v[thread], ts, ev->cpu);
-	leave_wait(b, thread, ts, ev->cpu);
-	run(b, thread, ev->cpu, ts, 0);
+	first_switched_in(b, &b->thread.v[thread], ts, sw->cpu);
+	leave_wait(b, thread, ts, sw->cpu);
+	run(b, thread, sw->cpu, ts, 0);
 }
 
-static void edge(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t target)
+/* ty_identity_find, without a look-up for who is current on the CPU. */
+static uint32_t current_life(const struct ty_builder *b, uint32_t cpu, int32_t tid)
+{
+	uint32_t cur = b->cpu[cpu].cur;
+
+	if (ty_is_thread(cur) && b->thread.v[cur].tid_now == tid && !b->thread.v[cur].ended)
+		return cur;
+	return ty_identity_find(b, tid);
+}
+
+static void edge(struct ty_builder *b, const struct ty_wake *w, uint64_t ts, uint32_t target)
 {
 	/* sched_wakeup may run on the target's CPU: who is current there did not wake it. */
-	bool waker_known = ev->tid && ev->kind != TY_EV_WAKEUP;
-	uint32_t waker = waker_known ? ty_identity_find(b, ev->tid) : TY_NONE;
-	int32_t to = ev->u.wake.target_cpu;
+	uint32_t waker =
+		w->waker && w->kind != TY_EV_WAKEUP ? current_life(b, w->cpu, w->waker) : TY_NONE;
+	int32_t to = w->target_cpu;
 	struct ty_edge_row row = {
 		.ts = ts,
-		.loc1 = (ev->loc + 1) & TY_LOC_LOW,
-		.loc1_high = (uint16_t)((ev->loc + 1) >> 52),
+		.loc1 = (w->loc + 1) & TY_LOC_LOW,
+		.loc1_high = (uint16_t)((w->loc + 1) >> 52),
 		.waker1 = waker + 1,
-		.cpu1 = (uint16_t)(ev->cpu + 1),
+		.cpu1 = (uint16_t)(w->cpu + 1),
 		.target_cpu1 = to >= 0 && to < TY_NO_CPU ? (uint16_t)(to + 1) : 0,
-		.context = ev->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
+		.context = w->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
 	};
 
 	ty_build_fail(b, ty_table_push(&b->fill[TY_T_EDGES], target, &row));
 }
 
-static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
+void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 {
-	uint32_t thread = ev->u.wake.tid ? settled(b, ev->u.wake.tid, ts, TY_NONE) : TY_NONE;
+	uint32_t thread = w->tid ? settled(b, w->tid, ts, TY_NONE) : TY_NONE;
 	struct ty_bthread *t;
 	uint64_t from;
 
 	if (thread == TY_NONE)
 		return;
 	t = &b->thread.v[thread];
-	if (ev->kind == TY_EV_WAKEUP) {
+	if (w->kind == TY_EV_WAKEUP) {
 		/* The second half of a wakeup whose first half is traced as well says no more. */
 		if (!waits(t->open_state) || t->wake_pending ||
 		    (b->waking_seen && !ty_gap_stack_any(&b->gaps)))
 			return;
-	} else if (ev->kind == TY_EV_WAKING) {
+	} else if (w->kind == TY_EV_WAKING) {
 		b->waking_seen = true;
 	}
-	ty_identity_name(b, thread, ts, ev->u.wake.comm);
+	ty_identity_seen(b, thread, ts, w->comm);
 	first_woken(b, t, ts);
-	edge(b, ev, ts, thread);
+	edge(b, w, ts, thread);
 	t->pub.wakeups++;
-	if (ev->kind == TY_EV_WAKEUP_NEW) {
+	if (w->kind == TY_EV_WAKEUP_NEW) {
 		t->fresh = false;
 		if (t->open_state != TY_ST_RUNNING)
 			ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_NEW,
-				     (uint32_t)ev->u.wake.target_cpu);
+				     (uint32_t)w->target_cpu);
 		return;
 	}
 	if (t->open_state == TY_ST_RUNNING) {
@@ -570,7 +579,7 @@ static void woken(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 		doubt_from(b, thread, from);
 	}
 	t->wake_pending = false;
-	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)ev->u.wake.target_cpu);
+	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)w->target_cpu);
 }
 
 static void migrated(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
@@ -588,13 +597,46 @@ static void migrated(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 								    : TY_NO_CPU;
 }
 
+static void fixed(char out[TY_COMM], const char *comm)
+{
+	memset(out, 0, TY_COMM);
+	memcpy(out, comm, strnlen(comm, TY_COMM));
+}
+
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
+	char comm[TY_COMM], next_comm[TY_COMM];
+
 	switch (ev->kind) {
-	case TY_EV_SWITCH: switched(b, ev, ts); break;
+	case TY_EV_SWITCH:
+		fixed(comm, ev->u.sw.prev_comm);
+		fixed(next_comm, ev->u.sw.next_comm);
+		ty_sched_switch(b,
+				&(struct ty_switch){.cpu = ev->cpu,
+						    .prev = ev->u.sw.prev_tid,
+						    .next = ev->u.sw.next_tid,
+						    .prev_prio = ev->u.sw.prev_prio,
+						    .next_prio = ev->u.sw.next_prio,
+						    .prev_state = ev->u.sw.prev_state,
+						    .prev_comm = comm,
+						    .next_comm = next_comm},
+				ts);
+		break;
 	case TY_EV_WAKING:
 	case TY_EV_WAKEUP:
-	case TY_EV_WAKEUP_NEW: woken(b, ev, ts); break;
+	case TY_EV_WAKEUP_NEW:
+		fixed(comm, ev->u.wake.comm);
+		ty_sched_wake(b,
+			      &(struct ty_wake){.cpu = ev->cpu,
+						.waker = ev->tid,
+						.tid = ev->u.wake.tid,
+						.target_cpu = ev->u.wake.target_cpu,
+						.loc = ev->loc,
+						.comm = comm,
+						.kind = ev->kind,
+						.flags = ev->flags},
+			      ts);
+		break;
 	case TY_EV_MIGRATE: migrated(b, ev, ts); break;
 	default: break;
 	}
