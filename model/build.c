@@ -477,25 +477,56 @@ static bool feed_packed(struct ty_builder *b, const struct ty_brief *br)
 }
 
 /*
- * The usual event: packed, or a system call of the thread that is known to be current, without
- * anything that others have to hear of. What it does is what ty_builder_feed would. false: nothing
- * has happened.
+ * The thread of a system call on a CPU where no switch told of it (yet): all that evidence does
+ * then is to remember it, whatever else is known of the thread. TY_NONE: not so.
  */
-static inline bool feed_quick(struct ty_builder *b, const struct ty_brief *br)
+static uint32_t provisional(const struct ty_builder *b, const struct ty_bcpu *c,
+			    const struct ty_brief *br)
+{
+	uint32_t thread;
+
+	if (br->buffer == b->sched_buf || c->gaps.endless != UINT64_MAX ||
+	    (c->prov && c->prov_tid != br->tid))
+		return TY_NONE;
+	thread = ty_identity_find(b, br->tid);
+	return thread != TY_NONE && !b->thread.v[thread].ended ? thread : TY_NONE;
+}
+
+/*
+ * The usual event: packed, or a system call of the thread that is known to be current, or the only
+ * sign of one, without anything that others have to hear of. What it does is what ty_builder_feed
+ * would; its end was taken, too, where br->end_ns is left. false: nothing has happened.
+ */
+static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 {
 	struct ty_bcpu *c;
 	uint64_t ts = br->ts_ns;
+	uint32_t thread;
+	bool current;
 
 	if (!b->started || ts < b->now || br->cpu >= b->cpus)
 		return false;
 	if (br->kind != TY_EV_SYS_ENTER && br->kind != TY_EV_SYS_EXIT)
 		return feed_packed(b, br);
 	c = &b->cpu[br->cpu];
-	if (!ty_sched_is_current(b, c, br->buffer, br->tid) || !ty_calls_quick(b, br, c->cur))
+	current = ty_sched_is_current(b, c, br->buffer, br->tid);
+	if (current) {
+		thread = c->cur;
+	} else {
+		thread = provisional(b, c, br);
+		if (thread == TY_NONE)
+			return false;
+		br->end_ns = 0; /* other CPUs may still have a say in who it is */
+	}
+	if (!ty_calls_quick(b, br, thread))
 		return false;
 	b->now = ts;
 	b->sum.events++;
 	b->event_count[br->id]++;
+	if (!current) {
+		ty_sched_evidence(b, br, ts);
+		return true;
+	}
 	if (br->end_ns) {
 		/* Others may still come before it: the present stays. */
 		b->sum.events++;

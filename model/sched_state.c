@@ -41,7 +41,8 @@ static void push_last(struct ty_builder *b, uint32_t thread)
 	struct ty_bthread *t = &b->thread.v[thread];
 
 	if (t->has_last)
-		ty_build_fail(b, ty_table_push(&b->fill[TY_T_SPANS], thread, &t->last));
+		ty_build_fail(
+			b, ty_table_add(&b->fill[TY_T_SPANS], thread, &t->last, sizeof(t->last)));
 	t->has_last = false;
 }
 
@@ -90,7 +91,7 @@ void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
 	struct ty_cpu_row row = {c->open_start, c->open_thread + 1, c->open_state,
 				 (uint8_t)(c->open_flags | flags)};
 
-	ty_build_fail(b, ty_table_push(&b->fill[TY_T_CPU], cpu, &row));
+	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CPU], cpu, &row, sizeof(row)));
 }
 
 void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
@@ -535,7 +536,7 @@ static void edge(struct ty_builder *b, const struct ty_wake *w, uint64_t ts, uin
 		.context = w->flags & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI),
 	};
 
-	ty_build_fail(b, ty_table_push(&b->fill[TY_T_EDGES], target, &row));
+	ty_build_fail(b, ty_table_add(&b->fill[TY_T_EDGES], target, &row, sizeof(row)));
 }
 
 void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)

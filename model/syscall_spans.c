@@ -26,7 +26,7 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	row.start = start > *last ? start : *last;
 	*last = end > row.start ? end : row.start;
 	row.length = *last - row.start;
-	ty_build_fail(b, ty_table_push(&b->fill[TY_T_CALLS], thread, &row));
+	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CALLS], thread, &row, sizeof(row)));
 }
 
 static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)

@@ -140,6 +140,22 @@ void ty_table_fill_fini(struct ty_table_fill *f);
 /* Append a row, row_bytes long; a start before the track's last is moved to that. 0, -TY_ENOMEM,
  * -TY_ELIMIT (2^32 rows). */
 int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row);
+/* The same for rows whose size the compiler knows: in the usual case nothing is called. */
+static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const void *row,
+			       size_t row_bytes)
+{
+	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
+	uint64_t start;
+
+	memcpy(&start, row, sizeof(start));
+	if (!t || t->n >= t->cap || start < t->last_ns || f->rows >= UINT32_MAX - 1)
+		return ty_table_push(f, track, row);
+	memcpy(t->open + t->n * row_bytes, row, row_bytes);
+	t->last_ns = start;
+	t->n++;
+	f->rows++;
+	return 0;
+}
 /* Code rows as the next block of the track (coder.h). */
 int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
 		  uint64_t end_ns);
