@@ -12,6 +12,7 @@ enum ty_fd_kind {
 	TY_FD_SOCKET,
 	TY_FD_EVENTFD,
 	TY_FD_TIMERFD,
+	TY_FD_SIGNALFD,
 	TY_FD_EPOLL,
 	TY_FD_OTHER,
 };

@@ -7,6 +7,7 @@
  */
 #include "stalls_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,16 @@ static bool asked(const struct ty_model *m, uint32_t thread, uint32_t peer, uint
 
 	return ask && ask > last_woken(m, thread, peer, t) &&
 	       first_woken(m, peer, thread) <= first_woken(m, thread, peer);
+}
+
+/* The same, where others handed the matter on: `first` had it in hand when the thread began to
+ * wait, `last` ended the wait. */
+static bool asked_through(const struct ty_model *m, uint32_t thread, uint32_t first, uint32_t last,
+			  uint64_t t)
+{
+	return first != thread && first != last && asked(m, thread, first, t) &&
+	       last_woken(m, first, thread, t) > last_woken(m, thread, last, t) &&
+	       first_woken(m, first, thread) <= first_woken(m, thread, last);
 }
 
 /* Did the thread wake anybody but `not` in [from, to]? */
@@ -175,18 +186,32 @@ static bool waits_in_company(struct ty_hunt *h, const struct ty_cand *c)
 
 static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint64_t enough);
 
-/* Did the thread, since it last waited for a while, hand something over? (The other side need not
- * have waited for it, so that no wakeup tells.) */
-static bool sent(struct ty_hunt *h, const struct ty_cand *c)
+/* Did the thread, since it last waited for a while before the call, hand something over? (The other
+ * side need not have waited for it, so that no wakeup tells.) */
+static bool sent(struct ty_hunt *h, uint32_t thread, uint32_t call)
 {
-	static const char *const gives[] = {"write",   "writev",   "send",  "sendto",
-					    "sendmsg", "sendmmsg", "semop", "semtimedop"};
+	static const char *const gives[] = {"write",
+					    "writev",
+					    "send",
+					    "sendto",
+					    "sendmsg",
+					    "sendmmsg",
+					    "semop",
+					    "semtimedop",
+					    "mq_timedsend",
+					    "msgsnd",
+					    "kill",
+					    "tgkill",
+					    "tkill",
+					    "rt_sigqueueinfo",
+					    "rt_tgsigqueueinfo",
+					    "pidfd_send_signal"};
 	const struct ty_model *m = h->x->m;
-	const struct ty_thread *th = ty_model_thread(m, c->s.thread);
-	uint32_t i = c->s.syscall;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t i = call;
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(m, c->s.thread, --i);
+		struct ty_syscall s = ty_model_syscall_brief(m, thread, --i);
 		char buf[32];
 		const char *name = ty_syscall_name(h->x->arch, s.abi, s.nr, buf);
 
@@ -199,13 +224,27 @@ static bool sent(struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
+/* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
+ * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
+static bool serves(struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t thread = c->s.thread, peer = c->waker.thread;
+	uint64_t first = first_woken(m, thread, peer);
+
+	return !c->w.word && last_woken(m, peer, thread, c->s.start_ns) &&
+	       first < first_woken(m, peer, thread) &&
+	       !sent(h, thread, ty_model_syscall_at(m, thread, first));
+}
+
 /* Nobody is seen asking, and nobody of the command is seen waiting for this thread; but it waits
  * once, alone, for the very thread that the command is busy with, and goes on to work. */
 static bool had_work(struct ty_hunt *h, const struct ty_cand *c)
 {
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
-	       !waits_again(h, c) && !waits_in_company(h, c) &&
-	       (goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS) || sent(h, c));
+	       !serves(h, c) && !waits_again(h, c) && !waits_in_company(h, c) &&
+	       (goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS) ||
+		sent(h, c->s.thread, c->s.syscall));
 }
 
 /* ends -------------------------------------------------------------------------------------- */
@@ -403,60 +442,86 @@ static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 
 struct rival {
 	uint32_t thread;
-	uint64_t ns, longest_ns, longest_at;
+	uint64_t ns, longest_ns, longest_at, turns_ns;
 };
 
 /* Who ran most on the CPU in [a, b), but for `thread`; known: all others together, idle: nobody. */
 struct crowd {
 	struct rival most; /* thread TY_NONE: nobody */
 	uint64_t known, idle;
+	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
+	double shares;	  /* of these threads, where the waiting one's is 1 */
 	bool sure;
 };
 
-static int crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
+#define TURN_NS	     UINT64_C(10000000) /* longer at a stretch was not the scheduler's choice */
+#define FAIR_WAIT_NS UINT64_C(60000000) /* several times what fair turns take, for each share */
+
+/* The share of a priority, beside another one's (kernel/sched/core.c, sched_prio_to_weight). */
+static double share(int32_t prio, int32_t beside)
+{
+	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
+}
+
+static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
 		 struct crowd *out)
 {
+	const struct ty_model *m = h->x->m;
 	uint32_t n = ty_model_cpu_spans(m, cpu), i;
 	VEC(struct rival) v = {0};
+	int32_t own;
+	int r = h->prio_made ? 0 : make_prios(h);
 
+	if (r)
+		return r;
+	own = prio_at(h, thread, b);
 	*out = (struct crowd){.most.thread = TY_NONE, .sure = true};
 	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
-		struct ty_span r = ty_model_cpu_span_brief(m, cpu, i);
-		uint64_t from = r.start_ns > a ? r.start_ns : a, to = r.end_ns < b ? r.end_ns : b;
+		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+		uint64_t from = s.start_ns > a ? s.start_ns : a, to = s.end_ns < b ? s.end_ns : b;
 		struct rival *e = NULL;
 
-		if (r.start_ns >= b)
+		if (s.start_ns >= b)
 			break;
 		if (from >= to)
 			continue;
-		if (r.flags & (TY_SF_LOST | TY_SF_INFERRED))
+		if (s.flags & (TY_SF_LOST | TY_SF_INFERRED))
 			out->sure = false;
-		if (r.state == TY_ST_IDLE)
+		if (s.state == TY_ST_IDLE)
 			out->idle += to - from;
-		if (r.thread == TY_NONE || r.thread == thread)
+		if (s.thread == TY_NONE || s.thread == thread)
 			continue;
 		out->known += to - from;
 		for (size_t k = 0; k < v.n && !e; k++)
-			if (v.v[k].thread == r.thread)
+			if (v.v[k].thread == s.thread)
 				e = &v.v[k];
 		if (!e) {
 			if (v.n >= 256)
 				continue;
-			if (vec_push(&v, (struct rival){.thread = r.thread})) {
+			if (vec_push(&v, (struct rival){.thread = s.thread})) {
 				vec_fini(&v);
 				return -TY_ENOMEM;
 			}
 			e = &v.v[v.n - 1];
 		}
 		e->ns += to - from;
+		e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
 		if (to - from > e->longest_ns) {
 			e->longest_ns = to - from;
 			e->longest_at = from + (to - from) / 2;
 		}
 	}
-	for (size_t k = 0; k < v.n; k++)
+	for (size_t k = 0; k < v.n; k++) {
+		int32_t prio = prio_at(h, v.v[k].thread, v.v[k].longest_at);
+
 		if (out->most.thread == TY_NONE || v.v[k].ns > out->most.ns)
 			out->most = v.v[k];
+		if (prio != INT32_MIN && prio < 100)
+			continue;
+		out->fair_ns += v.v[k].turns_ns;
+		if (v.v[k].ns >= out->known / 50)
+			out->shares += share(prio, own);
+	}
 	vec_fini(&v);
 	return 0;
 }
@@ -479,9 +544,7 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 	c->s.links = 1;
 	if (s.cpu == TY_NONE)
 		return 1;
-	r = crowd(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
-	if (!r && !h->prio_made)
-		r = make_prios(h);
+	r = crowd(h, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
 	if (r)
 		return r;
 	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
@@ -489,6 +552,11 @@ static int run_queue(struct ty_hunt *h, struct ty_cand *c)
 	if (q.idle > 5 * LITTLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
 		c->s.kind = TY_STALL_THROTTLED;
+	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
+		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
+		/* Nor is one left standing whose turn would have come several times. */
+		c->s.kind = TY_STALL_THROTTLED;
+		c->rival_ns = q.fair_ns;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
 		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
 		 */
@@ -523,7 +591,7 @@ static int blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_pat
 	s = ty_model_span_brief(m, g->thread, g->span);
 	if (s.cpu == TY_NONE)
 		return 0;
-	r = crowd(m, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
+	r = crowd(h, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
 	if (r || q.most.thread == TY_NONE || q.most.ns < ns / 2)
 		return r;
 	c->s.culprit = q.most.thread;
@@ -651,7 +719,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
 		c->s.kind = TY_STALL_LOST;
 		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
-		       ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 || sent(h, c);
+		       ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 ||
+		       sent(h, c->s.thread, c->s.syscall);
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)
@@ -665,7 +734,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return true;
 	if (c->waker.kind == TY_WAKER_TIMER && c->w.class == TY_WAIT_PEER &&
 	    ty_wait_timed_out(h->x, c->s.syscall) &&
-	    (asked_anybody(m, c->s.thread, c->s.start_ns) || sent(h, c))) {
+	    (asked_anybody(m, c->s.thread, c->s.start_ns) || sent(h, c->s.thread, c->s.syscall))) {
 		c->s.kind = TY_STALL_TIMER;
 		return true;
 	}
@@ -678,15 +747,18 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return end_is_stall(h, c, p);
 	if (c->w.class == TY_WAIT_IDLE && signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
-		if (owes_answer(h, c))
+		if (owes_answer(h, c) ||
+		    (sent(h, c->s.thread, c->s.syscall) && !serves(h, c) &&
+		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
 			return true;
 	}
-	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns))
+	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns) ||
+	    asked_through(m, c->s.thread, p->seg.v[0].thread, c->waker.thread, c->s.start_ns))
 		return true;
 	if (c->w.class != TY_WAIT_PEER)
 		return false;
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
-		return true;
+		return !serves(h, c) && !waits_again(h, c);
 	c->s.proven = false;
 	return had_work(h, c);
 }

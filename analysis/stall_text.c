@@ -131,10 +131,19 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
 
 		say(o, "not allowed to run: ");
-		say(o, "its CPU was idle for ");
-		say_ns(o, c->idle_ns);
-		say(o, " meanwhile; a CPU quota of its cgroup%s%s", group ? " " : "",
-		    group ? ty_model_str(m, group) : "");
+		if (c->rival_ns) {
+			say(o, "others ran ");
+			say_ns(o, c->rival_ns);
+			say(o, " in turns on CPU %u, more than is fair,", s.cpu);
+		} else {
+			say(o, "its CPU was idle for ");
+			say_ns(o, c->idle_ns);
+		}
+		/* The root has no quota: it was moved from there since the recording began. */
+		if (!group || !strcmp(ty_model_str(m, group), "/"))
+			say(o, " meanwhile; a CPU quota of its cgroup");
+		else
+			say(o, " meanwhile; a CPU quota of its cgroup %s", ty_model_str(m, group));
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {

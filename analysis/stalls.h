@@ -9,16 +9,20 @@
  *   a signal, a CPU, a vfork, an uninterruptible sleep. Always a stall when long enough.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
- *   after it was last woken by it, and was the first of both to do so. Or the traced command could
- *   not go on without the waiter: its path passes through this wait; or it was busy with the very
- *   thread that is waited for, and the waiter, alone and once, had work before or after. A time-out
- *   is a stall when the waiter had asked or sent anything.
+ *   after it was last woken by it, and was the first of both to do so; the one that was asked may
+ *   have handed the matter on to the one that answers. Or the traced command could not go on
+ *   without the waiter: its path passes through this wait, which is not one of many such waits and
+ *   none for the requests of somebody whom the waiter serves; or it was busy with the very thread
+ *   that is waited for, and the waiter, alone and once, had work before or after. A time-out is a
+ *   stall when the waiter had asked or sent anything.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait, or
  *   the waiter goes on to compute and the awaited one is no program of its own; never when a stall
  *   of the awaited one tells it.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer; or when a signal of another thread ended it and the waiter owed an answer itself (it
- *   had received, and not sent since).
+ *   had received, and not sent since), or had sent one and the command could not go on without it.
+ * - A ready thread that stood beside an idle CPU, or was passed over for far longer than its share
+ *   of the CPU allows, was not allowed to run (a quota, inferred).
  *
  * A stall that another one's chain passes through is told in that chain, not again.
  */
@@ -41,6 +45,7 @@
 	X(SOCKET, "socket", "a socket")                                                            \
 	X(EVENTFD, "eventfd", "an eventfd")                                                        \
 	X(SEMAPHORE, "semaphore", "a semaphore")                                                   \
+	X(QUEUE, "queue", "a message queue")                                                       \
 	X(FD, "fd", "a descriptor")                                                                \
 	X(CHILD, "child", "a child")                                                               \
 	X(JOIN, "join", "the end of a thread")                                                     \

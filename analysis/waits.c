@@ -54,10 +54,10 @@ static const struct {
 	{"io_getevents", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"io_pgetevents", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"io_uring_enter", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"mq_timedreceive", TY_STALL_OTHER, TY_WAIT_PEER, 0},
-	{"mq_timedsend", TY_STALL_OTHER, TY_WAIT_DEFINITE, 0},
-	{"msgrcv", TY_STALL_OTHER, TY_WAIT_PEER, -1},
-	{"msgsnd", TY_STALL_OTHER, TY_WAIT_DEFINITE, -1},
+	{"mq_timedreceive", TY_STALL_QUEUE, TY_WAIT_PEER, 0},
+	{"mq_timedsend", TY_STALL_QUEUE, TY_WAIT_DEFINITE, 0},
+	{"msgrcv", TY_STALL_QUEUE, TY_WAIT_PEER, -1},
+	{"msgsnd", TY_STALL_QUEUE, TY_WAIT_DEFINITE, -1},
 	{"nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
 	{"pause", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"poll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
@@ -196,6 +196,7 @@ static void by_fd(enum ty_fd_kind k, struct ty_wait_for *w)
 	case TY_FD_SOCKET: w->kind = TY_STALL_SOCKET; break;
 	case TY_FD_EVENTFD: w->kind = TY_STALL_EVENTFD; break;
 	case TY_FD_TIMERFD: w->kind = TY_STALL_SLEEP; break;
+	case TY_FD_SIGNALFD: w->kind = TY_STALL_SIGNAL; break;
 	default: break;
 	}
 }
