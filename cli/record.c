@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "command.h"
 #include "flow_files.h"
+#include "index_file.h"
 #include "pt_caps.h"
 #include "recording.h"
 #include "symbols.h"
@@ -356,6 +357,10 @@ static int record(struct args *a)
 	if (shown)
 		fputs("\r\033[K", stderr);
 	say_notes(&res);
+	/* The index of the recording that was there before does not fit this one (and is not used).
+	 */
+	if (!r || res.kept_spool)
+		ty_index_remove(a->o.out);
 	if (r) {
 		r = ty_cli_fail(&err);
 		if (res.kept_spool && !res.kept_whole)

@@ -15,7 +15,7 @@
 /* The model of the trace's index file: 1, or 0 when there is none that fits. */
 int ty_index_open(const char *trace_path, struct ty_model **out);
 
-/* Remove the index file, which is damaged. */
+/* Remove the index file, which is damaged or of a trace that was replaced. */
 void ty_index_remove(const char *trace_path);
 
 struct ty_store;

@@ -93,6 +93,17 @@ done
 [ "$(sha256sum <"$t/old.dat")" = "$before" ]; ok "a command that cannot be run leaves the old recording as it was" $?
 [ -L "$t/link2.dat" ] && [ "$(cat "$t/victim")" = victim ]; ok "and a link, and its target" $? "$(ls -l "$t/link2.dat" "$t/victim")"
 [ -z "$(ls "$t" | grep unfinished)" ]; ok "and nothing beside it" $? "$(ls "$t")"
+
+# an index belongs to one recording
+"$TARRY" record -q -o "$t/again.dat" -- "$PROGRAMS/syscall_loop" 1 200000; calls "$t/again.dat" getppid >/dev/null
+index="$t/.again.dat.tarry-index"
+"$TARRY" record -q -o "$t/again.dat" -- "$t/script" 2>"$t/err"
+[ -s "$index" ] && cp "$index" "$t/stale"; ok "a recording that cannot start leaves the old one's index" $? "$(ls -la "$t" | grep again)"
+"$TARRY" record -q -o "$t/again.dat" -- "$PROGRAMS/syscall_loop" 1 100000
+[ ! -e "$index" ]; ok "the index of a recording that is replaced goes with it" $?
+cp "$t/stale" "$index"; k=$(calls "$t/again.dat" getppid)
+[ "$k" = 100000 ]; ok "an index of another recording is not used" $? "$k"
+
 for o in /dev/null /dev/stdout "$t"; do
 	"$TARRY" record -q -o "$o" -- true 2>"$t/err" | cat; r=${PIPESTATUS[0]}
 	[ "$r" = 2 ] && grep -q 'not a regular file' "$t/err"; ok "-o ${o/#"$t"/FOLDER} is refused" $? "status $r: $(cat "$t/err")"
@@ -164,10 +175,16 @@ set -- $(announced "$t/err")
 ok "very small rings: the announced numbers of events and of lost ones are those of the file" $? \
 	"announced ${1:-} events, ${2:-} lost; file $(summary "$t/tiny.dat" events), $(summary "$t/tiny.dat" lost)"
 
-# More short-lived processes than there are process numbers: tids are reused.
+# More short-lived processes than there are process numbers, beside compilers on all CPUs: tids are
+# reused, the readers compete.
 many=${SHORT_LIVED:-100000}
 if [ -x "$PROGRAMS/short_lived" ]; then
+	load=()
+	for _ in $(seq $(($(nproc) * 2))); do
+		(while :; do for f in tests/programs/*.c; do cc -O2 -D_GNU_SOURCE -c -o /dev/null "$f" 2>/dev/null; done; done) & load+=($!)
+	done
 	"$TARRY" record -o "$t/many.dat" -- "$PROGRAMS/short_lived" "$many" 2>"$t/err"; r=$?
+	kill "${load[@]}"; wait "${load[@]}" 2>/dev/null
 	set -- $(announced "$t/err")
 	[ $r = 0 ] && [ "${2:-x}" = 0 ]; ok "$many short-lived processes: recorded, nothing lost" $? "status $r: $(cat "$t/err")"
 	[ "$(calls "$t/many.dat" exit_group)" -ge "$many" ]; ok "$many short-lived processes: every one's exit_group is there" $? "$(calls "$t/many.dat" exit_group)"

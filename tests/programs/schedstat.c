@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that say how long they ran, by the kernel's own account (/proc/thread-self/schedstat):
- * one that computes, one that sleeps and computes, two that hand a byte to each other. Prints
- * "TID NAME RAN_NS" per thread. Usage: schedstat CPU (-1: any)
- *
- * Bursts are 3 ms: the kernel charges a woken thread from the wakeup on when it takes the CPU at
- * once, a few microseconds before it is switched in; that must stay below the 1% that is tested.
+ * one that computes, one that sleeps and computes, two that hand a byte to each other; bursts are
+ * of 3 ms. Then two that hand a byte to each other in bursts of 10 us (tick, tock): the kernel
+ * charges a woken thread from the wakeup on when it takes the CPU at once, some microseconds before
+ * it is switched in, so that their account is only known to lie between running and running +
+ * runnable. Prints "TID NAME RAN_NS" per thread. Usage: schedstat CPU (-1: any)
  */
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,34 @@ static void pong(void)
 	}
 }
 
+/* 10 us at a time. */
+static void hand_on(int in, int out, bool first)
+{
+	struct timespec a, b;
+	char c = 0;
+
+	for (int i = 0; i < 8000; i++) {
+		if ((!first || i) && read(in, &c, 1) != 1)
+			abort();
+		clock_gettime(CLOCK_MONOTONIC, &a);
+		do
+			clock_gettime(CLOCK_MONOTONIC, &b);
+		while ((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec < 10000);
+		if (write(out, &c, 1) != 1)
+			abort();
+	}
+}
+
+static void tick(void)
+{
+	hand_on(ba[0], ab[1], true);
+}
+
+static void tock(void)
+{
+	hand_on(ab[0], ba[1], false);
+}
+
 static void *thread(void *arg)
 {
 	struct worker *w = arg;
@@ -103,10 +132,9 @@ static void *thread(void *arg)
 
 int main(int argc, char **argv)
 {
-	struct worker w[] = {{.name = "busy", .work = busy},
-			     {.name = "sleeper", .work = sleeper},
-			     {.name = "ping", .work = ping},
-			     {.name = "pong", .work = pong}};
+	struct worker w[] = {{.name = "busy", .work = busy}, {.name = "sleeper", .work = sleeper},
+			     {.name = "ping", .work = ping}, {.name = "pong", .work = pong},
+			     {.name = "tick", .work = tick}, {.name = "tock", .work = tock}};
 
 	cpu = argc > 1 ? atoi(argv[1]) : -1;
 	if (cpu >= 0) {
@@ -119,17 +147,19 @@ int main(int argc, char **argv)
 	}
 	if (pipe(ab) || pipe(ba))
 		return 1;
-	/* One after the other, so that the CPU is idle between a sleeper's bursts; ping and pong
-	 * together. */
+	/* One after the other, so that the CPU is idle between a sleeper's bursts; pairs together.
+	 */
 	for (int i = 0; i < 2; i++) {
 		pthread_create(&w[i].th, NULL, thread, &w[i]);
 		pthread_join(w[i].th, NULL);
 	}
-	for (int i = 2; i < 4; i++)
+	for (int i = 2; i < 6; i += 2) {
 		pthread_create(&w[i].th, NULL, thread, &w[i]);
-	for (int i = 2; i < 4; i++)
+		pthread_create(&w[i + 1].th, NULL, thread, &w[i + 1]);
 		pthread_join(w[i].th, NULL);
-	for (int i = 0; i < 4; i++)
+		pthread_join(w[i + 1].th, NULL);
+	}
+	for (int i = 0; i < 6; i++)
 		printf("%ld %s %llu\n", w[i].tid, w[i].name, w[i].ran);
 	return 0;
 }
