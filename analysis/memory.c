@@ -107,22 +107,47 @@ static int rank_order(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Number the rows that are shown. */
+/* Restore the heap below `at`: the one that comes last in order is on top. */
+static void sift(struct rank *r, size_t n, size_t at)
+{
+	struct rank v = r[at];
+
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && rank_order(&r[child + 1], &r[child]) > 0)
+			child++;
+		if (rank_order(&r[child], &v) <= 0)
+			break;
+		r[at] = r[child];
+	}
+	r[at] = v;
+}
+
+/* Number the rows that are shown: a heap holds the best so far, the least of them on top. */
 static int choose(struct tab *t, uint32_t top)
 {
-	struct rank *r = malloc((t->out->keys + 1) * sizeof(*r));
+	struct rank *r = malloc(((size_t)top + 1) * sizeof(*r));
 	size_t n = 0;
 
 	if (!r)
 		return -TY_ENOMEM;
 	for (size_t i = 0; i < t->counts.n; i++) {
+		struct rank v = {t->counts.v[i].cycles, t->counts.v[i].count, (uint32_t)i};
+
 		t->counts.v[i].row = UINT32_MAX;
-		if (t->counts.v[i].count)
-			r[n++] = (struct rank){t->counts.v[i].cycles, t->counts.v[i].count,
-					       (uint32_t)i};
+		if (!v.count)
+			continue;
+		if (n < top) {
+			r[n++] = v;
+			if (n == top)
+				for (size_t k = n / 2; k-- > 0;)
+					sift(r, n, k);
+		} else if (top && rank_order(&v, &r[0]) < 0) {
+			r[0] = v;
+			sift(r, n, 0);
+		}
 	}
 	qsort(r, n, sizeof(*r), rank_order);
-	t->out->rows_n = n < top ? (uint32_t)n : top;
+	t->out->rows_n = (uint32_t)n;
 	for (uint32_t i = 0; i < t->out->rows_n; i++)
 		t->counts.v[r[i].id].row = i;
 	free(r);

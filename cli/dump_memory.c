@@ -56,6 +56,17 @@ static void put_u(struct line *l, uint64_t v)
 		p[-1] = (char)('0' + v);
 }
 
+/* At least `width` wide. */
+static void put_right(struct line *l, uint64_t v, unsigned width, char fill)
+{
+	uint64_t most = 10;
+
+	for (unsigned n = 1; n < width; n++, most *= 10)
+		if (v < most)
+			*l->p++ = fill; /* one for each digit that is missing */
+	put_u(l, v);
+}
+
 static void put_x(struct line *l, uint64_t v)
 {
 	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
@@ -295,22 +306,31 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		      const struct ty_mem *m)
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
-	char name[64];
-	int n;
+	char name[24];
 
-	if (m->has & TY_MEM_HAS_TIME)
-		n = snprintf(name, sizeof(name), "%5" PRIu64 ".%09u ", m->ts_ns / 1000000000,
-			     (unsigned)(m->ts_ns % 1000000000));
-	else if (m->has & TY_MEM_HAS_TICKS)
-		n = snprintf(name, sizeof(name), "ticks %-9" PRIu64 " ", m->ticks);
-	else
-		n = snprintf(name, sizeof(name), "%15s ", "-");
-	put(l, name, (size_t)n);
-	if (m->has & TY_MEM_HAS_CPU)
-		n = snprintf(name, sizeof(name), "[%03u] ", m->cpu);
-	else
-		n = snprintf(name, sizeof(name), "[ - ] ");
-	put(l, name, (size_t)n);
+	if (m->has & TY_MEM_HAS_TIME) {
+		put_right(l, m->ts_ns / 1000000000, 5, ' ');
+		PUT(l, ".");
+		put_right(l, m->ts_ns % 1000000000, 9, '0');
+		PUT(l, " ");
+	} else if (m->has & TY_MEM_HAS_TICKS) {
+		char *from = l->p;
+
+		PUT(l, "ticks ");
+		put_u(l, m->ticks);
+		do
+			PUT(l, " ");
+		while (l->p < from + 16);
+	} else {
+		PUT(l, "              - ");
+	}
+	if (m->has & TY_MEM_HAS_CPU) {
+		PUT(l, "[");
+		put_right(l, m->cpu, 3, '0');
+		PUT(l, "] ");
+	} else {
+		PUT(l, "[ - ] ");
+	}
 	if (m->kind == TY_MEM_GAP) {
 		PUT(l, "GAP ");
 		put_s(l, m->gap);

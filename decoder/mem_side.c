@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define CPUS_MAX   8192u
-#define QUEUES_MAX 16384u
+#define QUEUES_MAX (TY_MEM_QUEUE_SLOTS / 2)
 #define CPU_MAGIC  0x1010101010101010ull
 
 static int no_memory(const struct ty_mem_stream *s, struct ty_err *err)
@@ -34,11 +34,23 @@ static struct ty_mem_cpu *cpu_get(struct ty_mem_stream *s, uint32_t cpu)
 	return &s->cpus.v[cpu];
 }
 
+static uint64_t queue_hash(int32_t cpu, int32_t t)
+{
+	uint64_t key = (uint64_t)(uint32_t)cpu << 32 | (uint32_t)t;
+
+	return (key ^ key >> 29) * 0x9e3779b97f4a7c15ull >> 48;
+}
+
 static struct ty_mem_queue *queue_find(struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
-	vec_each (q, &s->queues)
+	uint64_t at = queue_hash(cpu, t) & (TY_MEM_QUEUE_SLOTS - 1);
+
+	for (; s->queue_slots.n && s->queue_slots.v[at]; at = (at + 1) & (TY_MEM_QUEUE_SLOTS - 1)) {
+		struct ty_mem_queue *q = &s->queues.v[s->queue_slots.v[at] - 1];
+
 		if (q->cpu == cpu && q->tid == t)
 			return q;
+	}
 	return NULL;
 }
 
@@ -46,15 +58,25 @@ static struct ty_mem_queue *queue_find(struct ty_mem_stream *s, int32_t cpu, int
 static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
 	struct ty_mem_queue *q;
+	uint64_t at;
 
 	cpu = cpu < 0 ? -1 : cpu;
 	t = cpu >= 0 ? -1 : t;
 	q = queue_find(s, cpu, t);
 	if (q)
 		return q;
+	if (!s->queue_slots.n) {
+		if (vec_reserve(&s->queue_slots, TY_MEM_QUEUE_SLOTS))
+			return NULL;
+		s->queue_slots.n = TY_MEM_QUEUE_SLOTS;
+		memset(s->queue_slots.v, 0, TY_MEM_QUEUE_SLOTS * sizeof(*s->queue_slots.v));
+	}
 	if (s->queues.n >= QUEUES_MAX ||
 	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = cpu, .tid = t}))
 		return NULL;
+	for (at = queue_hash(cpu, t) & (TY_MEM_QUEUE_SLOTS - 1); s->queue_slots.v[at];)
+		at = (at + 1) & (TY_MEM_QUEUE_SLOTS - 1);
+	s->queue_slots.v[at] = (uint16_t)s->queues.n;
 	return &s->queues.v[s->queues.n - 1];
 }
 

@@ -16,6 +16,8 @@ struct ty_mem_flag {
 	uint64_t end, flags;
 };
 
+#define TY_MEM_QUEUE_SLOTS 32768u
+
 /* One AUX stream. */
 struct ty_mem_queue {
 	int32_t cpu, tid; /* -1 */
@@ -75,6 +77,7 @@ struct ty_mem_stream {
 	struct ty_mem_facts facts;
 	struct ty_perf_time_conv tc;
 	VEC(struct ty_mem_queue) queues;
+	VEC(uint16_t) queue_slots;	       /* queue + 1, by CPU and thread; 0: free */
 	VEC(struct ty_mem_aux_flag) aux_flags; /* until the pieces are known */
 	VEC(struct ty_mem_cpu) cpus;
 	VEC(struct ty_mem_name) names; /* by tid, time */

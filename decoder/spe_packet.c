@@ -7,18 +7,13 @@
 #include "err.h"
 #include "rd.h"
 
-/* What a header byte says: width 0: no packet with a payload begins so. */
-struct head {
-	uint8_t kind, width, index_mask;
-};
-
 #define WIDTHS(h, kind, mask)                                                                      \
 	[h] = {kind, 1, mask}, [(h) + 0x10] = {kind, 2, mask}, [(h) + 0x20] = {kind, 4, mask},     \
 	[(h) + 0x30] = {kind, 8, mask}
 
 /* Addresses, counters, contexts and operations have their width in the header like all others, but
  * only one is defined: the others are no packets. */
-static const struct head heads[256] = {
+const struct ty_spe_head ty_spe_heads[256] = {
 	WIDTHS(0x42, TY_SPE_EVENTS, 0),
 	WIDTHS(0x43, TY_SPE_SOURCE, 0),
 	[0x48 ... 0x4b] = {TY_SPE_OPERATION, 1, 3},
@@ -32,7 +27,7 @@ static inline int payload(const uint8_t *p, size_t n, unsigned at, unsigned high
 			  struct ty_spe_packet *k)
 {
 	unsigned h = p[at - 1];
-	const struct head *e = &heads[h];
+	const struct ty_spe_head *e = &ty_spe_heads[h];
 
 	k->kind = e->kind;
 	k->index = (uint8_t)(high << 3 | (h & e->index_mask));
@@ -67,7 +62,7 @@ int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet
 	if (!n)
 		return 0;
 	h = p[0];
-	if (heads[h].width)
+	if (ty_spe_heads[h].width)
 		return payload(p, n, 1, 0, k);
 	if (!h) {
 		k->bytes = padding(p, n);
@@ -84,8 +79,8 @@ int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet
 	if (n < 2)
 		return 0;
 	if (p[1]) {
-		if ((h & 0xfc) != 0x20 ||
-		    (heads[p[1]].kind != TY_SPE_ADDRESS && heads[p[1]].kind != TY_SPE_COUNTER))
+		if ((h & 0xfc) != 0x20 || (ty_spe_heads[p[1]].kind != TY_SPE_ADDRESS &&
+					   ty_spe_heads[p[1]].kind != TY_SPE_COUNTER))
 			return -TY_EFORMAT;
 		return payload(p, n, 2, h & 3, k);
 	}

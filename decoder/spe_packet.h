@@ -27,6 +27,12 @@ enum ty_spe_kind {
 	TY_SPE_COUNTER,
 };
 
+/* What a header byte says; width 0: no packet with a payload begins so. */
+struct ty_spe_head {
+	uint8_t kind, width, index_mask;
+};
+extern const struct ty_spe_head ty_spe_heads[256];
+
 struct ty_spe_packet {
 	uint8_t kind;  /* enum ty_spe_kind */
 	uint8_t index; /* of addresses, counters, contexts; class of operations */

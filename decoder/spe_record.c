@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "rd.h"
 #include "spe_packet.h"
 
 #define LOW56 ((1ull << 56) - 1)
@@ -24,17 +25,17 @@ uint64_t ty_spe_data_address(uint64_t v)
 	return (v >> 52 & 15) == 15 ? v | 0xffull << 56 : v & LOW56;
 }
 
-static void extra(struct ty_mem *m, const struct ty_spe_packet *k)
+static void extra(struct ty_mem *m, struct ty_spe_packet k)
 {
 	if (m->extras < TY_MEM_EXTRAS)
-		m->extra[m->extras++] = (struct ty_mem_extra){k->kind, k->index, k->value};
+		m->extra[m->extras++] = (struct ty_mem_extra){k.kind, k.index, k.value};
 }
 
-static void address(struct ty_mem *m, const struct ty_spe_packet *k)
+static inline void address(struct ty_mem *m, struct ty_spe_packet k)
 {
-	uint64_t v = k->value;
+	uint64_t v = k.value;
 
-	switch (k->index) {
+	switch (k.index) {
 	case 0:
 		m->pc = ty_spe_code_address(v);
 		m->el = v >> 61 & 3;
@@ -69,61 +70,61 @@ static void address(struct ty_mem *m, const struct ty_spe_packet *k)
 	}
 }
 
-static void operation(struct ty_mem *m, const struct ty_spe_packet *k)
+static inline void operation(struct ty_mem *m, struct ty_spe_packet k)
 {
-	unsigned v = (unsigned)k->value;
+	unsigned v = (unsigned)k.value;
 
-	m->op_class = k->index;
+	m->op_class = k.index;
 	m->op = (uint8_t)v;
 	m->has |= TY_MEM_HAS_OP;
-	if (k->index == 1) {
+	if (k.index == 1) {
 		m->kind = v & 1 ? TY_MEM_STORE : TY_MEM_LOAD;
 		/* The effective vector length of an SVE access, if it is not spread out. */
 		if ((v & 0x0a) == 0x08 && !(v & 0x80))
 			m->size = (uint8_t)((32u << (v >> 4 & 7)) / 8 < 256
 						    ? (32u << (v >> 4 & 7)) / 8
 						    : 255);
-	} else if (k->index == 2) {
+	} else if (k.index == 2) {
 		m->kind = TY_MEM_BRANCH;
 	}
 }
 
-static void take(struct ty_mem *m, const struct ty_spe_packet *k)
+static inline void take(struct ty_mem *m, struct ty_spe_packet k)
 {
-	switch (k->kind) {
+	switch (k.kind) {
 	case TY_SPE_EVENTS:
-		m->events = k->value;
+		m->events = k.value;
 		m->has |= TY_MEM_HAS_EVENTS;
 		break;
 	case TY_SPE_SOURCE:
-		m->source = (uint16_t)k->value;
+		m->source = (uint16_t)k.value;
 		m->has |= TY_MEM_HAS_SOURCE;
-		if (k->value > UINT16_MAX)
+		if (k.value > UINT16_MAX)
 			extra(m, k);
 		break;
 	case TY_SPE_CONTEXT:
 		/* Of a guest and its host both: the host's. */
-		if (k->index > 1) {
+		if (k.index > 1) {
 			extra(m, k);
-		} else if (!(m->has & TY_MEM_HAS_CTX) || k->index) {
-			m->context = (uint32_t)k->value;
+		} else if (!(m->has & TY_MEM_HAS_CTX) || k.index) {
+			m->context = (uint32_t)k.value;
 			m->has |= TY_MEM_HAS_CTX;
 		}
 		break;
 	case TY_SPE_OPERATION: operation(m, k); break;
 	case TY_SPE_ADDRESS: address(m, k); break;
 	case TY_SPE_COUNTER:
-		if (k->index == 0)
-			m->lat_total = (uint32_t)k->value, m->has |= TY_MEM_HAS_TOTAL;
-		else if (k->index == 1)
-			m->lat_issue = (uint32_t)k->value, m->has |= TY_MEM_HAS_ISSUE;
-		else if (k->index == 2)
-			m->lat_xlat = (uint32_t)k->value, m->has |= TY_MEM_HAS_XLAT;
+		if (k.index == 0)
+			m->lat_total = (uint32_t)k.value, m->has |= TY_MEM_HAS_TOTAL;
+		else if (k.index == 1)
+			m->lat_issue = (uint32_t)k.value, m->has |= TY_MEM_HAS_ISSUE;
+		else if (k.index == 2)
+			m->lat_xlat = (uint32_t)k.value, m->has |= TY_MEM_HAS_XLAT;
 		else
 			extra(m, k);
 		break;
 	case TY_SPE_TIMESTAMP:
-		m->ticks = k->value;
+		m->ticks = k.value;
 		m->has |= TY_MEM_HAS_TICKS;
 		break;
 	default: break;
@@ -131,15 +132,15 @@ static void take(struct ty_mem *m, const struct ty_spe_packet *k)
 }
 
 /* A bit for each packet that a record may hold once. */
-static uint64_t once(const struct ty_spe_packet *k)
+static inline uint64_t once(struct ty_spe_packet k)
 {
-	switch (k->kind) {
+	switch (k.kind) {
 	case TY_SPE_EVENTS: return 1;
 	case TY_SPE_SOURCE: return 2;
 	case TY_SPE_OPERATION: return 4;
-	case TY_SPE_CONTEXT: return 8u << k->index;
-	case TY_SPE_ADDRESS: return k->index < 16 ? 1ull << (16 + k->index) : 0;
-	case TY_SPE_COUNTER: return k->index < 32 ? 1ull << (32 + k->index) : 0;
+	case TY_SPE_CONTEXT: return 8u << k.index;
+	case TY_SPE_ADDRESS: return k.index < 16 ? 1ull << (16 + k.index) : 0;
+	case TY_SPE_COUNTER: return k.index < 32 ? 1ull << (32 + k.index) : 0;
 	default: return 0;
 	}
 }
@@ -156,22 +157,41 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 	for (;;) {
 		struct ty_spe_packet k;
 		uint64_t bit;
-		int r = ty_spe_packet(p + at, n - at, off + at, &k);
 
-		*used = at;
-		if (r < 0 || at > TY_SPE_RECORD_MAX)
+		if (at > TY_SPE_RECORD_MAX) {
+			*used = at;
 			return -TY_EFORMAT;
-		if (!r)
-			return 0;
+		}
+		/* The usual packet in line, with one load for all widths. */
+		if (n - at >= 9 && ty_spe_heads[p[at]].width) {
+			const struct ty_spe_head *h = &ty_spe_heads[p[at]];
+
+			k = (struct ty_spe_packet){
+				.kind = h->kind,
+				.index = p[at] & h->index_mask,
+				.bytes = 1u + h->width,
+				.value = ty_load(p + at + 1, 8, false) &
+					 UINT64_MAX >> (64 - 8 * h->width),
+			};
+		} else {
+			struct ty_spe_packet other;
+			int r = ty_spe_packet(p + at, n - at, off + at, &other);
+
+			if (r != 1) {
+				*used = at;
+				return r;
+			}
+			k = other;
+		}
 		at += k.bytes;
 		if (k.kind == TY_SPE_PAD)
 			continue;
-		bit = once(&k);
+		bit = once(k);
 		if (seen & bit)
 			return -TY_EFORMAT;
 		seen |= bit;
 		if (out)
-			take(out, &k);
+			take(out, k);
 		if (k.kind == TY_SPE_END || k.kind == TY_SPE_TIMESTAMP) {
 			*used = at;
 			return 1;
