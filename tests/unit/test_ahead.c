@@ -168,6 +168,7 @@ static struct {
 	int cur[CPUS];
 	bool asleep[THREADS + 1];
 	int64_t in_call[THREADS + 1]; /* -1: none */
+	unsigned renamed[THREADS + 1];
 } sim;
 
 static int tid_of(int thread)
@@ -202,16 +203,38 @@ static void sys(unsigned cpu, int t)
 	}
 }
 
+/* A name that changes now and then; what is behind its end, too. */
+static void name(uint8_t *d, int t)
+{
+	unsigned n = 1 + (unsigned)t % TY_COMM;
+
+	if (!t)
+		return;
+	if (rnd() % 200 == 0)
+		sim.renamed[t]++;
+	memset(d, 'a' + sim.renamed[t] % 3, n);
+	if (n < TY_COMM - 1 && rnd() % 50 == 0)
+		d[n + 1] = (uint8_t)rnd();
+}
+
+/* Nearly always one of the kernel's. */
+static int64_t prio(void)
+{
+	return rnd() % 300 ? 120 - (int64_t)(rnd() % 30 == 0) : (int64_t)(int32_t)rnd();
+}
+
 static void runs(unsigned cpu, int next, int state)
 {
 	int prev = sim.cur[cpu];
 	uint8_t d[64] = {0};
 
-	memcpy(d + 8, "prev", 4);
-	memcpy(d + 40, "next", 4);
+	name(d + 8, prev);
+	name(d + 40, next);
 	put(cpu, d, 24, tid_of(prev), 4);
+	put(cpu, d, 28, prio(), 4);
 	put(cpu, d, 32, state, fake.t.long_size);
 	put(cpu, d, 56, tid_of(next), 4);
+	put(cpu, d, 60, prio(), 4);
 	record(cpu, sim.now, ID_SWITCH, tid_of(prev), d, 64);
 	sim.cur[cpu] = next;
 }
@@ -220,7 +243,7 @@ static void wakes(unsigned cpu, int t)
 {
 	uint8_t d[36] = {0};
 
-	memcpy(d + 8, "woken", 5);
+	name(d + 8, t);
 	put(cpu, d, 24, tid_of(t), 4);
 	put(cpu, d, 32, (int64_t)(rnd() % CPUS), 4);
 	record(cpu, sim.now, ID_WAKING, tid_of(sim.cur[cpu]), d, 36);
@@ -352,6 +375,7 @@ static uint64_t model_digest(const struct ty_model *m)
 	uint32_t n;
 	const uint64_t *count = ty_model_event_counts(m, &n);
 	const struct ty_gap_span *g;
+	const struct ty_name_at *name;
 
 	for (uint32_t i = 0; i < n; i++)
 		h = mix(h, count[i]);
@@ -363,6 +387,12 @@ static uint64_t model_digest(const struct ty_model *m)
 
 		h = mix(mix(mix(h, (uint64_t)t->tid), t->start_ns), t->end_ns);
 		h = mix(mix(h, t->wakeups), t->traced);
+		name = ty_model_names(m, i, &n);
+		for (uint32_t k = 0; k < n; k++) {
+			h = mix(h, name[k].from_ns);
+			for (const char *c = ty_model_str(m, name[k].str); *c; c++)
+				h = mix(h, (uint64_t)*c);
+		}
 		for (uint32_t k = 0; k < t->spans_n; k++) {
 			struct ty_span s = ty_model_span(m, t->spans_first + k);
 
@@ -377,6 +407,18 @@ static uint64_t model_digest(const struct ty_model *m)
 			h = mix(mix(h, c.flags), c.abi);
 		}
 	}
+	for (uint32_t i = 0; i < ty_model_edges(m); i++) {
+		struct ty_edge e = ty_model_edge(m, i);
+
+		h = mix(mix(mix(h, e.ts_ns), e.waker), e.target);
+		h = mix(mix(mix(h, e.cpu), e.target_cpu), e.loc + e.context);
+	}
+	for (uint32_t c = 0; c < sum->cpus; c++)
+		for (uint32_t i = 0; i < ty_model_points(m, c); i++) {
+			struct ty_point p = ty_model_point(m, c, i);
+
+			h = mix(mix(mix(h, p.ts_ns), p.kind), mix(mix(p.a, p.b), p.thread));
+		}
 	for (uint32_t c = 0; c < sum->cpus; c++)
 		for (uint32_t i = 0; i < ty_model_cpu_spans(m, c); i++) {
 			struct ty_span s = ty_model_cpu_span(m, c, i);
