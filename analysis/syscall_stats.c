@@ -12,25 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bars.h"
 #include "vec.h"
-
-/* Durations by bars: each of the first 64 values has its own, then 32 per power of two. */
-#define BARS ((64 - 5) * 32 + 32)
-
-static unsigned bar_of(uint64_t v)
-{
-	unsigned e = v < 64 ? 5 : 63 - (unsigned)__builtin_clzll(v);
-
-	return (e - 5) * 32 + (unsigned)(v >> (e - 5));
-}
-
-static uint64_t bar_begin(unsigned bar, uint64_t *width)
-{
-	unsigned e = bar < 64 ? 5 : bar / 32 + 4;
-
-	*width = UINT64_C(1) << (e - 5);
-	return (uint64_t)(bar - (e - 5) * 32) << (e - 5);
-}
 
 /* The wanted duration is the rank-th (from 0) of those in [begin, begin + width), of which there
  * are `in`. */
@@ -46,7 +29,7 @@ struct pick {
 struct group {
 	uint64_t key;
 	struct ty_syscall_stats s;
-	uint64_t *bar; /* BARS; NULL: none timed */
+	uint64_t *bar; /* TY_BARS; NULL: none timed */
 	uint64_t timed;
 	struct pick pick[2];
 	uint32_t joined; /* index + 1 of the group of the same name that has its calls; 0: itself */
@@ -133,10 +116,10 @@ static void pick_begin(struct pick *p, const uint64_t *bar, uint64_t rank)
 {
 	unsigned k = 0;
 
-	for (; k + 1 < BARS && rank >= bar[k]; k++)
+	for (; k + 1 < TY_BARS && rank >= bar[k]; k++)
 		rank -= bar[k];
 	*p = (struct pick){.rank = rank, .in = bar[k]};
-	p->begin = bar_begin(k, &p->width);
+	p->begin = ty_bar_begin(k, &p->width);
 }
 
 /* Is the next walk to look for more of it? 1: yes, p->v is ready; 0: p->begin is the answer. */
@@ -224,9 +207,9 @@ static int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint3
 	}
 	g->s.total_ns += ns;
 	g->timed++;
-	if (!g->bar && !(g->bar = calloc(BARS, sizeof(*g->bar))))
+	if (!g->bar && !(g->bar = calloc(TY_BARS, sizeof(*g->bar))))
 		return -TY_ENOMEM;
-	g->bar[bar_of(ns)]++;
+	g->bar[ty_bar_of(ns)]++;
 	return 0;
 }
 
@@ -318,7 +301,7 @@ static void join(struct groups *t)
 			a->bar = b->bar;
 			b->bar = NULL;
 		}
-		for (unsigned k = 0; b->bar && k < BARS; k++)
+		for (unsigned k = 0; b->bar && k < TY_BARS; k++)
 			a->bar[k] += b->bar[k];
 		a->timed += b->timed;
 		a->s.count += b->s.count;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain_session.h"
 #include "units.h"
 
 static const char help[] =
@@ -25,7 +26,10 @@ static const char help[] =
 	"  threads    where each thread's time went (also: sched)\n"
 	"  longest    the ten longest blocked and runnable spans\n"
 	"  loss       where events were lost\n"
-	"Without a section: all but ledger and chain.\n\n"
+	"  outliers   per system call and thread, the slowest beside a median one, and what "
+	"differed\n"
+	"  diff       with --from, --to: that part against the rest, per second, ranked by change\n"
+	"Without a section: all but ledger, chain, outliers and diff.\n\n"
 	"  --all          stalls: waiting for work, too\n"
 	"  --min T        stalls: from this length on (default 20ms)\n"
 	"  --at T         chain: a time within the wait\n"
@@ -43,9 +47,10 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } section_names[] = {
-	{"stalls", TY_REP_STALLS}, {"ledger", TY_REP_LEDGER},	  {"chain", TY_REP_CHAIN},
-	{"header", TY_REP_HEADER}, {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
-	{"sched", TY_REP_THREADS}, {"longest", TY_REP_LONGEST},	  {"loss", TY_REP_LOSS}};
+	{"stalls", TY_REP_STALLS},     {"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},
+	{"header", TY_REP_HEADER},     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
+	{"sched", TY_REP_THREADS},     {"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},
+	{"outliers", TY_REP_OUTLIERS}, {"diff", TY_REP_DIFF}};
 
 static unsigned section_bit(const char *s)
 {
@@ -133,6 +138,20 @@ static int explained(struct ty_report *r, const struct ty_select *sel, const cha
 	return ty_explained_find(r->s, &r->w, what, o, &when, &r->explained, err);
 }
 
+/* Outliers and comparison: when asked for. */
+static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
+{
+	struct ty_explain x = ty_explain_session(r->s);
+	int status = 0;
+
+	r->asked = sections;
+	if (sections & TY_REP_OUTLIERS)
+		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
+	if (!status && sections & TY_REP_DIFF)
+		status = ty_diff_find(r->s->model, &r->w, r->s->arch, &r->diff, err);
+	return status;
+}
+
 int ty_cmd_report(int argc, char **argv)
 {
 	static const struct option opts[] = {TY_SELECT_OPTIONS,
@@ -191,7 +210,7 @@ int ty_cmd_report(int argc, char **argv)
 			return ty_cli_usage(
 				"report",
 				"'%s' is no section: stalls, ledger, chain, header, syscalls, "
-				"threads, longest, loss",
+				"threads, longest, loss, outliers, diff",
 				argv[i]);
 	}
 	if (sections & TY_REP_CHAIN && (!at || sel.tids.n != 1))
@@ -200,7 +219,8 @@ int ty_cmd_report(int argc, char **argv)
 			    sel.memory_bytes, &err) ||
 	    ty_select_window(&sel, &s, &r.w, &err) ||
 	    explained(&r, &sel, at, sections, &so, &err) ||
-	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err)) {
+	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err) ||
+	    correlated(&r, sections, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
 		if (sel.json)
@@ -217,6 +237,8 @@ int ty_cmd_report(int argc, char **argv)
 		}
 	}
 	ty_explained_fini(&r.explained);
+	ty_outliers_fini(&r.outliers);
+	ty_diff_fini(&r.diff);
 	free(r.calls);
 	free(r.threads);
 	ty_session_fini(&s);

@@ -7,7 +7,10 @@
 
 #include "buf.h"
 #include "cli.h"
+#include "diff.h"
+#include "json_out.h"
 #include "longest.h"
+#include "outliers.h"
 #include "report_explain.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
@@ -21,10 +24,13 @@ enum {
 	TY_REP_STALLS = 32,
 	TY_REP_ALL = 63,
 	TY_REP_LEDGER = 64, /* when asked for */
-	TY_REP_CHAIN = 128
+	TY_REP_CHAIN = 128,
+	TY_REP_OUTLIERS = 256,
+	TY_REP_DIFF = 512
 };
 
-#define TY_REP_WAITS 10
+#define TY_REP_WAITS	    10
+#define TY_REP_OUTLIERS_MAX 1000 /* found at most */
 
 struct ty_report {
 	struct ty_session *s;
@@ -38,6 +44,9 @@ struct ty_report {
 	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
 	uint32_t blocked_n, runnable_n;
 	struct ty_explained explained;
+	unsigned asked; /* TY_REP_*, as typed */
+	struct ty_outliers outliers;
+	struct ty_diff diff;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
 
@@ -46,6 +55,12 @@ struct ty_report {
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out);
 /* "irq", "softirq", "nmi" or NULL. */
 const char *ty_report_context(uint8_t context);
+
+/* report_correlate.c */
+void ty_outliers_text(const struct ty_report *r, FILE *f);
+void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
+void ty_diff_text(const struct ty_report *r, FILE *f);
+void ty_diff_json(const struct ty_report *r, struct ty_json *j);
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f);
 void ty_report_json(const struct ty_report *r, FILE *f);

@@ -281,6 +281,10 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	ty_ledgers_json(&r->explained, &j);
 	if (r->explained.links)
 		ty_chain_json(&r->explained, &j);
+	if (r->asked & TY_REP_OUTLIERS)
+		ty_outliers_json(r, &j);
+	if (r->asked & TY_REP_DIFF)
+		ty_diff_json(r, &j);
 	syscalls(r, &j);
 	threads(r, &j);
 	/* "traced": of threads whose system calls are not recorded, uninterruptible waits only */

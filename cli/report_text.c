@@ -416,4 +416,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		ty_ledgers_text(&r->explained, f);
 	if (sections & TY_REP_CHAIN)
 		ty_chain_text(&r->explained, f);
+	if (sections & TY_REP_OUTLIERS)
+		ty_outliers_text(r, f);
+	if (sections & TY_REP_DIFF)
+		ty_diff_text(r, f);
 }

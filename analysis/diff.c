@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* See diff.h. Amounts are gathered by a number (kind and id), and become texts at the end. */
+#include "diff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vec.h"
+
+#define ITEMS	65536u /* more different ones than this: the further ones are one item */
+#define ID_MASK ((UINT64_C(1) << 56) - 1)
+
+struct item {
+	uint64_t key; /* kind << 56 | id */
+	uint64_t in, out;
+};
+
+struct sums {
+	const struct ty_model *m;
+	struct ty_window all; /* the recording with the window's choices */
+	uint64_t from, to;
+	VEC(struct item) item;
+	uint32_t slot[4 * ITEMS]; /* item + 1; 0 is free */
+	struct ty_call_rows rows;
+	int failed;
+};
+
+const char *ty_diff_kind_name(enum ty_diff_kind k)
+{
+	static const char *const name[] = {
+#define X(name, json, unit) json,
+		TY_DIFF_KINDS(X)
+#undef X
+	};
+	return k < TY_DIFF_KINDS_N ? name[k] : "";
+}
+
+const char *ty_diff_kind_unit(enum ty_diff_kind k)
+{
+	static const char *const unit[] = {
+#define X(name, json, unit) unit,
+		TY_DIFF_KINDS(X)
+#undef X
+	};
+	return k < TY_DIFF_KINDS_N ? unit[k] : "";
+}
+
+static void add(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t in, uint64_t out)
+{
+	uint64_t key = (uint64_t)kind << 56 | id;
+	uint32_t mask = 4 * ITEMS - 1, i;
+
+	if (!(in | out) || s->failed)
+		return;
+	for (i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & mask; s->slot[i];
+	     i = (i + 1) & mask) {
+		struct item *e = &s->item.v[s->slot[i] - 1];
+
+		if (e->key == key) {
+			e->in += in;
+			e->out += out;
+			return;
+		}
+	}
+	if (s->item.n >= ITEMS && id != ID_MASK) {
+		add(s, kind, ID_MASK, in, out);
+		return;
+	}
+	if (vec_push(&s->item, (struct item){key, in, out})) {
+		s->failed = -TY_ENOMEM;
+		return;
+	}
+	s->slot[i] = (uint32_t)s->item.n;
+}
+
+static void add_at(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t t, uint64_t amount)
+{
+	bool in = t >= s->from && t < s->to;
+
+	add(s, kind, id, in ? amount : 0, in ? 0 : amount);
+}
+
+static uint64_t running(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
+{
+	struct ty_cell c = {0};
+
+	if (from < to)
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, to, 1, &c);
+	return c.ns[TY_ST_RUNNING];
+}
+
+static void syscalls(struct sums *s, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(s->m, thread);
+	uint32_t call = t->syscalls_first, end = call + t->syscalls_n, n;
+	struct ty_comm_memo memo = {0};
+
+	for (; call < end && !s->failed; call += n) {
+		n = ty_model_call_rows(s->m, thread, call, &s->rows);
+		for (uint32_t i = 0; i < n; i++)
+			if (!(s->rows.flags[i] & (TY_SF_BEFORE | TY_SF_SNAPSHOT)) &&
+			    ty_window_comm(&s->all, s->m, thread, s->rows.start_ns[i], &memo))
+				add_at(s, TY_DIFF_SYSCALL,
+				       (uint64_t)s->rows.abi[i] << 32 | (uint32_t)s->rows.nr[i],
+				       s->rows.start_ns[i], 1);
+		if (!n)
+			break;
+	}
+}
+
+static void threads(struct sums *s)
+{
+	uint32_t n = ty_model_summary(s->m)->threads;
+	uint64_t start = s->all.from_ns, end = s->all.to_ns;
+
+	for (uint32_t i = 0; i < n && !s->failed; i++) {
+		const struct ty_thread *t = ty_model_thread(s->m, i);
+		uint64_t in, all;
+
+		if (!ty_window_thread(&s->all, s->m, i))
+			continue;
+		in = running(s->m, i, s->from, s->to);
+		all = running(s->m, i, start, end);
+		add(s, TY_DIFF_CPU, t->name, in, all > in ? all - in : 0);
+		in = ty_model_wakeups(s->m, i, s->from, s->to);
+		all = ty_model_wakeups(s->m, i, start, end);
+		add(s, TY_DIFF_WAKEUP, t->name, in, all > in ? all - in : 0);
+		syscalls(s, i);
+	}
+}
+
+/* Spans of a CPU that begin before t. */
+static uint64_t begun(const struct ty_model *m, uint32_t cpu, uint64_t t)
+{
+	uint32_t lo = 0, hi = ty_model_cpu_spans(m, cpu);
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ty_model_cpu_span_brief(m, cpu, mid).start_ns < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static void cpus(struct sums *s)
+{
+	uint32_t n = ty_model_summary(s->m)->cpus;
+
+	for (uint32_t cpu = 0; cpu < n && !s->failed; cpu++) {
+		uint64_t in, all = ty_model_cpu_spans(s->m, cpu);
+		uint32_t irqs = ty_model_irq_spans(s->m, cpu);
+
+		if (!ty_window_cpu(&s->all, cpu))
+			continue;
+		in = begun(s->m, cpu, s->to) - begun(s->m, cpu, s->from);
+		add(s, TY_DIFF_SWITCH, cpu, in, all - in);
+		for (uint32_t i = 0; i < irqs; i++) {
+			struct ty_irq_span q = ty_model_irq_span(s->m, cpu, i);
+
+			add_at(s, TY_DIFF_IRQ, (uint64_t)(q.kind & 3) << 32 | q.name, q.start_ns,
+			       1);
+		}
+	}
+}
+
+static void ios(struct sums *s)
+{
+	uint32_t n = ty_model_ios(s->m);
+
+	for (uint32_t i = 0; i < n && !s->failed; i++) {
+		struct ty_io io = ty_model_io(s->m, i);
+		const char *rwbs = ty_model_str(s->m, io.rwbs);
+		uint64_t id = (uint64_t)(io.major & 0xfff) << 28 | (io.minor & 0xfffff) << 8;
+
+		if (io.flags & TY_SF_BEFORE)
+			continue;
+		id |= (uint8_t)(*rwbs == 'F' ? rwbs[1] : *rwbs);
+		add_at(s, TY_DIFF_IO, id, io.start_ns, 1);
+		add_at(s, TY_DIFF_IO_BYTES, id, io.start_ns, io.bytes);
+	}
+}
+
+/* rows -------------------------------------------------------------------------------------- */
+
+static void text(const struct sums *s, const struct ty_sysarch *arch, enum ty_diff_kind kind,
+		 uint64_t id, char *out, size_t size)
+{
+	static const char *const irq[] = {"interrupt", "softirq", "vector", "interrupt"};
+	char buf[32];
+
+	if (id == ID_MASK) {
+		snprintf(out, size, "all others");
+		return;
+	}
+	switch (kind) {
+	case TY_DIFF_CPU:
+	case TY_DIFF_WAKEUP: snprintf(out, size, "%s", ty_model_str(s->m, (uint32_t)id)); return;
+	case TY_DIFF_SWITCH: snprintf(out, size, "CPU %u", (unsigned)id); return;
+	case TY_DIFF_IRQ:
+		snprintf(out, size, "%s %s", irq[id >> 32 & 3], ty_model_str(s->m, (uint32_t)id));
+		return;
+	case TY_DIFF_SYSCALL:
+		snprintf(out, size, "%s",
+			 ty_syscall_name(arch, (uint8_t)(id >> 32), (int32_t)(uint32_t)id, buf));
+		return;
+	case TY_DIFF_IO:
+	case TY_DIFF_IO_BYTES:
+		snprintf(out, size, "%u:%u %s", (unsigned)(id >> 28), (unsigned)(id >> 8 & 0xfffff),
+			 (id & 255) == 'R'   ? "read"
+			 : (id & 255) == 'W' ? "write"
+			 : (id & 255) == 'D' ? "discard"
+					     : "other");
+		return;
+	default: *out = 0;
+	}
+}
+
+/* More than chance, if events came one by one; time on CPU: more than 0.5% of one CPU. */
+static bool significant(const struct ty_diff_row *r, double in_s, double out_s)
+{
+	double expected, all = (double)r->in + (double)r->out;
+
+	if (r->kind == TY_DIFF_CPU)
+		return fabs(r->in_rate - r->out_rate) > 5e6;
+	expected = all * in_s / (in_s + out_s);
+	return fabs((double)r->in - expected) >
+	       3 * sqrt(all * in_s * out_s / ((in_s + out_s) * (in_s + out_s)) + 1);
+}
+
+static int by_share(const void *pa, const void *pb)
+{
+	const struct ty_diff_row *a = pa, *b = pb;
+
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
+	if (a->share != b->share)
+		return a->share > b->share ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return strcmp(a->what, b->what);
+}
+
+static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d)
+{
+	double in_s = (double)d->in_ns / 1e9, out_s = (double)d->out_ns / 1e9;
+	double in_all[TY_DIFF_KINDS_N] = {0}, out_all[TY_DIFF_KINDS_N] = {0};
+
+	d->v = calloc(s->item.n + 1, sizeof(*d->v));
+	if (!d->v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < s->item.n; i++) {
+		const struct item *e = &s->item.v[i];
+		struct ty_diff_row *r = &d->v[d->n++];
+
+		r->kind = (uint8_t)(e->key >> 56);
+		r->in = e->in;
+		r->out = e->out;
+		r->in_rate = (double)e->in / in_s;
+		r->out_rate = (double)e->out / out_s;
+		in_all[r->kind] += r->in_rate;
+		out_all[r->kind] += r->out_rate;
+		r->significant = significant(r, in_s, out_s);
+		text(s, arch, r->kind, e->key & ID_MASK, r->what, sizeof(r->what));
+	}
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct ty_diff_row *r = &d->v[i];
+		double all = fmax(in_all[r->kind], out_all[r->kind]);
+
+		/* Bytes come in requests: they are as sure as these. */
+		for (uint32_t k = 0; r->kind == TY_DIFF_IO_BYTES && k < d->n; k++)
+			if (d->v[k].kind == TY_DIFF_IO && !strcmp(d->v[k].what, r->what))
+				r->significant = d->v[k].significant;
+		r->share = all > 0 ? fabs(r->in_rate - r->out_rate) / all : 0;
+	}
+	qsort(d->v, d->n, sizeof(*d->v), by_share);
+	return 0;
+}
+
+int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const struct ty_sysarch *arch,
+		 struct ty_diff *out, struct ty_err *err)
+{
+	const struct ty_summary *sum = ty_model_summary(m);
+	const struct ty_gap_span *g;
+	struct sums *s;
+	uint64_t from, to;
+	uint32_t n;
+	int r;
+
+	*out = (struct ty_diff){0};
+	from = w->from_ns > sum->start_ns ? w->from_ns : sum->start_ns;
+	to = w->to_ns < sum->end_ns ? w->to_ns : sum->end_ns;
+	if (from >= to || to - from == sum->end_ns - sum->start_ns)
+		return ty_fail(
+			err, TY_EUSAGE, TY_NO_OFFSET,
+			"diff compares a part of the recording with the rest: give --from or "
+			"--to so that there is a rest");
+	out->in_ns = to - from;
+	out->out_ns = sum->end_ns - sum->start_ns - out->in_ns;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "diff: out of memory");
+	s->m = m;
+	s->all = *w;
+	s->all.from_ns = sum->start_ns;
+	s->all.to_ns = sum->end_ns;
+	s->from = from;
+	s->to = to;
+	g = ty_model_gaps(m, &n);
+	for (; n; n--, g++) {
+		out->in_lost |= g->from_ns < s->to && g->to_ns > s->from;
+		out->out_lost |= g->from_ns < s->from || g->to_ns > s->to;
+	}
+	threads(s);
+	cpus(s);
+	ios(s);
+	r = s->failed ? s->failed : rows(s, arch, out);
+	vec_fini(&s->item);
+	free(s);
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "diff: %s", ty_strerror(r)) : 0;
+}
+
+void ty_diff_fini(struct ty_diff *d)
+{
+	free(d->v);
+	*d = (struct ty_diff){0};
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was different then: a window against the rest of the recording, as rates per second, ranked
+ * by how much each item adds to the change of its kind. Counts that chance explains (Poisson, 3
+ * sigma) rank below all others and are marked.
+ */
+#ifndef TY_DIFF_H
+#define TY_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "syscalls.h"
+#include "window.h"
+
+/* name in JSON, unit per second */
+#define TY_DIFF_KINDS(X)                                                                           \
+	X(CPU, "cpu", "ns")	     /* time on CPU, by name of the thread */                      \
+	X(WAKEUP, "wakeup", "")	     /* wakeups of threads of a name */                            \
+	X(IO, "io", "")		     /* block requests, by device and direction, at their issue */ \
+	X(IO_BYTES, "io_bytes", "B") /* their bytes */                                             \
+	X(SWITCH, "switch", "")	     /* changes of what a CPU runs, idle included */               \
+	X(IRQ, "irq", "")	     /* interrupts, softirqs, vectors by name */                   \
+	X(SYSCALL, "syscall", "")    /* system calls begun, by name */
+
+enum ty_diff_kind {
+#define X(name, json, unit) TY_DIFF_##name,
+	TY_DIFF_KINDS(X)
+#undef X
+		TY_DIFF_KINDS_N
+};
+const char *ty_diff_kind_name(enum ty_diff_kind k);
+const char *ty_diff_kind_unit(enum ty_diff_kind k);
+
+struct ty_diff_row {
+	char what[96];
+	uint8_t kind;
+	bool significant;
+	uint64_t in, out;	  /* amounts in the window and in the rest */
+	double in_rate, out_rate; /* per second */
+	double share; /* of the change: |in_rate - out_rate| by the kind's larger rate */
+};
+
+struct ty_diff {
+	struct ty_diff_row *v; /* by rank */
+	uint32_t n;
+	uint64_t in_ns, out_ns;
+	bool in_lost, out_lost; /* events were lost there: its rates may be too low */
+};
+
+/* w is a true part of the recording (else -TY_EUSAGE); its choice of threads goes for CPU time,
+ * wakeups and system calls, that of CPUs for switches and interrupts. Cost: one step per system
+ * call, interrupt and request. 0 or -TY_E... with err; fini in any case. */
+int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const struct ty_sysarch *arch,
+		 struct ty_diff *out, struct ty_err *err);
+void ty_diff_fini(struct ty_diff *d);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See outliers.h. One thread at a time: a first walk over its calls counts their lengths in bars
+ * per (abi, number), a second one takes the first call in the median's bar.
+ */
+#include "outliers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bars.h"
+#include "ledger.h"
+#include "vec.h"
+
+#define GROUPS 512u /* different calls of one thread that are kept apart; Linux has fewer */
+#define SLOTS  2048u
+
+struct group {
+	struct ty_outlier o;
+	unsigned median_bar;
+	uint32_t *bar; /* TY_BARS; NULL: not an outlier */
+};
+
+struct search {
+	const struct ty_explain *x;
+	const struct ty_window *w;
+	struct group group[GROUPS];
+	uint32_t n;
+	uint16_t slot[SLOTS]; /* group + 1; 0 is free */
+	struct ty_call_rows rows;
+	VEC(struct ty_outlier) found;
+	uint32_t max;
+	uint64_t more, left_out;
+};
+
+static struct group *group_of(struct search *s, uint8_t abi, int32_t nr, bool make)
+{
+	uint32_t i = ((uint32_t)nr * 8 + abi) * UINT32_C(2654435761) >> 21;
+
+	for (; s->slot[i]; i = (i + 1) % SLOTS) {
+		struct group *g = &s->group[s->slot[i] - 1];
+
+		if (g->o.nr == nr && g->o.abi == abi)
+			return g;
+	}
+	if (!make || s->n == GROUPS)
+		return NULL;
+	s->group[s->n] = (struct group){.o = {.nr = nr, .abi = abi}};
+	s->slot[i] = (uint16_t)++s->n;
+	return &s->group[s->n - 1];
+}
+
+/* Is row i a call to be looked at? */
+static bool chosen(const struct search *s, uint32_t thread, uint32_t i, struct ty_comm_memo *memo)
+{
+	const struct ty_call_rows *r = &s->rows;
+
+	if (r->flags[i] & (TY_SF_BEFORE | TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED | TY_SF_SNAPSHOT) ||
+	    r->end_ns[i] > s->w->to_ns)
+		return false;
+	if (s->w->cpus_n && (r->cpu[i] == TY_NONE || !ty_window_cpu(s->w, r->cpu[i])))
+		return false;
+	return ty_window_comm(s->w, s->x->m, thread, r->start_ns[i], memo);
+}
+
+static int count_call(struct search *s, uint32_t call, uint32_t i)
+{
+	const struct ty_call_rows *r = &s->rows;
+	struct group *g = group_of(s, r->abi[i], r->nr[i], true);
+	uint64_t ns = r->end_ns[i] - r->start_ns[i];
+
+	if (!g) {
+		s->left_out++;
+		return 0;
+	}
+	if (!g->bar && !(g->bar = calloc(TY_BARS, sizeof(*g->bar))))
+		return -TY_ENOMEM;
+	g->bar[ty_bar_of(ns)]++;
+	if (!g->o.count++ || ns > g->o.slow_ns) {
+		g->o.slow = call;
+		g->o.slow_ns = ns;
+		g->o.slow_start_ns = r->start_ns[i];
+	}
+	return 0;
+}
+
+/* A first call of the median's bar. */
+static int take_median(struct search *s, uint32_t call, uint32_t i)
+{
+	const struct ty_call_rows *r = &s->rows;
+	struct group *g = group_of(s, r->abi[i], r->nr[i], false);
+	uint64_t ns = r->end_ns[i] - r->start_ns[i];
+
+	if (!g || !g->bar || g->o.median != TY_NONE || ty_bar_of(ns) != g->median_bar)
+		return 0;
+	g->o.median = call;
+	g->o.median_ns = ns;
+	g->o.median_start_ns = r->start_ns[i];
+	return 0;
+}
+
+/* Every chosen call of the thread in the window. */
+static int walk(struct search *s, uint32_t thread, int (*each)(struct search *, uint32_t, uint32_t))
+{
+	const struct ty_model *m = s->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t call = ty_model_syscall_after(m, thread, s->w->from_ns), n;
+	uint32_t end = t->syscalls_first + t->syscalls_n;
+	struct ty_comm_memo memo = {0};
+	int r = 0;
+
+	while (call != TY_NONE && call < end && !r) {
+		n = ty_model_call_rows(m, thread, call, &s->rows);
+		for (uint32_t i = 0; i < n && !r; i++) {
+			if (s->rows.start_ns[i] >= s->w->to_ns)
+				return 0;
+			if (s->rows.start_ns[i] >= s->w->from_ns && chosen(s, thread, i, &memo))
+				r = each(s, call + i, i);
+		}
+		if (!n)
+			break;
+		call += n;
+	}
+	return r;
+}
+
+/* Groups without an outlier lose their bars. Is one left? */
+static bool any_outlier(struct search *s)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct group *g = &s->group[i];
+		uint64_t rank = (g->o.count + 1) / 2, seen = 0, width;
+		unsigned b = 0;
+
+		while (seen + g->bar[b] < rank)
+			seen += g->bar[b++];
+		g->median_bar = b;
+		g->o.median = TY_NONE;
+		if (g->o.count < TY_OUTLIER_CALLS ||
+		    g->o.slow_ns / 2 < ty_bar_begin(b, &width) + width - 1) {
+			free(g->bar);
+			g->bar = NULL;
+		}
+		any |= g->bar != NULL;
+	}
+	return any;
+}
+
+static int by_loss(const void *pa, const void *pb)
+{
+	const struct ty_outlier *a = pa, *b = pb;
+	uint64_t la = a->slow_ns - a->median_ns, lb = b->slow_ns - b->median_ns;
+
+	if (la != lb)
+		return la > lb ? -1 : 1;
+	return (a->slow > b->slow) - (a->slow < b->slow);
+}
+
+static void keep_largest(struct search *s)
+{
+	if (!s->found.n)
+		return;
+	qsort(s->found.v, s->found.n, sizeof(*s->found.v), by_loss);
+	if (s->found.n > s->max) {
+		s->more += s->found.n - s->max;
+		s->found.n = s->max;
+	}
+}
+
+static int look_at(struct search *s, uint32_t thread)
+{
+	int r;
+
+	s->n = 0;
+	memset(s->slot, 0, sizeof(s->slot));
+	r = walk(s, thread, count_call);
+	if (!r && any_outlier(s))
+		r = walk(s, thread, take_median);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct group *g = &s->group[i];
+
+		g->o.thread = thread;
+		if (g->bar && g->o.median != TY_NONE && !r)
+			r = vec_push(&s->found, g->o);
+		free(g->bar);
+	}
+	if (s->found.n > 2 * (size_t)s->max + 1000)
+		keep_largest(s);
+	return r;
+}
+
+/* what differs ------------------------------------------------------------------------------ */
+
+static uint64_t gap(const struct ty_outlier_row *r)
+{
+	return r->slow_ns > r->median_ns ? r->slow_ns - r->median_ns : r->median_ns - r->slow_ns;
+}
+
+static int by_gap(const void *pa, const void *pb)
+{
+	const struct ty_outlier_row *a = pa, *b = pb;
+
+	if (gap(a) != gap(b))
+		return gap(a) > gap(b) ? -1 : 1;
+	return strcmp(a->row, b->row);
+}
+
+static void add(struct ty_outlier *o, const struct ty_ledger_row *row, uint64_t slow,
+		uint64_t median)
+{
+	uint32_t i = 0;
+
+	while (i < o->n && strcmp(o->rows[i].row, row->row) != 0)
+		i++;
+	if (i == o->n)
+		memcpy(o->rows[o->n++].row, row->row, sizeof(row->row));
+	o->rows[i].slow_ns += slow;
+	o->rows[i].median_ns += median;
+}
+
+static int ledgers(const struct ty_explain *x, struct ty_outlier *o)
+{
+	struct ty_ledger slow, median = {0};
+	int r = ty_ledger_thread(x, o->thread, o->slow_start_ns, o->slow_start_ns + o->slow_ns,
+				 &slow);
+
+	if (!r)
+		r = ty_ledger_thread(x, o->thread, o->median_start_ns,
+				     o->median_start_ns + o->median_ns, &median);
+	if (!r && !(o->rows = calloc(slow.n + median.n + 1, sizeof(*o->rows))))
+		r = -TY_ENOMEM;
+	for (uint32_t i = 0; !r && i < slow.n; i++)
+		add(o, &slow.rows[i], slow.rows[i].ns, 0);
+	for (uint32_t i = 0; !r && i < median.n; i++)
+		add(o, &median.rows[i], 0, median.rows[i].ns);
+	if (!r)
+		qsort(o->rows, o->n, sizeof(*o->rows), by_gap);
+	ty_ledger_fini(&slow);
+	ty_ledger_fini(&median);
+	return r;
+}
+
+int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint32_t max,
+		     struct ty_outliers *out, struct ty_err *err)
+{
+	struct search *s = calloc(1, sizeof(*s));
+	uint32_t threads = ty_model_summary(x->m)->threads;
+	int r = s ? 0 : -TY_ENOMEM;
+
+	*out = (struct ty_outliers){0};
+	if (s) {
+		s->x = x;
+		s->w = w;
+		s->max = max;
+	}
+	for (uint32_t i = 0; !r && i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(x->m, i);
+
+		if (t->syscalls_n && (!w->traced_only || t->traced) && ty_window_thread(w, x->m, i))
+			r = look_at(s, i);
+	}
+	if (s) {
+		keep_largest(s);
+		*out = (struct ty_outliers){.v = s->found.v,
+					    .n = (uint32_t)s->found.n,
+					    .more = s->more,
+					    .left_out = s->left_out};
+	}
+	for (uint32_t i = 0; !r && i < out->n; i++)
+		r = ledgers(x, &out->v[i]);
+	free(s);
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "outliers: %s", ty_strerror(r)) : 0;
+}
+
+void ty_outliers_fini(struct ty_outliers *o)
+{
+	for (uint32_t i = 0; i < o->n; i++)
+		free(o->v[i].rows);
+	free(o->v);
+	*o = (struct ty_outliers){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outliers: per thread and system call the slowest instance beside a median one, and what differs
+ * between the two ledgers. Of calls whose begin and end are both recorded.
+ */
+#ifndef TY_OUTLIERS_H
+#define TY_OUTLIERS_H
+
+#include <stdint.h>
+
+#include "err.h"
+#include "explain.h"
+#include "window.h"
+
+struct ty_outlier_row {
+	char row[160]; /* as in ledger.h */
+	uint64_t slow_ns, median_ns;
+};
+
+struct ty_outlier {
+	uint32_t thread;
+	int32_t nr;
+	uint8_t abi;
+	uint64_t count;	       /* calls of this name in the window */
+	uint32_t slow, median; /* ty_model_syscall; median: the first whose length is within 3% of
+				  the median's (nearest rank) */
+	uint64_t slow_start_ns, slow_ns;
+	uint64_t median_start_ns, median_ns;
+	struct ty_outlier_row *rows; /* the larger difference first; rows of both sum to both */
+	uint32_t n;
+};
+
+struct ty_outliers {
+	struct ty_outlier *v; /* the one that lost most time first */
+	uint32_t n;
+	uint64_t more;	   /* further ones, not kept */
+	uint64_t left_out; /* calls of a thread with more different calls than are kept apart */
+};
+
+#define TY_OUTLIER_CALLS 3 /* fewer have no median to speak of */
+
+/*
+ * Those that took at least twice their median, in w (begun and ended in it; threads, names and CPUs
+ * as chosen); at most `max`. Cost: two steps per call. Memory: 8 KB per different call of one
+ * thread. 0 or -TY_E... with err; fini in any case.
+ */
+int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint32_t max,
+		     struct ty_outliers *out, struct ty_err *err);
+void ty_outliers_fini(struct ty_outliers *o);
+
+#endif

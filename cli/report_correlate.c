@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Outliers and comparison of the report, as text and as JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plain.h"
+#include "report.h"
+#include "units.h"
+
+#define OUTLIERS_SHOWN	   20
+#define OUTLIER_ROWS_SHOWN 4
+#define DIFF_SHOWN	   40
+
+static void put(FILE *f, const char *s)
+{
+	char b[512];
+
+	snprintf(b, sizeof(b), "%s", s);
+	ty_plain(b, strlen(b));
+	fputs(b, f);
+}
+
+static void seconds(const struct ty_report *r, uint64_t t, FILE *f)
+{
+	uint64_t us = (t - ty_model_summary(r->s->model)->start_ns) / 1000;
+
+	fprintf(f, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+}
+
+/* outliers ---------------------------------------------------------------------------------- */
+
+void ty_outliers_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_model *m = r->s->model;
+	char buf[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
+
+	fputs("\noutliers: the slowest call beside a median one of the same thread\n", f);
+	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
+		const struct ty_outlier *o = &r->outliers.v[i];
+		uint32_t shown = 0;
+
+		put(f, ty_model_comm(m, o->thread, o->slow_start_ns));
+		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
+		put(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
+		fprintf(f, ": %s at ", ty_fmt_duration(o->slow_ns, d));
+		seconds(r, o->slow_start_ns, f);
+		fprintf(f, ", median of %" PRIu64 " %s at ", o->count,
+			ty_fmt_duration(o->median_ns, d));
+		seconds(r, o->median_start_ns, f);
+		putc('\n', f);
+		for (uint32_t k = 0; k < o->n && shown < OUTLIER_ROWS_SHOWN; k++) {
+			const struct ty_outlier_row *q = &o->rows[k];
+
+			if (k && q->slow_ns == q->median_ns)
+				break;
+			fprintf(f, "  %9s %9s  ", q->slow_ns ? ty_fmt_duration(q->slow_ns, d) : "-",
+				q->median_ns ? ty_fmt_duration(q->median_ns, d2) : "-");
+			put(f, q->row);
+			putc('\n', f);
+			shown++;
+		}
+		if (o->n > shown)
+			fprintf(f, "  and %u rows that differ less\n", o->n - shown);
+	}
+	if (!r->outliers.n)
+		fprintf(f, "  none: no thread called the same %d times with one twice the median\n",
+			TY_OUTLIER_CALLS);
+	if (r->outliers.n > OUTLIERS_SHOWN || r->outliers.more)
+		fprintf(f, "and %" PRIu64 " more (--json has %s)\n",
+			r->outliers.n - OUTLIERS_SHOWN + r->outliers.more,
+			r->outliers.more ? "the first thousand" : "all");
+	if (r->outliers.left_out)
+		fprintf(f,
+			"not looked at: %" PRIu64
+			" calls of threads with more than 512 different ones\n",
+			r->outliers.left_out);
+}
+
+void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_model *m = r->s->model;
+	char buf[32];
+
+	ty_json_array(j, "outliers");
+	for (uint32_t i = 0; i < r->outliers.n; i++) {
+		const struct ty_outlier *o = &r->outliers.v[i];
+
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "tid", ty_model_thread(m, o->thread)->tid);
+		ty_json_str(j, "comm", ty_model_comm(m, o->thread, o->slow_start_ns));
+		ty_json_str(j, "syscall", ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
+		ty_json_u64(j, "count", o->count);
+		ty_json_u64(j, "slow_start_ns", o->slow_start_ns);
+		ty_json_u64(j, "slow_ns", o->slow_ns);
+		ty_json_u64(j, "median_start_ns", o->median_start_ns);
+		ty_json_u64(j, "median_ns", o->median_ns);
+		ty_json_array(j, "rows");
+		for (uint32_t k = 0; k < o->n; k++) {
+			ty_json_object(j, NULL);
+			ty_json_str(j, "row", o->rows[k].row);
+			ty_json_u64(j, "slow_ns", o->rows[k].slow_ns);
+			ty_json_u64(j, "median_ns", o->rows[k].median_ns);
+			ty_json_end_object(j);
+		}
+		ty_json_end_array(j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
+/* diff -------------------------------------------------------------------------------------- */
+
+static const char *rate(const struct ty_diff_row *q, double v, char b[TY_DURATION_MAX])
+{
+	if (q->kind == TY_DIFF_CPU)
+		snprintf(b, TY_DURATION_MAX, "%.1f%% CPU", v / 1e7);
+	else if (q->kind == TY_DIFF_IO_BYTES)
+		ty_fmt_bytes((uint64_t)v, b);
+	else
+		snprintf(b, TY_DURATION_MAX, "%.*f", v < 100 ? 2 : 0, v);
+	return b;
+}
+
+void ty_diff_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_diff *d = &r->diff;
+	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], change[24];
+	uint32_t i;
+
+	fprintf(f, "\ndiff: %s from ", ty_fmt_duration(d->in_ns, a));
+	seconds(r, r->w.from_ns, f);
+	fprintf(f, " s against the other %s, per second\n", ty_fmt_duration(d->out_ns, a));
+	if (d->in_lost || d->out_lost)
+		fprintf(f, "  events were lost %s: rates there may be too low\n",
+			!d->out_lost  ? "in this part"
+			: !d->in_lost ? "in the rest"
+				      : "in both");
+	fprintf(f, "  %12s %12s %9s  %-9s what\n", "here", "elsewhere", "change", "kind");
+	for (i = 0; i < d->n && i < DIFF_SHOWN && d->v[i].significant; i++) {
+		const struct ty_diff_row *q = &d->v[i];
+
+		if (q->in && q->out && q->in_rate >= q->out_rate)
+			snprintf(change, sizeof(change), "x %.1f", q->in_rate / q->out_rate);
+		else if (q->in && q->out)
+			snprintf(change, sizeof(change), "/ %.1f", q->out_rate / q->in_rate);
+		else
+			snprintf(change, sizeof(change), "%s", q->in ? "only here" : "not here");
+		fprintf(f, "  %12s %12s %9s  %-9s ", rate(q, q->in_rate, a),
+			rate(q, q->out_rate, b), change, ty_diff_kind_name(q->kind));
+		put(f, q->what);
+		putc('\n', f);
+	}
+	if (!i)
+		fputs("  nothing differs by more than chance\n", f);
+	if (i < d->n)
+		fprintf(f, "  and %u smaller or accidental changes (--json has all)\n", d->n - i);
+}
+
+void ty_diff_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_diff *d = &r->diff;
+
+	ty_json_object(j, "diff");
+	ty_json_u64(j, "in_ns", d->in_ns);
+	ty_json_u64(j, "out_ns", d->out_ns);
+	ty_json_bool(j, "in_lost", d->in_lost);
+	ty_json_bool(j, "out_lost", d->out_lost);
+	ty_json_array(j, "rows");
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct ty_diff_row *q = &d->v[i];
+
+		ty_json_object(j, NULL);
+		ty_json_str(j, "kind", ty_diff_kind_name(q->kind));
+		ty_json_str(j, "what", q->what);
+		ty_json_str(j, "unit", ty_diff_kind_unit(q->kind));
+		ty_json_u64(j, "in", q->in);
+		ty_json_u64(j, "out", q->out);
+		ty_json_f64(j, "in_per_s", q->in_rate);
+		ty_json_f64(j, "out_per_s", q->out_rate);
+		ty_json_f64(j, "share", q->share);
+		ty_json_bool(j, "significant", q->significant);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_end_object(j);
+}
