@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "cli.h"
 #include "command.h"
 #include "flow_files.h"
@@ -59,7 +60,15 @@ static const char help[] =
 	"                         only from a function's entry to its return (of the program, or "
 	"of "
 	"FILE);\n"
-	"                         outside of it the command runs at full speed\n"
+	"                         outside of it the command runs at full speed. With Intel PT: "
+	"only\n"
+	"                         the function's own code; also OFFSET/SIZE@FILE, 'start FUNC' "
+	"and\n"
+	"                         'stop FUNC' (repeatable, as many as the CPU has)\n"
+	"      --flow-kernel      Intel PT: kernel code, too\n"
+	"      --flow-snapshot    Intel PT: keep the newest 4 MB per CPU only, as they are at the "
+	"end\n"
+	"                         and whenever tarry gets SIGUSR2\n"
 	"      --buffer SIZE      kernel ring per CPU and buffer (default 8M, less on small "
 	"machines);\n"
 	"                         make it larger when events are lost\n"
@@ -71,7 +80,16 @@ static const char help[] =
 	"command 0; 1 when recording failed, 2 for wrong usage.\n"
 	"What this machine can record: tarry doctor.\n";
 
-enum { OPT_NO_SYSCALLS = 1000, OPT_NO_SCHED, OPT_BUFFER, OPT_FLOW, OPT_FLOW_FILTER, OPT_FLOW_LIST };
+enum {
+	OPT_NO_SYSCALLS = 1000,
+	OPT_NO_SCHED,
+	OPT_BUFFER,
+	OPT_FLOW,
+	OPT_FLOW_FILTER,
+	OPT_FLOW_LIST,
+	OPT_FLOW_KERNEL,
+	OPT_FLOW_SNAPSHOT
+};
 
 static const struct option options[] = {
 	{"output", required_argument, NULL, 'o'},
@@ -83,6 +101,8 @@ static const struct option options[] = {
 	{"no-sched", no_argument, NULL, OPT_NO_SCHED},
 	{"flow", optional_argument, NULL, OPT_FLOW},
 	{"flow-filter", required_argument, NULL, OPT_FLOW_FILTER},
+	{"flow-kernel", no_argument, NULL, OPT_FLOW_KERNEL},
+	{"flow-snapshot", no_argument, NULL, OPT_FLOW_SNAPSHOT},
 	{"flow-list", required_argument, NULL, OPT_FLOW_LIST},
 	{"buffer", required_argument, NULL, OPT_BUFFER},
 	{"quiet", no_argument, NULL, 'q'},
@@ -96,7 +116,10 @@ struct args {
 	VEC(const char *) events;
 	bool quiet;
 	bool flow;
-	const char *flow_how, *flow_filter;
+	const char *flow_how;
+	VEC(const char *) flow_filters;
+	struct ty_pt_opts pt;
+	struct ty_buf pt_filter;
 	struct ty_step_opts step;
 };
 
@@ -183,7 +206,9 @@ static int take_option(struct args *a, int c)
 		if (strcmp(a->flow_how, "pt") && strcmp(a->flow_how, "step"))
 			return ty_cli_usage("record", "--flow=%s: it is pt or step", optarg);
 		return 0;
-	case OPT_FLOW_FILTER: a->flow_filter = optarg; return 0;
+	case OPT_FLOW_FILTER: return vec_push(&a->flow_filters, optarg) ? TY_EXIT_FAILED : 0;
+	case OPT_FLOW_KERNEL: a->pt.kernel = true; return 0;
+	case OPT_FLOW_SNAPSHOT: a->pt.snapshot = true; return 0;
 	case OPT_FLOW_LIST: a->step.list = optarg; return 0;
 	case 'q': a->quiet = true; return 0;
 	}
@@ -191,22 +216,21 @@ static int take_option(struct args *a, int c)
 	return TY_EXIT_USAGE;
 }
 
-/* Where --flow-filter's function is: in which file, at which byte. */
-static int find_function(struct args *a, struct ty_err *err)
+/* Where a function is: file (as large as PATH_MAX), its inode, and the stretch of its bytes. */
+static int find_function(struct args *a, const char *text, char *path, struct stat *st,
+			 struct ty_symbol *sym, struct ty_err *err)
 {
 	char name[512], *at;
 	struct ty_command c;
 	struct ty_flow_files *files;
 	struct ty_symbols *syms = NULL;
-	struct ty_symbol sym;
 	struct ty_bytes b;
-	struct stat st;
 	const char *file = c.path;
 	int r;
 
-	if (strlen(a->flow_filter) >= sizeof(name))
+	if (strlen(text) >= sizeof(name))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: the name is too long");
-	strcpy(name, a->flow_filter);
+	strcpy(name, text);
 	at = strchr(name, '@');
 	if (at) {
 		*at = 0;
@@ -220,41 +244,109 @@ static int find_function(struct args *a, struct ty_err *err)
 	r = ty_flow_files_read(files, file, &b, err);
 	if (!r && !(syms = ty_symbols_new(b.p, b.n)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	if (!r && (!ty_symbols_named(syms, name, &sym) || stat(file, &st)))
+	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "--flow-filter: %s has no function '%s' in its symbol table (nm shows "
 			    "what it has; FUNC@FILE names a function of a library)",
 			    file, name);
-	if (!r) {
-		a->step.filter = true;
-		a->step.dev = st.st_dev;
-		a->step.ino = st.st_ino;
-		a->step.off = sym.start;
-	}
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
 	return r;
 }
 
-static int check_flow(struct args *a)
+/* OFFSET/SIZE@FILE: 1; not of that form: 0. */
+static int is_stretch(const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	strtoull(text, &end, 0);
+	if (*end != '/' || end[1] < '0' || end[1] > '9')
+		return 0;
+	strtoull(end + 1, &end, 0);
+	return *end == '@' && end[1];
+}
+
+/* One filter in the words of PERF_EVENT_IOC_SET_FILTER. */
+static int add_pt_filter(struct args *a, const char *text, struct ty_err *err)
+{
+	const char *what = "filter", *rest = text;
+	char path[PATH_MAX];
+	struct ty_symbol sym;
+	struct stat st;
+	int r;
+
+	if (a->pt_filter.len)
+		ty_buf_addc(&a->pt_filter, ',');
+	if (is_stretch(text)) {
+		ty_buf_addf(&a->pt_filter, "filter %s", text);
+		return 0;
+	}
+	if (!strncmp(text, "start ", 6) || !strncmp(text, "stop ", 5)) {
+		what = text[2] == 'a' ? "start" : "stop";
+		rest = strchr(text, ' ') + 1;
+	}
+	r = find_function(a, rest, path, &st, &sym, err);
+	if (r)
+		return r;
+	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
+	if (*what == 'f' && !sym.size)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--flow-filter: the size of '%s' is not in the symbol table; give "
+			       "%#" PRIx64 "/SIZE@%s",
+			       rest, sym.start, path);
+	if (*what == 'f')
+		ty_buf_addf(&a->pt_filter, "/%#" PRIx64, sym.size);
+	ty_buf_addf(&a->pt_filter, "@%s", path);
+	return 0;
+}
+
+static int check_pt(struct args *a)
 {
 	struct ty_err err = {0};
+	char why[200];
 
-	if (!a->o.argv)
-		return ty_cli_usage("record", "--flow needs a command to run");
-	if (!strcmp(a->flow_how, "pt")) {
-		char why[200];
-
+	if (!ty_pt_caps_have()) {
 		ty_pt_caps_why_not(why, sizeof(why));
 		fprintf(stderr,
-			"tarry: this tarry cannot record by Intel PT here (%s); --flow=step "
-			"records "
+			"tarry: this machine cannot record by Intel PT (%s); --flow=step records "
 			"by single-stepping on any x86-64 machine, slowly\n",
 			why);
 		return TY_EXIT_FAILED;
 	}
-	if (a->flow_filter && find_function(a, &err))
-		return ty_cli_fail(&err);
+	vec_each (f, &a->flow_filters)
+		if (add_pt_filter(a, *f, &err))
+			return ty_cli_fail(&err);
+	if (a->pt_filter.failed)
+		return ty_cli_usage("record", "--flow-filter: too many, or too long");
+	a->pt.filter = a->pt_filter.len ? a->pt_filter.p : NULL;
+	a->o.pt = &a->pt;
+	return 0;
+}
+
+static int check_flow(struct args *a)
+{
+	struct ty_err err = {0};
+	char path[PATH_MAX];
+	struct ty_symbol sym;
+	struct stat st;
+
+	if (!a->o.argv)
+		return ty_cli_usage("record", "--flow needs a command to run");
+	if (!strcmp(a->flow_how, "pt"))
+		return check_pt(a);
+	if (a->flow_filters.n > 1 || a->pt.kernel || a->pt.snapshot)
+		return ty_cli_usage("record", "--flow=step takes one --flow-filter, and no "
+					      "--flow-kernel or --flow-snapshot");
+	if (a->flow_filters.n) {
+		if (find_function(a, a->flow_filters.v[0], path, &st, &sym, &err))
+			return ty_cli_fail(&err);
+		a->step.filter = true;
+		a->step.dev = st.st_dev;
+		a->step.ino = st.st_ino;
+		a->step.off = sym.start;
+	}
 	a->o.step = &a->step;
 	return 0;
 }
@@ -269,8 +361,9 @@ static int check(struct args *a)
 		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
-	if (a->flow_filter && !a->flow)
-		return ty_cli_usage("record", "--flow-filter goes with --flow=step");
+	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
+		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
+					      "with --flow");
 	return a->flow ? check_flow(a) : 0;
 }
 
@@ -296,6 +389,11 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 			"tarry: %s instructions single-stepped in software, %.0f us each: the "
 			"command's times are not its own\n",
 			grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
+	if (o->pt) {
+		fprintf(stderr, "tarry: %s of Intel PT, %s gaps by a full buffer",
+			ty_fmt_bytes(res->pt.bytes, bytes), grouped(res->pt.truncated, n));
+		fprintf(stderr, ", %s lost sideband records\n", grouped(res->pt.lost, lost));
+	}
 	if (res->lost)
 		fprintf(stderr, "tarry: the gaps are marked in the file; a larger --buffer loses "
 				"less\n");
@@ -384,6 +482,7 @@ int ty_cmd_record(int argc, char **argv)
 	struct args a = {.o = {.out = "tarry.dat"}};
 	int c, r = 0;
 
+	ty_buf_init(&a.pt_filter, 1 << 16);
 	optind = 1;
 	while (!r && (c = getopt_long(argc, argv, "+o:p:ad:e:qh", options, NULL)) != -1) {
 		if (c == 'h') {
@@ -399,5 +498,7 @@ int ty_cmd_record(int argc, char **argv)
 out:
 	vec_fini(&a.pids);
 	vec_fini(&a.events);
+	vec_fini(&a.flow_filters);
+	ty_buf_fini(&a.pt_filter);
 	return r;
 }

@@ -248,6 +248,8 @@ int ty_aux_snapshot(struct ty_aux_ring *r, const struct ty_aux_sink *sink, struc
 {
 	int e, x;
 
+	if (!r->aux) /* it could not be mapped anew */
+		return drain_records(r, sink);
 	ioctl(r->fd, PERF_EVENT_IOC_DISABLE, 0);
 	e = take_newest(r, sink);
 	x = drain_records(r, sink);

@@ -3,8 +3,12 @@
 #include "perf_write.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 
 #include "perf_record.h"
 
@@ -15,7 +19,8 @@ enum {
 	NAME_ALIGN = 64,
 	FEAT_HOSTNAME = 3,
 	FEAT_ARCH = 6,
-	AUXTRACE_WORDS = 17,
+	FEAT_CPUID = 9,
+	FEAT_PMU_MAPPINGS = 16,
 	CONFIG_TSC = 1 << 10,
 	CONFIG_NORETCOMP = 1 << 11,
 	CONFIG_BRANCH = 1 << 13,
@@ -49,15 +54,124 @@ static size_t padded(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-static void feature(struct ty_buf *b, uint64_t id, const char *text)
+/* `text` as perf writes strings: length, bytes, zeros up to 64. */
+static void put_string(struct ty_buf *b, const char *text)
 {
 	size_t n = strlen(text), len = padded(n + 1, NAME_ALIGN);
 
-	head(b, TY_PERF_HEADER_FEATURE, 0, padded(8 + 4 + len, 8));
-	ty_buf_addle(b, id, 8);
 	ty_buf_addle(b, len, 4);
 	ty_buf_adds(b, text);
-	zeros(b, len - n + padded(8 + 4 + len, 8) - (8 + 4 + len));
+	zeros(b, len - n);
+}
+
+/* A feature is padded to words like every record. */
+static void feature(struct ty_buf *b, uint64_t id, const void *p, size_t n)
+{
+	size_t body = padded(8 + n, 8);
+
+	head(b, TY_PERF_HEADER_FEATURE, 0, body);
+	ty_buf_addle(b, id, 8);
+	ty_buf_add(b, p, n);
+	zeros(b, body - 8 - n);
+}
+
+static void text_feature(struct ty_buf *b, uint64_t id, const char *text)
+{
+	struct ty_buf v;
+
+	ty_buf_init(&v, 1 << 12);
+	put_string(&v, text);
+	if (!v.failed)
+		feature(b, id, v.p, v.len);
+	ty_buf_fini(&v);
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+/* "GenuineIntel,6,94,3": vendor, family, model, stepping (Intel SDM vol. 2, CPUID leaf 1). */
+static void put_cpuid(struct ty_buf *b)
+{
+	unsigned eax, regs[4], family, model;
+	char vendor[13] = "", text[64];
+
+	if (!__get_cpuid(0, &eax, &regs[0], &regs[2], &regs[1]))
+		return;
+	memcpy(vendor, regs, 12);
+	if (!__get_cpuid(1, &eax, &regs[0], &regs[1], &regs[2]))
+		return;
+	family = eax >> 8 & 15;
+	model = eax >> 4 & 15;
+	if (family == 6 || family == 15)
+		model |= eax >> 12 & 0xf0;
+	if (family == 15)
+		family += eax >> 20 & 0xff;
+	snprintf(text, sizeof(text), "%s,%u,%u,%u", vendor, family, model, eax & 15);
+	text_feature(b, FEAT_CPUID, text);
+}
+#else
+static void put_cpuid(struct ty_buf *b)
+{
+}
+#endif
+
+void ty_perf_put_machine(struct ty_buf *b)
+{
+	struct utsname u;
+
+	ty_buf_add(b, "PERFILE2", 8);
+	ty_buf_addle(b, 16, 8);
+	if (!uname(&u)) {
+		text_feature(b, FEAT_HOSTNAME, u.nodename);
+		text_feature(b, FEAT_ARCH, u.machine);
+	}
+	put_cpuid(b);
+}
+
+void ty_perf_put_pmu(struct ty_buf *b, uint32_t type, const char *name)
+{
+	struct ty_buf v;
+
+	ty_buf_init(&v, 1 << 12);
+	ty_buf_addle(&v, 1, 4);
+	ty_buf_addle(&v, type, 4);
+	put_string(&v, name);
+	if (!v.failed)
+		feature(b, FEAT_PMU_MAPPINGS, v.p, v.len);
+	ty_buf_fini(&v);
+}
+
+void ty_perf_put_attr(struct ty_buf *b, const struct perf_event_attr *attr, const uint64_t *ids,
+		      unsigned n)
+{
+	head(b, TY_PERF_HEADER_ATTR, 0, sizeof(*attr) + 8ull * n);
+	ty_buf_add(b, attr, sizeof(*attr));
+	for (unsigned i = 0; i < n; i++)
+		ty_buf_addle(b, ids[i], 8);
+}
+
+void ty_perf_put_auxtrace_info(struct ty_buf *b, uint32_t type, const uint64_t *words, unsigned n,
+			       const char *text)
+{
+	size_t len = *text ? padded(strlen(text) + 1, 8) : 0;
+
+	head(b, TY_PERF_AUXTRACE_INFO, 0, 8 + 8ull * n + len);
+	ty_buf_addle(b, type, 4);
+	ty_buf_addle(b, 0, 4);
+	ty_buf_add(b, words, 8ull * n);
+	if (len) {
+		ty_buf_adds(b, text);
+		zeros(b, len - strlen(text));
+	}
+}
+
+void ty_perf_put_time_conv(struct ty_buf *b, uint64_t shift, uint64_t mult, uint64_t zero)
+{
+	head(b, TY_PERF_TIME_CONV, 0, 48);
+	ty_buf_addle(b, shift, 8);
+	ty_buf_addle(b, mult, 8);
+	ty_buf_addle(b, zero, 8);
+	ty_buf_addle(b, 0, 8);		      /* cycles */
+	ty_buf_addle(b, (1ull << 56) - 1, 8); /* mask */
+	ty_buf_addle(b, 1, 8);		      /* has a zero; is no short counter */
 }
 
 void ty_perf_put_head(struct ty_buf *b)
@@ -72,33 +186,19 @@ void ty_perf_put_head(struct ty_buf *b)
 		.exclude_hv = 1,
 		.sample_id_all = 1,
 	};
-	uint64_t words[AUXTRACE_WORDS] = {
-		[0] = PMU_TYPE, [1] = 0 /* shift */, [2] = 1 /* mult */,
-		[4] = 1,	[5] = CONFIG_TSC,    [6] = CONFIG_NORETCOMP,
-		[9] = 0,
+	uint64_t words[TY_PT_INFO_WORDS] = {
+		[TY_PT_INFO_PMU_TYPE] = PMU_TYPE,
+		[TY_PT_INFO_TIME_MULT] = 1,
+		[TY_PT_INFO_HAVE_TIME_ZERO] = 1,
+		[TY_PT_INFO_TSC_BIT] = CONFIG_TSC,
+		[TY_PT_INFO_NORETCOMP_BIT] = CONFIG_NORETCOMP,
 	};
-	struct utsname u;
+	uint64_t id = EVENT_ID;
 
-	ty_buf_add(b, "PERFILE2", 8);
-	ty_buf_addle(b, 16, 8);
-	head(b, TY_PERF_HEADER_ATTR, 0, sizeof(attr) + 8);
-	ty_buf_add(b, &attr, sizeof(attr));
-	ty_buf_addle(b, EVENT_ID, 8);
-	if (!uname(&u)) {
-		feature(b, FEAT_HOSTNAME, u.nodename);
-		feature(b, FEAT_ARCH, u.machine);
-	}
-	head(b, TY_PERF_AUXTRACE_INFO, 0, 8 + sizeof(words));
-	ty_buf_addle(b, TY_PERF_AUXTRACE_INTEL_PT, 4);
-	ty_buf_addle(b, 0, 4);
-	ty_buf_add(b, words, sizeof(words));
-	head(b, TY_PERF_TIME_CONV, 0, 48);
-	ty_buf_addle(b, 0, 8);		      /* shift */
-	ty_buf_addle(b, 1, 8);		      /* mult */
-	ty_buf_addle(b, 0, 8);		      /* zero */
-	ty_buf_addle(b, 0, 8);		      /* cycles */
-	ty_buf_addle(b, (1ull << 56) - 1, 8); /* mask */
-	ty_buf_addle(b, 1, 8);		      /* has a zero; is no short counter */
+	ty_perf_put_machine(b);
+	ty_perf_put_attr(b, &attr, &id, 1);
+	ty_perf_put_auxtrace_info(b, TY_PERF_AUXTRACE_INTEL_PT, words, TY_PT_INFO_WORDS, "");
+	ty_perf_put_time_conv(b, 0, 1, 0);
 }
 
 void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t addr, uint64_t len,
@@ -160,8 +260,8 @@ void ty_perf_put_itrace_start(struct ty_buf *b, const struct ty_perf_where *w)
 	tail(b, w);
 }
 
-void ty_perf_put_auxtrace(struct ty_buf *b, pid_t tid, uint32_t idx, uint64_t off, const void *p,
-			  size_t n)
+void ty_perf_put_auxtrace(struct ty_buf *b, int cpu, pid_t tid, uint32_t idx, uint64_t off,
+			  const void *p, size_t n)
 {
 	head(b, TY_PERF_AUXTRACE, 0, 40);
 	ty_buf_addle(b, n, 8);
@@ -169,7 +269,7 @@ void ty_perf_put_auxtrace(struct ty_buf *b, pid_t tid, uint32_t idx, uint64_t of
 	ty_buf_addle(b, off, 8); /* reference: any number that differs */
 	ty_buf_addle(b, idx, 4);
 	ty_buf_addle(b, (uint32_t)tid, 4);
-	ty_buf_addle(b, UINT32_MAX, 4); /* of no CPU */
+	ty_buf_addle(b, (uint32_t)cpu, 4);
 	ty_buf_addle(b, 0, 4);
 	ty_buf_add(b, p, n);
 }

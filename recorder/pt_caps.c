@@ -22,7 +22,7 @@ void ty_pt_caps_why_not(char *out, size_t size)
 	const char *why;
 
 	if (ty_pt_caps_have())
-		why = "it reads what perf record -e intel_pt// records";
+		why = "tarry record --flow records it";
 	else if (!ty_file_has("/proc/cpuinfo", "GenuineIntel"))
 		why = "this CPU is not Intel's";
 	else if (ty_file_has("/proc/cpuinfo", " intel_pt"))

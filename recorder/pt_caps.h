@@ -8,8 +8,8 @@
 
 /* Is there a usable intel_pt PMU? */
 bool ty_pt_caps_have(void);
-/* A clause that says why not ("this CPU is not Intel's"), or, when there is one, that tarry reads
- * Intel PT of perf.data files only. */
+/* A clause that says why not ("this CPU is not Intel's"), or, when there is one, how to
+ * record it. */
 void ty_pt_caps_why_not(char *out, size_t size);
 /* "mtc, psb_cyc, ..., 2 address filters": what the PMU can; "" without one. */
 void ty_pt_caps_text(char *out, size_t size);

@@ -124,6 +124,15 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		ty_rec_note(
 			r, "the executed instructions are not complete: their packets could not be "
 			   "written");
+	ty_pt_rec_finish(r->pt, &r->res->pt);
+	r->pt = NULL;
+	if (r->res->pt.failed)
+		ty_rec_note(r, "Intel PT is not complete: its packets could not be written");
+	if (recorded && r->o->pt && r->res->pt.no_time)
+		ty_rec_note(r,
+			    "the kernel does not tell how TSC and its clock belong together (a "
+			    "virtual machine, or an unstable TSC): the times of instructions are "
+			    "not known");
 	if (r->marker >= 0)
 		close(r->marker);
 	if (r->readers)

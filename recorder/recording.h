@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "err.h"
+#include "pt_record.h"
 #include "step_trace.h"
 
 enum { TY_RECORD_NOTES = 8 };
@@ -27,6 +28,7 @@ struct ty_record_opts {
 	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
 	const struct ty_step_opts *step; /* single-step the command; NULL: do not */
+	const struct ty_pt_opts *pt;	 /* Intel PT of the command; NULL: none */
 	uint64_t duration_ns;		 /* 0: no limit */
 	uint64_t buffer_bytes;		 /* ring per CPU and buffer; 0: default */
 	/* Called about twice a second when not NULL, from the calling thread. */
@@ -47,9 +49,10 @@ struct ty_record_result {
 	const char *stop; /* why it ended */
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
 	uint64_t steps;	  /* instructions that were single-stepped */
-	bool no_nice;	  /* the readers got no higher priority */
-	bool kept_spool;  /* failed, but what was recorded is in the file */
-	bool kept_whole;  /* only finishing failed: all is in the file, still a spool */
+	struct ty_pt_result pt;
+	bool no_nice;	 /* the readers got no higher priority */
+	bool kept_spool; /* failed, but what was recorded is in the file */
+	bool kept_whole; /* only finishing failed: all is in the file, still a spool */
 	/* Whole sentences about what is not recorded as one may expect it. */
 	char notes[TY_RECORD_NOTES][320];
 	unsigned notes_n;
@@ -61,6 +64,7 @@ struct ty_record_result {
  * one is left to the command (sent on when it did not come from the terminal) and ends a recording
  * without command; a second one ends the recording at once. 0; -TY_EINTR never. On failure err says
  * what to do and res->exit_code how to exit. All trace instances are gone on return.
+ * With opts->pt and its snapshot, SIGUSR2 is blocked too and takes a snapshot.
  * Leaves SIGCHLD default, SIGPIPE and SIGXFSZ ignored.
  */
 int ty_record(const struct ty_record_opts *opts, struct ty_record_result *res, struct ty_err *err);

@@ -54,6 +54,8 @@ int ty_rec_open_signals(struct recording *r, struct ty_err *err)
 	sigset_t set;
 
 	answered(&set);
+	if (r->o->pt && r->o->pt->snapshot)
+		sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &r->old_mask);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	r->spool_failed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -88,6 +90,11 @@ const char *ty_rec_take_signals(struct recording *r)
 
 		if (sig == SIGCHLD)
 			continue;
+		if (sig == SIGUSR2) {
+			if (r->pt)
+				ty_pt_rec_snapshot(r->pt);
+			continue;
+		}
 		if (r->signals_seen++ || !r->o->argv) {
 			r->res->signal = sig;
 			why = sig == SIGINT ? "interrupted" : "signal";

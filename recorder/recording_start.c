@@ -227,6 +227,9 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		return e;
 	if (r->o->step && (e = ty_step_start(&r->step, r->o->step, r->command.pid, err)))
 		return e;
+	if (r->o->pt &&
+	    (e = ty_pt_rec_open(&r->pt, r->o->pt, r->command.pid, r->cpus, r->cpus_n, err)))
+		return e;
 	ty_rec_self_test_start(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
@@ -242,6 +245,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);
 	if (!e && r->o->step)
 		e = ty_step_collect(&r->step, r->spool, err);
+	if (!e && r->pt)
+		e = ty_pt_rec_start(r->pt, r->spool, err);
 	r->start_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_instance_on(&r->inst[i], true, err);

@@ -143,7 +143,7 @@ static void flush_thread(struct engine *e, struct thread *t)
 	while (t->enc.out.len % 8)
 		ty_buf_addc(&t->enc.out, 0); /* PAD */
 	if (t->enc.out.len)
-		ty_perf_put_auxtrace(&e->out.perf, t->tid, t->idx, t->aux_off, t->enc.out.p,
+		ty_perf_put_auxtrace(&e->out.perf, -1, t->tid, t->idx, t->aux_off, t->enc.out.p,
 				     t->enc.out.len);
 	t->aux_off += t->enc.out.len;
 	ty_buf_reset(&t->enc.out);
