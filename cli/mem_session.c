@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "chosen.h"
@@ -145,4 +146,54 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 		return comm && ty_chosen_comm(w, comm);
 	}
 	return true;
+}
+
+int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
+			  struct ty_mem_points *p, struct ty_err *err)
+{
+	const struct ty_mem *m;
+	struct ty_window w;
+	int e = ty_mem_session_window(s, sel, &w, err);
+
+	p->max_bytes = sel->memory_bytes;
+	while (!e && (e = ty_mem_next(s->stream, &m, err)) > 0) {
+		const char *comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
+		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
+
+		e = 0;
+		if (!ty_mem_chosen(s->stream, &w, m))
+			continue;
+		e = ty_mem_points_add(p, m, comm ? comm : "",
+				      ty_mem_core_name(ty_mem_midr(s->stream, cpu)));
+		if (e == -TY_ELIMIT)
+			return ty_fail(
+				err, TY_ELIMIT, TY_NO_OFFSET,
+				"%s: its samples need more memory than --memory allows: give "
+				"more, or a slice by --from and --to",
+				s->path);
+		if (e)
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	}
+	return e;
+}
+
+bool ty_mem_session_local(const struct ty_mem_session *s)
+{
+	const struct ty_mem_facts *f = ty_mem_facts(s->stream);
+	struct utsname u;
+
+	return f->host && f->arch && !uname(&u) && !strcmp(u.nodename, f->host) &&
+	       !strcmp(u.machine, f->arch);
+}
+
+bool ty_mem_session_is_perf(const char *path)
+{
+	uint8_t magic[8];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is = fd >= 0 && pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+		  ty_perf_magic(magic, sizeof(magic));
+
+	if (fd >= 0)
+		close(fd);
+	return is;
 }

@@ -4,6 +4,7 @@
 #define TY_MEM_SESSION_H
 
 #include "cli.h"
+#include "mem_points.h"
 #include "mem_stream.h"
 
 struct ty_mem_session {
@@ -51,5 +52,13 @@ int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 /* Is the item chosen by time, thread, name and CPU? What has no time is in no slice. */
 bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w,
 		   const struct ty_mem *m);
+
+/* All chosen samples as points, within sel->memory_bytes. 0 or -TY_E... with err. */
+int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
+			  struct ty_mem_points *p, struct ty_err *err);
+/* The machine that recorded is this one? Its files may have changed: build ids are compared. */
+bool ty_mem_session_local(const struct ty_mem_session *s);
+/* Does the file begin as a perf.data file does? */
+bool ty_mem_session_is_perf(const char *path);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "json_out.h"
 #include "mem_names.h"
@@ -608,44 +607,6 @@ static int sharing(struct mem_report *r, FILE *f, struct ty_json *j)
 
 /* The command --------------------------------------------------------------------------------- */
 
-static int load(struct mem_report *r, const struct ty_select *sel, struct ty_err *err)
-{
-	const struct ty_mem *m;
-	struct ty_window w;
-	int e = ty_mem_session_window(&r->s, sel, &w, err);
-
-	r->points.max_bytes = sel->memory_bytes;
-	while (!e && (e = ty_mem_next(r->s.stream, &m, err)) > 0) {
-		const char *comm = m->tid >= 0 ? ty_mem_comm(r->s.stream, m->tid, m->ts_ns) : NULL;
-		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
-
-		e = 0;
-		if (!ty_mem_chosen(r->s.stream, &w, m))
-			continue;
-		e = ty_mem_points_add(&r->points, m, comm ? comm : "",
-				      ty_mem_core_name(ty_mem_midr(r->s.stream, cpu)));
-		if (e == -TY_ELIMIT)
-			return ty_fail(
-				err, TY_ELIMIT, TY_NO_OFFSET,
-				"%s: its samples need more memory than --memory allows: give "
-				"more, or a slice by --from and --to",
-				r->s.path);
-		if (e)
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
-				       r->s.path);
-	}
-	return e;
-}
-
-/* The machine that recorded is this one? Its files may have changed: build ids are compared. */
-static bool same_machine(const struct ty_mem_facts *f)
-{
-	struct utsname u;
-
-	return f->host && f->arch && !uname(&u) && !strcmp(u.nodename, f->host) &&
-	       !strcmp(u.machine, f->arch);
-}
-
 static int run(struct mem_report *r, const struct ty_select *sel, bool want_memory,
 	       bool want_sharing, const char *const *roots, size_t roots_n, struct ty_err *err)
 {
@@ -655,8 +616,8 @@ static int run(struct mem_report *r, const struct ty_select *sel, bool want_memo
 	r->facts = ty_mem_facts(r->s.stream);
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;
-	r->names = ty_mem_names_new(r->s.stream, roots, roots_n, same_machine(r->facts));
-	e = r->names ? load(r, sel, err)
+	r->names = ty_mem_names_new(r->s.stream, roots, roots_n, ty_mem_session_local(&r->s));
+	e = r->names ? ty_mem_session_points(&r->s, sel, &r->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
 	if (e)
 		return e;

@@ -13,11 +13,15 @@
 #include "app.h"
 #include "cli.h"
 #include "explain_session.h"
+#include "mem_names.h"
+#include "mem_session.h"
+#include "plain.h"
 #include "view_export.h"
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
-	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys.\n\n"
+	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys. Of a perf.data\n"
+	"file with memory samples: latency over time, and its tables (y: the next one).\n\n"
 	"  --at-finding N  start on the N-th finding (stalls, then the longest waits)\n"
 	"  --print         write one frame as text instead of opening the timeline\n"
 	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
@@ -198,7 +202,8 @@ static uint64_t recorder_cpu(const struct ty_trace *t)
 	return user + sys;
 }
 
-static int print_frame(const struct options *o, const struct ty_view_input *in, struct ty_err *err)
+static int print_frame(const struct options *o, const struct ty_view_input *in,
+		       const struct ty_memory_input *memory, struct ty_err *err)
 {
 	struct ty_palette p = ty_palette_detect(-1);
 	struct ty_buf b;
@@ -211,10 +216,56 @@ static int print_frame(const struct options *o, const struct ty_view_input *in, 
 	else if (!isatty(STDOUT_FILENO) || p.mode == TY_COLOR_MONO)
 		p.mode = TY_COLOR_NONE;
 	ty_buf_init(&b, 256u << 20);
-	rc = ty_app_print(in, &p, w, h, &b, err);
+	rc = memory ? ty_app_print_memory(memory, &p, w, h, &b, err)
+		    : ty_app_print(in, &p, w, h, &b, err);
 	if (!rc && (fwrite(b.p, 1, b.len, stdout) != b.len || fflush(stdout)))
 		rc = ty_fail_errno(err, "standard output: write failed");
 	ty_buf_fini(&b);
+	return rc;
+}
+
+static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
+{
+	struct ty_mem_name_of of;
+
+	ty_mem_name(ctx, pid, addr, ts_ns, &of);
+	if (of.symbol)
+		snprintf(buf, n, "%s+0x%" PRIx64, of.symbol, of.offset);
+	else
+		snprintf(buf, n, "%s", of.mapping ? of.mapping : "");
+	ty_plain(buf, strlen(buf));
+}
+
+/* A perf.data file: its memory samples. */
+static int show_memory(const struct options *o, struct ty_err *err)
+{
+	const struct ty_mem_options none = {0};
+	struct ty_mem_points points = {0};
+	struct ty_mem_names *names = NULL;
+	struct ty_mem_session s;
+	int rc = ty_mem_session_open(&s, o->path, &none, err);
+
+	if (!rc) {
+		names = ty_mem_names_new(s.stream, NULL, 0, ty_mem_session_local(&s));
+		rc = names ? ty_mem_session_points(&s, &o->sel, &points, err)
+			   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s.path);
+	}
+	if (!rc) {
+		const struct ty_memory_input in = {
+			.points = &points,
+			.path = s.path,
+			.note = s.perf->note,
+			.line_bytes = ty_mem_facts(s.stream)->line_bytes,
+			.name = address_name,
+			.ctx = names,
+		};
+
+		rc = o->print ? print_frame(o, NULL, &in, err)
+			      : ty_app_run_memory(&in, o->color, err);
+	}
+	ty_mem_points_fini(&points);
+	ty_mem_names_free(names);
+	ty_mem_session_fini(&s);
 	return rc;
 }
 
@@ -241,7 +292,7 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 
 	if (rc)
 		return rc;
-	rc = o->print ? print_frame(o, &in, err) : ty_app_run(&in, o->color, err);
+	rc = o->print ? print_frame(o, &in, NULL, err) : ty_app_run(&in, o->color, err);
 	ty_view_export_stop(&export);
 	return rc;
 }
@@ -284,12 +335,16 @@ int ty_cmd_view(int argc, char **argv)
 		status = TY_EXIT_USAGE;
 	}
 	if (status < 0) {
-		rc = ty_session_open(&s, o.path,
-				     TY_OPEN_MODEL | (o.sel.no_index ? TY_OPEN_NO_INDEX : 0),
-				     o.sel.memory_bytes, &err);
-		if (!rc)
+		bool memory = ty_mem_session_is_perf(o.path ? o.path : "tarry.dat");
+
+		rc = memory ? show_memory(&o, &err)
+			    : ty_session_open(&s, o.path,
+					      TY_OPEN_MODEL |
+						      (o.sel.no_index ? TY_OPEN_NO_INDEX : 0),
+					      o.sel.memory_bytes, &err);
+		if (!rc && !memory)
 			rc = show(&o, &s, &err);
-		if (!rc)
+		if (!rc && !memory)
 			rc = ty_session_check(&s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		ty_session_fini(&s);

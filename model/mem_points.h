@@ -64,6 +64,7 @@ void ty_mem_ids_fini(struct ty_mem_ids *t);
 struct ty_mem_points {
 	VEC(struct ty_mem_point *) blocks;
 	uint64_t n;
+	uint64_t first; /* of a borrowed part of other points: where it begins; else 0 */
 	VEC(struct ty_mem_thread) threads;
 	VEC(struct ty_mem_gap_point) gaps; /* the first TY_MEM_GAPS_MAX */
 	uint64_t gaps_n, unreadable_bytes;
@@ -83,6 +84,7 @@ uint64_t ty_mem_points_bytes(const struct ty_mem_points *p);
 static inline const struct ty_mem_point *ty_mem_points_get(const struct ty_mem_points *p,
 							   uint64_t i)
 {
+	i += p->first;
 	return &p->blocks.v[i / TY_MEM_BLOCK][i % TY_MEM_BLOCK];
 }
 

@@ -141,27 +141,56 @@ static int loop(struct app *a, struct ty_err *err)
 	}
 }
 
-int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err)
+static int run(const struct ty_view_ops *ops, void *self, const char *note, const char *color,
+	       struct ty_err *err)
 {
-	struct app a = {.dirty = true, .note = in->note};
-	struct ty_timeline *t;
-	int rc = ty_timeline_new(in, &t, err);
+	struct app a = {.dirty = true, .note = note};
+	int rc = ty_term_open(&a.term, err);
 
-	if (rc)
-		return rc;
-	rc = ty_term_open(&a.term, err);
 	if (!rc) {
 		a.palette = ty_palette_detect(ty_term_colors(a.term));
 		if (color)
 			ty_palette_choose(&a.palette, color);
 		ty_palette_clamp(&a.palette, ty_term_colors(a.term));
-		push(&a, &ty_timeline_ops, t);
+		push(&a, ops, self);
 		rc = resize(&a, err);
 		if (!rc)
 			rc = loop(&a, err);
 		ty_term_close(a.term);
 	}
 	ty_grid_fini(&a.grid);
+	return rc;
+}
+
+/* The work that waits for an idle moment is done, too. */
+static int print(const struct ty_view_ops *ops, void *self, const struct ty_palette *p, int w,
+		 int h, struct ty_buf *out, struct ty_err *err)
+{
+	struct ty_grid g;
+	int rc = ty_grid_init(&g, w, h);
+
+	if (rc)
+		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s", w,
+			       h, ty_strerror(rc));
+	ops->draw(self, &g, p);
+	if (ops == &ty_memory_view_ops && ops->wait_ms(self) >= 0) {
+		ops->work(self);
+		ops->draw(self, &g, p);
+	}
+	rc = ty_grid_dump(&g, p, out);
+	ty_grid_fini(&g);
+	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot write a frame of %dx%d cells: %s", w, h,
+			    ty_strerror(rc))
+		  : 0;
+}
+
+int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err)
+{
+	struct ty_timeline *t;
+	int rc = ty_timeline_new(in, &t, err);
+
+	if (!rc)
+		rc = run(&ty_timeline_ops, t, in->note, color, err);
 	ty_timeline_free(t);
 	return rc;
 }
@@ -170,22 +199,33 @@ int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int
 		 struct ty_buf *out, struct ty_err *err)
 {
 	struct ty_timeline *t;
-	struct ty_grid g;
 	int rc = ty_timeline_new(in, &t, err);
 
-	if (rc)
-		return rc;
-	rc = ty_grid_init(&g, w, h);
-	if (rc) {
-		ty_timeline_free(t);
-		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s", w,
-			       h, ty_strerror(rc));
-	}
-	ty_timeline_ops.draw(t, &g, p);
-	rc = ty_grid_dump(&g, p, out);
-	ty_grid_fini(&g);
+	if (!rc)
+		rc = print(&ty_timeline_ops, t, p, w, h, out, err);
 	ty_timeline_free(t);
-	return rc ? ty_fail(err, -rc, TY_NO_OFFSET, "cannot write a frame of %dx%d cells: %s", w, h,
-			    ty_strerror(rc))
-		  : 0;
+	return rc;
+}
+
+int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err)
+{
+	struct ty_memory_view *v;
+	int rc = ty_memory_view_new(in, &v, err);
+
+	if (!rc)
+		rc = run(&ty_memory_view_ops, v, in->note, color, err);
+	ty_memory_view_free(v);
+	return rc;
+}
+
+int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
+			struct ty_buf *out, struct ty_err *err)
+{
+	struct ty_memory_view *v;
+	int rc = ty_memory_view_new(in, &v, err);
+
+	if (!rc)
+		rc = print(&ty_memory_view_ops, v, p, w, h, out, err);
+	ty_memory_view_free(v);
+	return rc;
 }

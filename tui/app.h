@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "err.h"
+#include "memory_view.h"
 #include "palette.h"
 #include "view.h"
 
@@ -17,5 +18,10 @@ int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err 
 /* The timeline's first frame, w x h cells, appended to out. 0 or -TY_E... with err. */
 int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
 		 struct ty_buf *out, struct ty_err *err);
+
+/* The same of memory samples (a file that holds nothing else). */
+int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err);
+int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
+			struct ty_buf *out, struct ty_err *err);
 
 #endif

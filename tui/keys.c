@@ -36,6 +36,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_LINK_3] = {'3'},
 	[TY_ACT_CHAIN] = {'c'},
 	[TY_ACT_LEDGER] = {'t'},
+	[TY_ACT_MEMORY] = {'y'},
 	[TY_ACT_SEARCH] = {'/'},
 	[TY_ACT_HIT_NEXT] = {']'},
 	[TY_ACT_HIT_PREV] = {'['},

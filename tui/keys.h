@@ -67,6 +67,7 @@ enum {
 	  "what the span under the cursor waited for, back to the cause")                          \
 	X(LEDGER, "Findings", "ledger",                                                            \
 	  "where the thread's time went: the selected time, or the window")                        \
+	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \
 	X(HIT_PREV, "Search", "", "to the hit before")                                             \

@@ -159,6 +159,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (ty_timeline_ledger(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_MEMORY:
+		ty_timeline_say(t, "no memory samples in this recording: tarry view of a perf.data "
+				   "file that holds some shows them");
+		break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
 	case TY_ACT_EXPORT: ty_timeline_ask(t, TY_PROMPT_EXPORT); break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;

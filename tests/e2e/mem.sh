@@ -139,6 +139,17 @@ else
 	check "samples of this machine" local_samples
 fi
 
+# The memory view of a labelled file, as text.
+sees() { # TEXT
+	"$TARRY" view "$shared/scenarios/false-peer.data" --print --size 100x30 >"$dir/frame.txt" 2>&1 &&
+		grep -q -- "$1" "$dir/frame.txt"
+}
+if [ -d "$shared/scenarios" ]; then
+	check "view opens a file of memory samples" sees "80 samples, 80 with a la"
+else
+	skip "view opens a file of memory samples" "../shared/spe is not there"
+fi
+
 says() { # TEXT CMD...
 	"${@:2}" >"$dir/out.txt" 2>"$dir/err.txt" && return 1
 	grep -q -- "$1" "$dir/err.txt"

@@ -62,6 +62,7 @@ static const struct step {
 	[TY_ACT_FOCUS] = {"", "j\r", "stall 2 of", NULL},
 	[TY_ACT_CHAIN] = {"n", "", "<- backup/101", NULL},
 	[TY_ACT_LEDGER] = {"n", "", "in all; Enter goes", NULL},
+	[TY_ACT_MEMORY] = {"", "", "no memory samples", NULL},
 	[TY_ACT_SEARCH] = {"^", "fsync\r", "fsync of backup/101 at 0.900010", NULL},
 	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "", "uninterruptible of backup/101",
 			     NULL},

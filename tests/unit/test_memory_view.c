@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory view on made-up samples: golden frames, its tables, zoom, and the records of a column.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "memory_view.h"
+
+static struct ty_mem_points points;
+
+/* Two threads write one line; a third reads far away, once very slowly at 700 us. */
+static void make_points(void)
+{
+	for (unsigned i = 0; i < 400; i++) {
+		struct ty_mem m = {
+			.ts_ns = 5000000 + i * 2500,
+			.pc = 0x4000 + 16 * (i % 3),
+			.va = i % 3 == 2 ? 0x900000 + 64 * (uint64_t)i : 0x7000 + 8 * (i % 3),
+			.has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
+			.pid = 100,
+			.tid = (int32_t)(101 + i % 3),
+			.who = TY_MEM_WHO_CONTEXT,
+			.kind = i % 3 ? TY_MEM_LOAD : TY_MEM_STORE,
+			.level = i % 3 == 2   ? TY_MEM_LV_RAM
+				 : i % 3 == 1 ? TY_MEM_LV_PEER
+					      : TY_MEM_LV_L1,
+			.src_flags = i % 3 == 1 ? TY_MEM_SRC_PEER : 0,
+			.lat_total = i == 281	  ? 40000
+				     : i % 3 == 2 ? 300 + i % 7
+				     : i % 3	  ? 90
+						  : 5,
+		};
+
+		assert_int_equal(ty_mem_points_add(&points, &m, "worker", true), 0);
+	}
+}
+
+static const char *frame(struct ty_memory_view *v, bool utf8, int w, int h)
+{
+	const struct ty_palette p = {.mode = TY_COLOR_NONE, .utf8 = utf8};
+	static struct ty_buf b;
+	struct ty_grid g;
+
+	ty_buf_fini(&b);
+	ty_buf_init(&b, 1 << 24);
+	assert_int_equal(ty_grid_init(&g, w, h), 0);
+	ty_memory_view_ops.draw(v, &g, &p);
+	if (ty_memory_view_ops.wait_ms(v) >= 0) {
+		ty_memory_view_ops.work(v);
+		ty_memory_view_ops.draw(v, &g, &p);
+	}
+	assert_int_equal(ty_memory_view_ops.wait_ms(v), -1);
+	assert_int_equal(ty_grid_dump(&g, &p, &b), 0);
+	ty_grid_fini(&g);
+	return b.p;
+}
+
+static void golden(const char *name, const char *got)
+{
+	static char want[1 << 16];
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "tests/golden/%s.txt", name);
+	f = fopen(path, getenv("GOLDEN_UPDATE") ? "w" : "r");
+	if (!f)
+		fail_msg("%s is missing: run from the project's root, or with GOLDEN_UPDATE=1",
+			 path);
+	if (getenv("GOLDEN_UPDATE"))
+		fputs(got, f);
+	else
+		want[fread(want, 1, sizeof(want) - 1, f)] = 0;
+	fclose(f);
+	if (!getenv("GOLDEN_UPDATE") && strcmp(want, got))
+		fail_msg("%s differs; this was drawn:\n%s", path, got);
+}
+
+static void name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
+{
+	assert_int_equal(pid, 100);
+	snprintf(buf, n, "%s", addr < 0x5000 ? "work" : "heap");
+}
+
+static struct ty_memory_view *open_view(void)
+{
+	static const struct ty_memory_input in = {
+		.points = &points, .path = "some/perf.data", .line_bytes = 64, .name = name};
+	struct ty_memory_view *v;
+	struct ty_err err = {0};
+
+	if (ty_memory_view_new(&in, &v, &err))
+		fail_msg("%s", err.msg);
+	return v;
+}
+
+static enum ty_view_result act(struct ty_memory_view *v, enum ty_action a)
+{
+	return ty_memory_view_ops.act(v, a);
+}
+
+static void shows(struct ty_memory_view *v, const char *what)
+{
+	const char *got = frame(v, true, 100, 30);
+
+	if (!strstr(got, what))
+		fail_msg("no '%s' in:\n%s", what, got);
+}
+
+static void test_frames(void **state)
+{
+	struct ty_memory_view *v = open_view();
+
+	(void)state;
+	golden("memory-80x24", frame(v, true, 80, 24));
+	golden("memory-80x24-ascii", frame(v, false, 80, 24));
+	golden("memory-40x10", frame(v, true, 40, 10));
+	for (int w = 1; w < 130; w += 7) /* every size is drawn */
+		for (int h = 1; h < 60; h += 5)
+			frame(v, true, w, h);
+	ty_memory_view_free(v);
+}
+
+static void test_tables(void **state)
+{
+	struct ty_memory_view *v = open_view();
+
+	(void)state;
+	shows(v, "instructions ");
+	shows(v, "133  33.2%    303    306  40000  0x4020 work");
+	act(v, TY_ACT_MEMORY);
+	shows(v, "133  33.2%     90     90     90  peer core");
+	act(v, TY_ACT_MEMORY);
+	shows(v, "0x7000 heap");
+	act(v, TY_ACT_MEMORY);
+	shows(v, "103 worker");
+	act(v, TY_ACT_MEMORY);
+	shows(v, "false peer     2      267      134  0x7000 heap");
+	ty_memory_view_free(v);
+}
+
+/* All tables are of the window; a column's records are told one by one. */
+static void test_window(void **state)
+{
+	struct ty_memory_view *v = open_view();
+	const struct ty_view_ops *ops;
+	struct ty_buf b;
+	struct ty_grid g;
+	void *page;
+
+	(void)state;
+	frame(v, true, 100, 30);
+	act(v, TY_ACT_ZOOM_IN);
+	act(v, TY_ACT_ZOOM_IN);
+	shows(v, " 100 samples, 100 with a latency");
+	shows(v, "34  34.0%      5      5      5  0x4000 work");
+	act(v, TY_ACT_UNDO);
+	shows(v, " 400 samples");
+	/* The slow load is alone at the top; the cursor goes to its column. */
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7 + 56, 5});
+	assert_int_equal(act(v, TY_ACT_OPEN), TY_VIEW_PUSH);
+	ty_memory_view_ops.child(v, &ops, &page);
+	ty_buf_init(&b, 1 << 20);
+	assert_int_equal(ty_grid_init(&g, 120, 20), 0);
+	ops->draw(page, &g, &(struct ty_palette){.mode = TY_COLOR_NONE});
+	assert_int_equal(ty_grid_dump(&g, NULL, &b), 0);
+	if (!strstr(b.p, "40000 load   DRAM") && !strstr(b.p, "40000 load   RAM"))
+		fail_msg("no slow load in:\n%s", b.p);
+	ty_grid_fini(&g);
+	ty_buf_fini(&b);
+	act(v, TY_ACT_TIME_LAST);
+	act(v, TY_ACT_RIGHT);
+	act(v, TY_ACT_PAN_RIGHT);
+	act(v, TY_ACT_ZOOM_IN);
+	shows(v, "records  y other table");
+	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_QUIT);
+	ty_memory_view_free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_window),
+	};
+	int failed;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	make_points();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	ty_mem_points_fini(&points);
+	return failed;
+}

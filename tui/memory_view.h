@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory samples on a time axis: latency over time as a scatter (log scale, the glyph tells how
+ * many, the colour the farthest source), its histogram, and below a table of the same window:
+ * instructions, sources, pages, threads or shared cache lines. Enter lists the records of the
+ * cursor's column.
+ *
+ * Drawing looks at cells only; one pass over the samples fills them when the window or the size
+ * has changed (2 ns per sample), and the table follows when no input waits.
+ */
+#ifndef TY_MEMORY_VIEW_H
+#define TY_MEMORY_VIEW_H
+
+#include "mem_points.h"
+#include "view.h"
+
+/* Borrowed; must outlive the view. */
+struct ty_memory_input {
+	const struct ty_mem_points *points;
+	const char *path, *note; /* note: what is missing in the file; NULL */
+	uint32_t line_bytes;	 /* of the caches */
+	/* What an address of a process is at a time ("main+0x10"), into buf; "" not known. */
+	void (*name)(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n);
+	void *ctx;
+};
+
+struct ty_memory_view;
+
+/* 0; -TY_EUSAGE with a sentence when no sample has a time, -TY_ENOMEM. */
+int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view **out,
+		       struct ty_err *err);
+void ty_memory_view_free(struct ty_memory_view *v);
+
+extern const struct ty_view_ops ty_memory_view_ops;
+
+#endif
