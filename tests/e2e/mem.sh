@@ -145,7 +145,7 @@ sees() { # TEXT
 		grep -q -- "$1" "$dir/frame.txt"
 }
 if [ -d "$shared/scenarios" ]; then
-	check "view opens a file of memory samples" sees "80 samples, 80 with a la"
+	check "view opens a file of memory samples" sees "40  50.0%    203    206    206  0x4010"
 else
 	skip "view opens a file of memory samples" "../shared/spe is not there"
 fi
