@@ -7,7 +7,6 @@
  */
 #include "stalls_priv.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +20,47 @@ static bool is_wait(unsigned state)
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
 }
 
+static bool call_is(struct ty_hunt *h, const struct ty_syscall *c, const char *const *names)
+{
+	char buf[32];
+	const char *name = ty_syscall_name(h->x->arch, c->abi, c->nr, buf);
+
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
 /* asking ------------------------------------------------------------------------------------ */
 
-/* Did `who` wake thread with the wakeup that began this span? (A birth is no asking.) */
-static bool woken_by(const struct ty_model *m, uint32_t thread, uint32_t span, uint32_t who,
+/* Could what ended the wait before this span be a request or an answer? Not a lock that is let go,
+ * of the kernel (that of their memory map) or their own. */
+static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span)
+{
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	struct ty_wait_for w;
+	struct ty_span s;
+	uint32_t call;
+
+	if (span == t->spans_first)
+		return true;
+	s = ty_model_span_brief(x->m, thread, span - 1);
+	if (s.state == TY_ST_BLOCKED || !t->traced)
+		return s.state != TY_ST_BLOCKED;
+	/* RUNNING: woken before it had left the CPU. */
+	call = ty_model_syscall_at(x->m, thread, s.end_ns - 1);
+	if (call == TY_NONE)
+		return s.state == TY_ST_SLEEPING;
+	w = ty_wait_for(x, &s, call);
+	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
+}
+
+/* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
+ * of the kernel (that of their memory map) that is let go. */
+static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
 		     uint64_t *ts)
 {
+	const struct ty_model *m = x->m;
 	struct ty_span s = ty_model_span_brief(m, thread, span);
 	struct ty_waker k;
 
@@ -35,18 +69,19 @@ static bool woken_by(const struct ty_model *m, uint32_t thread, uint32_t span, u
 		return false;
 	k = ty_waker_find(m, ty_model_span(m, span).edge);
 	*ts = k.ts_ns;
-	return k.kind == TY_WAKER_THREAD && k.thread == who;
+	return k.kind == TY_WAKER_THREAD && k.thread == who && is_message(x, thread, span);
 }
 
 /* When did `who` last wake thread up to t? 0: not seen. */
-static uint64_t last_woken(const struct ty_model *m, uint32_t thread, uint32_t who, uint64_t t)
+static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
 {
+	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t k = ty_model_span_find(m, thread, t);
 	uint64_t ts;
 
 	for (unsigned n = 0; k != TY_NONE && n < BACK; n++, k--) {
-		if (woken_by(m, thread, k, who, &ts) && ts <= t)
+		if (woken_by(x, thread, k, who, &ts) && ts <= t)
 			return ts;
 		if (k == th->spans_first)
 			break;
@@ -55,41 +90,43 @@ static uint64_t last_woken(const struct ty_model *m, uint32_t thread, uint32_t w
 }
 
 /* When did `who` first wake thread? UINT64_MAX: not seen. */
-static uint64_t first_woken(const struct ty_model *m, uint32_t thread, uint32_t who)
+static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who)
 {
+	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint64_t ts;
 
 	for (uint32_t k = 0; k < th->spans_n && k < BACK; k++)
-		if (woken_by(m, thread, th->spans_first + k, who, &ts))
+		if (woken_by(x, thread, th->spans_first + k, who, &ts))
 			return ts;
 	return UINT64_MAX;
 }
 
 /* Before its wait at t the thread had asked `peer` and not yet been answered, and it is the one of
  * both that asks. */
-static bool asked(const struct ty_model *m, uint32_t thread, uint32_t peer, uint64_t t)
+static bool asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t)
 {
-	uint64_t ask = last_woken(m, peer, thread, t);
+	uint64_t ask = last_woken(x, peer, thread, t);
 
-	return ask && ask > last_woken(m, thread, peer, t) &&
-	       first_woken(m, peer, thread) <= first_woken(m, thread, peer);
+	return ask && ask > last_woken(x, thread, peer, t) &&
+	       first_woken(x, peer, thread) <= first_woken(x, thread, peer);
 }
 
 /* The same, where others handed the matter on: `first` had it in hand when the thread began to
  * wait, `last` ended the wait. */
-static bool asked_through(const struct ty_model *m, uint32_t thread, uint32_t first, uint32_t last,
-			  uint64_t t)
+static bool asked_through(const struct ty_explain *x, uint32_t thread, uint32_t first,
+			  uint32_t last, uint64_t t)
 {
-	return first != thread && first != last && asked(m, thread, first, t) &&
-	       last_woken(m, first, thread, t) > last_woken(m, thread, last, t) &&
-	       first_woken(m, first, thread) <= first_woken(m, thread, last);
+	return first != thread && first != last && asked(x, thread, first, t) &&
+	       last_woken(x, first, thread, t) > last_woken(x, thread, last, t) &&
+	       first_woken(x, first, thread) <= first_woken(x, thread, last);
 }
 
 /* Did the thread wake anybody but `not` in [from, to]? */
-static bool woke_anybody(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to,
+static bool woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			 uint32_t not )
 {
+	const struct ty_model *m = x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
 
 	for (uint32_t i = 0; i < threads; i++) {
@@ -101,7 +138,7 @@ static bool woke_anybody(const struct ty_model *m, uint32_t thread, uint64_t fro
 			continue;
 		k = ty_model_span_find(m, i, to);
 		for (unsigned n = 0; k != TY_NONE && n < BACK; n++, k--) {
-			if (woken_by(m, i, k, thread, &ts) && ts >= from && ts <= to)
+			if (woken_by(x, i, k, thread, &ts) && ts >= from && ts <= to)
 				return true;
 			if (k == t->spans_first || ty_model_span_brief(m, i, k).start_ns < from)
 				break;
@@ -111,8 +148,9 @@ static bool woke_anybody(const struct ty_model *m, uint32_t thread, uint64_t fro
 }
 
 /* Since the thread last waited for a while, before t, did it wake anybody? */
-static bool asked_anybody(const struct ty_model *m, uint32_t thread, uint64_t t)
+static bool asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t)
 {
+	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t k = ty_model_span_find(m, thread, t);
 	uint64_t from = t;
@@ -124,7 +162,7 @@ static bool asked_anybody(const struct ty_model *m, uint32_t thread, uint64_t t)
 			break;
 		from = s.start_ns;
 	}
-	return woke_anybody(m, thread, from, t, TY_NONE);
+	return woke_anybody(x, thread, from, t, TY_NONE);
 }
 
 /* idle consumers ---------------------------------------------------------------------------- */
@@ -186,9 +224,9 @@ static bool waits_in_company(struct ty_hunt *h, const struct ty_cand *c)
 
 static bool goes_on(const struct ty_model *m, uint32_t thread, uint64_t t, uint64_t enough);
 
-/* Did the thread, since it last waited for a while before the call, hand something over? (The other
- * side need not have waited for it, so that no wakeup tells.) */
-static bool sent(struct ty_hunt *h, uint32_t thread, uint32_t call)
+/* Did the thread, since it last waited for a while before the call, hand something over (fd >= 0:
+ * there)? The other side need not have waited for it, so that no wakeup tells. */
+static bool sent(struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd)
 {
 	static const char *const gives[] = {"write",
 					    "writev",
@@ -205,21 +243,25 @@ static bool sent(struct ty_hunt *h, uint32_t thread, uint32_t call)
 					    "tkill",
 					    "rt_sigqueueinfo",
 					    "rt_tgsigqueueinfo",
-					    "pidfd_send_signal"};
-	const struct ty_model *m = h->x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
+					    "pidfd_send_signal",
+					    NULL};
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint32_t i = call;
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
-		struct ty_syscall s = ty_model_syscall_brief(m, thread, --i);
-		char buf[32];
-		const char *name = ty_syscall_name(h->x->arch, s.abi, s.nr, buf);
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
+		uint64_t args[6];
 
 		if (s.end_ns - s.start_ns >= LITTLE_NS)
 			return false;
-		for (size_t k = 0; k < sizeof(gives) / sizeof(*gives); k++)
-			if (!strcmp(name, gives[k]) && s.ret >= 0)
-				return true;
+		if (s.ret < 0 || !call_is(h, &s, gives))
+			continue;
+		if (fd < 0)
+			return true;
+		s = ty_model_syscall(x->m, i);
+		if (x->args && !x->args(x->ctx, &s, args) && (int32_t)args[0] == fd)
+			return true;
 	}
 	return false;
 }
@@ -230,11 +272,11 @@ static bool serves(struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
-	uint64_t first = first_woken(m, thread, peer);
+	uint64_t first = first_woken(h->x, thread, peer);
 
-	return !c->w.word && last_woken(m, peer, thread, c->s.start_ns) &&
-	       first < first_woken(m, peer, thread) &&
-	       !sent(h, thread, ty_model_syscall_at(m, thread, first));
+	return !c->w.word && last_woken(h->x, peer, thread, c->s.start_ns) &&
+	       first < first_woken(h->x, peer, thread) &&
+	       !sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }
 
 /* Nobody is seen asking, and nobody of the command is seen waiting for this thread; but it waits
@@ -244,7 +286,7 @@ static bool had_work(struct ty_hunt *h, const struct ty_cand *c)
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !serves(h, c) && !waits_again(h, c) && !waits_in_company(h, c) &&
 	       (goes_on(h->x->m, c->s.thread, c->end_ns, COMPUTE_NS) ||
-		sent(h, c->s.thread, c->s.syscall));
+		sent(h, c->s.thread, c->s.syscall, -1));
 }
 
 /* ends -------------------------------------------------------------------------------------- */
@@ -311,7 +353,7 @@ static bool end_is_stall(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 	if (goes_on(m, c->s.thread, c->end_ns, COMPUTE_NS))
 		return true;
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
-	       !woke_anybody(m, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
+	       !woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
 }
 
 /* devices ----------------------------------------------------------------------------------- */
@@ -386,228 +428,6 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return best;
 }
 
-/* run queue --------------------------------------------------------------------------------- */
-
-static int by_thread_time(const void *pa, const void *pb)
-{
-	const struct ty_prio_at *a = pa, *b = pb;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
-}
-
-static int make_prios(struct ty_hunt *h)
-{
-	const struct ty_model *m = h->x->m;
-	VEC(struct ty_prio_at) v = {0};
-
-	h->prio_made = true;
-	for (uint32_t c = 0; c < ty_model_summary(m)->cpus; c++)
-		for (uint32_t i = 0, n = ty_model_points(m, c); i < n; i++) {
-			struct ty_point p = ty_model_point(m, c, i);
-
-			if (p.kind == TY_PT_PRIO &&
-			    vec_push(&v, (struct ty_prio_at){p.ts_ns, p.thread,
-							     (int32_t)(int64_t)p.a})) {
-				vec_fini(&v);
-				return -TY_ENOMEM;
-			}
-		}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_thread_time);
-	h->prio = v.v;
-	h->prios = v.n;
-	return 0;
-}
-
-/* The last priority seen up to t, or the first after; INT32_MIN: none. */
-static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
-{
-	size_t lo = 0, hi = h->prios;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->prio[mid].thread < thread ||
-		    (h->prio[mid].thread == thread && h->prio[mid].ts_ns <= t))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo && h->prio[lo - 1].thread == thread)
-		return h->prio[lo - 1].prio;
-	return lo < h->prios && h->prio[lo].thread == thread ? h->prio[lo].prio : INT32_MIN;
-}
-
-struct rival {
-	uint32_t thread;
-	uint64_t ns, longest_ns, longest_at, turns_ns;
-};
-
-/* Who ran most on the CPU in [a, b), but for `thread`; known: all others together, idle: nobody. */
-struct crowd {
-	struct rival most; /* thread TY_NONE: nobody */
-	uint64_t known, idle;
-	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
-	double shares;	  /* of these threads, where the waiting one's is 1 */
-	bool sure;
-};
-
-#define TURN_NS	     UINT64_C(10000000) /* longer at a stretch was not the scheduler's choice */
-#define FAIR_WAIT_NS UINT64_C(60000000) /* several times what fair turns take, for each share */
-
-/* The share of a priority, beside another one's (kernel/sched/core.c, sched_prio_to_weight). */
-static double share(int32_t prio, int32_t beside)
-{
-	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
-}
-
-static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
-		 struct crowd *out)
-{
-	const struct ty_model *m = h->x->m;
-	uint32_t n = ty_model_cpu_spans(m, cpu), i;
-	VEC(struct rival) v = {0};
-	int32_t own;
-	int r = h->prio_made ? 0 : make_prios(h);
-
-	if (r)
-		return r;
-	own = prio_at(h, thread, b);
-	*out = (struct crowd){.most.thread = TY_NONE, .sure = true};
-	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
-		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
-		uint64_t from = s.start_ns > a ? s.start_ns : a, to = s.end_ns < b ? s.end_ns : b;
-		struct rival *e = NULL;
-
-		if (s.start_ns >= b)
-			break;
-		if (from >= to)
-			continue;
-		if (s.flags & (TY_SF_LOST | TY_SF_INFERRED))
-			out->sure = false;
-		if (s.state == TY_ST_IDLE)
-			out->idle += to - from;
-		if (s.thread == TY_NONE || s.thread == thread)
-			continue;
-		out->known += to - from;
-		for (size_t k = 0; k < v.n && !e; k++)
-			if (v.v[k].thread == s.thread)
-				e = &v.v[k];
-		if (!e) {
-			if (v.n >= 256)
-				continue;
-			if (vec_push(&v, (struct rival){.thread = s.thread})) {
-				vec_fini(&v);
-				return -TY_ENOMEM;
-			}
-			e = &v.v[v.n - 1];
-		}
-		e->ns += to - from;
-		e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
-		if (to - from > e->longest_ns) {
-			e->longest_ns = to - from;
-			e->longest_at = from + (to - from) / 2;
-		}
-	}
-	for (size_t k = 0; k < v.n; k++) {
-		int32_t prio = prio_at(h, v.v[k].thread, v.v[k].longest_at);
-
-		if (out->most.thread == TY_NONE || v.v[k].ns > out->most.ns)
-			out->most = v.v[k];
-		if (prio != INT32_MIN && prio < 100)
-			continue;
-		out->fair_ns += v.v[k].turns_ns;
-		if (v.v[k].ns >= out->known / 50)
-			out->shares += share(prio, own);
-	}
-	vec_fini(&v);
-	return 0;
-}
-
-/* Who ran on the CPU while the thread was ready. */
-static int run_queue(struct ty_hunt *h, struct ty_cand *c)
-{
-	const struct ty_model *m = h->x->m;
-	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
-	struct crowd q;
-	int r;
-
-	c->s.kind = TY_STALL_RUNQUEUE;
-	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
-					.span = c->s.span,
-					.start_ns = c->s.start_ns,
-					.end_ns = c->end_ns,
-					.what = TY_SEG_READY,
-					.waker = {.thread = TY_NONE, .io = TY_NONE}};
-	c->s.links = 1;
-	if (s.cpu == TY_NONE)
-		return 1;
-	r = crowd(h, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
-	if (r)
-		return r;
-	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
-	c->idle_ns = q.idle;
-	if (q.idle > 5 * LITTLE_NS && q.idle >= c->s.duration_ns / 10) {
-		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
-		c->s.kind = TY_STALL_THROTTLED;
-	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
-		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
-		/* Nor is one left standing whose turn would have come several times. */
-		c->s.kind = TY_STALL_THROTTLED;
-		c->rival_ns = q.fair_ns;
-	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
-		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
-		 */
-		c->s.proven = q.sure;
-		c->rival_ns = q.known;
-		return h->o.all || c->s.duration_ns >= 10 * h->o.min_ns;
-	} else if (q.most.thread != TY_NONE) {
-		c->s.culprit = q.most.thread;
-		c->s.culprit_ns = q.most.longest_at;
-		c->rival_ns = q.most.ns;
-		c->rival_prio = prio_at(h, q.most.thread, q.most.longest_at);
-		c->s.proven = q.sure && q.most.ns >= q.known / 2;
-	}
-	return 1;
-}
-
-/*
- * The root itself stood ready for the most part, and one thread had its CPU: that one is to blame,
- * as the last link of the chain. 1 done, 0 it is not so.
- */
-static int blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
-{
-	const struct ty_seg *g = &p->seg.v[c->root.seg];
-	const struct ty_model *m = h->x->m;
-	uint64_t ns = g->end_ns - g->start_ns;
-	struct ty_span s;
-	struct crowd q;
-	int r;
-
-	if (g->what != TY_SEG_READY || ns < c->s.duration_ns / 2)
-		return 0;
-	s = ty_model_span_brief(m, g->thread, g->span);
-	if (s.cpu == TY_NONE)
-		return 0;
-	r = crowd(h, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
-	if (r || q.most.thread == TY_NONE || q.most.ns < ns / 2)
-		return r;
-	c->s.culprit = q.most.thread;
-	c->s.culprit_ns = q.most.longest_at;
-	c->rival_ns = q.most.ns;
-	if (c->s.links < TY_STALL_LINKS)
-		c->s.link[c->s.links++] = (struct ty_link){
-			.thread = q.most.thread,
-			.span = ty_model_span_find(m, q.most.thread, q.most.longest_at),
-			.start_ns = q.most.longest_at - q.most.longest_ns / 2,
-			.end_ns = q.most.longest_at + q.most.longest_ns / 2,
-			.what = TY_SEG_RUNS,
-			.waker = {.thread = TY_NONE, .io = TY_NONE}};
-	return 1;
-}
-
 /* waits ------------------------------------------------------------------------------------- */
 
 static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
@@ -630,17 +450,6 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	return c->root.thread == c->s.thread || c->root.thread == TY_NONE ||
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
-}
-
-static bool call_is(struct ty_hunt *h, const struct ty_syscall *c, const char *const *names)
-{
-	char buf[32];
-	const char *name = ty_syscall_name(h->x->arch, c->abi, c->nr, buf);
-
-	for (; *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
 }
 
 /* Did another thread end the wait by sending a signal? */
@@ -720,7 +529,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		c->s.kind = TY_STALL_LOST;
 		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
 		       ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 ||
-		       sent(h, c->s.thread, c->s.syscall);
+		       sent(h, c->s.thread, c->s.syscall, -1);
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)
@@ -734,13 +543,14 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return true;
 	if (c->waker.kind == TY_WAKER_TIMER && c->w.class == TY_WAIT_PEER &&
 	    ty_wait_timed_out(h->x, c->s.syscall) &&
-	    (asked_anybody(m, c->s.thread, c->s.start_ns) || sent(h, c->s.thread, c->s.syscall))) {
+	    (asked_anybody(h->x, c->s.thread, c->s.start_ns) ||
+	     sent(h, c->s.thread, c->s.syscall, -1))) {
 		c->s.kind = TY_STALL_TIMER;
 		return true;
 	}
 	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE)
 		return c->w.class == TY_WAIT_PEER && !(c->s.flags & TY_SF_BEFORE) &&
-		       asked_anybody(m, c->s.thread, c->s.start_ns);
+		       asked_anybody(h->x, c->s.thread, c->s.start_ns);
 	if (c->waker.kind != TY_WAKER_THREAD)
 		return false;
 	if (c->w.class == TY_WAIT_END)
@@ -748,17 +558,19 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (c->w.class == TY_WAIT_IDLE && signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
 		if (owes_answer(h, c) ||
-		    (sent(h, c->s.thread, c->s.syscall) && !serves(h, c) &&
+		    (sent(h, c->s.thread, c->s.syscall, -1) && !serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
 			return true;
 	}
-	if (asked(m, c->s.thread, c->waker.thread, c->s.start_ns) ||
-	    asked_through(m, c->s.thread, p->seg.v[0].thread, c->waker.thread, c->s.start_ns))
+	if (asked(h->x, c->s.thread, c->waker.thread, c->s.start_ns) ||
+	    asked_through(h->x, c->s.thread, p->seg.v[0].thread, c->waker.thread, c->s.start_ns))
 		return true;
 	if (c->w.class != TY_WAIT_PEER)
 		return false;
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
-		return !serves(h, c) && !waits_again(h, c);
+		return !serves(h, c) &&
+		       (!waits_again(h, c) ||
+			(c->w.fd >= 0 && sent(h, c->s.thread, c->s.syscall, c->w.fd)));
 	c->s.proven = false;
 	return had_work(h, c);
 }
@@ -799,7 +611,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	c->waker = (struct ty_waker){.thread = TY_NONE, .io = TY_NONE};
 	c->s.syscall = s.syscall;
 	if (c->s.state == TY_ST_RUNNABLE)
-		return run_queue(h, c);
+		return ty_stall_run_queue(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
@@ -839,7 +651,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
 	if (stall && c->root.thread != c->s.thread) {
-		r = blame_rival(h, c, &p);
+		r = ty_stall_blame_rival(h, c, &p);
 		if (r > 0 && c->w.class != TY_WAIT_DEFINITE)
 			c->s.kind = TY_STALL_RUNQUEUE;
 	}

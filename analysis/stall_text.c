@@ -237,6 +237,20 @@ static void waker(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 				    : "what is not recorded");
 }
 
+static void theft(struct out *o, const struct ty_model *m, const struct ty_cand *c)
+{
+	static const char *const what[] = {"interrupt", "softirq", "vector"};
+
+	say(o, "interrupts took ");
+	say_ns(o, c->stolen_ns);
+	say(o, " of ");
+	say_ns(o, c->end_ns - c->s.start_ns);
+	say(o, " on CPU %u, %u times %s %s alone ",
+	    ty_model_span_brief(m, c->s.thread, c->s.span).cpu, c->theft.n,
+	    what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(m, c->theft.name));
+	say_ns(o, c->theft.ns);
+}
+
 static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -249,6 +263,7 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 			return;
 		}
 		break;
+	case TY_STALL_IRQ: theft(o, m, c); return;
 	case TY_STALL_CPU: say(o, "the call itself computed"); return;
 	case TY_STALL_LOST:
 		say(o,
@@ -292,7 +307,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	char buf[32];
 	const char *call = ty_explain_call(h->x, s->syscall, buf);
 	static const char *const did[TY_ST_COUNT] = {
-		[TY_ST_RUNNING] = "computed",	 [TY_ST_RUNNABLE] = "was ready and got no CPU",
+		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "was ready and got no CPU",
 		[TY_ST_SLEEPING] = "blocked",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
 

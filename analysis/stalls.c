@@ -120,6 +120,25 @@ static bool of_interest(const struct ty_hunt *h, uint32_t thread, bool traced_on
 	return !t->kernel && (!traced_only || t->traced);
 }
 
+/* Interrupts took much of a long run. */
+static int add_theft(struct ty_hunt *h, uint32_t thread, uint32_t span, const struct ty_span *s,
+		     uint64_t a, uint64_t b)
+{
+	struct ty_theft most = {0};
+	uint64_t ns = ty_stall_theft(h->x->m, s, a, b, &most);
+	int r;
+
+	if (ns < h->o.min_ns || ns < (b - a) / 4)
+		return 0;
+	r = add(h, thread, span, a, b, TY_ST_RUNNING, s->flags);
+	if (!r) {
+		h->cand.v[h->cand.n - 1].theft = most;
+		h->cand.v[h->cand.n - 1].stolen_ns = ns;
+		h->cand.v[h->cand.n - 1].s.duration_ns = ns;
+	}
+	return r;
+}
+
 static int collect(struct ty_hunt *h, uint32_t thread)
 {
 	const struct ty_model *m = h->x->m;
@@ -155,6 +174,10 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		case TY_ST_SLEEPING:
 		case TY_ST_STOPPED: break;
 		case TY_ST_RUNNABLE: min = min * READY_TIMES; break;
+		case TY_ST_RUNNING:
+			if (b - a >= min * READY_TIMES)
+				r = add_theft(h, thread, k, &s, a, b);
+			continue;
 		case TY_ST_UNKNOWN:
 			if (!(s.flags & TY_SF_LOST))
 				continue;
@@ -240,8 +263,8 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	int r;
 
 	if (c->s.state == TY_ST_RUNNING) {
-		c->s.kind = TY_STALL_CPU;
-		c->s.proven = true;
+		c->s.kind = c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
+		c->s.proven = !(c->s.flags & (TY_SF_LOST | TY_SF_INFERRED));
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 						.span = c->s.span,
 						.start_ns = start,

@@ -7,9 +7,18 @@
 #include "stalls.h"
 #include "waits.h"
 
+struct ty_theft {      /* by one kind of interrupts */
+	uint32_t name; /* ty_model_str */
+	uint32_t n;
+	uint64_t ns;
+	uint8_t kind; /* as in ty_irq_span */
+};
+
 /* A wait that may be a stall. */
 struct ty_cand {
 	struct ty_stall s;
+	struct ty_theft theft; /* RUNNING: what took most of stolen_ns */
+	uint64_t stolen_ns;    /* RUNNING: interrupts took so much; 0: a long call */
 	struct ty_wait_for w;
 	struct ty_waker waker;
 	struct ty_root root;
@@ -47,6 +56,17 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
 uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
+
+/* stall_cpu.c: a ready thread, who had its CPU. 0/1, or -TY_ENOMEM. */
+int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c);
+/*
+ * The root itself stood ready for the most part, and one thread had its CPU: that one is to blame,
+ * as the last link of the chain. 1 done, 0 it is not so.
+ */
+int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p);
+/* What interrupts took of a running span within [a, b); most: which of them most. */
+uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint64_t a, uint64_t b,
+			struct ty_theft *most);
 
 /* stall_text.c: object, text and sentence. */
 void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c);

@@ -181,6 +181,46 @@ static void who_had_the_cpu(void **state)
 	ty_mx_drop();
 }
 
+/* A long run of which softirqs of a device take most; those inside its own calls are its own. */
+static void interrupts_steal(void **state)
+{
+	struct ty_event e = {.id = 32, .tid = 11, .flags = TY_EVF_SOFTIRQ};
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+
+	e.u.softirq.vec = 3;
+	for (int in_call = 0; in_call < 2; in_call++) {
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_window w;
+
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		if (in_call)
+			ty_mx_enter(0, 2 * MS, 11, NR_READ);
+		for (unsigned i = 0; i < 60; i++) {
+			e.kind = TY_EV_SOFTIRQ_ENTRY;
+			e.ts_ns = (5 + i * 3) * MS;
+			ty_mx_feed(e);
+			e.kind = TY_EV_SOFTIRQ_EXIT;
+			e.ts_ns += 2 * MS;
+			ty_mx_feed(e);
+		}
+		if (in_call)
+			ty_mx_exit(0, 198 * MS, 11, NR_READ, 0);
+		ty_mx_switch(0, 200 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		w = ty_window_all(m);
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, in_call ? TY_STALL_CPU : TY_STALL_IRQ);
+		assert_int_equal(s.v[0].duration_ns, (in_call ? 196 : 120) * MS);
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
 /* A softirq's wakeup is the thread's that raised it, or the device's. */
 static void softirq_wakers(void **state)
 {
@@ -436,6 +476,7 @@ int main(void)
 		cmocka_unit_test(lock_stall_is_found_once),
 		cmocka_unit_test(idle_waits_are_no_stalls),
 		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(interrupts_steal),
 		cmocka_unit_test(softirq_wakers),
 		cmocka_unit_test(ledger_of_the_sleep),
 		cmocka_unit_test(sums),

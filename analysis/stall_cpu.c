@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that wanted nothing but a CPU: who had it while the thread stood ready, whether it was
+ * allowed to run at all, and what interrupts took while it ran.
+ *
+ * Budget: the spans of one CPU, or its interrupts, within the candidate.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stalls_priv.h"
+
+#define IDLE_NS UINT64_C(5000000)
+
+/* run queue --------------------------------------------------------------------------------- */
+
+static int by_thread_time(const void *pa, const void *pb)
+{
+	const struct ty_prio_at *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
+}
+
+static int make_prios(struct ty_hunt *h)
+{
+	const struct ty_model *m = h->x->m;
+	VEC(struct ty_prio_at) v = {0};
+
+	h->prio_made = true;
+	for (uint32_t c = 0; c < ty_model_summary(m)->cpus; c++)
+		for (uint32_t i = 0, n = ty_model_points(m, c); i < n; i++) {
+			struct ty_point p = ty_model_point(m, c, i);
+
+			if (p.kind == TY_PT_PRIO &&
+			    vec_push(&v, (struct ty_prio_at){p.ts_ns, p.thread,
+							     (int32_t)(int64_t)p.a})) {
+				vec_fini(&v);
+				return -TY_ENOMEM;
+			}
+		}
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), by_thread_time);
+	h->prio = v.v;
+	h->prios = v.n;
+	return 0;
+}
+
+/* The last priority seen up to t, or the first after; INT32_MIN: none. */
+static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+{
+	size_t lo = 0, hi = h->prios;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->prio[mid].thread < thread ||
+		    (h->prio[mid].thread == thread && h->prio[mid].ts_ns <= t))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && h->prio[lo - 1].thread == thread)
+		return h->prio[lo - 1].prio;
+	return lo < h->prios && h->prio[lo].thread == thread ? h->prio[lo].prio : INT32_MIN;
+}
+
+struct rival {
+	uint32_t thread;
+	uint64_t ns, longest_ns, longest_at, turns_ns;
+};
+
+/* Who ran most on the CPU in [a, b), but for `thread`; known: all others together, idle: nobody. */
+struct crowd {
+	struct rival most; /* thread TY_NONE: nobody */
+	uint64_t known, idle;
+	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
+	double shares;	  /* of these threads, where the waiting one's is 1 */
+	bool sure;
+};
+
+#define TURN_NS	     UINT64_C(10000000) /* longer at a stretch was not the scheduler's choice */
+#define FAIR_WAIT_NS UINT64_C(60000000) /* several times what fair turns take, for each share */
+
+/* The share of a priority, beside another one's (kernel/sched/core.c, sched_prio_to_weight). */
+static double share(int32_t prio, int32_t beside)
+{
+	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
+}
+
+static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
+		 struct crowd *out)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t n = ty_model_cpu_spans(m, cpu), i;
+	VEC(struct rival) v = {0};
+	int32_t own;
+	int r = h->prio_made ? 0 : make_prios(h);
+
+	if (r)
+		return r;
+	own = prio_at(h, thread, b);
+	*out = (struct crowd){.most.thread = TY_NONE, .sure = true};
+	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
+		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+		uint64_t from = s.start_ns > a ? s.start_ns : a, to = s.end_ns < b ? s.end_ns : b;
+		struct rival *e = NULL;
+
+		if (s.start_ns >= b)
+			break;
+		if (from >= to)
+			continue;
+		if (s.flags & (TY_SF_LOST | TY_SF_INFERRED))
+			out->sure = false;
+		if (s.state == TY_ST_IDLE)
+			out->idle += to - from;
+		if (s.thread == TY_NONE || s.thread == thread)
+			continue;
+		out->known += to - from;
+		for (size_t k = 0; k < v.n && !e; k++)
+			if (v.v[k].thread == s.thread)
+				e = &v.v[k];
+		if (!e) {
+			if (v.n >= 256)
+				continue;
+			if (vec_push(&v, (struct rival){.thread = s.thread})) {
+				vec_fini(&v);
+				return -TY_ENOMEM;
+			}
+			e = &v.v[v.n - 1];
+		}
+		e->ns += to - from;
+		e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
+		if (to - from > e->longest_ns) {
+			e->longest_ns = to - from;
+			e->longest_at = from + (to - from) / 2;
+		}
+	}
+	for (size_t k = 0; k < v.n; k++) {
+		int32_t prio = prio_at(h, v.v[k].thread, v.v[k].longest_at);
+
+		if (out->most.thread == TY_NONE || v.v[k].ns > out->most.ns)
+			out->most = v.v[k];
+		if (prio != INT32_MIN && prio < 100)
+			continue;
+		out->fair_ns += v.v[k].turns_ns;
+		if (v.v[k].ns >= out->known / 50)
+			out->shares += share(prio, own);
+	}
+	vec_fini(&v);
+	return 0;
+}
+
+int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
+	struct crowd q;
+	int r;
+
+	c->s.kind = TY_STALL_RUNQUEUE;
+	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+					.span = c->s.span,
+					.start_ns = c->s.start_ns,
+					.end_ns = c->end_ns,
+					.what = TY_SEG_READY,
+					.waker = {.thread = TY_NONE, .io = TY_NONE}};
+	c->s.links = 1;
+	if (s.cpu == TY_NONE)
+		return 1;
+	r = crowd(h, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	if (r)
+		return r;
+	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
+	c->idle_ns = q.idle;
+	if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
+		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
+		c->s.kind = TY_STALL_THROTTLED;
+	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
+		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
+		/* Nor is one left standing whose turn would have come several times. */
+		c->s.kind = TY_STALL_THROTTLED;
+		c->rival_ns = q.fair_ns;
+	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
+		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
+		 */
+		c->s.proven = q.sure;
+		c->rival_ns = q.known;
+		return h->o.all || c->s.duration_ns >= 10 * h->o.min_ns;
+	} else if (q.most.thread != TY_NONE) {
+		c->s.culprit = q.most.thread;
+		c->s.culprit_ns = q.most.longest_at;
+		c->rival_ns = q.most.ns;
+		c->rival_prio = prio_at(h, q.most.thread, q.most.longest_at);
+		c->s.proven = q.sure && q.most.ns >= q.known / 2;
+	}
+	return 1;
+}
+
+int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_seg *g = &p->seg.v[c->root.seg];
+	const struct ty_model *m = h->x->m;
+	uint64_t ns = g->end_ns - g->start_ns;
+	struct ty_span s;
+	struct crowd q;
+	int r;
+
+	if (g->what != TY_SEG_READY || ns < c->s.duration_ns / 2)
+		return 0;
+	s = ty_model_span_brief(m, g->thread, g->span);
+	if (s.cpu == TY_NONE)
+		return 0;
+	r = crowd(h, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
+	if (r || q.most.thread == TY_NONE || q.most.ns < ns / 2)
+		return r;
+	c->s.culprit = q.most.thread;
+	c->s.culprit_ns = q.most.longest_at;
+	c->rival_ns = q.most.ns;
+	if (c->s.links < TY_STALL_LINKS)
+		c->s.link[c->s.links++] = (struct ty_link){
+			.thread = q.most.thread,
+			.span = ty_model_span_find(m, q.most.thread, q.most.longest_at),
+			.start_ns = q.most.longest_at - q.most.longest_ns / 2,
+			.end_ns = q.most.longest_at + q.most.longest_ns / 2,
+			.what = TY_SEG_RUNS,
+			.waker = {.thread = TY_NONE, .io = TY_NONE}};
+	return 1;
+}
+
+/* interrupts -------------------------------------------------------------------------------- */
+
+#define NAMES 8
+
+/* The first handler of the CPU that may still run at t; those that others interrupt began before.
+ */
+static uint32_t handler_after(const struct ty_model *m, uint32_t cpu, uint64_t t)
+{
+	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu);
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (ty_model_irq_span(m, cpu, mid).start_ns < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > NAMES ? lo - NAMES : 0;
+}
+
+uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint64_t a, uint64_t b,
+			struct ty_theft *most)
+{
+	struct ty_theft name[NAMES] = {0};
+	uint32_t n = s->cpu == TY_NONE ? 0 : ty_model_irq_spans(m, s->cpu), names = 0;
+	uint64_t to = a, all = 0;
+
+	for (uint32_t i = n ? handler_after(m, s->cpu, a) : n; i < n; i++) {
+		struct ty_irq_span q = ty_model_irq_span(m, s->cpu, i);
+		uint64_t from = q.start_ns > to ? q.start_ns : to,
+			 end = q.end_ns < b ? q.end_ns : b;
+		uint32_t k = 0;
+
+		if (q.start_ns >= b)
+			break;
+		/* A softirq inside the thread's own call may be its own doing (what it sends). */
+		if (from >= end ||
+		    (q.kind == 1 && ty_model_syscall_at(m, s->thread, q.start_ns) != TY_NONE))
+			continue;
+		all += end - from;
+		to = end;
+		while (k < names && name[k].name != q.name)
+			k++;
+		if (k == NAMES)
+			continue;
+		names += k == names;
+		name[k].name = q.name;
+		name[k].kind = q.kind;
+		name[k].n++;
+		name[k].ns += end - from;
+		if (name[k].ns > most->ns)
+			*most = name[k];
+	}
+	return all;
+}
