@@ -344,6 +344,11 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 	return 0;
 }
 
+int ty_trace_fd(const struct ty_trace *t)
+{
+	return t->priv->fd;
+}
+
 void ty_trace_close(struct ty_trace *t)
 {
 	struct ty_trace_private *p = t ? t->priv : NULL;

@@ -76,6 +76,8 @@ struct ty_trace {
  */
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
+/* Its file, borrowed: for fstat and pread. */
+int ty_trace_fd(const struct ty_trace *t);
 
 /* What is known of a chunk without reading it. stream < streams.n, chunk < chunks. */
 struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk);

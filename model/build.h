@@ -16,9 +16,10 @@ struct ty_build_facts {
 	const char *arch;      /* "x86_64", ...; NULL: unknown */
 	bool aside;	       /* code blocks in a thread aside */
 	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
-	/* The trace's path: an index file is written for it, unless the model takes less than
-	 * index_min bytes. NULL: none. */
+	/* The trace's path and file: an index file is written for it, unless the model takes less
+	 * than index_min bytes. NULL: none. */
 	const char *index_of;
+	int index_fd;
 	uint64_t index_min;
 	const char *(*event_name)(void *ctx,
 				  uint16_t id); /* names of irq_vectors events; may be NULL */

@@ -4,7 +4,7 @@
  *
  * Invariants: a file gets its name by rename(2) when all its bytes are written, so that a reader
  * sees a whole one or none; after a power cut, hashes tell. Read are only regular files of our own
- * (a mapped file that another cuts short would end us), not through a symbolic link.
+ * (one that its owner cuts short ends us by SIGBUS, cli/session.c), not through a symbolic link.
  */
 #include "index_file.h"
 
@@ -71,14 +71,14 @@ static uint64_t layout(void)
 	return ty_store_hash(&l, sizeof(l));
 }
 
-static bool identify(const char *path, struct identity *id)
+/* Of the open file, not of a path, where another file may lie by now. */
+static bool identify(int fd, struct identity *id)
 {
 	uint8_t *buf = malloc(2 * SAMPLE);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t a = -1, b = -1;
 	struct stat st;
 
-	if (buf && fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+	if (buf && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		*id = (struct identity){
 			.bytes = (uint64_t)st.st_size,
 			.inode = st.st_ino,
@@ -91,8 +91,6 @@ static bool identify(const char *path, struct identity *id)
 		if (b >= 0)
 			id->sample = ty_store_hash(buf, (size_t)(a + b));
 	}
-	if (fd >= 0)
-		close(fd);
 	free(buf);
 	return b >= 0;
 }
@@ -178,13 +176,13 @@ static struct ty_model *load(const char *path, const struct identity *id)
 	return m;
 }
 
-int ty_index_open(const char *trace_path, struct ty_model **out)
+int ty_index_open(const char *trace_path, int trace_fd, struct ty_model **out)
 {
 	struct identity id;
 	char path[PATH_MAX];
 
 	*out = NULL;
-	if (!identify(trace_path, &id))
+	if (!identify(trace_fd, &id))
 		return 0;
 	if (beside(trace_path, path))
 		*out = load(path, &id);
@@ -266,14 +264,14 @@ static void finish(void *ctx, int fd, bool ok)
 	free(w);
 }
 
-struct ty_index_write *ty_index_begin(struct ty_store *store, const char *trace_path)
+struct ty_index_write *ty_index_begin(struct ty_store *store, const char *trace_path, int trace_fd)
 {
 	struct ty_index_write *w = calloc(1, sizeof(*w));
 	char dir[PATH_MAX];
 	struct stat st;
 	int fd = -1;
 
-	if (!w || !identify(trace_path, &w->head.trace))
+	if (!w || !identify(trace_fd, &w->head.trace))
 		goto none;
 	dir_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */

@@ -37,6 +37,7 @@ static volatile sig_atomic_t restore_len;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
+static struct sigaction fatal_was[COUNT(fatal)]; /* who handled them before: he does, after us */
 
 /*
  * The mouse is asked for and read here and not by ncurses, which knows no drags: xterm's button and
@@ -56,12 +57,15 @@ static void on_signal(int sig)
 	errno = e;
 }
 
-static void on_fatal(int sig)
+static void on_fatal(int sig, siginfo_t *si, void *ctx)
 {
 	ssize_t n = write(STDOUT_FILENO, restore_bytes, (size_t)restore_len);
 
 	(void)n;
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved_tty);
+	for (size_t i = 0; i < COUNT(fatal); i++)
+		if (fatal[i] == sig && fatal_was[i].sa_flags & SA_SIGINFO)
+			fatal_was[i].sa_sigaction(sig, si, ctx);
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -76,10 +80,16 @@ static void handle(int sig, void (*f)(int), int flags)
 
 static void handlers(bool on)
 {
+	struct sigaction sa = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_RESETHAND};
+
+	sigemptyset(&sa.sa_mask);
 	for (size_t i = 0; i < COUNT(ending); i++)
 		handle(ending[i], on ? on_signal : SIG_DFL, 0);
 	for (size_t i = 0; i < COUNT(fatal); i++)
-		handle(fatal[i], on ? on_fatal : SIG_DFL, on ? (int)SA_RESETHAND : 0);
+		if (on)
+			sigaction(fatal[i], &sa, &fatal_was[i]);
+		else
+			sigaction(fatal[i], &fatal_was[i], NULL);
 	handle(SIGWINCH, on ? on_signal : SIG_DFL, SA_RESTART);
 	handle(SIGTSTP, on ? on_signal : SIG_DFL, SA_RESTART);
 	handle(SIGCONT, on ? on_signal : SIG_DFL, SA_RESTART);

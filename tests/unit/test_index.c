@@ -54,6 +54,14 @@ static uint8_t *read_file(const char *path, size_t *n)
 	return p;
 }
 
+static int open_index(const char *path, struct ty_model **m)
+{
+	int fd = open(path, O_RDONLY), r = ty_index_open(path, fd, m);
+
+	close(fd);
+	return r;
+}
+
 static int setup(void **state)
 {
 	if (!mkdtemp(dir))
@@ -85,6 +93,7 @@ static struct ty_model *build(const char *index_of, unsigned n, uint64_t memory,
 		.threads = "taken 3 900\n3\t3\t1\t0\tS\tother\t0\t0\t1\t-\t0-1\t/\tx\n",
 		.arch = "x86_64",
 		.index_of = index_of,
+		.index_fd = index_of ? open(index_of, O_RDONLY) : -1,
 		.memory_bytes = memory,
 	};
 	struct ty_builder *b = ty_builder_new(&facts);
@@ -130,6 +139,8 @@ static struct ty_model *build(const char *index_of, unsigned n, uint64_t memory,
 	}
 	assert_int_equal(ty_builder_finish(b, &m, NULL), 0);
 	ty_builder_free(b);
+	if (index_of)
+		close(facts.index_fd);
 	return m;
 }
 
@@ -149,7 +160,7 @@ static void same_answers(void **state)
 		uint64_t h = built(n, i >= 4 ? 4 << 20 : 0, i % 2);
 		struct ty_model *m;
 
-		assert_int_equal(ty_index_open(trace, &m), 1);
+		assert_int_equal(open_index(trace, &m), 1);
 		assert_int_equal(walk_model(m), h);
 		assert_false(ty_model_damaged(m));
 		ty_model_free(m);
@@ -163,24 +174,24 @@ static void does_not_fit(void **state)
 	struct ty_model *m;
 
 	built(100, 0, false);
-	assert_int_equal(ty_index_open(trace, &m), 1);
+	assert_int_equal(open_index(trace, &m), 1);
 	ty_model_free(m);
 	/* The trace is another one: by its time, by its content, by its size. */
 	assert_int_equal(stat(trace, &st), 0);
 	assert_int_equal(utimensat(AT_FDCWD, trace, ts, 0), 0);
-	assert_int_equal(ty_index_open(trace, &m), 0);
+	assert_int_equal(open_index(trace, &m), 0);
 	built(100, 0, false);
-	assert_int_equal(ty_index_open(trace, &m), 1);
+	assert_int_equal(open_index(trace, &m), 1);
 	ty_model_free(m);
 	write_file(trace, "not really A trace", 18);
 	assert_int_equal(utimensat(AT_FDCWD, trace, ts, 0), 0);
-	assert_int_equal(ty_index_open(trace, &m), 0);
+	assert_int_equal(open_index(trace, &m), 0);
 	write_file(trace, "not really a trace at all", 25);
 	assert_int_equal(utimensat(AT_FDCWD, trace, ts, 0), 0);
-	assert_int_equal(ty_index_open(trace, &m), 0);
+	assert_int_equal(open_index(trace, &m), 0);
 	/* A link in its place is not followed; something else there is no harm. */
 	built(100, 0, false);
-	assert_int_equal(ty_index_open(trace, &m), 1);
+	assert_int_equal(open_index(trace, &m), 1);
 	ty_model_free(m);
 	{
 		char other[100];
@@ -188,16 +199,50 @@ static void does_not_fit(void **state)
 		snprintf(other, sizeof(other), "%s/other", dir);
 		assert_int_equal(rename(index_path, other), 0);
 		assert_int_equal(symlink(other, index_path), 0);
-		assert_int_equal(ty_index_open(trace, &m), 0);
+		assert_int_equal(open_index(trace, &m), 0);
 		built(100, 0, false); /* the link is replaced */
 		assert_int_equal(lstat(index_path, &st), 0);
 		assert_true(S_ISREG(st.st_mode));
-		assert_int_equal(ty_index_open(trace, &m), 1);
+		assert_int_equal(open_index(trace, &m), 1);
 		ty_model_free(m);
 	}
 	/* Nothing else is left behind. */
 	ty_index_remove(trace);
-	assert_int_equal(ty_index_open(trace, &m), 0);
+	assert_int_equal(open_index(trace, &m), 0);
+}
+
+/* Another file under the name, or other bytes in the file, while the model is built. */
+static void changed_meanwhile(void **state)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct ty_build_facts facts = {.index_of = trace,
+					       .index_fd = open(trace, O_RDONLY)};
+		struct ty_builder *b;
+		struct ty_model *m;
+		char other[100];
+		FILE *f;
+
+		snprintf(other, sizeof(other), "%s/other", dir);
+		if (i == 1) {
+			write_file(other, "not really a trace", 18);
+			assert_int_equal(rename(other, trace), 0);
+		}
+		b = ty_builder_new(&facts);
+		assert_non_null(b);
+		feed(b, (struct ty_event){.ts_ns = 5, .kind = TY_EV_SYS_ENTER});
+		if (i == 2) {
+			f = fopen(trace, "a");
+			assert_true(f && fputs("more", f) >= 0 && !fclose(f));
+		}
+		assert_int_equal(ty_builder_finish(b, &m, NULL), 0);
+		ty_builder_free(b);
+		ty_model_free(m);
+		assert_int_equal(open_index(trace, &m), !i);
+		if (!i)
+			ty_model_free(m);
+		close(facts.index_fd);
+		ty_index_remove(trace);
+	}
 }
 
 /* A folder that is not ours, or cannot be written to. */
@@ -225,7 +270,7 @@ static void cache_folder(void **state)
 	ty_model_free(m);
 	strcat(cache, "/tarry");
 	assert_int_equal(stat(cache, &st), 0);
-	assert_int_equal(ty_index_open(far, &m), 1);
+	assert_int_equal(open_index(far, &m), 1);
 	assert_int_equal(walk_model(m), h);
 	ty_model_free(m);
 	unsetenv("XDG_CACHE_HOME");
@@ -246,7 +291,7 @@ static void every_byte(void **state)
 		uint8_t was = p[i], now = was ^ (uint8_t)(1 + rnd() % 255);
 
 		assert_int_equal(pwrite(fd, &now, 1, (off_t)i), 1);
-		if (!ty_index_open(trace, &m)) {
+		if (!open_index(trace, &m)) {
 			refused++;
 		} else {
 			uint64_t got = walk_model(m);
@@ -265,7 +310,7 @@ static void every_byte(void **state)
 	assert_true(refused > 1000 && told > 1000 && harmless < 5000);
 	for (size_t cut = 0; cut < n; cut += 97) {
 		assert_int_equal(truncate(index_path, (off_t)(n - 1 - cut)), 0);
-		assert_int_equal(ty_index_open(trace, &m), 0);
+		assert_int_equal(open_index(trace, &m), 0);
 	}
 	free(p);
 }
@@ -315,9 +360,9 @@ static void hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_answers), cmocka_unit_test(does_not_fit),
-		cmocka_unit_test(cache_folder), cmocka_unit_test(every_byte),
-		cmocka_unit_test(hostile),
+		cmocka_unit_test(same_answers),	     cmocka_unit_test(does_not_fit),
+		cmocka_unit_test(changed_meanwhile), cmocka_unit_test(cache_folder),
+		cmocka_unit_test(every_byte),	     cmocka_unit_test(hostile),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -28,6 +29,14 @@
 #define ROUNDS 200000
 
 static char dir[] = "/tmp/tarry-test-spill-XXXXXX", trace[64];
+
+static int open_index(const char *path, struct ty_model **m)
+{
+	int fd = open(path, O_RDONLY), r = ty_index_open(path, fd, m);
+
+	close(fd);
+	return r;
+}
 
 static int setup(void **state)
 {
@@ -74,6 +83,7 @@ static int build(unsigned rounds, unsigned names, uint64_t memory, unsigned how,
 		.memory_bytes = memory,
 		.aside = how & ASIDE,
 		.index_of = how & INDEX ? trace : NULL,
+		.index_fd = how & INDEX ? open(trace, O_RDONLY) : -1,
 	};
 	struct ty_builder *b = ty_builder_new(&facts);
 	uint64_t t = 1000, seed = 88172645463325252u;
@@ -128,6 +138,8 @@ static int build(unsigned rounds, unsigned names, uint64_t memory, unsigned how,
 	}
 	r = r ? r : ty_builder_finish(b, m, err);
 	ty_builder_free(b);
+	if (how & INDEX)
+		close(facts.index_fd);
 	return r;
 }
 
@@ -158,7 +170,7 @@ static void over_budget(void **state)
 		if (how & INDEX) {
 			struct ty_model *m;
 
-			assert_int_equal(ty_index_open(trace, &m), 1);
+			assert_int_equal(open_index(trace, &m), 1);
 			assert_true(walk_model(m) == h);
 			assert_false(ty_model_damaged(m));
 			ty_model_free(m);
