@@ -11,22 +11,29 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 		     uint32_t cpu)
 {
 	uint64_t *last = &b->thread.v[thread].call_end;
-	struct ty_call_row row = {
-		.ret = ret,
-		.loc1 = (loc + 1) & TY_LOC_LOW,
-		.loc1_high = (uint16_t)((loc + 1) >> 52),
-		.nr = nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1,
-		.cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0,
-		.flags = (uint8_t)flags,
-		.abi = (uint8_t)abi,
-	};
+	struct ty_table_fill *f = &b->fill[TY_T_CALLS];
+	struct ty_call_row *row, apart;
 
 	/* Calls of one thread follow each other; what a damaged file makes overlap is cut, so that
 	 * searches stay right. */
-	row.start = start > *last ? start : *last;
-	*last = end > row.start ? end : row.start;
-	row.length = *last - row.start;
-	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CALLS], thread, &row, sizeof(row)));
+	if (start < *last)
+		start = *last;
+	*last = end > start ? end : start;
+	/* In place: a copy would wait for the small stores that it reads at once. */
+	row = ty_table_room(f, thread, start, sizeof(*row));
+	if (!row)
+		row = &apart;
+	row->start = start;
+	row->length = *last - start;
+	row->ret = ret;
+	row->loc1 = (loc + 1) & TY_LOC_LOW;
+	row->loc1_high = (uint16_t)((loc + 1) >> 52);
+	row->nr = nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1;
+	row->cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
+	row->flags = (uint8_t)flags;
+	row->abi = (uint8_t)abi;
+	if (row == &apart)
+		ty_build_fail(b, ty_table_push(f, thread, &apart));
 }
 
 static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)

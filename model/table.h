@@ -140,20 +140,31 @@ void ty_table_fill_fini(struct ty_table_fill *f);
 /* Append a row, row_bytes long; a start before the track's last is moved to that. 0, -TY_ENOMEM,
  * -TY_ELIMIT (2^32 rows). */
 int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row);
-/* The same for rows whose size the compiler knows: in the usual case nothing is called. */
+/* In the usual case: where the row that begins at start goes; the caller fills all of it at once.
+ * NULL: ty_table_push it. */
+static inline void *ty_table_room(struct ty_table_fill *f, uint32_t track, uint64_t start,
+				  size_t row_bytes)
+{
+	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
+
+	if (!t || t->n >= t->cap || start < t->last_ns || f->rows >= UINT32_MAX - 1)
+		return NULL;
+	t->last_ns = start;
+	f->rows++;
+	return t->open + t->n++ * row_bytes;
+}
+/* ty_table_push of rows whose size the compiler knows. */
 static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const void *row,
 			       size_t row_bytes)
 {
-	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
 	uint64_t start;
+	void *p;
 
 	memcpy(&start, row, sizeof(start));
-	if (!t || t->n >= t->cap || start < t->last_ns || f->rows >= UINT32_MAX - 1)
+	p = ty_table_room(f, track, start, row_bytes);
+	if (!p)
 		return ty_table_push(f, track, row);
-	memcpy(t->open + t->n * row_bytes, row, row_bytes);
-	t->last_ns = start;
-	t->n++;
-	f->rows++;
+	memcpy(p, row, row_bytes);
 	return 0;
 }
 /* Code rows as the next block of the track (coder.h). */
