@@ -33,6 +33,8 @@ static const char help[] =
 	"  --all          stalls: waiting for work, too\n"
 	"  --min T        stalls: from this length on (default 20ms)\n"
 	"  --at T         chain: a time within the wait\n"
+	"  --log FILE     stalls: lines of a log file around each, by the times in them; may be "
+	"repeated\n"
 	"  --json         one JSON document with everything\n"
 	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
 	"14:03:22.5\n"
@@ -158,6 +160,7 @@ int ty_cmd_report(int argc, char **argv)
 					     {"all", no_argument, NULL, TY_OPT_OWN},
 					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
 					     {"at", required_argument, NULL, TY_OPT_OWN + 2},
+					     {"log", required_argument, NULL, TY_OPT_OWN + 3},
 					     {"help", no_argument, NULL, 'h'},
 					     {0}};
 	struct ty_session s = {0};
@@ -186,6 +189,11 @@ int ty_cmd_report(int argc, char **argv)
 		}
 		if (c == TY_OPT_OWN + 2) {
 			at = optarg;
+			continue;
+		}
+		if (c == TY_OPT_OWN + 3) {
+			if (vec_push(&r.logs.path, optarg))
+				return ty_cli_usage("report", "--log: out of memory");
 			continue;
 		}
 		if (c == TY_OPT_OWN + 1) {
@@ -217,12 +225,13 @@ int ty_cmd_report(int argc, char **argv)
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    sel.memory_bytes, &err) ||
-	    ty_select_window(&sel, &s, &r.w, &err) ||
+	    ty_select_window(&sel, &s, &r.w, &err) || ty_report_logs_read(&r.logs, s.model, &err) ||
 	    explained(&r, &sel, at, sections, &so, &err) ||
 	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err) ||
 	    correlated(&r, sections, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
+		r.explained.logs = &r.logs;
 		if (sel.json)
 			ty_report_json(&r, stdout);
 		else
@@ -239,6 +248,7 @@ int ty_cmd_report(int argc, char **argv)
 	ty_explained_fini(&r.explained);
 	ty_outliers_fini(&r.outliers);
 	ty_diff_fini(&r.diff);
+	ty_report_logs_fini(&r.logs);
 	free(r.calls);
 	free(r.threads);
 	ty_session_fini(&s);

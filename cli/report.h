@@ -47,6 +47,7 @@ struct ty_report {
 	unsigned asked; /* TY_REP_*, as typed */
 	struct ty_outliers outliers;
 	struct ty_diff diff;
+	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
 

@@ -111,6 +111,12 @@ static void put(FILE *f, const char *s)
 	fputs(b, f);
 }
 
+/* Of several waits together the last one's end. */
+static uint64_t stall_end(const struct ty_stall *s)
+{
+	return s->waits > 1 ? s->last_end_ns : s->start_ns + s->duration_ns;
+}
+
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX];
@@ -122,6 +128,8 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		fprintf(f, "%4u %9s  ", i + 1, ty_fmt_duration(s->duration_ns, d));
 		put(f, s->sentence);
 		putc('\n', f);
+		if (e->logs)
+			ty_report_logs_near_text(e->logs, e->x.m, s->start_ns, stall_end(s), f);
 	}
 	if (!e->stalls.n)
 		fputs("     none (what waited for work is not counted; --all shows it)\n", f);
@@ -298,6 +306,8 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 			json_link(&e->x, j, &s->link[k]);
 		ty_json_end_array(j);
 		ty_json_str(j, "sentence", s->sentence);
+		if (e->logs)
+			ty_report_logs_near_json(e->logs, s->start_ns, stall_end(s), j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

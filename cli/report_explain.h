@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "json_out.h"
 #include "ledger.h"
+#include "report_log.h"
 #include "stalls.h"
 
 #define TY_EXPLAINED_STALLS 1000 /* found at most */
@@ -22,6 +23,7 @@ struct ty_explained {
 	uint32_t ledgers;
 	struct ty_link link[TY_STALL_LINKS]; /* of the chain asked for */
 	uint32_t links;
+	const struct ty_report_logs *logs; /* shown beside stalls; NULL: none. To be set later */
 };
 
 /* The chain asked for: of thread tid at at_ns. tid 0: the first one chosen. */

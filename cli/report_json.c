@@ -281,6 +281,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	ty_ledgers_json(&r->explained, &j);
 	if (r->explained.links)
 		ty_chain_json(&r->explained, &j);
+	ty_report_logs_json(&r->logs, &j);
 	if (r->asked & TY_REP_OUTLIERS)
 		ty_outliers_json(r, &j);
 	if (r->asked & TY_REP_DIFF)

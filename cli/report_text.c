@@ -401,6 +401,7 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 	if (sections & TY_REP_STALLS) {
 		ty_stalls_text(&r->explained, f);
 		putc('\n', f);
+		ty_report_logs_text(&r->logs, f);
 	}
 	if (sections & TY_REP_HEADER)
 		header(r, f);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Outliers and comparison on a real recording of a program whose odd moments are known.
+# Outliers, comparison and log files on a real recording of a program whose odd moments are known.
 set -u
 n=0
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
@@ -116,5 +116,41 @@ text = tarry("report", "c.dat", "diff", *window)
 assert "getppid" in text, text
 r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "diff"], capture_output=True, text=True)
 assert r.returncode == 2 and "--from" in r.stderr, r
+P
+check "--log: the program's own lines lie at their instants, and around the stall" <<'P'
+from common import *
+plain = report()
+at = logged(plain)
+local = open("local.log", "w") # the same in local time without a zone, and lines that belong to others
+for line in open("app.log"):
+    when, text = line.rstrip("\n").split(" ", 1)
+    when = datetime.datetime.fromisoformat(when).astimezone()
+    local.write(when.strftime("%Y-%m-%d %H:%M:%S.%f ") + text + "\n\tat a line of its own\n")
+local.write("2001-01-01T00:00:00Z long ago\n\tand more\n")
+local.close()
+doc = report("--log", "app.log", "--log", "local.log")
+log = doc["log"]
+print({k: v for k, v in log.items() if k != "lines"})
+assert len(log["lines"]) == 2 * len(at) and log["outside"] == 1 and log["without_zone"] == len(at), log
+assert log["lines"] == sorted(log["lines"], key=lambda k: k["ts_ns"])
+for k in log["lines"]:
+    text = k["text"].split("\n")[0].split(" ", 1 if k["file"] == 0 else 2)[-1]
+    assert abs(k["ts_ns"] - at[text]) < 1e6, (k, at[text]) # the clock's points are interpolated
+    assert k["text"].count("\n") == k["file"], k
+for s in doc["stalls"]:
+    for i in s["log"]:
+        assert s["start_ns"] - 1e9 <= log["lines"][i]["ts_ns"] <= s["start_ns"] + s["duration_ns"] + 1e9 or s["waits"] > 1, s
+text = tarry("report", "c.dat", "stalls", "--all", "--log", "app.log")
+assert "app.log: " in text and "slow answer begins" in text and "log        4 lines" in text, text
+assert "log" not in plain
+P
+check "--log: what is no log is refused, what has no times is said" <<'P'
+from common import *
+for bad in ("/dev/zero", "nothing.there", "."):
+    r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "--log", bad], capture_output=True, text=True)
+    assert r.returncode in (1, 2) and bad in r.stderr, (bad, r)
+open("junk.log", "wb").write(os.urandom(300000) + b"\n" + b"x" * 3000000)
+doc = report("--log", "junk.log")
+assert doc["log"]["untimed"] > 100 and not doc["log"]["lines"], doc["log"]["untimed"]
 P
 echo "1..$n"

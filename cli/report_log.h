@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of log files in the report. */
+#ifndef TY_REPORT_LOG_H
+#define TY_REPORT_LOG_H
+
+#include <stdio.h>
+
+#include "cli.h"
+#include "json_out.h"
+#include "log_file.h"
+
+struct ty_report_logs {
+	VEC(const char *) path; /* as typed (--log) */
+	struct ty_log log;
+};
+
+/* Read all files onto the model's axis. 0 or -TY_E... with err. */
+int ty_report_logs_read(struct ty_report_logs *l, const struct ty_model *m, struct ty_err *err);
+void ty_report_logs_fini(struct ty_report_logs *l);
+
+/* The lines around [from, to): *first and how many; within half its length (10 ms to 1 s). */
+size_t ty_report_logs_near(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
+			   size_t *first);
+/* Them, at most a few, indented below a stall. Nothing without --log. */
+void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_model *m,
+			      uint64_t from_ns, uint64_t to_ns, FILE *f);
+/* Indexes into JSON's log.lines. */
+void ty_report_logs_near_json(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
+			      struct ty_json *j);
+/* What was read, and what the times were taken for. */
+void ty_report_logs_text(const struct ty_report_logs *l, FILE *f);
+void ty_report_logs_json(const struct ty_report_logs *l, struct ty_json *j);
+
+#endif
