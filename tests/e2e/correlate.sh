@@ -108,10 +108,10 @@ print(d["in_ns"], d["out_ns"], [(r["kind"], r["what"], round(r["share"], 2)) for
 assert 290e6 < d["in_ns"] < 600e6, d["in_ns"]
 assert d["in_ns"] + d["out_ns"] == doc["summary"]["end_ns"] - start
 rows = {(r["kind"], r["what"]): r for r in d["rows"]}
-getppid, cpu = rows["syscall", "getppid"], [r for r in d["rows"] if r["kind"] == "cpu"]
+getppid, cpu = rows["syscall", "getppid"], rows["cpu", "python3"] # others may be at work, too
 assert getppid["in"] > 1000 and getppid["out"] < getppid["in"] / 50 and getppid["significant"], getppid
-assert d["rows"].index(getppid) < 6, d["rows"][:6]
-assert cpu[0]["what"].startswith("python3") and cpu[0]["in_per_s"] > cpu[0]["out_per_s"], cpu[0]
+assert d["rows"].index(getppid) < 15, d["rows"][:15]
+assert cpu["in_per_s"] > 2 * cpu["out_per_s"] and cpu["significant"], cpu
 text = tarry("report", "c.dat", "diff", *window)
 assert "getppid" in text, text
 r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "diff"], capture_output=True, text=True)
