@@ -40,6 +40,7 @@ struct ty_pt {
 	uint32_t idle;	   /* instructions since */
 	int status;	   /* of the last call */
 	bool synced, timed, over;
+	bool entered; /* a PSB was found once */
 };
 
 bool ty_pt_available(void)
@@ -119,6 +120,7 @@ int ty_pt_range(struct ty_pt *pt, size_t off, size_t end)
 	pt->tsc = pt->last_tsc = 0;
 	pt->status = pt->dec ? pt_insn_sync_set(pt->dec, off) : -pte_eos;
 	pt->synced = pt->status >= 0;
+	pt->entered |= pt->synced;
 	return pt->synced ? 0 : -TY_EFORMAT;
 }
 
@@ -169,6 +171,7 @@ static bool sync_forward(struct ty_pt *pt)
 		/* A PSB whose header is broken is passed over like one that is not there. */
 	} while (pt->status < 0 && pt->status != -pte_eos);
 	pt->synced = pt->status >= 0;
+	pt->entered |= pt->synced;
 	return pt->synced;
 }
 
@@ -277,8 +280,15 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 		int r;
 
 		memset(out, 0, sizeof(*out));
-		if (!pt->synced && !sync_forward(pt))
-			break;
+		if (!pt->synced && !sync_forward(pt)) {
+			if (pt->entered)
+				break;
+			gap(pt, out, 0,
+			    "no PSB packet in this piece: decoding has nowhere to begin");
+			out->off = 0;
+			pt->over = true;
+			return 1;
+		}
 		if (pt->end < pt->n) {
 			uint64_t sync;
 

@@ -83,7 +83,7 @@ int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt
 	      void *ctx, struct ty_pt **out, struct ty_err *err);
 void ty_pt_free(struct ty_pt *pt);
 
-/* The next item: 1; 0 at the end. */
+/* The next item: 1; 0 at the end. A stream without a PSB is one gap. */
 int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out);
 
 /* Where the stream can be entered: the offset of the first PSB at or behind `from`; n when none. */

@@ -143,6 +143,32 @@ static void test_garbage(void **state)
 }
 
 /* Cut anywhere, flipped anywhere: it ends. */
+/* Bytes that cannot be entered anywhere are told of, once. */
+static void test_no_psb(void **state)
+{
+	struct ty_flow_at at;
+	struct ty_pt_enc e;
+	struct ty_buf rest;
+	uint64_t tsc = 1000;
+	struct ty_flow *f;
+
+	skip_without_ipt();
+	ty_pt_enc_init(&e, 1 << 20);
+	ty_pt_enc_on(&e, tsc, BASE, true);
+	rounds(&e, 20, &tsc);
+	ty_buf_init(&rest, 1 << 20);
+	assert_int_equal(0, ty_buf_add(&rest, e.out.p + 16, 64));
+	f = flow_of(&rest, code, sizeof(code));
+	assert_int_equal(1, ty_flow_next(f, &at));
+	assert_int_equal(TY_FLOW_GAP, at.item.kind);
+	assert_int_equal(0, at.item.off);
+	assert_non_null(strstr(at.item.text, "no PSB"));
+	assert_int_equal(0, ty_flow_next(f, &at));
+	ty_flow_free(f);
+	ty_buf_fini(&rest);
+	ty_buf_fini(&e.out);
+}
+
 static void test_hostile(void **state)
 {
 	struct ty_flow_at at;
@@ -207,9 +233,8 @@ static void test_code_map(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_rounds),	 cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_no_psb),	 cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_code_map),
 	};
 
