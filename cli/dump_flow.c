@@ -32,7 +32,9 @@ static const char help[] =
 	"  --insn             every instruction, with symbol, disassembly and source line\n"
 	"  --calls            calls, indented by depth, as they begin; as JSON as they end\n"
 	"  --json             one JSON object per line\n"
-	"  --tid N[,N]        only these threads\n";
+	"  --tid N[,N]        only these threads\n"
+	"  --cpu N[,N]        only these CPUs (of recordings by CPU; a stream of a thread has "
+	"none)\n";
 
 struct dump {
 	const struct ty_select *sel;
@@ -57,12 +59,13 @@ bool ty_dump_is_flow(int argc, char **argv)
 
 static bool chosen(const struct dump *d, const struct ty_flow_at *at)
 {
-	if (!d->sel->tids.n)
-		return true;
+	bool tid = !d->sel->tids.n, cpu = !d->sel->cpus.n;
+
 	vec_each (t, &d->sel->tids)
-		if (*t == at->tid)
-			return true;
-	return false;
+		tid |= *t == at->tid;
+	vec_each (c, &d->sel->cpus)
+		cpu |= at->cpu >= 0 && *c == (uint32_t)at->cpu;
+	return tid && cpu;
 }
 
 static void json_where(struct dump *d, const struct ty_flow_at *at)
@@ -320,8 +323,9 @@ int ty_cmd_dump_flow(int argc, char **argv)
 			src.cpu = optarg;
 		else if (c >= TY_OPT_PT_RAW)
 			status = ty_flow_source_option(&src, c, optarg) ? TY_EXIT_FAILED : 0;
-		else if (c == TY_OPT_FROM || c == TY_OPT_TO || c == TY_OPT_CPU || c == TY_OPT_COMM)
-			status = ty_cli_usage("dump", "flow takes --tid, not this choice");
+		else if (c == TY_OPT_FROM || c == TY_OPT_TO || c == TY_OPT_COMM)
+			status =
+				ty_cli_usage("dump", "flow takes --tid and --cpu, not this choice");
 		else
 			status = ty_select_option(&sel, "dump", c, optarg);
 	}
