@@ -10,12 +10,14 @@ say = $(if $(filter 1,$(V)),,@echo "  $(1)  $(2)")
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
 
-B       ?= build
-CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+# Another machine's build: make CROSS=aarch64-linux-gnu- (README.md).
+CROSS   ?=
+B       ?= build$(CROSS:%-=/%)
+CC      := $(if $(filter default undefined,$(origin CC)),$(CROSS)gcc,$(CC))
 PREFIX  ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
-PKGCONF ?= pkg-config
+PKGCONF ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:%-=%)/pkgconfig:/usr/share/pkgconfig )pkg-config
 
 # The include DAG (docs/architecture.md): a folder sees only what it may include, so that an arrow
 # against the data flow does not compile.
@@ -72,7 +74,7 @@ all: $(B)/tarry
 # A build that cannot find its libraries says which command helps.
 $(B)/.deps-ok:
 	@$(PKGCONF) --exists $(LIBS_PC) || { \
-	  echo "tarry: libraries are missing ($(LIBS_PC)). As root on Debian: make deps. Elsewhere install:" >&2; \
+	  echo "tarry: libraries are missing ($(LIBS_PC)). $(if $(CROSS),They are needed for $(CROSS:%-=%): add them to the packages of that architecture:,As root on Debian: make deps. Elsewhere install:)" >&2; \
 	  scripts/deps --list build >&2; exit 1; }
 	@mkdir -p $(B) && touch $@
 
@@ -94,7 +96,7 @@ $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 $(B)/libtarry.a: $(LIBOBJ)
 	@rm -f $@
 	$(call say,AR,$(patsubst $(B)/%,%,$@))
-	$(Q)ar rcs $@ $^
+	$(Q)$(CROSS)ar rcs $@ $^
 
 $(B)/tarry: $(B)/obj/cli/main.o $(B)/libtarry.a
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
@@ -110,7 +112,7 @@ $(B)/obj/tests/unit/%.o: tests/unit/%.c $(B)/.flags | $(B)/.deps-ok
 $(B)/libfixtures.a: $(UNIT_LIB:%.c=$(B)/obj/%.o)
 	@rm -f $@
 	$(call say,AR,$(patsubst $(B)/%,%,$@))
-	$(Q)ar rcs $@ $^
+	$(Q)$(CROSS)ar rcs $@ $^
 
 $(B)/unit/%: $(B)/obj/tests/unit/%.o $(B)/libfixtures.a $(B)/libtarry.a
 	@mkdir -p $(@D)
