@@ -81,6 +81,8 @@ struct crowd {
 	bool sure;
 };
 
+/* Two that wake each other all the time can starve a third for long: shorter ones are no turns. */
+#define TURN_MIN_NS  UINT64_C(1000000)
 #define TURN_NS	     UINT64_C(10000000) /* longer at a stretch was not the scheduler's choice */
 #define FAIR_WAIT_NS UINT64_C(60000000) /* several times what fair turns take, for each share */
 
@@ -132,7 +134,8 @@ static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, u
 			e = &v.v[v.n - 1];
 		}
 		e->ns += to - from;
-		e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
+		if (to - from >= TURN_MIN_NS)
+			e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
 		if (to - from > e->longest_ns) {
 			e->longest_ns = to - from;
 			e->longest_at = from + (to - from) / 2;

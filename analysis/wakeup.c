@@ -53,9 +53,9 @@ static uint32_t completed(const struct ty_model *m, uint32_t cpu, uint64_t from,
 	uint32_t i = ty_model_io_after(m, t), best = TY_NONE;
 	uint64_t end = 0;
 
-	/* Requests are in order of issue; one that ends here was issued not long ago, or many
-	 * others since are looked at in vain. */
-	for (unsigned k = 0; i && k < 4096; k++) {
+	/* Requests are in order of issue; one that ends here was issued not long ago: no more are
+	 * looked at than a device's queue holds, and few behind one that fits. */
+	for (unsigned k = 0; i && k < (best == TY_NONE ? 512 : 64); k++) {
 		struct ty_io io = ty_model_io(m, --i);
 
 		if (io.end_cpu == cpu && io.end_ns <= t && io.end_ns >= from && io.end_ns >= end) {
