@@ -650,6 +650,10 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
+	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
+	if (c->w.class == TY_WAIT_PEER && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
+	    c->s.duration_ns < h->o.min_ns * 5 / 2)
+		stall = stall && h->o.all;
 	if (stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);
 		if (r > 0 && c->w.class != TY_WAIT_DEFINITE)

@@ -24,7 +24,8 @@
  * - A ready thread that stood beside an idle CPU, or was passed over for far longer than its share
  *   of the CPU allows, was not allowed to run (a quota, inferred).
  *
- * A stall that another one's chain passes through is told in that chain, not again.
+ * A wait for a peer that itself waited for a CPU is none unless it is long enough for a ready
+ * thread. A stall that another one's chain passes through is told in that chain, not again.
  */
 #ifndef TY_STALLS_H
 #define TY_STALLS_H
