@@ -140,6 +140,8 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 			struct ty_span s = ty_model_span_brief(m, thread, k);
 			uint64_t a = s.start_ns > first ? s.start_ns : first;
 
+			if (ty_explain_stopped(w->x))
+				w->failed = -TY_EINTR;
 			switch ((enum ty_state)s.state) {
 			case TY_ST_RUNNING:
 				seg(w, a, at, thread, k, hop, TY_SEG_RUNS, s.flags, NULL);

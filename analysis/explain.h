@@ -3,6 +3,8 @@
 #ifndef TY_EXPLAIN_H
 #define TY_EXPLAIN_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model.h"
@@ -15,7 +17,14 @@ struct ty_explain {
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
 	void *ctx;
 	int32_t command_tid; /* the traced command's first thread; 0: none was traced */
+	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */
+	const atomic_bool *stop;
 };
+
+static inline bool ty_explain_stopped(const struct ty_explain *x)
+{
+	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
+}
 
 /* The name of a call by index, "" for TY_NONE; in buf where the table has none. */
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32]);

@@ -341,6 +341,8 @@ static void account(struct book *b, uint32_t thread, uint64_t from, uint64_t to)
 		uint64_t end = s.end_ns < to ? s.end_ns : to;
 		struct key u = {.what = UNKNOWN, .state = s.state, .nr = -1};
 
+		if (ty_explain_stopped(b->x))
+			b->failed = -TY_EINTR;
 		if (end <= from)
 			continue;
 		switch ((enum ty_state)s.state) {

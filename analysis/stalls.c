@@ -156,6 +156,8 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 
 		if (s.start_ns >= h->w.to_ns)
 			break;
+		if (ty_explain_stopped(h->x))
+			return -TY_EINTR;
 		if (a >= b)
 			continue;
 		switch ((enum ty_state)s.state) {
@@ -215,6 +217,8 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 
 		if (a >= h->w.to_ns)
 			break;
+		if (ty_explain_stopped(h->x))
+			return -TY_EINTR;
 		if (b < a + min || c.flags & TY_SF_LOST)
 			continue;
 		k = ty_model_span_find(m, thread, a);
@@ -403,7 +407,7 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 	for (size_t i = 0; i < n; i++) {
 		struct ty_cand *c = &h->cand.v[i];
 
-		r = explain(h, c);
+		r = ty_explain_stopped(h->x) ? -TY_EINTR : explain(h, c);
 		if (r < 0)
 			return r;
 		c->dropped = !r;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,10 +158,27 @@ static int take_option(struct options *o, int c, const char *arg)
 	}
 }
 
-/* Arguments of a system call: its sys_enter read again from the file. */
-static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
+/* Events are read again by details and by analyses in threads of their own: one at a time. */
+struct reading {
+	struct ty_session *s;
+	struct ty_explain explain;
+	pthread_mutex_t lock;
+};
+
+static int explain_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
-	struct ty_session *s = ctx;
+	struct reading *r = ctx;
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = r->explain.args(r->explain.ctx, c, args);
+	pthread_mutex_unlock(&r->lock);
+	return rc;
+}
+
+/* Arguments of a system call: its sys_enter read again from the file. */
+static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, size_t n)
+{
 	struct ty_syscall c = ty_model_syscall(s->model, syscall);
 	struct ty_event ev;
 	struct ty_buf b;
@@ -175,6 +193,17 @@ static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n
 		out = buf;
 	}
 	ty_buf_fini(&b);
+	return out;
+}
+
+static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
+{
+	struct reading *r = ctx;
+	const char *out;
+
+	pthread_mutex_lock(&r->lock);
+	out = read_args(r->s, syscall, buf, n);
+	pthread_mutex_unlock(&r->lock);
 	return out;
 }
 
@@ -272,7 +301,9 @@ static int show_memory(const struct options *o, struct ty_err *err)
 static int show(const struct options *o, struct ty_session *s, struct ty_err *err)
 {
 	struct ty_view_export export = {.s = s};
-	struct ty_explain explain = ty_explain_session(s);
+	struct reading reading = {
+		.s = s, .explain = ty_explain_session(s), .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct ty_explain explain = reading.explain;
 	struct ty_view_input in = {
 		.explain = &explain,
 		.export_start = ty_view_export_start,
@@ -284,7 +315,8 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 		.note = s->trace->note.s,
 		.arch = s->arch,
 		.syscall_args = syscall_args,
-		.ctx = s,
+		.ctx = &reading,
+		.aside = !o->print,
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
 	};
@@ -292,6 +324,8 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 
 	if (rc)
 		return rc;
+	explain.args = explain_args;
+	explain.ctx = &reading;
 	rc = o->print ? print_frame(o, &in, NULL, err) : ty_app_run(&in, o->color, err);
 	ty_view_export_stop(&export);
 	return rc;

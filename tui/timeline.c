@@ -12,6 +12,9 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
+/* So long the first frame waits for the findings. */
+#define FIRST_MS 100
+
 struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, bool list_focus)
 {
 	struct ty_layout l = {.w = w, .h = h};
@@ -121,6 +124,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 
 	t->message[0] = 0;
 	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
+	t->touched = true;
 	t->vp.here = ty_timeline_place(t);
 	switch (a) {
 	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&t->vp, t->cursor_ns, 1, 2); break;
@@ -213,12 +217,57 @@ static bool wants_text(const void *self)
 	return ((const struct ty_timeline *)self)->prompt;
 }
 
+static void hunt(void *ctx)
+{
+	struct ty_timeline *t = ctx;
+	struct ty_hunting *h = &t->hunting;
+
+	h->rc = ty_findings_init(&h->found, t->m, t->in->explain ? &h->explain : NULL, &h->window,
+				 &h->err);
+}
+
+/* The foremost thread is what most people come for, not CPU 0. */
+static void to_foremost(struct ty_timeline *t)
+{
+	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
+		if (t->tracks.rows.v[i].kind == TY_ROW_THREAD) {
+			t->row = i;
+			break;
+		}
+}
+
+bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
+{
+	struct ty_hunting *h = &t->hunting;
+	struct ty_place at = ty_timeline_place(t);
+
+	/* A filter that is being made counts on the order of the threads. */
+	if (t->job == TY_JOB_FILTER || !ty_aside_wait(&h->aside, ms))
+		return false;
+	if (!h->rc)
+		h->rc = ty_tracks_reorder(&t->tracks, &t->in->window, &h->found, &h->err);
+	if (h->rc) {
+		ty_findings_fini(&h->found);
+		ty_timeline_say(t, "%s", h->err.msg);
+		return true;
+	}
+	ty_findings_fini(&t->findings);
+	t->findings = h->found;
+	h->found = (struct ty_findings){0};
+	ty_timeline_unselect(t);
+	t->vp.here = at;
+	ty_timeline_restore(t);
+	if (!t->touched)
+		to_foremost(t);
+	return true;
+}
+
 int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, struct ty_err *err)
 {
 	const struct ty_summary *s = ty_model_summary(in->model);
 	struct ty_window all = in->window;
 	struct ty_timeline *t = calloc(1, sizeof(*t));
-	int rc;
+	int rc = 0;
 
 	if (!t)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the timeline");
@@ -233,7 +282,21 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	/* The list is about the whole recording: what lies outside the window is one key away. */
 	all.from_ns = s->start_ns;
 	all.to_ns = s->end_ns;
-	rc = ty_findings_init(&t->findings, t->m, in->explain, &all, err);
+	t->hunting.window = all;
+	if (in->explain) {
+		t->hunting.explain = t->asked.explain = *in->explain;
+		t->hunting.explain.stop = &t->hunting.aside.stop;
+		t->asked.explain.stop = &t->asked.aside.stop;
+	}
+	ty_aside_start(&t->hunting.aside, in->aside && !in->at_finding, hunt, t);
+	/* What is there at once needs no second frame. */
+	if (ty_aside_wait(&t->hunting.aside, FIRST_MS)) {
+		rc = t->hunting.rc;
+		t->findings = t->hunting.found;
+		t->hunting.found = (struct ty_findings){0};
+		if (rc)
+			*err = t->hunting.err;
+	}
 	if (!rc)
 		rc = ty_gaps_init(&t->gaps, t->m, err);
 	if (!rc)
@@ -248,12 +311,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	}
 	t->finding = TY_NONE;
 	t->cursor_ns = t->vp.from_ns + (t->vp.to_ns - t->vp.from_ns) / 2;
-	/* The foremost thread is what most people come for, not CPU 0. */
-	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
-		if (t->tracks.rows.v[i].kind == TY_ROW_THREAD) {
-			t->row = i;
-			break;
-		}
+	to_foremost(t);
 	if (in->at_finding) {
 		t->finding = in->at_finding - 1;
 		ty_timeline_to_finding(t);
@@ -267,6 +325,9 @@ void ty_timeline_free(struct ty_timeline *t)
 {
 	if (!t)
 		return;
+	if (ty_aside_stop(&t->hunting.aside))
+		ty_findings_fini(&t->hunting.found);
+	ty_timeline_unask(t);
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);

@@ -39,29 +39,64 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 			    "The path has more parts than are kept: its beginning is missing.");
 }
 
-static bool make(struct ty_timeline *t, uint32_t thread, const struct ty_span *s)
+/* A page is made at once when that takes no longer than a key may. */
+#define AT_ONCE_MS 10
+
+static void explain(void *ctx)
+{
+	struct ty_asked *a = ctx;
+
+	if (a->ledger)
+		a->rc = ty_ledger_thread(&a->explain, a->thread, a->from_ns, a->to_ns, &a->rows);
+	else
+		a->rc = ty_path_find(&a->explain, a->thread, a->from_ns, a->to_ns, &a->path);
+}
+
+static void forget(struct ty_asked *a)
+{
+	if (a->ledger)
+		ty_ledger_fini(&a->rows);
+	else
+		ty_path_fini(&a->path);
+}
+
+void ty_timeline_unask(struct ty_timeline *t)
+{
+	if (ty_aside_stop(&t->asked.aside))
+		forget(&t->asked);
+}
+
+static bool ask(struct ty_timeline *t, bool ledger, uint32_t thread, uint64_t from_ns,
+		uint64_t to_ns)
+{
+	struct ty_asked *a = &t->asked;
+
+	ty_timeline_unask(t);
+	a->ledger = ledger;
+	a->thread = thread;
+	a->from_ns = from_ns;
+	a->to_ns = to_ns;
+	ty_aside_start(&a->aside, t->in->aside, explain, a);
+	if (ty_aside_wait(&a->aside, AT_ONCE_MS))
+		return ty_timeline_explained(t);
+	ty_timeline_job(t, TY_JOB_EXPLAIN);
+	return false;
+}
+
+static bool chain_page(struct ty_timeline *t, const struct ty_path *path)
 {
 	struct ty_link links[TY_STALL_LINKS];
-	struct ty_path path = {0};
-	struct ty_root root;
+	struct ty_root root = ty_path_root(path);
 	uint32_t n;
 
-	if (ty_path_find(t->in->explain, thread, s->start_ns, s->end_ns, &path)) {
-		ty_path_fini(&path);
-		ty_timeline_say(t, "out of memory for the chain");
-		return false;
-	}
-	root = ty_path_root(&path);
 	if (root.thread == TY_NONE) {
-		ty_path_fini(&path);
 		ty_timeline_say(t, "nothing is known of what went on behind this wait");
 		return false;
 	}
-	n = ty_path_links(&path, root.seg, links, TY_STALL_LINKS);
+	n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)
 		add_link(t, &links[i], i);
-	add_root(t, &path, &root);
-	ty_path_fini(&path);
+	add_root(t, path, &root);
 	return true;
 }
 
@@ -91,7 +126,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 						 : ty_state_name((enum ty_state)s.state),
 		 ty_fmt_length(s.end_ns - s.start_ns, len),
 		 ty_fmt_time(s.start_ns - t->vp.start_ns, 1000, at));
-	return make(t, thread, &s);
+	return ask(t, false, thread, s.start_ns, s.end_ns);
 }
 
 /* Of a process's head: of its leader. TY_NONE after a sentence. */
@@ -107,41 +142,58 @@ static uint32_t thread_of_row(struct ty_timeline *t)
 	return TY_NONE;
 }
 
+static bool ledger_page(struct ty_timeline *t, const struct ty_ledger *l)
+{
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+	if (!l->n) {
+		ty_timeline_say(t, "the thread did not live then");
+		return false;
+	}
+	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
+		 ty_timeline_who(t, l->thread, t->asked.from_ns, who),
+		 ty_fmt_length(l->end_ns - l->start_ns, len),
+		 ty_fmt_time(l->start_ns - t->vp.start_ns,
+			     (t->asked.to_ns - t->asked.from_ns) / 1000 + 1, at));
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct ty_ledger_row *r = &l->rows[i];
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %5.1f %%  %s", ty_fmt_length(r->ns, len),
+			    100.0 * (double)r->ns / (double)(l->end_ns - l->start_ns), r->row);
+		if (r->span != TY_NONE)
+			ty_page_link(&t->page, l->thread, ty_model_span(t->m, r->span).start_ns);
+	}
+	ty_page_add(&t->page, TY_ROLE_DIM,
+		    "%12s        in all; Enter goes to the longest span of a row",
+		    ty_fmt_length(l->end_ns - l->start_ns, len));
+	return true;
+}
+
+bool ty_timeline_explained(struct ty_timeline *t)
+{
+	struct ty_asked *a = &t->asked;
+	bool made = false;
+
+	if (a->rc)
+		ty_timeline_say(t, "out of memory for the %s", a->ledger ? "ledger" : "chain");
+	else
+		made = a->ledger ? ledger_page(t, &a->rows) : chain_page(t, &a->path);
+	forget(a);
+	return made;
+}
+
 bool ty_timeline_ledger(struct ty_timeline *t)
 {
 	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
 	uint32_t first, last, thread = thread_of_row(t);
-	struct ty_ledger l = {0};
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
 
 	if (thread == TY_NONE)
 		return false;
+	if (!t->in->explain) {
+		ty_timeline_say(t, "there is nothing to make a ledger of");
+		return false;
+	}
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
-	if (!t->in->explain || ty_ledger_thread(t->in->explain, thread, from, to, &l)) {
-		ty_ledger_fini(&l);
-		ty_timeline_say(t, "out of memory for the ledger");
-		return false;
-	}
-	if (!l.n) {
-		ty_ledger_fini(&l);
-		ty_timeline_say(t, "the thread did not live then");
-		return false;
-	}
 	ty_page_reset(&t->page);
-	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
-		 ty_timeline_who(t, thread, from, who), ty_fmt_length(l.end_ns - l.start_ns, len),
-		 ty_fmt_time(l.start_ns - t->vp.start_ns, (to - from) / 1000 + 1, at));
-	for (uint32_t i = 0; i < l.n; i++) {
-		const struct ty_ledger_row *r = &l.rows[i];
-
-		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %5.1f %%  %s", ty_fmt_length(r->ns, len),
-			    100.0 * (double)r->ns / (double)(l.end_ns - l.start_ns), r->row);
-		if (r->span != TY_NONE)
-			ty_page_link(&t->page, thread, ty_model_span(t->m, r->span).start_ns);
-	}
-	ty_page_add(&t->page, TY_ROLE_DIM,
-		    "%12s        in all; Enter goes to the longest span of a row",
-		    ty_fmt_length(l.end_ns - l.start_ns, len));
-	ty_ledger_fini(&l);
-	return true;
+	return ask(t, true, thread, from, to);
 }

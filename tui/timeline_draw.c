@@ -179,14 +179,19 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
+	if (t->hunting.aside.on)
+		snprintf(right, sizeof(right), "...");
 	headline(g, p, l->list_y,
-		 !t->findings.stalls.n	   ? "No stalls; the longest waits"
+		 t->hunting.aside.on	   ? "Finding stalls..."
+		 : !t->findings.stalls.n   ? "No stalls; the longest waits"
 		 : t->findings.traced_only ? "Stalls, then the longest waits of what was traced"
 					   : "Stalls, then the longest waits",
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
-			     "none: nobody waited, or no scheduling was recorded",
+			     t->hunting.aside.on
+				     ? "the whole recording is searched; all keys work meanwhile"
+				     : "none: nobody waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));
 	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->findings.n; i++)
 		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);

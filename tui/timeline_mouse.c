@@ -110,7 +110,7 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 	if (!t->tracks.rows.n)
 		return TY_VIEW_IGNORED;
 	t->message[0] = 0;
-	t->note_seen = true;
+	t->note_seen = t->touched = true;
 	t->vp.here = ty_timeline_place(t);
 	switch (m->what) {
 	case TY_MOUSE_CLICK:

@@ -3,8 +3,11 @@
 #ifndef TY_TIMELINE_PRIV_H
 #define TY_TIMELINE_PRIV_H
 
+#include "aside.h"
+#include "chain.h"
 #include "findings.h"
 #include "gaps.h"
+#include "ledger.h"
 #include "page.h"
 #include "range_stats.h"
 #include "search.h"
@@ -63,14 +66,38 @@ enum ty_prompt {
 };
 
 /* Long work, done in slices. */
-enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER, TY_JOB_STATS };
+enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER, TY_JOB_STATS, TY_JOB_EXPLAIN };
+
+/* Stalls and longest waits, looked for in a thread when a file is opened. */
+struct ty_hunting {
+	struct ty_aside aside;
+	struct ty_explain explain; /* with the thread's own stop */
+	struct ty_findings found;
+	struct ty_window window;
+	struct ty_err err;
+	int rc;
+};
+
+/* A chain or a ledger, being made in a thread. */
+struct ty_asked {
+	struct ty_aside aside;
+	struct ty_explain explain;
+	bool ledger; /* else the chain */
+	uint32_t thread;
+	uint64_t from_ns, to_ns;
+	struct ty_path path;
+	struct ty_ledger rows;
+	int rc;
+};
 
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
-	struct ty_findings findings;
+	struct ty_findings findings; /* none while they are looked for */
+	struct ty_hunting hunting;
+	struct ty_asked asked;
 	struct ty_gaps gaps;
 	struct ty_layout lay;
 	uint64_t cursor_ns; /* in the window */
@@ -78,6 +105,7 @@ struct ty_timeline {
 	uint32_t finding, list_top;
 	uint32_t below; /* rows below the selected one that must be on the screen, too */
 	bool list_focus;
+	bool touched;	/* a key or the mouse was used */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
 	uint8_t prompt; /* enum ty_prompt */
 	char input[200];
@@ -169,6 +197,9 @@ bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 
+/* timeline.c: the findings, when there are any; true: the screen changes. */
+bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms);
+
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
@@ -178,10 +209,13 @@ int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
 bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
 
-/* timeline_chain.c: what the span under the cursor waited for; true: the page is made. */
+/* timeline_chain.c: what the span under the cursor waited for; true: the page is made, else it is
+ * being made (TY_JOB_EXPLAIN), or a sentence says why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
-/* Where the time of the thread under the cursor went; true: the page is made. */
+/* Where the time of the thread under the cursor went; the same. */
 bool ty_timeline_ledger(struct ty_timeline *t);
+bool ty_timeline_explained(struct ty_timeline *t); /* done: true: the page is made */
+void ty_timeline_unask(struct ty_timeline *t);	   /* no longer wanted */
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

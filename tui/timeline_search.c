@@ -25,6 +25,8 @@ static int64_t now_ms(void)
 
 void ty_timeline_job(struct ty_timeline *t, enum ty_job job)
 {
+	if (job != TY_JOB_EXPLAIN)
+		ty_timeline_unask(t);
 	t->job = (uint8_t)job;
 	t->told_ms = now_ms();
 }
@@ -218,7 +220,7 @@ int ty_timeline_wait_ms(const void *self)
 {
 	const struct ty_timeline *t = self;
 
-	return t->job != TY_JOB_NONE ? 0 : t->exporting ? 50 : -1;
+	return t->job != TY_JOB_NONE ? 0 : t->hunting.aside.on ? 20 : t->exporting ? 50 : -1;
 }
 
 /* True: the job is done. */
@@ -228,6 +230,7 @@ static bool job_step(struct ty_timeline *t)
 	case TY_JOB_SEARCH: return ty_search_step(&t->search, BUDGET);
 	case TY_JOB_FILTER: return filter_step(t);
 	case TY_JOB_STATS: return ty_range_stats_step(t->stats, BUDGET) <= 0;
+	case TY_JOB_EXPLAIN: return ty_aside_wait(&t->asked.aside, SLICE_MS);
 	default: return true;
 	}
 }
@@ -242,6 +245,8 @@ static enum ty_view_result job_done(struct ty_timeline *t)
 	else if (job == TY_JOB_FILTER)
 		filtered(t);
 	else if (job == TY_JOB_STATS && ty_timeline_stats_done(t))
+		return TY_VIEW_PUSH;
+	else if (job == TY_JOB_EXPLAIN && ty_timeline_explained(t))
 		return TY_VIEW_PUSH;
 	ty_timeline_clamp(t);
 	ty_timeline_select_to(t);
@@ -258,6 +263,8 @@ enum ty_view_result ty_timeline_work(void *self)
 		t->exporting = false;
 		return TY_VIEW_CHANGED;
 	}
+	if (ty_timeline_hunted(t, 0))
+		return TY_VIEW_CHANGED;
 	if (t->job == TY_JOB_NONE)
 		return TY_VIEW_IGNORED;
 	do {
@@ -274,7 +281,10 @@ enum ty_view_result ty_timeline_work(void *self)
 		ty_timeline_say(t, "filtering by '%s': %u %%; Esc stops", ty_query_text(t->filter),
 				(unsigned)(t->filter_i * 100 / (all ? all : 1)));
 	else
-		ty_timeline_say(t, "counting; Esc stops");
+		ty_timeline_say(t, "%s; Esc stops",
+				t->job != TY_JOB_EXPLAIN ? "counting"
+				: t->asked.ledger	 ? "adding up the ledger"
+							 : "following the chain");
 	return TY_VIEW_CHANGED;
 }
 
@@ -291,6 +301,7 @@ bool ty_timeline_stop_job(struct ty_timeline *t)
 		t->in->export_stop(t->in->export);
 		t->exporting = false;
 	}
+	ty_timeline_unask(t);
 	t->job = TY_JOB_NONE;
 	ty_timeline_say(t, "stopped");
 	return true;

@@ -249,6 +249,35 @@ void ty_tracks_fini(struct ty_tracks *t)
 	*t = (struct ty_tracks){0};
 }
 
+int ty_tracks_reorder(struct ty_tracks *t, const struct ty_window *choice,
+		      const struct ty_findings *f, struct ty_err *err)
+{
+	uint32_t threads = ty_model_summary(t->m)->threads;
+	struct ty_tracks now;
+	int rc = ty_tracks_init(&now, t->m, choice, f, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < t->processes.n; i++)
+		now.next[t->processes.v[i].leader] = t->processes.v[i].folded;
+	for (size_t i = 0; i < now.processes.n; i++)
+		now.processes.v[i].folded = now.next[now.processes.v[i].leader];
+	memcpy(now.hidden, t->hidden, threads);
+	memcpy(now.irqs_open, t->irqs_open, ty_model_summary(t->m)->cpus);
+	now.hidden_n = t->hidden_n;
+	now.cpus_folded = t->cpus_folded;
+	now.quiet_folded = t->quiet_folded;
+	rc = rebuild(&now);
+	if (rc) {
+		ty_tracks_fini(&now);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "out of memory for %u threads' rows",
+			       threads);
+	}
+	ty_tracks_fini(t);
+	*t = now;
+	return 0;
+}
+
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id)
 {
 	for (uint32_t i = 0; i < t->rows.n; i++)

@@ -61,6 +61,10 @@ struct ty_tracks {
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		   const struct ty_findings *f, struct ty_err *err);
 void ty_tracks_fini(struct ty_tracks *t);
+/* The same rows in the order that other findings give; what is folded or hidden stays so, but for
+ * the system calls that are shown at first. On failure nothing has changed. */
+int ty_tracks_reorder(struct ty_tracks *t, const struct ty_window *choice,
+		      const struct ty_findings *f, struct ty_err *err);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
  * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */

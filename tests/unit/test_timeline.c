@@ -10,9 +10,11 @@
 #include <cmocka.h>
 
 #include <locale.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "app.h"
@@ -523,6 +525,65 @@ static void work(struct ty_timeline *t)
 		assert_true(i < 10000);
 		ty_timeline_ops.work(t);
 	}
+}
+
+/* Arguments that take as long as the test wants. */
+static atomic_bool gate;
+static int slow_args(void *ctx, const struct ty_syscall *c, uint64_t v[6])
+{
+	while (!atomic_load(&gate))
+		usleep(1000);
+	memset(v, 0, 6 * sizeof(*v));
+	return 0;
+}
+
+static void input_does_not_wait_for_analyses(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_explain x = *in.explain;
+	struct ty_timeline *t;
+
+	x.args = slow_args;
+	in.explain = &x;
+	in.aside = true;
+	atomic_store(&gate, false);
+	t = open_view(&in);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "Finding stalls..."));
+	/* every key works meanwhile */
+	for (int a = 1; a < TY_ACT_COUNT; a++) {
+		if (a == TY_ACT_CHAIN || a == TY_ACT_LEDGER)
+			continue;
+		ty_timeline_ops.act(t, (enum ty_action)a);
+		if (ty_timeline_ops.wants_text(t))
+			ty_timeline_ops.text(t, TY_KEY_ESC);
+		if (ty_timeline_ops.wait_ms(t) >= 0)
+			ty_timeline_ops.work(t);
+		frame(t, &utf8, 80, 24);
+	}
+	assert_int_equal(t->findings.n, 0);
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	assert_non_null(strstr(t->message, "still being looked for"));
+	/* what the user folded stays so when they are there */
+	t->tracks.hidden[0] = 1;
+	t->tracks.hidden_n = 1;
+	atomic_store(&gate, true);
+	for (int i = 0; t->hunting.aside.on; i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+		ty_timeline_ops.work(t);
+	}
+	assert_true(t->findings.stalls.n > 0);
+	assert_int_equal(t->tracks.hidden[0], 1);
+	assert_non_null(strstr(frame(t, &utf8, 80, 24), "stalls,"));
+	ty_timeline_free(t);
+	/* closed while the search runs: it ends first */
+	atomic_store(&gate, false);
+	t = open_view(&in);
+	assert_true(t->hunting.aside.on);
+	atomic_store(&gate, true);
+	ty_timeline_free(t);
+	ty_model_free(m);
 }
 
 static void ask(struct ty_timeline *t, enum ty_action a, const char *text)
@@ -1183,6 +1244,7 @@ int main(void)
 		cmocka_unit_test(selections),
 		cmocka_unit_test(a_double_click_fits_the_span),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(input_does_not_wait_for_analyses),
 		cmocka_unit_test(searching),
 		cmocka_unit_test(filtering),
 		cmocka_unit_test(the_chain_leads_to_the_culprit),
