@@ -107,7 +107,7 @@ static void link(struct ty_timeline *t, unsigned i)
 static void focus(struct ty_timeline *t)
 {
 	t->list_focus = !t->list_focus;
-	if (t->list_focus && t->finding >= t->findings.n)
+	if (t->list_focus && t->findings.n && t->finding >= t->findings.n)
 		t->finding = 0;
 }
 
@@ -125,6 +125,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	t->message[0] = 0;
 	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
 	t->touched = true;
+	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
 	switch (a) {
 	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&t->vp, t->cursor_ns, 1, 2); break;
@@ -259,6 +260,8 @@ bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
 	ty_timeline_restore(t);
 	if (!t->touched)
 		to_foremost(t);
+	if (t->wanted)
+		ty_timeline_step_finding(t, t->wanted);
 	return true;
 }
 

@@ -111,6 +111,7 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 		return TY_VIEW_IGNORED;
 	t->message[0] = 0;
 	t->note_seen = t->touched = true;
+	t->wanted = 0;
 	t->vp.here = ty_timeline_place(t);
 	switch (m->what) {
 	case TY_MOUSE_CLICK:

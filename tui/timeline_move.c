@@ -132,9 +132,14 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 {
 	uint32_t n = t->findings.n;
 
+	if (t->hunting.aside.on) {
+		t->wanted = by;
+		ty_timeline_say(t, "stalls are still being looked for: goes there when they are "
+				   "found");
+		return;
+	}
 	if (!n) {
-		ty_timeline_say(t, t->hunting.aside.on ? "stalls are still being looked for"
-						       : "nothing is in the list");
+		ty_timeline_say(t, "nothing is in the list");
 		return;
 	}
 	/* The first step goes to the first one: nothing was visited yet. */

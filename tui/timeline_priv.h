@@ -105,6 +105,7 @@ struct ty_timeline {
 	uint32_t finding, list_top;
 	uint32_t below; /* rows below the selected one that must be on the screen, too */
 	bool list_focus;
+	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
 	bool touched;	/* a key or the mouse was used */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
 	uint8_t prompt; /* enum ty_prompt */

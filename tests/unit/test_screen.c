@@ -97,7 +97,7 @@ static void start(const struct config *c, const char *const *more)
 	for (int i = 0; more && more[i]; i++)
 		argv[3 + i] = more[i];
 	ty_vt_start(c->w, c->h, env, argv);
-	if (!ty_vt_shows("q quit"))
+	if (!ty_vt_shows("q quit") || !ty_vt_lacks("Finding stalls"))
 		fail_msg("%s did not come up:\n%s", tarry, ty_vt_screen());
 }
 

@@ -565,7 +565,7 @@ static void input_does_not_wait_for_analyses(void **state)
 	ty_timeline_ops.act(t, TY_ACT_NEXT);
 	assert_non_null(strstr(t->message, "still being looked for"));
 	/* what the user folded stays so when they are there */
-	t->tracks.hidden[0] = 1;
+	t->tracks.hidden[ty_model_summary(m)->threads - 1] = 1;
 	t->tracks.hidden_n = 1;
 	atomic_store(&gate, true);
 	for (int i = 0; t->hunting.aside.on; i++) {
@@ -574,7 +574,8 @@ static void input_does_not_wait_for_analyses(void **state)
 		ty_timeline_ops.work(t);
 	}
 	assert_true(t->findings.stalls.n > 0);
-	assert_int_equal(t->tracks.hidden[0], 1);
+	assert_int_equal(t->finding, 0); /* where n wanted to go */
+	assert_int_equal(t->tracks.hidden[ty_model_summary(m)->threads - 1], 1);
 	assert_non_null(strstr(frame(t, &utf8, 80, 24), "stalls,"));
 	ty_timeline_free(t);
 	/* closed while the search runs: it ends first */
