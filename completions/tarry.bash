@@ -5,7 +5,7 @@ _tarry() {
 	local tarry=${COMP_WORDS[0]} help i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
-		help=$("$tarry" --help 2>/dev/null | sed -n 's/^ *tarry \([a-z]*\) .*/\1/p')
+		help=$("$tarry" --help 2>/dev/null | sed -n 's/^  *tarry \([a-z]*\) .*/\1/p')
 		mapfile -t COMPREPLY < <(compgen -W "$help --help --version" -- "$cur")
 		return
 	fi

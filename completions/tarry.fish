@@ -1,7 +1,7 @@
 # fish completion for tarry. Commands, options and sections are read from tarry's own help, so that
 # they cannot differ from what the program takes.
 function __tarry_commands
-	tarry --help 2>/dev/null | sed -n 's/^ *tarry \([a-z]*\) .*/\1/p'
+	tarry --help 2>/dev/null | sed -n 's/^  *tarry \([a-z]*\) .*/\1/p'
 end
 function __tarry_words
 	set -l cmd (commandline -opc)

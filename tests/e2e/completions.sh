@@ -22,18 +22,20 @@ of_bash() { # WORDS...: what is offered for the last one
 		completions/tarry.bash "$@"
 }
 of_fish() { fish -c "source completions/tarry.fish; complete -C '$*'" | cut -f1; }
-of_zsh() { # by a terminal of zsh's own
+of_zsh() { # by a terminal of zsh's own: what it has listed when it has been silent for half a second
 	zsh -f -c '
 	zmodload zsh/zpty
-	fpath=('"$here"'/completions $fpath)
 	zpty z zsh -f -i
-	zpty -w z "fpath=('"$here"'/completions \$fpath); autoload -U compinit; compinit -D -u; unsetopt beep; LISTMAX=1000; zstyle \":completion:*\" list-prompt \"\"; PS1=; COLUMNS=200"
-	zpty -w z "echo rea""dy"
+	zpty -w z "fpath=($1/completions \$fpath); autoload -U compinit; compinit -D -u; unsetopt beep automenu; LISTMAX=1000; PS1=; COLUMNS=200"
+	zpty -w z "echo rea\"\"dy"
 	zpty -r z out "*ready*"
-	zpty -n -w z "'"$*"'"$(printf "\t\t")
-	sleep 2
-	zpty -r -t z out; print -r -- "$out"; zpty -r -t z out; print -r -- "$out"
-	zpty -d z' 2>/dev/null | tr -s ' \r' '\n\n'
+	zpty -n -w z "$2"$'"'\t'"'
+	for ((said = 0, quiet = 0, i = 0; i < 100 && quiet < 5; i++)); do
+		sleep 0.1
+		((said && ++quiet))
+		while zpty -r -t z out; do print -r -- "$out"; [[ $out == *--help* ]] && said=1; quiet=0; done
+	done
+	zpty -d z' zsh "$here" "$*" 2>/dev/null | sed 's/\x1b\[[?0-9;]*[a-zA-Z]/ /g' | tr -s ' \r' '\n\n'
 }
 all_in() { # OFFERED WANTED...: is every wanted word among them?
 	local offered=$1 w
@@ -43,8 +45,11 @@ all_in() { # OFFERED WANTED...: is every wanted word among them?
 
 for shell in bash fish zsh; do
 	command -v $shell >/dev/null || { skip "$shell" "$shell is not installed"; continue; }
-	why=$(all_in "$(of_$shell tarry '')" $commands)
+	offered=$(of_$shell tarry '')
+	why=$(all_in "$offered" $commands)
 	check "$shell: all commands" $? "$why"
+	! grep -qx records <<<"$offered"
+	check "$shell: a word of the help's text is no command" $? "$offered"
 	for c in view record report dump; do
 		# What --help tells is what the table has; the completion offers it.
 		told=$("$TARRY" $c --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u | grep -vx -- '--help')
