@@ -272,6 +272,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	struct ty_timeline *t = calloc(1, sizeof(*t));
 	int rc = 0;
 
+	*out = NULL;
 	if (!t)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the timeline");
 	t->in = in;

@@ -12,7 +12,8 @@
 
 struct ty_timeline;
 
-/* in is borrowed. 0, or -TY_ENOMEM, -TY_EUSAGE (no such finding, nothing to show) with err. */
+/* in is borrowed. 0, or -TY_ENOMEM, -TY_EUSAGE (no such finding, nothing to show) with err and *out
+ * NULL. */
 int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, struct ty_err *err);
 void ty_timeline_free(struct ty_timeline *t);
 

@@ -144,10 +144,10 @@ keys -l $'\033[<64;50;3M'
 wait_for '2\.0.* s from'
 check "mouse: wheel over the ruler zooms" $? "$(screen)"
 keys -l $'\033[<0;10;5M'
-wait_for '^> *CPU 1'
+wait_for '^>[^│]*CPU 1'
 check "mouse: a click selects a row" $? "$(screen)"
 tm resize-window -x 60 -y 16
-wait_for 'q quit' && [ "$(screen | wc -l)" -eq 16 ] && screen | grep -q '^> *CPU 1'
+wait_for 'q quit' && [ "$(screen | wc -l)" -eq 16 ] && screen | grep -q '^>[^│]*CPU 1'
 check "a resized terminal is drawn anew" $? "$(screen)"
 tm resize-window -x 39 -y 9
 wait_for 'needs a screen of 40x10'
