@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See stalls.h. One pass over the spans of the threads of interest collects what lasts long enough;
- * the longest CANDIDATES of them are explained (stall_cause.c), those that wait for work dropped,
- * those told by another one's chain joined to it, the rest ranked.
+ * See stalls.h. What lasts long enough is searched for in the zoom forest of the threads of
+ * interest (only where short waits for devices may add up, all spans are walked); the longest
+ * CANDIDATES of them are explained (stall_cause.c), those that wait for work dropped, those told by
+ * another one's chain joined to it, the rest ranked.
  */
 #include "stalls_priv.h"
 
@@ -80,13 +81,18 @@ static void count(struct many *v, int32_t nr, uint32_t span, uint64_t a, uint64_
 }
 
 /* life: of the thread within the window; sums that are little of it are no stall. */
+static bool is_little(const struct ty_hunt *h, uint64_t ns, uint64_t life)
+{
+	return ns < h->o.min_ns || ns < life / 20;
+}
+
 static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, uint64_t life)
 {
 	for (unsigned i = 0; i < v->keys; i++) {
 		struct ty_cand *c;
 		int r;
 
-		if (v->key[i].ns < h->o.min_ns || v->key[i].ns < life / 20 || v->key[i].n < 2)
+		if (is_little(h, v->key[i].ns, life) || v->key[i].n < 2)
 			continue;
 		r = add(h, thread, v->key[i].span, v->key[i].start,
 			v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
@@ -139,21 +145,84 @@ static int add_theft(struct ty_hunt *h, uint32_t thread, uint32_t span, const st
 	return r;
 }
 
+/* The row behind one in [start, end) that q accepts; TY_NONE. Rows without length may begin where
+ * the next one does; q accepts none such. */
+static uint32_t next_long(const struct ty_model *m, enum ty_track_kind kind, uint32_t thread,
+			  const struct ty_seek *q, uint32_t row, uint64_t start, uint64_t end)
+{
+	struct ty_track track = {(uint8_t)kind, thread};
+	uint32_t next =
+		ty_model_seek(m, track, q, start == end && start ? start - 1 : start, false);
+
+	/* A damaged index may put rows out of order. */
+	return next > row ? next : TY_NONE;
+}
+
+/* The waits for devices in [least, to) that are too short to be stalls of their own. */
+static int collect_many(struct ty_hunt *h, uint32_t thread, uint64_t least, uint64_t to_ns,
+			uint64_t life)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t k = ty_model_span_find(m, thread, least), n;
+	struct ty_span_rows *v = malloc(sizeof(*v));
+	struct many many = {0};
+	size_t first = h->cand.n;
+	bool over = false;
+	int r;
+
+	if (!v)
+		return -TY_ENOMEM;
+	for (; !over && (n = ty_model_span_rows(m, thread, k, v)) > 0; k += n)
+		for (uint32_t i = 0; i < n && !over; i++) {
+			uint64_t a = v->start_ns[i] > least ? v->start_ns[i] : least,
+				 b = v->start_ns[i + 1] < to_ns ? v->start_ns[i + 1] : to_ns;
+			uint32_t call;
+
+			over = v->start_ns[i] >= to_ns;
+			if (v->state[i] != TY_ST_BLOCKED || v->flags[i] & TY_SF_NEW || a >= b ||
+			    b - a >= h->o.min_ns)
+				continue;
+			if (ty_explain_stopped(h->x)) {
+				free(v);
+				return -TY_EINTR;
+			}
+			call = ty_model_syscall_at(m, thread, v->start_ns[i]);
+			count(&many,
+			      call == TY_NONE ? -1 : ty_model_syscall_brief(m, thread, call).nr,
+			      k + i, a, b);
+		}
+	free(v);
+	r = add_many(h, thread, &many, life);
+	for (size_t i = first; i < h->cand.n && !r; i++)
+		widen(&h->cand.v[i], &many);
+	return r;
+}
+
 static int collect(struct ty_hunt *h, uint32_t thread)
 {
+	const struct ty_seek q = {.states = 1u << TY_ST_BLOCKED | 1u << TY_ST_SLEEPING |
+					    1u << TY_ST_STOPPED | 1u << TY_ST_RUNNABLE |
+					    1u << TY_ST_RUNNING | 1u << TY_ST_UNKNOWN,
+				  .min_ns = h->o.min_ns,
+				  .nr = -1};
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint32_t k = ty_model_span_find(m, thread, h->w.from_ns), to = t->spans_first + t->spans_n;
-	uint64_t least = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
-	struct many many = {0};
-	size_t first = h->cand.n;
+	uint64_t least = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns,
+		 life = (t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns) -
+			(t->start_ns > least ? t->start_ns : least),
+		 blocked = 0;
+	struct ty_cell sum;
+	struct ty_span s;
 	int r = 0;
 
-	for (; k < to && !r; k++) {
-		struct ty_span s = ty_model_span_brief(m, thread, k);
-		uint64_t a = s.start_ns > least ? s.start_ns : least,
-			 b = s.end_ns < h->w.to_ns ? s.end_ns : h->w.to_ns, min = h->o.min_ns;
+	for (; k < to && !r;
+	     k = next_long(m, TY_TRACK_THREAD, thread, &q, k, s.start_ns, s.end_ns)) {
+		uint64_t a, b, min = h->o.min_ns;
 
+		s = ty_model_span_brief(m, thread, k);
+		a = s.start_ns > least ? s.start_ns : least;
+		b = s.end_ns < h->w.to_ns ? s.end_ns : h->w.to_ns;
 		if (s.start_ns >= h->w.to_ns)
 			break;
 		if (ty_explain_stopped(h->x))
@@ -164,14 +233,7 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		case TY_ST_BLOCKED:
 			if (s.flags & TY_SF_NEW)
 				continue;
-			if (b - a < min) {
-				uint32_t call = ty_model_syscall_at(m, thread, s.start_ns);
-
-				count(&many,
-				      call == TY_NONE ? -1
-						      : ty_model_syscall_brief(m, thread, call).nr,
-				      k, a, b);
-			}
+			blocked += b - a >= min ? b - a : 0;
 			break;
 		case TY_ST_SLEEPING:
 		case TY_ST_STOPPED: break;
@@ -189,14 +251,39 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		if (b - a >= min)
 			r = add(h, thread, k, a, b, s.state, s.flags);
 	}
-	r = r ? r
-	      : add_many(h, thread, &many,
-			 (t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns) -
-				 (t->start_ns > least ? t->start_ns : least));
-	for (size_t i = first; i < h->cand.n && !r; i++)
-		if (h->cand.v[i].s.waits > 1)
-			widen(&h->cand.v[i], &many);
-	return r;
+	if (r || least >= h->w.to_ns)
+		return r;
+	/* What remains of the uninterruptible time tells whether a sum of it can matter at all. */
+	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, least, h->w.to_ns, 1, &sum);
+	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
+	if (is_little(h, blocked, life))
+		return 0;
+	return collect_many(h, thread, least, h->w.to_ns, life);
+}
+
+/* The longest run of the thread in [a, b). */
+static uint32_t longest_run(const struct ty_model *m, uint32_t thread, uint64_t a, uint64_t b)
+{
+	struct ty_seek q = {.states = 1u << TY_ST_RUNNING, .min_ns = 1, .nr = -1};
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, a), best = TY_NONE;
+	struct ty_span s;
+
+	for (; k < t->spans_first + t->spans_n;
+	     k = next_long(m, TY_TRACK_THREAD, thread, &q, k, s.start_ns, s.end_ns)) {
+		uint64_t from, end;
+
+		s = ty_model_span_brief(m, thread, k);
+		from = s.start_ns > a ? s.start_ns : a;
+		end = s.end_ns < b ? s.end_ns : b;
+		if (s.start_ns >= b)
+			break;
+		if (s.state != TY_ST_RUNNING || from >= end || end - from < q.min_ns)
+			continue;
+		q.min_ns = end - from + 1; /* only longer ones from here on */
+		best = k;
+	}
+	return best;
 }
 
 /* Long system calls that computed. */
@@ -205,43 +292,31 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint64_t min = h->o.min_ns * READY_TIMES;
-	uint32_t i, to = t->syscalls_first + t->syscalls_n;
+	const struct ty_seek q = {.min_ns = min, .nr = -1};
+	uint32_t i = ty_model_syscall_after(m, thread, h->w.from_ns),
+		 to = t->syscalls_first + t->syscalls_n;
+	struct ty_syscall c;
 
-	i = ty_model_syscall_after(m, thread, h->w.from_ns);
-	for (; i < to; i++) {
-		struct ty_syscall c = ty_model_syscall_brief(m, thread, i);
-		uint64_t a = c.start_ns > h->w.from_ns ? c.start_ns : h->w.from_ns,
-			 b = c.end_ns < h->w.to_ns ? c.end_ns : h->w.to_ns, ran = 0, ready = 0,
-			 longest = 0;
-		uint32_t k, span = TY_NONE;
+	for (; i < to; i = next_long(m, TY_TRACK_SYSCALLS, thread, &q, i, c.start_ns, c.end_ns)) {
+		struct ty_cell sum;
+		uint64_t a, b;
+		uint32_t span;
 
+		c = ty_model_syscall_brief(m, thread, i);
+		a = c.start_ns > h->w.from_ns ? c.start_ns : h->w.from_ns;
+		b = c.end_ns < h->w.to_ns ? c.end_ns : h->w.to_ns;
 		if (a >= h->w.to_ns)
 			break;
 		if (ty_explain_stopped(h->x))
 			return -TY_EINTR;
-		if (b < a + min || c.flags & TY_SF_LOST)
+		if (b < a || b - a < min || c.flags & TY_SF_LOST)
 			continue;
-		k = ty_model_span_find(m, thread, a);
-		for (; k < t->spans_first + t->spans_n; k++) {
-			struct ty_span s = ty_model_span_brief(m, thread, k);
-			uint64_t from = s.start_ns > a ? s.start_ns : a,
-				 end = s.end_ns < b ? s.end_ns : b;
-
-			if (s.start_ns >= b)
-				break;
-			if (from >= end)
-				continue;
-			if (s.state == TY_ST_RUNNABLE)
-				ready += end - from;
-			if (s.state != TY_ST_RUNNING)
-				continue;
-			ran += end - from;
-			if (end - from > longest) {
-				longest = end - from;
-				span = k;
-			}
-		}
-		if (ran < min || ran + ready < (b - a) / 5 * 4)
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, a, b, 1, &sum);
+		if (sum.ns[TY_ST_RUNNING] < min ||
+		    sum.ns[TY_ST_RUNNING] + sum.ns[TY_ST_RUNNABLE] < (b - a) / 5 * 4)
+			continue;
+		span = longest_run(m, thread, a, b);
+		if (span == TY_NONE)
 			continue;
 		if (add(h, thread, span, a, b, TY_ST_RUNNING, 0))
 			return -TY_ENOMEM;
