@@ -77,8 +77,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop)
 {
-	struct ty_span full = ty_model_span(w->x->m, span);
-	struct ty_waker k = ty_waker_find(w->x->m, full.edge);
+	struct ty_waker k = ty_waker_find(w->x->m, ty_model_span_edge(w->x->m, s, span));
 	enum ty_seg_what what;
 	unsigned depth;
 
@@ -191,59 +190,42 @@ void ty_path_fini(struct ty_path *p)
 
 /* root and links ---------------------------------------------------------------------------- */
 
-static int by_thread(const void *pa, const void *pb)
-{
-	const struct ty_seg *const *a = pa, *const *b = pb;
-
-	if ((*a)->thread != (*b)->thread)
-		return (*a)->thread < (*b)->thread ? -1 : 1;
-	return (*a)->start_ns < (*b)->start_ns ? -1 : (*a)->start_ns > (*b)->start_ns;
-}
-
 struct ty_root ty_path_root(const struct ty_path *p)
 {
-	struct ty_root best = {.thread = TY_NONE, .seg = TY_NONE}, r = best;
-	const struct ty_seg **v = malloc((p->seg.n + 1) * sizeof(*v));
-	uint64_t longest = 0;
+	struct ty_root best = {.thread = TY_NONE, .seg = TY_NONE};
+	uint64_t longest = 0, *ns;
+	uint32_t lo = TY_NONE, hi = 0;
 	unsigned what = 0;
 
-	if (!v)
-		return best;
-	for (size_t i = 0; i < p->seg.n; i++)
-		v[i] = &p->seg.v[i];
-	qsort(v, p->seg.n, sizeof(*v), by_thread);
-	for (size_t i = 0; i < p->seg.n; i++) {
-		uint64_t ns = v[i]->end_ns - v[i]->start_ns;
-
-		if (v[i]->thread != r.thread) {
-			r = (struct ty_root){.thread = v[i]->thread, .seg = TY_NONE};
-			longest = 0;
-		}
-		r.ns += ns;
-		r.what_ns[v[i]->what] += ns;
-		if (r.seg == TY_NONE || ns > longest) {
-			longest = ns;
-			r.seg = (uint32_t)(v[i] - p->seg.v);
-		}
-		if (best.thread == TY_NONE || r.ns >= best.ns)
-			best = r;
+	vec_each (s, &p->seg) {
+		lo = s->thread < lo ? s->thread : lo;
+		hi = s->thread > hi ? s->thread : hi;
 	}
-	free(v);
-	if (best.thread == TY_NONE)
+	ns = p->seg.n ? calloc((size_t)(hi - lo) + 1, sizeof(*ns)) : NULL;
+	if (!ns)
 		return best;
+	vec_each (s, &p->seg)
+		ns[s->thread - lo] += s->end_ns - s->start_ns;
+	/* Of equal ones the youngest. */
+	vec_each (s, &p->seg)
+		if (best.thread == TY_NONE || ns[s->thread - lo] > best.ns ||
+		    (ns[s->thread - lo] == best.ns && s->thread > best.thread)) {
+			best.thread = s->thread;
+			best.ns = ns[s->thread - lo];
+		}
+	free(ns);
+	vec_each (s, &p->seg)
+		if (s->thread == best.thread)
+			best.what_ns[s->what] += s->end_ns - s->start_ns;
 	for (unsigned w = 1; w < TY_SEG_WHATS; w++)
 		if (best.what_ns[w] > best.what_ns[what])
 			what = w;
-	longest = 0;
-	for (size_t i = 0; i < p->seg.n; i++) {
-		const struct ty_seg *s = &p->seg.v[i];
-
+	vec_each (s, &p->seg)
 		if (s->thread == best.thread && s->what == what &&
 		    s->end_ns - s->start_ns >= longest) {
 			longest = s->end_ns - s->start_ns;
-			best.seg = (uint32_t)i;
+			best.seg = (uint32_t)(s - p->seg.v);
 		}
-	}
 	return best;
 }
 

@@ -244,6 +244,24 @@ struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, ui
 	};
 }
 
+uint32_t ty_model_span_edge(const struct ty_model *m, const struct ty_span *s, uint32_t span)
+{
+	struct ty_span next;
+
+	if (s->thread == TY_NONE)
+		return TY_NONE;
+	if (s->state == TY_ST_RUNNABLE)
+		return edge_of(m, s->thread, s->start_ns, s->flags);
+	if (s->state != TY_ST_SLEEPING && s->state != TY_ST_BLOCKED && s->state != TY_ST_STOPPED)
+		return TY_NONE;
+	next = ty_model_span_brief(m, s->thread, span + 1);
+	if (next.thread != TY_NONE && next.state == TY_ST_RUNNABLE)
+		return edge_of(m, s->thread, next.start_ns, next.flags);
+	if (next.thread != TY_NONE && next.state == TY_ST_RUNNING)
+		return edge_at(m, s->thread, next.start_ns);
+	return TY_NONE;
+}
+
 struct ty_span ty_model_span(const struct ty_model *m, uint32_t span)
 {
 	uint32_t thread = ty_table_owner(&m->t[TY_T_SPANS], span);
@@ -252,17 +270,7 @@ struct ty_span ty_model_span(const struct ty_model *m, uint32_t span)
 	if (s.thread == TY_NONE)
 		return s;
 	s.syscall = ty_model_syscall_at(m, thread, s.start_ns);
-	if (s.state == TY_ST_RUNNABLE) {
-		s.edge = edge_of(m, thread, s.start_ns, s.flags);
-	} else if (s.state == TY_ST_SLEEPING || s.state == TY_ST_BLOCKED ||
-		   s.state == TY_ST_STOPPED) {
-		struct ty_span next = ty_model_span_brief(m, thread, span + 1);
-
-		if (next.thread != TY_NONE && next.state == TY_ST_RUNNABLE)
-			s.edge = edge_of(m, thread, next.start_ns, next.flags);
-		else if (next.thread != TY_NONE && next.state == TY_ST_RUNNING)
-			s.edge = edge_at(m, thread, next.start_ns);
-	}
+	s.edge = ty_model_span_edge(m, &s, span);
 	return s;
 }
 

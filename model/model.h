@@ -182,6 +182,8 @@ struct ty_span ty_model_span(const struct ty_model *m, uint32_t span);
 /* The same without edge and syscall (TY_NONE) and without a search: for walks over many spans. span
  * is one of the thread's. */
 struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, uint32_t span);
+/* What ty_span.edge is, of a span got in brief: for walks that need no system call. */
+uint32_t ty_model_span_edge(const struct ty_model *m, const struct ty_span *s, uint32_t span);
 /* The span of the thread that contains t, or the last before / first after; TY_NONE when none. */
 uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 
