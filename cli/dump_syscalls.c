@@ -549,6 +549,8 @@ static int prepare(struct dump *d, struct ty_err *err)
 		return 0;
 	/* Only tarry's own files have clock markers; others need not be searched. */
 	if (ty_trace_section(t, TY_SEC_MACHINE).s) {
+		if (ty_wall_machine(&d->wall, ty_trace_section(t, TY_SEC_MACHINE).s))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 		r = ty_wall_find(&d->wall, d->s->events, err);
 		if (r < 0)
 			return r;

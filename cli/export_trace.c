@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ring_page.h"
+#include "section.h"
 #include "spool.h"
 
 #define BATCH	   (256u << 10)
@@ -28,6 +29,7 @@ struct cut {
 	struct ty_ring_layout layout;
 	uint64_t from_ns, to_ns; /* without the file's offset */
 	uint32_t page_size;
+	const struct ty_clock_point *clock; /* NULL: the file has none */
 	uint64_t events;
 	/* pages of one stream that are not yet written */
 	struct ty_buf pages;
@@ -282,13 +284,22 @@ static int put_sections(struct cut *c, bool from_start)
 	struct ty_text machine = ty_trace_section(c->t, TY_SEC_MACHINE),
 		       threads = ty_trace_section(c->t, TY_SEC_THREADS);
 	uint64_t seq = 0;
-	char cut[80];
+	const struct ty_clock_point *p = c->clock;
+	char cut[300];
 	int r = 0, n;
 
 	if (machine.s && machine.n)
 		r = put_text(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, &seq, machine.s, machine.n);
 	n = snprintf(cut, sizeof(cut), "cut_from_ns=%llu\ncut_to_ns=%llu\n",
 		     (unsigned long long)c->from_ns, (unsigned long long)c->to_ns);
+	if (p)
+		n += snprintf(cut + n, sizeof(cut) - (size_t)n,
+			      "clock=%llu " TY_CLOCK_MARKER "realtime_ns=%llu monotonic_ns=%llu "
+			      "boottime_ns=%llu tsc=%llu\n",
+			      (unsigned long long)(p->ts_ns - (uint64_t)c->t->ts_offset_ns),
+			      (unsigned long long)p->realtime_ns,
+			      (unsigned long long)p->monotonic_ns,
+			      (unsigned long long)p->boottime_ns, (unsigned long long)p->tsc);
 	r = r ? r : put(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, seq++, 0, 0, cut, (size_t)n);
 	if (r || !threads.s || !threads.n)
 		return r;
@@ -339,10 +350,21 @@ static int can_be_cut(const struct ty_trace *t, uint32_t *page_size, struct ty_e
 			  : ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s holds no events", t->path);
 }
 
-int ty_export_trace(const struct ty_trace *t, const char *path, uint64_t from_ns, uint64_t to_ns,
-		    struct ty_err *err)
+/* The last one before the window; the first one, where none is before it. */
+static const struct ty_clock_point *clock_before(const struct ty_clock_point *v, uint32_t n,
+						 uint64_t from_ns)
 {
-	struct cut c = {.t = t, .err = err};
+	uint32_t i = 1;
+
+	while (i < n && v[i].ts_ns < from_ns)
+		i++;
+	return n ? &v[i - 1] : NULL;
+}
+
+int ty_export_trace(const struct ty_trace *t, const char *path, uint64_t from_ns, uint64_t to_ns,
+		    const struct ty_clock_point *clock, uint32_t n, struct ty_err *err)
+{
+	struct cut c = {.t = t, .clock = clock_before(clock, n, from_ns), .err = err};
 	struct ty_spool *spool = NULL;
 	uint64_t start = UINT64_MAX;
 	int r = can_be_cut(t, &c.page_size, err);

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "clock_time.h"
 #include "units.h"
+#include "wall_clock.h"
 
 #define MEMORY_MIN (16u << 20)
 
@@ -145,26 +146,26 @@ struct bounds {
 static int scan_bounds(const struct ty_session *s, bool want_end, bool want_clock, struct bounds *b,
 		       struct ty_err *err)
 {
+	struct ty_wall wall;
 	struct ty_event ev;
 	bool first = true;
-	const char *p;
 	int r;
 
-	while ((r = ty_events_next(s->events, &ev, err)) > 0) {
+	ty_wall_init(&wall);
+	r = want_clock ? ty_wall_machine(&wall, ty_trace_section(s->trace, TY_SEC_MACHINE).s) : 0;
+	while (!r && (r = ty_events_next(s->events, &ev, err)) > 0) {
 		if (first)
 			b->start_ns = ev.ts_ns;
 		first = false;
 		b->end_ns = ev.ts_ns;
-		if (want_clock && ev.kind == TY_EV_PRINT && ev.u.print.text &&
-		    !strncmp(ev.u.print.text, TY_CLOCK_MARKER, strlen(TY_CLOCK_MARKER)) &&
-		    (p = strstr(ev.u.print.text, "realtime_ns="))) {
-			b->has_clock = true;
-			b->start_real_ns = strtoull(p + 12, NULL, 10) - (ev.ts_ns - b->start_ns);
-			want_clock = false;
-		}
-		if (!want_end && !want_clock)
+		r = want_clock && !wall.points.n ? ty_wall_feed(&wall, &ev) : 0;
+		if (!want_end && (!want_clock || wall.points.n))
 			break;
 	}
+	b->has_clock = ty_wall_realtime(&wall, b->start_ns, &b->start_real_ns);
+	ty_wall_fini(&wall);
+	if (r == -TY_ENOMEM)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->trace->path);
 	return r < 0 ? r : ty_events_seek(s->events, 0, err);
 }
 

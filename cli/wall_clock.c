@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "key_value.h"
 #include "section.h"
 
 void ty_wall_init(struct ty_wall *w)
@@ -40,6 +41,29 @@ int ty_wall_feed(struct ty_wall *w, const struct ty_event *ev)
 	if (w->points.n && w->points.v[w->points.n - 1].ts_ns >= p.ts_ns)
 		return 0;
 	return vec_push(&w->points, p);
+}
+
+int ty_wall_machine(struct ty_wall *w, const char *text)
+{
+	char line[200];
+	const char *v;
+	size_t n;
+
+	while (ty_key_next(&text, "clock", &v, &n)) {
+		struct ty_event ev = {.kind = TY_EV_PRINT};
+		char *marker;
+		int r;
+
+		n = n < sizeof(line) ? n : sizeof(line) - 1;
+		memcpy(line, v, n);
+		line[n] = 0;
+		ev.ts_ns = strtoull(line, &marker, 10);
+		ev.u.print.text = marker + (marker != line && *marker == ' ');
+		r = ty_wall_feed(w, &ev);
+		if (r)
+			return r;
+	}
+	return 0;
 }
 
 int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err)

@@ -37,6 +37,10 @@ void ty_wall_fini(struct ty_wall *w);
  */
 int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err);
 
+/* Learn from the MACHINE section (NULL: none): a file that was cut out of another one has the
+ * marker before its window there. 0 or -TY_ENOMEM. */
+int ty_wall_machine(struct ty_wall *w, const char *text);
+
 /* Learn from an event. 0 or -TY_ENOMEM. */
 int ty_wall_feed(struct ty_wall *w, const struct ty_event *ev);
 

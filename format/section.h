@@ -18,7 +18,8 @@ enum ty_section {
 	 * stored), follow_children (no: this kernel cannot follow children), idle_switch_untested
 	 * (repeated: CPU that was too busy to tell), idle_switch_seen (repeated: told later that it
 	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
-	 * another one: cut_from_ns, cut_to_ns (trace clock).
+	 * another one: cut_from_ns, cut_to_ns (trace clock), clock (a trace time, a blank, and the
+	 * clock marker that the original has there: the last one before the window).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*

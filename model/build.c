@@ -45,6 +45,42 @@ int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 	return 0;
 }
 
+static void clock_point(struct ty_builder *b, const char *text, uint64_t ts)
+{
+	struct ty_clock_point p = {.ts_ns = ts};
+
+	if (strncmp(text, TY_CLOCK_MARKER, strlen(TY_CLOCK_MARKER)) ||
+	    sscanf(text + strlen(TY_CLOCK_MARKER),
+		   "realtime_ns=%" SCNu64 " monotonic_ns=%" SCNu64 " boottime_ns=%" SCNu64
+		   " tsc=%" SCNu64,
+		   &p.realtime_ns, &p.monotonic_ns, &p.boottime_ns, &p.tsc) < 1)
+		return;
+	if (b->clock.n && b->clock.v[b->clock.n - 1].ts_ns >= ts)
+		return;
+	if (vec_push(&b->clock, p))
+		ty_build_fail(b, -TY_ENOMEM);
+}
+
+/* A file that was cut out of another one has the marker before its window here. */
+static void clock_of_cut(struct ty_builder *b, const char *text)
+{
+	char line[200];
+	const char *v;
+	size_t n;
+
+	while (ty_key_next(&text, "clock", &v, &n)) {
+		char *marker;
+		uint64_t ts;
+
+		n = n < sizeof(line) ? n : sizeof(line) - 1;
+		memcpy(line, v, n);
+		line[n] = 0;
+		ts = strtoull(line, &marker, 10);
+		if (marker != line && *marker == ' ')
+			clock_point(b, marker + 1, ts);
+	}
+}
+
 struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 {
 	struct ty_builder *b = calloc(1, sizeof(*b));
@@ -68,6 +104,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 		goto nomem;
 	b->complete = facts->machine != NULL;
 	ty_identity_machine(b, facts->machine);
+	clock_of_cut(b, facts->machine);
 	ty_identity_snapshot(b, facts->threads);
 	b->self_end = ty_key_u64(facts->self, "end_ns");
 	b->self_lost = ty_key_u64(facts->self, "lost");
@@ -246,20 +283,6 @@ static void irq_leave(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 }
 
 /* others ------------------------------------------------------------------------------------ */
-
-static void clock_point(struct ty_builder *b, const char *text, uint64_t ts)
-{
-	struct ty_clock_point p = {.ts_ns = ts};
-
-	if (strncmp(text, TY_CLOCK_MARKER, strlen(TY_CLOCK_MARKER)) ||
-	    sscanf(text + strlen(TY_CLOCK_MARKER),
-		   "realtime_ns=%" SCNu64 " monotonic_ns=%" SCNu64 " boottime_ns=%" SCNu64
-		   " tsc=%" SCNu64,
-		   &p.realtime_ns, &p.monotonic_ns, &p.boottime_ns, &p.tsc) < 1)
-		return;
-	if (vec_push(&b->clock, p))
-		ty_build_fail(b, -TY_ENOMEM);
-}
 
 static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {

@@ -214,6 +214,15 @@ static void clocks(void **state)
 	assert_int_equal(t, 1000300); /* between two points, by both */
 	assert_true(ty_model_realtime(m, 400, &t));
 	assert_int_equal(t, 1000600);
+	/* cut out of a longer file: the marker before the window is a fact */
+	ty_mx_begin(OURS
+		    "clock=40 tarry_clock realtime_ns=1000040 monotonic_ns=1\nclock=x\nclock=30 \n",
+		    NULL);
+	ty_mx_event(0, 50, 5, TY_EV_OTHER);
+	m = ty_mx_end();
+	assert_true(ty_model_realtime(m, 60, &t));
+	assert_int_equal(t, 1000060);
+	assert_int_equal(ty_model_summary(m)->start_ns, 50);
 }
 
 static void calls(void **state)

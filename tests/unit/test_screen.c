@@ -347,6 +347,20 @@ static void exports_open(void **state)
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(st.st_size > 100);
 	}
+	/* The time of day goes along: the story's only marker is before the window. */
+	snprintf(cmd, sizeof(cmd),
+		 "TZ=UTC %s report %s/window.dat header | grep -q '2023-11-14 22:13:20' && "
+		 "TZ=UTC %s dump %s/window.dat syscalls --from 22:13:20 2>&1 | grep -q "
+		 "'22:13:20.*fsync'",
+		 tarry, ty_fx_dir(), tarry, ty_fx_dir());
+	if (system(cmd)) {
+		snprintf(cmd, sizeof(cmd),
+			 "TZ=UTC %s report %s/window.dat header >&2; TZ=UTC %s dump %s/window.dat "
+			 "syscalls >&2",
+			 tarry, ty_fx_dir(), tarry, ty_fx_dir());
+		assert_int_equal(system(cmd), 0);
+		fail_msg("the cut file does not know its time of day");
+	}
 	snprintf(cmd, sizeof(cmd),
 		 "%s dump %s/window.dat events | grep -c sys_ | grep -qx 8 && "
 		 "grep -q fsync %s/window.txt && grep -q '\"fsync\"' %s/window.json",
