@@ -4,8 +4,10 @@
  *
  * Percentiles are exact in bounded memory: the first walk over the calls counts durations per group
  * in a histogram that gets coarser with them (32 bars per power of two), which tells the bar that
- * holds the wanted rank and how many are below. Further walks refine that bar (struct pick), by
- * 1024 at a time, or keep its durations when they are few: two walks for most, some more at worst.
+ * holds the wanted rank and how many are below. Short durations of the first groups are counted by
+ * the nanosecond besides, which answers most ranks at once. For the others further walks, over the
+ * blocks that hold calls as long, refine the bar (struct pick), by 1024 at a time, or keep its
+ * durations when they are few: one more walk for most, some at worst.
  */
 #include "syscall_stats.h"
 
@@ -19,6 +21,8 @@
  * are `in`. */
 #define PARTS 1024u
 #define FEW   4096u
+#define FINE  32768u /* durations below are counted by the nanosecond... */
+#define FINES 512u   /* ...for so many groups (128 KB each, as far as touched) */
 struct pick {
 	uint64_t begin, width, rank, in;
 	uint64_t *v; /* of FEW durations, or PARTS counts; NULL while nothing is to be found */
@@ -29,7 +33,8 @@ struct pick {
 struct group {
 	uint64_t key;
 	struct ty_syscall_stats s;
-	uint64_t *bar; /* TY_BARS; NULL: none timed */
+	uint64_t *bar;	/* TY_BARS; NULL: none timed */
+	uint32_t *fine; /* FINE; NULL: not counted so (a table has fewer than 2^32 calls) */
 	uint64_t timed;
 	struct pick pick[2];
 	uint32_t joined; /* index + 1 of the group of the same name that has its calls; 0: itself */
@@ -39,7 +44,8 @@ struct groups {
 	VEC(struct group) g;
 	uint32_t *slot; /* index + 1; 0 is free */
 	uint32_t mask;
-	bool picking; /* not the first walk */
+	bool picking;	/* not the first walk */
+	uint64_t least; /* picking: shorter calls do not matter */
 };
 
 static int rehash(struct groups *t, uint32_t size)
@@ -111,15 +117,20 @@ static uint64_t nth(uint64_t *v, size_t n, size_t k)
 	return v[k];
 }
 
-/* The bar that holds the rank. */
-static void pick_begin(struct pick *p, const uint64_t *bar, uint64_t rank)
+/* The bar that holds the rank; or the very duration. */
+static void pick_begin(struct pick *p, const struct group *g, uint64_t rank)
 {
 	unsigned k = 0;
 
-	for (; k + 1 < TY_BARS && rank >= bar[k]; k++)
-		rank -= bar[k];
-	*p = (struct pick){.rank = rank, .in = bar[k]};
+	for (; k + 1 < TY_BARS && rank >= g->bar[k]; k++)
+		rank -= g->bar[k];
+	*p = (struct pick){.rank = rank, .in = g->bar[k]};
 	p->begin = ty_bar_begin(k, &p->width);
+	if (!g->fine || p->begin >= FINE)
+		return;
+	for (; p->width > 1 && p->rank >= g->fine[p->begin]; p->width--)
+		p->rank -= g->fine[p->begin++];
+	p->width = 1;
 }
 
 /* Is the next walk to look for more of it? 1: yes, p->v is ready; 0: p->begin is the answer. */
@@ -207,10 +218,32 @@ static int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint3
 	}
 	g->s.total_ns += ns;
 	g->timed++;
-	if (!g->bar && !(g->bar = calloc(TY_BARS, sizeof(*g->bar))))
-		return -TY_ENOMEM;
+	if (!g->bar) {
+		g->bar = calloc(TY_BARS, sizeof(*g->bar));
+		g->fine = t->g.n <= FINES ? calloc(FINE, sizeof(*g->fine)) : NULL;
+		if (!g->bar)
+			return -TY_ENOMEM;
+	}
 	g->bar[ty_bar_of(ns)]++;
+	if (g->fine && ns < FINE)
+		g->fine[ns]++;
 	return 0;
+}
+
+/* The call from which on to look, behind the n calls from k on that c holds; TY_NONE. */
+static uint32_t next_rows(const struct ty_model *m, const struct groups *t, uint32_t thread,
+			  uint32_t k, uint32_t n, const struct ty_call_rows *c)
+{
+	const struct ty_seek q = {.min_ns = t->least, .nr = -1};
+	uint64_t last = c->start_ns[n - 1];
+	uint32_t next;
+
+	if (!t->least)
+		return k + n;
+	/* The next may begin with the last, if that took no time. */
+	next = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread}, &q,
+			     last ? last - 1 : 0, false);
+	return next > k + n ? next : k + n;
 }
 
 /* All calls that the window chooses, to add(). */
@@ -221,35 +254,44 @@ static int collect(const struct ty_model *m, const struct ty_window *w, struct g
 
 	for (uint32_t i = 0; i < sum->threads; i++) {
 		const struct ty_thread *th = ty_model_thread(m, i);
+		uint32_t k, n, to = th->syscalls_first + th->syscalls_n;
 		struct ty_comm_memo memo = {0};
 		bool over = false;
-		uint32_t k, n;
 
 		if (!th->syscalls_n || !ty_window_thread(w, m, i))
 			continue;
 		/* From the first that ends at or after the window's begin. */
 		k = w->from_ns ? ty_model_syscall_after(m, i, w->from_ns - 1) : th->syscalls_first;
-		for (; !over && (n = ty_model_call_rows(m, i, k, c)) > 0; k += n)
+		for (; !over && k < to && (n = ty_model_call_rows(m, i, k, c)) > 0;
+		     k = next_rows(m, t, i, k, n, c)) {
+			/* Most often all are chosen. */
+			bool all = !w->cpus_n && !w->comms_n && c->start_ns[0] >= w->from_ns &&
+				   c->start_ns[n - 1] < w->to_ns;
+
 			for (uint32_t j = 0; j < n; j++) {
 				uint64_t start = c->start_ns[j];
 
-				/* The last instant of the recording belongs to a window that
-				 * reaches it. */
-				over = start >= w->to_ns &&
-				       (w->to_ns < sum->end_ns || start > w->to_ns);
-				if (over)
-					break;
-				if ((c->end_ns[j] <= w->from_ns && start < w->from_ns) ||
-				    c->flags[j] & TY_SF_SNAPSHOT)
+				if (c->flags[j] & TY_SF_SNAPSHOT)
 					continue;
-				if (w->cpus_n &&
-				    (c->cpu[j] == TY_NONE || !ty_window_cpu(w, c->cpu[j])))
-					continue;
-				if (!ty_window_comm(w, m, i, start, &memo))
-					continue;
+				if (!all) {
+					/* The last instant of the recording belongs to a window
+					 * that reaches it. */
+					over = start >= w->to_ns &&
+					       (w->to_ns < sum->end_ns || start > w->to_ns);
+					if (over)
+						break;
+					if (c->end_ns[j] <= w->from_ns && start < w->from_ns)
+						continue;
+					if (w->cpus_n &&
+					    (c->cpu[j] == TY_NONE || !ty_window_cpu(w, c->cpu[j])))
+						continue;
+					if (!ty_window_comm(w, m, i, start, &memo))
+						continue;
+				}
 				if (add(t, c, j, k + j))
 					return -TY_ENOMEM;
 			}
+		}
 	}
 	return 0;
 }
@@ -266,17 +308,21 @@ static int percentiles(const struct ty_model *m, const struct ty_window *w, stru
 			g->pick[0].width = g->pick[1].width = 1;
 			continue;
 		}
-		pick_begin(&g->pick[0], g->bar, (g->timed + 1) / 2 - 1);
-		pick_begin(&g->pick[1], g->bar, g->timed - 1 - g->timed / 100);
+		pick_begin(&g->pick[0], g, (g->timed + 1) / 2 - 1);
+		pick_begin(&g->pick[1], g, g->timed - 1 - g->timed / 100);
 	}
 	t->picking = true;
 	while (!r && more) {
 		more = 0;
+		t->least = UINT64_MAX;
 		for (size_t i = 0; !r && i < 2 * t->g.n; i++) {
-			int p = pick_prepare(&t->g.v[i / 2].pick[i % 2]);
+			struct pick *pick = &t->g.v[i / 2].pick[i % 2];
+			int p = pick_prepare(pick);
 
 			r = p < 0 ? p : 0;
 			more |= p > 0;
+			if (p > 0 && pick->begin < t->least)
+				t->least = pick->begin;
 		}
 		if (!r && more)
 			r = collect(m, w, t, rows);
@@ -299,10 +345,18 @@ static void join(struct groups *t)
 		b->joined = (uint32_t)(a - t->g.v) + 1;
 		if (!a->bar) {
 			a->bar = b->bar;
+			a->fine = b->fine;
 			b->bar = NULL;
+			b->fine = NULL;
 		}
 		for (unsigned k = 0; b->bar && k < TY_BARS; k++)
 			a->bar[k] += b->bar[k];
+		for (unsigned k = 0; a->fine && b->fine && k < FINE; k++)
+			a->fine[k] += b->fine[k];
+		if (b->bar && !b->fine) {
+			free(a->fine);
+			a->fine = NULL;
+		}
 		a->timed += b->timed;
 		a->s.count += b->s.count;
 		a->s.errors += b->s.errors;
@@ -368,8 +422,10 @@ int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 	}
 	if (*n)
 		qsort(*out, *n, sizeof(**out), by_total);
-	for (size_t i = 0; i < t.g.n; i++)
+	for (size_t i = 0; i < t.g.n; i++) {
 		free(t.g.v[i].bar);
+		free(t.g.v[i].fine);
+	}
 	vec_fini(&t.g);
 	free(t.slot);
 	free(rows);

@@ -152,7 +152,8 @@ static int cmp(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static void syscalls(void **state)
+/* Durations up to 16 us times scale. */
+static void syscalls_of(uint64_t scale)
 {
 	uint64_t t = 1000, len[1000], rnd = 12345, total = 0, wide = 0;
 	struct ty_syscall_stats *s;
@@ -163,7 +164,7 @@ static void syscalls(void **state)
 	ty_mx_begin("mode=all\n", NULL);
 	for (unsigned i = 0; i < 1000; i++) {
 		rnd = rnd * 6364136223846793005u + 1442695040888963407u;
-		len[i] = i % 3 ? rnd >> 50 : 77; /* many equal ones, too */
+		len[i] = i % 3 ? (rnd >> 50) * scale : 77; /* many equal ones, too */
 		total += len[i];
 		ty_mx_enter(0, t, 5, 0);
 		ty_mx_exit(0, t + len[i], 5, 0, i % 10 ? 1 : -4);
@@ -204,6 +205,40 @@ static void syscalls(void **state)
 	w.to_ns = 1;
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
 	assert_int_equal(n, 0);
+	free(s);
+}
+
+static void syscalls(void **state)
+{
+	syscalls_of(1);
+	syscalls_of(5001); /* too long to be counted by the nanosecond */
+}
+
+/* Few long calls among very many short ones: the percentile lies in blocks far apart. */
+static void rare_long_calls(void **state)
+{
+	static uint64_t len[20000];
+	struct ty_syscall_stats *s;
+	const struct ty_model *m;
+	uint64_t t = 1000;
+	struct ty_window w;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\n", NULL);
+	for (unsigned i = 0; i < 20000; i++) {
+		len[i] = i % 5000 == 4000 ? 900000 : i % 2000 < 21 ? 50000 + i % 21 : 77;
+
+		ty_mx_enter(0, t, 5, 0);
+		ty_mx_exit(0, t + len[i], 5, 0, 1);
+		t += len[i];
+	}
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
+	assert_int_equal(n, 1);
+	qsort(len, 20000, sizeof(*len), cmp);
+	assert_int_equal(s[0].p50_ns, len[9999]);
+	assert_int_equal(s[0].p99_ns, len[19799]);
 	free(s);
 }
 
@@ -447,9 +482,19 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
 	const struct CMUnitTest tests[] = {
-		T(longest),  T(windows),       T(threads),	T(syscalls),
-		T(untimed),  T(untimed_begin), T(calls_by_cpu), T(names_at_the_start),
-		T(ran_most), T(bystanders),    T(end_lost),	T(command_before_its_release),
+		T(longest),
+		T(windows),
+		T(threads),
+		T(syscalls),
+		T(rare_long_calls),
+		T(untimed),
+		T(untimed_begin),
+		T(calls_by_cpu),
+		T(names_at_the_start),
+		T(ran_most),
+		T(bystanders),
+		T(end_lost),
+		T(command_before_its_release),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
