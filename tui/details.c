@@ -408,12 +408,19 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	}
 	if (!ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
 		if (track.kind == TY_TRACK_SYSCALLS)
-			add(next(&l), ty_model_thread(t->m, track.id)->traced
-					      ? "in user mode: no system call here"
-					      : "its system calls were not recorded");
+			add(next(&l), !ty_model_thread(t->m, track.id)->traced
+					      ? "its system calls were not recorded"
+				      : ty_gaps_touch(&t->gaps, from, to - 1, TY_NONE)
+					      ? "no system call is recorded here, but events were "
+						"lost meanwhile"
+					      : "in user mode: no system call here");
 		else
 			add(next(&l),
-			    track.kind == TY_TRACK_IRQS ? "no interrupt was recorded here"
+			    track.kind == TY_TRACK_IRQS
+				    ? ty_gaps_touch(&t->gaps, from, to - 1, track.id)
+					      ? "no interrupt is recorded here, but events of this "
+						"CPU were lost"
+					      : "no interrupt was recorded here"
 			    : track.kind == TY_TRACK_CPU
 				    ? "nothing is recorded of this CPU here"
 				    : "this thread did not exist here, or nothing is known");

@@ -230,7 +230,11 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 		uint64_t width = edge(d, i + 1) - edge(d, i);
 		int end = i + 1;
 
-		if (ty_cell_lost(&d->t->gaps, track, &c[i], edge(d, i), edge(d, i + 1))) {
+		/* An interrupt is of its CPU: where that lost events, none recorded is not none. */
+		if (ty_cell_lost(&d->t->gaps, track, &c[i], edge(d, i), edge(d, i + 1)) ||
+		    (track.kind == TY_TRACK_IRQS && c[i].longest == TY_NONE &&
+		     ty_gaps_touch(&d->t->gaps, edge(d, i), edge(d, i) + (width ? width - 1 : 0),
+				   track.id))) {
 			put(d, i,
 			    (struct ty_glyph){.ch = '!',
 					      .st = ty_palette_role(d->p, TY_ROLE_LOST)});

@@ -20,6 +20,7 @@
 #include "app.h"
 #include "build.h"
 #include "fixture_story.h"
+#include "glyphs.h"
 #include "help.h"
 #include "timeline_priv.h"
 
@@ -861,6 +862,80 @@ static char *flat(const char *s)
 	return out;
 }
 
+/* The glyph of [from, to) of a CPU. */
+static struct ty_glyph glyph_of(const struct ty_palette *p, const struct ty_model *m,
+				const struct ty_gaps *gaps, uint32_t cpu, uint64_t from,
+				uint64_t to)
+{
+	struct ty_track track = {.kind = TY_TRACK_CPU, .id = cpu};
+	struct ty_cell c;
+
+	ty_model_cells(m, track, from, to, 1, &c);
+	return ty_glyph_cell(p, m, gaps, track, &c, from, to);
+}
+
+/* Lost, not known, inferred: by shape unlike everything else and each other in every mode, and lost
+ * by its style, too, wherever there are styles. */
+static void every_mode_tells_what_is_not_known(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 2,
+				       .long_size = 8,
+				       .arch = "x86_64",
+				       .machine = "mode=all\nno_idle_switch=0\n"};
+	struct ty_event gap = {0};
+	struct ty_span inferred = {0};
+	struct ty_gaps gaps;
+	struct ty_model *m;
+	struct ty_err err = {0};
+
+	builder = ty_builder_new(&facts);
+	sw(0, 0, 0, 0, 55);
+	sw(1000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	wake(5000, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+	sw(9000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	gap.u.gap.from_ns = START + 20 * MS;
+	gap.u.gap.count = 3;
+	feed(gap, 30000, 1, 0, TY_EV_GAP);
+	sw(40000, 0, 0, 0, 55);
+	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
+	ty_builder_free(builder);
+	assert_int_equal(ty_gaps_init(&gaps, m, &err), 0);
+	for (uint32_t i = 0; i < ty_model_cpu_spans(m, 0); i++)
+		if (ty_model_cpu_span(m, 0, i).flags & TY_SF_INFERRED)
+			inferred = ty_model_cpu_span(m, 0, i);
+	assert_true(inferred.end_ns > inferred.start_ns);
+	for (unsigned k = 0; k < 4u * (TY_COLOR_TRUE + 1); k++) {
+		struct ty_palette p = {
+			.mode = (enum ty_color_mode)(k / 4), .utf8 = k & 1, .light = k & 2};
+		struct ty_glyph sign[] = {
+			glyph_of(&p, m, &gaps, 1, START + 19 * MS, START + 31 * MS),
+			ty_glyph_state(&p, TY_ST_UNKNOWN),
+			glyph_of(&p, m, &gaps, 0, inferred.start_ns, inferred.end_ns)};
+		char lost[TY_SGR_MAX], other[TY_SGR_MAX];
+
+		assert_int_equal(sign[0].ch, '!');
+		ty_palette_sgr(&p, sign[0].st, lost);
+		for (unsigned i = 0; i < 3; i++) {
+			for (unsigned j = 0; j < i; j++)
+				assert_int_not_equal(sign[i].ch, sign[j].ch);
+			for (unsigned e = 0; e <= 8; e++)
+				assert_int_not_equal(sign[i].ch,
+						     ty_glyph_bar(&p, e, TY_C_RUNNING).ch);
+			for (unsigned s = 0; s < TY_ST_COUNT; s++) {
+				struct ty_glyph g = ty_glyph_state(&p, (enum ty_state)s);
+
+				if (s != TY_ST_UNKNOWN || i != 1)
+					assert_int_not_equal(sign[i].ch, g.ch);
+				if (p.mode > TY_COLOR_NONE)
+					assert_string_not_equal(lost,
+								ty_palette_sgr(&p, g.st, other));
+			}
+		}
+	}
+	ty_gaps_fini(&gaps);
+	ty_model_free(m);
+}
+
 static void what_is_missing_is_told(void **state)
 {
 	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
@@ -1253,6 +1328,7 @@ int main(void)
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
 		cmocka_unit_test(gaps_are_found),
+		cmocka_unit_test(every_mode_tells_what_is_not_known),
 		cmocka_unit_test(what_is_missing_is_told),
 		cmocka_unit_test(help_is_whole),
 		cmocka_unit_test(the_footer_names_the_list),
