@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock_time.h"
 #include "model.h"
 #include "syscalls.h"
 
@@ -17,6 +18,7 @@ struct ty_explain {
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
 	void *ctx;
 	int32_t command_tid; /* the traced command's first thread; 0: none was traced */
+	enum ty_clock clock; /* of the times in sentences */
 	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */
 	const atomic_bool *stop;
 };

@@ -2,12 +2,12 @@
 /* A stall in words: object, cause and the one sentence, with its numbers. */
 #include "stalls_priv.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "time_text.h"
 #include "units.h"
 
 struct out {
@@ -41,11 +41,11 @@ static void say_who(struct out *o, const struct ty_model *m, uint32_t thread, ui
 	say(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_thread(m, thread)->tid);
 }
 
-static void say_time(struct out *o, const struct ty_model *m, uint64_t t)
+static void say_time(struct out *o, const struct ty_explain *x, uint64_t t)
 {
-	uint64_t ms = (t - ty_model_summary(m)->start_ns) / 1000000;
+	char b[TY_TIME_MAX];
 
-	say(o, "%" PRIu64 ".%03" PRIu64 " s", ms / 1000, ms % 1000);
+	say(o, "%s", ty_time_text(x->m, x->clock, t, 1000000, b));
 }
 
 /* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
@@ -332,7 +332,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say(&o, "(%s)", c->w.object);
 	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
 	if (!(s->flags & TY_SF_BEFORE))
-		say_time(&o, m, s->start_ns);
+		say_time(&o, h->x, s->start_ns);
 	if (s->waits > 1)
 		say(&o, " in %u waits", s->waits);
 	say(&o, ", %s", s->text);

@@ -2,6 +2,8 @@
 /* See clock_time.h. */
 #include "clock_time.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -81,4 +83,51 @@ int ty_parse_clock(const char *s, uint64_t start_real_ns, uint64_t length_ns, ui
 		break;
 	}
 	return 0;
+}
+
+int ty_parse_clock_name(const char *s, enum ty_clock *clock)
+{
+	static const char *const name[] = {
+		[TY_CLOCK_START] = "start", [TY_CLOCK_WALL] = "wall", [TY_CLOCK_TRACE] = "trace"};
+
+	for (unsigned i = 0; i < sizeof(name) / sizeof(*name); i++)
+		if (!strcmp(s, name[i])) {
+			*clock = (enum ty_clock)i;
+			return 0;
+		}
+	return -TY_EUSAGE;
+}
+
+/* ".345678" behind out[0..n), nothing for whole seconds. */
+static void add_fraction(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX], size_t n)
+{
+	uint64_t unit = 1;
+	int decimals = 9;
+
+	while (decimals > 0 && unit * 10 <= res_ns) {
+		unit *= 10;
+		decimals--;
+	}
+	if (decimals)
+		snprintf(out + n, TY_TIME_MAX - n, ".%0*" PRIu64, decimals, ns % SEC / unit);
+}
+
+const char *ty_fmt_seconds(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX])
+{
+	size_t n = (size_t)snprintf(out, TY_TIME_MAX, "%" PRIu64, ns / SEC);
+
+	add_fraction(ns, res_ns, out, n);
+	return out;
+}
+
+const char *ty_fmt_clock(uint64_t realtime_ns, uint64_t res_ns, char out[TY_TIME_MAX])
+{
+	time_t sec = (time_t)(realtime_ns / SEC);
+	struct tm tm;
+	size_t n = localtime_r(&sec, &tm) ? strftime(out, TY_TIME_MAX, "%H:%M:%S", &tm) : 0;
+
+	if (!n)
+		n = (size_t)snprintf(out, TY_TIME_MAX, "??:??:??");
+	add_fraction(realtime_ns, res_ns, out, n);
+	return out;
 }

@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A time of day as people type it, against the wall clock of a recording. */
+/* Times as people type them, and the clocks that times are shown in (--clock). */
 #ifndef TY_CLOCK_TIME_H
 #define TY_CLOCK_TIME_H
 
 #include <stdint.h>
+
+/* What a shown time counts from. */
+enum ty_clock {
+	TY_CLOCK_START, /* seconds from the start of the recording */
+	TY_CLOCK_WALL,	/* local time of day */
+	TY_CLOCK_TRACE	/* seconds of the trace clock, as in the file */
+};
+
+/* "start", "wall", "trace". 0 or -TY_EUSAGE. */
+int ty_parse_clock_name(const char *s, enum ty_clock *clock);
+
+/* "12.345678": seconds with as many decimals as res_ns asks for, at most 9; returns out. */
+#define TY_TIME_MAX 40
+const char *ty_fmt_seconds(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX]);
+/* "14:03:22.512345": local time of day, likewise. */
+const char *ty_fmt_clock(uint64_t realtime_ns, uint64_t res_ns, char out[TY_TIME_MAX]);
 
 /* "12.5": seconds with at most nanoseconds, no sign, nothing behind. 0 or -TY_EUSAGE. */
 int ty_parse_seconds(const char *s, uint64_t *ns);

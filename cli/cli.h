@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock_time.h"
 #include "err.h"
 #include "events.h"
 #include "formats.h"
@@ -40,6 +41,8 @@ struct ty_select {
 	uint64_t memory_bytes; /* --memory; 0: the default */
 	bool no_index;
 	bool json;
+	bool clock_chosen; /* --clock, where the command takes it */
+	enum ty_clock clock;
 };
 
 /* getopt_long entries and values of the common options; a command's own start at TY_OPT_OWN. */
@@ -52,6 +55,7 @@ enum {
 	TY_OPT_MEMORY,
 	TY_OPT_NO_INDEX,
 	TY_OPT_JSON,
+	TY_OPT_CLOCK,
 	TY_OPT_SPE_RAW,
 	TY_OPT_MIDR,
 	TY_OPT_OWN
@@ -68,6 +72,12 @@ enum {
 		"json", no_argument, NULL, TY_OPT_JSON                                             \
 	}
 
+/* Of the commands that show times of a recording as text. */
+#define TY_CLOCK_OPTION                                                                            \
+	{                                                                                          \
+		"clock", required_argument, NULL, TY_OPT_CLOCK                                     \
+	}
+
 /* Take one common option: 0, or the exit status after a message (bad number: TY_EXIT_USAGE). */
 int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *arg);
 void ty_select_fini(struct ty_select *s);
@@ -79,6 +89,7 @@ struct ty_session {
 	struct ty_events *events; /* at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
+	enum ty_clock clock; /* that text shows times in (ty_select_clock) */
 };
 enum {
 	TY_OPEN_EVENTS = 1,
@@ -103,7 +114,14 @@ void ty_session_fini(struct ty_session *s);
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err);
 
-/* The same against known bounds of a file without a wall clock; end_ns is the last instant. */
+/* The clock asked for, into s, whose model is there. 0, or -TY_EUSAGE with a sentence when it is
+ * the wall clock and the file does not tell it. JSON keeps the clocks it always has. */
+int ty_select_clock(const struct ty_select *sel, struct ty_session *s, struct ty_err *err);
+/* That sentence. */
+int ty_select_no_wall(const char *path, struct ty_err *err);
+
+/* ty_select_window against known bounds of a file without a wall clock; end_ns is the last instant.
+ */
 int ty_select_range(const struct ty_select *sel, const char *path, uint64_t start_ns,
 		    uint64_t end_ns, struct ty_window *w, struct ty_err *err);
 

@@ -15,6 +15,9 @@ static const char help[] =
 	"  syscalls   one line per system call, as strace -f -tt -T prints it\n"
 	"  memory     one line per sampled memory access of a perf.data file (Arm SPE, x86)\n\n"
 	"  --json         one JSON object per line\n"
+	"  --clock WHICH  events, syscalls: times from the start (start), as time of day (wall: "
+	"default\n"
+	"                 of syscalls), in the trace clock (trace: default of events, and JSON's)\n"
 	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
 	"14:03:22.5\n"
 	"  --to T         up to T\n"
@@ -26,8 +29,11 @@ static const char help[] =
 
 int ty_cmd_dump(int argc, char **argv)
 {
-	static const struct option opts[] = {
-		TY_SELECT_OPTIONS, TY_MEM_OPTIONS, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option opts[] = {TY_SELECT_OPTIONS,
+					     TY_CLOCK_OPTION,
+					     TY_MEM_OPTIONS,
+					     {"help", no_argument, NULL, 'h'},
+					     {0}};
 	int (*run)(struct ty_session *, const struct ty_select *, const struct ty_window *, FILE *,
 		   struct ty_err *) = ty_dump_events;
 	struct ty_session s = {0};
@@ -72,6 +78,8 @@ int ty_cmd_dump(int argc, char **argv)
 	}
 	if (!memory && (mem.raw || mem.midr))
 		return ty_cli_usage("dump", "--spe-raw and --midr go with memory");
+	if (memory && sel.clock_chosen)
+		return ty_cli_usage("dump", "--clock goes with events and syscalls");
 	if (memory)
 		r = ty_dump_memory(path, &mem, &sel, stdout, &err);
 	else

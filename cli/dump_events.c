@@ -7,6 +7,8 @@
  * whatever threads are chosen, for nobody knows whose events were lost; with --to those that began
  * before it, though they are told only by the next record of their CPU.
  *
+ * --clock shows other times in the same place: from the first event, or the time of day.
+ *
  * Budget for the common events, decoding included: 400 ns per line of text, 700 ns per line of
  * JSON.
  */
@@ -19,6 +21,7 @@
 #include "dump.h"
 #include "json_out.h"
 #include "plain.h"
+#include "wall_clock.h"
 
 #define LINE_MAX_BYTES (16u << 20)
 
@@ -26,6 +29,7 @@ struct dump {
 	struct ty_session *s;
 	const struct ty_window *w;
 	struct ty_comms *comms;
+	struct ty_wall wall; /* the clock shown */
 	struct ty_buf line;
 	struct ty_json json;
 	bool loss_shown;
@@ -59,8 +63,16 @@ static void add_padded(struct ty_buf *b, const char *s, unsigned width)
 }
 
 /* "  3570.727655538" */
-static void add_time(struct ty_buf *b, uint64_t ns)
+static void add_time(struct dump *d, uint64_t ns)
 {
+	struct ty_buf *b = &d->line;
+
+	if (d->wall.clock == TY_CLOCK_WALL) {
+		ty_wall_fmt(&d->wall, ns, b);
+		return;
+	}
+	if (d->wall.clock == TY_CLOCK_START)
+		ns = ns > d->wall.start_ns ? ns - d->wall.start_ns : 0;
 	add_number(b, ns / 1000000000, 5, ' ');
 	ty_buf_addc(b, '.');
 	add_number(b, ns % 1000000000, 9, '0');
@@ -95,17 +107,17 @@ static void text_gap(struct dump *d, const struct ty_event *ev)
 	ty_buf_adds(b, "] ");
 	if (ev->u.gap.to_end) {
 		ty_buf_adds(b, "after ");
-		add_time(b, ev->u.gap.from_ns ? ev->u.gap.from_ns : ev->ts_ns);
+		add_time(d, ev->u.gap.from_ns ? ev->u.gap.from_ns : ev->ts_ns);
 		return;
 	}
 	if (ev->u.gap.from_ns) {
 		ty_buf_adds(b, "between ");
-		add_time(b, ev->u.gap.from_ns);
+		add_time(d, ev->u.gap.from_ns);
 		ty_buf_adds(b, " and ");
 	} else {
 		ty_buf_adds(b, "before ");
 	}
-	add_time(b, ev->ts_ns);
+	add_time(d, ev->ts_ns);
 }
 
 static int text_event(struct dump *d, const struct ty_event *ev, const char *comm)
@@ -121,7 +133,7 @@ static int text_event(struct dump *d, const struct ty_event *ev, const char *com
 	ty_buf_add(b, tid, n);
 	add_number(b, ev->cpu, 3, '0');
 	ty_buf_add(b, "] ", 2);
-	add_time(b, ev->ts_ns);
+	add_time(d, ev->ts_ns);
 	ty_buf_add(b, ": ", 2);
 	ty_buf_adds(b, name);
 	ty_buf_add(b, ": ", 2);
@@ -275,6 +287,8 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 			return 0;
 		last = ev.ts_ns;
 		r = ty_comms_feed(d->comms, &ev);
+		if (!r)
+			r = ty_wall_feed(&d->wall, &ev);
 		if (!r && in_window(d->w, &ev) && ty_chosen_cpu(d->w, ev.cpu))
 			r = one(d, &ev, sel->json, out);
 		if (r)
@@ -308,7 +322,15 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 		}
 	ty_buf_init(&d.line, LINE_MAX_BYTES);
 	ty_json_init(&d.json, out);
-	r = run(&d, sel, out, err);
+	ty_wall_init(&d.wall);
+	d.wall.clock = sel->clock_chosen && !sel->json ? sel->clock : TY_CLOCK_TRACE;
+	d.wall.decimals = 9;
+	r = ty_wall_find(&d.wall, s->trace, s->events, err);
+	if (!r && d.wall.clock == TY_CLOCK_WALL && !d.wall.points.n)
+		r = ty_select_no_wall(s->trace->path, err);
+	if (!r)
+		r = run(&d, sel, out, err);
+	ty_wall_fini(&d.wall);
 	ty_buf_fini(&d.line);
 	ty_comms_free(d.comms);
 	return r;

@@ -531,7 +531,7 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 	return 0;
 }
 
-static int prepare(struct dump *d, struct ty_err *err)
+static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 {
 	struct ty_trace *t = d->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
@@ -547,19 +547,17 @@ static int prepare(struct dump *d, struct ty_err *err)
 		ty_pairs_command(d->pairs, (int32_t)command);
 	if (d->json)
 		return 0;
-	/* Only tarry's own files have clock markers; others need not be searched. */
-	if (ty_trace_section(t, TY_SEC_MACHINE).s) {
-		if (ty_wall_machine(&d->wall, ty_trace_section(t, TY_SEC_MACHINE).s))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
-		r = ty_wall_find(&d->wall, d->s->events, err);
-		if (r < 0)
-			return r;
-	}
-	if (!d->wall.points.n)
-		fprintf(stderr,
-			"tarry: %s: the file does not relate its clock to the time of day; times "
-			"are seconds of the trace clock\n",
-			t->path);
+	r = ty_wall_find(&d->wall, t, d->s->events, err);
+	if (r < 0)
+		return r;
+	if (d->wall.clock != TY_CLOCK_WALL || d->wall.points.n)
+		return 0;
+	if (clock_chosen)
+		return ty_select_no_wall(t->path, err);
+	fprintf(stderr,
+		"tarry: %s: the file does not relate its clock to the time of day; times are "
+		"seconds of the trace clock\n",
+		t->path);
 	return 0;
 }
 
@@ -570,9 +568,11 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	int r;
 
 	ty_wall_init(&d.wall);
+	if (sel->clock_chosen)
+		d.wall.clock = sel->clock;
 	ty_buf_init(&d.text, LINE_MAX_BYTES);
 	ty_json_init(&d.j, out);
-	r = prepare(&d, err);
+	r = prepare(&d, sel->clock_chosen, err);
 	if (!r)
 		r = run(&d, sel, err);
 	free(d.ring);

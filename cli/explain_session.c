@@ -56,6 +56,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
+				   .clock = s->clock,
 				   .args = args,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0};

@@ -42,6 +42,8 @@ static const char help[] =
 	"  --tid N[,N]    only these threads\n"
 	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]  only these CPUs\n"
+	"  --clock WHICH  times from the start (start, default), as time of day (wall), or in the\n"
+	"                 trace clock (trace); JSON always has the trace clock\n"
 	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n"
 	"  --no-index     neither read nor write the index file that makes the next open fast\n";
 
@@ -157,6 +159,7 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 int ty_cmd_report(int argc, char **argv)
 {
 	static const struct option opts[] = {TY_SELECT_OPTIONS,
+					     TY_CLOCK_OPTION,
 					     {"all", no_argument, NULL, TY_OPT_OWN},
 					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
 					     {"at", required_argument, NULL, TY_OPT_OWN + 2},
@@ -225,7 +228,8 @@ int ty_cmd_report(int argc, char **argv)
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    sel.memory_bytes, &err) ||
-	    ty_select_window(&sel, &s, &r.w, &err) || ty_report_logs_read(&r.logs, s.model, &err) ||
+	    ty_select_clock(&sel, &s, &err) || ty_select_window(&sel, &s, &r.w, &err) ||
+	    ty_report_logs_read(&r.logs, s.model, &err) ||
 	    explained(&r, &sel, at, sections, &so, &err) ||
 	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err) ||
 	    correlated(&r, sections, &err)) {

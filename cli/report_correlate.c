@@ -5,6 +5,7 @@
 
 #include "plain.h"
 #include "report.h"
+#include "time_text.h"
 #include "units.h"
 
 #define OUTLIERS_SHOWN	   20
@@ -20,11 +21,11 @@ static void put(FILE *f, const char *s)
 	fputs(b, f);
 }
 
-static void seconds(const struct ty_report *r, uint64_t t, FILE *f)
+static void when(const struct ty_report *r, uint64_t t, FILE *f)
 {
-	uint64_t us = (t - ty_model_summary(r->s->model)->start_ns) / 1000;
+	char b[TY_TIME_MAX];
 
-	fprintf(f, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+	fputs(ty_time_digits(r->s->model, r->s->clock, t, 1000, b), f);
 }
 
 /* outliers ---------------------------------------------------------------------------------- */
@@ -43,10 +44,10 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
 		put(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
 		fprintf(f, ": %s at ", ty_fmt_duration(o->slow_ns, d));
-		seconds(r, o->slow_start_ns, f);
+		when(r, o->slow_start_ns, f);
 		fprintf(f, ", median of %" PRIu64 " %s at ", o->count,
 			ty_fmt_duration(o->median_ns, d));
-		seconds(r, o->median_start_ns, f);
+		when(r, o->median_start_ns, f);
 		putc('\n', f);
 		for (uint32_t k = 0; k < o->n && shown < OUTLIER_ROWS_SHOWN; k++) {
 			const struct ty_outlier_row *q = &o->rows[k];
@@ -128,8 +129,9 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	uint32_t i;
 
 	fprintf(f, "\ndiff: %s from ", ty_fmt_duration(d->in_ns, a));
-	seconds(r, r->w.from_ns, f);
-	fprintf(f, " s against the other %s, per second\n", ty_fmt_duration(d->out_ns, a));
+	when(r, r->w.from_ns, f);
+	fprintf(f, "%s against the other %s, per second\n",
+		r->s->clock == TY_CLOCK_WALL ? "" : " s", ty_fmt_duration(d->out_ns, a));
 	if (d->in_lost || d->out_lost)
 		fprintf(f, "  events were lost %s: rates there may be too low\n",
 			!d->out_lost  ? "in this part"

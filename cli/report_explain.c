@@ -8,6 +8,7 @@
 
 #include "explain_session.h"
 #include "plain.h"
+#include "time_text.h"
 #include "units.h"
 
 /* What --tid, --comm choose; else the traced ones, or all of user mode that ran. */
@@ -129,7 +130,7 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		put(f, s->sentence);
 		putc('\n', f);
 		if (e->logs)
-			ty_report_logs_near_text(e->logs, e->x.m, s->start_ns, stall_end(s), f);
+			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, stall_end(s), f);
 	}
 	if (!e->stalls.n)
 		fputs("     none (what waited for work is not counted; --all shows it)\n", f);
@@ -165,17 +166,10 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 
 /* chain ------------------------------------------------------------------------------------- */
 
-static void seconds(const struct ty_model *m, uint64_t t, FILE *f)
-{
-	uint64_t us = (t - ty_model_summary(m)->start_ns) / 1000;
-
-	fprintf(f, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
-}
-
 void ty_chain_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char what[160], name[64], d[TY_DURATION_MAX];
+	char what[160], name[64], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
 	fputs("\nchain\n", f);
 	for (uint32_t i = 0; i < e->links; i++) {
@@ -190,8 +184,7 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		putc(' ', f);
 		put(f, what);
 		fprintf(f, " %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
-		seconds(m, l->start_ns, f);
-		fputs(" s\n", f);
+		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
 }
 
@@ -211,7 +204,7 @@ void ty_chain_json(const struct ty_explained *e, struct ty_json *j)
 void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
-	char d[TY_DURATION_MAX], name[64];
+	char d[TY_DURATION_MAX], name[64], at[TY_TIME_MAX];
 
 	for (uint32_t i = 0; i < e->ledgers && i < LEDGERS_SHOWN; i++) {
 		const struct ty_ledger *l = &e->ledger[i];
@@ -226,8 +219,7 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 		fputs("\nledger of ", f);
 		put(f, name);
 		fprintf(f, ": %s from ", ty_fmt_duration(all, d));
-		seconds(m, l->start_ns, f);
-		fputs(" s\n", f);
+		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
 			fprintf(f, "  %9s %6.2f%%  ", ty_fmt_duration(l->rows[k].ns, d),
 				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);

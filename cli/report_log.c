@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "plain.h"
+#include "time_text.h"
 
 #define NEAR_MIN   UINT64_C(10000000)
 #define NEAR_MAX   UINT64_C(1000000000)
@@ -54,17 +55,17 @@ static void put(FILE *f, const char *s, size_t n)
 	fwrite(b, 1, n, f);
 }
 
-void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_model *m,
+void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_explain *x,
 			      uint64_t from_ns, uint64_t to_ns, FILE *f)
 {
 	size_t first, n = ty_report_logs_near(l, from_ns, to_ns, &first);
 
 	for (size_t i = first; i < first + n && i < first + NEAR_SHOWN; i++) {
 		const struct ty_log_line *k = &l->log.line.v[i];
-		uint64_t us = (k->ts_ns - ty_model_summary(m)->start_ns) / 1000;
+		char at[TY_TIME_MAX];
 		size_t part = strcspn(k->text, "\n");
 
-		fprintf(f, "%16" PRIu64 ".%06" PRIu64 "%c ", us / 1000000, us % 1000000,
+		fprintf(f, "%23s%c ", ty_time_digits(x->m, x->clock, k->ts_ns, 1000, at),
 			k->doubtful ? '?' : ' ');
 		put(f, name(l, k->file), strlen(name(l, k->file)));
 		fputs(": ", f);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "explain.h"
 #include "json_out.h"
 #include "log_file.h"
 
@@ -22,7 +23,7 @@ void ty_report_logs_fini(struct ty_report_logs *l);
 size_t ty_report_logs_near(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
 			   size_t *first);
 /* Them, at most a few, indented below a stall. Nothing without --log. */
-void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_model *m,
+void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_explain *x,
 			      uint64_t from_ns, uint64_t to_ns, FILE *f);
 /* Indexes into JSON's log.lines. */
 void ty_report_logs_near_json(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as text: aligned tables for 80 columns and up. Times are relative to the start. */
+/* The report as text: aligned tables for 80 columns and up. Times are in the clock asked for. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -8,6 +8,7 @@
 
 #include "key_value.h"
 #include "plain.h"
+#include "time_text.h"
 #include "units.h"
 
 #define THREAD_ROWS 40
@@ -39,13 +40,16 @@ static const char *count(uint64_t v, char b[32])
 	return b;
 }
 
-/* Seconds since the start of the recording, to the microsecond. */
-static const char *at(const struct ty_report *r, uint64_t t, char b[32])
+/* To the microsecond, in the clock asked for; without its unit. */
+static const char *at(const struct ty_report *r, uint64_t t, char b[TY_TIME_MAX])
 {
-	uint64_t us = (t - ty_model_summary(r->s->model)->start_ns) / 1000;
+	return ty_time_digits(r->s->model, r->s->clock, t, 1000, b);
+}
 
-	snprintf(b, 32, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
-	return b;
+/* " s", behind at(); headings of columns say it once. */
+static bool in_seconds(const struct ty_report *r)
+{
+	return r->s->clock != TY_CLOCK_WALL;
 }
 
 /* Text of a file is no terminal control: anything unprintable becomes '?'. */
@@ -154,10 +158,11 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "span", "%s (trace clock %" PRIu64 " .. %" PRIu64 " ns)", dur(span, d),
 		     s->start_ns, s->end_ns);
 	if (!r->whole) {
-		char from[32], to[32];
+		char from[TY_TIME_MAX], to[TY_TIME_MAX];
 
-		line(f, "window", "%s .. %s s of it (%s)", at(r, r->w.from_ns, from),
-		     at(r, r->w.to_ns, to), dur(r->w.to_ns - r->w.from_ns, d));
+		line(f, "window", "%s .. %s%s of it (%s)", at(r, r->w.from_ns, from),
+		     at(r, r->w.to_ns, to), in_seconds(r) ? " s" : "",
+		     dur(r->w.to_ns - r->w.from_ns, d));
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
 		traced += ty_model_thread(r->s->model, i)->traced;
@@ -201,10 +206,10 @@ static void syscalls(const struct ty_report *r, FILE *f)
 		return;
 	}
 	fprintf(f, "\n%-20s %9s %7s %9s %9s %9s %9s %9s  %s\n", "system call", "count", "errors",
-		"total", "mean", "p50", "p99", "max", "at (s)");
+		"total", "mean", "p50", "p99", "max", in_seconds(r) ? "at (s)" : "at");
 	for (uint32_t i = 0; i < r->calls_n; i++) {
 		const struct ty_syscall_stats *c = &r->calls[i];
-		char n[32], e[32], t[32], d[5][TY_DURATION_MAX];
+		char n[32], e[32], t[TY_TIME_MAX], d[5][TY_DURATION_MAX];
 		bool timed = c->count > c->untimed + c->before;
 
 		fprintf(f, "%-20s %9s %7s", c->name, count(c->count, n),
@@ -280,7 +285,7 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 {
 	const struct ty_model *m = r->s->model;
 	const struct ty_thread *t = ty_model_thread(m, w->thread);
-	char d[TY_DURATION_MAX], a[32], name[64], who[64];
+	char d[TY_DURATION_MAX], a[TY_TIME_MAX], name[64], who[64];
 	const char *ctx = ty_report_context(w->waker_context);
 	struct ty_buf b;
 
@@ -354,6 +359,7 @@ static void loss(const struct ty_report *r, FILE *f)
 					   [TY_GAP_UNFINISHED] = "never written"};
 	const struct ty_trace *t = r->s->trace;
 	uint32_t n, shown = 0, rest = 0;
+	int w = in_seconds(r) ? 14 : 15;
 	const struct ty_gap_span *g = ty_model_gaps(r->s->model, &n);
 	uint64_t unplaced = ty_model_summary(r->s->model)->lost_unplaced;
 	char c[32];
@@ -369,10 +375,11 @@ static void loss(const struct ty_report *r, FILE *f)
 		fputs("\nlost events: none\n", f);
 		return;
 	}
-	fprintf(f, "\n%4s %-10s %14s %14s %12s  %s\n", "CPU", "lost in", "from (s)", "to (s)",
-		"events", "why");
+	fprintf(f, "\n%4s %-10s %*s %*s %12s  %s\n", "CPU", "lost in", w,
+		in_seconds(r) ? "from (s)" : "from", w, in_seconds(r) ? "to (s)" : "to", "events",
+		"why");
 	for (uint32_t i = 0; i < n; i++) {
-		char a[32], b[32], name[64];
+		char a[TY_TIME_MAX], b[TY_TIME_MAX], name[64];
 
 		if (g[i].to_ns < r->w.from_ns || g[i].from_ns > r->w.to_ns ||
 		    !ty_window_cpu(&r->w, g[i].cpu))
@@ -383,8 +390,8 @@ static void loss(const struct ty_report *r, FILE *f)
 		}
 		clean(name, sizeof(name),
 		      g[i].buffer < t->buffers.n ? t->buffers.v[g[i].buffer].name : "");
-		fprintf(f, "%4u %-10s %14s %14s %12s  %s\n", g[i].cpu, *name ? name : "top",
-			at(r, g[i].from_ns, a), at(r, g[i].to_ns, b),
+		fprintf(f, "%4u %-10s %*s %*s %12s  %s\n", g[i].cpu, *name ? name : "top", w,
+			at(r, g[i].from_ns, a), w, at(r, g[i].to_ns, b),
 			g[i].count == UINT64_MAX ? "unknown" : count(g[i].count, c),
 			g[i].what <= TY_GAP_UNFINISHED ? what[g[i].what] : "");
 	}

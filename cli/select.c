@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Options common to all readers: --from --to --tid --comm --cpu --memory --no-index --json. */
+/* Options common to all readers: --from --to --tid --comm --cpu --memory --no-index --json --clock.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,6 +92,12 @@ int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *
 	case TY_OPT_FROM: s->from = arg; return 0;
 	case TY_OPT_TO: s->to = arg; return 0;
 	case TY_OPT_JSON: s->json = true; return 0;
+	case TY_OPT_CLOCK:
+		if (ty_parse_clock_name(arg, &s->clock))
+			return ty_cli_usage(cmd, "--clock takes start, wall or trace, not '%s'",
+					    arg);
+		s->clock_chosen = true;
+		return 0;
 	case TY_OPT_TID:
 		if (list(arg, INT32_MAX, add_tid, s))
 			return ty_cli_usage(
@@ -255,6 +262,28 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 			return r;
 	}
 	return window(sel, s->trace->path, &b, s->model, w, err);
+}
+
+int ty_select_no_wall(const char *path, struct ty_err *err)
+{
+	return ty_fail(
+		err, TY_EUSAGE, TY_NO_OFFSET,
+		"%s: --clock wall: the file does not relate its clock to the time of day; use "
+		"--clock start or trace",
+		path);
+}
+
+int ty_select_clock(const struct ty_select *sel, struct ty_session *s, struct ty_err *err)
+{
+	uint64_t real;
+
+	if (sel->json)
+		return 0;
+	if (sel->clock == TY_CLOCK_WALL &&
+	    !ty_model_realtime(s->model, ty_model_summary(s->model)->start_ns, &real))
+		return ty_select_no_wall(s->trace->path, err);
+	s->clock = sel->clock;
+	return 0;
 }
 
 int ty_select_range(const struct ty_select *sel, const char *path, uint64_t start_ns,

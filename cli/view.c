@@ -28,6 +28,9 @@ static const char help[] =
 	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
 	"                  terminal written to, else 100x30)\n"
 	"  --color[=WHEN]  auto, always (without WHEN), never, truecolor, 256 or 16\n"
+	"  --clock WHICH   times from the start (start, default), as time of day (wall), or in "
+	"the\n"
+	"                  trace clock (trace)\n"
 	"  --from T        start of the window: seconds from the start (12.5), -3 (before the\n"
 	"                  end), or 14:03:22.5\n"
 	"  --to T          end of the window\n"
@@ -272,7 +275,14 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	struct ty_mem_points points = {0};
 	struct ty_mem_names *names = NULL;
 	struct ty_mem_session s;
-	int rc = ty_mem_session_open(&s, o->path, &none, err);
+	int rc;
+
+	if (o->sel.clock_chosen)
+		return ty_fail(
+			err, TY_EUSAGE, TY_NO_OFFSET,
+			"%s: --clock goes with recordings of events, not with memory samples",
+			o->path ? o->path : "tarry.dat");
+	rc = ty_mem_session_open(&s, o->path, &none, err);
 
 	if (!rc) {
 		names = ty_mem_names_new(s.stream, NULL, 0, ty_mem_session_local(&s));
@@ -317,6 +327,7 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 		.syscall_args = syscall_args,
 		.ctx = &reading,
 		.aside = !o->print,
+		.clock = s->clock,
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
 	};
@@ -335,6 +346,7 @@ int ty_cmd_view(int argc, char **argv)
 {
 	static const struct option opts[] = {
 		TY_SELECT_OPTIONS,
+		TY_CLOCK_OPTION,
 		{"print", no_argument, NULL, OPT_PRINT},
 		{"size", required_argument, NULL, OPT_SIZE},
 		{"color", optional_argument, NULL, OPT_COLOR},
@@ -376,6 +388,8 @@ int ty_cmd_view(int argc, char **argv)
 					      TY_OPEN_MODEL |
 						      (o.sel.no_index ? TY_OPEN_NO_INDEX : 0),
 					      o.sel.memory_bytes, &err);
+		if (!rc && !memory)
+			rc = ty_select_clock(&o.sel, &s, &err);
 		if (!rc && !memory)
 			rc = show(&o, &s, &err);
 		if (!rc && !memory)

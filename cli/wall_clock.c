@@ -13,6 +13,8 @@ void ty_wall_init(struct ty_wall *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->sec = INT64_MIN;
+	w->clock = TY_CLOCK_WALL;
+	w->decimals = 6;
 }
 
 void ty_wall_fini(struct ty_wall *w)
@@ -66,11 +68,23 @@ int ty_wall_machine(struct ty_wall *w, const char *text)
 	return 0;
 }
 
-int ty_wall_find(struct ty_wall *w, struct ty_events *es, struct ty_err *err)
+int ty_wall_find(struct ty_wall *w, const struct ty_trace *t, struct ty_events *es,
+		 struct ty_err *err)
 {
+	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
 	struct ty_event ev;
 	int r = 1;
 
+	if (w->clock == TY_CLOCK_START) {
+		r = ty_events_next(es, &ev, err);
+		if (r > 0)
+			w->start_ns = ev.ts_ns;
+		return r < 0 ? r : ty_events_seek(es, 0, err);
+	}
+	if (w->clock != TY_CLOCK_WALL || !machine)
+		return 0;
+	if (ty_wall_machine(w, machine))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	while (!w->points.n && r > 0) {
 		r = ty_events_next(es, &ev, err);
 		if (r > 0 && ty_wall_feed(w, &ev))
@@ -97,14 +111,14 @@ bool ty_wall_realtime(const struct ty_wall *w, uint64_t ts_ns, uint64_t *realtim
 	return true;
 }
 
-static void add_micros(struct ty_buf *out, uint64_t ns)
+static void add_fraction(const struct ty_wall *w, struct ty_buf *out, uint64_t ns)
 {
-	char t[7] = ".000000";
-	uint64_t us = ns % 1000000000 / 1000;
+	char t[10] = ".000000000";
 
-	for (unsigned i = 6; us; i--, us /= 10)
-		t[i] = (char)('0' + us % 10);
-	ty_buf_add(out, t, sizeof(t));
+	ns %= 1000000000;
+	for (unsigned i = 9; ns; i--, ns /= 10)
+		t[i] = (char)('0' + ns % 10);
+	ty_buf_add(out, t, 1 + (w->decimals < 9 ? w->decimals : 9));
 }
 
 void ty_wall_fmt(struct ty_wall *w, uint64_t ts_ns, struct ty_buf *out)
@@ -112,9 +126,11 @@ void ty_wall_fmt(struct ty_wall *w, uint64_t ts_ns, struct ty_buf *out)
 	uint64_t ns;
 	int64_t sec;
 
-	if (!ty_wall_realtime(w, ts_ns, &ns)) {
+	if (w->clock != TY_CLOCK_WALL || !ty_wall_realtime(w, ts_ns, &ns)) {
+		if (w->clock == TY_CLOCK_START)
+			ts_ns = ts_ns > w->start_ns ? ts_ns - w->start_ns : 0;
 		ty_buf_addf(out, "%llu", (unsigned long long)(ts_ns / 1000000000));
-		add_micros(out, ts_ns);
+		add_fraction(w, out, ts_ns);
 		return;
 	}
 	sec = (int64_t)(ns / 1000000000);
@@ -127,5 +143,5 @@ void ty_wall_fmt(struct ty_wall *w, uint64_t ts_ns, struct ty_buf *out)
 		w->sec = sec;
 	}
 	ty_buf_add(out, w->hms, 8);
-	add_micros(out, ns);
+	add_fraction(w, out, ns);
 }

@@ -9,6 +9,7 @@
 #include "glyphs.h"
 #include "irqs.h"
 #include "ruler.h"
+#include "time_text.h"
 #include "timeline_priv.h"
 
 struct lines {
@@ -44,11 +45,17 @@ const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64
 	return out;
 }
 
-static const char *since_start(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])
+const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
+			   char out[TY_TIME_MAX])
 {
-	uint64_t start = t->vp.start_ns, cell = (t->vp.to_ns - t->vp.from_ns) / 1000;
+	return ty_time_text(t->m, t->in->clock, ns, res_ns, out);
+}
 
-	return ty_fmt_time(ns > start ? ns - start : 0, cell < 1000 ? 1 : 1000, out);
+static const char *instant(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])
+{
+	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / 1000;
+
+	return ty_timeline_at(t, ns, cell < 1000 ? 1 : 1000, out);
 }
 
 /* " [1]": the line leads to that thread at that time. */
@@ -121,7 +128,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 	    c.flags & TY_SF_BEFORE ? "..." : args_of(t, call));
 	add_result(t, line, &c);
 	add(line, ", %s from %s", ty_fmt_length(c.end_ns - c.start_ns, len),
-	    since_start(t, c.start_ns, at));
+	    instant(t, c.start_ns, at));
 	if (c.flags & TY_SF_BEFORE)
 		add(line, "; began before the recording");
 }
@@ -150,7 +157,7 @@ static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 			    ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name));
 		}
 	}
-	add(line, " at %s", since_start(t, e.ts_ns, at));
+	add(line, " at %s", instant(t, e.ts_ns, at));
 	if (!e.context)
 		add_link(t, line, e.waker, e.ts_ns);
 }
@@ -212,7 +219,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE)
 		add(line, " on CPU %u", s.cpu);
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
-	    since_start(t, s.start_ns, at));
+	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, TY_NONE);
 	if (s.syscall != TY_NONE)
 		syscall_line(t, next(l), s.syscall);
@@ -279,7 +286,7 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	else
 		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
-	    since_start(t, s.start_ns, at));
+	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, cpu);
 	if (s.state == TY_ST_RUNNING)
 		add_link(t, line, s.thread, s.start_ns);
@@ -322,7 +329,7 @@ static void irq_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	char name[TY_IRQ_NAME_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
 
 	add(line, "CPU %u in %s for %s from %s", cpu, ty_irq_name(t->m, &s, name),
-	    ty_fmt_length(s.end_ns - s.start_ns, len), since_start(t, s.start_ns, at));
+	    ty_fmt_length(s.end_ns - s.start_ns, len), instant(t, s.start_ns, at));
 	if (s.flags & TY_SF_LOST)
 		add(line, "; its end was lost: it ended here or before");
 	if (s.flags & TY_SF_OPEN)

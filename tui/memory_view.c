@@ -316,7 +316,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	if (v->bin) {
 		int x = (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w);
 
-		ty_ruler_draw(g, p, LABEL, 1, v->w, &v->vp, x);
+		ty_ruler_draw(g, p, LABEL, 1, v->w, &v->vp, NULL, TY_CLOCK_START, x);
 		draw_scatter(v, g, p, 2, h, g->w >= 60);
 		for (int r = 0; r < h; r++)
 			ty_grid_tint(g, LABEL + x, 2 + r, 1, ty_palette_role(p, TY_ROLE_SELECT));

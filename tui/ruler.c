@@ -10,19 +10,8 @@
 
 const char *ty_fmt_time(uint64_t t_ns, uint64_t res_ns, char out[TY_TIME_MAX])
 {
-	unsigned decimals = 9;
-	uint64_t unit = 1;
-
-	while (decimals > 0 && unit * 10 <= res_ns) {
-		unit *= 10;
-		decimals--;
-	}
-	if (decimals)
-		snprintf(out, TY_TIME_MAX, "%" PRIu64 ".%0*" PRIu64 " s", t_ns / 1000000000u,
-			 (int)decimals, t_ns % 1000000000u / unit);
-	else
-		snprintf(out, TY_TIME_MAX, "%" PRIu64 " s", t_ns / 1000000000u);
-	return out;
+	ty_fmt_seconds(t_ns, res_ns, out);
+	return strcat(out, " s");
 }
 
 const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX])
@@ -40,11 +29,37 @@ const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX])
 	return out;
 }
 
+/* What the clock shows at the window's start, in ns; ticks are round there. */
+static uint64_t shown_ns(const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock)
+{
+	uint64_t real;
+
+	if (clock == TY_CLOCK_WALL && ty_model_realtime(m, v->from_ns, &real))
+		return real;
+	return clock == TY_CLOCK_TRACE ? v->from_ns : v->from_ns - v->start_ns;
+}
+
+/* A wall clock may be steered or set within the window: the label is what it showed at the tick. */
+static void label(const struct ty_model *m, enum ty_clock clock, uint64_t t_ns, uint64_t shown,
+		  uint64_t step, char text[TY_TIME_MAX])
+{
+	uint64_t unit = 1, real;
+
+	if (clock != TY_CLOCK_WALL || !ty_model_realtime(m, t_ns, &real)) {
+		ty_fmt_time(shown, step, text);
+		return;
+	}
+	while (unit < 1000000000 && unit * 10 <= step)
+		unit *= 10;
+	ty_fmt_clock(real + unit / 2, step, text);
+}
+
 void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
-		   const struct ty_viewport *v, int cursor)
+		   const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock,
+		   int cursor)
 {
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
-	uint64_t length = v->to_ns - v->from_ns, step = 0, rel = v->from_ns - v->start_ns, t;
+	uint64_t length = v->to_ns - v->from_ns, step = 0, from = shown_ns(v, m, clock), t;
 	char text[TY_TIME_MAX];
 	int need = 10, label_end = 0;
 
@@ -52,13 +67,15 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 	/* Finer steps have longer labels: find the finest whose labels fit. */
 	for (int i = 0; i < 4; i++) {
 		step = ty_round_step(length / (unsigned)(w > need ? w / need : 1) + 1);
-		need = (int)strlen(ty_fmt_time(rel + length, step, text)) + 3;
+		label(m, clock, v->to_ns, from + length, step, text);
+		need = (int)strlen(text) + 3;
 	}
-	for (t = (rel + step - 1) / step * step; t < rel + length && t >= rel; t += step) {
-		int c = (int)ty_viewport_column(v, v->start_ns + t, (uint32_t)w), n;
+	for (t = (from + step - 1) / step * step; t < from + length && t >= from; t += step) {
+		uint64_t at = v->from_ns + (t - from);
+		int c = (int)ty_viewport_column(v, at, (uint32_t)w), n;
 
 		ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
-		ty_fmt_time(t, step, text);
+		label(m, clock, at, t, step, text);
 		n = (int)strlen(text);
 		/* A label is whole or not there: not cut by the edge, nor by the cursor's mark. */
 		if (c + 1 >= label_end && c + 1 + n < w && (cursor < c || cursor > c + n))

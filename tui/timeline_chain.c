@@ -17,7 +17,7 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 		    (int)(depth * 2), "", depth ? "<- " : "",
 		    ty_timeline_who(t, l->thread, l->start_ns, who), what,
 		    ty_fmt_length(l->end_ns - l->start_ns, len),
-		    ty_fmt_time(l->start_ns - t->vp.start_ns, 1000, at));
+		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
@@ -125,7 +125,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		 track.kind == TY_TRACK_SYSCALLS ? "in a system call"
 						 : ty_state_name((enum ty_state)s.state),
 		 ty_fmt_length(s.end_ns - s.start_ns, len),
-		 ty_fmt_time(s.start_ns - t->vp.start_ns, 1000, at));
+		 ty_timeline_at(t, s.start_ns, 1000, at));
 	return ask(t, false, thread, s.start_ns, s.end_ns);
 }
 
@@ -150,11 +150,11 @@ static bool ledger_page(struct ty_timeline *t, const struct ty_ledger *l)
 		ty_timeline_say(t, "the thread did not live then");
 		return false;
 	}
-	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
-		 ty_timeline_who(t, l->thread, t->asked.from_ns, who),
-		 ty_fmt_length(l->end_ns - l->start_ns, len),
-		 ty_fmt_time(l->start_ns - t->vp.start_ns,
-			     (t->asked.to_ns - t->asked.from_ns) / 1000 + 1, at));
+	snprintf(
+		t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
+		ty_timeline_who(t, l->thread, t->asked.from_ns, who),
+		ty_fmt_length(l->end_ns - l->start_ns, len),
+		ty_timeline_at(t, l->start_ns, (t->asked.to_ns - t->asked.from_ns) / 1000 + 1, at));
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_ledger_row *r = &l->rows[i];
 

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "glyphs.h"
 #include "rows.h"
 #include "ruler.h"
+#include "time_text.h"
 #include "units.h"
 
 /* The line above a part: its name, and facts at the right end. */
@@ -48,7 +48,7 @@ static void window_text(const struct ty_timeline *t, int level, char out[200])
 		n += (size_t)snprintf(out, 60, "%s", ty_fmt_length(t->vp.to_ns - t->vp.from_ns, a));
 	if (level >= 2)
 		n += (size_t)snprintf(out + n, 60, " from %s",
-				      ty_fmt_time(t->vp.from_ns - t->vp.start_ns, res, a));
+				      ty_timeline_at(t, t->vp.from_ns, res, a));
 	if (level >= 3)
 		n += (size_t)snprintf(out + n, 60, " of %s",
 				      ty_fmt_length(t->vp.end_ns - t->vp.start_ns, a));
@@ -106,7 +106,11 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	bool wide = g->w >= 100, chosen = i == t->finding;
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
-	int state_w = wide ? 16 : 2, at_w = g->w >= 60 ? 13 : 0, call_w = g->w >= 60 ? 16 : 9;
+	int state_w = wide ? 16 : 2,
+	    at_w = g->w < 60			    ? 0
+		   : t->in->clock == TY_CLOCK_START ? 13
+						    : 16,
+	    call_w = g->w >= 60 ? 16 : 9;
 	int x = 0, flex;
 	char text[96], len[TY_TIME_MAX], who[TY_WHO_MAX], name[32];
 	uint64_t end = f->start_ns + f->duration_ns;
@@ -157,7 +161,7 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 				 : f->state == TY_ST_RUNNABLE ? "-"
 							      : "by ?");
 		ty_grid_elide(g, p, x, y, flex - 1, text, st);
-		ty_fmt_time(f->start_ns - t->vp.start_ns, 1000000, text);
+		ty_timeline_at(t, f->start_ns, 1000000, text);
 		x += flex + at_w < g->w - 1 - x ? flex + at_w : g->w - 1 - x;
 		ty_grid_text(g, x - (int)strlen(text), y, at_w, text, dim);
 	}
@@ -229,22 +233,20 @@ static int wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int
 static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
-	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX];
+	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX];
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
 	unsigned n = ty_details(t, lines);
 	int y = l->details_y + 1, end = l->details_y + l->details_h;
 
-	ty_fmt_time(t->cursor_ns - t->vp.start_ns, cell, at);
+	ty_timeline_at(t, t->cursor_ns, cell, at);
 	snprintf(right, sizeof(right), "at %s", at);
-	if (ty_model_realtime(t->m, t->cursor_ns, &real)) {
-		time_t sec = (time_t)(real / 1000000000u);
-		struct tm tm;
-		char clock[32];
-
-		if (localtime_r(&sec, &tm) && strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
-			snprintf(right, sizeof(right), "at %s, clock %s.%06" PRIu64, at, clock,
-				 real % 1000000000u / 1000u);
-	}
+	/* And in the other clock, without which neither a log nor a colleague's screen is found. */
+	if (t->in->clock == TY_CLOCK_WALL)
+		snprintf(right, sizeof(right), "at %s, %s from the start", at,
+			 ty_time_text(t->m, TY_CLOCK_START, t->cursor_ns, cell, other));
+	else if (ty_model_realtime(t->m, t->cursor_ns, &real))
+		snprintf(right, sizeof(right), "at %s, clock %s", at,
+			 ty_fmt_clock(real, 1000, other));
 	headline(g, p, l->details_y, "Under the cursor", right, false);
 	/* What is missing stands here until the first key; help keeps it. */
 	if (t->in->note && !t->note_seen) {
@@ -440,7 +442,8 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
 				&t->findings);
 	}
-	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp,
+	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp, t->m,
+		      t->in->clock,
 		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
 	draw_hidden(t, g, p);
 	draw_marks(t, g, p);

@@ -146,6 +146,10 @@ struct ty_timeline {
 const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 			    char out[TY_WHO_MAX]);
 
+/* "12.345678 s" or "14:03:22.512" at an instant, in the clock asked for; returns out. */
+const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
+			   char out[TY_TIME_MAX]);
+
 /* Lay out for a screen of w x h and bring the selected things onto it. 0 or -TY_ENOMEM. */
 int ty_timeline_settle(struct ty_timeline *t, int w, int h);
 

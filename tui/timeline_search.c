@@ -121,7 +121,7 @@ static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *r
 	}
 	ty_timeline_say(t, "%s%s%s%s at %s", round, what, h->thread == TY_NONE ? "" : " of ",
 			h->thread == TY_NONE ? "" : ty_timeline_who(t, h->thread, h->at_ns, who),
-			ty_fmt_time(h->at_ns - t->vp.start_ns, 1000, at));
+			ty_timeline_at(t, h->at_ns, 1000, at));
 }
 
 static void hit_found(struct ty_timeline *t)

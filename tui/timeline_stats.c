@@ -72,8 +72,8 @@ void ty_timeline_stats(struct ty_timeline *t)
 		snprintf(t->page.title, sizeof(t->page.title), "%s: %s from %s, %u row%s",
 			 t->sel.on ? "Selection" : "Window, this row",
 			 ty_fmt_length(to - from, len),
-			 ty_fmt_time(from - t->vp.start_ns, (to - from) / 1000 + 1, at),
-			 last - first + 1, last == first ? "" : "s");
+			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,
+			 last == first ? "" : "s");
 		ty_timeline_job(t, TY_JOB_STATS);
 	}
 	vec_fini(&v);

@@ -89,6 +89,7 @@ struct ty_view_input {
 	void (*export_stop)(struct ty_view_export *e);
 	struct ty_view_export *export;
 	uint64_t recorder_cpu_ns; /* the recorder's own CPU time; UINT64_MAX: not known */
+	enum ty_clock clock;	  /* that times are shown in; the model knows it */
 	uint32_t at_finding;	  /* 1..: start on that finding; 0: at the start */
 	bool aside; /* analyses run in threads of their own: input never waits for them */
 };

@@ -213,10 +213,16 @@ static const struct ty_window all = {.to_ns = UINT64_MAX};
 static char *out;
 static struct ty_err err;
 
+static bool clock_chosen; /* --clock */
+static enum ty_clock shown;
+
 static int try_dump(dump_fn *fn, struct ty_window w, bool json)
 {
 	struct ty_session s = {.trace = &fake.t, .arch = ty_sysarch_find("x86_64")};
-	struct ty_select sel = {.json = json, .from = w.from_ns ? "FROM" : NULL};
+	struct ty_select sel = {.json = json,
+				.clock_chosen = clock_chosen,
+				.clock = shown,
+				.from = w.from_ns ? "FROM" : NULL};
 	size_t n;
 	FILE *f;
 	int r;
@@ -418,6 +424,34 @@ static void late_clock_marker(void **state)
 	assert_non_null(strstr(s, "7     01:00:00.000000 getpid()"));
 }
 
+static void chosen_clocks(void **state)
+{
+	reset();
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	enter(0, 2000000010, 7, GETPID);
+	leave(0, 3000000020, 7, GETPID, 7);
+	clock_chosen = true;
+	shown = TY_CLOCK_START;
+	assert_non_null(strstr(dump(ty_dump_syscalls, all, false), "7     0.000000 getpid()"));
+	assert_non_null(strstr(dump(ty_dump_events, all, false), "    1.000000010: sys_exit"));
+	shown = TY_CLOCK_TRACE;
+	assert_non_null(strstr(dump(ty_dump_syscalls, all, false), "7     2.000000 getpid()"));
+	assert_non_null(strstr(dump(ty_dump_events, all, false), "    3.000000020: sys_exit"));
+	/* Nobody's guess: a file that does not say what its clock was. */
+	shown = TY_CLOCK_WALL;
+	assert_int_not_equal(try_dump(ty_dump_syscalls, all, false), 0);
+	assert_non_null(strstr(err.msg, "--clock wall: the file does not relate its clock"));
+	assert_int_not_equal(try_dump(ty_dump_events, all, false), 0);
+	assert_int_equal(err.code, TY_EUSAGE);
+	fake.machine = "tarry=test\n";
+	print(0, 3500000020, 9, "tarry_clock realtime_ns=3602000000000 monotonic_ns=1");
+	assert_non_null(
+		strstr(dump(ty_dump_syscalls, all, false), "7     01:00:00.499999 getpid()"));
+	assert_non_null(strstr(dump(ty_dump_events, all, false), "] 01:00:01.500000000: sys_exit"));
+	clock_chosen = false;
+}
+
 /* A call is its thread's under the name that it had when the call began. */
 static void names_at_the_beginning(void **state)
 {
@@ -587,6 +621,7 @@ int main(void)
 		cmocka_unit_test(losses_to_the_end),
 		cmocka_unit_test(nothing_behind_the_end),
 		cmocka_unit_test(late_clock_marker),
+		cmocka_unit_test(chosen_clocks),
 		cmocka_unit_test(names_at_the_beginning),
 		cmocka_unit_test(exec_of_a_thread),
 		cmocka_unit_test(split_calls),

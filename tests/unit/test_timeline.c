@@ -332,6 +332,33 @@ static void type(struct ty_timeline *t, const char *s)
 	ty_timeline_ops.text(t, TY_KEY_ENTER);
 }
 
+/* The story begins at 22:13:20 (UTC) and 0 ns. */
+static void times_in_the_clock_asked_for(void **state)
+{
+	struct ty_model *m = stall_model();
+	struct ty_view_input in = input_of(m);
+	struct ty_timeline *t;
+	char trace[32];
+	const char *s;
+
+	in.at_finding = 1;
+	in.clock = TY_CLOCK_WALL;
+	t = open_view(&in);
+	s = frame(t, &utf8, 120, 30);
+	assert_non_null(strstr(s, " from 22:13:20."));
+	assert_non_null(strstr(s, "at 22:13:2"));
+	assert_non_null(strstr(s, " s from the start"));
+	assert_non_null(strstr(s, "\u252c22:13:21.00"));
+	assert_null(strstr(s, "clock 22:"));
+	ty_timeline_free(t);
+	in.clock = TY_CLOCK_TRACE;
+	t = open_view(&in);
+	snprintf(trace, sizeof(trace), " from %llu.", (unsigned long long)START / 1000000000);
+	assert_non_null(strstr(frame(t, &utf8, 120, 30), trace));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void going_to_a_clock_time(void **state)
 {
 	struct ty_model *m = stall_model();
@@ -1315,6 +1342,7 @@ int main(void)
 		cmocka_unit_test(every_action_is_handled),
 		cmocka_unit_test(the_mouse_points),
 		cmocka_unit_test(going_to_a_time),
+		cmocka_unit_test(times_in_the_clock_asked_for),
 		cmocka_unit_test(going_to_a_clock_time),
 		cmocka_unit_test(links_lead_to_the_waker_and_undo_leads_back),
 		cmocka_unit_test(selections),
