@@ -348,7 +348,7 @@ static void times_in_the_clock_asked_for(void **state)
 	assert_non_null(strstr(s, " from 22:13:20."));
 	assert_non_null(strstr(s, "at 22:13:2"));
 	assert_non_null(strstr(s, " s from the start"));
-	assert_non_null(strstr(s, "\u252c22:13:21.00"));
+	assert_non_null(strstr(s, "\u252c22:13:2"));
 	assert_null(strstr(s, "clock 22:"));
 	ty_timeline_free(t);
 	in.clock = TY_CLOCK_TRACE;
