@@ -338,9 +338,11 @@ def main():
                 shutil.rmtree(where)
                 os.mkdir(where)
                 skipped, faults = one(name, seed, where)
-            # Who has the CPU is planted in these; on a machine that others keep busy it is not ours to say.
+            # make check runs on machines that others keep busy, where a planted stall is not always the
+            # worst one: a miss is told and tried twice more. make soak counts every miss.
             for again in range(2):
-                if faults and a.times == 1 and name in ("cpu_quota", "nice_hog", "fifo_hog", "starved_holder", "long_call"):
+                if faults and a.times == 1:
+                    print(f"# missed, tried again: stalls.py --seed {seed} {name}: {faults[0].strip().splitlines()[0]}")
                     shutil.rmtree(where)
                     os.mkdir(where)
                     skipped, faults = one(name, seed, where)
