@@ -99,7 +99,7 @@ static void add_restore(const char *s)
 {
 	size_t n = s && s != (const char *)-1 ? strlen(s) : 0;
 
-	if ((size_t)restore_len + n > sizeof(restore_bytes))
+	if (!n || (size_t)restore_len + n > sizeof(restore_bytes))
 		return;
 	memcpy(restore_bytes + restore_len, s, n);
 	restore_len += (sig_atomic_t)n;

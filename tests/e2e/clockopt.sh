@@ -10,6 +10,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export TZ=Asia/Kathmandu # no zone of whole hours
+export TERM=xterm LC_ALL=C.UTF-8 # block elements
 n=0
 check() { # WHAT; a python program on stdin decides
 	cat >judge.py

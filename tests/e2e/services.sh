@@ -119,5 +119,5 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; 
 postgres "select 1 from t where k = 1 for update" "row"
 postgres "lock table t in access exclusive mode" "table"
 redis debug sleep 1.8
-redis eval "local i = 0 while i < 80000000 do i = i + 1 end return i" 0
+redis eval "local i = 0 while i < 300000000 do i = i + 1 end return i" 0
 echo "1..$n"
