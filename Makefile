@@ -169,7 +169,7 @@ check: deps-test
 
 asan: deps-test
 	$(SUBMAKE) B=build/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" all unit programs
-	B=build/asan tests/run unit
+	ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0 B=build/asan tests/run unit
 
 fuzz: deps-fuzz
 	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
