@@ -102,6 +102,8 @@ enum {
  * (0: a quarter of the machine's). 0 or -TY_E... with err. */
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err);
+/* What reading may take where --memory does not say: a quarter of the machine's. */
+uint64_t ty_memory_default(void);
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */
 int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);

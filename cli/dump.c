@@ -13,7 +13,7 @@ static const char help[] =
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n\n"
 	"  events     every event once, in time order, as trace-cmd report prints it (default)\n"
 	"  syscalls   one line per system call, as strace -f -tt -T prints it\n"
-	"  memory     one line per sampled memory access of a perf.data file (Arm SPE, x86)\n\n"
+	"  memory     one line per sampled memory access (Arm SPE; perf.data files: x86, too)\n\n"
 	"  --json         one JSON object per line\n"
 	"  --clock WHICH  events, syscalls: times from the start (start), as time of day (wall: "
 	"default\n"

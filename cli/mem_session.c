@@ -58,11 +58,53 @@ static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, st
 	return ty_mem_open_raw(o->raw, raw_read, s, (uint64_t)st.st_size, midr, &s->stream, err);
 }
 
+/* First and last instant, as far as the chunks tell (tarry's do). */
+static void trace_bounds(struct ty_mem_session *s)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (uint32_t i = 0; i < s->trace->streams.n; i++) {
+		uint32_t n = s->trace->streams.v[i].chunks;
+		struct ty_chunk a, b;
+
+		if (!n)
+			continue;
+		a = ty_trace_chunk(s->trace, i, 0);
+		b = ty_trace_chunk(s->trace, i, n - 1);
+		if (a.first_ns && a.first_ns < first)
+			first = a.first_ns;
+		if (b.last_ns > last)
+			last = b.last_ns;
+	}
+	s->start_ns = first <= last ? first : 0;
+	s->end_ns = first <= last ? last : 0;
+}
+
+int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct ty_err *err)
+{
+	struct ty_text b = ty_trace_section(t, TY_SEC_PERF);
+	int r = -TY_ENOTFOUND;
+
+	*s = (struct ty_mem_session){.fd = -1, .path = t->path, .trace = t, .borrowed = true};
+	trace_bounds(s);
+	if (b.n)
+		r = ty_perf_open_bytes(t->path, b.s, b.n, &s->perf, err);
+	if (b.n && !r)
+		r = ty_mem_open(s->perf, &s->stream, err);
+	return r != -TY_ENOTFOUND
+		       ? r
+		       : ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				 "%s: holds no memory samples: record them on an Arm machine with "
+				 "tarry record --memory, or give a perf.data file of "
+				 "`perf record -e arm_spe_0//` or, on x86, `perf mem record`",
+				 t->path);
+}
+
 int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
 			struct ty_err *err)
 {
-	uint8_t magic[8];
-	int fd, r;
+	struct ty_trace *t = NULL;
+	int r;
 
 	*s = (struct ty_mem_session){.fd = -1, .path = o->raw ? o->raw : path ? path : "tarry.dat"};
 	if (o->raw && path)
@@ -73,24 +115,21 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 	if (o->midr)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			       "--midr goes with --spe-raw: a recording tells its cores itself");
-	fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return ty_fail_errno(err, "%s: cannot be opened", s->path);
-	r = pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	    ty_perf_magic(magic, sizeof(magic));
-	close(fd);
-	if (!r)
-		return ty_fail(
-			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			"%s: holds no memory samples: record them on the Arm machine with "
-			"`perf record -e arm_spe_0//`, or on x86 with `perf mem record`, and "
-			"give that perf.data file",
-			s->path);
-	r = ty_perf_open(s->path, &s->perf, err);
-	if (!r)
-		r = ty_mem_open(s->perf, &s->stream, err);
-	if (!r && s->perf->note)
-		fprintf(stderr, "tarry: %s: %s\n", s->path, s->perf->note);
+	if (ty_mem_session_is_perf(s->path)) {
+		r = ty_perf_open(s->path, &s->perf, err);
+		if (!r)
+			r = ty_mem_open(s->perf, &s->stream, err);
+		if (!r && s->perf->note)
+			fprintf(stderr, "tarry: %s: %s\n", s->path, s->perf->note);
+		return r;
+	}
+	r = ty_trace_open(s->path, &t, err);
+	if (r)
+		return r;
+	if (t->note.s)
+		fprintf(stderr, "tarry: %s: %s\n", t->path, t->note.s);
+	r = ty_mem_session_of_trace(s, t, err);
+	s->borrowed = false;
 	return r;
 }
 
@@ -100,6 +139,8 @@ void ty_mem_session_fini(struct ty_mem_session *s)
 	ty_perf_close(s->perf);
 	if (s->fd >= 0)
 		close(s->fd);
+	if (!s->borrowed)
+		ty_trace_close(s->trace);
 	*s = (struct ty_mem_session){.fd = -1};
 }
 
@@ -112,6 +153,8 @@ int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 
 	if (!sel->from && !sel->to)
 		return ty_select_range(sel, s->path, 0, UINT64_MAX - 1, w, err);
+	if (s->end_ns)
+		return ty_select_range(sel, s->path, s->start_ns, s->end_ns, w, err);
 	while ((r = ty_mem_next(s->stream, &m, err)) > 0)
 		if (m->has & TY_MEM_HAS_TIME) {
 			first = m->ts_ns < first ? m->ts_ns : first;
@@ -155,7 +198,7 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 	struct ty_window w;
 	int e = ty_mem_session_window(s, sel, &w, err);
 
-	p->max_bytes = sel->memory_bytes;
+	p->max_bytes = sel->memory_bytes ? sel->memory_bytes : ty_memory_default();
 	while (!e && (e = ty_mem_next(s->stream, &m, err)) > 0) {
 		const char *comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
 		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;

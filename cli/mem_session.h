@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening what holds memory samples: a perf.data file, or one bare SPE stream. */
+/* Opening what holds memory samples: a perf.data file, a recording of tarry's that has them (in its
+ * section TY_SEC_PERF, a perf.data file in pipe form), or one bare SPE stream. */
 #ifndef TY_MEM_SESSION_H
 #define TY_MEM_SESSION_H
 
@@ -10,7 +11,10 @@
 struct ty_mem_session {
 	const char *path;
 	struct ty_perf *perf;
-	int fd; /* of a bare stream; -1 */
+	struct ty_trace *trace;	   /* it is a recording; NULL */
+	bool borrowed;		   /* the trace is the caller's */
+	uint64_t start_ns, end_ns; /* of the recording; 0, 0: its samples are all there is */
+	int fd;			   /* of a bare stream; -1 */
 	struct ty_mem_stream *stream;
 };
 
@@ -44,6 +48,8 @@ static inline bool ty_mem_option(struct ty_mem_options *o, int opt, const char *
  * stderr. 0 or -TY_E.... fini in any state. */
 int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
 			struct ty_err *err);
+/* The samples of a recording that is open already, and stays so. -TY_ENOTFOUND: it has none. */
+int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct ty_err *err);
 void ty_mem_session_fini(struct ty_mem_session *s);
 
 /* --from and --to against the samples' times (one pass over them where asked for). */

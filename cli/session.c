@@ -164,8 +164,7 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 	return 0;
 }
 
-/* A quarter of the machine's memory. */
-static uint64_t memory_default(void)
+uint64_t ty_memory_default(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
@@ -211,7 +210,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 
 		if (index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
 			return 0;
-		return build_model(s, arch, memory_bytes ? memory_bytes : memory_default(),
+		return build_model(s, arch, memory_bytes ? memory_bytes : ty_memory_default(),
 				   index ? path : NULL, err);
 	}
 	return 0;

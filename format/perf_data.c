@@ -46,6 +46,10 @@ int ty_perf_read(const struct ty_perf *p, uint64_t off, void *dst, size_t n, str
 
 	if (off > p->file_bytes || n > p->file_bytes - off)
 		return damaged(p, off, "data that the file does not hold", err);
+	if (p->priv->mem) {
+		memcpy(dst, p->priv->mem + off, n);
+		return 0;
+	}
 	r = ty_pread(p->priv->fd, dst, n, off);
 	if (r < 0)
 		return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, p->path, off);
@@ -59,6 +63,8 @@ static const uint8_t *window(struct ty_perf *p, uint64_t off, size_t n, bool *fa
 	struct ty_perf_priv *v = p->priv;
 	int64_t r;
 
+	if (v->mem)
+		return off <= p->file_bytes && n <= p->file_bytes - off ? v->mem + off : NULL;
 	if (off < v->win_off || off - v->win_off > v->win_n || n > v->win_n - (off - v->win_off)) {
 		r = ty_pread(v->fd, v->win, WINDOW, off);
 		if (r < 0) {
@@ -276,7 +282,9 @@ static int open_file(struct ty_perf *p, struct ty_err *err)
 	return v->win ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", p->path);
 }
 
-int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err)
+/* mem: the content of the file, NULL: path names it. */
+static int open_any(const char *path, const uint8_t *mem, uint64_t n, struct ty_perf **out,
+		    struct ty_err *err)
 {
 	struct ty_perf *p = calloc(1, sizeof(*p));
 	struct ty_perf_priv *v = calloc(1, sizeof(*v));
@@ -293,7 +301,9 @@ int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err)
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	} else {
 		ty_buf_init(&v->note, 4096);
-		r = open_file(p, err);
+		v->mem = mem;
+		p->file_bytes = n;
+		r = mem ? 0 : open_file(p, err);
 		if (!r)
 			r = ty_perf_read_header(p, err);
 	}
@@ -306,6 +316,17 @@ int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err)
 	ty_perf_rewind(p);
 	*out = p;
 	return 0;
+}
+
+int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err)
+{
+	return open_any(path, NULL, 0, out, err);
+}
+
+int ty_perf_open_bytes(const char *name, const void *bytes, size_t n, struct ty_perf **out,
+		       struct ty_err *err)
+{
+	return open_any(name, bytes, n, out, err);
 }
 
 void ty_perf_close(struct ty_perf *p)

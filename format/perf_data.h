@@ -68,6 +68,9 @@ bool ty_perf_magic(const uint8_t *p, size_t n);
  * The caller closes.
  */
 int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err);
+/* The same of n bytes that are in memory, borrowed: a section of a recording. name: in messages. */
+int ty_perf_open_bytes(const char *name, const void *bytes, size_t n, struct ty_perf **out,
+		       struct ty_err *err);
 void ty_perf_close(struct ty_perf *p);
 
 /*

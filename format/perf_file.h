@@ -21,6 +21,7 @@ struct ty_perf_id_ent {
 struct ty_perf_priv {
 	char *path;
 	int fd;
+	const uint8_t *mem;	  /* all the bytes, instead of a file; NULL */
 	uint64_t begin, end, pos; /* of the records */
 	uint8_t *win;
 	uint64_t win_off;

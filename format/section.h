@@ -41,8 +41,8 @@ enum ty_section {
 	   CRC32". */
 	TY_SEC_CHUNKS = 4,
 	/*
-	 * Binary. Executed instructions: a perf.data file in pipe form, with intel_pt AUXTRACE
-	 * records and the records that belong to them. Machine fact flow=step: written by the
+	 * Binary. Executed instructions or memory samples: a perf.data file in pipe form, with
+	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact flow=step: written by the
 	 * software branch tracer, time stamps are ns of the trace clock.
 	 */
 	TY_SEC_PERF = 8,

@@ -155,7 +155,7 @@ says() { # TEXT CMD...
 	grep -q -- "$1" "$dir/err.txt"
 }
 echo "no trace" >"$dir/text"
-check "a file without samples is told so" says "holds no memory samples" "$TARRY" report "$dir/text" memory
+check "a file without samples is told so" says "is no trace" "$TARRY" report "$dir/text" memory
 check "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
-check "a missing file is told so" says "cannot be opened" "$TARRY" dump "$dir/none" memory
+check "a missing file is told so" says "cannot open" "$TARRY" dump "$dir/none" memory
 echo "1..$n"

@@ -330,6 +330,11 @@ void ty_story_begin(const char *path, unsigned cpus, const char *machine, const 
 		put(TY_SPOOL_SECTION, TY_SEC_THREADS, 0, 0, 0, threads, strlen(threads));
 }
 
+void ty_story_section(unsigned type, const void *p, size_t n)
+{
+	put(TY_SPOOL_SECTION, type, 0, 0, 0, p, n);
+}
+
 static void close_page(unsigned cpu)
 {
 	struct cpu *c = &out.cpu[cpu];

@@ -6,6 +6,7 @@
 #ifndef TY_FIXTURE_STORY_H
 #define TY_FIXTURE_STORY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
@@ -23,6 +24,7 @@ void ty_story_stall(void (*emit)(const struct ty_event *ev));
 /* Write a trace.dat: begin, then events in time order, then end. One at a time. threads: text of
  * tarry's section; NULL: none. */
 void ty_story_begin(const char *path, unsigned cpus, const char *machine, const char *threads);
+void ty_story_section(unsigned type, const void *p, size_t n); /* one of tarry's sections */
 void ty_story_event(const struct ty_event *ev);
 void ty_story_end(void);
 

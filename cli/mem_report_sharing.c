@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* tarry report sharing: cache lines that threads share, with every site, as text and JSON. */
+#include <inttypes.h>
+
+#include "mem_report.h"
+#include "sharing.h"
+
+#define TOP_TEXT 20u
+
+static const char *const evidence_text[] = {
+	"one thread after the other: no sign of contention",
+	"at the same time; nothing shows that the line moved",
+	"loads came from the last cache level or farther",
+	"loads came from another core's cache",
+};
+
+static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
+		       const struct ty_sharing_line *l, FILE *f)
+{
+	struct ty_mem_name_of n;
+	char b[512];
+
+	fprintf(f, "\n%s sharing, %s 0x%" PRIx64, ty_sharing_kind_name(l->kind),
+		l->physical ? "physical line" : "line", l->line);
+	if (l->physical && l->va)
+		fprintf(f, " (0x%" PRIx64 ")", l->va);
+	if (!l->physical && l->pid >= 0)
+		fprintf(f, " of pid %d", l->pid);
+	if (l->va) {
+		ty_mem_name(r->names, l->va_pid, l->va, l->va_ts_ns, &n);
+		if (n.symbol)
+			fprintf(f, ", %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol),
+				n.offset);
+		if (n.mapping)
+			fprintf(f, ", in %s", ty_mem_report_plain(b, sizeof(b), n.mapping));
+	}
+	fprintf(f, ": %u threads, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
+		l->threads, l->count, l->writes, l->turns);
+	if (l->lat_count)
+		fprintf(f, ", mean latency %.0f", (double)l->lat_sum / (double)l->lat_count);
+	fprintf(f, "\n  evidence: %s", evidence_text[l->evidence]);
+	if (l->peer + l->remote)
+		fprintf(f, " (%" PRIu64 " of %" PRIu64 ")", l->peer ? l->peer : l->remote,
+			l->count);
+	if (l->size_assumed)
+		fputs("; sizes of accesses are assumed", f);
+	if (l->one_process)
+		fputs("; the process is not recorded: taken to be one", f);
+	fputs("\n  offset size  op      samples  latency  thread\n", f);
+	for (uint32_t i = 0; i < l->sites_n; i++) {
+		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
+		const struct ty_mem_thread *t = &r->points.threads.v[v->thread];
+
+		fprintf(f, "  %6u %3u%c  %-5s%c %8" PRIu64, v->offset, v->size,
+			v->size_assumed ? '?' : ' ', v->writes ? "write" : "read",
+			v->true_shared ? '=' : ' ', v->count);
+		if (v->lat_count)
+			fprintf(f, " %8.0f", (double)v->lat_sum / (double)v->lat_count);
+		else
+			fprintf(f, " %8s", "-");
+		fprintf(f, "  %d %s ", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
+		if (v->pc != UINT32_MAX)
+			ty_mem_report_code(r, f, t->pid, ty_mem_report_pc(r, v->pc), l->last_ns);
+		fputc('\n', f);
+	}
+}
+
+static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
+		      const struct ty_sharing_line *l, struct ty_json *j)
+{
+	struct ty_mem_name_of n;
+
+	ty_json_object(j, NULL);
+	ty_json_hex(j, "line", l->line);
+	ty_json_str(j, "key", l->physical ? "pa" : "va");
+	if (l->va)
+		ty_json_hex(j, "va", l->va);
+	if (!l->physical && l->pid >= 0)
+		ty_json_i64(j, "pid", l->pid);
+	if (l->one_process)
+		ty_json_bool(j, "process_assumed", true);
+	ty_json_str(j, "kind", ty_sharing_kind_name(l->kind));
+	ty_json_str(j, "evidence", ty_sharing_evidence_name(l->evidence));
+	ty_json_bool(j, "size_assumed", l->size_assumed);
+	ty_json_u64(j, "threads", l->threads);
+	ty_json_u64(j, "count", l->count);
+	ty_json_u64(j, "writes", l->writes);
+	ty_json_u64(j, "peer", l->peer);
+	ty_json_u64(j, "remote", l->remote);
+	ty_json_u64(j, "turns", l->turns);
+	if (l->last_ns) {
+		ty_json_u64(j, "first_ns", l->first_ns);
+		ty_json_u64(j, "last_ns", l->last_ns);
+	}
+	if (l->va) {
+		ty_mem_name(r->names, l->va_pid, l->va, l->va_ts_ns, &n);
+		if (n.mapping)
+			ty_json_str(j, "mapping", n.mapping);
+		if (n.symbol)
+			ty_json_str(j, "symbol", n.symbol);
+	}
+	ty_json_array(j, "accessors");
+	for (uint32_t i = 0; i < l->sites_n; i++) {
+		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
+		const struct ty_mem_thread *t = &r->points.threads.v[v->thread];
+
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "tid", t->tid);
+		if (t->pid >= 0)
+			ty_json_i64(j, "pid", t->pid);
+		if (t->comm[0])
+			ty_json_str(j, "comm", t->comm);
+		if (v->pc != UINT32_MAX)
+			ty_mem_report_code_json(r, j, t->pid, ty_mem_report_pc(r, v->pc),
+						l->last_ns);
+		ty_json_u64(j, "offset", v->offset);
+		ty_json_u64(j, "size", v->size);
+		ty_json_bool(j, "size_assumed", v->size_assumed);
+		ty_json_bool(j, "store", v->writes);
+		ty_json_str(j, "shared", v->true_shared ? "true" : "false");
+		ty_json_u64(j, "count", v->count);
+		if (v->lat_count)
+			ty_json_f64(j, "lat_mean", (double)v->lat_sum / (double)v->lat_count);
+		else
+			ty_json_null(j, "lat_mean");
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_end_object(j);
+}
+
+int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
+{
+	struct ty_sharing s;
+	int e = ty_sharing_find(&r->points, r->line_bytes, &s);
+	uint32_t n;
+
+	if (e)
+		return e;
+	n = s.lines_n;
+	if (j) {
+		ty_json_array(j, "sharing");
+		for (uint32_t i = 0; i < n; i++)
+			json_line(r, &s, &s.lines[i], j);
+		ty_json_end_array(j);
+		ty_json_u64(j, "sharing_accesses", s.accesses);
+		ty_json_u64(j, "sharing_unknown_thread", s.no_thread);
+		ty_json_u64(j, "line_bytes", s.line_bytes);
+	} else {
+		fprintf(f,
+			"%u line%s of %u bytes %s shared by two or more threads while one writes "
+			"(%" PRIu64 " accesses looked at",
+			n, n == 1 ? "" : "s", s.line_bytes, n == 1 ? "is" : "are", s.accesses);
+		if (s.no_thread)
+			fprintf(f, ", %" PRIu64 " of unknown threads left out", s.no_thread);
+		fputs(")\n", f);
+		for (uint32_t i = 0; i < n && i < TOP_TEXT; i++)
+			print_line(r, &s, &s.lines[i], f);
+		if (n > TOP_TEXT)
+			fprintf(f, "\n%u more: --json lists them all\n", n - TOP_TEXT);
+	}
+	ty_sharing_fini(&s);
+	return 0;
+}
