@@ -67,7 +67,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_SECONDS ?= 120
 
-.PHONY: all demo check bench soak lint asan fuzz install uninstall clean deps deps-test deps-bench deps-fuzz unit programs fuzzers
+.PHONY: all demo check golden bench soak lint asan fuzz install uninstall clean deps deps-test deps-bench deps-fuzz unit programs fuzzers
 
 all: $(B)/tarry
 
@@ -179,6 +179,12 @@ fuzz: deps-fuzz
 	  (cd build/fuzz && exec fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2560 -timeout=20 \
 	    -print_final_stats=1 corpus/$$f) || exit 1; \
 	done
+
+# The frames that tests compare with (tests/golden), drawn anew: read the diff.
+GOLDEN := timeline memory_view
+golden: $(GOLDEN:%=$(B)/unit/test_%)
+	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t || exit 1; done
+	git diff --stat -- tests/golden
 
 soak: deps-test
 	$(SUBMAKE) all unit programs

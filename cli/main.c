@@ -12,13 +12,12 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *args, *help;
 } commands[] = {
-	{"record", ty_cmd_record, "[-o FILE] [-p PID | -a] [options] [-- CMD...]",
-	 "capture into FILE (default tarry.dat)"},
-	{"view", ty_cmd_view, "FILE", "the timeline"},
-	{"report", ty_cmd_report, "FILE [SECTION...]", "what happened, in numbers"},
-	{"dump", ty_cmd_dump, "FILE [syscalls|events]", "one line per item"},
-	{"doctor", ty_cmd_doctor, "",
-	 "what this machine can capture, and the fix for what it can't"},
+	{"record", ty_cmd_record, "[OPTIONS] [-- CMD...]",
+	 "capture a command, processes or the whole machine"},
+	{"view", ty_cmd_view, "[FILE]", "the timeline (FILE: tarry.dat when not given)"},
+	{"report", ty_cmd_report, "[FILE] [SECTION...]", "what happened, in numbers"},
+	{"dump", ty_cmd_dump, "[FILE] [WHAT]", "one line per item: syscalls, events, flow, memory"},
+	{"doctor", ty_cmd_doctor, "", "what can be captured here, and the fix for what can't"},
 };
 
 static void usage(FILE *f)
@@ -28,7 +27,7 @@ static void usage(FILE *f)
 	      "usage:\n",
 	      f);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(f, "  tarry %-7s%-44s%s\n", commands[i].name, commands[i].args,
+		fprintf(f, "  tarry %-7s%-22s %s\n", commands[i].name, commands[i].args,
 			commands[i].help);
 	fputs("\n`tarry COMMAND --help` tells more. See also tarry(1).\n", f);
 }

@@ -13,10 +13,9 @@ static void add_link(struct ty_timeline *t, const struct ty_link *l, unsigned de
 	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], what[160];
 
 	ty_link_text(t->in->explain, l, what, sizeof(what));
-	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%*s%s%s %s  %s from %s",
-		    (int)(depth * 2), "", depth ? "<- " : "",
-		    ty_timeline_who(t, l->thread, l->start_ns, who), what,
-		    ty_fmt_length(l->end_ns - l->start_ns, len),
+	ty_page_add(&t->page, depth ? TY_ROLE_TEXT : TY_ROLE_STRONG, "%11s  %*s%s%s %s, from %s",
+		    ty_fmt_length(l->end_ns - l->start_ns, len), (int)(depth * 2), "",
+		    depth ? "<- " : "", ty_timeline_who(t, l->thread, l->start_ns, who), what,
 		    ty_timeline_at(t, l->start_ns, 1000, at));
 	ty_page_link(&t->page, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
 }

@@ -86,7 +86,7 @@ static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 				   ? ty_syscall_name(t->in->arch, (enum ty_abi)k->abi, k->nr, name)
 				   : ty_state_name((enum ty_state)k->state);
 
-	ty_page_add(&t->page, TY_ROLE_TEXT, "%-17.17s %9" PRIu64 " %10s %10s %10s %10s %10s", what,
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%-17.17s %9" PRIu64 " %9s %9s %9s %9s %9s", what,
 		    k->spans, ty_fmt_duration(k->total_ns, d[0]), ty_fmt_duration(k->mean_ns, d[1]),
 		    ty_fmt_duration(k->p50_ns, d[2]), ty_fmt_duration(k->p99_ns, d[3]),
 		    ty_fmt_duration(k->max_ns, d[4]));
@@ -110,7 +110,7 @@ bool ty_timeline_stats_done(struct ty_timeline *t)
 			track = v[i].track;
 			if (i)
 				ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-			ty_page_add(&t->page, TY_ROLE_ACCENT, "%-17s %9s %10s %10s %10s %10s %10s",
+			ty_page_add(&t->page, TY_ROLE_ACCENT, "%-17s %9s %9s %9s %9s %9s %9s",
 				    heads[track], "spans", "total", "mean", "p50", "p99",
 				    "longest");
 		}

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "fixture_timeline.h"
 #include "memory_view.h"
 
 static struct ty_mem_points points;
@@ -62,26 +63,6 @@ static const char *frame(struct ty_memory_view *v, bool utf8, int w, int h)
 	return b.p;
 }
 
-static void golden(const char *name, const char *got)
-{
-	static char want[1 << 16];
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "tests/golden/%s.txt", name);
-	f = fopen(path, getenv("GOLDEN_UPDATE") ? "w" : "r");
-	if (!f)
-		fail_msg("%s is missing: run from the project's root, or with GOLDEN_UPDATE=1",
-			 path);
-	if (getenv("GOLDEN_UPDATE"))
-		fputs(got, f);
-	else
-		want[fread(want, 1, sizeof(want) - 1, f)] = 0;
-	fclose(f);
-	if (!getenv("GOLDEN_UPDATE") && strcmp(want, got))
-		fail_msg("%s differs; this was drawn:\n%s", path, got);
-}
-
 static void name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
 {
 	assert_int_equal(pid, 100);
@@ -118,9 +99,9 @@ static void test_frames(void **state)
 	struct ty_memory_view *v = open_view();
 
 	(void)state;
-	golden("memory-80x24", frame(v, true, 80, 24));
-	golden("memory-80x24-ascii", frame(v, false, 80, 24));
-	golden("memory-40x10", frame(v, true, 40, 10));
+	ty_tl_golden("memory-80x24", frame(v, true, 80, 24));
+	ty_tl_golden("memory-80x24-ascii", frame(v, false, 80, 24));
+	ty_tl_golden("memory-40x10", frame(v, true, 40, 10));
 	for (int w = 1; w < 130; w += 7) /* every size is drawn */
 		for (int h = 1; h < 60; h += 5)
 			frame(v, true, w, h);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* What the timeline finds: stalls and waits in their order, searches, filters, chains, statistics,
+ * and that input does not wait for any of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture_story.h"
+#include "fixture_timeline.h"
+
+#define MS    1000000ull
+#define START TY_STORY_START
+
+enum { NR_FSYNC = 74, NR_NANOSLEEP = 230 };
+
+/* Arguments that take as long as the test wants. */
+static atomic_bool gate;
+static int slow_args(void *ctx, const struct ty_syscall *c, uint64_t v[6])
+{
+	while (!atomic_load(&gate))
+		usleep(1000);
+	memset(v, 0, 6 * sizeof(*v));
+	return 0;
+}
+
+static void input_does_not_wait_for_analyses(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_explain x = *in.explain;
+	struct ty_timeline *t;
+
+	x.args = slow_args;
+	in.explain = &x;
+	in.aside = true;
+	atomic_store(&gate, false);
+	t = ty_tl_open(&in);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "Finding stalls..."));
+	/* every key works meanwhile */
+	for (int a = 1; a < TY_ACT_COUNT; a++) {
+		if (a == TY_ACT_CHAIN || a == TY_ACT_LEDGER)
+			continue;
+		ty_timeline_ops.act(t, (enum ty_action)a);
+		if (ty_timeline_ops.wants_text(t))
+			ty_timeline_ops.text(t, TY_KEY_ESC);
+		if (ty_timeline_ops.wait_ms(t) >= 0)
+			ty_timeline_ops.work(t);
+		ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	}
+	assert_int_equal(t->findings.n, 0);
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	assert_non_null(strstr(t->message, "still being looked for"));
+	/* what the user folded stays so when they are there */
+	t->tracks.hidden[ty_model_summary(m)->threads - 1] = 1;
+	t->tracks.hidden_n = 1;
+	atomic_store(&gate, true);
+	for (int i = 0; t->hunting.aside.on; i++) {
+		assert_true(i < 10000);
+		usleep(1000);
+		ty_timeline_ops.work(t);
+	}
+	assert_true(t->findings.stalls.n > 0);
+	assert_int_equal(t->finding, 0); /* where n wanted to go */
+	assert_int_equal(t->tracks.hidden[ty_model_summary(m)->threads - 1], 1);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "stalls,"));
+	ty_timeline_free(t);
+	/* closed while the search runs: it ends first */
+	atomic_store(&gate, false);
+	t = ty_tl_open(&in);
+	assert_true(t->hunting.aside.on);
+	atomic_store(&gate, true);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void searching(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	const char *s;
+
+	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+	assert_non_null(strstr(t->message, "nothing was searched"));
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ty_tl_ask(t, TY_ACT_SEARCH, "fsync");
+	assert_int_equal(t->cursor_ns, START + 900010000);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_SYSCALLS);
+	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "fsync of backup/101 at 0.900010 s"));
+	assert_non_null(strstr(s, "backup/101 in fsync("));
+	/* the only one: round the end it is found again, and that is said */
+	ty_timeline_ops.act(t, TY_ACT_HIT_NEXT);
+	ty_tl_work(t);
+	assert_int_equal(t->cursor_ns, START + 900010000);
+	assert_non_null(
+		strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "round the end, from the start"));
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	ty_tl_work(t);
+	assert_non_null(
+		strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "round the start, from the end"));
+	/* waits of one thread by length; back by ] and [ */
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	ty_tl_ask(t, TY_ACT_SEARCH, "thread:backup >1s");
+	assert_int_equal(t->cursor_ns, START + 2300020000);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "sleeping of backup/101"));
+	ty_timeline_ops.act(t, TY_ACT_TIME_LAST);
+	ty_timeline_ops.act(t, TY_ACT_HIT_PREV);
+	ty_tl_work(t);
+	assert_int_equal(t->cursor_ns, START + 2300020000);
+	ty_tl_ask(t, TY_ACT_SEARCH, "lost");
+	assert_int_equal(t->cursor_ns, START + 3700 * MS);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_CPU);
+	ty_tl_ask(t, TY_ACT_SEARCH, "no such thing");
+	assert_non_null(strstr(t->message, "nowhere in the recording"));
+	ty_tl_ask(t, TY_ACT_SEARCH, "(");
+	assert_non_null(strstr(t->message, "not a regular expression"));
+	/* Esc stops one that is under way */
+	ty_timeline_ops.act(t, TY_ACT_SEARCH);
+	ty_tl_type(t, "fsync");
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void filtering(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	size_t rows = t->tracks.rows.n;
+	const char *s;
+
+	ty_tl_ask(t, TY_ACT_FILTER, "backup");
+	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "filter: 3 hidden"));
+	assert_non_null(strstr(s, "1 of 4 threads are shown"));
+	assert_null(strstr(s, "kworker/1:0    7"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 40, 10), "3 hidden"));
+	/* what did an fsync; and a jump shows what the filter hides */
+	ty_tl_ask(t, TY_ACT_FILTER, "call:fsync|flock");
+	assert_int_equal(t->tracks.hidden_n, 2);
+	ty_tl_ask(t, TY_ACT_SEARCH, "kworker");
+	assert_int_equal(t->tracks.hidden_n, 1);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "filter: 1 hidden"));
+	ty_tl_ask(t, TY_ACT_FILTER, "nobody");
+	assert_int_equal(t->tracks.hidden_n, 4);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	ty_tl_ask(t, TY_ACT_FILTER, "");
+	assert_int_equal(t->tracks.rows.n, rows);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "hidden"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* The demo's chain: the web server's flock, and the backup that slept with the lock. */
+static void the_chain_leads_to_the_culprit(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	struct ty_grid g;
+	struct ty_buf b;
+	void *page;
+
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "stall 1, "));
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_CHAIN), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_buf_init(&b, 1 << 20);
+	ops->draw(page, &g, &ty_tl_utf8);
+	assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
+	assert_non_null(strstr(b.p, "Chain behind webserver/100 sleeping for 2.999 s"));
+	assert_non_null(strstr(b.p, "2.999 s  webserver/100 blocked in flock"));
+	assert_non_null(strstr(b.p, "<- backup/101 "));
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ops->act(page, TY_ACT_DOWN);
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->row].id)->tid, TY_STORY_BACKUP);
+	ty_buf_fini(&b);
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+static void statistics(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const struct ty_view_ops *ops;
+	struct ty_grid g;
+	struct ty_buf b;
+	void *page;
+
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	ty_timeline_ops.act(t, TY_ACT_STATS);
+	while (ty_timeline_ops.work(t) != TY_VIEW_PUSH)
+		;
+	ty_timeline_ops.child(t, &ops, &page);
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_buf_init(&b, 1 << 20);
+	ops->draw(page, &g, &ty_tl_utf8);
+	assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
+	assert_non_null(strstr(b.p, "Window, this row"));
+	assert_non_null(strstr(b.p, "sleeping "));
+	assert_non_null(strstr(b.p, "flock "));
+	/* the longest sleep is one key away */
+	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	t->page.chosen = true;
+	ty_timeline_ops.resumed(t);
+	assert_int_equal(t->cursor_ns, START + 510070000);
+	ty_buf_fini(&b);
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* In a recording of everybody, daemons that slept all through are neither first nor in the way. */
+static void sleepers_that_never_stirred_come_last(void **state)
+{
+	static const char threads[] = "taken 999999000000 999999900000\n"
+				      "50\t50\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tdaemon\n"
+				      "51\t51\t1\t5\tD\t0\t0\t0\t-\t-\t-\t-\tstuck\n";
+	struct ty_build_facts facts = {.cpus = 1,
+				       .long_size = 8,
+				       .arch = "x86_64",
+				       .machine = "mode=all\n",
+				       .threads = threads};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 55);
+	ty_tl_enter(900, 0, 55, NR_NANOSLEEP);
+	ty_tl_switch(1000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	ty_tl_wake(900000, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+	ty_tl_switch(900010, 0, 0, 0, 55);
+	ty_tl_switch(1000000, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	assert_true(t->findings.n >= 3);
+	assert_int_equal(ty_model_thread(m, t->findings.v[0].thread)->tid, 51);
+	assert_int_equal(ty_model_thread(m, t->findings.v[1].thread)->tid, 55);
+	assert_int_equal(ty_model_thread(m, t->findings.v[t->findings.n - 1].thread)->tid, 50);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " daemon "));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "did not run"));
+	/* but the list reaches it */
+	ty_timeline_ops.act(t, TY_ACT_PREV);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " daemon "));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* Hundreds of traced threads with short waits beside a bystander with tens of thousands of longer
+ * ones: the list is still that of the traced ones. */
+static void traced_waits_are_found_among_everybodys(void **state)
+{
+	enum { TRACED = 600, FIRST = 1000 };
+	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	int i;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 1, 0, 0, 55);
+	for (i = 0; i < 17000; i++) {
+		uint64_t us = 1000 + (uint64_t)i * 11000;
+
+		ty_tl_switch(us, 1, 55, TY_TASK_INTERRUPTIBLE, 0);
+		if (i >= 1000 && i < 1000 + TRACED) {
+			ty_tl_switch(us + 1, 0, 0, 0, FIRST + i);
+			ty_tl_enter(us + 2, 0, FIRST + i, NR_NANOSLEEP);
+			ty_tl_switch(us + 3, 0, FIRST + i, TY_TASK_INTERRUPTIBLE, 0);
+			ty_tl_wake(us + 1000, 0, 0, TY_EVF_HARDIRQ, FIRST + i, 0);
+			ty_tl_switch(us + 1001, 0, 0, 0, FIRST + i);
+			ty_tl_leave(us + 1002, 0, FIRST + i, NR_NANOSLEEP);
+			ty_tl_switch(us + 1003, 0, FIRST + i, 0x10 /* dead */, 0);
+		}
+		ty_tl_wake(us + 10000, 1, 0, TY_EVF_HARDIRQ, 55, 1);
+		ty_tl_switch(us + 10005, 1, 0, 0, 55);
+	}
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	assert_true(t->findings.traced_only);
+	assert_int_equal(t->findings.n, TY_FINDINGS_MAX);
+	for (uint32_t k = 0; k < t->findings.n; k++)
+		assert_true(ty_model_thread(m, t->findings.v[k].thread)->traced);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(input_does_not_wait_for_analyses),
+		cmocka_unit_test(searching),
+		cmocka_unit_test(filtering),
+		cmocka_unit_test(the_chain_leads_to_the_culprit),
+		cmocka_unit_test(statistics),
+		cmocka_unit_test(sleepers_that_never_stirred_come_last),
+		cmocka_unit_test(traced_waits_are_found_among_everybodys),
+	};
+
+	ty_tl_locale();
+	return cmocka_run_group_tests_name("timeline_find", tests, NULL, NULL);
+}
