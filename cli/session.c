@@ -140,13 +140,15 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 	int r;
 
 	facts.aside = cpus > 1;
+	catch_interrupt(&was);
 	b = ty_builder_new(&facts);
-	if (!b)
+	if (!b) {
+		sigaction(SIGINT, &was, NULL);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->trace->path);
+	}
 	/* This thread builds, and helps when it would wait. */
 	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0, memory_bytes / AHEAD_PART);
 	clock_gettime(CLOCK_MONOTONIC, &p.begin);
-	catch_interrupt(&was);
 	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &n, err)) > 0 && !interrupted)
 		progress_show(&p, s->events, n);
 	ty_events_rest(s->events);

@@ -91,8 +91,13 @@ for line in open("ran.txt"):
     tid, name, ran = line.split()
     e = entries[int(tid)]
     got = part(e, "on CPU", "stolen")
-    print(f"{name}: kernel {ran} ns, ledger {got} ns ({got / int(ran) - 1:+.3%})")
-    assert abs(got - int(ran)) <= 0.01 * int(ran) + inferred[int(tid)], e
+    # In bursts of 10 us (tick, tock) the kernel's account lies between running and running + ready: it
+    # charges a woken thread that takes the CPU at once from the wakeup on (tests/programs/schedstat.c).
+    most = got + (part(e, "ready") if name in ("tick", "tock") else 0)
+    print(f"{name}: kernel {ran} ns, ledger {got} ns ({got / int(ran) - 1:+.3%}), at most {most}, "
+          f"inferred {inferred[int(tid)]}")
+    slack = 0.01 * int(ran) + inferred[int(tid)]
+    assert got - slack <= int(ran) <= most + slack, e
 P
 cat >split.py <<'P'
 from ledger import *

@@ -18,7 +18,7 @@ export XDG_CACHE_HOME=$dir/cache
 mkdir in
 t=in/t.dat index=in/.t.dat.tarry-index
 
-"$TARRY" record -q -o $t -- "$PROGRAMS/syscall_loop" 2 900000 2>err.txt
+"$TARRY" record -q -o $t -- "$PROGRAMS/syscall_loop" 2 1200000 2>err.txt
 check "recording" [ $? -eq 0 ]
 "$TARRY" record -q -o other.dat -- "$PROGRAMS/syscall_loop" 1 200000 2>err.txt
 check "another recording" [ $? -eq 0 ]
@@ -138,12 +138,20 @@ while p.poll() is None and not writing():
 p.send_signal(sig)
 print(p.wait())
 P
-r=$(python3 end.py "$TARRY" $t 2)
-check "Ctrl-C while indexing: status 1 or the signal's" [ "$r" != 0 ]
-# (Before the handler stands, or once the model is there, the signal itself ends it.)
-check "and a sentence" eval '[ "$r" = -2 ] || grep -q interrupted err.txt'
+# A signal that comes too late, when all is built, proves nothing: again.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	rm -f $index
+	r=$(python3 end.py "$TARRY" $t 2)
+	[ "$r" = 130 ] && break
+done
+check "Ctrl-C while indexing: status 130" [ "$r" = 130 ]
+check "and a sentence" grep -q interrupted err.txt
 check "leaves nothing" only "t.dat "
-r=$(python3 end.py "$TARRY" $t 9)
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	rm -f $index
+	r=$(python3 end.py "$TARRY" $t 9)
+	[ "$r" = -9 ] && [ ! -e $index ] && break
+done
 check "killed while indexing" [ "$r" = -9 ]
 check "leaves nothing behind" only "t.dat "
 report a.json
@@ -167,21 +175,28 @@ def look(seconds):
                 out += os.read(fd, 65536)
             except OSError:
                 return
-look(1.5)
+end = time.time() + 60
+while b"\x1b[?1049h" not in out and time.time() < end:
+    look(0.2)
+look(0.5)
 os.truncate(index, 4096)
-for key in b"wwwwddddssssssss":
+# Wherever the view then goes, it soon needs what is gone. Its output ends (EIO) with it.
+while time.time() < end:
     try:
-        os.write(fd, bytes([key]))
+        os.write(fd, b"wwddsswwaass")
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            break
     except OSError:
         break
-    look(0.1)
-look(1)
-_, status = os.waitpid(pid, os.WNOHANG)
+    look(0.2)
+look(0.5)
+while not os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+    if time.time() > end:
+        os.kill(pid, 9)
+_, status = os.waitpid(pid, 0)
 back = out.rfind(b"\x1b[?1049l")
 said = out.rfind(b"its index file")
 print(os.waitstatus_to_exitcode(status), 0 <= back < said)
-if not status:
-    os.kill(pid, 9)
 P
 check "an index cut short under view: a sentence behind the restored terminal, status 1" \
 	[ "$(python3 cut.py "$TARRY" $t $index 2>&1 | head -1)" = "1 True" ]
