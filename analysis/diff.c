@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "units.h"
 #include "vec.h"
 
 #define ITEMS	65536u /* more different ones than this: the further ones are one item */
@@ -18,6 +19,7 @@ struct item {
 };
 
 struct sums {
+	const struct ty_explain *x;
 	const struct ty_model *m;
 	struct ty_window all; /* the recording with the window's choices */
 	uint64_t from, to;
@@ -98,6 +100,8 @@ static void syscalls(struct sums *s, uint32_t thread)
 	struct ty_comm_memo memo = {0};
 
 	for (; call < end && !s->failed; call += n) {
+		if (ty_explain_stopped(s->x))
+			s->failed = -TY_EINTR;
 		n = ty_model_call_rows(s->m, thread, call, &s->rows);
 		for (uint32_t i = 0; i < n; i++)
 			if (!(s->rows.flags[i] & (TY_SF_BEFORE | TY_SF_SNAPSHOT)) &&
@@ -159,8 +163,11 @@ static void cpus(struct sums *s)
 			continue;
 		in = begun(s->m, cpu, s->to) - begun(s->m, cpu, s->from);
 		add(s, TY_DIFF_SWITCH, cpu, in, all - in);
-		for (uint32_t i = 0; i < irqs; i++) {
+		for (uint32_t i = 0; i < irqs && !s->failed; i++) {
 			struct ty_irq_span q = ty_model_irq_span(s->m, cpu, i);
+
+			if (ty_explain_stopped(s->x))
+				s->failed = -TY_EINTR;
 
 			add_at(s, TY_DIFF_IRQ, (uint64_t)(q.kind & 3) << 32 | q.name, q.start_ns,
 			       1);
@@ -281,10 +288,10 @@ static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d
 	return 0;
 }
 
-int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const struct ty_sysarch *arch,
-		 struct ty_diff *out, struct ty_err *err)
+int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct ty_diff *out,
+		 struct ty_err *err)
 {
-	const struct ty_summary *sum = ty_model_summary(m);
+	const struct ty_summary *sum = ty_model_summary(x->m);
 	const struct ty_gap_span *g;
 	struct sums *s;
 	uint64_t from, to;
@@ -304,13 +311,14 @@ int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const stru
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "diff: out of memory");
-	s->m = m;
+	s->x = x;
+	s->m = x->m;
 	s->all = *w;
 	s->all.from_ns = sum->start_ns;
 	s->all.to_ns = sum->end_ns;
 	s->from = from;
 	s->to = to;
-	g = ty_model_gaps(m, &n);
+	g = ty_model_gaps(x->m, &n);
 	for (; n; n--, g++) {
 		out->in_lost |= g->from_ns < s->to && g->to_ns > s->from;
 		out->out_lost |= g->from_ns < s->from || g->to_ns > s->to;
@@ -318,10 +326,32 @@ int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const stru
 	threads(s);
 	cpus(s);
 	ios(s);
-	r = s->failed ? s->failed : rows(s, arch, out);
+	r = s->failed ? s->failed : rows(s, x->arch, out);
 	vec_fini(&s->item);
 	free(s);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "diff: %s", ty_strerror(r)) : 0;
+}
+
+const char *ty_diff_rate(const struct ty_diff_row *r, double rate, char out[TY_DIFF_TEXT_MAX])
+{
+	if (r->kind == TY_DIFF_CPU)
+		snprintf(out, TY_DIFF_TEXT_MAX, "%.1f%% CPU", rate / 1e7);
+	else if (r->kind == TY_DIFF_IO_BYTES)
+		ty_fmt_bytes((uint64_t)rate, out);
+	else
+		snprintf(out, TY_DIFF_TEXT_MAX, "%.*f", rate < 100 ? 2 : 0, rate);
+	return out;
+}
+
+const char *ty_diff_change(const struct ty_diff_row *r, char out[TY_DIFF_TEXT_MAX])
+{
+	if (r->in && r->out && r->in_rate >= r->out_rate)
+		snprintf(out, TY_DIFF_TEXT_MAX, "x %.1f", r->in_rate / r->out_rate);
+	else if (r->in && r->out)
+		snprintf(out, TY_DIFF_TEXT_MAX, "/ %.1f", r->out_rate / r->in_rate);
+	else
+		snprintf(out, TY_DIFF_TEXT_MAX, "%s", r->in ? "only here" : "not here");
+	return out;
 }
 
 void ty_diff_fini(struct ty_diff *d)

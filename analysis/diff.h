@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "syscalls.h"
+#include "explain.h"
 #include "window.h"
 
 /* name in JSON, unit per second */
@@ -52,8 +52,12 @@ struct ty_diff {
 /* w is a true part of the recording (else -TY_EUSAGE); its choice of threads goes for CPU time,
  * wakeups and system calls, that of CPUs for switches and interrupts. Cost: one step per system
  * call, interrupt and request. 0 or -TY_E... with err; fini in any case. */
-int ty_diff_find(const struct ty_model *m, const struct ty_window *w, const struct ty_sysarch *arch,
-		 struct ty_diff *out, struct ty_err *err);
+int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct ty_diff *out,
+		 struct ty_err *err);
+/* A row's rate as text ("12.3% CPU", "4.0 MB", "1234"), and the change: "x 2.0", "only here". */
+#define TY_DIFF_TEXT_MAX 32
+const char *ty_diff_rate(const struct ty_diff_row *r, double rate, char out[TY_DIFF_TEXT_MAX]);
+const char *ty_diff_change(const struct ty_diff_row *r, char out[TY_DIFF_TEXT_MAX]);
 void ty_diff_fini(struct ty_diff *d);
 
 #endif

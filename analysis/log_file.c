@@ -17,6 +17,8 @@
 
 #define SEC	 UINT64_C(1000000000)
 #define TEXT_MAX 4000 /* of a line and those without a time that follow it */
+#define NEAR_MIN UINT64_C(10000000)
+#define NEAR_MAX SEC
 
 const char *ty_log_format_name(enum ty_log_format f)
 {
@@ -152,14 +154,18 @@ static bool zone(struct cur *c, int *east)
 
 	*east = 0;
 	eat(&k, ' ');
-	if (peek(&k, 0) == 'Z' && !is_alpha(peek(&k, 1)))
+	if (peek(&k, 0) == 'Z' && !is_alpha(peek(&k, 1))) {
+		c->p = k.p + 1;
 		return true;
+	}
 	for (int i = 0; i < 2; i++) {
 		const char *name = i ? "GMT" : "UTC";
 
 		if (peek(&k, 0) == name[0] && peek(&k, 1) == name[1] && peek(&k, 2) == name[2] &&
-		    !is_alpha(peek(&k, 3)))
+		    !is_alpha(peek(&k, 3))) {
+			c->p = k.p + 3;
 			return true;
+		}
 	}
 	if (peek(&k, 0) != '+' && peek(&k, 0) != '-')
 		return false;
@@ -172,6 +178,7 @@ static bool zone(struct cur *c, int *east)
 	if (is_digit(peek(&k, 0)))
 		return false; /* a longer number: no zone */
 	*east = sign * (h * 3600 + m * 60);
+	c->p = k.p;
 	return true;
 }
 
@@ -198,8 +205,9 @@ static bool finish(struct cur *c, const struct tm *tm, struct ty_log_stamp *out)
 	return true;
 }
 
-static bool iso(struct cur c, struct ty_log_stamp *out)
+static bool iso(struct cur *at, struct ty_log_stamp *out)
 {
+	struct cur c = *at;
 	struct tm tm = {0};
 	int year, month;
 	char sep;
@@ -214,12 +222,16 @@ static bool iso(struct cur c, struct ty_log_stamp *out)
 	tm.tm_year = year - 1900;
 	tm.tm_mon = month - 1;
 	out->format = TY_LOG_ISO;
-	return finish(&c, &tm, out);
+	if (!finish(&c, &tm, out))
+		return false;
+	at->p = c.p;
+	return true;
 }
 
 /* "May  6 07:08:09": of the years around the recording the nearest. */
-static bool syslog_time(struct cur c, uint64_t near_ns, struct ty_log_stamp *out)
+static bool syslog_time(struct cur *at, uint64_t near_ns, struct ty_log_stamp *out)
 {
+	struct cur c = *at;
 	static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	time_t near_s = (time_t)(near_ns / SEC);
 	struct tm tm = {.tm_mon = -1}, now;
@@ -248,13 +260,15 @@ static bool syslog_time(struct cur c, uint64_t near_ns, struct ty_log_stamp *out
 		if (off < best) {
 			best = off;
 			*out = s;
+			at->p = rest.p;
 		}
 	}
 	return best != UINT64_MAX;
 }
 
-static bool epoch(struct cur c, struct ty_log_stamp *out)
+static bool epoch(struct cur *at, struct ty_log_stamp *out)
 {
+	struct cur c = *at;
 	uint64_t v = 0;
 	size_t n = 0;
 
@@ -279,12 +293,14 @@ static bool epoch(struct cur c, struct ty_log_stamp *out)
 	if (is_alpha(peek(&c, 0)) || is_digit(peek(&c, 0)) || peek(&c, 0) == '-')
 		return false;
 	*out = (struct ty_log_stamp){.ns = v, .clock = TY_LOG_REALTIME, .format = TY_LOG_EPOCH};
+	at->p = c.p;
 	return true;
 }
 
 /* "[12345.678901]", padded by blanks, perhaps behind "<6>". */
-static bool dmesg(struct cur c, struct ty_log_stamp *out)
+static bool dmesg(struct cur *at, struct ty_log_stamp *out)
 {
+	struct cur c = *at;
 	uint64_t v = 0, ns;
 	size_t n = 0;
 
@@ -307,6 +323,7 @@ static bool dmesg(struct cur c, struct ty_log_stamp *out)
 		return false;
 	*out = (struct ty_log_stamp){
 		.ns = v * SEC + ns, .clock = TY_LOG_MONOTONIC, .format = TY_LOG_DMESG};
+	at->p = c.p;
 	return true;
 }
 
@@ -315,16 +332,22 @@ bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_st
 	struct cur c = {line, line + n};
 
 	*out = (struct ty_log_stamp){0};
-	if (dmesg(c, out) || epoch(c, out))
+	if (dmesg(&c, out) || epoch(&c, out)) {
+		out->end = (uint16_t)(c.p - line);
+		out->first = true;
 		return true;
+	}
 	for (size_t i = 0; i < n && i < TY_LOG_HEAD; i++) {
 		c.p = line + i;
 		if (i && !strchr(" \t[(<{\"'=", line[i - 1]))
 			continue;
 		*out = (struct ty_log_stamp){0};
-		if ((is_digit(line[i]) && iso(c, out)) ||
-		    (is_alpha(line[i]) && syslog_time(c, near_ns, out)))
+		if ((is_digit(line[i]) && iso(&c, out)) ||
+		    (is_alpha(line[i]) && syslog_time(&c, near_ns, out))) {
+			out->end = (uint16_t)(c.p - line);
+			out->first = i <= 1;
 			return true;
+		}
 	}
 	return false;
 }
@@ -403,6 +426,16 @@ struct reader {
 	size_t n;
 };
 
+/* Behind a time at the line's start and what sets it off; 0: the whole line is told. */
+static uint16_t body(const char *text, const struct ty_log_stamp *s)
+{
+	size_t n = s->first ? s->end : 0;
+
+	while (n && text[n] && strchr(" \t])>}:,", text[n]))
+		n++;
+	return (uint16_t)(text[n] ? n : 0);
+}
+
 static int keep(struct reader *r, const struct ty_log_stamp *s, uint64_t ts)
 {
 	struct ty_log *l = r->l;
@@ -422,6 +455,7 @@ static int keep(struct reader *r, const struct ty_log_stamp *s, uint64_t ts)
 						    .number = r->number,
 						    .text = text,
 						    .file = r->file,
+						    .body = body(text, s),
 						    .doubtful = s->doubtful})) {
 		free(text);
 		return -TY_ENOMEM;
@@ -592,6 +626,15 @@ size_t ty_log_after(const struct ty_log *l, uint64_t t_ns)
 			hi = mid;
 	}
 	return lo;
+}
+
+size_t ty_log_near(const struct ty_log *l, uint64_t from_ns, uint64_t to_ns, size_t *first)
+{
+	uint64_t d = (to_ns - from_ns) / 2;
+
+	d = d < NEAR_MIN ? NEAR_MIN : d > NEAR_MAX ? NEAR_MAX : d;
+	*first = ty_log_after(l, from_ns > d ? from_ns - d : 0);
+	return ty_log_after(l, to_ns < UINT64_MAX - d ? to_ns + d : UINT64_MAX) - *first;
 }
 
 void ty_log_fini(struct ty_log *l)

@@ -39,6 +39,8 @@ struct ty_log_stamp {
 	uint8_t format;
 	bool local;    /* no zone in it: local time */
 	bool doubtful; /* that local time is there twice, or not at all */
+	uint16_t end;  /* bytes of the line up to the time's end */
+	bool first;    /* nothing but a bracket is before it */
 };
 
 /* The time stamp of a line of n bytes; near_ns: wall clock of the recording, for the year. False
@@ -51,6 +53,7 @@ struct ty_log_line {
 	char *text;    /* whole line, at most TY_LOG_LINE bytes, no control characters; of following
 			  lines without a time, too, each behind a newline */
 	uint32_t file; /* as given to ty_log_read */
+	uint16_t body; /* where in text the message begins; 0 where the time is not at its start */
 	bool doubtful;
 };
 
@@ -75,6 +78,8 @@ int ty_log_add(struct ty_log *l, const struct ty_model *m, const char *p, size_t
 void ty_log_sort(struct ty_log *l);
 /* Index of the first line with ts_ns >= t; line.n when there is none. */
 size_t ty_log_after(const struct ty_log *l, uint64_t t_ns);
+/* The lines around [from, to): *first and how many; within half its length (10 ms to 1 s). */
+size_t ty_log_near(const struct ty_log *l, uint64_t from_ns, uint64_t to_ns, size_t *first);
 void ty_log_fini(struct ty_log *l);
 
 /* The trace time of a wall-clock or monotonic time by the nearest correlation points; false when

@@ -152,7 +152,7 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 	if (sections & TY_REP_OUTLIERS)
 		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
 	if (!status && sections & TY_REP_DIFF)
-		status = ty_diff_find(r->s->model, &r->w, r->s->arch, &r->diff, err);
+		status = ty_diff_find(&x, &r->w, &r->diff, err);
 	return status;
 }
 

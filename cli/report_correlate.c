@@ -111,21 +111,10 @@ void ty_outliers_json(const struct ty_report *r, struct ty_json *j)
 
 /* diff -------------------------------------------------------------------------------------- */
 
-static const char *rate(const struct ty_diff_row *q, double v, char b[TY_DURATION_MAX])
-{
-	if (q->kind == TY_DIFF_CPU)
-		snprintf(b, TY_DURATION_MAX, "%.1f%% CPU", v / 1e7);
-	else if (q->kind == TY_DIFF_IO_BYTES)
-		ty_fmt_bytes((uint64_t)v, b);
-	else
-		snprintf(b, TY_DURATION_MAX, "%.*f", v < 100 ? 2 : 0, v);
-	return b;
-}
-
 void ty_diff_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_diff *d = &r->diff;
-	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], change[24];
+	char a[TY_DIFF_TEXT_MAX], b[TY_DIFF_TEXT_MAX], change[TY_DIFF_TEXT_MAX];
 	uint32_t i;
 
 	fprintf(f, "\ndiff: %s from ", ty_fmt_duration(d->in_ns, a));
@@ -141,14 +130,9 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	for (i = 0; i < d->n && i < DIFF_SHOWN && d->v[i].significant; i++) {
 		const struct ty_diff_row *q = &d->v[i];
 
-		if (q->in && q->out && q->in_rate >= q->out_rate)
-			snprintf(change, sizeof(change), "x %.1f", q->in_rate / q->out_rate);
-		else if (q->in && q->out)
-			snprintf(change, sizeof(change), "/ %.1f", q->out_rate / q->in_rate);
-		else
-			snprintf(change, sizeof(change), "%s", q->in ? "only here" : "not here");
-		fprintf(f, "  %12s %12s %9s  %-9s ", rate(q, q->in_rate, a),
-			rate(q, q->out_rate, b), change, ty_diff_kind_name(q->kind));
+		fprintf(f, "  %12s %12s %9s  %-9s ", ty_diff_rate(q, q->in_rate, a),
+			ty_diff_rate(q, q->out_rate, b), ty_diff_change(q, change),
+			ty_diff_kind_name(q->kind));
 		put(f, q->what);
 		putc('\n', f);
 	}

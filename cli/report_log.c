@@ -8,8 +8,6 @@
 #include "plain.h"
 #include "time_text.h"
 
-#define NEAR_MIN   UINT64_C(10000000)
-#define NEAR_MAX   UINT64_C(1000000000)
 #define NEAR_SHOWN 6
 
 int ty_report_logs_read(struct ty_report_logs *l, const struct ty_model *m, struct ty_err *err)
@@ -26,16 +24,6 @@ void ty_report_logs_fini(struct ty_report_logs *l)
 {
 	ty_log_fini(&l->log);
 	vec_fini(&l->path);
-}
-
-size_t ty_report_logs_near(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
-			   size_t *first)
-{
-	uint64_t d = (to_ns - from_ns) / 2;
-
-	d = d < NEAR_MIN ? NEAR_MIN : d > NEAR_MAX ? NEAR_MAX : d;
-	*first = ty_log_after(&l->log, from_ns > d ? from_ns - d : 0);
-	return ty_log_after(&l->log, to_ns < UINT64_MAX - d ? to_ns + d : UINT64_MAX) - *first;
 }
 
 static const char *name(const struct ty_report_logs *l, uint32_t file)
@@ -58,7 +46,7 @@ static void put(FILE *f, const char *s, size_t n)
 void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_explain *x,
 			      uint64_t from_ns, uint64_t to_ns, FILE *f)
 {
-	size_t first, n = ty_report_logs_near(l, from_ns, to_ns, &first);
+	size_t first, n = ty_log_near(&l->log, from_ns, to_ns, &first);
 
 	for (size_t i = first; i < first + n && i < first + NEAR_SHOWN; i++) {
 		const struct ty_log_line *k = &l->log.line.v[i];
@@ -83,7 +71,7 @@ void ty_report_logs_near_json(const struct ty_report_logs *l, uint64_t from_ns, 
 
 	if (!l->path.n)
 		return;
-	n = ty_report_logs_near(l, from_ns, to_ns, &first);
+	n = ty_log_near(&l->log, from_ns, to_ns, &first);
 	ty_json_array(j, "log");
 	for (size_t i = first; i < first + n; i++)
 		ty_json_u64(j, NULL, i);

@@ -19,10 +19,7 @@ struct ty_report_logs {
 int ty_report_logs_read(struct ty_report_logs *l, const struct ty_model *m, struct ty_err *err);
 void ty_report_logs_fini(struct ty_report_logs *l);
 
-/* The lines around [from, to): *first and how many; within half its length (10 ms to 1 s). */
-size_t ty_report_logs_near(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,
-			   size_t *first);
-/* Them, at most a few, indented below a stall. Nothing without --log. */
+/* The lines around [from, to), at most a few, indented below a stall. Nothing without --log. */
 void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_explain *x,
 			      uint64_t from_ns, uint64_t to_ns, FILE *f);
 /* Indexes into JSON's log.lines. */

@@ -17,6 +17,7 @@
 #include "mem_names.h"
 #include "mem_session.h"
 #include "plain.h"
+#include "report_log.h"
 #include "view_export.h"
 
 static const char help[] =
@@ -24,6 +25,8 @@ static const char help[] =
 	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys. Of a perf.data\n"
 	"file with memory samples: latency over time, and its tables (y: the next one).\n\n"
 	"  --at-finding N  start on the N-th finding (stalls, then the longest waits)\n"
+	"  --log FILE      lay the lines of a log file on the axis, by the times in them; may be\n"
+	"                  repeated\n"
 	"  --print         write one frame as text instead of opening the timeline\n"
 	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
 	"                  terminal written to, else 100x30)\n"
@@ -41,7 +44,7 @@ static const char help[] =
 	"  --no-index     neither read nor write the index file that makes the next open fast\n"
 	"  --keys-man      write the table of keys as man(7) text\n";
 
-enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_KEYS_MAN };
+enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_LOG, OPT_KEYS_MAN };
 
 struct options {
 	struct ty_select sel;
@@ -49,6 +52,7 @@ struct options {
 	bool print;
 	int w, h; /* 0: by the environment */
 	uint32_t at_finding;
+	struct ty_report_logs logs;
 };
 
 /* A number from 1 to max, the whole of s up to one of the characters in end. */
@@ -131,6 +135,10 @@ static int take_option(struct options *o, int c, const char *arg)
 	switch (c) {
 	case 'h': fputs(help, stdout); return TY_EXIT_GOOD;
 	case '?': return ty_cli_usage("view", "unknown option or missing value");
+	case OPT_LOG:
+		if (vec_push(&o->logs.path, arg))
+			return ty_cli_usage("view", "--log '%s': out of memory", arg);
+		return -1;
 	case OPT_KEYS_MAN: return write_keys_man();
 	case OPT_PRINT: o->print = true; return -1;
 	case OPT_SIZE:
@@ -277,10 +285,11 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	struct ty_mem_session s;
 	int rc;
 
-	if (o->sel.clock_chosen)
+	if (o->sel.clock_chosen || o->logs.path.n)
 		return ty_fail(
 			err, TY_EUSAGE, TY_NO_OFFSET,
-			"%s: --clock goes with recordings of events, not with memory samples",
+			"%s: --clock and --log go with recordings of events, not with memory "
+			"samples",
 			o->path ? o->path : "tarry.dat");
 	rc = ty_mem_session_open(&s, o->path, &none, err);
 
@@ -308,7 +317,7 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	return rc;
 }
 
-static int show(const struct options *o, struct ty_session *s, struct ty_err *err)
+static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 {
 	struct ty_view_export export = {.s = s};
 	struct reading reading = {
@@ -330,9 +339,13 @@ static int show(const struct options *o, struct ty_session *s, struct ty_err *er
 		.clock = s->clock,
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
+		.log = o->logs.path.n ? &o->logs.log : NULL,
+		.log_names = o->logs.path.v,
 	};
 	int rc = ty_select_window(&o->sel, s, &in.window, err);
 
+	if (!rc)
+		rc = ty_report_logs_read(&o->logs, s->model, err);
 	if (rc)
 		return rc;
 	explain.args = explain_args;
@@ -351,6 +364,7 @@ int ty_cmd_view(int argc, char **argv)
 		{"size", required_argument, NULL, OPT_SIZE},
 		{"color", optional_argument, NULL, OPT_COLOR},
 		{"at-finding", required_argument, NULL, OPT_AT_FINDING},
+		{"log", required_argument, NULL, OPT_LOG},
 		{"keys-man", no_argument, NULL, OPT_KEYS_MAN},
 		{"help", no_argument, NULL, 'h'},
 		{0}};
@@ -401,6 +415,7 @@ int ty_cmd_view(int argc, char **argv)
 			raise(rc);
 		}
 	}
+	ty_report_logs_fini(&o.logs);
 	ty_select_fini(&o.sel);
 	return status;
 }

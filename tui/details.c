@@ -48,7 +48,7 @@ const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX])
 {
-	return ty_time_text(t->m, t->in->clock, ns, res_ns, out);
+	return ty_time_text(t->m, t->clock, ns, res_ns, out);
 }
 
 static const char *instant(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])
@@ -409,6 +409,8 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	t->links_n = 0;
 	for (unsigned i = 0; i < TY_DETAIL_LINES; i++)
 		lines[i][0] = 0;
+	if (ty_timeline_log_text(t, lines[0], TY_DETAIL_MAX))
+		l.n++;
 	if (!ty_timeline_track(t, t->row, &track)) {
 		head_lines(t, &l);
 		return l.n;

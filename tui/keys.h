@@ -45,6 +45,7 @@ enum {
 	  "here, 14:03:22.5 by the clock")                                                         \
 	X(TIME_FIRST, "Time", "", "go to the start of the recording")                              \
 	X(TIME_LAST, "Time", "", "go to the end of the recording")                                 \
+	X(CLOCK, "Time", "", "times from the start, as time of day, or in the trace clock")        \
 	X(LEFT, "Cursor", "", "one cell to earlier")                                               \
 	X(RIGHT, "Cursor", "", "one cell to later")                                                \
 	X(SPAN_PREV, "Cursor", "+span", "to the span before on this row")                          \
@@ -67,6 +68,10 @@ enum {
 	  "what the span under the cursor waited for, back to the cause")                          \
 	X(LEDGER, "Findings", "ledger",                                                            \
 	  "where the thread's time went: the selected time, or the window")                        \
+	X(DIFF, "Findings", "diff",                                                                \
+	  "what was different then: the selected time, or the window, against the rest")           \
+	X(LOG_NEXT, "Findings", "+log", "to the next line of the log files (--log)")               \
+	X(LOG_PREV, "Findings", "", "to the line before")                                          \
 	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \

@@ -15,8 +15,9 @@
 /* So long the first frame waits for the findings. */
 #define FIRST_MS 100
 
-struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, bool list_focus)
+struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h)
 {
+	uint32_t rows = (uint32_t)t->tracks.rows.n, findings = t->findings.n;
 	struct ty_layout l = {.w = w, .h = h};
 	int y = 1, left, list = (int)(findings < 50 ? findings : 50);
 
@@ -25,6 +26,7 @@ struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, 
 	l.cells_w = w - l.label_w;
 	l.minimap_y = h >= 16 ? y++ : -1;
 	l.ruler_y = y++;
+	l.log_y = t->in->log ? y++ : -1;
 	l.rows_y = y;
 	l.footer_y = h - 1;
 	left = l.footer_y - y;
@@ -33,7 +35,7 @@ struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, 
 	if (h >= 16)
 		l.list_h = h >= 40 ? 9 : h >= 20 ? 5 : 3;
 	else
-		l.list_h = list_focus ? 3 : 0;
+		l.list_h = t->list_focus ? 3 : 0;
 	if (l.list_h > list + 1 && list)
 		l.list_h = list + 1;
 	/* Rows that are not there leave their place to the list. */
@@ -69,7 +71,7 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h)
 {
 	struct ty_cell *cells;
 
-	t->lay = ty_layout_make(w, h, (uint32_t)t->tracks.rows.n, t->findings.n, t->list_focus);
+	t->lay = ty_layout_make(t, w, h);
 	ty_timeline_show_row(t, t->below);
 	t->below = 0;
 	if (t->finding < t->findings.n)
@@ -109,6 +111,27 @@ static void focus(struct ty_timeline *t)
 	t->list_focus = !t->list_focus;
 	if (t->list_focus && t->findings.n && t->finding >= t->findings.n)
 		t->finding = 0;
+}
+
+/* The time of day is passed over where it is not known. */
+static void next_clock(struct ty_timeline *t)
+{
+	uint64_t real;
+	bool wall = ty_model_realtime(t->m, t->vp.start_ns, &real);
+
+	if (t->clock == TY_CLOCK_START && wall) {
+		t->clock = TY_CLOCK_WALL;
+		ty_timeline_say(t, "times are local time of day; T: the trace clock");
+	} else if (t->clock != TY_CLOCK_TRACE) {
+		t->clock = TY_CLOCK_TRACE;
+		ty_timeline_say(t,
+				wall ? "times are of the trace clock; T: from the start"
+				     : "times are of the trace clock (the recording does not say "
+				       "the time of day); T: from the start");
+	} else {
+		t->clock = TY_CLOCK_START;
+		ty_timeline_say(t, "times count from the start");
+	}
 }
 
 static void go(struct ty_timeline *t, uint64_t at_ns)
@@ -164,6 +187,13 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (ty_timeline_ledger(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_DIFF:
+		if (ty_timeline_diff(t))
+			return TY_VIEW_PUSH;
+		break;
+	case TY_ACT_CLOCK: next_clock(t); break;
+	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
+	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
 	case TY_ACT_MEMORY:
 		ty_timeline_say(t, "no memory samples in this recording: tarry view of a perf.data "
 				   "file that holds some shows them");
@@ -278,7 +308,8 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->in = in;
 	t->m = in->model;
 	t->args_of = TY_NONE;
-	t->lay = ty_layout_make(80, 24, 0, 0, false);
+	t->clock = in->clock;
+	t->lay = ty_layout_make(t, 80, 24);
 	ty_viewport_init(&t->vp, s->start_ns, s->end_ns);
 	if (in->window.from_ns > s->start_ns || in->window.to_ns < s->end_ns)
 		ty_viewport_jump(&t->vp, in->window.from_ns, in->window.to_ns);

@@ -41,49 +41,67 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 /* A page is made at once when that takes no longer than a key may. */
 #define AT_ONCE_MS 10
 
-static void explain(void *ctx)
+static void make(void *ctx)
 {
 	struct ty_asked *a = ctx;
 
-	if (a->ledger)
-		a->rc = ty_ledger_thread(&a->explain, a->thread, a->from_ns, a->to_ns, &a->rows);
-	else
-		a->rc = ty_path_find(&a->explain, a->thread, a->from_ns, a->to_ns, &a->path);
-}
-
-static void forget(struct ty_asked *a)
-{
-	if (a->ledger)
-		ty_ledger_fini(&a->rows);
-	else
-		ty_path_fini(&a->path);
+	a->rc = a->what->make(a);
 }
 
 void ty_timeline_unask(struct ty_timeline *t)
 {
 	if (ty_aside_stop(&t->asked.aside))
-		forget(&t->asked);
+		t->asked.what->forget(&t->asked);
 }
 
-static bool ask(struct ty_timeline *t, bool ledger, uint32_t thread, uint64_t from_ns,
-		uint64_t to_ns)
+bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
+			 uint64_t from_ns, uint64_t to_ns)
 {
 	struct ty_asked *a = &t->asked;
 
 	ty_timeline_unask(t);
-	a->ledger = ledger;
+	a->what = what;
 	a->thread = thread;
-	a->from_ns = from_ns;
-	a->to_ns = to_ns;
-	ty_aside_start(&a->aside, t->in->aside, explain, a);
+	a->window = t->in->window;
+	a->window.from_ns = from_ns;
+	a->window.to_ns = to_ns;
+	a->err = (struct ty_err){0};
+	ty_aside_start(&a->aside, t->in->aside, make, a);
 	if (ty_aside_wait(&a->aside, AT_ONCE_MS))
 		return ty_timeline_explained(t);
 	ty_timeline_job(t, TY_JOB_EXPLAIN);
 	return false;
 }
 
-static bool chain_page(struct ty_timeline *t, const struct ty_path *path)
+bool ty_timeline_explained(struct ty_timeline *t)
 {
+	struct ty_asked *a = &t->asked;
+	bool made = false;
+
+	if (a->rc)
+		ty_timeline_say(t, "%s: %s", a->what->name,
+				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
+	else
+		made = a->what->page(t, a);
+	a->what->forget(a);
+	return made;
+}
+
+/* The chain ----------------------------------------------------------------------------------- */
+
+static int make_chain(struct ty_asked *a)
+{
+	return ty_path_find(&a->explain, a->thread, a->window.from_ns, a->window.to_ns, &a->path);
+}
+
+static void forget_chain(struct ty_asked *a)
+{
+	ty_path_fini(&a->path);
+}
+
+static bool chain_page(struct ty_timeline *t, struct ty_asked *a)
+{
+	const struct ty_path *path = &a->path;
 	struct ty_link links[TY_STALL_LINKS];
 	struct ty_root root = ty_path_root(path);
 	uint32_t n;
@@ -96,8 +114,15 @@ static bool chain_page(struct ty_timeline *t, const struct ty_path *path)
 	for (uint32_t i = 0; i < n; i++)
 		add_link(t, &links[i], i);
 	add_root(t, path, &root);
+	ty_timeline_log_page(t, a->window.from_ns, a->window.to_ns);
 	return true;
 }
+
+static const struct ty_question the_chain = {.name = "chain",
+					     .doing = "following the chain",
+					     .make = make_chain,
+					     .page = chain_page,
+					     .forget = forget_chain};
 
 bool ty_timeline_chain(struct ty_timeline *t)
 {
@@ -125,7 +150,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 						 : ty_state_name((enum ty_state)s.state),
 		 ty_fmt_length(s.end_ns - s.start_ns, len),
 		 ty_timeline_at(t, s.start_ns, 1000, at));
-	return ask(t, false, thread, s.start_ns, s.end_ns);
+	return ty_timeline_ask_for(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
 /* Of a process's head: of its leader. TY_NONE after a sentence. */
@@ -141,19 +166,31 @@ static uint32_t thread_of_row(struct ty_timeline *t)
 	return TY_NONE;
 }
 
-static bool ledger_page(struct ty_timeline *t, const struct ty_ledger *l)
+static int make_ledger(struct ty_asked *a)
 {
+	return ty_ledger_thread(&a->explain, a->thread, a->window.from_ns, a->window.to_ns,
+				&a->ledger);
+}
+
+static void forget_ledger(struct ty_asked *a)
+{
+	ty_ledger_fini(&a->ledger);
+}
+
+static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
+{
+	const struct ty_ledger *l = &a->ledger;
 	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
 
 	if (!l->n) {
 		ty_timeline_say(t, "the thread did not live then");
 		return false;
 	}
-	snprintf(
-		t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
-		ty_timeline_who(t, l->thread, t->asked.from_ns, who),
-		ty_fmt_length(l->end_ns - l->start_ns, len),
-		ty_timeline_at(t, l->start_ns, (t->asked.to_ns - t->asked.from_ns) / 1000 + 1, at));
+	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
+		 ty_timeline_who(t, l->thread, a->window.from_ns, who),
+		 ty_fmt_length(l->end_ns - l->start_ns, len),
+		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
+				at));
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_ledger_row *r = &l->rows[i];
 
@@ -168,18 +205,11 @@ static bool ledger_page(struct ty_timeline *t, const struct ty_ledger *l)
 	return true;
 }
 
-bool ty_timeline_explained(struct ty_timeline *t)
-{
-	struct ty_asked *a = &t->asked;
-	bool made = false;
-
-	if (a->rc)
-		ty_timeline_say(t, "out of memory for the %s", a->ledger ? "ledger" : "chain");
-	else
-		made = a->ledger ? ledger_page(t, &a->rows) : chain_page(t, &a->path);
-	forget(a);
-	return made;
-}
+static const struct ty_question the_ledger = {.name = "ledger",
+					      .doing = "adding up the ledger",
+					      .make = make_ledger,
+					      .page = ledger_page,
+					      .forget = forget_ledger};
 
 bool ty_timeline_ledger(struct ty_timeline *t)
 {
@@ -194,5 +224,5 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 	}
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	ty_page_reset(&t->page);
-	return ask(t, true, thread, from, to);
+	return ty_timeline_ask_for(t, &the_ledger, thread, from, to);
 }

@@ -107,9 +107,9 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM), st = {0};
 	struct ty_style state = {.fg = ty_state_color(f->state)};
 	int state_w = wide ? 16 : 2,
-	    at_w = g->w < 60			    ? 0
-		   : t->in->clock == TY_CLOCK_START ? 13
-						    : 16,
+	    at_w = g->w < 60			? 0
+		   : t->clock == TY_CLOCK_START ? 13
+						: 16,
 	    call_w = g->w >= 60 ? 16 : 9;
 	int x = 0, flex;
 	char text[96], len[TY_TIME_MAX], who[TY_WHO_MAX], name[32];
@@ -241,7 +241,7 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	ty_timeline_at(t, t->cursor_ns, cell, at);
 	snprintf(right, sizeof(right), "at %s", at);
 	/* And in the other clock, without which neither a log nor a colleague's screen is found. */
-	if (t->in->clock == TY_CLOCK_WALL)
+	if (t->clock == TY_CLOCK_WALL)
 		snprintf(right, sizeof(right), "at %s, %s from the start", at,
 			 ty_time_text(t->m, TY_CLOCK_START, t->cursor_ns, cell, other));
 	else if (ty_model_realtime(t->m, t->cursor_ns, &real))
@@ -442,11 +442,11 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
 				&t->findings);
 	}
-	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp, t->m,
-		      t->in->clock,
+	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp, t->m, t->clock,
 		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
 	draw_hidden(t, g, p);
 	draw_marks(t, g, p);
+	ty_timeline_log_draw(t, g, p);
 	ty_rows_draw(t, g, p);
 	draw_selection(t, g, p);
 	draw_list(t, g, p);

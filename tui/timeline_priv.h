@@ -5,6 +5,7 @@
 
 #include "aside.h"
 #include "chain.h"
+#include "diff.h"
 #include "findings.h"
 #include "gaps.h"
 #include "ledger.h"
@@ -23,12 +24,14 @@ struct ty_layout {
 	int cells_x, cells_w;
 	int minimap_y; /* -1: none */
 	int ruler_y;
+	int log_y; /* lines of log files; -1: none */
 	int rows_y, rows_h;
 	int list_y, list_h;	  /* its headline included */
 	int details_y, details_h; /* its headline included */
 	int footer_y;
 };
-struct ty_layout ty_layout_make(int w, int h, uint32_t rows, uint32_t findings, bool list_focus);
+struct ty_timeline;
+struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h);
 
 #define TY_DETAIL_LINES 6
 #define TY_DETAIL_MAX	320
@@ -78,21 +81,32 @@ struct ty_hunting {
 	int rc;
 };
 
-/* A chain or a ledger, being made in a thread. */
+/* An answer to a key that is made in a thread (a chain, a ledger, a comparison), and shown as a
+ * page. */
+struct ty_asked;
+struct ty_question {
+	const char *name, *doing;	 /* "ledger", "adding up the ledger" */
+	int (*make)(struct ty_asked *a); /* in the thread: 0 or -TY_E..., err where it says more */
+	bool (*page)(struct ty_timeline *t, struct ty_asked *a); /* false: a sentence says why */
+	void (*forget)(struct ty_asked *a);
+};
 struct ty_asked {
 	struct ty_aside aside;
+	const struct ty_question *what;
 	struct ty_explain explain;
-	bool ledger; /* else the chain */
 	uint32_t thread;
-	uint64_t from_ns, to_ns;
+	struct ty_window window;
 	struct ty_path path;
-	struct ty_ledger rows;
+	struct ty_ledger ledger;
+	struct ty_diff diff;
+	struct ty_err err;
 	int rc;
 };
 
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
+	enum ty_clock clock; /* that times are shown in */
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
 	struct ty_findings findings; /* none while they are looked for */
@@ -105,6 +119,7 @@ struct ty_timeline {
 	uint32_t finding, list_top;
 	uint32_t below; /* rows below the selected one that must be on the screen, too */
 	bool list_focus;
+	size_t log_at;	/* the log line that was jumped to */
 	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
 	bool touched;	/* a key or the mouse was used */
 	bool note_seen; /* a key was pressed since the note about the file was shown */
@@ -219,8 +234,22 @@ bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
 bool ty_timeline_chain(struct ty_timeline *t);
 /* Where the time of the thread under the cursor went; the same. */
 bool ty_timeline_ledger(struct ty_timeline *t);
+/* timeline_diff.c: the selected time, or the window, against the rest; the same. */
+bool ty_timeline_diff(struct ty_timeline *t);
+/* Begin: of [from, to), with the page's title set. */
+bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
+			 uint64_t from_ns, uint64_t to_ns);
 bool ty_timeline_explained(struct ty_timeline *t); /* done: true: the page is made */
 void ty_timeline_unask(struct ty_timeline *t);	   /* no longer wanted */
+
+/* timeline_log.c: lines of log files on the axis. */
+void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,
+			  const struct ty_palette *p);
+void ty_timeline_log_step(struct ty_timeline *t, int by); /* to the next line, or the one before */
+/* The line in the cursor's cell, for the details; false: there is none. */
+bool ty_timeline_log_text(const struct ty_timeline *t, char *out, size_t n);
+/* The lines around a wait, as lines of the page. */
+void ty_timeline_log_page(struct ty_timeline *t, uint64_t from_ns, uint64_t to_ns);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

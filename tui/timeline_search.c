@@ -282,9 +282,7 @@ enum ty_view_result ty_timeline_work(void *self)
 				(unsigned)(t->filter_i * 100 / (all ? all : 1)));
 	else
 		ty_timeline_say(t, "%s; Esc stops",
-				t->job != TY_JOB_EXPLAIN ? "counting"
-				: t->asked.ledger	 ? "adding up the ledger"
-							 : "following the chain");
+				t->job == TY_JOB_EXPLAIN ? t->asked.what->doing : "counting");
 	return TY_VIEW_CHANGED;
 }
 

@@ -14,6 +14,7 @@
 #include "explain.h"
 #include "grid.h"
 #include "keys.h"
+#include "log_file.h"
 #include "model.h"
 #include "palette.h"
 #include "syscalls.h"
@@ -88,9 +89,11 @@ struct ty_view_input {
 	bool (*export_poll)(struct ty_view_export *e, char *said, size_t n);
 	void (*export_stop)(struct ty_view_export *e);
 	struct ty_view_export *export;
-	uint64_t recorder_cpu_ns; /* the recorder's own CPU time; UINT64_MAX: not known */
-	enum ty_clock clock;	  /* that times are shown in; the model knows it */
-	uint32_t at_finding;	  /* 1..: start on that finding; 0: at the start */
+	uint64_t recorder_cpu_ns;     /* the recorder's own CPU time; UINT64_MAX: not known */
+	enum ty_clock clock;	      /* that times are shown in; the model knows it */
+	uint32_t at_finding;	      /* 1..: start on that finding; 0: at the start */
+	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were asked for */
+	const char *const *log_names; /* of its files */
 	bool aside; /* analyses run in threads of their own: input never waits for them */
 };
 

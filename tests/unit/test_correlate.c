@@ -128,7 +128,7 @@ static void window_against_the_rest(void **state)
 
 	w.from_ns = 400 * MS;
 	w.to_ns = 500 * MS;
-	assert_int_equal(ty_diff_find(m, &w, arch, &d, &err), 0);
+	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m, .arch = arch}, &w, &d, &err), 0);
 	assert_int_equal(d.in_ns, 100 * MS);
 	assert_int_equal(d.out_ns, 900 * MS);
 	assert_false(d.in_lost || d.out_lost);
@@ -158,13 +158,14 @@ static void window_against_the_rest(void **state)
 	/* A choice of threads. */
 	w.tids = &(int32_t){11};
 	w.tids_n = 1;
-	assert_int_equal(ty_diff_find(m, &w, arch, &d, &err), 0);
+	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m, .arch = arch}, &w, &d, &err), 0);
 	assert_null(row(&d, TY_DIFF_CPU, "t12"));
 	assert_null(row(&d, TY_DIFF_SYSCALL, "write"));
 	ty_diff_fini(&d);
 	/* Nothing to compare with. */
 	w = ty_window_all(m);
-	assert_int_equal(ty_diff_find(m, &w, arch, &d, &err), -TY_EUSAGE);
+	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m, .arch = arch}, &w, &d, &err),
+			 -TY_EUSAGE);
 	ty_diff_fini(&d);
 	ty_mx_drop();
 }
@@ -183,13 +184,13 @@ static void loss_is_told_where_it_was(void **state)
 	w = ty_window_all(m);
 	w.from_ns = 100 * MS;
 	w.to_ns = 300 * MS;
-	assert_int_equal(ty_diff_find(m, &w, NULL, &d, NULL), 0);
+	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m}, &w, &d, NULL), 0);
 	assert_true(d.in_lost);
 	assert_false(d.out_lost);
 	ty_diff_fini(&d);
 	w.from_ns = 300 * MS;
 	w.to_ns = 400 * MS;
-	assert_int_equal(ty_diff_find(m, &w, NULL, &d, NULL), 0);
+	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m}, &w, &d, NULL), 0);
 	assert_true(d.out_lost);
 	assert_false(d.in_lost);
 	ty_diff_fini(&d);

@@ -25,13 +25,14 @@
 #include "keys.h"
 #include "vt.h"
 
-static char story[300];
+static char story[300], story_log[300];
 static const char *tarry, *file = story;
 
 /* How an action is seen to work: what is typed before, and after, and what the screen shows then
  * (or shows no more). {D}: replaced by the tests' folder. */
 static const struct step {
 	const char *before, *after, *shows, *lacks;
+	bool log; /* with a log file */
 } steps[TY_ACT_COUNT] = {
 	[TY_ACT_ZOOM_IN] = {"", "", "1.982 s from", NULL},
 	[TY_ACT_ZOOM_OUT] = {"ww", "", "1.982 s from", NULL},
@@ -44,6 +45,7 @@ static const struct step {
 	[TY_ACT_GOTO] = {"", "1.25\r", "at 1.25", NULL},
 	[TY_ACT_TIME_FIRST] = {"", "", "at 0.0", NULL},
 	[TY_ACT_TIME_LAST] = {"", "", "at 3.9", NULL},
+	[TY_ACT_CLOCK] = {"", "", " from 22:13:20.0", NULL},
 	[TY_ACT_LEFT] = {"g2\rwwwwww", "", NULL, "at 2.0000"},
 	[TY_ACT_RIGHT] = {"^wwwwww", "", NULL, "at 0.000 s"},
 	[TY_ACT_SPAN_PREV] = {"n", "", "at 0.5", NULL},
@@ -62,6 +64,9 @@ static const struct step {
 	[TY_ACT_FOCUS] = {"", "j\r", "stall 2 of", NULL},
 	[TY_ACT_CHAIN] = {"n", "", "<- backup/101", NULL},
 	[TY_ACT_LEDGER] = {"n", "", "in all; Enter goes", NULL},
+	[TY_ACT_DIFF] = {"wwg2\r", "", "here    elsewhere", NULL},
+	[TY_ACT_LOG_NEXT] = {"^", "", "1 of 2: story.log:1 at 1.250000", NULL, true},
+	[TY_ACT_LOG_PREV] = {"$", "", "2 of 2: story.log:3 at 3.5", NULL, true},
 	[TY_ACT_MEMORY] = {"", "", "no memory samples", NULL},
 	[TY_ACT_SEARCH] = {"^", "fsync\r", "fsync of backup/101 at 0.900010", NULL},
 	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "", "uninterruptible of backup/101",
@@ -156,7 +161,7 @@ static void try(const struct config *c, enum ty_action a, uint32_t key)
 		return;
 	snprintf(cut, sizeof(cut), "%s/cut.dat", ty_fx_dir());
 	unlink(cut);
-	start(c, NULL);
+	start(c, s->log ? (const char *[]){"--log", story_log, NULL} : NULL);
 	assert_int_equal(ty_vt_coloured(), c->colour);
 	prepare(s->before);
 	ty_vt_send(bytes, strlen(bytes));
@@ -456,6 +461,7 @@ int main(void)
 		cmocka_unit_test(exports_open),
 		cmocka_unit_test(sizes_stops_and_signals),
 	};
+	FILE *f;
 	int rc;
 
 	tarry = getenv("TARRY") ? getenv("TARRY") : "build/tarry";
@@ -470,6 +476,13 @@ int main(void)
 		       TY_STORY_THREADS);
 	ty_story_stall(ty_story_event);
 	ty_story_end();
+	snprintf(story_log, sizeof(story_log), "%s", ty_fx_path("story.log"));
+	f = fopen(story_log, "w");
+	assert_non_null(f);
+	fputs("2023-11-14T22:13:21.250Z the lock is asked for\n\tby the webserver\n"
+	      "2023-11-14 22:13:23.500 UTC backup \xff ends\n2023-11-15T00:00:00Z too late\n",
+	      f);
+	fclose(f);
 	rc = cmocka_run_group_tests_name("screen", tests, NULL, NULL);
 	ty_fx_remove_dir();
 	return rc;

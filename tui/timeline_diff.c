@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* What was different then: the selected time, or the window, against the rest, as a page. */
+#include <stdio.h>
+
+#include "ruler.h"
+#include "timeline_priv.h"
+
+static int make(struct ty_asked *a)
+{
+	return ty_diff_find(&a->explain, &a->window, &a->diff, &a->err);
+}
+
+static void forget(struct ty_asked *a)
+{
+	ty_diff_fini(&a->diff);
+}
+
+static bool page(struct ty_timeline *t, struct ty_asked *a)
+{
+	const struct ty_diff *d = &a->diff;
+	uint32_t i;
+
+	if (d->in_lost || d->out_lost)
+		ty_page_add(&t->page, TY_ROLE_LOST,
+			    "events were lost %s: rates there may be too low",
+			    !d->out_lost  ? "in this part"
+			    : !d->in_lost ? "in the rest"
+					  : "in both");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "%12s %12s %10s  %-9s %s", "here", "elsewhere",
+		    "change", "kind", "what");
+	for (i = 0; i < d->n && d->v[i].significant; i++) {
+		const struct ty_diff_row *r = &d->v[i];
+		char in[TY_DIFF_TEXT_MAX], out[TY_DIFF_TEXT_MAX], change[TY_DIFF_TEXT_MAX];
+
+		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %12s %10s  %-9s %s",
+			    ty_diff_rate(r, r->in_rate, in), ty_diff_rate(r, r->out_rate, out),
+			    ty_diff_change(r, change),
+			    ty_diff_kind_name((enum ty_diff_kind)r->kind), r->what);
+	}
+	if (!i)
+		ty_page_add(&t->page, TY_ROLE_TEXT, "nothing differs by more than chance");
+	ty_page_add(
+		&t->page, TY_ROLE_DIM,
+		"per second; ranked by what each adds to the change of its kind; %u that chance "
+		"explains are left out",
+		d->n - i);
+	return true;
+}
+
+static const struct ty_question the_difference = {.name = "what was different",
+						  .doing = "comparing with the rest",
+						  .make = make,
+						  .page = page,
+						  .forget = forget};
+
+bool ty_timeline_diff(struct ty_timeline *t)
+{
+	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
+	uint32_t first, last;
+	char len[2][TY_TIME_MAX], at[TY_TIME_MAX];
+
+	(void)ty_timeline_selected(t, &from, &to, &first, &last);
+	if (from < t->vp.start_ns)
+		from = t->vp.start_ns;
+	if (to > t->vp.end_ns)
+		to = t->vp.end_ns;
+	if (!t->in->explain || to - from >= t->vp.end_ns - t->vp.start_ns) {
+		ty_timeline_say(t,
+				"this is the whole recording: zoom in, or select (v), what is to "
+				"be compared with the rest");
+		return false;
+	}
+	ty_page_reset(&t->page);
+	snprintf(t->page.title, sizeof(t->page.title),
+		 "What was different: %s from %s against the other %s",
+		 ty_fmt_length(to - from, len[0]),
+		 ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
+		 ty_fmt_length(t->vp.end_ns - t->vp.start_ns - (to - from), len[1]));
+	return ty_timeline_ask_for(t, &the_difference, TY_NONE, from, to);
+}
