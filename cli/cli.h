@@ -89,12 +89,16 @@ struct ty_session {
 	struct ty_events *events; /* at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
-	enum ty_clock clock; /* that text shows times in (ty_select_clock) */
+	char arch_name[32];
+	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
+	bool write_index;      /* of the model, when it is built */
+	uint64_t memory_bytes; /* what reading and the model may take */
 };
 enum {
 	TY_OPEN_EVENTS = 1,
-	TY_OPEN_MODEL = 2,   /* implies EVENTS (rewound) */
-	TY_OPEN_NO_INDEX = 4 /* neither read nor write an index file (--no-index) */
+	TY_OPEN_MODEL = 2,    /* implies EVENTS (rewound) */
+	TY_OPEN_NO_INDEX = 4, /* neither read nor write an index file (--no-index) */
+	TY_OPEN_LATER = 8     /* without an index the model stays NULL: ty_session_build */
 };
 
 /* Open path (default tarry.dat when NULL); progress on stderr when that is a terminal. Warnings
@@ -104,6 +108,21 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		    struct ty_err *err);
 /* What reading may take where --memory does not say: a quarter of the machine's. */
 uint64_t ty_memory_default(void);
+/* How far the building of a model is. */
+struct ty_progress {
+	uint64_t events; /* taken so far */
+	double part;	 /* 0 .. 1 of the file; when finishing, of that */
+	bool finishing;	 /* all events are taken, and their spans are being arranged */
+};
+struct ty_build_how {
+	uint64_t memory_bytes; /* for reading ahead and the model */
+	/* Every few milliseconds; false: give up, with -TY_EINTR. May be NULL. */
+	bool (*tell)(void *ctx, const struct ty_progress *p);
+	void *ctx;
+};
+/* The model of a session that was opened without (TY_OPEN_LATER). Needs nothing but s. */
+int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err);
+
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */
 int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);

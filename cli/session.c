@@ -67,6 +67,7 @@ static void catch_bus(const char *path)
 	sigaction(SIGBUS, &sa, NULL);
 }
 
+/* On stderr, when that is a terminal. */
 struct progress {
 	bool on;
 	struct timespec begin;
@@ -81,25 +82,25 @@ static double since(const struct timespec *t)
 	return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) / 1e9;
 }
 
-/* At most five lines a second, and only when someone looks. */
-static void progress_show(struct progress *p, const struct ty_events *es, uint64_t events)
+/* At most five lines a second. */
+static bool progress_show(void *ctx, const struct ty_progress *how_far)
 {
-	uint64_t done, all;
-	double t, part;
+	struct progress *p = ctx;
+	double t = since(&p->begin);
 
-	if (!p->on)
-		return;
-	t = since(&p->begin);
-	if (t - p->last < 0.2)
-		return;
+	if (!p->on || t - p->last < 0.2)
+		return !interrupted;
 	p->last = t;
-	ty_events_progress(es, &done, &all);
-	part = all ? (double)done / (double)all : 0;
-	fprintf(stderr, "\rreading: %3.0f%%, %" PRIu64 " events, %.1f M/s", 100 * part, events,
-		(double)events / t / 1e6);
-	if (part > 0.01)
-		fprintf(stderr, ", %.0f s left", t / part - t);
+	if (how_far->finishing) {
+		fprintf(stderr, "\rarranging: %3.0f%%", 100 * how_far->part);
+	} else {
+		fprintf(stderr, "\rreading: %3.0f%%, %" PRIu64 " events, %.1f M/s",
+			100 * how_far->part, how_far->events, (double)how_far->events / t / 1e6);
+		if (how_far->part > 0.01)
+			fprintf(stderr, ", %.0f s left", t / how_far->part - t);
+	}
 	fputs("\033[K", stderr);
+	return !interrupted;
 }
 
 static void progress_end(const struct progress *p)
@@ -113,10 +114,28 @@ static const char *event_name(void *ctx, uint16_t id)
 	return ty_formats_name(ctx, id);
 }
 
-/* index_of: NULL, or the trace for which an index file is written. */
-static int build_model(struct ty_session *s, const char *arch, uint64_t memory_bytes,
-		       const char *index_of, struct ty_err *err)
+struct build {
+	const struct ty_build_how *how;
+	struct ty_progress progress;
+};
+
+static bool go_on(struct build *b)
 {
+	return !b->how->tell || b->how->tell(b->how->ctx, &b->progress);
+}
+
+static bool finishing(void *ctx, double part)
+{
+	struct build *b = ctx;
+
+	b->progress.finishing = true;
+	b->progress.part = part;
+	return go_on(b);
+}
+
+int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
+{
+	struct build build = {.how = how};
 	struct ty_build_facts facts = {
 		.machine = ty_trace_section(s->trace, TY_SEC_MACHINE).s,
 		.threads = ty_trace_section(s->trace, TY_SEC_THREADS).s,
@@ -124,40 +143,40 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 		.cmdlines = s->trace->cmdlines.s,
 		.cpus = s->trace->cpu_count,
 		.long_size = s->trace->long_size,
-		.arch = arch,
-		.memory_bytes = memory_bytes,
-		.index_of = index_of,
+		.arch = s->arch_name,
+		.memory_bytes = how->memory_bytes,
+		.index_of = s->write_index ? s->trace->path : NULL,
 		.index_fd = ty_trace_fd(s->trace),
 		.index_min = INDEX_MIN,
 		.event_name = event_name,
 		.ctx = s->formats,
+		.finishing = finishing,
+		.finishing_ctx = &build,
 	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	struct progress p = {.on = isatty(STDERR_FILENO)};
 	struct ty_builder *b;
-	struct sigaction was;
-	uint64_t n = 0;
+	uint64_t done, all;
+	bool going = true;
 	int r;
 
 	facts.aside = cpus > 1;
-	catch_interrupt(&was);
 	b = ty_builder_new(&facts);
-	if (!b) {
-		sigaction(SIGINT, &was, NULL);
+	if (!b)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->trace->path);
-	}
 	/* This thread builds, and helps when it would wait. */
-	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0, memory_bytes / AHEAD_PART);
-	clock_gettime(CLOCK_MONOTONIC, &p.begin);
-	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &n, err)) > 0 && !interrupted)
-		progress_show(&p, s->events, n);
+	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0,
+			  how->memory_bytes / AHEAD_PART);
+	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &build.progress.events, err)) > 0 &&
+	       going) {
+		ty_events_progress(s->events, &done, &all);
+		build.progress.part = all ? (double)done / (double)all : 0;
+		going = go_on(&build);
+	}
 	ty_events_rest(s->events);
 	if (!r)
 		r = ty_builder_finish(b, &s->model, err);
-	progress_end(&p);
 	ty_builder_free(b);
-	sigaction(SIGINT, &was, NULL);
-	if (interrupted)
+	if (!going || r == -TY_EINTR)
 		return ty_fail(err, TY_EINTR, TY_NO_OFFSET,
 			       "%s: interrupted while its events were read", s->trace->path);
 	if (r < 0)
@@ -166,6 +185,24 @@ static int build_model(struct ty_session *s, const char *arch, uint64_t memory_b
 	return 0;
 }
 
+/* In this thread, with progress and Ctrl-C. */
+static int build_here(struct ty_session *s, uint64_t memory_bytes, struct ty_err *err)
+{
+	struct progress p = {.on = isatty(STDERR_FILENO)};
+	const struct ty_build_how how = {
+		.memory_bytes = memory_bytes, .tell = progress_show, .ctx = &p};
+	struct sigaction was;
+	int r;
+
+	clock_gettime(CLOCK_MONOTONIC, &p.begin);
+	catch_interrupt(&was);
+	r = ty_session_build(s, &how, err);
+	progress_end(&p);
+	sigaction(SIGINT, &was, NULL);
+	return r;
+}
+
+/* A quarter of the machine's memory. */
 uint64_t ty_memory_default(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -176,7 +213,6 @@ uint64_t ty_memory_default(void)
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err)
 {
-	char arch[32];
 	int r;
 
 	*s = (struct ty_session){0};
@@ -190,15 +226,15 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	r = ty_formats_new(s->trace, &s->formats, err);
 	if (r)
 		return r;
-	if (!ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "arch", arch,
-			  sizeof(arch))) {
+	if (!ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "arch", s->arch_name,
+			  sizeof(s->arch_name))) {
 		/* trace-cmd's UNAME option is "Linux host release version machine". */
 		const char *u = s->trace->uname.s, *last = u ? strrchr(u, ' ') : NULL;
 
-		snprintf(arch, sizeof(arch), "%s", last ? last + 1 : "");
-		arch[strcspn(arch, "\n")] = 0;
+		snprintf(s->arch_name, sizeof(s->arch_name), "%s", last ? last + 1 : "");
+		s->arch_name[strcspn(s->arch_name, "\n")] = 0;
 	}
-	s->arch = ty_sysarch_find(arch);
+	s->arch = ty_sysarch_find(s->arch_name);
 	if (flags & (TY_OPEN_EVENTS | TY_OPEN_MODEL)) {
 		r = ty_events_open(s->trace, s->formats, &s->events, err);
 		if (r)
@@ -206,14 +242,13 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	}
 	if (flags & TY_OPEN_MODEL) {
 		/* A recording that may still grow has no index. */
-		bool index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
-
+		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
+		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
 		catch_bus(path);
-
-		if (index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
+		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
 			return 0;
-		return build_model(s, arch, memory_bytes ? memory_bytes : ty_memory_default(),
-				   index ? path : NULL, err);
+		if (!(flags & TY_OPEN_LATER))
+			return build_here(s, s->memory_bytes, err);
 	}
 	return 0;
 }

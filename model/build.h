@@ -24,6 +24,10 @@ struct ty_build_facts {
 	const char *(*event_name)(void *ctx,
 				  uint16_t id); /* names of irq_vectors events; may be NULL */
 	void *ctx;
+	/* Called by ty_builder_finish now and then; `part` of the work is done (0 .. 1). False: it
+	 * gives up, with -TY_EINTR. May be NULL. */
+	bool (*finishing)(void *ctx, double part);
+	void *finishing_ctx;
 };
 
 struct ty_builder;

@@ -250,6 +250,13 @@ void ty_calls_finish(struct ty_builder *b, uint64_t end);
 /* Everything to the store, and the store to m (zero before). 0 or -TY_E.... */
 int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m);
 
+/* finish.c: to be asked every few thousand rows of finishing; -TY_EINTR when it shall end. */
+static inline int ty_build_go_on(const struct ty_builder *b, double part)
+{
+	return !b->facts.finishing || b->facts.finishing(b->facts.finishing_ctx, part) ? 0
+										       : -TY_EINTR;
+}
+
 /* Sticky failure. */
 static inline void ty_build_fail(struct ty_builder *b, int r)
 {

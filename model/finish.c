@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOOK_TRACKS 1024 /* between two looks whether to go on */
+
 /* A trace without switches says nothing about states: one unknown span per thread and CPU. */
 static void forget_states(struct ty_builder *b)
 {
@@ -70,15 +72,19 @@ static int copy(struct ty_builder *b, struct ty_index_body *body, enum ty_sectio
 	return to ? 0 : -TY_ENOMEM;
 }
 
-/* Seal what is open and write the directory. ends: of the tracks; NULL: end for all. */
+/* Seal what is open and write the directory. ends: of the tracks; part: of finishing, done so far.
+ */
 static int table(struct ty_builder *b, struct ty_index_body *body, enum ty_table_id id,
-		 struct ty_table_fill *f, uint32_t tracks, const uint64_t *ends)
+		 struct ty_table_fill *f, uint32_t tracks, const uint64_t *ends, double part)
 {
 	struct ty_index_part *p = &body->table[id];
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < tracks; i++)
+	for (uint32_t i = 0; !r && i < tracks; i++) {
 		r = ty_table_seal(f, i, ends[i]);
+		if (!r && i % LOOK_TRACKS == 0)
+			r = ty_build_go_on(b, part);
+	}
 	return r ? r : ty_table_finish(f, tracks, ends, &p->off, &p->bytes);
 }
 
@@ -98,7 +104,8 @@ static int tables(struct ty_builder *b, struct ty_index_body *body, uint64_t end
 	for (unsigned i = 0; !r && i < TY_TABLES; i++) {
 		bool by_cpu = i == TY_T_CPU || i == TY_T_IRQS || i == TY_T_POINTS;
 
-		r = table(b, body, i, &b->fill[i], by_cpu ? b->cpus : threads, by_cpu ? all : ends);
+		r = table(b, body, i, &b->fill[i], by_cpu ? b->cpus : threads, by_cpu ? all : ends,
+			  0);
 	}
 	if (!r && ty_gap_stack_any(&b->gaps)) {
 		ty_table_fill_init(&sure, &ty_table_kinds[TY_T_SPANS], b->store);
@@ -106,7 +113,7 @@ static int tables(struct ty_builder *b, struct ty_index_body *body, uint64_t end
 			r = ty_table_attach(&m.t[i], &ty_table_kinds[i], b->store,
 					    body->table[i].off, body->table[i].bytes, false, NULL);
 		r = r ? r : ty_gap_doubt(b, &m, &sure);
-		r = r ? r : table(b, body, TY_T_SPANS, &sure, threads, ends);
+		r = r ? r : table(b, body, TY_T_SPANS, &sure, threads, ends, 1);
 		ty_table_fill_fini(&sure);
 	}
 	free(ends);

@@ -22,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SURE UINT64_MAX
+#define SURE	  UINT64_MAX
+#define LOOK_ROWS 4096 /* between two looks whether to go on */
 
 static bool waits(unsigned state)
 {
@@ -100,14 +101,28 @@ static void put(struct out *o, struct ty_span_row s)
 	o->any = true;
 }
 
-static bool touched(const struct ty_builder *b, const struct ty_model *m, uint32_t thread)
+/* Rows of a table in order of threads: how far `row` of this one is. */
+static int go_on(const struct ty_builder *b, const struct ty_table *t, uint32_t thread,
+		 uint32_t row)
+{
+	return row % LOOK_ROWS ? 0
+			       : ty_build_go_on(b, (t->row_first[thread] + row) / (t->rows + 1.0));
+}
+
+/* 1, 0 or -TY_EINTR. */
+static int touched(const struct ty_builder *b, const struct ty_model *m, uint32_t thread)
 {
 	const struct ty_table *t = &m->t[TY_T_SPANS];
 	uint32_t n = ty_table_rows(t, thread);
 	struct ty_span_row s, next;
+	int r = 0;
 
 	for (uint32_t i = 0; i < n; i++, s = next) {
 		bool last = i + 1 == n, lost;
+
+		r = go_on(b, t, thread, i);
+		if (r)
+			return r;
 
 		if (!i)
 			s = row_of(t, thread, 0);
@@ -116,11 +131,11 @@ static bool touched(const struct ty_builder *b, const struct ty_model *m, uint32
 		if (doubtful(b, m, thread, &s, last ? NULL : &next,
 			     last ? t->end[thread] : next.start, &lost) != SURE ||
 		    lost)
-			return true;
+			return 1;
 		if (last)
 			break;
 	}
-	return false;
+	return 0;
 }
 
 static int rewrite(const struct ty_builder *b, const struct ty_model *m, uint32_t thread,
@@ -135,6 +150,7 @@ static int rewrite(const struct ty_builder *b, const struct ty_model *m, uint32_
 		bool last = i + 1 == n, lost;
 		uint64_t at;
 
+		o.r = go_on(b, t, thread, i);
 		if (!i)
 			s = row_of(t, thread, 0);
 		if (!last)
@@ -160,8 +176,10 @@ int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty
 {
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < m->threads; i++)
-		r = touched(b, m, i) ? rewrite(b, m, i, out)
-				     : ty_table_adopt(out, &m->t[TY_T_SPANS], i);
+	for (uint32_t i = 0; !r && i < m->threads; i++) {
+		r = touched(b, m, i);
+		if (r >= 0)
+			r = r ? rewrite(b, m, i, out) : ty_table_adopt(out, &m->t[TY_T_SPANS], i);
+	}
 	return r;
 }

@@ -635,6 +635,67 @@ static void losses_without_a_place(void **state)
 	ty_builder_free(b);
 }
 
+/* Says no when it is asked for the at-th time. */
+struct asked {
+	unsigned n, at;
+	double last;
+};
+
+static bool finishing(void *ctx, double part)
+{
+	struct asked *a = ctx;
+
+	assert_true(part >= 0 && part <= 1);
+	assert_true(part >= a->last);
+	a->last = part;
+	return a->n++ != a->at;
+}
+
+/* Many spans, and a loss that makes each of them be looked at again. */
+static int finish_when(struct asked *a, struct ty_model **m, struct ty_err *err)
+{
+	struct ty_build_facts facts = {.finishing = finishing, .finishing_ctx = a};
+	struct ty_builder *b = ty_builder_new(&facts);
+	struct ty_event ev = {.kind = TY_EV_SWITCH};
+	int r;
+
+	assert_non_null(b);
+	for (unsigned i = 0; i < 40000; i++) {
+		ev.ts_ns = 1000 + 10 * i;
+		ev.tid = ev.u.sw.prev_tid = i % 2 ? 5 : 6;
+		ev.u.sw.next_tid = i % 2 ? 6 : 5;
+		ev.u.sw.prev_state = S;
+		assert_int_equal(ty_builder_feed(b, &ev, NULL), 0);
+	}
+	ev = (struct ty_event){.kind = TY_EV_GAP, .ts_ns = ev.ts_ns + 10};
+	ev.u.gap.count = 4;
+	assert_int_equal(ty_builder_feed(b, &ev, NULL), 0);
+	r = ty_builder_finish(b, m, err);
+	ty_builder_free(b);
+	return r;
+}
+
+/* Finishing can be stopped at any moment, and tells how far it is. */
+static void stopped_while_finishing(void **state)
+{
+	struct asked all = {.at = UINT32_MAX};
+	struct ty_model *m;
+
+	assert_int_equal(finish_when(&all, &m, NULL), 0);
+	ty_model_free(m);
+	assert_true(all.n > 10);
+	assert_true(all.last > 0.5);
+	for (unsigned i = 0; i < all.n; i++) {
+		struct asked a = {.at = i};
+		struct ty_err err = {0};
+
+		assert_int_equal(finish_when(&a, &m, &err), -TY_EINTR);
+		assert_null(m);
+		assert_int_equal(err.code, TY_EINTR);
+		assert_int_equal(a.n, i + 1);
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
@@ -660,6 +721,7 @@ int main(void)
 		T(migration),
 		T(nonsense),
 		T(losses_without_a_place),
+		T(stopped_while_finishing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
