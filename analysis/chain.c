@@ -149,6 +149,11 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				seg(w, a, at, thread, k, hop, TY_SEG_READY, s.flags, NULL);
 				break;
 			case TY_ST_SLEEPING:
+				/* The kernel's own threads serve: what they did before they were
+				 * asked was for others. */
+				a = t->kernel ? first : a;
+				wait_seg(w, &s, k, a, at, hop);
+				break;
 			case TY_ST_BLOCKED:
 			case TY_ST_STOPPED: wait_seg(w, &s, k, a, at, hop); break;
 			default:

@@ -271,7 +271,10 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 			    ? "events were lost: what it did is not known"
 			    : "events were lost: how long it waited and who ended it is not known");
 		return;
-	case TY_STALL_TIMER: say(o, "nobody answered before the time was up"); return;
+	case TY_STALL_TIMER:
+		say(o, ty_wait_timed_out(h->x, c->s.syscall) ? "nothing came before the time was up"
+							     : "a timer ended it");
+		return;
 	case TY_STALL_STOPPED:
 		if (c->s.culprit != TY_NONE) {
 			say(o, "stopped by a signal of ");

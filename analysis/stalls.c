@@ -389,12 +389,13 @@ static bool is_end(const struct ty_cand *c)
 	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
 }
 
-/* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all. */
+/* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
+ * The same for waits that other findings explain. */
 static unsigned no_blame(const struct ty_cand *c)
 {
 	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
 		return 2;
-	return c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE;
+	return c->told || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
 /* Known causes before unknown ones; then what the command lost, then the length. */
@@ -420,6 +421,14 @@ static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
 	return to > from ? to - from : 0;
 }
 
+/* The awaited one held others up meanwhile, for a good part of the time: that comes first. */
+static bool held_others_up(const struct ty_cand *end, const struct ty_cand *c)
+{
+	return !is_end(c) && c->s.culprit == end->s.culprit && c->s.kind != TY_STALL_RUNQUEUE &&
+	       c->s.duration_ns >= end->s.duration_ns / 8 &&
+	       overlap(end, c) >= c->s.duration_ns / 2;
+}
+
 static void join_chains(struct ty_hunt *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -435,6 +444,9 @@ static void join_chains(struct ty_hunt *h, size_t n)
 				     (is_end(a) || b->s.kind == TY_STALL_TIMER) &&
 				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
+		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
+			a->told = a->told ||
+				  (!h->cand.v[k].dropped && held_others_up(a, &h->cand.v[k]));
 		if (a->dropped || is_end(a))
 			continue;
 		for (size_t k = 0; k < n; k++)
@@ -450,13 +462,15 @@ static int command_path(struct ty_hunt *h)
 				       : TY_NONE;
 	const struct ty_thread *t = ty_model_thread(m, i);
 	uint64_t from, to;
+	int r;
 
 	if (i == TY_NONE || !ty_model_summary(m)->has_sched)
 		return 0;
 	from = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
 	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;
 	h->has_path = from < to;
-	return h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
+	r = h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
+	return r ? r : ty_stall_path_sort(h);
 }
 
 static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
@@ -517,6 +531,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	vec_fini(&h.cand);
 	ty_path_fini(&h.path);
 	free(h.prio);
+	free(h.at);
 	if (r < 0) {
 		ty_stalls_fini(out);
 		return ty_fail(err, -r, TY_NO_OFFSET, "looking for stalls: %s", ty_strerror(r));

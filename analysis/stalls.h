@@ -13,11 +13,13 @@
  *   have handed the matter on to the one that answers. Or the traced command could not go on
  *   without the waiter: its path passes through this wait, which is not one of many such waits and
  *   none for the requests of somebody whom the waiter serves; or it was busy with the very thread
- *   that is waited for, and the waiter, alone and once, had work before or after. A time-out is a
- *   stall when the waiter had asked or sent anything.
- * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait, or
- *   the waiter goes on to compute and the awaited one is no program of its own; never when a stall
- *   of the awaited one tells it.
+ *   that is waited for, and the waiter, alone and once, had work before or after.
+ * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
+ *   anything; or the command waited for it, once, and went on to work.
+ * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait; or
+ *   it worked, all others did not, it is no program of its own, and the waiter goes on to compute
+ *   or the awaited one is a child that did nothing else. Never when a stall of the awaited one
+ *   tells it; behind the stalls that the awaited one caused.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer; or when a signal of another thread ended it and the waiter owed an answer itself (it
  *   had received, and not sent since), or had sent one and the command could not go on without it.

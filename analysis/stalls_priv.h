@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up) and stall_text.c.
+/*
+ * Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up, and is it a stall),
+ * stall_ask.c (who asked whom), stall_work.c (had the waiter work), stall_path.c (what the command
+ * lost), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -30,7 +33,17 @@ struct ty_cand {
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
 	bool dropped;
+	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 };
+
+/* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
+#define TY_STALL_BACK	   512
+#define TY_STALL_LITTLE_NS UINT64_C(1000000)
+
+static inline bool ty_stall_is_wait(unsigned state)
+{
+	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
+}
 
 struct ty_hunt {
 	const struct ty_explain *x;
@@ -39,6 +52,7 @@ struct ty_hunt {
 	VEC(struct ty_cand) cand;
 	struct ty_path path; /* of the command */
 	bool has_path;
+	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
 		uint64_t ts_ns;
 		uint32_t thread;
@@ -51,11 +65,49 @@ struct ty_hunt {
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
-/* Nanoseconds of the command's path that go over this wait; or, unless direct, over its culprit
- * meanwhile, by another way. */
-uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
+
+/* stall_ask.c */
+/* Before its wait at t the thread had asked `peer` and not yet been answered, and it is the one of
+ * both that asks. */
+bool ty_stall_asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t);
+/* The same, where others handed the matter on: `first` had it in hand when the thread began to
+ * wait, `last` ended the wait. */
+bool ty_stall_asked_through(const struct ty_explain *x, uint32_t thread, uint32_t first,
+			    uint32_t last, uint64_t t);
+/* Since the thread last waited for a while, before t, did it wake anybody? */
+bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* Did the thread wake anybody but `but` in [from, to]? */
+bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+			   uint32_t but);
+/* Did the thread, since it last waited for a while before the call, hand something over (fd >= 0:
+ * there)? The other side need not have waited for it, so that no wakeup tells. */
+bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd);
+/* Did another thread end the wait by sending a signal? */
+bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
+/* Had the thread received something before its wait, and not sent anything since? */
+bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
+/* Is it the peer that asks, and the thread that answers? */
+bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
+
+/* stall_work.c */
+/* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
+ * whatever? */
+bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
+/* In user mode for a while from t on, before its next long wait? */
+bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t);
+/* A wait for a peer that nobody is seen waiting through: had the waiter work? */
+bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c);
+/* A wait for the end of another one: is that a stall? p: the path of the wait. */
+bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p);
+
+/* stall_path.c */
+/* To be called once the command's path is found. 0 or -TY_ENOMEM. */
+int ty_stall_path_sort(struct ty_hunt *h);
+/* Nanoseconds of the command's path that go over this wait; or, unless direct, over its culprit
+ * meanwhile, by another way. Cost: log(segments) + those of the wait. */
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);
 
 /* stall_cpu.c: a ready thread, who had its CPU. 0/1, or -TY_ENOMEM. */
 int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c);

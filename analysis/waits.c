@@ -33,8 +33,8 @@ static const struct {
 	uint8_t kind, class;
 	int8_t fd; /* the argument that is a descriptor; -1: none */
 } calls[] = {
-	{"accept", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"accept4", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
+	{"accept", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
+	{"accept4", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
 	{"clock_nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
 	{"clock_nanosleep_time64", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
 	{"clone", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
@@ -118,13 +118,15 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	}
 	other = ty_model_thread_find(x->m, (int32_t)(val & FUTEX_TID_MASK), s->start_ns);
 	if (!(val & FUTEX_TID_MASK) || other == TY_NONE || other == s->thread ||
-	    ty_model_thread(x->m, other)->tgid != ty_model_thread(x->m, s->thread)->tgid)
+	    ty_model_thread(x->m, other)->start_ns > s->start_ns ||
+	    ty_model_thread(x->m, other)->end_ns <= s->start_ns)
 		return;
 	if (val & FUTEX_WAITERS) {
 		w->kind = TY_STALL_LOCK;
 		w->class = TY_WAIT_DEFINITE;
 		w->holder = (int32_t)(val & FUTEX_TID_MASK);
-	} else if (val > 300) {
+	} else if (val > 300 &&
+		   ty_model_thread(x->m, other)->tgid == ty_model_thread(x->m, s->thread)->tgid) {
 		/* Small values are counters far more often than tids. */
 		w->kind = TY_STALL_JOIN;
 		w->class = TY_WAIT_END;
@@ -209,10 +211,11 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 	const char *name;
 	char buf[32];
 
-	if (w->kind != TY_STALL_FD || call == TY_NONE)
+	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE)
 		return;
-	if (w->fd < 0) {
-		/* poll's descriptor is behind a pointer; the call after it says which it was. */
+	if (w->kind == TY_STALL_EVENTS || w->fd < 0) {
+		/* poll's descriptors are behind a pointer, epoll's were told before; the call after
+		 * it says which it was. */
 		c = ty_model_syscall(x->m, call);
 		call = ty_model_syscall_after(x->m, s->thread, c.end_ns);
 		if (call == TY_NONE || !x->args)

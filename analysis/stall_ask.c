@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who asked whom, as far as wakeups and system calls tell. Budget: TY_STALL_BACK spans or calls of
+ * one thread for each question; ty_stall_woke_anybody: of each thread that was woken meanwhile.
+ */
+#include "stalls_priv.h"
+
+#include <string.h>
+
+/* Could what ended the wait before this span be a request or an answer? Not a lock that is let go,
+ * of the kernel (that of their memory map) or their own. */
+static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span)
+{
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	struct ty_wait_for w;
+	struct ty_span s;
+	uint32_t call;
+
+	if (span == t->spans_first)
+		return true;
+	s = ty_model_span_brief(x->m, thread, span - 1);
+	if (s.state == TY_ST_BLOCKED || !t->traced)
+		return s.state != TY_ST_BLOCKED;
+	/* RUNNING: woken before it had left the CPU. */
+	call = ty_model_syscall_at(x->m, thread, s.end_ns - 1);
+	if (call == TY_NONE)
+		return s.state == TY_ST_SLEEPING;
+	w = ty_wait_for(x, &s, call);
+	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
+}
+
+/* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
+ * of the kernel (that of their memory map) that is let go. */
+static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
+		     uint64_t *ts)
+{
+	const struct ty_model *m = x->m;
+	struct ty_span s = ty_model_span_brief(m, thread, span);
+	struct ty_waker k;
+
+	if (s.state != TY_ST_RUNNABLE ||
+	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
+		return false;
+	k = ty_waker_find(m, ty_model_span_edge(m, &s, span));
+	*ts = k.ts_ns;
+	return k.kind == TY_WAKER_THREAD && k.thread == who && is_message(x, thread, span);
+}
+
+/* When did `who` last wake thread up to t? 0: not seen. */
+static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
+{
+	const struct ty_model *m = x->m;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t);
+	uint64_t ts;
+
+	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
+		if (woken_by(x, thread, k, who, &ts) && ts <= t)
+			return ts;
+		if (k == th->spans_first)
+			break;
+	}
+	return 0;
+}
+
+/* When did `who` first wake thread? UINT64_MAX: not seen. */
+static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who)
+{
+	const struct ty_model *m = x->m;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint64_t ts;
+
+	for (uint32_t k = 0; k < th->spans_n && k < TY_STALL_BACK; k++)
+		if (woken_by(x, thread, th->spans_first + k, who, &ts))
+			return ts;
+	return UINT64_MAX;
+}
+
+bool ty_stall_asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t)
+{
+	uint64_t ask = last_woken(x, peer, thread, t);
+
+	return ask && ask > last_woken(x, thread, peer, t) &&
+	       first_woken(x, peer, thread) <= first_woken(x, thread, peer);
+}
+
+bool ty_stall_asked_through(const struct ty_explain *x, uint32_t thread, uint32_t first,
+			    uint32_t last, uint64_t t)
+{
+	return first != thread && first != last && ty_stall_asked(x, thread, first, t) &&
+	       last_woken(x, first, thread, t) > last_woken(x, thread, last, t) &&
+	       first_woken(x, first, thread) <= first_woken(x, thread, last);
+}
+
+bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
+			   uint32_t but)
+{
+	const struct ty_model *m = x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t k;
+		uint64_t ts;
+
+		if (i == thread || i == but || t->kernel || !ty_model_wakeups(m, i, from, to + 1))
+			continue;
+		k = ty_model_span_find(m, i, to);
+		for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
+			if (woken_by(x, i, k, thread, &ts) && ts >= from && ts <= to)
+				return true;
+			if (k == t->spans_first || ty_model_span_brief(m, i, k).start_ns < from)
+				break;
+		}
+	}
+	return false;
+}
+
+bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t)
+{
+	const struct ty_model *m = x->m;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t);
+	uint64_t from = t;
+
+	for (unsigned n = 0; k != TY_NONE && k > th->spans_first && n < TY_STALL_BACK; n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, --k);
+
+		if (ty_stall_is_wait(s.state) && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			break;
+		from = s.start_ns;
+	}
+	return ty_stall_woke_anybody(x, thread, from, t, TY_NONE);
+}
+
+/* What a system call says between threads. */
+enum {
+	GIVES = 1,   /* hands something over */
+	SIGNALS = 2, /* a signal */
+	HEARS = 4,   /* takes a message of a socket */
+	ANSWERS = 8, /* sends one */
+};
+
+static const struct {
+	const char *name;
+	unsigned says;
+} talk[] = {
+	{"kill", GIVES | SIGNALS},
+	{"mq_timedsend", GIVES},
+	{"msgsnd", GIVES},
+	{"pidfd_send_signal", GIVES | SIGNALS},
+	{"recv", HEARS},
+	{"recvfrom", HEARS},
+	{"recvmmsg", HEARS},
+	{"recvmsg", HEARS},
+	{"rt_sigqueueinfo", GIVES | SIGNALS},
+	{"rt_tgsigqueueinfo", GIVES | SIGNALS},
+	{"semop", GIVES},
+	{"semtimedop", GIVES},
+	{"send", GIVES | ANSWERS},
+	{"sendmmsg", GIVES | ANSWERS},
+	{"sendmsg", GIVES | ANSWERS},
+	{"sendto", GIVES | ANSWERS},
+	{"tgkill", GIVES | SIGNALS},
+	{"tkill", GIVES | SIGNALS},
+	{"write", GIVES},
+	{"writev", GIVES},
+};
+
+static unsigned says(const struct ty_hunt *h, const struct ty_syscall *c)
+{
+	char buf[32];
+	const char *name = ty_syscall_name(h->x->arch, c->abi, c->nr, buf);
+
+	for (size_t i = 0; i < sizeof(talk) / sizeof(*talk); i++)
+		if (!strcmp(talk[i].name, name))
+			return talk[i].says;
+	return 0;
+}
+
+bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t i = call;
+
+	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
+		uint64_t args[6];
+
+		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			return false;
+		if (s.ret < 0 || !(says(h, &s) & GIVES))
+			continue;
+		if (fd < 0)
+			return true;
+		s = ty_model_syscall(x->m, i);
+		if (x->args && !x->args(x->ctx, &s, args) && (int32_t)args[0] == fd)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint32_t i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	struct ty_syscall s;
+
+	if (i == TY_NONE)
+		return false;
+	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
+	return says(h, &s) & SIGNALS;
+}
+
+bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t i = c->s.syscall;
+
+	for (unsigned n = 0; i != TY_NONE && i > t->syscalls_first && n < TY_STALL_BACK; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, c->s.thread, --i);
+
+		if (s.ret <= 0)
+			continue;
+		if (says(h, &s) & HEARS)
+			return true;
+		if (says(h, &s) & ANSWERS)
+			return false;
+	}
+	return false;
+}
+
+/* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
+ * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
+bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t thread = c->s.thread, peer = c->waker.thread;
+	uint64_t first = first_woken(h->x, thread, peer);
+
+	return !c->w.word && last_woken(h->x, peer, thread, c->s.start_ns) &&
+	       first < first_woken(h->x, peer, thread) &&
+	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a wait adds to the command's wall time: the share of the command's path (chain.h) that goes
+ * over it. The path is sorted once by thread, with running sums, and its hops by span.
+ */
+#include "stalls_priv.h"
+
+#include <stdlib.h>
+
+/* A segment of the path; before_ns: those of its thread before it. */
+struct ty_path_at {
+	uint64_t start_ns, end_ns, before_ns;
+	uint32_t thread, span;
+	uint8_t what; /* TY_SEG_* */
+};
+
+static int by_thread(const void *pa, const void *pb)
+{
+	const struct ty_path_at *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* The order of hops is of no use once the segments are found: parents are not asked for. */
+static int by_span(const void *pa, const void *pb)
+{
+	const struct ty_hop *a = pa, *b = pb;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return a->span < b->span ? -1 : a->span > b->span;
+}
+
+int ty_stall_path_sort(struct ty_hunt *h)
+{
+	size_t n = h->path.seg.n;
+	uint64_t sum = 0;
+
+	h->at = malloc((n + 1) * sizeof(*h->at));
+	if (!h->at)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct ty_seg *s = &h->path.seg.v[i];
+
+		h->at[i] =
+			(struct ty_path_at){s->start_ns, s->end_ns, 0, s->thread, s->span, s->what};
+	}
+	qsort(h->at, n, sizeof(*h->at), by_thread);
+	for (size_t i = 0; i < n; i++) {
+		h->at[i].before_ns = sum;
+		sum += h->at[i].end_ns - h->at[i].start_ns;
+	}
+	if (h->path.hop.n)
+		qsort(h->path.hop.v, h->path.hop.n, sizeof(*h->path.hop.v), by_span);
+	return 0;
+}
+
+/* The first segment that ends after t, of the thread or of those behind it. */
+static size_t seg_after(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+{
+	size_t lo = 0, hi = h->path.seg.n;
+
+	while (lo < hi) {
+		const struct ty_path_at *s = &h->at[lo + (hi - lo) / 2];
+
+		if (s->thread < thread || (s->thread == thread && s->end_ns <= t))
+			lo = (size_t)(s - h->at) + 1;
+		else
+			hi = (size_t)(s - h->at);
+	}
+	return lo;
+}
+
+/* Nanoseconds of the path that are the thread's, before t, and all of those of earlier threads. */
+static uint64_t sum_before(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+{
+	size_t i = seg_after(h, thread, t), n = h->path.seg.n;
+
+	if (i == n)
+		return n ? h->at[n - 1].before_ns + h->at[n - 1].end_ns - h->at[n - 1].start_ns : 0;
+	if (h->at[i].thread == thread && h->at[i].start_ns < t)
+		return h->at[i].before_ns + t - h->at[i].start_ns;
+	return h->at[i].before_ns;
+}
+
+static uint64_t thread_ns(const struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b)
+{
+	return sum_before(h, thread, b) - sum_before(h, thread, a);
+}
+
+/* What the path has of the thread's waits from span `first` to `last`. */
+static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t first, uint32_t last,
+			 uint64_t a, uint64_t b)
+{
+	const struct ty_hop *v = h->path.hop.v, key = {.thread = thread, .span = first};
+	size_t lo = 0, hi = h->path.hop.n;
+	uint64_t ns = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_span(&v[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < h->path.hop.n && v[lo].thread == thread && v[lo].span <= last; lo++)
+		ns += v[lo].end_ns - v[lo].start_ns;
+	for (size_t i = seg_after(h, thread, a);
+	     i < h->path.seg.n && h->at[i].thread == thread && h->at[i].start_ns < b; i++)
+		if (h->at[i].span >= first && h->at[i].span <= last &&
+		    h->at[i].what != TY_SEG_RUNS &&
+		    (h->at[i].what != TY_SEG_READY || first == last))
+			ns += (h->at[i].end_ns < b ? h->at[i].end_ns : b) -
+			      (h->at[i].start_ns > a ? h->at[i].start_ns : a);
+	return ns;
+}
+
+uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct)
+{
+	uint64_t a = c->s.start_ns, b = c->end_ns, ns, culprit = 0;
+
+	if (!h->has_path)
+		return 0;
+	if (c->s.state == TY_ST_RUNNING) {
+		ns = thread_ns(h, c->s.thread, a, b);
+	} else if (c->s.waits > 1) {
+		/* One of many short waits: the others of the thread meanwhile are of the kind. */
+		b = c->s.last_end_ns;
+		ns = waits_ns(h, c->s.thread, ty_model_span_find(h->x->m, c->s.thread, a),
+			      ty_model_span_find(h->x->m, c->s.thread, b), a, b);
+		ns = ns < c->s.duration_ns ? ns : c->s.duration_ns;
+	} else {
+		ns = waits_ns(h, c->s.thread, c->s.span, c->s.span, a, b);
+	}
+	/* The command may wait for the culprit by another way. */
+	if (!direct && c->s.culprit != TY_NONE && c->s.culprit != c->s.thread)
+		culprit = thread_ns(h, c->s.culprit, a, b);
+	return ns > culprit ? ns : culprit;
+}

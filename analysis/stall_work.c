@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Had a waiting thread work, or did it wait for some? See the rule in stalls.h. Budget: a search in
+ * the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each question; one look at each
+ * thread for those that ask for company.
+ */
+#include "stalls_priv.h"
+
+#define COMPUTE_NS UINT64_C(300000) /* goes on to compute: so much in user mode */
+
+bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
+	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING,
+			    .min_ns = c->s.duration_ns / 4 > h->o.min_ns ? c->s.duration_ns / 4
+									 : h->o.min_ns,
+			    .nr = -1};
+	uint64_t at = 0;
+	int32_t nr;
+
+	if (c->s.syscall == TY_NONE)
+		return false;
+	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
+	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
+		uint32_t k = ty_model_seek(m, track, &q, at, false);
+		struct ty_span s;
+
+		if (k == TY_NONE)
+			return false;
+		s = ty_model_span(m, k);
+		at = s.start_ns;
+		if (k == c->s.span || s.syscall == TY_NONE ||
+		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
+			continue;
+		if (any || (c->waker.kind == TY_WAKER_THREAD &&
+			    ty_waker_find(m, s.edge).thread == c->waker.thread))
+			return true;
+	}
+	return true;
+}
+
+/* Does another thread wait for the same object at the same time, as in a pool? */
+static bool waits_in_company(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+	uint64_t t = c->end_ns - 1;
+
+	if (!c->w.word && c->w.fd < 0)
+		return false;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *o = ty_model_thread(m, i);
+		struct ty_wait_for w;
+		struct ty_span s;
+
+		if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t)
+			continue;
+		s = ty_model_span(m, ty_model_span_find(m, i, t));
+		if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
+			continue;
+		w = ty_wait_for(h->x, &s, s.syscall);
+		if (w.word == c->w.word && w.fd == c->w.fd)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, t), to = th->spans_first + th->spans_n;
+	uint64_t user = 0;
+
+	for (unsigned n = 0; k < to && n < 4 * TY_STALL_BACK; k++, n++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+		uint64_t a = s.start_ns > t ? s.start_ns : t;
+
+		if (ty_stall_is_wait(s.state) && s.start_ns >= t &&
+		    s.end_ns - s.start_ns > 20 * TY_STALL_LITTLE_NS)
+			return false;
+		if (s.state != TY_ST_RUNNING)
+			continue;
+		for (unsigned c = 0; a < s.end_ns && c < TY_STALL_BACK; c++) {
+			uint32_t i = ty_model_syscall_after(m, thread, a);
+			struct ty_syscall call = {.start_ns = UINT64_MAX};
+
+			if (i != TY_NONE)
+				call = ty_model_syscall_brief(m, thread, i);
+			if (call.start_ns > a)
+				user += (call.start_ns < s.end_ns ? call.start_ns : s.end_ns) - a;
+			a = call.start_ns == UINT64_MAX ? s.end_ns : call.end_ns;
+			if (user >= COMPUTE_NS)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	/* It waits once, alone, for the very thread that the command is busy with, and works. */
+	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
+	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, false) &&
+	       !waits_in_company(h, c) &&
+	       (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
+		ty_stall_sent(h, c->s.thread, c->s.syscall, -1));
+}
+
+/* Did the thread become another program? */
+static bool is_program(const struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+
+	for (uint32_t i = 0; i < t->syscalls_n && i < TY_STALL_BACK; i++) {
+		struct ty_syscall c =
+			ty_model_syscall_brief(h->x->m, thread, t->syscalls_first + i);
+
+		if (ty_syscall_class(h->x->arch, c.abi, c.nr) == TY_SC_EXEC && !c.ret)
+			return true;
+	}
+	return false;
+}
+
+/* Did others of those that are traced run meanwhile, too? Work that is shared is none that waits.
+ */
+static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		struct ty_cell cell;
+
+		if (i == awaited || i == c->s.thread || !t->traced || t->end_ns <= c->s.start_ns ||
+		    t->start_ns >= c->end_ns)
+			continue;
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
+			       1, &cell);
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 10)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+{
+	uint64_t most = c->s.duration_ns / 10 * 9;
+	const struct ty_seg *s;
+
+	if (c->waker.kind != TY_WAKER_THREAD || c->root.thread != c->waker.thread)
+		return false; /* what stalled is further inside */
+	s = &p->seg.v[c->root.seg];
+	if (s->what == TY_SEG_READY && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
+		return false; /* told as the awaited one's wait for a CPU */
+	if (s->what == TY_SEG_RUNS || s->what == TY_SEG_READY) {
+		if (is_program(h, c->root.thread) || others_work(h, c, c->root.thread))
+			return false; /* a program that was started; or many that work */
+		/* A child that does nothing but compute, on behalf of its parent alone. */
+		return ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
+		       (c->w.kind == TY_STALL_CHILD &&
+			c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY] >= most &&
+			!ty_stall_woke_anybody(h->x, c->root.thread, c->s.start_ns, c->end_ns,
+					       c->s.thread));
+	}
+	if (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns))
+		return true;
+	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
+	       !ty_stall_woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
+}
