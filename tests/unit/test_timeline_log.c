@@ -7,92 +7,23 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <locale.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
 #include "fixture_story.h"
-#include "timeline_priv.h"
+#include "fixture_timeline.h"
 
 #define MS    1000000ull
 #define START TY_STORY_START
-
-static struct ty_builder *builder;
-static const struct ty_palette utf8 = {.mode = TY_COLOR_NONE, .utf8 = true};
-static const struct ty_palette ascii = {.mode = TY_COLOR_NONE};
-
-static void emit(const struct ty_event *story)
-{
-	struct ty_err err = {0};
-	static ty_loc loc;
-	struct ty_event ev = *story;
-
-	ev.loc = ++loc;
-	assert_int_equal(ty_builder_feed(builder, &ev, &err), 0);
-}
-
-static struct ty_model *stall_model(void)
-{
-	struct ty_build_facts facts = {
-		.cpus = 2, .long_size = 8, .arch = "x86_64", .threads = TY_STORY_THREADS};
-	struct ty_model *m;
-	struct ty_err err = {0};
-
-	builder = ty_builder_new(&facts);
-	assert_non_null(builder);
-	ty_story_stall(emit);
-	assert_int_equal(ty_builder_finish(builder, &m, &err), 0);
-	ty_builder_free(builder);
-	return m;
-}
 
 static const char *const names[] = {"/var/log/app.log", "kernel.log"};
 
 static struct ty_view_input input_of(const struct ty_model *m, const struct ty_log *log)
 {
-	static struct ty_explain x;
+	struct ty_view_input in = ty_tl_input(m);
 
-	x = (struct ty_explain){
-		.m = m, .arch = ty_sysarch_find("x86_64"), .command_tid = TY_STORY_WEB};
-	return (struct ty_view_input){.model = m,
-				      .explain = &x,
-				      .path = "demo.dat",
-				      .window = ty_window_all(m),
-				      .arch = x.arch,
-				      .log = log,
-				      .log_names = names,
-				      .recorder_cpu_ns = UINT64_MAX};
-}
-
-static struct ty_timeline *open_view(const struct ty_view_input *in)
-{
-	struct ty_timeline *t;
-	struct ty_err err = {0};
-
-	if (ty_timeline_new(in, &t, &err))
-		fail_msg("%s", err.msg);
-	return t;
-}
-
-static const char *shown(const struct ty_view_ops *ops, void *self, const struct ty_palette *p,
-			 int w, int h)
-{
-	static struct ty_buf b;
-	struct ty_grid g;
-
-	ty_buf_fini(&b);
-	ty_buf_init(&b, 1 << 24);
-	assert_int_equal(ty_grid_init(&g, w, h), 0);
-	ops->draw(self, &g, p);
-	assert_int_equal(ty_grid_dump(&g, p, &b), 0);
-	ty_grid_fini(&g);
-	return b.p;
-}
-
-static const char *frame(struct ty_timeline *t, const struct ty_palette *p, int w, int h)
-{
-	return shown(&ty_timeline_ops, t, p, w, h);
+	in.log = log;
+	in.log_names = names;
+	return in;
 }
 
 /* The story begins at 22:13:20 (UTC) and 0 ns; this is a second later, and so on. */
@@ -113,7 +44,7 @@ static void read_log(struct ty_log *log, const struct ty_model *m)
 
 static void lines_are_signs_under_the_ruler(void **state)
 {
-	struct ty_model *m = stall_model();
+	struct ty_model *m = ty_tl_stall();
 	struct ty_log log = {0};
 	struct ty_view_input in;
 	struct ty_timeline *t;
@@ -121,28 +52,29 @@ static void lines_are_signs_under_the_ruler(void **state)
 
 	read_log(&log, m);
 	in = input_of(m, &log);
-	t = open_view(&in);
-	s = frame(t, &utf8, 120, 30);
+	t = ty_tl_open(&in);
+	s = ty_tl_frame(t, &ty_tl_utf8, 120, 30);
 	assert_non_null(strstr(s, " logs "));
 	assert_non_null(strstr(s, "\u25c6the requ"));
 	assert_non_null(strstr(s, "\u25c6something in between"));
 	assert_non_null(strstr(s, "2is sent")); /* two in one cell; the last one's text */
-	s = frame(t, &ascii, 80, 24);
+	s = ty_tl_frame(t, &ty_tl_ascii, 80, 24);
 	assert_non_null(strstr(s, "*something i"));
 	assert_null(strstr(s, "too late"));
 	/* The smallest screen has it, too; without --log there is no such line. */
-	assert_non_null(strstr(frame(t, &ascii, 40, 10), "*something"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_ascii, 40, 10), "*something"));
 	ty_timeline_free(t);
 	in.log = NULL;
-	t = open_view(&in);
-	assert_null(strstr(frame(t, &utf8, 120, 30), "something in between"));
+	t = ty_tl_open(&in);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "something in between"));
 	ty_timeline_ops.act(t, TY_ACT_LOG_NEXT);
 	assert_non_null(strstr(t->message, "--log"));
 	ty_timeline_free(t);
 	ty_log_fini(&log);
 	in.log = &log;
-	t = open_view(&in);
-	assert_non_null(strstr(frame(t, &utf8, 120, 30), "no line of the log lies within"));
+	t = ty_tl_open(&in);
+	assert_non_null(
+		strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "no line of the log lies within"));
 	ty_timeline_ops.act(t, TY_ACT_LOG_PREV);
 	assert_non_null(strstr(t->message, "no line of the log"));
 	ty_timeline_free(t);
@@ -153,14 +85,14 @@ static void steps_go_from_line_to_line(void **state)
 {
 	static const uint64_t at[] = {START + 1000 * MS, START + 1500 * MS, START + 3500 * MS,
 				      START + 3500 * MS};
-	struct ty_model *m = stall_model();
+	struct ty_model *m = ty_tl_stall();
 	struct ty_log log = {0};
 	struct ty_view_input in;
 	struct ty_timeline *t;
 
 	read_log(&log, m);
 	in = input_of(m, &log);
-	t = open_view(&in);
+	t = ty_tl_open(&in);
 	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
 	for (unsigned i = 0; i < 5; i++) { /* all of them, and round */
 		ty_timeline_ops.act(t, TY_ACT_LOG_NEXT);
@@ -176,7 +108,7 @@ static void steps_go_from_line_to_line(void **state)
 	}
 	ty_timeline_ops.act(t, TY_ACT_LOG_PREV);
 	ty_timeline_ops.act(t, TY_ACT_LOG_PREV);
-	assert_non_null(strstr(frame(t, &utf8, 120, 30),
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30),
 			       "app.log:3 at 3.500000 s: the answer (1 of 2 here)"));
 	/* Each jump is undone by itself. */
 	ty_timeline_ops.act(t, TY_ACT_UNDO);
@@ -188,7 +120,7 @@ static void steps_go_from_line_to_line(void **state)
 
 static void a_chain_tells_the_lines_around_it(void **state)
 {
-	struct ty_model *m = stall_model();
+	struct ty_model *m = ty_tl_stall();
 	struct ty_log log = {0};
 	struct ty_view_input in;
 	struct ty_timeline *t;
@@ -197,9 +129,9 @@ static void a_chain_tells_the_lines_around_it(void **state)
 	read_log(&log, m);
 	in = input_of(m, &log);
 	in.at_finding = 1;
-	t = open_view(&in);
+	t = ty_tl_open(&in);
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_CHAIN), TY_VIEW_PUSH);
-	s = shown(&ty_page_ops, &t->page, &utf8, 100, 30);
+	s = ty_tl_view_frame(&ty_page_ops, &t->page, &ty_tl_utf8, 100, 30);
 	assert_non_null(strstr(s, "Log lines around it:"));
 	assert_non_null(strstr(s, "kernel.log:1 at 1.500000 s: something in between"));
 	/* Enter on the line goes there, on the row where one is. */
@@ -216,27 +148,27 @@ static void a_chain_tells_the_lines_around_it(void **state)
 
 static void the_clock_goes_round(void **state)
 {
-	struct ty_model *m = stall_model();
+	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = input_of(m, NULL);
-	struct ty_timeline *t = open_view(&in);
+	struct ty_timeline *t = ty_tl_open(&in);
 
-	assert_non_null(strstr(frame(t, &utf8, 120, 30), " from 0.000"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), " from 0.000"));
 	ty_timeline_ops.act(t, TY_ACT_CLOCK);
-	assert_non_null(strstr(frame(t, &utf8, 120, 30), " from 22:13:20.0"));
-	assert_non_null(strstr(frame(t, &utf8, 120, 30), "\u252c22:13:2"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), " from 22:13:20.0"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "\u252c22:13:2"));
 	ty_timeline_ops.act(t, TY_ACT_CLOCK);
 	assert_int_equal(t->clock, TY_CLOCK_TRACE);
 	ty_timeline_ops.act(t, TY_ACT_CLOCK);
-	assert_non_null(strstr(frame(t, &utf8, 120, 30), " from 0.000"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), " from 0.000"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
 
 static void what_was_different_then(void **state)
 {
-	struct ty_model *m = stall_model();
+	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = input_of(m, NULL);
-	struct ty_timeline *t = open_view(&in);
+	struct ty_timeline *t = ty_tl_open(&in);
 	const char *s;
 
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_DIFF), TY_VIEW_CHANGED);
@@ -245,7 +177,7 @@ static void what_was_different_then(void **state)
 	ty_viewport_jump(&t->vp, START, START + 1000 * MS);
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_DIFF), TY_VIEW_PUSH);
 	assert_non_null(strstr(t->page.title, "1.000 s from 0.000"));
-	s = shown(&ty_page_ops, &t->page, &ascii, 100, 40);
+	s = ty_tl_view_frame(&ty_page_ops, &t->page, &ty_tl_ascii, 100, 40);
 	assert_non_null(strstr(s, "elsewhere"));
 	assert_non_null(strstr(s, "per second; ranked"));
 	ty_timeline_free(t);
@@ -262,7 +194,6 @@ int main(void)
 		cmocka_unit_test(what_was_different_then),
 	};
 
-	setenv("TZ", "UTC", 1);
-	setlocale(LC_CTYPE, "C.UTF-8");
+	ty_tl_locale();
 	return cmocka_run_group_tests_name("timeline_log", tests, NULL, NULL);
 }
