@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables over memory samples (memory.h). One pass numbers the keys and counts; percentiles are made
- * for the rows that are shown, from the values of their samples, by counting. Budget: 30 ns per
- * sample and table.
+ * Tables over memory samples (memory.h). One pass numbers the keys and counts, a second one files
+ * the values of the rows that are shown; percentiles are made of these by counting. Tables know
+ * nothing of each other: several are made at once. Budget: 15 ns and 12 bytes per sample and table
+ * (20 bytes for branches) while it is made.
  */
 #include "memory.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +21,21 @@ struct count {
 	uint32_t row; /* UINT32_MAX: not shown */
 };
 
+/* What percentiles are made of. */
+struct value {
+	uint16_t total, issue, xlat, flags; /* TY_MP_* */
+};
+
 struct tab {
 	const struct ty_mem_points *p;
 	enum ty_memory_by by;
 	const uint32_t *function_of_pc;
 	struct ty_mem_ids ids; /* pages */
 	VEC(struct count) counts;
+	uint32_t *id; /* of each sample; NO_ID: the table is not about it */
 	struct ty_memory_table *out;
 };
+#define NO_ID UINT32_MAX
 
 static bool is_about(const struct tab *t, const struct ty_mem_point *o)
 {
@@ -67,15 +77,20 @@ static int key_id(struct tab *t, const struct ty_mem_point *o, uint32_t *id)
 
 static int count_all(struct tab *t)
 {
+	t->id = malloc((t->p->n + 1) * sizeof(*t->id));
+	if (!t->id)
+		return -TY_ENOMEM;
 	for (uint64_t i = 0; i < t->p->n; i++) {
 		const struct ty_mem_point *o = ty_mem_points_get(t->p, i);
 		struct count *c;
 		uint32_t id;
 
+		t->id[i] = NO_ID;
 		if (!is_about(t, o))
 			continue;
 		if (key_id(t, o, &id))
 			return -TY_ENOMEM;
+		t->id[i] = id;
 		if (id >= t->counts.n) {
 			if (vec_reserve(&t->counts, (size_t)id + 1))
 				return -TY_ENOMEM;
@@ -179,7 +194,7 @@ static void tell(const struct tab *t, struct ty_memory_row *w, uint32_t id,
 	}
 }
 
-static bool latency(const struct ty_mem_point *o, unsigned which, uint32_t *v)
+static bool latency(const struct value *o, unsigned which, uint32_t *v)
 {
 	bool split = (o->flags & (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT)) ==
 			     (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT) &&
@@ -219,55 +234,63 @@ static int target_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The samples of each shown row, one after the other. */
+/* How many different ones. */
+static uint64_t different(uint64_t *v, uint64_t n)
+{
+	uint64_t d = 0;
+
+	if (n)
+		qsort(v, n, sizeof(*v), target_order);
+	for (uint64_t i = 0; i < n; i++)
+		d += !i || v[i] != v[i - 1];
+	return d;
+}
+
+/* Values of the shown rows' samples, those of a row together; then each row by itself. */
 static int gather(struct tab *t)
 {
-	uint64_t n = t->out->rows_n, *first = calloc(n + 2, sizeof(*first)), all = 0, *index = NULL;
-	uint64_t *targets = NULL, longest = 0;
+	uint64_t n = t->out->rows_n, all = 0, *at = calloc(n + 2, sizeof(*at)), *target = NULL,
+		 *target_n = NULL;
+	struct value *value = NULL;
 	uint32_t *hist = calloc(VALUES, sizeof(*hist));
-	int r = first && hist ? 0 : -TY_ENOMEM;
+	bool branches = t->by == TY_MEMORY_BY_BRANCH;
+	int r = -TY_ENOMEM;
 
-	for (int pass = 0; !r && pass < 2; pass++) {
-		for (uint64_t i = 0; i < t->p->n; i++) {
-			const struct ty_mem_point *o = ty_mem_points_get(t->p, i);
-			uint32_t id, row;
+	if (!at || !hist)
+		goto out;
+	vec_each (c, &t->counts)
+		if (c->count && c->row != UINT32_MAX)
+			at[c->row + 1] = c->count;
+	for (uint64_t i = 0; i < n; i++)
+		at[i + 1] += at[i];
+	all = at[n];
+	value = malloc((all + 1) * sizeof(*value));
+	target = branches ? malloc((all + 1) * sizeof(*target)) : NULL;
+	target_n = branches ? calloc(n + 1, sizeof(*target_n)) : NULL;
+	if (!value || (branches && (!target || !target_n)))
+		goto out;
+	for (uint64_t i = 0; i < t->p->n; i++) {
+		uint32_t row = t->id[i] == NO_ID ? UINT32_MAX : t->counts.v[t->id[i]].row;
+		const struct ty_mem_point *o;
 
-			if (!is_about(t, o) || key_id(t, o, &id))
-				continue;
-			row = t->counts.v[id].row;
-			if (row == UINT32_MAX)
-				continue;
-			if (pass) {
-				index[first[row + 1]++] = i;
-			} else {
-				tell(t, &t->out->rows[row], id, o);
-				all++;
-			}
-		}
-		if (pass)
-			break;
-		index = malloc((all + 1) * sizeof(*index));
-		r = index ? 0 : -TY_ENOMEM;
-		for (uint64_t i = 0, sum = 0; i < n; i++) {
-			first[i + 1] = sum;
-			sum += t->out->rows[i].count;
-			longest = t->out->rows[i].count > longest ? t->out->rows[i].count : longest;
-		}
+		if (row == UINT32_MAX)
+			continue;
+		o = ty_mem_points_get(t->p, i);
+		value[at[row] + t->out->rows[row].count] =
+			(struct value){o->total, o->issue, o->xlat, o->flags};
+		if (branches && o->flags & TY_MP_HAS_TARGET)
+			target[at[row] + target_n[row]++] = o->va;
+		tell(t, &t->out->rows[row], t->id[i], o);
 	}
-	if (!r && t->by == TY_MEMORY_BY_BRANCH) {
-		targets = malloc((longest + 1) * sizeof(*targets));
-		r = targets ? 0 : -TY_ENOMEM;
-	}
-	for (uint64_t i = 0; !r && i < n; i++) {
+	for (uint64_t i = 0; i < n; i++) {
 		struct ty_memory_row *w = &t->out->rows[i];
 		struct ty_latency *l[LATENCIES] = {&w->total, &w->issue, &w->exec, &w->xlat};
-		uint64_t from = first[i], to = first[i + 1], k = 0;
 
 		for (unsigned which = 0; which < LATENCIES; which++) {
-			for (uint64_t j = from; j < to; j++) {
+			for (uint64_t j = at[i]; j < at[i + 1]; j++) {
 				uint32_t v;
 
-				if (!latency(ty_mem_points_get(t->p, index[j]), which, &v))
+				if (!latency(&value[j], which, &v))
 					continue;
 				l[which]->n++;
 				l[which]->sum += v;
@@ -276,20 +299,14 @@ static int gather(struct tab *t)
 			}
 			percentiles(l[which], hist);
 		}
-		for (uint64_t j = from; targets && j < to; j++) {
-			const struct ty_mem_point *o = ty_mem_points_get(t->p, index[j]);
-
-			if (o->flags & TY_MP_HAS_TARGET)
-				targets[k++] = o->va;
-		}
-		if (k)
-			qsort(targets, k, sizeof(*targets), target_order);
-		for (uint64_t j = 0; j < k; j++)
-			w->targets += !j || targets[j] != targets[j - 1];
+		w->targets = branches ? different(target + at[i], target_n[i]) : 0;
 	}
-	free(first);
-	free(index);
-	free(targets);
+	r = 0;
+out:
+	free(at);
+	free(value);
+	free(target);
+	free(target_n);
 	free(hist);
 	return r;
 }
@@ -326,8 +343,46 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		shares(out);
 	ty_mem_ids_fini(&t.ids);
 	vec_fini(&t.counts);
+	free(t.id);
 	if (r)
 		ty_memory_fini(out);
+	return r;
+}
+
+struct asked {
+	const struct ty_mem_points *p;
+	struct ty_memory_ask *asks;
+	unsigned n;
+	atomic_uint next;
+};
+
+static void *answer(void *ctx)
+{
+	struct asked *a = ctx;
+	unsigned i;
+
+	while ((i = atomic_fetch_add(&a->next, 1)) < a->n)
+		a->asks[i].failed = ty_memory_count(a->p, a->asks[i].by, a->asks[i].function_of_pc,
+						    a->asks[i].top, &a->asks[i].table);
+	return NULL;
+}
+
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+			unsigned threads)
+{
+	struct asked a = {.p = p, .asks = asks, .n = n};
+	pthread_t t[16];
+	unsigned made = 0;
+	int r = 0;
+
+	while (made + 1 < threads && made + 1 < n && made < sizeof(t) / sizeof(*t) &&
+	       !pthread_create(&t[made], NULL, answer, &a))
+		made++;
+	answer(&a);
+	while (made)
+		pthread_join(t[--made], NULL);
+	for (unsigned i = 0; i < n; i++)
+		r = r ? r : asks[i].failed;
 	return r;
 }
 

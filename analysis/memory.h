@@ -45,6 +45,17 @@ struct ty_memory_table {
 /* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0 or -TY_ENOMEM. */
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, struct ty_memory_table *out);
+/* Several tables, on that many threads: each ask's table is filled, or its failed is not 0 (and the
+ * first such is returned). Tables are the caller's to fini either way. */
+struct ty_memory_ask {
+	enum ty_memory_by by;
+	uint32_t top;
+	const uint32_t *function_of_pc;
+	struct ty_memory_table table;
+	int failed;
+};
+int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+			unsigned threads);
 void ty_memory_fini(struct ty_memory_table *t);
 
 /* Kinds over all samples. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mem_report.h"
 #include "memory.h"
@@ -371,35 +372,41 @@ static const struct {
 	{TY_MEMORY_BY_THREAD, "By thread", "by_thread"},
 	{TY_MEMORY_BY_BRANCH, "Branches", "branches"},
 };
+#define TABLES (sizeof(tables) / sizeof(*tables))
 
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
 	struct ty_memory_sum sum = ty_memory_sum(&r->points);
+	struct ty_memory_ask ask[TABLES] = {0};
 	struct ty_mem_name_of *names = NULL;
 	uint32_t *of_pc = NULL;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int e = functions(r, &of_pc, &names);
 
+	for (unsigned i = 0; i < TABLES; i++)
+		ask[i] = (struct ty_memory_ask){.by = tables[i].by,
+						.function_of_pc = of_pc,
+						.top = j ? TOP_JSON : TOP_TEXT};
+	if (!e)
+		e = ty_memory_count_all(&r->points, ask, TABLES, cpus > 1 ? (unsigned)cpus : 1);
 	if (!e && j) {
 		ty_json_object(j, "memory");
 		json_head(r, &sum, j);
 	} else if (!e) {
 		print_head(r, &sum, f);
 	}
-	for (size_t i = 0; !e && i < sizeof(tables) / sizeof(*tables); i++) {
-		struct ty_memory_table t;
+	for (unsigned i = 0; i < TABLES; i++) {
+		struct ty_memory_table *t = &ask[i].table;
 
-		e = ty_memory_count(&r->points, tables[i].by, of_pc, j ? TOP_JSON : TOP_TEXT, &t);
-		if (e)
-			break;
 		/* A PC's mapping is looked for in the process that ran it first. */
-		for (uint32_t k = 0; k < t.rows_n; k++)
+		for (uint32_t k = 0; !e && k < t->rows_n; k++)
 			if (tables[i].by == TY_MEMORY_BY_PC || tables[i].by == TY_MEMORY_BY_BRANCH)
-				t.rows[k].pid = r->points.pc_pid.v[t.rows[k].key];
-		if (j)
-			json_table(r, j, tables[i].key, tables[i].by, &t, names);
-		else
-			print_table(r, f, tables[i].title, tables[i].by, &t, names);
-		ty_memory_fini(&t);
+				t->rows[k].pid = r->points.pc_pid.v[t->rows[k].key];
+		if (!e && j)
+			json_table(r, j, tables[i].key, tables[i].by, t, names);
+		else if (!e)
+			print_table(r, f, tables[i].title, tables[i].by, t, names);
+		ty_memory_fini(t);
 	}
 	if (!e && j)
 		ty_json_end_object(j);

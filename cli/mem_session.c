@@ -13,6 +13,8 @@
 
 #include "chosen.h"
 
+#define AHEAD_BYTES (1u << 20) /* of AUX streams: worth a thread */
+
 static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
 {
 	const struct ty_mem_session *s = ctx;
@@ -36,11 +38,21 @@ static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err 
 	return 0;
 }
 
+/* A thread for each other CPU, where there is enough to do. */
+static void set_threads(struct ty_mem_session *s)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (ty_mem_facts(s->stream)->aux_bytes >= AHEAD_BYTES)
+		ty_mem_threads(s->stream, cpus > 1 ? (unsigned)cpus - 1 : 0);
+}
+
 static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, struct ty_err *err)
 {
 	uint64_t midr = 0;
 	struct stat st;
 	char *end;
+	int r;
 
 	if (o->midr) {
 		midr = strtoull(o->midr, &end, 16);
@@ -55,7 +67,10 @@ static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, st
 		return ty_fail_errno(err, "%s: cannot be opened", o->raw);
 	if (!S_ISREG(st.st_mode))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "%s: not a plain file", o->raw);
-	return ty_mem_open_raw(o->raw, raw_read, s, (uint64_t)st.st_size, midr, &s->stream, err);
+	r = ty_mem_open_raw(o->raw, raw_read, s, (uint64_t)st.st_size, midr, &s->stream, err);
+	if (!r)
+		set_threads(s);
+	return r;
 }
 
 /* First and last instant, as far as the chunks tell (tarry's do). */
@@ -91,6 +106,8 @@ int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct
 		r = ty_perf_open_bytes(t->path, b.s, b.n, &s->perf, err);
 	if (b.n && !r)
 		r = ty_mem_open(s->perf, &s->stream, err);
+	if (!r)
+		set_threads(s);
 	return r != -TY_ENOTFOUND
 		       ? r
 		       : ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
@@ -119,6 +136,8 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 		r = ty_perf_open(s->path, &s->perf, err);
 		if (!r)
 			r = ty_mem_open(s->perf, &s->stream, err);
+		if (!r)
+			set_threads(s);
 		if (!r && s->perf->note)
 			fprintf(stderr, "tarry: %s: %s\n", s->path, s->perf->note);
 		return r;

@@ -18,6 +18,24 @@ struct ty_mem_flag {
 
 #define TY_MEM_QUEUE_SLOTS 32768u
 
+/* An item with what orders it: the time or counter of the last one that had any. */
+struct ty_mem_item {
+	uint64_t key;
+	struct ty_mem m;
+};
+/* Items one after the other; behind them more (1), nothing (0) or an error. */
+struct ty_mem_batch {
+	struct ty_mem_item *item;
+	uint32_t n;
+	int more;
+	struct ty_err err;
+};
+enum ty_mem_fill {
+	TY_MEM_FILL_DONE,
+	TY_MEM_FILL_WAITS, /* for somebody to take it */
+	TY_MEM_FILL_GOES,
+};
+
 /* One AUX stream. */
 struct ty_mem_queue {
 	int32_t cpu, tid; /* -1 */
@@ -33,8 +51,13 @@ struct ty_mem_queue {
 	uint64_t expect; /* AUX offset behind what is in buf; UINT64_MAX: none yet */
 	bool hole;	 /* the next piece does not follow on */
 	bool timed;
-	uint64_t key; /* time or counter of the last item that had one */
-	struct ty_mem item;
+	uint64_t key;
+	/* What was decoded (mem_ahead.h): */
+	const struct ty_mem_item *item; /* the one given last */
+	struct ty_mem_batch batch[2];
+	uint32_t at; /* in the current one */
+	uint8_t current, fill;
+	bool listed;
 };
 
 /* Who runs on a CPU from ts on; tid -1: not known. */
@@ -91,8 +114,14 @@ struct ty_mem_stream {
 	uint32_t *heap; /* of queue numbers; queues.n: the samples */
 	uint32_t heap_n;
 	bool started;
-	uint32_t pending; /* queue whose item was given last; UINT32_MAX: none */
+	unsigned threads;
+	struct ty_mem_ahead *ahead;
 };
+
+/* Decode the queue's next item. 1, 0 at its end, or -TY_E.... Different queues may be decoded at
+ * the same time. */
+int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem_item *out,
+		      struct ty_err *err);
 
 /* Read the side band of s->perf. 0 or -TY_E.... */
 int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err);

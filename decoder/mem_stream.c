@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The streams of memory samples and their merge by time (mem_stream.h). The side band's reading is
- * mem_side.c. A heap holds the next item of every stream; budget per item: its decoding, log2 of
- * the streams comparisons, and a step along the CPU's list of switches.
+ * mem_side.c, decoding ahead by threads mem_ahead.c. A heap holds the next item of every stream;
+ * budget per item: its decoding, log2 of the streams comparisons, and a step along the CPU's list
+ * of switches.
  */
 #include "mem_stream.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mem_ahead.h"
 #include "mem_side.h"
 
 #define BUF_BYTES (128u << 10)
@@ -50,10 +52,8 @@ static int fill(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *
 	return 0;
 }
 
-static void gap_item(struct ty_mem_queue *q, uint64_t off, const char *why, uint64_t bytes)
+static void gap_item(struct ty_mem *m, uint64_t off, const char *why, uint64_t bytes)
 {
-	struct ty_mem *m = &q->item;
-
 	memset(m, 0, sizeof(*m));
 	m->pid = m->tid = -1;
 	m->kind = TY_MEM_GAP;
@@ -63,14 +63,14 @@ static void gap_item(struct ty_mem_queue *q, uint64_t off, const char *why, uint
 }
 
 /* A flag of an AUX record whose bytes are all decoded. */
-static bool flag_item(struct ty_mem_queue *q, bool end)
+static bool flag_item(struct ty_mem_queue *q, bool end, struct ty_mem *m)
 {
 	struct ty_mem_flag *f = &q->flags.v[q->flag];
 
 	if (q->flag == q->flags.n || (f->end > q->dec.off && !end))
 		return false;
 	q->flag++;
-	gap_item(q, f->end,
+	gap_item(m, f->end,
 		 f->flags & TY_PERF_AUX_PARTIAL
 			 ? "samples lost: the buffer was full, and the last one is damaged"
 		 : f->flags & TY_PERF_AUX_TRUNCATED ? "samples lost: the buffer was full"
@@ -80,10 +80,8 @@ static bool flag_item(struct ty_mem_queue *q, bool end)
 }
 
 /* Who ran: the record itself, the CPU's switches, the ring. */
-static void who(struct ty_mem_stream *s, struct ty_mem_queue *q)
+static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *m)
 {
-	struct ty_mem *m = &q->item;
-
 	if (q->cpu >= 0) {
 		m->cpu = (uint32_t)q->cpu;
 		m->has |= TY_MEM_HAS_CPU;
@@ -107,17 +105,17 @@ static void who(struct ty_mem_stream *s, struct ty_mem_queue *q)
 		m->pid = ty_mem_side_pid(s, m->tid);
 }
 
-/* The queue's next item into q->item. 1, 0 at its end. */
-static int queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
+int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem_item *out,
+		      struct ty_err *err)
 {
-	struct ty_mem *m = &q->item;
+	struct ty_mem *m = &out->m;
 	int r;
 
 	for (;;) {
 		bool end = q->piece == q->pieces.n;
 		size_t used;
 
-		if (flag_item(q, end && q->pos == q->n))
+		if (flag_item(q, end && q->pos == q->n, m))
 			break;
 		q->dec.last = q->hole || end;
 		r = ty_spe_next(&q->dec, q->buf + q->pos, q->n - q->pos, &used, m);
@@ -135,7 +133,7 @@ static int queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 			if (r)
 				return r;
 			if (to > from) {
-				gap_item(q, from, "a piece of the AUX stream is not in the file",
+				gap_item(m, from, "a piece of the AUX stream is not in the file",
 					 to - from);
 				break;
 			}
@@ -158,7 +156,8 @@ static int queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 		m->ts_ns = q->key;
 		m->has |= TY_MEM_HAS_TIME;
 	}
-	who(s, q);
+	who(s, q, m);
+	out->key = q->key;
 	return 1;
 }
 
@@ -189,7 +188,7 @@ static int sample_next(struct ty_mem_stream *s)
 /* The heap: smallest key first, then the lower queue. */
 static uint64_t key(const struct ty_mem_stream *s, uint32_t i)
 {
-	return i < s->queues.n ? s->queues.v[i].key : s->sample_item.ts_ns;
+	return i < s->queues.n ? s->queues.v[i].item->key : s->sample_item.ts_ns;
 }
 
 static bool before(const struct ty_mem_stream *s, uint32_t a, uint32_t b)
@@ -221,12 +220,16 @@ static void sift(struct ty_mem_stream *s, uint32_t at)
 
 static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
 {
-	return i < s->queues.n ? queue_next(s, &s->queues.v[i], err) : sample_next(s);
+	return i < s->queues.n ? ty_mem_ahead_next(s, &s->queues.v[i], err) : sample_next(s);
 }
 
 static int start(struct ty_mem_stream *s, struct ty_err *err)
 {
 	s->heap_n = 0;
+	if (ty_mem_ahead_start(s, s->threads))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+			       "out of memory for the batches of %u streams",
+			       (unsigned)s->queues.n);
 	for (uint32_t i = 0; i <= s->queues.n; i++) {
 		int r = advance(s, i, err);
 
@@ -259,12 +262,18 @@ int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_er
 	}
 	if (!s->heap_n)
 		return 0;
-	*out = s->heap[0] < s->queues.n ? &s->queues.v[s->heap[0]].item : &s->sample_item;
+	*out = s->heap[0] < s->queues.n ? &s->queues.v[s->heap[0]].item->m : &s->sample_item;
 	return 1;
+}
+
+void ty_mem_threads(struct ty_mem_stream *s, unsigned threads)
+{
+	s->threads = threads;
 }
 
 void ty_mem_rewind(struct ty_mem_stream *s)
 {
+	ty_mem_ahead_stop(s);
 	vec_each (q, &s->queues) {
 		q->dec = (struct ty_spe_decoder){
 			.off = q->pieces.n ? q->pieces.v[0].aux_off : 0,
@@ -362,6 +371,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 {
 	if (!s)
 		return;
+	ty_mem_ahead_stop(s);
 	vec_each (q, &s->queues) {
 		vec_fini(&q->pieces);
 		vec_fini(&q->flags);

@@ -5,8 +5,9 @@
  * callback. What else the file tells is read in one pass at the open: time conversion, cores, who
  * ran when, names, mappings, losses.
  *
- * Records of a stream whose time is not known keep their place in it. Memory: the side band, one
- * buffer per AUX stream, and 72 bytes per perf sample (these lie out of order in the file).
+ * Records of a stream whose time is not known keep their place in it. Memory: the side band, a
+ * buffer and two batches of items per AUX stream, and 72 bytes per perf sample (these lie out of
+ * order in the file).
  */
 #ifndef TY_MEM_STREAM_H
 #define TY_MEM_STREAM_H
@@ -44,6 +45,9 @@ int ty_mem_open_raw(const char *path, ty_mem_read_fn *read, void *ctx, uint64_t 
 		    struct ty_mem_stream **out, struct ty_err *err);
 void ty_mem_close(struct ty_mem_stream *s);
 
+/* Decode the AUX streams ahead by that many threads more; the callback is then called by them, too.
+ * Counts from the next beginning on. */
+void ty_mem_threads(struct ty_mem_stream *s, unsigned threads);
 /* The next sample or gap; valid until the next call. 1, 0 at the end, -TY_E.... */
 int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_err *err);
 /* Begin anew. */

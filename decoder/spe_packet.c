@@ -7,20 +7,20 @@
 #include "err.h"
 #include "rd.h"
 
-#define WIDTHS(h, kind, mask)                                                                      \
-	[h] = {kind, 1, mask}, [(h) + 0x10] = {kind, 2, mask}, [(h) + 0x20] = {kind, 4, mask},     \
-	[(h) + 0x30] = {kind, 8, mask}
+#define WIDTHS(h, kind, slot)                                                                      \
+	[h] = {kind, 1, 0, slot}, [(h) + 0x10] = {kind, 2, 0, slot},                               \
+	[(h) + 0x20] = {kind, 4, 0, slot}, [(h) + 0x30] = {kind, 8, 0, slot}
 
 /* Addresses, counters, contexts and operations have their width in the header like all others, but
  * only one is defined: the others are no packets. */
 const struct ty_spe_head ty_spe_heads[256] = {
-	WIDTHS(0x42, TY_SPE_EVENTS, 0),
-	WIDTHS(0x43, TY_SPE_SOURCE, 0),
-	[0x48 ... 0x4b] = {TY_SPE_OPERATION, 1, 3},
-	[0x64 ... 0x67] = {TY_SPE_CONTEXT, 4, 3},
-	[0x71] = {TY_SPE_TIMESTAMP, 8, 0},
-	[0x98 ... 0x9f] = {TY_SPE_COUNTER, 2, 7},
-	[0xb0 ... 0xb7] = {TY_SPE_ADDRESS, 8, 7},
+	WIDTHS(0x42, TY_SPE_EVENTS, TY_SPE_SLOT_EVENTS),
+	WIDTHS(0x43, TY_SPE_SOURCE, TY_SPE_SLOT_SOURCE),
+	[0x48 ... 0x4b] = {TY_SPE_OPERATION, 1, 3, TY_SPE_SLOT_OPERATION},
+	[0x64 ... 0x67] = {TY_SPE_CONTEXT, 4, 3, TY_SPE_SLOT_CONTEXT},
+	[0x71] = {TY_SPE_TIMESTAMP, 8, 0, TY_SPE_SLOT_TIMESTAMP},
+	[0x98 ... 0x9f] = {TY_SPE_COUNTER, 2, 7, TY_SPE_SLOT_COUNTER},
+	[0xb0 ... 0xb7] = {TY_SPE_ADDRESS, 8, 7, TY_SPE_SLOT_ADDRESS},
 };
 
 static inline int payload(const uint8_t *p, size_t n, unsigned at, unsigned high,

@@ -27,9 +27,23 @@ enum ty_spe_kind {
 	TY_SPE_COUNTER,
 };
 
-/* What a header byte says; width 0: no packet with a payload begins so. */
+/*
+ * A number below 64 for what a packet tells: a record holds each once at most. NONE: no such rule.
+ */
+enum {
+	TY_SPE_SLOT_EVENTS,
+	TY_SPE_SLOT_SOURCE,
+	TY_SPE_SLOT_OPERATION,	  /* of any class */
+	TY_SPE_SLOT_CONTEXT,	  /* + index, below 4 */
+	TY_SPE_SLOT_ADDRESS = 16, /* + index, below 16 */
+	TY_SPE_SLOT_COUNTER = 32, /* + index, below 30 */
+	TY_SPE_SLOT_TIMESTAMP = 62,
+	TY_SPE_SLOT_NONE = 63,
+};
+
+/* What a header byte says; width 0: no packet with a payload begins so. slot is that of index 0. */
 struct ty_spe_head {
-	uint8_t kind, width, index_mask;
+	uint8_t kind, width, index_mask, slot;
 };
 extern const struct ty_spe_head ty_spe_heads[256];
 

@@ -25,36 +25,72 @@ uint64_t ty_spe_data_address(uint64_t v)
 	return (v >> 52 & 15) == 15 ? v | 0xffull << 56 : v & LOW56;
 }
 
-static void extra(struct ty_mem *m, struct ty_spe_packet k)
+static void extra(struct ty_mem *m, unsigned kind, unsigned index, uint64_t v)
 {
 	if (m->extras < TY_MEM_EXTRAS)
-		m->extra[m->extras++] = (struct ty_mem_extra){k.kind, k.index, k.value};
+		m->extra[m->extras++] = (struct ty_mem_extra){(uint8_t)kind, (uint8_t)index, v};
 }
 
-static inline void address(struct ty_mem *m, struct ty_spe_packet k)
+static inline void operation(struct ty_mem *m, unsigned op_class, unsigned v)
 {
-	uint64_t v = k.value;
+	m->op_class = (uint8_t)op_class;
+	m->op = (uint8_t)v;
+	m->has |= TY_MEM_HAS_OP;
+	if (op_class == 1) {
+		m->kind = v & 1 ? TY_MEM_STORE : TY_MEM_LOAD;
+		/* The effective vector length of an SVE access, if it is not spread out. */
+		if ((v & 0x0a) == 0x08 && !(v & 0x80))
+			m->size = (uint8_t)((32u << (v >> 4 & 7)) / 8 < 256
+						    ? (32u << (v >> 4 & 7)) / 8
+						    : 255);
+	} else if (op_class == 2) {
+		m->kind = TY_MEM_BRANCH;
+	}
+}
 
-	switch (k.index) {
-	case 0:
+/* Of contexts of a guest and its host both: the host's. */
+static void context(struct ty_mem *m, unsigned index, uint64_t v)
+{
+	if (m->has & TY_MEM_HAS_CTX && !index)
+		return;
+	m->context = (uint32_t)v;
+	m->has |= TY_MEM_HAS_CTX;
+}
+
+static inline void take(struct ty_mem *m, unsigned slot, unsigned kind, unsigned index, uint64_t v)
+{
+	switch (slot) {
+	case TY_SPE_SLOT_EVENTS:
+		m->events = v;
+		m->has |= TY_MEM_HAS_EVENTS;
+		break;
+	case TY_SPE_SLOT_SOURCE:
+		m->source = (uint16_t)v;
+		m->has |= TY_MEM_HAS_SOURCE;
+		if (v > UINT16_MAX)
+			extra(m, kind, index, v);
+		break;
+	case TY_SPE_SLOT_OPERATION: operation(m, index, (unsigned)v); break;
+	case TY_SPE_SLOT_CONTEXT:
+	case TY_SPE_SLOT_CONTEXT + 1: context(m, index, v); break;
+	case TY_SPE_SLOT_ADDRESS:
 		m->pc = ty_spe_code_address(v);
 		m->el = v >> 61 & 3;
 		m->ns = (uint8_t)(v >> 63);
 		m->nse = v >> 60 & 1;
 		m->has |= TY_MEM_HAS_PC;
 		break;
-	case 1:
+	case TY_SPE_SLOT_ADDRESS + 1:
 		m->target = ty_spe_code_address(v);
 		m->has |= TY_MEM_HAS_TARGET;
 		break;
-	case 2:
+	case TY_SPE_SLOT_ADDRESS + 2:
 		m->va = ty_spe_data_address(v);
 		m->tag = (uint8_t)(v >> 56);
-		m->has |= TY_MEM_HAS_VA;
-		if (m->tag && (v >> 52 & 15) != 15)
-			m->has |= TY_MEM_HAS_TAG;
+		m->has |= m->tag && (v >> 52 & 15) != 15 ? TY_MEM_HAS_VA | TY_MEM_HAS_TAG
+							 : TY_MEM_HAS_VA;
 		break;
-	case 3:
+	case TY_SPE_SLOT_ADDRESS + 3:
 		m->pa = v & LOW56;
 		m->pa_ns = (uint8_t)(v >> 63);
 		m->pa_ch = v >> 62 & 1;
@@ -62,86 +98,42 @@ static inline void address(struct ty_mem *m, struct ty_spe_packet k)
 		m->pa_pat = v >> 56 & 15;
 		m->has |= TY_MEM_HAS_PA;
 		break;
-	case 4:
+	case TY_SPE_SLOT_ADDRESS + 4:
 		m->prev_target = ty_spe_code_address(v);
 		m->has |= TY_MEM_HAS_PREV;
 		break;
-	default: extra(m, k);
-	}
-}
-
-static inline void operation(struct ty_mem *m, struct ty_spe_packet k)
-{
-	unsigned v = (unsigned)k.value;
-
-	m->op_class = k.index;
-	m->op = (uint8_t)v;
-	m->has |= TY_MEM_HAS_OP;
-	if (k.index == 1) {
-		m->kind = v & 1 ? TY_MEM_STORE : TY_MEM_LOAD;
-		/* The effective vector length of an SVE access, if it is not spread out. */
-		if ((v & 0x0a) == 0x08 && !(v & 0x80))
-			m->size = (uint8_t)((32u << (v >> 4 & 7)) / 8 < 256
-						    ? (32u << (v >> 4 & 7)) / 8
-						    : 255);
-	} else if (k.index == 2) {
-		m->kind = TY_MEM_BRANCH;
-	}
-}
-
-static inline void take(struct ty_mem *m, struct ty_spe_packet k)
-{
-	switch (k.kind) {
-	case TY_SPE_EVENTS:
-		m->events = k.value;
-		m->has |= TY_MEM_HAS_EVENTS;
+	case TY_SPE_SLOT_COUNTER:
+		m->lat_total = (uint32_t)v;
+		m->has |= TY_MEM_HAS_TOTAL;
 		break;
-	case TY_SPE_SOURCE:
-		m->source = (uint16_t)k.value;
-		m->has |= TY_MEM_HAS_SOURCE;
-		if (k.value > UINT16_MAX)
-			extra(m, k);
+	case TY_SPE_SLOT_COUNTER + 1:
+		m->lat_issue = (uint32_t)v;
+		m->has |= TY_MEM_HAS_ISSUE;
 		break;
-	case TY_SPE_CONTEXT:
-		/* Of a guest and its host both: the host's. */
-		if (k.index > 1) {
-			extra(m, k);
-		} else if (!(m->has & TY_MEM_HAS_CTX) || k.index) {
-			m->context = (uint32_t)k.value;
-			m->has |= TY_MEM_HAS_CTX;
-		}
+	case TY_SPE_SLOT_COUNTER + 2:
+		m->lat_xlat = (uint32_t)v;
+		m->has |= TY_MEM_HAS_XLAT;
 		break;
-	case TY_SPE_OPERATION: operation(m, k); break;
-	case TY_SPE_ADDRESS: address(m, k); break;
-	case TY_SPE_COUNTER:
-		if (k.index == 0)
-			m->lat_total = (uint32_t)k.value, m->has |= TY_MEM_HAS_TOTAL;
-		else if (k.index == 1)
-			m->lat_issue = (uint32_t)k.value, m->has |= TY_MEM_HAS_ISSUE;
-		else if (k.index == 2)
-			m->lat_xlat = (uint32_t)k.value, m->has |= TY_MEM_HAS_XLAT;
-		else
-			extra(m, k);
-		break;
-	case TY_SPE_TIMESTAMP:
-		m->ticks = k.value;
+	case TY_SPE_SLOT_TIMESTAMP:
+		m->ticks = v;
 		m->has |= TY_MEM_HAS_TICKS;
 		break;
-	default: break;
+	default: extra(m, kind, index, v);
 	}
 }
 
-/* A bit for each packet that a record may hold once. */
-static inline uint64_t once(struct ty_spe_packet k)
+static unsigned slot_of(const struct ty_spe_packet *k)
 {
-	switch (k.kind) {
-	case TY_SPE_EVENTS: return 1;
-	case TY_SPE_SOURCE: return 2;
-	case TY_SPE_OPERATION: return 4;
-	case TY_SPE_CONTEXT: return 8u << k.index;
-	case TY_SPE_ADDRESS: return k.index < 16 ? 1ull << (16 + k.index) : 0;
-	case TY_SPE_COUNTER: return k.index < 32 ? 1ull << (32 + k.index) : 0;
-	default: return 0;
+	switch (k->kind) {
+	case TY_SPE_EVENTS: return TY_SPE_SLOT_EVENTS;
+	case TY_SPE_SOURCE: return TY_SPE_SLOT_SOURCE;
+	case TY_SPE_OPERATION: return TY_SPE_SLOT_OPERATION;
+	case TY_SPE_CONTEXT: return TY_SPE_SLOT_CONTEXT + k->index;
+	case TY_SPE_ADDRESS:
+		return k->index < 16 ? TY_SPE_SLOT_ADDRESS + k->index : TY_SPE_SLOT_NONE;
+	case TY_SPE_COUNTER:
+		return k->index < 30 ? TY_SPE_SLOT_COUNTER + k->index : TY_SPE_SLOT_NONE;
+	default: return TY_SPE_SLOT_TIMESTAMP;
 	}
 }
 
@@ -156,43 +148,49 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 
 	for (;;) {
 		struct ty_spe_packet k;
-		uint64_t bit;
+		unsigned slot;
 
-		if (at > TY_SPE_RECORD_MAX) {
-			*used = at;
+		*used = at;
+		if (at > TY_SPE_RECORD_MAX)
 			return -TY_EFORMAT;
-		}
 		/* The usual packet in line, with one load for all widths. */
 		if (n - at >= 9 && ty_spe_heads[p[at]].width) {
 			const struct ty_spe_head *h = &ty_spe_heads[p[at]];
 
-			k = (struct ty_spe_packet){
-				.kind = h->kind,
-				.index = p[at] & h->index_mask,
-				.bytes = 1u + h->width,
-				.value = ty_load(p + at + 1, 8, false) &
-					 UINT64_MAX >> (64 - 8 * h->width),
-			};
+			k.kind = h->kind;
+			k.index = p[at] & h->index_mask;
+			k.value = ty_load(p + at + 1, 8, false) & UINT64_MAX >> (64 - 8 * h->width);
+			at += 1u + h->width;
+			slot = h->slot == TY_SPE_SLOT_OPERATION ? h->slot : h->slot + k.index;
+		} else if (n - at >= 8 && !p[at]) {
+			uint64_t v = ty_load(p + at, 8, false);
+
+			at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
+			continue;
 		} else {
 			struct ty_spe_packet other;
 			int r = ty_spe_packet(p + at, n - at, off + at, &other);
 
-			if (r != 1) {
-				*used = at;
+			if (r != 1)
 				return r;
-			}
 			k = other;
+			at += k.bytes;
+			if (k.kind == TY_SPE_PAD)
+				continue;
+			if (k.kind == TY_SPE_END) {
+				*used = at;
+				return 1;
+			}
+			slot = slot_of(&k);
 		}
-		at += k.bytes;
-		if (k.kind == TY_SPE_PAD)
-			continue;
-		bit = once(k);
-		if (seen & bit)
+		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE) {
+			*used = at;
 			return -TY_EFORMAT;
-		seen |= bit;
+		}
+		seen |= 1ull << slot;
 		if (out)
-			take(out, k);
-		if (k.kind == TY_SPE_END || k.kind == TY_SPE_TIMESTAMP) {
+			take(out, slot, k.kind, k.index, k.value);
+		if (slot == TY_SPE_SLOT_TIMESTAMP) {
 			*used = at;
 			return 1;
 		}
