@@ -42,8 +42,8 @@ enum ty_section {
 	TY_SEC_CHUNKS = 4,
 	/*
 	 * Binary. Executed instructions or memory samples: a perf.data file in pipe form, with
-	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact flow=step: written by the
-	 * software branch tracer, time stamps are ns of the trace clock.
+	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact
+	 * flow=step: written by the software branch tracer, time stamps are ns of the trace clock.
 	 */
 	TY_SEC_PERF = 8,
 	/* Binary. Images of code: u64 time in ns, u64 address, u32 process, u32 n, n bytes that
