@@ -129,10 +129,13 @@ all=$(wc -l <p.txt)
 mkfifo gate
 (read -r _ <gate; exec sleep 100) &
 sleeper=$!
-"$TARRY" record -q -o attach.dat -p $sleeper --duration 1500ms &
+"$TARRY" record -q -o attach.dat -p $sleeper &
 rec=$!
-sleep 0.7
+until [ "$(cat /sys/kernel/tracing/instances/tarry-$rec-*-syscalls/tracing_on 2>/dev/null)" = 1 ]; do sleep 0.1; done
 echo >gate
+# It has exec'ed, and then waits in clock_nanosleep.
+until [ "$(cat /proc/$sleeper/comm)" = sleep ] && grep -qE '^(230|35) ' /proc/$sleeper/syscall; do sleep 0.1; done
+kill -INT $rec
 wait $rec
 kill $sleeper
 "$TARRY" dump attach.dat syscalls >attach.txt 2>attach.err

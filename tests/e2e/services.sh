@@ -68,7 +68,7 @@ postgres() {
 	sleep 0.3
 	rm -f holder.txt
 	# The holder tells its backend's process id, then keeps the lock.
-	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(3)" -c "commit" >holder.txt &
+	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(4)" -c "commit" >holder.txt &
 	i=$!
 	await 10 test -s holder.txt
 	holder=$(head -n 1 holder.txt)
@@ -82,7 +82,7 @@ postgres() {
 	wait $rec || { no "$what"; sed 's/^/# /' rec.log; return; }
 	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
 	rm -rf pg
-	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5; then
+	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 0.3; then
 		ok "$what ($2)"
 	else
 		no "$what ($2)"
@@ -104,7 +104,7 @@ redis() { # COMMAND... that is slow
 	"$TARRY" record -q -o redis.dat -- redis-cli -p $port get key >got.txt 2>&1
 	if grep -q value got.txt && top_is redis.dat "$("$TARRY" report redis.dat --json | python3 -c '
 import json, sys
-print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; then
+print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.1; then
 		ok "$what ($1)"
 	else
 		no "$what ($1)"
@@ -118,6 +118,6 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; 
 
 postgres "select 1 from t where k = 1 for update" "row"
 postgres "lock table t in access exclusive mode" "table"
-redis debug sleep 1.8
+redis debug sleep 3
 redis eval "local i = 0 while i < 300000000 do i = i + 1 end return i" 0
 echo "1..$n"

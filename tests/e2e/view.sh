@@ -78,9 +78,9 @@ command -v tmux >/dev/null || {
 
 # in a terminal -------------------------------------------------------------------------------------
 screen() { tm capture-pane -p; }
-wait_for() { # PATTERN: until the screen shows it, at most 10 s
+wait_for() { # PATTERN: until the screen shows it, at most a minute
 	local i
-	for i in $(seq 100); do
+	for i in $(seq 600); do
 		screen | grep -q -- "$1" && return 0
 		sleep 0.1
 	done
@@ -88,7 +88,7 @@ wait_for() { # PATTERN: until the screen shows it, at most 10 s
 }
 wait_gone() { # PATTERN: until the screen does not show it
 	local i s
-	for i in $(seq 100); do
+	for i in $(seq 600); do
 		s=$(screen) || return 1
 		grep -q -- "$1" <<<"$s" || return 0
 		sleep 0.1
