@@ -380,11 +380,11 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
 		res->events ? (double)res->file_bytes / (double)res->events : 0.0,
 		grouped(res->lost, lost), own, elapsed > 0 ? 100 * own / elapsed : 0.0, o->out);
-	if (o->step && !res->steps)
+	if (o->step && !res->steps && !res->steps_lost)
 		fprintf(stderr, "tarry: no instruction was single-stepped: %s\n",
 			o->step->filter ? "the function of --flow-filter was not called"
 					: "the command executed none");
-	else if (o->step)
+	else if (o->step && res->steps)
 		fprintf(stderr,
 			"tarry: %s instructions single-stepped in software, %.0f us each: the "
 			"command's times are not its own\n",

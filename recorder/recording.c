@@ -120,10 +120,16 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->off_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	ty_step_finish(&r->step);
 	r->res->steps = r->step.insns;
+	r->res->steps_lost = r->step.lost;
 	if (r->step.lost)
-		ty_rec_note(
-			r, "the executed instructions are not complete: their packets could not be "
-			   "written");
+		ty_rec_note(r, "the executed instructions are not complete: the process that "
+			       "single-steps was killed, or its packets could not be written");
+	if (r->step.held)
+		ty_rec_note(r,
+			    "%u single-stepped thread%s asleep in the kernel and could not be "
+			    "stopped: let go of when %s back",
+			    r->step.held, r->step.held > 1 ? "s are" : " is",
+			    r->step.held > 1 ? "they come" : "it comes");
 	ty_pt_rec_finish(r->pt, &r->res->pt);
 	r->pt = NULL;
 	if (r->res->pt.failed)

@@ -49,6 +49,7 @@ struct ty_record_result {
 	const char *stop; /* why it ended */
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
 	uint64_t steps;	  /* instructions that were single-stepped */
+	bool steps_lost;  /* how many is not known: the stepper was killed, or could not write */
 	struct ty_pt_result pt;
 	bool no_nice;	 /* the readers got no higher priority */
 	bool kept_spool; /* failed, but what was recorded is in the file */

@@ -24,6 +24,7 @@ struct ty_step_insn {
 	uint8_t cls;	       /* enum ty_step_class */
 	bool syscall;	       /* syscall, sysenter, int 0x80 */
 	bool call;	       /* of DIRECT and INDIRECT: pushes a return address */
+	bool pushf;	       /* of OTHER: pushes the flags */
 	uint64_t next, target; /* COND, DIRECT */
 };
 
@@ -83,6 +84,8 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 	} else if (op == 0xcc || op == 0xcd || op == 0xf1 || (!is64 && op == 0xce)) {
 		out.cls = TY_STEP_KERNEL;
 		out.syscall = op == 0xcd && i < n && b[i] == 0x80;
+	} else if (op == 0x9c) {
+		out.pushf = true;
 	} else if (rep && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
 			   (op >= 0x6c && op <= 0x6f))) {
 		out.cls = TY_STEP_REP;

@@ -14,7 +14,13 @@ enum ty_step_frame {
 	TY_FRAME_FAILED, /* a sentence */
 	TY_FRAME_PERF,	 /* records: TY_SEC_PERF */
 	TY_FRAME_CODE,	 /* images: TY_SEC_CODE */
-	TY_FRAME_END,	 /* u64: executed instructions */
+	TY_FRAME_END,	 /* struct ty_step_end */
+};
+
+struct ty_step_end {
+	uint64_t insns; /* executed */
+	uint32_t held;	/* threads that could not be stopped yet: let go of when they can */
+	uint32_t pad;
 };
 
 /* Trace pid and what comes of it until all has ended or SIGTERM comes. Exit status. */

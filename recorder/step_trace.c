@@ -71,7 +71,13 @@ int ty_step_start(struct ty_step *s, const struct ty_step_opts *o, pid_t pid, st
 	s->pid = fork();
 	if (!s->pid) {
 		sigset_t none;
+		int oom = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
+		/* The kernel would kill the command with it (step_engine.c). */
+		if (oom >= 0) {
+			(void)!write(oom, "-1000", 5);
+			close(oom);
+		}
 		close(fds[0]);
 		/* Ctrl-C is for the command; the recorder says when to end. */
 		signal(SIGINT, SIG_IGN);
@@ -106,6 +112,8 @@ static void *reader_main(void *arg)
 {
 	struct reader *rd = arg;
 	struct ty_step *s = rd->s;
+	struct ty_step_end end = {0};
+	bool ended = false;
 	uint32_t kind;
 	struct ty_buf b;
 
@@ -119,12 +127,16 @@ static void *reader_main(void *arg)
 						      kind == TY_FRAME_PERF ? TY_SEC_PERF
 									    : TY_SEC_CODE,
 						      b.p, b.len, NULL);
-		else if (kind == TY_FRAME_END && b.len == sizeof(s->insns))
-			memcpy(&s->insns, b.p, sizeof(s->insns));
+		else if (kind == TY_FRAME_END && b.len == sizeof(end))
+			ended = memcpy(&end, b.p, sizeof(end));
 		if (r)
 			s->lost = true;
 	}
 	ty_buf_fini(&b);
+	s->insns = end.insns;
+	s->held = end.held;
+	/* Killed, or out of memory. */
+	s->lost |= !ended;
 	return NULL;
 }
 
@@ -164,7 +176,7 @@ void ty_step_finish(struct ty_step *s)
 	if (s->in >= 0)
 		close(s->in);
 	s->in = -1;
-	if (s->pid > 0)
+	if (s->pid > 0 && !s->held)
 		waitpid(s->pid, NULL, 0);
 	s->pid = 0;
 }

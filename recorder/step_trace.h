@@ -27,6 +27,7 @@ struct ty_step {
 	int in;		/* its output */
 	void *reader;	/* thread and what it needs */
 	uint64_t insns; /* executed instructions, after finish */
+	unsigned held;	/* threads that could not be stopped within seconds, after finish */
 	bool lost;	/* something could not be written; the stream ends there */
 };
 

@@ -2,9 +2,9 @@
 /*
  * What is hard about executed instructions and call stacks, one trap after the other, without much
  * code around: signals in a loop and in system calls that are restarted, faults, longjmp, threads,
- * vfork and exec, code written at run time and written over, repeated string instructions, calls
- * with known nesting. Argument: the traps to run, by letter; "calls" is what the call tests ask
- * about.
+ * vfork and exec, code written at run time and written over, repeated string instructions, the
+ * flags register, calls with known nesting. Argument: the traps to run, by letter; "calls" is what
+ * the call tests ask about.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -181,6 +181,17 @@ NOINLINE static int calls(int n)
 	return sum;
 }
 
+/* The stepping's own trap flag must not be seen. */
+static void flags(void)
+{
+	unsigned long f;
+
+	__asm__ volatile("pushf; pop %0" : "=r"(f));
+	if (f & 0x100)
+		exit(1);
+	__asm__ volatile("pushf; popf" ::: "cc", "memory");
+}
+
 static void runs_others(void)
 {
 	pid_t p = vfork();
@@ -194,7 +205,7 @@ static void runs_others(void)
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "sjtwrcv";
+	const char *what = argc > 1 ? argv[1] : "sjtwrcvf";
 	int sum = 0;
 
 	for (; *what; what++)
@@ -206,6 +217,7 @@ int main(int argc, char **argv)
 		case 'r': repeats(); break;
 		case 'c': sum += calls(10); break;
 		case 'v': runs_others(); break;
+		case 'f': flags(); break;
 		default: return 2;
 		}
 	return sum < 0;

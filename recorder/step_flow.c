@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See step_state.h: from where a thread was (t->ip, t->insn) and where it stopped next follows the
+ * packet. Invariants:
+ * - An instruction counts when the CPU has gone on from it (a repeated one when it is over, a
+ *   system call when it has been entered). What did not complete (fault, signal) does not.
+ * - Tracing is "off" in the kernel, and on again only when an instruction has really been executed
+ *   afterwards: where user mode goes on is not known before (a system call may be restarted, a
+ *   handler may come first).
+ * - A transition that the instruction does not explain (an emulated vsyscall, a debugger) is
+ *   written as an interruption before the instruction, never as a guess.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "step_state.h"
+
+#if defined(__x86_64__)
+
+#include <asm/unistd.h>
+
+#define ENC_FLUSH (32u << 10)
+enum { CS_64 = 0x33, INSN_MAX = 15, EFLAGS_TF = 0x100 };
+/* -ERESTARTSYS, -ERESTARTNOINTR, -ERESTARTNOHAND, -ERESTART_RESTARTBLOCK */
+#define IS_RESTART(rax) ((rax) == -512 || (rax) == -513 || (rax) == -514 || (rax) == -516)
+
+/* The instruction at t->ip was executed. */
+void ty_step_count(struct ty_step_engine *e, struct ty_step_thread *t)
+{
+	if (!t->on) {
+		ty_pt_enc_on(&t->enc, t->ready_ns, t->ip, t->is64);
+		t->on = true;
+	}
+	e->insns++;
+	if (e->list)
+		fprintf(e->list, "%d %" PRIx64 "\n", (int)t->tid, t->ip);
+}
+
+void ty_step_interrupted(struct ty_step_thread *t)
+{
+	if (t->on)
+		ty_pt_enc_async_off(&t->enc, t->ip);
+	t->on = false;
+}
+
+/* Does going from t->ip to `to` fit the instruction? */
+static bool explained(const struct ty_step_thread *t, uint64_t to)
+{
+	switch (t->insn.cls) {
+	case TY_STEP_COND: return to == t->insn.target || to == t->insn.next;
+	case TY_STEP_DIRECT: return to == t->insn.target;
+	case TY_STEP_OTHER:
+	case TY_STEP_REP: return to - t->ip - 1 < INSN_MAX;
+	default: return true;
+	}
+}
+
+/* What a system call may have done to the executable mappings. */
+static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
+{
+	bool exec = t->args[2] & 4;
+
+	if ((t->nr == __NR_mmap && exec) || (t->nr == __NR_mprotect && exec) ||
+	    (t->nr == __NR_pkey_mprotect && exec) || t->nr == __NR_mremap || t->nr == __NR_shmat)
+		ty_step_mm_maps(t->p->mm, &e->out, ty_perf_clock_now(&e->clock));
+	if (t->nr == __NR_prctl)
+		ty_step_put_comm(e, t, false);
+	if (t->nr == __NR_rt_sigreturn && t->handlers)
+		t->handlers--;
+}
+
+/* The flags that were just pushed have the stepping's TF in them: the program must not see it, and
+ * would step itself after a popf. */
+static void clear_pushed_tf(const struct ty_step_thread *t, uint64_t sp)
+{
+	uint8_t b;
+	struct iovec mine = {&b, 1}, theirs = {(void *)(uintptr_t)(sp + 1), 1};
+
+	if (process_vm_readv(t->tid, &mine, 1, &theirs, 1, 0) == 1 && (b & EFLAGS_TF >> 8)) {
+		b &= (uint8_t) ~(EFLAGS_TF >> 8);
+		process_vm_writev(t->tid, &mine, 1, &theirs, 1, 0);
+	}
+}
+
+/* The thread has gone on from t->ip to regs->rip. True: it left the function that is traced. */
+bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
+		      const struct user_regs_struct *regs)
+{
+	uint64_t to = regs->rip, now = ty_perf_clock_now(&e->clock);
+	bool left = false;
+
+	if (t->restart) {
+		t->ip = t->restart;
+		t->insn = (struct ty_step_insn){.cls = TY_STEP_KERNEL, .syscall = true};
+		t->restart = 0;
+	}
+	if (t->insn.cls == TY_STEP_REP && to == t->ip)
+		return false;
+	if (!explained(t, to)) {
+		ty_step_interrupted(t);
+		t->ready_ns = now;
+		t->ip = to;
+		return false;
+	}
+	ty_step_count(e, t);
+	if (t->insn.pushf)
+		clear_pushed_tf(t, regs->rsp);
+	switch (t->insn.cls) {
+	case TY_STEP_COND: ty_pt_enc_cond(&t->enc, now, to == t->insn.target); break;
+	case TY_STEP_INDIRECT:
+		left = t->mode == TY_STEP_STEPPING && e->o->filter && !t->handlers &&
+		       regs->rsp > t->entry_sp;
+		if (left)
+			ty_pt_enc_off_to(&t->enc, to);
+		else
+			ty_pt_enc_indirect(&t->enc, now, to);
+		t->on = !left;
+		break;
+	case TY_STEP_KERNEL:
+		ty_pt_enc_off(&t->enc);
+		t->on = false;
+		if (t->insn.syscall && (int64_t)regs->orig_rax >= 0 &&
+		    IS_RESTART((int64_t)regs->rax))
+			t->restart = t->ip;
+		if (t->insn.syscall)
+			after_syscall(e, t);
+		break;
+	default: break;
+	}
+	t->ip = to;
+	t->ready_ns = now;
+	t->is64 = regs->cs == CS_64;
+	if (t->on)
+		ty_pt_enc_tick(&t->enc, now, to, t->is64);
+	if (t->enc.out.len >= ENC_FLUSH)
+		ty_step_flush(e, t);
+	return left;
+}
+
+/* Before t->ip is executed: what it is. */
+void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
+		     const struct user_regs_struct *regs)
+{
+	uint64_t now = ty_perf_clock_now(&e->clock);
+	uint8_t code[16];
+	bool changed;
+	size_t n = ty_step_mm_code(t->p->mm, &e->out, now, t->ip, code, &changed);
+
+	/* Written over since: the decoder must not see it earlier, nor the old code from here on.
+	 */
+	if (changed) {
+		ty_step_interrupted(t);
+		t->ready_ns = ty_perf_clock_now(&e->clock);
+	}
+	t->insn = ty_step_classify(code, n, t->ip, t->is64);
+	if (t->insn.syscall && !t->restart) {
+		t->nr = (int64_t)regs->rax;
+		t->args[0] = regs->rdi;
+		t->args[1] = regs->rsi;
+		t->args[2] = regs->rdx;
+	}
+}
+
+#endif
