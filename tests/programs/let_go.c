@@ -2,7 +2,8 @@
 /*
  * Everything at once that a tracer may find a thread doing when it lets go of it: threads that come
  * and go, fork, vfork and exec, a handled signal every other millisecond, system calls, the flags
- * pushed and popped. Ends with status 0 and prints "on" when each part has ended as it should.
+ * pushed and popped. Says its pid, and ends with status 0 and "on" when each part has ended as it
+ * should.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -65,6 +66,8 @@ int main(int argc, char **argv)
 		worker((void *)100);
 		return 0;
 	}
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
 	if (pthread_create(&s, NULL, spawner, NULL))
