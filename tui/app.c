@@ -173,8 +173,9 @@ static int print(const struct ty_view_ops *ops, void *self, const struct ty_pale
 		return ty_fail(err, -rc, TY_NO_OFFSET, "cannot draw a frame of %dx%d cells: %s", w,
 			       h, ty_strerror(rc));
 	ops->draw(self, &g, p);
-	if (ops == &ty_memory_view_ops && ops->wait_ms(self) >= 0) {
-		ops->work(self);
+	if (ops->wait_ms(self) >= 0) {
+		while (ops->wait_ms(self) >= 0)
+			ops->work(self);
 		ops->draw(self, &g, p);
 	}
 	rc = ty_grid_dump(&g, p, out);

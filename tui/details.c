@@ -11,6 +11,7 @@
 #include "ruler.h"
 #include "time_text.h"
 #include "timeline_priv.h"
+#include "wakeup.h"
 
 struct lines {
 	char (*v)[TY_DETAIL_MAX];
@@ -58,13 +59,26 @@ static const char *instant(const struct ty_timeline *t, uint64_t ns, char out[TY
 	return ty_timeline_at(t, ns, cell < 1000 ? 1 : 1000, out);
 }
 
-/* " [1]": the line leads to that thread at that time. */
+/* " [1]": the line leads to that row at that time. */
+static void add_link_to(struct ty_timeline *t, char *line, uint8_t kind, uint32_t id,
+			uint64_t at_ns)
+{
+	if (t->links_n == TY_LINKS_MAX)
+		return;
+	t->links[t->links_n++] = (struct ty_lead){.row_kind = kind, .row_id = id, .at_ns = at_ns};
+	add(line, " [%u]", t->links_n);
+}
+
 static void add_link(struct ty_timeline *t, char *line, uint32_t thread, uint64_t at_ns)
 {
-	if (thread == TY_NONE || t->links_n == TY_LINKS_MAX)
-		return;
-	t->links[t->links_n++] = (struct ty_lead){.thread = thread, .at_ns = at_ns};
-	add(line, " [%u]", t->links_n);
+	if (thread != TY_NONE)
+		add_link_to(t, line, TY_ROW_THREAD, thread, at_ns);
+}
+
+/* The cursor's instant, or the nearest within [from, to): a link to what is seen from here. */
+static uint64_t here(const struct ty_timeline *t, uint64_t from, uint64_t to)
+{
+	return t->cursor_ns < from ? from : t->cursor_ns >= to && to > from ? to - 1 : t->cursor_ns;
 }
 
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
@@ -133,19 +147,53 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 		add(line, "; began before the recording");
 }
 
-/* "backup/1235 on CPU 0 (in flock) at 3.5 s" */
-static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
+/* The same of a span's call, which has a row of its own. */
+static void call_in_progress(struct ty_timeline *t, char *line, uint32_t call)
+{
+	struct ty_syscall c = ty_model_syscall(t->m, call);
+
+	syscall_line(t, line, call);
+	add_link_to(t, line, TY_ROW_SYSCALLS, c.thread, here(t, c.start_ns, c.end_ns));
+}
+
+/* An interrupt's wakeup: whose interrupt, or who raised the softirq that it came from; "an
+ * interrupt on CPU 1 (while redis/12 ran there)" where that is not recorded. */
+static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
 {
 	struct ty_edge e = ty_model_edge(t->m, edge);
-	char who[TY_WHO_MAX], at[TY_TIME_MAX], name[32];
-	uint32_t call;
+	struct ty_waker w = ty_waker_find(t->m, edge);
+	char who[TY_WHO_MAX];
 
-	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI))
+	switch (w.kind) {
+	case TY_WAKER_THREAD:
+		add(line, "%s by a softirq on CPU %u", ty_timeline_who(t, w.thread, w.act_ns, who),
+		    w.cpu);
+		break;
+	case TY_WAKER_DEVICE:
+		add(line, "the device %.40s on CPU %u", w.name ? ty_model_str(t->m, w.name) : "?",
+		    w.cpu);
+		break;
+	case TY_WAKER_TIMER: add(line, "a timer on CPU %u", w.cpu); break;
+	case TY_WAKER_IPI: add(line, "another CPU's interrupt on CPU %u", w.cpu); break;
+	default:
 		add(line, "%s on CPU %u (while %s ran there)",
 		    e.context & TY_EVF_NMI	 ? "an NMI"
 		    : e.context & TY_EVF_HARDIRQ ? "an interrupt"
 						 : "a softirq",
 		    e.cpu, ty_timeline_who(t, e.waker, e.ts_ns, who));
+	}
+}
+
+/* "backup/1235 on CPU 0 (in flock) at 3.5 s [1]" */
+static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
+{
+	struct ty_edge e = ty_model_edge(t->m, edge);
+	struct ty_waker w = ty_waker_find(t->m, edge);
+	char who[TY_WHO_MAX], at[TY_TIME_MAX], name[32];
+	uint32_t call;
+
+	if (e.context & (TY_EVF_HARDIRQ | TY_EVF_SOFTIRQ | TY_EVF_NMI))
+		add_interrupt(t, line, edge);
 	else
 		add(line, "%s on CPU %u", ty_timeline_who(t, e.waker, e.ts_ns, who), e.cpu);
 	if (e.waker != TY_NONE && !e.context) {
@@ -160,41 +208,70 @@ static void add_waker(struct ty_timeline *t, char *line, uint32_t edge)
 	add(line, " at %s", instant(t, e.ts_ns, at));
 	if (!e.context)
 		add_link(t, line, e.waker, e.ts_ns);
+	else if (w.kind == TY_WAKER_THREAD)
+		add_link(t, line, w.thread, w.act_ns);
+	else if (e.cpu < ty_model_summary(t->m)->cpus)
+		add_link_to(t, line, ty_model_irq_spans(t->m, e.cpu) ? TY_ROW_IRQS : TY_ROW_CPU,
+			    e.cpu, e.ts_ns);
 }
 
-/* What followed a wait: how long until it ran. */
-static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint32_t idx)
-{
-	const struct ty_thread *th = ty_model_thread(t->m, thread);
-	struct ty_span s;
-	char len[TY_TIME_MAX];
-
-	if (idx + 1 >= th->spans_first + th->spans_n)
-		return;
-	s = ty_model_span(t->m, idx + 1);
-	if (s.state == TY_ST_RUNNABLE)
-		add(line, "; then runnable for %s", ty_fmt_length(s.end_ns - s.start_ns, len));
-}
-
-/* Who had the CPU that a runnable thread waited for, most of the time. */
-static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span *s)
+/* Who had the CPU that a runnable thread waited for, most of the time; TY_NONE: not known, or
+ * nobody. */
+static uint32_t who_ran(const struct ty_timeline *t, const struct ty_span *s, uint64_t *at_ns)
 {
 	struct ty_track track = {.kind = TY_TRACK_CPU, .id = s->cpu};
 	struct ty_span most;
 	struct ty_cell c;
-	char who[TY_WHO_MAX];
 
 	if (s->cpu == TY_NONE || s->cpu >= ty_model_summary(t->m)->cpus || s->end_ns <= s->start_ns)
-		return;
-	add(line, "; waited for CPU %u", s->cpu);
+		return TY_NONE;
 	ty_model_cells(t->m, track, s->start_ns, s->end_ns, 1, &c);
 	if (c.longest == TY_NONE)
-		return;
+		return TY_NONE;
 	most = ty_model_cpu_span(t->m, s->cpu, c.longest);
-	if (most.thread == TY_NONE)
+	*at_ns = most.start_ns > s->start_ns ? most.start_ns : s->start_ns;
+	return most.thread;
+}
+
+/* What followed a wait: how long until it ran, and who ran meanwhile. */
+static void add_latency(struct ty_timeline *t, char *line, uint32_t thread, uint32_t idx)
+{
+	const struct ty_thread *th = ty_model_thread(t->m, thread);
+	struct ty_span s;
+	uint32_t ran;
+	uint64_t at = 0;
+	char len[TY_TIME_MAX], who[TY_WHO_MAX];
+
+	if (idx + 1 >= th->spans_first + th->spans_n)
 		return;
-	add(line, ", where %s ran longest", ty_timeline_who(t, most.thread, most.start_ns, who));
-	add_link(t, line, most.thread, most.start_ns);
+	s = ty_model_span(t->m, idx + 1);
+	if (s.state != TY_ST_RUNNABLE)
+		return;
+	add(line, "; then runnable for %s", ty_fmt_length(s.end_ns - s.start_ns, len));
+	ran = who_ran(t, &s, &at);
+	if (ran == TY_NONE)
+		return;
+	add(line, " behind %s", ty_timeline_who(t, ran, at, who));
+	add_link(t, line, ran, at);
+}
+
+/* What a runnable thread waited for, and who had it. */
+static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span *s)
+{
+	uint64_t at = 0;
+	uint32_t ran = who_ran(t, s, &at);
+	char who[TY_WHO_MAX];
+
+	if (s->cpu == TY_NONE)
+		return;
+	if (ran != TY_NONE) {
+		add(line, "; meanwhile %s ran longest", ty_timeline_who(t, ran, at, who));
+		add_link(t, line, ran, at);
+		add(line, " on CPU %u", s->cpu);
+	} else {
+		add(line, "; waited for CPU %u", s->cpu);
+	}
+	add_link_to(t, line, TY_ROW_CPU, s->cpu, here(t, s->start_ns, s->end_ns));
 }
 
 /* What the analysis says of it, when it is a stall. */
@@ -204,8 +281,19 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 
 	for (uint32_t i = 0; i < v->n; i++)
 		if (v->v[i].span == span) {
-			add(next(l), "stall %u, %s: %s; c shows the chain", i + 1,
-			    v->v[i].proven ? "proven" : "inferred", v->v[i].text);
+			const struct ty_stall *s = &v->v[i];
+			char *line = next(l);
+
+			add(line, "stall %u, %s: %s", i + 1, s->proven ? "proven" : "inferred",
+			    s->text);
+			/* To what held it up, in its midst. */
+			if (s->links > 1) {
+				const struct ty_link *last = &s->link[s->links - 1];
+
+				add_link(t, line, last->thread,
+					 last->start_ns + (last->end_ns - last->start_ns) / 2);
+			}
+			add(line, "; c shows the chain");
 			return;
 		}
 }
@@ -213,16 +301,18 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l), *call = NULL;
 
 	add(line, "%s %s", ty_timeline_who(t, thread, s.start_ns, who), ty_state_name(s.state));
-	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE)
+	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE) {
 		add(line, " on CPU %u", s.cpu);
+		add_link_to(t, line, TY_ROW_CPU, s.cpu, here(t, s.start_ns, s.end_ns));
+	}
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, TY_NONE);
 	if (s.syscall != TY_NONE)
-		syscall_line(t, next(l), s.syscall);
+		call = next(l);
 	if (s.state == TY_ST_RUNNABLE) {
 		line = next(l);
 		if (s.edge != TY_NONE) {
@@ -248,12 +338,16 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		}
 	}
 	stall_line(t, l, idx);
+	/* The second line, but the last link: 1 is always who ended it, or who ran instead. */
+	if (call)
+		call_in_progress(t, call, s.syscall);
 }
 
 static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_syscall c = ty_model_syscall(t->m, idx);
 	struct ty_cell cell;
+	struct ty_span most;
 	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = thread};
 	char who[TY_WHO_MAX], len[TY_TIME_MAX], *line = next(l);
 	const char *sep = ": ";
@@ -266,14 +360,22 @@ static void call_span(struct ty_timeline *t, struct lines *l, uint32_t thread, u
 	ty_model_cells(t->m, track, c.start_ns, c.end_ns, 1, &cell);
 	line = next(l);
 	add(line, "in this call");
-	for (unsigned s = 0; s < TY_ST_COUNT; s++)
-		if (cell.ns[s]) {
-			add(line, "%s%s %s", sep, ty_state_name((enum ty_state)s),
-			    ty_fmt_length(cell.ns[s], len));
-			sep = ", ";
-		}
-	if (*sep == ':')
+	if (cell.longest == TY_NONE) {
 		add(line, ": no scheduling was recorded");
+		return;
+	}
+	most = ty_model_span(t->m, cell.longest);
+	for (unsigned s = 0; s < TY_ST_COUNT; s++) {
+		if (!cell.ns[s])
+			continue;
+		add(line, "%s%s %s", sep, ty_state_name((enum ty_state)s),
+		    ty_fmt_length(cell.ns[s], len));
+		sep = ", ";
+		if (s == most.state) /* to the longest span of the call, as it is seen from here */
+			add_link(t, line, thread,
+				 here(t, most.start_ns > c.start_ns ? most.start_ns : c.start_ns,
+				      most.end_ns < c.end_ns ? most.end_ns : c.end_ns));
+	}
 }
 
 static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint32_t idx)
@@ -281,17 +383,17 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	struct ty_span s = ty_model_cpu_span(t->m, cpu, idx);
 	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l);
 
-	if (s.state == TY_ST_RUNNING)
+	if (s.state == TY_ST_RUNNING) {
 		add(line, "CPU %u ran %s", cpu, ty_timeline_who(t, s.thread, s.start_ns, who));
-	else
+		add_link(t, line, s.thread, here(t, s.start_ns, s.end_ns));
+	} else {
 		add(line, "CPU %u %s", cpu, ty_state_name(s.state));
+	}
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, cpu);
-	if (s.state == TY_ST_RUNNING)
-		add_link(t, line, s.thread, s.start_ns);
 	if (s.syscall != TY_NONE)
-		syscall_line(t, next(l), s.syscall);
+		call_in_progress(t, next(l), s.syscall);
 }
 
 /* What the interrupt came on: the outermost one around it, or whom it took the CPU from. */
@@ -398,6 +500,53 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
 }
 
+/* Why there is nothing under the cursor: only what is known to be nothing is called that. */
+static const char *nothing_here(const struct ty_timeline *t, struct ty_track track,
+				const struct ty_cell *cell, uint64_t from, uint64_t to)
+{
+	struct ty_track thread = {.kind = TY_TRACK_THREAD, .id = track.id};
+	struct ty_cell state = {0};
+	bool calls = track.kind == TY_TRACK_SYSCALLS;
+	enum ty_known known;
+
+	if (track.kind == TY_TRACK_CPU)
+		return "nothing is recorded of this CPU here";
+	if (track.kind == TY_TRACK_THREAD)
+		return "this thread did not exist here, or nothing is known";
+	if (calls && !ty_model_thread(t->m, track.id)->traced)
+		return "its system calls were not recorded";
+	if (calls)
+		ty_model_cells(t->m, thread, from, to, 1, &state);
+	known = ty_calls_known(t->m, &t->gaps, track, cell, calls ? &state : NULL, from, to);
+	if (!calls)
+		return known == TY_KNOWN_LOST ? "no interrupt is recorded here, but events of this "
+						"CPU were lost"
+					      : "no interrupt was recorded here";
+	if (known == TY_KNOWN_LOST)
+		return "no system call is recorded here, but events were lost meanwhile";
+	if (known == TY_KNOWN_NOT)
+		return "it is not known what the thread did here";
+	return state.ns[TY_ST_RUNNING] || state.ns[TY_ST_RUNNABLE]
+		       ? "in user mode: no system call here"
+	       : state.spans ? "no system call here"
+			     : "this thread did not exist here, or nothing is known";
+}
+
+/* Events were lost in a cell of calls or interrupts that were recorded: it may have held more. */
+static void more_lost(struct ty_timeline *t, struct lines *l, struct ty_track track,
+		      const struct ty_cell *cell, uint64_t from, uint64_t to)
+{
+	struct ty_track thread = {.kind = TY_TRACK_THREAD, .id = track.id};
+	struct ty_cell state = {0};
+
+	if (track.kind == TY_TRACK_SYSCALLS)
+		ty_model_cells(t->m, thread, from, to, 1, &state);
+	if (ty_calls_known(t->m, &t->gaps, track, cell,
+			   track.kind == TY_TRACK_SYSCALLS ? &state : NULL, from,
+			   to) == TY_KNOWN_LOST)
+		add(next(l), "events were lost in this cell: there may have been more");
+}
+
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX])
 {
 	struct lines l = {.v = lines};
@@ -416,23 +565,7 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 		return l.n;
 	}
 	if (!ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
-		if (track.kind == TY_TRACK_SYSCALLS)
-			add(next(&l), !ty_model_thread(t->m, track.id)->traced
-					      ? "its system calls were not recorded"
-				      : ty_gaps_touch(&t->gaps, from, to - 1, TY_NONE)
-					      ? "no system call is recorded here, but events were "
-						"lost meanwhile"
-					      : "in user mode: no system call here");
-		else
-			add(next(&l),
-			    track.kind == TY_TRACK_IRQS
-				    ? ty_gaps_touch(&t->gaps, from, to - 1, track.id)
-					      ? "no interrupt is recorded here, but events of this "
-						"CPU were lost"
-					      : "no interrupt was recorded here"
-			    : track.kind == TY_TRACK_CPU
-				    ? "nothing is recorded of this CPU here"
-				    : "this thread did not exist here, or nothing is known");
+		add(next(&l), "%s", nothing_here(t, track, &cell, from, to));
 		return l.n;
 	}
 	switch (track.kind) {
@@ -441,9 +574,12 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	case TY_TRACK_IRQS:
 		irq_span(t, &l, track.id, idx);
 		irq_cell(t, &l, track.id, from, to);
-		return l.n;
+		break;
 	default: call_span(t, &l, track.id, idx); break;
 	}
-	cell_line(t, &l, &cell, &track, to - from);
+	if (track.kind != TY_TRACK_IRQS)
+		cell_line(t, &l, &cell, &track, to - from);
+	if (track.kind == TY_TRACK_IRQS || track.kind == TY_TRACK_SYSCALLS)
+		more_lost(t, &l, track, &cell, from, to);
 	return l.n;
 }

@@ -176,6 +176,35 @@ static struct ty_glyph transition(const struct ty_palette *p, const struct ty_mo
 	return split(p, l, r, eighths(c->ns[l], to - from));
 }
 
+enum ty_color ty_run_color(uint32_t idx)
+{
+	return idx & 1 ? TY_C_RUNNING_ODD : TY_C_RUNNING;
+}
+
+/* A CPU ran without a break: whose turn ended where, by shade. */
+static struct ty_glyph runs(const struct ty_palette *p, const struct ty_model *m, struct ty_track t,
+			    const struct ty_cell *c, uint64_t from, uint64_t to)
+{
+	struct ty_glyph g = ty_glyph_state(p, TY_ST_RUNNING);
+	struct ty_span s;
+
+	if (p->mode < TY_COLOR_16 || c->spans > 2 || c->longest == TY_NONE)
+		return g;
+	g.st.fg = ty_run_color(c->longest);
+	if (c->spans == 1 || !p->utf8)
+		return g;
+	s = ty_track_span(m, t, c->longest);
+	if (s.start_ns <= from) {
+		g.ch = 0x2590 - eighths(s.end_ns - from, to - from);
+		g.st.bg = ty_run_color(c->longest + 1);
+	} else {
+		g.ch = 0x2590 - eighths(s.start_ns - from, to - from);
+		g.st.bg = g.st.fg;
+		g.st.fg = ty_run_color(c->longest + 1);
+	}
+	return g;
+}
+
 static struct ty_glyph letter(const struct ty_palette *p, const struct ty_cell *c)
 {
 	unsigned s = most(c, TY_ST_COUNT);
@@ -222,7 +251,8 @@ static struct ty_glyph base_glyph(const struct ty_palette *p, const struct ty_mo
 		return g;
 	}
 	if (b == TY_ST_COUNT)
-		return ty_glyph_state(p, a);
+		return t.kind == TY_TRACK_CPU && a == TY_ST_RUNNING ? runs(p, m, t, c, from, to)
+								    : ty_glyph_state(p, a);
 	if (!p->utf8)
 		return letter(p, c);
 	if (c->spans == 2 && c->longest != TY_NONE)
@@ -233,9 +263,48 @@ static struct ty_glyph base_glyph(const struct ty_palette *p, const struct ty_mo
 bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty_cell *c,
 		  uint64_t from_ns, uint64_t to_ns)
 {
+	bool of_cpu = t.kind == TY_TRACK_CPU || t.kind == TY_TRACK_IRQS;
+
 	return c->flags & TY_SF_LOST &&
 	       ty_gaps_touch(gaps, from_ns, to_ns > from_ns ? to_ns - 1 : from_ns,
-			     t.kind == TY_TRACK_CPU ? t.id : TY_NONE);
+			     of_cpu ? t.id : TY_NONE);
+}
+
+/* Somewhere in [from, to) the thread may have made calls that went to a buffer which lost events:
+ * those of the CPU that it ran on, of any where that is not known. */
+static bool may_have_called(const struct ty_model *m, const struct ty_gaps *gaps,
+			    const struct ty_cell *state, uint64_t from, uint64_t to)
+{
+	struct ty_span s;
+
+	if (!ty_gaps_touch(gaps, from, to - 1, TY_NONE))
+		return false;
+	if (state->ns[TY_ST_UNKNOWN])
+		return true;
+	if (!state->ns[TY_ST_RUNNING])
+		return false;
+	s = ty_model_span(m, state->longest);
+	return state->spans > 1 || s.cpu == TY_NONE || ty_gaps_touch(gaps, from, to - 1, s.cpu);
+}
+
+enum ty_known ty_calls_known(const struct ty_model *m, const struct ty_gaps *gaps,
+			     struct ty_track t, const struct ty_cell *c,
+			     const struct ty_cell *state, uint64_t from, uint64_t to)
+{
+	if (to <= from)
+		to = from + 1;
+	if (ty_cell_lost(gaps, t, c, from, to))
+		return TY_KNOWN_LOST;
+	if (c->spans == 1 && c->ns[TY_ST_RUNNING] >= to - from)
+		return TY_KNOWN; /* in one call all the time */
+	if (t.kind == TY_TRACK_IRQS)
+		return ty_gaps_touch(gaps, from, to - 1, t.id) ? TY_KNOWN_LOST : TY_KNOWN;
+	if (!state)
+		return TY_KNOWN;
+	if (may_have_called(m, gaps, state, from, to))
+		return TY_KNOWN_LOST;
+	return c->longest == TY_NONE && most(state, TY_ST_COUNT) == TY_ST_UNKNOWN ? TY_KNOWN_NOT
+										  : TY_KNOWN;
 }
 
 /* Lost events are marked where they cut something, not along all of the unknown that follows. */

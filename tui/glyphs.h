@@ -4,7 +4,8 @@
  * stands out, and states differ by shape as well as by colour.
  *
  *   one state     its glyph
- *   two spans     where one ends and the other begins, to an eighth of a cell
+ *   two spans     where one ends and the other begins, to an eighth of a cell; two runs of a CPU
+ *                 by two shades
  *   many spans    a bar as high as the share of running time
  *   and where a much longer wait hides among many short spans, that wait's glyph (on a row of
  *   system calls: a square for the much longer call): a stall keeps its sign at every zoom.
@@ -52,6 +53,19 @@ bool ty_cell_hides(const struct ty_model *m, struct ty_track t, const struct ty_
 /* Were events lost inside it (and not only never delivered)? */
 bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty_cell *c,
 		  uint64_t from_ns, uint64_t to_ns);
+
+/*
+ * Is what a row of system calls or interrupts shows in [from, to) all there was? LOST: events were
+ * lost that may have been of it; NOT: nothing is known of the thread here. state: the cell of the
+ * thread's own track; NULL: it is known throughout, and no events were lost meanwhile.
+ */
+enum ty_known { TY_KNOWN, TY_KNOWN_NOT, TY_KNOWN_LOST };
+enum ty_known ty_calls_known(const struct ty_model *m, const struct ty_gaps *gaps,
+			     struct ty_track t, const struct ty_cell *c,
+			     const struct ty_cell *state, uint64_t from_ns, uint64_t to_ns);
+
+/* The colour of the idx-th run of a CPU: neighbours differ. */
+enum ty_color ty_run_color(uint32_t idx);
 
 /* The glyph of a CPU's or thread's cell [from, to). */
 struct ty_glyph ty_glyph_cell(const struct ty_palette *p, const struct ty_model *m,

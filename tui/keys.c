@@ -35,6 +35,7 @@ static const uint32_t bound[TY_ACT_COUNT][TY_KEYS_PER_ACTION] = {
 	[TY_ACT_LINK_1] = {'1'},
 	[TY_ACT_LINK_2] = {'2'},
 	[TY_ACT_LINK_3] = {'3'},
+	[TY_ACT_LINK_4] = {'4'},
 	[TY_ACT_CHAIN] = {'c'},
 	[TY_ACT_LEDGER] = {'t'},
 	[TY_ACT_DIFF] = {'D'},

@@ -59,6 +59,7 @@ enum {
 	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
+	X(LINK_4, "Cursor", "", "follow link [4]")                                                 \
 	X(NEXT, "Findings", "+finding", "jump to the next stall, then to the next longest wait")   \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
 	X(OPEN, "Findings", "open",                                                                \

@@ -29,6 +29,7 @@ enum ty_color_mode {
 	X(BLACK, 0x000000, 0x000000, 0)                                                            \
 	X(WHITE, 0xffffff, 0xffffff, 15)                                                           \
 	X(RUNNING, 0x009e73, 0x009e73, 2)                                                          \
+	X(RUNNING_ODD, 0x007f5c, 0x23b38a, 10)                                                     \
 	X(RUNNABLE, 0xe69f00, 0xe69f00, 3)                                                         \
 	X(SLEEPING, 0x56b4e9, 0x0072b2, 6)                                                         \
 	X(BLOCKED, 0xd55e00, 0xd55e00, 1)                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row (heads: one per member,
- * at most HEAD_MEMBERS). */
+/* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row, two for system calls of
+ * a thread that is not known throughout; heads: heads.h. */
 #include "rows.h"
 
 #include <stdio.h>
@@ -9,9 +9,6 @@
 #include "glyphs.h"
 #include "irqs.h"
 #include "ruler.h"
-
-/* A head sums up at most this many members; with more it says so instead. */
-#define HEAD_MEMBERS 128
 
 /* One row being drawn. */
 struct draw {
@@ -33,47 +30,52 @@ static void put(const struct draw *d, int i, struct ty_glyph gl)
 	ty_grid_put(d->g, d->t->lay.cells_x + i, d->y, gl.ch, gl.st);
 }
 
-static const char *row_name(const struct draw *d, char *buf, size_t n, char *right, size_t rn)
+static struct ty_glyph lost_sign(const struct draw *d)
+{
+	return (struct ty_glyph){.ch = '!', .st = ty_palette_role(d->p, TY_ROLE_LOST)};
+}
+
+/* The name, what stays whole behind it when it is cut, and what stands at the right end. */
+static void row_name(const struct draw *d, char buf[64], char count[16], char right[24])
 {
 	const struct ty_tracks *tr = &d->t->tracks;
 	const struct ty_thread *th;
 
-	right[0] = 0;
+	right[0] = count[0] = 0;
 	switch (d->r->kind) {
 	case TY_ROW_CPUS:
-		snprintf(buf, n, "CPUs");
-		snprintf(right, rn, "%u", tr->cpus_n);
+		snprintf(buf, 64, "CPUs");
+		snprintf(right, 24, "%u", tr->cpus_n);
 		break;
-	case TY_ROW_CPU: snprintf(buf, n, "CPU %u", d->r->id); break;
-	case TY_ROW_IRQS: snprintf(buf, n, d->p->utf8 ? "└ interrupts" : "` interrupts"); break;
+	case TY_ROW_CPU: snprintf(buf, 64, "CPU %u", d->r->id); break;
+	case TY_ROW_IRQS: snprintf(buf, 64, d->p->utf8 ? "└ interrupts" : "` interrupts"); break;
 	case TY_ROW_QUIET:
-		snprintf(buf, n, "did not run");
-		snprintf(right, rn, "%u", tr->quiet_n);
+		snprintf(buf, 64, "did not run");
+		snprintf(right, 24, "%u", tr->quiet_n);
 		break;
 	case TY_ROW_PROCESS:
 		th = ty_model_thread(d->t->m, tr->processes.v[d->r->id].leader);
-		snprintf(buf, n, "%s (%u)", ty_model_str(d->t->m, th->name),
-			 tr->processes.v[d->r->id].n);
-		snprintf(right, rn, "%d", tr->processes.v[d->r->id].tgid);
+		snprintf(buf, 64, "%s", ty_model_str(d->t->m, th->name));
+		snprintf(count, 16, " (%u)", tr->processes.v[d->r->id].n);
+		snprintf(right, 24, "%d", tr->processes.v[d->r->id].tgid);
 		break;
-	case TY_ROW_SYSCALLS: snprintf(buf, n, d->p->utf8 ? "└ syscalls" : "` syscalls"); break;
+	case TY_ROW_SYSCALLS: snprintf(buf, 64, d->p->utf8 ? "└ syscalls" : "` syscalls"); break;
 	default:
 		th = ty_model_thread(d->t->m, d->r->id);
-		snprintf(buf, n, "%s", ty_model_str(d->t->m, th->name));
-		snprintf(right, rn, "%d", th->tid);
+		snprintf(buf, 64, "%s", ty_model_str(d->t->m, th->name));
+		snprintf(right, 24, "%d", th->tid);
 		break;
 	}
-	return buf;
 }
 
 static void draw_label(const struct draw *d)
 {
 	bool sub = d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_IRQS;
-	int w = d->t->lay.label_w - 1, x = 0;
+	int w = d->t->lay.label_w - 1, x = 0, end;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
-	char name[64], right[24];
+	char name[64], count[16], right[24];
 
-	row_name(d, name, sizeof(name), right, sizeof(right));
+	row_name(d, name, count, right);
 	if (d->r->kind == TY_ROW_PROCESS || d->r->kind == TY_ROW_CPUS)
 		st.attr |= TY_A_BOLD;
 	if (sub || d->r->kind == TY_ROW_QUIET)
@@ -88,8 +90,11 @@ static void draw_label(const struct draw *d)
 	x += sub ? 3 : 2;
 	if (w - x - (int)strlen(right) - 1 < 4 && d->r->kind != TY_ROW_THREAD)
 		right[0] = 0;
-	ty_grid_elide(d->g, d->p, x, d->y, w - x - (right[0] ? (int)strlen(right) + 1 : 0), name,
-		      st);
+	end = w - (right[0] ? (int)strlen(right) + 1 : 0);
+	if (end - x - (int)strlen(count) < 4)
+		count[0] = 0;
+	x += ty_grid_elide(d->g, d->p, x, d->y, end - x - (int)strlen(count), name, st);
+	ty_grid_text(d->g, x, d->y, end - x, count, st);
 	if (right[0])
 		ty_grid_text(d->g, w - (int)strlen(right), d->y, (int)strlen(right), right, dim);
 	if (d->selected) {
@@ -129,6 +134,43 @@ static void draw_wait_names(const struct draw *d)
 	}
 }
 
+/* Who ran, on the runs of a CPU that have the room. */
+static void draw_run_names(const struct draw *d, struct ty_track track)
+{
+	const struct ty_cell *c = d->t->cells;
+	int end;
+
+	for (int i = 0; i < d->n; i = end) {
+		struct ty_style st = {0};
+		struct ty_span s;
+		char who[TY_WHO_MAX];
+		int n;
+
+		for (end = i + 1; end < d->n && c[end].spans == 1 && c[i].spans == 1 &&
+				  c[end].longest == c[i].longest;)
+			end++;
+		if (c[i].spans != 1 || end - i < 6)
+			continue;
+		s = ty_track_span(d->t->m, track, c[i].longest);
+		if (s.state != TY_ST_RUNNING || s.thread == TY_NONE)
+			continue;
+		ty_timeline_who(d->t, s.thread, s.start_ns, who);
+		n = ty_text_width(who);
+		if (n > end - i - 4) { /* without its number */
+			*strrchr(who, '/') = 0;
+			n = ty_text_width(who);
+		}
+		if (n > end - i - 4)
+			n = end - i - 4;
+		if (n < 5 && n < ty_text_width(who))
+			continue; /* too little of a name says nothing */
+		if (d->p->mode >= TY_COLOR_16)
+			st = (struct ty_style){.fg = TY_C_BLACK, .bg = ty_run_color(c[i].longest)};
+		ty_grid_fill(d->g, d->t->lay.cells_x + i + 1, d->y, n + 2, 1, ' ', st);
+		ty_grid_elide(d->g, d->p, d->t->lay.cells_x + i + 2, d->y, n, who, st);
+	}
+}
+
 static void draw_states(const struct draw *d, struct ty_track track)
 {
 	struct ty_cell *c = d->t->cells;
@@ -143,7 +185,10 @@ static void draw_states(const struct draw *d, struct ty_track track)
 	}
 	if (track.kind == TY_TRACK_THREAD)
 		draw_wait_names(d);
-	else if (inferred) /* some run starts on this CPU are concluded, not recorded */
+	else
+		draw_run_names(d, track);
+	if (track.kind == TY_TRACK_CPU &&
+	    inferred) /* some run starts on this CPU are concluded, not recorded */
 		ty_grid_put(d->g, d->t->lay.label_w - 2, d->y, '~',
 			    ty_palette_role(d->p, TY_ROLE_WARN));
 }
@@ -215,10 +260,28 @@ static struct ty_glyph hidden_call(const struct ty_palette *p)
 	return g;
 }
 
+/* The cells of the thread's states, where they matter: it is not known throughout, or events were
+ * lost in the window; else NULL. */
+static struct ty_cell *states_of(const struct draw *d, struct ty_track calls)
+{
+	struct ty_track track = {.kind = TY_TRACK_THREAD, .id = calls.id};
+	const struct ty_viewport *v = &d->t->vp;
+	struct ty_cell *c = d->t->cells + d->n;
+
+	if (calls.kind != TY_TRACK_SYSCALLS)
+		return NULL;
+	ty_model_cells(d->t->m, track, v->from_ns, v->to_ns, 1, c);
+	if (!c->ns[TY_ST_UNKNOWN] && !ty_gaps_touch(&d->t->gaps, v->from_ns, v->to_ns - 1, TY_NONE))
+		return NULL;
+	ty_model_cells(d->t->m, track, v->from_ns, v->to_ns, (uint32_t)d->n, c);
+	return c;
+}
+
 /* A row of system calls or interrupts. */
 static void draw_calls(const struct draw *d, struct ty_track track)
 {
-	struct ty_cell *c = d->t->cells;
+	struct ty_cell *c = d->t->cells, *state = states_of(d, track);
+	enum ty_known known[TY_GRID_MAX];
 	int i = 0;
 
 	if (track.kind == TY_TRACK_IRQS)
@@ -226,23 +289,20 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 			(void)ty_irq_cell(d->t->m, track.id, edge(d, k), edge(d, k + 1), &c[k]);
 	else
 		ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	for (int k = 0; k < d->n; k++)
+		known[k] = ty_calls_known(d->t->m, &d->t->gaps, track, &c[k],
+					  state ? &state[k] : NULL, edge(d, k), edge(d, k + 1));
 	while (i < d->n) {
 		uint64_t width = edge(d, i + 1) - edge(d, i);
 		int end = i + 1;
 
-		/* An interrupt is of its CPU: where that lost events, none recorded is not none. */
-		if (ty_cell_lost(&d->t->gaps, track, &c[i], edge(d, i), edge(d, i + 1)) ||
-		    (track.kind == TY_TRACK_IRQS && c[i].longest == TY_NONE &&
-		     ty_gaps_touch(&d->t->gaps, edge(d, i), edge(d, i) + (width ? width - 1 : 0),
-				   track.id))) {
-			put(d, i,
-			    (struct ty_glyph){.ch = '!',
-					      .st = ty_palette_role(d->p, TY_ROLE_LOST)});
+		if (known[i] == TY_KNOWN_LOST) {
+			put(d, i, lost_sign(d));
+		} else if (known[i] == TY_KNOWN_NOT) {
+			put(d, i, ty_glyph_state(d->p, TY_ST_UNKNOWN));
 		} else if (in_one_call(&c[i], width)) {
 			while (end < d->n && c[end].longest == c[i].longest &&
-			       in_one_call(&c[end], width) &&
-			       !ty_cell_lost(&d->t->gaps, track, &c[end], edge(d, end),
-					     edge(d, end + 1)))
+			       in_one_call(&c[end], width) && known[end] == TY_KNOWN)
 				end++;
 			draw_span(d, track, i, end, c[i].longest);
 		} else if (ty_cell_hides(d->t->m, track, &c[i], width)) {
@@ -264,29 +324,27 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 /* A head: running time of all members; a full cell is all CPUs, or one CPU for a process. */
 static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, uint32_t n)
 {
-	uint64_t sum[TY_GRID_MAX] = {0};
-	struct ty_cell *c = d->t->cells;
+	struct ty_head row = {
+		.row_kind = d->r->kind, .row_id = d->r->id, .kind = kind, .ids = ids, .n = n};
+	const struct ty_head *h =
+		ty_heads_get(&d->t->heads, d->t->m, &d->t->gaps, &d->t->vp, (uint32_t)d->n, &row);
 
-	if (n > HEAD_MEMBERS) {
+	if (!h || h->done < h->n) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "%u %s", n, kind == TY_TRACK_CPU ? "CPUs" : "threads");
-		ty_grid_text(d->g, d->t->lay.cells_x + 1, d->y, d->n - 1, text,
-			     ty_palette_role(d->p, TY_ROLE_DIM));
+		snprintf(text, sizeof(text), h ? "%u %s: adding up..." : "%u %s: out of memory", n,
+			 kind == TY_TRACK_CPU ? "CPUs" : "threads");
+		ty_grid_elide(d->g, d->p, d->t->lay.cells_x + 1, d->y, d->n - 1, text,
+			      ty_palette_role(d->p, TY_ROLE_DIM));
 		return;
-	}
-	for (uint32_t k = 0; k < n; k++) {
-		struct ty_track track = {.kind = kind, .id = ids[k]};
-
-		ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
-		for (int i = 0; i < d->n; i++)
-			sum[i] += c[i].ns[TY_ST_RUNNING];
 	}
 	for (int i = 0; i < d->n; i++) {
 		uint64_t full = (edge(d, i + 1) - edge(d, i)) * (kind == TY_TRACK_CPU ? n : 1);
-		uint64_t e = full ? (sum[i] * 8 + full / 2) / full : 0;
+		uint64_t e = full ? (h->ran_ns[i] * 8 + full / 2) / full : 0;
 
-		if (sum[i])
+		if (h->lost[i])
+			put(d, i, lost_sign(d));
+		else if (h->ran_ns[i])
 			put(d, i,
 			    ty_glyph_bar(d->p,
 					 e < 1	 ? 1
@@ -302,6 +360,7 @@ void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_pale
 	struct draw d = {.t = t, .g = g, .p = p, .n = l->cells_w};
 	uint32_t cursor = ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)l->cells_w);
 
+	ty_heads_frame(&t->heads);
 	for (int i = 0; i < l->rows_h; i++) {
 		uint32_t row = t->top + (uint32_t)i;
 		struct ty_track track;

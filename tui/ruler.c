@@ -89,7 +89,8 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 }
 
 void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
-		     const struct ty_viewport *v, const struct ty_findings *f)
+		     const struct ty_viewport *v, const struct ty_findings *f,
+		     const struct ty_gaps *gaps)
 {
 	struct ty_viewport all;
 	struct ty_style window = ty_palette_role(p, TY_ROLE_SELECT);
@@ -113,6 +114,10 @@ void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y
 		if (!count[c])
 			bar = (struct ty_glyph){.ch = p->utf8 ? 0xb7 : '.',
 						.st = ty_palette_role(p, TY_ROLE_DIM)};
+		if (ty_gaps_touch(gaps, ty_viewport_edge(&all, (uint32_t)c, (uint32_t)w),
+				  ty_viewport_edge(&all, (uint32_t)c + 1, (uint32_t)w) - 1,
+				  TY_NONE))
+			bar = (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)};
 		ty_grid_put(g, x + c, y, bar.ch, bar.st);
 	}
 	if (v->from_ns == v->start_ns && v->to_ns == v->end_ns)

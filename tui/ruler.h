@@ -7,6 +7,7 @@
 
 #include "clock_time.h"
 #include "findings.h"
+#include "gaps.h"
 #include "grid.h"
 #include "viewport.h"
 
@@ -22,8 +23,11 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		   const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock,
 		   int cursor);
 
-/* The whole recording in w cells: how many of the findings' waits cover each, and the window. */
+/* The whole recording in w cells: how many of the findings' waits cover each, where events were
+ * lost
+ * ('!'), and the window. */
 void ty_minimap_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
-		     const struct ty_viewport *v, const struct ty_findings *f);
+		     const struct ty_viewport *v, const struct ty_findings *f,
+		     const struct ty_gaps *gaps);
 
 #endif

@@ -77,7 +77,7 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h)
 	if (t->finding < t->findings.n)
 		ty_timeline_show_finding(t);
 	if (t->cells_n < t->lay.cells_w) {
-		cells = realloc(t->cells, (size_t)t->lay.cells_w * sizeof(*cells));
+		cells = realloc(t->cells, 2 * (size_t)t->lay.cells_w * sizeof(*cells));
 		if (!cells)
 			return -TY_ENOMEM;
 		t->cells = cells;
@@ -103,7 +103,7 @@ static void link(struct ty_timeline *t, unsigned i)
 				i + 1);
 		return;
 	}
-	ty_timeline_visit(t, t->links[i].thread, t->links[i].at_ns);
+	ty_timeline_visit_row(t, t->links[i].row_kind, t->links[i].row_id, t->links[i].at_ns);
 }
 
 static void focus(struct ty_timeline *t)
@@ -174,6 +174,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_LINK_1: link(t, 0); break;
 	case TY_ACT_LINK_2: link(t, 1); break;
 	case TY_ACT_LINK_3: link(t, 2); break;
+	case TY_ACT_LINK_4: link(t, 3); break;
 	case TY_ACT_NEXT: ty_timeline_step_finding(t, 1); break;
 	case TY_ACT_PREV: ty_timeline_step_finding(t, -1); break;
 	case TY_ACT_OPEN: ty_timeline_open_row(t); break;
@@ -277,6 +278,7 @@ bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
 		return false;
 	if (!h->rc)
 		h->rc = ty_tracks_reorder(&t->tracks, &t->in->window, &h->found, &h->err);
+	ty_heads_forget(&t->heads);
 	if (h->rc) {
 		ty_findings_fini(&h->found);
 		ty_timeline_say(t, "%s", h->err.msg);
@@ -366,6 +368,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);
+	ty_heads_fini(&t->heads);
 	ty_range_stats_free(t->stats);
 	ty_page_reset(&t->page);
 	ty_query_free(t->query);

@@ -440,7 +440,7 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		ty_grid_elide(g, p, 1, t->lay.minimap_y, t->lay.label_w - 2, "overview",
 			      ty_palette_role(p, TY_ROLE_DIM));
 		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
-				&t->findings);
+				&t->findings, &t->gaps);
 	}
 	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp, t->m, t->clock,
 		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));

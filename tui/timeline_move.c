@@ -294,26 +294,33 @@ void ty_timeline_restore(struct ty_timeline *t)
 	ty_timeline_show_row(t, 0);
 }
 
-void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
+void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns)
 {
 	uint32_t row;
 
+	ty_timeline_visit(t, TY_NONE, at_ns);
+	row = ty_tracks_reveal_row(&t->tracks, kind, id);
+	if (row == TY_NONE) {
+		ty_timeline_say(t, "its row is not among those that were chosen");
+		return;
+	}
+	t->row = row;
+	t->below = kind == TY_ROW_THREAD;
+	t->list_focus = false;
+}
+
+void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
+{
+	if (thread != TY_NONE) {
+		ty_timeline_visit_row(t, TY_ROW_THREAD, thread, at_ns);
+		return;
+	}
 	if (at_ns < t->vp.start_ns)
 		at_ns = t->vp.start_ns;
 	if (at_ns >= t->vp.end_ns)
 		at_ns = t->vp.end_ns - 1;
 	ty_viewport_visit(&t->vp, at_ns);
 	t->cursor_ns = at_ns;
-	if (thread == TY_NONE)
-		return;
-	row = ty_tracks_reveal(&t->tracks, thread);
-	if (row == TY_NONE) {
-		ty_timeline_say(t, "its row is not among those that were chosen");
-		return;
-	}
-	t->row = row;
-	t->below = 1;
-	t->list_focus = false;
 }
 
 void ty_timeline_back(struct ty_timeline *t)

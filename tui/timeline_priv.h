@@ -8,6 +8,7 @@
 #include "diff.h"
 #include "findings.h"
 #include "gaps.h"
+#include "heads.h"
 #include "ledger.h"
 #include "page.h"
 #include "range_stats.h"
@@ -37,10 +38,11 @@ struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h);
 #define TY_DETAIL_MAX	320
 
 /* Where a sentence of the details leads to. */
-#define TY_LINKS_MAX 3
+#define TY_LINKS_MAX 4
 struct ty_lead {
 	uint64_t at_ns;
-	uint32_t thread;
+	uint32_t row_id;
+	uint8_t row_kind; /* enum ty_row_kind */
 };
 
 struct ty_mark {
@@ -113,6 +115,7 @@ struct ty_timeline {
 	struct ty_hunting hunting;
 	struct ty_asked asked;
 	struct ty_gaps gaps;
+	struct ty_heads heads;
 	struct ty_layout lay;
 	uint64_t cursor_ns; /* in the window */
 	uint32_t row, top;  /* selected row, first row on the screen */
@@ -149,7 +152,7 @@ struct ty_timeline {
 		uint32_t idx;
 		uint64_t at_ns;
 	} pin;
-	struct ty_cell *cells; /* one row's */
+	struct ty_cell *cells; /* one row's, and those of the thread that a row of calls is of */
 	int cells_n;
 	/* Arguments of the last system call looked at: reading them again costs a decompression. */
 	uint32_t args_of;
@@ -203,6 +206,8 @@ void ty_timeline_to_finding(struct ty_timeline *t);
 void ty_timeline_step_finding(struct ty_timeline *t, int by);
 /* To an instant of a thread (TY_NONE: on the present row), undone by itself. */
 void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
+/* The same to any row. */
+void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns);
 /* Cursor and row of a view that was undone or redone. */
 struct ty_place ty_timeline_place(const struct ty_timeline *t);
 void ty_timeline_restore(struct ty_timeline *t);

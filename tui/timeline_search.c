@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Search, filter, statistics and export: work that is cut into slices of SLICE_MS between two looks
- * at the input. */
+/* Search, filter, statistics, export and the bars of heads: work that is cut into slices of
+ * SLICE_MS between two looks at the input. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -220,7 +220,10 @@ int ty_timeline_wait_ms(const void *self)
 {
 	const struct ty_timeline *t = self;
 
-	return t->job != TY_JOB_NONE ? 0 : t->hunting.aside.on ? 20 : t->exporting ? 50 : -1;
+	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) ? 0
+	       : t->hunting.aside.on				? 20
+	       : t->exporting					? 50
+								: -1;
 }
 
 /* True: the job is done. */
@@ -253,6 +256,15 @@ static enum ty_view_result job_done(struct ty_timeline *t)
 	return TY_VIEW_CHANGED;
 }
 
+/* What is asked for goes first; the bars of heads follow. */
+static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
+{
+	while (now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
+		if (ty_heads_step(&t->heads, t->m, &t->gaps))
+			return TY_VIEW_CHANGED;
+	return TY_VIEW_IGNORED;
+}
+
 enum ty_view_result ty_timeline_work(void *self)
 {
 	struct ty_timeline *t = self;
@@ -266,7 +278,7 @@ enum ty_view_result ty_timeline_work(void *self)
 	if (ty_timeline_hunted(t, 0))
 		return TY_VIEW_CHANGED;
 	if (t->job == TY_JOB_NONE)
-		return TY_VIEW_IGNORED;
+		return sum_heads(t, start);
 	do {
 		if (job_step(t))
 			return job_done(t);

@@ -121,12 +121,8 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 		m = &t->marks.v[0];
 	ty_timeline_visit(t, TY_NONE, m->at_ns);
 	row = ty_tracks_find(&t->tracks, m->row_kind, m->row_id);
-	if (row == TY_NONE && (m->row_kind == TY_ROW_THREAD || m->row_kind == TY_ROW_SYSCALLS))
-		row = ty_tracks_reveal(&t->tracks, m->row_id);
-	if (row == TY_NONE && m->row_kind == TY_ROW_CPU)
-		row = ty_tracks_reveal_cpu(&t->tracks, m->row_id);
-	if (row == TY_NONE && m->row_kind == TY_ROW_IRQS)
-		row = ty_tracks_reveal_irqs(&t->tracks, m->row_id);
+	if (row == TY_NONE)
+		row = ty_tracks_reveal_row(&t->tracks, m->row_kind, m->row_id);
 	if (row != TY_NONE)
 		t->row = row;
 	ty_timeline_show_row(t, 0);

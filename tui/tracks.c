@@ -401,6 +401,17 @@ uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu)
 	return ty_tracks_find(t, TY_ROW_IRQS, cpu);
 }
 
+uint32_t ty_tracks_reveal_row(struct ty_tracks *t, uint8_t kind, uint32_t id)
+{
+	switch (kind) {
+	case TY_ROW_THREAD: return ty_tracks_reveal(t, id);
+	case TY_ROW_SYSCALLS: return ty_tracks_reveal_calls(t, id);
+	case TY_ROW_CPU: return ty_tracks_reveal_cpu(t, id);
+	case TY_ROW_IRQS: return ty_tracks_reveal_irqs(t, id);
+	default: return ty_tracks_find(t, kind, id);
+	}
+}
+
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
 		       const uint32_t **ids, uint32_t *n)
 {

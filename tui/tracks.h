@@ -82,6 +82,8 @@ uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
 uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
 uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu);
 uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu); /* with interrupts only */
+/* The same of a row of whatever kind, or of what it is folded into. */
+uint32_t ty_tracks_reveal_row(struct ty_tracks *t, uint8_t kind, uint32_t id);
 /* The place of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 

@@ -230,11 +230,187 @@ static void every_mode_tells_what_is_not_known(void **state)
 	ty_model_free(m);
 }
 
+/* The line of a frame that begins with a row's name; until the next one. */
+static char *line_of(struct ty_timeline *t, const struct ty_palette *p, int w, const char *name)
+{
+	static char line[2000];
+	const char *s = strstr(ty_tl_frame(t, p, w, 40), name);
+
+	assert_non_null(s);
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(s, "\n"), s);
+	return line;
+}
+
+/* Where a thread may have made calls that were lost, its row of calls says so, whatever else is
+ * recorded there; while it ran on a CPU that lost nothing the row is as it was. (A sleeper may have
+ * been woken and have slept again.) */
+static void lost_calls_are_marked(void **state)
+{
+	/* what 55 does from 100 to 900 ms while CPU 1 loses events of 400 to 500 ms */
+	static const struct {
+		uint32_t cpu;
+		bool sleeps, calls, lost;
+	} cases[] = {{0, false, false, false}, {1, false, false, true}, {1, false, true, true},
+		     {0, true, false, true},   {1, true, false, true},	{0, false, true, false}};
+	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_event gap = {0};
+		uint32_t cpu = cases[i].cpu;
+		struct ty_view_input in;
+		struct ty_timeline *t;
+		struct ty_model *m;
+		char *s;
+
+		ty_tl_build(&facts);
+		ty_tl_switch(0, 0, 0, 0, cpu ? 0 : 55);
+		ty_tl_switch(1, 1, 0, 0, cpu ? 55 : 0);
+		ty_tl_enter(100, cpu, 55, NR_FSYNC);
+		ty_tl_leave(200, cpu, 55, NR_FSYNC);
+		for (uint64_t us = 100000; us < 900000; us += 2000) {
+			if (cases[i].calls && (us < 390000 || us > 510000)) {
+				ty_tl_enter(us, cpu, 55, NR_FSYNC);
+				ty_tl_leave(us + 1000, cpu, 55, NR_FSYNC);
+			}
+			if (cases[i].sleeps && us == 200000) {
+				ty_tl_enter(us, cpu, 55, NR_NANOSLEEP);
+				ty_tl_switch(us + 1, cpu, 55, TY_TASK_INTERRUPTIBLE, 0);
+			}
+			if (us == 500000) {
+				gap.u.gap.from_ns = START + 400 * MS;
+				gap.u.gap.count = 7;
+				ty_tl_feed(gap, us, 1, 0, TY_EV_GAP);
+			}
+			if (cases[i].sleeps && us == 700000) {
+				ty_tl_wake(us, cpu, 0, TY_EVF_HARDIRQ, 55, (int)cpu);
+				ty_tl_switch(us + 5, cpu, 0, 0, 55);
+				ty_tl_leave(us + 10, cpu, 55, NR_NANOSLEEP);
+			}
+		}
+		ty_tl_switch(990000, cpu, 55, TY_TASK_INTERRUPTIBLE, 0);
+		ty_tl_switch(999000, 0, 0, 0, 56);
+		m = ty_tl_built();
+		in = ty_tl_input(m);
+		t = ty_tl_open(&in);
+		s = line_of(t, &ty_tl_ascii, 120, "syscalls");
+		if (!strchr(s, '!') == cases[i].lost)
+			fail_msg("case %u: %s", i, s);
+		/* always in the overview */
+		assert_non_null(strchr(line_of(t, &ty_tl_ascii, 120, "overview"), '!'));
+		if (cases[i].lost && !cases[i].sleeps) {
+			uint32_t row = ty_tracks_find(&t->tracks, TY_ROW_SYSCALLS,
+						      ty_model_thread_find(m, 55, START));
+
+			assert_int_not_equal(row, TY_NONE);
+			t->row = row;
+			t->cursor_ns = START + 450 * MS;
+			assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40),
+					       "events were lost meanwhile"));
+		}
+		ty_timeline_free(t);
+		ty_model_free(m);
+	}
+}
+
+/* A head of thousands of threads is added up in slices, and shows nothing before it is whole. */
+static void big_heads_are_added_up(void **state)
+{
+	enum { MEMBERS = 1500, LEADER = 1000 };
+	static const char threads[] = "taken 999999000000 999999900000\n"
+				      "1000\t1000\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tbusy\n";
+	struct ty_build_facts facts = {
+		.cpus = 1, .long_size = 8, .arch = "x86_64", .threads = threads};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	const struct ty_head *h = NULL;
+	uint64_t sum = 0, want = 0;
+	unsigned slices = 0;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, LEADER);
+	for (int i = 1; i < MEMBERS; i++) {
+		struct ty_event ev = {0};
+
+		ev.u.newtask.tid = LEADER + i;
+		ev.u.newtask.clone_flags = 0x10000 | 0x100;
+		snprintf(ev.u.newtask.comm, sizeof(ev.u.newtask.comm), "busy");
+		ty_tl_feed(ev, (uint64_t)i, 0, LEADER, TY_EV_NEWTASK);
+	}
+	ty_tl_switch(5000, 0, LEADER, TY_TASK_INTERRUPTIBLE, 0);
+	for (int i = 1; i < MEMBERS; i++) {
+		ty_tl_switch(5000 + (uint64_t)i * 100, 0, 0, 0, LEADER + i);
+		ty_tl_switch(5030 + (uint64_t)i * 100, 0, LEADER + i, TY_TASK_INTERRUPTIBLE, 0);
+	}
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "1500 threads: adding up"));
+	while (ty_timeline_ops.wait_ms(t) >= 0) {
+		ty_timeline_ops.work(t);
+		assert_true(++slices < 10000);
+	}
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "adding up"));
+	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
+	for (size_t i = 0; i < t->heads.v.n; i++)
+		if (t->heads.v.v[i].n == MEMBERS)
+			h = &t->heads.v.v[i];
+	assert_non_null(h);
+	for (uint32_t i = 0; i < h->cells; i++)
+		sum += h->ran_ns[i];
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		struct ty_track track = {.kind = TY_TRACK_THREAD, .id = i};
+		struct ty_cell c;
+
+		ty_model_cells(m, track, t->vp.from_ns, t->vp.to_ns, 1, &c);
+		want += c.ns[TY_ST_RUNNING];
+	}
+	assert_int_equal(sum, want);
+	/* another window: added up anew, input first */
+	ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "adding up"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* Who ran stands on the runs of a CPU that have the room, and neighbours differ. */
+static void runs_are_named(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	const struct ty_palette color = {.mode = TY_COLOR_256, .utf8 = true};
+	struct ty_track cpu = {.kind = TY_TRACK_CPU, .id = 1};
+	struct ty_gaps none = {0};
+	struct ty_glyph a, b, both;
+	struct ty_cell c;
+
+	assert_non_null(strstr(line_of(t, &ty_tl_utf8, 200, "CPU 1"), " backup/101 "));
+	assert_non_null(strstr(line_of(t, &ty_tl_ascii, 200, "CPU 1"), "R backup/101 R"));
+	/* backup until 2000 ms, then the kernel thread */
+	ty_model_cells(m, cpu, START + 1990 * MS, START + 1999 * MS, 1, &c);
+	a = ty_glyph_cell(&color, m, &none, cpu, &c, START + 1990 * MS, START + 1999 * MS);
+	ty_model_cells(m, cpu, START + 2001 * MS, START + 2010 * MS, 1, &c);
+	b = ty_glyph_cell(&color, m, &none, cpu, &c, START + 2001 * MS, START + 2010 * MS);
+	ty_model_cells(m, cpu, START + 1996 * MS, START + 2012 * MS, 1, &c);
+	both = ty_glyph_cell(&color, m, &none, cpu, &c, START + 1996 * MS, START + 2012 * MS);
+	assert_int_equal(a.ch, b.ch);
+	assert_int_not_equal(a.st.fg, b.st.fg);
+	assert_int_equal(both.ch, 0x258e); /* two eighths */
+	assert_int_equal(both.st.fg, a.st.fg);
+	assert_int_equal(both.st.bg, b.st.fg);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_stall_keeps_its_sign),
 		cmocka_unit_test(only_lost_events_are_exclamation_marks),
+		cmocka_unit_test(lost_calls_are_marked),
+		cmocka_unit_test(big_heads_are_added_up),
+		cmocka_unit_test(runs_are_named),
 		cmocka_unit_test(gaps_are_found),
 		cmocka_unit_test(every_mode_tells_what_is_not_known),
 	};
