@@ -224,6 +224,21 @@ static inline int32_t ty_packed_target_cpu(uint64_t val)
 	return (int32_t)(uint32_t)val;
 }
 
+/* A record's ty_loc: that of its chunk's first page, the page's size as a power of 2, `at`. */
+#define TY_LOC_PAGE_SHIFT 18
+static inline ty_loc ty_loc_at(ty_loc chunk, uint32_t page_shift, uint32_t at)
+{
+	return chunk + ((uint64_t)(at >> page_shift) << TY_LOC_PAGE_SHIFT) +
+	       (at & ((1u << page_shift) - 1)) / 4;
+}
+
+/* Are these two, one right behind the other in their stream, the ends of one call? */
+static inline bool ty_items_call(const struct ty_item *i, const struct ty_item *e)
+{
+	return i->kind == TY_EV_SYS_ENTER && e->kind == TY_EV_SYS_EXIT && e->tid == i->tid &&
+	       e->nr == i->nr;
+}
+
 /* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
 static inline uint64_t ty_args_hash(const uint64_t args[6])
 {

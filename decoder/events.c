@@ -418,10 +418,7 @@ void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 
 static inline ty_loc loc_of(const struct ty_cursor *c)
 {
-	uint32_t at = c->rec->at;
-
-	return c->loc_base + ((uint64_t)(at >> c->page_shift) << LOC_PAGE_SHIFT) +
-	       (at & (c->page_size - 1)) / 4;
+	return ty_loc_at(c->loc_base, c->page_shift, c->rec->at);
 }
 
 static void give_gap(const struct ty_cursor *c, struct ty_event *ev)
@@ -538,8 +535,7 @@ static inline const struct ty_item *end_of_call(const struct ty_events *es,
 	const struct ty_item *i = c->rec, *e = c->next;
 	uint64_t t;
 
-	if (i->kind != TY_EV_SYS_ENTER || e == c->end || e->kind != TY_EV_SYS_EXIT ||
-	    e->tid != i->tid || e->nr != i->nr)
+	if (e == c->end || !ty_items_call(i, e))
 		return NULL;
 	t = e->ts_ns + es->offset;
 	if (t < c->ts || t >= es->calm_until)
@@ -594,6 +590,32 @@ void ty_events_take_end(struct ty_events *es)
 
 	c->last_ts = c->ts;
 	c->rec = c->next++;
+	c->ts = c->key = c->rec->ts_ns + es->offset;
+}
+
+void ty_events_run(const struct ty_events *es, struct ty_run *run)
+{
+	const struct ty_cursor *c = &es->cursors[es->heap[0].stream];
+
+	run->item = c->next;
+	run->end = c->end;
+	run->offset = es->offset;
+	run->last_ns = c->ts;
+	run->before_ns = es->calm_until;
+	run->loc_base = c->loc_base;
+	run->page_shift = c->page_shift;
+	for (uint32_t k = c->same_cpu; k != c->stream; k = es->cursors[k].same_cpu)
+		if (es->cursors[k].head != AT_END && es->cursors[k].key < run->before_ns)
+			run->before_ns = es->cursors[k].key;
+}
+
+void ty_events_take_run(struct ty_events *es, const struct ty_item *end)
+{
+	struct ty_cursor *c = &es->cursors[es->heap[0].stream];
+
+	c->last_ts = end[-2].ts_ns + es->offset;
+	c->rec = end - 1;
+	c->next = end;
 	c->ts = c->key = c->rec->ts_ns + es->offset;
 }
 

@@ -36,6 +36,28 @@ int ty_events_next(struct ty_events *es, struct ty_event *ev, struct ty_err *err
 int ty_events_next_brief(struct ty_events *es, struct ty_brief *br, struct ty_err *err);
 /* Right after ty_events_next_brief returned 1 with end_ns: that SYS_EXIT is taken, too. */
 void ty_events_take_end(struct ty_events *es);
+
+/*
+ * Items that follow a call that was taken with its end, in the order of its stream: none after
+ * `end`, and nothing of the same CPU and no loss of any lies before before_ns. Whoever knows that
+ * other CPUs' events have no say in them may take some at once, before the merge comes to them.
+ */
+struct ty_run {
+	const struct ty_item *item, *end;
+	uint64_t offset; /* to be added to the items' times */
+	uint64_t last_ns, before_ns;
+	ty_loc loc_base;
+	uint32_t page_shift;
+};
+/* Right after ty_events_take_end; the run may be empty. */
+void ty_events_run(const struct ty_events *es, struct ty_run *run);
+/* Everything before `end`, pairs of SYS_ENTER and SYS_EXIT in time order only, is taken. */
+void ty_events_take_run(struct ty_events *es, const struct ty_item *end);
+static inline ty_loc ty_run_loc(const struct ty_run *r, const struct ty_item *i)
+{
+	return ty_loc_at(r->loc_base, r->page_shift, i->at);
+}
+
 /* Right after ty_events_next_brief returned 1. */
 void ty_events_whole(const struct ty_events *es, struct ty_event *ev);
 

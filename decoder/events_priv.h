@@ -9,7 +9,7 @@
 #define TY_LOOKUPS 16
 
 #define LOC_STREAM_SHIFT 52
-#define LOC_PAGE_SHIFT	 18
+#define LOC_PAGE_SHIFT	 TY_LOC_PAGE_SHIFT
 #define LOC_STREAMS_MAX	 (1u << 12)
 #define LOC_PAGES_MAX	 (UINT64_C(1) << 34)
 #define LOC_OFF_MAX	 (1u << 20)

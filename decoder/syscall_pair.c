@@ -47,7 +47,8 @@ struct ty_pairs {
 	bool losing;	      /* a loss of system call events goes on to the recording's end */
 	uint64_t sys_buffers; /* bit per buffer in which system call events were seen */
 	int32_t command_tid;
-	uint64_t plain[PLAIN_MAX / 64]; /* numbers that are of class OTHER in every ABI */
+	/* By enum ty_abi, numbers that are of class OTHER in it; UNSURE: in every ABI. */
+	uint64_t plain[TY_ABI_UNSURE + 1][PLAIN_MAX / 64];
 };
 
 static uint32_t hash(int32_t tid)
@@ -55,6 +56,19 @@ static uint32_t hash(int32_t tid)
 	uint32_t h = (uint32_t)tid * 0x9e3779b1u;
 
 	return h ^ h >> 15;
+}
+
+static uint64_t plain_word(const struct ty_sysarch *arch, enum ty_abi abi, unsigned w)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 64; i++) {
+		int nr = (int)(w * 64 + i);
+
+		if (!ty_syscall_is_x32(arch, nr) && ty_syscall_class(arch, abi, nr) == TY_SC_OTHER)
+			bits |= UINT64_C(1) << i;
+	}
+	return bits;
 }
 
 struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
@@ -67,12 +81,15 @@ struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
 	p->free_head = UINT32_MAX;
 	p->command_tid = -1;
 	p->table_mask = 1023;
-	for (int nr = 0; nr < PLAIN_MAX; nr++)
-		if (!ty_syscall_is_x32(arch, nr) &&
-		    ty_syscall_class(arch, TY_ABI_NATIVE64, nr) == TY_SC_OTHER &&
-		    ty_syscall_class(arch, TY_ABI_COMPAT32, nr) == TY_SC_OTHER &&
-		    ty_syscall_class(arch, TY_ABI_X32, nr) == TY_SC_OTHER)
-			p->plain[nr / 64] |= (uint64_t)1 << nr % 64;
+	for (unsigned w = 0; w < PLAIN_MAX / 64; w++) {
+		uint64_t *all = &p->plain[TY_ABI_UNSURE][w];
+
+		*all = UINT64_MAX;
+		for (unsigned abi = 0; abi < TY_ABI_UNSURE; abi++) {
+			p->plain[abi][w] = plain_word(arch, abi, w);
+			*all &= p->plain[abi][w];
+		}
+	}
 	p->table = calloc((size_t)p->table_mask + 1, sizeof(*p->table));
 	if (!p->table) {
 		free(p);
@@ -204,17 +221,7 @@ static inline void note_time(struct ty_pairs *p, uint64_t ns)
 		p->now = ns;
 }
 
-#define ERESTARTSYS	      512
-#define ERESTARTNOINTR	      513
-#define ERESTARTNOHAND	      514
-#define ERESTART_RESTARTBLOCK 516
-#define SIGNAL_KILL	      9
-
-static bool interrupted(int64_t ret)
-{
-	return ret == -ERESTARTSYS || ret == -ERESTARTNOINTR || ret == -ERESTARTNOHAND ||
-	       ret == -ERESTART_RESTARTBLOCK;
-}
+#define SIGNAL_KILL 9
 
 static void release(struct thread *t, uint8_t how, struct ty_pair_step *step)
 {
@@ -391,7 +398,7 @@ static int feed_exit(struct ty_pairs *p, const struct ty_event *ev, struct ty_pa
 	c->end_ns = ev->ts_ns;
 	c->ret = ret;
 	c->end_tid = ev->tid;
-	if (c->how == TY_CALL_RETURNED && interrupted(ret)) {
+	if (c->how == TY_CALL_RETURNED && ty_call_interrupted(ret)) {
 		t->call = *c;
 		t->held = true;
 		step->done_n--;
@@ -442,7 +449,7 @@ static const struct ty_call *exit_quick(struct ty_pairs *p, struct thread *t,
 	struct ty_call *c = &t->call;
 	int64_t ret = (int64_t)br->val;
 
-	if (!t->busy || br->nr != c->nr || interrupted(ret))
+	if (!t->busy || br->nr != c->nr || ty_call_interrupted(ret))
 		return NULL;
 	t->exit_buffer = br->buffer;
 	t->exit_nr = br->nr;
@@ -461,7 +468,7 @@ static const struct ty_call *exit_quick(struct ty_pairs *p, struct thread *t,
 static const struct ty_call *both_quick(struct ty_pairs *p, struct thread *t,
 					const struct ty_brief *br)
 {
-	if (interrupted(br->ret) || !enter_quick(p, t, br))
+	if (ty_call_interrupted(br->ret) || !enter_quick(p, t, br))
 		return NULL;
 	t->exit_buffer = br->buffer;
 	t->exit_nr = br->nr;
@@ -474,17 +481,28 @@ static const struct ty_call *both_quick(struct ty_pairs *p, struct thread *t,
 	return &t->call;
 }
 
+static inline bool is_plain(const struct ty_pairs *p, uint8_t abi, int32_t nr)
+{
+	uint32_t n = (uint32_t)nr;
+
+	return n < PLAIN_MAX && p->plain[abi][n / 64] >> n % 64 & 1;
+}
+
+bool ty_pairs_plain(const struct ty_pairs *p, uint8_t abi, int32_t nr)
+{
+	return is_plain(p, abi, nr);
+}
+
 bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
 		    const struct ty_call **done)
 {
-	uint32_t nr = (uint32_t)br->nr;
 	struct thread *t;
 
 	*done = NULL;
-	if (slot >= p->slots_n || nr >= PLAIN_MAX || !(p->plain[nr / 64] >> nr % 64 & 1))
+	if (slot >= p->slots_n)
 		return false;
 	t = &p->slots[slot];
-	if (t->tid != br->tid || t->held)
+	if (t->tid != br->tid || t->held || !is_plain(p, t->abi, br->nr))
 		return false;
 	if (br->kind == TY_EV_SYS_EXIT)
 		*done = exit_quick(p, t, br);
@@ -498,6 +516,18 @@ bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br
 	if (br->buffer < BUFFERS_MAX)
 		p->sys_buffers |= (uint64_t)1 << br->buffer;
 	return true;
+}
+
+const struct ty_call *ty_pairs_latest(const struct ty_pairs *p, uint32_t slot)
+{
+	return &p->slots[slot].call;
+}
+
+void ty_pairs_ran(struct ty_pairs *p, uint32_t slot, uint64_t calls, const struct ty_brief *last)
+{
+	p->seq += calls - 1;
+	both_quick(p, &p->slots[slot], last);
+	note_time(p, last->end_ns);
 }
 
 /* task_newtask and sched_process_fork: either alone will do. */

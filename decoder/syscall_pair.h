@@ -103,6 +103,18 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
  */
 bool ty_pairs_quick(struct ty_pairs *p, uint32_t slot, const struct ty_brief *br,
 		    const struct ty_call **done);
+/* Right after that took both ends of a call: the thread's latest call there, to be followed by more
+ * of its kind (plain numbers, both ends known, no restart), of which the last is told alone. */
+const struct ty_call *ty_pairs_latest(const struct ty_pairs *p, uint32_t slot);
+void ty_pairs_ran(struct ty_pairs *p, uint32_t slot, uint64_t calls, const struct ty_brief *last);
+/* The number of a call that only begins and returns in that ABI (UNSURE: in every one)? */
+bool ty_pairs_plain(const struct ty_pairs *p, uint8_t abi, int32_t nr);
+/* A result that says that the call will be made again, or was broken off by a signal. */
+static inline bool ty_call_interrupted(int64_t ret)
+{
+	return ret <= -512 && ret >= -516 &&
+	       ret != -515; /* -ERESTARTSYS .. -ERESTART_RESTARTBLOCK */
+}
 /* The slot of tid, UINT32_MAX when it has none; one that is outdated does no harm. */
 uint32_t ty_pairs_slot(const struct ty_pairs *p, int32_t tid);
 

@@ -562,6 +562,29 @@ static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 	return true;
 }
 
+/* The calls that follow the one that was just taken with its end: their number of events. */
+static uint64_t take_run(struct ty_builder *b, struct ty_events *es, struct ty_brief *br)
+{
+	struct ty_bcpu *c = &b->cpu[br->cpu];
+	const struct ty_item *end;
+	struct ty_run run;
+	uint64_t n;
+
+	ty_events_run(es, &run);
+	end = ty_calls_run(b, &run, br, c->cur);
+	n = (uint64_t)(end - run.item);
+	if (!n)
+		return 0;
+	ty_events_take_run(es, end);
+	b->sum.events += n;
+	b->event_count[br->id] += n / 2;
+	b->event_count[br->end_id] += n / 2;
+	if (br->end_ns > b->ends_ns)
+		b->ends_ns = br->end_ns;
+	ty_sched_proven(b, c, br->buffer, br->end_ns);
+	return n;
+}
+
 int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
 		    struct ty_err *err)
 {
@@ -579,7 +602,7 @@ int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, u
 			ty_builder_feed(b, &ev, NULL);
 		} else if (br.end_ns) {
 			ty_events_take_end(es);
-			++*n;
+			*n += 1 + take_run(b, es, &br);
 		}
 		if (b->failed)
 			return failure(b, err);

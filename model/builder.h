@@ -243,6 +243,10 @@ int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty
 /* syscall_spans.c --------------------------------------------------------------------------- */
 /* A system call of `thread`, which is current: true when that was all, else feed the event. */
 bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t thread);
+/* After the call in *br was taken with its end: take what follows of the same kind, too. Returns
+ * behind the last item taken; *br is the last call. */
+const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *run,
+				   struct ty_brief *br, uint32_t thread);
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 void ty_calls_finish(struct ty_builder *b, uint64_t end);
 

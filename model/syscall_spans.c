@@ -6,6 +6,8 @@
  */
 #include "builder.h"
 
+#define PREFETCH_ITEMS 16 /* another core wrote them */
+
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
 		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
 		     uint32_t cpu)
@@ -112,6 +114,48 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 			 c->abi, c->cpu);
 	}
 	return true;
+}
+
+const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *run,
+				   struct ty_brief *br, uint32_t thread)
+{
+	uint32_t slot = b->thread.v[thread].pair_slot;
+	const struct ty_call *c = ty_pairs_latest(b->pairs, slot);
+	uint64_t last = run->last_ns, start, end;
+	const struct ty_item *i = run->item;
+	int32_t nr = br->nr;
+
+	if (c->gap_inside)
+		return i;
+	for (; run->end - i >= 2; i += 2) {
+		start = i[0].ts_ns + run->offset;
+		end = i[1].ts_ns + run->offset;
+		if (!ty_items_call(&i[0], &i[1]) || i[0].tid != br->tid || start < last ||
+		    end < start || end >= run->before_ns || i[0].id != br->id ||
+		    i[1].id != br->end_id || ty_call_interrupted((int64_t)i[1].val) ||
+		    (i[0].val & 1 && c->abi != TY_ABI_NATIVE64))
+			break;
+		if (i[0].nr != nr) {
+			if (!ty_pairs_plain(b->pairs, c->abi, i[0].nr) ||
+			    i[0].nr == b->setaffinity_nr)
+				break;
+			nr = i[0].nr;
+		}
+		__builtin_prefetch(i + PREFETCH_ITEMS);
+		log_call(b, thread, start, end, (int64_t)i[1].val, ty_run_loc(run, i), nr, 0,
+			 c->abi, br->cpu);
+		last = end;
+	}
+	if (i == run->item)
+		return i;
+	br->ts_ns = i[-2].ts_ns + run->offset;
+	br->end_ns = last;
+	br->loc = ty_run_loc(run, &i[-2]);
+	br->val = i[-2].val;
+	br->nr = i[-2].nr;
+	br->ret = (int64_t)i[-1].val;
+	ty_pairs_ran(b->pairs, slot, (uint64_t)(i - run->item) / 2, br);
+	return i;
 }
 
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
