@@ -116,11 +116,14 @@ struct ty_progress {
 };
 struct ty_build_how {
 	uint64_t memory_bytes; /* for reading ahead and the model */
+	uint64_t most; /* take so many events (more or less): a model of the begin, without an
+			  index; 0: all */
 	/* Every few milliseconds; false: give up, with -TY_EINTR. May be NULL. */
 	bool (*tell)(void *ctx, const struct ty_progress *p);
 	void *ctx;
 };
-/* The model of a session that was opened without (TY_OPEN_LATER). Needs nothing but s. */
+/* The model of a session that was opened without (TY_OPEN_LATER). how NULL: of all, in s's memory,
+ * with progress on stderr and Ctrl-C; else it may be done in any thread. */
 int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err);
 
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */

@@ -114,44 +114,45 @@ static const char *event_name(void *ctx, uint16_t id)
 	return ty_formats_name(ctx, id);
 }
 
-struct build {
+struct building {
 	const struct ty_build_how *how;
 	struct ty_progress progress;
 };
 
-static bool go_on(struct build *b)
+static bool go_on(const struct building *b)
 {
 	return !b->how->tell || b->how->tell(b->how->ctx, &b->progress);
 }
 
 static bool finishing(void *ctx, double part)
 {
-	struct build *b = ctx;
+	struct building *b = ctx;
 
 	b->progress.finishing = true;
 	b->progress.part = part;
 	return go_on(b);
 }
 
-int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
+static int build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
 {
-	struct build build = {.how = how};
+	struct building now = {.how = how};
 	struct ty_build_facts facts = {
 		.machine = ty_trace_section(s->trace, TY_SEC_MACHINE).s,
 		.threads = ty_trace_section(s->trace, TY_SEC_THREADS).s,
-		.self = ty_trace_section(s->trace, TY_SEC_SELF).s,
+		/* Tells of the whole recording. */
+		.self = how->most ? NULL : ty_trace_section(s->trace, TY_SEC_SELF).s,
 		.cmdlines = s->trace->cmdlines.s,
 		.cpus = s->trace->cpu_count,
 		.long_size = s->trace->long_size,
 		.arch = s->arch_name,
 		.memory_bytes = how->memory_bytes,
-		.index_of = s->write_index ? s->trace->path : NULL,
+		.index_of = s->write_index && !how->most ? s->trace->path : NULL,
 		.index_fd = ty_trace_fd(s->trace),
 		.index_min = INDEX_MIN,
 		.event_name = event_name,
 		.ctx = s->formats,
 		.finishing = finishing,
-		.finishing_ctx = &build,
+		.finishing_ctx = &now,
 	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	struct ty_builder *b;
@@ -166,14 +167,14 @@ int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struc
 	/* This thread builds, and helps when it would wait. */
 	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0,
 			  how->memory_bytes / AHEAD_PART);
-	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &build.progress.events, err)) > 0 &&
-	       going) {
+	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &now.progress.events, err)) > 0 &&
+	       going && (!how->most || now.progress.events < how->most)) {
 		ty_events_progress(s->events, &done, &all);
-		build.progress.part = all ? (double)done / (double)all : 0;
-		going = go_on(&build);
+		now.progress.part = all ? (double)done / (double)all : 0;
+		going = go_on(&now);
 	}
 	ty_events_rest(s->events);
-	if (!r)
+	if (r >= 0 && going && (!r || how->most))
 		r = ty_builder_finish(b, &s->model, err);
 	ty_builder_free(b);
 	if (!going || r == -TY_EINTR)
@@ -186,20 +187,25 @@ int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struc
 }
 
 /* In this thread, with progress and Ctrl-C. */
-static int build_here(struct ty_session *s, uint64_t memory_bytes, struct ty_err *err)
+static int build_here(struct ty_session *s, struct ty_err *err)
 {
 	struct progress p = {.on = isatty(STDERR_FILENO)};
 	const struct ty_build_how how = {
-		.memory_bytes = memory_bytes, .tell = progress_show, .ctx = &p};
+		.memory_bytes = s->memory_bytes, .tell = progress_show, .ctx = &p};
 	struct sigaction was;
 	int r;
 
 	clock_gettime(CLOCK_MONOTONIC, &p.begin);
 	catch_interrupt(&was);
-	r = ty_session_build(s, &how, err);
+	r = build(s, &how, err);
 	progress_end(&p);
 	sigaction(SIGINT, &was, NULL);
 	return r;
+}
+
+int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
+{
+	return how ? build(s, how, err) : build_here(s, err);
 }
 
 /* A quarter of the machine's memory. */
@@ -248,7 +254,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
 			return 0;
 		if (!(flags & TY_OPEN_LATER))
-			return build_here(s, s->memory_bytes, err);
+			return build_here(s, err);
 	}
 	return 0;
 }

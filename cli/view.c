@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -19,6 +20,13 @@
 #include "plain.h"
 #include "report_log.h"
 #include "view_export.h"
+#include "view_rest.h"
+
+/* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
+ * shown while it is indexed, in this part of the memory; smaller files are there at once. */
+#define PART_EVENTS 1000000u
+#define PART_SHARE  8
+#define GROWING_MIN (8 << 20)
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
@@ -317,24 +325,40 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	return rc;
 }
 
-static int show(struct options *o, struct ty_session *s, struct ty_err *err)
+/* A session as the timeline's input. */
+struct shown {
+	struct options *o;
+	struct ty_session *s;
+	struct ty_view_export export;
+	struct reading reading;
+	struct ty_explain explain;
+	struct ty_view_input in;
+};
+
+/* s has its model. 0 or -TY_E... */
+static int shown_init(struct shown *v, struct options *o, struct ty_session *s, struct ty_err *err)
 {
-	struct ty_view_export export = {.s = s};
-	struct reading reading = {
+	int rc = ty_select_clock(&o->sel, s, err);
+
+	*v = (struct shown){.o = o, .s = s};
+	v->export.s = s;
+	v->reading = (struct reading){
 		.s = s, .explain = ty_explain_session(s), .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct ty_explain explain = reading.explain;
-	struct ty_view_input in = {
-		.explain = &explain,
+	v->explain = v->reading.explain;
+	v->explain.args = explain_args;
+	v->explain.ctx = &v->reading;
+	v->in = (struct ty_view_input){
+		.explain = &v->explain,
 		.export_start = ty_view_export_start,
 		.export_poll = ty_view_export_poll,
 		.export_stop = ty_view_export_stop,
-		.export = &export,
+		.export = &v->export,
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
 		.arch = s->arch,
 		.syscall_args = syscall_args,
-		.ctx = &reading,
+		.ctx = &v->reading,
 		.aside = !o->print,
 		.clock = s->clock,
 		.recorder_cpu_ns = recorder_cpu(s->trace),
@@ -342,17 +366,87 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 		.log = o->logs.path.n ? &o->logs.log : NULL,
 		.log_names = o->logs.path.v,
 	};
-	int rc = ty_select_window(&o->sel, s, &in.window, err);
-
 	if (!rc)
-		rc = ty_report_logs_read(&o->logs, s->model, err);
+		rc = ty_select_window(&o->sel, s, &v->in.window, err);
+	return rc ? rc : ty_report_logs_read(&o->logs, s->model, err);
+}
+
+static int show(struct options *o, struct ty_session *s, struct ty_err *err)
+{
+	struct shown v;
+	int rc = shown_init(&v, o, s, err);
+
 	if (rc)
 		return rc;
-	explain.args = explain_args;
-	explain.ctx = &reading;
-	rc = o->print ? print_frame(o, &in, NULL, err) : ty_app_run(&in, o->color, err);
-	ty_view_export_stop(&export);
+	rc = o->print ? print_frame(o, &v.in, NULL, err) : ty_app_run(&v.in, o->color, err);
+	ty_view_export_stop(&v.export);
 	return rc;
+}
+
+static const struct ty_view_input *whole_shown(void *ctx, struct ty_err *err)
+{
+	struct shown *v = ctx;
+
+	return shown_init(v, v->o, v->s, err) ? NULL : &v->in;
+}
+
+/* The recording has no index yet: its first part is shown while all of it is being indexed. The
+ * part is a session of its own, so that the two share nothing but the file. */
+static int show_growing(struct options *o, struct ty_session *s, struct ty_err *err)
+{
+	struct shown part = {0}, whole = {.o = o, .s = s};
+	struct ty_view_rest rest = {.s = s,
+				    .memory_bytes = s->memory_bytes / PART_SHARE * (PART_SHARE - 1),
+				    .shown = whole_shown,
+				    .ctx = &whole};
+	const struct ty_build_how how = {.memory_bytes = s->memory_bytes / PART_SHARE,
+					 .most = PART_EVENTS};
+	struct ty_session first;
+	int rc;
+
+	rc = ty_session_open(&first, s->trace->path, TY_OPEN_EVENTS, 0, err);
+	if (!rc)
+		rc = ty_session_build(&first, &how, err);
+	if (!rc)
+		rc = shown_init(&part, o, &first, err);
+	part.in.rest = &rest;
+	part.in.rest_poll = ty_view_rest_poll;
+	if (!rc) {
+		ty_view_rest_start(&rest);
+		rc = ty_app_run(&part.in, o->color, err);
+	}
+	ty_view_rest_stop(&rest);
+	ty_view_export_stop(&whole.export);
+	ty_session_fini(&first);
+	return rc;
+}
+
+/* The timeline may open on the begin of a recording: nothing was asked for that only the whole
+ * can tell, and the model takes a while. */
+static bool may_grow(const struct options *o, const struct ty_session *s)
+{
+	struct stat st;
+
+	return !o->print && !o->at_finding && !o->logs.path.n && !o->sel.from && !o->sel.to &&
+	       !o->sel.tids.n && !o->sel.comms.n && !o->sel.cpus.n && !o->sel.clock_chosen &&
+	       !s->trace->note.s && !fstat(ty_trace_fd(s->trace), &st) && st.st_size >= GROWING_MIN;
+}
+
+static int show_file(struct options *o, struct ty_session *s, struct ty_err *err)
+{
+	int rc = ty_session_open(s, o->path,
+				 TY_OPEN_MODEL | TY_OPEN_LATER |
+					 (o->sel.no_index ? TY_OPEN_NO_INDEX : 0),
+				 o->sel.memory_bytes, err);
+
+	if (rc)
+		return rc;
+	if (!s->model && may_grow(o, s))
+		return show_growing(o, s, err);
+	rc = s->model ? 0 : ty_session_build(s, NULL, err);
+	if (!rc)
+		rc = show(o, s, err);
+	return rc ? rc : ty_session_check(s, err);
 }
 
 int ty_cmd_view(int argc, char **argv)
@@ -397,17 +491,7 @@ int ty_cmd_view(int argc, char **argv)
 	if (status < 0) {
 		bool memory = ty_mem_session_is_perf(o.path ? o.path : "tarry.dat");
 
-		rc = memory ? show_memory(&o, &err)
-			    : ty_session_open(&s, o.path,
-					      TY_OPEN_MODEL |
-						      (o.sel.no_index ? TY_OPEN_NO_INDEX : 0),
-					      o.sel.memory_bytes, &err);
-		if (!rc && !memory)
-			rc = ty_select_clock(&o.sel, &s, &err);
-		if (!rc && !memory)
-			rc = show(&o, &s, &err);
-		if (!rc && !memory)
-			rc = ty_session_check(&s, &err);
+		rc = memory ? show_memory(&o, &err) : show_file(&o, &s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		ty_session_fini(&s);
 		if (rc > 0) { /* end as the signal wants it, so that callers see it */

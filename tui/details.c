@@ -81,6 +81,11 @@ static uint64_t here(const struct ty_timeline *t, uint64_t from, uint64_t to)
 	return t->cursor_ns < from ? from : t->cursor_ns >= to && to > from ? to - 1 : t->cursor_ns;
 }
 
+static const char *the_end(const struct ty_timeline *t)
+{
+	return t->partial ? "where the index ends so far" : "when the recording ended";
+}
+
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
 		      uint32_t cpu)
 {
@@ -93,7 +98,7 @@ static void add_flags(const struct ty_timeline *t, char *line, const struct ty_s
 	if (flags & TY_SF_BEFORE)
 		add(line, "; began before the recording");
 	if (flags & TY_SF_OPEN)
-		add(line, "; not over when the recording ended");
+		add(line, "; not over %s", the_end(t));
 	if (flags & TY_SF_INFERRED)
 		add(line, "; start inferred (switch not delivered)");
 	if (flags & TY_SF_SNAPSHOT)
@@ -332,7 +337,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 			add_waker(t, line, s.edge);
 			add_latency(t, line, thread, idx);
 		} else if (s.flags & TY_SF_OPEN) {
-			add(line, "nobody had woken it when the recording ended");
+			add(line, "nobody had woken it %s", the_end(t));
 		} else {
 			add(line, "its wakeup was not recorded");
 		}
@@ -435,7 +440,7 @@ static void irq_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	if (s.flags & TY_SF_LOST)
 		add(line, "; its end was lost: it ended here or before");
 	if (s.flags & TY_SF_OPEN)
-		add(line, "; not over when the recording ended");
+		add(line, "; not over %s", the_end(t));
 	add_interrupted(t, next(l), cpu, idx, &s);
 }
 

@@ -181,15 +181,15 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_FOCUS: focus(t); break;
 	case TY_ACT_SELECT: ty_timeline_select(t); break;
 	case TY_ACT_CHAIN:
-		if (ty_timeline_chain(t))
+		if (!ty_timeline_rest_waits(t, "chains") && ty_timeline_chain(t))
 			return TY_VIEW_PUSH;
 		break;
 	case TY_ACT_LEDGER:
-		if (ty_timeline_ledger(t))
+		if (!ty_timeline_rest_waits(t, "ledgers") && ty_timeline_ledger(t))
 			return TY_VIEW_PUSH;
 		break;
 	case TY_ACT_DIFF:
-		if (ty_timeline_diff(t))
+		if (!ty_timeline_rest_waits(t, "comparisons") && ty_timeline_diff(t))
 			return TY_VIEW_PUSH;
 		break;
 	case TY_ACT_CLOCK: next_clock(t); break;
@@ -200,7 +200,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 				   "file that holds some shows them");
 		break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
-	case TY_ACT_EXPORT: ty_timeline_ask(t, TY_PROMPT_EXPORT); break;
+	case TY_ACT_EXPORT:
+		if (!ty_timeline_rest_waits(t, "exports"))
+			ty_timeline_ask(t, TY_PROMPT_EXPORT);
+		break;
 	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
 	case TY_ACT_MARK_JUMP: ty_timeline_ask(t, TY_PROMPT_MARK_JUMP); break;
 	case TY_ACT_SEARCH: ty_timeline_ask(t, TY_PROMPT_SEARCH); break;
@@ -225,6 +228,7 @@ static void child(void *self, const struct ty_view_ops **ops, void **view)
 
 	*ops = &ty_page_ops;
 	*view = &t->page;
+	t->page_shown = true;
 }
 
 /* A line of the page was chosen: go where it leads. */
@@ -233,6 +237,7 @@ static void resumed(void *self)
 	struct ty_timeline *t = self;
 	const struct ty_page_line *l;
 
+	t->page_shown = false;
 	if (!t->page.chosen)
 		return;
 	t->page.chosen = false;
@@ -277,7 +282,7 @@ bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
 	if (t->job == TY_JOB_FILTER || !ty_aside_wait(&h->aside, ms))
 		return false;
 	if (!h->rc)
-		h->rc = ty_tracks_reorder(&t->tracks, &t->in->window, &h->found, &h->err);
+		h->rc = ty_tracks_reorder(&t->tracks, t->m, &t->in->window, &h->found, &h->err);
 	ty_heads_forget(&t->heads);
 	if (h->rc) {
 		ty_findings_fini(&h->found);
@@ -297,10 +302,27 @@ bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
 	return true;
 }
 
+void ty_timeline_hunt(struct ty_timeline *t)
+{
+	const struct ty_summary *s = ty_model_summary(t->m);
+	struct ty_hunting *h = &t->hunting;
+
+	/* The list is about the whole recording: what lies outside the window is one key away. */
+	h->window = t->in->window;
+	h->window.from_ns = s->start_ns;
+	h->window.to_ns = s->end_ns;
+	if (t->in->explain) {
+		h->explain = t->asked.explain = *t->in->explain;
+		h->explain.stop = &h->aside.stop;
+		t->asked.explain.stop = &t->asked.aside.stop;
+	}
+	if (!t->partial)
+		ty_aside_start(&h->aside, t->in->aside && !t->in->at_finding, hunt, t);
+}
+
 int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, struct ty_err *err)
 {
 	const struct ty_summary *s = ty_model_summary(in->model);
-	struct ty_window all = in->window;
 	struct ty_timeline *t = calloc(1, sizeof(*t));
 	int rc = 0;
 
@@ -316,16 +338,8 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	if (in->window.from_ns > s->start_ns || in->window.to_ns < s->end_ns)
 		ty_viewport_jump(&t->vp, in->window.from_ns, in->window.to_ns);
 	t->vp.undo_n = 0;
-	/* The list is about the whole recording: what lies outside the window is one key away. */
-	all.from_ns = s->start_ns;
-	all.to_ns = s->end_ns;
-	t->hunting.window = all;
-	if (in->explain) {
-		t->hunting.explain = t->asked.explain = *in->explain;
-		t->hunting.explain.stop = &t->hunting.aside.stop;
-		t->asked.explain.stop = &t->asked.aside.stop;
-	}
-	ty_aside_start(&t->hunting.aside, in->aside && !in->at_finding, hunt, t);
+	ty_timeline_rest_begin(t);
+	ty_timeline_hunt(t);
 	/* What is there at once needs no second frame. */
 	if (ty_aside_wait(&t->hunting.aside, FIRST_MS)) {
 		rc = t->hunting.rc;

@@ -50,7 +50,7 @@ static void window_text(const struct ty_timeline *t, int level, char out[200])
 		n += (size_t)snprintf(out + n, 60, " from %s",
 				      ty_timeline_at(t, t->vp.from_ns, res, a));
 	if (level >= 3)
-		n += (size_t)snprintf(out + n, 60, " of %s",
+		n += (size_t)snprintf(out + n, 60, "%s%s", t->partial ? " of the first " : " of ",
 				      ty_fmt_length(t->vp.end_ns - t->vp.start_ns, a));
 	if (level >= 4 && t->in->recorder_cpu_ns != UINT64_MAX)
 		n += (size_t)snprintf(out + n, 60, "  recorder %s CPU",
@@ -63,8 +63,9 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	const char *name = base_name(t->in->path), *mark = t->in->note ? " INCOMPLETE" : "";
-	char text[200], lost[64];
+	char text[200], lost[64], rest[TY_REST_MAX];
+	const char *name = base_name(t->in->path),
+		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_rest_mark(t, rest);
 	bool bad = s->lost || s->gaps_unknown || t->in->note;
 	int x = 0, n;
 
@@ -73,7 +74,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 		snprintf(lost, sizeof(lost),
 			 s->gaps_unknown ? "lost %" PRIu64 "+" : "lost %" PRIu64, s->lost);
 	else
-		snprintf(lost, sizeof(lost), "lost 0");
+		snprintf(lost, sizeof(lost), t->partial ? "lost ?" : "lost 0");
 	/* The name and what is missing come first; the recorder's cost goes first. */
 	n = ty_text_width(name);
 	if (n > 12 && n > g->w / 4)
@@ -183,17 +184,21 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	snprintf(right, sizeof(right), "%u stall%s, %u wait%s", t->findings.stalls.n,
 		 t->findings.stalls.n == 1 ? "" : "s", t->findings.n - t->findings.stalls.n,
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
-	if (t->hunting.aside.on)
+	if (t->hunting.aside.on || t->partial)
 		snprintf(right, sizeof(right), "...");
 	headline(g, p, l->list_y,
-		 t->hunting.aside.on	   ? "Finding stalls..."
+		 t->partial		   ? "No stalls yet"
+		 : t->hunting.aside.on	   ? "Finding stalls..."
 		 : !t->findings.stalls.n   ? "No stalls; the longest waits"
 		 : t->findings.traced_only ? "Stalls, then the longest waits of what was traced"
 					   : "Stalls, then the longest waits",
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
-			     t->hunting.aside.on
+			     t->rest.failed ? "only the begin of the recording could be indexed"
+			     : t->partial   ? "they are looked for when all of the recording is "
+					      "indexed; this is its begin"
+			     : t->hunting.aside.on
 				     ? "the whole recording is searched; all keys work meanwhile"
 				     : "none: nobody waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));

@@ -132,6 +132,10 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 {
 	uint32_t n = t->findings.n;
 
+	if (ty_timeline_rest_waits(t, "stalls are looked for")) {
+		t->wanted = by;
+		return;
+	}
 	if (t->hunting.aside.on) {
 		t->wanted = by;
 		ty_timeline_say(t, "stalls are still being looked for: goes there when they are "

@@ -152,6 +152,10 @@ struct ty_timeline {
 		uint32_t idx;
 		uint64_t at_ns;
 	} pin;
+	bool partial; /* the model is of the recording's first part */
+	bool rest_over;
+	struct ty_rest_news rest;
+	bool page_shown;
 	struct ty_cell *cells; /* one row's, and those of the thread that a row of calls is of */
 	int cells_n;
 	/* Arguments of the last system call looked at: reading them again costs a decompression. */
@@ -224,6 +228,19 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 
 /* timeline.c: the findings, when there are any; true: the screen changes. */
 bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms);
+
+/* Begin to look for them. */
+void ty_timeline_hunt(struct ty_timeline *t);
+
+/* timeline_rest.c: a recording whose rest is still being indexed */
+void ty_timeline_rest_begin(struct ty_timeline *t);
+/* Look how far that is, go over to all of it when it is done; true: the screen changes. */
+bool ty_timeline_rest(struct ty_timeline *t);
+/* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
+#define TY_REST_MAX 48
+const char *ty_timeline_rest_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
+/* What needs all of the recording is told to wait: true after a sentence. */
+bool ty_timeline_rest_waits(struct ty_timeline *t, const char *what);
 
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);

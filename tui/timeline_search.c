@@ -129,7 +129,8 @@ static void hit_found(struct ty_timeline *t)
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t, "'%s' is nowhere in the recording", ty_query_text(t->query));
+		ty_timeline_say(t, "'%s' is nowhere in %s", ty_query_text(t->query),
+				t->partial ? "what is indexed so far" : "the recording");
 		return;
 	}
 	t->vp.here = ty_timeline_place(t);
@@ -223,6 +224,7 @@ int ty_timeline_wait_ms(const void *self)
 	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) ? 0
 	       : t->hunting.aside.on				? 20
 	       : t->exporting					? 50
+	       : t->partial && !t->rest.failed			? 100
 								: -1;
 }
 
@@ -275,7 +277,7 @@ enum ty_view_result ty_timeline_work(void *self)
 		t->exporting = false;
 		return TY_VIEW_CHANGED;
 	}
-	if (ty_timeline_hunted(t, 0))
+	if (ty_timeline_rest(t) || ty_timeline_hunted(t, 0))
 		return TY_VIEW_CHANGED;
 	if (t->job == TY_JOB_NONE)
 		return sum_heads(t, start);

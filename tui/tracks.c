@@ -249,12 +249,13 @@ void ty_tracks_fini(struct ty_tracks *t)
 	*t = (struct ty_tracks){0};
 }
 
-int ty_tracks_reorder(struct ty_tracks *t, const struct ty_window *choice,
+int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		      const struct ty_findings *f, struct ty_err *err)
 {
-	uint32_t threads = ty_model_summary(t->m)->threads;
+	const struct ty_summary *was = ty_model_summary(t->m), *is = ty_model_summary(m);
+	uint32_t threads = was->threads < is->threads ? was->threads : is->threads;
 	struct ty_tracks now;
-	int rc = ty_tracks_init(&now, t->m, choice, f, err);
+	int rc = ty_tracks_init(&now, m, choice, f, err);
 
 	if (rc)
 		return rc;
@@ -263,7 +264,7 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_window *choice,
 	for (size_t i = 0; i < now.processes.n; i++)
 		now.processes.v[i].folded = now.next[now.processes.v[i].leader];
 	memcpy(now.hidden, t->hidden, threads);
-	memcpy(now.irqs_open, t->irqs_open, ty_model_summary(t->m)->cpus);
+	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
 	now.quiet_folded = t->quiet_folded;

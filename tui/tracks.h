@@ -62,8 +62,9 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 		   const struct ty_findings *f, struct ty_err *err);
 void ty_tracks_fini(struct ty_tracks *t);
 /* The same rows in the order that other findings give; what is folded or hidden stays so, but for
- * the system calls that are shown at first. On failure nothing has changed. */
-int ty_tracks_reorder(struct ty_tracks *t, const struct ty_window *choice,
+ * the system calls that are shown at first. m: the same model, or one of more of the recording, in
+ * which the threads have the same indices. On failure nothing has changed. */
+int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		      const struct ty_findings *f, struct ty_err *err);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the

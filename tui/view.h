@@ -66,6 +66,17 @@ struct ty_view_ops {
 	enum ty_view_result (*work)(void *self);
 };
 
+struct ty_view_input;
+/* How far the indexing of a recording's rest is. */
+struct ty_rest_news {
+	double part;   /* 0 .. 1 */
+	double left_s; /* negative: not known yet */
+	/* When it is over: */
+	const struct ty_view_input *all; /* the whole recording; lives as long as the first input */
+	bool failed;			 /* there is none, and err says why */
+	struct ty_err err;
+};
+struct ty_view_rest;   /* whoever indexes it knows it */
 struct ty_view_export; /* whoever writes files knows it; views only hand it back */
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */
@@ -89,6 +100,10 @@ struct ty_view_input {
 	bool (*export_poll)(struct ty_view_export *e, char *said, size_t n);
 	void (*export_stop)(struct ty_view_export *e);
 	struct ty_view_export *export;
+	/* The model holds the first part of the recording, while all of it is being indexed. poll:
+	 * true when that is over. NULL: the model is of all. */
+	struct ty_view_rest *rest;
+	bool (*rest_poll)(struct ty_view_rest *r, struct ty_rest_news *news);
 	uint64_t recorder_cpu_ns;     /* the recorder's own CPU time; UINT64_MAX: not known */
 	enum ty_clock clock;	      /* that times are shown in; the model knows it */
 	uint32_t at_finding;	      /* 1..: start on that finding; 0: at the start */

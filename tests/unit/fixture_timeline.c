@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "fixture_story.h"
 
 static struct ty_builder *builder;
+static unsigned left; /* events of the story that are still taken */
 
 static void emit(const struct ty_event *story)
 {
@@ -93,14 +95,28 @@ void ty_tl_leave(uint64_t us, uint32_t cpu, int tid, int nr)
 	ty_tl_feed(ev, us, cpu, tid, TY_EV_SYS_EXIT);
 }
 
-struct ty_model *ty_tl_stall(void)
+static void emit_first(const struct ty_event *ev)
+{
+	if (left) {
+		left--;
+		emit(ev);
+	}
+}
+
+struct ty_model *ty_tl_stall_first(unsigned events)
 {
 	struct ty_build_facts facts = {
 		.cpus = 2, .long_size = 8, .arch = "x86_64", .threads = TY_STORY_THREADS};
 
 	ty_tl_build(&facts);
-	ty_story_stall(emit);
+	left = events;
+	ty_story_stall(emit_first);
 	return ty_tl_built();
+}
+
+struct ty_model *ty_tl_stall(void)
+{
+	return ty_tl_stall_first(UINT_MAX);
 }
 
 static const char *args(void *ctx, uint32_t syscall, char *buf, size_t n)

@@ -23,6 +23,7 @@ struct ty_model *ty_tl_built(void);
 
 /* The story's model; and what a view is opened on (one at a time). */
 struct ty_model *ty_tl_stall(void);
+struct ty_model *ty_tl_stall_first(unsigned events); /* of its first events only */
 struct ty_view_input ty_tl_input(const struct ty_model *m);
 struct ty_timeline *ty_tl_open(const struct ty_view_input *in);
 

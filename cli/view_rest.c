@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "view_rest.h"
+
+#include <time.h>
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* Arranging has a small part of its own at the end. */
+static bool tell(void *ctx, const struct ty_progress *p)
+{
+	struct ty_view_rest *r = ctx;
+
+	atomic_store(&r->done, (unsigned)(p->finishing ? 950 + 50 * p->part : 950 * p->part));
+	return !atomic_load(&r->aside.stop);
+}
+
+static void build(void *ctx)
+{
+	struct ty_view_rest *r = ctx;
+	const struct ty_build_how how = {.memory_bytes = r->memory_bytes, .tell = tell, .ctx = r};
+
+	r->rc = ty_session_build(r->s, &how, &r->err);
+}
+
+void ty_view_rest_start(struct ty_view_rest *r)
+{
+	r->begin_s = now_s();
+	ty_aside_start(&r->aside, true, build, r);
+}
+
+bool ty_view_rest_poll(struct ty_view_rest *r, struct ty_rest_news *news)
+{
+	double t = now_s() - r->begin_s;
+
+	news->part = atomic_load(&r->done) / 1000.0;
+	news->left_s = news->part > 0.01 ? t / news->part - t : -1;
+	if (!ty_aside_wait(&r->aside, 0))
+		return false;
+	news->all = r->rc ? NULL : r->shown(r->ctx, &r->err);
+	news->failed = !news->all;
+	news->err = r->err;
+	return true;
+}
+
+void ty_view_rest_stop(struct ty_view_rest *r)
+{
+	ty_aside_stop(&r->aside);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Indexing of a whole recording in a thread, while the timeline shows its first part. */
+#ifndef TY_VIEW_REST_H
+#define TY_VIEW_REST_H
+
+#include <stdatomic.h>
+
+#include "aside.h"
+#include "cli.h"
+#include "view.h"
+
+struct ty_view_rest {
+	struct ty_session *s; /* the thread's until it is done; then it has its model */
+	struct ty_aside aside;
+	uint64_t memory_bytes;
+	double begin_s;
+	atomic_uint done; /* thousandths of the file */
+	int rc;
+	struct ty_err err;
+	/* The input that shows s, made when it is done: NULL with err when that fails. */
+	const struct ty_view_input *(*shown)(void *ctx, struct ty_err *err);
+	void *ctx;
+};
+
+void ty_view_rest_start(struct ty_view_rest *r);
+/* Member of struct ty_view_input. */
+bool ty_view_rest_poll(struct ty_view_rest *r, struct ty_rest_news *news);
+/* End it, when it is not over. */
+void ty_view_rest_stop(struct ty_view_rest *r);
+
+#endif
