@@ -356,7 +356,10 @@ static int make_line(struct find *f, uint32_t c, struct ty_sharing_line *l)
 	uint64_t key = line_key(f, o);
 	int r;
 
-	*l = (struct ty_sharing_line){.sites_first = (uint32_t)f->sites.n, .pid = -1, .va_pid = -1};
+	*l = (struct ty_sharing_line){.sites_first = (uint32_t)f->sites.n,
+				      .accesses_first = from,
+				      .pid = -1,
+				      .va_pid = -1};
 	l->physical = key >> 63;
 	if (l->physical) {
 		l->line = (key & ~(1ull << 63)) << f->shift;
@@ -414,7 +417,7 @@ int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes, struct t
 	vec_fini(&f.page_pa);
 	vec_fini(&f.line);
 	free(f.first);
-	free(f.index);
+	out->access = f.index;
 	if (r)
 		ty_sharing_fini(out);
 	return r;
@@ -424,5 +427,6 @@ void ty_sharing_fini(struct ty_sharing *s)
 {
 	free(s->lines);
 	free(s->sites);
+	free(s->access);
 	*s = (struct ty_sharing){0};
 }

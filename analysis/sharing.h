@@ -51,6 +51,7 @@ struct ty_sharing_line {
 	bool size_assumed;
 	bool one_process; /* virtual, and no process known: taken to be of one */
 	uint32_t threads, sites_first, sites_n;
+	uint64_t accesses_first; /* `count` of them, in time order */
 	uint64_t count, writes, peer, remote, lat_sum, lat_count;
 	uint64_t turns; /* how often, in time order, another thread than before came */
 	uint64_t first_ns, last_ns;
@@ -61,6 +62,7 @@ struct ty_sharing {
 	uint32_t lines_n;
 	struct ty_sharing_site *sites; /* of a line: by offset, thread, pc */
 	uint32_t sites_n;
+	uint64_t *access;   /* indices of points, those of a line together */
 	uint64_t accesses;  /* with an address and a thread */
 	uint64_t no_thread; /* left out: with an address, of unknown threads */
 	uint32_t line_bytes;

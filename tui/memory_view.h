@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory samples on a time axis: latency over time as a scatter (log scale, the glyph tells how
- * many, the colour the farthest source), its histogram, and below a table of the same window:
+ * Memory samples on a time axis. Above: latency over time as a scatter (log scale, the glyph tells
+ * how many, the colour the farthest source) with its histogram; or a strip per thread or per CPU
+ * (the bar is the longest latency, the colour how many, or the farthest source); or who touched one
+ * shared cache line when. Below a table of the same window, or of a rectangle selected above:
  * instructions, sources, pages, threads or shared cache lines. Enter lists the records of the
- * cursor's column.
+ * rectangle, or of the cursor's column.
  *
  * Drawing looks at cells only; one pass over the samples fills them when the window or the size
  * has changed (2 ns per sample), and the table follows when no input waits.
@@ -17,8 +19,9 @@
 /* Borrowed; must outlive the view. */
 struct ty_memory_input {
 	const struct ty_mem_points *points;
-	const char *path, *note; /* note: what is missing in the file; NULL */
-	uint32_t line_bytes;	 /* of the caches */
+	const char *path, *note;   /* note: what is missing in the file; NULL */
+	uint32_t line_bytes;	   /* of the caches */
+	uint64_t start_ns, end_ns; /* of the recording they belong to; 0, 0: of the samples */
 	/* What an address of a process is at a time ("main+0x10"), into buf; "" not known. */
 	void (*name)(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n);
 	void *ctx;
@@ -29,6 +32,9 @@ struct ty_memory_view;
 /* 0; -TY_EUSAGE with a sentence when no sample has a time, -TY_ENOMEM. */
 int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view **out,
 		       struct ty_err *err);
+/* It is opened above another view, which it leads back to, on this window. */
+void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to_ns,
+			 uint64_t cursor_ns);
 void ty_memory_view_free(struct ty_memory_view *v);
 
 extern const struct ty_view_ops ty_memory_view_ops;

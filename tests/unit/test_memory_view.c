@@ -159,17 +159,130 @@ static void test_window(void **state)
 	act(v, TY_ACT_RIGHT);
 	act(v, TY_ACT_PAN_RIGHT);
 	act(v, TY_ACT_ZOOM_IN);
-	shows(v, "records  y other table");
+	shows(v, "Enter records  u undo");
 	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_QUIT);
+	ty_memory_view_free(v);
+}
+
+static void has_not(struct ty_memory_view *v, const char *what)
+{
+	const char *got = frame(v, true, 100, 30);
+
+	if (strstr(got, what))
+		fail_msg("'%s' in:\n%s", what, got);
+}
+
+/* What the view pushes, as text. */
+static const char *page_of(struct ty_memory_view *v, enum ty_action a)
+{
+	const struct ty_palette p = {.mode = TY_COLOR_NONE};
+	const struct ty_view_ops *ops;
+	static struct ty_buf b;
+	struct ty_grid g;
+	void *page;
+
+	assert_int_equal(act(v, a), TY_VIEW_PUSH);
+	ty_memory_view_ops.child(v, &ops, &page);
+	ty_buf_fini(&b);
+	ty_buf_init(&b, 1 << 20);
+	assert_int_equal(ty_grid_init(&g, 120, 40), 0);
+	ops->draw(page, &g, &p);
+	assert_int_equal(ty_grid_dump(&g, &p, &b), 0);
+	ty_grid_fini(&g);
+	return b.p;
+}
+
+/* A rectangle narrows the tables and the records to its time and its latencies. */
+static void test_rectangle(void **state)
+{
+	struct ty_memory_view *v = open_view();
+	const char *text;
+
+	(void)state;
+	frame(v, true, 100, 30);
+	/* The row of 2..7 cycles, half the time: a third of the samples there. */
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 7, 12});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 7 + 39, 12});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DROP, 7 + 39, 12});
+	shows(v, "selected: 498.750 us, 4..7 cycles");
+	shows(v, "67 100.0%      5      5      5  0x4000 work");
+	has_not(v, "0x4010 work");
+	text = page_of(v, TY_ACT_OPEN);
+	if (!strstr(text, "67 records from 0.0") || strstr(text, " load "))
+		fail_msg("not the stores alone:\n%s", text);
+	/* Dropped: all again; kept by keys: from here three cells on and one row up. */
+	act(v, TY_ACT_BACK);
+	shows(v, "134  33.5%      5      5      5  0x4000 work");
+	act(v, TY_ACT_SELECT);
+	act(v, TY_ACT_RIGHT);
+	act(v, TY_ACT_UP);
+	shows(v, "selected: ");
+	act(v, TY_ACT_SELECT);
+	act(v, TY_ACT_ZOOM_SPAN);
+	shows(v, "samples, ");
+	has_not(v, "selected: ");
+	act(v, TY_ACT_UNDO);
+	shows(v, " 400 samples");
+	ty_memory_view_free(v);
+}
+
+/* Strips by thread and by CPU, and the turns of a shared line. */
+static void test_panes(void **state)
+{
+	struct ty_memory_view *v = open_view();
+	const char *text;
+
+	(void)state;
+	act(v, TY_ACT_FOCUS);
+	ty_tl_golden("memory-threads-80x24", frame(v, true, 80, 24));
+	ty_tl_golden("memory-threads-80x24-ascii", frame(v, false, 80, 24));
+	/* A strip alone. */
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_CLICK, 22, 2});
+	ty_memory_view_ops.mouse(v, &(struct ty_mouse){TY_MOUSE_DRAG, 99, 2});
+	shows(v, "134 100.0%      5      5      5  0x4000 work");
+	act(v, TY_ACT_BACK);
+	act(v, TY_ACT_FOCUS);
+	shows(v, "no sample of this window tells its CPU");
+	act(v, TY_ACT_FOCUS);
+	for (int i = 0; i < 5; i++)
+		act(v, TY_ACT_ZOOM_IN);
+	ty_tl_golden("memory-line-80x24", frame(v, true, 80, 24));
+	/* The line stays chosen in another window. */
+	act(v, TY_ACT_TIME_LAST);
+	shows(v, "+8 102 worker");
+	text = page_of(v, TY_ACT_OPEN);
+	if (!strstr(text, "1 records") || !strstr(text, "0x7000"))
+		fail_msg("not the last access:\n%s", text);
+	act(v, TY_ACT_FOCUS);
+	for (int w = 1; w < 130; w += 7)
+		for (int h = 1; h < 60; h += 9)
+			for (int i = 0; i < 4; i++) {
+				frame(v, true, w, h);
+				act(v, TY_ACT_FOCUS);
+			}
+	ty_memory_view_free(v);
+}
+
+static void test_help(void **state)
+{
+	struct ty_memory_view *v = open_view();
+
+	(void)state;
+	assert_non_null(strstr(page_of(v, TY_ACT_HELP), "the records of the rectangle"));
+	/* Above the timeline there is a way back. */
+	ty_memory_view_show(v, 5000000, 5500000, 5200000);
+	shows(v, "500.000 us from 0.0");
+	assert_int_equal(act(v, TY_ACT_BACK), TY_VIEW_CLOSE);
+	assert_int_equal(act(v, TY_ACT_QUIT), TY_VIEW_CLOSE);
 	ty_memory_view_free(v);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_frames), cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_window), cmocka_unit_test(test_rectangle),
+		cmocka_unit_test(test_panes),  cmocka_unit_test(test_help),
 	};
 	int failed;
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory samples by thread or by CPU, with what zooming out needs: a strip of cells over any window
+ * in time proportional to its cells and the groups of samples in it, no longest latency lost.
+ * Samples without a time are in none. Built once, const afterwards.
+ */
+#ifndef TY_MEM_HEAT_H
+#define TY_MEM_HEAT_H
+
+#include "mem_points.h"
+
+enum ty_mem_heat_by { TY_MEM_HEAT_THREAD, TY_MEM_HEAT_CPU };
+
+/* How far the data came from, nearest first. */
+enum ty_mem_far { TY_MEM_FAR_UNKNOWN, TY_MEM_FAR_CACHE, TY_MEM_FAR_RAM, TY_MEM_FAR_OTHER };
+enum ty_mem_far ty_mem_far(const struct ty_mem_point *o);
+
+struct ty_mem_heat_cell {
+	uint32_t n;	/* samples */
+	uint16_t worst; /* longest latency, cycles; 65535: that or more */
+	uint8_t far;	/* enum ty_mem_far: the farthest */
+	bool timed;	/* one of them has a latency */
+};
+
+struct ty_mem_heat;
+
+/* points: borrowed. 0, -TY_ENOMEM, or -TY_ELIMIT (2^32 samples). */
+int ty_mem_heat_new(const struct ty_mem_points *points, enum ty_mem_heat_by by,
+		    struct ty_mem_heat **out);
+void ty_mem_heat_free(struct ty_mem_heat *h);
+
+/* Strips are numbered as threads in the points, or as CPUs. */
+uint32_t ty_mem_heat_strips(const struct ty_mem_heat *h);
+/* Samples of a strip, and those of them in [from, to). */
+uint64_t ty_mem_heat_count(const struct ty_mem_heat *h, uint32_t strip, uint64_t from_ns,
+			   uint64_t to_ns);
+/* n cells of equal width over [from, to). */
+void ty_mem_heat_cells(const struct ty_mem_heat *h, uint32_t strip, uint64_t from_ns,
+		       uint64_t to_ns, uint32_t n, struct ty_mem_heat_cell *out);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Cells of memory samples; see heat.h. */
+#include "heat.h"
+
+struct ty_style ty_heat_density(uint32_t n)
+{
+	return n < 4	 ? (struct ty_style){.fg = TY_C_DIM}
+	       : n < 16	 ? (struct ty_style){.fg = TY_C_ACCENT}
+	       : n < 128 ? (struct ty_style){.fg = TY_C_RUNNABLE}
+			 : (struct ty_style){.fg = TY_C_BLOCKED, .attr = TY_A_BOLD};
+}
+
+struct ty_style ty_heat_source(unsigned far)
+{
+	static const uint8_t fg[] = {TY_C_UNKNOWN, TY_C_RUNNING, TY_C_RUNNABLE, TY_C_BLOCKED};
+
+	return (struct ty_style){.fg = fg[far < 4 ? far : 0]};
+}
+
+struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_heat_cell *c,
+			      bool by_source)
+{
+	static const char ascii[] = " .:-=+*%@";
+	unsigned height = (ty_heat_octave(c->worst) + 1) / 2;
+	struct ty_glyph g = {.ch = ' '};
+
+	if (!c->n)
+		return g;
+	height = height < 1 ? 1 : height > 8 ? 8 : height;
+	g.st = by_source ? ty_heat_source(c->far) : ty_heat_density(c->n);
+	if (!c->timed)
+		g.ch = p->utf8 ? 0xb7 : ',';
+	else
+		g.ch = p->utf8 ? 0x2580 + height : (uint32_t)ascii[height];
+	return g;
+}

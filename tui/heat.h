@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* How cells of memory samples look: height is the longest latency, colour how many, or from where.
+ */
+#ifndef TY_HEAT_H
+#define TY_HEAT_H
+
+#include "glyphs.h"
+#include "mem_heat.h"
+
+/* One cell of a strip: a bar of eight heights, each four times the latency of the one below (up to
+ * 3, 15, 63 ... cycles); a dot for samples without a latency. The colour tells how many samples,
+ * or by_source how far the farthest came from. */
+struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_heat_cell *c,
+			      bool by_source);
+/* The colour of n samples in a cell, in four steps; of a distance (enum ty_mem_far). */
+struct ty_style ty_heat_density(uint32_t n);
+struct ty_style ty_heat_source(unsigned far);
+/* Power of two of a latency: 0 for 0, 1, 2 for 2 and 3 ... 16. */
+static inline unsigned ty_heat_octave(uint32_t cycles)
+{
+	return cycles ? 32u - (unsigned)__builtin_clz(cycles) : 0;
+}
+#define TY_HEAT_OCTAVES 17
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* The lower part of the memory view: its tables; and its pages: records, and the help. */
+#include "memory_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "keys.h"
+#include "ruler.h"
+
+#define RECORDS_MAX 1000u
+
+void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
+		    char *buf, size_t n)
+{
+	size_t k = (size_t)snprintf(buf, n, "0x%" PRIx64 " ", addr);
+
+	if (v->in->name)
+		v->in->name(v->in->ctx, pid, addr, ts, buf + k, n - k);
+}
+
+static void row_name(const struct ty_memory_view *v, const struct ty_memory_row *w, char *buf,
+		     size_t n)
+{
+	const struct ty_mem_points *p = v->in->points;
+	unsigned f = w->key & 0xff;
+
+	switch (v->by) {
+	case TY_MEMORY_OF_PC:
+		ty_memory_name(v, p->pc_pid.v[w->key], p->pc_ids.keys.v[w->key], w->ts_ns, buf, n);
+		break;
+	case TY_MEMORY_OF_SOURCE:
+		snprintf(buf, n, "%s%s%s%s%s", ty_mem_level_name((enum ty_mem_level)(w->key >> 8)),
+			 f & TY_MEM_SRC_MISS ? " miss" : "",
+			 f & TY_MEM_SRC_HITM ? ", modified" : "",
+			 f & TY_MEM_SRC_REMOTE ? ", remote" : "",
+			 f & TY_MEM_SRC_EVENTS ? " (by events)" : "");
+		break;
+	case TY_MEMORY_OF_PAGE: ty_memory_name(v, w->pid, w->key, w->ts_ns, buf, n); break;
+	default: snprintf(buf, n, "%d %s", p->threads.v[w->key].tid, p->threads.v[w->key].comm);
+	}
+}
+
+static void line_text(const struct ty_memory_view *v, const struct ty_sharing_line *l, char *buf,
+		      size_t n)
+{
+	char what[300];
+
+	ty_memory_name(v, l->physical ? l->va_pid : l->pid, l->va ? l->va : l->line, l->last_ns,
+		       what, sizeof(what));
+	snprintf(buf, n, "%-5s %-6s %3u %8" PRIu64 " %8" PRIu64 "  %s",
+		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
+		 l->count, l->writes, what);
+}
+
+void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
+			  int y, int h)
+{
+	static const char *const titles[] = {"instructions", "data sources", "pages", "threads",
+					     "cache lines that threads share while one writes"};
+	bool sharing = v->by == TY_MEMORY_OF_SHARING;
+	int n = (int)(sharing ? v->sharing.lines_n : v->table.rows_n);
+	char text[400], what[300];
+
+	snprintf(text, sizeof(text), "%s%s", titles[v->by],
+		 !v->counted ? ": counting"
+		 : v->failed ? ": out of memory"
+		 : !n	     ? ": none in this window"
+		 : sharing   ? "   kind, evidence, threads, samples, writes"
+			     : "   samples, share; latency p50, p99, longest");
+	ty_grid_elide(g, p, 1, y, g->w - 2, text, ty_palette_role(p, TY_ROLE_ACCENT));
+	if (!v->counted || v->failed)
+		return;
+	v->at = v->at >= n ? n - 1 : v->at;
+	v->at = v->at < 0 ? 0 : v->at;
+	if (v->top > v->at)
+		v->top = v->at;
+	if (v->at >= v->top + h - 1)
+		v->top = v->at + 2 - h;
+	v->top = v->top < 0 ? 0 : v->top;
+	for (int r = 0; r + 1 < h && v->top + r < n; r++) {
+		if (sharing) {
+			line_text(v, &v->sharing.lines[v->top + r], text, sizeof(text));
+		} else {
+			const struct ty_memory_row *w = &v->table.rows[v->top + r];
+			char lat[40] = "     -      -      -";
+
+			row_name(v, w, what, sizeof(what));
+			if (w->total.n)
+				snprintf(lat, sizeof(lat), "%6u %6u %6u", w->total.p50,
+					 w->total.p99, w->total.max);
+			snprintf(text, sizeof(text), "%8" PRIu64 " %5.1f%% %s  %s", w->count,
+				 100 * w->share, lat, what);
+		}
+		ty_grid_elide(g, p, 1, y + 1 + r, g->w - 2, text, ty_palette_role(p, TY_ROLE_TEXT));
+		if (v->top + r == v->at && (v->at || v->pane == TY_MEMORY_LINE))
+			ty_grid_tint(g, 0, y + 1 + r, g->w, ty_palette_role(p, TY_ROLE_SELECT));
+	}
+}
+
+static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
+{
+	static const char *const kinds[] = {"other", "load", "store", "branch", "gap"};
+	const struct ty_mem_points *p = v->in->points;
+	const struct ty_mem_thread *t =
+		o->thread != TY_MEM_NO_THREAD ? &p->threads.v[o->thread] : NULL;
+	char pc[200] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
+
+	if (o->pc != UINT32_MAX)
+		ty_memory_name(v, t ? t->pid : -1, p->pc_ids.keys.v[o->pc], o->ts_ns, pc,
+			       sizeof(pc));
+	if (o->flags & TY_MP_HAS_LAT)
+		snprintf(lat, sizeof(lat), "%u", o->total);
+	if (o->flags & TY_MP_HAS_VA)
+		snprintf(va, sizeof(va), "0x%" PRIx64, o->va);
+	ty_page_add(&v->page, TY_ROLE_TEXT, "%-14s %6s %-6s %-9s %-18s %d %s  %s",
+		    ty_fmt_time(o->ts_ns - v->vp.start_ns, 1, at), lat, kinds[o->kind],
+		    o->level ? ty_mem_level_name((enum ty_mem_level)o->level) : "", va,
+		    t ? t->tid : -1, t ? t->comm : "?", pc);
+}
+
+void ty_memory_records(struct ty_memory_view *v)
+{
+	const struct ty_mem_points *p = v->in->points;
+	bool line = v->pane == TY_MEMORY_LINE;
+	uint64_t all = line ? v->line.access.n : v->n, n = 0;
+	struct ty_memory_corner box;
+	char at[TY_TIME_MAX];
+
+	if (!ty_memory_selected(v, &box)) {
+		box = ty_memory_cell(v, v->cursor_ns, 0);
+		box.low = 0;
+		box.high = UINT32_MAX;
+	}
+	ty_page_reset(&v->page);
+	for (uint64_t i = 0; i < all; i++) {
+		const struct ty_mem_point *o =
+			ty_mem_points_get(p, line ? v->line.access.v[i] : v->first + i);
+
+		if (ty_memory_in_box(v, &box, o) && n++ < RECORDS_MAX)
+			record(v, o);
+	}
+	if (n > RECORDS_MAX)
+		ty_page_add(&v->page, TY_ROLE_DIM, "%" PRIu64 " more: zoom in", n - RECORDS_MAX);
+	snprintf(v->page.title, sizeof(v->page.title),
+		 "%" PRIu64 " records from %s: time, latency, kind, source, address, thread, code",
+		 n, ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
+}
+
+void ty_memory_help(struct ty_memory_view *v)
+{
+	static const struct {
+		enum ty_action a, b;
+		const char *what;
+	} keys[] = {
+		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
+		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
+		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
+		{TY_ACT_ZOOM_SPAN, TY_ACT_NONE, "fit the window to the selection"},
+		{TY_ACT_UNDO, TY_ACT_REDO, "the view before; forward again"},
+		{TY_ACT_LEFT, TY_ACT_RIGHT, "cursor, one cell"},
+		{TY_ACT_UP, TY_ACT_DOWN, "rows of the table; of the picture while selecting"},
+		{TY_ACT_FOCUS, TY_ACT_NONE,
+		 "picture: latencies, threads, CPUs, the accesses of the chosen line"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "colours of strips: how many samples, or from how far"},
+		{TY_ACT_MEMORY, TY_ACT_NONE,
+		 "table: instructions, sources, pages, threads, shared lines"},
+		{TY_ACT_SELECT, TY_ACT_NONE,
+		 "begin a rectangle; again: keep it (or drag with the mouse)"},
+		{TY_ACT_OPEN, TY_ACT_NONE,
+		 "the records of the rectangle, or of the cursor's column"},
+		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; else back"},
+		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
+	};
+	static const char *const signs[] = {
+		"Latencies: each row is a power of two of cycles. A cell's glyph tells how many",
+		"samples (1, 2, 4, 16, 64 and more), its colour the farthest source of their data:",
+		"grey unknown, green a cache of this core, yellow memory, red another core.",
+		"",
+		"Strips: the height of a bar is the longest latency in it (up to 3, 15, 63, 255,",
+		"1023, 4095, 16383 cycles, or more); a dot: no latency recorded. The colour tells",
+		"how many samples (4, 16, 128 and more), or the farthest source.",
+		"",
+		"A line's accesses: a row per thread, W where it wrote, r where it only read.",
+		"",
+		"All numbers are of samples: one in so many operations is recorded.",
+	};
+
+	ty_page_reset(&v->page);
+	snprintf(v->page.title, sizeof(v->page.title), "Memory samples: keys and signs");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX];
+		const struct ty_key_row *second = ty_keys_row(keys[i].b);
+
+		ty_key_names(ty_keys_row(keys[i].a), 0, a);
+		if (second)
+			ty_key_names(second, 0, b);
+		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
+		ty_page_add(&v->page, TY_ROLE_TEXT, "  %-18s %s", both, keys[i].what);
+	}
+	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of the memory view: its state (memory_view.c), its panes (memory_pane.c) and what it
+ * lists (memory_list.c). */
+#ifndef TY_MEMORY_PRIV_H
+#define TY_MEMORY_PRIV_H
+
+#include "heat.h"
+#include "memory.h"
+#include "memory_view.h"
+#include "page.h"
+#include "sharing.h"
+#include "vec.h"
+#include "viewport.h"
+
+/* What is over the time axis. */
+enum ty_memory_pane {
+	TY_MEMORY_LATENCY, /* scatter of latencies */
+	TY_MEMORY_THREADS, /* a strip per thread */
+	TY_MEMORY_CPUS,	   /* a strip per CPU */
+	TY_MEMORY_LINE,	   /* a shared cache line: a row per thread */
+	TY_MEMORY_PANES
+};
+/* What is in the table below it. */
+enum ty_memory_table_kind {
+	TY_MEMORY_OF_PC,
+	TY_MEMORY_OF_SOURCE,
+	TY_MEMORY_OF_PAGE,
+	TY_MEMORY_OF_THREAD,
+	TY_MEMORY_OF_SHARING,
+	TY_MEMORY_TABLES
+};
+
+struct ty_memory_bin {
+	uint32_t n;
+	uint8_t far; /* the farthest source */
+};
+
+/* A cell of a line's row. */
+struct ty_memory_turn {
+	uint32_t reads, writes;
+	uint8_t far;
+};
+
+struct ty_memory_strip {
+	uint32_t id; /* thread in the points, or CPU */
+	uint64_t n;  /* samples in the window */
+};
+
+/* A shared line whose accesses are over the axis. */
+struct ty_memory_line {
+	bool made;
+	struct ty_sharing_line line;
+	VEC(struct ty_sharing_site) sites; /* one of each thread: a row */
+	VEC(uint64_t) access;		   /* of the whole recording, in time order */
+};
+
+/* A corner of the selection: the edges of its cell, and its row's latencies or strips. */
+struct ty_memory_corner {
+	uint64_t from_ns, to_ns;
+	uint32_t low, high; /* octaves; places of strips or rows */
+};
+
+struct ty_memory_view {
+	const struct ty_memory_input *in;
+	bool child; /* of the timeline: there is a way back */
+	struct ty_viewport vp;
+	uint64_t cursor_ns;
+	unsigned pane;	/* enum ty_memory_pane */
+	bool by_source; /* colours of strips */
+	int row;	/* of the pane, where the cursor is */
+	/* The pane as it was last laid out, and what was made for it. */
+	int label_w, x, w, h;
+	bool filled;
+	uint64_t fill_from, fill_to;
+	int fill_w;
+	uint64_t shown; /* samples of the scatter */
+	uint64_t timed; /* samples in the window */
+	uint64_t hist[TY_HEAT_OCTAVES];
+	struct ty_memory_bin *bin; /* octaves by w */
+	struct ty_mem_heat *heat[2];
+	VEC(struct ty_memory_strip) strips; /* in the window, most samples first */
+	int strip_top;
+	struct ty_memory_line line;
+	bool choosing; /* the table's chosen row is to be the line */
+	/* The selection. */
+	bool selecting, held, dragging;
+	struct ty_memory_corner a, b;
+	uint64_t first, n;	   /* the window's samples: where, how many */
+	struct ty_mem_points part; /* copies of the selected ones; its blocks alone are its own */
+	bool has_part;
+	unsigned by; /* enum ty_memory_table_kind */
+	int at, top; /* chosen row of the table, first one on the screen */
+	bool counted, failed;
+	struct ty_memory_table table;
+	struct ty_sharing sharing;
+	struct ty_page page;
+};
+
+/* memory_view.c */
+bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box);
+/* Does the sample lie in the window [from, to)? */
+static inline bool ty_memory_inside(const struct ty_mem_point *o, uint64_t from, uint64_t to)
+{
+	return o->flags & TY_MP_HAS_TIME && o->ts_ns >= from && o->ts_ns < to;
+}
+/* Is the sample in the box? Of a line's pane: among the accesses, which are the caller's choice. */
+bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,
+		      const struct ty_mem_point *o);
+/* "0x4000 main+0x10" of an address. */
+void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
+		    char *buf, size_t n);
+
+/* memory_pane.c */
+int ty_memory_rows(const struct ty_memory_view *v); /* of strips or of the line; else h */
+struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row);
+/* Is it of the latencies or rows of the box? */
+bool ty_memory_in_rows(const struct ty_memory_view *v, const struct ty_memory_corner *box,
+		       const struct ty_mem_point *o);
+void ty_memory_lay_out(struct ty_memory_view *v, const struct ty_grid *g);
+void ty_memory_fill(struct ty_memory_view *v);
+void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
+			 int y);
+
+/* memory_list.c */
+void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
+			  int y, int h);
+/* The records of the selection, or of the cursor's column, as a page. */
+void ty_memory_records(struct ty_memory_view *v);
+void ty_memory_help(struct ty_memory_view *v);
+
+#endif
