@@ -26,7 +26,7 @@ for t in test_spe test_perf_data test_sharing; do
 		set -- "$@" format/perf_record.c format/perf_data.c format/perf_meta.c tests/unit/perf_write.c \
 			format/pread.c
 	[ $t != test_sharing ] ||
-		set -- "$@" decoder/mem_stream.c decoder/mem_side.c model/mem_points.c analysis/sharing.c \
+		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_side.c model/mem_points.c analysis/sharing.c \
 			analysis/memory.c
 	if one $t "$@"; then
 		echo "ok $n - $t on arm64"
