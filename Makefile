@@ -46,8 +46,9 @@ SAN     ?=
 
 PC_CFLAGS := $(shell $(PKGCONF) --cflags $(LIBS_PC) 2>/dev/null)
 PC_LIBS   := $(shell $(PKGCONF) --libs $(LIBS_PC) 2>/dev/null)
-# libipt has no .pc file. Without it tarry says "built without Intel PT decoding".
-ifneq ($(shell echo '\#include <intel-pt.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes),)
+# libipt has no .pc file. Without it tarry says "built without Intel PT decoding". Linked, because a
+# cross compiler sees the headers of this machine, too.
+ifneq ($(shell printf '\#include <intel-pt.h>\nint main(void) { return 0; }\n' | $(CC) $(LDFLAGS) -x c - -o /dev/null -lipt 2>/dev/null && echo yes),)
 PC_CFLAGS += -DTY_HAVE_IPT
 PC_LIBS   += -lipt
 endif
@@ -66,8 +67,10 @@ STALL_BIN := $(STALL_SRC:tests/programs/stalls/%.c=$(B)/programs/stalls/%)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 FUZZ_SECONDS ?= 120
+# Programs for an emulated machine (tests/rig); the kernel module there is built by its own script.
+RIG_BIN := $(patsubst tests/rig/%.c,$(B)/rig/%,$(filter-out tests/rig/aux_replay.c,$(wildcard tests/rig/*.c)))
 
-.PHONY: all demo check golden bench soak lint asan fuzz install uninstall clean deps deps-test deps-bench deps-fuzz unit programs fuzzers
+.PHONY: all demo check golden bench soak lint asan fuzz install uninstall clean deps deps-test deps-rig deps-bench deps-fuzz unit programs rig fuzzers
 
 all: $(B)/tarry
 
@@ -81,8 +84,8 @@ $(B)/.deps-ok:
 # Another compiler or other flags: everything is built again.
 $(B)/.flags: FORCE
 	@mkdir -p $(B)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
-	  echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' >$@
+	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(LDFLAGS_ALL)' | cmp -s - $@ || \
+	  echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(LDFLAGS_ALL)' >$@
 FORCE:
 
 define folder_rules
@@ -128,6 +131,16 @@ $(B)/programs/stalls/%: tests/programs/stalls/%.c $(wildcard tests/programs/stal
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
+$(B)/obj/tests/rig/%.o: tests/rig/%.c $(B)/.flags | $(B)/.deps-ok
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+
+$(B)/rig/%: $(B)/obj/tests/rig/%.o $(B)/libtarry.a
+	@mkdir -p $(@D)
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+
 # Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
 $(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $(@D)
@@ -148,6 +161,7 @@ fuzzers: $(FUZZ_BIN)
 
 unit: $(UNIT_BIN)
 programs: $(PROG_BIN) $(STALL_BIN)
+rig: $(RIG_BIN)
 
 deps:
 	scripts/deps build
@@ -186,7 +200,10 @@ golden: $(GOLDEN:%=$(B)/unit/test_%)
 	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t || exit 1; done
 	git diff --stat -- tests/golden
 
-soak: deps-test
+deps-rig:
+	scripts/deps build test rig
+
+soak: deps-rig
 	$(SUBMAKE) all unit programs
 	tests/soak
 
@@ -222,4 +239,4 @@ clean:
 	rm -rf $(B)
 
 .SECONDARY:
--include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d $(B)/obj/tests/fuzz/*.d)
+-include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d $(B)/obj/tests/fuzz/*.d $(B)/obj/tests/rig/*.d)

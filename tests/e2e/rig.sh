@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Recording from a PMU with an AUX buffer through a real kernel's perf core, in an emulated machine
+# (tests/rig). Needs the kernel that tests/rig/fetch gets (80 MB and more: `make soak` fetches it).
+set -u
+n=0
+dir=${RIG_DIR:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/tarry-rig}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+machine() { # ARCHITECTURE QEMU SCRIPT WHAT BUILD
+	local why= failed=0
+	n=$((n + 1))
+	command -v "$2" >/dev/null || why="$2 is not installed"
+	command -v busybox >/dev/null && command -v cpio >/dev/null || why="busybox or cpio is not installed"
+	[ -s "$dir/$1/release" ] || why="no kernel here: tests/rig/fetch $1 gets one"
+	if [ -n "$why" ]; then
+		echo "ok $n - $4 # SKIP $why"
+		return
+	fi
+	if ! tests/rig/build "$1" >"$log" 2>&1; then
+		tail -n 5 "$log" | sed 's/^/# /'
+		echo "not ok $n - $4: its programs can be built"
+		return
+	fi
+	n=$((n - 1))
+	timeout "${RIG_SECONDS:-800}" tests/rig/boot "$1" "tests/rig/$3" "B=$5" "RIG_KO=$dir/$1/module/aux_replay.ko" \
+		>"$log" 2>&1
+	failed=$?
+	while IFS= read -r line; do
+		case $line in
+		'ok '* | 'not ok '*) n=$((n + 1)); echo "${line%%ok *}ok $n - $4: ${line#* - }" ;;
+		'#'*) echo "$line" ;;
+		esac
+	done <"$log"
+	grep -q '^1\.\.' "$log" && return
+	n=$((n + 1))
+	# What hangs in there is ended and told by the script in there; a machine this slow proves nothing.
+	if [ $failed = 124 ] && grep -q '^\(# \|ok \)' "$log"; then
+		echo "ok $n - $4: all of it # SKIP too slow to come to an end here"
+	else
+		tail -n 8 "$log" | sed 's/^/# /'
+		echo "not ok $n - $4 came to no end"
+	fi
+}
+[ "$(uname -m)" != x86_64 ] || machine x86_64 qemu-system-x86_64 guest_pt "Intel PT on Linux 6.1" "$B"
+echo "1..$n"
