@@ -48,7 +48,8 @@ PC_CFLAGS := $(shell $(PKGCONF) --cflags $(LIBS_PC) 2>/dev/null)
 PC_LIBS   := $(shell $(PKGCONF) --libs $(LIBS_PC) 2>/dev/null)
 # libipt has no .pc file. Without it tarry says "built without Intel PT decoding". Linked, because a
 # cross compiler sees the headers of this machine, too.
-ifneq ($(shell printf '\#include <intel-pt.h>\nint main(void) { return 0; }\n' | $(CC) $(LDFLAGS) -x c - -o /dev/null -lipt 2>/dev/null && echo yes),)
+HASH := \#
+ifneq ($(shell printf '$(HASH)include <intel-pt.h>\nint main(void) { return 0; }\n' | $(CC) $(LDFLAGS) -x c - -o /dev/null -lipt 2>/dev/null && echo yes),)
 PC_CFLAGS += -DTY_HAVE_IPT
 PC_LIBS   += -lipt
 endif
