@@ -198,7 +198,7 @@ fuzz: deps-fuzz
 # The frames that tests compare with (tests/golden), drawn anew: read the diff.
 GOLDEN := timeline memory_view
 golden: $(GOLDEN:%=$(B)/unit/test_%)
-	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t || exit 1; done
+	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t >/dev/null || exit 1; done
 	git diff --stat -- tests/golden
 
 deps-rig:

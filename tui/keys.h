@@ -30,7 +30,7 @@ enum {
 #define TY_KEY_CTRL(c) ((c)&0x1f)
 
 /* action, group, footer word ("" not in the footer; + : together with the next one), help. The
- * footer's order is its own (timeline_draw.c). */
+ * footer's order is the view's. */
 #define TY_ACTIONS(X)                                                                              \
 	X(ZOOM_IN, "Time", "+zoom", "zoom in at the cursor")                                       \
 	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \

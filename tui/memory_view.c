@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "footer.h"
 #include "memory_priv.h"
 #include "ruler.h"
 
@@ -218,18 +219,20 @@ static void count(struct ty_memory_view *v)
 static void draw_footer(const struct ty_memory_view *v, struct ty_grid *g,
 			const struct ty_palette *p)
 {
+	static const enum ty_action keys[] = {TY_ACT_ZOOM_IN, TY_ACT_FOCUS,    TY_ACT_MEMORY,
+					      TY_ACT_SELECT,  TY_ACT_OPEN,     TY_ACT_UNDO,
+					      TY_ACT_ALL,     TY_ACT_PAN_LEFT, TY_ACT_NONE};
+	static const char *const words[] = {NULL,      "picture", "table", NULL,
+					    "records", "undo",	  NULL,	   NULL};
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	struct ty_memory_corner box;
 	char text[200], len[TY_TIME_MAX], rows[60] = "";
 
-	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 	if (!ty_memory_selected(v, &box)) {
-		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
-			      "w/s zoom  Tab picture  y table  v select  Enter records  u undo  ? "
-			      "help  q quit",
-			      bar);
+		ty_footer_draw(g, p, g->h - 1, keys, words, v->child ? "back" : "quit");
 		return;
 	}
+	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
 	if (v->pane == TY_MEMORY_LATENCY)
 		snprintf(rows, sizeof(rows), ", %u..%u cycles", box.low ? 1u << (box.low - 1) : 0,
 			 (1u << box.high) - 1);

@@ -2,6 +2,8 @@
 /* Lines that scroll; see page.h. */
 #include "page.h"
 
+#include "footer.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +57,10 @@ static void settle(struct ty_page *p)
 		p->top = p->at + 1 - p->height;
 }
 
+static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY_ACT_NONE};
+static const enum ty_action *const keys = goes + 1; /* of a line that leads nowhere */
+static const char *const words[] = {"goes there", "+lines", "+pages"};
+
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_page *pg = self;
@@ -76,12 +82,11 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 			ty_grid_tint(g, 0, 1 + y, g->w, ty_palette_role(p, TY_ROLE_SELECT));
 	}
 	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
-	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
-	ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
-		      pg->failed ? "out of memory: lines are missing   q closes"
-		      : link	 ? "Enter goes there   j/k lines   q closes"
-				 : "j/k lines   q closes",
-		      bar);
+	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, "closes");
+	if (pg->failed)
+		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2,
+			      "out of memory: lines are missing; q closes",
+			      ty_palette_role(p, TY_ROLE_WARN));
 }
 
 static enum ty_view_result move(struct ty_page *p, int by)

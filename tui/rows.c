@@ -134,40 +134,43 @@ static void draw_wait_names(const struct draw *d)
 	}
 }
 
-/* Who ran, on the runs of a CPU that have the room. */
+/* Who ran, on the runs of a CPU that have the room: beside the name a blank, and without colours
+ * something of the run. */
 static void draw_run_names(const struct draw *d, struct ty_track track)
 {
 	const struct ty_cell *c = d->t->cells;
-	int end;
+	int around = d->p->mode >= TY_COLOR_16 ? 2 : 4, end;
 
 	for (int i = 0; i < d->n; i = end) {
 		struct ty_style st = {0};
 		struct ty_span s;
 		char who[TY_WHO_MAX];
-		int n;
+		int n, room, x;
 
 		for (end = i + 1; end < d->n && c[end].spans == 1 && c[i].spans == 1 &&
 				  c[end].longest == c[i].longest;)
 			end++;
-		if (c[i].spans != 1 || end - i < 6)
+		room = end - i - around;
+		if (c[i].spans != 1 || room < 2 || !c[i].ns[TY_ST_RUNNING])
 			continue;
 		s = ty_track_span(d->t->m, track, c[i].longest);
-		if (s.state != TY_ST_RUNNING || s.thread == TY_NONE)
+		if (s.thread == TY_NONE)
 			continue;
 		ty_timeline_who(d->t, s.thread, s.start_ns, who);
 		n = ty_text_width(who);
-		if (n > end - i - 4) { /* without its number */
+		if (n > room) { /* without its number */
 			*strrchr(who, '/') = 0;
 			n = ty_text_width(who);
 		}
-		if (n > end - i - 4)
-			n = end - i - 4;
-		if (n < 5 && n < ty_text_width(who))
+		if (n > room && room < 5)
 			continue; /* too little of a name says nothing */
+		if (n > room)
+			n = room;
 		if (d->p->mode >= TY_COLOR_16)
 			st = (struct ty_style){.fg = TY_C_BLACK, .bg = ty_run_color(c[i].longest)};
-		ty_grid_fill(d->g, d->t->lay.cells_x + i + 1, d->y, n + 2, 1, ' ', st);
-		ty_grid_elide(d->g, d->p, d->t->lay.cells_x + i + 2, d->y, n, who, st);
+		x = d->t->lay.cells_x + i + around / 2;
+		ty_grid_fill(d->g, x - 1, d->y, n + 2, 1, ' ', st);
+		ty_grid_elide(d->g, d->p, x, d->y, n, who, st);
 	}
 }
 

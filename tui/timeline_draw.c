@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "footer.h"
 #include "glyphs.h"
 #include "rows.h"
 #include "ruler.h"
@@ -271,24 +272,6 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	}
 }
 
-static int footer_key(struct ty_grid *g, const struct ty_palette *p, int x, int y, int end,
-		      const struct ty_key_row *r, const struct ty_key_row *pair)
-{
-	char a[TY_KEY_NAME_MAX], b[TY_KEY_NAME_MAX], keys[2 * TY_KEY_NAME_MAX + 2];
-	const char *word = r->footer + (*r->footer == '+');
-
-	if (pair)
-		snprintf(keys, sizeof(keys), "%s/%s", ty_key_name(r->keys[0], p->utf8, a),
-			 ty_key_name(pair->keys[0], p->utf8, b));
-	else
-		snprintf(keys, sizeof(keys), "%s", ty_key_name(r->keys[0], p->utf8, a));
-	if (x + ty_text_width(keys) + 1 + (int)strlen(word) > end)
-		return 0;
-	x += ty_grid_text(g, x, y, 30, keys, ty_palette_role(p, TY_ROLE_BARKEY));
-	ty_grid_text(g, x + 1, y, 30, word, ty_palette_role(p, TY_ROLE_BAR));
-	return ty_text_width(keys) + (int)strlen(word) + 3;
-}
-
 /* The question, as much of it as leaves room for the answer's end. */
 static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, struct ty_style bar)
 {
@@ -339,7 +322,6 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = t->lay.footer_y, x = 1, end = g->w - 1;
-	const enum ty_action *keys = keys_now(t);
 
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	if (t->prompt) {
@@ -351,17 +333,7 @@ static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const st
 		ty_grid_elide(g, p, x, y, end - x, t->message, bar);
 		return;
 	}
-	/* Whatever the width, the way out and the way to help are there. */
-	end -= 14;
-	x = end + 1;
-	x += footer_key(g, p, x, y, g->w, ty_keys_row(TY_ACT_HELP), NULL);
-	footer_key(g, p, x - 1, y, g->w, ty_keys_row(TY_ACT_QUIT), NULL);
-	x = 1;
-	for (; *keys; keys++) {
-		const struct ty_key_row *r = ty_keys_row(*keys);
-
-		x += footer_key(g, p, x, y, end, r, *r->footer == '+' ? r + 1 : NULL);
-	}
+	ty_footer_draw(g, p, y, keys_now(t), NULL, "quit");
 }
 
 /* What a filter hides is counted beside the ruler. */

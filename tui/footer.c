@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "footer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The columns used; 0: it does not fit. */
+static int put(struct ty_grid *g, const struct ty_palette *p, int x, int y, int end,
+	       enum ty_action action, const char *word)
+{
+	const struct ty_key_row *r = ty_keys_row(action);
+	char a[TY_KEY_NAME_MAX], b[TY_KEY_NAME_MAX], keys[2 * TY_KEY_NAME_MAX + 2];
+
+	word = word ? word : r->footer;
+	if (*word == '+')
+		snprintf(keys, sizeof(keys), "%s/%s", ty_key_name(r->keys[0], p->utf8, a),
+			 ty_key_name(r[1].keys[0], p->utf8, b));
+	else
+		snprintf(keys, sizeof(keys), "%s", ty_key_name(r->keys[0], p->utf8, a));
+	word += *word == '+';
+	if (x + ty_text_width(keys) + 1 + (int)strlen(word) > end)
+		return 0;
+	x += ty_grid_text(g, x, y, 30, keys, ty_palette_role(p, TY_ROLE_BARKEY));
+	ty_grid_text(g, x + 1, y, 30, word, ty_palette_role(p, TY_ROLE_BAR));
+	return ty_text_width(keys) + (int)strlen(word) + 3;
+}
+
+void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
+		    const enum ty_action *keys, const char *const *words, const char *quit)
+{
+	int x = 1, end = g->w - 11 - (int)strlen(quit);
+
+	ty_grid_fill(g, 0, y, g->w, 1, ' ', ty_palette_role(p, TY_ROLE_BAR));
+	for (unsigned i = 0; keys[i] != TY_ACT_NONE; i++)
+		x += put(g, p, x, y, end, keys[i], words ? words[i] : NULL);
+	x = end + 1;
+	x += put(g, p, x, y, g->w, TY_ACT_HELP, NULL);
+	put(g, p, x - 1, y, g->w, TY_ACT_QUIT, quit);
+}
