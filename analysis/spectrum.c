@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bars.h"
 #include "process.h"
 #include "vec.h"
 
@@ -230,11 +229,31 @@ static int run(const struct ty_explain *x, const struct ty_spec_ask *a, bool any
 
 /* the picture ------------------------------------------------------------------------------- */
 
+/* For percentiles: 512 bars per power of two (below 512 one per ns). */
+#define FINE_BITS 9
+#define FINE	  ((64u - FINE_BITS + 1) << FINE_BITS)
+
 struct picture {
 	struct ty_spectrum *s;
 	uint64_t from, length;
-	uint64_t bar[TY_BARS];
+	uint32_t bar[FINE];
 };
+
+static unsigned bar_of(uint64_t ns)
+{
+	unsigned e = ns >> FINE_BITS ? 63 - (unsigned)__builtin_clzll(ns) - FINE_BITS + 1 : 0;
+
+	return e ? e << FINE_BITS | (unsigned)(ns >> (e - 1) & ((1u << FINE_BITS) - 1))
+		 : (unsigned)ns;
+}
+
+static uint64_t bar_begin(unsigned bar)
+{
+	unsigned e = bar >> FINE_BITS;
+	uint64_t low = bar & ((1u << FINE_BITS) - 1);
+
+	return e ? (UINT64_C(1) << FINE_BITS | low) << (e - 1) : low;
+}
 
 /* Columns begin at from + length * i / cols, rounded down. */
 static uint32_t column(const struct picture *p, uint64_t t)
@@ -262,7 +281,7 @@ static int add(void *ctx, const struct item *i)
 	cell = &s->count[(size_t)bin * s->cols + c];
 	if (++*cell > s->most)
 		s->most = *cell;
-	p->bar[ty_bar_of(ns)]++;
+	p->bar[bar_of(ns)]++;
 	s->total_ns += ns;
 	if (!s->n || bin < s->first)
 		s->first = bin;
@@ -280,12 +299,11 @@ static int add(void *ctx, const struct item *i)
 /* The duration of the rank (from 0), or a little less. */
 static uint64_t at_rank(const struct picture *p, uint64_t rank)
 {
-	uint64_t width;
 	unsigned k = 0;
 
-	for (; k + 1 < TY_BARS && rank >= p->bar[k]; k++)
+	for (; k + 1 < FINE && rank >= p->bar[k]; k++)
 		rank -= p->bar[k];
-	return ty_bar_begin(k, &width);
+	return bar_begin(k);
 }
 
 static void percentiles(const struct picture *p)

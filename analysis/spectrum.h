@@ -57,7 +57,7 @@ struct ty_spectrum {
 	uint32_t cols;
 	uint32_t *count; /* [bin * cols + column]; columns as ty_viewport_edge has them */
 	uint64_t n, total_ns, untimed;
-	uint64_t p50_ns, p90_ns, p99_ns, p999_ns; /* nearest rank, rounded down by less than 3.2% */
+	uint64_t p50_ns, p90_ns, p99_ns, p999_ns; /* nearest rank, rounded down by less than 0.2% */
 	struct ty_spec_span worst;		  /* the longest; of equal ones the first */
 	uint32_t worst_col;
 	uint32_t most;	     /* of a cell */

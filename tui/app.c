@@ -54,9 +54,8 @@ static bool take(struct app *a, int i, enum ty_view_result r)
 	case TY_VIEW_CLOSE:
 		if (!--a->n)
 			return false;
-		if (a->stack[a->n - 1].ops->resumed)
-			a->stack[a->n - 1].ops->resumed(a->stack[a->n - 1].self);
-		return true;
+		ops = a->stack[a->n - 1].ops;
+		return !ops->resumed || take(a, a->n - 1, ops->resumed(a->stack[a->n - 1].self));
 	case TY_VIEW_PUSH:
 		a->stack[i].ops->child(a->stack[i].self, &ops, &child);
 		push(a, ops, child);

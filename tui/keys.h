@@ -71,6 +71,8 @@ enum {
 	  "where the thread's time went: the selected time, or the window")                        \
 	X(DIFF, "Findings", "diff",                                                                \
 	  "what was different then: the selected time, or the window, against the rest")           \
+	X(SPECTRUM, "Findings", "latencies",                                                       \
+	  "spectrogram: how long waits, calls or requests took over time")                         \
 	X(LOG_NEXT, "Findings", "+log", "to the next line of the log files (--log)")               \
 	X(LOG_PREV, "Findings", "", "to the line before")                                          \
 	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \

@@ -192,6 +192,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (!ty_timeline_rest_waits(t, "comparisons") && ty_timeline_diff(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_SPECTRUM:
+		if (!ty_timeline_rest_waits(t, "latencies") && ty_timeline_spectrum(t))
+			return TY_VIEW_PUSH;
+		break;
 	case TY_ACT_CLOCK: next_clock(t); break;
 	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
 	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
@@ -226,20 +230,25 @@ static void child(void *self, const struct ty_view_ops **ops, void **view)
 {
 	struct ty_timeline *t = self;
 
-	*ops = &ty_page_ops;
-	*view = &t->page;
+	*ops = t->spectrum ? &ty_spectrum_view_ops : &ty_page_ops;
+	*view = t->spectrum ? (void *)t->spectrum : &t->page;
 	t->page_shown = true;
 }
 
-/* A line of the page was chosen: go where it leads. */
-static void resumed(void *self)
+/* Left by a choice: go where it leads. */
+static enum ty_view_result resumed(void *self)
 {
 	struct ty_timeline *t = self;
 	const struct ty_page_line *l;
 
 	t->page_shown = false;
+	if (t->spectrum) {
+		ty_timeline_spectrum_left(t);
+		ty_timeline_clamp(t);
+		return TY_VIEW_CHANGED;
+	}
 	if (!t->page.chosen)
-		return;
+		return TY_VIEW_CHANGED;
 	t->page.chosen = false;
 	l = &t->page.lines.v[t->page.at];
 	t->message[0] = 0;
@@ -247,6 +256,7 @@ static void resumed(void *self)
 	ty_timeline_unselect(t);
 	ty_timeline_visit(t, l->thread, l->at_ns);
 	ty_timeline_clamp(t);
+	return TY_VIEW_CHANGED;
 }
 
 static bool wants_text(const void *self)
@@ -385,6 +395,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_heads_fini(&t->heads);
 	ty_range_stats_free(t->stats);
 	ty_page_reset(&t->page);
+	ty_spectrum_view_free(t->spectrum);
 	ty_query_free(t->query);
 	ty_query_free(t->filter);
 	vec_fini(&t->marks);

@@ -13,6 +13,7 @@
 #include "page.h"
 #include "range_stats.h"
 #include "search.h"
+#include "spectrum_view.h"
 #include "timeline.h"
 #include "tracks.h"
 #include "vec.h"
@@ -143,7 +144,8 @@ struct ty_timeline {
 	bool hit_known;
 	uint64_t filter_i, filter_at;
 	struct ty_range_stats *stats;
-	struct ty_page page; /* what was last asked for as a page */
+	struct ty_page page;		   /* what was last asked for as a page */
+	struct ty_spectrum_view *spectrum; /* NULL: it is not open */
 	/* What the cursor was put on, which need not be the longest of its cell: the details are
 	 * of this while the cursor stays there. */
 	struct {
@@ -263,6 +265,10 @@ bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, 
 			 uint64_t from_ns, uint64_t to_ns);
 bool ty_timeline_explained(struct ty_timeline *t); /* done: true: the page is made */
 void ty_timeline_unask(struct ty_timeline *t);	   /* no longer wanted */
+
+/* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
+bool ty_timeline_spectrum(struct ty_timeline *t);
+void ty_timeline_spectrum_left(struct ty_timeline *t);
 
 /* timeline_log.c: lines of log files on the axis. */
 void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,

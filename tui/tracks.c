@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process.h"
+
 /* More CPUs than this have a head that folds them, folded at first. */
 #define CPUS_SHOWN 4
 /* So many of the foremost threads show their system calls at first. */
@@ -18,17 +20,6 @@ struct relevance {
 	uint64_t ran_ns;
 	bool traced;
 };
-
-static uint32_t process_of(const struct ty_model *m, uint32_t thread)
-{
-	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint32_t leader;
-
-	if (t->tgid < 0 || t->tgid == t->tid)
-		return thread;
-	leader = ty_model_thread_find(m, t->tgid, t->start_ns);
-	return leader == TY_NONE ? thread : leader;
-}
 
 static int by_relevance(const struct relevance *a, const struct relevance *b)
 {
@@ -114,7 +105,7 @@ static int order(struct ty_tracks *t, const struct ty_window *choice, const stru
 			continue;
 		ty_model_cells(t->m, track, s->start_ns, s->end_ns, 1, &all);
 		r[n++] = (struct relevance){.thread = i,
-					    .process = process_of(t->m, i),
+					    .process = ty_process_of(t->m, i),
 					    .wait = wait[i],
 					    .ran_ns = all.ns[TY_ST_RUNNING],
 					    .traced = th->traced};

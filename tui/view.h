@@ -58,8 +58,9 @@ struct ty_view_ops {
 	enum ty_view_result (*text)(void *self, uint32_t key);
 	/* The view that TY_VIEW_PUSH opens; NULL where that is never returned. */
 	void (*child)(void *self, const struct ty_view_ops **ops, void **child);
-	/* The view above it was closed; NULL: that is nothing to it. */
-	void (*resumed)(void *self);
+	/* The view above it was closed; what it answers is taken as for a key. NULL: that is
+	 * nothing to it. */
+	enum ty_view_result (*resumed)(void *self);
 	/* Long work, cut into slices of a few milliseconds between two looks at the input. wait_ms:
 	 * -1 there is nothing to do, else after how many milliseconds; both NULL: never any. */
 	int (*wait_ms)(const void *self);

@@ -89,11 +89,13 @@ static void every_action_is_handled(void **state)
 		struct ty_timeline *t = ty_tl_open(&in);
 		enum ty_view_result r = ty_timeline_ops.act(t, (enum ty_action)a);
 
-		assert_int_equal(r, a == TY_ACT_HELP			      ? TY_VIEW_HELP
-				    : a == TY_ACT_QUIT			      ? TY_VIEW_QUIT
-				    : a == TY_ACT_REDRAW		      ? TY_VIEW_REDRAW
-				    : a == TY_ACT_CHAIN || a == TY_ACT_LEDGER ? TY_VIEW_PUSH
-									      : TY_VIEW_CHANGED);
+		assert_int_equal(r,
+				 a == TY_ACT_HELP     ? TY_VIEW_HELP
+				 : a == TY_ACT_QUIT   ? TY_VIEW_QUIT
+				 : a == TY_ACT_REDRAW ? TY_VIEW_REDRAW
+				 : a == TY_ACT_CHAIN || a == TY_ACT_LEDGER || a == TY_ACT_SPECTRUM
+					 ? TY_VIEW_PUSH
+					 : TY_VIEW_CHANGED);
 		ty_timeline_free(t);
 	}
 	assert_int_equal(ty_grid_init(&g, 80, 24), 0);

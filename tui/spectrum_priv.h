@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What the spectrogram's own files share: its state, its layout, and what is counted. */
+#ifndef TY_SPECTRUM_PRIV_H
+#define TY_SPECTRUM_PRIV_H
+
+#include "aside.h"
+#include "page.h"
+#include "spectrum_view.h"
+
+#define TY_SPEC_LIST_MAX 1000u /* spans of a rectangle that are listed */
+
+/* Made in a thread of its own. */
+struct ty_spec_counting {
+	struct ty_aside aside;
+	struct ty_explain explain;
+	struct ty_spec_ask ask;
+	uint32_t cols;
+	struct ty_spectrum s;
+	int rc;
+};
+struct ty_spec_kinding {
+	struct ty_aside aside;
+	struct ty_explain explain;
+	struct ty_spec_ask ask;
+	struct ty_spec_kind_sum *v;
+	uint32_t n;
+	int rc;
+};
+struct ty_spec_listing {
+	struct ty_aside aside;
+	struct ty_explain explain;
+	struct ty_spec_ask ask;
+	bool before;
+	uint64_t min_ns, end_ns;
+	struct ty_spec_span *v;
+	uint32_t n;
+	uint64_t all;
+	int rc;
+};
+
+struct ty_spec_layout {
+	int w, h;
+	int cells_x, cells_w;
+	int heat_y, heat_h;
+	int panel_x, panel_w; /* 0: none */
+	int details_y;	      /* two lines */
+};
+
+struct ty_spectrum_view {
+	struct ty_spectrum_on on;
+	const struct ty_model *m;
+	struct ty_spec_kind kind;
+	uint8_t scope;	      /* enum ty_spec_scope */
+	struct ty_spectrum s; /* counted of `of`; none: s.cols 0 */
+	struct ty_spec_ask of;
+	struct ty_spec_counting counting;
+	struct ty_spec_kinding kinding;
+	struct ty_spec_listing listing;
+	struct ty_spec_kind_sum *kinds; /* of the whole recording and the scope; NULL: not yet */
+	uint32_t kinds_n;
+	uint8_t kinds_scope;
+	unsigned lo, hi; /* bins that rows stand for: grows with what is seen; lo == hi: none */
+	unsigned bin;	 /* the cursor's */
+	bool bin_set;	 /* somebody moved it; else it goes to the longest */
+	bool sel;	 /* a rectangle from here to the cursor: */
+	uint64_t sel_ns[2];
+	unsigned sel_bin;
+	struct ty_spec_layout lay;
+	struct ty_page page;
+	bool page_of_kinds; /* else of spans */
+	bool leads;
+	uint32_t lead_thread;
+	uint64_t lead_ns;
+	char message[200];
+};
+
+struct ty_spec_layout ty_spec_layout_make(int w, int h);
+
+/* Rows from the bottom (the shortest) up: [begin(k), begin(k + 1)) are the bins of row k. */
+unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k);
+unsigned ty_spec_row_of(const struct ty_spectrum_view *v, unsigned bin);
+/* Of the columns and rows of a rectangle; without one, of the cursor's cell. */
+struct ty_spec_box {
+	uint32_t c0, c1; /* both inside */
+	unsigned k0, k1;
+};
+struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v);
+uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b);
+/* Is what is counted that of the window that is shown? */
+bool ty_spec_is_counted(const struct ty_spectrum_view *v);
+
+void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
+/* "webserver/100" of a thread at an instant; returns out. */
+#define TY_SPEC_WHO_MAX 48
+const char *ty_spec_who(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
+			char out[TY_SPEC_WHO_MAX]);
+
+#endif

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: MIT */
+/* The spectrogram's state and its keys; see spectrum_view.h. */
+#include "spectrum_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process.h"
+#include "ruler.h"
+#include "spectrum_priv.h"
+#include "time_text.h"
+#include "units.h"
+
+/* Counting that takes no longer is shown with the key that asked for it. */
+#define AT_ONCE_MS 10
+#define LOOK_MS	   15
+
+__attribute__((format(printf, 2, 3))) static void say(struct ty_spectrum_view *v, const char *fmt,
+						      ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->message, sizeof(v->message), fmt, ap);
+	va_end(ap);
+}
+
+/* rows and cells ------------------------------------------------------------------------------ */
+
+unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k)
+{
+	return v->lo + (v->hi - v->lo) * k / (unsigned)(v->lay.heat_h > 0 ? v->lay.heat_h : 1);
+}
+
+unsigned ty_spec_row_of(const struct ty_spectrum_view *v, unsigned bin)
+{
+	unsigned k = 0;
+
+	while (k + 1 < (unsigned)v->lay.heat_h && ty_spec_row_begin(v, k + 1) <= bin)
+		k++;
+	return k;
+}
+
+struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v)
+{
+	uint32_t n = (uint32_t)v->lay.cells_w,
+		 c = ty_viewport_column(v->on.vp, *v->on.cursor_ns, n);
+	unsigned k = ty_spec_row_of(v, v->bin);
+	struct ty_spec_box b = {c, c, k, k};
+
+	if (v->sel) {
+		uint32_t c0 = ty_viewport_column(v->on.vp, v->sel_ns[0], n);
+		uint32_t c1 = ty_viewport_column(v->on.vp, v->sel_ns[1] - 1, n);
+		unsigned row = ty_spec_row_of(v, v->sel_bin);
+
+		b.c0 = c0 < c ? c0 : c;
+		b.c1 = c1 > c ? c1 : c;
+		b.k0 = row < k ? row : k;
+		b.k1 = row > k ? row : k;
+	}
+	return b;
+}
+
+uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b)
+{
+	uint64_t sum = 0;
+
+	for (unsigned bin = ty_spec_row_begin(v, b->k0); bin < ty_spec_row_begin(v, b->k1 + 1);
+	     bin++)
+		for (uint32_t c = b->c0; c <= b->c1 && c < v->s.cols; c++)
+			sum += v->s.count[(size_t)bin * v->s.cols + c];
+	return sum;
+}
+
+/* counting ------------------------------------------------------------------------------------ */
+
+static struct ty_spec_ask ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to)
+{
+	struct ty_spec_ask a = {
+		.window = v->on.in->window, .scope = v->scope, .thread = TY_NONE, .kind = v->kind};
+
+	a.window.from_ns = from;
+	a.window.to_ns = to;
+	if (v->scope == TY_SPEC_THREAD)
+		a.thread = v->on.thread;
+	else if (v->scope == TY_SPEC_PROCESS)
+		a.thread = ty_process_of(v->m, v->on.thread);
+	return a;
+}
+
+static bool same_ask(const struct ty_spec_ask *a, const struct ty_spec_ask *b)
+{
+	return a->window.from_ns == b->window.from_ns && a->window.to_ns == b->window.to_ns &&
+	       a->scope == b->scope && a->thread == b->thread && ty_spec_same(&a->kind, &b->kind);
+}
+
+bool ty_spec_is_counted(const struct ty_spectrum_view *v)
+{
+	struct ty_spec_ask now = ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
+
+	return v->s.cols == (uint32_t)v->lay.cells_w && same_ask(&v->of, &now);
+}
+
+static void count(void *ctx)
+{
+	struct ty_spec_counting *c = ctx;
+
+	c->rc = ty_spectrum_find(&c->explain, &c->ask, c->cols, &c->s);
+}
+
+static void count_kinds(void *ctx)
+{
+	struct ty_spec_kinding *k = ctx;
+
+	k->rc = ty_spectrum_kinds(&k->explain, &k->ask, &k->v, &k->n);
+}
+
+/* Rows hold all that was seen of this kind, and at least one bin each. */
+static void widen(struct ty_spectrum_view *v)
+{
+	unsigned h = (unsigned)(v->lay.heat_h > 0 ? v->lay.heat_h : 1);
+
+	if (v->s.n) {
+		bool none = v->lo >= v->hi;
+
+		v->lo = none || v->s.first < v->lo ? v->s.first : v->lo;
+		v->hi = none || v->s.end > v->hi ? v->s.end : v->hi;
+	}
+	while (v->hi - v->lo < h && v->hi - v->lo < TY_SPEC_BINS) {
+		v->hi += v->hi < TY_SPEC_BINS;
+		v->lo -= v->lo > 0 && v->hi - v->lo < h;
+	}
+	if (v->s.n && !v->bin_set)
+		v->bin = ty_spec_bin(v->s.worst.end_ns - v->s.worst.start_ns);
+	v->bin = v->bin < v->lo ? v->lo : v->bin >= v->hi ? v->hi - 1 : v->bin;
+}
+
+static void counted(struct ty_spectrum_view *v)
+{
+	if (v->counting.rc) {
+		ty_spectrum_fini(&v->counting.s);
+		return;
+	}
+	ty_spectrum_fini(&v->s);
+	v->s = v->counting.s;
+	v->of = v->counting.ask;
+	v->counting.s = (struct ty_spectrum){0};
+	widen(v);
+}
+
+/* Count what the screen asks for, unless that is done or on its way. */
+static void follow(struct ty_spectrum_view *v)
+{
+	struct ty_spec_counting *c = &v->counting;
+	struct ty_spec_ask now = ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
+
+	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w && same_ask(&c->ask, &now)) {
+		if (ty_aside_wait(&c->aside, 0))
+			counted(v);
+		return;
+	}
+	if (ty_spec_is_counted(v))
+		return;
+	if (ty_aside_stop(&c->aside))
+		ty_spectrum_fini(&c->s);
+	c->ask = now;
+	c->cols = (uint32_t)v->lay.cells_w;
+	ty_aside_start(&c->aside, v->on.in->aside, count, c);
+	if (ty_aside_wait(&c->aside, AT_ONCE_MS))
+		counted(v);
+}
+
+static void kinds_found(struct ty_spectrum_view *v)
+{
+	if (v->kinding.rc)
+		return;
+	free(v->kinds);
+	v->kinds = v->kinding.v;
+	v->kinds_n = v->kinding.n;
+	v->kinding.v = NULL;
+}
+
+static void look_for_kinds(struct ty_spectrum_view *v)
+{
+	struct ty_spec_kinding *k = &v->kinding;
+
+	if (ty_aside_stop(&k->aside))
+		free(k->v);
+	free(v->kinds);
+	v->kinds = NULL;
+	v->kinds_n = 0;
+	k->v = NULL;
+	k->ask = ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
+	ty_aside_start(&k->aside, v->on.in->aside, count_kinds, k);
+	if (ty_aside_wait(&k->aside, AT_ONCE_MS))
+		kinds_found(v);
+}
+
+static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_spectrum_view *v = self;
+	char text[80];
+
+	ty_grid_clear(g);
+	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
+		snprintf(text, sizeof(text), "tarry needs a screen of %dx%d", TY_VIEW_MIN_W,
+			 TY_VIEW_MIN_H);
+		ty_grid_text(g, 0, 0, g->w, text, (struct ty_style){0});
+		return;
+	}
+	v->lay = ty_spec_layout_make(g->w, g->h);
+	follow(v);
+	widen(v);
+	ty_spec_draw(v, g, p);
+}
+
+/* moving -------------------------------------------------------------------------------------- */
+
+static uint32_t cells(const struct ty_spectrum_view *v)
+{
+	return v->lay.cells_w > 0 ? (uint32_t)v->lay.cells_w : 1;
+}
+
+static void to_column(struct ty_spectrum_view *v, uint32_t c)
+{
+	uint64_t a = ty_viewport_edge(v->on.vp, c, cells(v)),
+		 b = ty_viewport_edge(v->on.vp, c + 1, cells(v));
+
+	*v->on.cursor_ns = a + (b - a) / 2;
+}
+
+static void to_row(struct ty_spectrum_view *v, int k)
+{
+	int h = v->lay.heat_h;
+
+	k = k < 0 ? 0 : k >= h ? h - 1 : k;
+	v->bin = ty_spec_row_begin(v, (unsigned)k);
+	v->bin_set = true;
+}
+
+static void up_down(struct ty_spectrum_view *v, int by)
+{
+	to_row(v, (int)ty_spec_row_of(v, v->bin) + by);
+}
+
+static void left_right(struct ty_spectrum_view *v, int by)
+{
+	uint32_t c = ty_viewport_column(v->on.vp, *v->on.cursor_ns, cells(v));
+	uint64_t cell = (v->on.vp->to_ns - v->on.vp->from_ns) / cells(v) + 1;
+
+	if (by < 0 && !c)
+		ty_viewport_pan(v->on.vp, -(int64_t)cell);
+	else if (by > 0 && c + 1 >= cells(v))
+		ty_viewport_pan(v->on.vp, (int64_t)cell);
+	else
+		c += (uint32_t)by;
+	to_column(v, c);
+}
+
+static void pan(struct ty_spectrum_view *v, int by)
+{
+	uint32_t c = ty_viewport_column(v->on.vp, *v->on.cursor_ns, cells(v));
+
+	ty_viewport_pan(v->on.vp, by * (int64_t)((v->on.vp->to_ns - v->on.vp->from_ns) / 4 + 1));
+	to_column(v, c);
+}
+
+/* Along the row to the next cell that holds something. */
+static void step(struct ty_spectrum_view *v, int by)
+{
+	struct ty_spec_box b = ty_spec_box(v);
+	uint32_t c = ty_viewport_column(v->on.vp, *v->on.cursor_ns, cells(v));
+
+	for (b.k0 = b.k1 = ty_spec_row_of(v, v->bin); (by > 0 ? c + 1 < cells(v) : c > 0);) {
+		c += (uint32_t)by;
+		b.c0 = b.c1 = c;
+		if (ty_spec_count(v, &b)) {
+			to_column(v, c);
+			return;
+		}
+	}
+	say(v, "no further cell of this row holds anything");
+}
+
+static void select_cells(struct ty_spectrum_view *v)
+{
+	struct ty_spec_box b;
+
+	v->sel = false;
+	b = ty_spec_box(v);
+	v->sel = true;
+	v->sel_ns[0] = ty_viewport_edge(v->on.vp, b.c0, cells(v));
+	v->sel_ns[1] = ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v));
+	v->sel_bin = v->bin;
+}
+
+static void zoom_box(struct ty_spectrum_view *v)
+{
+	struct ty_spec_box b = ty_spec_box(v);
+	uint64_t from = ty_viewport_edge(v->on.vp, b.c0, cells(v)),
+		 to = ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v));
+
+	ty_viewport_jump(v->on.vp, from, to);
+	*v->on.cursor_ns = from + (to - from) / 2;
+	v->sel = false;
+}
+
+static void undo(struct ty_spectrum_view *v, bool (*f)(struct ty_viewport *), const char *none)
+{
+	if (f(v->on.vp))
+		*v->on.cursor_ns = v->on.vp->here.cursor_ns;
+	else
+		say(v, "%s", none);
+}
+
+/* kind and scope ------------------------------------------------------------------------------ */
+
+static void take_kind(struct ty_spectrum_view *v, const struct ty_spec_kind *k)
+{
+	v->kind = *k;
+	v->lo = v->hi = 0;
+	v->bin_set = v->sel = false;
+}
+
+static void next_kind(struct ty_spectrum_view *v, int by)
+{
+	uint32_t i = 0, n = v->kinds_n;
+
+	if (!v->kinds || !n) {
+		say(v, v->kinds ? "there is no other kind" : "the kinds are still being counted");
+		return;
+	}
+	while (i < n && !ty_spec_same(&v->kinds[i].kind, &v->kind))
+		i++;
+	i = i == n ? (by > 0 ? 0 : n - 1) : (i + n + (uint32_t)by) % n;
+	take_kind(v, &v->kinds[i].kind);
+}
+
+static void next_scope(struct ty_spectrum_view *v)
+{
+	if (v->on.thread == TY_NONE) {
+		say(v, "whose: leave, and put the cursor on the row of a thread first");
+		return;
+	}
+	v->scope = v->scope == TY_SPEC_ALL	 ? TY_SPEC_PROCESS
+		   : v->scope == TY_SPEC_PROCESS ? TY_SPEC_THREAD
+						 : TY_SPEC_ALL;
+	take_kind(v, &(struct ty_spec_kind){v->kind.of, v->kind.state, v->kind.abi, v->kind.nr});
+	look_for_kinds(v);
+}
+
+/* pages --------------------------------------------------------------------------------------- */
+
+static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
+{
+	char name[32], d[3][TY_DURATION_MAX];
+
+	if (!v->kinds) {
+		say(v, "the kinds are still being counted");
+		return TY_VIEW_CHANGED;
+	}
+	ty_page_reset(&v->page);
+	v->page_of_kinds = true;
+	snprintf(v->page.title, sizeof(v->page.title), "Latencies of what?");
+	for (uint32_t i = 0; i < v->kinds_n; i++) {
+		const struct ty_spec_kind_sum *k = &v->kinds[i];
+
+		ty_page_add(&v->page, k->kind.of == TY_SPEC_CALL ? TY_ROLE_TEXT : TY_ROLE_STRONG,
+			    "%-20s %9" PRIu64 "  mean %9s  longest %9s  in all %9s",
+			    ty_spec_name(v->on.in->arch, &k->kind, name), k->n,
+			    ty_fmt_duration(k->n ? k->total_ns / k->n : 0, d[0]),
+			    ty_fmt_duration(k->max_ns, d[1]), ty_fmt_duration(k->total_ns, d[2]));
+		ty_page_link(&v->page, TY_NONE, 0);
+		if (ty_spec_same(&k->kind, &v->kind))
+			v->page.at = (int)i;
+	}
+	return TY_VIEW_PUSH;
+}
+
+static void list_spans(void *ctx)
+{
+	struct ty_spec_listing *l = ctx;
+
+	l->rc = ty_spectrum_list(&l->explain, &l->ask, l->before, l->min_ns, l->end_ns,
+				 TY_SPEC_LIST_MAX, &l->v, &l->n, &l->all);
+}
+
+static enum ty_view_result listed(struct ty_spectrum_view *v)
+{
+	struct ty_spec_listing *l = &v->listing;
+	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_SPEC_WHO_MAX];
+
+	if (l->rc || !l->n) {
+		say(v, l->rc ? "out of memory for the list" : "nothing is in this cell");
+		free(l->v);
+		l->v = NULL;
+		return TY_VIEW_CHANGED;
+	}
+	ty_page_reset(&v->page);
+	v->page_of_kinds = false;
+	snprintf(v->page.title, sizeof(v->page.title), "%" PRIu64 " of %s, the longest first",
+		 l->all, ty_spec_name(v->on.in->arch, &l->ask.kind, name));
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct ty_spec_span *s = &l->v[i];
+
+		ty_page_add(&v->page, TY_ROLE_TEXT, "%12s  %-24.24s from %s",
+			    ty_fmt_length(s->end_ns - s->start_ns, len),
+			    ty_spec_who(v, s->thread, s->start_ns, who),
+			    ty_time_text(v->m, *v->on.clock, s->start_ns, 1000, at));
+		ty_page_link(&v->page, s->thread, s->start_ns);
+	}
+	if (l->all > l->n)
+		ty_page_add(&v->page, TY_ROLE_DIM, "%12s and %" PRIu64 " shorter ones", "",
+			    l->all - l->n);
+	free(l->v);
+	l->v = NULL;
+	return TY_VIEW_PUSH;
+}
+
+static enum ty_view_result list_box(struct ty_spectrum_view *v)
+{
+	struct ty_spec_listing *l = &v->listing;
+	struct ty_spec_box b = ty_spec_box(v);
+
+	if (!ty_spec_is_counted(v) || !ty_spec_count(v, &b)) {
+		say(v, "nothing is in this %s", v->sel ? "rectangle" : "cell");
+		return TY_VIEW_CHANGED;
+	}
+	if (ty_aside_stop(&l->aside))
+		free(l->v);
+	l->v = NULL;
+	l->ask = ask_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
+			ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
+	l->before = !b.c0;
+	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
+	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));
+	ty_aside_start(&l->aside, v->on.in->aside, list_spans, l);
+	if (ty_aside_wait(&l->aside, AT_ONCE_MS))
+		return listed(v);
+	say(v, "listing; Esc stops");
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result lead(struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns)
+{
+	v->leads = true;
+	v->lead_thread = thread;
+	v->lead_ns = at_ns;
+	return TY_VIEW_CLOSE;
+}
+
+static enum ty_view_result back(struct ty_spectrum_view *v)
+{
+	if (ty_aside_stop(&v->listing.aside)) {
+		free(v->listing.v);
+		v->listing.v = NULL;
+		say(v, "stopped");
+	} else if (v->sel) {
+		v->sel = false;
+	} else {
+		return TY_VIEW_CLOSE;
+	}
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result act(void *self, enum ty_action a)
+{
+	struct ty_spectrum_view *v = self;
+	struct ty_viewport *vp = v->on.vp;
+
+	v->message[0] = 0;
+	vp->here.cursor_ns = *v->on.cursor_ns;
+	switch (a) {
+	case TY_ACT_ZOOM_IN: ty_viewport_zoom(vp, *v->on.cursor_ns, 1, 2); break;
+	case TY_ACT_ZOOM_OUT: ty_viewport_zoom(vp, *v->on.cursor_ns, 2, 1); break;
+	case TY_ACT_PAN_LEFT: pan(v, -1); break;
+	case TY_ACT_PAN_RIGHT: pan(v, 1); break;
+	case TY_ACT_ALL: ty_viewport_jump(vp, vp->start_ns, vp->end_ns); break;
+	case TY_ACT_ZOOM_SPAN: zoom_box(v); break;
+	case TY_ACT_UNDO: undo(v, ty_viewport_undo, "this is the first view"); break;
+	case TY_ACT_REDO: undo(v, ty_viewport_redo, "nothing was undone"); break;
+	case TY_ACT_TIME_FIRST:
+		*v->on.cursor_ns = vp->start_ns;
+		ty_viewport_follow(vp, vp->start_ns);
+		break;
+	case TY_ACT_TIME_LAST:
+		*v->on.cursor_ns = vp->end_ns - 1;
+		ty_viewport_follow(vp, vp->end_ns - 1);
+		break;
+	case TY_ACT_LEFT: left_right(v, -1); break;
+	case TY_ACT_RIGHT: left_right(v, 1); break;
+	case TY_ACT_SPAN_PREV: step(v, -1); break;
+	case TY_ACT_SPAN_NEXT: step(v, 1); break;
+	case TY_ACT_UP: up_down(v, 1); break;
+	case TY_ACT_DOWN: up_down(v, -1); break;
+	case TY_ACT_PAGE_UP: up_down(v, 5); break;
+	case TY_ACT_PAGE_DOWN: up_down(v, -5); break;
+	case TY_ACT_NEXT: next_kind(v, 1); break;
+	case TY_ACT_PREV: next_kind(v, -1); break;
+	case TY_ACT_SEARCH: return kinds_page(v);
+	case TY_ACT_FOCUS: next_scope(v); break;
+	case TY_ACT_SELECT: select_cells(v); break;
+	case TY_ACT_OPEN: return list_box(v);
+	case TY_ACT_LINK_1:
+		if (ty_spec_is_counted(v) && v->s.n)
+			return lead(v, v->s.worst.thread, v->s.worst.start_ns);
+		say(v, "nothing is counted here");
+		break;
+	case TY_ACT_HELP: return TY_VIEW_HELP;
+	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
+	case TY_ACT_BACK: return back(v);
+	case TY_ACT_SPECTRUM:
+	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	default: say(v, "this key works in the timeline: q goes back there"); break;
+	}
+	if (*v->on.cursor_ns < vp->from_ns)
+		*v->on.cursor_ns = vp->from_ns;
+	if (*v->on.cursor_ns >= vp->to_ns)
+		*v->on.cursor_ns = vp->to_ns - 1;
+	return TY_VIEW_CHANGED;
+}
+
+/* mouse --------------------------------------------------------------------------------------- */
+
+static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
+{
+	struct ty_spectrum_view *v = self;
+	const struct ty_spec_layout *l = &v->lay;
+	int c = m->x - l->cells_x, k = l->heat_y + l->heat_h - 1 - m->y;
+	bool heat = c >= 0 && c < l->cells_w && k >= 0 && k < l->heat_h,
+	     ruler = c >= 0 && c < l->cells_w && m->y == 1;
+
+	if (!heat && !ruler)
+		return TY_VIEW_IGNORED;
+	v->message[0] = 0;
+	v->on.vp->here.cursor_ns = *v->on.cursor_ns;
+	switch (m->what) {
+	case TY_MOUSE_WHEEL_UP:
+	case TY_MOUSE_WHEEL_DOWN:
+		to_column(v, (uint32_t)c);
+		ty_viewport_zoom(v->on.vp, *v->on.cursor_ns, m->what == TY_MOUSE_WHEEL_UP ? 1 : 2,
+				 m->what == TY_MOUSE_WHEEL_UP ? 2 : 1);
+		return TY_VIEW_CHANGED;
+	case TY_MOUSE_CLICK: v->sel = false; break;
+	case TY_MOUSE_DRAG:
+		if (!v->sel)
+			select_cells(v);
+		break;
+	case TY_MOUSE_DOUBLE: return heat ? list_box(v) : TY_VIEW_IGNORED;
+	default: return TY_VIEW_IGNORED;
+	}
+	to_column(v, (uint32_t)c);
+	if (heat)
+		to_row(v, k);
+	return TY_VIEW_CHANGED;
+}
+
+/* the view ------------------------------------------------------------------------------------ */
+
+static bool wants_text(const void *self)
+{
+	return false;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	return TY_VIEW_IGNORED;
+}
+
+static void child(void *self, const struct ty_view_ops **ops, void **view)
+{
+	struct ty_spectrum_view *v = self;
+
+	*ops = &ty_page_ops;
+	*view = &v->page;
+}
+
+static enum ty_view_result resumed(void *self)
+{
+	struct ty_spectrum_view *v = self;
+	uint32_t at = (uint32_t)v->page.at;
+
+	if (!v->page.chosen)
+		return TY_VIEW_CHANGED;
+	v->page.chosen = false;
+	if (v->page_of_kinds) {
+		if (at < v->kinds_n)
+			take_kind(v, &v->kinds[at].kind);
+		return TY_VIEW_CHANGED;
+	}
+	return lead(v, v->page.lines.v[at].thread, v->page.lines.v[at].at_ns);
+}
+
+static int wait_ms(const void *self)
+{
+	const struct ty_spectrum_view *v = self;
+
+	return v->counting.aside.on || v->kinding.aside.on || v->listing.aside.on ? LOOK_MS : -1;
+}
+
+static enum ty_view_result work(void *self)
+{
+	struct ty_spectrum_view *v = self;
+	enum ty_view_result r = TY_VIEW_IGNORED;
+
+	if (ty_aside_wait(&v->kinding.aside, 0)) {
+		kinds_found(v);
+		r = TY_VIEW_CHANGED;
+	}
+	if (ty_aside_wait(&v->counting.aside, 0)) {
+		counted(v);
+		r = TY_VIEW_CHANGED;
+	}
+	if (ty_aside_wait(&v->listing.aside, 0)) {
+		v->message[0] = 0;
+		return listed(v);
+	}
+	return r;
+}
+
+struct ty_spectrum_view *ty_spectrum_view_new(const struct ty_spectrum_on *on)
+{
+	struct ty_spectrum_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->on = *on;
+	v->m = on->in->model;
+	v->kind = on->kind;
+	v->counting.explain = v->kinding.explain = v->listing.explain =
+		(struct ty_explain){.m = v->m, .arch = on->in->arch};
+	v->counting.explain.stop = &v->counting.aside.stop;
+	v->kinding.explain.stop = &v->kinding.aside.stop;
+	v->listing.explain.stop = &v->listing.aside.stop;
+	v->lay = ty_spec_layout_make(80, 24);
+	look_for_kinds(v);
+	return v;
+}
+
+void ty_spectrum_view_free(struct ty_spectrum_view *v)
+{
+	if (!v)
+		return;
+	ty_aside_stop(&v->counting.aside);
+	ty_aside_stop(&v->kinding.aside);
+	ty_aside_stop(&v->listing.aside);
+	ty_spectrum_fini(&v->counting.s);
+	ty_spectrum_fini(&v->s);
+	free(v->kinding.v);
+	free(v->listing.v);
+	free(v->kinds);
+	ty_page_reset(&v->page);
+	free(v);
+}
+
+bool ty_spectrum_view_leads(const struct ty_spectrum_view *v, uint32_t *thread, uint64_t *at_ns,
+			    bool *calls)
+{
+	*calls = v->kind.of == TY_SPEC_CALL;
+	*thread = v->lead_thread;
+	*at_ns = v->lead_ns;
+	return v->leads;
+}
+
+const struct ty_view_ops ty_spectrum_view_ops = {
+	.name = "spectrum",
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
+	.child = child,
+	.resumed = resumed,
+	.wait_ms = wait_ms,
+	.work = work,
+};
