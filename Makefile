@@ -142,6 +142,16 @@ $(B)/rig/%: $(B)/obj/tests/rig/%.o $(B)/libtarry.a
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
 
+$(B)/obj/tests/bench/%.o: tests/bench/%.c $(B)/.flags | $(B)/.deps-ok
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -MMD -MP -c -o $@ $<
+
+$(B)/bench/%: $(B)/obj/tests/bench/%.o $(B)/libfixtures.a $(B)/libtarry.a
+	@mkdir -p $(@D)
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) $(shell $(PKGCONF) --libs $(LIBS_TEST)) -lm
+
 # Fuzzers (clang only): libFuzzer's main is linked in here, everything else is built with SAN.
 $(B)/obj/tests/fuzz/%.o: tests/fuzz/%.c $(B)/.flags | $(B)/.deps-ok
 	@mkdir -p $(@D)
@@ -209,9 +219,10 @@ soak: deps-rig
 	tests/soak
 
 bench: deps-bench
-	$(SUBMAKE) all programs
+	$(SUBMAKE) all programs $(B)/bench/frame_cost
 	tests/bench/run
 	tests/bench/open
+	tests/bench/frame
 	tests/bench/view
 
 demo: deps
@@ -240,4 +251,4 @@ clean:
 	rm -rf $(B)
 
 .SECONDARY:
--include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d $(B)/obj/tests/fuzz/*.d $(B)/obj/tests/rig/*.d)
+-include $(OBJ:.o=.d) $(wildcard $(B)/obj/tests/unit/*.d $(B)/obj/tests/fuzz/*.d $(B)/obj/tests/rig/*.d $(B)/obj/tests/bench/*.d)

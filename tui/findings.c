@@ -101,7 +101,8 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	}
 	for (uint32_t i = 0; i < f->stalls.n; i++)
 		f->v[f->n++] = wait_of(m, &f->stalls.v[i]);
-	n = ty_longest(m, &win, KINDS, all, POOL);
+	/* Stalls that fill the list leave no place for waits. */
+	n = f->n < TY_FINDINGS_MAX ? ty_longest(m, &win, KINDS, all, POOL) : 0;
 	if (!f->traced_only)
 		still_last(f, all, n);
 	for (uint32_t i = 0; i < n && f->n < TY_FINDINGS_MAX; i++)
