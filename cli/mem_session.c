@@ -223,6 +223,8 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
 
 		e = 0;
+		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
+			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
 		if (!ty_mem_chosen(s->stream, &w, m))
 			continue;
 		e = ty_mem_points_add(p, m, comm ? comm : "",

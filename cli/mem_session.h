@@ -4,6 +4,8 @@
 #ifndef TY_MEM_SESSION_H
 #define TY_MEM_SESSION_H
 
+#include <stdatomic.h>
+
 #include "cli.h"
 #include "mem_points.h"
 #include "mem_stream.h"
@@ -16,6 +18,7 @@ struct ty_mem_session {
 	uint64_t start_ns, end_ns; /* of the recording; 0, 0: its samples are all there is */
 	int fd;			   /* of a bare stream; -1 */
 	struct ty_mem_stream *stream;
+	const atomic_bool *stop; /* set by another thread: give up reading points; NULL */
 };
 
 /* Options: a bare stream and its core. */
@@ -59,7 +62,8 @@ int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w,
 		   const struct ty_mem *m);
 
-/* All chosen samples as points, within sel->memory_bytes. 0 or -TY_E... with err. */
+/* All chosen samples as points, within sel->memory_bytes. 0 or -TY_E... with err (-TY_EINTR:
+ * stopped). */
 int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 			  struct ty_mem_points *p, struct ty_err *err);
 /* The machine that recorded is this one? Its files may have changed: build ids are compared. */

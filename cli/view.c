@@ -15,11 +15,9 @@
 #include "app.h"
 #include "cli.h"
 #include "explain_session.h"
-#include "mem_names.h"
-#include "mem_session.h"
-#include "plain.h"
 #include "report_log.h"
 #include "view_export.h"
+#include "view_memory.h"
 #include "view_rest.h"
 
 /* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
@@ -272,25 +270,11 @@ static int print_frame(const struct options *o, const struct ty_view_input *in,
 	return rc;
 }
 
-static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
-{
-	struct ty_mem_name_of of;
-
-	ty_mem_name(ctx, pid, addr, ts_ns, &of);
-	if (of.symbol)
-		snprintf(buf, n, "%s+0x%" PRIx64, of.symbol, of.offset);
-	else
-		snprintf(buf, n, "%s", of.mapping ? of.mapping : "");
-	ty_plain(buf, strlen(buf));
-}
-
 /* A perf.data file: its memory samples. */
 static int show_memory(const struct options *o, struct ty_err *err)
 {
 	const struct ty_mem_options none = {0};
-	struct ty_mem_points points = {0};
-	struct ty_mem_names *names = NULL;
-	struct ty_mem_session s;
+	struct ty_view_memory v = {0};
 	int rc;
 
 	if (o->sel.clock_chosen || o->logs.path.n)
@@ -299,29 +283,11 @@ static int show_memory(const struct options *o, struct ty_err *err)
 			"%s: --clock and --log go with recordings of events, not with memory "
 			"samples",
 			o->path ? o->path : "tarry.dat");
-	rc = ty_mem_session_open(&s, o->path, &none, err);
-
-	if (!rc) {
-		names = ty_mem_names_new(s.stream, NULL, 0, ty_mem_session_local(&s));
-		rc = names ? ty_mem_session_points(&s, &o->sel, &points, err)
-			   : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s.path);
-	}
-	if (!rc) {
-		const struct ty_memory_input in = {
-			.points = &points,
-			.path = s.path,
-			.note = s.perf->note,
-			.line_bytes = ty_mem_facts(s.stream)->line_bytes,
-			.name = address_name,
-			.ctx = names,
-		};
-
-		rc = o->print ? print_frame(o, NULL, &in, err)
-			      : ty_app_run_memory(&in, o->color, err);
-	}
-	ty_mem_points_fini(&points);
-	ty_mem_names_free(names);
-	ty_mem_session_fini(&s);
+	rc = ty_view_memory_open(&v, o->path, &none, &o->sel, err);
+	if (!rc)
+		rc = o->print ? print_frame(o, NULL, &v.in, err)
+			      : ty_app_run_memory(&v.in, o->color, err);
+	ty_view_memory_fini(&v);
 	return rc;
 }
 
@@ -332,6 +298,7 @@ struct shown {
 	struct ty_view_export export;
 	struct reading reading;
 	struct ty_explain explain;
+	struct ty_view_memory memory;
 	struct ty_view_input in;
 };
 
@@ -347,6 +314,11 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	v->explain = v->reading.explain;
 	v->explain.args = explain_args;
 	v->explain.ctx = &v->reading;
+	v->memory = (struct ty_view_memory){
+		.trace = s->trace,
+		.start_ns = ty_model_summary(s->model)->start_ns,
+		.end_ns = ty_model_summary(s->model)->end_ns,
+	};
 	v->in = (struct ty_view_input){
 		.explain = &v->explain,
 		.export_start = ty_view_export_start,
@@ -361,6 +333,9 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.ctx = &v->reading,
 		.aside = !o->print,
 		.clock = s->clock,
+		.memory_load =
+			ty_trace_section(s->trace, TY_SEC_PERF).n ? ty_view_memory_load : NULL,
+		.memory = &v->memory,
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
 		.log = o->logs.path.n ? &o->logs.log : NULL,
@@ -380,6 +355,7 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 		return rc;
 	rc = o->print ? print_frame(o, &v.in, NULL, err) : ty_app_run(&v.in, o->color, err);
 	ty_view_export_stop(&v.export);
+	ty_view_memory_fini(&v.memory);
 	return rc;
 }
 
@@ -417,6 +393,7 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	}
 	ty_view_rest_stop(&rest);
 	ty_view_export_stop(&whole.export);
+	ty_view_memory_fini(&part.memory);
 	ty_session_fini(&first);
 	return rc;
 }

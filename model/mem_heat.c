@@ -195,6 +195,11 @@ uint64_t ty_mem_heat_count(const struct ty_mem_heat *h, uint32_t strip, uint64_t
 	return from_ns < to_ns ? after(h, strip, to_ns) - after(h, strip, from_ns) : 0;
 }
 
+uint64_t ty_mem_heat_first_ns(const struct ty_mem_heat *h, uint32_t strip)
+{
+	return h->first[strip] < h->first[strip + 1] ? time_of(h, h->first[strip]) : UINT64_MAX;
+}
+
 static uint32_t column(uint64_t from, uint64_t to, uint32_t n, uint64_t t)
 {
 	uint32_t i = (uint32_t)((unsigned __int128)(t - from) * n / (to - from));

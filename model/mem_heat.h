@@ -34,6 +34,8 @@ uint32_t ty_mem_heat_strips(const struct ty_mem_heat *h);
 /* Samples of a strip, and those of them in [from, to). */
 uint64_t ty_mem_heat_count(const struct ty_mem_heat *h, uint32_t strip, uint64_t from_ns,
 			   uint64_t to_ns);
+/* Time of a strip's first sample; UINT64_MAX: it has none. */
+uint64_t ty_mem_heat_first_ns(const struct ty_mem_heat *h, uint32_t strip);
 /* n cells of equal width over [from, to). */
 void ty_mem_heat_cells(const struct ty_mem_heat *h, uint32_t strip, uint64_t from_ns,
 		       uint64_t to_ns, uint32_t n, struct ty_mem_heat_cell *out);

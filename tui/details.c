@@ -491,7 +491,9 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 
 	if (!r)
 		return;
-	if (r->kind == TY_ROW_CPUS) {
+	if (r->kind == TY_ROW_MEMORY) {
+		ty_timeline_memory_text(t, r->id, next(l), TY_DETAIL_MAX);
+	} else if (r->kind == TY_ROW_CPUS) {
 		add(next(l), "%u CPUs; the bar is how busy they are together", t->tracks.cpus_n);
 	} else if (r->kind == TY_ROW_QUIET) {
 		add(next(l), "%u processes did not run while this was recorded", t->tracks.quiet_n);

@@ -200,8 +200,8 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
 	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
 	case TY_ACT_MEMORY:
-		ty_timeline_say(t, "no memory samples in this recording: tarry view of a perf.data "
-				   "file that holds some shows them");
+		if (ty_timeline_memory_open(t))
+			return TY_VIEW_PUSH;
 		break;
 	case TY_ACT_STATS: ty_timeline_stats(t); break;
 	case TY_ACT_EXPORT:
@@ -230,8 +230,14 @@ static void child(void *self, const struct ty_view_ops **ops, void **view)
 {
 	struct ty_timeline *t = self;
 
-	*ops = t->spectrum ? &ty_spectrum_view_ops : &ty_page_ops;
-	*view = t->spectrum ? (void *)t->spectrum : &t->page;
+	if (t->memory.opened) {
+		*ops = &ty_memory_view_ops;
+		*view = t->memory.view;
+		t->memory.opened = false;
+	} else {
+		*ops = t->spectrum ? &ty_spectrum_view_ops : &ty_page_ops;
+		*view = t->spectrum ? (void *)t->spectrum : &t->page;
+	}
 	t->page_shown = true;
 }
 
@@ -371,6 +377,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		return rc;
 	}
 	t->finding = TY_NONE;
+	ty_timeline_memory_begin(t);
 	t->cursor_ns = t->vp.from_ns + (t->vp.to_ns - t->vp.from_ns) / 2;
 	to_foremost(t);
 	if (in->at_finding) {
@@ -378,6 +385,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 		ty_timeline_to_finding(t);
 		t->message[0] = 0;
 	}
+	ty_timeline_memory_loaded(t, FIRST_MS); /* what is there at once */
 	*out = t;
 	return 0;
 }
@@ -389,6 +397,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	if (ty_aside_stop(&t->hunting.aside))
 		ty_findings_fini(&t->hunting.found);
 	ty_timeline_unask(t);
+	ty_timeline_memory_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);

@@ -158,7 +158,8 @@ static uint32_t thread_of_row(struct ty_timeline *t)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 
-	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS))
+	if (r &&
+	    (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS || r->kind == TY_ROW_MEMORY))
 		return r->id;
 	if (r && r->kind == TY_ROW_PROCESS)
 		return t->tracks.processes.v[r->id].leader;

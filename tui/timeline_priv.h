@@ -10,6 +10,8 @@
 #include "gaps.h"
 #include "heads.h"
 #include "ledger.h"
+#include "mem_heat.h"
+#include "memory_view.h"
 #include "page.h"
 #include "range_stats.h"
 #include "search.h"
@@ -106,6 +108,22 @@ struct ty_asked {
 	int rc;
 };
 
+/* Memory samples of the recording (timeline_memory.c). */
+struct ty_timeline_memory {
+	struct ty_aside aside; /* they are being read */
+	int (*load)(struct ty_view_memory *m, const atomic_bool *stop,
+		    const struct ty_memory_input **out, struct ty_err *err);
+	struct ty_view_memory *source;
+	const struct ty_memory_input *in;
+	int rc;
+	struct ty_err err;
+	struct ty_mem_heat *heat; /* NULL: there are none */
+	uint32_t *strip;	  /* of each thread of the model; TY_NONE */
+	uint32_t strips;
+	struct ty_memory_view *view; /* NULL: not opened yet */
+	bool opened;		     /* it is what the timeline pushes */
+};
+
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
@@ -113,6 +131,7 @@ struct ty_timeline {
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
 	struct ty_findings findings; /* none while they are looked for */
+	struct ty_timeline_memory memory;
 	struct ty_hunting hunting;
 	struct ty_asked asked;
 	struct ty_gaps gaps;
@@ -278,6 +297,18 @@ void ty_timeline_log_step(struct ty_timeline *t, int by); /* to the next line, o
 bool ty_timeline_log_text(const struct ty_timeline *t, char *out, size_t n);
 /* The lines around a wait, as lines of the page. */
 void ty_timeline_log_page(struct ty_timeline *t, uint64_t from_ns, uint64_t to_ns);
+
+/* timeline_memory.c: samples of memory accesses */
+void ty_timeline_memory_begin(struct ty_timeline *t);
+bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms); /* true: the rows change */
+/* The threads of another model. 0 or -TY_ENOMEM. */
+int ty_timeline_memory_map(struct ty_timeline *t);
+void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
+			    uint32_t thread, int y);
+/* What is under the cursor on a thread's strip, as a sentence. */
+void ty_timeline_memory_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
+bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to push */
+void ty_timeline_memory_fini(struct ty_timeline *t);
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);

@@ -91,6 +91,7 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	t->vp.end_ns = s->end_ns;
 	if (whole && !t->vp.undo_n)
 		t->vp.to_ns = s->end_ns;
+	(void)ty_timeline_memory_map(t); /* out of memory: the strips are as they were */
 	t->args_of = TY_NONE;
 	t->hit_known = t->pin.on = false;
 	t->links_n = 0;

@@ -134,12 +134,15 @@ static int add_row(struct ty_tracks *t, uint8_t kind, unsigned depth, bool folda
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
+	bool samples = t->samples && t->samples[thread];
 	int rc;
 
 	if (t->hidden[thread])
 		return 0;
-	rc = add_row(t, TY_ROW_THREAD, depth, calls, calls && !open, thread);
-
+	rc = add_row(t, TY_ROW_THREAD, depth, calls || samples, (calls || samples) && !open,
+		     thread);
+	if (!rc && samples && open)
+		rc = add_row(t, TY_ROW_MEMORY, depth, true, false, thread);
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
 }
 
@@ -235,6 +238,7 @@ void ty_tracks_fini(struct ty_tracks *t)
 	free(t->calls_open);
 	free(t->cpus);
 	free(t->irqs_open);
+	free(t->samples);
 	free(t->hidden);
 	free(t->next);
 	*t = (struct ty_tracks){0};
@@ -255,6 +259,11 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 	for (size_t i = 0; i < now.processes.n; i++)
 		now.processes.v[i].folded = now.next[now.processes.v[i].leader];
 	memcpy(now.hidden, t->hidden, threads);
+	now.samples = t->samples ? calloc(is->threads + 1, 1) : NULL;
+	for (uint32_t i = 0; now.samples && i < threads; i++) {
+		now.samples[i] = t->samples[i];
+		now.calls_open[i] |= t->samples[i] && t->calls_open[i];
+	}
 	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
@@ -305,6 +314,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
+	case TY_ROW_MEMORY:
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
 	default: t->calls_open[r.id] ^= 1; break;
 	}
@@ -338,6 +348,22 @@ void ty_tracks_show_all(struct ty_tracks *t)
 {
 	memset(t->hidden, 0, ty_model_summary(t->m)->threads + 1);
 	t->hidden_n = 0;
+	(void)rebuild(t);
+}
+
+void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open)
+{
+	uint32_t threads = ty_model_summary(t->m)->threads;
+
+	free(t->samples);
+	t->samples = calloc((size_t)threads + 1, 1);
+	for (uint32_t i = 0; t->samples && i < threads; i++)
+		t->samples[i] = strip[i] != TY_NONE;
+	for (uint32_t i = 0; t->samples && i < t->threads && open; i++)
+		if (t->samples[t->members[i]]) {
+			t->calls_open[t->members[i]] = 1;
+			open--;
+		}
 	(void)rebuild(t);
 }
 

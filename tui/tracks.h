@@ -23,6 +23,7 @@ enum ty_row_kind {
 	TY_ROW_IRQS,	 /* id: CPU whose interrupts these are */
 	TY_ROW_PROCESS,	 /* head of a process of several threads; id: index into processes */
 	TY_ROW_THREAD,	 /* id: thread index */
+	TY_ROW_MEMORY,	 /* id: thread index whose memory samples these are */
 	TY_ROW_SYSCALLS, /* id: thread index */
 	TY_ROW_QUIET	 /* head of the processes that did not run */
 };
@@ -53,6 +54,7 @@ struct ty_tracks {
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run: at the end of processes */
 	bool cpus_folded, quiet_folded;
+	uint8_t *samples;  /* per thread index: it has memory samples; NULL: none has */
 	uint8_t *hidden;   /* per thread index: by the filter */
 	uint8_t *next;	   /* the same while a filter is being made */
 	uint32_t hidden_n; /* threads among those chosen that the filter hides */
@@ -66,6 +68,10 @@ void ty_tracks_fini(struct ty_tracks *t);
  * which the threads have the same indices. On failure nothing has changed. */
 int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		      const struct ty_findings *f, struct ty_err *err);
+
+/* These threads (strip[i] not TY_NONE) have memory samples; the first few of them show their strip.
+ * Rows without, where memory runs out. */
+void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
  * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */

@@ -6,6 +6,7 @@
 #ifndef TY_VIEW_H
 #define TY_VIEW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,6 +79,8 @@ struct ty_rest_news {
 	struct ty_err err;
 };
 struct ty_view_rest;   /* whoever indexes it knows it */
+struct ty_view_memory; /* whoever reads samples knows it */
+struct ty_memory_input;
 struct ty_view_export; /* whoever writes files knows it; views only hand it back */
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */
@@ -105,6 +108,13 @@ struct ty_view_input {
 	 * true when that is over. NULL: the model is of all. */
 	struct ty_view_rest *rest;
 	bool (*rest_poll)(struct ty_view_rest *r, struct ty_rest_news *news);
+	/*
+	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
+	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.
+	 */
+	int (*memory_load)(struct ty_view_memory *m, const atomic_bool *stop,
+			   const struct ty_memory_input **out, struct ty_err *err);
+	struct ty_view_memory *memory;
 	uint64_t recorder_cpu_ns;     /* the recorder's own CPU time; UINT64_MAX: not known */
 	enum ty_clock clock;	      /* that times are shown in; the model knows it */
 	uint32_t at_finding;	      /* 1..: start on that finding; 0: at the start */

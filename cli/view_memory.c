@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "view_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plain.h"
+
+static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
+{
+	struct ty_mem_name_of of;
+
+	ty_mem_name(ctx, pid, addr, ts_ns, &of);
+	if (of.symbol)
+		snprintf(buf, n, "%s+0x%" PRIx64, of.symbol, of.offset);
+	else
+		snprintf(buf, n, "%s", of.mapping ? of.mapping : "");
+	ty_plain(buf, strlen(buf));
+}
+
+/* v->s is open. */
+static int read_points(struct ty_view_memory *v, const struct ty_select *sel, struct ty_err *err)
+{
+	int r;
+
+	v->names = ty_mem_names_new(v->s.stream, NULL, 0, ty_mem_session_local(&v->s));
+	r = v->names ? ty_mem_session_points(&v->s, sel, &v->points, err)
+		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
+	v->in = (struct ty_memory_input){
+		.points = &v->points,
+		.path = v->s.path,
+		.note = v->s.perf ? v->s.perf->note : NULL,
+		.line_bytes = ty_mem_facts(v->s.stream)->line_bytes,
+		.start_ns = v->start_ns,
+		.end_ns = v->end_ns,
+		.name = address_name,
+		.ctx = v->names,
+	};
+	return r;
+}
+
+int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct ty_mem_options *o,
+			const struct ty_select *sel, struct ty_err *err)
+{
+	int r = ty_mem_session_open(&v->s, path, o, err);
+
+	return r ? r : read_points(v, sel, err);
+}
+
+int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
+			const struct ty_memory_input **out, struct ty_err *err)
+{
+	const struct ty_select all = {0};
+	int r = ty_mem_session_of_trace(&v->s, v->trace, err);
+
+	*out = &v->in;
+	v->s.stop = stop;
+	return r ? r : read_points(v, &all, err);
+}
+
+void ty_view_memory_fini(struct ty_view_memory *v)
+{
+	ty_mem_points_fini(&v->points);
+	ty_mem_names_free(v->names);
+	if (v->s.path)
+		ty_mem_session_fini(&v->s);
+}

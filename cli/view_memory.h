@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory samples of a file for the viewer: read into points, with names for addresses. */
+#ifndef TY_VIEW_MEMORY_H
+#define TY_VIEW_MEMORY_H
+
+#include "mem_names.h"
+#include "mem_session.h"
+#include "memory_view.h"
+
+struct ty_view_memory {
+	struct ty_trace *trace; /* of a recording: borrowed; NULL: a perf.data file */
+	uint64_t start_ns, end_ns;
+	struct ty_mem_session s;
+	struct ty_mem_points points;
+	struct ty_mem_names *names;
+	struct ty_memory_input in;
+};
+
+/* A file by its path. 0 or -TY_E... with err; fini in any state. */
+int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct ty_mem_options *o,
+			const struct ty_select *sel, struct ty_err *err);
+/* For ty_view_input.memory_load: those of v->trace. */
+int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
+			const struct ty_memory_input **out, struct ty_err *err);
+void ty_view_memory_fini(struct ty_view_memory *v);
+
+#endif
