@@ -7,9 +7,24 @@
 
 #include <string.h>
 
-/* Could what ended the wait before this span be a request or an answer? Not a lock that is let go,
- * of the kernel (that of their memory map) or their own. */
-static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span)
+/* Had the thread not waited for anything between its birth and t? */
+static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
+	uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, th->start_ns,
+				   false);
+
+	return th->born && (k == TY_NONE || ty_model_span_brief(m, thread, k).start_ns >= t);
+}
+
+/*
+ * Could what ended the wait before this span be a request or an answer of `who`, about something
+ * that is waited for by futex or otherwise? Not a lock that is let go, of the kernel (that of their
+ * memory map) or their own; nor a new thread's word to its maker that it has begun.
+ */
+static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
+		       uint64_t ts, bool futex)
 {
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	struct ty_wait_for w;
@@ -26,13 +41,16 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	if (call == TY_NONE)
 		return s.state == TY_ST_SLEEPING;
 	w = ty_wait_for(x, &s, call);
+	if (w.kind == TY_STALL_FUTEX && !futex &&
+	    ty_model_thread(x->m, who)->forked_by == (int32_t)thread && just_born(x->m, who, ts))
+		return false;
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }
 
 /* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
  * of the kernel (that of their memory map) that is let go. */
 static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
-		     uint64_t *ts)
+		     bool futex, uint64_t *ts)
 {
 	const struct ty_model *m = x->m;
 	struct ty_span s = ty_model_span_brief(m, thread, span);
@@ -43,11 +61,13 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 		return false;
 	k = ty_waker_find(m, ty_model_span_edge(m, &s, span));
 	*ts = k.ts_ns;
-	return k.kind == TY_WAKER_THREAD && k.thread == who && is_message(x, thread, span);
+	return k.kind == TY_WAKER_THREAD && k.thread == who &&
+	       is_message(x, thread, span, who, *ts, futex);
 }
 
 /* When did `who` last wake thread up to t? 0: not seen. */
-static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
+static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
+			   bool futex)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -55,7 +75,7 @@ static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t
 	uint64_t ts;
 
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-		if (woken_by(x, thread, k, who, &ts) && ts <= t)
+		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t)
 			return ts;
 		if (k == th->spans_first)
 			break;
@@ -64,32 +84,40 @@ static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t
 }
 
 /* When did `who` first wake thread? UINT64_MAX: not seen. */
-static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who)
+static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint64_t ts;
 
 	for (uint32_t k = 0; k < th->spans_n && k < TY_STALL_BACK; k++)
-		if (woken_by(x, thread, th->spans_first + k, who, &ts))
+		if (woken_by(x, thread, th->spans_first + k, who, futex, &ts))
 			return ts;
 	return UINT64_MAX;
 }
 
-bool ty_stall_asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t)
+static bool asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t,
+		  bool futex)
 {
-	uint64_t ask = last_woken(x, peer, thread, t);
+	uint64_t ask = last_woken(x, peer, thread, t, futex);
 
-	return ask && ask > last_woken(x, thread, peer, t) &&
-	       first_woken(x, peer, thread) <= first_woken(x, thread, peer);
+	return ask && ask > last_woken(x, thread, peer, t, futex) &&
+	       first_woken(x, peer, thread, futex) <= first_woken(x, thread, peer, futex);
 }
 
-bool ty_stall_asked_through(const struct ty_explain *x, uint32_t thread, uint32_t first,
-			    uint32_t last, uint64_t t)
+bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
 {
-	return first != thread && first != last && ty_stall_asked(x, thread, first, t) &&
-	       last_woken(x, first, thread, t) > last_woken(x, thread, last, t) &&
-	       first_woken(x, first, thread) <= first_woken(x, thread, last);
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, last = c->waker.thread;
+	uint64_t t = c->s.start_ns;
+	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_in_company(h, c);
+
+	if (asked(x, thread, last, t, futex))
+		return true;
+	/* Others handed the matter on. */
+	return first != thread && first != last && asked(x, thread, first, t, futex) &&
+	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
+	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
 bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
@@ -107,7 +135,7 @@ bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t
 			continue;
 		k = ty_model_span_find(m, i, to);
 		for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-			if (woken_by(x, i, k, thread, &ts) && ts >= from && ts <= to)
+			if (woken_by(x, i, k, thread, true, &ts) && ts >= from && ts <= to)
 				return true;
 			if (k == t->spans_first || ty_model_span_brief(m, i, k).start_ns < from)
 				break;
@@ -236,9 +264,10 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
-	uint64_t first = first_woken(h->x, thread, peer);
+	bool futex = c->w.kind == TY_STALL_FUTEX;
+	uint64_t first = first_woken(h->x, thread, peer, futex);
 
-	return !c->w.word && last_woken(h->x, peer, thread, c->s.start_ns) &&
-	       first < first_woken(h->x, peer, thread) &&
+	return !c->w.word && last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
+	       first < first_woken(h->x, peer, thread, futex) &&
 	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }

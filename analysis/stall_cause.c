@@ -190,9 +190,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
 			return true;
 	}
-	if (ty_stall_asked(h->x, c->s.thread, c->waker.thread, c->s.start_ns) ||
-	    ty_stall_asked_through(h->x, c->s.thread, p->seg.v[0].thread, c->waker.thread,
-				   c->s.start_ns))
+	if (ty_stall_asked(h, c, p->seg.v[0].thread))
 		return true;
 	if (c->w.class != TY_WAIT_PEER)
 		return false;
@@ -280,7 +278,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
 	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
-	if (c->w.class == TY_WAIT_PEER && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
+	if (c->root.thread != c->s.thread && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
 	    c->s.duration_ns < h->o.min_ns * 5 / 2)
 		stall = stall && h->o.all;
 	if (stall && c->root.thread != c->s.thread) {

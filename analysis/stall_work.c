@@ -40,8 +40,7 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 	return true;
 }
 
-/* Does another thread wait for the same object at the same time, as in a pool? */
-static bool waits_in_company(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -102,7 +101,7 @@ bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 	/* It waits once, alone, for the very thread that the command is busy with, and works. */
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, false) &&
-	       !waits_in_company(h, c) &&
+	       !ty_stall_in_company(h, c) &&
 	       (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1));
 }
@@ -164,6 +163,8 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 			!ty_stall_woke_anybody(h->x, c->root.thread, c->s.start_ns, c->end_ns,
 					       c->s.thread));
 	}
+	if (s->what == TY_SEG_TIMER && ty_stall_waits_again(h, c, true))
+		return false; /* a loop around something that sleeps */
 	if (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns))
 		return true;
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&

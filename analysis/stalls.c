@@ -455,11 +455,29 @@ static void join_chains(struct ty_hunt *h, size_t n)
 	}
 }
 
+/* Where others were attached to: the process that ended last, as a command does, and is no child of
+ * one of them. What is still there in the end serves, for all that is known. */
+static uint32_t job(const struct ty_model *m)
+{
+	uint32_t threads = ty_model_summary(m)->threads, best = TY_NONE;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t parent = ty_model_thread_find(m, t->ppid, t->start_ns);
+
+		if (t->traced && t->died && !t->born && t->tid == t->tgid && t->ppid > 0 &&
+		    (parent == TY_NONE || !ty_model_thread(m, parent)->traced) &&
+		    (best == TY_NONE || t->end_ns > ty_model_thread(m, best)->end_ns))
+			best = i;
+	}
+	return best;
+}
+
 static int command_path(struct ty_hunt *h)
 {
 	const struct ty_model *m = h->x->m;
-	uint32_t i = h->x->command_tid ? ty_model_thread_find(m, h->x->command_tid, h->w.to_ns)
-				       : TY_NONE;
+	uint32_t i =
+		h->x->command_tid ? ty_model_thread_find(m, h->x->command_tid, h->w.to_ns) : job(m);
 	const struct ty_thread *t = ty_model_thread(m, i);
 	uint64_t from, to;
 	int r;
@@ -500,7 +518,7 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 		if (r < 0)
 			return r;
 		c->dropped = !r;
-		if (r)
+		if (r && h->x->command_tid)
 			c->s.path_ns = ty_stall_on_path(h, c, false);
 	}
 	join_chains(h, n);

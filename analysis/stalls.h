@@ -10,15 +10,17 @@
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so; the one that was asked may
- *   have handed the matter on to the one that answers. Or the traced command could not go on
- *   without the waiter: its path passes through this wait, which is not one of many such waits and
- *   none for the requests of somebody whom the waiter serves; or it was busy with the very thread
- *   that is waited for, and the waiter, alone and once, had work before or after.
+ *   have handed the matter on to the one that answers. Or the traced command (or a process that was
+ *   attached to and ended) could not go on without the waiter: its path passes through this wait,
+ *   which is not one of many such waits and none for the requests of somebody whom the waiter
+ *   serves; or it was busy with the very thread that is waited for, and the waiter, alone and once,
+ *   had work before or after.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything; or the command waited for it, once, and went on to work.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait; or
  *   it worked, all others did not, it is no program of its own, and the waiter goes on to compute
- *   or the awaited one is a child that did nothing else. Never when a stall of the awaited one
+ *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that
+ *   sleeps again and again, nor when a stall of the awaited one
  *   tells it; behind the stalls that the awaited one caused.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer; or when a signal of another thread ended it and the waiter owed an answer itself (it
@@ -26,7 +28,7 @@
  * - A ready thread that stood beside an idle CPU, or was passed over for far longer than its share
  *   of the CPU allows, was not allowed to run (a quota, inferred).
  *
- * A wait for a peer that itself waited for a CPU is none unless it is long enough for a ready
+ * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again.
  */
 #ifndef TY_STALLS_H

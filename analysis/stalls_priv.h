@@ -50,7 +50,7 @@ struct ty_hunt {
 	struct ty_window w;
 	struct ty_stalls_opts o;
 	VEC(struct ty_cand) cand;
-	struct ty_path path; /* of the command */
+	struct ty_path path; /* of the command, or of a process that was attached to and ended */
 	bool has_path;
 	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
@@ -69,13 +69,10 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 
 /* stall_ask.c */
-/* Before its wait at t the thread had asked `peer` and not yet been answered, and it is the one of
- * both that asks. */
-bool ty_stall_asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t);
-/* The same, where others handed the matter on: `first` had it in hand when the thread began to
- * wait, `last` ended the wait. */
-bool ty_stall_asked_through(const struct ty_explain *x, uint32_t thread, uint32_t first,
-			    uint32_t last, uint64_t t);
+/* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
+ * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
+ * wait and handed it on. */
+bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
 bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Did the thread wake anybody but `but` in [from, to]? */
@@ -95,6 +92,8 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
+/* Does another thread wait for the same object at the same time, as in a pool? */
+bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 /* In user mode for a while from t on, before its next long wait? */
 bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* A wait for a peer that nobody is seen waiting through: had the waiter work? */

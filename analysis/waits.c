@@ -59,6 +59,8 @@ static const struct {
 	{"msgrcv", TY_STALL_QUEUE, TY_WAIT_PEER, -1},
 	{"msgsnd", TY_STALL_QUEUE, TY_WAIT_DEFINITE, -1},
 	{"nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
+	{"open", TY_STALL_FD, TY_WAIT_PEER, -1}, /* a FIFO without its other side */
+	{"openat", TY_STALL_FD, TY_WAIT_PEER, -1},
 	{"pause", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"poll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"ppoll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
