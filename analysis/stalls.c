@@ -421,12 +421,16 @@ static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
 	return to > from ? to - from : 0;
 }
 
-/* The awaited one held others up meanwhile, for a good part of the time: that comes first. */
-static bool held_others_up(const struct ty_cand *end, const struct ty_cand *c)
+/* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
+ * somebody else did not: that comes first. */
+static bool comes_before(const struct ty_cand *end, const struct ty_cand *c)
 {
-	return !is_end(c) && c->s.culprit == end->s.culprit && c->s.kind != TY_STALL_RUNQUEUE &&
+	uint64_t works = end->root.what_ns[TY_SEG_RUNS] + end->root.what_ns[TY_SEG_READY];
+
+	return !c->dropped && !is_end(c) && c->s.kind != TY_STALL_RUNQUEUE &&
 	       c->s.duration_ns >= end->s.duration_ns / 8 &&
-	       overlap(end, c) >= c->s.duration_ns / 2;
+	       (works > end->s.duration_ns / 2 ||
+		(c->s.culprit == end->s.culprit && overlap(end, c) >= c->s.duration_ns / 2));
 }
 
 static void join_chains(struct ty_hunt *h, size_t n)
@@ -445,8 +449,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
-			a->told = a->told ||
-				  (!h->cand.v[k].dropped && held_others_up(a, &h->cand.v[k]));
+			a->told = a->told || comes_before(a, &h->cand.v[k]);
 		if (a->dropped || is_end(a))
 			continue;
 		for (size_t k = 0; k < n; k++)
