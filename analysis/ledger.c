@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process.h"
 #include "waits.h"
 
 #define RIVALS	  64
@@ -506,7 +507,33 @@ int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_
 	out->end_ns = to_ns < t->end_ns ? to_ns : t->end_ns;
 	if (out->end_ns < out->start_ns)
 		out->end_ns = out->start_ns;
+	out->total_ns = out->end_ns - out->start_ns;
+	out->threads = 1;
 	account(&b, thread, out->start_ns, out->end_ns);
+	return finish(&b, out);
+}
+
+int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t from_ns,
+		      uint64_t to_ns, struct ty_ledger *out)
+{
+	struct book b = {.x = x, .who = TY_NONE};
+
+	*out = (struct ty_ledger){.thread = process, .start_ns = UINT64_MAX};
+	for (uint32_t i = 0; i < ty_model_summary(x->m)->threads && !b.failed; i++) {
+		const struct ty_thread *t = ty_model_thread(x->m, i);
+		uint64_t from = from_ns > t->start_ns ? from_ns : t->start_ns,
+			 to = to_ns < t->end_ns ? to_ns : t->end_ns;
+
+		if (from >= to || ty_process_of(x->m, i) != process)
+			continue;
+		account(&b, i, from, to);
+		out->start_ns = from < out->start_ns ? from : out->start_ns;
+		out->end_ns = to > out->end_ns ? to : out->end_ns;
+		out->total_ns += to - from;
+		out->threads++;
+	}
+	if (!out->threads)
+		out->start_ns = out->end_ns = from_ns;
 	return finish(&b, out);
 }
 
@@ -530,6 +557,8 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	out->end_ns = to_ns < t->end_ns ? to_ns : t->end_ns;
 	if (out->end_ns < out->start_ns)
 		out->end_ns = out->start_ns;
+	out->total_ns = out->end_ns - out->start_ns;
+	out->threads = 1;
 	r = ty_path_find(x, i, out->start_ns, out->end_ns, &p);
 	at = out->start_ns;
 	for (size_t k = 0; k < p.seg.n && !r; k++) {

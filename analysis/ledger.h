@@ -22,8 +22,11 @@ struct ty_ledger_row {
 };
 
 struct ty_ledger {
-	uint32_t thread; /* TY_NONE: the command */
+	uint32_t thread; /* TY_NONE: the command; of a process: its leader */
 	uint64_t start_ns, end_ns;
+	uint64_t total_ns; /* what rows sum to: end - start; of a process its threads' times
+			      together */
+	uint32_t threads;  /* that lived then; 1 but for a process */
 	struct ty_ledger_row *rows; /* most time first */
 	uint32_t n;
 };
@@ -31,6 +34,10 @@ struct ty_ledger {
 /* Of one thread in [from, to), cut to its life. 0 or -TY_ENOMEM. */
 int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		     struct ty_ledger *out);
+/* Of all threads of a process (its ty_process_of) in [from, to), each cut to its life: start and
+ * end are those of the first and the last of them. 0 or -TY_ENOMEM. */
+int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t from_ns,
+		      uint64_t to_ns, struct ty_ledger *out);
 /* Of the traced command in [from, to); -TY_ENOTFOUND when none was traced. */
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out);

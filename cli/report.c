@@ -19,7 +19,7 @@ static const char help[] =
 	"       tarry report [FILE] flow [options]: executed instructions, see tarry report flow "
 	"--help\n\n"
 	"  stalls     who or what held a thread up, ranked: one sentence each\n"
-	"  ledger     where every nanosecond went: of the command, of each thread\n"
+	"  ledger     where every nanosecond went: of the command, of each thread (or --process)\n"
 	"  chain      with --at T --tid N: who ended that wait, what it did meanwhile, and so on\n"
 	"  header     what was recorded, where and when, and what it cost\n"
 	"  syscalls   system calls by name: how many, how long (whole durations)\n"
@@ -32,6 +32,7 @@ static const char help[] =
 	"Without a section: all but ledger, chain, outliers and diff.\n\n"
 	"  --all          stalls: waiting for work, too\n"
 	"  --min T        stalls: from this length on (default 20ms)\n"
+	"  --process      ledger: of each process, its threads together\n"
 	"  --at T         chain: a time within the wait\n"
 	"  --log FILE     stalls: lines of a log file around each, by the times in them; may be "
 	"repeated\n"
@@ -128,7 +129,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel, const cha
 	if (sel->json || !sections || sections & TY_REP_STALLS)
 		what |= TY_EXPLAIN_STALLS;
 	if (sel->json || sections & TY_REP_LEDGER)
-		what |= TY_EXPLAIN_LEDGER;
+		what |= TY_EXPLAIN_LEDGER | (r->processes ? TY_EXPLAIN_PROCESSES : 0);
 	if (sections & TY_REP_CHAIN) {
 		struct ty_select time = {.from = at};
 		struct ty_window w;
@@ -164,6 +165,7 @@ int ty_cmd_report(int argc, char **argv)
 					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
 					     {"at", required_argument, NULL, TY_OPT_OWN + 2},
 					     {"log", required_argument, NULL, TY_OPT_OWN + 3},
+					     {"process", no_argument, NULL, TY_OPT_OWN + 4},
 					     {"help", no_argument, NULL, 'h'},
 					     {0}};
 	struct ty_session s = {0};
@@ -188,6 +190,10 @@ int ty_cmd_report(int argc, char **argv)
 			return ty_cli_usage("report", "unknown option or missing value");
 		if (c == TY_OPT_OWN) {
 			so.all = true;
+			continue;
+		}
+		if (c == TY_OPT_OWN + 4) {
+			r.processes = true;
 			continue;
 		}
 		if (c == TY_OPT_OWN + 2) {

@@ -35,8 +35,9 @@ enum {
 struct ty_report {
 	struct ty_session *s;
 	struct ty_window w;
-	bool whole;    /* the window is the whole recording */
-	bool selected; /* threads or CPUs were chosen */
+	bool whole;	/* the window is the whole recording */
+	bool selected;	/* threads or CPUs were chosen */
+	bool processes; /* ledgers of processes */
 	struct ty_syscall_stats *calls;
 	uint32_t calls_n;
 	struct ty_thread_stats *threads; /* by running time */

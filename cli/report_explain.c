@@ -8,6 +8,7 @@
 
 #include "explain_session.h"
 #include "plain.h"
+#include "process.h"
 #include "time_text.h"
 #include "units.h"
 
@@ -29,26 +30,44 @@ static bool has_ledger(const struct ty_model *m, const struct ty_window *w, uint
 	return c.ns[TY_ST_RUNNING] > 0;
 }
 
+static int ledger_of(struct ty_explained *e, const struct ty_window *w, uint32_t i)
+{
+	struct ty_ledger *l = &e->ledger[e->ledgers];
+	int r;
+
+	if (!e->processes)
+		r = ty_ledger_thread(&e->x, i, w->from_ns, w->to_ns, l);
+	else
+		r = ty_ledger_process(&e->x, i, w->from_ns, w->to_ns, l);
+	e->ledgers += !r;
+	return r;
+}
+
 static int ledgers(struct ty_explained *e, const struct ty_window *w, struct ty_err *err)
 {
 	const struct ty_model *m = e->x.m;
 	uint32_t threads = ty_model_summary(m)->threads;
-	bool traced_only = false;
+	bool traced_only = false, *seen = calloc(threads + 1, sizeof(*seen));
 	int r;
 
 	e->ledger = calloc(threads + 1, sizeof(*e->ledger));
-	if (!e->ledger)
+	if (!e->ledger || !seen) {
+		free(seen);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "ledger: out of memory");
+	}
 	for (uint32_t i = 0; i < threads && !traced_only; i++)
 		traced_only = ty_model_thread(m, i)->traced;
 	r = ty_ledger_command(&e->x, w->from_ns, w->to_ns, &e->ledger[0]);
 	e->ledgers = !r;
 	for (uint32_t i = 0; i < threads && (!r || r == -TY_ENOTFOUND); i++)
 		if (has_ledger(m, w, i, traced_only)) {
-			r = ty_ledger_thread(&e->x, i, w->from_ns, w->to_ns,
-					     &e->ledger[e->ledgers]);
-			e->ledgers += !r;
+			uint32_t of = e->processes ? ty_process_of(m, i) : i;
+
+			if (!seen[of])
+				r = ledger_of(e, w, of);
+			seen[of] = true;
 		}
+	free(seen);
 	return r && r != -TY_ENOTFOUND
 		       ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r))
 		       : 0;
@@ -83,7 +102,8 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 {
 	int r = 0;
 
-	*out = (struct ty_explained){.x = ty_explain_session(s)};
+	*out = (struct ty_explained){.x = ty_explain_session(s),
+				     .processes = what & TY_EXPLAIN_PROCESSES};
 	if (what & TY_EXPLAIN_STALLS)
 		r = ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err);
 	if (!r && what & TY_EXPLAIN_LEDGER)
@@ -208,17 +228,23 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 
 	for (uint32_t i = 0; i < e->ledgers && i < LEDGERS_SHOWN; i++) {
 		const struct ty_ledger *l = &e->ledger[i];
-		uint64_t all = l->end_ns - l->start_ns;
+		uint64_t all = l->total_ns;
+		const struct ty_thread *t =
+			l->thread == TY_NONE ? NULL : ty_model_thread(m, l->thread);
+		bool process = t && e->processes;
 
-		if (l->thread == TY_NONE)
+		if (!t)
 			snprintf(name, sizeof(name), "the command, back from its exit");
 		else
-			snprintf(name, sizeof(name), "%s/%d",
-				 ty_model_str(m, ty_model_thread(m, l->thread)->name),
-				 ty_model_thread(m, l->thread)->tid);
+			snprintf(name, sizeof(name), "%s%s/%d", process ? "process " : "",
+				 ty_model_str(m, t->name),
+				 process && t->tgid > 0 ? t->tgid : t->tid);
 		fputs("\nledger of ", f);
 		put(f, name);
-		fprintf(f, ": %s from ", ty_fmt_duration(all, d));
+		fprintf(f, ": %s ", ty_fmt_duration(all, d));
+		if (process)
+			fprintf(f, "of %u thread%s ", l->threads, l->threads == 1 ? "" : "s");
+		fputs("from ", f);
 		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
 			fprintf(f, "  %9s %6.2f%%  ", ty_fmt_duration(l->rows[k].ns, d),
@@ -230,9 +256,26 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 			fprintf(f, "  and %u smaller rows (--json has all)\n", l->n - ROWS_SHOWN);
 	}
 	if (e->ledgers > LEDGERS_SHOWN)
-		fprintf(f, "\nand of %u more threads: --tid, --json\n", e->ledgers - LEDGERS_SHOWN);
+		fprintf(f, "\nand of %u more %s: --tid, --json\n", e->ledgers - LEDGERS_SHOWN,
+			e->processes ? "processes" : "threads");
 }
 
+static void json_rows(struct ty_json *j, const struct ty_ledger *l)
+{
+	ty_json_u64(j, "start_ns", l->start_ns);
+	ty_json_u64(j, "end_ns", l->end_ns);
+	ty_json_array(j, "rows");
+	for (uint32_t k = 0; k < l->n; k++) {
+		ty_json_object(j, NULL);
+		ty_json_str(j, "row", l->rows[k].row);
+		ty_json_u64(j, "ns", l->rows[k].ns);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
+/* Rows of "ledger" sum to end - start; those of processes, which have several threads, to total_ns:
+ * they are an array of their own. */
 void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j)
 {
 	const struct ty_model *m = e->x.m;
@@ -244,19 +287,31 @@ void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j)
 				     ? ty_model_thread_find(m, e->x.command_tid, l->end_ns)
 				     : l->thread;
 
+		if (l->thread != TY_NONE && e->processes)
+			continue;
 		ty_json_object(j, NULL);
 		ty_json_i64(j, "tid", l->thread == TY_NONE ? 0 : ty_model_thread(m, t)->tid);
 		ty_json_str(j, "comm", ty_model_str(m, ty_model_thread(m, t)->name));
-		ty_json_u64(j, "start_ns", l->start_ns);
-		ty_json_u64(j, "end_ns", l->end_ns);
-		ty_json_array(j, "rows");
-		for (uint32_t k = 0; k < l->n; k++) {
-			ty_json_object(j, NULL);
-			ty_json_str(j, "row", l->rows[k].row);
-			ty_json_u64(j, "ns", l->rows[k].ns);
-			ty_json_end_object(j);
-		}
-		ty_json_end_array(j);
+		json_rows(j, l);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	if (!e->processes)
+		return;
+	ty_json_array(j, "processes");
+	for (uint32_t i = 0; i < e->ledgers; i++) {
+		const struct ty_ledger *l = &e->ledger[i];
+		const struct ty_thread *t;
+
+		if (l->thread == TY_NONE)
+			continue;
+		t = ty_model_thread(m, l->thread);
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "pid", t->tgid > 0 ? t->tgid : t->tid);
+		ty_json_str(j, "comm", ty_model_str(m, t->name));
+		ty_json_u64(j, "threads", l->threads);
+		ty_json_u64(j, "total_ns", l->total_ns);
+		json_rows(j, l);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

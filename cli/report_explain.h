@@ -14,13 +14,20 @@
 #define TY_EXPLAINED_STALLS 1000 /* found at most */
 #define TY_EXPLAINED_SHOWN  20	 /* as text */
 
-enum { TY_EXPLAIN_STALLS = 1, TY_EXPLAIN_LEDGER = 2, TY_EXPLAIN_CHAIN = 4 };
+/* PROCESSES: ledgers of processes instead of threads. */
+enum {
+	TY_EXPLAIN_STALLS = 1,
+	TY_EXPLAIN_LEDGER = 2,
+	TY_EXPLAIN_CHAIN = 4,
+	TY_EXPLAIN_PROCESSES = 8
+};
 
 struct ty_explained {
 	struct ty_explain x;
 	struct ty_stalls stalls;
 	struct ty_ledger *ledger; /* the command's first, then by time on CPU */
 	uint32_t ledgers;
+	bool processes;			     /* but for the command's they are of processes */
 	struct ty_link link[TY_STALL_LINKS]; /* of the chain asked for */
 	uint32_t links;
 	const struct ty_report_logs *logs; /* shown beside stalls; NULL: none. To be set later */

@@ -68,7 +68,8 @@ enum {
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "what the span under the cursor waited for, back to the cause")                          \
 	X(LEDGER, "Findings", "ledger",                                                            \
-	  "where the thread's time went: the selected time, or the window")                        \
+	  "where the time of the row's thread or process went, elsewhere the traced command's: "   \
+	  "the selected time, or the window")                                                      \
 	X(DIFF, "Findings", "diff",                                                                \
 	  "what was different then: the selected time, or the window, against the rest")           \
 	X(SPECTRUM, "Findings", "latencies",                                                       \

@@ -153,24 +153,19 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	return ty_timeline_ask_for(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
-/* Of a process's head: of its leader. TY_NONE after a sentence. */
-static uint32_t thread_of_row(struct ty_timeline *t)
-{
-	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
-
-	if (r &&
-	    (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS || r->kind == TY_ROW_MEMORY))
-		return r->id;
-	if (r && r->kind == TY_ROW_PROCESS)
-		return t->tracks.processes.v[r->id].leader;
-	ty_timeline_say(t, "a ledger is a thread's: go to its row");
-	return TY_NONE;
-}
-
 static int make_ledger(struct ty_asked *a)
 {
-	return ty_ledger_thread(&a->explain, a->thread, a->window.from_ns, a->window.to_ns,
-				&a->ledger);
+	uint64_t from = a->window.from_ns, to = a->window.to_ns;
+
+	if (a->thread == TY_NONE)
+		return ty_ledger_command(&a->explain, from, to, &a->ledger);
+	return ty_ledger_thread(&a->explain, a->thread, from, to, &a->ledger);
+}
+
+static int make_process_ledger(struct ty_asked *a)
+{
+	return ty_ledger_process(&a->explain, a->thread, a->window.from_ns, a->window.to_ns,
+				 &a->ledger);
 }
 
 static void forget_ledger(struct ty_asked *a)
@@ -181,28 +176,39 @@ static void forget_ledger(struct ty_asked *a)
 static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
 {
 	const struct ty_ledger *l = &a->ledger;
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX];
+	bool process = a->what->make == make_process_ledger;
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "";
 
 	if (!l->n) {
-		ty_timeline_say(t, "the thread did not live then");
+		ty_timeline_say(t, "%s did not live then",
+				l->thread == TY_NONE ? "the command"
+				: process	     ? "the process"
+						     : "the thread");
 		return false;
 	}
-	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s: %s from %s",
-		 ty_timeline_who(t, l->thread, a->window.from_ns, who),
-		 ty_fmt_length(l->end_ns - l->start_ns, len),
+	if (process)
+		snprintf(many, sizeof(many), " of %u threads", l->threads);
+	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s%s: %s%s from %s",
+		 process ? "process " : "",
+		 l->thread == TY_NONE ? "the command, back from its exit"
+				      : ty_timeline_who(t, l->thread, a->window.from_ns, who),
+		 ty_fmt_length(l->total_ns, len), many,
 		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
 				at));
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct ty_ledger_row *r = &l->rows[i];
 
 		ty_page_add(&t->page, TY_ROLE_TEXT, "%12s %5.1f %%  %s", ty_fmt_length(r->ns, len),
-			    100.0 * (double)r->ns / (double)(l->end_ns - l->start_ns), r->row);
-		if (r->span != TY_NONE)
-			ty_page_link(&t->page, l->thread, ty_model_span(t->m, r->span).start_ns);
+			    100.0 * (double)r->ns / (double)l->total_ns, r->row);
+		if (r->span != TY_NONE) {
+			struct ty_span s = ty_model_span(t->m, r->span);
+
+			ty_page_link(&t->page, s.thread, s.start_ns);
+		}
 	}
 	ty_page_add(&t->page, TY_ROLE_DIM,
 		    "%12s        in all; Enter goes to the longest span of a row",
-		    ty_fmt_length(l->end_ns - l->start_ns, len));
+		    ty_fmt_length(l->total_ns, len));
 	return true;
 }
 
@@ -211,19 +217,35 @@ static const struct ty_question the_ledger = {.name = "ledger",
 					      .make = make_ledger,
 					      .page = ledger_page,
 					      .forget = forget_ledger};
+static const struct ty_question the_process_ledger = {.name = "ledger",
+						      .doing = "adding up the ledger",
+						      .make = make_process_ledger,
+						      .page = ledger_page,
+						      .forget = forget_ledger};
 
+/* Of the row's thread; of a process's head all of its threads; elsewhere of the traced command. */
 bool ty_timeline_ledger(struct ty_timeline *t)
 {
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
-	uint32_t first, last, thread = thread_of_row(t);
+	uint32_t first, last, thread = TY_NONE;
+	bool process = r && r->kind == TY_ROW_PROCESS;
 
-	if (thread == TY_NONE)
-		return false;
 	if (!t->in->explain) {
 		ty_timeline_say(t, "there is nothing to make a ledger of");
 		return false;
 	}
+	if (process)
+		thread = t->tracks.processes.v[r->id].leader;
+	else if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
+		       r->kind == TY_ROW_MEMORY))
+		thread = r->id;
+	else if (!t->in->explain->command_tid) {
+		ty_timeline_say(t, "a ledger is a thread's or a process's: go to its row");
+		return false;
+	}
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	ty_page_reset(&t->page);
-	return ty_timeline_ask_for(t, &the_ledger, thread, from, to);
+	return ty_timeline_ask_for(t, process ? &the_process_ledger : &the_ledger, thread, from,
+				   to);
 }

@@ -70,6 +70,16 @@ for what, es in ("threads", mine), ("command", command):
     no = sum(unknown(e) for e in es)
     print(f"{what}: {len(es)} ledgers, {all_ns / 1e9:.3f} s, unknown {no / all_ns:.3%}")
     assert doc["summary"]["lost"] or no < 0.01 * all_ns, "more than 1% is unknown"
+# So do processes: to what their threads lived.
+by_process = load("l.dat", "--process")
+check_sums(by_process)
+assert [e["tid"] for e in by_process["ledger"]] == [0]
+for e in by_process["processes"]:
+    assert sum(r["ns"] for r in e["rows"]) == e["total_ns"] > 0, e
+    assert e["threads"] > 1 or e["total_ns"] == e["end_ns"] - e["start_ns"], e
+threads_ns = sum(e["end_ns"] - e["start_ns"] for e in doc["ledger"] if e["tid"])
+assert sum(e["total_ns"] for e in by_process["processes"]) >= threads_ns, threads_ns
+assert doc["machine"]["command_tid"] in [e["pid"] for e in by_process["processes"]]
 # Any window sums, too.
 s = doc["summary"]
 length = (s["end_ns"] - s["start_ns"]) / 1e9

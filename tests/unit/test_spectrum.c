@@ -41,7 +41,7 @@ static const struct ty_model *random_model(unsigned seed, unsigned steps)
 	int64_t in[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
 	uint64_t ts = 1000;
 
-	ty_mx_begin("mode=all\n", "tid=10 tgid=10 ppid=1 comm=ten\n");
+	ty_mx_begin("mode=all\n", NULL);
 	for (unsigned i = 0; i < steps; i++) {
 		unsigned cpu = (unsigned)rand_r(&seed) % 2;
 		int next = 10 + (int)cpu * 4 + rand_r(&seed) % 4, who = on[cpu];
