@@ -545,6 +545,13 @@ uint32_t ty_model_seek(const struct ty_model *m, struct ty_track track, const st
 	return row == TY_NONE ? TY_NONE : base + row;
 }
 
+bool ty_model_has_call(const struct ty_model *m, int32_t nr)
+{
+	unsigned bit = (unsigned)nr % TY_SEEK_NRS;
+
+	return bit / 64 < m->call_nrs && m->call_nr[bit / 64] >> bit % 64 & 1;
+}
+
 uint64_t ty_model_bytes(const struct ty_model *m)
 {
 	uint64_t n = sizeof(*m) + m->store->used;

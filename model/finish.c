@@ -255,6 +255,9 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	r = r ? r : copy(b, body, TY_S_CLOCK, b->clock.v, b->clock.n, sizeof(*b->clock.v));
 	r = r ? r : copy(b, body, TY_S_COUNTS, b->event_count, ids, sizeof(*b->event_count));
 	r = r ? r : copy(b, body, TY_S_IOS, b->ios.io.v, b->ios.io.n, sizeof(*b->ios.io.v));
+	r = r ? r
+	      : copy(b, body, TY_S_CALL_NRS, b->fill[TY_T_CALLS].nrs, TY_SEEK_NRS / 64,
+		     sizeof(uint64_t));
 	if (r)
 		return r;
 	b->sum.cpus = b->cpus;

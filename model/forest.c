@@ -19,12 +19,13 @@
 struct walk {
 	const struct ty_table *t;
 	uint32_t track, first, rows; /* first: its first block */
+	uint64_t nrs;		     /* searches: what a node's nrs must have in common with */
 };
 
 static struct walk walk_of(const struct ty_table *t, uint32_t track)
 {
 	return (struct walk){t, track, track < t->tracks ? t->block_first[track] : 0,
-			     ty_table_rows(t, track)};
+			     ty_table_rows(t, track), UINT64_MAX};
 }
 
 static inline const uint8_t *block_of(const struct walk *w, uint32_t row)
@@ -273,6 +274,25 @@ void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns,
 
 /* searches ---------------------------------------------------------------------------------- */
 
+/* The numbers that q accepts, as a node keeps them. */
+static uint64_t folded(const struct ty_seek *q)
+{
+	uint64_t all = 0;
+
+	if (q->nr >= 0)
+		return UINT64_C(1) << q->nr % 64;
+	for (unsigned i = 0; q->nrs && i < TY_SEEK_NRS / 64; i++)
+		all |= q->nrs[i];
+	return q->nrs ? all : UINT64_MAX;
+}
+
+static bool has_number(const struct ty_seek *q, int32_t nr)
+{
+	unsigned bit = (unsigned)nr % TY_SEEK_NRS;
+
+	return (q->nr < 0 || nr == q->nr) && (!q->nrs || q->nrs[bit / 64] >> bit % 64 & 1);
+}
+
 static bool accepts(const struct walk *w, const struct ty_seek *q, uint32_t row)
 {
 	const struct ty_table_kind *k = w->t->kind;
@@ -287,7 +307,8 @@ static bool accepts(const struct walk *w, const struct ty_seek *q, uint32_t row)
 	if (k->nr) {
 		int64_t ret = (int64_t)ty_block_value(block, k->ret, i);
 
-		if (q->nr >= 0 && (int32_t)ty_block_value(block, k->nr, i) != q->nr)
+		if ((q->nr >= 0 || q->nrs) &&
+		    !has_number(q, (int32_t)ty_block_value(block, k->nr, i)))
 			return false;
 		if (q->errors &&
 		    (ret >= 0 || ret < -4095 || flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
@@ -295,6 +316,10 @@ static bool accepts(const struct walk *w, const struct ty_seek *q, uint32_t row)
 	}
 	return len_of(w, row) >= q->min_ns;
 }
+
+/* The numbers whose lengths a node keeps in its first slot. */
+#define SLOT UINT64_C(0x0101010101010101)
+_Static_assert(TY_ST_COUNT == 8, "slots are numbers modulo 8");
 
 /* May the node hold a row that q accepts? */
 static bool promises(const struct walk *w, const struct ty_seek *q, const struct ty_node *n)
@@ -308,10 +333,12 @@ static bool promises(const struct walk *w, const struct ty_seek *q, const struct
 	if (w->t->kind->nr) {
 		if (q->errors && !n->errors)
 			return false;
-		if (q->nr >= 0 && !(n->nrs >> q->nr % 64 & 1))
+		if (!(n->nrs & w->nrs))
 			return false;
-		if (q->nr >= 0)
-			return n->max[q->nr % TY_ST_COUNT] >= q->min_ns;
+		for (unsigned s = 0; s < TY_ST_COUNT; s++)
+			if (w->nrs & SLOT << s && n->max[s] > longest)
+				longest = n->max[s];
+		return longest >= q->min_ns;
 	} else if (q->states) {
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
 			if (q->states >> s & 1 && n->max[s] > longest)
@@ -373,6 +400,7 @@ uint32_t ty_forest_seek(const struct ty_table *t, uint32_t track, const struct t
 
 	if (!w.rows || (!backward && t_ns == UINT64_MAX))
 		return TY_NONE;
+	w.nrs = folded(q);
 	/* Rows [0, row) start before t; forward those with start > t are looked at. */
 	row = ty_table_before(t, track, backward ? t_ns : t_ns + 1);
 	if (backward ? !row : row >= w.rows)

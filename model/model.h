@@ -338,14 +338,21 @@ void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t fr
  * TY_NONE when there is none. A span is at its start: forward gives start_ns > t, backward
  * start_ns < t.
  */
+#define TY_SEEK_NRS 1024
 struct ty_seek {
-	uint32_t states;   /* bits 1 << TY_ST_*; 0: any */
-	uint64_t min_ns;   /* at least this long */
-	int32_t nr;	   /* SYSCALLS tracks: this number only; -1: any */
+	uint32_t states; /* bits 1 << TY_ST_*; 0: any */
+	uint64_t min_ns; /* at least this long */
+	int32_t nr;	 /* SYSCALLS tracks: this number only; -1: any */
+	/* SYSCALLS tracks: TY_SEEK_NRS bits, only numbers of which the bit nr % TY_SEEK_NRS is set;
+	 * NULL: any. Numbers that do not occur (ty_model_has_call) only cost time. */
+	const uint64_t *nrs;
 	uint8_t flags_any; /* one of these TY_SF_*; 0: no matter */
 	bool errors;	   /* SYSCALLS tracks: only calls that returned an error */
 };
 uint32_t ty_model_seek(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
 		       uint64_t t_ns, bool backward);
+/* Is there a system call of that number (or one that differs by a multiple of TY_SEEK_NRS) at all?
+ */
+bool ty_model_has_call(const struct ty_model *m, int32_t nr);
 
 #endif

@@ -121,6 +121,7 @@ enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_P
 	X(CLOCK, struct ty_clock_point, clock, clocks)                                             \
 	X(COUNTS, uint64_t, event_count, event_ids)                                                \
 	X(IOS, struct ty_io, io, ios)                                                              \
+	X(CALL_NRS, uint64_t, call_nr, call_nrs)                                                   \
 	X(STR_OFFSETS, uint32_t, str_off, strs)                                                    \
 	X(STR_BYTES, char, str, str_bytes)
 

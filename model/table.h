@@ -132,6 +132,7 @@ struct ty_table_fill {
 	VEC(struct ty_block_ref) ref; /* in the order of coding */
 	VEC(uint32_t) next;
 	VEC(struct ty_node) node;
+	uint64_t nrs[TY_SEEK_NRS / 64]; /* numbers that occur, modulo TY_SEEK_NRS */
 };
 
 void ty_table_fill_init(struct ty_table_fill *f, const struct ty_table_kind *kind,

@@ -213,6 +213,9 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 		uint32_t gn = (n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
 
 		aggregate(k, col, n, end, &g, &node);
+		for (uint32_t i = 0; k->nr && i < n; i++)
+			f->nrs[col[k->nr][i] % TY_SEEK_NRS / 64] |= UINT64_C(1)
+								    << col[k->nr][i] % 64;
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
 			at = code(block, k->cols + s, g.ns[s], gn, false, at);
 		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, false, at);

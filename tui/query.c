@@ -325,8 +325,9 @@ static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 		for (int nr = 0; nr < NRS; nr++) {
 			int seen = nr | (a == TY_ABI_X32 ? X32_BIT : 0);
 
-			if (!(q->call[a][nr] & need))
+			if (!(q->call[a][nr] & need) || !ty_model_has_call(q->m, seen))
 				continue;
+			p.nrs[nr % TY_SEEK_NRS / 64] |= UINT64_C(1) << nr % 64;
 			if ((q->call[a][nr] & need) == need)
 				p.errors_only = false;
 			one &= !p.calls || p.nr == seen;
@@ -337,6 +338,7 @@ static struct ty_query_part part_of(const struct ty_query *q, uint8_t need)
 		if ((q->error[e] & need) == need) { /* of any call */
 			p.calls = true;
 			one = false;
+			memset(p.nrs, 0xff, sizeof(p.nrs));
 		}
 	if (!one)
 		p.nr = -1;

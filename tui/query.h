@@ -36,12 +36,13 @@ const char *ty_query_text(const struct ty_query *q);
 
 /* What of a thread can match at all. */
 struct ty_query_part {
-	bool named;	  /* the thread's own names satisfy every word */
-	uint32_t states;  /* spans in these states (bits 1 << TY_ST_*); 0: none */
-	bool calls;	  /* some system calls */
-	bool errors_only; /* of them only failed ones */
-	int32_t nr;	  /* of them only this number; -1: several */
-	uint64_t min_ns;  /* spans and calls: at least this long */
+	bool named;			/* the thread's own names satisfy every word */
+	uint32_t states;		/* spans in these states (bits 1 << TY_ST_*); 0: none */
+	bool calls;			/* some system calls */
+	bool errors_only;		/* of them only failed ones */
+	int32_t nr;			/* of them only this number; -1: several */
+	uint64_t nrs[TY_SEEK_NRS / 64]; /* those of them that occur, as struct ty_seek has them */
+	uint64_t min_ns;		/* spans and calls: at least this long */
 };
 struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 

@@ -79,6 +79,7 @@ static bool thread_step(struct ty_search *s, uint32_t thread, bool calls)
 	s->scanning = true;
 	if (calls) {
 		seek.nr = part.nr;
+		seek.nrs = part.nrs;
 		seek.errors = part.errors_only;
 	} else {
 		seek.states = part.states;
@@ -224,7 +225,8 @@ int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint
 	if (!part.calls)
 		return 0;
 	track.kind = TY_TRACK_SYSCALLS;
-	seek = (struct ty_seek){.min_ns = part.min_ns, .nr = part.nr, .errors = part.errors_only};
+	seek = (struct ty_seek){
+		.min_ns = part.min_ns, .nr = part.nr, .nrs = part.nrs, .errors = part.errors_only};
 	while (budget--) {
 		uint32_t idx = ty_model_seek(m, track, &seek, *at_ns, false);
 		struct ty_syscall c;

@@ -204,6 +204,8 @@ static bool accepted(const struct column *c, const struct ty_seek *q, uint32_t i
 		return false;
 	if (!c->contiguous && q->nr >= 0 && c->nr[i] != q->nr)
 		return false;
+	if (!c->contiguous && q->nrs && !(q->nrs[c->nr[i] / 64] >> c->nr[i] % 64 & 1))
+		return false;
 	if (!c->contiguous && q->errors &&
 	    (c->ret[i] >= 0 || c->ret[i] < -4095 || c->flags[i] & bad))
 		return false;
@@ -219,8 +221,20 @@ static void seek(const struct column *c, uint64_t t, bool backward)
 			    .nr = rnd() % 2 ? -1 : (int32_t)(rnd() % 500),
 			    .flags_any = rnd() % 3 ? 0 : (uint8_t)rnd(),
 			    .errors = rnd() % 4 == 0};
+	uint64_t nrs[TY_SEEK_NRS / 64] = {0};
 	uint32_t want = TY_NONE;
 
+	if (q.nr < 0 && rnd() % 2) {
+		for (unsigned k = rnd() % 6; k; k--) {
+			unsigned nr = rnd() % 3 ? rnd() % 500 : rnd() % 6;
+
+			nrs[nr / 64] |= UINT64_C(1) << nr % 64;
+		}
+		if (rnd() % 8 == 0) /* all but one */
+			for (unsigned k = 0; k < TY_SEEK_NRS / 64; k++)
+				nrs[k] = ~nrs[k];
+		q.nrs = nrs;
+	}
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (backward ? c->start[i] >= t : c->start[i] <= t)
 			continue;

@@ -93,6 +93,10 @@ static const struct {
 	{"call:^flock$", CALLS, NULL, 0, FLOCK, 0, 0, -1},
 	{"t14 flock", CALLS, "t14", 0, FLOCK, 0, 0, -1},
 	{"flock >1us tid:10", CALLS, "t10", 0, FLOCK, 0, 1000, -1},
+	/* several numbers, of which some do not occur */
+	{"call:^(read|pread64|write|flock)$", CALLS, NULL, 0, -1, 0, 0, -1},
+	{"call:^(flock|fsync|futex)$ >1us", CALLS, NULL, 0, FLOCK, 0, 1000, -1},
+	{"call:^(fsync|futex)$", 0, NULL, 0, -1, 0, 0, -1},
 	{"ENOENT", CALLS, NULL, 0, -1, ENOENT_, 0, -1},
 	{"error:eintr call:write", CALLS, NULL, 0, WRITE, EINTR_, 0, -1},
 	{"SIGTERM", POINTS, NULL, 0, -1, 0, 0, 15},
