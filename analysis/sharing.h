@@ -10,8 +10,9 @@
  * An access site is a thread with an offset in the line. It takes part when another thread has a
  * site in the line and one of the two writes; it is truly shared when such a one overlaps it in
  * bytes. All sites that take part truly shared: true sharing; none: false sharing; else mixed.
- * Samples do not tell how many bytes an access has, but for vectors: else it is taken to be as wide
- * as its address is aligned, at most 8 bytes, and not to reach the next offset that was seen.
+ * Samples do not tell how many bytes an access has, but for vectors; the instruction does where its
+ * code is at hand (the points then have it). Else it is taken to be as wide as its address is
+ * aligned, at most 8 bytes, and not to reach the next offset that was seen.
  */
 #ifndef TY_SHARING_H
 #define TY_SHARING_H

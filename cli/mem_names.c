@@ -4,18 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "disasm.h"
 #include "symbols.h"
 #include "vec.h"
 
 struct image {
-	char *path;
+	const char *name;	    /* of the stream */
 	struct ty_symbols *symbols; /* NULL: not found */
+	struct ty_bytes bytes;
 };
 
 struct ty_mem_names {
 	const struct ty_mem_stream *stream;
 	struct ty_flow_files *files;
 	VEC(struct image) images;
+	struct ty_disasm *disasm; /* NULL: not needed yet */
 };
 
 struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char *const *roots,
@@ -39,57 +42,120 @@ void ty_mem_names_free(struct ty_mem_names *n)
 {
 	if (!n)
 		return;
-	vec_each (i, &n->images) {
+	vec_each (i, &n->images)
 		ty_symbols_free(i->symbols);
-		free(i->path);
-	}
+	ty_disasm_free(n->disasm);
 	vec_fini(&n->images);
 	ty_flow_files_free(n->files);
 	free(n);
 }
 
-static struct ty_symbols *symbols(struct ty_mem_names *n, const struct ty_mem_map *m)
+/* The file of a mapping; NULL: out of memory. */
+static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 {
-	struct image i = {0};
-	struct ty_bytes b = {0};
+	struct image i = {.name = m->name};
 
+	/* Names of a stream are one text each. */
 	vec_each (k, &n->images)
-		if (!strcmp(k->path, m->name))
-			return k->symbols;
-	i.path = strdup(m->name);
-	if (!i.path)
-		return NULL;
+		if (k->name == m->name)
+			return k;
 	if (m->name[0] == '/' && strncmp(m->name, "//", 2) &&
 	    !ty_flow_files_load(n->files, m->name, m->build_id_n ? m->build_id : NULL,
-				m->build_id_n, &b))
-		i.symbols = ty_symbols_new(b.p, b.n);
+				m->build_id_n, &i.bytes))
+		i.symbols = ty_symbols_new(i.bytes.p, i.bytes.n);
 	if (vec_push(&n->images, i)) {
 		ty_symbols_free(i.symbols);
-		free(i.path);
 		return NULL;
 	}
-	return i.symbols;
+	return &n->images.v[n->images.n - 1];
+}
+
+/* A variable of one of the process' files, of the one mapped last before. Their data need not be
+ * mapped in the recording: it lies as far from their code as in the file. */
+static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
+		      struct ty_mem_name_of *out)
+{
+	const struct ty_mem_map *m;
+	struct ty_symbol sym;
+	uint64_t in;
+
+	if (addr >> 55)
+		return;
+	for (size_t at = 0; (m = ty_mem_map_next(n->stream, pid, &at)) != NULL;) {
+		const struct image *i = m->name[0] == '/' ? image(n, m) : NULL;
+
+		if (!i || !i->symbols || (out->symbol && m->ts_ns > ts_ns) ||
+		    !ty_symbols_variable(i->symbols, m->pgoff, (int64_t)(addr - m->addr), &sym,
+					 &in))
+			continue;
+		out->symbol = sym.name;
+		out->offset = in;
+		out->mapping = m->name;
+		out->mapping_off = addr - m->addr;
+	}
 }
 
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out)
 {
 	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, addr, ts_ns);
-	struct ty_symbols *s;
+	const struct image *i;
 	struct ty_symbol sym;
 	uint64_t off;
 
 	*out = (struct ty_mem_name_of){0};
-	if (!m)
-		return;
-	out->mapping = m->name;
-	out->mapping_off = addr - m->addr;
-	s = symbols(n, m);
-	off = addr - m->addr + m->pgoff;
-	if (s && ty_symbols_find(s, off, &sym)) {
-		out->symbol = sym.name;
-		out->offset = off - sym.start;
-		if (!ty_symbols_line(s, off, &out->file, &out->line))
-			out->file = NULL;
+	if (m) {
+		out->mapping = m->name;
+		out->mapping_off = addr - m->addr;
+		i = image(n, m);
+		off = addr - m->addr + m->pgoff;
+		if (i && i->symbols && ty_symbols_find(i->symbols, off, &sym)) {
+			out->symbol = sym.name;
+			out->offset = off - sym.start;
+			if (!ty_symbols_line(i->symbols, off, &out->file, &out->line))
+				out->file = NULL;
+		}
 	}
+	if (!out->symbol)
+		name_data(n, pid, addr, ts_ns, out);
+}
+
+unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns)
+{
+	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, pc, ts_ns);
+	const char *arch = ty_mem_facts(n->stream)->arch;
+	const struct image *i = m ? image(n, m) : NULL;
+	uint64_t off;
+
+	if (!i || !i->bytes.n || !arch)
+		return 0;
+	off = pc - m->addr + m->pgoff;
+	if (off >= i->bytes.n)
+		return 0;
+	if (!n->disasm)
+		n->disasm = ty_disasm_new(!strcmp(arch, "aarch64") ? TY_DISASM_ARM64
+								   : TY_DISASM_X86_64);
+	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
+}
+
+int ty_mem_access_widths(struct ty_mem_names *n, struct ty_mem_points *p)
+{
+	/* 0: not looked at; else bytes + 1. */
+	uint16_t *of_pc = calloc(p->pc_ids.keys.n + 1, sizeof(*of_pc));
+
+	if (!of_pc)
+		return -TY_ENOMEM;
+	for (uint64_t i = 0; i < p->n; i++) {
+		struct ty_mem_point *o = &p->blocks.v[i / TY_MEM_BLOCK][i % TY_MEM_BLOCK];
+
+		if (o->size || o->pc == UINT32_MAX || !(o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA)))
+			continue;
+		if (!of_pc[o->pc])
+			of_pc[o->pc] = (uint16_t)(1 + ty_mem_access_bytes(n, p->pc_pid.v[o->pc],
+									  p->pc_ids.keys.v[o->pc],
+									  o->ts_ns));
+		o->size = (uint8_t)(of_pc[o->pc] - 1);
+	}
+	free(of_pc);
+	return 0;
 }

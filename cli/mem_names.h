@@ -5,6 +5,7 @@
 #define TY_MEM_NAMES_H
 
 #include "flow_files.h"
+#include "mem_points.h"
 #include "mem_stream.h"
 
 struct ty_mem_names;
@@ -22,8 +23,13 @@ struct ty_mem_name_of {
 	const char *mapping; /* NULL: none recorded */
 	uint64_t mapping_off;
 };
-/* Of an address of a process at a time. Texts last as long as n. */
+/* Of an address of a process at a time: code, else data. Texts last as long as n. */
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out);
+/* Bytes that the instruction there accesses, as its file has it; 0: not known, or none. */
+unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns);
+/* Give the accesses without a recorded width that of their instruction, where that is known. 0 or
+ * -TY_ENOMEM. */
+int ty_mem_access_widths(struct ty_mem_names *n, struct ty_mem_points *p);
 
 #endif

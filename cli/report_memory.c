@@ -51,6 +51,8 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
 	if (e)
 		return e;
+	if (want_sharing && ty_mem_access_widths(r->names, &r->points))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
 	ty_json_init(&j, stdout);
 	if (sel->json)
 		ty_json_object(&j, NULL);

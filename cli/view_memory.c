@@ -27,6 +27,8 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 	v->names = ty_mem_names_new(v->s.stream, NULL, 0, ty_mem_session_local(&v->s));
 	r = v->names ? ty_mem_session_points(&v->s, sel, &v->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
+	if (!r && ty_mem_access_widths(v->names, &v->points))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
 	v->in = (struct ty_memory_input){
 		.points = &v->points,
 		.path = v->s.path,

@@ -5,8 +5,11 @@
 #include <capstone/capstone.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ty_disasm {
+	enum ty_disasm_arch arch;
+	bool details;
 	csh h;
 	cs_insn *insn;
 };
@@ -21,6 +24,7 @@ struct ty_disasm *ty_disasm_new(enum ty_disasm_arch arch)
 
 	if (!d)
 		return NULL;
+	d->arch = arch;
 	if (cs_open(a, m, &d->h) != CS_ERR_OK) {
 		free(d);
 		return NULL;
@@ -55,4 +59,126 @@ unsigned ty_disasm_text(struct ty_disasm *d, const uint8_t *code, size_t n, uint
 	snprintf(out, size, "%s%s%s", d->insn->mnemonic, *d->insn->op_str ? " " : "",
 		 d->insn->op_str);
 	return d->insn->size;
+}
+
+/* x86: the memory operand's size is known. Pushes and the like have none. */
+static unsigned x86_access(const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+	unsigned most = 0;
+
+	if (i->id == X86_INS_LEA || i->id == X86_INS_NOP)
+		return 0;
+	for (unsigned k = 0; k < x->op_count; k++)
+		if (x->operands[k].type == X86_OP_MEM && x->operands[k].size > most)
+			most = x->operands[k].size;
+	return most;
+}
+
+static unsigned register_bytes(const char *r)
+{
+	static const char letters[] = "bhswdxq";
+	static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 16};
+	const char *at = *r ? strchr(letters, *r) : NULL;
+
+	/* "sp" is no data. */
+	return at && ((r[1] >= '0' && r[1] <= '9') || !strncmp(r + 1, "zr", 2))
+		       ? bytes[at - letters]
+		       : 0;
+}
+
+/* Of "{v0.16b, v1.16b}, [x0]", and of lanes "{v0.s}[1], [x0]". */
+static unsigned list_bytes(const char *mnemonic, const char *ops)
+{
+	const char *end = strchr(ops, '}'), *dot = strchr(ops, '.');
+	unsigned regs = 0, lanes = 0, bytes;
+	char element;
+
+	if (!end || !dot || dot > end)
+		return 0;
+	for (const char *p = ops; p < end; p++)
+		regs += *p == '.';
+	for (dot++; *dot >= '0' && *dot <= '9'; dot++)
+		lanes = lanes * 10 + (unsigned)(*dot - '0');
+	element = *dot;
+	bytes = element == 'b'	 ? 1
+		: element == 'h' ? 2
+		: element == 's' ? 4
+		: element == 'd' ? 8
+				 : 0;
+	/* One lane of each, or one element for all lanes (ld1r). */
+	if (!lanes || end[1] == '[' || mnemonic[strlen(mnemonic) - 1] == 'r')
+		lanes = 1;
+	return bytes * regs * lanes <= 64 ? bytes * regs * lanes : 0;
+}
+
+/*
+ * arm64: by the mnemonic, whose forms are few (Arm ARM, C3.2 "Loads and stores"): a pair has a p at
+ * its end, bytes and halfwords a b or an h, a loaded signed word an sw; all else has the size of
+ * its data register, which is the first one, but in exclusive stores.
+ */
+static unsigned arm64_access(const cs_insn *i)
+{
+	const char *m = i->mnemonic, *ops = i->op_str;
+	size_t n = strlen(m);
+	bool load = !strncmp(m, "ld", 2), store = !strncmp(m, "st", 2), pair;
+	unsigned bytes;
+
+	if (!load && !store && strncmp(m, "cas", 3) && strncmp(m, "swp", 3))
+		return 0;
+	if (*ops == '{')
+		return list_bytes(m, ops);
+	if (!strncmp(m, "stxr", 4) || !strncmp(m, "stlxr", 5) || !strncmp(m, "stxp", 4) ||
+	    !strncmp(m, "stlxp", 5)) {
+		ops = strchr(ops, ',');
+		ops = ops ? ops + 1 + strspn(ops + 1, " ") : "";
+	}
+	pair = !strncmp(m, "casp", 4) || m[n - 1] == 'p' || !strcmp(m, "ldpsw");
+	if (!strncmp(m, "swp", 3))
+		pair = false;
+	if (n > 2 && !strcmp(m + n - 2, "sw"))
+		bytes = 4;
+	else
+		bytes = pair || n < 3	  ? register_bytes(ops)
+			: m[n - 1] == 'b' ? 1
+			: m[n - 1] == 'h' ? 2
+					  : register_bytes(ops);
+	return pair ? 2 * bytes : bytes;
+}
+
+/* The atomics of Armv8.1, which older capstones do not know: Arm ARM, C4.1 "Loads and stores":
+ * atomic memory operations, compare and swap. Their size is in the top two bits. */
+static unsigned arm64_atomic(const uint8_t *code, size_t n)
+{
+	uint32_t w;
+
+	if (n < 4)
+		return 0;
+	memcpy(&w, code, 4);
+	return (w & 0x3f200c00) == 0x38200000 || (w & 0x3fa00000) == 0x08a00000 ? 1u << (w >> 30)
+										: 0;
+}
+
+unsigned ty_disasm_access(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip)
+{
+	uint64_t at = ip;
+	unsigned atomic = d->arch == TY_DISASM_ARM64 ? arm64_atomic(code, n) : 0;
+
+	if (atomic)
+		return atomic;
+	if (!d->details && cs_option(d->h, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK) {
+		/* What the instruction is kept in must have room for them. */
+		cs_insn *insn = cs_malloc(d->h);
+
+		if (!insn) {
+			cs_option(d->h, CS_OPT_DETAIL, CS_OPT_OFF);
+			return 0;
+		}
+		cs_free(d->insn, 1);
+		d->insn = insn;
+		d->details = true;
+	}
+	if (!d->details || !cs_disasm_iter(d->h, &code, &n, &at, d->insn))
+		return 0;
+	return d->arch == TY_DISASM_ARM64 ? arm64_access(d->insn) : x86_access(d->insn);
 }

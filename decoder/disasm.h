@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine code to text, by capstone. Not thread-safe. */
+/* Machine code to text and to what it accesses, by capstone. Not thread-safe. */
 #ifndef TY_DISASM_H
 #define TY_DISASM_H
 
@@ -17,5 +17,8 @@ void ty_disasm_free(struct ty_disasm *d);
 /* The instruction at `ip` into out ("mov eax, 1"); its bytes. 0 and "(bad)" when it is none. */
 unsigned ty_disasm_text(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip, char *out,
 			size_t size);
+/* How many bytes of memory the instruction there loads or stores at once; 0: none, or not known. Of
+ * a pair all of it; of a vector instruction whose length is the machine's: not known. */
+unsigned ty_disasm_access(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip);
 
 #endif

@@ -487,21 +487,40 @@ const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t t, uint64_t ts)
 	return best ? ty_strtab_get(s->strs, best->str) : NULL;
 }
 
-const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
-					 uint64_t ts)
+/* Where the mappings of a process begin. */
+static size_t maps_of(const struct ty_mem_stream *s, int32_t pid)
 {
-	size_t lo = 0, hi = s->maps.n, end;
-	int32_t want = addr >> 55 ? -1 : pid;
-	const struct ty_mem_map *early = NULL;
+	size_t lo = 0, hi = s->maps.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->maps.v[mid].pid < want)
+		if (s->maps.v[mid].pid < pid)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
+	return lo;
+}
+
+const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at)
+{
+	size_t i = maps_of(s, pid) + *at;
+
+	if (i >= s->maps.n || s->maps.v[i].pid != pid)
+		return NULL;
+	++*at;
+	s->maps.v[i].name = ty_strtab_get(s->strs, s->map_names.v[s->maps.v[i].order]);
+	return &s->maps.v[i];
+}
+
+const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
+					 uint64_t ts)
+{
+	int32_t want = addr >> 55 ? -1 : pid;
+	size_t lo = maps_of(s, want), end;
+	const struct ty_mem_map *early = NULL;
+
 	for (end = lo; end < s->maps.n && s->maps.v[end].pid == want; end++)
 		;
 	/* The last one made before; a later one where nothing else is known. */

@@ -70,6 +70,8 @@ struct ty_mem_map {
 	uint8_t build_id_n; /* 0: not recorded */
 	uint8_t build_id[20];
 };
+/* The mappings of a process in the order of the file: *at is 0 at first; NULL behind the last. */
+const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at);
 const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
 					 uint64_t ts_ns);
 

@@ -33,7 +33,8 @@ struct ty_symbols {
 	Dwarf *dw;
 	bool dw_tried;
 	VEC(struct seg) segs;
-	VEC(struct sym) syms;
+	VEC(struct sym) syms; /* functions */
+	VEC(struct sym) data; /* variables */
 	struct ty_buf names;
 };
 
@@ -54,13 +55,17 @@ static void add_table(struct ty_symbols *s, Elf_Scn *scn, const GElf_Shdr *sh)
 	Elf_Data *d = elf_getdata(scn, NULL);
 	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
 
-	for (size_t i = 0; d && i < n && i < INT32_MAX && s->syms.n < SYMBOLS_MAX; i++) {
+	for (size_t i = 0; d && i < n && i < INT32_MAX && s->syms.n + s->data.n < SYMBOLS_MAX;
+	     i++) {
 		GElf_Sym sym;
+		struct sym fresh;
 		const char *name;
+		bool variable;
 
 		if (!gelf_getsym(d, (int)i, &sym))
 			break;
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC &&
+		variable = GELF_ST_TYPE(sym.st_info) == STT_OBJECT && sym.st_size;
+		if (!variable && GELF_ST_TYPE(sym.st_info) != STT_FUNC &&
 		    GELF_ST_TYPE(sym.st_info) != STT_GNU_IFUNC &&
 		    !(GELF_ST_TYPE(sym.st_info) == STT_NOTYPE && sym.st_value))
 			continue;
@@ -69,11 +74,14 @@ static void add_table(struct ty_symbols *s, Elf_Scn *scn, const GElf_Shdr *sh)
 		name = elf_strptr(s->elf, sh->sh_link, sym.st_name);
 		if (!name || !*name)
 			continue;
-		(void)vec_push(&s->syms,
-			       (struct sym){.addr = sym.st_value,
-					    .size = sym.st_size,
-					    .name = name,
-					    .weak = GELF_ST_BIND(sym.st_info) != STB_GLOBAL});
+		fresh = (struct sym){.addr = sym.st_value,
+				     .size = sym.st_size,
+				     .name = name,
+				     .weak = GELF_ST_BIND(sym.st_info) != STB_GLOBAL};
+		if (variable)
+			(void)vec_push(&s->data, fresh);
+		else
+			(void)vec_push(&s->syms, fresh);
 	}
 }
 
@@ -169,6 +177,8 @@ static void load(struct ty_symbols *s)
 	add_plt(s);
 	if (s->syms.n)
 		qsort(s->syms.v, s->syms.n, sizeof(*s->syms.v), by_addr);
+	if (s->data.n)
+		qsort(s->data.v, s->data.n, sizeof(*s->data.v), by_addr);
 }
 
 struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
@@ -196,6 +206,7 @@ void ty_symbols_free(struct ty_symbols *s)
 		elf_end(s->elf);
 	vec_fini(&s->segs);
 	vec_fini(&s->syms);
+	vec_fini(&s->data);
 	ty_buf_fini(&s->names);
 	free(s);
 }
@@ -250,6 +261,32 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 			return give(s, y, out);
 	}
 	return false;
+}
+
+bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, int64_t delta, struct ty_symbol *out,
+			 uint64_t *in)
+{
+	size_t lo = 0, hi = s->data.n;
+	const struct sym *y;
+	uint64_t addr;
+
+	if (!to_addr(s, off, &addr))
+		return false;
+	addr += (uint64_t)delta;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->data.v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	y = lo ? &s->data.v[lo - 1] : NULL;
+	if (!y || addr - y->addr >= y->size)
+		return false;
+	*out = (struct ty_symbol){.name = y->name, .start = y->addr, .size = y->size};
+	*in = addr - y->addr;
+	return true;
 }
 
 bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out)

@@ -24,6 +24,13 @@ void ty_symbols_free(struct ty_symbols *s);
 
 /* The function that holds the byte at this offset; "NAME@plt" for a procedure linkage entry. */
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
+/*
+ * The variable that lies `delta` bytes from where the byte at file offset `off` is mapped, *in
+ * bytes into it; also where the file holds no bytes (.bss). out->start is its address as the file
+ * has it.
+ */
+bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, int64_t delta, struct ty_symbol *out,
+			 uint64_t *in);
 /* The first function of this name: by its whole name. */
 bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out);
 /* Source file and line; false when there is no line table for it. */
