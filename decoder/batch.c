@@ -91,8 +91,6 @@ static void add_mark(struct ty_batch *b, uint8_t kind, uint64_t val)
 
 void ty_batch_more(struct ty_batch *b, const struct ty_batch_source *s)
 {
-	struct ty_ring_record rec;
-
 	b->n = b->marks = 0;
 	for (;;) {
 		int r = 0;
@@ -120,13 +118,8 @@ void ty_batch_more(struct ty_batch *b, const struct ty_batch_source *s)
 				add_mark(b, TY_IT_MISSED, b->it.missed);
 			b->in_page = true;
 		}
-		while (b->n + 2 <= b->cap && (r = ty_ring_page_next(&b->it, &rec)) > 0) {
-			struct ty_item *i = &b->item[b->n++];
-
-			i->ts_ns = rec.ts;
-			i->at = b->page * b->page_size + rec.off;
-			ty_formats_item(s->formats, rec.data, rec.size, s->layout.big_endian, i);
-		}
+		b->n += ty_formats_items(s->formats, &b->it, b->page * b->page_size, b->item + b->n,
+					 b->cap - 1 - b->n, &r);
 		if (r > 0)
 			continue; /* the array is full */
 		if (r < 0)

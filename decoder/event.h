@@ -240,16 +240,14 @@ static inline bool ty_items_call(const struct ty_item *i, const struct ty_item *
 }
 
 /* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
-static inline uint64_t ty_args_hash(const uint64_t args[6])
+static inline uint64_t ty_args_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+				    uint64_t f)
 {
-	uint64_t h = 0, any = 0;
+	uint64_t h = (a + 0x9e3779b97f4a7c15u) * (b + 0x4f4a7c15f39cc061u) +
+		     (c + 0xd1b54a32d192ed03u) * (d + 0x81dadef4bc2dd44du) +
+		     (e + 0xbf58476d1ce4e5b9u) * (f + 0x94d049bb133111ebu);
 
-#pragma GCC unroll 6
-	for (unsigned i = 0; i < 6; i++) {
-		any |= args[i];
-		h += args[i] * (0x9e3779b97f4a7c15u + 2 * i * 0x5851f42d4c957f2du);
-	}
-	return (h ^ h >> 32) << 1 | !!(any >> 32);
+	return (h ^ h >> 32) << 1 | !!((a | b | c | d | e | f) >> 32);
 }
 
 /* An event as far as it is decoded in any case; see ty_events_next_brief. */

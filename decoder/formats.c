@@ -296,8 +296,6 @@ static bool packs(const struct ty_formats *f, const struct ty_fmt_entry *e)
 {
 	const struct ty_fmt_slot *s = e->slot;
 
-	if (f->big_endian || e->need >= UINT16_MAX)
-		return false;
 	if (e->kind == TY_EV_SWITCH)
 		return is_name(&s[0]) && is_int(&s[1]) && is_int(&s[2]) && is_word(&s[3], 1) &&
 		       is_name(&s[4]) && is_int(&s[5]) && is_int(&s[6]);
@@ -306,16 +304,18 @@ static bool packs(const struct ty_formats *f, const struct ty_fmt_entry *e)
 
 static struct ty_fmt_hot hot_of(const struct ty_formats *f, const struct ty_fmt_entry *e)
 {
-	struct ty_fmt_hot h = {.kind = e->kind,
-			       .need = e->need < UINT16_MAX ? (uint16_t)e->need : UINT16_MAX};
+	struct ty_fmt_hot h = {.kind = e->kind, .need = (uint16_t)e->need};
+	bool enter = e->kind == TY_EV_SYS_ENTER;
 
-	h.packs = packs(f, e);
-	if (e->kind != TY_EV_SYS_ENTER && e->kind != TY_EV_SYS_EXIT)
+	if (!f->usual_head || e->need > UINT16_MAX)
 		return h;
-	h.usual = !f->big_endian && e->need < UINT16_MAX && is_word(&e->slot[0], 1) &&
-		  is_word(&e->slot[1], e->kind == TY_EV_SYS_ENTER ? 6 : 1);
-	h.nr_off = (uint16_t)e->slot[0].off;
-	h.val_off = (uint16_t)e->slot[1].off;
+	if (!enter && e->kind != TY_EV_SYS_EXIT) {
+		h.how = packs(f, e) ? TY_FMT_PACK : TY_FMT_HEAD;
+	} else if (is_word(&e->slot[0], 1) && is_word(&e->slot[1], enter ? 6 : 1)) {
+		h.how = TY_FMT_CALL;
+		h.nr_off = (uint16_t)e->slot[0].off;
+		h.val_off = (uint16_t)e->slot[1].off;
+	}
 	return h;
 }
 
@@ -331,7 +331,9 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 	f->trace = trace;
 	f->big_endian = trace->big_endian;
 	set_common(f, NULL);
-	for (size_t i = 0; i < trace->formats.n; i++) {
+	if (vec_push(&f->hot, (struct ty_fmt_hot){0}))
+		r = -TY_ENOMEM;
+	for (size_t i = 0; !r && i < trace->formats.n; i++) {
 		const struct ty_event_format *t = &trace->formats.v[i];
 		struct ty_fmt_entry e = {0};
 		const char *name;

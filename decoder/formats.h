@@ -13,6 +13,7 @@
 #include "buf.h"
 #include "err.h"
 #include "event.h"
+#include "ring_page.h"
 
 struct ty_trace;
 struct ty_formats;
@@ -28,11 +29,12 @@ void ty_formats_free(struct ty_formats *f);
 void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev);
 
 /*
- * The same for the head of *item, and for the rest of it where it is a system call; ts_ns and at
- * are the caller's. f may be NULL: heads only, as they lie in every kernel since 2.6.33.
+ * Records of a page as items, as far as `room` goes: their number. The page begins at page_at in
+ * its chunk. *more: 1 (there may be more), 0 at the page's end, -TY_EFORMAT where it is damaged.
+ * f may be NULL: heads only, as they lie in every kernel since 2.6.33.
  */
-void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
-		     bool big_endian, struct ty_item *item);
+uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, uint32_t page_at,
+			  struct ty_item *item, uint32_t room, int *more);
 
 /* Names by event id; "unknown" system and "event_N"-like name for ids not in the file. Borrowed. */
 const char *ty_formats_system(const struct ty_formats *f, uint16_t id);

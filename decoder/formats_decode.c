@@ -305,14 +305,13 @@ static uint64_t args_hash(const struct ty_formats *f, const struct ty_fmt_slot *
 	else
 		for (unsigned i = 0; i < s->count && i < 6; i++)
 			args[i] = ty_fmt_load(data + s->off + i * s->size, s->size, f->big_endian);
-	return ty_args_hash(args);
+	return ty_args_hash(args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
 /* The rest of a record whose head is in *item, by the slots: any byte order and size. */
-static void any_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
-		     struct ty_item *item)
+static void any_item(const struct ty_formats *f, const struct ty_fmt_entry *e, const uint8_t *data,
+		     uint32_t size, struct ty_item *item)
 {
-	const struct ty_fmt_entry *e = ty_fmt_entry(f, item->id);
 	int64_t nr;
 
 	item->kind = TY_IT_WHOLE;
@@ -363,11 +362,11 @@ static void pack_item(const struct ty_fmt_entry *e, const uint8_t *data, struct 
 		    (uint64_t)(uint16_t)prev_prio << 16 | (uint64_t)(uint16_t)next_prio << 32;
 }
 
-void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t size,
-		     bool big_endian, struct ty_item *item)
+/* All of an item but its time and place; the fast way is ty_formats_items. */
+static void to_item(const struct ty_formats *f, const uint8_t *data, uint32_t size, bool big_endian,
+		    struct ty_item *item)
 {
-	const struct ty_fmt_hot *hot;
-	uint64_t w;
+	const struct ty_fmt_entry *e;
 
 	item->val = 0;
 	item->tid = item->nr = 0;
@@ -380,40 +379,96 @@ void ty_formats_item(const struct ty_formats *f, const uint8_t *data, uint32_t s
 	item->kind = TY_IT_WHOLE;
 	if (size < f->c_need)
 		return;
-	if (f->usual_head) {
-		memcpy(&w, data, 8);
-		item->id = (uint16_t)w;
-		item->flags = (uint8_t)(w >> 16);
-		item->tid = (int32_t)(w >> 32);
-	} else {
-		item->id = (uint16_t)num(f, &f->c_type, data);
-		item->flags = (uint8_t)num(f, &f->c_flags, data);
-		item->tid = (int32_t)num(f, &f->c_pid, data);
-	}
-	hot = f->index[item->id] ? &f->hot.v[f->index[item->id] - 1] : NULL;
-	if (!hot || hot->kind == TY_EV_OTHER) {
+	item->id = (uint16_t)num(f, &f->c_type, data);
+	item->flags = (uint8_t)num(f, &f->c_flags, data);
+	item->tid = (int32_t)num(f, &f->c_pid, data);
+	e = ty_fmt_entry(f, item->id);
+	if (e && e->kind != TY_EV_OTHER)
+		any_item(f, e, data, size, item);
+	else
 		item->kind = TY_EV_OTHER;
-		return;
-	}
-	if (hot->packs && size >= hot->need) {
-		pack_item(ty_fmt_entry(f, item->id), data, item);
-		return;
-	}
-	if (!hot->usual || size < hot->need) {
-		any_item(f, data, size, item);
-		return;
-	}
-	memcpy(&w, data + hot->nr_off, 8);
-	if ((int64_t)w != (int32_t)w)
-		return;
-	item->nr = (int32_t)w;
-	if (hot->kind == TY_EV_SYS_EXIT) {
-		memcpy(&item->val, data + hot->val_off, 8);
-	} else {
-		uint64_t args[6];
+}
 
-		memcpy(args, data + hot->val_off, sizeof(args));
-		item->val = ty_args_hash(args);
+static inline uint64_t word(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
+/* The usual record; false: to_item it. */
+static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt_hot *hots,
+				 const struct ty_ring_record *rec, uint32_t at,
+				 struct ty_item *item)
+{
+	const struct ty_fmt_hot *hot;
+	uint64_t head, nr = 0, val = 0;
+	uint16_t id;
+
+	if (rec->size < 8)
+		return false;
+	head = word(rec->data);
+	id = (uint16_t)head;
+	hot = &hots[f->index[id]];
+	if (hot->how == TY_FMT_ANY || rec->size < hot->need)
+		return false;
+	if (hot->how == TY_FMT_CALL) {
+		nr = word(rec->data + hot->nr_off);
+		if ((int64_t)nr != (int32_t)nr)
+			return false;
+		if (hot->kind == TY_EV_SYS_EXIT) {
+			val = word(rec->data + hot->val_off);
+		} else {
+			const uint8_t *a = rec->data + hot->val_off;
+
+			val = ty_args_hash(word(a), word(a + 8), word(a + 16), word(a + 24),
+					   word(a + 32), word(a + 40));
+		}
 	}
-	item->kind = hot->kind;
+	*item = (struct ty_item){.ts_ns = rec->ts,
+				 .val = val,
+				 .at = at,
+				 .tid = (int32_t)(head >> 32),
+				 .nr = (int32_t)nr,
+				 .id = id,
+				 .kind = hot->kind,
+				 .flags = (uint8_t)(head >> 16)};
+	if (hot->how == TY_FMT_PACK)
+		pack_item(ty_fmt_entry(f, id), rec->data, item);
+	return true;
+}
+
+uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, uint32_t page_at,
+			  struct ty_item *item, uint32_t room, int *more)
+{
+	/* Copies, never pointed at: they stay in registers. */
+	const struct ty_fmt_hot *hots = f ? f->hot.v : NULL;
+	uint32_t n = 0, pos = it->pos, end = it->end;
+	const uint8_t *base = it->base;
+	bool big_endian = it->big_endian;
+	uint64_t ts = it->ts;
+
+	*more = 1;
+	for (; n < room; n++) {
+		struct ty_ring_record rec;
+
+		if (!ty_ring_page_quick(&pos, end, base, &ts, big_endian, &rec)) {
+			it->pos = pos;
+			it->ts = ts;
+			*more = ty_ring_page_next_any(it, &rec);
+			if (*more <= 0)
+				return n;
+			pos = it->pos;
+			ts = it->ts;
+		}
+		if (hots && to_item_quick(f, hots, &rec, page_at + rec.off, &item[n]))
+			continue;
+		item[n].ts_ns = rec.ts;
+		item[n].at = page_at + rec.off;
+		to_item(f, rec.data, rec.size, big_endian, &item[n]);
+	}
+	it->pos = pos;
+	it->ts = ts;
+	return n;
 }

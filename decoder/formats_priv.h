@@ -28,12 +28,18 @@ struct ty_fmt_slot {
 
 #define TY_FMT_SLOTS 8
 
-/* What ty_formats_item needs of an entry. */
+/* How a record with the usual head becomes an item. */
+enum ty_fmt_how {
+	TY_FMT_ANY,  /* the long way */
+	TY_FMT_CALL, /* a system call whose numbers are little-endian words of 8 bytes */
+	TY_FMT_PACK, /* a switch or waking whose fields are of the usual sizes, little endian */
+	TY_FMT_HEAD  /* its head is all */
+};
+
+/* What ty_formats_items needs of an entry. */
 struct ty_fmt_hot {
-	uint8_t kind;
-	bool usual; /* a system call whose numbers are little-endian words of 8 bytes */
-	bool packs; /* a switch or waking whose fields are of the usual sizes, little endian */
-	uint16_t need, nr_off, val_off; /* need: UINT16_MAX and more */
+	uint8_t kind, how;		/* how: enum ty_fmt_how */
+	uint16_t need, nr_off, val_off; /* need: of the record's bytes */
 };
 
 struct ty_fmt_entry {
@@ -60,7 +66,7 @@ struct ty_formats {
 	uint32_t c_need;
 	bool usual_head; /* little endian: u16 type, u8 flags, u8 preempt count, s32 pid */
 	VEC(struct ty_fmt_entry) entries;
-	VEC(struct ty_fmt_hot) hot; /* the same number */
+	VEC(struct ty_fmt_hot) hot; /* by the same number + 1; 0: of no entry */
 	VEC(char *) kept;	    /* blocks of strings */
 	size_t kept_used, kept_cap;
 	struct tep_handle *tep;

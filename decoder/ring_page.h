@@ -65,24 +65,32 @@ int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, c
 /* ty_ring_page_next for every kind of record. */
 int ty_ring_page_next_any(struct ty_ring_page *it, struct ty_ring_record *rec);
 
+/* The next record where it is as nearly all are: small, of a kernel of our byte order. The
+ * iterator's parts by themselves, so that a loop may keep them in registers. false: nothing has
+ * happened, ty_ring_page_next_any it. */
+static inline bool ty_ring_page_quick(uint32_t *pos, uint32_t end, const uint8_t *base,
+				      uint64_t *ts, bool big_endian, struct ty_ring_record *rec)
+{
+	uint32_t head, total;
+
+	if (*pos >= end || end - *pos < 4 || big_endian)
+		return false;
+	memcpy(&head, base + *pos, 4);
+	total = 4 + (head & 31) * 4;
+	if ((head & 31) - 1 >= 28 || total > end - *pos)
+		return false;
+	*ts += head >> 5;
+	*rec = (struct ty_ring_record){*ts, base + *pos + 4, total - 4, *pos};
+	*pos += total;
+	return true;
+}
+
 /* The next record: 1; 0 at the end of the page; -TY_EFORMAT where it is damaged (and ever after).
  */
 static inline int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
 {
-	uint32_t head, total;
-
-	/* Nearly all records are small and of a kernel of our byte order. */
-	if (it->pos < it->end && it->end - it->pos >= 4 && !it->big_endian) {
-		memcpy(&head, it->base + it->pos, 4);
-		total = 4 + (head & 31) * 4;
-		if ((head & 31) - 1 < 28 && total <= it->end - it->pos) {
-			it->ts += head >> 5;
-			*rec = (struct ty_ring_record){it->ts, it->base + it->pos + 4, total - 4,
-						       it->pos};
-			it->pos += total;
-			return 1;
-		}
-	}
+	if (ty_ring_page_quick(&it->pos, it->end, it->base, &it->ts, it->big_endian, rec))
+		return 1;
 	return ty_ring_page_next_any(it, rec);
 }
 

@@ -291,7 +291,8 @@ static uint8_t enter_abi(const struct ty_pairs *p, struct thread *t, const struc
 static int feed_enter(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_step *step)
 {
 	struct thread *t = get(p, ev->tid);
-	uint64_t args_hash = ty_args_hash(ev->u.enter.args);
+	const uint64_t *a = ev->u.enter.args;
+	uint64_t args_hash = ty_args_hash(a[0], a[1], a[2], a[3], a[4], a[5]);
 	struct ty_call *c;
 
 	if (!t)
