@@ -92,7 +92,8 @@ struct config {
 	bool colour;
 };
 
-static void start(const struct config *c, const char *const *more)
+static void start_as(void (*how)(int, int, const char *const *, const char *const *),
+		     const struct config *c, const char *const *more)
 {
 	char term[40], locale[40], no_color[20];
 	const char *env[] = {term, locale, no_color, "TZ=UTC", "COLORFGBG=15;0", NULL};
@@ -103,9 +104,14 @@ static void start(const struct config *c, const char *const *more)
 	snprintf(no_color, sizeof(no_color), "NO_COLOR=%s", c->no_color);
 	for (int i = 0; more && more[i]; i++)
 		argv[3 + i] = more[i];
-	ty_vt_start(c->w, c->h, env, argv);
+	how(c->w, c->h, env, argv);
 	if (!ty_vt_shows("q quit") || !ty_vt_lacks("Finding stalls"))
 		fail_msg("%s did not come up:\n%s", tarry, ty_vt_screen());
+}
+
+static void start(const struct config *c, const char *const *more)
+{
+	start_as(ty_vt_start, c, more);
 }
 
 static void send(const char *s)
@@ -229,6 +235,12 @@ CONFIG(large_mono_c, 200, 60, "vt100", "", "C", false)
 
 static const struct config plain = {80, 24, "xterm-256color", "", "C.UTF-8", true};
 
+static void see(bool ok)
+{
+	if (!ok)
+		fail_msg("this is on the screen:\n%s", ty_vt_screen());
+}
+
 static void press(int button, int x, int y, char end)
 {
 	char s[40];
@@ -310,8 +322,7 @@ static void sizes_stops_and_signals(void **state)
 		}
 	ty_vt_resize(80, 24);
 	assert_true(ty_vt_shows("q quit"));
-	/* stopped and continued: whoever had the screen meanwhile, it is drawn again (Ctrl-Z needs
-	 * a shell: tests/e2e/view.sh) */
+	/* stopped and continued: whoever had the screen meanwhile, it is drawn again */
 	kill(ty_vt_pid(), SIGSTOP);
 	assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
 	assert_true(WIFSTOPPED(status));
@@ -327,6 +338,38 @@ static void sizes_stops_and_signals(void **state)
 		kill(ty_vt_pid(), fatal[i]);
 		status = ty_vt_end();
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == fatal[i]);
+		assert_false(ty_vt_taken());
+	}
+}
+
+/* Ctrl-Z gives the terminal back; fg takes it again, the screen is as it was, and keys work (those
+ * typed before the terminal was taken may be the shell's: each of these does the same again). */
+static void stopped_as_a_job(void **state)
+{
+	static const struct config large = {200, 60, "xterm-256color", "", "C.UTF-8", true};
+	static const char whole[] = "3.965 s from 0.000";
+
+	for (int big = 0; big < 2; big++) {
+		start_as(ty_vt_start_job, big ? &large : &plain, NULL);
+		send("n");
+		see(ty_vt_shows("stall 1 of"));
+		for (int round = 0; round < 4; round++) {
+			send("\032");
+			see(ty_vt_shows("[stopped]"));
+			assert_false(ty_vt_taken());
+			send("fg\r");
+			see(ty_vt_lacks("[stopped]"));
+			see(ty_vt_shows("webserver/100 sleeping for 2.999"));
+			for (int i = 0; i < 300 && !strstr(ty_vt_screen(), whole) == !(round & 1);
+			     i++) {
+				send(round & 1 ? "z" : "0");
+				ty_vt_settle(100);
+			}
+			see(round & 1 ? ty_vt_lacks(whole) : ty_vt_shows(whole));
+			assert_true(ty_vt_taken());
+		}
+		send("q");
+		assert_int_equal(ty_vt_end(), 0);
 		assert_false(ty_vt_taken());
 	}
 }
@@ -378,6 +421,15 @@ static void exports_open(void **state)
 		assert_int_equal(system(cmd), 0);
 		fail_msg("the cut file is not what was cut");
 	}
+	/* JSON is JSON; the smaller trace is a recording like any other. */
+	snprintf(cmd, sizeof(cmd),
+		 "python3 -m json.tool %s/window.json >%s/pretty && "
+		 "TZ=UTC %s view %s/window.dat --print --size 100x30 | grep -q 'flock 389.970 ms' "
+		 "&& "
+		 "%s report %s/window.dat >/dev/null",
+		 ty_fx_dir(), ty_fx_dir(), tarry, ty_fx_dir(), tarry, ty_fx_dir());
+	if (!system("command -v python3 >/dev/null"))
+		assert_int_equal(system(cmd), 0);
 	start(&plain, NULL);
 	send("e{D}/x.exe\r");
 	assert_true(ty_vt_shows("the name says what is written"));
@@ -385,12 +437,6 @@ static void exports_open(void **state)
 	assert_true(ty_vt_shows("cannot "));
 	send("q");
 	assert_int_equal(ty_vt_end(), 0);
-}
-
-static void see(bool ok)
-{
-	if (!ok)
-		fail_msg("this is on the screen:\n%s", ty_vt_screen());
 }
 
 /* 10,000 threads of 2,500 processes on 256 CPUs. */
@@ -446,7 +492,8 @@ static void many_threads_and_cpus(void **state)
 	assert_int_equal(ty_vt_end(), 0);
 }
 
-int main(void)
+/* One argument: only the tests whose names match it. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_threads_and_cpus),
@@ -462,10 +509,13 @@ int main(void)
 		cmocka_unit_test(large_mono_c),
 		cmocka_unit_test(exports_open),
 		cmocka_unit_test(sizes_stops_and_signals),
+		cmocka_unit_test(stopped_as_a_job),
 	};
 	FILE *f;
 	int rc;
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	tarry = getenv("TARRY") ? getenv("TARRY") : "build/tarry";
 	if (access(tarry, X_OK)) {
 		printf("ok 1 - screen # SKIP %s is not built\n1..1\n", tarry);

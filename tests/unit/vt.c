@@ -27,6 +27,17 @@ static struct {
 	bool alternate, hidden, eof;
 } v = {.fd = -1};
 
+/* So long anything may take on a machine that has other things to do. */
+#define WAIT_MS 30000
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 static int set_prop(VTermProp prop, VTermValue *val, void *user)
 {
 	if (prop == VTERM_PROP_ALTSCREEN)
@@ -48,7 +59,46 @@ static void drop(void)
 	v.vt = NULL;
 }
 
-void ty_vt_start(int w, int h, const char *const *env, const char *const *argv)
+static void run(const char *const *env, const char *const *argv)
+{
+	for (; *env; env++)
+		putenv((char *)*env);
+	execv(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+/* A shell with one job, in the terminal that is file 0. */
+static void shell(const char *const *env, const char *const *argv)
+{
+	static const char said[] = "[stopped]\r\n";
+	char c = 0;
+	int st = 0;
+	pid_t job;
+
+	signal(SIGTTOU, SIG_IGN);
+	job = fork();
+	if (!job) {
+		setpgid(0, 0);
+		tcsetpgrp(0, getpid());
+		signal(SIGTTOU, SIG_DFL);
+		run(env, argv);
+	}
+	setpgid(job, job);
+	tcsetpgrp(0, job);
+	while (waitpid(job, &st, WUNTRACED) == job && WIFSTOPPED(st)) {
+		tcsetpgrp(0, getpgrp());
+		if (write(1, said, sizeof(said) - 1) < 0)
+			_exit(126);
+		while (read(0, &c, 1) == 1 && c != '\n')
+			;
+		tcsetpgrp(0, job);
+		kill(-job, SIGCONT);
+	}
+	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
+}
+
+static void start(int w, int h, const char *const *env, const char *const *argv,
+		  void (*child)(const char *const *env, const char *const *argv))
 {
 	struct winsize ws = {.ws_row = (unsigned short)h, .ws_col = (unsigned short)w};
 
@@ -65,12 +115,18 @@ void ty_vt_start(int w, int h, const char *const *env, const char *const *argv)
 	vterm_screen_reset(v.screen, 1);
 	v.pid = forkpty(&v.fd, NULL, NULL, &ws);
 	assert_true(v.pid >= 0);
-	if (!v.pid) {
-		for (; *env; env++)
-			putenv((char *)*env);
-		execv(argv[0], (char *const *)argv);
-		_exit(127);
-	}
+	if (!v.pid)
+		child(env, argv);
+}
+
+void ty_vt_start(int w, int h, const char *const *env, const char *const *argv)
+{
+	start(w, h, env, argv, run);
+}
+
+void ty_vt_start_job(int w, int h, const char *const *env, const char *const *argv)
+{
+	start(w, h, env, argv, shell);
 }
 
 void ty_vt_send(const char *bytes, size_t n)
@@ -198,7 +254,9 @@ bool ty_vt_coloured(void)
 
 static bool until(const char *s, bool there)
 {
-	for (int i = 0; i < 1000 && !v.eof; i++) {
+	int64_t end = now_ms() + WAIT_MS;
+
+	while (!v.eof && now_ms() < end) {
 		if (!strstr(ty_vt_screen(), s) == !there)
 			return true;
 		pump(10);
@@ -241,14 +299,14 @@ int ty_vt_end(void)
 {
 	int status = -1;
 
-	for (int i = 0; i < 1000; i++) {
+	for (int64_t end = now_ms() + WAIT_MS; now_ms() < end;) {
 		pump(1);
 		if (waitpid(v.pid, &status, WNOHANG) == v.pid) {
 			ty_vt_settle(0);
 			v.eof = true;
 			return status;
 		}
-		usleep(10000);
+		usleep(1000);
 	}
 	kill(v.pid, SIGKILL);
 	waitpid(v.pid, &status, 0);

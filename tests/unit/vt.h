@@ -9,10 +9,13 @@
 
 /* env: "NAME=value" ..., NULL. */
 void ty_vt_start(int w, int h, const char *const *env, const char *const *argv);
+/* The same as a shell's job: when it stops, "[stopped]" is written, and a line typed then continues
+ * it. ty_vt_pid and ty_vt_end are of the shell, which ends as the job did. */
+void ty_vt_start_job(int w, int h, const char *const *env, const char *const *argv);
 /* What is typed, byte for byte. */
 void ty_vt_send(const char *bytes, size_t n);
 void ty_vt_resize(int w, int h);
-/* Read on until the screen shows s (shows it no more); false after 10 s. */
+/* Read on until the screen shows s (shows it no more); false after 30 s. */
 bool ty_vt_shows(const char *s);
 bool ty_vt_lacks(const char *s);
 /* Read what comes until nothing comes for so long. */
@@ -28,7 +31,7 @@ bool ty_vt_coloured(void);
 /* Is the program on the alternate screen, with the cursor hidden? */
 bool ty_vt_taken(void);
 int ty_vt_pid(void);
-/* Waits for its end: the wait status; -1 when it does not end within 10 s (then it is killed). */
+/* Waits for its end: the wait status; -1 when it does not end within 30 s (then it is killed). */
 int ty_vt_end(void);
 
 #endif
