@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_path.h"
 #include "process.h"
 #include "waits.h"
 
@@ -540,26 +541,17 @@ int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t fro
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out)
 {
-	uint32_t i = x->command_tid ? ty_model_thread_find(x->m, x->command_tid, to_ns) : TY_NONE;
 	struct book b = {.x = x, .who = TY_NONE};
-	const struct ty_thread *t;
 	struct ty_path p;
 	uint64_t at;
 	int r;
 
 	*out = (struct ty_ledger){.thread = TY_NONE};
-	if (i == TY_NONE)
-		return -TY_ENOTFOUND;
-	t = ty_model_thread(x->m, i);
-	out->start_ns = t->released_ns > t->start_ns ? t->released_ns : t->start_ns;
-	if (out->start_ns < from_ns)
-		out->start_ns = from_ns;
-	out->end_ns = to_ns < t->end_ns ? to_ns : t->end_ns;
-	if (out->end_ns < out->start_ns)
-		out->end_ns = out->start_ns;
+	r = ty_command_path(x, from_ns, to_ns, &out->start_ns, &out->end_ns, &p);
+	if (r == -TY_ENOTFOUND)
+		return r;
 	out->total_ns = out->end_ns - out->start_ns;
 	out->threads = 1;
-	r = ty_path_find(x, i, out->start_ns, out->end_ns, &p);
 	at = out->start_ns;
 	for (size_t k = 0; k < p.seg.n && !r; k++) {
 		const struct ty_seg *s = &p.seg.v[k];

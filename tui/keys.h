@@ -67,6 +67,9 @@ enum {
 	X(FOCUS, "Findings", "list", "between the rows and the list of findings")                  \
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "what the span under the cursor waited for, back to the cause")                          \
+	X(ARROWS, "Findings", "arrows",                                                            \
+	  "draw the chain of the span under the cursor: who ended each wait, row to row")          \
+	X(PATH, "Findings", "path", "lay the traced command's critical path over the rows")        \
 	X(LEDGER, "Findings", "ledger",                                                            \
 	  "where the time of the row's thread or process went, elsewhere the traced command's: "   \
 	  "the selected time, or the window")                                                      \

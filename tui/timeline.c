@@ -26,7 +26,9 @@ struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h)
 	l.cells_w = w - l.label_w;
 	l.minimap_y = h >= 16 ? y++ : -1;
 	l.ruler_y = y++;
-	l.log_y = t->in->log ? y++ : -1;
+	/* A small screen keeps its rows. */
+	l.log_y = t->in->log && !(h < 13 && t->list_focus) ? y++ : -1;
+	l.path_y = t->route.on && (h >= 13 || (l.log_y < 0 && !t->list_focus)) ? y++ : -1;
 	l.rows_y = y;
 	l.footer_y = h - 1;
 	left = l.footer_y - y;
@@ -191,6 +193,14 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_DIFF:
 		if (!ty_timeline_rest_waits(t, "comparisons") && ty_timeline_diff(t))
 			return TY_VIEW_PUSH;
+		break;
+	case TY_ACT_ARROWS:
+		if (!ty_timeline_rest_waits(t, "chains"))
+			ty_timeline_arrows(t);
+		break;
+	case TY_ACT_PATH:
+		if (!ty_timeline_rest_waits(t, "the critical path"))
+			ty_timeline_route(t);
 		break;
 	case TY_ACT_SPECTRUM:
 		if (!ty_timeline_rest_waits(t, "latencies") && ty_timeline_spectrum(t))
@@ -397,6 +407,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	if (ty_aside_stop(&t->hunting.aside))
 		ty_findings_fini(&t->hunting.found);
 	ty_timeline_unask(t);
+	ty_timeline_trails_stop(t);
 	ty_timeline_memory_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);

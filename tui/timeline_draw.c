@@ -425,6 +425,8 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	draw_marks(t, g, p);
 	ty_timeline_log_draw(t, g, p);
 	ty_rows_draw(t, g, p);
+	ty_timeline_trails_follow(t);
+	ty_timeline_trails_draw(t, g, p);
 	draw_selection(t, g, p);
 	draw_list(t, g, p);
 	draw_details(t, g, p);

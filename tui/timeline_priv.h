@@ -28,7 +28,8 @@ struct ty_layout {
 	int cells_x, cells_w;
 	int minimap_y; /* -1: none */
 	int ruler_y;
-	int log_y; /* lines of log files; -1: none */
+	int log_y;  /* lines of log files; -1: none */
+	int path_y; /* the critical path; -1: none */
 	int rows_y, rows_h;
 	int list_y, list_h;	  /* its headline included */
 	int details_y, details_h; /* its headline included */
@@ -124,6 +125,20 @@ struct ty_timeline_memory {
 	bool opened;		     /* it is what the timeline pushes */
 };
 
+/* What is laid over the rows: the chain of the span under the cursor, or the critical path of the
+ * traced command; made in a thread. */
+struct ty_trail {
+	struct ty_aside aside;
+	struct ty_explain explain;
+	bool on, made;
+	uint32_t thread; /* the chain's: of whom, */
+	uint64_t from_ns, to_ns;
+	struct ty_link link[TY_STALL_LINKS]; /* and its links */
+	uint32_t links;
+	struct ty_path path; /* the command's */
+	int rc;
+};
+
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
@@ -134,6 +149,7 @@ struct ty_timeline {
 	struct ty_timeline_memory memory;
 	struct ty_hunting hunting;
 	struct ty_asked asked;
+	struct ty_trail arrows, route;
 	struct ty_gaps gaps;
 	struct ty_heads heads;
 	struct ty_layout lay;
@@ -284,6 +300,16 @@ bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, 
 			 uint64_t from_ns, uint64_t to_ns);
 bool ty_timeline_explained(struct ty_timeline *t); /* done: true: the page is made */
 void ty_timeline_unask(struct ty_timeline *t);	   /* no longer wanted */
+
+/* timeline_trail.c: arrows of the chain, and the critical path */
+void ty_timeline_arrows(struct ty_timeline *t); /* on, off */
+void ty_timeline_route(struct ty_timeline *t);
+void ty_timeline_trails_follow(struct ty_timeline *t); /* what the cursor is on now */
+bool ty_timeline_trails_done(struct ty_timeline *t);   /* true: the screen changes */
+void ty_timeline_trails_stop(struct ty_timeline *t);
+/* trail_draw.c: over the rows, after these */
+void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
+			     const struct ty_palette *p);
 
 /* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
 bool ty_timeline_spectrum(struct ty_timeline *t);

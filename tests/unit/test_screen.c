@@ -67,6 +67,8 @@ static const struct step {
 	[TY_ACT_LEDGER] = {"n", "", "in all; Enter goes", NULL},
 	[TY_ACT_DIFF] = {"wwg2\r", "", "here    elsewhere", NULL},
 	[TY_ACT_SPECTRUM] = {"n", "1", "at 0.5", "Latencies of"},
+	[TY_ACT_ARROWS] = {"n", "", "arrows: who ended the wait", NULL},
+	[TY_ACT_PATH] = {"", "", "critical path: 3.9", NULL},
 	[TY_ACT_LOG_NEXT] = {"^", "", "1 of 2: story.log:1 at 1.250000", NULL, true},
 	[TY_ACT_LOG_PREV] = {"$", "", "2 of 2: story.log:3 at 3.5", NULL, true},
 	[TY_ACT_MEMORY] = {"", "", "no memory samples", NULL},

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* What is laid over the rows, made aside: the chain behind the span under the cursor, anew as the
+ * cursor moves, and once the critical path of the traced command. */
+#include "command_path.h"
+#include "glyphs.h"
+#include "irqs.h"
+#include "ruler.h"
+#include "timeline_priv.h"
+
+/* Making it takes no longer: it comes with the key that asked for it. */
+#define AT_ONCE_MS 5
+
+static void make_arrows(void *ctx)
+{
+	struct ty_trail *a = ctx;
+	struct ty_path p;
+
+	a->links = 0;
+	a->rc = ty_path_find(&a->explain, a->thread, a->from_ns, a->to_ns, &p);
+	if (!a->rc && p.seg.n)
+		a->links = ty_path_links(&p, ty_path_root(&p).seg, a->link, TY_STALL_LINKS);
+	ty_path_fini(&p);
+}
+
+static void make_route(void *ctx)
+{
+	struct ty_trail *a = ctx;
+
+	a->rc = ty_command_path(&a->explain, 0, UINT64_MAX, &a->from_ns, &a->to_ns, &a->path);
+}
+
+static void start(struct ty_timeline *t, struct ty_trail *a, void (*make)(void *ctx))
+{
+	a->explain = *t->in->explain;
+	a->explain.stop = &a->aside.stop;
+	a->made = false;
+	ty_aside_start(&a->aside, t->in->aside, make, a);
+	a->made = ty_aside_wait(&a->aside, AT_ONCE_MS);
+}
+
+/* The wait under the cursor; false: nothing that somebody could have ended. */
+static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *from, uint64_t *to)
+{
+	struct ty_track track;
+	struct ty_cell cell;
+	struct ty_span s;
+	uint64_t a, b;
+	uint32_t idx;
+
+	if (!ty_timeline_subject(t, &track, &cell, &idx, &a, &b) || track.kind == TY_TRACK_CPU ||
+	    track.kind == TY_TRACK_IRQS)
+		return false;
+	s = ty_track_span(t->m, track, idx);
+	*thread = track.id;
+	*from = s.start_ns;
+	*to = s.end_ns;
+	return track.kind == TY_TRACK_SYSCALLS || s.state == TY_ST_SLEEPING ||
+	       s.state == TY_ST_BLOCKED || s.state == TY_ST_STOPPED || s.state == TY_ST_RUNNABLE;
+}
+
+void ty_timeline_trails_follow(struct ty_timeline *t)
+{
+	struct ty_trail *a = &t->arrows;
+	uint32_t thread;
+	uint64_t from, to;
+
+	if (!a->on)
+		return;
+	if (!wait_here(t, &thread, &from, &to)) {
+		ty_aside_stop(&a->aside);
+		a->made = false;
+		a->thread = TY_NONE;
+		return;
+	}
+	if (a->thread == thread && a->from_ns == from && a->to_ns == to)
+		return;
+	ty_aside_stop(&a->aside);
+	a->thread = thread;
+	a->from_ns = from;
+	a->to_ns = to;
+	start(t, a, make_arrows);
+}
+
+static void route_told(struct ty_timeline *t)
+{
+	const struct ty_trail *a = &t->route;
+	char len[TY_TIME_MAX];
+
+	if (a->rc)
+		ty_timeline_say(t, "critical path: %s", ty_strerror(a->rc));
+	else
+		ty_timeline_say(t, "critical path: %s in %zu parts%s; P takes it away",
+				ty_fmt_length(a->to_ns - a->from_ns, len), a->path.seg.n,
+				a->path.cut ? " (its begin has more than are kept)" : "");
+}
+
+bool ty_timeline_trails_done(struct ty_timeline *t)
+{
+	bool changed = false;
+
+	if (ty_aside_wait(&t->arrows.aside, 0))
+		changed = t->arrows.made = true;
+	if (ty_aside_wait(&t->route.aside, 0)) {
+		changed = t->route.made = true;
+		route_told(t);
+	}
+	return changed;
+}
+
+void ty_timeline_arrows(struct ty_timeline *t)
+{
+	struct ty_trail *a = &t->arrows;
+
+	if (!t->in->explain) {
+		ty_timeline_say(t, "there is nothing to follow chains in");
+		return;
+	}
+	a->on = !a->on;
+	a->thread = TY_NONE;
+	a->made = false;
+	if (!a->on) {
+		ty_aside_stop(&a->aside);
+		ty_timeline_say(t, "no arrows");
+	} else {
+		ty_timeline_say(t,
+				"arrows: who ended the wait under the cursor; A takes them away");
+	}
+}
+
+void ty_timeline_route(struct ty_timeline *t)
+{
+	struct ty_trail *a = &t->route;
+
+	if (!t->in->explain || !t->in->explain->command_tid) {
+		ty_timeline_say(t, "no command was traced: a critical path is a command's");
+		return;
+	}
+	a->on = !a->on;
+	if (!a->on) {
+		if (ty_aside_stop(&a->aside))
+			ty_path_fini(&a->path);
+		ty_timeline_say(t, "no critical path");
+	} else if (a->made && !a->rc) {
+		route_told(t);
+	} else {
+		ty_timeline_say(t, "the critical path is being followed; P stops");
+		ty_path_fini(&a->path);
+		start(t, a, make_route);
+		if (a->made)
+			route_told(t);
+	}
+}
+
+void ty_timeline_trails_stop(struct ty_timeline *t)
+{
+	ty_aside_stop(&t->arrows.aside);
+	ty_aside_stop(&t->route.aside);
+	ty_path_fini(&t->route.path);
+}
