@@ -222,6 +222,7 @@ bench: deps-bench
 	$(SUBMAKE) all programs $(B)/bench/frame_cost
 	tests/bench/run
 	tests/bench/open
+	tests/bench/memory
 	tests/bench/frame
 	tests/bench/view
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "big.h"
+
 #define LATENCIES 4 /* total, issue, exec, xlat */
 #define VALUES	  65536u
 
@@ -77,7 +79,7 @@ static int key_id(struct tab *t, const struct ty_mem_point *o, uint32_t *id)
 
 static int count_all(struct tab *t)
 {
-	t->id = malloc((t->p->n + 1) * sizeof(*t->id));
+	t->id = ty_big_alloc((t->p->n + 1) * sizeof(*t->id));
 	if (!t->id)
 		return -TY_ENOMEM;
 	for (uint64_t i = 0; i < t->p->n; i++) {
@@ -264,8 +266,8 @@ static int gather(struct tab *t)
 	for (uint64_t i = 0; i < n; i++)
 		at[i + 1] += at[i];
 	all = at[n];
-	value = malloc((all + 1) * sizeof(*value));
-	target = branches ? malloc((all + 1) * sizeof(*target)) : NULL;
+	value = ty_big_alloc((all + 1) * sizeof(*value));
+	target = branches ? ty_big_alloc((all + 1) * sizeof(*target)) : NULL;
 	target_n = branches ? calloc(n + 1, sizeof(*target_n)) : NULL;
 	if (!value || (branches && (!target || !target_n)))
 		goto out;

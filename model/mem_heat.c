@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "big.h"
+
 #define GROUP 64u
 
 struct group {
@@ -102,7 +104,7 @@ static int fill(struct ty_mem_heat *h, enum ty_mem_heat_by by)
 		at[s + 1] += at[s];
 	}
 	h->first_group[h->strips] = groups;
-	h->index = malloc((n + 1) * sizeof(*h->index));
+	h->index = ty_big_alloc((n + 1) * sizeof(*h->index));
 	h->group = calloc(groups + 1, sizeof(*h->group));
 	if (!h->index || !h->group)
 		return -TY_ENOMEM;

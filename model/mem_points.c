@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "big.h"
+
+#define EXTENT_BLOCKS 4u /* 6 MB: three huge pages */
+
 static uint64_t hash(uint64_t v)
 {
 	v ^= v >> 31;
@@ -77,7 +81,7 @@ static uint16_t cycles(uint32_t v)
 
 uint64_t ty_mem_points_bytes(const struct ty_mem_points *p)
 {
-	return p->blocks.n * TY_MEM_BLOCK * sizeof(struct ty_mem_point) +
+	return (p->blocks.n + p->extent_left) * TY_MEM_BLOCK * sizeof(struct ty_mem_point) +
 	       (p->pc_ids.keys.cap + p->thread_ids.keys.cap) * 8 +
 	       (p->pc_ids.slot ? (p->pc_ids.mask + 1) * 4 : 0) +
 	       (p->thread_ids.slot ? (p->thread_ids.mask + 1) * 4 : 0) +
@@ -113,6 +117,32 @@ static unsigned flags(const struct ty_mem *m)
 	       (m->kind == TY_MEM_BRANCH && m->has & TY_MEM_HAS_TARGET ? TY_MP_HAS_TARGET : 0);
 }
 
+/* One more block: the first by itself, because most files are small, then several at once. */
+static int add_block(struct ty_mem_points *p)
+{
+	const size_t bytes = TY_MEM_BLOCK * sizeof(struct ty_mem_point);
+	unsigned n = p->blocks.n ? EXTENT_BLOCKS : 1;
+	char *e;
+
+	if (!p->extent_left) {
+		if (p->max_bytes && p->n && ty_mem_points_bytes(p) + n * bytes > p->max_bytes)
+			return -TY_ELIMIT;
+		e = ty_big_alloc(n * bytes);
+		if (!e || vec_push(&p->extents, e)) {
+			free(e);
+			return -TY_ENOMEM;
+		}
+		p->extent_left = n;
+		p->extent_blocks = n;
+	}
+	e = p->extents.v[p->extents.n - 1];
+	if (vec_push(&p->blocks,
+		     (struct ty_mem_point *)(e + (p->extent_blocks - p->extent_left) * bytes)))
+		return -TY_ENOMEM;
+	p->extent_left--;
+	return 0;
+}
+
 int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core)
 {
 	struct ty_mem_point *o;
@@ -138,15 +168,9 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 			return -TY_ENOMEM;
 	}
 	if (p->n == p->blocks.n * (uint64_t)TY_MEM_BLOCK) {
-		const size_t bytes = TY_MEM_BLOCK * sizeof(struct ty_mem_point);
-
-		if (p->max_bytes && p->n && ty_mem_points_bytes(p) + bytes > p->max_bytes)
-			return -TY_ELIMIT;
-		o = malloc(bytes);
-		if (!o || vec_push(&p->blocks, o)) {
-			free(o);
-			return -TY_ENOMEM;
-		}
+		r = add_block(p);
+		if (r)
+			return r;
 	}
 	o = &p->blocks.v[p->n / TY_MEM_BLOCK][p->n % TY_MEM_BLOCK];
 	*o = (struct ty_mem_point){
@@ -174,8 +198,9 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 
 void ty_mem_points_fini(struct ty_mem_points *p)
 {
-	vec_each (b, &p->blocks)
-		free(*b);
+	vec_each (e, &p->extents)
+		free(*e);
+	vec_fini(&p->extents);
 	vec_fini(&p->blocks);
 	vec_fini(&p->threads);
 	vec_fini(&p->pc_pid);

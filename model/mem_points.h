@@ -63,6 +63,8 @@ void ty_mem_ids_fini(struct ty_mem_ids *t);
 
 struct ty_mem_points {
 	VEC(struct ty_mem_point *) blocks;
+	VEC(void *) extents;		     /* what the blocks lie in */
+	unsigned extent_blocks, extent_left; /* of the last one: all; those still to be used */
 	uint64_t n;
 	uint64_t first; /* of a borrowed part of other points: where it begins; else 0 */
 	VEC(struct ty_mem_thread) threads;
