@@ -251,6 +251,7 @@ static void irq_enter(struct ty_builder *b, const struct ty_event *ev, uint64_t 
 		irq_cut(b, ev->cpu, ts, TY_SF_LOST); /* so many inside one: its end was lost */
 	if (c->irq_depth == TY_IRQ_DEPTH)
 		return; /* deeper than any kernel nests them: a damaged file */
+	s.state = c->irq_depth ? TY_ST_UNKNOWN : TY_ST_RUNNING;
 	if (s.name == UINT32_MAX || vec_push(&c->irq, s)) {
 		ty_build_fail(b, -TY_ENOMEM);
 		return;

@@ -513,11 +513,13 @@ const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n)
 static const struct ty_table *table_of(const struct ty_model *m, struct ty_track track,
 				       uint32_t *base)
 {
+	bool of_cpu = track.kind == TY_TRACK_CPU || track.kind == TY_TRACK_IRQS;
 	const struct ty_table *t = &m->t[track.kind == TY_TRACK_CPU	 ? TY_T_CPU
+					 : track.kind == TY_TRACK_IRQS	 ? TY_T_IRQS
 					 : track.kind == TY_TRACK_THREAD ? TY_T_SPANS
 									 : TY_T_CALLS];
 
-	*base = track.kind == TY_TRACK_CPU || track.id >= t->tracks ? 0 : t->row_first[track.id];
+	*base = of_cpu || track.id >= t->tracks ? 0 : t->row_first[track.id];
 	return t;
 }
 
@@ -527,7 +529,8 @@ void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t fr
 	uint32_t base;
 	const struct ty_table *t = table_of(m, track, &base);
 
-	ty_forest_cells(t, track.id, from_ns, to_ns, n, out);
+	(track.kind == TY_TRACK_IRQS ? ty_forest_nested_cells
+				     : ty_forest_cells)(t, track.id, from_ns, to_ns, n, out);
 	for (uint32_t i = 0; base && i < n; i++)
 		if (out[i].longest != TY_NONE) {
 			out[i].longest += base;

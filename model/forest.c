@@ -272,6 +272,108 @@ void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns,
 	}
 }
 
+/* nested rows ------------------------------------------------------------------------------- */
+
+/* The builder nests no deeper (TY_IRQ_DEPTH), and puts no more into one row (TY_IRQ_INSIDE). */
+#define NEST   8
+#define INSIDE 65536u
+
+/* Rows that have begun and not ended where a cell begins, from the outermost inwards. */
+struct open_rows {
+	uint32_t row[NEST];
+	unsigned n;
+};
+
+static bool is_outermost(const struct walk *w, uint32_t row)
+{
+	return state_of(w, block_of(w, row), row % TY_BLOCK_ROWS) == TY_ST_RUNNING;
+}
+
+/* The last outermost row of [lo, hi), lo when there is none. */
+static uint32_t outermost_before(const struct walk *w, uint32_t lo, uint32_t hi)
+{
+	uint32_t row = hi;
+
+	if (hi - lo > INSIDE)
+		lo = hi - INSIDE;
+	while (row > lo)
+		if (is_outermost(w, --row))
+			return row;
+	return lo;
+}
+
+/* Those of rows [lo, hi) that go on after t. */
+static void add_open(const struct walk *w, struct open_rows *o, uint32_t lo, uint32_t hi,
+		     uint64_t t)
+{
+	for (; lo < hi && o->n < NEST; lo++)
+		if (start_of(w, lo) + len_of(w, lo) > t)
+			o->row[o->n++] = lo;
+}
+
+/* As cut, but of equal ones the last, which is the innermost, is taken. */
+static void cut_inner(const struct walk *w, uint32_t row, uint64_t from, uint64_t to,
+		      struct ty_cell *out, struct best *b)
+{
+	uint64_t had = b->in;
+
+	cut(w, row, from, to, out, b);
+	if (b->in == had) {
+		uint64_t s = start_of(w, row), e = s + len_of(w, row);
+		uint64_t cs = s < from ? from : s, ce = e > to ? to : e;
+
+		if ((ce > cs ? ce - cs : 0) == had)
+			out->longest = row;
+	}
+}
+
+/* a, z: rows that start before from, before to; o: those open at from, and then at to. */
+static void nested_cell(const struct walk *w, struct open_rows *o, uint32_t a, uint32_t z,
+			uint64_t from, uint64_t to, struct ty_cell *out)
+{
+	struct open_rows then = {.n = 0};
+	uint32_t last = outermost_before(w, a, z);
+	struct best b = {0};
+
+	*out = (struct ty_cell){.longest = TY_NONE, .longest_whole = TY_NONE};
+	if (from >= to)
+		return;
+	for (unsigned i = 0; i < o->n; i++) {
+		cut_inner(w, o->row[i], from, to, out, &b);
+		add_open(w, &then, o->row[i], o->row[i] + 1, to);
+	}
+	out->spans = o->n + (z - a);
+	/* Before the last outermost one all have ended. */
+	interior(w, a, last, out, &b);
+	for (uint32_t row = last; row < z; row++)
+		cut_inner(w, row, from, to, out, &b);
+	add_open(w, &then, last, z, to);
+	*o = then;
+	out->ns[TY_ST_UNKNOWN] = 0;
+	if (out->ns[TY_ST_RUNNING] > to - from) /* only a damaged file */
+		out->ns[TY_ST_RUNNING] = to - from;
+}
+
+void ty_forest_nested_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns,
+			    uint64_t to_ns, uint32_t n, struct ty_cell *out)
+{
+	struct walk w = walk_of(t, track);
+	unsigned __int128 width = to_ns > from_ns ? to_ns - from_ns : 0;
+	uint64_t from = from_ns;
+	uint32_t a = w.rows ? ty_table_before(t, track, from_ns) : 0;
+	struct open_rows o = {.n = 0};
+
+	add_open(&w, &o, outermost_before(&w, 0, a), a, from_ns);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t to = from_ns + (uint64_t)(width * (i + 1) / n);
+		uint32_t z = w.rows ? before(&w, a, to) : 0;
+
+		nested_cell(&w, &o, a, z, from, to, &out[i]);
+		a = z;
+		from = to;
+	}
+}
+
 /* searches ---------------------------------------------------------------------------------- */
 
 /* The numbers that q accepts, as a node keeps them. */

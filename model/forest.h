@@ -17,6 +17,10 @@
 /* n cells of equal width over [from, to), as ty_model_cells; indices are rows of the track. */
 void ty_forest_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns, uint64_t to_ns,
 		     uint32_t n, struct ty_cell *out);
+/* The same of rows that may lie inside others, which come before them: rows of state RUNNING do not
+ * overlap, all others lie inside one of these; only RUNNING is counted. */
+void ty_forest_nested_cells(const struct ty_table *t, uint32_t track, uint64_t from_ns,
+			    uint64_t to_ns, uint32_t n, struct ty_cell *out);
 /* Row of the track, as ty_model_seek; TY_NONE. */
 uint32_t ty_forest_seek(const struct ty_table *t, uint32_t track, const struct ty_seek *q,
 			uint64_t t_ns, bool backward);

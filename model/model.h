@@ -308,7 +308,7 @@ bool ty_model_damaged(const struct ty_model *m);
 uint64_t ty_model_bytes(const struct ty_model *m);
 
 /* What can be drawn as one row. */
-enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS };
+enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS, TY_TRACK_IRQS };
 struct ty_track {
 	uint8_t kind; /* enum ty_track_kind */
 	uint32_t id;  /* CPU number or thread index */
@@ -316,9 +316,12 @@ struct ty_track {
 
 /* One cell of a row: what the track did in [from, to). */
 struct ty_cell {
-	uint64_t ns[TY_ST_COUNT]; /* time in each state; SYSCALLS tracks: RUNNING = inside a call */
-	uint32_t longest;    /* index (global span, CPU span or syscall) of the span that covers the
-				most of this cell; TY_NONE: nothing here */
+	/* Time in each state; SYSCALLS tracks: RUNNING = inside a call; IRQS tracks: RUNNING = in
+	 * interrupts, each nanosecond once, however deep they nest. */
+	uint64_t ns[TY_ST_COUNT];
+	uint32_t longest;    /* index (global span, CPU span, syscall or CPU's interrupt) of the
+				span that covers the most of this cell, of interrupts the innermost
+				when several do; TY_NONE: nothing here */
 	uint32_t spans;	     /* spans that touch the cell */
 	uint64_t longest_ns; /* whole length of the longest span that touches it: a stall is never
 				lost */

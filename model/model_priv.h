@@ -77,7 +77,7 @@ struct ty_mig_row {
 struct ty_irq_row {
 	uint64_t start, length;
 	uint32_t vec, name;
-	uint8_t kind, flags;
+	uint8_t kind, flags, state;
 } __attribute__((packed));
 
 struct ty_point_row {
@@ -109,7 +109,15 @@ enum {
 	TY_EDGE_TARGET_CPU,
 	TY_EDGE_CONTEXT
 };
-enum { TY_IRQ_START, TY_IRQ_LENGTH, TY_IRQ_VEC, TY_IRQ_NAME, TY_IRQ_KIND, TY_IRQ_FLAGS };
+enum {
+	TY_IRQ_START,
+	TY_IRQ_LENGTH,
+	TY_IRQ_VEC,
+	TY_IRQ_NAME,
+	TY_IRQ_KIND,
+	TY_IRQ_FLAGS,
+	TY_IRQ_STATE /* RUNNING; of one inside another UNKNOWN: its time is counted there */
+};
 enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_POINT_CONTEXT };
 
 /* The small arrays. */

@@ -401,6 +401,9 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 		call_in_progress(t, next(l), s.syscall);
 }
 
+/* So many interrupts before one are asked whether they are around it. */
+#define AROUND 32
+
 /* What the interrupt came on: the outermost one around it, or whom it took the CPU from. */
 static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uint32_t idx,
 			    const struct ty_irq_span *s)
@@ -409,7 +412,7 @@ static void add_interrupted(struct ty_timeline *t, char *line, uint32_t cpu, uin
 	struct ty_span on;
 	char who[TY_WHO_MAX], name[TY_IRQ_NAME_MAX];
 
-	for (uint32_t k = idx > TY_IRQ_WALK ? idx - TY_IRQ_WALK : 0; k < idx; k++) {
+	for (uint32_t k = idx > AROUND ? idx - AROUND : 0; k < idx; k++) {
 		struct ty_irq_span o = ty_model_irq_span(t->m, cpu, k);
 
 		if (o.end_ns >= s->end_ns) {
@@ -448,20 +451,15 @@ static void irq_cell(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint6
 		     uint64_t to)
 {
 	struct ty_cell c;
-	bool sample = ty_irq_cell(t->m, cpu, from, to, &c);
 	char len[TY_TIME_MAX], *line;
 
+	ty_model_cells(t->m, (struct ty_track){TY_TRACK_IRQS, cpu}, from, to, 1, &c);
 	if (c.spans <= 1)
 		return;
 	line = next(l);
-	add(line, "this cell (%s) holds %u interrupts, %s%.1f%% of its time",
-	    ty_fmt_length(to - from, len), c.spans, sample ? "about " : "",
+	add(line, "this cell (%s) holds %u interrupts, %.1f%% of its time; above is the longest",
+	    ty_fmt_length(to - from, len), c.spans,
 	    100.0 * (double)c.ns[TY_ST_RUNNING] / (double)(to - from));
-	if (sample)
-		add(line, ": estimated from %d of them; above is the longest of these",
-		    TY_IRQ_WALK);
-	else
-		add(line, "; above is the longest");
 }
 
 /* Shares of the cell, when more than one span lies in it. */

@@ -2,7 +2,6 @@
 /* Cells to glyphs; see glyphs.h. Cost: constant per cell (at most two spans are looked at). */
 #include "glyphs.h"
 
-#include "irqs.h"
 
 /* A wait hides in a cell when it is this many times longer than the cell's mean span... */
 #define OUTLIER 8
@@ -82,15 +81,6 @@ struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32
 				.syscall = idx,
 				.state = TY_ST_RUNNING,
 				.flags = c.flags};
-}
-
-bool ty_track_cell(const struct ty_model *m, struct ty_track t, uint64_t from_ns, uint64_t to_ns,
-		   struct ty_cell *out)
-{
-	if (t.kind == TY_TRACK_IRQS)
-		return ty_irq_cell(m, t.id, from_ns, to_ns, out);
-	ty_model_cells(m, t, from_ns, to_ns, 1, out);
-	return false;
 }
 
 static bool is_wait(uint8_t s)

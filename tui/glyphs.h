@@ -38,10 +38,6 @@ struct ty_glyph ty_glyph_bar(const struct ty_palette *p, unsigned eighths, uint8
 /* The idx-th span of a track, whatever its kind (system calls: RUNNING inside the call). */
 struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32_t idx);
 
-/* One cell of a track of whatever kind; true: summed up from a sample (irqs.h). */
-bool ty_track_cell(const struct ty_model *m, struct ty_track t, uint64_t from_ns, uint64_t to_ns,
-		   struct ty_cell *out);
-
 /* The span that the cell [from, to) stands for: what it is drawn as, and what details tell of.
  * TY_NONE: nothing there. */
 uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,

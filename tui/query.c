@@ -289,6 +289,11 @@ bool ty_query_thread(const struct ty_query *q, uint32_t thread)
 	return (q->thread[thread] & need) == need;
 }
 
+uint64_t ty_query_min_ns(const struct ty_query *q)
+{
+	return q->min_ns;
+}
+
 bool ty_query_names_threads(const struct ty_query *q)
 {
 	return !q->item && !q->min_ns;

@@ -52,6 +52,8 @@ bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
 bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s);
 /* Can interrupts match at all? */
 bool ty_query_irqs(const struct ty_query *q);
+/* At least so long (0: no matter). */
+uint64_t ty_query_min_ns(const struct ty_query *q);
 /* Can events (points of the model) match at all? */
 bool ty_query_points(const struct ty_query *q);
 /* Does the query mean lost events? */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "glyphs.h"
-#include "irqs.h"
 #include "ruler.h"
 
 /* One row being drawn. */
@@ -289,11 +288,7 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 	enum ty_known known[TY_GRID_MAX];
 	int i = 0;
 
-	if (track.kind == TY_TRACK_IRQS)
-		for (int k = 0; k < d->n; k++)
-			(void)ty_irq_cell(d->t->m, track.id, edge(d, k), edge(d, k + 1), &c[k]);
-	else
-		ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
 	for (int k = 0; k < d->n; k++)
 		known[k] = ty_calls_known(d->t->m, &d->t->gaps, track, &c[k],
 					  state ? &state[k] : NULL, edge(d, k), edge(d, k + 1));

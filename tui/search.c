@@ -150,6 +150,23 @@ static bool gap_step(struct ty_search *s)
 	return false;
 }
 
+/* On from a short interrupt to the next that is long enough, past those of its own instant, which
+ * are looked at one by one. */
+static void skip_short(struct ty_search *s, uint32_t cpu, const struct ty_irq_span *irq)
+{
+	struct ty_track track = {.kind = TY_TRACK_IRQS, .id = cpu};
+	struct ty_seek q = {.min_ns = ty_query_min_ns(s->q), .nr = -1};
+	uint32_t n = ty_model_irq_spans(s->m, cpu), i;
+
+	if (s->backward ? !s->scan_i : s->scan_i >= n)
+		return;
+	i = (uint32_t)(s->backward ? s->scan_i - 1 : s->scan_i);
+	if (ty_model_irq_span(s->m, cpu, i).start_ns == irq->start_ns)
+		return;
+	i = ty_model_seek(s->m, track, &q, irq->start_ns, s->backward);
+	s->scan_i = i != TY_NONE ? i + s->backward : s->backward ? 0 : n;
+}
+
 static bool irq_step(struct ty_search *s, uint32_t cpu)
 {
 	struct ty_hit h = {.what = TY_HIT_IRQ, .cpu = cpu, .thread = TY_NONE};
@@ -166,6 +183,8 @@ static bool irq_step(struct ty_search *s, uint32_t cpu)
 	h.idx = (uint32_t)(s->backward ? --s->scan_i : s->scan_i++);
 	irq = ty_model_irq_span(s->m, cpu, h.idx);
 	h.at_ns = irq.start_ns;
+	if (irq.end_ns - irq.start_ns < ty_query_min_ns(s->q))
+		skip_short(s, cpu, &irq);
 	if (!ty_query_irq(s->q, &irq))
 		return too_far(s, irq.start_ns);
 	take(s, h);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "irqs.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 

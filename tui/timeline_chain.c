@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "glyphs.h"
-#include "irqs.h"
 #include "ledger.h"
 #include "ruler.h"
 #include "timeline_priv.h"

@@ -37,7 +37,7 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 	*to_ns = ty_viewport_edge(&t->vp, c + 1, n);
 	if (*to_ns <= *from_ns)
 		*to_ns = *from_ns + 1;
-	ty_track_cell(t->m, *track, *from_ns, *to_ns, cell);
+	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
 	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
 	if (t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track->kind &&
 	    t->pin.track.id == track->id)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the timeline to the spectrogram and back. */
 #include "glyphs.h"
-#include "irqs.h"
 #include "timeline_priv.h"
 
 /* Of what is under the cursor: its system call, else its state; elsewhere of waits for a CPU. */
