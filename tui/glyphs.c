@@ -2,7 +2,6 @@
 /* Cells to glyphs; see glyphs.h. Cost: constant per cell (at most two spans are looked at). */
 #include "glyphs.h"
 
-
 /* A wait hides in a cell when it is this many times longer than the cell's mean span... */
 #define OUTLIER 8
 /* ...but longer than this many cells it fills a cell of its own. */
