@@ -14,7 +14,6 @@
 
 #include "cli.h"
 #include "disasm.h"
-#include "flow_branch.h"
 #include "flow_calls.h"
 #include "flow_names.h"
 #include "flow_source.h"
@@ -32,6 +31,9 @@ static const char help[] =
 	"  --insn             every instruction, with symbol, disassembly and source line\n"
 	"  --calls            calls, indented by depth, as they begin; as JSON as they end\n"
 	"  --json             one JSON object per line\n"
+	"  --from T, --to T   only this time slice (seconds from the start, +T, -T before the "
+	"end);\n"
+	"                     only what lies around it is decoded\n"
 	"  --tid N[,N]        only these threads\n"
 	"  --cpu N[,N]        only these CPUs (of recordings by CPU; a stream of a thread has "
 	"none)\n";
@@ -44,7 +46,6 @@ struct dump {
 	struct ty_flow *flow;
 	struct ty_flow_names *names;
 	struct ty_disasm *asm64, *asm32;
-	struct ty_brancher *branchers; /* per stream */
 	struct ty_flow_calls *calls;
 	uint64_t gaps;
 };
@@ -149,21 +150,21 @@ static void put_insn(struct dump *d, const struct ty_flow_at *at)
 	fputc('\n', d->out);
 }
 
-static void put_branch(struct dump *d, const struct ty_flow_at *at, const struct ty_branch *b)
+static void put_branch(struct dump *d, const struct ty_flow_at *at)
 {
+	const struct ty_flow_item *b = &at->item;
 	char from[256], to[256];
 
 	if (d->sel->json) {
 		json_where(d, at);
-		ty_json_hex(&d->j, "from", b->from);
+		ty_json_hex(&d->j, "from", b->ip);
 		ty_json_hex(&d->j, "to", b->to);
 		json_end(d);
 		return;
 	}
 	text_where(d, at);
-	fprintf(d->out, "%16" PRIx64 " %s => %16" PRIx64 " %s\n", b->from,
-		name(d, at, b->from, from, sizeof(from)), b->to,
-		name(d, at, b->to, to, sizeof(to)));
+	fprintf(d->out, "%16" PRIx64 " %s => %16" PRIx64 " %s\n", b->ip,
+		name(d, at, b->ip, from, sizeof(from)), b->to, name(d, at, b->to, to, sizeof(to)));
 }
 
 static void call_begins(void *ctx, const struct ty_flow_call *c)
@@ -237,9 +238,6 @@ static void put_gap(struct dump *d, const struct ty_flow_at *at)
 
 static int put(struct dump *d, const struct ty_flow_at *at)
 {
-	struct ty_branch b[2];
-	unsigned n = ty_brancher_feed(&d->branchers[at->stream], &at->item, b);
-
 	if (d->calls && ty_flow_calls_feed(d->calls, at))
 		return -TY_ENOMEM;
 	if (!chosen(d, at))
@@ -248,21 +246,22 @@ static int put(struct dump *d, const struct ty_flow_at *at)
 		put_gap(d, at);
 	else if (d->shape == INSN && at->item.kind == TY_FLOW_INSN)
 		put_insn(d, at);
-	else if (d->shape == BRANCHES)
-		for (unsigned i = 0; i < n; i++)
-			put_branch(d, at, &b[i]);
+	else if (at->item.kind == TY_FLOW_BRANCH)
+		put_branch(d, at);
 	return 0;
 }
 
-static int run(struct dump *d, struct ty_err *err)
+static int run(struct dump *d, struct ty_flow_source *src, const char *path, struct ty_err *err)
 {
 	struct ty_flow_at at;
+	int r = ty_flow_source_window(src, path, d->sel, d->shape == BRANCHES, err);
 
-	d->branchers = calloc(ty_flow_streams(d->flow), sizeof(*d->branchers));
+	if (r)
+		return r;
 	d->names = ty_flow_names_new(ty_flow_code(d->flow));
 	d->asm64 = ty_disasm_new(TY_DISASM_X86_64);
 	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
-	if (!d->branchers || !d->names || !d->asm64 || !d->asm32)
+	if (!d->names || !d->asm64 || !d->asm32)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (d->shape == CALLS) {
 		d->calls = ty_flow_calls_new(d->names, call_begins, call_ends, d);
@@ -282,7 +281,6 @@ static int run(struct dump *d, struct ty_err *err)
 
 static void fini(struct dump *d)
 {
-	free(d->branchers);
 	ty_flow_calls_free(d->calls);
 	ty_flow_names_free(d->names);
 	ty_disasm_free(d->asm64);
@@ -323,9 +321,8 @@ int ty_cmd_dump_flow(int argc, char **argv)
 			src.cpu = optarg;
 		else if (c >= TY_OPT_PT_RAW)
 			status = ty_flow_source_option(&src, c, optarg) ? TY_EXIT_FAILED : 0;
-		else if (c == TY_OPT_FROM || c == TY_OPT_TO || c == TY_OPT_COMM)
-			status =
-				ty_cli_usage("dump", "flow takes --tid and --cpu, not this choice");
+		else if (c == TY_OPT_COMM)
+			status = ty_cli_usage("dump", "flow takes --tid, not --comm");
 		else
 			status = ty_select_option(&sel, "dump", c, optarg);
 	}
@@ -342,7 +339,7 @@ int ty_cmd_dump_flow(int argc, char **argv)
 		path = "tarry.dat";
 	r = ty_flow_source_open(&src, path, &err);
 	d.flow = src.flow;
-	r = r ? r : run(&d, &err);
+	r = r ? r : run(&d, &src, path, &err);
 	if (r)
 		status = errno == EPIPE && ferror(stdout) ? TY_EXIT_GOOD : ty_cli_fail(&err);
 out:

@@ -433,3 +433,53 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	ty_flow_perf_free(perf);
 	return r;
 }
+
+/* The instants of the source: of a recording those of its events, else those of its packets. */
+static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, uint64_t *last,
+		  struct ty_err *err)
+{
+	struct ty_flow_window w = {.to_ns = UINT64_MAX};
+	struct ty_flow_at at;
+	int r;
+
+	if (!ty_flow_span(s->flow, first, last))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: its instructions have no time: --from and --to choose nothing",
+			       path);
+	/* What lies behind the last PSB. */
+	w.from_ns = *last;
+	r = ty_flow_seek(s->flow, &w, true, err);
+	while (!r && ty_flow_next(s->flow, &at) > 0)
+		*last = at.ts_ns;
+	/* As the other readers count; unless the file does not tell. */
+	for (uint32_t i = 0; s->trace && i < s->trace->streams.n; i++) {
+		uint64_t t =
+			s->trace->streams.v[i].chunks ? ty_trace_chunk(s->trace, i, 0).first_ns : 0;
+
+		if (t && t < *first)
+			*first = t;
+	}
+	return r;
+}
+
+int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
+			  bool branches, struct ty_err *err)
+{
+	struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	uint64_t first, last;
+	struct ty_window w;
+	int r = 0;
+
+	if (sel->from || sel->to) {
+		path = path ? path : s->raws.v[0];
+		r = bounds(s, path, &first, &last, err);
+		r = r ? r : ty_select_range(sel, path, first, last, &w, err);
+		if (r)
+			return r;
+		all.from_ns = w.from_ns;
+		all.to_ns = w.to_ns - 1; /* a window's end is open */
+	} else if (!branches) {
+		return 0;
+	}
+	return ty_flow_seek(s->flow, &all, branches, err);
+}

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli.h"
 #include "err.h"
 #include "flow.h"
 #include "vec.h"
@@ -52,6 +53,13 @@ extern const char ty_flow_options_help[];
 int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg);
 /* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
+/*
+ * Begin with what --from and --to choose of the opened source (all, without), as instructions or
+ * branches (ty_flow_seek). Seconds count from the recording's start, of other files from the first
+ * time of their packets. 0 or -TY_E...
+ */
+int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
+			  bool branches, struct ty_err *err);
 /* Give back what open made; the options stay. fini: these, too. Any state. */
 void ty_flow_source_close(struct ty_flow_source *s);
 void ty_flow_source_fini(struct ty_flow_source *s);

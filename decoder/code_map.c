@@ -433,6 +433,14 @@ static bool find_later(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
 	return false;
 }
 
+/* Is anything known of the process's own address space? */
+static bool may_map(struct ty_code *c, int32_t pid)
+{
+	uint64_t until;
+
+	return pid != TY_CODE_EVERYBODY && life_at(c, pid, 0, &until);
+}
+
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at)
 {
@@ -446,7 +454,7 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		at->pid = pid;
 		if (l && find_in(c, l, t_ns, addr, at)) {
 			/* Found among everybody's: its own process may map it at any time. */
-			if (i && pid != TY_CODE_EVERYBODY)
+			if (i && may_map(c, pid) && !(addr >> 63))
 				at->until_ns = t_ns;
 			return true;
 		}

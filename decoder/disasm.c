@@ -182,3 +182,8 @@ unsigned ty_disasm_access(struct ty_disasm *d, const uint8_t *code, size_t n, ui
 		return 0;
 	return d->arch == TY_DISASM_ARM64 ? arm64_access(d->insn) : x86_access(d->insn);
 }
+
+unsigned ty_disasm_size(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip)
+{
+	return cs_disasm_iter(d->h, &code, &n, &ip, d->insn) ? d->insn->size : 0;
+}

@@ -20,5 +20,7 @@ unsigned ty_disasm_text(struct ty_disasm *d, const uint8_t *code, size_t n, uint
 /* How many bytes of memory the instruction there loads or stores at once; 0: none, or not known. Of
  * a pair all of it; of a vector instruction whose length is the machine's: not known. */
 unsigned ty_disasm_access(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip);
+/* Bytes of the instruction at `ip`; 0 when it is none. */
+unsigned ty_disasm_size(struct ty_disasm *d, const uint8_t *code, size_t n, uint64_t ip);
 
 #endif

@@ -1,61 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow.h. A merge of pulled streams: each holds one item ahead. */
-#include "flow.h"
+/* See flow.h and flow_priv.h: what is in a recording. */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
-#include "vec.h"
+#include "flow_priv.h"
 
 #define STREAM_MAX (4ull << 30)
-enum { STREAMS_MAX = 65536, PADDING = 8 };
-
-struct sw {
-	uint64_t t_ns;
-	int32_t cpu, pid, tid;
-	uint32_t order;
-};
-
-struct tid_pid {
-	int32_t tid, pid;
-	uint32_t order;
-};
-
-struct stream {
-	struct ty_flow *flow;
-	int32_t cpu, tid;
-	uint32_t idx;
-	struct ty_buf bytes;
-	uint64_t base;	  /* place of the first byte in the AUX stream */
-	VEC(size_t) cuts; /* offsets in bytes; what was there is lost */
-	size_t cut;	  /* of the segment that is decoded: its number */
-	bool lost;	  /* the item before was a gap */
-	struct ty_pt *pt;
-	struct ty_code_at code_at;
-	size_t sw, sw_end; /* next switch of this CPU */
-	int32_t now_pid, now_tid;
-	struct ty_flow_at head;
-	bool has;
-};
-
-struct loss {
-	uint64_t off;
-	int32_t cpu, tid;
-};
-
-struct ty_flow {
-	struct ty_code *code;
-	struct ty_pt_cpu cpu;
-	bool timed, software;
-	uint64_t zero;
-	uint32_t mult;
-	uint16_t shift;
-	VEC(struct stream) streams;
-	VEC(struct sw) sws;
-	VEC(struct tid_pid) tids;
-	VEC(struct loss) losses;
-};
+enum { STREAMS_MAX = 65536, PADDING = 8, RANGE_MIN = 8 << 10 };
 
 struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx)
 {
@@ -75,8 +27,10 @@ void ty_flow_free(struct ty_flow *f)
 {
 	if (!f)
 		return;
+	ty_flow_pull_stop(f);
+	ty_blocks_free(f->blocks);
+	vec_fini(&f->ranges);
 	vec_each (s, &f->streams) {
-		ty_pt_free(s->pt);
 		ty_buf_fini(&s->bytes);
 		vec_fini(&s->cuts);
 	}
@@ -121,6 +75,28 @@ uint32_t ty_flow_streams(const struct ty_flow *f)
 	return (uint32_t)f->streams.n;
 }
 
+uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc)
+{
+	uint64_t quot = tsc >> f->shift, rem = tsc & ((1ull << f->shift) - 1);
+
+	return f->zero + quot * f->mult + ((rem * f->mult) >> f->shift);
+}
+
+bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
+{
+	*first_ns = UINT64_MAX;
+	*last_ns = 0;
+	vec_each (r, &f->ranges) {
+		uint64_t t = f->timed && r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+
+		if (t && t < *first_ns)
+			*first_ns = t;
+		if (t > *last_ns)
+			*last_ns = t;
+	}
+	return *last_ns != 0;
+}
+
 uint64_t ty_flow_bytes(const struct ty_flow *f)
 {
 	uint64_t n = 0;
@@ -130,16 +106,9 @@ uint64_t ty_flow_bytes(const struct ty_flow *f)
 	return n;
 }
 
-static uint64_t to_ns(const struct ty_flow *f, uint64_t tsc)
+static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx)
 {
-	uint64_t quot = tsc >> f->shift, rem = tsc & ((1ull << f->shift) - 1);
-
-	return f->zero + quot * f->mult + ((rem * f->mult) >> f->shift);
-}
-
-static struct stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx)
-{
-	struct stream fresh = {.cpu = cpu, .tid = tid, .idx = idx};
+	struct ty_flow_stream fresh = {.cpu = cpu, .tid = tid, .idx = idx};
 
 	/* The newest first: pieces of one stream come close together. */
 	for (size_t i = f->streams.n; i-- > 0;)
@@ -153,7 +122,7 @@ static struct stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uin
 int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
 		uint64_t off)
 {
-	struct stream *s = f->streams.n < STREAMS_MAX ? stream_of(f, cpu, tid, idx) : NULL;
+	struct ty_flow_stream *s = f->streams.n < STREAMS_MAX ? stream_of(f, cpu, tid, idx) : NULL;
 	uint64_t end;
 
 	if (!s)
@@ -175,12 +144,13 @@ int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off)
 {
 	return f->losses.n >= UINT32_MAX
 		       ? -TY_ELIMIT
-		       : vec_push(&f->losses, (struct loss){.off = off, .cpu = cpu, .tid = tid});
+		       : vec_push(&f->losses,
+				  (struct ty_flow_lost){.off = off, .cpu = cpu, .tid = tid});
 }
 
 int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, int32_t tid)
 {
-	struct sw s = {
+	struct ty_flow_sw s = {
 		.t_ns = t_ns, .cpu = cpu, .pid = pid, .tid = tid, .order = (uint32_t)f->sws.n};
 
 	return f->sws.n >= UINT32_MAX ? -TY_ELIMIT : vec_push(&f->sws, s);
@@ -188,7 +158,7 @@ int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, i
 
 int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid)
 {
-	struct tid_pid t = {.tid = tid, .pid = pid, .order = (uint32_t)f->tids.n};
+	struct ty_flow_tid t = {.tid = tid, .pid = pid, .order = (uint32_t)f->tids.n};
 
 	if (f->tids.n && f->tids.v[f->tids.n - 1].tid == tid && f->tids.v[f->tids.n - 1].pid == pid)
 		return 0;
@@ -197,7 +167,7 @@ int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid)
 
 static int by_cpu_time(const void *a, const void *b)
 {
-	const struct sw *x = a, *y = b;
+	const struct ty_flow_sw *x = a, *y = b;
 
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu ? -1 : 1;
@@ -208,7 +178,7 @@ static int by_cpu_time(const void *a, const void *b)
 
 static int by_tid(const void *a, const void *b)
 {
-	const struct tid_pid *x = a, *y = b;
+	const struct ty_flow_tid *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -230,95 +200,20 @@ static int32_t pid_of(const struct ty_flow *f, int32_t tid)
 	return lo < f->tids.n && f->tids.v[lo].tid == tid ? f->tids.v[lo].pid : -1;
 }
 
-static void thread_at(struct stream *s, uint64_t ts_ns)
+size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns)
 {
-	while (s->sw < s->sw_end && s->flow->sws.v[s->sw].t_ns <= ts_ns) {
-		s->now_pid = s->flow->sws.v[s->sw].pid;
-		s->now_tid = s->flow->sws.v[s->sw].tid;
-		s->sw++;
+	const struct ty_flow_sw *v = s->flow->sws.v;
+	size_t lo = s->sw, hi = s->sw_end;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (v[mid].t_ns <= t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-}
-
-static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n)
-{
-	struct stream *s = ctx;
-	struct ty_flow *f = s->flow;
-	uint64_t t = f->timed && tsc ? to_ns(f, tsc) : UINT64_MAX - 1;
-
-	return ty_code_read(f->code, s->now_pid, t, ip, buf, n, &s->code_at);
-}
-
-/* Segment number s->cut of the stream: from the loss before it to the next. */
-static int begin_segment(struct stream *s, struct ty_err *err)
-{
-	size_t from = s->cut ? s->cuts.v[s->cut - 1] : 0;
-	size_t to = s->cut < s->cuts.n ? s->cuts.v[s->cut] : s->bytes.len;
-
-	ty_pt_free(s->pt);
-	s->pt = NULL;
-	return ty_pt_new(&s->flow->cpu, (const uint8_t *)s->bytes.p + from, to - from, read_code, s,
-			 &s->pt, err);
-}
-
-/* The stream's next item; at a loss a gap, then what is behind it. False at the end. */
-static bool next_item(struct stream *s, struct ty_flow_item *it)
-{
-	uint64_t tsc = it->tsc;
-	uint8_t no_time = it->flags & TY_FF_NO_TIME;
-
-	for (;;) {
-		if (s->pt && ty_pt_next(s->pt, it) > 0) {
-			if (it->kind == TY_FLOW_GAP && s->cut)
-				it->off += s->cuts.v[s->cut - 1];
-			return true;
-		}
-		if (s->cut >= s->cuts.n)
-			return false;
-		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
-					    .text = "trace data was lost here (AUX buffer full or "
-						    "not read in time)",
-					    .off = s->cuts.v[s->cut],
-					    .tsc = tsc,
-					    .flags = no_time};
-		s->cut++;
-		if (begin_segment(s, NULL))
-			s->cut = s->cuts.n;
-		return true;
-	}
-}
-
-/*
- * Threads change in the kernel: where that is not traced, only while tracing is off. The time of an
- * item in user mode may be that of what follows it (libipt reads ahead) and changes nothing.
- */
-static bool may_switch(struct stream *s, const struct ty_flow_item *it)
-{
-	bool lost = s->lost;
-
-	s->lost = it->kind == TY_FLOW_GAP || it->kind == TY_FLOW_OVERFLOW;
-	return lost || it->kind == TY_FLOW_START ||
-	       (it->kind == TY_FLOW_INSN && it->ip >> 63 && it->flags & TY_FF_EXACT);
-}
-
-/* Pull the stream's next item into its head. */
-static void pull(struct stream *s)
-{
-	struct ty_flow *f = s->flow;
-	struct ty_flow_at *h = &s->head;
-
-	s->has = next_item(s, &h->item);
-	if (!s->has)
-		return;
-	if (f->timed && !(h->item.flags & TY_FF_NO_TIME)) {
-		h->ts_ns = to_ns(f, h->item.tsc);
-		if (may_switch(s, &h->item))
-			thread_at(s, h->ts_ns);
-	} else {
-		h->ts_ns = TY_FLOW_NO_TIME;
-	}
-	h->pid = s->now_pid;
-	h->tid = s->now_tid;
-	h->cpu = s->cpu;
+	return lo - 1;
 }
 
 static int by_size(const void *a, const void *b)
@@ -329,7 +224,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */
-static int place_losses(struct ty_flow *f, struct stream *s)
+static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 {
 	size_t n = 0;
 
@@ -349,6 +244,51 @@ static int place_losses(struct ty_flow *f, struct stream *s)
 	return 0;
 }
 
+/* Ranges of one piece without losses: PSB to PSB, those that are close together as one. */
+static int find_in_segment(struct ty_flow *f, struct ty_flow_stream *s, size_t lo, size_t hi)
+{
+	const uint8_t *p = (const uint8_t *)s->bytes.p;
+	struct ty_flow_range r = {.seg_lo = lo, .seg_hi = hi, .stream = s->head.stream};
+	size_t at = lo + ty_pt_psb_after(p + lo, hi - lo, 0);
+
+	if (lo == hi)
+		return 0;
+	r.blind = at == hi;
+	r.at = r.blind ? (struct ty_pt_point){.off = lo} : ty_pt_point_at(p, hi, at);
+	while (at < hi) {
+		struct ty_pt_point next = {0};
+
+		do {
+			at += ty_pt_psb_after(p + at, hi - at, RANGE_MIN);
+			if (at < hi)
+				next = ty_pt_point_at(p, hi, at);
+			/* Without MODE, nothing would tell that the decoder has come to it. */
+		} while (at < hi && next.on && !next.mode);
+		r.end = at;
+		r.stops = at < hi && next.on;
+		r.stop_ip = next.ip;
+		if (vec_push(&f->ranges, r))
+			return -TY_ENOMEM;
+		r.at = next;
+	}
+	r.end = hi;
+	return r.blind ? vec_push(&f->ranges, r) : 0;
+}
+
+static int find_ranges(struct ty_flow *f, struct ty_flow_stream *s)
+{
+	size_t lo = 0;
+
+	for (size_t i = 0; i <= s->cuts.n; i++) {
+		size_t hi = i < s->cuts.n ? s->cuts.v[i] : s->bytes.len;
+
+		if (find_in_segment(f, s, lo, hi))
+			return -TY_ENOMEM;
+		lo = hi;
+	}
+	return 0;
+}
+
 int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 {
 	if (!f->streams.n)
@@ -361,11 +301,8 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 	if (f->tids.n)
 		qsort(f->tids.v, f->tids.n, sizeof(*f->tids.v), by_tid);
 	vec_each (s, &f->streams) {
-		int r;
-
 		s->flow = f;
-		s->now_tid = s->tid;
-		s->now_pid = s->tid >= 0 ? pid_of(f, s->tid) : -1;
+		s->first_pid = s->tid >= 0 ? pid_of(f, s->tid) : -1;
 		/* A bare stream with the context switches of one CPU is that CPU's. */
 		if (s->tid < 0 && s->cpu < 0 && f->sws.n &&
 		    f->sws.v[0].cpu == f->sws.v[f->sws.n - 1].cpu)
@@ -379,36 +316,21 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 		}
 		if (place_losses(f, s))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-		r = begin_segment(s, err);
-		if (r)
-			return r;
-		s->head.item.flags = TY_FF_NO_TIME;
-		s->lost = true;
 		s->head.stream = (uint32_t)(s - f->streams.v);
+		s->ranges = f->ranges.n;
+		if (find_ranges(f, s))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+		s->ranges_end = f->ranges.n;
 	}
-	vec_each (s, &f->streams)
-		pull(s);
-	return 0;
+	f->window = (struct ty_flow_window){.to_ns = UINT64_MAX};
+	return ty_flow_pull_start(f, err);
 }
 
-int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
+int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branches,
+		 struct ty_err *err)
 {
-	struct stream *best = NULL;
-
-	/* What has no time comes first: it lies before its stream's first time stamp. */
-	vec_each (s, &f->streams) {
-		if (!s->has)
-			continue;
-		if (s->head.ts_ns == TY_FLOW_NO_TIME) {
-			best = s;
-			break;
-		}
-		if (!best || s->head.ts_ns < best->head.ts_ns)
-			best = s;
-	}
-	if (!best)
-		return 0;
-	*out = best->head;
-	pull(best);
-	return 1;
+	ty_flow_pull_stop(f);
+	f->window = *w;
+	f->branches = branches;
+	return ty_flow_pull_start(f, err);
 }

@@ -59,11 +59,32 @@ int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off);
 int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, int32_t tid);
 /* tid belongs to process pid. */
 int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid);
-/* All is in: begin. 0; -TY_ENOTFOUND when there is no stream; as ty_pt_new. */
+/*
+ * What of a flow to decode. Ranges of packets that cannot hold any of it are not looked at: opening
+ * a window costs what the window holds, and up to two ranges (PSB to PSB, 8 KB and more) around it.
+ */
+struct ty_flow_window {
+	uint64_t from_ns, to_ns; /* both within; 0 and UINT64_MAX: all, also what has no time */
+};
+
+/* All is in: begin, with all instructions. 0; -TY_ENOTFOUND when there is no stream; as ty_pt_new.
+ */
 int ty_flow_start(struct ty_flow *f, struct ty_err *err);
-/* The next item, over all streams in time order: 1; 0 at the end. */
+/*
+ * Begin again, with the items of a window; as often as liked. branches: taken branches
+ * (TY_FLOW_BRANCH, with the time of the instruction that branched) in place of instructions, which
+ * is several times as fast. 0 or -TY_ENOMEM.
+ *
+ * Calls of a window: feed its items to analysis' flow_calls.h; what was entered before it is marked
+ * so. One stream is decoded as a whole or in windows with the same result.
+ */
+int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branches,
+		 struct ty_err *err);
+/* The next item, over all streams in time order: 1; 0 at the end; -TY_ENOMEM. */
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
+/* The times of the first and the last PSB that has one; false when none has. */
+bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
 uint32_t ty_flow_streams(const struct ty_flow *f);
 uint64_t ty_flow_bytes(const struct ty_flow *f);
 

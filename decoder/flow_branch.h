@@ -49,6 +49,7 @@ static inline unsigned ty_brancher_feed(struct ty_brancher *b, const struct ty_f
 	case TY_FLOW_GAP:
 	case TY_FLOW_OVERFLOW:
 	case TY_FLOW_ABORT: b->have = false; break;
+	case TY_FLOW_BRANCH: out[n++] = (struct ty_branch){.from = it->ip, .to = it->to}; break;
 	default: break;
 	}
 	return n;

@@ -20,11 +20,84 @@ size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from)
 	return hit ? (size_t)(hit - bytes) : n;
 }
 
+/* The packets that may stand in a PSB+ (SDM, table "PSB+"); payload bytes behind the opcode. */
+static size_t header_packet(const uint8_t *p, size_t n, struct ty_pt_point *out, bool *end)
+{
+	static const uint8_t ip_bytes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+	uint8_t op = p[0];
+	size_t k;
+
+	if (op == 0x00) /* PAD */
+		return 1;
+	if (op == 0x19 && n >= 8) { /* TSC */
+		out->tsc = 0;
+		for (unsigned i = 0; i < 7; i++)
+			out->tsc |= (uint64_t)p[1 + i] << 8 * i;
+		out->timed = true;
+		return 8;
+	}
+	if (op == 0x99 && n >= 2) { /* MODE; of the execution mode? */
+		out->mode |= p[1] >> 5 == 0;
+		return 2;
+	}
+	if (op == 0x59) /* MTC */
+		return 2;
+	if ((op & 3) == 3) { /* CYC: as long as bit 2, then bit 0, says so */
+		bool more = op & 4;
+
+		for (k = 1; more && k < n && k < 10; k++)
+			more = p[k] & 1;
+		return k;
+	}
+	if ((op & 0x1f) == 0x1d) { /* FUP */
+		uint64_t ip = 0;
+
+		k = ip_bytes[op >> 5];
+		if (n <= k)
+			return 0;
+		for (unsigned i = 0; i < k; i++)
+			ip |= (uint64_t)p[1 + i] << 8 * i;
+		if (op >> 5 == 3 && ip >> 47)
+			ip |= 0xffffull << 48;
+		out->ip = ip;
+		out->on = k != 0;
+		return 1 + k;
+	}
+	if (op != 0x02 || n < 2)
+		return 0;
+	switch (p[1]) {
+	case 0x23: *end = true; return 2; /* PSBEND */
+	case 0x03: return 4;		  /* CBR */
+	case 0x43: return 8;		  /* PIP */
+	case 0x73: return 7;		  /* TMA */
+	case 0xc8: return 7;		  /* VMCS */
+	case 0xc3: return 11;		  /* MNT */
+	default: return 0;
+	}
+}
+
+struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off)
+{
+	struct ty_pt_point out = {.off = off};
+	bool end = false;
+
+	off += PSB_SIZE;
+	while (off < n && !end) {
+		size_t k = header_packet(bytes + off, n - off, &out, &end);
+
+		if (!k || k > n - off)
+			break;
+		off += k;
+	}
+	return out;
+}
+
 #ifdef TY_HAVE_IPT
 
-#include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "pt_conf.h"
 
 /* Real code does not run that long without a conditional or indirect branch; only a loop does. */
 #define IDLE_INSNS_MAX 100000
@@ -41,6 +114,8 @@ struct ty_pt {
 	int status;	   /* of the last call */
 	bool synced, timed, over;
 	bool entered; /* a PSB was found once */
+	bool stops;   /* tracing is on at end, and goes on at: */
+	bool stopped; /* there */
 };
 
 bool ty_pt_available(void)
@@ -65,6 +140,25 @@ static int read_code(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_
 	return got ? (int)got : -pte_nomap;
 }
 
+void ty_pt_conf(struct pt_config *conf, const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n)
+{
+	pt_config_init(conf);
+	conf->begin = (uint8_t *)bytes; /* libipt's encoder shares the type; it only reads */
+	conf->end = (uint8_t *)bytes + n;
+	if (cpu->family) {
+		conf->cpu.vendor = pcv_intel;
+		conf->cpu.family = cpu->family;
+		conf->cpu.model = cpu->model;
+		conf->cpu.stepping = cpu->stepping;
+		/* An unknown CPU has no known errata. */
+		(void)pt_cpu_errata(&conf->errata, &conf->cpu);
+	}
+	conf->mtc_freq = cpu->mtc_freq;
+	conf->nom_freq = cpu->nom_freq;
+	conf->cpuid_0x15_eax = cpu->cpuid_15_eax;
+	conf->cpuid_0x15_ebx = cpu->cpuid_15_ebx;
+}
+
 int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
 	      void *ctx, struct ty_pt **out, struct ty_err *err)
 {
@@ -73,21 +167,7 @@ int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt
 
 	if (!pt)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a PT decoder");
-	pt_config_init(&conf);
-	conf.begin = (uint8_t *)bytes; /* libipt's encoder shares the type; it only reads */
-	conf.end = (uint8_t *)bytes + n;
-	if (cpu->family) {
-		conf.cpu.vendor = pcv_intel;
-		conf.cpu.family = cpu->family;
-		conf.cpu.model = cpu->model;
-		conf.cpu.stepping = cpu->stepping;
-		/* An unknown CPU has no known errata. */
-		(void)pt_cpu_errata(&conf.errata, &conf.cpu);
-	}
-	conf.mtc_freq = cpu->mtc_freq;
-	conf.nom_freq = cpu->nom_freq;
-	conf.cpuid_0x15_eax = cpu->cpuid_15_eax;
-	conf.cpuid_0x15_ebx = cpu->cpuid_15_ebx;
+	ty_pt_conf(&conf, cpu, bytes, n);
 	pt->code = code;
 	pt->ctx = ctx;
 	pt->n = pt->end = n;
@@ -109,10 +189,12 @@ void ty_pt_free(struct ty_pt *pt)
 	free(pt);
 }
 
-int ty_pt_range(struct ty_pt *pt, size_t off, size_t end)
+int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops)
 {
 	pt->over = !pt->dec;
 	pt->end = end;
+	pt->stops = stops;
+	pt->stopped = false;
 	pt->idle = 0;
 	pt->progress = 0;
 	pt->timed = false;
@@ -272,11 +354,24 @@ static void take_insn(struct ty_pt *pt, const struct pt_insn *insn, struct ty_fl
 	pt->ip = insn->ip;
 }
 
+/* Has the PSB at the end been read? It is read ahead: what was executed up to its address is still
+ * to come, until one of its own events is pending. */
+static bool past_end(struct ty_pt *pt)
+{
+	return pt->end < pt->n && position(pt) > pt->end;
+}
+
+bool ty_pt_stopped(const struct ty_pt *pt)
+{
+	return pt->stopped;
+}
+
 int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 {
 	while (!pt->over) {
 		struct pt_insn insn = {.iclass = ptic_error};
 		uint64_t at;
+		bool past, fresh = !pt->synced;
 		int r;
 
 		memset(out, 0, sizeof(*out));
@@ -289,12 +384,11 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 			pt->over = true;
 			return 1;
 		}
-		if (pt->end < pt->n) {
-			uint64_t sync;
-
-			if (pt_insn_get_sync_offset(pt->dec, &sync) >= 0 && sync >= pt->end)
-				break;
-		}
+		past = past_end(pt);
+		if (past && fresh)
+			break; /* an error's next PSB is of the next range */
+		if (past && (!pt->stops || pt->status & pts_ip_suppressed))
+			break;
 		if (pt->status == -pte_eos)
 			break;
 		if (pt->status < 0)
@@ -305,6 +399,11 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 			pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
 			if (pt->status < 0)
 				continue;
+			if (past && ev.status_update &&
+			    (ev.type == ptev_exec_mode || ev.type == ptev_tsx)) {
+				pt->stopped = true;
+				break;
+			}
 			stamp(pt, out);
 			if (event(pt, &ev, out))
 				return 1;
@@ -365,7 +464,12 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 	return 0;
 }
 
-int ty_pt_range(struct ty_pt *pt, size_t off, size_t end)
+bool ty_pt_stopped(const struct ty_pt *pt)
+{
+	return false;
+}
+
+int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops)
 {
 	return -TY_EUNSUPPORTED;
 }

@@ -35,6 +35,7 @@ enum ty_flow_kind {
 	TY_FLOW_PTWRITE, /* value */
 	TY_FLOW_CBR,	 /* value: core to bus ratio from here on */
 	TY_FLOW_POWER,	 /* text: mwait, pwre, exstop, pwrx; value */
+	TY_FLOW_BRANCH,	 /* from ip to `to`; in place of instructions where only these are wanted */
 };
 
 /* What an instruction does to the flow. */
@@ -88,7 +89,20 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out);
 
 /* Where the stream can be entered: the offset of the first PSB at or behind `from`; n when none. */
 size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from);
-/* Begin (again) at the PSB at off and end before the PSB at `end` (n: never). 0 or -TY_EFORMAT. */
-int ty_pt_range(struct ty_pt *pt, size_t off, size_t end);
+/* What the PSB at off says, without decoding: time, and where the code was if tracing was on. */
+struct ty_pt_point {
+	size_t off;
+	bool timed, on, mode; /* on: at ip; mode: a MODE packet tells how the code is to be read */
+	uint64_t tsc, ip;
+};
+struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off);
+/*
+ * Begin (again) at the PSB at off and end where the PSB at `end` stands (n: never): where tracing
+ * is on there (stops), with the last instruction before the address that it tells. 0 or
+ * -TY_EFORMAT.
+ */
+int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops);
+/* That address was reached. */
+bool ty_pt_stopped(const struct ty_pt *pt);
 
 #endif

@@ -30,6 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ty_symbols *s;
 	struct ty_symbol sym;
 	struct ty_code *c;
+	struct ty_flow_window w = {.from_ns = size / 2, .to_ns = UINT64_MAX};
 	struct ty_flow_at at;
 
 	if (size < 2 || size > 65536)
@@ -53,6 +54,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		while (items++ < ITEMS_MAX && ty_flow_next(f, &at) > 0)
 			ty_flow_calls_feed(calls, &at);
 	ty_flow_calls_finish(calls);
+	/* And as branches of a window. */
+	items = 0;
+	if (ty_flow_streams(f) && !ty_flow_seek(f, &w, true, NULL))
+		while (items++ < ITEMS_MAX && ty_flow_next(f, &at) > 0)
+			;
 	s = ty_symbols_new(data + cut, size - cut);
 	ty_symbols_find(s, 0x10, &sym);
 	ty_symbols_free(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an x86 instruction does to the flow: as little decoding as the step tracer needs (Intel SDM
- * vol. 2, opcode maps). Lengths are known for direct branches only; others are told by where the
- * CPU went.
+ * What an x86 instruction does to the flow: as little decoding as the step tracer and the follower
+ * of traces need (Intel SDM vol. 2, opcode maps). Lengths are known for direct branches only; the
+ * step tracer is told the others by where the CPU went.
  */
 #ifndef TY_STEP_INSN_H
 #define TY_STEP_INSN_H
@@ -24,6 +24,9 @@ struct ty_step_insn {
 	uint8_t cls;	       /* enum ty_step_class */
 	bool syscall;	       /* syscall, sysenter, int 0x80 */
 	bool call;	       /* of DIRECT and INDIRECT: pushes a return address */
+	bool ret;	       /* of INDIRECT: a near return */
+	bool far;	       /* of INDIRECT: leaves the code segment (and all of KERNEL do) */
+	bool rare;	       /* of OTHER: a transfer of the kernel's (sysret, vmlaunch ...) */
 	bool pushf;	       /* of OTHER: pushes the flags */
 	uint64_t next, target; /* COND, DIRECT */
 };
@@ -69,17 +72,26 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		} else if (op == 0x05 || op == 0x34) {
 			out.cls = TY_STEP_KERNEL;
 			out.syscall = true;
+		} else if (op == 0x07 || op == 0x35) {
+			out.rare = true;
+		} else if (op == 0x01 && i < n &&
+			   ((b[i] >= 0xc1 && b[i] <= 0xc3) || b[i] == 0xd7 ||
+			    (rep && b[i] == 0xec))) {
+			out.rare = true;
 		}
 	} else if (op == 0xc2 || op == 0xc3 || op == 0xca || op == 0xcb || op == 0xcf ||
 		   (!is64 && (op == 0x9a || op == 0xea))) {
 		out.cls = TY_STEP_INDIRECT;
 		out.call = op == 0x9a;
+		out.ret = op == 0xc2 || op == 0xc3;
+		out.far = !out.ret;
 	} else if (op == 0xff && i < n) {
 		unsigned reg = b[i] >> 3 & 7;
 
 		if (reg >= 2 && reg <= 5) {
 			out.cls = TY_STEP_INDIRECT;
 			out.call = reg <= 3;
+			out.far = reg & 1;
 		}
 	} else if (op == 0xcc || op == 0xcd || op == 0xf1 || (!is64 && op == 0xce)) {
 		out.cls = TY_STEP_KERNEL;

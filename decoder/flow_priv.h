@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of a flow. flow.c is told what is in a recording and cuts its streams into ranges;
+ * flow_work.c decodes ranges, on all CPUs, ahead of the reader; flow_pull.c is the reader: it makes
+ * items of what was decoded, and merges the streams.
+ */
+#ifndef TY_FLOW_PRIV_H
+#define TY_FLOW_PRIV_H
+
+#include "buf.h"
+#include "flow.h"
+#include "flow_blocks.h"
+#include "flow_branch.h"
+#include "flow_walk.h"
+#include "vec.h"
+
+struct ty_flow_work;
+
+struct ty_flow_sw {
+	uint64_t t_ns;
+	int32_t cpu, pid, tid;
+	uint32_t order;
+};
+
+struct ty_flow_tid {
+	int32_t tid, pid;
+	uint32_t order;
+};
+
+struct ty_flow_stream {
+	struct ty_flow *flow;
+	int32_t cpu, tid;
+	uint32_t idx;
+	struct ty_buf bytes;
+	uint64_t base;	   /* place of the first byte in the AUX stream */
+	VEC(size_t) cuts;  /* offsets in bytes; what was there is lost */
+	size_t sw, sw_end; /* switches of this CPU */
+	size_t ranges, ranges_end;
+
+	/* Where its reader is (flow_pull.c). */
+	size_t range, until; /* the range that is read, and behind the last to read */
+	bool lost;	     /* the item before was a gap, or another range's */
+	struct ty_pt *pt;    /* the slow way */
+	struct ty_code_at code_at;
+	struct ty_brancher brancher;
+	struct ty_flow_at before, later; /* the item before; one that comes behind head */
+	bool has_later;
+	struct ty_walked *walked; /* the quick way */
+	size_t taken, time, mark; /* next of each */
+	const struct ty_block *block;
+	unsigned block_i;
+	uint64_t ip, tsc;
+	bool on, timed, entered;
+	int32_t now_pid, now_tid, first_pid;
+	struct ty_flow_at head;
+	bool has;
+};
+
+struct ty_flow_lost {
+	uint64_t off;
+	int32_t cpu, tid;
+};
+
+enum ty_range_state {
+	TY_RANGE_IDLE,
+	TY_RANGE_BUSY, /* somebody decodes it */
+	TY_RANGE_DONE, /* walked is there */
+	TY_RANGE_SLOW, /* not ordinary: the instruction decoder's */
+};
+
+/* From a PSB to another: what is decoded by itself. */
+struct ty_flow_range {
+	struct ty_pt_point at;
+	size_t end;	       /* in the stream's bytes, as at.off */
+	size_t seg_lo, seg_hi; /* what lies between two losses */
+	uint64_t stop_ip;
+	bool stops;
+	bool blind;    /* the segment has no PSB */
+	bool wanted;   /* in the window */
+	uint8_t state; /* enum ty_range_state; under the lock of the work */
+	uint32_t stream;
+	struct ty_walked *walked;
+};
+
+struct ty_flow {
+	struct ty_code *code;
+	struct ty_pt_cpu cpu;
+	bool timed, software;
+	uint64_t zero;
+	uint32_t mult;
+	uint16_t shift;
+	VEC(struct ty_flow_stream) streams;
+	VEC(struct ty_flow_sw) sws;
+	VEC(struct ty_flow_tid) tids;
+	VEC(struct ty_flow_lost) losses;
+	VEC(struct ty_flow_range) ranges; /* by stream and place */
+
+	struct ty_flow_window window;
+	bool branches;		  /* items are taken branches, not instructions */
+	struct ty_blocks *blocks; /* the reader's own */
+	struct ty_flow_work *work;
+};
+
+/* ---- flow.c ---- */
+
+uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc);
+/* Number of the switch that holds on the stream's CPU at a time; s->sw - 1 is "none" (SIZE_MAX when
+ * s->sw is 0). */
+size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
+
+/* ---- flow_work.c ---- */
+
+/* Decode the wanted ranges, in the order of their times. Threads are begun when there is more than
+ * a little. 0 or -TY_ENOMEM. */
+int ty_flow_work_start(struct ty_flow *f);
+void ty_flow_work_stop(struct ty_flow *f);
+/* Waits for range i, or decodes it. The walked is the caller's until ty_flow_work_drop; NULL: it is
+ * for the instruction decoder. */
+struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i);
+void ty_flow_work_drop(struct ty_flow *f, size_t i);
+
+/* ---- flow_pull.c ---- */
+
+/* Put the streams' readers to the window's begin. 0 or -TY_E... */
+int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err);
+void ty_flow_pull_stop(struct ty_flow *f);
+
+#endif

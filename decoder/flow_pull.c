@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See flow_priv.h: the reader. A merge of pulled streams, each of which holds one item ahead. A
+ * stream goes through its ranges: what was walked (flow_walk.h) becomes items again with the help
+ * of the code, what was not is pulled from the instruction decoder. Both give the same items.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow_priv.h"
+
+static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n)
+{
+	struct ty_flow_stream *s = ctx;
+	struct ty_flow *f = s->flow;
+	uint64_t t = f->timed && tsc ? ty_flow_ns(f, tsc) : UINT64_MAX - 1;
+
+	return ty_code_read(f->code, s->now_pid, t, ip, buf, n, &s->code_at);
+}
+
+static void close_range(struct ty_flow_stream *s)
+{
+	ty_pt_free(s->pt);
+	s->pt = NULL;
+	if (s->entered)
+		ty_flow_work_drop(s->flow, s->range);
+	s->walked = NULL;
+	s->block = NULL;
+	s->entered = false;
+}
+
+/* 0; -TY_ENOMEM. */
+static int open_range(struct ty_flow_stream *s)
+{
+	struct ty_flow *f = s->flow;
+	const struct ty_flow_range *r = &f->ranges.v[s->range];
+	int e;
+
+	s->walked = ty_flow_work_take(f, s->range);
+	s->entered = true;
+	s->lost = true;
+	s->brancher = (struct ty_brancher){0};
+	if (s->walked) {
+		s->taken = s->time = s->mark = 0;
+		s->ip = s->walked->ip;
+		s->on = s->walked->on;
+		s->timed = false;
+		s->tsc = 0;
+		return 0;
+	}
+	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p + r->seg_lo, r->seg_hi - r->seg_lo,
+		      read_code, s, &s->pt, NULL);
+	/* A broken header: the decoder tells, and looks for the next PSB itself. */
+	if (!e && !r->blind)
+		(void)ty_pt_range(s->pt, r->at.off - r->seg_lo, r->end - r->seg_lo, r->stops);
+	return e;
+}
+
+/* As libipt's class of the instruction that ends a block. */
+static uint8_t class_of(const struct ty_step_insn *i, const struct ty_flow_item *it)
+{
+	switch (i->cls) {
+	case TY_STEP_COND: return TY_FC_COND;
+	case TY_STEP_DIRECT: return i->call ? TY_FC_CALL : TY_FC_JUMP;
+	case TY_STEP_KERNEL: return TY_FC_FAR_CALL;
+	case TY_STEP_INDIRECT:
+		if (i->far)
+			return i->call ? TY_FC_FAR_CALL
+			       : it->raw[0] == 0xff || (it->size > 1 && it->raw[1] == 0xff)
+				       ? TY_FC_FAR_JUMP
+				       : TY_FC_FAR_RETURN;
+		return i->ret ? TY_FC_RETURN : i->call ? TY_FC_CALL : TY_FC_JUMP;
+	default: return TY_FC_OTHER;
+	}
+}
+
+/* The instruction at s->ip; false when its code cannot be had any more (it could, when walked). */
+static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	const struct ty_block *b = s->block;
+	struct ty_flow *f = s->flow;
+	uint64_t t = f->timed && s->timed ? ty_flow_ns(f, s->tsc) : UINT64_MAX - 1;
+
+	if (!b || s->block_i >= b->insns) {
+		b = s->block = ty_blocks_at(f->blocks, s->now_pid, t, s->ip);
+		s->block_i = 0;
+		if (!b)
+			return false;
+	}
+	it->kind = TY_FLOW_INSN;
+	it->ip = s->ip;
+	it->size = b->sizes[s->block_i];
+	memcpy(it->raw, b->bytes + (s->ip - b->ip), it->size);
+	if (++s->block_i == b->insns)
+		it->cls = class_of(&b->end, it);
+	s->ip += it->size;
+	return true;
+}
+
+/* Times that belong to the instruction at ip, or (told: false) to what is not told one by one. */
+static bool pass_times(struct ty_flow_stream *s, bool told, uint64_t ip)
+{
+	const struct ty_walked *w = s->walked;
+	bool exact = false;
+
+	for (; s->time < w->times.n; s->time++) {
+		const struct ty_walk_time *t = &w->times.v[s->time];
+
+		if (t->at > s->taken || t->marks > s->mark || (told && t->ip != ip))
+			break;
+		exact = t->ip == ip;
+		s->tsc = t->tsc;
+		s->timed = true;
+	}
+	return exact;
+}
+
+static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
+		     struct ty_flow_item *it)
+{
+	it->kind = m->kind;
+	it->ip = m->ip;
+	it->to = m->to;
+	it->value = m->value;
+	it->flags = m->flags;
+	if (!(m->flags & TY_FF_NO_TIME)) {
+		s->tsc = m->tsc;
+		s->timed = true;
+	}
+	s->block = NULL;
+	if (m->kind == TY_FLOW_START || m->kind == TY_FLOW_ASYNC)
+		s->ip = m->kind == TY_FLOW_START ? m->ip : m->to;
+	if (m->kind == TY_FLOW_START || m->kind == TY_FLOW_STOP || m->kind == TY_FLOW_ASYNC)
+		s->on = m->kind != TY_FLOW_STOP && s->ip;
+}
+
+/* The walked range's next item; false at its end. */
+static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	const struct ty_walked *w = s->walked;
+
+	memset(it, 0, sizeof(*it));
+	for (;;) {
+		const struct ty_walk_mark *m =
+			s->mark < w->marks.n && w->marks.v[s->mark].at == s->taken
+				? &w->marks.v[s->mark]
+				: NULL;
+		const struct ty_taken *t = s->taken < w->taken.n ? &w->taken.v[s->taken] : NULL;
+
+		if (s->on && !s->flow->branches && (m ? s->ip < m->upto : t && s->ip <= t->from)) {
+			bool last = !m && s->ip == t->from;
+
+			if (!put_insn(s, it)) {
+				it->kind = TY_FLOW_GAP;
+				it->ip = s->ip;
+				it->text = "the code here cannot be read";
+				s->mark = w->marks.n;
+				s->taken = w->taken.n;
+				s->on = false;
+				break;
+			}
+			if (pass_times(s, true, it->ip))
+				it->flags |= TY_FF_EXACT;
+			if (last) {
+				s->ip = t->to;
+				s->taken++;
+				s->block = NULL;
+			}
+			break;
+		}
+		if (m) {
+			pass_times(s, false, 0);
+			s->mark++;
+			if (m->kind == TY_WALK_END)
+				return false;
+			put_mark(s, m, it);
+			break;
+		}
+		if (!t)
+			return false;
+		it->kind = TY_FLOW_BRANCH;
+		it->ip = t->from;
+		it->to = t->to;
+		if (pass_times(s, false, t->from))
+			it->flags |= TY_FF_EXACT;
+		s->taken++;
+		break;
+	}
+	it->tsc = s->tsc;
+	if (!s->timed)
+		it->flags |= TY_FF_NO_TIME;
+	return true;
+}
+
+/* The range's next item; false at its end. */
+static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	if (s->walked)
+		return next_walked(s, it);
+	if (!s->pt)
+		return false;
+	if (ty_pt_next(s->pt, it) <= 0) {
+		const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
+		/* The branch to where the next range begins. */
+		if (!s->flow->branches || !s->brancher.have || !ty_pt_stopped(s->pt) ||
+		    s->brancher.ip + s->brancher.size == r->stop_ip)
+			return false;
+		*it = s->before.item;
+		it->kind = TY_FLOW_BRANCH;
+		it->ip = s->brancher.ip;
+		it->to = r->stop_ip;
+		s->brancher.have = false;
+		return true;
+	}
+	if (it->kind == TY_FLOW_GAP)
+		it->off += s->flow->ranges.v[s->range].seg_lo;
+	return true;
+}
+
+/* The stream's next item; at a loss a gap, then what is behind it. False at the end. */
+static bool next_item(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	const struct ty_flow_range *v = s->flow->ranges.v;
+	uint64_t tsc = it->tsc;
+	uint8_t no_time = it->flags & TY_FF_NO_TIME;
+
+	while (s->range < s->until) {
+		size_t from = s->range;
+
+		if (s->entered && next_in_range(s, it))
+			return true;
+		if (s->entered) {
+			close_range(s);
+			if (++s->range == s->until)
+				return false;
+		}
+		if (open_range(s))
+			return false;
+		if (s->range == from || v[from].seg_lo == v[s->range].seg_lo)
+			continue;
+		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
+					    .text = "trace data was lost here (AUX buffer full or "
+						    "not read in time)",
+					    .off = v[s->range].seg_lo,
+					    .tsc = tsc,
+					    .flags = no_time};
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Threads change in the kernel: where that is not traced, only while tracing is off. The time of an
+ * item in user mode may be that of what follows it (libipt reads ahead) and changes nothing.
+ */
+static bool may_switch(struct ty_flow_stream *s, const struct ty_flow_item *it)
+{
+	bool lost = s->lost;
+
+	s->lost = it->kind == TY_FLOW_GAP || it->kind == TY_FLOW_OVERFLOW;
+	return lost || it->kind == TY_FLOW_START ||
+	       ((it->kind == TY_FLOW_INSN || it->kind == TY_FLOW_BRANCH) && it->ip >> 63 &&
+		it->flags & TY_FF_EXACT);
+}
+
+static void thread_at(struct ty_flow_stream *s, uint64_t t_ns)
+{
+	size_t i;
+
+	if (s->sw == s->sw_end)
+		return;
+	i = ty_flow_sw_at(s, t_ns);
+	if (i + 1 == s->sw)
+		return;
+	s->now_pid = s->flow->sws.v[i].pid;
+	s->now_tid = s->flow->sws.v[i].tid;
+}
+
+/* Pull the stream's next item into its head. */
+static void pull_one(struct ty_flow_stream *s)
+{
+	struct ty_flow *f = s->flow;
+	struct ty_flow_at *h = &s->head;
+
+	s->has = next_item(s, &h->item);
+	if (!s->has)
+		return;
+	if (f->timed && !(h->item.flags & TY_FF_NO_TIME)) {
+		h->ts_ns = ty_flow_ns(f, h->item.tsc);
+		if (may_switch(s, &h->item))
+			thread_at(s, h->ts_ns);
+	} else {
+		h->ts_ns = TY_FLOW_NO_TIME;
+	}
+	h->pid = s->now_pid;
+	h->tid = s->now_tid;
+	h->cpu = s->cpu;
+}
+
+static void put_branch(struct ty_flow_at *to, const struct ty_flow_at *at, uint64_t from,
+		       uint64_t target)
+{
+	struct ty_flow_at b = *at;
+
+	b.item = (struct ty_flow_item){.kind = TY_FLOW_BRANCH,
+				       .flags = at->item.flags,
+				       .tsc = at->item.tsc,
+				       .ip = from,
+				       .to = target};
+	*to = b;
+}
+
+/* Of the instruction decoder's items: the branches that one completes become head and later. */
+static bool complete_branches(struct ty_flow_stream *s)
+{
+	struct ty_flow_at now = s->head;
+	struct ty_branch b[2];
+	unsigned n = ty_brancher_feed(&s->brancher, &now.item, b);
+
+	/* What an instruction's place tells is the one before's branch. */
+	if (n)
+		put_branch(&s->head, now.item.kind == TY_FLOW_INSN || n > 1 ? &s->before : &now,
+			   b[0].from, b[0].to);
+	if (n > 1)
+		put_branch(&s->later, &now, b[1].from, b[1].to);
+	s->has_later = n > 1;
+	s->before = now;
+	return n || now.item.kind == TY_FLOW_GAP || now.item.kind == TY_FLOW_OVERFLOW;
+}
+
+/* The stream's next item as it is asked for into its head. */
+static void pull(struct ty_flow_stream *s)
+{
+	struct ty_flow_at *h = &s->head;
+
+	if (s->has_later) {
+		*h = s->later;
+		s->has_later = false;
+		return;
+	}
+	for (;;) {
+		pull_one(s);
+		if (!s->has || !s->flow->branches)
+			return;
+		if (!s->walked) {
+			if (complete_branches(s))
+				return;
+			continue;
+		}
+		switch (h->item.kind) {
+		case TY_FLOW_START: put_branch(h, h, 0, h->item.ip); return;
+		case TY_FLOW_STOP:
+		case TY_FLOW_ASYNC: put_branch(h, h, h->item.ip, h->item.to); return;
+		case TY_FLOW_BRANCH:
+		case TY_FLOW_GAP: return;
+		default: continue;
+		}
+	}
+}
+
+static bool whole(const struct ty_flow_window *w)
+{
+	return !w->from_ns && w->to_ns == UINT64_MAX;
+}
+
+/* Ranges of the stream that may hold some of the window: [range, until). */
+static void choose(struct ty_flow *f, struct ty_flow_stream *s)
+{
+	size_t lo = s->ranges, hi = s->ranges_end;
+
+	for (size_t i = s->ranges; !whole(&f->window) && f->timed && i < s->ranges_end; i++) {
+		const struct ty_flow_range *r = &f->ranges.v[i];
+		uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+
+		if (r->at.timed && t <= f->window.from_ns)
+			lo = i;
+		if (r->at.timed && t > f->window.to_ns) {
+			hi = i;
+			break;
+		}
+	}
+	s->range = lo;
+	s->until = hi;
+	for (size_t i = s->ranges; i < s->ranges_end; i++)
+		f->ranges.v[i].wanted = i >= lo && i < hi;
+}
+
+int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
+{
+	struct ty_pt *probe;
+	int r = ty_pt_new(&f->cpu, (const uint8_t *)"", 0, read_code, NULL, &probe, err);
+
+	/* Built without libipt, and says so. */
+	if (r)
+		return r;
+	ty_pt_free(probe);
+	if (!f->blocks)
+		f->blocks = ty_blocks_new(f->code);
+	vec_each (s, &f->streams) {
+		choose(f, s);
+		s->head = (struct ty_flow_at){.stream = (uint32_t)(s - f->streams.v)};
+		s->head.item.flags = TY_FF_NO_TIME;
+		s->now_tid = s->tid;
+		s->now_pid = s->first_pid;
+		s->has_later = false;
+	}
+	r = f->blocks ? ty_flow_work_start(f) : -TY_ENOMEM;
+	if (r)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	vec_each (s, &f->streams)
+		pull(s);
+	return 0;
+}
+
+void ty_flow_pull_stop(struct ty_flow *f)
+{
+	if (!f->work)
+		return;
+	vec_each (s, &f->streams)
+		close_range(s);
+	ty_flow_work_stop(f);
+}
+
+/* The stream whose head comes next. What has no time comes first: it lies before its stream's first
+ * time stamp. */
+static struct ty_flow_stream *first(struct ty_flow *f)
+{
+	struct ty_flow_stream *best = NULL;
+
+	vec_each (s, &f->streams) {
+		if (!s->has)
+			continue;
+		if (s->head.ts_ns == TY_FLOW_NO_TIME)
+			return s;
+		if (!best || s->head.ts_ns < best->head.ts_ns)
+			best = s;
+	}
+	return best;
+}
+
+int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
+{
+	const struct ty_flow_window *w = &f->window;
+	struct ty_flow_stream *s;
+
+	while ((s = first(f))) {
+		bool within =
+			whole(w) || (s->head.ts_ns != TY_FLOW_NO_TIME &&
+				     s->head.ts_ns >= w->from_ns && s->head.ts_ns <= w->to_ns);
+
+		*out = s->head;
+		if (!whole(w) && out->ts_ns != TY_FLOW_NO_TIME && out->ts_ns > w->to_ns)
+			s->has = false; /* time does not go back in a stream */
+		else
+			pull(s);
+		if (within)
+			return 1;
+	}
+	return 0;
+}

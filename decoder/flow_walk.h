@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The quick way through a range of a PT stream: libipt's query decoder says which way branches went
+ * and what happened, and the code is followed block by block (flow_blocks.h). What comes out is
+ * compact: taken branches, and marks between them (times, begin and end of tracing, interrupts);
+ * the instructions follow from these and the code.
+ *
+ * It answers in the ordinary case only. Whatever is not ordinary (an error, an overflow, a
+ * transaction, 32-bit code, power events, PTWRITE) makes it give the range back, and the
+ * instruction decoder (pt_stream.h) decodes it from its begin: so an error is told in one place,
+ * and the two ways give the same items wherever both give any.
+ */
+#ifndef TY_FLOW_WALK_H
+#define TY_FLOW_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flow_blocks.h"
+#include "pt_stream.h"
+#include "vec.h"
+
+struct ty_taken {
+	uint64_t from, to;
+};
+
+/* A new time stamp; it belongs to the instruction at ip. */
+struct ty_walk_time {
+	uint32_t at, marks; /* number of taken branches and of marks before it */
+	uint64_t ip, tsc;
+};
+
+struct ty_walk_mark {
+	uint32_t at;
+	uint8_t kind; /* TY_FLOW_START, STOP, ASYNC, CBR; TY_WALK_END */
+	uint8_t flags;
+	uint64_t upto; /* instructions below this address come before it */
+	uint64_t tsc, ip, to, value;
+};
+
+enum { TY_WALK_END = 255 }; /* the range ends at `upto` */
+
+struct ty_walked {
+	bool on; /* at its begin, at ip */
+	bool timed;
+	uint64_t ip;
+	VEC(struct ty_taken) taken;
+	VEC(struct ty_walk_time) times;
+	VEC(struct ty_walk_mark) marks;
+};
+
+struct ty_walk_range {
+	const struct ty_pt_cpu *cpu;
+	const uint8_t *bytes; /* the piece of the stream without losses that holds it */
+	size_t n;
+	size_t off, end; /* from the PSB here to the PSB there (n: to the end) */
+	bool stops;	 /* tracing is on at end, and the code goes on at: */
+	uint64_t stop_ip;
+	/* The process that runs at time tsc (timed: it is known), from there on. t_ns of a TSC. */
+	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc);
+	uint64_t (*ns_of)(void *ctx, bool timed, uint64_t tsc);
+	void *ctx;
+};
+
+/* 0; -TY_EUNSUPPORTED: it is not ordinary; -TY_ENOMEM. out: reset before, freed with
+ * ty_walked_fini. */
+int ty_flow_walk(struct ty_blocks *b, const struct ty_walk_range *r, struct ty_walked *out);
+void ty_walked_fini(struct ty_walked *w);
+
+#endif

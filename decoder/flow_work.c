@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See flow_priv.h: ranges decoded ahead of the reader, on the CPUs that it does not use. Wanted
+ * ranges are taken in the order of their times, which is the order in which the reader comes to
+ * them; at most AHEAD per thread are decoded and not read (a range has at most a million branches,
+ * 16 MB, usually less than one). The reader decodes what it needs and nobody has begun, and while
+ * it would wait for somebody else's range, another: with one CPU there is no thread at all, and
+ * nothing waits.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow_priv.h"
+
+enum { AHEAD = 8, THREADS_MAX = 32, FEW = 4 };
+
+struct ty_flow_work {
+	struct ty_flow *flow;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	VEC(uint32_t) order; /* ranges by time */
+	size_t next;	     /* in order: all before it have been begun */
+	size_t ahead, ahead_max;
+	bool stop;
+	unsigned threads_n;
+	pthread_t threads[THREADS_MAX];
+};
+
+struct job {
+	const struct ty_flow_stream *s;
+};
+
+static uint64_t ns_of(void *ctx, bool timed, uint64_t tsc)
+{
+	const struct job *j = ctx;
+
+	return timed && tsc && j->s->flow->timed ? ty_flow_ns(j->s->flow, tsc) : UINT64_MAX - 1;
+}
+
+static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
+{
+	const struct job *j = ctx;
+	const struct ty_flow_stream *s = j->s;
+	size_t i = timed && s->flow->timed && s->sw < s->sw_end
+			   ? ty_flow_sw_at(s, ty_flow_ns(s->flow, tsc))
+			   : s->sw - 1;
+
+	return i + 1 > s->sw ? s->flow->sws.v[i].pid : s->first_pid;
+}
+
+/* NULL: for the instruction decoder (or out of memory, which that one will tell). */
+static struct ty_walked *decode(struct ty_flow *f, struct ty_blocks *blocks,
+				const struct ty_flow_range *r)
+{
+	struct ty_flow_stream *s = &f->streams.v[r->stream];
+	struct job j = {.s = s};
+	struct ty_walk_range w = {.cpu = &f->cpu,
+				  .bytes = (const uint8_t *)s->bytes.p + r->seg_lo,
+				  .n = r->seg_hi - r->seg_lo,
+				  .off = r->at.off - r->seg_lo,
+				  .end = r->end - r->seg_lo,
+				  .stops = r->stops,
+				  .stop_ip = r->stop_ip,
+				  .pid_at = pid_at,
+				  .ns_of = ns_of,
+				  .ctx = &j};
+	struct ty_walked *out = r->blind || !blocks ? NULL : calloc(1, sizeof(*out));
+
+	if (out && ty_flow_walk(blocks, &w, out)) {
+		ty_walked_fini(out);
+		free(out);
+		out = NULL;
+	}
+	return out;
+}
+
+/* With the lock held, which is let go of meanwhile. */
+static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_flow_range *r)
+{
+	struct ty_walked *out;
+
+	r->state = TY_RANGE_BUSY;
+	w->ahead++;
+	pthread_mutex_unlock(&w->lock);
+	out = decode(w->flow, blocks, r);
+	pthread_mutex_lock(&w->lock);
+	r->walked = out;
+	r->state = out ? TY_RANGE_DONE : TY_RANGE_SLOW;
+	pthread_cond_broadcast(&w->changed);
+}
+
+/* The next range that nobody has begun; NULL when there is none, or enough lies ready. */
+static struct ty_flow_range *next_idle(struct ty_flow_work *w)
+{
+	while (w->next < w->order.n &&
+	       w->flow->ranges.v[w->order.v[w->next]].state != TY_RANGE_IDLE)
+		w->next++;
+	return w->next < w->order.n && w->ahead < w->ahead_max
+		       ? &w->flow->ranges.v[w->order.v[w->next]]
+		       : NULL;
+}
+
+static void *work_main(void *arg)
+{
+	struct ty_flow_work *w = arg;
+	struct ty_blocks *blocks = ty_blocks_new(w->flow->code);
+
+	pthread_mutex_lock(&w->lock);
+	while (blocks && !w->stop && w->next < w->order.n) {
+		struct ty_flow_range *r = next_idle(w);
+
+		if (r)
+			do_range(w, blocks, r);
+		else if (w->next < w->order.n)
+			pthread_cond_wait(&w->changed, &w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	ty_blocks_free(blocks);
+	return NULL;
+}
+
+struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i)
+{
+	struct ty_flow_work *w = f->work;
+	struct ty_flow_range *r = &f->ranges.v[i], *other;
+
+	pthread_mutex_lock(&w->lock);
+	if (r->state == TY_RANGE_IDLE)
+		do_range(w, f->blocks, r);
+	while (r->state == TY_RANGE_BUSY) {
+		other = next_idle(w);
+		if (other)
+			do_range(w, f->blocks, other);
+		else
+			pthread_cond_wait(&w->changed, &w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return r->walked;
+}
+
+void ty_flow_work_drop(struct ty_flow *f, size_t i)
+{
+	struct ty_flow_work *w = f->work;
+	struct ty_flow_range *r = &f->ranges.v[i];
+
+	if (r->walked)
+		ty_walked_fini(r->walked);
+	free(r->walked);
+	pthread_mutex_lock(&w->lock);
+	r->walked = NULL;
+	r->state = TY_RANGE_SLOW;
+	w->ahead--;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* By time; what has none where its stream has come to. */
+static int by_time(const void *a, const void *b, void *ctx)
+{
+	const struct ty_flow_range *v = ctx;
+	const struct ty_flow_range *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
+
+	if (x->at.tsc != y->at.tsc)
+		return x->at.tsc < y->at.tsc ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int ty_flow_work_start(struct ty_flow *f)
+{
+	struct ty_flow_work *w = calloc(1, sizeof(*w));
+	cpu_set_t cpus;
+	unsigned n = 1;
+
+	if (!w)
+		return -TY_ENOMEM;
+	f->work = w;
+	w->flow = f;
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	vec_each (r, &f->ranges) {
+		r->state = TY_RANGE_IDLE;
+		r->walked = NULL;
+		if (r->wanted && vec_push(&w->order, (uint32_t)(r - f->ranges.v)))
+			return -TY_ENOMEM;
+	}
+	if (w->order.n)
+		qsort_r(w->order.v, w->order.n, sizeof(*w->order.v), by_time, f->ranges.v);
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		n = (unsigned)CPU_COUNT(&cpus);
+	if (n > THREADS_MAX)
+		n = THREADS_MAX;
+	w->ahead_max = AHEAD * n + f->streams.n;
+	if (w->order.n < FEW)
+		n = 1;
+	while (w->threads_n + 1 < n &&
+	       !pthread_create(&w->threads[w->threads_n], NULL, work_main, w))
+		w->threads_n++;
+	return 0;
+}
+
+void ty_flow_work_stop(struct ty_flow *f)
+{
+	struct ty_flow_work *w = f->work;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->stop = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < w->threads_n; i++)
+		pthread_join(w->threads[i], NULL);
+	vec_each (r, &f->ranges) {
+		if (r->walked)
+			ty_walked_fini(r->walked);
+		free(r->walked);
+		r->walked = NULL;
+	}
+	vec_fini(&w->order);
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+	f->work = NULL;
+}
