@@ -11,7 +11,7 @@
 
 #include "disasm.h"
 
-enum { SLOTS = 1 << 16, INSN_MAX = 15 };
+enum { SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS, INSN_MAX = 15 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
 
@@ -45,7 +45,7 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 	return b;
 }
 
-static void forget(struct ty_blocks *b)
+static void free_pieces(struct ty_blocks *b)
 {
 	while (b->pieces) {
 		struct piece *p = b->pieces;
@@ -53,6 +53,11 @@ static void forget(struct ty_blocks *b)
 		b->pieces = p->next;
 		free(p);
 	}
+}
+
+static void forget(struct ty_blocks *b)
+{
+	free_pieces(b);
 	b->total = 0;
 	memset(b->slots, 0, sizeof(b->slots));
 }
@@ -61,7 +66,7 @@ void ty_blocks_free(struct ty_blocks *b)
 {
 	if (!b)
 		return;
-	forget(b);
+	free_pieces(b);
 	ty_disasm_free(b->dis);
 	free(b);
 }
@@ -199,7 +204,7 @@ static bool decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip,
 const struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
 	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
-	struct ty_block *s = &b->slots[h >> 48];
+	struct ty_block *s = &b->slots[h >> (64 - SLOT_BITS)];
 	struct ty_block fresh;
 
 	if (s->insns && s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
