@@ -10,6 +10,9 @@
 #include "table.h"
 
 #define JOBS 64u
+/* So many before the thread is woken, and so many gone before a builder that waits for room is:
+ * being woken costs as much as several blocks. */
+#define WAKE 16u
 
 struct job {
 	struct ty_table_fill *f;
@@ -59,7 +62,7 @@ static void *coder_main(void *arg)
 			free(j.rows);
 		}
 		c->first = (c->first + 1) % JOBS;
-		if (c->n-- == JOBS)
+		if (--c->n == JOBS - WAKE)
 			pthread_cond_signal(&c->room);
 	}
 	pthread_mutex_unlock(&c->lock);
@@ -118,7 +121,7 @@ int ty_coder_put(struct ty_coder *c, struct ty_table_fill *f, uint32_t track, ui
 	while (c->n == JOBS)
 		pthread_cond_wait(&c->room, &c->lock);
 	c->job[(c->first + c->n++) % JOBS] = (struct job){f, rows, end_ns, track, n, full};
-	if (c->n == 1)
+	if (c->n == WAKE)
 		pthread_cond_signal(&c->more);
 	*spare = full ? f->spare : NULL;
 	if (*spare)

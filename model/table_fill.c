@@ -37,29 +37,63 @@ void ty_table_reset(struct ty_table_fill *f)
 	ty_table_fill_fini(f);
 }
 
-/* The column of n packed rows, sign extended. */
-static void gather(const struct ty_table_kind *k, unsigned c, const uint8_t *row, uint32_t n,
-		   uint64_t *out)
+struct range {
+	uint64_t lo, hi; /* the least and the greatest; of signed columns so, too */
+};
+
+static struct range range_of(const uint64_t *v, uint32_t n)
+{
+	struct range r = {v[0], v[0]};
+
+	for (uint32_t i = 1; i < n; i++) {
+		r.lo = v[i] < r.lo ? v[i] : r.lo;
+		r.hi = v[i] > r.hi ? v[i] : r.hi;
+	}
+	return r;
+}
+
+/* Column c of n packed rows, sign extended, and its range. */
+static struct range gather(const struct ty_table_kind *k, unsigned c, const uint8_t *row,
+			   uint32_t n, uint64_t *out)
 {
 	const uint8_t *p = row + k->col[c].off;
 	size_t step = k->row_bytes;
 
+	/* Every second value has a range of its own: half the waiting of each for the one before.
+	 */
 #define LOOP(type)                                                                                 \
-	for (uint32_t i = 0; i < n; i++, p += step) {                                              \
-		type v_;                                                                           \
+	{                                                                                          \
+		type v_, w_, lo_, hi_, lo2_, hi2_;                                                 \
+		uint32_t i = n & 1;                                                                \
+                                                                                                   \
 		memcpy(&v_, p, sizeof(v_));                                                        \
-		out[i] = (uint64_t)v_;                                                             \
+		lo_ = hi_ = lo2_ = hi2_ = v_;                                                      \
+		out[0] = (uint64_t)v_;                                                             \
+		for (p += i * step; i < n; i += 2, p += 2 * step) {                                \
+			memcpy(&v_, p, sizeof(v_));                                                \
+			memcpy(&w_, p + step, sizeof(w_));                                         \
+			out[i] = (uint64_t)v_;                                                     \
+			out[i + 1] = (uint64_t)w_;                                                 \
+			lo_ = v_ < lo_ ? v_ : lo_;                                                 \
+			hi_ = v_ > hi_ ? v_ : hi_;                                                 \
+			lo2_ = w_ < lo2_ ? w_ : lo2_;                                              \
+			hi2_ = w_ > hi2_ ? w_ : hi2_;                                              \
+		}                                                                                  \
+		lo_ = lo2_ < lo_ ? lo2_ : lo_;                                                     \
+		hi_ = hi2_ > hi_ ? hi2_ : hi_;                                                     \
+		return (struct range){(uint64_t)lo_, (uint64_t)hi_};                               \
 	}
 	switch (k->col[c].bytes) {
-	case 1: LOOP(uint8_t) break;
-	case 2: LOOP(uint16_t) break;
+	case 1: LOOP(uint8_t)
+	case 2: LOOP(uint16_t)
 	case 4:
 		if (k->col[c].is_signed)
 			LOOP(int32_t)
-		else
-			LOOP(uint32_t)
-		break;
-	default: LOOP(uint64_t)
+		LOOP(uint32_t)
+	default:
+		if (k->col[c].is_signed)
+			LOOP(int64_t)
+		LOOP(uint64_t)
 	}
 #undef LOOP
 }
@@ -71,40 +105,34 @@ static unsigned width_of(uint64_t range)
 
 /* Code n values as column c of the block; `at` is where its bytes go. Returns where they end. May
  * write up to 7 bytes further. */
-static uint8_t *code(uint8_t *block, unsigned c, const uint64_t *v, uint32_t n, bool is_signed,
+static uint8_t *code(uint8_t *block, unsigned c, const uint64_t *v, uint32_t n, struct range r,
 		     uint8_t *at)
 {
 	struct ty_block_head *h = (void *)block;
-	uint64_t lo = v[0], hi = v[0], flip = is_signed ? UINT64_C(1) << 63 : 0;
-	unsigned w;
+	unsigned w = width_of(r.hi - r.lo);
 
-	lo ^= flip;
-	hi ^= flip;
-	for (uint32_t i = 1; i < n; i++) {
-		uint64_t x = v[i] ^ flip;
-
-		lo = x < lo ? x : lo;
-		hi = x > hi ? x : hi;
-	}
-	w = width_of(hi - lo);
-	lo ^= flip;
-	h->base[c] = lo;
+	h->base[c] = r.lo;
 	h->width[c] = (uint8_t)w;
 	h->off[c] = (uint16_t)((size_t)(at - block) / 2);
+	/* Each value overwrites what the one before wrote too much. */
+#define LOOP(bytes)                                                                                \
+	for (uint32_t i = 0; i < n; i++) {                                                         \
+		uint64_t x = v[i] - r.lo;                                                          \
+                                                                                                   \
+		memcpy(at + (size_t)i * (bytes), &x, 8);                                           \
+	}
 	switch (w) {
 	case 0: return at;
 	case 1:
 		for (uint32_t i = 0; i < n; i++)
-			at[i] = (uint8_t)(v[i] - lo);
+			at[i] = (uint8_t)(v[i] - r.lo);
 		break;
-	default:
-		/* Each value overwrites what the one before wrote too much. */
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t x = v[i] - lo;
-
-			memcpy(at + (size_t)i * w, &x, 8);
-		}
+	case 2: LOOP(2) break;
+	case 3: LOOP(3) break;
+	case 4: LOOP(4) break;
+	default: LOOP(w)
 	}
+#undef LOOP
 	return at + (((size_t)n * w + 1) & ~(size_t)1);
 }
 
@@ -206,8 +234,9 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 	memset(block, 0, head);
 	at = block + head;
 	for (unsigned c = 0; c < k->cols; c++) {
-		gather(k, c, rows, n, col[c]);
-		at = code(block, c, col[c], n, k->col[c].is_signed, at);
+		struct range r = gather(k, c, rows, n, col[c]);
+
+		at = code(block, c, col[c], n, r, at);
 	}
 	if (k->forest) {
 		uint32_t gn = (n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
@@ -217,9 +246,9 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 			f->nrs[col[k->nr][i] % TY_SEEK_NRS / 64] |= UINT64_C(1)
 								    << col[k->nr][i] % 64;
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
-			at = code(block, k->cols + s, g.ns[s], gn, false, at);
-		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, false, at);
-		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, gn, false, at);
+			at = code(block, k->cols + s, g.ns[s], gn, range_of(g.ns[s], gn), at);
+		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, range_of(g.longest, gn), at);
+		at = code(block, k->cols + TY_ST_COUNT + 1, g.flags, gn, range_of(g.flags, gn), at);
 	}
 	memset(at, 0,
 	       8); /* what a reader of the last value sees behind it, checked with the rest */
