@@ -170,15 +170,20 @@ enum ty_color ty_run_color(uint32_t idx)
 	return idx & 1 ? TY_C_RUNNING_ODD : TY_C_RUNNING;
 }
 
-/* A CPU ran without a break: whose turn ended where, by shade. */
+/* A CPU ran without a break: whose turn ended where, by shade; without colours by a line. */
 static struct ty_glyph runs(const struct ty_palette *p, const struct ty_model *m, struct ty_track t,
 			    const struct ty_cell *c, uint64_t from, uint64_t to)
 {
 	struct ty_glyph g = ty_glyph_state(p, TY_ST_RUNNING);
 	struct ty_span s;
 
-	if (p->mode < TY_COLOR_16 || c->spans > 2 || c->longest == TY_NONE)
+	if (c->spans > 2 || c->longest == TY_NONE)
 		return g;
+	if (p->mode < TY_COLOR_16) {
+		if (c->spans == 2)
+			g.ch = p->utf8 ? 0x2503 : '|'; /* heavy vertical line */
+		return g;
+	}
 	g.st.fg = ty_run_color(c->longest);
 	if (c->spans == 1 || !p->utf8)
 		return g;

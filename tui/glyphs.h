@@ -5,7 +5,7 @@
  *
  *   one state     its glyph
  *   two spans     where one ends and the other begins, to an eighth of a cell; two runs of a CPU
- *                 by two shades
+ *                 by two shades, or by a line
  *   many spans    a bar as high as the share of running time
  *   and where a much longer wait hides among many short spans, that wait's glyph (on a row of
  *   system calls: a square for the much longer call): a stall keeps its sign at every zoom.

@@ -112,6 +112,14 @@ static void signs(struct page *pg)
 		sign(pg, ty_glyph_state(p, states[i].s), 6, states[i].what);
 	sign(pg, (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)}, 1,
 	     "events were lost here");
+	if (p->mode >= TY_COLOR_16)
+		sign(pg,
+		     (struct ty_glyph){.ch = p->utf8 ? 0x2588 : 'R',
+				       .st = {.fg = TY_C_RUNNING_ODD}},
+		     6, "a CPU's next run: neighbours have two shades");
+	else
+		sign(pg, (struct ty_glyph){.ch = p->utf8 ? 0x2503 : '|'}, 1,
+		     "on a CPU: one run ended and the next began");
 	sign(pg,
 	     (struct ty_glyph){.ch = p->utf8 ? 0x25a0 : '=',
 			       .st = ty_palette_role(p, TY_ROLE_STRONG)},

@@ -344,6 +344,39 @@ static void sizes_stops_and_signals(void **state)
 	}
 }
 
+/* Keys that are there together make one frame: hundreds of them cost no more bytes than a few. */
+static void one_frame_per_burst(void **state)
+{
+	static const char burst[] = "dadadadadadadadadadadadadadadadadadadadadadadadadadadadadada"
+				    "wswswswswswswswswswswswswswswswswswswswswswswswswswswswswswsd";
+	uint64_t before, frame;
+	int status;
+
+	start(&plain, NULL);
+	send("ww");
+	assert_true(ty_vt_shows("991.252 ms from"));
+	for (int with = 0; with < 2; with++) {
+		kill(ty_vt_pid(), SIGSTOP);
+		assert_int_equal(waitpid(ty_vt_pid(), &status, WUNTRACED), ty_vt_pid());
+		ty_vt_settle(0);
+		before = ty_vt_bytes();
+		if (with)
+			send(burst);
+		kill(ty_vt_pid(), SIGCONT); /* draws the screen afresh */
+		send("?");
+		assert_true(ty_vt_shows("keys and signs"));
+		assert_true(ty_vt_shows("q closes")); /* the last line */
+		if (!with)
+			frame = ty_vt_bytes() - before;
+		else
+			assert_in_range(ty_vt_bytes() - before, 1, 3 * frame);
+		send("q");
+		assert_true(ty_vt_lacks("keys and signs"));
+	}
+	send("q");
+	assert_int_equal(ty_vt_end(), 0);
+}
+
 /* Ctrl-Z gives the terminal back; fg takes it again, the screen is as it was, and keys work (those
  * typed before the terminal was taken may be the shell's: each of these does the same again). */
 static void stopped_as_a_job(void **state)
@@ -512,6 +545,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exports_open),
 		cmocka_unit_test(sizes_stops_and_signals),
 		cmocka_unit_test(stopped_as_a_job),
+		cmocka_unit_test(one_frame_per_burst),
 	};
 	FILE *f;
 	int rc;

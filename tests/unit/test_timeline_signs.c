@@ -399,6 +399,8 @@ static void runs_are_named(void **state)
 	assert_int_equal(both.ch, 0x258e); /* two eighths */
 	assert_int_equal(both.st.fg, a.st.fg);
 	assert_int_equal(both.st.bg, b.st.fg);
+	both = ty_glyph_cell(&ty_tl_utf8, m, &none, cpu, &c, START + 1996 * MS, START + 2012 * MS);
+	assert_int_equal(both.ch, 0x2503);
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
