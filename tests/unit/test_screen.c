@@ -32,7 +32,8 @@ static const char *tarry, *file = story;
  * (or shows no more). {D}: replaced by the tests' folder. */
 static const struct step {
 	const char *before, *after, *shows, *lacks;
-	bool log; /* with a log file */
+	bool log;	   /* with a log file */
+	const char *ready; /* seen before the rest is typed: what is counted aside is there */
 } steps[TY_ACT_COUNT] = {
 	[TY_ACT_ZOOM_IN] = {"", "", "1.982 s from", NULL},
 	[TY_ACT_ZOOM_OUT] = {"ww", "", "1.982 s from", NULL},
@@ -66,7 +67,7 @@ static const struct step {
 	[TY_ACT_CHAIN] = {"n", "", "<- backup/101", NULL},
 	[TY_ACT_LEDGER] = {"n", "", "in all; Enter goes", NULL},
 	[TY_ACT_DIFF] = {"wwg2\r", "", "here    elsewhere", NULL},
-	[TY_ACT_SPECTRUM] = {"n", "1", "at 0.5", "Latencies of"},
+	[TY_ACT_SPECTRUM] = {"n", "1", "at 0.5", "Latencies of", false, "longest: 3.000 s of"},
 	[TY_ACT_ARROWS] = {"n", "", "arrows: who ended the wait", NULL},
 	[TY_ACT_PATH] = {"", "", "critical path: 3.9", NULL},
 	[TY_ACT_LOG_NEXT] = {"^", "", "1 of 2: story.log:1 at 1.250000", NULL, true},
@@ -177,6 +178,8 @@ static void try(const struct config *c, enum ty_action a, uint32_t key)
 	ty_vt_send(bytes, strlen(bytes));
 	if (*s->after) {
 		ty_vt_settle(30);
+		if (s->ready && !ty_vt_shows(s->ready))
+			fail_msg("no '%s' on the screen:\n%s", s->ready, ty_vt_screen());
 		send(s->after);
 	}
 	if (a == TY_ACT_QUIT) {
