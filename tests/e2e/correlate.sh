@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 cat >program.py <<'P'
-# 40 answers through a pipe, the 30th 300 ms late; then 300 ms of getppid on the CPU.
+# 40 answers through a pipe, the 30th 300 ms late; then 200,000 getppid on the CPU.
 import os, threading, time, sys, datetime
 ask, answer = os.pipe(), os.pipe()
 log = open("app.log", "w")
@@ -37,20 +37,21 @@ for i in range(40):
 t.join()
 time.sleep(0.1)
 say("burn begins")
-end = time.monotonic() + 0.3
-while time.monotonic() < end:
+for i in range(200000): # a number, not a time: however many share the CPUs
     os.getppid()
 say("burn ends")
 time.sleep(0.3)
 log.close()
 P
+# Not by way of a wrapper in a shell: its calls would be the same thread's.
+python=$(python3 -c 'import sys; print(sys.executable)')
 check() { # WHAT; a python program on stdin decides
 	cat >judge.py
 	n=$((n + 1))
 	if python3 judge.py >said.txt 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
 	sed 's/^/# /' said.txt | tail -n 12
 }
-if ! "$TARRY" record -q -o c.dat -- python3 program.py >/dev/null 2>err.txt; then
+if ! "$TARRY" record -q -o c.dat -- "$python" program.py >/dev/null 2>err.txt; then
 	echo "not ok 1 - the program is recorded"
 	sed 's/^/# /' err.txt
 	echo "1..1"
@@ -84,12 +85,12 @@ check "outliers: the late answer beside a usual one, and that it waited for the 
 from common import *
 doc = report("outliers")
 at = logged(doc)
-mine = [o for o in doc["outliers"] if o["comm"] == "python3" and o["syscall"] == "read" and o["slow_ns"] > 2e8
+mine = [o for o in doc["outliers"] if o["comm"].startswith("python") and o["syscall"] == "read" and o["slow_ns"] > 2e8
         and at["slow answer begins"] - 5e6 < o["slow_start_ns"] < at["slow answer came"]]
 assert len(mine) == 1, doc["outliers"][:5]
 o = mine[0]
 print(o["slow_ns"], o["median_ns"], o["rows"][0])
-assert 295e6 < o["slow_ns"] < 450e6 and o["slow_ns"] > 2 * o["median_ns"], o
+assert 295e6 < o["slow_ns"] and o["slow_ns"] > 2 * o["median_ns"], o
 assert o["rows"][0]["row"].startswith("blocked in read"), o["rows"][0]
 for k in ("slow_ns", "median_ns"):
     assert sum(r[k] for r in o["rows"]) == o[k], k
@@ -105,13 +106,16 @@ window = [x for o, t in (("--from", "burn begins"), ("--to", "burn ends"))
 doc = report("diff", *window)
 d = doc["diff"]
 print(d["in_ns"], d["out_ns"], [(r["kind"], r["what"], round(r["share"], 2)) for r in d["rows"][:5]])
-assert 290e6 < d["in_ns"] < 600e6, d["in_ns"]
+assert abs(d["in_ns"] - (at["burn ends"] - at["burn begins"])) < 1e4, d["in_ns"]
 assert d["in_ns"] + d["out_ns"] == doc["summary"]["end_ns"] - start
 rows = {(r["kind"], r["what"]): r for r in d["rows"]}
-getppid, cpu = rows["syscall", "getppid"], rows["cpu", "python3"] # others may be at work, too
-assert getppid["in"] > 1000 and getppid["out"] < getppid["in"] / 50 and getppid["significant"], getppid
-assert d["rows"].index(getppid) < 15, d["rows"][:15]
-assert cpu["in_per_s"] > 2 * cpu["out_per_s"] and cpu["significant"], cpu
+getppid = rows["syscall", "getppid"]
+cpu = [r for (kind, what), r in rows.items() if kind == "cpu" and what.startswith("python")]
+cpu = max(cpu, key=lambda r: r["in"])
+assert getppid["in"] == 200000 or doc["summary"]["lost"] and getppid["in"] > 100000, getppid
+assert getppid["out"] < getppid["in"] / 50 and getppid["significant"], getppid
+assert getppid["share"] > 0.8, getppid
+assert 20e6 < cpu["in"] <= d["in_ns"], cpu
 text = tarry("report", "c.dat", "diff", *window)
 assert "getppid" in text, text
 r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "diff"], capture_output=True, text=True)
@@ -144,11 +148,32 @@ text = tarry("report", "c.dat", "stalls", "--all", "--log", "app.log")
 assert "app.log: " in text and "slow answer begins" in text and "log        4 lines" in text, text
 assert "log" not in plain
 P
+check "view --log: the lines stand on the axis, at their instants" <<'P'
+from common import *
+doc = report()
+at, start = logged(doc), doc["summary"]["start_ns"]
+window = [x for o, t, d in (("--from", "burn begins", -0.01), ("--to", "burn ends", 0.05))
+          for x in (o, f"{(at[t] - start) / 1e9 + d:.9f}")]
+frame = tarry("view", "c.dat", "--print", "--size", "120x30", "--log", "app.log", *window).split("\n")
+strip = [l for l in frame if l.startswith(" app.log")]
+assert len(strip) == 1, frame
+print(strip[0])
+assert "burn begins" in strip[0] and "slow answer" not in strip[0], strip
+assert strip[0].count("◆") == 2, strip
+cells = strip[0][strip[0].index("│") + 1:]
+length = at["burn ends"] - at["burn begins"] + 6e7
+for t in ("burn begins", "burn ends"):
+    c = (at[t] - at["burn begins"] + 1e7) / length * 90
+    assert any(cells[i:i + 1] == "◆" for i in range(max(0, int(c) - 1), int(c) + 2)), (t, c, cells)
+without = tarry("view", "c.dat", "--print", "--size", "120x30", *window)
+assert "app.log" not in without and "burn begins" not in without
+P
 check "--log: what is no log is refused, what has no times is said" <<'P'
 from common import *
 for bad in ("/dev/zero", "nothing.there", "."):
-    r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "--log", bad], capture_output=True, text=True)
-    assert r.returncode in (1, 2) and bad in r.stderr, (bad, r)
+    for how in (["report", "c.dat"], ["view", "c.dat", "--print"]):
+        r = subprocess.run([os.environ["TARRY"], *how, "--log", bad], capture_output=True, text=True)
+        assert r.returncode in (1, 2) and bad in r.stderr, (bad, r)
 open("junk.log", "wb").write(os.urandom(300000) + b"\n" + b"x" * 3000000)
 doc = report("--log", "junk.log")
 assert doc["log"]["untimed"] > 100 and not doc["log"]["lines"], doc["log"]["untimed"]
