@@ -36,7 +36,9 @@ static inline uint64_t walk_track(uint64_t h, const struct ty_model *m, struct t
 {
 	const struct ty_summary *sum = ty_model_summary(m);
 	struct ty_cell cell[40];
+	const uint64_t nrs[TY_SEEK_NRS / 64] = {6, 1};
 	struct ty_seek q[] = {{.nr = -1},
+			      {.nr = -1, .nrs = nrs},
 			      {.nr = -1, .min_ns = 1000},
 			      {.nr = 1},
 			      {.nr = -1, .errors = true},
@@ -139,6 +141,7 @@ static inline uint64_t walk_model(const struct ty_model *m)
 			h = walk_add(walk_add(h, p.thread), p.kind);
 		}
 		h = walk_track(h, m, (struct ty_track){TY_TRACK_CPU, c});
+		h = walk_track(h, m, (struct ty_track){TY_TRACK_IRQS, c});
 	}
 	for (uint32_t i = 0; i <= ty_model_edges(m); i++) {
 		struct ty_edge e = ty_model_edge(m, i);
