@@ -29,6 +29,9 @@ int ty_cmd_doctor(int argc, char **argv);
 
 /* "tarry: ..." on stderr; usage errors end with a hint at --help. Return the exit status. */
 int ty_cli_fail(const struct ty_err *err);
+/* All that was printed is out: 0, or -TY_E... with err. A reader that has seen enough (head) is no
+ * failure. */
+int ty_cli_written(struct ty_err *err);
 int ty_cli_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Options that every reader takes. */

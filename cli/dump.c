@@ -3,7 +3,6 @@
 #include "dump.h"
 #include "dump_flow.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
@@ -88,12 +87,8 @@ int ty_cmd_dump(int argc, char **argv)
 	if (r) {
 		fflush(stdout);
 		status = ty_cli_fail(&err);
-	} else if (fflush(stdout) || ferror(stdout)) {
-		/* A reader that has seen enough (head) is no failure of ours. */
-		ty_fail_errno(&err, "standard output: write failed");
-		status = errno == EPIPE ? TY_EXIT_GOOD : ty_cli_fail(&err);
 	} else {
-		status = TY_EXIT_GOOD;
+		status = ty_cli_written(&err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 	}
 	ty_session_fini(&s);
 	ty_select_fini(&sel);

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "chosen.h"
 
-#define AHEAD_BYTES (1u << 20) /* of AUX streams: worth a thread */
+#define TELL_SAMPLES (1u << 18)
+#define AHEAD_BYTES  (1u << 20) /* of AUX streams: worth a thread */
 
 static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err *err)
 {
@@ -210,11 +212,32 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 	return true;
 }
 
+/* A line on stderr, at most five times a second; n 0: it is over. */
+static void tell(uint64_t n, struct timespec *last)
+{
+	struct timespec now;
+
+	if (!n) {
+		if (last->tv_sec)
+			fputs("\r\033[K", stderr);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (last->tv_sec &&
+	    (now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < 200)
+		return;
+	*last = now;
+	fprintf(stderr, "\rreading: %.1f M samples\033[K", (double)n / 1e6);
+}
+
 int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 			  struct ty_mem_points *p, struct ty_err *err)
 {
 	const struct ty_mem *m;
 	struct ty_window w;
+	struct timespec told = {0};
+	uint64_t seen = 0;
+	bool tells = s->tell && isatty(STDERR_FILENO);
 	int e = ty_mem_session_window(s, sel, &w, err);
 
 	p->max_bytes = sel->memory_bytes ? sel->memory_bytes : ty_memory_default();
@@ -225,6 +248,8 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 		e = 0;
 		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
 			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
+		if (tells && !(++seen % TELL_SAMPLES))
+			tell(seen, &told);
 		if (!ty_mem_chosen(s->stream, &w, m))
 			continue;
 		e = ty_mem_points_add(p, m, comm ? comm : "",
@@ -238,6 +263,8 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 		if (e)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 	}
+	if (tells)
+		tell(0, &told);
 	return e;
 }
 

@@ -18,6 +18,7 @@ struct ty_mem_session {
 	uint64_t start_ns, end_ns; /* of the recording; 0, 0: its samples are all there is */
 	int fd;			   /* of a bare stream; -1 */
 	struct ty_mem_stream *stream;
+	bool tell; /* reading points shows how far it is, on stderr when that is a terminal */
 	const atomic_bool *stop; /* set by another thread: give up reading points; NULL */
 };
 

@@ -4,7 +4,6 @@
 #include "report_flow.h"
 #include "report_memory.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -247,13 +246,8 @@ int ty_cmd_report(int argc, char **argv)
 		else
 			ty_report_text(&r, sections ? sections : TY_REP_ALL, stdout);
 		status = ty_session_check(&s, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
-		if (fflush(stdout) || ferror(stdout)) {
-			/* A reader that has seen enough (head) is no failure of ours. */
-			if (errno != EPIPE) {
-				ty_fail_errno(&err, "standard output: write failed");
-				status = ty_cli_fail(&err);
-			}
-		}
+		if (ty_cli_written(&err))
+			status = ty_cli_fail(&err);
 	}
 	ty_explained_fini(&r.explained);
 	ty_outliers_fini(&r.outliers);

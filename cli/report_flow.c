@@ -333,8 +333,8 @@ int ty_cmd_report_flow(int argc, char **argv)
 		print_json(&j);
 	else if (!r)
 		print_text(&j);
-	if (!r && (fflush(stdout) || ferror(stdout)))
-		r = ty_fail_errno(&err, "standard output: write failed");
+	if (!r)
+		r = ty_cli_written(&err);
 	if (r)
 		status = ty_cli_fail(&err);
 out:

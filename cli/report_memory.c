@@ -2,7 +2,6 @@
 /* tarry report memory | sharing: arguments, and what is shown. */
 #include "report_memory.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +42,7 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 	struct ty_json j;
 	int e;
 
+	r->s.tell = true;
 	r->facts = ty_mem_facts(r->s.stream);
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;
@@ -126,10 +126,8 @@ int ty_cmd_report_memory(int argc, char **argv)
 		if (ty_mem_session_open(&r.s, path, &mem, &err) ||
 		    run(&r, &sel, want_memory, want_sharing, roots.v, roots.n, &err))
 			status = ty_cli_fail(&err);
-		if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE && !status) {
-			ty_fail_errno(&err, "standard output: write failed");
+		else if (ty_cli_written(&err))
 			status = ty_cli_fail(&err);
-		}
 	}
 	ty_mem_points_fini(&r.points);
 	ty_mem_names_free(r.names);

@@ -22,6 +22,13 @@ int ty_cli_fail(const struct ty_err *err)
 	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
 }
 
+int ty_cli_written(struct ty_err *err)
+{
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return 0;
+	return ty_fail_errno(err, "standard output: write failed");
+}
+
 int ty_cli_usage(const char *cmd, const char *fmt, ...)
 {
 	va_list ap;

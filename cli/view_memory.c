@@ -47,6 +47,7 @@ int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct
 {
 	int r = ty_mem_session_open(&v->s, path, o, err);
 
+	v->s.tell = true;
 	return r ? r : read_points(v, sel, err);
 }
 

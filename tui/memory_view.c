@@ -84,6 +84,11 @@ void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to
 						  : cursor_ns;
 }
 
+bool ty_memory_view_by_source(const struct ty_memory_view *v)
+{
+	return v->by_source;
+}
+
 bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box)
 {
 	if (!v->selecting)

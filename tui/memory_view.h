@@ -35,6 +35,8 @@ int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view *
 /* It is opened above another view, which it leads back to, on this window. */
 void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t cursor_ns);
+/* Strips are coloured by the farthest source, not by how many samples. */
+bool ty_memory_view_by_source(const struct ty_memory_view *v);
 void ty_memory_view_free(struct ty_memory_view *v);
 
 extern const struct ty_view_ops ty_memory_view_ops;

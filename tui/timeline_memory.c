@@ -92,13 +92,15 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 {
 	uint32_t strip = strip_of(t, thread);
 	struct ty_mem_heat_cell cell[TY_GRID_MAX];
+	/* As it was chosen in the view of them. */
+	bool by_source = t->memory.view && ty_memory_view_by_source(t->memory.view);
 
 	if (strip == TY_NONE)
 		return;
 	ty_mem_heat_cells(t->memory.heat, strip, t->vp.from_ns, t->vp.to_ns,
 			  (uint32_t)t->lay.cells_w, cell);
 	for (int i = 0; i < t->lay.cells_w; i++) {
-		struct ty_glyph gl = ty_heat_glyph(p, &cell[i], false);
+		struct ty_glyph gl = ty_heat_glyph(p, &cell[i], by_source);
 
 		ty_grid_put(g, t->lay.cells_x + i, y, gl.ch, gl.st);
 	}
