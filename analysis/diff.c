@@ -138,17 +138,10 @@ static void threads(struct sums *s)
 /* Spans of a CPU that begin before t. */
 static uint64_t begun(const struct ty_model *m, uint32_t cpu, uint64_t t)
 {
-	uint32_t lo = 0, hi = ty_model_cpu_spans(m, cpu);
+	uint32_t k = t ? ty_model_cpu_span_find(m, cpu, t - 1) : TY_NONE;
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_model_cpu_span_brief(m, cpu, mid).start_ns < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	/* The last one up to there, or the first after it. */
+	return k == TY_NONE ? 0 : k + (uint64_t)(ty_model_cpu_span_brief(m, cpu, k).start_ns < t);
 }
 
 static void cpus(struct sums *s)

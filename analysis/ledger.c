@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "command_path.h"
+#include "irq_find.h"
 #include "process.h"
 #include "waits.h"
 
@@ -160,26 +161,6 @@ static uint32_t object(struct book *b, const char *text)
 
 /* running ----------------------------------------------------------------------------------- */
 
-/* First interrupt of the CPU that ends after t. Nested ones end before what they interrupted, so
- * the search goes by start and steps back over what may still be going on. */
-static uint32_t irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t)
-{
-	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu), k;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_model_irq_span(m, cpu, mid).start_ns <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (k = lo; k && lo - k < 8; k--)
-		if (ty_model_irq_span(m, cpu, k - 1).end_ns > t)
-			lo = k - 1;
-	return lo;
-}
-
 /* In user mode or in calls, [from, to) without interrupts; *call: the next call not over. */
 static void modes(struct book *b, uint32_t thread, uint32_t span, uint64_t from, uint64_t to,
 		  uint32_t *call)
@@ -222,7 +203,7 @@ static void running(struct book *b, const struct ty_span *s, uint32_t span, uint
 	uint32_t call = ty_model_syscall_after(m, s->thread, from), irq, irqs;
 
 	irqs = ty_model_irq_spans(m, s->cpu);
-	irq = irq_after(m, s->cpu, from);
+	irq = ty_irq_after(m, s->cpu, from);
 	while (from < to) {
 		struct ty_irq_span q = {.start_ns = UINT64_MAX, .end_ns = UINT64_MAX};
 		uint64_t end;

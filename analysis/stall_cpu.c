@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "irq_find.h"
 #include "stalls_priv.h"
 
 #define IDLE_NS UINT64_C(5000000)
@@ -237,23 +238,6 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 
 #define NAMES 8
 
-/* The first handler of the CPU that may still run at t; those that others interrupt began before.
- */
-static uint32_t handler_after(const struct ty_model *m, uint32_t cpu, uint64_t t)
-{
-	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu);
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_model_irq_span(m, cpu, mid).start_ns < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo > NAMES ? lo - NAMES : 0;
-}
-
 uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint64_t a, uint64_t b,
 			struct ty_theft *most)
 {
@@ -261,7 +245,7 @@ uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint6
 	uint32_t n = s->cpu == TY_NONE ? 0 : ty_model_irq_spans(m, s->cpu), names = 0;
 	uint64_t to = a, all = 0;
 
-	for (uint32_t i = n ? handler_after(m, s->cpu, a) : n; i < n; i++) {
+	for (uint32_t i = n ? ty_irq_after(m, s->cpu, a) : n; i < n; i++) {
 		struct ty_irq_span q = ty_model_irq_span(m, s->cpu, i);
 		uint64_t from = q.start_ns > to ? q.start_ns : to,
 			 end = q.end_ns < b ? q.end_ns : b;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "irq_find.h"
+
 /* include/linux/interrupt.h */
 enum {
 	VEC_HI,
@@ -29,18 +31,10 @@ enum {
 static bool handler_at(const struct ty_model *m, uint32_t cpu, uint64_t t, unsigned kinds,
 		       struct ty_irq_span *out)
 {
-	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu);
+	uint32_t i = ty_irq_at(m, cpu, t + 1);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_model_irq_span(m, cpu, mid).start_ns <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (unsigned k = 0; lo && k < LOOK_BACK; k++) {
-		*out = ty_model_irq_span(m, cpu, --lo);
+	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
+		*out = ty_model_irq_span(m, cpu, --i);
 		if (out->end_ns >= t && kinds & 1u << out->kind)
 			return true;
 	}

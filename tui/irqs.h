@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model.h"
-
-/* First interrupt of the CPU that begins at t or later; ty_model_irq_spans() when there is none. */
-uint32_t ty_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
+#include "irq_find.h"
 
 /* "interrupt virtio0-req (24)", "softirq TIMER", "vector call_function (251)"; returns out. */
 #define TY_IRQ_NAME_MAX 96
