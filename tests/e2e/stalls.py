@@ -19,6 +19,8 @@ KINDS = {
     "pipe": {"pipe"},
     "socket": {"socket"},
     "queue": {"queue"},
+    "fd": {"fd", "pipe"},
+    "terminal": {"fd", "terminal"},
     "signal": {"signal"},
     "eventfd": {"eventfd"},
     "child": {"child"},
