@@ -163,32 +163,39 @@ bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_
 
 /* What a system call says between threads. */
 enum {
-	GIVES = 1,   /* hands something over */
-	SIGNALS = 2, /* a signal */
-	HEARS = 4,   /* takes a message of a socket */
-	ANSWERS = 8, /* sends one */
+	GIVES = 1,     /* hands something over */
+	SIGNALS = 2,   /* a signal */
+	TAKES = 4,     /* what was handed over */
+	MESSAGE = 8,   /* the same of a socket for certain */
+	CONNECTS = 16, /* to who serves */
+	ACCEPTS = 32,  /* somebody who asks */
 };
 
 static const struct {
 	const char *name;
 	unsigned says;
 } talk[] = {
+	{"accept", ACCEPTS},
+	{"accept4", ACCEPTS},
+	{"connect", CONNECTS},
 	{"kill", GIVES | SIGNALS},
 	{"mq_timedsend", GIVES},
 	{"msgsnd", GIVES},
 	{"pidfd_send_signal", GIVES | SIGNALS},
-	{"recv", HEARS},
-	{"recvfrom", HEARS},
-	{"recvmmsg", HEARS},
-	{"recvmsg", HEARS},
+	{"read", TAKES},
+	{"readv", TAKES},
+	{"recv", TAKES | MESSAGE},
+	{"recvfrom", TAKES | MESSAGE},
+	{"recvmmsg", TAKES | MESSAGE},
+	{"recvmsg", TAKES | MESSAGE},
 	{"rt_sigqueueinfo", GIVES | SIGNALS},
 	{"rt_tgsigqueueinfo", GIVES | SIGNALS},
 	{"semop", GIVES},
 	{"semtimedop", GIVES},
-	{"send", GIVES | ANSWERS},
-	{"sendmmsg", GIVES | ANSWERS},
-	{"sendmsg", GIVES | ANSWERS},
-	{"sendto", GIVES | ANSWERS},
+	{"send", GIVES | MESSAGE},
+	{"sendmmsg", GIVES | MESSAGE},
+	{"sendmsg", GIVES | MESSAGE},
+	{"sendto", GIVES | MESSAGE},
 	{"tgkill", GIVES | SIGNALS},
 	{"tkill", GIVES | SIGNALS},
 	{"write", GIVES},
@@ -250,16 +257,59 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 
 		if (s.ret <= 0)
 			continue;
-		if (says(h, &s) & HEARS)
-			return true;
-		if (says(h, &s) & ANSWERS)
-			return false;
+		if (says(h, &s) & MESSAGE)
+			return says(h, &s) & TAKES;
 	}
 	return false;
 }
 
 /* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
  * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
+struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	struct ty_stall_side side = {0};
+	unsigned first = 0, last = 0, seen = 0;
+	uint32_t i = c->s.syscall;
+
+	if (c->w.fd < 0 || !x->args)
+		return side;
+	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
+		unsigned what = says(h, &s);
+		uint64_t args[6];
+
+		if (n >= TY_STALL_BACK)
+			return side; /* what came first is not known */
+		if (!(what & (GIVES | TAKES | CONNECTS | ACCEPTS)) || what & SIGNALS ||
+		    (s.ret < 0 && !(what & CONNECTS)))
+			continue;
+		if (what & ACCEPTS) {
+			side.serves = s.ret == c->w.fd;
+			if (side.serves)
+				break;
+			continue;
+		}
+		s = ty_model_syscall(x->m, i);
+		if (x->args(x->ctx, &s, args) || (int32_t)args[0] != c->w.fd)
+			continue;
+		side.asks = what & CONNECTS;
+		if (side.asks)
+			break;
+		first = what;
+		last = last ? last : what;
+		seen |= what;
+	}
+	if (!side.asks && !side.serves && seen & GIVES) {
+		side.asks = first & GIVES;
+		side.serves = first & TAKES;
+	}
+	side.gave = seen & GIVES;
+	side.gave_last = last & GIVES;
+	return side;
+}
+
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;

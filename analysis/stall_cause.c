@@ -142,6 +142,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 {
 	const struct ty_model *m = h->x->m;
 	bool blocked = c->s.state == TY_ST_BLOCKED;
+	struct ty_stall_side side = {0};
 
 	c->s.kind = c->w.kind;
 	c->s.proven = c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST);
@@ -190,9 +191,12 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
 			return true;
 	}
-	if (ty_stall_asked(h, c, p->seg.v[0].thread))
+	if (c->w.class == TY_WAIT_PEER)
+		side = ty_stall_side(h, c);
+	if ((side.asks && side.gave_last) ||
+	    (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread)))
 		return true;
-	if (c->w.class != TY_WAIT_PEER)
+	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave))
 		return false;
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
 		return !ty_stall_serves(h, c) &&
@@ -285,6 +289,12 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		r = ty_stall_blame_rival(h, c, &p);
 		if (r > 0 && c->w.class != TY_WAIT_DEFINITE)
 			c->s.kind = TY_STALL_RUNQUEUE;
+		if (!r && c->s.kind != TY_STALL_LOCK &&
+		    c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2) {
+			/* Many shared the CPUs that the other side waited for. */
+			c->s.kind = TY_STALL_RUNQUEUE;
+			c->s.culprit = TY_NONE;
+		}
 	}
 	if (c->s.kind == TY_STALL_STOPPED) {
 		uint32_t by = stopper(m, c->s.thread, c->s.start_ns);

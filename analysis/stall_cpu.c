@@ -184,10 +184,11 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
 		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
-		/* Nor is one left standing whose turn would have come several times. */
-		c->s.kind = TY_STALL_THROTTLED;
+		/* Nor is one left standing whose turn would have come several times: a quota, or
+		 * its group's small weight. */
 		c->rival_ns = q.fair_ns;
-	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 3) {
+		c->unfair = true;
+	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 2) {
 		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
 		 */
 		c->s.proven = q.sure;

@@ -130,15 +130,8 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	if (c->s.kind == TY_STALL_THROTTLED) {
 		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
 
-		say(o, "not allowed to run: ");
-		if (c->rival_ns) {
-			say(o, "others ran ");
-			say_ns(o, c->rival_ns);
-			say(o, " in turns on CPU %u, more than is fair,", s.cpu);
-		} else {
-			say(o, "its CPU was idle for ");
-			say_ns(o, c->idle_ns);
-		}
+		say(o, "not allowed to run: its CPU was idle for ");
+		say_ns(o, c->idle_ns);
 		/* The root has no quota: it was moved from there since the recording began. */
 		if (!group || !strcmp(ty_model_str(m, group), "/"))
 			say(o, " meanwhile; a CPU quota of its cgroup");
@@ -147,7 +140,14 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {
-		if (c->rival_ns) {
+		if (c->unfair) {
+			say(o, "passed over: others ran ");
+			say_ns(o, c->rival_ns);
+			say(o,
+			    " in turns on CPU %u, more than its priority explains; a CPU quota or "
+			    "the weight of its cgroup or session",
+			    s.cpu);
+		} else if (c->rival_ns) {
 			say(o, "several others shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);
 			say(o, " in all");

@@ -40,14 +40,19 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 	return true;
 }
 
-bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
+/* The same object: a condition variable's waiters have one of two words side by side. */
+static bool same_object(const struct ty_wait_for *a, const struct ty_wait_for *b)
+{
+	uint64_t apart = a->word > b->word ? a->word - b->word : b->word - a->word;
+
+	return a->fd == b->fd && !a->word == !b->word && apart <= sizeof(uint32_t);
+}
+
+static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
-	uint64_t t = c->end_ns - 1;
 
-	if (!c->w.word && c->w.fd < 0)
-		return false;
 	for (uint32_t i = 0; i < threads; i++) {
 		const struct ty_thread *o = ty_model_thread(m, i);
 		struct ty_wait_for w;
@@ -59,10 +64,17 @@ bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
 		if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
 			continue;
 		w = ty_wait_for(h->x, &s, s.syscall);
-		if (w.word == c->w.word && w.fd == c->w.fd)
+		if (same_object(&w, &c->w))
 			return true;
 	}
 	return false;
+}
+
+bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return (c->w.word || c->w.fd >= 0) &&
+	       (company_at(h, c, c->end_ns - 1) ||
+		company_at(h, c, c->s.start_ns + c->s.duration_ns / 2));
 }
 
 bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)

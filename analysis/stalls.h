@@ -25,8 +25,9 @@
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer; or when a signal of another thread ended it and the waiter owed an answer itself (it
  *   had received, and not sent since), or had sent one and the command could not go on without it.
- * - A ready thread that stood beside an idle CPU, or was passed over for far longer than its share
- *   of the CPU allows, was not allowed to run (a quota, inferred).
+ * - A ready thread that stood beside its idle CPU was not allowed to run (a quota, inferred). One
+ *   that was passed over for far longer than its priority explains may not have been, or its group
+ *   weighs little: nobody is to blame.
  *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again.

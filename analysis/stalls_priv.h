@@ -32,6 +32,7 @@ struct ty_cand {
 	uint64_t idle_ns;   /* RUNNABLE: how long that CPU was idle */
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
+	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
 	bool dropped;
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 };
@@ -85,6 +86,14 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
+/* Of the descriptor that is waited for (one that goes both ways): which side the thread has, as its
+ * own calls tell. It asks: connected or spoke first; it serves: accepted or heard first. */
+struct ty_stall_side {
+	bool asks, serves; /* neither: not known */
+	bool gave;	   /* handed something over there */
+	bool gave_last;	   /* and heard nothing since */
+};
+struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c);
 /* Is it the peer that asks, and the thread that answers? */
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
 

@@ -163,6 +163,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 			fd_arg = calls[i].fd;
 			break;
 		}
+	if (w.kind == TY_STALL_OTHER && c.flags & TY_SF_LOST)
+		w.class = TY_WAIT_IDLE; /* the call may be over: another one's begin is lost */
 	if (s->state == TY_ST_BLOCKED && w.class != TY_WAIT_DEFINITE) {
 		/* Uninterruptible: not for the peer, but for the kernel or a device. */
 		w.kind = TY_STALL_UNINTERRUPTIBLE;
