@@ -7,6 +7,63 @@
 
 #include <string.h>
 
+/* What a system call says between threads. */
+enum {
+	GIVES = 1,     /* hands something over */
+	SIGNALS = 2,   /* a signal */
+	TAKES = 4,     /* what was handed over */
+	MESSAGE = 8,   /* the same of a socket for certain */
+	CONNECTS = 16, /* to who serves */
+	ACCEPTS = 32,  /* somebody who asks */
+	CLOSES = 64,   /* the number was another descriptor's before */
+	NO_FD = 128,   /* its first argument is no descriptor */
+};
+
+static const struct {
+	const char *name;
+	unsigned says;
+} talk[] = {
+	{"accept", ACCEPTS},
+	{"accept4", ACCEPTS},
+	{"close", CLOSES},
+	{"connect", CONNECTS},
+	{"kill", GIVES | SIGNALS | NO_FD},
+	{"mq_timedreceive", TAKES},
+	{"mq_timedsend", GIVES},
+	{"msgrcv", TAKES | NO_FD},
+	{"msgsnd", GIVES | NO_FD},
+	{"pidfd_send_signal", GIVES | SIGNALS | NO_FD},
+	{"read", TAKES},
+	{"readv", TAKES},
+	{"recv", TAKES | MESSAGE},
+	{"recvfrom", TAKES | MESSAGE},
+	{"recvmmsg", TAKES | MESSAGE},
+	{"recvmsg", TAKES | MESSAGE},
+	{"rt_sigqueueinfo", GIVES | SIGNALS | NO_FD},
+	{"rt_tgsigqueueinfo", GIVES | SIGNALS | NO_FD},
+	{"semop", GIVES | NO_FD},
+	{"semtimedop", GIVES | NO_FD},
+	{"send", GIVES | MESSAGE},
+	{"sendmmsg", GIVES | MESSAGE},
+	{"sendmsg", GIVES | MESSAGE},
+	{"sendto", GIVES | MESSAGE},
+	{"tgkill", GIVES | SIGNALS | NO_FD},
+	{"tkill", GIVES | SIGNALS | NO_FD},
+	{"write", GIVES},
+	{"writev", GIVES},
+};
+
+static unsigned says(const struct ty_explain *x, const struct ty_syscall *c)
+{
+	char buf[32];
+	const char *name = ty_syscall_name(x->arch, c->abi, c->nr, buf);
+
+	for (size_t i = 0; i < sizeof(talk) / sizeof(*talk); i++)
+		if (!strcmp(talk[i].name, name))
+			return talk[i].says;
+	return 0;
+}
+
 /* Had the thread not waited for anything between its birth and t? */
 static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
@@ -55,14 +112,24 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	const struct ty_model *m = x->m;
 	struct ty_span s = ty_model_span_brief(m, thread, span);
 	struct ty_waker k;
+	uint32_t call;
 
 	if (s.state != TY_ST_RUNNABLE ||
 	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
 		return false;
 	k = ty_waker_find(m, ty_model_span_edge(m, &s, span));
 	*ts = k.ts_ns;
-	return k.kind == TY_WAKER_THREAD && k.thread == who &&
-	       is_message(x, thread, span, who, *ts, futex);
+	if (k.kind != TY_WAKER_THREAD || k.thread != who)
+		return false;
+	/* What takes something makes room, and tells waiting writers: that is no message. */
+	call = ty_model_syscall_at(m, who, k.act_ns);
+	if (call != TY_NONE) {
+		struct ty_syscall c = ty_model_syscall_brief(m, who, call);
+
+		if (says(x, &c) & TAKES)
+			return false;
+	}
+	return is_message(x, thread, span, who, *ts, futex);
 }
 
 /* When did `who` last wake thread up to t? 0: not seen. */
@@ -161,58 +228,6 @@ bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_
 	return ty_stall_woke_anybody(x, thread, from, t, TY_NONE);
 }
 
-/* What a system call says between threads. */
-enum {
-	GIVES = 1,     /* hands something over */
-	SIGNALS = 2,   /* a signal */
-	TAKES = 4,     /* what was handed over */
-	MESSAGE = 8,   /* the same of a socket for certain */
-	CONNECTS = 16, /* to who serves */
-	ACCEPTS = 32,  /* somebody who asks */
-};
-
-static const struct {
-	const char *name;
-	unsigned says;
-} talk[] = {
-	{"accept", ACCEPTS},
-	{"accept4", ACCEPTS},
-	{"connect", CONNECTS},
-	{"kill", GIVES | SIGNALS},
-	{"mq_timedsend", GIVES},
-	{"msgsnd", GIVES},
-	{"pidfd_send_signal", GIVES | SIGNALS},
-	{"read", TAKES},
-	{"readv", TAKES},
-	{"recv", TAKES | MESSAGE},
-	{"recvfrom", TAKES | MESSAGE},
-	{"recvmmsg", TAKES | MESSAGE},
-	{"recvmsg", TAKES | MESSAGE},
-	{"rt_sigqueueinfo", GIVES | SIGNALS},
-	{"rt_tgsigqueueinfo", GIVES | SIGNALS},
-	{"semop", GIVES},
-	{"semtimedop", GIVES},
-	{"send", GIVES | MESSAGE},
-	{"sendmmsg", GIVES | MESSAGE},
-	{"sendmsg", GIVES | MESSAGE},
-	{"sendto", GIVES | MESSAGE},
-	{"tgkill", GIVES | SIGNALS},
-	{"tkill", GIVES | SIGNALS},
-	{"write", GIVES},
-	{"writev", GIVES},
-};
-
-static unsigned says(const struct ty_hunt *h, const struct ty_syscall *c)
-{
-	char buf[32];
-	const char *name = ty_syscall_name(h->x->arch, c->abi, c->nr, buf);
-
-	for (size_t i = 0; i < sizeof(talk) / sizeof(*talk); i++)
-		if (!strcmp(talk[i].name, name))
-			return talk[i].says;
-	return 0;
-}
-
 bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
@@ -225,10 +240,12 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 
 		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
 			return false;
-		if (s.ret < 0 || !(says(h, &s) & GIVES))
+		if (s.ret < 0 || !(says(h->x, &s) & GIVES))
 			continue;
 		if (fd < 0)
 			return true;
+		if (says(h->x, &s) & NO_FD)
+			continue;
 		s = ty_model_syscall(x->m, i);
 		if (x->args && !x->args(x->ctx, &s, args) && (int32_t)args[0] == fd)
 			return true;
@@ -244,7 +261,7 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
 	if (i == TY_NONE)
 		return false;
 	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
-	return says(h, &s) & SIGNALS;
+	return says(h->x, &s) & SIGNALS;
 }
 
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
@@ -257,8 +274,8 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 
 		if (s.ret <= 0)
 			continue;
-		if (says(h, &s) & MESSAGE)
-			return says(h, &s) & TAKES;
+		if (says(h->x, &s) & MESSAGE)
+			return says(h->x, &s) & TAKES;
 	}
 	return false;
 }
@@ -277,13 +294,12 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 		return side;
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
-		unsigned what = says(h, &s);
+		unsigned what = says(h->x, &s);
 		uint64_t args[6];
 
 		if (n >= TY_STALL_BACK)
 			return side; /* what came first is not known */
-		if (!(what & (GIVES | TAKES | CONNECTS | ACCEPTS)) || what & SIGNALS ||
-		    (s.ret < 0 && !(what & CONNECTS)))
+		if (!what || what & NO_FD || (s.ret < 0 && !(what & CONNECTS)))
 			continue;
 		if (what & ACCEPTS) {
 			side.serves = s.ret == c->w.fd;
@@ -295,7 +311,7 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 		if (x->args(x->ctx, &s, args) || (int32_t)args[0] != c->w.fd)
 			continue;
 		side.asks = what & CONNECTS;
-		if (side.asks)
+		if (what & (CONNECTS | CLOSES))
 			break;
 		first = what;
 		last = last ? last : what;

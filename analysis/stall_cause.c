@@ -287,11 +287,9 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		stall = stall && h->o.all;
 	if (stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);
-		if (r > 0 && c->w.class != TY_WAIT_DEFINITE)
+		if (r == 1 && c->w.class != TY_WAIT_DEFINITE)
 			c->s.kind = TY_STALL_RUNQUEUE;
-		if (!r && c->s.kind != TY_STALL_LOCK &&
-		    c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2) {
-			/* Many shared the CPUs that the other side waited for. */
+		if (r == 2 && c->s.kind != TY_STALL_LOCK) {
 			c->s.kind = TY_STALL_RUNQUEUE;
 			c->s.culprit = TY_NONE;
 		}

@@ -189,11 +189,12 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		c->rival_ns = q.fair_ns;
 		c->unfair = true;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 2) {
-		/* Many shared the CPU: nobody is to blame. A busy machine, until it is very long.
-		 */
+		/* Several shared the CPU: nobody is to blame. When they were many, a busy machine,
+		 * until it is very long. */
 		c->s.proven = q.sure;
 		c->rival_ns = q.known;
-		return h->o.all || c->s.duration_ns >= 10 * h->o.min_ns;
+		return h->o.all || q.most.ns >= c->s.duration_ns / 3 ||
+		       c->s.duration_ns >= 10 * h->o.min_ns;
 	} else if (q.most.thread != TY_NONE) {
 		c->s.culprit = q.most.thread;
 		c->s.culprit_ns = q.most.longest_at;
@@ -219,8 +220,10 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 	if (s.cpu == TY_NONE)
 		return 0;
 	r = crowd(h, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
-	if (r || q.most.thread == TY_NONE || q.most.ns < ns / 2)
+	if (r || q.most.thread == TY_NONE)
 		return r;
+	if (q.most.ns < ns / 2)
+		return 2;
 	c->s.culprit = q.most.thread;
 	c->s.culprit_ns = q.most.longest_at;
 	c->rival_ns = q.most.ns;

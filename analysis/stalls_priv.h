@@ -121,7 +121,8 @@ uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool
 int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c);
 /*
  * The root itself stood ready for the most part, and one thread had its CPU: that one is to blame,
- * as the last link of the chain. 1 done, 0 it is not so.
+ * as the last link of the chain. 1 done, 2 the root stood ready, but several shared its CPU, 0 it
+ * is not so.
  */
 int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p);
 /* What interrupts took of a running span within [a, b); most: which of them most. */

@@ -360,7 +360,9 @@ def main():
             if faults:
                 missed.append((seed, faults))
                 if a.keep:
-                    shutil.copytree(where, f"{a.keep}/{name}-{seed}", dirs_exist_ok=True)
+                    os.makedirs(f"{a.keep}/{name}-{seed}", exist_ok=True)
+                    for f in glob.glob(f"{where}/truth") + glob.glob(f"{where}/t.dat"):
+                        shutil.copy(f, f"{a.keep}/{name}-{seed}")
             shutil.rmtree(where)
             if skipped:
                 break
