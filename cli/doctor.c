@@ -27,6 +27,7 @@
 #include "pt_stream.h"
 #include "machine_facts.h"
 #include "reader.h"
+#include "spe_pmu.h"
 #include "tracefs.h"
 #include "units.h"
 
@@ -196,10 +197,30 @@ static void check_space(void)
 		say("ok", "output", "%s are free in this directory", bytes);
 }
 
+/* What the driver asks for: linux drivers/perf/arm_spe_pmu.c, arm_spe_pmu_event_init. */
+static void check_spe(void)
+{
+	struct ty_spe_pmu pmus[TY_SPE_PMUS_MAX];
+	unsigned n = ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX);
+	char why[200];
+
+	if (!n) {
+		ty_spe_why_not(why, sizeof(why));
+		say("no", "Arm SPE", "%s", why);
+	}
+	for (unsigned i = 0; i < n; i++)
+		say("ok", "Arm SPE",
+		    "the kernel offers %s (one sample in %llu operations or more); tarry record "
+		    "--memory records it",
+		    pmus[i].name, (unsigned long long)ty_spe_period(&pmus[i], 1));
+	if (n && geteuid())
+		say("note", "Arm SPE",
+		    "physical addresses, everybody's samples and the thread in each sample need "
+		    "CAP_PERFMON: run as root");
+}
+
 static void check_hardware(void)
 {
-	bool x86 = ty_file_has("/proc/cpuinfo", "GenuineIntel") ||
-		   ty_file_has("/proc/cpuinfo", "AuthenticAMD");
 	char text[300], why[200];
 
 	ty_pt_caps_text(text, sizeof(text));
@@ -217,14 +238,7 @@ static void check_hardware(void)
 	else
 		say("no", "PT decoding",
 		    "built without: install libipt (Debian: libipt-dev) and build tarry again");
-	if (!access("/sys/bus/event_source/devices/arm_spe_0", F_OK))
-		say("ok", "Arm SPE", "the kernel offers arm_spe_0");
-	else if (x86)
-		say("no", "Arm SPE", "the CPU is not Arm's");
-	else
-		say("no", "Arm SPE",
-		    "the kernel offers no arm_spe_0: the CPU lacks it, the hypervisor hides it, or "
-		    "kpti is on (boot with kpti=off, then modprobe arm_spe_pmu)");
+	check_spe();
 }
 
 static void check_perf_and_bpf(void)

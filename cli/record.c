@@ -17,6 +17,8 @@
 #include "index_file.h"
 #include "pt_caps.h"
 #include "recording.h"
+#include "spe_packet.h"
+#include "spe_pmu.h"
 #include "symbols.h"
 #include "units.h"
 #include "vec.h"
@@ -69,6 +71,20 @@ static const char help[] =
 	"      --flow-snapshot    Intel PT: keep the newest 4 MB per CPU only, as they are at the "
 	"end\n"
 	"                         and whenever tarry gets SIGUSR2\n"
+	"      --memory[=spe]     sample memory accesses by Arm SPE: of the command, of -p's "
+	"processes,\n"
+	"                         or with -a of everybody\n"
+	"      --mem-ops OP[,OP]  load, store, branch, or all (default load,store)\n"
+	"      --mem-latency N    only what takes N cycles or longer\n"
+	"      --mem-events EVENT[,EVENT]\n"
+	"                         only samples with all these events, by name as `dump memory` "
+	"shows\n"
+	"                         them (l1d-refill, tlb-refill...) or by bit; !EVENT: only those "
+	"without\n"
+	"      --mem-period N     operations from one sample to the next (default 4096); the "
+	"hardware\n"
+	"                         takes multiples of 256 from its least on\n"
+	"      --mem-phys         physical addresses, too\n"
 	"      --buffer SIZE      kernel ring per CPU and buffer (default 8M, less on small "
 	"machines);\n"
 	"                         make it larger when events are lost\n"
@@ -88,7 +104,13 @@ enum {
 	OPT_FLOW_FILTER,
 	OPT_FLOW_LIST,
 	OPT_FLOW_KERNEL,
-	OPT_FLOW_SNAPSHOT
+	OPT_FLOW_SNAPSHOT,
+	OPT_MEMORY,
+	OPT_MEM_OPS,
+	OPT_MEM_LATENCY,
+	OPT_MEM_EVENTS,
+	OPT_MEM_PERIOD,
+	OPT_MEM_PHYS
 };
 
 static const struct option options[] = {
@@ -104,6 +126,12 @@ static const struct option options[] = {
 	{"flow-kernel", no_argument, NULL, OPT_FLOW_KERNEL},
 	{"flow-snapshot", no_argument, NULL, OPT_FLOW_SNAPSHOT},
 	{"flow-list", required_argument, NULL, OPT_FLOW_LIST},
+	{"memory", optional_argument, NULL, OPT_MEMORY},
+	{"mem-ops", required_argument, NULL, OPT_MEM_OPS},
+	{"mem-latency", required_argument, NULL, OPT_MEM_LATENCY},
+	{"mem-events", required_argument, NULL, OPT_MEM_EVENTS},
+	{"mem-period", required_argument, NULL, OPT_MEM_PERIOD},
+	{"mem-phys", no_argument, NULL, OPT_MEM_PHYS},
 	{"buffer", required_argument, NULL, OPT_BUFFER},
 	{"quiet", no_argument, NULL, 'q'},
 	{"help", no_argument, NULL, 'h'},
@@ -121,6 +149,8 @@ struct args {
 	struct ty_pt_opts pt;
 	struct ty_buf pt_filter;
 	struct ty_step_opts step;
+	bool memory, mem_option;
+	struct ty_spe_opts spe;
 };
 
 /* 1,234,567 */
@@ -177,8 +207,114 @@ static int add_pids(struct args *a, const char *text)
 	}
 }
 
+/* "load,store"; "all" is no filter. */
+static int mem_ops(struct args *a, const char *text)
+{
+	static const char *const names[] = {"load", "store", "branch"};
+	unsigned ops = 0;
+
+	if (!strcmp(text, "all")) {
+		a->spe.ops = 0;
+		return 0;
+	}
+	for (const char *p = text;; p++) {
+		size_t n = strcspn(p, ","), i = 0;
+
+		while (i < 3 && (strlen(names[i]) != n || memcmp(p, names[i], n)))
+			i++;
+		if (i == 3)
+			return ty_cli_usage("record",
+					    "--mem-ops '%s' is not a list of load, store and "
+					    "branch, or all",
+					    text);
+		ops |= 1u << i;
+		p += n;
+		if (!*p)
+			break;
+	}
+	a->spe.ops = ops;
+	return 0;
+}
+
+/* The bit of an event by name or number; 64: none. */
+static unsigned mem_event(const char *p, size_t n)
+{
+	unsigned long bit;
+	char *end;
+
+	for (unsigned i = 0; i < 64; i++) {
+		const char *name = ty_spe_event_name(i);
+
+		if (strlen(name) == n && !strncasecmp(name, p, n))
+			return i;
+	}
+	if (*p < '0' || *p > '9')
+		return 64;
+	bit = strtoul(p, &end, 10);
+	return end == p + n && bit < 64 ? (unsigned)bit : 64;
+}
+
+static int mem_events(struct args *a, const char *text)
+{
+	for (const char *p = text;; p++) {
+		bool not = *p == '!';
+		size_t n;
+		unsigned bit;
+
+		p += not ;
+		n = strcspn(p, ",");
+		bit = mem_event(p, n);
+		if (bit == 64)
+			return ty_cli_usage(
+				"record",
+				"--mem-events '%s': '%.*s' is no event of Arm SPE "
+				"(l1d-refill, tlb-refill, llc-refill, remote-access... or "
+				"a bit, 0 to 63)",
+				text, (int)n, p);
+		*(not ? &a->spe.events_not : &a->spe.events) |= 1ull << bit;
+		p += n;
+		if (!*p)
+			break;
+	}
+	if (a->spe.events & a->spe.events_not)
+		return ty_cli_usage("record",
+				    "--mem-events '%s': no sample has an event and has it "
+				    "not",
+				    text);
+	return 0;
+}
+
+static int mem_number(const char *option, const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || !*out)
+		return ty_cli_usage("record", "%s '%s' is not a number above 0", option, text);
+	return 0;
+}
+
+static int take_mem_option(struct args *a, int c)
+{
+	a->mem_option |= c != OPT_MEMORY;
+	switch (c) {
+	case OPT_MEM_OPS: return mem_ops(a, optarg);
+	case OPT_MEM_LATENCY: return mem_number("--mem-latency", optarg, &a->spe.min_latency);
+	case OPT_MEM_EVENTS: return mem_events(a, optarg);
+	case OPT_MEM_PERIOD: return mem_number("--mem-period", optarg, &a->spe.period);
+	case OPT_MEM_PHYS: a->spe.phys = true; return 0;
+	}
+	a->memory = true;
+	return optarg && strcmp(optarg, "spe")
+		       ? ty_cli_usage("record", "--memory=%s: it is spe", optarg)
+		       : 0;
+}
+
 static int take_option(struct args *a, int c)
 {
+	if (c >= OPT_MEMORY)
+		return take_mem_option(a, c);
 	switch (c) {
 	case 'o': a->o.out = optarg; return 0;
 	case 'p': return add_pids(a, optarg);
@@ -351,6 +487,33 @@ static int check_flow(struct args *a)
 	return 0;
 }
 
+static int check_memory(struct args *a)
+{
+	struct ty_spe_pmu pmus[TY_SPE_PMUS_MAX];
+	uint64_t asked = a->spe.period;
+	char why[200];
+
+	if (a->flow)
+		return ty_cli_usage("record",
+				    "give either --flow or --memory: no machine has both");
+	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
+		ty_spe_why_not(why, sizeof(why));
+		fprintf(stderr, "tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
+			strstr(why, "not Arm") ? "; on x86, `perf mem record` does, and tarry "
+						 "reads its file"
+					       : "");
+		return TY_EXIT_FAILED;
+	}
+	a->spe.period = ty_spe_period(&pmus[0], asked);
+	if (asked && asked != a->spe.period && !a->quiet)
+		fprintf(stderr,
+			"tarry: the period is %" PRIu64 " operations: the hardware takes multiples "
+			"of 256, from %" PRIu64 " on\n",
+			a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
+	a->o.spe = &a->spe;
+	return 0;
+}
+
 static int check(struct args *a)
 {
 	if (a->o.argv && a->pids.n)
@@ -364,6 +527,10 @@ static int check(struct args *a)
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
 		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
 					      "with --flow");
+	if (a->mem_option && !a->memory)
+		return ty_cli_usage("record", "--mem-... options go with --memory");
+	if (a->memory)
+		return check_memory(a);
 	return a->flow ? check_flow(a) : 0;
 }
 
@@ -391,8 +558,17 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 			grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (o->pt) {
 		fprintf(stderr, "tarry: %s of Intel PT, %s gaps by a full buffer",
-			ty_fmt_bytes(res->pt.bytes, bytes), grouped(res->pt.truncated, n));
-		fprintf(stderr, ", %s lost sideband records\n", grouped(res->pt.lost, lost));
+			ty_fmt_bytes(res->aux.bytes, bytes), grouped(res->aux.truncated, n));
+		fprintf(stderr, ", %s lost sideband records\n", grouped(res->aux.lost, lost));
+	}
+	if (o->spe) {
+		fprintf(stderr,
+			"tarry: %s of Arm SPE, one sample in %" PRIu64 " operations, %s gaps "
+			"by a full buffer",
+			ty_fmt_bytes(res->aux.bytes, bytes), o->spe->period,
+			grouped(res->aux.truncated, n));
+		fprintf(stderr, ", %s times collisions", grouped(res->aux.collided, n));
+		fprintf(stderr, ", %s lost sideband records\n", grouped(res->aux.lost, lost));
 	}
 	if (res->lost)
 		fprintf(stderr, "tarry: the gaps are marked in the file; a larger --buffer loses "
@@ -479,7 +655,7 @@ static int record(struct args *a)
 
 int ty_cmd_record(int argc, char **argv)
 {
-	struct args a = {.o = {.out = "tarry.dat"}};
+	struct args a = {.o = {.out = "tarry.dat"}, .spe = {.ops = TY_SPE_LOAD | TY_SPE_STORE}};
 	int c, r = 0;
 
 	ty_buf_init(&a.pt_filter, 1 << 16);

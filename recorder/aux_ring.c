@@ -25,7 +25,17 @@ static int no_event(struct ty_err *err, int error)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
 			       "the hardware tracer is in use by another program (perf, a "
 			       "hypervisor): end that one first");
+	if (error == EMFILE || error == ENFILE)
+		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
+			       "too many files are open for one event per thread and CPU: raise "
+			       "the limit (ulimit -n), or record everybody with -a");
 	return ty_fail_errno(err, "cannot open the event (perf_event_open)");
+}
+
+static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu)
+{
+	attr->size = sizeof(*attr);
+	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int map_aux(struct ty_aux_ring *r, struct ty_err *err)
@@ -55,8 +65,7 @@ int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, 
 				  .data_bytes = data_bytes,
 				  .aux_bytes = aux_bytes,
 				  .snapshot = snapshot};
-	attr->size = sizeof(*attr);
-	r->fd = (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	r->fd = open_event(attr, tid, cpu);
 	if (r->fd < 0)
 		return no_event(err, errno);
 	p = mmap(NULL, r->page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
@@ -72,8 +81,26 @@ int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, 
 	return e;
 }
 
+int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,
+		struct ty_err *err)
+{
+	*fd = open_event(attr, tid, r->cpu);
+	if (*fd < 0)
+		return errno == ESRCH ? 0 : no_event(err, errno);
+	if (!ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd))
+		return 0;
+	ty_fail_errno(err, "cannot join events of two threads in one buffer");
+	close(*fd);
+	*fd = -1;
+	return -TY_ESYS;
+}
+
 void ty_aux_close(struct ty_aux_ring *r)
 {
+	for (size_t i = 0; i < r->more_n; i++)
+		if (r->more[i] >= 0)
+			close(r->more[i]);
+	r->more_n = 0;
 	if (r->aux)
 		munmap(r->aux, r->aux_bytes);
 	if (r->page)
@@ -85,9 +112,20 @@ void ty_aux_close(struct ty_aux_ring *r)
 	r->fd = -1;
 }
 
+/* All events of the rings. */
+static int each(struct ty_aux_ring *r, unsigned long what)
+{
+	int e = ioctl(r->fd, what, 0);
+
+	for (size_t i = 0; i < r->more_n; i++)
+		if (r->more[i] >= 0)
+			e |= ioctl(r->more[i], what, 0);
+	return e;
+}
+
 int ty_aux_on(struct ty_aux_ring *r, bool on, struct ty_err *err)
 {
-	if (ioctl(r->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0))
+	if (each(r, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE))
 		return ty_fail_errno(err, "cannot switch the event %s", on ? "on" : "off");
 	return 0;
 }
@@ -160,6 +198,8 @@ static void look(struct ty_aux_ring *r, uint64_t at, const struct perf_event_hea
 	if (h->type == PERF_RECORD_AUX &&
 	    words[2] & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL))
 		r->truncated++;
+	if (h->type == PERF_RECORD_AUX && words[2] & PERF_AUX_FLAG_COLLISION)
+		r->collided++;
 	if (h->type == PERF_RECORD_AUX && words[2] & PERF_AUX_FLAG_TRUNCATED)
 		r->stopped = true;
 }
@@ -206,8 +246,8 @@ int ty_aux_drain(struct ty_aux_ring *r, const struct ty_aux_sink *sink)
 
 	if (r->stopped) {
 		/* The ring is empty now. A thread that is gone cannot be started: no error. */
-		ioctl(r->fd, PERF_EVENT_IOC_DISABLE, 0);
-		ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+		each(r, PERF_EVENT_IOC_DISABLE);
+		each(r, PERF_EVENT_IOC_ENABLE);
 		r->stopped = false;
 	}
 	return e ? e : x;
@@ -250,7 +290,7 @@ int ty_aux_snapshot(struct ty_aux_ring *r, const struct ty_aux_sink *sink, struc
 
 	if (!r->aux) /* it could not be mapped anew */
 		return drain_records(r, sink);
-	ioctl(r->fd, PERF_EVENT_IOC_DISABLE, 0);
+	each(r, PERF_EVENT_IOC_DISABLE);
 	e = take_newest(r, sink);
 	x = drain_records(r, sink);
 	r->stopped = false;
@@ -258,7 +298,7 @@ int ty_aux_snapshot(struct ty_aux_ring *r, const struct ty_aux_sink *sink, struc
 	munmap(r->aux, r->aux_bytes);
 	x = x ? x : map_aux(r, err);
 	if (!x)
-		ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+		each(r, PERF_EVENT_IOC_ENABLE);
 	return e ? e : x;
 }
 
@@ -266,7 +306,7 @@ int ty_aux_finish(struct ty_aux_ring *r, const struct ty_aux_sink *sink)
 {
 	int e = 0, x;
 
-	ioctl(r->fd, PERF_EVENT_IOC_DISABLE, 0);
+	each(r, PERF_EVENT_IOC_DISABLE);
 	if (r->aux && r->snapshot)
 		e = take_newest(r, sink);
 	else if (r->aux)

@@ -34,7 +34,10 @@ struct ty_aux_ring {
 	uint64_t bytes; /* that the sink has got of AUX */
 	uint64_t lost;	/* records that the data ring had no room for */
 	uint64_t truncated; /* times that the AUX ring was full, or had a hole */
-	bool stopped;	    /* by the kernel, for a full AUX ring */
+	uint64_t collided;  /* AUX records that tell of samples lost to collisions */
+	int *more;	    /* further events that write into these rings; the caller's array */
+	size_t more_n;
+	bool stopped; /* by the kernel, for a full AUX ring */
 };
 
 struct ty_aux_sink {
@@ -53,6 +56,10 @@ struct ty_aux_sink {
  */
 int ty_aux_open(struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int cpu,
 		size_t data_bytes, size_t aux_bytes, bool snapshot, struct ty_err *err);
+/* One more event into r's rings, for another thread on the same CPU: *fd, which goes into r->more
+ * and is then closed with r; -1 and no error for a thread that has ended. */
+int ty_aux_join(const struct ty_aux_ring *r, struct perf_event_attr *attr, pid_t tid, int *fd,
+		struct ty_err *err);
 /* Any state, also zeroed with fd = -1. */
 void ty_aux_close(struct ty_aux_ring *r);
 int ty_aux_on(struct ty_aux_ring *r, bool on, struct ty_err *err);

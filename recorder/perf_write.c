@@ -40,7 +40,7 @@ static void tail(struct ty_buf *b, const struct ty_perf_where *w)
 	ty_buf_addle(b, (uint32_t)w->pid, 4);
 	ty_buf_addle(b, (uint32_t)w->tid, 4);
 	ty_buf_addle(b, w->time_ns, 8);
-	ty_buf_addle(b, EVENT_ID, 8);
+	ty_buf_addle(b, w->id ? w->id : EVENT_ID, 8);
 }
 
 static void zeros(struct ty_buf *b, size_t n)
@@ -107,6 +107,20 @@ static void put_cpuid(struct ty_buf *b)
 	snprintf(text, sizeof(text), "%s,%u,%u,%u", vendor, family, model, eax & 15);
 	text_feature(b, FEAT_CPUID, text);
 }
+#elif defined(__aarch64__)
+/* "0x00000000410fd0c0": MIDR_EL1 of the first CPU, as perf writes it. */
+static void put_cpuid(struct ty_buf *b)
+{
+	char text[64] = "";
+	FILE *f = fopen("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "re");
+
+	if (f && fgets(text, sizeof(text), f)) {
+		text[strcspn(text, "\n")] = 0;
+		text_feature(b, FEAT_CPUID, text);
+	}
+	if (f)
+		fclose(f);
+}
 #else
 static void put_cpuid(struct ty_buf *b)
 {
@@ -126,14 +140,16 @@ void ty_perf_put_machine(struct ty_buf *b)
 	put_cpuid(b);
 }
 
-void ty_perf_put_pmu(struct ty_buf *b, uint32_t type, const char *name)
+void ty_perf_put_pmus(struct ty_buf *b, const uint32_t *types, const char *const *names, unsigned n)
 {
 	struct ty_buf v;
 
 	ty_buf_init(&v, 1 << 12);
-	ty_buf_addle(&v, 1, 4);
-	ty_buf_addle(&v, type, 4);
-	put_string(&v, name);
+	ty_buf_addle(&v, n, 4);
+	for (unsigned i = 0; i < n; i++) {
+		ty_buf_addle(&v, types[i], 4);
+		put_string(&v, names[i]);
+	}
 	if (!v.failed)
 		feature(b, FEAT_PMU_MAPPINGS, v.p, v.len);
 	ty_buf_fini(&v);
@@ -163,15 +179,17 @@ void ty_perf_put_auxtrace_info(struct ty_buf *b, uint32_t type, const uint64_t *
 	}
 }
 
-void ty_perf_put_time_conv(struct ty_buf *b, uint64_t shift, uint64_t mult, uint64_t zero)
+void ty_perf_put_time_conv(struct ty_buf *b, const struct perf_event_mmap_page *page)
 {
+	bool is_short = page->cap_user_time_short;
+
 	head(b, TY_PERF_TIME_CONV, 0, 48);
-	ty_buf_addle(b, shift, 8);
-	ty_buf_addle(b, mult, 8);
-	ty_buf_addle(b, zero, 8);
-	ty_buf_addle(b, 0, 8);		      /* cycles */
-	ty_buf_addle(b, (1ull << 56) - 1, 8); /* mask */
-	ty_buf_addle(b, 1, 8);		      /* has a zero; is no short counter */
+	ty_buf_addle(b, page->time_shift, 8);
+	ty_buf_addle(b, page->time_mult, 8);
+	ty_buf_addle(b, page->time_zero, 8);
+	ty_buf_addle(b, is_short ? page->time_cycles : 0, 8);
+	ty_buf_addle(b, is_short ? page->time_mask : (1ull << 56) - 1, 8);
+	ty_buf_addle(b, 1 | (unsigned)is_short << 8, 8); /* has a zero; is a short counter */
 }
 
 void ty_perf_put_head(struct ty_buf *b)
@@ -198,11 +216,12 @@ void ty_perf_put_head(struct ty_buf *b)
 	ty_perf_put_machine(b);
 	ty_perf_put_attr(b, &attr, &id, 1);
 	ty_perf_put_auxtrace_info(b, TY_PERF_AUXTRACE_INTEL_PT, words, TY_PT_INFO_WORDS, "");
-	ty_perf_put_time_conv(b, 0, 1, 0);
+	ty_perf_put_time_conv(b, &(struct perf_event_mmap_page){.time_mult = 1});
 }
 
 void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t addr, uint64_t len,
-		       uint64_t off, const uint8_t *build_id, unsigned build_id_n, const char *path)
+		       uint64_t off, int prot, const uint8_t *build_id, unsigned build_id_n,
+		       const char *path)
 {
 	size_t n = strlen(path), name = padded(n + 1, 8);
 	uint8_t id[20] = {0};
@@ -221,7 +240,7 @@ void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t
 	ty_buf_addle(b, off, 8);
 	ty_buf_addle(b, build_id_n, 4); /* or device and inode: not known, 0 */
 	ty_buf_add(b, id, sizeof(id));
-	ty_buf_addle(b, 5, 4); /* PROT_READ | PROT_EXEC */
+	ty_buf_addle(b, (unsigned)prot, 4);
 	ty_buf_addle(b, 2, 4); /* MAP_PRIVATE */
 	ty_buf_adds(b, path);
 	zeros(b, name - n);

@@ -38,16 +38,17 @@ enum {
 
 /* The file's header; host, architecture and CPU. */
 void ty_perf_put_machine(struct ty_buf *b);
-/* The name of a PMU type. */
-void ty_perf_put_pmu(struct ty_buf *b, uint32_t type, const char *name);
+/* The names of PMU types. */
+void ty_perf_put_pmus(struct ty_buf *b, const uint32_t *types, const char *const *names,
+		      unsigned n);
 /* An event and the ids by which its records are known. */
 void ty_perf_put_attr(struct ty_buf *b, const struct perf_event_attr *attr, const uint64_t *ids,
 		      unsigned n);
 /* n words whose meaning type says, and a text behind them ("": none). */
 void ty_perf_put_auxtrace_info(struct ty_buf *b, uint32_t type, const uint64_t *words, unsigned n,
 			       const char *text);
-/* ns = zero + counter * mult / 2^shift */
-void ty_perf_put_time_conv(struct ty_buf *b, uint64_t shift, uint64_t mult, uint64_t zero);
+/* ns = zero + counter * mult / 2^shift, as page says, with its rule for short counters. */
+void ty_perf_put_time_conv(struct ty_buf *b, const struct perf_event_mmap_page *page);
 /* All that the software branch tracer has at its start. Header, one intel_pt event, host and
  * architecture, AUXTRACE_INFO and TIME_CONV: time stamps in the packets are ns of the perf clock.
  */
@@ -55,9 +56,11 @@ void ty_perf_put_head(struct ty_buf *b);
 struct ty_perf_where {
 	pid_t pid, tid;
 	uint64_t time_ns;
+	uint64_t id; /* of the event; 0: that of ty_perf_put_head */
 };
+/* prot: PROT_*; build_id: build_id_n bytes, 0: not known. */
 void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t addr, uint64_t len,
-		       uint64_t off, const uint8_t *build_id, unsigned build_id_n,
+		       uint64_t off, int prot, const uint8_t *build_id, unsigned build_id_n,
 		       const char *path);
 void ty_perf_put_comm(struct ty_buf *b, const struct ty_perf_where *w, const char *comm, bool exec);
 void ty_perf_put_task(struct ty_buf *b, const struct ty_perf_where *w, bool fork, pid_t ppid,

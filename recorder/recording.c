@@ -130,11 +130,16 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "stopped: let go of when %s back",
 			    r->step.held, r->step.held > 1 ? "s are" : " is",
 			    r->step.held > 1 ? "they come" : "it comes");
-	ty_pt_rec_finish(r->pt, &r->res->pt);
-	r->pt = NULL;
-	if (r->res->pt.failed)
-		ty_rec_note(r, "Intel PT is not complete: its packets could not be written");
-	if (recorded && r->o->pt && r->res->pt.no_time)
+	ty_aux_rec_finish(r->aux, &r->res->aux);
+	r->aux = NULL;
+	if (r->res->aux.failed)
+		ty_rec_note(r, "%s is not complete: its packets could not be written",
+			    r->o->pt ? "Intel PT" : "Arm SPE");
+	if (recorded && r->o->spe && r->res->aux.no_time)
+		ty_rec_note(r,
+			    "the kernel does not tell how the CPU's counter and its clock belong "
+			    "together: the times of memory samples are not known");
+	if (recorded && r->o->pt && r->res->aux.no_time)
 		ty_rec_note(r,
 			    "the kernel does not tell how TSC and its clock belong together (a "
 			    "virtual machine, or an unstable TSC): the times of instructions are "

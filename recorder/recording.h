@@ -10,6 +10,7 @@
 
 #include "err.h"
 #include "pt_record.h"
+#include "mem_record.h"
 #include "step_trace.h"
 
 enum { TY_RECORD_NOTES = 8 };
@@ -29,6 +30,7 @@ struct ty_record_opts {
 	size_t events_n;
 	const struct ty_step_opts *step; /* single-step the command; NULL: do not */
 	const struct ty_pt_opts *pt;	 /* Intel PT of the command; NULL: none */
+	const struct ty_spe_opts *spe;	 /* Arm SPE; NULL: none. Not together with pt. */
 	uint64_t duration_ns;		 /* 0: no limit */
 	uint64_t buffer_bytes;		 /* ring per CPU and buffer; 0: default */
 	/* Called about twice a second when not NULL, from the calling thread. */
@@ -50,10 +52,10 @@ struct ty_record_result {
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
 	uint64_t steps;	  /* instructions that were single-stepped */
 	bool steps_lost;  /* how many is not known: the stepper was killed, or could not write */
-	struct ty_pt_result pt;
-	bool no_nice;	 /* the readers got no higher priority */
-	bool kept_spool; /* failed, but what was recorded is in the file */
-	bool kept_whole; /* only finishing failed: all is in the file, still a spool */
+	struct ty_aux_result aux; /* of pt or spe */
+	bool no_nice;		  /* the readers got no higher priority */
+	bool kept_spool;	  /* failed, but what was recorded is in the file */
+	bool kept_whole;	  /* only finishing failed: all is in the file, still a spool */
 	/* Whole sentences about what is not recorded as one may expect it. */
 	char notes[TY_RECORD_NOTES][320];
 	unsigned notes_n;

@@ -17,7 +17,7 @@
 #include "evset.h"
 #include "idle_switch.h"
 #include "meta_writer.h"
-#include "pt_record.h"
+#include "aux_record.h"
 #include "reader.h"
 #include "recording.h"
 #include "spool.h"
@@ -48,7 +48,7 @@ struct recording {
 	uint64_t ring_bytes;
 	struct ty_command command;
 	struct ty_step step;
-	struct ty_pt_rec *pt;
+	struct ty_aux_rec *aux;
 	struct ty_spool *spool;
 	struct ty_meta meta;
 	struct ty_readers *readers;

@@ -110,6 +110,8 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 		ty_fact(&b, "flow", "step");
 	if (r->o->pt)
 		ty_fact(&b, "flow", "pt");
+	if (r->o->spe)
+		ty_fact(&b, "memory", "spe");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")

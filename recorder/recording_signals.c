@@ -91,8 +91,8 @@ const char *ty_rec_take_signals(struct recording *r)
 		if (sig == SIGCHLD)
 			continue;
 		if (sig == SIGUSR2) {
-			if (r->pt)
-				ty_pt_rec_snapshot(r->pt);
+			if (r->aux)
+				ty_aux_rec_snapshot(r->aux);
 			continue;
 		}
 		if (r->signals_seen++ || !r->o->argv) {

@@ -192,6 +192,39 @@ static int set_pids(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* Whose memory accesses are sampled: as system calls, the command's, the processes' or everybody's.
+ */
+static struct ty_spe_whom whom(const struct recording *r)
+{
+	return r->o->all ? (struct ty_spe_whom){0}
+			 : (struct ty_spe_whom){r->command.pid, r->o->pids, r->o->pids_n};
+}
+
+static int open_hardware(struct recording *r, struct ty_err *err)
+{
+	struct ty_spe_whom w = whom(r);
+
+	if (r->o->pt)
+		return ty_pt_rec_open(&r->aux, r->o->pt, r->command.pid, r->cpus, r->cpus_n, err);
+	return r->o->spe ? ty_spe_rec_open(&r->aux, r->o->spe, &w, r->cpus, r->cpus_n, err) : 0;
+}
+
+static int start_hardware(struct recording *r, struct ty_err *err)
+{
+	struct ty_spe_whom w = whom(r);
+	struct ty_buf running;
+	int e;
+
+	ty_buf_init(&running, TY_REC_TEXT);
+	if (r->o->spe)
+		ty_spe_put_running(&running, &w);
+	e = running.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				     "out of memory for the mappings of what runs already")
+			   : ty_aux_rec_start(r->aux, r->spool, &running, err);
+	ty_buf_fini(&running);
+	return e;
+}
+
 /* Everything up to the first event. */
 int ty_rec_start(struct recording *r, struct ty_err *err)
 {
@@ -227,8 +260,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		return e;
 	if (r->o->step && (e = ty_step_start(&r->step, r->o->step, r->command.pid, err)))
 		return e;
-	if (r->o->pt &&
-	    (e = ty_pt_rec_open(&r->pt, r->o->pt, r->command.pid, r->cpus, r->cpus_n, err)))
+	if ((e = open_hardware(r, err)))
 		return e;
 	ty_rec_self_test_start(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
@@ -245,8 +277,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);
 	if (!e && r->o->step)
 		e = ty_step_collect(&r->step, r->spool, err);
-	if (!e && r->pt)
-		e = ty_pt_rec_start(r->pt, r->spool, err);
+	if (!e && r->aux)
+		e = start_hardware(r, err);
 	r->start_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_instance_on(&r->inst[i], true, err);

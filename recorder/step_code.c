@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -164,8 +165,8 @@ void ty_step_mm_maps(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t no
 		if (!m.ino)
 			m.off = 0;
 		id_n = m.ino ? build_id(line + name, id) : 0;
-		ty_perf_put_mmap2(&out->perf, &w, m.lo, m.hi - m.lo, m.off, id, id_n,
-				  line[name] ? line + name : "//anon");
+		ty_perf_put_mmap2(&out->perf, &w, m.lo, m.hi - m.lo, m.off, PROT_READ | PROT_EXEC,
+				  id, id_n, line[name] ? line + name : "//anon");
 	}
 	if (f)
 		fclose(f);
