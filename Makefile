@@ -206,7 +206,7 @@ fuzz: deps-fuzz
 	done
 
 # The frames that tests compare with (tests/golden), drawn anew: read the diff.
-GOLDEN := timeline timeline_memory memory_view spectrum trails
+GOLDEN := timeline timeline_memory memory_view spectrum trails flow_view
 golden: $(GOLDEN:%=$(B)/unit/test_%)
 	for t in $(GOLDEN:%=$(B)/unit/test_%); do GOLDEN_UPDATE=1 $$t >/dev/null || exit 1; done
 	git diff --stat -- tests/golden

@@ -17,6 +17,7 @@
 #include "explain_session.h"
 #include "report_log.h"
 #include "view_export.h"
+#include "view_flow.h"
 #include "view_memory.h"
 #include "view_rest.h"
 
@@ -299,6 +300,7 @@ struct shown {
 	struct reading reading;
 	struct ty_explain explain;
 	struct ty_view_memory memory;
+	struct ty_view_flow flow;
 	struct ty_view_input in;
 };
 
@@ -336,6 +338,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.memory_load =
 			ty_trace_section(s->trace, TY_SEC_PERF).n ? ty_view_memory_load : NULL,
 		.memory = &v->memory,
+		.flow = ty_view_flow_init(&v->flow, s->trace),
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
 		.log = o->logs.path.n ? &o->logs.log : NULL,
@@ -356,6 +359,7 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 	rc = o->print ? print_frame(o, &v.in, NULL, err) : ty_app_run(&v.in, o->color, err);
 	ty_view_export_stop(&v.export);
 	ty_view_memory_fini(&v.memory);
+	ty_view_flow_fini(&v.flow);
 	return rc;
 }
 
@@ -394,6 +398,8 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	ty_view_rest_stop(&rest);
 	ty_view_export_stop(&whole.export);
 	ty_view_memory_fini(&part.memory);
+	ty_view_flow_fini(&part.flow);
+	ty_view_flow_fini(&whole.flow);
 	ty_session_fini(&first);
 	return rc;
 }

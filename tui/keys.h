@@ -79,6 +79,8 @@ enum {
 	  "spectrogram: how long waits, calls or requests took over time")                         \
 	X(LOG_NEXT, "Findings", "+log", "to the next line of the log files (--log)")               \
 	X(LOG_PREV, "Findings", "", "to the line before")                                          \
+	X(INSNS, "Findings", "instructions",                                                       \
+	  "the thread's executed instructions and calls at the cursor (record --flow)")            \
 	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
 	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \

@@ -205,6 +205,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (!ty_timeline_rest_waits(t, "latencies") && ty_timeline_spectrum(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_INSNS:
+		if (!ty_timeline_rest_waits(t, "instructions") && ty_timeline_flow(t))
+			return TY_VIEW_PUSH;
+		break;
 	case TY_ACT_CLOCK: next_clock(t); break;
 	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
 	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
@@ -243,6 +247,9 @@ static void child(void *self, const struct ty_view_ops **ops, void **view)
 		*ops = &ty_memory_view_ops;
 		*view = t->memory.view;
 		t->memory.opened = false;
+	} else if (t->flow) {
+		*ops = &ty_flow_view_ops;
+		*view = t->flow;
 	} else {
 		*ops = t->spectrum ? &ty_spectrum_view_ops : &ty_page_ops;
 		*view = t->spectrum ? (void *)t->spectrum : &t->page;
@@ -259,6 +266,11 @@ static enum ty_view_result resumed(void *self)
 	t->page_shown = false;
 	if (t->spectrum) {
 		ty_timeline_spectrum_left(t);
+		ty_timeline_clamp(t);
+		return TY_VIEW_CHANGED;
+	}
+	if (t->flow) {
+		ty_timeline_flow_left(t);
 		ty_timeline_clamp(t);
 		return TY_VIEW_CHANGED;
 	}
@@ -415,6 +427,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_range_stats_free(t->stats);
 	ty_page_reset(&t->page);
 	ty_spectrum_view_free(t->spectrum);
+	ty_flow_view_free(t->flow);
 	ty_query_free(t->query);
 	ty_query_free(t->filter);
 	vec_fini(&t->marks);

@@ -7,6 +7,7 @@
 #include "chain.h"
 #include "diff.h"
 #include "findings.h"
+#include "flow_view.h"
 #include "gaps.h"
 #include "heads.h"
 #include "ledger.h"
@@ -181,6 +182,8 @@ struct ty_timeline {
 	struct ty_range_stats *stats;
 	struct ty_page page;		   /* what was last asked for as a page */
 	struct ty_spectrum_view *spectrum; /* NULL: it is not open */
+	struct ty_flow_view *flow;	   /* likewise */
+	uint32_t flow_thread;
 	/* What the cursor was put on, which need not be the longest of its cell: the details are
 	 * of this while the cursor stays there. */
 	struct {
@@ -314,6 +317,10 @@ void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
 /* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
 bool ty_timeline_spectrum(struct ty_timeline *t);
 void ty_timeline_spectrum_left(struct ty_timeline *t);
+
+/* timeline_flow.c: executed instructions; false: a sentence says why not. */
+bool ty_timeline_flow(struct ty_timeline *t);
+void ty_timeline_flow_left(struct ty_timeline *t);
 
 /* timeline_log.c: lines of log files on the axis. */
 void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,

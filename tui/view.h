@@ -81,6 +81,7 @@ struct ty_rest_news {
 struct ty_view_rest;   /* whoever indexes it knows it */
 struct ty_view_memory; /* whoever reads samples knows it */
 struct ty_memory_input;
+struct ty_flow_input;  /* flow_view.h */
 struct ty_view_export; /* whoever writes files knows it; views only hand it back */
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */
@@ -115,9 +116,10 @@ struct ty_view_input {
 	int (*memory_load)(struct ty_view_memory *m, const atomic_bool *stop,
 			   const struct ty_memory_input **out, struct ty_err *err);
 	struct ty_view_memory *memory;
-	uint64_t recorder_cpu_ns;     /* the recorder's own CPU time; UINT64_MAX: not known */
-	enum ty_clock clock;	      /* that times are shown in; the model knows it */
-	uint32_t at_finding;	      /* 1..: start on that finding; 0: at the start */
+	const struct ty_flow_input *flow; /* executed instructions; NULL: none were recorded */
+	uint64_t recorder_cpu_ns;	  /* the recorder's own CPU time; UINT64_MAX: not known */
+	enum ty_clock clock;		  /* that times are shown in; the model knows it */
+	uint32_t at_finding;		  /* 1..: start on that finding; 0: at the start */
 	const struct ty_log *log;     /* lines of log files, sorted; NULL: none were asked for */
 	const char *const *log_names; /* of its files */
 	bool aside; /* analyses run in threads of their own: input never waits for them */

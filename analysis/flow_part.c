@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_part.h. Times of a thread never go back here: a stream's own never do, and a thread is
+ * on one CPU at a time. */
+#include "flow_part.h"
+
+#include <stdlib.h>
+
+#include "err.h"
+
+#define LOOK 4096 /* items between two looks at stop */
+
+struct going_on {
+	uint64_t seq;
+	uint32_t call; /* number in the part */
+};
+
+struct reading {
+	struct ty_flow_part *p;
+	const struct ty_flow_part_ask *ask;
+	VEC(struct going_on) stack;
+	int r;
+};
+
+static uint32_t innermost(const struct reading *g)
+{
+	return g->stack.n ? g->stack.v[g->stack.n - 1].call : TY_NO_CALL;
+}
+
+/* They come as the first instruction behind them is fed, which is the next step. */
+static void begins(void *ctx, const struct ty_flow_call *c)
+{
+	struct reading *g = ctx;
+	struct ty_flow_part *p = g->p;
+	struct ty_flow_part_call call = {
+		.start_ns = c->start_ns,
+		.end_ns = TY_FLOW_NO_TIME,
+		.first = (uint32_t)p->steps.n,
+		.last = UINT32_MAX,
+		.depth = c->depth,
+		.func = c->func,
+		.parent = innermost(g),
+		.flags = c->flags,
+	};
+	struct going_on top = {.seq = c->seq, .call = (uint32_t)p->calls.n};
+
+	if (vec_push(&p->calls, call) || vec_push(&g->stack, top))
+		g->r = -TY_ENOMEM;
+}
+
+static void ends(void *ctx, const struct ty_flow_call *c)
+{
+	struct reading *g = ctx;
+	struct ty_flow_part_call *call;
+	size_t i = g->stack.n;
+
+	/* The topmost, but for a thread whose process became known only later. */
+	while (i && g->stack.v[i - 1].seq != c->seq)
+		i--;
+	if (!i)
+		return;
+	call = &g->p->calls.v[g->stack.v[i - 1].call];
+	for (g->stack.n--; i <= g->stack.n; i++)
+		g->stack.v[i - 1] = g->stack.v[i];
+	call->last = (uint32_t)g->p->steps.n;
+	call->end_ns = c->end_ns;
+	call->insns = c->insns;
+	call->flags = c->flags;
+}
+
+/* Forget the calls that were over before the window: what is left is what goes on. */
+static void drop_before(struct reading *g)
+{
+	struct ty_flow_part *p = g->p;
+
+	for (uint32_t i = 0; i < g->stack.n; i++) {
+		p->calls.v[i] = p->calls.v[g->stack.v[i].call];
+		p->calls.v[i].parent = i ? i - 1 : TY_NO_CALL;
+		g->stack.v[i].call = i;
+	}
+	p->calls.n = g->stack.n;
+}
+
+static bool kept(const struct ty_flow_at *at)
+{
+	return at->item.kind == TY_FLOW_INSN || at->item.kind == TY_FLOW_GAP ||
+	       at->item.kind == TY_FLOW_OVERFLOW;
+}
+
+static void keep(struct reading *g, const struct ty_flow_at *at)
+{
+	struct ty_flow_part *p = g->p;
+	const struct ty_flow_item *it = &at->item;
+	struct ty_flow_step s = {
+		.ip = it->ip,
+		.ts_ns = at->ts_ns,
+		.call = innermost(g),
+		.kind = it->kind,
+		.size = it->size,
+		.cls = it->cls,
+		.flags = it->flags,
+	};
+
+	if (!kept(at))
+		return;
+	if (it->kind != TY_FLOW_INSN)
+		s.text = it->kind == TY_FLOW_GAP ? it->text : "overflow: the CPU lost packets";
+	if ((s.text && vec_push(&p->gaps, (uint32_t)p->steps.n)) || vec_push(&p->steps, s))
+		g->r = -TY_ENOMEM;
+}
+
+/* Calls by depth, for drawing. Depths are few (flow_calls.c bounds them). */
+static int sort_depths(struct ty_flow_part *p)
+{
+	uint32_t depths = 0;
+
+	vec_each (c, &p->calls)
+		if (c->depth + 1 > depths)
+			depths = c->depth + 1;
+	for (uint32_t d = 0; d <= depths; d++)
+		if (vec_push(&p->depth_first, 0))
+			return -TY_ENOMEM;
+	vec_each (c, &p->calls) {
+		p->depth_first.v[c->depth + 1]++;
+		if (vec_push(&p->by_depth, 0))
+			return -TY_ENOMEM;
+	}
+	for (uint32_t d = 0; d < depths; d++)
+		p->depth_first.v[d + 1] += p->depth_first.v[d];
+	/* Each depth's start is its running place, and back where it was behind the last. */
+	for (uint32_t i = 0; i < p->calls.n; i++)
+		p->by_depth.v[p->depth_first.v[p->calls.v[i].depth]++] = i;
+	for (uint32_t d = depths; d > 0; d--)
+		p->depth_first.v[d] = p->depth_first.v[d - 1];
+	p->depth_first.v[0] = 0;
+	return 0;
+}
+
+static int read_all(struct reading *g, struct ty_flow *f)
+{
+	const struct ty_flow_part_ask *ask = g->ask;
+	struct ty_flow_part *p = g->p;
+	struct ty_flow_at at;
+	bool inside = false;
+	int more = 1;
+
+	for (unsigned n = 0; !g->r && (more = ty_flow_next(f, &at)) > 0; n++) {
+		bool timed = at.ts_ns != TY_FLOW_NO_TIME;
+
+		if (n % LOOK == 0 && ask->stop && atomic_load(ask->stop))
+			return -TY_EINTR;
+		if (at.tid != ask->tid)
+			continue;
+		if (timed && at.ts_ns >= ask->to_ns)
+			break;
+		if (p->steps.n >= ask->most && kept(&at)) {
+			p->cut = true;
+			break;
+		}
+		p->pid = at.pid;
+		if (ty_flow_calls_feed(p->names, &at))
+			return -TY_ENOMEM;
+		if (timed && at.ts_ns < ask->from_ns)
+			continue;
+		if (!inside)
+			drop_before(g);
+		inside = true;
+		keep(g, &at);
+	}
+	if (!inside)
+		drop_before(g);
+	ty_flow_calls_finish(p->names);
+	return more < 0 ? more : g->r;
+}
+
+int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
+		      const struct ty_flow_part_ask *ask, struct ty_flow_part *out)
+{
+	struct reading g = {.p = out, .ask = ask};
+	int r;
+
+	*out = (struct ty_flow_part){
+		.tid = ask->tid, .pid = -1, .from_ns = ask->from_ns, .to_ns = ask->to_ns};
+	out->names = ty_flow_calls_new(names, begins, ends, &g);
+	r = out->names ? read_all(&g, f) : -TY_ENOMEM;
+	vec_fini(&g.stack);
+	return r ? r : sort_depths(out);
+}
+
+void ty_flow_part_fini(struct ty_flow_part *p)
+{
+	vec_fini(&p->steps);
+	vec_fini(&p->calls);
+	vec_fini(&p->by_depth);
+	vec_fini(&p->depth_first);
+	vec_fini(&p->gaps);
+	ty_flow_calls_free(p->names);
+	*p = (struct ty_flow_part){0};
+}
+
+uint32_t ty_flow_part_depths(const struct ty_flow_part *p)
+{
+	return p->depth_first.n ? (uint32_t)p->depth_first.n - 1 : 0;
+}
+
+uint32_t ty_flow_part_call_from(const struct ty_flow_part *p, uint32_t depth, uint32_t step)
+{
+	uint32_t lo, hi, end;
+
+	if (depth >= ty_flow_part_depths(p))
+		return TY_NO_CALL;
+	lo = p->depth_first.v[depth];
+	end = hi = p->depth_first.v[depth + 1];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (p->calls.v[p->by_depth.v[mid]].last <= step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < end ? p->by_depth.v[lo] : TY_NO_CALL;
+}
+
+uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns)
+{
+	uint32_t lo = 0, hi = (uint32_t)p->steps.n;
+
+	/* What has no time comes first. */
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (p->steps.v[mid].ts_ns == TY_FLOW_NO_TIME || p->steps.v[mid].ts_ns < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t ty_flow_part_same(const struct ty_flow_part *p, uint32_t step, int by)
+{
+	int64_t n = (int64_t)p->steps.n;
+
+	if (step >= n || p->steps.v[step].kind != TY_FLOW_INSN)
+		return TY_NO_CALL;
+	for (int64_t i = (int64_t)step + by; i >= 0 && i < n; i += by)
+		if (p->steps.v[i].ip == p->steps.v[step].ip && p->steps.v[i].kind == TY_FLOW_INSN)
+			return (uint32_t)i;
+	return TY_NO_CALL;
+}
+
+uint64_t ty_flow_part_count(const struct ty_flow_part *p, uint64_t ip, uint32_t first,
+			    uint32_t last)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = first; i < last && i < p->steps.n; i++)
+		n += p->steps.v[i].ip == ip && p->steps.v[i].kind == TY_FLOW_INSN;
+	return n;
+}
+
+const char *ty_flow_part_function(const struct ty_flow_part *p, uint32_t call)
+{
+	return call < p->calls.n ? ty_flow_calls_function(p->names, p->calls.v[call].func)->name
+				 : "?";
+}

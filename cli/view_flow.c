@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* See view_flow.h. */
+#include "view_flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "key_value.h"
+#include "plain.h"
+#include "section.h"
+
+/* So much is decoded from its begin on, so that all calls that a part lies in are known. */
+#define WHOLE_BYTES (4u << 20)
+
+/* Once; decoding only begins with a part. */
+static int open_source(struct ty_view_flow *f, struct ty_err *err)
+{
+	int r = f->names ? 0 : ty_flow_source_open(&f->source, f->path, err);
+
+	if (r)
+		ty_flow_source_close(&f->source); /* to be opened again */
+	if (r || f->names)
+		return r;
+	f->asm64 = ty_disasm_new(TY_DISASM_X86_64);
+	f->asm32 = ty_disasm_new(TY_DISASM_X86_32);
+	f->names = ty_flow_names_new(ty_flow_code(f->source.flow));
+	if (!f->asm64 || !f->asm32 || !f->names)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", f->path);
+	return 0;
+}
+
+static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
+		     struct ty_err *err)
+{
+	struct ty_view_flow *f = ctx;
+	struct ty_flow_window w = {.from_ns = ask->from_ns, .to_ns = ask->to_ns};
+	int r;
+
+	ty_flow_part_fini(&f->part);
+	*out = NULL;
+	r = open_source(f, err);
+	if (r)
+		return r;
+	if (ty_flow_bytes(f->source.flow) <= WHOLE_BYTES)
+		w.from_ns = 0;
+	r = ty_flow_seek(f->source.flow, &w, false, err);
+	if (r)
+		return r;
+	r = ty_flow_part_read(f->source.flow, f->names, ask, &f->part);
+	if (r)
+		return ty_fail(err, -r, TY_NO_OFFSET, "%s: executed instructions: %s", f->path,
+			       ty_strerror(r));
+	*out = &f->part;
+	return 0;
+}
+
+static uint64_t when(const struct ty_flow_step *s)
+{
+	return s->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : s->ts_ns;
+}
+
+static void place(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+{
+	struct ty_view_flow *f = ctx;
+
+	ty_flow_names_text(f->names, f->part.pid, when(s), s->ip, out, n);
+	ty_plain(out, strlen(out));
+}
+
+static void insn(void *ctx, const struct ty_flow_step *s, char *out, size_t n, char *bytes,
+		 size_t bytes_n)
+{
+	struct ty_view_flow *f = ctx;
+	struct ty_code_at at = {0};
+	uint8_t raw[16];
+	size_t have = ty_code_read(ty_flow_code(f->source.flow), f->part.pid, when(s), s->ip, raw,
+				   s->size < sizeof(raw) ? s->size : sizeof(raw), &at);
+
+	*bytes = 0;
+	for (size_t i = 0; i < have && 3 * i + 4 < bytes_n; i++)
+		snprintf(bytes + 3 * i, bytes_n - 3 * i, "%02x ", raw[i]);
+	if (have < s->size)
+		snprintf(out, n, "(its bytes are not to be had)");
+	else
+		ty_disasm_text(s->flags & TY_FF_32BIT ? f->asm32 : f->asm64, raw, have, s->ip, out,
+			       n);
+}
+
+static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+{
+	struct ty_view_flow *f = ctx;
+	struct ty_flow_name at = ty_flow_names_at(f->names, f->part.pid, when(s), s->ip);
+	const char *file;
+	int number;
+
+	*out = 0;
+	if (!ty_flow_names_line(f->names, &at, &file, &number))
+		return;
+	/* The end of a path tells more than its begin. */
+	if (strrchr(file, '/'))
+		file = strrchr(file, '/') + 1;
+	snprintf(out, n, "%s:%d", file, number);
+	ty_plain(out, strlen(out));
+}
+
+const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace)
+{
+	char how[32];
+
+	*f = (struct ty_view_flow){.path = trace->path};
+	if (!ty_trace_section(trace, TY_SEC_PERF).n ||
+	    !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)))
+		return NULL;
+	f->in = (struct ty_flow_input){.software = !strcmp(how, "step"),
+				       .read = read_part,
+				       .place = place,
+				       .insn = insn,
+				       .line = line,
+				       .ctx = f};
+	return &f->in;
+}
+
+void ty_view_flow_fini(struct ty_view_flow *f)
+{
+	ty_flow_part_fini(&f->part);
+	ty_flow_names_free(f->names);
+	ty_disasm_free(f->asm64);
+	ty_disasm_free(f->asm32);
+	ty_flow_source_fini(&f->source);
+}

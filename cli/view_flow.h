@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Executed instructions of a recording for the timeline's view of them: decoded when asked for. */
+#ifndef TY_VIEW_FLOW_H
+#define TY_VIEW_FLOW_H
+
+#include "disasm.h"
+#include "flow_names.h"
+#include "flow_part.h"
+#include "flow_source.h"
+#include "flow_view.h"
+#include "trace.h"
+
+struct ty_view_flow {
+	const char *path;
+	struct ty_flow_source source; /* of the part */
+	struct ty_flow_names *names;
+	struct ty_disasm *asm64, *asm32;
+	struct ty_flow_part part;
+	struct ty_flow_input in;
+};
+
+/* Nothing is decoded yet. NULL when the recording holds no executed instructions; else f->in. */
+const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace);
+void ty_view_flow_fini(struct ty_view_flow *f); /* zeroed, too */
+
+#endif

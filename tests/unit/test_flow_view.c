@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of executed instructions, and the view of them: PT packets of our own making, decoded;
+ * calls and steps against each other; golden frames; every key.
+ */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "disasm.h"
+#include "fixture_timeline.h"
+#include "flow_view_priv.h"
+#include "pt_encode.h"
+
+#define BASE 0x400000ull
+
+/*
+ * 400000 call 400010   400010 call 400020   400020 je 400024
+ * 400005 jmp 400000    400015 nop           400022 nop nop
+ *                      400016 ret           400024 ret
+ */
+static const uint8_t code[48] = {
+	0xe8, 0x0b, 0,	  0,	0,	     0xeb, 0xf9, [16] = 0xe8, 0x0b, 0,
+	0,    0,    0x90, 0xc3, [32] = 0x74, 0x02, 0x90, 0x90,	      0xc3};
+
+static struct ty_pt_enc enc;
+static struct ty_disasm *disasm;
+static struct ty_flow *flow;
+static struct ty_flow_names *names;
+static struct ty_flow_part part;
+static unsigned reads;
+static uint32_t most = UINT32_MAX;
+
+static void rounds(unsigned n, uint64_t *tsc)
+{
+	for (unsigned i = 0; i < n; i++) {
+		ty_pt_enc_cond(&enc, ++*tsc, i & 1);
+		ty_pt_enc_indirect(&enc, ++*tsc, BASE + 0x15);
+		*tsc += 40;
+		ty_pt_enc_indirect(&enc, *tsc, BASE + 5);
+		*tsc += 7;
+		ty_pt_enc_tick(&enc, *tsc, BASE + 5, true);
+	}
+}
+
+/* 30 rounds, something undecodable, 30 more: 1000 ns and on. */
+static uint64_t encode(void)
+{
+	uint64_t tsc = 1000;
+
+	ty_pt_enc_init(&enc, 1 << 20);
+	ty_pt_enc_on(&enc, tsc, BASE, true);
+	rounds(30, &tsc);
+	ty_buf_add(&enc.out, "\x02\xff\x02\xff", 4);
+	rounds(300, &tsc);
+	ty_pt_enc_async_off(&enc, BASE + 5);
+	return tsc;
+}
+
+static void drop(void)
+{
+	ty_flow_part_fini(&part);
+	ty_flow_names_free(names);
+	ty_flow_free(flow);
+	names = NULL;
+	flow = NULL;
+}
+
+static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
+		     struct ty_err *err)
+{
+	struct ty_flow_part_ask mine = *ask;
+	struct ty_code *c;
+
+	reads++;
+	drop();
+	flow = ty_flow_new(NULL, NULL);
+	c = ty_flow_code(flow);
+	assert_int_equal(0, ty_flow_thread(flow, 7, 7));
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
+					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_time(flow, 0, 1, 0);
+	assert_int_equal(0, ty_flow_add(flow, -1, 7, 0, enc.out.p, enc.out.len, 0));
+	assert_int_equal(0, ty_flow_start(flow, NULL));
+	names = ty_flow_names_new(c);
+	mine.most = mine.most < most ? mine.most : most;
+	assert_int_equal(0, ty_flow_part_read(flow, names, &mine, &part));
+	*out = &part;
+	return 0;
+}
+
+static void place(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+{
+	ty_flow_names_text(names, 7, s->ts_ns, s->ip, out, n);
+}
+
+static void insn(void *ctx, const struct ty_flow_step *s, char *out, size_t n, char *bytes,
+		 size_t bytes_n)
+{
+	snprintf(bytes, bytes_n, "%02x", code[s->ip - BASE]);
+	ty_disasm_text(disasm, code + (s->ip - BASE), s->size, s->ip, out, n);
+}
+
+static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+{
+	snprintf(out, n, "code.c:%u", (unsigned)(s->ip - BASE));
+}
+
+static const struct ty_flow_input input = {
+	.software = true, .read = read_part, .place = place, .insn = insn, .line = line};
+
+static struct ty_flow_view *open_view(uint64_t from, uint64_t to, uint64_t cursor)
+{
+	const struct ty_flow_on on = {.in = &input,
+				      .start_ns = 900,
+				      .end_ns = 30000,
+				      .from_ns = from,
+				      .to_ns = to,
+				      .cursor_ns = cursor,
+				      .tid = 7,
+				      .comm = "worker"};
+	struct ty_flow_view *v;
+
+	reads = 0;
+	v = ty_flow_view_new(&on);
+	assert_non_null(v);
+	return v;
+}
+
+static const char *frame(struct ty_flow_view *v, bool utf8, int w, int h)
+{
+	const struct ty_palette p = {.mode = TY_COLOR_NONE, .utf8 = utf8};
+	static struct ty_buf b;
+	struct ty_grid g;
+
+	ty_buf_fini(&b);
+	ty_buf_init(&b, 1 << 24);
+	assert_int_equal(ty_grid_init(&g, w, h), 0);
+	ty_flow_view_ops.draw(v, &g, &p);
+	for (int i = 0; ty_flow_view_ops.wait_ms(v) >= 0; i++) {
+		assert_true(i < 5);
+		ty_flow_view_ops.work(v);
+		ty_flow_view_ops.draw(v, &g, &p);
+	}
+	assert_int_equal(ty_grid_dump(&g, &p, &b), 0);
+	ty_grid_fini(&g);
+	return b.p;
+}
+
+static void act(struct ty_flow_view *v, enum ty_action a)
+{
+	ty_flow_view_ops.act(v, a);
+	frame(v, true, 80, 24);
+}
+
+static uint64_t ip(const struct ty_flow_view *v)
+{
+	return v->part->steps.v[v->at].ip - BASE;
+}
+
+/* Calls and steps say the same, and the search by depth finds what looking at all finds. */
+static void check_part(void)
+{
+	uint64_t insns = 0;
+
+	vec_each (c, &part.calls) {
+		uint64_t n = 0;
+
+		assert_true(c->first <= c->last && c->last <= part.steps.n);
+		for (uint32_t i = c->first; i < c->last; i++)
+			n += part.steps.v[i].kind == TY_FLOW_INSN;
+		if (!(c->flags & TY_CALL_BEFORE) && c->first)
+			assert_int_equal(n, c->insns);
+		if (c->parent != TY_NO_CALL) {
+			const struct ty_flow_part_call *up = &part.calls.v[c->parent];
+
+			assert_int_equal(up->depth + 1, c->depth);
+			assert_true(up->first <= c->first && c->last <= up->last);
+		}
+		for (uint32_t i = c->first; i < c->last; i++)
+			assert_true(part.calls.v[part.steps.v[i].call].depth >= c->depth);
+	}
+	vec_each (s, &part.steps)
+		insns += s->kind == TY_FLOW_INSN;
+	for (uint32_t d = 0; d < ty_flow_part_depths(&part) + 1; d++)
+		for (uint32_t s = 0; s <= part.steps.n; s += 1 + (uint32_t)(insns / 97)) {
+			uint32_t want = TY_NO_CALL;
+
+			for (uint32_t i = 0; want == TY_NO_CALL && i < part.calls.n; i++)
+				if (part.calls.v[i].depth == d && part.calls.v[i].last > s)
+					want = i;
+			assert_int_equal(want, ty_flow_part_call_from(&part, d, s));
+		}
+}
+
+static void test_part(void **state)
+{
+	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	const struct ty_flow_part *got;
+	uint64_t all;
+
+	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+	assert_int_equal(3, ty_flow_part_depths(&part));
+	assert_true(part.gaps.n >= 1);
+	assert_false(part.cut);
+	check_part();
+	all = part.steps.n;
+	/* A part in the middle; where calls go on over its edges. */
+	for (uint64_t from = 1000; from < 9000; from += 171) {
+		ask.from_ns = from;
+		ask.to_ns = from + 500;
+		assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+		assert_true(part.steps.n < all);
+		vec_each (s, &part.steps)
+			assert_true(s->ts_ns >= from && s->ts_ns < from + 500);
+		check_part();
+	}
+	/* No more than was asked for. */
+	ask = (struct ty_flow_part_ask){.tid = 7, .to_ns = UINT64_MAX, .most = 100};
+	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+	assert_true(part.cut);
+	assert_int_equal(100, part.steps.n);
+	check_part();
+	/* Another thread's are not there. */
+	ask.tid = 8;
+	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+	assert_int_equal(0, part.steps.n);
+	drop();
+}
+
+static void test_frames(void **state)
+{
+	struct ty_flow_view *v = open_view(1000, 1300, 1100);
+
+	ty_tl_golden("flow-80x24", frame(v, true, 80, 24));
+	ty_tl_golden("flow-80x24-ascii", frame(v, false, 80, 24));
+	ty_tl_golden("flow-40x10", frame(v, true, 40, 10));
+	ty_tl_golden("flow-160x30", frame(v, true, 160, 30));
+	act(v, TY_ACT_FOLD);
+	ty_tl_golden("flow-insns-80x24", frame(v, true, 80, 24));
+	for (int w = 1; w < 210; w += 7) /* every size is drawn */
+		for (int h = 1; h < 60; h += 5)
+			frame(v, true, w, h);
+	ty_flow_view_free(v);
+	drop();
+}
+
+static void test_steps(void **state)
+{
+	struct ty_flow_view *v = open_view(1000, 2000, 1000);
+	uint64_t at;
+
+	frame(v, true, 80, 24);
+	act(v, TY_ACT_TIME_FIRST);
+	assert_int_equal(0, ip(v));
+	act(v, TY_ACT_DOWN); /* into the call */
+	assert_int_equal(0x10, ip(v));
+	act(v, TY_ACT_UP);
+	act(v, TY_ACT_SPAN_NEXT); /* over it */
+	assert_int_equal(5, ip(v));
+	act(v, TY_ACT_SPAN_PREV);
+	assert_int_equal(0, ip(v));
+	act(v, TY_ACT_DOWN);
+	act(v, TY_ACT_DOWN);
+	assert_int_equal(0x20, ip(v));
+	act(v, TY_ACT_LOG_NEXT); /* out */
+	assert_int_equal(0x15, ip(v));
+	act(v, TY_ACT_LOG_PREV); /* to where it was called */
+	assert_int_equal(0, ip(v));
+	act(v, TY_ACT_HIT_NEXT);
+	assert_int_equal(0, ip(v));
+	assert_true(v->at > 5);
+	act(v, TY_ACT_HIT_PREV);
+	assert_int_equal(0, v->at);
+	act(v, TY_ACT_HIT_PREV);
+	assert_non_null(strstr(frame(v, true, 80, 24), "no earlier execution"));
+	act(v, TY_ACT_NEXT);
+	assert_int_not_equal(TY_FLOW_INSN, v->part->steps.v[v->at].kind);
+	assert_non_null(strstr(frame(v, true, 80, 24), "GAP: "));
+	assert_true(ty_flow_view_at(v, &at) && at > 1000);
+	/* The window to the call, then to its caller. */
+	act(v, TY_ACT_TIME_FIRST);
+	while (ip(v) != 0x10)
+		act(v, TY_ACT_DOWN);
+	act(v, TY_ACT_ZOOM_SPAN);
+	assert_true(v->vp.to_ns - v->vp.from_ns < 100 * TY_FLOW_PER_NS);
+	/* The same instruction, as often as the column says. */
+	act(v, TY_ACT_ALL);
+	frame(v, true, 100, 24);
+	assert_true(v->counted && v->counts > 4);
+	for (uint32_t i = 0, n = 0; i <= v->part->steps.n; i++) {
+		if (i == v->part->steps.n)
+			assert_int_equal(n, v->count[0]);
+		else
+			n += v->part->steps.v[i].ip == v->ip[0];
+	}
+	ty_flow_view_free(v);
+	drop();
+}
+
+/* What is looked at is decoded, and only when it is looked at; what is too much is told. */
+static void test_window(void **state)
+{
+	struct ty_flow_view *v = open_view(5000, 5200, 5100);
+	uint64_t n;
+
+	frame(v, true, 80, 24);
+	assert_int_equal(1, reads);
+	assert_true(v->part->from_ns >= 4800 && v->part->to_ns <= 5400);
+	n = v->part->steps.n;
+	act(v, TY_ACT_ZOOM_IN);
+	act(v, TY_ACT_ZOOM_IN);
+	act(v, TY_ACT_PAN_LEFT);
+	assert_int_equal(1, reads);
+	act(v, TY_ACT_ALL);
+	assert_true(reads == 2 && v->part->steps.n > n);
+	ty_flow_view_free(v);
+	most = 50;
+	v = open_view(1000, 3000, 2900);
+	assert_non_null(strstr(frame(v, true, 80, 24), "NOT ALL DECODED"));
+	assert_int_equal(1, reads);
+	ty_flow_view_free(v);
+	most = UINT32_MAX;
+	v = open_view(29000, 30000, 29500); /* nothing there */
+	assert_non_null(strstr(frame(v, true, 80, 24), "nothing of this thread"));
+	for (int a = 1; a < TY_ACT_COUNT; a++)
+		act(v, (enum ty_action)a);
+	ty_flow_view_free(v);
+	drop();
+}
+
+/* Any keys in any order. */
+static void test_random(void **state)
+{
+	struct ty_flow_view *v = open_view(1000, 9000, 4000);
+	unsigned seed = 1;
+
+	frame(v, true, 80, 24);
+	for (int i = 0; i < 3000; i++) {
+		struct ty_mouse m = {.what = (enum ty_mouse_what)(rand_r(&seed) % TY_MOUSE_COUNT),
+				     .x = rand_r(&seed) % 90,
+				     .y = rand_r(&seed) % 30};
+
+		if (rand_r(&seed) % 4)
+			ty_flow_view_ops.act(
+				v, (enum ty_action)(1 + rand_r(&seed) % (TY_ACT_COUNT - 1)));
+		else
+			ty_flow_view_ops.mouse(v, &m);
+		if (i % 3 == 0)
+			frame(v, true, 80, 24);
+		assert_true(v->vp.from_ns < v->vp.to_ns && v->vp.to_ns <= v->vp.end_ns);
+		if (v->part)
+			assert_true(!v->part->steps.n || v->at < v->part->steps.n);
+	}
+	ty_flow_view_free(v);
+	drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_part),   cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_steps),  cmocka_unit_test(test_window),
+		cmocka_unit_test(test_random),
+	};
+	int failed = 0;
+
+	setlocale(LC_ALL, "C.UTF-8");
+	if (!ty_pt_available()) {
+		printf("1..0 # SKIP built without libipt\n");
+		return 0;
+	}
+	disasm = ty_disasm_new(TY_DISASM_X86_64);
+	encode();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	ty_pt_enc_fini(&enc);
+	ty_disasm_free(disasm);
+	return failed;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* The instruction view's state, and what keys and mouse do to it; see flow_view.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow_view_priv.h"
+#include "ruler.h"
+
+#define PART_MOST (2u << 20) /* instructions that are looked at at a time: 64 MB */
+#define POLL_MS	  20
+#define IDLE_MS	  60 /* counts follow after so long without input */
+
+static uint32_t steps(const struct ty_flow_view *v)
+{
+	return v->part ? (uint32_t)v->part->steps.n : 0;
+}
+
+uint64_t ty_flow_view_pos(const struct ty_flow_view *v, uint32_t step)
+{
+	uint64_t t;
+
+	if (v->by_insn)
+		return (uint64_t)step * TY_FLOW_PER_INSN;
+	if (step >= steps(v))
+		return v->part && v->part->cut ? ty_flow_view_pos(v, steps(v) - 1) + TY_FLOW_PER_NS
+					       : v->vp.end_ns;
+	t = v->part->steps.v[step].ts_ns;
+	return t == TY_FLOW_NO_TIME || t < v->on.start_ns ? 0
+							  : (t - v->on.start_ns) * TY_FLOW_PER_NS;
+}
+
+uint32_t ty_flow_view_step(const struct ty_flow_view *v, uint64_t pos)
+{
+	uint64_t n = pos / TY_FLOW_PER_INSN;
+
+	if (!v->part)
+		return 0;
+	if (v->by_insn)
+		return n < steps(v) ? (uint32_t)n : steps(v);
+	return ty_flow_part_step_at(v->part, v->on.start_ns + pos / TY_FLOW_PER_NS);
+}
+
+/* Decoding --------------------------------------------------------------------------------------
+ */
+
+static void decode(void *ctx)
+{
+	struct ty_flow_view *v = ctx;
+
+	v->rc = v->on.in->read(v->on.in->ctx, &v->ask, &v->part, &v->err);
+}
+
+/* The cursor's step, once there are steps: the last one not later than the cursor. */
+static void place_cursor(struct ty_flow_view *v)
+{
+	uint32_t n;
+
+	if (!steps(v))
+		return;
+	n = ty_flow_part_step_at(v->part, v->at_ns + 1);
+	v->at = n ? n - 1 : 0;
+	v->placed = true;
+}
+
+static void decoded(struct ty_flow_view *v)
+{
+	if (v->rc) {
+		v->part = NULL;
+		snprintf(v->message, sizeof(v->message), "%.199s", v->err.msg);
+	}
+	v->counted = false;
+	place_cursor(v);
+}
+
+static void drop_part(struct ty_flow_view *v)
+{
+	if (steps(v) && v->at < steps(v) && v->part->steps.v[v->at].ts_ns != TY_FLOW_NO_TIME)
+		v->at_ns = v->part->steps.v[v->at].ts_ns;
+	v->part = NULL;
+	v->placed = false;
+}
+
+/* Twice the window that is looked at, so that a small step needs nothing new. */
+static void begin(struct ty_flow_view *v)
+{
+	uint64_t from = v->vp.from_ns / TY_FLOW_PER_NS, to = v->vp.to_ns / TY_FLOW_PER_NS + 1;
+	uint64_t half = (to - from) / 2;
+
+	drop_part(v);
+	v->asked_from = v->vp.from_ns;
+	v->asked_to = v->vp.to_ns;
+	v->message[0] = 0;
+	v->rc = 0;
+	v->ask = (struct ty_flow_part_ask){.tid = v->on.tid,
+					   .from_ns =
+						   v->on.start_ns + (from > half ? from - half : 0),
+					   .to_ns = v->on.start_ns + to + half,
+					   .most = PART_MOST,
+					   .stop = &v->aside.stop};
+	ty_aside_start(&v->aside, v->on.aside, decode, v);
+	if (ty_aside_wait(&v->aside, v->on.aside ? POLL_MS : 0))
+		decoded(v);
+}
+
+/* Is something looked at that was not decoded? */
+static bool must_decode(const struct ty_flow_view *v)
+{
+	uint64_t from, to;
+
+	if (v->aside.on || v->by_insn || v->rc)
+		return false;
+	if (!v->part)
+		return true;
+	from = v->on.start_ns + v->vp.from_ns / TY_FLOW_PER_NS;
+	to = v->on.start_ns + v->vp.to_ns / TY_FLOW_PER_NS;
+	if (from < v->part->from_ns || to > v->part->to_ns)
+		return v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns;
+	/* What was too much for one part may fit now. */
+	return v->part->cut && v->vp.to_ns > ty_flow_view_pos(v, steps(v)) &&
+	       (v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns);
+}
+
+struct ty_flow_view *ty_flow_view_new(const struct ty_flow_on *on)
+{
+	struct ty_flow_view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->on = *on;
+	v->at_ns = on->cursor_ns;
+	ty_viewport_init(&v->vp, 0, (on->end_ns - on->start_ns) * TY_FLOW_PER_NS);
+	ty_viewport_jump(&v->vp, (on->from_ns - on->start_ns) * TY_FLOW_PER_NS,
+			 (on->to_ns - on->start_ns) * TY_FLOW_PER_NS);
+	begin(v);
+	return v;
+}
+
+void ty_flow_view_free(struct ty_flow_view *v)
+{
+	if (!v)
+		return;
+	ty_aside_stop(&v->aside);
+	ty_page_reset(&v->page);
+	free(v);
+}
+
+bool ty_flow_view_at(const struct ty_flow_view *v, uint64_t *at_ns)
+{
+	if (v->aside.on || v->at >= steps(v) || v->part->steps.v[v->at].ts_ns == TY_FLOW_NO_TIME)
+		return false;
+	*at_ns = v->part->steps.v[v->at].ts_ns;
+	return true;
+}
+
+/* Moving ----------------------------------------------------------------------------------------
+ */
+
+static uint64_t here(const struct ty_flow_view *v)
+{
+	return v->at < steps(v) ? ty_flow_view_pos(v, v->at)
+				: v->vp.from_ns + (v->vp.to_ns - v->vp.from_ns) / 2;
+}
+
+/* The cursor to a step, the window following. */
+static enum ty_view_result go(struct ty_flow_view *v, uint32_t step)
+{
+	uint64_t pos;
+
+	if (!steps(v))
+		return TY_VIEW_IGNORED;
+	v->at = step < steps(v) ? step : steps(v) - 1;
+	pos = ty_flow_view_pos(v, v->at);
+	if (pos < v->vp.from_ns || pos >= v->vp.to_ns)
+		ty_viewport_follow(&v->vp, pos);
+	v->message[0] = 0;
+	v->counted = false;
+	return TY_VIEW_CHANGED;
+}
+
+/* After a move of the window: the cursor stays in it, on a step where there is one. */
+static enum ty_view_result moved(struct ty_flow_view *v)
+{
+	uint64_t pos = here(v);
+	uint32_t first, last;
+
+	v->counted = false;
+	v->message[0] = 0;
+	if (!steps(v) || (pos >= v->vp.from_ns && pos < v->vp.to_ns))
+		return TY_VIEW_CHANGED;
+	first = ty_flow_view_step(v, v->vp.from_ns);
+	last = ty_flow_view_step(v, v->vp.to_ns);
+	if (first < last)
+		v->at = pos < v->vp.from_ns ? first : last - 1;
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result column(struct ty_flow_view *v, int by)
+{
+	uint64_t cell = (v->vp.to_ns - v->vp.from_ns) / (v->w > 0 ? (unsigned)v->w : 1) + 1;
+	uint64_t pos = here(v);
+	uint32_t step = ty_flow_view_step(v, by < 0 ? (pos > cell ? pos - cell : 0) : pos + cell);
+
+	if (by > 0 && step <= v->at)
+		step = v->at + 1;
+	if (by < 0 && step >= v->at)
+		step = v->at ? v->at - 1 : 0;
+	return go(v, step);
+}
+
+static uint32_t depth_of(const struct ty_flow_view *v, uint32_t step)
+{
+	uint32_t c = v->part->steps.v[step].call;
+
+	return c == TY_NO_CALL ? 0 : v->part->calls.v[c].depth;
+}
+
+/* The next step forward or back that is not deeper: what is called in between is stepped over. */
+static enum ty_view_result over(struct ty_flow_view *v, int by)
+{
+	uint32_t depth;
+	int64_t i;
+
+	if (v->at >= steps(v))
+		return TY_VIEW_IGNORED;
+	depth = depth_of(v, v->at);
+	for (i = (int64_t)v->at + by; i >= 0 && i < steps(v); i += by)
+		if (depth_of(v, (uint32_t)i) <= depth)
+			return go(v, (uint32_t)i);
+	snprintf(v->message, sizeof(v->message), "no instruction %s at this depth",
+		 by > 0 ? "further on" : "before");
+	return TY_VIEW_CHANGED;
+}
+
+/* Out of the call: to what is executed behind it, or to the instruction that made it. */
+static enum ty_view_result out(struct ty_flow_view *v, int by)
+{
+	uint32_t c = v->at < steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
+	const struct ty_flow_part_call *call = c == TY_NO_CALL ? NULL : &v->part->calls.v[c];
+
+	if (call && by > 0 && call->last < steps(v))
+		return go(v, call->last);
+	if (call && by < 0 && call->first)
+		return go(v, call->first - 1);
+	snprintf(v->message, sizeof(v->message), "this call %s what was decoded",
+		 by > 0 ? "ends behind" : "began before");
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result same(struct ty_flow_view *v, int by)
+{
+	uint32_t step = v->part ? ty_flow_part_same(v->part, v->at, by) : TY_NO_CALL;
+
+	if (step != TY_NO_CALL)
+		return go(v, step);
+	snprintf(v->message, sizeof(v->message),
+		 "no %s execution of this instruction in what was "
+		 "decoded",
+		 by > 0 ? "later" : "earlier");
+	return TY_VIEW_CHANGED;
+}
+
+static enum ty_view_result gap(struct ty_flow_view *v, int by)
+{
+	if (v->part)
+		for (size_t i = 0; i < v->part->gaps.n; i++) {
+			size_t k = by > 0 ? i : v->part->gaps.n - 1 - i;
+			uint32_t step = v->part->gaps.v[k];
+
+			if (by > 0 ? step > v->at : step < v->at)
+				return go(v, step);
+		}
+	snprintf(v->message, sizeof(v->message), "no gap %s", by > 0 ? "behind" : "before");
+	return TY_VIEW_CHANGED;
+}
+
+/* The window to the call at the cursor; again: to its caller. */
+static enum ty_view_result fit(struct ty_flow_view *v)
+{
+	uint32_t c = v->at < steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
+
+	for (; c != TY_NO_CALL; c = v->part->calls.v[c].parent) {
+		const struct ty_flow_part_call *call = &v->part->calls.v[c];
+		uint64_t from = ty_flow_view_pos(v, call->first),
+			 to = ty_flow_view_pos(v, call->last < steps(v) ? call->last : steps(v));
+
+		if (to <= from || (from >= v->vp.from_ns && to <= v->vp.to_ns &&
+				   (to - from) * 2 > v->vp.to_ns - v->vp.from_ns))
+			continue;
+		ty_viewport_jump(&v->vp, from, to);
+		return moved(v);
+	}
+	return TY_VIEW_IGNORED;
+}
+
+/* Time or instructions along the axis; the steps on the screen stay there. */
+static enum ty_view_result next_axis(struct ty_flow_view *v)
+{
+	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),
+		 last = ty_flow_view_step(v, v->vp.to_ns), n = steps(v);
+	struct ty_viewport was = v->vp;
+
+	if (!n)
+		return TY_VIEW_IGNORED;
+	v->by_insn = !v->by_insn;
+	if (v->by_insn)
+		ty_viewport_init(&v->vp, 0, (uint64_t)n * TY_FLOW_PER_INSN);
+	else
+		ty_viewport_init(&v->vp, 0, (v->on.end_ns - v->on.start_ns) * TY_FLOW_PER_NS);
+	if (first < last)
+		ty_viewport_jump(&v->vp, ty_flow_view_pos(v, first), ty_flow_view_pos(v, last));
+	else if (!v->by_insn)
+		v->vp = was;
+	return moved(v);
+}
+
+/* How often what is in the list was executed in the window. */
+static void count(struct ty_flow_view *v)
+{
+	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),
+		 last = ty_flow_view_step(v, v->vp.to_ns);
+
+	v->counts = 0;
+	for (int i = 0; i < v->list_h && v->counts < TY_FLOW_LINES; i++) {
+		uint32_t s = v->top + (uint32_t)i;
+		bool known = s >= steps(v) || v->part->steps.v[s].kind != TY_FLOW_INSN;
+
+		for (int k = 0; !known && k < v->counts; k++)
+			known = v->ip[k] == v->part->steps.v[s].ip;
+		if (known)
+			continue;
+		v->ip[v->counts] = v->part->steps.v[s].ip;
+		v->count[v->counts] = ty_flow_part_count(v->part, v->ip[v->counts], first, last);
+		v->counts++;
+	}
+	v->counted = true;
+}
+
+static void help(struct ty_flow_view *v)
+{
+	static const struct {
+		enum ty_action a, b;
+		const char *what;
+	} keys[] = {
+		{TY_ACT_DOWN, TY_ACT_UP, "an instruction forward, back"},
+		{TY_ACT_SPAN_NEXT, TY_ACT_SPAN_PREV, "the same, over what is called"},
+		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "out: behind this call; to where it was made"},
+		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "next, earlier execution of this instruction"},
+		{TY_ACT_NEXT, TY_ACT_PREV, "next, earlier gap (what could not be decoded)"},
+		{TY_ACT_RIGHT, TY_ACT_LEFT, "a column later, earlier"},
+		{TY_ACT_PAGE_DOWN, TY_ACT_PAGE_UP, "a page of instructions"},
+		{TY_ACT_TIME_FIRST, TY_ACT_TIME_LAST, "first, last instruction decoded"},
+		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
+		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
+		{TY_ACT_ZOOM_SPAN, TY_ACT_OPEN, "fit the window to the call; again: to its caller"},
+		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
+		{TY_ACT_UNDO, TY_ACT_REDO, "the window before; forward again"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "axis: time, or instructions (each as wide)"},
+		{TY_ACT_BACK, TY_ACT_INSNS, "back to the timeline, at this instant"},
+	};
+	static const char *const signs[] = {
+		"Calls: [name ] from its first instruction to its return, callees below; # more",
+		"than one in a cell; ! a gap: something here could not be decoded, or was lost.",
+		"An open side: the call began before, or goes on behind, what was decoded.",
+		"",
+		"Instructions: time (~ not earlier than this, and not later than the next time",
+		"without ~), how often it was executed in the window, place, instruction, source",
+		"line. Depth is told by indentation.",
+	};
+
+	ty_page_reset(&v->page);
+	snprintf(v->page.title, sizeof(v->page.title), "Executed instructions: keys and signs");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
+		const struct ty_key_row *second = ty_keys_row(keys[i].b);
+
+		ty_key_names(ty_keys_row(keys[i].a), 0, a);
+		if (second)
+			ty_key_names(second, 0, b);
+		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
+		ty_page_add(&v->page, TY_ROLE_TEXT, "  %-20s %s", both, keys[i].what);
+	}
+	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);
+}
+
+static enum ty_view_result act(void *self, enum ty_action a)
+{
+	struct ty_flow_view *v = self;
+	uint64_t span = v->vp.to_ns - v->vp.from_ns;
+	uint32_t page = v->list_h > 1 ? (uint32_t)v->list_h - 1 : 1;
+
+	switch (a) {
+	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&v->vp, here(v), 1, 2); return moved(v);
+	case TY_ACT_ZOOM_OUT: ty_viewport_zoom(&v->vp, here(v), 2, 1); return moved(v);
+	case TY_ACT_PAN_LEFT: ty_viewport_pan(&v->vp, -(int64_t)(span / 4 + 1)); return moved(v);
+	case TY_ACT_PAN_RIGHT: ty_viewport_pan(&v->vp, (int64_t)(span / 4 + 1)); return moved(v);
+	case TY_ACT_ALL: ty_viewport_jump(&v->vp, v->vp.start_ns, v->vp.end_ns); return moved(v);
+	case TY_ACT_UNDO: return ty_viewport_undo(&v->vp) ? moved(v) : TY_VIEW_IGNORED;
+	case TY_ACT_REDO: return ty_viewport_redo(&v->vp) ? moved(v) : TY_VIEW_IGNORED;
+	case TY_ACT_ZOOM_SPAN:
+	case TY_ACT_OPEN: return fit(v);
+	case TY_ACT_LEFT: return column(v, -1);
+	case TY_ACT_RIGHT: return column(v, 1);
+	case TY_ACT_UP: return go(v, v->at ? v->at - 1 : 0);
+	case TY_ACT_DOWN: return go(v, v->at + 1);
+	case TY_ACT_PAGE_UP: return go(v, v->at > page ? v->at - page : 0);
+	case TY_ACT_PAGE_DOWN: return go(v, v->at + page);
+	case TY_ACT_TIME_FIRST: return go(v, 0);
+	case TY_ACT_TIME_LAST: return go(v, UINT32_MAX - 1);
+	case TY_ACT_SPAN_PREV: return over(v, -1);
+	case TY_ACT_SPAN_NEXT: return over(v, 1);
+	case TY_ACT_LOG_PREV: return out(v, -1);
+	case TY_ACT_LOG_NEXT: return out(v, 1);
+	case TY_ACT_HIT_PREV: return same(v, -1);
+	case TY_ACT_HIT_NEXT: return same(v, 1);
+	case TY_ACT_PREV: return gap(v, -1);
+	case TY_ACT_NEXT: return gap(v, 1);
+	case TY_ACT_FOLD: return next_axis(v);
+	case TY_ACT_HELP: help(v); return TY_VIEW_PUSH;
+	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
+	case TY_ACT_INSNS:
+	case TY_ACT_BACK:
+	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
+{
+	struct ty_flow_view *v = self;
+	bool calls = m->y >= 1 && m->y < v->path_y,
+	     list = m->y >= v->list_y && m->y < v->list_y + v->list_h;
+
+	switch (m->what) {
+	case TY_MOUSE_WHEEL_UP:
+		return list ? act(v, TY_ACT_UP) : calls ? act(v, TY_ACT_ZOOM_IN) : TY_VIEW_IGNORED;
+	case TY_MOUSE_WHEEL_DOWN:
+		return list    ? act(v, TY_ACT_DOWN)
+		       : calls ? act(v, TY_ACT_ZOOM_OUT)
+			       : TY_VIEW_IGNORED;
+	case TY_MOUSE_CLICK:
+	case TY_MOUSE_DOUBLE:
+		if (list)
+			return go(v, v->top + (uint32_t)(m->y - v->list_y));
+		if (!calls || m->x >= v->w)
+			return TY_VIEW_IGNORED;
+		go(v,
+		   ty_flow_view_step(v, ty_viewport_edge(&v->vp, (uint32_t)m->x, (uint32_t)v->w)));
+		return m->what == TY_MOUSE_DOUBLE ? fit(v) : TY_VIEW_CHANGED;
+	default: return TY_VIEW_IGNORED;
+	}
+}
+
+static bool wants_text(const void *self)
+{
+	return false;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	return TY_VIEW_IGNORED;
+}
+
+static void child(void *self, const struct ty_view_ops **ops, void **view)
+{
+	*ops = &ty_page_ops;
+	*view = &((struct ty_flow_view *)self)->page;
+}
+
+static int wait_ms(const void *self)
+{
+	const struct ty_flow_view *v = self;
+
+	return v->aside.on ? POLL_MS : must_decode(v) ? 0 : !v->counted ? IDLE_MS : -1;
+}
+
+static enum ty_view_result work(void *self)
+{
+	struct ty_flow_view *v = self;
+
+	if (v->aside.on) {
+		if (!ty_aside_wait(&v->aside, 0))
+			return TY_VIEW_IGNORED;
+		decoded(v);
+	} else if (must_decode(v)) {
+		begin(v);
+	} else {
+		count(v);
+	}
+	return TY_VIEW_CHANGED;
+}
+
+static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
+{
+	ty_flow_draw(self, g, p);
+}
+
+const struct ty_view_ops ty_flow_view_ops = {
+	.name = "instructions",
+	.draw = draw,
+	.act = act,
+	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
+	.child = child,
+	.wait_ms = wait_ms,
+	.work = work,
+};

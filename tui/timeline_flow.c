@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* From the timeline to the executed instructions of a thread, and back to their instant. */
+#include "glyphs.h"
+#include "timeline_priv.h"
+
+/* Of the row; of a CPU's row the thread that runs there at the cursor. */
+static uint32_t thread_here(const struct ty_timeline *t)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+	struct ty_track track;
+	struct ty_cell cell;
+	uint64_t from, to;
+	uint32_t idx;
+
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS))
+		return r->id;
+	if (r && r->kind == TY_ROW_PROCESS)
+		return t->tracks.processes.v[r->id].leader;
+	if (ty_timeline_subject(t, &track, &cell, &idx, &from, &to) && track.kind == TY_TRACK_CPU)
+		return ty_track_span(t->m, track, idx).thread;
+	return TY_NONE;
+}
+
+bool ty_timeline_flow(struct ty_timeline *t)
+{
+	const struct ty_summary *s = ty_model_summary(t->m);
+	uint32_t thread = thread_here(t);
+	struct ty_flow_on on = {.in = t->in->flow,
+				.m = t->m,
+				.start_ns = s->start_ns,
+				.end_ns = s->end_ns,
+				.from_ns = t->vp.from_ns,
+				.to_ns = t->vp.to_ns,
+				.cursor_ns = t->cursor_ns,
+				.clock = t->clock,
+				.aside = t->in->aside};
+
+	if (!on.in) {
+		ty_timeline_say(t, "no executed instructions in this recording: record --flow, or "
+				   "--flow=step where there is no Intel PT");
+		return false;
+	}
+	if (thread == TY_NONE) {
+		ty_timeline_say(t, "instructions are a thread's: put the cursor on its row");
+		return false;
+	}
+	on.tid = ty_model_thread(t->m, thread)->tid;
+	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);
+	/* A page that is on its way would come above this. */
+	if (t->job == TY_JOB_STATS || t->job == TY_JOB_EXPLAIN)
+		ty_timeline_stop_job(t);
+	ty_flow_view_free(t->flow);
+	t->flow_thread = thread;
+	t->flow = ty_flow_view_new(&on);
+	if (!t->flow)
+		ty_timeline_say(t, "out of memory for the instructions");
+	return t->flow;
+}
+
+void ty_timeline_flow_left(struct ty_timeline *t)
+{
+	uint64_t at;
+	bool known = ty_flow_view_at(t->flow, &at);
+
+	ty_flow_view_free(t->flow);
+	t->flow = NULL;
+	if (!known)
+		return;
+	t->message[0] = 0;
+	t->vp.here = ty_timeline_place(t);
+	ty_timeline_unselect(t);
+	ty_timeline_visit(t, t->flow_thread, at);
+}
