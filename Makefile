@@ -225,6 +225,7 @@ bench: deps-bench
 	tests/bench/memory
 	tests/bench/frame
 	tests/bench/view
+	tests/bench/flow
 
 demo: deps
 	$(SUBMAKE) all $(B)/programs/demo_stall

@@ -20,8 +20,9 @@ struct ty_flow_work {
 	struct ty_flow *flow;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	VEC(uint32_t) order; /* ranges by time */
-	size_t next;	     /* in order: all before it have been begun */
+	VEC(uint32_t) order;	       /* ranges by time */
+	VEC(struct ty_walked *) spare; /* to be used again: fresh memory is dear */
+	size_t next;		       /* in order: all before it have been begun */
 	size_t ahead, ahead_max;
 	bool stop;
 	unsigned threads_n;
@@ -50,9 +51,9 @@ static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
 	return i + 1 > s->sw ? s->flow->sws.v[i].pid : s->first_pid;
 }
 
-/* NULL: for the instruction decoder (or out of memory, which that one will tell). */
-static struct ty_walked *decode(struct ty_flow *f, struct ty_blocks *blocks,
-				const struct ty_flow_range *r)
+/* Into out; false: for the instruction decoder (or out of memory, which that one will tell). */
+static bool decode(struct ty_flow *f, struct ty_blocks *blocks, const struct ty_flow_range *r,
+		   struct ty_walked *out)
 {
 	struct ty_flow_stream *s = &f->streams.v[r->stream];
 	struct job j = {.s = s};
@@ -66,28 +67,36 @@ static struct ty_walked *decode(struct ty_flow *f, struct ty_blocks *blocks,
 				  .pid_at = pid_at,
 				  .ns_of = ns_of,
 				  .ctx = &j};
-	struct ty_walked *out = r->blind || !blocks ? NULL : calloc(1, sizeof(*out));
 
-	if (out && ty_flow_walk(blocks, &w, out)) {
-		ty_walked_fini(out);
-		free(out);
-		out = NULL;
-	}
-	return out;
+	return out && blocks && !r->blind && !ty_flow_walk(blocks, &w, out);
+}
+
+static void free_walked(struct ty_walked *w)
+{
+	if (w)
+		ty_walked_fini(w);
+	free(w);
 }
 
 /* With the lock held, which is let go of meanwhile. */
 static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_flow_range *r)
 {
-	struct ty_walked *out;
+	struct ty_walked *out = w->spare.n ? w->spare.v[--w->spare.n] : NULL;
+	bool good;
 
 	r->state = TY_RANGE_BUSY;
 	w->ahead++;
 	pthread_mutex_unlock(&w->lock);
-	out = decode(w->flow, blocks, r);
+	if (!out)
+		out = calloc(1, sizeof(*out));
+	good = decode(w->flow, blocks, r, out);
+	if (!good) {
+		free_walked(out);
+		out = NULL;
+	}
 	pthread_mutex_lock(&w->lock);
 	r->walked = out;
-	r->state = out ? TY_RANGE_DONE : TY_RANGE_SLOW;
+	r->state = good ? TY_RANGE_DONE : TY_RANGE_SLOW;
 	pthread_cond_broadcast(&w->changed);
 }
 
@@ -145,10 +154,9 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 	struct ty_flow_work *w = f->work;
 	struct ty_flow_range *r = &f->ranges.v[i];
 
-	if (r->walked)
-		ty_walked_fini(r->walked);
-	free(r->walked);
 	pthread_mutex_lock(&w->lock);
+	if (r->walked && vec_push(&w->spare, r->walked))
+		free_walked(r->walked);
 	r->walked = NULL;
 	r->state = TY_RANGE_SLOW;
 	w->ahead--;
@@ -213,11 +221,12 @@ void ty_flow_work_stop(struct ty_flow *f)
 	for (unsigned i = 0; i < w->threads_n; i++)
 		pthread_join(w->threads[i], NULL);
 	vec_each (r, &f->ranges) {
-		if (r->walked)
-			ty_walked_fini(r->walked);
-		free(r->walked);
+		free_walked(r->walked);
 		r->walked = NULL;
 	}
+	vec_each (v, &w->spare)
+		free_walked(*v);
+	vec_fini(&w->spare);
 	vec_fini(&w->order);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);

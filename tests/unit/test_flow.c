@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flow in ranges, on all CPUs, by the quick way, against libipt's instruction decoder on the
+ * whole stream: the same instructions, branches and times, as a whole and in windows.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "flow.h"
+#include "flow_branch.h"
+#include "pt_encode.h"
+#include "vec.h"
+
+#define BASE 0x400000ull
+
+/*
+ * 400000 call 400010      400010 je 400014        400020 jmp rax
+ * 400005 jmp 400000       400012 nop nop          400022 syscall
+ *                         400014 ret              400024 vpternlog (AVX-512), jmp 400000
+ */
+static const uint8_t code[64] = {0xe8, 0x0b, 0,	   0,		0,    0xeb, 0xf9, [16] = 0x74, 0x02,
+				 0x90, 0x90, 0xc3, [32] = 0xff, 0xe0, 0x0f, 0x05, 0x62,	       0xf3,
+				 0x75, 0x48, 0x25, 0xc0,	0xff, 0xeb, 0xd3};
+
+typedef VEC(struct ty_flow_item) items;
+
+/* Random ways through the code, with interrupts and system calls. */
+static void walk(struct ty_pt_enc *e, unsigned n)
+{
+	uint64_t tsc = 1000;
+
+	srand(7);
+	ty_pt_enc_on(e, tsc, BASE, true);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t next = BASE + 36;
+
+		ty_pt_enc_cond(e, tsc += 10, rand() & 1);
+		switch (rand() % 16) {
+		case 0: /* interrupted before the ret, and on at the jump through rax */
+			ty_pt_enc_async_off(e, BASE + 20);
+			ty_pt_enc_on(e, tsc += 100, BASE + 32, true);
+			ty_pt_enc_indirect(e, tsc += 10, BASE + 34);
+			ty_pt_enc_off(e);
+			ty_pt_enc_on(e, tsc += 100, BASE + 36, true);
+			break;
+		case 1:
+			ty_pt_enc_indirect(e, tsc += 10, BASE + 34);
+			ty_pt_enc_off(e);
+			ty_pt_enc_on(e, tsc += 100, BASE + 36, true);
+			break;
+		default: ty_pt_enc_indirect(e, tsc += 10, next = BASE + 5);
+		}
+		ty_pt_enc_tick(e, tsc, next, true);
+	}
+	ty_pt_enc_async_off(e, BASE);
+}
+
+static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n)
+{
+	size_t left = ip >= BASE && ip < BASE + sizeof(code) ? sizeof(code) - (ip - BASE) : 0;
+
+	n = n < left ? n : left;
+	memcpy(buf, code + (left ? ip - BASE : 0), n);
+	return n;
+}
+
+static struct ty_flow *flow_of(const struct ty_buf *b)
+{
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+
+	assert_int_equal(0, ty_flow_thread(f, 7, 7));
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
+					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_time(f, 0, 1, 0);
+	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, b->p, b->len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	return f;
+}
+
+static void plain(const struct ty_buf *b, items *out, items *branches)
+{
+	const struct ty_pt_cpu cpu = {0};
+	struct ty_brancher br = {0};
+	struct ty_flow_item it;
+	struct ty_branch two[2];
+	struct ty_pt *pt;
+
+	assert_int_equal(
+		0, ty_pt_new(&cpu, (const uint8_t *)b->p, b->len, read_code, NULL, &pt, NULL));
+	while (ty_pt_next(pt, &it) > 0) {
+		unsigned n = ty_brancher_feed(&br, &it, two);
+
+		assert_int_not_equal(TY_FLOW_GAP, it.kind);
+		assert_int_equal(0, vec_push(out, it));
+		for (unsigned i = 0; i < n; i++)
+			assert_int_equal(
+				0, vec_push(branches, (struct ty_flow_item){.ip = two[i].from,
+									    .to = two[i].to}));
+	}
+	ty_pt_free(pt);
+}
+
+static void pull(struct ty_flow *f, items *out)
+{
+	struct ty_flow_at at;
+
+	out->n = 0;
+	while (ty_flow_next(f, &at) > 0) {
+		assert_int_equal(at.item.tsc, at.ts_ns);
+		assert_int_equal(0, vec_push(out, at.item));
+	}
+}
+
+static void test_same(void **state)
+{
+	struct ty_flow_window w = {.to_ns = UINT64_MAX};
+	items want = {0}, taken = {0}, got = {0}, part = {0};
+	struct ty_pt_enc e;
+	struct ty_flow *f;
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 16 << 20);
+	walk(&e, 20000);
+	plain(&e.out, &want, &taken);
+	f = flow_of(&e.out);
+	pull(f, &got);
+	assert_int_equal(want.n, got.n);
+	assert_true(want.n > 50000);
+	for (size_t i = 0; i < want.n; i++) {
+		assert_int_equal(want.v[i].kind, got.v[i].kind);
+		assert_int_equal(want.v[i].ip, got.v[i].ip);
+		assert_int_equal(want.v[i].to, got.v[i].to);
+		assert_int_equal(want.v[i].cls, got.v[i].cls);
+		assert_int_equal(want.v[i].size, got.v[i].size);
+		assert_memory_equal(want.v[i].raw, got.v[i].raw, sizeof(got.v[i].raw));
+	}
+	/* Windows: what the whole has there, whatever ranges they begin and end in. */
+	for (unsigned k = 0; k < 20; k++) {
+		size_t lo = 0, hi;
+
+		w.from_ns = 1000 + k * 20011;
+		w.to_ns = w.from_ns + k * 3001;
+		assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+		pull(f, &part);
+		while (lo < got.n && got.v[lo].tsc < w.from_ns)
+			lo++;
+		for (hi = lo; hi < got.n && got.v[hi].tsc <= w.to_ns;)
+			hi++;
+		assert_int_equal(hi - lo, part.n);
+		for (size_t i = 0; i < part.n; i++)
+			assert_int_equal(got.v[lo + i].ip, part.v[i].ip);
+	}
+	w = (struct ty_flow_window){.to_ns = UINT64_MAX};
+	assert_int_equal(0, ty_flow_seek(f, &w, true, NULL));
+	pull(f, &got);
+	assert_int_equal(taken.n, got.n);
+	for (size_t i = 0; i < taken.n; i++) {
+		assert_int_equal(taken.v[i].ip, got.v[i].ip);
+		assert_int_equal(taken.v[i].to, got.v[i].to);
+	}
+	/* Left in the middle. */
+	assert_int_equal(0, ty_flow_seek(f, &w, true, NULL));
+	ty_flow_free(f);
+	ty_pt_enc_fini(&e);
+	vec_fini(&want);
+	vec_fini(&taken);
+	vec_fini(&got);
+	vec_fini(&part);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
