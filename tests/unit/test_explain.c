@@ -19,7 +19,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_READ = 0, NR_FLOCK = 73, NR_EPOLL_WAIT = 232, NR_NANOSLEEP = 35 };
+enum { NR_READ = 0, NR_FLOCK = 73, NR_EPOLL_WAIT = 232, NR_NANOSLEEP = 35, NR_WAIT4 = 61 };
 
 static struct ty_explain explain(const struct ty_model *m, int command)
 {
@@ -119,6 +119,53 @@ static void lock_stall_is_found_once(void **state)
 	x = explain(m, 0);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 1, &s, NULL), 0);
 	assert_int_equal(s.n, 1); /* no more than asked for */
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* A parent waits for the keeper of the lock, for longer than the victim does: that is told behind.
+ */
+static void an_end_stands_behind_what_it_explains(void **state)
+{
+	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_stalls_opts o = {0};
+	struct ty_stalls s;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11); /* the parent */
+	ty_mx_enter(0, 2 * MS, 11, NR_WAIT4);
+	ty_mx_switch(0, 3 * MS, 11, S, 12); /* the victim */
+	ty_mx_enter(0, 4 * MS, 12, NR_FLOCK);
+	ty_mx_switch(0, 5 * MS, 12, S, 13); /* the keeper */
+	ty_mx_enter(0, 6 * MS, 13, NR_NANOSLEEP);
+	ty_mx_switch(0, 7 * MS, 13, S, 0);
+	ev.ts_ns = 107 * MS;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, 107 * MS + 1000, 0, 13, 0);
+	ty_mx_switch(0, 107 * MS + 2000, 0, R, 13);
+	ty_mx_exit(0, 107 * MS + 3000, 13, NR_NANOSLEEP, 0);
+	ty_mx_waking(0, 108 * MS, 13, 12, 0);
+	ty_mx_waking(0, 109 * MS, 13, 11, 0);
+	ty_mx_switch(0, 110 * MS, 13, S, 12);
+	ty_mx_exit(0, 111 * MS, 12, NR_FLOCK, 0);
+	ty_mx_switch(0, 112 * MS, 12, S, 11);
+	ty_mx_exit(0, 113 * MS, 11, NR_WAIT4, 13);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 11);
+	w = ty_window_all(m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.v[0].thread, thread(m, 12));
+	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
+	assert_int_equal(s.v[1].thread, thread(m, 11));
+	assert_int_equal(s.v[1].kind, TY_STALL_CHILD);
+	assert_true(s.v[1].duration_ns > s.v[0].duration_ns);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -474,6 +521,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain_to_the_sleep),
 		cmocka_unit_test(lock_stall_is_found_once),
+		cmocka_unit_test(an_end_stands_behind_what_it_explains),
 		cmocka_unit_test(idle_waits_are_no_stalls),
 		cmocka_unit_test(who_had_the_cpu),
 		cmocka_unit_test(interrupts_steal),
