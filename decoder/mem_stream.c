@@ -65,11 +65,11 @@ static void gap_item(struct ty_mem *m, uint64_t off, const char *why, uint64_t b
 /* A flag of an AUX record whose bytes are all decoded. */
 static bool flag_item(struct ty_mem_queue *q, bool end, struct ty_mem *m)
 {
-	struct ty_mem_flag *f = &q->flags.v[q->flag];
+	const struct ty_mem_flag *f;
 
-	if (q->flag == q->flags.n || (f->end > q->dec.off && !end))
+	if (q->flag == q->flags.n || (q->flags.v[q->flag].end > q->dec.off && !end))
 		return false;
-	q->flag++;
+	f = &q->flags.v[q->flag++];
 	gap_item(m, f->end,
 		 f->flags & TY_PERF_AUX_PARTIAL
 			 ? "samples lost: the buffer was full, and the last one is damaged"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a perf.data file: it opens or is refused, its records end, every decoder of a record
- * stays inside it. Input: the file.
+ * stays inside it; memory samples in it are merged, and shared lines found. Input: the file.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mem_points.h"
+#include "mem_stream.h"
 #include "perf_data.h"
+#include "sharing.h"
 
 static volatile uint64_t sink;
 
@@ -58,6 +61,35 @@ static void decode(struct ty_perf *p, const struct ty_perf_rec *r)
 	}
 }
 
+#define ITEMS_MAX 20000u
+
+static void samples(struct ty_perf *p)
+{
+	struct ty_mem_points points = {0};
+	struct ty_mem_stream *s;
+	struct ty_sharing sharing;
+	struct ty_err err;
+	const struct ty_mem *m;
+	uint32_t n = 0;
+
+	if (ty_mem_open(p, &s, &err))
+		return;
+	while (n++ < ITEMS_MAX && ty_mem_next(s, &m, &err) > 0) {
+		const struct ty_mem_map *map = ty_mem_map_find(s, m->pid, m->pc, m->ts_ns);
+		const char *comm = ty_mem_comm(s, m->tid, m->ts_ns);
+
+		if (map)
+			touch(map->name);
+		if (ty_mem_points_add(&points, m, comm ? comm : "", true))
+			abort();
+	}
+	if (ty_sharing_find(&points, ty_mem_facts(s)->line_bytes, &sharing))
+		abort();
+	ty_sharing_fini(&sharing);
+	ty_mem_points_fini(&points);
+	ty_mem_close(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -93,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		while (ty_perf_build_id_next(p, &pos, &b))
 			touch(b.name);
 		ty_perf_cpus(p, &a, &c);
+		samples(p);
 		ty_perf_close(p);
 	}
 	close(fd);
