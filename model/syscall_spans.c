@@ -6,7 +6,7 @@
  */
 #include "builder.h"
 
-#define PREFETCH_ITEMS 16 /* another core wrote them */
+#define PREFETCH_ITEMS 48 /* another core wrote them */
 
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
 		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
