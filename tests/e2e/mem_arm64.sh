@@ -20,7 +20,7 @@ for t in test_spe test_perf_data test_sharing; do
 		echo "ok $n - $t on arm64 # SKIP $cc or qemu-aarch64 is not installed"
 		continue
 	fi
-	set -- base/buf.c base/err.c base/vec.c base/strtab.c decoder/spe_packet.c decoder/spe_record.c \
+	set -- base/*.c decoder/spe_packet.c decoder/spe_record.c \
 		decoder/mem_source.c
 	[ $t = test_spe ] ||
 		set -- "$@" format/perf_record.c format/perf_data.c format/perf_meta.c tests/unit/perf_write.c \
