@@ -172,11 +172,11 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow
 {
 	struct stats s = {0};
 	struct ty_flow_at at;
-	int r = 0;
+	int r = 0, more = 0;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME, .end_ns = TY_FLOW_NO_TIME};
 	out->calls_of = ty_flow_calls_new(names, NULL, on_end, &s);
-	while (out->calls_of && !r && ty_flow_next(f, &at) > 0) {
+	while (out->calls_of && !r && (more = ty_flow_next(f, &at)) > 0) {
 		out->insns += at.item.kind == TY_FLOW_INSN;
 		out->gaps += at.item.kind == TY_FLOW_GAP || at.item.kind == TY_FLOW_OVERFLOW;
 		if (at.ts_ns != TY_FLOW_NO_TIME) {
@@ -186,6 +186,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow
 		}
 		r = ty_flow_calls_feed(out->calls_of, &at);
 	}
+	r = r ? r : more;
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
 	out->calls = s.calls;

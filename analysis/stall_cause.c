@@ -317,8 +317,8 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 
 	if (c->s.kind != TY_STALL_FD && c->s.kind != TY_STALL_EVENTS)
 		return;
-	if (c->waker.softirq)
-		c->w.kind = TY_STALL_SOCKET; /* only networks wake by softirq */
+	if (c->waker.net)
+		c->w.kind = TY_STALL_SOCKET;
 	else
 		ty_wait_look_at_fd(h->x, &s, c->s.syscall, &c->w);
 	c->s.kind = c->w.kind;

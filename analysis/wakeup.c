@@ -106,12 +106,12 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 	struct ty_irq_span s;
 	uint32_t i;
 
-	w->softirq = true;
 	w->kind = TY_WAKER_UNKNOWN;
 	if (depth > 3 || !handler_at(m, w->cpu, t, 1u << 1, &s))
 		return;
 	w->name = s.name;
 	w->act_ns = s.start_ns;
+	w->net = s.vec == VEC_NET_RX || s.vec == VEC_NET_TX;
 	if (s.vec == VEC_TIMER || s.vec == VEC_HRTIMER) {
 		w->kind = TY_WAKER_TIMER;
 		return;

@@ -23,7 +23,7 @@ enum ty_waker_kind {
 
 struct ty_waker {
 	uint8_t kind;	 /* enum ty_waker_kind */
-	bool softirq;	 /* by way of a softirq */
+	bool net;	 /* by way of the network's softirq */
 	uint32_t thread; /* THREAD: who; else TY_NONE */
 	uint32_t cpu;	 /* where the wakeup happened */
 	uint64_t ts_ns;	 /* of the wakeup */

@@ -269,9 +269,12 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
 	ty_json_init(&d->j, d->out);
-	while (ty_flow_next(d->flow, &at) > 0 && !ferror(d->out))
+	while ((r = ty_flow_next(d->flow, &at)) > 0 && !ferror(d->out))
 		if (put(d, &at))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (r < 0)
+		return ty_fail(err, -r, TY_NO_OFFSET, "%s: executed instructions: %s", path,
+			       ty_strerror(r));
 	if (d->calls)
 		ty_flow_calls_finish(d->calls);
 	if (fflush(d->out) || ferror(d->out))

@@ -440,7 +440,7 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 {
 	struct ty_flow_window w = {.to_ns = UINT64_MAX};
 	struct ty_flow_at at;
-	int r;
+	int r, more = 0;
 
 	if (!ty_flow_span(s->flow, first, last))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
@@ -449,8 +449,10 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 	/* What lies behind the last PSB. */
 	w.from_ns = *last;
 	r = ty_flow_seek(s->flow, &w, true, err);
-	while (!r && ty_flow_next(s->flow, &at) > 0)
+	while (!r && (more = ty_flow_next(s->flow, &at)) > 0)
 		*last = at.ts_ns;
+	if (more < 0)
+		return ty_fail(err, -more, TY_NO_OFFSET, "%s: %s", path, ty_strerror(more));
 	/* As the other readers count; unless the file does not tell. */
 	for (uint32_t i = 0; s->trace && i < s->trace->streams.n; i++) {
 		uint64_t t =

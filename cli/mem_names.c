@@ -127,7 +127,7 @@ unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	const struct image *i = m ? image(n, m) : NULL;
 	uint64_t off;
 
-	if (!i || !i->bytes.n || !arch)
+	if (!i || !i->bytes.n || !arch || (strcmp(arch, "aarch64") && strcmp(arch, "x86_64")))
 		return 0;
 	off = pc - m->addr + m->pgoff;
 	if (off >= i->bytes.n)

@@ -225,7 +225,7 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 	struct ty_flow_calls *calls;
 	struct ty_flow_at at;
 	size_t same = 0;
-	int r;
+	int r, more = 0;
 
 	vec_each (f, &j->st.funcs)
 		if (!strcmp(func_name(j, f->func), j->slowest) && (!best || f->count > best->count))
@@ -244,7 +244,7 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 	calls = names ? ty_flow_calls_new(names, on_begin, on_end, &k) : NULL;
 	if (!r && !calls)
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	while (!r && ty_flow_next(again.flow, &at) > 0) {
+	while (!r && (more = ty_flow_next(again.flow, &at)) > 0) {
 		r = ty_flow_calls_feed(calls, &at);
 		for (int i = 0; i < 2 && !r; i++)
 			if (k.p[i].on && at.item.kind == TY_FLOW_INSN &&
@@ -253,6 +253,7 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 				r = vec_push(&k.p[i].ips, at.item.ip);
 			}
 	}
+	r = r ? r : more;
 	if (!r) {
 		while (same < k.p[0].ips.n && same < k.p[1].ips.n &&
 		       k.p[0].ips.v[same] == k.p[1].ips.v[same])

@@ -396,6 +396,10 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 		rc = ty_app_run(&part.in, o->color, err);
 	}
 	ty_view_rest_stop(&rest);
+	if (!rc && rest.rc && rest.rc != -TY_EINTR) {
+		*err = rest.err;
+		rc = rest.rc;
+	}
 	ty_view_export_stop(&whole.export);
 	ty_view_memory_fini(&part.memory);
 	ty_view_flow_fini(&part.flow);

@@ -32,6 +32,7 @@ void ty_flow_free(struct ty_flow *f)
 	vec_fini(&f->ranges);
 	vec_each (s, &f->streams) {
 		ty_buf_fini(&s->bytes);
+		vec_fini(&s->pieces);
 		vec_fini(&s->cuts);
 	}
 	vec_fini(&f->streams);
@@ -123,20 +124,18 @@ int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const
 		uint64_t off)
 {
 	struct ty_flow_stream *s = f->streams.n < STREAMS_MAX ? stream_of(f, cpu, tid, idx) : NULL;
+	struct ty_flow_piece *last;
 	uint64_t end;
 
 	if (!s)
 		return f->streams.n < STREAMS_MAX ? -TY_ENOMEM : -TY_ELIMIT;
-	if (!s->bytes.len)
-		s->base = off;
-	end = s->base + s->bytes.len;
-	if (off < end && end - off < PADDING && end - off <= s->bytes.len)
+	last = s->pieces.n ? &s->pieces.v[s->pieces.n - 1] : NULL;
+	end = last ? last->off + (s->bytes.len - last->at) : 0;
+	if (last && off < end && end - off < PADDING && end - off <= s->bytes.len - last->at)
 		s->bytes.len -= end - off; /* perf fills its pieces up to whole words */
-	else if (off != end) {
-		if (vec_push(&s->cuts, s->bytes.len))
-			return -TY_ENOMEM;
-		s->base = off - s->bytes.len;
-	}
+	else if ((!last || off != end) &&
+		 vec_push(&s->pieces, (struct ty_flow_piece){.at = s->bytes.len, .off = off}))
+		return -TY_ENOMEM;
 	return ty_buf_add(&s->bytes, p, n);
 }
 
@@ -223,6 +222,22 @@ static int by_size(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+/* The place of an AUX offset in the stream's bytes; 0: it is in none of its pieces. The last piece
+ * that holds it counts. */
+static size_t place_of(const struct ty_flow_stream *s, uint64_t off)
+{
+	size_t end = s->bytes.len;
+
+	for (size_t i = s->pieces.n; i-- > 0;) {
+		const struct ty_flow_piece *p = &s->pieces.v[i];
+
+		if (off > p->off && off - p->off < end - p->at)
+			return p->at + (size_t)(off - p->off);
+		end = p->at;
+	}
+	return 0;
+}
+
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */
 static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 {
@@ -230,11 +245,14 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 
 	vec_each (l, &f->losses) {
 		bool mine = s->tid < 0 ? s->cpu == l->cpu : s->tid == l->tid;
+		size_t at = mine ? place_of(s, l->off) : 0;
 
-		if (mine && l->off > s->base && l->off - s->base < s->bytes.len &&
-		    vec_push(&s->cuts, (size_t)(l->off - s->base)))
+		if (at && vec_push(&s->cuts, at))
 			return -TY_ENOMEM;
 	}
+	vec_each (p, &s->pieces)
+		if (p->at && p->at < s->bytes.len && vec_push(&s->cuts, p->at))
+			return -TY_ENOMEM;
 	if (s->cuts.n)
 		qsort(s->cuts.v, s->cuts.n, sizeof(*s->cuts.v), by_size);
 	for (size_t i = 0; i < s->cuts.n; i++)

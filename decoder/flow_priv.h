@@ -27,14 +27,20 @@ struct ty_flow_tid {
 	uint32_t order;
 };
 
+/* Bytes of a stream from `at` on, which continue each other in the AUX stream from `off` on. */
+struct ty_flow_piece {
+	size_t at;
+	uint64_t off;
+};
+
 struct ty_flow_stream {
 	struct ty_flow *flow;
 	int32_t cpu, tid;
 	uint32_t idx;
 	struct ty_buf bytes;
-	uint64_t base;	   /* place of the first byte in the AUX stream */
-	VEC(size_t) cuts;  /* offsets in bytes; what was there is lost */
-	size_t sw, sw_end; /* switches of this CPU */
+	VEC(struct ty_flow_piece) pieces; /* in order; what lay between them is lost */
+	VEC(size_t) cuts;		  /* offsets in bytes; what was there is lost */
+	size_t sw, sw_end;		  /* switches of this CPU */
 	size_t ranges, ranges_end;
 
 	/* Where its reader is (flow_pull.c). */
@@ -47,7 +53,13 @@ struct ty_flow_stream {
 	bool has_later;
 	struct ty_walked *walked; /* the quick way */
 	size_t taken, time, mark; /* next of each */
+	/* The block that ip is in, if it is still what it was: the table of blocks is used for all
+	 * streams. */
 	const struct ty_block *block;
+	struct {
+		uint64_t ip, from_ns;
+		int32_t pid;
+	} block_is;
 	unsigned block_i;
 	uint64_t ip, tsc;
 	bool on, timed, entered;
@@ -99,6 +111,7 @@ struct ty_flow {
 	bool branches;		  /* items are taken branches, not instructions */
 	struct ty_blocks *blocks; /* the reader's own */
 	struct ty_flow_work *work;
+	int failed; /* -TY_E...: a stream could not be read on */
 };
 
 /* ---- flow.c ---- */

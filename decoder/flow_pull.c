@@ -81,11 +81,17 @@ static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
 	struct ty_flow *f = s->flow;
 	uint64_t t = f->timed && s->timed ? ty_flow_ns(f, s->tsc) : UINT64_MAX - 1;
 
+	if (b && (b->ip != s->block_is.ip || b->from_ns != s->block_is.from_ns ||
+		  b->pid != s->block_is.pid))
+		b = NULL; /* another stream's block took its place */
 	if (!b || s->block_i >= b->insns) {
 		b = s->block = ty_blocks_at(f->blocks, s->now_pid, t, s->ip);
 		s->block_i = 0;
 		if (!b)
 			return false;
+		s->block_is.ip = b->ip;
+		s->block_is.from_ns = b->from_ns;
+		s->block_is.pid = b->pid;
 	}
 	it->kind = TY_FLOW_INSN;
 	it->ip = s->ip;
@@ -235,7 +241,8 @@ static bool next_item(struct ty_flow_stream *s, struct ty_flow_item *it)
 			if (++s->range == s->until)
 				return false;
 		}
-		if (open_range(s))
+		s->flow->failed = open_range(s);
+		if (s->flow->failed)
 			return false;
 		if (s->range == from || v[from].seg_lo == v[s->range].seg_lo)
 			continue;
@@ -395,6 +402,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	if (r)
 		return r;
 	ty_pt_free(probe);
+	f->failed = 0;
 	if (!f->blocks)
 		f->blocks = ty_blocks_new(f->code);
 	vec_each (s, &f->streams) {
@@ -444,7 +452,7 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 	const struct ty_flow_window *w = &f->window;
 	struct ty_flow_stream *s;
 
-	while ((s = first(f))) {
+	while (!f->failed && (s = first(f))) {
 		bool within =
 			whole(w) || (s->head.ts_ns != TY_FLOW_NO_TIME &&
 				     s->head.ts_ns >= w->from_ns && s->head.ts_ns <= w->to_ns);
@@ -457,5 +465,5 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 		if (within)
 			return 1;
 	}
-	return 0;
+	return f->failed;
 }

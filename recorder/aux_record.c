@@ -165,6 +165,7 @@ int ty_aux_rec_open(struct ty_aux_rec **out, const struct ty_aux_events *ev, str
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
 	a->ev = *ev;
+	a->wake = -1;
 	if (ev->attrs_n > PMUS_MAX || !make_arrays(a, ev))
 		e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", ev->option);
 	if (!e)

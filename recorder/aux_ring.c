@@ -296,6 +296,7 @@ int ty_aux_snapshot(struct ty_aux_ring *r, const struct ty_aux_sink *sink, struc
 	r->stopped = false;
 	/* Mapped anew the pages are zeros. */
 	munmap(r->aux, r->aux_bytes);
+	r->aux = NULL;
 	x = x ? x : map_aux(r, err);
 	if (!x)
 		each(r, PERF_EVENT_IOC_ENABLE);

@@ -26,6 +26,8 @@ enum {
 	CONFIG_BRANCH = 1 << 13,
 };
 
+enum { ATTR_IDS = 8000 };
+
 static void head(struct ty_buf *b, uint32_t type, unsigned misc, size_t body)
 {
 	ty_buf_addle(b, type, 4);
@@ -158,10 +160,17 @@ void ty_perf_put_pmus(struct ty_buf *b, const uint32_t *types, const char *const
 void ty_perf_put_attr(struct ty_buf *b, const struct perf_event_attr *attr, const uint64_t *ids,
 		      unsigned n)
 {
-	head(b, TY_PERF_HEADER_ATTR, 0, sizeof(*attr) + 8ull * n);
-	ty_buf_add(b, attr, sizeof(*attr));
-	for (unsigned i = 0; i < n; i++)
-		ty_buf_addle(b, ids[i], 8);
+	/* A record's size has 16 bits: many ids (CPUs times threads) take several, all alike. */
+	do {
+		unsigned part = n < ATTR_IDS ? n : ATTR_IDS;
+
+		head(b, TY_PERF_HEADER_ATTR, 0, sizeof(*attr) + 8ull * part);
+		ty_buf_add(b, attr, sizeof(*attr));
+		for (unsigned i = 0; i < part; i++)
+			ty_buf_addle(b, ids[i], 8);
+		ids += part;
+		n -= part;
+	} while (n);
 }
 
 void ty_perf_put_auxtrace_info(struct ty_buf *b, uint32_t type, const uint64_t *words, unsigned n,

@@ -48,7 +48,7 @@ void ty_step_send(struct ty_step_engine *e, bool all)
 /* The thread's packets so far become a piece of its AUX stream. */
 void ty_step_flush(struct ty_step_engine *e, struct ty_step_thread *t)
 {
-	while (t->enc.out.len % 8)
+	while (t->enc.out.len % 8 && !t->enc.out.failed)
 		ty_buf_addc(&t->enc.out, 0); /* PAD */
 	if (t->enc.out.len)
 		ty_perf_put_auxtrace(&e->out.perf, -1, t->tid, t->idx, t->aux_off, t->enc.out.p,

@@ -105,9 +105,9 @@ static int fill_strips(struct ty_memory_view *v)
 	enum ty_mem_heat_by by = v->pane == TY_MEMORY_CPUS ? TY_MEM_HEAT_CPU : TY_MEM_HEAT_THREAD;
 	struct ty_mem_heat **h = &v->heat[by];
 
+	v->strips.n = 0;
 	if (!*h && ty_mem_heat_new(v->in->points, by, h))
 		return -TY_ENOMEM;
-	v->strips.n = 0;
 	for (uint32_t i = 0; i < ty_mem_heat_strips(*h); i++) {
 		uint64_t n = ty_mem_heat_count(*h, i, v->vp.from_ns, v->vp.to_ns);
 

@@ -353,6 +353,17 @@ static void next_scope(struct ty_spectrum_view *v)
 
 /* pages --------------------------------------------------------------------------------------- */
 
+/* The spans that are being listed are no longer wanted. False: there were none. */
+static bool drop_listing(struct ty_spectrum_view *v)
+{
+	if (!ty_aside_stop(&v->listing.aside))
+		return false;
+	free(v->listing.v);
+	v->listing.v = NULL;
+	v->message[0] = 0;
+	return true;
+}
+
 static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 {
 	char name[32], d[3][TY_DURATION_MAX];
@@ -453,9 +464,7 @@ static enum ty_view_result lead(struct ty_spectrum_view *v, uint32_t thread, uin
 
 static enum ty_view_result back(struct ty_spectrum_view *v)
 {
-	if (ty_aside_stop(&v->listing.aside)) {
-		free(v->listing.v);
-		v->listing.v = NULL;
+	if (drop_listing(v)) {
 		say(v, "stopped");
 	} else if (v->sel) {
 		v->sel = false;
@@ -499,7 +508,9 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PAGE_DOWN: up_down(v, -5); break;
 	case TY_ACT_NEXT: next_kind(v, 1); break;
 	case TY_ACT_PREV: next_kind(v, -1); break;
-	case TY_ACT_SEARCH: return kinds_page(v);
+	case TY_ACT_SEARCH:
+		drop_listing(v); /* its page would come above this one */
+		return kinds_page(v);
 	case TY_ACT_FOCUS: next_scope(v); break;
 	case TY_ACT_SELECT: select_cells(v); break;
 	case TY_ACT_OPEN: return list_box(v);
@@ -508,7 +519,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 			return lead(v, v->s.worst.thread, v->s.worst.start_ns);
 		say(v, "nothing is counted here");
 		break;
-	case TY_ACT_HELP: return TY_VIEW_HELP;
+	case TY_ACT_HELP: drop_listing(v); return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_BACK: return back(v);
 	case TY_ACT_SPECTRUM:

@@ -40,7 +40,8 @@ int ty_timeline_memory_map(struct ty_timeline *t)
 	struct ty_timeline_memory *m = &t->memory;
 	uint32_t threads = ty_model_summary(t->m)->threads, *strip;
 
-	if (!m->heat)
+	/* While they are read they are the thread's; they are mapped when that is over. */
+	if (m->aside.on || !m->heat)
 		return 0;
 	strip = malloc(((size_t)threads + 1) * sizeof(*strip));
 	if (!strip)

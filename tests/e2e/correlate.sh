@@ -8,6 +8,16 @@ if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "1..1"
 	exit 0
 fi
+# What the program did is known, but not what a busy machine does to it: up to three tries, told.
+if [ -z "${CORRELATE_TRY:-}" ]; then
+	for try in 1 2 3; do
+		said=$(CORRELATE_TRY=$try bash "$0")
+		grep -q '^not ok' <<<"$said" || break
+		[ $try = 3 ] || sed -n 's/^not ok/# tried again: not ok/p' <<<"$said"
+	done
+	echo "$said"
+	exit 0
+fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1

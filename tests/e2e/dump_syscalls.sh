@@ -131,10 +131,20 @@ mkfifo gate
 sleeper=$!
 "$TARRY" record -q -o attach.dat -p $sleeper &
 rec=$!
-until [ "$(cat /sys/kernel/tracing/instances/tarry-$rec-*-syscalls/tracing_on 2>/dev/null)" = 1 ]; do sleep 0.1; done
+await() { # CMD...: until it succeeds, at most a minute
+	local i
+	for i in $(seq 600); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+tracing() { grep -qs 1 /sys/kernel/tracing/instances/tarry-$rec-*-syscalls/tracing_on; }
+asleep() { [ "$(cat /proc/$sleeper/comm)" = sleep ] && grep -q '^State:.*S' /proc/$sleeper/status; }
+await tracing
 echo >gate
 # It has exec'ed, and then waits in clock_nanosleep.
-until [ "$(cat /proc/$sleeper/comm)" = sleep ] && grep -qE '^(230|35) ' /proc/$sleeper/syscall; do sleep 0.1; done
+await asleep
 kill -INT $rec
 wait $rec
 kill $sleeper

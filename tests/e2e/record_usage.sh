@@ -114,6 +114,13 @@ else
 fi
 
 # how recordings end
+await_ready() { # the command says so, within a minute
+	local i
+	for i in $(seq 600); do
+		[ -e "$t/ready" ] && return
+		sleep 0.1
+	done
+}
 tracing() { # PID of a recorder: waits until its instances are there and on
 	local i f all
 	for i in $(seq 600); do
@@ -151,10 +158,10 @@ for sig in INT TERM HUP; do
 	ok "SIG$sig ends a recording of all and finishes the file" $? "status $got"
 done
 "$TARRY" record -q -o "$t/sig.dat" -- sh -c 'trap "exit 33" TERM; : >"$0"; while :; do sleep 0.05; done' "$t/ready" & p=$!
-until [ -e "$t/ready" ]; do sleep 0.1; done; kill -TERM $p; wait $p; ok "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
+await_ready; kill -TERM $p; wait $p; ok "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
 rm -f "$t/ready"
 timeout 60 "$TARRY" record -q --duration 1500ms -o "$t/a" -- sh -c 'trap "" INT; : >"$0"; sleep 2.5; exit 9' "$t/ready" & p=$!
-until [ -e "$t/ready" ]; do sleep 0.1; done; kill -INT "$(pgrep -P $p | head -n 1)"; wait $p
+await_ready; kill -INT "$(pgrep -P $p | head -n 1)"; wait $p
 ok "a signal only sent on to the command does not end the waiting for it" $(($? != 9))
 if command -v perl >/dev/null; then
 	timeout -s KILL 20 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$TARRY" record -q -o "$t/a" -- sh -c 'exit 5'

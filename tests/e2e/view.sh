@@ -141,9 +141,10 @@ done
 
 start 80 24
 # Half of the whole recording, however long that is here.
-half=$(screen | sed -n '1s/.* \([0-9.]*\) s from.*/\1/p' | awk '{ printf "%.1f", int($1 * 5) / 10 }')
+shown() { screen | sed -n '1s/.* \([0-9.]*\) s from.*/\1/p'; }
+all=$(shown)
 keys -l $'\033[<64;50;3M'
-wait_for " ${half/./\\.}[0-9]* s from"
+wait_gone " $all s from" && awk "BEGIN { h = $(shown) / $all; exit !(h > 0.49 && h < 0.51) }"
 check "mouse: wheel over the ruler zooms" $? "$(screen)"
 keys -l $'\033[<0;10;5M'
 wait_for '^>[^│]*CPU 1'

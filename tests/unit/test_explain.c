@@ -318,7 +318,7 @@ static void softirq_wakers(void **state)
 	w = ty_waker_find(m, 0);
 	assert_int_equal(w.kind, TY_WAKER_THREAD);
 	assert_int_equal(w.thread, thread(m, 12));
-	assert_true(w.softirq);
+	assert_true(w.net);
 	w = ty_waker_find(m, 1);
 	assert_int_equal(w.kind, TY_WAKER_DEVICE);
 	assert_string_equal(ty_model_str(m, w.name), "eth0");

@@ -175,9 +175,44 @@ static void test_same(void **state)
 	vec_fini(&part);
 }
 
+/* Pieces of a stream that jump, overlap and are empty, as no kernel writes them; losses anywhere.
+ */
+static void test_pieces(void **state)
+{
+	static const uint64_t offs[] = {0, 1000, 994, 1000, 995, 4999, UINT64_MAX};
+	struct ty_flow_at at;
+	unsigned seed = 1;
+
+	if (!ty_pt_available())
+		skip();
+	for (int round = 0; round < 20000; round++) {
+		struct ty_flow *f = ty_flow_new(NULL, NULL);
+		struct ty_pt_enc e;
+
+		ty_pt_enc_init(&e, 1 << 20);
+		ty_pt_enc_on(&e, 1000, BASE, true);
+		assert_int_equal(0, ty_flow_thread(f, 7, 7));
+		ty_flow_set_time(f, 0, 1, 0);
+		for (int i = 0; i < 6; i++) {
+			uint64_t off = offs[rand_r(&seed) % (sizeof(offs) / sizeof(*offs))];
+			size_t n = rand_r(&seed) % 3 ? rand_r(&seed) % 3 : e.out.len;
+
+			assert_int_equal(0, ty_flow_add(f, -1, 7, 0, e.out.p,
+							n < e.out.len ? n : e.out.len, off));
+			assert_int_equal(0, ty_flow_loss(f, -1, 7, off + rand_r(&seed) % 20));
+		}
+		if (!ty_flow_start(f, NULL))
+			while (ty_flow_next(f, &at) > 0)
+				;
+		ty_flow_free(f);
+		ty_pt_enc_fini(&e);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
+					   cmocka_unit_test(test_pieces)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,6 +180,11 @@ static bool try_once(const struct config *c, enum ty_action a, uint32_t key, uns
 	ty_vt_send(bytes, strlen(bytes));
 	if (*s->after) {
 		ty_vt_settle(settles_ms[again]);
+		if (s->ready && !ty_vt_shows(s->ready) && !last) {
+			kill(ty_vt_pid(), SIGKILL);
+			ty_vt_end();
+			return false;
+		}
 		if (s->ready && !ty_vt_shows(s->ready))
 			fail_msg("no '%s' on the screen:\n%s", s->ready, ty_vt_screen());
 		send(s->after);
