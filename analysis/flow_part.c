@@ -18,6 +18,7 @@ struct reading {
 	struct ty_flow_part *p;
 	const struct ty_flow_part_ask *ask;
 	VEC(struct going_on) stack;
+	bool inside; /* the window has begun */
 	int r;
 };
 
@@ -61,6 +62,9 @@ static void ends(void *ctx, const struct ty_flow_call *c)
 	call = &g->p->calls.v[g->stack.v[i - 1].call];
 	for (g->stack.n--; i <= g->stack.n; i++)
 		g->stack.v[i - 1] = g->stack.v[i];
+	/* Over before the window: nothing of it belongs to it. */
+	if (!g->inside && call == &g->p->calls.v[g->p->calls.n - 1])
+		g->p->calls.n--;
 	call->last = (uint32_t)g->p->steps.n;
 	call->end_ns = c->end_ns;
 	call->insns = c->insns;
@@ -140,7 +144,6 @@ static int read_all(struct reading *g, struct ty_flow *f)
 	const struct ty_flow_part_ask *ask = g->ask;
 	struct ty_flow_part *p = g->p;
 	struct ty_flow_at at;
-	bool inside = false;
 	int more = 1;
 
 	for (unsigned n = 0; !g->r && (more = ty_flow_next(f, &at)) > 0; n++) {
@@ -161,12 +164,12 @@ static int read_all(struct reading *g, struct ty_flow *f)
 			return -TY_ENOMEM;
 		if (timed && at.ts_ns < ask->from_ns)
 			continue;
-		if (!inside)
+		if (!g->inside)
 			drop_before(g);
-		inside = true;
+		g->inside = true;
 		keep(g, &at);
 	}
-	if (!inside)
+	if (!g->inside)
 		drop_before(g);
 	ty_flow_calls_finish(p->names);
 	return more < 0 ? more : g->r;

@@ -30,10 +30,12 @@ struct page {
 	uint64_t addr; /* 0: free */
 	bool stable;
 	uint8_t *bytes;
+	bool imaged;
 };
 
 struct ty_step_mm {
-	pid_t pid;
+	pid_t pid,
+		tid; /* tid: a thread of it that is stopped, and lives when the first one is gone */
 	uint64_t since_ns;
 	VEC(struct map) maps;
 	struct page *pages; /* open addressing; size is a power of two */
@@ -46,7 +48,7 @@ struct ty_step_mm *ty_step_mm_new(pid_t pid, uint64_t now_ns)
 
 	if (!mm)
 		return NULL;
-	mm->pid = pid;
+	mm->pid = mm->tid = pid;
 	mm->since_ns = now_ns;
 	mm->pages_cap = 256;
 	mm->pages = calloc(mm->pages_cap, sizeof(*mm->pages));
@@ -133,7 +135,7 @@ static const struct map *map_at(const struct ty_step_mm *mm, uint64_t addr)
 	return NULL;
 }
 
-void ty_step_mm_maps(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns)
+void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, uint64_t now_ns)
 {
 	struct ty_perf_where w = {.pid = mm->pid, .tid = mm->pid, .time_ns = now_ns};
 	struct ty_step_mm fresh = {0};
@@ -141,7 +143,8 @@ void ty_step_mm_maps(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t no
 	char path[64];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)mm->pid);
+	mm->tid = tid;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned maj, min;
@@ -170,6 +173,8 @@ void ty_step_mm_maps(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t no
 	}
 	if (f)
 		fclose(f);
+	if (!fresh.maps.n)
+		return; /* it is gone; what is known of it stays */
 	vec_fini(&mm->maps);
 	mm->maps.v = fresh.maps.v;
 	mm->maps.n = fresh.maps.n;
@@ -221,9 +226,8 @@ static struct page *page_of(struct ty_step_mm *mm, uint64_t addr)
 		if (!p->bytes)
 			return NULL;
 		p->addr = addr;
-		p->stable = false;
+		p->stable = p->imaged = false;
 		mm->pages_n++;
-		p->bytes[0] = 0;
 		return p;
 	}
 	return p;
@@ -232,8 +236,19 @@ static struct page *page_of(struct ty_step_mm *mm, uint64_t addr)
 static size_t peek(const struct ty_step_mm *mm, uint64_t addr, void *dst, size_t n)
 {
 	struct iovec to = {dst, n}, from = {(void *)(uintptr_t)addr, n};
-	ssize_t r = process_vm_readv(mm->pid, &to, 1, &from, 1, 0);
+	ssize_t r = process_vm_readv(mm->tid, &to, 1, &from, 1, 0);
+	char path[64];
+	int fd;
 
+	if (r == (ssize_t)n)
+		return n;
+	/* Pages that may only be executed, as a debugger reads them. */
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)mm->tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	r = pread(fd, dst, n, (off_t)addr);
+	close(fd);
 	return r > 0 ? (size_t)r : 0;
 }
 
@@ -252,22 +267,25 @@ static bool look(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns
 		 size_t n, uint8_t *code, bool *changed)
 {
 	uint64_t addr = ip & -(uint64_t)PAGE;
-	size_t before = mm->pages_n;
 	struct page *p = page_of(mm, addr);
 	const struct map *m;
 	bool fresh;
 
 	if (!p)
 		return false;
-	fresh = mm->pages_n != before;
+	fresh = !p->imaged;
 	if (!p->stable || fresh) {
-		uint8_t now[CODE_MAX];
+		uint8_t now[PAGE];
+		bool can = peek(mm, ip, now, n) == n;
 
-		if (peek(mm, ip, now, n) != n)
-			memset(now, 0, n);
-		if (fresh || memcmp(now, p->bytes + (ip - addr), n)) {
-			if (peek(mm, addr, p->bytes, PAGE) != PAGE)
-				memset(p->bytes, 0, PAGE);
+		/* Without its bytes there is no image: the decoder has the file's, or says so. */
+		if (!can && fresh)
+			return false;
+		if (fresh || (can && memcmp(now, p->bytes + (ip - addr), n))) {
+			if (peek(mm, addr, now, PAGE) != PAGE)
+				return false;
+			memcpy(p->bytes, now, PAGE);
+			p->imaged = true;
 			put_image(mm, out, fresh ? mm->since_ns : now_ns, p);
 			*changed |= !fresh;
 		}
@@ -290,12 +308,13 @@ static bool look(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns
 	return true;
 }
 
-size_t ty_step_mm_code(struct ty_step_mm *mm, struct ty_step_out *out, uint64_t now_ns, uint64_t ip,
-		       uint8_t code[16], bool *changed)
+size_t ty_step_mm_code(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, uint64_t now_ns,
+		       uint64_t ip, uint8_t code[16], bool *changed)
 {
 	size_t first = PAGE - (ip & (PAGE - 1));
 
 	*changed = false;
+	mm->tid = tid;
 	if (first > CODE_MAX)
 		first = CODE_MAX;
 	if (!look(mm, out, now_ns, ip, first, code, changed))

@@ -114,7 +114,7 @@ static void begin_stepping(struct ty_step_engine *e, struct ty_step_thread *t,
 	t->restart = 0;
 	t->ready_ns = ty_perf_clock_now(&e->clock);
 	if (e->o->filter)
-		ty_step_mm_maps(t->p->mm, &e->out, t->ready_ns);
+		ty_step_mm_maps(t->p->mm, t->tid, &e->out, t->ready_ns);
 	ty_step_prepare(e, t, regs);
 }
 
@@ -122,7 +122,7 @@ static void begin_stepping(struct ty_step_engine *e, struct ty_step_thread *t,
 static void seek_entry(struct ty_step_engine *e, struct ty_step_thread *t)
 {
 	if (!t->p->entry) {
-		ty_step_mm_maps(t->p->mm, &e->out, ty_perf_clock_now(&e->clock));
+		ty_step_mm_maps(t->p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 		t->p->entry = ty_step_mm_where(t->p->mm, e->o->dev, e->o->ino, e->o->off);
 	}
 	t->mode = t->p->entry ? TY_STEP_RUNNING : TY_STEP_HUNTING;
@@ -167,7 +167,7 @@ static void on_exec(struct ty_step_engine *e, struct ty_step_thread *t)
 		return;
 	}
 	ty_step_put_comm(e, t, true);
-	ty_step_mm_maps(p->mm, &e->out, ty_perf_clock_now(&e->clock));
+	ty_step_mm_maps(p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 	begin(e, t);
 }
 
@@ -188,7 +188,7 @@ static void on_new(struct ty_step_engine *e, struct ty_step_thread *parent)
 	w = ty_step_at(e, t);
 	ty_perf_put_task(&e->out.perf, &w, true, parent->p->tgid, parent->tid);
 	if (!t->begun && t->p != parent->p)
-		ty_step_mm_maps(t->p->mm, &e->out, w.time_ns);
+		ty_step_mm_maps(t->p->mm, t->tid, &e->out, w.time_ns);
 }
 
 static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)

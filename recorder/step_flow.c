@@ -64,7 +64,7 @@ static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
 
 	if ((t->nr == __NR_mmap && exec) || (t->nr == __NR_mprotect && exec) ||
 	    (t->nr == __NR_pkey_mprotect && exec) || t->nr == __NR_mremap || t->nr == __NR_shmat)
-		ty_step_mm_maps(t->p->mm, &e->out, ty_perf_clock_now(&e->clock));
+		ty_step_mm_maps(t->p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 	if (t->nr == __NR_prctl)
 		ty_step_put_comm(e, t, false);
 	if (t->nr == __NR_rt_sigreturn && t->handlers)
@@ -146,7 +146,7 @@ void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
 	uint64_t now = ty_perf_clock_now(&e->clock);
 	uint8_t code[16];
 	bool changed;
-	size_t n = ty_step_mm_code(t->p->mm, &e->out, now, t->ip, code, &changed);
+	size_t n = ty_step_mm_code(t->p->mm, t->tid, &e->out, now, t->ip, code, &changed);
 
 	/* Written over since: the decoder must not see it earlier, nor the old code from here on.
 	 */
