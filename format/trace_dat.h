@@ -58,14 +58,12 @@ _Static_assert(sizeof(struct ty_dat_footer) == 32 && sizeof(struct ty_dat_entry)
 #define TY_DAT_FOOTER_VERSION 1
 
 /* Limits of what a file may make us hold. */
-#define TY_DAT_CPUS_MAX	    4096
-#define TY_DAT_BUFFERS_MAX  64
-#define TY_DAT_FORMATS_MAX  65536
-#define TY_DAT_FORMAT_BYTES (1u << 20) /* one format text */
-#define TY_DAT_SECTION_BYTES                                                                       \
-	((uint64_t)INT32_MAX) /* one section, decompressed: as it is written                       \
-			       */
-#define TY_DAT_PAGE_MIN 512u
-#define TY_DAT_PAGE_MAX (16u << 20)
+#define TY_DAT_CPUS_MAX	     4096
+#define TY_DAT_BUFFERS_MAX   64
+#define TY_DAT_FORMATS_MAX   65536
+#define TY_DAT_FORMAT_BYTES  (1u << 20)		   /* one format text */
+#define TY_DAT_SECTION_BYTES ((uint64_t)INT32_MAX) /* one section, decompressed */
+#define TY_DAT_PAGE_MIN	     512u
+#define TY_DAT_PAGE_MAX	     (16u << 20)
 
 #endif
