@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Outliers, comparison and log files on a real recording of a program whose odd moments are known.
 set -u
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 TERM=xterm-256color
 n=0
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "ok 1 - correlate # SKIP recording needs root and the program"
