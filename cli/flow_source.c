@@ -297,19 +297,15 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	return r;
 }
 
-/* path: the file to read; shown: what it is called in messages. */
-static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
+/* All records of an open file. shown: what it is called in messages. */
+static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, struct ty_perf *f,
 		    const char *shown, struct ty_err *err)
 {
-	struct ty_perf *f = NULL;
 	struct ty_perf_rec rec;
 	struct ty_buf b;
-	int r = ty_perf_open(path, &f, err);
+	int r = perf_head(s, perf, f);
 
-	if (r)
-		return r;
 	ty_buf_init(&b, AUX_PIECE_MAX);
-	r = perf_head(s, perf, f);
 	while (!r && (r = ty_perf_next(f, &rec, err)) > 0) {
 		struct ty_perf_id id;
 
@@ -325,7 +321,6 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	if (f->note)
 		fprintf(stderr, "tarry: %s: %s\n", shown, f->note);
 	ty_buf_fini(&b);
-	ty_perf_close(f);
 	return r;
 }
 
@@ -356,9 +351,10 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
 		     struct ty_err *err)
 {
-	char how[32], fd_path[40];
+	struct ty_perf *f = NULL;
 	struct ty_text pt;
-	int fd, r = ty_trace_open(path, &s->trace, err);
+	char how[32];
+	int r = ty_trace_open(path, &s->trace, err);
 
 	if (r)
 		return r;
@@ -370,19 +366,9 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	if (ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)) &&
 	    !strcmp(how, "step"))
 		ty_flow_set_software(s->flow);
-	fd = memfd_create("tarry-pt", MFD_CLOEXEC);
-	if (fd < 0)
-		return ty_fail_errno(err, "%s: cannot make a file in memory", path);
-	for (size_t done = 0; done < pt.n && !r;) {
-		ssize_t k = write(fd, pt.s + done, pt.n - done);
-
-		if (k <= 0)
-			r = ty_fail_errno(err, "%s: cannot write a file in memory", path);
-		done += k > 0 ? (size_t)k : 0;
-	}
-	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", fd);
-	r = r ? r : add_perf(s, perf, fd_path, path, err);
-	close(fd);
+	r = ty_perf_open_bytes(path, pt.s, pt.n, &f, err);
+	r = r ? r : add_perf(s, perf, f, path, err);
+	ty_perf_close(f);
 	return r ? r : add_images(s, path, ty_trace_section(s->trace, TY_SEC_CODE), err);
 }
 
@@ -392,15 +378,20 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 {
 	uint8_t head[16];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct ty_perf *f = NULL;
 	ssize_t n;
+	int r;
 
 	if (fd < 0)
 		return ty_fail_errno(err, "%s: cannot open", path);
 	n = read(fd, head, sizeof(head));
 	close(fd);
-	if (n > 0 && ty_perf_magic(head, (size_t)n))
-		return add_perf(s, perf, path, path, err);
-	return add_trace(s, perf, path, err);
+	if (n <= 0 || !ty_perf_magic(head, (size_t)n))
+		return add_trace(s, perf, path, err);
+	r = ty_perf_open(path, &f, err);
+	r = r ? r : add_perf(s, perf, f, path, err);
+	ty_perf_close(f);
+	return r;
 }
 
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err)

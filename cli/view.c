@@ -15,6 +15,7 @@
 #include "app.h"
 #include "cli.h"
 #include "explain_session.h"
+#include "key_value.h"
 #include "report_log.h"
 #include "view_export.h"
 #include "view_flow.h"
@@ -225,28 +226,15 @@ static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n
 	return out;
 }
 
-/* key=N of a section's text; false when it has none. */
-static bool section_number(struct ty_text t, const char *key, uint64_t *v)
-{
-	size_t k = strlen(key);
-
-	for (const char *p = t.s; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
-		if (!strncmp(p, key, k) && p[k] == '=' && p[k + 1] >= '0' && p[k + 1] <= '9') {
-			*v = strtoull(p + k + 1, NULL, 10);
-			return true;
-		}
-	return false;
-}
-
 static uint64_t recorder_cpu(const struct ty_trace *t)
 {
-	struct ty_text self = ty_trace_section(t, TY_SEC_SELF);
-	uint64_t user, sys;
+	const char *self = ty_trace_section(t, TY_SEC_SELF).s;
+	int64_t user, sys;
 
-	if (!section_number(self, "cpu_user_ns", &user) ||
-	    !section_number(self, "cpu_sys_ns", &sys))
+	if (!ty_key_i64(self, "cpu_user_ns", &user) || !ty_key_i64(self, "cpu_sys_ns", &sys) ||
+	    user < 0 || sys < 0)
 		return UINT64_MAX;
-	return user + sys;
+	return (uint64_t)user + (uint64_t)sys;
 }
 
 static int print_frame(const struct options *o, const struct ty_view_input *in,

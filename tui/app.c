@@ -78,7 +78,7 @@ static bool give(struct app *a, const struct ty_input *in)
 		return take(a, a->n - 1, ops->mouse(self, &in->mouse));
 	if (in->what != TY_INPUT_KEY)
 		return true;
-	if (ops->wants_text(self))
+	if (ops->wants_text && ops->wants_text(self))
 		return take(a, a->n - 1, ops->text(self, in->key));
 	return take(a, a->n - 1, ops->act(self, ty_keys_action(in->key)));
 }

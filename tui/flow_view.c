@@ -339,10 +339,7 @@ static void count(struct ty_flow_view *v)
 
 static void help(struct ty_flow_view *v)
 {
-	static const struct {
-		enum ty_action a, b;
-		const char *what;
-	} keys[] = {
+	static const struct ty_page_key keys[] = {
 		{TY_ACT_DOWN, TY_ACT_UP, "an instruction forward, back"},
 		{TY_ACT_SPAN_NEXT, TY_ACT_SPAN_PREV, "the same, over what is called"},
 		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "out: behind this call; to where it was made"},
@@ -371,16 +368,7 @@ static void help(struct ty_flow_view *v)
 
 	ty_page_reset(&v->page);
 	snprintf(v->page.title, sizeof(v->page.title), "Executed instructions: keys and signs");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
-		const struct ty_key_row *second = ty_keys_row(keys[i].b);
-
-		ty_key_names(ty_keys_row(keys[i].a), 0, a);
-		if (second)
-			ty_key_names(second, 0, b);
-		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
-		ty_page_add(&v->page, TY_ROLE_TEXT, "  %-20s %s", both, keys[i].what);
-	}
+	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
 	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);
@@ -454,16 +442,6 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	}
 }
 
-static bool wants_text(const void *self)
-{
-	return false;
-}
-
-static enum ty_view_result text(void *self, uint32_t key)
-{
-	return TY_VIEW_IGNORED;
-}
-
 static void child(void *self, const struct ty_view_ops **ops, void **view)
 {
 	*ops = &ty_page_ops;
@@ -503,8 +481,6 @@ const struct ty_view_ops ty_flow_view_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
-	.wants_text = wants_text,
-	.text = text,
 	.child = child,
 	.wait_ms = wait_ms,
 	.work = work,

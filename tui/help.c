@@ -212,21 +212,9 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	return scroll(self, m->what == TY_MOUSE_WHEEL_UP ? -3 : 3);
 }
 
-static bool wants_text(const void *self)
-{
-	return false;
-}
-
-static enum ty_view_result text(void *self, uint32_t key)
-{
-	return TY_VIEW_IGNORED;
-}
-
 const struct ty_view_ops ty_help_ops = {
 	.name = "help",
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
-	.wants_text = wants_text,
-	.text = text,
 };

@@ -150,10 +150,7 @@ void ty_memory_records(struct ty_memory_view *v)
 
 void ty_memory_help(struct ty_memory_view *v)
 {
-	static const struct {
-		enum ty_action a, b;
-		const char *what;
-	} keys[] = {
+	static const struct ty_page_key keys[] = {
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
 		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
@@ -189,16 +186,7 @@ void ty_memory_help(struct ty_memory_view *v)
 
 	ty_page_reset(&v->page);
 	snprintf(v->page.title, sizeof(v->page.title), "Memory samples: keys and signs");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX];
-		const struct ty_key_row *second = ty_keys_row(keys[i].b);
-
-		ty_key_names(ty_keys_row(keys[i].a), 0, a);
-		if (second)
-			ty_key_names(second, 0, b);
-		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
-		ty_page_add(&v->page, TY_ROLE_TEXT, "  %-18s %s", both, keys[i].what);
-	}
+	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
 	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);

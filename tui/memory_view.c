@@ -469,16 +469,6 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	}
 }
 
-static bool wants_text(const void *self)
-{
-	return false;
-}
-
-static enum ty_view_result text(void *self, uint32_t key)
-{
-	return TY_VIEW_IGNORED;
-}
-
 static void child(void *self, const struct ty_view_ops **ops, void **view)
 {
 	*ops = &ty_page_ops;
@@ -503,8 +493,6 @@ const struct ty_view_ops ty_memory_view_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
-	.wants_text = wants_text,
-	.text = text,
 	.child = child,
 	.wait_ms = wait_ms,
 	.work = work,

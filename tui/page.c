@@ -31,6 +31,20 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 	}
 }
 
+void ty_page_keys(struct ty_page *p, const struct ty_page_key *keys, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
+		const struct ty_key_row *second = ty_keys_row(keys[i].b);
+
+		ty_key_names(ty_keys_row(keys[i].a), 0, a);
+		if (second)
+			ty_key_names(second, 0, b);
+		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
+		ty_page_add(p, TY_ROLE_TEXT, "  %-18s %s", both, keys[i].what);
+	}
+}
+
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)
 {
 	struct ty_page_line *l = p->lines.n ? &p->lines.v[p->lines.n - 1] : NULL;
@@ -141,21 +155,9 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	}
 }
 
-static bool wants_text(const void *self)
-{
-	return false;
-}
-
-static enum ty_view_result text(void *self, uint32_t key)
-{
-	return TY_VIEW_IGNORED;
-}
-
 const struct ty_view_ops ty_page_ops = {
 	.name = "page",
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
-	.wants_text = wants_text,
-	.text = text,
 };

@@ -30,6 +30,13 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 /* The last line added leads there. */
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
 
+/* A line of help: what the keys of two actions (b TY_ACT_NONE: of one) do. */
+struct ty_page_key {
+	enum ty_action a, b;
+	const char *what;
+};
+void ty_page_keys(struct ty_page *p, const struct ty_page_key *keys, size_t n);
+
 extern const struct ty_view_ops ty_page_ops; /* self: struct ty_page, zeroed at first */
 
 #endif

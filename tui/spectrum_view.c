@@ -570,16 +570,6 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 
 /* the view ------------------------------------------------------------------------------------ */
 
-static bool wants_text(const void *self)
-{
-	return false;
-}
-
-static enum ty_view_result text(void *self, uint32_t key)
-{
-	return TY_VIEW_IGNORED;
-}
-
 static void child(void *self, const struct ty_view_ops **ops, void **view)
 {
 	struct ty_spectrum_view *v = self;
@@ -680,8 +670,6 @@ const struct ty_view_ops ty_spectrum_view_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
-	.wants_text = wants_text,
-	.text = text,
 	.child = child,
 	.resumed = resumed,
 	.wait_ms = wait_ms,

@@ -54,7 +54,8 @@ struct ty_view_ops {
 	void (*draw)(void *self, struct ty_grid *g, const struct ty_palette *p);
 	enum ty_view_result (*act)(void *self, enum ty_action a);
 	enum ty_view_result (*mouse)(void *self, const struct ty_mouse *m);
-	/* While it asks for text (a prompt), keys are given here instead of as actions. */
+	/* While it asks for text (a prompt), keys are given here instead of as actions. Both NULL:
+	 * it never does. */
 	bool (*wants_text)(const void *self);
 	enum ty_view_result (*text)(void *self, uint32_t key);
 	/* The view that TY_VIEW_PUSH opens; NULL where that is never returned. */

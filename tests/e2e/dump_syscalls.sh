@@ -3,6 +3,7 @@
 # do the same in every run. Pointers and strings are compared as "PTR"; what strace reads from memory
 # is switched off (-e verbose=none).
 set -u
+. "$(dirname "$0")/await.bash"
 n=0
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
 bad() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || echo "$2" | head -n 40 | sed 's/^/# /'; }
@@ -131,20 +132,11 @@ mkfifo gate
 sleeper=$!
 "$TARRY" record -q -o attach.dat -p $sleeper &
 rec=$!
-await() { # CMD...: until it succeeds, at most a minute
-	local i
-	for i in $(seq 600); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
-}
-tracing() { grep -qs 1 /sys/kernel/tracing/instances/tarry-$rec-*-syscalls/tracing_on; }
 asleep() { [ "$(cat /proc/$sleeper/comm)" = sleep ] && grep -q '^State:.*S' /proc/$sleeper/status; }
-await tracing
+await 60 tracing $rec
 echo >gate
 # It has exec'ed, and then waits in clock_nanosleep.
-await asleep
+await 60 asleep
 kill -INT $rec
 wait $rec
 kill $sleeper

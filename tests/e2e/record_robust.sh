@@ -2,6 +2,7 @@
 # tarry record under bad conditions: two at once, killed at random times, a full disk, a CPU-bound
 # machine, thousands of short-lived processes.
 set -u
+. "$(dirname "$0")/await.bash"
 [ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
 t=$(mktemp -d)
 trap 'umount "$t/small" 2>/dev/null; rm -rf "$t"' EXIT
@@ -13,18 +14,6 @@ ok() {
 		echo "not ok $n - $1"
 		[ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /' | tail -n 12
 	fi
-}
-tracing() { # PID of a recorder: waits until its instances are there and on
-	local i f all
-	for i in $(seq 600); do
-		all=0
-		for f in "$tracefs/instances/tarry-$1-"*/tracing_on; do
-			[[ $f == *idletest* ]] && continue
-			[ "$(cat "$f" 2>/dev/null)" = 1 ] && all=1 || { all=0; break; }
-		done
-		[ $all = 1 ] && return
-		sleep 0.1
-	done
 }
 mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
 announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\) own.*/\1 \2/p'; }
@@ -72,16 +61,17 @@ done
 [ $opened = $tries ]; ok "kill -9: the file left behind opens and says that it is unfinished" $? "$opened of $tries; $(cat "$t/k.bad" 2>/dev/null)"
 [ $cleared = $tries ]; ok "kill -9: the next start removes the dead recorder's instances" $? "$cleared of $tries"
 "$TARRY" record -q -o "$t/k.dat" -- "$PROGRAMS/syscall_loop" 1 20000000 & p=$!
-tracing $p; sleep 3; child=$(pgrep -P $p | head -n 1); kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" 2>/dev/null
-k=$(length "$t/k.dat")
-[ "${k:-0}" -gt 2000 ]; ok "kill -9: all but the last second is there" $? "${k:-no} ms of some 3 s; $(cat "$t/said")"
+await 60 tracing $p; sleep 3; child=$(pgrep -P $p | head -n 1); kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" 2>/dev/null
+k=$(length "$t/k.dat") events=$(summary "$t/k.dat" events)
+[ "${k:-0}" -gt 2000 ] && [ "${events:-0}" -gt 500000 ]
+ok "kill -9: all but the last second is there" $? "${k:-no} ms of some 3 s, ${events:-no} events; $(cat "$t/said")"
 "$TARRY" record -q -o "$t/next.dat" -- true
 
 # the same while every CPU is busy, so that the idle class does not run
 busy=()
 for i in $(seq $(($(nproc) * 2))); do (while :; do :; done) & busy+=($!); done
 "$TARRY" record -q -a -o "$t/k.dat" & p=$!
-tracing $p; sleep 6.5; kill -9 $p; wait $p 2>/dev/null
+await 60 tracing $p; sleep 6.5; kill -9 $p; wait $p 2>/dev/null
 kill "${busy[@]}"; wait "${busy[@]}" 2>/dev/null
 k=$(length "$t/k.dat")
 [ "${k:-0}" -gt 3500 ]; ok "kill -9 on a busy machine: all but the last two seconds is there" $? "${k:-no} ms of some 6.5 s; $(cat "$t/said")"
@@ -89,7 +79,7 @@ k=$(length "$t/k.dat")
 
 # a live recorder's instances are not taken away
 "$TARRY" record -q -a -o "$t/live.dat" & p=$!
-tracing $p; had=$(mine $p | wc -l)
+await 60 tracing $p; had=$(mine $p | wc -l)
 "$TARRY" record -q -o "$t/next.dat" -- true
 [ "$had" -ge 1 ] && [ "$(mine $p | grep -vc idletest)" -ge 1 ]; ok "a live recorder keeps its instances" $?
 kill -INT $p; wait $p; ok "and finishes" $?

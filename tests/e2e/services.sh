@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Real services, started here and stopped again: a PostgreSQL session that keeps a lock for 3 s while
+# Real services, started here and stopped again: a PostgreSQL session that keeps a lock for 5 s while
 # others wait, and a Redis server busy with one slow command while a client waits for its answer.
 set -u
+. "$(dirname "$0")/await.bash"
 n=0
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
 no() { n=$((n + 1)); echo "not ok $n - $1"; }
@@ -20,19 +21,6 @@ cleanup() {
 	cd / && rm -rf "$dir"
 }
 trap cleanup EXIT
-await() { # SECONDS CMD...: until it succeeds
-	local end=$((SECONDS + $1))
-	until "${@:2}" >/dev/null 2>&1; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.05
-	done
-}
-tracing() { # PID of a recorder: its instances are there and on
-	local f
-	for f in /sys/kernel/tracing/instances/tarry-"$1"-*/tracing_on; do
-		[[ $f != *idletest* ]] && [ -e "$f" ] && [ "$(cat "$f")" = 1 ] || return 1
-	done
-}
 # The top finding of FILE: victim among VICTIMS, culprit CULPRIT, at least SECONDS long.
 top_is() { # FILE VICTIMS CULPRIT KINDS SECONDS
 	"$TARRY" report "$1" --json >top.json 2>top.err || { sed 's/^/# /' top.err; return 1; }
@@ -68,7 +56,7 @@ postgres() {
 	sleep 0.3
 	rm -f holder.txt
 	# The holder tells its backend's process id, then keeps the lock.
-	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(4)" -c "commit" >holder.txt &
+	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(5)" -c "commit" >holder.txt &
 	i=$!
 	await 10 test -s holder.txt
 	holder=$(head -n 1 holder.txt)
@@ -82,7 +70,7 @@ postgres() {
 	wait $rec || { no "$what"; sed 's/^/# /' rec.log; return; }
 	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
 	rm -rf pg
-	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 0.3; then
+	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5; then
 		ok "$what ($2)"
 	else
 		no "$what ($2)"
@@ -104,7 +92,7 @@ redis() { # COMMAND... that is slow
 	"$TARRY" record -q -o redis.dat -- redis-cli -p $port get key >got.txt 2>&1
 	if grep -q value got.txt && top_is redis.dat "$("$TARRY" report redis.dat --json | python3 -c '
 import json, sys
-print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.1; then
+print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; then
 		ok "$what ($1)"
 	else
 		no "$what ($1)"

@@ -106,11 +106,13 @@ start() { # W H [ARGS]: a shell that runs the viewer and says how it ended
 	wait_for 'q quit'
 }
 
+# How long the stall was, by the report.
+stall=$("$TARRY" report "$F" --json | python3 -c 'import json, sys; print("%.1f" % (json.load(sys.stdin)["stalls"][0]["duration_ns"] // 10**8 / 10))')
 for size in '80 24' '200 60'; do
 	s=${size/ /x}
 	start $size
 	check "$s: opens" $? "$(screen)"
-	screen | grep -q 'webserver' && screen | grep -q 'CPU 0' && screen | grep -q '#1 [0-9]*\.[0-9]* s'
+	screen | grep -q 'webserver' && screen | grep -q 'CPU 0' && screen | grep -qF "#1 $stall"
 	check "$s: CPUs, the thread, the stall in its row" $? "$(screen)"
 	whole=$(screen | head -n 1)
 	keys w w
