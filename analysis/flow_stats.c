@@ -23,6 +23,8 @@ struct stats {
 	VEC(struct acc) accs; /* by function number */
 	uint64_t calls;
 	bool nomem;
+	ty_flow_choose *choose;
+	void *ctx;
 };
 
 static struct acc *acc_of(struct stats *s, uint32_t func)
@@ -49,10 +51,14 @@ static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func)
 static void on_end(void *ctx, const struct ty_flow_call *c)
 {
 	struct stats *s = ctx;
-	struct acc *a = c->func == TY_NO_FUNC ? NULL : acc_of(s, c->func);
+	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+	struct acc *a;
 	uint64_t ns = 0;
 
+	if (s->choose && !s->choose(s->ctx, &at))
+		return;
 	s->calls++;
+	a = c->func == TY_NO_FUNC ? NULL : acc_of(s, c->func);
 	if (!a)
 		return;
 	a->f.count++;
@@ -167,23 +173,29 @@ static int by_self(const void *a, const void *b)
 	return x->func < y->func ? -1 : x->func > y->func;
 }
 
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow_stats *out,
-		  struct ty_err *err)
+static void add_item(struct ty_flow_stats *out, const struct ty_flow_at *at)
 {
-	struct stats s = {0};
+	out->insns += at->item.kind == TY_FLOW_INSN;
+	out->gaps += at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW;
+	if (at->ts_ns == TY_FLOW_NO_TIME)
+		return;
+	if (out->start_ns == TY_FLOW_NO_TIME)
+		out->start_ns = at->ts_ns;
+	out->end_ns = at->ts_ns;
+}
+
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose *choose, void *ctx,
+		  struct ty_flow_stats *out, struct ty_err *err)
+{
+	struct stats s = {.choose = choose, .ctx = ctx};
 	struct ty_flow_at at;
 	int r = 0, more = 0;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME, .end_ns = TY_FLOW_NO_TIME};
 	out->calls_of = ty_flow_calls_new(names, NULL, on_end, &s);
 	while (out->calls_of && !r && (more = ty_flow_next(f, &at)) > 0) {
-		out->insns += at.item.kind == TY_FLOW_INSN;
-		out->gaps += at.item.kind == TY_FLOW_GAP || at.item.kind == TY_FLOW_OVERFLOW;
-		if (at.ts_ns != TY_FLOW_NO_TIME) {
-			if (out->start_ns == TY_FLOW_NO_TIME)
-				out->start_ns = at.ts_ns;
-			out->end_ns = at.ts_ns;
-		}
+		if (!choose || choose(ctx, &at))
+			add_item(out, &at);
 		r = ty_flow_calls_feed(out->calls_of, &at);
 	}
 	r = r ? r : more;

@@ -40,9 +40,14 @@ struct ty_flow_stats {
 	struct ty_flow_calls *calls_of; /* names of the functions */
 };
 
-/* Decode the whole flow (started) and add up; out is to be freed by fini. 0 or -TY_ENOMEM. */
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, struct ty_flow_stats *out,
-		  struct ty_err *err);
+/* What is added up: instructions and gaps that it chooses by their thread, time and CPU, calls by
+ * those of their begin. NULL: all. */
+typedef bool ty_flow_choose(void *ctx, const struct ty_flow_at *at);
+
+/* Decode the flow (started or sought) to its end and add up; out is to be freed by fini. 0 or
+ * -TY_ENOMEM. */
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose *choose, void *ctx,
+		  struct ty_flow_stats *out, struct ty_err *err);
 void ty_flow_stats_fini(struct ty_flow_stats *s);
 
 #endif

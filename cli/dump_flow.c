@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "disasm.h"
 #include "flow_calls.h"
+#include "flow_choice.h"
 #include "flow_names.h"
 #include "flow_source.h"
 #include "json_out.h"
@@ -35,6 +36,7 @@ static const char help[] =
 	"end);\n"
 	"                     only what lies around it is decoded\n"
 	"  --tid N[,N]        only these threads\n"
+	"  --comm NAME        only threads while they are called so (a pattern such as 'nginx*')\n"
 	"  --cpu N[,N]        only these CPUs (of recordings by CPU; a stream of a thread has "
 	"none)\n";
 
@@ -47,7 +49,7 @@ struct dump {
 	struct ty_flow_names *names;
 	struct ty_disasm *asm64, *asm32;
 	struct ty_flow_calls *calls;
-	uint64_t gaps;
+	struct ty_flow_choice choice;
 };
 
 bool ty_dump_is_flow(int argc, char **argv)
@@ -56,17 +58,6 @@ bool ty_dump_is_flow(int argc, char **argv)
 		if (!strcmp(argv[i], "flow") || !strncmp(argv[i], "--pt-raw", 8))
 			return true;
 	return false;
-}
-
-static bool chosen(const struct dump *d, const struct ty_flow_at *at)
-{
-	bool tid = !d->sel->tids.n, cpu = !d->sel->cpus.n;
-
-	vec_each (t, &d->sel->tids)
-		tid |= *t == at->tid;
-	vec_each (c, &d->sel->cpus)
-		cpu |= at->cpu >= 0 && *c == (uint32_t)at->cpu;
-	return tid && cpu;
 }
 
 static void json_where(struct dump *d, const struct ty_flow_at *at)
@@ -173,7 +164,7 @@ static void call_begins(void *ctx, const struct ty_flow_call *c)
 	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
 	char text[300];
 
-	if (d->sel->json || !chosen(d, &at))
+	if (d->sel->json || !ty_flow_chosen(&d->choice, &at))
 		return;
 	at.item.flags = TY_FF_EXACT;
 	snprintf(text, sizeof(text), "%s", ty_flow_calls_function(d->calls, c->func)->name);
@@ -198,7 +189,7 @@ static void call_ends(void *ctx, const struct ty_flow_call *c)
 	struct dump *d = ctx;
 	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
 
-	if (!d->sel->json || !chosen(d, &at))
+	if (!d->sel->json || !ty_flow_chosen(&d->choice, &at))
 		return;
 	json_where(d, &at);
 	json_time(d, "end_ns", c->end_ns);
@@ -222,7 +213,6 @@ static void put_gap(struct dump *d, const struct ty_flow_at *at)
 	const char *text =
 		it->kind == TY_FLOW_OVERFLOW ? "overflow: the CPU lost packets" : it->text;
 
-	d->gaps++;
 	if (d->sel->json) {
 		json_where(d, at);
 		ty_json_str(&d->j, "gap", text);
@@ -240,7 +230,7 @@ static int put(struct dump *d, const struct ty_flow_at *at)
 {
 	if (d->calls && ty_flow_calls_feed(d->calls, at))
 		return -TY_ENOMEM;
-	if (!chosen(d, at))
+	if (!ty_flow_chosen(&d->choice, at))
 		return 0;
 	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
 		put_gap(d, at);
@@ -258,6 +248,8 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 
 	if (r)
 		return r;
+	if (ty_flow_choice_init(&d->choice, d->sel, src))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	d->names = ty_flow_names_new(ty_flow_code(d->flow));
 	d->asm64 = ty_disasm_new(TY_DISASM_X86_64);
 	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
@@ -288,6 +280,7 @@ static void fini(struct dump *d)
 	ty_flow_names_free(d->names);
 	ty_disasm_free(d->asm64);
 	ty_disasm_free(d->asm32);
+	ty_flow_choice_fini(&d->choice);
 }
 
 int ty_cmd_dump_flow(int argc, char **argv)
@@ -324,8 +317,6 @@ int ty_cmd_dump_flow(int argc, char **argv)
 			src.cpu = optarg;
 		else if (c >= TY_OPT_PT_RAW)
 			status = ty_flow_source_option(&src, c, optarg) ? TY_EXIT_FAILED : 0;
-		else if (c == TY_OPT_COMM)
-			status = ty_cli_usage("dump", "flow takes --tid, not --comm");
 		else
 			status = ty_select_option(&sel, "dump", c, optarg);
 	}

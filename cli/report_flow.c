@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "flow_choice.h"
 #include "flow_source.h"
 #include "flow_stats.h"
 #include "json_out.h"
@@ -28,13 +29,20 @@ static const char help[] =
 	"  --slowest FUNC     the slowest whole call of FUNC beside the median one, and where "
 	"their\n"
 	"                     paths part (of software recordings: the one with most instructions)\n"
-	"  --json             one JSON document\n";
+	"  --json             one JSON document\n"
+	"  --from T, --to T   only this time slice (seconds from the start, +T, -T before the "
+	"end);\n"
+	"                     only what lies around it is decoded\n"
+	"  --tid N[,N], --comm NAME, --cpu N[,N]\n"
+	"                     only these threads and CPUs; a call is counted where it began\n";
 
 struct job {
 	struct ty_flow_source src;
 	struct ty_flow_names *names;
 	struct ty_flow_stats st;
-	bool json, software;
+	struct ty_select sel;
+	struct ty_flow_choice choice;
+	bool software;
 	const char *slowest;
 };
 
@@ -216,11 +224,17 @@ static void print_part(struct job *j, const struct path *p, size_t from, const c
 	}
 }
 
+static int seek(struct job *j, const char *path, struct ty_err *err)
+{
+	struct ty_flow_window all = {.to_ns = UINT64_MAX};
+
+	return j->sel.from || j->sel.to ? ty_flow_source_window(&j->src, path, &j->sel, false, err)
+					: ty_flow_seek(j->src.flow, &all, false, err);
+}
+
 static int slowest(struct job *j, const char *path, struct ty_err *err)
 {
 	const struct ty_flow_func *best = NULL;
-	struct ty_flow_source again = j->src;
-	struct ty_flow_names *names;
 	struct compare k = {0};
 	struct ty_flow_calls *calls;
 	struct ty_flow_at at;
@@ -235,16 +249,12 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 			       "--slowest: there is no whole call of a function '%s'", j->slowest);
 	k.p[0].call = best->slowest;
 	k.p[1].call = best->median;
-	/* The second decode numbers the functions in the same order. */
-	again.flow = NULL;
-	again.files = NULL;
-	again.trace = NULL;
-	r = ty_flow_source_open(&again, path, err);
-	names = r ? NULL : ty_flow_names_new(ty_flow_code(again.flow));
-	calls = names ? ty_flow_calls_new(names, on_begin, on_end, &k) : NULL;
+	/* Decoded again, the calls have the same numbers. */
+	r = seek(j, path, err);
+	calls = ty_flow_calls_new(j->names, on_begin, on_end, &k);
 	if (!r && !calls)
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	while (!r && (more = ty_flow_next(again.flow, &at)) > 0) {
+	while (!r && (more = ty_flow_next(j->src.flow, &at)) > 0) {
 		r = ty_flow_calls_feed(calls, &at);
 		for (int i = 0; i < 2 && !r; i++)
 			if (k.p[i].on && at.item.kind == TY_FLOW_INSN &&
@@ -254,6 +264,8 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 			}
 	}
 	r = r ? r : more;
+	if (r && !err->code)
+		ty_fail(err, -r, TY_NO_OFFSET, "the calls: %s", ty_strerror(r));
 	if (!r) {
 		while (same < k.p[0].ips.n && same < k.p[1].ips.n &&
 		       k.p[0].ips.v[same] == k.p[1].ips.v[same])
@@ -269,26 +281,51 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 		}
 	}
 	ty_flow_calls_free(calls);
-	ty_flow_names_free(names);
 	vec_fini(&k.p[0].ips);
 	vec_fini(&k.p[1].ips);
-	ty_flow_source_close(&again);
 	return r;
+}
+
+static bool choose(void *ctx, const struct ty_flow_at *at)
+{
+	return ty_flow_chosen(&((struct job *)ctx)->choice, at);
+}
+
+static int report(struct job *j, const char *path, struct ty_err *err)
+{
+	int r = ty_flow_source_open(&j->src, path, err);
+
+	r = r ? r : ty_flow_source_window(&j->src, path, &j->sel, false, err);
+	if (r)
+		return r;
+	j->software = ty_flow_software(j->src.flow);
+	j->names = ty_flow_names_new(ty_flow_code(j->src.flow));
+	if (!j->names || ty_flow_choice_init(&j->choice, &j->sel, &j->src))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_stats(j->src.flow, j->names, choose, j, &j->st, err);
+	if (r)
+		return r;
+	if (j->slowest)
+		r = slowest(j, path, err);
+	else if (j->sel.json)
+		print_json(j);
+	else
+		print_text(j);
+	return r ? r : ty_cli_written(err);
 }
 
 int ty_cmd_report_flow(int argc, char **argv)
 {
 	enum { OPT_SLOWEST = TY_OPT_OWN };
-	static const struct option opts[] = {TY_FLOW_OPTIONS,
+	static const struct option opts[] = {TY_SELECT_OPTIONS,
+					     TY_FLOW_OPTIONS,
 					     {"slowest", required_argument, NULL, OPT_SLOWEST},
-					     {"json", no_argument, NULL, TY_OPT_JSON},
-					     {"cpu", required_argument, NULL, TY_OPT_CPU},
 					     {"help", no_argument, NULL, 'h'},
 					     {0}};
 	struct job j = {0};
 	struct ty_err err = {0};
 	const char *path = NULL;
-	int c, r, status = 0;
+	int c, status = 0;
 
 	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
@@ -296,16 +333,15 @@ int ty_cmd_report_flow(int argc, char **argv)
 			goto out;
 		}
 		if (c == '?')
-			status = ty_cli_usage("report", "unknown option or missing value (flow "
-							"takes no --from, --to, --tid, --comm)");
+			status = ty_cli_usage("report", "unknown option or missing value");
 		else if (c == OPT_SLOWEST)
 			j.slowest = optarg;
-		else if (c == TY_OPT_JSON)
-			j.json = true;
-		else if (c == TY_OPT_CPU)
+		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
 			j.src.cpu = optarg;
-		else
+		else if (c >= TY_OPT_PT_RAW)
 			status = ty_flow_source_option(&j.src, c, optarg) ? TY_EXIT_FAILED : 0;
+		else
+			status = ty_select_option(&j.sel, "report", c, optarg);
 	}
 	for (int i = optind; !status && i < argc; i++) {
 		if (!strcmp(argv[i], "flow") && (path || i == argc - 1))
@@ -321,26 +357,13 @@ int ty_cmd_report_flow(int argc, char **argv)
 		goto out;
 	if (!path && !j.src.raws.n)
 		path = "tarry.dat";
-	r = ty_flow_source_open(&j.src, path, &err);
-	if (!r) {
-		j.software = ty_flow_software(j.src.flow);
-		j.names = ty_flow_names_new(ty_flow_code(j.src.flow));
-		r = j.names ? ty_flow_stats(j.src.flow, j.names, &j.st, &err)
-			    : ty_fail(&err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	}
-	if (!r && j.slowest)
-		r = slowest(&j, path, &err);
-	else if (!r && j.json)
-		print_json(&j);
-	else if (!r)
-		print_text(&j);
-	if (!r)
-		r = ty_cli_written(&err);
-	if (r)
+	if (report(&j, path, &err))
 		status = ty_cli_fail(&err);
 out:
 	ty_flow_stats_fini(&j.st);
 	ty_flow_names_free(j.names);
+	ty_flow_choice_fini(&j.choice);
 	ty_flow_source_fini(&j.src);
+	ty_select_fini(&j.sel);
 	return status;
 }

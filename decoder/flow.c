@@ -39,6 +39,8 @@ void ty_flow_free(struct ty_flow *f)
 	vec_fini(&f->sws);
 	vec_fini(&f->tids);
 	vec_fini(&f->losses);
+	vec_fini(&f->comms);
+	ty_strtab_free(f->comm_names);
 	ty_code_free(f->code);
 	free(f);
 }
@@ -314,6 +316,7 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 			       "there are no executed instructions in this file: record with "
 			       "--flow (Intel PT) or --flow=step (any x86-64 machine, slow)");
 	ty_code_ready(f->code);
+	ty_flow_comms_ready(f);
 	if (f->sws.n)
 		qsort(f->sws.v, f->sws.n, sizeof(*f->sws.v), by_cpu_time);
 	if (f->tids.n)

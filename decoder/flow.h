@@ -59,6 +59,14 @@ int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off);
 int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, int32_t tid);
 /* tid belongs to process pid. */
 int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid);
+/* tid is called so from t on; it is forked from parent then, and called as that one. The name is
+ * copied. 0 or -TY_E... */
+int ty_flow_comm(struct ty_flow *f, int32_t tid, uint64_t t_ns, const char *name);
+int ty_flow_fork(struct ty_flow *f, int32_t tid, int32_t parent, uint64_t t_ns);
+/* What tid is called at a time of a started flow, and until when; NULL: no record tells. log(all
+ * names). */
+const char *ty_flow_comm_at(const struct ty_flow *f, int32_t tid, uint64_t t_ns,
+			    uint64_t *until_ns);
 /*
  * What of a flow to decode. Ranges of packets that cannot hold any of it are not looked at: opening
  * a window costs what the window holds, and up to two ranges (PSB to PSB, 8 KB and more) around it.

@@ -144,6 +144,7 @@ static int on_task(struct ty_flow_perf *p, const struct ty_perf_rec *r)
 	if (ty_perf_task(r, &t))
 		return -TY_EFORMAT;
 	e = ty_flow_thread(p->flow, t.pid, t.tid);
+	e = e ? e : ty_flow_fork(p->flow, t.tid, t.ptid, t.time);
 	if (e || t.pid == t.ppid)
 		return e;
 	return push(p,
@@ -158,6 +159,7 @@ static int on_comm(struct ty_flow_perf *p, const struct ty_perf_rec *r, uint64_t
 	if (ty_perf_comm(r, &c))
 		return -TY_EFORMAT;
 	e = ty_flow_thread(p->flow, c.pid, c.tid);
+	e = e ? e : ty_flow_comm(p->flow, c.tid, t_ns, c.comm);
 	if (e || !c.exec)
 		return e;
 	return push(p, (struct change){.t_ns = t_ns, .what = EXEC, .pid = c.pid});

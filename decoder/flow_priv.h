@@ -12,6 +12,7 @@
 #include "flow_blocks.h"
 #include "flow_branch.h"
 #include "flow_walk.h"
+#include "strtab.h"
 #include "vec.h"
 
 struct ty_flow_work;
@@ -25,6 +26,13 @@ struct ty_flow_sw {
 struct ty_flow_tid {
 	int32_t tid, pid;
 	uint32_t order;
+};
+
+/* From t_ns on a thread has a name, or (parent not -1) the one that its parent has then. */
+struct ty_flow_comm {
+	uint64_t t_ns;
+	int32_t tid, parent;
+	uint32_t name, order;
 };
 
 /* Bytes of a stream from `at` on, which continue each other in the AUX stream from `off` on. */
@@ -105,6 +113,8 @@ struct ty_flow {
 	VEC(struct ty_flow_sw) sws;
 	VEC(struct ty_flow_tid) tids;
 	VEC(struct ty_flow_lost) losses;
+	VEC(struct ty_flow_comm) comms;	  /* by thread and time, once started */
+	struct ty_strtab *comm_names;	  /* NULL: none */
 	VEC(struct ty_flow_range) ranges; /* by stream and place */
 
 	struct ty_flow_window window;
@@ -120,6 +130,10 @@ uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc);
 /* Number of the switch that holds on the stream's CPU at a time; s->sw - 1 is "none" (SIZE_MAX when
  * s->sw is 0). */
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
+
+/* ---- flow_comm.c ---- */
+
+void ty_flow_comms_ready(struct ty_flow *f);
 
 /* ---- flow_work.c ---- */
 

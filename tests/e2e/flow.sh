@@ -130,9 +130,35 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py traps "$out/c"
 	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
+	choice
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	ok $? "step: a function that is not there"
+}
+
+dumped() { "$TARRY" dump "$out/t.dat" flow --insn --json "$@" | wc -l; }
+reported() { "$TARRY" report "$out/t.dat" flow --json "$@" | sed 's/.*"instructions":\([0-9]*\).*/\1/'; }
+# Time slices, threads and names choose the same in dump and report, and the parts are the whole.
+choice() {
+	local all=$(dumped) exe=$(dumped --comm exe) traps=$(dumped --comm 'flow_*') tid tids=0 mid last to from
+	[ "$exe" -gt 0 ] && [ "$traps" -gt 0 ]
+	ok $? "choice: a name that came by exec, and the one before"
+	is "choice: by name" "$all $exe $traps" "$((exe + traps)) $(reported --comm exe) $(reported --comm 'flow_*')"
+	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
+	for tid in $(sed -n 's/.*"tid":\([0-9]*\).*/\1/p' "$out/d" | sort -u); do
+		to=$(dumped --tid "$tid")
+		tids=$((tids + to))
+	done
+	is "choice: by thread" "$all $to" "$tids $(reported --tid "$tid")"
+	is "choice: no CPU is known of a stream of a thread" "0 0" "$(dumped --cpu 0) $(reported --cpu 0)"
+	last=$(tail -n 1 "$out/d" | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')
+	mid=$(sed -n "$((all / 2))s/.*\"ts_ns\":\([0-9]*\).*/\1/p" "$out/d")
+	mid=$(printf -- '-%d.%09d' $(((last - mid) / 1000000000)) $(((last - mid) % 1000000000)))
+	to=$(dumped --to "$mid") from=$(dumped --from "$mid")
+	[ "$to" -gt 0 ] && [ "$from" -gt 0 ]
+	ok $? "choice: slices around an instruction"
+	is "choice: by time" "$all $to $from" "$((to + from)) $(reported --to "$mid") $(reported --from "$mid")"
+	is "choice: outside of the recording" 2 "$("$TARRY" report "$out/t.dat" flow --from 1000000 >/dev/null 2>&1; echo $?)"
 }
 
 # Whatever its threads are doing when the stepping ends, a command goes on as if nothing had been.
