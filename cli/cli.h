@@ -25,6 +25,7 @@ int ty_cmd_record(int argc, char **argv);
 int ty_cmd_view(int argc, char **argv);
 int ty_cmd_report(int argc, char **argv);
 int ty_cmd_dump(int argc, char **argv);
+int ty_cmd_export(int argc, char **argv);
 int ty_cmd_doctor(int argc, char **argv);
 
 /* "tarry: ..." on stderr; usage errors end with a hint at --help. Return the exit status. */

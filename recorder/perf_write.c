@@ -12,7 +12,7 @@
 
 #include "perf_record.h"
 
-#define SAMPLE_TYPE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
+#define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 enum {
 	PMU_TYPE = 8, /* any dynamic number; intel_pt's on many machines */
 	EVENT_ID = 1,

@@ -50,7 +50,7 @@ for shell in bash fish zsh; do
 	check "$shell: all commands" $? "$why"
 	! grep -qx records <<<"$offered"
 	check "$shell: a word of the help's text is no command" $? "$offered"
-	for c in view record report dump; do
+	for c in view record report dump export; do
 		# What --help tells is what the table has; the completion offers it.
 		told=$("$TARRY" $c --help | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u | grep -vx -- '--help')
 		first=$("$TARRY" $c --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort -u | grep -vx -- '--help')

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See export_perf.h. Everything is written in the order of time, in rounds (FINISHED_ROUND), so
+ * that perf needs no more memory than for a round. Events before the window are read, too: they
+ * tell the names of threads.
+ *
+ * Formats: tools/perf/Documentation/perf.data-file-format.txt; HEADER_TRACING_DATA as written by
+ * tools/perf/util/trace-event-info.c (the metadata of trace.dat 6 under version 0.6).
+ */
+#include "export_perf.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chosen.h"
+#include "comms.h"
+#include "export_side.h"
+#include "format_text.h"
+#include "key_value.h"
+#include "section.h"
+#include "tgids.h"
+
+#define ROUND	16384
+#define TEXTS	(1u << 30)
+#define ID_BASE (UINT64_C(1) << 40) /* ids of tracepoints: beyond any that a kernel gave */
+#define TID_MAX 4194304		    /* PID_MAX_LIMIT of include/linux/threads.h */
+#define SAMPLE_TYPE                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW)
+
+struct export
+{
+	struct ty_session *s;
+	const struct ty_window *w;
+	struct ty_perf_out *out;
+	struct ty_perf_exported *done;
+	struct ty_comms *comms;
+	struct ty_tgids *tgids;
+	uint32_t *told; /* by tid: which name perf was told, hashed; 0: none */
+	struct ty_buf rec;
+	unsigned in_round;
+	uint16_t any; /* an event that is there: of records that are no samples */
+	uint8_t seen[65536 / 8];
+};
+
+/* Who, where, when, in the order of a sample; other records have the id behind. */
+static void add_where(struct export *x, const struct ty_event *ev, int32_t tid)
+{
+	int32_t tgid = tid ? ty_tgids_get(x->tgids, tid) : 0;
+
+	ty_buf_addle(&x->rec, (uint32_t)tgid, 4); /* -1: not known */
+	ty_buf_addle(&x->rec, (uint32_t)tid, 4);
+	ty_buf_addle(&x->rec, ev->ts_ns, 8);
+	ty_buf_addle(&x->rec, ev->cpu, 8);
+}
+
+static void put(struct export *x, uint32_t type)
+{
+	if (x->rec.failed)
+		return;
+	ty_perf_out_rec(x->out, type, type == PERF_RECORD_SAMPLE ? PERF_RECORD_MISC_KERNEL : 0,
+			x->rec.p, x->rec.len);
+}
+
+static void pad(struct ty_buf *b)
+{
+	while (b->len % 8)
+		ty_buf_addc(b, 0);
+}
+
+/* perf learns a name when it first matters, and when it has changed. */
+static void tell_name(struct export *x, const struct ty_event *ev)
+{
+	const char *comm = ty_comms_get(x->comms, ev->tid);
+	uint32_t h = 2166136261u;
+
+	if (ev->tid <= 0 || ev->tid > TID_MAX || !ty_comms_known(x->comms, ev->tid))
+		return;
+	for (const char *p = comm; *p; p++)
+		h = (h ^ (uint8_t)*p) * 16777619u;
+	h |= 1;
+	if (x->told[ev->tid] == h)
+		return;
+	x->told[ev->tid] = h;
+	ty_buf_reset(&x->rec);
+	ty_buf_addle(&x->rec, (uint32_t)ty_tgids_get(x->tgids, ev->tid), 4);
+	ty_buf_addle(&x->rec, (uint32_t)ev->tid, 4);
+	ty_buf_add(&x->rec, comm, strlen(comm) + 1);
+	pad(&x->rec);
+	add_where(x, ev, ev->tid);
+	ty_buf_addle(&x->rec, ID_BASE + x->any, 8);
+	put(x, PERF_RECORD_COMM);
+}
+
+static void put_lost(struct export *x, const struct ty_event *ev)
+{
+	/* perf knows no "some": one is the least it can be. */
+	uint64_t n = ev->u.gap.count == UINT64_MAX ? 1 : ev->u.gap.count;
+
+	ty_buf_reset(&x->rec);
+	ty_buf_addle(&x->rec, ID_BASE + x->any, 8);
+	ty_buf_addle(&x->rec, n, 8);
+	add_where(x, ev, 0);
+	ty_buf_addle(&x->rec, ID_BASE + x->any, 8);
+	put(x, PERF_RECORD_LOST);
+	x->done->lost += n;
+}
+
+static void put_event(struct export *x, const struct ty_event *ev)
+{
+	x->any = ev->id;
+	x->seen[ev->id / 8] |= (uint8_t)(1u << ev->id % 8);
+	tell_name(x, ev);
+	ty_buf_reset(&x->rec);
+	ty_buf_addle(&x->rec, ID_BASE + ev->id, 8);
+	ty_buf_addle(&x->rec, 0, 8); /* the address is not recorded; perf script wants the field */
+	add_where(x, ev, ev->tid);
+	ty_buf_addle(&x->rec, (ev->size + 4 + 7) / 8 * 8 - 4, 4);
+	ty_buf_add(&x->rec, ev->data, ev->size);
+	pad(&x->rec);
+	put(x, PERF_RECORD_SAMPLE);
+	x->done->events++;
+	if (++x->in_round >= ROUND) {
+		x->in_round = 0;
+		ty_perf_out_rec(x->out, TY_PERF_FINISHED_ROUND, 0, NULL, 0);
+	}
+}
+
+static bool chosen(const struct export *x, const struct ty_event *ev)
+{
+	if (!ty_chosen_cpu(x->w, ev->cpu))
+		return false;
+	if (ev->kind == TY_EV_GAP)
+		return x->any && ty_chosen_gap(x->w, ev);
+	return ev->ts_ns >= x->w->from_ns && ev->ts_ns < x->w->to_ns &&
+	       ty_chosen_tid(x->w, ev->tid) &&
+	       (!x->w->comms_n || ty_chosen_comm(x->w, ty_comms_get(x->comms, ev->tid)));
+}
+
+static int put_events(struct export *x, struct ty_export_side *side, struct ty_err *err)
+{
+	struct ty_event ev;
+	int r;
+
+	while ((r = ty_events_next(x->s->events, &ev, err)) > 0) {
+		if (ev.ts_ns >= x->w->to_ns && ty_events_past(x->s->events, x->w->to_ns))
+			break;
+		if (ty_comms_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				       "out of memory for thread names");
+		if (!chosen(x, &ev))
+			continue;
+		r = ty_export_side_until(side, ev.ts_ns, err);
+		if (r)
+			return r;
+		if (ev.kind == TY_EV_GAP)
+			put_lost(x, &ev);
+		else
+			put_event(x, &ev);
+		if (x->rec.failed)
+			return ty_fail(err, -x->rec.failed, TY_NO_OFFSET,
+				       "%s: the event at %llu ns cannot be written: %s",
+				       x->s->trace->path, (unsigned long long)ev.ts_ns,
+				       ty_strerror(x->rec.failed));
+	}
+	return r < 0 ? r : ty_export_side_until(side, x->w->to_ns - 1, err);
+}
+
+/* The tracepoints that occurred, as events. */
+static void put_attrs(struct export *x)
+{
+	for (uint32_t id = 0; id < 65536; id++) {
+		struct perf_event_attr attr = {
+			.type = PERF_TYPE_TRACEPOINT,
+			.size = PERF_ATTR_SIZE_VER5,
+			.config = id,
+			.sample_period = 1,
+			.sample_type = SAMPLE_TYPE,
+			.sample_id_all = 1,
+		};
+		uint64_t sample_id = ID_BASE + id;
+		char name[256];
+
+		if (!(x->seen[id / 8] >> id % 8 & 1))
+			continue;
+		snprintf(name, sizeof(name), "%s:%s",
+			 ty_formats_system(x->s->formats, (uint16_t)id),
+			 ty_formats_name(x->s->formats, (uint16_t)id));
+		ty_perf_out_event(x->out, &attr, PERF_ATTR_SIZE_VER5, &sample_id, 1, name);
+	}
+}
+
+static void add_text(struct ty_buf *b, struct ty_text text, unsigned width)
+{
+	ty_buf_addle(b, text.n, width);
+	ty_buf_add(b, text.s, text.n);
+}
+
+static bool is_seen(const struct export *x, const struct ty_event_format *f)
+{
+	const char *name;
+	size_t n;
+	uint16_t id;
+
+	return !ty_ft_head(f->text.s, &name, &n, &id) && x->seen[id / 8] >> id % 8 & 1;
+}
+
+/* The formats of what occurred: one that perf cannot read is no trouble where nothing needs it. */
+static int put_formats(const struct export *x, struct ty_err *err)
+{
+	static const uint8_t magic[] = {23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g'};
+	const struct ty_trace *t = x->s->trace;
+	uint32_t events = 0, ftrace = 0;
+	struct ty_buf b;
+	int r = 0;
+
+	ty_buf_init(&b, TEXTS);
+	ty_buf_add(&b, magic, sizeof(magic));
+	ty_buf_add(&b, "0.6", 4);
+	ty_buf_addc(&b, 0); /* little endian */
+	ty_buf_addc(&b, (char)t->long_size);
+	ty_buf_addle(&b, t->buffers.n ? t->buffers.v[0].page_size : 4096, 4);
+	ty_buf_add(&b, "header_page", 12);
+	add_text(&b, t->header_page, 8);
+	ty_buf_add(&b, "header_event", 13);
+	add_text(&b, t->header_event, 8);
+	vec_each (f, &t->formats) {
+		ftrace += !strcmp(f->system, "ftrace");
+		events += strcmp(f->system, "ftrace") && is_seen(x, f);
+	}
+	ty_buf_addle(&b, ftrace, 4);
+	vec_each (f, &t->formats)
+		if (!strcmp(f->system, "ftrace"))
+			add_text(&b, f->text, 8);
+	/* perf takes a system again and again: each event comes with its own. */
+	ty_buf_addle(&b, events, 4);
+	vec_each (f, &t->formats) {
+		if (!strcmp(f->system, "ftrace") || !is_seen(x, f))
+			continue;
+		ty_buf_add(&b, f->system, strlen(f->system) + 1);
+		ty_buf_addle(&b, 1, 4);
+		add_text(&b, f->text, 8);
+	}
+	add_text(&b, t->kallsyms, 4);
+	add_text(&b, t->printk, 4);
+	add_text(&b, t->cmdlines, 8);
+	if (b.failed)
+		r = ty_fail(err, -b.failed, TY_NO_OFFSET, "%s: its event formats: %s", t->path,
+			    ty_strerror(b.failed));
+	else
+		ty_perf_out_feature(x->out, TY_PERF_F_TRACING_DATA, b.p, b.len);
+	ty_buf_fini(&b);
+	return r;
+}
+
+/* A feature that is one string, from tarry's own description of the machine. */
+static void put_fact(struct export *x, const char *key, unsigned feature)
+{
+	char value[256];
+	struct ty_buf b;
+
+	if (!ty_key_value(ty_trace_section(x->s->trace, TY_SEC_MACHINE).s, key, value,
+			  sizeof(value)))
+		return;
+	ty_buf_init(&b, 1024);
+	ty_perf_out_string(&b, value);
+	if (!b.failed)
+		ty_perf_out_feature(x->out, feature, b.p, b.len);
+	ty_buf_fini(&b);
+}
+
+static void put_machine(struct export *x)
+{
+	const struct ty_trace *t = x->s->trace;
+	struct ty_buf b;
+
+	put_fact(x, "host", TY_PERF_F_HOSTNAME);
+	put_fact(x, "kernel", TY_PERF_F_OSRELEASE);
+	put_fact(x, "arch", TY_PERF_F_ARCH);
+	put_fact(x, "cpu_model", TY_PERF_F_CPUDESC);
+	if (!t->cpu_count)
+		return;
+	ty_buf_init(&b, 64);
+	ty_buf_addle(&b, t->cpu_count, 4);
+	ty_buf_addle(&b, t->cpu_count, 4);
+	if (!b.failed)
+		ty_perf_out_feature(x->out, TY_PERF_F_NRCPUS, b.p, b.len);
+	ty_buf_fini(&b);
+}
+
+static int all(struct export *x, struct ty_err *err)
+{
+	const struct ty_trace *t = x->s->trace;
+	struct ty_export_side *side;
+	bool any;
+	int r;
+
+	put_machine(x);
+	r = ty_export_side_new(t, x->out, &side, err);
+	if (r)
+		return r;
+	r = put_events(x, side, err);
+	any = side || x->done->events;
+	x->done->aux_bytes = ty_export_side_aux(side);
+	ty_export_side_free(side);
+	if (r)
+		return r;
+	if (!any)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: no event lies in the window",
+			       t->path);
+	put_attrs(x);
+	r = x->done->events ? put_formats(x, err) : 0;
+	return r ? r : ty_perf_out_finish(x->out, err);
+}
+
+int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *path,
+		   struct ty_perf_exported *done, struct ty_err *err)
+{
+	const struct ty_trace *t = s->trace;
+	struct ty_text threads = ty_trace_section(t, TY_SEC_THREADS);
+	struct export *x;
+	int r;
+
+	*done = (struct ty_perf_exported){.images = ty_trace_section(t, TY_SEC_CODE).n != 0};
+	if (t->big_endian)
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "%s comes from a big-endian machine, whose perf.data files tarry "
+			       "does not write",
+			       t->path);
+	x = calloc(1, sizeof(*x));
+	if (!x)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	*x = (struct export){.s = s, .w = w, .done = done};
+	ty_buf_init(&x->rec, UINT16_MAX);
+	x->comms = ty_comms_new(t->cmdlines.s, threads.s);
+	x->tgids = ty_tgids_new(threads.s);
+	x->told = calloc(TID_MAX + 1, sizeof(*x->told));
+	if (!x->comms || !x->tgids || !x->told)
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	else
+		r = ty_perf_out_new(path, &x->out, err);
+	r = r ? r : all(x, err);
+	ty_perf_out_free(x->out);
+	ty_comms_free(x->comms);
+	ty_tgids_free(x->tgids);
+	ty_buf_fini(&x->rec);
+	free(x->told);
+	free(x);
+	return r;
+}

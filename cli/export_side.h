@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records that belong to executed instructions and memory samples (section TY_SEC_PERF of a
+ * recording, a perf.data file in pipe form), in the order of their times.
+ */
+#ifndef TY_EXPORT_SIDE_H
+#define TY_EXPORT_SIDE_H
+
+#include "perf_data.h"
+#include "perf_out.h"
+#include "trace.h"
+
+struct ty_export_side;
+
+/* Events and features of t's section go to `out`. *side is NULL when t has no such section. 0 or
+ * -TY_E.... */
+int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out,
+		       struct ty_export_side **side, struct ty_err *err);
+void ty_export_side_free(struct ty_export_side *s);
+/* Write the records that are not later than ns. 0 or -TY_E.... */
+int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *err);
+/* Bytes of AUX streams written so far. */
+uint64_t ty_export_side_aux(const struct ty_export_side *s);
+
+#endif

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# `tarry export --to perf`: perf script reads the same events in the same order, text for text; its
+# own Intel PT decoder executes the same instructions from the packets of the software branch tracer.
+set -u
+d=$(mktemp -d)
+trap 'rm -rf "$d"' EXIT
+n=0
+check() { # NAME STATUS [WHAT WAS SEEN]
+	n=$((n + 1))
+	if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "${3-}" | head -n 20 | sed 's/^/# /'; fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+is() { # NAME WANTED GOT
+	[ "$2" = "$3" ]
+	check "$1" $? "wanted: $2; got: $3"
+}
+
+cd "$d" || exit 1
+"$TARRY" export x --to perfetto 2>err
+is "another form: wrong usage" 2 $?
+grep -q "perfetto.*--to perf" err
+check "another form: told what there is" $? "$(cat err)"
+echo mine >perf.data
+"$TARRY" export x --to perf 2>err
+is "a perf.data that is there: not without -o" "2 mine" "$? $(cat perf.data)"
+
+cat >load <<'EOF'
+for i in 1 2 3; do ls -R /usr/include | sort | wc -l; sleep 0.01; done >/dev/null
+EOF
+if ! command -v perf >/dev/null; then
+	skip "perf script reads it" "perf is not installed"
+elif ! "$TARRY" record -q -o t.dat -- bash ./load 2>err; then
+	skip "perf script reads it" "tarry cannot record here: $(head -n 1 err)"
+else
+	# tid, CPU, time, event, text
+	tarry() {
+		"$TARRY" dump t.dat events "$@" | grep -v 'EVENTS DROPPED' |
+			sed -nE 's/^.*-([0-9]+) +\[0*([0-9]+)\] +([0-9.]+): ([^:]+): */\1 \2 \3 \4 /p' | sed 's/ *$//'
+	}
+	perf_script() {
+		perf script -i "$1" --ns -F tid,cpu,time,event,trace 2>/dev/null |
+			sed -nE 's/^ *([0-9]+) +\[0*([0-9]+)\] +([0-9.]+): +[^: ]+:([^: ]+): */\1 \2 \3 \4 /p' | sed 's/ *$//'
+	}
+	"$TARRY" export t.dat --to perf -o whole 2>err
+	check "exported" $? "$(cat err)"
+	tarry >want
+	perf_script whole >got
+	cmp -s want got && [ "$(wc -l <want)" -gt 1000 ]
+	check "perf script: every event, in order ($(wc -l <want))" $? "$(diff want got)"
+	"$TARRY" export t.dat --to perf -o part --from 0.01 --to 0.05 --cpu 0 2>err
+	tarry --from 0.01 --to 0.05 --cpu 0 >want
+	perf_script part >got
+	cmp -s want got && [ -s want ]
+	check "a window of a CPU ($(wc -l <want))" $? "$(diff want got)"
+	perf trace -i whole >got 2>&1
+	grep -q 'execve(' got
+	check "perf trace shows system calls" $? "$(head got)"
+	perf sched latency -i whole >got 2>&1
+	grep -qE '^ +sort:' got
+	check "perf sched latency knows the threads" $? "$(head -n 20 got)"
+	"$TARRY" export t.dat --to perf -o t.dat 2>err
+	is "never over its own input" 2 $?
+fi
+
+if ! command -v perf >/dev/null; then
+	skip "perf decodes the instructions" "perf is not installed"
+elif [ "$(uname -m)" != x86_64 ] || ! "$TARRY" record -q --flow=step --flow-list list -o f.dat -- /bin/true 2>err; then
+	skip "perf decodes the instructions" "single-stepping does not record here: $(head -n 1 err)"
+else
+	"$TARRY" export f.dat --to perf -o flow --tid 4194305 2>err
+	check "a flow recording is exported" $? "$(cat err)"
+	perf script -i flow --itrace=i0nse -F ip 2>err | tr -d ' ' >got
+	cut -d' ' -f2 list >want
+	if [ ! -s got ] && grep -qi 'itrace\|auxtrace' err; then
+		skip "perf's decoder: every instruction" "this perf is built without it"
+	else
+		cmp -s want got && [ -s want ]
+		check "perf's decoder: every instruction ($(wc -l <want))" $? "$(diff want got | head -n 10; cat err)"
+	fi
+fi
+echo "1..$n"
