@@ -17,8 +17,9 @@ struct ty_explain {
 	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. */
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
 	void *ctx;
-	int32_t command_tid; /* the traced command's first thread; 0: none was traced */
-	enum ty_clock clock; /* of the times in sentences */
+	int32_t command_tid;  /* the traced command's first thread; 0: none was traced */
+	int32_t recorder_pid; /* its waits are no stalls of what it recorded; 0: not known */
+	enum ty_clock clock;  /* of the times in sentences */
 	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */
 	const atomic_bool *stop;
 };

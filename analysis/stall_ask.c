@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define NEXT_CALLS 16
+
 /* What a system call says between threads. */
 enum {
 	GIVES = 1,     /* hands something over */
@@ -282,7 +284,32 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 
 /* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
  * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
-struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c)
+int64_t ty_stall_next_fd(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	uint32_t end = th->syscalls_first + th->syscalls_n;
+	uint64_t args[6], from = c->end_ns;
+
+	if (c->s.syscall == TY_NONE || !x->args)
+		return -1;
+	for (uint32_t i = c->s.syscall + 1, n = 0; i < end && n < NEXT_CALLS; i++, n++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, i);
+		unsigned what = says(x, &s);
+
+		/* What it does after another wait is about something else. */
+		if (s.start_ns < from || s.start_ns - from > TY_STALL_LITTLE_NS || what & ACCEPTS)
+			return -1;
+		from = s.end_ns;
+		if (!(what & TAKES) || what & NO_FD || s.ret < 0)
+			continue;
+		s = ty_model_syscall(x->m, i);
+		return x->args(x->ctx, &s, args) ? -1 : (int32_t)args[0];
+	}
+	return -1;
+}
+
+struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
@@ -290,7 +317,7 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 	unsigned first = 0, last = 0, seen = 0;
 	uint32_t i = c->s.syscall;
 
-	if (c->w.fd < 0 || !x->args)
+	if (fd < 0 || !x->args)
 		return side;
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
@@ -302,13 +329,13 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 		if (!what || what & NO_FD || (s.ret < 0 && !(what & CONNECTS)))
 			continue;
 		if (what & ACCEPTS) {
-			side.serves = s.ret == c->w.fd;
+			side.serves = s.ret == fd;
 			if (side.serves)
 				break;
 			continue;
 		}
 		s = ty_model_syscall(x->m, i);
-		if (x->args(x->ctx, &s, args) || (int32_t)args[0] != c->w.fd)
+		if (x->args(x->ctx, &s, args) || (int32_t)args[0] != fd)
 			continue;
 		side.asks = what & CONNECTS;
 		if (what & (CONNECTS | CLOSES))

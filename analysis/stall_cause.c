@@ -137,6 +137,12 @@ static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
 	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
 }
 
+/* The descriptor on which the other side is; -1: not known. */
+static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return c->w.kind != TY_STALL_EVENTS && c->w.fd >= 0 ? c->w.fd : ty_stall_next_fd(h, c);
+}
+
 /* The kind of a wait whose path and waker are known; is it a stall? */
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
@@ -191,8 +197,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
 			return true;
 	}
-	if (c->w.class == TY_WAIT_PEER)
-		side = ty_stall_side(h, c);
+	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS)
+		side = ty_stall_side(h, c, peer_fd(h, c));
 	if ((side.asks && side.gave_last) ||
 	    (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread)))
 		return true;
@@ -204,6 +210,25 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 			(c->w.fd >= 0 && ty_stall_sent(h, c->s.thread, c->s.syscall, c->w.fd)));
 	c->s.proven = false;
 	return ty_stall_had_work(h, c);
+}
+
+/* Did a child end the wait by its own end? */
+static bool child_died(const struct ty_model *m, const struct ty_cand *c)
+{
+	const struct ty_thread *t;
+	uint32_t call;
+
+	if (c->waker.kind != TY_WAKER_THREAD)
+		return false;
+	t = ty_model_thread(m, c->waker.thread);
+	if (!t->died || t->tid != t->tgid || t->ppid < 0 ||
+	    t->ppid != ty_model_thread(m, c->s.thread)->tgid)
+		return false;
+	/* Who ends makes no more calls, and wakes nobody else from user mode. */
+	call = ty_model_syscall_at(m, c->waker.thread, c->waker.act_ns);
+	if (call != TY_NONE)
+		return ty_model_syscall_brief(m, c->waker.thread, call).flags & TY_SF_ENDED;
+	return ty_model_syscall_after(m, c->waker.thread, c->waker.act_ns) == TY_NONE;
 }
 
 /* Where nothing is known of the thread's states: the call that most of the time was spent in. */
@@ -265,6 +290,11 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	c->waker = ty_waker_find(m, s.edge);
 	c->w = ty_wait_for(h->x, &s, s.syscall);
+	if (c->s.state == TY_ST_SLEEPING && c->w.class == TY_WAIT_IDLE && child_died(m, c)) {
+		/* By a signal, a pidfd or a pipe: it learns that its child has ended. */
+		c->w.kind = TY_STALL_CHILD;
+		c->w.class = TY_WAIT_END;
+	}
 	if (c->s.state == TY_ST_STOPPED) {
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;

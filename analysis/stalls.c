@@ -123,7 +123,8 @@ static bool of_interest(const struct ty_hunt *h, uint32_t thread, bool traced_on
 		return false;
 	if (h->w.tids_n || h->w.comms_n)
 		return ty_window_thread(&h->w, h->x->m, thread);
-	return !t->kernel && (!traced_only || t->traced);
+	return !t->kernel && (!traced_only || t->traced) &&
+	       (!h->x->recorder_pid || t->tgid != h->x->recorder_pid);
 }
 
 /* Interrupts took much of a long run. */
@@ -371,9 +372,27 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	return r;
 }
 
-/* Is the wait of b a link of a's chain, for the most part of b? */
+static bool is_end(const struct ty_cand *c)
+{
+	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
+}
+
+static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
+{
+	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
+		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* Is the wait of b a link of a's chain, for the most part of b; or is b the long call that a waits
+ * for? */
 static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 {
+	if (b->s.kind == TY_STALL_CPU)
+		return b->s.thread == a->s.culprit && overlap(a, b) >= b->s.duration_ns / 2 &&
+		       a->root.what_ns[TY_SEG_RUNS] + a->root.what_ns[TY_SEG_READY] >=
+			       a->s.duration_ns / 2;
 	for (uint32_t i = 1; i < a->s.links; i++) {
 		const struct ty_link *l = &a->s.link[i];
 
@@ -382,11 +401,6 @@ static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 			return true;
 	}
 	return false;
-}
-
-static bool is_end(const struct ty_cand *c)
-{
-	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
 }
 
 /* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
@@ -411,14 +425,6 @@ static int by_rank(const void *pa, const void *pb)
 	if (a->s.path_ns != b->s.path_ns)
 		return a->s.path_ns > b->s.path_ns ? -1 : 1;
 	return by_length(pa, pb);
-}
-
-static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
-{
-	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
-		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
-
-	return to > from ? to - from : 0;
 }
 
 /* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and

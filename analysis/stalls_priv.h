@@ -86,14 +86,18 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
-/* Of the descriptor that is waited for (one that goes both ways): which side the thread has, as its
- * own calls tell. It asks: connected or spoke first; it serves: accepted or heard first. */
+/* After a wait for several descriptors, or one that is not told: the one on which the thread takes
+ * something at once; -1: none, or somebody new comes. */
+int64_t ty_stall_next_fd(const struct ty_hunt *h, const struct ty_cand *c);
+/* Of descriptor fd (one that goes both ways) before the wait: which side the thread has, as its own
+ * calls tell; fd -1: not known. It asks: connected or spoke first; it serves: accepted or heard
+ * first. */
 struct ty_stall_side {
 	bool asks, serves; /* neither: not known */
 	bool gave;	   /* handed something over there */
 	bool gave_last;	   /* and heard nothing since */
 };
-struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c);
+struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);
 /* Is it the peer that asks, and the thread that answers? */
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
 

@@ -135,17 +135,30 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	}
 }
 
+/* Outside of any system call at t, for certain: all of the thread's since an earlier one are
+ * recorded. */
+static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+
+	return th->traced && th->syscalls_n &&
+	       ty_model_syscall_brief(m, thread, th->syscalls_first).start_ns < t;
+}
+
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
 {
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER, .class = TY_WAIT_PEER, .fd = -1};
 	uint64_t args[6] = {0};
 	struct ty_syscall c;
+	bool kernel = false;
 	const char *name;
 	char buf[32];
 	int fd_arg = -1;
 
 	if (call == TY_NONE) {
-		if (s->state == TY_ST_BLOCKED) {
+		/* Interruptible where a program serves the page (userfaultfd). */
+		if (s->state == TY_ST_BLOCKED ||
+		    (!(s->flags & TY_SF_LOST) && in_user_mode(x->m, s->thread, s->start_ns))) {
 			w.kind = TY_STALL_FAULT;
 			w.class = TY_WAIT_DEFINITE;
 		} else {
@@ -165,8 +178,11 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		}
 	if (w.kind == TY_STALL_OTHER && c.flags & TY_SF_LOST)
 		w.class = TY_WAIT_IDLE; /* the call may be over: another one's begin is lost */
-	if (s->state == TY_ST_BLOCKED && w.class != TY_WAIT_DEFINITE) {
-		/* Uninterruptible: not for the peer, but for the kernel or a device. */
+	if (s->state == TY_ST_BLOCKED &&
+	    !(w.class == TY_WAIT_DEFINITE && w.kind == TY_STALL_CHILD)) {
+		/* Uninterruptible: not for the peer, but for the kernel (an inode's lock) or a
+		 * device; vfork's is for the child. */
+		kernel = true;
 		w.kind = TY_STALL_UNINTERRUPTIBLE;
 		w.class = TY_WAIT_DEFINITE;
 	}
@@ -176,6 +192,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		w.fd = (int32_t)args[fd_arg];
 		snprintf(w.object, sizeof(w.object), "fd %d", (int)w.fd);
 	}
+	if (kernel)
+		return w;
 	if (!strncmp(name, "futex", 5)) {
 		if (strcmp(name, "futex_waitv") && strcmp(name, "futex_wait"))
 			futex(x, s, args, &w);

@@ -52,12 +52,15 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
-	uint64_t tid = ty_key_u64(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "command_tid");
+	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
+	uint64_t tid = ty_key_u64(facts, "command_tid"),
+		 recorder = ty_key_u64(facts, "recorder_tid");
 
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .args = args,
 				   .ctx = s,
-				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0};
+				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
+				   .recorder_pid = recorder < INT32_MAX ? (int32_t)recorder : 0};
 }

@@ -30,6 +30,8 @@ KINDS = {
     "io": {"io"},
     "storm": {"io", "lock"},
     "fault": {"fault", "io"},
+    "page": {"fault"},
+    "kernel": {"uninterruptible"},
     "timer": {"timer"},
     "cpu": {"cpu"},
     "lost": {"lost", "lock"},
