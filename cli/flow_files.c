@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bus.h"
 #include "symbols.h"
 #include "vec.h"
 
@@ -20,6 +21,12 @@ struct ty_flow_files {
 	bool local;
 	VEC(struct ty_bytes) maps;
 };
+
+static void unmap(const struct ty_bytes *m)
+{
+	ty_bus_forget(m->p);
+	munmap((void *)m->p, m->n);
+}
 
 struct ty_flow_files *ty_flow_files_new(const char *const *roots, size_t roots_n)
 {
@@ -37,7 +44,7 @@ void ty_flow_files_free(struct ty_flow_files *f)
 	if (!f)
 		return;
 	vec_each (m, &f->maps)
-		munmap((void *)m->p, m->n);
+		unmap(m);
 	vec_fini(&f->maps);
 	free(f);
 }
@@ -75,6 +82,7 @@ int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_byte
 		munmap(p, (size_t)st.st_size);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
+	ty_bus_watch(p, (size_t)st.st_size, path);
 	return 0;
 }
 
@@ -92,7 +100,7 @@ static int attempt(struct ty_flow_files *f, const char *path, const uint8_t *bui
 	/* perf pads short ids with zeros. */
 	if (n && n <= build_id_n && !memcmp(id, build_id, n))
 		return 0;
-	munmap((void *)out->p, out->n);
+	unmap(out);
 	f->maps.n--;
 	*out = (struct ty_bytes){0};
 	return -TY_ENOTFOUND;

@@ -160,8 +160,8 @@ static int add_image(struct ty_flow_source *s, const char *arg, struct ty_err *e
 		return ty_fail(err, -file, TY_NO_OFFSET, "--image '%s': %s", arg,
 			       ty_strerror(file));
 	if (fields == 1)
-		return ty_code_map_elf(code, TY_CODE_EVERYBODY, 0, n[0], file, err);
-	r = ty_code_map(code, TY_CODE_EVERYBODY, 0, n[0], n[2], n[1], file);
+		return ty_code_map_elf(code, TY_CODE_GIVEN, 0, n[0], file, err);
+	r = ty_code_map(code, TY_CODE_GIVEN, 0, n[0], n[2], n[1], file);
 	return r ? ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--image '%s': such a stretch cannot be",
 			   arg)
 		 : 0;
@@ -177,7 +177,7 @@ static int add_core(struct ty_flow_source *s, const char *path, struct ty_err *e
 	r = ty_code_blob(ty_flow_code(s->flow), path, b.p, b.n);
 	if (r < 0)
 		return ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", path, ty_strerror(r));
-	return ty_code_map_elf(ty_flow_code(s->flow), TY_CODE_EVERYBODY, 0, 0, r, err);
+	return ty_code_map_core(ty_flow_code(s->flow), r, err);
 }
 
 static int add_raw(struct ty_flow_source *s, const char *arg, struct ty_err *err)

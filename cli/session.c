@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "build.h"
+#include "bus.h"
 #include "cli.h"
 #include "index_file.h"
 #include "key_value.h"
@@ -33,38 +34,6 @@ static void catch_interrupt(struct sigaction *was)
 	sigaction(SIGINT, NULL, was);
 	if (was->sa_handler != SIG_IGN)
 		sigaction(SIGINT, &sa, NULL);
-}
-
-/*
- * An index file that somebody cuts short while it is mapped, or a disk that cannot read it or what
- * stands in for memory, is a SIGBUS wherever the model is asked. There is no way on from there.
- */
-static char bus_text[4600];
-static size_t bus_n;
-
-static void on_bus(int sig, siginfo_t *si, void *ctx)
-{
-	ssize_t n;
-
-	if (si->si_code == BUS_ADRERR || si->si_code == BUS_OBJERR) {
-		n = write(STDERR_FILENO, bus_text, bus_n);
-		(void)n;
-		_exit(TY_EXIT_FAILED);
-	}
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-static void catch_bus(const char *path)
-{
-	struct sigaction sa = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
-	int n = snprintf(bus_text, sizeof(bus_text),
-			 "tarry: %s: its index file, or a temporary file, was cut short or cannot "
-			 "be read any more: try again; --no-index does without the index file\n",
-			 path);
-
-	bus_n = n < (int)sizeof(bus_text) ? (size_t)n : sizeof(bus_text) - 1;
-	sigaction(SIGBUS, &sa, NULL);
 }
 
 /* On stderr, when that is a terminal. */
@@ -250,7 +219,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		/* A recording that may still grow has no index. */
 		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
 		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
-		catch_bus(path);
+		ty_bus_catch(path);
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
 			return 0;
 		if (!(flags & TY_OPEN_LATER))

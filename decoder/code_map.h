@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which bytes were executable where, in which process, when. A process's address space is a list of
- * mappings with the time from which each holds; exec begins a new list, fork copies one. What is
- * asked for is answered by the newest mapping that covers the address and whose bytes can be had;
- * then by those of everybody (pid -1: images given by hand, core dumps, the kernel).
+ * mappings with the time from which each holds; exec begins a new list, fork goes on with the
+ * parent's. What is asked for is answered by the newest mapping that covers the address; where
+ * there is none, or its bytes cannot be had, by those of everybody (the kernel), then by images
+ * given by hand, by the bytes of core dumps, and by the files that these name. An older mapping
+ * below a newer one is never used: its bytes were not there any more.
  *
  * No I/O here: the bytes of a file come from the caller's `load`, when first needed, once per file.
- * Built first, read afterwards: reading is thread-safe as long as nothing is added.
+ * Built first, read afterwards: reading is thread-safe as long as nothing is added. Adding costs
+ * the same whatever there is; making ready n log(n), finding log(n)^2 of an address space's
+ * mappings, however they lie.
  */
 #ifndef TY_CODE_MAP_H
 #define TY_CODE_MAP_H
@@ -17,7 +21,14 @@
 
 #include "err.h"
 
-enum { TY_BUILD_ID_MAX = 20, TY_CODE_EVERYBODY = -1 };
+enum {
+	TY_BUILD_ID_MAX = 20,
+	/* Address spaces that are looked at after the process' own, in this order. */
+	TY_CODE_EVERYBODY = -1,
+	TY_CODE_GIVEN = -2,
+	TY_CODE_CORE = -3, /* bytes only: names come from the others */
+	TY_CODE_CORE_FILES = -4
+};
 
 /* Bytes that stay where they are until the map is freed. */
 struct ty_bytes {
@@ -42,6 +53,8 @@ void ty_code_free(struct ty_code *c);
  * Its number, or -TY_ENOMEM / -TY_ELIMIT. */
 int ty_code_file(struct ty_code *c, const char *path, const uint8_t *build_id, size_t build_id_n);
 int ty_code_blob(struct ty_code *c, const char *name, const void *p, size_t n);
+/* A function of its own (of a JIT compiler): its name, and its bytes, borrowed. */
+int ty_code_function(struct ty_code *c, const char *name, const void *p, size_t n);
 
 /* From t_ns on, [addr, addr+len) of the process shows the file from `off` on. 0 or -TY_E... */
 int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t len,
@@ -52,12 +65,17 @@ int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns);
  * borrowed. For reading only: names come from the mappings. 0 or -TY_E... */
 int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, const void *p,
 		  size_t n);
-/* All loadable segments of an ELF file (a core dump too), its lowest page at `base` (base 0:
- * where its program headers say). 0; -TY_EFORMAT when it is no 64-bit little-endian ELF file. */
+/* All loadable segments of an ELF file, its lowest page at `base` (base 0: where its program
+ * headers say). 0; -TY_EFORMAT when it is no 64-bit little-endian ELF file. */
 int ty_code_map_elf(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t base, int file,
 		    struct ty_err *err);
-/* Sort; after the last addition and before the first read. */
-void ty_code_ready(struct ty_code *c);
+/*
+ * A core dump (a copy of /proc/kcore, too): its segments' bytes, and of its notes which files were
+ * mapped where; a file's build id where the dump holds the file's first page. As ty_code_map_elf.
+ */
+int ty_code_map_core(struct ty_code *c, int file, struct ty_err *err);
+/* After the last addition and before the first read. 0 or -TY_ENOMEM. */
+int ty_code_ready(struct ty_code *c);
 
 /* Where an address was found: kept by a reader between reads, so that most need no search. Zeroed
  * at first. */
@@ -73,14 +91,16 @@ struct ty_code_at {
 /* Find the mapping that holds addr at time t; false when nothing is known of it. */
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at);
-/* The mapping that should hold addr, whether or not its bytes can be had: file number, offset of
- * the address in it, and start of the mapping in memory; -1 when none. For names and symbols. */
+/* The mapping that should hold addr, whether or not its bytes can be had: file number and offset of
+ * the address in it; -1 when none. For names and symbols. */
 int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off);
 /* Copy up to n bytes at addr; how many could be had (0: none). */
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
 		    size_t n, struct ty_code_at *at);
 
 const char *ty_code_file_name(const struct ty_code *c, int file);
+/* Is it a ty_code_function? */
+bool ty_code_is_function(const struct ty_code *c, int file);
 /* The file's bytes, loaded if needed; {NULL, 0} when they cannot be had. */
 struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file);
 int ty_code_files(const struct ty_code *c);

@@ -36,9 +36,11 @@ void ty_flow_free(struct ty_flow *f)
 		vec_fini(&s->cuts);
 	}
 	vec_fini(&f->streams);
+	ty_pair_map_fini(&f->stream_ids);
 	vec_fini(&f->sws);
 	vec_fini(&f->tids);
-	vec_fini(&f->losses);
+	vec_fini(&f->lost_cpu);
+	vec_fini(&f->lost_tid);
 	vec_fini(&f->comms);
 	ty_strtab_free(f->comm_names);
 	ty_code_free(f->code);
@@ -112,14 +114,18 @@ uint64_t ty_flow_bytes(const struct ty_flow *f)
 static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx)
 {
 	struct ty_flow_stream fresh = {.cpu = cpu, .tid = tid, .idx = idx};
+	uint32_t *at =
+		ty_pair_map_add(&f->stream_ids, (uint64_t)(uint32_t)cpu << 32 | (uint32_t)tid, idx);
 
-	/* The newest first: pieces of one stream come close together. */
-	for (size_t i = f->streams.n; i-- > 0;)
-		if (f->streams.v[i].cpu == cpu && f->streams.v[i].tid == tid &&
-		    f->streams.v[i].idx == idx)
-			return &f->streams.v[i];
-	ty_buf_init(&fresh.bytes, STREAM_MAX);
-	return vec_push(&f->streams, fresh) ? NULL : &f->streams.v[f->streams.n - 1];
+	if (!at)
+		return NULL;
+	if (*at == TY_PAIR_NONE) {
+		ty_buf_init(&fresh.bytes, STREAM_MAX);
+		if (vec_push(&f->streams, fresh))
+			return NULL;
+		*at = (uint32_t)f->streams.n - 1;
+	}
+	return &f->streams.v[*at];
 }
 
 int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
@@ -143,10 +149,13 @@ int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const
 
 int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off)
 {
-	return f->losses.n >= UINT32_MAX
-		       ? -TY_ELIMIT
-		       : vec_push(&f->losses,
-				  (struct ty_flow_lost){.off = off, .cpu = cpu, .tid = tid});
+	if (f->lost_cpu.n >= UINT32_MAX)
+		return -TY_ELIMIT;
+	return vec_push(&f->lost_cpu, (struct ty_flow_lost){.off = off, .whose = cpu}) ||
+			       vec_push(&f->lost_tid,
+					(struct ty_flow_lost){.off = off, .whose = tid})
+		       ? -TY_ENOMEM
+		       : 0;
 }
 
 int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, int32_t tid)
@@ -217,6 +226,22 @@ size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns)
 	return lo - 1;
 }
 
+/* The first switch on this CPU or one behind it. */
+static size_t sw_of(const struct ty_flow *f, int32_t cpu)
+{
+	size_t lo = 0, hi = f->sws.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->sws.v[mid].cpu < cpu)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 static int by_size(const void *a, const void *b)
 {
 	const size_t *x = a, *y = b;
@@ -224,37 +249,64 @@ static int by_size(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The place of an AUX offset in the stream's bytes; 0: it is in none of its pieces. The last piece
- * that holds it counts. */
-static size_t place_of(const struct ty_flow_stream *s, uint64_t off)
+static int by_whose(const void *a, const void *b)
 {
-	size_t end = s->bytes.len;
+	const struct ty_flow_lost *x = a, *y = b;
 
-	for (size_t i = s->pieces.n; i-- > 0;) {
-		const struct ty_flow_piece *p = &s->pieces.v[i];
+	if (x->whose != y->whose)
+		return x->whose < y->whose ? -1 : 1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
 
-		if (off > p->off && off - p->off < end - p->at)
-			return p->at + (size_t)(off - p->off);
-		end = p->at;
+/* In order, each once: a piece then holds no more of them than bytes. */
+static void sort_lost(ty_flow_losts *l)
+{
+	size_t n = 0;
+
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), by_whose);
+	for (size_t i = 0; i < l->n; i++)
+		if (!n || by_whose(&l->v[n - 1], &l->v[i]))
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+/* The first one of them at or behind. */
+static const struct ty_flow_lost *lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
+{
+	const struct ty_flow_lost want = {.off = off, .whose = whose};
+	size_t lo = 0, hi = l->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_whose(&l->v[mid], &want) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return 0;
+	return l->v + lo;
 }
 
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */
 static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 {
+	const ty_flow_losts *l = s->tid < 0 ? &f->lost_cpu : &f->lost_tid;
+	const int32_t whose = s->tid < 0 ? s->cpu : s->tid;
 	size_t n = 0;
 
-	vec_each (l, &f->losses) {
-		bool mine = s->tid < 0 ? s->cpu == l->cpu : s->tid == l->tid;
-		size_t at = mine ? place_of(s, l->off) : 0;
+	for (size_t i = 0; i < s->pieces.n; i++) {
+		const struct ty_flow_piece *p = &s->pieces.v[i];
+		size_t size = (i + 1 < s->pieces.n ? p[1].at : s->bytes.len) - p->at;
+		const struct ty_flow_lost *x =
+			p->off < UINT64_MAX ? lost_from(l, whose, p->off + 1) : l->v + l->n;
 
-		if (at && vec_push(&s->cuts, at))
+		if (p->at && size && vec_push(&s->cuts, p->at))
 			return -TY_ENOMEM;
+		for (; x < l->v + l->n && x->whose == whose && x->off - p->off < size; x++)
+			if (vec_push(&s->cuts, p->at + (size_t)(x->off - p->off)))
+				return -TY_ENOMEM;
 	}
-	vec_each (p, &s->pieces)
-		if (p->at && p->at < s->bytes.len && vec_push(&s->cuts, p->at))
-			return -TY_ENOMEM;
 	if (s->cuts.n)
 		qsort(s->cuts.v, s->cuts.n, sizeof(*s->cuts.v), by_size);
 	for (size_t i = 0; i < s->cuts.n; i++)
@@ -315,10 +367,13 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "there are no executed instructions in this file: record with "
 			       "--flow (Intel PT) or --flow=step (any x86-64 machine, slow)");
-	ty_code_ready(f->code);
+	if (ty_code_ready(f->code))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the mappings");
 	ty_flow_comms_ready(f);
 	if (f->sws.n)
 		qsort(f->sws.v, f->sws.n, sizeof(*f->sws.v), by_cpu_time);
+	sort_lost(&f->lost_cpu);
+	sort_lost(&f->lost_tid);
 	if (f->tids.n)
 		qsort(f->tids.v, f->tids.n, sizeof(*f->tids.v), by_tid);
 	vec_each (s, &f->streams) {
@@ -329,11 +384,8 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 		    f->sws.v[0].cpu == f->sws.v[f->sws.n - 1].cpu)
 			s->cpu = f->sws.v[0].cpu;
 		if (s->tid < 0 && s->cpu >= 0) {
-			while (s->sw < f->sws.n && f->sws.v[s->sw].cpu < s->cpu)
-				s->sw++;
-			s->sw_end = s->sw;
-			while (s->sw_end < f->sws.n && f->sws.v[s->sw_end].cpu == s->cpu)
-				s->sw_end++;
+			s->sw = sw_of(f, s->cpu);
+			s->sw_end = s->cpu < INT32_MAX ? sw_of(f, s->cpu + 1) : f->sws.n;
 		}
 		if (place_losses(f, s))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");

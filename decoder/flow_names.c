@@ -46,30 +46,46 @@ static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 	return n->files.v[file];
 }
 
-struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
-				     uint64_t ip)
+/* The symbol at off of a file, whose byte is at ip. */
+static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t ip,
+		      struct ty_flow_name *out)
 {
-	struct ty_flow_name out = {.file_id = -1};
-	struct ty_code_at at = {0};
 	struct ty_symbols *s;
 	struct ty_symbol sym;
 
-	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0) {
-		out.file_id = at.file;
-		out.off = at.off + (ip - at.lo);
-	} else {
-		out.file_id = ty_code_whose(n->code, pid, t_ns, ip, &out.off);
+	out->file_id = file;
+	out->file = ty_code_file_name(n->code, file);
+	out->off = off;
+	if (ty_code_is_function(n->code, file)) {
+		out->function = out->file;
+		out->start = ip - off;
+		out->size = ty_code_file_bytes(n->code, file).n;
+		return true;
 	}
-	if (out.file_id < 0)
+	s = symbols(n, file);
+	if (!s || !ty_symbols_find(s, off, &sym))
+		return false;
+	out->function = sym.name;
+	out->start = ip - (off - sym.start);
+	out->size = sym.size;
+	return true;
+}
+
+struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
+				     uint64_t ip)
+{
+	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
+	struct ty_code_at at = {0};
+	uint64_t off = 0;
+	int file = ty_code_whose(n->code, pid, t_ns, ip, &off);
+
+	if (file >= 0 && symbol_at(n, file, off, ip, &out))
 		return out;
-	out.file = ty_code_file_name(n->code, out.file_id);
-	s = symbols(n, out.file_id);
-	if (s && ty_symbols_find(s, out.off, &sym)) {
-		out.function = sym.name;
-		out.start = ip - (out.off - sym.start);
-		out.size = sym.size;
-	}
-	return out;
+	/* Where the file that is mapped cannot be had, what its bytes came from. */
+	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != file &&
+	    symbol_at(n, at.file, at.off + (ip - at.lo), ip, &other))
+		return other;
+	return out.file ? out : other;
 }
 
 void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strtab.h"
 #include "vec.h"
 
 enum {
@@ -33,7 +34,6 @@ struct change {
 };
 
 struct build_id {
-	char *name;
 	uint8_t id[TY_BUILD_ID_MAX];
 	uint8_t n;
 };
@@ -43,7 +43,8 @@ struct ty_flow_perf {
 	struct ty_pt_cpu cpu;
 	uint64_t config, mtc_freq_bits;
 	VEC(struct change) changes;
-	VEC(struct build_id) build_ids;
+	struct ty_strtab *names;	/* of files with a build id: */
+	VEC(struct build_id) build_ids; /* by name */
 	uint64_t bad;
 };
 
@@ -51,8 +52,14 @@ struct ty_flow_perf *ty_flow_perf_new(struct ty_flow *f)
 {
 	struct ty_flow_perf *p = calloc(1, sizeof(*p));
 
-	if (p)
-		p->flow = f;
+	if (!p)
+		return NULL;
+	p->flow = f;
+	p->names = ty_strtab_new();
+	if (!p->names) {
+		free(p);
+		return NULL;
+	}
 	return p;
 }
 
@@ -60,8 +67,7 @@ void ty_flow_perf_free(struct ty_flow_perf *p)
 {
 	if (!p)
 		return;
-	vec_each (b, &p->build_ids)
-		free(b->name);
+	ty_strtab_free(p->names);
 	vec_fini(&p->build_ids);
 	vec_fini(&p->changes);
 	free(p);
@@ -89,18 +95,29 @@ uint64_t ty_flow_perf_bad(const struct ty_flow_perf *p)
 	return p->bad;
 }
 
+/* The build id of a file by its name, if it has one (n not 0). NULL: out of memory. */
+static struct build_id *build_id_of(struct ty_flow_perf *p, const char *name)
+{
+	uint32_t id = ty_strtab_add(p->names, name, strlen(name));
+
+	if (id == UINT32_MAX)
+		return NULL;
+	while (p->build_ids.n <= id)
+		if (vec_push(&p->build_ids, (struct build_id){0}))
+			return NULL;
+	return &p->build_ids.v[id];
+}
+
 int ty_flow_perf_build_id(struct ty_flow_perf *p, const char *name, const uint8_t *id, size_t n)
 {
-	struct build_id b = {.name = strdup(name),
-			     .n = (uint8_t)(n < TY_BUILD_ID_MAX ? n : TY_BUILD_ID_MAX)};
+	struct build_id *b = build_id_of(p, name);
 
-	if (!b.name)
+	if (!b)
 		return -TY_ENOMEM;
-	memcpy(b.id, id, b.n);
-	if (vec_push(&p->build_ids, b)) {
-		free(b.name);
-		return -TY_ENOMEM;
-	}
+	if (b->n) /* the first one counts */
+		return 0;
+	b->n = (uint8_t)(n < TY_BUILD_ID_MAX ? n : TY_BUILD_ID_MAX);
+	memcpy(b->id, id, b->n);
 	return 0;
 }
 
@@ -117,16 +134,15 @@ static int on_mmap(struct ty_flow_perf *p, const struct ty_perf_rec *r, uint64_t
 
 	if (ty_perf_mmap(r, &m))
 		return -TY_EFORMAT;
-	if (!m.has_build_id)
-		vec_each (b, &p->build_ids)
-			if (!strcmp(b->name, m.name)) {
-				memcpy(m.build_id, b->id, b->n);
-				m.build_id_n = b->n;
-				m.has_build_id = true;
-				break;
-			}
-	c.file = ty_code_file(ty_flow_code(p->flow), m.name, m.build_id,
-			      m.has_build_id ? m.build_id_n : 0);
+	if (!m.has_build_id || !m.build_id_n) {
+		const struct build_id *b = build_id_of(p, m.name);
+
+		if (!b)
+			return -TY_ENOMEM;
+		memcpy(m.build_id, b->id, b->n);
+		m.build_id_n = b->n;
+	}
+	c.file = ty_code_file(ty_flow_code(p->flow), m.name, m.build_id, m.build_id_n);
 	if (c.file < 0)
 		return c.file;
 	c.pid = m.pid;

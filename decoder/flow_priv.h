@@ -12,6 +12,7 @@
 #include "flow_blocks.h"
 #include "flow_branch.h"
 #include "flow_walk.h"
+#include "pair_map.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -76,10 +77,12 @@ struct ty_flow_stream {
 	bool has;
 };
 
+/* What came there in the AUX stream of a CPU, or of a thread, is lost. */
 struct ty_flow_lost {
 	uint64_t off;
-	int32_t cpu, tid;
+	int32_t whose;
 };
+typedef VEC(struct ty_flow_lost) ty_flow_losts;
 
 enum ty_range_state {
 	TY_RANGE_IDLE,
@@ -110,9 +113,10 @@ struct ty_flow {
 	uint32_t mult;
 	uint16_t shift;
 	VEC(struct ty_flow_stream) streams;
+	struct ty_pair_map stream_ids;
 	VEC(struct ty_flow_sw) sws;
 	VEC(struct ty_flow_tid) tids;
-	VEC(struct ty_flow_lost) losses;
+	ty_flow_losts lost_cpu, lost_tid; /* by whose and place, once started */
 	VEC(struct ty_flow_comm) comms;	  /* by thread and time, once started */
 	struct ty_strtab *comm_names;	  /* NULL: none */
 	VEC(struct ty_flow_range) ranges; /* by stream and place */

@@ -4,7 +4,7 @@
  *
  * Invariants: a file gets its name by rename(2) when all its bytes are written, so that a reader
  * sees a whole one or none; after a power cut, hashes tell. Read are only regular files of our own
- * (one that its owner cuts short ends us by SIGBUS, cli/session.c), not through a symbolic link.
+ * (one that its owner cuts short ends us by SIGBUS, cli/bus.c), not through a symbolic link.
  */
 #include "index_file.h"
 

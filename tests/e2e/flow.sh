@@ -131,6 +131,7 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	python3 tests/e2e/flow_calls.py traps "$out/c"
 	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
 	choice
+	cut
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	ok $? "step: a function that is not there"
@@ -159,6 +160,19 @@ choice() {
 	ok $? "choice: slices around an instruction"
 	is "choice: by time" "$all $to $from" "$((to + from)) $(reported --to "$mid") $(reported --from "$mid")"
 	is "choice: outside of the recording" 2 "$("$TARRY" report "$out/t.dat" flow --from 1000000 >/dev/null 2>&1; echo $?)"
+}
+
+# A program that is cut short while its symbols are read: the sentence names it, and nothing else.
+cut() {
+	cp "$PROGRAMS/flow_traps" "$out/prog"
+	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$out/prog" sjwrc
+	"$TARRY" dump "$out/t.dat" flow --insn 2>"$out/err" | {
+		head -c 1000 >/dev/null
+		: >"$out/prog"
+		cat >/dev/null
+	}
+	is "a program's file that is cut short" "1 tarry: $out/prog: it was cut short while it was read, or cannot be read any more: try again when nobody writes it" \
+		"${PIPESTATUS[0]} $(cat "$out/err")"
 }
 
 # Whatever its threads are doing when the stepping ends, a command goes on as if nothing had been.

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* See code_map.h: what is asked. */
+#include <string.h>
+
+#include "code_priv.h"
+
+enum {
+	FORKS_MAX = 64, /* between an address space and that which has the mapping */
+	LATER_MAX = 64, /* changes at an address that are looked at for a first mapping */
+};
+
+/* Where and how long an answer holds. */
+struct holds {
+	uint64_t lo, hi, from_ns, until_ns;
+};
+
+static void narrow(struct holds *h, const struct ty_code_piece *p, bool timed)
+{
+	if (p->lo > h->lo)
+		h->lo = p->lo;
+	if (p->hi < h->hi)
+		h->hi = p->hi;
+	if (timed && p->from_ns > h->from_ns)
+		h->from_ns = p->from_ns;
+	if (timed && p->until_ns < h->until_ns)
+		h->until_ns = p->until_ns;
+}
+
+/* The last life of the pid that began at or before t (or its first), and until when it lasts. */
+static const struct ty_code_life *life_at(const struct ty_code *c, int32_t pid, uint64_t t_ns,
+					  uint64_t *until_ns)
+{
+	size_t lo = 0, hi = c->lives.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct ty_code_life *l = &c->lives.v[mid];
+
+		if (l->pid < pid || (l->pid == pid && l->from_ns <= t_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*until_ns =
+		lo < c->lives.n && c->lives.v[lo].pid == pid ? c->lives.v[lo].from_ns : UINT64_MAX;
+	if (lo && c->lives.v[lo - 1].pid == pid)
+		return &c->lives.v[lo - 1];
+	/* A little before its first: the clocks of two sources do not agree to the nanosecond. */
+	return lo < c->lives.n && c->lives.v[lo].pid == pid ? &c->lives.v[lo] : NULL;
+}
+
+/* The mapping of an address space that holds addr at a time; NULL: none. h is narrowed to where and
+ * when that is so. */
+static const struct ty_code_mapping *mapping_at(const struct ty_code *c, int32_t pid, uint64_t t_ns,
+						uint64_t addr, struct holds *h)
+{
+	uint64_t until, at = t_ns;
+	const struct ty_code_life *l = life_at(c, pid, t_ns, &until);
+	struct ty_code_piece p = {.hi = UINT64_MAX, .until_ns = until};
+
+	if (l && l->from_ns <= t_ns)
+		p.from_ns = l->from_ns;
+	narrow(h, &p, true);
+	for (unsigned forks = 0; l && forks < FORKS_MAX; forks++) {
+		p = ty_code_index_at(&l->index, at, addr);
+		narrow(h, &p, !forks);
+		if (p.map != TY_CODE_HOLE)
+			return &l->maps.v[p.map];
+		if (l->parent == TY_PAIR_NONE)
+			break;
+		/* As the parent was when it forked. */
+		at = l->from_ns;
+		l = &c->lives.v[l->parent];
+	}
+	return NULL;
+}
+
+/* The mapping's bytes at addr into at; false when they cannot be had. */
+static bool bytes_of(struct ty_code *c, const struct ty_code_mapping *m, const struct holds *h,
+		     uint64_t addr, struct ty_code_at *at)
+{
+	struct ty_bytes b = ty_code_file_bytes(c, m->file);
+	uint64_t left;
+
+	if (m->off >= b.n || addr - m->lo >= b.n - m->off)
+		return false;
+	left = b.n - m->off;
+	at->lo = h->lo > m->lo ? h->lo : m->lo;
+	at->hi = h->hi < m->hi ? h->hi : m->hi;
+	if (at->hi - m->lo > left)
+		at->hi = m->lo + left;
+	at->from_ns = h->from_ns;
+	at->until_ns = h->until_ns;
+	at->file = m->file;
+	at->off = m->off + (at->lo - m->lo);
+	at->p = b.p + at->off;
+	return true;
+}
+
+/* The newest image of the page at time t, or the page's first one. */
+static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		       struct ty_code_at *at)
+{
+	size_t lo = 0, hi = c->images.n;
+	const uint64_t page = addr & -(uint64_t)TY_CODE_PAGE;
+	const struct ty_code_image_of *i;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		i = &c->images.v[mid];
+		if (i->pid < pid ||
+		    (i->pid == pid && (i->lo < page || (i->lo == page && i->t_ns <= t_ns))))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	at->until_ns = UINT64_MAX;
+	i = c->images.v + lo; /* the next one */
+	if (lo < c->images.n && i->pid == pid && i->lo == page)
+		at->until_ns = i->t_ns;
+	if (lo && i[-1].pid == pid && i[-1].lo == page)
+		i--;
+	else if (at->until_ns == UINT64_MAX)
+		return false;
+	at->lo = i->lo;
+	at->hi = i->hi;
+	at->p = i->p;
+	at->from_ns = i->t_ns <= t_ns ? i->t_ns : t_ns;
+	at->pid = pid;
+	at->file = -1;
+	at->off = 0;
+	return true;
+}
+
+/*
+ * The first mapping after t that covers addr. What was executed was mapped; the time stamps of
+ * packets lag behind (each is that of the last one before), those of mappings do not.
+ */
+static bool find_later(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		       struct ty_code_at *at)
+{
+	struct holds h = {.hi = UINT64_MAX};
+	uint64_t t = t_ns;
+
+	for (unsigned i = 0; i < LATER_MAX; i++) {
+		const struct ty_code_mapping *m;
+
+		/* No further than where nothing else is mapped before it. */
+		h.from_ns = 0;
+		h.until_ns = UINT64_MAX;
+		m = mapping_at(c, pid, t, addr, &h);
+
+		if (m && t != t_ns && bytes_of(c, m, &h, addr, at)) {
+			at->from_ns = at->until_ns = t_ns; /* to be asked again at another time */
+			return true;
+		}
+		if (h.until_ns == UINT64_MAX)
+			break;
+		t = h.until_ns;
+	}
+	return false;
+}
+
+bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+		  struct ty_code_at *at)
+{
+	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX};
+	const struct ty_code_mapping *m;
+
+	if (c->images.n && find_image(c, pid, t_ns, addr, at))
+		return true;
+	at->pid = pid;
+	m = pid < 0 ? NULL : mapping_at(c, pid, t_ns, addr, &h);
+	if (m && bytes_of(c, m, &h, addr, at))
+		return true;
+	for (int32_t of = TY_CODE_EVERYBODY; of >= TY_CODE_CORE_FILES; of--) {
+		m = mapping_at(c, of, t_ns, addr, &h);
+		if (m && bytes_of(c, m, &h, addr, at))
+			return true;
+	}
+	if (pid >= 0 && find_later(c, pid, t_ns, addr, at))
+		return true;
+	*at = (struct ty_code_at){0};
+	return false;
+}
+
+int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off)
+{
+	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX};
+	const struct ty_code_mapping *m = pid < 0 ? NULL : mapping_at(c, pid, t_ns, addr, &h);
+
+	for (int32_t of = TY_CODE_EVERYBODY; !m && of >= TY_CODE_CORE_FILES; of--)
+		m = of == TY_CODE_CORE ? NULL : mapping_at(c, of, t_ns, addr, &h);
+	if (!m)
+		return -1;
+	*off = m->off + (addr - m->lo);
+	return m->file;
+}
+
+size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
+		    size_t n, struct ty_code_at *at)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		uint64_t a = addr + done, k;
+
+		if (a < addr)
+			break;
+		if (!(at->p && at->pid == pid && a >= at->lo && a < at->hi && t_ns >= at->from_ns &&
+		      t_ns < at->until_ns) &&
+		    !ty_code_find(c, pid, t_ns, a, at))
+			break;
+		k = at->hi - a;
+		if (k > n - done)
+			k = n - done;
+		memcpy((char *)buf + done, at->p + (a - at->lo), k);
+		done += k;
+	}
+	return done;
+}
