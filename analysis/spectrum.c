@@ -160,10 +160,22 @@ static int walk_spans(struct walk *w, uint32_t thread)
 	return 0;
 }
 
+/* Of requests without a thread nobody knows whose they are: they are everybody's, and no chosen
+ * one's. */
+static bool io_in_scope(const struct ty_spec_ask *a, const struct ty_model *m,
+			const struct ty_io *io, struct ty_comm_memo *memo)
+{
+	if (io->thread == TY_NONE)
+		return a->scope == TY_SPEC_ALL && !a->window.tids_n && !a->window.comms_n;
+	return in_scope(a, m, io->thread) &&
+	       ty_window_comm(&a->window, m, io->thread, io->start_ns, memo);
+}
+
 static int walk_ios(struct walk *w)
 {
 	const struct ty_model *m = w->x->m;
 	uint32_t n = ty_model_ios(m);
+	struct ty_comm_memo memo = {0};
 
 	for (uint32_t k = 0; k < n; k++) {
 		struct ty_io io = ty_model_io(m, k);
@@ -175,11 +187,8 @@ static int walk_ios(struct walk *w)
 			return -TY_EINTR;
 		if (is_behind(w, io.start_ns))
 			return 0;
-		if (is_before(w, io.start_ns, io.end_ns) || !ty_window_cpu(&w->a->window, io.cpu))
-			continue;
-		/* Of those without a thread nobody knows whose they are: they are everybody's. */
-		if (io.thread == TY_NONE ? w->a->scope != TY_SPEC_ALL
-					 : !in_scope(w->a, m, io.thread))
+		if (is_before(w, io.start_ns, io.end_ns) || !ty_window_cpu(&w->a->window, io.cpu) ||
+		    !io_in_scope(w->a, m, &io, &memo))
 			continue;
 		i.timed = !(io.flags & (TY_SF_BEFORE | TY_SF_LOST));
 		r = w->take(w->ctx, &i);

@@ -258,8 +258,8 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 	}
 	if (shown % 3)
 		y++;
-	if (!v->kinds) {
-		ty_grid_text(g, x, y + 1, l->panel_w - 1, "counting the kinds...", dim);
+	if (v->no_kinds) {
+		ty_grid_elide(g, p, x, y + 1, l->panel_w - 1, v->no_kinds, dim);
 		return;
 	}
 	for (uint32_t i = 0; i < v->kinds_n; i++)

@@ -56,8 +56,9 @@ struct ty_spectrum_view {
 	struct ty_spec_counting counting;
 	struct ty_spec_kinding kinding;
 	struct ty_spec_listing listing;
-	struct ty_spec_kind_sum *kinds; /* of the whole recording and the scope; NULL: not yet */
+	struct ty_spec_kind_sum *kinds; /* of the whole recording and the scope */
 	uint32_t kinds_n;
+	const char *no_kinds; /* why there are none (yet); NULL: there are */
 	uint8_t kinds_scope;
 	unsigned lo, hi; /* bins that rows stand for: grows with what is seen; lo == hi: none */
 	unsigned bin;	 /* the cursor's */

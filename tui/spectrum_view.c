@@ -174,11 +174,14 @@ static void follow(struct ty_spectrum_view *v)
 
 static void kinds_found(struct ty_spectrum_view *v)
 {
-	if (v->kinding.rc)
+	if (v->kinding.rc) {
+		v->no_kinds = "out of memory";
 		return;
+	}
 	free(v->kinds);
 	v->kinds = v->kinding.v;
 	v->kinds_n = v->kinding.n;
+	v->no_kinds = v->kinds_n ? NULL : "nothing to count";
 	v->kinding.v = NULL;
 }
 
@@ -191,6 +194,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	free(v->kinds);
 	v->kinds = NULL;
 	v->kinds_n = 0;
+	v->no_kinds = "counting the kinds...";
 	k->v = NULL;
 	k->ask = ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
 	ty_aside_start(&k->aside, v->on.in->aside, count_kinds, k);
@@ -328,8 +332,8 @@ static void next_kind(struct ty_spectrum_view *v, int by)
 {
 	uint32_t i = 0, n = v->kinds_n;
 
-	if (!v->kinds || !n) {
-		say(v, v->kinds ? "there is no other kind" : "the kinds are still being counted");
+	if (v->no_kinds) {
+		say(v, "no other kind: %s", v->no_kinds);
 		return;
 	}
 	while (i < n && !ty_spec_same(&v->kinds[i].kind, &v->kind))
@@ -368,8 +372,8 @@ static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 {
 	char name[32], d[3][TY_DURATION_MAX];
 
-	if (!v->kinds) {
-		say(v, "the kinds are still being counted");
+	if (v->no_kinds) {
+		say(v, "no kinds to list: %s", v->no_kinds);
 		return TY_VIEW_CHANGED;
 	}
 	ty_page_reset(&v->page);

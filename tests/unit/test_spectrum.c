@@ -256,6 +256,59 @@ static void percentiles_are_those_of_the_statistics(void **state)
 	ty_mx_drop();
 }
 
+static void block(uint64_t ts, int tid, int kind, uint64_t sector)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = tid, .kind = (uint8_t)kind, .id = 20};
+
+	ev.u.block.sector = sector;
+	ev.u.block.nr_sector = 8;
+	ev.u.block.rwbs[0] = 'W';
+	ty_mx_feed(ev);
+}
+
+/* Requests of a chosen thread, by tid or by the name it bore then, and nobody else's. */
+static void requests_of_the_chosen_only(void **state)
+{
+	static const char *const name[] = {"t7"}, *const gone[] = {"gone"};
+	const int32_t tid = 6;
+	const struct ty_model *m;
+	struct ty_spec_ask a;
+	struct ty_explain x;
+	const struct {
+		const int32_t *tids;
+		const char *const *comms;
+		uint64_t n;
+	} ask[] = {{NULL, NULL, 4}, {&tid, NULL, 1}, {NULL, name, 2}, {NULL, gone, 0}};
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 100, 0, R, 6);
+	block(110, 6, TY_EV_BLOCK_ISSUE, 1000);
+	ty_mx_switch(0, 120, 6, S, 7);
+	block(130, 7, TY_EV_BLOCK_ISSUE, 2000);
+	block(140, 7, TY_EV_BLOCK_ISSUE, 3000);
+	block(150, 7, TY_EV_BLOCK_COMPLETE, 1000);
+	block(160, 7, TY_EV_BLOCK_COMPLETE, 2000);
+	block(170, 7, TY_EV_BLOCK_COMPLETE, 3000);
+	ty_mx_switch(0, 180, 7, S, 0);
+	block(190, 0, TY_EV_BLOCK_ISSUE, 4000);
+	block(200, 0, TY_EV_BLOCK_COMPLETE, 4000);
+	m = ty_mx_end();
+	x = (struct ty_explain){.m = m};
+	a = (struct ty_spec_ask){.window = ty_window_all(m), .kind = {.of = TY_SPEC_IO}};
+	for (unsigned i = 0; i < sizeof(ask) / sizeof(*ask); i++) {
+		struct ty_spectrum s;
+
+		a.window.tids = ask[i].tids;
+		a.window.tids_n = ask[i].tids ? 1 : 0;
+		a.window.comms = ask[i].comms;
+		a.window.comms_n = ask[i].comms ? 1 : 0;
+		assert_int_equal(ty_spectrum_find(&x, &a, 10, &s), 0);
+		assert_int_equal(s.n, ask[i].n);
+		ty_spectrum_fini(&s);
+	}
+	ty_mx_drop();
+}
+
 static void it_ends_when_it_is_no_longer_wanted(void **state)
 {
 	const struct ty_model *m = random_model(3, 2000);
@@ -417,6 +470,31 @@ static void kinds_and_whose(void **state)
 	ty_model_free(m);
 }
 
+/* Where there is nothing to count, the view says so and does not count forever. */
+static void no_kind_at_all(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_event ev = {0};
+	struct ty_view_input in;
+	struct ty_spectrum_view *v;
+	struct ty_timeline *t;
+	struct ty_model *m;
+
+	ty_tl_build(&facts);
+	ty_tl_feed(ev, 10, 0, 50, TY_EV_OTHER);
+	ty_tl_feed(ev, 20, 0, 50, TY_EV_OTHER);
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	v = open_it(t);
+	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "nothing to count"));
+	ty_spectrum_view_ops.act(v, TY_ACT_NEXT);
+	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_SEARCH), TY_VIEW_CHANGED);
+	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "no kinds to list"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void random_walks_stay_inside(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -467,10 +545,12 @@ int main(void)
 		cmocka_unit_test(bins_are_in_order_and_meet),
 		cmocka_unit_test(every_cell_counts_what_is_there),
 		cmocka_unit_test(percentiles_are_those_of_the_statistics),
+		cmocka_unit_test(requests_of_the_chosen_only),
 		cmocka_unit_test(it_ends_when_it_is_no_longer_wanted),
 		cmocka_unit_test(frames_are_as_they_were),
 		cmocka_unit_test(one_among_many_is_seen),
 		cmocka_unit_test(kinds_and_whose),
+		cmocka_unit_test(no_kind_at_all),
 		cmocka_unit_test(random_walks_stay_inside),
 	};
 
