@@ -32,4 +32,20 @@ static inline bool ty_explain_stopped(const struct ty_explain *x)
 /* The name of a call by index, "" for TY_NONE; in buf where the table has none. */
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32]);
 
+/*
+ * What the call does, by the name that 64-bit machines have for it: for the forms of 32-bit ones
+ * (recvmmsg_time64, sendfile64) and for what socketcall and ipc carry, where arguments are
+ * recorded. behind: its arguments are not those of that name (socketcall's lie behind a pointer).
+ */
+const char *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c, bool *behind,
+			    char buf[32]);
+
+/* The first call of the thread that is not over at t; TY_NONE. One that the thread did not return
+ * from (exit, or a kill) lasts as long as the thread. */
+uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+static inline uint64_t ty_explain_call_end(const struct ty_syscall *c)
+{
+	return c->flags & TY_SF_ENDED ? UINT64_MAX : c->end_ns;
+}
+
 #endif

@@ -174,6 +174,7 @@ static void modes(struct book *b, uint32_t thread, uint32_t span, uint64_t from,
 
 		while (*call != TY_NONE && *call < t->syscalls_first + t->syscalls_n) {
 			c = ty_model_syscall_brief(m, thread, *call);
+			c.end_ns = ty_explain_call_end(&c);
 			if (c.end_ns > from)
 				break;
 			(*call)++;
@@ -200,7 +201,7 @@ static void running(struct book *b, const struct ty_span *s, uint32_t span, uint
 		    uint64_t to)
 {
 	const struct ty_model *m = b->x->m;
-	uint32_t call = ty_model_syscall_after(m, s->thread, from), irq, irqs;
+	uint32_t call = ty_explain_call_after(m, s->thread, from), irq, irqs;
 
 	irqs = ty_model_irq_spans(m, s->cpu);
 	irq = ty_irq_after(m, s->cpu, from);

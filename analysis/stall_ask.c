@@ -4,67 +4,7 @@
  * one thread for each question; ty_stall_woke_anybody: of each thread that was woken meanwhile.
  */
 #include "stalls_priv.h"
-
-#include <string.h>
-
-#define NEXT_CALLS 16
-
-/* What a system call says between threads. */
-enum {
-	GIVES = 1,     /* hands something over */
-	SIGNALS = 2,   /* a signal */
-	TAKES = 4,     /* what was handed over */
-	MESSAGE = 8,   /* the same of a socket for certain */
-	CONNECTS = 16, /* to who serves */
-	ACCEPTS = 32,  /* somebody who asks */
-	CLOSES = 64,   /* the number was another descriptor's before */
-	NO_FD = 128,   /* its first argument is no descriptor */
-};
-
-static const struct {
-	const char *name;
-	unsigned says;
-} talk[] = {
-	{"accept", ACCEPTS},
-	{"accept4", ACCEPTS},
-	{"close", CLOSES},
-	{"connect", CONNECTS},
-	{"kill", GIVES | SIGNALS | NO_FD},
-	{"mq_timedreceive", TAKES},
-	{"mq_timedsend", GIVES},
-	{"msgrcv", TAKES | NO_FD},
-	{"msgsnd", GIVES | NO_FD},
-	{"pidfd_send_signal", GIVES | SIGNALS | NO_FD},
-	{"read", TAKES},
-	{"readv", TAKES},
-	{"recv", TAKES | MESSAGE},
-	{"recvfrom", TAKES | MESSAGE},
-	{"recvmmsg", TAKES | MESSAGE},
-	{"recvmsg", TAKES | MESSAGE},
-	{"rt_sigqueueinfo", GIVES | SIGNALS | NO_FD},
-	{"rt_tgsigqueueinfo", GIVES | SIGNALS | NO_FD},
-	{"semop", GIVES | NO_FD},
-	{"semtimedop", GIVES | NO_FD},
-	{"send", GIVES | MESSAGE},
-	{"sendmmsg", GIVES | MESSAGE},
-	{"sendmsg", GIVES | MESSAGE},
-	{"sendto", GIVES | MESSAGE},
-	{"tgkill", GIVES | SIGNALS | NO_FD},
-	{"tkill", GIVES | SIGNALS | NO_FD},
-	{"write", GIVES},
-	{"writev", GIVES},
-};
-
-static unsigned says(const struct ty_explain *x, const struct ty_syscall *c)
-{
-	char buf[32];
-	const char *name = ty_syscall_name(x->arch, c->abi, c->nr, buf);
-
-	for (size_t i = 0; i < sizeof(talk) / sizeof(*talk); i++)
-		if (!strcmp(talk[i].name, name))
-			return talk[i].says;
-	return 0;
-}
+#include "talk.h"
 
 /* Had the thread not waited for anything between its birth and t? */
 static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -106,6 +46,18 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }
 
+bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k)
+{
+	uint32_t call = k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k->thread, k->act_ns)
+						   : TY_NONE;
+	struct ty_syscall c;
+
+	if (call == TY_NONE)
+		return false;
+	c = ty_model_syscall_brief(x->m, k->thread, call);
+	return (ty_talk(x, &c).says & (TY_TAKES | TY_GIVES)) == TY_TAKES;
+}
+
 /* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
  * of the kernel (that of their memory map) that is let go. */
 static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
@@ -114,7 +66,6 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	const struct ty_model *m = x->m;
 	struct ty_span s = ty_model_span_brief(m, thread, span);
 	struct ty_waker k;
-	uint32_t call;
 
 	if (s.state != TY_ST_RUNNABLE ||
 	    s.flags & (TY_SF_PREEMPT | TY_SF_YIELD | TY_SF_BEFORE | TY_SF_NEW))
@@ -123,14 +74,9 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	*ts = k.ts_ns;
 	if (k.kind != TY_WAKER_THREAD || k.thread != who)
 		return false;
-	/* What takes something makes room, and tells waiting writers: that is no message. */
-	call = ty_model_syscall_at(m, who, k.act_ns);
-	if (call != TY_NONE) {
-		struct ty_syscall c = ty_model_syscall_brief(m, who, call);
-
-		if (says(x, &c) & TAKES)
-			return false;
-	}
+	/* What makes room tells waiting writers: that is no message. */
+	if (ty_stall_made_room(x, &k))
+		return false;
 	return is_message(x, thread, span, who, *ts, futex);
 }
 
@@ -238,18 +184,14 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		uint64_t args[6];
+		struct ty_talk t;
 
 		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
 			return false;
-		if (s.ret < 0 || !(says(h->x, &s) & GIVES))
+		t = ty_talk(x, &s);
+		if (s.ret < 0 || !(t.says & TY_GIVES))
 			continue;
-		if (fd < 0)
-			return true;
-		if (says(h->x, &s) & NO_FD)
-			continue;
-		s = ty_model_syscall(x->m, i);
-		if (x->args && !x->args(x->ctx, &s, args) && (int32_t)args[0] == fd)
+		if (fd < 0 || ty_talk_on(x, &s, &t, fd) & TY_GIVES)
 			return true;
 	}
 	return false;
@@ -263,7 +205,7 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
 	if (i == TY_NONE)
 		return false;
 	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
-	return says(h->x, &s) & SIGNALS;
+	return ty_talk(h->x, &s).says & TY_SIGNALS;
 }
 
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
@@ -273,42 +215,19 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 
 	for (unsigned n = 0; i != TY_NONE && i > t->syscalls_first && n < TY_STALL_BACK; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(h->x->m, c->s.thread, --i);
+		unsigned says;
 
 		if (s.ret <= 0)
 			continue;
-		if (says(h->x, &s) & MESSAGE)
-			return says(h->x, &s) & TAKES;
+		says = ty_talk(h->x, &s).says;
+		if (says & TY_MESSAGE)
+			return says & TY_TAKES;
 	}
 	return false;
 }
 
 /* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
  * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
-int64_t ty_stall_next_fd(const struct ty_hunt *h, const struct ty_cand *c)
-{
-	const struct ty_explain *x = h->x;
-	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
-	uint32_t end = th->syscalls_first + th->syscalls_n;
-	uint64_t args[6], from = c->end_ns;
-
-	if (c->s.syscall == TY_NONE || !x->args)
-		return -1;
-	for (uint32_t i = c->s.syscall + 1, n = 0; i < end && n < NEXT_CALLS; i++, n++) {
-		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, i);
-		unsigned what = says(x, &s);
-
-		/* What it does after another wait is about something else. */
-		if (s.start_ns < from || s.start_ns - from > TY_STALL_LITTLE_NS || what & ACCEPTS)
-			return -1;
-		from = s.end_ns;
-		if (!(what & TAKES) || what & NO_FD || s.ret < 0)
-			continue;
-		s = ty_model_syscall(x->m, i);
-		return x->args(x->ctx, &s, args) ? -1 : (int32_t)args[0];
-	}
-	return -1;
-}
-
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
@@ -321,35 +240,35 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 		return side;
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
-		unsigned what = says(h->x, &s);
-		uint64_t args[6];
+		struct ty_talk t = ty_talk(x, &s);
+		unsigned what;
 
 		if (n >= TY_STALL_BACK)
 			return side; /* what came first is not known */
-		if (!what || what & NO_FD || (s.ret < 0 && !(what & CONNECTS)))
+		if (!t.says || (s.ret < 0 && !(t.says & TY_CONNECTS)))
 			continue;
-		if (what & ACCEPTS) {
+		if (t.says & TY_ACCEPTS) {
 			side.serves = s.ret == fd;
 			if (side.serves)
 				break;
 			continue;
 		}
-		s = ty_model_syscall(x->m, i);
-		if (x->args(x->ctx, &s, args) || (int32_t)args[0] != fd)
+		what = ty_talk_on(x, &s, &t, fd);
+		if (!what)
 			continue;
-		side.asks = what & CONNECTS;
-		if (what & (CONNECTS | CLOSES))
+		side.asks = what & TY_CONNECTS;
+		if (what & (TY_CONNECTS | TY_CLOSES))
 			break;
 		first = what;
 		last = last ? last : what;
 		seen |= what;
 	}
-	if (!side.asks && !side.serves && seen & GIVES) {
-		side.asks = first & GIVES;
-		side.serves = first & TAKES;
+	if (!side.asks && !side.serves && seen & TY_GIVES) {
+		side.asks = first & TY_GIVES;
+		side.serves = first & TY_TAKES;
 	}
-	side.gave = seen & GIVES;
-	side.gave_last = last & GIVES;
+	side.gave = seen & TY_GIVES;
+	side.gave_last = last & TY_GIVES;
 	return side;
 }
 

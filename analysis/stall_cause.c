@@ -6,6 +6,7 @@
  * kept. Bounded looks back: TY_STALL_BACK spans of one thread, SIGNALS points of a CPU.
  */
 #include "stalls_priv.h"
+#include "talk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,12 @@ static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path
 		return;
 	c->s.culprit = c->root.thread;
 	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
+	if (s->what != TY_SEG_READY)
+		return;
+	/* While it did not run, it had no say in its name: the one it had at last. */
+	for (size_t i = 0; i < p->seg.n; i++)
+		if (p->seg.v[i].thread == c->s.culprit)
+			c->s.culprit_ns = p->seg.v[i].end_ns - 1;
 }
 
 static bool device_bound(const struct ty_cand *c)
@@ -108,9 +115,17 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
 }
 
+/* It is a stall by the command's path. Which process stands for a command, where one was attached
+ * to, is inferred, and so is all that follows from it. */
+static bool by_path(const struct ty_hunt *h, struct ty_cand *c)
+{
+	c->s.proven = c->s.proven && h->x->command_tid;
+	return true;
+}
+
 /* A wait that a timer ended, but no sleep: nothing came before the time was up; or the command
  * waited for the timer, once, and went on to work. */
-static bool timer_is_stall(const struct ty_hunt *h, const struct ty_cand *c)
+static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 {
 	if (c->w.kind == TY_STALL_SLEEP)
 		return false;
@@ -120,7 +135,7 @@ static bool timer_is_stall(const struct ty_hunt *h, const struct ty_cand *c)
 		return true;
 	return ty_stall_on_path(h, c, true) >= c->s.duration_ns / 2 &&
 	       !ty_stall_waits_again(h, c, true) &&
-	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns);
+	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
 }
 
 /* Is what ended the wait among lost events? */
@@ -137,10 +152,14 @@ static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
 	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
 }
 
-/* The descriptor on which the other side is; -1: not known. */
+/* The descriptor on which the other side is, but not where somebody new comes; -1: not known. */
 static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	return c->w.kind != TY_STALL_EVENTS && c->w.fd >= 0 ? c->w.fd : ty_stall_next_fd(h, c);
+	int64_t fd;
+
+	if (c->w.kind != TY_STALL_EVENTS && c->w.fd >= 0)
+		return c->w.fd;
+	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
 }
 
 /* The kind of a wait whose path and waker are known; is it a stall? */
@@ -166,8 +185,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
 		c->s.kind = TY_STALL_LOST;
 		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
-		       ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 ||
-		       ty_stall_sent(h, c->s.thread, c->s.syscall, -1);
+		       ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
+		       (ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 && by_path(h, c));
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)
@@ -194,7 +213,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		c->s.kind = TY_STALL_SIGNAL;
 		if (ty_stall_owes_answer(h, c) ||
 		    (ty_stall_sent(h, c->s.thread, c->s.syscall, -1) && !ty_stall_serves(h, c) &&
-		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2))
+		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
 	}
 	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS)
@@ -207,7 +226,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
 		return !ty_stall_serves(h, c) &&
 		       (!ty_stall_waits_again(h, c, false) ||
-			(c->w.fd >= 0 && ty_stall_sent(h, c->s.thread, c->s.syscall, c->w.fd)));
+			(c->w.fd >= 0 && ty_stall_sent(h, c->s.thread, c->s.syscall, c->w.fd))) &&
+		       by_path(h, c);
 	c->s.proven = false;
 	return ty_stall_had_work(h, c);
 }
@@ -265,7 +285,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	c->io = TY_NONE;
 	c->rival_prio = c->own_prio = INT32_MIN;
 	c->waker = (struct ty_waker){.thread = TY_NONE, .io = TY_NONE};
-	c->s.syscall = s.syscall;
+	c->s.syscall = ty_wait_call(h->x, &s);
 	if (c->s.state == TY_ST_RUNNABLE)
 		return ty_stall_run_queue(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
@@ -289,7 +309,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return 1;
 	}
 	c->waker = ty_waker_find(m, s.edge);
-	c->w = ty_wait_for(h->x, &s, s.syscall);
+	c->w = ty_wait_for(h->x, &s, c->s.syscall);
 	if (c->s.state == TY_ST_SLEEPING && c->w.class == TY_WAIT_IDLE && child_died(m, c)) {
 		/* By a signal, a pidfd or a pipe: it learns that its child has ended. */
 		c->w.kind = TY_STALL_CHILD;
@@ -350,6 +370,8 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 	if (c->waker.net)
 		c->w.kind = TY_STALL_SOCKET;
 	else
-		ty_wait_look_at_fd(h->x, &s, c->s.syscall, &c->w);
+		ty_wait_look_at_fd(h->x, &s, c->s.syscall, ty_stall_made_room(h->x, &c->waker),
+				   &c->w);
 	c->s.kind = c->w.kind;
+	c->s.proven = c->s.proven && !c->w.guessed;
 }

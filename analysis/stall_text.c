@@ -175,6 +175,15 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	say_idle(o, h, c);
 }
 
+/* The thread of a link, by the name it had in the middle; the culprit by that told of it. */
+static void say_link(struct out *o, const struct ty_hunt *h, const struct ty_cand *c,
+		     const struct ty_link *l)
+{
+	say_who(o, h->x->m, l->thread,
+		l->thread == c->s.culprit ? c->s.culprit_ns
+					  : l->start_ns + (l->end_ns - l->start_ns) / 2);
+}
+
 /* "flusher/815, which blocked in fsync 2.305 s, ..." down the chain. */
 static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
@@ -187,14 +196,14 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		ty_link_text(x, l, what, sizeof(what));
 		if (i > 1 && c->s.link[i - 1].what == TY_SEG_READY) {
 			say(o, ", its CPU was taken by ");
-			say_who(o, x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+			say_link(o, h, c, l);
 			say(o, " for ");
 			say_ns(o, c->rival_ns);
 			return;
 		}
 		if (i > 1)
 			say(o, ", woken by ");
-		say_who(o, x->m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2);
+		say_link(o, h, c, l);
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
 			say(o, " [inferred holder]");
 		say(o, ", which %s%s ", l->what == TY_SEG_READY ? "was " : "", what);
@@ -332,7 +341,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	if (*call)
 		say(&o, " in %s", call);
 	if (*call && *c->w.object)
-		say(&o, "(%s)", c->w.object);
+		say(&o, "(%s%s)", c->w.object, c->w.guessed ? " by what it did next" : "");
 	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
 	if (!(s->flags & TY_SF_BEFORE))
 		say_time(&o, h->x, s->start_ns);

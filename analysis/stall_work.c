@@ -6,7 +6,9 @@
  */
 #include "stalls_priv.h"
 
-#define COMPUTE_NS UINT64_C(300000) /* goes on to compute: so much in user mode */
+/* Goes on to compute: so much in user mode. What a program does to end takes a third of it on a
+ * busy machine. */
+#define COMPUTE_NS UINT64_C(900000)
 
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
 {
@@ -40,14 +42,6 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 	return true;
 }
 
-/* The same object: a condition variable's waiters have one of two words side by side. */
-static bool same_object(const struct ty_wait_for *a, const struct ty_wait_for *b)
-{
-	uint64_t apart = a->word > b->word ? a->word - b->word : b->word - a->word;
-
-	return a->fd == b->fd && !a->word == !b->word && apart <= sizeof(uint32_t);
-}
-
 static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
@@ -64,7 +58,7 @@ static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_
 		if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
 			continue;
 		w = ty_wait_for(h->x, &s, s.syscall);
-		if (same_object(&w, &c->w))
+		if (ty_wait_same(m, i, &w, c->s.thread, &c->w))
 			return true;
 	}
 	return false;
@@ -93,14 +87,14 @@ bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
 		if (s.state != TY_ST_RUNNING)
 			continue;
 		for (unsigned c = 0; a < s.end_ns && c < TY_STALL_BACK; c++) {
-			uint32_t i = ty_model_syscall_after(m, thread, a);
+			uint32_t i = ty_explain_call_after(m, thread, a);
 			struct ty_syscall call = {.start_ns = UINT64_MAX};
 
 			if (i != TY_NONE)
 				call = ty_model_syscall_brief(m, thread, i);
 			if (call.start_ns > a)
 				user += (call.start_ns < s.end_ns ? call.start_ns : s.end_ns) - a;
-			a = call.start_ns == UINT64_MAX ? s.end_ns : call.end_ns;
+			a = call.start_ns == UINT64_MAX ? s.end_ns : ty_explain_call_end(&call);
 			if (user >= COMPUTE_NS)
 				return true;
 		}
@@ -133,23 +127,24 @@ static bool is_program(const struct ty_hunt *h, uint32_t thread)
 	return false;
 }
 
-/* Did others of those that are traced run meanwhile, too? Work that is shared is none that waits.
- */
+/* Did others of those that are traced run meanwhile, too, or earlier in the life of the awaited
+ * one? Work that is shared is none that waits. */
 static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
 {
 	const struct ty_model *m = h->x->m;
+	const struct ty_thread *a = ty_model_thread(m, awaited);
+	uint64_t from = a->born && a->start_ns < c->s.start_ns ? a->start_ns : c->s.start_ns;
 	uint32_t threads = ty_model_summary(m)->threads;
 
 	for (uint32_t i = 0; i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
 		struct ty_cell cell;
 
-		if (i == awaited || i == c->s.thread || !t->traced || t->end_ns <= c->s.start_ns ||
+		if (i == awaited || i == c->s.thread || !t->traced || t->end_ns <= from ||
 		    t->start_ns >= c->end_ns)
 			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
-			       1, &cell);
-		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 10)
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, c->end_ns, 1, &cell);
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (c->end_ns - from) / 10)
 			return true;
 	}
 	return false;

@@ -74,6 +74,8 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
+/* Did the waker take something, and so make room for who waits to give? */
+bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
 bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Did the thread wake anybody but `but` in [from, to]? */
@@ -86,9 +88,6 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
-/* After a wait for several descriptors, or one that is not told: the one on which the thread takes
- * something at once; -1: none, or somebody new comes. */
-int64_t ty_stall_next_fd(const struct ty_hunt *h, const struct ty_cand *c);
 /* Of descriptor fd (one that goes both ways) before the wait: which side the thread has, as its own
  * calls tell; fd -1: not known. It asks: connected or spoke first; it serves: accepted or heard
  * first. */

@@ -3,8 +3,9 @@
  * See waits.h. One table from the names of system calls to what they wait for; futexes are told
  * apart by operation and value (include/uapi/linux/futex.h). A wait with the value 2 or 3 is a
  * lock's by convention of those who write locks (glibc's lowlevellock and rwlock, Rust, musl, Go);
- * a value with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks; a value
- * that is the tid of a living thread of the process is a join.
+ * a value with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a
+ * private word that of the same process); a value that is the tid of a living thread of the process
+ * is a join.
  */
 #include "waits.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "fds.h"
+#include "talk.h"
 
 enum {
 	FUTEX_WAIT = 0,
@@ -20,10 +22,15 @@ enum {
 	FUTEX_WAIT_BITSET = 9,
 	FUTEX_WAIT_REQUEUE_PI = 11,
 	FUTEX_LOCK_PI2 = 13,
+	FUTEX_PRIVATE = 0x80,
 	FUTEX_CMD = 0x7f
 };
 #define FUTEX_WAITERS  0x80000000u
 #define FUTEX_TID_MASK 0x3fffffffu
+
+/* What a thread does next: so many calls, none of them later than this after the one before. */
+#define SOON	16
+#define SOON_NS UINT64_C(1000000)
 
 /* fcntl's commands that wait: F_SETLKW, F_SETLKW64 (32-bit), F_OFD_SETLKW */
 #define IS_SETLKW(cmd) ((cmd) == 7 || (cmd) == 14 || (cmd) == 38)
@@ -36,7 +43,6 @@ static const struct {
 	{"accept", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
 	{"accept4", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
 	{"clock_nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
-	{"clock_nanosleep_time64", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
 	{"clone", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
 	{"clone3", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
 	{"connect", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
@@ -45,10 +51,8 @@ static const struct {
 	{"epoll_pwait2", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
 	{"epoll_wait", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
 	{"fcntl", TY_STALL_LOCK, TY_WAIT_DEFINITE, 0},
-	{"fcntl64", TY_STALL_LOCK, TY_WAIT_DEFINITE, 0},
 	{"flock", TY_STALL_LOCK, TY_WAIT_DEFINITE, 0},
 	{"futex", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
-	{"futex_time64", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
 	{"futex_wait", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
 	{"futex_waitv", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
 	{"io_getevents", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
@@ -66,11 +70,14 @@ static const struct {
 	{"ppoll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"pread64", TY_STALL_FD, TY_WAIT_PEER, 0},
 	{"preadv", TY_STALL_FD, TY_WAIT_PEER, 0},
+	{"preadv2", TY_STALL_FD, TY_WAIT_PEER, 0},
 	{"pselect6", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"pwrite64", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
 	{"pwritev", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
+	{"pwritev2", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
 	{"read", TY_STALL_FD, TY_WAIT_PEER, 0},
 	{"readv", TY_STALL_FD, TY_WAIT_PEER, 0},
+	{"recv", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
 	{"recvfrom", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
 	{"recvmmsg", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
 	{"recvmsg", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
@@ -80,6 +87,7 @@ static const struct {
 	{"select", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
 	{"semop", TY_STALL_SEMAPHORE, TY_WAIT_PEER, -1},
 	{"semtimedop", TY_STALL_SEMAPHORE, TY_WAIT_PEER, -1},
+	{"send", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
 	{"sendfile", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
 	{"sendmmsg", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
 	{"sendmsg", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
@@ -95,13 +103,20 @@ static const struct {
 	{"writev", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
 };
 
+static int32_t tgid_of(const struct ty_model *m, uint32_t thread)
+{
+	return ty_model_thread(m, thread)->tgid;
+}
+
 static void futex(const struct ty_explain *x, const struct ty_span *s, const uint64_t args[6],
 		  struct ty_wait_for *w)
 {
 	unsigned op = (unsigned)args[1] & FUTEX_CMD;
 	uint32_t val = (uint32_t)args[2], other;
+	bool own;
 
 	w->word = args[0];
+	w->shared = !(args[1] & FUTEX_PRIVATE);
 	snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, args[0]);
 	switch (op) {
 	case FUTEX_LOCK_PI:
@@ -123,16 +138,28 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	    ty_model_thread(x->m, other)->start_ns > s->start_ns ||
 	    ty_model_thread(x->m, other)->end_ns <= s->start_ns)
 		return;
-	if (val & FUTEX_WAITERS) {
+	own = tgid_of(x->m, other) == tgid_of(x->m, s->thread);
+	if (val & FUTEX_WAITERS && (own || w->shared)) {
 		w->kind = TY_STALL_LOCK;
 		w->class = TY_WAIT_DEFINITE;
 		w->holder = (int32_t)(val & FUTEX_TID_MASK);
-	} else if (val > 300 &&
-		   ty_model_thread(x->m, other)->tgid == ty_model_thread(x->m, s->thread)->tgid) {
+	} else if (!(val & FUTEX_WAITERS) && val > 300 && own) {
 		/* Small values are counters far more often than tids. */
 		w->kind = TY_STALL_JOIN;
 		w->class = TY_WAIT_END;
 	}
+}
+
+/* Were events lost, on any CPU, between the two? */
+static bool lost_between(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t n;
+	const struct ty_gap_span *gap = ty_model_gaps(m, &n);
+
+	for (uint32_t i = 0; i < n; i++)
+		if (gap[i].from_ns < to_ns && gap[i].to_ns > from_ns)
+			return true;
+	return false;
 }
 
 /* Outside of any system call at t, for certain: all of the thread's since an earlier one are
@@ -140,9 +167,15 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t next = ty_model_syscall_after(m, thread, t);
+	struct ty_syscall last;
 
-	return th->traced && th->syscalls_n &&
-	       ty_model_syscall_brief(m, thread, th->syscalls_first).start_ns < t;
+	if (next == TY_NONE)
+		next = th->syscalls_first + th->syscalls_n;
+	if (!th->traced || next == th->syscalls_first)
+		return false;
+	last = ty_model_syscall_brief(m, thread, next - 1);
+	return !(last.flags & TY_SF_ENDED) && !lost_between(m, last.end_ns, t);
 }
 
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
@@ -154,6 +187,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	const char *name;
 	char buf[32];
 	int fd_arg = -1;
+	bool behind;
 
 	if (call == TY_NONE) {
 		/* Interruptible where a program serves the page (userfaultfd). */
@@ -167,8 +201,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		return w;
 	}
 	c = ty_model_syscall(x->m, call);
-	name = ty_explain_call(x, call, buf);
-	w.has_args = x->args && !x->args(x->ctx, &c, args);
+	name = ty_explain_deed(x, &c, &behind, buf);
+	w.has_args = !behind && x->args && !x->args(x->ctx, &c, args);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (!strcmp(calls[i].name, name)) {
 			w.kind = calls[i].kind;
@@ -194,10 +228,9 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	}
 	if (kernel)
 		return w;
-	if (!strncmp(name, "futex", 5)) {
-		if (strcmp(name, "futex_waitv") && strcmp(name, "futex_wait"))
-			futex(x, s, args, &w);
-	} else if (!strncmp(name, "fcntl", 5)) {
+	if (!strcmp(name, "futex")) {
+		futex(x, s, args, &w);
+	} else if (!strcmp(name, "fcntl")) {
 		if (!IS_SETLKW(args[1]))
 			w.kind = TY_STALL_OTHER;
 	} else if (!strcmp(name, "poll") || !strcmp(name, "ppoll")) {
@@ -213,6 +246,24 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	return w;
 }
 
+uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s)
+{
+	struct ty_syscall c;
+	uint32_t call;
+
+	if (s->syscall != TY_NONE || (s->state != TY_ST_SLEEPING && s->state != TY_ST_BLOCKED) ||
+	    s->flags & TY_SF_LOST)
+		return s->syscall;
+	call = ty_model_syscall_after(x->m, s->thread, s->end_ns);
+	if (call == TY_NONE)
+		return TY_NONE;
+	c = ty_model_syscall_brief(x->m, s->thread, call);
+	if (!(c.flags & TY_SF_LOST) || c.start_ns != c.end_ns)
+		return TY_NONE;
+	/* Asleep it did nothing that could be lost; and since? */
+	return lost_between(x->m, s->end_ns, c.end_ns) ? TY_NONE : call;
+}
+
 static void by_fd(enum ty_fd_kind k, struct ty_wait_for *w)
 {
 	switch (k) {
@@ -225,37 +276,81 @@ static void by_fd(enum ty_fd_kind k, struct ty_wait_for *w)
 	}
 }
 
-void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
-			struct ty_wait_for *w)
+unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
+			 int64_t *fd)
 {
-	struct ty_syscall c;
-	uint64_t args[6];
-	const char *name;
-	char buf[32];
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	struct ty_syscall wait, c;
+	uint64_t args[6], from;
 
-	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE)
+	if (call == TY_NONE || !x->args)
+		return 0;
+	wait = ty_model_syscall_brief(x->m, thread, call);
+	from = wait.end_ns;
+	for (uint32_t i = call + 1, n = 0; n < SOON && i < t->syscalls_first + t->syscalls_n;
+	     i++, n++) {
+		struct ty_talk talk;
+		int arg;
+
+		c = ty_model_syscall_brief(x->m, thread, i);
+		talk = ty_talk(x, &c);
+		arg = room ? talk.gives : talk.takes;
+		/* What it does after another wait is about something else. */
+		if (c.nr == wait.nr || c.start_ns < from || c.start_ns - from > SOON_NS ||
+		    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
+			return 0;
+		from = c.end_ns;
+		if (!(talk.says & (room ? TY_GIVES : TY_TAKES | TY_ACCEPTS)) || arg < 0 ||
+		    c.ret < 0)
+			continue;
+		if (x->args(x->ctx, &c, args))
+			return 0;
+		*fd = (int32_t)args[arg];
+		return talk.says;
+	}
+	return 0;
+}
+
+void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+			bool room, struct ty_wait_for *w)
+{
+	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE || !x->args)
 		return;
 	if (w->kind == TY_STALL_EVENTS || w->fd < 0) {
-		/* poll's descriptors are behind a pointer, epoll's were told before; the call after
-		 * it says which it was. */
-		c = ty_model_syscall(x->m, call);
-		call = ty_model_syscall_after(x->m, s->thread, c.end_ns);
-		if (call == TY_NONE || !x->args)
+		unsigned says = ty_wait_next_fd(x, s->thread, call, room, &w->fd);
+
+		if (!says)
 			return;
-		c = ty_model_syscall(x->m, call);
-		name = ty_explain_call(x, call, buf);
-		if (!strncmp(name, "recv", 4) || !strncmp(name, "send", 4))
-			w->kind = TY_STALL_SOCKET;
-		if ((w->kind != TY_STALL_SOCKET && strcmp(name, "read") && strcmp(name, "readv") &&
-		     strcmp(name, "write") && strcmp(name, "writev")) ||
-		    x->args(x->ctx, &c, args))
-			return;
-		w->fd = (int32_t)args[0];
+		w->guessed = true;
 		snprintf(w->object, sizeof(w->object), "fd %d", (int)w->fd);
-		if (w->kind == TY_STALL_SOCKET)
+		if (says & (TY_MESSAGE | TY_ACCEPTS)) {
+			w->kind = TY_STALL_SOCKET;
 			return;
+		}
 	}
 	by_fd(ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns), w);
+}
+
+/* One made by the other, or both by one: what fork copies is the same in both. */
+static bool akin(const struct ty_thread *a, const struct ty_thread *b)
+{
+	return a->tgid == b->tgid || a->ppid == b->tgid || b->ppid == a->tgid ||
+	       (a->ppid == b->ppid && a->ppid > 1);
+}
+
+bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,
+		  uint32_t thread_b, const struct ty_wait_for *b)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread_a), *u = ty_model_thread(m, thread_b);
+	uint64_t apart = a->word > b->word ? a->word - b->word : b->word - a->word;
+
+	if (a->fd != b->fd || !a->word != !b->word)
+		return false;
+	/* A condition variable's waiters have one of two words side by side. */
+	if (a->word)
+		return apart <= sizeof(uint32_t) &&
+		       (t->tgid == u->tgid || (a->shared && b->shared && akin(t, u)));
+	return akin(t, u);
 }
 
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)

@@ -13,8 +13,10 @@ struct ty_wait_for {
 	uint8_t kind;  /* enum ty_stall_kind */
 	uint8_t class; /* enum ty_wait_class */
 	bool has_args;
-	int64_t fd;	/* -1: no descriptor */
-	uint64_t word;	/* futex: its address; 0 */
+	int64_t fd;    /* -1: no descriptor */
+	bool guessed;  /* the descriptor and the kind are concluded from what the thread did next */
+	bool shared;   /* futex: its word may be that of other processes, too */
+	uint64_t word; /* futex: its address; 0 */
 	int32_t holder; /* a lock word that names its owner's tid; 0 */
 	char object[96];
 };
@@ -22,9 +24,25 @@ struct ty_wait_for {
 /* A wait (sleeping or uninterruptible) of the thread inside `call`; TY_NONE: in no call (user mode:
  * a page fault). */
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call);
-/* Where w says no more than "a descriptor": what it is (fds.h; dear, for findings only). */
+/* The call that the thread waits in: the span's; or, where its begin was lost, the one whose end is
+ * the next that the thread is known to have done. TY_NONE: in none, or not known. */
+uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
+/*
+ * After a wait for several descriptors, or one that is not told (poll's are behind a pointer,
+ * epoll's were told before): what the thread does at once, as a rule on the one that was ready. It
+ * takes from fd or accepts there; or gives, when it waited for room. What the call says (talk.h);
+ * 0: none such.
+ */
+unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
+			 int64_t *fd);
+/* Where w says no more than "a descriptor": what it is (fds.h; dear, for findings only). room: it
+ * is known that who ended the wait took something; what the thread waited for was to give. */
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
-			struct ty_wait_for *w);
+			bool room, struct ty_wait_for *w);
+/* May both be waits for the same thing? Descriptors and words of memory are those of a process: its
+ * children inherit descriptors, and share words that are not private. */
+bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,
+		  uint32_t thread_b, const struct ty_wait_for *b);
 /* Did the call end because its time was up? */
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call);
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread waits for, told by arguments of calls and by what it does next: descriptors of
+ * poll, words of futexes and whose they are, calls whose begin was lost; what calls say between
+ * threads, by their names on 32-bit machines, too; and what is told as inferred where a process was
+ * attached.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fixture_model.h"
+#include "stalls.h"
+#include "talk.h"
+#include "waits.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_POLL = 7,
+	NR_FUTEX = 202,
+	WAIT = 0,
+	PRIVATE = 128,
+};
+
+/* What calls were given, by the time of their begin. */
+static struct {
+	uint64_t at_ns, args[6];
+} given[16];
+static unsigned givens;
+
+static void give(uint64_t at_ns, uint64_t a, uint64_t b, uint64_t c)
+{
+	given[givens].at_ns = at_ns;
+	memcpy(given[givens++].args, (uint64_t[6]){a, b, c}, sizeof(given->args));
+}
+
+static int args_of(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	for (unsigned i = 0; i < givens; i++)
+		if (given[i].at_ns == c->start_ns) {
+			memcpy(args, given[i].args, sizeof(given->args));
+			return 0;
+		}
+	return -TY_ENOTFOUND;
+}
+
+static struct ty_explain explain(const struct ty_model *m, int command)
+{
+	return (struct ty_explain){
+		.m = m, .arch = ty_sysarch_find("x86_64"), .args = args_of, .command_tid = command};
+}
+
+static struct ty_stalls stalls_of(const struct ty_model *m, int command, bool all)
+{
+	struct ty_explain x = explain(m, command);
+	struct ty_window w = ty_window_all(m);
+	struct ty_stalls_opts o = {.all = all};
+	struct ty_stalls s;
+
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+	return s;
+}
+
+static void call(uint64_t at, int tid, int nr, int64_t ret, uint64_t fd)
+{
+	give(at, fd, 0, 1);
+	ty_mx_enter(0, at, tid, nr);
+	ty_mx_exit(0, at + 1000, tid, nr, ret);
+}
+
+/* 11 polls one descriptor for 100 ms, then writes to 7 (its log) and, `next`, to or from 5; 12 ends
+ * the wait inside a call `by`. */
+static struct ty_stalls poller(int by, int next)
+{
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, 0x7000, 1, UINT64_MAX);
+	ty_mx_enter(0, 2 * MS, 11, NR_POLL);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_enter(0, 102 * MS, 12, by);
+	ty_mx_waking(0, 103 * MS, 12, 11, 0);
+	ty_mx_exit(0, 104 * MS, 12, by, 1);
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	ty_mx_exit(0, 106 * MS, 11, NR_POLL, 1);
+	if (next != NR_WRITE)
+		call(106 * MS + 5000, 11, NR_WRITE, 1, 7);
+	call(106 * MS + 9000, 11, next, 1, 5);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	return stalls_of(ty_mx_end(), 0, true);
+}
+
+static void polls_descriptor_is_a_guess(void **state)
+{
+	struct ty_stalls s = poller(NR_WRITE, NR_READ);
+
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].object, "fd 5"); /* not the log's */
+	assert_false(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "poll(fd 5 by what it did next)"));
+	ty_stalls_fini(&s);
+	/* Who read made room: it waited to write. */
+	s = poller(NR_READ, NR_WRITE);
+	assert_string_equal(s.v[0].object, "fd 5");
+	assert_false(s.v[0].proven);
+	ty_stalls_fini(&s);
+	/* A write after something was handed over says nothing of what was waited for. */
+	s = poller(NR_WRITE, NR_WRITE);
+	assert_string_equal(s.v[0].object, "");
+	assert_true(s.v[0].proven);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* 11 waits for a word with the value `val`; 12 is another process, 13 of its own. */
+static struct ty_wait_for futex(unsigned op, uint32_t val)
+{
+	const struct ty_model *m;
+	struct ty_wait_for w;
+	struct ty_explain x;
+	struct ty_span s;
+	uint32_t t;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", "taken 1 2\n"
+				  "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tone\n"
+				  "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n"
+				  "13\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\town\n");
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, 0x1000, op, val);
+	ty_mx_enter(0, 2 * MS, 11, NR_FUTEX);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_switch(0, 4 * MS, 12, S, 13);
+	ty_mx_switch(0, 90 * MS, 13, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	t = ty_model_thread_find(m, 11, 10 * MS);
+	s = ty_model_span(m, ty_model_span_find(m, t, 10 * MS));
+	w = ty_wait_for(&x, &s, s.syscall);
+	ty_mx_drop();
+	return w;
+}
+
+static void words_are_of_their_process(void **state)
+{
+	const uint32_t waiters = 0x80000000;
+	struct ty_wait_for w = futex(WAIT | PRIVATE, waiters | 13);
+
+	assert_int_equal(w.kind, TY_STALL_LOCK);
+	assert_int_equal(w.holder, 13);
+	/* Another process' thread cannot keep a private lock, but a shared one. */
+	w = futex(WAIT | PRIVATE, waiters | 12);
+	assert_int_equal(w.kind, TY_STALL_FUTEX);
+	assert_int_equal(w.holder, 0);
+	w = futex(WAIT, waiters | 12);
+	assert_int_equal(w.kind, TY_STALL_LOCK);
+	assert_int_equal(w.holder, 12);
+}
+
+static void the_same_thing(void **state)
+{
+	const struct ty_model *m;
+	struct ty_wait_for a = {.fd = -1, .word = 0x1000}, b = {.fd = -1, .word = 0x1004},
+			   f = {.fd = 3};
+	uint32_t one, child, stranger;
+
+	ty_mx_begin("mode=all\n", "taken 1 2\n"
+				  "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tone\n"
+				  "12\t12\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tchild\n"
+				  "13\t13\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tstranger\n");
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 2 * MS, 11, S, 12);
+	ty_mx_switch(0, 3 * MS, 12, S, 13);
+	m = ty_mx_end();
+	one = ty_model_thread_find(m, 11, MS);
+	child = ty_model_thread_find(m, 12, MS);
+	stranger = ty_model_thread_find(m, 13, MS);
+	assert_true(ty_wait_same(m, one, &a, one, &b));
+	assert_false(ty_wait_same(m, one, &a, child, &b));
+	a.shared = b.shared = true;
+	assert_true(ty_wait_same(m, one, &a, child, &b));
+	assert_false(ty_wait_same(m, one, &a, stranger, &b));
+	assert_true(ty_wait_same(m, one, &f, child, &f));
+	assert_false(ty_wait_same(m, one, &f, stranger, &f));
+	assert_false(ty_wait_same(m, one, &f, one, &a));
+	ty_mx_drop();
+}
+
+/* The begin of the call is lost, its end is not: it is the call that the thread waited in. With
+ * events lost between the two, it may be another one. */
+static void a_call_whose_begin_is_lost(void **state)
+{
+	for (int since = 0; since < 2; since++) {
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_span s;
+		uint32_t t, c;
+
+		givens = 0;
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		ty_mx_enter(0, 2 * MS, 11, NR_WRITE);
+		ty_mx_exit(0, 2 * MS + 5, 11, NR_WRITE, 1);
+		ty_mx_gap(0, 2 * MS + 10, 2 * MS + 20, 5);
+		ty_mx_switch(0, 3 * MS, 11, S, 12);
+		ty_mx_waking(0, 103 * MS, 12, 11, 0);
+		ty_mx_switch(0, 104 * MS, 12, S, 11);
+		if (since)
+			ty_mx_gap(1, 104 * MS + 10, 104 * MS + 20, 5);
+		ty_mx_exit(0, 105 * MS, 11, NR_FUTEX, 0);
+		ty_mx_switch(0, 106 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		t = ty_model_thread_find(m, 11, 10 * MS);
+		s = ty_model_span(m, ty_model_span_find(m, t, 50 * MS));
+		c = ty_wait_call(&x, &s);
+		if (since) {
+			assert_int_equal(c, TY_NONE);
+		} else {
+			assert_int_equal(s.syscall, TY_NONE);
+			assert_int_equal(ty_model_syscall(m, c).nr, NR_FUTEX);
+		}
+		ty_mx_drop();
+	}
+}
+
+/* Attached to 11: that it is the job everybody works for is inferred, and so is the stall. */
+static void the_job_is_inferred(void **state)
+{
+	struct ty_event ev = {.ts_ns = 130 * MS, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
+	const struct ty_model *m;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
+					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n"
+					   "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n");
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, NR_READ);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_waking(0, 103 * MS, 12, 11, 0);
+	ty_mx_switch(0, 104 * MS, 12, S, 11);
+	ty_mx_exit(0, 105 * MS, 11, NR_READ, 1);
+	ev.u.tex.tid = 11;
+	ty_mx_feed(ev);
+	ty_mx_switch(0, 131 * MS, 11, TY_TASK_DEAD, 12);
+	ty_mx_switch(0, 132 * MS, 12, S, 0);
+	m = ty_mx_end();
+	for (int command = 0; command < 12; command += 11) {
+		struct ty_stalls s = stalls_of(m, command, false);
+
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].proven, command != 0);
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
+static int first_arg(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	memcpy(args, ctx, 6 * sizeof(*args));
+	return 0;
+}
+
+static struct ty_talk says(const char *machine, const char *name, uint64_t *args, int64_t ret,
+			   unsigned *on_fd_4)
+{
+	const struct ty_sysarch *arch = ty_sysarch_find(machine);
+	struct ty_explain x = {.arch = arch, .args = first_arg, .ctx = args};
+	struct ty_syscall c = {.nr = ty_syscall_number(arch, name), .ret = ret};
+	struct ty_talk t;
+
+	assert_true(c.nr >= 0);
+	t = ty_talk(&x, &c);
+	*on_fd_4 = ty_talk_on(&x, &c, &t, 4);
+	return t;
+}
+
+static void what_calls_say(void **state)
+{
+	static const struct {
+		const char *machine, *name;
+		uint64_t args[6];
+		int64_t ret;
+		unsigned says, on_fd_4;
+	} v[] = {
+		{"x86_64", "read", {4}, 1, TY_TAKES, TY_TAKES},
+		{"x86_64", "read", {5}, 1, TY_TAKES, 0},
+		{"x86_64", "sendfile", {4, 5}, 9, TY_GIVES, TY_GIVES},
+		{"x86_64", "sendfile", {5, 4}, 9, TY_GIVES, 0},
+		{"x86_64", "splice", {4, 0, 5}, 9, TY_GIVES | TY_TAKES, TY_TAKES},
+		{"x86_64", "splice", {5, 0, 4}, 9, TY_GIVES | TY_TAKES, TY_GIVES},
+		{"x86_64", "io_uring_enter", {4, 2}, 2, TY_GIVES, 0},
+		{"x86_64", "io_uring_enter", {4, 0, 1}, 0, 0, 0},
+		{"x86_64", "getpid", {4}, 4, 0, 0},
+		{"i686", "recvmmsg_time64", {4}, 1, TY_TAKES | TY_MESSAGE, TY_TAKES | TY_MESSAGE},
+		{"i686", "sendfile64", {4, 5}, 9, TY_GIVES, TY_GIVES},
+		{"i686", "socketcall", {10, 4}, 1, TY_TAKES | TY_MESSAGE, 0},
+		{"i686", "socketcall", {9, 4}, 1, TY_GIVES | TY_MESSAGE, 0},
+		{"i686", "socketcall", {99, 4}, 1, 0, 0},
+		{"i686", "ipc", {0x10001, 4}, 0, TY_GIVES, 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		uint64_t args[6];
+		unsigned on;
+		struct ty_talk t;
+
+		memcpy(args, v[i].args, sizeof(args));
+		t = says(v[i].machine, v[i].name, args, v[i].ret, &on);
+		if (t.says != v[i].says || on != v[i].on_fd_4)
+			fail_msg("%s on %s says %#x, on fd 4 %#x", v[i].name, v[i].machine, t.says,
+				 on);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(polls_descriptor_is_a_guess),
+		cmocka_unit_test(words_are_of_their_process),
+		cmocka_unit_test(the_same_thing),
+		cmocka_unit_test(a_call_whose_begin_is_lost),
+		cmocka_unit_test(the_job_is_inferred),
+		cmocka_unit_test(what_calls_say),
+	};
+
+	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
+}
