@@ -239,15 +239,19 @@ static inline bool ty_items_call(const struct ty_item *i, const struct ty_item *
 	       e->nr == i->nr;
 }
 
+static inline uint64_t ty_rotate(uint64_t v, unsigned bits)
+{
+	return v << bits | v >> (64 - bits);
+}
+
 /* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
 static inline uint64_t ty_args_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
 				    uint64_t f)
 {
-	uint64_t h = (a + 0x9e3779b97f4a7c15u) * (b + 0x4f4a7c15f39cc061u) +
-		     (c + 0xd1b54a32d192ed03u) * (d + 0x81dadef4bc2dd44du) +
-		     (e + 0xbf58476d1ce4e5b9u) * (f + 0x94d049bb133111ebu);
+	uint64_t h = a + ty_rotate(b, 11) + ty_rotate(c, 22) + ty_rotate(d, 33) + ty_rotate(e, 43) +
+		     ty_rotate(f, 53);
 
-	return (h ^ h >> 32) << 1 | !!((a | b | c | d | e | f) >> 32);
+	return h << 1 | !!((a | b | c | d | e | f) >> 32);
 }
 
 /* An event as far as it is decoded in any case; see ty_events_next_brief. */

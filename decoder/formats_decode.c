@@ -338,7 +338,8 @@ static int32_t load_int(const uint8_t *data, const struct ty_fmt_slot *s)
 
 /* A switch or waking whose entry is of the usual sizes (packs), in the item's few bits. What does
  * not fit stays unpacked. */
-static void pack_item(const struct ty_fmt_entry *e, const uint8_t *data, struct ty_item *item)
+static __attribute__((noinline)) void pack_item(const struct ty_fmt_entry *e, const uint8_t *data,
+						struct ty_item *item)
 {
 	const struct ty_fmt_slot *s = e->slot;
 	int32_t prev_prio, next_prio;
@@ -397,46 +398,56 @@ static inline uint64_t word(const uint8_t *p)
 	return v;
 }
 
-/* The usual record; false: to_item it. */
+/* The usual record of `size` bytes, all of its item but the time; false: to_item it. */
 static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt_hot *hots,
-				 const struct ty_ring_record *rec, uint32_t at,
+				 const uint8_t *data, uint32_t size, uint32_t at,
 				 struct ty_item *item)
 {
 	const struct ty_fmt_hot *hot;
-	uint64_t head, nr = 0, val = 0;
-	uint16_t id;
+	uint64_t head, nr;
+	const uint8_t *a;
 
-	if (rec->size < 8)
+	if (size < 8)
 		return false;
-	head = word(rec->data);
-	id = (uint16_t)head;
-	hot = &hots[f->index[id]];
-	if (hot->how == TY_FMT_ANY || rec->size < hot->need)
+	head = word(data);
+	hot = &hots[f->index[(uint16_t)head]];
+	if (hot->how == TY_FMT_ANY || size < hot->need)
 		return false;
+	item->at = at;
+	item->tid = (int32_t)(head >> 32);
+	item->id = (uint16_t)head;
+	item->kind = hot->kind;
+	item->flags = (uint8_t)(head >> 16);
 	if (hot->how == TY_FMT_CALL) {
-		nr = word(rec->data + hot->nr_off);
-		if ((int64_t)nr != (int32_t)nr)
-			return false;
-		if (hot->kind == TY_EV_SYS_EXIT) {
-			val = word(rec->data + hot->val_off);
-		} else {
-			const uint8_t *a = rec->data + hot->val_off;
-
-			val = ty_args_hash(word(a), word(a + 8), word(a + 16), word(a + 24),
-					   word(a + 32), word(a + 40));
-		}
+		nr = word(data + hot->nr_off);
+		item->nr = (int32_t)nr;
+		a = data + hot->val_off;
+		item->val = hot->kind == TY_EV_SYS_EXIT
+				    ? word(a)
+				    : ty_args_hash(word(a), word(a + 8), word(a + 16), word(a + 24),
+						   word(a + 32), word(a + 40));
+		return (int64_t)nr == (int32_t)nr;
 	}
-	*item = (struct ty_item){.ts_ns = rec->ts,
-				 .val = val,
-				 .at = at,
-				 .tid = (int32_t)(head >> 32),
-				 .nr = (int32_t)nr,
-				 .id = id,
-				 .kind = hot->kind,
-				 .flags = (uint8_t)(head >> 16)};
+	item->nr = 0;
+	item->val = 0;
 	if (hot->how == TY_FMT_PACK)
-		pack_item(ty_fmt_entry(f, id), rec->data, item);
+		pack_item(ty_fmt_entry(f, (uint16_t)head), data, item);
 	return true;
+}
+
+/* One record by the iterator, any byte order and size: 1, 0 or a failure as it gives them. */
+static __attribute__((noinline)) int any_record(const struct ty_formats *f, struct ty_ring_page *it,
+						uint32_t page_at, struct ty_item *item)
+{
+	struct ty_ring_record rec;
+	int r = ty_ring_page_next_any(it, &rec);
+
+	if (r <= 0)
+		return r;
+	item->ts_ns = rec.ts;
+	item->at = page_at + rec.off;
+	to_item(f, rec.data, rec.size, it->big_endian, item);
+	return r;
 }
 
 uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, uint32_t page_at,
@@ -444,31 +455,35 @@ uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, u
 {
 	/* Copies, never pointed at: they stay in registers. */
 	const struct ty_fmt_hot *hots = f ? f->hot.v : NULL;
-	uint32_t n = 0, pos = it->pos, end = it->end;
-	const uint8_t *base = it->base;
-	bool big_endian = it->big_endian;
+	const uint8_t *base = it->base, *p = base + it->pos;
+	uint32_t left = hots && !it->big_endian && it->pos < it->end ? it->end - it->pos : 0;
+	struct ty_item *i = item, *end = item + room;
 	uint64_t ts = it->ts;
 
 	*more = 1;
-	for (; n < room; n++) {
-		struct ty_ring_record rec;
+	while (i < end) {
+		uint32_t head, size = ty_ring_page_quick(p, left, &head);
 
-		if (!ty_ring_page_quick(&pos, end, base, &ts, big_endian, &rec)) {
-			it->pos = pos;
-			it->ts = ts;
-			*more = ty_ring_page_next_any(it, &rec);
-			if (*more <= 0)
-				return n;
-			pos = it->pos;
-			ts = it->ts;
-		}
-		if (hots && to_item_quick(f, hots, &rec, page_at + rec.off, &item[n]))
+		if (size &&
+		    to_item_quick(f, hots, p + 4, size - 4, page_at + (uint32_t)(p - base), i)) {
+			ts += head >> 5;
+			i->ts_ns = ts;
+			p += size;
+			left -= size;
+			i++;
 			continue;
-		item[n].ts_ns = rec.ts;
-		item[n].at = page_at + rec.off;
-		to_item(f, rec.data, rec.size, big_endian, &item[n]);
+		}
+		it->pos = (uint32_t)(p - base);
+		it->ts = ts;
+		*more = any_record(f, it, page_at, i);
+		if (*more <= 0)
+			return (uint32_t)(i - item);
+		p = base + it->pos;
+		left = left ? it->end - it->pos : 0;
+		ts = it->ts;
+		i++;
 	}
-	it->pos = pos;
+	it->pos = (uint32_t)(p - base);
 	it->ts = ts;
-	return n;
+	return room;
 }

@@ -65,33 +65,34 @@ int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, c
 /* ty_ring_page_next for every kind of record. */
 int ty_ring_page_next_any(struct ty_ring_page *it, struct ty_ring_record *rec);
 
-/* The next record where it is as nearly all are: small, of a kernel of our byte order. The
- * iterator's parts by themselves, so that a loop may keep them in registers. false: nothing has
- * happened, ty_ring_page_next_any it. */
-static inline bool ty_ring_page_quick(uint32_t *pos, uint32_t end, const uint8_t *base,
-				      uint64_t *ts, bool big_endian, struct ty_ring_record *rec)
+/* Begins there, with so many bytes left, a record as nearly all are: small, of a kernel of our byte
+ * order? Its size with its head, whose higher 27 bits are the time since the record before; 0: no,
+ * ty_ring_page_next_any it. */
+static inline uint32_t ty_ring_page_quick(const uint8_t *p, uint32_t left, uint32_t *head)
 {
-	uint32_t head, total;
+	uint32_t words, total;
 
-	if (*pos >= end || end - *pos < 4 || big_endian)
-		return false;
-	memcpy(&head, base + *pos, 4);
-	total = 4 + (head & 31) * 4;
-	if ((head & 31) - 1 >= 28 || total > end - *pos)
-		return false;
-	*ts += head >> 5;
-	*rec = (struct ty_ring_record){*ts, base + *pos + 4, total - 4, *pos};
-	*pos += total;
-	return true;
+	if (left < 4)
+		return 0;
+	memcpy(head, p, 4);
+	words = *head & 31;
+	total = 4 + words * 4;
+	return words - 1 < 28 && total <= left ? total : 0;
 }
 
 /* The next record: 1; 0 at the end of the page; -TY_EFORMAT where it is damaged (and ever after).
  */
 static inline int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
 {
-	if (ty_ring_page_quick(&it->pos, it->end, it->base, &it->ts, it->big_endian, rec))
-		return 1;
-	return ty_ring_page_next_any(it, rec);
+	uint32_t left = it->pos < it->end && !it->big_endian ? it->end - it->pos : 0, head;
+	uint32_t n = ty_ring_page_quick(it->base + it->pos, left, &head);
+
+	if (!n)
+		return ty_ring_page_next_any(it, rec);
+	it->ts += head >> 5;
+	*rec = (struct ty_ring_record){it->ts, it->base + it->pos + 4, n - 4, it->pos};
+	it->pos += n;
+	return 1;
 }
 
 /* The record at off again, as ty_ring_page_next gave it with time ts: page is the same. */
