@@ -52,14 +52,67 @@ static struct range range_of(const uint64_t *v, uint32_t n)
 	return r;
 }
 
-/* Column c of n packed rows, sign extended, and its range. */
+/* The columns of a block's rows, sign extended, and their ranges. Of a column of one value all
+ * through there is the range alone. */
+struct columns {
+	uint64_t v[TY_COLS_MAX][TY_BLOCK_ROWS];
+	struct range r[TY_COLS_MAX];
+};
+
+static inline bool one_value(const struct columns *c, unsigned col)
+{
+	return c->r[col].lo == c->r[col].hi;
+}
+
+/* Is the value at p, of `bytes` bytes, that of all n rows? Four at a time; the first that differ
+ * end it. */
+static bool all_same(const uint8_t *p, size_t step, unsigned bytes, uint32_t n)
+{
+#define LOOP(type)                                                                                 \
+	{                                                                                          \
+		type first_, a_, b_, c_, d_;                                                       \
+		uint32_t i = 0;                                                                    \
+                                                                                                   \
+		memcpy(&first_, p, sizeof(first_));                                                \
+		for (; n - i >= 4; i += 4, p += 4 * step) {                                        \
+			memcpy(&a_, p, sizeof(a_));                                                \
+			memcpy(&b_, p + step, sizeof(b_));                                         \
+			memcpy(&c_, p + 2 * step, sizeof(c_));                                     \
+			memcpy(&d_, p + 3 * step, sizeof(d_));                                     \
+			if ((a_ ^ first_) | (b_ ^ first_) | (c_ ^ first_) | (d_ ^ first_))         \
+				return false;                                                      \
+		}                                                                                  \
+		for (; i < n; i++, p += step)                                                      \
+			if (memcmp(&first_, p, sizeof(first_)) != 0)                               \
+				return false;                                                      \
+		return true;                                                                       \
+	}
+	switch (bytes) {
+	case 1: LOOP(uint8_t)
+	case 2: LOOP(uint16_t)
+	case 4: LOOP(uint32_t)
+	default: LOOP(uint64_t)
+	}
+#undef LOOP
+}
+
+/* Column c of n packed rows into `out`, and its range. */
 static struct range gather(const struct ty_table_kind *k, unsigned c, const uint8_t *row,
 			   uint32_t n, uint64_t *out)
 {
 	const uint8_t *p = row + k->col[c].off;
 	size_t step = k->row_bytes;
 
-	/* Every second value has a range of its own: half the waiting of each for the one before.
+	if (all_same(p, step, k->col[c].bytes, n))
+		n = 1;
+	if (c == 0) { /* starts never decrease */
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(&out[i], p + i * step, sizeof(out[i]));
+		return (struct range){out[0], out[n - 1]};
+	}
+
+	/* Every second value has a range of its own: half the waiting of each for the one
+	 * before.
 	 */
 #define LOOP(type)                                                                                 \
 	{                                                                                          \
@@ -141,56 +194,150 @@ struct groups {
 	uint64_t ns[TY_ST_COUNT][GROUPS], longest[GROUPS], flags[GROUPS];
 };
 
-static void aggregate(const struct ty_table_kind *k, uint64_t col[][TY_BLOCK_ROWS], uint32_t n,
-		      uint64_t end, struct groups *g, struct ty_node *node)
+/* The rows' lengths: they may lie in `out` or be a column. */
+static const uint64_t *lengths(const struct ty_table_kind *k, const struct columns *c, uint32_t n,
+			       uint64_t end, uint64_t *out)
 {
-	uint64_t best_all = 0;
-
-	memset(g, 0, sizeof(*g));
-	*node = (struct ty_node){0};
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t gi = i / TY_GROUP_ROWS;
-		uint64_t len = k->length == TY_LEN_COLUMN ? col[1][i]
-			       : i + 1 < n		  ? col[0][i + 1] - col[0][i]
-							  : end - col[0][i];
-		unsigned state = k->state ? (unsigned)col[k->state][i] : TY_ST_RUNNING, slot;
-		uint8_t flags = k->flags ? (uint8_t)col[k->flags][i] : 0;
-
-		if (state >= TY_ST_COUNT)
-			state = TY_ST_UNKNOWN;
-		slot = state;
-		if (k->nr) {
-			slot = (unsigned)col[k->nr][i] % TY_ST_COUNT;
-			node->nrs |= UINT64_C(1) << col[k->nr][i] % 64;
-			if ((int64_t)col[k->ret][i] < 0 && (int64_t)col[k->ret][i] >= -4095 &&
-			    !(flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
-				node->errors = 1;
-		}
-		g->ns[state][gi] += len;
-		g->flags[gi] |= flags;
-		node->states |= (uint8_t)(1u << state);
-		if (len > node->max[slot])
-			node->max[slot] = len;
-		if (i % TY_GROUP_ROWS == 0 || len > best_all) {
-			/* best_all is of the group here; the block's is found below. */
-			best_all = len;
-			g->longest[gi] = i % TY_GROUP_ROWS;
-		}
+	if (k->length == TY_LEN_COLUMN && !one_value(c, 1))
+		return c->v[1];
+	if (k->length == TY_LEN_COLUMN) {
+		for (uint32_t i = 0; i < n; i++)
+			out[i] = c->r[1].lo;
+		return out;
 	}
-	best_all = 0;
-	for (uint32_t gi = 0; gi * TY_GROUP_ROWS < n; gi++) {
-		uint32_t i = gi * TY_GROUP_ROWS + (uint32_t)g->longest[gi];
-		uint64_t len = k->length == TY_LEN_COLUMN ? col[1][i]
-			       : i + 1 < n		  ? col[0][i + 1] - col[0][i]
-							  : end - col[0][i];
+	if (one_value(c, 0)) {
+		memset(out, 0, n * sizeof(*out));
+	} else {
+		for (uint32_t i = 1; i < n; i++)
+			out[i - 1] = c->v[0][i] - c->v[0][i - 1];
+	}
+	out[n - 1] = end - (one_value(c, 0) ? c->r[0].lo : c->v[0][n - 1]);
+	return out;
+}
 
+static inline unsigned state_slot(uint64_t state)
+{
+	return state < TY_ST_COUNT ? (unsigned)state : TY_ST_UNKNOWN;
+}
+
+/*
+ * Times and longest rows. state: of each row, NULL: `one` of all; by_nr: slots are those of the
+ * numbers in nr (NULL: one_nr of all), else those of the states. Called with constants, so that
+ * each case is a loop of its own.
+ */
+static inline __attribute__((always_inline)) void times(const uint64_t *len, uint32_t n,
+							const uint64_t *state, uint64_t one,
+							bool by_nr, const uint64_t *nr,
+							uint64_t one_nr, struct groups *g,
+							struct ty_node *node)
+{
+	unsigned same = state_slot(one);
+	uint64_t best_all = 0;
+	uint32_t i = 0;
+
+	for (uint32_t gi = 0; i < n; gi++) {
+		uint32_t first = i, to = n - i < TY_GROUP_ROWS ? n : i + TY_GROUP_ROWS, longest = i;
+		uint64_t best = len[i], sum = 0;
+
+		for (; i < to; i++) {
+			unsigned s = state ? state_slot(state[i]) : same;
+			unsigned slot = by_nr ? (nr ? nr[i] : one_nr) % TY_ST_COUNT : s;
+
+			if (state) {
+				g->ns[s][gi] += len[i];
+				node->states |= (uint8_t)(1u << s);
+			}
+			sum += len[i];
+			if (len[i] > node->max[slot])
+				node->max[slot] = len[i];
+			if (len[i] > best) {
+				best = len[i];
+				longest = i;
+			}
+		}
+		if (!state)
+			g->ns[same][gi] = sum;
+		g->longest[gi] = longest - first;
+		if (!gi || best > best_all) {
+			best_all = best;
+			node->longest_row = (uint16_t)longest;
+		}
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
 			node->ns[s] += g->ns[s][gi];
-		node->flags |= (uint8_t)g->flags[gi];
-		if (!gi || len > best_all) {
-			best_all = len;
-			node->longest_row = (uint16_t)i;
-		}
+	}
+	if (!state)
+		node->states = (uint8_t)(1u << same);
+}
+
+static void note_flags(const struct columns *c, unsigned col, uint32_t n, struct groups *g,
+		       struct ty_node *node)
+{
+	for (uint32_t i = 0; i < n; i += TY_GROUP_ROWS) {
+		uint32_t to = n - i < TY_GROUP_ROWS ? n : i + TY_GROUP_ROWS;
+		uint64_t flags = c->r[col].lo;
+
+		if (!one_value(c, col))
+			for (uint32_t k = i; k < to; k++)
+				flags |= c->v[col][k];
+		g->flags[i / TY_GROUP_ROWS] = (uint8_t)flags;
+		node->flags |= (uint8_t)flags;
+	}
+}
+
+/* Which numbers occur. */
+static void note_nrs(const struct columns *c, unsigned col, uint32_t n, uint64_t *nrs,
+		     struct ty_node *node)
+{
+	for (uint32_t i = 0; i < (one_value(c, col) ? 1 : n); i++) {
+		uint64_t nr = one_value(c, col) ? c->r[col].lo : c->v[col][i];
+		uint64_t bit = UINT64_C(1) << nr % 64;
+
+		nrs[nr % TY_SEEK_NRS / 64] |= bit;
+		node->nrs |= bit;
+	}
+}
+
+/* Did one of the calls return an error? */
+static bool any_error(const struct ty_table_kind *k, const struct columns *c, uint32_t n)
+{
+	const uint64_t lowest = (uint64_t)-4095;
+
+	if (c->r[k->ret].hi < lowest && (int64_t)c->r[k->ret].lo >= 0)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ret = one_value(c, k->ret) ? c->r[k->ret].lo : c->v[k->ret][i];
+		uint64_t flags = one_value(c, k->flags) ? c->r[k->flags].lo : c->v[k->flags][i];
+
+		if (ret >= lowest && !(flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)))
+			return true;
+	}
+	return false;
+}
+
+static void aggregate(const struct ty_table_kind *k, const struct columns *c, uint32_t n,
+		      uint64_t end, uint64_t *nrs, struct groups *g, struct ty_node *node)
+{
+	uint64_t room[TY_BLOCK_ROWS], one = TY_ST_RUNNING;
+	const uint64_t *len = lengths(k, c, n, end, room), *state = NULL;
+
+	memset(g, 0, sizeof(*g));
+	if (k->state) {
+		one = c->r[k->state].lo;
+		state = one_value(c, k->state) ? NULL : c->v[k->state];
+	}
+	if (!k->nr && state)
+		times(len, n, state, 0, false, NULL, 0, g, node);
+	else if (!k->nr)
+		times(len, n, NULL, one, false, NULL, 0, g, node);
+	else if (one_value(c, k->nr))
+		times(len, n, state, one, true, NULL, c->r[k->nr].lo, g, node);
+	else
+		times(len, n, state, one, true, c->v[k->nr], 0, g, node);
+	if (k->flags)
+		note_flags(c, k->flags, n, g, node);
+	if (k->nr) {
+		note_nrs(c, k->nr, n, nrs, node);
+		node->errors = any_error(k, c, n);
 	}
 }
 
@@ -219,7 +366,7 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 		  uint64_t end)
 {
 	const struct ty_table_kind *k = f->kind;
-	uint64_t col[TY_COLS_MAX][TY_BLOCK_ROWS];
+	struct columns col;
 	unsigned cols = k->cols + (k->forest ? TY_GROUP_COLS : 0);
 	size_t head = sizeof(struct ty_block_head) + cols * sizeof(uint64_t);
 	struct groups g;
@@ -234,17 +381,13 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 	memset(block, 0, head);
 	at = block + head;
 	for (unsigned c = 0; c < k->cols; c++) {
-		struct range r = gather(k, c, rows, n, col[c]);
-
-		at = code(block, c, col[c], n, r, at);
+		col.r[c] = gather(k, c, rows, n, col.v[c]);
+		at = code(block, c, col.v[c], n, col.r[c], at);
 	}
 	if (k->forest) {
 		uint32_t gn = (n + TY_GROUP_ROWS - 1) / TY_GROUP_ROWS;
 
-		aggregate(k, col, n, end, &g, &node);
-		for (uint32_t i = 0; k->nr && i < n; i++)
-			f->nrs[col[k->nr][i] % TY_SEEK_NRS / 64] |= UINT64_C(1)
-								    << col[k->nr][i] % 64;
+		aggregate(k, &col, n, end, f->nrs, &g, &node);
 		for (unsigned s = 0; s < TY_ST_COUNT; s++)
 			at = code(block, k->cols + s, g.ns[s], gn, range_of(g.ns[s], gn), at);
 		at = code(block, k->cols + TY_ST_COUNT, g.longest, gn, range_of(g.longest, gn), at);
@@ -253,7 +396,7 @@ int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, 
 	memset(at, 0,
 	       8); /* what a reader of the last value sees behind it, checked with the rest */
 	ref.bytes = (uint32_t)(at + 8 - block);
-	ref.first_ns = col[0][0];
+	ref.first_ns = col.r[0].lo;
 	ref.hash = ty_store_hash(block, ref.bytes);
 	f->store->used = ref.off + ref.bytes;
 	if (f->ref.n >= UINT32_MAX - 1 || vec_push(&f->ref, ref) ||
