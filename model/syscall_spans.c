@@ -8,6 +8,22 @@
 
 #define PREFETCH_ITEMS 48 /* another core wrote them */
 
+/* Field by field, where it will lie: a copy would wait for the small stores that it reads at once.
+ */
+static inline void fill_row(struct ty_call_row *row, uint64_t start, uint64_t end, int64_t ret,
+			    ty_loc loc, int32_t nr, uint32_t cpu, unsigned flags, unsigned abi)
+{
+	row->start = start;
+	row->length = end - start;
+	row->ret = ret;
+	row->loc1 = (loc + 1) & TY_LOC_LOW;
+	row->loc1_high = (uint16_t)((loc + 1) >> 52);
+	row->nr = nr;
+	row->cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
+	row->flags = (uint8_t)flags;
+	row->abi = (uint8_t)abi;
+}
+
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
 		     int64_t ret, ty_loc loc, int64_t nr, unsigned flags, unsigned abi,
 		     uint32_t cpu)
@@ -21,19 +37,11 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	if (start < *last)
 		start = *last;
 	*last = end > start ? end : start;
-	/* In place: a copy would wait for the small stores that it reads at once. */
 	row = ty_table_room(f, thread, start, sizeof(*row));
 	if (!row)
 		row = &apart;
-	row->start = start;
-	row->length = *last - start;
-	row->ret = ret;
-	row->loc1 = (loc + 1) & TY_LOC_LOW;
-	row->loc1_high = (uint16_t)((loc + 1) >> 52);
-	row->nr = nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1;
-	row->cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
-	row->flags = (uint8_t)flags;
-	row->abi = (uint8_t)abi;
+	fill_row(row, start, *last, ret, loc, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1,
+		 cpu, flags, abi);
 	if (row == &apart)
 		ty_build_fail(b, ty_table_push(f, thread, &apart));
 }
@@ -119,36 +127,55 @@ bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t th
 const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *run,
 				   struct ty_brief *br, uint32_t thread)
 {
-	uint32_t slot = b->thread.v[thread].pair_slot;
+	struct ty_table_fill *f = &b->fill[TY_T_CALLS];
+	uint64_t *call_end = &b->thread.v[thread].call_end, start = 0, end;
+	uint64_t last = run->last_ns > *call_end ? run->last_ns : *call_end;
+	uint32_t slot = b->thread.v[thread].pair_slot, cpu = br->cpu, room = 0, used = 0;
 	const struct ty_call *c = ty_pairs_latest(b->pairs, slot);
-	uint64_t last = run->last_ns, start, end;
-	const struct ty_item *i = run->item;
-	int32_t nr = br->nr;
+	const struct ty_item *i = run->item, *stop = run->end - 1;
+	const uint16_t id = br->id, end_id = br->end_id;
+	int32_t nr = br->nr, tid = br->tid;
+	struct ty_call_row *row = NULL;
+	uint8_t abi = c->abi;
 
 	if (c->gap_inside)
 		return i;
-	for (; run->end - i >= 2; i += 2) {
-		start = i[0].ts_ns + run->offset;
+	for (; i < stop; i += 2) {
+		uint64_t at = i[0].ts_ns + run->offset;
+
 		end = i[1].ts_ns + run->offset;
-		if (!ty_items_call(&i[0], &i[1]) || i[0].tid != br->tid || start < last ||
-		    end < start || end >= run->before_ns || i[0].id != br->id ||
-		    i[1].id != br->end_id || ty_call_interrupted((int64_t)i[1].val) ||
-		    (i[0].val & 1 && c->abi != TY_ABI_NATIVE64))
+		if (!ty_items_call(&i[0], &i[1]) || i[0].tid != tid || at < last || end < at ||
+		    end >= run->before_ns || i[0].id != id || i[1].id != end_id ||
+		    ty_call_interrupted((int64_t)i[1].val) ||
+		    (i[0].val & 1 && abi != TY_ABI_NATIVE64))
 			break;
 		if (i[0].nr != nr) {
-			if (!ty_pairs_plain(b->pairs, c->abi, i[0].nr) ||
-			    i[0].nr == b->setaffinity_nr)
+			if (!ty_pairs_plain(b->pairs, abi, i[0].nr) || i[0].nr == b->setaffinity_nr)
 				break;
 			nr = i[0].nr;
 		}
 		__builtin_prefetch(i + PREFETCH_ITEMS);
-		log_call(b, thread, start, end, (int64_t)i[1].val, ty_run_loc(run, i), nr, 0,
-			 c->abi, br->cpu);
 		last = end;
+		if (used == room) {
+			if (used)
+				ty_table_filled(f, thread, used, start);
+			used = 0;
+			row = ty_table_rooms(f, thread, sizeof(*row), &room);
+		}
+		start = at;
+		if (row)
+			fill_row(&row[used++], start, end, (int64_t)i[1].val, ty_run_loc(run, i),
+				 nr, cpu, 0, abi);
+		else
+			log_call(b, thread, start, end, (int64_t)i[1].val, ty_run_loc(run, i), nr,
+				 0, abi, cpu);
 	}
+	if (used)
+		ty_table_filled(f, thread, used, start);
 	if (i == run->item)
 		return i;
-	br->ts_ns = i[-2].ts_ns + run->offset;
+	*call_end = last;
+	br->ts_ns = start;
 	br->end_ns = last;
 	br->loc = ty_run_loc(run, &i[-2]);
 	br->val = i[-2].val;

@@ -154,6 +154,23 @@ static inline void *ty_table_room(struct ty_table_fill *f, uint32_t track, uint6
 	f->rows++;
 	return t->open + t->n++ * row_bytes;
 }
+/* The same of many: where the next rows go, *n of them (perhaps none), the starts of which must not
+ * lie before the track's last and not decrease; then ty_table_filled says how many there are. */
+static inline void *ty_table_rooms(struct ty_table_fill *f, uint32_t track, size_t row_bytes,
+				   uint32_t *n)
+{
+	struct ty_track_fill *t = track < f->track.n ? &f->track.v[track] : NULL;
+
+	*n = t && f->rows < UINT32_MAX - 1 - TY_BLOCK_ROWS ? t->cap - t->n : 0;
+	return *n ? t->open + t->n * row_bytes : NULL;
+}
+static inline void ty_table_filled(struct ty_table_fill *f, uint32_t track, uint32_t n,
+				   uint64_t last_start)
+{
+	f->rows += n;
+	f->track.v[track].n += n;
+	f->track.v[track].last_ns = last_start;
+}
 /* ty_table_push of rows whose size the compiler knows. */
 static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const void *row,
 			       size_t row_bytes)
