@@ -447,7 +447,7 @@ static const struct ty_sysargs rows_i386[] = {
 static const struct ty_sysargs *look(const struct ty_sysargs *r, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(r[i].name, name))
+		if (r[i].name[0] == name[0] && !strcmp(r[i].name, name))
 			return &r[i];
 	return NULL;
 }
