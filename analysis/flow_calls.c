@@ -9,27 +9,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow_stack.h"
 #include "strtab.h"
 #include "vec.h"
 
-enum { DEPTH_MAX = 1 << 20, CACHE = 4096, TEXT = 512, SYSCALL = 2 /* bytes */ };
-
-struct frame {
-	struct ty_flow_call call;
-	uint64_t lo, hi; /* addresses of the function; hi 0: not known */
-};
+enum { CACHE = 4096, TEXT = 512, SYSCALL = 2 /* bytes */, HANDLERS_LOOK = 4096 };
 
 struct thread {
 	int32_t tid, pid;
-	VEC(struct frame) stack;
+	struct ty_flow_stack stack;
 	uint64_t ip; /* of the last instruction */
 	uint8_t size, cls;
-	bool have; /* ip is valid: the next instruction follows it */
-	bool off;  /* tracing ended; user mode goes on at `resume` unless something happens */
+	bool indirect; /* a jump to where a register or memory says */
+	bool have;     /* ip is valid: the next instruction follows it */
+	bool off;      /* tracing ended; user mode goes on at `resume` unless something happens */
 	bool gap;
-	bool doubt; /* a gap behind which no symbol told the level */
+	bool doubt;   /* no symbol told the level where the thread went on */
+	bool entered; /* a program's _start has told of an exec whose record is yet to come */
 	uint64_t resume;
 	uint64_t ts_ns;
+	int32_t program; /* ty_flow_names_program */
+};
+
+/* Functions that do not return as others do. */
+enum trait {
+	PLAIN,
+	SETS_JUMP, /* setjmp: may return several times */
+	UNWINDS,   /* _Unwind_Resume: never returns to its caller, but into one further down */
 };
 
 /* Where an address belongs to. */
@@ -48,6 +54,7 @@ struct ty_flow_calls {
 	VEC(struct thread *) threads;
 	struct thread *last;
 	VEC(struct ty_flow_calls_function) funcs;
+	VEC(uint8_t) traits;	/* enum trait, of funcs */
 	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
 	struct place cache[CACHE];
 	uint64_t seq;
@@ -80,7 +87,7 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	if (!c)
 		return;
 	vec_each (t, &c->threads) {
-		vec_fini(&(*t)->stack);
+		ty_flow_stack_fini(&(*t)->stack);
 		free(*t);
 	}
 	vec_each (f, &c->funcs) {
@@ -89,6 +96,7 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	}
 	vec_fini(&c->threads);
 	vec_fini(&c->funcs);
+	vec_fini(&c->traits);
 	ty_strtab_free(c->keys);
 	free(c);
 }
@@ -106,6 +114,19 @@ const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow
 	return func < c->funcs.n ? &c->funcs.v[func] : &none;
 }
 
+static enum trait trait_of(const char *name)
+{
+	static const char *const setjmps[] = {"_setjmp",       "setjmp",	 "__sigsetjmp",
+					      "sigsetjmp",     "_setjmp@plt",	 "setjmp@plt",
+					      "__sigjmp_save", "__sigsetjmp@plt"};
+
+	for (size_t i = 0; i < sizeof(setjmps) / sizeof(*setjmps); i++)
+		if (!strcmp(name, setjmps[i]))
+			return SETS_JUMP;
+	return strcmp(name, "_Unwind_Resume") && strcmp(name, "_Unwind_Resume@plt") ? PLAIN
+										    : UNWINDS;
+}
+
 static uint32_t function(struct ty_flow_calls *c, const char *name, const char *file)
 {
 	char key[TEXT + 256];
@@ -120,7 +141,8 @@ static uint32_t function(struct ty_flow_calls *c, const char *name, const char *
 	while (c->funcs.n < id) {
 		struct ty_flow_calls_function f = {.name = strdup(name), .file = strdup(file)};
 
-		if (!f.name || !f.file || vec_push(&c->funcs, f)) {
+		if (!f.name || !f.file || vec_push(&c->traits, (uint8_t)trait_of(name)) ||
+		    vec_push(&c->funcs, f)) {
 			free(f.name);
 			free(f.file);
 			c->nomem = true;
@@ -136,7 +158,7 @@ static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t 
 		&c->cache[(ip * 0x9e3779b97f4a7c15ull >> 40 ^ (uint32_t)pid) & (CACHE - 1)];
 	uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
 	struct ty_flow_name n;
-	char text[TEXT];
+	char text[TEXT], *cold;
 
 	if (p->valid && p->ip == ip && p->pid == pid)
 		return p;
@@ -147,10 +169,14 @@ static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t 
 		p->hi = n.size ? n.start + n.size : 0;
 		p->start = ip == n.start;
 		p->entry = p->start && !strcmp(n.function, "_start");
-		/* What the compiler put elsewhere of a function is a part of it. */
-		if (strstr(n.function, ".cold"))
-			p->start = false;
 		snprintf(text, sizeof(text), "%s", n.function);
+		/* What the compiler put elsewhere of a function (landing pads of exceptions, too)
+		 * is a part of it. */
+		cold = strstr(text, ".cold");
+		if (cold) {
+			p->start = false;
+			*cold = 0;
+		}
 	} else {
 		ty_flow_names_text(c->names, pid, t, ip, text, sizeof(text));
 	}
@@ -174,19 +200,28 @@ static struct thread *thread_of(struct ty_flow_calls *c, int32_t tid, int32_t pi
 	}
 	t->tid = tid;
 	t->pid = pid;
+	t->program = -1;
+	t->stack.base = TY_NO_LEVEL;
+	t->stack.begin = c->begin;
+	t->stack.end = c->end;
+	t->stack.ctx = c->ctx;
 	return c->last = t;
 }
 
-static struct frame *top(struct thread *t)
+static struct ty_flow_frame *top(struct thread *t)
 {
-	return t->stack.n ? &t->stack.v[t->stack.n - 1] : NULL;
+	return ty_flow_stack_top(&t->stack);
+}
+
+static enum trait trait(const struct ty_flow_calls *c, const struct ty_flow_frame *f)
+{
+	return f->call.func < c->traits.n ? (enum trait)c->traits.v[f->call.func] : PLAIN;
 }
 
 static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		 const struct place *p, uint64_t ret, uint8_t flags)
 {
-	struct frame f = {.lo = p->lo, .hi = p->hi};
-	struct frame *up = top(t);
+	struct ty_flow_frame f = {.lo = p->lo, .hi = p->hi};
 
 	f.call = (struct ty_flow_call){.start_ns = at->ts_ns,
 				       .end_ns = TY_FLOW_NO_TIME,
@@ -197,165 +232,264 @@ static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow
 				       .pid = t->pid,
 				       .cpu = at->cpu,
 				       .func = p->func,
-				       .caller = up ? up->call.func : TY_NO_FUNC,
-				       .depth = (uint32_t)t->stack.n,
 				       .flags = flags};
-	/* Deeper than any real stack: hostile or misread; no level is opened. */
-	if (t->stack.n >= DEPTH_MAX)
-		return;
-	if (vec_push(&t->stack, f)) {
+	if (ty_flow_stack_push(&t->stack, f))
 		c->nomem = true;
+}
+
+/* The topmost call ended by a jump into another function, which returns in its place. */
+static void replace(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+		    const struct place *p)
+{
+	uint64_t ret = top(t)->call.ret;
+
+	ty_flow_stack_pop(&t->stack, at->ts_ns, 0);
+	push(c, t, at, p, ret, TY_CALL_TAIL);
+}
+
+static bool holds(const struct ty_flow_frame *f, uint64_t ip)
+{
+	return ip >= f->lo && ip < f->hi;
+}
+
+static bool inside(const struct ty_flow_frame *f, const struct place *p)
+{
+	return f->call.func == p->func || holds(f, p->ip);
+}
+
+/*
+ * In the middle of a function, and not by a call: of one below `below`, or of one not seen yet.
+ * Where there is no symbol nothing tells which: the level stays until a call or return tells.
+ */
+static void land(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+		 const struct place *p, size_t below)
+{
+	size_t level = ty_flow_stack_level_of(&t->stack, below, p->func, p->ip);
+
+	if (level != TY_NO_LEVEL)
+		ty_flow_stack_unwind(&t->stack, level + 1, at->ts_ns, TY_CALL_CUT);
+	else if (p->hi || p->start || !t->stack.frames.n)
+		push(c, t, at, p, 0, TY_CALL_BEFORE);
+	else
+		t->doubt = true;
+}
+
+/* To the return address of the call at this level. */
+static void returned_to(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+			size_t level, uint64_t ip)
+{
+	struct ty_flow_stack *s = &t->stack;
+	struct ty_flow_frame *f = &s->frames.v[level];
+	bool sets_jump = level + 1 == s->frames.n && trait(c, f) == SETS_JUMP;
+
+	bool switched = !t->doubt && level + 1 < s->frames.n && f->hi && !holds(f, t->ip);
+
+	t->doubt = false;
+	/* By another function's return, that of a call in it: it goes on another time. */
+	if (switched) {
+		ty_flow_stack_leave(s, level, at->ts_ns);
 		return;
 	}
-	if (c->begin)
-		c->begin(c->ctx, &f.call);
+	ty_flow_stack_unwind(s, level + 1, at->ts_ns, TY_CALL_CUT);
+	ty_flow_stack_pop(s, at->ts_ns, 0);
+	if (sets_jump)
+		ty_flow_stack_jump_set(s, ip);
 }
 
-static void pop(struct ty_flow_calls *c, struct thread *t, uint64_t ts_ns, uint8_t flags)
+/* To where a stack goes on that the thread has left. */
+static bool resumed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+		    uint64_t ip)
 {
-	struct frame *f = top(t), *up;
+	int r = ty_flow_stack_resume(&t->stack, ip, at->ts_ns, &c->seq);
 
-	f->call.end_ns = ts_ns;
-	f->call.flags |= flags;
-	t->stack.n--;
-	up = top(t);
-	if (up) {
-		up->call.insns += f->call.insns;
-		up->call.flags |= f->call.flags & TY_CALL_GAP;
-		if (f->call.start_ns != TY_FLOW_NO_TIME && ts_ns != TY_FLOW_NO_TIME)
-			up->call.children_ns += ts_ns - f->call.start_ns;
+	if (r < 0)
+		c->nomem = true;
+	if (r > 0)
+		t->doubt = false;
+	return r > 0;
+}
+
+/* A call of its own middle: the way by which code calls what it has the address of (retpolines). */
+static bool trick(struct thread *t)
+{
+	size_t n = t->stack.frames.n;
+	const struct ty_flow_frame *f = top(t);
+
+	return n > 1 && f->hi && f->call.ip != f->lo && holds(&f[-1], f->call.ip);
+}
+
+/* By a return to the start of a function. */
+static void returned_to_start(struct ty_flow_calls *c, struct thread *t,
+			      const struct ty_flow_at *at, const struct place *p)
+{
+	struct ty_flow_stack *s = &t->stack;
+	struct ty_flow_frame *f;
+	uint64_t ret;
+
+	if (trick(t)) {
+		ty_flow_stack_pop(s, at->ts_ns, 0);
+		replace(c, t, at, p);
+		return;
 	}
-	if (c->end)
-		c->end(c->ctx, &f->call);
-}
-
-/* End everything above level n. */
-static void unwind(struct ty_flow_calls *c, struct thread *t, size_t n, uint64_t ts_ns,
-		   uint8_t flags)
-{
-	while (t->stack.n > n)
-		pop(c, t, ts_ns, flags);
-}
-
-static bool inside(const struct frame *f, const struct place *p)
-{
-	return f->call.func == p->func || (p->ip >= f->lo && p->ip < f->hi);
-}
-
-/* The highest level whose function holds the place; -1: none. */
-static long level_of(const struct thread *t, const struct place *p)
-{
-	for (size_t i = t->stack.n; i-- > 0;)
-		if (inside(&t->stack.v[i], p))
-			return (long)i;
-	return -1;
-}
-
-/* In the middle of a function, and not by a call: of one further down, or of one not seen yet. */
-static void land(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-		 const struct place *p, uint8_t flags)
-{
-	long level = level_of(t, p);
-
-	if (level >= 0)
-		unwind(c, t, (size_t)level + 1, at->ts_ns, TY_CALL_CUT);
-	else
-		push(c, t, at, p, 0, flags);
+	/* A new stack (makecontext): it stands where another one does, if the thread is on one. */
+	if (s->base == TY_NO_LEVEL || s->base + 1 == s->frames.n) {
+		replace(c, t, at, p);
+	} else {
+		f = &s->frames.v[s->base];
+		ret = f->call.ret;
+		ty_flow_stack_leave(s, s->base, at->ts_ns);
+		push(c, t, at, p, ret, TY_CALL_TAIL);
+	}
+	s->base = s->frames.n - 1;
 }
 
 /* A return went to `ip`. */
 static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		     uint64_t ip)
 {
-	struct frame *f = top(t);
+	struct ty_flow_stack *s = &t->stack;
+	struct ty_flow_frame *f = top(t);
 	const struct place *p;
+	size_t n = s->frames.n, level;
 
-	for (size_t i = t->stack.n; i-- > 0;)
-		if (t->stack.v[i].call.ret == ip) {
-			unwind(c, t, i + 1, at->ts_ns, TY_CALL_CUT);
-			pop(c, t, at->ts_ns, 0);
-			t->doubt = false;
-			return;
-		}
-	/* A handler returns into the code that ends the signal: still the handler's. */
-	if (f && f->call.flags & TY_CALL_SIGNAL)
+	/* Cleaned up for an exception: the next function that wants it is further down. */
+	if (n > 1 && trait(c, f) == UNWINDS) {
+		p = place(c, t->pid, at->ts_ns, ip);
+		ty_flow_stack_unwind(s, n - 2, at->ts_ns, TY_CALL_CUT);
+		land(c, t, at, p, n - 2);
 		return;
+	}
+	level = ty_flow_stack_returns_to(s, n, ip);
+	if (level != TY_NO_LEVEL) {
+		returned_to(c, t, at, level, ip);
+		return;
+	}
+	if (resumed(c, t, at, ip))
+		return;
+	/* A handler returns into the code that ends the signal: still the handler's. */
+	if (f && f->call.flags & TY_CALL_SIGNAL) {
+		f->over = true;
+		return;
+	}
 	p = place(c, t->pid, at->ts_ns, ip);
 	if (f && inside(f, p))
 		return; /* a return used as a jump */
 	if (f && p->start) {
-		uint64_t ret = f->call.ret;
-
-		pop(c, t, at->ts_ns, 0);
-		push(c, t, at, p, ret, TY_CALL_TAIL);
+		returned_to_start(c, t, at, p);
 		return;
 	}
-	/* To the caller of a function whose call was not seen. */
-	if (level_of(t, p) < 0) {
-		while (t->stack.n && !top(t)->call.ret && !(top(t)->call.flags & TY_CALL_SIGNAL))
-			pop(c, t, at->ts_ns, 0);
+	/* The first function of another stack is over. */
+	if (f && s->base == n - 1) {
+		replace(c, t, at, p);
+		return;
 	}
-	land(c, t, at, p, TY_CALL_BEFORE);
+	/* To the caller of a function whose call was not seen, and to callers of that. */
+	level = ty_flow_stack_level_of(s, n, p->func, ip);
+	while ((f = top(t)) && !f->call.ret && !(f->call.flags & TY_CALL_SIGNAL)) {
+		ty_flow_stack_pop(s, at->ts_ns, 0);
+		if (level != TY_NO_LEVEL)
+			break;
+	}
+	land(c, t, at, p, s->frames.n);
 }
 
 static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		   uint64_t ip)
 {
-	struct frame *f = top(t);
+	struct ty_flow_stack *s = &t->stack;
+	struct ty_flow_frame *f = top(t);
 	const struct place *p;
-	uint64_t ret;
+	size_t level;
 
-	if (f && ip >= f->lo && ip < f->hi)
+	if (f && holds(f, ip))
 		return;
 	p = place(c, t->pid, at->ts_ns, ip);
 	if (f && f->call.func == p->func)
 		return;
 	if (p->start && f) {
-		ret = f->call.ret;
-		pop(c, t, at->ts_ns, 0);
-		push(c, t, at, p, ret, TY_CALL_TAIL);
-	} else if (p->hi) {
-		land(c, t, at, p, TY_CALL_BEFORE);
+		replace(c, t, at, p);
+		return;
 	}
+	if (t->indirect && f) {
+		level = ty_flow_stack_jump_to(s, ip);
+		if (level != TY_NO_LEVEL) {
+			ty_flow_stack_unwind(s, level + 1, at->ts_ns, TY_CALL_CUT);
+			t->doubt = false;
+			return;
+		}
+		/* A return by other means, as some switch stacks. */
+		level = ty_flow_stack_returns_to(s, s->frames.n, ip);
+		if (level != TY_NO_LEVEL) {
+			returned_to(c, t, at, level, ip);
+			return;
+		}
+		if (resumed(c, t, at, ip))
+			return;
+	}
+	if (p->hi)
+		land(c, t, at, p, s->frames.n);
+}
+
+/* Another program: what was known of the addresses is not true any more. */
+static void executed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+{
+	memset(c->cache, 0, sizeof(c->cache));
+	ty_flow_stack_unwind(&t->stack, 0, at->ts_ns, TY_CALL_CUT);
+	ty_flow_stack_forget(&t->stack);
+	t->doubt = false;
+}
+
+static bool other_program(struct ty_flow_calls *c, struct thread *t)
+{
+	int32_t was = t->program;
+
+	t->program = ty_flow_names_program(c->names, t->pid, t->ts_ns);
+	return was >= 0 && t->program != was;
 }
 
 /* User mode goes on at ip after a system call, a signal, a gap. */
 static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		    uint64_t ip)
 {
+	struct ty_flow_stack *s = &t->stack;
+	struct ty_flow_frame *f;
 	const struct place *p;
+	bool exec = other_program(c, t), told = exec && t->entered;
 
-	if (t->off && ip == t->resume && !t->gap)
+	t->entered &= !exec;
+	if (t->off && ip == t->resume && !t->gap && (!exec || told))
 		return;
+	if (exec && !told)
+		executed(c, t, at);
 	/* Behind the system call that the signal interrupted, or at it when it is restarted. */
-	for (size_t i = t->stack.n; i-- > 0;)
-		if (t->stack.v[i].call.flags & TY_CALL_SIGNAL &&
-		    (t->stack.v[i].call.ret == ip || t->stack.v[i].call.ret == ip + SYSCALL)) {
-			unwind(c, t, i, at->ts_ns, 0);
+	for (size_t i = s->frames.n, look = 0; i-- > 0 && look < HANDLERS_LOOK; look++) {
+		f = &s->frames.v[i];
+		if (f->call.flags & TY_CALL_SIGNAL &&
+		    (f->call.ret == ip || f->call.ret == ip + SYSCALL)) {
+			ty_flow_stack_unwind(s, i, at->ts_ns, 0);
 			return;
 		}
+	}
 	p = place(c, t->pid, at->ts_ns, ip);
-	if (p->entry) {
-		/* Another program: what was known of the addresses is not true any more. */
+	f = top(t);
+	if (p->entry && !exec) {
 		struct place entry = *p;
 
-		memset(c->cache, 0, sizeof(c->cache));
-		p = &c->cache[0];
-		c->cache[0] = entry;
-		c->cache[0].valid = false;
-		unwind(c, t, 0, at->ts_ns, TY_CALL_CUT);
-		push(c, t, at, p, 0, 0);
-	} else if (t->off && !t->gap && t->stack.n && p->start) {
+		executed(c, t, at);
+		t->entered = true;
+		push(c, t, at, &entry, 0, 0);
+	} else if (t->off && !t->gap && f && p->start) {
 		push(c, t, at, p, t->resume, TY_CALL_SIGNAL);
+	} else if (t->off && !t->gap && f && f->over) {
+		/* The handler has said where the program goes on. */
+		ty_flow_stack_pop(s, at->ts_ns, 0);
+		land(c, t, at, p, s->frames.n);
 	} else if (t->gap) {
-		vec_each (f, &t->stack)
+		/* Comes to those below as this one ends. */
+		if (f)
 			f->call.flags |= TY_CALL_GAP;
-		/* Without a symbol nothing tells the level: it stays until a return tells. */
-		if (p->hi || p->start || !t->stack.n)
-			land(c, t, at, p, TY_CALL_BEFORE);
-		else
-			t->doubt = true;
-	} else if (!t->stack.n) {
+		land(c, t, at, p, s->frames.n);
+	} else if (!f) {
 		push(c, t, at, p, 0, p->start ? 0 : TY_CALL_BEFORE);
 	}
 }
@@ -364,26 +498,36 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
  * In doubt about the level, the first call from where a call on the stack was made shows that this
  * one is over, and with it what it called.
  */
-static void settle(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
-		   uint64_t ret)
+static void settle(struct thread *t, const struct ty_flow_at *at, uint64_t ret)
 {
-	for (size_t i = t->stack.n; t->doubt && i-- > 0;)
-		if (t->stack.v[i].call.ret == ret) {
-			unwind(c, t, i, at->ts_ns, TY_CALL_CUT);
-			t->doubt = false;
-		}
+	size_t level = t->doubt ? ty_flow_stack_returns_to(&t->stack, t->stack.frames.n, ret)
+				: TY_NO_LEVEL;
+
+	if (level == TY_NO_LEVEL)
+		return;
+	ty_flow_stack_unwind(&t->stack, level, at->ts_ns, TY_CALL_CUT);
+	t->doubt = false;
+}
+
+/* Of a near jump, whatever its prefixes: opcode FF (/4), not E9 or EB. */
+static bool indirect(const struct ty_flow_item *it)
+{
+	for (unsigned i = 0; i < it->size && i < sizeof(it->raw); i++)
+		if (it->raw[i] == 0xff || it->raw[i] == 0xe9 || it->raw[i] == 0xeb)
+			return it->raw[i] == 0xff;
+	return false;
 }
 
 static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *it = &at->item;
 	uint64_t next = t->ip + t->size;
-	struct frame *f;
+	struct ty_flow_frame *f;
 
 	if (!t->have)
 		started(c, t, at, it->ip);
 	else if (t->cls == TY_FC_CALL && it->ip != next) {
-		settle(c, t, at, next);
+		settle(t, at, next);
 		push(c, t, at, place(c, t->pid, at->ts_ns, it->ip), next, 0);
 	} else if (t->cls == TY_FC_RETURN)
 		returned(c, t, at, it->ip);
@@ -397,6 +541,7 @@ static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	t->ip = it->ip;
 	t->size = it->size;
 	t->cls = it->cls;
+	t->indirect = it->cls == TY_FC_JUMP && indirect(it);
 	t->have = true;
 	t->off = t->gap = false;
 }
@@ -413,8 +558,8 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 	case TY_FLOW_INSN: on_insn(c, t, at); break;
 	case TY_FLOW_STOP:
 		/* Out of what is traced by a return (an address filter): the call is over. */
-		if (t->have && t->cls == TY_FC_RETURN && t->stack.n)
-			pop(c, t, at->ts_ns, 0);
+		if (t->have && t->cls == TY_FC_RETURN && t->stack.frames.n)
+			ty_flow_stack_pop(&t->stack, at->ts_ns, 0);
 		t->resume = t->ip + t->size;
 		t->off = true;
 		t->have = false;
@@ -445,5 +590,6 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 void ty_flow_calls_finish(struct ty_flow_calls *c)
 {
 	vec_each (t, &c->threads)
-		unwind(c, *t, 0, (*t)->ts_ns ? (*t)->ts_ns : TY_FLOW_NO_TIME, TY_CALL_OPEN);
+		ty_flow_stack_unwind(&(*t)->stack, 0, (*t)->ts_ns ? (*t)->ts_ns : TY_FLOW_NO_TIME,
+				     TY_CALL_OPEN);
 }

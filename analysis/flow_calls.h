@@ -6,6 +6,12 @@
  * (longjmp, an exception's landing pad) ends what is above it. A signal handler is a call that
  * returns to where it came in. A gap ends nothing: the stack is put right by the first thing seen
  * behind it that fits.
+ *
+ * A thread that goes to another stack (swapcontext, a coroutine) leaves the calls of the one it was
+ * on: they end as CUT, and begin again as BACK when it comes back to where they went on. A
+ * coroutine's calls stand above the call that left the thread's own stack. Registers are not
+ * traced: of several stacks that wait at one place the one that waits longest is taken, and of
+ * several calls of one function the topmost is where an exception is caught.
  */
 #ifndef TY_FLOW_CALLS_H
 #define TY_FLOW_CALLS_H
@@ -17,12 +23,14 @@
 #include "flow_names.h"
 
 #define TY_CALL_BEFORE                                                                             \
-	0x01 /* it was going on when it was first seen; its start is later than true */
-#define TY_CALL_OPEN   0x02 /* it goes on at the end of the trace */
-#define TY_CALL_CUT    0x04 /* left by longjmp, an exception or exec, not by a return */
+	0x01		  /* it was going on when it was first seen; its start is later than true */
+#define TY_CALL_OPEN 0x02 /* it goes on at the end of the trace */
+#define TY_CALL_CUT                                                                                \
+	0x04 /* left by longjmp, an exception, exec or for another stack, not by a return */
 #define TY_CALL_GAP    0x08 /* something inside it could not be decoded */
 #define TY_CALL_SIGNAL 0x10 /* a signal handler */
 #define TY_CALL_TAIL   0x20 /* entered by a jump from a function that ended thereby */
+#define TY_CALL_BACK   0x40 /* goes on after it was CUT: the thread is back on its stack */
 
 struct ty_flow_call {
 	uint64_t start_ns, end_ns; /* TY_FLOW_NO_TIME: not known */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP)
+#define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
 enum { CALLS_MAX = 1 << 26 };
 
 struct one {
@@ -52,16 +52,17 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 {
 	struct stats *s = ctx;
 	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+	bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
 	struct acc *a;
 	uint64_t ns = 0;
 
 	if (s->choose && !s->choose(s->ctx, &at))
 		return;
-	s->calls++;
+	s->calls += counts;
 	a = c->func == TY_NO_FUNC ? NULL : acc_of(s, c->func);
 	if (!a)
 		return;
-	a->f.count++;
+	a->f.count += counts;
 	a->f.insns += c->insns;
 	a->f.self_insns += c->self_insns;
 	if (c->start_ns != TY_FLOW_NO_TIME && c->end_ns != TY_FLOW_NO_TIME &&
@@ -70,9 +71,10 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	if (c->func != c->caller)
 		a->f.total_ns += ns;
 	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
-	add_caller(s, &a->f, c->caller);
+	if (counts)
+		add_caller(s, &a->f, c->caller);
 	if (c->flags & WHOLE_NOT || s->calls > CALLS_MAX) {
-		a->f.not_whole++;
+		a->f.not_whole += counts;
 		return;
 	}
 	if (vec_push(&a->ones, (struct one){.ns = ns,
@@ -204,8 +206,10 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	out->calls = s.calls;
 	for (size_t i = 0; i < s.accs.n; i++) {
 		close_one(&s.accs.v[i], (uint32_t)i, ty_flow_software(f));
-		if (!s.accs.v[i].f.count || vec_push(&out->funcs, s.accs.v[i].f)) {
-			s.nomem |= s.accs.v[i].f.count != 0;
+		bool is = s.accs.v[i].f.count || s.accs.v[i].f.insns;
+
+		if (!is || vec_push(&out->funcs, s.accs.v[i].f)) {
+			s.nomem |= is;
 			vec_fini(&s.accs.v[i].f.callers);
 		}
 		vec_fini(&s.accs.v[i].ones);

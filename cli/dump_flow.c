@@ -170,10 +170,12 @@ static void call_begins(void *ctx, const struct ty_flow_call *c)
 	snprintf(text, sizeof(text), "%s", ty_flow_calls_function(d->calls, c->func)->name);
 	ty_plain(text, strlen(text));
 	text_where(d, &at);
-	fprintf(d->out, "%*s%s%s%s%s\n", c->depth < INDENT_MAX ? 2 * (int)c->depth : 2 * INDENT_MAX,
-		"", text, c->flags & TY_CALL_SIGNAL ? " (signal)" : "",
+	fprintf(d->out, "%*s%s%s%s%s%s\n",
+		c->depth < INDENT_MAX ? 2 * (int)c->depth : 2 * INDENT_MAX, "", text,
+		c->flags & TY_CALL_SIGNAL ? " (signal)" : "",
 		c->flags & TY_CALL_TAIL ? " (tail call)" : "",
-		c->flags & TY_CALL_BEFORE ? " (began before)" : "");
+		c->flags & TY_CALL_BEFORE ? " (began before)" : "",
+		c->flags & TY_CALL_BACK ? " (goes on)" : "");
 }
 
 static void json_time(struct dump *d, const char *key, uint64_t ns)
@@ -204,6 +206,7 @@ static void call_ends(void *ctx, const struct ty_flow_call *c)
 	ty_json_bool(&d->j, "gap_inside", c->flags & TY_CALL_GAP);
 	ty_json_bool(&d->j, "signal", c->flags & TY_CALL_SIGNAL);
 	ty_json_bool(&d->j, "tail", c->flags & TY_CALL_TAIL);
+	ty_json_bool(&d->j, "back", c->flags & TY_CALL_BACK);
 	json_end(d);
 }
 

@@ -162,6 +162,14 @@ static bool find_later(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
 	return false;
 }
 
+int32_t ty_code_program(const struct ty_code *c, int32_t pid, uint64_t t_ns)
+{
+	uint64_t until;
+	const struct ty_code_life *l = life_at(c, pid, t_ns, &until);
+
+	return l ? (int32_t)(l - c->lives.v) : -1;
+}
+
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at)
 {

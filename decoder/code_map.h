@@ -98,6 +98,10 @@ int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, 
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
 		    size_t n, struct ty_code_at *at);
 
+/* A number for the program that the process is at time t: another one after an exec, or when the
+ * pid is another process's. -1: nothing is known of it. */
+int32_t ty_code_program(const struct ty_code *c, int32_t pid, uint64_t t_ns);
+
 const char *ty_code_file_name(const struct ty_code *c, int file);
 /* Is it a ty_code_function? */
 bool ty_code_is_function(const struct ty_code *c, int file);

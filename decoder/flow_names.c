@@ -88,6 +88,11 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	return out.file ? out : other;
 }
 
+int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns)
+{
+	return ty_code_program(n->code, pid, t_ns);
+}
+
 void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,
 			size_t size)
 {

@@ -25,6 +25,9 @@ struct ty_flow_name {
 /* What is at ip of a process at time t. */
 struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
 				     uint64_t ip);
+/* A number for the program that the process is at time t: another one after an exec. -1: not known.
+ */
+int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns);
 /* "main+0x12", "[libc.so.6+0x1234]" or "0x7f..." into out. */
 void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip, char *out,
 			size_t size);

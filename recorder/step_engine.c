@@ -186,6 +186,8 @@ static void on_new(struct ty_step_engine *e, struct ty_step_thread *parent)
 		return;
 	t->ppid = parent->p->tgid;
 	w = ty_step_at(e, t);
+	/* It may have run, even through an exec, before its parent was heard of. */
+	w.time_ns = t->born_ns;
 	ty_perf_put_task(&e->out.perf, &w, true, parent->p->tgid, parent->tid);
 	if (!t->begun && t->p != parent->p)
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, w.time_ns);

@@ -140,6 +140,7 @@ struct ty_step_thread *ty_step_add(struct ty_step_engine *e, pid_t tid)
 	t->tid = tid;
 	t->p->threads++;
 	t->idx = e->next_idx++;
+	t->born_ns = ty_perf_clock_now(&e->clock);
 	ty_pt_enc_init(&t->enc, ENC_LIMIT);
 	return t;
 }

@@ -43,6 +43,7 @@ struct ty_step_thread {
 	bool begun;   /* its first stop was seen */
 	bool on;      /* the packets say that tracing is on */
 	bool is64, leaving;
+	uint64_t born_ns; /* when it was first heard of */
 	uint64_t ip;
 	uint64_t ready_ns; /* when it was about to execute ip */
 	uint64_t restart;  /* a system call at this address may be executed again; 0 */

@@ -262,10 +262,11 @@ static void draw_path(const struct ty_flow_view *v, struct ty_grid *g, const str
 			     call->end_ns >= call->start_ns;
 
 		n = (size_t)snprintf(
-			text, sizeof(text), "%.200s: %" PRIu64 " instructions%s%s%s%s%s%s",
+			text, sizeof(text), "%.200s: %" PRIu64 " instructions%s%s%s%s%s%s%s",
 			bare(ty_flow_part_function(part, c), name), call->insns, known ? ", " : "",
 			known ? ty_fmt_length(call->end_ns - call->start_ns, len) : "",
 			call->flags & TY_CALL_BEFORE ? ", began before" : "",
+			call->flags & TY_CALL_BACK ? ", goes on from earlier" : "",
 			call->flags & TY_CALL_OPEN ? ", goes on behind" : "",
 			call->flags & TY_CALL_GAP ? ", with a gap inside" : "",
 			call->flags & TY_CALL_CUT ? ", left without a return" : "");

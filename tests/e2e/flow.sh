@@ -92,16 +92,8 @@ stepper() {
 	ok $? "step: trace-cmd opens the recording"
 	cxx=$(command -v g++ || command -v clang++)
 	if [ -n "$cxx" ]; then
-		cat >"$out/throw.cc" <<-'END'
-			#include <stdexcept>
-			__attribute__((noinline)) int deep(int n) { if (!n) throw std::runtime_error("x"); int r = deep(n - 1); asm(""); return r + 1; }
-			int main() { int s = 0; for (int i = 0; i < 2; i++) try { s += deep(4); } catch (const std::exception &) { s++; } return s == 2 ? 0 : 1; }
-		END
-		"$cxx" -O1 -g -o "$out/throw" "$out/throw.cc" && step "step: C++ exceptions" 0 --flow-filter main "$out/throw" && {
-			"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
-			python3 tests/e2e/flow_calls.py throw "$out/c"
-			ok $? "calls: what exceptions leave"
-		}
+		"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc &&
+			step "step: C++ exceptions" 0 --flow-filter main "$out/throws"
 	else
 		skip "step: C++ exceptions" "no C++ compiler"
 	fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks of `dump FILE flow --calls --json` with known answers. Usage: flow_calls.py traps|throw FILE"""
+"""Checks of `dump FILE flow --calls --json` with known answers. Usage: flow_calls.py traps|throws|levels FILE [COUNTS]"""
 import json
+import re
 import sys
 
 calls = [json.loads(line) for line in open(sys.argv[2])]
@@ -31,10 +32,31 @@ if sys.argv[1] == "traps":
     want("tail", [c["depth"] for c in of("tail")], [3] * 20)
     want("leaf: called, and entered by a jump", sorted((c["depth"], c["tail"]) for c in of("leaf")),
          [(3, False)] * 20 + [(3, True)] * 20)
-else:
+if sys.argv[1] in ("levels", "throws"):
+    # atN stands at level N and returns, whatever happened around it; as often as the program says.
+    got = {}
+    for c in calls:
+        level = re.fullmatch(r"at(\d)", c.get("function", ""))
+        if level:
+            got[int(level[1])] = got.get(int(level[1]), 0) + 1
+            want(c["function"], (c["depth"], c["cut"], c["back"]), (int(level[1]), False, False))
+if sys.argv[1] == "levels":
+    counts = {}
+    for line in open(sys.argv[3]):
+        level, n = re.fullmatch(r"at(\d) (\d+)\n", line).groups()
+        counts[int(level)] = counts.get(int(level), 0) + int(n)
+    want("calls by level", got, {k: n for k, n in counts.items() if n})
+if sys.argv[1] == "throws":
+    want("calls by level", got, {1: 3, 2: 10, 3: 3, 4: 2})
     want("main", [(c["depth"], c["cut"]) for c in of("main")], [(0, False)])
-    want("left by exceptions", sorted((c["depth"], c["cut"]) for c in of("_Z4deepi")),
-         sorted((d, True) for d in [1, 2, 3, 4, 5] * 2))
+    want("who catches", [(c["function"], c["depth"], c["cut"]) for f in ("through", "again", "out_of_recursion")
+                         for c in of(f)], [("through", 1, False), ("again", 1, False), ("out_of_recursion", 1, False)])
+    want("who throws again", [(c["depth"], c["cut"]) for c in of("rethrows")], [(2, True)])
+    want("who cleans up", [(c["depth"], c["cut"]) for c in of("cleans")], [(2, True)] * 2)
+    want("passed by", sorted(c["depth"] for c in of("passes") if c["cut"]), sorted([3, 4, 5] * 2 + [3, 4, 2]))
+    want("passed by, in all", len(of("passes")), 9)
+    want("a recursion that cleans up", sorted((c["depth"], c["cut"]) for c in of("recursion")),
+         [(d, True) for d in (2, 3, 4, 5)])
 for b in bad:
     print("# " + b)
 sys.exit(bool(bad))

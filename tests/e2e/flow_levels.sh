@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Levels of calls whatever programs do to their stacks: programs with known answers, single-stepped.
+set -u
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+n=0 bad=0
+ok() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; fi
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+finish() { echo "1..$n"; exit $bad; }
+
+known() { # NAME FILTER CHECK COMMAND...
+	"$TARRY" record -q --flow=step --flow-filter "$2" -o "$out/t.dat" "${@:4}" >"$out/said" 2>"$out/err"
+	sed 's/^/# /' "$out/err"
+	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
+	python3 tests/e2e/flow_calls.py "$3" "$out/c" "$out/said"
+	ok $? "levels: $1"
+}
+levels() { known "$1" "$2" levels "$PROGRAMS/call_traps" "$3"; }
+
+if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" -ne 0 ]; then
+	skip "software branch tracer" "needs root and an x86-64 machine"
+	finish
+elif ! "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then
+	skip "calls" "this tarry was built without Intel PT decoding"
+	finish
+fi
+levels "signals: nested, on another stack, left by siglongjmp, going on elsewhere" main s
+levels "longjmp out of a recursion to one of its levels" main l
+levels "stacks switched by swapcontext, by a return, by a jump" main c
+levels "contexts that come to their end" main e
+levels "PLT, bound at the first call" main p
+LD_BIND_NOW=1 levels "PLT, bound at the start" main p
+levels "zero-length calls, retpolines, returns as jumps, jumps as returns" main o
+levels "tail calls" main t
+levels "vfork and exec" main v
+levels "all of it in three threads at once" thread_main Tslcepot
+cxx=$(command -v g++ || command -v clang++)
+if [ -z "$cxx" ]; then
+	skip "levels: C++ exceptions" "no C++ compiler"
+else
+	"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc &&
+		known "C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws"
+fi
+finish
