@@ -40,7 +40,8 @@ static atomic_int counts[LEVELS];
 	}
 AT(1)
 AT(2)
-AT(3) AT(4)
+AT(3)
+AT(4)
 
 	/* A signal for this thread, by an instruction of the caller's own. */
 	static inline __attribute__((always_inline)) void signal_self(int sig)
