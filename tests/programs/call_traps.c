@@ -43,8 +43,8 @@ AT(2)
 AT(3)
 AT(4)
 
-	/* A signal for this thread, by an instruction of the caller's own. */
-	static inline __attribute__((always_inline)) void signal_self(int sig)
+/* A signal for this thread, by an instruction of the caller's own. */
+static inline __attribute__((always_inline)) void signal_self(int sig)
 {
 	long r;
 
