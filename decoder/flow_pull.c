@@ -48,8 +48,10 @@ static int open_range(struct ty_flow_stream *s)
 		s->tsc = 0;
 		return 0;
 	}
-	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p + r->seg_lo, r->seg_hi - r->seg_lo,
-		      read_code, s, &s->pt, NULL);
+	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
+	 */
+	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p + r->seg_lo,
+		      (r->stops ? r->seg_hi : r->end) - r->seg_lo, read_code, s, &s->pt, NULL);
 	/* A broken header: the decoder tells, and looks for the next PSB itself. */
 	if (!e && !r->blind)
 		(void)ty_pt_range(s->pt, r->at.off - r->seg_lo, r->end - r->seg_lo, r->stops);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The quick way through a range of a PT stream: libipt's query decoder says which way branches went
- * and what happened, and the code is followed block by block (flow_blocks.h). What comes out is
+ * The quick way through a range of a PT stream: the packets say which way branches went and what
+ * happened (pt_query.h), and the code is followed block by block (flow_blocks.h). What comes out is
  * compact: taken branches, and marks between them (times, begin and end of tracing, interrupts);
  * the instructions follow from these and the code.
  *
  * It answers in the ordinary case only. Whatever is not ordinary (an error, an overflow, a
  * transaction, 32-bit code, power events, PTWRITE) makes it give the range back, and the
  * instruction decoder (pt_stream.h) decodes it from its begin: so an error is told in one place,
- * and the two ways give the same items wherever both give any.
+ * and the two ways give the same items wherever both give any. Their times agree, but that libipt
+ * gives instructions before an event the event's time, which it has read ahead.
  */
 #ifndef TY_FLOW_WALK_H
 #define TY_FLOW_WALK_H

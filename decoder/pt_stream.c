@@ -102,6 +102,8 @@ struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off)
 /* Real code does not run that long without a conditional or indirect branch; only a loop does. */
 #define IDLE_INSNS_MAX 100000
 
+enum { MTC_FREQ_MAX = 15 }; /* four bits of the register */
+
 struct ty_pt {
 	struct pt_insn_decoder *dec;
 	ty_pt_code *code;
@@ -153,7 +155,7 @@ void ty_pt_conf(struct pt_config *conf, const struct ty_pt_cpu *cpu, const uint8
 		/* An unknown CPU has no known errata. */
 		(void)pt_cpu_errata(&conf->errata, &conf->cpu);
 	}
-	conf->mtc_freq = cpu->mtc_freq;
+	conf->mtc_freq = cpu->mtc_freq <= MTC_FREQ_MAX ? cpu->mtc_freq : 0;
 	conf->nom_freq = cpu->nom_freq;
 	conf->cpuid_0x15_eax = cpu->cpuid_15_eax;
 	conf->cpuid_0x15_ebx = cpu->cpuid_15_ebx;
@@ -215,12 +217,9 @@ static uint64_t position(struct ty_pt *pt)
 	return off;
 }
 
-static void stamp(struct ty_pt *pt, struct ty_flow_item *out)
+static void stamp(struct ty_pt *pt, struct ty_flow_item *out, bool timed, uint64_t tsc)
 {
-	uint64_t tsc;
-
-	if (pt_insn_time(pt->dec, &tsc, NULL, NULL) >= 0) {
-		pt->tsc = tsc;
+	if (timed) {
 		if (!pt->timed || tsc != pt->last_tsc)
 			out->flags |= TY_FF_EXACT;
 		pt->last_tsc = tsc;
@@ -229,6 +228,33 @@ static void stamp(struct ty_pt *pt, struct ty_flow_item *out)
 	if (!pt->timed)
 		out->flags |= TY_FF_NO_TIME;
 	out->tsc = pt->last_tsc;
+}
+
+/* The time that the decoder has come to. */
+static bool reached(struct ty_pt *pt)
+{
+	uint64_t tsc;
+
+	if (pt_insn_time(pt->dec, &tsc, NULL, NULL) < 0)
+		return false;
+	pt->tsc = tsc;
+	return true;
+}
+
+static void stamp_insn(struct ty_pt *pt, struct ty_flow_item *out)
+{
+	bool timed = reached(pt);
+
+	stamp(pt, out, timed, pt->tsc);
+}
+
+/* The decoder has come to what is next: the begin of tracing hours later. */
+static void stamp_event(struct ty_pt *pt, struct ty_flow_item *out, const struct pt_event *ev)
+{
+	bool back = pt->timed && ev->tsc < pt->last_tsc;
+
+	reached(pt);
+	stamp(pt, out, ev->has_tsc && !back, ev->tsc);
 }
 
 static int gap(struct ty_pt *pt, struct ty_flow_item *out, uint64_t ip, const char *text)
@@ -399,12 +425,13 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 			pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
 			if (pt->status < 0)
 				continue;
-			if (past && ev.status_update &&
-			    (ev.type == ptev_exec_mode || ev.type == ptev_tsx)) {
-				pt->stopped = true;
-				break;
+			if (past && ev.status_update) {
+				pt->stopped = ev.type == ptev_exec_mode || ev.type == ptev_tsx;
+				if (pt->stopped)
+					break;
+				continue; /* a CBR of the next range */
 			}
-			stamp(pt, out);
+			stamp_event(pt, out, &ev);
 			if (event(pt, &ev, out))
 				return 1;
 			continue;
@@ -415,7 +442,7 @@ int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 		/* The instruction may be good although what comes after it is not. */
 		if (insn.iclass != ptic_error) {
 			pt->status = r;
-			stamp(pt, out);
+			stamp_insn(pt, out);
 			take_insn(pt, &insn, out);
 			at = position(pt);
 			if (at != pt->progress) {

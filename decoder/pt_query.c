@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* See pt_query.h. */
+#include "pt_query.h"
+
+#include <string.h>
+
+#include "pt_stream.h"
+
+enum { PSB_SIZE = 16 };
+enum { OP_TSC = 0x19, OP_MTC = 0x59, OP_MODE = 0x99, OP_EXT = 0x02 };
+enum { OP_PGD = 0x01, OP_TIP = 0x0d, OP_PGE = 0x11, OP_FUP = 0x1d }; /* lower five bits */
+enum {
+	EXT_CBR = 0x03,
+	EXT_PSBEND = 0x23,
+	EXT_PIP = 0x43,
+	EXT_TMA = 0x73,
+	EXT_PSB = 0x82,
+	EXT_TNT = 0xa3,
+	EXT_MNT = 0xc3,
+	EXT_VMCS = 0xc8,
+};
+
+static uint64_t le(const uint8_t *p, unsigned n)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, n);
+	return v;
+}
+
+static bool odd(struct ty_pt_query *q)
+{
+	q->next = TY_PT_ODD;
+	return false;
+}
+
+static bool has(const struct ty_pt_query *q, size_t n)
+{
+	return (size_t)(q->end - q->p) >= n;
+}
+
+/* Take the address of the packet at p; false: it is odd. */
+static inline bool take_ip(struct ty_pt_query *q)
+{
+	static const uint8_t sizes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
+	unsigned ipc = *q->p >> 5, n = sizes[ipc];
+	uint64_t v;
+
+	q->suppressed = !ipc;
+	if (!has(q, 1 + n) || (ipc && !n))
+		return odd(q);
+	if (has(q, 9)) { /* one load */
+		v = le(q->p + 1, 8);
+		v = n && n < 8 ? v & ((1ull << 8 * n) - 1) : v;
+	} else {
+		v = le(q->p + 1, n);
+	}
+	q->p += 1 + n;
+	switch (ipc) {
+	case 0: return true;
+	case 1: q->ip = (q->ip & ~0xffffull) | v; break;
+	case 2: q->ip = (q->ip & ~0xffffffffull) | v; break;
+	case 3: q->ip = (uint64_t)((int64_t)(v << 16) >> 16); break;
+	case 4: q->ip = (q->ip & ~0xffffffffffffull) | v; break;
+	default: q->ip = v; break;
+	}
+	return true;
+}
+
+/* MODE: 64-bit code, no transaction. */
+static bool mode(struct ty_pt_query *q, bool header)
+{
+	uint8_t m;
+
+	if (!has(q, 2))
+		return odd(q);
+	m = q->p[1];
+	q->p += 2;
+	/* Of execution: CS.L, not CS.D; of transactions: neither in one nor aborted. */
+	if (m >> 5 == 0 ? (m & 3) != 1 : m >> 5 != 1 || !header || m & 3)
+		return odd(q);
+	return true;
+}
+
+static bool cyc(struct ty_pt_query *q)
+{
+	const uint8_t *p = q->p;
+	uint64_t v = *p >> 3;
+	bool more = *p++ & 4;
+
+	for (unsigned shift = 5; more; shift += 7) {
+		if (p == q->end || shift + 7 > 64)
+			return odd(q);
+		v |= (uint64_t)(*p >> 1) << shift;
+		more = *p++ & 1;
+	}
+	/* SKD007: a cut CYC of two bytes, and an OVF in its second. */
+	if (q->skd007 && p - q->p == 2 && (v & ~0x1full) == 0x20 && p < q->end && *p == 0xf3)
+		return odd(q);
+	q->p = p;
+	return ty_pt_clock_cyc(&q->clock, v) || odd(q);
+}
+
+/* What changes time or nothing, wherever it stands; false: odd. */
+static bool plain(struct ty_pt_query *q, bool header)
+{
+	const uint8_t *p = q->p;
+	size_t n;
+
+	switch (*p) {
+	case OP_TSC:
+		if (!has(q, 8))
+			return odd(q);
+		q->p += 8;
+		if (!header)
+			ty_pt_clock_tsc(&q->clock, le(p + 1, 7));
+		else if (!ty_pt_clock_psb_tsc(&q->clock, le(p + 1, 7)))
+			return odd(q);
+		return true;
+	case OP_MTC:
+		if (!has(q, 2) || !ty_pt_clock_mtc(&q->clock, p[1]))
+			return odd(q);
+		q->p += 2;
+		return true;
+	case OP_MODE: return mode(q, header);
+	case OP_EXT: break;
+	default: return (*p & 3) == 3 ? cyc(q) : odd(q);
+	}
+	if (!has(q, 2))
+		return odd(q);
+	switch (p[1]) {
+	case EXT_TMA:
+		n = 7;
+		if (!has(q, n) || p[4] || p[6] & 0xfe ||
+		    !ty_pt_clock_tma(&q->clock, (uint16_t)le(p + 2, 2), (uint16_t)le(p + 5, 2)))
+			return odd(q);
+		break;
+	case EXT_PIP: n = 8; break;
+	case EXT_VMCS: n = 7; break;
+	case EXT_MNT:
+		n = 11;
+		if (!has(q, n) || p[2] != 0x88)
+			return odd(q);
+		break;
+	default: return odd(q);
+	}
+	if (!has(q, n))
+		return odd(q);
+	q->p += n;
+	return true;
+}
+
+static bool is_ext(const struct ty_pt_query *q, uint8_t ext)
+{
+	return *q->p == OP_EXT && has(q, 2) && q->p[1] == ext;
+}
+
+static bool cbr(struct ty_pt_query *q, bool header)
+{
+	if (!has(q, 4) || !(header ? ty_pt_clock_psb_cbr : ty_pt_clock_cbr)(&q->clock, q->p[2]))
+		return odd(q);
+	q->ratio = q->p[2];
+	q->p += 4;
+	return true;
+}
+
+static void event_time(struct ty_pt_query *q)
+{
+	q->event_timed = q->clock.timed;
+	q->event_tsc = q->clock.tsc;
+}
+
+/* The PSB+ at p: where the code is, an event, and before or after it a CBR, as libipt would. */
+static void header(struct ty_pt_query *q)
+{
+	bool state = false, cbr_first = false;
+
+	if (q->fup || !has(q, PSB_SIZE) || ty_pt_psb_after(q->p, PSB_SIZE, 0)) {
+		odd(q);
+		return;
+	}
+	q->p += PSB_SIZE;
+	q->ip = 0;
+	q->ratio = 0;
+	q->suppressed = true;
+	ty_pt_clock_psb(&q->clock);
+	while (has(q, 1) && !is_ext(q, EXT_PSBEND)) {
+		uint8_t op = *q->p;
+
+		if (!op) {
+			q->p++;
+		} else if (is_ext(q, EXT_CBR)) {
+			if (q->ratio || !cbr(q, true))
+				return;
+			cbr_first = !state;
+		} else if ((op & 0x1f) == OP_FUP) {
+			if ((q->bdm70 && !q->on) || !take_ip(q))
+				break;
+			q->on |= !q->suppressed;
+			q->at = q->ip;
+		} else {
+			state |= op == OP_MODE || is_ext(q, EXT_PIP) || is_ext(q, EXT_VMCS);
+			if (!plain(q, true))
+				return;
+		}
+	}
+	if (!has(q, 2) || !is_ext(q, EXT_PSBEND)) {
+		odd(q);
+		return;
+	}
+	q->p += 2;
+	q->next = cbr_first ? TY_PT_CBR : TY_PT_PSB;
+	q->then = !q->ratio ? 0 : cbr_first ? TY_PT_PSB : TY_PT_CBR;
+	event_time(q);
+}
+
+/* The event of the packet with an address at p, which is no plain TIP. */
+static void event(struct ty_pt_query *q, uint8_t op)
+{
+	if (!take_ip(q))
+		return;
+	q->to = q->ip;
+	event_time(q);
+	if (q->fup) {
+		q->event_timed = q->fup_timed;
+		q->event_tsc = q->fup_tsc;
+	}
+	switch (op) {
+	case OP_PGE:
+		q->on = true;
+		q->next = TY_PT_ON;
+		if (q->fup || q->suppressed)
+			odd(q);
+		break;
+	case OP_PGD:
+		q->on = false;
+		q->next = q->fup ? TY_PT_ASYNC_OFF : TY_PT_OFF;
+		break;
+	default:
+		q->next = TY_PT_ASYNC;
+		if (q->suppressed)
+			odd(q);
+	}
+	q->fup = false;
+}
+
+/* Read on to the next packet that somebody must ask for. */
+static void advance(struct ty_pt_query *q)
+{
+	for (;;) {
+		uint8_t op;
+
+		if (q->p >= q->stop) {
+			q->next = q->p == q->stop && !q->fup ? TY_PT_END : TY_PT_ODD;
+			return;
+		}
+		op = *q->p;
+		if (op == OP_TSC && has(q, 8)) {
+			ty_pt_clock_tsc(&q->clock, le(q->p, 8) >> 8);
+			q->p += 8;
+			continue;
+		}
+		if (!(op & 1)) {
+			if (!op) {
+				q->p++;
+				continue;
+			}
+			if (op != OP_EXT || is_ext(q, EXT_TNT)) {
+				q->next = q->fup ? TY_PT_ODD : TY_PT_TNT;
+				return;
+			}
+			if (is_ext(q, EXT_PSB)) {
+				header(q);
+				return;
+			}
+			if (is_ext(q, EXT_CBR)) {
+				q->next = TY_PT_CBR;
+				if (!cbr(q, false))
+					odd(q);
+				event_time(q);
+				return;
+			}
+		}
+		switch (op & 0x1f) {
+		case OP_TIP:
+			if (!q->fup) {
+				q->next = TY_PT_TIP;
+				return;
+			}
+			/* fall through */
+		case OP_PGE:
+		case OP_PGD: event(q, op & 0x1f); return;
+		case OP_FUP:
+			if (q->fup || !take_ip(q) || q->suppressed) {
+				odd(q);
+				return;
+			}
+			q->fup = true;
+			q->at = q->ip;
+			q->fup_timed = q->clock.timed;
+			q->fup_tsc = q->clock.tsc;
+			break;
+		default:
+			if (!plain(q, false))
+				return;
+		}
+	}
+}
+
+static void stamp(struct ty_pt_query *q)
+{
+	q->timed = q->clock.timed;
+	q->tsc = q->clock.tsc;
+}
+
+void ty_pt_query_start(struct ty_pt_query *q, const uint8_t *p)
+{
+	bool bdm70 = q->bdm70;
+
+	q->p = p;
+	/* BDM70: an address of where tracing will begin; where it is wrong here, TY_PT_ON tells. */
+	q->bdm70 = false;
+	header(q);
+	q->bdm70 = bdm70;
+	stamp(q);
+}
+
+void ty_pt_query_branches(struct ty_pt_query *q)
+{
+	unsigned n = 8, width;
+	uint64_t v;
+
+	if (*q->p == OP_EXT) {
+		if (!has(q, 8)) {
+			odd(q);
+			return;
+		}
+		v = le(q->p, 8) >> 16;
+	} else {
+		n = 1;
+		v = *q->p >> 1;
+	}
+	/* The highest bit set is not a branch but stands above them. */
+	if (v < 2) {
+		odd(q);
+		return;
+	}
+	width = 63 - (unsigned)__builtin_clzll(v);
+	q->bits = v << (64 - width);
+	q->branches = width;
+	q->p += n;
+	stamp(q);
+	advance(q);
+}
+
+bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
+{
+	bool known;
+
+	/* Branches executed later that come first. */
+	if (q->next == TY_PT_TNT && !q->branches)
+		ty_pt_query_branches(q);
+	if (q->next != TY_PT_TIP) {
+		odd(q);
+		return false;
+	}
+	if (!take_ip(q))
+		return false;
+	*to = q->ip;
+	known = !q->suppressed;
+	stamp(q);
+	advance(q);
+	return known;
+}
+
+void ty_pt_query_event(struct ty_pt_query *q)
+{
+	q->timed = q->event_timed;
+	q->tsc = q->event_tsc;
+	if (!q->then) {
+		advance(q);
+		return;
+	}
+	q->next = q->then;
+	q->then = 0;
+}
