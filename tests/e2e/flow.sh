@@ -123,7 +123,7 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	python3 tests/e2e/flow_calls.py traps "$out/c"
 	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
 	choice
-	cut
+	cut_short
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	ok $? "step: a function that is not there"
@@ -155,7 +155,7 @@ choice() {
 }
 
 # A program that is cut short while its symbols are read: the sentence names it, and nothing else.
-cut() {
+cut_short() {
 	cp "$PROGRAMS/flow_traps" "$out/prog"
 	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$out/prog" sjwrc
 	"$TARRY" dump "$out/t.dat" flow --insn 2>"$out/err" | {
