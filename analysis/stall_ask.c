@@ -6,6 +6,8 @@
 #include "stalls_priv.h"
 #include "talk.h"
 
+#define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
+
 /* Had the thread not waited for anything between its birth and t? */
 static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
@@ -15,6 +17,17 @@ static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 				   false);
 
 	return th->born && (k == TY_NONE || ty_model_span_brief(m, thread, k).start_ns >= t);
+}
+
+/* How long the thread ran from its birth to t. */
+static uint64_t ran_ns(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	uint64_t from = ty_model_thread(m, thread)->start_ns;
+	struct ty_cell cell = {0};
+
+	if (t > from)
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, t, 1, &cell);
+	return cell.ns[TY_ST_RUNNING];
 }
 
 /*
@@ -40,8 +53,8 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	if (call == TY_NONE)
 		return s.state == TY_ST_SLEEPING;
 	w = ty_wait_for(x, &s, call);
-	if (w.kind == TY_STALL_FUTEX && !futex &&
-	    ty_model_thread(x->m, who)->forked_by == (int32_t)thread && just_born(x->m, who, ts))
+	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
+	    just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
 		return false;
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }
@@ -80,9 +93,9 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	return is_message(x, thread, span, who, *ts, futex);
 }
 
-/* When did `who` last wake thread up to t? 0: not seen. */
-static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
-			   bool futex)
+/* When did `who` last wake thread up to t? 0: not seen. *span: the one that this began. */
+static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
+			      bool futex, uint32_t *span)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -90,12 +103,21 @@ static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t
 	uint64_t ts;
 
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
+		*span = k;
 		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t)
 			return ts;
 		if (k == th->spans_first)
 			break;
 	}
 	return 0;
+}
+
+static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
+			   bool futex)
+{
+	uint32_t span;
+
+	return last_woken_at(x, thread, who, t, futex, &span);
 }
 
 /* When did `who` first wake thread? UINT64_MAX: not seen. */
@@ -111,13 +133,78 @@ static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_
 	return UINT64_MAX;
 }
 
+/* Does the thread itself wait on this word (ty_wait_word) around t? */
+static bool waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t end = th->syscalls_first + th->syscalls_n,
+		 i = ty_model_syscall_after(x->m, thread, t);
+
+	i = i < end ? i : end;
+	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
+	i = i - th->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : th->syscalls_first;
+	for (; word && i < end; i++)
+		if (ty_wait_word(x, i) == word)
+			return true;
+	return false;
+}
+
+/*
+ * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
+ * who want a lock that is passed around (an interpreter's), not who serves requests.
+ */
+static bool is_passed_around(const struct ty_explain *x, uint32_t thread, uint32_t peer,
+			     uint32_t span)
+{
+	uint64_t t = ty_model_span_brief(x->m, peer, span).start_ns;
+	uint32_t call = ty_model_syscall_at(x->m, peer, t - 1);
+
+	return call != TY_NONE && waits_on(x, thread, ty_wait_word(x, call), t);
+}
+
 static bool asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t,
 		  bool futex)
 {
-	uint64_t ask = last_woken(x, peer, thread, t, futex);
+	uint32_t span;
+	uint64_t ask = last_woken_at(x, peer, thread, t, futex, &span);
 
 	return ask && ask > last_woken(x, thread, peer, t, futex) &&
-	       first_woken(x, peer, thread, futex) <= first_woken(x, thread, peer, futex);
+	       first_woken(x, peer, thread, futex) <= first_woken(x, thread, peer, futex) &&
+	       !is_passed_around(x, thread, peer, span);
+}
+
+/* Had the thread heard something where it waits now before it ever woke the one that ended the
+ * wait? */
+static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	uint64_t first = first_woken(x, c->waker.thread, c->s.thread, false);
+
+	if (c->w.fd < 0 || !x->args)
+		return false;
+	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
+		struct ty_syscall s =
+			ty_model_syscall_brief(x->m, c->s.thread, th->syscalls_first + k);
+		struct ty_talk t = ty_talk(x, &s);
+
+		if (s.end_ns > first)
+			return false;
+		if (!(t.says & TY_TAKES) || s.ret <= 0)
+			continue;
+		s = ty_model_syscall(x->m, th->syscalls_first + k);
+		if (ty_talk_on(x, &s, &t, c->w.fd) & TY_TAKES)
+			return true;
+	}
+	return false;
+}
+
+/* Had the culprit woken the thread before that ever woke `first`? */
+static bool gives_work(const struct ty_explain *x, const struct ty_cand *c, uint32_t first)
+{
+	uint64_t t = c->s.culprit == TY_NONE ? UINT64_MAX
+					     : first_woken(x, c->s.thread, c->s.culprit, true);
+
+	return t < c->s.start_ns && t < first_woken(x, first, c->s.thread, true);
 }
 
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
@@ -127,10 +214,15 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	uint64_t t = c->s.start_ns;
 	bool futex = c->w.kind == TY_STALL_FUTEX && !ty_stall_in_company(h, c);
 
+	/* Who answers does not wait for answers at the same place. */
+	if (heard_first(x, c) ||
+	    (c->w.word && waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
+		return false;
 	if (asked(x, thread, last, t, futex))
 		return true;
-	/* Others handed the matter on. */
-	return first != thread && first != last && asked(x, thread, first, t, futex) &&
+	/* Others handed the matter on, but not who had given the thread its work before. */
+	return !gives_work(x, c, first) && first != thread && first != last &&
+	       asked(x, thread, first, t, futex) &&
 	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }

@@ -130,7 +130,8 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 	if (c->w.kind == TY_STALL_SLEEP)
 		return false;
 	if (c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
-	    (ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns) ||
+	    ((c->w.kind == TY_STALL_FUTEX &&
+	      ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
 	     ty_stall_sent(h, c->s.thread, c->s.syscall, -1)))
 		return true;
 	return ty_stall_on_path(h, c, true) >= c->s.duration_ns / 2 &&
@@ -232,6 +233,19 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	return ty_stall_had_work(h, c);
 }
 
+/* Was waking the waiter the last thing that another thread of its process did? Runtimes with joins
+ * of their own look like this. */
+static bool were_last_words(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_thread *t, *own = ty_model_thread(h->x->m, c->s.thread);
+
+	if (c->w.kind != TY_STALL_FUTEX || c->waker.kind != TY_WAKER_THREAD)
+		return false;
+	t = ty_model_thread(h->x->m, c->waker.thread);
+	return t->died && t->tid != t->tgid && t->tgid == own->tgid &&
+	       t->end_ns <= c->waker.act_ns + h->o.min_ns;
+}
+
 /* Did a child end the wait by its own end? */
 static bool child_died(const struct ty_model *m, const struct ty_cand *c)
 {
@@ -315,6 +329,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		c->w.kind = TY_STALL_CHILD;
 		c->w.class = TY_WAIT_END;
 	}
+	c->last_words = were_last_words(h, c);
 	if (c->s.state == TY_ST_STOPPED) {
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;

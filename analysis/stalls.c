@@ -374,7 +374,7 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 
 static bool is_end(const struct ty_cand *c)
 {
-	return c->w.class == TY_WAIT_END && c->s.state == TY_ST_SLEEPING;
+	return (c->w.class == TY_WAIT_END || c->last_words) && c->s.state == TY_ST_SLEEPING;
 }
 
 static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
@@ -433,8 +433,8 @@ static bool comes_before(const struct ty_cand *end, const struct ty_cand *c)
 {
 	uint64_t works = end->root.what_ns[TY_SEG_RUNS] + end->root.what_ns[TY_SEG_READY];
 
-	return !c->dropped && !is_end(c) && c->s.kind != TY_STALL_RUNQUEUE &&
-	       c->s.duration_ns >= end->s.duration_ns / 8 &&
+	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
+	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
 	       (works > end->s.duration_ns / 2 ||
 		(c->s.culprit == end->s.culprit && overlap(end, c) >= c->s.duration_ns / 2));
 }

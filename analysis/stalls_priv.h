@@ -34,6 +34,7 @@ struct ty_cand {
 	int32_t own_prio;
 	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
 	bool dropped;
+	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 };
 

@@ -353,6 +353,24 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 	return akin(t, u);
 }
 
+uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c;
+	uint64_t args[6];
+	char buf[32];
+	unsigned op;
+
+	if (strncmp(ty_explain_call(x, call, buf), "futex", 5) || !x->args)
+		return 0;
+	c = ty_model_syscall(x->m, call);
+	if (x->args(x->ctx, &c, args))
+		return 0;
+	op = (unsigned)args[1] & FUTEX_CMD;
+	if (op == FUTEX_WAIT_BITSET)
+		return args[0] & ~UINT64_C(7);
+	return op == FUTEX_WAIT ? args[0] : 0;
+}
+
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;
