@@ -375,3 +375,8 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 	       first < first_woken(h->x, peer, thread, futex) &&
 	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }
+
+bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return last_woken(h->x, c->s.thread, c->waker.thread, c->s.start_ns, true);
+}

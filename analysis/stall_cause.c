@@ -238,12 +238,19 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 static bool were_last_words(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_thread *t, *own = ty_model_thread(h->x->m, c->s.thread);
+	struct ty_cell rest = {0};
 
 	if (c->w.kind != TY_STALL_FUTEX || c->waker.kind != TY_WAKER_THREAD)
 		return false;
 	t = ty_model_thread(h->x->m, c->waker.thread);
-	return t->died && t->tid != t->tgid && t->tgid == own->tgid &&
-	       t->end_ns <= c->waker.act_ns + h->o.min_ns;
+	if (!t->died || t->tid == t->tgid || t->tgid != own->tgid)
+		return false;
+	/* It may have to wait for a CPU yet. */
+	if (t->end_ns > c->waker.act_ns)
+		ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, c->waker.thread},
+			       c->waker.act_ns, t->end_ns, 1, &rest);
+	return rest.ns[TY_ST_RUNNING] + rest.ns[TY_ST_SLEEPING] + rest.ns[TY_ST_BLOCKED] <
+	       h->o.min_ns;
 }
 
 /* Did a child end the wait by its own end? */

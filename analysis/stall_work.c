@@ -107,7 +107,7 @@ bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 	/* It waits once, alone, for the very thread that the command is busy with, and works. */
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, true) &&
-	       !ty_stall_in_company(h, c) &&
+	       !ty_stall_in_company(h, c) && !ty_stall_woken_before(h, c) &&
 	       (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1));
 }

@@ -100,6 +100,8 @@ struct ty_stall_side {
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);
 /* Is it the peer that asks, and the thread that answers? */
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
+/* Had the one that ended the wait woken the thread before, as who hands out work does? */
+bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_work.c */
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
