@@ -9,10 +9,10 @@
 
 #include "table.h"
 
-#define JOBS 64u
+#define JOBS 128u
 /* So many before the thread is woken, and so many gone before a builder that waits for room is:
  * being woken costs as much as several blocks. */
-#define WAKE 16u
+#define WAKE 48u
 
 struct job {
 	struct ty_table_fill *f;
