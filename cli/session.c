@@ -142,6 +142,8 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		now.progress.part = all ? (double)done / (double)all : 0;
 		going = go_on(&now);
 	}
+	if (r > 0 && going)
+		r = ty_builder_even(b, s->events, &now.progress.events, err);
 	ty_events_rest(s->events);
 	if (r >= 0 && going && (!r || how->most))
 		r = ty_builder_finish(b, &s->model, err);

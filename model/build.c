@@ -18,6 +18,7 @@
 
 #define TY_CLOCK_MARKER "tarry_clock " /* section.h */
 #define DAY_NS		UINT64_C(86400000000000)
+#define EVEN_MAX	4000000 /* events; losses everywhere may put an even end off for ever */
 
 int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 {
@@ -586,27 +587,47 @@ static uint64_t take_run(struct ty_builder *b, struct ty_events *es, struct ty_b
 	return n;
 }
 
-int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
-		    struct ty_err *err)
+/* The next event; early: and what follows it that others have no say in. 1, 0 at the end. */
+static inline int take_next(struct ty_builder *b, struct ty_events *es, bool early, uint64_t *n,
+			    struct ty_err *err)
 {
 	struct ty_brief br;
 	struct ty_event ev;
+	int r = ty_events_next_brief(es, &br, err);
+
+	if (r <= 0)
+		return r;
+	++*n;
+	if (!early)
+		br.end_ns = 0;
+	if (!feed_quick(b, &br)) {
+		ty_events_whole(es, &ev);
+		ty_builder_feed(b, &ev, NULL);
+	} else if (br.end_ns) {
+		ty_events_take_end(es);
+		*n += 1 + take_run(b, es, &br);
+	}
+	return b->failed ? failure(b, err) : 1;
+}
+
+int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
+		    struct ty_err *err)
+{
 	int r = 1;
 
-	for (uint64_t i = 0; i < most; i++) {
-		r = ty_events_next_brief(es, &br, err);
-		if (r <= 0)
+	for (uint64_t i = 0; i < most && r > 0; i++)
+		r = take_next(b, es, true, n, err);
+	return r;
+}
+
+int ty_builder_even(struct ty_builder *b, struct ty_events *es, uint64_t *n, struct ty_err *err)
+{
+	int r = 1;
+
+	for (uint64_t i = 0; i < EVEN_MAX && r > 0; i++) {
+		if (b->now > b->ends_ns && ty_events_past(es, b->now))
 			break;
-		++*n;
-		if (!feed_quick(b, &br)) {
-			ty_events_whole(es, &ev);
-			ty_builder_feed(b, &ev, NULL);
-		} else if (br.end_ns) {
-			ty_events_take_end(es);
-			*n += 1 + take_run(b, es, &br);
-		}
-		if (b->failed)
-			return failure(b, err);
+		r = take_next(b, es, false, n, err);
 	}
 	return r;
 }

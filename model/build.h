@@ -41,6 +41,10 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
  */
 int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
 		    struct ty_err *err);
+/* Right after that, when the model is to end there: some CPUs' calls were taken ahead of others'
+ * events, and a loss is known when what follows it comes. Goes on, as little as need be, until all
+ * CPUs are known up to the same instant, the last event taken. Returns as ty_builder_take. */
+int ty_builder_even(struct ty_builder *b, struct ty_events *es, uint64_t *n, struct ty_err *err);
 /* No more events: the model (the builder is then only to be freed). */
 int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err);
 

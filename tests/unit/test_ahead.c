@@ -2,8 +2,8 @@
 /*
  * Decoding ahead changes nothing: on random recordings with losses, damaged and missing chunks and
  * pages, and clocks that step back, the events are the same with any number of workers, and the
- * model that ty_builder_take makes is the one of ty_builder_feed. Little- and big-endian, 64- and
- * 32-bit kernels. This file stands in for format/'s chunk reader.
+ * model that ty_builder_take makes is the one of ty_builder_feed, all through and of a begin.
+ * Little- and big-endian, 64- and 32-bit kernels. This file stands in for format/'s chunk reader.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -429,16 +429,22 @@ static uint64_t model_digest(const struct ty_model *m)
 	return h;
 }
 
-/* quick: by ty_builder_take. (Not on wild damage: where a false time lets a thread run on two CPUs
- * at once, what is made of that differs by nanoseconds.) */
-static uint64_t built(unsigned workers, bool quick, uint64_t *calls)
+static struct ty_builder *new_builder(unsigned workers)
 {
 	struct ty_build_facts facts = {.machine = "mode=all\n",
 				       .cpus = CPUS,
 				       .long_size = fake.t.long_size,
 				       .aside = workers > 0,
 				       .arch = "x86_64"};
-	struct ty_builder *b = ty_builder_new(&facts);
+
+	return ty_builder_new(&facts);
+}
+
+/* quick: by ty_builder_take. (Not on wild damage: where a false time lets a thread run on two CPUs
+ * at once, what is made of that differs by nanoseconds.) */
+static uint64_t built(unsigned workers, bool quick, uint64_t *calls)
+{
+	struct ty_builder *b = new_builder(workers);
 	struct ty_events *es = open_events(workers);
 	struct ty_model *m;
 	struct ty_event ev;
@@ -549,12 +555,57 @@ static void same_model(void **state)
 	}
 }
 
+/* A model of the begin ends where every CPU is known: it is that of so many events, one by one. */
+static void same_part(void **state)
+{
+	unsigned ahead = 0;
+
+	for (uint64_t s = 0; s < 60; s++) {
+		uint64_t most, n = 0, m = 0, before;
+		struct ty_builder *part, *slow;
+		struct ty_model *a, *b;
+		struct ty_events *es;
+		struct ty_event ev;
+
+		machine(s, s % 3 != 0, false);
+		assert_int_equal(ty_formats_new(&fake.t, &formats, NULL), 0);
+		most = 1 + rnd() % 12000;
+		part = new_builder(s % 2);
+		es = open_events(s % 2);
+		while (n < most && ty_builder_take(part, es, 1, &n, NULL) > 0)
+			;
+		before = n;
+		assert_true(ty_builder_even(part, es, &n, NULL) >= 0);
+		ahead += n > before;
+		ty_events_close(es);
+		slow = new_builder(0);
+		es = open_events(0);
+		for (; m < n; m++) {
+			assert_int_equal(ty_events_next(es, &ev, NULL), 1);
+			assert_int_equal(ty_builder_feed(slow, &ev, NULL), 0);
+		}
+		ty_events_close(es);
+		assert_int_equal(ty_builder_finish(part, &a, NULL), 0);
+		assert_int_equal(ty_builder_finish(slow, &b, NULL), 0);
+		if (model_digest(a) != model_digest(b))
+			fail_msg("seed %lu: %lu events and %lu more", (unsigned long)s,
+				 (unsigned long)before, (unsigned long)(n - before));
+		ty_model_free(a);
+		ty_model_free(b);
+		ty_builder_free(part);
+		ty_builder_free(slow);
+		ty_formats_free(formats);
+	}
+	assert_true(ahead > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_events),
 		cmocka_unit_test(same_after_seek),
 		cmocka_unit_test(same_model),
+		cmocka_unit_test(same_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
