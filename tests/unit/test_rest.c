@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,8 +23,8 @@
 #include "section.h"
 #include "vt.h"
 
-#define PART 110	/* events: the lock is being waited for */
-#define JUNK (9u << 20) /* bytes */
+#define PART  110     /* events: the lock is being waited for */
+#define MARKS 1100000 /* more than the timeline opens on */
 
 /* Whoever indexes the rest. */
 static struct ty_rest_news now;
@@ -235,24 +236,43 @@ static void threads_are_the_same(void **state)
 
 /* The real program ---------------------------------------------------------------------------- */
 
-/* Large enough to be opened on its begin: by a section that nobody knows. */
+/* The story, with so many marks in it that the timeline opens before its lock is waited for, and of
+ * such that the file is large when it is compressed. */
+static void with_marks(const struct ty_event *ev)
+{
+	static uint64_t n, x = 1;
+	char text[13] = "";
+	struct ty_event mark = {.ts_ns = ev->ts_ns,
+				.cpu = ev->cpu,
+				.tid = ev->tid,
+				.kind = TY_EV_PRINT,
+				.id = TY_EV_PRINT,
+				.u.print.text = text};
+
+	for (unsigned i = 0; n == PART && i < MARKS; i++) {
+		for (unsigned k = 0; k < sizeof(text) - 1; k++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			text[k] = (char)('0' + (x >> 58));
+		}
+		ty_story_event(&mark);
+	}
+	n++;
+	ty_story_event(ev);
+}
+
 static const char *large_file(void)
 {
 	static char path[300];
-	uint32_t *junk = malloc(JUNK), x = 1;
+	struct stat st;
 
-	assert_non_null(junk);
-	for (unsigned i = 0; i < JUNK / 4; i++)
-		junk[i] = x = x * 1664525 + 1013904223;
 	snprintf(path, sizeof(path), "%s", ty_fx_path("large.dat"));
 	ty_story_begin(path, 2,
 		       "tarry=test\narch=x86_64\nmode=command\ncpus=0-1\ncommand_tid=100\n",
 		       TY_STORY_THREADS);
-	ty_story_stall(ty_story_event);
-	for (unsigned i = 0; i < 10; i++)
-		ty_story_section(1000 + i, junk + i * JUNK / 40, JUNK / 10);
+	ty_story_stall(with_marks);
 	ty_story_end();
-	free(junk);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size > 8 << 20); /* else it is opened as a whole */
 	return path;
 }
 
