@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tables over memory samples (memory.h). One pass numbers the keys and counts, a second one files
- * the values of the rows that are shown; percentiles are made of these by counting. Tables know
- * nothing of each other: several are made at once. Budget: 15 ns and 12 bytes per sample and table
- * (20 bytes for branches) while it is made.
+ * the values of the rows that are shown; percentiles are made of these by counting. Where the
+ * values are too many for the memory that may be used, further passes file those of further rows;
+ * a row of many samples takes counts instead of values. Tables know nothing of each other: several
+ * are made at once. Budget: 15 ns per sample and pass.
  */
 #include "memory.h"
 
@@ -12,8 +13,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "big.h"
 
 #define LATENCIES 4 /* total, issue, exec, xlat */
 #define VALUES	  65536u
@@ -32,12 +31,12 @@ struct tab {
 	const struct ty_mem_points *p;
 	enum ty_memory_by by;
 	const uint32_t *function_of_pc;
+	const struct ty_mem_work *work;
+	unsigned want;	       /* of a point, to know its key */
 	struct ty_mem_ids ids; /* pages */
 	VEC(struct count) counts;
-	uint32_t *id; /* of each sample; NO_ID: the table is not about it */
 	struct ty_memory_table *out;
 };
-#define NO_ID UINT32_MAX
 
 static bool is_about(const struct tab *t, const struct ty_mem_point *o)
 {
@@ -53,57 +52,60 @@ static bool is_about(const struct tab *t, const struct ty_mem_point *o)
 
 static int32_t page_pid(const struct tab *t, const struct ty_mem_point *o)
 {
-	return o->va >> 55 || o->thread == TY_MEM_NO_THREAD ? -1 : t->p->threads.v[o->thread].pid;
+	return o->va >> 55 || o->thread == TY_MEM_NO_THREAD ? -1 : t->p->thread[o->thread].pid;
 }
 
-/* The number of a sample's key; t->counts holds it. */
-static int key_id(struct tab *t, const struct ty_mem_point *o, uint32_t *id)
+/* 22 bits of pid and 42 of page, as sharing.c has it. */
+static uint64_t page_key(const struct tab *t, const struct ty_mem_point *o)
 {
-	uint64_t key;
-	bool fresh;
+	return (uint64_t)((uint32_t)page_pid(t, o) & 0x3fffff) << 42 |
+	       (o->va >> 12 & ((1ull << 42) - 1));
+}
 
+/* The number of a sample's key, but for pages. */
+static uint32_t key_id(const struct tab *t, const struct ty_mem_point *o)
+{
 	switch (t->by) {
-	case TY_MEMORY_BY_PC:
-	case TY_MEMORY_BY_BRANCH: *id = o->pc; break;
-	case TY_MEMORY_BY_FUNCTION: *id = t->function_of_pc[o->pc]; break;
-	case TY_MEMORY_BY_SOURCE: *id = (uint32_t)o->level << 8 | o->src_flags; break;
-	case TY_MEMORY_BY_THREAD: *id = o->thread; break;
-	default:
-		/* 22 bits of pid and 42 of page, as sharing.c has it. */
-		key = (uint64_t)((uint32_t)page_pid(t, o) & 0x3fffff) << 42 |
-		      (o->va >> 12 & ((1ull << 42) - 1));
-		return ty_mem_id(&t->ids, key, id, &fresh);
+	case TY_MEMORY_BY_FUNCTION: return t->function_of_pc[o->pc];
+	case TY_MEMORY_BY_SOURCE: return (uint32_t)o->level << 8 | o->src_flags;
+	case TY_MEMORY_BY_THREAD: return o->thread;
+	default: return o->pc;
 	}
-	return 0;
 }
 
 static int count_all(struct tab *t)
 {
-	t->id = ty_big_alloc((t->p->n + 1) * sizeof(*t->id));
-	if (!t->id)
-		return -TY_ENOMEM;
-	for (uint64_t i = 0; i < t->p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(t->p, i);
-		struct count *c;
-		uint32_t id;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint32_t n;
 
-		t->id[i] = NO_ID;
-		if (!is_about(t, o))
-			continue;
-		if (key_id(t, o, &id))
-			return -TY_ENOMEM;
-		t->id[i] = id;
-		if (id >= t->counts.n) {
-			if (vec_reserve(&t->counts, (size_t)id + 1))
+	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, t->want | TY_MEM_WANT_TOTAL, rows));
+	     at += n) {
+		if (ty_mem_stopped(t->work))
+			return -TY_EINTR;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_mem_point *o = &rows[i];
+			struct count *c;
+			uint32_t id;
+			bool fresh;
+
+			if (!is_about(t, o))
+				continue;
+			if (t->by != TY_MEMORY_BY_PAGE)
+				id = key_id(t, o);
+			else if (ty_mem_id(&t->ids, page_key(t, o), &id, &fresh))
 				return -TY_ENOMEM;
-			memset(t->counts.v + t->counts.n, 0,
-			       (id + 1 - t->counts.n) * sizeof(*t->counts.v));
-			t->counts.n = (size_t)id + 1;
+			if (id >= t->counts.n) {
+				if (vec_reserve(&t->counts, (size_t)id + 1))
+					return -TY_ENOMEM;
+				memset(t->counts.v + t->counts.n, 0,
+				       (id + 1 - t->counts.n) * sizeof(*t->counts.v));
+				t->counts.n = (size_t)id + 1;
+			}
+			c = &t->counts.v[id];
+			t->out->keys += !c->count++;
+			c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+			t->out->samples++;
 		}
-		c = &t->counts.v[id];
-		t->out->keys += !c->count++;
-		c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
-		t->out->samples++;
 	}
 	return 0;
 }
@@ -196,6 +198,11 @@ static void tell(const struct tab *t, struct ty_memory_row *w, uint32_t id,
 	}
 }
 
+static struct ty_latency *latency_of(struct ty_memory_row *w, unsigned which)
+{
+	return which == 0 ? &w->total : which == 1 ? &w->issue : which == 2 ? &w->exec : &w->xlat;
+}
+
 static bool latency(const struct value *o, unsigned which, uint32_t *v)
 {
 	bool split = (o->flags & (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT)) ==
@@ -229,86 +236,150 @@ static void percentiles(struct ty_latency *l, uint32_t *hist)
 	}
 }
 
-static int target_order(const void *a, const void *b)
+static void take(struct ty_latency *l, uint32_t v, uint32_t *hist)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	l->n++;
+	l->sum += v;
+	l->max = v > l->max ? v : l->max;
+	hist[v]++;
 }
 
-/* How many different ones. */
-static uint64_t different(uint64_t *v, uint64_t n)
-{
-	uint64_t d = 0;
+/* What is kept of a row's samples while they are gathered. */
+struct keep {
+	struct value *value;	   /* all of them; NULL: counts */
+	uint32_t *hist;		   /* VALUES for each latency */
+	struct ty_mem_ids targets; /* of branches */
+};
+#define HIST_BYTES (LATENCIES * VALUES * sizeof(uint32_t))
 
-	if (n)
-		qsort(v, n, sizeof(*v), target_order);
-	for (uint64_t i = 0; i < n; i++)
-		d += !i || v[i] != v[i - 1];
-	return d;
+static uint64_t keep_bytes(uint64_t samples)
+{
+	return samples * sizeof(struct value) < HIST_BYTES ? samples * sizeof(struct value)
+							   : HIST_BYTES;
 }
 
-/* Values of the shown rows' samples, those of a row together; then each row by itself. */
+/* The number of the row that a sample belongs to; UINT32_MAX: to none that is shown. */
+static uint32_t row_of(const struct tab *t, const struct ty_mem_ids *shown,
+		       const struct ty_mem_point *o)
+{
+	if (!is_about(t, o))
+		return UINT32_MAX;
+	return t->by == TY_MEMORY_BY_PAGE ? ty_mem_id_find(shown, page_key(t, o))
+					  : t->counts.v[key_id(t, o)].row;
+}
+
+/* The values of rows [from, to). */
+static int gather_rows(struct tab *t, const struct ty_mem_ids *shown, uint32_t from, uint32_t to,
+		       struct keep *keep)
+{
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	const unsigned want = t->want | TY_MEM_WANT_TIME | TY_MEM_WANT_EVENTS | TY_MEM_WANT_TOTAL |
+			      TY_MEM_WANT_ISSUE | TY_MEM_WANT_XLAT |
+			      (t->by == TY_MEMORY_BY_BRANCH ? TY_MEM_WANT_VA : 0);
+	uint32_t n;
+
+	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, want, rows)); at += n) {
+		if (ty_mem_stopped(t->work))
+			return -TY_EINTR;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_mem_point *o = &rows[i];
+			uint32_t row = row_of(t, shown, o), v, id;
+			struct ty_memory_row *w;
+			struct value value;
+			struct keep *k;
+			bool fresh;
+
+			if (row < from || row >= to)
+				continue;
+			k = &keep[row - from];
+			w = &t->out->rows[row];
+			value = (struct value){o->total, o->issue, o->xlat, o->flags};
+			if (k->value)
+				k->value[w->count] = value;
+			else
+				for (unsigned which = 0; which < LATENCIES; which++)
+					if (latency(&value, which, &v))
+						take(latency_of(w, which), v,
+						     k->hist + which * VALUES);
+			if (t->by == TY_MEMORY_BY_BRANCH && o->flags & TY_MP_HAS_TARGET &&
+			    ty_mem_id(&k->targets, o->va, &id, &fresh))
+				return -TY_ENOMEM;
+			tell(t, w, t->by == TY_MEMORY_BY_PAGE ? 0 : key_id(t, o), o);
+		}
+	}
+	return 0;
+}
+
+/* Rows [from, to), by one pass. */
+static int gather_some(struct tab *t, const struct ty_mem_ids *shown, const uint64_t *samples,
+		       uint32_t from, uint32_t to, uint32_t *hist)
+{
+	struct keep *keep = calloc(to - from, sizeof(*keep));
+	int r = keep ? 0 : -TY_ENOMEM;
+
+	for (uint32_t i = from; !r && i < to; i++) {
+		struct keep *k = &keep[i - from];
+
+		if (keep_bytes(samples[i]) == HIST_BYTES)
+			k->hist = calloc(1, HIST_BYTES);
+		else
+			k->value = malloc((samples[i] + 1) * sizeof(*k->value));
+		r = k->hist || k->value ? 0 : -TY_ENOMEM;
+	}
+	r = r ? r : gather_rows(t, shown, from, to, keep);
+	for (uint32_t i = from; keep && i < to; i++) {
+		struct ty_memory_row *w = &t->out->rows[i];
+		struct keep *k = &keep[i - from];
+
+		for (unsigned which = 0; !r && which < LATENCIES; which++) {
+			struct ty_latency *l = latency_of(w, which);
+			uint32_t v;
+
+			for (uint64_t j = 0; k->value && j < w->count; j++)
+				if (latency(&k->value[j], which, &v))
+					take(l, v, hist);
+			percentiles(l, k->value ? hist : k->hist + which * VALUES);
+		}
+		w->targets = k->targets.keys.n;
+		free(k->value);
+		free(k->hist);
+		ty_mem_ids_fini(&k->targets);
+	}
+	free(keep);
+	return r;
+}
+
 static int gather(struct tab *t)
 {
-	uint64_t n = t->out->rows_n, all = 0, *at = calloc(n + 2, sizeof(*at)), *target = NULL,
-		 *target_n = NULL;
-	struct value *value = NULL;
-	uint32_t *hist = calloc(VALUES, sizeof(*hist));
-	bool branches = t->by == TY_MEMORY_BY_BRANCH;
-	int r = -TY_ENOMEM;
+	uint32_t n = t->out->rows_n;
+	uint64_t *samples = calloc(n + 1, sizeof(*samples)), *page = calloc(n + 1, sizeof(*page));
+	uint32_t *hist = calloc(VALUES, sizeof(*hist)), id;
+	struct ty_mem_ids shown = {0};
+	int r = samples && page && hist ? 0 : -TY_ENOMEM;
+	bool fresh;
 
-	if (!at || !hist)
-		goto out;
-	vec_each (c, &t->counts)
-		if (c->count && c->row != UINT32_MAX)
-			at[c->row + 1] = c->count;
-	for (uint64_t i = 0; i < n; i++)
-		at[i + 1] += at[i];
-	all = at[n];
-	value = ty_big_alloc((all + 1) * sizeof(*value));
-	target = branches ? ty_big_alloc((all + 1) * sizeof(*target)) : NULL;
-	target_n = branches ? calloc(n + 1, sizeof(*target_n)) : NULL;
-	if (!value || (branches && (!target || !target_n)))
-		goto out;
-	for (uint64_t i = 0; i < t->p->n; i++) {
-		uint32_t row = t->id[i] == NO_ID ? UINT32_MAX : t->counts.v[t->id[i]].row;
-		const struct ty_mem_point *o;
-
-		if (row == UINT32_MAX)
-			continue;
-		o = ty_mem_points_get(t->p, i);
-		value[at[row] + t->out->rows[row].count] =
-			(struct value){o->total, o->issue, o->xlat, o->flags};
-		if (branches && o->flags & TY_MP_HAS_TARGET)
-			target[at[row] + target_n[row]++] = o->va;
-		tell(t, &t->out->rows[row], t->id[i], o);
-	}
-	for (uint64_t i = 0; i < n; i++) {
-		struct ty_memory_row *w = &t->out->rows[i];
-		struct ty_latency *l[LATENCIES] = {&w->total, &w->issue, &w->exec, &w->xlat};
-
-		for (unsigned which = 0; which < LATENCIES; which++) {
-			for (uint64_t j = at[i]; j < at[i + 1]; j++) {
-				uint32_t v;
-
-				if (!latency(&value[j], which, &v))
-					continue;
-				l[which]->n++;
-				l[which]->sum += v;
-				l[which]->max = v > l[which]->max ? v : l[which]->max;
-				hist[v]++;
-			}
-			percentiles(l[which], hist);
+	for (size_t i = 0; !r && i < t->counts.n; i++)
+		if (t->counts.v[i].count && t->counts.v[i].row != UINT32_MAX) {
+			samples[t->counts.v[i].row] = t->counts.v[i].count;
+			if (t->by == TY_MEMORY_BY_PAGE)
+				page[t->counts.v[i].row] = t->ids.keys.v[i];
 		}
-		w->targets = branches ? different(target + at[i], target_n[i]) : 0;
+	/* The few pages that are shown stay in the cache. */
+	for (uint32_t i = 0; !r && i < n && t->by == TY_MEMORY_BY_PAGE; i++)
+		r = ty_mem_id(&shown, page[i], &id, &fresh);
+	for (uint32_t from = 0, to; !r && from < n; from = to) {
+		uint64_t bytes = keep_bytes(samples[from]);
+
+		for (to = from + 1; to < n; to++) {
+			bytes += keep_bytes(samples[to]);
+			if (bytes > ty_mem_work_bytes(t->work))
+				break;
+		}
+		r = gather_some(t, &shown, samples, from, to, hist);
 	}
-	r = 0;
-out:
-	free(at);
-	free(value);
-	free(target);
-	free(target_n);
+	ty_mem_ids_fini(&shown);
+	free(samples);
+	free(page);
 	free(hist);
 	return r;
 }
@@ -330,9 +401,22 @@ static void shares(struct ty_memory_table *t)
 }
 
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
-		    const uint32_t *function_of_pc, uint32_t top, struct ty_memory_table *out)
+		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
+		    struct ty_memory_table *out)
 {
-	struct tab t = {.p = p, .by = by, .function_of_pc = function_of_pc, .out = out};
+	static const unsigned want[] = {
+		[TY_MEMORY_BY_PC] = TY_MEM_WANT_PC,
+		[TY_MEMORY_BY_FUNCTION] = TY_MEM_WANT_PC,
+		[TY_MEMORY_BY_PAGE] = TY_MEM_WANT_VA | TY_MEM_WANT_THREAD,
+		[TY_MEMORY_BY_THREAD] = TY_MEM_WANT_THREAD,
+		[TY_MEMORY_BY_BRANCH] = TY_MEM_WANT_PC,
+	};
+	struct tab t = {.p = p,
+			.by = by,
+			.function_of_pc = function_of_pc,
+			.work = work,
+			.want = want[by],
+			.out = out};
 	int r;
 
 	*out = (struct ty_memory_table){0};
@@ -345,7 +429,6 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		shares(out);
 	ty_mem_ids_fini(&t.ids);
 	vec_fini(&t.counts);
-	free(t.id);
 	if (r)
 		ty_memory_fini(out);
 	return r;
@@ -355,6 +438,7 @@ struct asked {
 	const struct ty_mem_points *p;
 	struct ty_memory_ask *asks;
 	unsigned n;
+	const struct ty_mem_work *work;
 	atomic_uint next;
 };
 
@@ -365,14 +449,14 @@ static void *answer(void *ctx)
 
 	while ((i = atomic_fetch_add(&a->next, 1)) < a->n)
 		a->asks[i].failed = ty_memory_count(a->p, a->asks[i].by, a->asks[i].function_of_pc,
-						    a->asks[i].top, &a->asks[i].table);
+						    a->asks[i].top, a->work, &a->asks[i].table);
 	return NULL;
 }
 
 int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
-			unsigned threads)
+			unsigned threads, const struct ty_mem_work *work)
 {
-	struct asked a = {.p = p, .asks = asks, .n = n};
+	struct asked a = {.p = p, .asks = asks, .n = n, .work = work};
 	pthread_t t[16];
 	unsigned made = 0;
 	int r = 0;
@@ -392,29 +476,4 @@ void ty_memory_fini(struct ty_memory_table *t)
 {
 	free(t->rows);
 	*t = (struct ty_memory_table){0};
-}
-
-struct ty_memory_sum ty_memory_sum(const struct ty_mem_points *p)
-{
-	struct ty_memory_sum s = {.samples = p->n};
-
-	for (uint64_t i = 0; i < p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(p, i);
-
-		s.loads += o->kind == TY_MEM_LOAD;
-		s.stores += o->kind == TY_MEM_STORE;
-		s.branches += o->kind == TY_MEM_BRANCH;
-		s.others += o->kind == TY_MEM_OTHER;
-		s.no_thread += o->thread == TY_MEM_NO_THREAD;
-		s.with_pa += !!(o->flags & TY_MP_HAS_PA);
-		s.with_source += o->level != TY_MEM_LV_UNKNOWN;
-		s.by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
-		if (!(o->flags & TY_MP_HAS_TIME)) {
-			s.no_time++;
-			continue;
-		}
-		s.first_ns = s.first_ns && s.first_ns < o->ts_ns ? s.first_ns : o->ts_ns;
-		s.last_ns = o->ts_ns > s.last_ns ? o->ts_ns : s.last_ns;
-	}
-	return s;
 }

@@ -42,11 +42,13 @@ struct ty_memory_table {
 	uint64_t samples; /* that the table is about */
 };
 
-/* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0 or -TY_ENOMEM. */
+/* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0, -TY_ENOMEM, -TY_EINTR. */
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
-		    const uint32_t *function_of_pc, uint32_t top, struct ty_memory_table *out);
-/* Several tables, on that many threads: each ask's table is filled, or its failed is not 0 (and the
- * first such is returned). Tables are the caller's to fini either way. */
+		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
+		    struct ty_memory_table *out);
+/* Several tables, on that many threads (each may take work->bytes): each ask's table is filled, or
+ * its failed is not 0 (and the first such is returned). Tables are the caller's to fini either way.
+ */
 struct ty_memory_ask {
 	enum ty_memory_by by;
 	uint32_t top;
@@ -55,15 +57,7 @@ struct ty_memory_ask {
 	int failed;
 };
 int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
-			unsigned threads);
+			unsigned threads, const struct ty_mem_work *work);
 void ty_memory_fini(struct ty_memory_table *t);
-
-/* Kinds over all samples. */
-struct ty_memory_sum {
-	uint64_t samples, loads, stores, branches, others;
-	uint64_t no_thread, no_time, with_pa, with_source, by_events;
-	uint64_t first_ns, last_ns;
-};
-struct ty_memory_sum ty_memory_sum(const struct ty_mem_points *p);
 
 #endif

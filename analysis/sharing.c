@@ -37,6 +37,7 @@ struct line {
 
 struct find {
 	const struct ty_mem_points *p;
+	const struct ty_mem_work *work;
 	struct ty_sharing *out;
 	unsigned shift; /* log2 of the line's bytes */
 	struct ty_mem_ids pages, lines;
@@ -55,7 +56,7 @@ static bool kernel(uint64_t va)
 
 static int32_t process(const struct find *f, const struct ty_mem_point *o)
 {
-	return kernel(o->va) ? -1 : f->p->threads.v[o->thread].pid;
+	return kernel(o->va) ? -1 : f->p->thread[o->thread].pid;
 }
 
 /* Pids have 22 bits, addresses 54 (with the sign): with the page's 12 off they fit one word. */
@@ -71,10 +72,29 @@ static bool counts(const struct ty_mem_point *o)
 	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
 }
 
+/* All points one after the other; rows that are looked at are decoded together. */
+struct walk {
+	struct ty_mem_point row[TY_BLOCK_ROWS];
+	uint64_t at; /* of row[0] */
+	uint32_t n, i;
+};
+
+static bool next(const struct find *f, struct walk *w)
+{
+	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
+
+	if (w->i != UINT32_MAX && ++w->i < w->n)
+		return true;
+	w->at += w->n;
+	w->n = ty_mem_stopped(f->work) ? 0 : ty_mem_points_rows(f->p, w->at, want, w->row);
+	w->i = 0;
+	return w->n > 0;
+}
+
 static int learn_pages(struct find *f)
 {
-	for (uint64_t i = 0; i < f->p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(f->p, i);
+	for (struct walk w = {.i = UINT32_MAX}; next(f, &w);) {
+		const struct ty_mem_point *o = &w.row[w.i];
 		uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> PAGE_BITS : UNKNOWN, *known;
 		uint32_t id;
 		bool fresh;
@@ -111,8 +131,8 @@ static uint64_t line_key(const struct find *f, const struct ty_mem_point *o)
 
 static int number_lines(struct find *f)
 {
-	for (uint64_t i = 0; i < f->p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(f->p, i);
+	for (struct walk w = {.i = UINT32_MAX}; next(f, &w);) {
+		const struct ty_mem_point *o = &w.row[w.i];
 		struct line *l;
 		uint32_t id;
 		bool fresh;
@@ -151,8 +171,8 @@ static int file_accesses(struct find *f)
 		return -TY_ENOMEM;
 	for (int pass = 0; pass < 2; pass++) {
 		at = f->first + 1;
-		for (uint64_t i = 0; i < f->p->n && f->candidates; i++) {
-			const struct ty_mem_point *o = ty_mem_points_get(f->p, i);
+		for (struct walk w = {.i = UINT32_MAX}; f->candidates && next(f, &w);) {
+			const struct ty_mem_point *o = &w.row[w.i];
 			uint32_t c;
 
 			if (!counts(o) || o->thread == TY_MEM_NO_THREAD)
@@ -161,7 +181,7 @@ static int file_accesses(struct find *f)
 			if (c == NOBODY)
 				continue;
 			if (pass)
-				f->index[at[c]++] = i;
+				f->index[at[c]++] = w.at + w.i;
 			else
 				at[c + 1]++, all++;
 		}
@@ -196,7 +216,7 @@ static int make_sites(struct find *f, uint64_t from, uint64_t to)
 	struct ty_sharing_site *v;
 
 	for (uint64_t i = from; i < to; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(f->p, f->index[i]);
+		const struct ty_mem_point p = ty_mem_points_get(f->p, f->index[i]), *o = &p;
 		uint64_t address = o->flags & TY_MP_HAS_PA ? o->pa : o->va;
 		bool lat = o->flags & TY_MP_HAS_LAT;
 
@@ -316,7 +336,7 @@ static void evidence(struct find *f, struct ty_sharing_line *l, uint64_t from, u
 	uint32_t last = NOBODY;
 
 	for (uint64_t i = from; i < to; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(f->p, f->index[i]);
+		const struct ty_mem_point p = ty_mem_points_get(f->p, f->index[i]), *o = &p;
 
 		l->count++;
 		l->writes += !!(o->flags & TY_MP_WRITES);
@@ -352,7 +372,7 @@ static void evidence(struct find *f, struct ty_sharing_line *l, uint64_t from, u
 static int make_line(struct find *f, uint32_t c, struct ty_sharing_line *l)
 {
 	uint64_t from = f->first[c], to = f->first[c + 1];
-	const struct ty_mem_point *o = ty_mem_points_get(f->p, f->index[from]);
+	const struct ty_mem_point p = ty_mem_points_get(f->p, f->index[from]), *o = &p;
 	uint64_t key = line_key(f, o);
 	int r;
 
@@ -391,9 +411,11 @@ static int line_order(const void *a, const void *b)
 				  : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes, struct ty_sharing *out)
+int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes,
+		    const struct ty_mem_work *work, struct ty_sharing *out)
 {
-	struct find f = {.p = p, .out = out, .shift = (unsigned)__builtin_ctz(line_bytes)};
+	struct find f = {
+		.p = p, .work = work, .out = out, .shift = (unsigned)__builtin_ctz(line_bytes)};
 	int r;
 
 	*out = (struct ty_sharing){.line_bytes = line_bytes};
@@ -407,7 +429,10 @@ int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes, struct t
 		r = out->lines ? 0 : -TY_ENOMEM;
 	}
 	for (uint32_t c = 0; !r && c < f.candidates; c++)
-		r = make_line(&f, c, &out->lines[out->lines_n++]);
+		r = ty_mem_stopped(work) ? -TY_EINTR
+					 : make_line(&f, c, &out->lines[out->lines_n++]);
+	if (!r && ty_mem_stopped(work))
+		r = -TY_EINTR;
 	if (!r && out->lines_n)
 		qsort(out->lines, out->lines_n, sizeof(*out->lines), line_order);
 	out->sites = f.sites.v;

@@ -69,8 +69,9 @@ struct ty_sharing {
 	uint32_t line_bytes;
 };
 
-/* line_bytes: a power of 2. 0 or -TY_ENOMEM. */
-int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes, struct ty_sharing *out);
+/* line_bytes: a power of 2. 0, -TY_ENOMEM, -TY_EINTR. */
+int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes,
+		    const struct ty_mem_work *work, struct ty_sharing *out);
 void ty_sharing_fini(struct ty_sharing *s);
 
 const char *ty_sharing_kind_name(unsigned kind);

@@ -130,6 +130,8 @@ struct ty_build_how {
  * with progress on stderr and Ctrl-C; else it may be done in any thread. */
 int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err);
 
+/* An index file turned out to be damaged: remove it, and say so. -TY_EFORMAT. */
+int ty_index_damaged(const char *path, struct ty_err *err);
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */
 int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);

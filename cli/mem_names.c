@@ -8,6 +8,8 @@
 #include "symbols.h"
 #include "vec.h"
 
+#define FORKS_MAX 64 /* generations that are looked back */
+
 struct image {
 	const char *name;	    /* of the stream */
 	struct ty_symbols *symbols; /* NULL: not found */
@@ -19,6 +21,7 @@ struct ty_mem_names {
 	struct ty_flow_files *files;
 	VEC(struct image) images;
 	struct ty_disasm *disasm; /* NULL: not needed yet */
+	uint8_t *width;		  /* by code; NULL: not asked for yet */
 };
 
 struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char *const *roots,
@@ -45,6 +48,7 @@ void ty_mem_names_free(struct ty_mem_names *n)
 	vec_each (i, &n->images)
 		ty_symbols_free(i->symbols);
 	ty_disasm_free(n->disasm);
+	free(n->width);
 	vec_fini(&n->images);
 	ty_flow_files_free(n->files);
 	free(n);
@@ -71,27 +75,34 @@ static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 }
 
 /* A variable of one of the process' files, of the one mapped last before. Their data need not be
- * mapped in the recording: it lies as far from their code as in the file. */
+ * mapped in the recording: it lies as far from their code as in the file. What the process was
+ * forked with counts, too. */
 static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		      struct ty_mem_name_of *out)
 {
-	const struct ty_mem_map *m;
+	uint64_t ts = ts_ns;
 	struct ty_symbol sym;
 	uint64_t in;
 
 	if (addr >> 55)
 		return;
-	for (size_t at = 0; (m = ty_mem_map_next(n->stream, pid, &at)) != NULL;) {
-		const struct image *i = m->name[0] == '/' ? image(n, m) : NULL;
+	for (int i = 0; pid >= 0 && !out->symbol && i < FORKS_MAX; i++) {
+		const struct ty_mem_map *m;
 
-		if (!i || !i->symbols || (out->symbol && m->ts_ns > ts_ns) ||
-		    !ty_symbols_variable(i->symbols, m->pgoff, (int64_t)(addr - m->addr), &sym,
-					 &in))
-			continue;
-		out->symbol = sym.name;
-		out->offset = in;
-		out->mapping = m->name;
-		out->mapping_off = addr - m->addr;
+		for (size_t at = 0; (m = ty_mem_map_next(n->stream, pid, &at)) != NULL;) {
+			const struct image *im = m->name[0] == '/' ? image(n, m) : NULL;
+
+			if (!im || !im->symbols || (out->symbol && m->ts_ns > ts) ||
+			    !ty_symbols_variable(im->symbols, m->pgoff, (int64_t)(addr - m->addr),
+						 &sym, &in))
+				continue;
+			out->symbol = sym.name;
+			out->offset = in;
+			out->mapping = m->name;
+			out->mapping_off = addr - m->addr;
+			out->assumed = true;
+		}
+		pid = ty_mem_map_parent(n->stream, pid, &ts);
 	}
 }
 
@@ -107,6 +118,7 @@ void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts
 	if (m) {
 		out->mapping = m->name;
 		out->mapping_off = addr - m->addr;
+		out->assumed = m->ts_ns > ts_ns;
 		i = image(n, m);
 		off = addr - m->addr + m->pgoff;
 		if (i && i->symbols && ty_symbols_find(i->symbols, off, &sym)) {
@@ -138,24 +150,21 @@ unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
 }
 
-int ty_mem_access_widths(struct ty_mem_names *n, struct ty_mem_points *p)
+const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_points *p,
+				    const atomic_bool *stop)
 {
-	/* 0: not looked at; else bytes + 1. */
-	uint16_t *of_pc = calloc(p->pc_ids.keys.n + 1, sizeof(*of_pc));
+	if (n->width)
+		return n->width;
+	n->width = calloc(p->codes + 1u, 1);
+	for (uint32_t i = 0; n->width && i < p->codes; i++) {
+		const struct ty_mem_code *c = &p->code[i];
 
-	if (!of_pc)
-		return -TY_ENOMEM;
-	for (uint64_t i = 0; i < p->n; i++) {
-		struct ty_mem_point *o = &p->blocks.v[i / TY_MEM_BLOCK][i % TY_MEM_BLOCK];
-
-		if (o->size || o->pc == UINT32_MAX || !(o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA)))
-			continue;
-		if (!of_pc[o->pc])
-			of_pc[o->pc] = (uint16_t)(1 + ty_mem_access_bytes(n, p->pc_pid.v[o->pc],
-									  p->pc_ids.keys.v[o->pc],
-									  o->ts_ns));
-		o->size = (uint8_t)(of_pc[o->pc] - 1);
+		if (stop && atomic_load_explicit(stop, memory_order_relaxed)) {
+			free(n->width);
+			n->width = NULL;
+			break;
+		}
+		n->width[i] = (uint8_t)ty_mem_access_bytes(n, c->pid, c->addr, c->ts_ns);
 	}
-	free(of_pc);
-	return 0;
+	return n->width;
 }

@@ -22,14 +22,18 @@ struct ty_mem_name_of {
 	int line;
 	const char *mapping; /* NULL: none recorded */
 	uint64_t mapping_off;
+	/* No more than likely: the mapping was recorded only later, or, of data, it is where it
+	 * lies as far from its code as in the file. */
+	bool assumed;
 };
 /* Of an address of a process at a time: code, else data. Texts last as long as n. */
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out);
 /* Bytes that the instruction there accesses, as its file has it; 0: not known, or none. */
 unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns);
-/* Give the accesses without a recorded width that of their instruction, where that is known. 0 or
- * -TY_ENOMEM. */
-int ty_mem_access_widths(struct ty_mem_names *n, struct ty_mem_points *p);
+/* That of all codes of the points, for ty_mem_points.width; made once and n's. stop: set by another
+ * thread, gives up; NULL. NULL: out of memory, or stopped. */
+const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_points *p,
+				    const atomic_bool *stop);
 
 #endif

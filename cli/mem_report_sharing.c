@@ -33,6 +33,8 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 				n.offset);
 		if (n.mapping)
 			fprintf(f, ", in %s", ty_mem_report_plain(b, sizeof(b), n.mapping));
+		if (n.assumed)
+			fputs(" (assumed)", f);
 	}
 	fprintf(f, ": %u threads, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
 		l->threads, l->count, l->writes, l->turns);
@@ -49,7 +51,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	fputs("\n  offset size  op      samples  latency  thread\n", f);
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
-		const struct ty_mem_thread *t = &r->points.threads.v[v->thread];
+		const struct ty_mem_thread *t = &r->points->thread[v->thread];
 
 		fprintf(f, "  %6u %3u%c  %-5s%c %8" PRIu64, v->offset, v->size,
 			v->size_assumed ? '?' : ' ', v->writes ? "write" : "read",
@@ -60,7 +62,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 			fprintf(f, " %8s", "-");
 		fprintf(f, "  %d %s ", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
 		if (v->pc != UINT32_MAX)
-			ty_mem_report_code(r, f, t->pid, ty_mem_report_pc(r, v->pc), l->last_ns);
+			ty_mem_report_code(r, f, v->pc);
 		fputc('\n', f);
 	}
 }
@@ -98,11 +100,13 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 			ty_json_str(j, "mapping", n.mapping);
 		if (n.symbol)
 			ty_json_str(j, "symbol", n.symbol);
+		if (n.assumed)
+			ty_json_bool(j, "name_assumed", true);
 	}
 	ty_json_array(j, "accessors");
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
-		const struct ty_mem_thread *t = &r->points.threads.v[v->thread];
+		const struct ty_mem_thread *t = &r->points->thread[v->thread];
 
 		ty_json_object(j, NULL);
 		ty_json_i64(j, "tid", t->tid);
@@ -111,8 +115,7 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		if (t->comm[0])
 			ty_json_str(j, "comm", t->comm);
 		if (v->pc != UINT32_MAX)
-			ty_mem_report_code_json(r, j, t->pid, ty_mem_report_pc(r, v->pc),
-						l->last_ns);
+			ty_mem_report_code_json(r, j, v->pc);
 		ty_json_u64(j, "offset", v->offset);
 		ty_json_u64(j, "size", v->size);
 		ty_json_bool(j, "size_assumed", v->size_assumed);
@@ -132,7 +135,7 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
 	struct ty_sharing s;
-	int e = ty_sharing_find(&r->points, r->line_bytes, &s);
+	int e = ty_sharing_find(r->points, r->line_bytes, &r->work, &s);
 	uint32_t n;
 
 	if (e)

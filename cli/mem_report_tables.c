@@ -21,13 +21,14 @@ const char *ty_mem_report_plain(char *buf, size_t size, const char *s)
 	return buf;
 }
 
-void ty_mem_report_code(struct ty_mem_report *r, FILE *f, int32_t pid, uint64_t pc, uint64_t ts)
+void ty_mem_report_code(struct ty_mem_report *r, FILE *f, uint32_t code)
 {
+	const struct ty_mem_code *c = &r->points->code[code];
 	struct ty_mem_name_of n;
 	char b[512];
 
-	fprintf(f, "0x%" PRIx64, pc);
-	ty_mem_name(r->names, pid, pc, ts, &n);
+	fprintf(f, "0x%" PRIx64, c->addr);
+	ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &n);
 	if (n.symbol)
 		fprintf(f, " %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol), n.offset);
 	else if (n.mapping)
@@ -39,15 +40,17 @@ void ty_mem_report_code(struct ty_mem_report *r, FILE *f, int32_t pid, uint64_t 
 		fprintf(f, " (%s:%d)",
 			ty_mem_report_plain(b, sizeof(b), slash ? slash + 1 : n.file), n.line);
 	}
+	if (n.assumed)
+		fputs(" (assumed)", f);
 }
 
-void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j, int32_t pid, uint64_t pc,
-			     uint64_t ts)
+void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j, uint32_t code)
 {
+	const struct ty_mem_code *c = &r->points->code[code];
 	struct ty_mem_name_of n;
 
-	ty_json_hex(j, "pc", pc);
-	ty_mem_name(r->names, pid, pc, ts, &n);
+	ty_json_hex(j, "pc", c->addr);
+	ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &n);
 	if (n.symbol) {
 		ty_json_str(j, "symbol", n.symbol);
 		ty_json_u64(j, "symbol_offset", n.offset);
@@ -58,6 +61,8 @@ void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j, int32_t
 		ty_json_str(j, "file", n.file);
 		ty_json_i64(j, "source_line", n.line);
 	}
+	if (n.assumed)
+		ty_json_bool(j, "name_assumed", true);
 }
 
 /* Text ----------------------------------------------------------------------------------------- */
@@ -99,9 +104,7 @@ static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
 
 	switch (by) {
 	case TY_MEMORY_BY_PC:
-	case TY_MEMORY_BY_BRANCH:
-		ty_mem_report_code(r, f, w->pid, ty_mem_report_pc(r, (uint32_t)w->key), w->ts_ns);
-		break;
+	case TY_MEMORY_BY_BRANCH: ty_mem_report_code(r, f, (uint32_t)w->key); break;
 	case TY_MEMORY_BY_FUNCTION:
 		fputs(ty_mem_report_plain(b, sizeof(b),
 					  functions[w->key].symbol    ? functions[w->key].symbol
@@ -119,10 +122,11 @@ static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
 		if (w->pid >= 0)
 			fprintf(f, " of pid %d", w->pid);
 		if (n.mapping)
-			fprintf(f, " %s", ty_mem_report_plain(b, sizeof(b), n.mapping));
+			fprintf(f, " %s%s", ty_mem_report_plain(b, sizeof(b), n.mapping),
+				n.assumed ? " (assumed)" : "");
 		break;
 	case TY_MEMORY_BY_THREAD:
-		t = &r->points.threads.v[w->key];
+		t = &r->points->thread[w->key];
 		fprintf(f, "%d %s", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
 		break;
 	}
@@ -198,10 +202,7 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 		ty_json_object(j, NULL);
 		switch (by) {
 		case TY_MEMORY_BY_PC:
-		case TY_MEMORY_BY_BRANCH:
-			ty_mem_report_code_json(r, j, w->pid, ty_mem_report_pc(r, (uint32_t)w->key),
-						w->ts_ns);
-			break;
+		case TY_MEMORY_BY_BRANCH: ty_mem_report_code_json(r, j, (uint32_t)w->key); break;
 		case TY_MEMORY_BY_FUNCTION:
 			if (functions[w->key].symbol)
 				ty_json_str(j, "symbol", functions[w->key].symbol);
@@ -222,11 +223,13 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 			ty_mem_name(r->names, w->pid, w->key, w->ts_ns, &n);
 			if (n.mapping)
 				ty_json_str(j, "mapping", n.mapping);
+			if (n.assumed)
+				ty_json_bool(j, "name_assumed", true);
 			break;
 		case TY_MEMORY_BY_THREAD:
-			ty_json_i64(j, "tid", r->points.threads.v[w->key].tid);
-			if (r->points.threads.v[w->key].comm[0])
-				ty_json_str(j, "comm", r->points.threads.v[w->key].comm);
+			ty_json_i64(j, "tid", r->points->thread[w->key].tid);
+			if (r->points->thread[w->key].comm[0])
+				ty_json_str(j, "comm", r->points->thread[w->key].comm);
 			break;
 		}
 		ty_json_u64(j, "count", w->count);
@@ -282,9 +285,10 @@ static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum
 			"%u "
 			"times the last one was damaged, %" PRIu64 " records lost\n",
 			c->truncated, c->collided, c->partial, c->lost);
-	if (r->points.gaps_n)
-		fprintf(f, "  %" PRIu64 " gaps, %" PRIu64 " bytes that cannot be read\n",
-			r->points.gaps_n, r->points.unreadable_bytes);
+	if (r->points->gaps_n)
+		fprintf(f, "  %s%" PRIu64 " gaps, %" PRIu64 " bytes that cannot be read\n",
+			r->points->gaps_cut ? "at least " : "", r->points->gaps_n,
+			r->points->unreadable_bytes);
 	if (s->no_thread)
 		fprintf(f, "  %" PRIu64 " samples of unknown threads\n", s->no_thread);
 	if (s->no_time)
@@ -317,43 +321,34 @@ static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum 
 	ty_json_u64(j, "collided", c->collided);
 	ty_json_u64(j, "partial", c->partial);
 	ty_json_u64(j, "lost", c->lost);
-	ty_json_u64(j, "gaps", r->points.gaps_n);
-	ty_json_u64(j, "unreadable_bytes", r->points.unreadable_bytes);
+	ty_json_u64(j, "gaps", r->points->gaps_n);
+	ty_json_u64(j, "unreadable_bytes", r->points->unreadable_bytes);
 }
 
-/* Functions: numbers for all PCs, by symbol, else by mapping. */
+/* Functions: numbers for all instructions, by symbol, else by mapping. */
 static int functions(struct ty_mem_report *r, uint32_t **of_pc, struct ty_mem_name_of **table)
 {
-	size_t n = r->points.pc_ids.keys.n, used = 1;
-	uint32_t *map = malloc((n + 1) * sizeof(*map));
+	size_t n = r->points->codes;
+	uint32_t *map = calloc(n + 1, sizeof(*map));
 	struct ty_mem_name_of *t = calloc(n + 1, sizeof(*t));
 	struct ty_mem_ids ids = {0};
 	int e = map && t ? 0 : -TY_ENOMEM;
 
-	if (map)
-		memset(map, 0xff, (n + 1) * sizeof(*map));
-	/* A PC belongs to the process and time of its first sample. */
-	for (uint64_t i = 0; !e && i < r->points.n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(&r->points, i);
+	for (size_t i = 0; !e && i < n; i++) {
+		const struct ty_mem_code *c = &r->points->code[i];
 		struct ty_mem_name_of name;
 		uint32_t id;
 		bool fresh;
 
-		if (o->pc == UINT32_MAX || map[o->pc] != UINT32_MAX)
-			continue;
-		ty_mem_name(r->names,
-			    o->thread == TY_MEM_NO_THREAD ? -1 : r->points.threads.v[o->thread].pid,
-			    ty_mem_report_pc(r, o->pc), o->ts_ns, &name);
-		map[o->pc] = 0;
+		ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &name);
 		if (!name.symbol && !name.mapping)
 			continue;
 		e = ty_mem_id(&ids, (uint64_t)(uintptr_t)(name.symbol ? name.symbol : name.mapping),
 			      &id, &fresh);
 		if (e)
 			break;
-		map[o->pc] = id + 1;
+		map[i] = id + 1;
 		t[id + 1] = name;
-		used = id + 2 > used ? id + 2 : used;
 	}
 	ty_mem_ids_fini(&ids);
 	*of_pc = map;
@@ -376,7 +371,7 @@ static const struct {
 
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
-	struct ty_memory_sum sum = ty_memory_sum(&r->points);
+	const struct ty_memory_sum sum = r->points->sum;
 	struct ty_memory_ask ask[TABLES] = {0};
 	struct ty_mem_name_of *names = NULL;
 	uint32_t *of_pc = NULL;
@@ -388,7 +383,8 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 						.function_of_pc = of_pc,
 						.top = j ? TOP_JSON : TOP_TEXT};
 	if (!e)
-		e = ty_memory_count_all(&r->points, ask, TABLES, cpus > 1 ? (unsigned)cpus : 1);
+		e = ty_memory_count_all(r->points, ask, TABLES, cpus > 1 ? (unsigned)cpus : 1,
+					&r->work);
 	if (!e && j) {
 		ty_json_object(j, "memory");
 		json_head(r, &sum, j);
@@ -398,10 +394,6 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 	for (unsigned i = 0; i < TABLES; i++) {
 		struct ty_memory_table *t = &ask[i].table;
 
-		/* A PC's mapping is looked for in the process that ran it first. */
-		for (uint32_t k = 0; !e && k < t->rows_n; k++)
-			if (tables[i].by == TY_MEMORY_BY_PC || tables[i].by == TY_MEMORY_BY_BRANCH)
-				t->rows[k].pid = r->points.pc_pid.v[t->rows[k].key];
 		if (!e && j)
 			json_table(r, j, tables[i].key, tables[i].by, t, names);
 		else if (!e)

@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bus.h"
 #include "chosen.h"
+#include "store.h"
 
 #define TELL_SAMPLES (1u << 18)
 #define AHEAD_BYTES  (1u << 20) /* of AUX streams: worth a thread */
@@ -57,7 +59,7 @@ static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, st
 	int r;
 
 	if (o->midr) {
-		midr = strtoull(o->midr, &end, 16);
+		midr = s->midr = strtoull(o->midr, &end, 16);
 		if (!*o->midr || *end)
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 				       "--midr '%s' is not a hexadecimal number, as in "
@@ -156,6 +158,8 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 
 void ty_mem_session_fini(struct ty_mem_session *s)
 {
+	ty_mem_points_fini(&s->part);
+	ty_mem_points_fini(&s->whole); /* waits for its index file */
 	ty_mem_close(s->stream);
 	ty_perf_close(s->perf);
 	if (s->fd >= 0)
@@ -163,6 +167,12 @@ void ty_mem_session_fini(struct ty_mem_session *s)
 	if (!s->borrowed)
 		ty_trace_close(s->trace);
 	*s = (struct ty_mem_session){.fd = -1};
+}
+
+static int no_times(const struct ty_mem_session *s, struct ty_err *err)
+{
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+		       "%s: its samples have no time: --from and --to choose nothing", s->path);
 }
 
 int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
@@ -185,9 +195,7 @@ int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 	if (r < 0)
 		return r;
 	if (first > last)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: its samples have no time: --from and --to choose nothing",
-			       s->path);
+		return no_times(s, err);
 	return ty_select_range(sel, s->path, first, last, w, err);
 }
 
@@ -230,42 +238,173 @@ static void tell(uint64_t n, struct timespec *last)
 	fprintf(stderr, "\rreading: %.1f M samples\033[K", (double)n / 1e6);
 }
 
-int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
-			  struct ty_mem_points *p, struct ty_err *err)
+/* The file that the samples are of, where they may have an index file. -1: not. */
+static int indexed_fd(const struct ty_mem_session *s)
 {
-	const struct ty_mem *m;
-	struct ty_window w;
-	struct timespec told = {0};
-	uint64_t seen = 0;
-	bool tells = s->tell && isatty(STDERR_FILENO);
-	int e = ty_mem_session_window(s, sel, &w, err);
+	if (s->no_index || (s->trace && s->trace->unfinished) || (s->perf && s->perf->unfinished))
+		return -1;
+	return s->trace ? ty_trace_fd(s->trace) : s->perf ? ty_perf_fd(s->perf) : s->fd;
+}
 
-	p->max_bytes = sel->memory_bytes ? sel->memory_bytes : ty_memory_default();
-	while (!e && (e = ty_mem_next(s->stream, &m, err)) > 0) {
+uint64_t ty_mem_session_work_bytes(const struct ty_select *sel)
+{
+	return (sel->memory_bytes ? sel->memory_bytes : ty_memory_default()) / 8;
+}
+
+/* Why a point could not be added. */
+static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p, int e,
+		   struct ty_err *err)
+{
+	if (e == -TY_ELIMIT)
+		return ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
+			       p->n >= UINT32_MAX - 1
+				       ? "%s: more than 2^32 samples: give a slice of the recording"
+				       : "%s: its samples are of more different instructions than "
+					 "--memory has room for: give more",
+			       s->path);
+	if (p->store && ty_store_why(p->store, err))
+		return -err->code;
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+}
+
+/* All samples, decoded. */
+static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd, struct ty_err *err)
+{
+	bool tells = s->tell && isatty(STDERR_FILENO);
+	struct timespec told = {0};
+	const struct ty_mem *m;
+	uint64_t seen = 0;
+	int e = ty_mem_points_begin(&s->whole, s->stream,
+				    sel->memory_bytes ? sel->memory_bytes : ty_memory_default());
+
+	if (e)
+		return no_room(s, &s->whole, e, err);
+	if (fd >= 0)
+		ty_mem_points_index(&s->whole, s->path, fd, s->midr);
+	while ((e = ty_mem_next(s->stream, &m, err)) > 0) {
 		const char *comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
 		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
 
-		e = 0;
 		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
 			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
 		if (tells && !(++seen % TELL_SAMPLES))
 			tell(seen, &told);
-		if (!ty_mem_chosen(s->stream, &w, m))
-			continue;
-		e = ty_mem_points_add(p, m, comm ? comm : "",
+		e = ty_mem_points_add(&s->whole, m, comm ? comm : "",
 				      ty_mem_core_name(ty_mem_midr(s->stream, cpu)));
-		if (e == -TY_ELIMIT)
-			return ty_fail(
-				err, TY_ELIMIT, TY_NO_OFFSET,
-				"%s: its samples need more memory than --memory allows: give "
-				"more, or a slice by --from and --to",
-				s->path);
 		if (e)
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+			return no_room(s, &s->whole, e, err);
 	}
 	if (tells)
 		tell(0, &told);
+	ty_mem_rewind(s->stream); /* its threads and buffers are not needed any more */
+	if (e < 0)
+		return e;
+	e = ty_mem_points_end(&s->whole);
+	return e ? no_room(s, &s->whole, e, err) : 0;
+}
+
+static bool slice(const struct ty_window *w)
+{
+	return w->from_ns || w->to_ns != UINT64_MAX;
+}
+
+/* As ty_mem_chosen. */
+static bool chosen(const struct ty_mem_session *s, const struct ty_window *w,
+		   const struct ty_mem_point *o)
+{
+	const struct ty_mem_thread *t =
+		o->thread == TY_MEM_NO_THREAD ? NULL : &s->whole.thread[o->thread];
+	const char *comm;
+
+	if (slice(w) &&
+	    (!(o->flags & TY_MP_HAS_TIME) || o->ts_ns < w->from_ns || o->ts_ns >= w->to_ns))
+		return false;
+	if (w->cpus_n && (o->cpu == UINT16_MAX || !ty_chosen_cpu(w, o->cpu)))
+		return false;
+	if (w->tids_n && !ty_chosen_tid(w, t ? t->tid : -1))
+		return false;
+	if (!w->comms_n)
+		return true;
+	comm = t ? ty_mem_comm(s->stream, t->tid, o->ts_ns) : NULL;
+	return comm && ty_chosen_comm(w, comm);
+}
+
+static int select_gaps(struct ty_mem_session *s, const struct ty_window *w)
+{
+	vec_each (g, &s->whole.gaps) {
+		if ((slice(w) && (!g->ts_ns || g->ts_ns < w->from_ns || g->ts_ns >= w->to_ns)) ||
+		    (w->cpus_n && (g->cpu == UINT16_MAX || !ty_chosen_cpu(w, g->cpu))))
+			continue;
+		s->part.gaps_n++;
+		s->part.unreadable_bytes += g->bytes;
+		if (vec_push(&s->part.gaps, *g))
+			return -TY_ENOMEM;
+	}
+	s->part.gaps_cut = s->whole.gaps_n > s->whole.gaps.n;
+	return 0;
+}
+
+static int select_points(struct ty_mem_session *s, const struct ty_select *sel,
+			 const struct ty_window *w, struct ty_err *err)
+{
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint64_t first = 0, all = s->whole.n;
+	uint32_t n;
+	int e = ty_mem_points_part(&s->part, &s->whole,
+				   sel->memory_bytes ? sel->memory_bytes : ty_memory_default());
+
+	if (!e && slice(w))
+		ty_mem_points_between(&s->whole, w->from_ns, w->to_ns, &first, &all);
+	for (uint64_t at = 0; !e && at < all; at += n) {
+		n = ty_mem_points_rows(&s->whole, first + at, TY_MEM_WANT_ALL, rows);
+		if (!n)
+			break;
+		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
+			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
+		for (uint32_t i = 0; !e && i < n; i++)
+			if (chosen(s, w, &rows[i]))
+				e = ty_mem_points_take(&s->part, &rows[i]);
+	}
+	e = e ? e : select_gaps(s, w);
+	e = e ? e : ty_mem_points_end(&s->part);
+	return e ? no_room(s, &s->part, e, err) : 0;
+}
+
+int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
+			  const struct ty_mem_points **out, struct ty_err *err)
+{
+	uint64_t first = s->start_ns, last = s->end_ns;
+	struct ty_window w;
+	int e = 0, fd;
+
+	s->no_index = sel->no_index;
+	fd = indexed_fd(s);
+	ty_bus_catch(s->path);
+	ty_mem_points_fini(&s->part);
+	if (!s->whole.store && (fd < 0 || !ty_mem_points_open(&s->whole, s->path, fd, s->midr)))
+		e = decode(s, sel, fd, err);
+	if (e)
+		return e;
+	*out = &s->whole;
+	if (!last) {
+		first = s->whole.sum.first_ns;
+		last = s->whole.sum.last_ns;
+	}
+	if (!sel->from && !sel->to)
+		last = UINT64_MAX - 1;
+	else if (!last)
+		return no_times(s, err);
+	e = ty_select_range(sel, s->path, sel->from || sel->to ? first : 0, last, &w, err);
+	if (e || (!slice(&w) && !w.cpus_n && !w.tids_n && !w.comms_n))
+		return e;
+	e = select_points(s, sel, &w, err);
+	*out = &s->part;
 	return e;
+}
+
+int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err)
+{
+	return s->whole.damaged ? ty_index_damaged(s->path, err) : 0;
 }
 
 bool ty_mem_session_local(const struct ty_mem_session *s)

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "mem_points.h"
 #include "mem_stream.h"
+#include "perf_data.h"
 
 struct ty_mem_session {
 	const char *path;
@@ -18,6 +19,9 @@ struct ty_mem_session {
 	uint64_t start_ns, end_ns; /* of the recording; 0, 0: its samples are all there is */
 	int fd;			   /* of a bare stream; -1 */
 	struct ty_mem_stream *stream;
+	struct ty_mem_points whole, part; /* see ty_mem_session_points */
+	uint64_t midr;			  /* of a bare stream, as given; 0 */
+	bool no_index;			  /* --no-index */
 	bool tell; /* reading points shows how far it is, on stderr when that is a terminal */
 	const atomic_bool *stop; /* set by another thread: give up reading points; NULL */
 };
@@ -63,10 +67,15 @@ int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w,
 		   const struct ty_mem *m);
 
-/* All chosen samples as points, within sel->memory_bytes. 0 or -TY_E... with err (-TY_EINTR:
- * stopped). */
+/* What it may take besides the points, as in ty_mem_work. */
+uint64_t ty_mem_session_work_bytes(const struct ty_select *sel);
+/* All chosen samples as points, within sel->memory_bytes: those of the index file, which is made
+ * when there is none (unless sel->no_index), and selected from it. The session's, to its fini. 0 or
+ * -TY_E... with err (-TY_EINTR: stopped). */
 int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
-			  struct ty_mem_points *p, struct ty_err *err);
+			  const struct ty_mem_points **out, struct ty_err *err);
+/* -TY_EFORMAT when the index file turned out to be damaged; it is removed then. */
+int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err);
 /* The machine that recorded is this one? Its files may have changed: build ids are compared. */
 bool ty_mem_session_local(const struct ty_mem_session *s);
 /* Does the file begin as a perf.data file does? */

@@ -26,7 +26,8 @@ static const char help[] =
 	"  --cpu N[,N-M]  only these CPUs\n"
 	"  --line BYTES   size of a cache line (default: the file's, else 64)\n"
 	"  --symfs DIR    files of the recorded machine; may be repeated\n" TY_MEM_OPTIONS_HELP
-	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n";
+	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n"
+	"  --no-index     neither read nor write the index file that makes the next open fast\n";
 
 bool ty_report_is_memory(int argc, char **argv)
 {
@@ -39,6 +40,7 @@ bool ty_report_is_memory(int argc, char **argv)
 static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_memory,
 	       bool want_sharing, const char *const *roots, size_t roots_n, struct ty_err *err)
 {
+	struct ty_mem_points all;
 	struct ty_json j;
 	int e;
 
@@ -47,12 +49,16 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;
 	r->names = ty_mem_names_new(r->s.stream, roots, roots_n, ty_mem_session_local(&r->s));
+	r->work.bytes = ty_mem_session_work_bytes(sel);
 	e = r->names ? ty_mem_session_points(&r->s, sel, &r->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
 	if (e)
 		return e;
-	if (want_sharing && ty_mem_access_widths(r->names, &r->points))
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
+	if (want_sharing) {
+		all = *r->points;
+		all.width = ty_mem_access_widths(r->names, r->points, NULL);
+		r->points = &all;
+	}
 	ty_json_init(&j, stdout);
 	if (sel->json)
 		ty_json_object(&j, NULL);
@@ -66,7 +72,8 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 		ty_json_end_object(&j);
 		ty_json_line(&j);
 	}
-	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path) : 0;
+	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path)
+		 : ty_mem_session_check(&r->s, err);
 }
 
 enum { OPT_LINE = TY_OPT_OWN, OPT_SYMFS };
@@ -129,7 +136,6 @@ int ty_cmd_report_memory(int argc, char **argv)
 		else if (ty_cli_written(&err))
 			status = ty_cli_fail(&err);
 	}
-	ty_mem_points_fini(&r.points);
 	ty_mem_names_free(r.names);
 	ty_mem_session_fini(&r.s);
 	ty_select_fini(&sel);

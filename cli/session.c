@@ -230,15 +230,18 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	return 0;
 }
 
-int ty_session_check(const struct ty_session *s, struct ty_err *err)
+int ty_index_damaged(const char *path, struct ty_err *err)
 {
-	if (!s->model || !ty_model_damaged(s->model))
-		return 0;
-	ty_index_remove(s->trace->path);
+	ty_index_remove(path);
 	return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
 		       "%s: its index file was damaged, and what was shown may be wrong; it is "
 		       "removed: try again",
-		       s->trace->path);
+		       path);
+}
+
+int ty_session_check(const struct ty_session *s, struct ty_err *err)
+{
+	return s->model && ty_model_damaged(s->model) ? ty_index_damaged(s->trace->path, err) : 0;
 }
 
 void ty_session_fini(struct ty_session *s)

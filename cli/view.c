@@ -263,7 +263,7 @@ static int print_frame(const struct options *o, const struct ty_view_input *in,
 static int show_memory(const struct options *o, struct ty_err *err)
 {
 	const struct ty_mem_options none = {0};
-	struct ty_view_memory v = {0};
+	struct ty_view_memory v = {.aside = !o->print};
 	int rc;
 
 	if (o->sel.clock_chosen || o->logs.path.n)
@@ -276,6 +276,8 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	if (!rc)
 		rc = o->print ? print_frame(o, NULL, &v.in, err)
 			      : ty_app_run_memory(&v.in, o->color, err);
+	if (!rc)
+		rc = ty_mem_session_check(&v.s, err);
 	ty_view_memory_fini(&v);
 	return rc;
 }
@@ -308,6 +310,9 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.trace = s->trace,
 		.start_ns = ty_model_summary(s->model)->start_ns,
 		.end_ns = ty_model_summary(s->model)->end_ns,
+		.memory_bytes = s->memory_bytes,
+		.no_index = o->sel.no_index,
+		.aside = !o->print,
 	};
 	v->in = (struct ty_view_input){
 		.explain = &v->explain,

@@ -9,14 +9,30 @@
 
 static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
 {
+	struct ty_view_memory *v = ctx;
 	struct ty_mem_name_of of;
 
-	ty_mem_name(ctx, pid, addr, ts_ns, &of);
+	pthread_mutex_lock(&v->lock);
+	ty_mem_name(v->names, pid, addr, ts_ns, &of);
+	pthread_mutex_unlock(&v->lock);
 	if (of.symbol)
-		snprintf(buf, n, "%s+0x%" PRIx64, of.symbol, of.offset);
+		snprintf(buf, n, "%s+0x%" PRIx64 "%s", of.symbol, of.offset,
+			 of.assumed ? " (assumed)" : "");
 	else
-		snprintf(buf, n, "%s", of.mapping ? of.mapping : "");
+		snprintf(buf, n, "%s%s", of.mapping ? of.mapping : "",
+			 of.mapping && of.assumed ? " (assumed)" : "");
 	ty_plain(buf, strlen(buf));
+}
+
+static const uint8_t *widths(void *ctx, const atomic_bool *stop)
+{
+	struct ty_view_memory *v = ctx;
+	const uint8_t *w;
+
+	pthread_mutex_lock(&v->lock);
+	w = ty_mem_access_widths(v->names, v->points, stop);
+	pthread_mutex_unlock(&v->lock);
+	return w;
 }
 
 /* v->s is open. */
@@ -24,20 +40,22 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 {
 	int r;
 
+	pthread_mutex_init(&v->lock, NULL);
 	v->names = ty_mem_names_new(v->s.stream, NULL, 0, ty_mem_session_local(&v->s));
 	r = v->names ? ty_mem_session_points(&v->s, sel, &v->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
-	if (!r && ty_mem_access_widths(v->names, &v->points))
-		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
 	v->in = (struct ty_memory_input){
-		.points = &v->points,
+		.points = v->points,
 		.path = v->s.path,
 		.note = v->s.perf ? v->s.perf->note : NULL,
 		.line_bytes = ty_mem_facts(v->s.stream)->line_bytes,
 		.start_ns = v->start_ns,
 		.end_ns = v->end_ns,
 		.name = address_name,
-		.ctx = v->names,
+		.widths = widths,
+		.ctx = v,
+		.work_bytes = ty_mem_session_work_bytes(sel),
+		.aside = v->aside,
 	};
 	return r;
 }
@@ -54,7 +72,7 @@ int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct
 int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 			const struct ty_memory_input **out, struct ty_err *err)
 {
-	const struct ty_select all = {0};
+	const struct ty_select all = {.memory_bytes = v->memory_bytes, .no_index = v->no_index};
 	int r = ty_mem_session_of_trace(&v->s, v->trace, err);
 
 	*out = &v->in;
@@ -64,7 +82,6 @@ int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 
 void ty_view_memory_fini(struct ty_view_memory *v)
 {
-	ty_mem_points_fini(&v->points);
 	ty_mem_names_free(v->names);
 	if (v->s.path)
 		ty_mem_session_fini(&v->s);

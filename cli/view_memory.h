@@ -3,6 +3,8 @@
 #ifndef TY_VIEW_MEMORY_H
 #define TY_VIEW_MEMORY_H
 
+#include <pthread.h>
+
 #include "mem_names.h"
 #include "mem_session.h"
 #include "memory_view.h"
@@ -11,8 +13,11 @@ struct ty_view_memory {
 	struct ty_trace *trace; /* of a recording: borrowed; NULL: a perf.data file */
 	uint64_t start_ns, end_ns;
 	struct ty_mem_session s;
-	struct ty_mem_points points;
+	uint64_t memory_bytes;
+	bool no_index, aside; /* aside: see ty_memory_input */
 	struct ty_mem_names *names;
+	const struct ty_mem_points *points;
+	pthread_mutex_t lock; /* of names: tables are made in a thread */
 	struct ty_memory_input in;
 };
 

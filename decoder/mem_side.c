@@ -178,6 +178,15 @@ static int tid(struct ty_mem_stream *s, int32_t t, int32_t pid, struct ty_err *e
 		       : 0;
 }
 
+/* A process began with what its parent had mapped; parent -1: with nothing (exec). */
+static int life(struct ty_mem_stream *s, int32_t pid, int32_t parent, uint64_t ts,
+		struct ty_err *err)
+{
+	return vec_push(&s->lives, (struct ty_mem_life){ts, pid, parent, (uint32_t)s->lives.n})
+		       ? no_memory(s, err)
+		       : 0;
+}
+
 static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 		   const struct ty_perf_id *id, struct ty_err *err)
 {
@@ -195,6 +204,7 @@ static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 				  .pid = m.pid,
 				  .prot = m.prot,
 				  .order = (uint32_t)s->map_names.n,
+				  .inode = m.inode,
 				  .build_id_n = m.has_build_id ? m.build_id_n : 0};
 	memcpy(map.build_id, m.build_id, sizeof(map.build_id));
 	if (str == UINT32_MAX || vec_push(&s->map_names, str) || vec_push(&s->maps, map))
@@ -276,8 +286,16 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 						  id.have & TY_PERF_S_TIME ? id.time : 0}))
 			return no_memory(s, err);
 		e = tid(s, comm.tid, comm.pid, err);
+		if (!e && comm.exec)
+			e = life(s, comm.pid, -1, id.have & TY_PERF_S_TIME ? id.time : 0, err);
 		break;
-	case TY_PERF_FORK: e = ty_perf_task(r, &task) ? 0 : tid(s, task.tid, task.pid, err); break;
+	case TY_PERF_FORK:
+		if (ty_perf_task(r, &task))
+			return 0;
+		e = tid(s, task.tid, task.pid, err);
+		if (!e && task.pid != task.ppid && task.ppid >= 0)
+			e = life(s, task.pid, task.ppid, task.time, err);
+		break;
 	case TY_PERF_LOST:
 	case TY_PERF_LOST_SAMPLES:
 		if (ty_perf_lost(r, &lost))
@@ -326,6 +344,15 @@ static int map_order(const void *a, const void *b)
 	const struct ty_mem_map *x = a, *y = b;
 
 	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: (x->order > y->order) - (x->order < y->order);
+}
+
+static int life_order(const void *a, const void *b)
+{
+	const struct ty_mem_life *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+	       : x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
 				: (x->order > y->order) - (x->order < y->order);
 }
 
@@ -414,7 +441,11 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 		SORT(&c->runs, run_order);
 	SORT(&s->names, name_order);
 	SORT(&s->tids, tid_order);
+	/* The texts do not move any more. */
+	vec_each (m, &s->maps)
+		m->name = ty_strtab_get(s->strs, s->map_names.v[m->order]);
 	SORT(&s->maps, map_order);
+	SORT(&s->lives, life_order);
 	SORT(&s->samples, sample_order);
 	facts(s);
 	return 0;
@@ -485,54 +516,4 @@ const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t t, uint64_t ts)
 	else if (lo < s->names.n && s->names.v[lo].tid == t)
 		best = &s->names.v[lo]; /* the first name it is known by */
 	return best ? ty_strtab_get(s->strs, best->str) : NULL;
-}
-
-/* Where the mappings of a process begin. */
-static size_t maps_of(const struct ty_mem_stream *s, int32_t pid)
-{
-	size_t lo = 0, hi = s->maps.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->maps.v[mid].pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at)
-{
-	size_t i = maps_of(s, pid) + *at;
-
-	if (i >= s->maps.n || s->maps.v[i].pid != pid)
-		return NULL;
-	++*at;
-	s->maps.v[i].name = ty_strtab_get(s->strs, s->map_names.v[s->maps.v[i].order]);
-	return &s->maps.v[i];
-}
-
-const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
-					 uint64_t ts)
-{
-	int32_t want = addr >> 55 ? -1 : pid;
-	size_t lo = maps_of(s, want), end;
-	const struct ty_mem_map *early = NULL;
-
-	for (end = lo; end < s->maps.n && s->maps.v[end].pid == want; end++)
-		;
-	/* The last one made before; a later one where nothing else is known. */
-	while (end-- > lo) {
-		struct ty_mem_map *m = &s->maps.v[end];
-
-		if (addr < m->addr || addr - m->addr >= m->len)
-			continue;
-		m->name = ty_strtab_get(s->strs, s->map_names.v[m->order]);
-		if (m->ts_ns <= ts)
-			return m;
-		early = m;
-	}
-	return early;
 }

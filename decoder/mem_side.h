@@ -4,6 +4,7 @@
 #define TY_MEM_SIDE_H
 
 #include "mem_stream.h"
+#include "perf_data.h"
 #include "spe_record.h"
 #include "strtab.h"
 
@@ -80,6 +81,12 @@ struct ty_mem_tid {
 	int32_t tid, pid;
 	uint32_t order;
 };
+/* Since when a process has what it has mapped: a fork's copies (parent), an exec's own (-1). */
+struct ty_mem_life {
+	uint64_t ts;
+	int32_t pid, parent;
+	uint32_t order;
+};
 struct ty_mem_aux_flag {
 	int32_t cpu, tid;
 	struct ty_mem_flag flag;
@@ -107,6 +114,7 @@ struct ty_mem_stream {
 	VEC(struct ty_mem_tid) tids;   /* by tid; the last word counts */
 	VEC(struct ty_mem_map) maps;   /* by pid, then file order */
 	VEC(uint32_t) map_names;
+	VEC(struct ty_mem_life) lives; /* by pid, time */
 	VEC(struct ty_mem_sample) samples;
 	size_t sample_at;
 	struct ty_mem sample_item;

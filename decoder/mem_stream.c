@@ -387,6 +387,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 	vec_fini(&s->tids);
 	vec_fini(&s->maps);
 	vec_fini(&s->map_names);
+	vec_fini(&s->lives);
 	vec_fini(&s->samples);
 	ty_strtab_free(s->strs);
 	free(s->heap);

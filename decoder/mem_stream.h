@@ -14,9 +14,9 @@
 
 #include "err.h"
 #include "mem_access.h"
-#include "perf_data.h"
 
 struct ty_mem_stream;
+struct ty_perf;
 
 /* What is known of the recording as a whole. */
 struct ty_mem_facts {
@@ -59,20 +59,36 @@ uint64_t ty_mem_midr(const struct ty_mem_stream *s, uint32_t cpu);
 /* Name of a thread at a time, as far as COMM records tell; NULL. */
 const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t tid, uint64_t ts_ns);
 
-/* The mapping that an address of a process lay in at a time; NULL: none recorded. Addresses of the
- * kernel have pid -1. */
+/* mem_maps.c ---------------------------------------------------------------------------------- */
+
 struct ty_mem_map {
 	uint64_t addr, len, pgoff, ts_ns;
 	const char *name;
+	uint64_t inode; /* 0: not recorded */
 	int32_t pid;
 	uint32_t prot;
 	uint32_t order;	    /* in the file */
 	uint8_t build_id_n; /* 0: not recorded */
 	uint8_t build_id[20];
 };
-/* The mappings of a process in the order of the file: *at is 0 at first; NULL behind the last. */
+/* When an answer holds: from_ns <= time < to_ns. */
+struct ty_mem_when {
+	uint64_t from_ns, to_ns;
+};
+/* The mapping that an address of a process lay in at a time; NULL: none recorded. A process has
+ * what its parent had when it was forked, and nothing of what was before an exec. Where nothing
+ * else is known it is one that was recorded only later: its ts_ns lies behind the time, and it is
+ * no more than likely. Addresses of the kernel have pid -1. when: NULL, or how long that holds. */
+const struct ty_mem_map *ty_mem_map_when(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
+					 uint64_t ts_ns, struct ty_mem_when *when);
+static inline const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid,
+						       uint64_t addr, uint64_t ts_ns)
+{
+	return ty_mem_map_when(s, pid, addr, ts_ns, NULL);
+}
+/* The process's own mappings in the order of the file: *at is 0 at first; NULL behind the last. */
 const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at);
-const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
-					 uint64_t ts_ns);
+/* Whose copy its mappings were at that time, and since when (*ts_ns changes); -1: nobody's. */
+int32_t ty_mem_map_parent(const struct ty_mem_stream *s, int32_t pid, uint64_t *ts_ns);
 
 #endif

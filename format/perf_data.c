@@ -329,6 +329,11 @@ int ty_perf_open_bytes(const char *name, const void *bytes, size_t n, struct ty_
 	return open_any(name, bytes, n, out, err);
 }
 
+int ty_perf_fd(const struct ty_perf *p)
+{
+	return p->priv->fd;
+}
+
 void ty_perf_close(struct ty_perf *p)
 {
 	struct ty_perf_priv *v = p ? p->priv : NULL;

@@ -72,6 +72,8 @@ int ty_perf_open(const char *path, struct ty_perf **out, struct ty_err *err);
 int ty_perf_open_bytes(const char *name, const void *bytes, size_t n, struct ty_perf **out,
 		       struct ty_err *err);
 void ty_perf_close(struct ty_perf *p);
+/* The open file; -1: bytes in memory. */
+int ty_perf_fd(const struct ty_perf *p);
 
 /*
  * The next record, valid until the next call. 1; 0 at the end (also where the file is cut inside a

@@ -112,7 +112,8 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	if (b->failed)
 		goto nomem;
 	if (facts->index_of)
-		b->index = ty_index_begin(b->store, facts->index_of, facts->index_fd);
+		b->index = ty_index_begin(&ty_index_of_model, b->store, facts->index_of,
+					  facts->index_fd);
 	if (facts->aside)
 		b->coder = ty_coder_new();
 	for (unsigned i = 0; i < TY_TABLES; i++)

@@ -267,6 +267,6 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	b->store = NULL;
 	r = ty_model_attach(m, false);
 	if (!r && b->index && m->store->used >= b->facts.index_min)
-		ty_index_commit(b->index, m);
+		ty_index_commit_model(b->index, m);
 	return r;
 }

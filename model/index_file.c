@@ -20,7 +20,7 @@
 #include "model_priv.h"
 
 #define MAGIC	"tarryidx"
-#define VERSION 2u	    /* to be raised when the same trace gives another model */
+#define VERSION 3u	    /* to be raised when the same trace gives another model */
 #define SAMPLE	(64u << 10) /* of the trace's begin and end */
 
 /* What a trace is known by. */
@@ -37,19 +37,21 @@ struct head {
 	uint64_t layout; /* hash of this program's version and the sizes of what is stored */
 	uint64_t file_bytes;
 	struct identity trace;
-	struct ty_index_body body;
-	uint64_t hash; /* of all before */
+	uint64_t hash; /* of all before and the body */
 };
 
-_Static_assert(sizeof(struct head) <= TY_STORE_HEAD, "the head fits its place");
+_Static_assert(sizeof(struct head) + TY_INDEX_BODY_MAX <= TY_STORE_HEAD, "they fit their place");
+_Static_assert(sizeof(struct ty_index_body) <= TY_INDEX_BODY_MAX, "the model's fits");
 
 struct ty_index_write {
 	char final[PATH_MAX], temp[PATH_MAX]; /* temp: "" while the file has no name */
-	struct head head;
+	const struct ty_index_kind *kind;
+	struct identity trace;
+	uint8_t head[TY_STORE_HEAD];
 	bool wanted;
 };
 
-static uint64_t layout(void)
+static uint64_t model_layout(void)
 {
 	struct {
 		char version[32];
@@ -97,16 +99,18 @@ static bool identify(int fd, struct identity *id)
 
 /* places ------------------------------------------------------------------------------------ */
 
-static bool beside(const char *trace, char out[PATH_MAX])
+static bool beside(const struct ty_index_kind *kind, const char *trace, char out[PATH_MAX])
 {
 	const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
-	int n = snprintf(out, PATH_MAX, "%.*s.%s.tarry-index", (int)(name - trace), trace, name);
+	int n = snprintf(out, PATH_MAX, "%.*s.%s.%s", (int)(name - trace), trace, name,
+			 kind->suffix);
 
 	return n > 0 && n < PATH_MAX && *name;
 }
 
 /* make: create the folder. */
-static bool cached(const char *trace, bool make, char out[PATH_MAX])
+static bool cached(const struct ty_index_kind *kind, const char *trace, bool make,
+		   char out[PATH_MAX])
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char real[PATH_MAX], dir[PATH_MAX];
@@ -130,8 +134,8 @@ static bool cached(const char *trace, bool make, char out[PATH_MAX])
 		*slash = '/';
 		mkdir(dir, 0700);
 	}
-	n = snprintf(out, PATH_MAX, "%s/%016llx.tarry-index", dir,
-		     (unsigned long long)ty_store_hash(real, strlen(real)));
+	n = snprintf(out, PATH_MAX, "%s/%016llx.%s", dir,
+		     (unsigned long long)ty_store_hash(real, strlen(real)), kind->suffix);
 	return n > 0 && n < PATH_MAX;
 }
 
@@ -147,58 +151,112 @@ static void dir_of(const char *path, char out[PATH_MAX])
 		slash[slash == out] = 0;
 }
 
+/* The hash of a head that its body follows, as it should be. */
+static uint64_t head_hash(const uint8_t *head, size_t body_bytes)
+{
+	uint8_t whole[TY_STORE_HEAD];
+
+	memcpy(whole, head, sizeof(struct head) + body_bytes);
+	memset(whole + offsetof(struct head, hash), 0, sizeof(uint64_t));
+	return ty_store_hash(whole, sizeof(struct head) + body_bytes);
+}
+
 /* reading ----------------------------------------------------------------------------------- */
 
-static struct ty_model *load(const char *path, const struct identity *id)
+static struct ty_store *load(const struct ty_index_kind *kind, const char *path,
+			     const struct identity *id, void *body)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	struct ty_model *m = NULL;
+	struct ty_store *store = NULL;
+	uint8_t page[TY_STORE_HEAD];
 	struct stat st;
 	struct head h;
 
 	if (fd < 0)
 		return NULL;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
-	    pread(fd, &h, sizeof(h), 0) == sizeof(h) && !memcmp(h.magic, MAGIC, 8) &&
-	    h.version == VERSION && h.head_bytes == sizeof(h) && h.layout == layout() &&
-	    h.file_bytes == (uint64_t)st.st_size && !memcmp(&h.trace, id, sizeof(*id)) &&
-	    h.hash == ty_store_hash(&h, offsetof(struct head, hash)))
-		m = calloc(1, sizeof(*m));
-	if (m) {
-		m->body = h.body;
-		m->store = ty_store_map(fd, h.file_bytes);
-		if (!m->store || ty_model_attach(m, true)) {
-			ty_model_free(m);
-			m = NULL;
+	    pread(fd, page, sizeof(page), 0) == sizeof(page)) {
+		memcpy(&h, page, sizeof(h));
+		if (!memcmp(h.magic, MAGIC, 8) && h.version == VERSION &&
+		    h.head_bytes == sizeof(h) + kind->body_bytes && h.layout == kind->layout() &&
+		    h.file_bytes == (uint64_t)st.st_size && !memcmp(&h.trace, id, sizeof(*id)) &&
+		    h.hash == head_hash(page, kind->body_bytes)) {
+			memcpy(body, page + sizeof(h), kind->body_bytes);
+			store = ty_store_map(fd, h.file_bytes);
 		}
 	}
 	close(fd);
-	return m;
+	return store;
 }
 
-int ty_index_open(const char *trace_path, int trace_fd, struct ty_model **out)
+bool ty_index_load(const struct ty_index_kind *kind, const char *trace_path, int trace_fd,
+		   void *body, bool (*attach)(void *ctx, struct ty_store *store), void *ctx)
 {
+	struct ty_store *store;
 	struct identity id;
 	char path[PATH_MAX];
 
-	*out = NULL;
 	if (!identify(trace_fd, &id))
-		return 0;
-	if (beside(trace_path, path))
-		*out = load(path, &id);
-	if (!*out && cached(trace_path, false, path))
-		*out = load(path, &id);
+		return false;
+	if (beside(kind, trace_path, path)) {
+		store = load(kind, path, &id, body);
+		if (store && attach(ctx, store))
+			return true;
+	}
+	if (!cached(kind, trace_path, false, path))
+		return false;
+	store = load(kind, path, &id, body);
+	return store && attach(ctx, store);
+}
+
+struct attaching {
+	struct ty_index_body body;
+	struct ty_model *model;
+};
+
+static bool attach_model(void *ctx, struct ty_store *store)
+{
+	struct attaching *a = ctx;
+	struct ty_model *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		ty_store_free(store);
+		return false;
+	}
+	m->body = a->body;
+	m->store = store;
+	if (ty_model_attach(m, true)) {
+		ty_model_free(m);
+		return false;
+	}
+	a->model = m;
+	return true;
+}
+
+const struct ty_index_kind ty_index_of_model = {"tarry-index", model_layout,
+						sizeof(struct ty_index_body)};
+
+int ty_index_open(const char *trace_path, int trace_fd, struct ty_model **out)
+{
+	struct attaching a = {0};
+
+	(void)ty_index_load(&ty_index_of_model, trace_path, trace_fd, &a.body, attach_model, &a);
+	*out = a.model;
 	return *out != NULL;
 }
 
 void ty_index_remove(const char *trace_path)
 {
+	static const struct ty_index_kind *const kinds[] = {&ty_index_of_model,
+							    &ty_index_of_samples};
 	char path[PATH_MAX];
 
-	if (beside(trace_path, path))
-		unlink(path);
-	if (cached(trace_path, false, path))
-		unlink(path);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (beside(kinds[i], trace_path, path))
+			unlink(path);
+		if (cached(kinds[i], trace_path, false, path))
+			unlink(path);
+	}
 }
 
 /* writing ----------------------------------------------------------------------------------- */
@@ -250,12 +308,13 @@ static void finish(void *ctx, int fd, bool ok)
 {
 	struct ty_index_write *w = ctx;
 	void *page = NULL;
+	struct head h;
 
 	if (ok && w->wanted && !posix_memalign(&page, TY_STORE_HEAD, TY_STORE_HEAD)) {
-		memset(page, 0, TY_STORE_HEAD);
-		memcpy(page, &w->head, sizeof(w->head));
+		memcpy(page, w->head, TY_STORE_HEAD);
+		memcpy(&h, w->head, sizeof(h));
 		if (pwrite(fd, page, TY_STORE_HEAD, 0) == TY_STORE_HEAD &&
-		    !ftruncate(fd, (off_t)w->head.file_bytes))
+		    !ftruncate(fd, (off_t)h.file_bytes))
 			give_name(w, fd);
 	}
 	if (w->temp[0])
@@ -264,20 +323,22 @@ static void finish(void *ctx, int fd, bool ok)
 	free(w);
 }
 
-struct ty_index_write *ty_index_begin(struct ty_store *store, const char *trace_path, int trace_fd)
+struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct ty_store *store,
+				      const char *trace_path, int trace_fd)
 {
 	struct ty_index_write *w = calloc(1, sizeof(*w));
 	char dir[PATH_MAX];
 	struct stat st;
 	int fd = -1;
 
-	if (!w || !identify(trace_fd, &w->head.trace))
+	if (!w || !identify(trace_fd, &w->trace))
 		goto none;
+	w->kind = kind;
 	dir_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */
-	if (beside(trace_path, w->final) && !stat(dir, &st) && st.st_uid == geteuid())
+	if (beside(kind, trace_path, w->final) && !stat(dir, &st) && st.st_uid == geteuid())
 		fd = create(w->final, w->temp);
-	if (fd < 0 && cached(trace_path, true, w->final))
+	if (fd < 0 && cached(kind, trace_path, true, w->final))
 		fd = create(w->final, w->temp);
 	if (fd < 0)
 		goto none;
@@ -294,27 +355,32 @@ none:
 	return NULL;
 }
 
-void ty_index_commit(struct ty_index_write *w, struct ty_model *m)
+void ty_index_commit(struct ty_index_write *w, struct ty_store *store, const void *body)
 {
-	struct head *h = &w->head;
+	struct head h = {.version = VERSION,
+			 .head_bytes = (uint32_t)(sizeof(h) + w->kind->body_bytes),
+			 .layout = w->kind->layout(),
+			 .file_bytes = store->used,
+			 .trace = w->trace};
 
-	for (unsigned i = 0; i < TY_TABLES; i++) {
-		struct ty_index_part *p = &m->body.table[i];
-
-		p->hash = ty_store_hash(ty_store_at(m->store, p->off), p->bytes);
-	}
-	for (unsigned i = 0; i < TY_SECTION_IDS; i++) {
-		struct ty_index_part *p = &m->body.section[i];
-
-		p->hash = ty_store_hash(ty_store_at(m->store, p->off), p->bytes);
-	}
-	memcpy(h->magic, MAGIC, 8);
-	h->version = VERSION;
-	h->head_bytes = sizeof(*h);
-	h->layout = layout();
-	h->file_bytes = m->store->used;
-	memcpy(&h->body, &m->body, sizeof(h->body));
-	h->hash = ty_store_hash(h, offsetof(struct head, hash));
+	memcpy(h.magic, MAGIC, 8);
+	memcpy(w->head, &h, sizeof(h));
+	memcpy(w->head + sizeof(h), body, w->kind->body_bytes);
+	h.hash = head_hash(w->head, w->kind->body_bytes);
+	memcpy(w->head, &h, sizeof(h));
 	w->wanted = true;
-	ty_store_close_file(m->store);
+	ty_store_close_file(store);
+}
+
+void ty_index_seal(struct ty_store *store, struct ty_index_part *parts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		parts[i].hash = ty_store_hash(ty_store_at(store, parts[i].off), parts[i].bytes);
+}
+
+void ty_index_commit_model(struct ty_index_write *w, struct ty_model *m)
+{
+	ty_index_seal(m->store, m->body.table, TY_TABLES);
+	ty_index_seal(m->store, m->body.section, TY_SECTION_IDS);
+	ty_index_commit(w, m->store, &m->body);
 }

@@ -12,6 +12,7 @@
 #include "big.h"
 
 #define GROUP 64u
+#define WANT  (TY_MEM_WANT_TIME | TY_MEM_WANT_TOTAL | TY_MEM_WANT_THREAD | TY_MEM_WANT_CPU)
 
 struct group {
 	uint64_t first_ns, last_ns;
@@ -27,18 +28,9 @@ struct ty_mem_heat {
 	struct group *group;
 };
 
-enum ty_mem_far ty_mem_far(const struct ty_mem_point *o)
-{
-	if (o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM | TY_MEM_SRC_REMOTE))
-		return TY_MEM_FAR_OTHER;
-	if (o->level >= TY_MEM_LV_RAM)
-		return TY_MEM_FAR_RAM;
-	return o->level == TY_MEM_LV_UNKNOWN ? TY_MEM_FAR_UNKNOWN : TY_MEM_FAR_CACHE;
-}
-
 static uint64_t time_of(const struct ty_mem_heat *h, uint64_t i)
 {
-	return ty_mem_points_get(h->p, h->index[i])->ts_ns;
+	return ty_mem_points_pick(h->p, h->index[i], TY_MEM_WANT_TIME).ts_ns;
 }
 
 /* UINT32_MAX: the sample is in no strip. */
@@ -67,90 +59,128 @@ static int time_order(const void *a, const void *b, void *ctx)
 {
 	const struct ty_mem_points *p = ctx;
 	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	uint64_t x = ty_mem_points_get(p, i)->ts_ns, y = ty_mem_points_get(p, j)->ts_ns;
+	uint64_t x = ty_mem_points_pick(p, i, TY_MEM_WANT_TIME).ts_ns,
+		 y = ty_mem_points_pick(p, j, TY_MEM_WANT_TIME).ts_ns;
 
 	return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+/* Sample i of the strip's belongs to its next group, or begins one. */
+static void group(struct ty_mem_heat *h, uint32_t strip, uint64_t i, const struct ty_mem_point *o)
+{
+	struct group *g = &h->group[h->first_group[strip] + (i - h->first[strip]) / GROUP];
+
+	if (!g->sum.n)
+		g->first_ns = o->ts_ns;
+	g->last_ns = o->ts_ns;
+	add(&g->sum, o);
 }
 
 /* Streams are merged by time, but within one of them time may step back. */
 static void put_in_order(struct ty_mem_heat *h, uint32_t strip)
 {
-	for (uint64_t i = h->first[strip] + 1; i < h->first[strip + 1]; i++)
-		if (time_of(h, i) < time_of(h, i - 1)) {
-			qsort_r(h->index + h->first[strip], h->first[strip + 1] - h->first[strip],
-				sizeof(*h->index), time_order, (void *)h->p);
-			return;
-		}
+	uint64_t from = h->first[strip], to = h->first[strip + 1];
+
+	qsort_r(h->index + from, to - from, sizeof(*h->index), time_order, (void *)h->p);
+	memset(h->group + h->first_group[strip], 0,
+	       (h->first_group[strip + 1] - h->first_group[strip]) * sizeof(*h->group));
+	for (uint64_t i = from; i < to; i++) {
+		struct ty_mem_point o = ty_mem_points_pick(h->p, h->index[i], WANT);
+
+		group(h, strip, i, &o);
+	}
 }
 
-static int fill(struct ty_mem_heat *h, enum ty_mem_heat_by by)
+/* Where each strip begins. */
+static int count(struct ty_mem_heat *h, enum ty_mem_heat_by by, const struct ty_mem_work *work)
 {
-	uint64_t n = 0, groups = 0, *at;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	VEC(uint64_t) n = {0};
+	uint32_t k;
 
-	h->first = calloc((size_t)h->strips + 2, sizeof(*h->first));
-	h->first_group = calloc((size_t)h->strips + 1, sizeof(*h->first_group));
-	if (!h->first || !h->first_group)
-		return -TY_ENOMEM;
-	at = h->first + 1;
-	for (uint64_t i = 0; i < h->p->n; i++) {
-		uint32_t s = strip_of(ty_mem_points_get(h->p, i), by);
+	for (uint64_t at = 0; (k = ty_mem_points_rows(h->p, at, WANT, rows)); at += k) {
+		if (ty_mem_stopped(work)) {
+			vec_fini(&n);
+			return -TY_EINTR;
+		}
+		for (uint32_t i = 0; i < k; i++) {
+			uint32_t s = strip_of(&rows[i], by);
 
-		if (s != UINT32_MAX)
-			at[s + 1]++, n++;
-	}
-	for (uint32_t s = 0; s < h->strips; s++) {
-		h->first_group[s] = groups;
-		groups += (at[s + 1] + GROUP - 1) / GROUP;
-		at[s + 1] += at[s];
-	}
-	h->first_group[h->strips] = groups;
-	h->index = ty_big_alloc((n + 1) * sizeof(*h->index));
-	h->group = calloc(groups + 1, sizeof(*h->group));
-	if (!h->index || !h->group)
-		return -TY_ENOMEM;
-	for (uint64_t i = 0; i < h->p->n; i++) {
-		uint32_t s = strip_of(ty_mem_points_get(h->p, i), by);
-
-		if (s != UINT32_MAX)
-			h->index[at[s]++] = (uint32_t)i;
-	}
-	for (uint32_t s = 0; s < h->strips; s++) {
-		put_in_order(h, s);
-		for (uint64_t i = h->first[s]; i < h->first[s + 1]; i++) {
-			const struct ty_mem_point *o = ty_mem_points_get(h->p, h->index[i]);
-			struct group *g = &h->group[h->first_group[s] + (i - h->first[s]) / GROUP];
-
-			if (!g->sum.n)
-				g->first_ns = o->ts_ns;
-			g->last_ns = o->ts_ns;
-			add(&g->sum, o);
+			if (s == UINT32_MAX)
+				continue;
+			while (s >= n.n)
+				if (vec_push(&n, 0)) {
+					vec_fini(&n);
+					return -TY_ENOMEM;
+				}
+			n.v[s]++;
 		}
 	}
-	return 0;
+	h->strips = by == TY_MEM_HEAT_THREAD ? h->p->threads : (uint32_t)n.n;
+	h->first = calloc((size_t)h->strips + 1, sizeof(*h->first));
+	for (size_t s = 0; h->first && s < h->strips; s++)
+		h->first[s + 1] = h->first[s] + (s < n.n ? n.v[s] : 0);
+	vec_fini(&n);
+	return h->first ? 0 : -TY_ENOMEM;
+}
+
+static int fill(struct ty_mem_heat *h, enum ty_mem_heat_by by, const struct ty_mem_work *work)
+{
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint64_t groups = 0, *seen, *last_ns;
+	bool *back;
+	uint32_t n;
+	int r = 0;
+
+	h->first_group = calloc((size_t)h->strips + 1, sizeof(*h->first_group));
+	if (!h->first_group)
+		return -TY_ENOMEM;
+	for (uint32_t s = 0; s < h->strips; s++) {
+		h->first_group[s] = groups;
+		groups += (h->first[s + 1] - h->first[s] + GROUP - 1) / GROUP;
+	}
+	h->first_group[h->strips] = groups;
+	h->index = ty_big_alloc((h->first[h->strips] + 1) * sizeof(*h->index));
+	h->group = calloc(groups + 1, sizeof(*h->group));
+	seen = calloc((size_t)h->strips + 1, sizeof(*seen));
+	last_ns = calloc((size_t)h->strips + 1, sizeof(*last_ns));
+	back = calloc((size_t)h->strips + 1, sizeof(*back));
+	if (!h->index || !h->group || !seen || !last_ns || !back)
+		r = -TY_ENOMEM;
+	for (uint64_t i = 0; !r && (n = ty_mem_points_rows(h->p, i, WANT, rows)); i += n) {
+		r = ty_mem_stopped(work) ? -TY_EINTR : 0;
+		for (uint32_t k = 0; !r && k < n; k++) {
+			uint32_t s = strip_of(&rows[k], by);
+
+			if (s == UINT32_MAX)
+				continue;
+			back[s] |= rows[k].ts_ns < last_ns[s];
+			last_ns[s] = rows[k].ts_ns;
+			h->index[h->first[s] + seen[s]] = (uint32_t)(i + k);
+			group(h, s, h->first[s] + seen[s]++, &rows[k]);
+		}
+	}
+	for (uint32_t s = 0; !r && s < h->strips; s++)
+		if (back[s])
+			put_in_order(h, s);
+	free(seen);
+	free(last_ns);
+	free(back);
+	return r;
 }
 
 int ty_mem_heat_new(const struct ty_mem_points *points, enum ty_mem_heat_by by,
-		    struct ty_mem_heat **out)
+		    const struct ty_mem_work *work, struct ty_mem_heat **out)
 {
-	struct ty_mem_heat *h;
+	struct ty_mem_heat *h = calloc(1, sizeof(*h));
 	int r;
 
 	*out = NULL;
-	if (points->n > UINT32_MAX)
-		return -TY_ELIMIT;
-	h = calloc(1, sizeof(*h));
 	if (!h)
 		return -TY_ENOMEM;
 	h->p = points;
-	if (by == TY_MEM_HEAT_THREAD)
-		h->strips = (uint32_t)points->threads.n;
-	for (uint64_t i = 0; by == TY_MEM_HEAT_CPU && i < points->n; i++) {
-		uint32_t s = strip_of(ty_mem_points_get(points, i), by);
-
-		if (s != UINT32_MAX && s >= h->strips)
-			h->strips = s + 1;
-	}
-	r = fill(h, by);
+	r = count(h, by, work);
+	r = r ? r : fill(h, by, work);
 	if (r) {
 		ty_mem_heat_free(h);
 		return r;
@@ -204,8 +234,12 @@ uint64_t ty_mem_heat_first_ns(const struct ty_mem_heat *h, uint32_t strip)
 
 static uint32_t column(uint64_t from, uint64_t to, uint32_t n, uint64_t t)
 {
-	uint32_t i = (uint32_t)((unsigned __int128)(t - from) * n / (to - from));
+	uint32_t i;
 
+	/* Numbers out of a file may be in no order. */
+	if (t < from || t >= to)
+		return t < from ? 0 : n - 1;
+	i = (uint32_t)((unsigned __int128)(t - from) * n / (to - from));
 	/* Edges of cells are rounded down: t may already lie behind the next one. */
 	while (i + 1 < n && from + (uint64_t)((unsigned __int128)(to - from) * (i + 1) / n) <= t)
 		i++;
@@ -225,12 +259,12 @@ void ty_mem_heat_cells(const struct ty_mem_heat *h, uint32_t strip, uint64_t fro
 	while (i < end) {
 		uint64_t in_group = (i - first) % GROUP;
 		const struct group *g = &h->group[h->first_group[strip] + (i - first) / GROUP];
-		const struct ty_mem_point *o;
+		struct ty_mem_point o;
 		uint32_t c;
 
 		if (!in_group) {
 			c = column(from_ns, to_ns, n, g->first_ns);
-			if (c == column(from_ns, to_ns, n, g->last_ns)) {
+			if (g->last_ns < to_ns && c == column(from_ns, to_ns, n, g->last_ns)) {
 				out[c].n += g->sum.n;
 				out[c].timed |= g->sum.timed;
 				if (g->sum.worst > out[c].worst)
@@ -241,7 +275,7 @@ void ty_mem_heat_cells(const struct ty_mem_heat *h, uint32_t strip, uint64_t fro
 				continue;
 			}
 		}
-		o = ty_mem_points_get(h->p, h->index[i++]);
-		add(&out[column(from_ns, to_ns, n, o->ts_ns)], o);
+		o = ty_mem_points_pick(h->p, h->index[i++], TY_MEM_WANT_TIME | TY_MEM_WANT_TOTAL);
+		add(&out[column(from_ns, to_ns, n, o.ts_ns)], &o);
 	}
 }

@@ -11,10 +11,6 @@
 
 enum ty_mem_heat_by { TY_MEM_HEAT_THREAD, TY_MEM_HEAT_CPU };
 
-/* How far the data came from, nearest first. */
-enum ty_mem_far { TY_MEM_FAR_UNKNOWN, TY_MEM_FAR_CACHE, TY_MEM_FAR_RAM, TY_MEM_FAR_OTHER };
-enum ty_mem_far ty_mem_far(const struct ty_mem_point *o);
-
 struct ty_mem_heat_cell {
 	uint32_t n;	/* samples */
 	uint16_t worst; /* longest latency, cycles; 65535: that or more */
@@ -24,9 +20,9 @@ struct ty_mem_heat_cell {
 
 struct ty_mem_heat;
 
-/* points: borrowed. 0, -TY_ENOMEM, or -TY_ELIMIT (2^32 samples). */
+/* points: borrowed. 0, -TY_ENOMEM, -TY_EINTR. */
 int ty_mem_heat_new(const struct ty_mem_points *points, enum ty_mem_heat_by by,
-		    struct ty_mem_heat **out);
+		    const struct ty_mem_work *work, struct ty_mem_heat **out);
 void ty_mem_heat_free(struct ty_mem_heat *h);
 
 /* Strips are numbered as threads in the points, or as CPUs. */

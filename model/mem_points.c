@@ -1,92 +1,115 @@
 /* SPDX-License-Identifier: MIT */
-/* Points from samples (mem_points.h). Budget: 60 ns per sample, two hash look-ups. */
-#include "mem_points.h"
+/*
+ * Points from samples (mem_points.h). Budget: 60 ns per sample to add (three hash look-ups; coding
+ * is a thread's), 1 ns per field to read; 20 to 30 bytes per point.
+ */
+#include "mem_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "big.h"
+#include "block_column.h"
+#include "coder.h"
 
-#define EXTENT_BLOCKS 4u /* 6 MB: three huge pages */
+#define CODER_ROWS (8u * TY_BLOCK_ROWS) /* from so many on a thread is worth it */
 
-static uint64_t hash(uint64_t v)
-{
-	v ^= v >> 31;
-	v *= 0x9e3779b97f4a7c15ull;
-	return v ^ v >> 29;
-}
+struct row {
+	uint64_t key, back, va, pa;
+	uint32_t pc1, thread1, events, what;
+	uint16_t total, issue, xlat, cpu1;
+} __attribute__((packed));
 
-static int grow(struct ty_mem_ids *t)
-{
-	uint64_t size = t->slot ? 2 * (t->mask + 1) : 1024;
-	uint32_t *slot = calloc(size, sizeof(*slot));
+enum { KEY, BACK, VA, PA, PC, THREAD, EVENTS, TOTAL, ISSUE, XLAT, CPU, WHAT };
 
-	if (!slot)
-		return -TY_ENOMEM;
-	free(t->slot);
-	t->slot = slot;
-	t->mask = size - 1;
-	for (size_t i = 0; i < t->keys.n; i++) {
-		uint64_t at = hash(t->keys.v[i]) & t->mask;
-
-		while (slot[at])
-			at = (at + 1) & t->mask;
-		slot[at] = (uint32_t)i + 1;
+#define COL(field)                                                                                 \
+	{                                                                                          \
+		offsetof(struct row, field), sizeof(((struct row *)0)->field), false               \
 	}
+
+const struct ty_table_kind ty_mem_kind = {
+	.cols = 12,
+	.row_bytes = sizeof(struct row),
+	.col = {COL(key), COL(back), COL(va), COL(pa), COL(pc1), COL(thread1), COL(events),
+		COL(total), COL(issue), COL(xlat), COL(cpu1), COL(what)},
+	.length = TY_LEN_NONE,
+};
+
+/* What stands in `what`, from its lowest bit on: kind 3, level 4, core 1, src_flags 8, flags 8,
+ * size 8. */
+static uint32_t pack(const struct ty_mem_point *o)
+{
+	return (o->kind & 7u) | (o->level & 15u) << 3 | (o->core & 1u) << 7 |
+	       (uint32_t)o->src_flags << 8 | (uint32_t)o->flags << 16 | (uint32_t)o->size << 24;
+}
+
+static void unpack(struct ty_mem_point *o, uint32_t what)
+{
+	o->kind = (what & 7) < TY_MEM_GAP ? what & 7 : TY_MEM_OTHER;
+	o->level = (what >> 3 & 15) < TY_MEM_LV_COUNT ? what >> 3 & 15 : TY_MEM_LV_UNKNOWN;
+	o->core = what >> 7 & 1;
+	o->src_flags = (uint8_t)(what >> 8);
+	o->flags = (uint8_t)(what >> 16);
+	o->size = (uint8_t)(what >> 24);
+}
+
+enum ty_mem_far ty_mem_far(const struct ty_mem_point *o)
+{
+	if (o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM | TY_MEM_SRC_REMOTE))
+		return TY_MEM_FAR_OTHER;
+	if (o->level >= TY_MEM_LV_RAM)
+		return TY_MEM_FAR_RAM;
+	return o->level == TY_MEM_LV_UNKNOWN ? TY_MEM_FAR_UNKNOWN : TY_MEM_FAR_CACHE;
+}
+
+/* filling ------------------------------------------------------------------------------------- */
+
+static int begin(struct ty_mem_points *p, uint64_t memory_bytes)
+{
+	struct ty_mem_build *b = calloc(1, sizeof(*b));
+
+	/* Half is for the points; the other for codes, threads and what looks at the points. */
+	p->build = b;
+	p->store = b ? ty_store_new(memory_bytes ? memory_bytes / 2 : UINT64_MAX) : NULL;
+	if (!p->store)
+		return -TY_ENOMEM;
+	b->max_bytes = memory_bytes / 2;
+	ty_table_fill_init(&b->fill, &ty_mem_kind, p->store);
 	return 0;
 }
 
-int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
+int ty_mem_points_begin(struct ty_mem_points *p, const struct ty_mem_stream *stream,
+			uint64_t memory_bytes)
 {
-	uint64_t at;
+	int r;
 
-	if ((!t->slot || t->keys.n * 2 > t->mask) && grow(t))
-		return -TY_ENOMEM;
-	*fresh = false;
-	for (at = hash(key) & t->mask; t->slot[at]; at = (at + 1) & t->mask)
-		if (t->keys.v[t->slot[at] - 1] == key) {
-			*id = t->slot[at] - 1;
-			return 0;
-		}
-	if (t->keys.n >= UINT32_MAX - 1)
-		return -TY_ELIMIT;
-	if (vec_push(&t->keys, key))
-		return -TY_ENOMEM;
-	*id = (uint32_t)t->keys.n - 1;
-	t->slot[at] = *id + 1;
-	*fresh = true;
-	return 0;
+	*p = (struct ty_mem_points){0};
+	r = begin(p, memory_bytes);
+	if (r)
+		return r;
+	p->build->codes = ty_mem_codes_new(stream);
+	return p->build->codes ? 0 : -TY_ENOMEM;
 }
 
-uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
+int ty_mem_points_part(struct ty_mem_points *p, const struct ty_mem_points *whole,
+		       uint64_t memory_bytes)
 {
-	if (t->slot)
-		for (uint64_t at = hash(key) & t->mask; t->slot[at]; at = (at + 1) & t->mask)
-			if (t->keys.v[t->slot[at] - 1] == key)
-				return t->slot[at] - 1;
-	return UINT32_MAX;
-}
+	int r;
 
-void ty_mem_ids_fini(struct ty_mem_ids *t)
-{
-	free(t->slot);
-	vec_fini(&t->keys);
-	*t = (struct ty_mem_ids){0};
+	*p = (struct ty_mem_points){.code = whole->code,
+				    .codes = whole->codes,
+				    .thread = whole->thread,
+				    .threads = whole->threads,
+				    .gaps_cut = whole->gaps_cut,
+				    .width = whole->width};
+	r = begin(p, memory_bytes);
+	if (!r)
+		p->build->part = true;
+	return r;
 }
 
 static uint16_t cycles(uint32_t v)
 {
 	return v < UINT16_MAX ? (uint16_t)v : UINT16_MAX;
-}
-
-uint64_t ty_mem_points_bytes(const struct ty_mem_points *p)
-{
-	return (p->blocks.n + p->extent_left) * TY_MEM_BLOCK * sizeof(struct ty_mem_point) +
-	       (p->pc_ids.keys.cap + p->thread_ids.keys.cap) * 8 +
-	       (p->pc_ids.slot ? (p->pc_ids.mask + 1) * 4 : 0) +
-	       (p->thread_ids.slot ? (p->thread_ids.mask + 1) * 4 : 0) +
-	       p->threads.cap * sizeof(struct ty_mem_thread) +
-	       p->gaps.cap * sizeof(struct ty_mem_gap_point);
 }
 
 static int add_gap(struct ty_mem_points *p, const struct ty_mem *m)
@@ -117,35 +140,90 @@ static unsigned flags(const struct ty_mem *m)
 	       (m->kind == TY_MEM_BRANCH && m->has & TY_MEM_HAS_TARGET ? TY_MP_HAS_TARGET : 0);
 }
 
-/* One more block: the first by itself, because most files are small, then several at once. */
-static int add_block(struct ty_mem_points *p)
+static void sum_up(struct ty_mem_points *p, const struct ty_mem_point *o)
 {
-	const size_t bytes = TY_MEM_BLOCK * sizeof(struct ty_mem_point);
-	unsigned n = p->blocks.n ? EXTENT_BLOCKS : 1;
-	char *e;
+	struct ty_memory_sum *s = &p->sum;
 
-	if (!p->extent_left) {
-		if (p->max_bytes && p->n && ty_mem_points_bytes(p) + n * bytes > p->max_bytes)
-			return -TY_ELIMIT;
-		e = ty_big_alloc(n * bytes);
-		if (!e || vec_push(&p->extents, e)) {
-			free(e);
-			return -TY_ENOMEM;
-		}
-		p->extent_left = n;
-		p->extent_blocks = n;
+	s->samples++;
+	s->loads += o->kind == TY_MEM_LOAD;
+	s->stores += o->kind == TY_MEM_STORE;
+	s->branches += o->kind == TY_MEM_BRANCH;
+	s->others += o->kind == TY_MEM_OTHER;
+	s->no_thread += o->thread == TY_MEM_NO_THREAD;
+	s->with_pa += !!(o->flags & TY_MP_HAS_PA);
+	s->with_source += o->level != TY_MEM_LV_UNKNOWN;
+	s->by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
+	if (!(o->flags & TY_MP_HAS_TIME)) {
+		s->no_time++;
+		return;
 	}
-	e = p->extents.v[p->extents.n - 1];
-	if (vec_push(&p->blocks,
-		     (struct ty_mem_point *)(e + (p->extent_blocks - p->extent_left) * bytes)))
+	s->first_ns = s->first_ns && s->first_ns < o->ts_ns ? s->first_ns : o->ts_ns;
+	s->last_ns = o->ts_ns > s->last_ns ? o->ts_ns : s->last_ns;
+}
+
+static int group(struct ty_mem_points *p, const struct ty_mem_point *o)
+{
+	unsigned octave = ty_mem_octave(o->total), far = ty_mem_far(o);
+	struct ty_mem_group *g;
+
+	if (p->n % TY_BLOCK_ROWS == 0 && vec_push(&p->own_groups, (struct ty_mem_group){0}))
 		return -TY_ENOMEM;
-	p->extent_left--;
+	if (!(o->flags & TY_MP_HAS_TIME))
+		return 0;
+	g = &p->own_groups.v[p->own_groups.n - 1];
+	g->first_ns = g->timed && g->first_ns < o->ts_ns ? g->first_ns : o->ts_ns;
+	g->last_ns = o->ts_ns > g->last_ns ? o->ts_ns : g->last_ns;
+	g->timed++;
+	if (!(o->flags & TY_MP_HAS_LAT))
+		return 0;
+	g->count[octave]++;
+	g->far[octave] = far > g->far[octave] ? (uint8_t)far : g->far[octave];
+	return 0;
+}
+
+int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
+{
+	struct ty_mem_build *b = p->build;
+	struct row w;
+	int r;
+
+	/* What is not there stays as it was, so that its column's values lie near each other. */
+	if (o->flags & (TY_MP_HAS_VA | TY_MP_HAS_TARGET))
+		b->va = o->va;
+	if (o->flags & TY_MP_HAS_PA)
+		b->pa = o->pa;
+	if (o->flags & TY_MP_HAS_TIME && o->ts_ns > b->key_ns)
+		b->key_ns = o->ts_ns;
+	w = (struct row){
+		.key = b->key_ns,
+		.back = o->flags & TY_MP_HAS_TIME ? b->key_ns - o->ts_ns : 0,
+		.va = b->va,
+		.pa = b->pa,
+		.pc1 = o->pc + 1,
+		.thread1 = o->thread + 1,
+		.events = o->events,
+		.what = pack(o),
+		.total = o->total,
+		.issue = o->issue,
+		.xlat = o->xlat,
+		.cpu1 = (uint16_t)(o->cpu + 1u),
+	};
+	r = group(p, o);
+	if (!r && p->n == CODER_ROWS && !b->part)
+		b->fill.coder = b->coder = ty_coder_new();
+	if (!r)
+		r = ty_table_add(&b->fill, 0, &w, sizeof(w));
+	if (r)
+		return r;
+	p->back_ns = w.back > p->back_ns ? w.back : p->back_ns;
+	sum_up(p, o);
+	p->n++;
 	return 0;
 }
 
 int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core)
 {
-	struct ty_mem_point *o;
+	struct ty_mem_build *b = p->build;
 	uint32_t pc = UINT32_MAX, thread = TY_MEM_NO_THREAD;
 	bool fresh;
 	int r;
@@ -153,58 +231,189 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 	if (m->kind == TY_MEM_GAP)
 		return add_gap(p, m);
 	if (m->has & TY_MEM_HAS_PC) {
-		r = ty_mem_id(&p->pc_ids, m->pc, &pc, &fresh);
+		r = ty_mem_code_id(b->codes, m->pid, m->pc, m->ts_ns, &pc, &fresh);
+		if (!r && fresh)
+			r = vec_push(&p->own_code,
+				     (struct ty_mem_code){m->pc, m->ts_ns, m->pid, 0});
+		/* From time to time: are there too many different ones? */
+		if (!r && fresh && b->max_bytes && !(pc & 1023) &&
+		    ty_mem_codes_bytes(b->codes) + p->own_code.cap * sizeof(*p->own_code.v) >
+			    b->max_bytes + (1u << 20))
+			r = -TY_ELIMIT;
 		if (r)
 			return r;
-		if (fresh && vec_push(&p->pc_pid, m->pid))
-			return -TY_ENOMEM;
 	}
 	if (m->who != TY_MEM_WHO_UNKNOWN) {
-		r = ty_mem_id(&p->thread_ids, (uint64_t)(uint32_t)m->pid << 32 | (uint32_t)m->tid,
+		r = ty_mem_id(&b->threads, (uint64_t)(uint32_t)m->pid << 32 | (uint32_t)m->tid,
 			      &thread, &fresh);
-		if (r)
-			return r;
-		if (fresh && vec_push(&p->threads, (struct ty_mem_thread){m->tid, m->pid, comm}))
-			return -TY_ENOMEM;
-	}
-	if (p->n == p->blocks.n * (uint64_t)TY_MEM_BLOCK) {
-		r = add_block(p);
+		if (!r && fresh)
+			r = vec_push(&p->own_threads, (struct ty_mem_thread){m->tid, m->pid, comm});
 		if (r)
 			return r;
 	}
-	o = &p->blocks.v[p->n / TY_MEM_BLOCK][p->n % TY_MEM_BLOCK];
-	*o = (struct ty_mem_point){
-		.ts_ns = m->ts_ns,
-		.va = m->kind == TY_MEM_BRANCH ? m->target : m->va,
-		.pa = m->pa,
-		.pc = pc,
-		.thread = thread,
-		.events = (uint32_t)m->events,
-		.total = cycles(m->lat_total),
-		.issue = cycles(m->lat_issue),
-		.xlat = cycles(m->lat_xlat),
-		.cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX ? (uint16_t)m->cpu
-								      : UINT16_MAX,
-		.kind = m->kind,
-		.level = m->level,
-		.src_flags = m->src_flags,
-		.size = m->size,
-		.flags = (uint8_t)flags(m),
-		.core = core,
-	};
-	p->n++;
-	return 0;
+	return ty_mem_points_take(p, &(struct ty_mem_point){
+					     .ts_ns = m->ts_ns,
+					     .va = m->kind == TY_MEM_BRANCH ? m->target : m->va,
+					     .pa = m->pa,
+					     .pc = pc,
+					     .thread = thread,
+					     .events = (uint32_t)m->events,
+					     .total = cycles(m->lat_total),
+					     .issue = cycles(m->lat_issue),
+					     .xlat = cycles(m->lat_xlat),
+					     .cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX
+							    ? (uint16_t)m->cpu
+							    : UINT16_MAX,
+					     .kind = m->kind,
+					     .level = m->level,
+					     .src_flags = m->src_flags,
+					     .size = m->size,
+					     .flags = (uint8_t)flags(m),
+					     .core = core,
+				     });
+}
+
+static void build_free(struct ty_mem_points *p)
+{
+	struct ty_mem_build *b = p->build;
+
+	if (!b)
+		return;
+	(void)ty_coder_free(b->coder);
+	ty_table_fill_fini(&b->fill);
+	ty_mem_codes_free(b->codes);
+	ty_mem_ids_fini(&b->threads);
+	free(b);
+	p->build = NULL;
+}
+
+int ty_mem_points_end(struct ty_mem_points *p)
+{
+	struct ty_mem_build *b = p->build;
+	uint64_t off, bytes;
+	int r = ty_table_seal(&b->fill, 0, b->key_ns), e = ty_coder_free(b->coder);
+
+	b->fill.coder = b->coder = NULL;
+	r = r ? r : e;
+	if (!r)
+		r = ty_table_finish(&b->fill, 1, NULL, &off, &bytes);
+	if (!r)
+		r = ty_table_attach(&p->table, &ty_mem_kind, p->store, off, bytes, false, NULL);
+	if (r)
+		return r;
+	p->group = p->own_groups.v;
+	if (!b->part) {
+		p->code = p->own_code.v;
+		p->codes = (uint32_t)p->own_code.n;
+		p->thread = p->own_threads.v;
+		p->threads = (uint32_t)p->own_threads.n;
+	}
+	if (b->index)
+		r = ty_mem_index_save(p, off, bytes);
+	build_free(p);
+	return r;
 }
 
 void ty_mem_points_fini(struct ty_mem_points *p)
 {
-	vec_each (e, &p->extents)
-		free(*e);
-	vec_fini(&p->extents);
-	vec_fini(&p->blocks);
-	vec_fini(&p->threads);
-	vec_fini(&p->pc_pid);
+	build_free(p);
+	ty_table_detach(&p->table);
+	ty_store_free(p->store);
+	vec_fini(&p->own_threads);
+	vec_fini(&p->own_code);
+	vec_fini(&p->own_groups);
 	vec_fini(&p->gaps);
-	ty_mem_ids_fini(&p->pc_ids);
-	ty_mem_ids_fini(&p->thread_ids);
+	*p = (struct ty_mem_points){0};
+}
+
+/* reading ------------------------------------------------------------------------------------- */
+
+#define COLUMN(field, c, add) TY_BLOCK_COLUMN(out[k].field, block, i, n, c, add)
+
+/* n rows from row i of a block on. */
+static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t i, uint32_t n,
+		   unsigned want, struct ty_mem_point *out)
+{
+	uint64_t wide[TY_BLOCK_ROWS];
+
+	TY_BLOCK_COLUMN(wide[k], block, i, n, WHAT, 0);
+	for (uint32_t k = 0; k < n; k++)
+		unpack(&out[k], (uint32_t)wide[k]);
+	if (want & TY_MEM_WANT_TIME) {
+		COLUMN(ts_ns, KEY, 0);
+		TY_BLOCK_COLUMN(wide[k], block, i, n, BACK, 0);
+		for (uint32_t k = 0; k < n; k++)
+			out[k].ts_ns = out[k].flags & TY_MP_HAS_TIME ? out[k].ts_ns - wide[k] : 0;
+	}
+	if (want & TY_MEM_WANT_VA) {
+		COLUMN(va, VA, 0);
+		for (uint32_t k = 0; k < n; k++)
+			if (!(out[k].flags & (TY_MP_HAS_VA | TY_MP_HAS_TARGET)))
+				out[k].va = 0;
+	}
+	if (want & TY_MEM_WANT_PA) {
+		COLUMN(pa, PA, 0);
+		for (uint32_t k = 0; k < n; k++)
+			if (!(out[k].flags & TY_MP_HAS_PA))
+				out[k].pa = 0;
+	}
+	if (want & TY_MEM_WANT_PC) {
+		COLUMN(pc, PC, -1);
+		for (uint32_t k = 0; k < n; k++) {
+			if (out[k].pc >= p->codes)
+				out[k].pc = UINT32_MAX;
+			else if (p->width && !out[k].size)
+				out[k].size = p->width[out[k].pc];
+		}
+	}
+	if (want & TY_MEM_WANT_THREAD) {
+		COLUMN(thread, THREAD, -1);
+		for (uint32_t k = 0; k < n; k++)
+			if (out[k].thread >= p->threads)
+				out[k].thread = TY_MEM_NO_THREAD;
+	}
+	if (want & TY_MEM_WANT_EVENTS)
+		COLUMN(events, EVENTS, 0);
+	if (want & TY_MEM_WANT_TOTAL)
+		COLUMN(total, TOTAL, 0);
+	if (want & TY_MEM_WANT_ISSUE)
+		COLUMN(issue, ISSUE, 0);
+	if (want & TY_MEM_WANT_XLAT)
+		COLUMN(xlat, XLAT, 0);
+	if (want & TY_MEM_WANT_CPU)
+		COLUMN(cpu, CPU, -1);
+}
+
+uint32_t ty_mem_points_rows(const struct ty_mem_points *p, uint64_t at, unsigned want,
+			    struct ty_mem_point out[TY_BLOCK_ROWS])
+{
+	uint32_t row = (uint32_t)(p->first + at), n;
+
+	if (at >= p->n)
+		return 0;
+	n = ty_block_together(&p->table, 0, row);
+	n = n < p->n - at ? n : (uint32_t)(p->n - at);
+	if (n)
+		decode(p, ty_table_block(&p->table, row / TY_BLOCK_ROWS), row % TY_BLOCK_ROWS, n,
+		       want, out);
+	return n;
+}
+
+struct ty_mem_point ty_mem_points_pick(const struct ty_mem_points *p, uint64_t at, unsigned want)
+{
+	uint32_t row = (uint32_t)(p->first + at);
+	struct ty_mem_point o = {0};
+
+	decode(p, ty_table_block(&p->table, row / TY_BLOCK_ROWS), row % TY_BLOCK_ROWS, 1, want, &o);
+	return o;
+}
+
+void ty_mem_points_between(const struct ty_mem_points *p, uint64_t from_ns, uint64_t to_ns,
+			   uint64_t *first, uint64_t *n)
+{
+	uint64_t to = to_ns < UINT64_MAX - p->back_ns ? to_ns + p->back_ns : UINT64_MAX, last;
+
+	*first = ty_table_before(&p->table, 0, from_ns);
+	last = to == UINT64_MAX ? p->n : ty_table_before(&p->table, 0, to);
+	*n = last > *first ? last - *first : 0;
 }

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory samples as points in time order: what analyses of them stand on. 48 bytes each, in blocks;
- * instructions by id. What the samples do not hold has no bit. Built once, const afterwards.
+ * Memory samples as points, in the order of the streams' merge: what analyses of them stand on. One
+ * table (table.h) of one track in a store (store.h), so that a point is 20 to 30 bytes, memory is
+ * bounded by the store's budget, and what was built once is an index file (mem_index.c). Column 0
+ * is the merge's time, which never steps back; a point's own time lies `back` before it.
+ *
+ * Filled by ty_mem_points_add, ended by ty_mem_points_end, const and readable afterwards. What the
+ * samples do not hold has no bit. Numbers out of an index file are checked when they are read.
  */
 #ifndef TY_MEM_POINTS_H
 #define TY_MEM_POINTS_H
 
+#include <stdatomic.h>
+
 #include "err.h"
 #include "mem_access.h"
+#include "mem_ids.h"
+#include "mem_stream.h"
+#include "table.h"
 #include "vec.h"
 
 #define TY_MEM_NO_THREAD UINT32_MAX
@@ -24,9 +34,9 @@
 
 struct ty_mem_point {
 	uint64_t ts_ns, va, pa;
-	uint32_t pc;	 /* pc_ids.keys.v[pc] is its address; UINT32_MAX: not recorded */
-	uint32_t thread; /* index into threads; TY_MEM_NO_THREAD */
-	uint32_t events; /* the low 32 bits */
+	uint32_t pc;		     /* instruction: index into code; UINT32_MAX: not recorded */
+	uint32_t thread;	     /* index into thread; TY_MEM_NO_THREAD */
+	uint32_t events;	     /* the low 32 bits */
 	uint16_t total, issue, xlat; /* cycles; 65535: that or more */
 	uint16_t cpu;		     /* UINT16_MAX: not known */
 	uint8_t kind;		     /* enum ty_mem_kind */
@@ -36,9 +46,31 @@ struct ty_mem_point {
 	uint8_t core;		     /* 1: its data source codes are known */
 };
 
+/* What a reader of many points asks for; kind, level, src_flags, size, flags and core always come.
+ */
+#define TY_MEM_WANT_TIME   0x001u
+#define TY_MEM_WANT_VA	   0x002u
+#define TY_MEM_WANT_PA	   0x004u
+#define TY_MEM_WANT_PC	   0x008u /* and the size that its instruction has */
+#define TY_MEM_WANT_THREAD 0x010u
+#define TY_MEM_WANT_EVENTS 0x020u
+#define TY_MEM_WANT_TOTAL  0x040u
+#define TY_MEM_WANT_ISSUE  0x080u
+#define TY_MEM_WANT_XLAT   0x100u
+#define TY_MEM_WANT_CPU	   0x200u
+#define TY_MEM_WANT_ALL	   0x3ffu
+
+/* An instruction: the same place of the same file, wherever processes have it mapped; what is in no
+ * file is the process's own. Where its first sample met it: */
+struct ty_mem_code {
+	uint64_t addr, ts_ns;
+	int32_t pid; /* -1: not known */
+	uint32_t pad;
+};
+
 struct ty_mem_thread {
 	int32_t tid, pid; /* pid -1: not known */
-	const char *comm; /* "" not known; borrowed from who made the points */
+	const char *comm; /* "" not known */
 };
 
 struct ty_mem_gap_point {
@@ -46,48 +78,118 @@ struct ty_mem_gap_point {
 	const char *why;
 	uint16_t cpu;
 };
-
-/* Numbers 0, 1, 2... for 64-bit keys, in the order of their first use. */
-struct ty_mem_ids {
-	uint32_t *slot; /* id + 1; 0: free */
-	uint64_t mask;
-	VEC(uint64_t) keys; /* by id */
-};
-/* The number of a key: 0, or -TY_ENOMEM / -TY_ELIMIT (2^32). *fresh: it is new. */
-int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh);
-/* UINT32_MAX when the key has none. */
-uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key);
-void ty_mem_ids_fini(struct ty_mem_ids *t);
-
-#define TY_MEM_BLOCK 32768u
-
-struct ty_mem_points {
-	VEC(struct ty_mem_point *) blocks;
-	VEC(void *) extents;		     /* what the blocks lie in */
-	unsigned extent_blocks, extent_left; /* of the last one: all; those still to be used */
-	uint64_t n;
-	uint64_t first; /* of a borrowed part of other points: where it begins; else 0 */
-	VEC(struct ty_mem_thread) threads;
-	VEC(struct ty_mem_gap_point) gaps; /* the first TY_MEM_GAPS_MAX */
-	uint64_t gaps_n, unreadable_bytes;
-	uint64_t max_bytes; /* 0: no limit */
-	struct ty_mem_ids pc_ids, thread_ids;
-	VEC(int32_t) pc_pid; /* by pc id: the process of its first sample; -1 */
-};
 #define TY_MEM_GAPS_MAX 65536u
 
-/* Add one. comm: of its thread, "" unknown, borrowed to the end. 0, -TY_ENOMEM, -TY_ELIMIT (beyond
- * max_bytes). */
-int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core);
-void ty_mem_points_fini(struct ty_mem_points *p);
-/* Bytes held. */
-uint64_t ty_mem_points_bytes(const struct ty_mem_points *p);
-
-static inline const struct ty_mem_point *ty_mem_points_get(const struct ty_mem_points *p,
-							   uint64_t i)
+/* Powers of two of a latency: 0 for 0, 1, 2 for 2 and 3 ... 16. */
+#define TY_MEM_OCTAVES 17
+static inline unsigned ty_mem_octave(uint32_t cycles)
 {
-	i += p->first;
-	return &p->blocks.v[i / TY_MEM_BLOCK][i % TY_MEM_BLOCK];
+	return cycles ? 32u - (unsigned)__builtin_clz(cycles) : 0;
 }
+
+/* How far the data came from, nearest first. */
+enum ty_mem_far { TY_MEM_FAR_UNKNOWN, TY_MEM_FAR_CACHE, TY_MEM_FAR_RAM, TY_MEM_FAR_OTHER };
+enum ty_mem_far ty_mem_far(const struct ty_mem_point *o);
+
+/* Of the points of one block (TY_BLOCK_ROWS) that have a time: what a picture of all needs. */
+struct ty_mem_group {
+	uint64_t first_ns, last_ns; /* least and greatest time */
+	uint16_t timed;
+	uint16_t count[TY_MEM_OCTAVES]; /* those with a latency */
+	uint8_t far[TY_MEM_OCTAVES];	/* the farthest */
+	uint8_t pad[3];
+};
+
+/* Kinds over all points, and the span of their times (0, 0: none has one). */
+struct ty_memory_sum {
+	uint64_t samples, loads, stores, branches, others;
+	uint64_t no_thread, no_time, with_pa, with_source, by_events;
+	uint64_t first_ns, last_ns;
+};
+
+struct ty_mem_build;
+
+struct ty_mem_points {
+	uint64_t n;
+	uint64_t first; /* of a borrowed window of other points: where it begins; else 0 */
+	struct ty_memory_sum sum;
+	uint64_t back_ns; /* no point's time lies farther before the merge's */
+	struct ty_table table;
+	const struct ty_mem_group *group; /* by block */
+	const struct ty_mem_code *code;
+	const struct ty_mem_thread *thread;
+	uint32_t codes, threads;
+	uint64_t gaps_n, unreadable_bytes;
+	VEC(struct ty_mem_gap_point) gaps; /* the first TY_MEM_GAPS_MAX */
+	bool gaps_cut;			   /* there are more than gaps_n says */
+	const uint8_t *width; /* by code: bytes that it accesses, 0 not known; NULL. Borrowed */
+	bool damaged;	      /* a block of the index is not what it should be */
+	/* Their own: */
+	struct ty_store *store;
+	VEC(struct ty_mem_thread) own_threads;
+	VEC(struct ty_mem_code) own_code;
+	VEC(struct ty_mem_group) own_groups;
+	struct ty_mem_build *build;
+};
+
+/*
+ * Empty points to be filled, of samples of `stream` (its mappings tell which instructions are the
+ * same; NULL: each process's addresses are its own). memory_bytes: about what they may take; 0: no
+ * limit. 0 or -TY_ENOMEM; to be freed by fini in any state.
+ */
+int ty_mem_points_begin(struct ty_mem_points *p, const struct ty_mem_stream *stream,
+			uint64_t memory_bytes);
+/* A selection of other, ended points, which it borrows codes and threads of and must not outlive.
+ */
+int ty_mem_points_part(struct ty_mem_points *p, const struct ty_mem_points *whole,
+		       uint64_t memory_bytes);
+/* Add one. comm: of its thread, "" unknown, borrowed to the end. 0, -TY_ENOMEM (ty_mem_points_why),
+ * -TY_ELIMIT (instructions alone take more than memory_bytes; 2^32 samples). */
+int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core);
+/* Add a point of the whole to a part. 0, -TY_ENOMEM. */
+int ty_mem_points_take(struct ty_mem_points *part, const struct ty_mem_point *o);
+/* No more come. 0 or -TY_E.... */
+int ty_mem_points_end(struct ty_mem_points *p);
+void ty_mem_points_fini(struct ty_mem_points *p);
+
+/*
+ * Points [at, at + the number returned), at most TY_BLOCK_ROWS, with the fields that are wanted;
+ * those that are not have no meaning. 0: there is no such point.
+ */
+uint32_t ty_mem_points_rows(const struct ty_mem_points *p, uint64_t at, unsigned want,
+			    struct ty_mem_point out[TY_BLOCK_ROWS]);
+/* One of them, with what is wanted; at < n. */
+struct ty_mem_point ty_mem_points_pick(const struct ty_mem_points *p, uint64_t at, unsigned want);
+static inline struct ty_mem_point ty_mem_points_get(const struct ty_mem_points *p, uint64_t at)
+{
+	return ty_mem_points_pick(p, at, TY_MEM_WANT_ALL);
+}
+/* The points [*first, *first + *n) hold all those with a time in [from, to), and others. */
+void ty_mem_points_between(const struct ty_mem_points *p, uint64_t from_ns, uint64_t to_ns,
+			   uint64_t *first, uint64_t *n);
+
+/* How what is made of points is to be made; NULL where it is asked for: as if all were 0. */
+struct ty_mem_work {
+	uint64_t bytes;		 /* about the memory that it may take meanwhile; 0: 64 MB */
+	const atomic_bool *stop; /* set by another thread: give up, -TY_EINTR; NULL */
+};
+static inline bool ty_mem_stopped(const struct ty_mem_work *w)
+{
+	return w && w->stop && atomic_load_explicit(w->stop, memory_order_relaxed);
+}
+static inline uint64_t ty_mem_work_bytes(const struct ty_mem_work *w)
+{
+	return w && w->bytes ? w->bytes : 64u << 20;
+}
+
+/* mem_index.c: index files (index_file.h), of the file that is open as fd. ----------------------
+ */
+
+/* Those of its index file: 1, or 0 when there is none that fits. midr: the core that a bare stream
+ * was told to be of; else 0. */
+int ty_mem_points_open(struct ty_mem_points *p, const char *path, int fd, uint64_t midr);
+/* Of points that were begun and have none yet: write an index file while they are filled, which is
+ * given its name when they have ended and are worth it (a megabyte). */
+void ty_mem_points_index(struct ty_mem_points *p, const char *path, int fd, uint64_t midr);
 
 #endif

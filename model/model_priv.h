@@ -7,6 +7,7 @@
 #ifndef TY_MODEL_PRIV_H
 #define TY_MODEL_PRIV_H
 
+#include "index_file.h"
 #include "model.h"
 #include "table.h"
 
@@ -141,10 +142,6 @@ enum ty_section_id {
 };
 
 /* Where everything lies in the store. */
-struct ty_index_part {
-	uint64_t off, bytes, hash;
-};
-
 struct ty_index_body {
 	struct ty_summary sum;
 	struct ty_index_part table[TY_TABLES], section[TY_SECTION_IDS];

@@ -34,7 +34,7 @@
 #define TY_BLOCK_ROWS 512u
 #define TY_GROUP_ROWS 32u
 #define TY_NODE_FAN   16u
-#define TY_COLS_MAX   10u
+#define TY_COLS_MAX   12u
 #define TY_GROUP_COLS 10u /* ns per state, longest, flags */
 #define TY_LEVELS     8u  /* 512 * 16^7 > 2^32 */
 

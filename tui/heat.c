@@ -21,7 +21,7 @@ struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_he
 			      bool by_source)
 {
 	static const char ascii[] = " .:-=+*%@";
-	unsigned height = (ty_heat_octave(c->worst) + 1) / 2;
+	unsigned height = (ty_mem_octave(c->worst) + 1) / 2;
 	struct ty_glyph g = {.ch = ' '};
 
 	if (!c->n)

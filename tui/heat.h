@@ -15,11 +15,4 @@ struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_he
 /* The colour of n samples in a cell, in four steps; of a distance (enum ty_mem_far). */
 struct ty_style ty_heat_density(uint32_t n);
 struct ty_style ty_heat_source(unsigned far);
-/* Power of two of a latency: 0 for 0, 1, 2 for 2 and 3 ... 16. */
-static inline unsigned ty_heat_octave(uint32_t cycles)
-{
-	return cycles ? 32u - (unsigned)__builtin_clz(cycles) : 0;
-}
-#define TY_HEAT_OCTAVES 17
-
 #endif

@@ -10,6 +10,7 @@
 #include "ruler.h"
 
 #define RECORDS_MAX 1000u
+#define LOOK_MAX    1000000u /* samples looked at for them: a few ms */
 
 void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
 		    char *buf, size_t n)
@@ -28,7 +29,8 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 
 	switch (v->by) {
 	case TY_MEMORY_OF_PC:
-		ty_memory_name(v, p->pc_pid.v[w->key], p->pc_ids.keys.v[w->key], w->ts_ns, buf, n);
+		ty_memory_name(v, p->code[w->key].pid, p->code[w->key].addr, p->code[w->key].ts_ns,
+			       buf, n);
 		break;
 	case TY_MEMORY_OF_SOURCE:
 		snprintf(buf, n, "%s%s%s%s%s", ty_mem_level_name((enum ty_mem_level)(w->key >> 8)),
@@ -38,7 +40,7 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 			 f & TY_MEM_SRC_EVENTS ? " (by events)" : "");
 		break;
 	case TY_MEMORY_OF_PAGE: ty_memory_name(v, w->pid, w->key, w->ts_ns, buf, n); break;
-	default: snprintf(buf, n, "%d %s", p->threads.v[w->key].tid, p->threads.v[w->key].comm);
+	default: snprintf(buf, n, "%d %s", p->thread[w->key].tid, p->thread[w->key].comm);
 	}
 }
 
@@ -104,11 +106,11 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 	static const char *const kinds[] = {"other", "load", "store", "branch", "gap"};
 	const struct ty_mem_points *p = v->in->points;
 	const struct ty_mem_thread *t =
-		o->thread != TY_MEM_NO_THREAD ? &p->threads.v[o->thread] : NULL;
+		o->thread != TY_MEM_NO_THREAD ? &p->thread[o->thread] : NULL;
 	char pc[200] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
 
 	if (o->pc != UINT32_MAX)
-		ty_memory_name(v, t ? t->pid : -1, p->pc_ids.keys.v[o->pc], o->ts_ns, pc,
+		ty_memory_name(v, p->code[o->pc].pid, p->code[o->pc].addr, p->code[o->pc].ts_ns, pc,
 			       sizeof(pc));
 	if (o->flags & TY_MP_HAS_LAT)
 		snprintf(lat, sizeof(lat), "%u", o->total);
@@ -123,9 +125,10 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 void ty_memory_records(struct ty_memory_view *v)
 {
 	const struct ty_mem_points *p = v->in->points;
-	bool line = v->pane == TY_MEMORY_LINE;
-	uint64_t all = line ? v->line.access.n : v->n, n = 0;
+	bool line = v->pane == TY_MEMORY_LINE, more = false;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	struct ty_memory_corner box;
+	uint64_t first = 0, all = v->line.access.n, n = 0;
 	char at[TY_TIME_MAX];
 
 	if (!ty_memory_selected(v, &box)) {
@@ -134,18 +137,30 @@ void ty_memory_records(struct ty_memory_view *v)
 		box.high = UINT32_MAX;
 	}
 	ty_page_reset(&v->page);
-	for (uint64_t i = 0; i < all; i++) {
-		const struct ty_mem_point *o =
-			ty_mem_points_get(p, line ? v->line.access.v[i] : v->first + i);
-
-		if (ty_memory_in_box(v, &box, o) && n++ < RECORDS_MAX)
-			record(v, o);
+	if (!line)
+		ty_mem_points_between(p, box.from_ns, box.to_ns, &first, &all);
+	if (all > LOOK_MAX) {
+		all = LOOK_MAX;
+		more = true;
 	}
-	if (n > RECORDS_MAX)
-		ty_page_add(&v->page, TY_ROLE_DIM, "%" PRIu64 " more: zoom in", n - RECORDS_MAX);
+	for (uint64_t i = 0, k; i < all; i += k) {
+		if (line)
+			rows[0] = ty_mem_points_get(p, v->line.access.v[i]), k = 1;
+		else
+			k = ty_mem_points_rows(p, first + i, TY_MEM_WANT_ALL, rows);
+		if (!k)
+			break;
+		for (uint64_t r = 0; r < k && i + r < all; r++)
+			if (ty_memory_in_box(v, &box, &rows[r]) && n++ < RECORDS_MAX)
+				record(v, &rows[r]);
+	}
+	if (n > RECORDS_MAX || more)
+		ty_page_add(&v->page, TY_ROLE_DIM, "%s%" PRIu64 " more: zoom in",
+			    more ? "at least " : "", n > RECORDS_MAX ? n - RECORDS_MAX : 0);
 	snprintf(v->page.title, sizeof(v->page.title),
-		 "%" PRIu64 " records from %s: time, latency, kind, source, address, thread, code",
-		 n, ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
+		 "%s%" PRIu64
+		 " records from %s: time, latency, kind, source, address, thread, code",
+		 more ? "at least " : "", n, ty_fmt_time(box.from_ns - v->vp.start_ns, 1, at));
 }
 
 void ty_memory_help(struct ty_memory_view *v)

@@ -27,7 +27,7 @@ int ty_memory_rows(const struct ty_memory_view *v)
  * room. */
 static uint32_t row_octave(const struct ty_memory_view *v, int r)
 {
-	return (uint32_t)((r * TY_HEAT_OCTAVES + v->h - 1) / v->h);
+	return (uint32_t)((r * TY_MEM_OCTAVES + v->h - 1) / v->h);
 }
 
 struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row)
@@ -54,41 +54,75 @@ void ty_memory_lay_out(struct ty_memory_view *v, const struct ty_grid *g)
 	v->w = g->w - v->label_w - (v->pane == TY_MEMORY_LATENCY && g->w >= 60 ? HIST : 1);
 	v->w = v->w > 1 ? v->w : 1;
 	v->h = (g->h - 3) / 2;
-	v->h = v->h > TY_HEAT_OCTAVES ? TY_HEAT_OCTAVES : v->h < 2 ? 2 : v->h;
+	v->h = v->h > TY_MEM_OCTAVES ? TY_MEM_OCTAVES : v->h < 2 ? 2 : v->h;
 	rows = ty_memory_rows(v);
 	v->row = v->row >= rows ? rows - 1 : v->row;
 	v->row = v->row < 0 ? 0 : v->row;
 }
 
+static struct ty_memory_bin *bin_of(struct ty_memory_view *v, unsigned octave, uint64_t t)
+{
+	return &v->bin[octave * (unsigned)v->w + ty_viewport_column(&v->vp, t, (uint32_t)v->w)];
+}
+
+static void count_bin(struct ty_memory_view *v, unsigned octave, uint64_t t, uint32_t n,
+		      unsigned far)
+{
+	struct ty_memory_bin *b = bin_of(v, octave, t);
+
+	v->shown += n;
+	v->hist[octave] += n;
+	b->n += n;
+	b->far = far > b->far ? (uint8_t)far : b->far;
+}
+
+/* A group that lies in one cell of the window. */
+static bool count_group(struct ty_memory_view *v, const struct ty_mem_group *g)
+{
+	uint32_t w = (uint32_t)v->w;
+
+	if (!g->timed || g->last_ns < v->vp.from_ns || g->first_ns >= v->vp.to_ns)
+		return true;
+	if (g->first_ns < v->vp.from_ns || g->last_ns >= v->vp.to_ns ||
+	    ty_viewport_column(&v->vp, g->first_ns, w) != ty_viewport_column(&v->vp, g->last_ns, w))
+		return false;
+	v->timed += g->timed;
+	for (unsigned o = 0; o < TY_MEM_OCTAVES; o++)
+		if (g->count[o])
+			count_bin(v, o, g->first_ns, g->count[o], g->far[o]);
+	return true;
+}
+
+/* Groups of points as a whole; those over an edge of cells one by one. */
 static int fill_scatter(struct ty_memory_view *v)
 {
 	const struct ty_mem_points *p = v->in->points;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint64_t end;
+	uint32_t n;
 
 	free(v->bin);
-	v->bin = calloc((size_t)v->w * TY_HEAT_OCTAVES, sizeof(*v->bin));
+	v->bin = calloc((size_t)v->w * TY_MEM_OCTAVES, sizeof(*v->bin));
 	if (!v->bin)
 		return -TY_ENOMEM;
-	v->shown = v->timed = v->first = v->n = 0;
+	v->shown = v->timed = 0;
 	memset(v->hist, 0, sizeof(v->hist));
-	for (uint64_t i = 0; i < p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(p, i);
-		struct ty_memory_bin *b;
-		unsigned octave;
+	ty_mem_points_between(p, v->vp.from_ns, v->vp.to_ns, &v->first, &v->n);
+	end = v->first + v->n;
+	for (uint64_t at = v->first / TY_BLOCK_ROWS * TY_BLOCK_ROWS; at < end;
+	     at += TY_BLOCK_ROWS) {
+		if (count_group(v, &p->group[at / TY_BLOCK_ROWS]))
+			continue;
+		n = ty_mem_points_rows(p, at, TY_MEM_WANT_TIME | TY_MEM_WANT_TOTAL, rows);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_mem_point *o = &rows[i];
 
-		if (!ty_memory_inside(o, v->vp.from_ns, v->vp.to_ns))
-			continue;
-		if (!v->timed++)
-			v->first = i;
-		v->n = i + 1 - v->first;
-		if (!(o->flags & TY_MP_HAS_LAT))
-			continue;
-		v->shown++;
-		octave = ty_heat_octave(o->total);
-		v->hist[octave]++;
-		b = &v->bin[octave * (unsigned)v->w +
-			    ty_viewport_column(&v->vp, o->ts_ns, (uint32_t)v->w)];
-		b->n++;
-		b->far = ty_mem_far(o) > b->far ? (uint8_t)ty_mem_far(o) : b->far;
+			if (!ty_memory_inside(o, v->vp.from_ns, v->vp.to_ns))
+				continue;
+			v->timed++;
+			if (o->flags & TY_MP_HAS_LAT)
+				count_bin(v, ty_mem_octave(o->total), o->ts_ns, 1, ty_mem_far(o));
+		}
 	}
 	return 0;
 }
@@ -103,13 +137,11 @@ static int strip_order(const void *a, const void *b)
 static int fill_strips(struct ty_memory_view *v)
 {
 	enum ty_mem_heat_by by = v->pane == TY_MEMORY_CPUS ? TY_MEM_HEAT_CPU : TY_MEM_HEAT_THREAD;
-	struct ty_mem_heat **h = &v->heat[by];
+	const struct ty_mem_heat *h = v->heat[by];
 
 	v->strips.n = 0;
-	if (!*h && ty_mem_heat_new(v->in->points, by, h))
-		return -TY_ENOMEM;
-	for (uint32_t i = 0; i < ty_mem_heat_strips(*h); i++) {
-		uint64_t n = ty_mem_heat_count(*h, i, v->vp.from_ns, v->vp.to_ns);
+	for (uint32_t i = 0; h && i < ty_mem_heat_strips(h); i++) {
+		uint64_t n = ty_mem_heat_count(h, i, v->vp.from_ns, v->vp.to_ns);
 
 		if (n && vec_push(&v->strips, (struct ty_memory_strip){i, n}))
 			return -TY_ENOMEM;
@@ -123,10 +155,13 @@ void ty_memory_fill(struct ty_memory_view *v)
 {
 	bool same = v->filled && v->fill_from == v->vp.from_ns && v->fill_to == v->vp.to_ns;
 
-	if (same && v->fill_w == v->w && v->bin)
+	if (same && v->fill_w == v->w && v->bin && !v->refill)
 		return;
+	if (!same)
+		ty_memory_count_forget(v); /* it may look at the strips */
 	v->counted &= same;
 	v->filled = true;
+	v->refill = false;
 	v->fill_from = v->vp.from_ns;
 	v->fill_to = v->vp.to_ns;
 	v->fill_w = v->w;
@@ -153,11 +188,11 @@ static void draw_scatter(struct ty_memory_view *v, struct ty_grid *g, const stru
 			 int y)
 {
 	int h = v->h, hist_x = v->x + v->w + 1;
-	uint64_t most = 1, sum[TY_HEAT_OCTAVES] = {0};
+	uint64_t most = 1, sum[TY_MEM_OCTAVES] = {0};
 	char text[40];
 
-	for (int o = 0; o < TY_HEAT_OCTAVES; o++)
-		sum[o * h / TY_HEAT_OCTAVES] += v->hist[o];
+	for (int o = 0; o < TY_MEM_OCTAVES; o++)
+		sum[o * h / TY_MEM_OCTAVES] += v->hist[o];
 	for (int r = 0; r < h; r++)
 		most = sum[r] > most ? sum[r] : most;
 	for (int r = 0; r < h; r++) {
@@ -168,8 +203,7 @@ static void draw_scatter(struct ty_memory_view *v, struct ty_grid *g, const stru
 		for (int x = 0; x < v->w; x++) {
 			struct ty_memory_bin b = {0};
 
-			for (int o = low; o < TY_HEAT_OCTAVES && o * h / TY_HEAT_OCTAVES == r;
-			     o++) {
+			for (int o = low; o < TY_MEM_OCTAVES && o * h / TY_MEM_OCTAVES == r; o++) {
 				const struct ty_memory_bin *c = &v->bin[o * v->w + x];
 
 				b.n += c->n;
@@ -207,7 +241,8 @@ static void draw_strips(struct ty_memory_view *v, struct ty_grid *g, const struc
 
 	if (!v->strips.n)
 		ty_grid_text(g, 1, y, g->w - 2,
-			     v->pane == TY_MEMORY_CPUS
+			     !h ? "looking through the samples"
+			     : v->pane == TY_MEMORY_CPUS
 				     ? "no sample of this window tells its CPU"
 				     : "no sample of this window is of a known thread",
 			     ty_palette_role(p, TY_ROLE_DIM));
@@ -217,8 +252,8 @@ static void draw_strips(struct ty_memory_view *v, struct ty_grid *g, const struc
 		if (v->pane == TY_MEMORY_CPUS)
 			snprintf(text, sizeof(text), "CPU %u", s->id);
 		else
-			snprintf(text, sizeof(text), "%d %s", v->in->points->threads.v[s->id].tid,
-				 v->in->points->threads.v[s->id].comm);
+			snprintf(text, sizeof(text), "%d %s", v->in->points->thread[s->id].tid,
+				 v->in->points->thread[s->id].comm);
 		ty_grid_elide(g, p, 1, y + r, v->label_w - 2, text,
 			      ty_palette_role(p, TY_ROLE_TEXT));
 		ty_mem_heat_cells(h, s->id, v->vp.from_ns, v->vp.to_ns, (uint32_t)v->w, cell);
@@ -256,8 +291,9 @@ static void draw_line(struct ty_memory_view *v, struct ty_grid *g, const struct 
 		return;
 	}
 	for (size_t i = 0; i < v->line.access.n; i++) {
-		const struct ty_mem_point *o =
-			ty_mem_points_get(v->in->points, v->line.access.v[i]);
+		const struct ty_mem_point point = ty_mem_points_get(v->in->points,
+								    v->line.access.v[i]),
+					  *o = &point;
 		int r = line_row(v, o->thread) - v->strip_top;
 		struct ty_memory_turn *c;
 
@@ -274,8 +310,8 @@ static void draw_line(struct ty_memory_view *v, struct ty_grid *g, const struct 
 		const struct ty_sharing_site *s = &v->line.sites.v[v->strip_top + r];
 
 		snprintf(text, sizeof(text), "+%u %d %s", s->offset,
-			 v->in->points->threads.v[s->thread].tid,
-			 v->in->points->threads.v[s->thread].comm);
+			 v->in->points->thread[s->thread].tid,
+			 v->in->points->thread[s->thread].comm);
 		ty_grid_elide(g, p, 1, y + r, v->label_w - 2, text,
 			      ty_palette_role(p, TY_ROLE_TEXT));
 		for (int x = 0; x < v->w; x++) {
@@ -335,8 +371,8 @@ bool ty_memory_in_rows(const struct ty_memory_view *v, const struct ty_memory_co
 	uint32_t id = v->pane == TY_MEMORY_CPUS ? o->cpu : o->thread;
 
 	if (v->pane == TY_MEMORY_LATENCY)
-		return o->flags & TY_MP_HAS_LAT && ty_heat_octave(o->total) >= box->low &&
-		       ty_heat_octave(o->total) <= box->high;
+		return o->flags & TY_MP_HAS_LAT && ty_mem_octave(o->total) >= box->low &&
+		       ty_mem_octave(o->total) <= box->high;
 	for (uint64_t i = box->low; i <= box->high; i++)
 		if (v->pane == TY_MEMORY_LINE
 			    ? i < v->line.sites.n && v->line.sites.v[i].thread == id

@@ -4,6 +4,7 @@
 #ifndef TY_MEMORY_PRIV_H
 #define TY_MEMORY_PRIV_H
 
+#include "aside.h"
 #include "heat.h"
 #include "memory.h"
 #include "memory_view.h"
@@ -60,6 +61,34 @@ struct ty_memory_corner {
 	uint32_t low, high; /* octaves; places of strips or rows */
 };
 
+/* What a table is counted of. */
+struct ty_memory_want {
+	uint64_t first, n;
+	unsigned by, pane;
+	bool selected;
+	bool choosing; /* row `at` is to be the line over the axis */
+	int at;
+	struct ty_memory_corner box;
+};
+
+/* A table that is being counted in a thread, which owns what it makes until it is done. */
+struct ty_memory_job {
+	struct ty_aside aside;
+	struct ty_memory_want want;
+	int rc;
+	struct ty_memory_table table;
+	struct ty_sharing sharing;
+	struct ty_memory_line line;
+};
+
+/* Strips that are being made in a thread. */
+struct ty_memory_strips_job {
+	struct ty_aside aside;
+	enum ty_mem_heat_by by;
+	int rc;
+	struct ty_mem_heat *heat;
+};
+
 struct ty_memory_view {
 	const struct ty_memory_input *in;
 	bool child; /* of the timeline: there is a way back */
@@ -70,12 +99,12 @@ struct ty_memory_view {
 	int row;	/* of the pane, where the cursor is */
 	/* The pane as it was last laid out, and what was made for it. */
 	int label_w, x, w, h;
-	bool filled;
+	bool filled, refill; /* refill: strips have come */
 	uint64_t fill_from, fill_to;
 	int fill_w;
 	uint64_t shown; /* samples of the scatter */
 	uint64_t timed; /* samples in the window */
-	uint64_t hist[TY_HEAT_OCTAVES];
+	uint64_t hist[TY_MEM_OCTAVES];
 	struct ty_memory_bin *bin; /* octaves by w */
 	struct ty_mem_heat *heat[2];
 	VEC(struct ty_memory_strip) strips; /* in the window, most samples first */
@@ -85,9 +114,9 @@ struct ty_memory_view {
 	/* The selection. */
 	bool selecting, held, dragging;
 	struct ty_memory_corner a, b;
-	uint64_t first, n;	   /* the window's samples: where, how many */
-	struct ty_mem_points part; /* copies of the selected ones; its blocks alone are its own */
-	bool has_part;
+	uint64_t first, n; /* the window's samples, and others: where, how many */
+	struct ty_memory_job job;
+	struct ty_memory_strips_job heats;
 	unsigned by; /* enum ty_memory_table_kind */
 	int at, top; /* chosen row of the table, first one on the screen */
 	bool counted, failed;
@@ -109,6 +138,17 @@ bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_cor
 /* "0x4000 main+0x10" of an address. */
 void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
 		    char *buf, size_t n);
+
+/* memory_count.c */
+/* Begin to count what the table is to show, or take what has been counted. True: something new is
+ * there. */
+bool ty_memory_count_step(struct ty_memory_view *v);
+/* Give up the table that is being counted; all that is being made. */
+void ty_memory_count_forget(struct ty_memory_view *v);
+void ty_memory_count_stop(struct ty_memory_view *v);
+/* Are the strips of the pane still to be made? */
+bool ty_memory_wants_strips(const struct ty_memory_view *v);
+void ty_memory_line_drop(struct ty_memory_line *l);
 
 /* memory_pane.c */
 int ty_memory_rows(const struct ty_memory_view *v); /* of strips or of the line; else h */

@@ -11,13 +11,13 @@
 #include "memory_priv.h"
 #include "ruler.h"
 
-#define TABLE_ROWS 200u
-#define IDLE_MS	   60 /* the table follows after so long without input */
+#define IDLE_MS 60 /* the table follows after so long without input */
+#define BUSY_MS 20 /* is it made? */
 
 int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view **out,
 		       struct ty_err *err)
 {
-	struct ty_memory_sum sum = ty_memory_sum(in->points);
+	struct ty_memory_sum sum = in->points->sum;
 	uint64_t from = sum.first_ns, to = sum.last_ns + 1;
 	struct ty_memory_view *v;
 
@@ -41,33 +41,17 @@ int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view *
 	return 0;
 }
 
-static void drop_line(struct ty_memory_view *v)
-{
-	vec_fini(&v->line.sites);
-	vec_fini(&v->line.access);
-	v->line = (struct ty_memory_line){0};
-}
-
-/* The selected samples' copies. */
-static void drop_part(struct ty_memory_view *v)
-{
-	vec_each (b, &v->part.blocks)
-		free(*b);
-	vec_fini(&v->part.blocks);
-	v->has_part = false;
-}
-
 void ty_memory_view_free(struct ty_memory_view *v)
 {
 	if (!v)
 		return;
+	ty_memory_count_stop(v);
 	ty_memory_fini(&v->table);
 	ty_sharing_fini(&v->sharing);
 	ty_page_reset(&v->page);
 	ty_mem_heat_free(v->heat[0]);
 	ty_mem_heat_free(v->heat[1]);
-	drop_line(v);
-	drop_part(v);
+	ty_memory_line_drop(&v->line);
 	vec_fini(&v->strips);
 	free(v->bin);
 	free(v);
@@ -106,117 +90,6 @@ bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_cor
 {
 	return ty_memory_inside(o, box->from_ns, box->to_ns) &&
 	       ((!box->low && box->high == UINT32_MAX) || ty_memory_in_rows(v, box, o));
-}
-
-/* Tables --------------------------------------------------------------------------------------- */
-
-/* Copies of the selected samples into v->part, which borrows all else. */
-static int select_part(struct ty_memory_view *v, const struct ty_memory_corner *box)
-{
-	const struct ty_mem_points *p = v->in->points;
-	bool line = v->pane == TY_MEMORY_LINE;
-	uint64_t all = line ? v->line.access.n : v->n;
-
-	drop_part(v);
-	v->part = *p;
-	memset(&v->part.blocks, 0, sizeof(v->part.blocks));
-	v->part.n = v->part.first = 0;
-	v->has_part = true;
-	for (uint64_t i = 0; i < all; i++) {
-		const struct ty_mem_point *o =
-			ty_mem_points_get(p, line ? v->line.access.v[i] : v->first + i);
-
-		if (!ty_memory_in_box(v, box, o))
-			continue;
-		if (v->part.n == v->part.blocks.n * (uint64_t)TY_MEM_BLOCK) {
-			struct ty_mem_point *b = malloc(TY_MEM_BLOCK * sizeof(*b));
-
-			if (!b || vec_push(&v->part.blocks, b)) {
-				free(b);
-				return -TY_ENOMEM;
-			}
-		}
-		v->part.blocks.v[v->part.n / TY_MEM_BLOCK][v->part.n % TY_MEM_BLOCK] = *o;
-		v->part.n++;
-	}
-	return 0;
-}
-
-static bool same_line(const struct ty_sharing_line *a, const struct ty_sharing_line *b)
-{
-	return a->line == b->line && a->physical == b->physical && a->pid == b->pid;
-}
-
-/* Another window has other lines: the chosen row is still that of the line above. */
-static void find_line(struct ty_memory_view *v)
-{
-	for (uint32_t i = 0; i < v->sharing.lines_n; i++)
-		if (same_line(&v->line.line, &v->sharing.lines[i]))
-			v->at = (int)i;
-}
-
-/* The chosen line's accesses in the whole recording, and a row for each thread of it. */
-static int choose_line(struct ty_memory_view *v)
-{
-	struct ty_sharing whole;
-	int r;
-
-	if (v->by != TY_MEMORY_OF_SHARING || v->at >= (int)v->sharing.lines_n)
-		return 0;
-	v->choosing = false;
-	drop_line(v);
-	r = ty_sharing_find(v->in->points, v->in->line_bytes, &whole);
-	for (uint32_t i = 0; !r && i < whole.lines_n; i++) {
-		const struct ty_sharing_line *l = &whole.lines[i];
-
-		if (!same_line(l, &v->sharing.lines[v->at]))
-			continue;
-		v->line.made = true;
-		v->line.line = *l;
-		for (uint64_t k = 0; !r && k < l->count; k++)
-			r = vec_push(&v->line.access, whole.access[l->accesses_first + k]);
-		for (uint32_t k = 0; !r && k < l->sites_n; k++) {
-			const struct ty_sharing_site *s = &whole.sites[l->sites_first + k];
-			bool known = false;
-
-			vec_each (o, &v->line.sites)
-				known |= o->thread == s->thread;
-			if (!known)
-				r = vec_push(&v->line.sites, *s);
-		}
-	}
-	ty_sharing_fini(&whole);
-	return r;
-}
-
-static void count(struct ty_memory_view *v)
-{
-	static const enum ty_memory_by by[] = {TY_MEMORY_BY_PC, TY_MEMORY_BY_SOURCE,
-					       TY_MEMORY_BY_PAGE, TY_MEMORY_BY_THREAD};
-	struct ty_mem_points window = *v->in->points;
-	struct ty_memory_corner box;
-	int r = 0;
-
-	window.first = v->first;
-	window.n = v->n;
-	ty_memory_fini(&v->table);
-	ty_sharing_fini(&v->sharing);
-	if (ty_memory_selected(v, &box)) {
-		r = select_part(v, &box);
-		window = v->part;
-	} else {
-		drop_part(v);
-	}
-	if (!r && v->by == TY_MEMORY_OF_SHARING)
-		r = ty_sharing_find(&window, v->in->line_bytes, &v->sharing);
-	else if (!r)
-		r = ty_memory_count(&window, by[v->by], NULL, TABLE_ROWS, &v->table);
-	if (!r && v->pane == TY_MEMORY_LINE && (v->choosing || !v->line.made))
-		r = choose_line(v);
-	else if (!r && v->pane == TY_MEMORY_LINE)
-		find_line(v);
-	v->failed = r != 0;
-	v->counted = true;
 }
 
 /* Drawing -------------------------------------------------------------------------------------- */
@@ -479,13 +352,14 @@ static int wait_ms(const void *self)
 {
 	const struct ty_memory_view *v = self;
 
-	return v->bin && !v->counted ? IDLE_MS : -1;
+	if (v->job.aside.on || v->heats.aside.on)
+		return BUSY_MS;
+	return v->bin && (!v->counted || ty_memory_wants_strips(v)) ? IDLE_MS : -1;
 }
 
 static enum ty_view_result work(void *self)
 {
-	count(self);
-	return TY_VIEW_CHANGED;
+	return ty_memory_count_step(self) ? TY_VIEW_CHANGED : TY_VIEW_IGNORED;
 }
 
 const struct ty_view_ops ty_memory_view_ops = {

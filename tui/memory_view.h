@@ -7,8 +7,9 @@
  * instructions, sources, pages, threads or shared cache lines. Enter lists the records of the
  * rectangle, or of the cursor's column.
  *
- * Drawing looks at cells only; one pass over the samples fills them when the window or the size
- * has changed (2 ns per sample), and the table follows when no input waits.
+ * Drawing looks at cells only. They are filled when the window or the size has changed, from the
+ * samples' groups (model/mem_points.h) where these lie within one cell; tables and strips are made
+ * aside, and given up when something else is asked for.
  */
 #ifndef TY_MEMORY_VIEW_H
 #define TY_MEMORY_VIEW_H
@@ -24,7 +25,12 @@ struct ty_memory_input {
 	uint64_t start_ns, end_ns; /* of the recording they belong to; 0, 0: of the samples */
 	/* What an address of a process is at a time ("main+0x10"), into buf; "" not known. */
 	void (*name)(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n);
+	/* Bytes that instructions access, by code of the points; NULL: not known. Slow at first;
+	 * from another thread. stop: as in ty_mem_work. */
+	const uint8_t *(*widths)(void *ctx, const atomic_bool *stop);
 	void *ctx;
+	uint64_t work_bytes; /* as in ty_mem_work */
+	bool aside;	     /* tables and strips are made in threads */
 };
 
 struct ty_memory_view;

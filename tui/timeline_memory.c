@@ -19,7 +19,8 @@ static void load(void *ctx)
 	struct ty_timeline_memory *m = &t->memory;
 
 	m->rc = m->load(m->source, &m->aside.stop, &m->in, &m->err);
-	if (!m->rc && ty_mem_heat_new(m->in->points, TY_MEM_HEAT_THREAD, &m->heat))
+	if (!m->rc && ty_mem_heat_new(m->in->points, TY_MEM_HEAT_THREAD,
+				      &(struct ty_mem_work){.stop = &m->aside.stop}, &m->heat))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,
 				"out of memory for the strips of memory samples");
 }
@@ -50,10 +51,10 @@ int ty_timeline_memory_map(struct ty_timeline *t)
 		strip[i] = TY_NONE;
 	for (uint32_t i = 0; i < ty_mem_heat_strips(m->heat); i++) {
 		uint64_t first = ty_mem_heat_first_ns(m->heat, i);
-		uint32_t thread = first == UINT64_MAX
-					  ? TY_NONE
-					  : ty_model_thread_find(
-						    t->m, m->in->points->threads.v[i].tid, first);
+		uint32_t thread =
+			first == UINT64_MAX
+				? TY_NONE
+				: ty_model_thread_find(t->m, m->in->points->thread[i].tid, first);
 
 		if (thread < threads && strip[thread] == TY_NONE)
 			strip[thread] = i;

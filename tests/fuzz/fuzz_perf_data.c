@@ -74,6 +74,8 @@ static void samples(struct ty_perf *p)
 
 	if (ty_mem_open(p, &s, &err))
 		return;
+	if (ty_mem_points_begin(&points, s, 0))
+		abort();
 	while (n++ < ITEMS_MAX && ty_mem_next(s, &m, &err) > 0) {
 		const struct ty_mem_map *map = ty_mem_map_find(s, m->pid, m->pc, m->ts_ns);
 		const char *comm = ty_mem_comm(s, m->tid, m->ts_ns);
@@ -83,7 +85,8 @@ static void samples(struct ty_perf *p)
 		if (ty_mem_points_add(&points, m, comm ? comm : "", true))
 			abort();
 	}
-	if (ty_sharing_find(&points, ty_mem_facts(s)->line_bytes, &sharing))
+	if (ty_mem_points_end(&points) ||
+	    ty_sharing_find(&points, ty_mem_facts(s)->line_bytes, NULL, &sharing))
 		abort();
 	ty_sharing_fini(&sharing);
 	ty_mem_points_fini(&points);

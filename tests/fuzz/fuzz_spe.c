@@ -30,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	step = (size_t)(data[1] + 1) * 16;
 	n = size - 2;
 	data += 2;
+	if (ty_mem_points_begin(&points, NULL, 0))
+		abort();
 	ty_buf_init(&text, 1 << 16);
 	for (have = step < n ? step : n;;) {
 		size_t used;
@@ -64,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		have = n - have > step ? have + step : n;
 	}
-	if (pos != n || ty_sharing_find(&points, 64, &sharing))
+	if (pos != n || ty_mem_points_end(&points) || ty_sharing_find(&points, 64, NULL, &sharing))
 		abort();
 	ty_sharing_fini(&sharing);
 	ty_mem_points_fini(&points);

@@ -32,7 +32,7 @@ static void by_hand(const struct ty_mem_points *p, enum ty_mem_heat_by by, uint3
 {
 	memset(out, 0, CELLS * sizeof(*out));
 	for (uint64_t i = 0; i < p->n; i++) {
-		const struct ty_mem_point *o = ty_mem_points_get(p, i);
+		const struct ty_mem_point point = ty_mem_points_get(p, i), *o = &point;
 		unsigned c = CELLS;
 
 		if (!(o->flags & TY_MP_HAS_TIME) || o->ts_ns < from || o->ts_ns >= to ||
@@ -56,6 +56,7 @@ static void test_cells(void **st)
 	struct ty_mem_heat *h;
 	uint64_t t = 1000;
 
+	assert_int_equal(ty_mem_points_begin(&p, NULL, 0), 0);
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		struct ty_mem m = {.pid = 1,
 				   .tid = (int32_t)rnd(THREADS),
@@ -73,9 +74,10 @@ static void test_cells(void **st)
 			(rnd(9) ? TY_MEM_HAS_CPU : 0);
 		assert_int_equal(ty_mem_points_add(&p, &m, "", true), 0);
 	}
+	assert_int_equal(ty_mem_points_end(&p), 0);
 	for (unsigned by = 0; by < 2; by++) {
-		assert_int_equal(ty_mem_heat_new(&p, (enum ty_mem_heat_by)by, &h), 0);
-		assert_int_equal(ty_mem_heat_strips(h), by ? 4 : p.threads.n);
+		assert_int_equal(ty_mem_heat_new(&p, (enum ty_mem_heat_by)by, NULL, &h), 0);
+		assert_int_equal(ty_mem_heat_strips(h), by ? 4 : p.threads);
 		for (unsigned i = 0; i < 60; i++) {
 			uint64_t from = i ? rnd((unsigned)t) : 0,
 				 to = i ? from + 1 + rnd((unsigned)t / (1 + rnd(50))) : t + 1;

@@ -107,10 +107,12 @@ static void test_names(void **state)
 	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &stream, &err))
 		fail_msg("%s", err.msg);
 	unlink(path);
+	assert_int_equal(ty_mem_points_begin(&points, stream, 0), 0);
 	while (ty_mem_next(stream, &m, &err) > 0)
 		assert_int_equal(ty_mem_points_add(&points, m, "", true), 0);
+	assert_int_equal(ty_mem_points_end(&points), 0);
 	/* By their addresses alone the two have nothing in common. */
-	assert_int_equal(ty_sharing_find(&points, 64, &sharing), 0);
+	assert_int_equal(ty_sharing_find(&points, 64, NULL, &sharing), 0);
 	assert_int_equal(sharing.lines_n, 1);
 	assert_int_equal(sharing.lines[0].kind, TY_SHARING_FALSE);
 	assert_true(sharing.lines[0].size_assumed);
@@ -121,8 +123,9 @@ static void test_names(void **state)
 	assert_int_equal(ty_mem_access_bytes(names, 100, (uintptr_t)test_wide_store, 1000), 8);
 	assert_int_equal(ty_mem_access_bytes(names, 100, (uintptr_t)test_narrow_load, 1000), 4);
 	assert_int_equal(ty_mem_access_bytes(names, 7, (uintptr_t)test_wide_store, 1000), 0);
-	assert_int_equal(ty_mem_access_widths(names, &points), 0);
-	assert_int_equal(ty_sharing_find(&points, 64, &sharing), 0);
+	points.width = ty_mem_access_widths(names, &points, NULL);
+	assert_non_null(points.width);
+	assert_int_equal(ty_sharing_find(&points, 64, NULL, &sharing), 0);
 	assert_int_equal(sharing.lines_n, 1);
 	assert_int_equal(sharing.lines[0].kind, TY_SHARING_TRUE);
 	assert_false(sharing.lines[0].size_assumed);

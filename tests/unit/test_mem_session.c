@@ -60,20 +60,18 @@ static const char *recording(bool with)
 static uint64_t count(struct ty_mem_session *s, const char *from, const char *to)
 {
 	struct ty_select sel = {.from = from, .to = to};
-	struct ty_mem_points p = {0};
+	const struct ty_mem_points *p;
 	struct ty_err err = {0};
 	uint64_t n;
 
 	if (ty_mem_session_points(s, &sel, &p, &err))
 		fail_msg("%s", err.msg);
-	n = p.n;
+	n = p->n;
 	if (n) {
-		assert_int_equal(p.threads.n, 1);
-		assert_int_equal(p.threads.v[0].tid, 101);
-		assert_string_equal(p.threads.v[0].comm, "backup");
+		assert_int_equal(p->threads, 1);
+		assert_int_equal(p->thread[0].tid, 101);
+		assert_string_equal(p->thread[0].comm, "backup");
 	}
-	ty_mem_points_fini(&p);
-	ty_mem_rewind(s->stream);
 	return n;
 }
 

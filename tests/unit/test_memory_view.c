@@ -19,6 +19,7 @@ static struct ty_mem_points points;
 /* Two threads write one line; a third reads far away, once very slowly at 700 us. */
 static void make_points(void)
 {
+	assert_int_equal(ty_mem_points_begin(&points, NULL, 0), 0);
 	for (unsigned i = 0; i < 400; i++) {
 		struct ty_mem m = {
 			.ts_ns = 5000000 + i * 2500,
@@ -41,6 +42,7 @@ static void make_points(void)
 
 		assert_int_equal(ty_mem_points_add(&points, &m, "worker", true), 0);
 	}
+	assert_int_equal(ty_mem_points_end(&points), 0);
 }
 
 static const char *frame(struct ty_memory_view *v, bool utf8, int w, int h)

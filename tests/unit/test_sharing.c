@@ -47,10 +47,12 @@ static void load(struct result *r, struct ty_buf *file)
 	if (ty_perf_open(path, &r->perf, &err) || ty_mem_open(r->perf, &r->stream, &err))
 		fail_msg("%s", err.msg);
 	unlink(path);
+	assert_int_equal(ty_mem_points_begin(&r->points, r->stream, 0), 0);
 	while ((e = ty_mem_next(r->stream, &m, &err)) > 0)
 		assert_int_equal(ty_mem_points_add(&r->points, m, "", true), 0);
 	assert_int_equal(e, 0);
-	assert_int_equal(ty_sharing_find(&r->points, 64, &r->s), 0);
+	assert_int_equal(ty_mem_points_end(&r->points), 0);
+	assert_int_equal(ty_sharing_find(&r->points, 64, NULL, &r->s), 0);
 }
 
 static void done(struct result *r)
@@ -338,7 +340,7 @@ static void test_counts(void **state)
 
 	(void)state;
 	spe(&r, a, 2, 0);
-	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, &t), 0);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, NULL, &t), 0);
 	assert_int_equal(t.rows_n, 2);
 	assert_int_equal(t.rows[0].count, 10);
 	assert_int_equal(t.rows[0].loads, 10);
@@ -348,13 +350,13 @@ static void test_counts(void **state)
 	assert_true(t.rows[0].low > 0.29 && t.rows[0].low < 0.31); /* Wilson of 10 in 20 */
 	assert_true(t.rows[0].high > 0.69 && t.rows[0].high < 0.71);
 	ty_memory_fini(&t);
-	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PAGE, NULL, 1, &t), 0);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PAGE, NULL, 1, NULL, &t), 0);
 	assert_int_equal(t.rows_n, 1);
 	assert_int_equal(t.keys, 2);
 	assert_int_equal(t.rows[0].key, A + 4096);
 	assert_int_equal(t.rows[0].pid, 100);
 	ty_memory_fini(&t);
-	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_SOURCE, NULL, 10, &t), 0);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_SOURCE, NULL, 10, NULL, &t), 0);
 	assert_int_equal(t.rows[0].key, TY_MEM_LV_PEER << 8 | TY_MEM_SRC_PEER);
 	ty_memory_fini(&t);
 	done(&r);
@@ -397,7 +399,7 @@ static void test_stream(void **state)
 	assert_non_null(strstr(r.points.gaps.v[0].why, "collided"));
 	assert_int_equal(r.points.gaps.v[1].off, 99 * 64);
 	assert_int_equal(r.points.gaps.v[1].bytes, 640);
-	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, &t), 0);
+	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, NULL, &t), 0);
 	assert_int_equal(t.rows[0].total.p50, 50);
 	assert_int_equal(t.rows[0].total.p90, 90);
 	assert_int_equal(t.rows[0].total.p99, 99);

@@ -36,6 +36,7 @@ static void make(struct ty_view_memory *v)
 					 .line_bytes = 64,
 					 .start_ns = TY_STORY_START,
 					 .end_ns = TY_STORY_START + 3500000000};
+	assert_int_equal(ty_mem_points_begin(&v->points, NULL, 0), 0);
 	for (unsigned i = 0; i <= 300; i++) {
 		struct ty_mem m = {.ts_ns = TY_STORY_START + 100000000 + i * 10000000ull,
 				   .has = TY_MEM_HAS_TIME | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
@@ -49,6 +50,7 @@ static void make(struct ty_view_memory *v)
 
 		assert_int_equal(ty_mem_points_add(&v->points, &m, "backup", true), 0);
 	}
+	assert_int_equal(ty_mem_points_end(&v->points), 0);
 }
 
 /* To the row of this kind. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* A column of a coded block (table.h) decoded in one loop, as its width asks. */
+#ifndef TY_BLOCK_COLUMN_H
+#define TY_BLOCK_COLUMN_H
+
+#include "table.h"
+
+/* Rows [i, i + n) of the block, column c, plus `add`, into `to`: an lvalue of any integer type that
+ * is named by k, the number of the row from 0 on. */
+#define TY_BLOCK_COLUMN(to, block, i, n, c, add)                                                   \
+	do {                                                                                       \
+		const struct ty_block_head *h_ = (const void *)(block);                            \
+		unsigned w_ = h_->width[c] & 15;                                                   \
+		uint64_t base_ = h_->base[c] + (uint64_t)(add), v_;                                \
+		const uint8_t *p_ = (block) + 2u * h_->off[c] + (size_t)(i)*w_;                    \
+		uint64_t mask_ = w_ >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * w_) - 1;               \
+		if (!w_)                                                                           \
+			for (uint32_t k = 0; k < (n); k++)                                         \
+				(to) = (typeof(to))base_;                                          \
+		else if (w_ == 1)                                                                  \
+			for (uint32_t k = 0; k < (n); k++)                                         \
+				(to) = (typeof(to))(base_ + p_[k]);                                \
+		else                                                                               \
+			for (uint32_t k = 0; k < (n); k++, p_ += w_) {                             \
+				memcpy(&v_, p_, 8);                                                \
+				(to) = (typeof(to))(base_ + (v_ & mask_));                         \
+			}                                                                          \
+	} while (0)
+
+/* How many rows of the track from `row` on lie in its block; 0: there is no such row. */
+static inline uint32_t ty_block_together(const struct ty_table *t, uint32_t track, uint32_t row)
+{
+	uint32_t rows = ty_table_rows(t, track), n = TY_BLOCK_ROWS - row % TY_BLOCK_ROWS;
+
+	if (row >= rows)
+		return 0;
+	return n < rows - row ? n : rows - row;
+}
+
+#endif
