@@ -108,8 +108,34 @@ static void put_lost(struct export *x, const struct ty_event *ev)
 	x->done->lost += n;
 }
 
+/* perf's own record of a thread, which a perf.data file gave as an event (format/trace_perf.c): a
+ * record again. Its name was told already. */
+static bool put_own(struct export *x, const struct ty_event *ev)
+{
+	bool fork = ev->kind == TY_EV_NEWTASK;
+	const uint8_t *p = ev->data;
+
+	if (!x->s->trace->perf || strcmp(ty_formats_system(x->s->formats, ev->id), "perf") != 0)
+		return false;
+	if (!x->any || ev->kind == TY_EV_RENAME || ev->size < (fork ? 24 : 16))
+		return true;
+	ty_buf_reset(&x->rec);
+	/* pid, ppid, tid, ptid; an event has tid, pid, ptid, ppid. */
+	ty_buf_add(&x->rec, p + 12, 4);
+	ty_buf_add(&x->rec, fork ? p + 20 : p + 12, 4);
+	ty_buf_add(&x->rec, p + 8, 4);
+	ty_buf_add(&x->rec, fork ? p + 16 : p + 8, 4);
+	ty_buf_addle(&x->rec, ev->ts_ns, 8);
+	add_where(x, ev, ev->tid);
+	ty_buf_addle(&x->rec, ID_BASE + x->any, 8);
+	put(x, fork ? PERF_RECORD_FORK : PERF_RECORD_EXIT);
+	return true;
+}
+
 static void put_event(struct export *x, const struct ty_event *ev)
 {
+	if (put_own(x, ev))
+		return;
 	x->any = ev->id;
 	x->seen[ev->id / 8] |= (uint8_t)(1u << ev->id % 8);
 	tell_name(x, ev);

@@ -430,6 +430,7 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 		  struct ty_err *err)
 {
 	struct ty_flow_window w = {.to_ns = UINT64_MAX};
+	struct ty_trace *trace = s->trace, *own = NULL;
 	struct ty_flow_at at;
 	int r, more = 0;
 
@@ -445,13 +446,17 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 	if (more < 0)
 		return ty_fail(err, -more, TY_NO_OFFSET, "%s: %s", path, ty_strerror(more));
 	/* As the other readers count; unless the file does not tell. */
-	for (uint32_t i = 0; s->trace && i < s->trace->streams.n; i++) {
-		uint64_t t =
-			s->trace->streams.v[i].chunks ? ty_trace_chunk(s->trace, i, 0).first_ns : 0;
+	if (!r && !trace && ty_trace_in_perf(path)) {
+		r = ty_trace_open(path, &own, err);
+		trace = own;
+	}
+	for (uint32_t i = 0; trace && i < trace->streams.n; i++) {
+		uint64_t t = trace->streams.v[i].chunks ? ty_trace_chunk(trace, i, 0).first_ns : 0;
 
 		if (t && t < *first)
 			*first = t;
 	}
+	ty_trace_close(own);
 	return r;
 }
 

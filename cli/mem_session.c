@@ -108,7 +108,9 @@ int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct
 	trace_bounds(s);
 	if (b.n)
 		r = ty_perf_open_bytes(t->path, b.s, b.n, &s->perf, err);
-	if (b.n && !r)
+	else if (t->perf_memory)
+		r = ty_perf_open(t->path, &s->perf, err);
+	if (s->perf && !r)
 		r = ty_mem_open(s->perf, &s->stream, err);
 	if (!r)
 		set_threads(s);

@@ -122,10 +122,15 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "file", "%s (trace.dat version %d, %s)", t->path, t->version,
 		     ty_fmt_bytes(t->file_bytes, d));
 	else
-		line(f, "file", "%s (unfinished recording, %s)", t->path,
+		line(f, "file", "%s (%s, %s)", t->path,
+		     t->perf ? "perf.data" : "unfinished recording",
 		     ty_fmt_bytes(t->file_bytes, d));
 	if (t->note.s)
 		line(f, "", "%.*s", (int)t->note.n, t->note.s);
+	if (t->own_only)
+		line(f, "",
+		     "only events of the threads that perf was to record: what others did, and "
+		     "when a CPU was idle, is not known");
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));

@@ -114,6 +114,7 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		.cpus = s->trace->cpu_count,
 		.long_size = s->trace->long_size,
 		.arch = s->arch_name,
+		.own_only = s->trace->own_only,
 		.memory_bytes = how->memory_bytes,
 		.index_of = s->write_index && !how->most ? s->trace->path : NULL,
 		.index_fd = ty_trace_fd(s->trace),

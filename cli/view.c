@@ -328,8 +328,9 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.ctx = &v->reading,
 		.aside = !o->print,
 		.clock = s->clock,
-		.memory_load =
-			ty_trace_section(s->trace, TY_SEC_PERF).n ? ty_view_memory_load : NULL,
+		.memory_load = ty_trace_section(s->trace, TY_SEC_PERF).n || s->trace->perf_memory
+				       ? ty_view_memory_load
+				       : NULL,
 		.memory = &v->memory,
 		.flow = ty_view_flow_init(&v->flow, s->trace),
 		.recorder_cpu_ns = recorder_cpu(s->trace),
@@ -469,7 +470,8 @@ int ty_cmd_view(int argc, char **argv)
 		status = TY_EXIT_USAGE;
 	}
 	if (status < 0) {
-		bool memory = ty_mem_session_is_perf(o.path ? o.path : "tarry.dat");
+		const char *path = o.path ? o.path : "tarry.dat";
+		bool memory = ty_mem_session_is_perf(path) && !ty_trace_in_perf(path);
 
 		rc = memory ? show_memory(&o, &err) : show_file(&o, &s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;

@@ -105,11 +105,13 @@ static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
 
 const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace)
 {
-	char how[32];
+	char how[32] = "pt";
 
 	*f = (struct ty_view_flow){.path = trace->path};
-	if (!ty_trace_section(trace, TY_SEC_PERF).n ||
-	    !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)))
+	if (trace->perf ? !trace->perf_pt
+			: !ty_trace_section(trace, TY_SEC_PERF).n ||
+				  !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow",
+						how, sizeof(how)))
 		return NULL;
 	f->in = (struct ty_flow_input){.software = !strcmp(how, "step"),
 				       .read = read_part,

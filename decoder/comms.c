@@ -8,6 +8,7 @@
  */
 #include "comms.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +176,15 @@ int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev)
 	case TY_EV_FORK:
 		r = set_str(c, ev->u.fork.parent_tid, ev->u.fork.parent_comm);
 		return r ? r : set_str(c, ev->u.fork.child_tid, ev->u.fork.child_comm);
-	case TY_EV_NEWTASK: return set_str(c, ev->u.newtask.tid, ev->u.newtask.comm);
+	case TY_EV_NEWTASK: {
+		char parent[TY_COMM + 1];
+
+		if (*ev->u.newtask.comm || !ty_comms_known(c, ev->tid))
+			return set_str(c, ev->u.newtask.tid, ev->u.newtask.comm);
+		/* perf's record of a birth has no name: it is the parent's. */
+		snprintf(parent, sizeof(parent), "%s", ty_comms_get(c, ev->tid));
+		return set_str(c, ev->u.newtask.tid, parent);
+	}
 	case TY_EV_RENAME: return set_str(c, ev->u.rename.tid, ev->u.rename.new_comm);
 	case TY_EV_EXIT: return set_str(c, ev->u.tex.tid, ev->u.tex.comm);
 	default: return 0;

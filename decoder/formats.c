@@ -35,8 +35,8 @@ static const struct {
 	{TY_EV_EXEC, {"filename", "pid", "old_pid"}},
 	{TY_EV_EXIT, {"comm", "pid", "prio", "group_dead"}},
 	{TY_EV_PI_SETPRIO, {"pid", "oldprio", "newprio"}},
-	{TY_EV_NEWTASK, {"pid", "comm", "clone_flags"}},
-	{TY_EV_RENAME, {"pid", "oldcomm", "newcomm"}},
+	{TY_EV_NEWTASK, {"pid", "comm", "clone_flags|clone_thread"}},
+	{TY_EV_RENAME, {"pid", "oldcomm", "newcomm|comm"}},
 	{TY_EV_IRQ_ENTRY, {"irq", "name"}},
 	{TY_EV_IRQ_EXIT, {"irq", "ret"}},
 	{TY_EV_SOFTIRQ_ENTRY, {"vec"}},
@@ -62,6 +62,10 @@ static const struct {
 #define X(k, s, n) {TY_EV_##k, s, n},
 	TY_EVENT_KINDS(X)
 #undef X
+	/* perf's own records of threads (format/trace_perf.c). */
+	{TY_EV_RENAME, "perf", "comm"},
+	{TY_EV_NEWTASK, "perf", "fork"},
+	{TY_EV_EXIT, "perf", "exit"},
 };
 
 static bool ends_with(const char *s, const char *end)

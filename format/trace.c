@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "perf_data.h"
 #include "trace_file.h"
 
 #define META_BUDGET (1536ull << 20)
@@ -285,9 +286,8 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 		return read_dat(t, err);
 	if (n >= 8 && !memcmp(magic, TY_SPOOL_MAGIC, 8))
 		return ty_trace_read_spool(t, err);
-	if (n >= 8 && !memcmp(magic, "PERFILE2", 8))
-		return ty_fail(err, TY_EUNSUPPORTED, 0,
-			       "%s: is a perf.data file; tarry reads trace.dat files", t->path);
+	if (n >= 8 && ty_perf_magic((const uint8_t *)magic, (size_t)n))
+		return ty_trace_read_perf(t, err);
 	return ty_fail(err, TY_EFORMAT, 0,
 		       "%s: is no trace: neither a trace.dat file nor a recording of tarry",
 		       t->path);
@@ -320,7 +320,7 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 		free(t);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
-	t->priv->fd = -1;
+	t->priv->fd = t->priv->data_fd = -1;
 	t->priv->meta_left = META_BUDGET;
 	t->priv->unpack_left = UNPACK_BUDGET;
 	ty_buf_init(&t->priv->note, 4096);
@@ -365,6 +365,8 @@ void ty_trace_close(struct ty_trace *t)
 	ty_buf_fini(&p->note);
 	if (p->fd >= 0)
 		close(p->fd);
+	if (p->data_fd >= 0)
+		close(p->data_fd);
 	free(p->win);
 	free(p);
 	vec_fini(&t->formats);

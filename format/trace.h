@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A trace file opened for reading: trace.dat version 6 and 7 (trace-cmd.dat.v6(5),
- * trace-cmd.dat.v7(5)), with tarry's sections where present, or the spool of an unfinished
- * recording (spool.h). Bytes only, no meaning: texts of the metadata, and whole ring pages of each
- * stream.
+ * trace-cmd.dat.v7(5)), with tarry's sections where present, the spool of an unfinished
+ * recording (spool.h), or a perf.data file with tracepoints (trace_perf.c). Bytes only, no meaning:
+ * texts of the metadata, and whole ring pages of each stream.
  */
 #ifndef TY_TRACE_H
 #define TY_TRACE_H
@@ -51,7 +51,12 @@ struct ty_chunk {
 
 struct ty_trace {
 	const char *path;
-	int version; /* 6 or 7; 0 for a spool */
+	int version; /* 6 or 7; 0 for a spool and for perf.data */
+	/* perf.data: besides events it has Intel PT, or memory samples: perf_data.h. */
+	bool perf, perf_pt, perf_memory;
+	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
+	 * CPU is not known (perf record without -a). */
+	bool own_only;
 	bool big_endian;
 	unsigned long_size;  /* 4 or 8: of the traced kernel */
 	bool unfinished;     /* a spool: the recorder did not finish */
@@ -76,6 +81,8 @@ struct ty_trace {
  */
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
+/* Is it a perf.data file that has events, which is: tracepoints? */
+bool ty_trace_in_perf(const char *path);
 /* Its file, borrowed: for fstat and pread. */
 int ty_trace_fd(const struct ty_trace *t);
 

@@ -116,7 +116,7 @@ static int bad_chunk(const struct ty_trace *t, uint32_t stream, uint64_t off, co
 static int read_at(const struct ty_trace *t, uint32_t stream, uint64_t off, void *dst, size_t n,
 		   struct ty_err *err)
 {
-	int64_t r = ty_pread(t->priv->fd, dst, n, off);
+	int64_t r = ty_pread(t->priv->data_fd >= 0 ? t->priv->data_fd : t->priv->fd, dst, n, off);
 
 	if (r < 0)
 		return errno == EIO ? ty_fail(err, TY_EIO, off, "%s: read error at offset %" PRIu64,

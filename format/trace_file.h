@@ -50,6 +50,7 @@ struct ty_section_text {
 
 struct ty_trace_private {
 	int fd;
+	int data_fd;  /* where chunks are, when not in fd: a file of another form; -1 */
 	uint8_t *win; /* of every ty_in on the file; the open is single-threaded */
 	enum ty_codec codec;
 	uint32_t page_size;   /* of the initial header */
@@ -120,5 +121,6 @@ enum ty_codec ty_chunk_codec(const struct ty_trace *t, const struct ty_chunk_ent
 int ty_trace_read_v6(struct ty_trace *t, struct ty_in *in, struct ty_err *err);
 int ty_trace_read_v7(struct ty_trace *t, struct ty_in *in, struct ty_err *err);
 int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err);
+int ty_trace_read_perf(struct ty_trace *t, struct ty_err *err);
 
 #endif

@@ -104,6 +104,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && ty_builder_cpu(b, facts->cpus - 1)))
 		goto nomem;
 	b->complete = facts->machine != NULL;
+	b->own_only = facts->own_only;
 	ty_identity_machine(b, facts->machine);
 	clock_of_cut(b, facts->machine);
 	ty_identity_snapshot(b, facts->threads);
@@ -651,6 +652,8 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 	}
 	for (uint32_t i = 0; i < b->cpus; i++)
 		ty_sched_resolve(b, i);
+	for (uint32_t i = 0; b->own_only && i < b->cpus; i++)
+		ty_sched_own_end(b, i);
 	for (uint32_t i = 0; i < b->cpus; i++)
 		irq_cut(b, i, end, TY_SF_OPEN);
 	for (size_t i = 0; i < b->gap_spans.n; i++)

@@ -109,6 +109,7 @@ struct ty_builder {
 	uint32_t sched_buf;
 	uint32_t kind_buf[TY_EV_KINDS]; /* + 1: the buffer a kind is taken from; 0: not seen yet */
 	bool waking_seen;
+	bool own_only; /* facts: what others do on a CPU is not known */
 	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */
 	bool all_mode;
 	bool have_snapshot;
@@ -207,6 +208,8 @@ static inline void ty_sched_proven(const struct ty_builder *b, struct ty_bcpu *c
 	c->idle_resched = false;
 }
 void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
+/* With own_only, at the end: who may have left the CPU unseen. */
+void ty_sched_own_end(struct ty_builder *b, uint32_t cpu);
 /* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
 /* A switch or a waking, of an event as a whole or packed. Names: TY_COMM bytes. */

@@ -268,7 +268,10 @@ void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t 
 			t->pub.ppid = pp ? pp->ppid : -1;
 		else
 			t->pub.ppid = pp && pp->tgid > 0 ? pp->tgid : parent;
-		ty_identity_name(b, i, ts, ev->u.newtask.comm);
+		/* perf's record of a birth has no name: it is the parent's. */
+		ty_identity_name(b, i, ts,
+				 *ev->u.newtask.comm || p == TY_NONE ? ev->u.newtask.comm
+								     : b->thread.v[p].comm);
 	} else {
 		if (t->pub.ppid < 0 && t->pub.tgid < 0)
 			t->pub.ppid = p != TY_NONE && b->thread.v[p].pub.tgid > 0
@@ -409,7 +412,7 @@ static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
 	if (i == TY_NONE)
 		return;
 	t = &b->thread.v[i];
-	t->in_snapshot = true;
+	t->in_snapshot = b->have_snapshot; /* else perf's: names, but nothing of a time */
 	t->pub.tgid = tgid > 0 && tgid <= TY_MAX_TID ? (int32_t)tgid : -1;
 	t->pub.ppid = ppid >= 0 && ppid <= TY_MAX_TID ? (int32_t)ppid : -1;
 	t->pub.kernel = tid == 2 || ppid == 2;

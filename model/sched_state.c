@@ -275,6 +275,49 @@ static uint32_t settled(struct ty_builder *b, int32_t tid, uint64_t ts, uint32_t
 	return ty_identity_get(b, tid, ts);
 }
 
+/* With the events of chosen threads only: nobody said that tid came, because nobody does. Who was
+ * switched to before was none of those chosen: of him nothing is known. */
+static void infer_own(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, uint64_t left)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+	uint32_t was = c->cur, thread;
+	struct ty_bthread *t;
+
+	if (ty_is_thread(was)) {
+		if (tid && ty_identity_handover(b, was, tid, ts, false))
+			return;
+		if (b->thread.v[was].exiting)
+			ty_identity_end(b, was, left);
+		else
+			ty_sched_set(b, was, left, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, 0);
+	}
+	c->cur = TY_CUR_UNKNOWN;
+	thread = tid ? settled(b, tid, ts, cpu) : TY_NONE;
+	if (thread == TY_NONE)
+		return;
+	t = &b->thread.v[thread];
+	if (t->open_state == TY_ST_RUNNING)
+		ty_sched_vacate(b, thread);
+	t->seen = true;
+	/* It may have come back long before it did anything that shows. */
+	if (t->open_state == TY_ST_RUNNABLE)
+		ty_sched_set(b, thread, t->open_start, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+	run(b, thread, cpu, ts, 0);
+}
+
+void ty_sched_own_end(struct ty_builder *b, uint32_t cpu)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	/* Switched to, and no sign of life since: it may be none of those chosen. */
+	if (!ty_is_thread(c->cur) || c->tail_ns != c->last_ns)
+		return;
+	ty_sched_set(b, c->cur, c->last_ns, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+	ty_sched_cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, 0);
+	c->cur = TY_CUR_UNKNOWN;
+}
+
 /* tid runs on cpu at ts though no switch said so. sure: no gap is going on there. at_once: what
  * says it is the end of a system call; who was woken inside one comes to its end at once. */
 static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, bool sure,
@@ -286,6 +329,10 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 	unsigned flags = 0;
 	struct ty_bthread *t;
 
+	if (b->own_only) {
+		infer_own(b, cpu, tid, ts, left);
+		return;
+	}
 	if (ty_is_thread(was)) {
 		if (tid && ty_identity_handover(b, was, tid, ts, false))
 			return;
@@ -489,6 +536,12 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 		ty_identity_seen(b, c->cur, ts, sw->prev_comm);
 		ty_points_prio(b, sw->cpu, c->cur, sw->prev_prio, ts);
 		switch_out(b, c->cur, sw->prev_state, ts, sw->cpu);
+	}
+	if (!next && b->own_only) {
+		/* When its idleness ends nobody says. */
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
+		c->cur = TY_CUR_UNKNOWN;
+		return;
 	}
 	if (!next) {
 		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);

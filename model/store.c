@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "temp_file.h"
+
 #define EXTENT	   (UINT64_C(2) << 20)
 #define RESERVED   (UINT64_C(1) << 38)
 #define WRITE_MAX  (4 * EXTENT)
@@ -260,26 +262,11 @@ void ty_store_close_file(struct ty_store *s)
 
 /* filling ----------------------------------------------------------------------------------- */
 
-static int nameless(const char *dir)
-{
-	char path[PATH_MAX];
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	/* Not every file system has files without a name. */
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) ||
-	    snprintf(path, sizeof(path), "%s/tarry-XXXXXX", dir) >= PATH_MAX)
-		return fd;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 /* Over the budget, and nothing takes what is too much: a nameless file shall. */
 static bool spill(struct ty_store *s)
 {
-	const char *tmp = getenv("TMPDIR"), *dir = tmp && *tmp ? tmp : "/var/tmp";
-	int fd = nameless(dir);
+	const char *dir;
+	int fd = ty_temp_file(&dir);
 
 	if (fd < 0) {
 		s->error = errno;
