@@ -89,8 +89,9 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 			seg(w, a, b, s->thread, span, hop, TY_SEG_LOOP, s->flags, &k);
 			return;
 		}
-		if (w->failed ||
-		    vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
+		if (w->failed)
+			return;
+		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
 			w->failed = -TY_ENOMEM;
 			return;
 		}

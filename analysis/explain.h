@@ -22,10 +22,15 @@ struct ty_explain {
 	enum ty_clock clock;  /* of the times in sentences */
 	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */
 	const atomic_bool *stop;
+	/* How many more steps (spans looked at, more or less) may be made; at 0 as with stop. NULL:
+	 * any number. */
+	uint64_t *steps;
 };
 
 static inline bool ty_explain_stopped(const struct ty_explain *x)
 {
+	if (x->steps && (!*x->steps || !--*x->steps))
+		return true;
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
 }
 

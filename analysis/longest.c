@@ -151,12 +151,11 @@ static void explain(const struct ty_model *m, struct ty_wait *out, uint64_t *ns)
 		out->ran = -1;
 }
 
-uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
-		    struct ty_wait *out, uint32_t n)
+uint32_t ty_longest_find(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
+			 struct ty_wait *out, uint32_t n)
 {
 	uint32_t threads = ty_model_summary(m)->threads, have = 0;
 	struct ty_seek q = {.nr = -1};
-	uint64_t *ns = NULL;
 
 	for (uint32_t i = 0; n && i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
@@ -192,10 +191,26 @@ uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigne
 		swap(&out[0], &out[k - 1]);
 		sift(out, k - 1, 0);
 	}
-	if (have && kinds & 1u << TY_ST_RUNNABLE)
-		ns = calloc(threads, sizeof(*ns));
-	for (uint32_t k = 0; k < have; k++)
-		explain(m, &out[k], ns);
+	return have;
+}
+
+void ty_longest_explain(const struct ty_model *m, struct ty_wait *v, uint32_t n)
+{
+	uint64_t *ns = NULL;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (!ns && v[k].state == TY_ST_RUNNABLE)
+			ns = calloc(ty_model_summary(m)->threads, sizeof(*ns));
+		explain(m, &v[k], ns);
+	}
 	free(ns);
+}
+
+uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
+		    struct ty_wait *out, uint32_t n)
+{
+	uint32_t have = ty_longest_find(m, w, kinds, out, n);
+
+	ty_longest_explain(m, out, have);
 	return have;
 }

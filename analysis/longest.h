@@ -37,5 +37,10 @@ struct ty_wait {
  */
 uint32_t ty_longest(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
 		    struct ty_wait *out, uint32_t n);
+/* The same in two steps, for who shows few of many: what tells of calls, wakers and who ran is not
+ * there before the second. */
+uint32_t ty_longest_find(const struct ty_model *m, const struct ty_window *w, unsigned kinds,
+			 struct ty_wait *out, uint32_t n);
+void ty_longest_explain(const struct ty_model *m, struct ty_wait *v, uint32_t n);
 
 #endif

@@ -27,6 +27,7 @@
 #define PART_EVENTS 1000000u
 #define PART_SHARE  8
 #define GROWING_MIN (8 << 20)
+#define PRINT_STEPS 1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
@@ -289,6 +290,7 @@ struct shown {
 	struct ty_view_export export;
 	struct reading reading;
 	struct ty_explain explain;
+	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
 	struct ty_view_input in;
@@ -306,6 +308,10 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	v->explain = v->reading.explain;
 	v->explain.args = explain_args;
 	v->explain.ctx = &v->reading;
+	/* A frame that is printed has the stalls unless the search would take longer than the rest
+	 * of it; on a terminal it goes on beside the timeline. */
+	v->steps = PRINT_STEPS;
+	v->explain.steps = o->print && !o->at_finding ? &v->steps : NULL;
 	v->memory = (struct ty_view_memory){
 		.trace = s->trace,
 		.start_ns = ty_model_summary(s->model)->start_ns,

@@ -82,7 +82,7 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	const struct ty_stalls_opts opts = {0};
 	struct ty_window win = *w;
 	struct ty_wait *all;
-	uint32_t n;
+	uint32_t n, waits;
 	int rc = 0;
 
 	*f = (struct ty_findings){0};
@@ -90,7 +90,8 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	win.traced_only |= f->traced_only;
 	if (x)
 		rc = ty_stalls_find(x, w, &opts, TY_FINDINGS_MAX, &f->stalls, err);
-	if (rc)
+	f->unsearched = rc == -TY_EINTR && x->steps && !*x->steps;
+	if (rc && !f->unsearched)
 		return rc;
 	all = malloc(POOL * sizeof(*all));
 	f->v = malloc(TY_FINDINGS_MAX * sizeof(*f->v));
@@ -102,12 +103,16 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	for (uint32_t i = 0; i < f->stalls.n; i++)
 		f->v[f->n++] = wait_of(m, &f->stalls.v[i]);
 	/* Stalls that fill the list leave no place for waits. */
-	n = f->n < TY_FINDINGS_MAX ? ty_longest(m, &win, KINDS, all, POOL) : 0;
+	n = f->n < TY_FINDINGS_MAX ? ty_longest_find(m, &win, KINDS, all,
+						     f->traced_only ? TY_FINDINGS_MAX + f->n : POOL)
+				   : 0;
 	if (!f->traced_only)
 		still_last(f, all, n);
+	waits = f->n;
 	for (uint32_t i = 0; i < n && f->n < TY_FINDINGS_MAX; i++)
 		if (!is_stall(f, all[i].span))
 			f->v[f->n++] = all[i];
+	ty_longest_explain(m, f->v + waits, f->n - waits);
 	free(all);
 	return 0;
 }

@@ -352,6 +352,7 @@ void ty_timeline_hunt(struct ty_timeline *t)
 		h->explain = t->asked.explain = *t->in->explain;
 		h->explain.stop = &h->aside.stop;
 		t->asked.explain.stop = &t->asked.aside.stop;
+		t->asked.explain.steps = NULL;
 	}
 	if (!t->partial)
 		ty_aside_start(&h->aside, t->in->aside && !t->in->at_finding, hunt, t);

@@ -187,9 +187,12 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		 t->findings.n - t->findings.stalls.n == 1 ? "" : "s");
 	if (t->hunting.aside.on || t->partial)
 		snprintf(right, sizeof(right), "...");
+	else if (t->findings.unsearched)
+		snprintf(right, sizeof(right), "? stalls, %u waits", t->findings.n);
 	headline(g, p, l->list_y,
 		 t->partial		   ? "No stalls yet"
 		 : t->hunting.aside.on	   ? "Finding stalls..."
+		 : t->findings.unsearched  ? "The longest waits; for stalls: tarry report"
 		 : !t->findings.stalls.n   ? "No stalls; the longest waits"
 		 : t->findings.traced_only ? "Stalls, then the longest waits of what was traced"
 					   : "Stalls, then the longest waits",

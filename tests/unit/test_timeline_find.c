@@ -310,10 +310,41 @@ static void traced_waits_are_found_among_everybodys(void **state)
 	ty_model_free(m);
 }
 
+/* A frame of a large recording does without the stalls, and says where they are to be had. */
+static void a_frame_does_not_wait_for_stalls(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_explain x = *in.explain;
+	uint64_t enough = 1000000, left = enough, used;
+	struct ty_timeline *t;
+
+	x.steps = &left;
+	in.explain = &x;
+	t = ty_tl_open(&in);
+	assert_true(t->findings.stalls.n > 0);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "Stalls, then"));
+	ty_timeline_free(t);
+	used = enough - left;
+	assert_true(used > 0 && left > 0);
+	for (uint64_t steps = 1; steps <= used; steps++) {
+		left = steps;
+		t = ty_tl_open(&in);
+		assert_int_equal(t->findings.stalls.n, 0);
+		assert_true(t->findings.n > 0);
+		assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30),
+				       "The longest waits; for stalls: tarry report"));
+		assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 30), "? stalls,"));
+		ty_timeline_free(t);
+	}
+	ty_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(input_does_not_wait_for_analyses),
+		cmocka_unit_test(a_frame_does_not_wait_for_stalls),
 		cmocka_unit_test(searching),
 		cmocka_unit_test(filtering),
 		cmocka_unit_test(the_chain_leads_to_the_culprit),
