@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See flow_blocks.h. A direct-mapped table before the decoding of blocks: a collision costs
- * decoding again. Budget: a hit 3 ns, a miss 1 us per instruction (capstone); 64 MB of blocks, then
- * all are forgotten.
+ * decoding again. Blocks lie one after the other, so that a loop's share few pages. Budget: 1 ns
+ * where the block before knows its successor, 3 ns for another hit, a miss 1 us per instruction
+ * (capstone); 64 MB of blocks, then all are forgotten.
  */
 #include "flow_blocks.h"
 
@@ -18,7 +19,7 @@ enum { SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS, INSN_MAX = 15 };
 struct piece {
 	struct piece *next;
 	size_t used;
-	uint8_t bytes[];
+	_Alignas(8) uint8_t bytes[];
 };
 
 struct ty_blocks {
@@ -27,7 +28,8 @@ struct ty_blocks {
 	struct ty_code_at at;
 	struct piece *pieces;
 	size_t total;
-	struct ty_block slots[SLOTS]; /* insns 0: free */
+	unsigned age;
+	struct ty_block *slots[SLOTS];
 };
 
 struct ty_blocks *ty_blocks_new(struct ty_code *code)
@@ -59,6 +61,7 @@ static void forget(struct ty_blocks *b)
 {
 	free_pieces(b);
 	b->total = 0;
+	b->age++;
 	memset(b->slots, 0, sizeof(b->slots));
 }
 
@@ -71,25 +74,29 @@ void ty_blocks_free(struct ty_blocks *b)
 	free(b);
 }
 
-static uint8_t *keep(struct ty_blocks *b, const uint8_t *p, size_t n)
+/* The block with its lengths and bytes; NULL: out of memory. */
+static struct ty_block *keep(struct ty_blocks *b, const struct ty_block *fresh, const uint8_t *both,
+			     size_t both_n)
 {
-	uint8_t *to;
+	size_t n = (sizeof(*fresh) + both_n + 7) & ~(size_t)7;
+	struct ty_block *to;
 
 	if (!b->pieces || ARENA_PIECE - b->pieces->used < n) {
-		struct piece *fresh;
+		struct piece *p;
 
 		if (b->total >= ARENA_MAX)
 			forget(b);
-		fresh = malloc(sizeof(*fresh) + ARENA_PIECE);
-		if (!fresh)
+		p = malloc(sizeof(*p) + ARENA_PIECE);
+		if (!p)
 			return NULL;
-		fresh->next = b->pieces;
-		fresh->used = 0;
-		b->pieces = fresh;
+		p->next = b->pieces;
+		p->used = 0;
+		b->pieces = p;
 		b->total += ARENA_PIECE;
 	}
-	to = b->pieces->bytes + b->pieces->used;
-	memcpy(to, p, n);
+	to = (struct ty_block *)(void *)(b->pieces->bytes + b->pieces->used);
+	*to = *fresh;
+	memcpy(to->sizes, both, both_n);
 	b->pieces->used += n;
 	return to;
 }
@@ -157,22 +164,20 @@ static void hold_while(struct ty_block *out, const struct ty_code_at *at)
 		out->until_ns = at->until_ns;
 }
 
-static bool decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip,
-		   struct ty_block *out)
+static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
 	/* Lengths, then bytes: kept as one. */
 	uint8_t both[TY_BLOCK_INSNS + TY_BLOCK_INSNS * INSN_MAX], *sizes = both;
 	uint8_t *bytes = both + TY_BLOCK_INSNS;
+	struct ty_block block = {.ip = ip, .pid = pid, .until_ns = UINT64_MAX}, *out = &block;
 	size_t n = 0;
-	uint8_t *kept;
 
-	*out = (struct ty_block){.ip = ip, .pid = pid, .until_ns = UINT64_MAX};
 	do {
 		size_t got, size;
 
 		/* The first byte, and then all: they may be of two mappings. */
 		if (!ty_code_read(b->code, pid, t_ns, ip + n, bytes + n, 1, &b->at))
-			return false;
+			return NULL;
 		hold_while(out, &b->at);
 		got = ty_code_read(b->code, pid, t_ns, ip + n, bytes + n, INSN_MAX, &b->at);
 		if (got == INSN_MAX)
@@ -180,37 +185,49 @@ static bool decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip,
 		out->last = ip + n;
 		out->end = ty_step_classify(bytes + n, got, out->last, true);
 		if (out->end.rare)
-			return false;
+			return NULL;
 		if (out->end.cls == TY_STEP_COND || out->end.cls == TY_STEP_DIRECT)
 			size = out->end.next - out->last;
 		else if (!(size = vex_size(bytes + n, got)))
 			size = ty_disasm_size(b->dis, bytes + n, got, out->last);
 		if (!size || size > got)
-			return false;
+			return NULL;
 		sizes[out->insns++] = (uint8_t)size;
 		n += size;
 	} while ((out->end.cls == TY_STEP_OTHER || out->end.cls == TY_STEP_REP) &&
 		 out->insns < TY_BLOCK_INSNS);
-	out->next = ip + n;
+	if (t_ns < out->from_ns || t_ns >= out->until_ns)
+		return NULL;
+	out->end.next = ip + n;
 	memmove(both + out->insns, bytes, n);
-	kept = keep(b, both, out->insns + n);
-	if (!kept)
-		return false;
-	out->sizes = kept;
-	out->bytes = kept + out->insns;
-	return true;
+	return keep(b, out, both, out->insns + n);
 }
 
-const struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
+struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
 	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
-	struct ty_block *s = &b->slots[h >> (64 - SLOT_BITS)];
-	struct ty_block fresh;
+	struct ty_block **slot = &b->slots[h >> (64 - SLOT_BITS)], *s = *slot;
 
-	if (s->insns && s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
+	if (s && s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
 		return s;
-	if (!decode(b, pid, t_ns, ip, &fresh) || t_ns < fresh.from_ns || t_ns >= fresh.until_ns)
-		return NULL;
-	*s = fresh;
+	s = decode(b, pid, t_ns, ip);
+	if (s)
+		*slot = s;
 	return s;
+}
+
+unsigned ty_blocks_age(const struct ty_blocks *b)
+{
+	return b->age;
+}
+
+struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
+				uint64_t t_ns, uint64_t ip)
+{
+	unsigned age = b->age;
+	struct ty_block *n = ty_blocks_at(b, pid, t_ns, ip);
+
+	if (n && from && age == b->age)
+		from->after[ip != from->end.next] = n;
+	return n;
 }

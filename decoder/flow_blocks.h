@@ -16,14 +16,15 @@
 enum { TY_BLOCK_INSNS = 64 };
 
 struct ty_block {
-	uint64_t ip, last;	 /* of its first and last instruction */
-	uint64_t next;		 /* behind the last */
-	struct ty_step_insn end; /* the last one; OTHER: the block is long and goes on at next */
+	/* What following the code looks at lies in one cache line. */
+	uint64_t ip, last; /* of its first and last instruction */
 	uint64_t from_ns, until_ns;
+	struct ty_step_insn
+		end; /* the last one; OTHER: the block is long and goes on at end.next */
 	int32_t pid;
 	uint16_t insns;
-	const uint8_t *sizes; /* of its instructions */
-	const uint8_t *bytes; /* [ip, next) */
+	struct ty_block *after[2]; /* what came behind it last: at end.next, elsewhere; NULL */
+	uint8_t sizes[];	   /* of its instructions, then the bytes of [ip, end.next) */
 };
 
 struct ty_blocks;
@@ -34,8 +35,24 @@ void ty_blocks_free(struct ty_blocks *b);
 
 /*
  * The block at ip of a process at a time. NULL: there is no code, it is none that is understood, or
- * the same bytes are there for no time at all. Valid until the next call.
+ * the same bytes are there for no time at all. Valid while ty_blocks_age stays the same.
  */
-const struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
+struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
+/* Counts how often all blocks were forgotten. */
+unsigned ty_blocks_age(const struct ty_blocks *b);
+/* As ty_blocks_at, kept as what comes behind `from`. */
+struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
+				uint64_t t_ns, uint64_t ip);
+
+/* As ty_blocks_at, behind a valid block (or NULL). */
+static inline struct ty_block *ty_blocks_after(struct ty_blocks *b, struct ty_block *from,
+					       int32_t pid, uint64_t t_ns, uint64_t ip)
+{
+	struct ty_block *n = from ? from->after[ip != from->end.next] : NULL;
+
+	if (n && n->ip == ip && n->pid == pid && t_ns >= n->from_ns && t_ns < n->until_ns)
+		return n;
+	return ty_blocks_link(b, from, pid, t_ns, ip);
+}
 
 #endif

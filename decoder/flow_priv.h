@@ -60,21 +60,17 @@ struct ty_flow_stream {
 	struct ty_brancher brancher;
 	struct ty_flow_at before, later; /* the item before; one that comes behind head */
 	bool has_later;
-	struct ty_walked *walked; /* the quick way */
-	size_t taken, time, mark; /* next of each */
-	/* The block that ip is in, if it is still what it was: the table of blocks is used for all
-	 * streams. */
-	const struct ty_block *block;
-	struct {
-		uint64_t ip, from_ns;
-		int32_t pid;
-	} block_is;
+	struct ty_walked *walked;     /* the quick way */
+	size_t taken, time, mark;     /* next of each */
+	const struct ty_block *block; /* that ip is in, while the blocks' age is: */
+	unsigned block_age;
 	unsigned block_i;
 	uint64_t ip, tsc;
 	bool on, timed, entered;
 	int32_t now_pid, now_tid, first_pid;
 	struct ty_flow_at head;
 	bool has;
+	bool bare; /* head has nothing but what a branch has */
 };
 
 /* What came there in the AUX stream of a CPU, or of a thread, is lost. */
@@ -120,6 +116,10 @@ struct ty_flow {
 	VEC(struct ty_flow_comm) comms;	  /* by thread and time, once started */
 	struct ty_strtab *comm_names;	  /* NULL: none */
 	VEC(struct ty_flow_range) ranges; /* by stream and place */
+
+	/* Whose item is next while its time is below that of all others. */
+	struct ty_flow_stream *lead;
+	uint64_t lead_until;
 
 	struct ty_flow_window window;
 	bool branches;		  /* items are taken branches, not instructions */

@@ -83,22 +83,17 @@ static bool put_insn(struct ty_flow_stream *s, struct ty_flow_item *it)
 	struct ty_flow *f = s->flow;
 	uint64_t t = f->timed && s->timed ? ty_flow_ns(f, s->tsc) : UINT64_MAX - 1;
 
-	if (b && (b->ip != s->block_is.ip || b->from_ns != s->block_is.from_ns ||
-		  b->pid != s->block_is.pid))
-		b = NULL; /* another stream's block took its place */
-	if (!b || s->block_i >= b->insns) {
+	if (!b || s->block_age != ty_blocks_age(f->blocks) || s->block_i >= b->insns) {
 		b = s->block = ty_blocks_at(f->blocks, s->now_pid, t, s->ip);
+		s->block_age = ty_blocks_age(f->blocks);
 		s->block_i = 0;
 		if (!b)
 			return false;
-		s->block_is.ip = b->ip;
-		s->block_is.from_ns = b->from_ns;
-		s->block_is.pid = b->pid;
 	}
 	it->kind = TY_FLOW_INSN;
 	it->ip = s->ip;
 	it->size = b->sizes[s->block_i];
-	memcpy(it->raw, b->bytes + (s->ip - b->ip), it->size);
+	memcpy(it->raw, b->sizes + b->insns + (s->ip - b->ip), it->size);
 	if (++s->block_i == b->insns)
 		it->cls = class_of(&b->end, it);
 	s->ip += it->size;
@@ -286,15 +281,12 @@ static void thread_at(struct ty_flow_stream *s, uint64_t t_ns)
 	s->now_tid = s->flow->sws.v[i].tid;
 }
 
-/* Pull the stream's next item into its head. */
-static void pull_one(struct ty_flow_stream *s)
+/* When and in which thread the item in the head is. */
+static inline void place(struct ty_flow_stream *s)
 {
 	struct ty_flow *f = s->flow;
 	struct ty_flow_at *h = &s->head;
 
-	s->has = next_item(s, &h->item);
-	if (!s->has)
-		return;
 	if (f->timed && !(h->item.flags & TY_FF_NO_TIME)) {
 		h->ts_ns = ty_flow_ns(f, h->item.tsc);
 		if (may_switch(s, &h->item))
@@ -305,6 +297,14 @@ static void pull_one(struct ty_flow_stream *s)
 	h->pid = s->now_pid;
 	h->tid = s->now_tid;
 	h->cpu = s->cpu;
+}
+
+/* Pull the stream's next item into its head. */
+static void pull_one(struct ty_flow_stream *s)
+{
+	s->has = next_item(s, &s->head.item);
+	if (s->has)
+		place(s);
 }
 
 static void put_branch(struct ty_flow_at *to, const struct ty_flow_at *at, uint64_t from,
@@ -338,11 +338,42 @@ static bool complete_branches(struct ty_flow_stream *s)
 	return n || now.item.kind == TY_FLOW_GAP || now.item.kind == TY_FLOW_OVERFLOW;
 }
 
+/* Of a walked range, in place: the next branch, when nothing else comes before it. */
+static inline bool pull_taken(struct ty_flow_stream *s)
+{
+	const struct ty_walked *w = s->walked;
+	struct ty_flow_item *it = &s->head.item;
+	const struct ty_taken *t;
+	bool timed;
+
+	if (!w || s->lost || s->taken == w->taken.n ||
+	    (s->mark < w->marks.n && w->marks.v[s->mark].at == s->taken))
+		return false;
+	t = &w->taken.v[s->taken];
+	timed = s->time < w->times.n && w->times.v[s->time].at <= s->taken;
+	if (!s->bare)
+		*it = (struct ty_flow_item){.kind = TY_FLOW_BRANCH};
+	it->ip = t->from;
+	it->to = t->to;
+	it->flags = (timed && pass_times(s, false, t->from) ? TY_FF_EXACT : 0) |
+		    (s->timed ? 0 : TY_FF_NO_TIME);
+	if (timed || !s->bare) {
+		it->tsc = s->tsc;
+		place(s);
+		s->bare = true;
+	}
+	s->taken++;
+	return true;
+}
+
 /* The stream's next item as it is asked for into its head. */
 static void pull(struct ty_flow_stream *s)
 {
 	struct ty_flow_at *h = &s->head;
 
+	if (s->flow->branches && pull_taken(s))
+		return;
+	s->bare = false;
 	if (s->has_later) {
 		*h = s->later;
 		s->has_later = false;
@@ -405,6 +436,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 		return r;
 	ty_pt_free(probe);
 	f->failed = 0;
+	f->lead = NULL;
 	if (!f->blocks)
 		f->blocks = ty_blocks_new(f->code);
 	vec_each (s, &f->streams) {
@@ -436,16 +468,28 @@ void ty_flow_pull_stop(struct ty_flow *f)
  * time stamp. */
 static struct ty_flow_stream *first(struct ty_flow *f)
 {
-	struct ty_flow_stream *best = NULL;
+	struct ty_flow_stream *best = f->lead;
 
+	if (best && best->has && best->head.ts_ns < f->lead_until)
+		return best;
+	best = NULL;
+	f->lead_until = TY_FLOW_NO_TIME;
 	vec_each (s, &f->streams) {
 		if (!s->has)
 			continue;
-		if (s->head.ts_ns == TY_FLOW_NO_TIME)
+		if (s->head.ts_ns == TY_FLOW_NO_TIME) {
+			f->lead = NULL;
 			return s;
-		if (!best || s->head.ts_ns < best->head.ts_ns)
+		}
+		if (!best || s->head.ts_ns < best->head.ts_ns) {
+			if (best)
+				f->lead_until = best->head.ts_ns;
 			best = s;
+		} else if (s->head.ts_ns < f->lead_until) {
+			f->lead_until = s->head.ts_ns;
+		}
 	}
+	f->lead = best;
 	return best;
 }
 

@@ -35,6 +35,7 @@ struct walk {
 	unsigned idle; /* blocks since the last packet */
 	int32_t pid;
 	uint64_t ip, tsc, t_ns, resume;
+	struct ty_block *block;	   /* the last one, to find the next by; NULL */
 	uint64_t returns[RETURNS]; /* of calls, for compressed returns: a ring */
 	unsigned returns_at, returns_n;
 };
@@ -89,7 +90,7 @@ static int mark(struct walk *w, struct ty_walk_mark m)
 static inline int branch(struct walk *w, const struct ty_block *b, uint64_t to)
 {
 	w->ip = to;
-	if (to == b->next)
+	if (to == b->end.next)
 		return MORE;
 	if (w->out->taken.n >= TAKEN_MAX)
 		return odd();
@@ -105,8 +106,8 @@ static void remember(struct walk *w, uint64_t next)
 
 static int direct(struct walk *w, const struct ty_block *b)
 {
-	if (b->end.call && b->end.target != b->next)
-		remember(w, b->next);
+	if (b->end.call && b->end.target != b->end.next)
+		remember(w, b->end.next);
 	return branch(w, b, b->end.target);
 }
 
@@ -130,7 +131,7 @@ static inline int conditional(struct walk *w, const struct ty_block *b)
 		return odd();
 	w->idle = 0;
 	r = stamp(w, b->last);
-	return r ? r : branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->next);
+	return r ? r : branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
 }
 
 static int indirect(struct walk *w, const struct ty_block *b)
@@ -146,7 +147,7 @@ static int indirect(struct walk *w, const struct ty_block *b)
 		w->returns_n--;
 	} else {
 		if (b->end.call && !b->end.far)
-			remember(w, b->next);
+			remember(w, b->end.next);
 		if (!ty_pt_query_tip(&w->q, &to))
 			return odd();
 		now(w);
@@ -168,6 +169,13 @@ static bool holds(const struct ty_block *b, uint64_t ip)
 	return at == ip;
 }
 
+/* The block at w->ip; NULL: there is none. */
+static inline const struct ty_block *here(struct walk *w)
+{
+	w->block = ty_blocks_after(w->blocks, w->block, w->pid, w->t_ns, w->ip);
+	return w->block;
+}
+
 /* One block further without a question; -TY_EUNSUPPORTED when its end would need one. */
 static int pass(struct walk *w, const struct ty_block *b)
 {
@@ -175,7 +183,7 @@ static int pass(struct walk *w, const struct ty_block *b)
 		return direct(w, b);
 	if (b->end.cls != TY_STEP_OTHER && b->end.cls != TY_STEP_REP)
 		return odd();
-	w->ip = b->next;
+	w->ip = b->end.next;
 	return MORE;
 }
 
@@ -193,13 +201,15 @@ static int stopped(struct walk *w, const struct ty_block *b)
 			  (b->end.cls == TY_STEP_DIRECT && b->end.target == to);
 	if (!leaves)
 		return pass(w, b);
-	w->resume = b->end.cls == TY_STEP_DIRECT ? b->end.target : call ? b->next : 0;
+	w->resume = b->end.cls == TY_STEP_DIRECT ? b->end.target : call ? b->end.next : 0;
 	w->on = false;
 	take_event(w);
 	r = stamp(w, b->last);
 	return r ? r
-		 : mark(w, (struct ty_walk_mark){
-				   .kind = TY_FLOW_STOP, .upto = b->next, .ip = b->last, .to = to});
+		 : mark(w, (struct ty_walk_mark){.kind = TY_FLOW_STOP,
+						 .upto = b->end.next,
+						 .ip = b->last,
+						 .to = to});
 }
 
 /* A PSB says that the next instruction is the one at `at`, which is in the block or further on. */
@@ -268,7 +278,7 @@ static int event(struct walk *w)
 	}
 	if (!w->on || ++w->idle > IDLE_BLOCKS_MAX)
 		return odd();
-	b = ty_blocks_at(w->blocks, w->pid, w->t_ns, w->ip);
+	b = here(w);
 	if (w->q.next == TY_PT_OFF)
 		return b ? stopped(w, b) : odd();
 	return w->q.next == TY_PT_PSB ? synced(w, b) : interrupted(w, b);
@@ -281,7 +291,7 @@ static int finish(struct walk *w)
 
 	if (!w->on || w->r->end == w->r->n)
 		return DONE;
-	b = w->r->stops ? ty_blocks_at(w->blocks, w->pid, w->t_ns, w->ip) : NULL;
+	b = w->r->stops ? here(w) : NULL;
 	if (!b || ++w->idle > IDLE_BLOCKS_MAX)
 		return odd();
 	if (!holds(b, w->r->stop_ip))
@@ -296,7 +306,7 @@ static int step(struct walk *w)
 
 	if (!w->q.branches && w->q.next > TY_PT_TIP)
 		return w->q.next == TY_PT_END ? finish(w) : event(w);
-	b = w->on ? ty_blocks_at(w->blocks, w->pid, w->t_ns, w->ip) : NULL;
+	b = w->on ? here(w) : NULL;
 	if (!b || ++w->idle > IDLE_BLOCKS_MAX)
 		return odd();
 	if (b->end.cls == TY_STEP_COND)

@@ -19,11 +19,13 @@ enum { AHEAD = 8, THREADS_MAX = 32, FEW = 4 };
 struct ty_flow_work {
 	struct ty_flow *flow;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t room; /* for threads: there is little ahead */
+	pthread_cond_t done; /* for the reader: `awaited` is */
+	const struct ty_flow_range *awaited;
 	VEC(uint32_t) order;	       /* ranges by time */
 	VEC(struct ty_walked *) spare; /* to be used again: fresh memory is dear */
 	size_t next;		       /* in order: all before it have been begun */
-	size_t ahead, ahead_max;
+	size_t ahead, ahead_max, ahead_low;
 	bool stop;
 	unsigned threads_n;
 	pthread_t threads[THREADS_MAX];
@@ -97,7 +99,8 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	pthread_mutex_lock(&w->lock);
 	r->walked = out;
 	r->state = good ? TY_RANGE_DONE : TY_RANGE_SLOW;
-	pthread_cond_broadcast(&w->changed);
+	if (w->awaited == r)
+		pthread_cond_signal(&w->done);
 }
 
 /* The next range that nobody has begun; NULL when there is none, or enough lies ready. */
@@ -123,7 +126,7 @@ static void *work_main(void *arg)
 		if (r)
 			do_range(w, blocks, r);
 		else if (w->next < w->order.n)
-			pthread_cond_wait(&w->changed, &w->lock);
+			pthread_cond_wait(&w->room, &w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
 	ty_blocks_free(blocks);
@@ -140,10 +143,13 @@ struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i)
 		do_range(w, f->blocks, r);
 	while (r->state == TY_RANGE_BUSY) {
 		other = next_idle(w);
-		if (other)
+		if (other) {
 			do_range(w, f->blocks, other);
-		else
-			pthread_cond_wait(&w->changed, &w->lock);
+			continue;
+		}
+		w->awaited = r;
+		pthread_cond_wait(&w->done, &w->lock);
+		w->awaited = NULL;
 	}
 	pthread_mutex_unlock(&w->lock);
 	return r->walked;
@@ -159,8 +165,9 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 		free_walked(r->walked);
 	r->walked = NULL;
 	r->state = TY_RANGE_SLOW;
-	w->ahead--;
-	pthread_cond_broadcast(&w->changed);
+	/* A wakeup costs as much as many branches: for several ranges at once. */
+	if (--w->ahead == w->ahead_low)
+		pthread_cond_broadcast(&w->room);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -186,7 +193,8 @@ int ty_flow_work_start(struct ty_flow *f)
 	f->work = w;
 	w->flow = f;
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->changed, NULL);
+	pthread_cond_init(&w->room, NULL);
+	pthread_cond_init(&w->done, NULL);
 	vec_each (r, &f->ranges) {
 		r->state = TY_RANGE_IDLE;
 		r->walked = NULL;
@@ -200,6 +208,7 @@ int ty_flow_work_start(struct ty_flow *f)
 	if (n > THREADS_MAX)
 		n = THREADS_MAX;
 	w->ahead_max = AHEAD * n + f->streams.n;
+	w->ahead_low = AHEAD * n / 2 + f->streams.n;
 	if (w->order.n < FEW)
 		n = 1;
 	while (w->threads_n + 1 < n &&
@@ -216,7 +225,7 @@ void ty_flow_work_stop(struct ty_flow *f)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->stop = true;
-	pthread_cond_broadcast(&w->changed);
+	pthread_cond_broadcast(&w->room);
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < w->threads_n; i++)
 		pthread_join(w->threads[i], NULL);
@@ -228,7 +237,8 @@ void ty_flow_work_stop(struct ty_flow *f)
 		free_walked(*v);
 	vec_fini(&w->spare);
 	vec_fini(&w->order);
-	pthread_cond_destroy(&w->changed);
+	pthread_cond_destroy(&w->room);
+	pthread_cond_destroy(&w->done);
 	pthread_mutex_destroy(&w->lock);
 	free(w);
 	f->work = NULL;
