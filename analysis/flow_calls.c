@@ -22,6 +22,7 @@ struct thread {
 	uint8_t size, cls;
 	bool indirect; /* a jump to where a register or memory says */
 	bool have;     /* ip is valid: the next instruction follows it */
+	bool near;     /* it ended by a branch to what is not traced */
 	bool off;      /* tracing ended; user mode goes on at `resume` unless something happens */
 	bool gap;
 	bool doubt;   /* no symbol told the level where the thread went on */
@@ -35,6 +36,7 @@ struct thread {
 enum trait {
 	PLAIN,
 	SETS_JUMP, /* setjmp: may return several times */
+	JUMPS,	   /* longjmp */
 	UNWINDS,   /* _Unwind_Resume: never returns to its caller, but into one further down */
 };
 
@@ -123,6 +125,8 @@ static enum trait trait_of(const char *name)
 	for (size_t i = 0; i < sizeof(setjmps) / sizeof(*setjmps); i++)
 		if (!strcmp(name, setjmps[i]))
 			return SETS_JUMP;
+	if (strstr(name, "longjmp") && !strstr(name, "@plt"))
+		return JUMPS;
 	return strcmp(name, "_Unwind_Resume") && strcmp(name, "_Unwind_Resume@plt") ? PLAIN
 										    : UNWINDS;
 }
@@ -393,6 +397,17 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 	land(c, t, at, p, s->frames.n);
 }
 
+/* In longjmp, or in what it calls to do it. */
+static bool by_longjmp(const struct ty_flow_calls *c, const struct thread *t)
+{
+	const struct ty_flow_stack *s = &t->stack;
+
+	for (size_t n = s->frames.n, k = 1; t->indirect && k <= n && k <= 2; k++)
+		if (trait(c, &s->frames.v[n - k]) == JUMPS)
+			return true;
+	return false;
+}
+
 static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		   uint64_t ip)
 {
@@ -426,6 +441,9 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 		if (resumed(c, t, at, ip))
 			return;
 	}
+	/* To a caller of all that is known: longjmp goes nowhere else. */
+	if (by_longjmp(c, t) && ty_flow_stack_level_of(s, s->frames.n, p->func, ip) == TY_NO_LEVEL)
+		ty_flow_stack_unwind(s, 0, at->ts_ns, TY_CALL_CUT);
 	if (p->hi)
 		land(c, t, at, p, s->frames.n);
 }
@@ -479,7 +497,8 @@ static void started(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 		t->entered = true;
 		push(c, t, at, &entry, 0, 0);
 	} else if (t->off && !t->gap && f && p->start) {
-		push(c, t, at, p, t->resume, TY_CALL_SIGNAL);
+		/* From what is not traced, it is a call. */
+		push(c, t, at, p, t->near ? 0 : t->resume, t->near ? 0 : TY_CALL_SIGNAL);
 	} else if (t->off && !t->gap && f && f->over) {
 		/* The handler has said where the program goes on. */
 		ty_flow_stack_pop(s, at->ts_ns, 0);
@@ -546,6 +565,29 @@ static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	t->off = t->gap = false;
 }
 
+/* The last instruction went to what is not traced (a filter). */
+static void left(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+		 uint64_t ip)
+{
+	struct ty_flow_stack *s = &t->stack;
+	const struct place *p;
+	size_t level;
+
+	if (!s->frames.n || (t->cls != TY_FC_RETURN && !t->indirect))
+		return;
+	level = t->cls == TY_FC_RETURN ? ty_flow_stack_returns_to(s, s->frames.n, ip) : TY_NO_LEVEL;
+	p = place(c, t->pid, at->ts_ns, ip);
+	if (level != TY_NO_LEVEL) {
+		returned_to(c, t, at, level, ip);
+	} else if (t->cls == TY_FC_RETURN && (!ip || !top(t)->call.ret)) {
+		ty_flow_stack_pop(s, at->ts_ns, 0);
+	} else if (ip && !p->start &&
+		   ty_flow_stack_level_of(s, s->frames.n, p->func, ip) == TY_NO_LEVEL) {
+		/* To a caller of all that is known, by longjmp or an exception. */
+		ty_flow_stack_unwind(s, 0, at->ts_ns, TY_CALL_CUT);
+	}
+}
+
 int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 {
 	struct thread *t = thread_of(c, at->tid, at->pid);
@@ -557,9 +599,9 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 	switch (at->item.kind) {
 	case TY_FLOW_INSN: on_insn(c, t, at); break;
 	case TY_FLOW_STOP:
-		/* Out of what is traced by a return (an address filter): the call is over. */
-		if (t->have && t->cls == TY_FC_RETURN && t->stack.frames.n)
-			ty_flow_stack_pop(&t->stack, at->ts_ns, 0);
+		if (t->have)
+			left(c, t, at, at->item.to);
+		t->near = at->item.to != 0;
 		t->resume = t->ip + t->size;
 		t->off = true;
 		t->have = false;
@@ -574,6 +616,7 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 		else if (t->have && at->item.ip != t->ip + t->size)
 			jumped(c, t, at, at->item.ip);
 		t->resume = at->item.ip;
+		t->near = false;
 		t->off = true;
 		t->have = false;
 		break;

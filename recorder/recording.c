@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +125,12 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	if (r->step.lost)
 		ty_rec_note(r, "the executed instructions are not complete: the process that "
 			       "single-steps was killed, or its packets could not be written");
+	if (r->step.unset)
+		ty_rec_note(
+			r,
+			"calls of --flow-filter's function are missing: %u times a thread could "
+			"not be given a breakpoint at its entry (%s); a debugger may use them all",
+			r->step.unset, strerror(r->step.unset_why));
 	if (r->step.held)
 		ty_rec_note(r,
 			    "%u single-stepped thread%s asleep in the kernel and could not be "

@@ -54,15 +54,23 @@ static bool stopping(const struct ty_step_engine *e)
 	return stop_wanted || e->failed;
 }
 
-static void set_breakpoint(pid_t tid, uint64_t addr)
+static void clear_breakpoint(pid_t tid)
+{
+	ptrace(PTRACE_POKEUSER, tid, offsetof(struct user, u_debugreg) + 7 * 8, 0);
+}
+
+static void set_breakpoint(struct ty_step_engine *e, pid_t tid, uint64_t addr)
 {
 	size_t dr = offsetof(struct user, u_debugreg);
 
-	ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, 0);
-	if (!addr)
+	clear_breakpoint(tid);
+	if (!ptrace(PTRACE_POKEUSER, tid, dr, addr) &&
+	    !ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, DR7_EXEC_0))
 		return;
-	ptrace(PTRACE_POKEUSER, tid, dr, addr);
-	ptrace(PTRACE_POKEUSER, tid, dr + 7 * 8, DR7_EXEC_0);
+	if (errno == ESRCH)
+		return; /* killed meanwhile */
+	e->unset++;
+	e->unset_why = errno;
 }
 
 /* Has a step or the breakpoint raised a SIGTRAP that is not delivered yet? */
@@ -81,7 +89,7 @@ static bool trap_pending(pid_t tid)
 
 static void let_go(struct ty_step_engine *e, struct ty_step_thread *t, int sig)
 {
-	set_breakpoint(t->tid, 0);
+	clear_breakpoint(t->tid);
 	if (trap_pending(t->tid)) {
 		ptrace(PTRACE_CONT, t->tid, 0, sig);
 		return;
@@ -109,12 +117,12 @@ static void begin_stepping(struct ty_step_engine *e, struct ty_step_thread *t,
 	t->mode = TY_STEP_STEPPING;
 	t->ip = regs->rip;
 	t->is64 = regs->cs == CS_64;
-	t->entry_sp = regs->rsp;
-	t->handlers = 0;
 	t->restart = 0;
 	t->ready_ns = ty_perf_clock_now(&e->clock);
-	if (e->o->filter)
+	if (e->o->filter) {
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, t->ready_ns);
+		ty_step_func_enter(t, regs);
+	}
 	ty_step_prepare(e, t, regs);
 }
 
@@ -126,7 +134,18 @@ static void seek_entry(struct ty_step_engine *e, struct ty_step_thread *t)
 		t->p->entry = ty_step_mm_where(t->p->mm, e->o->dev, e->o->ino, e->o->off);
 	}
 	t->mode = t->p->entry ? TY_STEP_RUNNING : TY_STEP_HUNTING;
-	set_breakpoint(t->tid, t->p->entry);
+	if (t->p->entry)
+		set_breakpoint(e, t->tid, t->p->entry);
+}
+
+/* The thread has gone on to regs->rip: what that was, and what comes next. */
+static void advance(struct ty_step_engine *e, struct ty_step_thread *t,
+		    const struct user_regs_struct *regs)
+{
+	if (ty_step_executed(e, t, regs))
+		seek_entry(e, t);
+	else
+		ty_step_prepare(e, t, regs);
 }
 
 /* A thread's first stop of its own, or its exec. */
@@ -137,9 +156,12 @@ static void begin(struct ty_step_engine *e, struct ty_step_thread *t)
 
 	t->begun = true;
 	ty_perf_put_itrace_start(&e->out.perf, &w);
+	if (ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
+		return;
+	t->first_sp = regs.rsp;
 	if (e->o->filter)
 		seek_entry(e, t);
-	else if (!ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
+	else
 		begin_stepping(e, t, &regs);
 }
 
@@ -203,7 +225,7 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 		return;
 	}
 	if (t->mode == TY_STEP_RUNNING && si.si_code == TRAP_HWBKPT && regs.rip == t->p->entry) {
-		set_breakpoint(t->tid, 0);
+		clear_breakpoint(t->tid);
 		begin_stepping(e, t, &regs);
 		resume(e, t, 0);
 		return;
@@ -211,10 +233,8 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 	/* The program's own: kill, raise, int3 (of which the kernel says so). */
 	if (t->mode != TY_STEP_STEPPING ||
 	    (si.si_code != TRAP_TRACE && si.si_code != TRAP_BRKPT && si.si_code != HANDLER_ENTRY)) {
-		if (t->mode == TY_STEP_STEPPING && regs.rip != t->ip) {
-			ty_step_executed(e, t, &regs);
-			ty_step_prepare(e, t, &regs);
-		}
+		if (t->mode == TY_STEP_STEPPING && regs.rip != t->ip)
+			advance(e, t, &regs);
 		resume(e, t, SIGTRAP);
 		return;
 	}
@@ -227,12 +247,12 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 	} else if (si.si_code == HANDLER_ENTRY) {
 		ty_step_interrupted(t);
 		t->restart = 0;
-		t->handlers++;
+		ty_step_func_handler(t, &regs);
 		t->ip = regs.rip;
 		t->ready_ns = ty_perf_clock_now(&e->clock);
 		t->is64 = regs.cs == CS_64;
-	} else if (ty_step_executed(e, t, &regs)) {
-		seek_entry(e, t);
+	} else {
+		advance(e, t, &regs);
 		resume(e, t, 0);
 		return;
 	}
@@ -246,10 +266,8 @@ static void on_signal(struct ty_step_engine *e, struct ty_step_thread *t, int si
 	struct user_regs_struct regs;
 
 	if (t->mode == TY_STEP_STEPPING && !ptrace(PTRACE_GETREGS, t->tid, 0, &regs) &&
-	    regs.rip != t->ip && !t->restart) {
-		ty_step_executed(e, t, &regs);
-		ty_step_prepare(e, t, &regs);
-	}
+	    regs.rip != t->ip && !t->restart)
+		advance(e, t, &regs);
 	resume(e, t, sig);
 }
 
@@ -314,7 +332,10 @@ static int fail(struct ty_step_engine *e, const char *what)
 /* What there is goes to the recorder, which waits for no more. */
 static void close_output(struct ty_step_engine *e, size_t held)
 {
-	struct ty_step_end end = {.insns = e->insns, .held = (uint32_t)held};
+	struct ty_step_end end = {.insns = e->insns,
+				  .held = (uint32_t)held,
+				  .unset = e->unset,
+				  .unset_why = e->unset_why};
 
 	vec_each (t, &e->threads)
 		ty_step_flush(e, *t);

@@ -67,8 +67,8 @@ static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 	if (t->nr == __NR_prctl)
 		ty_step_put_comm(e, t, false);
-	if (t->nr == __NR_rt_sigreturn && t->handlers)
-		t->handlers--;
+	if (t->nr == __NR_rt_sigreturn)
+		ty_step_func_sigreturn(t);
 }
 
 /* The flags that were just pushed have the stepping's TF in them: the program must not see it, and
@@ -110,8 +110,7 @@ bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 	switch (t->insn.cls) {
 	case TY_STEP_COND: ty_pt_enc_cond(&t->enc, now, to == t->insn.target); break;
 	case TY_STEP_INDIRECT:
-		left = t->mode == TY_STEP_STEPPING && e->o->filter && !t->handlers &&
-		       regs->rsp > t->entry_sp;
+		left = t->mode == TY_STEP_STEPPING && e->o->filter && ty_step_func_left(t, regs);
 		if (left)
 			ty_pt_enc_off_to(&t->enc, to);
 		else
@@ -155,6 +154,7 @@ void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
 		t->ready_ns = ty_perf_clock_now(&e->clock);
 	}
 	t->insn = ty_step_classify(code, n, t->ip, t->is64);
+	t->sp = regs->rsp;
 	if (t->insn.syscall && !t->restart) {
 		t->nr = (int64_t)regs->rax;
 		t->args[0] = regs->rdi;

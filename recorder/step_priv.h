@@ -20,6 +20,8 @@ enum ty_step_frame {
 struct ty_step_end {
 	uint64_t insns; /* executed */
 	uint32_t held;	/* threads that could not be stopped yet: let go of when they can */
+	uint32_t unset; /* threads that could not be given a breakpoint at the function to trace */
+	int32_t unset_why; /* errno */
 	uint32_t pad;
 };
 

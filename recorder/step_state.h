@@ -35,6 +35,22 @@ struct ty_step_process {
 	uint64_t entry; /* of the function to trace; 0: not mapped yet */
 };
 
+enum { TY_STEP_HANDLERS = 16 };
+
+/* Where rsp is while a signal handler runs: above lo, and up to hi. */
+struct ty_step_handler {
+	uint64_t lo, hi;
+};
+
+/* The call of the function that is traced: what tells its end (step_func.c). */
+struct ty_step_func {
+	uint64_t sp;  /* where its return address lies */
+	uint64_t ret; /* its return address */
+	uint64_t top; /* end of the thread's own stack if it runs there; 0 */
+	struct ty_step_handler handlers[TY_STEP_HANDLERS]; /* entered since, and not left */
+	unsigned handlers_n;
+};
+
 struct ty_step_thread {
 	pid_t tid, ppid;
 	struct ty_step_process *p;
@@ -45,11 +61,12 @@ struct ty_step_thread {
 	bool is64, leaving;
 	uint64_t born_ns; /* when it was first heard of */
 	uint64_t ip;
-	uint64_t ready_ns; /* when it was about to execute ip */
-	uint64_t restart;  /* a system call at this address may be executed again; 0 */
-	uint64_t entry_sp; /* TY_STEP_STEPPING with a filter */
-	unsigned handlers; /* signal handlers entered since */
-	int64_t nr;	   /* of the system call that is executed */
+	uint64_t ready_ns;	  /* when it was about to execute ip */
+	uint64_t restart;	  /* a system call at this address may be executed again; 0 */
+	uint64_t sp;		  /* when it was about to execute ip */
+	uint64_t first_sp;	  /* at its first stop: its own stack begins here or above */
+	struct ty_step_func func; /* TY_STEP_STEPPING with a filter */
+	int64_t nr;		  /* of the system call that is executed */
 	uint64_t args[3];
 	struct ty_step_insn insn;
 	struct ty_pt_enc enc;
@@ -67,6 +84,8 @@ struct ty_step_engine {
 	VEC(struct ty_step_process *) processes;
 	uint32_t next_idx;
 	uint64_t insns;
+	uint32_t unset; /* threads that could not be given a breakpoint */
+	int unset_why;	/* errno */
 	bool failed;
 };
 
@@ -86,6 +105,17 @@ struct ty_step_thread *ty_step_find(struct ty_step_engine *e, pid_t tid);
 struct ty_step_thread *ty_step_add(struct ty_step_engine *e, pid_t tid);
 /* Its packets are written and t is freed, with its process after the last thread. */
 void ty_step_drop(struct ty_step_engine *e, struct ty_step_thread *t);
+
+/* ---- step_func.c ---- */
+
+/* The function is about to be executed. */
+void ty_step_func_enter(struct ty_step_thread *t, const struct user_regs_struct *regs);
+/* A signal handler has been entered; t->sp: where rsp was before. */
+void ty_step_func_handler(struct ty_step_thread *t, const struct user_regs_struct *regs);
+/* It returned. */
+void ty_step_func_sigreturn(struct ty_step_thread *t);
+/* An indirect branch (t->insn, with rsp at t->sp) was executed: has it left the function? */
+bool ty_step_func_left(struct ty_step_thread *t, const struct user_regs_struct *regs);
 
 /* ---- step_flow.c ---- */
 

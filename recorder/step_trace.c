@@ -135,6 +135,8 @@ static void *reader_main(void *arg)
 	ty_buf_fini(&b);
 	s->insns = end.insns;
 	s->held = end.held;
+	s->unset = end.unset;
+	s->unset_why = end.unset_why;
 	/* Killed, or out of memory. */
 	s->lost |= !ended;
 	return NULL;

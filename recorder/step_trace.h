@@ -28,6 +28,8 @@ struct ty_step {
 	void *reader;	/* thread and what it needs */
 	uint64_t insns; /* executed instructions, after finish */
 	unsigned held;	/* threads that could not be stopped within seconds, after finish */
+	unsigned unset; /* times that a thread could not be given a breakpoint at the function */
+	int unset_why;	/* errno */
 	bool lost;	/* something could not be written; the stream ends there */
 };
 

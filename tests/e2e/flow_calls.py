@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks of `dump FILE flow --calls --json` with known answers. Usage: flow_calls.py traps|throws|levels FILE [COUNTS]"""
+"""Checks of `dump FILE flow --calls --json` with known answers. Usage: flow_calls.py traps|throws|levels|ends FILE [COUNTS]"""
 import json
 import re
 import sys
@@ -57,6 +57,18 @@ if sys.argv[1] == "throws":
     want("passed by, in all", len(of("passes")), 9)
     want("a recursion that cleans up", sorted((c["depth"], c["cut"]) for c in of("recursion")),
          [(d, True) for d in (2, 3, 4, 5)])
+if sys.argv[1] == "ends":
+    # What the traced function is over with is not seen; all its calls and what they call is.
+    said = re.fullmatch(r"traced (\d+) inside (\d+) outside \d+\n", open(sys.argv[3]).read())
+    want("traced, inside, outside", [len([c for c in of(f) if not c["back"]]) for f in
+                                          ("traced", "inside", "outside")], [int(said[1]), int(said[2]), 0])
+    want("between, on another stack", len(of("between")), 2)
+    want("traced is at level 0, but in itself and in what is not known to be over", {c["depth"] for c in of("traced")},
+         {0, 1})
+if sys.argv[1] == "cleans":
+    want("left by an exception", [(c["depth"], c["cut"]) for c in of("cleans")], [(0, True)] * 2)
+    want("its destructor", len(of("at4")), 2)
+    want("what comes after", [len(of(f)) for f in ("at2", "at3", "through")], [0, 0, 0])
 for b in bad:
     print("# " + b)
 sys.exit(bool(bad))

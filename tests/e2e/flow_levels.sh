@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Levels of calls whatever programs do to their stacks: programs with known answers, single-stepped.
+# Levels of calls, and the end of a filter's function, whatever programs do to their stacks: programs with
+# known answers, single-stepped.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -16,9 +17,9 @@ known() { # NAME FILTER CHECK COMMAND...
 	sed 's/^/# /' "$out/err"
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py "$3" "$out/c" "$out/said"
-	ok $? "levels: $1"
+	ok $? "$1"
 }
-levels() { known "$1" "$2" levels "$PROGRAMS/call_traps" "$3"; }
+levels() { known "levels: $1" "$2" levels "$PROGRAMS/call_traps" "$3"; }
 
 if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" -ne 0 ]; then
 	skip "software branch tracer" "needs root and an x86-64 machine"
@@ -37,11 +38,13 @@ levels "zero-length calls, retpolines, returns as jumps, jumps as returns" main 
 levels "tail calls" main t
 levels "vfork and exec" main v
 levels "all of it in three threads at once" thread_main Tslcepot
+known "a filter's function ends by returns, longjmp, out of handlers, with its coroutine" traced ends "$PROGRAMS/func_ends"
 cxx=$(command -v g++ || command -v clang++)
 if [ -z "$cxx" ]; then
 	skip "levels: C++ exceptions" "no C++ compiler"
 else
 	"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc &&
-		known "C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws"
+		known "levels: C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws" &&
+		known "a filter's function ends by an exception" cleans cleans "$out/throws"
 fi
 finish
