@@ -253,7 +253,7 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 		return r;
 	if (ty_flow_choice_init(&d->choice, d->sel, src))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	d->names = ty_flow_names_new(ty_flow_code(d->flow));
+	d->names = ty_flow_source_names(src, err);
 	d->asm64 = ty_disasm_new(TY_DISASM_X86_64);
 	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
 	if (!d->names || !d->asm64 || !d->asm32)
@@ -272,6 +272,7 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 			       ty_strerror(r));
 	if (d->calls)
 		ty_flow_calls_finish(d->calls);
+	ty_flow_source_tell(src);
 	if (fflush(d->out) || ferror(d->out))
 		return ty_fail_errno(err, "standard output: write failed");
 	return 0;
@@ -305,7 +306,7 @@ int ty_cmd_dump_flow(int argc, char **argv)
 
 	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
-			printf("%s%s", help, ty_flow_options_help);
+			printf("%s%s%s", help, ty_code_options_help, ty_flow_options_help);
 			goto out;
 		}
 		if (c == '?')
@@ -318,7 +319,7 @@ int ty_cmd_dump_flow(int argc, char **argv)
 			d.shape = CALLS;
 		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
 			src.cpu = optarg;
-		else if (c >= TY_OPT_PT_RAW)
+		else if (c >= TY_OPT_FLOW)
 			status = ty_flow_source_option(&src, c, optarg) ? TY_EXIT_FAILED : 0;
 		else
 			status = ty_select_option(&sel, "dump", c, optarg);

@@ -2,24 +2,40 @@
 /* See flow_files.h. */
 #include "flow_files.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bus.h"
+#include "debuginfod.h"
 #include "symbols.h"
 #include "vec.h"
+
+enum { NOTES_MAX = 8 };
 
 struct ty_flow_files {
 	const char *const *roots;
 	size_t roots_n;
-	bool local;
+	bool local, same_boot;
+	char cache[PATH_MAX]; /* perf's own, "" none */
 	VEC(struct ty_bytes) maps;
+	struct ty_debuginfod *debuginfod; /* NULL: not asked for */
+	VEC(char *) notes;
+	size_t more_notes;
+};
+
+/* A file that is looked for. */
+struct wanted {
+	const uint8_t *id;
+	size_t id_n;
+	char other[PATH_MAX + 4 * TY_BUILD_ID_MAX + 100]; /* one that was found, but is another */
 };
 
 static void unmap(const struct ty_bytes *m)
@@ -31,11 +47,15 @@ static void unmap(const struct ty_bytes *m)
 struct ty_flow_files *ty_flow_files_new(const char *const *roots, size_t roots_n)
 {
 	struct ty_flow_files *f = calloc(1, sizeof(*f));
+	const char *home = getenv("HOME");
 
-	if (f) {
-		f->roots = roots;
-		f->roots_n = roots_n;
-	}
+	if (!f)
+		return NULL;
+	f->roots = roots;
+	f->roots_n = roots_n;
+	f->debuginfod = ty_debuginfod_new();
+	if (home && *home)
+		snprintf(f->cache, sizeof(f->cache), "%s/.debug", home);
 	return f;
 }
 
@@ -45,24 +65,28 @@ void ty_flow_files_free(struct ty_flow_files *f)
 		return;
 	vec_each (m, &f->maps)
 		unmap(m);
+	vec_each (n, &f->notes)
+		free(*n);
+	vec_fini(&f->notes);
 	vec_fini(&f->maps);
+	ty_debuginfod_free(f->debuginfod);
 	free(f);
 }
 
-void ty_flow_files_local(struct ty_flow_files *f, bool local)
+void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot)
 {
 	f->local = local;
+	f->same_boot = local && same_boot;
 }
 
-int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_bytes *out,
-		       struct ty_err *err)
+/* fd is closed. */
+static int map_fd(struct ty_flow_files *f, int fd, const char *path, struct ty_bytes *out,
+		  struct ty_err *err)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
 	void *p;
+	int r = 0;
 
-	if (fd < 0)
-		return ty_fail_errno(err, "%s: cannot open", path);
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return ty_fail(err, TY_EIO, TY_NO_OFFSET, "%s is not a regular file", path);
@@ -86,53 +110,171 @@ int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_byte
 	return 0;
 }
 
-static int attempt(struct ty_flow_files *f, const char *path, const uint8_t *build_id,
-		   size_t build_id_n, struct ty_bytes *out)
+int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_bytes *out,
+		       struct ty_err *err)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd < 0 ? ty_fail_errno(err, "%s: cannot open", path) : map_fd(f, fd, path, out, err);
+}
+
+static void hex(const uint8_t *id, size_t n, char out[2 * TY_BUILD_ID_MAX + 1])
+{
+	*out = 0;
+	for (size_t i = 0; i < n && i < TY_BUILD_ID_MAX; i++)
+		sprintf(out + 2 * i, "%02x", id[i]);
+}
+
+static bool is_wanted(struct wanted *w, const char *path, struct ty_bytes b)
+{
+	char got[2 * TY_BUILD_ID_MAX + 1], want[2 * TY_BUILD_ID_MAX + 1];
 	uint8_t id[TY_BUILD_ID_MAX];
 	size_t n;
 
-	if (ty_flow_files_read(f, path, out, NULL))
-		return -TY_ENOTFOUND;
-	if (!build_id_n)
-		return 0;
-	n = ty_elf_build_id(out->p, out->n, id);
+	if (!w->id_n)
+		return true;
+	n = ty_elf_build_id(b.p, b.n, id);
 	/* perf pads short ids with zeros. */
-	if (n && n <= build_id_n && !memcmp(id, build_id, n))
-		return 0;
+	if (n && n <= w->id_n && !memcmp(id, w->id, n))
+		return true;
+	hex(id, n, got);
+	hex(w->id, w->id_n, want);
+	snprintf(w->other, sizeof(w->other),
+		 "%s is not what was recorded, and not used: its build id is %s, not %s", path,
+		 n ? got : "missing", want);
+	return false;
+}
+
+static bool attempt(struct ty_flow_files *f, const char *path, struct wanted *w,
+		    struct ty_bytes *out)
+{
+	if (ty_flow_files_read(f, path, out, NULL))
+		return false;
+	if (is_wanted(w, path, *out))
+		return true;
 	unmap(out);
 	f->maps.n--;
 	*out = (struct ty_bytes){0};
-	return -TY_ENOTFOUND;
+	return false;
+}
+
+/* By build id, as perf's cache and debug packages have it. */
+static bool by_id(struct ty_flow_files *f, const char *root, struct wanted *w, struct ty_bytes *out)
+{
+	static const char *const in[] = {"", "/elf", "/vdso"};
+	char full[PATH_MAX], id[2 * TY_BUILD_ID_MAX + 1];
+
+	hex(w->id, w->id_n, id);
+	for (size_t i = 0; w->id_n > 1 && i < sizeof(in) / sizeof(*in); i++) {
+		snprintf(full, sizeof(full), "%s/.build-id/%.2s/%s%s", root, id, id + 2, in[i]);
+		if (attempt(f, full, w, out))
+			return true;
+	}
+	return false;
+}
+
+/* The vdso of this very process, which is every process', when the kernel is the one that ran. */
+static bool own_vdso(struct ty_flow_files *f, struct wanted *w, struct ty_bytes *out)
+{
+	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	Elf64_Ehdr eh;
+	uint64_t n;
+
+	if (!p || sizeof(void *) != 8 || (!w->id_n && !f->same_boot))
+		return false;
+	memcpy(&eh, p, sizeof(eh));
+	n = eh.e_shoff + (uint64_t)eh.e_shnum * eh.e_shentsize;
+	*out = (struct ty_bytes){.p = p, .n = n};
+	return is_wanted(w, "this machine's vdso", *out);
+}
+
+/* A JIT compiler in a container writes its map in there, by the number that it has there. */
+static bool inside(struct ty_flow_files *f, const char *path, struct wanted *w,
+		   struct ty_bytes *out)
+{
+	char name[64], line[256], *last;
+	int pid, end = 0, own = 0;
+	FILE *status;
+
+	if (sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) != 1 || !end || path[end])
+		return false;
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	status = fopen(name, "re");
+	while (status && !own && fgets(line, sizeof(line), status))
+		if (!strncmp(line, "NSpid:", 6)) {
+			last = strrchr(line, '\t');
+			own = last ? atoi(last + 1) : 0;
+		}
+	if (status)
+		fclose(status);
+	snprintf(name, sizeof(name), "/proc/%d/root/tmp/perf-%d.map", pid, own);
+	return own > 0 && attempt(f, name, w, out);
+}
+
+static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, struct ty_bytes *out)
+{
+	const char *base = strrchr(path, '/');
+	char full[PATH_MAX];
+	int fd;
+
+	base = base ? base + 1 : path;
+	for (size_t i = 0; i < f->roots_n; i++) {
+		snprintf(full, sizeof(full), "%s/%s", f->roots[i], path);
+		if (attempt(f, full, w, out))
+			return true;
+		snprintf(full, sizeof(full), "%s/%s", f->roots[i], base);
+		if (*base && attempt(f, full, w, out))
+			return true;
+		if (by_id(f, f->roots[i], w, out))
+			return true;
+	}
+	/* At its own path another machine's file is somebody else's, unless its build id says no.
+	 */
+	if (*path == '/' && strncmp(path, "//", 2) && (f->local || w->id_n) &&
+	    (attempt(f, path, w, out) || (f->local && inside(f, path, w, out))))
+		return true;
+	if (!strcmp(path, "[vdso]") && own_vdso(f, w, out))
+		return true;
+	if (*f->cache && by_id(f, f->cache, w, out))
+		return true;
+	fd = f->debuginfod && w->id_n && *path == '/'
+		     ? ty_debuginfod_executable(f->debuginfod, w->id, w->id_n)
+		     : -1;
+	if (fd < 0 || map_fd(f, fd, path, out, NULL))
+		return false;
+	if (is_wanted(w, path, *out))
+		return true;
+	unmap(out);
+	f->maps.n--;
+	return false;
 }
 
 int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
 		       struct ty_bytes *out)
 {
 	struct ty_flow_files *f = ctx;
-	const char *base = strrchr(path, '/');
-	char full[PATH_MAX], hex[2 * TY_BUILD_ID_MAX + 1] = "";
+	struct wanted w = {.id = build_id, .id_n = build_id_n};
+	char *note;
 
-	base = base ? base + 1 : path;
-	for (size_t i = 0; i < build_id_n && i < TY_BUILD_ID_MAX; i++)
-		sprintf(hex + 2 * i, "%02x", build_id[i]);
-	for (size_t i = 0; i < f->roots_n; i++) {
-		snprintf(full, sizeof(full), "%s/%s", f->roots[i], path);
-		if (!attempt(f, full, build_id, build_id_n, out))
-			return 0;
-		snprintf(full, sizeof(full), "%s/%s", f->roots[i], base);
-		if (*base && !attempt(f, full, build_id, build_id_n, out))
-			return 0;
-		snprintf(full, sizeof(full), "%s/.build-id/%.2s/%s", f->roots[i], hex, hex + 2);
-		if (build_id_n > 1 && !attempt(f, full, build_id, build_id_n, out))
-			return 0;
-		snprintf(full, sizeof(full), "%s/.build-id/%.2s/%s/elf", f->roots[i], hex, hex + 2);
-		if (build_id_n > 1 && !attempt(f, full, build_id, build_id_n, out))
-			return 0;
+	*out = (struct ty_bytes){0};
+	if (find(f, path, &w, out))
+		return 0;
+	*out = (struct ty_bytes){0};
+	if (w.other[0]) {
+		note = f->notes.n < NOTES_MAX ? strdup(w.other) : NULL;
+		if (!note || vec_push(&f->notes, note)) {
+			free(note);
+			f->more_notes++;
+		}
 	}
-	/* At its own path another machine's file is somebody else's, unless its build id says no.
-	 */
-	if (*path == '/' && strncmp(path, "//", 2) && (f->local || build_id_n))
-		return attempt(f, path, build_id, build_id_n, out);
 	return -TY_ENOTFOUND;
+}
+
+void ty_flow_files_tell(struct ty_flow_files *f, FILE *to)
+{
+	vec_each (n, &f->notes)
+		fprintf(to, "tarry: %s\n", *n);
+	if (f->more_notes)
+		fprintf(to, "tarry: and %zu more files that are not what was recorded\n",
+			f->more_notes);
 }

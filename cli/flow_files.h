@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files of the traced machine, found on this one: under the given roots by path, by name or by
- * build id; else, when the recording is of this machine, at their own path. A file whose build id
- * is not the recorded one is never used.
+ * build id; when the recording is of this machine, or the build id is known, at their own path; by
+ * build id in perf's cache (~/.debug) and, where the user has set DEBUGINFOD_URLS, from the servers
+ * named there. A file whose build id is not the recorded one is never used; that is told.
  */
 #ifndef TY_FLOW_FILES_H
 #define TY_FLOW_FILES_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "code_map.h"
 
@@ -16,13 +18,15 @@ struct ty_flow_files;
 struct ty_flow_files *ty_flow_files_new(const char *const *roots,
 					size_t roots_n); /* roots borrowed */
 void ty_flow_files_free(struct ty_flow_files *f);
-/* Paths of the recording are paths of this machine. */
-void ty_flow_files_local(struct ty_flow_files *f, bool local);
+/* Paths of the recording are paths of this machine; its kernel has not been started anew since. */
+void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
 /* Map a whole file until f is freed. 0, or -TY_E... with err. */
 int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_bytes *out,
 		       struct ty_err *err);
 /* A ty_code_load. */
 int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
 		       struct ty_bytes *out);
+/* Which files were there, but others: a line each. */
+void ty_flow_files_tell(struct ty_flow_files *f, FILE *to);
 
 #endif

@@ -5,14 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buf.h"
 #include "flow_files.h"
+#include "flow_given.h"
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
@@ -22,7 +25,7 @@
 #define AUX_PIECE_MAX	   (1u << 30)
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
 
-const char ty_flow_options_help[] =
+const char ty_code_options_help[] =
 	"  --symfs DIR        find the traced programs' files under DIR, by path, name or build "
 	"id\n"
 	"                     (also --sysroot; repeatable)\n"
@@ -31,6 +34,11 @@ const char ty_flow_options_help[] =
 	"or\n"
 	"                     SIZE bytes of any file from OFFSET on\n"
 	"  --core FILE        a core dump, for code that no other file has\n"
+	"  --kcore PATH       a copy of /proc/kcore, or a directory with one and a copy of "
+	"kallsyms:\n"
+	"                     the kernel's code\n"
+	"  --kallsyms FILE    a copy of /proc/kallsyms: the names of the kernel's functions\n";
+const char ty_flow_options_help[] =
 	"  --pt-raw FILE[,cpu=N][,tid=N]       bare Intel PT packets\n"
 	"  --pt-sideband FILE[,cpu=N][,sample=TYPE]\n"
 	"                     bare perf records that belong to them (TYPE: their sample_type)\n"
@@ -44,6 +52,8 @@ int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg)
 	case TY_OPT_PT_SIDEBAND: return vec_push(&s->sidebands, arg);
 	case TY_OPT_IMAGE: return vec_push(&s->images, arg);
 	case TY_OPT_CORE: return vec_push(&s->cores, arg);
+	case TY_OPT_KCORE: return vec_push(&s->kcores, arg);
+	case TY_OPT_KALLSYMS: s->kallsyms = arg; return 0;
 	case TY_OPT_SYMFS: return vec_push(&s->roots, arg);
 	case TY_OPT_PT_TIME: s->time = arg; return 0;
 	default: return 0;
@@ -58,6 +68,7 @@ void ty_flow_source_close(struct ty_flow_source *s)
 	s->flow = NULL;
 	s->files = NULL;
 	s->trace = NULL;
+	s->kernel_names = (struct ty_bytes){0};
 }
 
 void ty_flow_source_fini(struct ty_flow_source *s)
@@ -67,6 +78,7 @@ void ty_flow_source_fini(struct ty_flow_source *s)
 	vec_fini(&s->sidebands);
 	vec_fini(&s->images);
 	vec_fini(&s->cores);
+	vec_fini(&s->kcores);
 	vec_fini(&s->roots);
 }
 
@@ -114,70 +126,6 @@ bad:
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
 		"'%s': behind the file's name stand cpu=N, tid=N or sample=TYPE, with commas", arg);
-}
-
-/* FILE@ADDR[:OFF:SIZE] */
-static int add_image(struct ty_flow_source *s, const char *arg, struct ty_err *err)
-{
-	struct ty_code *code = ty_flow_code(s->flow);
-	const char *sep = strrchr(arg, '@');
-	unsigned long long n[3] = {0};
-	struct ty_bytes b;
-	int r, fields = 0, file;
-	char *path, *end;
-
-	if (sep && sep > arg) {
-		const char *p = sep + 1;
-
-		for (fields = 0; fields < 3; fields++) {
-			errno = 0;
-			n[fields] = strtoull(p, &end, 0);
-			if (end == p || errno)
-				break;
-			p = end + (*end == ':');
-			if (!*end) {
-				fields++;
-				break;
-			}
-			if (*end != ':') {
-				fields = 0;
-				break;
-			}
-		}
-		if (*end)
-			fields = 0;
-	}
-	if (fields != 1 && fields != 3)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--image '%s' is not FILE@ADDRESS or FILE@ADDRESS:OFFSET:SIZE", arg);
-	path = strndup(arg, (size_t)(sep - arg));
-	if (!path)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = ty_flow_files_read(s->files, path, &b, err);
-	file = r ? r : ty_code_blob(code, path, b.p, b.n);
-	free(path);
-	if (file < 0)
-		return ty_fail(err, -file, TY_NO_OFFSET, "--image '%s': %s", arg,
-			       ty_strerror(file));
-	if (fields == 1)
-		return ty_code_map_elf(code, TY_CODE_GIVEN, 0, n[0], file, err);
-	r = ty_code_map(code, TY_CODE_GIVEN, 0, n[0], n[2], n[1], file);
-	return r ? ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--image '%s': such a stretch cannot be",
-			   arg)
-		 : 0;
-}
-
-static int add_core(struct ty_flow_source *s, const char *path, struct ty_err *err)
-{
-	struct ty_bytes b;
-	int r = ty_flow_files_read(s->files, path, &b, err);
-
-	if (r)
-		return r;
-	r = ty_code_blob(ty_flow_code(s->flow), path, b.p, b.n);
-	if (r < 0)
-		return ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", path, ty_strerror(r));
-	return ty_code_map_core(ty_flow_code(s->flow), r, err);
 }
 
 static int add_raw(struct ty_flow_source *s, const char *arg, struct ty_err *err)
@@ -271,6 +219,18 @@ static int add_auxtrace(struct ty_flow_source *s, const struct ty_perf *f,
 	return e ? ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e)) : 0;
 }
 
+/* Has the machine been started after the recording? If it is this one. */
+static bool this_boot(const struct ty_trace *t)
+{
+	int64_t start;
+	struct timespec now, up;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	return ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "start_realtime_ns", &start) &&
+	       start / 1000000000 > now.tv_sec - up.tv_sec;
+}
+
 /* What the header of a perf.data file says of machine and events. */
 static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const struct ty_perf *f)
 {
@@ -282,9 +242,17 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	int r = 0;
 
 	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(s->files, host && !strcmp(host, here));
+	ty_flow_files_local(s->files, host && !strcmp(host, here), s->trace && this_boot(s->trace));
 	if (cpuid)
 		ty_flow_perf_cpuid(perf, cpuid);
+	for (size_t i = 0; i < f->events.n; i++) {
+		const struct ty_perf_attr *attr = &f->events.v[i].attr;
+
+		/* The file's clock is the one of JIT compilers. */
+		if (!r && attr->flags & TY_PERF_ATTR_USE_CLOCKID &&
+		    attr->clockid == CLOCK_MONOTONIC)
+			r = ty_flow_perf_monotonic(perf, 1, 1);
+	}
 	for (size_t i = 0; i < f->events.n; i++) {
 		const char *pmu = ty_perf_pmu(f, f->events.v[i].attr.type);
 
@@ -318,7 +286,7 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, struct 
 		r = perf_head(s, perf, f);
 	if (r)
 		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", shown, ty_strerror(r));
-	if (f->note)
+	if (f->note && !s->quiet)
 		fprintf(stderr, "tarry: %s: %s\n", shown, f->note);
 	ty_buf_fini(&b);
 	return r;
@@ -347,6 +315,32 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 		 : 0;
 }
 
+/* How CLOCK_MONOTONIC ran: all the recorder's clock markers. Reads the whole recording. */
+static int add_clock(struct ty_trace *t, struct ty_flow_perf *perf, struct ty_err *err)
+{
+	static const char key[] = "monotonic_ns=";
+	struct ty_formats *formats = NULL;
+	struct ty_events *events = NULL;
+	struct ty_event ev;
+	int r = ty_formats_new(t, &formats, err);
+
+	r = r ? r : ty_events_open(t, formats, &events, err);
+	while (!r && (r = ty_events_next(events, &ev, err)) > 0) {
+		const char *s = ev.kind == TY_EV_PRINT && !ev.decode_error ? ev.u.print.text : NULL;
+
+		r = 0;
+		if (!s || strncmp(s, TY_CLOCK_MARKER, sizeof(TY_CLOCK_MARKER) - 1))
+			continue;
+		s = strstr(s, key);
+		if (s &&
+		    ty_flow_perf_monotonic(perf, strtoull(s + sizeof(key) - 1, NULL, 10), ev.ts_ns))
+			r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
+	ty_events_close(events);
+	ty_formats_free(formats);
+	return r;
+}
+
 /* A tarry recording: its PT is a perf.data file in pipe form. */
 static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
 		     struct ty_err *err)
@@ -358,7 +352,7 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 
 	if (r)
 		return r;
-	if (s->trace->note.s)
+	if (s->trace->note.s && !s->quiet)
 		fprintf(stderr, "tarry: %s: %s\n", path, s->trace->note.s);
 	pt = ty_trace_section(s->trace, TY_SEC_PERF);
 	if (!pt.n)
@@ -369,6 +363,8 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	r = ty_perf_open_bytes(path, pt.s, pt.n, &f, err);
 	r = r ? r : add_perf(s, perf, f, path, err);
 	ty_perf_close(f);
+	if (!r && ty_flow_perf_has_jit(perf))
+		r = add_clock(s->trace, perf, err);
 	return r ? r : add_images(s, path, ty_trace_section(s->trace, TY_SEC_CODE), err);
 }
 
@@ -377,11 +373,20 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 		    struct ty_err *err)
 {
 	uint8_t head[16];
+	char data[PATH_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct ty_perf *f = NULL;
+	struct stat st;
 	ssize_t n;
 	int r;
 
+	/* perf's directory form: the data of one thread of perf's, and copies of the kernel. */
+	if (fd >= 0 && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		close(fd);
+		snprintf(data, sizeof(data), "%s/data", path);
+		path = data;
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	}
 	if (fd < 0)
 		return ty_fail_errno(err, "%s: cannot open", path);
 	n = read(fd, head, sizeof(head));
@@ -394,6 +399,25 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	return r;
 }
 
+static void tell_jit(struct ty_flow_jit j)
+{
+	if (j.missing)
+		fprintf(stderr,
+			"tarry: %u of %u jitdump files of JIT compilers are not to be had: their "
+			"functions have no names (copy them, and name their directory with "
+			"--symfs)\n",
+			j.missing, j.files);
+	if (j.damaged)
+		fprintf(stderr, "tarry: %u jitdump files are cut short or damaged\n", j.damaged);
+	if (j.left_out)
+		fprintf(stderr,
+			"tarry: %" PRIu64 " of %" PRIu64
+			" functions of JIT compilers are left out: they share their place with "
+			"others, and the recording's clock does not tell when (perf record -k mono "
+			"does)\n",
+			j.left_out, j.left_out + j.functions);
+}
+
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err)
 {
 	struct ty_flow_perf *perf = NULL;
@@ -404,10 +428,7 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	perf = s->flow ? ty_flow_perf_new(s->flow) : NULL;
 	if (!perf)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	for (size_t i = 0; i < s->cores.n && !r; i++)
-		r = add_core(s, s->cores.v[i], err);
-	for (size_t i = 0; i < s->images.n && !r; i++)
-		r = add_image(s, s->images.v[i], err);
+	r = ty_flow_given(s, path, err);
 	if (path && !r)
 		r = add_path(s, perf, path, err);
 	for (size_t i = 0; i < s->raws.n && !r; i++)
@@ -421,8 +442,30 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	}
 	r = r ? r : add_numbers(s, err);
 	r = r ? r : ty_flow_start(s->flow, err);
+	if (!r && !s->quiet)
+		tell_jit(ty_flow_perf_jit(perf));
 	ty_flow_perf_free(perf);
 	return r;
+}
+
+struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err)
+{
+	struct ty_flow_names *n = ty_flow_names_new(ty_flow_code(s->flow));
+	const struct ty_bytes *k = &s->kernel_names;
+
+	if (!n)
+		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
+	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)
+		fputs("tarry: the copy of kallsyms holds no function: it was read by somebody "
+		      "who may not see addresses (read it as root), or is none\n",
+		      stderr);
+	return n;
+}
+
+void ty_flow_source_tell(const struct ty_flow_source *s)
+{
+	if (s->files)
+		ty_flow_files_tell(s->files, stderr);
 }
 
 /* The instants of the source: of a recording those of its events, else those of its packets. */

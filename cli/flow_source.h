@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "err.h"
 #include "flow.h"
+#include "flow_names.h"
 #include "vec.h"
 
 struct ty_flow_source {
@@ -21,33 +22,44 @@ struct ty_flow_source {
 	VEC(const char *) sidebands; /* FILE[,cpu=N][,sample=HEX] */
 	VEC(const char *) images;    /* FILE@ADDR[:OFF:SIZE] */
 	VEC(const char *) cores;     /* core dumps */
+	VEC(const char *) kcores;    /* copies of /proc/kcore */
 	VEC(const char *) roots;     /* directories of the traced machine's files */
 	const char *cpu;	     /* F/M/S, NULL: not said */
 	const char *time;	     /* ZERO/MULT/SHIFT */
+	const char *kallsyms;	     /* NULL: none by itself */
+	bool quiet;		     /* nothing on stderr: the screen is a view's */
+	struct ty_bytes kernel_names;
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
 	struct ty_trace *trace; /* a tarry recording; NULL */
 };
 
 enum {
-	TY_OPT_PT_RAW = 2000,
+	TY_OPT_FLOW = 2000, /* those of this source from here on */
+	TY_OPT_PT_RAW = TY_OPT_FLOW,
 	TY_OPT_PT_SIDEBAND,
 	TY_OPT_PT_TIME,
 	TY_OPT_IMAGE,
 	TY_OPT_CORE,
+	TY_OPT_KCORE,
+	TY_OPT_KALLSYMS,
 	TY_OPT_SYMFS,
 };
-#define TY_FLOW_OPTIONS                                                                            \
-	{"pt-raw", required_argument, NULL, TY_OPT_PT_RAW},                                        \
-		{"pt-sideband", required_argument, NULL, TY_OPT_PT_SIDEBAND},                      \
-		{"pt-time", required_argument, NULL, TY_OPT_PT_TIME},                              \
-		{"image", required_argument, NULL, TY_OPT_IMAGE},                                  \
+/* Of code alone, which the timeline takes, too. */
+#define TY_CODE_OPTIONS                                                                            \
+	{"image", required_argument, NULL, TY_OPT_IMAGE},                                          \
 		{"core", required_argument, NULL, TY_OPT_CORE},                                    \
+		{"kcore", required_argument, NULL, TY_OPT_KCORE},                                  \
+		{"kallsyms", required_argument, NULL, TY_OPT_KALLSYMS},                            \
 		{"symfs", required_argument, NULL, TY_OPT_SYMFS},                                  \
 	{                                                                                          \
 		"sysroot", required_argument, NULL, TY_OPT_SYMFS                                   \
 	}
-extern const char ty_flow_options_help[];
+#define TY_FLOW_OPTIONS                                                                            \
+	{"pt-raw", required_argument, NULL, TY_OPT_PT_RAW},                                        \
+		{"pt-sideband", required_argument, NULL, TY_OPT_PT_SIDEBAND},                      \
+		{"pt-time", required_argument, NULL, TY_OPT_PT_TIME}, TY_CODE_OPTIONS
+extern const char ty_code_options_help[], ty_flow_options_help[];
 
 /* Take one of TY_FLOW_OPTIONS: 0, or -TY_ENOMEM. */
 int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg);
@@ -60,6 +72,10 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
  */
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
 			  bool branches, struct ty_err *err);
+/* Names for what was opened, the caller's. NULL: out of memory, with err. */
+struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
+/* On stderr, when all is shown: which files were not what was recorded. */
+void ty_flow_source_tell(const struct ty_flow_source *s);
 /* Give back what open made; the options stay. fini: these, too. Any state. */
 void ty_flow_source_close(struct ty_flow_source *s);
 void ty_flow_source_fini(struct ty_flow_source *s);

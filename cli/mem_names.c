@@ -37,7 +37,7 @@ struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char 
 		free(n);
 		return NULL;
 	}
-	ty_flow_files_local(n->files, local);
+	ty_flow_files_local(n->files, local, false);
 	return n;
 }
 

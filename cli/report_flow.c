@@ -299,7 +299,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	if (r)
 		return r;
 	j->software = ty_flow_software(j->src.flow);
-	j->names = ty_flow_names_new(ty_flow_code(j->src.flow));
+	j->names = ty_flow_source_names(&j->src, err);
 	if (!j->names || ty_flow_choice_init(&j->choice, &j->sel, &j->src))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	r = ty_flow_stats(j->src.flow, j->names, choose, j, &j->st, err);
@@ -311,6 +311,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 		print_json(j);
 	else
 		print_text(j);
+	ty_flow_source_tell(&j->src);
 	return r ? r : ty_cli_written(err);
 }
 
@@ -329,7 +330,7 @@ int ty_cmd_report_flow(int argc, char **argv)
 
 	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
 		if (c == 'h') {
-			printf("%s%s", help, ty_flow_options_help);
+			printf("%s%s%s", help, ty_code_options_help, ty_flow_options_help);
 			goto out;
 		}
 		if (c == '?')
@@ -338,7 +339,7 @@ int ty_cmd_report_flow(int argc, char **argv)
 			j.slowest = optarg;
 		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
 			j.src.cpu = optarg;
-		else if (c >= TY_OPT_PT_RAW)
+		else if (c >= TY_OPT_FLOW)
 			status = ty_flow_source_option(&j.src, c, optarg) ? TY_EXIT_FAILED : 0;
 		else
 			status = ty_select_option(&j.sel, "report", c, optarg);

@@ -51,7 +51,8 @@ static const char help[] =
 	"  --cpu N[,N-M]   only these CPUs\n"
 	"  --memory SIZE   most memory to use, such as 2G (default: a quarter of the machine's)\n"
 	"  --no-index     neither read nor write the index file that makes the next open fast\n"
-	"  --keys-man      write the table of keys as man(7) text\n";
+	"  --keys-man      write the table of keys as man(7) text\n"
+	"Of executed instructions (record --flow), where their code is:\n";
 
 enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_LOG, OPT_KEYS_MAN };
 
@@ -62,6 +63,7 @@ struct options {
 	int w, h; /* 0: by the environment */
 	uint32_t at_finding;
 	struct ty_report_logs logs;
+	struct ty_flow_source flow; /* where code is */
 };
 
 /* A number from 1 to max, the whole of s up to one of the characters in end. */
@@ -142,7 +144,7 @@ static int take_option(struct options *o, int c, const char *arg)
 	int status;
 
 	switch (c) {
-	case 'h': fputs(help, stdout); return TY_EXIT_GOOD;
+	case 'h': printf("%s%s", help, ty_code_options_help); return TY_EXIT_GOOD;
 	case '?': return ty_cli_usage("view", "unknown option or missing value");
 	case OPT_LOG:
 		if (vec_push(&o->logs.path, arg))
@@ -174,6 +176,11 @@ static int take_option(struct options *o, int c, const char *arg)
 	case TY_OPT_JSON:
 		return ty_cli_usage("view", "the timeline has no --json; tarry report --json and "
 					    "tarry dump --json write the same facts");
+	case TY_OPT_SYMFS:
+	case TY_OPT_IMAGE:
+	case TY_OPT_CORE:
+	case TY_OPT_KCORE:
+	case TY_OPT_KALLSYMS: return ty_flow_source_option(&o->flow, c, arg) ? TY_EXIT_FAILED : -1;
 	default: status = ty_select_option(&o->sel, "view", c, arg); return status ? status : -1;
 	}
 }
@@ -338,7 +345,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 				       ? ty_view_memory_load
 				       : NULL,
 		.memory = &v->memory,
-		.flow = ty_view_flow_init(&v->flow, s->trace),
+		.flow = ty_view_flow_init(&v->flow, s->trace, &o->flow),
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
 		.log = o->logs.path.n ? &o->logs.log : NULL,
@@ -441,6 +448,7 @@ int ty_cmd_view(int argc, char **argv)
 	static const struct option opts[] = {
 		TY_SELECT_OPTIONS,
 		TY_CLOCK_OPTION,
+		TY_CODE_OPTIONS,
 		{"print", no_argument, NULL, OPT_PRINT},
 		{"size", required_argument, NULL, OPT_SIZE},
 		{"color", optional_argument, NULL, OPT_COLOR},
@@ -488,6 +496,7 @@ int ty_cmd_view(int argc, char **argv)
 		}
 	}
 	ty_report_logs_fini(&o.logs);
+	ty_flow_source_fini(&o.flow);
 	ty_select_fini(&o.sel);
 	return status;
 }

@@ -23,7 +23,7 @@ static int open_source(struct ty_view_flow *f, struct ty_err *err)
 		return r;
 	f->asm64 = ty_disasm_new(TY_DISASM_X86_64);
 	f->asm32 = ty_disasm_new(TY_DISASM_X86_32);
-	f->names = ty_flow_names_new(ty_flow_code(f->source.flow));
+	f->names = ty_flow_source_names(&f->source, err);
 	if (!f->asm64 || !f->asm32 || !f->names)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", f->path);
 	return 0;
@@ -103,11 +103,13 @@ static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
 	ty_plain(out, strlen(out));
 }
 
-const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace)
+const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
+					      const struct ty_flow_source *options)
 {
 	char how[32] = "pt";
 
-	*f = (struct ty_view_flow){.path = trace->path};
+	*f = (struct ty_view_flow){.path = trace->path, .source = *options};
+	f->source.quiet = true;
 	if (trace->perf ? !trace->perf_pt
 			: !ty_trace_section(trace, TY_SEC_PERF).n ||
 				  !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow",
@@ -128,5 +130,5 @@ void ty_view_flow_fini(struct ty_view_flow *f)
 	ty_flow_names_free(f->names);
 	ty_disasm_free(f->asm64);
 	ty_disasm_free(f->asm32);
-	ty_flow_source_fini(&f->source);
+	ty_flow_source_close(&f->source);
 }

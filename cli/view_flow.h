@@ -19,8 +19,10 @@ struct ty_view_flow {
 	struct ty_flow_input in;
 };
 
-/* Nothing is decoded yet. NULL when the recording holds no executed instructions; else f->in. */
-const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace);
+/* Nothing is decoded yet. options: where code is, borrowed. NULL when the recording holds no
+ * executed instructions; else f->in. */
+const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
+					      const struct ty_flow_source *options);
 void ty_view_flow_fini(struct ty_view_flow *f); /* zeroed, too */
 
 #endif

@@ -26,8 +26,8 @@ static void narrow(struct holds *h, const struct ty_code_piece *p, bool timed)
 		h->until_ns = p->until_ns;
 }
 
-/* The last life of the pid that began at or before t (or its first), and until when it lasts. */
-static const struct ty_code_life *life_at(const struct ty_code *c, int32_t pid, uint64_t t_ns,
+/* The last life of the space that began at or before t (or its first), and until when it lasts. */
+static const struct ty_code_life *life_at(const struct ty_code *c, int64_t space, uint64_t t_ns,
 					  uint64_t *until_ns)
 {
 	size_t lo = 0, hi = c->lives.n;
@@ -36,26 +36,26 @@ static const struct ty_code_life *life_at(const struct ty_code *c, int32_t pid, 
 		size_t mid = (lo + hi) / 2;
 		const struct ty_code_life *l = &c->lives.v[mid];
 
-		if (l->pid < pid || (l->pid == pid && l->from_ns <= t_ns))
+		if (l->space < space || (l->space == space && l->from_ns <= t_ns))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	*until_ns =
-		lo < c->lives.n && c->lives.v[lo].pid == pid ? c->lives.v[lo].from_ns : UINT64_MAX;
-	if (lo && c->lives.v[lo - 1].pid == pid)
+	*until_ns = lo < c->lives.n && c->lives.v[lo].space == space ? c->lives.v[lo].from_ns
+								     : UINT64_MAX;
+	if (lo && c->lives.v[lo - 1].space == space)
 		return &c->lives.v[lo - 1];
 	/* A little before its first: the clocks of two sources do not agree to the nanosecond. */
-	return lo < c->lives.n && c->lives.v[lo].pid == pid ? &c->lives.v[lo] : NULL;
+	return lo < c->lives.n && c->lives.v[lo].space == space ? &c->lives.v[lo] : NULL;
 }
 
 /* The mapping of an address space that holds addr at a time; NULL: none. h is narrowed to where and
  * when that is so. */
-static const struct ty_code_mapping *mapping_at(const struct ty_code *c, int32_t pid, uint64_t t_ns,
-						uint64_t addr, struct holds *h)
+static const struct ty_code_mapping *mapping_at(const struct ty_code *c, int64_t space,
+						uint64_t t_ns, uint64_t addr, struct holds *h)
 {
 	uint64_t until, at = t_ns;
-	const struct ty_code_life *l = life_at(c, pid, t_ns, &until);
+	const struct ty_code_life *l = life_at(c, space, t_ns, &until);
 	struct ty_code_piece p = {.hi = UINT64_MAX, .until_ns = until};
 
 	if (l && l->from_ns <= t_ns)
@@ -137,7 +137,7 @@ static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
  * The first mapping after t that covers addr. What was executed was mapped; the time stamps of
  * packets lag behind (each is that of the last one before), those of mappings do not.
  */
-static bool find_later(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
+static bool find_later(struct ty_code *c, int64_t space, uint64_t t_ns, uint64_t addr,
 		       struct ty_code_at *at)
 {
 	struct holds h = {.hi = UINT64_MAX};
@@ -149,7 +149,7 @@ static bool find_later(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
 		/* No further than where nothing else is mapped before it. */
 		h.from_ns = 0;
 		h.until_ns = UINT64_MAX;
-		m = mapping_at(c, pid, t, addr, &h);
+		m = mapping_at(c, space, t, addr, &h);
 
 		if (m && t != t_ns && bytes_of(c, m, &h, addr, at)) {
 			at->from_ns = at->until_ns = t_ns; /* to be asked again at another time */
@@ -179,7 +179,10 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 	if (c->images.n && find_image(c, pid, t_ns, addr, at))
 		return true;
 	at->pid = pid;
-	m = pid < 0 ? NULL : mapping_at(c, pid, t_ns, addr, &h);
+	m = pid < 0 ? NULL : mapping_at(c, ty_code_jitted(pid), t_ns, addr, &h);
+	if (m && bytes_of(c, m, &h, addr, at))
+		return true;
+	m = pid < 0 ? NULL : mapping_at(c, ty_code_mapped(pid), t_ns, addr, &h);
 	if (m && bytes_of(c, m, &h, addr, at))
 		return true;
 	for (int32_t of = TY_CODE_EVERYBODY; of >= TY_CODE_CORE_FILES; of--) {
@@ -187,19 +190,26 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		if (m && bytes_of(c, m, &h, addr, at))
 			return true;
 	}
-	if (pid >= 0 && find_later(c, pid, t_ns, addr, at))
+	if (pid >= 0 && (find_later(c, ty_code_jitted(pid), t_ns, addr, at) ||
+			 find_later(c, ty_code_mapped(pid), t_ns, addr, at)))
 		return true;
 	*at = (struct ty_code_at){0};
 	return false;
 }
 
-int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off)
+int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
+		  uint64_t *until_ns)
 {
 	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX};
-	const struct ty_code_mapping *m = pid < 0 ? NULL : mapping_at(c, pid, t_ns, addr, &h);
+	const struct ty_code_mapping *m = NULL;
 
+	if (pid >= 0)
+		m = mapping_at(c, ty_code_jitted(pid), t_ns, addr, &h);
+	if (pid >= 0 && !m)
+		m = mapping_at(c, ty_code_mapped(pid), t_ns, addr, &h);
 	for (int32_t of = TY_CODE_EVERYBODY; !m && of >= TY_CODE_CORE_FILES; of--)
 		m = of == TY_CODE_CORE ? NULL : mapping_at(c, of, t_ns, addr, &h);
+	*until_ns = h.until_ns;
 	if (!m)
 		return -1;
 	*off = m->off + (addr - m->lo);

@@ -116,58 +116,86 @@ bool ty_code_is_function(const struct ty_code *c, int file)
 	return file >= 0 && file < (int)c->files.n && c->files.v[file].function;
 }
 
-/* A new life of the pid; the parent's number, or TY_PAIR_NONE. */
-static struct ty_code_life *begin(struct ty_code *c, int32_t pid, uint64_t t_ns, uint32_t parent)
+static uint32_t newest(const struct ty_code *c, int64_t space)
+{
+	return ty_pair_map_get(&c->newest, (uint64_t)space, 0);
+}
+
+/* A new life of an address space; the parent's number, or TY_PAIR_NONE. */
+static struct ty_code_life *begin(struct ty_code *c, int64_t space, uint64_t t_ns, uint32_t parent)
 {
 	struct ty_code_life l = {
-		.pid = pid, .from_ns = t_ns, .order = (uint32_t)c->lives.n, .parent = parent};
-	uint32_t *newest;
+		.space = space, .from_ns = t_ns, .order = (uint32_t)c->lives.n, .parent = parent};
+	uint32_t *last;
 
 	if (c->lives.n >= MAPS_MAX || vec_push(&c->lives, l))
 		return NULL;
-	newest = ty_pair_map_add(&c->newest, (uint32_t)pid, 0);
-	if (!newest)
+	last = ty_pair_map_add(&c->newest, (uint64_t)space, 0);
+	if (!last)
 		return NULL;
-	*newest = l.order;
+	*last = l.order;
 	return &c->lives.v[l.order];
+}
+
+static int map(struct ty_code *c, int64_t space, struct ty_code_mapping m)
+{
+	uint32_t life = newest(c, space);
+	struct ty_code_life *l = life == TY_PAIR_NONE ? NULL : &c->lives.v[life];
+
+	if (c->maps_n >= MAPS_MAX)
+		return -TY_ELIMIT;
+	/* What a process is first seen with holds from the beginning. */
+	if (!l)
+		l = begin(c, space, 0, TY_PAIR_NONE);
+	if (!l)
+		return -TY_ENOMEM;
+	m.order = (uint32_t)c->maps_n++;
+	return vec_push(&l->maps, m);
 }
 
 int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t len,
 		uint64_t off, int file)
 {
-	uint32_t life = ty_pair_map_get(&c->newest, (uint32_t)pid, 0);
-	struct ty_code_life *l = life == TY_PAIR_NONE ? NULL : &c->lives.v[life];
-	struct ty_code_mapping m = {.t_ns = t_ns,
-				    .lo = addr,
-				    .hi = addr + len,
-				    .off = off,
-				    .order = (uint32_t)c->maps_n,
-				    .file = file};
-
 	if (!len || addr + len < addr || off + len < off || file < 0 || file >= (int)c->files.n)
 		return -TY_EFORMAT;
-	if (c->maps_n >= MAPS_MAX)
-		return -TY_ELIMIT;
-	/* What a process is first seen with holds from the beginning. */
-	if (!l)
-		l = begin(c, pid, 0, TY_PAIR_NONE);
-	if (!l)
+	return map(c, ty_code_mapped(pid),
+		   (struct ty_code_mapping){
+			   .t_ns = t_ns, .lo = addr, .hi = addr + len, .off = off, .file = file});
+}
+
+int ty_code_jit(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, int function)
+{
+	size_t n = function >= 0 && function < (int)c->files.n ? c->files.v[function].bytes.n : 0;
+
+	if (!n || addr + n < addr)
+		return -TY_EFORMAT;
+	return map(c, ty_code_jitted(pid),
+		   (struct ty_code_mapping){
+			   .t_ns = t_ns, .lo = addr, .hi = addr + n, .file = function});
+}
+
+/* A space that goes on with from's, or with nothing; of a JIT compiler's, only where there was one.
+ */
+static int begin_both(struct ty_code *c, int32_t pid, uint64_t t_ns, bool forked, int32_t parent)
+{
+	uint32_t maps = forked ? newest(c, ty_code_mapped(parent)) : TY_PAIR_NONE;
+	uint32_t jit = forked ? newest(c, ty_code_jitted(parent)) : TY_PAIR_NONE;
+
+	if (!begin(c, ty_code_mapped(pid), t_ns, maps))
 		return -TY_ENOMEM;
-	c->maps_n++;
-	return vec_push(&l->maps, m);
+	if (jit == TY_PAIR_NONE && newest(c, ty_code_jitted(pid)) == TY_PAIR_NONE)
+		return 0;
+	return begin(c, ty_code_jitted(pid), t_ns, jit) ? 0 : -TY_ENOMEM;
 }
 
 int ty_code_exec(struct ty_code *c, int32_t pid, uint64_t t_ns)
 {
-	return begin(c, pid, t_ns, TY_PAIR_NONE) ? 0 : -TY_ENOMEM;
+	return begin_both(c, pid, t_ns, false, pid);
 }
 
 int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns)
 {
-	uint32_t from =
-		parent == pid ? TY_PAIR_NONE : ty_pair_map_get(&c->newest, (uint32_t)parent, 0);
-
-	return begin(c, pid, t_ns, from) ? 0 : -TY_ENOMEM;
+	return begin_both(c, pid, t_ns, parent != pid, parent);
 }
 
 int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, const void *p,
@@ -185,12 +213,12 @@ int ty_code_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, 
 	return c->images.n >= MAPS_MAX ? -TY_ELIMIT : vec_push(&c->images, i);
 }
 
-static int by_pid_time(const void *a, const void *b)
+static int by_space_time(const void *a, const void *b)
 {
 	const struct ty_code_life *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
 	if (x->from_ns != y->from_ns)
 		return x->from_ns < y->from_ns ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
@@ -218,7 +246,7 @@ int ty_code_ready(struct ty_code *c)
 	if (c->images.n)
 		qsort(c->images.v, c->images.n, sizeof(*c->images.v), by_pid_addr_time);
 	if (c->lives.n)
-		qsort(c->lives.v, c->lives.n, sizeof(*c->lives.v), by_pid_time);
+		qsort(c->lives.v, c->lives.n, sizeof(*c->lives.v), by_space_time);
 	for (uint32_t i = 0; i < c->lives.n; i++)
 		place[c->lives.v[i].order] = i;
 	vec_each (l, &c->lives)
@@ -251,6 +279,16 @@ struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file)
 	}
 	pthread_mutex_unlock(&c->lock);
 	return f->bytes;
+}
+
+int ty_code_other(struct ty_code *c, const char *path, struct ty_bytes *out)
+{
+	int r;
+
+	pthread_mutex_lock(&c->lock);
+	r = c->load ? c->load(c->ctx, path, NULL, 0, out) : -TY_ENOTFOUND;
+	pthread_mutex_unlock(&c->lock);
+	return r;
 }
 
 const char *ty_code_file_name(const struct ty_code *c, int file)

@@ -59,6 +59,9 @@ int ty_code_function(struct ty_code *c, const char *name, const void *p, size_t 
 /* From t_ns on, [addr, addr+len) of the process shows the file from `off` on. 0 or -TY_E... */
 int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t len,
 		uint64_t off, int file);
+/* From t_ns on, a function (ty_code_function) is at addr, whatever the process' mappings say: a JIT
+ * compiler told. 0 or -TY_E... */
+int ty_code_jit(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, int function);
 int ty_code_exec(struct ty_code *c, int32_t pid, uint64_t t_ns);
 int ty_code_fork(struct ty_code *c, int32_t parent, int32_t pid, uint64_t t_ns);
 /* From t_ns on, these bytes were at addr in the process, whatever its mappings say; they stay
@@ -92,8 +95,10 @@ struct ty_code_at {
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at);
 /* The mapping that should hold addr, whether or not its bytes can be had: file number and offset of
- * the address in it; -1 when none. For names and symbols. */
-int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off);
+ * the address in it; -1 when none. For names and symbols. *until_ns: something else may hold it
+ * then. */
+int ty_code_whose(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t *off,
+		  uint64_t *until_ns);
 /* Copy up to n bytes at addr; how many could be had (0: none). */
 size_t ty_code_read(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, void *buf,
 		    size_t n, struct ty_code_at *at);
@@ -108,5 +113,7 @@ bool ty_code_is_function(const struct ty_code *c, int file);
 /* The file's bytes, loaded if needed; {NULL, 0} when they cannot be had. */
 struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file);
 int ty_code_files(const struct ty_code *c);
+/* A file beside the code (names of a JIT compiler): as `load`. Any time. */
+int ty_code_other(struct ty_code *c, const char *path, struct ty_bytes *out);
 
 #endif

@@ -59,8 +59,8 @@ struct ty_code_index {
 
 /* An address space from an exec, a fork or its first mapping on. */
 struct ty_code_life {
-	int32_t pid;
-	uint32_t order; /* of equal pid and time, the later one wins */
+	int64_t space;
+	uint32_t order; /* of equal space and time, the later one wins */
 	uint64_t from_ns;
 	uint32_t parent; /* what it was forked from at from_ns, by order, then by place; or NONE */
 	VEC(struct ty_code_mapping) maps;
@@ -73,12 +73,22 @@ struct ty_code {
 	VEC(struct ty_code_file) files;
 	struct ty_strtab *keys; /* of files by name and build id */
 	VEC(int) file_of_key;
-	VEC(struct ty_code_life) lives;	     /* by pid and time, once ready */
-	struct ty_pair_map newest;	     /* of a pid: its life that was begun last */
+	VEC(struct ty_code_life) lives;	     /* by space and time, once ready */
+	struct ty_pair_map newest;	     /* of a space: its life that was begun last */
 	VEC(struct ty_code_image_of) images; /* by pid, address, time */
 	size_t maps_n;
 	pthread_mutex_t lock; /* of loading */
 };
+
+/* What is mapped in a process, and over it, what its JIT compiler told. */
+static inline int64_t ty_code_mapped(int32_t pid)
+{
+	return pid;
+}
+static inline int64_t ty_code_jitted(int32_t pid)
+{
+	return (int64_t)pid | 1ll << 32;
+}
 
 /* ---- code_index.c ---- */
 

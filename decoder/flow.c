@@ -65,6 +65,11 @@ void ty_flow_set_time(struct ty_flow *f, uint64_t zero, uint32_t mult, uint16_t 
 	f->timed = mult != 0;
 }
 
+bool ty_flow_timed(const struct ty_flow *f)
+{
+	return f->timed;
+}
+
 void ty_flow_set_software(struct ty_flow *f)
 {
 	f->software = true;

@@ -42,6 +42,9 @@ struct ty_code *ty_flow_code(struct ty_flow *f);
 void ty_flow_set_cpu(struct ty_flow *f, const struct ty_pt_cpu *cpu);
 /* ns = zero + tsc * mult / 2^shift, as perf's TIME_CONV and mmap page. */
 void ty_flow_set_time(struct ty_flow *f, uint64_t zero, uint32_t mult, uint16_t shift);
+/* Is it known how? And the time of a TSC, where it is. */
+bool ty_flow_timed(const struct ty_flow *f);
+uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc);
 /* The stream was made by the software branch tracer. */
 void ty_flow_set_software(struct ty_flow *f);
 bool ty_flow_software(const struct ty_flow *f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_names.h. Symbols of a file are read when first asked for. */
+/* See flow_names.h. Symbols of a file, and a process' perf map (name_list.h), are read when first
+ * asked for. */
 #include "flow_names.h"
 
 #include <inttypes.h>
@@ -7,11 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "name_list.h"
+#include "pair_map.h"
 #include "vec.h"
+
+struct perf_map {
+	char path[40];
+	struct ty_name_list *names; /* NULL: there is none */
+};
 
 struct ty_flow_names {
 	struct ty_code *code;
 	VEC(struct ty_symbols *) files;
+	struct ty_name_list *kernel;
+	struct ty_pair_map map_of; /* a process to its perf map */
+	VEC(struct perf_map) maps;
 };
 
 struct ty_flow_names *ty_flow_names_new(struct ty_code *code)
@@ -29,7 +40,12 @@ void ty_flow_names_free(struct ty_flow_names *n)
 		return;
 	vec_each (s, &n->files)
 		ty_symbols_free(*s);
+	vec_each (m, &n->maps)
+		ty_name_list_free(m->names);
+	ty_name_list_free(n->kernel);
 	vec_fini(&n->files);
+	vec_fini(&n->maps);
+	ty_pair_map_fini(&n->map_of);
 	free(n);
 }
 
@@ -46,6 +62,46 @@ static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 	return n->files.v[file];
 }
 
+size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t bytes)
+{
+	ty_name_list_free(n->kernel);
+	n->kernel = ty_name_list_new(text, bytes, TY_NAMES_KALLSYMS);
+	return n->kernel ? ty_name_list_count(n->kernel) : 0;
+}
+
+/* What the process' JIT compiler says of its code. NULL: out of memory. */
+static const struct perf_map *perf_map(struct ty_flow_names *n, int32_t pid)
+{
+	uint32_t *at = ty_pair_map_add(&n->map_of, (uint32_t)pid, 0);
+	struct perf_map m = {0};
+	struct ty_bytes b;
+
+	if (!at || *at != TY_PAIR_NONE)
+		return at ? &n->maps.v[*at] : NULL;
+	snprintf(m.path, sizeof(m.path), "/tmp/perf-%d.map", (int)pid);
+	if (!ty_code_other(n->code, m.path, &b))
+		m.names = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_PERF_MAP);
+	if (vec_push(&n->maps, m)) {
+		ty_name_list_free(m.names);
+		return NULL;
+	}
+	*at = (uint32_t)n->maps.n - 1;
+	return &n->maps.v[*at];
+}
+
+/* Code that no file names: the kernel's, or a JIT compiler's. */
+static bool listed(struct ty_flow_names *n, int32_t pid, uint64_t ip, struct ty_flow_name *out)
+{
+	bool kernel = ip >> 63;
+	const struct perf_map *m = kernel || pid < 0 ? NULL : perf_map(n, pid);
+	const struct ty_name_list *l = kernel ? n->kernel : m ? m->names : NULL;
+
+	if (!l || !ty_name_list_find(l, ip, &out->function, &out->start, &out->size))
+		return false;
+	out->file = kernel ? "[kernel.kallsyms]" : m->path;
+	return true;
+}
+
 /* The symbol at off of a file, whose byte is at ip. */
 static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t ip,
 		      struct ty_flow_name *out)
@@ -58,6 +114,7 @@ static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t 
 	out->off = off;
 	if (ty_code_is_function(n->code, file)) {
 		out->function = out->file;
+		out->file = "[jit]";
 		out->start = ip - off;
 		out->size = ty_code_file_bytes(n->code, file).n;
 		return true;
@@ -77,15 +134,18 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
 	struct ty_code_at at = {0};
 	uint64_t off = 0;
-	int file = ty_code_whose(n->code, pid, t_ns, ip, &off);
+	int file = ty_code_whose(n->code, pid, t_ns, ip, &off, &out.until_ns);
 
+	other.until_ns = out.until_ns;
 	if (file >= 0 && symbol_at(n, file, off, ip, &out))
 		return out;
 	/* Where the file that is mapped cannot be had, what its bytes came from. */
 	if (ty_code_find(n->code, pid, t_ns, ip, &at) && at.file >= 0 && at.file != file &&
 	    symbol_at(n, at.file, at.off + (ip - at.lo), ip, &other))
 		return other;
-	return out.file ? out : other;
+	out = out.file ? out : other;
+	(void)listed(n, pid, ip, &out);
+	return out;
 }
 
 int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns)

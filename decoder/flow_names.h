@@ -14,13 +14,19 @@ struct ty_flow_names;
 struct ty_flow_names *ty_flow_names_new(struct ty_code *code); /* NULL: out of memory */
 void ty_flow_names_free(struct ty_flow_names *n);
 
+/* The text of a copy of /proc/kallsyms: names of kernel code. How many they are; 0: there is none,
+ * or out of memory. */
+size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t bytes);
+
 struct ty_flow_name {
 	const char *function; /* NULL: no symbol */
 	uint64_t start;	      /* address of the function's first instruction (function != NULL) */
 	uint64_t size;	      /* its bytes; 0: not known */
-	const char *file;     /* the mapped file's path; NULL: nothing is known to be there */
-	int file_id;	      /* in the code map; -1 */
-	uint64_t off;	      /* of the address in the file */
+	const char *file; /* the mapped file's path; what named it, where that is another (perf map,
+			     kallsyms); NULL: nothing is known to be there */
+	int file_id;	  /* in the code map; -1 */
+	uint64_t off;	  /* of the address in the file */
+	uint64_t until_ns; /* something else may be there then */
 };
 /* What is at ip of a process at time t. */
 struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,

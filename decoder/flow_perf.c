@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "jitdump.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -22,7 +23,7 @@ enum {
 	PT_MAX_NONTURBO_RATIO = 15,
 };
 
-enum what { MAP, EXEC, FORK };
+enum what { MAP, EXEC, FORK, JIT };
 
 struct change {
 	uint64_t t_ns;
@@ -38,6 +39,15 @@ struct build_id {
 	uint8_t n;
 };
 
+/* A process that mapped a jitdump. */
+struct jit_file {
+	int32_t pid; /* -1: none */
+};
+
+struct clock_point {
+	uint64_t mono_ns, t_ns;
+};
+
 struct ty_flow_perf {
 	struct ty_flow *flow;
 	struct ty_pt_cpu cpu;
@@ -46,6 +56,10 @@ struct ty_flow_perf {
 	struct ty_strtab *names;	/* of files with a build id: */
 	VEC(struct build_id) build_ids; /* by name */
 	uint64_t bad;
+	struct ty_strtab *jit_paths;
+	VEC(struct jit_file) jit_files; /* by path */
+	VEC(struct clock_point) clock;
+	struct ty_flow_jit jit;
 };
 
 struct ty_flow_perf *ty_flow_perf_new(struct ty_flow *f)
@@ -56,8 +70,9 @@ struct ty_flow_perf *ty_flow_perf_new(struct ty_flow *f)
 		return NULL;
 	p->flow = f;
 	p->names = ty_strtab_new();
-	if (!p->names) {
-		free(p);
+	p->jit_paths = ty_strtab_new();
+	if (!p->names || !p->jit_paths) {
+		ty_flow_perf_free(p);
 		return NULL;
 	}
 	return p;
@@ -68,6 +83,9 @@ void ty_flow_perf_free(struct ty_flow_perf *p)
 	if (!p)
 		return;
 	ty_strtab_free(p->names);
+	ty_strtab_free(p->jit_paths);
+	vec_fini(&p->jit_files);
+	vec_fini(&p->clock);
 	vec_fini(&p->build_ids);
 	vec_fini(&p->changes);
 	free(p);
@@ -127,10 +145,34 @@ static int push(struct ty_flow_perf *p, struct change c)
 	return p->changes.n >= 1u << 26 ? -TY_ELIMIT : vec_push(&p->changes, c);
 }
 
+/* Compilers map their dump so that it is found: jit-PID.dump. */
+static int note_jit(struct ty_flow_perf *p, int32_t pid, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	unsigned number;
+	uint32_t id;
+	int end = 0;
+
+	if (sscanf(base ? base + 1 : path, "jit-%u.dump%n", &number, &end) != 1 || !end ||
+	    (base ? base + 1 : path)[end])
+		return 0;
+	id = ty_strtab_add(p->jit_paths, path, strlen(path));
+	if (id == UINT32_MAX)
+		return -TY_ENOMEM;
+	while (p->jit_files.n <= id)
+		if (vec_push(&p->jit_files, (struct jit_file){.pid = -1}))
+			return -TY_ENOMEM;
+	/* The first one wrote it; a child that was forked has it mapped, too. */
+	if (p->jit_files.v[id].pid < 0)
+		p->jit_files.v[id].pid = pid;
+	return 0;
+}
+
 static int on_mmap(struct ty_flow_perf *p, const struct ty_perf_rec *r, uint64_t t_ns)
 {
 	struct ty_perf_mmap m;
 	struct change c = {.t_ns = t_ns, .what = MAP};
+	int e;
 
 	if (ty_perf_mmap(r, &m))
 		return -TY_EFORMAT;
@@ -145,6 +187,9 @@ static int on_mmap(struct ty_flow_perf *p, const struct ty_perf_rec *r, uint64_t
 	c.file = ty_code_file(ty_flow_code(p->flow), m.name, m.build_id, m.build_id_n);
 	if (c.file < 0)
 		return c.file;
+	e = note_jit(p, m.pid, m.name);
+	if (e)
+		return e;
 	c.pid = m.pid;
 	c.addr = m.addr;
 	c.len = m.len;
@@ -295,11 +340,143 @@ static int by_time(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+int ty_flow_perf_monotonic(struct ty_flow_perf *p, uint64_t mono_ns, uint64_t t_ns)
+{
+	const struct clock_point *last = p->clock.n ? &p->clock.v[p->clock.n - 1] : NULL;
+
+	if (last && (mono_ns <= last->mono_ns || t_ns <= last->t_ns))
+		return 0;
+	return vec_push(&p->clock, (struct clock_point){.mono_ns = mono_ns, .t_ns = t_ns});
+}
+
+bool ty_flow_perf_has_jit(const struct ty_flow_perf *p)
+{
+	return p->jit_files.n;
+}
+
+struct ty_flow_jit ty_flow_perf_jit(const struct ty_flow_perf *p)
+{
+	return p->jit;
+}
+
+/* CLOCK_MONOTONIC on the recording's clock: between two points in proportion, outside of them as
+ * fast. */
+static uint64_t from_monotonic(const struct ty_flow_perf *p, uint64_t mono)
+{
+	size_t lo = 0, hi = p->clock.n;
+	const struct clock_point *a, *b;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (p->clock.v[mid].mono_ns <= mono)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	a = &p->clock.v[lo];
+	b = lo + 1 < p->clock.n ? a + 1 : NULL;
+	if (mono < a->mono_ns)
+		return a->mono_ns - mono < a->t_ns ? a->t_ns - (a->mono_ns - mono) : 0;
+	if (!b)
+		return a->t_ns + (mono - a->mono_ns);
+	return a->t_ns + (uint64_t)((unsigned __int128)(mono - a->mono_ns) * (b->t_ns - a->t_ns) /
+				    (b->mono_ns - a->mono_ns));
+}
+
+/* The functions of one dump. */
+struct jitting {
+	struct ty_flow_perf *p;
+	VEC(struct ty_jit_load) v;
+};
+
+static int keep_load(void *ctx, const struct ty_jit_load *l)
+{
+	struct jitting *j = ctx;
+
+	return vec_push(&j->v, *l);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ty_jit_load *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Functions whose time is not known: those that share no place with another one. */
+static void only_alone(struct jitting *j)
+{
+	uint64_t end = 0;
+	size_t n = 0;
+	bool shared = false;
+
+	if (j->v.n)
+		qsort(j->v.v, j->v.n, sizeof(*j->v.v), by_place);
+	for (size_t i = 0; i < j->v.n; i++) {
+		struct ty_jit_load *l = &j->v.v[i];
+
+		shared = l->addr < end;
+		if (l->addr + l->n > end)
+			end = l->addr + l->n;
+		shared |= i + 1 < j->v.n && l[1].addr < end;
+		if (shared)
+			j->p->jit.left_out++;
+		else
+			j->v.v[n++] = *l;
+	}
+	j->v.n = n;
+}
+
+static int add_jit(struct ty_flow_perf *p, const char *path, int32_t pid)
+{
+	struct ty_code *code = ty_flow_code(p->flow);
+	struct jitting j = {.p = p};
+	struct ty_jitdump dump = {0};
+	struct ty_bytes b;
+	bool timed;
+	int e;
+
+	p->jit.files++;
+	if (ty_code_other(code, path, &b)) {
+		p->jit.missing++;
+		return 0;
+	}
+	e = ty_jitdump_read(b.p, b.n, &dump, keep_load, &j);
+	if (e == -TY_EFORMAT)
+		p->jit.missing++;
+	p->jit.damaged += dump.damaged;
+	timed = dump.tsc ? ty_flow_timed(p->flow) : p->clock.n != 0;
+	if (!timed)
+		only_alone(&j);
+	for (size_t i = 0; (!e || e == -TY_EFORMAT) && i < j.v.n; i++) {
+		const struct ty_jit_load *l = &j.v.v[i];
+		struct change c = {.what = JIT, .pid = pid, .addr = l->addr};
+
+		c.file = ty_code_function(code, l->name, l->code, l->n);
+		if (timed)
+			c.t_ns = dump.tsc ? ty_flow_ns(p->flow, l->ts) : from_monotonic(p, l->ts);
+		e = c.file < 0 ? c.file : push(p, c);
+		p->jit.functions++;
+	}
+	vec_fini(&j.v);
+	return e == -TY_EFORMAT ? 0 : e;
+}
+
 int ty_flow_perf_finish(struct ty_flow_perf *p)
 {
 	struct ty_code *code = ty_flow_code(p->flow);
 	int e = 0;
 
+	for (uint32_t i = 0; i < p->jit_files.n; i++)
+		if (p->jit_files.v[i].pid >= 0) {
+			e = add_jit(p, ty_strtab_get(p->jit_paths, i), p->jit_files.v[i].pid);
+			if (e)
+				return e;
+		}
+	p->jit_files.n = 0;
 	if (p->changes.n)
 		qsort(p->changes.v, p->changes.n, sizeof(*p->changes.v), by_time);
 	vec_each (c, &p->changes) {
@@ -310,6 +487,11 @@ int ty_flow_perf_finish(struct ty_flow_perf *p)
 				p->bad++;
 				e = 0;
 			}
+			break;
+		case JIT:
+			e = ty_code_jit(code, c->pid, c->t_ns, c->addr, c->file);
+			if (e == -TY_EFORMAT)
+				e = 0; /* a place that cannot be */
 			break;
 		case EXEC: e = ty_code_exec(code, c->pid, c->t_ns); break;
 		case FORK: e = ty_code_fork(code, c->parent, c->pid, c->t_ns); break;

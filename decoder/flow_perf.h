@@ -8,6 +8,7 @@
 #ifndef TY_FLOW_PERF_H
 #define TY_FLOW_PERF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,21 @@ int ty_flow_perf_record(struct ty_flow_perf *p, const struct ty_perf_rec *r,
 /* A whole file of bare records: as many calls as it has records. */
 int ty_flow_perf_file(struct ty_flow_perf *p, const uint8_t *bytes, size_t n, uint64_t sample_type,
 		      int32_t cpu);
+
+/*
+ * CLOCK_MONOTONIC was mono_ns when the recording's clock was t_ns; in order. Without any, what JIT
+ * compilers wrote (jitdump) has no time here.
+ */
+int ty_flow_perf_monotonic(struct ty_flow_perf *p, uint64_t mono_ns, uint64_t t_ns);
+/* Does a JIT compiler's dump (jit-PID.dump) belong to the records? */
+bool ty_flow_perf_has_jit(const struct ty_flow_perf *p);
+/* Of those dumps, once finished. */
+struct ty_flow_jit {
+	uint32_t files, missing, damaged; /* missing: not found, or no jitdump */
+	uint64_t functions;
+	uint64_t left_out; /* without a time, and another one was at the same place */
+};
+struct ty_flow_jit ty_flow_perf_jit(const struct ty_flow_perf *p);
 
 /* Apply what was collected. Before ty_flow_start. 0 or -TY_E... */
 int ty_flow_perf_finish(struct ty_flow_perf *p);

@@ -130,7 +130,6 @@ struct ty_flow {
 
 /* ---- flow.c ---- */
 
-uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc);
 /* Number of the switch that holds on the stream's CPU at a time; s->sw - 1 is "none" (SIZE_MAX when
  * s->sw is 0). */
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);

@@ -98,6 +98,7 @@ enum ty_perf_type {
 
 /* ty_perf_attr.flags */
 #define TY_PERF_ATTR_SAMPLE_ID_ALL (1ull << 18)
+#define TY_PERF_ATTR_USE_CLOCKID   (1ull << 25)
 #define TY_PERF_ATTR_CTX_SWITCH	   (1ull << 26)
 
 #define TY_PERF_ATTR_MIN 64   /* PERF_ATTR_SIZE_VER0 */

@@ -3,6 +3,7 @@
 # the software branch tracer: what it saw executed against what is decoded from its packets, address for
 # address (over 300,000 instructions).
 set -u
+unset DEBUGINFOD_URLS # nothing is asked of the network
 pt=../shared/pt
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -124,6 +125,8 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
 	choice
 	cut_short
+	jitted
+	elsewhere
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	ok $? "step: a function that is not there"
@@ -165,6 +168,53 @@ cut_short() {
 	}
 	is "a program's file that is cut short" "1 tarry: $out/prog: it was cut short while it was read, or cannot be read any more: try again when nobody writes it" \
 		"${PIPESTATUS[0]} $(cat "$out/err")"
+}
+
+named() { # NAME...: counts of functions in the recording $out/t.dat, of files
+	"$TARRY" report "$out/t.dat" flow --json --symfs "${symfs:-$out/none}" 2>"$out/err" | python3 -c '
+import json, sys
+f = {x["name"]: x for x in json.load(sys.stdin)["flow"]["functions"]}
+print(*(n + ":" + str(f[n]["count"]) for n in sys.argv[1:] if n in f))' "$@"
+}
+# Code that no file has: a JIT compiler's dump with its times, and its map of names without any.
+jitted() {
+	local pid
+	mkdir "$out/jit"
+	pid=$("$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_jit" "$out/jit")
+	is "JIT: functions of a jitdump, one after the other at one place; of a map, which may be in doubt" \
+		"first:3 second:7 listed:4 or?:4" "$(named first second listed 'either?' 'or?')"
+	mv "$out/jit/jit-$pid.dump" "$out"
+	is "JIT: a dump that is gone" "" "$(named first)"
+	grep -q '^tarry: 1 of 1 jitdump files .* not to be had' "$out/err"
+	ok $? "JIT: and that is told"
+	mkdir "$out/tmp"
+	mv "/tmp/perf-$pid.map" "$out/tmp"
+	is "JIT: dump and map below --symfs" "first:3 listed:4" "$(symfs=$out named first listed)"
+}
+# A program that is not where it was: another one with its path is told, and not used; a debuginfod
+# server that the user has named has it.
+elsewhere() {
+	local id
+	cp "$PROGRAMS/flow_traps" "$out/prog"
+	"$TARRY" record -q --flow=step --flow-filter calls -o "$out/t.dat" "$out/prog" c
+	id=$(readelf -n "$out/prog" 2>/dev/null | sed -n 's/.*Build ID: //p')
+	if [ -z "$id" ]; then
+		skip "images by build id" "programs have none here, or there is no readelf"
+		return
+	fi
+	cp "$PROGRAMS/let_go" "$out/prog"
+	is "images: another program at the path is not used" "" "$(named middle)"
+	grep -q "^tarry: $out/prog is not what was recorded, and not used: its build id is [0-9a-f]*, not $id\$" "$out/err"
+	ok $? "images: and that is told"
+	mkdir -p "$out/sys/lib" "$out/srv/buildid/$id"
+	cp "$PROGRAMS/flow_traps" "$out/sys/lib/prog"
+	is "images: below --symfs by its name" "middle:10" "$(symfs=$out/sys/lib named middle)"
+	if ! ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1; then
+		skip "images: by debuginfod" "libdebuginfod is not installed"
+		return
+	fi
+	cp "$PROGRAMS/flow_traps" "$out/srv/buildid/$id/executable"
+	is "images: by debuginfod" "middle:10" "$(DEBUGINFOD_URLS=file://$out/srv DEBUGINFOD_CACHE_PATH=$out/cache named middle)"
 }
 
 # Whatever its threads are doing when the stepping ends, a command goes on as if nothing had been.

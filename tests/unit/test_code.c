@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which code is where and when: random mappings, forks and execs against the rule applied one by
- * one; very many mappings; what a core dump says.
+ * one; very many mappings; what a core dump says, and what JIT compilers tell.
  */
 #include <elf.h>
 #include <setjmp.h>
@@ -13,7 +13,11 @@
 
 #include <cmocka.h>
 
+#include "buf.h"
 #include "code_map.h"
+#include "flow_perf.h"
+#include "jitdump.h"
+#include "name_list.h"
 
 enum { PIDS = 3, EVENTS = 60, ADDRS = 24, TIMES = 30, FILE_BYTES = 64 };
 
@@ -98,10 +102,11 @@ static void test_rule(void **state)
 			uint64_t addr = rand_r(&seed) % (ADDRS + 14), off = 0, got_off = 0;
 			uint64_t when = rand_r(&seed) % (t + 2);
 			int want = plain_at(v, n, pid, when, addr, &off);
+			uint64_t until;
 			uint8_t got[3];
 			size_t k;
 
-			assert_int_equal(want, ty_code_whose(c, pid, when, addr, &got_off));
+			assert_int_equal(want, ty_code_whose(c, pid, when, addr, &got_off, &until));
 			if (want < 0)
 				continue;
 			assert_int_equal(off, got_off);
@@ -128,7 +133,7 @@ static void test_many(void **state)
 	struct ty_code *c = ty_code_new(NULL, NULL);
 	int file = ty_code_blob(c, "blob", bytes, sizeof(bytes));
 	struct ty_code_at at;
-	uint64_t off;
+	uint64_t off, until;
 
 	for (uint64_t i = 0; i < MAPS; i++)
 		assert_int_equal(
@@ -144,14 +149,14 @@ static void test_many(void **state)
 	}
 	assert_int_equal(0, ty_code_ready(c));
 	for (uint64_t i = 0; i < MAPS; i++) {
-		assert_int_equal(file, ty_code_whose(c, 1, i, 4096 * MAPS, &off));
+		assert_int_equal(file, ty_code_whose(c, 1, i, 4096 * MAPS, &off, &until));
 		assert_int_equal(4096 * i + i, off);
 		at = (struct ty_code_at){0};
 		ty_code_find(c, 1, i, 4096 * (MAPS - i), &at);
 	}
-	assert_int_equal(file, ty_code_whose(c, 10, MAPS, 4096 * MAPS, &off));
+	assert_int_equal(file, ty_code_whose(c, 10, MAPS, 4096 * MAPS, &off, &until));
 	/* Not known that far from the one that maps it. */
-	assert_int_equal(-1, ty_code_whose(c, FORKS, MAPS, 4096 * MAPS, &off));
+	assert_int_equal(-1, ty_code_whose(c, FORKS, MAPS, 4096 * MAPS, &off, &until));
 	ty_code_free(c);
 }
 
@@ -218,7 +223,7 @@ static void test_core(void **state)
 	struct ty_code_at at = {0};
 	struct ty_err err;
 	uint8_t got[4];
-	uint64_t off;
+	uint64_t off, until;
 	int file;
 
 	memcpy(k.eh.e_ident, ELFMAG "\2\1", 6);
@@ -233,7 +238,7 @@ static void test_core(void **state)
 	assert_int_equal(4, ty_code_read(c, 9, 5, 0x20001, got, 4, &at));
 	assert_memory_equal(bytes[0] + 33, got, 4);
 	assert_int_equal(1, asked);
-	file = ty_code_whose(c, 9, 5, 0x10001, &off);
+	file = ty_code_whose(c, 9, 5, 0x10001, &off, &until);
 	assert_string_equal("/bin/x", ty_code_file_name(c, file));
 	/* Cut anywhere, it does no harm. */
 	for (size_t n = 0; n < sizeof(k); n++) {
@@ -248,10 +253,190 @@ static void test_core(void **state)
 	ty_code_free(c);
 }
 
+static void put_load(struct ty_buf *b, uint64_t ts, uint64_t addr, const char *name,
+		     const char *code)
+{
+	size_t n = strlen(code);
+
+	ty_buf_addle(b, 0, 4);
+	ty_buf_addle(b, 16 + 40 + strlen(name) + 1 + n, 4);
+	ty_buf_addle(b, ts, 8);
+	ty_buf_addle(b, 7, 8);
+	ty_buf_addle(b, addr, 8);
+	ty_buf_addle(b, addr, 8);
+	ty_buf_addle(b, n, 8);
+	ty_buf_addle(b, ts, 8);
+	ty_buf_add(b, name, strlen(name) + 1);
+	ty_buf_add(b, code, n);
+}
+
+static int load_dump(void *ctx, const char *path, const uint8_t *build_id, size_t n,
+		     struct ty_bytes *out)
+{
+	const struct ty_buf *b = ctx;
+
+	if (strcmp(path, "/x/jit-7.dump"))
+		return -TY_ENOTFOUND;
+	*out = (struct ty_bytes){.p = (const uint8_t *)b->p, .n = b->len};
+	return 0;
+}
+
+/* A flow of process 7, which mapped its dump and, now and then, the memory of its code anew. */
+static struct ty_flow *jit_flow(struct ty_buf *dump, bool clock, struct ty_flow_jit *jit)
+{
+	struct ty_flow *f = ty_flow_new(load_dump, dump);
+	struct ty_flow_perf *p = ty_flow_perf_new(f);
+
+	for (uint64_t t = 10; t < 60; t += 10) {
+		struct ty_perf_id id = {.time = t};
+		struct ty_perf_rec r = {.type = TY_PERF_MMAP};
+		struct ty_buf b;
+
+		ty_buf_init(&b, 4096);
+		ty_buf_addle(&b, 7 | 7ull << 32, 8);
+		ty_buf_addle(&b, t == 10 ? 0x90000 : 0x1000, 8);
+		ty_buf_addle(&b, 0x1000, 8);
+		ty_buf_addle(&b, 0, 8);
+		ty_buf_add(&b, t == 10 ? "/x/jit-7.dump" : "//anon\0\0\0\0\0\0\0", 14);
+		ty_buf_addle(&b, 0, 2);
+		r.body = (const uint8_t *)b.p;
+		r.n = (uint32_t)b.len;
+		assert_int_equal(0, ty_flow_perf_record(p, &r, &id, -1));
+		ty_buf_fini(&b);
+	}
+	assert_true(ty_flow_perf_has_jit(p));
+	if (clock) {
+		/* From 100 to 200 that clock ran twice as fast. */
+		assert_int_equal(0, ty_flow_perf_monotonic(p, 100, 20));
+		assert_int_equal(0, ty_flow_perf_monotonic(p, 200, 70));
+	}
+	assert_int_equal(0, ty_flow_perf_finish(p));
+	*jit = ty_flow_perf_jit(p);
+	ty_flow_perf_free(p);
+	assert_int_equal(0, ty_code_ready(ty_flow_code(f)));
+	return f;
+}
+
+static int count(void *ctx, const struct ty_jit_load *l)
+{
+	volatile uint8_t last = l->code[l->n - 1];
+
+	(void)last;
+	return 0;
+}
+
+static void test_jit(void **state)
+{
+	struct ty_code_at at = {0};
+	struct ty_jitdump info;
+	struct ty_flow_jit jit;
+	struct ty_code *c;
+	struct ty_flow *f;
+	struct ty_buf b;
+	char got[4] = "";
+	uint64_t off, until;
+
+	ty_buf_init(&b, 1 << 16);
+	ty_buf_addle(&b, 0x4a695444, 4);
+	ty_buf_addle(&b, 1, 4);
+	ty_buf_addle(&b, 40, 4);
+	ty_buf_addle(&b, 0, 8);
+	ty_buf_addle(&b, 7, 4);
+	ty_buf_addle(&b, 1, 8);
+	ty_buf_addle(&b, 0, 8);
+	put_load(&b, 100, 0x1100, "one", "abc");
+	put_load(&b, 150, 0x1100, "two", "xyz");
+	put_load(&b, 160, 0x1200, "alone", "123");
+	/* The clock is known: each from its time on, whatever was mapped anew. */
+	f = jit_flow(&b, true, &jit);
+	c = ty_flow_code(f);
+	assert_int_equal(3, jit.functions);
+	assert_int_equal(0, jit.left_out);
+	for (uint64_t t = 20; t < 100; t++) {
+		assert_int_equal(3, ty_code_read(c, 7, t, 0x1100, got, 3, &at));
+		assert_string_equal(t < 45 ? "abc" : "xyz", got);
+		assert_string_equal(
+			t < 45 ? "one" : "two",
+			ty_code_file_name(c, ty_code_whose(c, 7, t, 0x1102, &off, &until)));
+		assert_int_equal(t < 45 ? 45 : UINT64_MAX, until);
+	}
+	ty_flow_free(f);
+	/* It is not: only what has its place alone. */
+	f = jit_flow(&b, false, &jit);
+	c = ty_flow_code(f);
+	at = (struct ty_code_at){0};
+	assert_int_equal(1, jit.functions);
+	assert_int_equal(2, jit.left_out);
+	assert_int_equal(0, ty_code_read(c, 7, 50, 0x1100, got, 3, &at));
+	assert_int_equal(3, ty_code_read(c, 7, 50, 0x1200, got, 3, &at));
+	assert_string_equal("123", got);
+	ty_flow_free(f);
+	/* Cut or damaged anywhere. */
+	for (size_t n = 0; n <= b.len; n++) {
+		uint8_t *copy = malloc(n + 1);
+
+		memcpy(copy, b.p, n);
+		(void)ty_jitdump_read(copy, n, &info, count, NULL);
+		assert_true(n < b.len || (info.loads == 3 && !info.damaged));
+		for (int bit = 0; n == b.len && bit < 8 * (int)n; bit++) {
+			copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			(void)ty_jitdump_read(copy, n, &info, count, NULL);
+			copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+		free(copy);
+	}
+	ty_buf_fini(&b);
+}
+
+static void is_named(const struct ty_name_list *l, uint64_t addr, const char *want, uint64_t start)
+{
+	const char *name = NULL;
+	uint64_t at = 0, size;
+
+	if (!ty_name_list_find(l, addr, &name, &at, &size))
+		name = NULL;
+	if (!want)
+		assert_null(name);
+	else
+		assert_string_equal(want, name);
+	assert_int_equal(start, at);
+}
+
+static void test_names(void **state)
+{
+	static const char map[] = "1000 10 first one\n0x1010 20 second\n1010 20 second\n"
+				  "2000 10 a\n2008 10 b\nzz 1 no\n3000\n4000 0 none\n"
+				  "ffffffffffffffff 10 wraps\n5000 8 last";
+	static const char kernel[] = "ffffffff81000000 T _text\nffffffff81000000 T again\n"
+				     "ffffffff81000100 t some_code\nffffffff81000180 d data\n"
+				     "ffffffffc0000000 t in_module\t[module]\n";
+	struct ty_name_list *l = ty_name_list_new(map, sizeof(map) - 1, TY_NAMES_PERF_MAP);
+
+	assert_int_equal(5, ty_name_list_count(l));
+	is_named(l, 0x100f, "first one", 0x1000);
+	is_named(l, 0x1010, "second", 0x1010);
+	is_named(l, 0x1030, NULL, 0);
+	is_named(l, 0x2000, "a?", 0x2000);
+	is_named(l, 0x2009, "b?", 0x2008);
+	is_named(l, 0x5007, "last", 0x5000);
+	ty_name_list_free(l);
+	l = ty_name_list_new(kernel, sizeof(kernel) - 1, TY_NAMES_KALLSYMS);
+	is_named(l, 0xffffffff810000ff, "_text", 0xffffffff81000000);
+	is_named(l, 0xffffffff81000181, "some_code", 0xffffffff81000100);
+	is_named(l, 0xffffffffc0000001, "in_module", 0xffffffffc0000000);
+	is_named(l, 0xffffffff80ffffff, NULL, 0);
+	ty_name_list_free(l);
+	/* Shown to somebody who may not see addresses. */
+	l = ty_name_list_new("0000000000000000 T x\n", 21, TY_NAMES_KALLSYMS);
+	assert_int_equal(0, ty_name_list_count(l));
+	ty_name_list_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule), cmocka_unit_test(test_many),
-					   cmocka_unit_test(test_core)};
+					   cmocka_unit_test(test_core), cmocka_unit_test(test_jit),
+					   cmocka_unit_test(test_names)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* See debuginfod.h. Interface: debuginfod_find_executable(3). */
+#include "debuginfod.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct ty_debuginfod {
+	bool tried;
+	void *lib, *client;
+	void (*end)(void *client);
+	int (*find)(void *client, const unsigned char *id, int n, char **path);
+};
+
+struct ty_debuginfod *ty_debuginfod_new(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && *urls ? calloc(1, sizeof(struct ty_debuginfod)) : NULL;
+}
+
+void ty_debuginfod_free(struct ty_debuginfod *d)
+{
+	if (!d)
+		return;
+	if (d->client)
+		d->end(d->client);
+	if (d->lib)
+		dlclose(d->lib);
+	free(d);
+}
+
+static void load(struct ty_debuginfod *d)
+{
+	void *(*begin)(void);
+
+	d->tried = true;
+	d->lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!d->lib)
+		return;
+	/* POSIX says that functions come this way, ISO C knows no conversion. */
+	*(void **)&begin = dlsym(d->lib, "debuginfod_begin");
+	*(void **)&d->end = dlsym(d->lib, "debuginfod_end");
+	*(void **)&d->find = dlsym(d->lib, "debuginfod_find_executable");
+	if (begin && d->end && d->find)
+		d->client = begin();
+}
+
+int ty_debuginfod_executable(struct ty_debuginfod *d, const uint8_t *build_id, size_t n)
+{
+	if (!d->tried)
+		load(d);
+	return d->client ? d->find(d->client, build_id, (int)n, NULL) : -1;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* See jitdump.h. */
+#include "jitdump.h"
+
+#include "err.h"
+#include "pair_map.h"
+#include "rd.h"
+#include "vec.h"
+
+#define MAGIC 0x4a695444u
+enum { LOAD, MOVE, DEBUG_INFO, CLOSE };
+enum { FLAG_TSC = 1, HEAD = 40, RECORD_HEAD = 16 };
+
+struct reading {
+	VEC(struct ty_jit_load) loads;
+	struct ty_pair_map by_index; /* a code's index to its load */
+	int (*load)(void *, const struct ty_jit_load *);
+	void *ctx;
+};
+
+static int on_load(struct reading *g, struct ty_rd *r, uint64_t ts)
+{
+	struct ty_jit_load l = {.ts = ts};
+	uint64_t index;
+	uint32_t *at;
+
+	ty_rd_u64(r); /* pid, tid */
+	ty_rd_u64(r); /* vma: of a dump that was mapped elsewhere; the code ran at addr */
+	l.addr = ty_rd_u64(r);
+	l.n = ty_rd_u64(r);
+	index = ty_rd_u64(r);
+	l.name = ty_rd_str(r);
+	l.code = ty_rd_bytes(r, l.n);
+	if (!l.code || !l.name)
+		return -TY_EFORMAT;
+	if (!l.n)
+		return 0;
+	at = ty_pair_map_add(&g->by_index, index, 0);
+	if (!at || vec_push(&g->loads, l))
+		return -TY_ENOMEM;
+	*at = (uint32_t)g->loads.n - 1;
+	return g->load(g->ctx, &l);
+}
+
+static int on_move(struct reading *g, struct ty_rd *r, uint64_t ts)
+{
+	uint64_t to, n, index;
+	uint32_t at;
+
+	ty_rd_u64(r); /* pid, tid */
+	ty_rd_u64(r); /* vma */
+	ty_rd_u64(r); /* from where */
+	to = ty_rd_u64(r);
+	n = ty_rd_u64(r);
+	index = ty_rd_u64(r);
+	at = ty_pair_map_get(&g->by_index, index, 0);
+	if (r->bad || at == TY_PAIR_NONE || n != g->loads.v[at].n)
+		return r->bad ? -TY_EFORMAT : 0;
+	g->loads.v[at].ts = ts;
+	g->loads.v[at].addr = to;
+	return g->load(g->ctx, &g->loads.v[at]);
+}
+
+int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
+		    int (*load)(void *ctx, const struct ty_jit_load *l), void *ctx)
+{
+	struct ty_rd r = ty_rd_init(p, n, false);
+	struct reading g = {.load = load, .ctx = ctx};
+	uint32_t head;
+	int e = 0;
+
+	*out = (struct ty_jitdump){0};
+	if (n < HEAD || ty_rd_u32(&r) != MAGIC || ty_rd_u32(&r) != 1)
+		return -TY_EFORMAT;
+	head = ty_rd_u32(&r);
+	ty_rd_u64(&r); /* machine, padding */
+	out->pid = (int32_t)ty_rd_u32(&r);
+	ty_rd_u64(&r); /* when it was begun */
+	out->tsc = ty_rd_u64(&r) & FLAG_TSC;
+	if (head < HEAD || !ty_rd_bytes(&r, head - HEAD))
+		return -TY_EFORMAT;
+	while (!e && ty_rd_left(&r) >= RECORD_HEAD) {
+		uint32_t id = ty_rd_u32(&r), size = ty_rd_u32(&r);
+		uint64_t ts = ty_rd_u64(&r);
+		const uint8_t *body =
+			size < RECORD_HEAD ? NULL : ty_rd_bytes(&r, size - RECORD_HEAD);
+		struct ty_rd b = ty_rd_init(body, body ? size - RECORD_HEAD : 0, false);
+
+		if (!body || id == CLOSE) {
+			out->damaged = !body;
+			break;
+		}
+		if (id == LOAD)
+			e = on_load(&g, &b, ts);
+		else if (id == MOVE)
+			e = on_move(&g, &b, ts);
+		if (e == -TY_EFORMAT) {
+			out->damaged = true;
+			e = 0;
+		}
+		out->loads = g.loads.n;
+	}
+	out->damaged |= ty_rd_left(&r) && ty_rd_left(&r) < RECORD_HEAD;
+	vec_fini(&g.loads);
+	ty_pair_map_fini(&g.by_index);
+	return e;
+}
