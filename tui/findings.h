@@ -20,7 +20,7 @@ struct ty_findings {
 	uint32_t n;
 	struct ty_stalls stalls; /* v[i] is stalls.v[i] for i < stalls.n */
 	bool traced_only;	 /* waits of threads that were not asked for are left out */
-	bool unsearched;	 /* x->steps were not enough to find the stalls: there are none here */
+	bool unsearched; /* x->steps were not enough to find the stalls: there are none here */
 };
 
 /*
