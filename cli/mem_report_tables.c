@@ -322,6 +322,8 @@ static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum 
 	ty_json_u64(j, "partial", c->partial);
 	ty_json_u64(j, "lost", c->lost);
 	ty_json_u64(j, "gaps", r->points->gaps_n);
+	if (r->points->gaps_cut)
+		ty_json_bool(j, "gaps_cut", true);
 	ty_json_u64(j, "unreadable_bytes", r->points->unreadable_bytes);
 }
 

@@ -54,7 +54,7 @@ static struct ty_mem_queue *queue_find(struct ty_mem_stream *s, int32_t cpu, int
 	return NULL;
 }
 
-/* By CPU, or by thread where there is no CPU. NULL: out of memory (or too many). */
+/* By CPU, or by thread where there is no CPU. NULL: out of memory, or QUEUES_MAX. */
 static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int32_t t)
 {
 	struct ty_mem_queue *q;
@@ -88,6 +88,10 @@ static int auxtrace(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct
 	if (ty_perf_auxtrace(r, &a) || !r->data_n)
 		return 0;
 	q = queue_get(s, a.cpu, a.tid);
+	if (!q && s->queues.n >= QUEUES_MAX)
+		return ty_fail(err, TY_ELIMIT, r->off,
+			       "%s: has more than %u AUX streams, which is all that tarry reads",
+			       s->perf->path, QUEUES_MAX);
 	if (!q || vec_push(&q->pieces, (struct ty_mem_piece){r->data_off, r->data_n, a.offset}))
 		return no_memory(s, err);
 	q->bytes += r->data_n;

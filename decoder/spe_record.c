@@ -148,6 +148,7 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 
 	for (;;) {
 		struct ty_spe_packet k;
+		size_t begin = at;
 		unsigned slot;
 
 		*used = at;
@@ -171,10 +172,12 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			struct ty_spe_packet other;
 			int r = ty_spe_packet(p + at, n - at, off + at, &other);
 
-			if (r != 1)
+			if (r < 0 || (!r && at + other.bytes <= TY_SPE_RECORD_MAX))
 				return r;
 			k = other;
 			at += k.bytes;
+			if (k.kind == TY_SPE_PAD && at > TY_SPE_RECORD_MAX)
+				return -TY_EFORMAT;
 			if (k.kind == TY_SPE_PAD)
 				continue;
 			if (k.kind == TY_SPE_END) {
@@ -184,7 +187,7 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			slot = slot_of(&k);
 		}
 		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE) {
-			*used = at;
+			*used = begin; /* another record may begin with it */
 			return -TY_EFORMAT;
 		}
 		seen |= 1ull << slot;
@@ -218,7 +221,7 @@ static bool record_here(const uint8_t *p, size_t n, uint64_t off)
 }
 
 /*
- * The first place behind `bad` where a record begins; n: none here. Cores align their records:
+ * The first place from `bad` on where a record begins; n: none here. Cores align their records:
  * where the good ones began says how, and such a place is believed as it is. A place that is less
  * aligned must lie right behind an end (and padding).
  */
@@ -231,8 +234,8 @@ static size_t resync(const struct ty_spe_decoder *d, const uint8_t *p, size_t n,
 		uint64_t mask = aligns[pass] - 1;
 		size_t behind = SIZE_MAX; /* an end lies here, with nothing but padding behind */
 
-		for (size_t i = bad + 1; i < n; i++) {
-			if (p[i - 1] == 0x01 || (i >= bad + 10 && p[i - 9] == 0x71))
+		for (size_t i = bad ? bad : 1; i < n; i++) {
+			if (i > bad && (p[i - 1] == 0x01 || (i >= bad + 10 && p[i - 9] == 0x71)))
 				behind = i;
 			if (!((d->off + i) & mask) && (mask >= 31 || behind == i) &&
 			    record_here(p + i, n - i, d->off + i))
@@ -244,15 +247,38 @@ static size_t resync(const struct ty_spe_decoder *d, const uint8_t *p, size_t n,
 	return n;
 }
 
+/* How many bytes of padding, which belongs to no record, are at p. What an alignment packet skips
+ * may be longer than all that is here. */
+static size_t between(struct ty_spe_decoder *d, const uint8_t *p, size_t n)
+{
+	size_t at = d->skip < n ? (size_t)d->skip : n;
+	struct ty_spe_packet k;
+
+	d->skip -= at;
+	while (at < n && !(p[at] & ~0x2f)) {
+		if (!p[at]) {
+			at++;
+			continue;
+		}
+		if (n - at < 2 || p[at] == 0x01 || p[at] < 0x20 || p[at + 1] ||
+		    ty_spe_packet(p + at, n - at, d->off + at, &k) < 0)
+			break;
+		if (k.bytes > n - at) {
+			d->skip = k.bytes - (n - at);
+			return n;
+		}
+		at += k.bytes;
+	}
+	return at;
+}
+
 int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *used,
 		struct ty_mem *out)
 {
-	size_t pad = 0, len, end;
+	size_t pad, len, end;
 	int r;
 
-	/* Padding between records belongs to none. */
-	while (pad < n && !p[pad])
-		pad++;
+	pad = between(d, p, n);
 	d->off += pad;
 	p += pad;
 	n -= pad;

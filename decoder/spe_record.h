@@ -4,9 +4,9 @@
  * read is a gap with its place, and decoding goes on where the next whole record begins.
  *
  * A record never holds two packets of one kind and index: such a one, a byte that begins no packet,
- * or more than TY_SPE_RECORD_MAX bytes without an end is damage. The next record is then the first
- * place behind it, aligned as the records before or right behind an end, from which a whole record
- * can be read.
+ * or more than TY_SPE_RECORD_MAX bytes without an end (skipped by an alignment packet in it, too)
+ * is damage. The next record is then the first place from there on, aligned as the records before
+ * or right behind an end, from which a whole record can be read.
  *
  * No I/O, no allocation. Budget: 150 instructions per record of 64 bytes.
  */
@@ -17,12 +17,13 @@
 
 #include "mem_access.h"
 
-#define TY_SPE_RECORD_MAX 4096u /* PMSIDR_EL1.MaxSize allows 2 KB; alignment packets skip more */
+#define TY_SPE_RECORD_MAX 4096u /* PMSIDR_EL1.MaxSize allows 2 KB */
 
 struct ty_spe_decoder {
 	uint64_t off;	 /* of the next byte in the AUX stream */
 	uint64_t midr;	 /* of the CPU; 0: unknown core */
 	uint64_t starts; /* of all records, or'ed: their alignment */
+	uint64_t skip;	 /* bytes that an alignment packet between records still skips */
 	bool last;	 /* no byte follows those given: what is cut is a gap */
 };
 

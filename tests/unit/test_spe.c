@@ -307,6 +307,68 @@ static void test_damage(void **state)
 		assert_int_equal(whole, n / 64);
 		assert_int_equal(gaps, n % 64 ? 1 : 0);
 	}
+	/* Cut in the file, filled up with zeros: the next record begins where it ends, and is read.
+	 */
+	for (unsigned n = 9; n < 55; n++) {
+		struct ty_spe_decoder d = {.midr = N1, .last = true};
+		struct ty_mem m;
+		size_t pos = 0;
+
+		ty_buf_reset(&in);
+		for (unsigned i = 1; i <= 4; i++)
+			good(i * 1000);
+		memset(in.p + 64 + n, 0, 64 - n);
+		assert_int_equal(next(&d, &pos, &m), 1);
+		assert_int_equal(next(&d, &pos, &m), 1);
+		assert_int_equal(m.kind, TY_MEM_GAP);
+		assert_int_equal(m.off, 64);
+		assert_int_equal(m.gap_bytes, 64);
+		assert_int_equal(next(&d, &pos, &m), 1);
+		assert_int_equal(m.ticks, 3000);
+		assert_int_equal(next(&d, &pos, &m), 1);
+		assert_int_equal(m.ticks, 4000);
+	}
+	/* An alignment packet in a record that is none: the records that it would skip are read. */
+	for (unsigned at = 1; at < 3; at++) {
+		struct ty_spe_decoder d = {.midr = N1, .last = true};
+		struct ty_mem m;
+		unsigned whole = 0;
+		size_t pos = 0;
+
+		ty_buf_reset(&in);
+		for (unsigned i = 1; i <= 1200; i++)
+			good(i * 1000);
+		in.p[64 * at + 9] = 0x2f;
+		in.p[64 * at + 10] = 0;
+		while (next(&d, &pos, &m))
+			whole += m.kind != TY_MEM_GAP;
+		assert_int_equal(whole, 1199);
+		assert_int_equal(m.ticks, 1200000);
+	}
+	/* Between records it skips to where it says, however the bytes are handed over. */
+	for (size_t step = 1; step < 3000; step += 171) {
+		struct ty_spe_decoder d = {.midr = N1};
+		size_t pos = 0, have = 0, used;
+		struct ty_mem m;
+		int r;
+
+		ty_buf_reset(&in);
+		good(1000);
+		ty_buf_addc(&in, 0x2a); /* to a multiple of 2048 */
+		ty_buf_addc(&in, 0);
+		while (in.len < 2048)
+			ty_buf_addc(&in, 0x71); /* what is skipped says nothing */
+		good(2000);
+		assert_int_equal(ty_spe_next(&d, (uint8_t *)in.p, 64, &used, &m), 1);
+		for (pos = have = 64, r = 0; !r && have < in.len;) {
+			have = have + step < in.len ? have + step : in.len;
+			r = ty_spe_next(&d, (uint8_t *)in.p + pos, have - pos, &used, &m);
+			pos += used;
+		}
+		assert_int_equal(r, 1);
+		assert_int_equal(m.ticks, 2000);
+		assert_int_equal(m.off, 2048);
+	}
 	/* The same, as long as more may come: nothing is decided. */
 	{
 		struct ty_spe_decoder d = {.midr = N1};

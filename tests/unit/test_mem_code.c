@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of several processes: one where file and offset are one, two where they only have
+ * the same address; forks have what their parents had mapped, execs nothing of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mem_code.h"
+#include "perf_write.h"
+
+static struct ty_mem_stream *stream;
+static struct ty_mem_codes *codes;
+
+static void fork_of(struct perf_write *w, int32_t pid, int32_t parent, uint64_t time)
+{
+	struct {
+		int32_t pid, ppid, tid, ptid;
+		uint64_t time;
+	} body = {pid, parent, pid, parent, time};
+
+	pw_rec_at(w, TY_PERF_FORK, 0, &body, sizeof(body),
+		  (struct pw_at){.pid = parent, .tid = parent, .time = time});
+}
+
+static void exec_of(struct perf_write *w, int32_t pid, uint64_t time)
+{
+	struct {
+		int32_t pid, tid;
+		char comm[8];
+	} body = {pid, pid, "new"};
+
+	pw_rec_at(w, TY_PERF_COMM, 1u << 13, &body, sizeof(body),
+		  (struct pw_at){.pid = pid, .tid = pid, .time = time});
+}
+
+static void map(struct perf_write *w, int32_t pid, uint64_t time, uint64_t addr, uint64_t off,
+		const char *name)
+{
+	pw_mmap2(w, (struct pw_at){.pid = pid, .tid = pid, .time = time}, addr, 0x2000, off, 5,
+		 name);
+}
+
+static uint32_t code(int32_t pid, uint64_t pc, uint64_t time)
+{
+	uint32_t id;
+	bool fresh;
+
+	assert_int_equal(ty_mem_code_id(codes, pid, pc, time, &id, &fresh), 0);
+	return id;
+}
+
+static const char *name(int32_t pid, uint64_t pc, uint64_t time)
+{
+	const struct ty_mem_map *m = ty_mem_map_find(stream, pid, pc, time);
+
+	return m ? m->name : "none";
+}
+
+static void test_codes(void **state)
+{
+	uint64_t body[8] = {PW_ID, 0x400100, 100ull << 32 | 100, 900, 0x7000, 0, 9, 0x2};
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_perf *perf;
+	struct ty_buf file;
+	char path[32];
+
+	(void)state;
+	pw_init(&w);
+	w.cpuid = "GenuineIntel,6,106,6";
+	w.arch = "x86_64";
+	w.type = 4;
+	map(&w, 100, 10, 0x400000, 0, "/bin/one");
+	map(&w, 200, 10, 0x400000, 0, "/bin/two");
+	map(&w, 300, 10, 0x900000, 0, "/bin/one");
+	map(&w, 300, 10, 0x700000, 0, "//anon");
+	fork_of(&w, 101, 100, 50);
+	fork_of(&w, 102, 101, 60);
+	map(&w, 101, 70, 0x600000, 0, "/lib/late.so");
+	exec_of(&w, 102, 80);
+	map(&w, 102, 81, 0x800000, 0x1000, "/bin/two");
+	/* Another library where there was one. */
+	map(&w, 200, 10, 0x500000, 0, "/lib/a.so");
+	map(&w, 200, 500, 0x500000, 0, "/lib/b.so");
+	map(&w, 400, 600, 0x400000, 0, "/bin/one");
+	pw_rec(&w, TY_PERF_SAMPLE, 2, body, sizeof(body));
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &stream, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	codes = ty_mem_codes_new(stream);
+	assert_non_null(codes);
+	/* The same address of two programs; the same place of one at two addresses. */
+	assert_int_not_equal(code(100, 0x400100, 900), code(200, 0x400100, 900));
+	assert_int_equal(code(100, 0x400100, 900), code(300, 0x900100, 900));
+	assert_int_not_equal(code(100, 0x400100, 900), code(300, 0x900104, 900));
+	/* Forks share their parent's text, until they exec. */
+	assert_string_equal(name(101, 0x400100, 55), "/bin/one");
+	assert_int_equal(code(101, 0x400100, 55), code(100, 0x400100, 900));
+	assert_int_equal(code(102, 0x400100, 70), code(100, 0x400100, 900));
+	assert_string_equal(name(102, 0x400100, 90), "none");
+	assert_int_not_equal(code(102, 0x400100, 90), code(100, 0x400100, 900));
+	assert_int_equal(code(102, 0x800100, 90), code(200, 0x401100, 900));
+	/* What a fork maps afterwards is not its parent's, nor its own children's. */
+	assert_string_equal(name(101, 0x600100, 90), "/lib/late.so");
+	assert_string_equal(name(100, 0x600100, 90), "none");
+	assert_string_equal(name(102, 0x600100, 75), "none");
+	/* One address, one library after the other. */
+	assert_int_not_equal(code(200, 0x500100, 100), code(200, 0x500100, 500));
+	assert_int_equal(code(200, 0x500100, 499), code(200, 0x500100, 20));
+	/* Code in no file is each process's own; the kernel's is everybody's. */
+	assert_int_not_equal(code(300, 0x700100, 900), code(100, 0x700100, 900));
+	assert_int_equal(code(300, 0xffff800000000100, 900), code(-1, 0xffff800000000100, 1));
+	/* A mapping that is recorded later is likely, and seen to be no more. */
+	assert_int_equal(ty_mem_map_find(stream, 400, 0x400100, 300)->ts_ns, 600);
+	ty_mem_codes_free(codes);
+	ty_mem_close(stream);
+	ty_perf_close(perf);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
