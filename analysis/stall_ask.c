@@ -268,6 +268,12 @@ bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_
 	return ty_stall_woke_anybody(x, thread, from, t, TY_NONE);
 }
 
+bool ty_stall_answers(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return last_woken(h->x, c->waker.thread, c->s.thread, ty_model_summary(h->x->m)->end_ns,
+			  true) > c->end_ns;
+}
+
 bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd)
 {
 	const struct ty_explain *x = h->x;

@@ -102,14 +102,42 @@ bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return false;
 }
 
+/* Does the thread, once it has what it waited for, wait for the same thing again, however short? */
+static bool comes_back(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
+	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
+	uint64_t at = c->end_ns - 1;
+
+	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
+		uint32_t k = ty_model_seek(m, track, &q, at, false);
+		struct ty_wait_for w;
+		struct ty_span s;
+
+		if (k == TY_NONE)
+			return false;
+		s = ty_model_span(m, k);
+		at = s.start_ns;
+		if (s.syscall == TY_NONE)
+			continue;
+		w = ty_wait_for(h->x, &s, s.syscall);
+		if ((w.word || w.fd >= 0) && ty_wait_same(m, c->s.thread, &w, c->s.thread, &c->w))
+			return true;
+	}
+	return true;
+}
+
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	/* It waits once, alone, for the very thread that the command is busy with, and works. */
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, true) &&
 	       !ty_stall_in_company(h, c) && !ty_stall_woken_before(h, c) &&
-	       (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
-		ty_stall_sent(h, c->s.thread, c->s.syscall, -1));
+	       (ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
+		/* Not one that is given work by the other side, and answers it or comes back. */
+		(ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && !comes_back(h, c) &&
+		 !ty_stall_answers(h, c)));
 }
 
 /* Did the thread become another program? */

@@ -14,7 +14,7 @@
  *   attached to and ended) could not go on without the waiter: its path passes through this wait,
  *   which is not one of many such waits and none for the requests of somebody whom the waiter
  *   serves; or it was busy with the very thread that is waited for, and the waiter, alone and once,
- *   had work before or after.
+ *   had sent something before, or has work after and neither answers nor comes back for more.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything; or the command waited for it, once, and went on to work.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait; or

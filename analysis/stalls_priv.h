@@ -79,6 +79,8 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
 bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* Did the thread, after its wait, wake the one that had ended it, in turn? */
+bool ty_stall_answers(const struct ty_hunt *h, const struct ty_cand *c);
 /* Did the thread wake anybody but `but` in [from, to]? */
 bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but);
