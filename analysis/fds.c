@@ -3,7 +3,8 @@
  * See fds.h. The calls of all threads of a process that make or close descriptors are replayed in
  * the order of their ends, on a copy of the table that fork gave it. A descriptor that is returned
  * proves that all lower ones were open (POSIX: the lowest free one is taken): so the table mends
- * itself where it began unknown.
+ * itself where it began unknown. Where descriptors were looked at when the recording began, it
+ * begins with these; what was done to one before it was looked at makes it unknown up to there.
  */
 #include "fds.h"
 
@@ -28,6 +29,7 @@ enum {
 struct table {
 	bool open[FDS], cloexec[FDS];
 	uint8_t kind[FDS];
+	const char *name[FDS]; /* NULL: not known */
 };
 
 enum effect { NEW, PAIR, CLOSE, RANGE, DUP, DUP2, FCNTL, EXEC };
@@ -93,6 +95,14 @@ static void put(struct table *t, uint64_t fd, uint8_t kind, bool cloexec)
 	t->open[fd] = true;
 	t->kind[fd] = kind;
 	t->cloexec[fd] = cloexec;
+	t->name[fd] = NULL;
+}
+
+static void put_copy(struct table *t, uint64_t fd, uint64_t of, bool cloexec)
+{
+	put(t, fd, of < FDS ? t->kind[of] : TY_FD_UNKNOWN, cloexec);
+	if (fd < FDS && of < FDS)
+		t->name[fd] = t->name[of];
 }
 
 /* fd was the lowest free one. */
@@ -154,18 +164,79 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 		break;
 	case DUP:
 		mend(t, fd);
-		put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN, false);
+		put_copy(t, fd, args[0], false);
 		break;
-	case DUP2: put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN, cloexec); break;
+	case DUP2:
+		/* To itself it does nothing. */
+		if (fd != args[0])
+			put_copy(t, fd, args[0], cloexec);
+		break;
 	case FCNTL:
 		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
-			put(t, fd, args[0] < FDS ? t->kind[args[0]] : TY_FD_UNKNOWN,
-			    args[1] == F_DUPFD_CLOEXEC_);
+			put_copy(t, fd, args[0], args[1] == F_DUPFD_CLOEXEC_);
 		else if (args[1] == F_SETFD_ && args[0] < FDS)
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
 	case EXEC: break;
 	}
+}
+
+static uint8_t kind_of(const char *name)
+{
+	static const struct {
+		const char *begin;
+		uint8_t kind;
+	} v[] = {{"/", TY_FD_FILE},
+		 {"pipe:", TY_FD_PIPE},
+		 {"socket:", TY_FD_SOCKET},
+		 {"TCP:", TY_FD_SOCKET},
+		 {"UDP:", TY_FD_SOCKET},
+		 {"UNIX:", TY_FD_SOCKET},
+		 {"anon_inode:[eventfd]", TY_FD_EVENTFD},
+		 {"anon_inode:[timerfd]", TY_FD_TIMERFD},
+		 {"anon_inode:[signalfd]", TY_FD_SIGNALFD},
+		 {"anon_inode:[eventpoll]", TY_FD_EPOLL},
+		 {"anon_inode:", TY_FD_OTHER}};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++)
+		if (!strncmp(name, v[i].begin, strlen(v[i].begin)))
+			return v[i].kind;
+	return TY_FD_UNKNOWN;
+}
+
+/* The table before the first recorded call of a process that was there. */
+static void begin(const struct ty_explain *x, int32_t pid, struct table *t)
+{
+	bool any = false;
+
+	memset(t, 0, sizeof(*t));
+	for (int32_t i = 0; x->fd_before && i < FDS; i++) {
+		bool cloexec = false;
+		const char *name = x->fd_before(x->ctx, pid, i, &cloexec);
+
+		if (!name)
+			continue;
+		any = true;
+		put(t, (uint64_t)i, kind_of(name), cloexec);
+		t->name[i] = name;
+	}
+	for (unsigned i = 0; i < 3 && !any; i++)
+		t->open[i] = true;
+}
+
+/* A call after the instant that is asked for, but before descriptors were looked at: what was found
+ * there was not there yet. */
+static void unlearn(const struct ty_explain *x, struct table *t, const struct call *k)
+{
+	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
+	uint64_t fd = (uint64_t)c.ret, args[6];
+
+	if (effects[k->effect].effect == CLOSE)
+		fd = x->args(x->ctx, &c, args) ? FDS : args[0];
+	if (fd >= FDS)
+		return;
+	t->kind[fd] = TY_FD_UNKNOWN;
+	t->name[fd] = NULL;
 }
 
 /* The table of the thread's process at t. */
@@ -175,6 +246,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t threads = ty_model_summary(m)->threads, leader = thread;
+	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
 	VEC(struct call) v = {0};
 	int nr[EFFECTS], r = 0;
 
@@ -192,9 +264,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		if (r)
 			return r;
 	} else {
-		memset(t, 0, sizeof(*t));
-		for (unsigned i = 0; i < 3; i++)
-			t->open[i] = true;
+		begin(x, th->tgid, t);
 	}
 	for (uint32_t i = 0; !r && i < threads; i++) {
 		const struct ty_thread *o = ty_model_thread(m, i);
@@ -204,7 +274,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		for (uint32_t k = 0; !r && k < o->syscalls_n; k++) {
 			struct ty_syscall c = ty_model_syscall_brief(m, i, o->syscalls_first + k);
 
-			if (c.end_ns > t_ns)
+			if (c.end_ns > to_ns)
 				break;
 			if (!(*budget)--) {
 				*budget = 0;
@@ -224,21 +294,25 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		if (v.n)
 			qsort(v.v, v.n, sizeof(*v.v), by_end);
 		for (size_t i = 0; i < v.n; i++)
-			replay(x, t, &v.v[i]);
+			v.v[i].end_ns <= t_ns ? replay(x, t, &v.v[i]) : unlearn(x, t, &v.v[i]);
 	}
 	vec_fini(&v);
 	return r;
 }
 
-enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns)
+enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
+			   const char **name)
 {
 	struct table *t = malloc(sizeof(*t));
 	uint32_t budget = CALLS_MAX;
 	enum ty_fd_kind k = TY_FD_UNKNOWN;
 
+	*name = NULL;
 	if (t && x->args && x->arch && fd < FDS && !table_at(x, thread, t_ns, t, 0, &budget) &&
-	    t->open[fd])
+	    t->open[fd]) {
 		k = t->kind[fd];
+		*name = t->name[fd];
+	}
 	free(t);
 	return k;
 }

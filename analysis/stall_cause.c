@@ -386,14 +386,14 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
+	bool open = c->s.kind == TY_STALL_FD || c->s.kind == TY_STALL_EVENTS;
 
-	if (c->s.kind != TY_STALL_FD && c->s.kind != TY_STALL_EVENTS)
+	if (!ty_stall_is_wait(c->s.state))
 		return;
-	if (c->waker.net)
+	if (open && c->waker.net)
 		c->w.kind = TY_STALL_SOCKET;
-	else
-		ty_wait_look_at_fd(h->x, &s, c->s.syscall, ty_stall_made_room(h->x, &c->waker),
-				   &c->w);
-	c->s.kind = c->w.kind;
+	ty_wait_look_at_fd(h->x, &s, c->s.syscall, ty_stall_made_room(h->x, &c->waker), &c->w);
+	if (open)
+		c->s.kind = c->w.kind;
 	c->s.proven = c->s.proven && !c->w.guessed;
 }

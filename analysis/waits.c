@@ -28,6 +28,7 @@ enum {
 #define FUTEX_WAITERS  0x80000000u
 #define FUTEX_TID_MASK 0x3fffffffu
 
+#define NAME_SHOWN 72 /* of a descriptor's name, so many bytes */
 /* What a thread does next: so many calls, none of them later than this after the one before. */
 #define SOON	16
 #define SOON_NS UINT64_C(1000000)
@@ -311,8 +312,8 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	return 0;
 }
 
-void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
-			bool room, struct ty_wait_for *w)
+static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
+		      struct ty_wait_for *w, const char **name)
 {
 	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE || !x->args)
 		return;
@@ -328,7 +329,29 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 			return;
 		}
 	}
-	by_fd(ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns), w);
+	by_fd(ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, name), w);
+}
+
+void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+			bool room, struct ty_wait_for *w)
+{
+	const char *name = NULL, *cut = "";
+
+	find_kind(x, s, call, room, w, &name);
+	if (w->fd < 0 || !x->fd_before)
+		return;
+	if (!name)
+		ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, &name);
+	if (!name)
+		return;
+	/* The end of a long path tells more than its begin. */
+	if (strlen(name) > NAME_SHOWN) {
+		cut = "...";
+		name += strlen(name) - NAME_SHOWN;
+		while ((*name & 0xc0) == 0x80) /* not amid a character */
+			name++;
+	}
+	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
 }
 
 /* One made by the other, or both by one: what fork copies is the same in both. */

@@ -87,12 +87,14 @@ int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *
 void ty_select_fini(struct ty_select *s);
 
 /* An opened file. Members are there as asked for by the flags; fini in any state. */
+struct ty_fd_names;
 struct ty_session {
 	struct ty_trace *trace;
 	struct ty_formats *formats;
 	struct ty_events *events; /* at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
+	struct ty_fd_names *fds; /* open before the recording; made when first needed */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fd_names.h"
 #include "key_value.h"
 
 /* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
@@ -50,16 +51,31 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 	return 0;
 }
 
+static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	const struct ty_session *s = ctx;
+	const struct ty_fd_name *f = ty_fd_names_find(s->fds, pid, fd);
+
+	if (!f)
+		return NULL;
+	*cloexec = f->cloexec;
+	return f->target;
+}
+
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	uint64_t tid = ty_key_u64(facts, "command_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
 
+	if (!s->fds)
+		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .args = args,
+				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
+				   .fds_ns = ty_fd_names_taken_ns(s->fds),
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .recorder_pid = recorder < INT32_MAX ? (int32_t)recorder : 0};

@@ -11,6 +11,7 @@
 #include "build.h"
 #include "bus.h"
 #include "cli.h"
+#include "fd_names.h"
 #include "index_file.h"
 #include "key_value.h"
 
@@ -247,6 +248,7 @@ int ty_session_check(const struct ty_session *s, struct ty_err *err)
 
 void ty_session_fini(struct ty_session *s)
 {
+	ty_fd_names_free(s->fds);
 	ty_model_free(s->model);
 	ty_events_close(s->events);
 	ty_formats_free(s->formats);

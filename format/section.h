@@ -41,6 +41,14 @@ enum ty_section {
 	   CRC32". */
 	TY_SEC_CHUNKS = 4,
 	/*
+	 * Descriptors that were open when recording of chosen processes (-p) began. First line:
+	 * "taken FROM_NS TO_NS" (trace clock). Then one line per descriptor, TAB-separated: pid fd
+	 * flags target. flags: "cloexec" or "-"; target: the link of /proc/PID/fd, of sockets that
+	 * /proc/PID/net knows "TCP:[OWN->PEER]", "TCP:[OWN listening]", "UDP:[..]", "UNIX:[PATH]";
+	 * TAB, newline and backslash in it as above. Last, where there were too many: "left_out N".
+	 */
+	TY_SEC_FDS = 5,
+	/*
 	 * Binary. Executed instructions or memory samples: a perf.data file in pipe form, with
 	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact
 	 * flow=step: written by the software branch tracer, time stamps are ns of the trace clock.

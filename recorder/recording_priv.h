@@ -99,6 +99,7 @@ void ty_rec_self_test_wait(struct recording *r);
 /* Sections of the start, of the end, and once more what the start could not tell. */
 int ty_rec_put_machine(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
+int ty_rec_put_fds(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; per CPU into `self`, unless NULL. */

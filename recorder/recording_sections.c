@@ -13,6 +13,7 @@
 #endif
 
 #include "machine_facts.h"
+#include "proc_fds.h"
 #include "proc_snapshot.h"
 
 /* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
@@ -146,28 +147,47 @@ int ty_rec_put_machine_late(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* One of /proc's lists, taken since from_ns, as a section. */
+static int put_taken(struct recording *r, enum ty_section section, uint64_t from_ns,
+		     const struct ty_buf *list, struct ty_err *err)
+{
+	char head[80];
+	/* now_ts is cut to microseconds: the later bound is rounded up. */
+	int n = snprintf(head, sizeof(head), "taken %" PRIu64 " %" PRIu64 "\n", from_ns,
+			 ty_instance_now_ns(r->insts[0]) + 1000),
+	    e = ty_meta_section(&r->meta, section, head, (size_t)n, err);
+
+	return e || !list->len ? e : ty_meta_section(&r->meta, section, list->p, list->len, err);
+}
+
+int ty_rec_put_fds(struct recording *r, struct ty_err *err)
+{
+	uint64_t from = ty_instance_now_ns(r->insts[0]);
+	struct ty_buf b;
+	int e;
+
+	if (r->foreign_pids || !r->o->pids_n)
+		return 0;
+	ty_buf_init(&b, TY_REC_TEXT);
+	e = ty_proc_fds(r->o->pids, r->o->pids_n, &b, err);
+	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
 int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 {
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
-	struct ty_buf b, head;
+	struct ty_buf b;
 	int e;
 
 	ty_buf_init(&b, TY_REC_TEXT);
-	ty_buf_init(&head, TY_REC_TEXT);
 	ty_buf_init(&r->thread_names, TY_REC_TEXT);
 	if (r->foreign_pids)
 		return 0;
 	e = ty_proc_snapshot(&b, &r->thread_names, err);
-	if (!e) {
-		/* now_ts is cut to microseconds: the later bound is rounded up. */
-		ty_buf_addf(&head, "taken %" PRIu64 " %" PRIu64 "\n", from,
-			    ty_instance_now_ns(r->insts[0]) + 1000);
-		e = ty_meta_section(&r->meta, TY_SEC_THREADS, head.p, head.len, err);
-	}
-	if (!e && b.len)
-		e = ty_meta_section(&r->meta, TY_SEC_THREADS, b.p, b.len, err);
+	e = e ? e : put_taken(r, TY_SEC_THREADS, from, &b, err);
 	ty_buf_fini(&b);
-	ty_buf_fini(&head);
 	return e;
 }
 

@@ -285,7 +285,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if (e)
 		return e;
 	ty_rec_mark_clock(r);
-	if ((e = ty_rec_put_threads(r, err)))
+	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, err)))
 		return e;
 	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
 		r->res->exit_code = r->command.exit_code;

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "fds.h"
 #include "fixture_model.h"
 #include "stalls.h"
 #include "talk.h"
@@ -231,6 +232,50 @@ static void a_call_whose_begin_is_lost(void **state)
 	}
 }
 
+static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	*cloexec = false;
+	return pid != 11 ? NULL : fd == 5 ? "/var/lock/x" : fd == 6 ? "pipe:[9]" : NULL;
+}
+
+/* Names that descriptors had when they were looked at, 10 ms after the begin. */
+static void names_from_before(void **state)
+{
+	enum { NR_CLOSE = 3, NR_OPEN = 2, NR_DUP = 32 };
+	const struct ty_model *m;
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
+					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n");
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(2 * MS, 11, NR_OPEN, 6, 0x7000); /* 6 is another one from here on */
+	call(20 * MS, 11, NR_DUP, 7, 5);
+	call(30 * MS, 11, NR_CLOSE, 0, 5);
+	call(40 * MS, 11, NR_OPEN, 5, 0x7000);
+	ty_mx_switch(0, 50 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	x.fd_before = fd_before;
+	x.fds_ns = 10 * MS;
+	t = ty_model_thread_find(m, 11, 10 * MS);
+	assert_int_equal(ty_fd_kind(&x, t, 5, 1 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/var/lock/x");
+	/* What was found at 6 was not there yet; what was opened has no name. */
+	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_FILE);
+	assert_null(name);
+	/* A copy keeps the name, the number does not. */
+	assert_int_equal(ty_fd_kind(&x, t, 7, 35 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/var/lock/x");
+	assert_int_equal(ty_fd_kind(&x, t, 5, 45 * MS, &name), TY_FD_FILE);
+	assert_null(name);
+	ty_mx_drop();
+}
+
 /* Attached to 11: that it is the job everybody works for is inferred, and so is the stall. */
 static void the_job_is_inferred(void **state)
 {
@@ -327,6 +372,7 @@ int main(void)
 		cmocka_unit_test(words_are_of_their_process),
 		cmocka_unit_test(the_same_thing),
 		cmocka_unit_test(a_call_whose_begin_is_lost),
+		cmocka_unit_test(names_from_before),
 		cmocka_unit_test(the_job_is_inferred),
 		cmocka_unit_test(what_calls_say),
 	};

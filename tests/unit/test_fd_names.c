@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptors that were open before the recording: what /proc tells of this process' own, through
+ * the section's text and back; and texts that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "fd_names.h"
+#include "proc_fds.h"
+
+static struct ty_buf listed(int pid)
+{
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 20);
+	assert_int_equal(ty_buf_adds(&b, "taken 5 17\n"), 0);
+	assert_int_equal(ty_proc_fds(&pid, 1, &b, NULL), 0);
+	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	return b;
+}
+
+static const char *target(const struct ty_fd_names *n, int fd)
+{
+	const struct ty_fd_name *f = ty_fd_names_find(n, getpid(), fd);
+
+	return f ? f->target : "";
+}
+
+static void our_own(void **state)
+{
+	struct sockaddr_un u = {.sun_family = AF_UNIX};
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	int file = open("/dev/null", O_RDONLY | O_CLOEXEC), ends[2], event = eventfd(0, 0);
+	int path = socket(AF_UNIX, SOCK_STREAM, 0), serves = socket(AF_INET, SOCK_STREAM, 0),
+	    asks = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(in);
+	struct ty_fd_names *n;
+	char text[200];
+	struct ty_buf b;
+
+	assert_int_equal(pipe(ends), 0);
+	/* An abstract name leaves no file behind. */
+	snprintf(u.sun_path + 1, sizeof(u.sun_path) - 1, "tarry-test-%d", getpid());
+	assert_int_equal(bind(path, (void *)&u, sizeof(u)), 0);
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(serves, (void *)&in, len), 0);
+	assert_int_equal(listen(serves, 1), 0);
+	assert_int_equal(getsockname(serves, (void *)&in, &len), 0);
+	assert_int_equal(connect(asks, (void *)&in, len), 0);
+
+	b = listed(getpid());
+	n = ty_fd_names_new(b.p);
+	assert_int_equal(ty_fd_names_taken_ns(n), 17);
+	assert_string_equal(target(n, file), "/dev/null");
+	assert_true(ty_fd_names_find(n, getpid(), file)->cloexec);
+	assert_memory_equal(target(n, ends[0]), "pipe:[", 6);
+	assert_false(ty_fd_names_find(n, getpid(), ends[0])->cloexec);
+	assert_string_equal(target(n, event), "anon_inode:[eventfd]");
+	snprintf(text, sizeof(text), "UNIX:[@tarry-test-%d]", getpid());
+	assert_memory_equal(target(n, path), text, strlen(text) - 1); /* and NULs as '@' */
+	snprintf(text, sizeof(text), "TCP:[127.0.0.1:%u listening]", ntohs(in.sin_port));
+	assert_string_equal(target(n, serves), text);
+	snprintf(text, sizeof(text), "->127.0.0.1:%u]", ntohs(in.sin_port));
+	assert_non_null(strstr(target(n, asks), text));
+	assert_memory_equal(target(n, asks), "TCP:[127.0.0.1:", 15);
+	assert_null(ty_fd_names_find(n, getpid(), 1000000));
+	assert_null(ty_fd_names_find(n, 1, file));
+	ty_fd_names_free(n);
+	ty_buf_fini(&b);
+	for (unsigned i = 0; i < 7; i++)
+		close((int[]){file, ends[0], ends[1], event, path, serves, asks}[i]);
+}
+
+static void a_process_that_is_gone(void **state)
+{
+	struct ty_buf b = listed(0x7ffffff0);
+
+	assert_string_equal(b.p, "taken 5 17\n");
+	ty_buf_fini(&b);
+}
+
+static void whatever_the_text(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"taken",
+		"taken 1",
+		"\n\n\n",
+		"1",
+		"1\t",
+		"1\t2",
+		"1\t2\t-",
+		"1\t2\t-\n",
+		"-1\t2\t-\tx",
+		"1\t99999999999999999999\t-\tx",
+		"left_out\t7\n",
+		"x\ty\tz\tw\n",
+	};
+	struct ty_fd_names *n;
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		n = ty_fd_names_new(bad[i]);
+		assert_non_null(n);
+		assert_null(ty_fd_names_find(n, 1, 2));
+		ty_fd_names_free(n);
+	}
+	n = ty_fd_names_new(NULL);
+	assert_int_equal(ty_fd_names_taken_ns(n), 0);
+	ty_fd_names_free(n);
+	n = ty_fd_names_new("7\t1\t-\ta\\tb\\nc\\\\d\n7\t0\tcloexec\tend\\");
+	assert_string_equal(ty_fd_names_find(n, 7, 1)->target, "a\tb\nc\\d");
+	assert_string_equal(ty_fd_names_find(n, 7, 0)->target, "end\\");
+	ty_fd_names_free(n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(our_own),
+		cmocka_unit_test(a_process_that_is_gone),
+		cmocka_unit_test(whatever_the_text),
+	};
+
+	return cmocka_run_group_tests_name("fd_names", tests, NULL, NULL);
+}
