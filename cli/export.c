@@ -17,10 +17,10 @@ static const char help[] =
 	"samples.\n\n"
 	"  --to perf        the form; there is no other\n"
 	"  -o, --output OUT where to (default: perf.data, unless that is there already)\n"
-	"  --from T         events from T on: seconds from the start (12.5), -3 (before the end), "
+	"  --from T         from T on: seconds from the start (12.5), -3 (before the end), "
 	"or\n"
 	"                   14:03:22.5\n"
-	"  --to T           events up to T (beside --to perf)\n"
+	"  --to T           up to T (beside --to perf)\n"
 	"  --tid N[,N]      only events of these threads\n"
 	"  --comm NAME      only events of threads of this name (shell pattern); may be repeated\n"
 	"  --cpu N[,N-M]    only events of these CPUs\n"
@@ -57,6 +57,11 @@ static int export(const char *path, const char *out, const struct ty_select *sel
 	out = out ? out : "perf.data";
 	r = r ? r : ty_session_open(&s, path, TY_OPEN_EVENTS, sel->memory_bytes, err);
 	r = r ? r : ty_select_window(sel, &s, &w, err);
+	/* Instructions may have been recorded before the first event and after the last. */
+	if (!r && !sel->from)
+		w.from_ns = 0;
+	if (!r && !sel->to)
+		w.to_ns = UINT64_MAX;
 	r = r ? r : ty_export_perf(&s, &w, out, &done, err);
 	if (!r) {
 		fprintf(stderr, "tarry: %" PRIu64 " events", done.events);

@@ -324,7 +324,7 @@ static int all(struct export *x, struct ty_err *err)
 	int r;
 
 	put_machine(x);
-	r = ty_export_side_new(t, x->out, &side, err);
+	r = ty_export_side_new(t, x->out, x->w->from_ns, x->w->to_ns, &side, err);
 	if (r)
 		return r;
 	r = put_events(x, side, err);

@@ -2,12 +2,16 @@
 /*
  * See export_side.h. Records without a time (what perf, or tarry in its place, puts in front) come
  * first, in the order they had; so do AUX data, which perf finds by an index.
+ *
+ * Intel PT is cut at PSBs, where a decoder can begin: the stretch to the PSB after the window is
+ * kept from the last PSB before it on.
  */
 #include "export_side.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pt_stream.h"
 #include "rd.h"
 #include "section.h"
 #include "vec.h"
@@ -18,8 +22,10 @@
 struct rec {
 	uint64_t time;
 	uint64_t data_off, data_n; /* AUXTRACE */
+	uint64_t cut;		   /* AUXTRACE: bytes that are left out in front */
 	size_t body;
 	uint32_t n, type, order;
+	uint32_t stream; /* AUXTRACE: a number of its own */
 	uint16_t misc;
 };
 
@@ -31,6 +37,8 @@ struct ty_export_side {
 	size_t next;
 	uint64_t aux_bytes;
 	uint8_t *piece;
+	struct ty_perf_time_conv time; /* of Intel PT */
+	bool pt, timed;
 };
 
 static int by_time(const void *a, const void *b)
@@ -76,6 +84,21 @@ static void add_event(struct ty_export_side *s, const struct ty_perf_rec *r)
 	vec_fini(&ids);
 }
 
+/* Words of intel_pt's AUXTRACE_INFO (linux tools/perf/util/intel-pt.h). */
+static void learn_time(struct ty_export_side *s, const struct ty_perf_rec *r)
+{
+	enum { SHIFT = 1, MULT = 2, ZERO = 3, HAVE_ZERO = 4 };
+	struct ty_perf_auxtrace_info i;
+
+	if (ty_perf_auxtrace_info(r, &i) || i.type != TY_PERF_AUXTRACE_INTEL_PT)
+		return;
+	s->pt = true;
+	s->time = (struct ty_perf_time_conv){.shift = ty_perf_word(&i, SHIFT),
+					     .mult = ty_perf_word(&i, MULT),
+					     .zero = ty_perf_word(&i, ZERO)};
+	s->timed = ty_perf_word(&i, HAVE_ZERO) && s->time.mult && s->time.shift < 64;
+}
+
 static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 {
 	struct rec rec = {.type = r->type,
@@ -89,6 +112,7 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 
 	switch (r->type) {
 	case TY_PERF_HEADER_ATTR: add_event(s, r); return 0;
+	case TY_PERF_AUXTRACE_INFO: learn_time(s, r); break;
 	case TY_PERF_HEADER_EVENT_TYPE:
 	case TY_PERF_HEADER_TRACING_DATA:
 	case TY_PERF_HEADER_BUILD_ID:
@@ -117,8 +141,84 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 	return vec_push(&s->recs, rec);
 }
 
-int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out,
-		       struct ty_export_side **side, struct ty_err *err)
+/* What is done with a stream's pieces, one after the other. */
+struct stream {
+	uint32_t idx;
+	int32_t tid, cpu;
+	size_t begun; /* the piece that the window's begin lies in, as far as is known */
+	bool any, ended;
+};
+
+/* The bytes of a piece that are needed, given those before it. */
+static void cut_piece(struct ty_export_side *s, struct stream *st, size_t at, const uint8_t *p,
+		      uint64_t from_ns, uint64_t to_ns)
+{
+	struct rec *r = &s->recs.v[at];
+
+	if (st->ended)
+		r->data_n = 0;
+	for (size_t off = 0; (off = ty_pt_psb_after(p, r->data_n, off)) < r->data_n; off++) {
+		struct ty_pt_point psb = ty_pt_point_at(p, r->data_n, off);
+		uint64_t ns = psb.timed ? ty_perf_time_ns(&s->time, psb.tsc) : 0;
+
+		if (!ns)
+			continue;
+		if (ns <= from_ns) {
+			/* Nothing before is needed. */
+			for (size_t k = st->begun; st->any && k < at; k++)
+				if (s->recs.v[k].stream == r->stream)
+					s->recs.v[k].data_n = 0;
+			st->begun = at;
+			st->any = true;
+			r->cut = off;
+		} else if (ns >= to_ns) {
+			r->data_n = off;
+			st->ended = true;
+			break;
+		}
+	}
+	if (!st->any) {
+		st->begun = at;
+		st->any = true;
+	}
+}
+
+static int cut(struct ty_export_side *s, uint64_t from_ns, uint64_t to_ns, struct ty_err *err)
+{
+	VEC(struct stream) streams = {0};
+	uint8_t *p = NULL;
+	int e = 0;
+
+	for (size_t i = 0; !e && i < s->recs.n; i++) {
+		struct rec *r = &s->recs.v[i];
+		struct ty_perf_rec rec = {.type = r->type, .n = r->n};
+		struct ty_perf_auxtrace a;
+		uint32_t k = 0;
+
+		rec.body = (const uint8_t *)s->bodies.p + r->body;
+		if (r->type != TY_PERF_AUXTRACE || ty_perf_auxtrace(&rec, &a))
+			continue;
+		while (k < streams.n && (streams.v[k].idx != a.idx || streams.v[k].tid != a.tid ||
+					 streams.v[k].cpu != a.cpu))
+			k++;
+		if (k == streams.n &&
+		    vec_push(&streams, (struct stream){.idx = a.idx, .tid = a.tid, .cpu = a.cpu}))
+			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+		r->stream = k;
+		p = e ? NULL : malloc(r->data_n + 1);
+		if (!e && !p)
+			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+		e = e ? e : ty_perf_read(s->f, r->data_off, p, r->data_n, err);
+		if (!e)
+			cut_piece(s, &streams.v[k], i, p, from_ns, to_ns);
+		free(p);
+	}
+	vec_fini(&streams);
+	return e;
+}
+
+int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, uint64_t from_ns,
+		       uint64_t to_ns, struct ty_export_side **side, struct ty_err *err)
 {
 	struct ty_text section = ty_trace_section(t, TY_SEC_PERF);
 	struct ty_export_side *s;
@@ -152,12 +252,14 @@ int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out,
 		if (p && i != TY_PERF_F_COMPRESSED)
 			ty_perf_out_feature(out, i, p, n);
 	}
+	if (!e && s->recs.n)
+		qsort(s->recs.v, s->recs.n, sizeof(*s->recs.v), by_time);
+	if (!e && s->pt && s->timed && (from_ns || to_ns != UINT64_MAX))
+		e = cut(s, from_ns, to_ns, err);
 	if (e) {
 		ty_export_side_free(s);
 		return e;
 	}
-	if (s->recs.n)
-		qsort(s->recs.v, s->recs.n, sizeof(*s->recs.v), by_time);
 	*side = s;
 	return 0;
 }
@@ -173,18 +275,35 @@ void ty_export_side_free(struct ty_export_side *s)
 	free(s);
 }
 
+static void le64(uint8_t *p, uint64_t v)
+{
+	for (unsigned i = 0; i < 8; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
+
+/* A piece with its data, as far as it is not cut away; zeros to a whole word are PAD packets. */
 static int put_aux(struct ty_export_side *s, const struct rec *r, struct ty_err *err)
 {
-	for (uint64_t at = 0; at < r->data_n;) {
-		size_t n = r->data_n - at < PIECE ? (size_t)(r->data_n - at) : PIECE;
-		int e = ty_perf_read(s->f, r->data_off + at, s->piece, n, err);
+	static const uint8_t zeros[8];
+	uint8_t *body = (uint8_t *)s->bodies.p + r->body;
+	uint64_t n = r->data_n - r->cut, pad = -n & 7;
+
+	if (r->data_n <= r->cut || r->n < 16)
+		return 0;
+	le64(body, n + pad);
+	le64(body + 8, ty_load(body + 8, 8, false) + r->cut);
+	ty_perf_out_rec(s->out, r->type, r->misc, body, r->n);
+	for (uint64_t at = 0; at < n;) {
+		size_t part = n - at < PIECE ? (size_t)(n - at) : PIECE;
+		int e = ty_perf_read(s->f, r->data_off + r->cut + at, s->piece, part, err);
 
 		if (e)
 			return e;
-		ty_perf_out_aux(s->out, s->piece, n);
-		at += n;
+		ty_perf_out_aux(s->out, s->piece, part);
+		at += part;
 	}
-	s->aux_bytes += r->data_n;
+	ty_perf_out_aux(s->out, zeros, pad);
+	s->aux_bytes += n;
 	return 0;
 }
 
@@ -195,9 +314,10 @@ int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *e
 	for (; s && !e && s->next < s->recs.n && s->recs.v[s->next].time <= ns; s->next++) {
 		const struct rec *r = &s->recs.v[s->next];
 
-		ty_perf_out_rec(s->out, r->type, r->misc, s->bodies.p + r->body, r->n);
 		if (r->type == TY_PERF_AUXTRACE)
 			e = put_aux(s, r, err);
+		else
+			ty_perf_out_rec(s->out, r->type, r->misc, s->bodies.p + r->body, r->n);
 	}
 	return e;
 }

@@ -76,6 +76,17 @@ else
 	else
 		cmp -s want got && [ -s want ]
 		check "perf's decoder: every instruction ($(wc -l <want))" $? "$(diff want got | head -n 10; cat err)"
+		# A window in the middle: its instructions in a row, and not all that there are.
+		all=$(wc -l <want)
+		start=$("$TARRY" dump f.dat events --json | sed -nE '1s/.*"ts_ns":([0-9]+).*/\1/p')
+		"$TARRY" dump f.dat flow --insn --json | sed -nE 's/.*"ts_ns":([0-9]+).*/\1/p' |
+			awk -v s="$start" -v n="$all" 'NR == int(n * 0.4) || NR == int(n * 0.6) { printf "%.6f\n", ($1 - s) / 1e9 }' >times
+		set -- $(cat times)
+		"$TARRY" export f.dat --to perf -o flow --tid 4194305 --from "$1" --to "$2" 2>err
+		perf script -i flow --itrace=i0nse -F ip 2>>err | tr -d ' ' | tr '\n' ' ' >got
+		"$TARRY" dump f.dat flow --insn --json --from "$1" --to "$2" | sed -nE 's/.*"ip":"0x([0-9a-f]*)"\}$/\1/p' | tr '\n' ' ' >want
+		[ "$(wc -w <want)" -gt 1000 ] && [ "$(wc -w <got)" -lt $((all * 9 / 10)) ] && grep -qFf want got
+		check "a window's instructions ($(wc -w <want) in $(wc -w <got))" $? "$(cat times err)"
 	fi
 fi
 echo "1..$n"

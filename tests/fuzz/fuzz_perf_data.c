@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes as a perf.data file: it opens or is refused, its records end, every decoder of a record
- * stays inside it; memory samples in it are merged, and shared lines found. Input: the file.
+ * stays inside it; memory samples in it are merged, and shared lines found; its tracepoints are
+ * read as a trace. Input: the file.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,10 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "events.h"
 #include "mem_points.h"
 #include "mem_stream.h"
 #include "perf_data.h"
 #include "sharing.h"
+#include "trace.h"
 
 static volatile uint64_t sink;
 
@@ -93,6 +96,29 @@ static void samples(struct ty_perf *p)
 	ty_mem_close(s);
 }
 
+/* The same file as a trace. */
+static void events(const char *path)
+{
+	struct ty_formats *f = NULL;
+	struct ty_events *es = NULL;
+	struct ty_trace *t;
+	struct ty_event ev;
+	uint64_t last = 0;
+	uint32_t n = 0;
+
+	if (ty_trace_open(path, &t, NULL))
+		return;
+	if (!ty_formats_new(t, &f, NULL) && !ty_events_open(t, f, &es, NULL))
+		while (n++ < ITEMS_MAX && ty_events_next(es, &ev, NULL) > 0) {
+			if (ev.ts_ns < last)
+				abort();
+			last = ev.ts_ns;
+		}
+	ty_events_close(es);
+	ty_formats_free(f);
+	ty_trace_close(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -131,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		samples(p);
 		ty_perf_close(p);
 	}
+	events(path);
 	close(fd);
 	return 0;
 }

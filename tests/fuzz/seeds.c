@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the small traces that fuzz_trace starts from into the directory argv[1]. */
+/* Writes the small traces that fuzz_trace and fuzz_perf_data start from into the directory argv[1].
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fixture_trace.h"
+#include "perf_events.h"
 
 static const char *dir;
 
@@ -39,6 +41,30 @@ static void spool(const char *name, bool finish)
 	ty_spool_close(s);
 }
 
+static void perf_data(const char *name)
+{
+	struct pw_at at = {.pid = 7, .tid = 7};
+	struct perf_write w;
+	struct ty_buf b;
+
+	pe_init(&w);
+	pe_index(&w, 0, -1);
+	pw_comm(&w, at, "seed");
+	for (at.time = 1000; at.time < 3000; at.time += 500) {
+		at.cpu = at.time % 1000 != 0;
+		pe_switch(&w, at, 9, 1);
+		pe_lost(&w, at, 3);
+		pe_call(&w, at, true, 0);
+		pe_task(&w, at, true, 8, 8);
+		pe_round(&w);
+	}
+	ty_buf_init(&b, 1 << 20);
+	pw_pipe(&w, &b);
+	ty_fx_write(in_dir(name), b.p, b.len);
+	ty_buf_fini(&b);
+	pw_fini(&w);
+}
+
 static void test_seeds(void **state)
 {
 	static const struct {
@@ -62,6 +88,7 @@ static void test_seeds(void **state)
 	}
 	spool("spool", false);
 	spool("finished", true);
+	perf_data("perf-data");
 }
 
 int main(int argc, char **argv)
