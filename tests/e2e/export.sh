@@ -76,6 +76,11 @@ else
 	else
 		cmp -s want got && [ -s want ]
 		check "perf's decoder: every instruction ($(wc -l <want))" $? "$(diff want got | head -n 10; cat err)"
+		perf script -i flow --itrace=bnse -F ip,addr 2>err | sed -E 's/^ *([0-9a-f]+) => +([0-9a-f]+).*/\1 \2/' >got
+		"$TARRY" dump f.dat flow --branches --json |
+			sed -n 's/.*"from":"0x\([0-9a-f]*\)","to":"0x\([0-9a-f]*\)".*/\1 \2/p' >want
+		cmp -s want got && [ -s want ]
+		check "perf's decoder: every branch ($(wc -l <want))" $? "$(diff want got | head -n 10; cat err)"
 		# A window in the middle: its instructions in a row, and not all that there are.
 		all=$(wc -l <want)
 		start=$("$TARRY" dump f.dat events --json | sed -nE '1s/.*"ts_ns":([0-9]+).*/\1/p')

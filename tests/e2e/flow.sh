@@ -23,6 +23,26 @@ gaps() { sed -n 's/.*"gap":"\([^"]*\)","ip":"\([^"]*\)".*/\1 \2/p' "$1" | paste 
 # The list of taken branches as the captures' answers write it.
 branches() { sed -n 's/.*"from":"0x\([0-9a-f]*\)","to":"0x\([0-9a-f]*\)".*/\1\t\2/p' "$1"; }
 
+# The branches of $out/b are those of perf's decoder, which wants the program under its whole path.
+by_perf() { # FOLDER PROGRAM
+	local path
+	if ! command -v perf >/dev/null; then
+		skip "perf.data $2: perf's branches" "perf is not installed"
+		return
+	fi
+	path=$(perf script -i "$1/$2"-*.perf --show-mmap-events 2>/dev/null | sed -n "s/.* r-xp \(\/.*\/$2\)$/\1/p" | head -n 1)
+	mkdir -p "$out/root${path%/*}"
+	cp "$1/$2" "$out/root$path"
+	perf script -i "$1/$2"-*.perf --itrace=b -F ip,addr --symfs "$out/root" 2>"$out/err" |
+		sed -E 's/^ *([0-9a-f]+) => +([0-9a-f]+).*/\1\t\2/' >"$out/p"
+	if [ ! -s "$out/p" ]; then
+		skip "perf.data $2: perf's branches" "this perf decodes no Intel PT: $(head -n 1 "$out/err")"
+		return
+	fi
+	branches "$out/b" | cmp -s - "$out/p"
+	ok $? "perf.data $2: perf's branches"
+}
+
 captures() {
 	local d
 	for d in loopy control_flow; do
@@ -33,6 +53,7 @@ captures() {
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --core $pt/perfdata/$d/$d-*.coredump --json >"$out/c"
 		branches "$out/c" | cmp -s - "$out/t"
 		ok $? "perf.data $d: the same with the code of a core dump"
+		by_perf $pt/perfdata/$d $d
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --insn --json >"$out/i"
 		is "perf.data $d: instructions" $([ $d = loopy ] && echo 57 || echo 1092) "$(insns "$out/i")"
 	done
