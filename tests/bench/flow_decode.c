@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What decoding executed instructions costs, for tests/bench/flow:
- *   flow_decode make TRACE MEGABYTES OUT   a perf.data file (pipe form) of the recording's largest
- * PT stream, repeated with times that go on flow_decode libipt FILE                libipt's block
- * decoder alone, with the mapped files as image sections, so that it keeps the blocks it has seen
+ *   flow_decode make PERFDATA MEGABYTES OUT   a perf.data file with its largest PT stream repeated,
+ * with times that go on, and no end of its thread
+ *   flow_decode libipt FILE                libipt's block decoder alone, with the mapped files as
+ * image sections, so that it keeps the blocks it has seen
  *   flow_decode tarry FILE                 all taken branches
  *   flow_decode window FILE                1,000 instructions in the middle
  * The last three print seconds of decoding (reading the file not counted), and what was found.
@@ -17,10 +18,10 @@
 #include "flow_source.h"
 #include "perf_record.h"
 #include "perf_write.h"
-#include "section.h"
-#include "trace.h"
 
-enum { PIPE_HEAD = 16, PIECE = 1 << 20 };
+enum { PIECE = 1 << 20, AUX_INDEX = 18 };
+/* Words of perf.data's header; ATTRS and DATA: offset, then size. */
+enum { ATTR_SIZE = 2, ATTRS = 3, DATA = 5, FEATURES = 9, WORDS = 13 };
 
 static void die(const char *what)
 {
@@ -36,23 +37,19 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The pieces of the stream of tid joined; all else of the records through `other`. */
-static void split(const uint8_t *p, size_t n, int32_t tid, struct ty_buf *stream, FILE *other)
+/* The pieces of the stream of tid joined. */
+static void join(const uint8_t *p, size_t n, int32_t tid, struct ty_buf *stream)
 {
+	struct ty_perf_auxtrace a;
 	struct ty_perf_rec r;
-	size_t pos = 0, from = 0;
+	size_t pos = 0;
 
 	while (ty_perf_buf_next(p, n, &pos, &r) > 0) {
-		struct ty_perf_auxtrace a;
-
-		if (r.type == TY_PERF_AUXTRACE && !ty_perf_auxtrace(&r, &a)) {
-			if (a.tid == tid && ty_buf_add(stream, p + pos, a.size))
-				die("out of memory");
-			pos += a.size;
-		} else if (other && fwrite(p + from, 1, pos - from, other) != pos - from) {
-			die("cannot write");
-		}
-		from = pos;
+		if (r.type != TY_PERF_AUXTRACE || ty_perf_auxtrace(&r, &a))
+			continue;
+		if (a.tid == tid && ty_buf_add(stream, p + pos, a.size))
+			die("out of memory");
+		pos += a.size;
 	}
 }
 
@@ -84,22 +81,78 @@ static void shift(struct ty_buf *b, uint64_t by, uint64_t *first, uint64_t *last
 	pt_pkt_free_decoder(d);
 }
 
-static int make(const char *trace, size_t bytes, const char *out)
+static void put(FILE *f, const void *p, size_t n)
 {
-	struct ty_trace *t = NULL;
-	struct ty_buf stream, rec;
-	struct ty_err err = {0};
-	struct ty_perf_rec r;
-	struct ty_text s;
+	if (n && fwrite(p, n, 1, f) != 1)
+		die("cannot write");
+}
+
+static void read_all(const char *path, struct ty_buf *b)
+{
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	ty_buf_init(b, SIZE_MAX / 2);
+	while (f && !ty_buf_reserve(b, 1 << 20) && (n = fread(b->p + b->len, 1, 1 << 20, f)) > 0)
+		b->len += n;
+	if (!f || fclose(f) || b->len < WORDS * 8)
+		die("cannot read");
+}
+
+/* Its records; the bytes before them too are the bench's own export. */
+static const uint8_t *records(const struct ty_buf *file, size_t *n)
+{
+	uint64_t head[WORDS];
+
+	memcpy(head, file->p, sizeof(head));
+	if (memcmp(file->p, "PERFILE2", 8) || head[DATA] > file->len ||
+	    head[DATA + 1] > file->len - head[DATA])
+		die("no perf.data file");
+	*n = head[DATA + 1];
+	return (const uint8_t *)file->p + head[DATA];
+}
+
+/* Add `by` to the offset that is told at a place of the file. */
+static void move(struct ty_buf *file, uint64_t at, uint64_t by)
+{
+	uint64_t v;
+
+	if (at + sizeof(v) > file->len)
+		die("damaged");
+	memcpy(&v, file->p + at, sizeof(v));
+	v += by;
+	memcpy(file->p + at, &v, sizeof(v));
+}
+
+/* Zero the word whose offset is told at a place of the file. */
+static void clear(struct ty_buf *file, uint64_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, file->p + at, sizeof(v));
+	if (v + sizeof(v) > file->len)
+		die("damaged");
+	memset(file->p + v, 0, sizeof(v));
+}
+
+static int make(const char *path, size_t bytes, const char *out)
+{
+	struct ty_buf file, stream, rec;
+	uint64_t head[WORDS], most = 0, first = 0, last = 0, done = 0, old, by, at, sections = 0,
+			      reference;
 	int32_t tid = -1;
-	uint64_t most = 0, first = 0, last = 0, done = 0;
-	size_t pos = PIPE_HEAD;
+	struct ty_perf_rec r;
+	size_t n, pos = 0, from = 0;
+	const uint8_t *p;
 	FILE *f = fopen(out, "we");
 
-	if (!f || ty_trace_open(trace, &t, &err))
-		die(f ? err.msg : "cannot write");
-	s = ty_trace_section(t, TY_SEC_PERF);
-	while (ty_perf_buf_next((const uint8_t *)s.s, s.n, &pos, &r) > 0) {
+	if (!f)
+		die("cannot write");
+	read_all(path, &file);
+	p = records(&file, &n);
+	memcpy(head, file.p, sizeof(head));
+	put(f, file.p, head[DATA]);
+	while (ty_perf_buf_next(p, n, &pos, &r) > 0) {
 		struct ty_perf_auxtrace a;
 
 		if (r.type != TY_PERF_AUXTRACE || ty_perf_auxtrace(&r, &a))
@@ -111,8 +164,15 @@ static int make(const char *trace, size_t bytes, const char *out)
 	}
 	ty_buf_init(&stream, SIZE_MAX / 2);
 	ty_buf_init(&rec, SIZE_MAX / 2);
-	fwrite(s.s, 1, PIPE_HEAD, f);
-	split((const uint8_t *)s.s + PIPE_HEAD, s.n - PIPE_HEAD, tid, &stream, f);
+	join(p, n, tid, &stream);
+	for (pos = 0; ty_perf_buf_next(p, n, &pos, &r) > 0; from = pos) {
+		struct ty_perf_auxtrace a;
+
+		if (r.type == TY_PERF_AUXTRACE && !ty_perf_auxtrace(&r, &a))
+			pos += a.size;
+		else if (r.type != TY_PERF_EXIT)
+			put(f, p + from, pos - from);
+	}
 	if (stream.len < 64)
 		die("the recording has no packets");
 	while (done < bytes) {
@@ -121,32 +181,40 @@ static int make(const char *trace, size_t bytes, const char *out)
 		first = 0;
 		shift(&stream, span, &first, &last);
 		for (size_t i = 0; i < stream.len; i += PIECE) {
-			size_t n = stream.len - i < PIECE ? stream.len - i : PIECE;
+			size_t k = stream.len - i < PIECE ? stream.len - i : PIECE;
 
 			ty_buf_reset(&rec);
-			ty_perf_put_auxtrace(&rec, -1, tid, 0, done, stream.p + i, n);
-			if (fwrite(rec.p, 1, rec.len, f) != rec.len)
-				die("cannot write");
-			done += n;
+			ty_perf_put_auxtrace(&rec, -1, tid, 0, done, stream.p + i, k);
+			reference = done + 1; /* perf wants one that is not 0 */
+			memcpy(rec.p + 24, &reference, sizeof(reference));
+			put(f, rec.p, rec.len);
+			done += k;
 		}
 	}
+	/* What comes behind moves. */
+	old = head[DATA] + head[DATA + 1];
+	head[DATA + 1] = (uint64_t)ftell(f) - head[DATA];
+	by = head[DATA] + head[DATA + 1] - old;
+	if (head[ATTRS] < old)
+		die("not as tarry export writes it");
+	for (unsigned i = 0; i < 256; i++)
+		if (head[FEATURES + i / 64] >> i % 64 & 1) {
+			at = old + 16 * sections++;
+			if (i == AUX_INDEX) /* of no streams: they are read as they come */
+				clear(&file, at);
+			move(&file, at, by);
+		}
+	for (at = head[ATTRS]; at < head[ATTRS] + head[ATTRS + 1]; at += head[ATTR_SIZE])
+		move(&file, at + head[ATTR_SIZE] - 16, by);
+	put(f, file.p + old, file.len - old);
+	head[ATTRS] += by;
+	rewind(f);
+	put(f, head, sizeof(head));
 	printf("%.1f MB, %zu times\n", (double)done / 1e6, (size_t)(done / stream.len));
 	ty_buf_fini(&stream);
 	ty_buf_fini(&rec);
-	ty_trace_close(t);
+	ty_buf_fini(&file);
 	return fclose(f) != 0;
-}
-
-static void read_all(const char *path, struct ty_buf *b)
-{
-	FILE *f = fopen(path, "re");
-	size_t n;
-
-	ty_buf_init(b, SIZE_MAX / 2);
-	while (f && !ty_buf_reserve(b, 1 << 20) && (n = fread(b->p + b->len, 1, 1 << 20, f)) > 0)
-		b->len += n;
-	if (!f || fclose(f))
-		die("cannot read");
 }
 
 static int libipt(const char *path)
@@ -159,7 +227,8 @@ static int libipt(const char *path)
 	struct pt_config conf;
 	struct ty_buf file, stream;
 	struct ty_perf_rec r;
-	size_t pos = PIPE_HEAD;
+	size_t pos = 0, n;
+	const uint8_t *p;
 	uint64_t insns = 0, blocks = 0, errors = 0;
 	int32_t tid = -1;
 	double t;
@@ -167,7 +236,8 @@ static int libipt(const char *path)
 
 	pt_iscache_set_limit(cache, 1 << 30);
 	read_all(path, &file);
-	while (ty_perf_buf_next((uint8_t *)file.p, file.len, &pos, &r) > 0) {
+	p = records(&file, &n);
+	while (ty_perf_buf_next(p, n, &pos, &r) > 0) {
 		struct ty_perf_auxtrace a;
 		struct ty_perf_mmap m;
 
@@ -182,7 +252,7 @@ static int libipt(const char *path)
 		}
 	}
 	ty_buf_init(&stream, SIZE_MAX / 2);
-	split((uint8_t *)file.p + PIPE_HEAD, file.len - PIPE_HEAD, tid, &stream, NULL);
+	join(p, n, tid, &stream);
 	pt_config_init(&conf);
 	conf.begin = (uint8_t *)stream.p;
 	conf.end = conf.begin + stream.len;
@@ -257,6 +327,7 @@ int main(int argc, char **argv)
 		return libipt(argv[2]);
 	if (argc == 3 && (!strcmp(argv[1], "tarry") || !strcmp(argv[1], "window")))
 		return tarry(argv[2], !strcmp(argv[1], "window"));
-	fputs("usage: flow_decode make TRACE MEGABYTES OUT | libipt|tarry|window FILE\n", stderr);
+	fputs("usage: flow_decode make PERFDATA MEGABYTES OUT | libipt|tarry|window FILE\n",
+	      stderr);
 	return 2;
 }
