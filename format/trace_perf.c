@@ -15,17 +15,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "perf_data.h"
 #include "perf_queue.h"
 #include "rd.h"
 #include "trace_file.h"
 
-#define TRACEPOINT    2u /* PERF_TYPE_TRACEPOINT */
-#define ATTR_FREQ     (1u << 10)
-#define THREADS_BYTES (256u << 20)
-#define COMM_BYTES    16u
-#define CLONE_THREAD  0x10000u
+#define TRACEPOINT	 2u /* PERF_TYPE_TRACEPOINT */
+#define ATTR_FREQ	 (1u << 10)
+#define ATTR_USE_CLOCKID (1u << 25)
+#define THREADS_BYTES	 (256u << 20)
+#define COMM_BYTES	 16u
+#define CLONE_THREAD	 0x10000u
 #define HEAD_FIELDS                                                                                \
 	"format:\n"                                                                                \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
@@ -497,9 +499,28 @@ static int check_events(struct ty_trace *t, const struct ty_perf *p, struct ty_e
 	return 0;
 }
 
+/* The clock of the time stamps, as ftrace calls them. */
+static const char *clock_name(const struct ty_perf *p)
+{
+	vec_each (e, &p->events) {
+		if (!is_tracepoint(&e->attr) || !(e->attr.flags & ATTR_USE_CLOCKID))
+			continue;
+		switch (e->attr.clockid) {
+		case CLOCK_MONOTONIC: return "mono";
+		case CLOCK_MONOTONIC_RAW: return "mono_raw";
+		case CLOCK_BOOTTIME: return "boot";
+		case CLOCK_TAI: return "tai";
+		case CLOCK_REALTIME: return "realtime";
+		default: return "";
+		}
+	}
+	return "perf";
+}
+
 static int read_all(struct reading *rd, struct ty_err *err)
 {
-	struct ty_trace_buffer top = {.name = "", .clock = "perf", .page_size = TY_PAGE_OUT_BYTES};
+	struct ty_trace_buffer top = {
+		.name = "", .clock = clock_name(rd->p), .page_size = TY_PAGE_OUT_BYTES};
 	struct ty_page_sink sink = {0};
 	struct ty_trace *t = rd->t;
 	uint64_t off, n;

@@ -220,9 +220,12 @@ void ty_perf_put_head(struct ty_buf *b)
 		[TY_PT_INFO_TSC_BIT] = CONFIG_TSC,
 		[TY_PT_INFO_NORETCOMP_BIT] = CONFIG_NORETCOMP,
 	};
+	const uint32_t type = PMU_TYPE;
+	const char *name = "intel_pt";
 	uint64_t id = EVENT_ID;
 
 	ty_perf_put_machine(b);
+	ty_perf_put_pmus(b, &type, &name, 1);
 	ty_perf_put_attr(b, &attr, &id, 1);
 	ty_perf_put_auxtrace_info(b, TY_PERF_AUXTRACE_INTEL_PT, words, TY_PT_INFO_WORDS, "");
 	ty_perf_put_time_conv(b, &(struct perf_event_mmap_page){.time_mult = 1});

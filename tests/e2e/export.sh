@@ -67,6 +67,14 @@ if ! command -v perf >/dev/null; then
 elif [ "$(uname -m)" != x86_64 ] || ! "$TARRY" record -q --flow=step --flow-list list -o f.dat -- /bin/true 2>err; then
 	skip "perf decodes the instructions" "single-stepping does not record here: $(head -n 1 err)"
 else
+	# Events and instructions in one file: both are read again, the same.
+	"$TARRY" export f.dat --to perf -o both 2>err
+	"$TARRY" dump f.dat events --json | sed 's/"buffer":"[^"]*",//' >want
+	"$TARRY" dump both events --json | cmp -s - want
+	check "read again: events ($(wc -l <want))" $? "$(cat err)"
+	"$TARRY" dump f.dat flow --branches --json --from 0.1 >want
+	"$TARRY" dump both flow --branches --json --from 0.1 2>err | cmp -s - want && [ -s want ]
+	check "read again: branches, with the same begin of time ($(wc -l <want))" $? "$(cat err)"
 	"$TARRY" export f.dat --to perf -o flow --tid 4194305 2>err
 	check "a flow recording is exported" $? "$(cat err)"
 	perf script -i flow --itrace=i0nse -F ip 2>err | tr -d ' ' >got

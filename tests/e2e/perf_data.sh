@@ -59,14 +59,16 @@ told() { "$TARRY" report "$1" header 2>/dev/null | sed -nE 's/^content.* ([0-9,]
 
 perf record -q -a $events -o all -- bash ./load 2>err
 same "the whole machine" all
-is "its losses" "$(lost all)" "$(told all)"
 is "its index: the same again" "$(told all)" "$(told all)"
+"$TARRY" view all --print --size 100x30 >got 2>err
+[ "$(grep -cE '^ ?[▸▾] CPU|CPU +[01] ' got)" -ge 1 ]
+check "the timeline" $? "$(cat err got)"
 perf record -q -m 4 -a $events -o few -- bash ./load 2>err
 same "too little room" few
 is "too little room: losses" "$(lost few)" "$(told few)"
-perf record -q -a $events -o - -- bash ./load >pipe 2>err
+perf record -q $events -o - -- bash ./load >pipe 2>err
 same "pipe form" pipe
-if perf record -q -z -a $events -o z -- bash ./load 2>err; then
+if perf record -q -z $events -o z -- bash ./load 2>err; then
 	same "compressed" z
 else
 	skip "compressed" "this perf has no zstd"
