@@ -120,161 +120,20 @@ static void draw_ruler(const struct ty_flow_view *v, struct ty_grid *g, const st
 	ty_ruler_draw(g, p, 0, 1, v->w, &ns, v->on.m, v->on.clock, cursor);
 }
 
-/* Without the brackets that tell that it is no symbol: the edges of calls are brackets, too. */
-static const char *bare(const char *name, char out[256])
-{
-	size_t n = strlen(name);
-
-	if (*name != '[' || n < 2 || name[n - 1] != ']')
-		return name;
-	snprintf(out, 256, "%.*s", (int)(n - 2 < 255 ? n - 2 : 255), name + 1);
-	return out;
-}
-
-/* A call over columns [x, end): its edges where they are, its name between them. */
-static void draw_call(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p,
-		      int y, int x, int end, uint32_t call, bool left, bool right)
-{
-	const struct ty_flow_part_call *c = &v->part->calls.v[call];
-	struct ty_style st = {.fg = TY_C_WHITE, .bg = call & 1 ? TY_C_CALL_ODD : TY_C_CALL};
-	int from = x + left, to = end - right;
-	char name[256];
-
-	if (p->mode <= TY_COLOR_MONO)
-		st = (struct ty_style){.attr = p->mode == TY_COLOR_MONO && call & 1 ? TY_A_REVERSE
-										    : 0};
-	if (c->flags & TY_CALL_SIGNAL && p->mode > TY_COLOR_MONO)
-		st.bg = TY_C_STOPPED;
-	ty_grid_fill(g, x, y, end - x, 1, ' ', st);
-	if (end - x == 1 && left && right) {
-		ty_grid_put(g, x, y, '|', st);
-		return;
-	}
-	if (left)
-		ty_grid_put(g, x, y, '[', st);
-	if (right)
-		ty_grid_put(g, end - 1, y, ']', st);
-	if (to > from)
-		ty_grid_elide(g, p, from, y, to - from,
-			      bare(ty_flow_part_function(v->part, call), name), st);
-}
-
-static void draw_depth(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p,
-		       uint32_t depth, int y)
-{
-	const struct ty_flow_part *part = v->part;
-	uint32_t w = (uint32_t)v->w;
-
-	for (uint32_t x = 0; x < w;) {
-		uint64_t edge = ty_viewport_edge(&v->vp, x, w),
-			 next = ty_viewport_edge(&v->vp, x + 1, w);
-		uint32_t s = ty_flow_view_step(v, edge), last,
-			 c = ty_flow_part_call_from(part, depth, s), end;
-		uint64_t from, to;
-		bool more;
-
-		if (c == TY_NO_CALL)
-			return;
-		from = ty_flow_view_pos(v, part->calls.v[c].first);
-		if (from >= v->vp.to_ns)
-			return;
-		if (from >= next) { /* nothing of this depth until there */
-			uint32_t at = ty_viewport_column(&v->vp, from, w);
-
-			x = at > x ? at : x + 1;
-			continue;
-		}
-		last = part->calls.v[c].last;
-		to = ty_flow_view_pos(v, last < part->steps.n ? last : (uint32_t)part->steps.n);
-		more = false;
-		/* Those that end in this cell: it is that call's which goes on behind it, unless a
-		 * whole one lies in between. */
-		while (to < next && to < v->vp.to_ns) {
-			uint32_t n = ty_flow_part_call_from(part, depth, last);
-			bool whole = from >= edge;
-
-			if (n == TY_NO_CALL)
-				break;
-			from = ty_flow_view_pos(v, part->calls.v[n].first);
-			if (from >= next)
-				break;
-			more |= whole;
-			c = n;
-			last = part->calls.v[c].last;
-			to = ty_flow_view_pos(v, last < part->steps.n ? last
-								      : (uint32_t)part->steps.n);
-			if (more && to < next) {
-				/* Enough is known of the cell. */
-				to = next;
-				break;
-			}
-		}
-		end = to >= v->vp.to_ns ? w : ty_viewport_column(&v->vp, to, w);
-		end = end <= x ? x + 1 : end;
-		if (more) {
-			ty_grid_put(g, (int)x, y, p->utf8 ? 0x2592 : '#',
-				    (struct ty_style){.fg = TY_C_CALL});
-			end = x + 1;
-		} else
-			draw_call(v, g, p, y, (int)x, (int)end, c,
-				  from >= edge && !(part->calls.v[c].flags & TY_CALL_BEFORE),
-				  to < v->vp.to_ns && !(part->calls.v[c].flags & TY_CALL_OPEN));
-		x = end;
-	}
-}
-
 static void draw_calls(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	const struct ty_flow_part *part = v->part;
-	uint64_t end = ty_flow_view_pos(v, (uint32_t)part->steps.n);
+	struct ty_flow_axis a = ty_flow_view_axis(v);
 
 	for (int i = 0; i < v->calls_h; i++)
-		draw_depth(v, g, p, v->depth + (uint32_t)i, v->calls_y + i);
-	/* What was not decoded is not nothing. */
-	if (part->cut && !v->by_insn && end < v->vp.to_ns) {
-		int x = end > v->vp.from_ns ? (int)ty_viewport_column(&v->vp, end, (uint32_t)v->w)
-					    : 0;
-
-		for (int i = 0; i < v->calls_h; i++)
-			ty_grid_fill(g, x, v->calls_y + i, v->w - x, 1, p->utf8 ? 0x2591 : '?',
-				     (struct ty_style){.fg = TY_C_UNKNOWN});
-	}
-	for (size_t i = 0; i < part->gaps.n; i++) {
-		uint64_t pos = ty_flow_view_pos(v, part->gaps.v[i]);
-
-		if (pos >= v->vp.from_ns && pos < v->vp.to_ns)
-			ty_grid_put(g, (int)ty_viewport_column(&v->vp, pos, (uint32_t)v->w),
-				    v->calls_y, '!', ty_palette_role(p, TY_ROLE_LOST));
-	}
+		ty_flow_spans_draw(&a, g, p, v->depth + (uint32_t)i, v->calls_y + i);
+	ty_flow_gaps_draw(&a, g, p, v->calls_y, v->calls_h);
 }
 
-/* "leaf: 14 instructions, 1.234 us < middle < main": the call at the cursor and its callers. */
 static void draw_path(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
-	const struct ty_flow_part *part = v->part;
-	uint32_t c = part->steps.v[v->at].call;
-	const struct ty_flow_part_call *call = c == TY_NO_CALL ? NULL : &part->calls.v[c];
-	char text[1000] = "in no call that is known", len[TY_TIME_MAX], name[256];
-	size_t n = 0;
+	char text[1000];
 
-	if (call) {
-		bool known = call->start_ns != TY_FLOW_NO_TIME && call->end_ns != TY_FLOW_NO_TIME &&
-			     call->end_ns >= call->start_ns;
-
-		n = (size_t)snprintf(
-			text, sizeof(text), "%.200s: %" PRIu64 " instructions%s%s%s%s%s%s%s",
-			bare(ty_flow_part_function(part, c), name), call->insns, known ? ", " : "",
-			known ? ty_fmt_length(call->end_ns - call->start_ns, len) : "",
-			call->flags & TY_CALL_BEFORE ? ", began before" : "",
-			call->flags & TY_CALL_BACK ? ", goes on from earlier" : "",
-			call->flags & TY_CALL_OPEN ? ", goes on behind" : "",
-			call->flags & TY_CALL_GAP ? ", with a gap inside" : "",
-			call->flags & TY_CALL_CUT ? ", left without a return" : "");
-		for (c = call->parent; c != TY_NO_CALL && n < sizeof(text) - 110;
-		     c = part->calls.v[c].parent)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, " < %.100s",
-					      bare(ty_flow_part_function(part, c), name));
-	}
+	ty_flow_path_text(v->part, v->at, text, sizeof(text));
 	ty_grid_elide(g, p, 1, v->path_y, g->w - 2, text, ty_palette_role(p, TY_ROLE_ACCENT));
 }
 
@@ -314,7 +173,8 @@ static void draw_step(struct ty_flow_view *v, struct ty_grid *g, const struct ty
 	place_w = (end - x) * (v->w >= LINE_AT ? 4 : 5) / 10;
 	depth = depth > v->depth ? depth - v->depth : 0;
 	depth = depth < 8 ? depth : 8;
-	ty_grid_elide(g, p, x + (int)depth, y, place_w - (int)depth - 1, bare(place, name), st);
+	ty_grid_elide(g, p, x + (int)depth, y, place_w - (int)depth - 1, ty_flow_bare(place, name),
+		      st);
 	x += place_w;
 	if (v->w >= LINE_AT) {
 		int line_w = (end - x) / 3;

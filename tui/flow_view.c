@@ -17,29 +17,27 @@ static uint32_t steps(const struct ty_flow_view *v)
 	return v->part ? (uint32_t)v->part->steps.n : 0;
 }
 
+struct ty_flow_axis ty_flow_view_axis(const struct ty_flow_view *v)
+{
+	return (struct ty_flow_axis){.part = v->part,
+				     .vp = &v->vp,
+				     .start_ns = v->on.start_ns,
+				     .by_insn = v->by_insn,
+				     .w = v->w};
+}
+
 uint64_t ty_flow_view_pos(const struct ty_flow_view *v, uint32_t step)
 {
-	uint64_t t;
+	struct ty_flow_axis a = ty_flow_view_axis(v);
 
-	if (v->by_insn)
-		return (uint64_t)step * TY_FLOW_PER_INSN;
-	if (step >= steps(v))
-		return v->part && v->part->cut ? ty_flow_view_pos(v, steps(v) - 1) + TY_FLOW_PER_NS
-					       : v->vp.end_ns;
-	t = v->part->steps.v[step].ts_ns;
-	return t == TY_FLOW_NO_TIME || t < v->on.start_ns ? 0
-							  : (t - v->on.start_ns) * TY_FLOW_PER_NS;
+	return ty_flow_axis_pos(&a, step);
 }
 
 uint32_t ty_flow_view_step(const struct ty_flow_view *v, uint64_t pos)
 {
-	uint64_t n = pos / TY_FLOW_PER_INSN;
+	struct ty_flow_axis a = ty_flow_view_axis(v);
 
-	if (!v->part)
-		return 0;
-	if (v->by_insn)
-		return n < steps(v) ? (uint32_t)n : steps(v);
-	return ty_flow_part_step_at(v->part, v->on.start_ns + pos / TY_FLOW_PER_NS);
+	return ty_flow_axis_step(&a, pos);
 }
 
 /* Decoding --------------------------------------------------------------------------------------

@@ -4,16 +4,10 @@
 #define TY_FLOW_VIEW_PRIV_H
 
 #include "aside.h"
+#include "flow_spans.h"
 #include "flow_view.h"
 #include "page.h"
 #include "viewport.h"
-
-/*
- * The axis is finer than a nanosecond, so that a window may hold a few instructions: units of
- * 1/256 ns from the recording's start, or of 1/1000 of an instruction.
- */
-#define TY_FLOW_PER_NS	 256u
-#define TY_FLOW_PER_INSN 1000u
 
 #define TY_FLOW_LINES 128 /* of instructions on the screen that are counted */
 
@@ -46,6 +40,7 @@ struct ty_flow_view {
 };
 
 /* flow_view.c */
+struct ty_flow_axis ty_flow_view_axis(const struct ty_flow_view *v);
 uint64_t ty_flow_view_pos(const struct ty_flow_view *v, uint32_t step); /* on the axis */
 /* The first step at or behind a place on the axis. */
 uint32_t ty_flow_view_step(const struct ty_flow_view *v, uint64_t pos);

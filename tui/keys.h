@@ -79,6 +79,8 @@ enum {
 	  "spectrogram: how long waits, calls or requests took over time")                         \
 	X(LOG_NEXT, "Findings", "+log", "to the next line of the log files (--log)")               \
 	X(LOG_PREV, "Findings", "", "to the line before")                                          \
+	X(CALLS, "Findings", "calls",                                                              \
+	  "unfold the thread's executed calls under its row (record --flow); again: fold them")    \
 	X(INSNS, "Findings", "instructions",                                                       \
 	  "the thread's executed instructions and calls at the cursor (record --flow)")            \
 	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \

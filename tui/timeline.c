@@ -209,6 +209,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 		if (!ty_timeline_rest_waits(t, "instructions") && ty_timeline_flow(t))
 			return TY_VIEW_PUSH;
 		break;
+	case TY_ACT_CALLS:
+		if (!ty_timeline_rest_waits(t, "calls"))
+			ty_timeline_calls(t);
+		break;
 	case TY_ACT_CLOCK: next_clock(t); break;
 	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
 	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
@@ -420,6 +424,7 @@ void ty_timeline_free(struct ty_timeline *t)
 		ty_findings_fini(&t->hunting.found);
 	ty_timeline_unask(t);
 	ty_timeline_trails_stop(t);
+	ty_timeline_calls_stop(t);
 	ty_timeline_memory_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_findings_fini(&t->findings);

@@ -237,7 +237,7 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 	if (process)
 		thread = t->tracks.processes.v[r->id].leader;
 	else if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		       r->kind == TY_ROW_MEMORY))
+		       r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
 		thread = r->id;
 	else if (!t->in->explain->command_tid) {
 		ty_timeline_say(t, "a ledger is a thread's or a process's: go to its row");

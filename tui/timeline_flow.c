@@ -4,7 +4,7 @@
 #include "timeline_priv.h"
 
 /* Of the row; of a CPU's row the thread that runs there at the cursor. */
-static uint32_t thread_here(const struct ty_timeline *t)
+uint32_t ty_timeline_thread_here(const struct ty_timeline *t)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 	struct ty_track track;
@@ -12,7 +12,8 @@ static uint32_t thread_here(const struct ty_timeline *t)
 	uint64_t from, to;
 	uint32_t idx;
 
-	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS))
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
+		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
 		return r->id;
 	if (r && r->kind == TY_ROW_PROCESS)
 		return t->tracks.processes.v[r->id].leader;
@@ -24,7 +25,7 @@ static uint32_t thread_here(const struct ty_timeline *t)
 bool ty_timeline_flow(struct ty_timeline *t)
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
-	uint32_t thread = thread_here(t);
+	uint32_t thread = ty_timeline_thread_here(t);
 	struct ty_flow_on on = {.in = t->in->flow,
 				.m = t->m,
 				.start_ns = s->start_ns,
@@ -44,6 +45,11 @@ bool ty_timeline_flow(struct ty_timeline *t)
 		ty_timeline_say(t, "instructions are a thread's: put the cursor on its row");
 		return false;
 	}
+	if (t->calls.aside.on) {
+		ty_timeline_say(t, "the calls of the thread are still being decoded");
+		return false;
+	}
+	ty_timeline_calls_stop(t);
 	on.tid = ty_model_thread(t->m, thread)->tid;
 	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);
 	/* A page that is on its way would come above this. */

@@ -126,6 +126,19 @@ struct ty_timeline_memory {
 	bool opened;		     /* it is what the timeline pushes */
 };
 
+/* Executed calls under a thread's row (timeline_calls.c); which thread: tracks. */
+struct ty_timeline_calls {
+	struct ty_aside aside;
+	/* The decoder's while it is on: */
+	struct ty_flow_part_ask ask;
+	const struct ty_flow_part *part; /* NULL: none (yet) */
+	int rc;
+	struct ty_err err;
+	uint32_t thread;	       /* whose it is, or will be */
+	uint64_t asked_from, asked_to; /* the window that was looked at then */
+	uint32_t rows;		       /* calls, and the last one instructions */
+};
+
 /* What is laid over the rows: the chain of the span under the cursor, or the critical path of the
  * traced command; made in a thread. */
 struct ty_trail {
@@ -148,6 +161,7 @@ struct ty_timeline {
 	struct ty_tracks tracks;
 	struct ty_findings findings; /* none while they are looked for */
 	struct ty_timeline_memory memory;
+	struct ty_timeline_calls calls;
 	struct ty_hunting hunting;
 	struct ty_asked asked;
 	struct ty_trail arrows, route;
@@ -321,6 +335,20 @@ void ty_timeline_spectrum_left(struct ty_timeline *t);
 /* timeline_flow.c: executed instructions; false: a sentence says why not. */
 bool ty_timeline_flow(struct ty_timeline *t);
 void ty_timeline_flow_left(struct ty_timeline *t);
+/* Whose row the cursor is on: of a CPU's row, who runs there; TY_NONE: nobody's. */
+uint32_t ty_timeline_thread_here(const struct ty_timeline *t);
+
+/* timeline_calls.c: executed calls under a thread's row */
+void ty_timeline_calls(struct ty_timeline *t); /* of the thread under the cursor: on, off */
+bool ty_timeline_calls_due(const struct ty_timeline *t);
+bool ty_timeline_calls_work(struct ty_timeline *t); /* true: the screen changes */
+/* Give up what is being decoded, and forget what was: somebody else decodes. */
+void ty_timeline_calls_stop(struct ty_timeline *t);
+void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
+			   uint32_t sub, int y);
+/* What is under the cursor, and what to know of it, as sentences. */
+void ty_timeline_calls_text(const struct ty_timeline *t, char *out, size_t n);
+void ty_timeline_calls_note(const struct ty_timeline *t, char *out, size_t n);
 
 /* timeline_log.c: lines of log files on the axis. */
 void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,

@@ -221,9 +221,9 @@ int ty_timeline_wait_ms(const void *self)
 {
 	const struct ty_timeline *t = self;
 
-	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) ? 0
+	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) || ty_timeline_calls_due(t) ? 0
 	       : t->hunting.aside.on || t->memory.aside.on || t->arrows.aside.on ||
-			       t->route.aside.on
+			       t->route.aside.on || t->calls.aside.on
 		       ? 20
 	       : t->exporting		       ? 50
 	       : t->partial && !t->rest.failed ? 100
@@ -280,7 +280,7 @@ enum ty_view_result ty_timeline_work(void *self)
 		return TY_VIEW_CHANGED;
 	}
 	if (ty_timeline_rest(t) || ty_timeline_hunted(t, 0) || ty_timeline_memory_loaded(t, 0) ||
-	    ty_timeline_trails_done(t))
+	    ty_timeline_trails_done(t) || ty_timeline_calls_work(t))
 		return TY_VIEW_CHANGED;
 	if (t->job == TY_JOB_NONE)
 		return sum_heads(t, start);

@@ -40,8 +40,8 @@ bool ty_timeline_spectrum(struct ty_timeline *t)
 				    .kind = kind_here(t),
 				    .thread = TY_NONE};
 
-	if (r &&
-	    (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS || r->kind == TY_ROW_MEMORY))
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
+		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
 		on.thread = r->id;
 	else if (r && r->kind == TY_ROW_PROCESS)
 		on.thread = t->tracks.processes.v[r->id].leader;

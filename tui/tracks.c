@@ -141,6 +141,11 @@ static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 		return 0;
 	rc = add_row(t, TY_ROW_THREAD, depth, calls || samples, (calls || samples) && !open,
 		     thread);
+	for (uint32_t i = 0; !rc && thread == t->flow_thread && i < t->flow_rows; i++) {
+		rc = add_row(t, TY_ROW_FLOW, depth, true, false, thread);
+		if (!rc)
+			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
+	}
 	if (!rc && samples && open)
 		rc = add_row(t, TY_ROW_MEMORY, depth, true, false, thread);
 	return !rc && calls && open ? add_row(t, TY_ROW_SYSCALLS, depth, true, false, thread) : rc;
@@ -205,7 +210,8 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	const struct ty_summary *s = ty_model_summary(m);
 	int rc;
 
-	*t = (struct ty_tracks){.m = m, .cpus_folded = true, .quiet_folded = true};
+	*t = (struct ty_tracks){
+		.m = m, .flow_thread = TY_NONE, .cpus_folded = true, .quiet_folded = true};
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
@@ -265,6 +271,8 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 		now.calls_open[i] |= t->samples[i] && t->calls_open[i];
 	}
 	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
+	now.flow_thread = t->flow_thread;
+	now.flow_rows = t->flow_rows;
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
 	now.quiet_folded = t->quiet_folded;
@@ -314,6 +322,10 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
+	case TY_ROW_FLOW:
+		r.kind = TY_ROW_THREAD;
+		t->flow_thread = TY_NONE;
+		break;
 	case TY_ROW_MEMORY:
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
 	default: t->calls_open[r.id] ^= 1; break;
@@ -323,6 +335,13 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 		return 0;
 	at = ty_tracks_find(t, r.kind, r.id);
 	return at == TY_NONE ? 0 : at;
+}
+
+void ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows)
+{
+	t->flow_thread = thread;
+	t->flow_rows = rows;
+	(void)rebuild(t);
 }
 
 void ty_tracks_filter_begin(struct ty_tracks *t)

@@ -23,6 +23,7 @@ enum ty_row_kind {
 	TY_ROW_IRQS,	 /* id: CPU whose interrupts these are */
 	TY_ROW_PROCESS,	 /* head of a process of several threads; id: index into processes */
 	TY_ROW_THREAD,	 /* id: thread index */
+	TY_ROW_FLOW,	 /* id: thread index whose executed calls these are */
 	TY_ROW_MEMORY,	 /* id: thread index whose memory samples these are */
 	TY_ROW_SYSCALLS, /* id: thread index */
 	TY_ROW_QUIET	 /* head of the processes that did not run */
@@ -32,6 +33,7 @@ struct ty_row {
 	uint8_t kind;
 	uint8_t depth; /* indentation */
 	bool foldable, folded;
+	uint8_t sub; /* of several of one kind and id: which */
 	uint32_t id;
 };
 
@@ -54,10 +56,12 @@ struct ty_tracks {
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run: at the end of processes */
 	bool cpus_folded, quiet_folded;
-	uint8_t *samples;  /* per thread index: it has memory samples; NULL: none has */
-	uint8_t *hidden;   /* per thread index: by the filter */
-	uint8_t *next;	   /* the same while a filter is being made */
-	uint32_t hidden_n; /* threads among those chosen that the filter hides */
+	uint8_t *samples;     /* per thread index: it has memory samples; NULL: none has */
+	uint32_t flow_thread; /* whose executed calls are shown; TY_NONE */
+	uint32_t flow_rows;   /* in so many rows */
+	uint8_t *hidden;      /* per thread index: by the filter */
+	uint8_t *next;	      /* the same while a filter is being made */
+	uint32_t hidden_n;    /* threads among those chosen that the filter hides */
 };
 
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
@@ -72,6 +76,9 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 /* These threads (strip[i] not TY_NONE) have memory samples; the first few of them show their strip.
  * Rows without, where memory runs out. */
 void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open);
+
+/* Show executed calls under this thread (TY_NONE: no longer), in so many rows. */
+void ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
  * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */

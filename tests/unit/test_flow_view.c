@@ -36,6 +36,7 @@ static struct ty_flow_names *names;
 static struct ty_flow_part part;
 static unsigned reads;
 static uint32_t most = UINT32_MAX;
+static uint64_t zero; /* time of TSC 0 */
 
 static void rounds(unsigned n, uint64_t *tsc)
 {
@@ -85,7 +86,7 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 	assert_int_equal(0, ty_flow_thread(flow, 7, 7));
 	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
 					ty_code_blob(c, "code", code, sizeof(code))));
-	ty_flow_set_time(flow, 0, 1, 0);
+	ty_flow_set_time(flow, zero, 1, 0);
 	assert_int_equal(0, ty_flow_add(flow, -1, 7, 0, enc.out.p, enc.out.len, 0));
 	assert_int_equal(0, ty_flow_start(flow, NULL));
 	names = ty_flow_names_new(c);
@@ -362,12 +363,96 @@ static void test_random(void **state)
 	drop();
 }
 
+static void tl_act(struct ty_timeline *t, enum ty_action a)
+{
+	ty_timeline_ops.act(t, a);
+	ty_tl_work(t);
+}
+
+static unsigned tl_calls(const struct ty_timeline *t)
+{
+	unsigned n = 0;
+
+	vec_each (r, &t->tracks.rows)
+		n += r->kind == TY_ROW_FLOW;
+	return n;
+}
+
+/* The same calls in rows of the timeline: decoded as they are looked at, down to instructions. */
+static void test_rows(void **state)
+{
+	const struct ty_build_facts facts = {.cpus = 1};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	unsigned seed = 5;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	ty_tl_switch(29, 0, 7, 1, 0);
+	m = ty_tl_built();
+	zero = ty_model_summary(m)->start_ns;
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	tl_act(t, TY_ACT_CALLS);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "no executed instructions"));
+	assert_int_equal(0, tl_calls(t));
+	ty_timeline_free(t);
+	in.flow = &input;
+	t = ty_tl_open(&in);
+	reads = 0;
+	tl_act(t, TY_ACT_CALLS);
+	assert_int_equal(1, reads);
+	/* Three depths, and instructions. */
+	assert_int_equal(4, tl_calls(t));
+	ty_tl_golden("timeline-calls-80x24", ty_tl_frame(t, &ty_tl_utf8, 80, 24));
+	ty_viewport_jump(&t->vp, zero + 1000, zero + 3000);
+	t->cursor_ns = zero + 2000;
+	tl_act(t, TY_ACT_DOWN);
+	assert_int_equal(TY_ROW_FLOW, t->tracks.rows.v[t->row].kind);
+	ty_tl_golden("timeline-calls-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	ty_tl_golden("timeline-calls-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
+	/* Decoded again only where something else is looked at. */
+	assert_int_equal(1, reads);
+	most = 50;
+	tl_act(t, TY_ACT_ALL);
+	tl_act(t, TY_ACT_CALLS);
+	assert_int_equal(0, tl_calls(t));
+	tl_act(t, TY_ACT_INSNS);
+	assert_non_null(t->flow);
+	ty_timeline_ops.resumed(t);
+	tl_act(t, TY_ACT_CALLS);
+	tl_act(t, TY_ACT_DOWN);
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "not all of the window"));
+	most = UINT32_MAX;
+	/* Any keys in any order. */
+	for (int i = 0; i < 1500; i++) {
+		enum ty_action a = (enum ty_action)(1 + rand_r(&seed) % (TY_ACT_COUNT - 1));
+
+		if (a == TY_ACT_EXPORT || a == TY_ACT_MEMORY)
+			continue;
+		if (rand_r(&seed) % 8 == 0)
+			a = TY_ACT_CALLS;
+		tl_act(t, a);
+		if (t->prompt)
+			ty_timeline_ops.text(t, TY_KEY_ESC);
+		if (t->flow)
+			ty_timeline_ops.resumed(t);
+		if (i % 3 == 0)
+			ty_tl_frame(t, &ty_tl_utf8, 30 + rand_r(&seed) % 120,
+				    5 + rand_r(&seed) % 50);
+	}
+	ty_timeline_free(t);
+	zero = 0;
+	drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_part),   cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_steps),  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_rows),
 	};
 	int failed = 0;
 

@@ -72,6 +72,7 @@ static const struct step {
 	[TY_ACT_PATH] = {"", "", "critical path: 3.9", NULL},
 	[TY_ACT_LOG_NEXT] = {"^", "", "1 of 2: story.log:1 at 1.250000", NULL, true},
 	[TY_ACT_LOG_PREV] = {"$", "", "2 of 2: story.log:3 at 3.5", NULL, true},
+	[TY_ACT_CALLS] = {"", "", "no executed instructions", NULL},
 	[TY_ACT_INSNS] = {"", "", "no executed instructions", NULL},
 	[TY_ACT_MEMORY] = {"", "", "no memory samples", NULL},
 	[TY_ACT_SEARCH] = {"^", "fsync\r", "fsync of backup/101 at 0.900010", NULL},
