@@ -268,6 +268,19 @@ static uint32_t row_of(const struct tab *t, const struct ty_mem_ids *shown,
 					  : t->counts.v[key_id(t, o)].row;
 }
 
+/* Is one of the samples of rows [from, to)? Their keys are all that is decoded. */
+static bool any_row(const struct tab *t, const struct ty_mem_ids *shown,
+		    const struct ty_mem_point *o, uint32_t n, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t row = row_of(t, shown, &o[i]);
+
+		if (row >= from && row < to)
+			return true;
+	}
+	return false;
+}
+
 /* The values of rows [from, to). */
 static int gather_rows(struct tab *t, const struct ty_mem_ids *shown, uint32_t from, uint32_t to,
 		       struct keep *keep)
@@ -278,9 +291,12 @@ static int gather_rows(struct tab *t, const struct ty_mem_ids *shown, uint32_t f
 			      (t->by == TY_MEMORY_BY_BRANCH ? TY_MEM_WANT_VA : 0);
 	uint32_t n;
 
-	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, want, rows)); at += n) {
+	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, t->want, rows)); at += n) {
 		if (ty_mem_stopped(t->work))
 			return -TY_EINTR;
+		if (!any_row(t, shown, rows, n, from, to))
+			continue;
+		ty_mem_points_rows(t->p, at, want, rows);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct ty_mem_point *o = &rows[i];
 			uint32_t row = row_of(t, shown, o), v, id;

@@ -99,19 +99,23 @@ static void trace_bounds(struct ty_mem_session *s)
 	s->end_ns = first <= last ? last : 0;
 }
 
-int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct ty_err *err)
+int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, const atomic_bool *stop,
+			    struct ty_err *err)
 {
 	struct ty_text b = ty_trace_section(t, TY_SEC_PERF);
 	int r = -TY_ENOTFOUND;
 
-	*s = (struct ty_mem_session){.fd = -1, .path = t->path, .trace = t, .borrowed = true};
+	*s = (struct ty_mem_session){
+		.fd = -1, .path = t->path, .trace = t, .borrowed = true, .stop = stop};
 	trace_bounds(s);
 	if (b.n)
 		r = ty_perf_open_bytes(t->path, b.s, b.n, &s->perf, err);
 	else if (t->perf_memory)
 		r = ty_perf_open(t->path, &s->perf, err);
-	if (s->perf && !r)
+	if (s->perf && !r) {
+		s->perf->stop = stop;
 		r = ty_mem_open(s->perf, &s->stream, err);
+	}
 	if (!r)
 		set_threads(s);
 	return r != -TY_ENOTFOUND
@@ -153,7 +157,7 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 		return r;
 	if (t->note.s)
 		fprintf(stderr, "tarry: %s: %s\n", t->path, t->note.s);
-	r = ty_mem_session_of_trace(s, t, err);
+	r = ty_mem_session_of_trace(s, t, NULL, err);
 	s->borrowed = false;
 	return r;
 }
@@ -245,7 +249,9 @@ static int indexed_fd(const struct ty_mem_session *s)
 {
 	if (s->no_index || (s->trace && s->trace->unfinished) || (s->perf && s->perf->unfinished))
 		return -1;
-	return s->trace ? ty_trace_fd(s->trace) : s->perf ? ty_perf_fd(s->perf) : s->fd;
+	if (s->perf && ty_perf_fd(s->perf) >= 0)
+		return ty_perf_fd(s->perf);
+	return s->trace ? ty_trace_fd(s->trace) : s->fd;
 }
 
 uint64_t ty_mem_session_work_bytes(const struct ty_select *sel)

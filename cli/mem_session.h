@@ -23,7 +23,7 @@ struct ty_mem_session {
 	uint64_t midr;			  /* of a bare stream, as given; 0 */
 	bool no_index;			  /* --no-index */
 	bool tell; /* reading points shows how far it is, on stderr when that is a terminal */
-	const atomic_bool *stop; /* set by another thread: give up reading points; NULL */
+	const atomic_bool *stop; /* see ty_mem_session_of_trace */
 };
 
 /* Options: a bare stream and its core. */
@@ -56,8 +56,10 @@ static inline bool ty_mem_option(struct ty_mem_options *o, int opt, const char *
  * stderr. 0 or -TY_E.... fini in any state. */
 int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
 			struct ty_err *err);
-/* The samples of a recording that is open already, and stays so. -TY_ENOTFOUND: it has none. */
-int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, struct ty_err *err);
+/* The samples of a recording that is open already, and stays so. stop: set by another thread, ends
+ * this and the reading of points; NULL. -TY_ENOTFOUND: it has none. */
+int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, const atomic_bool *stop,
+			    struct ty_err *err);
 void ty_mem_session_fini(struct ty_mem_session *s);
 
 /* --from and --to against the samples' times (one pass over them where asked for). */

@@ -73,10 +73,9 @@ int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 			const struct ty_memory_input **out, struct ty_err *err)
 {
 	const struct ty_select all = {.memory_bytes = v->memory_bytes, .no_index = v->no_index};
-	int r = ty_mem_session_of_trace(&v->s, v->trace, err);
+	int r = ty_mem_session_of_trace(&v->s, v->trace, stop, err);
 
 	*out = &v->in;
-	v->s.stop = stop;
 	return r ? r : read_points(v, &all, err);
 }
 

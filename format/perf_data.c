@@ -224,6 +224,8 @@ int ty_perf_next(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *err)
 	int r;
 
 	for (;;) {
+		if (p->stop && atomic_load_explicit(p->stop, memory_order_relaxed))
+			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", p->path);
 		if (v->zstd_on) {
 			r = next_unpacked(p, out, err);
 			if (r)

@@ -14,6 +14,8 @@
 #ifndef TY_PERF_DATA_H
 #define TY_PERF_DATA_H
 
+#include <stdatomic.h>
+
 #include "err.h"
 #include "perf_record.h"
 #include "vec.h"
@@ -52,9 +54,10 @@ struct ty_perf_event {
 struct ty_perf {
 	const char *path;
 	uint64_t file_bytes;
-	bool pipe;	  /* the pipe form */
-	bool unfinished;  /* perf did not come to write the header's end */
-	const char *note; /* one clause when something is missing; NULL */
+	bool pipe;		 /* the pipe form */
+	bool unfinished;	 /* perf did not come to write the header's end */
+	const char *note;	 /* one clause when something is missing; NULL */
+	const atomic_bool *stop; /* set by another thread: the next record is -TY_EINTR; NULL */
 	VEC(struct ty_perf_event) events;
 	struct ty_perf_priv *priv;
 };

@@ -68,6 +68,12 @@ void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to
 						  : cursor_ns;
 }
 
+void ty_memory_view_extend(struct ty_memory_view *v, uint64_t start_ns, uint64_t end_ns)
+{
+	v->vp.start_ns = start_ns < v->vp.start_ns ? start_ns : v->vp.start_ns;
+	v->vp.end_ns = end_ns > v->vp.end_ns ? end_ns : v->vp.end_ns;
+}
+
 bool ty_memory_view_by_source(const struct ty_memory_view *v)
 {
 	return v->by_source;

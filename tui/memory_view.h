@@ -41,6 +41,8 @@ int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view *
 /* It is opened above another view, which it leads back to, on this window. */
 void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t cursor_ns);
+/* The recording is longer than was known when the view was made. */
+void ty_memory_view_extend(struct ty_memory_view *v, uint64_t start_ns, uint64_t end_ns);
 /* Strips are coloured by the farthest source, not by how many samples. */
 bool ty_memory_view_by_source(const struct ty_memory_view *v);
 void ty_memory_view_free(struct ty_memory_view *v);

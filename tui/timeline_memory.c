@@ -158,6 +158,8 @@ bool ty_timeline_memory_open(struct ty_timeline *t)
 		return false;
 	}
 	ty_timeline_selected(t, &from, &to, &first, &last);
+	/* It may have been read for the recording's begin only. */
+	ty_memory_view_extend(m->view, t->vp.start_ns, t->vp.end_ns);
 	ty_memory_view_show(m->view, from, to, t->cursor_ns);
 	m->opened = true;
 	return true;

@@ -82,6 +82,7 @@ static void test_section(void **state)
 	struct ty_err err = {0};
 	struct ty_trace *t;
 	const char *path = recording(true);
+	const atomic_bool stop = true;
 
 	if (ty_mem_session_open(&s, path, &none, &err))
 		fail_msg("%s", err.msg);
@@ -93,7 +94,10 @@ static void test_section(void **state)
 
 	/* A trace that is open stays so. */
 	assert_int_equal(ty_trace_open(path, &t, &err), 0);
-	assert_int_equal(ty_mem_session_of_trace(&s, t, &err), 0);
+	/* Somebody who quits meanwhile does not wait. */
+	assert_int_equal(ty_mem_session_of_trace(&s, t, &stop, &err), -TY_EINTR);
+	ty_mem_session_fini(&s);
+	assert_int_equal(ty_mem_session_of_trace(&s, t, NULL, &err), 0);
 	assert_int_equal(count(&s, NULL, NULL), 100);
 	ty_mem_session_fini(&s);
 	assert_non_null(ty_trace_section(t, TY_SEC_PERF).s);

@@ -117,6 +117,7 @@ static void the_view_opens_on_the_window(void **state)
 	const char *s;
 
 	make(&v);
+	v.in.end_ns = TY_STORY_START + 3200000000;
 	in.memory_load = give;
 	in.memory = &v;
 	t = ty_tl_open(&in);
@@ -129,6 +130,15 @@ static void the_view_opens_on_the_window(void **state)
 	s = ty_tl_view_frame(ops, view, &ty_tl_utf8, 100, 30);
 	assert_non_null(strstr(s, "1.000 s from 1.00"));
 	assert_non_null(strstr(s, "100 samples, 100 with a latency"));
+	assert_int_equal(ops->act(view, TY_ACT_BACK), TY_VIEW_CLOSE);
+	ty_timeline_ops.resumed(t);
+	/* The samples were read when less of the recording was known. */
+	ty_viewport_jump(&t->vp, TY_STORY_START + 3300000000, TY_STORY_START + 3450000000);
+	t->cursor_ns = TY_STORY_START + 3400000000;
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_MEMORY), TY_VIEW_PUSH);
+	ty_timeline_ops.child(t, &ops, &view);
+	s = ty_tl_view_frame(ops, view, &ty_tl_utf8, 100, 30);
+	assert_non_null(strstr(s, "150.000 ms from 3.3"));
 	assert_int_equal(ops->act(view, TY_ACT_BACK), TY_VIEW_CLOSE);
 	ty_timeline_ops.resumed(t);
 	/* A page is a page again. */
