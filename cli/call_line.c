@@ -8,7 +8,10 @@
 
 #include <string.h>
 
+#include "plain.h"
+
 #define RESULT_COLUMN 40
+#define ARGS_TEXT     1024
 
 static bool has_result(const struct ty_call *c)
 {
@@ -114,8 +117,34 @@ static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, s
 	}
 }
 
+/* The call's arguments; the first one as "3</etc/passwd>" where its name is known. */
+static void add_args(const struct ty_sysarch *arch, const struct ty_call *c, const char *fd_name,
+		     struct ty_buf *b)
+{
+	size_t start = b->len, digits, rest;
+	char text[ARGS_TEXT];
+
+	ty_syscall_fmt_args(arch, c->abi, c->nr, c->args, b);
+	if (!fd_name || b->failed)
+		return;
+	for (digits = 0;
+	     start + digits < b->len && b->p[start + digits] >= '0' && b->p[start + digits] <= '9';)
+		digits++;
+	rest = b->len - start - digits;
+	if (!digits || rest > sizeof(text))
+		return;
+	memcpy(text, b->p + start + digits, rest);
+	b->len = start + digits;
+	ty_buf_addc(b, '<');
+	start = b->len;
+	if (!ty_buf_adds(b, fd_name))
+		ty_plain(b->p + start, b->len - start);
+	ty_buf_addc(b, '>');
+	ty_buf_add(b, text, rest);
+}
+
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
-		  enum ty_call_part part, struct ty_buf *b)
+		  enum ty_call_part part, const char *fd_name, struct ty_buf *b)
 {
 	char buf[32];
 	const char *name = ty_syscall_name(arch, c->abi, c->nr, buf), *mark;
@@ -134,7 +163,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 		ty_buf_adds(b, " resumed>");
 	} else {
 		ty_buf_addc(b, '(');
-		ty_syscall_fmt_args(arch, c->abi, c->nr, c->args, b);
+		add_args(arch, c, fd_name, b);
 	}
 	if (part == TY_CALL_BEGUN || open) {
 		ty_buf_adds(b, " <unfinished ...>");
@@ -152,7 +181,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 }
 
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
-		  const char *comm, struct ty_buf *scratch, struct ty_json *j)
+		  const char *comm, const char *fd_name, struct ty_buf *scratch, struct ty_json *j)
 {
 	static const char *const status[] = {
 		[TY_CALL_RETURNED] = "returned",
@@ -196,6 +225,8 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 		ty_buf_reset(scratch);
 		ty_syscall_fmt_args(arch, c->abi, c->nr, c->args, scratch);
 		ty_json_strn(j, "args_text", scratch->p ? scratch->p : "", scratch->len);
+		if (fd_name)
+			ty_json_str(j, "fd_name", fd_name);
 	} else {
 		ty_json_null(j, "args");
 		ty_json_null(j, "args_text");

@@ -15,12 +15,13 @@ enum ty_call_part {
 	TY_CALL_RESUMED /* "<... name resumed>) = 0": its beginning was shown before */
 };
 
-/* Text, without the newline, appended to out. */
+/* Text, without the newline, appended to out. fd_name: what the descriptor is that is its first
+ * argument; NULL: not known. */
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
-		  enum ty_call_part part, struct ty_buf *out);
+		  enum ty_call_part part, const char *fd_name, struct ty_buf *out);
 
 /* One NDJSON line. pid -1: not known. scratch is overwritten. */
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
-		  const char *comm, struct ty_buf *scratch, struct ty_json *j);
+		  const char *comm, const char *fd_name, struct ty_buf *scratch, struct ty_json *j);
 
 #endif

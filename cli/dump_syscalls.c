@@ -25,6 +25,7 @@
 #include "chosen.h"
 #include "comms.h"
 #include "dump.h"
+#include "fd_names.h"
 #include "key_value.h"
 #include "section.h"
 #include "tgids.h"
@@ -62,6 +63,7 @@ struct dump {
 	struct ty_pairs *pairs;
 	struct ty_comms *comms;
 	struct ty_tgids *tgids;
+	struct ty_fd_names *fds;
 	struct ty_wall wall;
 	struct ty_json j;
 	struct ty_buf text;
@@ -122,14 +124,17 @@ static void put_text(struct dump *d)
 static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
 {
 	const struct ty_call *c = &l->u.call;
+	const char *fd = d->fds && ty_syscall_takes_fd(d->s->arch, c->abi, c->nr)
+				 ? ty_fd_names_at(d->fds, l->pid, (int32_t)c->args[0], c->start_ns)
+				 : NULL;
 
 	if (d->json) {
 		if (part != TY_CALL_BEGUN) /* a JSON line is whole: it comes when all is known */
-			ty_call_json(d->s->arch, c, l->pid, l->comm, &d->text, &d->j);
+			ty_call_json(d->s->arch, c, l->pid, l->comm, fd, &d->text, &d->j);
 		return;
 	}
 	ty_buf_reset(&d->text);
-	ty_call_text(d->s->arch, &d->wall, c, part, &d->text);
+	ty_call_text(d->s->arch, &d->wall, c, part, fd, &d->text);
 	put_text(d);
 }
 
@@ -426,6 +431,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	/* Buffers without system calls cannot lose any. */
 	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
 		return 0;
+	ty_fd_names_lost(d->fds, ev->u.gap.from_ns);
 	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev))
 		return 0;
 	l = push(d);
@@ -466,8 +472,12 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 		r = ty_pairs_feed(d->pairs, ev, &step, err);
 	if (r)
 		return r;
-	for (unsigned i = 0; i < step.done_n && !r; i++)
+	for (unsigned i = 0; i < step.done_n && !r; i++) {
+		if (d->fds)
+			ty_fd_names_call(d->fds, d->s->arch, &step.done[i],
+					 ty_tgids_get(d->tgids, step.done[i].end_tid));
 		r = over(d, &step.done[i]);
+	}
 	if (!r && step.started)
 		r = begun(d, &step.call);
 	flush_lines(d);
@@ -541,8 +551,13 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	d->pairs = ty_pairs_new(d->s->arch);
 	d->comms = ty_comms_new(t->cmdlines.s, threads);
 	d->tgids = ty_tgids_new(threads);
-	if (!d->pairs || !d->comms || !d->tgids)
+	d->fds = ty_fd_names_new(ty_trace_section(t, TY_SEC_FDS).s);
+	if (!d->pairs || !d->comms || !d->tgids || !d->fds)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	if (!ty_fd_names_taken_ns(d->fds)) { /* as in most files: nothing to follow */
+		ty_fd_names_free(d->fds);
+		d->fds = NULL;
+	}
 	if (ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
 		ty_pairs_command(d->pairs, (int32_t)command);
 	if (d->json)
@@ -580,6 +595,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_buf_fini(&d.text);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);
+	ty_fd_names_free(d.fds);
 	ty_comms_free(d.comms);
 	ty_pairs_free(d.pairs);
 	return r;

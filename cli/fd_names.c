@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SETFD 2 /* fcntl's F_SETFD, on all machines */
+
 struct ty_fd_names {
 	char *text; /* targets, each ended by NUL */
 	struct ty_fd_name *v;
 	uint32_t n;
-	uint64_t taken_ns;
+	uint64_t taken_ns, lost_ns; /* lost_ns: UINT64_MAX none */
 };
 
 static int by_fd(const void *pa, const void *pb)
@@ -76,6 +78,7 @@ static void parse(struct ty_fd_names *n, const char *p)
 		q += strcspn(q, "\t\n");
 		if (*q != '\t')
 			continue;
+		f.gone_ns = UINT64_MAX;
 		f.target = to;
 		unescape(q + 1, &to);
 		n->v[n->n++] = f;
@@ -96,6 +99,7 @@ struct ty_fd_names *ty_fd_names_new(const char *section)
 		/* A target is never longer than its line with the newline (or NUL) behind it. */
 		n->text = malloc(strlen(section) + 1);
 		n->v = calloc(lines + 1, sizeof(*n->v));
+		n->lost_ns = UINT64_MAX;
 	}
 	if (!n || !n->text || !n->v) {
 		ty_fd_names_free(n);
@@ -124,4 +128,72 @@ const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t p
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n)
 {
 	return n ? n->taken_ns : 0;
+}
+
+static struct ty_fd_name *first_of(const struct ty_fd_names *n, int32_t pid, int64_t fd)
+{
+	size_t lo = 0, hi = n->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (n->v[mid].pid < pid || (n->v[mid].pid == pid && n->v[mid].fd < fd))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return n->v + lo;
+}
+
+const char *ty_fd_names_at(const struct ty_fd_names *n, int32_t pid, int32_t fd, uint64_t ts_ns)
+{
+	const struct ty_fd_name *f = ty_fd_names_find(n, pid, fd);
+
+	return f && ts_ns >= n->taken_ns && ts_ns < f->gone_ns && ts_ns < n->lost_ns ? f->target
+										     : NULL;
+}
+
+/* Those of the process in [from, to] are gone; cloexec: only with that flag. */
+static void gone(struct ty_fd_names *n, int32_t pid, uint32_t from, uint32_t to, bool cloexec,
+		 uint64_t ts_ns)
+{
+	struct ty_fd_name *f = first_of(n, pid, from), *end = n->v + n->n;
+
+	for (; f < end && f->pid == pid && (uint32_t)f->fd <= to; f++)
+		if ((!cloexec || f->cloexec) && ts_ns < f->gone_ns)
+			f->gone_ns = ts_ns + 1; /* the call itself was still about it */
+}
+
+void ty_fd_names_call(struct ty_fd_names *n, const struct ty_sysarch *arch, const struct ty_call *c,
+		      int32_t pid)
+{
+	uint32_t fd = (uint32_t)c->args[0];
+	struct ty_fd_name *f;
+	const char *name;
+	char buf[32];
+
+	/* What began before may have been anything. */
+	if (ty_call_end_only(c) || (c->how == TY_CALL_RETURNED && c->ret < 0))
+		return;
+	if (ty_syscall_class(arch, c->abi, c->nr) == TY_SC_EXEC) {
+		gone(n, pid, 0, UINT32_MAX, true, c->start_ns);
+		return;
+	}
+	name = ty_syscall_name(arch, c->abi, c->nr, buf);
+	f = first_of(n, pid, fd);
+	if (!strncmp(name, "fcntl", 5) && c->args[1] == SETFD && f < n->v + n->n && f->pid == pid &&
+	    (uint32_t)f->fd == fd)
+		f->cloexec = c->args[2] & 1;
+	else if (!strcmp(name, "close"))
+		gone(n, pid, fd, fd, false, c->start_ns);
+	else if (!strcmp(name, "dup2") || !strcmp(name, "dup3"))
+		gone(n, pid, (uint32_t)c->args[1], (uint32_t)c->args[1], false, c->start_ns);
+	else if (!strcmp(name, "close_range"))
+		gone(n, pid, fd, (uint32_t)c->args[1], false, c->start_ns);
+}
+
+void ty_fd_names_lost(struct ty_fd_names *n, uint64_t from_ns)
+{
+	if (n && from_ns < n->lost_ns)
+		n->lost_ns = from_ns;
 }

@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "syscall_pair.h"
+
 struct ty_fd_names;
 
 struct ty_fd_name {
 	int32_t pid, fd;
 	bool cloexec;
+	uint64_t gone_ns;   /* closed; UINT64_MAX: not as far as is known */
 	const char *target; /* "/etc/passwd", "TCP:[127.0.0.1:80->127.0.0.1:4711]" */
 };
 
@@ -20,6 +23,17 @@ struct ty_fd_names *ty_fd_names_new(const char *section);
 void ty_fd_names_free(struct ty_fd_names *n);
 /* NULL: not known. Borrowed. */
 const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t pid, int32_t fd);
+/*
+ * What descriptor fd of the process was at ts, as far as a stream of calls tells: it was looked at
+ * by then, and no call that was fed has closed it. Children do not have their parent's. NULL: not
+ * known.
+ */
+const char *ty_fd_names_at(const struct ty_fd_names *n, int32_t pid, int32_t fd, uint64_t ts_ns);
+/* A call of the process that is over. */
+void ty_fd_names_call(struct ty_fd_names *n, const struct ty_sysarch *arch, const struct ty_call *c,
+		      int32_t pid);
+/* Events were lost from here on: nothing is known any more. */
+void ty_fd_names_lost(struct ty_fd_names *n, uint64_t from_ns);
 /* The list was taken up to this time (trace clock); 0: there is none. */
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
 

@@ -12,7 +12,7 @@
 #include "syscall_sets.h"
 
 #define INT    TY_ARG_INT
-#define FD     TY_ARG_INT
+#define FD     TY_ARG_FD
 #define PID    TY_ARG_INT
 #define UINT   TY_ARG_UINT
 #define ID     TY_ARG_INT /* uid_t, gid_t: -1 means "leave" */

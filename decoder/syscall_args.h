@@ -17,6 +17,7 @@ enum ty_argos { TY_ARGOS_X86 = 0, TY_ARGOS_ARM = 1, TY_ARGOS_GENERIC = 2, TY_ARG
 
 enum ty_argkind {
 	TY_ARG_INT,	 /* 32-bit, signed */
+	TY_ARG_FD,	 /* the same: a descriptor */
 	TY_ARG_UINT,	 /* 32-bit */
 	TY_ARG_LONG,	 /* long, signed */
 	TY_ARG_ULONG,	 /* long, size_t */

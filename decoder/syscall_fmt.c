@@ -420,6 +420,7 @@ static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
 		return row->n == i + 1;
 	comma(f);
 	switch ((enum ty_argkind)row->a[i]) {
+	case TY_ARG_FD:
 	case TY_ARG_INT: add_int(b, (int32_t)v32); break;
 	case TY_ARG_UINT: add_dec(b, v32); break;
 	case TY_ARG_LONG: add_int(b, f->bits32 ? (int32_t)v32 : (int64_t)v); break;

@@ -212,6 +212,13 @@ unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t n
 	return e && e->args ? e->args->n : 6;
 }
 
+bool ty_syscall_takes_fd(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+{
+	const struct entry *e = entry_of(a, abi, nr);
+
+	return e && e->args && e->args->n && e->args->a[0] == TY_ARG_FD;
+}
+
 enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
 {
 	const struct entry *e = entry_of(a, abi, nr);

@@ -31,6 +31,9 @@ int ty_syscall_number(const struct ty_sysarch *a, const char *name);
 /* How many arguments the call takes (6 when unknown). */
 unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
 
+/* Is its first argument a descriptor? */
+bool ty_syscall_takes_fd(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
+
 /* What a call does to its thread, as far as pairing of its two ends needs to know. */
 enum ty_syscall_class {
 	TY_SC_OTHER,

@@ -47,7 +47,7 @@ static const struct ty_call read_call = {.seq = 1,
 static const char *text(struct ty_call c, enum ty_call_part part)
 {
 	ty_buf_reset(&buf);
-	ty_call_text(x86, &wall, &c, part, &buf);
+	ty_call_text(x86, &wall, &c, part, NULL, &buf);
 	return buf.p;
 }
 
@@ -142,6 +142,13 @@ static void time_of_day(void **state)
 	assert_string_equal(buf.p, "03:46:40.122456 03:46:43.123455 04:46:43.000000");
 }
 
+static void names_of_descriptors(void **state)
+{
+	ty_buf_reset(&buf);
+	ty_call_text(x86, &wall, &read_call, TY_CALL_WHOLE, "/etc/\x1bx", &buf);
+	assert_non_null(strstr(buf.p, " read(3</etc/?x>, 0x7ffd00001000, 10) = 10"));
+}
+
 static void json(void **state)
 {
 	struct ty_call c = read_call;
@@ -151,24 +158,25 @@ static void json(void **state)
 	struct ty_json j;
 
 	ty_json_init(&j, f);
-	ty_call_json(x86, &c, 40, "a\"b", &buf, &j);
+	ty_call_json(x86, &c, 40, "a\"b", "/etc/\x1bx", &buf, &j);
 	c.ret = -2;
-	ty_call_json(x86, &c, -1, "x", &buf, &j);
+	ty_call_json(x86, &c, -1, "x", NULL, &buf, &j);
 	c.how = TY_CALL_OPEN;
 	c.abi = TY_ABI_UNSURE;
 	c.gap_inside = true;
-	ty_call_json(x86, &c, 40, "x", &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, &buf, &j);
 	c.how = TY_CALL_NO_ENTER_BEFORE;
 	c.abi = TY_ABI_NATIVE64;
 	c.gap_inside = false;
 	c.ret = 0;
-	ty_call_json(x86, &c, 40, "x", &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, &buf, &j);
 	fclose(f);
 	assert_string_equal(
 		out,
 		"{\"ts_ns\":5000000000,\"duration_ns\":1234567890,\"tid\":42,\"pid\":40,"
 		"\"comm\":\"a\\\"b\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","
-		"\"0xa\"],\"args_text\":\"3, 0x7ffd00001000, 10\",\"ret\":10,\"errno\":null,"
+		"\"0xa\"],\"args_text\":\"3, 0x7ffd00001000, 10\","
+		"\"fd_name\":\"/etc/\\u001bx\",\"ret\":10,\"errno\":null,"
 		"\"status\":\"returned\"}\n"
 		"{\"ts_ns\":5000000000,\"duration_ns\":1234567890,\"tid\":42,\"pid\":null,"
 		"\"comm\":\"x\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","
@@ -226,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(lines),
 		T(time_of_day),
+		T(names_of_descriptors),
 		T(json),
 		T(processes),
 	};

@@ -125,12 +125,57 @@ static void whatever_the_text(void **state)
 	ty_fd_names_free(n);
 }
 
+static void call(struct ty_fd_names *n, uint64_t at, const char *name, int64_t ret, uint64_t a,
+		 uint64_t b)
+{
+	const struct ty_sysarch *x86 = ty_sysarch_find("x86_64");
+	struct ty_call c = {.start_ns = at,
+			    .end_ns = at + 5,
+			    .nr = ty_syscall_number(x86, name),
+			    .ret = ret,
+			    .args = {a, b}};
+
+	assert_true(c.nr >= 0);
+	ty_fd_names_call(n, x86, &c, 7);
+}
+
+static void calls_close_them(void **state)
+{
+	struct ty_fd_names *n =
+		ty_fd_names_new("taken 90 100\n7\t3\t-\tthree\n7\t4\tcloexec\tfour\n"
+				"7\t5\t-\tfive\n7\t6\t-\tsix\n8\t3\t-\tother\n");
+
+	assert_null(ty_fd_names_at(n, 7, 3, 99)); /* not looked at yet */
+	assert_string_equal(ty_fd_names_at(n, 7, 3, 100), "three");
+	call(n, 200, "close", -9, 3, 0);
+	call(n, 200, "read", 1, 3, 0);
+	assert_string_equal(ty_fd_names_at(n, 7, 3, 300), "three");
+	call(n, 400, "close", 0, 3, 0);
+	assert_string_equal(ty_fd_names_at(n, 7, 3, 400), "three");
+	assert_null(ty_fd_names_at(n, 7, 3, 401));
+	assert_string_equal(ty_fd_names_at(n, 8, 3, 400), "other");
+	call(n, 500, "dup2", 5, 6, 5);
+	assert_null(ty_fd_names_at(n, 7, 5, 501));
+	assert_string_equal(ty_fd_names_at(n, 7, 6, 500), "six");
+	call(n, 600, "execve", 0, 0, 0);
+	assert_null(ty_fd_names_at(n, 7, 4, 601));
+	call(n, 610, "fcntl", 0, 6, 2); /* F_SETFD, 0 */
+	assert_string_equal(ty_fd_names_at(n, 7, 6, 600), "six");
+	call(n, 700, "close_range", 0, 3, UINT32_MAX);
+	assert_null(ty_fd_names_at(n, 7, 6, 701));
+	ty_fd_names_lost(n, 450);
+	assert_string_equal(ty_fd_names_at(n, 8, 3, 449), "other");
+	assert_null(ty_fd_names_at(n, 8, 3, 450));
+	ty_fd_names_free(n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(our_own),
 		cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(whatever_the_text),
+		cmocka_unit_test(calls_close_them),
 	};
 
 	return cmocka_run_group_tests_name("fd_names", tests, NULL, NULL);
