@@ -232,11 +232,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(lines),
-		T(time_of_day),
-		T(names_of_descriptors),
-		T(json),
-		T(processes),
+		T(lines), T(time_of_day), T(names_of_descriptors), T(json), T(processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
