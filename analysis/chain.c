@@ -171,6 +171,17 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 		before_birth(w, thread, from, at, hop);
 }
 
+/* Found from the end. */
+static void turn(struct ty_path *p)
+{
+	for (size_t i = 0, j = p->seg.n; i + 1 < j; i++) {
+		struct ty_seg s = p->seg.v[i];
+
+		p->seg.v[i] = p->seg.v[--j];
+		p->seg.v[j] = s;
+	}
+}
+
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		 struct ty_path *p)
 {
@@ -179,12 +190,20 @@ int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, 
 	*p = (struct ty_path){0};
 	if (from_ns < to_ns)
 		walk(&w, thread, from_ns, to_ns, TY_NONE);
-	for (size_t i = 0, j = p->seg.n; i + 1 < j; i++) {
-		struct ty_seg s = p->seg.v[i];
+	turn(p);
+	return w.failed;
+}
 
-		p->seg.v[i] = p->seg.v[--j];
-		p->seg.v[j] = s;
-	}
+int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_path *p)
+{
+	struct ty_span s = ty_model_span(x->m, span);
+	struct walk w = {.x = x, .p = p};
+
+	*p = (struct ty_path){0};
+	if (from_ns < to_ns)
+		wait_seg(&w, &s, span, from_ns, to_ns, TY_NONE);
+	turn(p);
 	return w.failed;
 }
 

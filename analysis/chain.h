@@ -57,6 +57,10 @@ struct ty_path {
 /* The path of the thread over [from, to). 0 or -TY_ENOMEM; path_fini in any case. */
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		 struct ty_path *p);
+/* The same for one wait of a thread, which began before this span: at from_ns, in tries that timed
+ * out. */
+int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_path *p);
 void ty_path_fini(struct ty_path *p);
 
 /* The root: the thread (or, for waits that no thread ended, the waiting thread itself) that the

@@ -179,23 +179,26 @@ static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
 	uint64_t first = first_woken(x, c->waker.thread, c->s.thread, false);
+	bool heard = false;
 
-	if (c->w.fd < 0 || !x->args)
-		return false;
-	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
+	for (uint32_t k = 0; c->w.fd >= 0 && k < th->syscalls_n && k < TY_STALL_BACK; k++) {
 		struct ty_syscall s =
 			ty_model_syscall_brief(x->m, c->s.thread, th->syscalls_first + k);
 		struct ty_talk t = ty_talk(x, &s);
+		unsigned says;
 
 		if (s.end_ns > first)
-			return false;
-		if (!(t.says & TY_TAKES) || s.ret <= 0)
+			break;
+		if (!(t.says & (TY_TAKES | TY_CLOSES)))
 			continue;
 		s = ty_model_syscall(x->m, th->syscalls_first + k);
-		if (ty_talk_on(x, &s, &t, c->w.fd) & TY_TAKES)
-			return true;
+		says = ty_talk_on(x, &s, &t, c->w.fd);
+		if (says & TY_CLOSES)
+			heard = false; /* what the number was before */
+		else if (says & TY_TAKES && s.ret > 0)
+			heard = true;
 	}
-	return false;
+	return heard;
 }
 
 /* Had the culprit woken the thread before that ever woke `first`? */

@@ -123,16 +123,37 @@ static bool by_path(const struct ty_hunt *h, struct ty_cand *c)
 	return true;
 }
 
+/* The call that the thread began to wait in. */
+static uint32_t first_call(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return c->tries ? ty_model_span(h->x->m, c->first_span).syscall : c->s.syscall;
+}
+
+/* Did the thread wake somebody by its last call before its wait? */
+static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t call = first_call(h, c), back = call > t->syscalls_first;
+
+	return back && ty_stall_woke_anybody(
+			       h->x, c->s.thread,
+			       ty_model_syscall_brief(h->x->m, c->s.thread, call - back).start_ns,
+			       c->s.start_ns, TY_NONE);
+}
+
 /* A wait that a timer ended, but no sleep: nothing came before the time was up; or the command
  * waited for the timer, once, and went on to work. */
 static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 {
 	if (c->w.kind == TY_STALL_SLEEP)
 		return false;
+	if (c->w.kind == TY_STALL_FUTEX &&
+	    (ty_stall_waits_again(h, c, true) || !(ty_stall_ever_woken(h, c) || just_asked(h, c))))
+		return false; /* a sleep, as runtimes do it */
 	if (c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
 	    ((c->w.kind == TY_STALL_FUTEX &&
 	      ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
-	     ty_stall_sent(h, c->s.thread, c->s.syscall, -1)))
+	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
 		return true;
 	return ty_stall_on_path(h, c, true) >= c->s.duration_ns / 2 &&
 	       !ty_stall_waits_again(h, c, true) &&
@@ -163,6 +184,16 @@ static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c)
 	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
 }
 
+/* Who accepts waits for somebody new, whatever it sent to others before. */
+static bool accepts(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	int64_t fd;
+
+	return c->w.kind == TY_STALL_SOCKET ||
+	       (c->w.kind == TY_STALL_EVENTS &&
+		ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_ACCEPTS);
+}
+
 /* The kind of a wait whose path and waker are known; is it a stall? */
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
@@ -186,7 +217,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
 		c->s.kind = TY_STALL_LOST;
 		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
-		       ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
+		       ty_stall_sent(h, c->s.thread, first_call(h, c), -1) ||
 		       (ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 && by_path(h, c));
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
@@ -210,10 +241,13 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return false;
 	if (c->w.class == TY_WAIT_END)
 		return ty_stall_is_end(h, c, p);
+	if (c->w.class == TY_WAIT_IDLE && accepts(h, c))
+		return false;
 	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
 		if (ty_stall_owes_answer(h, c) ||
-		    (ty_stall_sent(h, c->s.thread, c->s.syscall, -1) && !ty_stall_serves(h, c) &&
+		    (ty_stall_sent(h, c->s.thread, first_call(h, c), -1) &&
+		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
 	}
@@ -227,7 +261,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
 		return !ty_stall_serves(h, c) &&
 		       (!ty_stall_waits_again(h, c, false) ||
-			(c->w.fd >= 0 && ty_stall_sent(h, c->s.thread, c->s.syscall, c->w.fd))) &&
+			(c->w.fd >= 0 &&
+			 ty_stall_sent(h, c->s.thread, first_call(h, c), c->w.fd))) &&
 		       by_path(h, c);
 	c->s.proven = false;
 	return ty_stall_had_work(h, c);
@@ -341,7 +376,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;
 	}
-	r = ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &p);
+	r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, &p)
+		     : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &p);
 	if (r || !p.seg.n) {
 		ty_path_fini(&p);
 		return r;

@@ -133,7 +133,8 @@ uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool
 			      ty_model_span_find(h->x->m, c->s.thread, b), a, b);
 		ns = ns < c->s.duration_ns ? ns : c->s.duration_ns;
 	} else {
-		ns = waits_ns(h, c->s.thread, c->s.span, c->s.span, a, b);
+		ns = waits_ns(h, c->s.thread, c->tries ? c->first_span : c->s.span, c->s.span, a,
+			      b);
 	}
 	/* The command may wait for the culprit by another way. */
 	if (!direct && c->s.culprit != TY_NONE && c->s.culprit != c->s.thread)

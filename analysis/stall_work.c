@@ -32,7 +32,8 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 			return false;
 		s = ty_model_span(m, k);
 		at = s.start_ns;
-		if (k == c->s.span || s.syscall == TY_NONE ||
+		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
+		    s.syscall == TY_NONE ||
 		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
 			continue;
 		if (any || (c->waker.kind == TY_WAKER_THREAD &&
@@ -40,6 +41,63 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 			return true;
 	}
 	return true;
+}
+
+bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	uint64_t word = ty_wait_word(h->x, c->s.syscall);
+	uint32_t i = c->s.syscall, end = t->syscalls_first + t->syscalls_n;
+
+	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
+	i = i - t->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : t->syscalls_first;
+	for (; i < end; i++) {
+		uint64_t over = ty_model_syscall_brief(m, c->s.thread, i).end_ns;
+		uint32_t at = ty_model_span_find(m, c->s.thread, over);
+
+		if (ty_wait_timed_out(h->x, i) || ty_wait_word(h->x, i) != word)
+			continue;
+		/* It runs, and was ready before, when the call ends. */
+		for (unsigned k = 0; k < 4 && at > t->spans_first; k++, at--) {
+			struct ty_span s = ty_model_span(m, at);
+
+			if (s.state != TY_ST_SLEEPING || s.syscall != i)
+				continue;
+			if (ty_waker_find(m, s.edge).kind == TY_WAKER_THREAD)
+				return true;
+			break;
+		}
+	}
+	return false;
+}
+
+/* Does another thread of the process wait in the same call at t, for the same one to wake it? Such
+ * are the threads of a pool, each with a word of its own. */
+static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads;
+	uint64_t t = c->s.start_ns + c->s.duration_ns / 2;
+	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
+	int32_t nr;
+
+	if (!c->w.word)
+		return false;
+	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *o = ty_model_thread(m, i);
+		struct ty_span s;
+
+		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
+			continue;
+		s = ty_model_span(m, ty_model_span_find(m, i, t));
+		if (s.state == TY_ST_SLEEPING && s.syscall != TY_NONE &&
+		    ty_model_syscall_brief(m, i, s.syscall).nr == nr &&
+		    ty_waker_find(m, s.edge).thread == c->waker.thread)
+			return true;
+	}
+	return false;
 }
 
 static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
@@ -133,7 +191,7 @@ bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 	/* It waits once, alone, for the very thread that the command is busy with, and works. */
 	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
 	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, true) &&
-	       !ty_stall_in_company(h, c) && !ty_stall_woken_before(h, c) &&
+	       !ty_stall_in_company(h, c) && !is_of_pool(h, c) && !ty_stall_woken_before(h, c) &&
 	       (ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
 		/* Not one that is given work by the other side, and answers it or comes back. */
 		(ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && !comes_back(h, c) &&

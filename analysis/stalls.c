@@ -213,6 +213,7 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		 life = (t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns) -
 			(t->start_ns > least ? t->start_ns : least),
 		 blocked = 0;
+	size_t first = h->cand.n;
 	struct ty_cell sum;
 	struct ty_span s;
 	int r = 0;
@@ -254,6 +255,7 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 	}
 	if (r || least >= h->w.to_ns)
 		return r;
+	ty_stall_join_tries(h, first);
 	/* What remains of the uninterruptible time tells whether a sum of it can matter at all. */
 	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, least, h->w.to_ns, 1, &sum);
 	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
@@ -538,6 +540,8 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 		return -TY_ENOMEM;
 	for (size_t i = 0; i < n && out->n < max && !h->cand.v[i].dropped; i++) {
 		ty_stall_refine(h, &h->cand.v[i]);
+		if (h->cand.v[i].tries)
+			h->cand.v[i].s.waits = h->cand.v[i].tries;
 		ty_stall_say(h, &h->cand.v[i]);
 		out->v[out->n++] = h->cand.v[i].s;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up, and is it a stall),
- * stall_ask.c (who asked whom), stall_work.c (had the waiter work), stall_path.c (what the command
- * lost), stall_cpu.c and stall_text.c.
+ * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_work.c (had the
+ * waiter work), stall_path.c (what the command lost), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -32,6 +32,7 @@ struct ty_cand {
 	uint64_t idle_ns;   /* RUNNABLE: how long that CPU was idle */
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
+	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
 	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
 	bool dropped;
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
@@ -69,6 +70,10 @@ struct ty_hunt {
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
+
+/* stall_retry.c: of the candidates of one thread, from this one on and in order of time, those that
+ * are one wait in several tries become one. */
+void ty_stall_join_tries(struct ty_hunt *h, size_t from);
 
 /* stall_ask.c */
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
@@ -109,6 +114,8 @@ bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
+/* Does another thread ever end a wait of the thread on the same futex word? */
+bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does another thread wait for the same object at the same time, as in a pool? */
 bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 /* In user mode for a while from t on, before its next long wait? */

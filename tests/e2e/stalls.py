@@ -345,7 +345,7 @@ def one(name, seed, where):
         check(check_none, doc, data)
     else:
         check(check_top, doc, truth, name, data)
-        if truth["syscalls"] and truth["kind"] not in MANY and name not in ("attach", "vfork"):
+        if truth["syscalls"] and truth["kind"] not in MANY and name not in ("attach", "vfork", "retries"):
             check(check_dump, data, truth)
     if faults and truth["kind"] not in MANY | {"none", "runqueue", "starved"} and kept_from_its_cpu(doc, data, truth):
         return NOTHING_PLANTED, []
