@@ -615,9 +615,10 @@ static inline int take_next(struct ty_builder *b, struct ty_events *es, bool ear
 int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
 		    struct ty_err *err)
 {
+	uint64_t to = *n + most;
 	int r = 1;
 
-	for (uint64_t i = 0; i < most && r > 0; i++)
+	while (*n < to && r > 0)
 		r = take_next(b, es, true, n, err);
 	return r;
 }

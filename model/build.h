@@ -38,8 +38,9 @@ void ty_builder_free(struct ty_builder *b);
 /* Events in time order. 0 or -TY_ENOMEM / -TY_ELIMIT (2^32 spans). */
 int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_err *err);
 /*
- * Take up to `most` events from es, at which only the builder pulls; *n counts those taken. 1:
- * there may be more, 0 at the end, or a failure of either.
+ * Take `most` events from es, at which only the builder pulls, and what calls in a row (a batch at
+ * most) go beyond that; *n counts those taken. 1: there may be more, 0 at the end, or a failure of
+ * either.
  */
 int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, uint64_t *n,
 		    struct ty_err *err);
