@@ -18,6 +18,7 @@
 
 #define TY_CLOCK_MARKER "tarry_clock " /* section.h */
 #define DAY_NS		UINT64_C(86400000000000)
+#define PROGRAM_BYTES	(20u << 20)
 #define EVEN_MAX	4000000 /* events; losses everywhere may put an even end off for ever */
 
 int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
@@ -82,6 +83,16 @@ static void clock_of_cut(struct ty_builder *b, const char *text)
 	}
 }
 
+/* The store's part: an eighth is for what is decoded ahead, some for the program itself and for
+ * blocks that are being filled. */
+static uint64_t store_budget(uint64_t memory_bytes)
+{
+	uint64_t most = memory_bytes / 4 * 3, but_program = memory_bytes / 8 * 7;
+
+	but_program = but_program > PROGRAM_BYTES ? but_program - PROGRAM_BYTES : 0;
+	return !memory_bytes ? UINT64_MAX : but_program < most ? but_program : most;
+}
+
 struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 {
 	struct ty_builder *b = calloc(1, sizeof(*b));
@@ -97,7 +108,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->pairs = ty_pairs_new(arch);
 	b->event_count = calloc(65536, sizeof(*b->event_count));
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
-	b->store = ty_store_new(facts->memory_bytes ? facts->memory_bytes / 4 * 3 : UINT64_MAX);
+	b->store = ty_store_new(store_budget(facts->memory_bytes));
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		ty_table_fill_init(&b->fill[i], &ty_table_kinds[i], b->store);
 	if (!b->store || !b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||

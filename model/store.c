@@ -26,7 +26,8 @@
 #define EXTENT	   (UINT64_C(2) << 20)
 #define RESERVED   (UINT64_C(1) << 38)
 #define WRITE_MAX  (4 * EXTENT)
-#define FILE_BLOCK 4096u /* O_DIRECT's unit */
+#define LEAST	   EXTENT /* of memory, whatever lies beside */
+#define FILE_BLOCK 4096u  /* O_DIRECT's unit */
 
 struct ty_store_writer {
 	pthread_t thread;
@@ -163,10 +164,24 @@ static void give_up(struct ty_store_writer *w)
 		w->error = errno;
 }
 
+/* Is there as much memory in use as may be? Something is always left, or nothing would go on. */
+static bool all_used(const struct ty_store *s, uint64_t bytes)
+{
+	uint64_t beside = __atomic_load_n(&s->beside, __ATOMIC_RELAXED);
+
+	return bytes >= (s->budget > beside + LEAST ? s->budget - beside : LEAST);
+}
+
+void ty_store_beside(struct ty_store *s, uint64_t more, uint64_t less)
+{
+	/* The writer looks at it. */
+	__atomic_store_n(&s->beside, s->beside + more - less, __ATOMIC_RELAXED);
+}
+
 /* Under the lock: give memory back beyond the budget. */
 static void drop(struct ty_store *s, struct ty_store_writer *w)
 {
-	while (s->committed - w->dropped >= s->budget && w->dropped + EXTENT <= w->written) {
+	while (all_used(s, s->committed - w->dropped) && w->dropped + EXTENT <= w->written) {
 		if (mmap(s->base + w->dropped, EXTENT, PROT_READ, MAP_SHARED | MAP_FIXED, w->fd,
 			 (off_t)w->dropped) == MAP_FAILED) {
 			give_up(w);
@@ -290,17 +305,17 @@ static bool commit(struct ty_store *s, uint64_t to)
 		struct ty_store_writer *w;
 
 		if (s->committed + EXTENT > s->reserved ||
-		    (s->committed >= s->budget && !s->writer && !spill(s)))
+		    (!s->writer && all_used(s, s->committed) && !spill(s)))
 			return false;
 		w = s->writer;
 		if (w) {
 			pthread_mutex_lock(&w->lock);
 			w->full = s->used & ~(EXTENT - 1);
 			pthread_cond_broadcast(&w->moved);
-			while (s->committed - w->dropped >= s->budget && w->dropped < w->full &&
+			while (all_used(s, s->committed - w->dropped) && w->dropped < w->full &&
 			       !w->failed)
 				pthread_cond_wait(&w->moved, &w->lock);
-			ok = !w->failed || s->committed - w->dropped < s->budget;
+			ok = !w->failed || !all_used(s, s->committed - w->dropped);
 			if (!ok)
 				s->error = w->error;
 			pthread_mutex_unlock(&w->lock);

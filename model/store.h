@@ -29,9 +29,10 @@ struct ty_store {
 	uint64_t committed; /* with memory or file behind them */
 	uint64_t reserved;  /* addresses */
 	uint64_t budget;    /* bytes of memory; UINT64_MAX: no limit */
-	bool opened;	    /* a mapped index: nothing is added */
-	int error;	    /* errno of the disk that was to stand in for memory; 0: none failed */
-	char place[200];    /* the folder of that file */
+	uint64_t beside; /* of them taken by what belongs to the store and lies elsewhere as yet */
+	bool opened;	 /* a mapped index: nothing is added */
+	int error;	 /* errno of the disk that was to stand in for memory; 0: none failed */
+	char place[200]; /* the folder of that file */
 	struct ty_store_writer *writer;
 };
 
@@ -48,6 +49,10 @@ void ty_store_free(struct ty_store *s);
  * its end back by lowering `used`.
  */
 uint64_t ty_store_alloc(struct ty_store *s, uint64_t bytes);
+
+/* Bytes that lie beside the store until they are added to it, more or fewer than before: they count
+ * in its budget. */
+void ty_store_beside(struct ty_store *s, uint64_t more, uint64_t less);
 
 /* Why there was no room: when it was for a disk, the sentence in err and -TY_E...; 0: for want of
  * memory. */

@@ -14,8 +14,17 @@ void ty_table_fill_init(struct ty_table_fill *f, const struct ty_table_kind *kin
 	*f = (struct ty_table_fill){.kind = kind, .store = store};
 }
 
+/* What the fill holds of each block until the directory is written. */
+static size_t block_bytes(const struct ty_table_fill *f)
+{
+	return sizeof(struct ty_block_ref) + sizeof(uint32_t) +
+	       (f->kind->forest ? sizeof(struct ty_node) : 0);
+}
+
 void ty_table_fill_fini(struct ty_table_fill *f)
 {
+	if (f->ref.n)
+		ty_store_beside(f->store, 0, f->ref.n * block_bytes(f));
 	for (size_t i = 0; i < f->track.n; i++)
 		free(f->track.v[i].open);
 	vec_fini(&f->track);
@@ -359,6 +368,7 @@ static int chain(struct ty_table_fill *f, uint32_t track)
 	else
 		t->first = block;
 	t->last = block;
+	ty_store_beside(f->store, block_bytes(f), 0);
 	return 0;
 }
 

@@ -287,6 +287,53 @@ static void random_columns(void **state)
 		}
 }
 
+/* Windows of nothing, of one instant, beside everything, of more cells than nanoseconds; and rows
+ * of no length, all at one time; and times far from 0. */
+static void degenerate_windows(void **state)
+{
+	static const uint32_t cells[] = {1, 2, 3, 64, 1000};
+
+	for (unsigned round = 0; round < 60; round++) {
+		struct column c = make(1 + (uint32_t)(rnd() % 1500), round % 2);
+		uint64_t far = round % 5 ? 0 : UINT64_C(1) << (40 + rnd() % 23), late = UINT64_MAX;
+		uint64_t t;
+
+		for (uint32_t i = 0; i < c.n; i++) {
+			c.start[i] += far;
+			c.end[i] += far;
+		}
+		c.last_end += far;
+		t = c.start[rnd() % c.n];
+		if (round % 6 == 0) {
+			for (uint32_t i = 0; i < c.n; i++)
+				c.start[i] = c.end[i] = t;
+			c.last_end = t;
+		}
+		store(&c);
+		for (unsigned k = 0; k < sizeof(cells) / sizeof(*cells); k++) {
+			uint32_t n = cells[k];
+
+			for (uint64_t w = 0; w < 4; w++) {
+				compare(&c, t, t + w, n);
+				compare(&c, t - 1, t - 1 + w, n);
+				compare(&c, c.last_end, c.last_end + w, n);
+				compare(&c, c.last_end - 1, c.last_end - 1 + w, n);
+				compare(&c, c.start[0] - w, c.start[0], n);
+				compare(&c, w, w, n);
+				compare(&c, late - w, late, n);
+				compare(&c, w, late - w, n);
+			}
+			compare(&c, t, t + n - 1, n);
+		}
+		for (unsigned k = 0; k < 40; k++) {
+			static const uint64_t ends[] = {0, 1, UINT64_MAX - 1, UINT64_MAX};
+
+			seek(&c, k < 4 ? ends[k] : k < 30 ? t : c.last_end, k % 2);
+		}
+		drop(&c);
+	}
+}
+
 static void empty(void **state)
 {
 	struct column c = make(0, true);
@@ -335,6 +382,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_columns),
+		cmocka_unit_test(degenerate_windows),
 		cmocka_unit_test(empty),
 		cmocka_unit_test(stall_never_disappears),
 	};

@@ -180,6 +180,22 @@ static void over_budget(void **state)
 	}
 }
 
+/* What belongs to the store and is not in it yet takes of its memory. */
+static void what_lies_beside_counts(void **state)
+{
+	struct ty_store *s = ty_store_new(16 * MIB);
+
+	assert_non_null(s);
+	assert_true(ty_store_alloc(s, 6 * MIB) > 0);
+	ty_store_beside(s, 12 * MIB, 4 * MIB);
+	assert_true(ty_store_alloc(s, MIB) > 0);
+	assert_null(s->writer);
+	ty_store_beside(s, 4 * MIB, 0);
+	assert_true(ty_store_alloc(s, 2 * MIB) > 0);
+	assert_non_null(s->writer); /* a file stands in */
+	ty_store_free(s);
+}
+
 /* Arrays over many extents: filled before more is asked for, and room is made while nothing is
  * written. */
 static void many_names(void **state)
@@ -235,9 +251,8 @@ static void no_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(over_budget),
-		cmocka_unit_test(many_names),
-		cmocka_unit_test(full_disk),
+		cmocka_unit_test(over_budget), cmocka_unit_test(what_lies_beside_counts),
+		cmocka_unit_test(many_names),  cmocka_unit_test(full_disk),
 		cmocka_unit_test(no_folder),
 	};
 
