@@ -168,9 +168,11 @@ static bool chosen(const struct export *x, const struct ty_event *ev)
 static int put_events(struct export *x, struct ty_export_side *side, struct ty_err *err)
 {
 	struct ty_event ev;
+	uint64_t last = 0;
 	int r;
 
 	while ((r = ty_events_next(x->s->events, &ev, err)) > 0) {
+		last = ev.ts_ns;
 		if (ev.ts_ns >= x->w->to_ns && ty_events_past(x->s->events, x->w->to_ns))
 			break;
 		if (ty_comms_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
@@ -191,6 +193,9 @@ static int put_events(struct export *x, struct ty_export_side *side, struct ty_e
 				       x->s->trace->path, (unsigned long long)ev.ts_ns,
 				       ty_strerror(x->rec.failed));
 	}
+	if (!r && last && x->w->from_ns > last)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: --from lies behind its end",
+			       x->s->trace->path);
 	return r < 0 ? r : ty_export_side_until(side, x->w->to_ns - 1, err);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "page_out.h"
 
+#include <errno.h>
 #include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,9 +98,13 @@ static int flush(struct ty_page_out *o, struct ty_page_sink *k, struct ty_err *e
 	e.stored = (uint32_t)n + TY_V7_CHUNK_HEAD;
 	le(k->lz4, (uint32_t)n, 4);
 	le(k->lz4 + 4, o->page, 4);
+	errno = ENOSPC; /* what a short write means */
 	if (pwrite(t->priv->data_fd, k->lz4, e.stored, (off_t)k->off) != (ssize_t)e.stored)
-		return ty_fail_errno(err, "%s: its events cannot be written to a temporary file",
-				     t->path);
+		return ty_fail_errno(
+			err,
+			"%s: its events cannot be written to a temporary file (in $TMPDIR or "
+			"/var/tmp)",
+			t->path);
 	k->off += e.stored;
 	k->pages += o->page / TY_PAGE_OUT_BYTES;
 	o->page = 0;

@@ -240,6 +240,10 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 		return ty_fail_errno(err, "%s: cannot open", t->path);
 	if (fstat(t->priv->fd, &st))
 		return ty_fail_errno(err, "%s: cannot examine", t->path);
+	if (S_ISDIR(st.st_mode))
+		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
+			       "%s: is a directory; of perf record, record without --threads",
+			       t->path);
 	if (!S_ISREG(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: is not a regular file", t->path);
 	t->file_bytes = (uint64_t)st.st_size;
