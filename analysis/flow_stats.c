@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call. */
+/* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call, of
+ * the first CALLS_MAX whole calls; counts, sums and maxima are of all. */
 #include "flow_stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
-enum { CALLS_MAX = 1 << 26 };
+enum { CALLS_MAX = 1 << 23 };
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -16,16 +17,35 @@ struct one {
 
 struct acc {
 	VEC(struct one) ones;
+	struct one longest, most; /* of all whole calls: in time, in instructions; insns 0: none */
 	struct ty_flow_func f;
 };
 
 struct stats {
-	VEC(struct acc) accs; /* by function number */
-	uint64_t calls;
+	VEC(struct acc) accs;	      /* by function number */
+	uint64_t calls, kept, beyond; /* whole calls in ones, and those that are not */
 	bool nomem;
 	ty_flow_choose *choose;
 	void *ctx;
 };
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static int by_insns(const void *a, const void *b)
+{
+	const struct one *x = a, *y = b;
+
+	if (x->insns != y->insns)
+		return x->insns < y->insns ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
 
 static struct acc *acc_of(struct stats *s, uint32_t func)
 {
@@ -54,6 +74,7 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
 	bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
 	struct acc *a;
+	struct one one;
 	uint64_t ns = 0;
 
 	if (s->choose && !s->choose(s->ctx, &at))
@@ -73,36 +94,28 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
 	if (counts)
 		add_caller(s, &a->f, c->caller);
-	if (c->flags & WHOLE_NOT || s->calls > CALLS_MAX) {
+	if (c->flags & WHOLE_NOT) {
 		a->f.not_whole += counts;
 		return;
 	}
-	if (vec_push(&a->ones, (struct one){.ns = ns,
-					    .insns = c->insns,
-					    .start_ns = c->start_ns,
-					    .seq = c->seq,
-					    .tid = c->tid,
-					    .pid = c->pid,
-					    .depth = c->depth}))
+	one = (struct one){.ns = ns,
+			   .insns = c->insns,
+			   .start_ns = c->start_ns,
+			   .seq = c->seq,
+			   .tid = c->tid,
+			   .pid = c->pid,
+			   .depth = c->depth};
+	/* Of equal ones the last, as sorting has it. */
+	if (!a->longest.insns || by_ns(&one, &a->longest) > 0)
+		a->longest = one;
+	if (!a->most.insns || by_insns(&one, &a->most) > 0)
+		a->most = one;
+	if (s->kept >= CALLS_MAX)
+		s->beyond++;
+	else if (vec_push(&a->ones, one))
 		s->nomem = true;
-}
-
-static int by_ns(const void *a, const void *b)
-{
-	const struct one *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
-
-static int by_insns(const void *a, const void *b)
-{
-	const struct one *x = a, *y = b;
-
-	if (x->insns != y->insns)
-		return x->insns < y->insns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	else
+		s->kept++;
 }
 
 static struct ty_flow_call as_call(const struct one *o, uint32_t func)
@@ -144,26 +157,23 @@ static void close_one(struct acc *a, uint32_t func, bool software)
 	f->func = func;
 	if (f->callers.n)
 		qsort(f->callers.v, f->callers.n, sizeof(*f->callers.v), by_count);
+	f->max_insns = a->most.insns;
+	f->max_ns = a->longest.ns;
+	f->max_start_ns = a->longest.start_ns;
+	f->max_tid = a->longest.tid;
+	f->slowest = as_call(software ? &a->most : &a->longest, func);
 	if (!n)
 		return;
 	qsort(v, n, sizeof(*v), by_insns);
 	f->p50_insns = v[rank(n, 50)].insns;
 	f->p99_insns = v[rank(n, 99)].insns;
-	f->max_insns = v[n - 1].insns;
-	if (software) {
-		f->slowest = as_call(&v[n - 1], func);
+	if (software)
 		f->median = as_call(&v[rank(n, 50)], func);
-	}
 	qsort(v, n, sizeof(*v), by_ns);
 	f->p50_ns = v[rank(n, 50)].ns;
 	f->p99_ns = v[rank(n, 99)].ns;
-	f->max_ns = v[n - 1].ns;
-	f->max_start_ns = v[n - 1].start_ns;
-	f->max_tid = v[n - 1].tid;
-	if (!software) {
-		f->slowest = as_call(&v[n - 1], func);
+	if (!software)
 		f->median = as_call(&v[rank(n, 50)], func);
-	}
 }
 
 static int by_self(const void *a, const void *b)
@@ -204,6 +214,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
 	out->calls = s.calls;
+	out->beyond = s.beyond;
 	for (size_t i = 0; i < s.accs.n; i++) {
 		close_one(&s.accs.v[i], (uint32_t)i, ty_flow_software(f));
 		bool is = s.accs.v[i].f.count || s.accs.v[i].f.insns;

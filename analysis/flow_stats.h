@@ -36,6 +36,8 @@ struct ty_flow_func {
 struct ty_flow_stats {
 	VEC(struct ty_flow_func) funcs; /* by self instructions, most first */
 	uint64_t insns, gaps, calls;
+	uint64_t beyond; /* whole calls that percentiles and medians are not of: there were too many
+			    (8 million are kept); all else is of them, too */
 	uint64_t start_ns, end_ns;	/* TY_FLOW_NO_TIME: no times */
 	struct ty_flow_calls *calls_of; /* names of the functions */
 };

@@ -105,6 +105,11 @@ static void print_text(const struct job *j)
 			       f->max_tid);
 		putchar('\n');
 	}
+	if (j->st.beyond)
+		printf("p50 and p99 are of the first 8 million calls; %" PRIu64
+		       " more are only in the "
+		       "counts, sums and maxima (--from and --to choose a part)\n",
+		       j->st.beyond);
 	if (j->st.funcs.n > ROWS)
 		printf("and %zu functions more; --json has all\n", j->st.funcs.n - ROWS);
 }
@@ -120,6 +125,7 @@ static void print_json(const struct job *j)
 	ty_json_u64(&o, "instructions", j->st.insns);
 	ty_json_u64(&o, "calls", j->st.calls);
 	ty_json_u64(&o, "gaps", j->st.gaps);
+	ty_json_u64(&o, "not_in_percentiles", j->st.beyond);
 	ty_json_array(&o, "functions");
 	vec_each (f, &j->st.funcs) {
 		ty_json_object(&o, NULL);
@@ -244,9 +250,10 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 	vec_each (f, &j->st.funcs)
 		if (!strcmp(func_name(j, f->func), j->slowest) && (!best || f->count > best->count))
 			best = f;
-	if (!best || !best->slowest.insns)
+	if (!best || !best->slowest.insns || !best->median.insns)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "--slowest: there is no whole call of a function '%s'", j->slowest);
+			       "--slowest: there is no whole call of a function '%s'%s", j->slowest,
+			       j->st.beyond ? " among the first 8 million" : "");
 	k.p[0].call = best->slowest;
 	k.p[1].call = best->median;
 	/* Decoded again, the calls have the same numbers. */

@@ -23,7 +23,7 @@ void ty_walked_fini(struct ty_walked *w)
 #include "pt_query.h"
 
 /* Real code does not run that long without a packet; a loop that is not what ran does. */
-enum { IDLE_BLOCKS_MAX = 20000, RETURNS = 64, TAKEN_MAX = 1 << 20 };
+enum { IDLE_BLOCKS_MAX = 20000, RETURNS = 64, TAKEN_MAX = 1 << 20, MARKS_MAX = 1 << 18 };
 enum { MORE, DONE };
 
 struct walk {
@@ -71,6 +71,8 @@ static int stamp(struct walk *w, uint64_t ip)
 	w->fresh = false;
 	if (ip >> 63)
 		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc);
+	if (w->out->times.n >= TAKEN_MAX)
+		return odd();
 	return vec_push(&w->out->times, (struct ty_walk_time){.at = (uint32_t)w->out->taken.n,
 							      .marks = (uint32_t)w->out->marks.n,
 							      .ip = ip,
@@ -84,6 +86,9 @@ static int mark(struct walk *w, struct ty_walk_mark m)
 	m.flags |= w->fresh ? TY_FF_EXACT : 0;
 	m.flags |= w->timed ? 0 : TY_FF_NO_TIME;
 	w->fresh = false;
+	/* Packets alone make them, 14 bytes of memory each byte: so many are not ordinary. */
+	if (w->out->marks.n >= MARKS_MAX)
+		return odd();
 	return vec_push(&w->out->marks, m);
 }
 
