@@ -34,23 +34,7 @@ const struct ty_table_kind ty_mem_kind = {
 	.length = TY_LEN_NONE,
 };
 
-/* What stands in `what`, from its lowest bit on: kind 3, level 4, core 1, src_flags 8, flags 8,
- * size 8. */
-static uint32_t pack(const struct ty_mem_point *o)
-{
-	return (o->kind & 7u) | (o->level & 15u) << 3 | (o->core & 1u) << 7 |
-	       (uint32_t)o->src_flags << 8 | (uint32_t)o->flags << 16 | (uint32_t)o->size << 24;
-}
-
-static void unpack(struct ty_mem_point *o, uint32_t what)
-{
-	o->kind = (what & 7) < TY_MEM_GAP ? what & 7 : TY_MEM_OTHER;
-	o->level = (what >> 3 & 15) < TY_MEM_LV_COUNT ? what >> 3 & 15 : TY_MEM_LV_UNKNOWN;
-	o->core = what >> 7 & 1;
-	o->src_flags = (uint8_t)(what >> 8);
-	o->flags = (uint8_t)(what >> 16);
-	o->size = (uint8_t)(what >> 24);
-}
+_Static_assert(TY_MEM_GAP < 8 && TY_MEM_LV_COUNT <= 16, "they have 3 and 4 bits");
 
 enum ty_mem_far ty_mem_far(const struct ty_mem_point *o)
 {
@@ -202,7 +186,7 @@ int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
 		.pc1 = o->pc + 1,
 		.thread1 = o->thread + 1,
 		.events = o->events,
-		.what = pack(o),
+		.what = o->what,
 		.total = o->total,
 		.issue = o->issue,
 		.xlat = o->xlat,
@@ -264,8 +248,8 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 					     .cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX
 							    ? (uint16_t)m->cpu
 							    : UINT16_MAX,
-					     .kind = m->kind,
-					     .level = m->level,
+					     .kind = m->kind & 7,
+					     .level = m->level & 15,
 					     .src_flags = m->src_flags,
 					     .size = m->size,
 					     .flags = (uint8_t)flags(m),
@@ -336,9 +320,10 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 {
 	uint64_t wide[TY_BLOCK_ROWS];
 
-	TY_BLOCK_COLUMN(wide[k], block, i, n, WHAT, 0);
+	COLUMN(what, WHAT, 0);
 	for (uint32_t k = 0; k < n; k++)
-		unpack(&out[k], (uint32_t)wide[k]);
+		if (out[k].kind >= TY_MEM_GAP || out[k].level >= TY_MEM_LV_COUNT)
+			out[k].kind = TY_MEM_OTHER, out[k].level = TY_MEM_LV_UNKNOWN;
 	if (want & TY_MEM_WANT_TIME) {
 		COLUMN(ts_ns, KEY, 0);
 		TY_BLOCK_COLUMN(wide[k], block, i, n, BACK, 0);

@@ -39,11 +39,17 @@ struct ty_mem_point {
 	uint32_t events;	     /* the low 32 bits */
 	uint16_t total, issue, xlat; /* cycles; 65535: that or more */
 	uint16_t cpu;		     /* UINT16_MAX: not known */
-	uint8_t kind;		     /* enum ty_mem_kind */
-	uint8_t level, src_flags;    /* as in ty_mem */
-	uint8_t size;		     /* bytes; 0: not known */
-	uint8_t flags;		     /* TY_MP_* */
-	uint8_t core;		     /* 1: its data source codes are known */
+	union {
+		uint32_t what; /* these as they stand in the table */
+		struct {
+			uint8_t kind : 3;  /* enum ty_mem_kind */
+			uint8_t level : 4; /* as in ty_mem */
+			uint8_t core : 1;  /* its data source codes are known */
+			uint8_t src_flags; /* as in ty_mem */
+			uint8_t flags;	   /* TY_MP_* */
+			uint8_t size;	   /* bytes; 0: not known */
+		};
+	};
 };
 
 /* What a reader of many points asks for; kind, level, src_flags, size, flags and core always come.
