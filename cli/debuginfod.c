@@ -8,7 +8,7 @@
 
 struct ty_debuginfod {
 	bool tried;
-	void *lib, *client;
+	void *client;
 	void (*end)(void *client);
 	int (*find)(void *client, const unsigned char *id, int n, char **path);
 };
@@ -26,23 +26,22 @@ void ty_debuginfod_free(struct ty_debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
-	if (d->lib)
-		dlclose(d->lib);
+	/* The library stays: what it and those that it needs hold for good would be lost with it.
+	 */
 	free(d);
 }
 
 static void load(struct ty_debuginfod *d)
 {
-	void *(*begin)(void);
+	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL), *(*begin)(void);
 
 	d->tried = true;
-	d->lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-	if (!d->lib)
+	if (!lib)
 		return;
 	/* POSIX says that functions come this way, ISO C knows no conversion. */
-	*(void **)&begin = dlsym(d->lib, "debuginfod_begin");
-	*(void **)&d->end = dlsym(d->lib, "debuginfod_end");
-	*(void **)&d->find = dlsym(d->lib, "debuginfod_find_executable");
+	*(void **)&begin = dlsym(lib, "debuginfod_begin");
+	*(void **)&d->end = dlsym(lib, "debuginfod_end");
+	*(void **)&d->find = dlsym(lib, "debuginfod_find_executable");
 	if (begin && d->end && d->find)
 		d->client = begin();
 }
