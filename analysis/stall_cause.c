@@ -156,7 +156,7 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
 		return true;
 	return ty_stall_on_path(h, c, true) >= c->s.duration_ns / 2 &&
-	       !ty_stall_waits_again(h, c, true) &&
+	       !ty_stall_waits_again(h, c, true) && !ty_stall_calls_again(h, c) &&
 	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
 }
 

@@ -129,6 +129,27 @@ bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
 		company_at(h, c, c->s.start_ns + c->s.duration_ns / 2));
 }
 
+bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
+	uint32_t end = t->syscalls_first + t->syscalls_n, i = c->s.syscall;
+	int32_t nr;
+
+	if (i == TY_NONE || c->w.fd < 0)
+		return false;
+	nr = ty_model_syscall_brief(x->m, c->s.thread, i++).nr;
+	for (unsigned n = 0; n < TY_STALL_BACK && i < end; n++, i++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, i);
+		uint64_t args[6];
+
+		if (s.nr == nr && s.ret >= 0 && !x->args(x->ctx, &s, args) &&
+		    (int32_t)args[0] == c->w.fd)
+			return true;
+	}
+	return false;
+}
+
 bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);

@@ -116,6 +116,8 @@ bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
 /* Does another thread ever end a wait of the thread on the same futex word? */
 bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c);
+/* Does the thread make the same call on the same descriptor again, if without a wait? */
+bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does another thread wait for the same object at the same time, as in a pool? */
 bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 /* In user mode for a while from t on, before its next long wait? */
