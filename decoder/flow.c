@@ -28,6 +28,7 @@ void ty_flow_free(struct ty_flow *f)
 	if (!f)
 		return;
 	ty_flow_pull_stop(f);
+	ty_flow_work_forget(f);
 	ty_blocks_free(f->blocks);
 	vec_fini(&f->ranges);
 	vec_each (s, &f->streams) {

@@ -18,6 +18,9 @@
 
 struct ty_flow_work;
 
+/* Ranges of windows are kept when they are read: who zooms comes back. */
+#define TY_FLOW_KEEP (64u << 20)
+
 struct ty_flow_sw {
 	uint64_t t_ns;
 	int32_t cpu, pid, tid;
@@ -97,6 +100,9 @@ struct ty_flow_range {
 	bool blind;    /* the segment has no PSB */
 	bool wanted;   /* in the window */
 	uint8_t state; /* enum ty_range_state; under the lock of the work */
+	bool kept;     /* walked is of an earlier window, and may be forgotten */
+	bool ahead;    /* it counts among what is decoded and not read */
+	uint64_t used; /* when, of those kept */
 	uint32_t stream;
 	struct ty_walked *walked;
 };
@@ -124,6 +130,9 @@ struct ty_flow {
 	struct ty_flow_window window;
 	bool branches;		  /* items are taken branches, not instructions */
 	struct ty_blocks *blocks; /* the reader's own */
+	VEC(uint32_t) kept;	  /* ranges, at most TY_FLOW_KEEP bytes of them */
+	size_t kept_bytes;
+	uint64_t uses;
 	struct ty_flow_work *work;
 	int failed; /* -TY_E...: a stream could not be read on */
 };
@@ -144,6 +153,8 @@ void ty_flow_comms_ready(struct ty_flow *f);
  * a little. 0 or -TY_ENOMEM. */
 int ty_flow_work_start(struct ty_flow *f);
 void ty_flow_work_stop(struct ty_flow *f);
+/* Forget what was kept of windows. */
+void ty_flow_work_forget(struct ty_flow *f);
 /* Waits for range i, or decodes it. The walked is the caller's until ty_flow_work_drop; NULL: it is
  * for the instruction decoder. */
 struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i);
@@ -151,6 +162,8 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i);
 
 /* ---- flow_pull.c ---- */
 
+/* Is it no window but all? */
+bool ty_flow_whole(const struct ty_flow_window *w);
 /* Put the streams' readers to the window's begin. 0 or -TY_E... */
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err);
 void ty_flow_pull_stop(struct ty_flow *f);

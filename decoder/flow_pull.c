@@ -399,7 +399,7 @@ static void pull(struct ty_flow_stream *s)
 	}
 }
 
-static bool whole(const struct ty_flow_window *w)
+bool ty_flow_whole(const struct ty_flow_window *w)
 {
 	return !w->from_ns && w->to_ns == UINT64_MAX;
 }
@@ -409,7 +409,8 @@ static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 {
 	size_t lo = s->ranges, hi = s->ranges_end;
 
-	for (size_t i = s->ranges; !whole(&f->window) && f->timed && i < s->ranges_end; i++) {
+	for (size_t i = s->ranges; !ty_flow_whole(&f->window) && f->timed && i < s->ranges_end;
+	     i++) {
 		const struct ty_flow_range *r = &f->ranges.v[i];
 		uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
 
@@ -499,12 +500,12 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 	struct ty_flow_stream *s;
 
 	while (!f->failed && (s = first(f))) {
-		bool within =
-			whole(w) || (s->head.ts_ns != TY_FLOW_NO_TIME &&
-				     s->head.ts_ns >= w->from_ns && s->head.ts_ns <= w->to_ns);
+		bool within = ty_flow_whole(w) ||
+			      (s->head.ts_ns != TY_FLOW_NO_TIME && s->head.ts_ns >= w->from_ns &&
+			       s->head.ts_ns <= w->to_ns);
 
 		*out = s->head;
-		if (!whole(w) && out->ts_ns != TY_FLOW_NO_TIME && out->ts_ns > w->to_ns)
+		if (!ty_flow_whole(w) && out->ts_ns != TY_FLOW_NO_TIME && out->ts_ns > w->to_ns)
 			s->has = false; /* time does not go back in a stream */
 		else
 			pull(s);

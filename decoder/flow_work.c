@@ -80,6 +80,57 @@ static void free_walked(struct ty_walked *w)
 	free(w);
 }
 
+static size_t size_of(const struct ty_walked *w)
+{
+	return sizeof(*w) + w->taken.cap * sizeof(*w->taken.v) +
+	       w->times.cap * sizeof(*w->times.v) + w->marks.cap * sizeof(*w->marks.v);
+}
+
+/* Take range k of f->kept out of what is kept. */
+static struct ty_flow_range *unkeep(struct ty_flow *f, size_t k)
+{
+	struct ty_flow_range *r = &f->ranges.v[f->kept.v[k]];
+
+	f->kept.v[k] = f->kept.v[--f->kept.n];
+	f->kept_bytes -= size_of(r->walked);
+	r->kept = false;
+	return r;
+}
+
+/* Keep the range, or free what was decoded of it. */
+static void keep(struct ty_flow *f, struct ty_flow_range *r)
+{
+	if (vec_push(&f->kept, (uint32_t)(r - f->ranges.v))) {
+		free_walked(r->walked);
+		r->walked = NULL;
+		return;
+	}
+	r->kept = true;
+	r->used = ++f->uses;
+	f->kept_bytes += size_of(r->walked);
+	while (f->kept_bytes > TY_FLOW_KEEP) {
+		size_t oldest = 0;
+
+		for (size_t k = 1; k < f->kept.n; k++)
+			if (f->ranges.v[f->kept.v[k]].used < f->ranges.v[f->kept.v[oldest]].used)
+				oldest = k;
+		r = unkeep(f, oldest);
+		free_walked(r->walked);
+		r->walked = NULL;
+	}
+}
+
+void ty_flow_work_forget(struct ty_flow *f)
+{
+	while (f->kept.n) {
+		struct ty_flow_range *r = unkeep(f, f->kept.n - 1);
+
+		free_walked(r->walked);
+		r->walked = NULL;
+	}
+	vec_fini(&f->kept);
+}
+
 /* With the lock held, which is let go of meanwhile. */
 static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_flow_range *r)
 {
@@ -87,6 +138,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	bool good;
 
 	r->state = TY_RANGE_BUSY;
+	r->ahead = true;
 	w->ahead++;
 	pthread_mutex_unlock(&w->lock);
 	if (!out)
@@ -161,13 +213,18 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 	struct ty_flow_range *r = &f->ranges.v[i];
 
 	pthread_mutex_lock(&w->lock);
-	if (r->walked && vec_push(&w->spare, r->walked))
-		free_walked(r->walked);
-	r->walked = NULL;
+	if (r->walked && !ty_flow_whole(&f->window)) {
+		keep(f, r);
+	} else {
+		if (r->walked && vec_push(&w->spare, r->walked))
+			free_walked(r->walked);
+		r->walked = NULL;
+	}
 	r->state = TY_RANGE_SLOW;
 	/* A wakeup costs as much as many branches: for several ranges at once. */
-	if (--w->ahead == w->ahead_low)
+	if (r->ahead && --w->ahead == w->ahead_low)
 		pthread_cond_broadcast(&w->room);
+	r->ahead = false;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -195,9 +252,13 @@ int ty_flow_work_start(struct ty_flow *f)
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->room, NULL);
 	pthread_cond_init(&w->done, NULL);
+	/* What is wanted stays until it is read. */
+	for (size_t k = f->kept.n; k-- > 0;)
+		if (f->ranges.v[f->kept.v[k]].wanted)
+			unkeep(f, k);
 	vec_each (r, &f->ranges) {
-		r->state = TY_RANGE_IDLE;
-		r->walked = NULL;
+		r->state = r->walked ? TY_RANGE_DONE : TY_RANGE_IDLE;
+		r->ahead = false;
 		if (r->wanted && vec_push(&w->order, (uint32_t)(r - f->ranges.v)))
 			return -TY_ENOMEM;
 	}
@@ -229,10 +290,9 @@ void ty_flow_work_stop(struct ty_flow *f)
 	pthread_mutex_unlock(&w->lock);
 	for (unsigned i = 0; i < w->threads_n; i++)
 		pthread_join(w->threads[i], NULL);
-	vec_each (r, &f->ranges) {
-		free_walked(r->walked);
-		r->walked = NULL;
-	}
+	vec_each (r, &f->ranges)
+		if (r->walked && !r->kept)
+			keep(f, r);
 	vec_each (v, &w->spare)
 		free_walked(*v);
 	vec_fini(&w->spare);

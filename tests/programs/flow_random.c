@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FAR __attribute__((noinline, noclone))
+#define FAR __attribute__((noinline))
 
 static uint64_t state;
 static volatile uint64_t sink;

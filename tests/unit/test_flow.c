@@ -13,6 +13,7 @@
 
 #include "flow.h"
 #include "flow_branch.h"
+#include "flow_priv.h"
 #include "pt_encode.h"
 #include "vec.h"
 
@@ -142,7 +143,8 @@ static void test_same(void **state)
 		assert_memory_equal(want.v[i].raw, got.v[i].raw, sizeof(got.v[i].raw));
 	}
 	/* Windows: what the whole has there, whatever ranges they begin and end in. */
-	for (unsigned k = 0; k < 20; k++) {
+	for (unsigned n = 0; n < 40; n++) {
+		unsigned k = n * 7 % 20; /* each twice: the second time it is kept */
 		size_t lo = 0, hi;
 
 		w.from_ns = 1000 + k * 20011;
@@ -157,6 +159,9 @@ static void test_same(void **state)
 		for (size_t i = 0; i < part.n; i++)
 			assert_int_equal(got.v[lo + i].ip, part.v[i].ip);
 	}
+	w.from_ns = w.to_ns = UINT64_MAX - 1;
+	assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+	assert_in_range(f->kept_bytes, 1, TY_FLOW_KEEP);
 	w = (struct ty_flow_window){.to_ns = UINT64_MAX};
 	assert_int_equal(0, ty_flow_seek(f, &w, true, NULL));
 	pull(f, &got);
