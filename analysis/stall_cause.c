@@ -147,10 +147,10 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 {
 	if (c->w.kind == TY_STALL_SLEEP)
 		return false;
-	if (c->w.kind == TY_STALL_FUTEX &&
-	    (ty_stall_waits_again(h, c, true) || !(ty_stall_ever_woken(h, c) || just_asked(h, c))))
+	if (c->w.kind == TY_STALL_FUTEX && ty_stall_waits_again(h, c, true))
 		return false; /* a sleep, as runtimes do it */
 	if (c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
+	    (c->w.kind != TY_STALL_FUTEX || ty_stall_ever_woken(h, c) || just_asked(h, c)) &&
 	    ((c->w.kind == TY_STALL_FUTEX &&
 	      ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
 	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
