@@ -200,7 +200,8 @@ fuzz: deps-fuzz
 	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
 	  mkdir -p build/fuzz/corpus/$$f; \
-	  [ $$f != fuzz_trace -a $$f != fuzz_perf_data ] || build/fuzz/fuzz/seeds build/fuzz/corpus/$$f >/dev/null || exit 1; \
+	  case $$f in fuzz_trace | fuzz_perf_data | fuzz_pt) \
+	    build/fuzz/fuzz/seeds build/fuzz/corpus/$$f $${f#fuzz_} >/dev/null || exit 1 ;; esac; \
 	  (cd build/fuzz && exec fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2560 -timeout=20 \
 	    -print_final_stats=1 corpus/$$f) || exit 1; \
 	done

@@ -278,7 +278,7 @@ static void sort_lost(ty_flow_losts *l)
 }
 
 /* The first one of them at or behind. */
-static const struct ty_flow_lost *lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
+static size_t lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
 {
 	const struct ty_flow_lost want = {.off = off, .whose = whose};
 	size_t lo = 0, hi = l->n;
@@ -291,7 +291,7 @@ static const struct ty_flow_lost *lost_from(const ty_flow_losts *l, int32_t whos
 		else
 			hi = mid;
 	}
-	return l->v + lo;
+	return lo;
 }
 
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */
@@ -304,13 +304,12 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 	for (size_t i = 0; i < s->pieces.n; i++) {
 		const struct ty_flow_piece *p = &s->pieces.v[i];
 		size_t size = (i + 1 < s->pieces.n ? p[1].at : s->bytes.len) - p->at;
-		const struct ty_flow_lost *x =
-			p->off < UINT64_MAX ? lost_from(l, whose, p->off + 1) : l->v + l->n;
+		size_t x = p->off < UINT64_MAX ? lost_from(l, whose, p->off + 1) : l->n;
 
 		if (p->at && size && vec_push(&s->cuts, p->at))
 			return -TY_ENOMEM;
-		for (; x < l->v + l->n && x->whose == whose && x->off - p->off < size; x++)
-			if (vec_push(&s->cuts, p->at + (size_t)(x->off - p->off)))
+		for (; x < l->n && l->v[x].whose == whose && l->v[x].off - p->off < size; x++)
+			if (vec_push(&s->cuts, p->at + (size_t)(l->v[x].off - p->off)))
 				return -TY_ENOMEM;
 	}
 	if (s->cuts.n)

@@ -43,6 +43,10 @@ machine() { # ARCHITECTURE QEMU SCRIPT WHAT BUILD
 	fi
 }
 [ "$(uname -m)" != x86_64 ] || machine x86_64 qemu-system-x86_64 guest_pt "Intel PT on Linux 6.1" "$B"
+[ "$(uname -m)" != x86_64 ] || [ -z "${RIG_ALL:-}" ] || {
+	make --no-print-directory -s programs B="$B" >/dev/null 2>&1
+	machine x86_64 qemu-system-x86_64 guest_e2e "system calls on Linux 6.1" "$B"
+}
 # The cross build needs none of this machine's libraries, but minutes.
 [ -z "${RIG_ALL:-}" ] && echo "ok $((n += 1)) - Arm SPE on Linux 6.1, arm64 # SKIP only in make soak" ||
 	machine arm64 qemu-system-aarch64 guest_spe "Arm SPE on Linux 6.1, arm64" build/aarch64-linux-gnu

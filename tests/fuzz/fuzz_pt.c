@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as Intel PT, any bytes as the code they ran, any bytes as perf records, and calls from
- * what comes out. Input: u8 tells where the packets end (in 256ths), the rest is code; both halves
- * are also read as records and as an ELF file. A PSB+ is put before the packets, so that they are
- * reached.
+ * Any bytes as a recording of Intel PT: packets of several streams, of CPUs and threads, in pieces
+ * that go on, leave holes or overlap; any bytes as perf records, as images of code at any time, as
+ * ELF files with symbols; and what comes out as instructions, branches of a window, and calls.
+ * Input: parts of u8 kind, u16 bytes, bytes. A stream begins with a PSB+, so that its packets are
+ * reached, when the part says so.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,57 +15,139 @@
 #include "flow_perf.h"
 #include "symbols.h"
 
-enum { ITEMS_MAX = 200000 };
+enum { ITEMS_MAX = 200000, BYTES_MAX = 65536, STREAMS = 4, PAGE = 4096, PAGES_MAX = 64 };
+enum kind { PACKETS, HOLE, BACK, SIDEBAND, CODE, IMAGE, ELF, LOSS, KINDS };
+#define BASE 0x400000ull
+
+struct streams {
+	uint64_t off[STREAMS];
+};
+
+struct input {
+	struct ty_flow *f;
+	struct ty_flow_perf *p;
+	struct streams s;
+	uint8_t *pages[PAGES_MAX];
+	unsigned pages_n;
+	uint64_t t_ns;
+};
+
+static const uint8_t psb[] = {2,    0x82, 2,	0x82, 2,    0x82, 2,	0x82, 2,
+			      0x82, 2,	  0x82, 2,    0x82, 2,	  0x82, 0x99, 1,
+			      0x7d, 0,	  0,	0x40, 0x00, 0,	  0x00, 2,    0x23};
+
+/* Two of CPUs, two of threads. */
+static void packets(struct input *in, unsigned which, const uint8_t *p, size_t n, uint64_t off)
+{
+	int32_t cpu = which < 2 ? (int32_t)which : -1, tid = which < 2 ? -1 : (int32_t)which;
+
+	ty_flow_add(in->f, cpu, tid, which, p, n, off);
+	in->s.off[which] = off + n;
+}
+
+static void image(struct input *in, const uint8_t *p, size_t n)
+{
+	uint8_t *page = in->pages_n < PAGES_MAX ? calloc(1, PAGE) : NULL;
+
+	if (!page)
+		return;
+	memcpy(page, p, n < PAGE ? n : PAGE);
+	in->pages[in->pages_n++] = page;
+	ty_code_image(ty_flow_code(in->f), 1 + (n & 3), in->t_ns, BASE + (n >> 2 & 1) * PAGE, page,
+		      PAGE);
+}
+
+static void symbols(const uint8_t *p, size_t n)
+{
+	struct ty_symbols *s = ty_symbols_new(p, n);
+	struct ty_symbol sym;
+
+	ty_symbols_find(s, 0x10, &sym);
+	ty_symbols_free(s);
+}
+
+static void take(struct input *in, uint8_t op, const uint8_t *p, size_t n)
+{
+	struct ty_code *c = ty_flow_code(in->f);
+	unsigned which = op >> 3 & 3;
+	uint64_t off = in->s.off[which];
+	struct ty_err err;
+
+	in->t_ns += 100;
+	switch ((enum kind)(op % KINDS)) {
+	case PACKETS:
+		if (op & 0x20)
+			packets(in, which, psb, sizeof(psb), off);
+		packets(in, which, p, n, in->s.off[which]);
+		break;
+	case HOLE: packets(in, which, p, n, off + 64); break;
+	case BACK: packets(in, which, p, n, off > n / 2 ? off - n / 2 : 0); break;
+	case SIDEBAND:
+		ty_flow_perf_file(in->p, p, n, op & 0x40 ? 0x10086 : 0x86, op & 0x20 ? 0 : -1);
+		break;
+	case CODE:
+		ty_code_map(c, (int32_t)which, in->t_ns, BASE + (op >> 5) * PAGE, n, 0,
+			    ty_code_blob(c, "code", p, n));
+		break;
+	case IMAGE: image(in, p, n); break;
+	case ELF:
+		symbols(p, n);
+		ty_code_map_elf(c, which ? (int32_t)which : TY_CODE_EVERYBODY, in->t_ns,
+				op & 0x20 ? BASE : 0, ty_code_blob(c, "elf", p, n), &err);
+		break;
+	case LOSS:
+		ty_flow_loss(in->f, which < 2 ? (int32_t)which : -1,
+			     which < 2 ? -1 : (int32_t)which, off + n);
+		break;
+	case KINDS: break;
+	}
+}
+
+static void pull(struct ty_flow *f, struct ty_flow_calls *calls)
+{
+	struct ty_flow_at at;
+
+	for (size_t items = 0; items < ITEMS_MAX && ty_flow_next(f, &at) > 0; items++)
+		if (calls)
+			ty_flow_calls_feed(calls, &at);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t head[] = {2,    0x82, 2,	 0x82, 2,    0x82, 2,	 0x82, 2,
-				       0x82, 2,	   0x82, 2,    0x82, 2,	   0x82, 0x99, 1,
-				       0x7d, 0,	   0,	 0x40, 0x00, 0,	   0x00, 2,    0x23};
-	size_t cut = size ? (size - 1) * data[0] / 256 : 0, items = 0;
-	struct ty_flow *f;
-	struct ty_flow_perf *p;
+	struct input in = {.f = ty_flow_new(NULL, NULL)};
+	struct ty_flow_window w = {.from_ns = size / 2, .to_ns = UINT64_MAX};
 	struct ty_flow_names *names;
 	struct ty_flow_calls *calls;
-	struct ty_symbols *s;
-	struct ty_symbol sym;
-	struct ty_code *c;
-	struct ty_flow_window w = {.from_ns = size / 2, .to_ns = UINT64_MAX};
 	struct ty_flow_at at;
 
-	if (size < 2 || size > 65536)
-		return 0;
-	data++;
-	size--;
-	f = ty_flow_new(NULL, NULL);
-	c = ty_flow_code(f);
-	p = ty_flow_perf_new(f);
-	ty_flow_thread(f, 1, 1);
-	ty_code_map(c, 1, 0, 0x400000, size - cut, 0,
-		    ty_code_blob(c, "code", data + cut, size - cut));
-	ty_code_map_elf(c, TY_CODE_EVERYBODY, 0, 0, 0, NULL);
-	ty_flow_perf_file(p, data, cut, 0x10086, -1);
-	ty_flow_perf_finish(p);
-	ty_flow_add(f, -1, 1, 0, head, sizeof(head), 0);
-	ty_flow_add(f, -1, 1, 0, data, cut, sizeof(head));
-	names = ty_flow_names_new(c);
+	in.p = ty_flow_perf_new(in.f);
+	for (int32_t tid = 1; tid < STREAMS; tid++)
+		ty_flow_thread(in.f, tid, tid);
+	for (size_t at_byte = 0; size <= BYTES_MAX && at_byte + 3 <= size;) {
+		size_t n = (size_t)data[at_byte + 1] | (size_t)data[at_byte + 2] << 8,
+		       left = size - at_byte - 3;
+
+		n = n < left ? n : left;
+		take(&in, data[at_byte], data + at_byte + 3, n);
+		at_byte += 3 + n;
+	}
+	ty_flow_perf_finish(in.p);
+	names = ty_flow_names_new(ty_flow_code(in.f));
 	calls = ty_flow_calls_new(names, NULL, NULL, NULL);
-	if (!ty_flow_start(f, NULL))
-		while (items++ < ITEMS_MAX && ty_flow_next(f, &at) > 0)
-			ty_flow_calls_feed(calls, &at);
+	if (!ty_flow_start(in.f, NULL))
+		pull(in.f, calls);
 	ty_flow_calls_finish(calls);
-	/* And as branches of a window. */
-	items = 0;
-	if (ty_flow_streams(f) && !ty_flow_seek(f, &w, true, NULL))
-		while (items++ < ITEMS_MAX && ty_flow_next(f, &at) > 0)
-			;
-	s = ty_symbols_new(data + cut, size - cut);
-	ty_symbols_find(s, 0x10, &sym);
-	ty_symbols_free(s);
+	/* And as branches of a window; left in the middle, too. */
+	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, true, NULL))
+		pull(in.f, NULL);
+	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, false, NULL))
+		ty_flow_next(in.f, &at);
 	ty_flow_calls_free(calls);
 	ty_flow_names_free(names);
-	ty_flow_perf_free(p);
-	ty_flow_free(f);
+	ty_flow_perf_free(in.p);
+	ty_flow_free(in.f);
+	for (unsigned i = 0; i < in.pages_n; i++)
+		free(in.pages[i]);
 	return 0;
 }

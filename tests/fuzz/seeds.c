@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the small traces that fuzz_trace and fuzz_perf_data start from into the directory argv[1].
- */
+/* Writes what a fuzzer starts from into the directory argv[1]: the small traces of fuzz_trace and
+ * fuzz_perf_data, or with argv[2] "pt" streams, code and side bands for fuzz_pt. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "fixture_trace.h"
 #include "perf_events.h"
+#include "perf_write.h"
+#include "pt_encode.h"
 
 static const char *dir;
 
@@ -91,12 +94,84 @@ static void test_seeds(void **state)
 	perf_data("perf-data");
 }
 
+/* Kinds of parts, as in fuzz_pt.c. */
+enum { PACKETS, HOLE, BACK, SIDEBAND, CODE, IMAGE, ELF, LOSS };
+
+static void part(struct ty_buf *b, unsigned kind, unsigned stream, const void *p, size_t n)
+{
+	ty_buf_addc(b, (char)(kind | stream << 3));
+	ty_buf_addle(b, n, 2);
+	ty_buf_add(b, p, n);
+}
+
+/* A loop with a call, and ways through it. */
+static void walk(struct ty_buf *out, uint64_t tsc)
+{
+	struct ty_pt_enc e;
+
+	ty_pt_enc_init(&e, 1 << 20);
+	ty_pt_enc_on(&e, tsc, 0x400000, true);
+	for (unsigned i = 0; i < 100; i++) {
+		ty_pt_enc_cond(&e, tsc += 10, i & 1);
+		ty_pt_enc_indirect(&e, tsc += 10, 0x400005);
+		ty_pt_enc_tick(&e, tsc, 0x400005, true);
+		if (i == 50) {
+			ty_pt_enc_async_off(&e, 0x400005);
+			ty_pt_enc_on(&e, tsc += 100, 0x400005, true);
+		}
+	}
+	ty_pt_enc_flush(&e);
+	ty_buf_add(out, e.out.p, e.out.len);
+	ty_pt_enc_fini(&e);
+}
+
+static void test_pt_seeds(void **state)
+{
+	static const uint8_t code[32] = {0xe8, 0x0b,	    0,	  0,	0,    0xeb,
+					 0xf9, [16] = 0x74, 0x02, 0x90, 0x90, 0xc3};
+	static const char *const names[] = {"one", "hole", "two-cpus", "images", "loss"};
+	struct ty_perf_where w = {.pid = 1, .tid = 1, .time_ns = 10};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct ty_buf b, side, pt;
+
+		ty_buf_init(&b, 1 << 20);
+		ty_buf_init(&side, 1 << 20);
+		ty_buf_init(&pt, 1 << 20);
+		walk(&pt, 1000);
+		ty_perf_put_mmap2(&side, &w, 0x400000, 4096, 0, 5, NULL, 0, "code");
+		ty_perf_put_comm(&side, &w, "name", true);
+		ty_perf_put_itrace_start(&side, &w);
+		ty_perf_put_task(&side, &w, true, 1, 1);
+		part(&b, CODE, i == 2 ? 1 : 2, code, sizeof(code));
+		part(&b, SIDEBAND, 0, side.p, side.len);
+		part(&b, PACKETS, i == 2 ? 0 : 2, pt.p, pt.len);
+		if (i == 1)
+			part(&b, HOLE, 2, pt.p, pt.len / 2);
+		if (i == 2)
+			part(&b, PACKETS, 1, pt.p, pt.len);
+		if (i == 3)
+			part(&b, IMAGE, 0, code, sizeof(code));
+		if (i == 4) {
+			part(&b, LOSS, 2, "", 0);
+			part(&b, BACK, 2, pt.p, pt.len);
+		}
+		ty_fx_write(in_dir(names[i]), b.p, b.len);
+		ty_buf_fini(&b);
+		ty_buf_fini(&side);
+		ty_buf_fini(&pt);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_seeds)};
+	const struct CMUnitTest trace[] = {cmocka_unit_test(test_seeds)},
+				pt[] = {cmocka_unit_test(test_pt_seeds)};
 
-	if (argc != 2)
+	if (argc < 2)
 		return 2;
 	dir = argv[1];
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (argc > 2 && !strcmp(argv[2], "pt"))
+		return cmocka_run_group_tests(pt, NULL, NULL);
+	return cmocka_run_group_tests(trace, NULL, NULL);
 }
