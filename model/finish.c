@@ -263,6 +263,9 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	b->sum.cpus = b->cpus;
 	b->sum.threads = (uint32_t)b->thread.n;
 	body->sum = b->sum;
+	/* All that they held is in the store, which is the model's now. */
+	for (unsigned i = 0; i < TY_TABLES; i++)
+		ty_table_fill_fini(&b->fill[i]);
 	m->store = b->store;
 	b->store = NULL;
 	r = ty_model_attach(m, false);
