@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* From executed instructions of one stream to taken branches. */
+/*
+ * From executed instructions of one stream to taken branches. A jump, a call or a return is taken
+ * wherever it goes; of a conditional one the instruction that follows tells, so that one that is
+ * taken to where it stands is none (the bit that told is not among the instructions).
+ */
 #ifndef TY_FLOW_BRANCH_H
 #define TY_FLOW_BRANCH_H
 
@@ -16,8 +20,13 @@ struct ty_branch {
 struct ty_brancher {
 	uint64_t ip;
 	uint8_t size;
-	bool have;
+	bool have, always; /* a branch, whatever follows */
 };
+
+static inline bool ty_branch_taken(const struct ty_brancher *b, uint64_t to)
+{
+	return b->have && (b->always || b->ip + b->size != to);
+}
 
 /* The branches that an item completes: 0, 1 or 2, in order. */
 static inline unsigned ty_brancher_feed(struct ty_brancher *b, const struct ty_flow_item *it,
@@ -27,9 +36,15 @@ static inline unsigned ty_brancher_feed(struct ty_brancher *b, const struct ty_f
 
 	switch (it->kind) {
 	case TY_FLOW_INSN:
-		if (b->have && b->ip + b->size != it->ip)
+		if (ty_branch_taken(b, it->ip))
 			out[n++] = (struct ty_branch){.from = b->ip, .to = it->ip};
-		*b = (struct ty_brancher){.ip = it->ip, .size = it->size, .have = true};
+		*b = (struct ty_brancher){
+			.ip = it->ip,
+			.size = it->size,
+			.have = true,
+			.always = it->cls == TY_FC_CALL || it->cls == TY_FC_RETURN ||
+				  it->cls == TY_FC_JUMP,
+		};
 		break;
 	case TY_FLOW_START:
 		out[n++] = (struct ty_branch){.to = it->ip};
@@ -41,7 +56,7 @@ static inline unsigned ty_brancher_feed(struct ty_brancher *b, const struct ty_f
 		b->have = false;
 		break;
 	case TY_FLOW_ASYNC:
-		if (b->have && b->ip + b->size != it->ip)
+		if (ty_branch_taken(b, it->ip))
 			out[n++] = (struct ty_branch){.from = b->ip, .to = it->ip};
 		out[n++] = (struct ty_branch){.from = it->ip, .to = it->to};
 		b->have = false;

@@ -95,7 +95,7 @@ static int mark(struct walk *w, struct ty_walk_mark m)
 static inline int branch(struct walk *w, const struct ty_block *b, uint64_t to)
 {
 	w->ip = to;
-	if (to == b->end.next)
+	if (to == b->end.next && b->end.cls == TY_STEP_COND)
 		return MORE;
 	if (w->out->taken.n >= TAKEN_MAX)
 		return odd();

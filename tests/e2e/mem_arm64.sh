@@ -10,6 +10,7 @@ cc=${CROSS:-aarch64-linux-gnu-}gcc
 one() { # TEST SOURCES...
 	local t=$1
 	$cc -std=gnu17 -O2 -Wall -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -static -pthread -Itests/arm64 \
+		-DTY_VERSION='"arm64"' -DRESERVED='(UINT64_C(1) << 30)' -ffunction-sections -Wl,--gc-sections \
 		-iquote base -iquote format -iquote decoder -iquote model -iquote analysis -iquote tests/unit \
 		-o "$dir/$t" "tests/unit/$t.c" "${@:2}" -lm 2>"$dir/log" &&
 		TESTS_SKIP=test_compressed qemu-aarch64 "$dir/$t" >"$dir/log" 2>&1
@@ -26,7 +27,9 @@ for t in test_spe test_perf_data test_sharing; do
 		set -- "$@" format/perf_record.c format/perf_data.c format/perf_meta.c tests/unit/perf_write.c \
 			format/pread.c
 	[ $t != test_sharing ] ||
-		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_side.c model/mem_points.c analysis/sharing.c \
+		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_side.c model/mem_points.c \
+			model/mem_code.c model/mem_ids.c model/mem_index.c model/index_file.c \
+			decoder/mem_maps.c model/store.c model/table.c model/table_fill.c model/coder.c analysis/sharing.c \
 			analysis/memory.c
 	if one $t "$@"; then
 		echo "ok $n - $t on arm64"
