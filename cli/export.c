@@ -21,9 +21,10 @@ static const char help[] =
 	"or\n"
 	"                   14:03:22.5\n"
 	"  --to T           up to T (beside --to perf)\n"
-	"  --tid N[,N]      only events of these threads\n"
-	"  --comm NAME      only events of threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]    only events of these CPUs\n"
+	"  --tid N[,N]      only events and samples of these threads\n"
+	"  --comm NAME      only those of threads of this name (shell pattern); may be repeated\n"
+	"  --cpu N[,N-M]    only those of these CPUs\n"
+	"                   (Arm SPE goes along whole, Intel PT of all threads and CPUs)\n"
 	"  --memory SIZE    most memory to use, such as 2G (default: a quarter of the machine's)\n";
 
 /* --to names the form, or a time as for all readers: no form begins as a time does. */

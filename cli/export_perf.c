@@ -175,14 +175,15 @@ static int put_events(struct export *x, struct ty_export_side *side, struct ty_e
 		last = ev.ts_ns;
 		if (ev.ts_ns >= x->w->to_ns && ty_events_past(x->s->events, x->w->to_ns))
 			break;
+		r = ty_export_side_until(side, ev.ts_ns < x->w->to_ns ? ev.ts_ns : x->w->to_ns - 1,
+					 err);
+		if (r)
+			return r;
 		if (ty_comms_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 				       "out of memory for thread names");
 		if (!chosen(x, &ev))
 			continue;
-		r = ty_export_side_until(side, ev.ts_ns, err);
-		if (r)
-			return r;
 		if (ev.kind == TY_EV_GAP)
 			put_lost(x, &ev);
 		else
@@ -329,7 +330,7 @@ static int all(struct export *x, struct ty_err *err)
 	int r;
 
 	put_machine(x);
-	r = ty_export_side_new(t, x->out, x->w->from_ns, x->w->to_ns, &side, err);
+	r = ty_export_side_new(t, x->out, x->w, x->comms, &side, err);
 	if (r)
 		return r;
 	r = put_events(x, side, err);

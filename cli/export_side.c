@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "chosen.h"
 #include "pt_stream.h"
 #include "rd.h"
 #include "section.h"
@@ -26,12 +27,15 @@ struct rec {
 	size_t body;
 	uint32_t n, type, order;
 	uint32_t stream; /* AUXTRACE: a number of its own */
+	int32_t tid;	 /* SAMPLE; -1: not known */
 	uint16_t misc;
 };
 
 struct ty_export_side {
 	struct ty_perf *f;
 	struct ty_perf_out *out;
+	const struct ty_window *w;
+	const struct ty_comms *comms;
 	VEC(struct rec) recs;
 	struct ty_buf bodies;
 	size_t next;
@@ -99,6 +103,26 @@ static void learn_time(struct ty_export_side *s, const struct ty_perf_rec *r)
 	s->timed = ty_perf_word(&i, HAVE_ZERO) && s->time.mult && s->time.shift < 64;
 }
 
+/* Is a sample chosen, as far as its time, thread and CPU say? Takes up the first two. */
+static bool chosen(const struct ty_export_side *s, const struct ty_perf_rec *r, struct rec *rec)
+{
+	const struct ty_perf_event *e = ty_perf_event_of(s->f, r);
+	struct ty_perf_sample sample = {0};
+	const struct ty_window *w = s->w;
+	uint32_t cpu = UINT32_MAX;
+
+	if (e && !ty_perf_sample_parse(r, &e->attr, &sample)) {
+		if (sample.have & TY_PERF_S_TIME)
+			rec->time = sample.id.time;
+		if (sample.have & TY_PERF_S_TID)
+			rec->tid = sample.id.tid;
+		if (sample.have & TY_PERF_S_CPU)
+			cpu = sample.id.cpu;
+	}
+	return rec->time >= w->from_ns && rec->time < w->to_ns && ty_chosen_tid(w, rec->tid) &&
+	       ty_chosen_cpu(w, cpu);
+}
+
 static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 {
 	struct rec rec = {.type = r->type,
@@ -107,6 +131,7 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 			  .body = s->bodies.len,
 			  .data_off = r->data_off,
 			  .data_n = r->data_n,
+			  .tid = -1,
 			  .order = (uint32_t)s->recs.n};
 	struct ty_perf_id id;
 
@@ -122,12 +147,8 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 	default: break;
 	}
 	if (r->type == TY_PERF_SAMPLE) {
-		const struct ty_perf_event *e = ty_perf_event_of(s->f, r);
-		struct ty_perf_sample sample;
-
-		if (e && !ty_perf_sample_parse(r, &e->attr, &sample) &&
-		    sample.have & TY_PERF_S_TIME)
-			rec.time = sample.id.time;
+		if (!chosen(s, r, &rec))
+			return 0;
 	} else {
 		ty_perf_id(s->f, r, &id);
 		if (id.have & TY_PERF_S_TIME)
@@ -217,8 +238,9 @@ static int cut(struct ty_export_side *s, uint64_t from_ns, uint64_t to_ns, struc
 	return e;
 }
 
-int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, uint64_t from_ns,
-		       uint64_t to_ns, struct ty_export_side **side, struct ty_err *err)
+int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, const struct ty_window *w,
+		       const struct ty_comms *comms, struct ty_export_side **side,
+		       struct ty_err *err)
 {
 	struct ty_text section = ty_trace_section(t, TY_SEC_PERF);
 	struct ty_export_side *s;
@@ -236,6 +258,8 @@ int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, uint64
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
 	s->out = out;
+	s->w = w;
+	s->comms = comms;
 	ty_buf_init(&s->bodies, BODIES);
 	e = ty_perf_open_bytes(t->path, section.s, section.n, &s->f, err);
 	while (!e && (e = ty_perf_next(s->f, &r, err)) > 0) {
@@ -254,8 +278,8 @@ int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, uint64
 	}
 	if (!e && s->recs.n)
 		qsort(s->recs.v, s->recs.n, sizeof(*s->recs.v), by_time);
-	if (!e && s->pt && s->timed && (from_ns || to_ns != UINT64_MAX))
-		e = cut(s, from_ns, to_ns, err);
+	if (!e && s->pt && s->timed && (w->from_ns || w->to_ns != UINT64_MAX))
+		e = cut(s, w->from_ns, w->to_ns, err);
 	if (e) {
 		ty_export_side_free(s);
 		return e;
@@ -316,7 +340,8 @@ int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *e
 
 		if (r->type == TY_PERF_AUXTRACE)
 			e = put_aux(s, r, err);
-		else
+		else if (r->type != TY_PERF_SAMPLE || !s->w->comms_n ||
+			 ty_chosen_comm(s->w, ty_comms_get(s->comms, r->tid)))
 			ty_perf_out_rec(s->out, r->type, r->misc, s->bodies.p + r->body, r->n);
 	}
 	return e;

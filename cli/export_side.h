@@ -6,16 +6,23 @@
 #ifndef TY_EXPORT_SIDE_H
 #define TY_EXPORT_SIDE_H
 
+#include "comms.h"
 #include "perf_data.h"
 #include "perf_out.h"
 #include "trace.h"
+#include "window.h"
 
 struct ty_export_side;
 
-/* Events and features of t's section go to `out`; of Intel PT only what may hold anything of
- * [from_ns, to_ns) shall be written. *side is NULL when t has no such section. 0 or -TY_E.... */
-int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, uint64_t from_ns,
-		       uint64_t to_ns, struct ty_export_side **side, struct ty_err *err);
+/*
+ * Events and features of t's section go to `out`. Of Intel PT only what may hold anything of w's
+ * time is going to be written, of samples what w chooses; Arm SPE's streams, mappings and the like
+ * as they are. w and comms (the names that threads have when `until` gets to a sample) are borrowed
+ * until free. *side is NULL when t has no such section. 0 or -TY_E....
+ */
+int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, const struct ty_window *w,
+		       const struct ty_comms *comms, struct ty_export_side **side,
+		       struct ty_err *err);
 void ty_export_side_free(struct ty_export_side *s);
 /* Write the records that are not later than ns. 0 or -TY_E.... */
 int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *err);
