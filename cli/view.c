@@ -203,6 +203,14 @@ static int explain_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 	return rc;
 }
 
+/* What was open before is in memory and does not change: no lock. */
+static const char *explain_fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.fd_before(r->explain.ctx, pid, fd, cloexec);
+}
+
 /* Arguments of a system call: its sys_enter read again from the file. */
 static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, size_t n)
 {
@@ -314,6 +322,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.s = s, .explain = ty_explain_session(s), .lock = PTHREAD_MUTEX_INITIALIZER};
 	v->explain = v->reading.explain;
 	v->explain.args = explain_args;
+	if (v->explain.fd_before)
+		v->explain.fd_before = explain_fd_before;
 	v->explain.ctx = &v->reading;
 	/* A frame that is printed has the stalls unless the search would take longer than the rest
 	 * of it; on a terminal it goes on beside the timeline. */

@@ -2,6 +2,7 @@
 # The timeline, driven as a person drives it: the real binary in a real terminal (tmux) on a real
 # recording of a stall; and its one-frame text form.
 set -u
+. "${0%/*}/await.bash"
 n=0
 ok() { n=$((n + 1)); echo "ok $n - $1"; }
 not_ok() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/#   /'; }
@@ -69,6 +70,25 @@ check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
 check "a size that is none is a usage error" $? "$(cat "$T/out")"
 "$TARRY" view --keys-man | grep -q '^\.TP'
 check "--keys-man writes the table of keys" $?
+
+# Attached to who waits on a descriptor that was open before.
+exec 9>"$T/the.lock"
+flock 9
+flock "$T/the.lock" true 9>&- &
+waiter=$!
+waits() { [ "$(cat /proc/$waiter/comm)" = flock ] && grep -q '^State:.*S' /proc/$waiter/status; }
+await 60 waits
+"$TARRY" record -q -o "$T/attach.dat" -p $waiter 9>&- &
+recorder=$!
+await 60 tracing $recorder
+sleep 0.3 # the stall
+flock -u 9
+wait $recorder
+exec 9>&-
+"$TARRY" view "$T/attach.dat" --print --at-finding 1 --size 160x40 >"$T/frame" 2>&1 &&
+	grep -q 'flock/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
+	"$TARRY" report "$T/attach.dat" stalls | grep -qF 'flock(fd 3 <'
+check "attached: a stall on a descriptor that was open before" $? "$(cat "$T/frame")"
 
 command -v tmux >/dev/null || {
 	echo "ok $((n += 1)) - in a terminal # SKIP tmux is not installed"
