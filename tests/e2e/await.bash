@@ -1,6 +1,7 @@
-# Sourced by end-to-end tests: wait for what is needed, and fail when it does not come.
+# Sourced by end-to-end tests: wait for what is needed, and fail when it does not come. SLOWER: how many
+# times as long as on an ordinary machine (an emulated one, tests/rig).
 await() { # SECONDS CMD...: until it succeeds
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${SLOWER:-1}))
 	until "${@:2}" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.05
