@@ -174,12 +174,14 @@ static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
 	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
 }
 
-/* The descriptor on which the other side is, but not where somebody new comes; -1: not known. */
-static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c)
+/* The descriptor on which the other side is, but not where somebody new comes; -1: not known.
+ * guessed: by what the thread did next. */
+static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c, bool *guessed)
 {
 	int64_t fd;
 
-	if (c->w.kind != TY_STALL_EVENTS && c->w.fd >= 0)
+	*guessed = c->w.kind == TY_STALL_EVENTS || c->w.fd < 0;
+	if (!*guessed)
 		return c->w.fd;
 	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
 }
@@ -198,7 +200,7 @@ static bool accepts(const struct ty_hunt *h, const struct ty_cand *c)
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	bool blocked = c->s.state == TY_ST_BLOCKED;
+	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false;
 	struct ty_stall_side side = {0};
 
 	c->s.kind = c->w.kind;
@@ -252,9 +254,12 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 			return true;
 	}
 	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS)
-		side = ty_stall_side(h, c, peer_fd(h, c));
-	if ((side.asks && side.gave_last) ||
-	    (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread)))
+		side = ty_stall_side(h, c, peer_fd(h, c, &guessed));
+	if (side.asks && side.gave_last) {
+		c->s.proven = c->s.proven && !guessed;
+		return true;
+	}
+	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread))
 		return true;
 	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave))
 		return false;
@@ -428,7 +433,9 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 		return;
 	if (open && c->waker.net)
 		c->w.kind = TY_STALL_SOCKET;
-	ty_wait_look_at_fd(h->x, &s, c->s.syscall, ty_stall_made_room(h->x, &c->waker), &c->w);
+	/* What a timer or a signal ended, or lost events hide, says nothing of the next read. */
+	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
+			   ty_stall_made_room(h->x, &c->waker), &c->w);
 	if (open)
 		c->s.kind = c->w.kind;
 	c->s.proven = c->s.proven && !c->w.guessed;

@@ -287,6 +287,8 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	if (call == TY_NONE || !x->args)
 		return 0;
 	wait = ty_model_syscall_brief(x->m, thread, call);
+	if (wait.ret <= 0)
+		return 0; /* nothing was ready */
 	from = wait.end_ns;
 	for (uint32_t i = call + 1, n = 0; n < SOON && i < t->syscalls_first + t->syscalls_n;
 	     i++, n++) {

@@ -36,8 +36,8 @@ uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
 unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
 			 int64_t *fd);
 /* Where w says no more than "a descriptor": what it is; and the name of one that was open before
- * the recording (fds.h; dear, for findings only). room: it is known that who ended the wait took
- * something; what the thread waited for was to give. */
+ * the recording (fds.h; dear, for findings only). call: TY_NONE for the name alone. room: it is
+ * known that who ended the wait took something; what the thread waited for was to give. */
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w);
 /* May both be waits for the same thing? Descriptors and words of memory are those of a process: its

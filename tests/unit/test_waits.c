@@ -120,6 +120,69 @@ static void polls_descriptor_is_a_guess(void **state)
 	ty_mx_drop();
 }
 
+/* 11 writes to 5, polls and reads 5. What ends the poll: the network's softirq, which 12 raised; or
+ * a timer. */
+static struct ty_stalls asker(bool timer, bool all)
+{
+	struct ty_event ev = {.ts_ns = 102 * MS, .tid = 12, .id = 31};
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(1 * MS + 5000, 11, NR_WRITE, 1, 5);
+	give(2 * MS, 0x7000, timer ? 1 : 2, timer ? 100 : UINT64_MAX);
+	ty_mx_enter(0, 2 * MS, 11, NR_POLL);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	if (timer) {
+		ev.kind = TY_EV_HRTIMER_EXPIRE;
+		ev.flags = TY_EVF_HARDIRQ;
+		ty_mx_feed(ev);
+		ty_mx_waking_irq(0, 102 * MS + 50, 12, 11, 0);
+	} else {
+		ev.kind = TY_EV_SOFTIRQ_RAISE;
+		ev.u.softirq.vec = 3;
+		ty_mx_feed(ev);
+		ev.ts_ns += 10;
+		ev.flags = TY_EVF_SOFTIRQ;
+		ev.kind = TY_EV_SOFTIRQ_ENTRY;
+		ty_mx_feed(ev);
+		ev.ts_ns += 10;
+		ev.kind = TY_EV_WAKING;
+		memset(&ev.u, 0, sizeof(ev.u));
+		ev.u.wake.tid = 11;
+		ty_mx_feed(ev);
+		ev.ts_ns += 10;
+		ev.kind = TY_EV_SOFTIRQ_EXIT;
+		ev.u.softirq.vec = 3;
+		ty_mx_feed(ev);
+	}
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	ty_mx_exit(0, 106 * MS, 11, NR_POLL, !timer);
+	call(106 * MS + 5000, 11, NR_READ, 1, 5);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	return stalls_of(ty_mx_end(), 0, all);
+}
+
+/* That it waited for the answer is told by what it read next; but what is read after a
+ * time-out was not ready then. */
+static void asked_by_a_guess(void **state)
+{
+	struct ty_stalls s = asker(false, false);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_SOCKET);
+	assert_false(s.v[0].proven);
+	ty_stalls_fini(&s);
+	for (int all = 0; all < 2; all++) {
+		s = asker(true, all);
+		assert_int_equal(s.n, 1);
+		assert_string_equal(s.v[0].object, "");
+		assert_true(s.v[0].proven);
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
 /* 11 waits for a word with the value `val`; 12 is another process, 13 of its own. */
 static struct ty_wait_for futex(unsigned op, uint32_t val)
 {
@@ -368,13 +431,10 @@ static void what_calls_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(polls_descriptor_is_a_guess),
-		cmocka_unit_test(words_are_of_their_process),
-		cmocka_unit_test(the_same_thing),
-		cmocka_unit_test(a_call_whose_begin_is_lost),
-		cmocka_unit_test(names_from_before),
-		cmocka_unit_test(the_job_is_inferred),
-		cmocka_unit_test(what_calls_say),
+		cmocka_unit_test(polls_descriptor_is_a_guess), cmocka_unit_test(asked_by_a_guess),
+		cmocka_unit_test(words_are_of_their_process),  cmocka_unit_test(the_same_thing),
+		cmocka_unit_test(a_call_whose_begin_is_lost),  cmocka_unit_test(names_from_before),
+		cmocka_unit_test(the_job_is_inferred),	       cmocka_unit_test(what_calls_say),
 	};
 
 	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
