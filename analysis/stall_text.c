@@ -263,6 +263,7 @@ static void theft(struct out *o, const struct ty_model *m, const struct ty_cand 
 static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
+	bool served = c->s.state == TY_ST_SLEEPING; /* the page, by a program */
 
 	switch (c->s.kind) {
 	case TY_STALL_RUNQUEUE:
@@ -299,10 +300,14 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	case TY_STALL_IO:
 	case TY_STALL_FAULT:
 		say(o, "waiting for ");
-		say_device(o, h, c);
+		if (served || (c->s.kind == TY_STALL_FAULT && c->io == TY_NONE &&
+			       !c->root.what_ns[TY_SEG_DEVICE]))
+			say(o, "a page");
+		else
+			say_device(o, h, c);
 		if (c->waker.kind == TY_WAKER_THREAD) {
-			say(o, " by way of ");
-			chain(o, h, c);
+			say(o, served ? ", served by " : " by way of ");
+			waker(o, h, c);
 		}
 		return;
 	default: break;

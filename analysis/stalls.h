@@ -6,7 +6,8 @@
  * The rule of what is no stall (unless all is asked for): waiting for work.
  *
  * - Definite waits: a lock (flock, fcntl, futex words of locks), room to write, a device, a stop by
- *   a signal, a CPU, a vfork, an uninterruptible sleep. Always a stall when long enough.
+ *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call, for a page
+ * that a program serves or (inferred) for something else. Always a stall when long enough.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so; the one that was asked may

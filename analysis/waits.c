@@ -191,7 +191,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	bool behind;
 
 	if (call == TY_NONE) {
-		/* Interruptible where a program serves the page (userfaultfd). */
+		/* Interruptible where a program serves the page (userfaultfd); who wakes it tells.
+		 */
 		if (s->state == TY_ST_BLOCKED ||
 		    (!(s->flags & TY_SF_LOST) && in_user_mode(x->m, s->thread, s->start_ns))) {
 			w.kind = TY_STALL_FAULT;

@@ -183,6 +183,48 @@ static void asked_by_a_guess(void **state)
 	ty_mx_drop();
 }
 
+/* 11 stops in user mode; 12 lets it go on, in a call `by` with these arguments. */
+static struct ty_stalls held(int by, uint64_t request)
+{
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(1 * MS + 5000, 11, NR_WRITE, 1, 7);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	call(3 * MS + 5000, 12, NR_WRITE, 1, 7);
+	give(102 * MS, 4, request, 0x7000);
+	ty_mx_enter(0, 102 * MS, 12, by);
+	ty_mx_waking(0, 103 * MS, 12, 11, 0);
+	ty_mx_exit(0, 104 * MS, 12, by, 0);
+	ty_mx_switch(0, 105 * MS, 12, S, 11);
+	call(106 * MS, 11, NR_WRITE, 1, 7);
+	ty_mx_switch(0, 120 * MS, 11, S, 0);
+	return stalls_of(ty_mx_end(), 0, false);
+}
+
+static void a_page_is_served_by_ioctl(void **state)
+{
+	enum { NR_IOCTL = 16, ZEROPAGE = 0xc020aa04, NOTIF_SEND = 0xc0182101 };
+	struct ty_stalls s = held(NR_IOCTL, (uint32_t)ZEROPAGE);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
+	assert_true(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "waiting for a page, served by "));
+	assert_null(strstr(s.v[0].sentence, "device"));
+	ty_stalls_fini(&s);
+	/* Frozen by its cgroup; a call that a supervisor lets pass. */
+	for (int frozen = 0; frozen < 2; frozen++) {
+		s = frozen ? held(NR_WRITE, 0x7000) : held(NR_IOCTL, (uint32_t)NOTIF_SEND);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, TY_STALL_OTHER);
+		assert_false(s.v[0].proven);
+		assert_null(strstr(s.v[0].sentence, "page"));
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
 /* 11 waits for a word with the value `val`; 12 is another process, 13 of its own. */
 static struct ty_wait_for futex(unsigned op, uint32_t val)
 {
@@ -431,10 +473,15 @@ static void what_calls_say(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(polls_descriptor_is_a_guess), cmocka_unit_test(asked_by_a_guess),
-		cmocka_unit_test(words_are_of_their_process),  cmocka_unit_test(the_same_thing),
-		cmocka_unit_test(a_call_whose_begin_is_lost),  cmocka_unit_test(names_from_before),
-		cmocka_unit_test(the_job_is_inferred),	       cmocka_unit_test(what_calls_say),
+		cmocka_unit_test(polls_descriptor_is_a_guess),
+		cmocka_unit_test(asked_by_a_guess),
+		cmocka_unit_test(a_page_is_served_by_ioctl),
+		cmocka_unit_test(words_are_of_their_process),
+		cmocka_unit_test(the_same_thing),
+		cmocka_unit_test(a_call_whose_begin_is_lost),
+		cmocka_unit_test(names_from_before),
+		cmocka_unit_test(the_job_is_inferred),
+		cmocka_unit_test(what_calls_say),
 	};
 
 	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
