@@ -128,6 +128,10 @@ int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 			uint64_t from = q->expect, to = q->pieces.v[q->piece].aux_off;
 
 			q->hole = false;
+			/* What an alignment packet skips may lie in the hole. */
+			q->dec.skip = to > from && to - from < q->dec.skip
+					      ? q->dec.skip - (to - from)
+					      : 0;
 			q->dec.off = q->expect = to;
 			r = fill(s, q, err);
 			if (r)

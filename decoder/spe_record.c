@@ -148,12 +148,9 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 
 	for (;;) {
 		struct ty_spe_packet k;
-		size_t begin = at;
 		unsigned slot;
 
 		*used = at;
-		if (at > TY_SPE_RECORD_MAX)
-			return -TY_EFORMAT;
 		/* The usual packet in line, with one load for all widths. */
 		if (n - at >= 9 && ty_spe_heads[p[at]].width) {
 			const struct ty_spe_head *h = &ty_spe_heads[p[at]];
@@ -167,17 +164,21 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			uint64_t v = ty_load(p + at, 8, false);
 
 			at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
+			if (at > TY_SPE_RECORD_MAX)
+				return -TY_EFORMAT;
 			continue;
 		} else {
 			struct ty_spe_packet other;
 			int r = ty_spe_packet(p + at, n - at, off + at, &other);
 
-			if (r < 0 || (!r && at + other.bytes <= TY_SPE_RECORD_MAX))
+			if (r < 0)
 				return r;
 			k = other;
 			at += k.bytes;
-			if (k.kind == TY_SPE_PAD && at > TY_SPE_RECORD_MAX)
+			if (at > TY_SPE_RECORD_MAX || (!r && n > TY_SPE_RECORD_MAX))
 				return -TY_EFORMAT;
+			if (!r)
+				return 0;
 			if (k.kind == TY_SPE_PAD)
 				continue;
 			if (k.kind == TY_SPE_END) {
@@ -186,10 +187,11 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			}
 			slot = slot_of(&k);
 		}
-		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE) {
-			*used = begin; /* another record may begin with it */
+		if (at > TY_SPE_RECORD_MAX)
 			return -TY_EFORMAT;
-		}
+		/* Another record may begin with a packet that is there twice. */
+		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE)
+			return -TY_EFORMAT;
 		seen |= 1ull << slot;
 		if (out)
 			take(out, slot, k.kind, k.index, k.value);
@@ -302,10 +304,9 @@ int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *us
 		*used += len;
 		return 1;
 	}
-	if (!r && !d->last && n <= TY_SPE_RECORD_MAX)
+	if (!r && !d->last)
 		return 0;
 	if (!r) {
-		/* Nothing but padding packets is left of a buffer that is filled up. */
 		*used += n;
 		return gap(d, out, n, "the data ends inside a record");
 	}

@@ -2,7 +2,8 @@
 /*
  * Any bytes as an Arm SPE stream, given in pieces as a ring's reader would: every byte is in a
  * record, a gap or padding, nothing is read outside, and shared lines are found in what there is.
- * Input: two bytes of choices, then the stream.
+ * Input: two bytes of choices, then the stream, whose first record may be made as long as a record
+ * can be by padding behind its first packet.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,15 +22,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ty_mem_points points = {0};
 	struct ty_sharing sharing;
 	struct ty_mem m;
-	size_t pos = 0, have, step, n;
+	size_t pos = 0, have, step, n, first, pad;
 	struct ty_buf text;
+	uint8_t *stream;
 
 	if (size < 2)
 		return 0;
 	d.midr = midrs[data[0] & 3];
 	step = (size_t)(data[1] + 1) * 16;
-	n = size - 2;
-	data += 2;
+	pad = (size_t)(data[0] >> 2) * 66; /* up to 4158 */
+	first = size - 2 < 5 ? size - 2 : 5;
+	n = size - 2 + pad;
+	stream = calloc(1, n + 1);
+	if (!stream)
+		abort();
+	memcpy(stream, data + 2, first);
+	memcpy(stream + first + pad, data + 2 + first, size - 2 - first);
 	if (ty_mem_points_begin(&points, NULL, 0))
 		abort();
 	ty_buf_init(&text, 1 << 16);
@@ -41,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (!p)
 			abort();
-		memcpy(p, data + pos, have - pos);
+		memcpy(p, stream + pos, have - pos);
 		d.last = have == n;
 		r = ty_spe_next(&d, p, have - pos, &used, &m);
 		free(p);
@@ -71,5 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ty_sharing_fini(&sharing);
 	ty_mem_points_fini(&points);
 	ty_buf_fini(&text);
+	free(stream);
 	return 0;
 }

@@ -115,10 +115,55 @@ static void test_same(void **st)
 	pw_fini(&w);
 }
 
+/* An alignment packet at the end of a piece skips nothing of the next one that lies behind what it
+ * skips. */
+static void test_skip_ends_in_hole(void **st)
+{
+	uint64_t words[2] = {8, 1};
+	struct ty_buf file, b, got;
+	struct ty_mem_stream *s;
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_perf *p;
+	char path[32];
+	unsigned lines = 0;
+
+	(void)st;
+	pw_init(&w);
+	pw_time_conv(&w, 0, 1, 0);
+	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+	ty_buf_init(&b, 1 << 20);
+	ty_buf_addc(&b, 0x2f); /* to 65536, of which 64000 bytes are in the hole */
+	spe_pad(&b, 1535);
+	pw_auxtrace(&w, 0, 0, -1, b.p, b.len);
+	ty_buf_reset(&b);
+	for (unsigned i = 0; i < 10; i++)
+		spe_mem(&b, (struct spe_mem){.pc = 0x4000, .va = 0x7000, .ts = 1000 + i, .ctx = 7});
+	pw_auxtrace(&w, 1536 + 64000, 0, -1, b.p, b.len);
+	ty_buf_init(&file, 1 << 24);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	if (ty_perf_open(path, &p, &err) || ty_mem_open(p, &s, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	ty_buf_init(&got, 1 << 16);
+	items(s, 0, &got, UINT32_MAX);
+	for (size_t i = 0; i < got.len; i++)
+		lines += got.p[i] == '\n';
+	assert_int_equal(lines, 10 + 1); /* and the hole */
+	ty_mem_close(s);
+	ty_perf_close(p);
+	ty_buf_fini(&b);
+	ty_buf_fini(&got);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_skip_ends_in_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,35 @@ static void test_damage(void **state)
 
 /* "." lines of perf's dump: offset, bytes, text. Older texts for what Debian's perf does not know
  * are the same in these files. */
+/* A record's last packet around the greatest length of a record, cut at every byte of it: what is
+ * not all there is no record, and nothing behind the end is used. */
+static void test_longest(void **state)
+{
+	static const uint8_t tail[][9] = {{0x71, 1, 2, 3, 4, 5, 6, 7, 8}, {0xb2, 1}, {0x20, 0x98}};
+
+	(void)state;
+	for (unsigned t = 0; t < 3; t++) {
+		for (unsigned at = 4080; at < 4100; at++) {
+			for (unsigned cut = 0; cut <= 9; cut++) {
+				struct ty_spe_decoder d = {.midr = N1, .last = true};
+				bool whole = !t && cut == 9 && at + 9 <= TY_SPE_RECORD_MAX;
+				size_t used = 0;
+				struct ty_mem m;
+
+				ty_buf_reset(&in);
+				spe_context(&in, 0, 1);
+				spe_pad(&in, at - (unsigned)in.len);
+				ty_buf_add(&in, tail[t], cut);
+				assert_int_equal(
+					ty_spe_next(&d, (uint8_t *)in.p, in.len, &used, &m), 1);
+				assert_true(used <= in.len);
+				assert_int_equal(d.off, used);
+				assert_int_equal(m.kind == TY_MEM_GAP, !whole);
+			}
+		}
+	}
+}
+
 static void check_dump(const char *path)
 {
 	char name[4096], line[512], want[256];
@@ -459,7 +488,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packets), cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_record),	cmocka_unit_test(test_levels),
-		cmocka_unit_test(test_damage),	cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_damage),	cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_shared),
 	};
 
 	ty_buf_init(&in, 1 << 20);
