@@ -292,8 +292,7 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	if (!rc)
 		rc = o->print ? print_frame(o, NULL, &v.in, err)
 			      : ty_app_run_memory(&v.in, o->color, err);
-	if (!rc)
-		rc = ty_mem_session_check(&v.s, err);
+	rc = rc ? rc : ty_view_memory_check(&v, err);
 	ty_view_memory_fini(&v);
 	return rc;
 }
@@ -374,6 +373,7 @@ static int show(struct options *o, struct ty_session *s, struct ty_err *err)
 	if (rc)
 		return rc;
 	rc = o->print ? print_frame(o, &v.in, NULL, err) : ty_app_run(&v.in, o->color, err);
+	rc = rc ? rc : ty_view_memory_check(&v.memory, err);
 	ty_view_export_stop(&v.export);
 	ty_view_memory_fini(&v.memory);
 	ty_view_flow_fini(&v.flow);
@@ -417,6 +417,7 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 		*err = rest.err;
 		rc = rest.rc;
 	}
+	rc = rc ? rc : ty_view_memory_check(&part.memory, err);
 	ty_view_export_stop(&whole.export);
 	ty_view_memory_fini(&part.memory);
 	ty_view_flow_fini(&part.flow);

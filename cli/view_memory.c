@@ -79,6 +79,11 @@ int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 	return r ? r : read_points(v, &all, err);
 }
 
+int ty_view_memory_check(const struct ty_view_memory *v, struct ty_err *err)
+{
+	return v->s.path ? ty_mem_session_check(&v->s, err) : 0;
+}
+
 void ty_view_memory_fini(struct ty_view_memory *v)
 {
 	ty_mem_names_free(v->names);

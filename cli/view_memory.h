@@ -27,6 +27,8 @@ int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct
 /* For ty_view_input.memory_load: those of v->trace. */
 int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 			const struct ty_memory_input **out, struct ty_err *err);
+/* As ty_mem_session_check, where samples were read. */
+int ty_view_memory_check(const struct ty_view_memory *v, struct ty_err *err);
 void ty_view_memory_fini(struct ty_view_memory *v);
 
 #endif

@@ -19,6 +19,15 @@ void ty_memory_line_drop(struct ty_memory_line *l)
 	*l = (struct ty_memory_line){0};
 }
 
+/* Are all of the points [first, first + n) in the window? */
+static bool window_exact(const struct ty_memory_view *v)
+{
+	const struct ty_mem_points *p = v->in->points;
+
+	return (!p->back_ns && !p->sum.no_time) ||
+	       (v->vp.from_ns <= p->sum.first_ns && v->vp.to_ns > p->sum.last_ns);
+}
+
 static struct ty_memory_want wanted(const struct ty_memory_view *v)
 {
 	struct ty_memory_want w = {.first = v->first, .n = v->n, .by = v->by, .pane = v->pane};
@@ -27,6 +36,10 @@ static struct ty_memory_want wanted(const struct ty_memory_view *v)
 		     (v->choosing || !v->line.made);
 	w.at = w.choosing ? v->at : 0;
 	w.selected = ty_memory_selected(v, &w.box);
+	if (!w.selected && !window_exact(v)) {
+		w.selected = true;
+		w.box = (struct ty_memory_corner){v->vp.from_ns, v->vp.to_ns, 0, UINT32_MAX};
+	}
 	return w;
 }
 
@@ -45,7 +58,7 @@ static int select_part(const struct ty_memory_view *v, const struct ty_mem_work 
 {
 	const struct ty_memory_want *w = &v->job.want;
 	const struct ty_mem_points *p = v->in->points;
-	bool line = w->pane == TY_MEMORY_LINE;
+	bool line = w->pane == TY_MEMORY_LINE && !ty_memory_all_rows(&w->box);
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	int r = ty_mem_points_part(part, p, v->in->work_bytes);
 	uint32_t n;

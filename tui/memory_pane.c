@@ -157,9 +157,9 @@ void ty_memory_fill(struct ty_memory_view *v)
 
 	if (same && v->fill_w == v->w && v->bin && !v->refill)
 		return;
-	if (!same)
-		ty_memory_count_forget(v); /* it may look at the strips */
-	v->counted &= same;
+	if (!same || v->job.want.selected)
+		ty_memory_count_forget(v);		    /* it may look at the strips */
+	v->counted &= same && !(v->refill && v->selecting); /* of rows that were none yet */
 	v->filled = true;
 	v->refill = false;
 	v->fill_from = v->vp.from_ns;

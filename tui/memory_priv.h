@@ -65,7 +65,7 @@ struct ty_memory_corner {
 struct ty_memory_want {
 	uint64_t first, n;
 	unsigned by, pane;
-	bool selected;
+	bool selected; /* only what is in the box */
 	bool choosing; /* row `at` is to be the line over the axis */
 	int at;
 	struct ty_memory_corner box;
@@ -131,6 +131,10 @@ bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner 
 static inline bool ty_memory_inside(const struct ty_mem_point *o, uint64_t from, uint64_t to)
 {
 	return o->flags & TY_MP_HAS_TIME && o->ts_ns >= from && o->ts_ns < to;
+}
+static inline bool ty_memory_all_rows(const struct ty_memory_corner *box)
+{
+	return !box->low && box->high == UINT32_MAX;
 }
 /* Is the sample in the box? Of a line's pane: among the accesses, which are the caller's choice. */
 bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,

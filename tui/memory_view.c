@@ -95,7 +95,7 @@ bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_cor
 		      const struct ty_mem_point *o)
 {
 	return ty_memory_inside(o, box->from_ns, box->to_ns) &&
-	       ((!box->low && box->high == UINT32_MAX) || ty_memory_in_rows(v, box, o));
+	       (ty_memory_all_rows(box) || ty_memory_in_rows(v, box, o));
 }
 
 /* Drawing -------------------------------------------------------------------------------------- */
@@ -240,6 +240,7 @@ static enum ty_view_result up_down(struct ty_memory_view *v, int by)
 
 static enum ty_view_result next_pane(struct ty_memory_view *v)
 {
+	ty_memory_count_forget(v); /* it looks at the pane */
 	v->pane = (v->pane + 1) % TY_MEMORY_PANES;
 	if (v->pane == TY_MEMORY_LINE && v->by != TY_MEMORY_OF_SHARING) {
 		v->by = TY_MEMORY_OF_SHARING;

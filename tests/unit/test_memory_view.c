@@ -14,15 +14,16 @@
 #include "fixture_timeline.h"
 #include "memory_view.h"
 
-static struct ty_mem_points points;
+static struct ty_mem_points points, stepped;
 
 /* Two threads write one line; a third reads far away, once very slowly at 700 us. */
-static void make_points(void)
+static void make_points(struct ty_mem_points *p, bool step_back)
 {
-	assert_int_equal(ty_mem_points_begin(&points, NULL, 0), 0);
+	assert_int_equal(ty_mem_points_begin(p, NULL, 0), 0);
 	for (unsigned i = 0; i < 400; i++) {
 		struct ty_mem m = {
-			.ts_ns = 5000000 + i * 2500,
+			/* The last one's time comes first. */
+			.ts_ns = 5000000 + (step_back ? (i + 399) % 400 : i) * 2500,
 			.pc = 0x4000 + 16 * (i % 3),
 			.va = i % 3 == 2 ? 0x900000 + 64 * (uint64_t)i : 0x7000 + 8 * (i % 3),
 			.has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
@@ -40,9 +41,9 @@ static void make_points(void)
 						  : 5,
 		};
 
-		assert_int_equal(ty_mem_points_add(&points, &m, "worker", true), 0);
+		assert_int_equal(ty_mem_points_add(p, &m, "worker", true), 0);
 	}
-	assert_int_equal(ty_mem_points_end(&points), 0);
+	assert_int_equal(ty_mem_points_end(p), 0);
 }
 
 static const char *frame(struct ty_memory_view *v, bool utf8, int w, int h)
@@ -279,18 +280,89 @@ static void test_help(void **state)
 	ty_memory_view_free(v);
 }
 
+/* A step back in time: the table is still of the window's samples alone. */
+static void test_step_back(void **state)
+{
+	const struct ty_memory_input in = {.points = &stepped, .path = "p", .line_bytes = 64};
+	struct ty_memory_view *v;
+	struct ty_err err = {0};
+
+	(void)state;
+	assert_int_equal(ty_memory_view_new(&in, &v, &err), 0);
+	assert_true(stepped.back_ns > 900000);
+	frame(v, true, 100, 30);
+	act(v, TY_ACT_ZOOM_IN);
+	act(v, TY_ACT_ZOOM_IN);
+	shows(v, " 100 samples, 100 with a latency");
+	for (unsigned table = 0; table < 3; table++) {
+		has_not(v, "133 ");
+		act(v, TY_ACT_MEMORY);
+	}
+	ty_memory_view_free(v);
+}
+
+/* Draws until all is made that threads make. */
+static void settle(struct ty_memory_view *v, int w)
+{
+	const struct ty_palette p = {.mode = TY_COLOR_NONE};
+	struct ty_grid g;
+
+	assert_int_equal(ty_grid_init(&g, w, 30), 0);
+	ty_memory_view_ops.draw(v, &g, &p);
+	while (ty_memory_view_ops.wait_ms(v) >= 0) {
+		ty_memory_view_ops.work(v);
+		ty_memory_view_ops.draw(v, &g, &p);
+	}
+	ty_grid_fini(&g);
+}
+
+/* Strips come, and the terminal changes, while a table of a selected strip is counted in a thread:
+ * it is that strip's in the end. */
+static void test_aside(void **state)
+{
+	const struct ty_memory_input in = {
+		.points = &points, .path = "p", .line_bytes = 64, .aside = true};
+	const struct ty_palette p = {.mode = TY_COLOR_NONE};
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++) {
+		struct ty_memory_view *v;
+		struct ty_err err = {0};
+		struct ty_grid g;
+
+		assert_int_equal(ty_memory_view_new(&in, &v, &err), 0);
+		settle(v, 100);
+		act(v, TY_ACT_FOCUS);
+		act(v, TY_ACT_TIME_FIRST);
+		act(v, TY_ACT_SELECT);
+		act(v, TY_ACT_TIME_LAST);
+		for (int w = 60; w < 120; w++) {
+			assert_int_equal(ty_grid_init(&g, w, 30), 0);
+			ty_memory_view_ops.draw(v, &g, &p);
+			ty_memory_view_ops.work(v);
+			ty_grid_fini(&g);
+		}
+		settle(v, 100);
+		shows(v, "134 100.0%      5      5      5  0x4000");
+		ty_memory_view_free(v);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_window), cmocka_unit_test(test_rectangle),
-		cmocka_unit_test(test_panes),  cmocka_unit_test(test_help),
+		cmocka_unit_test(test_frames),	  cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_rectangle),
+		cmocka_unit_test(test_panes),	  cmocka_unit_test(test_help),
+		cmocka_unit_test(test_step_back), cmocka_unit_test(test_aside),
 	};
 	int failed;
 
 	setlocale(LC_ALL, "C.UTF-8");
-	make_points();
+	make_points(&points, false);
+	make_points(&stepped, true);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	ty_mem_points_fini(&points);
+	ty_mem_points_fini(&stepped);
 	return failed;
 }
