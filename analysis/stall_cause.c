@@ -424,7 +424,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	stall = decide(h, c, &p);
 	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
 	if (c->root.thread != c->s.thread && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
-	    c->s.duration_ns < h->o.min_ns * 5 / 2)
+	    c->s.duration_ns < h->o.min_ns * TY_STALL_READY_TIMES)
 		stall = stall && h->o.all;
 	if (stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);
@@ -461,6 +461,9 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 		return;
 	if (open && c->waker.net)
 		c->w.kind = TY_STALL_SOCKET;
+	/* What lies behind a pointer may have been another thing in each of several tries. */
+	if (c->tries && c->w.fd < 0 && !c->w.word)
+		c->s.proven = false;
 	/* What a timer or a signal ended, or lost events hide, says nothing of the next read. */
 	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
 			   ty_stall_made_room(h->x, &c->waker), &c->w);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waits with a time-out that are taken up again: who waits for 350 ms in steps of 50, and is woken
- * in the end, waited once for that one. Budget: for each candidate of a thread its call and
- * arguments, once; the spans up to the next wait.
+ * in the end, waited once for that one. Budget: each wait and the spans between two of them are
+ * looked at once; arguments, which are read from the file, only of waits that timed out and were
+ * followed by another one in the same call.
  */
 #include "stalls_priv.h"
 #include "talk.h"
 
-/* The next wait of the thread that begins within a little while of t; TY_NONE. */
-static uint32_t next_wait(const struct ty_model *m, uint32_t thread, uint32_t span, uint64_t t)
+/* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
+ * so long that it is a stall of its own, did not just wait on. */
+static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t t)
 {
+	const struct ty_model *m = h->x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint64_t ran = 0;
+	uint64_t ran = 0, ready = 0;
 
 	for (uint32_t k = span + 1; k < th->spans_first + th->spans_n; k++) {
 		struct ty_span s = ty_model_span_brief(m, thread, k);
@@ -19,83 +22,118 @@ static uint32_t next_wait(const struct ty_model *m, uint32_t thread, uint32_t sp
 		if (s.start_ns >= t && ty_stall_is_wait(s.state))
 			return s.state == TY_ST_SLEEPING ? k : TY_NONE;
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
-		if (ran > TY_STALL_LITTLE_NS ||
+		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
+		if (ran > TY_STALL_LITTLE_NS || ready >= h->o.min_ns * TY_STALL_READY_TIMES ||
 		    (s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE && s.start_ns >= t))
 			return TY_NONE;
 	}
 	return TY_NONE;
 }
 
-struct step {
+struct
+try {
+	struct ty_span s;
 	struct ty_wait_for w;
-	uint32_t call;
-	int32_t nr;
-	bool timed_out;
+	bool has_w; /* made when first asked for */
 };
 
-static struct step look(const struct ty_hunt *h, uint32_t span)
+static struct try try_at(const struct ty_hunt *h, uint32_t span)
 {
-	struct ty_span s = ty_model_span(h->x->m, span);
-	struct step t = {.call = s.syscall};
-
-	if (s.syscall == TY_NONE)
-		return t;
-	t.w = ty_wait_for(h->x, &s, s.syscall);
-	t.nr = ty_model_syscall_brief(h->x->m, s.thread, s.syscall).nr;
-	t.timed_out = ty_wait_timed_out(h->x, s.syscall);
-	return t;
+	return (struct try){.s = ty_model_span(h->x->m, span)};
 }
 
-static bool again(const struct ty_hunt *h, uint32_t thread, const struct step *a,
-		  const struct step *b)
+static const struct ty_wait_for *what_for(const struct ty_hunt *h, struct try *t)
 {
-	/* Who asks anew in between waits for another answer. */
-	for (uint32_t i = a->call + 1; b->call != TY_NONE && i < b->call; i++) {
-		struct ty_syscall s = ty_model_syscall_brief(h->x->m, thread, i);
-
-		if (ty_talk(h->x, &s).says & TY_GIVES || (s.nr == a->nr && s.ret > 0))
-			return false;
-	}
-	return b->call != TY_NONE && a->nr == b->nr && a->w.class == b->w.class &&
-	       a->w.class != TY_WAIT_END && ty_wait_same(h->x->m, thread, &a->w, thread, &b->w);
+	if (!t->has_w)
+		t->w = ty_wait_for(h->x, &t->s, t->s.syscall);
+	t->has_w = true;
+	return &t->w;
 }
 
-void ty_stall_join_tries(struct ty_hunt *h, size_t from)
+static bool same_args(const struct ty_hunt *h, uint32_t call_a, uint32_t call_b)
+{
+	struct ty_syscall a = ty_model_syscall(h->x->m, call_a),
+			  b = ty_model_syscall(h->x->m, call_b);
+	uint64_t u[6], v[6];
+
+	return h->x->args && !h->x->args(h->x->ctx, &a, u) && !h->x->args(h->x->ctx, &b, v) &&
+	       u[0] == v[0] && u[1] == v[1];
+}
+
+/* Is b, which follows a, a wait for the same thing? */
+static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
 {
 	const struct ty_model *m = h->x->m;
+	uint32_t thread = a->s.thread;
+	const struct ty_wait_for *v, *w;
+	int32_t nr;
+
+	if (b->s.syscall == TY_NONE)
+		return false;
+	nr = ty_model_syscall_brief(m, thread, a->s.syscall).nr;
+	if (ty_model_syscall_brief(m, thread, b->s.syscall).nr != nr)
+		return false;
+	/* Who asks anew in between waits for another answer. */
+	for (uint32_t i = a->s.syscall + 1; i < b->s.syscall; i++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, thread, i);
+
+		if (ty_talk(h->x, &s).says & TY_GIVES || (s.nr == nr && s.ret > 0))
+			return false;
+	}
+	v = what_for(h, a);
+	w = what_for(h, b);
+	if (v->class != w->class || v->class == TY_WAIT_END ||
+	    !ty_wait_same(m, thread, v, thread, w))
+		return false;
+	/* poll's and the like are told by where their descriptors are listed, and how many. */
+	return w->word || w->fd >= 0 || same_args(h, a->s.syscall, b->s.syscall);
+}
+
+int ty_stall_join_tries(struct ty_hunt *h, size_t from)
+{
 	size_t out = from;
 
 	for (size_t i = from; i < h->cand.n;) {
-		struct ty_cand *c = &h->cand.v[i++], first = *c;
-		struct step a, b;
+		struct ty_cand c = h->cand.v[i];
+		uint32_t first = c.s.span;
+		struct try a = {.s.syscall = TY_NONE};
+		size_t end = i + 1;
+		bool in_vain;
 
-		if (c->s.state == TY_ST_SLEEPING && (a = look(h, c->s.span)).call != TY_NONE)
-			while (a.timed_out) {
-				uint32_t k = next_wait(m, c->s.thread, c->s.span, c->end_ns);
-				struct ty_span s;
+		if (c.s.state == TY_ST_SLEEPING)
+			a = try_at(h, first);
+		while ((in_vain = ty_wait_timed_out(h->x, a.s.syscall))) {
+			uint32_t k = next_wait(h, c.s.thread, c.s.span, c.end_ns);
+			struct try b;
 
-				if (k == TY_NONE ||
-				    (b = look(h, k), !again(h, c->s.thread, &a, &b)))
-					break;
-				s = ty_model_span_brief(m, c->s.thread, k);
-				c->s.span = k;
-				c->end_ns = s.end_ns < h->w.to_ns ? s.end_ns : h->w.to_ns;
-				c->s.flags |= s.flags;
-				c->tries++;
-				a = b;
-			}
-		if (c->tries && !a.timed_out) {
-			c->first_span = first.s.span;
-			c->tries++;
-			c->s.duration_ns = c->end_ns - c->s.start_ns;
-			c->s.last_end_ns = c->end_ns;
-			/* Those in between are parts of this one. */
-			while (i < h->cand.n && h->cand.v[i].s.start_ns < c->end_ns)
-				i++;
-		} else {
-			*c = first;
+			if (ty_explain_stopped(h->x))
+				return -TY_EINTR;
+			if (k == TY_NONE || (b = try_at(h, k), !again(h, &a, &b)))
+				break;
+			c.s.span = k;
+			c.end_ns = b.s.end_ns < h->w.to_ns ? b.s.end_ns : h->w.to_ns;
+			c.s.flags |= b.s.flags;
+			c.tries++;
+			a = b;
 		}
-		h->cand.v[out++] = *c;
+		/* What is true of the first is of all of them: a run is walked once. */
+		while (c.tries && end < h->cand.n && h->cand.v[end].s.start_ns < c.end_ns)
+			end++;
+		if (!c.tries || in_vain) {
+			while (i < end)
+				h->cand.v[out++] = h->cand.v[i++];
+			continue;
+		}
+		c.first_span = first;
+		c.tries++;
+		c.s.duration_ns = c.end_ns - c.s.start_ns;
+		c.s.last_end_ns = c.end_ns;
+		h->cand.v[out++] = c;
+		/* The sleeps in between are its tries. */
+		for (i++; i < end; i++)
+			if (h->cand.v[i].s.state != TY_ST_SLEEPING)
+				h->cand.v[out++] = h->cand.v[i];
 	}
 	h->cand.n = out;
+	return 0;
 }

@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CANDIDATES  4096
-#define DEFAULT_NS  UINT64_C(20000000)
-#define READY_TIMES 5 / 2 /* a CPU's time slices are of a like length: ready must last longer */
-#define KEYS	    32
+#define CANDIDATES 4096
+#define DEFAULT_NS UINT64_C(20000000)
+#define KEYS	   32
 
 const char *ty_stall_kind_name(enum ty_stall_kind k)
 {
@@ -239,9 +238,9 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 			break;
 		case TY_ST_SLEEPING:
 		case TY_ST_STOPPED: break;
-		case TY_ST_RUNNABLE: min = min * READY_TIMES; break;
+		case TY_ST_RUNNABLE: min = min * TY_STALL_READY_TIMES; break;
 		case TY_ST_RUNNING:
-			if (b - a >= min * READY_TIMES)
+			if (b - a >= min * TY_STALL_READY_TIMES)
 				r = add_theft(h, thread, k, &s, a, b);
 			continue;
 		case TY_ST_UNKNOWN:
@@ -255,7 +254,9 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 	}
 	if (r || least >= h->w.to_ns)
 		return r;
-	ty_stall_join_tries(h, first);
+	r = ty_stall_join_tries(h, first);
+	if (r)
+		return r;
 	/* What remains of the uninterruptible time tells whether a sum of it can matter at all. */
 	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, least, h->w.to_ns, 1, &sum);
 	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
@@ -294,7 +295,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint64_t min = h->o.min_ns * READY_TIMES;
+	uint64_t min = h->o.min_ns * TY_STALL_READY_TIMES;
 	const struct ty_seek q = {.min_ns = min, .nr = -1};
 	uint32_t i = ty_model_syscall_after(m, thread, h->w.from_ns),
 		 to = t->syscalls_first + t->syscalls_n;

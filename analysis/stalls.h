@@ -19,7 +19,9 @@
  * - A wait that a timer ended, but no sleep (one by futex is, when nobody is ever seen waking that
  *   word and nobody was asked right before): a stall when the waiter for a peer had asked or sent
  *   anything; or the command waited for it, once, and went on to work.
- *   One wait in several tries, each with a time-out, is one wait for who ended the last.
+ *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
+ *   the descriptors are behind a pointer, if that is the same (inferred). A stall between two of
+ *   them (no CPU) parts them.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait; or
  *   it worked, all others did not, it is no program of its own, and the waiter goes on to compute
  *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that

@@ -42,6 +42,8 @@ struct ty_cand {
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
 #define TY_STALL_BACK	   512
 #define TY_STALL_LITTLE_NS UINT64_C(1000000)
+/* A CPU's time slices are of a like length as the shortest stall: ready must last longer. */
+#define TY_STALL_READY_TIMES 5 / 2
 
 static inline bool ty_stall_is_wait(unsigned state)
 {
@@ -72,8 +74,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 
 /* stall_retry.c: of the candidates of one thread, from this one on and in order of time, those that
- * are one wait in several tries become one. */
-void ty_stall_join_tries(struct ty_hunt *h, size_t from);
+ * are one wait in several tries become one. 0 or -TY_EINTR. */
+int ty_stall_join_tries(struct ty_hunt *h, size_t from);
 
 /* stall_ask.c */
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is

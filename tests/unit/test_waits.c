@@ -412,6 +412,129 @@ static void the_job_is_inferred(void **state)
 	ty_mx_drop();
 }
 
+struct asked {
+	uint64_t at[8][2],
+		else_at; /* begins of calls and their first argument; that of all others */
+	unsigned times;
+};
+
+static int list_of(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	struct asked *a = ctx;
+
+	a->times++;
+	memcpy(args, (uint64_t[6]){a->else_at, 1}, 6 * sizeof(*args));
+	for (unsigned i = 0; i < 8; i++)
+		if (a->at[i][0] == c->start_ns)
+			args[0] = a->at[i][1];
+	return 0;
+}
+
+static void expire(uint64_t at)
+{
+	struct ty_event ev = {
+		.ts_ns = at, .kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, at + 1000, 0, 11, 0);
+}
+
+/* From t on, 11 polls n times for 50 ms in vain; it gets no CPU for `kept` after each. Then, if
+ * answered, once more, until 12 ends it. Returns when all is over. */
+static uint64_t polls(uint64_t t, unsigned n, uint64_t kept, bool answered)
+{
+	for (unsigned i = 0; i < n; i++) {
+		ty_mx_enter(0, t, 11, NR_POLL);
+		ty_mx_switch(0, t + 1000, 11, S, 0);
+		expire(t + 50 * MS);
+		t += 50 * MS + 2000;
+		if (kept)
+			ty_mx_switch(0, t, 0, R, 13);
+		t += kept;
+		ty_mx_switch(0, t + 1000, kept ? 13 : 0, kept ? S : R, 11);
+		ty_mx_exit(0, t + 2000, 11, NR_POLL, 0);
+		t += 3000;
+	}
+	if (!answered)
+		return t;
+	ty_mx_enter(0, t, 11, NR_POLL);
+	ty_mx_switch(0, t + 1000, 11, S, 12);
+	ty_mx_waking(0, t + 30 * MS, 12, 11, 0);
+	ty_mx_switch(0, t + 31 * MS, 12, S, 11);
+	ty_mx_exit(0, t + 31 * MS + 1000, 11, NR_POLL, 1);
+	return t + 32 * MS;
+}
+
+static struct ty_stalls tries(struct asked *asked, unsigned n, uint64_t kept, bool answered)
+{
+	struct ty_stalls_opts o = {.all = true};
+	struct ty_stalls s;
+	struct ty_explain x;
+	struct ty_window w;
+	uint64_t end;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	end = polls(2 * MS, n, kept, answered);
+	ty_mx_switch(0, end, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.args = list_of;
+	x.ctx = asked;
+	w = ty_window_all(x.m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 1000, &s, NULL), 0);
+	ty_mx_drop();
+	return s;
+}
+
+static void tries_are_one_wait(void **state)
+{
+	struct asked same = {.else_at = 0x7000};
+	struct ty_stalls s = tries(&same, 4, 0, true);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].waits, 5);
+	assert_true(s.v[0].duration_ns > 229 * MS);
+	assert_false(s.v[0].proven); /* what the list said is not recorded */
+	ty_stalls_fini(&s);
+}
+
+static void a_poll_for_others_is_no_try(void **state)
+{
+	struct asked first = {.at = {{2 * MS, 0x8000}}, .else_at = 0x7000};
+	struct ty_stalls s = tries(&first, 4, 0, true);
+
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.v[0].waits, 4);
+	assert_true(s.v[0].duration_ns < 190 * MS);
+	ty_stalls_fini(&s);
+}
+
+static void no_cpu_between_tries_is_told(void **state)
+{
+	struct asked same = {.else_at = 0x7000};
+	struct ty_stalls s = tries(&same, 1, 200 * MS, true);
+	bool told = false;
+
+	for (size_t i = 0; i < s.n; i++) {
+		told |= s.v[i].kind == TY_STALL_RUNQUEUE;
+		assert_true(s.v[i].duration_ns < 210 * MS);
+	}
+	assert_true(told);
+	ty_stalls_fini(&s);
+}
+
+static void tries_in_vain_are_walked_once(void **state)
+{
+	struct asked same = {.else_at = 0x7000};
+	struct ty_stalls s = tries(&same, 400, 0, false);
+
+	assert_int_equal(s.n, 400);
+	assert_true(same.times < 10 * 400);
+	ty_stalls_fini(&s);
+}
+
 static int first_arg(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
 	memcpy(args, ctx, 6 * sizeof(*args));
@@ -481,6 +604,10 @@ int main(void)
 		cmocka_unit_test(a_call_whose_begin_is_lost),
 		cmocka_unit_test(names_from_before),
 		cmocka_unit_test(the_job_is_inferred),
+		cmocka_unit_test(tries_are_one_wait),
+		cmocka_unit_test(a_poll_for_others_is_no_try),
+		cmocka_unit_test(no_cpu_between_tries_is_told),
+		cmocka_unit_test(tries_in_vain_are_walked_once),
 		cmocka_unit_test(what_calls_say),
 	};
 
