@@ -47,11 +47,15 @@ else
 	perf_script whole >got
 	cmp -s want got && [ "$(wc -l <want)" -gt 1000 ]
 	check "perf script: every event, in order ($(wc -l <want))" $? "$(diff want got)"
-	"$TARRY" export t.dat --to perf -o part --from 0.01 --to 0.05 --cpu 0 2>err
-	tarry --from 0.01 --to 0.05 --cpu 0 >want
+	# From the 40% event of CPU 0 to the 60% one, in seconds from the start.
+	start=$("$TARRY" dump t.dat events --json | sed -nE '1s/.*"ts_ns":([0-9]+).*/\1/p')
+	set -- $("$TARRY" dump t.dat events --cpu 0 --json | sed -nE 's/.*"ts_ns":([0-9]+).*/\1/p' |
+		awk -v s="$start" '{ t[NR] = $1 } END { printf "%.9f %.9f\n", (t[int(NR * 0.4) + 1] - s) / 1e9, (t[int(NR * 0.6) + 1] - s) / 1e9 }')
+	"$TARRY" export t.dat --to perf -o part --from "$1" --to "$2" --cpu 0 2>err
+	tarry --from "$1" --to "$2" --cpu 0 >want
 	perf_script part >got
 	cmp -s want got && [ -s want ]
-	check "a window of a CPU ($(wc -l <want))" $? "$(diff want got)"
+	check "a window of a CPU ($(wc -l <want))" $? "from $1 to $2: $(diff want got)"
 	perf trace -i whole >got 2>&1
 	grep -q 'execve(' got
 	check "perf trace shows system calls" $? "$(head got)"
