@@ -166,7 +166,7 @@ static void print_json(const struct job *j)
 
 struct path {
 	struct ty_flow_call call; /* which one */
-	VEC(uint64_t) ips;
+	VEC(uint64_t) ips;	  /* of the first PATH_MAX_INSNS */
 	bool on;
 	int32_t pid;
 	uint64_t depth_calls; /* calls begun inside */
@@ -205,8 +205,8 @@ static void print_part(struct job *j, const struct path *p, size_t from, const c
 	enum { SHOWN = 12 };
 	char text[300];
 
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " calls inside, tid %d", who,
-	       (uint64_t)p->ips.n, p->depth_calls, p->call.tid);
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " calls inside, tid %d", who, p->call.insns,
+	       p->depth_calls, p->call.tid);
 	if (p->call.start_ns != TY_FLOW_NO_TIME)
 		printf(", at %" PRIu64 ".%09" PRIu64, p->call.start_ns / 1000000000,
 		       p->call.start_ns % 1000000000);
@@ -280,9 +280,13 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 		printf("%s: %" PRIu64 " calls; slowest and median call go the same way for %zu "
 		       "instructions",
 		       j->slowest, best->count, same);
-		puts(same == k.p[0].ips.n && same == k.p[1].ips.n ? ": all of them"
-								  : ", then part (>)");
-		if (same < k.p[0].ips.n || same < k.p[1].ips.n) {
+		if (same < k.p[0].ips.n || same < k.p[1].ips.n)
+			puts(", then part (>)");
+		else if (same < PATH_MAX_INSNS)
+			puts(": all of them");
+		else
+			puts("; what comes after was not compared");
+		if (same < k.p[0].ips.n || same < k.p[1].ips.n || same == PATH_MAX_INSNS) {
 			print_part(j, &k.p[0], same, "slowest");
 			print_part(j, &k.p[1], same, "median");
 		}
