@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call, of
- * the first CALLS_MAX whole calls; counts, sums and maxima are of all. */
+ * the first CALLS_MAX whole calls; counts, sums and maxima are of all. And 24 for each function
+ * that a thread was in. */
 #include "flow_stats.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
 enum { CALLS_MAX = 1 << 23 };
@@ -23,6 +26,7 @@ struct acc {
 
 struct stats {
 	VEC(struct acc) accs;	      /* by function number */
+	struct ty_pair_map levels;    /* by thread and function: its calls that are going on */
 	uint64_t calls, kept, beyond; /* whole calls in ones, and those that are not */
 	bool nomem;
 	ty_flow_choose *choose;
@@ -68,29 +72,63 @@ static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func)
 		s->nomem = true;
 }
 
+static bool chosen(const struct stats *s, const struct ty_flow_call *c)
+{
+	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+
+	return !s->choose || s->choose(s->ctx, &at);
+}
+
+static uint64_t thread_of(const struct ty_flow_call *c)
+{
+	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)c->tid;
+}
+
+static void on_begin(void *ctx, const struct ty_flow_call *c)
+{
+	struct stats *s = ctx;
+	uint32_t *n;
+
+	if (c->func == TY_NO_FUNC || !chosen(s, c))
+		return;
+	n = ty_pair_map_add(&s->levels, thread_of(c), c->func);
+	if (n)
+		*n = *n == TY_PAIR_NONE ? 1 : *n + 1;
+	else
+		s->nomem = true;
+}
+
+/* A call has ended: is none of the same function and thread going on around it? */
+static bool outermost(struct stats *s, const struct ty_flow_call *c)
+{
+	uint32_t *n = ty_pair_map_add(&s->levels, thread_of(c), c->func);
+
+	return n && *n && !--*n;
+}
+
 static void on_end(void *ctx, const struct ty_flow_call *c)
 {
 	struct stats *s = ctx;
-	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
 	bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
 	struct acc *a;
 	struct one one;
 	uint64_t ns = 0;
 
-	if (s->choose && !s->choose(s->ctx, &at))
+	if (!chosen(s, c))
 		return;
 	s->calls += counts;
 	a = c->func == TY_NO_FUNC ? NULL : acc_of(s, c->func);
 	if (!a)
 		return;
 	a->f.count += counts;
-	a->f.insns += c->insns;
 	a->f.self_insns += c->self_insns;
 	if (c->start_ns != TY_FLOW_NO_TIME && c->end_ns != TY_FLOW_NO_TIME &&
 	    c->end_ns >= c->start_ns)
 		ns = c->end_ns - c->start_ns;
-	if (c->func != c->caller)
+	if (outermost(s, c)) {
+		a->f.insns += c->insns;
 		a->f.total_ns += ns;
+	}
 	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
 	if (counts)
 		add_caller(s, &a->f, c->caller);
@@ -204,7 +242,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	int r = 0, more = 0;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME, .end_ns = TY_FLOW_NO_TIME};
-	out->calls_of = ty_flow_calls_new(names, NULL, on_end, &s);
+	out->calls_of = ty_flow_calls_new(names, on_begin, on_end, &s);
 	while (out->calls_of && !r && (more = ty_flow_next(f, &at)) > 0) {
 		if (!choose || choose(ctx, &at))
 			add_item(out, &at);
@@ -226,6 +264,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 		vec_fini(&s.accs.v[i].ones);
 	}
 	vec_fini(&s.accs);
+	ty_pair_map_fini(&s.levels);
 	if (out->funcs.n)
 		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
 	if (r || s.nomem || !out->calls_of)

@@ -23,8 +23,9 @@ struct ty_flow_func {
 	uint32_t func;
 	uint64_t count;	    /* calls, whole or not */
 	uint64_t not_whole; /* begun before, cut by a gap, still going on */
+	/* insns, total_ns: with those of the calls it made; of a recursion the outermost call. */
 	uint64_t insns, self_insns;
-	uint64_t total_ns, self_ns; /* of whole calls; of a recursive one the outermost */
+	uint64_t total_ns, self_ns;
 	uint64_t p50_ns, p99_ns, max_ns, max_start_ns;
 	uint64_t p50_insns, p99_insns, max_insns;
 	int32_t max_tid;		     /* of the call with the most time */
