@@ -3,8 +3,10 @@
  * See page_out.h. Chunks are LZ4 blocks behind the head of a v7 chunk, as in a spool. Budget: 30 ns
  * per record of 100 bytes.
  *
- * A loss ends a page early, so that a file could make us write a page per loss: one that has more
- * losses than a kernel can write into so many bytes is damaged.
+ * A loss ends a page early, so that a file could make us write a page per loss. Of one that has
+ * more losses than a kernel writes into so many bytes (of the file, or of records, which may be
+ * compressed there) those beyond are told by the next page that begins anyway: all of them, but up
+ * to a page too late.
  */
 #include "page_out.h"
 
@@ -17,7 +19,8 @@
 #include "temp_file.h"
 
 #define CHUNK_BYTES (16 * TY_PAGE_OUT_BYTES)
-#define LOSS_EVERY  512u /* bytes of the file, at least, between two losses */
+#define FILE_LOSS   512u  /* bytes of the file, at least, between two losses */
+#define RECORD_LOSS 1024u /* the same of records */
 #define MISSED	    (1u << 31)
 #define MISSED_NUM  (1u << 30)
 #define DELTA_BITS  27
@@ -127,9 +130,6 @@ static int next_page(struct ty_page_out *o, struct ty_page_sink *k, uint64_t ts,
 	}
 	if (o->pos)
 		end_page(o, k);
-	if (o->missed && ++k->losses > k->t->file_bytes / LOSS_EVERY + 64)
-		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: damaged: it tells of more losses than it can hold", k->t->path);
 	if (o->page == CHUNK_BYTES) {
 		r = flush(o, k, err);
 		if (r)
@@ -147,6 +147,15 @@ static int next_page(struct ty_page_out *o, struct ty_page_sink *k, uint64_t ts,
 	return 0;
 }
 
+/* May a loss end a page? */
+static bool may_end(struct ty_page_sink *k)
+{
+	if (k->losses >= k->t->file_bytes / FILE_LOSS + k->bytes / RECORD_LOSS + 64)
+		return false;
+	k->losses++;
+	return true;
+}
+
 int ty_page_out_add(struct ty_page_out *o, struct ty_page_sink *k, uint64_t ts, const void *p,
 		    uint32_t n, struct ty_err *err)
 {
@@ -159,8 +168,9 @@ int ty_page_out_add(struct ty_page_out *o, struct ty_page_sink *k, uint64_t ts, 
 		o->missed++;
 		return 0;
 	}
-	if (!o->pos || o->missed || o->pos + EXTEND + head + size > o->end ||
-	    (ts - o->ts) >> EXTEND_BITS) {
+	k->bytes += n;
+	if (!o->pos || o->pos + EXTEND + head + size > o->end || (ts - o->ts) >> EXTEND_BITS ||
+	    (o->missed && may_end(k))) {
 		r = next_page(o, k, ts, err);
 		if (r)
 			return r;

@@ -15,6 +15,7 @@ struct ty_page_sink {
 	struct ty_trace *t;
 	uint64_t off;	 /* where the next chunk goes */
 	uint64_t pages;	 /* written so far */
+	uint64_t bytes;	 /* of records */
 	uint64_t losses; /* pages that were ended early, for a loss stands between pages only */
 	uint8_t *lz4;
 	size_t lz4_cap;

@@ -153,6 +153,34 @@ static void test_losses(void **state)
 	ty_session_fini(&s);
 }
 
+/* More losses than a kernel writes into so few bytes: none is forgotten, nor is the file refused.
+ */
+static void test_many_losses(void **state)
+{
+	enum { N = 1000 };
+	struct ty_session s = {0};
+	struct perf_write w;
+	struct ty_event ev;
+	uint64_t lost = 0;
+	unsigned n = 0;
+
+	pe_init(&w);
+	pe_index(&w, 0, -1);
+	for (unsigned i = 0; i < N; i++) {
+		pe_lost(&w, (struct pw_at){7, 7, 1000 + 10 * i, 0}, 3);
+		pe_call(&w, (struct pw_at){7, 7, 1005 + 10 * i, 0}, i % 2 == 0, 0);
+	}
+	open_it(&s, &w, TY_OPEN_EVENTS);
+	while (ty_events_next(s.events, &ev, NULL) > 0)
+		if (ev.kind == TY_EV_GAP)
+			lost += ev.u.gap.count;
+		else
+			n++;
+	assert_int_equal(n, N);
+	assert_int_equal(lost, 3 * N);
+	ty_session_fini(&s);
+}
+
 /* Threads that were there, births, deaths and names, where no tracepoint tells them. */
 static void test_threads(void **state)
 {
@@ -309,9 +337,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	       cmocka_unit_test(test_many),
-		cmocka_unit_test(test_losses),	       cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_chosen_threads), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_many),
+		cmocka_unit_test(test_losses),	cmocka_unit_test(test_many_losses),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_chosen_threads),
+		cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
