@@ -133,33 +133,50 @@ static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
 	return true;
 }
 
+/* Until when the process is the same program and the pid is its own. */
+static uint64_t life_end(const struct ty_code *c, int32_t pid, uint64_t t_ns)
+{
+	const int64_t space = ty_code_mapped(pid);
+	uint64_t until;
+	const struct ty_code_life *l = life_at(c, space, t_ns, &until);
+
+	/* Before its first life, or in one of which nothing is known (forked by somebody unknown):
+	 * that of the one which follows. */
+	if (l && until != UINT64_MAX &&
+	    (l->from_ns > t_ns || (!l->maps.n && l->parent == TY_PAIR_NONE)))
+		(void)life_at(c, space, until, &until);
+	return until;
+}
+
 /*
- * The first mapping after t that covers addr. What was executed was mapped; the time stamps of
- * packets lag behind (each is that of the last one before), those of mappings do not.
+ * The first mapping after t that covers addr, where there is none at t. What was executed was
+ * mapped; the time stamps of packets lag behind (each is that of the last one before), those of
+ * mappings do not. What a JIT compiler tells lies over a mapping, which must be the same at t.
  */
-static bool find_later(struct ty_code *c, int64_t space, uint64_t t_ns, uint64_t addr,
+static bool find_later(struct ty_code *c, int32_t pid, bool jitted, uint64_t t_ns, uint64_t addr,
 		       struct ty_code_at *at)
 {
-	struct holds h = {.hi = UINT64_MAX};
+	const int64_t space = jitted ? ty_code_jitted(pid) : ty_code_mapped(pid);
+	const uint64_t end = life_end(c, pid, t_ns);
+	struct holds h = {.hi = UINT64_MAX, .until_ns = UINT64_MAX}, any = h;
+	const struct ty_code_mapping *m = mapping_at(c, space, t_ns, addr, &h), *was, *is;
 	uint64_t t = t_ns;
 
-	for (unsigned i = 0; i < LATER_MAX; i++) {
-		const struct ty_code_mapping *m;
-
+	if (m)
+		return false; /* its bytes cannot be had: no other's are right */
+	for (unsigned i = 0; !m && h.until_ns < end && i < LATER_MAX; i++) {
+		t = h.until_ns;
 		/* No further than where nothing else is mapped before it. */
 		h.from_ns = 0;
 		h.until_ns = UINT64_MAX;
 		m = mapping_at(c, space, t, addr, &h);
-
-		if (m && t != t_ns && bytes_of(c, m, &h, addr, at)) {
-			at->from_ns = at->until_ns = t_ns; /* to be asked again at another time */
-			return true;
-		}
-		if (h.until_ns == UINT64_MAX)
-			break;
-		t = h.until_ns;
 	}
-	return false;
+	was = m && jitted ? mapping_at(c, ty_code_mapped(pid), t_ns, addr, &any) : NULL;
+	is = was ? mapping_at(c, ty_code_mapped(pid), t, addr, &any) : NULL;
+	if (!m || (was && (!is || is->file != was->file)) || !bytes_of(c, m, &h, addr, at))
+		return false;
+	at->from_ns = at->until_ns = t_ns; /* to be asked again at another time */
+	return true;
 }
 
 int32_t ty_code_program(const struct ty_code *c, int32_t pid, uint64_t t_ns)
@@ -190,8 +207,8 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		if (m && bytes_of(c, m, &h, addr, at))
 			return true;
 	}
-	if (pid >= 0 && (find_later(c, ty_code_jitted(pid), t_ns, addr, at) ||
-			 find_later(c, ty_code_mapped(pid), t_ns, addr, at)))
+	if (pid >= 0 &&
+	    (find_later(c, pid, true, t_ns, addr, at) || find_later(c, pid, false, t_ns, addr, at)))
 		return true;
 	*at = (struct ty_code_at){0};
 	return false;

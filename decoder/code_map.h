@@ -5,7 +5,8 @@
  * parent's. What is asked for is answered by the newest mapping that covers the address; where
  * there is none, or its bytes cannot be had, by those of everybody (the kernel), then by images
  * given by hand, by the bytes of core dumps, and by the files that these name. An older mapping
- * below a newer one is never used: its bytes were not there any more.
+ * below a newer one is never used: its bytes were not there any more. A newer one is used only
+ * where nothing was mapped yet, and of the same program: time stamps of packets lag behind.
  *
  * No I/O here: the bytes of a file come from the caller's `load`, when first needed, once per file.
  * Built first, read afterwards: reading is thread-safe as long as nothing is added. Adding costs

@@ -126,6 +126,48 @@ static void test_rule(void **state)
 	}
 }
 
+/* What is mapped a little later answers for what was not mapped yet, and for nothing else: what was
+ * mapped and cannot be had is not what somebody mapped there afterwards, or another program. */
+static void test_later(void **state)
+{
+	struct ty_code *c = ty_code_new(NULL, NULL);
+	int gone = ty_code_file(c, "/gone", NULL, 0), anon = ty_code_file(c, "//anon", NULL, 0);
+	int had = ty_code_blob(c, "had", bytes[0], FILE_BYTES);
+	int jit = ty_code_function(c, "jit", bytes[1], FILE_BYTES);
+	struct ty_code_at at = {0};
+
+	memset(bytes[0], 'h', FILE_BYTES);
+	memset(bytes[1], 'j', FILE_BYTES);
+	/* Forked by somebody unknown, then a program that is gone, then another one. */
+	assert_int_equal(0, ty_code_fork(c, 99, 1, 5));
+	assert_int_equal(0, ty_code_exec(c, 1, 10));
+	assert_int_equal(0, ty_code_map(c, 1, 12, 0x1000, 64, 0, gone));
+	assert_int_equal(0, ty_code_map(c, 1, 12, 0x2000, 64, 0, had));
+	assert_int_equal(0, ty_code_map(c, 1, 12, 0x3000, 64, 0, anon));
+	assert_int_equal(0, ty_code_map(c, 1, 20, 0x1000, 64, 0, had));
+	assert_int_equal(0, ty_code_jit(c, 1, 20, 0x3000, jit));
+	assert_int_equal(0, ty_code_jit(c, 1, 25, 0x1000, jit));
+	assert_int_equal(0, ty_code_exec(c, 1, 30));
+	assert_int_equal(0, ty_code_map(c, 1, 32, 0x1000, 64, 0, had));
+	assert_int_equal(0, ty_code_map(c, 1, 32, 0x4000, 64, 0, had));
+	assert_int_equal(0, ty_code_jit(c, 1, 35, 0x3000, jit));
+	assert_int_equal(0, ty_code_exec(c, 2, 10));
+	assert_int_equal(0, ty_code_map(c, 2, 12, 0x2000, 64, 0, had));
+	assert_int_equal(0, ty_code_ready(c));
+	assert_false(ty_code_find(c, 1, 15, 0x1000, &at)); /* gone, whatever came after it */
+	assert_true(ty_code_find(c, 1, 8, 0x2000, &at));   /* before its exec */
+	assert_int_equal('h', *at.p);
+	assert_true(ty_code_find(c, 2, 8, 0x2000, &at)); /* before it was heard of */
+	assert_int_equal('h', *at.p);
+	assert_true(
+		ty_code_find(c, 1, 15, 0x3000, &at)); /* the memory was there, then code in it */
+	assert_int_equal('j', *at.p);
+	assert_false(ty_code_find(c, 1, 15, 0x4000, &at)); /* another program's */
+	assert_false(ty_code_find(c, 1, 29, 0x4000, &at));
+	assert_true(ty_code_find(c, 1, 31, 0x4000, &at));
+	ty_code_free(c);
+}
+
 /* A hostile side band: mappings in many layers. Quadratic work would take hours. */
 static void test_many(void **state)
 {
@@ -434,9 +476,10 @@ static void test_names(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_rule), cmocka_unit_test(test_many),
-					   cmocka_unit_test(test_core), cmocka_unit_test(test_jit),
-					   cmocka_unit_test(test_names)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rule), cmocka_unit_test(test_later),
+		cmocka_unit_test(test_many), cmocka_unit_test(test_core),
+		cmocka_unit_test(test_jit),  cmocka_unit_test(test_names)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
