@@ -11,6 +11,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bus.h"
@@ -19,12 +20,14 @@
 #include "vec.h"
 
 enum { NOTES_MAX = 8 };
+#define SLACK_NS 1000000000 /* between clocks of files, of processes and of the recording */
 
 struct ty_flow_files {
 	const char *const *roots;
 	size_t roots_n;
 	bool local, same_boot;
-	char cache[PATH_MAX]; /* perf's own, "" none */
+	int64_t from_ns, to_ns; /* when it was recorded; the same: not known */
+	char cache[PATH_MAX];	/* perf's own, "" none */
 	VEC(struct ty_bytes) maps;
 	struct ty_debuginfod *debuginfod; /* NULL: not asked for */
 	VEC(char *) notes;
@@ -77,6 +80,17 @@ void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot)
 {
 	f->local = local;
 	f->same_boot = local && same_boot;
+}
+
+void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns)
+{
+	f->from_ns = from_ns - SLACK_NS;
+	f->to_ns = to_ns + SLACK_NS;
+}
+
+static int64_t ns_of(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 /* fd is closed. */
@@ -188,16 +202,85 @@ static bool own_vdso(struct ty_flow_files *f, struct wanted *w, struct ty_bytes 
 	return is_wanted(w, "this machine's vdso", *out);
 }
 
-/* A JIT compiler in a container writes its map in there, by the number that it has there. */
-static bool inside(struct ty_flow_files *f, const char *path, struct wanted *w,
+/* When the process began, by the wall clock; false: there is none. */
+static bool began(int pid, int64_t *ns)
+{
+	unsigned long long ticks;
+	char name[64], line[1024];
+	struct timespec now, up;
+	bool known = false;
+	const char *s;
+	FILE *stat;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	stat = fopen(name, "re");
+	if (!stat)
+		return false;
+	/* The 22nd field; the second one may hold anything. */
+	if (fgets(line, sizeof(line), stat) && (s = strrchr(line, ')')))
+		known = sscanf(s,
+			       ") %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			       "%*s %*s %*s %llu",
+			       &ticks) == 1;
+	fclose(stat);
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	if (known)
+		*ns = ns_of(now) - ns_of(up) +
+		      (int64_t)(ticks * (1000000000ull / (unsigned long)sysconf(_SC_CLK_TCK)));
+	return known;
+}
+
+/*
+ * Is a JIT compiler's map of the process that was recorded? Its name is a number that others have
+ * before and after, and anybody may write one.
+ */
+static bool is_its_map(const struct ty_flow_files *f, int pid, const struct stat *st)
+{
+	const int64_t written = ns_of(st->st_mtim);
+	bool trusted = !st->st_uid || st->st_uid == geteuid();
+	struct stat proc;
+	char name[64];
+	int64_t begin;
+
+	if (f->from_ns == f->to_ns)
+		return false;
+	if (!began(pid, &begin))
+		return trusted && written >= f->from_ns && written <= f->to_ns;
+	snprintf(name, sizeof(name), "/proc/%d", pid);
+	trusted = trusted || (!stat(name, &proc) && proc.st_uid == st->st_uid);
+	return trusted && begin <= f->to_ns && written >= begin - SLACK_NS;
+}
+
+static bool attempt_map(struct ty_flow_files *f, const char *path, int pid, struct wanted *w,
+			struct ty_bytes *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && is_its_map(f, pid, &st))
+		return !map_fd(f, fd, path, out, NULL);
+	close(fd);
+	snprintf(w->other, sizeof(w->other),
+		 "%s is not used: nothing says that the recorded process wrote it; if it did, copy "
+		 "it to DIR/tmp and give --symfs DIR",
+		 path);
+	return false;
+}
+
+/* A JIT compiler's map where the process wrote it; in a container that is in there, by the number
+ * that the process has there. */
+static bool map_of(struct ty_flow_files *f, const char *path, int pid, struct wanted *w,
 		   struct ty_bytes *out)
 {
 	char name[64], line[256], *last;
-	int pid, end = 0, own = 0;
+	int own = 0;
 	FILE *status;
 
-	if (sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) != 1 || !end || path[end])
-		return false;
+	if (attempt_map(f, path, pid, w, out))
+		return true;
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	status = fopen(name, "re");
 	while (status && !own && fgets(line, sizeof(line), status))
@@ -208,7 +291,18 @@ static bool inside(struct ty_flow_files *f, const char *path, struct wanted *w,
 	if (status)
 		fclose(status);
 	snprintf(name, sizeof(name), "/proc/%d/root/tmp/perf-%d.map", pid, own);
-	return own > 0 && attempt(f, name, w, out);
+	return own > 0 && attempt_map(f, name, pid, w, out);
+}
+
+/* At its own path. */
+static bool in_place(struct ty_flow_files *f, const char *path, struct wanted *w,
+		     struct ty_bytes *out)
+{
+	int pid, end = 0;
+
+	if (sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) == 1 && end && !path[end])
+		return f->local && map_of(f, path, pid, w, out);
+	return attempt(f, path, w, out);
 }
 
 static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, struct ty_bytes *out)
@@ -231,7 +325,7 @@ static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, st
 	/* At its own path another machine's file is somebody else's, unless its build id says no.
 	 */
 	if (*path == '/' && strncmp(path, "//", 2) && (f->local || w->id_n) &&
-	    (attempt(f, path, w, out) || (f->local && inside(f, path, w, out))))
+	    in_place(f, path, w, out))
 		return true;
 	if (!strcmp(path, "[vdso]") && own_vdso(f, w, out))
 		return true;

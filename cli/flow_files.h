@@ -3,7 +3,8 @@
  * The files of the traced machine, found on this one: under the given roots by path, by name or by
  * build id; when the recording is of this machine, or the build id is known, at their own path; by
  * build id in perf's cache (~/.debug) and, where the user has set DEBUGINFOD_URLS, from the servers
- * named there. A file whose build id is not the recorded one is never used; that is told.
+ * named there. A file whose build id is not the recorded one is never used, and neither is a JIT
+ * compiler's map of another process of that number; that is told.
  */
 #ifndef TY_FLOW_FILES_H
 #define TY_FLOW_FILES_H
@@ -20,6 +21,9 @@ struct ty_flow_files *ty_flow_files_new(const char *const *roots,
 void ty_flow_files_free(struct ty_flow_files *f);
 /* Paths of the recording are paths of this machine; its kernel has not been started anew since. */
 void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
+/* When it was recorded here, since the kernel was started, by the wall clock. Without it a JIT
+ * compiler's /tmp/perf-PID.map, which tells nothing of whose it is, is used below a root only. */
+void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns);
 /* Map a whole file until f is freed. 0, or -TY_E... with err. */
 int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_bytes *out,
 		       struct ty_err *err);

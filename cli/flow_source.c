@@ -219,16 +219,24 @@ static int add_auxtrace(struct ty_flow_source *s, const struct ty_perf *f,
 	return e ? ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e)) : 0;
 }
 
-/* Has the machine been started after the recording? If it is this one. */
-static bool this_boot(const struct ty_trace *t)
+/* Whether and when a trace of this machine was recorded since the kernel was started. */
+static bool this_boot(struct ty_flow_source *s)
 {
-	int64_t start;
+	const char *machine = s->trace ? ty_trace_section(s->trace, TY_SEC_MACHINE).s : NULL;
+	int64_t start, n;
 	struct timespec now, up;
+	char other[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
-	return ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "start_realtime_ns", &start) &&
-	       start / 1000000000 > now.tv_sec - up.tv_sec;
+	if (!ty_key_i64(machine, "start_realtime_ns", &start) ||
+	    start / 1000000000 <= now.tv_sec - up.tv_sec)
+		return false;
+	if (ty_key_i64(ty_trace_section(s->trace, TY_SEC_SELF).s, "duration_ns", &n) && n >= 0 &&
+	    n <= (int64_t)1 << 60 && start <= (int64_t)1 << 61 &&
+	    !ty_key_value(machine, "pid_namespace", other, sizeof(other)))
+		ty_flow_files_recorded(s->files, start, start + n);
+	return true;
 }
 
 /* What the header of a perf.data file says of machine and events. */
@@ -242,7 +250,7 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	int r = 0;
 
 	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(s->files, host && !strcmp(host, here), s->trace && this_boot(s->trace));
+	ty_flow_files_local(s->files, host && !strcmp(host, here), this_boot(s));
 	if (cpuid)
 		ty_flow_perf_cpuid(perf, cpuid);
 	for (size_t i = 0; i < f->events.n; i++) {

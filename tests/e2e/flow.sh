@@ -219,6 +219,10 @@ jitted() {
 	pid=$("$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_jit" "$out/jit")
 	is "JIT: functions of a jitdump, one after the other at one place; of a map, which may be in doubt" \
 		"first:3 second:7 listed:4 or?:4" "$(named first second listed 'either?' 'or?')"
+	touch -d '1 hour ago' "/tmp/perf-$pid.map"
+	is "JIT: a map of before, of another process" "first:3 second:7" "$(named first second listed)"
+	grep -q "^tarry: /tmp/perf-$pid.map is not used: " "$out/err"
+	ok $? "JIT: and that is told"
 	mv "$out/jit/jit-$pid.dump" "$out"
 	is "JIT: a dump that is gone" "" "$(named first)"
 	grep -q '^tarry: 1 of 1 jitdump files .* not to be had' "$out/err"
