@@ -3,23 +3,22 @@
  * Tables over memory samples (memory.h). One pass numbers the keys and counts, a second one files
  * the values of the rows that are shown; percentiles are made of these by counting. Where the
  * values are too many for the memory that may be used, further passes file those of further rows;
- * a row of many samples takes counts instead of values. Tables know nothing of each other: several
- * are made at once. Budget: 15 ns per sample and pass.
+ * a row of many samples takes counts instead of values. Several tables are made by several threads,
+ * those of one thread together: decoding is most of the work. Budget: 10 ns per sample and table.
  */
 #include "memory.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LATENCIES 4 /* total, issue, exec, xlat */
+#define AHEAD	  12 /* rows whose look-ups overlap */
+#define LATENCIES 4  /* total, issue, exec, xlat */
 #define VALUES	  65536u
 
 struct count {
 	uint64_t count, cycles;
-	uint32_t row; /* UINT32_MAX: not shown */
 };
 
 /* What percentiles are made of. */
@@ -27,20 +26,33 @@ struct value {
 	uint16_t total, issue, xlat, flags; /* TY_MP_* */
 };
 
+/* What is kept of a row's samples while they are gathered. */
+struct keep {
+	struct value *value;	   /* all of them; NULL: counts */
+	uint32_t *hist;		   /* VALUES for each latency */
+	struct ty_mem_ids targets; /* of branches */
+};
+#define HIST_BYTES (LATENCIES * VALUES * sizeof(uint32_t))
+
 struct tab {
 	const struct ty_mem_points *p;
-	enum ty_memory_by by;
-	const uint32_t *function_of_pc;
-	const struct ty_mem_work *work;
-	unsigned want;	       /* of a point, to know its key */
-	struct ty_mem_ids ids; /* pages */
+	const struct ty_memory_ask *ask;
+	uint64_t keep_bytes;	 /* that the values of rows may take at a time */
+	struct ty_mem_ids pages; /* numbers of pages, while they are counted */
 	VEC(struct count) counts;
+	struct ty_mem_ids shown; /* keys of rows by their number: few, so that they stay cached */
+	uint64_t *samples;	 /* by row */
+	uint32_t from, to;	 /* rows that are gathered in this pass */
+	struct keep *keep;	 /* of these */
 	struct ty_memory_table *out;
 };
 
-static bool is_about(const struct tab *t, const struct ty_mem_point *o)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Does a table by `by` count this sample? */
+INLINE bool is_about(enum ty_memory_by by, const struct ty_mem_point *o)
 {
-	switch (t->by) {
+	switch (by) {
 	case TY_MEMORY_BY_PC:
 	case TY_MEMORY_BY_FUNCTION: return o->pc != UINT32_MAX;
 	case TY_MEMORY_BY_SOURCE: return o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE;
@@ -50,64 +62,70 @@ static bool is_about(const struct tab *t, const struct ty_mem_point *o)
 	}
 }
 
-static int32_t page_pid(const struct tab *t, const struct ty_mem_point *o)
+INLINE int32_t page_pid(const struct tab *t, const struct ty_mem_point *o)
 {
 	return o->va >> 55 || o->thread == TY_MEM_NO_THREAD ? -1 : t->p->thread[o->thread].pid;
 }
 
-/* 22 bits of pid and 42 of page, as sharing.c has it. */
-static uint64_t page_key(const struct tab *t, const struct ty_mem_point *o)
+/* The number of a sample's key; of a page 22 bits of pid and 42 of page, as sharing.c has it. */
+INLINE uint64_t key_of(enum ty_memory_by by, const struct tab *t, const struct ty_mem_point *o)
 {
-	return (uint64_t)((uint32_t)page_pid(t, o) & 0x3fffff) << 42 |
-	       (o->va >> 12 & ((1ull << 42) - 1));
-}
-
-/* The number of a sample's key, but for pages. */
-static uint32_t key_id(const struct tab *t, const struct ty_mem_point *o)
-{
-	switch (t->by) {
-	case TY_MEMORY_BY_FUNCTION: return t->function_of_pc[o->pc];
-	case TY_MEMORY_BY_SOURCE: return (uint32_t)o->level << 8 | o->src_flags;
+	switch (by) {
+	case TY_MEMORY_BY_FUNCTION: return t->ask->function_of_pc[o->pc];
+	case TY_MEMORY_BY_SOURCE: return (uint64_t)o->level << 8 | o->src_flags;
+	case TY_MEMORY_BY_PAGE:
+		return (uint64_t)((uint32_t)page_pid(t, o) & 0x3fffff) << 42 |
+		       (o->va >> 12 & ((1ull << 42) - 1));
 	case TY_MEMORY_BY_THREAD: return o->thread;
 	default: return o->pc;
 	}
 }
 
-static int count_all(struct tab *t)
+/* Each kind of table has loops of its own. */
+#define BY_KIND(by, call)                                                                          \
+	((by) == TY_MEMORY_BY_PC	 ? call(TY_MEMORY_BY_PC)                                   \
+	 : (by) == TY_MEMORY_BY_FUNCTION ? call(TY_MEMORY_BY_FUNCTION)                             \
+	 : (by) == TY_MEMORY_BY_SOURCE	 ? call(TY_MEMORY_BY_SOURCE)                               \
+	 : (by) == TY_MEMORY_BY_PAGE	 ? call(TY_MEMORY_BY_PAGE)                                 \
+	 : (by) == TY_MEMORY_BY_THREAD	 ? call(TY_MEMORY_BY_THREAD)                               \
+					 : call(TY_MEMORY_BY_BRANCH))
+
+INLINE int count_by(enum ty_memory_by by, struct tab *t, const struct ty_mem_point *o, uint32_t n)
 {
-	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	uint32_t n;
+	for (const struct ty_mem_point *end = o + n; o < end; o++) {
+		struct count *c;
+		uint64_t key;
+		uint32_t id;
+		bool fresh;
 
-	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, t->want | TY_MEM_WANT_TOTAL, rows));
-	     at += n) {
-		if (ty_mem_stopped(t->work))
-			return -TY_EINTR;
-		for (uint32_t i = 0; i < n; i++) {
-			const struct ty_mem_point *o = &rows[i];
-			struct count *c;
-			uint32_t id;
-			bool fresh;
-
-			if (!is_about(t, o))
-				continue;
-			if (t->by != TY_MEMORY_BY_PAGE)
-				id = key_id(t, o);
-			else if (ty_mem_id(&t->ids, page_key(t, o), &id, &fresh))
+		if (by == TY_MEMORY_BY_PAGE && end - o > AHEAD && is_about(by, o + AHEAD))
+			ty_mem_id_soon(&t->pages, key_of(by, t, o + AHEAD));
+		if (!is_about(by, o))
+			continue;
+		key = key_of(by, t, o);
+		id = (uint32_t)key;
+		if (by == TY_MEMORY_BY_PAGE && ty_mem_id(&t->pages, key, &id, &fresh))
+			return -TY_ENOMEM;
+		if (id >= t->counts.n) {
+			if (vec_reserve(&t->counts, (size_t)id + 1))
 				return -TY_ENOMEM;
-			if (id >= t->counts.n) {
-				if (vec_reserve(&t->counts, (size_t)id + 1))
-					return -TY_ENOMEM;
-				memset(t->counts.v + t->counts.n, 0,
-				       (id + 1 - t->counts.n) * sizeof(*t->counts.v));
-				t->counts.n = (size_t)id + 1;
-			}
-			c = &t->counts.v[id];
-			t->out->keys += !c->count++;
-			c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
-			t->out->samples++;
+			memset(t->counts.v + t->counts.n, 0,
+			       (id + 1 - t->counts.n) * sizeof(*t->counts.v));
+			t->counts.n = (size_t)id + 1;
 		}
+		c = &t->counts.v[id];
+		t->out->keys += !c->count++;
+		c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+		t->out->samples++;
 	}
 	return 0;
+}
+
+static int count_rows(struct tab *t, const struct ty_mem_point *rows, uint32_t n)
+{
+#define CALL(by) count_by(by, t, rows, n)
+	return BY_KIND(t->ask->by, CALL);
+#undef CALL
 }
 
 struct rank {
@@ -142,17 +160,19 @@ static void sift(struct rank *r, size_t n, size_t at)
 }
 
 /* Number the rows that are shown: a heap holds the best so far, the least of them on top. */
-static int choose(struct tab *t, uint32_t top)
+static int choose(struct tab *t)
 {
+	uint32_t top = t->ask->top, id;
 	struct rank *r = malloc(((size_t)top + 1) * sizeof(*r));
 	size_t n = 0;
+	bool fresh;
+	int e;
 
 	if (!r)
 		return -TY_ENOMEM;
 	for (size_t i = 0; i < t->counts.n; i++) {
 		struct rank v = {t->counts.v[i].cycles, t->counts.v[i].count, (uint32_t)i};
 
-		t->counts.v[i].row = UINT32_MAX;
 		if (!v.count)
 			continue;
 		if (n < top) {
@@ -167,20 +187,31 @@ static int choose(struct tab *t, uint32_t top)
 	}
 	qsort(r, n, sizeof(*r), rank_order);
 	t->out->rows_n = (uint32_t)n;
-	for (uint32_t i = 0; i < t->out->rows_n; i++)
-		t->counts.v[r[i].id].row = i;
+	t->out->rows = calloc(n + 1, sizeof(*t->out->rows));
+	t->samples = calloc(n + 1, sizeof(*t->samples));
+	e = t->out->rows && t->samples ? 0 : -TY_ENOMEM;
+	for (uint32_t i = 0; !e && i < n; i++) {
+		t->samples[i] = r[i].count;
+		e = ty_mem_id(&t->shown,
+			      t->ask->by == TY_MEMORY_BY_PAGE ? t->pages.keys.v[r[i].id] : r[i].id,
+			      &id, &fresh);
+	}
 	free(r);
-	t->out->rows = calloc(t->out->rows_n + 1, sizeof(*t->out->rows));
-	return t->out->rows ? 0 : -TY_ENOMEM;
+	vec_fini(&t->counts);
+	ty_mem_ids_fini(&t->pages);
+	return e;
 }
 
-static void tell(const struct tab *t, struct ty_memory_row *w, uint32_t id,
+/* `at`: of the sample among the points. */
+static void tell(const struct tab *t, struct ty_memory_row *w, uint64_t at,
 		 const struct ty_mem_point *o)
 {
 	if (!w->count++) {
-		w->key = t->by == TY_MEMORY_BY_PAGE ? o->va >> 12 << 12 : id;
-		w->pid = t->by == TY_MEMORY_BY_PAGE ? page_pid(t, o) : -1;
-		w->ts_ns = o->ts_ns;
+		bool page = t->ask->by == TY_MEMORY_BY_PAGE;
+
+		w->key = page ? o->va >> 12 << 12 : t->shown.keys.v[w - t->out->rows];
+		w->pid = page ? page_pid(t, o) : -1;
+		w->ts_ns = ty_mem_points_pick(t->p, at, TY_MEM_WANT_TIME).ts_ns;
 	}
 	w->loads += o->kind == TY_MEM_LOAD;
 	w->stores += o->kind == TY_MEM_STORE;
@@ -198,12 +229,12 @@ static void tell(const struct tab *t, struct ty_memory_row *w, uint32_t id,
 	}
 }
 
-static struct ty_latency *latency_of(struct ty_memory_row *w, unsigned which)
+INLINE struct ty_latency *latency_of(struct ty_memory_row *w, unsigned which)
 {
 	return which == 0 ? &w->total : which == 1 ? &w->issue : which == 2 ? &w->exec : &w->xlat;
 }
 
-static bool latency(const struct value *o, unsigned which, uint32_t *v)
+INLINE bool latency(const struct value *o, unsigned which, uint32_t *v)
 {
 	bool split = (o->flags & (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT)) ==
 			     (TY_MP_HAS_LAT | TY_MP_HAS_SPLIT) &&
@@ -236,7 +267,7 @@ static void percentiles(struct ty_latency *l, uint32_t *hist)
 	}
 }
 
-static void take(struct ty_latency *l, uint32_t v, uint32_t *hist)
+INLINE void take(struct ty_latency *l, uint32_t v, uint32_t *hist)
 {
 	l->n++;
 	l->sum += v;
@@ -244,13 +275,22 @@ static void take(struct ty_latency *l, uint32_t v, uint32_t *hist)
 	hist[v]++;
 }
 
-/* What is kept of a row's samples while they are gathered. */
-struct keep {
-	struct value *value;	   /* all of them; NULL: counts */
-	uint32_t *hist;		   /* VALUES for each latency */
-	struct ty_mem_ids targets; /* of branches */
-};
-#define HIST_BYTES (LATENCIES * VALUES * sizeof(uint32_t))
+INLINE void take_one(struct ty_memory_row *w, const struct value *o, unsigned which, uint32_t *hist)
+{
+	uint32_t v;
+
+	if (latency(o, which, &v))
+		take(latency_of(w, which), v, hist + which * VALUES);
+}
+
+/* hist: VALUES for each latency. */
+static void take_all(struct ty_memory_row *w, const struct value *o, uint32_t *hist)
+{
+	take_one(w, o, 0, hist);
+	take_one(w, o, 1, hist);
+	take_one(w, o, 2, hist);
+	take_one(w, o, 3, hist);
+}
 
 static uint64_t keep_bytes(uint64_t samples)
 {
@@ -258,144 +298,178 @@ static uint64_t keep_bytes(uint64_t samples)
 							   : HIST_BYTES;
 }
 
-/* The number of the row that a sample belongs to; UINT32_MAX: to none that is shown. */
-static uint32_t row_of(const struct tab *t, const struct ty_mem_ids *shown,
-		       const struct ty_mem_point *o)
+/* Rows of the table that the samples belong to, UINT32_MAX: none that is gathered now. Is there
+ * one? */
+INLINE bool rows_by(enum ty_memory_by by, const struct tab *t, const struct ty_mem_point *o,
+		    uint32_t n, uint32_t *row)
 {
-	if (!is_about(t, o))
-		return UINT32_MAX;
-	return t->by == TY_MEMORY_BY_PAGE ? ty_mem_id_find(shown, page_key(t, o))
-					  : t->counts.v[key_id(t, o)].row;
-}
+	bool any = false;
 
-/* Is one of the samples of rows [from, to)? Their keys are all that is decoded. */
-static bool any_row(const struct tab *t, const struct ty_mem_ids *shown,
-		    const struct ty_mem_point *o, uint32_t n, uint32_t from, uint32_t to)
-{
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t row = row_of(t, shown, &o[i]);
+		uint32_t r = is_about(by, &o[i]) ? ty_mem_id_find(&t->shown, key_of(by, t, &o[i]))
+						 : UINT32_MAX;
 
-		if (row >= from && row < to)
-			return true;
+		row[i] = r >= t->from && r < t->to ? r : UINT32_MAX;
+		any |= row[i] != UINT32_MAX;
 	}
-	return false;
+	return any;
 }
 
-/* The values of rows [from, to). */
-static int gather_rows(struct tab *t, const struct ty_mem_ids *shown, uint32_t from, uint32_t to,
-		       struct keep *keep)
+static bool rows_of(const struct tab *t, const struct ty_mem_point *o, uint32_t n, uint32_t *row)
 {
-	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	const unsigned want = t->want | TY_MEM_WANT_TIME | TY_MEM_WANT_EVENTS | TY_MEM_WANT_TOTAL |
-			      TY_MEM_WANT_ISSUE | TY_MEM_WANT_XLAT |
-			      (t->by == TY_MEMORY_BY_BRANCH ? TY_MEM_WANT_VA : 0);
-	uint32_t n;
+#define CALL(by) rows_by(by, t, o, n, row)
+	return BY_KIND(t->ask->by, CALL);
+#undef CALL
+}
 
-	for (uint64_t at = 0; (n = ty_mem_points_rows(t->p, at, t->want, rows)); at += n) {
-		if (ty_mem_stopped(t->work))
-			return -TY_EINTR;
-		if (!any_row(t, shown, rows, n, from, to))
+/* The values of samples whose rows are known; the first is number `at`. */
+static int gather_rows(struct tab *t, uint64_t at, const struct ty_mem_point *rows, uint32_t n,
+		       const uint32_t *row)
+{
+	bool branches = t->ask->by == TY_MEMORY_BY_BRANCH;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ty_mem_point *o = &rows[i];
+		struct value value = {o->total, o->issue, o->xlat, o->flags};
+		struct ty_memory_row *w;
+		struct keep *k;
+		uint32_t id;
+		bool fresh;
+
+		if (row[i] == UINT32_MAX)
 			continue;
-		ty_mem_points_rows(t->p, at, want, rows);
-		for (uint32_t i = 0; i < n; i++) {
-			const struct ty_mem_point *o = &rows[i];
-			uint32_t row = row_of(t, shown, o), v, id;
-			struct ty_memory_row *w;
-			struct value value;
-			struct keep *k;
-			bool fresh;
-
-			if (row < from || row >= to)
-				continue;
-			k = &keep[row - from];
-			w = &t->out->rows[row];
-			value = (struct value){o->total, o->issue, o->xlat, o->flags};
-			if (k->value)
-				k->value[w->count] = value;
-			else
-				for (unsigned which = 0; which < LATENCIES; which++)
-					if (latency(&value, which, &v))
-						take(latency_of(w, which), v,
-						     k->hist + which * VALUES);
-			if (t->by == TY_MEMORY_BY_BRANCH && o->flags & TY_MP_HAS_TARGET &&
-			    ty_mem_id(&k->targets, o->va, &id, &fresh))
-				return -TY_ENOMEM;
-			tell(t, w, t->by == TY_MEMORY_BY_PAGE ? 0 : key_id(t, o), o);
-		}
+		k = &t->keep[row[i] - t->from];
+		w = &t->out->rows[row[i]];
+		if (k->value)
+			k->value[w->count] = value;
+		else
+			take_all(w, &value, k->hist);
+		if (branches && o->flags & TY_MP_HAS_TARGET &&
+		    ty_mem_id(&k->targets, o->va, &id, &fresh))
+			return -TY_ENOMEM;
+		tell(t, w, at + i, o);
 	}
 	return 0;
 }
 
-/* Rows [from, to), by one pass. */
-static int gather_some(struct tab *t, const struct ty_mem_ids *shown, const uint64_t *samples,
-		       uint32_t from, uint32_t to, uint32_t *hist)
+/* The next rows, as many as there is room for; at least one. */
+static int keep_some(struct tab *t)
 {
-	struct keep *keep = calloc(to - from, sizeof(*keep));
-	int r = keep ? 0 : -TY_ENOMEM;
+	uint64_t bytes = 0;
+	int r;
 
-	for (uint32_t i = from; !r && i < to; i++) {
-		struct keep *k = &keep[i - from];
+	t->from = t->to;
+	while (t->to < t->out->rows_n) {
+		bytes += keep_bytes(t->samples[t->to]);
+		if (t->to > t->from && bytes > t->keep_bytes)
+			break;
+		t->to++;
+	}
+	t->keep = calloc(t->to - t->from + 1, sizeof(*t->keep));
+	r = t->keep ? 0 : -TY_ENOMEM;
+	for (uint32_t i = t->from; !r && i < t->to; i++) {
+		struct keep *k = &t->keep[i - t->from];
 
-		if (keep_bytes(samples[i]) == HIST_BYTES)
+		if (keep_bytes(t->samples[i]) == HIST_BYTES)
 			k->hist = calloc(1, HIST_BYTES);
 		else
-			k->value = malloc((samples[i] + 1) * sizeof(*k->value));
+			k->value = malloc((t->samples[i] + 1) * sizeof(*k->value));
 		r = k->hist || k->value ? 0 : -TY_ENOMEM;
 	}
-	r = r ? r : gather_rows(t, shown, from, to, keep);
-	for (uint32_t i = from; keep && i < to; i++) {
+	return r;
+}
+
+/* Percentiles of the rows that were gathered. hist: HIST_BYTES of 0, which it leaves. */
+static void use_kept(struct tab *t, uint32_t *hist)
+{
+	for (uint32_t i = t->from; t->keep && i < t->to; i++) {
 		struct ty_memory_row *w = &t->out->rows[i];
-		struct keep *k = &keep[i - from];
+		struct keep *k = &t->keep[i - t->from];
 
-		for (unsigned which = 0; !r && which < LATENCIES; which++) {
-			struct ty_latency *l = latency_of(w, which);
-			uint32_t v;
-
-			for (uint64_t j = 0; k->value && j < w->count; j++)
-				if (latency(&k->value[j], which, &v))
-					take(l, v, hist);
-			percentiles(l, k->value ? hist : k->hist + which * VALUES);
-		}
+		for (uint64_t j = 0; k->value && j < w->count; j++)
+			take_all(w, &k->value[j], hist);
+		for (unsigned which = 0; which < LATENCIES && (k->value || k->hist); which++)
+			percentiles(latency_of(w, which),
+				    (k->value ? hist : k->hist) + which * VALUES);
 		w->targets = k->targets.keys.n;
 		free(k->value);
 		free(k->hist);
 		ty_mem_ids_fini(&k->targets);
 	}
-	free(keep);
+	free(t->keep);
+	t->keep = NULL;
+}
+
+/* One thread's tables: each block is decoded once for all of them. */
+struct group {
+	struct tab *tab;
+	unsigned n, want; /* of a point, to know its keys */
+	bool branches;	  /* there is a table of them */
+	const struct ty_mem_work *work;
+};
+
+static int count_all(struct group *g)
+{
+	const struct ty_mem_points *p = g->tab->p;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint32_t n;
+	int r = 0;
+
+	for (uint64_t at = 0;
+	     !r && (n = ty_mem_points_rows(p, at, g->want | TY_MEM_WANT_TOTAL, rows)); at += n) {
+		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
+		for (unsigned i = 0; !r && i < g->n; i++)
+			r = count_rows(&g->tab[i], rows, n);
+	}
 	return r;
 }
 
-static int gather(struct tab *t)
+/* The rows that each table keeps, by one pass. Blocks without any are decoded for their keys only.
+ */
+static int gather_pass(struct group *g)
 {
-	uint32_t n = t->out->rows_n;
-	uint64_t *samples = calloc(n + 1, sizeof(*samples)), *page = calloc(n + 1, sizeof(*page));
-	uint32_t *hist = calloc(VALUES, sizeof(*hist)), id;
-	struct ty_mem_ids shown = {0};
-	int r = samples && page && hist ? 0 : -TY_ENOMEM;
-	bool fresh;
+	const unsigned rest = TY_MEM_WANT_EVENTS | TY_MEM_WANT_TOTAL | TY_MEM_WANT_ISSUE |
+			      TY_MEM_WANT_XLAT | (g->branches ? TY_MEM_WANT_VA : 0);
+	const struct ty_mem_points *p = g->tab->p;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint32_t row[TY_BLOCK_ROWS], n;
+	int r = 0;
 
-	for (size_t i = 0; !r && i < t->counts.n; i++)
-		if (t->counts.v[i].count && t->counts.v[i].row != UINT32_MAX) {
-			samples[t->counts.v[i].row] = t->counts.v[i].count;
-			if (t->by == TY_MEMORY_BY_PAGE)
-				page[t->counts.v[i].row] = t->ids.keys.v[i];
-		}
-	/* The few pages that are shown stay in the cache. */
-	for (uint32_t i = 0; !r && i < n && t->by == TY_MEMORY_BY_PAGE; i++)
-		r = ty_mem_id(&shown, page[i], &id, &fresh);
-	for (uint32_t from = 0, to; !r && from < n; from = to) {
-		uint64_t bytes = keep_bytes(samples[from]);
+	for (uint64_t at = 0; !r && (n = ty_mem_points_rows(p, at, g->want, rows)); at += n) {
+		bool whole = false;
 
-		for (to = from + 1; to < n; to++) {
-			bytes += keep_bytes(samples[to]);
-			if (bytes > ty_mem_work_bytes(t->work))
-				break;
+		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
+		for (unsigned i = 0; !r && i < g->n; i++) {
+			struct tab *t = &g->tab[i];
+
+			if (t->from == t->to || !rows_of(t, rows, n, row))
+				continue;
+			if (!whole)
+				ty_mem_points_rows(p, at, rest & ~g->want, rows);
+			whole = true;
+			r = gather_rows(t, at, rows, n, row);
 		}
-		r = gather_some(t, &shown, samples, from, to, hist);
 	}
-	ty_mem_ids_fini(&shown);
-	free(samples);
-	free(page);
+	return r;
+}
+
+static int gather(struct group *g)
+{
+	uint32_t *hist = calloc(1, HIST_BYTES);
+	int r = hist ? 0 : -TY_ENOMEM;
+	bool more = true;
+
+	while (!r && more) {
+		more = false;
+		for (unsigned i = 0; !r && i < g->n; i++) {
+			r = keep_some(&g->tab[i]);
+			more |= g->tab[i].from < g->tab[i].to;
+		}
+		if (!r && more)
+			r = gather_pass(g);
+		for (unsigned i = 0; i < g->n; i++)
+			use_kept(&g->tab[i], hist);
+	}
 	free(hist);
 	return r;
 }
@@ -416,9 +490,9 @@ static void shares(struct ty_memory_table *t)
 	}
 }
 
-int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
-		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
-		    struct ty_memory_table *out)
+/* asks[0], asks[step] ... */
+static int count_group(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
+		       unsigned step, const struct ty_mem_work *work)
 {
 	static const unsigned want[] = {
 		[TY_MEMORY_BY_PC] = TY_MEM_WANT_PC,
@@ -427,64 +501,91 @@ int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		[TY_MEMORY_BY_THREAD] = TY_MEM_WANT_THREAD,
 		[TY_MEMORY_BY_BRANCH] = TY_MEM_WANT_PC,
 	};
-	struct tab t = {.p = p,
-			.by = by,
-			.function_of_pc = function_of_pc,
-			.work = work,
-			.want = want[by],
-			.out = out};
+	struct group g = {.n = (n + step - 1) / step, .work = work};
 	int r;
 
-	*out = (struct ty_memory_table){0};
-	r = count_all(&t);
+	g.tab = calloc(g.n, sizeof(*g.tab));
+	if (!g.tab)
+		return -TY_ENOMEM;
+	for (unsigned i = 0; i < g.n; i++) {
+		struct ty_memory_ask *a = &asks[i * step];
+
+		g.tab[i] = (struct tab){.p = p,
+					.ask = a,
+					.keep_bytes = ty_mem_work_bytes(work) / g.n,
+					.out = &a->table};
+		g.want |= want[a->by];
+		g.branches |= a->by == TY_MEMORY_BY_BRANCH;
+	}
+	r = count_all(&g);
+	for (unsigned i = 0; !r && i < g.n; i++)
+		r = choose(&g.tab[i]);
 	if (!r)
-		r = choose(&t, top);
-	if (!r)
-		r = gather(&t);
-	if (!r)
-		shares(out);
-	ty_mem_ids_fini(&t.ids);
-	vec_fini(&t.counts);
-	if (r)
-		ty_memory_fini(out);
+		r = gather(&g);
+	for (unsigned i = 0; i < g.n; i++) {
+		struct tab *t = &g.tab[i];
+
+		if (!r)
+			shares(t->out);
+		ty_mem_ids_fini(&t->pages);
+		ty_mem_ids_fini(&t->shown);
+		vec_fini(&t->counts);
+		free(t->samples);
+	}
+	free(g.tab);
 	return r;
 }
 
-struct asked {
+int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
+		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
+		    struct ty_memory_table *out)
+{
+	struct ty_memory_ask ask = {.by = by, .top = top, .function_of_pc = function_of_pc};
+	int r = count_group(p, &ask, 1, 1, work);
+
+	if (r)
+		ty_memory_fini(&ask.table);
+	*out = ask.table;
+	return r;
+}
+
+struct part {
 	const struct ty_mem_points *p;
 	struct ty_memory_ask *asks;
-	unsigned n;
+	unsigned n, step;
 	const struct ty_mem_work *work;
-	atomic_uint next;
+	int r;
 };
 
 static void *answer(void *ctx)
 {
-	struct asked *a = ctx;
-	unsigned i;
+	struct part *a = ctx;
 
-	while ((i = atomic_fetch_add(&a->next, 1)) < a->n)
-		a->asks[i].failed = ty_memory_count(a->p, a->asks[i].by, a->asks[i].function_of_pc,
-						    a->asks[i].top, a->work, &a->asks[i].table);
+	a->r = count_group(a->p, a->asks, a->n, a->step, a->work);
 	return NULL;
 }
 
 int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
 			unsigned threads, const struct ty_mem_work *work)
 {
-	struct asked a = {.p = p, .asks = asks, .n = n, .work = work};
-	pthread_t t[16];
-	unsigned made = 0;
+	struct part part[16];
+	pthread_t thread[16];
+	bool made[16];
 	int r = 0;
 
-	while (made + 1 < threads && made + 1 < n && made < sizeof(t) / sizeof(*t) &&
-	       !pthread_create(&t[made], NULL, answer, &a))
-		made++;
-	answer(&a);
-	while (made)
-		pthread_join(t[--made], NULL);
-	for (unsigned i = 0; i < n; i++)
-		r = r ? r : asks[i].failed;
+	threads = threads < n ? threads : n;
+	threads = threads < 16 ? threads : 16;
+	for (unsigned i = threads; i-- > 0;) {
+		part[i] = (struct part){p, asks + i, n - i, threads, work, 0};
+		made[i] = i && !pthread_create(&thread[i], NULL, answer, &part[i]);
+		if (!made[i])
+			answer(&part[i]);
+	}
+	for (unsigned i = 0; i < threads; i++) {
+		if (made[i])
+			pthread_join(thread[i], NULL);
+		r = r ? r : part[i].r;
+	}
 	return r;
 }
 

@@ -46,15 +46,13 @@ struct ty_memory_table {
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
 		    struct ty_memory_table *out);
-/* Several tables, on that many threads (each may take work->bytes): each ask's table is filled, or
- * its failed is not 0 (and the first such is returned). Tables are the caller's to fini either way.
- */
+/* Several tables, all of `table` 0 before, on that many threads (each may take work->bytes). 0,
+ * -TY_ENOMEM, -TY_EINTR: then tables are not whole. They are the caller's to fini either way. */
 struct ty_memory_ask {
 	enum ty_memory_by by;
 	uint32_t top;
 	const uint32_t *function_of_pc;
 	struct ty_memory_table table;
-	int failed;
 };
 int ty_memory_count_all(const struct ty_mem_points *p, struct ty_memory_ask *asks, unsigned n,
 			unsigned threads, const struct ty_mem_work *work);

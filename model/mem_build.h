@@ -10,13 +10,25 @@
 
 struct ty_coder;
 
+/* A sample whose instruction and thread have no numbers yet. */
+struct ty_mem_pending {
+	struct ty_mem_point o;
+	uint64_t pc;
+	const char *comm;
+	int32_t pid, tid;
+	bool has_pc, has_thread;
+};
+#define TY_MEM_PENDING 16u /* a power of 2 */
+
 struct ty_mem_build {
 	struct ty_table_fill fill;
 	struct ty_coder *coder;
 	struct ty_mem_codes *codes;
 	struct ty_mem_ids threads;
-	uint64_t key_ns, va, pa; /* of the row before */
-	uint64_t max_bytes;	 /* of what lies outside the store; 0: no limit */
+	struct ty_mem_pending pending[TY_MEM_PENDING]; /* a ring */
+	uint32_t taken, given;			       /* from it, to it, since the beginning */
+	uint64_t key_ns, va, pa;		       /* of the row before */
+	uint64_t max_bytes; /* of what lies outside the store; 0: no limit */
 	bool part;
 	struct ty_index_write *index;
 	uint64_t midr;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two look-ups per sample: the process's page, which knows whose page it is as long as no mapping
- * changes there; then the place in that page. Pids have 22 bits, addresses 54 with the sign: with
- * the page's 12 off they fit one word.
+ * One look-up per sample finds the process's page, which knows whose page it is as long as no
+ * mapping changes there; what is in no file is the page's own, and its first instruction stands in
+ * it. A second one for all others. Pids have 22 bits, addresses 54 with the sign: with the page's
+ * 12 off they fit one word. All processes have the kernel's pages together, as those of pid -1.
  */
 #include "mem_code.h"
 
@@ -12,11 +13,14 @@
 #define PAGE_BITS 12
 #define PAGE_MASK ((UINT64_C(1) << PAGE_BITS) - 1)
 #define KEY_BITS  42 /* of a page's number */
-#define PLACES	  (1u << 22)
+#define OWN	  UINT32_MAX
+#define FILES	  (1u << 22)
 
 struct page {
-	uint64_t from_ns, to_ns; /* when what follows holds */
-	uint32_t place;		 /* page of a place: its number */
+	uint64_t from_ns, to_ns; /* when `part` holds */
+	uint32_t part;		 /* page of a file; OWN: of none */
+	uint32_t first1;   /* instruction that the page's own was met with first, + 1; 0: none */
+	uint16_t first_at; /* its place in the page */
 };
 
 struct file {
@@ -25,17 +29,15 @@ struct file {
 	uint8_t build_id_n, build_id[20];
 };
 
-/* What a place is known by: one of these and a number. */
-enum { OF_KERNEL, OF_PROCESS, OF_FILE };
-
 struct ty_mem_codes {
 	const struct ty_mem_stream *stream;
-	struct ty_mem_ids pages;  /* process, page */
-	struct ty_mem_ids places; /* kernel, processes and files */
-	struct ty_mem_ids parts;  /* place, page in it */
-	struct ty_mem_ids codes;  /* part, place in the page */
+	struct ty_mem_ids pages; /* process, page */
+	struct ty_mem_ids parts; /* file, page in it */
+	struct ty_mem_ids codes; /* page or part, place in it: those that are in no page's first1 */
+	VEC(uint32_t) code;	 /* their numbers */
 	VEC(struct page) page;
 	VEC(struct file) files;
+	uint32_t n; /* instructions */
 };
 
 struct ty_mem_codes *ty_mem_codes_new(const struct ty_mem_stream *stream)
@@ -52,9 +54,9 @@ void ty_mem_codes_free(struct ty_mem_codes *c)
 	if (!c)
 		return;
 	ty_mem_ids_fini(&c->pages);
-	ty_mem_ids_fini(&c->places);
 	ty_mem_ids_fini(&c->parts);
 	ty_mem_ids_fini(&c->codes);
+	vec_fini(&c->code);
 	vec_fini(&c->page);
 	vec_fini(&c->files);
 	free(c);
@@ -62,8 +64,8 @@ void ty_mem_codes_free(struct ty_mem_codes *c)
 
 uint64_t ty_mem_codes_bytes(const struct ty_mem_codes *c)
 {
-	return ty_mem_ids_bytes(&c->pages) + ty_mem_ids_bytes(&c->places) +
-	       ty_mem_ids_bytes(&c->parts) + ty_mem_ids_bytes(&c->codes) +
+	return ty_mem_ids_bytes(&c->pages) + ty_mem_ids_bytes(&c->parts) +
+	       ty_mem_ids_bytes(&c->codes) + c->code.cap * sizeof(*c->code.v) +
 	       c->page.cap * sizeof(*c->page.v);
 }
 
@@ -99,42 +101,49 @@ static int resolve(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts
 {
 	struct ty_mem_when when = {0, UINT64_MAX};
 	const struct ty_mem_map *m = NULL;
-	uint64_t key = (uint64_t)OF_PROCESS << 32 | (uint32_t)pid, number = pc >> PAGE_BITS;
-	uint32_t place, file;
+	uint32_t file;
 	bool fresh;
-	int r;
+	int r = 0;
 
-	if (pc >> 55)
-		key = (uint64_t)OF_KERNEL << 32;
-	else if (c->stream)
+	if (!(pc >> 55) && c->stream)
 		m = ty_mem_map_when(c->stream, pid, pc, ts, &when);
+	out->from_ns = when.from_ns;
+	out->to_ns = when.to_ns;
+	out->part = OWN;
 	if (m && in_file(m)) {
 		file = file_of(c, m);
 		if (file == UINT32_MAX)
 			return -TY_ENOMEM;
-		key = (uint64_t)OF_FILE << 32 | file;
-		number = (pc - m->addr + m->pgoff) >> PAGE_BITS;
+		r = file < FILES ? ty_mem_id(&c->parts,
+					     (uint64_t)file << KEY_BITS |
+						     ((pc - m->addr + m->pgoff) >> PAGE_BITS &
+						      ((UINT64_C(1) << KEY_BITS) - 1)),
+					     &out->part, &fresh)
+				 : -TY_ELIMIT;
 	}
-	r = ty_mem_id(&c->places, key, &place, &fresh);
-	if (!r && place >= PLACES)
-		r = -TY_ELIMIT;
-	if (!r)
-		r = ty_mem_id(&c->parts,
-			      (uint64_t)place << KEY_BITS |
-				      (number & ((UINT64_C(1) << KEY_BITS) - 1)),
-			      &out->place, &fresh);
-	out->from_ns = when.from_ns;
-	out->to_ns = when.to_ns;
 	return r;
+}
+
+static uint64_t page_key(int32_t pid, uint64_t pc)
+{
+	uint32_t who = pc >> 55 ? UINT32_MAX : (uint32_t)pid;
+
+	return (uint64_t)(who & (FILES - 1)) << KEY_BITS |
+	       (pc >> PAGE_BITS & ((UINT64_C(1) << KEY_BITS) - 1));
+}
+
+void ty_mem_code_soon(const struct ty_mem_codes *c, int32_t pid, uint64_t pc)
+{
+	ty_mem_id_soon(&c->pages, page_key(pid, pc));
 }
 
 int ty_mem_code_id(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts, uint32_t *id,
 		   bool *fresh)
 {
-	uint64_t key = (uint64_t)((uint32_t)pid & (PLACES - 1)) << KEY_BITS |
-		       (pc >> PAGE_BITS & ((UINT64_C(1) << KEY_BITS) - 1));
-	struct page *g;
+	uint64_t key = page_key(pid, pc);
 	uint32_t n;
+	uint16_t at = pc & PAGE_MASK;
+	struct page *g;
 	int r = ty_mem_id(&c->pages, key, &n, fresh);
 
 	if (!r && *fresh)
@@ -147,5 +156,23 @@ int ty_mem_code_id(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts
 		if (r)
 			return r;
 	}
-	return ty_mem_id(&c->codes, (uint64_t)g->place << PAGE_BITS | (pc & PAGE_MASK), id, fresh);
+	*fresh = g->part == OWN && !g->first1;
+	if (*fresh) {
+		g->first1 = c->n + 1;
+		g->first_at = at;
+	}
+	if (g->part == OWN && g->first_at == at) {
+		*id = g->first1 - 1;
+	} else {
+		key = g->part == OWN ? UINT64_C(1) << 63 | (uint64_t)n << PAGE_BITS
+				     : (uint64_t)g->part << PAGE_BITS;
+		r = ty_mem_id(&c->codes, key | at, &n, fresh);
+		if (!r && *fresh)
+			r = vec_push(&c->code, c->n);
+		if (r)
+			return r;
+		*id = c->code.v[n];
+	}
+	c->n += *fresh;
+	return c->n < UINT32_MAX - 1 ? 0 : -TY_ELIMIT;
 }

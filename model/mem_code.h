@@ -19,6 +19,8 @@ void ty_mem_codes_free(struct ty_mem_codes *c);
  */
 int ty_mem_code_id(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts_ns, uint32_t *id,
 		   bool *fresh);
+/* It will be asked for in a while (ty_mem_id_soon). */
+void ty_mem_code_soon(const struct ty_mem_codes *c, int32_t pid, uint64_t pc);
 /* Bytes held. */
 uint64_t ty_mem_codes_bytes(const struct ty_mem_codes *c);
 

@@ -51,6 +51,12 @@ int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
 	return 0;
 }
 
+void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
+{
+	if (t->slot)
+		__builtin_prefetch(&t->slot[hash(key) & t->mask]);
+}
+
 uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
 {
 	if (t->slot)

@@ -15,6 +15,9 @@ struct ty_mem_ids {
 
 /* The number of a key: 0, or -TY_ENOMEM / -TY_ELIMIT (2^32). *fresh: it is new. */
 int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh);
+/* The key will be asked for in a while, some ten others from now: memory is slow, and this does not
+ * wait for it. */
+void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key);
 /* UINT32_MAX when the key has none. */
 uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key);
 /* Bytes held. */

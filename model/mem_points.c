@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points from samples (mem_points.h). Budget: 60 ns per sample to add (three hash look-ups; coding
- * is a thread's), 1 ns per field to read; 20 to 30 bytes per point.
+ * Points from samples (mem_points.h). Budget: 60 ns per sample to add (three hash look-ups, whose
+ * waits for memory overlap those of the samples before; coding is a thread's), 1 ns per field to
+ * read; 20 to 30 bytes per point.
  */
 #include "mem_build.h"
 
@@ -11,7 +12,7 @@
 #include "block_column.h"
 #include "coder.h"
 
-#define CODER_ROWS (8u * TY_BLOCK_ROWS) /* from so many on a thread is worth it */
+#define CODER_ROWS (1u << 19) /* from so many on a thread is worth its fresh memory */
 
 struct row {
 	uint64_t key, back, va, pa;
@@ -205,56 +206,86 @@ int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
 	return 0;
 }
 
-int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core)
+static uint64_t thread_key(const struct ty_mem_pending *w)
+{
+	return (uint64_t)(uint32_t)w->pid << 32 | (uint32_t)w->tid;
+}
+
+/* The sample that waits longest gets its numbers. */
+static int settle(struct ty_mem_points *p)
 {
 	struct ty_mem_build *b = p->build;
-	uint32_t pc = UINT32_MAX, thread = TY_MEM_NO_THREAD;
+	struct ty_mem_pending *w = &b->pending[b->taken++ % TY_MEM_PENDING];
 	bool fresh;
 	int r;
 
-	if (m->kind == TY_MEM_GAP)
-		return add_gap(p, m);
-	if (m->has & TY_MEM_HAS_PC) {
-		r = ty_mem_code_id(b->codes, m->pid, m->pc, m->ts_ns, &pc, &fresh);
+	if (w->has_pc) {
+		r = ty_mem_code_id(b->codes, w->pid, w->pc, w->o.ts_ns, &w->o.pc, &fresh);
 		if (!r && fresh)
 			r = vec_push(&p->own_code,
-				     (struct ty_mem_code){m->pc, m->ts_ns, m->pid, 0});
+				     (struct ty_mem_code){w->pc, w->o.ts_ns, w->pid, 0});
 		/* From time to time: are there too many different ones? */
-		if (!r && fresh && b->max_bytes && !(pc & 1023) &&
+		if (!r && fresh && b->max_bytes && !(w->o.pc & 1023) &&
 		    ty_mem_codes_bytes(b->codes) + p->own_code.cap * sizeof(*p->own_code.v) >
 			    b->max_bytes + (1u << 20))
 			r = -TY_ELIMIT;
 		if (r)
 			return r;
 	}
-	if (m->who != TY_MEM_WHO_UNKNOWN) {
-		r = ty_mem_id(&b->threads, (uint64_t)(uint32_t)m->pid << 32 | (uint32_t)m->tid,
-			      &thread, &fresh);
+	if (w->has_thread) {
+		r = ty_mem_id(&b->threads, thread_key(w), &w->o.thread, &fresh);
 		if (!r && fresh)
-			r = vec_push(&p->own_threads, (struct ty_mem_thread){m->tid, m->pid, comm});
+			r = vec_push(&p->own_threads,
+				     (struct ty_mem_thread){w->tid, w->pid, w->comm});
 		if (r)
 			return r;
 	}
-	return ty_mem_points_take(p, &(struct ty_mem_point){
-					     .ts_ns = m->ts_ns,
-					     .va = m->kind == TY_MEM_BRANCH ? m->target : m->va,
-					     .pa = m->pa,
-					     .pc = pc,
-					     .thread = thread,
-					     .events = (uint32_t)m->events,
-					     .total = cycles(m->lat_total),
-					     .issue = cycles(m->lat_issue),
-					     .xlat = cycles(m->lat_xlat),
-					     .cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX
-							    ? (uint16_t)m->cpu
-							    : UINT16_MAX,
-					     .kind = m->kind & 7,
-					     .level = m->level & 15,
-					     .src_flags = m->src_flags,
-					     .size = m->size,
-					     .flags = (uint8_t)flags(m),
-					     .core = core,
-				     });
+	return ty_mem_points_take(p, &w->o);
+}
+
+int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core)
+{
+	struct ty_mem_build *b = p->build;
+	struct ty_mem_pending *w;
+	int r = 0;
+
+	if (m->kind == TY_MEM_GAP)
+		return add_gap(p, m);
+	if (b->given - b->taken == TY_MEM_PENDING)
+		r = settle(p);
+	if (r)
+		return r;
+	w = &b->pending[b->given++ % TY_MEM_PENDING];
+	*w = (struct ty_mem_pending){
+		.o = {.ts_ns = m->ts_ns,
+		      .va = m->kind == TY_MEM_BRANCH ? m->target : m->va,
+		      .pa = m->pa,
+		      .pc = UINT32_MAX,
+		      .thread = TY_MEM_NO_THREAD,
+		      .events = (uint32_t)m->events,
+		      .total = cycles(m->lat_total),
+		      .issue = cycles(m->lat_issue),
+		      .xlat = cycles(m->lat_xlat),
+		      .cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX ? (uint16_t)m->cpu
+									    : UINT16_MAX,
+		      .kind = m->kind & 7,
+		      .level = m->level & 15,
+		      .src_flags = m->src_flags,
+		      .size = m->size,
+		      .flags = (uint8_t)flags(m),
+		      .core = core},
+		.pc = m->pc,
+		.comm = comm,
+		.pid = m->pid,
+		.tid = m->tid,
+		.has_pc = m->has & TY_MEM_HAS_PC,
+		.has_thread = m->who != TY_MEM_WHO_UNKNOWN,
+	};
+	if (w->has_pc)
+		ty_mem_code_soon(b->codes, w->pid, w->pc);
+	if (w->has_thread)
+		ty_mem_id_soon(&b->threads, thread_key(w));
+	return 0;
 }
 
 static void build_free(struct ty_mem_points *p)
@@ -275,8 +306,13 @@ int ty_mem_points_end(struct ty_mem_points *p)
 {
 	struct ty_mem_build *b = p->build;
 	uint64_t off, bytes;
-	int r = ty_table_seal(&b->fill, 0, b->key_ns), e = ty_coder_free(b->coder);
+	int r = 0, e;
 
+	while (!r && b->taken != b->given)
+		r = settle(p);
+	if (!r)
+		r = ty_table_seal(&b->fill, 0, b->key_ns);
+	e = ty_coder_free(b->coder);
 	b->fill.coder = b->coder = NULL;
 	r = r ? r : e;
 	if (!r)

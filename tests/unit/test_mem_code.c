@@ -119,6 +119,15 @@ static void test_codes(void **state)
 	/* Code in no file is each process's own; the kernel's is everybody's. */
 	assert_int_not_equal(code(300, 0x700100, 900), code(100, 0x700100, 900));
 	assert_int_equal(code(300, 0xffff800000000100, 900), code(-1, 0xffff800000000100, 1));
+	/* Instructions of such a page, in any order and between others, keep their numbers. */
+	assert_int_not_equal(code(300, 0x700104, 900), code(300, 0x700100, 900));
+	assert_int_not_equal(code(300, 0x700104, 900), code(300, 0x700108, 900));
+	assert_int_not_equal(code(300, 0x700104, 900), code(100, 0x700104, 900));
+	assert_int_equal(code(300, 0x700104, 20), code(300, 0x700104, 900));
+	assert_int_equal(code(300, 0x700100, 20), code(300, 0x700100, 900));
+	assert_int_not_equal(code(300, 0xffff800000000104, 900),
+			     code(300, 0xffff800000000100, 900));
+	assert_int_equal(code(300, 0xffff800000000104, 900), code(100, 0xffff800000000104, 1));
 	/* A mapping that is recorded later is likely, and seen to be no more. */
 	assert_int_equal(ty_mem_map_find(stream, 400, 0x400100, 300)->ts_ns, 600);
 	ty_mem_codes_free(codes);

@@ -362,6 +362,45 @@ static void test_counts(void **state)
 	done(&r);
 }
 
+/* Several tables on any number of threads, in as many passes as there are rows, are those that are
+ * made alone and at once. */
+static void test_together(void **state)
+{
+	const struct access a[] = {{101, ST, A, P, -1},
+				   {102, LD, A + 4096, P + 4096, PEER},
+				   {203, LD, A + 8192, 0, L1},
+				   {201, ATOMIC, A, P, PEER}};
+	static const uint32_t function[] = {1, 1, 0, 1};
+	struct result r;
+
+	(void)state;
+	spe(&r, a, 4, 0);
+	assert_int_equal(r.points.codes, 4);
+	for (unsigned threads = 1; threads <= 6; threads++) {
+		const struct ty_mem_work little = {.bytes = 1};
+		struct ty_memory_ask ask[6] = {0};
+
+		for (unsigned i = 0; i < 6; i++)
+			ask[i] = (struct ty_memory_ask){
+				.by = i, .top = 3, .function_of_pc = function};
+		assert_int_equal(ty_memory_count_all(&r.points, ask, 6, threads, &little), 0);
+		for (unsigned i = 0; i < 6; i++) {
+			struct ty_memory_table *t = &ask[i].table, alone;
+
+			assert_int_equal(ty_memory_count(&r.points, i, function, 3, NULL, &alone),
+					 0);
+			assert_int_equal(t->keys, alone.keys);
+			assert_int_equal(t->samples, alone.samples);
+			assert_int_equal(t->rows_n, alone.rows_n);
+			assert_int_equal(t->rows_n > 0, i != TY_MEMORY_BY_BRANCH);
+			assert_memory_equal(t->rows, alone.rows, t->rows_n * sizeof(*t->rows));
+			ty_memory_fini(&alone);
+			ty_memory_fini(t);
+		}
+	}
+	done(&r);
+}
+
 /* Percentiles by nearest rank; what the AUX flags tell stands as gaps in place. */
 static void test_stream(void **state)
 {
@@ -414,9 +453,8 @@ static void test_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_x86),
-		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_cases),  cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_together),
 		cmocka_unit_test(test_stream),
 	};
 
