@@ -4,9 +4,10 @@
  * and cut at their borders; every piece is added to exactly one row, so that rows sum by
  * construction.
  *
- * Cost: one step per span, system call and interrupt of the thread within the window; for who ran
- * instead at most RIVALS spans of a CPU per wait. Objects of waits (arguments are read from the
- * file) only of waits of at least OBJECT_NS.
+ * Cost: one step per span, system call and interrupt of the thread within the window, in order: a
+ * system call costs its share of a block of rows and two additions. For who ran instead at most
+ * RIVALS spans of a CPU per wait. Objects of waits (arguments are read from the file) only of waits
+ * of at least OBJECT_NS.
  */
 #include "ledger.h"
 
@@ -22,7 +23,10 @@
 #define RIVALS	  64
 #define OBJECT_NS UINT64_C(1000000)
 #define ROWS_MAX  2000
-#define ENOUGH	  256 /* rows looked through by walking; more go through the hash */
+#define ENOUGH	  256 /* objects of waits that are told; and rows in the first map */
+#define HINTS	  512
+#define FEW_CALLS 64 /* are cheaper to read one by one than as rows of a block */
+#define FEW_IRQS  4  /* are cheaper to step over than to search behind */
 
 struct key {
 	uint32_t who; /* command's ledger: thread index; else TY_NONE */
@@ -56,11 +60,23 @@ struct row {
 	uint32_t span;
 };
 
+/* A walk over a thread's calls: rows [i, n) are those not over yet, call is the one behind them. */
+struct calls {
+	uint32_t thread, call, last;
+	uint32_t i, n;
+	struct ty_call_rows rows;
+};
+
 struct book {
 	const struct ty_explain *x;
 	VEC(struct row) row;
 	uint32_t *map; /* index + 1, by hash */
 	uint32_t mask;
+	uint32_t in_call[HINTS]; /* the row of a system call's number where it was last time */
+	struct calls calls;
+	/* No interrupt of the CPU before irq ends after irq_ns; TY_NONE: not known. */
+	uint32_t irq_cpu, irq;
+	uint64_t irq_ns;
 	VEC(char *) object;
 	uint32_t who;
 	int failed;
@@ -107,36 +123,64 @@ static int grow(struct book *b)
 	return 0;
 }
 
-static void book(struct book *b, struct key k, uint64_t ns, uint32_t span)
+/* Index of the row; TY_NONE when there is no memory. */
+static uint32_t row_of(struct book *b, struct key k)
 {
-	struct row *r;
+	static const struct key others = {
+		.who = TY_NONE, .what = OTHERS, .state = TY_ST_UNKNOWN, .nr = -1};
 	uint32_t i;
 
-	if (!ns || b->failed)
-		return;
 	k.who = b->who;
-	if (b->row.n >= ROWS_MAX)
-		k = (struct key){.who = TY_NONE, .what = OTHERS, .state = TY_ST_UNKNOWN, .nr = -1};
 	if (b->row.n * 2 >= (b->map ? b->mask + 1 : 0) && grow(b)) {
 		b->failed = -TY_ENOMEM;
-		return;
+		return TY_NONE;
 	}
-	for (i = hash(&k) & b->mask; b->map[i]; i = (i + 1) & b->mask)
-		if (same(&b->row.v[b->map[i] - 1].k, &k))
+	for (;;) {
+		for (i = hash(&k) & b->mask; b->map[i]; i = (i + 1) & b->mask)
+			if (same(&b->row.v[b->map[i] - 1].k, &k))
+				return b->map[i] - 1;
+		if (b->row.n < ROWS_MAX || k.what == OTHERS)
 			break;
-	if (!b->map[i]) {
-		if (vec_push(&b->row, (struct row){.k = k, .span = TY_NONE})) {
-			b->failed = -TY_ENOMEM;
-			return;
-		}
-		b->map[i] = (uint32_t)b->row.n;
+		k = others;
 	}
-	r = &b->row.v[b->map[i] - 1];
+	if (vec_push(&b->row, (struct row){.k = k, .span = TY_NONE})) {
+		b->failed = -TY_ENOMEM;
+		return TY_NONE;
+	}
+	b->map[i] = (uint32_t)b->row.n;
+	return b->map[i] - 1;
+}
+
+/* Pieces of a span, ns together, of which the longest lasts that long. */
+static void add(struct book *b, uint32_t row, uint64_t ns, uint64_t longest, uint32_t span)
+{
+	struct row *r = row == TY_NONE ? NULL : &b->row.v[row];
+
+	if (!r)
+		return;
 	r->ns += ns;
-	if (ns > r->longest) {
-		r->longest = ns;
+	if (longest > r->longest) {
+		r->longest = longest;
 		r->span = span;
 	}
+}
+
+static void book(struct book *b, struct key k, uint64_t ns, uint32_t span)
+{
+	if (ns && !b->failed)
+		add(b, row_of(b, k), ns, ns, span);
+}
+
+static void book_call(struct book *b, int32_t nr, uint8_t abi, uint64_t ns, uint32_t span)
+{
+	uint32_t *hint = &b->in_call[(uint32_t)nr % HINTS];
+	const struct key *k = *hint < b->row.n ? &b->row.v[*hint].k : NULL;
+
+	if (!k || k->what != KERNEL || k->nr != nr || k->abi != abi || k->who != b->who)
+		*hint = row_of(
+			b,
+			(struct key){.what = KERNEL, .state = TY_ST_RUNNING, .nr = nr, .abi = abi});
+	add(b, *hint, ns, ns, span);
 }
 
 static uint32_t object(struct book *b, const char *text)
@@ -161,75 +205,123 @@ static uint32_t object(struct book *b, const char *text)
 
 /* running ----------------------------------------------------------------------------------- */
 
-/* In user mode or in calls, [from, to) without interrupts; *call: the next call not over. */
-static void modes(struct book *b, uint32_t thread, uint32_t span, uint64_t from, uint64_t to,
-		  uint32_t *call)
+static void calls_begin(struct book *b, uint32_t thread, uint64_t from, uint64_t to)
 {
 	const struct ty_model *m = b->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
+	struct calls *c = &b->calls;
+	uint32_t behind = t->syscalls_first + t->syscalls_n;
+
+	c->thread = thread;
+	c->call = ty_explain_call_after(m, thread, from);
+	c->last = ty_explain_call_after(m, thread, to);
+	c->call = c->call == TY_NONE ? behind : c->call;
+	c->last = c->last == TY_NONE ? behind : c->last + 1;
+	c->i = c->n = 0;
+}
+
+static bool calls_more(struct book *b)
+{
+	const struct ty_model *m = b->x->m;
+	struct calls *c = &b->calls;
+
+	if (c->call >= c->last)
+		return false;
+	if (c->last - c->call > FEW_CALLS) {
+		c->n = ty_model_call_rows(m, c->thread, c->call, &c->rows);
+	} else {
+		struct ty_syscall s = ty_model_syscall_brief(m, c->thread, c->call);
+
+		c->rows.start_ns[0] = s.start_ns;
+		c->rows.end_ns[0] = s.end_ns;
+		c->rows.nr[0] = s.nr;
+		c->rows.abi[0] = s.abi;
+		c->rows.flags[0] = s.flags;
+		c->n = 1;
+	}
+	c->call += c->n;
+	c->i = 0;
+	return c->n;
+}
+
+/* In user mode or in calls, [from, to) without interrupts, behind what was asked before. */
+static void modes(struct book *b, uint32_t span, uint64_t from, uint64_t to)
+{
+	struct calls *c = &b->calls;
+	uint64_t user = 0, longest = 0;
 
 	while (from < to) {
-		struct ty_syscall c = {.start_ns = UINT64_MAX, .end_ns = UINT64_MAX};
-		uint64_t end;
+		uint64_t start = to, end = to;
 
-		while (*call != TY_NONE && *call < t->syscalls_first + t->syscalls_n) {
-			c = ty_model_syscall_brief(m, thread, *call);
-			c.end_ns = ty_explain_call_end(&c);
-			if (c.end_ns > from)
-				break;
-			(*call)++;
-			c.start_ns = c.end_ns = UINT64_MAX;
+		if (c->i < c->n || calls_more(b)) {
+			end = c->rows.flags[c->i] & TY_SF_ENDED ? UINT64_MAX : c->rows.end_ns[c->i];
+			if (end <= from) {
+				c->i++;
+				continue;
+			}
+			start = c->rows.start_ns[c->i] < to ? c->rows.start_ns[c->i] : to;
 		}
-		if (c.start_ns <= from) {
-			end = c.end_ns < to ? c.end_ns : to;
-			book(b,
-			     (struct key){.what = KERNEL,
-					  .state = TY_ST_RUNNING,
-					  .nr = c.nr,
-					  .abi = c.abi},
-			     end - from, span);
-		} else {
-			end = c.start_ns < to ? c.start_ns : to;
-			book(b, (struct key){.what = USER, .state = TY_ST_RUNNING, .nr = -1},
-			     end - from, span);
+		if (start > from) {
+			user += start - from;
+			longest = start - from > longest ? start - from : longest;
+			from = start;
 		}
+		end = end < to ? end : to;
+		if (end > from)
+			book_call(b, c->rows.nr[c->i], c->rows.abi[c->i], end - from, span);
 		from = end;
 	}
+	if (user)
+		add(b, row_of(b, (struct key){.what = USER, .state = TY_ST_RUNNING, .nr = -1}),
+		    user, longest, span);
+}
+
+/* The first interrupt of the CPU that ends after t: not far behind the last one asked for, if t is
+ * later. */
+static uint32_t irq_after(const struct book *b, uint32_t cpu, uint64_t t)
+{
+	const struct ty_model *m = b->x->m;
+	uint32_t n = ty_model_irq_spans(m, cpu);
+
+	if (b->irq_cpu == cpu && b->irq_ns <= t)
+		for (uint32_t i = b->irq; i < b->irq + FEW_IRQS; i++)
+			if (i >= n || ty_model_irq_span(m, cpu, i).end_ns > t)
+				return i;
+	return ty_irq_after(m, cpu, t);
 }
 
 static void running(struct book *b, const struct ty_span *s, uint32_t span, uint64_t from,
 		    uint64_t to)
 {
 	const struct ty_model *m = b->x->m;
-	uint32_t call = ty_explain_call_after(m, s->thread, from), irq, irqs;
+	uint32_t irq = irq_after(b, s->cpu, from), irqs = ty_model_irq_spans(m, s->cpu);
 
-	irqs = ty_model_irq_spans(m, s->cpu);
-	irq = ty_irq_after(m, s->cpu, from);
-	while (from < to) {
-		struct ty_irq_span q = {.start_ns = UINT64_MAX, .end_ns = UINT64_MAX};
-		uint64_t end;
+	b->irq_cpu = s->cpu;
+	b->irq_ns = to;
+	for (; from < to && irq < irqs; irq++) {
+		struct ty_irq_span q = ty_model_irq_span(m, s->cpu, irq);
+		struct key k = {.what = IRQ,
+				.end = q.kind,
+				.state = TY_ST_RUNNING,
+				.nr = -1,
+				.name = q.name};
 
-		for (; irq < irqs; irq++) {
-			q = ty_model_irq_span(m, s->cpu, irq);
-			if (q.end_ns > from)
-				break;
-			q.start_ns = q.end_ns = UINT64_MAX;
+		if (q.start_ns >= to)
+			break;
+		if (q.end_ns <= from)
+			continue;
+		if (q.start_ns > from) {
+			modes(b, span, from, q.start_ns);
+			from = q.start_ns;
 		}
-		if (q.start_ns <= from) {
-			end = q.end_ns < to ? q.end_ns : to;
-			book(b,
-			     (struct key){.what = IRQ,
-					  .end = q.kind,
-					  .state = TY_ST_RUNNING,
-					  .nr = -1,
-					  .name = q.name},
-			     end - from, span);
-		} else {
-			end = q.start_ns < to ? q.start_ns : to;
-			modes(b, s->thread, span, from, end, &call);
-		}
-		from = end;
+		book(b, k, (q.end_ns < to ? q.end_ns : to) - from, span);
+		from = q.end_ns;
+		if (from > to)
+			break;
 	}
+	b->irq = irq;
+	if (from < to)
+		modes(b, span, from, to);
 }
 
 /* ready ------------------------------------------------------------------------------------- */
@@ -320,6 +412,7 @@ static void account(struct book *b, uint32_t thread, uint64_t from, uint64_t to)
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint32_t k = from < to ? ty_model_span_find(m, thread, from) : TY_NONE;
 
+	calls_begin(b, thread, from, to);
 	for (; k < t->spans_first + t->spans_n && from < to && !b->failed; k++) {
 		struct ty_span s = ty_model_span_brief(m, thread, k);
 		uint64_t end = s.end_ns < to ? s.end_ns : to;
@@ -483,7 +576,7 @@ int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_
 		     struct ty_ledger *out)
 {
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
-	struct book b = {.x = x, .who = TY_NONE};
+	struct book b = {.x = x, .who = TY_NONE, .irq_cpu = TY_NONE};
 
 	*out = (struct ty_ledger){.thread = thread};
 	out->start_ns = from_ns > t->start_ns ? from_ns : t->start_ns;
@@ -499,7 +592,7 @@ int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_
 int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t from_ns,
 		      uint64_t to_ns, struct ty_ledger *out)
 {
-	struct book b = {.x = x, .who = TY_NONE};
+	struct book b = {.x = x, .who = TY_NONE, .irq_cpu = TY_NONE};
 
 	*out = (struct ty_ledger){.thread = process, .start_ns = UINT64_MAX};
 	for (uint32_t i = 0; i < ty_model_summary(x->m)->threads && !b.failed; i++) {
@@ -523,7 +616,7 @@ int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t fro
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out)
 {
-	struct book b = {.x = x, .who = TY_NONE};
+	struct book b = {.x = x, .who = TY_NONE, .irq_cpu = TY_NONE};
 	struct ty_path p;
 	uint64_t at;
 	int r;
