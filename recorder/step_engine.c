@@ -12,7 +12,10 @@
  *   waitpid knows no more tracees, not when the table is empty.
  * - A thread that sleeps in the kernel and cannot be interrupted (the parent of a vfork) is let go
  * of when it comes back; the recorder need not wait for that.
- * - Flags with TF that an instruction has pushed are corrected at once (step_flow.c).
+ * - Flags with TF that an instruction or a signal has pushed are corrected at once (step_flow.c).
+ * - From a stepped popf on, the kernel takes its own TF for the program's (enable_single_step() in
+ *   linux arch/x86/kernel/step.c) and leaves it set when the stepping ends, and in children: it is
+ *   cleared here whenever a thread is stepped no more, and at a child's first stop.
  * If this process is killed by SIGKILL, the kernel lets go of the tracees, but leaves the one that
  * is being stepped with TF set (exit_ptrace() does not do what PTRACE_DETACH does): it dies of
  * SIGTRAP.
@@ -25,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/ucontext.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,9 +91,24 @@ static bool trap_pending(pid_t tid)
 	return false;
 }
 
+/* The stepping's TF where the kernel forgot that it is: what it knows of, it does not show. */
+static void clear_tf(pid_t tid)
+{
+	size_t at = offsetof(struct user_regs_struct, eflags);
+	long flags;
+
+	errno = 0;
+	flags = ptrace(PTRACE_PEEKUSER, tid, at, 0);
+	if (!errno && flags & TY_STEP_TF)
+		ptrace(PTRACE_POKEUSER, tid, at, flags & ~(long)TY_STEP_TF);
+}
+
 static void let_go(struct ty_step_engine *e, struct ty_step_thread *t, int sig)
 {
 	clear_breakpoint(t->tid);
+	if (t->stepped)
+		clear_tf(t->tid);
+	t->stepped = false;
 	if (trap_pending(t->tid)) {
 		ptrace(PTRACE_CONT, t->tid, 0, sig);
 		return;
@@ -105,10 +124,14 @@ static void resume(struct ty_step_engine *e, struct ty_step_thread *t, int sig)
 		   : t->mode == TY_STEP_HUNTING ? PTRACE_SYSCALL
 						: PTRACE_CONT;
 
-	if (stopping(e))
+	if (stopping(e)) {
 		let_go(e, t, sig);
-	else
-		ptrace(how, t->tid, 0, sig);
+		return;
+	}
+	if (t->stepped && how != PTRACE_SINGLESTEP)
+		clear_tf(t->tid);
+	t->stepped = how == PTRACE_SINGLESTEP;
+	ptrace(how, t->tid, 0, sig);
 }
 
 static void begin_stepping(struct ty_step_engine *e, struct ty_step_thread *t,
@@ -156,6 +179,7 @@ static void begin(struct ty_step_engine *e, struct ty_step_thread *t)
 
 	t->begun = true;
 	ty_perf_put_itrace_start(&e->out.perf, &w);
+	clear_tf(t->tid);
 	if (ptrace(PTRACE_GETREGS, t->tid, 0, &regs))
 		return;
 	t->first_sp = regs.rsp;
@@ -248,6 +272,9 @@ static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_step_interrupted(t);
 		t->restart = 0;
 		ty_step_func_handler(t, &regs);
+		if (regs.cs == CS_64)
+			ty_step_clear_tf(
+				t, regs.rsp + 8 + offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]));
 		t->ip = regs.rip;
 		t->ready_ns = ty_perf_clock_now(&e->clock);
 		t->is64 = regs.cs == CS_64;

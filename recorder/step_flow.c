@@ -22,7 +22,7 @@
 #include <asm/unistd.h>
 
 #define ENC_FLUSH (32u << 10)
-enum { CS_64 = 0x33, INSN_MAX = 15, EFLAGS_TF = 0x100 };
+enum { CS_64 = 0x33, INSN_MAX = 15 };
 /* -ERESTARTSYS, -ERESTARTNOINTR, -ERESTARTNOHAND, -ERESTART_RESTARTBLOCK */
 #define IS_RESTART(rax) ((rax) == -512 || (rax) == -513 || (rax) == -514 || (rax) == -516)
 
@@ -71,15 +71,13 @@ static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_step_func_sigreturn(t);
 }
 
-/* The flags that were just pushed have the stepping's TF in them: the program must not see it, and
- * would step itself after a popf. */
-static void clear_pushed_tf(const struct ty_step_thread *t, uint64_t sp)
+void ty_step_clear_tf(const struct ty_step_thread *t, uint64_t at)
 {
 	uint8_t b;
-	struct iovec mine = {&b, 1}, theirs = {(void *)(uintptr_t)(sp + 1), 1};
+	struct iovec mine = {&b, 1}, theirs = {(void *)(uintptr_t)(at + 1), 1};
 
-	if (process_vm_readv(t->tid, &mine, 1, &theirs, 1, 0) == 1 && (b & EFLAGS_TF >> 8)) {
-		b &= (uint8_t) ~(EFLAGS_TF >> 8);
+	if (process_vm_readv(t->tid, &mine, 1, &theirs, 1, 0) == 1 && (b & TY_STEP_TF >> 8)) {
+		b &= (uint8_t) ~(TY_STEP_TF >> 8);
 		process_vm_writev(t->tid, &mine, 1, &theirs, 1, 0);
 	}
 }
@@ -106,7 +104,7 @@ bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 	}
 	ty_step_count(e, t);
 	if (t->insn.pushf)
-		clear_pushed_tf(t, regs->rsp);
+		ty_step_clear_tf(t, regs->rsp);
 	switch (t->insn.cls) {
 	case TY_STEP_COND: ty_pt_enc_cond(&t->enc, now, to == t->insn.target); break;
 	case TY_STEP_INDIRECT:

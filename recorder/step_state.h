@@ -35,7 +35,7 @@ struct ty_step_process {
 	uint64_t entry; /* of the function to trace; 0: not mapped yet */
 };
 
-enum { TY_STEP_HANDLERS = 16 };
+enum { TY_STEP_HANDLERS = 16, TY_STEP_TF = 0x100 /* in the flags: trap after an instruction */ };
 
 /* Where rsp is while a signal handler runs: above lo, and up to hi. */
 struct ty_step_handler {
@@ -58,6 +58,7 @@ struct ty_step_thread {
 	bool command; /* begins at its exec */
 	bool begun;   /* its first stop was seen */
 	bool on;      /* the packets say that tracing is on */
+	bool stepped; /* it was last resumed for a step */
 	bool is64, leaving;
 	uint64_t born_ns; /* when it was first heard of */
 	uint64_t ip;
@@ -126,6 +127,9 @@ void ty_step_interrupted(struct ty_step_thread *t);
 /* The thread has gone on from t->ip to regs->rip. True: it left the function that is traced. */
 bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 		      const struct user_regs_struct *regs);
+/* The flags that were just pushed there have the stepping's TF in them: the program must not see
+ * it, and would step itself after a popf or a sigreturn. */
+void ty_step_clear_tf(const struct ty_step_thread *t, uint64_t at);
 /* Before t->ip is executed: what it is. */
 void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
 		     const struct user_regs_struct *regs);

@@ -275,6 +275,10 @@ soak() {
 # Whatever its threads are doing when the stepping ends, a command goes on as if nothing had been.
 let_go() {
 	local d pid got=
+	# A function that is left after a popf, a signal and a fork.
+	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/let_go" child 2>"$out/err"
+	is "step: popf, a signal and a fork in the function, and the command goes on" 0 $?
+	sed 's/^/# /' "$out/err"
 	for d in 20 60 150 300 500 900; do
 		"$TARRY" record -q --flow=step -d ${d}ms -o "$out/t.dat" "$PROGRAMS/let_go" >"$out/o" 2>"$out/err"
 		got="$got$? $(tail -n 1 "$out/o") "

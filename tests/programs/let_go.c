@@ -3,7 +3,7 @@
  * Everything at once that a tracer may find a thread doing when it lets go of it: threads that come
  * and go, fork, vfork and exec, a handled signal every other millisecond, system calls, the flags
  * pushed and popped. Says its pid, and ends with status 0 and "on" when each part has ended as it
- * should.
+ * should; else says which did not.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -12,11 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/ucontext.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void on_alarm(int sig)
 {
+}
+
+/* The flags that the signal came upon; with TF, somebody's stepping shows. */
+static volatile long long flags_seen;
+static void look(int sig, siginfo_t *info, void *context)
+{
+	flags_seen = ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
 }
 
 static void *worker(void *arg)
@@ -43,7 +51,11 @@ static int child(int how)
 	}
 	while (p > 0 && waitpid(p, &status, 0) < 0)
 		;
-	return status == (how ? 0 : 3 << 8);
+	if (status == (how ? 0 : 3 << 8))
+		return 1;
+	printf("the child of a %s ended with status %#x\n", how ? "vfork" : "fork",
+	       (unsigned)status);
+	return 0;
 }
 
 static void *spawner(void *arg)
@@ -63,8 +75,13 @@ int main(int argc, char **argv)
 	void *good = NULL;
 
 	if (argc > 1) {
+		sa.sa_sigaction = look;
+		sa.sa_flags = SA_SIGINFO;
+		sigaction(SIGUSR1, &sa, NULL);
 		worker((void *)100);
-		return 0;
+		raise(SIGUSR1);
+		worker((void *)100);
+		return flags_seen & 0x100 || !child(0);
 	}
 	printf("%d\n", (int)getpid());
 	fflush(stdout);
@@ -72,10 +89,14 @@ int main(int argc, char **argv)
 	setitimer(ITIMER_REAL, &every, NULL);
 	if (pthread_create(&s, NULL, spawner, NULL))
 		return 1;
-	for (int i = 0; i < 100; i++)
-		if (pthread_create(&t, NULL, worker, (void *)(intptr_t)(200 * i)) ||
-		    pthread_join(t, NULL))
+	for (int i = 0; i < 100; i++) {
+		int e = pthread_create(&t, NULL, worker, (void *)(intptr_t)(200 * i));
+
+		if (e || pthread_join(t, NULL)) {
+			printf("thread %d: %s\n", i, strerror(e));
 			return 1;
+		}
+	}
 	if (pthread_join(s, &good) || !good)
 		return 1;
 	puts("on");
