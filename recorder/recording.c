@@ -5,15 +5,17 @@
  * the old output file is replaced, which is when the command's exec has succeeded; the child is
  * forked before any memory is touched; rings are armed and the readers run before tracing is on;
  * the /proc snapshot is taken after that and before the command may exec, so that no thread is
- * missed in between. At the end: tracing off, rings drained, sections, instances removed, file
- * finished.
+ * missed in between. At the end: tracing off, its last writers waited for, rings drained, sections,
+ * instances removed, file finished.
  */
 #include "recording_priv.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MARK_NS	    (3 * TY_REC_NS)
@@ -104,6 +106,17 @@ static void *remove_main(void *arg)
 	return NULL;
 }
 
+/*
+ * What a CPU had begun to write when tracing was switched off is written yet, which takes a virtual
+ * CPU that stands still as long as it likes: after the rings are drained it would be counted by the
+ * kernel and in no file. Tracepoints run without preemption, so an RCU grace period (some 10 ms)
+ * waits for them; this system call is one. Machines with nohz_full refuse it.
+ */
+static void wait_for_writers(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
@@ -119,6 +132,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		if (r->inst[i].on >= 0)
 			ty_instance_on(&r->inst[i], false, NULL);
 	r->off_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
+	if (recorded)
+		wait_for_writers();
 	ty_step_finish(&r->step);
 	r->res->steps = r->step.insns;
 	r->res->steps_lost = r->step.lost;
