@@ -63,6 +63,8 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fprintf(f, "  %d %s ", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
 		if (v->pc != UINT32_MAX)
 			ty_mem_report_code(r, f, v->pc);
+		if (v->pc != UINT32_MAX && ty_mem_code_elsewhere(&r->points->code[v->pc], t))
+			fprintf(f, " (address as in pid %d)", r->points->code[v->pc].pid);
 		fputc('\n', f);
 	}
 }
@@ -116,6 +118,8 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 			ty_json_str(j, "comm", t->comm);
 		if (v->pc != UINT32_MAX)
 			ty_mem_report_code_json(r, j, v->pc);
+		if (v->pc != UINT32_MAX && ty_mem_code_elsewhere(&r->points->code[v->pc], t))
+			ty_json_i64(j, "pc_of_pid", r->points->code[v->pc].pid);
 		ty_json_u64(j, "offset", v->offset);
 		ty_json_u64(j, "size", v->size);
 		ty_json_bool(j, "size_assumed", v->size_assumed);

@@ -26,8 +26,10 @@
  * shown while it is indexed, in this part of the memory; smaller files are there at once. */
 #define PART_EVENTS 1000000u
 #define PART_SHARE  8
-#define GROWING_MIN (8 << 20)
-#define PRINT_STEPS 1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
+/* What memory samples may take while a model is built, too. */
+#define SAMPLES_SHARE 4
+#define GROWING_MIN   (8 << 20)
+#define PRINT_STEPS   1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
 
 static const char help[] =
 	"usage: tarry view [FILE] [options]\n\n"
@@ -64,6 +66,7 @@ struct options {
 	uint32_t at_finding;
 	struct ty_report_logs logs;
 	struct ty_flow_source flow; /* where code is */
+	uint64_t samples_bytes;	    /* memory samples' part of --memory */
 };
 
 /* A number from 1 to max, the whole of s up to one of the characters in end. */
@@ -310,6 +313,11 @@ struct shown {
 	struct ty_view_input in;
 };
 
+static bool has_samples(const struct ty_trace *t)
+{
+	return ty_trace_section(t, TY_SEC_PERF).n || t->perf_memory;
+}
+
 /* s has its model. 0 or -TY_E... */
 static int shown_init(struct shown *v, struct options *o, struct ty_session *s, struct ty_err *err)
 {
@@ -332,7 +340,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.trace = s->trace,
 		.start_ns = ty_model_summary(s->model)->start_ns,
 		.end_ns = ty_model_summary(s->model)->end_ns,
-		.memory_bytes = s->memory_bytes,
+		.memory_bytes = o->samples_bytes,
 		.no_index = o->sel.no_index,
 		.aside = !o->print,
 	};
@@ -350,9 +358,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.ctx = &v->reading,
 		.aside = !o->print,
 		.clock = s->clock,
-		.memory_load = ty_trace_section(s->trace, TY_SEC_PERF).n || s->trace->perf_memory
-				       ? ty_view_memory_load
-				       : NULL,
+		.memory_load = has_samples(s->trace) ? ty_view_memory_load : NULL,
 		.memory = &v->memory,
 		.flow = ty_view_flow_init(&v->flow, s->trace, &o->flow),
 		.recorder_cpu_ns = recorder_cpu(s->trace),
@@ -446,6 +452,10 @@ static int show_file(struct options *o, struct ty_session *s, struct ty_err *err
 
 	if (rc)
 		return rc;
+	/* A model out of its index takes none of --memory. */
+	o->samples_bytes = s->model ? s->memory_bytes : s->memory_bytes / SAMPLES_SHARE;
+	if (!s->model && has_samples(s->trace))
+		s->memory_bytes -= o->samples_bytes;
 	if (!s->model && may_grow(o, s))
 		return show_growing(o, s, err);
 	rc = s->model ? 0 : ty_session_build(s, NULL, err);

@@ -297,7 +297,9 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 		if (ty_perf_task(r, &task))
 			return 0;
 		e = tid(s, task.tid, task.pid, err);
-		if (!e && task.pid != task.ppid && task.ppid >= 0)
+		/* Time 0: perf writes of a process that ran already who its parent is. What it had
+		 * mapped when it was forked, an exec may have replaced. */
+		if (!e && task.pid != task.ppid && task.ppid >= 0 && task.time)
 			e = life(s, task.pid, task.ppid, task.time, err);
 		break;
 	case TY_PERF_LOST:

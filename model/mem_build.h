@@ -36,7 +36,8 @@ struct ty_mem_build {
 
 extern const struct ty_table_kind ty_mem_kind;
 
-/* Codes, threads, groups and gaps to the store, and the index file its name. 0 or -TY_ENOMEM. */
-int ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t table_bytes);
+/* Codes, threads, groups and gaps to the store, and the index file its name. What fails leaves no
+ * index file. */
+void ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t table_bytes);
 
 #endif

@@ -75,39 +75,51 @@ static int put(struct ty_store *s, struct ty_index_part *part, const void *from,
 	return 0;
 }
 
-/* The text's offset in the strings, which begin with an empty one. */
-static int text(struct ty_buf *strings, const char *s, uint32_t *off)
+/* Texts that are put one behind the other, each once, behind an empty one. */
+struct texts {
+	struct ty_buf strings;
+	struct ty_mem_ids ids; /* of their addresses */
+	VEC(uint32_t) off;
+};
+
+static int text(struct texts *t, const char *s, uint32_t *off)
 {
-	*off = (uint32_t)strings->len;
+	bool fresh;
+	uint32_t id;
+	int r;
+
+	*off = 0;
 	if (!*s)
-		*off = 0;
-	return *s && ty_buf_add(strings, s, strlen(s) + 1) ? -TY_ENOMEM : 0;
+		return 0;
+	r = ty_mem_id(&t->ids, (uintptr_t)s, &id, &fresh);
+	if (!r && fresh) {
+		r = vec_push(&t->off, (uint32_t)t->strings.len);
+		r = r ? r : ty_buf_add(&t->strings, s, strlen(s) + 1);
+	}
+	if (!r)
+		*off = t->off.v[id];
+	return r;
 }
 
-static int texts(const struct ty_mem_points *p, struct ty_buf *strings, struct thread *threads,
+static int texts(const struct ty_mem_points *p, struct texts *t, struct thread *threads,
 		 struct gap *gaps)
 {
-	const char *last = NULL;
-	uint32_t last_off = 0;
-	int r = ty_buf_add(strings, "", 1);
+	int r = ty_buf_add(&t->strings, "", 1);
 
 	for (uint32_t i = 0; !r && i < p->threads; i++) {
 		threads[i] = (struct thread){p->thread[i].tid, p->thread[i].pid, 0, 0};
-		r = text(strings, p->thread[i].comm, &threads[i].comm);
+		r = text(t, p->thread[i].comm, &threads[i].comm);
 	}
 	for (size_t i = 0; !r && i < p->gaps.n; i++) {
 		const struct ty_mem_gap_point *g = &p->gaps.v[i];
 
-		gaps[i] = (struct gap){g->ts_ns, g->off, g->bytes, last_off, g->cpu};
-		if (g->why != last)
-			r = text(strings, g->why, &gaps[i].why);
-		last = g->why;
-		last_off = gaps[i].why;
+		gaps[i] = (struct gap){g->ts_ns, g->off, g->bytes, 0, g->cpu};
+		r = text(t, g->why, &gaps[i].why);
 	}
 	return r;
 }
 
-int ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t table_bytes)
+void ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t table_bytes)
 {
 	struct body b = {.sum = p->sum,
 			 .n = p->n,
@@ -116,31 +128,33 @@ int ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t tabl
 			 .unreadable_bytes = p->unreadable_bytes,
 			 .midr = p->build->midr,
 			 .table = {table_off, table_bytes, 0}};
-	struct thread *threads = malloc((p->threads + 1) * sizeof(*threads));
-	struct gap *gaps = malloc((p->gaps.n + 1) * sizeof(*gaps));
-	struct ty_buf strings;
 	struct ty_index_part *s = b.section;
+	struct thread *threads;
+	struct gap *gaps;
+	struct texts t = {0};
 	int r;
 
-	ty_buf_init(&strings, STRINGS_MAX);
-	r = threads && gaps ? texts(p, &strings, threads, gaps) : -TY_ENOMEM;
 	if (p->store->used < INDEX_MIN)
-		goto out;
+		return;
+	threads = malloc((p->threads + 1) * sizeof(*threads));
+	gaps = malloc((p->gaps.n + 1) * sizeof(*gaps));
+	ty_buf_init(&t.strings, STRINGS_MAX);
+	r = threads && gaps ? texts(p, &t, threads, gaps) : -TY_ENOMEM;
 	r = r ? r : put(p->store, &s[CODES], p->code, p->codes * sizeof(*p->code));
 	r = r ? r : put(p->store, &s[THREADS], threads, p->threads * sizeof(*threads));
 	r = r ? r : put(p->store, &s[GROUPS], p->group, p->own_groups.n * sizeof(*p->group));
 	r = r ? r : put(p->store, &s[GAPS], gaps, p->gaps.n * sizeof(*gaps));
-	r = r ? r : put(p->store, &s[STRINGS], strings.p, strings.len);
+	r = r ? r : put(p->store, &s[STRINGS], t.strings.p, t.strings.len);
 	if (!r) {
 		ty_index_seal(p->store, &b.table, 1);
 		ty_index_seal(p->store, s, SECTIONS);
 		ty_index_commit(p->build->index, p->store, &b);
 	}
-out:
 	free(threads);
 	free(gaps);
-	ty_buf_fini(&strings);
-	return r;
+	ty_buf_fini(&t.strings);
+	ty_mem_ids_fini(&t.ids);
+	vec_fini(&t.off);
 }
 
 /* opening ------------------------------------------------------------------------------------- */

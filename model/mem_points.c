@@ -329,9 +329,9 @@ int ty_mem_points_end(struct ty_mem_points *p)
 		p->threads = (uint32_t)p->own_threads.n;
 	}
 	if (b->index)
-		r = ty_mem_index_save(p, off, bytes);
+		ty_mem_index_save(p, off, bytes);
 	build_free(p);
-	return r;
+	return 0;
 }
 
 void ty_mem_points_fini(struct ty_mem_points *p)

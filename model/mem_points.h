@@ -79,6 +79,13 @@ struct ty_mem_thread {
 	const char *comm; /* "" not known */
 };
 
+/* Is the address of the code that of another process than the thread's, which may have the same
+ * instruction elsewhere? */
+static inline bool ty_mem_code_elsewhere(const struct ty_mem_code *c, const struct ty_mem_thread *t)
+{
+	return !(c->addr >> 55) && c->pid != t->pid;
+}
+
 struct ty_mem_gap_point {
 	uint64_t ts_ns, off, bytes;
 	const char *why;

@@ -107,19 +107,21 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 	const struct ty_mem_points *p = v->in->points;
 	const struct ty_mem_thread *t =
 		o->thread != TY_MEM_NO_THREAD ? &p->thread[o->thread] : NULL;
-	char pc[200] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
+	char pc[200] = "", other[40] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
 
 	if (o->pc != UINT32_MAX)
 		ty_memory_name(v, p->code[o->pc].pid, p->code[o->pc].addr, p->code[o->pc].ts_ns, pc,
 			       sizeof(pc));
+	if (o->pc != UINT32_MAX && t && ty_mem_code_elsewhere(&p->code[o->pc], t))
+		snprintf(other, sizeof(other), " (address as in pid %d)", p->code[o->pc].pid);
 	if (o->flags & TY_MP_HAS_LAT)
 		snprintf(lat, sizeof(lat), "%u", o->total);
 	if (o->flags & TY_MP_HAS_VA)
 		snprintf(va, sizeof(va), "0x%" PRIx64, o->va);
-	ty_page_add(&v->page, TY_ROLE_TEXT, "%-14s %6s %-6s %-9s %-18s %d %s  %s",
+	ty_page_add(&v->page, TY_ROLE_TEXT, "%-14s %6s %-6s %-9s %-18s %d %s  %s%s",
 		    ty_fmt_time(o->ts_ns - v->vp.start_ns, 1, at), lat, kinds[o->kind],
 		    o->level ? ty_mem_level_name((enum ty_mem_level)o->level) : "", va,
-		    t ? t->tid : -1, t ? t->comm : "?", pc);
+		    t ? t->tid : -1, t ? t->comm : "?", pc, other);
 }
 
 void ty_memory_records(struct ty_memory_view *v)

@@ -82,6 +82,7 @@ static void test_codes(void **state)
 	map(&w, 300, 10, 0x700000, 0, "//anon");
 	fork_of(&w, 101, 100, 50);
 	fork_of(&w, 102, 101, 60);
+	fork_of(&w, 104, 100, 0); /* perf's, of one that ran already */
 	map(&w, 101, 70, 0x600000, 0, "/lib/late.so");
 	exec_of(&w, 102, 80);
 	map(&w, 102, 81, 0x800000, 0x1000, "/bin/two");
@@ -109,6 +110,7 @@ static void test_codes(void **state)
 	assert_string_equal(name(102, 0x400100, 90), "none");
 	assert_int_not_equal(code(102, 0x400100, 90), code(100, 0x400100, 900));
 	assert_int_equal(code(102, 0x800100, 90), code(200, 0x401100, 900));
+	assert_string_equal(name(104, 0x400100, 900), "none");
 	/* What a fork maps afterwards is not its parent's, nor its own children's. */
 	assert_string_equal(name(101, 0x600100, 90), "/lib/late.so");
 	assert_string_equal(name(100, 0x600100, 90), "none");

@@ -269,11 +269,42 @@ static int teardown(void **state)
 	return system(cmd);
 }
 
+/* A long name of many threads is written once. */
+static void test_long_name(void **state)
+{
+	static char comm[100001];
+	struct ty_mem_points p = {0};
+	int fd = open(file, O_RDONLY);
+
+	(void)state;
+	memset(comm, 'n', sizeof(comm) - 1);
+	unlink(index_path);
+	seed = 1;
+	assert_int_equal(ty_mem_points_begin(&p, NULL, 0), 0);
+	ty_mem_points_index(&p, file, fd, 7);
+	close(fd);
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		struct ty_mem m = sample(i);
+
+		m.who = TY_MEM_WHO_CONTEXT;
+		m.tid = (int32_t)(i % 3000);
+		assert_int_equal(ty_mem_points_add(&p, &m, comm, true), 0);
+	}
+	assert_int_equal(ty_mem_points_end(&p), 0);
+	ty_mem_points_fini(&p);
+	assert_int_equal(open_points(&p, 7), 1);
+	assert_true(p.threads >= 3000);
+	assert_string_equal(p.thread[p.threads - 1].comm, comm);
+	ty_mem_points_fini(&p);
+	unlink(index_path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_long_name),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
