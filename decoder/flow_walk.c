@@ -24,6 +24,8 @@ void ty_walked_fini(struct ty_walked *w)
 
 /* Real code does not run that long without a packet; a loop that is not what ran does. */
 enum { IDLE_BLOCKS_MAX = 20000, RETURNS = 64, TAKEN_MAX = 1 << 20, MARKS_MAX = 1 << 18 };
+/* Of direct jumps no packet tells; a byte tells of 6 branches and the jumps between. */
+enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
 enum { MORE, DONE };
 
 struct walk {
@@ -33,6 +35,7 @@ struct walk {
 	struct ty_pt_query q;
 	bool on, timed, fresh;
 	unsigned idle; /* blocks since the last packet */
+	size_t taken_max;
 	int32_t pid;
 	uint64_t ip, tsc, t_ns, resume;
 	struct ty_block *block;	   /* the last one, to find the next by; NULL */
@@ -97,7 +100,7 @@ static inline int branch(struct walk *w, const struct ty_block *b, uint64_t to)
 	w->ip = to;
 	if (to == b->end.next && b->end.cls == TY_STEP_COND)
 		return MORE;
-	if (w->out->taken.n >= TAKEN_MAX)
+	if (w->out->taken.n >= w->taken_max)
 		return odd();
 	return vec_push(&w->out->taken, (struct ty_taken){.from = b->last, .to = to});
 }
@@ -327,6 +330,9 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	int r = MORE;
 
 	out->taken.n = out->times.n = out->marks.n = 0;
+	w.taken_max = (range->end - range->off) * TAKEN_PER_BYTE + TAKEN_FREE;
+	if (w.taken_max > TAKEN_MAX)
+		w.taken_max = TAKEN_MAX;
 	ty_pt_conf(&conf, range->cpu, range->bytes, range->n);
 	w.q.end = range->bytes + range->n;
 	w.q.stop = range->bytes + range->end;

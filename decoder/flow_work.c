@@ -3,9 +3,10 @@
  * See flow_priv.h: ranges decoded ahead of the reader, on the CPUs that it does not use. Wanted
  * ranges are taken in the order of their times, which is the order in which the reader comes to
  * them; at most AHEAD per thread are decoded and not read (a range has at most a million branches,
- * 16 MB, usually less than one). The reader decodes what it needs and nobody has begun, and while
- * it would wait for somebody else's range, another: with one CPU there is no thread at all, and
- * nothing waits.
+ * 16 MB, usually less than one). Every stream holds the range that it is in: what would be more
+ * than HELD_MAX in all is given to the instruction decoder, which holds nothing. The reader decodes
+ * what it needs and nobody has begun, and while it would wait for somebody else's range, another:
+ * with one CPU there is no thread at all, and nothing waits.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,7 @@
 #include "flow_priv.h"
 
 enum { AHEAD = 8, THREADS_MAX = 32, FEW = 4 };
+#define HELD_MAX ((size_t)512 << 20)
 
 struct ty_flow_work {
 	struct ty_flow *flow;
@@ -26,6 +28,7 @@ struct ty_flow_work {
 	VEC(struct ty_walked *) spare; /* to be used again: fresh memory is dear */
 	size_t next;		       /* in order: all before it have been begun */
 	size_t ahead, ahead_max, ahead_low;
+	size_t held; /* bytes of what was decoded and is not kept, and of spare */
 	bool stop;
 	unsigned threads_n;
 	pthread_t threads[THREADS_MAX];
@@ -140,6 +143,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	r->state = TY_RANGE_BUSY;
 	r->ahead = true;
 	w->ahead++;
+	w->held -= out ? size_of(out) : 0;
 	pthread_mutex_unlock(&w->lock);
 	if (!out)
 		out = calloc(1, sizeof(*out));
@@ -149,6 +153,12 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 		out = NULL;
 	}
 	pthread_mutex_lock(&w->lock);
+	if (good && size_of(out) > HELD_MAX - w->held) {
+		free_walked(out);
+		out = NULL;
+		good = false;
+	}
+	w->held += good ? size_of(out) : 0;
 	r->walked = out;
 	r->state = good ? TY_RANGE_DONE : TY_RANGE_SLOW;
 	if (w->awaited == r)
@@ -214,10 +224,13 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 
 	pthread_mutex_lock(&w->lock);
 	if (r->walked && !ty_flow_whole(&f->window)) {
+		w->held -= size_of(r->walked);
 		keep(f, r);
 	} else {
-		if (r->walked && vec_push(&w->spare, r->walked))
+		if (r->walked && vec_push(&w->spare, r->walked)) {
+			w->held -= size_of(r->walked);
 			free_walked(r->walked);
+		}
 		r->walked = NULL;
 	}
 	r->state = TY_RANGE_SLOW;
@@ -255,7 +268,7 @@ int ty_flow_work_start(struct ty_flow *f)
 	/* What is wanted stays until it is read. */
 	for (size_t k = f->kept.n; k-- > 0;)
 		if (f->ranges.v[f->kept.v[k]].wanted)
-			unkeep(f, k);
+			w->held += size_of(unkeep(f, k)->walked);
 	vec_each (r, &f->ranges) {
 		r->state = r->walked ? TY_RANGE_DONE : TY_RANGE_IDLE;
 		r->ahead = false;

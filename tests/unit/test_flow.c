@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -180,6 +181,55 @@ static void test_same(void **state)
 	vec_fini(&part);
 }
 
+static size_t resident(void)
+{
+	struct rusage u;
+
+	assert_int_equal(0, getrusage(RUSAGE_SELF, &u));
+	return (size_t)u.ru_maxrss << 10;
+}
+
+/* Hostile: before each branch a thousand jumps that no packet tells of, in many streams, which all
+ * hold their range. What is held is bounded by what there are packets. */
+static void test_jumps(void **state)
+{
+	enum { JUMPS = 1300, STREAMS = 24, BITS = 700, MOST = 128 << 20 };
+	static const uint8_t jump[] = {0xeb, 0}, back[] = {0x0f, 0x84};
+	const int32_t far = -(int32_t)(sizeof(jump) * JUMPS + 6);
+	struct ty_flow *f;
+	struct ty_code *c;
+	struct ty_buf page;
+	struct ty_pt_enc e;
+	size_t before;
+
+	if (!ty_pt_available())
+		skip();
+	ty_buf_init(&page, 4096);
+	for (size_t i = 0; i < JUMPS; i++)
+		ty_buf_add(&page, jump, sizeof(jump));
+	ty_buf_add(&page, back, sizeof(back));
+	ty_buf_addle(&page, (uint32_t)far, 4);
+	ty_pt_enc_init(&e, 1 << 20);
+	ty_pt_enc_on(&e, 1000, BASE, true);
+	for (unsigned i = 0; i < BITS; i++)
+		ty_pt_enc_cond(&e, 1000, true);
+	ty_pt_enc_async_off(&e, BASE);
+	f = ty_flow_new(NULL, NULL);
+	c = ty_flow_code(f);
+	for (int32_t tid = 1; tid <= STREAMS; tid++) {
+		assert_int_equal(0, ty_flow_thread(f, 7, tid));
+		assert_int_equal(0, ty_flow_add(f, -1, tid, (uint32_t)tid, e.out.p, e.out.len, 0));
+	}
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, page.len, 0,
+					ty_code_blob(c, "code", page.p, page.len)));
+	before = resident();
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	assert_true(resident() - before < MOST);
+	ty_flow_free(f);
+	ty_pt_enc_fini(&e);
+	ty_buf_fini(&page);
+}
+
 /* Pieces of a stream that jump, overlap and are empty, as no kernel writes them; losses anywhere.
  */
 static void test_pieces(void **state)
@@ -217,7 +267,8 @@ static void test_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
-					   cmocka_unit_test(test_pieces)};
+					   cmocka_unit_test(test_pieces),
+					   cmocka_unit_test(test_jumps)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
