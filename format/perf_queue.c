@@ -163,6 +163,31 @@ static uint64_t half(struct ty_perf_queue *q)
 	return oldest + (q->newest - oldest) / 2;
 }
 
+/* Time of the middle one of the bytes that a CPU holds. */
+static uint64_t middle(struct cpu *c)
+{
+	size_t half = (c->bytes.len + c->entries.n * sizeof(struct entry)) / 2, sum = 0, i = 0;
+
+	sort(c);
+	for (; i + 1 < c->entries.n && sum < half; i++)
+		sum += (c->entries.v[i].n & ~LOST) + sizeof(struct entry);
+	return c->entries.v[i].ts;
+}
+
+/* Half of the time may hold next to nothing: then half of each CPU's bytes, so that the work of
+ * sorting and moving is for many records, whatever times they have. */
+static int give_half(struct ty_perf_queue *q, struct ty_err *err)
+{
+	int r = give_all(q, half(q), err);
+
+	if (r || q->held <= HOLD_BYTES / 4 * 3)
+		return r;
+	for (uint32_t i = 0; i < q->cpus && !r; i++)
+		if (q->cpu[i].entries.n)
+			r = give_until(q, &q->cpu[i], middle(&q->cpu[i]), err);
+	return r;
+}
+
 static int make_room(struct ty_perf_queue *q, struct ty_err *err)
 {
 	int r = 0;
@@ -172,7 +197,7 @@ static int make_room(struct ty_perf_queue *q, struct ty_err *err)
 		q->limit = 0;
 	}
 	while (!r && q->held >= HOLD_BYTES)
-		r = give_all(q, half(q), err);
+		r = give_half(q, err);
 	return r;
 }
 
