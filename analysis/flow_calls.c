@@ -42,7 +42,7 @@ enum trait {
 
 /* Where an address belongs to. */
 struct place {
-	uint64_t ip, lo, hi, until_ns;
+	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
 	int32_t pid;
 	uint32_t func;
 	bool valid, start, entry; /* first byte of a function; of a program (_start) */
@@ -164,10 +164,11 @@ static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t 
 	struct ty_flow_name n;
 	char text[TEXT], *cold;
 
-	if (p->valid && p->ip == ip && p->pid == pid && t < p->until_ns)
+	if (p->valid && p->ip == ip && p->pid == pid && t >= p->from_ns && t < p->until_ns)
 		return p;
 	n = ty_flow_names_at(c->names, pid, t, ip);
-	*p = (struct place){.ip = ip, .pid = pid, .until_ns = n.until_ns, .valid = true};
+	*p = (struct place){
+		.ip = ip, .pid = pid, .from_ns = t, .until_ns = n.until_ns, .valid = true};
 	if (n.function) {
 		p->lo = n.start;
 		p->hi = n.size ? n.start + n.size : 0;
