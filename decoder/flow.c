@@ -8,6 +8,8 @@
 
 #define STREAM_MAX (4ull << 30)
 enum { STREAMS_MAX = 65536, PADDING = 8, RANGE_MIN = 8 << 10 };
+/* A compressed file may tell of a thousand times more than its size. */
+enum { SWITCHES_MAX = 1 << 25, THREADS_MAX = 1 << 24 };
 
 struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx)
 {
@@ -169,7 +171,7 @@ int ty_flow_switch(struct ty_flow *f, int32_t cpu, uint64_t t_ns, int32_t pid, i
 	struct ty_flow_sw s = {
 		.t_ns = t_ns, .cpu = cpu, .pid = pid, .tid = tid, .order = (uint32_t)f->sws.n};
 
-	return f->sws.n >= UINT32_MAX ? -TY_ELIMIT : vec_push(&f->sws, s);
+	return f->sws.n >= SWITCHES_MAX ? -TY_ELIMIT : vec_push(&f->sws, s);
 }
 
 int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid)
@@ -178,7 +180,7 @@ int ty_flow_thread(struct ty_flow *f, int32_t pid, int32_t tid)
 
 	if (f->tids.n && f->tids.v[f->tids.n - 1].tid == tid && f->tids.v[f->tids.n - 1].pid == pid)
 		return 0;
-	return f->tids.n >= UINT32_MAX ? -TY_ELIMIT : vec_push(&f->tids, t);
+	return f->tids.n >= THREADS_MAX ? -TY_ELIMIT : vec_push(&f->tids, t);
 }
 
 static int by_cpu_time(const void *a, const void *b)

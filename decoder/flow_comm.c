@@ -7,11 +7,13 @@
 
 /* Forks that lie between a thread and the one whose name it has. */
 enum { FORKS_MAX = 64 };
+/* A compressed file may tell of a thousand times more than its size. */
+enum { COMMS_MAX = 1 << 24 };
 
 static int put(struct ty_flow *f, struct ty_flow_comm c)
 {
 	c.order = (uint32_t)f->comms.n;
-	return f->comms.n >= UINT32_MAX ? -TY_ELIMIT : vec_push(&f->comms, c);
+	return f->comms.n >= COMMS_MAX ? -TY_ELIMIT : vec_push(&f->comms, c);
 }
 
 int ty_flow_comm(struct ty_flow *f, int32_t tid, uint64_t t_ns, const char *name)

@@ -142,7 +142,7 @@ int ty_flow_perf_build_id(struct ty_flow_perf *p, const char *name, const uint8_
 static int push(struct ty_flow_perf *p, struct change c)
 {
 	c.order = p->changes.n;
-	return p->changes.n >= 1u << 26 ? -TY_ELIMIT : vec_push(&p->changes, c);
+	return p->changes.n >= 1u << 24 ? -TY_ELIMIT : vec_push(&p->changes, c);
 }
 
 /* Compilers map their dump so that it is found: jit-PID.dump. */

@@ -26,6 +26,7 @@
 #define ATTR_FREQ	 (1u << 10)
 #define ATTR_USE_CLOCKID (1u << 25)
 #define THREADS_BYTES	 (256u << 20)
+#define IDS_MAX		 (4u << 20) /* what else is lost is lost nowhere */
 #define COMM_BYTES	 16u
 #define CLONE_THREAD	 0x10000u
 #define HEAD_FIELDS                                                                                \
@@ -294,7 +295,7 @@ static int lost(struct reading *rd, const struct ty_perf_rec *r, const struct ty
 		rd->told[id->cpu] += l.count;
 		return ty_perf_queue_lost(rd->queue, id->cpu, id->time, l.count, err);
 	}
-	if (r->type == TY_PERF_LOST_SAMPLES && id->have & TY_PERF_S_ID)
+	if (r->type == TY_PERF_LOST_SAMPLES && id->have & TY_PERF_S_ID && rd->at_end.n < IDS_MAX)
 		return vec_push(&rd->at_end, (struct id_count){id->id, l.count})
 			       ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
 					 rd->t->path)
@@ -359,7 +360,7 @@ static int id_index(struct reading *rd, const struct ty_perf_rec *r)
 		if ((int64_t)ty_rd_u64(&in) >= 0 && e && is_tracepoint(&e->attr))
 			rd->index_tids = true;
 		rd->index = true;
-		if (vec_push(&rd->ids, i))
+		if (rd->ids.n < IDS_MAX && vec_push(&rd->ids, i))
 			return -TY_ENOMEM;
 	}
 	return 0;
