@@ -119,7 +119,7 @@ fi
 
 # how recordings end
 s=$(date +%s%N); "$TARRY" record -q -a --duration 300ms -o "$t/a"; got=$?; e=$((($(date +%s%N) - s) / 1000000))
-[ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 5000 ]; ok "--duration" $? "status $got after $e ms"
+[ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 60000 ]; ok "--duration" $? "status $got after $e ms"
 "$TARRY" record -q --duration 200ms -o "$t/a" -- sh -c 'sleep 0.6; exit 9' 2>/dev/null
 ok "a command goes on after --duration, and its status counts" $(($? != 9))
 sleep 4 & p=$!
