@@ -148,19 +148,23 @@ static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
  * waited for the timer, once, and went on to work. */
 static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 {
+	bool futex = c->w.kind == TY_STALL_FUTEX, expected;
+
 	if (c->w.kind == TY_STALL_SLEEP)
 		return false;
-	if (c->w.kind == TY_STALL_FUTEX && ty_stall_waits_again(h, c, true))
+	if (futex && ty_stall_waits_again(h, c, true))
 		return false; /* a sleep, as runtimes do it */
-	if (c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
-	    (c->w.kind != TY_STALL_FUTEX || ty_stall_ever_woken(h, c) || just_asked(h, c)) &&
-	    ((c->w.kind == TY_STALL_FUTEX &&
-	      ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
+	expected = !futex || ty_stall_ever_woken(h, c) || just_asked(h, c);
+	if (expected && c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
+	    ((futex && ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
 	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
 		return true;
-	return ty_stall_on_path(h, c, true) >= c->s.duration_ns / 2 &&
-	       !ty_stall_waits_again(h, c, true) && !ty_stall_calls_again(h, c) &&
-	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
+	if (ty_stall_on_path(h, c, true) < c->s.duration_ns / 2 ||
+	    ty_stall_waits_again(h, c, true) || ty_stall_calls_again(h, c) ||
+	    !ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns))
+		return false;
+	c->s.proven = c->s.proven && expected; /* a runtime's one sleep looks the same */
+	return by_path(h, c);
 }
 
 /* Is what ended the wait among lost events? */

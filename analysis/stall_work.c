@@ -52,7 +52,7 @@ bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c)
 
 	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
 	i = i - t->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : t->syscalls_first;
-	for (; i < end; i++) {
+	for (; word && i < end; i++) {
 		uint64_t over = ty_model_syscall_brief(m, c->s.thread, i).end_ns;
 		uint32_t at = ty_model_span_find(m, c->s.thread, over);
 

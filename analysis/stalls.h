@@ -6,8 +6,8 @@
  * The rule of what is no stall (unless all is asked for): waiting for work.
  *
  * - Definite waits: a lock (flock, fcntl, futex words of locks), room to write, a device, a stop by
- *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call, for a page
- * that a program serves or (inferred) for something else. Always a stall when long enough.
+ *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
+ *   userfaultfd; inferred: for something else). Always a stall when long enough.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so; the one that was asked may
@@ -16,9 +16,10 @@
  *   which is not one of many such waits and none for the requests of somebody whom the waiter
  *   serves; or it was busy with the very thread that is waited for, and the waiter, alone and once,
  *   had sent something before, or has work after and neither answers nor comes back for more.
- * - A wait that a timer ended, but no sleep (one by futex is, when nobody is ever seen waking that
- *   word and nobody was asked right before): a stall when the waiter for a peer had asked or sent
- *   anything; or the command waited for it, once, and went on to work.
+ * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
+ *   anything (by futex only when somebody is seen waking that word at another time, or was asked
+ *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
+ *   is ever seen waking that word: inferred, as runtimes sleep so, too).
  *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
  *   the descriptors are behind a pointer, if that is the same (inferred). A stall between two of
  *   them (no CPU) parts them.

@@ -383,14 +383,20 @@ uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;
 	uint64_t args[6];
+	const char *name;
 	char buf[32];
 	unsigned op;
 
-	if (strncmp(ty_explain_call(x, call, buf), "futex", 5) || !x->args)
+	name = ty_explain_call(x, call, buf);
+	if (strncmp(name, "futex", 5) || !x->args)
 		return 0;
 	c = ty_model_syscall(x->m, call);
 	if (x->args(x->ctx, &c, args))
 		return 0;
+	if (!strcmp(name, "futex_wait"))
+		return args[0];
+	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
+		return 0; /* futex_waitv: its words lie behind a pointer */
 	op = (unsigned)args[1] & FUTEX_CMD;
 	if (op == FUTEX_WAIT_BITSET)
 		return args[0] & ~UINT64_C(7);

@@ -45,7 +45,7 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,
 		  uint32_t thread_b, const struct ty_wait_for *b);
 /* The futex word that a call waits on, the two of a condition variable (glibc) as one; 0: it is no
- * such call. */
+ * such call, or one on several words. */
 uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call);
 /* Did the call end because its time was up? */
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call);

@@ -535,6 +535,69 @@ static void tries_in_vain_are_walked_once(void **state)
 	ty_stalls_fini(&s);
 }
 
+/* The command, 11, waits in `nr` until the time is up, computes; waits so for 10 ms, which 12 ends,
+ * returns `then`, computes and ends. */
+static struct ty_stalls timed_out(int nr, unsigned op, int64_t then)
+{
+	struct ty_event ev = {.kind = TY_EV_HRTIMER_EXPIRE, .flags = TY_EVF_HARDIRQ};
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
+					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n"
+					   "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n");
+	ty_mx_switch(0, t, 0, R, 11);
+	for (int k = 0; k < 2; k++) {
+		give(t += MS, 0x1000, op, 1);
+		ty_mx_enter(0, t, 11, nr);
+		ty_mx_switch(0, t += MS, 11, S, 12);
+		ev.ts_ns = t += k ? 10 * MS : 100 * MS;
+		if (!k) {
+			ev.tid = 12;
+			ty_mx_feed(ev);
+			ty_mx_waking_irq(0, t += 50, 12, 11, 0);
+		} else {
+			ty_mx_waking(0, t += 50, 12, 11, 0);
+		}
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+		ty_mx_exit(0, t += 1000, 11, nr, k ? then : -110);
+		t += 5 * MS;
+	}
+	ev = (struct ty_event){.ts_ns = t += MS, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
+	ev.u.tex.tid = 11;
+	ty_mx_feed(ev);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 12);
+	ty_mx_switch(0, t += 1000, 12, S, 0);
+	return stalls_of(ty_mx_end(), 11, false);
+}
+
+/* A wait by futex that ends by its time-out: a runtime's sleep looks the same, unless the word is
+ * woken at another time. What says nothing of its word was not. */
+static void times_out_by_futex(void **state)
+{
+	enum { NR_WAITV = 449, NR_FUTEX_WAIT = 455 };
+	static const struct {
+		int nr;
+		unsigned op;
+		int64_t then;
+		bool proven;
+	} v[] = {{NR_FUTEX, WAIT | PRIVATE, 0, true},
+		 {NR_FUTEX, WAIT | PRIVATE, -110, false},
+		 {NR_FUTEX_WAIT, 9, 0, true},
+		 {NR_WAITV, 9, 0, false}};
+
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		struct ty_stalls s = timed_out(v[i].nr, v[i].op, v[i].then);
+
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, TY_STALL_TIMER);
+		if (s.v[0].proven != v[i].proven)
+			fail_msg("%u: %s", i, s.v[0].sentence);
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
 static int first_arg(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
 	memcpy(args, ctx, 6 * sizeof(*args));
@@ -608,6 +671,7 @@ int main(void)
 		cmocka_unit_test(a_poll_for_others_is_no_try),
 		cmocka_unit_test(no_cpu_between_tries_is_told),
 		cmocka_unit_test(tries_in_vain_are_walked_once),
+		cmocka_unit_test(times_out_by_futex),
 		cmocka_unit_test(what_calls_say),
 	};
 
