@@ -71,6 +71,10 @@ static int base_of(struct dl_phdr_info *info, size_t n, void *ctx)
 	return 1;
 }
 
+/* In the place of f0, long after all else. */
+#define LATE (1ull << 40)
+static const uint8_t late[64];
+
 static void begin(struct fixture *x)
 {
 	struct ty_code *c;
@@ -86,9 +90,10 @@ static void begin(struct fixture *x)
 	assert_int_equal(0, ty_code_map_elf(c, 7, 0, PROGRAM, file, NULL));
 	assert_int_equal(0, ty_code_exec(c, 7, 1000));
 	assert_int_equal(0, ty_code_map_elf(c, 7, 1000, PROGRAM, file, NULL));
-	ty_code_ready(c);
 	dl_iterate_phdr(base_of, &base);
 	x->at = PROGRAM + ((uint64_t)(uintptr_t)functions - base);
+	assert_int_equal(0, ty_code_jit(c, 7, LATE, x->at, ty_code_function(c, "late", late, 64)));
+	ty_code_ready(c);
 	x->names = ty_flow_names_new(c);
 	x->calls = ty_flow_calls_new(x->names, NULL, ends, x);
 	assert_non_null(x->calls);
@@ -235,6 +240,19 @@ static void test_gap_settled(void **state)
 }
 
 /* Another program under the same addresses. */
+/* What has no time is looked up as of the end; that does not name what ran before. */
+static void test_no_time(void **state)
+{
+	struct fixture x;
+
+	begin(&x);
+	x.ts_ns = TY_FLOW_NO_TIME - 1;
+	call(&x, in(&x, 0, 0));
+	x.ts_ns = 1;
+	nop(&x, in(&x, 0, 0));
+	finish(&x, "f0@1o late@0o");
+}
+
 static void test_exec(void **state)
 {
 	struct fixture x;
@@ -313,8 +331,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gap_returns),   cmocka_unit_test(test_gap_calls),
 		cmocka_unit_test(test_gap_no_symbol), cmocka_unit_test(test_gap_settled),
-		cmocka_unit_test(test_exec),	      cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_unmatched),     cmocka_unit_test(test_deep)};
+		cmocka_unit_test(test_no_time),	      cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_signal),	      cmocka_unit_test(test_unmatched),
+		cmocka_unit_test(test_deep)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
