@@ -82,7 +82,9 @@ static void test_codes(void **state)
 	map(&w, 300, 10, 0x700000, 0, "//anon");
 	fork_of(&w, 101, 100, 50);
 	fork_of(&w, 102, 101, 60);
-	fork_of(&w, 104, 100, 0); /* perf's, of one that ran already */
+	/* perf's own, of what ran already. */
+	map(&w, 500, 0, 0x400000, 0, "/bin/one");
+	fork_of(&w, 104, 500, 0);
 	map(&w, 101, 70, 0x600000, 0, "/lib/late.so");
 	exec_of(&w, 102, 80);
 	map(&w, 102, 81, 0x800000, 0x1000, "/bin/two");
