@@ -36,7 +36,7 @@ leftover() {
 settings() {
 	(cd "$tracefs" && for f in tracing_on trace_clock buffer_size_kb buffer_percent set_event set_event_pid \
 		set_event_notrace_pid trace_options tracing_cpumask events/enable events/sched/enable; do
-		echo "$f: $(cat "$f" 2>&1)"
+		echo "$f: $(sed "s/ (expanded.*//" "$f" 2>&1)" # to kernel 6.6 any resized instance ends that note
 	done
 	[ -d "instances/$other" ] && echo "$other is there")
 }
