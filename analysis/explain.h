@@ -17,11 +17,13 @@ struct ty_explain {
 	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. */
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
 	/*
-	 * What a descriptor was that was open before the recording, as looked at when it began, up
-	 * to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: not known. May be NULL.
+	 * What a descriptor was that was open before the recording, as looked at when it began,
+	 * from fds_since_ns to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: not known. May be
+	 * NULL.
 	 */
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
-	uint64_t fds_ns; /* 0: nothing was looked at */
+	uint64_t fds_since_ns, fds_ns; /* 0: nothing was looked at */
+	bool fds_left_out;	       /* there were too many to look at all */
 	void *ctx;
 	int32_t command_tid;  /* the traced command's first thread; 0: none was traced */
 	int32_t recorder_pid; /* its waits are no stalls of what it recorded; 0: not known */

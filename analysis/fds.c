@@ -3,8 +3,9 @@
  * See fds.h. The calls of all threads of a process that make or close descriptors are replayed in
  * the order of their ends, on a copy of the table that fork gave it. A descriptor that is returned
  * proves that all lower ones were open (POSIX: the lowest free one is taken): so the table mends
- * itself where it began unknown. Where descriptors were looked at when the recording began, it
- * begins with these; what was done to one before it was looked at makes it unknown up to there.
+ * itself where it began unknown. Where descriptors were looked at when the recording began, that
+ * list is the table, with what was done before in it already; what was done while it was taken, or
+ * after the instant that is asked for, makes unknown what it was done to.
  */
 #include "fds.h"
 
@@ -147,8 +148,9 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 		put(t, fd, kind, cloexec);
 		break;
 	case PAIR:
-		put_lowest(t, kind, cloexec);
-		put_lowest(t, kind, cloexec);
+		/* The lowest free ones, if it is known which are. */
+		for (unsigned i = 0; i < 2 && !x->fds_left_out; i++)
+			put_lowest(t, kind, cloexec);
 		break;
 	case CLOSE:
 		if (args[0] < FDS)
@@ -204,8 +206,8 @@ static uint8_t kind_of(const char *name)
 	return TY_FD_UNKNOWN;
 }
 
-/* The table before the first recorded call of a process that was there. */
-static void begin(const struct ty_explain *x, int32_t pid, struct table *t)
+/* The table of a process that was there before; true: as it was looked at, else none. */
+static bool begin(const struct ty_explain *x, int32_t pid, struct table *t)
 {
 	bool any = false;
 
@@ -222,21 +224,49 @@ static void begin(const struct ty_explain *x, int32_t pid, struct table *t)
 	}
 	for (unsigned i = 0; i < 3 && !any; i++)
 		t->open[i] = true;
+	return any;
 }
 
-/* A call after the instant that is asked for, but before descriptors were looked at: what was found
- * there was not there yet. */
-static void unlearn(const struct ty_explain *x, struct table *t, const struct call *k)
+static void forget(struct table *t, uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i < FDS && i <= to; i++) {
+		t->kind[i] = TY_FD_UNKNOWN;
+		t->name[i] = NULL;
+	}
+}
+
+/* A call that may be in the list that the table is, or not; or that is, but came after t. */
+static void unlearn(const struct ty_explain *x, struct table *t, const struct call *k,
+		    uint64_t t_ns)
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t fd = (uint64_t)c.ret, args[6];
+	uint8_t kind = effects[k->effect].kind;
 
-	if (effects[k->effect].effect == CLOSE)
-		fd = x->args(x->ctx, &c, args) ? FDS : args[0];
-	if (fd >= FDS)
+	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
+	    x->args(x->ctx, &c, args))
 		return;
-	t->kind[fd] = TY_FD_UNKNOWN;
-	t->name[fd] = NULL;
+	switch ((enum effect)effects[k->effect].effect) {
+	case NEW:
+		forget(t, fd, fd);
+		if (k->end_ns <= t_ns)
+			put(t, fd, kind, false);
+		break;
+	case DUP:
+	case DUP2: forget(t, fd, fd); break;
+	case FCNTL:
+		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
+			forget(t, fd, fd);
+		break;
+	case CLOSE: forget(t, args[0], args[0]); break;
+	case RANGE: forget(t, (uint32_t)args[0], (uint32_t)args[1]); break;
+	case PAIR: /* which ones is not told */
+		for (uint64_t i = 0; i < FDS; i++)
+			if (t->kind[i] == kind)
+				forget(t, i, i);
+		break;
+	case EXEC: break; /* what it closed is not listed */
+	}
 }
 
 /* The table of the thread's process at t. */
@@ -249,6 +279,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
 	VEC(struct call) v = {0};
 	int nr[EFFECTS], r = 0;
+	bool listed = false;
 
 	for (size_t i = 0; i < EFFECTS; i++)
 		nr[i] = ty_syscall_number(x->arch, effects[i].name);
@@ -264,7 +295,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		if (r)
 			return r;
 	} else {
-		begin(x, th->tgid, t);
+		listed = begin(x, th->tgid, t);
 	}
 	for (uint32_t i = 0; !r && i < threads; i++) {
 		const struct ty_thread *o = ty_model_thread(m, i);
@@ -294,7 +325,12 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 		if (v.n)
 			qsort(v.v, v.n, sizeof(*v.v), by_end);
 		for (size_t i = 0; i < v.n; i++)
-			v.v[i].end_ns <= t_ns ? replay(x, t, &v.v[i]) : unlearn(x, t, &v.v[i]);
+			if (listed && v.v[i].end_ns <= x->fds_ns) {
+				if (v.v[i].end_ns > x->fds_since_ns || v.v[i].end_ns > t_ns)
+					unlearn(x, t, &v.v[i], t_ns);
+			} else if (v.v[i].end_ns <= t_ns) {
+				replay(x, t, &v.v[i]);
+			}
 	}
 	vec_fini(&v);
 	return r;

@@ -75,7 +75,9 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .clock = s->clock,
 				   .args = args,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
+				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
+				   .fds_left_out = ty_fd_names_left_out(s->fds),
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .recorder_pid = recorder < INT32_MAX ? (int32_t)recorder : 0};

@@ -12,7 +12,8 @@ struct ty_fd_names {
 	char *text; /* targets, each ended by NUL */
 	struct ty_fd_name *v;
 	uint32_t n;
-	uint64_t taken_ns, lost_ns; /* lost_ns: UINT64_MAX none */
+	uint64_t since_ns, taken_ns, lost_ns; /* lost_ns: UINT64_MAX none */
+	bool left_out;
 };
 
 static int by_fd(const void *pa, const void *pb)
@@ -66,10 +67,11 @@ static void parse(struct ty_fd_names *n, const char *p)
 		if (!strncmp(p, "taken ", 6)) {
 			char *end;
 
-			strtoull(p + 6, &end, 10);
+			n->since_ns = strtoull(p + 6, &end, 10);
 			n->taken_ns = strtoull(end, &end, 10);
 			continue;
 		}
+		n->left_out |= !strncmp(p, "left_out\t", 9);
 		q = number(p, &f.pid);
 		q = q ? number(q, &f.fd) : NULL;
 		if (!q)
@@ -128,6 +130,16 @@ const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t p
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n)
 {
 	return n ? n->taken_ns : 0;
+}
+
+uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n)
+{
+	return n ? n->since_ns : 0;
+}
+
+bool ty_fd_names_left_out(const struct ty_fd_names *n)
+{
+	return n && n->left_out;
 }
 
 static struct ty_fd_name *first_of(const struct ty_fd_names *n, int32_t pid, int64_t fd)

@@ -36,5 +36,9 @@ void ty_fd_names_call(struct ty_fd_names *n, const struct ty_sysarch *arch, cons
 void ty_fd_names_lost(struct ty_fd_names *n, uint64_t from_ns);
 /* The list was taken up to this time (trace clock); 0: there is none. */
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
+/* It was begun at this time. */
+uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n);
+/* There were more descriptors than a list holds. */
+bool ty_fd_names_left_out(const struct ty_fd_names *n);
 
 #endif

@@ -381,6 +381,47 @@ static void names_from_before(void **state)
 	ty_mx_drop();
 }
 
+/* What was done before descriptors were looked at is in the list already; what was done meanwhile
+ * may be. */
+static void changes_before_the_list(void **state)
+{
+	enum { NR_PIPE = 22, NR_DUP2 = 33, NR_CLOSE = 3 };
+	const struct ty_model *m;
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
+					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n");
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(2 * MS, 11, NR_PIPE, 0, 0x7000);
+	call(3 * MS, 11, NR_DUP2, 8, 5);
+	call(8 * MS, 11, NR_CLOSE, 0, 5);
+	call(20 * MS, 11, NR_PIPE, 0, 0x7000);
+	ty_mx_switch(0, 50 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	x.fd_before = fd_before;
+	x.fds_since_ns = 6 * MS;
+	x.fds_ns = 10 * MS;
+	t = ty_model_thread_find(m, 11, 10 * MS);
+	/* The pipe is 6 and one that is closed again: the lowest free one is no pipe's end. */
+	assert_int_equal(ty_fd_kind(&x, t, 0, 15 * MS, &name), TY_FD_UNKNOWN);
+	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_PIPE);
+	assert_string_equal(name, "pipe:[9]");
+	/* Nor was 6 one before there was a pipe. */
+	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	/* Closed while it was looked at: before or after? */
+	assert_int_equal(ty_fd_kind(&x, t, 5, 15 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_PIPE);
+	x.fds_left_out = true; /* 0 may be open, too */
+	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_UNKNOWN);
+	ty_mx_drop();
+}
+
 /* Attached to 11: that it is the job everybody works for is inferred, and so is the stall. */
 static void the_job_is_inferred(void **state)
 {
@@ -666,6 +707,7 @@ int main(void)
 		cmocka_unit_test(the_same_thing),
 		cmocka_unit_test(a_call_whose_begin_is_lost),
 		cmocka_unit_test(names_from_before),
+		cmocka_unit_test(changes_before_the_list),
 		cmocka_unit_test(the_job_is_inferred),
 		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_poll_for_others_is_no_try),
