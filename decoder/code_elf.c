@@ -138,12 +138,15 @@ static struct ty_bytes dumped(const struct elf *e, uint64_t addr)
 				 .n = n < ph.p_filesz - in ? n : ph.p_filesz - in};
 }
 
-/* The GNU build id in the first page of a mapped file; its length, 0: there is none to be seen. */
+/* The GNU build id in the first page of a mapped file; its length, 0: there is none to be seen.
+ * Headers may name the same notes again and again: a page of them in all is looked at. */
 static size_t build_id(struct ty_bytes b, const uint8_t **id)
 {
+	size_t left = TY_CODE_PAGE;
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph;
 
+	b.n = b.n < TY_CODE_PAGE ? b.n : TY_CODE_PAGE;
 	if (b.n < sizeof(eh) || memcmp(b.p, ELFMAG, SELFMAG) || b.p[EI_CLASS] != ELFCLASS64)
 		return 0;
 	memcpy(&eh, b.p, sizeof(eh));
@@ -157,8 +160,10 @@ static size_t build_id(struct ty_bytes b, const uint8_t **id)
 		struct ty_rd r;
 
 		memcpy(&ph, b.p + eh.e_phoff + i * sizeof(ph), sizeof(ph));
-		if (ph.p_type != PT_NOTE || ph.p_offset > b.n || ph.p_filesz > b.n - ph.p_offset)
+		if (ph.p_type != PT_NOTE || ph.p_offset > b.n || ph.p_filesz > b.n - ph.p_offset ||
+		    ph.p_filesz > left)
 			continue;
+		left -= ph.p_filesz;
 		r = ty_rd_init(b.p + ph.p_offset, ph.p_filesz, false);
 		while (next_note(&r, &type, &name, &name_n, &desc))
 			if (type == NT_GNU_BUILD_ID && name_n == GNU_NAME &&
@@ -205,12 +210,15 @@ static int map_files(struct ty_code *c, const struct elf *e, struct ty_bytes des
 	return 0;
 }
 
+/* A dump has one list of files, and its notes lie once in the file. */
 int ty_code_map_core(struct ty_code *c, int file, struct ty_err *err)
 {
 	struct elf e;
 	int r = elf_open(c, file, &e, err);
+	size_t left = r ? 0 : e.b.n;
+	bool listed = false;
 
-	for (unsigned i = 0; !r && i < e.ph_n; i++) {
+	for (unsigned i = 0; !r && !listed && i < e.ph_n; i++) {
 		Elf64_Phdr ph = phdr(&e, i);
 		struct ty_bytes desc;
 		const uint8_t *name;
@@ -218,13 +226,16 @@ int ty_code_map_core(struct ty_code *c, int file, struct ty_err *err)
 		struct ty_rd notes;
 
 		if (ph.p_type != PT_NOTE || ph.p_offset > e.b.n ||
-		    ph.p_filesz > e.b.n - ph.p_offset)
+		    ph.p_filesz > e.b.n - ph.p_offset || ph.p_filesz > left)
 			continue;
+		left -= ph.p_filesz;
 		notes = ty_rd_init(e.b.p + ph.p_offset, ph.p_filesz, false);
-		while (!r && next_note(&notes, &type, &name, &name_n, &desc))
+		while (!listed && next_note(&notes, &type, &name, &name_n, &desc))
 			if (type == NT_FILE && name_n == NAME_CORE &&
-			    !memcmp(name, "CORE", NAME_CORE))
+			    !memcmp(name, "CORE", NAME_CORE)) {
 				r = map_files(c, &e, desc, err);
+				listed = true;
+			}
 	}
 	return r ? r : map_segments(c, TY_CODE_CORE, 0, 0, file, &e, err);
 }

@@ -2,9 +2,9 @@
 /*
  * Any bytes as a recording of Intel PT: packets of several streams, of CPUs and threads, in pieces
  * that go on, leave holes or overlap; any bytes as perf records, as images of code at any time, as
- * ELF files with symbols; and what comes out as instructions, branches of a window, and calls.
- * Input: parts of u8 kind, u16 bytes, bytes. A stream begins with a PSB+, so that its packets are
- * reached, when the part says so.
+ * ELF files with symbols and core dumps; and what comes out as instructions, branches of a window,
+ * and calls. Input: parts of u8 kind, u16 bytes, bytes. A stream begins with a PSB+, so that its
+ * packets are reached, when the part says so.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void take(struct input *in, uint8_t op, const uint8_t *p, size_t n)
 	struct ty_code *c = ty_flow_code(in->f);
 	unsigned which = op >> 3 & 3;
 	uint64_t off = in->s.off[which];
-	struct ty_err err;
+	struct ty_err err = {0};
 
 	in->t_ns += 100;
 	switch ((enum kind)(op % KINDS)) {
@@ -92,6 +92,7 @@ static void take(struct input *in, uint8_t op, const uint8_t *p, size_t n)
 	case IMAGE: image(in, p, n); break;
 	case ELF:
 		symbols(p, n);
+		ty_code_map_core(c, ty_code_blob(c, "core", p, n), &err);
 		ty_code_map_elf(c, which ? (int32_t)which : TY_CODE_EVERYBODY, in->t_ns,
 				op & 0x20 ? BASE : 0, ty_code_blob(c, "elf", p, n), &err);
 		break;

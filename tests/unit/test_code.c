@@ -202,6 +202,51 @@ static void test_many(void **state)
 	ty_code_free(c);
 }
 
+/* A dump whose headers name the same empty notes again and again, and whose list of files has a
+ * file with the same headers: that looks at each of them would take minutes. */
+static void test_same_notes(void **state)
+{
+	enum { HEADERS = 60000, ZEROS = 8 << 20 };
+	struct {
+		char pad[4]; /* so that none is behind the name */
+		Elf64_Nhdr nh;
+		char core[8];
+		uint64_t list[2 + 3];
+		char name[8];
+	} note = {.nh = {.n_namesz = 5, .n_descsz = 48, .n_type = NT_FILE},
+		  .core = "CORE",
+		  .list = {1, 4096, 0x10000, 0x11000, 0},
+		  .name = "/bin/x"};
+	size_t at = sizeof(Elf64_Ehdr) + HEADERS * sizeof(Elf64_Phdr),
+	       n = at + ZEROS + sizeof(note);
+	Elf64_Ehdr eh = {.e_phoff = sizeof(eh), .e_phentsize = sizeof(Elf64_Phdr)};
+	struct ty_code *c = ty_code_new(NULL, NULL);
+	uint8_t *file = calloc(1, n);
+	Elf64_Phdr ph = {.p_type = PT_NOTE, .p_offset = at, .p_filesz = ZEROS};
+	uint64_t off, until;
+	struct ty_err err = {0};
+
+	assert_non_null(file);
+	memcpy(eh.e_ident, ELFMAG "\2\1", 6);
+	eh.e_phnum = HEADERS;
+	memcpy(file, &eh, sizeof(eh));
+	for (size_t i = 0; i < HEADERS - 2; i++)
+		memcpy(file + sizeof(eh) + i * sizeof(ph), &ph, sizeof(ph));
+	ph = (Elf64_Phdr){
+		.p_type = PT_NOTE, .p_offset = at + ZEROS + 4, .p_filesz = sizeof(note) - 4};
+	memcpy(file + sizeof(eh) + (HEADERS - 2) * sizeof(ph), &ph, sizeof(ph));
+	memcpy(file + at + ZEROS, &note, sizeof(note));
+	ph = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = 0x10000, .p_filesz = n};
+	memcpy(file + sizeof(eh) + (HEADERS - 1) * sizeof(ph), &ph, sizeof(ph));
+	if (ty_code_map_core(c, ty_code_blob(c, "core", file, n), &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(0, ty_code_ready(c));
+	assert_string_equal("/bin/x",
+			    ty_code_file_name(c, ty_code_whose(c, 9, 5, 0x10001, &off, &until)));
+	ty_code_free(c);
+	free(file);
+}
+
 struct core {
 	Elf64_Ehdr eh;
 	Elf64_Phdr ph[2];
@@ -477,9 +522,10 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rule), cmocka_unit_test(test_later),
-		cmocka_unit_test(test_many), cmocka_unit_test(test_core),
-		cmocka_unit_test(test_jit),  cmocka_unit_test(test_names)};
+		cmocka_unit_test(test_rule),	   cmocka_unit_test(test_later),
+		cmocka_unit_test(test_many),	   cmocka_unit_test(test_core),
+		cmocka_unit_test(test_same_notes), cmocka_unit_test(test_jit),
+		cmocka_unit_test(test_names)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
