@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "partition.h"
 
 #define LOOK 4096 /* items between two looks at stop */
 
@@ -207,37 +208,22 @@ uint32_t ty_flow_part_depths(const struct ty_flow_part *p)
 
 uint32_t ty_flow_part_call_from(const struct ty_flow_part *p, uint32_t depth, uint32_t step)
 {
-	uint32_t lo, hi, end;
+	uint32_t lo, end;
 
 	if (depth >= ty_flow_part_depths(p))
 		return TY_NO_CALL;
-	lo = p->depth_first.v[depth];
-	end = hi = p->depth_first.v[depth + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->calls.v[p->by_depth.v[mid]].last <= step)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	end = p->depth_first.v[depth + 1];
+	lo = partition_point(i, p->depth_first.v[depth], end,
+			     p->calls.v[p->by_depth.v[i]].last <= step);
 	return lo < end ? p->by_depth.v[lo] : TY_NO_CALL;
 }
 
 uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns)
 {
-	uint32_t lo = 0, hi = (uint32_t)p->steps.n;
-
 	/* What has no time comes first. */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->steps.v[mid].ts_ns == TY_FLOW_NO_TIME || p->steps.v[mid].ts_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, (uint32_t)p->steps.n,
+			       p->steps.v[i].ts_ns == TY_FLOW_NO_TIME ||
+				       p->steps.v[i].ts_ns < t_ns);
 }
 
 uint32_t ty_flow_part_same(const struct ty_flow_part *p, uint32_t step, int by)

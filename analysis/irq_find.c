@@ -2,22 +2,15 @@
 /* See irq_find.h. Budget: log(interrupts). */
 #include "irq_find.h"
 
+#include "partition.h"
+
 /* Nested ones end before what they interrupted: so many that began before are asked. */
 #define NESTED 8
 
 uint32_t ty_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t)
 {
-	uint32_t lo = 0, hi = ty_model_irq_spans(m, cpu);
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_model_irq_span(m, cpu, mid).start_ns < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, ty_model_irq_spans(m, cpu),
+			       ty_model_irq_span(m, cpu, i).start_ns < t);
 }
 
 uint32_t ty_irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t)

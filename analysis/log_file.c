@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "partition.h"
 #include "plain.h"
 
 #define SEC	 UINT64_C(1000000000)
@@ -382,19 +383,12 @@ static bool between(const struct ty_clock_point *p, uint32_t i, enum ty_log_cloc
 bool ty_log_trace_time(const struct ty_model *m, enum ty_log_clock clock, uint64_t ns,
 		       uint64_t *ts_ns)
 {
-	uint32_t n, lo = 0, hi;
+	uint32_t n, lo;
 	const struct ty_clock_point *p = ty_model_clock(m, &n);
 
 	if (!n || clock == TY_LOG_NONE)
 		return false;
-	for (hi = n; lo < hi;) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (of(&p[mid], clock) <= ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = partition_point(i, 0, n, of(&p[i], clock) <= ns);
 	if (lo && lo < n && between(p, lo - 1, clock, ns, ts_ns))
 		return true;
 	if (lo == n) {
@@ -615,17 +609,7 @@ void ty_log_sort(struct ty_log *l)
 
 size_t ty_log_after(const struct ty_log *l, uint64_t t_ns)
 {
-	size_t lo = 0, hi = l->line.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->line.v[mid].ts_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, l->line.n, l->line.v[i].ts_ns < t_ns);
 }
 
 size_t ty_log_near(const struct ty_log *l, uint64_t from_ns, uint64_t to_ns, size_t *first)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "irq_find.h"
+#include "partition.h"
 #include "stalls_priv.h"
 
 #define IDLE_NS UINT64_C(5000000)
@@ -52,17 +53,10 @@ static int make_prios(struct ty_hunt *h)
 /* The last priority seen up to t, or the first after; INT32_MIN: none. */
 static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 {
-	size_t lo = 0, hi = h->prios;
+	size_t lo = partition_point(i, 0, h->prios,
+				    h->prio[i].thread < thread ||
+					    (h->prio[i].thread == thread && h->prio[i].ts_ns <= t));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->prio[mid].thread < thread ||
-		    (h->prio[mid].thread == thread && h->prio[mid].ts_ns <= t))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo && h->prio[lo - 1].thread == thread)
 		return h->prio[lo - 1].prio;
 	return lo < h->prios && h->prio[lo].thread == thread ? h->prio[lo].prio : INT32_MIN;

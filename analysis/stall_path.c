@@ -5,6 +5,8 @@
  */
 #include "stalls_priv.h"
 
+#include "partition.h"
+
 #include <stdlib.h>
 
 /* A segment of the path; before_ns: those of its thread before it. */
@@ -95,17 +97,9 @@ static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t firs
 			 uint64_t a, uint64_t b)
 {
 	const struct ty_hop *v = h->path.hop.v, key = {.thread = thread, .span = first};
-	size_t lo = 0, hi = h->path.hop.n;
+	size_t lo = partition_point(i, 0, h->path.hop.n, by_span(&v[i], &key) < 0);
 	uint64_t ns = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (by_span(&v[mid], &key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < h->path.hop.n && v[lo].thread == thread && v[lo].span <= last; lo++)
 		ns += v[lo].end_ns - v[lo].start_ns;
 	for (size_t i = seg_after(h, thread, a);

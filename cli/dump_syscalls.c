@@ -27,6 +27,7 @@
 #include "dump.h"
 #include "fd_names.h"
 #include "key_value.h"
+#include "partition.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -289,31 +290,15 @@ static struct line *push(struct dump *d)
 
 static struct line *find(const struct dump *d, uint64_t key)
 {
-	size_t lo = 0, hi = d->n;
+	size_t lo = partition_point(i, 0, d->n, at(d, i)->key < key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (at(d, mid)->key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < d->n && at(d, lo)->key == key ? at(d, lo) : NULL;
 }
 
 static struct line *find_split(const struct dump *d, uint64_t key)
 {
-	size_t lo = 0, hi = d->split_n;
+	size_t lo = partition_point(i, 0, d->split_n, d->split[i].key < key);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->split[mid].key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < d->split_n && d->split[lo].key == key ? &d->split[lo] : NULL;
 }
 

@@ -2,6 +2,8 @@
 /* See fd_names.h. Two allocations as large as the section, whatever is in it. */
 #include "fd_names.h"
 
+#include "partition.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,16 +146,9 @@ bool ty_fd_names_left_out(const struct ty_fd_names *n)
 
 static struct ty_fd_name *first_of(const struct ty_fd_names *n, int32_t pid, int64_t fd)
 {
-	size_t lo = 0, hi = n->n;
+	size_t lo = partition_point(i, 0, n->n,
+				    n->v[i].pid < pid || (n->v[i].pid == pid && n->v[i].fd < fd));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (n->v[mid].pid < pid || (n->v[mid].pid == pid && n->v[mid].fd < fd))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return n->v + lo;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "key_value.h"
+#include "partition.h"
 #include "section.h"
 
 void ty_wall_init(struct ty_wall *w)
@@ -95,18 +96,11 @@ int ty_wall_find(struct ty_wall *w, const struct ty_trace *t, struct ty_events *
 
 bool ty_wall_realtime(const struct ty_wall *w, uint64_t ts_ns, uint64_t *realtime_ns)
 {
-	size_t lo = 0, hi = w->points.n;
+	size_t lo;
 
-	if (!hi)
+	if (!w->points.n)
 		return false;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (w->points.v[mid].ts_ns <= ts_ns)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	lo = partition_point(i, 1, w->points.n, w->points.v[i].ts_ns <= ts_ns) - 1;
 	*realtime_ns = w->points.v[lo].realtime_ns + (ts_ns - w->points.v[lo].ts_ns);
 	return true;
 }

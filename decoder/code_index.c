@@ -9,6 +9,8 @@
 
 #include "code_priv.h"
 
+#include "partition.h"
+
 /* Numbers out of 0..n-1, to find the last one not above another: a tree of words, 64 wide. */
 struct marks {
 	uint64_t *level[6]; /* 64^6 stretches are more than there can be */
@@ -83,17 +85,7 @@ static int by_time(const void *a, const void *b)
 /* The stretch that holds addr. */
 static uint32_t stretch(const struct ty_code_index *x, uint64_t addr)
 {
-	uint32_t lo = 0, hi = x->n;
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (x->edge[mid] <= addr)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 1, x->n, x->edge[i] <= addr) - 1;
 }
 
 static uint64_t edge_of(const struct ty_code_index *x, uint32_t i)
@@ -246,16 +238,10 @@ void ty_code_index_fini(struct ty_code_index *x)
 struct ty_code_piece ty_code_index_at(const struct ty_code_index *x, uint64_t t_ns, uint64_t addr)
 {
 	for (uint64_t node = x->n ? (uint64_t)stretch(x, addr) + x->n : 0; node; node /= 2) {
-		uint32_t lo = x->first[node], hi = x->first[node + 1], begin = lo;
+		uint32_t begin = x->first[node];
+		uint32_t lo = partition_point(i, begin, x->first[node + 1],
+					      x->pieces.v[x->entry[i]].from_ns <= t_ns);
 
-		while (lo < hi) {
-			uint32_t mid = lo + (hi - lo) / 2;
-
-			if (x->pieces.v[x->entry[mid]].from_ns <= t_ns)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		if (lo > begin && t_ns < x->pieces.v[x->entry[lo - 1]].until_ns)
 			return x->pieces.v[x->entry[lo - 1]];
 	}

@@ -6,6 +6,8 @@
 
 #include "flow_priv.h"
 
+#include "partition.h"
+
 #define STREAM_MAX (4ull << 30)
 enum { STREAMS_MAX = 65536, PADDING = 8, RANGE_MIN = 8 << 10 };
 /* A compressed file may tell of a thousand times more than its size. */
@@ -221,33 +223,15 @@ static int32_t pid_of(const struct ty_flow *f, int32_t tid)
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns)
 {
 	const struct ty_flow_sw *v = s->flow->sws.v;
-	size_t lo = s->sw, hi = s->sw_end;
+	size_t lo = partition_point(i, s->sw, s->sw_end, v[i].t_ns <= t_ns);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v[mid].t_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo - 1;
 }
 
 /* The first switch on this CPU or one behind it. */
 static size_t sw_of(const struct ty_flow *f, int32_t cpu)
 {
-	size_t lo = 0, hi = f->sws.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (f->sws.v[mid].cpu < cpu)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, f->sws.n, f->sws.v[i].cpu < cpu);
 }
 
 static int by_size(const void *a, const void *b)
@@ -283,17 +267,7 @@ static void sort_lost(ty_flow_losts *l)
 static size_t lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
 {
 	const struct ty_flow_lost want = {.off = off, .whose = whose};
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (by_whose(&l->v[mid], &want) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, l->n, by_whose(&l->v[i], &want) < 0);
 }
 
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */

@@ -2,6 +2,8 @@
 /* See flow.h: names of threads over time, as the recording's own records tell them. */
 #include "flow_priv.h"
 
+#include "partition.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,16 +60,9 @@ const char *ty_flow_comm_at(const struct ty_flow *f, int32_t tid, uint64_t t_ns,
 
 	*until_ns = UINT64_MAX;
 	for (unsigned forks = 0; forks < FORKS_MAX; forks++) {
-		size_t lo = 0, hi = f->comms.n;
+		size_t lo = partition_point(
+			i, 0, f->comms.n, v[i].tid < tid || (v[i].tid == tid && v[i].t_ns <= t_ns));
 
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (v[mid].tid < tid || (v[mid].tid == tid && v[mid].t_ns <= t_ns))
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		if (!forks && lo < f->comms.n && v[lo].tid == tid)
 			*until_ns = v[lo].t_ns;
 		/* Before its first name: the one that it is first seen with. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "jitdump.h"
+#include "partition.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -363,17 +364,9 @@ struct ty_flow_jit ty_flow_perf_jit(const struct ty_flow_perf *p)
  * fast. */
 static uint64_t from_monotonic(const struct ty_flow_perf *p, uint64_t mono)
 {
-	size_t lo = 0, hi = p->clock.n;
+	size_t lo = partition_point(i, 1, p->clock.n, p->clock.v[i].mono_ns <= mono) - 1;
 	const struct clock_point *a, *b;
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->clock.v[mid].mono_ns <= mono)
-			lo = mid;
-		else
-			hi = mid;
-	}
 	a = &p->clock.v[lo];
 	b = lo + 1 < p->clock.n ? a + 1 : NULL;
 	if (mono < a->mono_ns)

@@ -6,22 +6,14 @@
  */
 #include "mem_side.h"
 
+#include "partition.h"
+
 #define FORKS_MAX 64 /* generations that are looked back */
 
 /* Where the mappings of a process begin. */
 static size_t maps_of(const struct ty_mem_stream *s, int32_t pid)
 {
-	size_t lo = 0, hi = s->maps.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->maps.v[mid].pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, s->maps.n, s->maps.v[i].pid < pid);
 }
 
 const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at)
@@ -37,18 +29,9 @@ const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t 
 /* The number of the first fork or exec of the process behind ts: those before it count. */
 static size_t life_after(const struct ty_mem_stream *s, int32_t pid, uint64_t ts)
 {
-	size_t lo = 0, hi = s->lives.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct ty_mem_life *l = &s->lives.v[mid];
-
-		if (l->pid < pid || (l->pid == pid && l->ts <= ts))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, s->lives.n,
+			       s->lives.v[i].pid < pid ||
+				       (s->lives.v[i].pid == pid && s->lives.v[i].ts <= ts));
 }
 
 /* The fork or exec that the process's mappings at ts begin with; NULL: none recorded. */

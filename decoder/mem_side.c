@@ -10,6 +10,8 @@
  */
 #include "mem_side.h"
 
+#include "partition.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -470,17 +472,7 @@ bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, s
 	/* A step or two as a rule; a search when far off. */
 	for (unsigned step = 0; i + 1 < c->runs.n && c->runs.v[i + 1].ts <= ts; i++)
 		if (++step == 16) {
-			size_t lo = i, hi = c->runs.n;
-
-			while (lo + 1 < hi) {
-				size_t mid = lo + (hi - lo) / 2;
-
-				if (c->runs.v[mid].ts <= ts)
-					lo = mid;
-				else
-					hi = mid;
-			}
-			i = lo;
+			i = partition_point(k, i + 1, c->runs.n, c->runs.v[k].ts <= ts) - 1;
 			break;
 		}
 	*at = i;
@@ -490,33 +482,18 @@ bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, s
 
 int32_t ty_mem_side_pid(const struct ty_mem_stream *s, int32_t t)
 {
-	size_t lo = 0, hi = s->tids.n;
+	size_t lo = partition_point(i, 0, s->tids.n, s->tids.v[i].tid <= t);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->tids.v[mid].tid <= t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && s->tids.v[lo - 1].tid == t ? s->tids.v[lo - 1].pid : -1;
 }
 
 const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t t, uint64_t ts)
 {
 	const struct ty_mem_name *best = NULL;
-	size_t lo = 0, hi = s->names.n;
+	size_t lo = partition_point(i, 0, s->names.n,
+				    s->names.v[i].tid < t ||
+					    (s->names.v[i].tid == t && s->names.v[i].ts <= ts));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct ty_mem_name *n = &s->names.v[mid];
-
-		if (n->tid < t || (n->tid == t && n->ts <= ts))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo && s->names.v[lo - 1].tid == t)
 		best = &s->names.v[lo - 1];
 	else if (lo < s->names.n && s->names.v[lo].tid == t)

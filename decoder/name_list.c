@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "partition.h"
 #include "vec.h"
 
 enum { NAMES_LIMIT = 1 << 30, ENTRIES_MAX = 1 << 24, KERNEL_MAX = 1 << 20, BACK = 8 };
@@ -188,16 +189,8 @@ size_t ty_name_list_count(const struct ty_name_list *l)
 bool ty_name_list_find(const struct ty_name_list *l, uint64_t addr, const char **name,
 		       uint64_t *start, uint64_t *size)
 {
-	size_t lo = 0, hi = l->v.n;
+	size_t lo = partition_point(i, 0, l->v.n, l->v.v[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (l->v.v[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	/* A few may begin inside a larger one that goes on behind them. */
 	for (unsigned k = 0; k < BACK && lo > k; k++) {
 		const struct entry *e = &l->v.v[lo - 1 - k];

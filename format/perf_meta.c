@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "perf_file.h"
+#include "partition.h"
 #include "rd.h"
 
 #define META_BYTES (256ull << 20)
@@ -77,7 +78,7 @@ static int id_order(const void *a, const void *b)
 const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id)
 {
 	struct ty_perf_priv *v = p->priv;
-	size_t lo = 0, hi;
+	size_t lo;
 
 	if (!p->events.n)
 		return NULL;
@@ -88,14 +89,7 @@ const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id)
 			qsort(v->ids.v, v->ids.n, sizeof(*v->ids.v), id_order);
 		v->ids_sorted = true;
 	}
-	for (hi = v->ids.n; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (v->ids.v[mid].id < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = partition_point(i, 0, v->ids.n, v->ids.v[i].id < id);
 	if (lo == v->ids.n || v->ids.v[lo].id != id)
 		return id ? NULL : &p->events.v[0];
 	v->last_id = id;

@@ -5,6 +5,7 @@
  */
 #include "forest.h"
 #include "model_priv.h"
+#include "partition.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,18 +68,12 @@ const struct ty_thread *ty_model_thread(const struct ty_model *m, uint32_t threa
 
 uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_ns)
 {
-	uint32_t lo = 0, hi = m->tids, best = TY_NONE;
-
+	uint32_t best = TY_NONE;
 	/* The last entry of this tid that begins at or before t, else its first. */
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct ty_tid_entry *e = &m->tid[mid];
+	uint32_t lo = partition_point(i, 0, m->tids,
+				      m->tid[i].tid < tid ||
+					      (m->tid[i].tid == tid && m->tid[i].from_ns <= t_ns));
 
-		if (e->tid < tid || (e->tid == tid && e->from_ns <= t_ns))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo && m->tid[lo - 1].tid == tid)
 		best = lo - 1;
 	if (lo < m->tids && m->tid[lo].tid == tid) {
@@ -99,17 +94,10 @@ const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t threa
 
 const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
 {
-	uint32_t n, lo = 0, hi;
+	uint32_t n;
 	const struct ty_name_at *at = ty_model_names(m, thread, &n);
+	uint32_t lo = partition_point(i, 0, n, at[i].from_ns <= t_ns);
 
-	for (hi = n; lo < hi;) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (at[mid].from_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return n ? ty_model_str(m, at[lo ? lo - 1 : 0].str) : "";
 }
 
@@ -445,17 +433,7 @@ struct ty_io ty_model_io(const struct ty_model *m, uint32_t i)
 
 uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns)
 {
-	uint32_t lo = 0, hi = m->ios;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->io[mid].start_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, m->ios, m->io[i].start_ns < t_ns);
 }
 
 /* loss, clocks, counts ---------------------------------------------------------------------- */
@@ -474,19 +452,12 @@ const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *
 
 bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realtime_ns)
 {
-	size_t lo = 0, hi = m->clocks;
 	const struct ty_clock_point *a, *b;
+	size_t lo;
 
 	if (!m->clocks)
 		return false;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->clock[mid].ts_ns <= t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = partition_point(i, 0, m->clocks, m->clock[i].ts_ns <= t_ns);
 	a = &m->clock[lo ? lo - 1 : 0];
 	*realtime_ns = a->realtime_ns + (t_ns - a->ts_ns); /* wraps rightly before the first */
 	if (lo && lo < m->clocks) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "big.h"
+#include "partition.h"
 
 #define GROUP 64u
 #define WANT  (TY_MEM_WANT_TIME | TY_MEM_WANT_TOTAL | TY_MEM_WANT_THREAD | TY_MEM_WANT_CPU)
@@ -208,17 +209,7 @@ uint32_t ty_mem_heat_strips(const struct ty_mem_heat *h)
 /* The strip's first sample at or behind t. */
 static uint64_t after(const struct ty_mem_heat *h, uint32_t strip, uint64_t t)
 {
-	uint64_t lo = h->first[strip], hi = h->first[strip + 1];
-
-	while (lo < hi) {
-		uint64_t mid = lo + (hi - lo) / 2;
-
-		if (time_of(h, mid) < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, h->first[strip], h->first[strip + 1], time_of(h, i) < t);
 }
 
 uint64_t ty_mem_heat_count(const struct ty_mem_heat *h, uint32_t strip, uint64_t from_ns,

@@ -25,6 +25,8 @@
  */
 #include "builder.h"
 
+#include "partition.h"
+
 #include <string.h>
 
 /* enum trace_flag_type, include/linux/trace_events.h */
@@ -129,16 +131,8 @@ static void gap_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from
 
 uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
 {
-	size_t lo = 0, hi = s->g.n;
+	size_t lo = partition_point(i, 0, s->g.n, s->g.v[i].to <= t);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->g.v[mid].to > t)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
 	return lo < s->g.n && s->g.v[lo].from < s->endless ? s->g.v[lo].from : s->endless;
 }
 

@@ -2,6 +2,8 @@
 /* Reading tables: the directory, single values, searches, whole columns; see table.h. */
 #include "table.h"
 
+#include "partition.h"
+
 #include <stdlib.h>
 
 /* What stands in for a damaged block: every column 0. */
@@ -124,33 +126,17 @@ uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row
 
 uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns)
 {
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (ty_block_value(block, 0, mid) < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, lo, hi, ty_block_value(block, 0, i) < t_ns);
 }
 
 uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns)
 {
-	uint32_t first, lo, hi;
+	uint32_t first, lo;
 
 	if (track >= t->tracks)
 		return 0;
-	lo = first = t->block_first[track];
-	hi = t->block_first[track + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->ref[mid].first_ns < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	first = t->block_first[track];
+	lo = partition_point(i, first, t->block_first[track + 1], t->ref[i].first_ns < t_ns);
 	if (lo == first)
 		return 0;
 	return (lo - 1 - first) * TY_BLOCK_ROWS +
@@ -159,17 +145,7 @@ uint32_t ty_table_before(const struct ty_table *t, uint32_t track, uint64_t t_ns
 
 uint32_t ty_table_owner(const struct ty_table *t, uint32_t row)
 {
-	uint32_t lo = 0, hi = t->tracks;
-
 	if (row >= t->rows)
 		return TY_NONE;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->row_first[mid] <= row)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo - 1;
+	return partition_point(i, 0, t->tracks, t->row_first[i] <= row) - 1;
 }

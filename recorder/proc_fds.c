@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "partition.h"
 #include "proc_snapshot.h"
 #include "vec.h"
 
@@ -154,16 +155,8 @@ static int by_inode(const void *pa, const void *pb)
 /* All descriptors of one socket get its text. */
 static int put(struct fd **of, size_t n, unsigned long inode, const char *text)
 {
-	size_t lo = 0, hi = n;
+	size_t lo = partition_point(i, 0, n, of[i]->inode < inode);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (of[mid]->inode < inode)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < n && of[lo]->inode == inode; lo++) {
 		char *copy = strdup(text);
 

@@ -5,6 +5,8 @@
  */
 #include "gaps.h"
 
+#include "partition.h"
+
 #include <stdlib.h>
 
 static int by_end(const void *a, const void *b)
@@ -61,15 +63,9 @@ bool ty_gaps_touch(const struct ty_gaps *g, uint64_t from_ns, uint64_t to_ns, ui
 {
 	const struct ty_gap_mark *v = cpu == TY_NONE ? g->all : g->by_cpu;
 	struct ty_gap_mark key = {.to_ns = from_ns, .cpu = cpu};
-	uint32_t lo = 0, hi = g->n;
+	uint32_t lo = partition_point(
+		i, 0, g->n,
+		(cpu == TY_NONE ? by_end(&v[i], &key) : by_cpu_and_end(&v[i], &key)) < 0);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if ((cpu == TY_NONE ? by_end(&v[mid], &key) : by_cpu_and_end(&v[mid], &key)) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < g->n && (cpu == TY_NONE || v[lo].cpu == cpu) && v[lo].from_ns <= to_ns;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "glyphs.h"
+#include "partition.h"
 #include "process.h"
 #include "timeline_priv.h"
 
@@ -98,17 +99,7 @@ static void draw_arrows(const struct ty_timeline *t, struct ty_grid *g, const st
 /* The first part that ends behind at_ns. */
 static size_t part_at(const struct ty_path *p, uint64_t at_ns)
 {
-	size_t lo = 0, hi = p->seg.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p->seg.v[mid].end_ns <= at_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return partition_point(i, 0, p->seg.n, p->seg.v[i].end_ns <= at_ns);
 }
 
 /* The part that has most of [from, to); NULL: none. */
