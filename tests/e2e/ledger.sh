@@ -11,6 +11,7 @@ fi
 src=$PWD
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/steal.bash"
 cd "$dir" || exit 1
 cat >ledger.py <<'P'
 import json, subprocess, sys, os
@@ -109,7 +110,7 @@ for line in open("ran.txt"):
     # (As report.sh: of bursts of 10 us the start of each may be inferred.)
     assert inferred[int(tid)] <= (0.5 if name in ("tick", "tock") else 0.1) * int(ran), e
     slack = 0.01 * int(ran) + inferred[int(tid)]
-    assert got - slack <= int(ran) <= most + slack, e
+    assert got - slack - int(os.environ["STEAL_NS"]) <= int(ran) <= most + slack, e
 P
 cat >split.py <<'P'
 from ledger import *
@@ -142,9 +143,11 @@ for try in "schedstat 0" "schedstat 1" "schedstat -1" "user_kernel"; do
 	before=$n
 	for again in 1 2 3; do
 		n=$before failed=0
+		steal=$(steal_ns)
 		"$TARRY" record -q -o l.dat -- "$PROGRAMS/"$try >ran.txt 2>err.txt
 		[ $? -ne 3 ] || { skip "$what" "no such CPU" >out.txt; break; }
-		script=schedstat.py
+		script=schedstat.py STEAL_NS=$(steal_since $steal)
+		export STEAL_NS
 		[ "$try" != user_kernel ] || script=split.py
 		judge "$what" <$script >out.txt
 		[ $failed = 1 ] || break

@@ -14,6 +14,7 @@ if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/steal.bash"
 cd "$dir" || exit 1
 
 # Run time within 1% of schedstat, per thread; see below for short bursts. $1: CPU or -1
@@ -32,8 +33,9 @@ account() {
 }
 
 account_once() {
-	local what="any CPU"
+	local what="any CPU" steal
 	[ "$1" -ge 0 ] && what="CPU $1"
+	steal=$(steal_ns)
 	"$TARRY" record -q -o s.dat -- "$PROGRAMS/schedstat" "$1" >ran.txt 2>err.txt
 	case $? in
 	0) ;;
@@ -41,10 +43,10 @@ account_once() {
 	*) no "run time is schedstat's on $what"; sed 's/^/# /' err.txt; return ;;
 	esac
 	"$TARRY" report s.dat --json >s.json || { no "report --json of $what"; return; }
-	python3 - "$what" "$within" <<'P' || bad=1
+	python3 - "$what" "$within" "$(steal_since $steal)" <<'P' || bad=1
 import json, sys
 threads = {t["tid"]: t for t in json.load(open("s.json"))["threads"] if t["born"]}
-within = 1 + float(sys.argv[2])
+within, steal = 1 + float(sys.argv[2]), int(sys.argv[3])
 bad = 0
 pair = []
 for line in open("ran.txt"):
@@ -52,7 +54,7 @@ for line in open("ran.txt"):
     got, ran, short = threads[int(tid)], int(ran), name in ("tick", "tock")
     running, ready, inferred = got["running_ns"], got["running_ns"] + got["runnable_ns"], got["inferred_ns"]
     print(f"# {sys.argv[1]} {name}: kernel {ran} ns, tarry {running} ns ({running / ran - 1:+.3%}), "
-          f"runnable {got['runnable_ns']}, inferred {inferred}, unknown {got['unknown_ns']}")
+          f"runnable {got['runnable_ns']}, inferred {inferred}, unknown {got['unknown_ns']}, steal {steal}")
     # The kernel charges from the wakeup on who takes the CPU at once: some microseconds in which the
     # thread is runnable, to tarry, and its waker still runs. In bursts of milliseconds that is below 1%.
     bad |= ran > within * (ready if short else running) + inferred
@@ -62,12 +64,12 @@ for line in open("ran.txt"):
     if short:
         pair.append((ran, running, got["runnable_ns"], inferred))
     else:
-        bad |= running > within * ran + inferred
+        bad |= running > within * ran + inferred + steal
 # Between the two, what one of them is not charged the other is; what both ran is known.
 for one, other in (pair, pair[::-1]):
-    bad |= one[1] > within * one[0] + one[3] + other[2]
+    bad |= one[1] > within * one[0] + one[3] + other[2] + steal
 ran, running, _, inferred = map(sum, zip(*pair))
-bad |= running > within * ran + inferred
+bad |= running > within * ran + inferred + steal
 sys.exit(bad)
 P
 	check "run time is within $within of schedstat's on $what (bursts of 10 us: between it and it + runnable)" [ "${bad:-0}" = 0 ]
