@@ -14,6 +14,7 @@
 #include "events.h"
 #include "formats.h"
 #include "model.h"
+#include "options.h"
 #include "syscalls.h"
 #include "trace.h"
 #include "vec.h"
@@ -35,12 +36,12 @@ int ty_cli_fail(const struct ty_err *err);
 int ty_cli_written(struct ty_err *err);
 int ty_cli_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Options that every reader takes. */
+/* What options of readers say. */
 struct ty_select {
 	const char *from,
 		*to; /* as typed: seconds from start, +N / -N, clock time HH:MM:SS[.frac] */
 	VEC(int32_t) tids;
-	VEC(const char *) comms;
+	struct ty_texts comms;
 	VEC(uint32_t) cpus;
 	uint64_t memory_bytes; /* --memory; 0: the default */
 	bool no_index;
@@ -49,41 +50,12 @@ struct ty_select {
 	enum ty_clock clock;
 };
 
-/* getopt_long entries and values of the common options; a command's own start at TY_OPT_OWN. */
-enum {
-	TY_OPT_FROM = 1000,
-	TY_OPT_TO,
-	TY_OPT_TID,
-	TY_OPT_COMM,
-	TY_OPT_CPU,
-	TY_OPT_MEMORY,
-	TY_OPT_NO_INDEX,
-	TY_OPT_JSON,
-	TY_OPT_CLOCK,
-	TY_OPT_SPE_RAW,
-	TY_OPT_MIDR,
-	TY_OPT_OWN
-};
-#define TY_SELECT_OPTIONS                                                                          \
-	{"from", required_argument, NULL, TY_OPT_FROM},                                            \
-		{"to", required_argument, NULL, TY_OPT_TO},                                        \
-		{"tid", required_argument, NULL, TY_OPT_TID},                                      \
-		{"comm", required_argument, NULL, TY_OPT_COMM},                                    \
-		{"cpu", required_argument, NULL, TY_OPT_CPU},                                      \
-		{"memory", required_argument, NULL, TY_OPT_MEMORY},                                \
-		{"no-index", no_argument, NULL, TY_OPT_NO_INDEX},                                  \
-	{                                                                                          \
-		"json", no_argument, NULL, TY_OPT_JSON                                             \
-	}
-
-/* Of the commands that show times of a recording as text. */
-#define TY_CLOCK_OPTION                                                                            \
-	{                                                                                          \
-		"clock", required_argument, NULL, TY_OPT_CLOCK                                     \
-	}
-
-/* Take one common option: 0, or the exit status after a message (bad number: TY_EXIT_USAGE). */
-int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *arg);
+/* Tables that fill a struct ty_select: which part of the file (--from --to --tid --comm --cpu), and
+ * what some commands take besides. */
+extern const struct ty_option ty_select_options[], ty_json_option[], ty_clock_option[],
+	ty_memory_option[], ty_index_option[];
+/* --cpu's numbers, for a command whose --cpu takes more. As the take of struct ty_option. */
+int ty_select_take_cpus(void *sel, const char *arg, struct ty_err *err);
 void ty_select_fini(struct ty_select *s);
 
 /* An opened file. Members are there as asked for by the flags; fini in any state. */

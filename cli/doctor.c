@@ -318,19 +318,11 @@ static int doctor(void)
 
 int ty_cmd_doctor(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-						{NULL, 0, NULL, 0}};
-	int c;
+	const struct ty_command_line line = {.cmd = "doctor", .head = help};
+	int status = ty_options_parse(&line, argc, argv);
 
-	optind = 1;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return TY_EXIT_GOOD;
-		}
-		fprintf(stderr, "`tarry doctor --help` tells more\n");
-		return TY_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	if (optind < argc)
 		return ty_cli_usage("doctor", "'%s' is too much: doctor takes no arguments",
 				    argv[optind]);

@@ -6,7 +6,6 @@
 #include "dump_flow.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,30 +14,21 @@
 #include "cli.h"
 #include "disasm.h"
 #include "flow_calls.h"
+#include "flow_args.h"
 #include "flow_choice.h"
 #include "flow_names.h"
-#include "flow_source.h"
 #include "json_out.h"
 #include "plain.h"
 
 enum { INDENT_MAX = 60 };
 enum shape { INSN, BRANCHES, CALLS };
 
-static const char help[] =
-	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n\n"
-	"Executed instructions, from Intel PT or the software branch tracer.\n\n"
-	"  --branches         taken branches, FROM => TO; 0 is outside of what was traced "
-	"(default)\n"
-	"  --insn             every instruction, with symbol, disassembly and source line\n"
-	"  --calls            calls, indented by depth, as they begin; as JSON as they end\n"
-	"  --json             one JSON object per line\n"
-	"  --from T, --to T   only this time slice (seconds from the start, +T, -T before the "
-	"end);\n"
-	"                     only what lies around it is decoded\n"
-	"  --tid N[,N]        only these threads\n"
-	"  --comm NAME        only threads while they are called so (a pattern such as 'nginx*')\n"
-	"  --cpu N[,N]        only these CPUs (of recordings by CPU; a stream of a thread has "
-	"none)\n";
+static const char head[] = "usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n\n"
+			   "Executed instructions, from Intel PT or the software branch tracer. "
+			   "Only what lies around\n"
+			   "the time slice is decoded. Threads are chosen while they have the "
+			   "name; CPUs of recordings\n"
+			   "by CPU (a stream of a thread has none).\n\n";
 
 struct dump {
 	const struct ty_select *sel;
@@ -287,62 +277,52 @@ static void fini(struct dump *d)
 	ty_flow_choice_fini(&d->choice);
 }
 
+static int take_branches(void *shape, const char *arg, struct ty_err *err)
+{
+	*(enum shape *)shape = BRANCHES;
+	return 0;
+}
+
+static int take_insn(void *shape, const char *arg, struct ty_err *err)
+{
+	*(enum shape *)shape = INSN;
+	return 0;
+}
+
+static int take_calls(void *shape, const char *arg, struct ty_err *err)
+{
+	*(enum shape *)shape = CALLS;
+	return 0;
+}
+
+static const struct ty_option shapes[] = {
+	{0, "branches", NULL,
+	 "taken branches, FROM => TO; 0 is outside of what was traced (default)",
+	 .take = take_branches},
+	{0, "insn", NULL, "every instruction, with symbol, disassembly and source line",
+	 .take = take_insn},
+	{0, "calls", NULL, "calls, indented by depth, as they begin; as JSON as they end",
+	 .take = take_calls},
+	{0}};
+
 int ty_cmd_dump_flow(int argc, char **argv)
 {
-	enum { OPT_INSN = TY_OPT_OWN, OPT_BRANCHES, OPT_CALLS };
-	static const struct option opts[] = {TY_SELECT_OPTIONS,
-					     TY_FLOW_OPTIONS,
-					     {"insn", no_argument, NULL, OPT_INSN},
-					     {"branches", no_argument, NULL, OPT_BRANCHES},
-					     {"calls", no_argument, NULL, OPT_CALLS},
-					     {"help", no_argument, NULL, 'h'},
-					     {0}};
-	struct ty_flow_source src = {0};
-	struct ty_select sel = {0};
-	struct dump d = {.sel = &sel, .shape = BRANCHES, .out = stdout};
+	struct ty_flow_args a = {0};
+	struct dump d = {.sel = &a.sel, .shape = BRANCHES, .out = stdout};
 	struct ty_err err = {0};
-	const char *path = NULL;
-	int c, r = 0, status = TY_EXIT_GOOD;
+	int status = ty_flow_args_parse(
+		&a, "dump", head, (struct ty_option_group){shapes, .to = &d.shape}, argc, argv);
 
-	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
-		if (c == 'h') {
-			printf("%s%s%s", help, ty_code_options_help, ty_flow_options_help);
-			goto out;
-		}
-		if (c == '?')
-			status = ty_cli_usage("dump", "unknown option or missing value");
-		else if (c == OPT_INSN)
-			d.shape = INSN;
-		else if (c == OPT_BRANCHES)
-			d.shape = BRANCHES;
-		else if (c == OPT_CALLS)
-			d.shape = CALLS;
-		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
-			src.cpu = optarg;
-		else if (c >= TY_OPT_FLOW)
-			status = ty_flow_source_option(&src, c, optarg) ? TY_EXIT_FAILED : 0;
-		else
-			status = ty_select_option(&sel, "dump", c, optarg);
+	if (status < 0) {
+		int r = ty_flow_source_open(&a.src, a.path, &err);
+
+		d.flow = a.src.flow;
+		r = r ? r : run(&d, &a.src, a.path, &err);
+		status = TY_EXIT_GOOD;
+		if (r && !(errno == EPIPE && ferror(stdout)))
+			status = ty_cli_fail(&err);
 	}
-	for (int i = optind; !status && i < argc; i++) {
-		if (!strcmp(argv[i], "flow") && (path || i == argc - 1))
-			continue;
-		if (path)
-			status = ty_cli_usage("dump", "'%s' is one file too many", argv[i]);
-		path = argv[i];
-	}
-	if (status)
-		goto out;
-	if (!path && !src.raws.n)
-		path = "tarry.dat";
-	r = ty_flow_source_open(&src, path, &err);
-	d.flow = src.flow;
-	r = r ? r : run(&d, &src, path, &err);
-	if (r)
-		status = errno == EPIPE && ferror(stdout) ? TY_EXIT_GOOD : ty_cli_fail(&err);
-out:
 	fini(&d);
-	ty_flow_source_fini(&src);
-	ty_select_fini(&sel);
+	ty_flow_args_fini(&a);
 	return status;
 }

@@ -9,29 +9,39 @@
 
 #include "export_perf.h"
 
-static const char help[] =
+static const char head[] =
 	"usage: tarry export [FILE] --to perf [-o OUT] [options]\n\n"
 	"Writes a perf.data file, for perf script, perf sched, perf trace -i: events as samples "
 	"of\n"
-	"tracepoints; Intel PT (also of --flow=step) for perf script --itrace=b; memory "
-	"samples.\n\n"
-	"  --to perf        the form; there is no other\n"
-	"  -o, --output OUT where to (default: perf.data, unless that is there already)\n"
-	"  --from T         from T on: seconds from the start (12.5), -3 (before the end), "
-	"or\n"
-	"                   14:03:22.5\n"
-	"  --to T           up to T (beside --to perf)\n"
-	"  --tid N[,N]      only events and samples of these threads\n"
-	"  --comm NAME      only those of threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]    only those of these CPUs\n"
-	"                   (Arm SPE goes along whole, Intel PT of all threads and CPUs)\n"
-	"  --memory SIZE    most memory to use, such as 2G (default: a quarter of the machine's)\n";
+	"tracepoints; Intel PT (also of --flow=step) for perf script --itrace=b; memory samples.\n"
+	"Of chosen threads and CPUs are events and samples; Arm SPE goes along whole, Intel PT of "
+	"all\n"
+	"threads and CPUs.\n\n";
+
+struct args {
+	struct ty_select sel;
+	const char *out, *form;
+};
 
 /* --to names the form, or a time as for all readers: no form begins as a time does. */
 static bool is_form(const char *arg)
 {
 	return (*arg >= 'a' && *arg <= 'z') || (*arg >= 'A' && *arg <= 'Z');
 }
+
+static int take_to(void *to, const char *arg, struct ty_err *err)
+{
+	struct args *a = to;
+
+	*(is_form(arg) ? &a->form : &a->sel.to) = arg;
+	return 0;
+}
+
+static const struct ty_option options[] = {
+	{0, "to", "perf", "the form; there is no other", .take = take_to},
+	{'o', "output", "OUT", "where to (default: perf.data, unless that is there already)",
+	 .take = ty_take_text, .at = offsetof(struct args, out)},
+	{0}};
 
 static int same_file(const char *in, const char *out, struct ty_err *err)
 {
@@ -81,44 +91,35 @@ static int export(const char *path, const char *out, const struct ty_select *sel
 	return r;
 }
 
+/* The file, and whether all is there: -1, or the exit status. */
+static int check(const struct args *a, char **words, int n)
+{
+	if (n > 1)
+		return ty_cli_usage("export", "'%s': one file at a time", words[1]);
+	if (!a->form)
+		return ty_cli_usage("export", "--to is missing: --to perf");
+	if (strcmp(a->form, "perf"))
+		return ty_cli_usage("export", "'%s' is no form that tarry writes: --to perf",
+				    a->form);
+	return -1;
+}
+
 int ty_cmd_export(int argc, char **argv)
 {
-	static const struct option opts[] = {TY_SELECT_OPTIONS,
-					     {"output", required_argument, NULL, 'o'},
-					     {"help", no_argument, NULL, 'h'},
-					     {0}};
-	struct ty_select sel = {0};
+	struct args a = {0};
+	const struct ty_command_line line = {
+		"export", head,
+		.groups = {{options, .to = &a},
+			   {ty_select_options, .to = &a.sel, .title = "Of a part:"},
+			   {ty_memory_option, .to = &a.sel}}};
 	struct ty_err err = {0};
-	const char *path = NULL, *out = NULL, *form = NULL;
-	int c, status;
+	int status = ty_options_parse(&line, argc, argv);
 
-	while ((c = getopt_long(argc, argv, "ho:", opts, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return TY_EXIT_GOOD;
-		}
-		if (c == '?')
-			return ty_cli_usage("export", "unknown option or missing value");
-		if (c == 'o') {
-			out = optarg;
-		} else if (c == TY_OPT_TO && is_form(optarg)) {
-			form = optarg;
-		} else if (c == TY_OPT_JSON) {
-			return ty_cli_usage("export", "--json goes with report and dump");
-		} else {
-			status = ty_select_option(&sel, "export", c, optarg);
-			if (status)
-				return status;
-		}
-	}
-	if (argc - optind > 1)
-		return ty_cli_usage("export", "'%s': one file at a time", argv[optind + 1]);
-	path = optind < argc ? argv[optind] : NULL;
-	if (!form)
-		return ty_cli_usage("export", "--to is missing: --to perf");
-	if (strcmp(form, "perf"))
-		return ty_cli_usage("export", "'%s' is no form that tarry writes: --to perf", form);
-	status = export(path, out, &sel, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
-	ty_select_fini(&sel);
+	if (status < 0)
+		status = check(&a, argv + optind, argc - optind);
+	if (status < 0)
+		status = export(argv[optind], a.out, &a.sel, &err) ? ty_cli_fail(&err)
+								   : TY_EXIT_GOOD;
+	ty_select_fini(&a.sel);
 	return status;
 }

@@ -25,41 +25,6 @@
 #define AUX_PIECE_MAX	   (1u << 30)
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
 
-const char ty_code_options_help[] =
-	"  --symfs DIR        find the traced programs' files under DIR, by path, name or build "
-	"id\n"
-	"                     (also --sysroot; repeatable)\n"
-	"  --image FILE@ADDRESS[:OFFSET:SIZE]\n"
-	"                     code that was at ADDRESS: an ELF file with its lowest page there, "
-	"or\n"
-	"                     SIZE bytes of any file from OFFSET on\n"
-	"  --core FILE        a core dump, for code that no other file has\n"
-	"  --kcore PATH       a copy of /proc/kcore, or a directory with one and a copy of "
-	"kallsyms:\n"
-	"                     the kernel's code\n"
-	"  --kallsyms FILE    a copy of /proc/kallsyms: the names of the kernel's functions\n";
-const char ty_flow_options_help[] =
-	"  --pt-raw FILE[,cpu=N][,tid=N]       bare Intel PT packets\n"
-	"  --pt-sideband FILE[,cpu=N][,sample=TYPE]\n"
-	"                     bare perf records that belong to them (TYPE: their sample_type)\n"
-	"  --cpu F/M/S        family, model and stepping of the CPU that wrote them\n"
-	"  --pt-time ZERO/MULT/SHIFT           from its time stamps to perf's clock\n";
-
-int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg)
-{
-	switch (opt) {
-	case TY_OPT_PT_RAW: return vec_push(&s->raws, arg);
-	case TY_OPT_PT_SIDEBAND: return vec_push(&s->sidebands, arg);
-	case TY_OPT_IMAGE: return vec_push(&s->images, arg);
-	case TY_OPT_CORE: return vec_push(&s->cores, arg);
-	case TY_OPT_KCORE: return vec_push(&s->kcores, arg);
-	case TY_OPT_KALLSYMS: s->kallsyms = arg; return 0;
-	case TY_OPT_SYMFS: return vec_push(&s->roots, arg);
-	case TY_OPT_PT_TIME: s->time = arg; return 0;
-	default: return 0;
-	}
-}
-
 void ty_flow_source_close(struct ty_flow_source *s)
 {
 	ty_flow_free(s->flow);

@@ -18,51 +18,26 @@
 #include "vec.h"
 
 struct ty_flow_source {
-	VEC(const char *) raws;	     /* FILE[,cpu=N][,tid=N] */
-	VEC(const char *) sidebands; /* FILE[,cpu=N][,sample=HEX] */
-	VEC(const char *) images;    /* FILE@ADDR[:OFF:SIZE] */
-	VEC(const char *) cores;     /* core dumps */
-	VEC(const char *) kcores;    /* copies of /proc/kcore */
-	VEC(const char *) roots;     /* directories of the traced machine's files */
-	const char *cpu;	     /* F/M/S, NULL: not said */
-	const char *time;	     /* ZERO/MULT/SHIFT */
-	const char *kallsyms;	     /* NULL: none by itself */
-	bool quiet;		     /* nothing on stderr: the screen is a view's */
+	struct ty_texts raws;	   /* FILE[,cpu=N][,tid=N] */
+	struct ty_texts sidebands; /* FILE[,cpu=N][,sample=HEX] */
+	struct ty_texts images;	   /* FILE@ADDR[:OFF:SIZE] */
+	struct ty_texts cores;	   /* core dumps */
+	struct ty_texts kcores;	   /* copies of /proc/kcore */
+	struct ty_texts roots;	   /* directories of the traced machine's files */
+	const char *cpu;	   /* F/M/S, NULL: not said */
+	const char *time;	   /* ZERO/MULT/SHIFT */
+	const char *kallsyms;	   /* NULL: none by itself */
+	bool quiet;		   /* nothing on stderr: the screen is a view's */
 	struct ty_bytes kernel_names;
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
 	struct ty_trace *trace; /* a tarry recording; NULL */
 };
 
-enum {
-	TY_OPT_FLOW = 2000, /* those of this source from here on */
-	TY_OPT_PT_RAW = TY_OPT_FLOW,
-	TY_OPT_PT_SIDEBAND,
-	TY_OPT_PT_TIME,
-	TY_OPT_IMAGE,
-	TY_OPT_CORE,
-	TY_OPT_KCORE,
-	TY_OPT_KALLSYMS,
-	TY_OPT_SYMFS,
-};
-/* Of code alone, which the timeline takes, too. */
-#define TY_CODE_OPTIONS                                                                            \
-	{"image", required_argument, NULL, TY_OPT_IMAGE},                                          \
-		{"core", required_argument, NULL, TY_OPT_CORE},                                    \
-		{"kcore", required_argument, NULL, TY_OPT_KCORE},                                  \
-		{"kallsyms", required_argument, NULL, TY_OPT_KALLSYMS},                            \
-		{"symfs", required_argument, NULL, TY_OPT_SYMFS},                                  \
-	{                                                                                          \
-		"sysroot", required_argument, NULL, TY_OPT_SYMFS                                   \
-	}
-#define TY_FLOW_OPTIONS                                                                            \
-	{"pt-raw", required_argument, NULL, TY_OPT_PT_RAW},                                        \
-		{"pt-sideband", required_argument, NULL, TY_OPT_PT_SIDEBAND},                      \
-		{"pt-time", required_argument, NULL, TY_OPT_PT_TIME}, TY_CODE_OPTIONS
-extern const char ty_code_options_help[], ty_flow_options_help[];
+/* What says where code is (roots, images, cores, kcores, kallsyms); fills a struct ty_flow_source.
+ */
+extern const struct ty_option ty_code_options[];
 
-/* Take one of TY_FLOW_OPTIONS: 0, or -TY_ENOMEM. */
-int ty_flow_source_option(struct ty_flow_source *s, int opt, const char *arg);
 /* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
 /*

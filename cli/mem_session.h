@@ -31,26 +31,7 @@ struct ty_mem_options {
 	const char *raw;  /* --spe-raw FILE */
 	const char *midr; /* --midr HEX */
 };
-#define TY_MEM_OPTIONS                                                                             \
-	{"spe-raw", required_argument, NULL, TY_OPT_SPE_RAW},                                      \
-	{                                                                                          \
-		"midr", required_argument, NULL, TY_OPT_MIDR                                       \
-	}
-#define TY_MEM_OPTIONS_HELP                                                                        \
-	"  --spe-raw FILE memory, sharing: one bare Arm SPE stream instead of a recording\n"       \
-	"  --midr HEX     its core's MIDR_EL1; without: sources by events only\n"
-
-/* Take one of them: true; false when opt is none of them. */
-static inline bool ty_mem_option(struct ty_mem_options *o, int opt, const char *arg)
-{
-	if (opt == TY_OPT_SPE_RAW)
-		o->raw = arg;
-	else if (opt == TY_OPT_MIDR)
-		o->midr = arg;
-	else
-		return false;
-	return true;
-}
+extern const struct ty_option ty_mem_options[];
 
 /* path (default tarry.dat when NULL) or o->raw. A note about what is missing in the file goes to
  * stderr. 0 or -TY_E.... fini in any state. */

@@ -12,7 +12,7 @@
 #include "explain_session.h"
 #include "units.h"
 
-static const char help[] =
+static const char head[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n"
 	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n"
 	"       tarry report [FILE] flow [options]: executed instructions, see tarry report flow "
@@ -28,24 +28,7 @@ static const char help[] =
 	"  outliers   per system call and thread, the slowest beside a median one, and what "
 	"differed\n"
 	"  diff       with --from, --to: that part against the rest, per second, ranked by change\n"
-	"Without a section: all but ledger, chain, outliers and diff.\n\n"
-	"  --all          stalls: waiting for work, too\n"
-	"  --min T        stalls: from this length on (default 20ms)\n"
-	"  --process      ledger: of each process, its threads together\n"
-	"  --at T         chain: a time within the wait\n"
-	"  --log FILE     stalls: lines of a log file around each, by the times in them; may be "
-	"repeated\n"
-	"  --json         one JSON document with everything\n"
-	"  --from T       from T on: seconds from the start (12.5), -3 (before the end), or "
-	"14:03:22.5\n"
-	"  --to T         up to T\n"
-	"  --tid N[,N]    only these threads\n"
-	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]  only these CPUs\n"
-	"  --clock WHICH  times from the start (start, default), as time of day (wall), or in the\n"
-	"                 trace clock (trace); JSON always has the trace clock\n"
-	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n"
-	"  --no-index     neither read nor write the index file that makes the next open fast\n";
+	"Without a section: all but ledger, chain, outliers and diff.\n\n";
 
 static const struct {
 	const char *name;
@@ -156,106 +139,118 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 	return status;
 }
 
-int ty_cmd_report(int argc, char **argv)
-{
-	static const struct option opts[] = {TY_SELECT_OPTIONS,
-					     TY_CLOCK_OPTION,
-					     {"all", no_argument, NULL, TY_OPT_OWN},
-					     {"min", required_argument, NULL, TY_OPT_OWN + 1},
-					     {"at", required_argument, NULL, TY_OPT_OWN + 2},
-					     {"log", required_argument, NULL, TY_OPT_OWN + 3},
-					     {"process", no_argument, NULL, TY_OPT_OWN + 4},
-					     {"help", no_argument, NULL, 'h'},
-					     {0}};
-	struct ty_session s = {0};
-	struct ty_select sel = {0};
-	struct ty_report r = {.s = &s};
-	struct ty_err err = {0};
-	const char *path = NULL, *at = NULL;
-	struct ty_stalls_opts so = {0};
-	unsigned sections = 0;
-	int c, status;
+struct args {
+	struct ty_select sel;
+	struct ty_stalls_opts stalls;
+	const char *path, *at;
+	unsigned sections;
+	struct ty_report r;
+};
 
-	if (ty_report_is_memory(argc, argv))
-		return ty_cmd_report_memory(argc, argv);
-	if (ty_report_is_flow(argc, argv))
-		return ty_cmd_report_flow(argc, argv);
-	while ((c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return TY_EXIT_GOOD;
-		}
-		if (c == '?')
-			return ty_cli_usage("report", "unknown option or missing value");
-		if (c == TY_OPT_OWN) {
-			so.all = true;
-			continue;
-		}
-		if (c == TY_OPT_OWN + 4) {
-			r.processes = true;
-			continue;
-		}
-		if (c == TY_OPT_OWN + 2) {
-			at = optarg;
-			continue;
-		}
-		if (c == TY_OPT_OWN + 3) {
-			if (vec_push(&r.logs.path, optarg))
-				return ty_cli_usage("report", "--log: out of memory");
-			continue;
-		}
-		if (c == TY_OPT_OWN + 1) {
-			if (ty_parse_duration(optarg, &so.min_ns) || !so.min_ns)
-				return ty_cli_usage("report", "--min %s: a duration, as 20ms or 1s",
-						    optarg);
-			continue;
-		}
-		status = ty_select_option(&sel, "report", c, optarg);
-		if (status)
-			return status;
-	}
-	for (int i = optind; i < argc; i++) {
-		unsigned bit = section_bit(argv[i]);
+static int take_min(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *ns = to;
+
+	if (ty_parse_duration(arg, ns) || !*ns)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--min %s: a duration, as 20ms or 1s",
+			       arg);
+	return 0;
+}
+
+static const struct ty_option options[] = {
+	{0, "all", NULL, "stalls: waiting for work, too", .take = ty_take_flag,
+	 .at = offsetof(struct args, stalls.all)},
+	{0, "min", "T", "stalls: from this length on (default 20ms)", .take = take_min,
+	 .at = offsetof(struct args, stalls.min_ns)},
+	{0, "process", NULL, "ledger: of each process, its threads together", .take = ty_take_flag,
+	 .at = offsetof(struct args, r.processes)},
+	{0, "at", "T", "chain: a time within the wait", .take = ty_take_text,
+	 .at = offsetof(struct args, at)},
+	{0, "log", "FILE",
+	 "stalls: lines of a log file around each, by the times in them; may be repeated",
+	 .take = ty_take_texts, .at = offsetof(struct args, r.logs.path)},
+	{0}};
+
+/* The file and the sections: -1, or the exit status. */
+static int take_words(struct args *a, char **words, int n)
+{
+	for (int i = 0; i < n; i++) {
+		unsigned bit = section_bit(words[i]);
 
 		/* The first word is the file; with no other word it may be a section. */
-		if (!path && (i + 1 < argc || !bit))
-			path = argv[i];
+		if (!a->path && (i + 1 < n || !bit))
+			a->path = words[i];
 		else if (bit)
-			sections |= bit;
+			a->sections |= bit;
 		else
 			return ty_cli_usage(
 				"report",
 				"'%s' is no section: stalls, ledger, chain, header, syscalls, "
 				"threads, longest, loss, outliers, diff",
-				argv[i]);
+				words[i]);
 	}
-	if (sections & TY_REP_CHAIN && (!at || sel.tids.n != 1))
+	if (a->sections & TY_REP_CHAIN && (!a->at || a->sel.tids.n != 1))
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
-	if (ty_session_open(&s, path, TY_OPEN_MODEL | (sel.no_index ? TY_OPEN_NO_INDEX : 0),
-			    sel.memory_bytes, &err) ||
-	    ty_select_clock(&sel, &s, &err) || ty_select_window(&sel, &s, &r.w, &err) ||
-	    ty_report_logs_read(&r.logs, s.model, &err) ||
-	    explained(&r, &sel, at, sections, &so, &err) ||
-	    find(&r, sel.json || !sections ? TY_REP_ALL : sections, &err) ||
-	    correlated(&r, sections, &err)) {
+	return -1;
+}
+
+static int report(struct args *a)
+{
+	struct ty_session s = {0};
+	struct ty_report *r = &a->r;
+	struct ty_err err = {0};
+	unsigned shown = a->sections ? a->sections : TY_REP_ALL;
+	int status;
+
+	r->s = &s;
+	if (ty_session_open(&s, a->path, TY_OPEN_MODEL | (a->sel.no_index ? TY_OPEN_NO_INDEX : 0),
+			    a->sel.memory_bytes, &err) ||
+	    ty_select_clock(&a->sel, &s, &err) || ty_select_window(&a->sel, &s, &r->w, &err) ||
+	    ty_report_logs_read(&r->logs, s.model, &err) ||
+	    explained(r, &a->sel, a->at, a->sections, &a->stalls, &err) ||
+	    find(r, a->sel.json ? TY_REP_ALL : shown, &err) || correlated(r, a->sections, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
-		r.explained.logs = &r.logs;
-		if (sel.json)
-			ty_report_json(&r, stdout);
+		r->explained.logs = &r->logs;
+		if (a->sel.json)
+			ty_report_json(r, stdout);
 		else
-			ty_report_text(&r, sections ? sections : TY_REP_ALL, stdout);
+			ty_report_text(r, shown, stdout);
 		status = ty_session_check(&s, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 		if (ty_cli_written(&err))
 			status = ty_cli_fail(&err);
 	}
-	ty_explained_fini(&r.explained);
-	ty_outliers_fini(&r.outliers);
-	ty_diff_fini(&r.diff);
-	ty_report_logs_fini(&r.logs);
-	free(r.calls);
-	free(r.threads);
+	ty_explained_fini(&r->explained);
+	ty_outliers_fini(&r->outliers);
+	ty_diff_fini(&r->diff);
+	free(r->calls);
+	free(r->threads);
 	ty_session_fini(&s);
-	ty_select_fini(&sel);
+	return status;
+}
+
+int ty_cmd_report(int argc, char **argv)
+{
+	struct args a = {0};
+	const struct ty_command_line line = {"report", head,
+					     .groups = {{options, .to = &a},
+							{ty_json_option, .to = &a.sel},
+							{ty_select_options, .to = &a.sel},
+							{ty_clock_option, .to = &a.sel},
+							{ty_memory_option, .to = &a.sel},
+							{ty_index_option, .to = &a.sel}}};
+	int status;
+
+	if (ty_report_is_memory(argc, argv))
+		return ty_cmd_report_memory(argc, argv);
+	if (ty_report_is_flow(argc, argv))
+		return ty_cmd_report_flow(argc, argv);
+	status = ty_options_parse(&line, argc, argv);
+	if (status < 0)
+		status = take_words(&a, argv + optind, argc - optind);
+	if (status < 0)
+		status = report(&a);
+	ty_report_logs_fini(&a.r.logs);
+	ty_select_fini(&a.sel);
 	return status;
 }

@@ -5,15 +5,13 @@
  */
 #include "report_flow.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "flow_args.h"
 #include "flow_choice.h"
-#include "flow_source.h"
 #include "flow_stats.h"
 #include "json_out.h"
 #include "plain.h"
@@ -21,26 +19,17 @@
 
 enum { ROWS = 40, CALLERS = 3, PATH_MAX_INSNS = 1 << 22 };
 
-static const char help[] =
+static const char head[] =
 	"usage: tarry report [FILE] flow [options]\n\n"
-	"Functions by the instructions executed in them: calls, total and self, per call p50, p99 "
-	"and\n"
-	"maximum with its place, and who calls them most.\n\n"
-	"  --slowest FUNC     the slowest whole call of FUNC beside the median one, and where "
-	"their\n"
-	"                     paths part (of software recordings: the one with most instructions)\n"
-	"  --json             one JSON document\n"
-	"  --from T, --to T   only this time slice (seconds from the start, +T, -T before the "
-	"end);\n"
-	"                     only what lies around it is decoded\n"
-	"  --tid N[,N], --comm NAME, --cpu N[,N]\n"
-	"                     only these threads and CPUs; a call is counted where it began\n";
+	"Functions by the instructions executed in them: calls, total and self, per call p50, p99\n"
+	"and maximum with its place, and who calls them most. Only what lies around the time "
+	"slice\n"
+	"is decoded; of chosen threads and CPUs, a call is counted where it began.\n\n";
 
 struct job {
-	struct ty_flow_source src;
+	struct ty_flow_args a;
 	struct ty_flow_names *names;
 	struct ty_flow_stats st;
-	struct ty_select sel;
 	struct ty_flow_choice choice;
 	bool software;
 	const char *slowest;
@@ -234,8 +223,9 @@ static int seek(struct job *j, const char *path, struct ty_err *err)
 {
 	struct ty_flow_window all = {.to_ns = UINT64_MAX};
 
-	return j->sel.from || j->sel.to ? ty_flow_source_window(&j->src, path, &j->sel, false, err)
-					: ty_flow_seek(j->src.flow, &all, false, err);
+	return j->a.sel.from || j->a.sel.to
+		       ? ty_flow_source_window(&j->a.src, path, &j->a.sel, false, err)
+		       : ty_flow_seek(j->a.src.flow, &all, false, err);
 }
 
 static int slowest(struct job *j, const char *path, struct ty_err *err)
@@ -261,7 +251,7 @@ static int slowest(struct job *j, const char *path, struct ty_err *err)
 	calls = ty_flow_calls_new(j->names, on_begin, on_end, &k);
 	if (!r && !calls)
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	while (!r && (more = ty_flow_next(j->src.flow, &at)) > 0) {
+	while (!r && (more = ty_flow_next(j->a.src.flow, &at)) > 0) {
 		r = ty_flow_calls_feed(calls, &at);
 		for (int i = 0; i < 2 && !r; i++)
 			if (k.p[i].on && at.item.kind == TY_FLOW_INSN &&
@@ -304,78 +294,47 @@ static bool choose(void *ctx, const struct ty_flow_at *at)
 
 static int report(struct job *j, const char *path, struct ty_err *err)
 {
-	int r = ty_flow_source_open(&j->src, path, err);
+	int r = ty_flow_source_open(&j->a.src, path, err);
 
-	r = r ? r : ty_flow_source_window(&j->src, path, &j->sel, false, err);
+	r = r ? r : ty_flow_source_window(&j->a.src, path, &j->a.sel, false, err);
 	if (r)
 		return r;
-	j->software = ty_flow_software(j->src.flow);
-	j->names = ty_flow_source_names(&j->src, err);
-	if (!j->names || ty_flow_choice_init(&j->choice, &j->sel, &j->src))
+	j->software = ty_flow_software(j->a.src.flow);
+	j->names = ty_flow_source_names(&j->a.src, err);
+	if (!j->names || ty_flow_choice_init(&j->choice, &j->a.sel, &j->a.src))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	r = ty_flow_stats(j->src.flow, j->names, choose, j, &j->st, err);
+	r = ty_flow_stats(j->a.src.flow, j->names, choose, j, &j->st, err);
 	if (r)
 		return r;
 	if (j->slowest)
 		r = slowest(j, path, err);
-	else if (j->sel.json)
+	else if (j->a.sel.json)
 		print_json(j);
 	else
 		print_text(j);
-	ty_flow_source_tell(&j->src);
+	ty_flow_source_tell(&j->a.src);
 	return r ? r : ty_cli_written(err);
 }
 
+static const struct ty_option options[] = {
+	{0, "slowest", "FUNC",
+	 "the slowest whole call of FUNC beside the median one, and where their paths part (of "
+	 "software recordings: the one with most instructions)",
+	 .take = ty_take_text, .at = offsetof(struct job, slowest)},
+	{0}};
+
 int ty_cmd_report_flow(int argc, char **argv)
 {
-	enum { OPT_SLOWEST = TY_OPT_OWN };
-	static const struct option opts[] = {TY_SELECT_OPTIONS,
-					     TY_FLOW_OPTIONS,
-					     {"slowest", required_argument, NULL, OPT_SLOWEST},
-					     {"help", no_argument, NULL, 'h'},
-					     {0}};
 	struct job j = {0};
 	struct ty_err err = {0};
-	const char *path = NULL;
-	int c, status = 0;
+	int status = ty_flow_args_parse(&j.a, "report", head,
+					(struct ty_option_group){options, .to = &j}, argc, argv);
 
-	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
-		if (c == 'h') {
-			printf("%s%s%s", help, ty_code_options_help, ty_flow_options_help);
-			goto out;
-		}
-		if (c == '?')
-			status = ty_cli_usage("report", "unknown option or missing value");
-		else if (c == OPT_SLOWEST)
-			j.slowest = optarg;
-		else if (c == TY_OPT_CPU && strchr(optarg, '/'))
-			j.src.cpu = optarg;
-		else if (c >= TY_OPT_FLOW)
-			status = ty_flow_source_option(&j.src, c, optarg) ? TY_EXIT_FAILED : 0;
-		else
-			status = ty_select_option(&j.sel, "report", c, optarg);
-	}
-	for (int i = optind; !status && i < argc; i++) {
-		if (!strcmp(argv[i], "flow") && (path || i == argc - 1))
-			continue;
-		if (path)
-			status = ty_cli_usage("report",
-					      "flow is reported alone: '%s' is one too "
-					      "many",
-					      argv[i]);
-		path = argv[i];
-	}
-	if (status)
-		goto out;
-	if (!path && !j.src.raws.n)
-		path = "tarry.dat";
-	if (report(&j, path, &err))
-		status = ty_cli_fail(&err);
-out:
+	if (status < 0)
+		status = report(&j, j.a.path, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
 	ty_flow_stats_fini(&j.st);
 	ty_flow_names_free(j.names);
 	ty_flow_choice_fini(&j.choice);
-	ty_flow_source_fini(&j.src);
-	ty_select_fini(&j.sel);
+	ty_flow_args_fini(&j.a);
 	return status;
 }

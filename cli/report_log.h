@@ -11,7 +11,7 @@
 #include "log_file.h"
 
 struct ty_report_logs {
-	VEC(const char *) path; /* as typed (--log) */
+	struct ty_texts path; /* as typed (--log) */
 	struct ty_log log;
 };
 

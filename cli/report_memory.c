@@ -10,24 +10,13 @@
 #include "mem_report.h"
 #include "units.h"
 
-static const char help[] =
+static const char head[] =
 	"usage: tarry report [FILE] memory|sharing [options]\n\n"
 	"  memory     latency and source of sampled accesses by instruction, function, source,\n"
 	"             page and thread; branches; what the sample is worth\n"
 	"  sharing    cache lines that threads share while one writes: falsely or truly\n\n"
 	"FILE is a perf.data file with Arm SPE or with samples of perf mem record, or a recording\n"
-	"of tarry that has such samples.\n\n"
-	"  --json         one JSON document\n"
-	"  --from T       from T on: seconds from the first sample (12.5), or -3 (before the "
-	"last)\n"
-	"  --to T         up to T\n"
-	"  --tid N[,N]    only these threads\n"
-	"  --comm NAME    only threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]  only these CPUs\n"
-	"  --line BYTES   size of a cache line (default: the file's, else 64)\n"
-	"  --symfs DIR    files of the recorded machine; may be repeated\n" TY_MEM_OPTIONS_HELP
-	"  --memory SIZE  most memory to use, such as 2G (default: a quarter of the machine's)\n"
-	"  --no-index     neither read nor write the index file that makes the next open fast\n";
+	"of tarry that has such samples. Times count from the first sample.\n\n";
 
 bool ty_report_is_memory(int argc, char **argv)
 {
@@ -37,8 +26,16 @@ bool ty_report_is_memory(int argc, char **argv)
 	return false;
 }
 
-static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_memory,
-	       bool want_sharing, const char *const *roots, size_t roots_n, struct ty_err *err)
+struct args {
+	struct ty_select sel;
+	struct ty_mem_options mem;
+	struct ty_texts roots;
+	uint32_t line_bytes;
+	const char *path;
+	bool memory, sharing;
+};
+
+static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err)
 {
 	struct ty_mem_points all;
 	struct ty_json j;
@@ -48,27 +45,28 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 	r->facts = ty_mem_facts(r->s.stream);
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;
-	r->names = ty_mem_names_new(r->s.stream, roots, roots_n, ty_mem_session_local(&r->s));
-	r->work.bytes = ty_mem_session_work_bytes(sel);
-	e = r->names ? ty_mem_session_points(&r->s, sel, &r->points, err)
+	r->names =
+		ty_mem_names_new(r->s.stream, a->roots.v, a->roots.n, ty_mem_session_local(&r->s));
+	r->work.bytes = ty_mem_session_work_bytes(&a->sel);
+	e = r->names ? ty_mem_session_points(&r->s, &a->sel, &r->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
 	if (e)
 		return e;
-	if (want_sharing) {
+	if (a->sharing) {
 		all = *r->points;
 		all.width = ty_mem_access_widths(r->names, r->points, NULL);
 		r->points = &all;
 	}
 	ty_json_init(&j, stdout);
-	if (sel->json)
+	if (a->sel.json)
 		ty_json_object(&j, NULL);
-	if (want_memory)
-		e = ty_mem_report_tables(r, stdout, sel->json ? &j : NULL);
-	if (!e && want_memory && want_sharing && !sel->json)
+	if (a->memory)
+		e = ty_mem_report_tables(r, stdout, a->sel.json ? &j : NULL);
+	if (!e && a->memory && a->sharing && !a->sel.json)
 		putchar('\n');
-	if (!e && want_sharing)
-		e = ty_mem_report_sharing(r, stdout, sel->json ? &j : NULL);
-	if (sel->json) {
+	if (!e && a->sharing)
+		e = ty_mem_report_sharing(r, stdout, a->sel.json ? &j : NULL);
+	if (a->sel.json) {
 		ty_json_end_object(&j);
 		ty_json_line(&j);
 	}
@@ -76,69 +74,72 @@ static int run(struct ty_mem_report *r, const struct ty_select *sel, bool want_m
 		 : ty_mem_session_check(&r->s, err);
 }
 
-enum { OPT_LINE = TY_OPT_OWN, OPT_SYMFS };
+static int take_line(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t line;
+
+	if (ty_parse_size(arg, &line) || line < 16 || line > 4096 || line & (line - 1))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--line %s: a power of two from 16 to 4096", arg);
+	*(uint32_t *)to = (uint32_t)line;
+	return 0;
+}
+
+static const struct ty_option options[] = {
+	{0, "line", "BYTES", "size of a cache line (default: the file's, else 64)",
+	 .take = take_line, .at = offsetof(struct args, line_bytes)},
+	{0, "symfs", "DIR", "files of the recorded machine; may be repeated", .take = ty_take_texts,
+	 .at = offsetof(struct args, roots)},
+	{0}};
+
+/* The file and what is told of it: -1, or the exit status. */
+static int take_words(struct args *a, char **words, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(words[i], "memory"))
+			a->memory = true;
+		else if (!strcmp(words[i], "sharing"))
+			a->sharing = true;
+		else if (!a->path)
+			a->path = words[i];
+		else
+			return ty_cli_usage("report", "'%s' does not go with memory, sharing",
+					    words[i]);
+	}
+	return -1;
+}
+
+static int report(const struct args *a)
+{
+	struct ty_mem_report r = {.s.fd = -1, .line_bytes = a->line_bytes};
+	struct ty_err err = {0};
+	int status = TY_EXIT_GOOD;
+
+	if (ty_mem_session_open(&r.s, a->path, &a->mem, &err) || run(&r, a, &err) ||
+	    ty_cli_written(&err))
+		status = ty_cli_fail(&err);
+	ty_mem_names_free(r.names);
+	ty_mem_session_fini(&r.s);
+	return status;
+}
 
 int ty_cmd_report_memory(int argc, char **argv)
 {
-	static const struct option opts[] = {TY_SELECT_OPTIONS,
-					     TY_MEM_OPTIONS,
-					     {"line", required_argument, NULL, OPT_LINE},
-					     {"symfs", required_argument, NULL, OPT_SYMFS},
-					     {"help", no_argument, NULL, 'h'},
-					     {0}};
-	struct ty_mem_report r = {.s.fd = -1};
-	struct ty_mem_options mem = {0};
-	struct ty_select sel = {0};
-	struct ty_err err = {0};
-	VEC(const char *) roots = {0};
-	const char *path = NULL;
-	bool want_memory = false, want_sharing = false;
-	uint64_t line;
-	int c, status = 0;
+	struct args a = {0};
+	const struct ty_command_line line = {"report", head,
+					     .groups = {{ty_json_option, .to = &a.sel},
+							{ty_select_options, .to = &a.sel},
+							{options, .to = &a},
+							{ty_mem_options, .to = &a.mem},
+							{ty_memory_option, .to = &a.sel},
+							{ty_index_option, .to = &a.sel}}};
+	int status = ty_options_parse(&line, argc, argv);
 
-	while (!status && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
-		if (c == 'h') {
-			fputs(help, stdout);
-			return TY_EXIT_GOOD;
-		}
-		if (c == '?') {
-			status = ty_cli_usage("report", "unknown option or missing value");
-		} else if (c == OPT_LINE) {
-			if (ty_parse_size(optarg, &line) || line < 16 || line > 4096 ||
-			    line & (line - 1))
-				status = ty_cli_usage("report",
-						      "--line %s: a power of two from 16 to 4096",
-						      optarg);
-			else
-				r.line_bytes = (uint32_t)line;
-		} else if (c == OPT_SYMFS) {
-			if (vec_push(&roots, optarg))
-				status = ty_cli_usage("report", "out of memory");
-		} else if (!ty_mem_option(&mem, c, optarg)) {
-			status = ty_select_option(&sel, "report", c, optarg);
-		}
-	}
-	for (int i = optind; !status && i < argc; i++) {
-		if (!strcmp(argv[i], "memory"))
-			want_memory = true;
-		else if (!strcmp(argv[i], "sharing"))
-			want_sharing = true;
-		else if (!path)
-			path = argv[i];
-		else
-			status = ty_cli_usage("report", "'%s' does not go with memory, sharing",
-					      argv[i]);
-	}
-	if (!status) {
-		if (ty_mem_session_open(&r.s, path, &mem, &err) ||
-		    run(&r, &sel, want_memory, want_sharing, roots.v, roots.n, &err))
-			status = ty_cli_fail(&err);
-		else if (ty_cli_written(&err))
-			status = ty_cli_fail(&err);
-	}
-	ty_mem_names_free(r.names);
-	ty_mem_session_fini(&r.s);
-	ty_select_fini(&sel);
-	vec_fini(&roots);
+	if (status < 0)
+		status = take_words(&a, argv + optind, argc - optind);
+	if (status < 0)
+		status = report(&a);
+	ty_select_fini(&a.sel);
+	vec_fini(&a.roots);
 	return status;
 }

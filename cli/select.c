@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options common to all readers: --from --to --tid --comm --cpu --memory --no-index --json --clock.
- */
+/* Options that many readers take, and what they choose of a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,43 +92,81 @@ static int add_cpu(struct ty_select *s, unsigned long v)
 	return vec_push(&s->cpus, (uint32_t)v);
 }
 
-int ty_select_option(struct ty_select *s, const char *cmd, int opt, const char *arg)
+static int take_tids(void *to, const char *arg, struct ty_err *err)
 {
-	switch (opt) {
-	case TY_OPT_FROM: s->from = arg; return 0;
-	case TY_OPT_TO: s->to = arg; return 0;
-	case TY_OPT_JSON: s->json = true; return 0;
-	case TY_OPT_CLOCK:
-		if (ty_parse_clock_name(arg, &s->clock))
-			return ty_cli_usage(cmd, "--clock takes start, wall or trace, not '%s'",
-					    arg);
-		s->clock_chosen = true;
-		return 0;
-	case TY_OPT_TID:
-		if (list(arg, INT32_MAX, add_tid, s))
-			return ty_cli_usage(
-				cmd, "--tid takes thread ids such as 812 or 812,815, not '%s'",
-				arg);
-		return 0;
-	case TY_OPT_CPU:
-		if (list(arg, 65535, add_cpu, s))
-			return ty_cli_usage(
-				cmd, "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
-		return 0;
-	case TY_OPT_MEMORY:
-		if (ty_parse_size(arg, &s->memory_bytes) || s->memory_bytes < MEMORY_MIN)
-			return ty_cli_usage(
-				cmd, "--memory '%s' is not a size such as 2G (at least 16M)", arg);
-		return 0;
-	case TY_OPT_NO_INDEX: s->no_index = true; return 0;
-	case TY_OPT_COMM:
-		if (!*arg)
-			return ty_cli_usage(
-				cmd, "--comm takes a thread's name or a pattern such as 'nginx*'");
-		return vec_push(&s->comms, arg) ? TY_EXIT_FAILED : 0;
-	}
-	return ty_cli_usage(cmd, "wrong option");
+	if (list(arg, INT32_MAX, add_tid, to))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--tid takes thread ids such as 812 or 812,815, not '%s'", arg);
+	return 0;
 }
+
+int ty_select_take_cpus(void *to, const char *arg, struct ty_err *err)
+{
+	if (list(arg, 65535, add_cpu, to))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
+	return 0;
+}
+
+static int take_comm(void *to, const char *arg, struct ty_err *err)
+{
+	if (!*arg)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--comm takes a thread's name or a pattern such as 'nginx*'");
+	return ty_take_texts(to, arg, err);
+}
+
+static int take_memory(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *bytes = to;
+
+	if (ty_parse_size(arg, bytes) || *bytes < MEMORY_MIN)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--memory '%s' is not a size such as 2G (at least 16M)", arg);
+	return 0;
+}
+
+static int take_clock(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_select *s = to;
+
+	if (ty_parse_clock_name(arg, &s->clock))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--clock takes start, wall or trace, not '%s'", arg);
+	s->clock_chosen = true;
+	return 0;
+}
+
+#define AT(member) offsetof(struct ty_select, member)
+const struct ty_option ty_select_options[] = {
+	{0, "from", "T",
+	 "from T on: seconds from the start (12.5), -3 (before the end), or 14:03:22.5",
+	 .take = ty_take_text, .at = AT(from)},
+	{0, "to", "T", "up to T", .take = ty_take_text, .at = AT(to)},
+	{0, "tid", "N[,N]", "only these threads", .take = take_tids},
+	{0, "comm", "NAME", "only threads of this name (shell pattern); may be repeated",
+	 .take = take_comm, .at = AT(comms)},
+	{0, "cpu", "N[,N-M]", "only these CPUs", .take = ty_select_take_cpus},
+	{0}};
+const struct ty_option ty_json_option[] = {
+	{0, "json", NULL, "JSON: one document (report), or one object per line (dump)",
+	 .take = ty_take_flag, .at = AT(json)},
+	{0}};
+const struct ty_option ty_clock_option[] = {
+	{0, "clock", "WHICH",
+	 "times from the start (start: default of report and view), as time of day (wall), or in "
+	 "the trace clock (trace: always in JSON)",
+	 .take = take_clock},
+	{0}};
+const struct ty_option ty_memory_option[] = {
+	{0, "memory", "SIZE",
+	 "most memory to use, such as 2G (default: a quarter of the machine's)",
+	 .take = take_memory, .at = AT(memory_bytes)},
+	{0}};
+const struct ty_option ty_index_option[] = {
+	{0, "no-index", NULL, "neither read nor write the index file that makes the next open fast",
+	 .take = ty_take_flag, .at = AT(no_index)},
+	{0}};
 
 void ty_select_fini(struct ty_select *s)
 {

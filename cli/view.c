@@ -31,37 +31,15 @@
 #define GROWING_MIN   (8 << 20)
 #define PRINT_STEPS   1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
 
-static const char help[] =
+static const char head[] =
 	"usage: tarry view [FILE] [options]\n\n"
 	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys. Of a perf.data\n"
-	"file with memory samples: latency over time, and its tables (y: the next one).\n\n"
-	"  --at-finding N  start on the N-th finding (stalls, then the longest waits)\n"
-	"  --log FILE      lay the lines of a log file on the axis, by the times in them; may be\n"
-	"                  repeated\n"
-	"  --print         write one frame as text instead of opening the timeline\n"
-	"  --size WxH      its size in characters (default COLUMNS x LINES, else that of the\n"
-	"                  terminal written to, else 100x30)\n"
-	"  --color[=WHEN]  auto, always (without WHEN), never, truecolor, 256 or 16\n"
-	"  --clock WHICH   times from the start (start, default), as time of day (wall), or in "
-	"the\n"
-	"                  trace clock (trace)\n"
-	"  --from T        start of the window: seconds from the start (12.5), -3 (before the\n"
-	"                  end), or 14:03:22.5\n"
-	"  --to T          end of the window\n"
-	"  --tid N[,N]     only these threads\n"
-	"  --comm NAME     only threads of this name (shell pattern); may be repeated\n"
-	"  --cpu N[,N-M]   only these CPUs\n"
-	"  --memory SIZE   most memory to use, such as 2G (default: a quarter of the machine's)\n"
-	"  --no-index     neither read nor write the index file that makes the next open fast\n"
-	"  --keys-man      write the table of keys as man(7) text\n"
-	"Of executed instructions (record --flow), where their code is:\n";
-
-enum { OPT_PRINT = TY_OPT_OWN, OPT_SIZE, OPT_COLOR, OPT_AT_FINDING, OPT_LOG, OPT_KEYS_MAN };
+	"file with memory samples: latency over time, and its tables (y: the next one).\n\n";
 
 struct options {
 	struct ty_select sel;
 	const char *path, *color; /* color NULL: auto */
-	bool print;
+	bool print, keys_man;
 	int w, h; /* 0: by the environment */
 	uint32_t at_finding;
 	struct ty_report_logs logs;
@@ -139,54 +117,65 @@ static int write_keys_man(void)
 	return rc ? TY_EXIT_FAILED : TY_EXIT_GOOD;
 }
 
-/* -1: go on; else the exit status. */
-static int take_option(struct options *o, int c, const char *arg)
+static int take_size(void *to, const char *arg, struct ty_err *err)
 {
-	unsigned long n;
-	const char *rest;
-	int status;
-
-	switch (c) {
-	case 'h': printf("%s%s", help, ty_code_options_help); return TY_EXIT_GOOD;
-	case '?': return ty_cli_usage("view", "unknown option or missing value");
-	case OPT_LOG:
-		if (vec_push(&o->logs.path, arg))
-			return ty_cli_usage("view", "--log '%s': out of memory", arg);
-		return -1;
-	case OPT_KEYS_MAN: return write_keys_man();
-	case OPT_PRINT: o->print = true; return -1;
-	case OPT_SIZE:
-		return parse_size(arg, o)
-			       ? -1
-			       : ty_cli_usage("view",
-					      "--size '%s': write columns x lines, as 100x30 "
-					      "(at most %dx%d)",
-					      arg, TY_GRID_MAX, TY_GRID_MAX);
-	case OPT_COLOR:
-		if (!is_color_word(arg))
-			return ty_cli_usage("view",
-					    "--color '%s': auto, always, never, truecolor, "
-					    "256 or 16",
-					    arg);
-		o->color = strcmp(arg, "auto") ? arg : NULL;
-		return -1;
-	case OPT_AT_FINDING:
-		if (!number(arg, "", UINT32_MAX, &n, &rest))
-			return ty_cli_usage("view", "--at-finding '%s' is not a number from 1",
-					    arg);
-		o->at_finding = (uint32_t)n;
-		return -1;
-	case TY_OPT_JSON:
-		return ty_cli_usage("view", "the timeline has no --json; tarry report --json and "
-					    "tarry dump --json write the same facts");
-	case TY_OPT_SYMFS:
-	case TY_OPT_IMAGE:
-	case TY_OPT_CORE:
-	case TY_OPT_KCORE:
-	case TY_OPT_KALLSYMS: return ty_flow_source_option(&o->flow, c, arg) ? TY_EXIT_FAILED : -1;
-	default: status = ty_select_option(&o->sel, "view", c, arg); return status ? status : -1;
-	}
+	if (parse_size(arg, to))
+		return 0;
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+		       "--size '%s': write columns x lines, as 100x30 (at most %dx%d)", arg,
+		       TY_GRID_MAX, TY_GRID_MAX);
 }
+
+static int take_color(void *to, const char *arg, struct ty_err *err)
+{
+	struct options *o = to;
+
+	if (!arg)
+		arg = "always";
+	if (!is_color_word(arg))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--color '%s': auto, always, never, truecolor, 256 or 16", arg);
+	o->color = strcmp(arg, "auto") ? arg : NULL;
+	return 0;
+}
+
+static int take_finding(void *to, const char *arg, struct ty_err *err)
+{
+	const char *rest;
+	unsigned long n;
+
+	if (!number(arg, "", UINT32_MAX, &n, &rest))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--at-finding '%s' is not a number from 1", arg);
+	*(uint32_t *)to = (uint32_t)n;
+	return 0;
+}
+
+static int take_json(void *to, const char *arg, struct ty_err *err)
+{
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+		       "the timeline has no --json; tarry report --json and tarry dump --json "
+		       "write the same facts");
+}
+
+static const struct ty_option options[] = {
+	{0, "at-finding", "N", "start on the N-th finding (stalls, then the longest waits)",
+	 .take = take_finding, .at = offsetof(struct options, at_finding)},
+	{0, "log", "FILE",
+	 "lay the lines of a log file on the axis, by the times in them; may be repeated",
+	 .take = ty_take_texts, .at = offsetof(struct options, logs.path)},
+	{0, "print", NULL, "write one frame as text instead of opening the timeline",
+	 .take = ty_take_flag, .at = offsetof(struct options, print)},
+	{0, "size", "WxH",
+	 "its size in characters (default COLUMNS x LINES, else that of the terminal written to, "
+	 "else 100x30)",
+	 .take = take_size},
+	{0, "color", "[=WHEN]", "auto, always (without WHEN), never, truecolor, 256 or 16",
+	 .take = take_color, .is_value = is_color_word},
+	{0, "keys-man", NULL, "write the table of keys as man(7) text", .take = ty_take_flag,
+	 .at = offsetof(struct options, keys_man)},
+	{0, "json", NULL, NULL, .take = take_json},
+	{0}};
 
 /* Events are read again by details and by analyses in threads of their own: one at a time. */
 struct reading {
@@ -466,32 +455,23 @@ static int show_file(struct options *o, struct ty_session *s, struct ty_err *err
 
 int ty_cmd_view(int argc, char **argv)
 {
-	static const struct option opts[] = {
-		TY_SELECT_OPTIONS,
-		TY_CLOCK_OPTION,
-		TY_CODE_OPTIONS,
-		{"print", no_argument, NULL, OPT_PRINT},
-		{"size", required_argument, NULL, OPT_SIZE},
-		{"color", optional_argument, NULL, OPT_COLOR},
-		{"at-finding", required_argument, NULL, OPT_AT_FINDING},
-		{"log", required_argument, NULL, OPT_LOG},
-		{"keys-man", no_argument, NULL, OPT_KEYS_MAN},
-		{"help", no_argument, NULL, 'h'},
-		{0}};
 	struct options o = {0};
 	struct ty_session s = {0};
 	struct ty_err err = {0};
-	int c, rc, status = -1;
+	const struct ty_command_line line = {
+		"view", head,
+		.groups = {{options, .to = &o},
+			   {ty_select_options, .to = &o.sel},
+			   {ty_clock_option, .to = &o.sel},
+			   {ty_memory_option, .to = &o.sel},
+			   {ty_index_option, .to = &o.sel},
+			   {ty_code_options, .to = &o.flow,
+			    .title = "Of executed instructions (record --flow), where their code "
+				     "is:"}}};
+	int rc, status = ty_options_parse(&line, argc, argv);
 
-	while (status < 0 && (c = getopt_long(argc, argv, "h", opts, NULL)) != -1) {
-		const char *arg = optarg;
-
-		/* `--color 256` is as good as --color=256; any other word is not its value. */
-		if (c == OPT_COLOR && !arg)
-			arg = optind < argc && is_color_word(argv[optind]) ? argv[optind++]
-									   : "always";
-		status = take_option(&o, c, arg);
-	}
+	if (status < 0 && o.keys_man)
+		status = write_keys_man();
 	if (status < 0 && optind < argc)
 		o.path = argv[optind++];
 	if (status < 0 && optind < argc)

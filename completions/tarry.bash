@@ -2,7 +2,7 @@
 # they cannot differ from what the program takes.
 _tarry() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} cmd=${COMP_WORDS[1]}
-	local tarry=${COMP_WORDS[0]} help i
+	local tarry=${COMP_WORDS[0]} help what= i
 	COMPREPLY=()
 	if [ "$COMP_CWORD" -eq 1 ]; then
 		help=$("$tarry" --help 2>/dev/null | sed -n 's/^  *tarry \([a-z]*\) .*/\1/p')
@@ -15,8 +15,10 @@ _tarry() {
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 			return
 		fi
+		# What has options of its own.
+		case $cmd:${COMP_WORDS[i]} in dump:flow | report:flow | report:memory | report:sharing) what=${COMP_WORDS[i]} ;; esac
 	done
-	help=$("$tarry" "$cmd" --help 2>/dev/null) || return
+	help=$("$tarry" "$cmd" $what --help 2>/dev/null) || return
 	case $prev in
 	-o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
 	--clock) mapfile -t COMPREPLY < <(compgen -W 'start wall trace' -- "$cur") && return ;;
@@ -24,7 +26,7 @@ _tarry() {
 	-p | --pid) mapfile -t COMPREPLY < <(compgen -W "$(cd /proc && echo [0-9]*)" -- "$cur") && return ;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\1 \2/p; s/^ *\(-[a-zA-Z]\) .*/\1/p' <<<"$help" | tr -d ,) --help" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$(sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\).*/\1 \2/p; s/^ *\(-[a-zA-Z]\) .*/\1/p' <<<"$help" | tr -d ,)" -- "$cur")
 		return
 	fi
 	mapfile -t COMPREPLY < <(

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_args.h. */
+#include "flow_args.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct ty_flow_source, member)
+const struct ty_option ty_code_options[] = {
+	{0, "symfs", "DIR",
+	 "find the traced programs' files under DIR, by path, name or build id (also --sysroot); "
+	 "may be repeated",
+	 .take = ty_take_texts, .at = AT(roots)},
+	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
+	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",
+	 "code that was at ADDRESS: an ELF file with its lowest page there, or SIZE bytes of any "
+	 "file from OFFSET on",
+	 .take = ty_take_texts, .at = AT(images)},
+	{0, "core", "FILE", "a core dump, for code that no other file has", .take = ty_take_texts,
+	 .at = AT(cores)},
+	{0, "kcore", "PATH",
+	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's code",
+	 .take = ty_take_texts, .at = AT(kcores)},
+	{0, "kallsyms", "FILE", "a copy of /proc/kallsyms: the names of the kernel's functions",
+	 .take = ty_take_text, .at = AT(kallsyms)},
+	{0}};
+
+/* CPUs to choose, or the model of the one that wrote bare packets. */
+static int take_cpu(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_flow_args *a = to;
+
+	if (!strchr(arg, '/'))
+		return ty_select_take_cpus(&a->sel, arg, err);
+	a->src.cpu = arg;
+	return 0;
+}
+
+static const struct ty_option packet_options[] = {
+	{0, "pt-raw", "FILE[,cpu=N][,tid=N]", "bare Intel PT packets", .take = ty_take_texts,
+	 .at = offsetof(struct ty_flow_args, src.raws)},
+	{0, "pt-sideband", "FILE[,cpu=N][,sample=TYPE]",
+	 "bare perf records that belong to them (TYPE: their sample_type)", .take = ty_take_texts,
+	 .at = offsetof(struct ty_flow_args, src.sidebands)},
+	{0, "cpu", "F/M/S", "family, model and stepping of the CPU that wrote them",
+	 .take = take_cpu},
+	{0, "pt-time", "ZERO/MULT/SHIFT", "from its time stamps to perf's clock",
+	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.time)},
+	{0}};
+
+static int take_words(struct ty_flow_args *a, const char *cmd, char **words, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(words[i], "flow") && (a->path || i == n - 1))
+			continue;
+		if (a->path)
+			return ty_cli_usage(cmd,
+					    "flow is told alone, of one file: '%s' is one too many",
+					    words[i]);
+		a->path = words[i];
+	}
+	if (!a->path && !a->src.raws.n)
+		a->path = "tarry.dat";
+	return -1;
+}
+
+int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
+		       struct ty_option_group own, int argc, char **argv)
+{
+	/* packet_options first: their --cpu takes both kinds. */
+	const struct ty_command_line line = {
+		cmd, head,
+		.groups = {own,
+			   {ty_json_option, .to = &a->sel},
+			   {packet_options, .to = a, .title = "Of bare packets instead of a file:"},
+			   {ty_select_options, .to = &a->sel, .title = "Of a part:"},
+			   {ty_code_options, .to = &a->src, .title = "Where code is:"}}};
+	int status = ty_options_parse(&line, argc, argv);
+
+	return status < 0 ? take_words(a, cmd, argv + optind, argc - optind) : status;
+}
+
+void ty_flow_args_fini(struct ty_flow_args *a)
+{
+	ty_flow_source_fini(&a->src);
+	ty_select_fini(&a->sel);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments of the commands about executed instructions: dump flow, report flow. */
+#ifndef TY_FLOW_ARGS_H
+#define TY_FLOW_ARGS_H
+
+#include "cli.h"
+#include "flow_source.h"
+#include "options.h"
+
+struct ty_flow_args {
+	struct ty_select sel;
+	struct ty_flow_source src;
+	const char *path; /* NULL: bare packets alone (--pt-raw) */
+};
+
+/* Parse all: cmd ("dump"), head of the help, and the command's own options.
+ * -1: go on; else the exit status. fini in any state. */
+int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
+		       struct ty_option_group own, int argc, char **argv);
+void ty_flow_args_fini(struct ty_flow_args *a);
+
+#endif

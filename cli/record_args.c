@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+/* See record_args.h. */
+#include "record_args.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "command.h"
+#include "flow_files.h"
+#include "pt_caps.h"
+#include "spe_packet.h"
+#include "spe_pmu.h"
+#include "symbols.h"
+#include "units.h"
+
+static const char head[] =
+	"usage: tarry record [options] [--] COMMAND [ARG...]\n"
+	"       tarry record [options] -p PID[,PID...]\n"
+	"       tarry record [options] -a\n"
+	"\n"
+	"Record system calls and scheduling into a file. The system calls are those of the "
+	"command\n"
+	"and its children, or of the processes given with all their threads and later children, "
+	"or\n"
+	"with -a of everybody; scheduling, interrupts and block I/O are always recorded of the "
+	"whole\n"
+	"machine, because the culprit is often somebody else. Recording ends with the command\n"
+	"(children that outlive it are not waited for), with the last of the processes, after\n"
+	"--duration, or with Ctrl-C; a second Ctrl-C does not wait for the command.\n"
+	"\n";
+static const char tail[] =
+	"\n"
+	"Exit status: the command's own (128+N when signal N ended it; 127 not found, 126 not\n"
+	"executable), also when all was recorded and only finishing the file failed; without a\n"
+	"command 0; 1 when recording failed, 2 for wrong usage.\n"
+	"What this machine can record: tarry doctor.\n";
+
+#define wrong(err, ...) ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, __VA_ARGS__)
+
+static int take_pids(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+	const char *p = arg;
+
+	for (;;) {
+		char *end;
+		long v;
+
+		errno = 0;
+		v = strtol(p, &end, 10);
+		if (end == p || *p < '0' || *p > '9' || (*end && *end != ',') || errno || v <= 0 ||
+		    v > INT32_MAX)
+			return wrong(err, "-p '%s' is not a list of process numbers", arg);
+		if (vec_push(&a->pids, (pid_t)v))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+		if (!*end)
+			return 0;
+		p = end + 1;
+	}
+}
+
+static int take_duration(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *ns = to;
+
+	if (ty_parse_duration(arg, ns) || !*ns)
+		return wrong(err, "--duration '%s' is not a duration such as 500ms, 20s or 2m",
+			     arg);
+	return 0;
+}
+
+static int take_buffer(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *bytes = to;
+
+	if (ty_parse_size(arg, bytes) || *bytes < 64 << 10 || *bytes > 1ull << 40)
+		return wrong(err, "--buffer '%s' is not a size such as 8M (at least 64k)", arg);
+	return 0;
+}
+
+static int take_flow(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->flow = arg ? arg : "pt";
+	if (strcmp(a->flow, "pt") && strcmp(a->flow, "step"))
+		return wrong(err, "--flow=%s: it is pt or step", a->flow);
+	return 0;
+}
+
+static int take_memory(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->memory = true;
+	return arg && strcmp(arg, "spe") ? wrong(err, "--memory=%s: it is spe", arg) : 0;
+}
+
+/* "load,store"; "all" is no filter. */
+static int take_mem_ops(void *to, const char *arg, struct ty_err *err)
+{
+	static const char *const names[] = {"load", "store", "branch"};
+	struct ty_record_args *a = to;
+	unsigned ops = 0;
+
+	a->mem_option = true;
+	for (const char *p = arg; strcmp(arg, "all"); p++) {
+		size_t n = strcspn(p, ","), i = 0;
+
+		while (i < 3 && (strlen(names[i]) != n || memcmp(p, names[i], n)))
+			i++;
+		if (i == 3)
+			return wrong(
+				err,
+				"--mem-ops '%s' is not a list of load, store and branch, or all",
+				arg);
+		ops |= 1u << i;
+		p += n;
+		if (!*p)
+			break;
+	}
+	a->spe.ops = ops;
+	return 0;
+}
+
+/* The bit of an event by name or number; 64: none. */
+static unsigned mem_event(const char *p, size_t n)
+{
+	unsigned long bit;
+	char *end;
+
+	for (unsigned i = 0; i < 64; i++) {
+		const char *name = ty_spe_event_name(i);
+
+		if (strlen(name) == n && !strncasecmp(name, p, n))
+			return i;
+	}
+	if (*p < '0' || *p > '9')
+		return 64;
+	bit = strtoul(p, &end, 10);
+	return end == p + n && bit < 64 ? (unsigned)bit : 64;
+}
+
+static int take_mem_events(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->mem_option = true;
+	for (const char *p = arg;; p++) {
+		bool not = *p == '!';
+		size_t n;
+		unsigned bit;
+
+		p += not ;
+		n = strcspn(p, ",");
+		bit = mem_event(p, n);
+		if (bit == 64)
+			return wrong(err,
+				     "--mem-events '%s': '%.*s' is no event of Arm SPE "
+				     "(l1d-refill, tlb-refill, llc-refill, remote-access... or a "
+				     "bit, 0 to 63)",
+				     arg, (int)n, p);
+		*(not ? &a->spe.events_not : &a->spe.events) |= 1ull << bit;
+		p += n;
+		if (!*p)
+			break;
+	}
+	if (a->spe.events & a->spe.events_not)
+		return wrong(err, "--mem-events '%s': no sample has an event and has it not", arg);
+	return 0;
+}
+
+static int mem_number(const char *option, const char *arg, uint64_t *out, struct ty_err *err)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(arg, &end, 10);
+	if (*arg < '0' || *arg > '9' || *end || errno || !*out)
+		return wrong(err, "%s '%s' is not a number above 0", option, arg);
+	return 0;
+}
+
+static int take_mem_latency(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->mem_option = true;
+	return mem_number("--mem-latency", arg, &a->spe.min_latency, err);
+}
+
+static int take_mem_period(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->mem_option = true;
+	return mem_number("--mem-period", arg, &a->spe.period, err);
+}
+
+static int take_mem_phys(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	a->mem_option = a->spe.phys = true;
+	return 0;
+}
+
+#define AT(member) offsetof(struct ty_record_args, member)
+static const struct ty_option options[] = {
+	{'o', "output", "FILE", "write to FILE (default tarry.dat; an old one is replaced)",
+	 .take = ty_take_text, .at = AT(o.out)},
+	{'p', "pid", "PID[,PID]", "record these processes; may be repeated", .take = take_pids},
+	{'a', "all", NULL, "record the system calls of all processes", .take = ty_take_flag,
+	 .at = AT(o.all)},
+	{'d', "duration", "T",
+	 "stop after T (500ms, 20s, 2m); a command goes on, and is waited for",
+	 .take = take_duration, .at = AT(o.duration_ns)},
+	{'e', "event", "SYSTEM:EVENT[:FILTER]",
+	 "record this event too; may be repeated. EVENT may be a pattern (block:*); FILTER as in "
+	 "the kernel's event filters (prev_pid == 1)",
+	 .take = ty_take_texts, .at = AT(events)},
+	{0, "no-syscalls", NULL, "leave out system calls", .take = ty_take_flag,
+	 .at = AT(o.no_syscalls)},
+	{0, "no-sched", NULL, "leave out scheduling, interrupts, block I/O, signals and locks",
+	 .take = ty_take_flag, .at = AT(o.no_sched)},
+	{0, "flow", "[=pt|step]",
+	 "record every executed instruction of the command: by Intel PT, or, on machines without "
+	 "it, by single-stepping (step: 1,000 times slower and more)",
+	 .take = take_flow},
+	{0, "flow-filter", "FUNC[@FILE]",
+	 "only from a function's entry to its return (of the program, or of FILE); outside of it "
+	 "the command runs at full speed. With Intel PT: only the function's own code; also "
+	 "OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC' (as many as the CPU has)",
+	 .take = ty_take_texts, .at = AT(flow_filters)},
+	{0, "flow-kernel", NULL, "Intel PT: kernel code, too", .take = ty_take_flag,
+	 .at = AT(pt.kernel)},
+	{0, "flow-snapshot", NULL,
+	 "Intel PT: keep the newest 4 MB per CPU only, as they are at the end and whenever tarry "
+	 "gets SIGUSR2",
+	 .take = ty_take_flag, .at = AT(pt.snapshot)},
+	{0, "flow-list", "FILE",
+	 "single-stepping: write thread and address of each instruction, for tests of the decoder",
+	 .take = ty_take_text, .at = AT(step.list)},
+	{0, "memory", "[=spe]",
+	 "sample memory accesses by Arm SPE: of the command, of -p's processes, or with -a of "
+	 "everybody",
+	 .take = take_memory},
+	{0, "mem-ops", "OP[,OP]", "load, store, branch, or all (default load,store)",
+	 .take = take_mem_ops},
+	{0, "mem-latency", "N", "only what takes N cycles or longer", .take = take_mem_latency},
+	{0, "mem-events", "EVENT[,EVENT]",
+	 "only samples with all these events, by name as `dump memory` shows them (l1d-refill, "
+	 "tlb-refill...) or by bit; !EVENT: only those without",
+	 .take = take_mem_events},
+	{0, "mem-period", "N",
+	 "operations from one sample to the next (default 4096); the hardware takes multiples of "
+	 "256 from its least on",
+	 .take = take_mem_period},
+	{0, "mem-phys", NULL, "physical addresses, too", .take = take_mem_phys},
+	{0, "buffer", "SIZE",
+	 "kernel ring per CPU and buffer (default 8M, less on small machines); make it larger when "
+	 "events are lost",
+	 .take = take_buffer, .at = AT(o.buffer_bytes)},
+	{'q', "quiet", NULL, "no progress and no closing line", .take = ty_take_flag,
+	 .at = AT(quiet)},
+	{0}};
+
+/* Where a function is: file (as large as PATH_MAX), its inode, and the stretch of its bytes. */
+static int find_function(struct ty_record_args *a, const char *text, char *path, struct stat *st,
+			 struct ty_symbol *sym, struct ty_err *err)
+{
+	char name[512], *at;
+	struct ty_command c;
+	struct ty_flow_files *files;
+	struct ty_symbols *syms = NULL;
+	struct ty_bytes b;
+	const char *file = c.path;
+	int r;
+
+	if (strlen(text) >= sizeof(name))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: the name is too long");
+	strcpy(name, text);
+	at = strchr(name, '@');
+	if (at) {
+		*at = 0;
+		file = at + 1;
+	} else if ((r = ty_command_find(&c, a->o.argv, err))) {
+		return r;
+	}
+	files = ty_flow_files_new(NULL, 0);
+	if (!files)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	r = ty_flow_files_read(files, file, &b, err);
+	if (!r && !(syms = ty_symbols_new(b.p, b.n)))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
+		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "--flow-filter: %s has no function '%s' in its symbol table (nm shows "
+			    "what it has; FUNC@FILE names a function of a library)",
+			    file, name);
+	ty_symbols_free(syms);
+	ty_flow_files_free(files);
+	return r;
+}
+
+/* OFFSET/SIZE@FILE: 1; not of that form: 0. */
+static int is_stretch(const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	strtoull(text, &end, 0);
+	if (*end != '/' || end[1] < '0' || end[1] > '9')
+		return 0;
+	strtoull(end + 1, &end, 0);
+	return *end == '@' && end[1];
+}
+
+/* One filter in the words of PERF_EVENT_IOC_SET_FILTER. */
+static int add_pt_filter(struct ty_record_args *a, const char *text, struct ty_err *err)
+{
+	const char *what = "filter", *rest = text;
+	char path[PATH_MAX];
+	struct ty_symbol sym;
+	struct stat st;
+	int r;
+
+	if (a->pt_filter.len)
+		ty_buf_addc(&a->pt_filter, ',');
+	if (is_stretch(text)) {
+		ty_buf_addf(&a->pt_filter, "filter %s", text);
+		return 0;
+	}
+	if (!strncmp(text, "start ", 6) || !strncmp(text, "stop ", 5)) {
+		what = text[2] == 'a' ? "start" : "stop";
+		rest = strchr(text, ' ') + 1;
+	}
+	r = find_function(a, rest, path, &st, &sym, err);
+	if (r)
+		return r;
+	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
+	if (*what == 'f' && !sym.size)
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--flow-filter: the size of '%s' is not in the symbol table; give "
+			       "%#" PRIx64 "/SIZE@%s",
+			       rest, sym.start, path);
+	if (*what == 'f')
+		ty_buf_addf(&a->pt_filter, "/%#" PRIx64, sym.size);
+	ty_buf_addf(&a->pt_filter, "@%s", path);
+	return 0;
+}
+
+static int check_pt(struct ty_record_args *a)
+{
+	struct ty_err err = {0};
+	char why[200];
+
+	if (!ty_pt_caps_have()) {
+		ty_pt_caps_why_not(why, sizeof(why));
+		fprintf(stderr,
+			"tarry: this machine cannot record by Intel PT (%s); --flow=step records "
+			"by single-stepping on any x86-64 machine, slowly\n",
+			why);
+		return TY_EXIT_FAILED;
+	}
+	vec_each (f, &a->flow_filters)
+		if (add_pt_filter(a, *f, &err))
+			return ty_cli_fail(&err);
+	if (a->pt_filter.failed)
+		return ty_cli_usage("record", "--flow-filter: too many, or too long");
+	a->pt.filter = a->pt_filter.len ? a->pt_filter.p : NULL;
+	a->o.pt = &a->pt;
+	return 0;
+}
+
+static int check_flow(struct ty_record_args *a)
+{
+	struct ty_err err = {0};
+	char path[PATH_MAX];
+	struct ty_symbol sym;
+	struct stat st;
+
+	if (!a->o.argv)
+		return ty_cli_usage("record", "--flow needs a command to run");
+	if (!strcmp(a->flow, "pt"))
+		return check_pt(a);
+	if (a->flow_filters.n > 1 || a->pt.kernel || a->pt.snapshot)
+		return ty_cli_usage("record", "--flow=step takes one --flow-filter, and no "
+					      "--flow-kernel or --flow-snapshot");
+	if (a->flow_filters.n) {
+		if (find_function(a, a->flow_filters.v[0], path, &st, &sym, &err))
+			return ty_cli_fail(&err);
+		a->step.filter = true;
+		a->step.dev = st.st_dev;
+		a->step.ino = st.st_ino;
+		a->step.off = sym.start;
+	}
+	a->o.step = &a->step;
+	return 0;
+}
+
+static int check_memory(struct ty_record_args *a)
+{
+	struct ty_spe_pmu pmus[TY_SPE_PMUS_MAX];
+	uint64_t asked = a->spe.period;
+	char why[200];
+
+	if (a->flow)
+		return ty_cli_usage("record",
+				    "give either --flow or --memory: no machine has both");
+	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
+		ty_spe_why_not(why, sizeof(why));
+		fprintf(stderr, "tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
+			strstr(why, "not Arm") ? "; on x86, `perf mem record` does, and tarry "
+						 "reads its file"
+					       : "");
+		return TY_EXIT_FAILED;
+	}
+	a->spe.period = ty_spe_period(&pmus[0], asked);
+	if (asked && asked != a->spe.period && !a->quiet)
+		fprintf(stderr,
+			"tarry: the period is %" PRIu64 " operations: the hardware takes multiples "
+			"of 256, from %" PRIu64 " on\n",
+			a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
+	a->o.spe = &a->spe;
+	return 0;
+}
+
+static int check(struct ty_record_args *a)
+{
+	if (a->o.argv && a->pids.n)
+		return ty_cli_usage("record", "give either a command or -p, not both");
+	if (a->o.all && a->pids.n)
+		return ty_cli_usage("record", "give either -a or -p, not both");
+	if (!a->o.argv && !a->pids.n && !a->o.all)
+		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
+	if (!*a->o.out)
+		return ty_cli_usage("record", "-o needs a file name");
+	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
+		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
+					      "with --flow");
+	if (a->mem_option && !a->memory)
+		return ty_cli_usage("record", "--mem-... options go with --memory");
+	if (a->memory)
+		return check_memory(a);
+	return a->flow ? check_flow(a) : 0;
+}
+
+int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
+{
+	const struct ty_command_line line = {"record", head, tail, .first_word_ends = true,
+					     .groups = {{options, a}}};
+	int status;
+
+	*a = (struct ty_record_args){.o.out = "tarry.dat", .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
+	ty_buf_init(&a->pt_filter, 1 << 16);
+	status = ty_options_parse(&line, argc, argv);
+	if (status >= 0)
+		return status;
+	if (optind < argc)
+		a->o.argv = argv + optind;
+	a->o.pids = a->pids.v;
+	a->o.pids_n = a->pids.n;
+	a->o.events = a->events.v;
+	a->o.events_n = a->events.n;
+	status = check(a);
+	return status ? status : -1;
+}
+
+void ty_record_args_fini(struct ty_record_args *a)
+{
+	vec_fini(&a->pids);
+	vec_fini(&a->events);
+	vec_fini(&a->flow_filters);
+	ty_buf_fini(&a->pt_filter);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of tarry record: options, and what of them the recorder is told. */
+#ifndef TY_RECORD_ARGS_H
+#define TY_RECORD_ARGS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "buf.h"
+#include "options.h"
+#include "recording.h"
+#include "vec.h"
+
+struct ty_record_args {
+	struct ty_record_opts o;
+	VEC(pid_t) pids;
+	struct ty_texts events;
+	bool quiet;
+	const char *flow; /* "pt" or "step"; NULL: none */
+	struct ty_texts flow_filters;
+	struct ty_pt_opts pt;
+	struct ty_buf pt_filter;
+	struct ty_step_opts step;
+	bool memory, mem_option;
+	struct ty_spe_opts spe;
+};
+
+/* Parse and check them into a->o, whose pointers are a's. -1: go on; else the exit status. fini in
+ * any state. */
+int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv);
+void ty_record_args_fini(struct ty_record_args *a);
+
+#endif
