@@ -457,7 +457,7 @@ static int check(struct ty_record_args *a)
 int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
 {
 	const struct ty_command_line line = {"record", head, tail, .first_word_ends = true,
-					     .groups = {{options, a}}};
+					     .groups = {{options, .to = a}}};
 	int status;
 
 	*a = (struct ty_record_args){.o.out = "tarry.dat", .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
