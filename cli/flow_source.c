@@ -22,16 +22,17 @@
 #include "rd.h"
 #include "trace.h"
 
-#define AUX_PIECE_MAX	   (1u << 30)
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */
 
 void ty_flow_source_close(struct ty_flow_source *s)
 {
 	ty_flow_free(s->flow);
 	ty_flow_files_free(s->files);
+	ty_perf_close(s->perf);
 	ty_trace_close(s->trace);
 	s->flow = NULL;
 	s->files = NULL;
+	s->perf = NULL;
 	s->trace = NULL;
 	s->kernel_names = (struct ty_bytes){0};
 }
@@ -166,22 +167,22 @@ static int add_numbers(struct ty_flow_source *s, struct ty_err *err)
 
 /* One piece of an AUX stream. */
 static int add_auxtrace(struct ty_flow_source *s, const struct ty_perf *f,
-			const struct ty_perf_rec *r, struct ty_buf *b, struct ty_err *err)
+			const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_auxtrace a;
 	int e;
 
-	if (ty_perf_auxtrace(r, &a) || r->data_n > AUX_PIECE_MAX)
+	if (ty_perf_auxtrace(r, &a))
 		return ty_fail(err, TY_EFORMAT, r->off, "%s: malformed AUXTRACE record", f->path);
-	ty_buf_reset(b);
-	e = ty_buf_reserve(b, r->data_n);
-	if (e)
-		return ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e));
-	e = ty_perf_read(f, r->data_off, b->p, r->data_n, err);
-	if (e)
-		return e;
-	e = ty_flow_add(s->flow, a.cpu, a.cpu < 0 ? a.tid : -1, a.idx, b->p, r->data_n, a.offset);
+	e = ty_flow_add_place(s->flow, a.cpu, a.cpu < 0 ? a.tid : -1, a.idx, r->data_off, r->data_n,
+			      a.offset);
 	return e ? ty_fail(err, -e, r->off, "%s: %s", f->path, ty_strerror(e)) : 0;
+}
+
+/* A ty_flow_read. */
+static int read_aux(void *ctx, uint64_t place, void *buf, size_t n)
+{
+	return ty_perf_read(ctx, place, buf, n, NULL);
 }
 
 /* Whether and when a trace of this machine was recorded since the kernel was started. */
@@ -238,20 +239,20 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	return r;
 }
 
-/* All records of an open file. shown: what it is called in messages. */
-static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, struct ty_perf *f,
-		    const char *shown, struct ty_err *err)
+/* All records of the open s->perf. shown: what it is called in messages. */
+static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *shown,
+		    struct ty_err *err)
 {
+	struct ty_perf *f = s->perf;
 	struct ty_perf_rec rec;
-	struct ty_buf b;
 	int r = perf_head(s, perf, f);
 
-	ty_buf_init(&b, AUX_PIECE_MAX);
+	ty_flow_set_read(s->flow, read_aux, f);
 	while (!r && (r = ty_perf_next(f, &rec, err)) > 0) {
 		struct ty_perf_id id;
 
 		ty_perf_id(f, &rec, &id);
-		r = rec.type == TY_PERF_AUXTRACE ? add_auxtrace(s, f, &rec, &b, err)
+		r = rec.type == TY_PERF_AUXTRACE ? add_auxtrace(s, f, &rec, err)
 						 : ty_flow_perf_record(perf, &rec, &id, -1);
 	}
 	/* In the pipe form they come with the records. */
@@ -261,7 +262,6 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, struct 
 		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", shown, ty_strerror(r));
 	if (f->note && !s->quiet)
 		fprintf(stderr, "tarry: %s: %s\n", shown, f->note);
-	ty_buf_fini(&b);
 	return r;
 }
 
@@ -318,7 +318,6 @@ static int add_clock(struct ty_trace *t, struct ty_flow_perf *perf, struct ty_er
 static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
 		     struct ty_err *err)
 {
-	struct ty_perf *f = NULL;
 	struct ty_text pt;
 	char how[32];
 	int r = ty_trace_open(path, &s->trace, err);
@@ -333,9 +332,8 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	if (ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)) &&
 	    !strcmp(how, "step"))
 		ty_flow_set_software(s->flow);
-	r = ty_perf_open_bytes(path, pt.s, pt.n, &f, err);
-	r = r ? r : add_perf(s, perf, f, path, err);
-	ty_perf_close(f);
+	r = ty_perf_open_bytes(path, pt.s, pt.n, &s->perf, err);
+	r = r ? r : add_perf(s, perf, path, err);
 	if (!r && ty_flow_perf_has_jit(perf))
 		r = add_clock(s->trace, perf, err);
 	return r ? r : add_images(s, path, ty_trace_section(s->trace, TY_SEC_CODE), err);
@@ -348,7 +346,6 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	uint8_t head[16];
 	char data[PATH_MAX];
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct ty_perf *f = NULL;
 	struct stat st;
 	ssize_t n;
 	int r;
@@ -366,10 +363,8 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	close(fd);
 	if (n <= 0 || !ty_perf_magic(head, (size_t)n))
 		return add_trace(s, perf, path, err);
-	r = ty_perf_open(path, &f, err);
-	r = r ? r : add_perf(s, perf, f, path, err);
-	ty_perf_close(f);
-	return r;
+	r = ty_perf_open(path, &s->perf, err);
+	return r ? r : add_perf(s, perf, path, err);
 }
 
 static void tell_jit(struct ty_flow_jit j)

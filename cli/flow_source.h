@@ -32,6 +32,7 @@ struct ty_flow_source {
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
 	struct ty_trace *trace; /* a tarry recording; NULL */
+	struct ty_perf *perf;	/* the packets, read when they are wanted; NULL */
 };
 
 /* What says where code is (roots, images, cores, kcores, kallsyms); fills a struct ty_flow_source.

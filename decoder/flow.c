@@ -8,8 +8,7 @@
 
 #include "partition.h"
 
-#define STREAM_MAX (4ull << 30)
-enum { STREAMS_MAX = 65536, PADDING = 8, RANGE_MIN = 8 << 10 };
+enum { STREAMS_MAX = 65536, PADDING = 8 };
 /* A compressed file may tell of a thousand times more than its size. */
 enum { SWITCHES_MAX = 1 << 25, THREADS_MAX = 1 << 24 };
 
@@ -19,6 +18,7 @@ struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx)
 
 	if (!f)
 		return NULL;
+	ty_buf_init(&f->bytes, SIZE_MAX / 2);
 	f->code = ty_code_new(load, ctx);
 	if (!f->code) {
 		free(f);
@@ -34,6 +34,7 @@ void ty_flow_free(struct ty_flow *f)
 	ty_flow_pull_stop(f);
 	ty_flow_work_forget(f);
 	ty_blocks_free(f->blocks);
+	ty_buf_fini(&f->bytes);
 	vec_fini(&f->ranges);
 	vec_each (s, &f->streams) {
 		ty_buf_fini(&s->bytes);
@@ -117,7 +118,7 @@ uint64_t ty_flow_bytes(const struct ty_flow *f)
 	uint64_t n = 0;
 
 	vec_each (s, &f->streams)
-		n += s->bytes.len;
+		n += s->size;
 	return n;
 }
 
@@ -130,7 +131,7 @@ static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t 
 	if (!at)
 		return NULL;
 	if (*at == TY_PAIR_NONE) {
-		ty_buf_init(&fresh.bytes, STREAM_MAX);
+		ty_buf_init(&fresh.bytes, SIZE_MAX / 2);
 		if (vec_push(&f->streams, fresh))
 			return NULL;
 		*at = (uint32_t)f->streams.n - 1;
@@ -138,23 +139,46 @@ static struct ty_flow_stream *stream_of(struct ty_flow *f, int32_t cpu, int32_t 
 	return &f->streams.v[*at];
 }
 
-int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
-		uint64_t off)
+static int add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx,
+	       struct ty_flow_piece piece, size_t n)
 {
 	struct ty_flow_stream *s = f->streams.n < STREAMS_MAX ? stream_of(f, cpu, tid, idx) : NULL;
-	struct ty_flow_piece *last;
+	const struct ty_flow_piece *last;
 	uint64_t end;
 
 	if (!s)
 		return f->streams.n < STREAMS_MAX ? -TY_ENOMEM : -TY_ELIMIT;
+	if (!n)
+		return 0;
+	if (n > SIZE_MAX / 2 - s->size)
+		return -TY_ELIMIT;
 	last = s->pieces.n ? &s->pieces.v[s->pieces.n - 1] : NULL;
-	end = last ? last->off + (s->bytes.len - last->at) : 0;
-	if (last && off < end && end - off < PADDING && end - off <= s->bytes.len - last->at)
-		s->bytes.len -= end - off; /* perf fills its pieces up to whole words */
-	else if ((!last || off != end) &&
-		 vec_push(&s->pieces, (struct ty_flow_piece){.at = s->bytes.len, .off = off}))
-		return -TY_ENOMEM;
-	return ty_buf_add(&s->bytes, p, n);
+	end = last ? last->off + (s->size - last->at) : 0;
+	/* perf fills its pieces up to whole words. */
+	if (last && piece.off < end && end - piece.off < PADDING &&
+	    end - piece.off < s->size - last->at)
+		s->size -= end - piece.off;
+	piece.at = s->size;
+	s->size += n;
+	return vec_push(&s->pieces, piece);
+}
+
+int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
+		uint64_t off)
+{
+	return add(f, cpu, tid, idx, (struct ty_flow_piece){.off = off, .p = p}, n);
+}
+
+int ty_flow_add_place(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, uint64_t place,
+		      size_t n, uint64_t off)
+{
+	return add(f, cpu, tid, idx, (struct ty_flow_piece){.off = off, .place = place}, n);
+}
+
+void ty_flow_set_read(struct ty_flow *f, ty_flow_read *read, void *ctx)
+{
+	f->read = read;
+	f->read_ctx = ctx;
 }
 
 int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off)
@@ -234,116 +258,11 @@ static size_t sw_of(const struct ty_flow *f, int32_t cpu)
 	return partition_point(i, 0, f->sws.n, f->sws.v[i].cpu < cpu);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const size_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static int by_whose(const void *a, const void *b)
-{
-	const struct ty_flow_lost *x = a, *y = b;
-
-	if (x->whose != y->whose)
-		return x->whose < y->whose ? -1 : 1;
-	return x->off < y->off ? -1 : x->off > y->off;
-}
-
-/* In order, each once: a piece then holds no more of them than bytes. */
-static void sort_lost(ty_flow_losts *l)
-{
-	size_t n = 0;
-
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_whose);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || by_whose(&l->v[n - 1], &l->v[i]))
-			l->v[n++] = l->v[i];
-	l->n = n;
-}
-
-/* The first one of them at or behind. */
-static size_t lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
-{
-	const struct ty_flow_lost want = {.off = off, .whose = whose};
-	return partition_point(i, 0, l->n, by_whose(&l->v[i], &want) < 0);
-}
-
-/* The places of what was lost, from AUX records and from jumps, in order and once each. */
-static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
-{
-	const ty_flow_losts *l = s->tid < 0 ? &f->lost_cpu : &f->lost_tid;
-	const int32_t whose = s->tid < 0 ? s->cpu : s->tid;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->pieces.n; i++) {
-		const struct ty_flow_piece *p = &s->pieces.v[i];
-		size_t size = (i + 1 < s->pieces.n ? p[1].at : s->bytes.len) - p->at;
-		size_t x = p->off < UINT64_MAX ? lost_from(l, whose, p->off + 1) : l->n;
-
-		if (p->at && size && vec_push(&s->cuts, p->at))
-			return -TY_ENOMEM;
-		for (; x < l->n && l->v[x].whose == whose && l->v[x].off - p->off < size; x++)
-			if (vec_push(&s->cuts, p->at + (size_t)(l->v[x].off - p->off)))
-				return -TY_ENOMEM;
-	}
-	if (s->cuts.n)
-		qsort(s->cuts.v, s->cuts.n, sizeof(*s->cuts.v), by_size);
-	for (size_t i = 0; i < s->cuts.n; i++)
-		if (!n || s->cuts.v[n - 1] != s->cuts.v[i])
-			s->cuts.v[n++] = s->cuts.v[i];
-	s->cuts.n = n;
-	return 0;
-}
-
-/* Ranges of one piece without losses: PSB to PSB, those that are close together as one. */
-static int find_in_segment(struct ty_flow *f, struct ty_flow_stream *s, size_t lo, size_t hi)
-{
-	const uint8_t *p = (const uint8_t *)s->bytes.p;
-	struct ty_flow_range r = {.seg_lo = lo, .seg_hi = hi, .stream = s->head.stream};
-	size_t at = lo + ty_pt_psb_after(p + lo, hi - lo, 0);
-
-	if (lo == hi)
-		return 0;
-	r.blind = at == hi;
-	r.at = r.blind ? (struct ty_pt_point){.off = lo} : ty_pt_point_at(p, hi, at);
-	while (at < hi) {
-		struct ty_pt_point next = {0};
-
-		do {
-			at += ty_pt_psb_after(p + at, hi - at, RANGE_MIN);
-			if (at < hi)
-				next = ty_pt_point_at(p, hi, at);
-			/* Without MODE, nothing would tell that the decoder has come to it. */
-		} while (at < hi && next.on && !next.mode);
-		r.end = at;
-		r.stops = at < hi && next.on;
-		r.stop_ip = next.ip;
-		if (vec_push(&f->ranges, r))
-			return -TY_ENOMEM;
-		r.at = next;
-	}
-	r.end = hi;
-	return r.blind ? vec_push(&f->ranges, r) : 0;
-}
-
-static int find_ranges(struct ty_flow *f, struct ty_flow_stream *s)
-{
-	size_t lo = 0;
-
-	for (size_t i = 0; i <= s->cuts.n; i++) {
-		size_t hi = i < s->cuts.n ? s->cuts.v[i] : s->bytes.len;
-
-		if (find_in_segment(f, s, lo, hi))
-			return -TY_ENOMEM;
-		lo = hi;
-	}
-	return 0;
-}
-
 int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 {
+	struct ty_pt *probe;
+	int r;
+
 	if (!f->streams.n)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "there are no executed instructions in this file: record with "
@@ -353,12 +272,11 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 	ty_flow_comms_ready(f);
 	if (f->sws.n)
 		qsort(f->sws.v, f->sws.n, sizeof(*f->sws.v), by_cpu_time);
-	sort_lost(&f->lost_cpu);
-	sort_lost(&f->lost_tid);
 	if (f->tids.n)
 		qsort(f->tids.v, f->tids.n, sizeof(*f->tids.v), by_tid);
 	vec_each (s, &f->streams) {
 		s->flow = f;
+		s->head.stream = (uint32_t)(s - f->streams.v);
 		s->first_pid = s->tid >= 0 ? pid_of(f, s->tid) : -1;
 		/* A bare stream with the context switches of one CPU is that CPU's. */
 		if (s->tid < 0 && s->cpu < 0 && f->sws.n &&
@@ -368,16 +286,17 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 			s->sw = sw_of(f, s->cpu);
 			s->sw_end = s->cpu < INT32_MAX ? sw_of(f, s->cpu + 1) : f->sws.n;
 		}
-		if (place_losses(f, s))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-		s->head.stream = (uint32_t)(s - f->streams.v);
-		s->ranges = f->ranges.n;
-		if (find_ranges(f, s))
-			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-		s->ranges_end = f->ranges.n;
 	}
+	r = ty_flow_find_ranges(f);
+	if (r)
+		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",
+			       ty_strerror(r));
 	f->window = (struct ty_flow_window){.to_ns = UINT64_MAX};
-	return ty_flow_pull_start(f, err);
+	/* Built without libipt, and says so. */
+	r = ty_pt_new(&f->cpu, (const uint8_t *)"", 0, NULL, NULL, &probe, err);
+	if (!r)
+		ty_pt_free(probe);
+	return r;
 }
 
 int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branches,

@@ -51,10 +51,18 @@ bool ty_flow_software(const struct ty_flow *f);
 /*
  * Bytes of a stream: of a CPU (tid -1) or of a thread (cpu -1 or where it ran first). Pieces of one
  * stream (equal cpu, tid and idx) are joined where `off`, their place in the AUX stream, continues
- * the one before; where it does not, what was between them is lost. Copied. 0 or -TY_E...
+ * the one before; where it does not, what was between them is lost. p: borrowed until the flow is
+ * freed. 0 or -TY_E...
  */
 int ty_flow_add(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, const void *p, size_t n,
 		uint64_t off);
+/* n bytes that are read from `place` when they are wanted, whole: 0 or -TY_E... Several threads
+ * call it at once. */
+typedef int ty_flow_read(void *ctx, uint64_t place, void *buf, size_t n);
+void ty_flow_set_read(struct ty_flow *f, ty_flow_read *read, void *ctx);
+/* The same as ty_flow_add, of bytes to be read. */
+int ty_flow_add_place(struct ty_flow *f, int32_t cpu, int32_t tid, uint32_t idx, uint64_t place,
+		      size_t n, uint64_t off);
 /* The trace of a CPU (or, of streams by thread, of tid) lost what came at this place of its AUX
  * stream: the buffer was full. */
 int ty_flow_loss(struct ty_flow *f, int32_t cpu, int32_t tid, uint64_t off);
@@ -72,13 +80,17 @@ const char *ty_flow_comm_at(const struct ty_flow *f, int32_t tid, uint64_t t_ns,
 			    uint64_t *until_ns);
 /*
  * What of a flow to decode. Ranges of packets that cannot hold any of it are not looked at: opening
- * a window costs what the window holds, and up to two ranges (PSB to PSB, 8 KB and more) around it.
+ * a window costs what the window holds, and up to two ranges (PSB to PSB, 32 KB and more) around
+ * it.
  */
 struct ty_flow_window {
 	uint64_t from_ns, to_ns; /* both within; 0 and UINT64_MAX: all, also what has no time */
 };
 
-/* All is in: begin, with all instructions. 0; -TY_ENOTFOUND when there is no stream; as ty_pt_new.
+/*
+ * All is in: the streams are searched for places to decode from, by all CPUs, a part of the bytes.
+ * Nothing is decoded yet; ty_flow_next without a seek begins with all instructions. 0;
+ * -TY_ENOTFOUND when there is no stream; what reading a stream failed with; as ty_pt_new.
  */
 int ty_flow_start(struct ty_flow *f, struct ty_err *err);
 /*
@@ -91,7 +103,8 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err);
  */
 int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branches,
 		 struct ty_err *err);
-/* The next item, over all streams in time order: 1; 0 at the end; -TY_ENOMEM. */
+/* The next item, over all streams in time order: 1; 0 at the end; -TY_ENOMEM; what reading a stream
+ * failed with. */
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
 /* The times of the first and the last PSB that has one; false when none has. */

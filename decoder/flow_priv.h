@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a flow. flow.c is told what is in a recording and cuts its streams into ranges;
- * flow_work.c decodes ranges, on all CPUs, ahead of the reader; flow_pull.c is the reader: it makes
- * items of what was decoded, and merges the streams.
+ * Inside of a flow. flow.c is told what is in a recording; flow_ranges.c cuts its streams into
+ * ranges, and reads their bytes when they are wanted; flow_work.c decodes ranges, on all CPUs,
+ * ahead of the reader; flow_pull.c is the reader: it makes items of what was decoded, and merges
+ * the streams.
  */
 #ifndef TY_FLOW_PRIV_H
 #define TY_FLOW_PRIV_H
@@ -39,18 +40,20 @@ struct ty_flow_comm {
 	uint32_t name, order;
 };
 
-/* Bytes of a stream from `at` on, which continue each other in the AUX stream from `off` on. */
+/* Bytes of a stream from `at` on, which have their place in the AUX stream from `off` on. */
 struct ty_flow_piece {
 	size_t at;
 	uint64_t off;
+	const uint8_t *p; /* NULL: to be read from: */
+	uint64_t place;
 };
 
 struct ty_flow_stream {
 	struct ty_flow *flow;
 	int32_t cpu, tid;
 	uint32_t idx;
-	struct ty_buf bytes;
-	VEC(struct ty_flow_piece) pieces; /* in order; what lay between them is lost */
+	size_t size;			  /* bytes of it */
+	VEC(struct ty_flow_piece) pieces; /* in order */
 	VEC(size_t) cuts;		  /* offsets in bytes; what was there is lost */
 	size_t sw, sw_end;		  /* switches of this CPU */
 	size_t ranges, ranges_end;
@@ -58,7 +61,8 @@ struct ty_flow_stream {
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
 	bool lost;	     /* the item before was a gap, or another range's */
-	struct ty_pt *pt;    /* the slow way */
+	struct ty_pt *pt;    /* the slow way, and its bytes */
+	struct ty_buf bytes;
 	struct ty_code_at code_at;
 	struct ty_brancher brancher;
 	struct ty_flow_at before, later; /* the item before; one that comes behind head */
@@ -114,11 +118,13 @@ struct ty_flow {
 	uint64_t zero;
 	uint32_t mult;
 	uint16_t shift;
+	ty_flow_read *read;
+	void *read_ctx;
 	VEC(struct ty_flow_stream) streams;
 	struct ty_pair_map stream_ids;
 	VEC(struct ty_flow_sw) sws;
 	VEC(struct ty_flow_tid) tids;
-	ty_flow_losts lost_cpu, lost_tid; /* by whose and place, once started */
+	ty_flow_losts lost_cpu, lost_tid; /* by whose and place, once there are ranges */
 	VEC(struct ty_flow_comm) comms;	  /* by thread and time, once started */
 	struct ty_strtab *comm_names;	  /* NULL: none */
 	VEC(struct ty_flow_range) ranges; /* by stream and place */
@@ -130,6 +136,7 @@ struct ty_flow {
 	struct ty_flow_window window;
 	bool branches;		  /* items are taken branches, not instructions */
 	struct ty_blocks *blocks; /* the reader's own */
+	struct ty_buf bytes;	  /* the same */
 	VEC(uint32_t) kept;	  /* ranges, at most TY_FLOW_KEEP bytes of them */
 	size_t kept_bytes;
 	uint64_t uses;
@@ -142,6 +149,17 @@ struct ty_flow {
 /* Number of the switch that holds on the stream's CPU at a time; s->sw - 1 is "none" (SIZE_MAX when
  * s->sw is 0). */
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
+
+/* ---- flow_ranges.c ---- */
+
+/* Cut all streams into f->ranges. 0; -TY_ENOMEM; what reading failed with. */
+int ty_flow_find_ranges(struct ty_flow *f);
+/* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
+int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
+/* The bytes of a range into b (reset before), and some of what follows it in its segment, so that a
+ * PSB+ at its end is whole. 0; -TY_ENOMEM; -TY_ELIMIT (no CPU goes that long without a PSB); what
+ * reading failed with. */
+int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b);
 
 /* ---- flow_comm.c ---- */
 

@@ -22,6 +22,7 @@ static void close_range(struct ty_flow_stream *s)
 {
 	ty_pt_free(s->pt);
 	s->pt = NULL;
+	ty_buf_fini(&s->bytes);
 	if (s->entered)
 		ty_flow_work_drop(s->flow, s->range);
 	s->walked = NULL;
@@ -29,7 +30,7 @@ static void close_range(struct ty_flow_stream *s)
 	s->entered = false;
 }
 
-/* 0; -TY_ENOMEM. */
+/* 0 or -TY_E... */
 static int open_range(struct ty_flow_stream *s)
 {
 	struct ty_flow *f = s->flow;
@@ -50,11 +51,15 @@ static int open_range(struct ty_flow_stream *s)
 	}
 	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
 	 */
-	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p + r->seg_lo,
-		      (r->stops ? r->seg_hi : r->end) - r->seg_lo, read_code, s, &s->pt, NULL);
+	e = ty_flow_range_read(f, r, &s->bytes);
+	if (e)
+		return e;
+	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p,
+		      r->stops || r->blind ? s->bytes.len : r->end - r->at.off, read_code, s,
+		      &s->pt, NULL);
 	/* A broken header: the decoder tells, and looks for the next PSB itself. */
 	if (!e && !r->blind)
-		(void)ty_pt_range(s->pt, r->at.off - r->seg_lo, r->end - r->seg_lo, r->stops);
+		(void)ty_pt_range(s->pt, 0, r->end - r->at.off, r->stops);
 	return e;
 }
 
@@ -217,7 +222,7 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 		return true;
 	}
 	if (it->kind == TY_FLOW_GAP)
-		it->off += s->flow->ranges.v[s->range].seg_lo;
+		it->off += s->flow->ranges.v[s->range].at.off;
 	return true;
 }
 
@@ -429,13 +434,8 @@ static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 {
-	struct ty_pt *probe;
-	int r = ty_pt_new(&f->cpu, (const uint8_t *)"", 0, read_code, NULL, &probe, err);
+	int r;
 
-	/* Built without libipt, and says so. */
-	if (r)
-		return r;
-	ty_pt_free(probe);
 	f->failed = 0;
 	f->lead = NULL;
 	if (!f->blocks)
@@ -449,8 +449,10 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 		s->has_later = false;
 	}
 	r = f->blocks ? ty_flow_work_start(f) : -TY_ENOMEM;
-	if (r)
+	if (r) {
+		f->failed = r;
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
 	vec_each (s, &f->streams)
 		pull(s);
 	return 0;
@@ -499,6 +501,8 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 	const struct ty_flow_window *w = &f->window;
 	struct ty_flow_stream *s;
 
+	if (!f->work && !f->failed)
+		(void)ty_flow_pull_start(f, NULL); /* f->failed tells */
 	while (!f->failed && (s = first(f))) {
 		bool within = ty_flow_whole(w) ||
 			      (s->head.ts_ns != TY_FLOW_NO_TIME && s->head.ts_ns >= w->from_ns &&

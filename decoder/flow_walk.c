@@ -330,7 +330,7 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	int r = MORE;
 
 	out->taken.n = out->times.n = out->marks.n = 0;
-	w.taken_max = (range->end - range->off) * TAKEN_PER_BYTE + TAKEN_FREE;
+	w.taken_max = range->end * TAKEN_PER_BYTE + TAKEN_FREE;
 	if (w.taken_max > TAKEN_MAX)
 		w.taken_max = TAKEN_MAX;
 	ty_pt_conf(&conf, range->cpu, range->bytes, range->n);
@@ -344,7 +344,7 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 					 .nom_freq = conf.nom_freq,
 					 .skl168 = conf.errata.skl168};
 	w.t_ns = range->ns_of(range->ctx, false, 0);
-	ty_pt_query_start(&w.q, range->bytes + range->off);
+	ty_pt_query_start(&w.q, range->bytes);
 	now(&w);
 	w.on = !w.q.suppressed;
 	w.ip = w.on ? w.q.at : 0;

@@ -53,10 +53,10 @@ struct ty_walked {
 
 struct ty_walk_range {
 	const struct ty_pt_cpu *cpu;
-	const uint8_t *bytes; /* the piece of the stream without losses that holds it */
+	const uint8_t *bytes; /* from its PSB on, and of a PSB at its end what belongs to it */
 	size_t n;
-	size_t off, end; /* from the PSB here to the PSB there (n: to the end) */
-	bool stops;	 /* tracing is on at end, and the code goes on at: */
+	size_t end; /* there stands the next range's PSB (n: none) */
+	bool stops; /* tracing is on at end, and the code goes on at: */
 	uint64_t stop_ip;
 	/* The process that runs at time tsc (timed: it is known), from there on. t_ns of a TSC. */
 	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc);

@@ -57,23 +57,24 @@ static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
 }
 
 /* Into out; false: for the instruction decoder (or out of memory, which that one will tell). */
-static bool decode(struct ty_flow *f, struct ty_blocks *blocks, const struct ty_flow_range *r,
-		   struct ty_walked *out)
+static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_buf *bytes,
+		   const struct ty_flow_range *r, struct ty_walked *out)
 {
 	struct ty_flow_stream *s = &f->streams.v[r->stream];
 	struct job j = {.s = s};
 	struct ty_walk_range w = {.cpu = &f->cpu,
-				  .bytes = (const uint8_t *)s->bytes.p + r->seg_lo,
-				  .n = r->seg_hi - r->seg_lo,
-				  .off = r->at.off - r->seg_lo,
-				  .end = r->end - r->seg_lo,
+				  .end = r->end - r->at.off,
 				  .stops = r->stops,
 				  .stop_ip = r->stop_ip,
 				  .pid_at = pid_at,
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	return out && blocks && !r->blind && !ty_flow_walk(blocks, &w, out);
+	if (!out || !blocks || r->blind || ty_flow_range_read(f, r, bytes))
+		return false;
+	w.bytes = (const uint8_t *)bytes->p;
+	w.n = bytes->len;
+	return !ty_flow_walk(blocks, &w, out);
 }
 
 static void free_walked(struct ty_walked *w)
@@ -135,7 +136,8 @@ void ty_flow_work_forget(struct ty_flow *f)
 }
 
 /* With the lock held, which is let go of meanwhile. */
-static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_flow_range *r)
+static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_buf *bytes,
+		     struct ty_flow_range *r)
 {
 	struct ty_walked *out = w->spare.n ? w->spare.v[--w->spare.n] : NULL;
 	bool good;
@@ -147,7 +149,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	pthread_mutex_unlock(&w->lock);
 	if (!out)
 		out = calloc(1, sizeof(*out));
-	good = decode(w->flow, blocks, r, out);
+	good = decode(w->flow, blocks, bytes, r, out);
 	if (!good) {
 		free_walked(out);
 		out = NULL;
@@ -180,18 +182,21 @@ static void *work_main(void *arg)
 {
 	struct ty_flow_work *w = arg;
 	struct ty_blocks *blocks = ty_blocks_new(w->flow->code);
+	struct ty_buf bytes;
 
+	ty_buf_init(&bytes, SIZE_MAX / 2);
 	pthread_mutex_lock(&w->lock);
 	while (blocks && !w->stop && w->next < w->order.n) {
 		struct ty_flow_range *r = next_idle(w);
 
 		if (r)
-			do_range(w, blocks, r);
+			do_range(w, blocks, &bytes, r);
 		else if (w->next < w->order.n)
 			pthread_cond_wait(&w->room, &w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
 	ty_blocks_free(blocks);
+	ty_buf_fini(&bytes);
 	return NULL;
 }
 
@@ -202,11 +207,11 @@ struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i)
 
 	pthread_mutex_lock(&w->lock);
 	if (r->state == TY_RANGE_IDLE)
-		do_range(w, f->blocks, r);
+		do_range(w, f->blocks, &f->bytes, r);
 	while (r->state == TY_RANGE_BUSY) {
 		other = next_idle(w);
 		if (other) {
-			do_range(w, f->blocks, other);
+			do_range(w, f->blocks, &f->bytes, other);
 			continue;
 		}
 		w->awaited = r;

@@ -15,9 +15,20 @@ size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from)
 {
 	static const uint8_t psb[PSB_SIZE] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-	const uint8_t *hit = from < n ? memmem(bytes + from, n - from, psb, PSB_SIZE) : NULL;
+	uint64_t even, odd, word;
 
-	return hit ? (size_t)(hit - bytes) : n;
+	memcpy(&even, psb, 8);
+	memcpy(&odd, psb + 1, 8);
+	/* Every eighth byte begins a word that lies within a PSB, if there is one. */
+	for (size_t i = from; i < n && n - i >= 8; i += 8) {
+		memcpy(&word, bytes + i, 8);
+		if (word != even && word != odd)
+			continue;
+		for (size_t k = i - from < 7 ? from : i - 7; k <= i && n - k >= PSB_SIZE; k++)
+			if (!memcmp(bytes + k, psb, PSB_SIZE))
+				return k;
+	}
+	return n;
 }
 
 /* The packets that may stand in a PSB+ (SDM, table "PSB+"); payload bytes behind the opcode. */
@@ -89,6 +100,7 @@ struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off)
 			break;
 		off += k;
 	}
+	out.whole = end;
 	return out;
 }
 

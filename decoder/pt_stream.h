@@ -93,6 +93,7 @@ size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from);
 struct ty_pt_point {
 	size_t off;
 	bool timed, on, mode; /* on: at ip; mode: a MODE packet tells how the code is to be read */
+	bool whole;	      /* the header has its end */
 	uint64_t tsc, ip;
 };
 struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off);

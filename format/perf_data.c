@@ -25,6 +25,7 @@
 #include "spool_file.h"
 
 #define WINDOW	  (256u << 10)
+#define GLANCE	  (4u << 10) /* of what lies behind a piece of an AUX stream: often another one */
 #define REC_MAX	  65535u
 #define DEC_BYTES (256u << 10)
 
@@ -66,7 +67,11 @@ static const uint8_t *window(struct ty_perf *p, uint64_t off, size_t n, bool *fa
 	if (v->mem)
 		return off <= p->file_bytes && n <= p->file_bytes - off ? v->mem + off : NULL;
 	if (off < v->win_off || off - v->win_off > v->win_n || n > v->win_n - (off - v->win_off)) {
-		r = ty_pread(v->fd, v->win, WINDOW, off);
+		bool on = off >= v->win_off && off - v->win_off <= v->win_n;
+
+		v->look = !on ? GLANCE : v->look < WINDOW ? 2 * v->look : WINDOW;
+		v->look = v->look < n ? WINDOW : v->look;
+		r = ty_pread(v->fd, v->win, v->look, off);
 		if (r < 0) {
 			*failed = true;
 			r = 0;

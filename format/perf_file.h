@@ -25,7 +25,7 @@ struct ty_perf_priv {
 	uint64_t begin, end, pos; /* of the records */
 	uint8_t *win;
 	uint64_t win_off;
-	size_t win_n;
+	size_t win_n, look; /* look: bytes that were asked for last */
 
 	struct ZSTD_DCtx_s *zstd;
 	bool zstd_on;  /* a stream is under way */

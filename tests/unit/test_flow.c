@@ -3,8 +3,10 @@
  * A flow in ranges, on all CPUs, by the quick way, against libipt's instruction decoder on the
  * whole stream: the same instructions, branches and times, as a whole and in windows.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +183,109 @@ static void test_same(void **state)
 	vec_fini(&part);
 }
 
+/* A stream that is read when it is wanted: from a buffer, until `left` calls have been made. */
+struct store {
+	const struct ty_buf *b;
+	atomic_int left;
+};
+
+static int read_store(void *ctx, uint64_t place, void *buf, size_t n)
+{
+	struct store *s = ctx;
+
+	if (atomic_fetch_sub(&s->left, 1) <= 0)
+		return -TY_EIO;
+	if (place > s->b->len || n > s->b->len - place) /* may be another thread: no assertion */
+		return -TY_EFORMAT;
+	memcpy(buf, s->b->p + place, n);
+	return 0;
+}
+
+/* In pieces of any size, which continue each other. */
+static struct ty_flow *flow_of_places(struct store *s, unsigned *seed)
+{
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+
+	assert_int_equal(0, ty_flow_thread(f, 7, 7));
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
+					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_time(f, 0, 1, 0);
+	ty_flow_set_read(f, read_store, s);
+	for (size_t at = 0, n; at < s->b->len; at += n) {
+		n = 1 + (size_t)rand_r(seed) % 30000;
+		n = n < s->b->len - at ? n : s->b->len - at;
+		assert_int_equal(0, ty_flow_add_place(f, -1, 7, 0, at, n, 500 + at));
+	}
+	return f;
+}
+
+static void test_places(void **state)
+{
+	items want = {0}, got = {0};
+	struct ty_pt_enc e;
+	struct store s = {.b = &e.out, .left = INT_MAX};
+	struct ty_flow *f;
+	struct ty_flow_at at;
+	unsigned seed = 3;
+	int calls, r;
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 16 << 20);
+	walk(&e, 100000);
+	f = flow_of(&e.out);
+	assert_true(f->ranges.n > 3);
+	pull(f, &want);
+	ty_flow_free(f);
+	f = flow_of_places(&s, &seed);
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	calls = INT_MAX - atomic_load(&s.left);
+	pull(f, &got);
+	ty_flow_free(f);
+	assert_int_equal(want.n, got.n);
+	for (size_t i = 0; i < want.n; i++) {
+		assert_int_equal(want.v[i].kind, got.v[i].kind);
+		assert_int_equal(want.v[i].ip, got.v[i].ip);
+		assert_int_equal(want.v[i].tsc, got.v[i].tsc);
+	}
+	/* What cannot be read is an error, whenever it is noticed. */
+	for (int left = 0; left < calls + 20; left++) {
+		seed = 3;
+		atomic_store(&s.left, left);
+		f = flow_of_places(&s, &seed);
+		r = ty_flow_start(f, NULL);
+		while (!r && (r = ty_flow_next(f, &at)) > 0)
+			r = 0;
+		assert_int_equal(left < calls ? -TY_EIO : r, r);
+		assert_true(r == -TY_EIO || left > calls);
+		ty_flow_free(f);
+	}
+	ty_pt_enc_fini(&e);
+	vec_fini(&want);
+	vec_fini(&got);
+}
+
+/* The search for PSBs, beside the plain one. */
+static void test_psb(void **state)
+{
+	uint8_t psb[16], p[100];
+	unsigned seed = 5;
+
+	for (size_t i = 0; i < sizeof(psb); i++)
+		psb[i] = i % 2 ? 0x82 : 0x02;
+	for (int round = 0; round < 200000; round++) {
+		size_t n = (size_t)rand_r(&seed) % sizeof(p), from = (size_t)rand_r(&seed) % 90;
+		const uint8_t *hit;
+
+		/* Runs of what a PSB is made of, seldom broken. */
+		for (size_t i = 0; i < n; i++)
+			p[i] = rand_r(&seed) % 16 ? psb[(i + (n & 1)) % 2] : 0x02;
+		hit = from < n ? memmem(p + from, n - from, psb, sizeof(psb)) : NULL;
+		assert_int_equal(hit ? (size_t)(hit - p) : n, ty_pt_psb_after(p, n, from));
+	}
+}
+
 static size_t resident(void)
 {
 	struct rusage u;
@@ -196,6 +301,7 @@ static void test_jumps(void **state)
 	enum { JUMPS = 1300, STREAMS = 24, BITS = 700, MOST = 128 << 20 };
 	static const uint8_t jump[] = {0xeb, 0}, back[] = {0x0f, 0x84};
 	const int32_t far = -(int32_t)(sizeof(jump) * JUMPS + 6);
+	struct ty_flow_at at;
 	struct ty_flow *f;
 	struct ty_code *c;
 	struct ty_buf page;
@@ -224,6 +330,7 @@ static void test_jumps(void **state)
 					ty_code_blob(c, "code", page.p, page.len)));
 	before = resident();
 	assert_int_equal(0, ty_flow_start(f, NULL));
+	assert_int_equal(1, ty_flow_next(f, &at));
 	assert_true(resident() - before < MOST);
 	ty_flow_free(f);
 	ty_pt_enc_fini(&e);
@@ -266,9 +373,10 @@ static void test_pieces(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
-					   cmocka_unit_test(test_pieces),
-					   cmocka_unit_test(test_jumps)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same), cmocka_unit_test(test_places),
+		cmocka_unit_test(test_psb), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_jumps)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,7 @@ static size_t compare(const char *path)
 	struct ty_flow_at at;
 	struct ty_err err = {0};
 	struct code code;
+	uint8_t *bytes;
 	int status;
 	size_t n = 0;
 
@@ -70,7 +71,10 @@ static size_t compare(const char *path)
 		fail_msg("%s", err.msg);
 	assert_int_equal(1, ty_flow_streams(src.flow));
 	code = (struct code){.s = &src.flow->streams.v[0]};
-	ty_pt_conf(&conf, &src.flow->cpu, (const uint8_t *)code.s->bytes.p, code.s->bytes.len);
+	bytes = malloc(code.s->size);
+	assert_non_null(bytes);
+	assert_int_equal(0, ty_flow_stream_read(code.s, 0, bytes, code.s->size));
+	ty_pt_conf(&conf, &src.flow->cpu, bytes, code.s->size);
 	d = pt_insn_alloc_decoder(&conf);
 	assert_non_null(d);
 	assert_true(pt_image_set_callback(pt_insn_get_image(d), read_code, &code) >= 0);
@@ -88,6 +92,7 @@ static size_t compare(const char *path)
 	}
 	assert_false(next_insn(d, &code, &status, &(struct pt_insn){.iclass = ptic_error}));
 	pt_insn_free_decoder(d);
+	free(bytes);
 	ty_flow_source_close(&src);
 	ty_flow_source_fini(&src);
 	return n;
