@@ -11,6 +11,16 @@
 #include "model.h"
 #include "syscalls.h"
 
+/* A cgroup's CPU quota kept its threads from running. */
+struct ty_held_back {
+	uint64_t ns;  /* of all CPUs together, as counted */
+	bool unknown; /* for a part of the time no count is known */
+	uint64_t quota_us, period_us;
+	const char *path;    /* of the group; borrowed */
+	const int32_t *tids; /* its threads; borrowed */
+	size_t tids_n;
+};
+
 struct ty_explain {
 	const struct ty_model *m;
 	const struct ty_sysarch *arch; /* may be NULL: system calls have no names */
@@ -22,6 +32,13 @@ struct ty_explain {
 	 * NULL.
 	 */
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
+	/*
+	 * Was the thread's cgroup (or one above it) held back in [from, to), or may it have been,
+	 * as far as samples tell? They are some 100 ms apart. Of several groups that which was for
+	 * longest. May be NULL.
+	 */
+	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			  struct ty_held_back *out);
 	uint64_t fds_since_ns, fds_ns; /* 0: nothing was looked at */
 	bool fds_left_out;	       /* there were too many to look at all */
 	void *ctx;

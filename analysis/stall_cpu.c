@@ -3,7 +3,8 @@
  * A thread that wanted nothing but a CPU: who had it while the thread stood ready, whether it was
  * allowed to run at all, and what interrupts took while it ran.
  *
- * Budget: the spans of one CPU, or its interrupts, within the candidate.
+ * Budget: the spans of one CPU, or its interrupts, within the candidate; of the CPUs that the root
+ * of its path stood ready beside.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "stalls_priv.h"
 
 #define IDLE_NS UINT64_C(5000000)
+#define RIVALS	256
 
 /* run queue --------------------------------------------------------------------------------- */
 
@@ -67,8 +69,10 @@ struct rival {
 	uint64_t ns, longest_ns, longest_at, turns_ns;
 };
 
-/* Who ran most on the CPU in [a, b), but for `thread`; known: all others together, idle: nobody. */
+/* Who ran in the ready thread's stead, but for itself; known: all of them together, idle: nobody.
+ */
 struct crowd {
+	VEC(struct rival) v;
 	struct rival most; /* thread TY_NONE: nobody */
 	uint64_t known, idle;
 	uint64_t fair_ns; /* of known: threads without real-time priority, in turns */
@@ -87,47 +91,41 @@ static double share(int32_t prio, int32_t beside)
 	return pow(1.25, (beside == INT32_MIN ? 120 : beside) - (prio == INT32_MIN ? 120 : prio));
 }
 
-static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, uint64_t b,
-		 struct crowd *out)
+static struct rival *rival_of(struct crowd *q, uint32_t thread)
 {
-	const struct ty_model *m = h->x->m;
-	uint32_t n = ty_model_cpu_spans(m, cpu), i;
-	VEC(struct rival) v = {0};
-	int32_t own;
-	int r = h->prio_made ? 0 : make_prios(h);
+	vec_each (e, &q->v)
+		if (e->thread == thread)
+			return e;
+	return q->v.n < RIVALS && !vec_push(&q->v, (struct rival){.thread = thread})
+		       ? &q->v.v[q->v.n - 1]
+		       : NULL;
+}
 
-	if (r)
-		return r;
-	own = prio_at(h, thread, b);
-	*out = (struct crowd){.most.thread = TY_NONE, .sure = true};
+/* Who ran on the CPU in [a, b). What more than RIVALS did is only summed up. */
+static void add_crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, uint64_t a,
+		      uint64_t b, struct crowd *q)
+{
+	uint32_t n = ty_model_cpu_spans(m, cpu), i;
+
 	for (i = n ? ty_model_cpu_span_find(m, cpu, a) : n; i < n; i++) {
 		struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
 		uint64_t from = s.start_ns > a ? s.start_ns : a, to = s.end_ns < b ? s.end_ns : b;
-		struct rival *e = NULL;
+		struct rival *e;
 
 		if (s.start_ns >= b)
 			break;
 		if (from >= to)
 			continue;
 		if (s.flags & (TY_SF_LOST | TY_SF_INFERRED))
-			out->sure = false;
+			q->sure = false;
 		if (s.state == TY_ST_IDLE)
-			out->idle += to - from;
+			q->idle += to - from;
 		if (s.thread == TY_NONE || s.thread == thread)
 			continue;
-		out->known += to - from;
-		for (size_t k = 0; k < v.n && !e; k++)
-			if (v.v[k].thread == s.thread)
-				e = &v.v[k];
-		if (!e) {
-			if (v.n >= 256)
-				continue;
-			if (vec_push(&v, (struct rival){.thread = s.thread})) {
-				vec_fini(&v);
-				return -TY_ENOMEM;
-			}
-			e = &v.v[v.n - 1];
-		}
+		q->known += to - from;
+		e = rival_of(q, s.thread);
+		if (!e)
+			continue;
 		e->ns += to - from;
 		if (to - from >= TURN_MIN_NS)
 			e->turns_ns += to - from < TURN_NS ? to - from : TURN_NS;
@@ -136,26 +134,76 @@ static int crowd(struct ty_hunt *h, uint32_t cpu, uint32_t thread, uint64_t a, u
 			e->longest_at = from + (to - from) / 2;
 		}
 	}
-	for (size_t k = 0; k < v.n; k++) {
-		int32_t prio = prio_at(h, v.v[k].thread, v.v[k].longest_at);
+}
 
-		if (out->most.thread == TY_NONE || v.v[k].ns > out->most.ns)
-			out->most = v.v[k];
+/* All of it is added: who ran most; what were turns, beside the priority that thread has at t. */
+static int sum_up(struct ty_hunt *h, uint32_t thread, uint64_t t, struct crowd *q)
+{
+	int r = h->prio_made ? 0 : make_prios(h);
+	int32_t own;
+
+	if (r)
+		return r;
+	own = prio_at(h, thread, t);
+	q->most.thread = TY_NONE;
+	vec_each (e, &q->v) {
+		int32_t prio = prio_at(h, e->thread, e->longest_at);
+
+		if (q->most.thread == TY_NONE || e->ns > q->most.ns)
+			q->most = *e;
 		if (prio != INT32_MIN && prio < 100)
 			continue;
-		out->fair_ns += v.v[k].turns_ns;
-		if (v.v[k].ns >= out->known / 50)
-			out->shares += share(prio, own);
+		q->fair_ns += e->turns_ns;
+		if (e->ns >= q->known / 50)
+			q->shares += share(prio, own);
 	}
-	vec_fini(&v);
 	return 0;
+}
+
+/* What the threads of the cgroup ran in the period before t. */
+static uint64_t used_before(const struct ty_model *m, const struct ty_held_back *g, uint64_t t)
+{
+	uint64_t period_ns = g->period_us * 1000, from = t > period_ns ? t - period_ns : 0, ns = 0;
+
+	for (size_t i = 0; i < g->tids_n && from < t; i++) {
+		uint32_t thread = ty_model_thread_find(m, g->tids[i], t);
+		struct ty_cell cell;
+
+		if (thread == TY_NONE)
+			continue;
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, from, t, 1, &cell);
+		ns += cell.ns[TY_ST_RUNNING];
+	}
+	return ns;
+}
+
+/*
+ * Was the thread's cgroup held back by its quota for most of `ns`, which it stood ready in [a, b):
+ * by the kernel's count, or, where that is not known (the group was removed), because it had used
+ * its quota up?
+ */
+static bool held_back(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
+		      uint64_t b, uint64_t ns)
+{
+	struct ty_held_back g;
+
+	if (!h->x->held_back ||
+	    !h->x->held_back(h->x->ctx, ty_model_thread(h->x->m, thread)->tid, a, b, &g))
+		return false;
+	if (g.ns < ns / 2) {
+		c->used_ns = g.unknown ? used_before(h->x->m, &g, a) : 0;
+		if (!g.quota_us || c->used_ns / 900 < g.quota_us)
+			return false;
+	}
+	c->held = g;
+	return true;
 }
 
 int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
-	struct crowd q;
+	struct crowd q = {.sure = true};
 	int r;
 
 	c->s.kind = TY_STALL_RUNQUEUE;
@@ -168,12 +216,16 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	c->s.links = 1;
 	if (s.cpu == TY_NONE)
 		return 1;
-	r = crowd(h, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	add_crowd(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
+	r = sum_up(h, c->s.thread, c->end_ns, &q);
+	vec_fini(&q.v);
 	if (r)
 		return r;
 	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
 	c->idle_ns = q.idle;
-	if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
+	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns)) {
+		c->s.kind = TY_STALL_THROTTLED;
+	} else if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
@@ -201,19 +253,28 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 
 int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
-	const struct ty_seg *g = &p->seg.v[c->root.seg];
 	const struct ty_model *m = h->x->m;
-	uint64_t ns = g->end_ns - g->start_ns;
-	struct ty_span s;
-	struct crowd q;
+	struct crowd q = {.sure = true};
+	uint64_t ns = 0;
 	int r;
 
-	if (g->what != TY_SEG_READY || ns < c->s.duration_ns / 2)
+	if (p->seg.v[c->root.seg].what != TY_SEG_READY ||
+	    c->root.what_ns[TY_SEG_READY] < c->s.duration_ns / 2)
 		return 0;
-	s = ty_model_span_brief(m, g->thread, g->span);
-	if (s.cpu == TY_NONE)
-		return 0;
-	r = crowd(h, s.cpu, g->thread, g->start_ns, g->end_ns, &q);
+	vec_each (g, &p->seg) {
+		uint32_t cpu = g->thread == c->root.thread && g->what == TY_SEG_READY
+				       ? ty_model_span_brief(m, g->thread, g->span).cpu
+				       : TY_NONE;
+
+		if (cpu == TY_NONE)
+			continue;
+		ns += g->end_ns - g->start_ns;
+		add_crowd(m, cpu, g->thread, g->start_ns, g->end_ns, &q);
+	}
+	r = sum_up(h, c->root.thread, c->end_ns, &q);
+	vec_fini(&q.v);
+	if (held_back(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns))
+		return r;
 	if (r || q.most.thread == TY_NONE)
 		return r;
 	if (q.most.ns < ns / 2)

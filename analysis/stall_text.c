@@ -10,6 +10,8 @@
 #include "time_text.h"
 #include "units.h"
 
+#define PATH_SHOWN 72 /* the end of a cgroup's tells most */
+
 struct out {
 	char *p;
 	size_t size, n;
@@ -122,6 +124,21 @@ static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_c
 	say(o, ")");
 }
 
+static void say_held_back(struct out *o, const struct ty_cand *c)
+{
+	size_t n = strlen(c->held.path);
+	bool cut = n > PATH_SHOWN;
+
+	say(o, "not allowed to run: its cgroup %s%s may have ", cut ? "..." : "",
+	    c->held.path + (cut ? n - PATH_SHOWN : 0));
+	say_ns(o, c->held.quota_us * 1000);
+	say(o, " of CPU time every ");
+	say_ns(o, c->held.period_us * 1000);
+	say(o, c->used_ns ? ", and had run " : ", and was held back for ");
+	say_ns(o, c->used_ns ? c->used_ns : c->held.ns);
+	say(o, c->used_ns ? " in that time before" : " about then");
+}
+
 static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -130,6 +147,10 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	if (c->s.kind == TY_STALL_THROTTLED) {
 		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
 
+		if (c->held.path) {
+			say_held_back(o, c);
+			return;
+		}
 		say(o, "not allowed to run: its CPU was idle for ");
 		say_ns(o, c->idle_ns);
 		/* The root has no quota: it was moved from there since the recording began. */
@@ -217,6 +238,10 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		if (i + 1 == c->s.links && l->what == TY_SEG_DEVICE && c->ios) {
 			say(o, ": ");
 			say_device(o, h, c);
+		}
+		if (i + 1 == c->s.links && l->what == TY_SEG_READY && c->held.path) {
+			say(o, ", ");
+			say_held_back(o, c);
 		}
 	}
 }

@@ -10,6 +10,20 @@
  * busy machine. */
 #define COMPUTE_NS UINT64_C(900000)
 
+/* Did the waker itself get no CPU for most of the wait? That was a busy machine's, and says nothing
+ * of how the two work together. */
+static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
+			  const struct ty_waker *k)
+{
+	struct ty_cell cell;
+
+	if (k->kind != TY_WAKER_THREAD)
+		return false;
+	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, k->thread}, s->start_ns, s->end_ns, 1,
+		       &cell);
+	return cell.ns[TY_ST_RUNNABLE] > (s->end_ns - s->start_ns) / 2;
+}
+
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
 {
 	const struct ty_model *m = h->x->m;
@@ -26,6 +40,7 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
 		uint32_t k = ty_model_seek(m, track, &q, at, false);
+		struct ty_waker waker;
 		struct ty_span s;
 
 		if (k == TY_NONE)
@@ -36,8 +51,10 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 		    s.syscall == TY_NONE ||
 		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
 			continue;
-		if (any || (c->waker.kind == TY_WAKER_THREAD &&
-			    ty_waker_find(m, s.edge).thread == c->waker.thread))
+		waker = ty_waker_find(m, s.edge);
+		if ((any ||
+		     (c->waker.kind == TY_WAKER_THREAD && waker.thread == c->waker.thread)) &&
+		    !waker_starved(m, &s, &waker))
 			return true;
 	}
 	return true;
@@ -257,12 +274,27 @@ static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32
 	return false;
 }
 
+/* Are all between the waiter and the root programs that were started, and wait for the end of a
+ * child themselves, as a shell does? */
+static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	for (uint32_t i = 1; i + 1 < c->s.links; i++) {
+		struct ty_span s = ty_model_span(h->x->m, c->s.link[i].span);
+
+		if (s.state != TY_ST_SLEEPING || !is_program(h, c->s.link[i].thread) ||
+		    ty_wait_for(h->x, &s, s.syscall).kind != TY_STALL_CHILD)
+			return false;
+	}
+	return c->s.links > 2 && c->s.links < TY_STALL_LINKS;
+}
+
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
 {
 	uint64_t most = c->s.duration_ns / 10 * 9;
 	const struct ty_seg *s;
 
-	if (c->waker.kind != TY_WAKER_THREAD || c->root.thread != c->waker.thread)
+	if (c->waker.kind != TY_WAKER_THREAD ||
+	    (c->root.thread != c->waker.thread && !by_shells(h, c)))
 		return false; /* what stalled is further inside */
 	s = &p->seg.v[c->root.seg];
 	if (s->what == TY_SEG_READY && s->end_ns - s->start_ns >= c->s.duration_ns / 2)

@@ -430,6 +430,14 @@ static int by_rank(const void *pa, const void *pb)
 	return by_length(pa, pb);
 }
 
+static bool in_chain(const struct ty_cand *c, uint32_t thread)
+{
+	for (uint32_t i = 1; i < c->s.links; i++)
+		if (c->s.link[i].thread == thread)
+			return true;
+	return false;
+}
+
 /* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
  * somebody else did not: that comes first. */
 static bool comes_before(const struct ty_cand *end, const struct ty_cand *c)
@@ -439,7 +447,7 @@ static bool comes_before(const struct ty_cand *end, const struct ty_cand *c)
 	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
 	       (works > end->s.duration_ns / 2 ||
-		(c->s.culprit == end->s.culprit && overlap(end, c) >= c->s.duration_ns / 2));
+		(in_chain(end, c->s.culprit) && overlap(end, c) >= c->s.duration_ns / 2));
 }
 
 static void join_chains(struct ty_hunt *h, size_t n)
@@ -459,11 +467,16 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
 			a->told = a->told || comes_before(a, &h->cand.v[k]);
-		if (a->dropped || is_end(a))
+		if (a->dropped)
 			continue;
-		for (size_t k = 0; k < n; k++)
-			if (k != i && !h->cand.v[k].dropped && told_by(a, &h->cand.v[k]))
-				h->cand.v[k].dropped = true;
+		/* Who waits for an end by way of shells tells of them. */
+		for (size_t k = 0; k < n; k++) {
+			struct ty_cand *b = &h->cand.v[k];
+
+			if (k != i && !b->dropped &&
+			    (!is_end(a) || (is_end(b) && !b->last_words)) && told_by(a, b))
+				b->dropped = true;
+		}
 	}
 }
 

@@ -23,17 +23,19 @@
  *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
  *   the descriptors are behind a pointer, if that is the same (inferred). A stall between two of
  *   them (no CPU) parts them.
- * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait; or
- *   it worked, all others did not, it is no program of its own, and the waiter goes on to compute
+ * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
+ *   program that was started, as a shell: for the end of another one, which is meant); or it
+ *   worked, all others did not, it is no program of its own, and the waiter goes on to compute
  *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that
- *   sleeps again and again, nor when a stall of the awaited one
- *   tells it; behind the stalls that the awaited one caused. A wait for signals or descriptors is
- *   one for a child's end when the child ended it so.
+ *   sleeps again and again, nor when a stall of the awaited one tells it; behind the stalls that
+ *   the awaited ones caused. A wait for signals or descriptors is one for a child's end when the
+ *   child ended it so.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer (also when the descriptor that is read next says so); or when a signal of another
- * thread ended it and the waiter owed an answer itself (it had received, and not sent since), or
- * had sent one and the command could not go on without it.
- * - A ready thread that stood beside its idle CPU was not allowed to run (a quota, inferred). One
+ *   thread ended it and the waiter owed an answer itself (it had received, and not sent since), or
+ *   had sent one and the command could not go on without it.
+ * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
+ *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
  *   weighs little: nobody is to blame.
  *

@@ -25,11 +25,13 @@ struct ty_cand {
 	struct ty_wait_for w;
 	struct ty_waker waker;
 	struct ty_root root;
-	uint64_t end_ns;    /* of its chief span, cut to the window */
-	uint64_t io_ns;	    /* of it, a block request was under way for the path */
-	uint32_t ios, io;   /* requests meanwhile; the one that ended it or the longest */
-	uint64_t rival_ns;  /* RUNNABLE: how long the culprit ran meanwhile */
-	uint64_t idle_ns;   /* RUNNABLE: how long that CPU was idle */
+	uint64_t end_ns;	  /* of its chief span, cut to the window */
+	uint64_t io_ns;		  /* of it, a block request was under way for the path */
+	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
+	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
+	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */
+	struct ty_held_back held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
+	uint64_t used_ns;   /* of that quota, in the period before; 0: it is counted in held */
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
 	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
@@ -139,9 +141,9 @@ uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool
 /* stall_cpu.c: a ready thread, who had its CPU. 0/1, or -TY_ENOMEM. */
 int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c);
 /*
- * The root itself stood ready for the most part, and one thread had its CPU: that one is to blame,
- * as the last link of the chain. 1 done, 2 the root stood ready, but several shared its CPU, 0 it
- * is not so.
+ * The root itself stood ready for the most part, at once or again and again, and one thread had its
+ * CPU: that one is to blame, as the last link of the chain. 1 done, 2 the root stood ready, but
+ * several shared its CPU, 0 it is not so.
  */
 int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p);
 /* What interrupts took of a running span within [a, b); most: which of them most. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fd_names.h"
+#include "held_back.h"
 #include "key_value.h"
 
 /* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
@@ -62,6 +63,14 @@ static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 	return f->target;
 }
 
+static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_held_back *out)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_held_lines_find(s->held, tid, from_ns, to_ns, out);
+}
+
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
@@ -70,11 +79,14 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 
 	if (!s->fds)
 		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
+	if (!s->held)
+		s->held = ty_held_lines_new(ty_trace_section(s->trace, TY_SEC_QUOTA).s);
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .args = args,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
+				   .held_back = s->held ? held_back : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
 				   .fds_left_out = ty_fd_names_left_out(s->fds),

@@ -12,6 +12,7 @@
 #include "bus.h"
 #include "cli.h"
 #include "fd_names.h"
+#include "held_back.h"
 #include "index_file.h"
 #include "key_value.h"
 
@@ -249,6 +250,7 @@ int ty_session_check(const struct ty_session *s, struct ty_err *err)
 void ty_session_fini(struct ty_session *s)
 {
 	ty_fd_names_free(s->fds);
+	ty_held_lines_free(s->held);
 	ty_model_free(s->model);
 	ty_events_close(s->events);
 	ty_formats_free(s->formats);

@@ -49,6 +49,15 @@ enum ty_section {
 	 */
 	TY_SEC_FDS = 5,
 	/*
+	 * When cgroups with a CPU quota were held back, as sampled about ten times a second. One
+	 * line per group and sample in which its count grew, TAB-separated: FROM_NS TO_NS (trace
+	 * clock) throttled_ns (of all CPUs together, counted when its threads ran again; "-": not
+	 * known, the group is gone) quota_us period_us path tids (each with a blank before it,
+	 * those of groups below included, 4096 at most); TAB, newline and backslash in the path as
+	 * above.
+	 */
+	TY_SEC_QUOTA = 6,
+	/*
 	 * Binary. Executed instructions or memory samples: a perf.data file in pipe form, with
 	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact
 	 * flow=step: written by the software branch tracer, time stamps are ns of the trace clock.

@@ -118,19 +118,42 @@ static const char *policy_name(long long policy, char other[24])
 	return other;
 }
 
-/* The path of the unified hierarchy, or else of the first one. */
+bool ty_in_words(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)); p++)
+		if ((p == list || p[-1] == ',') && (!p[n] || p[n] == ','))
+			return true;
+	return false;
+}
+
+static const char *end_at(char *p, char *end)
+{
+	*end = 0;
+	return p;
+}
+
+/* The path in the hierarchy that has the CPU controller, or else in the unified one. */
 static const char *cgroup_path(char *text)
 {
-	char *v2 = !strncmp(text, "0::", 3) ? text : strstr(text, "\n0::"), *p;
+	char *found = NULL;
 
-	if (v2)
-		p = strstr(v2, "0::") + 3;
-	else if ((p = strchr(text, ':')) && (p = strchr(p + 1, ':')))
-		p++;
-	else
-		return "";
-	p[strcspn(p, "\n")] = 0;
-	return p;
+	for (char *p = text, *end; *p; p = end + (*end == '\n')) {
+		char *list, *path;
+
+		end = p + strcspn(p, "\n");
+		list = memchr(p, ':', (size_t)(end - p));
+		path = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+		if (!path)
+			continue;
+		*path = 0;
+		if (ty_in_words(list + 1, "cpu"))
+			return end_at(path + 1, end);
+		if (path == list + 1)
+			found = path + 1;
+	}
+	return found ? end_at(found, found + strcspn(found, "\n")) : "";
 }
 
 static int add_thread(struct ty_buf *out, struct ty_buf *names, int dir, const char *tid, int tgid)

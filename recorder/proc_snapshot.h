@@ -3,6 +3,7 @@
 #ifndef TY_PROC_SNAPSHOT_H
 #define TY_PROC_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "buf.h"
@@ -24,5 +25,8 @@ int ty_proc_tgid(int tid);
 
 /* A text as one field: TAB, newline and backslash become \t \n \\. */
 int ty_escape_field(struct ty_buf *out, const char *s, size_t n);
+
+/* Does the comma-separated list have the word? */
+bool ty_in_words(const char *list, const char *word);
 
 #endif

@@ -56,7 +56,8 @@ static int watch(struct recording *r, struct ty_err *err)
 	for (size_t i = 2; i < r->polls_n; i++)
 		ask |= r->polls[i].fd < 0;
 	for (;;) {
-		uint64_t next = min_u64(min_u64(mark_at, show_at), end_at);
+		uint64_t next = min_u64(min_u64(min_u64(mark_at, show_at), end_at),
+					ty_quotas_next_ns(&r->quotas));
 		int ms;
 
 		now = ty_rec_clock_ns(CLOCK_MONOTONIC);
@@ -80,7 +81,11 @@ static int watch(struct recording *r, struct ty_err *err)
 		if (now >= mark_at) {
 			ty_rec_mark_clock(r);
 			mark_at = now + MARK_NS;
+			if (ty_rec_put_quotas(r, NULL))
+				ty_quotas_close(&r->quotas);
 		}
+		if (now >= ty_quotas_next_ns(&r->quotas))
+			ty_rec_look_at_quotas(r);
 		if (now >= show_at) {
 			struct ty_record_progress p = {0};
 
@@ -190,6 +195,8 @@ static void release(struct recording *r)
 	ty_meta_fini(&r->meta);
 	ty_readers_free(r->readers);
 	ty_buf_fini(&r->thread_names);
+	ty_quotas_close(&r->quotas);
+	ty_buf_fini(&r->held_back);
 	ty_evset_fini(&r->set);
 	if (r->signals >= 0)
 		close(r->signals);
@@ -226,10 +233,11 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	r->res = res;
 	r->signals = r->spool_failed = r->marker = -1;
 	r->command.go = r->command.report = -1;
-	r->step.in = -1;
+	r->step.in = r->quotas.root = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)
 		r->inst[i] = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
 	ty_buf_init(&r->thread_names, TY_REC_TEXT);
+	ty_buf_init(&r->held_back, TY_REC_TEXT);
 
 	e = ty_rec_start(r, err);
 	if (e) {

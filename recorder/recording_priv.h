@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "cgroup_quota.h"
 #include "command.h"
 #include "cpu_list.h"
 #include "evset.h"
@@ -53,6 +54,8 @@ struct recording {
 	struct ty_meta meta;
 	struct ty_readers *readers;
 	struct ty_buf thread_names;
+	struct ty_quotas quotas;
+	struct ty_buf held_back; /* lines of TY_SEC_QUOTA that are not yet in the file */
 	struct self_test test;
 	pthread_t remover;
 	bool removing;
@@ -100,6 +103,9 @@ void ty_rec_self_test_wait(struct recording *r);
 int ty_rec_put_machine(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
 int ty_rec_put_fds(struct recording *r, struct ty_err *err);
+/* Look at cgroups with a quota; what was found goes to the file with the next put. */
+void ty_rec_look_at_quotas(struct recording *r);
+int ty_rec_put_quotas(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; per CPU into `self`, unless NULL. */

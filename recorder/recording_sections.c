@@ -191,6 +191,27 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+static uint64_t trace_ns(void *ctx)
+{
+	return ty_instance_now_ns(((struct recording *)ctx)->insts[0]);
+}
+
+void ty_rec_look_at_quotas(struct recording *r)
+{
+	ty_quotas_look(&r->quotas, trace_ns, r, &r->held_back);
+}
+
+int ty_rec_put_quotas(struct recording *r, struct ty_err *err)
+{
+	int e = 0;
+
+	/* A line may be cut short where memory ran out. */
+	if (r->held_back.len && !r->held_back.failed)
+		e = ty_meta_section(&r->meta, TY_SEC_QUOTA, r->held_back.p, r->held_back.len, err);
+	ty_buf_reset(&r->held_back);
+	return e;
+}
+
 void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p)
 {
 	for (unsigned i = 0; i < r->insts_n; i++) {
@@ -243,6 +264,8 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 				e = ty_meta_put(&r->meta, TY_META_CPUSTAT, b.p, b.len, err);
 		}
 	}
+	ty_rec_look_at_quotas(r);
+	e = e ? e : ty_rec_put_quotas(r, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
 	ty_buf_reset(&b);
 	ty_rec_totals(r, &b, &p);

@@ -285,6 +285,10 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if (e)
 		return e;
 	ty_rec_mark_clock(r);
+	if (!r->foreign_pids) {
+		ty_quotas_open(&r->quotas);
+		ty_rec_look_at_quotas(r);
+	}
 	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, err)))
 		return e;
 	if (r->o->argv && (e = ty_command_release(&r->command, err))) {

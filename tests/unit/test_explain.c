@@ -19,7 +19,14 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_READ = 0, NR_FLOCK = 73, NR_EPOLL_WAIT = 232, NR_NANOSLEEP = 35, NR_WAIT4 = 61 };
+enum {
+	NR_READ = 0,
+	NR_FLOCK = 73,
+	NR_EPOLL_WAIT = 232,
+	NR_NANOSLEEP = 35,
+	NR_EXECVE = 59,
+	NR_WAIT4 = 61
+};
 
 static struct ty_explain explain(const struct ty_model *m, int command)
 {
@@ -121,6 +128,65 @@ static void lock_stall_is_found_once(void **state)
 	assert_int_equal(s.n, 1); /* no more than asked for */
 	ty_stalls_fini(&s);
 	ty_mx_drop();
+}
+
+/* A program waits for a shell that waits for what it started: one stall, the program's; where it
+ * was no program that was started, that one's. */
+static void by_way_of_a_shell(void **state)
+{
+	for (int shell = 0; shell < 2; shell++) {
+		struct ty_event ev = {
+			.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+		struct ty_stalls_opts o = {0};
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_window w;
+		struct ty_stalls s;
+
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		ty_mx_enter(0, 2 * MS, 11, NR_WAIT4);
+		ty_mx_switch(0, 2 * MS + 9, 11, S, 12);
+		if (shell) {
+			ty_mx_enter(0, 3 * MS, 12, NR_EXECVE);
+			ty_mx_exit(0, 3 * MS + 9, 12, NR_EXECVE, 0);
+		}
+		ty_mx_enter(0, 4 * MS, 12, NR_WAIT4);
+		ty_mx_switch(0, 4 * MS + 9, 12, S, 13);
+		ty_mx_enter(0, 5 * MS, 13, NR_NANOSLEEP);
+		ty_mx_switch(0, 5 * MS + 9, 13, S, 0);
+		ev.ts_ns = 107 * MS;
+		ty_mx_feed(ev);
+		ev.kind = TY_EV_HRTIMER_EXPIRE;
+		ty_mx_feed(ev);
+		ty_mx_waking_irq(0, 107 * MS + 1000, 0, 13, 0);
+		ty_mx_switch(0, 107 * MS + 2000, 0, R, 13);
+		ty_mx_exit(0, 107 * MS + 3000, 13, NR_NANOSLEEP, 0);
+		ty_mx_waking(0, 107 * MS + 4000, 13, 12, 0);
+		ty_mx_switch(0, 107 * MS + 5000, 13, TY_TASK_ZOMBIE, 12);
+		ty_mx_exit(0, 107 * MS + 6000, 12, NR_WAIT4, 13);
+		ty_mx_waking(0, 107 * MS + 7000, 12, 11, 0);
+		ty_mx_switch(0, 107 * MS + 8000, 12, TY_TASK_ZOMBIE, 11);
+		ty_mx_exit(0, 107 * MS + 9000, 11, NR_WAIT4, 12);
+		ty_mx_switch(0, 110 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		w = ty_window_all(m);
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].thread, thread(m, shell ? 11 : 12));
+		assert_int_equal(s.v[0].kind, TY_STALL_CHILD);
+		assert_int_equal(s.v[0].culprit, thread(m, 13));
+		assert_non_null(
+			strstr(s.v[0].sentence,
+			       shell ? "t11/11 blocked in wait4 from 0.001 s, woken by t12/12, "
+				       "which blocked in wait4 103 ms, woken by t13/13, which "
+				       "blocked in nanosleep, waiting for a timer 102 ms"
+				     : "t12/12 blocked in wait4 from 0.003 s, woken by t13/13"));
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+	(void)state;
 }
 
 /* A parent waits for the keeper of the lock, for longer than the victim does: that is told behind.
@@ -226,6 +292,77 @@ static void who_had_the_cpu(void **state)
 	assert_int_equal(s.v[0].duration_ns, 200 * MS);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
+}
+
+/* The same with a quota: counted, or, where that is not known, as far as it was used up. */
+static struct ty_held_back group;
+
+static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_held_back *out)
+{
+	(void)ctx;
+	assert_true(from_ns < to_ns);
+	*out = group;
+	return tid == 11;
+}
+
+static void a_quota_held_it_back(void **state)
+{
+	static const int32_t tids[] = {5, 11};
+	static const struct {
+		uint64_t ns, quota_us;
+		bool unknown;
+		const char *text; /* NULL: it is not the quota */
+	} cases[] = {
+		{150 * MS, 4000, false,
+		 "may have 4.00 ms of CPU time every 100 ms, and was held back for 150 ms"},
+		{0, 4000, true, "may have 4.00 ms of CPU time every 100 ms, and had run 4.00 ms"},
+		{0, 4000, false, NULL},
+		{90 * MS, 4000, false, NULL},
+		{0, 10000, true, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_stalls_opts o = {0};
+		const struct ty_model *m;
+		struct ty_explain x;
+		struct ty_window w;
+		struct ty_stalls s;
+
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		ty_mx_switch(0, 5 * MS, 11, RP, 12);
+		ty_mx_switch(0, 205 * MS, 12, S, 11);
+		ty_mx_switch(0, 210 * MS, 11, S, 0);
+		m = ty_mx_end();
+		x = explain(m, 0);
+		x.held_back = held_back;
+		group = (struct ty_held_back){.ns = cases[i].ns,
+					      .unknown = cases[i].unknown,
+					      .quota_us = cases[i].quota_us,
+					      .period_us = 100000,
+					      .path = "/group",
+					      .tids = tids,
+					      .tids_n = 2};
+		w = ty_window_all(m);
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		assert_int_equal(s.n, 1);
+		if (cases[i].text) {
+			assert_int_equal(s.v[0].kind, TY_STALL_THROTTLED);
+			assert_int_equal(s.v[0].culprit, TY_NONE);
+			assert_false(s.v[0].proven);
+			assert_non_null(strstr(s.v[0].sentence, "its cgroup /group "));
+			assert_non_null(strstr(s.v[0].sentence, cases[i].text));
+		} else {
+			assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+			assert_int_equal(s.v[0].culprit, thread(m, 12));
+			assert_non_null(
+				strstr(s.v[0].sentence, "t12/12 ran 200 ms of it on CPU 0"));
+		}
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+	(void)state;
 }
 
 /* A long run of which softirqs of a device take most; those inside its own calls are its own. */
@@ -521,9 +658,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain_to_the_sleep),
 		cmocka_unit_test(lock_stall_is_found_once),
+		cmocka_unit_test(by_way_of_a_shell),
 		cmocka_unit_test(an_end_stands_behind_what_it_explains),
 		cmocka_unit_test(idle_waits_are_no_stalls),
 		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(a_quota_held_it_back),
 		cmocka_unit_test(interrupts_steal),
 		cmocka_unit_test(softirq_wakers),
 		cmocka_unit_test(ledger_of_the_sleep),

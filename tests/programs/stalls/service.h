@@ -49,8 +49,10 @@ static inline void service_run(void)
 	enum plant_as c = plant_pick(3), s = plant_pick(c == PLANT_MAIN ? 2 : 3);
 
 	unasked = s != PLANT_MAIN && plant_pick(3) == 0;
-	requests = unasked ? 1 : plant_between(1, 8);
-	slow = plant_pick(requests);
+	requests = unasked ? 1 : plant_between(2, 8);
+	/* Before the first one the server may still be on its way to hear it: then nobody is woken.
+	 */
+	slow = unasked ? 0 : 1 + plant_pick(requests - 1);
 	plant_run_as(c, client, s, server);
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* When cgroups with a CPU quota were held back (section.h, TY_SEC_QUOTA). */
+#ifndef TY_HELD_BACK_CLI_H
+#define TY_HELD_BACK_CLI_H
+
+#include "explain.h"
+
+struct ty_held_lines;
+
+/* Of the section's text (NULL: none). NULL: out of memory. Lines that are no such are skipped. */
+struct ty_held_lines *ty_held_lines_new(const char *section);
+void ty_held_lines_free(struct ty_held_lines *h);
+/* As struct ty_explain's held_back. */
+bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t from_ns,
+			uint64_t to_ns, struct ty_held_back *out);
+
+#endif
