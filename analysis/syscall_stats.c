@@ -5,9 +5,11 @@
  * Percentiles are exact in bounded memory: the first walk over the calls counts durations per group
  * in a histogram that gets coarser with them (32 bars per power of two), which tells the bar that
  * holds the wanted rank and how many are below. Short durations of the first groups are counted by
- * the nanosecond besides, which answers most ranks at once. For the others further walks, over the
+ * the nanosecond instead, which answers most ranks at once. For the others further walks, over the
  * blocks that hold calls as long, refine the bar (struct pick), by 1024 at a time, or keep its
  * durations when they are few: one more walk for most, some at worst.
+ *
+ * Budget of the first walk: 30 instructions per call beside decoding its row.
  */
 #include "syscall_stats.h"
 
@@ -33,9 +35,8 @@ struct pick {
 struct group {
 	uint64_t key;
 	struct ty_syscall_stats s;
-	uint64_t *bar;	/* TY_BARS; NULL: none timed */
+	uint64_t *bar;	/* TY_BARS; NULL: none timed. What fine counts is missing until join() */
 	uint32_t *fine; /* FINE; NULL: not counted so (a table has fewer than 2^32 calls) */
-	uint64_t timed;
 	struct pick pick[2];
 	uint32_t joined; /* index + 1 of the group of the same name that has its calls; 0: itself */
 };
@@ -44,8 +45,9 @@ struct groups {
 	VEC(struct group) g;
 	uint32_t *slot; /* index + 1; 0 is free */
 	uint32_t mask;
-	bool picking;	/* not the first walk */
-	uint64_t least; /* picking: shorter calls do not matter */
+	uint32_t last[16]; /* group_of's last answers, by number */
+	bool picking;	   /* not the first walk */
+	uint64_t least;	   /* picking: shorter calls do not matter */
 };
 
 static int rehash(struct groups *t, uint32_t size)
@@ -67,7 +69,7 @@ static int rehash(struct groups *t, uint32_t size)
 	return 0;
 }
 
-static struct group *group_of(struct groups *t, uint64_t key)
+static __attribute__((noinline)) struct group *look_up(struct groups *t, uint64_t key)
 {
 	uint64_t i;
 
@@ -80,6 +82,18 @@ static struct group *group_of(struct groups *t, uint64_t key)
 		return NULL;
 	t->slot[i] = (uint32_t)t->g.n;
 	return &t->g.v[t->g.n - 1];
+}
+
+static inline struct group *group_of(struct groups *t, uint64_t key)
+{
+	uint32_t *last = &t->last[key % 16];
+	struct group *g;
+
+	if (*last < t->g.n && t->g.v[*last].key == key)
+		return &t->g.v[*last];
+	g = look_up(t, key);
+	*last = g ? (uint32_t)(g - t->g.v) : 0;
+	return g;
 }
 
 /* picks ------------------------------------------------------------------------------------- */
@@ -180,30 +194,37 @@ static void pick_narrow(struct pick *p)
 
 /* walks ------------------------------------------------------------------------------------- */
 
-static int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint32_t index)
+static inline bool is_error(int64_t ret)
 {
-	/* ABI_UNSURE numbers are read as native ones. */
-	unsigned abi = c->abi[k] == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi[k];
-	struct group *g = group_of(t, (uint64_t)abi << 32 | (uint32_t)c->nr[k]);
-	uint64_t ns = c->end_ns[k] - c->start_ns[k];
-	uint8_t flags = c->flags[k];
-	bool timed = c->entered[k] && !(flags & (TY_SF_BEFORE | TY_SF_LOST));
+	return ret < 0 && ret >= -4095;
+}
 
-	if (!g)
-		return -TY_ENOMEM;
-	if (t->picking) {
-		g = g->joined ? &t->g.v[g->joined - 1] : g;
-		if (timed) {
-			pick_add(&g->pick[0], ns);
-			pick_add(&g->pick[1], ns);
-		}
-		return 0;
+static inline void add_time(struct group *g, const struct ty_call_rows *c, uint32_t k,
+			    uint32_t index, uint64_t ns)
+{
+	if (ns > g->s.max_ns || g->s.max_call == TY_NONE) {
+		g->s.max_ns = ns;
+		g->s.max_start_ns = c->start_ns[k];
+		g->s.max_call = index;
 	}
+	g->s.total_ns += ns;
+	if (g->fine && ns < FINE)
+		g->fine[ns]++;
+	else
+		g->bar[ty_bar_of(ns)]++;
+}
+
+/* The first walk: what the call adds to its group. */
+static int count(struct groups *t, struct group *g, const struct ty_call_rows *c, uint32_t k,
+		 uint32_t index, uint64_t ns, bool timed)
+{
+	uint8_t flags = c->flags[k];
+
 	g->s.count++;
 	if (flags & TY_SF_OPEN)
 		g->s.unfinished++;
-	else if (!(flags & (TY_SF_LOST | TY_SF_ENDED)) && c->ret[k] < 0 && c->ret[k] >= -4095)
-		g->s.errors++;
+	else if (!(flags & (TY_SF_LOST | TY_SF_ENDED)))
+		g->s.errors += is_error(c->ret[k]);
 	if (!timed) {
 		if (flags & TY_SF_BEFORE)
 			g->s.before++;
@@ -211,22 +232,41 @@ static int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint3
 			g->s.untimed++;
 		return 0;
 	}
-	if (g->s.max_call == TY_NONE || ns > g->s.max_ns) {
-		g->s.max_ns = ns;
-		g->s.max_start_ns = c->start_ns[k];
-		g->s.max_call = index;
-	}
-	g->s.total_ns += ns;
-	g->timed++;
 	if (!g->bar) {
 		g->bar = calloc(TY_BARS, sizeof(*g->bar));
 		g->fine = t->g.n <= FINES ? calloc(FINE, sizeof(*g->fine)) : NULL;
 		if (!g->bar)
 			return -TY_ENOMEM;
 	}
-	g->bar[ty_bar_of(ns)]++;
-	if (g->fine && ns < FINE)
-		g->fine[ns]++;
+	add_time(g, c, k, index, ns);
+	return 0;
+}
+
+static inline int add(struct groups *t, const struct ty_call_rows *c, uint32_t k, uint32_t index)
+{
+	/* ABI_UNSURE numbers are read as native ones. */
+	unsigned abi = c->abi[k] == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi[k];
+	struct group *g = group_of(t, (uint64_t)abi << 32 | (uint32_t)c->nr[k]);
+	uint64_t ns = c->end_ns[k] - c->start_ns[k];
+	bool timed;
+
+	if (!g)
+		return -TY_ENOMEM;
+	/* The usual call. */
+	if (!t->picking && c->entered[k] && !c->flags[k] && g->bar) {
+		g->s.count++;
+		g->s.errors += is_error(c->ret[k]);
+		add_time(g, c, k, index, ns);
+		return 0;
+	}
+	timed = c->entered[k] && !(c->flags[k] & (TY_SF_BEFORE | TY_SF_LOST));
+	if (!t->picking)
+		return count(t, g, c, k, index, ns, timed);
+	g = g->joined ? &t->g.v[g->joined - 1] : g;
+	if (timed) {
+		pick_add(&g->pick[0], ns);
+		pick_add(&g->pick[1], ns);
+	}
 	return 0;
 }
 
@@ -296,6 +336,11 @@ static int collect(const struct ty_model *m, const struct ty_window *w, struct g
 	return 0;
 }
 
+static uint64_t timed_of(const struct ty_syscall_stats *s)
+{
+	return s->count - s->before - s->untimed;
+}
+
 static int percentiles(const struct ty_model *m, const struct ty_window *w, struct groups *t,
 		       struct ty_call_rows *rows)
 {
@@ -304,12 +349,14 @@ static int percentiles(const struct ty_model *m, const struct ty_window *w, stru
 	for (size_t i = 0; i < t->g.n; i++) {
 		struct group *g = &t->g.v[i];
 
-		if (g->joined || !g->timed) {
+		uint64_t n = timed_of(&g->s);
+
+		if (g->joined || !n) {
 			g->pick[0].width = g->pick[1].width = 1;
 			continue;
 		}
-		pick_begin(&g->pick[0], g, (g->timed + 1) / 2 - 1);
-		pick_begin(&g->pick[1], g, g->timed - 1 - g->timed / 100);
+		pick_begin(&g->pick[0], g, (n + 1) / 2 - 1);
+		pick_begin(&g->pick[1], g, n - 1 - n / 100);
 	}
 	t->picking = true;
 	while (!r && more) {
@@ -335,6 +382,9 @@ static int percentiles(const struct ty_model *m, const struct ty_window *w, stru
 /* Groups of one name (a call has different numbers in different ABIs) become one: the first. */
 static void join(struct groups *t)
 {
+	vec_each (g, &t->g)
+		for (unsigned ns = 0; g->fine && ns < FINE; ns++)
+			g->bar[ty_bar_of(ns)] += g->fine[ns];
 	for (uint32_t i = 0; i < t->g.n; i++) {
 		struct group *b = &t->g.v[i], *a = t->g.v;
 
@@ -357,7 +407,6 @@ static void join(struct groups *t)
 			free(a->fine);
 			a->fine = NULL;
 		}
-		a->timed += b->timed;
 		a->s.count += b->s.count;
 		a->s.errors += b->s.errors;
 		a->s.unfinished += b->s.unfinished;
@@ -413,8 +462,8 @@ int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 
 		if (g->joined)
 			continue;
-		if (g->timed) {
-			g->s.mean_ns = g->s.total_ns / g->timed;
+		if (timed_of(&g->s)) {
+			g->s.mean_ns = g->s.total_ns / timed_of(&g->s);
 			g->s.p50_ns = g->pick[0].begin;
 			g->s.p99_ns = g->pick[1].begin;
 		}
