@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aside.h"
 #include "explain_session.h"
 #include "units.h"
 
@@ -71,7 +72,7 @@ const char *ty_report_context(uint8_t context)
 	return context & TY_EVF_SOFTIRQ ? "softirq" : NULL;
 }
 
-/* What the sections (bits) show. */
+/* What the sections (bits) show, but for what explained() and correlated() find. */
 static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
 	const struct ty_model *m = r->s->model;
@@ -194,6 +195,37 @@ static int take_words(struct args *a, char **words, int n)
 	return -1;
 }
 
+/* find() beside explained(): both only read the model. */
+struct beside {
+	struct ty_aside aside;
+	struct ty_report *r;
+	unsigned sections;
+	int status;
+	struct ty_err err;
+};
+
+static void find_beside(void *ctx)
+{
+	struct beside *b = ctx;
+
+	b->status = find(b->r, b->sections, &b->err);
+}
+
+static int find_all(struct args *a, unsigned shown, struct ty_err *err)
+{
+	struct beside b = {.r = &a->r, .sections = a->sel.json ? TY_REP_ALL : shown};
+	int status;
+
+	ty_aside_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside, &b);
+	status = explained(&a->r, &a->sel, a->at, a->sections, &a->stalls, err);
+	ty_aside_stop(&b.aside);
+	if (!status && b.status) {
+		status = b.status;
+		*err = b.err;
+	}
+	return status ? status : correlated(&a->r, a->sections, err);
+}
+
 static int report(struct args *a)
 {
 	struct ty_session s = {0};
@@ -206,9 +238,7 @@ static int report(struct args *a)
 	if (ty_session_open(&s, a->path, TY_OPEN_MODEL | (a->sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    a->sel.memory_bytes, &err) ||
 	    ty_select_clock(&a->sel, &s, &err) || ty_select_window(&a->sel, &s, &r->w, &err) ||
-	    ty_report_logs_read(&r->logs, s.model, &err) ||
-	    explained(r, &a->sel, a->at, a->sections, &a->stalls, &err) ||
-	    find(r, a->sel.json ? TY_REP_ALL : shown, &err) || correlated(r, a->sections, &err)) {
+	    ty_report_logs_read(&r->logs, s.model, &err) || find_all(a, shown, &err)) {
 		status = ty_cli_fail(&err);
 	} else {
 		r->explained.logs = &r->logs;
