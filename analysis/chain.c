@@ -182,12 +182,18 @@ static void turn(struct ty_path *p)
 	}
 }
 
+static void begin(struct ty_path *p)
+{
+	p->seg.n = p->hop.n = 0;
+	p->cut = false;
+}
+
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		 struct ty_path *p)
 {
 	struct walk w = {.x = x, .p = p};
 
-	*p = (struct ty_path){0};
+	begin(p);
 	if (from_ns < to_ns)
 		walk(&w, thread, from_ns, to_ns, TY_NONE);
 	turn(p);
@@ -200,7 +206,7 @@ int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns,
 	struct ty_span s = ty_model_span(x->m, span);
 	struct walk w = {.x = x, .p = p};
 
-	*p = (struct ty_path){0};
+	begin(p);
 	if (from_ns < to_ns)
 		wait_seg(&w, &s, span, from_ns, to_ns, TY_NONE);
 	turn(p);

@@ -54,7 +54,8 @@ struct ty_path {
 	bool cut;		/* more segments than are kept: the earlier part is missing */
 };
 
-/* The path of the thread over [from, to). 0 or -TY_ENOMEM; path_fini in any case. */
+/* The path of the thread over [from, to), in place of what p holds (zero at first), whose memory is
+ * used again. 0 or -TY_ENOMEM; path_fini in any case. */
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		 struct ty_path *p);
 /* The same for one wait of a thread, which began before this span: at from_ns, in tries that timed

@@ -413,15 +413,17 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;
 	}
+	p = h->spare;
+	h->spare = (struct ty_path){0};
 	r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, &p)
 		     : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &p);
 	if (r || !p.seg.n) {
-		ty_path_fini(&p);
+		h->spare = p;
 		return r;
 	}
 	c->root = ty_path_root(&p);
 	if (c->root.thread == TY_NONE) {
-		ty_path_fini(&p);
+		h->spare = p;
 		return -TY_ENOMEM;
 	}
 	take_root(h, c, &p);
@@ -452,7 +454,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	     c->s.kind == TY_STALL_TIMER) &&
 	    kernel_root(h, c))
 		c->s.culprit = TY_NONE;
-	ty_path_fini(&p);
+	h->spare = p;
 	return r < 0 ? r : stall;
 }
 

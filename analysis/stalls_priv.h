@@ -59,6 +59,7 @@ struct ty_hunt {
 	VEC(struct ty_cand) cand;
 	struct ty_path path; /* of the command, or of a process that was attached to and ended */
 	bool has_path;
+	struct ty_path spare;  /* memory for that of the next candidate */
 	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
 		uint64_t ts_ns;

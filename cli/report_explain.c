@@ -77,7 +77,7 @@ static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct 
 {
 	const struct ty_model *m = e->x.m;
 	uint32_t i = ty_model_thread_find(m, at->tid, at->at_ns), k;
-	struct ty_path p;
+	struct ty_path p = {0};
 	struct ty_span s;
 	int r;
 

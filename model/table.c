@@ -112,14 +112,20 @@ const uint8_t *ty_table_block_check(const struct ty_table *t, uint32_t block)
 
 uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row)
 {
-	uint64_t start = ty_table_value(t, track, row, 0), end = start;
+	const uint8_t *block = ty_table_block(t, t->block_first[track] + row / TY_BLOCK_ROWS);
+	uint32_t i = row % TY_BLOCK_ROWS;
+	uint64_t start = ty_block_value(block, 0, i), end = start;
 
 	if (t->kind->length == TY_LEN_COLUMN) {
-		if (__builtin_add_overflow(start, ty_table_value(t, track, row, 1), &end))
+		if (__builtin_add_overflow(start, ty_block_value(block, 1, i), &end))
 			end = UINT64_MAX;
 	} else if (t->kind->length == TY_LEN_NEXT) {
-		end = row + 1 < ty_table_rows(t, track) ? ty_table_value(t, track, row + 1, 0)
-							: t->end[track];
+		if (row + 1 >= ty_table_rows(t, track))
+			end = t->end[track];
+		else if (i + 1 < TY_BLOCK_ROWS)
+			end = ty_block_value(block, 0, i + 1);
+		else
+			end = ty_table_value(t, track, row + 1, 0);
 	}
 	return end > start ? end : start;
 }

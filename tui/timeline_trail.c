@@ -13,7 +13,7 @@
 static void make_arrows(void *ctx)
 {
 	struct ty_trail *a = ctx;
-	struct ty_path p;
+	struct ty_path p = {0};
 
 	a->links = 0;
 	a->rc = ty_path_find(&a->explain, a->thread, a->from_ns, a->to_ns, &p);

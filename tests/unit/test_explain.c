@@ -75,7 +75,7 @@ static void chain_to_the_sleep(void **state)
 	const struct ty_model *m = lock_and_sleep();
 	struct ty_explain x = explain(m, 0);
 	struct ty_link l[8];
-	struct ty_path p;
+	struct ty_path p = {0};
 	struct ty_root r;
 	char what[160];
 
@@ -606,7 +606,7 @@ static void sums(void **state)
 		for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
 			uint64_t from = w.from_ns + rnd() % (w.to_ns - w.from_ns + 1),
 				 to = from + rnd() % (w.to_ns - from + 1), at = from;
-			struct ty_path p;
+			struct ty_path p = {0};
 
 			assert_int_equal(ty_ledger_thread(&x, i, 0, UINT64_MAX, &l), 0);
 			check_ledger(&l);
