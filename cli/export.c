@@ -82,6 +82,10 @@ static int export(const char *path, const char *out, const struct ty_select *sel
 			fprintf(stderr, ", %" PRIu64 " bytes of AUX streams", done.aux_bytes);
 		fprintf(stderr, " -> %s\n", out);
 	}
+	if (!r && done.uncut)
+		fprintf(stderr,
+			"tarry: the AUX streams are exported whole: only Intel PT with a clock is "
+			"cut by --from and --to\n");
 	if (!r && done.images)
 		fprintf(stderr,
 			"tarry: %s holds images of code that lay in no file (vdso, JIT): "

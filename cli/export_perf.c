@@ -303,6 +303,29 @@ static void put_fact(struct export *x, const char *key, unsigned feature)
 	ty_buf_fini(&b);
 }
 
+/* What recorded it, as perf's own command line stands there; of single-stepping, which looks like
+ * Intel PT otherwise, it is how perf's users see it, and tarry itself (ty_flow_software). */
+static void put_command(struct export *x)
+{
+	char how[32];
+	bool flow = ty_key_value(ty_trace_section(x->s->trace, TY_SEC_MACHINE).s, "flow", how,
+				 sizeof(how));
+	struct ty_buf b, option;
+
+	ty_buf_init(&b, 4096);
+	ty_buf_init(&option, 64);
+	ty_buf_addf(&option, "--flow=%s", how);
+	ty_buf_addle(&b, flow ? 3 : 2, 4);
+	ty_perf_out_string(&b, "tarry");
+	ty_perf_out_string(&b, "record");
+	if (flow)
+		ty_perf_out_string(&b, option.p);
+	if (!b.failed && !option.failed)
+		ty_perf_out_feature(x->out, TY_PERF_F_CMDLINE, b.p, b.len);
+	ty_buf_fini(&b);
+	ty_buf_fini(&option);
+}
+
 static void put_machine(struct export *x)
 {
 	const struct ty_trace *t = x->s->trace;
@@ -312,6 +335,7 @@ static void put_machine(struct export *x)
 	put_fact(x, "kernel", TY_PERF_F_OSRELEASE);
 	put_fact(x, "arch", TY_PERF_F_ARCH);
 	put_fact(x, "cpu_model", TY_PERF_F_CPUDESC);
+	put_command(x);
 	if (!t->cpu_count)
 		return;
 	ty_buf_init(&b, 64);
@@ -336,6 +360,7 @@ static int all(struct export *x, struct ty_err *err)
 	r = put_events(x, side, err);
 	any = side || x->done->events;
 	x->done->aux_bytes = ty_export_side_aux(side);
+	x->done->uncut = ty_export_side_uncut(side);
 	ty_export_side_free(side);
 	if (r)
 		return r;

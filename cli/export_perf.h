@@ -8,6 +8,7 @@
 struct ty_perf_exported {
 	uint64_t events, lost; /* written; known to be missing among them */
 	uint64_t aux_bytes;    /* of Intel PT or SPE */
+	bool uncut;	       /* they reach beyond the window */
 	bool images;	       /* the recording holds images of code, which have no place there */
 };
 

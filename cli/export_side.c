@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chosen.h"
 #include "pt_stream.h"
@@ -17,14 +18,15 @@
 #include "section.h"
 #include "vec.h"
 
-#define BODIES (1u << 30) /* only a hostile file has more */
+#define BODIES (1u << 30) /* of records that a section of ours never has: compressed ones */
 #define PIECE  (1u << 20)
+enum { AUXTRACE_BYTES = 40 }; /* struct perf_record_auxtrace without its head */
 
 struct rec {
 	uint64_t time;
 	uint64_t data_off, data_n; /* AUXTRACE */
 	uint64_t cut;		   /* AUXTRACE: bytes that are left out in front */
-	size_t body;
+	size_t body;		   /* in the section, or behind its end, in `bodies` */
 	uint32_t n, type, order;
 	uint32_t stream; /* AUXTRACE: a number of its own */
 	int32_t tid;	 /* SAMPLE; -1: not known */
@@ -36,6 +38,7 @@ struct ty_export_side {
 	struct ty_perf_out *out;
 	const struct ty_window *w;
 	const struct ty_comms *comms;
+	struct ty_text section;
 	VEC(struct rec) recs;
 	struct ty_buf bodies;
 	size_t next;
@@ -44,6 +47,12 @@ struct ty_export_side {
 	struct ty_perf_time_conv time; /* of Intel PT */
 	bool pt, timed;
 };
+
+static const uint8_t *body_of(const struct ty_export_side *s, const struct rec *r)
+{
+	return r->body < s->section.n ? (const uint8_t *)s->section.s + r->body
+				      : (const uint8_t *)s->bodies.p + (r->body - s->section.n);
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -128,11 +137,11 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 	struct rec rec = {.type = r->type,
 			  .misc = r->misc,
 			  .n = r->n,
-			  .body = s->bodies.len,
 			  .data_off = r->data_off,
 			  .data_n = r->data_n,
 			  .tid = -1,
 			  .order = (uint32_t)s->recs.n};
+	const uint8_t *section = (const uint8_t *)s->section.s;
 	struct ty_perf_id id;
 
 	switch (r->type) {
@@ -154,11 +163,13 @@ static int add_record(struct ty_export_side *s, const struct ty_perf_rec *r)
 		if (id.have & TY_PERF_S_TIME)
 			rec.time = id.time;
 	}
-	if (ty_buf_add(&s->bodies, r->body, r->n))
-		return s->bodies.failed;
-	/* perf takes no time from a stream whose reference is zero, and fails. */
-	if (r->type == TY_PERF_AUXTRACE && r->n >= 24 && !ty_load(r->body + 16, 8, false))
-		s->bodies.p[rec.body + 16] = 1;
+	if (r->body >= section && r->body < section + s->section.n) {
+		rec.body = (size_t)(r->body - section);
+	} else {
+		rec.body = s->section.n + s->bodies.len;
+		if (ty_buf_add(&s->bodies, r->body, r->n))
+			return s->bodies.failed;
+	}
 	return vec_push(&s->recs, rec);
 }
 
@@ -216,7 +227,7 @@ static int cut(struct ty_export_side *s, uint64_t from_ns, uint64_t to_ns, struc
 		struct ty_perf_auxtrace a;
 		uint32_t k = 0;
 
-		rec.body = (const uint8_t *)s->bodies.p + r->body;
+		rec.body = body_of(s, r);
 		if (r->type != TY_PERF_AUXTRACE || ty_perf_auxtrace(&rec, &a))
 			continue;
 		while (k < streams.n && (streams.v[k].idx != a.idx || streams.v[k].tid != a.tid ||
@@ -257,6 +268,7 @@ int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, const 
 		free(s);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
+	s->section = section;
 	s->out = out;
 	s->w = w;
 	s->comms = comms;
@@ -309,14 +321,19 @@ static void le64(uint8_t *p, uint64_t v)
 static int put_aux(struct ty_export_side *s, const struct rec *r, struct ty_err *err)
 {
 	static const uint8_t zeros[8];
-	uint8_t *body = (uint8_t *)s->bodies.p + r->body;
 	uint64_t n = r->data_n - r->cut, pad = -n & 7;
+	uint8_t body[AUXTRACE_BYTES];
+	size_t size = r->n < sizeof(body) ? r->n : sizeof(body);
 
-	if (r->data_n <= r->cut || r->n < 16)
+	if (r->data_n <= r->cut || size < 16)
 		return 0;
+	memcpy(body, body_of(s, r), size);
 	le64(body, n + pad);
 	le64(body + 8, ty_load(body + 8, 8, false) + r->cut);
-	ty_perf_out_rec(s->out, r->type, r->misc, body, r->n);
+	/* perf takes no time from a stream whose reference is zero, and fails. */
+	if (size >= 24 && !ty_load(body + 16, 8, false))
+		body[16] = 1;
+	ty_perf_out_rec(s->out, r->type, r->misc, body, size);
 	for (uint64_t at = 0; at < n;) {
 		size_t part = n - at < PIECE ? (size_t)(n - at) : PIECE;
 		int e = ty_perf_read(s->f, r->data_off + r->cut + at, s->piece, part, err);
@@ -342,9 +359,15 @@ int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *e
 			e = put_aux(s, r, err);
 		else if (r->type != TY_PERF_SAMPLE || !s->w->comms_n ||
 			 ty_chosen_comm(s->w, ty_comms_get(s->comms, r->tid)))
-			ty_perf_out_rec(s->out, r->type, r->misc, s->bodies.p + r->body, r->n);
+			ty_perf_out_rec(s->out, r->type, r->misc, body_of(s, r), r->n);
 	}
 	return e;
+}
+
+bool ty_export_side_uncut(const struct ty_export_side *s)
+{
+	return s && s->aux_bytes && !(s->pt && s->timed) &&
+	       (s->w->from_ns || s->w->to_ns != UINT64_MAX);
 }
 
 uint64_t ty_export_side_aux(const struct ty_export_side *s)

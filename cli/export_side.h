@@ -26,6 +26,8 @@ int ty_export_side_new(const struct ty_trace *t, struct ty_perf_out *out, const 
 void ty_export_side_free(struct ty_export_side *s);
 /* Write the records that are not later than ns. 0 or -TY_E.... */
 int ty_export_side_until(struct ty_export_side *s, uint64_t ns, struct ty_err *err);
+/* Whether AUX streams were written that reach beyond w's time: of Arm SPE, or without a clock. */
+bool ty_export_side_uncut(const struct ty_export_side *s);
 /* Bytes of AUX streams written so far. */
 uint64_t ty_export_side_aux(const struct ty_export_side *s);
 

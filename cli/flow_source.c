@@ -219,6 +219,8 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	ty_flow_files_local(s->files, host && !strcmp(host, here), this_boot(s));
 	if (cpuid)
 		ty_flow_perf_cpuid(perf, cpuid);
+	if (ty_perf_stepped(f))
+		ty_flow_set_software(s->flow);
 	for (size_t i = 0; i < f->events.n; i++) {
 		const struct ty_perf_attr *attr = &f->events.v[i].attr;
 

@@ -80,6 +80,21 @@ static void progress_end(const struct progress *p)
 		fputs("\r\033[K", stderr);
 }
 
+/* A ty_trace_tell: what opening a perf.data file is at. */
+static void open_show(void *ctx, double part)
+{
+	struct progress *p = ctx;
+	double t = since(&p->begin);
+
+	if (!p->on || t - p->last < 0.2)
+		return;
+	p->last = t;
+	fprintf(stderr, "\runpacking: %3.0f%%", 100 * part);
+	if (part > 0.01)
+		fprintf(stderr, ", %.0f s left", t / part - t);
+	fputs("\033[K", stderr);
+}
+
 static const char *event_name(void *ctx, uint16_t id)
 {
 	return ty_formats_name(ctx, id);
@@ -193,12 +208,15 @@ uint64_t ty_memory_default(void)
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err)
 {
+	struct progress p = {.on = isatty(STDERR_FILENO)};
 	int r;
 
 	*s = (struct ty_session){0};
 	if (!path)
 		path = "tarry.dat";
-	r = ty_trace_open(path, &s->trace, err);
+	clock_gettime(CLOCK_MONOTONIC, &p.begin);
+	r = ty_trace_open_telling(path, open_show, &p, &s->trace, err);
+	progress_end(&p);
 	if (r)
 		return r;
 	if (s->trace->note.s)

@@ -115,7 +115,7 @@ const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const stru
 				  !ty_key_value(ty_trace_section(trace, TY_SEC_MACHINE).s, "flow",
 						how, sizeof(how)))
 		return NULL;
-	f->in = (struct ty_flow_input){.software = !strcmp(how, "step"),
+	f->in = (struct ty_flow_input){.software = trace->perf_stepped || !strcmp(how, "step"),
 				       .read = read_part,
 				       .place = place,
 				       .insn = insn,

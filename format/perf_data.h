@@ -114,6 +114,8 @@ const char *ty_perf_text(const struct ty_perf *p, unsigned feature);
 bool ty_perf_cpus(const struct ty_perf *p, uint32_t *online, uint32_t *available);
 /* The i-th word of the command line; NULL behind the last. */
 const char *ty_perf_cmdline(const struct ty_perf *p, uint32_t i);
+/* Did tarry export it from a single-stepped recording (its command line says so)? */
+bool ty_perf_stepped(const struct ty_perf *p);
 /* PMU_MAPPINGS: the name of a PMU type; NULL. */
 const char *ty_perf_pmu(const struct ty_perf *p, uint32_t type);
 

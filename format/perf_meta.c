@@ -204,6 +204,18 @@ const char *ty_perf_cmdline(const struct ty_perf *p, uint32_t i)
 	return rd.bad ? NULL : s;
 }
 
+bool ty_perf_stepped(const struct ty_perf *p)
+{
+	const char *word = ty_perf_cmdline(p, 0);
+	uint32_t i = 1;
+
+	if (!word || strcmp(word, "tarry"))
+		return false;
+	while (i < 8 && (word = ty_perf_cmdline(p, i)) && strcmp(word, "--flow=step"))
+		i++;
+	return i < 8 && word;
+}
+
 const char *ty_perf_pmu(const struct ty_perf *p, uint32_t type)
 {
 	size_t n;

@@ -315,6 +315,12 @@ static void finish_note(struct ty_trace *t)
 
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 {
+	return ty_trace_open_telling(path, NULL, NULL, out, err);
+}
+
+int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
+			  struct ty_err *err)
+{
 	struct ty_trace *t = calloc(1, sizeof(*t));
 	struct ty_text kept;
 	int r;
@@ -325,6 +331,8 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
 	t->priv->fd = t->priv->data_fd = -1;
+	t->priv->tell = tell;
+	t->priv->tell_ctx = ctx;
 	t->priv->meta_left = META_BUDGET;
 	t->priv->unpack_left = UNPACK_BUDGET;
 	ty_buf_init(&t->priv->note, 4096);

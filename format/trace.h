@@ -54,6 +54,7 @@ struct ty_trace {
 	int version; /* 6 or 7; 0 for a spool and for perf.data */
 	/* perf.data: besides events it has Intel PT, or memory samples: perf_data.h. */
 	bool perf, perf_pt, perf_memory;
+	bool perf_stepped; /* its Intel PT is the software branch tracer's */
 	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
 	 * CPU is not known (perf record without -a). */
 	bool own_only;
@@ -80,6 +81,10 @@ struct ty_trace {
  * its first event. The caller closes.
  */
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
+/* The same. A perf.data file is read whole: `tell` is told now and then which part of it is. */
+typedef void ty_trace_tell(void *ctx, double part);
+int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
+			  struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
 /* Is it a perf.data file that has events, which is: tracepoints? */
 bool ty_trace_in_perf(const char *path);

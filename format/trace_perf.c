@@ -28,6 +28,7 @@
 #define THREADS_BYTES	 (256u << 20)
 #define IDS_MAX		 (4u << 20) /* what else is lost is lost nowhere */
 #define COMM_BYTES	 16u
+#define TELL_EVERY	 (1u << 14) /* records */
 #define CLONE_THREAD	 0x10000u
 #define HEAD_FIELDS                                                                                \
 	"format:\n"                                                                                \
@@ -402,9 +403,19 @@ static int record(struct reading *rd, const struct ty_perf_rec *r, struct ty_err
 	return lost(rd, r, &id, err);
 }
 
+static void tell(const struct reading *rd)
+{
+	const struct ty_trace_private *v = rd->t->priv;
+	uint64_t done, all;
+
+	ty_perf_progress(rd->p, &done, &all);
+	v->tell(v->tell_ctx, all ? (double)done / (double)all : 0);
+}
+
 static int read_records(struct reading *rd, struct ty_err *err)
 {
 	struct ty_trace *t = rd->t;
+	unsigned n = 0;
 	struct ty_perf_rec r;
 	struct ty_err cut = {0};
 	uint64_t late = 0;
@@ -415,6 +426,8 @@ static int read_records(struct reading *rd, struct ty_err *err)
 		e = record(rd, &r, err);
 		if (e)
 			return e;
+		if (t->priv->tell && !(++n % TELL_EVERY))
+			tell(rd);
 	}
 	if (e && e != -TY_EFORMAT) {
 		*err = cut;
@@ -569,6 +582,7 @@ int ty_trace_read_perf(struct ty_trace *t, struct ty_err *err)
 	ty_buf_init(&rd->threads, THREADS_BYTES);
 	r = ty_perf_open(t->path, &rd->p, err);
 	t->perf = true;
+	t->perf_stepped = !r && ty_perf_stepped(rd->p);
 	r = r ? r : read_all(rd, err);
 	ty_perf_close(rd->p);
 	ty_buf_fini(&rd->threads);

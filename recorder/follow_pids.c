@@ -4,7 +4,8 @@
  * thread made before by one not yet in the list is missed, and so are its successors for good. A
  * write also copies the list first and then replaces it: what event-fork added in between is gone.
  * So no count of threads tells that all are there, only the kernel's list itself: list, write,
- * and look again until every thread of a fresh listing is in it.
+ * and look again until every thread of fresh listings is in it: of several, because a listing that
+ * is made while a thread makes its successor and ends may have neither.
  *
  * A write waits for an RCU grace period (10 to 30 ms) after the list has been replaced; between
  * listing and replacing lie some 50 us, which decides how short-lived threads may be.
@@ -19,7 +20,7 @@
 #include "proc_snapshot.h"
 #include "vec.h"
 
-enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3 };
+enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3, SURE = 3 };
 
 typedef VEC(int) tids_t;
 
@@ -113,7 +114,7 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, 
 	struct ty_buf text;
 	struct timespec t;
 	time_t end;
-	int e = 0;
+	int e = 0, complete = 0; /* listings, one after the other */
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	end = t.tv_sec + PATIENCE_S;
@@ -129,7 +130,8 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, 
 			e = kernel_list(inst, &text, &known, err);
 			without(&tids, &known);
 		}
-		*sure = !e && !tids.n;
+		complete = tids.n ? 0 : complete + 1;
+		*sure = !e && complete == SURE;
 		if (!e && tids.n)
 			e = ty_follow_tids(inst, tids.v, tids.n, err);
 		clock_gettime(CLOCK_MONOTONIC, &t);

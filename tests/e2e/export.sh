@@ -81,6 +81,8 @@ else
 	"$TARRY" dump f.dat flow --branches --json --from 0.1 >want
 	"$TARRY" dump both flow --branches --json --from 0.1 2>err | cmp -s - want && [ -s want ]
 	check "read again: branches, with the same begin of time ($(wc -l <want))" $? "$(cat err)"
+	"$TARRY" report both flow --json 2>err | grep -q '"software":true'
+	check "read again: it was recorded in software" $? "$(cat err)"
 	"$TARRY" export f.dat --to perf -o flow --tid 4194305 2>err
 	check "a flow recording is exported" $? "$(cat err)"
 	perf script -i flow --itrace=i0nse -F ip 2>err | tr -d ' ' >got

@@ -36,7 +36,7 @@ leftover() {
 settings() {
 	(cd "$tracefs" && for f in tracing_on trace_clock buffer_size_kb buffer_percent set_event set_event_pid \
 		set_event_notrace_pid trace_options tracing_cpumask events/enable events/sched/enable; do
-		echo "$f: $(sed "s/ (expanded.*//" "$f" 2>&1)" # to kernel 6.6 any resized instance ends that note
+		echo "$f: $(cat "$f" 2>&1)"
 	done
 	[ -d "instances/$other" ] && echo "$other is there")
 }
@@ -47,6 +47,8 @@ threads() { # PID N: that it has so many, or more
 other=somebody-elses-$$
 mkdir "$tracefs/instances/$other"
 trap 'rmdir "$tracefs/instances/$other"; rm -rf "$t"' EXIT
+# To kernel 6.6 the first event of any instance gives the top buffer its full size.
+for on in 1 0; do echo $on >"$tracefs/instances/$other/events/sched/sched_switch/enable"; done
 before=$(settings)
 
 # exit status
@@ -129,13 +131,15 @@ chains=$((20 / ${SLOWER:-1}))
 for life in 0 1000; do
 	"$PROGRAMS/thread_chains" $chains $life 100 & c=$!
 	await 60 threads $c $chains
-	"$TARRY" record -q -p $c -o "$t/c.dat" 2>"$t/err" & p=$!
+	"$TARRY" record -p $c -o "$t/c.dat" 2>"$t/err" & p=$!
 	await 60 tracing $p || echo "not tracing in time" >>"$t/err"
 	kill -USR1 $c; wait $p; got=$?
 	wait $c
 	found=$("$TARRY" report "$t/c.dat" --json 2>/dev/null | python3 -c 'import json,sys
 print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == "getppid"))')
-	[ $got = 0 ] && [ "$found" = $((chains * 100)) ]
+	# A machine too slow for such short lives must say so.
+	[ $got = 0 ] && { [ "$found" = $((chains * 100)) ] ||
+		{ [ "${SLOWER:-1}" -gt 1 ] && grep -q 'faster than they can be listed' "$t/err"; }; }
 	ok "-p: every call of chains of threads (each living $life us more) is there" $? "status $got, $found of $((chains * 100)); $(cat "$t/err")"
 done
 for sig in INT TERM HUP; do

@@ -2,8 +2,8 @@
 /*
  * Programs with random control flow, stepped by tarry itself, decoded by the flow (in ranges, on
  * all CPUs) and by libipt's plain instruction decoder over the whole stream: the same instructions.
- * FLOW_RANDOM_ROUNDS: how long each of the FLOW_RANDOM_SEEDS programs is (make soak: 5 million
- * instructions).
+ * FLOW_RANDOM_ROUNDS: how long each of the FLOW_RANDOM_SEEDS programs is, FLOW_RANDOM_FIRST: the
+ * first seed (make soak: 5 million instructions, some programs at a time).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +124,8 @@ static int run(const char *dir, const char *cmd)
 static void test_random(void **state)
 {
 	const char *tarry = getenv("TARRY"), *programs = getenv("PROGRAMS");
-	unsigned rounds = number("FLOW_RANDOM_ROUNDS", 200), seeds = number("FLOW_RANDOM_SEEDS", 3);
+	unsigned rounds = number("FLOW_RANDOM_ROUNDS", 200), seeds = number("FLOW_RANDOM_SEEDS", 3),
+		 first = number("FLOW_RANDOM_FIRST", 1);
 	char dir[] = "/tmp/tarry-flow-XXXXXX", cmd[4096], path[64];
 	size_t all = 0;
 
@@ -144,7 +145,7 @@ static void test_random(void **state)
 		(void)!system(cmd);
 		skip();
 	}
-	for (unsigned seed = 1; seed <= seeds; seed++) {
+	for (unsigned seed = first; seed < first + seeds; seed++) {
 		snprintf(cmd, sizeof(cmd),
 			 "'%s' record -q --flow=step --flow-filter main -o %s '%s/flow_random' %u "
 			 "%u 2>%s/err",
