@@ -324,6 +324,117 @@ static void test_same(void **state)
 	assert_in_range(others, 0, events);
 }
 
+static void add(struct ty_buf *b, const void *p, size_t n)
+{
+	assert_int_equal(0, ty_buf_add(b, p, n));
+}
+
+static void add_ip(struct ty_buf *b, uint8_t op, uint64_t ip)
+{
+	assert_int_equal(0, ty_buf_addle(b, op | 3 << 5, 1));
+	assert_int_equal(0, ty_buf_addle(b, ip, 6));
+}
+
+/* PSB+ with time and crystal clock (tsc not 0), or in the middle of what runs at ip (not 0). */
+static void add_psb(struct ty_buf *b, uint64_t tsc, uint16_t ctc, uint64_t ip)
+{
+	static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+				      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+
+	add(b, psb, sizeof(psb));
+	if (tsc) {
+		assert_int_equal(0, ty_buf_addle(b, tsc << 8 | 0x19, 8));
+		assert_int_equal(0, ty_buf_addle(b, (uint64_t)ctc << 16 | 0x7302, 7));
+	}
+	if (ip) {
+		add(b, "\x99\x01", 2);
+		add_ip(b, 0x1d, ip);
+	}
+	add(b, "\x02\x23", 2);
+}
+
+/* The time at which tracing ended, of libipt's decoder and of the quick way, which must be it. */
+static uint64_t stopped_at(const struct ty_pt_cpu *cpu, const struct ty_buf *b)
+{
+	struct ty_flow *f = flow_of(cpu, b->p, b->len);
+	struct ty_flow_item want = {0};
+	struct ty_flow_at got = {0};
+	struct ty_pt *pt;
+
+	assert_int_equal(0, walk(f, cpu, b));
+	assert_int_equal(0,
+			 ty_pt_new(cpu, (const uint8_t *)b->p, b->len, read_code, NULL, &pt, NULL));
+	while (ty_pt_next(pt, &want) > 0 && want.kind != TY_FLOW_STOP)
+		assert_int_not_equal(TY_FLOW_GAP, want.kind);
+	assert_int_equal(TY_FLOW_STOP, want.kind);
+	while (ty_flow_next(f, &got) > 0 && got.item.kind != TY_FLOW_STOP)
+		;
+	assert_int_equal(TY_FLOW_STOP, got.item.kind);
+	assert_int_equal(want.tsc, got.item.tsc);
+	ty_pt_free(pt);
+	ty_flow_free(f);
+	return got.item.tsc;
+}
+
+/* The MTC shows more of the crystal clock than the TMA: bits above 16 are the MTC's, or one less
+ * where the lower ones have wrapped since. */
+static void test_mtc_beyond_tma(void **state)
+{
+	static const struct {
+		uint16_t tma;
+		uint32_t ctc; /* at the MTC */
+		uint64_t ticks;
+	} cases[] = {{0x0010, 0x20400, 2 * 0x3f0},
+		     {0xfff0, 0x10400, 2 * 0x410},
+		     {0xfff0, 0x40400, 2 * 0x410},
+		     {0x0000, 0x3fc00, 2 * 0xfc00}};
+	const struct ty_pt_cpu cpu = {.mtc_freq = 10, .cpuid_15_eax = 1, .cpuid_15_ebx = 2};
+
+	if (!ty_pt_available())
+		skip();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_buf b;
+
+		ty_buf_init(&b, 4096);
+		add_psb(&b, 1000000, cases[i].tma, 0);
+		add(&b, "\x99\x01", 2);
+		add_ip(&b, 0x11, BASE);
+		ty_buf_addle(&b, 0x59 | (cases[i].ctc >> 10 & 0xff) << 8, 2);
+		add(&b, "\x06", 1);
+		add_ip(&b, 0x01, BASE + 100);
+		assert_int_equal(1000000 + cases[i].ticks, stopped_at(&cpu, &b));
+		ty_buf_fini(&b);
+	}
+}
+
+/* After a PSB an MTC or a CYC may be missing (SKL168): then nothing is learned of the ratio of
+ * cycles to time. Of other CPUs it is. */
+static void test_skl168(void **state)
+{
+	const struct ty_pt_cpu skylake = cpus[2];
+	struct ty_pt_cpu other = skylake;
+	struct ty_buf b;
+	uint64_t t;
+
+	if (!ty_pt_available())
+		skip();
+	other.model = 0x4f;
+	ty_buf_init(&b, 4096);
+	add_psb(&b, 1000000, 0, 0);
+	add(&b, "\x02\x03\x22\x00", 4); /* CBR: 34, cycles are ticks */
+	add(&b, "\x99\x01", 2);
+	add_ip(&b, 0x11, BASE);
+	add(&b, "\x87\x44\x59\x01\x87\x44\x59\x02", 8); /* twice 1104 cycles and an MTC */
+	add_psb(&b, 0, 0, BASE);
+	add(&b, "\xa3\x59\x04\x53", 4); /* 20 cycles, the MTC after the next, 10 cycles */
+	add(&b, "\x06", 1);
+	add_ip(&b, 0x01, BASE + 100);
+	t = 1000000 + 32 * 138; /* four MTCs of 8 crystal clocks */
+	assert_int_equal(t + 10, stopped_at(&skylake, &b));
+	assert_int_equal(t + (10 * (16 * 138 * 256 / 20) >> 8), stopped_at(&other, &b));
+	ty_buf_fini(&b);
+}
+
 /* Bytes that are no packets: within bounds, and what is told is what libipt tells. */
 static void test_damage(void **state)
 {
@@ -369,8 +480,9 @@ static void test_damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
-					   cmocka_unit_test(test_damage)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same), cmocka_unit_test(test_mtc_beyond_tma),
+		cmocka_unit_test(test_skl168), cmocka_unit_test(test_damage)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
