@@ -490,6 +490,8 @@ int ty_cmd_view(int argc, char **argv)
 
 		rc = memory ? show_memory(&o, &err) : show_file(&o, &s, &err);
 		status = rc < 0 ? ty_cli_fail(&err) : TY_EXIT_GOOD;
+		if (!o.print)
+			ty_model_leave(s.model);
 		ty_session_fini(&s);
 		if (rc > 0) { /* end as the signal wants it, so that callers see it */
 			signal(rc, SIG_DFL);

@@ -42,6 +42,12 @@ void ty_model_free(struct ty_model *m)
 	free(m);
 }
 
+void ty_model_leave(struct ty_model *m)
+{
+	if (m)
+		m->store->leaving = true;
+}
+
 bool ty_model_damaged(const struct ty_model *m)
 {
 	return __atomic_load_n(&m->damaged, __ATOMIC_RELAXED);

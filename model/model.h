@@ -154,7 +154,11 @@ struct ty_clock_point {
 
 struct ty_model;
 
+/* Waits for the index file, as far as that is worth it (store.h). */
 void ty_model_free(struct ty_model *m);
+/* Somebody wants to leave: ty_model_free, which follows, rather gives an index file up than let him
+ * wait. NULL: nothing. */
+void ty_model_leave(struct ty_model *m);
 
 /* The whole recording: first instant, last instant, number of events, of lost events (those the
  * gaps tell, or the kernel's own counters where these count more; gaps_unknown: gaps that do not

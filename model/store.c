@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "temp_file.h"
@@ -28,6 +29,10 @@
 #define RESERVED (UINT64_C(1) << 38)
 #endif
 #define WRITE_MAX  (4 * EXTENT)
+#define WRITE_MIN  (EXTENT / 8)
+#define WRITE_NS   20000000 /* a write that takes longer halves the next: it cannot be cut short */
+#define LEAVE_NS   UINT64_C(100000000)
+#define WAIT_NS	   UINT64_C(10000000000)
 #define LEAST	   EXTENT /* of memory, whatever lies beside */
 #define FILE_BLOCK 4096u  /* O_DIRECT's unit */
 
@@ -36,9 +41,10 @@ struct ty_store_writer {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	int fd;
-	uint64_t full;	  /* up to here extents are complete */
-	uint64_t written; /* up to here they are in the file */
-	uint64_t dropped; /* up to here the file's pages stand in for memory */
+	uint64_t full;		     /* up to here extents are complete */
+	uint64_t written;	     /* up to here they are in the file */
+	uint64_t dropped;	     /* up to here the file's pages stand in for memory */
+	uint64_t begun_ns, until_ns; /* when writing began; when it is not worth waiting any more */
 	bool closing, failed;
 	int error; /* errno of the failure */
 	ty_store_done *done;
@@ -193,14 +199,23 @@ static void drop(struct ty_store *s, struct ty_store_writer *w)
 	}
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void *writer_main(void *arg)
 {
 	struct ty_store *s = arg;
 	struct ty_store_writer *w = s->writer;
+	uint64_t most = EXTENT;
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		uint64_t from = w->written, n = w->full - from;
+		uint64_t from = w->written, n = w->full - from, t;
 		bool ok;
 
 		/* Also when nothing is to be written: the filling thread may wait for room. */
@@ -212,9 +227,14 @@ static void *writer_main(void *arg)
 			pthread_cond_wait(&w->moved, &w->lock);
 			continue;
 		}
-		n = n < WRITE_MAX ? n : WRITE_MAX;
+		n = n < most ? n : most;
 		pthread_mutex_unlock(&w->lock);
+		t = now_ns();
 		ok = write_all(w->fd, s->base + from, n, from);
+		if (now_ns() - t > WRITE_NS)
+			most = most > WRITE_MIN ? most / 2 : most;
+		else
+			most = most < WRITE_MAX ? most * 2 : most;
 		pthread_mutex_lock(&w->lock);
 		if (ok) {
 			w->written += n;
@@ -236,17 +256,22 @@ static void *writer_main(void *arg)
 int ty_store_file(struct ty_store *s, int fd, const char *place, ty_store_done *done, void *ctx)
 {
 	struct ty_store_writer *w = calloc(1, sizeof(*w));
+	pthread_condattr_t attr;
 	sigset_t all, was;
 	int r;
 
 	if (!w)
 		return -TY_ENOMEM;
 	w->fd = fd;
+	w->begun_ns = now_ns();
 	w->done = done;
 	w->ctx = ctx;
 	snprintf(s->place, sizeof(s->place), "%s", place);
 	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->moved, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->moved, &attr);
+	pthread_condattr_destroy(&attr);
 	s->writer = w;
 	w->full = s->used & ~(EXTENT - 1);
 	/* Signals are for the thread that waits for input. */
@@ -272,6 +297,7 @@ void ty_store_close_file(struct ty_store *s)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->full = (s->used + FILE_BLOCK - 1) & ~(uint64_t)(FILE_BLOCK - 1);
+	w->until_ns = 2 * now_ns() - w->begun_ns + WAIT_NS;
 	w->closing = true;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
@@ -364,6 +390,21 @@ int ty_store_why(const struct ty_store *s, struct ty_err *err)
 		s->place);
 }
 
+/* Under the lock: until all is written, or it is not worth waiting any more. */
+static void await(const struct ty_store *s, struct ty_store_writer *w)
+{
+	uint64_t until = w->until_ns, most = now_ns() + LEAVE_NS;
+	struct timespec ts;
+
+	if (s->leaving && until > most)
+		until = most;
+	ts = (struct timespec){.tv_sec = (time_t)(until / 1000000000),
+			       .tv_nsec = (long)(until % 1000000000)};
+	while (!w->failed && w->written < w->full)
+		if (pthread_cond_timedwait(&w->moved, &w->lock, &ts) == ETIMEDOUT)
+			w->failed = w->written < w->full;
+}
+
 void ty_store_free(struct ty_store *s)
 {
 	if (!s)
@@ -372,10 +413,10 @@ void ty_store_free(struct ty_store *s)
 		struct ty_store_writer *w = s->writer;
 
 		pthread_mutex_lock(&w->lock);
-		if (!w->closing) { /* given up: what is there is worth nothing */
-			w->closing = true;
-			w->failed = true;
-		}
+		if (!w->closing) /* given up: what is there is worth nothing */
+			w->closing = w->failed = true;
+		else
+			await(s, w);
 		pthread_cond_broadcast(&w->moved);
 		pthread_mutex_unlock(&w->lock);
 		pthread_join(w->thread, NULL);

@@ -31,6 +31,7 @@ struct ty_store {
 	uint64_t budget;    /* bytes of memory; UINT64_MAX: no limit */
 	uint64_t beside; /* of them taken by what belongs to the store and lies elsewhere as yet */
 	bool opened;	 /* a mapped index: nothing is added */
+	bool leaving;	 /* ty_store_free shall not take a time that anybody notices */
 	int error;	 /* errno of the disk that was to stand in for memory; 0: none failed */
 	char place[200]; /* the folder of that file */
 	struct ty_store_writer *writer;
@@ -40,7 +41,9 @@ struct ty_store {
 struct ty_store *ty_store_new(uint64_t budget_bytes);
 /* The index file of `bytes` bytes, to be read; fd may be closed. NULL: cannot be mapped. */
 struct ty_store *ty_store_map(int fd, uint64_t bytes);
-/* Waits for what is being written. */
+/* Waits for what is being written, but, counted from ty_store_close_file, not longer than 10 s and
+ * the time that it took to fill the store (to do that anew costs no more), and when leaving not
+ * longer than a tenth of a second: then what is written is given up. */
 void ty_store_free(struct ty_store *s);
 
 /*

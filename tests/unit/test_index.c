@@ -13,9 +13,12 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "build.h"
@@ -357,12 +360,54 @@ static void hostile(void **state)
 	free(p);
 }
 
+/* In place of libc's: a disk that takes its time. */
+static atomic_uint slow_ms;
+ssize_t pwrite(int fd, const void *p, size_t n, off_t off)
+{
+	usleep(slow_ms * 1000);
+	return syscall(SYS_pwrite64, fd, p, n, off);
+}
+
+static unsigned files(const char *path)
+{
+	struct dirent *e;
+	unsigned n = 0;
+	DIR *d = opendir(path);
+
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		n += e->d_type == DT_REG;
+	closedir(d);
+	return n;
+}
+
+/* Who leaves does not wait for a slow disk: its last write is the end, nothing stays in the folder,
+ * and the next one writes the index anew. */
+static void left_early(void **state)
+{
+	struct ty_model *m = build(NULL, 10, 0, false);
+
+	ty_model_leave(m);
+	ty_model_free(m);
+	ty_model_leave(NULL);
+	unlink(index_path);
+	slow_ms = 2000;
+	m = build(trace, 1000, 0, false);
+	ty_model_leave(m);
+	ty_model_free(m);
+	slow_ms = 0;
+	assert_int_equal(files(dir), 1);
+	built(1000, 0, false);
+	assert_int_equal(files(dir), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_answers),	     cmocka_unit_test(does_not_fit),
 		cmocka_unit_test(changed_meanwhile), cmocka_unit_test(cache_folder),
 		cmocka_unit_test(every_byte),	     cmocka_unit_test(hostile),
+		cmocka_unit_test(left_early),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
