@@ -3,7 +3,8 @@
  * Waits with a time-out that are taken up again: who waits for 350 ms in steps of 50, and is woken
  * in the end, waited once for that one. Budget: each wait and the spans between two of them are
  * looked at once; arguments, which are read from the file, only of waits that timed out and were
- * followed by another one in the same call.
+ * followed by another one in the same call; of tries that are too short to be stalls of their own
+ * (an interpreter's for its lock, 5 ms each) only those of the first and the last.
  */
 #include "stalls_priv.h"
 #include "talk.h"
@@ -136,4 +137,112 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 	}
 	h->cand.n = out;
 	return 0;
+}
+
+#define BETWEEN 8 /* calls between two tries, at most */
+
+static bool timed_out(const struct ty_syscall *c)
+{
+	return c->ret == -110 || c->ret == -62; /* ETIMEDOUT, ETIME */
+}
+
+/* The sleep in a call; TY_NONE: it did not wait. */
+static uint32_t sleep_in(const struct ty_model *m, uint32_t thread, const struct ty_syscall *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t k = ty_model_span_find(m, thread, c->start_ns);
+
+	for (unsigned n = 0; n < BETWEEN && k < t->spans_first + t->spans_n; n++, k++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+
+		if (s.start_ns >= c->end_ns)
+			break;
+		if (s.state == TY_ST_SLEEPING && s.start_ns >= c->start_ns)
+			return k;
+	}
+	return TY_NONE;
+}
+
+struct run {
+	uint32_t last; /* call */
+	uint32_t tries;
+	bool in_vain;
+};
+
+/* The tries from call i on, which timed out. */
+static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	struct ty_syscall a = ty_model_syscall_brief(m, thread, i);
+	struct run r = {.last = i, .tries = 1, .in_vain = true};
+
+	for (uint32_t k = i + 1; k < t->syscalls_first + t->syscalls_n && k - r.last <= BETWEEN;
+	     k++) {
+		struct ty_syscall b = ty_model_syscall_brief(m, thread, k);
+
+		if (ty_explain_stopped(h->x) ||
+		    b.start_ns - a.end_ns >= h->o.min_ns * TY_STALL_READY_TIMES ||
+		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
+			break;
+		if (b.nr == a.nr && sleep_in(m, thread, &b) != TY_NONE) {
+			a = b;
+			r.last = k;
+			r.tries++;
+			r.in_vain = timed_out(&b);
+			if (!r.in_vain)
+				break;
+		} else if ((b.nr == a.nr && b.ret > 0) || ty_talk(h->x, &b).says & TY_GIVES) {
+			break; /* who asks anew waits for another answer */
+		}
+	}
+	return r;
+}
+
+int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_seek q = {.min_ns = TY_STALL_LITTLE_NS, .nr = -1, .errors = true};
+	const struct ty_model *m = h->x->m;
+	uint64_t at = h->w.from_ns ? h->w.from_ns - 1 : 0, min = h->o.min_ns;
+
+	for (uint32_t i, back = 0;; back = i) {
+		struct ty_syscall a, z;
+		struct ty_cand *c;
+		struct try first, last;
+		struct run run;
+		int r;
+
+		i = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread}, &q, at, false);
+		if (i == TY_NONE || (back && i <= back)) /* a damaged index */
+			return 0;
+		a = ty_model_syscall_brief(m, thread, i);
+		at = a.start_ns;
+		if (at >= h->w.to_ns)
+			return 0;
+		if (ty_explain_stopped(h->x))
+			return -TY_EINTR;
+		if (!timed_out(&a) || a.end_ns - a.start_ns >= min ||
+		    sleep_in(m, thread, &a) == TY_NONE)
+			continue;
+		run = follow(h, thread, i);
+		z = ty_model_syscall_brief(m, thread, run.last);
+		at = run.tries > 1 ? z.start_ns : at;
+		if (run.in_vain || run.tries < 2 || z.end_ns - z.start_ns >= min ||
+		    z.end_ns - a.start_ns < min || z.end_ns > h->w.to_ns)
+			continue;
+		first = try_at(h, sleep_in(m, thread, &a));
+		last = try_at(h, sleep_in(m, thread, &z));
+		if (last.s.end_ns - first.s.start_ns < min ||
+		    what_for(h, &first)->class == TY_WAIT_END ||
+		    !ty_wait_same(m, thread, what_for(h, &first), thread, what_for(h, &last)) ||
+		    (!last.w.word && last.w.fd < 0))
+			continue;
+		r = ty_stall_add(h, thread, sleep_in(m, thread, &z), first.s.start_ns,
+				 last.s.end_ns, TY_ST_SLEEPING, first.s.flags | last.s.flags);
+		if (r)
+			return r;
+		c = &h->cand.v[h->cand.n - 1];
+		c->tries = run.tries;
+		c->first_span = sleep_in(m, thread, &a);
+	}
 }

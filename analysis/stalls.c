@@ -27,8 +27,8 @@ const char *ty_stall_kind_name(enum ty_stall_kind k)
 
 /* candidates -------------------------------------------------------------------------------- */
 
-static int add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
-	       uint8_t state, uint8_t flags)
+int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
+		 uint8_t state, uint8_t flags)
 {
 	struct ty_cand c = {.s = {.thread = thread,
 				  .span = span,
@@ -93,8 +93,8 @@ static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, ui
 
 		if (is_little(h, v->key[i].ns, life) || v->key[i].n < 2)
 			continue;
-		r = add(h, thread, v->key[i].span, v->key[i].start,
-			v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
+		r = ty_stall_add(h, thread, v->key[i].span, v->key[i].start,
+				 v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
 		if (r)
 			return r;
 		c = &h->cand.v[h->cand.n - 1];
@@ -136,7 +136,7 @@ static int add_theft(struct ty_hunt *h, uint32_t thread, uint32_t span, const st
 
 	if (ns < h->o.min_ns || ns < (b - a) / 4)
 		return 0;
-	r = add(h, thread, span, a, b, TY_ST_RUNNING, s->flags);
+	r = ty_stall_add(h, thread, span, a, b, TY_ST_RUNNING, s->flags);
 	if (!r) {
 		h->cand.v[h->cand.n - 1].theft = most;
 		h->cand.v[h->cand.n - 1].stolen_ns = ns;
@@ -250,11 +250,12 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		default: continue;
 		}
 		if (b - a >= min)
-			r = add(h, thread, k, a, b, s.state, s.flags);
+			r = ty_stall_add(h, thread, k, a, b, s.state, s.flags);
 	}
 	if (r || least >= h->w.to_ns)
 		return r;
 	r = ty_stall_join_tries(h, first);
+	r = r ? r : ty_stall_short_tries(h, thread);
 	if (r)
 		return r;
 	/* What remains of the uninterruptible time tells whether a sum of it can matter at all. */
@@ -322,7 +323,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 		span = longest_run(m, thread, a, b);
 		if (span == TY_NONE)
 			continue;
-		if (add(h, thread, span, a, b, TY_ST_RUNNING, 0))
+		if (ty_stall_add(h, thread, span, a, b, TY_ST_RUNNING, 0))
 			return -TY_ENOMEM;
 		h->cand.v[h->cand.n - 1].s.syscall = i;
 	}

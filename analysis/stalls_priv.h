@@ -70,6 +70,10 @@ struct ty_hunt {
 	bool prio_made;
 };
 
+/* stalls.c: one more candidate. 0 or -TY_ENOMEM. */
+int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
+		 uint8_t state, uint8_t flags);
+
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
@@ -79,6 +83,8 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 /* stall_retry.c: of the candidates of one thread, from this one on and in order of time, those that
  * are one wait in several tries become one. 0 or -TY_EINTR. */
 int ty_stall_join_tries(struct ty_hunt *h, size_t from);
+/* The same of tries each of which is too short to be a candidate. 0, -TY_EINTR or -TY_ENOMEM. */
+int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
 
 /* stall_ask.c */
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is

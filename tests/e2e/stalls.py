@@ -39,6 +39,18 @@ KINDS = {
     "convoy": {"lock"},
     "starved": {"lock", "runqueue"},
 }
+# What the sentence says of a cause; of all others "woken by" or "ended by".
+SAYS = {
+    "stopped": r"was stopped .*, stopped by a signal ",
+    "runqueue": r"(was ready and got no CPU .*(ran .* of it on CPU|shared CPU|passed over|not recorded)|woken by )",
+    "throttled": r"(was ready and got no CPU .*|woken by .*)not allowed to run: its (cgroup .* of CPU time every|CPU was idle)",
+    "io": r"(, waiting for|by way of) .*block device \d+:\d+ \(\d+ request",
+    "fault": r", waiting for (a page|block device)",
+    "timer": r", (nothing came before the time was up|a timer ended it) ",
+    "cpu": r" ran in .*, the call itself computed ",
+    "lost": r", events were lost: ",
+    "irq": r", interrupts took ",
+}
 # Stalls of many short waits, or whose begin was not recorded: length and begin are not compared.
 MANY = {"storm", "io", "fault", "throttled", "lost"}
 # No thread is to blame.
@@ -128,6 +140,17 @@ def who(tid, comm):
     return "nobody" if tid is None else f"{comm}/{tid}"
 
 
+def check_sentence(top):
+    """Victim, call, cause, culprit and evidence stand in the sentence, as in the fields."""
+    says, cause = top["sentence"], top["cause"]
+    for text in ([f"{top['comm']}/{top['tid']} "], [f" in {top['syscall']}"] if top["syscall"] else [],
+                 [who(cause["tid"], cause["comm"])] if cause["tid"] else []):
+        expect(all(t in says for t in text), f"{text} is not in the sentence: {says}")
+    expect(says.startswith(f"{top['comm']}/{top['tid']} "), f"the sentence does not begin with the victim: {says}")
+    expect(says.endswith(f" [{cause['evidence']}]"), f"the sentence does not end with [{cause['evidence']}]: {says}")
+    expect(re.search(SAYS.get(cause["kind"], r", (woken|ended) by "), says), f"not said is {cause['kind']}: {says}")
+
+
 def check_top(doc, truth, name, data):
     kind = truth["kind"]
     # A process that took the program's CPU for longer than the planted stall is not the program's fault.
@@ -137,6 +160,7 @@ def check_top(doc, truth, name, data):
     expect(stalls, "no stall was found")
     top = stalls[0]
     cause = top["cause"]
+    check_sentence(top)
     victims = {victim["tid"]} | (set(truth["hops"]) if kind in SEVERAL else set())
     if kind == "stopped":
         # A signal stops a process: each of its threads is a victim.
@@ -167,6 +191,8 @@ def check_top(doc, truth, name, data):
         seen = [t for t in chain if t in rest]
         first = [t for i, t in enumerate(seen) if t not in seen[:i]]
         expect(first == rest, f"the chain should go over {rest}, it goes over {chain}")
+    if name == "futex_nap":
+        expect(cause["evidence"] == "inferred", "a runtime's sleep is no proof")
     if name == "sleep_in_lock":
         expect(any(hop["tid"] == culprit["tid"] and "nanosleep" in hop["what"] for hop in top["chain"]),
                "the chain does not show the holder's sleep")

@@ -576,6 +576,81 @@ static void tries_in_vain_are_walked_once(void **state)
 	ty_stalls_fini(&s);
 }
 
+static int word_of(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	(void)c;
+	++*(unsigned *)ctx;
+	memcpy(args, (uint64_t[6]){0x5000, WAIT | PRIVATE, 1}, 6 * sizeof(*args));
+	return 0;
+}
+
+/* An interpreter's thread wants its lock: tries of 5 ms, after each a call that wakes `woken`; 12,
+ * which computes, lets go of it in the end, or does not. */
+static struct ty_stalls short_tries(unsigned n, int64_t woken, bool answered, unsigned *times)
+{
+	struct ty_stalls_opts o = {.all = true};
+	uint64_t t = 2 * MS;
+	struct ty_explain x;
+	struct ty_stalls s;
+	struct ty_window w;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(1, 1 * MS, 0, R, 12);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	for (unsigned i = 0; i < n; i++) {
+		ty_mx_enter(0, t, 11, NR_FUTEX);
+		ty_mx_switch(0, t += 1000, 11, S, 0);
+		expire(t += 5 * MS);
+		ty_mx_switch(0, t += 2000, 0, R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, -110);
+		ty_mx_enter(0, t += 1000, 11, NR_FUTEX);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, woken);
+		t += 1000;
+	}
+	if (answered) {
+		ty_mx_enter(0, t, 11, NR_FUTEX);
+		ty_mx_switch(0, t += 1000, 11, S, 0);
+		ty_mx_waking(1, t += MS, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 0, R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	}
+	ty_mx_switch(0, t += 5 * MS, 11, S, 0);
+	ty_mx_switch(1, t + 1000, 12, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.args = word_of;
+	x.ctx = times;
+	*times = 0;
+	w = ty_window_all(x.m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 1000, &s, NULL), 0);
+	ty_mx_drop();
+	return s;
+}
+
+static void short_tries_are_one_wait(void **state)
+{
+	unsigned times;
+	struct ty_stalls s = short_tries(200, 0, true, &times);
+
+	(void)state;
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].waits, 201);
+	assert_true(s.v[0].duration_ns > 1000 * MS);
+	assert_non_null(strstr(s.v[0].sentence,
+			       "t11/11 blocked in futex(futex 0x5000) from 0.001 s in "
+			       "201 waits, woken by t12/12, which ran 1.0"));
+	assert_true(times < 100); /* arguments are read from the file */
+	ty_stalls_fini(&s);
+	s = short_tries(200, 0, false, &times);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	s = short_tries(3, 0, true, &times);
+	assert_int_equal(s.n, 0); /* 16 ms */
+	ty_stalls_fini(&s);
+	s = short_tries(200, 1, true, &times);
+	assert_int_equal(s.n, 0); /* each asks anew */
+	ty_stalls_fini(&s);
+}
+
 /* The command, 11, waits in `nr` until the time is up, computes; waits so for 10 ms, which 12 ends,
  * returns `then`, computes and ends. */
 static struct ty_stalls timed_out(int nr, unsigned op, int64_t then)
@@ -713,6 +788,7 @@ int main(void)
 		cmocka_unit_test(a_poll_for_others_is_no_try),
 		cmocka_unit_test(no_cpu_between_tries_is_told),
 		cmocka_unit_test(tries_in_vain_are_walked_once),
+		cmocka_unit_test(short_tries_are_one_wait),
 		cmocka_unit_test(times_out_by_futex),
 		cmocka_unit_test(what_calls_say),
 	};

@@ -18,6 +18,7 @@ static bool unasked;
 static void server(void)
 {
 	plant_be(&plant->culprit, the.culprit);
+	plant->turn = 1;
 	for (unsigned i = 0; i < requests; i++) {
 		if (!unasked)
 			hear();
@@ -30,6 +31,9 @@ static void server(void)
 static void client(void)
 {
 	plant_be(&plant->victim, the.victim);
+	/* Who asks before the server waits to hear it wakes nobody: then nobody sees it ask. */
+	while (!plant->turn)
+		plant_sleep_us(300);
 	for (unsigned i = 0; i < requests; i++) {
 		uint64_t t;
 
