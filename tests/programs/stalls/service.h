@@ -18,7 +18,7 @@ static bool unasked;
 static void server(void)
 {
 	plant_be(&plant->culprit, the.culprit);
-	plant->turn = 1;
+	plant_turn(1);
 	for (unsigned i = 0; i < requests; i++) {
 		if (!unasked)
 			hear();
@@ -32,8 +32,7 @@ static void client(void)
 {
 	plant_be(&plant->victim, the.victim);
 	/* Who asks before the server waits to hear it wakes nobody: then nobody sees it ask. */
-	while (!plant->turn)
-		plant_sleep_us(300);
+	plant_await(1);
 	for (unsigned i = 0; i < requests; i++) {
 		uint64_t t;
 
@@ -53,10 +52,10 @@ static inline void service_run(void)
 	enum plant_as c = plant_pick(3), s = plant_pick(c == PLANT_MAIN ? 2 : 3);
 
 	unasked = s != PLANT_MAIN && plant_pick(3) == 0;
-	requests = unasked ? 1 : plant_between(2, 8);
+	requests = unasked ? 1 : plant_between(1, 8);
 	/* Before the first one the server may still be on its way to hear it: then nobody is woken.
 	 */
-	slow = unasked ? 0 : 1 + plant_pick(requests - 1);
+	slow = plant_pick(requests);
 	plant_run_as(c, client, s, server);
 }
 
