@@ -3,6 +3,8 @@
  * Who asked whom, as far as wakeups and system calls tell. Budget: TY_STALL_BACK spans or calls of
  * one thread for each question; ty_stall_woke_anybody: of each thread that was woken meanwhile.
  */
+#include <string.h>
+
 #include "stalls_priv.h"
 #include "talk.h"
 
@@ -33,7 +35,8 @@ static uint64_t ran_ns(const struct ty_model *m, uint32_t thread, uint64_t t)
 /*
  * Could what ended the wait before this span be a request or an answer of `who`, about something
  * that is waited for by futex or otherwise? Not a lock that is let go, of the kernel (that of their
- * memory map) or their own; nor a new thread's word to its maker that it has begun.
+ * memory map) or their own; nor a new thread's word to its maker that it has begun; nor that the
+ * other side of a FIFO is there.
  */
 static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t span, uint32_t who,
 		       uint64_t ts, bool futex)
@@ -42,6 +45,7 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	struct ty_wait_for w;
 	struct ty_span s;
 	uint32_t call;
+	char buf[32];
 
 	if (span == t->spans_first)
 		return true;
@@ -55,6 +59,9 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	w = ty_wait_for(x, &s, call);
 	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
 	    just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
+		return false;
+	/* Both sides of a FIFO wait for each other to open it. */
+	if (!strncmp(ty_explain_call(x, call, buf), "open", 4))
 		return false;
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }
@@ -118,6 +125,11 @@ static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t
 	uint32_t span;
 
 	return last_woken_at(x, thread, who, t, futex, &span);
+}
+
+bool ty_stall_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
+{
+	return last_woken(x, thread, who, t, true);
 }
 
 /* When did `who` first wake thread? UINT64_MAX: not seen. */

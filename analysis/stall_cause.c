@@ -150,7 +150,8 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 {
 	bool futex = c->w.kind == TY_STALL_FUTEX, expected;
 
-	if (c->w.kind == TY_STALL_SLEEP)
+	/* poll and select without descriptors are sleeps, too. */
+	if (c->w.kind == TY_STALL_SLEEP || (c->w.kind == TY_STALL_EVENTS && !c->w.has_args))
 		return false;
 	if (futex && ty_stall_waits_again(h, c, true))
 		return false; /* a sleep, as runtimes do it */
@@ -220,11 +221,28 @@ static bool served_page(const struct ty_hunt *h, const struct ty_cand *c)
 	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
 }
 
+/* The command could not go on without this wait, once, and went on to work. */
+static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
+{
+	return ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
+	       !ty_stall_waits_again(h, c, true) &&
+	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
+}
+
+/* Is who ended the wait a thread or a child of the waiter's process? */
+static bool of_family(const struct ty_model *m, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, c->waker.thread);
+	int32_t own = ty_model_thread(m, c->s.thread)->tgid;
+
+	return t->tgid == own || t->ppid == own;
+}
+
 /* The kind of a wait whose path and waker are known; is it a stall? */
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false;
+	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false;
 	struct ty_stall_side side = {0};
 
 	c->s.kind = c->w.kind;
@@ -279,20 +297,33 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return false;
 	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
-		if (ty_stall_owes_answer(h, c) ||
+		if (ty_stall_owes_answer(h, c) || (of_family(m, c) && needed_once(h, c)) ||
 		    (ty_stall_sent(h, c->s.thread, first_call(h, c), -1) &&
 		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
 	}
-	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS)
-		side = ty_stall_side(h, c, peer_fd(h, c, &guessed));
+	if (ty_stall_is_for_workers(h, c))
+		return false;
+	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS) {
+		int64_t fd = peer_fd(h, c, &guessed);
+
+		side = ty_stall_side(h, c, fd);
+		told = fd >= 0;
+	}
 	if (side.asks && side.gave_last) {
 		c->s.proven = c->s.proven && !guessed;
 		return true;
 	}
 	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread))
 		return true;
+	if (ty_stall_is_for_program(h, c, p))
+		return false;
+	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
+	    !ty_stall_answers(h, c) && needed_once(h, c)) {
+		c->s.proven = false; /* which of its descriptors it was is guessed */
+		return true;
+	}
 	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave))
 		return false;
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
@@ -403,6 +434,13 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	c->waker = ty_waker_find(m, s.edge);
 	c->w = ty_wait_for(h->x, &s, c->s.syscall);
+	r = c->w.by_value ? ty_stall_counts(h, c) : 0;
+	if (r < 0)
+		return r;
+	if (r) {
+		c->w.kind = TY_STALL_FUTEX;
+		c->w.class = TY_WAIT_PEER;
+	}
 	if (c->s.state == TY_ST_SLEEPING && c->w.class == TY_WAIT_IDLE && child_died(m, c)) {
 		/* By a signal, a pidfd or a pipe: it learns that its child has ended. */
 		c->w.kind = TY_STALL_CHILD;

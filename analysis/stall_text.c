@@ -40,7 +40,7 @@ static void say_ns(struct out *o, uint64_t ns)
 
 static void say_who(struct out *o, const struct ty_model *m, uint32_t thread, uint64_t t)
 {
-	say(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_thread(m, thread)->tid);
+	say(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_tid(m, thread, t));
 }
 
 static void say_time(struct out *o, const struct ty_explain *x, uint64_t t)

@@ -288,6 +288,61 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 	return c->s.links > 2 && c->s.links < TY_STALL_LINKS;
 }
 
+/* Did a thread of this process, or of one that it has started, make the thread? */
+static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
+{
+	for (unsigned n = 0; n < 16; n++) {
+		int32_t by = ty_model_thread(m, thread)->forked_by;
+
+		if (by < 0)
+			return false;
+		if (ty_model_thread(m, (uint32_t)by)->tgid == tgid)
+			return true;
+		thread = (uint32_t)by;
+	}
+	return false;
+}
+
+bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *own = ty_model_thread(m, c->s.thread),
+			       *root = ty_model_thread(m, c->root.thread);
+	uint64_t works = c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY];
+	uint32_t threads = ty_model_summary(m)->threads, next;
+
+	if (works < c->s.duration_ns / 2 || c->s.links < 2 || root->forked_by < 0 ||
+	    ty_model_thread(m, (uint32_t)root->forked_by)->tgid != own->tgid)
+		return false;
+	next = c->s.link[c->s.links - 2].thread;
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		struct ty_cell cell;
+
+		if (i == c->root.thread || i == c->s.thread || !t->traced ||
+		    t->forked_by != root->forked_by || t->end_ns <= c->s.start_ns ||
+		    t->start_ns >= c->end_ns)
+			continue;
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
+			       1, &cell);
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2 &&
+		    (t->tgid == root->tgid || ty_stall_woke(h->x, next, i, c->end_ns)))
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
+			     const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	uint8_t what = p->seg.v[c->root.seg].what;
+
+	return (what == TY_SEG_RUNS || what == TY_SEG_READY) &&
+	       descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+	       is_program(h, c->root.thread);
+}
+
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
 {
 	uint64_t most = c->s.duration_ns / 10 * 9;

@@ -575,6 +575,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		h.o.min_ns = DEFAULT_NS;
 	r = hunt(&h, max, out);
 	vec_fini(&h.cand);
+	vec_fini(&h.word);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
 	free(h.prio);

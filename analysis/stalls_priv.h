@@ -2,7 +2,8 @@
 /*
  * Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up, and is it a stall),
  * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_work.c (had the
- * waiter work), stall_path.c (what the command lost), stall_cpu.c and stall_text.c.
+ * waiter work), stall_word.c (what a futex word is), stall_path.c (what the command lost),
+ * stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -52,6 +53,12 @@ static inline bool ty_stall_is_wait(unsigned state)
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
 }
 
+struct ty_word_is { /* a futex word of a process */
+	uint64_t word;
+	int32_t tgid;
+	bool counts;
+};
+
 struct ty_hunt {
 	const struct ty_explain *x;
 	struct ty_window w;
@@ -68,6 +75,7 @@ struct ty_hunt {
 	} * prio; /* by thread, then time; made when first asked for */
 	size_t prios;
 	bool prio_made;
+	VEC(struct ty_word_is) word; /* those that were looked at */
 };
 
 /* stalls.c: one more candidate. 0 or -TY_ENOMEM. */
@@ -91,6 +99,8 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
+/* Did `who` wake the thread up to t? */
+bool ty_stall_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
 /* Did the waker take something, and so make room for who waits to give? */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
@@ -135,8 +145,19 @@ bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* A wait for a peer that nobody is seen waiting through: had the waiter work? */
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c);
+/* Is what a wait for a peer came to work that several share, which the waiter's process has made
+ * for that? */
+bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c);
+/* Did it come to the work of a program that the waiter's process has started? p: the path of the
+ * wait. */
+bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
+			     const struct ty_path *p);
 /* A wait for the end of another one: is that a stall? p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p);
+
+/* stall_word.c: is the word of a wait that looks like a lock's a counter? By the values of other
+ * waits on it. 0/1, or -TY_ENOMEM. */
+int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_path.c */
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */

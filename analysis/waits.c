@@ -5,7 +5,8 @@
  * lock's by convention of those who write locks (glibc's lowlevellock and rwlock, Rust, musl, Go);
  * a value with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a
  * private word that of the same process); a value that is the tid of a living thread of the process
- * is a join.
+ * is a join. Counters (of Rust's and of newer condition variables, of barriers) come by 2 and 3,
+ * too: other waits on the word tell (stall_word.c).
  */
 #include "waits.h"
 
@@ -129,9 +130,10 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	case FUTEX_WAIT_BITSET: break;
 	default: return;
 	}
-	if (val == 2 || val == 3) {
+	if (TY_WAIT_IS_LOCKED(val)) {
 		w->kind = TY_STALL_LOCK;
 		w->class = TY_WAIT_DEFINITE;
+		w->by_value = true;
 		return;
 	}
 	other = ty_model_thread_find(x->m, (int32_t)(val & FUTEX_TID_MASK), s->start_ns);
@@ -379,28 +381,48 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 	return akin(t, u);
 }
 
-uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
+/* The operation of a call that waits on one word: FUTEX_WAIT, FUTEX_WAIT_BITSET; -1. */
+static int futex_wait(const struct ty_explain *x, uint32_t call, uint64_t *word, uint32_t *value)
 {
 	struct ty_syscall c;
 	uint64_t args[6];
 	const char *name;
 	char buf[32];
-	unsigned op;
+	int op = FUTEX_WAIT;
 
 	name = ty_explain_call(x, call, buf);
 	if (strncmp(name, "futex", 5) || !x->args)
-		return 0;
+		return -1;
 	c = ty_model_syscall(x->m, call);
 	if (x->args(x->ctx, &c, args))
-		return 0;
+		return -1;
+	*word = args[0];
+	*value = (uint32_t)args[1];
 	if (!strcmp(name, "futex_wait"))
-		return args[0];
+		return op;
 	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
-		return 0; /* futex_waitv: its words lie behind a pointer */
-	op = (unsigned)args[1] & FUTEX_CMD;
+		return -1; /* futex_waitv: its words lie behind a pointer */
+	op = (int)args[1] & FUTEX_CMD;
+	*value = (uint32_t)args[2];
+	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET ? op : -1;
+}
+
+uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
+{
+	uint64_t word;
+	uint32_t value;
+	int op = futex_wait(x, call, &word, &value);
+
 	if (op == FUTEX_WAIT_BITSET)
-		return args[0] & ~UINT64_C(7);
-	return op == FUTEX_WAIT ? args[0] : 0;
+		return word & ~UINT64_C(7);
+	return op == FUTEX_WAIT ? word : 0;
+}
+
+bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value)
+{
+	uint64_t at;
+
+	return futex_wait(x, call, &at, value) >= 0 && at == word;
 }
 
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)

@@ -16,10 +16,14 @@ struct ty_wait_for {
 	int64_t fd;    /* -1: no descriptor */
 	bool guessed;  /* the descriptor and the kind are concluded from what the thread did next */
 	bool shared;   /* futex: its word may be that of other processes, too */
+	bool by_value; /* a lock because of the value alone, which a counter can have, too */
 	uint64_t word; /* futex: its address; 0 */
 	int32_t holder; /* a lock word that names its owner's tid; 0 */
 	char object[96];
 };
+
+/* The value of a futex word that by convention is a lock's that is waited for. */
+#define TY_WAIT_IS_LOCKED(value) ((value) == 2 || (value) == 3)
 
 /* A wait (sleeping or uninterruptible) of the thread inside `call`; TY_NONE: in no call (user mode:
  * a page fault). */
@@ -47,6 +51,8 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 /* The futex word that a call waits on, the two of a condition variable (glibc) as one; 0: it is no
  * such call, or one on several words. */
 uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call);
+/* Is the call a wait on this very word? With which value? */
+bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value);
 /* Did the call end because its time was up? */
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call);
 

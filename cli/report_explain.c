@@ -167,7 +167,7 @@ static void who(const struct ty_model *m, struct ty_json *j, uint32_t thread, ui
 		ty_json_null(j, "comm");
 		return;
 	}
-	ty_json_i64(j, "tid", ty_model_thread(m, thread)->tid);
+	ty_json_i64(j, "tid", ty_model_tid(m, thread, t));
 	ty_json_str(j, "comm", ty_model_comm(m, thread, t));
 }
 
@@ -194,11 +194,11 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 	fputs("\nchain\n", f);
 	for (uint32_t i = 0; i < e->links; i++) {
 		const struct ty_link *l = &e->link[i];
+		uint64_t mid = l->start_ns + (l->end_ns - l->start_ns) / 2;
 
 		ty_link_text(&e->x, l, what, sizeof(what));
-		snprintf(name, sizeof(name), "%s/%d",
-			 ty_model_comm(m, l->thread, l->start_ns + (l->end_ns - l->start_ns) / 2),
-			 ty_model_thread(m, l->thread)->tid);
+		snprintf(name, sizeof(name), "%s/%d", ty_model_comm(m, l->thread, mid),
+			 ty_model_tid(m, l->thread, mid));
 		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "by " : "");
 		put(f, name);
 		putc(' ', f);

@@ -92,6 +92,23 @@ uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_
 	return best == TY_NONE ? TY_NONE : m->tid[best].thread;
 }
 
+int32_t ty_model_tid(const struct ty_model *m, uint32_t thread, uint64_t t_ns)
+{
+	int32_t tid = ty_model_thread(m, thread)->tid;
+	uint32_t lo = partition_point(i, 0, m->tids,
+				      m->tid[i].tid < tid ||
+					      (m->tid[i].tid == tid && m->tid[i].from_ns <= t_ns));
+
+	if (lo && m->tid[lo - 1].tid == tid && m->tid[lo - 1].thread == thread)
+		return tid;
+	/* Before it lived under this tid. */
+	for (uint32_t i = 0; i < m->tids; i++)
+		if (m->tid[i].thread == thread && m->tid[i].from_ns <= t_ns &&
+		    m->tid[i].to_ns > t_ns)
+			return m->tid[i].tid;
+	return tid;
+}
+
 const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t thread, uint32_t *n)
 {
 	*n = thread < m->threads ? m->thread[thread].names_n : 0;

@@ -178,6 +178,9 @@ const char *ty_model_str(const struct ty_model *m, uint32_t id);
 const struct ty_thread *ty_model_thread(const struct ty_model *m, uint32_t thread); /* < threads */
 /* The life of tid that contains t (or the nearest); TY_NONE when there is no such tid. */
 uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_ns);
+/* Its tid at time t: before an exec by a thread that was not the leader it was another. Linear in
+ * threads then. */
+int32_t ty_model_tid(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 /* Its name at time t. */
 const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t thread, uint32_t *n);

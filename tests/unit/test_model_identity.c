@@ -136,6 +136,9 @@ static void exec_by_a_thread(void **state)
 	n = ty_model_thread_find(m, 6, 20);
 	assert_int_equal(n, ty_model_thread_find(m, 5, 75));
 	assert_int_not_equal(n, ty_model_thread_find(m, 5, 20));
+	assert_int_equal(ty_model_tid(m, n, 20), 6);
+	assert_int_equal(ty_model_tid(m, n, 75), 5);
+	assert_int_equal(ty_model_tid(m, ty_model_thread_find(m, 5, 20), 20), 5);
 	assert_string_equal(ty_model_comm(m, n, 15), "work");
 	assert_string_equal(ty_model_comm(m, n, 65), "newname");
 	assert_int_equal(ty_model_thread(m, n)->syscalls_n, 1);
