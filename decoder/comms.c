@@ -167,6 +167,8 @@ int ty_comms_feed(struct ty_comms *c, const struct ty_event *ev)
 		return 0;
 	switch (ev->kind) {
 	case TY_EV_SWITCH:
+		if (ev->u.sw.prev_prio == TY_PRIO_UNTOLD)
+			return 0;
 		r = set_str(c, ev->u.sw.prev_tid, ev->u.sw.prev_comm);
 		return r ? r : set_str(c, ev->u.sw.next_tid, ev->u.sw.next_comm);
 	case TY_EV_WAKING:

@@ -68,6 +68,9 @@ enum ty_event_kind {
 #define TY_TASK_PARKED		0x40
 #define TY_TASK_IDLE		0x80
 #define TY_TASK_PREEMPTED	0x100 /* "R+" */
+#define TY_TASK_UNTOLD		0x200 /* it left the CPU, nobody says why (perf's own records) */
+/* A priority of a switch that tells neither these nor names. */
+#define TY_PRIO_UNTOLD INT32_MIN
 
 /* Where a record lies in the file; opaque, stable for the same file. See ty_events_read_at. */
 typedef uint64_t ty_loc;

@@ -66,6 +66,7 @@ static const struct {
 	{TY_EV_RENAME, "perf", "comm"},
 	{TY_EV_NEWTASK, "perf", "fork"},
 	{TY_EV_EXIT, "perf", "exit"},
+	{TY_EV_SWITCH, "perf", "switch"},
 };
 
 static bool ends_with(const char *s, const char *end)

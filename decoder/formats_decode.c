@@ -133,6 +133,11 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 		comm(f, &s[4], ev, ev->u.sw.next_comm);
 		ev->u.sw.next_tid = I(5);
 		ev->u.sw.next_prio = I(6);
+		if (!s[2].size) { /* perf's own record */
+			ev->u.sw.prev_prio = ev->u.sw.next_prio = TY_PRIO_UNTOLD;
+			if (!ev->u.sw.prev_state)
+				ev->u.sw.prev_state = TY_TASK_UNTOLD;
+		}
 		break;
 	case TY_EV_WAKING:
 	case TY_EV_WAKEUP:

@@ -58,6 +58,8 @@ struct ty_trace {
 	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
 	 * CPU is not known (perf record without -a). */
 	bool own_only;
+	/* Of perf.data with Intel PT and no tracepoint: why a thread left a CPU is not known. */
+	bool switches_only;
 	bool big_endian;
 	unsigned long_size;  /* 4 or 8: of the traced kernel */
 	bool unfinished;     /* a spool: the recorder did not finish */
@@ -86,7 +88,7 @@ typedef void ty_trace_tell(void *ctx, double part);
 int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
 			  struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
-/* Is it a perf.data file that has events, which is: tracepoints? */
+/* Is it a perf.data file that has events: tracepoints, or with Intel PT the switches of threads? */
 bool ty_trace_in_perf(const char *path);
 /* Its file, borrowed: for fstat and pread. */
 int ty_trace_fd(const struct ty_trace *t);

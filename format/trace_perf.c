@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A perf.data file with tracepoints (perf record -e 'sched:*', perf trace record, perf sched
- * record) as a trace: samples of tracepoints are the events, their raw data is what a ring page
- * holds, too. One pass over the file puts them into ring pages of a nameless file (page_out.h), in
- * order (perf_queue.h); from there on nothing is different from other traces.
+ * record) or with Intel PT as a trace: samples of tracepoints are the events, their raw data is
+ * what a ring page holds, too. One pass over the file puts them into ring pages of a nameless file
+ * (page_out.h), in order (perf_queue.h); from there on nothing is different from other traces.
  *
- * COMM, FORK and EXIT are events "perf:comm", "perf:fork", "perf:exit", where no tracepoint tells
- * the same; those that perf made up at its start, of what was there, are a table of threads.
+ * COMM, FORK, EXIT and SWITCH are events "perf:comm", "perf:fork", "perf:exit", "perf:switch",
+ * where no tracepoint tells the same; those that perf made up at its start, of what was there, are
+ * a table of threads. A SWITCH does not tell why a thread leaves the CPU, unless it was preempted.
  *
  * Format: perf_data.h; HEADER_TRACING_DATA: tools/perf/util/trace-event-read.c, the metadata of
  * trace.dat 6.
@@ -29,18 +30,20 @@
 #define IDS_MAX		 (4u << 20) /* what else is lost is lost nowhere */
 #define COMM_BYTES	 16u
 #define TELL_EVERY	 (1u << 14) /* records */
+#define HEAD_RECORDS	 65536u	    /* before which a file tells what its AUX data is */
 #define CLONE_THREAD	 0x10000u
-#define HEAD_FIELDS                                                                                \
+#define COMMON_FIELDS                                                                              \
 	"format:\n"                                                                                \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
 	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
 	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
-	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                               \
-	"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"                                      \
-	"\tfield:pid_t tgid;\toffset:12;\tsize:4;\tsigned:1;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define HEAD_FIELDS                                                                                \
+	COMMON_FIELDS "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"                        \
+		      "\tfield:pid_t tgid;\toffset:12;\tsize:4;\tsigned:1;\n"
 
 /* perf's own records of threads, as events: what tells the same, and the format. */
-enum { COMM, FORK, EXIT, KINDS };
+enum { COMM, FORK, EXIT, SWITCH, KINDS };
 static const struct {
 	const char *system, *same, *format;
 } kinds[KINDS] = {
@@ -59,7 +62,15 @@ static const struct {
 	{"sched", "sched_process_exit",
 	 "name: exit\nID: %u\n" HEAD_FIELDS "\n"
 	 "print fmt: \"pid=%%d tgid=%%d\", REC->pid, REC->tgid\n"},
+	{"sched", "sched_switch",
+	 "name: switch\nID: %u\n" COMMON_FIELDS
+	 "\tfield:pid_t prev_pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+	 "\tfield:pid_t next_pid;\toffset:12;\tsize:4;\tsigned:1;\n"
+	 "\tfield:unsigned int prev_state;\toffset:16;\tsize:4;\tsigned:0;\n\n"
+	 "print fmt: \"prev_pid=%%d%%s next_pid=%%d\", REC->prev_pid, REC->prev_state ? "
+	 "\" preempted\" : \"\", REC->next_pid\n"},
 };
+#define PREEMPTED 0x100u /* of prev_state, as the kernel's own event has it; 0: not told */
 
 struct id_cpu {
 	uint64_t id;
@@ -86,11 +97,21 @@ struct reading {
 	uint64_t told[TY_DAT_CPUS_MAX];	   /* lost events that have a place, by CPU */
 	uint64_t counted[TY_DAT_CPUS_MAX]; /* all lost events, as perf says */
 	uint64_t lost_nowhere;		   /* that have none */
+	int32_t on[TY_DAT_CPUS_MAX];	   /* who is on a CPU, by SWITCH records; -1: not known */
 };
 
 static bool is_tracepoint(const struct ty_perf_attr *a)
 {
 	return a->type == TRACEPOINT && a->sample_type & TY_PERF_S_RAW;
+}
+
+/* Does it tell of switches in records of their own? */
+static bool has_switches(const struct ty_perf_attr *a)
+{
+	const uint64_t need = TY_PERF_S_TID | TY_PERF_S_TIME | TY_PERF_S_CPU;
+
+	return a->flags & TY_PERF_ATTR_CTX_SWITCH && a->flags & TY_PERF_ATTR_SAMPLE_ID_ALL &&
+	       (a->sample_type & need) == need;
 }
 
 /* formats ------------------------------------------------------------------------------------- */
@@ -146,10 +167,12 @@ static int keep(struct ty_trace *t, const char *s, size_t n, struct ty_text *out
 static int add_kinds(struct reading *rd)
 {
 	uint8_t used[65536 / 8] = {1};
-	bool told[KINDS] = {false};
+	bool told[KINDS] = {[SWITCH] = true};
 	uint32_t next = 65535;
 	unsigned id;
 
+	vec_each (e, &rd->p->events)
+		told[SWITCH] &= !has_switches(&e->attr);
 	vec_each (f, &rd->t->formats) {
 		format_is(f->text.s, "", &id);
 		if (id < 65536)
@@ -188,16 +211,16 @@ static void le32(uint8_t *p, int32_t v)
 		p[i] = (uint8_t)((uint32_t)v >> 8 * i);
 }
 
-/* An event made of a record: its common fields, the thread's two ids, and what follows them. */
+/* An event made of a record: its common fields, two ids, and what follows them. */
 static int put(struct reading *rd, unsigned kind, const struct ty_perf_id *id, uint8_t *e,
-	       uint32_t n, int32_t tid, int32_t tgid, struct ty_err *err)
+	       uint32_t n, int32_t a, int32_t b, struct ty_err *err)
 {
 	e[0] = (uint8_t)rd->id[kind];
 	e[1] = (uint8_t)(rd->id[kind] >> 8);
 	e[2] = e[3] = 0;
 	le32(e + 4, id->tid);
-	le32(e + 8, tid);
-	le32(e + 12, tgid);
+	le32(e + 8, a);
+	le32(e + 12, b);
 	return ty_perf_queue_add(rd->queue, id->cpu, id->time, e, n, err);
 }
 
@@ -264,6 +287,35 @@ static int fork_or_exit(struct reading *rd, const struct ty_perf_rec *r,
 	le32(e + 20, t.ppid);
 	le32(e + 24, t.pid == t.ppid ? CLONE_THREAD : 0);
 	return put(rd, FORK, id, e, sizeof(e), t.tid, t.pid, err);
+}
+
+/*
+ * Records of a whole CPU name both threads as one is left, and again as the next one is there: the
+ * first is enough. Those of one thread tell when it leaves and comes; of whom for, or of whom from,
+ * they do not.
+ */
+static int switched(struct reading *rd, const struct ty_perf_rec *r, const struct ty_perf_id *id,
+		    struct ty_err *err)
+{
+	struct ty_perf_switch s;
+	struct ty_perf_id who = *id;
+	uint8_t e[20] = {0};
+
+	if (ty_perf_switch(r, &s) || !id->time || !rd->id[SWITCH])
+		return 0;
+	/* Who leaves for good has no number any more. */
+	if (s.out && who.tid < 0)
+		who.tid = rd->on[id->cpu];
+	rd->on[id->cpu] = s.out ? s.has_other ? s.other_tid : 0 : who.tid;
+	if (who.tid < 0 || (s.has_other && !s.out))
+		return 0;
+	if (!rd->first_ns || id->time < rd->first_ns)
+		rd->first_ns = id->time;
+	if (id->cpu >= rd->cpus)
+		rd->cpus = id->cpu + 1;
+	rd->idle_seen |= s.has_other;
+	le32(e + 16, s.preempt ? PREEMPTED : 0);
+	return put(rd, SWITCH, &who, e, sizeof(e), s.out ? who.tid : 0, rd->on[id->cpu], err);
 }
 
 /* records ------------------------------------------------------------------------------------- */
@@ -358,7 +410,8 @@ static int id_index(struct reading *rd, const struct ty_perf_rec *r)
 
 		ty_rd_u64(&in); /* index */
 		i.cpu = (int64_t)ty_rd_u64(&in);
-		if ((int64_t)ty_rd_u64(&in) >= 0 && e && is_tracepoint(&e->attr))
+		if ((int64_t)ty_rd_u64(&in) >= 0 && e &&
+		    (rd->id[SWITCH] ? has_switches(&e->attr) : is_tracepoint(&e->attr)))
 			rd->index_tids = true;
 		rd->index = true;
 		if (rd->ids.n < IDS_MAX && vec_push(&rd->ids, i))
@@ -389,6 +442,8 @@ static int record(struct reading *rd, const struct ty_perf_rec *r, struct ty_err
 	case TY_PERF_COMM:
 	case TY_PERF_FORK:
 	case TY_PERF_EXIT:
+	case TY_PERF_SWITCH:
+	case TY_PERF_SWITCH_CPU_WIDE:
 	case TY_PERF_LOST:
 	case TY_PERF_LOST_SAMPLES: break;
 	default: return 0;
@@ -400,6 +455,8 @@ static int record(struct reading *rd, const struct ty_perf_rec *r, struct ty_err
 		return comm(rd, r, &id, err);
 	if (r->type == TY_PERF_FORK || r->type == TY_PERF_EXIT)
 		return fork_or_exit(rd, r, &id, err);
+	if (r->type == TY_PERF_SWITCH || r->type == TY_PERF_SWITCH_CPU_WIDE)
+		return switched(rd, r, &id, err);
 	return lost(rd, r, &id, err);
 }
 
@@ -484,8 +541,26 @@ static int describe(struct reading *rd)
 	return r ? r : ty_trace_add_section(t, TY_SEC_THREADS, threads);
 }
 
+/* Is it Intel PT with switches? What is traced stands at its begin. */
+static bool is_flow(struct ty_perf *p)
+{
+	struct ty_perf_auxtrace_info info;
+	struct ty_perf_rec r;
+	bool switches = false;
+
+	vec_each (e, &p->events)
+		switches |= has_switches(&e->attr);
+	if (!switches)
+		return false;
+	ty_perf_rewind(p);
+	for (unsigned i = 0; i < HEAD_RECORDS && ty_perf_next(p, &r, NULL) > 0; i++)
+		if (r.type == TY_PERF_AUXTRACE_INFO && !ty_perf_auxtrace_info(&r, &info))
+			return info.type == TY_PERF_AUXTRACE_INTEL_PT;
+	return false;
+}
+
 /* Events that are not what they seem: without them no trace, with a period only some of them. */
-static int check_events(struct ty_trace *t, const struct ty_perf *p, struct ty_err *err)
+static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, struct ty_err *err)
 {
 	const uint64_t need = TY_PERF_S_TID | TY_PERF_S_TIME | TY_PERF_S_CPU;
 	bool any = false, some = false;
@@ -501,12 +576,14 @@ static int check_events(struct ty_trace *t, const struct ty_perf *p, struct ty_e
 				       "CPU: record with `perf record -T --sample-cpu`",
 				       t->path);
 	}
-	if (!any)
+	*formats = any;
+	if (!any && !is_flow(p))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
 			       "%s: is a perf.data file without tracepoints: `tarry dump F flow` "
 			       "and `tarry dump F memory` show instructions (Intel PT) and memory "
 			       "samples, where it has such",
 			       t->path);
+	t->switches_only = !any;
 	if (some)
 		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): events in "
 				 "between are not there");
@@ -517,7 +594,8 @@ static int check_events(struct ty_trace *t, const struct ty_perf *p, struct ty_e
 static const char *clock_name(const struct ty_perf *p)
 {
 	vec_each (e, &p->events) {
-		if (!is_tracepoint(&e->attr) || !(e->attr.flags & ATTR_USE_CLOCKID))
+		if (!(is_tracepoint(&e->attr) || has_switches(&e->attr)) ||
+		    !(e->attr.flags & ATTR_USE_CLOCKID))
 			continue;
 		switch (e->attr.clockid) {
 		case CLOCK_MONOTONIC: return "mono";
@@ -538,14 +616,16 @@ static int read_all(struct reading *rd, struct ty_err *err)
 	struct ty_page_sink sink = {0};
 	struct ty_trace *t = rd->t;
 	uint64_t off, n;
-	int r = check_events(t, rd->p, err);
+	bool formats;
+	int r = check_events(t, rd->p, &formats, err);
 
 	if (r)
 		return r;
-	if (!ty_perf_feature_place(rd->p, TY_PERF_F_TRACING_DATA, &off, &n))
+	t->long_size = 8;
+	if (formats && !ty_perf_feature_place(rd->p, TY_PERF_F_TRACING_DATA, &off, &n))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
 			       "%s: the formats of its tracepoints are not in the file", t->path);
-	r = read_formats(t, off, n, err);
+	r = formats ? read_formats(t, off, n, err) : 0;
 	if (!r && (add_kinds(rd) || vec_push(&t->buffers, top)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	r = r ? r : ty_page_sink_init(&sink, t, err);
@@ -567,6 +647,8 @@ bool ty_trace_in_perf(const char *path)
 	if (!ty_perf_open(path, &p, NULL))
 		vec_each (e, &p->events)
 			is |= is_tracepoint(&e->attr);
+	if (p && !is)
+		is = is_flow(p);
 	ty_perf_close(p);
 	return is;
 }
@@ -579,6 +661,8 @@ int ty_trace_read_perf(struct ty_trace *t, struct ty_err *err)
 	if (!rd)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	*rd = (struct reading){.t = t, .leader = -1, .ppid = -1, .fork_tid = -1};
+	for (unsigned i = 0; i < TY_DAT_CPUS_MAX; i++)
+		rd->on[i] = -1;
 	ty_buf_init(&rd->threads, THREADS_BYTES);
 	r = ty_perf_open(t->path, &rd->p, err);
 	t->perf = true;

@@ -491,7 +491,12 @@ static void switch_out(struct ty_builder *b, uint32_t thread, uint64_t st, uint6
 {
 	struct ty_bthread *t = &b->thread.v[thread];
 
-	if (st & TY_TASK_PREEMPTED) {
+	if (st & TY_TASK_UNTOLD) {
+		if (t->exiting)
+			ty_identity_end(b, thread, ts);
+		else
+			ty_sched_set(b, thread, ts, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+	} else if (st & TY_TASK_PREEMPTED) {
 		ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, TY_SF_PREEMPT, cpu);
 	} else if (!(st & 0xff)) {
 		/* Kernels without preemption report R, too, for who was made to go on the way back
@@ -518,6 +523,7 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 {
 	struct ty_bcpu *c = &b->cpu[sw->cpu];
 	int32_t prev = sw->prev, next = sw->next;
+	bool told = sw->prev_prio != TY_PRIO_UNTOLD;
 	uint32_t thread;
 
 	b->sum.has_sched = true;
@@ -527,8 +533,10 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 	c->tail_tid = prev;
 	c->idle_resched = false;
 	if (ty_is_thread(c->cur)) {
-		ty_identity_seen(b, c->cur, ts, sw->prev_comm);
-		ty_points_prio(b, sw->cpu, c->cur, sw->prev_prio, ts);
+		if (told) {
+			ty_identity_seen(b, c->cur, ts, sw->prev_comm);
+			ty_points_prio(b, sw->cpu, c->cur, sw->prev_prio, ts);
+		}
 		switch_out(b, c->cur, sw->prev_state, ts, sw->cpu);
 	}
 	if (!next && b->own_only) {
@@ -548,8 +556,10 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 		c->cur = TY_CUR_LOST;
 		return;
 	}
-	ty_identity_seen(b, thread, ts, sw->next_comm);
-	ty_points_prio(b, sw->cpu, thread, sw->next_prio, ts);
+	if (told) {
+		ty_identity_seen(b, thread, ts, sw->next_comm);
+		ty_points_prio(b, sw->cpu, thread, sw->next_prio, ts);
+	}
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	first_switched_in(b, &b->thread.v[thread], ts, sw->cpu);

@@ -147,7 +147,8 @@ static void attr(const struct perf_write *w, unsigned event, struct ty_buf *b)
 	words[1] = event ? 9 : w->config;
 	words[2] = event ? 1 : w->period;
 	words[3] = event ? w->dummy_type : w->sample_type;
-	words[5] = 1 | (w->no_id_all ? 0 : TY_PERF_ATTR_SAMPLE_ID_ALL);
+	words[5] = 1 | (w->no_id_all ? 0 : TY_PERF_ATTR_SAMPLE_ID_ALL) |
+		   (event && w->switches ? TY_PERF_ATTR_CTX_SWITCH : 0);
 	ty_buf_add(b, words, sizeof(words));
 }
 

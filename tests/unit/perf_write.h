@@ -19,6 +19,7 @@ struct perf_write {
 	const char *cpuid, *arch; /* NULL: no such feature */
 	uint32_t cpus;
 	bool no_id_all;
+	bool switches; /* the dummy tells of them */
 };
 
 struct pw_at { /* the tail of a record */

@@ -290,6 +290,87 @@ static void test_chosen_threads(void **state)
 	ty_session_fini(&s);
 }
 
+/* Intel PT without any tracepoint: perf's own records tell who runs when. Why a thread leaves a CPU
+ * they do not tell, but for preemption; nor, of one that is gone, who it was. */
+static void pt_begin(struct perf_write *w)
+{
+	const uint64_t none[2] = {0};
+
+	pw_init(w);
+	w->switches = true;
+	pw_words(w, TY_PERF_AUXTRACE_INTEL_PT, none, 2);
+}
+
+static void test_switches(void **state)
+{
+	struct ty_session s = {0};
+	struct perf_write w;
+	struct ty_cell cell;
+
+	pt_begin(&w);
+	pw_comm(&w, (struct pw_at){7, 7, 0, 0}, "work");
+	pw_switch(&w, (struct pw_at){0, 0, 1000, 0}, true, 7, 7);
+	pw_switch(&w, (struct pw_at){7, 7, 1010, 0}, false, 0, 0);
+	pw_switch(&w, (struct pw_at){7, 7, 2000, 0}, true, 0, 0);
+	pw_switch(&w, (struct pw_at){0, 0, 3000, 0}, true, 7, 7);
+	pw_rec_at(&w, TY_PERF_SWITCH_CPU_WIDE,
+		  TY_PERF_MISC_SWITCH_OUT | TY_PERF_MISC_SWITCH_PREEMPT, (int32_t[]){9, 9}, 8,
+		  (struct pw_at){7, 7, 4000, 0});
+	pw_switch(&w, (struct pw_at){9, 9, 5000, 0}, true, 7, 7);
+	pe_task(&w, (struct pw_at){7, 7, 5500, 0}, false, 7, 7);
+	pw_switch(&w, (struct pw_at){-1, -1, 6000, 0}, true, 0, 0);
+	pw_switch(&w, (struct pw_at){0, 0, 7000, 0}, true, 9, 9);
+	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
+	assert_true(s.trace->perf_pt && s.trace->switches_only);
+	assert_false(s.trace->own_only);
+	assert_string_equal(told(&s), "1000 0 0 switch\n"
+				      "2000 0 7 switch\n"
+				      "3000 0 0 switch\n"
+				      "4000 0 7 switch\n"
+				      "5000 0 9 switch\n"
+				      "5500 0 7 exit\n"
+				      "6000 0 7 switch\n"
+				      "7000 0 0 switch\n");
+	assert_int_equal(state_at(s.model, 7, 1500), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 7, 2500), TY_ST_UNKNOWN);
+	assert_int_equal(state_at(s.model, 7, 4500), TY_ST_RUNNABLE);
+	assert_int_equal(state_at(s.model, 7, 5900), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 9, 4500), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 9, 5500), TY_ST_UNKNOWN);
+	for (uint32_t i = 0; i < ty_model_summary(s.model)->threads; i++)
+		if (ty_model_thread(s.model, i)->tid == 7) {
+			assert_string_equal(ty_model_comm(s.model, i, 3500), "work");
+			assert_int_equal(ty_model_thread(s.model, i)->end_ns, 6000);
+		}
+	ty_model_cells(s.model, (struct ty_track){TY_TRACK_CPU, 0}, 2000, 3000, 1, &cell);
+	assert_int_equal(cell.ns[TY_ST_IDLE], 1000);
+	ty_session_fini(&s);
+}
+
+/* The same of one thread: when it comes and goes, and nothing of others. */
+static void test_own_switches(void **state)
+{
+	struct ty_session s = {0};
+	struct perf_write w;
+	struct ty_cell cell;
+
+	pt_begin(&w);
+	pw_rec_at(&w, TY_PERF_SWITCH, 0, NULL, 0, (struct pw_at){7, 7, 1000, 0});
+	pw_rec_at(&w, TY_PERF_SWITCH, TY_PERF_MISC_SWITCH_OUT, NULL, 0,
+		  (struct pw_at){7, 7, 2000, 0});
+	pw_rec_at(&w, TY_PERF_SWITCH, 0, NULL, 0, (struct pw_at){7, 7, 3000, 1});
+	pw_rec_at(&w, TY_PERF_SWITCH, TY_PERF_MISC_SWITCH_OUT, NULL, 0,
+		  (struct pw_at){7, 7, 4000, 1});
+	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
+	assert_true(s.trace->own_only);
+	assert_int_equal(state_at(s.model, 7, 1500), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 7, 2500), TY_ST_UNKNOWN);
+	assert_int_equal(state_at(s.model, 7, 3500), TY_ST_RUNNING);
+	ty_model_cells(s.model, (struct ty_track){TY_TRACK_CPU, 0}, 2000, 4000, 1, &cell);
+	assert_int_equal(cell.ns[TY_ST_UNKNOWN], 2000);
+	ty_session_fini(&s);
+}
+
 /* Cut anywhere and with any byte changed: it opens with what is whole, or is refused. */
 static void test_damage(void **state)
 {
@@ -337,9 +418,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_many),
-		cmocka_unit_test(test_losses),	cmocka_unit_test(test_many_losses),
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_chosen_threads),
+		cmocka_unit_test(test_order),	 cmocka_unit_test(test_many),
+		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_many_losses),
+		cmocka_unit_test(test_threads),	 cmocka_unit_test(test_chosen_threads),
+		cmocka_unit_test(test_switches), cmocka_unit_test(test_own_switches),
 		cmocka_unit_test(test_damage),
 	};
 
