@@ -105,8 +105,14 @@ static void keep(struct reading *g, const struct ty_flow_at *at)
 		.flags = it->flags,
 	};
 
+	if ((it->kind == TY_FLOW_STOP || (it->kind == TY_FLOW_ASYNC && !it->to)) &&
+	    vec_push(&p->ends, (struct ty_flow_part_end){(uint32_t)p->steps.n, at->ts_ns}))
+		g->r = -TY_ENOMEM;
 	if (!kept(at))
 		return;
+	if (s.kind != TY_FLOW_INSN &&
+	    vec_push(&p->ends, (struct ty_flow_part_end){(uint32_t)p->steps.n, at->ts_ns}))
+		g->r = -TY_ENOMEM;
 	if (it->kind != TY_FLOW_INSN)
 		s.text = it->kind == TY_FLOW_GAP ? it->text : "overflow: the CPU lost packets";
 	if ((s.text && vec_push(&p->gaps, (uint32_t)p->steps.n)) || vec_push(&p->steps, s))
@@ -197,6 +203,7 @@ void ty_flow_part_fini(struct ty_flow_part *p)
 	vec_fini(&p->by_depth);
 	vec_fini(&p->depth_first);
 	vec_fini(&p->gaps);
+	vec_fini(&p->ends);
 	ty_flow_calls_free(p->names);
 	*p = (struct ty_flow_part){0};
 }
@@ -224,6 +231,32 @@ uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns)
 	return partition_point(i, 0, (uint32_t)p->steps.n,
 			       p->steps.v[i].ts_ns == TY_FLOW_NO_TIME ||
 				       p->steps.v[i].ts_ns < t_ns);
+}
+
+struct ty_flow_part_stretch ty_flow_part_stretch(const struct ty_flow_part *p, uint32_t step)
+{
+	uint64_t t = p->steps.v[step].ts_ns;
+	struct ty_flow_part_stretch s = {.first = step, .n = 1, .from_ns = t, .to_ns = t};
+	size_t e = partition_point(i, 0, p->ends.n, p->ends.v[i].step <= step);
+	uint32_t lo, hi;
+
+	if (t == TY_FLOW_NO_TIME)
+		return s;
+	lo = ty_flow_part_step_at(p, t);
+	hi = ty_flow_part_step_at(p, t + 1);
+	if (hi < p->steps.n)
+		s.to_ns = p->steps.v[hi].ts_ns;
+	if (e && p->ends.v[e - 1].step > lo)
+		lo = p->ends.v[e - 1].step;
+	if (e < p->ends.n && p->ends.v[e].step <= hi) {
+		hi = p->ends.v[e].step;
+		s.to_ns = p->ends.v[e].t_ns == TY_FLOW_NO_TIME || p->ends.v[e].t_ns < t
+				  ? t
+				  : p->ends.v[e].t_ns;
+	}
+	s.first = lo;
+	s.n = hi - lo;
+	return s;
 }
 
 uint32_t ty_flow_part_same(const struct ty_flow_part *p, uint32_t step, int by)

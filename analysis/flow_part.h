@@ -36,6 +36,13 @@ struct ty_flow_part_call {
 	uint8_t flags; /* TY_CALL_*; OPEN also where the part ends */
 };
 
+/* What is known of when the steps before `step` were over: tracing was off, or lost, from t_ns on.
+ * The step behind has a time stamp of its own, or none is known. */
+struct ty_flow_part_end {
+	uint32_t step;
+	uint64_t t_ns;
+};
+
 struct ty_flow_part {
 	int32_t tid, pid;
 	uint64_t from_ns, to_ns; /* what was asked for */
@@ -44,7 +51,8 @@ struct ty_flow_part {
 	VEC(uint32_t) by_depth;	   /* calls of depth 0 in order, then those of depth 1... */
 	VEC(uint32_t) depth_first; /* where those of a depth begin; one more at the end */
 	VEC(uint32_t) gaps;	   /* steps that are none of instructions */
-	bool cut;		   /* there were more than were to be kept: the last are missing */
+	VEC(struct ty_flow_part_end) ends;
+	bool cut; /* there were more than were to be kept: the last are missing */
 	struct ty_flow_calls *names; /* of the calls' functions */
 };
 
@@ -53,6 +61,7 @@ struct ty_flow_part_ask {
 	int32_t tid;
 	uint64_t from_ns, to_ns; /* what has no time is taken, too */
 	uint32_t most;
+	uint32_t slot;		 /* who keeps parts keeps the last one of each */
 	const atomic_bool *stop; /* NULL: never */
 };
 
@@ -70,6 +79,16 @@ uint32_t ty_flow_part_depths(const struct ty_flow_part *p);
 uint32_t ty_flow_part_call_from(const struct ty_flow_part *p, uint32_t depth, uint32_t step);
 /* The first step at or behind an instant; the number of steps when none. */
 uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns);
+/*
+ * Where a step is in the stretch of those that share its last time stamp: the number of them, which
+ * of them it is, and between which instants they were executed in this order (the same: no later
+ * one is known). log(steps).
+ */
+struct ty_flow_part_stretch {
+	uint32_t first, n;
+	uint64_t from_ns, to_ns;
+};
+struct ty_flow_part_stretch ty_flow_part_stretch(const struct ty_flow_part *p, uint32_t step);
 /* The next instruction in steps of +1 or -1 with this address; TY_NO_CALL: none. */
 uint32_t ty_flow_part_same(const struct ty_flow_part *p, uint32_t step, int by);
 /* How often the step's instruction was executed in steps [first, last). */

@@ -34,9 +34,10 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 {
 	struct ty_view_flow *f = ctx;
 	struct ty_flow_window w = {.from_ns = ask->from_ns, .to_ns = ask->to_ns};
+	struct ty_flow_part *part = &f->part[ask->slot];
 	int r;
 
-	ty_flow_part_fini(&f->part);
+	ty_flow_part_fini(part);
 	*out = NULL;
 	r = open_source(f, err);
 	if (r)
@@ -46,11 +47,11 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 	r = ty_flow_seek(f->source.flow, &w, false, err);
 	if (r)
 		return r;
-	r = ty_flow_part_read(f->source.flow, f->names, ask, &f->part);
+	r = ty_flow_part_read(f->source.flow, f->names, ask, part);
 	if (r)
 		return ty_fail(err, -r, TY_NO_OFFSET, "%s: executed instructions: %s", f->path,
 			       ty_strerror(r));
-	*out = &f->part;
+	*out = part;
 	return 0;
 }
 
@@ -59,21 +60,32 @@ static uint64_t when(const struct ty_flow_step *s)
 	return s->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : s->ts_ns;
 }
 
-static void place(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+static int packets(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
+		   uint64_t *bytes, struct ty_err *err)
+{
+	struct ty_view_flow *f = ctx;
+	int r = open_source(f, err);
+
+	if (!r)
+		ty_flow_density(f->source.flow, tid, from_ns, to_ns, n, bytes);
+	return r;
+}
+
+static void place(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n)
 {
 	struct ty_view_flow *f = ctx;
 
-	ty_flow_names_text(f->names, f->part.pid, when(s), s->ip, out, n);
+	ty_flow_names_text(f->names, pid, when(s), s->ip, out, n);
 	ty_plain(out, strlen(out));
 }
 
-static void insn(void *ctx, const struct ty_flow_step *s, char *out, size_t n, char *bytes,
-		 size_t bytes_n)
+static void insn(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		 char *bytes, size_t bytes_n)
 {
 	struct ty_view_flow *f = ctx;
 	struct ty_code_at at = {0};
 	uint8_t raw[16];
-	size_t have = ty_code_read(ty_flow_code(f->source.flow), f->part.pid, when(s), s->ip, raw,
+	size_t have = ty_code_read(ty_flow_code(f->source.flow), pid, when(s), s->ip, raw,
 				   s->size < sizeof(raw) ? s->size : sizeof(raw), &at);
 
 	*bytes = 0;
@@ -86,10 +98,10 @@ static void insn(void *ctx, const struct ty_flow_step *s, char *out, size_t n, c
 			       n);
 }
 
-static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n)
 {
 	struct ty_view_flow *f = ctx;
-	struct ty_flow_name at = ty_flow_names_at(f->names, f->part.pid, when(s), s->ip);
+	struct ty_flow_name at = ty_flow_names_at(f->names, pid, when(s), s->ip);
 	const char *file;
 	int number;
 
@@ -117,6 +129,7 @@ const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const stru
 		return NULL;
 	f->in = (struct ty_flow_input){.software = trace->perf_stepped || !strcmp(how, "step"),
 				       .read = read_part,
+				       .packets = packets,
 				       .place = place,
 				       .insn = insn,
 				       .line = line,
@@ -126,7 +139,8 @@ const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const stru
 
 void ty_view_flow_fini(struct ty_view_flow *f)
 {
-	ty_flow_part_fini(&f->part);
+	for (unsigned i = 0; i < TY_FLOW_SLOTS; i++)
+		ty_flow_part_fini(&f->part[i]);
 	ty_flow_names_free(f->names);
 	ty_disasm_free(f->asm64);
 	ty_disasm_free(f->asm32);

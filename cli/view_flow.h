@@ -15,7 +15,7 @@ struct ty_view_flow {
 	struct ty_flow_source source; /* of the part */
 	struct ty_flow_names *names;
 	struct ty_disasm *asm64, *asm32;
-	struct ty_flow_part part;
+	struct ty_flow_part part[TY_FLOW_SLOTS];
 	struct ty_flow_input in;
 };
 

@@ -107,6 +107,10 @@ int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branche
  * failed with. */
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
+/* Bytes of packets that thread tid made in each of n equal parts of [from, to), of a started flow.
+ * Nothing is decoded: see flow_density.c. */
+void ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, uint64_t *bytes);
 /* The times of the first and the last PSB that has one; false when none has. */
 bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
 uint32_t ty_flow_streams(const struct ty_flow *f);

@@ -490,8 +490,8 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 	if (!r)
 		return;
 	if (r->kind == TY_ROW_FLOW) {
-		ty_timeline_calls_text(t, next(l), TY_DETAIL_MAX);
-		ty_timeline_calls_note(t, next(l), TY_DETAIL_MAX);
+		ty_timeline_calls_text(t, r->id, next(l), TY_DETAIL_MAX);
+		ty_timeline_calls_note(t, r->id, next(l), TY_DETAIL_MAX);
 		return;
 	}
 	if (r->kind == TY_ROW_MEMORY) {

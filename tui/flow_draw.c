@@ -162,8 +162,8 @@ static void draw_step(struct ty_flow_view *v, struct ty_grid *g, const struct ty
 			ty_grid_text(g, x, y, COUNT_W - 1, text, dim);
 		}
 	x += COUNT_W;
-	v->on.in->place(v->on.in->ctx, s, place, sizeof(place));
-	v->on.in->insn(v->on.in->ctx, s, insn, sizeof(insn), bytes, sizeof(bytes));
+	v->on.in->place(v->on.in->ctx, v->part->pid, s, place, sizeof(place));
+	v->on.in->insn(v->on.in->ctx, v->part->pid, s, insn, sizeof(insn), bytes, sizeof(bytes));
 	if (v->w >= BYTES_AT) {
 		snprintf(text, sizeof(text), "%16" PRIx64 " %-22.22s", s->ip, bytes);
 		ty_grid_text(g, x, y, 40, text, dim);
@@ -179,7 +179,7 @@ static void draw_step(struct ty_flow_view *v, struct ty_grid *g, const struct ty
 	if (v->w >= LINE_AT) {
 		int line_w = (end - x) / 3;
 
-		v->on.in->line(v->on.in->ctx, s, text, sizeof(text));
+		v->on.in->line(v->on.in->ctx, v->part->pid, s, text, sizeof(text));
 		ty_grid_elide(g, p, end - line_w, y, line_w, text, dim);
 		end -= line_w + 1;
 	}

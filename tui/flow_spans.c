@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "partition.h"
 #include "ruler.h"
 
 uint64_t ty_flow_axis_pos(const struct ty_flow_axis *a, uint32_t step)
 {
 	const struct ty_flow_part *part = a->part;
 	uint32_t n = part ? (uint32_t)part->steps.n : 0;
+	struct ty_flow_part_stretch st;
 	uint64_t t;
 
 	if (a->by_insn)
@@ -19,18 +21,30 @@ uint64_t ty_flow_axis_pos(const struct ty_flow_axis *a, uint32_t step)
 	if (step >= n)
 		return n && part->cut ? ty_flow_axis_pos(a, n - 1) + TY_FLOW_PER_NS : a->vp->end_ns;
 	t = part->steps.v[step].ts_ns;
-	return t == TY_FLOW_NO_TIME || t < a->start_ns ? 0 : (t - a->start_ns) * TY_FLOW_PER_NS;
+	if (t == TY_FLOW_NO_TIME || t < a->start_ns)
+		return 0;
+	st = ty_flow_part_stretch(part, step);
+	return (t - a->start_ns) * TY_FLOW_PER_NS +
+	       (uint64_t)((unsigned __int128)(st.to_ns - st.from_ns) * TY_FLOW_PER_NS *
+			  (step - st.first) / st.n);
 }
 
 uint32_t ty_flow_axis_step(const struct ty_flow_axis *a, uint64_t pos)
 {
-	uint64_t n = pos / TY_FLOW_PER_INSN;
+	uint64_t n = pos / TY_FLOW_PER_INSN, t;
+	uint32_t lo, hi;
 
 	if (!a->part)
 		return 0;
 	if (a->by_insn)
 		return n < a->part->steps.n ? (uint32_t)n : (uint32_t)a->part->steps.n;
-	return ty_flow_part_step_at(a->part, a->start_ns + pos / TY_FLOW_PER_NS);
+	/* Behind the time stamp before it, and not behind its own. */
+	t = a->start_ns + pos / TY_FLOW_PER_NS;
+	hi = ty_flow_part_step_at(a->part, t + 1);
+	if (hi && a->part->steps.v[hi - 1].ts_ns == TY_FLOW_NO_TIME)
+		return hi;
+	lo = hi ? ty_flow_part_step_at(a->part, a->part->steps.v[hi - 1].ts_ns) : 0;
+	return partition_point(i, lo, hi, ty_flow_axis_pos(a, i) < pos);
 }
 
 /* Without the brackets that tell that it is no symbol: the edges of calls are brackets, too. */

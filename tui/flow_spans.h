@@ -4,7 +4,9 @@
  * view of instructions and for the timeline's own rows. Drawing costs columns x log(calls) a row.
  *
  * The axis is finer than a nanosecond, so that a window may hold a few instructions: units of
- * 1/256 ns from the recording's start, or of 1/1000 of an instruction.
+ * 1/256 ns from the recording's start, or of 1/1000 of an instruction. Between two time stamps the
+ * instructions are spread evenly, in their order: whoever shows them one by one marks which of them
+ * have a time stamp of their own.
  */
 #ifndef TY_FLOW_SPANS_H
 #define TY_FLOW_SPANS_H

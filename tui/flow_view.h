@@ -17,22 +17,28 @@
 #include "flow_part.h"
 #include "view.h"
 
+/* Parts that are looked at at a time: this view's is slot 0. */
+#define TY_FLOW_SLOTS 9u
+
 /* Where instructions come from. Borrowed; must outlive the view. */
 struct ty_flow_input {
 	bool software; /* made by single-stepping: times are those of the stepped program */
 	/*
 	 * The part [from, to) of a thread, at most so many instructions; it stays until the next
-	 * call, by whoever shows it. 0 or -TY_E... with a sentence; -TY_EINTR when stopped. In a
-	 * thread of its own, never at the same time as the others.
+	 * call with the same slot (below TY_FLOW_SLOTS). 0 or -TY_E... with a sentence; -TY_EINTR
+	 * when stopped. In a thread of its own, never at the same time as packets, place and line.
 	 */
 	int (*read)(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
 		    struct ty_err *err);
-	/* Of a step of the part: where it is ("main+0x10"), its disassembly, its bytes in hex, its
-	 * source line ("" not known). */
-	void (*place)(void *ctx, const struct ty_flow_step *s, char *out, size_t n);
-	void (*insn)(void *ctx, const struct ty_flow_step *s, char *out, size_t n, char *bytes,
-		     size_t bytes_n);
-	void (*line)(void *ctx, const struct ty_flow_step *s, char *out, size_t n);
+	/* ty_flow_density; 0 or -TY_E... as read, and where read may be. NULL: not known. */
+	int (*packets)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
+		       uint64_t *bytes, struct ty_err *err);
+	/* Of a step of a part of process pid: where it is ("main+0x10"), its disassembly, its bytes
+	 * in hex, its source line ("" not known). */
+	void (*place)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n);
+	void (*insn)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		     char *bytes, size_t bytes_n);
+	void (*line)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n);
 	void *ctx;
 };
 

@@ -24,6 +24,23 @@ static uint64_t edge(const struct draw *d, int i)
 	return ty_viewport_edge(&d->t->vp, (uint32_t)i, (uint32_t)d->n);
 }
 
+/* A column of less than a nanosecond is of that nanosecond: the last of its columns stands for all.
+ */
+static int whole(const struct draw *d, int i)
+{
+	while (i + 1 < d->n && edge(d, i + 1) == edge(d, i))
+		i++;
+	return i;
+}
+
+static void fill_cells(const struct draw *d, struct ty_track track, struct ty_cell *c)
+{
+	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	for (int i = d->n - 2; i >= 0; i--)
+		if (edge(d, i) == edge(d, i + 1))
+			c[i] = c[i + 1];
+}
+
 static void put(const struct draw *d, int i, struct ty_glyph gl)
 {
 	ty_grid_put(d->g, d->t->lay.cells_x + i, d->y, gl.ch, gl.st);
@@ -185,11 +202,11 @@ static void draw_states(const struct draw *d, struct ty_track track)
 	struct ty_cell *c = d->t->cells;
 	bool inferred = false;
 
-	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	fill_cells(d, track, c);
 	for (int i = 0; i < d->n; i++) {
 		put(d, i,
 		    ty_glyph_cell(d->p, d->t->m, &d->t->gaps, track, &c[i], edge(d, i),
-				  edge(d, i + 1)));
+				  edge(d, whole(d, i) + 1)));
 		inferred |= c[i].flags & TY_SF_INFERRED;
 	}
 	if (track.kind == TY_TRACK_THREAD)
@@ -282,7 +299,7 @@ static struct ty_cell *states_of(const struct draw *d, struct ty_track calls)
 	ty_model_cells(d->t->m, track, v->from_ns, v->to_ns, 1, c);
 	if (!c->ns[TY_ST_UNKNOWN] && !ty_gaps_touch(&d->t->gaps, v->from_ns, v->to_ns - 1, TY_NONE))
 		return NULL;
-	ty_model_cells(d->t->m, track, v->from_ns, v->to_ns, (uint32_t)d->n, c);
+	fill_cells(d, track, c);
 	return c;
 }
 
@@ -293,12 +310,13 @@ static void draw_calls(const struct draw *d, struct ty_track track)
 	enum ty_known known[TY_GRID_MAX];
 	int i = 0;
 
-	ty_model_cells(d->t->m, track, d->t->vp.from_ns, d->t->vp.to_ns, (uint32_t)d->n, c);
+	fill_cells(d, track, c);
 	for (int k = 0; k < d->n; k++)
-		known[k] = ty_calls_known(d->t->m, &d->t->gaps, track, &c[k],
-					  state ? &state[k] : NULL, edge(d, k), edge(d, k + 1));
+		known[k] =
+			ty_calls_known(d->t->m, &d->t->gaps, track, &c[k], state ? &state[k] : NULL,
+				       edge(d, k), edge(d, whole(d, k) + 1));
 	while (i < d->n) {
-		uint64_t width = edge(d, i + 1) - edge(d, i);
+		uint64_t width = edge(d, whole(d, i) + 1) - edge(d, i);
 		int end = i + 1;
 
 		if (known[i] == TY_KNOWN_LOST) {
@@ -344,12 +362,13 @@ static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, u
 		return;
 	}
 	for (int i = 0; i < d->n; i++) {
-		uint64_t full = (edge(d, i + 1) - edge(d, i)) * (kind == TY_TRACK_CPU ? n : 1);
-		uint64_t e = full ? (h->ran_ns[i] * 8 + full / 2) / full : 0;
+		int at = whole(d, i);
+		uint64_t full = (edge(d, at + 1) - edge(d, at)) * (kind == TY_TRACK_CPU ? n : 1);
+		uint64_t e = full ? (h->ran_ns[at] * 8 + full / 2) / full : 0;
 
-		if (h->lost[i])
+		if (h->lost[at])
 			put(d, i, lost_sign(d));
-		else if (h->ran_ns[i])
+		else if (h->ran_ns[at])
 			put(d, i,
 			    ty_glyph_bar(d->p,
 					 e < 1	 ? 1
@@ -385,7 +404,7 @@ void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_pale
 			else
 				draw_states(&d, track);
 		} else if (d.r->kind == TY_ROW_FLOW) {
-			ty_timeline_calls_row(t, g, p, d.r->sub, d.y);
+			ty_timeline_calls_row(t, g, p, d.r, d.y);
 		} else if (d.r->kind == TY_ROW_MEMORY) {
 			ty_timeline_memory_row(t, g, p, d.r->id, d.y);
 		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {

@@ -377,6 +377,8 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->clock = in->clock;
 	t->lay = ty_layout_make(t, 80, 24);
 	ty_viewport_init(&t->vp, s->start_ns, s->end_ns);
+	if (t->in->flow)
+		t->vp.min_ns = TY_CALLS_MIN_NS;
 	if (in->window.from_ns > s->start_ns || in->window.to_ns < s->end_ns)
 		ty_viewport_jump(&t->vp, in->window.from_ns, in->window.to_ns);
 	t->vp.undo_n = 0;

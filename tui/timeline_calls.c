@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executed calls of one thread at a time, nested, in rows of the timeline under that thread:
- * decoded in a thread, for twice the window that is looked at and PART_MOST instructions at most;
- * what is beyond is drawn as such. Where the window holds few enough instructions, the last row
- * shows them one by one. Drawing costs columns x log(calls) a row.
+ * Executed calls of up to TY_TRACKS_FLOW threads, nested, in rows of the timeline under each:
+ * decoded in a thread, one after the other, for twice the window that is looked at and PARTS_MOST
+ * instructions of all; what is beyond is drawn as such. Where the window holds few enough
+ * instructions, the last row shows them one by one. Where it holds more packets than are decoded at
+ * a time, a strip shows when the thread made how many. Drawing costs columns x log(calls) a row.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "flow_spans.h"
+#include "glyphs.h"
 #include "timeline_priv.h"
 
-#define PART_MOST (1u << 19) /* instructions that are decoded at a time: 16 MB */
-#define ROWS_MOST 8u
-#define INSN_W	  8 /* columns that an instruction is to have, to be shown by itself */
+#define PART_MOST  (1u << 19) /* instructions that are decoded at a time: 16 MB */
+#define PARTS_MOST (1u << 20) /* of many threads together, or so */
+#define ROWS_MOST  8u
+#define INSN_W	   6 /* columns that an instruction is to have, to be shown by itself */
 
-static uint32_t steps(const struct ty_timeline_calls *c)
+_Static_assert(TY_TRACKS_FLOW < TY_FLOW_SLOTS, "slot 0 is the view's");
+
+static uint32_t steps(const struct ty_timeline_part *c)
 {
 	return c->part ? (uint32_t)c->part->steps.n : 0;
 }
 
 /* The timeline's window on the axis of calls. */
-static struct ty_flow_axis axis(const struct ty_timeline *t, struct ty_viewport *vp)
+static struct ty_flow_axis axis(const struct ty_timeline *t, const struct ty_timeline_part *c,
+				struct ty_viewport *vp)
 {
 	uint64_t start = t->vp.start_ns;
 
@@ -29,57 +35,126 @@ static struct ty_flow_axis axis(const struct ty_timeline *t, struct ty_viewport 
 				   .end_ns = (t->vp.end_ns - start) * TY_FLOW_PER_NS,
 				   .from_ns = (t->vp.from_ns - start) * TY_FLOW_PER_NS,
 				   .to_ns = (t->vp.to_ns - start) * TY_FLOW_PER_NS};
-	return (struct ty_flow_axis){.part = t->calls.part,
+	return (struct ty_flow_axis){.part = c->part,
 				     .vp = vp,
 				     .start_ns = start,
 				     .x = t->lay.cells_x,
 				     .w = t->lay.cells_w};
 }
 
+/* Packets ---------------------------------------------------------------------------------------
+ */
+
+/* Those of [from, to), as the bins tell. */
+static uint64_t packets(const struct ty_timeline_part *c, uint64_t from, uint64_t to)
+{
+	uint64_t len = c->ask.to_ns - c->ask.from_ns, sum = 0;
+
+	for (uint32_t i = 0; i < TY_CALLS_BINS; i++) {
+		uint64_t lo =
+			c->ask.from_ns + (uint64_t)((unsigned __int128)len * i / TY_CALLS_BINS);
+		uint64_t hi = c->ask.from_ns +
+			      (uint64_t)((unsigned __int128)len * (i + 1) / TY_CALLS_BINS);
+		uint64_t a = lo > from ? lo : from, b = hi < to ? hi : to;
+
+		if (b > a)
+			sum += (uint64_t)((unsigned __int128)c->bytes[i] * (b - a) / (hi - lo));
+	}
+	return sum;
+}
+
+/* From column x on; the column with most of the window is the highest. */
+static void draw_packets(const struct ty_timeline *t, const struct ty_timeline_part *c,
+			 struct ty_grid *g, const struct ty_palette *p, int x, int y)
+{
+	uint32_t w = (uint32_t)t->lay.cells_w;
+	uint64_t most = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = pass ? (uint32_t)x : 0; i < w; i++) {
+			uint64_t from = ty_viewport_edge(&t->vp, i, w),
+				 to = ty_viewport_edge(&t->vp, i + 1, w), n;
+
+			n = packets(c, from, to);
+			if (!pass)
+				most = n > most ? n : most;
+			else if (n)
+				ty_grid_put(
+					g, t->lay.cells_x + (int)i, y,
+					p->utf8 ? 0x2580 + (uint32_t)(1 + n * 7 / most)
+						: (uint32_t) ".:-=+*%@" [n * 7 / most],
+					(struct ty_style) { .fg = TY_C_CALL });
+			else
+				ty_grid_put(g, t->lay.cells_x + (int)i, y, ' ',
+					    (struct ty_style){0});
+		}
+}
+
+/* Decoding --------------------------------------------------------------------------------------
+ */
+
 static void decode(void *ctx)
 {
 	struct ty_timeline *t = ctx;
-	struct ty_timeline_calls *c = &t->calls;
+	struct ty_timeline_part *c = &t->calls.of[t->calls.at];
+	const struct ty_flow_input *in = t->in->flow;
 
-	c->rc = t->in->flow->read(t->in->flow->ctx, &c->ask, &c->part, &c->err);
+	if (in->packets)
+		c->rc = in->packets(in->ctx, c->ask.tid, c->ask.from_ns, c->ask.to_ns,
+				    TY_CALLS_BINS, c->bytes, &c->err);
+	/* A byte of packets is an instruction at least. */
+	c->wide = !c->rc && packets(c, c->asked_from, c->asked_to) > c->ask.most;
+	if (!c->rc && !c->wide)
+		c->rc = in->read(in->ctx, &c->ask, &c->part, &c->err);
 }
 
-static bool shown(const struct ty_timeline *t)
+static bool due(const struct ty_timeline *t, uint32_t i)
 {
-	return t->in->flow && t->tracks.flow_thread != TY_NONE;
-}
+	const struct ty_timeline_part *c = &t->calls.of[i];
 
-bool ty_timeline_calls_due(const struct ty_timeline *t)
-{
-	const struct ty_timeline_calls *c = &t->calls;
-
-	/* The view of instructions has the decoder while it is open. */
-	if (!shown(t) || c->aside.on || t->flow)
+	if (t->tracks.flow[i].thread == TY_NONE)
 		return false;
-	if (c->thread != t->tracks.flow_thread || (!c->part && !c->rc))
+	if (c->thread != t->tracks.flow[i].thread || !c->made)
 		return true;
 	if (c->rc)
 		return false;
 	if (t->vp.from_ns < c->ask.from_ns || t->vp.to_ns > c->ask.to_ns)
 		return true;
 	/* What was too much may fit now. */
-	return c->part->cut && (c->asked_from != t->vp.from_ns || c->asked_to != t->vp.to_ns) &&
-	       (!steps(c) || c->part->steps.v[steps(c) - 1].ts_ns < t->vp.to_ns);
+	return (c->wide || (c->part->cut &&
+			    (!steps(c) || c->part->steps.v[steps(c) - 1].ts_ns < t->vp.to_ns))) &&
+	       (c->asked_from != t->vp.from_ns || c->asked_to != t->vp.to_ns);
+}
+
+/* The first one that is due; TY_NONE. */
+static uint32_t next_due(const struct ty_timeline *t)
+{
+	/* The view of instructions has the decoder while it is open. */
+	for (uint32_t i = 0; t->in->flow && !t->flow && i < TY_TRACKS_FLOW; i++)
+		if (due(t, i))
+			return i;
+	return TY_NONE;
+}
+
+bool ty_timeline_calls_due(const struct ty_timeline *t)
+{
+	return !t->calls.aside.on && next_due(t) != TY_NONE;
 }
 
 /* The calls' rows: as many as there are depths, and one for instructions. */
 static void decoded(struct ty_timeline *t)
 {
-	struct ty_timeline_calls *c = &t->calls;
-	uint32_t depths;
+	uint32_t i = t->calls.at, rows;
+	struct ty_timeline_part *c = &t->calls.of[i];
+	uint32_t depths = c->part && !c->rc ? ty_flow_part_depths(c->part) : 0;
 	struct ty_place at = ty_timeline_place(t);
 
 	if (c->rc)
 		c->part = NULL;
-	depths = c->part ? ty_flow_part_depths(c->part) : 0;
-	c->rows = depths < 1 ? 1 : depths + 1 < ROWS_MOST ? depths + 1 : ROWS_MOST;
-	if (shown(t) && c->rows != t->tracks.flow_rows) {
-		ty_tracks_calls(&t->tracks, t->tracks.flow_thread, c->rows);
+	c->made = true;
+	rows = c->wide ? 2 : !depths ? 1 : depths + 1 < ROWS_MOST ? depths + 1 : ROWS_MOST;
+	if (c->thread == t->tracks.flow[i].thread && rows != t->tracks.flow[i].rows) {
+		ty_tracks_calls(&t->tracks, c->thread, rows);
 		t->vp.here = at;
 		ty_timeline_restore(t);
 	}
@@ -87,45 +162,53 @@ static void decoded(struct ty_timeline *t)
 
 bool ty_timeline_calls_work(struct ty_timeline *t)
 {
-	struct ty_timeline_calls *c = &t->calls;
+	struct ty_timeline_calls *calls = &t->calls;
 	uint64_t half = (t->vp.to_ns - t->vp.from_ns) / 2;
+	uint32_t i, threads = 0;
+	struct ty_timeline_part *c;
 
-	if (c->aside.on) {
-		if (!ty_aside_wait(&c->aside, 0))
+	if (calls->aside.on) {
+		if (!ty_aside_wait(&calls->aside, 0))
 			return false;
 		decoded(t);
 		return true;
 	}
-	if (!ty_timeline_calls_due(t))
+	i = next_due(t);
+	if (i == TY_NONE)
 		return false;
-	c->part = NULL;
-	c->rc = 0;
-	c->thread = t->tracks.flow_thread;
-	c->asked_from = t->vp.from_ns;
-	c->asked_to = t->vp.to_ns;
+	for (uint32_t k = 0; k < TY_TRACKS_FLOW; k++)
+		threads += t->tracks.flow[k].thread != TY_NONE;
+	calls->at = i;
+	c = &calls->of[i];
+	*c = (struct ty_timeline_part){.thread = t->tracks.flow[i].thread,
+				       .asked_from = t->vp.from_ns,
+				       .asked_to = t->vp.to_ns};
 	c->ask = (struct ty_flow_part_ask){
 		.tid = ty_model_thread(t->m, c->thread)->tid,
+		.slot = i + 1,
 		.from_ns = t->vp.from_ns > half ? t->vp.from_ns - half : 0,
 		.to_ns = t->vp.to_ns < UINT64_MAX - half ? t->vp.to_ns + half : UINT64_MAX,
-		.most = PART_MOST,
-		.stop = &c->aside.stop};
-	ty_aside_start(&c->aside, t->in->aside, decode, t);
-	if (ty_aside_wait(&c->aside, 0))
+		.most = threads < 2 ? PART_MOST : PARTS_MOST / threads,
+		.stop = &calls->aside.stop};
+	ty_aside_start(&calls->aside, t->in->aside, decode, t);
+	if (ty_aside_wait(&calls->aside, 0))
 		decoded(t);
 	return true;
 }
 
 void ty_timeline_calls_stop(struct ty_timeline *t)
 {
-	ty_aside_stop(&t->calls.aside);
-	t->calls.part = NULL;
-	t->calls.rc = 0;
+	if (!ty_aside_stop(&t->calls.aside))
+		return;
+	t->calls.of[t->calls.at].part = NULL;
+	t->calls.of[t->calls.at].made = false;
 }
 
 void ty_timeline_calls(struct ty_timeline *t)
 {
 	struct ty_place at = ty_timeline_place(t);
 	uint32_t thread = ty_timeline_thread_here(t);
+	char who[TY_WHO_MAX];
 
 	if (!t->in->flow) {
 		ty_timeline_say(t, "no executed instructions in this recording: record --flow, or "
@@ -136,40 +219,49 @@ void ty_timeline_calls(struct ty_timeline *t)
 		ty_timeline_say(t, "calls are a thread's: put the cursor on its row");
 		return;
 	}
-	if (thread == t->tracks.flow_thread) {
+	if (ty_tracks_calls_at(&t->tracks, thread) != TY_NONE) {
 		if (at.row_kind == TY_ROW_FLOW)
 			at.row_kind = TY_ROW_THREAD;
-		thread = TY_NONE;
-	}
-	ty_tracks_calls(&t->tracks, thread, t->calls.rows ? t->calls.rows : 1);
-	if (thread != TY_NONE)
+		ty_tracks_calls(&t->tracks, thread, 0);
+	} else if (!ty_tracks_calls(&t->tracks, thread, 1)) {
+		ty_timeline_say(t, "the calls of %u threads are unfolded: fold one of them first",
+				TY_TRACKS_FLOW);
+		return;
+	} else {
+		t->calls.of[ty_tracks_calls_at(&t->tracks, thread)].made = false;
 		ty_timeline_say(t, "executed calls of %s%s; I folds them, i shows the instructions",
-				ty_model_comm(t->m, thread, t->cursor_ns),
+				ty_timeline_who(t, thread, t->cursor_ns, who),
 				t->in->flow->software ? " (software: the stepper's time)" : "");
+		/* As many rows as there are are to be seen. */
+		t->below = ROWS_MOST;
+	}
 	t->vp.here = at;
 	ty_timeline_restore(t);
-	/* As many rows as there are are to be seen. */
-	t->below = ROWS_MOST;
 }
 
-/* The last step that is not later than the cursor's cell; TY_NONE: there is none. */
-static uint32_t step_here(const struct ty_timeline *t)
-{
-	uint32_t w = ty_timeline_cells(t), x = ty_viewport_column(&t->vp, t->cursor_ns, w);
-	uint32_t n;
+/* Drawing ---------------------------------------------------------------------------------------
+ */
 
-	if (!steps(&t->calls))
+/* The last step that is not later than the cursor's cell; TY_NONE: there is none. */
+static uint32_t step_here(const struct ty_timeline *t, const struct ty_timeline_part *c)
+{
+	uint32_t w = ty_timeline_cells(t), x = ty_viewport_column(&t->vp, t->cursor_ns, w), n;
+	struct ty_viewport vp;
+	struct ty_flow_axis a = axis(t, c, &vp);
+
+	if (!steps(c))
 		return TY_NONE;
-	n = ty_flow_part_step_at(t->calls.part, ty_viewport_edge(&t->vp, x + 1, w));
+	n = ty_flow_axis_step(&a, ty_viewport_edge(&vp, x + 1, w));
 	return n ? n - 1 : TY_NONE;
 }
 
 /* The depth of the first row, so that the call under the cursor and what it calls are among them.
  */
-static uint32_t top_depth(const struct ty_timeline *t)
+static uint32_t top_depth(const struct ty_timeline *t, const struct ty_timeline_part *p,
+			  uint32_t rows)
 {
-	const struct ty_flow_part *part = t->calls.part;
-	uint32_t step = step_here(t), depths = ty_flow_part_depths(part), rows = t->calls.rows - 1;
+	const struct ty_flow_part *part = p->part;
+	uint32_t step = step_here(t, p), depths = ty_flow_part_depths(part);
 	uint32_t c = step == TY_NONE ? TY_NO_CALL : part->steps.v[step].call;
 	uint32_t depth = c == TY_NO_CALL ? 0 : part->calls.v[c].depth;
 	uint32_t top = depth + 2 > rows ? depth + 2 - rows : 0;
@@ -177,79 +269,102 @@ static uint32_t top_depth(const struct ty_timeline *t)
 	return top + rows > depths ? depths > rows ? depths - rows : 0 : top;
 }
 
-/* Each instruction from where it is to where the next one is, where that is wide enough. */
+/* Each instruction from where it is to where the next one is, where that is wide enough; behind a
+ * bar those that a time stamp belongs to. */
 static void draw_insns(const struct ty_timeline *t, const struct ty_flow_axis *a, struct ty_grid *g,
 		       const struct ty_palette *p, int y)
 {
 	uint32_t first = ty_flow_axis_step(a, a->vp->from_ns),
-		 last = ty_flow_axis_step(a, a->vp->to_ns);
+		 last = ty_flow_axis_step(a, a->vp->to_ns), w = (uint32_t)a->w;
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
 	char text[192], bytes[60];
 
 	if (first == last)
 		return;
-	if ((last - first) * INSN_W > (uint32_t)a->w) {
+	if ((last - first) * INSN_W > w) {
 		snprintf(text, sizeof(text), "%" PRIu32 " instructions: zoom in, or i",
 			 last - first);
 		ty_grid_elide(g, p, a->x + 1, y, a->w - 1, text, dim);
 		return;
 	}
-	for (uint32_t s = first; s < last; s++) {
+	for (uint32_t s = first, n; s < last; s = n) {
 		const struct ty_flow_step *step = &a->part->steps.v[s];
-		int x = (int)ty_viewport_column(a->vp, ty_flow_axis_pos(a, s), (uint32_t)a->w), end;
-		uint32_t n = s + 1;
+		int x = (int)ty_viewport_column(a->vp, ty_flow_axis_pos(a, s), w), end = a->w;
 
-		/* Those with one time stamp have one place. */
-		while (n < last && a->part->steps.v[n].ts_ns == step->ts_ns)
-			n++;
-		end = n < last ? (int)ty_viewport_column(a->vp, ty_flow_axis_pos(a, n),
-							 (uint32_t)a->w)
-			       : a->w;
-		if (step->kind == TY_FLOW_INSN)
-			t->in->flow->insn(t->in->flow->ctx, step, text, sizeof(text), bytes,
-					  sizeof(bytes));
-		else
-			snprintf(text, sizeof(text), "GAP");
-		ty_grid_put(g, a->x + x, y, '|', dim);
-		ty_grid_elide(g, p, a->x + x + 1, y, end - x - 1, text, (struct ty_style){0});
-		if (n > s + 1) {
-			snprintf(text, sizeof(text), " +%" PRIu32, n - s - 1);
-			if (end - x > 24)
-				ty_grid_text(g, a->x + end - 5, y, 5, text, dim);
+		/* Those of one column are shown as the first one. */
+		for (n = s + 1; n < last; n++) {
+			end = (int)ty_viewport_column(a->vp, ty_flow_axis_pos(a, n), w);
+			if (end > x)
+				break;
 		}
-		s = n - 1;
+		end = n < last ? end : a->w;
+		if (step->kind == TY_FLOW_INSN)
+			t->in->flow->insn(t->in->flow->ctx, a->part->pid, step, text, sizeof(text),
+					  bytes, sizeof(bytes));
+		else
+			snprintf(text, sizeof(text), "GAP: %s", step->text);
+		ty_grid_put(g, a->x + x, y, step->flags & TY_FF_EXACT ? '|' : ':', dim);
+		ty_grid_elide(g, p, a->x + x + 1, y, end - x - 1, text,
+			      step->kind == TY_FLOW_INSN ? (struct ty_style){0}
+							 : ty_palette_role(p, TY_ROLE_LOST));
+		if (n > s + 1 && end - x > 24) {
+			snprintf(text, sizeof(text), " +%" PRIu32, n - s - 1);
+			ty_grid_text(g, a->x + end - 5, y, 5, text, dim);
+		}
 	}
 }
 
-void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-			   uint32_t sub, int y)
+/* What was not decoded, for it was too much: how much it is. */
+static void draw_rest(const struct ty_timeline *t, const struct ty_timeline_part *c,
+		      const struct ty_flow_axis *a, struct ty_grid *g, const struct ty_palette *p,
+		      int y)
 {
-	const struct ty_timeline_calls *c = &t->calls;
+	uint64_t end = ty_flow_axis_pos(a, steps(c));
+
+	if (c->part->cut && end < a->vp->to_ns && packets(c, t->vp.from_ns, t->vp.to_ns))
+		draw_packets(t, c, g, p,
+			     end > a->vp->from_ns
+				     ? (int)ty_viewport_column(a->vp, end, (uint32_t)a->w)
+				     : 0,
+			     y);
+}
+
+void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
+			   const struct ty_row *r, int y)
+{
+	uint32_t i = ty_tracks_calls_at(&t->tracks, r->id), rows = t->tracks.flow[i].rows;
+	const struct ty_timeline_part *c = &t->calls.of[i];
 	struct ty_viewport vp;
-	struct ty_flow_axis a = axis(t, &vp);
-	bool ours = c->thread == t->tracks.flow_thread && c->part && !c->aside.on && !t->flow;
+	struct ty_flow_axis a = axis(t, c, &vp);
 	const char *why = NULL;
 
-	if (c->aside.on || (!ours && !c->rc))
+	if (!c->made || c->thread != r->id)
 		why = "decoding the calls ...";
 	else if (c->rc)
 		why = c->err.msg;
-	else if (!steps(c))
+	else if (c->wide && r->sub)
+		why = "above: packets of executed instructions; zoom in for calls";
+	else if (!c->wide && !steps(c))
 		why = "no executed instruction of this thread is known here";
 	if (why) {
-		if (!sub)
+		if (!r->sub || (c->wide && r->sub == 1))
 			ty_grid_elide(g, p, a.x + 1, y, a.w - 1, why,
 				      ty_palette_role(p, TY_ROLE_DIM));
 		return;
 	}
-	if (sub + 1 == c->rows && c->rows > 1) {
+	if (c->wide) {
+		draw_packets(t, c, g, p, 0, y);
+		return;
+	}
+	if (r->sub + 1u == rows && rows > 1) {
 		draw_insns(t, &a, g, p, y);
 		return;
 	}
-	ty_flow_spans_draw(&a, g, p, top_depth(t) + sub, y);
-	if (!sub)
+	ty_flow_spans_draw(&a, g, p, top_depth(t, c, rows - 1) + r->sub, y);
+	if (!r->sub) {
 		ty_flow_gaps_draw(&a, g, p, y, 1);
-	else if (c->part->cut && ty_flow_axis_pos(&a, steps(c)) < vp.to_ns) {
+		draw_rest(t, c, &a, g, p, y);
+	} else if (c->part->cut && ty_flow_axis_pos(&a, steps(c)) < vp.to_ns) {
 		struct ty_flow_part nogaps = *c->part;
 
 		nogaps.gaps.n = 0;
@@ -258,24 +373,37 @@ void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struc
 	}
 }
 
-void ty_timeline_calls_text(const struct ty_timeline *t, char *out, size_t n)
+/* The thread's part; NULL: it is not there (yet). */
+static const struct ty_timeline_part *part_of(const struct ty_timeline *t, uint32_t thread)
 {
-	const struct ty_timeline_calls *c = &t->calls;
-	uint32_t step = c->aside.on ? TY_NONE : step_here(t);
+	uint32_t i = ty_tracks_calls_at(&t->tracks, thread);
+	const struct ty_timeline_part *c = i == TY_NONE ? NULL : &t->calls.of[i];
+
+	return c && c->made && c->thread == thread ? c : NULL;
+}
+
+void ty_timeline_calls_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n)
+{
+	const struct ty_timeline_part *c = part_of(t, thread);
+	uint32_t step = c ? step_here(t, c) : TY_NONE;
 
 	if (step != TY_NONE)
 		ty_flow_path_text(c->part, step, out, n);
+	else if (c && c->wide)
+		snprintf(out, n, "%" PRIu64 " bytes of packets in this window: zoom in for calls",
+			 packets(c, t->vp.from_ns, t->vp.to_ns));
 	else
 		snprintf(out, n, "no executed instruction is known before the cursor");
 }
 
-void ty_timeline_calls_note(const struct ty_timeline *t, char *out, size_t n)
+void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *out, size_t n)
 {
-	const struct ty_timeline_calls *c = &t->calls;
-	bool cut = !c->aside.on && c->part && c->part->cut;
+	const struct ty_timeline_part *c = part_of(t, thread);
+	bool cut = c && c->part && c->part->cut;
 
 	snprintf(out, n, "%s%s; i: the instructions; Space folds",
-		 t->in->flow->software ? "software: the time is the stepper's"
-				       : "times are those of the packets before",
+		 t->in->flow->software
+			 ? "software: the time is the stepper's"
+			 : "times are those of the packets, between them spread evenly",
 		 cut ? "; not all of the window is decoded: zoom in" : "");
 }

@@ -164,15 +164,20 @@ void ty_timeline_pan(struct ty_timeline *t, int64_t delta)
 
 void ty_timeline_move_cursor(struct ty_timeline *t, int by)
 {
-	uint32_t c = cursor_column(t), n = ty_timeline_cells(t);
+	uint32_t c = cursor_column(t), n = ty_timeline_cells(t), first = c;
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / n + 1;
 
-	if (by < 0 && !c)
+	/* Columns of one nanosecond are one step. */
+	while (first && ty_viewport_edge(&t->vp, first - 1, n) == ty_viewport_edge(&t->vp, c, n))
+		first--;
+	while (c + 1 < n && ty_viewport_edge(&t->vp, c + 1, n) == ty_viewport_edge(&t->vp, c, n))
+		c++;
+	if (by < 0 && !first)
 		ty_viewport_pan(&t->vp, -(int64_t)cell);
 	else if (by > 0 && c + 1 >= n)
 		ty_viewport_pan(&t->vp, (int64_t)cell);
 	else
-		c += (uint32_t)by;
+		c = by < 0 ? first - 1 : c + 1;
 	ty_timeline_to_column(t, c);
 }
 

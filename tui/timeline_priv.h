@@ -126,17 +126,24 @@ struct ty_timeline_memory {
 	bool opened;		     /* it is what the timeline pushes */
 };
 
-/* Executed calls under a thread's row (timeline_calls.c); which thread: tracks. */
+/* Executed calls under threads' rows (timeline_calls.c); which threads, in this order: tracks. */
+#define TY_CALLS_BINS	256u
+#define TY_CALLS_MIN_NS 16u /* the shortest window where there are instructions */
+struct ty_timeline_part {
+	uint32_t thread; /* whose it is */
+	bool made;
+	struct ty_flow_part_ask ask;
+	uint64_t asked_from, asked_to;	 /* the window that was looked at then */
+	const struct ty_flow_part *part; /* NULL: none, because: */
+	int rc;				 /* it failed, or, 0: */
+	bool wide;			 /* there is too much in the window */
+	struct ty_err err;
+	uint64_t bytes[TY_CALLS_BINS]; /* of packets, in equal parts of ask; all 0: not known */
+};
 struct ty_timeline_calls {
 	struct ty_aside aside;
-	/* The decoder's while it is on: */
-	struct ty_flow_part_ask ask;
-	const struct ty_flow_part *part; /* NULL: none (yet) */
-	int rc;
-	struct ty_err err;
-	uint32_t thread;	       /* whose it is, or will be */
-	uint64_t asked_from, asked_to; /* the window that was looked at then */
-	uint32_t rows;		       /* calls, and the last one instructions */
+	uint32_t at; /* which one is being decoded while that is on */
+	struct ty_timeline_part of[TY_TRACKS_FLOW];
 };
 
 /* What is laid over the rows: the chain of the span under the cursor, or the critical path of the
@@ -345,10 +352,10 @@ bool ty_timeline_calls_work(struct ty_timeline *t); /* true: the screen changes 
 /* Give up what is being decoded, and forget what was: somebody else decodes. */
 void ty_timeline_calls_stop(struct ty_timeline *t);
 void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-			   uint32_t sub, int y);
-/* What is under the cursor, and what to know of it, as sentences. */
-void ty_timeline_calls_text(const struct ty_timeline *t, char *out, size_t n);
-void ty_timeline_calls_note(const struct ty_timeline *t, char *out, size_t n);
+			   const struct ty_row *r, int y);
+/* What of the thread is under the cursor, and what to know of it, as sentences. */
+void ty_timeline_calls_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
+void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
 
 /* timeline_log.c: lines of log files on the axis. */
 void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,

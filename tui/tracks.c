@@ -131,17 +131,26 @@ static int add_row(struct ty_tracks *t, uint8_t kind, unsigned depth, bool folda
 						  .id = id});
 }
 
+uint32_t ty_tracks_calls_at(const struct ty_tracks *t, uint32_t thread)
+{
+	for (uint32_t i = 0; i < TY_TRACKS_FLOW; i++)
+		if (t->flow[i].thread == thread)
+			return i;
+	return TY_NONE;
+}
+
 static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 {
 	bool calls = ty_model_thread(t->m, thread)->syscalls_n > 0, open = t->calls_open[thread];
 	bool samples = t->samples && t->samples[thread];
+	uint32_t flow = ty_tracks_calls_at(t, thread);
 	int rc;
 
 	if (t->hidden[thread])
 		return 0;
 	rc = add_row(t, TY_ROW_THREAD, depth, calls || samples, (calls || samples) && !open,
 		     thread);
-	for (uint32_t i = 0; !rc && thread == t->flow_thread && i < t->flow_rows; i++) {
+	for (uint32_t i = 0; !rc && flow != TY_NONE && i < t->flow[flow].rows; i++) {
 		rc = add_row(t, TY_ROW_FLOW, depth, true, false, thread);
 		if (!rc)
 			t->rows.v[t->rows.n - 1].sub = (uint8_t)i;
@@ -210,8 +219,9 @@ int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct t
 	const struct ty_summary *s = ty_model_summary(m);
 	int rc;
 
-	*t = (struct ty_tracks){
-		.m = m, .flow_thread = TY_NONE, .cpus_folded = true, .quiet_folded = true};
+	*t = (struct ty_tracks){.m = m, .cpus_folded = true, .quiet_folded = true};
+	for (uint32_t i = 0; i < TY_TRACKS_FLOW; i++)
+		t->flow[i].thread = TY_NONE;
 	t->members = calloc(s->threads + 1, sizeof(*t->members));
 	t->calls_open = calloc(s->threads + 1, 1);
 	t->cpus = calloc(s->cpus + 1, sizeof(*t->cpus));
@@ -271,8 +281,7 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 		now.calls_open[i] |= t->samples[i] && t->calls_open[i];
 	}
 	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
-	now.flow_thread = t->flow_thread;
-	now.flow_rows = t->flow_rows;
+	memcpy(now.flow, t->flow, sizeof(now.flow));
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
 	now.quiet_folded = t->quiet_folded;
@@ -324,7 +333,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
 	case TY_ROW_FLOW:
 		r.kind = TY_ROW_THREAD;
-		t->flow_thread = TY_NONE;
+		t->flow[ty_tracks_calls_at(t, r.id)].thread = TY_NONE;
 		break;
 	case TY_ROW_MEMORY:
 	case TY_ROW_SYSCALLS: r.kind = TY_ROW_THREAD; /* fall through */
@@ -337,11 +346,18 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	return at == TY_NONE ? 0 : at;
 }
 
-void ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows)
+bool ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows)
 {
-	t->flow_thread = thread;
-	t->flow_rows = rows;
+	uint32_t at = ty_tracks_calls_at(t, thread);
+
+	if (at == TY_NONE)
+		at = ty_tracks_calls_at(t, TY_NONE);
+	if (at == TY_NONE)
+		return false;
+	t->flow[at].thread = rows ? thread : TY_NONE;
+	t->flow[at].rows = rows;
 	(void)rebuild(t);
+	return true;
 }
 
 void ty_tracks_filter_begin(struct ty_tracks *t)

@@ -44,6 +44,8 @@ struct ty_process {
 	bool folded, quiet;
 };
 
+#define TY_TRACKS_FLOW 8u /* threads whose executed calls are shown at a time */
+
 struct ty_tracks {
 	const struct ty_model *m;
 	VEC(struct ty_row) rows;
@@ -56,12 +58,14 @@ struct ty_tracks {
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run: at the end of processes */
 	bool cpus_folded, quiet_folded;
-	uint8_t *samples;     /* per thread index: it has memory samples; NULL: none has */
-	uint32_t flow_thread; /* whose executed calls are shown; TY_NONE */
-	uint32_t flow_rows;   /* in so many rows */
-	uint8_t *hidden;      /* per thread index: by the filter */
-	uint8_t *next;	      /* the same while a filter is being made */
-	uint32_t hidden_n;    /* threads among those chosen that the filter hides */
+	uint8_t *samples; /* per thread index: it has memory samples; NULL: none has */
+	/* Whose executed calls are shown (TY_NONE: nobody's), in so many rows. */
+	struct {
+		uint32_t thread, rows;
+	} flow[TY_TRACKS_FLOW];
+	uint8_t *hidden;   /* per thread index: by the filter */
+	uint8_t *next;	   /* the same while a filter is being made */
+	uint32_t hidden_n; /* threads among those chosen that the filter hides */
 };
 
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
@@ -77,8 +81,11 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
  * Rows without, where memory runs out. */
 void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open);
 
-/* Show executed calls under this thread (TY_NONE: no longer), in so many rows. */
-void ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows);
+/* Show executed calls under this thread, in so many rows (0: no longer). False: there is no room
+ * for another thread's. */
+bool ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows);
+/* Which place in `flow` the thread has; TY_NONE: its calls are not shown. */
+uint32_t ty_tracks_calls_at(const struct ty_tracks *t, uint32_t thread);
 
 /* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
  * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */

@@ -15,6 +15,7 @@ void ty_viewport_init(struct ty_viewport *v, uint64_t start_ns, uint64_t end_ns)
 	v->end_ns = end_ns > start_ns ? end_ns : start_ns + 1;
 	v->from_ns = v->start_ns;
 	v->to_ns = v->end_ns;
+	v->min_ns = TY_VIEW_MIN_NS;
 }
 
 static void push(struct ty_view_at *stack, unsigned *n, const struct ty_viewport *v)
@@ -50,8 +51,8 @@ static void place(struct ty_viewport *v, uint64_t from, uint64_t length)
 {
 	uint64_t all = v->end_ns - v->start_ns;
 
-	if (length < TY_VIEW_MIN_NS)
-		length = TY_VIEW_MIN_NS;
+	if (length < v->min_ns)
+		length = v->min_ns;
 	if (length > all)
 		length = all;
 	if (from < v->start_ns)
@@ -74,8 +75,8 @@ void ty_viewport_zoom(struct ty_viewport *v, uint64_t at_ns, unsigned num, unsig
 	u128 wish = (u128)old * num / den;
 	uint64_t length = wish > all ? all : (uint64_t)wish;
 
-	if (length < TY_VIEW_MIN_NS)
-		length = TY_VIEW_MIN_NS < all ? TY_VIEW_MIN_NS : all;
+	if (length < v->min_ns)
+		length = v->min_ns < all ? v->min_ns : all;
 	if (length == old)
 		return;
 	if (at_ns < v->from_ns)

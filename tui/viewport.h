@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The window of time that is on the screen: pan, zoom, undo, redo. Always inside the recording,
- * never shorter than TY_VIEW_MIN_NS (or the recording, when that is shorter). Steps of one kind in
+ * never shorter than min_ns (or the recording, when that is shorter). Steps of one kind in
  * a row are undone together.
  */
 #ifndef TY_VIEWPORT_H
@@ -30,6 +30,7 @@ enum ty_move { TY_MOVE_NONE, TY_MOVE_PAN, TY_MOVE_ZOOM, TY_MOVE_JUMP };
 struct ty_viewport {
 	uint64_t start_ns, end_ns; /* the recording; start < end */
 	uint64_t from_ns, to_ns;   /* the window [from, to) */
+	uint64_t min_ns;	   /* TY_VIEW_MIN_NS, unless the owner says otherwise */
 	struct ty_place here;
 	struct ty_view_at undo[TY_VIEW_UNDO]; /* oldest are forgotten */
 	struct ty_view_at redo[TY_VIEW_UNDO]; /* what was undone; gone with the next move */

@@ -31,9 +31,13 @@ static const uint8_t code[48] = {
 
 static struct ty_pt_enc enc;
 static struct ty_disasm *disasm;
-static struct ty_flow *flow;
-static struct ty_flow_names *names;
-static struct ty_flow_part part;
+/* What was read last into each slot; the view's is the first. */
+static struct {
+	struct ty_flow *flow;
+	struct ty_flow_names *names;
+	struct ty_flow_part part;
+} slots[TY_FLOW_SLOTS];
+#define shown (slots[0].part)
 static unsigned reads;
 static uint32_t most = UINT32_MAX;
 static uint64_t zero; /* time of TSC 0 */
@@ -64,57 +68,92 @@ static uint64_t encode(void)
 	return tsc;
 }
 
+static void drop_slot(uint32_t i)
+{
+	ty_flow_part_fini(&slots[i].part);
+	ty_flow_names_free(slots[i].names);
+	ty_flow_free(slots[i].flow);
+	slots[i].names = NULL;
+	slots[i].flow = NULL;
+}
+
 static void drop(void)
 {
-	ty_flow_part_fini(&part);
-	ty_flow_names_free(names);
-	ty_flow_free(flow);
-	names = NULL;
-	flow = NULL;
+	for (uint32_t i = 0; i < TY_FLOW_SLOTS; i++)
+		drop_slot(i);
+}
+
+/* Thread 7 executes it, and 9 the same. */
+static struct ty_flow *open_flow(void)
+{
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+
+	assert_int_equal(0, ty_flow_thread(f, 7, 7));
+	assert_int_equal(0, ty_flow_thread(f, 7, 9));
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
+					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_time(f, zero, 1, 0);
+	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, enc.out.p, enc.out.len, 0));
+	assert_int_equal(0, ty_flow_add(f, -1, 9, 0, enc.out.p, enc.out.len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	return f;
 }
 
 static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
 		     struct ty_err *err)
 {
 	struct ty_flow_part_ask mine = *ask;
-	struct ty_code *c;
+	uint32_t i = ask->slot;
 
 	reads++;
-	drop();
-	flow = ty_flow_new(NULL, NULL);
-	c = ty_flow_code(flow);
-	assert_int_equal(0, ty_flow_thread(flow, 7, 7));
-	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
-					ty_code_blob(c, "code", code, sizeof(code))));
-	ty_flow_set_time(flow, zero, 1, 0);
-	assert_int_equal(0, ty_flow_add(flow, -1, 7, 0, enc.out.p, enc.out.len, 0));
-	assert_int_equal(0, ty_flow_start(flow, NULL));
-	names = ty_flow_names_new(c);
+	drop_slot(i);
+	slots[i].flow = open_flow();
+	slots[i].names = ty_flow_names_new(ty_flow_code(slots[i].flow));
 	mine.most = mine.most < most ? mine.most : most;
-	assert_int_equal(0, ty_flow_part_read(flow, names, &mine, &part));
-	*out = &part;
+	assert_int_equal(0,
+			 ty_flow_part_read(slots[i].flow, slots[i].names, &mine, &slots[i].part));
+	*out = &slots[i].part;
 	return 0;
 }
 
-static void place(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+/* As many packets as the test says. */
+static uint64_t many;
+static int packets(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
+		   uint64_t *bytes, struct ty_err *err)
 {
-	ty_flow_names_text(names, 7, s->ts_ns, s->ip, out, n);
+	struct ty_flow *f = open_flow();
+
+	ty_flow_density(f, tid, from_ns, to_ns, n, bytes);
+	for (uint32_t i = 0; many && i < n; i++)
+		bytes[i] = i % 7 * many;
+	ty_flow_free(f);
+	return 0;
 }
 
-static void insn(void *ctx, const struct ty_flow_step *s, char *out, size_t n, char *bytes,
-		 size_t bytes_n)
+static void place(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n)
+{
+	ty_flow_names_text(slots[0].names, 7, s->ts_ns, s->ip, out, n);
+}
+
+static void insn(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		 char *bytes, size_t bytes_n)
 {
 	snprintf(bytes, bytes_n, "%02x", code[s->ip - BASE]);
 	ty_disasm_text(disasm, code + (s->ip - BASE), s->size, s->ip, out, n);
 }
 
-static void line(void *ctx, const struct ty_flow_step *s, char *out, size_t n)
+static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n)
 {
 	snprintf(out, n, "code.c:%u", (unsigned)(s->ip - BASE));
 }
 
-static const struct ty_flow_input input = {
-	.software = true, .read = read_part, .place = place, .insn = insn, .line = line};
+static const struct ty_flow_input input = {.software = true,
+					   .read = read_part,
+					   .packets = packets,
+					   .place = place,
+					   .insn = insn,
+					   .line = line};
 
 static struct ty_flow_view *open_view(uint64_t from, uint64_t to, uint64_t cursor)
 {
@@ -170,33 +209,33 @@ static void check_part(void)
 {
 	uint64_t insns = 0;
 
-	vec_each (c, &part.calls) {
+	vec_each (c, &shown.calls) {
 		uint64_t n = 0;
 
-		assert_true(c->first <= c->last && c->last <= part.steps.n);
+		assert_true(c->first <= c->last && c->last <= shown.steps.n);
 		for (uint32_t i = c->first; i < c->last; i++)
-			n += part.steps.v[i].kind == TY_FLOW_INSN;
+			n += shown.steps.v[i].kind == TY_FLOW_INSN;
 		if (!(c->flags & TY_CALL_BEFORE) && c->first)
 			assert_int_equal(n, c->insns);
 		if (c->parent != TY_NO_CALL) {
-			const struct ty_flow_part_call *up = &part.calls.v[c->parent];
+			const struct ty_flow_part_call *up = &shown.calls.v[c->parent];
 
 			assert_int_equal(up->depth + 1, c->depth);
 			assert_true(up->first <= c->first && c->last <= up->last);
 		}
 		for (uint32_t i = c->first; i < c->last; i++)
-			assert_true(part.calls.v[part.steps.v[i].call].depth >= c->depth);
+			assert_true(shown.calls.v[shown.steps.v[i].call].depth >= c->depth);
 	}
-	vec_each (s, &part.steps)
+	vec_each (s, &shown.steps)
 		insns += s->kind == TY_FLOW_INSN;
-	for (uint32_t d = 0; d < ty_flow_part_depths(&part) + 1; d++)
-		for (uint32_t s = 0; s <= part.steps.n; s += 1 + (uint32_t)(insns / 97)) {
+	for (uint32_t d = 0; d < ty_flow_part_depths(&shown) + 1; d++)
+		for (uint32_t s = 0; s <= shown.steps.n; s += 1 + (uint32_t)(insns / 97)) {
 			uint32_t want = TY_NO_CALL;
 
-			for (uint32_t i = 0; want == TY_NO_CALL && i < part.calls.n; i++)
-				if (part.calls.v[i].depth == d && part.calls.v[i].last > s)
+			for (uint32_t i = 0; want == TY_NO_CALL && i < shown.calls.n; i++)
+				if (shown.calls.v[i].depth == d && shown.calls.v[i].last > s)
 					want = i;
-			assert_int_equal(want, ty_flow_part_call_from(&part, d, s));
+			assert_int_equal(want, ty_flow_part_call_from(&shown, d, s));
 		}
 }
 
@@ -207,32 +246,86 @@ static void test_part(void **state)
 	uint64_t all;
 
 	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
-	assert_int_equal(3, ty_flow_part_depths(&part));
-	assert_true(part.gaps.n >= 1);
-	assert_false(part.cut);
+	assert_int_equal(3, ty_flow_part_depths(&shown));
+	assert_true(shown.gaps.n >= 1);
+	assert_false(shown.cut);
 	check_part();
-	all = part.steps.n;
+	all = shown.steps.n;
 	/* A part in the middle; where calls go on over its edges. */
 	for (uint64_t from = 1000; from < 9000; from += 171) {
 		ask.from_ns = from;
 		ask.to_ns = from + 500;
 		assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
-		assert_true(part.steps.n < all);
-		vec_each (s, &part.steps)
+		assert_true(shown.steps.n < all);
+		vec_each (s, &shown.steps)
 			assert_true(s->ts_ns >= from && s->ts_ns < from + 500);
 		check_part();
 	}
 	/* No more than was asked for. */
 	ask = (struct ty_flow_part_ask){.tid = 7, .to_ns = UINT64_MAX, .most = 100};
 	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
-	assert_true(part.cut);
-	assert_int_equal(100, part.steps.n);
+	assert_true(shown.cut);
+	assert_int_equal(100, shown.steps.n);
 	check_part();
 	/* Another thread's are not there. */
 	ask.tid = 8;
 	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
-	assert_int_equal(0, part.steps.n);
+	assert_int_equal(0, shown.steps.n);
 	drop();
+}
+
+/* Between two time stamps steps have places of their own, in order, and are found by them. What
+ * ends without a later stamp is not spread. */
+static void test_places(void **state)
+{
+	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	struct ty_viewport vp = {.end_ns = UINT64_MAX};
+	struct ty_flow_axis a = {.part = &shown, .vp = &vp, .w = 80};
+	const struct ty_flow_part *got;
+	uint32_t between = 0, together = 0;
+	uint64_t before = 0;
+
+	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+	for (uint32_t i = 0; i < shown.steps.n; i++) {
+		struct ty_flow_part_stretch s = ty_flow_part_stretch(&shown, i);
+		uint64_t pos = ty_flow_axis_pos(&a, i), ts = shown.steps.v[i].ts_ns;
+
+		assert_true(s.first <= i && i < s.first + s.n && s.from_ns == ts);
+		assert_true(pos >= before && pos >= ts * TY_FLOW_PER_NS);
+		assert_true(pos <= s.to_ns * TY_FLOW_PER_NS);
+		between += pos > ts * TY_FLOW_PER_NS;
+		together += i && pos == before;
+		if (pos != before)
+			assert_int_equal(i, ty_flow_axis_step(&a, pos));
+		assert_int_equal(i && pos == before ? ty_flow_axis_step(&a, before) : i,
+				 ty_flow_axis_step(&a, pos));
+		before = pos;
+	}
+	assert_true(between > shown.steps.n / 2);
+	/* Before the gap, before tracing ends, and at the end. */
+	assert_true(shown.gaps.n && shown.ends.n >= 2);
+	for (uint32_t i = 0; i < shown.gaps.n; i++)
+		assert_true(shown.gaps.v[i] &&
+			    ty_flow_axis_pos(&a, shown.gaps.v[i] - 1) ==
+				    shown.steps.v[shown.gaps.v[i] - 1].ts_ns * TY_FLOW_PER_NS);
+	assert_true(together && together < 30);
+	drop();
+}
+
+/* All bytes of packets are where their time is, of a thread's own stream. */
+static void test_packets(void **state)
+{
+	uint64_t bytes[300], sum = 0;
+	struct ty_flow *f = open_flow();
+
+	ty_flow_density(f, 7, 0, 100000, 300, bytes);
+	for (unsigned i = 0; i < 300; i++)
+		sum += bytes[i];
+	assert_in_range(sum, enc.out.len - 300, enc.out.len);
+	ty_flow_density(f, 8, 0, 100000, 300, bytes);
+	for (unsigned i = 0; i < 300; i++)
+		assert_int_equal(bytes[i], 0);
+	ty_flow_free(f);
 }
 
 static void test_frames(void **state)
@@ -385,12 +478,17 @@ static void test_rows(void **state)
 	struct ty_view_input in;
 	struct ty_timeline *t;
 	struct ty_model *m;
+	uint32_t first = 0, other = 0;
 	unsigned seed = 5;
+	uint64_t at;
 
 	ty_tl_build(&facts);
 	ty_tl_switch(0, 0, 0, 0, 7);
-	ty_tl_switch(29, 0, 7, 1, 0);
+	ty_tl_switch(20, 0, 7, 1, 9);
+	ty_tl_switch(29, 0, 9, 1, 0);
 	m = ty_tl_built();
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++)
+		*(ty_model_thread(m, i)->tid == 7 ? &first : &other) = i;
 	zero = ty_model_summary(m)->start_ns;
 	in = ty_tl_input(m);
 	t = ty_tl_open(&in);
@@ -400,6 +498,7 @@ static void test_rows(void **state)
 	ty_timeline_free(t);
 	in.flow = &input;
 	t = ty_tl_open(&in);
+	t->row = ty_tracks_reveal(&t->tracks, first);
 	reads = 0;
 	tl_act(t, TY_ACT_CALLS);
 	assert_int_equal(1, reads);
@@ -414,6 +513,38 @@ static void test_rows(void **state)
 	ty_tl_golden("timeline-calls-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
 	/* Decoded again only where something else is looked at. */
 	assert_int_equal(1, reads);
+	/* The deepest: instruction by instruction; a step of the cursor is a nanosecond. */
+	ty_viewport_jump(&t->vp, zero + 1032, zero + 1033);
+	t->cursor_ns = zero + 1030;
+	ty_timeline_clamp(t);
+	ty_tl_work(t);
+	ty_tl_golden("timeline-insns-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	at = t->cursor_ns;
+	tl_act(t, TY_ACT_RIGHT);
+	assert_int_equal(at + 1, t->cursor_ns);
+	tl_act(t, TY_ACT_LEFT);
+	assert_int_equal(at, t->cursor_ns);
+	/* Another thread's beside it. */
+	ty_viewport_jump(&t->vp, zero + 1000, zero + 3000);
+	t->row = ty_tracks_reveal(&t->tracks, other);
+	tl_act(t, TY_ACT_CALLS);
+	assert_int_equal(8, tl_calls(t));
+	ty_tl_golden("timeline-calls-two-100x30", ty_tl_frame(t, &ty_tl_utf8, 100, 30));
+	tl_act(t, TY_ACT_CALLS);
+	assert_int_equal(4, tl_calls(t));
+	/* More than is decoded at a time: its packets. */
+	many = 1u << 20;
+	t->row = ty_tracks_reveal(&t->tracks, other);
+	reads = 0;
+	tl_act(t, TY_ACT_CALLS);
+	tl_act(t, TY_ACT_DOWN);
+	assert_int_equal(0, reads);
+	ty_tl_golden("timeline-packets-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	ty_tl_golden("timeline-packets-80x24-ascii", ty_tl_frame(t, &ty_tl_ascii, 80, 24));
+	tl_act(t, TY_ACT_CALLS);
+	many = 0;
+	t->row = ty_tracks_reveal(&t->tracks, first);
+	tl_act(t, TY_ACT_DOWN);
 	most = 50;
 	tl_act(t, TY_ACT_ALL);
 	tl_act(t, TY_ACT_CALLS);
@@ -453,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_part),   cmocka_unit_test(test_frames),
 		cmocka_unit_test(test_steps),  cmocka_unit_test(test_window),
 		cmocka_unit_test(test_random), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_places), cmocka_unit_test(test_packets),
 	};
 	int failed = 0;
 

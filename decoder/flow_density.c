@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many bytes of packets a thread made when, without decoding: ranges are told by the times of
+ * their PSBs, and of a CPU's stream those stretches count in which the thread was on the CPU.
+ * Within a range bytes are taken to be spread evenly; behind the last PSB no time is known, and
+ * they count at its instant. Cost: ranges and switches.
+ */
+#include "flow_priv.h"
+
+typedef unsigned __int128 u128;
+
+struct bins {
+	uint64_t from, to;
+	uint32_t n;
+	uint64_t *bytes;
+};
+
+static uint64_t edge(const struct bins *d, uint32_t i)
+{
+	return d->from + (uint64_t)((u128)(d->to - d->from) * i / d->n);
+}
+
+/* bytes over [a, b]. */
+static void add(const struct bins *d, uint64_t a, uint64_t b, uint64_t bytes)
+{
+	uint64_t at = a > d->from ? a : d->from;
+	uint32_t i;
+
+	if (a >= d->to || b < d->from || (b == d->from && a < b))
+		return;
+	i = (uint32_t)((u128)(at - d->from) * d->n / (d->to - d->from));
+	for (; i < d->n; i++) {
+		uint64_t hi = edge(d, i + 1), lo = edge(d, i);
+
+		lo = lo > a ? lo : a;
+		hi = hi < b ? hi : b;
+		if (a == b) {
+			d->bytes[i] += bytes;
+			return;
+		}
+		if (hi > lo)
+			d->bytes[i] += (uint64_t)((u128)bytes * (hi - lo) / (b - a));
+		if (edge(d, i + 1) >= b)
+			return;
+	}
+}
+
+/* Of a CPU's stream: while the thread was on it. */
+static void add_thread(const struct bins *d, const struct ty_flow_stream *s, int32_t tid,
+		       uint64_t a, uint64_t b, uint64_t bytes)
+{
+	const struct ty_flow_sw *v = s->flow->sws.v;
+	uint64_t from = a > d->from ? a : d->from, to = b < d->to ? b : d->to;
+	size_t i = ty_flow_sw_at(s, from);
+
+	/* Before the first switch nobody is known. */
+	for (i = i + 1 == s->sw ? s->sw : i; i < s->sw_end && v[i].t_ns <= to; i++) {
+		uint64_t lo = v[i].t_ns > from ? v[i].t_ns : from;
+		uint64_t hi = i + 1 < s->sw_end && v[i + 1].t_ns < to ? v[i + 1].t_ns : to;
+
+		if (v[i].tid == tid && a == b)
+			add(d, a, b, bytes);
+		else if (v[i].tid == tid && hi > lo)
+			add(d, lo, hi, (uint64_t)((u128)bytes * (hi - lo) / (b - a)));
+		if (a == b)
+			return;
+	}
+}
+
+static void add_stream(const struct bins *d, const struct ty_flow_stream *s, int32_t tid)
+{
+	const struct ty_flow *f = s->flow;
+
+	for (size_t i = s->ranges, next; i < s->ranges_end; i = next) {
+		const struct ty_flow_range *r = &f->ranges.v[i];
+		uint64_t bytes = r->end - r->at.off, a, b;
+
+		for (next = i + 1; next < s->ranges_end && !f->ranges.v[next].at.timed; next++)
+			bytes += f->ranges.v[next].end - f->ranges.v[next].at.off;
+		if (!r->at.timed)
+			continue;
+		a = b = ty_flow_ns(f, r->at.tsc);
+		if (next < s->ranges_end)
+			b = ty_flow_ns(f, f->ranges.v[next].at.tsc);
+		if (b < a || a >= d->to || b < d->from)
+			continue;
+		if (s->tid >= 0)
+			add(d, a, b, bytes);
+		else
+			add_thread(d, s, tid, a, b, bytes);
+	}
+}
+
+void ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, uint64_t *bytes)
+{
+	const struct bins d = {.from = from_ns, .to = to_ns, .n = n, .bytes = bytes};
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes[i] = 0;
+	vec_each (s, &f->streams)
+		if (f->timed && n && from_ns < to_ns && (s->tid < 0 || s->tid == tid))
+			add_stream(&d, s, tid);
+}
