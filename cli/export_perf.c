@@ -303,27 +303,28 @@ static void put_fact(struct export *x, const char *key, unsigned feature)
 	ty_buf_fini(&b);
 }
 
-/* What recorded it, as perf's own command line stands there; of single-stepping, which looks like
- * Intel PT otherwise, it is how perf's users see it, and tarry itself (ty_flow_software). */
+/* What recorded it, as perf's own command line stands there: of single-stepping, which looks like
+ * Intel PT otherwise, it tells perf's users, and tarry itself (ty_perf_stepped). */
 static void put_command(struct export *x)
 {
-	char how[32];
-	bool flow = ty_key_value(ty_trace_section(x->s->trace, TY_SEC_MACHINE).s, "flow", how,
-				 sizeof(how));
-	struct ty_buf b, option;
+	struct ty_text machine = ty_trace_section(x->s->trace, TY_SEC_MACHINE);
+	char how[32], option[48];
+	bool flow = ty_key_value(machine.s, "flow", how, sizeof(how));
+	struct ty_buf b;
 
+	if (!machine.n) /* another program */
+		return;
 	ty_buf_init(&b, 4096);
-	ty_buf_init(&option, 64);
-	ty_buf_addf(&option, "--flow=%s", how);
 	ty_buf_addle(&b, flow ? 3 : 2, 4);
 	ty_perf_out_string(&b, "tarry");
 	ty_perf_out_string(&b, "record");
-	if (flow)
-		ty_perf_out_string(&b, option.p);
-	if (!b.failed && !option.failed)
+	if (flow) {
+		snprintf(option, sizeof(option), "--flow=%s", how);
+		ty_perf_out_string(&b, option);
+	}
+	if (!b.failed)
 		ty_perf_out_feature(x->out, TY_PERF_F_CMDLINE, b.p, b.len);
 	ty_buf_fini(&b);
-	ty_buf_fini(&option);
 }
 
 static void put_machine(struct export *x)

@@ -389,7 +389,9 @@ static int check_flow(struct ty_record_args *a)
 	struct stat st;
 
 	if (!a->o.argv)
-		return ty_cli_usage("record", "--flow needs a command to run");
+		return ty_cli_usage("record", "--flow follows a command from its start: give one "
+					      "(-- CMD...); it takes no process that runs "
+					      "already");
 	if (!strcmp(a->flow, "pt"))
 		return check_pt(a);
 	if (a->flow_filters.n > 1 || a->pt.kernel || a->pt.snapshot)

@@ -160,6 +160,8 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	ok $? "step: a function that is not there"
+	"$TARRY" record --flow=step -p $$ -o "$out/t.dat" 2>&1 | grep -q 'takes no process that runs already'
+	ok $? "step: -p is refused, with the reason"
 }
 
 recursion() { # WHAT OF THE CALLS OF deep, OR OF THE REPORT

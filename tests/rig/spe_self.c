@@ -2,11 +2,13 @@
 /*
  * A program that samples itself: on each CPU in turn it gives what a CPU with Arm SPE would have
  * written of its own accesses to aux_replay.c: one record of 64 bytes each. On CPU 0 the records
- * name the thread (CONTEXT), on CPU 1 they do not: then the switches tell. Usage: spe_self ROUNDS:
- * prints a line for each record, "tid cpu pc va store lat_total lat_issue lat_xlat events".
+ * name the thread (CONTEXT), on CPU 1 they do not: then the switches tell. Usage: spe_self ROUNDS
+ * [THREADS FILE]: prints a line for each record, "tid cpu pc va store lat_total lat_issue lat_xlat
+ * events". So many threads do it, which are there before, when the file is.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 
 #include "spe_encode.h"
 
-enum { CPUS = 2, RECORD = 64, WRITE = 16 };
+enum { CPUS = 2, RECORD = 64, WRITE = 16, THREADS_MAX = 16 };
 
 static uint64_t counter(void)
 {
@@ -55,16 +57,24 @@ static void sample(struct ty_buf *b, int cpu, unsigned i)
 	       store ? "true" : "false", total, issue, xlat, events);
 }
 
-int main(int argc, char **argv)
+struct plan {
+	unsigned rounds;
+	const char *file; /* NULL: at once */
+};
+
+/* NULL: all was written. */
+static void *write_all(void *arg)
 {
-	unsigned rounds = argc == 2 ? (unsigned)atoi(argv[1]) : 0;
+	const struct plan *plan = arg;
 	int fd = open("/dev/aux_replay", O_WRONLY);
 	struct ty_buf b;
 
-	if (fd < 0 || !rounds) {
+	if (fd < 0) {
 		perror("/dev/aux_replay");
-		return 1;
+		return arg;
 	}
+	while (plan->file && access(plan->file, F_OK))
+		usleep(100000);
 	ty_buf_init(&b, RECORD * WRITE);
 	for (int cpu = 0; cpu < CPUS; cpu++) {
 		cpu_set_t set;
@@ -72,18 +82,43 @@ int main(int argc, char **argv)
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
 		if (sched_setaffinity(0, sizeof(set), &set))
-			return 1;
-		for (unsigned i = 0; i < rounds; i++) {
+			return arg;
+		for (unsigned i = 0; i < plan->rounds; i++) {
 			sample(&b, cpu, i);
-			if (b.len < RECORD * WRITE && i + 1 < rounds)
+			if (b.len < RECORD * WRITE && i + 1 < plan->rounds)
 				continue;
 			if (b.failed || write(fd, b.p, b.len) != (ssize_t)b.len) {
 				perror("/dev/aux_replay");
-				return 1;
+				return arg;
 			}
 			ty_buf_reset(&b);
 		}
 	}
 	ty_buf_fini(&b);
-	return 0;
+	close(fd);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct plan plan = {.rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 0,
+			    .file = argc > 3 ? argv[3] : NULL};
+	int n = argc > 3 ? atoi(argv[2]) : 0;
+	pthread_t threads[THREADS_MAX];
+	void *failed = NULL, *any = NULL;
+
+	if (!plan.rounds || n > THREADS_MAX) {
+		fprintf(stderr, "usage: spe_self ROUNDS [THREADS FILE]\n");
+		return 2;
+	}
+	if (!n)
+		return write_all(&plan) != NULL;
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&threads[i], NULL, write_all, &plan))
+			return 1;
+	for (int i = 0; i < n; i++) {
+		pthread_join(threads[i], &failed);
+		any = failed ? failed : any;
+	}
+	return any != NULL;
 }
