@@ -6,8 +6,8 @@
  *
  * Cost: one step per span, system call and interrupt of the thread within the window, in order: a
  * system call costs its share of a block of rows and two additions. For who ran instead at most
- * RIVALS spans of a CPU per wait. Objects of waits (arguments are read from the file) only of waits
- * of at least OBJECT_NS.
+ * RIVALS spans of a CPU per wait, the rest by the zoom forest. Objects of waits (arguments are read
+ * from the file) only of waits of at least OBJECT_NS.
  */
 #include "ledger.h"
 
@@ -51,7 +51,8 @@ enum ender {
 	E_YIELD,
 	E_PREEMPT,
 	E_WOKEN,
-	E_IDLE
+	E_IDLE,
+	E_CROWD
 };
 
 struct row {
@@ -326,6 +327,25 @@ static void running(struct book *b, const struct ty_span *s, uint32_t span, uint
 
 /* ready ------------------------------------------------------------------------------------- */
 
+/* Behind the first RIVALS spans of the CPU nobody is named any more: by the zoom forest. */
+static void crowd(struct book *b, struct key k, uint32_t cpu, uint32_t span, uint64_t from,
+		  uint64_t to)
+{
+	uint64_t rest = to - from;
+	struct ty_cell c = {.ns = {0}};
+
+	if (ty_model_cpu_spans(b->x->m, cpu))
+		ty_model_cells(b->x->m, (struct ty_track){TY_TRACK_CPU, cpu}, from, to, 1, &c);
+	k.name = 0;
+	k.end = E_CROWD;
+	book(b, k, c.ns[TY_ST_RUNNING], span);
+	k.end = E_IDLE;
+	book(b, k, c.ns[TY_ST_IDLE], span);
+	rest -= c.ns[TY_ST_RUNNING] + c.ns[TY_ST_IDLE];
+	k.end = E_NONE;
+	book(b, k, rest, span);
+}
+
 static void ready(struct book *b, const struct ty_span *s, uint32_t span, uint64_t from,
 		  uint64_t to)
 {
@@ -350,10 +370,8 @@ static void ready(struct book *b, const struct ty_span *s, uint32_t span, uint64
 		book(b, k, end - from, span);
 		from = end;
 	}
-	k.end = E_NONE;
-	k.name = 0;
 	if (from < to)
-		book(b, k, to - from, span);
+		crowd(b, k, s->cpu, span, from, to);
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -491,9 +509,10 @@ static void text(const struct book *b, const struct row *r, char *out, size_t si
 			 k->abi == E_YIELD     ? " after sched_yield"
 			 : k->abi == E_PREEMPT ? " after being preempted"
 					       : "",
-			 k->end == E_THREAD ? name
-			 : k->end == E_IDLE ? "its CPU was idle"
-					    : "its CPU's work not recorded",
+			 k->end == E_THREAD  ? name
+			 : k->end == E_CROWD ? "others, not told apart, ran instead"
+			 : k->end == E_IDLE  ? "its CPU was idle"
+					     : "its CPU's work not recorded",
 			 k->end == E_THREAD ? " ran instead" : "");
 		return;
 	case WAIT:

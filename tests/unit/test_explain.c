@@ -463,6 +463,34 @@ static void softirq_wakers(void **state)
 	ty_mx_drop();
 }
 
+/* Woken behind two threads that take turns a thousand times: none of that time is unknown. */
+static void ledger_of_a_wait_behind_a_crowd(void **state)
+{
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_ledger l;
+	uint64_t behind = 0;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_waking(0, 2 * MS, 11, 13, 0);
+	for (unsigned i = 0; i < 1000; i++)
+		ty_mx_switch(0, (3 + i) * MS, 11 + i % 2, R, 12 - i % 2);
+	ty_mx_switch(0, 1003 * MS, 11, R, 13);
+	ty_mx_switch(0, 1010 * MS, 13, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	assert_int_equal(ty_ledger_thread(&x, thread(m, 13), 2 * MS, 1003 * MS, &l), 0);
+	for (size_t i = 0; i < l.n; i++) {
+		assert_null(strstr(l.rows[i].row, "not recorded"));
+		assert_non_null(strstr(l.rows[i].row, "ran instead"));
+		behind += l.rows[i].ns;
+	}
+	assert_int_equal(behind, 1001 * MS);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
 static void ledger_of_the_sleep(void **state)
 {
 	const struct ty_model *m = lock_and_sleep();
@@ -666,6 +694,7 @@ int main(void)
 		cmocka_unit_test(interrupts_steal),
 		cmocka_unit_test(softirq_wakers),
 		cmocka_unit_test(ledger_of_the_sleep),
+		cmocka_unit_test(ledger_of_a_wait_behind_a_crowd),
 		cmocka_unit_test(sums),
 	};
 
