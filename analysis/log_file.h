@@ -3,14 +3,7 @@
  * The lines of a log file on the recording's axis, by their own time stamps. A file is untrusted:
  * any bytes, any length; only lines within the recording are kept.
  *
- * A time stamp stands within the first TY_LOG_HEAD bytes of a line, at its start or behind a blank
- * or bracket:
- *   ISO 8601 / RFC 3339   2024-05-06T07:08:09[.,frac][Z|+hh[:]mm], also a blank instead of T and
- *                         slashes instead of dashes
- *   RFC 3164 (syslog)     May  6 07:08:09[.frac]: the year is that of the recording
- *   epoch                 1715000000[.frac], 13 digits ms, 16 us, 19 ns; at the line's start only
- *   dmesg                 [12345.678901]: the monotonic clock; at the line's start only, with
- *                         bracket
+ * Forms of time stamps: log_time.h.
  * A line without one belongs to the line before. A time of day without a zone is taken as local
  * time; where that is ambiguous or does not exist (daylight saving) it is counted in `doubtful`.
  */
@@ -21,31 +14,13 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "log_time.h"
 #include "model.h"
 #include "vec.h"
 
-#define TY_LOG_HEAD  64		/* bytes of a line in which its time is looked for */
 #define TY_LOG_LINE  1000	/* bytes of a line that are kept */
 #define TY_LOG_LINES 100000	/* lines that are kept */
 #define TY_LOG_BYTES (64 << 20) /* of kept text */
-
-enum ty_log_clock { TY_LOG_NONE, TY_LOG_REALTIME, TY_LOG_MONOTONIC };
-enum ty_log_format { TY_LOG_ISO, TY_LOG_SYSLOG, TY_LOG_EPOCH, TY_LOG_DMESG, TY_LOG_FORMATS };
-const char *ty_log_format_name(enum ty_log_format f);
-
-struct ty_log_stamp {
-	uint64_t ns;   /* of its clock */
-	uint8_t clock; /* enum ty_log_clock */
-	uint8_t format;
-	bool local;    /* no zone in it: local time */
-	bool doubtful; /* that local time is there twice, or not at all */
-	uint16_t end;  /* bytes of the line up to the time's end */
-	bool first;    /* nothing but a bracket is before it */
-};
-
-/* The time stamp of a line of n bytes; near_ns: wall clock of the recording, for the year. False
- * without one. */
-bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_stamp *out);
 
 struct ty_log_line {
 	uint64_t ts_ns;	 /* trace clock */

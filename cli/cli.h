@@ -114,10 +114,14 @@ void ty_session_fini(struct ty_session *s);
 /*
  * Resolve from/to against the trace: into w (borrowing from sel). Without a model the start is that
  * of the first event. 0, or -TY_EUSAGE with a sentence (not a time; from after to; outside the
- * trace).
+ * trace). With a model, a choice of threads or CPUs that chooses none is told on stderr.
  */
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
 		     struct ty_err *err);
+
+/* --at: an instant of the recording, whose model is there. 0, or -TY_EUSAGE with a sentence. */
+int ty_select_instant(const struct ty_session *s, const char *opt, const char *arg, uint64_t *ts_ns,
+		      struct ty_err *err);
 
 /* The clock asked for, into s, whose model is there. 0, or -TY_EUSAGE with a sentence when it is
  * the wall clock and the file does not tell it. JSON keeps the clocks it always has. */

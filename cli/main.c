@@ -31,17 +31,24 @@ static void usage(FILE *f)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(f, "  tarry %-7s%-22s %s\n", commands[i].name, commands[i].args,
 			commands[i].help);
-	fputs("\n`tarry COMMAND --help` tells more. See also tarry(1).\n", f);
+	fputs("\n`tarry help COMMAND` tells more. See also tarry(1).\n", f);
 }
 
 int main(int argc, char **argv)
 {
+	static char help[] = "--help";
+
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read with a point everywhere: 0.5s, 4.018 s, JSON. */
 	setlocale(LC_NUMERIC, "C");
 	if (argc < 2) {
 		usage(stderr);
 		return TY_EXIT_USAGE;
+	}
+	/* "tarry help report" is "tarry report --help". */
+	if (argc > 2 && !strcmp(argv[1], "help")) {
+		memmove(&argv[1], &argv[2], sizeof(*argv) * (size_t)(argc - 2));
+		argv[argc - 1] = help;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);

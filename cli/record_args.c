@@ -47,7 +47,7 @@ static const char tail[] =
 static int take_pids(void *to, const char *arg, struct ty_err *err)
 {
 	struct ty_record_args *a = to;
-	const char *p = arg;
+	const char *blanks = " \n", *p = arg + strspn(arg, blanks); /* of pidof and pgrep */
 
 	for (;;) {
 		char *end;
@@ -55,14 +55,16 @@ static int take_pids(void *to, const char *arg, struct ty_err *err)
 
 		errno = 0;
 		v = strtol(p, &end, 10);
-		if (end == p || *p < '0' || *p > '9' || (*end && *end != ',') || errno || v <= 0 ||
-		    v > INT32_MAX)
+		if (end == p || *p < '0' || *p > '9' || (*end && !strchr(", \n", *end)) || errno ||
+		    v <= 0 || v > INT32_MAX)
 			return wrong(err, "-p '%s' is not a list of process numbers", arg);
 		if (vec_push(&a->pids, (pid_t)v))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-		if (!*end)
+		p = end + strspn(end, blanks);
+		if (!*p)
 			return 0;
-		p = end + 1;
+		p += *p == ',';
+		p += strspn(p, blanks);
 	}
 }
 

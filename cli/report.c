@@ -114,14 +114,13 @@ static int explained(struct ty_report *r, const struct ty_select *sel, const cha
 	if (sel->json || sections & TY_REP_LEDGER)
 		what |= TY_EXPLAIN_LEDGER | (r->processes ? TY_EXPLAIN_PROCESSES : 0);
 	if (sections & TY_REP_CHAIN) {
-		struct ty_select time = {.from = at};
-		struct ty_window w;
-		int status = ty_select_window(&time, r->s, &w, err);
+		uint64_t at_ns;
+		int status = ty_select_instant(r->s, "--at", at, &at_ns, err);
 
 		if (status)
 			return status;
 		what |= TY_EXPLAIN_CHAIN;
-		when = (struct ty_explain_at){w.from_ns, sel->tids.v[0]};
+		when = (struct ty_explain_at){at_ns, sel->tids.v[0]};
 	}
 	return ty_explained_find(r->s, &r->w, what, o, &when, &r->explained, err);
 }

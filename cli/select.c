@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "clock_time.h"
+#include "log_time.h"
 #include "units.h"
 #include "wall_clock.h"
 
@@ -140,7 +141,8 @@ static int take_clock(void *to, const char *arg, struct ty_err *err)
 #define AT(member) offsetof(struct ty_select, member)
 const struct ty_option ty_select_options[] = {
 	{0, "from", "T",
-	 "from T on: seconds from the start (12.5), -3 (before the end), or 14:03:22.5",
+	 "from T on: seconds from the start (12.5), -3 (before the end), or 14:03:22.5 "
+	 "(also with its date)",
 	 .take = ty_take_text, .at = AT(from)},
 	{0, "to", "T", "up to T", .take = ty_take_text, .at = AT(to)},
 	{0, "tid", "N[,N]", "only these threads", .take = take_tids},
@@ -220,20 +222,26 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 	return r < 0 ? r : ty_events_seek(s->events, 0, err);
 }
 
+/* A time of day, a date with one, or ten digits and more: seconds since 1970. */
+static bool is_wall(const char *s)
+{
+	return s && (strchr(s, ':') || strspn(s, "0123456789") >= 10);
+}
+
 /* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
 static int instant(const char *path, const struct bounds *b, const char *opt, const char *arg,
 		   uint64_t *out, struct ty_err *err)
 {
 	uint64_t ns;
 
-	if (strchr(arg, ':')) {
+	if (is_wall(arg)) {
 		if (!b->has_clock)
 			return ty_fail(
 				err, TY_EUSAGE, TY_NO_OFFSET,
 				"%s: %s %s is a clock time, but the file does not say what its "
 				"clock was; use seconds from the start",
 				path, opt, arg);
-		if (!ty_parse_clock(arg, b->start_real_ns, b->end_ns - b->start_ns, &ns)) {
+		if (!ty_wall_offset(arg, b->start_real_ns, b->end_ns - b->start_ns, &ns)) {
 			*out = b->start_ns + ns;
 			return 0;
 		}
@@ -247,15 +255,21 @@ static int instant(const char *path, const struct bounds *b, const char *opt, co
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
 		"%s '%s' is not a time: give seconds from the start (12.5), +12.5, -3 (before the "
-		"end) or a clock time (14:03:22.5)",
+		"end), a clock time (14:03:22.5), or one with its date (2026-05-06T14:03:22.5Z)",
 		opt, arg);
 }
 
-static int nothing(const struct ty_select *sel, bool recording, struct ty_err *err)
+/* length_ns: of the recording; 0: not known. */
+static int nothing(const struct ty_select *sel, bool recording, uint64_t length_ns,
+		   struct ty_err *err)
 {
-	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "nothing lies between --from %s and --to %s%s",
+	char text[TY_DURATION_MAX];
+
+	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+		       "nothing lies between --from %s and --to %s%s%s%s%s",
 		       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
-		       recording ? " of this recording" : "");
+		       recording ? " of this recording" : "", length_ns ? ", which is " : "",
+		       length_ns ? ty_fmt_duration(length_ns, text) : "", length_ns ? " long" : "");
 }
 
 /* recording: the end of b is the last instant, which belongs to the window; else it is open. */
@@ -281,8 +295,68 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, err)))
 		return r;
 	if (w->from_ns >= w->to_ns)
-		return nothing(sel, recording, err);
+		return nothing(sel, recording, recording ? b->end_ns - b->start_ns : 0, err);
 	return 0;
+}
+
+static bool chooses(const struct ty_model *m, const struct ty_window *w)
+{
+	uint32_t i = 0, n = ty_model_summary(m)->threads;
+
+	while (i < n && !ty_window_thread(w, m, i))
+		i++;
+	return i < n;
+}
+
+/* A choice that chooses nothing would look like "all is well". */
+static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
+{
+	for (uint32_t k = 0; k < w->tids_n; k++) {
+		struct ty_window one = {
+			.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = &w->tids[k], .tids_n = 1};
+
+		if (!chooses(m, &one))
+			fprintf(stderr, "tarry: note: there is no thread %d here (--tid)\n",
+				w->tids[k]);
+	}
+	for (uint32_t k = 0; k < w->comms_n; k++) {
+		struct ty_window one = {.from_ns = w->from_ns,
+					.to_ns = w->to_ns,
+					.comms = &w->comms[k],
+					.comms_n = 1};
+
+		if (!chooses(m, &one))
+			fprintf(stderr, "tarry: note: no thread is named '%s' here (--comm)\n",
+				w->comms[k]);
+	}
+	for (uint32_t k = 0; k < w->cpus_n; k++)
+		if (w->cpus[k] >= ty_model_summary(m)->cpus)
+			fprintf(stderr,
+				"tarry: note: there is no CPU %u in this recording (--cpu)\n",
+				w->cpus[k]);
+}
+
+static void model_bounds(const struct ty_session *s, struct bounds *b)
+{
+	b->start_ns = ty_model_summary(s->model)->start_ns;
+	b->end_ns = ty_model_summary(s->model)->end_ns;
+	b->has_clock = ty_model_realtime(s->model, b->start_ns, &b->start_real_ns);
+}
+
+int ty_select_instant(const struct ty_session *s, const char *opt, const char *arg, uint64_t *ts_ns,
+		      struct ty_err *err)
+{
+	char text[TY_DURATION_MAX];
+	struct bounds b;
+	int r;
+
+	model_bounds(s, &b);
+	r = instant(s->trace->path, &b, opt, arg, ts_ns, err);
+	if (!r && *ts_ns > b.end_ns)
+		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			    "%s %s lies behind the end of this recording, which is %s long", opt,
+			    arg, ty_fmt_duration(b.end_ns - b.start_ns, text));
+	return r;
 }
 
 int ty_select_window(const struct ty_select *sel, const struct ty_session *s, struct ty_window *w,
@@ -292,12 +366,9 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 	int r;
 
 	if (s->model) {
-		b.start_ns = ty_model_summary(s->model)->start_ns;
-		b.end_ns = ty_model_summary(s->model)->end_ns;
-		b.has_clock = ty_model_realtime(s->model, b.start_ns, &b.start_real_ns);
+		model_bounds(s, &b);
 	} else if (sel->from || sel->to) {
-		bool clock =
-			(sel->from && strchr(sel->from, ':')) || (sel->to && strchr(sel->to, ':'));
+		bool clock = is_wall(sel->from) || is_wall(sel->to);
 		bool end =
 			clock || (sel->from && *sel->from == '-') || (sel->to && *sel->to == '-');
 
@@ -305,7 +376,10 @@ int ty_select_window(const struct ty_select *sel, const struct ty_session *s, st
 		if (r)
 			return r;
 	}
-	return window(sel, s->trace->path, &b, s->model, w, err);
+	r = window(sel, s->trace->path, &b, s->model, w, err);
+	if (!r && s->model)
+		tell_unmatched(s->model, w);
+	return r;
 }
 
 int ty_select_no_wall(const char *path, struct ty_err *err)
@@ -341,5 +415,5 @@ int ty_select_range(const struct ty_select *sel, const char *path, uint64_t star
 int ty_select_inside(const struct ty_select *sel, const struct ty_window *w, uint64_t last_ns,
 		     struct ty_err *err)
 {
-	return sel->from && w->from_ns > last_ns ? nothing(sel, true, err) : 0;
+	return sel->from && w->from_ns > last_ns ? nothing(sel, true, 0, err) : 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock_time.h"
+#include "log_time.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 #include "units.h"
@@ -50,8 +51,11 @@ static bool clock_offset(struct ty_timeline *t, const char *s, uint64_t *d)
 				   "from the start");
 		return false;
 	}
-	if (ty_parse_clock(s, real, t->vp.end_ns - t->vp.start_ns, d)) {
-		ty_timeline_say(t, "'%s' is not a clock time: write 14:03:22.5", s);
+	if (ty_wall_offset(s, real, t->vp.end_ns - t->vp.start_ns, d)) {
+		ty_timeline_say(t,
+				"'%s' is not a clock time: write 14:03:22.5 or "
+				"2026-05-06T14:03:22.5Z",
+				s);
 		return false;
 	}
 	return true;

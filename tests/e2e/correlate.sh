@@ -159,6 +159,22 @@ text = tarry("report", "c.dat", "stalls", "--all", "--log", "app.log")
 assert "app.log: " in text and "slow answer begins" in text and "log        4 lines" in text, text
 assert "log" not in plain
 P
+check "--from and --to take the log's own time stamps, whatever their form" <<'P'
+from common import *
+at = logged(report())
+lines = [line.split(" ", 1) for line in open("app.log")]
+begins, ends = (next(w for w, text in lines if text.strip() == t) for t in ("burn begins", "burn ends"))
+def forms(when):
+    t = datetime.datetime.fromisoformat(when)
+    return (when, when.replace("T", " "), f"{t.timestamp():.6f}",
+            t.astimezone().strftime("%d %b %Y %H:%M:%S.%f"))
+for first, last in zip(forms(begins), forms(ends)):
+    s = report("--from", first, "--to", last)["summary"]
+    print(first, last, s["from_ns"] - at["burn begins"], s["to_ns"] - at["burn ends"])
+    assert abs(s["from_ns"] - at["burn begins"]) < 1e6 and abs(s["to_ns"] - at["burn ends"]) < 1e6, s
+r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "--from", begins + " burn"], capture_output=True, text=True)
+assert r.returncode == 2 and "with its date" in r.stderr, r
+P
 check "view --log: the lines stand on the axis, at their instants" <<'P'
 from common import *
 doc = report()

@@ -72,12 +72,15 @@ says "nothing to record" 2 'give a command, -p PID or -a' -o "$t/b"
 says "a command and -p" 2 'not both' -p 1 -o "$t/b" -- true
 says "an unknown option" 2 'record --help' --nonsense
 says "not a duration" 2 'not a duration' -a --duration abc -o "$t/b"
+says "a list of pids that ends in a comma" 2 'not a list of process numbers' -p 1, -o "$t/b"
 says "not a pid" 2 'not a list of process numbers' -p 12x -o "$t/b"
 says "no such event" 1 "no event 'sched_nothing'.*No such file" -e sched:sched_nothing -o "$t/b" -- true
 says "no such event system" 1 "no event system 'nothing'" -e nothing:at_all -o "$t/b" -- true
 says "not an event" 2 'SYSTEM:EVENT' -e sched_switch -o "$t/b" -- true
 says "a filter on a field that is not there: the kernel's words" 2 'Field not found' \
 	--no-sched -e 'sched:sched_switch:nothing == 1' -o "$t/b" -- true
+"$TARRY" record -q -d 50ms -p "$$ $PPID
+" -o "$t/a"; ok "pids as pidof and pgrep print them" $?
 sleep 0 & gone=$!; wait $gone
 says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
 says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true

@@ -136,4 +136,12 @@ assert all(t["running_ns"] + t["blocked_ns"] <= 60e6 for t in d["threads"])'
 check "a wrong section is wrong usage" [ $? -eq 2 ]
 "$TARRY" report missing.dat >/dev/null 2>err.txt
 check "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]
+"$TARRY" report c.dat header --comm nobody --comm sleep --tid 2000000000 --cpu 60000 >out.txt 2>err.txt
+check "a choice that chooses nothing is told" [ $? -eq 0 -a "$(grep -c . err.txt)" -eq 3 ]
+check "... a name, a thread, a CPU" [ "$(grep -cE "named 'nobody'|no thread 2000000000|no CPU 60000" err.txt)" -eq 3 ]
+"$TARRY" report c.dat --from 9999 2>err.txt
+check "a window behind the end is told, with the length of the recording" grep -q 'this recording, which is .* long' err.txt
+"$TARRY" report c.dat chain --tid 1 --at 9999 2>err.txt
+check "so is a time of a chain" grep -q -- '--at 9999 lies behind the end' err.txt
+check "help COMMAND is COMMAND --help" cmp -s <("$TARRY" help report memory) <("$TARRY" report memory --help)
 echo "1..$n"

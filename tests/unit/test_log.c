@@ -46,6 +46,16 @@ static void zoned(void **state)
 		{"I [2024-05-06T12:53:20Z] x", T0},
 		{"{\"time\":1,\"t\":\"2024-05-06T12:53:20Z\"}", T0},
 		{"ts=2024-05-06T12:53:20Z level=info", T0},
+		{"10.0.0.1 - - [06/May/2024:12:53:20 +0000] \"GET / HTTP/1.1\" 200", T0},
+		{"::1 - bob [06/May/2024:14:53:20 +0200] \"GET /\"", T0},
+		{"Date: Mon, 06 May 2024 12:53:20 GMT", T0},
+		{"6 May 2024 12:53:20.5 UTC x", T0 + 500000000},
+		{"app.log:2024-05-06T12:53:20Z of grep", T0},
+		{"{\"level\":\"info\",\"ts\":1715000000.25,\"msg\":\"x\"}", T0 + 250000000},
+		{"{\"level\":30,\"time\":1715000000123,\"pid\":1}", T0 + 123000000},
+		{"{\"timestamp\": 1715000000}", T0},
+		{"level=info ts=1715000000.5 msg=x", T0 + 500000000},
+		{"ts=1715000000 msg=x", T0},
 		{"1715000000 x", T0},
 		{"1715000000.000001 x", T0 + 1000},
 		{"1715000000123 x", T0 + 123000000},
@@ -79,6 +89,19 @@ static void none(void **state)
 		"[12345] no fraction",
 		"[12345.6 no end",
 		"May 32 12:53:20 x",
+		"32/May/2024:12:53:20 +0000",
+		"06/Mai/2024:12:53:20 +0000",
+		"06/May/2024 12:53:20",
+		"06 May 12:53:20",
+		"I1306 12:53:20.5 x",
+		"I0506 12:53:20 x",
+		"X0506 12:53:20.5 x",
+		" I0506 12:53:20.5 x",
+		"size=1715000000 x",
+		"{\"bytes\":1715000000}",
+		"{\"ts\":12}",
+		"{\"uts\":1715000000}",
+		"uts=1715000000",
 		"Mayor 6 12:53:20",
 		"123456789012345678901234567890123456789012345678901234567890123 "
 		"2024-05-06T12:53:20Z",
@@ -112,6 +135,14 @@ static void without_zone(void **state)
 	assert_int_equal(s.format, TY_LOG_SYSLOG);
 	assert_true(s.local && !s.doubtful);
 	assert_int_equal(s.ns, T0);
+	s = stamp("I0506 14:53:20.500000 4242 main.cc:7] x");
+	assert_true(s.local && s.format == TY_LOG_GLOG && s.first);
+	assert_int_equal(s.ns, T0 + S_NS / 2);
+	s = stamp("4242:M 06 May 2024 14:53:20.250 * Ready");
+	assert_true(s.local && s.format == TY_LOG_DAY_FIRST);
+	assert_int_equal(s.ns, T0 + S_NS / 4);
+	s = stamp("[Mon May 06 14:53:20.250000 2024] [core:notice] x");
+	assert_int_equal(s.ns, T0 + S_NS / 4);
 	/* The year is the nearest: at new year the other one. */
 	assert_true(ty_log_stamp("Dec 31 23:59:59 x", 17, 1704067300 * S_NS, &s));
 	assert_int_equal(s.ns, (1704067200 - 3600 - 1) * S_NS);
@@ -128,6 +159,37 @@ static void without_zone(void **state)
 	assert_true(stamp("2024-03-31 02:30:00 x").doubtful);
 	setenv("TZ", "UTC0", 1);
 	tzset();
+}
+
+/* Times as somebody types or pastes them, of a recording of a minute that began at T0. */
+static void typed(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t s;
+	} good[] = {
+		{"12:53:25", 5},
+		{"2024-05-06T12:53:25Z", 5},
+		{"2024-05-06 14:53:25+02:00", 5},
+		{"2024-05-06 12:53:25", 5},
+		{"06/May/2024:12:53:25 +0000", 5},
+		{"May  6 12:53:25", 5},
+		{"1715000005", 5},
+		{"1715000005000", 5},
+		{"2024-05-06T12:53:19Z", 0},
+		{"2024-05-07T12:53:20Z", 86400},
+	};
+	static const char *const bad[] = {
+		"",	  "2024-05-06T12:53:25Z x",  "x 2024-05-06T12:53:25Z", "2024-05-06",
+		"[50.5]", "2024-05-06 12:53:25 CEST"};
+	uint64_t d;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		if (ty_wall_offset(good[i].text, T0, 60 * S_NS, &d) || d != good[i].s * S_NS)
+			fail_msg("%s", good[i].text);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (!ty_wall_offset(bad[i], T0, 60 * S_NS, &d))
+			fail_msg("taken: %s", bad[i]);
 }
 
 static void marker(uint64_t ts, uint64_t real, uint64_t mono)
@@ -251,6 +313,7 @@ int main(void)
 		cmocka_unit_test(zoned),	cmocka_unit_test(none),
 		cmocka_unit_test(without_zone), cmocka_unit_test(on_the_axis),
 		cmocka_unit_test(set_back),	cmocka_unit_test(limits),
+		cmocka_unit_test(typed),
 	};
 
 	setenv("TZ", "UTC0", 1);
