@@ -203,6 +203,14 @@ static const char *explain_fd_before(void *ctx, int32_t pid, int32_t fd, bool *c
 	return r->explain.fd_before(r->explain.ctx, pid, fd, cloexec);
 }
 
+static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			      struct ty_held_back *out)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.held_back(r->explain.ctx, tid, from_ns, to_ns, out);
+}
+
 /* Arguments of a system call: its sys_enter read again from the file. */
 static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, size_t n)
 {
@@ -320,6 +328,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	v->explain.args = explain_args;
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
+	if (v->explain.held_back)
+		v->explain.held_back = explain_held_back;
 	v->explain.ctx = &v->reading;
 	/* A frame that is printed has the stalls unless the search would take longer than the rest
 	 * of it; on a terminal it goes on beside the timeline. */

@@ -252,6 +252,17 @@ else
 	echo "ok $((n += 1)) - i: executed instructions # SKIP they cannot be recorded or decoded here: $(tail -n 1 "$T/log")"
 fi
 
+# One thread keeps another from the CPU: what report says of it, view says, too.
+busy='i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done'
+cpu=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+if "$TARRY" record -q -o "$T/hog.dat" -- taskset -c "$cpu" sh -c "(sh -c '$busy') & chrt -f 1 sh -c '$busy'; wait" >"$T/log" 2>&1 &&
+	"$TARRY" report "$T/hog.dat" stalls | grep -q 'got no CPU'; then
+	"$TARRY" view "$T/hog.dat" --print --size 200x40 >"$T/frame" 2>&1 && grep -q 'ran [0-9.]* m*s of it' "$T/frame"
+	check "a wait for a CPU is among the findings" $? "$(cat "$T/frame")"
+else
+	echo "ok $((n += 1)) - a wait for a CPU is among the findings # SKIP nobody could be kept from a CPU: $(tail -n 1 "$T/log")"
+fi
+
 tm kill-server
 servers=$((servers + 1))
 tm new-session -d -x 90 -y 20 "unset COLUMNS LINES; '$TARRY' view '$F' --print; exec cat"
