@@ -81,6 +81,43 @@ static void test_order(void **state)
 	ty_session_fini(&s);
 }
 
+/* How far it is: upwards, and how often. */
+struct heard {
+	double last;
+	unsigned n;
+};
+
+static void hear(void *ctx, double part)
+{
+	struct heard *h = ctx;
+
+	assert_true(part > h->last && part <= 1);
+	h->last = part;
+	h->n++;
+}
+
+static void test_telling(void **state)
+{
+	struct ty_trace *t = NULL;
+	struct heard heard = {0};
+	struct perf_write w;
+	struct ty_buf b;
+
+	pe_init(&w);
+	for (unsigned i = 0; i < 40000; i++)
+		pe_call(&w, (struct pw_at){5, 5, 1000 + 777ull * i, 0}, i % 2, 0);
+	ty_buf_init(&b, 64 << 20);
+	pw_pipe(&w, &b);
+	pw_save(&b, path);
+	assert_int_equal(0, ty_trace_open_telling(path, hear, &heard, &t, NULL));
+	assert_int_equal(2, heard.n); /* every 16384 records */
+	assert_true(heard.last > 0.7);
+	ty_trace_close(t);
+	unlink(path);
+	ty_buf_fini(&b);
+	pw_fini(&w);
+}
+
 /* Many events in many pages and chunks, each with its time; looked up again by its place. */
 static void test_many(void **state)
 {
@@ -418,11 +455,11 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	 cmocka_unit_test(test_many),
-		cmocka_unit_test(test_losses),	 cmocka_unit_test(test_many_losses),
-		cmocka_unit_test(test_threads),	 cmocka_unit_test(test_chosen_threads),
-		cmocka_unit_test(test_switches), cmocka_unit_test(test_own_switches),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_telling),
+		cmocka_unit_test(test_many),	       cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_many_losses),    cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_chosen_threads), cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_own_switches),   cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
