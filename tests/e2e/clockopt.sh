@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # --clock: the same moment in all three clocks, in each command that shows times as text.
 set -u
+. "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "ok 1 - clockopt # SKIP recording needs root and the program"
 	echo "1..1"
@@ -11,13 +12,6 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export TZ=Asia/Kathmandu # no zone of whole hours
 export TERM=xterm LC_ALL=C.UTF-8 # block elements
-n=0
-check() { # WHAT; a python program on stdin decides
-	cat >judge.py
-	n=$((n + 1))
-	if python3 judge.py >said.txt 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
-	sed 's/^/# /' said.txt | tail -n 12
-}
 if ! "$TARRY" record -q -o c.dat -- python3 -c 'import time; print(time.time()); time.sleep(0.4)' >told.txt 2>err.txt; then
 	echo "not ok 1 - the program is recorded"
 	sed 's/^/# /' err.txt
@@ -42,7 +36,7 @@ calls = [json.loads(l) for l in tarry("dump", "c.dat", "syscalls", "--json").spl
 events = [json.loads(l) for l in tarry("dump", "c.dat", "events", "--json").splitlines()]
 begin = min(e["ts_ns"] for e in events)
 P
-check "dump events: trace clock as ever, from the start, time of day of the machine" <<'P'
+judge "dump events: trace clock as ever, from the start, time of day of the machine" <<'P'
 from common import *
 def times(*args): # of events, not of losses
     return re.findall(r"^.*?-\d+ *\[\d+\] +([\d:.]+): ", tarry("dump", "c.dat", "events", *args), re.M)
@@ -58,7 +52,7 @@ t = datetime.datetime.fromtimestamp(told, zone)
 at = ((t.hour * 60 + t.minute) * 60 + t.second) * 10**9 + t.microsecond * 1000
 assert day_ns(wall[0]) <= at + 10**7 and at <= day_ns(wall[-1]) + 10**7 or day_ns(wall[-1]) < day_ns(wall[0]), (wall[0], at, wall[-1])
 P
-check "dump syscalls: time of day as ever, from the start, trace clock" <<'P'
+judge "dump syscalls: time of day as ever, from the start, trace clock" <<'P'
 from common import *
 def times(*args):
     return [l.split()[1] for l in tarry("dump", "c.dat", "syscalls", *args).splitlines() if re.match(r"\d+ ", l)]
@@ -69,7 +63,7 @@ for s, t in zip(start, trace):
     assert abs(ns(t) - begin - ns(s)) <= 1000, (s, t)
 assert sum(ns(t) // 1000 in known for t in trace) > len(trace) // 2, (trace[:3], sorted(known)[:3])
 P
-check "report: stalls, ledger, tables and JSON" <<'P'
+judge "report: stalls, ledger, tables and JSON" <<'P'
 from common import *
 doc = json.loads(tarry("report", "c.dat", "--all", "--json"))
 assert json.loads(tarry("report", "c.dat", "--all", "--json", "--clock", "wall"))["stalls"] == doc["stalls"]
@@ -85,7 +79,7 @@ for section, unit in (("syscalls", "at (s)"), ("longest", " at "), ("ledger", " 
     assert re.search(r"\d\d:\d\d:\d\d\.\d{6}", text), (section, text[:500])
     assert "at (s)" not in text
 P
-check "view --print: window, ruler, findings and cursor" <<'P'
+judge "view --print: window, ruler, findings and cursor" <<'P'
 from common import *
 def frame(*args):
     return tarry("view", "c.dat", "--print", "--size", "120x40", "--from", "0.05", "--to", "0.25", *args)
@@ -99,7 +93,7 @@ assert abs(ns(m[1]) - begin - 50 * 10**6) < 10**6, (m[1], begin)
 ruler = [l for l in wall.splitlines() if l.count(":") >= 4 and "\u252c" in l]
 assert ruler and all(re.fullmatch(r"\d\d:\d\d:\d\d\.\d{2,3}", t) for t in re.findall(r"\d\d:\d\d:\d\d[.\d]*", ruler[0])), wall
 P
-check "a word that is no clock, and commands without times of a recording" <<'P'
+judge "a word that is no clock, and commands without times of a recording" <<'P'
 from common import *
 for args in (("report", "c.dat", "--clock", "utc"), ("dump", "c.dat", "--clock", ""), ("view", "c.dat", "--print", "--clock", "Wall")):
     r = run(*args)

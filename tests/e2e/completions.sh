@@ -1,12 +1,7 @@
 #!/usr/bin/env bash
 # The completions offer every command and every option that the program has, and files.
 set -u
-n=0
-check() { # NAME STATUS [WHAT WAS SEEN]
-	n=$((n + 1))
-	if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "${3-}" | sed 's/^/#   /'; fi
-}
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+. "$(dirname "$0")/tap.bash"
 T=$(mktemp -d)
 trap 'rm -rf "$T"' EXIT
 ln -s "$TARRY" "$T/tarry"

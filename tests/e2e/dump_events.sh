@@ -6,19 +6,9 @@
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
-n=0
+. "$(dirname "$0")/tap.bash"
 report() { # STATUS NAME [LOG]
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || sed 's/^/# /' "$3" | head -n 40
-	fi
-}
-skip() {
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
+	check "$2" "$1" "$([ -z "${3:-}" ] || cat "$3")"
 }
 
 cat >"$d/load.sh" <<'EOF'

@@ -4,13 +4,11 @@
 # is switched off (-e verbose=none).
 set -u
 . "$(dirname "$0")/await.bash"
-n=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-bad() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || echo "$2" | head -n 40 | sed 's/^/# /'; }
-skip() { echo "ok 1 - dump syscalls # SKIP $1"; exit 0; }
-[ "$(id -u)" = 0 ] || skip "needs root to record"
-[ -w /sys/kernel/tracing/instances ] || skip "no tracefs here"
-command -v python3 >/dev/null || skip "needs python3 to compare"
+. "$(dirname "$0")/tap.bash"
+skip_all() { skip "dump syscalls" "$1"; exit 0; }
+[ "$(id -u)" = 0 ] || skip_all "needs root to record"
+[ -w /sys/kernel/tracing/instances ] || skip_all "no tracefs here"
+command -v python3 >/dev/null || skip_all "needs python3 to compare"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
@@ -59,16 +57,16 @@ P
 
 # every kind of argument, one thread
 "$TARRY" record -q -o args.dat -- "$PROGRAMS/syscall_args"
-[ $? = 3 ] && ok "the command's status is passed on" || bad "the command's status is passed on"
-"$TARRY" dump args.dat syscalls >args.txt || bad "dump syscalls"
+[ $? = 3 ] && ok "the command's status is passed on" || not_ok "the command's status is passed on"
+"$TARRY" dump args.dat syscalls >args.txt || not_ok "dump syscalls"
 if command -v strace >/dev/null; then
 	strace -f -tt -T -e verbose=none -o args.strace "$PROGRAMS/syscall_args"
 	d=$(diff <(python3 norm.py args.strace) <(python3 norm.py args.txt))
 	[ -z "$d" ] && [ "$(wc -l <args.txt)" -gt 200 ] && ok "lines as strace's, every kind of argument" ||
-		bad "lines as strace's, every kind of argument" "$d"
+		not_ok "lines as strace's, every kind of argument" "$d"
 	d=$(sed -E 's/^([0-9]+ +)[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6} .* <[0-9]+\.[0-9]{6}>$/good/' args.txt | grep -vc '^good$')
 	[ "$d" = 1 ] && ok "pid, time of day, duration in every line but exit_group's" ||
-		bad "pid, time of day, duration in every line but exit_group's" "$(grep -v '>$' args.txt)"
+		not_ok "pid, time of day, duration in every line but exit_group's" "$(grep -v '>$' args.txt)"
 
 	# processes and threads
 	for p in syscall_args syscall_procs; do
@@ -77,17 +75,17 @@ if command -v strace >/dev/null; then
 		"$TARRY" dump p.dat syscalls --json >p.json
 		d=$(diff <(python3 counts.py p.strace) <(python3 counts.py p.json))
 		[ -z "$d" ] && [ "$(python3 counts.py p.json | wc -l)" -gt 20 ] &&
-			ok "$p: counts equal strace -f -c" || bad "$p: counts equal strace -f -c" "$d"
+			ok "$p: counts equal strace -f -c" || not_ok "$p: counts equal strace -f -c" "$d"
 	done
 else
-	echo "ok $((++n)) - compare with strace # SKIP no strace here"
+	skip "compare with strace" "no strace here"
 	"$TARRY" record -q -o p.dat -- "$PROGRAMS/syscall_procs"
 fi
 
 "$TARRY" dump p.dat syscalls >p.txt
-[ "$(wc -l <p.txt)" = "$(wc -l <p.json)" ] && ok "text and JSON have the same lines" || bad "text and JSON have the same lines"
+[ "$(wc -l <p.txt)" = "$(wc -l <p.json)" ] && ok "text and JSON have the same lines" || not_ok "text and JSON have the same lines"
 d=$(grep -cE ' (<unfinished|<\.\.\.|<unknown)|\[' p.txt)
-[ "$d" = 0 ] && ok "nothing unknown in a whole recording" || bad "nothing unknown in a whole recording" "$(grep -E '<unf|<\.\.\.|<unk|\[' p.txt)"
+[ "$d" = 0 ] && ok "nothing unknown in a whole recording" || not_ok "nothing unknown in a whole recording" "$(grep -E '<unf|<\.\.\.|<unk|\[' p.txt)"
 d=$(python3 - p.json <<'P'
 import json, sys
 last = 0
@@ -101,22 +99,22 @@ for line in open(sys.argv[1]):
     if o['errno'] is not None and o['ret'] != -1: print('errno', line)
 P
 )
-[ -z "$d" ] && ok "JSON: keys, order, pid" || bad "JSON: keys, order, pid" "$d"
+[ -z "$d" ] && ok "JSON: keys, order, pid" || not_ok "JSON: keys, order, pid" "$d"
 # The exec by a thread goes on as the leader: the last program's seven getgid are the leader's.
 leader=$(head -n 1 p.txt | cut -d' ' -f1)
 [ "$(grep -c "^$leader .*getgid()" p.txt)" = 7 ] && ok "exec by a thread that is not the leader" ||
-	bad "exec by a thread that is not the leader" "$(grep getgid p.txt)"
+	not_ok "exec by a thread that is not the leader" "$(grep getgid p.txt)"
 # ...and so is that execve, which began as the thread's.
 d=$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -v "^$leader " | sed -E 's/^[0-9]+ +[0-9:.]+ (execve\().* = 0 <[0-9.]+>$/\1/')
 [ "$d" = 'execve(' ] && [ "$("$TARRY" dump p.dat syscalls --tid "$leader" | grep -c "^$leader ")" = "$(grep -c "^$leader " p.txt)" ] &&
-	ok "--tid" || bad "--tid" "$d"
+	ok "--tid" || not_ok "--tid" "$d"
 # The name is the one at the call's beginning, whoever asks how.
 comm=$(sed -n '1s/.*"comm":"\([^"]*\)".*/\1/p' p.json)
-[ "$("$TARRY" dump p.dat syscalls --json --comm "$comm")" = "$(grep -F "\"comm\":\"$comm\"" p.json)" ] && ok "--comm" || bad "--comm" "$comm"
+[ "$("$TARRY" dump p.dat syscalls --json --comm "$comm")" = "$(grep -F "\"comm\":\"$comm\"" p.json)" ] && ok "--comm" || not_ok "--comm" "$comm"
 "$TARRY" dump p.dat syscalls --from 99999 >behind.txt 2>behind.err
-[ $? = 2 ] && [ ! -s behind.txt ] && grep -q 'nothing lies between' behind.err && ok "--from behind the end" || bad "--from behind the end" "$(cat behind.err)"
+[ $? = 2 ] && [ ! -s behind.txt ] && grep -q 'nothing lies between' behind.err && ok "--from behind the end" || not_ok "--from behind the end" "$(cat behind.err)"
 "$TARRY" dump p.dat events --from 99999 >behind.txt 2>behind.err
-[ $? = 2 ] && [ ! -s behind.txt ] && ok "events --from behind the end" || bad "events --from behind the end" "$(cat behind.err)"
+[ $? = 2 ] && [ ! -s behind.txt ] && ok "events --from behind the end" || not_ok "events --from behind the end" "$(cat behind.err)"
 start=$("$TARRY" dump p.dat events --json | head -n 1 | sed 's/.*"ts_ns":\([0-9]*\).*/\1/')
 mid=$(sed -n '400s/.*"ts_ns":\([0-9]*\).*/\1/p' p.json)
 mid=$(awk "BEGIN { printf \"%.9f\", ($mid - $start) / 1e9 }")
@@ -124,7 +122,7 @@ a=$("$TARRY" dump p.dat syscalls --to "$mid" | wc -l) b=$("$TARRY" dump p.dat sy
 all=$(wc -l <p.txt)
 # a call that lies across the border is in both
 [ "$a" -ge 399 ] && [ "$a" -lt "$all" ] && [ $((a + b)) -ge "$all" ] && [ $((a + b)) -le $((all + 20)) ] && ok "--from and --to split the lines" ||
-	bad "--from and --to split the lines" "$a + $b of $all, at $mid"
+	not_ok "--from and --to split the lines" "$a + $b of $all, at $mid"
 
 # calls in progress at either end of the recording
 mkfifo gate
@@ -142,9 +140,9 @@ wait $rec
 kill $sleeper
 "$TARRY" dump attach.dat syscalls >attach.txt 2>attach.err
 grep -qE '^[0-9]+ +[0-9:.]+ <\.\.\. [a-z0-9_]+ resumed>\) += .* <unknown: began before the recording>' attach.txt &&
-	ok "a call that began before says so" || bad "a call that began before says so" "$(head -n 3 attach.txt)"
+	ok "a call that began before says so" || not_ok "a call that began before says so" "$(head -n 3 attach.txt)"
 tail -n 1 attach.txt | grep -qE 'clock_nanosleep\(CLOCK_REALTIME, 0, 0x[0-9a-f]+, (0x[0-9a-f]+|NULL) <unfinished \.\.\.>$' &&
-	ok "a call in progress at the end is unfinished" || bad "a call in progress at the end is unfinished" "$(tail -n 3 attach.txt)"
+	ok "a call in progress at the end is unfinished" || not_ok "a call in progress at the end is unfinished" "$(tail -n 3 attach.txt)"
 
 # 32-bit callers are named by their own table
 cat >i386.c <<'C'
@@ -165,8 +163,8 @@ C
 if gcc -m32 -nostdlib -static -fno-pie -no-pie -fno-stack-protector -O1 -o i386 i386.c 2>/dev/null && { ./i386; [ $? = 6 ]; }; then
 	"$TARRY" record -q -o i386.dat -- ./i386
 	d=$("$TARRY" dump i386.dat syscalls | grep -F '[32-bit]' | sed -E 's/^[0-9]+ +[0-9:.]+ ([a-z0-9_]+)\(.*/\1/' | sort | tr '\n' ' ')
-	[ "$d" = "exit exit_group fork getpid waitpid " ] && ok "32-bit callers are named rightly" || bad "32-bit callers are named rightly" "$d"
+	[ "$d" = "exit exit_group fork getpid waitpid " ] && ok "32-bit callers are named rightly" || not_ok "32-bit callers are named rightly" "$d"
 else
-	n=$((n + 1)); echo "ok $n - 32-bit callers # SKIP cannot build or run them here"
+	skip "32-bit callers" "cannot build or run them here"
 fi
 echo "1..$n"

@@ -4,16 +4,7 @@
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
-n=0
-check() { # NAME STATUS [WHAT WAS SEEN]
-	n=$((n + 1))
-	if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "${3-}" | head -n 20 | sed 's/^/# /'; fi
-}
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-is() { # NAME WANTED GOT
-	[ "$2" = "$3" ]
-	check "$1" $? "wanted: $2; got: $3"
-}
+. "$(dirname "$0")/tap.bash"
 
 cd "$d" || exit 1
 "$TARRY" export x --to perfetto 2>err

@@ -4,12 +4,8 @@
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-n=0 bad=0
-ok() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; fi
-}
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+. "$(dirname "$0")/tap.bash"
+ok_if() { check "$2" "$1"; } # STATUS NAME, which may tell what a command says
 finish() { echo "1..$n"; exit $bad; }
 
 known() { # NAME FILTER CHECK COMMAND...
@@ -17,7 +13,7 @@ known() { # NAME FILTER CHECK COMMAND...
 	sed 's/^/# /' "$out/err"
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py "$3" "$out/c" "$out/said"
-	ok $? "$1"
+	ok_if $? "$1"
 }
 levels() { known "levels: $1" "$2" levels "$PROGRAMS/call_traps" "$3"; }
 
@@ -47,7 +43,7 @@ if [ -z "$cxx" ]; then
 	skip "levels: C++ exceptions" "no C++ compiler"
 else
 	"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
-	ok $? "call_throws.cc is compiled"
+	ok_if $? "call_throws.cc is compiled"
 	known "levels: C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws"
 	known "a filter's function ends by an exception" cleans cleans "$out/throws"
 fi

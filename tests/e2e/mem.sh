@@ -2,11 +2,7 @@
 # Memory samples: tarry against perf, record by record, on random Arm SPE streams; labelled sharing.
 # The streams and answers come from ../shared and perf, where they are there.
 set -u
-n=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); echo "not ok $n - $1"; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-check() { if "${@:2}"; then ok "$1"; else no "$1"; fi; }
+. "$(dirname "$0")/tap.bash"
 
 shared=$PWD/../shared/spe
 dir=$(mktemp -d)
@@ -104,7 +100,7 @@ if ! command -v perf >/dev/null || ! command -v python3 >/dev/null; then
 elif [ ! -r "$shared/tools/oracle.py" ]; then
 	skip "200 random streams are read as perf reads them" "../shared/spe is not there"
 else
-	check "200 random streams are read as perf reads them" oracle
+	passes "200 random streams are read as perf reads them" oracle
 fi
 
 scenario() { # NAME KIND LINES
@@ -122,7 +118,7 @@ for s in false-peer true-peer read-only-shared; do
 	if [ ! -r "$shared/scenarios/$s.data" ] || ! command -v python3 >/dev/null; then
 		skip "sharing of $s" "../shared/spe or python3 is not there"
 	else
-		check "sharing of $s" scenario $s
+		passes "sharing of $s" scenario $s
 	fi
 done
 
@@ -136,7 +132,7 @@ local_samples() {
 if ! command -v perf >/dev/null; then
 	skip "samples of this machine" "perf is not installed"
 else
-	check "samples of this machine" local_samples
+	passes "samples of this machine" local_samples
 fi
 
 # The memory view of a labelled file, as text.
@@ -145,7 +141,7 @@ sees() { # TEXT
 		grep -q -- "$1" "$dir/frame.txt"
 }
 if [ -d "$shared/scenarios" ]; then
-	check "view opens a file of memory samples" sees "40  50.0%    203    206    206  0x4010"
+	passes "view opens a file of memory samples" sees "40  50.0%    203    206    206  0x4010"
 else
 	skip "view opens a file of memory samples" "../shared/spe is not there"
 fi
@@ -155,7 +151,7 @@ says() { # TEXT CMD...
 	grep -q -- "$1" "$dir/err.txt"
 }
 echo "no trace" >"$dir/text"
-check "a file without samples is told so" says "is no trace" "$TARRY" report "$dir/text" memory
-check "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
-check "a missing file is told so" says "cannot open" "$TARRY" dump "$dir/none" memory
+passes "a file without samples is told so" says "is no trace" "$TARRY" report "$dir/text" memory
+passes "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
+passes "a missing file is told so" says "cannot open" "$TARRY" dump "$dir/none" memory
 echo "1..$n"

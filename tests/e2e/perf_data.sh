@@ -5,16 +5,7 @@
 set -u
 d=$(mktemp -d)
 trap 'rm -rf "$d"' EXIT
-n=0
-check() { # NAME STATUS [WHAT WAS SEEN]
-	n=$((n + 1))
-	if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; printf '%s\n' "${3-}" | head -n 20 | sed 's/^/# /'; fi
-}
-is() { # NAME WANTED GOT
-	[ "$2" = "$3" ]
-	check "$1" $? "wanted: $2; got: $3"
-}
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+. "$(dirname "$0")/tap.bash"
 cd "$d" || exit 1
 events="-e sched:sched_switch -e sched:sched_waking -e sched:sched_process_exec -e raw_syscalls:* -e irq:softirq*"
 printf '%s\n' 'for i in 1 2; do ls -R /usr/include/linux | sort | wc -l; sleep 0.01; done >/dev/null' >load

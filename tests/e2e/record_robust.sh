@@ -3,18 +3,11 @@
 # machine, thousands of short-lived processes.
 set -u
 . "$(dirname "$0")/await.bash"
+. "$(dirname "$0")/tap.bash"
 [ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
 t=$(mktemp -d)
 trap 'umount "$t/small" 2>/dev/null; rm -rf "$t"' EXIT
 tracefs=/sys/kernel/tracing
-n=0
-ok() {
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then echo "ok $n - $1"; else
-		echo "not ok $n - $1"
-		[ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /' | tail -n 12
-	fi
-}
 mine() { ls "$tracefs/instances" | grep "^tarry-$1-[0-9]*-" ; }
 announced() { tr -d , <"$1" | sed -n 's/^tarry: \([0-9]*\) events.* lost \([0-9]*\) own.*/\1 \2/p'; }
 summary() { # FILE KEY
@@ -33,11 +26,11 @@ print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == s
 "$TARRY" record -o "$t/1.dat" -- "$PROGRAMS/syscall_loop" 1 200000 2>"$t/1.err" & a=$!
 "$TARRY" record -o "$t/2.dat" -- "$PROGRAMS/syscall_loop" 1 200000 2>"$t/2.err" & b=$!
 wait $a; ra=$?; wait $b; rb=$?
-[ $ra = 0 ] && [ $rb = 0 ]; ok "two recorders at once both succeed" $? "$(cat "$t"/[12].err)"
+[ $ra = 0 ] && [ $rb = 0 ]; check "two recorders at once both succeed" $? "$(cat "$t"/[12].err)"
 for i in 1 2; do
 	[ "$(announced "$t/$i.err")" = "$(summary "$t/$i.dat" events) 0" ]
-	ok "recorder $i of 2: as many events in the file as announced, none lost" $? "$(cat "$t/$i.err") file $(summary "$t/$i.dat" events)"
-	[ "$(calls "$t/$i.dat" getppid)" = 200000 ]; ok "recorder $i of 2: every call of its own command and none of the other's" $? "$(calls "$t/$i.dat" getppid)"
+	check "recorder $i of 2: as many events in the file as announced, none lost" $? "$(cat "$t/$i.err") file $(summary "$t/$i.dat" events)"
+	[ "$(calls "$t/$i.dat" getppid)" = 200000 ]; check "recorder $i of 2: every call of its own command and none of the other's" $? "$(calls "$t/$i.dat" getppid)"
 done
 
 # kill -9 at random times: what is left opens, and the next start clears the instances
@@ -58,13 +51,13 @@ for i in $(seq $tries); do
 	"$TARRY" record -q -o "$t/next.dat" -- true
 	[ "$(mine $p | wc -l)" = 0 ] && cleared=$((cleared + 1))
 done
-[ $opened = $tries ]; ok "kill -9: the file left behind opens and says that it is unfinished" $? "$opened of $tries; $(cat "$t/k.bad" 2>/dev/null)"
-[ $cleared = $tries ]; ok "kill -9: the next start removes the dead recorder's instances" $? "$cleared of $tries"
+[ $opened = $tries ]; check "kill -9: the file left behind opens and says that it is unfinished" $? "$opened of $tries; $(cat "$t/k.bad" 2>/dev/null)"
+[ $cleared = $tries ]; check "kill -9: the next start removes the dead recorder's instances" $? "$cleared of $tries"
 "$TARRY" record -q -o "$t/k.dat" -- "$PROGRAMS/syscall_loop" 1 20000000 & p=$!
 await 60 tracing $p; sleep 3; child=$(pgrep -P $p | head -n 1); kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" 2>/dev/null
 k=$(length "$t/k.dat") events=$(summary "$t/k.dat" events)
 [ "${k:-0}" -gt 2000 ] && [ "${events:-0}" -gt $((500000 / ${SLOWER:-1})) ]
-ok "kill -9: all but the last second is there" $? "${k:-no} ms of some 3 s, ${events:-no} events; $(cat "$t/said")"
+check "kill -9: all but the last second is there" $? "${k:-no} ms of some 3 s, ${events:-no} events; $(cat "$t/said")"
 "$TARRY" record -q -o "$t/next.dat" -- true
 
 # the same while every CPU is busy, so that the idle class does not run
@@ -74,46 +67,46 @@ for i in $(seq $(($(nproc) * 2))); do (while :; do :; done) & busy+=($!); done
 await 60 tracing $p; sleep 6.5; kill -9 $p; wait $p 2>/dev/null
 kill "${busy[@]}"; wait "${busy[@]}" 2>/dev/null
 k=$(length "$t/k.dat")
-[ "${k:-0}" -gt 3500 ]; ok "kill -9 on a busy machine: all but the last two seconds is there" $? "${k:-no} ms of some 6.5 s; $(cat "$t/said")"
+[ "${k:-0}" -gt 3500 ]; check "kill -9 on a busy machine: all but the last two seconds is there" $? "${k:-no} ms of some 6.5 s; $(cat "$t/said")"
 "$TARRY" record -q -o "$t/next.dat" -- true
 
 # a live recorder's instances are not taken away
 "$TARRY" record -q -a -o "$t/live.dat" & p=$!
 await 60 tracing $p; had=$(mine $p | wc -l)
 "$TARRY" record -q -o "$t/next.dat" -- true
-[ "$had" -ge 1 ] && [ "$(mine $p | grep -vc idletest)" -ge 1 ]; ok "a live recorder keeps its instances" $?
-kill -INT $p; wait $p; ok "and finishes" $?
+[ "$had" -ge 1 ] && [ "$(mine $p | grep -vc idletest)" -ge 1 ]; check "a live recorder keeps its instances" $?
+kill -INT $p; wait $p; check "and finishes" $?
 
 # the output path: a link is replaced and never followed; what failed to start leaves all as it was
 echo victim >"$t/victim"; ln -s victim "$t/link.dat"
 "$TARRY" record -q -o "$t/link.dat" -- true 2>"$t/err"; r=$?
 [ $r = 0 ] && [ "$(cat "$t/victim")" = victim ] && [ ! -L "$t/link.dat" ] && "$TARRY" report "$t/link.dat" >"$t/out" 2>&1
-ok "a link at the output path is replaced, its target untouched" $? "status $r: $(cat "$t/err"); $(ls -l "$t/link.dat" "$t/victim")"
+check "a link at the output path is replaced, its target untouched" $? "status $r: $(cat "$t/err"); $(ls -l "$t/link.dat" "$t/victim")"
 "$TARRY" record -q -o "$t/old.dat" -- true; before=$(sha256sum <"$t/old.dat")
 ln -s victim "$t/link2.dat"; printf '#!/no/such/interpreter\n' >"$t/script"; chmod +x "$t/script"
 for o in old link2; do
 	"$TARRY" record -q -o "$t/$o.dat" -- "$t/script" 2>"$t/err"; r=$?
-	[ $r = 127 ]; ok "a script without its interpreter is status 127 ($o)" $? "status $r: $(cat "$t/err")"
+	[ $r = 127 ]; check "a script without its interpreter is status 127 ($o)" $? "status $r: $(cat "$t/err")"
 done
-[ "$(sha256sum <"$t/old.dat")" = "$before" ]; ok "a command that cannot be run leaves the old recording as it was" $?
-[ -L "$t/link2.dat" ] && [ "$(cat "$t/victim")" = victim ]; ok "and a link, and its target" $? "$(ls -l "$t/link2.dat" "$t/victim")"
-[ -z "$(ls "$t" | grep unfinished)" ]; ok "and nothing beside it" $? "$(ls "$t")"
+[ "$(sha256sum <"$t/old.dat")" = "$before" ]; check "a command that cannot be run leaves the old recording as it was" $?
+[ -L "$t/link2.dat" ] && [ "$(cat "$t/victim")" = victim ]; check "and a link, and its target" $? "$(ls -l "$t/link2.dat" "$t/victim")"
+[ -z "$(ls "$t" | grep unfinished)" ]; check "and nothing beside it" $? "$(ls "$t")"
 
 # an index belongs to one recording
 "$TARRY" record -q -o "$t/again.dat" -- "$PROGRAMS/syscall_loop" 1 200000; calls "$t/again.dat" getppid >/dev/null
 index="$t/.again.dat.tarry-index"
 "$TARRY" record -q -o "$t/again.dat" -- "$t/script" 2>"$t/err"
-[ -s "$index" ] && cp "$index" "$t/stale"; ok "a recording that cannot start leaves the old one's index" $? "$(ls -la "$t" | grep again)"
+[ -s "$index" ] && cp "$index" "$t/stale"; check "a recording that cannot start leaves the old one's index" $? "$(ls -la "$t" | grep again)"
 "$TARRY" record -q -o "$t/again.dat" -- "$PROGRAMS/syscall_loop" 1 100000
-[ ! -e "$index" ]; ok "the index of a recording that is replaced goes with it" $?
+[ ! -e "$index" ]; check "the index of a recording that is replaced goes with it" $?
 cp "$t/stale" "$index"; k=$(calls "$t/again.dat" getppid)
-[ "$k" = 100000 ]; ok "an index of another recording is not used" $? "$k"
+[ "$k" = 100000 ]; check "an index of another recording is not used" $? "$k"
 
 for o in /dev/null /dev/stdout "$t"; do
 	"$TARRY" record -q -o "$o" -- true 2>"$t/err" | cat; r=${PIPESTATUS[0]}
-	[ "$r" = 2 ] && grep -q 'not a regular file' "$t/err"; ok "-o ${o/#"$t"/FOLDER} is refused" $? "status $r: $(cat "$t/err")"
+	[ "$r" = 2 ] && grep -q 'not a regular file' "$t/err"; check "-o ${o/#"$t"/FOLDER} is refused" $? "status $r: $(cat "$t/err")"
 done
-[ -L /dev/stdout ] && [ -c /dev/null ]; ok "devices are still there" $?
+[ -L /dev/stdout ] && [ -c /dev/null ]; check "devices are still there" $?
 
 # one output path for two recorders: the second is told, the first keeps its recording
 echo mine >"$t/same.dat.tmp"
@@ -123,9 +116,9 @@ await 60 test -e "$t/same.dat"
 : >"$t/go"
 wait $a; ra=$?
 [ $rb = 2 ] && grep -q 'being written by another tarry record' "$t/2.err" && [ $ra = 5 ]
-ok "the same -o twice: the second recorder is told, the first goes on" $? "status $ra, $rb: $(cat "$t"/[12].err)"
-"$TARRY" report "$t/same.dat" 2>&1 | grep -q "exit 5"; ok "the same -o twice: the file is the first one's" $?
-[ "$(cat "$t/same.dat.tmp")" = mine ]; ok "a file named like the output with .tmp is not touched" $?
+check "the same -o twice: the second recorder is told, the first goes on" $? "status $ra, $rb: $(cat "$t"/[12].err)"
+"$TARRY" report "$t/same.dat" 2>&1 | grep -q "exit 5"; check "the same -o twice: the file is the first one's" $?
+[ "$(cat "$t/same.dat.tmp")" = mine ]; check "a file named like the output with .tmp is not touched" $?
 for k in 1 2 3; do # started in the same moment
 	"$TARRY" record -q -o "$t/race.dat" -- sleep 1 2>"$t/1.err" & a=$!
 	"$TARRY" record -q -o "$t/race.dat" -- sleep 1 2>"$t/2.err" & b=$!
@@ -135,16 +128,16 @@ for k in 1 2 3; do # started in the same moment
 	"$TARRY" report "$t/race.dat" >/dev/null 2>&1 || break
 	[ $k = 3 ]
 done
-ok "the same -o twice in the same moment: one of them is told" $? "status $ra, $rb: $(cat "$t"/[12].err)"
+check "the same -o twice in the same moment: one of them is told" $? "status $ra, $rb: $(cat "$t"/[12].err)"
 
 # a full disk
 mkdir "$t/small" && mount -t tmpfs -o size=1m tmpfs "$t/small" 2>/dev/null
 if mountpoint -q "$t/small"; then
 	"$TARRY" record -o "$t/small/f.dat" -- "$PROGRAMS/syscall_loop" 1 3000000 2>"$t/err"; r=$?
 	[ $r = 1 ] && grep -q 'No space left' "$t/err" && grep -q 'can be read' "$t/err"
-	ok "a full disk: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
+	check "a full disk: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
 	k=$(summary "$t/small/f.dat" events); [ "${k:-0}" -gt 10000 ]
-	ok "a full disk: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
+	check "a full disk: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
 	# Room for the recording, none for its second form: all is there, the command's status stands.
 	rm -f "$t"/small/*; mount -o remount,size=40m "$t/small"
 	"$TARRY" record -o "$t/big.dat" -- "$PROGRAMS/syscall_loop" 1 1000000 2>/dev/null
@@ -152,8 +145,8 @@ if mountpoint -q "$t/small"; then
 	mount -o remount,size=$(($(stat -c %s "$t/big.dat") * 7 / 4)) "$t/small"
 	"$TARRY" record -o "$t/small/f.dat" -- sh -c "\"$PROGRAMS/syscall_loop\" 1 1000000; exit 7" 2>"$t/err"; r=$?
 	[ $r = 7 ] && grep -q 'whole and readable by tarry' "$t/err"
-	ok "no room to finish: said, with what to do; the command's own status" $? "status $r: $(cat "$t/err")"
-	k=$(calls "$t/small/f.dat" getppid); [ "$k" = 1000001 ] || [ "$k" = 1000000 ]; ok "no room to finish: every call is there (the shell may add one)" $? "$k"
+	check "no room to finish: said, with what to do; the command's own status" $? "status $r: $(cat "$t/err")"
+	k=$(calls "$t/small/f.dat" getppid); [ "$k" = 1000001 ] || [ "$k" = 1000000 ]; check "no room to finish: every call is there (the shell may add one)" $? "$k"
 	umount "$t/small"
 else
 	echo "ok $((n += 1)) - a full disk # SKIP cannot mount a tmpfs"
@@ -162,24 +155,24 @@ fi
 # a limit on the size of files
 (ulimit -f 400; exec "$TARRY" record -o "$t/lim.dat" -- sh -c "'$PROGRAMS/syscall_loop' 1 3000000; echo done >'$t/lim.done'; exit 7") >"$t/out" 2>"$t/err"; r=$?
 [ $r = 1 ] && grep -q 'File too large' "$t/err" && grep -q 'can be read' "$t/err"
-ok "a limit on file sizes: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
-[ -e "$t/lim.done" ]; ok "a limit on file sizes: the command is waited for" $?
+check "a limit on file sizes: said, with what and where; status 1" $? "status $r: $(cat "$t/err")"
+[ -e "$t/lim.done" ]; check "a limit on file sizes: the command is waited for" $?
 k=$(summary "$t/lim.dat" events); [ "${k:-0}" -gt 10000 ]
-ok "a limit on file sizes: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
+check "a limit on file sizes: what was written before can be read" $? "events: ${k:-none}; $(cat "$t/said")"
 [ "$("$TARRY" record -q -o "$t/next.dat" -- grep SigIgn /proc/self/status)" = "$(grep SigIgn /proc/self/status)" ]
-ok "the command ignores the signals that it would without tarry" $?
+check "the command ignores the signals that it would without tarry" $?
 
 # all CPUs busy: nothing lost with the default buffers
 cpus=$(nproc) many=$((1000000 / ${SLOWER:-1}))
 "$TARRY" record -o "$t/busy.dat" -- "$PROGRAMS/syscall_loop" "$cpus" $many 2>"$t/err"
 set -- $(announced "$t/err")
-[ "${2:-x}" = 0 ]; ok "a system call loop per CPU: nothing lost" $? "$(cat "$t/err")"
-[ "$(calls "$t/busy.dat" getppid)" = $((cpus * many)) ]; ok "a system call loop per CPU: every call is there" $? "$(calls "$t/busy.dat" getppid)"
+[ "${2:-x}" = 0 ]; check "a system call loop per CPU: nothing lost" $? "$(cat "$t/err")"
+[ "$(calls "$t/busy.dat" getppid)" = $((cpus * many)) ]; check "a system call loop per CPU: every call is there" $? "$(calls "$t/busy.dat" getppid)"
 "$TARRY" record -o "$t/tiny.dat" --buffer 64k -- "$PROGRAMS/syscall_loop" "$cpus" 300000 2>"$t/err"
-[ $? = 0 ]; ok "very small rings: recording succeeds" $? "$(cat "$t/err")"
+[ $? = 0 ]; check "very small rings: recording succeeds" $? "$(cat "$t/err")"
 set -- $(announced "$t/err")
 [ "$(summary "$t/tiny.dat" events)" = "${1:-x}" ] && [ "$(summary "$t/tiny.dat" lost)" = "${2:-x}" ]
-ok "very small rings: the announced numbers of events and of lost ones are those of the file" $? \
+check "very small rings: the announced numbers of events and of lost ones are those of the file" $? \
 	"announced ${1:-} events, ${2:-} lost; file $(summary "$t/tiny.dat" events), $(summary "$t/tiny.dat" lost)"
 
 # More short-lived processes than there are process numbers, beside compilers on all CPUs: tids are
@@ -193,13 +186,13 @@ if [ -x "$PROGRAMS/short_lived" ]; then
 	"$TARRY" record -o "$t/many.dat" -- "$PROGRAMS/short_lived" "$many" 2>"$t/err"; r=$?
 	kill "${load[@]}"; wait "${load[@]}" 2>/dev/null
 	set -- $(announced "$t/err")
-	[ $r = 0 ] && [ "${2:-x}" = 0 ]; ok "$many short-lived processes: recorded, nothing lost" $? "status $r: $(cat "$t/err")"
-	[ "$(calls "$t/many.dat" exit_group)" -ge "$many" ]; ok "$many short-lived processes: every one's exit_group is there" $? "$(calls "$t/many.dat" exit_group)"
+	[ $r = 0 ] && [ "${2:-x}" = 0 ]; check "$many short-lived processes: recorded, nothing lost" $? "status $r: $(cat "$t/err")"
+	[ "$(calls "$t/many.dat" exit_group)" -ge "$many" ]; check "$many short-lived processes: every one's exit_group is there" $? "$(calls "$t/many.dat" exit_group)"
 	reused=$("$TARRY" report "$t/many.dat" --json | python3 -c 'import json, sys
 tids = [t["tid"] for t in json.load(sys.stdin)["threads"]]
 print(len(tids) - len(set(tids)))')
 	if [ "$many" -gt "$(cat /proc/sys/kernel/pid_max)" ]; then
-		[ "$reused" -gt 0 ]; ok "$many short-lived processes: lives of a reused tid are told apart" $? "$reused reused"
+		[ "$reused" -gt 0 ]; check "$many short-lived processes: lives of a reused tid are told apart" $? "$reused reused"
 	fi
 fi
 left=0
@@ -207,5 +200,5 @@ for i in "$tracefs"/instances/tarry-[0-9]*-[0-9]*-*; do
 	p=${i##*/tarry-}
 	[ ! -d "$i" ] || [ -d "/proc/${p%%-*}" ] || left=1 # a live one belongs to somebody else
 done
-ok "no instance is left" $left "$(ls "$tracefs/instances")"
+check "no instance is left" $left "$(ls "$tracefs/instances")"
 echo "1..$n"

@@ -3,10 +3,7 @@
 # others wait, and a Redis server busy with one slow command while a client waits for its answer.
 set -u
 . "$(dirname "$0")/await.bash"
-n=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); echo "not ok $n - $1"; }
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+. "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	skip "services" "recording needs root and the program"
 	exit 0
@@ -44,10 +41,10 @@ postgres() {
 	[ -x "$b/initdb" ] && id postgres >/dev/null 2>&1 || { skip "$what" "PostgreSQL is not installed"; return; }
 	install -d -o postgres pg
 	p="runuser -u postgres --"
-	$p "$b/initdb" -D "$dir/pg/data" --no-sync -A trust >pg.log 2>&1 || { no "$what"; sed 's/^/# /' pg.log; return; }
+	$p "$b/initdb" -D "$dir/pg/data" --no-sync -A trust >pg.log 2>&1 || { not_ok "$what"; sed 's/^/# /' pg.log; return; }
 	pg=$b
 	$p "$b/pg_ctl" -D "$dir/pg/data" -s -w -l "$dir/pg/log" -o "-c listen_addresses= -c unix_socket_directories=$dir/pg -c fsync=off" start ||
-		{ no "$what"; sed 's/^/# /' pg/log; return; }
+		{ not_ok "$what"; sed 's/^/# /' pg/log; return; }
 	sql() { "$b/psql" -h "$dir/pg" -U postgres -X -q -A -t "$@" postgres; }
 	sql -c "create table t(k int primary key, v int); insert into t select g, 0 from generate_series(1, 9) g"
 	"$TARRY" record -q -o pg.dat -p "$(head -n 1 pg/data/postmaster.pid)" --duration 60s >rec.log 2>&1 &
@@ -67,13 +64,13 @@ postgres() {
 	w+=($!)
 	wait $i "${w[@]}"
 	kill -INT $rec
-	wait $rec || { no "$what"; sed 's/^/# /' rec.log; return; }
+	wait $rec || { not_ok "$what"; sed 's/^/# /' rec.log; return; }
 	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
 	rm -rf pg
 	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5; then
 		ok "$what ($2)"
 	else
-		no "$what ($2)"
+		not_ok "$what ($2)"
 	fi
 }
 
@@ -84,7 +81,7 @@ redis() { # COMMAND... that is slow
 	redis-server --port $port --bind 127.0.0.1 --save '' --appendonly no --dir "$dir" --daemonize no \
 		--enable-debug-command yes --busy-reply-threshold 60000 >redis.log 2>&1 &
 	redis=$!
-	await 10 redis-cli -p $port ping || { no "$what"; sed 's/^/# /' redis.log; return; }
+	await 10 redis-cli -p $port ping || { not_ok "$what"; sed 's/^/# /' redis.log; return; }
 	redis-cli -p $port set key value >/dev/null
 	redis-cli -p $port "$@" >/dev/null 2>&1 &
 	busy=$!
@@ -95,7 +92,7 @@ import json, sys
 print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; then
 		ok "$what ($1)"
 	else
-		no "$what ($1)"
+		not_ok "$what ($1)"
 		sed 's/^/# /' got.txt | tail -n 3
 	fi
 	wait $busy

@@ -2,10 +2,7 @@
 # The index file and --memory on real recordings: used again, made anew when it does not fit, told
 # when it is damaged, in the cache folder where the trace's is not ours, and nothing left behind.
 set -u
-n=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); echo "not ok $n - $1"; }
-check() { if "${@:2}"; then ok "$1"; else no "$1"; fi; }
+. "$(dirname "$0")/tap.bash"
 
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	echo "ok 1 - index files # SKIP needs root and the program"
@@ -19,9 +16,9 @@ mkdir in
 t=in/t.dat index=in/.t.dat.tarry-index
 
 "$TARRY" record -q -o $t -- "$PROGRAMS/syscall_loop" 2 1200000 2>err.txt
-check "recording" [ $? -eq 0 ]
+passes "recording" [ $? -eq 0 ]
 "$TARRY" record -q -o other.dat -- "$PROGRAMS/syscall_loop" 1 200000 2>err.txt
-check "another recording" [ $? -eq 0 ]
+passes "another recording" [ $? -eq 0 ]
 
 report() { "$TARRY" report "${2:-$t}" syscalls threads longest --json ${3:-} >"$1" 2>err.txt; }
 same() { cmp -s right.json "$1" && [ ! -s err.txt ]; }
@@ -29,96 +26,96 @@ id() { stat -c '%i %y %s' $index; }
 only() { [ "$(ls -A in | LC_ALL=C sort | tr '\n' ' ')" = "$1" ]; }
 
 report right.json $t --no-index
-check "--no-index leaves none" only "t.dat "
+passes "--no-index leaves none" only "t.dat "
 report a.json
-check "the first open says the same" same a.json
-check "and leaves an index" only ".t.dat.tarry-index t.dat "
-check "larger than what --memory allows below" [ "$(stat -c %s $index)" -gt 16000000 ]
+passes "the first open says the same" same a.json
+passes "and leaves an index" only ".t.dat.tarry-index t.dat "
+passes "larger than what --memory allows below" [ "$(stat -c %s $index)" -gt 16000000 ]
 echo "# $(stat -c %s $index) bytes"
 was=$(id)
 report a.json
-check "the second open says the same" same a.json
-check "from the same index" [ "$(id)" = "$was" ]
+passes "the second open says the same" same a.json
+passes "from the same index" [ "$(id)" = "$was" ]
 report a.json $t --no-index
-check "--no-index beside an index: the same" same a.json
-check "which is not touched" [ "$(id)" = "$was" ]
+passes "--no-index beside an index: the same" same a.json
+passes "which is not touched" [ "$(id)" = "$was" ]
 
 touch $t
 report a.json
-check "a trace of another time: the same" same a.json
-check "a new index" [ "$(id)" != "$was" ]
+passes "a trace of another time: the same" same a.json
+passes "a new index" [ "$(id)" != "$was" ]
 cp -p $t keep.dat
 was=$(id)
 cp other.dat $t
 report a.json
 report b.json $t --no-index
-check "a trace with other content: its own answers" cmp -s a.json b.json
-check "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
-check "a new index, too" [ "$(id)" != "$was" ]
+passes "a trace with other content: its own answers" cmp -s a.json b.json
+passes "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
+passes "a new index, too" [ "$(id)" != "$was" ]
 cp -p keep.dat $t
 report a.json
-check "the first content again" same a.json
+passes "the first content again" same a.json
 
 truncate -s -5000 $index
 report a.json
-check "a truncated index is made anew" same a.json
+passes "a truncated index is made anew" same a.json
 printf 'XXXX' | dd of=$index bs=1 seek=100 conv=notrunc status=none
 report a.json
-check "an index with a damaged head is made anew" same a.json
+passes "an index with a damaged head is made anew" same a.json
 : >$index
 report a.json
-check "an empty index is made anew" same a.json
+passes "an empty index is made anew" same a.json
 
 # Everything between head and directories.
 size=$(stat -c %s $index)
 dd if=/dev/urandom of=$index bs=4096 seek=1 count=$((size / 4096 / 2)) conv=notrunc status=none
 report a.json
-check "an index with damaged blocks: status 1" [ $? -eq 1 ]
-check "one sentence" [ "$(wc -l <err.txt)" -eq 1 ]
-check "that says what to do" grep -q 'index file was damaged.*try again' err.txt
-check "it is removed" only "t.dat "
+passes "an index with damaged blocks: status 1" [ $? -eq 1 ]
+passes "one sentence" [ "$(wc -l <err.txt)" -eq 1 ]
+passes "that says what to do" grep -q 'index file was damaged.*try again' err.txt
+passes "it is removed" only "t.dat "
 report a.json
-check "the next open is right" same a.json
+passes "the next open is right" same a.json
 
 rm -f $index
 chown 12345 in
 report a.json
-check "somebody else's folder: the same" same a.json
-check "nothing is left there" only "t.dat "
+passes "somebody else's folder: the same" same a.json
+passes "nothing is left there" only "t.dat "
 was=$(stat -c '%i %y' cache/tarry/*.tarry-index)
 report a.json
-check "the cache folder's index: the same" same a.json
-check "is used again" [ "$(stat -c '%i %y' cache/tarry/*.tarry-index)" = "$was" ]
+passes "the cache folder's index: the same" same a.json
+passes "is used again" [ "$(stat -c '%i %y' cache/tarry/*.tarry-index)" = "$was" ]
 chown 0 in
 rm -rf cache
 
 report a.json & one=$!
 "$TARRY" report $t syscalls threads longest --json >b.json 2>err2.txt
 wait $one
-check "two at once: the same" same a.json
-check "of both" cmp -s right.json b.json
-check "one index" only ".t.dat.tarry-index t.dat "
+passes "two at once: the same" same a.json
+passes "of both" cmp -s right.json b.json
+passes "one index" only ".t.dat.tarry-index t.dat "
 rm -f $index
 
 report a.json $t --memory=16M
-check "--memory of less than the model: the same" same a.json
-check "its index" only ".t.dat.tarry-index t.dat "
+passes "--memory of less than the model: the same" same a.json
+passes "its index" only ".t.dat.tarry-index t.dat "
 report a.json
-check "opens" same a.json
+passes "opens" same a.json
 rm -f $index
 export TMPDIR=$dir/tmp
 mkdir tmp
 "$TARRY" report $t syscalls threads longest --json --no-index --memory=16M >a.json 2>err.txt
-check "--memory without an index: the same" same a.json
-check "nothing is left" [ -z "$(ls -A tmp)" ]
+passes "--memory without an index: the same" same a.json
+passes "nothing is left" [ -z "$(ls -A tmp)" ]
 if unshare -m sh -c 'mount -t tmpfs -o size=1m none tmp' 2>/dev/null; then
 	unshare -m sh -c 'mount -t tmpfs -o size=1m none tmp && exec "$0" "$@"' \
 		"$TARRY" report $t --no-index --memory=16M >a.json 2>err.txt
-	check "a full disk for what is over --memory: status 1" [ $? -eq 1 ]
-	check "names the disk" grep -q "in a file in $dir/tmp.*No space left on device" err.txt
+	passes "a full disk for what is over --memory: status 1" [ $? -eq 1 ]
+	passes "names the disk" grep -q "in a file in $dir/tmp.*No space left on device" err.txt
 	unshare -m sh -c 'mount -t tmpfs -o size=1m none in && cp "$1" in/t.dat 2>/dev/null; exec "$0" report in/t.dat' \
 		"$TARRY" "$dir/other.dat" >a.json 2>err.txt
-	check "a full disk for the index alone is no failure" [ $? -eq 0 ]
+	passes "a full disk for the index alone is no failure" [ $? -eq 0 ]
 fi
 
 # Interrupted and killed while the index is written: when it is seen among the open files.
@@ -144,18 +141,18 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	r=$(python3 end.py "$TARRY" $t 2)
 	[ "$r" = 130 ] && break
 done
-check "Ctrl-C while indexing: status 130" [ "$r" = 130 ]
-check "and a sentence" grep -q interrupted err.txt
-check "leaves nothing" only "t.dat "
+passes "Ctrl-C while indexing: status 130" [ "$r" = 130 ]
+passes "and a sentence" grep -q interrupted err.txt
+passes "leaves nothing" only "t.dat "
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	rm -f $index
 	r=$(python3 end.py "$TARRY" $t 9)
 	[ "$r" = -9 ] && [ ! -e $index ] && break
 done
-check "killed while indexing" [ "$r" = -9 ]
-check "leaves nothing behind" only "t.dat "
+passes "killed while indexing" [ "$r" = -9 ]
+passes "leaves nothing behind" only "t.dat "
 report a.json
-check "and harms nothing" same a.json
+passes "and harms nothing" same a.json
 
 # The index is cut short while the timeline has it mapped.
 cat >cut.py <<'P'
@@ -198,8 +195,8 @@ back = out.rfind(b"\x1b[?1049l")
 said = out.rfind(b"its index file")
 print(os.waitstatus_to_exitcode(status), 0 <= back < said)
 P
-check "an index cut short under view: a sentence behind the restored terminal, status 1" \
+passes "an index cut short under view: a sentence behind the restored terminal, status 1" \
 	[ "$(python3 cut.py "$TARRY" $t $index 2>&1 | head -1)" = "1 True" ]
 report a.json
-check "the next open is right again" same a.json
+passes "the next open is right again" same a.json
 echo "1..$n"

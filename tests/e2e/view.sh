@@ -3,12 +3,7 @@
 # recording of a stall; and its one-frame text form.
 set -u
 . "${0%/*}/await.bash"
-n=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-not_ok() { n=$((n + 1)); echo "not ok $n - $1"; [ $# -lt 2 ] || printf '%s\n' "$2" | sed 's/^/#   /'; }
-check() { # NAME STATUS [WHAT WAS SEEN]
-	if [ "$2" -eq 0 ]; then ok "$1"; else not_ok "$1" "${3-}"; fi
-}
+. "${0%/*}/tap.bash"
 
 T=$(mktemp -d)
 # A server of its own for each session: one that is just dying would take the next session with it.
@@ -52,7 +47,7 @@ if localedef -i de_DE -f UTF-8 "$T/de_DE.UTF-8" 2>/dev/null; then
 		head -n 1 "$T/de" | grep -q '500\.000 ms from 1\.5'
 	check "numbers have a point in every locale" $? "$(head -n 3 "$T/de")"
 else
-	echo "ok $((n += 1)) - numbers have a point in every locale # SKIP no de_DE locale can be made here"
+	skip "numbers have a point in every locale" "no de_DE locale can be made here"
 fi
 LC_ALL=C "$TARRY" view "$F" --print >"$T/ascii"
 ! LC_ALL=C grep -q '[^ -~]' "$T/ascii" && grep -q 'SSS' "$T/ascii"
@@ -91,7 +86,7 @@ exec 9>&-
 check "attached: a stall on a descriptor that was open before" $? "$(cat "$T/frame")"
 
 command -v tmux >/dev/null || {
-	echo "ok $((n += 1)) - in a terminal # SKIP tmux is not installed"
+	skip "in a terminal" "tmux is not installed"
 	echo "1..$n"
 	exit 0
 }
@@ -249,7 +244,7 @@ if "$TARRY" doctor | grep -q '^ok.*PT decoding' &&
 	check "q leads back to the timeline" $? "$(screen)"
 	keys q
 else
-	echo "ok $((n += 1)) - i: executed instructions # SKIP they cannot be recorded or decoded here: $(tail -n 1 "$T/log")"
+	skip "i: executed instructions" "they cannot be recorded or decoded here: $(tail -n 1 "$T/log")"
 fi
 
 # One thread keeps another from the CPU: what report says of it, view says, too.

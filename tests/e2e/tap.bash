@@ -1,0 +1,23 @@
+# Sourced by end-to-end tests: results in TAP. n: how many there were, for the plan at the end; bad: 1
+# when one of them failed.
+n=0 bad=0
+ok() { n=$((n + 1)); echo "ok $n - $1"; } # NAME
+not_ok() { # NAME [WHAT WAS SEEN]
+	n=$((n + 1)) bad=1
+	echo "not ok $n - $1"
+	[ -z "${2-}" ] || printf '%s\n' "$2" | head -n 40 | sed 's/^/#   /'
+}
+skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; } # NAME WHY
+check() { # NAME STATUS [WHAT WAS SEEN]
+	if [ "$2" -eq 0 ]; then ok "$1"; else not_ok "$1" "${3-}"; fi
+}
+passes() { if "${@:2}"; then ok "$1"; else not_ok "$1"; fi; } # NAME CMD...
+is() { # NAME WANTED GOT
+	[ "$2" = "$3" ]
+	check "$1" $? "wanted: $2; got: $3"
+}
+judge() { # NAME; a python program on stdin decides
+	local said
+	said=$(python3 - 2>&1)
+	check "$1" $? "$said"
+}
