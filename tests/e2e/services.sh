@@ -52,12 +52,11 @@ postgres() {
 	await 20 tracing $rec
 	sleep 0.3
 	rm -f holder.txt
-	# The holder tells its backend's process id, then keeps the lock.
-	sql -c "select pg_backend_pid()" -c "begin" -c "$1" -c "select pg_sleep(5)" -c "commit" >holder.txt &
+	# The holder tells its backend's process id when it has the lock, and keeps it.
+	sql -c "begin" -c "$1" -c "select pg_backend_pid()" -c "select pg_sleep(5)" -c "commit" >holder.txt &
 	i=$!
 	await 10 test -s holder.txt
 	holder=$(head -n 1 holder.txt)
-	sleep 0.3
 	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w1.txt &
 	w+=($!)
 	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w2.txt &
@@ -101,7 +100,7 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; 
 	redis=
 }
 
-postgres "select 1 from t where k = 1 for update" "row"
+postgres "update t set v = v where k = 1" "row"
 postgres "lock table t in access exclusive mode" "table"
 redis debug sleep 3
 redis eval "local i = 0 while i < 300000000 do i = i + 1 end return i" 0
