@@ -48,15 +48,16 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 {
 	double own = (double)(res->cpu_user_ns + res->cpu_sys_ns) / 1e9,
 	       elapsed = (double)res->elapsed_ns / 1e9;
-	char n[32], lost[32], bytes[TY_DURATION_MAX];
+	char n[32], lost[32], bytes[TY_DURATION_MAX], share[32] = "";
 
+	if (elapsed >= 1) /* before that it is what starting costs */
+		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / elapsed);
 	fprintf(stderr,
-		"tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s "
-		"(%.1f%%) "
-		"-> %s\n",
+		"tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
+		"%s\n",
 		grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
 		res->events ? (double)res->file_bytes / (double)res->events : 0.0,
-		grouped(res->lost, lost), own, elapsed > 0 ? 100 * own / elapsed : 0.0, o->out);
+		grouped(res->lost, lost), own, share, o->out);
 	if (o->step && !res->steps && !res->steps_lost)
 		fprintf(stderr, "tarry: no instruction was single-stepped: %s\n",
 			o->step->filter ? "the function of --flow-filter was not called"

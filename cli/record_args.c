@@ -448,6 +448,9 @@ static int check(struct ty_record_args *a)
 		return ty_cli_usage("record", "nothing to record: give a command, -p PID or -a");
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
+	if (!strcmp(a->o.out, "-"))
+		return ty_cli_usage("record", "a recording is a file, not a stream: name it (a "
+					      "file that is called so: -o ./-)");
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
 		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
 					      "with --flow");

@@ -242,7 +242,8 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 		return ty_fail_errno(err, "%s: cannot examine", t->path);
 	if (S_ISDIR(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: is a directory; of perf record, record without --threads",
+			       "%s: is a directory; name the file in it (perf record --threads "
+			       "writes directories, which are not read)",
 			       t->path);
 	if (!S_ISREG(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: is not a regular file", t->path);
@@ -282,7 +283,8 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 	int64_t n;
 
 	if (!t->file_bytes)
-		return ty_fail(err, TY_EFORMAT, 0, "%s: is empty", t->path);
+		return ty_fail(err, TY_EFORMAT, 0, "%s: is empty: no recording was written there",
+			       t->path);
 	n = ty_pread(t->priv->fd, magic, sizeof(magic), 0);
 	if (n < 0)
 		return ty_fail_errno(err, "%s: cannot read", t->path);
@@ -293,7 +295,8 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 	if (n >= 8 && ty_perf_magic((const uint8_t *)magic, (size_t)n))
 		return ty_trace_read_perf(t, err);
 	return ty_fail(err, TY_EFORMAT, 0,
-		       "%s: is no trace: neither a trace.dat file nor a recording of tarry",
+		       "%s: is no trace: neither a recording of tarry or trace-cmd nor a "
+		       "perf.data file",
 		       t->path);
 }
 
