@@ -222,6 +222,53 @@ static bool gives_work(const struct ty_explain *x, const struct ty_cand *c, uint
 	return t < c->s.start_ns && t < first_woken(x, first, c->s.thread, true);
 }
 
+/* Before its wait the thread gave something to fd `to` and has taken nothing from `from` since. */
+static bool gave_last(const struct ty_explain *x, uint32_t call, int64_t to, int64_t from)
+{
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	const struct ty_thread *th = ty_model_thread(x->m, s.thread);
+
+	for (unsigned n = 0; call > th->syscalls_first && n < 32; n++) {
+		struct ty_talk t;
+
+		s = ty_model_syscall_brief(x->m, s.thread, --call);
+		t = ty_talk(x, &s);
+		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			return false;
+		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
+			continue;
+		s = ty_model_syscall(x->m, call);
+		if (ty_talk_on(x, &s, &t, to) & TY_GIVES)
+			return true;
+		if (ty_talk_on(x, &s, &t, from) & TY_TAKES)
+			return false;
+	}
+	return false;
+}
+
+/* It is the first of both to wake the other, and has just sent again what did that: the other side
+ * had not come to wait for it yet, so that nobody was woken. */
+static bool asked_unheard(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, last = c->waker.thread, call;
+	uint64_t first = first_woken(x, last, thread, false), args[6];
+	struct ty_syscall s;
+	struct ty_talk t;
+
+	if (c->w.fd < 0 || first >= c->s.start_ns || !x->args ||
+	    first > first_woken(x, thread, last, false))
+		return false;
+	call = ty_model_syscall_at(x->m, thread, first);
+	if (call == TY_NONE)
+		return false;
+	s = ty_model_syscall(x->m, call);
+	t = ty_talk(x, &s);
+	return t.says & TY_GIVES && t.gives >= 0 && !x->args(x->ctx, &s, args) &&
+	       gave_last(x, c->tries ? ty_model_span(x->m, c->first_span).syscall : c->s.syscall,
+			 (int32_t)args[t.gives], c->w.fd);
+}
+
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
 {
 	const struct ty_explain *x = h->x;
@@ -233,7 +280,7 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	if (heard_first(x, c) ||
 	    (c->w.word && waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
 		return false;
-	if (asked(x, thread, last, t, futex))
+	if (asked(x, thread, last, t, futex) || asked_unheard(h, c))
 		return true;
 	/* Others handed the matter on, but not who had given the thread its work before. */
 	return !gives_work(x, c, first) && first != thread && first != last &&

@@ -10,12 +10,13 @@
  *   userfaultfd; inferred: for something else). Always a stall when long enough.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
- *   after it was last woken by it, and was the first of both to do so; the one that was asked may
- *   have handed the matter on to the one that answers. Or the traced command (or a process that was
- *   attached to and ended) could not go on without the waiter: its path passes through this wait,
- *   which is not one of many such waits and none for the requests of somebody whom the waiter
- *   serves; or it was busy with the very thread that is waited for, and the waiter, alone and once,
- *   had sent something before, or has work after and neither answers nor comes back for more.
+ *   after it was last woken by it, and was the first of both to do so (or has now sent again what
+ *   woke it then: nobody waited for it yet); the one that was asked may have handed the matter on
+ *   to the one that answers. Or the traced command (or a process that was attached to and ended)
+ *   could not go on without the waiter: its path passes through this wait, which is not one of
+ *   many such waits and none for the requests of somebody whom the waiter serves; or it was busy
+ *   with the very thread that is waited for, and the waiter, alone and once, had sent something
+ *   before, or has work after and neither answers nor comes back for more.
  *   Never when it came to the work of a program that the waiter has started and did not ask, or of
  *   several threads or processes that it has made to share it.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent

@@ -163,6 +163,68 @@ static struct ty_stalls asker(bool timer, bool all)
 	return stalls_of(ty_mx_end(), 0, all);
 }
 
+/* 11 writes requests to fd 4 and reads answers from fd 5; 12 reads them from fd 3. When it writes
+ * the second one, if it does, 12 is still busy, so that nobody is woken. */
+static struct ty_stalls asker_twice(bool again)
+{
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(1, 1 * MS, 0, R, 12);
+	give(1 * MS + 10, 3, 0, 1);
+	ty_mx_enter(1, 1 * MS + 10, 12, NR_READ);
+	ty_mx_switch(1, 1 * MS + 20, 12, S, 0);
+	ty_mx_switch(0, 2 * MS, 0, R, 11);
+	give(2 * MS + 10, 4, 0, 1);
+	ty_mx_enter(0, 2 * MS + 10, 11, NR_WRITE);
+	ty_mx_waking(0, 2 * MS + 20, 11, 12, 1);
+	ty_mx_exit(0, 2 * MS + 30, 11, NR_WRITE, 1);
+	give(2 * MS + 40, 5, 0, 1);
+	ty_mx_enter(0, 2 * MS + 40, 11, NR_READ);
+	ty_mx_switch(1, 2 * MS + 50, 0, R, 12);
+	ty_mx_switch(0, 2 * MS + 60, 11, S, 0);
+	ty_mx_exit(1, 2 * MS + 70, 12, NR_READ, 1);
+	give(2 * MS + 80, 6, 0, 1);
+	ty_mx_enter(1, 2 * MS + 80, 12, NR_WRITE);
+	ty_mx_waking(1, 2 * MS + 90, 12, 11, 0);
+	ty_mx_exit(1, 2 * MS + 100, 12, NR_WRITE, 1);
+	ty_mx_switch(0, 2 * MS + 110, 0, R, 11);
+	ty_mx_exit(0, 2 * MS + 120, 11, NR_READ, 1);
+	if (again) {
+		give(3 * MS, 4, 0, 1);
+		ty_mx_enter(0, 3 * MS, 11, NR_WRITE);
+		ty_mx_exit(0, 3 * MS + 10, 11, NR_WRITE, 1);
+	}
+	give(3 * MS + 20, 5, 0, 1);
+	ty_mx_enter(0, 3 * MS + 20, 11, NR_READ);
+	ty_mx_switch(0, 3 * MS + 30, 11, S, 0);
+	give(103 * MS, 6, 0, 1);
+	ty_mx_enter(1, 103 * MS, 12, NR_WRITE);
+	ty_mx_waking(1, 103 * MS + 10, 12, 11, 0);
+	ty_mx_exit(1, 103 * MS + 20, 12, NR_WRITE, 1);
+	ty_mx_switch(0, 103 * MS + 30, 0, R, 11);
+	ty_mx_exit(0, 103 * MS + 40, 11, NR_READ, 1);
+	ty_mx_switch(0, 104 * MS, 11, S, 0);
+	ty_mx_switch(1, 105 * MS, 12, S, 0);
+	return stalls_of(ty_mx_end(), 0, false);
+}
+
+static void asked_while_nobody_waited(void **state)
+{
+	struct ty_stalls s = asker_twice(true);
+
+	(void)state;
+	assert_int_equal(s.n, 1);
+	assert_non_null(strstr(s.v[0].sentence,
+			       "t11/11 blocked in read(fd 5) from 0.002 s, woken by "
+			       "t12/12, which ran 100 ms"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = asker_twice(false);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* That it waited for the answer is told by what it read next; but what is read after a
  * time-out was not ready then. */
 static void asked_by_a_guess(void **state)
@@ -777,6 +839,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(polls_descriptor_is_a_guess),
 		cmocka_unit_test(asked_by_a_guess),
+		cmocka_unit_test(asked_while_nobody_waited),
 		cmocka_unit_test(a_page_is_served_by_ioctl),
 		cmocka_unit_test(words_are_of_their_process),
 		cmocka_unit_test(the_same_thing),
