@@ -31,9 +31,10 @@ struct look {
 	uint64_t (*trace_ns)(void *ctx);
 	void *ctx;
 	struct ty_buf *out;
-	uint64_t mono_ns,
-		now_ns;	  /* the look's begin, by both clocks; now_ns 0: not asked for yet */
-	uint64_t most_ns; /* that a group can have been held back since the last look */
+	uint64_t mono_ns;  /* the look's begin */
+	uint64_t now_ns;   /* trace clock, when there was something to tell; 0: not yet */
+	uint64_t since_ns; /* so long before that the last look began */
+	uint64_t most_ns;  /* that a group can have been held back since the last look */
 	unsigned dirs;
 	char path[PATH_MAX]; /* of the group */
 };
@@ -194,12 +195,16 @@ static int add_tids(const struct ty_quotas *q, DIR *d, unsigned depth, struct ty
 static int put_line(struct look *l, const struct ty_quota_group *g, const uint64_t *ns,
 		    const struct ty_buf *tids)
 {
-	uint64_t from = l->mono_ns - l->q->last_ns;
+	uint64_t from;
 	int r;
 
-	if (!l->now_ns)
+	/* On a busy machine much time may go by since the look began, and since the last one did.
+	 */
+	if (!l->now_ns) {
 		l->now_ns = l->trace_ns(l->ctx);
-	from = l->now_ns > from ? l->now_ns - from : 0;
+		l->since_ns = clock_ns(CLOCK_MONOTONIC) - l->q->last_ns;
+	}
+	from = l->now_ns > l->since_ns ? l->now_ns - l->since_ns : 0;
 	r = ty_buf_addf(l->out, "%" PRIu64 "\t%" PRIu64 "\t", from, l->now_ns);
 	r = r ? r : ns ? ty_buf_addf(l->out, "%" PRIu64, *ns) : ty_buf_addc(l->out, '-');
 	r = r ? r : ty_buf_addf(l->out, "\t%" PRIu64 "\t%" PRIu64 "\t", g->quota_us, g->period_us);
