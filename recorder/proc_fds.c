@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "partition.h"
@@ -26,6 +27,7 @@
 
 struct fd {
 	int pid, fd;
+	ino_t net; /* the network namespace of its process; 0: not known */
 	bool cloexec;
 	unsigned long inode; /* of a socket; 0: none */
 	char *target;	     /* heap */
@@ -59,7 +61,7 @@ static bool is_cloexec(int proc, const char *fd)
 	return flags && strtoul(flags + 6, NULL, 8) & O_CLOEXEC;
 }
 
-static int list(struct fds *f, int pid, int proc)
+static int list(struct fds *f, int pid, ino_t net, int proc)
 {
 	int dir = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 	DIR *d = dir < 0 ? NULL : fdopendir(dir);
@@ -69,7 +71,7 @@ static int list(struct fds *f, int pid, int proc)
 		close(dir);
 	while (d && !r && (e = readdir(d))) {
 		char target[PATH_MAX];
-		struct fd fd = {.pid = pid, .fd = atoi(e->d_name)};
+		struct fd fd = {.pid = pid, .net = net, .fd = atoi(e->d_name)};
 		ssize_t n;
 
 		if (e->d_name[0] < '0' || e->d_name[0] > '9')
@@ -168,20 +170,20 @@ static int put(struct fd **of, size_t n, unsigned long inode, const char *text)
 	return 0;
 }
 
-/* Sockets by name, of one network namespace: descriptors from `first` on. */
-static int name_sockets(struct fds *f, size_t first, int proc)
+/* The sockets of one network namespace by name. */
+static int name_sockets(struct fds *f, ino_t ns, int proc)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
-	struct fd **of = malloc((f->v.n - first + 1) * sizeof(struct fd *));
+	struct fd **of = malloc((f->v.n + 1) * sizeof(struct fd *));
 	char line[512], text[400];
 	size_t n = 0;
 	int r = 0;
 
 	if (!of)
 		return -TY_ENOMEM;
-	for (size_t i = first; i < f->v.n; i++)
-		if (f->v.v[i].inode)
-			of[n++] = &f->v.v[i];
+	vec_each (d, &f->v)
+		if (d->inode && d->net == ns)
+			of[n++] = d;
 	qsort(of, n, sizeof(struct fd *), by_inode);
 	for (unsigned k = 0; n && !r && k < sizeof(files) / sizeof(*files); k++) {
 		int fd;
@@ -212,20 +214,41 @@ static int name_sockets(struct fds *f, size_t first, int proc)
 	return r;
 }
 
-/* A pid without its process is no error; the processes may be of several network namespaces. */
-static int one(struct fds *f, int pid)
+/* A pid without its process is no error. */
+static int open_proc(int pid, ino_t *net)
 {
-	size_t first = f->v.n;
+	struct stat st;
 	char path[32];
-	int proc, r;
+	int proc;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc < 0)
-		return 0;
-	r = list(f, pid, proc);
-	r = r ? r : name_sockets(f, first, proc);
-	close(proc);
+	*net = proc >= 0 && !fstatat(proc, "ns/net", &st, 0) ? st.st_ino : 0;
+	return proc;
+}
+
+/* Each network namespace's lists are read once, of the first of its processes that is still there;
+ * once for each process where namespaces are not known. */
+static int name_all(struct fds *f, const int *pids, unsigned n)
+{
+	VEC(ino_t) done = {0};
+	int r = 0;
+
+	for (unsigned i = 0; i < n && !r; i++) {
+		ino_t net;
+		int proc = open_proc(pids[i], &net);
+		bool again = proc < 0;
+
+		for (size_t k = 0; k < done.n && net && !again; k++)
+			again = done.v[k] == net;
+		if (!again) {
+			r = vec_push(&done, net);
+			r = r ? r : name_sockets(f, net, proc);
+		}
+		if (proc >= 0)
+			close(proc);
+	}
+	vec_fini(&done);
 	return r;
 }
 
@@ -234,8 +257,16 @@ int ty_proc_fds(const int *pids, unsigned n, struct ty_buf *out, struct ty_err *
 	struct fds f = {0};
 	int r = 0;
 
-	for (unsigned i = 0; i < n && !r; i++)
-		r = one(&f, pids[i]);
+	for (unsigned i = 0; i < n && !r; i++) {
+		ino_t net;
+		int proc = open_proc(pids[i], &net);
+
+		if (proc < 0)
+			continue;
+		r = list(&f, pids[i], net, proc);
+		close(proc);
+	}
+	r = r ? r : name_all(&f, pids, n);
 	vec_each (d, &f.v) {
 		if (r)
 			break;

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -81,6 +82,46 @@ static void our_own(void **state)
 	ty_buf_fini(&b);
 	for (unsigned i = 0; i < 7; i++)
 		close((int[]){file, ends[0], ends[1], event, path, serves, asks}[i]);
+}
+
+/* Sockets of several processes of one network namespace, one of which is gone. */
+static void of_several(void **state)
+{
+	struct sockaddr_in in = {.sin_family = AF_INET};
+	int serves = socket(AF_INET, SOCK_STREAM, 0), hold[2], status;
+	int pids[] = {0x7ffffff0, getpid(), 0};
+	struct ty_fd_names *n;
+	struct ty_buf b;
+
+	(void)state;
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(serves, (void *)&in, sizeof(in)), 0);
+	assert_int_equal(listen(serves, 1), 0);
+	assert_int_equal(pipe(hold), 0);
+	pids[2] = fork();
+	assert_true(pids[2] >= 0);
+	if (!pids[2]) {
+		char c;
+
+		close(hold[1]);
+		_exit(read(hold[0], &c, 1) != 0); /* until the other end is closed */
+	}
+	ty_buf_init(&b, 1 << 20);
+	assert_int_equal(ty_proc_fds(pids, 3, &b, NULL), 0);
+	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	n = ty_fd_names_new(b.p);
+	for (unsigned i = 1; i < 3; i++) {
+		assert_non_null(ty_fd_names_find(n, pids[i], serves));
+		assert_memory_equal(ty_fd_names_find(n, pids[i], serves)->target,
+				    "TCP:[127.0.0.1:", 15);
+	}
+	ty_fd_names_free(n);
+	ty_buf_fini(&b);
+	close(hold[0]);
+	close(hold[1]);
+	close(serves);
+	assert_int_equal(waitpid(pids[2], &status, 0), pids[2]);
+	assert_int_equal(status, 0);
 }
 
 static void a_process_that_is_gone(void **state)
@@ -173,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(our_own),
+		cmocka_unit_test(of_several),
 		cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(whatever_the_text),
 		cmocka_unit_test(calls_close_them),
