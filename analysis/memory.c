@@ -260,6 +260,8 @@ static void percentiles(struct ty_latency *l, uint32_t *hist)
 	uint64_t seen = 0;
 
 	for (uint32_t v = 0; l->n && v <= l->max; v++) {
+		if (!hist[v])
+			continue;
 		seen += hist[v];
 		while (k < 3 && seen >= at[k])
 			*to[k++] = v;

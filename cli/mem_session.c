@@ -282,11 +282,37 @@ static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 }
 
+/* What goes with a sample, looked up once for all that follow each other with the same thread and
+ * CPU: of a thread's names only that of its first sample counts. */
+struct beside {
+	int32_t pid, tid;
+	uint32_t cpu;
+	const char *comm;
+	bool core, known;
+};
+
+static void look_beside(const struct ty_mem_session *s, const struct ty_mem *m, struct beside *b)
+{
+	uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
+	const char *comm;
+
+	if (b->known && b->pid == m->pid && b->tid == m->tid && b->cpu == cpu)
+		return;
+	comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
+	*b = (struct beside){m->pid,
+			     m->tid,
+			     cpu,
+			     comm ? comm : "",
+			     ty_mem_core_name(ty_mem_midr(s->stream, cpu)) != NULL,
+			     true};
+}
+
 /* All samples, decoded. */
 static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd, struct ty_err *err)
 {
 	bool tells = s->tell && isatty(STDERR_FILENO);
 	struct timespec told = {0};
+	struct beside b = {0};
 	const struct ty_mem *m;
 	uint64_t seen = 0;
 	int e = ty_mem_points_begin(&s->whole, s->stream,
@@ -297,15 +323,12 @@ static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd,
 	if (fd >= 0)
 		ty_mem_points_index(&s->whole, s->path, fd, s->midr);
 	while ((e = ty_mem_next(s->stream, &m, err)) > 0) {
-		const char *comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
-		uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
-
 		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
 			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
 		if (tells && !(++seen % TELL_SAMPLES))
 			tell(seen, &told);
-		e = ty_mem_points_add(&s->whole, m, comm ? comm : "",
-				      ty_mem_core_name(ty_mem_midr(s->stream, cpu)));
+		look_beside(s, m, &b);
+		e = ty_mem_points_add(&s->whole, m, b.comm, b.core);
 		if (e)
 			return no_room(s, &s->whole, e, err);
 	}

@@ -12,7 +12,7 @@
 
 #define ITEMS_ALL 8192u /* of all batches together, a third of a kilobyte each */
 #define ITEMS_MIN 16u
-#define ITEMS_MAX 256u
+#define ITEMS_MAX 1024u
 #define THREADS	  16u
 
 struct ty_mem_ahead {

@@ -137,68 +137,93 @@ static unsigned slot_of(const struct ty_spe_packet *k)
 	}
 }
 
+/* A packet with this header in line. `slot` and `index` are constants, so that take() is a store.
+ */
+#define USUAL(header, type, slot, kind, index)                                                     \
+	case header:                                                                               \
+		if (seen >> (slot)&1)                                                              \
+			return -TY_EFORMAT;                                                        \
+		seen |= UINT64_C(1) << (slot);                                                     \
+		take(out, slot, kind, index, ty_load(p + at + 1, sizeof(type), false));            \
+		*used = at += 1 + sizeof(type);                                                    \
+		continue
+#define USUAL_WIDTHS(header, slot, kind)                                                           \
+	USUAL(header, uint8_t, slot, kind, 0);                                                     \
+	USUAL((header) + 0x10, uint16_t, slot, kind, 0);                                           \
+	USUAL((header) + 0x20, uint32_t, slot, kind, 0);                                           \
+	USUAL((header) + 0x30, uint64_t, slot, kind, 0)
+#define USUAL_INDEX(header, type, slot, kind, index)                                               \
+	USUAL((header) + (index), type, (slot) + (index), kind, index)
+#define USUAL_OPERATION(index)                                                                     \
+	USUAL(0x48 + (index), uint8_t, TY_SPE_SLOT_OPERATION, TY_SPE_OPERATION, index)
+
 /*
  * One record at p: 1 (*used bytes), 0 (cut at n), -TY_EFORMAT (damage; *used bytes were good).
- * `out` may be NULL: only look.
  */
 static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct ty_mem *out)
 {
-	uint64_t seen = 0;
-	size_t at = 0;
+	size_t at = 0, quick = n < TY_SPE_RECORD_MAX ? n : TY_SPE_RECORD_MAX;
+	uint64_t seen = 0; /* another record may begin with a packet that is there twice */
 
+	*used = 0;
 	for (;;) {
 		struct ty_spe_packet k;
 		unsigned slot;
+		int r;
 
-		*used = at;
-		/* The usual packet in line, with one load for all widths. */
-		if (n - at >= 9 && ty_spe_heads[p[at]].width) {
-			const struct ty_spe_head *h = &ty_spe_heads[p[at]];
+		if (quick - at >= 9) /* never behind it */
+			switch (p[at]) {
+				USUAL_WIDTHS(0x42, TY_SPE_SLOT_EVENTS, TY_SPE_EVENTS);
+				USUAL_WIDTHS(0x43, TY_SPE_SLOT_SOURCE, TY_SPE_SOURCE);
+				USUAL_OPERATION(0);
+				USUAL_OPERATION(1);
+				USUAL_OPERATION(2);
+				USUAL_INDEX(0x64, uint32_t, TY_SPE_SLOT_CONTEXT, TY_SPE_CONTEXT, 0);
+				USUAL_INDEX(0x64, uint32_t, TY_SPE_SLOT_CONTEXT, TY_SPE_CONTEXT, 1);
+				USUAL_INDEX(0xb0, uint64_t, TY_SPE_SLOT_ADDRESS, TY_SPE_ADDRESS, 0);
+				USUAL_INDEX(0xb0, uint64_t, TY_SPE_SLOT_ADDRESS, TY_SPE_ADDRESS, 1);
+				USUAL_INDEX(0xb0, uint64_t, TY_SPE_SLOT_ADDRESS, TY_SPE_ADDRESS, 2);
+				USUAL_INDEX(0xb0, uint64_t, TY_SPE_SLOT_ADDRESS, TY_SPE_ADDRESS, 3);
+				USUAL_INDEX(0xb0, uint64_t, TY_SPE_SLOT_ADDRESS, TY_SPE_ADDRESS, 4);
+				USUAL_INDEX(0x98, uint16_t, TY_SPE_SLOT_COUNTER, TY_SPE_COUNTER, 0);
+				USUAL_INDEX(0x98, uint16_t, TY_SPE_SLOT_COUNTER, TY_SPE_COUNTER, 1);
+				USUAL_INDEX(0x98, uint16_t, TY_SPE_SLOT_COUNTER, TY_SPE_COUNTER, 2);
+			case 0: { /* padding ends at the first byte that is not 0 */
+				uint64_t v = ty_load(p + at, 8, false);
 
-			k.kind = h->kind;
-			k.index = p[at] & h->index_mask;
-			k.value = ty_load(p + at + 1, 8, false) & UINT64_MAX >> (64 - 8 * h->width);
-			at += 1u + h->width;
-			slot = h->slot == TY_SPE_SLOT_OPERATION ? h->slot : h->slot + k.index;
-		} else if (n - at >= 8 && !p[at]) {
-			uint64_t v = ty_load(p + at, 8, false);
-
-			at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
-			if (at > TY_SPE_RECORD_MAX)
-				return -TY_EFORMAT;
-			continue;
-		} else {
-			struct ty_spe_packet other;
-			int r = ty_spe_packet(p + at, n - at, off + at, &other);
-
-			if (r < 0)
-				return r;
-			k = other;
-			at += k.bytes;
-			if (at > TY_SPE_RECORD_MAX || (!r && n > TY_SPE_RECORD_MAX))
-				return -TY_EFORMAT;
-			if (!r)
-				return 0;
-			if (k.kind == TY_SPE_PAD)
+				*used = at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
 				continue;
-			if (k.kind == TY_SPE_END) {
-				*used = at;
-				return 1;
 			}
-			slot = slot_of(&k);
-		}
-		if (at > TY_SPE_RECORD_MAX)
+			case 0x01: *used = at + 1; return 1;
+			case 0x71:
+				take(out, TY_SPE_SLOT_TIMESTAMP, TY_SPE_TIMESTAMP, 0,
+				     ty_load(p + at + 1, 8, false));
+				*used = at + 9;
+				return 1;
+			default: break;
+			}
+		r = ty_spe_packet(p + at, n - at, off + at, &k);
+		if (r < 0)
+			return r;
+		at += k.bytes;
+		if (at > TY_SPE_RECORD_MAX || (!r && n > TY_SPE_RECORD_MAX))
 			return -TY_EFORMAT;
-		/* Another record may begin with a packet that is there twice. */
-		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE)
-			return -TY_EFORMAT;
-		seen |= 1ull << slot;
-		if (out)
-			take(out, slot, k.kind, k.index, k.value);
-		if (slot == TY_SPE_SLOT_TIMESTAMP) {
+		if (!r)
+			return 0;
+		if (k.kind == TY_SPE_END) {
 			*used = at;
 			return 1;
 		}
+		slot = k.kind == TY_SPE_PAD ? TY_SPE_SLOT_NONE : slot_of(&k);
+		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE)
+			return -TY_EFORMAT;
+		*used = at;
+		if (k.kind == TY_SPE_PAD)
+			continue;
+		seen |= UINT64_C(1) << slot;
+		take(out, slot, k.kind, k.index, k.value);
+		if (slot == TY_SPE_SLOT_TIMESTAMP)
+			return 1;
 	}
 }
 
@@ -217,9 +242,11 @@ static int gap(struct ty_spe_decoder *d, struct ty_mem *out, size_t bytes, const
 /* Does a whole record that says something begin at p? */
 static bool record_here(const uint8_t *p, size_t n, uint64_t off)
 {
+	struct ty_mem ignored;
 	size_t used;
 
-	return *p && *p != 0x01 && *p != 0x71 && record(p, n, off, &used, NULL) == 1;
+	ignored.has = ignored.extras = 0;
+	return *p && *p != 0x01 && *p != 0x71 && record(p, n, off, &used, &ignored) == 1;
 }
 
 /*

@@ -1,69 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers for keys (mem_ids.h): open addressing, at most half full. Budget: one cache miss. */
+/*
+ * Numbers for keys (mem_ids.h): open addressing, at most two thirds full, the key in its slot.
+ * Budget: one cache miss. Where the table lies in memory, which no file can know, has its part in
+ * the hash: keys that are made to collide do not.
+ */
 #include "mem_ids.h"
 
-static uint64_t hash(uint64_t v)
+#define FIRST 1024u
+
+static inline uint64_t place(const struct ty_mem_ids *t, uint64_t v)
 {
-	v ^= v >> 31;
-	v *= 0x9e3779b97f4a7c15ull;
-	return v ^ v >> 29;
+	v = (v ^ (uintptr_t)t->slot) * 0x9e3779b97f4a7c15ull;
+	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ull;
+	return (v ^ v >> 32) & t->mask;
 }
 
 static int grow(struct ty_mem_ids *t)
 {
-	uint64_t size = t->slot ? 2 * (t->mask + 1) : 1024;
-	uint32_t *slot = calloc(size, sizeof(*slot));
+	struct ty_mem_ids_slot *old = t->slot;
+	uint64_t n = old ? t->mask + 1 : 0, size = n ? 2 * n : FIRST;
 
-	if (!slot)
+	t->slot = calloc(size, sizeof(*t->slot));
+	if (!t->slot) {
+		t->slot = old;
 		return -TY_ENOMEM;
-	free(t->slot);
-	t->slot = slot;
+	}
 	t->mask = size - 1;
 	for (size_t i = 0; i < t->keys.n; i++) {
-		uint64_t at = hash(t->keys.v[i]) & t->mask;
+		uint64_t at = place(t, t->keys.v[i]);
 
-		while (slot[at])
+		while (t->slot[at].id1)
 			at = (at + 1) & t->mask;
-		slot[at] = (uint32_t)i + 1;
+		t->slot[at] = (struct ty_mem_ids_slot){t->keys.v[i], (uint32_t)i + 1};
 	}
+	free(old);
 	return 0;
 }
 
-int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
+static int insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id)
 {
 	uint64_t at;
 
-	if ((!t->slot || t->keys.n * 2 > t->mask) && grow(t))
+	if ((!t->slot || t->keys.n * 3 > t->mask * 2) && grow(t))
 		return -TY_ENOMEM;
-	*fresh = false;
-	for (at = hash(key) & t->mask; t->slot[at]; at = (at + 1) & t->mask)
-		if (t->keys.v[t->slot[at] - 1] == key) {
-			*id = t->slot[at] - 1;
-			return 0;
-		}
 	if (t->keys.n >= UINT32_MAX - 1)
 		return -TY_ELIMIT;
 	if (vec_push(&t->keys, key))
 		return -TY_ENOMEM;
+	for (at = place(t, key); t->slot[at].id1;)
+		at = (at + 1) & t->mask;
 	*id = (uint32_t)t->keys.n - 1;
-	t->slot[at] = *id + 1;
-	*fresh = true;
+	t->slot[at] = (struct ty_mem_ids_slot){key, *id + 1};
 	return 0;
-}
-
-void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
-{
-	if (t->slot)
-		__builtin_prefetch(&t->slot[hash(key) & t->mask]);
 }
 
 uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
 {
 	if (t->slot)
-		for (uint64_t at = hash(key) & t->mask; t->slot[at]; at = (at + 1) & t->mask)
-			if (t->keys.v[t->slot[at] - 1] == key)
-				return t->slot[at] - 1;
+		for (uint64_t at = place(t, key); t->slot[at].id1; at = (at + 1) & t->mask)
+			if (t->slot[at].key == key)
+				return t->slot[at].id1 - 1;
 	return UINT32_MAX;
+}
+
+int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
+{
+	*id = ty_mem_id_find(t, key);
+	*fresh = *id == UINT32_MAX;
+	return *fresh ? insert(t, key, id) : 0;
+}
+
+void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
+{
+	if (t->slot)
+		__builtin_prefetch(&t->slot[place(t, key)]);
 }
 
 void ty_mem_ids_fini(struct ty_mem_ids *t)

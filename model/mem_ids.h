@@ -7,8 +7,13 @@
 
 #include "vec.h"
 
+struct ty_mem_ids_slot {
+	uint64_t key;
+	uint32_t id1; /* id + 1; 0: free */
+} __attribute__((packed, aligned(4)));
+
 struct ty_mem_ids {
-	uint32_t *slot; /* id + 1; 0: free */
+	struct ty_mem_ids_slot *slot;
 	uint64_t mask;
 	VEC(uint64_t) keys; /* by id */
 };

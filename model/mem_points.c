@@ -35,7 +35,7 @@ const struct ty_table_kind ty_mem_kind = {
 	.length = TY_LEN_NONE,
 };
 
-_Static_assert(TY_MEM_GAP < 8 && TY_MEM_LV_COUNT <= 16, "they have 3 and 4 bits");
+_Static_assert(TY_MEM_GAP == 4 && TY_MEM_LV_COUNT <= 16, "they have 3 and 4 bits");
 
 enum ty_mem_far ty_mem_far(const struct ty_mem_point *o)
 {
@@ -358,8 +358,8 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 
 	COLUMN(what, WHAT, 0);
 	for (uint32_t k = 0; k < n; k++)
-		if (out[k].kind >= TY_MEM_GAP || out[k].level >= TY_MEM_LV_COUNT)
-			out[k].kind = TY_MEM_OTHER, out[k].level = TY_MEM_LV_UNKNOWN;
+		if ((out[k].what & 0x7f) >= (TY_MEM_LV_COUNT << 3) || out[k].what & TY_MEM_GAP)
+			out[k].what &= ~0x7fu; /* kind and level that there are not */
 	if (want & TY_MEM_WANT_TIME) {
 		COLUMN(ts_ns, KEY, 0);
 		TY_BLOCK_COLUMN(wide[k], block, i, n, BACK, 0);
