@@ -103,11 +103,6 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	free(c);
 }
 
-uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c)
-{
-	return (uint32_t)c->funcs.n;
-}
-
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
 							    uint32_t func)
 {

@@ -67,7 +67,6 @@ struct ty_flow_calls_function {
 	char *name; /* "main", or "[libc.so.6+0x2724a]" where there is no symbol */
 	char *file; /* "" not known */
 };
-uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c);
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
 							    uint32_t func);
 

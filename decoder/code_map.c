@@ -295,8 +295,3 @@ const char *ty_code_file_name(const struct ty_code *c, int file)
 {
 	return file >= 0 && file < (int)c->files.n ? c->files.v[file].name : "?";
 }
-
-int ty_code_files(const struct ty_code *c)
-{
-	return (int)c->files.n;
-}

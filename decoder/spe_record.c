@@ -10,7 +10,8 @@
 
 #define LOW56 ((1ull << 56) - 1)
 
-uint64_t ty_spe_code_address(uint64_t v)
+/* Addresses as a program knows them. */
+static uint64_t code_address(uint64_t v)
 {
 	unsigned el = v >> 61 & 3;
 
@@ -18,7 +19,7 @@ uint64_t ty_spe_code_address(uint64_t v)
 	return v >> 63 && (el == 1 || el == 2) ? v | 0xffull << 56 : v & LOW56;
 }
 
-uint64_t ty_spe_data_address(uint64_t v)
+static uint64_t data_address(uint64_t v)
 {
 	/* Byte 7 is the pointer's tag, or a copy of the sign, or 0 where a core does not fill it.
 	 */
@@ -74,18 +75,18 @@ static inline void take(struct ty_mem *m, unsigned slot, unsigned kind, unsigned
 	case TY_SPE_SLOT_CONTEXT:
 	case TY_SPE_SLOT_CONTEXT + 1: context(m, index, v); break;
 	case TY_SPE_SLOT_ADDRESS:
-		m->pc = ty_spe_code_address(v);
+		m->pc = code_address(v);
 		m->el = v >> 61 & 3;
 		m->ns = (uint8_t)(v >> 63);
 		m->nse = v >> 60 & 1;
 		m->has |= TY_MEM_HAS_PC;
 		break;
 	case TY_SPE_SLOT_ADDRESS + 1:
-		m->target = ty_spe_code_address(v);
+		m->target = code_address(v);
 		m->has |= TY_MEM_HAS_TARGET;
 		break;
 	case TY_SPE_SLOT_ADDRESS + 2:
-		m->va = ty_spe_data_address(v);
+		m->va = data_address(v);
 		m->tag = (uint8_t)(v >> 56);
 		m->has |= m->tag && (v >> 52 & 15) != 15 ? TY_MEM_HAS_VA | TY_MEM_HAS_TAG
 							 : TY_MEM_HAS_VA;
@@ -99,7 +100,7 @@ static inline void take(struct ty_mem *m, unsigned slot, unsigned kind, unsigned
 		m->has |= TY_MEM_HAS_PA;
 		break;
 	case TY_SPE_SLOT_ADDRESS + 4:
-		m->prev_target = ty_spe_code_address(v);
+		m->prev_target = code_address(v);
 		m->has |= TY_MEM_HAS_PREV;
 		break;
 	case TY_SPE_SLOT_COUNTER:

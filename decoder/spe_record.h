@@ -36,8 +36,4 @@ struct ty_spe_decoder {
 int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *used,
 		struct ty_mem *out);
 
-/* Addresses as a program knows them. */
-uint64_t ty_spe_code_address(uint64_t payload);
-uint64_t ty_spe_data_address(uint64_t payload);
-
 #endif

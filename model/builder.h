@@ -184,8 +184,6 @@ void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_st
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
 /* Its last span is closed, its end known: nothing more comes. */
 void ty_sched_finish(struct ty_builder *b, uint32_t thread);
-void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
-		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
 /* An event on cpu says that tid is current. */
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts);

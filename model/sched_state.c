@@ -96,8 +96,8 @@ void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
 	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CPU], cpu, &row, sizeof(row)));
 }
 
-void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
-		      enum ty_state state, unsigned flags)
+static void cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
+		    enum ty_state state, unsigned flags)
 {
 	struct ty_bcpu *c = &b->cpu[cpu];
 
@@ -209,7 +209,7 @@ static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s,
 		s = c->open_start;
 	t->wake_pending = t->fresh = false;
 	ty_sched_set(b, thread, s, TY_ST_RUNNING, flags, cpu);
-	ty_sched_cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
+	cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
 	c->cur = thread;
 }
 
@@ -226,7 +226,7 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 	 * proves instants only. */
 	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
 	if (c->cur == thread) {
-		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 	}
 	doubt_from(b, thread, at);
@@ -243,8 +243,8 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 		c->open_state = TY_ST_IDLE;
 		c->open_flags = TY_SF_BEFORE;
 	} else {
-		ty_sched_cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
-				 c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
+		cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
+			c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
 	}
 	c->cur = TY_CUR_IDLE;
 }
@@ -253,7 +253,7 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 static void certain(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t ts)
 {
 	ty_sched_set(b, thread, ts, TY_ST_RUNNING, 0, cpu);
-	ty_sched_cpu_set(b, cpu, ts, thread, TY_ST_RUNNING, 0);
+	cpu_set(b, cpu, ts, thread, TY_ST_RUNNING, 0);
 }
 
 /* The life of tid, after what another CPU than `cpu` has in suspense about it is settled (which may
@@ -284,7 +284,7 @@ static void infer_own(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t 
 			ty_identity_end(b, was, left);
 		else
 			ty_sched_set(b, was, left, TY_ST_UNKNOWN, 0, TY_NO_CPU);
-		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, 0);
+		cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, 0);
 	}
 	c->cur = TY_CUR_UNKNOWN;
 	thread = tid ? settled(b, tid, ts, cpu) : TY_NONE;
@@ -308,7 +308,7 @@ void ty_sched_own_end(struct ty_builder *b, uint32_t cpu)
 	if (!ty_is_thread(c->cur) || c->tail_ns != c->last_ns)
 		return;
 	ty_sched_set(b, c->cur, c->last_ns, TY_ST_UNKNOWN, 0, TY_NO_CPU);
-	ty_sched_cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, 0);
+	cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, 0);
 	c->cur = TY_CUR_UNKNOWN;
 }
 
@@ -334,7 +334,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 			ty_identity_end(b, was, left);
 		else
 			doubt_from(b, was, left);
-		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
 	if (!tid) {
@@ -541,18 +541,18 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 	}
 	if (!next && b->own_only) {
 		/* When its idleness ends nobody says. */
-		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
+		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
 		c->cur = TY_CUR_UNKNOWN;
 		return;
 	}
 	if (!next) {
-		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
+		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
 		c->cur = TY_CUR_IDLE;
 		return;
 	}
 	thread = settled(b, next, ts, sw->cpu);
 	if (thread == TY_NONE) {
-		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 		return;
 	}
@@ -723,7 +723,7 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 		else
 			doubt_from(b, c->cur, from);
 	}
-	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+	cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 	c->cur = TY_CUR_LOST;
 	c->last_ns = to;
 	c->tail_ns = 0;

@@ -138,9 +138,3 @@ void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64)
 	ty_pt_enc_flush(e);
 	put_psb(e, tsc, ip, true, is64);
 }
-
-void ty_pt_enc_overflow(struct ty_pt_enc *e)
-{
-	e->tnt = e->tnt_n = 0;
-	bytes(e, "\x02\xf3", 2);
-}

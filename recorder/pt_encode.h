@@ -40,8 +40,6 @@ void ty_pt_enc_cond(struct ty_pt_enc *e, uint64_t tsc, bool taken);
 void ty_pt_enc_indirect(struct ty_pt_enc *e, uint64_t tsc, uint64_t to);
 /* Between two instructions, the next at ip, while tracing: a PSB+ when it is time for one. */
 void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64);
-/* Packets were lost by the recorder; tracing is off afterwards. */
-void ty_pt_enc_overflow(struct ty_pt_enc *e);
 /* Write what is collected. */
 void ty_pt_enc_flush(struct ty_pt_enc *e);
 

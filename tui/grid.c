@@ -50,7 +50,8 @@ static void unpair(struct ty_grid *g, int x, int y)
 		next->ch = ' ';
 }
 
-int ty_char_width(uint32_t ch)
+/* Columns of a code point in this locale: 0, 1 or 2; -1 for what cannot be shown. */
+static int char_width(uint32_t ch)
 {
 	if (ch < 0x7f)
 		return ch < 0x20 ? -1 : 1;
@@ -64,7 +65,7 @@ int ty_char_width(uint32_t ch)
 int ty_grid_put(struct ty_grid *g, int x, int y, uint32_t ch, struct ty_style st)
 {
 	struct ty_gcell *c = ty_grid_at(g, x, y);
-	int w = ty_char_width(ch);
+	int w = char_width(ch);
 
 	if (w < 0) {
 		ch = '?';
@@ -140,7 +141,7 @@ static uint32_t shown_next(const char **s, int *w)
 {
 	uint32_t ch = ty_utf8_next(s);
 
-	*w = ty_char_width(ch);
+	*w = char_width(ch);
 	if (*w < 0) {
 		*w = 1;
 		return '?';

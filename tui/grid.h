@@ -56,8 +56,6 @@ size_t ty_text_break(const char *s, int max, int *cols);
 
 /* The next code point of *s (not at its NUL), stepping over it; '?' for an invalid byte. */
 uint32_t ty_utf8_next(const char **s);
-/* Columns of a code point in this locale: 0, 1 or 2; -1 for what cannot be shown. */
-int ty_char_width(uint32_t ch);
 
 /*
  * The grid as lines, blank ends cut, each with a newline. With p NULL or without colours: plain

@@ -2,7 +2,8 @@
 /* Cells of memory samples; see heat.h. */
 #include "heat.h"
 
-struct ty_style ty_heat_density(uint32_t n)
+/* The colour of n samples in a cell, in four steps. */
+static struct ty_style density(uint32_t n)
 {
 	return n < 4	 ? (struct ty_style){.fg = TY_C_DIM}
 	       : n < 16	 ? (struct ty_style){.fg = TY_C_ACCENT}
@@ -27,7 +28,7 @@ struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_he
 	if (!c->n)
 		return g;
 	height = height < 1 ? 1 : height > 8 ? 8 : height;
-	g.st = by_source ? ty_heat_source(c->far) : ty_heat_density(c->n);
+	g.st = by_source ? ty_heat_source(c->far) : density(c->n);
 	if (!c->timed)
 		g.ch = p->utf8 ? 0xb7 : ',';
 	else

@@ -12,7 +12,6 @@
  * or by_source how far the farthest came from. */
 struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_heat_cell *c,
 			      bool by_source);
-/* The colour of n samples in a cell, in four steps; of a distance (enum ty_mem_far). */
-struct ty_style ty_heat_density(uint32_t n);
+/* The colour of a distance (enum ty_mem_far). */
 struct ty_style ty_heat_source(unsigned far);
 #endif

@@ -12,8 +12,9 @@
 #define RECORDS_MAX 1000u
 #define LOOK_MAX    1000000u /* samples looked at for them: a few ms */
 
-void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
-		    char *buf, size_t n)
+/* "0x4000 main+0x10" of an address. */
+static void name_address(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
+			 char *buf, size_t n)
 {
 	size_t k = (size_t)snprintf(buf, n, "0x%" PRIx64 " ", addr);
 
@@ -29,8 +30,8 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 
 	switch (v->by) {
 	case TY_MEMORY_OF_PC:
-		ty_memory_name(v, p->code[w->key].pid, p->code[w->key].addr, p->code[w->key].ts_ns,
-			       buf, n);
+		name_address(v, p->code[w->key].pid, p->code[w->key].addr, p->code[w->key].ts_ns,
+			     buf, n);
 		break;
 	case TY_MEMORY_OF_SOURCE:
 		snprintf(buf, n, "%s%s%s%s%s", ty_mem_level_name((enum ty_mem_level)(w->key >> 8)),
@@ -39,7 +40,7 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 			 f & TY_MEM_SRC_REMOTE ? ", remote" : "",
 			 f & TY_MEM_SRC_EVENTS ? " (by events)" : "");
 		break;
-	case TY_MEMORY_OF_PAGE: ty_memory_name(v, w->pid, w->key, w->ts_ns, buf, n); break;
+	case TY_MEMORY_OF_PAGE: name_address(v, w->pid, w->key, w->ts_ns, buf, n); break;
 	default: snprintf(buf, n, "%d %s", p->thread[w->key].tid, p->thread[w->key].comm);
 	}
 }
@@ -49,8 +50,8 @@ static void line_text(const struct ty_memory_view *v, const struct ty_sharing_li
 {
 	char what[300];
 
-	ty_memory_name(v, l->physical ? l->va_pid : l->pid, l->va ? l->va : l->line, l->last_ns,
-		       what, sizeof(what));
+	name_address(v, l->physical ? l->va_pid : l->pid, l->va ? l->va : l->line, l->last_ns, what,
+		     sizeof(what));
 	snprintf(buf, n, "%-5s %-6s %3u %8" PRIu64 " %8" PRIu64 "  %s",
 		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
 		 l->count, l->writes, what);
@@ -110,8 +111,8 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 	char pc[200] = "", other[40] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
 
 	if (o->pc != UINT32_MAX)
-		ty_memory_name(v, p->code[o->pc].pid, p->code[o->pc].addr, p->code[o->pc].ts_ns, pc,
-			       sizeof(pc));
+		name_address(v, p->code[o->pc].pid, p->code[o->pc].addr, p->code[o->pc].ts_ns, pc,
+			     sizeof(pc));
 	if (o->pc != UINT32_MAX && t && ty_mem_code_elsewhere(&p->code[o->pc], t))
 		snprintf(other, sizeof(other), " (address as in pid %d)", p->code[o->pc].pid);
 	if (o->flags & TY_MP_HAS_LAT)

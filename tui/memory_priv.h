@@ -139,9 +139,6 @@ static inline bool ty_memory_all_rows(const struct ty_memory_corner *box)
 /* Is the sample in the box? Of a line's pane: among the accesses, which are the caller's choice. */
 bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,
 		      const struct ty_mem_point *o);
-/* "0x4000 main+0x10" of an address. */
-void ty_memory_name(const struct ty_memory_view *v, int32_t pid, uint64_t addr, uint64_t ts,
-		    char *buf, size_t n);
 
 /* memory_count.c */
 /* Begin to count what the table is to show, or take what has been counted. True: something new is

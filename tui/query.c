@@ -294,11 +294,6 @@ uint64_t ty_query_min_ns(const struct ty_query *q)
 	return q->min_ns;
 }
 
-bool ty_query_names_threads(const struct ty_query *q)
-{
-	return !q->item && !q->min_ns;
-}
-
 /* The words that an item of this thread must satisfy itself; false: it cannot have any. */
 static bool left(const struct ty_query *q, uint32_t thread, uint8_t *need)
 {

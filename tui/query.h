@@ -58,8 +58,6 @@ uint64_t ty_query_min_ns(const struct ty_query *q);
 bool ty_query_points(const struct ty_query *q);
 /* Does the query mean lost events? */
 bool ty_query_gaps(const struct ty_query *q);
-/* Does it say no more than which threads are meant? */
-bool ty_query_names_threads(const struct ty_query *q);
 /* Do the words about threads hold for this one? */
 bool ty_query_thread(const struct ty_query *q, uint32_t thread);
 

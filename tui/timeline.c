@@ -14,7 +14,7 @@
 /* So long the first frame waits for the findings. */
 #define FIRST_MS 100
 
-struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h)
+static struct ty_layout layout_make(const struct ty_timeline *t, int w, int h)
 {
 	uint32_t rows = (uint32_t)t->tracks.rows.n, findings = t->findings.n;
 	struct ty_layout l = {.w = w, .h = h};
@@ -72,7 +72,7 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h)
 {
 	struct ty_cell *cells;
 
-	t->lay = ty_layout_make(t, w, h);
+	t->lay = layout_make(t, w, h);
 	ty_timeline_show_row(t, t->below);
 	t->below = 0;
 	if (t->finding < t->findings.n)
@@ -375,7 +375,7 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	t->m = in->model;
 	t->args_of = TY_NONE;
 	t->clock = in->clock;
-	t->lay = ty_layout_make(t, 80, 24);
+	t->lay = layout_make(t, 80, 24);
 	ty_viewport_init(&t->vp, s->start_ns, s->end_ns);
 	if (t->in->flow)
 		t->vp.min_ns = TY_CALLS_MIN_NS;

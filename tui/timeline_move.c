@@ -91,7 +91,7 @@ void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
 }
 
 /* The window fits a span with a margin, the cursor in its middle. */
-void ty_timeline_fit(struct ty_timeline *t, uint64_t start, uint64_t end)
+static void fit(struct ty_timeline *t, uint64_t start, uint64_t end)
 {
 	uint64_t margin = (end - start) / 6 + 1;
 	uint64_t from = start - t->vp.start_ns > margin ? start - margin : t->vp.start_ns;
@@ -113,7 +113,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 		return;
 	}
 	f = &t->findings.v[t->finding];
-	ty_timeline_fit(t, f->start_ns, f->start_ns + f->duration_ns);
+	fit(t, f->start_ns, f->start_ns + f->duration_ns);
 	row = ty_tracks_reveal(&t->tracks, f->thread);
 	if (row == TY_NONE)
 		return;
@@ -255,7 +255,7 @@ void ty_timeline_zoom(struct ty_timeline *t)
 		return;
 	}
 	s = ty_track_span(t->m, track, idx);
-	ty_timeline_fit(t, s.start_ns, s.end_ns);
+	fit(t, s.start_ns, s.end_ns);
 }
 
 void ty_timeline_fold(struct ty_timeline *t)

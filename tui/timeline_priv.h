@@ -36,8 +36,6 @@ struct ty_layout {
 	int details_y, details_h; /* its headline included */
 	int footer_y;
 };
-struct ty_timeline;
-struct ty_layout ty_layout_make(const struct ty_timeline *t, int w, int h);
 
 #define TY_DETAIL_LINES 6
 #define TY_DETAIL_MAX	320
@@ -257,7 +255,6 @@ void ty_timeline_to_column(struct ty_timeline *t, uint32_t c);
 void ty_timeline_clamp(struct ty_timeline *t); /* the cursor, into the window */
 void ty_timeline_show_row(struct ty_timeline *t, uint32_t below);
 void ty_timeline_show_finding(struct ty_timeline *t);
-void ty_timeline_fit(struct ty_timeline *t, uint64_t start_ns, uint64_t end_ns);
 void ty_timeline_pan(struct ty_timeline *t, int64_t delta_ns);
 void ty_timeline_move_cursor(struct ty_timeline *t, int by);
 void ty_timeline_up_down(struct ty_timeline *t, int by, bool page);
