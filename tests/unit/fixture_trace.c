@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sys/time.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -401,6 +402,13 @@ void ty_fx_dat(const struct ty_fx_dat *d, struct ty_buf *out)
 	else
 		dat7(out);
 	assert_int_equal(out->failed, 0);
+}
+
+void ty_fx_cpu_limit(unsigned seconds)
+{
+	struct itimerval it = {.it_value.tv_sec = seconds};
+
+	setitimer(ITIMER_PROF, &it, NULL);
 }
 
 void ty_fx_write(const char *path, const void *p, size_t n)

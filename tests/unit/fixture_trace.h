@@ -46,6 +46,10 @@ struct ty_fx_dat {
 };
 void ty_fx_dat(const struct ty_fx_dat *d, struct ty_buf *out);
 
+/* End the test program when it has used so many seconds of CPU time from now on, which no busy
+ * machine brings about; 0: no more. What waits without end is ended by tests/run. */
+void ty_fx_cpu_limit(unsigned seconds);
+
 void ty_fx_write(const char *path, const void *p, size_t n);
 void ty_fx_read(const char *path, struct ty_buf *out);
 

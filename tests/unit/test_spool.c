@@ -347,10 +347,10 @@ static void test_sparse(void **state)
 	atomic_fetch_add(&spool->end, 1ull << 40);
 	assert_int_equal(ty_fx_spool_data(writer, 0, 0, CHUNKS, PAGES, NULL), 0);
 	end();
-	alarm(20);
+	ty_fx_cpu_limit(20);
 	t = reopen(path);
 	assert_int_equal(ty_fx_check(t, 0, &bad), (CHUNKS + 1) * PAGES);
-	alarm(0);
+	ty_fx_cpu_limit(0);
 	ty_trace_close(t);
 }
 
@@ -756,9 +756,9 @@ static void test_many_torn(void **state)
 	}
 	ty_fx_write(ty_fx_path("manytorn"), b.p, b.len);
 	fd = open(ty_fx_path("manytorn"), O_RDONLY);
-	alarm(10); /* a window each would be 200 GB */
+	ty_fx_cpu_limit(10); /* a window each would be 200 GB */
 	assert_int_equal(ty_spool_scan(fd, b.len, "manytorn", &scan, NULL), 0);
-	alarm(0);
+	ty_fx_cpu_limit(0);
 	assert_int_equal(scan.ents.n, n);
 	assert_int_equal(scan.torn, n);
 	assert_int_equal(scan.torn_bytes, n);
