@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tarry report FILE flow: functions by what their calls cost, and with --slowest the slowest call
- * of one function beside its median call, up to where the two part.
- */
+/* tarry report FILE flow: functions by what their calls cost. */
 #include "report_flow.h"
 
 #include <inttypes.h>
@@ -15,9 +12,10 @@
 #include "flow_stats.h"
 #include "json_out.h"
 #include "plain.h"
+#include "report_slowest.h"
 #include "units.h"
 
-enum { ROWS = 40, CALLERS = 3, PATH_MAX_INSNS = 1 << 22 };
+enum { ROWS = 40, CALLERS = 3 };
 
 static const char head[] =
 	"usage: tarry report [FILE] flow [options]\n\n"
@@ -150,143 +148,6 @@ static void print_json(const struct job *j)
 	ty_json_line(&o);
 }
 
-/* ---- --slowest
- * ------------------------------------------------------------------------------------ */
-
-struct path {
-	struct ty_flow_call call; /* which one */
-	VEC(uint64_t) ips;	  /* of the first PATH_MAX_INSNS */
-	bool on;
-	int32_t pid;
-	uint64_t depth_calls; /* calls begun inside */
-};
-
-struct compare {
-	struct path p[2]; /* slowest, median */
-	int err;
-};
-
-static void on_begin(void *ctx, const struct ty_flow_call *c)
-{
-	struct compare *k = ctx;
-
-	for (int i = 0; i < 2; i++) {
-		struct path *p = &k->p[i];
-
-		if (c->seq == p->call.seq)
-			p->on = true;
-		else if (p->on && c->tid == p->call.tid)
-			p->depth_calls++;
-	}
-}
-
-static void on_end(void *ctx, const struct ty_flow_call *c)
-{
-	struct compare *k = ctx;
-
-	for (int i = 0; i < 2; i++)
-		if (c->seq == k->p[i].call.seq)
-			k->p[i].on = false;
-}
-
-static void print_part(struct job *j, const struct path *p, size_t from, const char *who)
-{
-	enum { SHOWN = 12 };
-	char text[300];
-
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " calls inside, tid %d", who, p->call.insns,
-	       p->depth_calls, p->call.tid);
-	if (p->call.start_ns != TY_FLOW_NO_TIME)
-		printf(", at %" PRIu64 ".%09" PRIu64, p->call.start_ns / 1000000000,
-		       p->call.start_ns % 1000000000);
-	putchar('\n');
-	for (size_t i = from ? from - 1 : 0; i < p->ips.n && i < from + SHOWN; i++) {
-		uint64_t t =
-			p->call.start_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : p->call.start_ns;
-		struct ty_flow_name at = ty_flow_names_at(j->names, p->pid, t, p->ips.v[i]);
-		const char *file;
-		int line;
-
-		ty_flow_names_text(j->names, p->pid, t, p->ips.v[i], text, sizeof(text));
-		printf("  %s %16" PRIx64 " ", i < from ? " " : ">", p->ips.v[i]);
-		plain(text);
-		if (ty_flow_names_line(j->names, &at, &file, &line)) {
-			fputs("  ", stdout);
-			plain(file);
-			printf(":%d", line);
-		}
-		putchar('\n');
-	}
-}
-
-static int seek(struct job *j, const char *path, struct ty_err *err)
-{
-	struct ty_flow_window all = {.to_ns = UINT64_MAX};
-
-	return j->a.sel.from || j->a.sel.to
-		       ? ty_flow_source_window(&j->a.src, path, &j->a.sel, false, err)
-		       : ty_flow_seek(j->a.src.flow, &all, false, err);
-}
-
-static int slowest(struct job *j, const char *path, struct ty_err *err)
-{
-	const struct ty_flow_func *best = NULL;
-	struct compare k = {0};
-	struct ty_flow_calls *calls;
-	struct ty_flow_at at;
-	size_t same = 0;
-	int r, more = 0;
-
-	vec_each (f, &j->st.funcs)
-		if (!strcmp(func_name(j, f->func), j->slowest) && (!best || f->count > best->count))
-			best = f;
-	if (!best || !best->slowest.insns || !best->median.insns)
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "--slowest: there is no whole call of a function '%s'%s", j->slowest,
-			       j->st.beyond ? " among the first 8 million" : "");
-	k.p[0].call = best->slowest;
-	k.p[1].call = best->median;
-	/* Decoded again, the calls have the same numbers. */
-	r = seek(j, path, err);
-	calls = ty_flow_calls_new(j->names, on_begin, on_end, &k);
-	if (!r && !calls)
-		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	while (!r && (more = ty_flow_next(j->a.src.flow, &at)) > 0) {
-		r = ty_flow_calls_feed(calls, &at);
-		for (int i = 0; i < 2 && !r; i++)
-			if (k.p[i].on && at.item.kind == TY_FLOW_INSN &&
-			    at.tid == k.p[i].call.tid && k.p[i].ips.n < PATH_MAX_INSNS) {
-				k.p[i].pid = at.pid;
-				r = vec_push(&k.p[i].ips, at.item.ip);
-			}
-	}
-	r = r ? r : more;
-	if (r && !err->code)
-		ty_fail(err, -r, TY_NO_OFFSET, "the calls: %s", ty_strerror(r));
-	if (!r) {
-		while (same < k.p[0].ips.n && same < k.p[1].ips.n &&
-		       k.p[0].ips.v[same] == k.p[1].ips.v[same])
-			same++;
-		printf("%s: %" PRIu64 " calls; slowest and median call go the same way for %zu "
-		       "instructions",
-		       j->slowest, best->count, same);
-		if (same < k.p[0].ips.n || same < k.p[1].ips.n)
-			puts(", then part (>)");
-		else if (same < PATH_MAX_INSNS)
-			puts(": all of them");
-		else
-			puts("; what comes after was not compared");
-		if (same < k.p[0].ips.n || same < k.p[1].ips.n || same == PATH_MAX_INSNS) {
-			print_part(j, &k.p[0], same, "slowest");
-			print_part(j, &k.p[1], same, "median");
-		}
-	}
-	ty_flow_calls_free(calls);
-	vec_fini(&k.p[0].ips);
-	vec_fini(&k.p[1].ips);
-	return r;
-}
-
 static bool choose(void *ctx, const struct ty_flow_at *at)
 {
 	return ty_flow_chosen(&((struct job *)ctx)->choice, at);
@@ -307,7 +168,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	if (r)
 		return r;
 	if (j->slowest)
-		r = slowest(j, path, err);
+		r = ty_report_slowest(&j->a, j->names, &j->st, j->software, j->slowest, err);
 	else if (j->a.sel.json)
 		print_json(j);
 	else
@@ -318,8 +179,9 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 
 static const struct ty_option options[] = {
 	{0, "slowest", "FUNC",
-	 "the slowest whole call of FUNC beside the median one, and where their paths part (of "
-	 "software recordings: the one with most instructions)",
+	 "the slowest whole call of FUNC beside the median one: where their paths part, and which "
+	 "functions inside make the difference (of software recordings: the one with most "
+	 "instructions)",
 	 .take = ty_take_text, .at = offsetof(struct job, slowest)},
 	{0}};
 

@@ -146,6 +146,21 @@ assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "
 	ok $? "report: counts, callers and instructions of functions add up"
 	"$TARRY" report "$out/t.dat" flow --slowest middle | grep -q '^middle: 10 calls; .* for 14 instructions: all'
 	ok $? "report: slowest beside median"
+	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" R
+	"$TARRY" report "$out/t.dat" flow --slowest request --json >"$out/r"
+	python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))["flow_slowest"]
+f = {x["name"]: x for x in r["functions"]}
+assert r["calls"] == 50 and r["software"], r
+assert r["functions"][0]["name"] == "refill" and f["refill"]["slowest"]["calls"] == 1, r
+assert f["refill"]["median"]["calls"] == 0 and f["leaf"]["slowest"] == f["leaf"]["median"], r
+for w in "slowest", "median":
+    assert sum(x[w]["self_insns"] for x in r["functions"]) == r[w]["insns"], r
+    assert sum(x[w]["calls"] for x in r["functions"]) == r[w]["calls_inside"] + 1, r
+assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"][1] != r["median"]["path"][1], r' "$out/r" &&
+		"$TARRY" report "$out/t.dat" flow --slowest request | grep -q '^ *1 .* 0 .* refill  .*flow_traps\.c:'
+	ok $? "report: of one slow call among fifty, the function that makes the difference"
 	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" sjwrcjtv
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py traps "$out/c"

@@ -181,6 +181,40 @@ NOINLINE static int calls(int n)
 	return sum;
 }
 
+/* Fifty alike, but for one that has more to do. */
+NOINLINE static int refill(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 100; i++) {
+		sum += i;
+		KEEP;
+	}
+	return sum;
+}
+
+NOINLINE static int request(int i)
+{
+	int sum = leaf(i);
+
+	KEEP;
+	if (i == 31)
+		sum += refill();
+	KEEP;
+	return sum;
+}
+
+static int requests(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 50; i++) {
+		sum += request(i);
+		KEEP;
+	}
+	return sum;
+}
+
 /* The stepping's own trap flag must not be seen. */
 static void flags(void)
 {
@@ -216,6 +250,7 @@ int main(int argc, char **argv)
 		case 'w': writes_code(); break;
 		case 'r': repeats(); break;
 		case 'c': sum += calls(10); break;
+		case 'R': sum += requests(); break;
 		case 'v': runs_others(); break;
 		case 'f': flags(); break;
 		default: return 2;
