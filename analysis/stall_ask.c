@@ -127,7 +127,7 @@ static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t
 	return last_woken_at(x, thread, who, t, futex, &span);
 }
 
-bool ty_stall_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
+uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t)
 {
 	return last_woken(x, thread, who, t, true);
 }

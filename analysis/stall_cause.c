@@ -221,10 +221,17 @@ static bool served_page(const struct ty_hunt *h, const struct ty_cand *c)
 	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
 }
 
-/* The command could not go on without this wait, once, and went on to work. */
+/* The command could not go on without this wait of its own first thread, once, and went on to work.
+ */
 static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 {
-	return ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
+	const struct ty_explain *x = h->x;
+
+	return h->path.seg.n && h->path.seg.v[h->path.seg.n - 1].thread == c->s.thread &&
+	       !ty_stall_woken_before(h, c) &&
+	       ty_stall_last_woke(x, c->s.thread, c->waker.thread,
+				  ty_model_summary(x->m)->end_ns) <= c->end_ns &&
+	       ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
 	       !ty_stall_waits_again(h, c, true) &&
 	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
 }

@@ -255,7 +255,8 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 {
 	const struct ty_model *m = h->x->m;
 	struct crowd q = {.sure = true};
-	uint64_t ns = 0;
+	uint64_t ns = 0, longest = 0;
+	bool in_turns;
 	int r;
 
 	if (p->seg.v[c->root.seg].what != TY_SEG_READY ||
@@ -269,6 +270,7 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 		if (cpu == TY_NONE)
 			continue;
 		ns += g->end_ns - g->start_ns;
+		longest = g->end_ns - g->start_ns > longest ? g->end_ns - g->start_ns : longest;
 		add_crowd(m, cpu, g->thread, g->start_ns, g->end_ns, &q);
 	}
 	r = sum_up(h, c->root.thread, c->end_ns, &q);
@@ -277,8 +279,11 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 		return r;
 	if (r || q.most.thread == TY_NONE)
 		return r;
-	if (q.most.ns < ns / 2)
-		return 2;
+	/* Where it had its turns it went on: who shares its CPU is to blame if that was most of
+	 * all. */
+	in_turns = longest < c->s.duration_ns / 2;
+	if (q.most.ns < (in_turns ? c->s.duration_ns : ns) / 2)
+		return in_turns ? 0 : 2;
 	c->s.culprit = q.most.thread;
 	c->s.culprit_ns = q.most.longest_at;
 	c->rival_ns = q.most.ns;

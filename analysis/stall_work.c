@@ -326,7 +326,7 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
 			       1, &cell);
 		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2 &&
-		    (t->tgid == root->tgid || ty_stall_woke(h->x, next, i, c->end_ns)))
+		    (t->tgid == root->tgid || ty_stall_last_woke(h->x, next, i, c->end_ns)))
 			return true;
 	}
 	return false;

@@ -99,8 +99,8 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
-/* Did `who` wake the thread up to t? */
-bool ty_stall_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
+/* When did `who` last wake the thread up to t, with something to say? 0: not seen. */
+uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
 /* Did the waker take something, and so make room for who waits to give? */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
