@@ -52,7 +52,6 @@ struct ty_sharing_line {
 	bool size_assumed;
 	bool one_process; /* virtual, and no process known: taken to be of one */
 	uint32_t threads, sites_first, sites_n;
-	uint64_t accesses_first; /* `count` of them, in time order */
 	uint64_t count, writes, peer, remote, lat_sum, lat_count;
 	uint64_t turns; /* how often, in time order, another thread than before came */
 	uint64_t first_ns, last_ns;
@@ -61,17 +60,27 @@ struct ty_sharing_line {
 struct ty_sharing {
 	struct ty_sharing_line *lines; /* the strongest first */
 	uint32_t lines_n;
+	uint64_t left_out;	       /* weaker ones, which the memory has no room for */
 	struct ty_sharing_site *sites; /* of a line: by offset, thread, pc */
 	uint32_t sites_n;
-	uint64_t *access;   /* indices of points, those of a line together */
+	uint32_t *access; /* ty_sharing_one: points that are the line's, in their order */
+	uint64_t access_n;
 	uint64_t accesses;  /* with an address and a thread */
 	uint64_t no_thread; /* left out: with an address, of unknown threads */
 	uint32_t line_bytes;
 };
 
-/* line_bytes: a power of 2. 0, -TY_ENOMEM, -TY_EINTR. */
+/* line_bytes: a power of 2, at most TY_LINE_MAX. What it holds is bounded by the work's bytes,
+ * whatever the number of lines, by as many passes over the points as that takes. 0, -TY_ENOMEM,
+ * -TY_EINTR; -TY_ELIMIT: the samples of one line alone need more, or the pages of samples with and
+ * without a physical address. */
+#define TY_LINE_MAX 4096u
 int ty_sharing_find(const struct ty_mem_points *p, uint32_t line_bytes,
 		    const struct ty_mem_work *work, struct ty_sharing *out);
+/* One line with its accesses (4 bytes each); key: line, physical and pid of one that was found. */
+int ty_sharing_one(const struct ty_mem_points *p, uint32_t line_bytes,
+		   const struct ty_sharing_line *line, const struct ty_mem_work *work,
+		   struct ty_sharing *out);
 void ty_sharing_fini(struct ty_sharing *s);
 
 const char *ty_sharing_kind_name(unsigned kind);

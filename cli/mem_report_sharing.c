@@ -138,33 +138,45 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 
 int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
+	/* One thread may take what two have for tables. */
+	const struct ty_mem_work work = {2 * r->work.bytes, r->work.stop};
 	struct ty_sharing s;
-	int e = ty_sharing_find(r->points, r->line_bytes, &r->work, &s);
-	uint32_t n;
+	int e = ty_sharing_find(r->points, r->line_bytes, &work, &s);
+	uint64_t n, all;
 
 	if (e)
 		return e;
 	n = s.lines_n;
+	all = n + s.left_out;
 	if (j) {
 		ty_json_array(j, "sharing");
-		for (uint32_t i = 0; i < n; i++)
+		for (uint64_t i = 0; i < n; i++)
 			json_line(r, &s, &s.lines[i], j);
 		ty_json_end_array(j);
+		ty_json_u64(j, "sharing_left_out", s.left_out);
 		ty_json_u64(j, "sharing_accesses", s.accesses);
 		ty_json_u64(j, "sharing_unknown_thread", s.no_thread);
 		ty_json_u64(j, "line_bytes", s.line_bytes);
 	} else {
 		fprintf(f,
-			"%u line%s of %u bytes %s shared by two or more threads while one writes "
-			"(%" PRIu64 " accesses looked at",
-			n, n == 1 ? "" : "s", s.line_bytes, n == 1 ? "is" : "are", s.accesses);
+			"%" PRIu64 " line%s of %u bytes %s shared by two or more threads while one "
+			"writes (%" PRIu64 " accesses looked at",
+			all, all == 1 ? "" : "s", s.line_bytes, all == 1 ? "is" : "are",
+			s.accesses);
 		if (s.no_thread)
 			fprintf(f, ", %" PRIu64 " of unknown threads left out", s.no_thread);
 		fputs(")\n", f);
-		for (uint32_t i = 0; i < n && i < TOP_TEXT; i++)
+		for (uint64_t i = 0; i < n && i < TOP_TEXT; i++)
 			print_line(r, &s, &s.lines[i], f);
 		if (n > TOP_TEXT)
-			fprintf(f, "\n%u more: --json lists them all\n", n - TOP_TEXT);
+			fprintf(f, "\n%" PRIu64 " more: --json lists them%s\n", n - TOP_TEXT,
+				s.left_out ? "" : " all");
+		if (s.left_out)
+			fprintf(f,
+				"\n%" PRIu64
+				" more, weaker than these, are counted only: --memory has no "
+				"room for them\n",
+				s.left_out);
 	}
 	ty_sharing_fini(&s);
 	return 0;

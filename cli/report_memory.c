@@ -70,8 +70,13 @@ static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err
 		ty_json_end_object(&j);
 		ty_json_line(&j);
 	}
-	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path)
-		 : ty_mem_session_check(&r->s, err);
+	return e == -TY_ELIMIT ? ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
+					 "%s: what is to be counted is more than --memory has room "
+					 "for: give "
+					 "more, or a slice of the recording",
+					 r->s.path)
+	       : e	       ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path)
+			       : ty_mem_session_check(&r->s, err);
 }
 
 static int take_line(void *to, const char *arg, struct ty_err *err)

@@ -91,26 +91,22 @@ static int choose_line(const struct ty_memory_view *v, const struct ty_mem_point
 		       const struct ty_mem_work *work, struct ty_memory_job *j)
 {
 	struct ty_sharing whole;
-	int r = ty_sharing_find(all, v->in->line_bytes, work, &whole);
+	int r = ty_sharing_one(all, v->in->line_bytes, &j->sharing.lines[j->want.at], work, &whole);
 
-	for (uint32_t i = 0; !r && i < whole.lines_n; i++) {
-		const struct ty_sharing_line *l = &whole.lines[i];
-
-		if (!same_line(l, &j->sharing.lines[j->want.at]))
-			continue;
+	if (!r && whole.lines_n) {
 		j->line.made = true;
-		j->line.line = *l;
-		for (uint64_t k = 0; !r && k < l->count; k++)
-			r = vec_push(&j->line.access, whole.access[l->accesses_first + k]);
-		for (uint32_t k = 0; !r && k < l->sites_n; k++) {
-			const struct ty_sharing_site *s = &whole.sites[l->sites_first + k];
-			bool known = false;
+		j->line.line = whole.lines[0];
+		j->line.access.v = whole.access;
+		j->line.access.n = j->line.access.cap = whole.access_n;
+		whole.access = NULL;
+	}
+	for (uint32_t k = 0; !r && k < whole.sites_n; k++) {
+		bool known = false;
 
-			vec_each (o, &j->line.sites)
-				known |= o->thread == s->thread;
-			if (!known)
-				r = vec_push(&j->line.sites, *s);
-		}
+		vec_each (o, &j->line.sites)
+			known |= o->thread == whole.sites[k].thread;
+		if (!known)
+			r = vec_push(&j->line.sites, whole.sites[k]);
 	}
 	ty_sharing_fini(&whole);
 	return r;

@@ -52,7 +52,7 @@ struct ty_memory_line {
 	bool made;
 	struct ty_sharing_line line;
 	VEC(struct ty_sharing_site) sites; /* one of each thread: a row */
-	VEC(uint64_t) access;		   /* of the whole recording, in time order */
+	VEC(uint32_t) access;		   /* of the whole recording, in time order */
 };
 
 /* A corner of the selection: the edges of its cell, and its row's latencies or strips. */
