@@ -144,8 +144,8 @@ static uint64_t bytes_of(const struct ty_sharing_line *l)
 	return sizeof(*l) + l->sites_n * sizeof(struct ty_sharing_site);
 }
 
-/* The strongest lines first, with their sites in that order; of all that max_bytes has room for,
- * and at least one. */
+/* The strongest lines first, with their sites in that order; as many as max_bytes has room for, and
+ * at least one. */
 static int put_in_order(struct keep *k, uint64_t max_bytes)
 {
 	typeof(k->sites) sites = {0};
@@ -186,7 +186,7 @@ static int keep_line(struct keep *k, const struct ty_gather *g, const struct ty_
 	struct ty_sharing_site *v;
 	int r = 0;
 
-	if (k->lines.n * sizeof(l) + (k->sites.n + l.sites_n) * sizeof(*v) > k->max_bytes)
+	if (k->lines.n * sizeof(l) + k->sites.n * sizeof(*v) + bytes_of(&l) > k->max_bytes)
 		r = put_in_order(k, k->max_bytes / 2);
 	if (!r)
 		r = vec_reserve(&k->sites, k->sites.n + l.sites_n + 1);
@@ -236,7 +236,8 @@ static int find(const struct ty_mem_points *p, uint32_t line_bytes,
 	while (!r && !one && (more = ty_gather_next(&g)) > 0)
 		r = keep_all(&k, &g);
 	r = r ? r : more;
-	r = r ? r : put_in_order(&k, UINT64_MAX);
+	/* The same number whatever the order in which lines came. */
+	r = r ? r : put_in_order(&k, out->left_out ? k.max_bytes / 2 : UINT64_MAX);
 	out->lines = k.lines.v;
 	out->lines_n = (uint32_t)k.lines.n;
 	out->sites = k.sites.v;
