@@ -331,7 +331,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		c->s.proven = false; /* which of its descriptors it was is guessed */
 		return true;
 	}
-	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave))
+	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave) ||
+	    ty_stall_is_given_more(h, c))
 		return false;
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
 		return !ty_stall_serves(h, c) &&

@@ -28,9 +28,10 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
+	/* One that is hardly a stall's length has its like among those that are none. */
+	uint64_t least = c->s.duration_ns / 2 < h->o.min_ns ? c->s.duration_ns / 2 : h->o.min_ns;
 	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING,
-			    .min_ns = c->s.duration_ns / 4 > h->o.min_ns ? c->s.duration_ns / 4
-									 : h->o.min_ns,
+			    .min_ns = c->s.duration_ns / 4 > least ? c->s.duration_ns / 4 : least,
 			    .nr = -1};
 	uint64_t at = 0;
 	int32_t nr;
@@ -222,6 +223,39 @@ static bool comes_back(const struct ty_hunt *h, const struct ty_cand *c)
 			return true;
 	}
 	return true;
+}
+
+bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->waker.thread, call, end;
+	uint64_t args[6], other[6], until;
+	struct ty_syscall s, o;
+
+	if (c->waker.kind != TY_WAKER_THREAD || !x->args || c->s.syscall == TY_NONE)
+		return false;
+	call = ty_model_syscall_at(x->m, thread, c->waker.act_ns);
+	if (call == TY_NONE)
+		return false;
+	s = ty_model_syscall(x->m, call);
+	if (x->args(x->ctx, &s, args))
+		return false;
+	o = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall);
+	until = ty_explain_call_end(&o);
+	end = ty_model_thread(x->m, thread)->syscalls_first +
+	      ty_model_thread(x->m, thread)->syscalls_n;
+	for (unsigned n = 0; ++call < end && n < TY_STALL_BACK; n++) {
+		o = ty_model_syscall_brief(x->m, thread, call);
+		if (o.start_ns >= until)
+			break;
+		if (o.nr != s.nr || o.abi != s.abi || o.start_ns < s.end_ns + TY_STALL_LITTLE_NS ||
+		    ty_wait_word(x, call))
+			continue;
+		o = ty_model_syscall(x->m, call);
+		if (!x->args(x->ctx, &o, other) && other[0] == args[0])
+			return true;
+	}
+	return false;
 }
 
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)

@@ -19,6 +19,8 @@
  *   before, or has work after and neither answers nor comes back for more.
  *   Never when it came to the work of a program that the waiter has started and did not ask, or of
  *   several threads or processes that it has made to share it.
+ *   Nor, if nothing was asked, when the other side gave more of the same before the waiter ran
+ * again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

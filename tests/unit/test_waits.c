@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "fds.h"
+#include "fixture_given.h"
 #include "fixture_model.h"
 #include "stalls.h"
 #include "talk.h"
@@ -29,45 +30,6 @@ enum {
 	WAIT = 0,
 	PRIVATE = 128,
 };
-
-/* What calls were given, by the time of their begin. */
-static struct {
-	uint64_t at_ns, args[6];
-} given[16];
-static unsigned givens;
-
-static void give(uint64_t at_ns, uint64_t a, uint64_t b, uint64_t c)
-{
-	given[givens].at_ns = at_ns;
-	memcpy(given[givens++].args, (uint64_t[6]){a, b, c}, sizeof(given->args));
-}
-
-static int args_of(void *ctx, const struct ty_syscall *c, uint64_t args[6])
-{
-	for (unsigned i = 0; i < givens; i++)
-		if (given[i].at_ns == c->start_ns) {
-			memcpy(args, given[i].args, sizeof(given->args));
-			return 0;
-		}
-	return -TY_ENOTFOUND;
-}
-
-static struct ty_explain explain(const struct ty_model *m, int command)
-{
-	return (struct ty_explain){
-		.m = m, .arch = ty_sysarch_find("x86_64"), .args = args_of, .command_tid = command};
-}
-
-static struct ty_stalls stalls_of(const struct ty_model *m, int command, bool all)
-{
-	struct ty_explain x = explain(m, command);
-	struct ty_window w = ty_window_all(m);
-	struct ty_stalls_opts o = {.all = all};
-	struct ty_stalls s;
-
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
-	return s;
-}
 
 static void call(uint64_t at, int tid, int nr, int64_t ret, uint64_t fd)
 {

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is a futex word a lock's or a counter's, by the values that others wait with; and is a wait for a
+ * peer one for work: by other waits like it, and by more that is given before the first is taken.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+
+enum { NR_FUTEX = 202, WAIT = 0, WAKE = 1, LOCKED = 2, WORD = 0x1000, OTHER_WORD = 0x2000 };
+
+#define ROW(tid, pid, name) tid "\t" pid "\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
+#define TWO		    "taken 1 2\n" ROW("11", "11", "job") ROW("12", "12", "other")
+
+static void futex(uint64_t at, int tid, uint64_t word, uint64_t op, uint64_t value)
+{
+	give(at, word, op, value);
+	ty_mx_enter(0, at, tid, NR_FUTEX);
+	ty_mx_exit(0, at + 1000, tid, NR_FUTEX, 0);
+}
+
+/* 11 waits for the word with the value of a lock for 100 ms, twice, 12 ends that; `tid` makes
+ * another call on `word`: before the first wait, between both (13, 12) or behind. */
+static unsigned kind_of(int tid, bool before, uint64_t word, uint64_t op, uint64_t value)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+	unsigned kind = 0, found = 0;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO ROW("13", "11", "own"));
+	if (tid != 11) {
+		ty_mx_switch(0, t, 0, R, tid);
+		if (before)
+			futex(t + 1000, tid, word, op, value);
+		ty_mx_switch(0, t += MS, tid, S, 11);
+	} else {
+		ty_mx_switch(0, t, 0, R, 11);
+		if (before)
+			futex(t + 1000, tid, word, op, value);
+	}
+	for (int k = 0; k < 2; k++) {
+		give(t += MS, WORD, WAIT, LOCKED);
+		ty_mx_enter(0, t, 11, NR_FUTEX);
+		ty_mx_switch(0, t += MS, 11, S, 12);
+		ty_mx_waking(0, t += 100 * MS, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	}
+	if (!before && tid != 11)
+		ty_mx_switch(0, t += MS, 11, S, tid);
+	if (!before)
+		futex(t += MS, tid, word, op, value);
+	ty_mx_switch(0, t += MS, before ? 11 : tid, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, true);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (ty_model_thread(m, s.v[i].thread)->tid == 11) {
+			assert_true(!found || s.v[i].kind == kind);
+			kind = s.v[i].kind;
+			found++;
+		}
+	assert_int_equal(found, 2);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return kind;
+}
+
+static void a_word_that_counts_is_no_lock(void **state)
+{
+	for (int before = 0; before < 2; before++) {
+		/* Another value: of its own, or of a thread of its process. */
+		assert_int_equal(kind_of(11, before, WORD, WAIT, 5), TY_STALL_FUTEX);
+		assert_int_equal(kind_of(13, before, WORD, WAIT, 0), TY_STALL_FUTEX);
+		/* The other value of a lock; who lets it go. */
+		assert_int_equal(kind_of(13, before, WORD, WAIT, 3), TY_STALL_LOCK);
+		assert_int_equal(kind_of(13, before, WORD, WAKE, 1), TY_STALL_LOCK);
+		/* Another word, by number or by process. */
+		assert_int_equal(kind_of(13, before, OTHER_WORD, WAIT, 5), TY_STALL_LOCK);
+		assert_int_equal(kind_of(12, before, WORD, WAIT, 5), TY_STALL_LOCK);
+	}
+}
+
+/* The command, 11, waits `ms` on the word, 12 wakes it; then 11 computes. */
+static uint64_t waits(uint64_t t, unsigned ms)
+{
+	give(t += MS, WORD, WAIT, 0);
+	ty_mx_enter(0, t, 11, NR_FUTEX);
+	ty_mx_switch(0, t += MS, 11, S, 12);
+	ty_mx_waking(0, t += ms * MS, 12, 11, 0);
+	ty_mx_switch(0, t += 1000, 12, S, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	return t + MS;
+}
+
+static uint32_t stalls_at_end(uint64_t t)
+{
+	struct ty_event ev = {.ts_ns = t, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
+	struct ty_stalls s;
+	uint32_t n;
+
+	ev.u.tex.tid = 11;
+	ty_mx_feed(ev);
+	ty_mx_switch(0, t + 1000, 11, TY_TASK_DEAD, 12);
+	ty_mx_switch(0, t + 2000, 12, S, 0);
+	s = stalls_of(ty_mx_end(), 11, false);
+	n = s.n;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static uint32_t once_and(unsigned ms, unsigned others)
+{
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	t = waits(t, ms);
+	for (unsigned k = 0; others && k < 3; k++)
+		t = waits(t, others);
+	return stalls_at_end(t);
+}
+
+/* A beat whose period is shorter than a stall, once late. */
+static void a_late_beat_is_no_stall(void **state)
+{
+	assert_int_equal(once_and(22, 0), 1);
+	assert_int_equal(once_and(22, 9), 1);
+	assert_int_equal(once_and(22, 17), 0);
+	assert_int_equal(once_and(100, 17), 1);
+	assert_int_equal(once_and(100, 26), 0);
+}
+
+/* 12 wakes 11 inside a call, and `pause` later makes the call `op` on `word`, while 11 has no CPU
+ * (late: when it has returned from its call). */
+static uint32_t woken_and(uint64_t pause, uint64_t word, uint64_t op, bool late)
+{
+	uint64_t t = 1 * MS, until;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	give(t += MS, WORD, WAIT, 0);
+	ty_mx_enter(0, t, 11, NR_FUTEX);
+	ty_mx_switch(0, t += MS, 11, S, 12);
+	give(t += 100 * MS, WORD, WAKE, 1);
+	ty_mx_enter(0, t, 12, NR_FUTEX);
+	ty_mx_waking(0, t += 1000, 12, 11, 0);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 1);
+	until = t + 12 * MS;
+	if (!late)
+		futex(t + pause, 12, word, op, 1);
+	ty_mx_switch(0, until, 12, R, 11);
+	ty_mx_exit(0, until += 1000, 11, NR_FUTEX, 0);
+	if (late) {
+		ty_mx_switch(0, until += MS, 11, R, 12);
+		futex(until += pause, 12, word, op, 1);
+		ty_mx_switch(0, until += MS, 12, R, 11);
+	}
+	return stalls_at_end(until + 2 * MS);
+}
+
+static void the_next_before_the_first_is_taken(void **state)
+{
+	assert_int_equal(woken_and(5 * MS, WORD, WAKE, false), 0);
+	assert_int_equal(woken_and(5 * MS, OTHER_WORD, WAKE, false), 1);
+	assert_int_equal(woken_and(5 * MS, WORD, WAIT, false), 1);
+	assert_int_equal(woken_and(MS / 10, WORD, WAKE, false), 1); /* both are one message */
+	assert_int_equal(woken_and(5 * MS, WORD, WAKE, true), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_word_that_counts_is_no_lock),
+		cmocka_unit_test(a_late_beat_is_no_stall),
+		cmocka_unit_test(the_next_before_the_first_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
