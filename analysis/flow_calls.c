@@ -103,6 +103,11 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	free(c);
 }
 
+uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c)
+{
+	return (uint32_t)c->funcs.n;
+}
+
 const struct ty_flow_calls_function *ty_flow_calls_function(const struct ty_flow_calls *c,
 							    uint32_t func)
 {
@@ -132,6 +137,13 @@ static uint32_t function(struct ty_flow_calls *c, const char *name, const char *
 	uint32_t id;
 
 	snprintf(key, sizeof(key), "%s\1%s", name, file);
+	/* Id 0 is no function. */
+	if (ty_strtab_count(c->keys) >= TY_CALLS_FUNCS &&
+	    ty_strtab_find(c->keys, key, strlen(key)) == UINT32_MAX) {
+		name = "(functions that came later)";
+		file = "";
+		snprintf(key, sizeof(key), "%s", name);
+	}
 	id = ty_strtab_add(c->keys, key, strlen(key));
 	if (id == UINT32_MAX || !id) {
 		c->nomem = true;

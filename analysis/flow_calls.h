@@ -62,7 +62,13 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at);
 /* The end: what is still going on ends as OPEN. */
 void ty_flow_calls_finish(struct ty_flow_calls *c);
 
-/* A function by number (0, 1, 2... in the order of appearance); borrowed. */
+/*
+ * A function by number (0, 1, 2... in the order of appearance); borrowed. The last one that there
+ * can be, number TY_CALLS_FUNCS - 1, stands for all that appear after the others: calls of one of
+ * these by another are not told apart from jumps within it.
+ */
+#define TY_CALLS_FUNCS (1u << 17)
+uint32_t ty_flow_calls_functions(const struct ty_flow_calls *c); /* how many there are */
 struct ty_flow_calls_function {
 	char *name; /* "main", or "[libc.so.6+0x2724a]" where there is no symbol */
 	char *file; /* "" not known */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call, of
  * the first CALLS_MAX whole calls; counts, sums and maxima are of all. And 24 for each function
- * that a thread was in. */
+ * that a thread was in and 40 for each caller of a function, of the first PAIRS_MAX. */
 #include "flow_stats.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
-enum { CALLS_MAX = 1 << 23 };
+enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22 };
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -27,8 +27,9 @@ struct acc {
 struct stats {
 	VEC(struct acc) accs;	      /* by function number */
 	struct ty_pair_map levels;    /* by thread and function: its calls that are going on */
+	struct ty_pair_map callers;   /* by function and caller: place among its callers */
 	uint64_t calls, kept, beyond; /* whole calls in ones, and those that are not */
-	bool nomem;
+	bool nomem, many_pairs;
 	ty_flow_choose *choose;
 	void *ctx;
 };
@@ -61,15 +62,32 @@ static struct acc *acc_of(struct stats *s, uint32_t func)
 	return &s->accs.v[func];
 }
 
-static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func)
+/* As ty_pair_map_add; NULL also when there are too many. */
+static uint32_t *pair(struct stats *s, struct ty_pair_map *m, uint64_t a, uint64_t b)
 {
-	vec_each (c, &f->callers)
-		if (c->func == func) {
-			c->count++;
-			return;
-		}
-	if (vec_push(&f->callers, (struct ty_flow_caller){.func = func, .count = 1}))
+	uint32_t *n;
+
+	if (m->n >= PAIRS_MAX && ty_pair_map_get(m, a, b) == TY_PAIR_NONE) {
+		s->many_pairs = true;
+		return NULL;
+	}
+	n = ty_pair_map_add(m, a, b);
+	s->nomem |= !n;
+	return n;
+}
+
+static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func, uint32_t caller)
+{
+	uint32_t *at = pair(s, &s->callers, func, caller);
+
+	if (!at)
+		return;
+	if (*at != TY_PAIR_NONE)
+		f->callers.v[*at].count++;
+	else if (vec_push(&f->callers, (struct ty_flow_caller){.func = caller, .count = 1}))
 		s->nomem = true;
+	else
+		*at = (uint32_t)f->callers.n - 1;
 }
 
 static bool chosen(const struct stats *s, const struct ty_flow_call *c)
@@ -91,19 +109,17 @@ static void on_begin(void *ctx, const struct ty_flow_call *c)
 
 	if (c->func == TY_NO_FUNC || !chosen(s, c))
 		return;
-	n = ty_pair_map_add(&s->levels, thread_of(c), c->func);
+	n = pair(s, &s->levels, thread_of(c), c->func);
 	if (n)
 		*n = *n == TY_PAIR_NONE ? 1 : *n + 1;
-	else
-		s->nomem = true;
 }
 
 /* A call has ended: is none of the same function and thread going on around it? */
 static bool outermost(struct stats *s, const struct ty_flow_call *c)
 {
-	uint32_t *n = ty_pair_map_add(&s->levels, thread_of(c), c->func);
+	uint32_t *n = pair(s, &s->levels, thread_of(c), c->func);
 
-	return n && *n && !--*n;
+	return !n || (*n && !--*n);
 }
 
 static void on_end(void *ctx, const struct ty_flow_call *c)
@@ -131,7 +147,7 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	}
 	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
 	if (counts)
-		add_caller(s, &a->f, c->caller);
+		add_caller(s, &a->f, c->func, c->caller);
 	if (c->flags & WHOLE_NOT) {
 		a->f.not_whole += counts;
 		return;
@@ -253,6 +269,8 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 		ty_flow_calls_finish(out->calls_of);
 	out->calls = s.calls;
 	out->beyond = s.beyond;
+	out->many_pairs = s.many_pairs;
+	out->many_funcs = out->calls_of && ty_flow_calls_functions(out->calls_of) == TY_CALLS_FUNCS;
 	for (size_t i = 0; i < s.accs.n; i++) {
 		close_one(&s.accs.v[i], (uint32_t)i, ty_flow_software(f));
 		bool is = s.accs.v[i].f.count || s.accs.v[i].f.insns;
@@ -265,6 +283,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	}
 	vec_fini(&s.accs);
 	ty_pair_map_fini(&s.levels);
+	ty_pair_map_fini(&s.callers);
 	if (out->funcs.n)
 		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
 	if (r || s.nomem || !out->calls_of)

@@ -39,6 +39,9 @@ struct ty_flow_stats {
 	uint64_t insns, gaps, calls;
 	uint64_t beyond; /* whole calls that percentiles and medians are not of: there were too many
 			    (8 million are kept); all else is of them, too */
+	bool many_funcs; /* the last of funcs stands for many (TY_CALLS_FUNCS) */
+	bool many_pairs; /* callers are not complete, and a recursion's insns and total_ns may count
+			    more than once: there were too many functions of threads or callers */
 	uint64_t start_ns, end_ns;	/* TY_FLOW_NO_TIME: no times */
 	struct ty_flow_calls *calls_of; /* names of the functions */
 };

@@ -67,6 +67,27 @@ static int rehash(struct ty_strtab *t)
 	return 0;
 }
 
+/* The slot of a string (n without a NUL), or the free one where it belongs. */
+static uint64_t slot_of(const struct ty_strtab *t, const char *s, size_t n)
+{
+	uint64_t i;
+
+	for (i = hash(s, n) & t->mask; t->slot[i]; i = (i + 1) & t->mask) {
+		const char *have = t->bytes.v + t->off.v[t->slot[i] - 1];
+
+		if (!strncmp(have, s, n) && !have[n])
+			break;
+	}
+	return i;
+}
+
+uint32_t ty_strtab_find(const struct ty_strtab *t, const char *s, size_t n)
+{
+	uint32_t id = t->slot[slot_of(t, s, strnlen(s, n))];
+
+	return id ? id - 1 : UINT32_MAX;
+}
+
 uint32_t ty_strtab_add(struct ty_strtab *t, const char *s, size_t n)
 {
 	uint64_t i;
@@ -74,12 +95,9 @@ uint32_t ty_strtab_add(struct ty_strtab *t, const char *s, size_t n)
 	n = strnlen(s, n);
 	if (t->off.n * 2 > t->mask && rehash(t))
 		return UINT32_MAX;
-	for (i = hash(s, n) & t->mask; t->slot[i]; i = (i + 1) & t->mask) {
-		const char *have = t->bytes.v + t->off.v[t->slot[i] - 1];
-
-		if (!strncmp(have, s, n) && !have[n])
-			return t->slot[i] - 1;
-	}
+	i = slot_of(t, s, n);
+	if (t->slot[i])
+		return t->slot[i] - 1;
 	if (t->bytes.n + n + 1 > UINT32_MAX || vec_reserve(&t->bytes, t->bytes.n + n + 1) ||
 	    vec_push(&t->off, (uint32_t)t->bytes.n))
 		return UINT32_MAX;

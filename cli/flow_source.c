@@ -414,6 +414,7 @@ int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_er
 	r = r ? r : ty_flow_start(s->flow, err);
 	if (!r && !s->quiet)
 		tell_jit(ty_flow_perf_jit(perf));
+	s->bad = ty_flow_perf_bad(perf);
 	ty_flow_perf_free(perf);
 	return r;
 }
@@ -434,6 +435,11 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 
 void ty_flow_source_tell(const struct ty_flow_source *s)
 {
+	if (s->bad)
+		fprintf(stderr,
+			"tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
+			"missing, or shown under another thread\n",
+			s->bad, s->bad == 1 ? " is" : "s are");
 	if (s->files)
 		ty_flow_files_tell(s->files, stderr);
 }

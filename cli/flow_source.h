@@ -28,6 +28,7 @@ struct ty_flow_source {
 	const char *time;	   /* ZERO/MULT/SHIFT */
 	const char *kallsyms;	   /* NULL: none by itself */
 	bool quiet;		   /* nothing on stderr: the screen is a view's */
+	uint64_t bad;		   /* records that were malformed */
 	struct ty_bytes kernel_names;
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
@@ -50,7 +51,8 @@ int ty_flow_source_window(struct ty_flow_source *s, const char *path, const stru
 			  bool branches, struct ty_err *err);
 /* Names for what was opened, the caller's. NULL: out of memory, with err. */
 struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
-/* On stderr, when all is shown: which files were not what was recorded. */
+/* On stderr, when all is shown: how many records were left out, and which files were not what was
+ * recorded. */
 void ty_flow_source_tell(const struct ty_flow_source *s);
 /* Give back what open made; the options stay. fini: these, too. Any state. */
 void ty_flow_source_close(struct ty_flow_source *s);

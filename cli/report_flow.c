@@ -97,6 +97,14 @@ static void print_text(const struct job *j)
 		       " more are only in the "
 		       "counts, sums and maxima (--from and --to choose a part)\n",
 		       j->st.beyond);
+	if (j->st.many_funcs)
+		printf("of more than %u functions those that came later are one, \"%s\" "
+		       "(--from and --to choose a part)\n",
+		       TY_CALLS_FUNCS - 1, func_name(j, TY_CALLS_FUNCS - 1));
+	if (j->st.many_pairs)
+		puts("callers are not complete, and \"all insns\" may count a recursion more than "
+		     "once: there are more than 4 million pairs of functions, or of threads and "
+		     "functions (--from and --to choose a part)");
 	if (j->st.funcs.n > ROWS)
 		printf("and %zu functions more; --json has all\n", j->st.funcs.n - ROWS);
 }
@@ -113,6 +121,8 @@ static void print_json(const struct job *j)
 	ty_json_u64(&o, "calls", j->st.calls);
 	ty_json_u64(&o, "gaps", j->st.gaps);
 	ty_json_u64(&o, "not_in_percentiles", j->st.beyond);
+	ty_json_bool(&o, "many_functions", j->st.many_funcs);
+	ty_json_bool(&o, "many_pairs", j->st.many_pairs);
 	ty_json_array(&o, "functions");
 	vec_each (f, &j->st.funcs) {
 		ty_json_object(&o, NULL);

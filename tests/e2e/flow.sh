@@ -319,6 +319,19 @@ let_go() {
 	is "step: a command whose recorder is killed goes on" on "$(tail -n 1 "$out/o")"
 }
 
+# A record that is too short for its kind is not passed over in silence.
+malformed() {
+	python3 - "$out" <<'END'
+import struct, sys
+open(sys.argv[1] + "/pt", "wb").write(b"\x02\x82" * 8 + b"\x02\x23")
+mmap = struct.pack("<IHHII3Q", 1, 2, 48, 7, 7, 0x400000, 0x1000, 0) + b"//anon\0\0"
+open(sys.argv[1] + "/side", "wb").write(mmap + struct.pack("<IHHQ", 1, 2, 16, 0))
+END
+	"$TARRY" dump flow --pt-raw "$out/pt" --pt-sideband "$out/side",sample=0 2>"$out/err"
+	is "a malformed record of the sideband is told" "tarry: 1 malformed record is" \
+		"$(grep -o '^tarry: 1 malformed record is' "$out/err")"
+}
+
 if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" -ne 0 ]; then
 	skip "software branch tracer" "needs root and an x86-64 machine"
 elif ! strace -o /dev/null true 2>"$out/err" || ! "$TARRY" record -q -o "$out/t.dat" -- true 2>"$out/err"; then
@@ -333,10 +346,13 @@ elif "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then
 fi
 if ! "$TARRY" dump flow --pt-raw /dev/null 2>&1 | grep -q 'regular file'; then
 	skip "real captures" "this tarry was built without Intel PT decoding"
-elif [ -d $pt ]; then
-	captures
 else
-	skip "real captures of Intel PT" "../shared/pt is not on this machine"
+	malformed
+	if [ -d $pt ]; then
+		captures
+	else
+		skip "real captures of Intel PT" "../shared/pt is not on this machine"
+	fi
 fi
 echo "1..$n"
 exit $bad

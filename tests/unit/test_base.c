@@ -95,6 +95,9 @@ static void strings_are_interned(void **state)
 	assert_string_equal(ty_strtab_get(t, 77), "thread-77");
 	assert_int_equal(ty_strtab_add(t, "thread-77xx", 9), 77);
 	assert_string_equal(ty_strtab_get(t, 1000000), "");
+	assert_int_equal(ty_strtab_find(t, "thread-77xx", 9), 77);
+	assert_int_equal(ty_strtab_find(t, "", 0), 0);
+	assert_int_equal(ty_strtab_find(t, "thread-5000", 11), UINT32_MAX);
 	assert_int_equal(ty_strtab_count(t), 5000);
 	ty_strtab_free(t);
 }

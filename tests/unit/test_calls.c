@@ -326,6 +326,34 @@ static void test_deep(void **state)
 	finish(&x, "");
 }
 
+/* More functions than are kept apart: the first ones stay what they are, memory does not grow. */
+static void test_functions(void **state)
+{
+	const struct ty_flow_calls_function *last;
+	struct fixture x;
+
+	begin(&x);
+	nop(&x, in(&x, 0, 0));
+	for (unsigned i = 0; i < TY_CALLS_FUNCS + 100; i++) {
+		call(&x, in(&x, 0, 10));
+		ret(&x, NO_SYMBOLS + 16 * i);
+	}
+	call(&x, in(&x, 0, 10));
+	ret(&x, NO_SYMBOLS);
+	nop(&x, in(&x, 0, 15));
+	assert_int_equal(TY_CALLS_FUNCS, ty_flow_calls_functions(x.calls));
+	last = ty_flow_calls_function(x.calls, TY_CALLS_FUNCS - 1);
+	assert_string_equal("(functions that came later)", last->name);
+	assert_int_equal(TY_CALLS_FUNCS + 101, x.ended.n);
+	assert_string_equal("0x20000000", x.ended.v[0].name);
+	assert_string_equal("0x20000000", x.ended.v[TY_CALLS_FUNCS + 100].name);
+	assert_string_equal(last->name, x.ended.v[TY_CALLS_FUNCS + 99].name);
+	assert_string_equal(last->name, x.ended.v[TY_CALLS_FUNCS - 2].name);
+	assert_string_not_equal(last->name, x.ended.v[TY_CALLS_FUNCS - 3].name);
+	x.ended.n = 0;
+	finish(&x, "f0@0o");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,7 +361,7 @@ int main(void)
 		cmocka_unit_test(test_gap_no_symbol), cmocka_unit_test(test_gap_settled),
 		cmocka_unit_test(test_no_time),	      cmocka_unit_test(test_exec),
 		cmocka_unit_test(test_signal),	      cmocka_unit_test(test_unmatched),
-		cmocka_unit_test(test_deep)};
+		cmocka_unit_test(test_deep),	      cmocka_unit_test(test_functions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
