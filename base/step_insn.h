@@ -18,6 +18,7 @@ enum ty_step_class {
 	TY_STEP_INDIRECT, /* returns, indirect calls and jumps */
 	TY_STEP_KERNEL,	  /* syscall, sysenter, int */
 	TY_STEP_REP,	  /* may stay where it is, and is one instruction all the same */
+	TY_STEP_UNKNOWN,  /* its bytes end before that can be told */
 };
 
 struct ty_step_insn {
@@ -35,6 +36,7 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 						   bool is64)
 {
 	struct ty_step_insn out = {.cls = TY_STEP_OTHER};
+	const struct ty_step_insn unknown = {.cls = TY_STEP_UNKNOWN};
 	bool rep = false, osize = false;
 	size_t i = 0, rel = 0;
 	uint8_t op;
@@ -52,8 +54,10 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 	if (is64 && i < n && (b[i] & 0xf0) == 0x40)
 		i++;
 	if (i >= n)
-		return out;
+		return unknown;
 	op = b[i++];
+	if ((op == 0x0f || op == 0xff || op == 0xcd) && i >= n)
+		return unknown;
 	if ((op & 0xf0) == 0x70 || (op & 0xfc) == 0xe0) {
 		out.cls = TY_STEP_COND;
 		rel = 1;
@@ -64,8 +68,10 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		out.cls = TY_STEP_DIRECT;
 		out.call = op == 0xe8;
 		rel = is64 || !osize ? 4 : 2;
-	} else if (op == 0x0f && i < n) {
+	} else if (op == 0x0f) {
 		op = b[i++];
+		if (op == 0x01 && i >= n)
+			return unknown;
 		if ((op & 0xf0) == 0x80) {
 			out.cls = TY_STEP_COND;
 			rel = is64 || !osize ? 4 : 2;
@@ -74,9 +80,8 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 			out.syscall = true;
 		} else if (op == 0x07 || op == 0x35) {
 			out.rare = true;
-		} else if (op == 0x01 && i < n &&
-			   ((b[i] >= 0xc1 && b[i] <= 0xc3) || b[i] == 0xd7 ||
-			    (rep && b[i] == 0xec))) {
+		} else if (op == 0x01 && ((b[i] >= 0xc1 && b[i] <= 0xc3) || b[i] == 0xd7 ||
+					  (rep && b[i] == 0xec))) {
 			out.rare = true;
 		}
 	} else if (op == 0xc2 || op == 0xc3 || op == 0xca || op == 0xcb || op == 0xcf ||
@@ -85,7 +90,7 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		out.call = op == 0x9a;
 		out.ret = op == 0xc2 || op == 0xc3;
 		out.far = !out.ret;
-	} else if (op == 0xff && i < n) {
+	} else if (op == 0xff) {
 		unsigned reg = b[i] >> 3 & 7;
 
 		if (reg >= 2 && reg <= 5) {
@@ -95,7 +100,7 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		}
 	} else if (op == 0xcc || op == 0xcd || op == 0xf1 || (!is64 && op == 0xce)) {
 		out.cls = TY_STEP_KERNEL;
-		out.syscall = op == 0xcd && i < n && b[i] == 0x80;
+		out.syscall = op == 0xcd && b[i] == 0x80;
 	} else if (op == 0x9c) {
 		out.pushf = true;
 	} else if (rep && ((op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf) ||
@@ -106,7 +111,7 @@ static inline struct ty_step_insn ty_step_classify(const uint8_t *b, size_t n, u
 		int64_t d;
 
 		if (i + rel > n)
-			return (struct ty_step_insn){.cls = TY_STEP_OTHER};
+			return unknown;
 		d = rel == 1   ? (int8_t)b[i]
 		    : rel == 2 ? (int16_t)(b[i] | b[i + 1] << 8)
 			       : (int32_t)((uint32_t)b[i] | (uint32_t)b[i + 1] << 8 |

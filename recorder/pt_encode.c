@@ -94,6 +94,7 @@ void ty_pt_enc_on(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64)
 		put_tsc(e, tsc);
 	put_mode(e, is64);
 	put_ip(e, OP_PGE, ip);
+	e->lost = false;
 }
 
 void ty_pt_enc_off(struct ty_pt_enc *e)
@@ -137,4 +138,17 @@ void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64)
 		return;
 	ty_pt_enc_flush(e);
 	put_psb(e, tsc, ip, true, is64);
+}
+
+void ty_pt_enc_overflow(struct ty_pt_enc *e, uint64_t tsc)
+{
+	if (e->lost)
+		return;
+	if (!e->started)
+		put_psb(e, tsc, 0, false, false);
+	else
+		put_tsc(e, tsc);
+	bytes(e, "\x02\xf3", 2);
+	e->last_ip = UINT64_MAX; /* some decoders forget theirs: the next address is whole */
+	e->lost = true;
 }

@@ -21,6 +21,7 @@ struct ty_pt_enc {
 	uint8_t tnt, tnt_n;
 	uint32_t since_psb;
 	bool started;
+	bool lost; /* since tracing was last on */
 };
 
 void ty_pt_enc_init(struct ty_pt_enc *e, size_t limit_bytes);
@@ -40,6 +41,8 @@ void ty_pt_enc_cond(struct ty_pt_enc *e, uint64_t tsc, bool taken);
 void ty_pt_enc_indirect(struct ty_pt_enc *e, uint64_t tsc, uint64_t to);
 /* Between two instructions, the next at ip, while tracing: a PSB+ when it is time for one. */
 void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64);
+/* While tracing is off: what was executed from now until it is on again is not known. */
+void ty_pt_enc_overflow(struct ty_pt_enc *e, uint64_t tsc);
 /* Write what is collected. */
 void ty_pt_enc_flush(struct ty_pt_enc *e);
 

@@ -184,6 +184,11 @@ void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, 
 		mm->pages[i].stable = false;
 }
 
+bool ty_step_mm_known(const struct ty_step_mm *mm)
+{
+	return mm->maps.n;
+}
+
 uint64_t ty_step_mm_where(const struct ty_step_mm *mm, uint64_t dev, uint64_t ino, uint64_t off)
 {
 	vec_each (m, &mm->maps)

@@ -26,6 +26,8 @@ struct ty_step_mm *ty_step_mm_new(pid_t pid, uint64_t now_ns);
 void ty_step_mm_free(struct ty_step_mm *mm);
 /* Look at its mappings (again), by a living thread of it; records for the new ones. */
 void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, uint64_t now_ns);
+/* Have its mappings been looked at? */
+bool ty_step_mm_known(const struct ty_step_mm *mm);
 /* The bytes at ip, at most 16, into code; how many (0: they cannot be read). tid: the stopped
  * thread that is to execute them. *changed: the page had other bytes when it was imaged before, and
  * has been imaged again at now_ns. */

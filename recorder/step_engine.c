@@ -142,10 +142,10 @@ static void begin_stepping(struct ty_step_engine *e, struct ty_step_thread *t,
 	t->is64 = regs->cs == CS_64;
 	t->restart = 0;
 	t->ready_ns = ty_perf_clock_now(&e->clock);
-	if (e->o->filter) {
+	if (e->o->filter || !ty_step_mm_known(t->p->mm))
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, t->ready_ns);
+	if (e->o->filter)
 		ty_step_func_enter(t, regs);
-	}
 	ty_step_prepare(e, t, regs);
 }
 
@@ -235,8 +235,6 @@ static void on_new(struct ty_step_engine *e, struct ty_step_thread *parent)
 	/* It may have run, even through an exec, before its parent was heard of. */
 	w.time_ns = t->born_ns;
 	ty_perf_put_task(&e->out.perf, &w, true, parent->p->tgid, parent->tid);
-	if (!t->begun && t->p != parent->p)
-		ty_step_mm_maps(t->p->mm, t->tid, &e->out, w.time_ns);
 }
 
 static void on_trap(struct ty_step_engine *e, struct ty_step_thread *t)

@@ -9,6 +9,8 @@
  *   handler may come first).
  * - A transition that the instruction does not explain (an emulated vsyscall, a debugger) is
  *   written as an interruption before the instruction, never as a guess.
+ * - An instruction whose bytes cannot be had may have been a branch: packets are lost there, and
+ *   the next one that is known begins anew.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +28,13 @@ enum { CS_64 = 0x33, INSN_MAX = 15 };
 /* -ERESTARTSYS, -ERESTARTNOINTR, -ERESTARTNOHAND, -ERESTART_RESTARTBLOCK */
 #define IS_RESTART(rax) ((rax) == -512 || (rax) == -513 || (rax) == -514 || (rax) == -516)
 
+static void counted(struct ty_step_engine *e, const struct ty_step_thread *t)
+{
+	e->insns++;
+	if (e->list)
+		fprintf(e->list, "%d %" PRIx64 "\n", (int)t->tid, t->ip);
+}
+
 /* The instruction at t->ip was executed. */
 void ty_step_count(struct ty_step_engine *e, struct ty_step_thread *t)
 {
@@ -33,9 +42,7 @@ void ty_step_count(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_pt_enc_on(&t->enc, t->ready_ns, t->ip, t->is64);
 		t->on = true;
 	}
-	e->insns++;
-	if (e->list)
-		fprintf(e->list, "%d %" PRIx64 "\n", (int)t->tid, t->ip);
+	counted(e, t);
 }
 
 void ty_step_interrupted(struct ty_step_thread *t)
@@ -53,6 +60,7 @@ static bool explained(const struct ty_step_thread *t, uint64_t to)
 	case TY_STEP_DIRECT: return to == t->insn.target;
 	case TY_STEP_OTHER:
 	case TY_STEP_REP: return to - t->ip - 1 < INSN_MAX;
+	case TY_STEP_UNKNOWN: return false;
 	default: return true;
 	}
 }
@@ -98,8 +106,14 @@ bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 		return false;
 	if (!explained(t, to)) {
 		ty_step_interrupted(t);
+		/* What lies in the kernel's half is emulated, and may be unreadable. */
+		if (t->insn.cls == TY_STEP_UNKNOWN && !(t->ip >> 63)) {
+			ty_pt_enc_overflow(&t->enc, t->ready_ns);
+			counted(e, t);
+		}
 		t->ready_ns = now;
 		t->ip = to;
+		t->is64 = regs->cs == CS_64;
 		return false;
 	}
 	ty_step_count(e, t);
@@ -142,16 +156,23 @@ void ty_step_prepare(struct ty_step_engine *e, struct ty_step_thread *t,
 {
 	uint64_t now = ty_perf_clock_now(&e->clock);
 	uint8_t code[16];
-	bool changed;
+	bool changed, anew;
 	size_t n = ty_step_mm_code(t->p->mm, t->tid, &e->out, now, t->ip, code, &changed);
 
+	t->insn = ty_step_classify(code, n, t->ip, t->is64);
+	/* It reaches into a mapping not told of: made by another process that shares the memory. */
+	if (t->insn.cls == TY_STEP_UNKNOWN) {
+		ty_step_mm_maps(t->p->mm, t->tid, &e->out, now);
+		n = ty_step_mm_code(t->p->mm, t->tid, &e->out, now, t->ip, code, &anew);
+		changed |= anew;
+		t->insn = ty_step_classify(code, n, t->ip, t->is64);
+	}
 	/* Written over since: the decoder must not see it earlier, nor the old code from here on.
 	 */
 	if (changed) {
 		ty_step_interrupted(t);
 		t->ready_ns = ty_perf_clock_now(&e->clock);
 	}
-	t->insn = ty_step_classify(code, n, t->ip, t->is64);
 	t->sp = regs->rsp;
 	if (t->insn.syscall && !t->restart) {
 		t->nr = (int64_t)regs->rax;

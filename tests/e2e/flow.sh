@@ -122,6 +122,7 @@ stepper() {
 	else
 		skip "step: C++ exceptions" "no C++ compiler"
 	fi
+	step "step: children that stop before their parent is heard of" 0 "$PROGRAMS/flow_traps" p
 	LC_ALL=C step "step: ls" 0 ls /
 	[ "$steps" -ge 300000 ]
 	ok $? "step: $steps instructions in all"

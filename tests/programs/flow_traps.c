@@ -3,8 +3,8 @@
  * What is hard about executed instructions and call stacks, one trap after the other, without much
  * code around: signals in a loop and in system calls that are restarted, faults, longjmp, threads,
  * vfork and exec, code written at run time and written over, repeated string instructions, the
- * flags register, calls with known nesting. Argument: the traps to run, by letter; "calls" is what
- * the call tests ask about.
+ * flags register, forks, calls with known nesting. Argument: the traps to run, by letter; "calls"
+ * is what the call tests ask about.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -237,6 +237,31 @@ static void runs_others(void)
 	waitpid(p, NULL, 0);
 }
 
+/* A branch that begins on a page's last byte, taken and not, in children that know no more of their
+ * mappings than their parent did. */
+static void forks(void)
+{
+	/* test %edi, %edi; je 1f; inc %edi; 1: mov %edi, %eax; ret */
+	static const unsigned char body[] = {0x85, 0xff, 0x74, 0x02, 0xff, 0xc7, 0x89, 0xf8, 0xc3};
+	unsigned char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int (*f)(int);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	p += 4096 - 3;
+	memcpy(p, body, sizeof(body));
+	f = (int (*)(int))(uintptr_t)p;
+	for (int i = 0; i < 10; i++) {
+		int status = 0;
+
+		if (!fork())
+			_exit(f(i & 1) + f(0) + f(1));
+		if (wait(&status) < 0 || WEXITSTATUS(status) != 2 * (i & 1) + 2)
+			exit(1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "sjtwrcvf";
@@ -253,6 +278,7 @@ int main(int argc, char **argv)
 		case 'R': sum += requests(); break;
 		case 'v': runs_others(); break;
 		case 'f': flags(); break;
+		case 'p': forks(); break;
 		default: return 2;
 		}
 	return sum < 0;
