@@ -7,20 +7,26 @@
 #include <string.h>
 
 #include "partition.h"
+#include "strtab.h"
 #include "vec.h"
 
 #define TIDS   8192 /* of a line */
 #define GROUPS 8    /* that one thread is looked for in: those above each other */
 
+struct tids {
+	size_t first, n; /* in order, each once */
+};
+
 struct line {
 	uint64_t from_ns, to_ns, ns, quota_us, period_us;
-	size_t tids, tids_n; /* sorted */
-	const char *path;
+	struct tids tids;
+	uint32_t path;
 	bool unknown; /* ns is */
 };
 
 struct ty_held_lines {
-	char *text; /* paths, each ended by NUL */
+	struct ty_strtab *paths;
+	VEC(struct tids) last; /* of each path, as of its last line */
 	VEC(struct line) v;
 	VEC(int32_t) tids;
 };
@@ -51,10 +57,54 @@ static bool number(const char **p, uint64_t *out)
 	return *end == '\t';
 }
 
-/* 0, 1 where the line was none, or -TY_ENOMEM. */
-static int parse_line(struct ty_held_lines *h, const char *p, const char *end, char **to)
+/* The path in [p, end), written by ty_escape_field: into out, which has as much room; its length.
+ */
+static size_t unescape(const char *p, const char *end, char *out)
 {
-	struct line l = {.path = *to, .tids = h->tids.n};
+	char *to = out;
+
+	for (; p < end; p++) {
+		bool escaped = *p == '\\' && p + 1 < end;
+
+		p += escaped;
+		*to++ = (char)(!escaped ? *p : *p == 't' ? '\t' : *p == 'n' ? '\n' : *p);
+	}
+	return (size_t)(to - out);
+}
+
+/* Numbers, each with a blank before it: what is behind the first other byte does not count. */
+static int parse_tids(struct ty_held_lines *h, const char *p, const char *end, struct tids *out)
+{
+	int32_t *v;
+	size_t kept = 0;
+
+	*out = (struct tids){.first = h->tids.n};
+	for (unsigned n = 0; n < TIDS && p + 1 < end && *p == ' ' && p[1] >= '0' && p[1] <= '9';
+	     n++) {
+		uint64_t tid = 0;
+
+		for (p++; p < end && *p >= '0' && *p <= '9'; p++)
+			tid = tid > INT_MAX ? tid : tid * 10 + (uint64_t)(*p - '0');
+		if (tid && tid <= INT_MAX && vec_push(&h->tids, (int32_t)tid))
+			return -TY_ENOMEM;
+	}
+	out->n = h->tids.n - out->first;
+	if (!out->n)
+		return 0;
+	v = h->tids.v + out->first;
+	qsort(v, out->n, sizeof(*v), by_number);
+	for (size_t i = 0; i < out->n; i++)
+		if (!kept || v[i] != v[kept - 1])
+			v[kept++] = v[i];
+	out->n = kept;
+	h->tids.n = out->first + kept;
+	return 0;
+}
+
+/* 0, 1 where the line was none, or -TY_ENOMEM. path: room for one. */
+static int parse_line(struct ty_held_lines *h, const char *p, const char *end, char *path)
+{
+	struct line l = {0};
 	const char *tab;
 
 	if (!number(&p, &l.from_ns) || !number(&p, &l.to_ns))
@@ -65,45 +115,39 @@ static int parse_line(struct ty_held_lines *h, const char *p, const char *end, c
 	    !number(&p, &l.period_us) || !(tab = memchr(p, '\t', (size_t)(end - p))) ||
 	    l.from_ns >= l.to_ns)
 		return 1;
-	for (; p < tab; p++) {
-		bool escaped = *p == '\\' && p + 1 < tab;
-
-		p += escaped;
-		*(*to)++ = (char)(!escaped ? *p : *p == 't' ? '\t' : *p == 'n' ? '\n' : *p);
-	}
-	*(*to)++ = 0;
-	for (p = tab + 1; p < end && *p == ' ' && h->tids.n - l.tids < TIDS;) {
-		char *over;
-		unsigned long tid = strtoul(p + 1, &over, 10);
-
-		if (tid && tid <= INT_MAX && vec_push(&h->tids, (int32_t)tid))
+	l.path = ty_strtab_add(h->paths, path, unescape(p, tab, path));
+	if (l.path == UINT32_MAX)
+		return -TY_ENOMEM;
+	while (h->last.n <= l.path)
+		if (vec_push(&h->last, (struct tids){0}))
 			return -TY_ENOMEM;
-		p = over;
-	}
-	l.tids_n = h->tids.n - l.tids;
-	if (l.tids_n)
-		qsort(h->tids.v + l.tids, l.tids_n, sizeof(int32_t), by_number);
+	if (end - tab == 2 && tab[1] == '=')
+		l.tids = h->last.v[l.path];
+	else if (parse_tids(h, tab + 1, end, &l.tids))
+		return -TY_ENOMEM;
+	h->last.v[l.path] = l.tids;
 	return vec_push(&h->v, l);
 }
 
 struct ty_held_lines *ty_held_lines_new(const char *section)
 {
 	struct ty_held_lines *h = calloc(1, sizeof(*h));
-	char *to;
+	char *path;
+	int r = 0;
 
 	section = section ? section : "";
+	path = malloc(strlen(section) + 1); /* a path is shorter than its line */
 	if (h)
-		to = h->text = malloc(strlen(section) + 1); /* a path is shorter than its line */
-	if (!h || !h->text) {
-		free(h);
-		return NULL;
-	}
-	for (const char *p = section, *end; *p; p = *end ? end + 1 : end) {
+		h->paths = ty_strtab_new();
+	r = h && path && h->paths ? 0 : -TY_ENOMEM;
+	for (const char *p = section, *end; r >= 0 && *p; p = *end ? end + 1 : end) {
 		end = p + strcspn(p, "\n");
-		if (parse_line(h, p, end, &to) < 0) {
-			ty_held_lines_free(h);
-			return NULL;
-		}
+		r = parse_line(h, p, end, path);
+	}
+	free(path);
+	if (r < 0) {
+		ty_held_lines_free(h);
+		return NULL;
 	}
 	if (h->v.n)
 		qsort(h->v.v, h->v.n, sizeof(*h->v.v), by_end);
@@ -114,7 +158,8 @@ void ty_held_lines_free(struct ty_held_lines *h)
 {
 	if (!h)
 		return;
-	free(h->text);
+	ty_strtab_free(h->paths);
+	vec_fini(&h->last);
 	vec_fini(&h->v);
 	vec_fini(&h->tids);
 	free(h);
@@ -124,6 +169,7 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 			uint64_t to_ns, struct ty_held_back *out)
 {
 	struct ty_held_back group[GROUPS] = {0};
+	uint32_t path[GROUPS];
 	size_t first = partition_point(i, 0, h->v.n, h->v.v[i].to_ns <= from_ns);
 	unsigned n = 0, most = 0;
 
@@ -131,20 +177,21 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 	     l++) {
 		unsigned k = 0;
 
-		if (!bsearch(&tid, h->tids.v + l->tids, l->tids_n, sizeof(tid), by_number))
+		if (!bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), by_number))
 			continue;
-		while (k < n && strcmp(group[k].path, l->path))
+		while (k < n && path[k] != l->path)
 			k++;
 		if (k == GROUPS)
 			continue;
 		n += k == n;
-		group[k].path = l->path;
+		path[k] = l->path;
+		group[k].path = ty_strtab_get(h->paths, l->path);
 		group[k].ns += l->ns;
 		group[k].quota_us = l->quota_us;
 		group[k].period_us = l->period_us;
 		group[k].unknown |= l->unknown;
-		group[k].tids = h->tids.v + l->tids;
-		group[k].tids_n = l->tids_n;
+		group[k].tids = h->tids.v + l->tids.first;
+		group[k].tids_n = l->tids.n;
 		most = group[k].ns > group[most].ns || !group[most].tids ? k : most;
 	}
 	*out = group[most];

@@ -53,8 +53,9 @@ enum ty_section {
 	 * line per group and sample in which its count grew, TAB-separated: FROM_NS TO_NS (trace
 	 * clock) throttled_ns (of all CPUs together, counted when its threads ran again; "-": not
 	 * known, the group is gone) quota_us period_us path tids (each with a blank before it,
-	 * those of groups below included, 4096 at most); TAB, newline and backslash in the path as
-	 * above.
+	 * those of groups below included, 4096 at most; "=": as in the path's line before); TAB,
+	 * newline and backslash in the path as above. 64 MB at most; last, where that was not
+	 * enough: "left_out N".
 	 */
 	TY_SEC_QUOTA = 6,
 	/*

@@ -9,6 +9,7 @@
 #include "cgroup_quota.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -21,22 +22,23 @@
 #include "proc_snapshot.h"
 
 #define INTERVAL_NS UINT64_C(100000000)
-#define COST	    200 /* so many times what a look takes lies between two of them */
+#define SCAN_NS	    UINT64_C(3000000000)
+#define COST	    200 /* so many times what a look or scan takes lies between two of them */
 #define DEPTH	    32
 #define DIRS	    4096
 #define TIDS	    4096
+#define BYTES	    (UINT64_C(64) << 20) /* of all lines */
 
 struct look {
 	struct ty_quotas *q;
 	uint64_t (*trace_ns)(void *ctx);
 	void *ctx;
 	struct ty_buf *out;
-	uint64_t mono_ns;  /* the look's begin */
-	uint64_t now_ns;   /* trace clock, when there was something to tell; 0: not yet */
-	uint64_t since_ns; /* so long before that the last look began */
-	uint64_t most_ns;  /* that a group can have been held back since the last look */
+	uint64_t mono_ns;     /* the look's begin */
+	uint64_t trace_at_ns; /* trace clock, when there was something to tell; 0: not yet */
+	uint64_t asked_at_ns; /* CLOCK_MONOTONIC of that */
 	unsigned dirs;
-	char path[PATH_MAX]; /* of the group */
+	char path[PATH_MAX]; /* of the folder */
 };
 
 static uint64_t clock_ns(clockid_t c)
@@ -47,14 +49,16 @@ static uint64_t clock_ns(clockid_t c)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A small file: its length; 0 where there is none. */
+/* A small file: its length; 0 where there is none, with errno. */
 static size_t slurp(int dir, const char *name, char *text, size_t size)
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC), e;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
 
+	e = n < 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
+	errno = e;
 	n = n > 0 ? n : 0;
 	text[n] = 0;
 	return (size_t)n;
@@ -88,7 +92,7 @@ void ty_quotas_open(struct ty_quotas *q)
 static void free_group(struct ty_quota_group *g)
 {
 	free(g->path);
-	ty_buf_fini(&g->tids);
+	vec_fini(&g->tids);
 }
 
 void ty_quotas_close(struct ty_quotas *q)
@@ -117,12 +121,13 @@ static bool read_quota(const struct ty_quotas *q, int dir, uint64_t *quota_us, u
 	return true;
 }
 
-static bool read_throttled(int dir, uint64_t *ns)
+/* file: a cpu.stat. */
+static bool read_throttled(int dir, const char *file, uint64_t *ns)
 {
 	char text[2048];
 	const char *p;
 
-	if (!slurp(dir, "cpu.stat", text, sizeof(text)))
+	if (!slurp(dir, file, text, sizeof(text)))
 		return false;
 	if ((p = strstr(text, "throttled_usec ")))
 		*ns = strtoull(p + 15, NULL, 10) * 1000;
@@ -131,17 +136,21 @@ static bool read_throttled(int dir, uint64_t *ns)
 	return p;
 }
 
-static struct ty_quota_group *find(struct ty_quotas *q, const char *path)
+/* Of all groups: another number when one was made or removed; 0: not known. */
+static uint64_t count_groups(const struct ty_quotas *q)
 {
-	for (size_t i = 0; i < q->groups.n; i++) {
-		struct ty_quota_group *g = &q->groups.v[(q->next + i) % q->groups.n];
+	char text[4096];
+	const char *p;
+	uint64_t n = 0;
 
-		if (!strcmp(g->path, path)) {
-			q->next = (size_t)(g - q->groups.v) + 1;
-			return g;
-		}
+	if (q->v2) {
+		slurp(q->root, "cgroup.stat", text, sizeof(text));
+		p = strstr(text, "nr_descendants ");
+		return p ? strtoull(p + 15, NULL, 10) : 0;
 	}
-	return NULL;
+	slurp(AT_FDCWD, "/proc/cgroups", text, sizeof(text));
+	p = strstr(text, "\ncpu\t");
+	return p && sscanf(p, " cpu %*u %" SCNu64, &n) == 1 ? n : 0;
 }
 
 /* The folders below, one after the other; NULL: no more. */
@@ -165,9 +174,8 @@ static DIR *open_dir(int dir, const char *name)
 	return d;
 }
 
-/* The threads of a group and of those below, each with a blank before it. */
-static int add_tids(const struct ty_quotas *q, DIR *d, unsigned depth, struct ty_buf *out,
-		    unsigned *n)
+/* The threads of a group and of those below. */
+static int add_tids(struct ty_quotas *q, DIR *d, unsigned depth, struct ty_tid_set *out)
 {
 	int fd = openat(dirfd(d), q->v2 ? "cgroup.threads" : "tasks", O_RDONLY | O_CLOEXEC), r = 0,
 	    tid;
@@ -177,107 +185,244 @@ static int add_tids(const struct ty_quotas *q, DIR *d, unsigned depth, struct ty
 
 	if (!f && fd >= 0)
 		close(fd);
-	for (; f && !r && *n < TIDS && fscanf(f, "%d", &tid) == 1; ++*n)
-		r = ty_buf_addf(out, " %d", tid);
+	while (f && !r && fscanf(f, "%d", &tid) == 1) {
+		if (out->n == TIDS) {
+			q->cut = true;
+			break;
+		}
+		r = vec_push(out, tid);
+	}
 	if (f)
 		fclose(f);
-	while (!r && depth && *n < TIDS && (name = next_dir(d)))
+	while (!r && depth && out->n < TIDS && (name = next_dir(d)))
 		if ((below = open_dir(dirfd(d), name))) {
-			r = add_tids(q, below, depth - 1, out, n);
+			r = add_tids(q, below, depth - 1, out);
 			closedir(below);
 		}
 	rewinddir(d);
 	return r;
 }
 
-/* The group was held back since the last look, or (ns NULL) is gone. tids: of now, besides those of
- * the last look. */
-static int put_line(struct look *l, const struct ty_quota_group *g, const uint64_t *ns,
-		    const struct ty_buf *tids)
+static int by_number(const void *pa, const void *pb)
 {
-	uint64_t from;
-	int r;
+	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
 
-	/* On a busy machine much time may go by since the look began, and since the last one did.
-	 */
-	if (!l->now_ns) {
-		l->now_ns = l->trace_ns(l->ctx);
-		l->since_ns = clock_ns(CLOCK_MONOTONIC) - l->q->last_ns;
-	}
-	from = l->now_ns > l->since_ns ? l->now_ns - l->since_ns : 0;
-	r = ty_buf_addf(l->out, "%" PRIu64 "\t%" PRIu64 "\t", from, l->now_ns);
-	r = r ? r : ns ? ty_buf_addf(l->out, "%" PRIu64, *ns) : ty_buf_addc(l->out, '-');
-	r = r ? r : ty_buf_addf(l->out, "\t%" PRIu64 "\t%" PRIu64 "\t", g->quota_us, g->period_us);
-	r = r ? r : ty_escape_field(l->out, g->path, strlen(g->path));
-	r = r ? r : ty_buf_addc(l->out, '\t');
-	r = r ? r : ty_buf_add(l->out, g->tids.p, g->tids.len);
-	r = r || !tids ? r : ty_buf_add(l->out, tids->p, tids->len);
-	return r ? r : ty_buf_addc(l->out, '\n');
+	return a < b ? -1 : a > b;
 }
 
-/* A group with a quota. */
-static int look_at_group(struct look *l, DIR *d, unsigned depth, struct ty_quota_group *now)
+/* In order, each once. */
+static void make_set(struct ty_tid_set *l)
 {
-	struct ty_quotas *q = l->q;
-	struct ty_quota_group *g = find(q, l->path);
-	uint64_t ns;
-	unsigned n = 0;
+	size_t kept = 0;
+
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), by_number);
+	for (size_t i = 0; i < l->n; i++)
+		if (!kept || l->v[i] != l->v[kept - 1])
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+}
+
+static bool same(const struct ty_tid_set *a, const struct ty_tid_set *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
+}
+
+/* Now, in the trace's clock, which is asked once: that costs more than a look. */
+static uint64_t trace_now(struct look *l)
+{
+	uint64_t mono = clock_ns(CLOCK_MONOTONIC);
+
+	if (!l->trace_at_ns) {
+		l->trace_at_ns = l->trace_ns(l->ctx);
+		l->asked_at_ns = mono = clock_ns(CLOCK_MONOTONIC);
+	}
+	return l->trace_at_ns + (mono - l->asked_at_ns);
+}
+
+/*
+ * The group was held back since it was last looked at, or (ns NULL) is gone. tids: those that it
+ * had then and those of now; the same as its line before in `out` has: not written again. False: it
+ * was left out.
+ */
+static bool put_line(struct look *l, struct ty_quota_group *g, const uint64_t *ns,
+		     const struct ty_tid_set *tids)
+{
+	uint64_t to = trace_now(l), since = clock_ns(CLOCK_MONOTONIC) - g->seen_ns;
+	struct ty_buf line;
 	int r;
 
-	ty_buf_init(&now->tids, TIDS * 16);
-	r = add_tids(q, d, depth, &now->tids, &n);
-	if (!r && !g) {
-		struct ty_quota_group new = *now;
+	ty_buf_init(&line, 2 * PATH_MAX + 2 * TIDS * 12 + 200);
+	r = ty_buf_addf(&line, "%" PRIu64 "\t%" PRIu64 "\t", to > since ? to - since : 0, to);
+	r = r ? r : ns ? ty_buf_addf(&line, "%" PRIu64, *ns) : ty_buf_addc(&line, '-');
+	r = r ? r : ty_buf_addf(&line, "\t%" PRIu64 "\t%" PRIu64 "\t", g->quota_us, g->period_us);
+	r = r ? r : ty_escape_field(&line, g->path, strlen(g->path));
+	r = r ? r : ty_buf_adds(&line, g->told ? "\t=" : "\t");
+	for (size_t i = 0; !r && !g->told && i < tids->n; i++)
+		r = ty_buf_addf(&line, " %d", tids->v[i]);
+	r = r ? r : ty_buf_addc(&line, '\n');
+	r = r || l->q->bytes + line.len > BYTES || ty_buf_add(l->out, line.p, line.len);
+	if (r)
+		l->q->left_out++;
+	else
+		l->q->bytes += line.len;
+	ty_buf_fini(&line);
+	return !r;
+}
 
-		ty_buf_init(&new.tids, TIDS * 16);
-		new.path = strdup(l->path);
-		/* More than that is of the time before it had a quota. */
-		new.throttled_ns = now->throttled_ns > l->most_ns ? now->throttled_ns : 0;
-		r = new.path ? vec_push(&q->groups, new) : -TY_ENOMEM;
-		if (r)
-			free(new.path);
-		else
-			g = &q->groups.v[q->groups.n - 1];
-	}
-	if (!r && now->throttled_ns > g->throttled_ns) {
-		ns = now->throttled_ns - g->throttled_ns;
-		r = put_line(l, g, &ns, &now->tids);
-	}
-	if (!r) {
-		now->path = g->path;
-		now->look = q->looks;
-		ty_buf_fini(&g->tids);
-		*g = *now;
+/* The path as openat(2) takes it, from the hierarchy's folder on, with a file's name behind. */
+static const char *below_root(const struct ty_quota_group *g, const char *file,
+			      char out[PATH_MAX + 16])
+{
+	snprintf(out, PATH_MAX + 16, ".%s/%s", g->path, file);
+	return out;
+}
+
+/* The group's threads of now instead of those in tids, and its quota. 1: it has none any more. */
+static int read_group(struct ty_quotas *q, struct ty_quota_group *g, struct ty_tid_set *tids)
+{
+	char path[PATH_MAX + 16];
+	DIR *d = open_dir(q->root, below_root(g, "", path));
+	int r;
+
+	if (!d)
+		return 0;
+	if (!read_quota(q, dirfd(d), &g->quota_us, &g->period_us) && !errno) {
+		r = 1;
 	} else {
-		ty_buf_fini(&now->tids);
+		tids->n = 0;
+		r = add_tids(q, d, DEPTH, tids);
+		make_set(tids);
+	}
+	closedir(d);
+	return r;
+}
+
+/* The count grew, or threads are to be looked at: both: those of the last look and of now. */
+static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
+{
+	struct ty_tid_set old = {0}, both = {0};
+	int r = 0, e = 0;
+
+	for (size_t i = 0; !e && i < g->tids.n; i++)
+		e = vec_push(&old, g->tids.v[i]) || vec_push(&both, g->tids.v[i]);
+	e = e ? -TY_ENOMEM : (r = read_group(l->q, g, &g->tids)) < 0 ? r : 0;
+	for (size_t i = 0; !e && i < g->tids.n; i++)
+		e = vec_push(&both, g->tids.v[i]);
+	make_set(&both);
+	g->told &= same(&old, &g->tids);
+	if (!e && grown)
+		g->told = put_line(l, g, &grown, &both) && same(&both, &g->tids);
+	vec_fini(&old);
+	vec_fini(&both);
+	return e ? e : r;
+}
+
+/* A group's count; whole: its quota and threads as well, which are else read when the count grew
+ * and while no thread is known. 1: it is to be forgotten. */
+static int look_at_group(struct look *l, struct ty_quota_group *g, bool whole)
+{
+	char path[PATH_MAX + 16];
+	uint64_t ns, grown;
+	int r = 0;
+
+	if (!read_throttled(l->q->root, below_root(g, "cpu.stat", path), &ns)) {
+		if (errno != ENOENT && errno != ENODEV)
+			return 0;
+		put_line(l, g, NULL, &g->tids);
+		return 1;
+	}
+	/* Less than before: it was removed and made again. */
+	grown = ns >= g->throttled_ns ? ns - g->throttled_ns : ns;
+	if (whole || grown || !g->tids.n)
+		r = look_closer(l, g, grown);
+	if (r >= 0) {
+		g->throttled_ns = ns;
+		g->seen_ns = l->mono_ns;
 	}
 	return r;
 }
 
-static int look_at(struct look *l, DIR *d, unsigned depth)
+static struct ty_quota_group *find(struct ty_quotas *q, const char *path)
 {
-	struct ty_quota_group now = {0};
+	for (size_t i = 0; i < q->groups.n; i++) {
+		struct ty_quota_group *g = &q->groups.v[(q->next + i) % q->groups.n];
+
+		if (!strcmp(g->path, path)) {
+			q->next = (size_t)(g - q->groups.v) + 1;
+			return g;
+		}
+	}
+	return NULL;
+}
+
+/* A group that was not known. What it counted since the last scan is told by the look. */
+static int add_group(struct look *l, const struct ty_quota_group *new)
+{
+	struct ty_quota_group g = *new;
+	uint64_t since = l->mono_ns - l->q->scanned_ns,
+		 cpus = (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	int r;
+
+	g.seen_ns = l->q->scanned_ns;
+	/* More than that is of the time before it had a quota, or before the recording. */
+	if (!l->q->scanned_ns || g.throttled_ns > since * cpus)
+		g.seen_ns = l->mono_ns;
+	else
+		g.throttled_ns = 0;
+	g.path = strdup(l->path);
+	r = g.path ? vec_push(&l->q->groups, g) : -TY_ENOMEM;
+	if (r)
+		free(g.path);
+	return r;
+}
+
+/* Groups that have a quota and are not known yet. */
+static int scan(struct look *l, DIR *d, unsigned depth)
+{
+	struct ty_quota_group g = {0};
 	const char *name;
 	size_t len;
 	DIR *below;
 	int r = 0;
 
-	if (l->dirs++ >= DIRS)
+	if (l->dirs++ >= DIRS) {
+		l->q->cut = true;
 		return 0;
-	if (read_quota(l->q, dirfd(d), &now.quota_us, &now.period_us) &&
-	    read_throttled(dirfd(d), &now.throttled_ns))
-		r = look_at_group(l, d, depth, &now);
+	}
+	if (read_quota(l->q, dirfd(d), &g.quota_us, &g.period_us) && !find(l->q, l->path) &&
+	    read_throttled(dirfd(d), "cpu.stat", &g.throttled_ns))
+		r = add_group(l, &g);
 	len = strlen(l->path);
 	while (!r && depth && (name = next_dir(d))) {
 		if (len + strlen(name) + 2 > sizeof(l->path) || !(below = open_dir(dirfd(d), name)))
 			continue;
 		/* The root's own path is "/". */
 		snprintf(l->path + len, sizeof(l->path) - len, "%s%s", len > 1 ? "/" : "", name);
-		r = look_at(l, below, depth - 1);
+		r = scan(l, below, depth - 1);
 		l->path[len] = 0;
 		closedir(below);
 	}
 	return r;
+}
+
+/*
+ * Is a walk over all groups due: every few seconds, and when groups were made, once more after
+ * that, because a group is given its quota when it is there already.
+ */
+static bool scan_due(struct ty_quotas *q, uint64_t mono_ns)
+{
+	uint64_t n = count_groups(q);
+
+	if (n != q->count)
+		q->rescans = 2;
+	q->count = n;
+	if (q->scanned_ns && mono_ns < q->scanned_ns + q->scan_spent_ns * COST)
+		return false;
+	if (!q->rescans && q->scanned_ns && mono_ns < q->scanned_ns + SCAN_NS)
+		return false;
+	q->rescans -= q->rescans > 0;
+	return true;
 }
 
 void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
@@ -289,28 +434,34 @@ void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *
 			 .out = out,
 			 .mono_ns = clock_ns(CLOCK_MONOTONIC),
 			 .path = "/"};
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	DIR *d = q->root < 0 ? NULL : open_dir(q->root, ".");
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = began_ns;
+	bool whole, fresh = !out->len;
 	size_t kept = 0;
-	int r = 0;
+	DIR *d;
 
-	if (q->looks++)
-		l.most_ns = (l.mono_ns - q->last_ns) * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
-	if (d) {
-		r = look_at(&l, d, DEPTH);
-		closedir(d);
+	q->last_ns = l.mono_ns;
+	if (q->root < 0)
+		return;
+	whole = scan_due(q, l.mono_ns);
+	if (whole) {
+		q->next = 0;
+		if ((d = open_dir(q->root, "."))) {
+			scan(&l, d, DEPTH);
+			closedir(d);
+		}
+		cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		q->scan_spent_ns = cpu_ns - began_ns;
+		q->scanned_ns = l.mono_ns;
 	}
 	vec_each (g, &q->groups) {
-		if (g->look == q->looks) {
+		/* What is in the file already may be lost with a chunk: nothing refers to it. */
+		g->told &= !fresh;
+		if (look_at_group(&l, g, whole) == 1)
+			free_group(g);
+		else
 			q->groups.v[kept++] = *g;
-			continue;
-		}
-		r = r ? r : put_line(&l, g, NULL, NULL);
-		free_group(g);
 	}
 	q->groups.n = kept;
-	q->next = 0;
-	q->last_ns = l.mono_ns;
 	q->spent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
 

@@ -12,34 +12,47 @@
 #include "buf.h"
 #include "vec.h"
 
+/* Thread ids in order, each once. */
+struct ty_tid_set {
+	int32_t *v;
+	size_t n, cap;
+};
+
 struct ty_quota_group {
-	char *path;	    /* below the mount; heap */
-	struct ty_buf tids; /* as of the last look, each with a blank before it */
+	char *path;		/* below the mount; heap */
+	struct ty_tid_set tids; /* as last read */
 	uint64_t throttled_ns, quota_us, period_us;
-	uint32_t look;
+	uint64_t seen_ns; /* CLOCK_MONOTONIC of that count */
+	bool told;	  /* its last line has these tids */
 };
 
 struct ty_quotas {
 	int root; /* the hierarchy with the CPU controller; -1: none */
 	bool v2;
 	VEC(struct ty_quota_group) groups; /* those with a quota */
-	uint32_t looks;
-	size_t next;	   /* group that is looked for first: they come in one order */
-	uint64_t last_ns;  /* of the last look, CLOCK_MONOTONIC */
-	uint64_t spent_ns; /* what the last look took */
+	size_t next;			   /* that is looked for first: they come in one order */
+	uint64_t count;			   /* of all groups, when last looked at */
+	unsigned rescans;		   /* that are due because it changed */
+	uint64_t last_ns, scanned_ns;	   /* last look and scan, CLOCK_MONOTONIC; 0: none yet */
+	uint64_t spent_ns, scan_spent_ns;  /* what they took */
+	uint64_t bytes;			   /* of lines written */
+	uint64_t left_out;		   /* lines that were not: too many, or no memory */
+	bool cut;			   /* some groups or threads were not looked at: too many */
 };
 
 /* Find the hierarchy. Where there is none, or it cannot be read, looks find nothing. */
 void ty_quotas_open(struct ty_quotas *q);
 void ty_quotas_close(struct ty_quotas *q);
 /*
- * Look at all groups (4096 directories at most); append a line for each that was held back since
- * the last look (the first look has no line), or is gone. trace_ns: the trace clock's time now,
- * asked for when there is a line to write. Without memory less is written.
+ * Look at the groups that have a quota; append a line for each that was held back since the last
+ * look (the first look has no line), or is gone. They are found by a walk over all groups (4096
+ * directories at most), every three seconds and soon after groups were made. `out` begins empty
+ * when its lines were taken: lines refer to earlier ones in it. trace_ns: the trace clock's time
+ * now, asked for when there is a line to write. All lines together are 64 MB at most.
  */
 void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
 		    struct ty_buf *out);
-/* When to look next (CLOCK_MONOTONIC): looks take 0.5% of a CPU at most. */
+/* When to look next (CLOCK_MONOTONIC): looks take 0.5% of a CPU at most, and walks as much. */
 uint64_t ty_quotas_next_ns(const struct ty_quotas *q);
 
 #endif

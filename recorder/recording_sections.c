@@ -265,6 +265,16 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 		}
 	}
 	ty_rec_look_at_quotas(r);
+	if (r->quotas.left_out) {
+		ty_buf_addf(&r->held_back, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
+		ty_rec_note(r,
+			    "%" PRIu64 " times that a CPU quota held a cgroup back are missing: "
+			    "there were too many",
+			    r->quotas.left_out);
+	}
+	if (r->quotas.cut)
+		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "
+			       "quotas were not looked at for all");
 	e = e ? e : ty_rec_put_quotas(r, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
 	ty_buf_reset(&b);

@@ -62,6 +62,18 @@ static void look(struct ty_quotas *q, struct ty_buf *out)
 	assert_int_equal(ty_buf_addc(out, 0), 0);
 }
 
+/* Looks until a line is there: how soon the groups are walked again depends on what that takes. */
+static void found_at_last(struct ty_quotas *q, struct ty_buf *out)
+{
+	for (unsigned i = 0; i < 6000; i++) {
+		look(q, out);
+		if (*out->p)
+			return;
+		usleep(10000);
+	}
+	fail_msg("a new group is not found");
+}
+
 static void groups_are_looked_at(void **state)
 {
 	struct ty_quotas q = {.v2 = true};
@@ -129,6 +141,48 @@ static void groups_are_looked_at(void **state)
 	look(&q, &out);
 	assert_string_equal(out.p, "");
 
+	/* One with the threads as before is told of without them, but not in another buffer. */
+	put("cgroup.stat", "nr_descendants 1\n");
+	put("free/cpu.max", "30000 100000\n");
+	put("free/cpu.stat", "throttled_usec 1\n");
+	put("free/cgroup.threads", "8\n8\n");
+	found_at_last(&q, &out);
+	put("free/cpu.stat", "throttled_usec 20\n");
+	ty_buf_reset(&out);
+	now_ns += UINT64_C(1000000000000);
+	ty_quotas_look(&q, trace_ns, NULL, &out);
+	assert_non_null(strstr(out.p, "\t/free\t 8\n"));
+	put("free/cpu.stat", "throttled_usec 30\n");
+	now_ns += UINT64_C(1000000000000);
+	ty_quotas_look(&q, trace_ns, NULL, &out);
+	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t=\n"));
+	h = ty_held_lines_new(out.p);
+	assert_non_null(h);
+	assert_true(ty_held_lines_find(h, 8, now_ns - 5, now_ns, &g));
+	assert_int_equal(g.ns, 10000);
+	assert_int_equal(g.tids_n, 1);
+	ty_held_lines_free(h);
+	put("free/cpu.stat", "throttled_usec 40\n");
+	look(&q, &out);
+	assert_non_null(strstr(out.p, "\t/free\t 8\n"));
+	/* It cannot be read: that is not its end. */
+	drop("free/cpu.stat");
+	folder("free/cpu.stat", true);
+	look(&q, &out);
+	assert_string_equal(out.p, "");
+	folder("free/cpu.stat", false);
+	put("free/cpu.stat", "throttled_usec 50\n");
+	look(&q, &out);
+	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t 8\n"));
+	/* No more lines than fit. */
+	q.bytes = UINT64_MAX - 4096;
+	put("free/cpu.stat", "throttled_usec 60\n");
+	look(&q, &out);
+	assert_string_equal(out.p, "");
+	assert_int_equal(q.left_out, 1);
+
+	drop("cgroup.stat");
+	drop("free/cgroup.threads");
 	drop("free/cpu.max");
 	drop("free/cpu.stat");
 	folder("free", false);
@@ -145,6 +199,9 @@ static void several_lines(void **state)
 		"20\t30\t6\t1\t2\t/x\t 4 3\n"
 		"20\t30\t9\t8\t9\t/\t 3\n"
 		"\n30\t20\t5\t1\t2\t/x\t 3\n30\t40\n30\t40\tx\t1\t2\t/x\t 3\n"
+		"left_out\t3\n"
+		"60\t70\t5\t1\t2\t/x\t=\n60\t70\t5\t1\t2\t/z\t=\n"
+		"80\t90\t5\t1\t2\t/w\t 6 5 6 5 6\n"
 		"30\t40\t5\t1\t2\t/x 3\n30\t40\t5\t1\t2\t/y\t -3 0 99999999999 q";
 	struct ty_held_lines *h = ty_held_lines_new(text);
 	struct ty_held_back g;
@@ -158,6 +215,11 @@ static void several_lines(void **state)
 	assert_string_equal(g.path, "/");
 	assert_int_equal(g.ns, 9);
 	assert_false(ty_held_lines_find(h, 3, 30, 50, &g));
+	assert_true(ty_held_lines_find(h, 4, 60, 61, &g));
+	assert_string_equal(g.path, "/x");
+	assert_int_equal(g.tids_n, 2);
+	assert_true(ty_held_lines_find(h, 5, 80, 81, &g));
+	assert_int_equal(g.tids_n, 2); /* each once */
 	ty_held_lines_free(h);
 	h = ty_held_lines_new(NULL);
 	assert_non_null(h);
@@ -165,11 +227,34 @@ static void several_lines(void **state)
 	ty_held_lines_free(h);
 }
 
+/* Blanks instead of threads: one look at each, and no number of the next line. */
+static void many_blanks(void **state)
+{
+	static const char head[] = "1\t2\t-\t1\t1\t/x\t", tail[] = "\n7\t8\t-\t1\t1\t/y\t 9";
+	const size_t n = 16u << 20, h = sizeof(head) - 1;
+	char *text = malloc(h + n + sizeof(tail));
+	struct ty_held_lines *l;
+	struct ty_held_back g;
+
+	(void)state;
+	assert_non_null(text);
+	memcpy(text, head, h);
+	memset(text + h, ' ', n);
+	memcpy(text + h + n, tail, sizeof(tail));
+	l = ty_held_lines_new(text);
+	assert_non_null(l);
+	assert_false(ty_held_lines_find(l, 7, 1, 2, &g));
+	assert_true(ty_held_lines_find(l, 9, 7, 8, &g));
+	ty_held_lines_free(l);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_looked_at),
 		cmocka_unit_test(several_lines),
+		cmocka_unit_test(many_blanks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
