@@ -2,21 +2,15 @@
 # Outliers, comparison and log files on a real recording of a program whose odd moments are known.
 set -u
 export LC_ALL=C.UTF-8 TERM=xterm-256color
-n=0
+. "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
-	echo "ok 1 - correlate # SKIP recording needs root and the program"
-	echo "1..1"
+	skip correlate "recording needs root and the program"
 	exit 0
 fi
-# What the program did is known, but not what a busy machine does to it: up to three tries, told.
+# What the program did is known, but not what a busy machine does to it: up to three tries.
 if [ -z "${CORRELATE_TRY:-}" ]; then
-	for try in 1 2 3; do
-		said=$(CORRELATE_TRY=$try bash "$0")
-		grep -q '^not ok' <<<"$said" || break
-		[ $try = 3 ] || sed -n 's/^not ok/# tried again: not ok/p' <<<"$said"
-	done
-	echo "$said"
-	exit 0
+	CORRELATE_TRY=1 tries 3 bash "$0"
+	exit
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -56,17 +50,10 @@ log.close()
 P
 # Not by way of a wrapper in a shell: its calls would be the same thread's.
 python=$(python3 -c 'import sys; print(sys.executable)')
-check() { # WHAT; a python program on stdin decides
-	cat >judge.py
-	n=$((n + 1))
-	if python3 judge.py >said.txt 2>&1; then echo "ok $n - $1"; else echo "not ok $n - $1"; fi
-	sed 's/^/# /' said.txt | tail -n 12
-}
 if ! "$TARRY" record -q -o c.dat -- "$python" program.py >/dev/null 2>err.txt; then
-	echo "not ok 1 - the program is recorded"
-	sed 's/^/# /' err.txt
-	echo "1..1"
-	exit 1
+	not_ok "the program is recorded" "$(cat err.txt)"
+	echo "1..$n"
+	exit
 fi
 cat >common.py <<'P'
 import json, os, subprocess, datetime
@@ -92,7 +79,7 @@ def logged(doc):
 P
 export PYTHONPATH=$dir PYTHONDONTWRITEBYTECODE=1
 
-check "outliers: the late answer beside a usual one, and that it waited for the server" <<'P'
+judge "outliers: the late answer beside a usual one, and that it waited for the server" <<'P'
 from common import *
 doc = report("outliers")
 at = logged(doc)
@@ -108,7 +95,7 @@ for k in ("slow_ns", "median_ns"):
 text = tarry("report", "c.dat", "outliers")
 assert "read: " in text and "blocked in read" in text, text
 P
-check "diff: the burning part differs by this program's CPU time and getppid" <<'P'
+judge "diff: the burning part differs by this program's CPU time and getppid" <<'P'
 from common import *
 doc = report()
 at, start = logged(doc), doc["summary"]["start_ns"]
@@ -132,7 +119,7 @@ assert "getppid" in text, text
 r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "diff"], capture_output=True, text=True)
 assert r.returncode == 2 and "--from" in r.stderr, r
 P
-check "--log: the program's own lines lie at their instants, and around the stall" <<'P'
+judge "--log: the program's own lines lie at their instants, and around the stall" <<'P'
 from common import *
 plain = report()
 at = logged(plain)
@@ -159,7 +146,7 @@ text = tarry("report", "c.dat", "stalls", "--all", "--log", "app.log")
 assert "app.log: " in text and "slow answer begins" in text and "log        4 lines" in text, text
 assert "log" not in plain
 P
-check "--from and --to take the log's own time stamps, whatever their form" <<'P'
+judge "--from and --to take the log's own time stamps, whatever their form" <<'P'
 from common import *
 at = logged(report())
 lines = [line.split(" ", 1) for line in open("app.log")]
@@ -175,7 +162,7 @@ for first, last in zip(forms(begins), forms(ends)):
 r = subprocess.run([os.environ["TARRY"], "report", "c.dat", "--from", begins + " burn"], capture_output=True, text=True)
 assert r.returncode == 2 and "with its date" in r.stderr, r
 P
-check "view --log: the lines stand on the axis, at their instants" <<'P'
+judge "view --log: the lines stand on the axis, at their instants" <<'P'
 from common import *
 doc = report()
 at, start = logged(doc), doc["summary"]["start_ns"]
@@ -195,7 +182,7 @@ for t in ("burn begins", "burn ends"):
 without = tarry("view", "c.dat", "--print", "--size", "120x30", *window)
 assert "app.log" not in without and "burn begins" not in without
 P
-check "--log: what is no log is refused, what has no times is said" <<'P'
+judge "--log: what is no log is refused, what has no times is said" <<'P'
 from common import *
 for bad in ("/dev/zero", "nothing.there", "."):
     for how in (["report", "c.dat"], ["view", "c.dat", "--print"]):

@@ -7,17 +7,7 @@ unset DEBUGINFOD_URLS # nothing is asked of the network
 pt=../shared/pt
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-n=0 bad=0
-ok() { # STATUS NAME
-	n=$((n + 1))
-	if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; bad=1; fi
-}
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
-is() { # NAME WANTED GOT
-	[ "$2" = "$3" ]
-	ok $? "$1"
-	[ "$2" = "$3" ] || printf '#   wanted: %s\n#   got:    %s\n' "$2" "$3"
-}
+. "$(dirname "$0")/tap.bash"
 insns() { grep -c '"ip":"0x[0-9a-f]*"}$' "$1"; }
 gaps() { sed -n 's/.*"gap":"\([^"]*\)","ip":"\([^"]*\)".*/\1 \2/p' "$1" | paste -sd, -; }
 # The list of taken branches as the captures' answers write it.
@@ -40,7 +30,7 @@ by_perf() { # FOLDER PROGRAM
 		return
 	fi
 	branches "$out/b" | cmp -s - "$out/p"
-	ok $? "perf.data $2: perf's branches"
+	check "perf.data $2: perf's branches" $?
 }
 
 captures() {
@@ -49,13 +39,13 @@ captures() {
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --json >"$out/b"
 		tr -d '\r' <$(echo $pt/perfdata/$d/$d-*.trace) >"$out/t"
 		branches "$out/b" | cmp -s - "$out/t"
-		ok $? "perf.data $d: every taken branch ($(wc -l <"$out/b"))"
+		check "perf.data $d: every taken branch" $?
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --core $pt/perfdata/$d/$d-*.coredump --json >"$out/c"
 		branches "$out/c" | cmp -s - "$out/t"
-		ok $? "perf.data $d: the same with the code of a core dump"
+		check "perf.data $d: the same with the code of a core dump" $?
 		by_perf $pt/perfdata/$d $d
 		"$TARRY" view --print --size 80x24 $pt/perfdata/$d/$d-*.perf >"$out/v" 2>&1 && grep -q " $(sed -n '1s/.*"tid":\([0-9]*\).*/\1/p' "$out/b")│" "$out/v"
-		ok $? "perf.data $d: it has a timeline by its switches"
+		check "perf.data $d: it has a timeline by its switches" $?
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --insn --json >"$out/i"
 		is "perf.data $d: instructions" $([ $d = loopy ] && echo 57 || echo 1092) "$(insns "$out/i")"
 	done
@@ -102,7 +92,7 @@ step() { # NAME WANTED-STATUS COMMAND...
 	got=$?
 	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
 	[ $got -eq "$status" ] && same "$out/list" "$out/d"
-	ok $? "$name: $(wc -l <"$out/list") instructions, address for address"
+	check "$name: every instruction, address for address" $?
 	steps=$((steps + $(wc -l <"$out/list")))
 	sed 's/^/# /' "$out/err"
 }
@@ -113,11 +103,11 @@ stepper() {
 	step "step: threads, signals, faults, longjmp, vfork and exec, written code, repeated strings" 0 \
 		"$PROGRAMS/flow_traps"
 	trace-cmd report -i "$out/t.dat" 2>/dev/null | tail -n 1 | grep -q '\[[0-9]*\]'
-	ok $? "step: trace-cmd opens the recording"
+	check "step: trace-cmd opens the recording" $?
 	cxx=$(command -v g++ || command -v clang++)
 	if [ -n "$cxx" ]; then
 		"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
-		ok $? "call_throws.cc is compiled"
+		check "call_throws.cc is compiled" $?
 		step "step: C++ exceptions" 0 --flow-filter main "$out/throws"
 	else
 		skip "step: C++ exceptions" "no C++ compiler"
@@ -125,14 +115,14 @@ stepper() {
 	step "step: children that stop before their parent is heard of" 0 "$PROGRAMS/flow_traps" p
 	LC_ALL=C step "step: ls" 0 ls /
 	[ "$steps" -ge 300000 ]
-	ok $? "step: $steps instructions in all"
+	check "step: $steps instructions in all" $?
 	step "step: repeated strings" 0 --flow-filter main "$PROGRAMS/flow_traps" r
 	is "step: a repeated instruction counts once" "rep movsb,repne scasb,rep stosb" "$("$TARRY" dump "$out/t.dat" flow --insn |
 		grep -E " (main|repeats)\+" | grep -oE "repn?e? (movs|scas|stos)b" | paste -sd, -)"
 	"$TARRY" record -q --flow=step --flow-filter calls --flow-list "$out/list" -o "$out/t.dat" "$PROGRAMS/flow_traps" c
 	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
 	same "$out/list" "$out/d" && [ "$(wc -l <"$out/list")" -lt 2000 ]
-	ok $? "step: a filter traces one function and what it calls ($(wc -l <"$out/list"))"
+	check "step: a filter traces one function and what it calls" $?
 	"$TARRY" dump "$out/t.dat" flow --insn | awk '{print $5}' | sed 's/+.*//' | sort -u | paste -sd' ' - >"$out/f"
 	is "step: its functions" "calls leaf middle tail" "$(cat "$out/f")"
 	"$TARRY" report "$out/t.dat" flow --json >"$out/r"
@@ -144,9 +134,9 @@ got = [(n, f[n]["count"], f[n]["callers"][0]["name"]) for n in ("middle", "leaf"
 assert got == [("middle", 10, "calls"), ("leaf", 20, "middle"), ("tail", 10, "middle")], got
 assert sum(x["self_insns"] for x in r["functions"]) == r["instructions"] == f["calls"]["insns"], r
 assert r["software"] and f["middle"]["p50_insns"] == f["middle"]["max_insns"]' "$out/r"
-	ok $? "report: counts, callers and instructions of functions add up"
+	check "report: counts, callers and instructions of functions add up" $?
 	"$TARRY" report "$out/t.dat" flow --slowest middle | grep -q '^middle: 10 calls; .* for 14 instructions: all'
-	ok $? "report: slowest beside median"
+	check "report: slowest beside median" $?
 	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" R
 	"$TARRY" report "$out/t.dat" flow --slowest request --json >"$out/r"
 	python3 -c '
@@ -161,11 +151,11 @@ for w in "slowest", "median":
     assert sum(x[w]["calls"] for x in r["functions"]) == r[w]["calls_inside"] + 1, r
 assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"][1] != r["median"]["path"][1], r' "$out/r" &&
 		"$TARRY" report "$out/t.dat" flow --slowest request | grep -q '^ *1 .* 0 .* refill  .*flow_traps\.c:'
-	ok $? "report: of one slow call among fifty, the function that makes the difference"
+	check "report: of one slow call among fifty, the function that makes the difference" $?
 	"$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_traps" sjwrcjtv
 	"$TARRY" dump "$out/t.dat" flow --calls --json >"$out/c"
 	python3 tests/e2e/flow_calls.py traps "$out/c"
-	ok $? "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec"
+	check "calls: longjmp, signals, tail calls, zero-length calls, vfork and exec" $?
 	"$TARRY" report "$out/t.dat" flow --json >"$out/r"
 	is "report: a recursion's instructions count once" "$(recursion 'sum(c["insns"] for c in deep if c["depth"] == 2)')" \
 		"$(recursion '[x["insns"] for x in r["functions"] if x["name"] == "deep"][0]')"
@@ -175,9 +165,9 @@ assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"
 	elsewhere
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
-	ok $? "step: a function that is not there"
+	check "step: a function that is not there" $?
 	"$TARRY" record --flow=step -p $$ -o "$out/t.dat" 2>&1 | grep -q 'takes no process that runs already'
-	ok $? "step: -p is refused, with the reason"
+	check "step: -p is refused, with the reason" $?
 }
 
 recursion() { # WHAT OF THE CALLS OF deep, OR OF THE REPORT
@@ -193,7 +183,7 @@ reported() { "$TARRY" report "$out/t.dat" flow --json "$@" | sed 's/.*"instructi
 choice() {
 	local all=$(dumped) exe=$(dumped --comm exe) traps=$(dumped --comm 'flow_*') tid tids=0 mid last to from
 	[ "$exe" -gt 0 ] && [ "$traps" -gt 0 ]
-	ok $? "choice: a name that came by exec, and the one before"
+	check "choice: a name that came by exec, and the one before" $?
 	is "choice: by name" "$all $exe $traps" "$((exe + traps)) $(reported --comm exe) $(reported --comm 'flow_*')"
 	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
 	for tid in $(sed -n 's/.*"tid":\([0-9]*\).*/\1/p' "$out/d" | sort -u); do
@@ -207,7 +197,7 @@ choice() {
 	mid=$(printf -- '-%d.%09d' $(((last - mid) / 1000000000)) $(((last - mid) % 1000000000)))
 	to=$(dumped --to "$mid") from=$(dumped --from "$mid")
 	[ "$to" -gt 0 ] && [ "$from" -gt 0 ]
-	ok $? "choice: slices around an instruction"
+	check "choice: slices around an instruction" $?
 	is "choice: by time" "$all $to $from" "$((to + from)) $(reported --to "$mid") $(reported --from "$mid")"
 	is "choice: outside of the recording" 2 "$("$TARRY" report "$out/t.dat" flow --from 1000000 >/dev/null 2>&1; echo $?)"
 }
@@ -241,11 +231,11 @@ jitted() {
 	touch -d '1 hour ago' "/tmp/perf-$pid.map"
 	is "JIT: a map of before, of another process" "first:3 second:7" "$(named first second listed)"
 	grep -q "^tarry: /tmp/perf-$pid.map is not used: " "$out/err"
-	ok $? "JIT: and that is told"
+	check "JIT: and that is told" $?
 	mv "$out/jit/jit-$pid.dump" "$out"
 	is "JIT: a dump that is gone" "" "$(named first)"
 	grep -q '^tarry: 1 of 1 jitdump files .* not to be had' "$out/err"
-	ok $? "JIT: and that is told"
+	check "JIT: and that is told" $?
 	mkdir "$out/tmp"
 	mv "/tmp/perf-$pid.map" "$out/tmp"
 	is "JIT: dump and map below --symfs" "first:3 listed:4" "$(symfs=$out named first listed)"
@@ -264,7 +254,7 @@ elsewhere() {
 	cp "$PROGRAMS/let_go" "$out/prog"
 	is "images: another program at the path is not used" "" "$(named middle)"
 	grep -q "^tarry: $out/prog is not what was recorded, and not used: its build id is [0-9a-f]*, not $id\$" "$out/err"
-	ok $? "images: and that is told"
+	check "images: and that is told" $?
 	mkdir -p "$out/sys/lib" "$out/srv/buildid/$id"
 	cp "$PROGRAMS/flow_traps" "$out/sys/lib/prog"
 	is "images: below --symfs by its name" "middle:10" "$(symfs=$out/sys/lib named middle)"
@@ -290,7 +280,7 @@ soak() { # PART
 		;;
 	exceptions)
 		"${CXX:-c++}" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
-		ok $? "call_throws.cc is compiled"
+		check "call_throws.cc is compiled" $?
 		step "soak: C++ exceptions, all of it" 0 "$out/throws"
 		;;
 	esac

@@ -1,25 +1,21 @@
 #!/usr/bin/env bash
 # KernelShark's loader opens what tarry records, all buffers, with the same number of events.
 set -u
+. "$(dirname "$0")/tap.bash"
 t=$(mktemp -d)
 trap 'rm -rf "$t"' EXIT
 cd "$(dirname "$0")"
 if [ ! -e /usr/include/kernelshark/libkshark.h ]; then
-	echo "ok 1 - kernelshark's loader agrees # SKIP libkshark-dev is not installed"
+	skip "kernelshark's loader agrees" "libkshark-dev is not installed"
 	exit 0
 fi
 gcc -D_GNU_SOURCE -o "$t/kshark_count" kshark_count.c $(pkg-config --cflags libtraceevent libtracefs) -lkshark || exit 1
-n=0
-same() { # NAME FILE
+same() { # NAME FILE MORE-THAN
 	local ours theirs
-	n=$((n + 1))
 	ours=$("$TARRY" report "$2" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["summary"]["events"])')
 	theirs=$("$t/kshark_count" "$2")
-	if [ -n "$ours" ] && [ "$ours" = "$theirs" ] && [ "$ours" -gt "$3" ]; then
-		echo "ok $n - $1: $ours events"
-	else
-		echo "not ok $n - $1: tarry '$ours', kernelshark '$theirs', expected more than $3"
-	fi
+	[ -n "$ours" ] && [ "$ours" = "$theirs" ] && [ "$ours" -gt "$3" ]
+	check "$1" $? "tarry '$ours', kernelshark '$theirs', expected more than $3"
 }
 "$TARRY" record -q -o "$t/cmd.dat" -- find /usr/share/doc -maxdepth 1 >/dev/null
 same "a command, two buffers" "$t/cmd.dat" 500

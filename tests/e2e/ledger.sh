@@ -2,8 +2,7 @@
 # The ledger of real recordings: rows sum to the time exactly, little is unknown where nothing was lost,
 # time on CPU is the kernel's own account, user and kernel mode are told apart.
 set -u
-n=0
-skip() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
+. "$(dirname "$0")/tap.bash"
 if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
 	skip "ledgers" "recording needs root and the program"
 	exit 0
@@ -41,20 +40,8 @@ P
 export PYTHONPATH=$dir PYTHONDONTWRITEBYTECODE=1
 record() { # WHAT OPTIONS... -- CMD...
 	"$TARRY" record -q -o l.dat "${@:2}" >ran.txt 2>err.txt && return
-	n=$((n + 1))
-	echo "not ok $n - $1"
-	sed 's/^/# /' err.txt | tail -n 5
+	not_ok "$1" "$(cat err.txt)"
 	return 1
-}
-# A python program decides; it prints what it saw.
-judge() { # WHAT
-	cat >judge.py
-	n=$((n + 1))
-	if python3 judge.py >said.txt 2>&1; then echo "ok $n - $1"; else
-		echo "not ok $n - $1"
-		failed=1
-	fi
-	sed 's/^/# /' said.txt | tail -n 12
 }
 
 sums='
@@ -136,23 +123,16 @@ fi
 if record "find /usr" -- find /usr -name x; then
 	judge "find /usr: ledgers sum exactly, less than 1% is unknown" <<<"$sums"
 fi
-for try in "schedstat 0" "schedstat 1" "schedstat -1" "user_kernel"; do
-	# (Again as in report.sh.)
-	what="$try: time on CPU is the kernel's own account within 1%"
-	[ "$try" != user_kernel ] || what="time in user mode and in the kernel is told apart"
-	before=$n
-	for again in 1 2 3 4 5 6; do
-		n=$before failed=0
-		steal=$(steal_ns)
-		"$TARRY" record -q -o l.dat -- "$PROGRAMS/"$try >ran.txt 2>err.txt
-		[ $? -ne 3 ] || { skip "$what" "no such CPU" >out.txt; break; }
-		script=schedstat.py STEAL_NS=$(steal_since $steal)
-		export STEAL_NS
-		[ "$try" != user_kernel ] || script=split.py
-		judge "$what" <$script >out.txt
-		[ $failed = 1 ] || break
-	done
-	n=$((before + 1))
-	cat out.txt
+account() { # SCRIPT WHAT PROGRAM...
+	local steal
+	steal=$(steal_ns)
+	"$TARRY" record -q -o l.dat -- "$PROGRAMS/$3" "${@:4}" >ran.txt 2>err.txt
+	[ $? -ne 3 ] || { skip "$2" "no such CPU"; return; }
+	STEAL_NS=$(steal_since $steal) judge "$2" <"$1"
+}
+# (Again as in report.sh.)
+for cpu in 0 1 -1; do
+	tries 6 account schedstat.py "schedstat $cpu: time on CPU is the kernel's own account within 1%" schedstat $cpu
 done
+tries 6 account split.py "time in user mode and in the kernel is told apart" user_kernel
 echo "1..$n"

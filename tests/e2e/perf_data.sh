@@ -38,7 +38,7 @@ same() { # NAME FILE
 			sed -nE 's/^ *([0-9]+) +\[0*([0-9]+)\] +([0-9]+\.[0-9]{9}): +[^: ]+:([^: ]+): */\3 \2 \1 \4 /p' | sed 's/ *$//' | sort -s -k1,2 >want
 	fi
 	cmp -s want got && [ "$(wc -l <want)" -gt 100 ]
-	check "$1: the events of perf script ($(wc -l <want))" $? "$(diff want got | head -n 12; head -n 3 err)"
+	check "$1: the events of perf script" $? "$(diff want got | head -n 12; head -n 3 err)"
 }
 # How many perf lost: what its records say, or what it counted in the end, whatever is more.
 lost() { # FILE

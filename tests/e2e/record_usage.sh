@@ -2,18 +2,11 @@
 # tarry record: exit status, one clear sentence for what is wrong, signals, tracefs left as it was.
 set -u
 . "$(dirname "$0")/await.bash"
-[ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
+. "$(dirname "$0")/tap.bash"
+[ "$(id -u)" = 0 ] || { skip recording "not root"; exit 0; }
 t=$(mktemp -d)
 trap 'rm -rf "$t"' EXIT
 tracefs=/sys/kernel/tracing
-n=0
-ok() { # NAME STATUS [text to show on failure]
-	n=$((n + 1))
-	if [ "$2" = 0 ]; then echo "ok $n - $1"; else
-		echo "not ok $n - $1"
-		[ -z "${3:-}" ] || printf '%s\n' "$3" | sed 's/^/# /' | tail -n 12
-	fi
-}
 # says NAME STATUS PATTERN ARGS...: the exit status and one sentence that matches.
 says() {
 	local name=$1 want=$2 pattern=$3 out got
@@ -21,7 +14,7 @@ says() {
 	out=$("$TARRY" record "$@" 2>&1 >/dev/null)
 	got=$?
 	[ "$got" = "$want" ] && printf '%s' "$out" | grep -qE "$pattern" && [ "$(printf '%s\n' "$out" | wc -l)" -le 2 ]
-	ok "$name" $? "status $got, expected $want; said: $out"
+	check "$name" $? "status $got, expected $want; said: $out"
 }
 # Instances of recorders that are gone (another one may be running beside this test).
 leftover() {
@@ -52,10 +45,10 @@ for on in 1 0; do echo $on >"$tracefs/instances/$other/events/sched/sched_switch
 before=$(settings)
 
 # exit status
-"$TARRY" record -q -o "$t/a" -- sh -c 'exit 7'; ok "the command's exit status is passed on" $(($? != 7))
-"$TARRY" record -q -o "$t/a" -- sh -c 'kill -TERM $$'; ok "a signal becomes 128+N" $(($? != 143))
-[ "$("$TARRY" record -q -o "$t/a" -- echo one two)" = "one two" ]; ok "the command's output is its own" $?
-[ "$(echo in | "$TARRY" record -q -o "$t/a" cat)" = in ]; ok "without --, and standard input passes" $?
+"$TARRY" record -q -o "$t/a" -- sh -c 'exit 7'; check "the command's exit status is passed on" $(($? != 7))
+"$TARRY" record -q -o "$t/a" -- sh -c 'kill -TERM $$'; check "a signal becomes 128+N" $(($? != 143))
+[ "$("$TARRY" record -q -o "$t/a" -- echo one two)" = "one two" ]; check "the command's output is its own" $?
+[ "$(echo in | "$TARRY" record -q -o "$t/a" cat)" = in ]; check "without --, and standard input passes" $?
 says "a command that is not there: 127" 127 'no such command in PATH' -o "$t/b" -- no-such-command-here
 says "a path that is not there: 127" 127 'there is no such file' -o "$t/b" -- ./no/such/file
 : >"$t/plain"
@@ -63,9 +56,9 @@ says "not executable: 126" 126 'chmod \+x' -o "$t/b" -- "$t/plain"
 says "a directory: 126" 126 'Is a directory' -o "$t/b" -- "$t"
 printf '#!/no/such/interpreter\n' >"$t/script"; chmod +x "$t/script"
 says "a script without its interpreter: 127" 127 'interpreter' -o "$t/b" -- "$t/script"
-[ ! -e "$t/b" ]; ok "no output file is left by these" $?
+[ ! -e "$t/b" ]; check "no output file is left by these" $?
 printf 'exit 5\n' >"$t/bare"; chmod +x "$t/bare"
-"$TARRY" record -q -o "$t/a" -- "$t/bare"; ok "a script without #! is run by sh" $(($? != 5))
+"$TARRY" record -q -o "$t/a" -- "$t/bare"; check "a script without #! is run by sh" $(($? != 5))
 
 # wrong usage
 says "nothing to record" 2 'give a command, -p PID or -a' -o "$t/b"
@@ -81,7 +74,7 @@ says "not an event" 2 'SYSTEM:EVENT' -e sched_switch -o "$t/b" -- true
 says "a filter on a field that is not there: the kernel's words" 2 'Field not found' \
 	--no-sched -e 'sched:sched_switch:nothing == 1' -o "$t/b" -- true
 "$TARRY" record -q -d 50ms -p "$$ $PPID
-" -o "$t/a"; ok "pids as pidof and pgrep print them" $?
+" -o "$t/a"; check "pids as pidof and pgrep print them" $?
 sleep 0 & gone=$!; wait $gone
 says "a pid that is gone" 1 'no such process' -p $gone -o "$t/b"
 says "an output that cannot be written" 1 'No such file or directory' -o "$t/no/such/dir/f" -- true
@@ -89,47 +82,47 @@ says "an output that is a directory" 2 'not a regular file' -o "$t" -- true
 if command -v setpriv >/dev/null; then
 	cp "$TARRY" "$t/tarry"; chmod 755 "$t" "$t/tarry"
 	out=$(cd /; setpriv --reuid=65534 --clear-groups "$t/tarry" record -o "$t/b" true 2>&1); got=$?
-	[ $got = 1 ] && printf '%s' "$out" | grep -q 'as root'; ok "not root: says so" $? "$out"
+	[ $got = 1 ] && printf '%s' "$out" | grep -q 'as root'; check "not root: says so" $? "$out"
 fi
-[ ! -e "$t/b" ]; ok "no output file is left by these either" $?
-[ "$(settings)" = "$before" ]; ok "tracefs is as it was" $? "$(diff <(echo "$before") <(settings))"
-[ "$(leftover)" = 0 ]; ok "no instance is left" $? "$(ls $tracefs/instances)"
+[ ! -e "$t/b" ]; check "no output file is left by these either" $?
+[ "$(settings)" = "$before" ]; check "tracefs is as it was" $? "$(diff <(echo "$before") <(settings))"
+[ "$(leftover)" = 0 ]; check "no instance is left" $? "$(ls $tracefs/instances)"
 
 # what is recorded is there
 "$TARRY" record -o "$t/f.dat" -e 'sched:sched_process_*' -- sh -c '/bin/true; /bin/true' 2>"$t/err"
-grep -qE '^tarry: [0-9,]+ events in .* lost 0, own CPU .* -> .*f.dat$' "$t/err"; ok "the closing line" $? "$(cat "$t/err")"
+grep -qE '^tarry: [0-9,]+ events in .* lost 0, own CPU .* -> .*f.dat$' "$t/err"; check "the closing line" $? "$(cat "$t/err")"
 if command -v trace-cmd >/dev/null; then
 	said=$(tr -d , <"$t/err" | sed -n 's/^tarry: \([0-9]*\) events.*/\1/p')
 	read=$(trace-cmd report "$t/f.dat" 2>/dev/null | grep -cE '\[[0-9]{3}\] +[0-9]+\.')
-	[ "$said" = "$read" ]; ok "trace-cmd reads as many events as were announced" $? "announced $said, read $read"
+	[ "$said" = "$read" ]; check "trace-cmd reads as many events as were announced" $? "announced $said, read $read"
 	trace-cmd report "$t/f.dat" 2>/dev/null >"$t/report"
 	[ "$(grep -c 'sched_process_exec:' "$t/report")" -ge 3 ]
-	ok "the exec of the command and of its children are in it" $?
+	check "the exec of the command and of its children are in it" $?
 	"$TARRY" record -q --no-sched --no-syscalls -o "$t/g.dat" -- true
-	! trace-cmd report "$t/g.dat" 2>/dev/null | grep -qE 'sched_switch:|sys_enter'; ok "--no-sched --no-syscalls" $?
+	! trace-cmd report "$t/g.dat" 2>/dev/null | grep -qE 'sched_switch:|sys_enter'; check "--no-sched --no-syscalls" $?
 	"$TARRY" record -q --no-syscalls --no-sched --duration 300ms -a -e 'sched:sched_switch:prev_pid == 0' -o "$t/h.dat"
 	trace-cmd report "$t/h.dat" 2>/dev/null | grep 'sched_switch:' | grep -vqE 'swapper/?[0-9]*:0 .*==>|prev_pid=0'
-	ok "a filter of the user's holds" $(($? == 0))
+	check "a filter of the user's holds" $(($? == 0))
 	"$TARRY" record -q --no-sched -o "$t/h.dat" -e 'sched:sched_switch:prev_comm == "sleep"' \
 		-e 'sched:sched_switch:prev_comm == "sh"' -- sh -c 'sleep 0.1; true'
 	trace-cmd report "$t/h.dat" 2>/dev/null | grep 'sched_switch:' >"$t/report"
 	grep -qE 'sched_switch: +sleep:' "$t/report" && grep -qE 'sched_switch: +sh:' "$t/report" &&
 		! grep -vqE 'sched_switch: +(sleep|sh):' "$t/report"
-	ok "of two filters on one event either is enough" $? "$(tail -3 "$t/report")"
+	check "of two filters on one event either is enough" $? "$(tail -3 "$t/report")"
 	"$TARRY" record -q -o "$t/h.dat" -e 'sched:sched_switch:prev_pid == 1' -- sh -c 'sleep 0.1; sleep 0.1' 2>"$t/err"; got=$?
 	[ $got = 0 ] && grep -q 'whole anyway' "$t/err" && trace-cmd report "$t/h.dat" 2>/dev/null | grep -qE 'sched_switch: +sleep:'
-	ok "-e with a filter does not narrow a default event, and says so" $? "status $got: $(cat "$t/err")"
+	check "-e with a filter does not narrow a default event, and says so" $? "status $got: $(cat "$t/err")"
 else
-	echo "ok $((n += 1)) - events are counted by trace-cmd # SKIP trace-cmd is not installed"
+	skip "events are counted by trace-cmd" "trace-cmd is not installed"
 fi
 
 # how recordings end
 s=$(date +%s%N); "$TARRY" record -q -a --duration 300ms -o "$t/a"; got=$?; e=$((($(date +%s%N) - s) / 1000000))
-[ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 60000 ]; ok "--duration" $? "status $got after $e ms"
+[ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 60000 ]; check "--duration" $? "status $got after $e ms"
 "$TARRY" record -q --duration 200ms -o "$t/a" -- sh -c 'sleep 0.6; exit 9' 2>/dev/null
-ok "a command goes on after --duration, and its status counts" $(($? != 9))
+check "a command goes on after --duration, and its status counts" $(($? != 9))
 sleep 4 & p=$!
-"$TARRY" record -q -p $p -o "$t/a"; ok "-p ends with the process" $?
+"$TARRY" record -q -p $p -o "$t/a"; check "-p ends with the process" $?
 # Threads that make their successor and end: one that is missed hides the rest of its chain.
 chains=$((20 / ${SLOWER:-1}))
 for life in 0 1000; do
@@ -144,45 +137,45 @@ print(sum(c["count"] for c in json.load(sys.stdin)["syscalls"] if c["name"] == "
 	# A machine too slow for such short lives must say so.
 	[ $got = 0 ] && { [ "$found" = $((chains * 100)) ] ||
 		{ [ "${SLOWER:-1}" -gt 1 ] && grep -q 'faster than they can be listed' "$t/err"; }; }
-	ok "-p: every call of chains of threads (each living $life us more) is there" $? "status $got, $found of $((chains * 100)); $(cat "$t/err")"
+	check "-p: every call of chains of threads (each living $life us more) is there" $? "status $got, $found of $((chains * 100)); $(cat "$t/err")"
 done
 for sig in INT TERM HUP; do
 	"$TARRY" record -q -a -o "$t/sig.dat" & p=$!
 	await 60 tracing $p; kill -$sig $p; wait $p
 	got=$?; [ $got = 0 ] && head -c 10 "$t/sig.dat" | grep -q tracing
-	ok "SIG$sig ends a recording of all and finishes the file" $? "status $got"
+	check "SIG$sig ends a recording of all and finishes the file" $? "status $got"
 done
 "$TARRY" record -q -o "$t/sig.dat" -- sh -c 'trap "exit 33" TERM; : >"$0"; while :; do sleep 0.05; done' "$t/ready" & p=$!
-await 60 test -e "$t/ready"; kill -TERM $p; wait $p; ok "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
+await 60 test -e "$t/ready"; kill -TERM $p; wait $p; check "SIGTERM is sent on to the command, whose status counts" $(($? != 33))
 rm -f "$t/ready"
-timeout 20 "$TARRY" record -q --duration 1500ms -o "$t/a" -- sh -c 'trap "" INT; : >"$0"; sleep 2.5; exit 9' "$t/ready" & p=$!
+timeout 300 "$TARRY" record -q --duration 1500ms -o "$t/a" -- sh -c 'trap "" INT; : >"$0"; sleep 2.5; exit 9' "$t/ready" & p=$!
 await 60 test -e "$t/ready"; kill -INT "$(pgrep -P $p | head -n 1)"; wait $p
-ok "a signal only sent on to the command does not end the waiting for it" $(($? != 9))
+check "a signal only sent on to the command does not end the waiting for it" $(($? != 9))
 if command -v perl >/dev/null; then
-	timeout -s KILL 20 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$TARRY" record -q -o "$t/a" -- sh -c 'exit 5'
-	got=$?; [ $got = 5 ]; ok "an inherited ignored SIGCHLD does not lose the command's end or status" $? "status $got"
+	timeout -s KILL 300 perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$TARRY" record -q -o "$t/a" -- sh -c 'exit 5'
+	got=$?; [ $got = 5 ]; check "an inherited ignored SIGCHLD does not lose the command's end or status" $? "status $got"
 	perl -e '$SIG{HUP} = "IGNORE"; exec @ARGV' "$TARRY" record -q -a -d 1500ms -o "$t/hup.dat" & p=$!
 	s=$(date +%s%N); sleep 0.8; kill -HUP $p; wait $p
 	got=$?; [ $got = 0 ] && [ $((($(date +%s%N) - s) / 1000000)) -ge 1400 ]
-	ok "an ignored SIGHUP (nohup) does not end a recording" $? "status $got"
+	check "an ignored SIGHUP (nohup) does not end a recording" $? "status $got"
 else
-	echo "ok $((n += 1)) - inherited signal dispositions # SKIP no perl"
+	skip "inherited signal dispositions" "no perl"
 fi
 # a container's process numbers are not the kernel's
 if unshare -pf --mount-proc true 2>/dev/null; then
 	unshare -pf --mount-proc "$TARRY" record -a -o "$t/ns.dat" -- sleep 0.2 2>"$t/err"; got=$?
 	[ $got = 0 ] && [ "$(grep -c 'own process numbers' "$t/err")" = 1 ]
-	ok "-a in a pid namespace: recorded, and said once" $? "status $got: $(cat "$t/err")"
+	check "-a in a pid namespace: recorded, and said once" $? "status $got: $(cat "$t/err")"
 	# tarry and sleep had 1 and 2 in there
 	"$TARRY" report "$t/ns.dat" --json 2>"$t/err" | python3 -c 'import json, sys
 t = json.load(sys.stdin)["threads"]
 sleeps = [x["tid"] for x in t if x.get("comm") == "sleep"]
 sys.exit(not sleeps or min(sleeps) < 10 or any(x["tid"] < 10 and x.get("comm") == "tarry" for x in t))'
-	ok "-a in a pid namespace: no name from the container's /proc" $? "$(cat "$t/err")"
+	check "-a in a pid namespace: no name from the container's /proc" $? "$(cat "$t/err")"
 	unshare -pf --mount-proc "$TARRY" record -q -o "$t/b" -- true 2>"$t/err"; got=$?
-	[ $got = 2 ] && grep -q 'with -a' "$t/err"; ok "a command in a pid namespace without -a is refused" $?
+	[ $got = 2 ] && grep -q 'with -a' "$t/err"; check "a command in a pid namespace without -a is refused" $?
 else
-	echo "ok $((n += 1)) - pid namespaces # SKIP unshare -p is not permitted"
+	skip "pid namespaces" "unshare -p is not permitted"
 fi
 # doctor, ended early, leaves nothing; the CPUs must be known
 left=0
@@ -191,11 +184,11 @@ for pause in 0.02 0.05 0.1 0.15; do
 	sleep $pause; kill -INT $p 2>/dev/null; wait $p
 	ls "$tracefs/instances" | grep -q "^tarry-$p-" && left=1
 done
-ok "doctor interrupted leaves no instance" $left "$(ls "$tracefs/instances")"
+check "doctor interrupted leaves no instance" $left "$(ls "$tracefs/instances")"
 if unshare -m true 2>/dev/null; then
 	out=$(unshare -m sh -c 'mount -t tmpfs none /sys/devices/system/cpu && exec "$0" doctor' "$TARRY" 2>&1); got=$?
-	[ $got = 1 ] && printf '%s' "$out" | grep -q '^FAIL .*cpu/online'; ok "doctor: no list of CPUs is a failure" $? "status $got: $out"
+	[ $got = 1 ] && printf '%s' "$out" | grep -q '^FAIL .*cpu/online'; check "doctor: no list of CPUs is a failure" $? "status $got: $out"
 fi
 [ "$(settings)" = "$before" ] && [ "$(leftover)" = 0 ]
-ok "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"
+check "tracefs is as it was, no instance is left" $? "$(diff <(echo "$before") <(settings))"
 echo "1..$n"
