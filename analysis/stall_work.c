@@ -352,6 +352,7 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 	for (uint32_t i = 0; i < threads; i++) {
 		const struct ty_thread *t = ty_model_thread(m, i);
 		struct ty_cell cell;
+		uint64_t until;
 
 		if (i == c->root.thread || i == c->s.thread || !t->traced ||
 		    t->forked_by != root->forked_by || t->end_ns <= c->s.start_ns ||
@@ -359,8 +360,12 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
 			       1, &cell);
+		/* Who got no CPU says what it has done only later. */
+		until = cell.ns[TY_ST_RUNNABLE] > cell.ns[TY_ST_RUNNING]
+				? ty_model_summary(m)->end_ns
+				: c->end_ns;
 		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2 &&
-		    (t->tgid == root->tgid || ty_stall_last_woke(h->x, next, i, c->end_ns)))
+		    (t->tgid == root->tgid || ty_stall_last_woke(h->x, next, i, until)))
 			return true;
 	}
 	return false;

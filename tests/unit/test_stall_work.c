@@ -14,7 +14,16 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_FUTEX = 202, WAIT = 0, WAKE = 1, LOCKED = 2, WORD = 0x1000, OTHER_WORD = 0x2000 };
+enum {
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_FUTEX = 202,
+	WAIT = 0,
+	WAKE = 1,
+	LOCKED = 2,
+	WORD = 0x1000,
+	OTHER_WORD = 0x2000
+};
 
 #define ROW(tid, pid, name) tid "\t" pid "\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
 #define TWO		    "taken 1 2\n" ROW("11", "11", "job") ROW("12", "12", "other")
@@ -101,18 +110,20 @@ static uint64_t waits(uint64_t t, unsigned ms)
 	return t + MS;
 }
 
+/* Those but for who had no CPU. */
 static uint32_t stalls_at_end(uint64_t t)
 {
 	struct ty_event ev = {.ts_ns = t, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
 	struct ty_stalls s;
-	uint32_t n;
+	uint32_t n = 0;
 
 	ev.u.tex.tid = 11;
 	ty_mx_feed(ev);
 	ty_mx_switch(0, t + 1000, 11, TY_TASK_DEAD, 12);
 	ty_mx_switch(0, t + 2000, 12, S, 0);
 	s = stalls_of(ty_mx_end(), 11, false);
-	n = s.n;
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].kind != TY_STALL_RUNQUEUE;
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	return n;
@@ -179,12 +190,58 @@ static void the_next_before_the_first_is_taken(void **state)
 	assert_int_equal(woken_and(5 * MS, WORD, WAKE, true), 1);
 }
 
+/* 11 is woken in a call of tid. */
+static void say(uint64_t at, int tid)
+{
+	give(at, 4, 0, 1);
+	ty_mx_enter(0, at, tid, NR_WRITE);
+	ty_mx_waking(0, at + 1000, tid, 11, 0);
+	ty_mx_exit(0, at + 2000, tid, NR_WRITE, 1);
+}
+
+/* 11 reads what its children, 12 and 13, have to say. 13 gets its CPU only after 12; it says
+ * something, too, or not. */
+static uint32_t read_of_two(bool both)
+{
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "job"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_fork(0, 2 * MS, 11, 12, 0);
+	ty_mx_fork(0, 2 * MS + 1000, 11, 13, 0);
+	give(3 * MS, 3, 0, 1);
+	ty_mx_enter(0, 3 * MS, 11, NR_READ);
+	ty_mx_switch(0, 4 * MS, 11, S, 12);
+	say(64 * MS, 12);
+	ty_mx_switch(0, 65 * MS, 12, S, 11);
+	ty_mx_exit(0, 66 * MS, 11, NR_READ, 1);
+	if (both) {
+		give(67 * MS, 3, 0, 1);
+		ty_mx_enter(0, 67 * MS, 11, NR_READ);
+	}
+	ty_mx_switch(0, 68 * MS, 11, both ? S : RP, 13);
+	if (both)
+		say(78 * MS, 13);
+	else
+		futex(78 * MS, 13, WORD, WAKE, 1);
+	ty_mx_switch(0, 79 * MS, 13, S, 11);
+	if (both)
+		ty_mx_exit(0, 80 * MS, 11, NR_READ, 1);
+	return stalls_at_end(82 * MS);
+}
+
+static void who_had_no_cpu_shares_the_work(void **state)
+{
+	assert_int_equal(read_of_two(false), 1);
+	assert_int_equal(read_of_two(true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_word_that_counts_is_no_lock),
 		cmocka_unit_test(a_late_beat_is_no_stall),
 		cmocka_unit_test(the_next_before_the_first_is_taken),
+		cmocka_unit_test(who_had_no_cpu_shares_the_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
