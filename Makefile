@@ -200,7 +200,7 @@ fuzz: deps-fuzz
 	$(SUBMAKE) B=build/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" fuzzers build/fuzz/fuzz/seeds
 	for f in $(FUZZ_SRC:tests/fuzz/%.c=%); do \
 	  mkdir -p build/fuzz/corpus/$$f; \
-	  case $$f in fuzz_trace | fuzz_perf_data | fuzz_pt) \
+	  case $$f in fuzz_trace | fuzz_perf_data | fuzz_pt | fuzz_names) \
 	    build/fuzz/fuzz/seeds build/fuzz/corpus/$$f $${f#fuzz_} >/dev/null || exit 1 ;; esac; \
 	  (cd build/fuzz && exec fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2560 -timeout=20 \
 	    -print_final_stats=1 corpus/$$f) || exit 1; \

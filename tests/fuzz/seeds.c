@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes what a fuzzer starts from into the directory argv[1]: the small traces of fuzz_trace and
- * fuzz_perf_data, or with argv[2] "pt" streams, code and side bands for fuzz_pt. */
+ * fuzz_perf_data, or with argv[2] "pt" streams, code and side bands for fuzz_pt, with "names" what
+ * fuzz_names reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,15 +164,74 @@ static void test_pt_seeds(void **state)
 	}
 }
 
+/* A jitdump (decoder/jitdump.h): two functions at one place, and the second one moved. */
+static void jitdump(struct ty_buf *b)
+{
+	static const char *const names[] = {"first", "second"};
+	static const uint8_t body[] = {0x90, 0x90, 0x90, 0xc3};
+
+	ty_buf_add(b, "DTiJ", 4);
+	for (unsigned i = 0; i < 5; i++) /* version, size, machine, padding, pid */
+		ty_buf_addle(b, (const unsigned[]){1, 40, 62, 0, 7}[i], 4);
+	ty_buf_addle(b, 1000, 8);
+	ty_buf_addle(b, 0, 8);
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = strlen(names[i]) + 1;
+
+		ty_buf_addle(b, 0, 4);
+		ty_buf_addle(b, 16 + 40 + n + sizeof(body), 4);
+		ty_buf_addle(b, 1100 + i, 8);
+		ty_buf_addle(b, 7, 4);
+		ty_buf_addle(b, 7, 4);
+		ty_buf_addle(b, 0x1000, 8);
+		ty_buf_addle(b, 0x1000, 8);
+		ty_buf_addle(b, sizeof(body), 8);
+		ty_buf_addle(b, i, 8);
+		ty_buf_add(b, names[i], n);
+		ty_buf_add(b, body, sizeof(body));
+	}
+	ty_buf_addle(b, 1, 4);
+	ty_buf_addle(b, 16 + 48, 4);
+	ty_buf_addle(b, 1200, 8);
+	ty_buf_addle(b, 7, 4);
+	ty_buf_addle(b, 7, 4);
+	for (unsigned i = 0; i < 5; i++) /* addresses, bytes, which */
+		ty_buf_addle(b, (const unsigned[]){0x2000, 0x1000, 0x2000, 4, 1}[i], 8);
+}
+
+/* Kinds of parts, as in fuzz_names.c. */
+static void test_name_seeds(void **state)
+{
+	static const char map[] = "1000 20 one\n1010 10 two\n2000 0 none\n",
+			  syms[] = "ffffffff81000000 T _stext\n"
+				   "ffffffff81000100 t do_it\t[module]\n";
+	enum { JITDUMP, MAP, KALLSYMS };
+	struct ty_buf b, dump;
+
+	ty_buf_init(&b, 1 << 16);
+	ty_buf_init(&dump, 1 << 16);
+	jitdump(&dump);
+	part(&b, JITDUMP, 0, dump.p, dump.len);
+	ty_fx_write(in_dir("jitdump"), b.p, b.len);
+	part(&b, MAP, 0, map, sizeof(map) - 1);
+	part(&b, KALLSYMS, 0, syms, sizeof(syms) - 1);
+	ty_fx_write(in_dir("all"), b.p, b.len);
+	ty_buf_fini(&b);
+	ty_buf_fini(&dump);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest trace[] = {cmocka_unit_test(test_seeds)},
-				pt[] = {cmocka_unit_test(test_pt_seeds)};
+				pt[] = {cmocka_unit_test(test_pt_seeds)},
+				names[] = {cmocka_unit_test(test_name_seeds)};
 
 	if (argc < 2)
 		return 2;
 	dir = argv[1];
 	if (argc > 2 && !strcmp(argv[2], "pt"))
 		return cmocka_run_group_tests(pt, NULL, NULL);
+	if (argc > 2 && !strcmp(argv[2], "names"))
+		return cmocka_run_group_tests(names, NULL, NULL);
 	return cmocka_run_group_tests(trace, NULL, NULL);
 }
