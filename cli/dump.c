@@ -2,6 +2,7 @@
 /* tarry dump: arguments, and the choice of what is dumped. */
 #include "dump.h"
 #include "dump_flow.h"
+#include "flow_args.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -84,9 +85,16 @@ int ty_cmd_dump(int argc, char **argv)
 							{ty_clock_option, .to = &a.sel},
 							{ty_memory_option, .to = &a.sel},
 							{ty_mem_options, .to = &a.mem}}};
+	const struct ty_command_line any = {.groups = {{.options = ty_json_option},
+						       {.options = ty_select_options},
+						       {.options = ty_clock_option},
+						       {.options = ty_memory_option},
+						       {.options = ty_mem_options},
+						       {.options = ty_packet_options},
+						       {.options = ty_code_options}}};
 	int status;
 
-	if (ty_dump_is_flow(argc, argv))
+	if (ty_options_have(&any, (const char *const[]){"flow", "--pt-raw", NULL}, argc, argv))
 		return ty_cmd_dump_flow(argc, argv);
 	status = ty_options_parse(&line, argc, argv);
 	if (status < 0)

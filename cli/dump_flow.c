@@ -42,14 +42,6 @@ struct dump {
 	struct ty_flow_choice choice;
 };
 
-bool ty_dump_is_flow(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "flow") || !strncmp(argv[i], "--pt-raw", 8))
-			return true;
-	return false;
-}
-
 static void json_where(struct dump *d, const struct ty_flow_at *at)
 {
 	ty_json_object(&d->j, NULL);

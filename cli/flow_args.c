@@ -36,7 +36,7 @@ static int take_cpu(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
-static const struct ty_option packet_options[] = {
+const struct ty_option ty_packet_options[] = {
 	{0, "pt-raw", "FILE[,cpu=N][,tid=N]", "bare Intel PT packets", .take = ty_take_texts,
 	 .at = offsetof(struct ty_flow_args, src.raws)},
 	{0, "pt-sideband", "FILE[,cpu=N][,sample=TYPE]",
@@ -67,14 +67,15 @@ static int take_words(struct ty_flow_args *a, const char *cmd, char **words, int
 int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
 		       struct ty_option_group own, int argc, char **argv)
 {
-	/* packet_options first: their --cpu takes both kinds. */
+	/* ty_packet_options first: their --cpu takes both kinds. */
 	const struct ty_command_line line = {
 		cmd, head,
-		.groups = {own,
-			   {ty_json_option, .to = &a->sel},
-			   {packet_options, .to = a, .title = "Of bare packets instead of a file:"},
-			   {ty_select_options, .to = &a->sel, .title = "Of a part:"},
-			   {ty_code_options, .to = &a->src, .title = "Where code is:"}}};
+		.groups = {
+			own,
+			{ty_json_option, .to = &a->sel},
+			{ty_packet_options, .to = a, .title = "Of bare packets instead of a file:"},
+			{ty_select_options, .to = &a->sel, .title = "Of a part:"},
+			{ty_code_options, .to = &a->src, .title = "Where code is:"}}};
 	int status = ty_options_parse(&line, argc, argv);
 
 	return status < 0 ? take_words(a, cmd, argv + optind, argc - optind) : status;

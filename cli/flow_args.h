@@ -7,6 +7,8 @@
 #include "flow_source.h"
 #include "options.h"
 
+extern const struct ty_option ty_packet_options[]; /* of struct ty_flow_args */
+
 struct ty_flow_args {
 	struct ty_select sel;
 	struct ty_flow_source src;

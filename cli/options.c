@@ -67,6 +67,9 @@ static void add(struct rows *r, const struct ty_option *o, void *to)
 
 	if (r->n == OPTIONS_MAX)
 		return;
+	for (size_t i = 0; i < r->n; i++) /* twice, getopt takes its abbreviation for two */
+		if (!strcmp(r->v[i].option->name, o->name))
+			return;
 	r->v[r->n] = (struct row){o, to};
 	r->longs[r->n] = (struct option){o->name, has_arg(o), NULL, BY_ROW + (int)r->n};
 	r->n++;
@@ -78,10 +81,10 @@ static void add(struct rows *r, const struct ty_option *o, void *to)
 	r->letters[n] = 0;
 }
 
-static void add_all(struct rows *r, const struct ty_command_line *c)
+/* mode: getopt's. */
+static void add_all(struct rows *r, const struct ty_command_line *c, const char *mode)
 {
-	/* ":" tells a value that is missing from an option that is unknown. */
-	strcpy(r->letters, c->first_word_ends ? "+:" : ":");
+	strcpy(r->letters, mode);
 	for (size_t g = 0; g < TY_OPTION_GROUPS; g++)
 		for (const struct ty_option *o = c->groups[g].options; o && o->name; o++)
 			add(r, o, c->groups[g].to);
@@ -177,17 +180,61 @@ static int refuse(const char *cmd, int c, char **argv)
 	return ty_cli_usage(cmd, "'%s' is no option, or stands for several", what);
 }
 
+/* The value; a word that only may be one is stepped over. */
+static const char *value(const struct ty_option *o, int argc, char **argv)
+{
+	if (!optarg && o->is_value && optind < argc && o->is_value(argv[optind]))
+		return argv[optind++];
+	return optarg;
+}
+
+static bool is_one_of(const char *const *words, const char *dashes, const char *word)
+{
+	size_t n = strlen(dashes);
+
+	for (; *words; words++)
+		if (!strncmp(*words, dashes, n) && !strcmp(*words + n, word))
+			return true;
+	return false;
+}
+
+bool ty_options_have(const struct ty_command_line *line, const char *const *words, int argc,
+		     char **argv)
+{
+	struct rows rows = {0};
+	bool have = false;
+	int c;
+
+	add_all(&rows, line, "-:"); /* words in their places, as the value 1 */
+	optind = 0;
+	opterr = 0;
+	while (!have && (c = getopt_long(argc, argv, rows.letters, rows.longs, NULL)) != -1) {
+		const struct row *r = c == 1 ? NULL : row_of(&rows, c);
+
+		if (c == 1)
+			have = is_one_of(words, "", optarg);
+		else if (r)
+			have = is_one_of(words, "--", r->option->name);
+		if (r)
+			value(r->option, argc, argv);
+	}
+	for (; !have && optind < argc; optind++) /* behind "--" */
+		have = is_one_of(words, "", argv[optind]);
+	return have;
+}
+
 int ty_options_parse(const struct ty_command_line *line, int argc, char **argv)
 {
 	struct rows rows = {0};
 	int c;
 
-	add_all(&rows, line);
+	/* ":" tells a value that is missing from an option that is unknown. */
+	add_all(&rows, line, line->first_word_ends ? "+:" : ":");
 	optind = 0; /* nothing is left of an earlier call */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, rows.letters, rows.longs, NULL)) != -1) {
 		const struct row *r = c == ':' || c == '?' ? NULL : row_of(&rows, c);
-		const char *arg = optarg;
+		const char *arg;
 		struct ty_err err = {0};
 
 		if (!r)
@@ -196,9 +243,7 @@ int ty_options_parse(const struct ty_command_line *line, int argc, char **argv)
 			print_help(line, &rows);
 			return TY_EXIT_GOOD;
 		}
-		if (!arg && r->option->is_value && optind < argc &&
-		    r->option->is_value(argv[optind]))
-			arg = argv[optind++];
+		arg = value(r->option, argc, argv);
 		if (!r->option->take((char *)r->to + r->option->at, arg, &err))
 			continue;
 		return err.code == TY_EUSAGE ? ty_cli_usage(line->cmd, "%s", err.msg)

@@ -31,7 +31,7 @@ struct ty_option_group {
 	const char *title; /* a line above them in the help; NULL */
 };
 
-#define TY_OPTION_GROUPS 8
+#define TY_OPTION_GROUPS 12
 struct ty_command_line {
 	const char *cmd;	 /* "report" */
 	const char *head, *tail; /* the help before and behind the options; tail may be NULL */
@@ -45,6 +45,14 @@ struct ty_command_line {
  * argv[optind] on. -1: go on; else the exit status: the help was shown (it is --help's), or
  * something is wrong, and told. */
 int ty_options_parse(const struct ty_command_line *c, int argc, char **argv);
+
+/*
+ * Before it is clear which of several command lines it is: does one of the words (NULL ends them)
+ * stand in it, as one that is neither an option nor an option's value? One that begins with "--" is
+ * the option of that name. c: the options of all those command lines. argv stays as it is.
+ */
+bool ty_options_have(const struct ty_command_line *c, const char *const *words, int argc,
+		     char **argv);
 
 /* Texts as typed; vec_each, vec_fini. */
 struct ty_texts {

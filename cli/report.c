@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report: arguments, and the findings that text (report_text.c) and JSON share. */
 #include "report.h"
+#include "flow_args.h"
+#include "mem_session.h"
 #include "report_flow.h"
 #include "report_memory.h"
 
@@ -268,11 +270,22 @@ int ty_cmd_report(int argc, char **argv)
 							{ty_clock_option, .to = &a.sel},
 							{ty_memory_option, .to = &a.sel},
 							{ty_index_option, .to = &a.sel}}};
+	const struct ty_command_line any = {.groups = {{.options = options},
+						       {.options = ty_json_option},
+						       {.options = ty_select_options},
+						       {.options = ty_clock_option},
+						       {.options = ty_memory_option},
+						       {.options = ty_index_option},
+						       {.options = ty_report_memory_options},
+						       {.options = ty_mem_options},
+						       {.options = ty_report_flow_options},
+						       {.options = ty_packet_options},
+						       {.options = ty_code_options}}};
 	int status;
 
-	if (ty_report_is_memory(argc, argv))
+	if (ty_options_have(&any, (const char *const[]){"memory", "sharing", NULL}, argc, argv))
 		return ty_cmd_report_memory(argc, argv);
-	if (ty_report_is_flow(argc, argv))
+	if (ty_options_have(&any, (const char *const[]){"flow", "--slowest", NULL}, argc, argv))
 		return ty_cmd_report_flow(argc, argv);
 	status = ty_options_parse(&line, argc, argv);
 	if (status < 0)

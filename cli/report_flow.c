@@ -33,14 +33,6 @@ struct job {
 	const char *slowest;
 };
 
-bool ty_report_is_flow(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "flow") || !strncmp(argv[i], "--slowest", 9))
-			return true;
-	return false;
-}
-
 static const char *func_name(const struct job *j, uint32_t func)
 {
 	return func == TY_NO_FUNC ? "(outside)"
@@ -187,7 +179,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 	return r ? r : ty_cli_written(err);
 }
 
-static const struct ty_option options[] = {
+const struct ty_option ty_report_flow_options[] = {
 	{0, "slowest", "FUNC",
 	 "the slowest whole call of FUNC beside the median one: where their paths part, and which "
 	 "functions inside make the difference (of software recordings: the one with most "
@@ -200,7 +192,8 @@ int ty_cmd_report_flow(int argc, char **argv)
 	struct job j = {0};
 	struct ty_err err = {0};
 	int status = ty_flow_args_parse(&j.a, "report", head,
-					(struct ty_option_group){options, .to = &j}, argc, argv);
+					(struct ty_option_group){ty_report_flow_options, .to = &j},
+					argc, argv);
 
 	if (status < 0)
 		status = report(&j, j.a.path, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;

@@ -3,10 +3,9 @@
 #ifndef TY_REPORT_FLOW_H
 #define TY_REPORT_FLOW_H
 
-#include <stdbool.h>
+#include "options.h"
 
-/* Whether the arguments ask for it. */
-bool ty_report_is_flow(int argc, char **argv);
+extern const struct ty_option ty_report_flow_options[]; /* its own; of struct job */
 int ty_cmd_report_flow(int argc, char **argv);
 
 #endif

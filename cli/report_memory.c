@@ -18,14 +18,6 @@ static const char head[] =
 	"FILE is a perf.data file with Arm SPE or with samples of perf mem record, or a recording\n"
 	"of tarry that has such samples. Times count from the first sample.\n\n";
 
-bool ty_report_is_memory(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "memory") || !strcmp(argv[i], "sharing"))
-			return true;
-	return false;
-}
-
 struct args {
 	struct ty_select sel;
 	struct ty_mem_options mem;
@@ -90,7 +82,7 @@ static int take_line(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
-static const struct ty_option options[] = {
+const struct ty_option ty_report_memory_options[] = {
 	{0, "line", "BYTES", "size of a cache line (default: the file's, else 64)",
 	 .take = take_line, .at = offsetof(struct args, line_bytes)},
 	{0, "symfs", "DIR", "files of the recorded machine; may be repeated", .take = ty_take_texts,
@@ -134,7 +126,7 @@ int ty_cmd_report_memory(int argc, char **argv)
 	const struct ty_command_line line = {"report", head,
 					     .groups = {{ty_json_option, .to = &a.sel},
 							{ty_select_options, .to = &a.sel},
-							{options, .to = &a},
+							{ty_report_memory_options, .to = &a},
 							{ty_mem_options, .to = &a.mem},
 							{ty_memory_option, .to = &a.sel},
 							{ty_index_option, .to = &a.sel}}};

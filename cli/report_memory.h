@@ -3,10 +3,9 @@
 #ifndef TY_REPORT_MEMORY_H
 #define TY_REPORT_MEMORY_H
 
-#include <stdbool.h>
+#include "options.h"
 
-/* Does the command line ask for memory or sharing? */
-bool ty_report_is_memory(int argc, char **argv);
+extern const struct ty_option ty_report_memory_options[]; /* its own; of struct args */
 /* The whole command: the exit status. */
 int ty_cmd_report_memory(int argc, char **argv);
 

@@ -162,12 +162,46 @@ static void test_help(void **state)
 		"tail\n");
 }
 
+static bool has(const char *word, char **argv)
+{
+	const struct ty_command_line any = {.groups = {{.options = own}, {.options = other}}};
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	return ty_options_have(&any, (const char *const[]){"none", word, NULL}, argc, argv);
+}
+#define HAS(word, ...) has(word, (char *[]){(char *)"test", __VA_ARGS__, NULL})
+
+static void test_words(void **state)
+{
+	assert_true(HAS("red", "F", "red"));
+	assert_true(HAS("red", "--loud", "red", "--name", "a"));
+	assert_true(HAS("red", "--unknown", "red"));
+	assert_true(HAS("red", "-z", "red"));
+	assert_true(HAS("red", "--name=x", "--", "red"));
+	assert_false(HAS("red", "F", "--name", "red"));
+	assert_false(HAS("red", "--na", "red"));
+	assert_false(HAS("red", "--t", "red", "x"));
+	assert_false(HAS("red", "-o", "red"));
+	assert_false(HAS("red", "-ored", "--name=red", "--colour", "red"));
+	assert_false(HAS("red", "--name"));
+	assert_true(HAS("--name", "--nam", "x"));
+	assert_false(HAS("--name", "--loud", "F"));
+	assert_false(HAS("--name", "--alias", "--name"));
+	/* Nothing is moved: the command's own parser finds it as it was typed. */
+	char *argv[] = {(char *)"test", (char *)"F", (char *)"--loud", NULL};
+
+	assert_false(has("red", argv));
+	assert_string_equal(argv[1], "F");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values), cmocka_unit_test(test_left_out),
+		cmocka_unit_test(test_values),	   cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_two_groups), cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_help)};
+		cmocka_unit_test(test_help),	   cmocka_unit_test(test_words)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
