@@ -449,6 +449,8 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 		r = ty_wall_feed(&d->wall, ev);
 	if (!r)
 		r = ty_tgids_feed(d->tgids, ev);
+	if (!r && d->fds && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT))
+		r = ty_fd_names_event(d->fds, ev, ty_tgids_get(d->tgids, ev->tid));
 	if (!r && ev->kind == TY_EV_GAP)
 		r = lost(d, ev);
 	if ((ev->kind == TY_EV_SYS_ENTER || ev->kind == TY_EV_SYS_EXIT) && ev->buffer < BUFFERS_MAX)

@@ -41,11 +41,12 @@ enum ty_section {
 	   CRC32". */
 	TY_SEC_CHUNKS = 4,
 	/*
-	 * Descriptors that were open when recording of chosen processes (-p) began. First line:
-	 * "taken FROM_NS TO_NS" (trace clock). Then one line per descriptor, TAB-separated: pid fd
-	 * flags target. flags: "cloexec" or "-"; target: the link of /proc/PID/fd, of sockets that
-	 * /proc/PID/net knows "TCP:[OWN->PEER]", "TCP:[OWN listening]", "UDP:[..]", "UNIX:[PATH]";
-	 * TAB, newline and backslash in it as above. Last, where there were too many: "left_out N".
+	 * Descriptors that were open when recording of chosen processes (-p) began, or that a
+	 * traced command inherits. First line: "taken FROM_NS TO_NS" (trace clock). Then one line
+	 * per descriptor, TAB-separated: pid fd flags target. flags: "cloexec" or "-"; target: the
+	 * link of /proc/PID/fd, of sockets that /proc/PID/net knows "TCP:[OWN->PEER]", "TCP:[OWN
+	 * listening]", "UDP:[..]", "UNIX:[PATH]"; TAB, newline and backslash in it as above. Last,
+	 * where there were too many: "left_out N".
 	 */
 	TY_SEC_FDS = 5,
 	/*

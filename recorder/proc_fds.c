@@ -34,6 +34,7 @@ struct fd {
 };
 struct fds {
 	VEC(struct fd) v;
+	bool before_exec; /* those with close-on-exec do not count */
 	uint64_t left_out;
 };
 
@@ -80,11 +81,13 @@ static int list(struct fds *f, int pid, ino_t net, int proc)
 			f->left_out++;
 			continue;
 		}
+		fd.cloexec = is_cloexec(proc, e->d_name);
+		if (fd.cloexec && f->before_exec)
+			continue;
 		n = readlinkat(dir, e->d_name, target, sizeof(target) - 1);
 		if (n <= 0)
 			continue;
 		target[n] = 0;
-		fd.cloexec = is_cloexec(proc, e->d_name);
 		if (sscanf(target, "socket:[%lu]", &fd.inode) != 1)
 			fd.inode = 0;
 		fd.target = strdup(target);
@@ -252,9 +255,10 @@ static int name_all(struct fds *f, const int *pids, unsigned n)
 	return r;
 }
 
-int ty_proc_fds(const int *pids, unsigned n, struct ty_buf *out, struct ty_err *err)
+int ty_proc_fds(const int *pids, unsigned n, bool before_exec, struct ty_buf *out,
+		struct ty_err *err)
 {
-	struct fds f = {0};
+	struct fds f = {.before_exec = before_exec};
 	int r = 0;
 
 	for (unsigned i = 0; i < n && !r; i++) {

@@ -13,8 +13,10 @@
 /*
  * Append the lines of section.h's TY_SEC_FDS (without its first one) for the processes pids[n].
  * Those of a socket say address and peer, as far as /proc/PID/net has them (of a unix socket the
- * path). Processes and descriptors that vanish meanwhile are left out. 0, -TY_ENOMEM or -TY_ELIMIT.
+ * path). Processes and descriptors that vanish meanwhile are left out. before_exec: the processes
+ * are about to exec, and what is closed then is left out, too. 0, -TY_ENOMEM or -TY_ELIMIT.
  */
-int ty_proc_fds(const int *pids, unsigned n, struct ty_buf *out, struct ty_err *err);
+int ty_proc_fds(const int *pids, unsigned n, bool before_exec, struct ty_buf *out,
+		struct ty_err *err);
 
 #endif

@@ -166,10 +166,11 @@ int ty_rec_put_fds(struct recording *r, struct ty_err *err)
 	struct ty_buf b;
 	int e;
 
-	if (r->foreign_pids || !r->o->pids_n)
+	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	e = ty_proc_fds(r->o->pids, r->o->pids_n, &b, err);
+	e = r->o->argv ? ty_proc_fds(&(int){r->command.pid}, 1, true, &b, err)
+		       : ty_proc_fds(r->o->pids, r->o->pids_n, false, &b, err);
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;

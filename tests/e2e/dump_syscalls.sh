@@ -26,6 +26,7 @@ for line in open(sys.argv[1]):
     t = m.group(2)
     ids.setdefault(m.group(1), 'TID%d' % len(ids))
     t = re.sub(r' <[\d.]+>$', '', t)
+    t = re.sub(r'\((\d+)<.*?>(?=[,)])', r'(\1', t)  # what the command inherited
     t = re.sub(r'"(\\.|[^"\\])*"(\.\.\.)?', 'PTR', t)
     t = re.sub(r' /\* \d+ vars? \*/', '', t)
     t = re.sub(r'0x[0-9a-f]{7,16}\b', 'PTR', t)
@@ -70,7 +71,7 @@ if command -v strace >/dev/null; then
 
 	# processes and threads
 	for p in syscall_args syscall_procs; do
-		"$TARRY" record -q -o p.dat -- "$PROGRAMS/$p"
+		"$TARRY" record -q -o p.dat -- "$PROGRAMS/$p" </dev/null >/dev/null
 		strace -f -c -o p.strace "$PROGRAMS/$p"
 		"$TARRY" dump p.dat syscalls --json >p.json
 		d=$(diff <(python3 counts.py p.strace) <(python3 counts.py p.json))
@@ -79,7 +80,7 @@ if command -v strace >/dev/null; then
 	done
 else
 	skip "compare with strace" "no strace here"
-	"$TARRY" record -q -o p.dat -- "$PROGRAMS/syscall_procs"
+	"$TARRY" record -q -o p.dat -- "$PROGRAMS/syscall_procs" </dev/null >/dev/null
 fi
 
 "$TARRY" dump p.dat syscalls >p.txt
@@ -143,6 +144,14 @@ grep -qE '^[0-9]+ +[0-9:.]+ <\.\.\. [a-z0-9_]+ resumed>\) += .* <unknown: began 
 	ok "a call that began before says so" || not_ok "a call that began before says so" "$(head -n 3 attach.txt)"
 tail -n 1 attach.txt | grep -qE 'clock_nanosleep\(CLOCK_REALTIME, 0, 0x[0-9a-f]+, (0x[0-9a-f]+|NULL) <unfinished \.\.\.>$' &&
 	ok "a call in progress at the end is unfinished" || not_ok "a call in progress at the end is unfinished" "$(tail -n 3 attach.txt)"
+
+# what the command and its children inherit has a name, until something else has its number
+printf '1\n2\n3\n' >inherited
+"$TARRY" record -q -o inherit.dat -- bash -c 'read -r -u 7 x; (read -r -u 7 x; :); exec 7</dev/null; (read -r -u 7 x); :' 7<inherited
+"$TARRY" dump inherit.dat syscalls >inherit.txt
+named="$(grep -cE " read\\(7<$(pwd -P)/inherited>," inherit.txt) $(grep -E ' read\(7<' inherit.txt | cut -d' ' -f1 | sort -u | wc -l) $(grep -cE ' read\(7,' inherit.txt)"
+[[ $named =~ ^[1-9][0-9]*\ 2\ 1$ ]] && ok "inherited descriptors have names, in children, too" ||
+	not_ok "inherited descriptors have names, in children, too" "$named: $(grep -E '\(7' inherit.txt)"
 
 # 32-bit callers are named by their own table
 cat >i386.c <<'C'
