@@ -164,6 +164,9 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
+	/* A frame is written whole: ncurses would leave it half done for a key that is waiting, and
+	 * the key may change nothing. Keys in a burst make one frame, see app.c. */
+	typeahead(-1);
 	if (has_colors()) {
 		start_color();
 		use_default_colors();

@@ -70,9 +70,8 @@ static void run(const char *const *env, const char *const *argv)
 /* A shell with one job, in the terminal that is file 0. */
 static void shell(const char *const *env, const char *const *argv)
 {
-	static const char said[] = "[stopped]\r\n";
 	char c = 0;
-	int st = 0;
+	int st = 0, times = 0;
 	pid_t job;
 
 	signal(SIGTTOU, SIG_IGN);
@@ -87,7 +86,7 @@ static void shell(const char *const *env, const char *const *argv)
 	tcsetpgrp(0, job);
 	while (waitpid(job, &st, WUNTRACED) == job && WIFSTOPPED(st)) {
 		tcsetpgrp(0, getpgrp());
-		if (write(1, said, sizeof(said) - 1) < 0)
+		if (dprintf(1, "[stopped %d]\r\n", ++times) < 0)
 			_exit(126);
 		while (read(0, &c, 1) == 1 && c != '\n')
 			;

@@ -9,8 +9,8 @@
 
 /* env: "NAME=value" ..., NULL. */
 void ty_vt_start(int w, int h, const char *const *env, const char *const *argv);
-/* The same as a shell's job: when it stops, "[stopped]" is written, and a line typed then continues
- * it. ty_vt_pid and ty_vt_end are of the shell, which ends as the job did. */
+/* The same as a shell's job: when it stops for the Nth time, "[stopped N]" is written, and a line
+ * typed then continues it. ty_vt_pid and ty_vt_end are of the shell, which ends as the job did. */
 void ty_vt_start_job(int w, int h, const char *const *env, const char *const *argv);
 /* What is typed, byte for byte. */
 void ty_vt_send(const char *bytes, size_t n);
