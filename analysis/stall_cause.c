@@ -236,15 +236,6 @@ static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
 }
 
-/* Is who ended the wait a thread or a child of the waiter's process? */
-static bool of_family(const struct ty_model *m, const struct ty_cand *c)
-{
-	const struct ty_thread *t = ty_model_thread(m, c->waker.thread);
-	int32_t own = ty_model_thread(m, c->s.thread)->tgid;
-
-	return t->tgid == own || t->ppid == own;
-}
-
 /* The kind of a wait whose path and waker are known; is it a stall? */
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
@@ -304,7 +295,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return false;
 	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
-		if (ty_stall_owes_answer(h, c) || (of_family(m, c) && needed_once(h, c)) ||
+		if (ty_stall_owes_answer(h, c) ||
+		    (ty_model_thread(m, c->waker.thread)->traced && needed_once(h, c)) ||
 		    (ty_stall_sent(h, c->s.thread, first_call(h, c), -1) &&
 		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
@@ -354,7 +346,7 @@ static bool were_last_words(const struct ty_hunt *h, const struct ty_cand *c)
 	if (c->w.kind != TY_STALL_FUTEX || c->waker.kind != TY_WAKER_THREAD)
 		return false;
 	t = ty_model_thread(h->x->m, c->waker.thread);
-	if (!t->died || t->tid == t->tgid || t->tgid != own->tgid)
+	if (!t->died || t->tid == t->tgid || t->tgid < 0 || t->tgid != own->tgid)
 		return false;
 	/* It may have to wait for a CPU yet. */
 	if (t->end_ns > c->waker.act_ns)

@@ -180,16 +180,23 @@ static uint64_t used_before(const struct ty_model *m, const struct ty_held_back 
 /*
  * Was the thread's cgroup held back by its quota for most of `ns`, which it stood ready in [a, b):
  * by the kernel's count, or, where that is not known (the group was removed), because it had used
- * its quota up?
+ * its quota up? Not the cause where one thread of real-time priority ran for most of it: the
+ * thread could not have run beside that one, either.
  */
 static bool held_back(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
-		      uint64_t b, uint64_t ns)
+		      uint64_t b, uint64_t ns, const struct rival *most)
 {
 	struct ty_held_back g;
+	int32_t prio;
 
 	if (!h->x->held_back ||
-	    !h->x->held_back(h->x->ctx, ty_model_thread(h->x->m, thread)->tid, a, b, &g))
+	    !h->x->held_back(h->x->ctx, ty_model_tid(h->x->m, thread, a), a, b, &g))
 		return false;
+	if (most->thread != TY_NONE && most->ns >= ns / 2) {
+		prio = prio_at(h, most->thread, most->longest_at);
+		if (prio != INT32_MIN && prio < 100)
+			return false;
+	}
 	if (g.ns < ns / 2) {
 		c->used_ns = g.unknown ? used_before(h->x->m, &g, a) : 0;
 		if (!g.quota_us || c->used_ns / 900 < g.quota_us)
@@ -223,7 +230,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		return r;
 	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
 	c->idle_ns = q.idle;
-	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns)) {
+	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
@@ -275,10 +282,14 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 	}
 	r = sum_up(h, c->root.thread, c->end_ns, &q);
 	vec_fini(&q.v);
-	if (held_back(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns))
+	if (r)
 		return r;
-	if (r || q.most.thread == TY_NONE)
-		return r;
+	if (held_back(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns, &q.most)) {
+		c->s.proven = false; /* as far as samples tell */
+		return 0;
+	}
+	if (q.most.thread == TY_NONE)
+		return 0;
 	/* Where it had its turns it went on: who shares its CPU is to blame if that was most of
 	 * all. */
 	in_turns = longest < c->s.duration_ns / 2;

@@ -199,21 +199,50 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 	return r;
 }
 
+/* A candidate of all the tries; or the one there is of the last of them, which are longer, is one
+ * of all. */
+static int add_tries(struct ty_hunt *h, const struct ty_span *first, uint32_t from,
+		     const struct ty_span *last, uint32_t to, uint32_t tries)
+{
+	uint8_t flags = first->flags | last->flags;
+	struct ty_cand *c = NULL;
+	int r;
+
+	for (size_t i = h->cand.n; !c && i && h->cand.v[i - 1].s.thread == first->thread; i--)
+		if (h->cand.v[i - 1].s.span == to)
+			c = &h->cand.v[i - 1];
+	if (c && c->s.start_ns <= first->start_ns)
+		return 0;
+	if (!c) {
+		r = ty_stall_add(h, first->thread, to, first->start_ns, last->end_ns,
+				 TY_ST_SLEEPING, flags);
+		if (r)
+			return r;
+		c = &h->cand.v[h->cand.n - 1];
+	}
+	c->s.start_ns = first->start_ns;
+	c->s.duration_ns = c->end_ns - c->s.start_ns;
+	c->s.flags |= flags;
+	c->tries = tries;
+	c->first_span = from;
+	return 0;
+}
+
 int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 {
 	const struct ty_seek q = {.min_ns = TY_STALL_LITTLE_NS, .nr = -1, .errors = true};
 	const struct ty_model *m = h->x->m;
 	uint64_t at = h->w.from_ns ? h->w.from_ns - 1 : 0, min = h->o.min_ns;
 
-	for (uint32_t i, back = 0;; back = i) {
+	for (uint32_t i, back = TY_NONE;; back = i) {
 		struct ty_syscall a, z;
-		struct ty_cand *c;
+		uint32_t from, to;
 		struct try first, last;
 		struct run run;
 		int r;
 
 		i = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread}, &q, at, false);
-		if (i == TY_NONE || (back && i <= back)) /* a damaged index */
+		if (i == TY_NONE || (back != TY_NONE && i <= back)) /* a damaged index */
 			return 0;
 		a = ty_model_syscall_brief(m, thread, i);
 		at = a.start_ns;
@@ -221,28 +250,26 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 			return 0;
 		if (ty_explain_stopped(h->x))
 			return -TY_EINTR;
-		if (!timed_out(&a) || a.end_ns - a.start_ns >= min ||
-		    sleep_in(m, thread, &a) == TY_NONE)
+		from = timed_out(&a) ? sleep_in(m, thread, &a) : TY_NONE;
+		if (from == TY_NONE)
+			continue;
+		first = try_at(h, from);
+		if (first.s.end_ns - first.s.start_ns >= min)
 			continue;
 		run = follow(h, thread, i);
 		z = ty_model_syscall_brief(m, thread, run.last);
 		at = run.tries > 1 ? z.start_ns : at;
-		if (run.in_vain || run.tries < 2 || z.end_ns - z.start_ns >= min ||
-		    z.end_ns - a.start_ns < min || z.end_ns > h->w.to_ns)
+		if (run.in_vain || run.tries < 2 || z.end_ns > h->w.to_ns)
 			continue;
-		first = try_at(h, sleep_in(m, thread, &a));
-		last = try_at(h, sleep_in(m, thread, &z));
+		to = sleep_in(m, thread, &z);
+		last = try_at(h, to);
 		if (last.s.end_ns - first.s.start_ns < min ||
 		    what_for(h, &first)->class == TY_WAIT_END ||
 		    !ty_wait_same(m, thread, what_for(h, &first), thread, what_for(h, &last)) ||
 		    (!last.w.word && last.w.fd < 0))
 			continue;
-		r = ty_stall_add(h, thread, sleep_in(m, thread, &z), first.s.start_ns,
-				 last.s.end_ns, TY_ST_SLEEPING, first.s.flags | last.s.flags);
+		r = add_tries(h, &first.s, from, &last.s, to, run.tries);
 		if (r)
 			return r;
-		c = &h->cand.v[h->cand.n - 1];
-		c->tries = run.tries;
-		c->first_span = sleep_in(m, thread, &a);
 	}
 }

@@ -34,7 +34,7 @@ static bool look(const struct ty_hunt *h, const struct ty_cand *c, int32_t tgid)
 		const struct ty_thread *t = ty_model_thread(m, i);
 		uint32_t first = t->syscalls_first, end = first + t->syscalls_n, at;
 
-		if (t->tgid != tgid || !t->syscalls_n)
+		if ((tgid < 0 ? i != c->s.thread : t->tgid != tgid) || !t->syscalls_n)
 			continue;
 		seen++;
 		at = ty_model_syscall_after(m, i, c->s.start_ns);
@@ -51,6 +51,8 @@ int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c)
 	struct ty_word_is is = {.word = c->w.word,
 				.tgid = ty_model_thread(h->x->m, c->s.thread)->tgid};
 
+	if (is.tgid < 0) /* its other threads are not known */
+		return look(h, c, is.tgid);
 	vec_each (w, &h->word)
 		if (w->word == is.word && w->tgid == is.tgid)
 			return w->counts;

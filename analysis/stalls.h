@@ -38,7 +38,9 @@
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer (also when the descriptor that is read next says so); or when a signal of another
  *   thread ended it and the waiter owed an answer itself (it had received, and not sent since), or
- *   had sent one and the command could not go on without it.
+ *   had sent one and the command could not go on without it. Unasked only those of the command's
+ *   first thread, which it could not go on without, once, and went on to work: for a signal of a
+ *   traced thread; or for several descriptors (inferred).
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
