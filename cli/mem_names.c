@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mem_names.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +19,25 @@ struct image {
 
 struct ty_mem_names {
 	const struct ty_mem_stream *stream;
+	pthread_mutex_t lock, next; /* of all below */
 	struct ty_flow_files *files;
 	VEC(struct image) images;
 	struct ty_disasm *disasm; /* NULL: not needed yet */
 	uint8_t *width;		  /* by code; NULL: not asked for yet */
 };
+
+/* Who waits is next, however soon the other one wants it again. */
+static void take(struct ty_mem_names *n)
+{
+	pthread_mutex_lock(&n->next);
+	pthread_mutex_lock(&n->lock);
+	pthread_mutex_unlock(&n->next);
+}
+
+static void give(struct ty_mem_names *n)
+{
+	pthread_mutex_unlock(&n->lock);
+}
 
 struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char *const *roots,
 				      size_t roots_n, bool local)
@@ -38,6 +53,8 @@ struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char 
 		return NULL;
 	}
 	ty_flow_files_local(n->files, local, false);
+	pthread_mutex_init(&n->lock, NULL);
+	pthread_mutex_init(&n->next, NULL);
 	return n;
 }
 
@@ -51,6 +68,8 @@ void ty_mem_names_free(struct ty_mem_names *n)
 	free(n->width);
 	vec_fini(&n->images);
 	ty_flow_files_free(n->files);
+	pthread_mutex_destroy(&n->lock);
+	pthread_mutex_destroy(&n->next);
 	free(n);
 }
 
@@ -106,7 +125,7 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 	}
 }
 
-void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
+static void name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out)
 {
 	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, addr, ts_ns);
@@ -132,7 +151,15 @@ void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts
 		name_data(n, pid, addr, ts_ns, out);
 }
 
-unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns)
+void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
+		 struct ty_mem_name_of *out)
+{
+	take(n);
+	name(n, pid, addr, ts_ns, out);
+	give(n);
+}
+
+static unsigned access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns)
 {
 	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, pc, ts_ns);
 	const char *arch = ty_mem_facts(n->stream)->arch;
@@ -150,21 +177,47 @@ unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
 }
 
+unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns)
+{
+	unsigned bytes;
+
+	take(n);
+	bytes = access_bytes(n, pid, pc, ts_ns);
+	give(n);
+	return bytes;
+}
+
+/* They last as long as n; made twice at once, those that were there first. */
+static const uint8_t *keep_widths(struct ty_mem_names *n, uint8_t *width)
+{
+	const uint8_t *kept;
+
+	take(n);
+	if (n->width)
+		free(width);
+	else
+		n->width = width;
+	kept = n->width;
+	give(n);
+	return kept;
+}
+
 const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_points *p,
 				    const atomic_bool *stop)
 {
-	if (n->width)
-		return n->width;
-	n->width = calloc(p->codes + 1u, 1);
-	for (uint32_t i = 0; n->width && i < p->codes; i++) {
+	const uint8_t *known = keep_widths(n, NULL);
+	uint8_t *width = known ? NULL : calloc(p->codes + 1u, 1);
+
+	if (!width)
+		return known;
+	for (uint32_t i = 0; i < p->codes; i++) {
 		const struct ty_mem_code *c = &p->code[i];
 
 		if (stop && atomic_load_explicit(stop, memory_order_relaxed)) {
-			free(n->width);
-			n->width = NULL;
-			break;
+			free(width);
+			return NULL;
 		}
-		n->width[i] = (uint8_t)ty_mem_access_bytes(n, c->pid, c->addr, c->ts_ns);
+		width[i] = (uint8_t)ty_mem_access_bytes(n, c->pid, c->addr, c->ts_ns);
 	}
-	return n->width;
+	return keep_widths(n, width);
 }

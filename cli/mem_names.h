@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names for addresses in memory samples: the mapping, the function and the source line, as far as
- * the recording has mappings and the files are found (flow_files.h). */
+ * the recording has mappings and the files are found (flow_files.h). Several threads may ask at
+ * once; nobody waits for more than one answer of another's, which may be the first of its file. */
 #ifndef TY_MEM_NAMES_H
 #define TY_MEM_NAMES_H
 
@@ -31,8 +32,8 @@ void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts
 		 struct ty_mem_name_of *out);
 /* Bytes that the instruction there accesses, as its file has it; 0: not known, or none. */
 unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns);
-/* That of all codes of the points, for ty_mem_points.width; made once and n's. stop: set by another
- * thread, gives up; NULL. NULL: out of memory, or stopped. */
+/* That of all codes of the points, for ty_mem_points.width; made once and n's; meanwhile others
+ * may ask. stop: set by another thread, gives up; NULL. NULL: out of memory, or stopped. */
 const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_points *p,
 				    const atomic_bool *stop);
 

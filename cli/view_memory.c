@@ -12,9 +12,7 @@ static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, 
 	struct ty_view_memory *v = ctx;
 	struct ty_mem_name_of of;
 
-	pthread_mutex_lock(&v->lock);
 	ty_mem_name(v->names, pid, addr, ts_ns, &of);
-	pthread_mutex_unlock(&v->lock);
 	if (of.symbol)
 		snprintf(buf, n, "%s+0x%" PRIx64 "%s", of.symbol, of.offset,
 			 of.assumed ? " (assumed)" : "");
@@ -26,13 +24,9 @@ static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, 
 
 static const uint8_t *widths(void *ctx, const atomic_bool *stop)
 {
-	struct ty_view_memory *v = ctx;
-	const uint8_t *w;
+	const struct ty_view_memory *v = ctx;
 
-	pthread_mutex_lock(&v->lock);
-	w = ty_mem_access_widths(v->names, v->points, stop);
-	pthread_mutex_unlock(&v->lock);
-	return w;
+	return ty_mem_access_widths(v->names, v->points, stop);
 }
 
 /* v->s is open. */
@@ -40,7 +34,6 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 {
 	int r;
 
-	pthread_mutex_init(&v->lock, NULL);
 	v->names = ty_mem_names_new(v->s.stream, NULL, 0, ty_mem_session_local(&v->s));
 	r = v->names ? ty_mem_session_points(&v->s, sel, &v->points, err)
 		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);

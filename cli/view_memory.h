@@ -3,8 +3,6 @@
 #ifndef TY_VIEW_MEMORY_H
 #define TY_VIEW_MEMORY_H
 
-#include <pthread.h>
-
 #include "mem_names.h"
 #include "mem_session.h"
 #include "memory_view.h"
@@ -17,7 +15,6 @@ struct ty_view_memory {
 	bool no_index, aside; /* aside: see ty_memory_input */
 	struct ty_mem_names *names;
 	const struct ty_mem_points *points;
-	pthread_mutex_t lock; /* of names: tables are made in a thread */
 	struct ty_memory_input in;
 };
 

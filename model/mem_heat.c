@@ -2,7 +2,8 @@
 /*
  * Strips of samples (mem_heat.h): their indices in time order, those of a strip together, and a
  * summary of each group of GROUP. A group that lies in one cell is taken as a whole. Budget: 4.4
- * bytes per sample; 5 ns per group or sample that is looked at.
+ * bytes per sample, and as many again while a strip is put in order; 5 ns per group or sample that
+ * is looked at.
  */
 #include "mem_heat.h"
 
@@ -13,6 +14,7 @@
 #include "partition.h"
 
 #define GROUP 64u
+#define PIECE 16384u /* sorted at once */
 #define WANT  (TY_MEM_WANT_TIME | TY_MEM_WANT_TOTAL | TY_MEM_WANT_THREAD | TY_MEM_WANT_CPU)
 
 struct group {
@@ -56,16 +58,6 @@ static void add(struct ty_mem_heat_cell *c, const struct ty_mem_point *o)
 	c->far = far > c->far ? (uint8_t)far : c->far;
 }
 
-static int time_order(const void *a, const void *b, void *ctx)
-{
-	const struct ty_mem_points *p = ctx;
-	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-	uint64_t x = ty_mem_points_pick(p, i, TY_MEM_WANT_TIME).ts_ns,
-		 y = ty_mem_points_pick(p, j, TY_MEM_WANT_TIME).ts_ns;
-
-	return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
-}
-
 /* Sample i of the strip's belongs to its next group, or begins one. */
 static void group(struct ty_mem_heat *h, uint32_t strip, uint64_t i, const struct ty_mem_point *o)
 {
@@ -77,19 +69,93 @@ static void group(struct ty_mem_heat *h, uint32_t strip, uint64_t i, const struc
 	add(&g->sum, o);
 }
 
-/* Streams are merged by time, but within one of them time may step back. */
-static void put_in_order(struct ty_mem_heat *h, uint32_t strip)
+struct timed {
+	uint64_t ts_ns;
+	uint32_t index;
+};
+
+static int time_order(const void *a, const void *b)
+{
+	const struct timed *x = a, *y = b;
+
+	return x->ts_ns != y->ts_ns ? (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns)
+				    : (x->index > y->index) - (x->index < y->index);
+}
+
+/* index[from, to), which is in the order of the merge, by time. */
+static void sort_piece(struct ty_mem_heat *h, uint64_t from, uint64_t to, struct timed *v)
+{
+	bool back = false;
+
+	for (uint64_t i = from; i < to; i++) {
+		v[i - from] = (struct timed){time_of(h, i), h->index[i]};
+		back |= i > from && v[i - from].ts_ns < v[i - from - 1].ts_ns;
+	}
+	if (!back)
+		return;
+	qsort(v, to - from, sizeof(*v), time_order);
+	for (uint64_t i = from; i < to; i++)
+		h->index[i] = v[i - from].index;
+}
+
+/* index[from, mid) and [mid, to), each in order; at one time the first come first. room: for those
+ * of the first that have to move. */
+static int merge(struct ty_mem_heat *h, uint64_t from, uint64_t mid, uint64_t to, uint32_t *room,
+		 const struct ty_mem_work *work)
+{
+	uint64_t first_ns = time_of(h, mid), left = 0, n, right = mid, left_ns;
+
+	from = partition_point(i, from, mid, time_of(h, i) <= first_ns);
+	n = mid - from;
+	if (!n)
+		return 0;
+	left_ns = time_of(h, from);
+	memcpy(room, h->index + from, n * sizeof(*room));
+	while (left < n && right < to) {
+		if (!(from % PIECE) && ty_mem_stopped(work))
+			return -TY_EINTR;
+		if (time_of(h, right) < left_ns) {
+			h->index[from++] = h->index[right++];
+			continue;
+		}
+		h->index[from++] = room[left++];
+		if (left < n)
+			left_ns = ty_mem_points_pick(h->p, room[left], TY_MEM_WANT_TIME).ts_ns;
+	}
+	if (left < n)
+		memcpy(h->index + from, room + left, (n - left) * sizeof(*room));
+	return 0;
+}
+
+/* Streams are merged by time, but within one of them time may step back: a little, mostly, so that
+ * few pieces overlap. */
+static int put_in_order(struct ty_mem_heat *h, uint32_t strip, const struct ty_mem_work *work)
 {
 	uint64_t from = h->first[strip], to = h->first[strip + 1];
+	struct timed *piece = malloc(PIECE * sizeof(*piece));
+	uint32_t *room = ty_big_alloc((to - from) * sizeof(*room));
+	int r = piece && room ? 0 : -TY_ENOMEM;
 
-	qsort_r(h->index + from, to - from, sizeof(*h->index), time_order, (void *)h->p);
+	for (uint64_t i = from; !r && i < to; i += PIECE) {
+		r = ty_mem_stopped(work) ? -TY_EINTR : 0;
+		if (!r)
+			sort_piece(h, i, to - i < PIECE ? to : i + PIECE, piece);
+	}
+	for (uint64_t w = PIECE; !r && w < to - from; w *= 2)
+		for (uint64_t i = from; !r && to - i > w; i += to - i < 2 * w ? to - i : 2 * w)
+			r = merge(h, i, i + w, to - i < 2 * w ? to : i + 2 * w, room, work);
+	free(piece);
+	free(room);
 	memset(h->group + h->first_group[strip], 0,
 	       (h->first_group[strip + 1] - h->first_group[strip]) * sizeof(*h->group));
-	for (uint64_t i = from; i < to; i++) {
+	for (uint64_t i = from; !r && i < to; i++) {
 		struct ty_mem_point o = ty_mem_points_pick(h->p, h->index[i], WANT);
 
 		group(h, strip, i, &o);
+		if (!(i % PIECE) && ty_mem_stopped(work))
+			r = -TY_EINTR;
 	}
+	return r;
 }
 
 /* Where each strip begins. */
@@ -163,7 +229,7 @@ static int fill(struct ty_mem_heat *h, enum ty_mem_heat_by by, const struct ty_m
 	}
 	for (uint32_t s = 0; !r && s < h->strips; s++)
 		if (back[s])
-			put_in_order(h, s);
+			r = put_in_order(h, s, work);
 	free(seen);
 	free(last_ns);
 	free(back);

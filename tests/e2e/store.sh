@@ -199,4 +199,66 @@ passes "an index cut short under view: a sentence behind the restored terminal, 
 	[ "$(python3 cut.py "$TARRY" $t $index 2>&1 | head -1)" = "1 True" ]
 report a.json
 passes "the next open is right again" same a.json
+
+# The index of memory samples (a bare stream of them, 120,000 records): the same rules.
+rm -rf in cache
+mkdir in
+t=in/m.spe index=in/.m.spe.tarry-memory-index
+stream() { # SEED
+	python3 - "$1" <<'P'
+import random, struct, sys
+r = random.Random(int(sys.argv[1]))
+for i in range(120000):
+    sys.stdout.buffer.write(b"\xb0" + struct.pack("<Q", 1 << 63 | 0x400000 + 4 * r.randrange(500)) +
+        b"\x64" + struct.pack("<I", 1000 + r.randrange(4)) + b"\x49" + bytes([r.randrange(2)]) + b"\x52\x16\0" +
+        b"\x98" + struct.pack("<H", r.randrange(300)) + b"\xb2" + struct.pack("<Q", 0x7f0000000000 + 8 * r.randrange(1 << 30)) +
+        b"\x71" + struct.pack("<Q", 1000 + 20 * i))
+P
+}
+samples() { "$TARRY" report memory sharing --spe-raw $t --json ${2:-} >"$1" 2>err.txt; }
+stream 1 >$t
+stream 2 >other.spe
+samples right.json --no-index
+passes "samples: --no-index leaves none" only "m.spe "
+passes "there are samples" grep -q '"samples":120000' right.json
+samples a.json
+passes "samples: the first open says the same" same a.json
+passes "and leaves an index" only ".m.spe.tarry-memory-index m.spe "
+was=$(id)
+samples a.json
+passes "samples: the second open says the same" same a.json
+passes "from the same index" [ "$(id)" = "$was" ]
+samples a.json --no-index
+passes "samples: --no-index beside an index" same a.json
+passes "which is not touched" [ "$(id)" = "$was" ]
+cp -p $t keep.spe
+cp other.spe $t
+samples a.json
+samples b.json --no-index
+passes "samples: other content, its own answers" cmp -s a.json b.json
+passes "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
+passes "a new index, too" [ "$(id)" != "$was" ]
+cp -p keep.spe $t
+samples a.json
+passes "samples: the first content again" same a.json
+truncate -s -5000 $index
+samples a.json
+passes "samples: a truncated index is made anew" same a.json
+size=$(stat -c %s $index)
+dd if=/dev/urandom of=$index bs=4096 seek=1 count=$((size / 4096 / 2)) conv=notrunc status=none
+samples a.json
+passes "samples: an index with damaged blocks: status 1" [ $? -eq 1 ]
+passes "and what to do" grep -q 'index file was damaged.*try again' err.txt
+passes "it is removed" only "m.spe "
+samples a.json
+passes "samples: the next open is right" same a.json
+rm -f $index
+chown 12345 in
+samples a.json
+passes "samples in somebody else's folder: the same" same a.json
+passes "nothing is left there" only "m.spe "
+was=$(stat -c '%i %y' cache/tarry/*.tarry-memory-index)
+samples a.json
+passes "samples: the cache folder's index: the same" same a.json
+passes "is used again" [ "$(stat -c '%i %y' cache/tarry/*.tarry-memory-index)" = "$was" ]
 echo "1..$n"

@@ -100,10 +100,47 @@ static void test_cells(void **st)
 	ty_mem_points_fini(&p);
 }
 
+/* One strip of many pieces, in which time steps back a little, and far. */
+static void test_far_back(void **st)
+{
+	enum { N = 90000 };
+	static bool seen[N];
+	struct ty_mem_points p = {0};
+	struct ty_mem_heat *h;
+
+	(void)st;
+	assert_int_equal(ty_mem_points_begin(&p, NULL, 0), 0);
+	for (unsigned i = 0; i < N; i++) {
+		struct ty_mem m = {.tid = 1,
+				   .pid = 1,
+				   .who = TY_MEM_WHO_CONTEXT,
+				   .kind = TY_MEM_LOAD,
+				   .has = TY_MEM_HAS_TIME};
+		unsigned at;
+
+		/* Every time once: the next ones, and, in the midst, those of all the rest. */
+		do
+			at = rnd(i < N / 3 || i > N / 2 ? i / 2 + 200 : N);
+		while (at < N && seen[at] && rnd(20));
+		while (at >= N || seen[at])
+			at = at + 1 < N ? at + 1 : 0;
+		seen[at] = true;
+		m.ts_ns = 10 + at;
+		assert_int_equal(ty_mem_points_add(&p, &m, "", true), 0);
+	}
+	assert_int_equal(ty_mem_points_end(&p), 0);
+	assert_int_equal(ty_mem_heat_new(&p, TY_MEM_HEAT_THREAD, NULL, &h), 0);
+	for (unsigned i = 0; i <= N; i += 9)
+		assert_int_equal(ty_mem_heat_count(h, 0, 10, 10 + i), i);
+	ty_mem_heat_free(h);
+	ty_mem_points_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_far_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
