@@ -109,7 +109,8 @@ static int map_fd(struct ty_flow_files *f, int fd, const char *path, struct ty_b
 		close(fd);
 		return ty_fail(err, TY_EFORMAT, 0, "%s is empty", path);
 	}
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* libdw writes into the headers of compressed sections, here only. */
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		r = ty_fail_errno(err, "%s: cannot map", path);
 	close(fd);

@@ -189,7 +189,6 @@ struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
 		return NULL;
 	ty_buf_init(&s->names, NAMES_LIMIT);
 	elf_version(EV_CURRENT);
-	/* libelf does not write to what it only reads. */
 	s->elf = n ? elf_memory((char *)p, n) : NULL;
 	if (s->elf && elf_kind(s->elf) == ELF_K_ELF)
 		load(s);

@@ -18,7 +18,8 @@ struct ty_symbol {
 	uint64_t size;	  /* 0: not known */
 };
 
-/* Bytes must stay. NULL when out of memory; a file that is no ELF file has no symbols. */
+/* Bytes must stay, and be writable where sections of debug information are compressed: libdw marks
+ * what it has decompressed. NULL when out of memory; a file that is no ELF file has no symbols. */
 struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n);
 void ty_symbols_free(struct ty_symbols *s);
 
