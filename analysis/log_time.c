@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock_time.h"
 #include "err.h"
 
 #define SEC UINT64_C(1000000000)
@@ -423,16 +422,68 @@ bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_st
 	return false;
 }
 
-int ty_wall_offset(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *offset_ns)
+/* "HH:MM[:SS[.frac]]", the whole text. */
+static bool clock_only(const char *s, uint64_t start_ns, uint64_t length_ns,
+		       struct ty_log_stamp *out)
+{
+	time_t start = (time_t)(start_ns / SEC);
+	struct cur c = {s, s + strlen(s)};
+	uint64_t frac = 0;
+	struct tm tm, at;
+	int64_t sec;
+
+	if (!localtime_r(&start, &tm) ||
+	    !number(&c, is_digit(peek(&c, 1)) ? 2 : 1, 23, &tm.tm_hour) || !eat(&c, ':') ||
+	    !number(&c, is_digit(peek(&c, 1)) ? 2 : 1, 59, &tm.tm_min))
+		return false;
+	tm.tm_sec = 0;
+	if (eat(&c, ':')) {
+		if (!number(&c, is_digit(peek(&c, 1)) ? 2 : 1, 60, &tm.tm_sec))
+			return false;
+		frac = fraction(&c);
+	}
+	if (c.p != c.end)
+		return false;
+	for (int day = 0; day <= 1; day++) {
+		bool doubtful;
+		uint64_t ns;
+
+		at = tm;
+		at.tm_mday += day;
+		at.tm_isdst = -1;
+		/* The day may be the next month's first. */
+		if (day && mktime(&at) == (time_t)-1)
+			break;
+		at.tm_hour = tm.tm_hour;
+		at.tm_min = tm.tm_min;
+		at.tm_sec = tm.tm_sec;
+		sec = local(&at, "", 0, &doubtful);
+		ns = sec < 0 ? 0 : (uint64_t)sec * SEC + frac;
+		if (!day || (ns >= start_ns && ns - start_ns <= length_ns))
+			*out = (struct ty_log_stamp){.ns = ns, .doubtful = doubtful};
+		if (ns >= start_ns)
+			break;
+	}
+	return true;
+}
+
+bool ty_wall_looks(const char *s)
+{
+	size_t n = strspn(s, "0123456789");
+
+	return strchr(s, ':') ||
+	       (n >= 10 && (!s[n] || (s[n] == '.' && !s[n + 1 + strspn(s + n + 1, "0123456789")])));
+}
+
+int ty_wall_time(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *real_ns)
 {
 	size_t n = strlen(s);
 	struct ty_log_stamp t;
 
-	if (!ty_parse_clock(s, start_real_ns, length_ns, offset_ns))
-		return 0;
-	if (!ty_log_stamp(s, n, start_real_ns, &t) || !t.first || t.end != n ||
-	    t.clock != TY_LOG_REALTIME)
+	if (!clock_only(s, start_real_ns, length_ns, &t) &&
+	    (!ty_log_stamp(s, n, start_real_ns, &t) || !t.first || t.end != n ||
+	     t.clock != TY_LOG_REALTIME))
 		return -TY_EUSAGE;
-	*offset_ns = t.ns > start_real_ns ? t.ns - start_real_ns : 0;
-	return 0;
+	*real_ns = t.ns;
+	return t.doubtful;
 }

@@ -52,10 +52,13 @@ struct ty_log_stamp {
 bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_stamp *out);
 
 /*
- * What somebody typed, whole: a time of day as ty_parse_clock takes it, or any of the forms above
- * but dmesg's; as nanoseconds from the start of a recording that began at start_real_ns (wall
- * clock) and is length_ns long; a time before the start is the start: 0. 0 or -TY_EUSAGE.
+ * What somebody typed, whole: "HH:MM[:SS[.frac]]" in local time (on the day on which a recording
+ * began that is length_ns long, at start_real_ns of the wall clock, or on the next day where only
+ * that lies inside it), or any of the forms above but dmesg's; as wall clock. 0; 1: a local time
+ * that is there twice, or not at all; -TY_EUSAGE: no such time.
  */
-int ty_wall_offset(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *offset_ns);
+int ty_wall_time(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *real_ns);
+/* Is it one by its looks: with a colon, or ten digits and more (and a fraction), nothing else? */
+bool ty_wall_looks(const char *s);
 
 #endif

@@ -49,42 +49,6 @@ int ty_parse_seconds(const char *s, uint64_t *ns)
 	return 0;
 }
 
-int ty_parse_clock(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *offset_ns)
-{
-	uint64_t h, m, frac = 0, t;
-	time_t tt = (time_t)(start_real_ns / SEC);
-	size_t n = strcspn(s, ":");
-	struct tm tm;
-
-	if (s[n] != ':' || digits(s, n, 23, &h))
-		return -TY_EUSAGE;
-	s += n + 1;
-	n = strcspn(s, ":");
-	if (digits(s, n, 59, &m))
-		return -TY_EUSAGE;
-	if (s[n] == ':' && (ty_parse_seconds(s + n + 1, &frac) || frac >= 61 * SEC))
-		return -TY_EUSAGE;
-	if (!localtime_r(&tt, &tm))
-		return -TY_EUSAGE;
-	*offset_ns = 0;
-	for (int day = 0; day <= 1; day++) {
-		struct tm at = tm;
-
-		at.tm_mday += day;
-		at.tm_hour = (int)h;
-		at.tm_min = (int)m;
-		at.tm_sec = (int)(frac / SEC);
-		at.tm_isdst = -1;
-		t = (uint64_t)mktime(&at) * SEC + frac % SEC;
-		if (t < start_real_ns)
-			continue;
-		if (!day || t - start_real_ns <= length_ns)
-			*offset_ns = t - start_real_ns;
-		break;
-	}
-	return 0;
-}
-
 int ty_parse_clock_name(const char *s, enum ty_clock *clock)
 {
 	static const char *const name[] = {

@@ -54,6 +54,8 @@ struct ty_select {
  * what some commands take besides. */
 extern const struct ty_option ty_select_options[], ty_json_option[], ty_clock_option[],
 	ty_memory_option[], ty_index_option[];
+/* Taken, and without effect, where a reader has no model: so scripts may give them to all. */
+extern const struct ty_option ty_unused_options[];
 /* --cpu's numbers, for a command whose --cpu takes more. As the take of struct ty_option. */
 int ty_select_take_cpus(void *sel, const char *arg, struct ty_err *err);
 void ty_select_fini(struct ty_select *s);

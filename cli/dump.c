@@ -84,14 +84,16 @@ int ty_cmd_dump(int argc, char **argv)
 							{ty_select_options, .to = &a.sel},
 							{ty_clock_option, .to = &a.sel},
 							{ty_memory_option, .to = &a.sel},
-							{ty_mem_options, .to = &a.mem}}};
+							{ty_mem_options, .to = &a.mem},
+							{ty_unused_options, .to = &a.sel}}};
 	const struct ty_command_line any = {.groups = {{.options = ty_json_option},
 						       {.options = ty_select_options},
 						       {.options = ty_clock_option},
 						       {.options = ty_memory_option},
 						       {.options = ty_mem_options},
 						       {.options = ty_packet_options},
-						       {.options = ty_code_options}}};
+						       {.options = ty_code_options},
+						       {.options = ty_unused_options}}};
 	int status;
 
 	if (ty_options_have(&any, (const char *const[]){"flow", "--pt-raw", NULL}, argc, argv))

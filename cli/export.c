@@ -115,7 +115,8 @@ int ty_cmd_export(int argc, char **argv)
 		"export", head,
 		.groups = {{options, .to = &a},
 			   {ty_select_options, .to = &a.sel, .title = "Of a part:"},
-			   {ty_memory_option, .to = &a.sel}}};
+			   {ty_memory_option, .to = &a.sel},
+			   {ty_unused_options, .to = &a.sel}}};
 	struct ty_err err = {0};
 	int status = ty_options_parse(&line, argc, argv);
 

@@ -75,7 +75,8 @@ int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head
 			{ty_json_option, .to = &a->sel},
 			{ty_packet_options, .to = a, .title = "Of bare packets instead of a file:"},
 			{ty_select_options, .to = &a->sel, .title = "Of a part:"},
-			{ty_code_options, .to = &a->src, .title = "Where code is:"}}};
+			{ty_code_options, .to = &a->src, .title = "Where code is:"},
+			{ty_unused_options, .to = &a->sel}}};
 	int status = ty_options_parse(&line, argc, argv);
 
 	return status < 0 ? take_words(a, cmd, argv + optind, argc - optind) : status;

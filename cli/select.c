@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "clock_time.h"
+#include "log_file.h"
 #include "log_time.h"
 #include "units.h"
 #include "wall_clock.h"
@@ -165,6 +166,10 @@ const struct ty_option ty_memory_option[] = {
 	 "most memory to use, such as 2G (default: a quarter of the machine's)",
 	 .take = take_memory, .at = AT(memory_bytes)},
 	{0}};
+const struct ty_option ty_unused_options[] = {
+	{0, "memory", "SIZE", NULL, .take = take_memory, .at = AT(memory_bytes)},
+	{0, "no-index", NULL, NULL, .take = ty_take_flag, .at = AT(no_index)},
+	{0}};
 const struct ty_option ty_index_option[] = {
 	{0, "no-index", NULL, "neither read nor write the index file that makes the next open fast",
 	 .take = ty_take_flag, .at = AT(no_index)},
@@ -191,7 +196,8 @@ static int offset(const char *s, uint64_t *ns)
 struct bounds {
 	uint64_t start_ns, end_ns;
 	bool has_clock;
-	uint64_t start_real_ns; /* wall clock at start */
+	uint64_t start_real_ns;	      /* wall clock at start */
+	const struct ty_model *model; /* NULL: none */
 };
 
 /* Without a model: the first event, and the last one and the first clock marker only when asked
@@ -222,29 +228,53 @@ static int scan_bounds(const struct ty_session *s, bool want_end, bool want_cloc
 	return r < 0 ? r : ty_events_seek(s->events, 0, err);
 }
 
-/* A time of day, a date with one, or ten digits and more: seconds since 1970. */
 static bool is_wall(const char *s)
 {
-	return s && (strchr(s, ':') || strspn(s, "0123456789") >= 10);
+	return s && ty_wall_looks(s);
+}
+
+/* A clock time; *early: it lies before the start, which is given instead. */
+static int wall_instant(const char *path, const struct bounds *b, const char *opt, const char *arg,
+			uint64_t *out, bool *early, struct ty_err *err)
+{
+	uint64_t real, ts = 0;
+	int r;
+
+	if (!b->has_clock)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: %s %s is a clock time, but the file does not say what its "
+			       "clock was; use seconds from the start",
+			       path, opt, arg);
+	r = ty_wall_time(arg, b->start_real_ns, b->end_ns - b->start_ns, &real);
+	if (r < 0)
+		return r;
+	if (r)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s %s: that local time is there twice, or not at all, because "
+			       "clocks were changed; write its zone (2026-10-25T02:30:00+02:00)",
+			       opt, arg);
+	/* By the points of the recording, as times are shown: its clock may have been set. */
+	if (b->model && ty_log_trace_time(b->model, TY_LOG_REALTIME, real, &ts))
+		*early = ts < b->start_ns;
+	else if (!(*early = real < b->start_real_ns))
+		ts = b->start_ns + (real - b->start_real_ns);
+	*out = *early ? b->start_ns : ts;
+	return 0;
 }
 
 /* One of --from / --to: from the start (12.5), + from the start, - from the end, or clock time. */
 static int instant(const char *path, const struct bounds *b, const char *opt, const char *arg,
-		   uint64_t *out, struct ty_err *err)
+		   uint64_t *out, bool *early, struct ty_err *err)
 {
 	uint64_t ns;
 
+	*early = false;
+	err->code = 0;
 	if (is_wall(arg)) {
-		if (!b->has_clock)
-			return ty_fail(
-				err, TY_EUSAGE, TY_NO_OFFSET,
-				"%s: %s %s is a clock time, but the file does not say what its "
-				"clock was; use seconds from the start",
-				path, opt, arg);
-		if (!ty_wall_offset(arg, b->start_real_ns, b->end_ns - b->start_ns, &ns)) {
-			*out = b->start_ns + ns;
-			return 0;
-		}
+		int r = wall_instant(path, b, opt, arg, out, early, err);
+
+		if (!r || err->code)
+			return r;
 	} else if (*arg == '-' ? !offset(arg + 1, &ns) : !offset(arg + (*arg == '+'), &ns)) {
 		if (*arg == '-')
 			*out = ns < b->end_ns - b->start_ns ? b->end_ns - ns : b->start_ns;
@@ -276,6 +306,7 @@ static int nothing(const struct ty_select *sel, bool recording, uint64_t length_
 static int window(const struct ty_select *sel, const char *path, const struct bounds *b,
 		  bool recording, struct ty_window *w, struct ty_err *err)
 {
+	bool early = false;
 	int r;
 
 	*w = (struct ty_window){
@@ -290,9 +321,14 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 	};
 	if (recording)
 		w->to_ns = b->end_ns + 1; /* the last event belongs to it */
-	if (sel->from && (r = instant(path, b, "--from", sel->from, &w->from_ns, err)))
+	if (sel->from && (r = instant(path, b, "--from", sel->from, &w->from_ns, &early, err)))
 		return r;
-	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, err)))
+	if (early)
+		fprintf(stderr,
+			"tarry: note: --from %s lies before the start of this recording: it is "
+			"shown from there\n",
+			sel->from);
+	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, &early, err)))
 		return r;
 	if (w->from_ns >= w->to_ns)
 		return nothing(sel, recording, recording ? b->end_ns - b->start_ns : 0, err);
@@ -308,17 +344,25 @@ static bool chooses(const struct ty_model *m, const struct ty_window *w)
 	return i < n;
 }
 
-/* A choice that chooses nothing would look like "all is well". */
+static bool has_cpu(const struct ty_model *m, const struct ty_window *w)
+{
+	uint32_t k = 0;
+
+	while (k < w->cpus_n && w->cpus[k] >= ty_model_summary(m)->cpus)
+		k++;
+	return k < w->cpus_n;
+}
+
+/* A choice that chooses nothing would look like "all is well". Lists may be ranges: a note for
+ * each option that chooses nothing at all. */
 static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 {
-	for (uint32_t k = 0; k < w->tids_n; k++) {
-		struct ty_window one = {
-			.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = &w->tids[k], .tids_n = 1};
+	struct ty_window tids = {
+		.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = w->tids, .tids_n = w->tids_n};
 
-		if (!chooses(m, &one))
-			fprintf(stderr, "tarry: note: there is no thread %d here (--tid)\n",
-				w->tids[k]);
-	}
+	if (w->tids_n && !chooses(m, &tids))
+		fprintf(stderr, "tarry: note: there is no thread %d%s here (--tid)\n", w->tids[0],
+			w->tids_n > 1 ? " nor any other of those named" : "");
 	for (uint32_t k = 0; k < w->comms_n; k++) {
 		struct ty_window one = {.from_ns = w->from_ns,
 					.to_ns = w->to_ns,
@@ -329,17 +373,16 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 			fprintf(stderr, "tarry: note: no thread is named '%s' here (--comm)\n",
 				w->comms[k]);
 	}
-	for (uint32_t k = 0; k < w->cpus_n; k++)
-		if (w->cpus[k] >= ty_model_summary(m)->cpus)
-			fprintf(stderr,
-				"tarry: note: there is no CPU %u in this recording (--cpu)\n",
-				w->cpus[k]);
+	if (w->cpus_n && !has_cpu(m, w))
+		fprintf(stderr, "tarry: note: there is no CPU %u%s in this recording (--cpu)\n",
+			w->cpus[0], w->cpus_n > 1 ? " nor any other of those named" : "");
 }
 
 static void model_bounds(const struct ty_session *s, struct bounds *b)
 {
 	b->start_ns = ty_model_summary(s->model)->start_ns;
 	b->end_ns = ty_model_summary(s->model)->end_ns;
+	b->model = s->model;
 	b->has_clock = ty_model_realtime(s->model, b->start_ns, &b->start_real_ns);
 }
 
@@ -348,10 +391,14 @@ int ty_select_instant(const struct ty_session *s, const char *opt, const char *a
 {
 	char text[TY_DURATION_MAX];
 	struct bounds b;
+	bool early;
 	int r;
 
 	model_bounds(s, &b);
-	r = instant(s->trace->path, &b, opt, arg, ts_ns, err);
+	r = instant(s->trace->path, &b, opt, arg, ts_ns, &early, err);
+	if (!r && early)
+		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			    "%s %s lies before the start of this recording", opt, arg);
 	if (!r && *ts_ns > b.end_ns)
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			    "%s %s lies behind the end of this recording, which is %s long", opt,

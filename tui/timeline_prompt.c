@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock_time.h"
+#include "log_file.h"
 #include "log_time.h"
 #include "ruler.h"
 #include "timeline_priv.h"
@@ -41,24 +42,29 @@ const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUES
 	}
 }
 
-/* A clock time, as nanoseconds from the start; false after a sentence. */
-static bool clock_offset(struct ty_timeline *t, const char *s, uint64_t *d)
+/* A clock time on the trace's axis; false after a sentence. */
+static bool clock_time(struct ty_timeline *t, const char *s, uint64_t *at)
 {
 	uint64_t real;
+	int r;
 
 	if (!ty_model_realtime(t->m, t->vp.start_ns, &real)) {
 		ty_timeline_say(t, "the recording does not say what the clock was; give seconds "
 				   "from the start");
 		return false;
 	}
-	if (ty_wall_offset(s, real, t->vp.end_ns - t->vp.start_ns, d)) {
+	r = ty_wall_time(s, real, t->vp.end_ns - t->vp.start_ns, &real);
+	if (r < 0)
 		ty_timeline_say(t,
 				"'%s' is not a clock time: write 14:03:22.5 or "
 				"2026-05-06T14:03:22.5Z",
 				s);
-		return false;
-	}
-	return true;
+	else if (r)
+		ty_timeline_say(
+			t, "the local time '%s' is there twice, or not at all: write its zone", s);
+	else if (!ty_log_trace_time(t->m, TY_LOG_REALTIME, real, at))
+		*at = UINT64_MAX; /* far outside */
+	return !r;
 }
 
 static void go_to(struct ty_timeline *t)
@@ -67,24 +73,32 @@ static void go_to(struct ty_timeline *t)
 	char sign = *s == '+' || *s == '-' ? *s++ : 0;
 	uint64_t d, at;
 	char text[TY_TIME_MAX];
+	bool outside;
 
 	if (!*s)
 		return;
-	if (!sign && strchr(s, ':')) {
-		if (!clock_offset(t, s, &d))
+	if (!sign && ty_wall_looks(s)) {
+		if (!clock_time(t, s, &d))
 			return;
 	} else if (ty_parse_duration(s, &d)) {
 		ty_timeline_say(t, "'%s' is not a time: write 1.5, 250ms, +2ms, -2ms or 14:03:22.5",
 				t->input);
 		return;
 	}
-	at = sign ? t->cursor_ns : t->vp.start_ns;
-	if (sign == '-' ? d > at - t->vp.start_ns : d >= t->vp.end_ns - at) {
+	if (!sign && ty_wall_looks(s)) {
+		at = d;
+		outside = at < t->vp.start_ns || at >= t->vp.end_ns;
+	} else {
+		at = sign ? t->cursor_ns : t->vp.start_ns;
+		outside = sign == '-' ? d > at - t->vp.start_ns : d >= t->vp.end_ns - at;
+		at = sign == '-' ? at - d : at + d;
+	}
+	if (outside) {
 		ty_timeline_say(t, "%s lies outside the recording, which is %s long", t->input,
 				ty_fmt_length(t->vp.end_ns - t->vp.start_ns, text));
 		return;
 	}
-	ty_timeline_visit(t, TY_NONE, sign == '-' ? at - d : at + d);
+	ty_timeline_visit(t, TY_NONE, at);
 }
 
 static void export_to(struct ty_timeline *t)

@@ -166,7 +166,7 @@ static void typed(void **state)
 {
 	static const struct {
 		const char *text;
-		uint64_t s;
+		int64_t s;
 	} good[] = {
 		{"12:53:25", 5},
 		{"2024-05-06T12:53:25Z", 5},
@@ -176,7 +176,9 @@ static void typed(void **state)
 		{"May  6 12:53:25", 5},
 		{"1715000005", 5},
 		{"1715000005000", 5},
-		{"2024-05-06T12:53:19Z", 0},
+		{"2024-05-06T12:53:19Z", -1},
+		{"12:53", -20},
+		{"2020-01-01T00:00:00Z", 1577836800 - (int64_t)(T0 / S_NS)},
 		{"2024-05-07T12:53:20Z", 86400},
 	};
 	static const char *const bad[] = {
@@ -184,12 +186,28 @@ static void typed(void **state)
 		"[50.5]", "2024-05-06 12:53:25 CEST"};
 	uint64_t d;
 
+	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
-		if (ty_wall_offset(good[i].text, T0, 60 * S_NS, &d) || d != good[i].s * S_NS)
+		if (ty_wall_time(good[i].text, T0, 60 * S_NS, &d) ||
+		    (int64_t)(d - T0) != good[i].s * (int64_t)S_NS)
 			fail_msg("%s", good[i].text);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		if (!ty_wall_offset(bad[i], T0, 60 * S_NS, &d))
+		if (ty_wall_time(bad[i], T0, 60 * S_NS, &d) >= 0)
 			fail_msg("taken: %s", bad[i]);
+	assert_int_equal(ty_wall_time("00:00:03", T0, 86400 * S_NS, &d), 0);
+	assert_int_equal(d - T0, (86400 - 12 * 3600 - 53 * 60 - 17) * S_NS);
+	/* The hour that is there twice, and the one that is left out: 27 October, 31 March 2024. */
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	assert_int_equal(ty_wall_time("2024-10-27 02:30:00", T0, 60 * S_NS, &d), 1);
+	assert_int_equal(ty_wall_time("2024-03-31 02:30:00", T0, 60 * S_NS, &d), 1);
+	assert_int_equal(ty_wall_time("02:30", UINT64_C(1729980000) * S_NS, 3600 * S_NS, &d), 1);
+	assert_int_equal(ty_wall_time("2024-10-27 02:30:00+02:00", T0, 60 * S_NS, &d), 0);
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	assert_true(ty_wall_looks("1715000000.5"));
+	assert_false(ty_wall_looks("12000000000ns"));
+	assert_false(ty_wall_looks("99.5"));
 }
 
 static void marker(uint64_t ts, uint64_t real, uint64_t mono)
