@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "bus.h"
 #include "debuginfod.h"
@@ -38,6 +39,7 @@ struct ty_flow_files {
 struct wanted {
 	const uint8_t *id;
 	size_t id_n;
+	const uint32_t *crc; /* of all its bytes, where one of the two has no build id; NULL */
 	char other[PATH_MAX + 4 * TY_BUILD_ID_MAX + 100]; /* one that was found, but is another */
 };
 
@@ -146,9 +148,17 @@ static bool is_wanted(struct wanted *w, const char *path, struct ty_bytes b)
 	uint8_t id[TY_BUILD_ID_MAX];
 	size_t n;
 
-	if (!w->id_n)
+	if (!w->id_n && !w->crc)
 		return true;
 	n = ty_elf_build_id(b.p, b.n, id);
+	if (w->crc && (!w->id_n || !n)) {
+		if (crc32_z(0, b.p, b.n) == *w->crc)
+			return true;
+		snprintf(w->other, sizeof(w->other),
+			 "%s is not used: its checksum is not the one that the program names",
+			 path);
+		return false;
+	}
 	/* perf pads short ids with zeros. */
 	if (n && n <= w->id_n && !memcmp(id, w->id, n))
 		return true;
@@ -344,25 +354,82 @@ static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, st
 	return false;
 }
 
+static void note(struct ty_flow_files *f, const struct wanted *w)
+{
+	char *text = f->notes.n < NOTES_MAX ? strdup(w->other) : NULL;
+
+	if (!text || vec_push(&f->notes, text)) {
+		free(text);
+		f->more_notes++;
+	}
+}
+
 int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
 		       struct ty_bytes *out)
 {
 	struct ty_flow_files *f = ctx;
 	struct wanted w = {.id = build_id, .id_n = build_id_n};
-	char *note;
 
 	*out = (struct ty_bytes){0};
 	if (find(f, path, &w, out))
 		return 0;
 	*out = (struct ty_bytes){0};
-	if (w.other[0]) {
-		note = f->notes.n < NOTES_MAX ? strdup(w.other) : NULL;
-		if (!note || vec_push(&f->notes, note)) {
-			free(note);
-			f->more_notes++;
-		}
-	}
+	if (w.other[0])
+		note(f, &w);
 	return -TY_ENOTFOUND;
+}
+
+/* Below a root ("": this machine's), where gdb looks: by build id, then by the name that the
+ * stripped file tells, beside it, in .debug beside it, and where its path is told again. */
+static bool debug_below(struct ty_flow_files *f, const char *root, const char *path,
+			const char *link, struct wanted *w, struct ty_bytes *out)
+{
+	static const char *const by_id[] = {"/usr/lib/debug", ""};
+	static const char *const by_link[][2] = {{"", ""}, {"", "/.debug"}, {"/usr/lib/debug", ""}};
+	char full[2 * PATH_MAX], id[2 * TY_BUILD_ID_MAX + 1];
+	const char *base = strrchr(path, '/');
+
+	hex(w->id, w->id_n, id);
+	for (size_t i = 0; w->id_n > 1 && i < (*root ? 2 : 1); i++) {
+		snprintf(full, sizeof(full), "%s%s/.build-id/%.2s/%s.debug", root, by_id[i], id,
+			 id + 2);
+		if (attempt(f, full, w, out))
+			return true;
+	}
+	for (size_t i = 0; link && base && i < sizeof(by_link) / sizeof(*by_link); i++) {
+		snprintf(full, sizeof(full), "%s%s%.*s%s/%s", root, by_link[i][0],
+			 (int)(base - path), path, by_link[i][1], link);
+		if (attempt(f, full, w, out))
+			return true;
+	}
+	return false;
+}
+
+struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b)
+{
+	struct ty_symbols *s = ty_symbols_new(b.p, b.n);
+	struct ty_flow_files *f = ctx;
+	uint8_t id[TY_BUILD_ID_MAX];
+	struct wanted w = {.id = id};
+	struct ty_bytes debug = {0};
+	const char *link;
+	uint32_t crc;
+	bool found = false;
+
+	if (!s || ty_symbols_whole(s))
+		return s;
+	/* Of what is no path (the vdso) there is only the build id. */
+	link = *path == '/' ? ty_symbols_link(s, &crc) : NULL;
+	w.crc = link ? &crc : NULL;
+	w.id_n = ty_elf_build_id(b.p, b.n, id);
+	for (size_t i = 0; !found && i < f->roots_n; i++)
+		found = debug_below(f, f->roots[i], path, link, &w, &debug);
+	found = found || debug_below(f, "", path, link, &w, &debug);
+	if (found)
+		ty_symbols_debug(s, debug.p, debug.n);
+	else if (w.other[0])
+		note(f, &w);
+	return s;
 }
 
 void ty_flow_files_tell(struct ty_flow_files *f, FILE *to)

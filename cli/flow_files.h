@@ -3,8 +3,9 @@
  * The files of the traced machine, found on this one: under the given roots by path, by name or by
  * build id; when the recording is of this machine, or the build id is known, at their own path; by
  * build id in perf's cache (~/.debug) and, where the user has set DEBUGINFOD_URLS, from the servers
- * named there. A file whose build id is not the recorded one is never used, and neither is a JIT
- * compiler's map of another process of that number; that is told.
+ * named there. What was stripped of a file is found as gdb finds it (its manual, "Debugging
+ * Information in Separate Files"). A file whose build id is not the recorded one is never used, and
+ * neither is a JIT compiler's map of another process of that number; that is told.
  */
 #ifndef TY_FLOW_FILES_H
 #define TY_FLOW_FILES_H
@@ -13,6 +14,7 @@
 #include <stdio.h>
 
 #include "code_map.h"
+#include "symbols.h"
 
 struct ty_flow_files;
 
@@ -30,6 +32,9 @@ int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_byte
 /* A ty_code_load. */
 int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
 		       struct ty_bytes *out);
+/* The symbols of such a file: of what was stripped of it, too, where that is found by build id or
+ * by the name and checksum that it tells, below a root or on this machine. NULL: out of memory. */
+struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b);
 /* Which files were there, but others: a line each. */
 void ty_flow_files_tell(struct ty_flow_files *f, FILE *to);
 

@@ -424,6 +424,8 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	struct ty_flow_names *n = ty_flow_names_new(ty_flow_code(s->flow));
 	const struct ty_bytes *k = &s->kernel_names;
 
+	if (n)
+		ty_flow_names_symbols(n, ty_flow_files_symbols, s->files);
 	if (!n)
 		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
 	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)

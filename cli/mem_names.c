@@ -85,7 +85,7 @@ static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 	if (m->name[0] == '/' && strncmp(m->name, "//", 2) &&
 	    !ty_flow_files_load(n->files, m->name, m->build_id_n ? m->build_id : NULL,
 				m->build_id_n, &i.bytes))
-		i.symbols = ty_symbols_new(i.bytes.p, i.bytes.n);
+		i.symbols = ty_flow_files_symbols(n->files, m->name, i.bytes);
 	if (vec_push(&n->images, i)) {
 		ty_symbols_free(i.symbols);
 		return NULL;

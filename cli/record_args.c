@@ -300,7 +300,7 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 	if (!files)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	r = ty_flow_files_read(files, file, &b, err);
-	if (!r && !(syms = ty_symbols_new(b.p, b.n)))
+	if (!r && !(syms = ty_flow_files_symbols(files, realpath(file, path) ? path : file, b)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,

@@ -19,6 +19,8 @@ struct perf_map {
 
 struct ty_flow_names {
 	struct ty_code *code;
+	ty_flow_symbols *make; /* NULL: ty_symbols_new */
+	void *ctx;
 	VEC(struct ty_symbols *) files;
 	struct ty_name_list *kernel;
 	struct ty_pair_map map_of; /* a process to its perf map */
@@ -49,6 +51,12 @@ void ty_flow_names_free(struct ty_flow_names *n)
 	free(n);
 }
 
+void ty_flow_names_symbols(struct ty_flow_names *n, ty_flow_symbols *make, void *ctx)
+{
+	n->make = make;
+	n->ctx = ctx;
+}
+
 static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 {
 	while (n->files.n <= (size_t)file)
@@ -57,7 +65,8 @@ static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 	if (!n->files.v[file]) {
 		struct ty_bytes b = ty_code_file_bytes(n->code, file);
 
-		n->files.v[file] = ty_symbols_new(b.p, b.n);
+		n->files.v[file] = n->make ? n->make(n->ctx, ty_code_file_name(n->code, file), b)
+					   : ty_symbols_new(b.p, b.n);
 	}
 	return n->files.v[file];
 }

@@ -14,6 +14,11 @@ struct ty_flow_names;
 struct ty_flow_names *ty_flow_names_new(struct ty_code *code); /* NULL: out of memory */
 void ty_flow_names_free(struct ty_flow_names *n);
 
+/* Makes the symbols of a file of this path from its bytes, as ty_symbols_new does, which is what is
+ * asked otherwise. Before any name is asked for. */
+typedef struct ty_symbols *ty_flow_symbols(void *ctx, const char *path, struct ty_bytes b);
+void ty_flow_names_symbols(struct ty_flow_names *n, ty_flow_symbols *make, void *ctx);
+
 /* The text of a copy of /proc/kallsyms: names of kernel code. How many they are; 0: there is none,
  * or out of memory. */
 size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t bytes);

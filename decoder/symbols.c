@@ -29,9 +29,9 @@ struct seg {
 };
 
 struct ty_symbols {
-	Elf *elf;
+	Elf *elf, *debug; /* debug: what was stripped of elf; or NULL */
 	Dwarf *dw;
-	bool dw_tried;
+	bool dw_tried, symtab, lines; /* what elf has */
 	VEC(struct seg) segs;
 	VEC(struct sym) syms; /* functions */
 	VEC(struct sym) data; /* variables */
@@ -50,7 +50,7 @@ static int by_addr(const void *a, const void *b)
 	return (int)y->weak - (int)x->weak;
 }
 
-static void add_table(struct ty_symbols *s, Elf_Scn *scn, const GElf_Shdr *sh)
+static void add_table(struct ty_symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	Elf_Data *d = elf_getdata(scn, NULL);
 	size_t n = sh->sh_entsize ? sh->sh_size / sh->sh_entsize : 0;
@@ -71,7 +71,7 @@ static void add_table(struct ty_symbols *s, Elf_Scn *scn, const GElf_Shdr *sh)
 			continue;
 		if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_value)
 			continue;
-		name = elf_strptr(s->elf, sh->sh_link, sym.st_name);
+		name = elf_strptr(elf, sh->sh_link, sym.st_name);
 		if (!name || !*name)
 			continue;
 		fresh = (struct sym){.addr = sym.st_value,
@@ -145,10 +145,40 @@ static void add_plt(struct ty_symbols *s)
 	}
 }
 
+/* The tables of symbols of this type; whether there are any. */
+static bool add_tables(struct ty_symbols *s, Elf *elf, uint32_t type)
+{
+	Elf_Scn *scn = NULL;
+	bool any = false;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn)) != NULL)
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == type) {
+			add_table(s, elf, scn, &sh);
+			any = true;
+		}
+	return any;
+}
+
+/* All, anew: of elf, else of debug, else the dynamic ones. */
+static void add_symbols(struct ty_symbols *s)
+{
+	s->syms.n = s->data.n = 0;
+	ty_buf_reset(&s->names);
+	s->symtab = add_tables(s, s->elf, SHT_SYMTAB) ||
+		    (s->debug && add_tables(s, s->debug, SHT_SYMTAB));
+	if (!s->syms.n)
+		(void)add_tables(s, s->elf, SHT_DYNSYM);
+	add_plt(s);
+	if (s->syms.n)
+		qsort(s->syms.v, s->syms.n, sizeof(*s->syms.v), by_addr);
+	if (s->data.n)
+		qsort(s->data.v, s->data.n, sizeof(*s->data.v), by_addr);
+}
+
 static void load(struct ty_symbols *s)
 {
-	Elf_Scn *scn = NULL, *dyn = NULL;
-	GElf_Shdr sh, dynsh = {0};
+	GElf_Shdr sh;
 	size_t n;
 
 	if (elf_getphdrnum(s->elf, &n))
@@ -162,23 +192,8 @@ static void load(struct ty_symbols *s)
 			&s->segs,
 			(struct seg){.off = ph.p_offset, .addr = ph.p_vaddr, .n = ph.p_filesz});
 	}
-	while ((scn = elf_nextscn(s->elf, scn)) != NULL) {
-		if (!gelf_getshdr(scn, &sh))
-			continue;
-		if (sh.sh_type == SHT_SYMTAB)
-			add_table(s, scn, &sh);
-		else if (sh.sh_type == SHT_DYNSYM) {
-			dyn = scn;
-			dynsh = sh;
-		}
-	}
-	if (!s->syms.n && dyn)
-		add_table(s, dyn, &dynsh);
-	add_plt(s);
-	if (s->syms.n)
-		qsort(s->syms.v, s->syms.n, sizeof(*s->syms.v), by_addr);
-	if (s->data.n)
-		qsort(s->data.v, s->data.n, sizeof(*s->data.v), by_addr);
+	s->lines = section_named(s->elf, ".debug_line", &sh);
+	add_symbols(s);
 }
 
 struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
@@ -195,12 +210,44 @@ struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
 	return s;
 }
 
+bool ty_symbols_whole(const struct ty_symbols *s)
+{
+	return s->symtab && s->lines;
+}
+
+const char *ty_symbols_link(const struct ty_symbols *s, uint32_t *crc)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = s->elf ? section_named(s->elf, ".gnu_debuglink", &sh) : NULL;
+	Elf_Data *d = scn ? elf_rawdata(scn, NULL) : NULL;
+	size_t n = d && d->d_buf ? strnlen(d->d_buf, d->d_size) : 0, at = (n + 4) & ~(size_t)3;
+
+	/* The name, NUL, to a multiple of 4, the sum. */
+	if (!n || memchr(d->d_buf, '/', n) || at + sizeof(*crc) > d->d_size)
+		return NULL;
+	memcpy(crc, (char *)d->d_buf + at, sizeof(*crc));
+	return d->d_buf;
+}
+
+void ty_symbols_debug(struct ty_symbols *s, const uint8_t *p, size_t n)
+{
+	Elf *elf = n && s->elf && !s->debug ? elf_memory((char *)p, n) : NULL;
+
+	if (!elf)
+		return;
+	s->debug = elf;
+	if (!s->symtab)
+		add_symbols(s);
+}
+
 void ty_symbols_free(struct ty_symbols *s)
 {
 	if (!s)
 		return;
 	if (s->dw)
 		dwarf_end(s->dw);
+	if (s->debug)
+		elf_end(s->debug);
 	if (s->elf)
 		elf_end(s->elf);
 	vec_fini(&s->segs);
@@ -301,14 +348,15 @@ bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *
 
 bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line)
 {
+	Elf *elf = s->debug && !s->lines ? s->debug : s->elf;
 	Dwarf_Die cu;
 	Dwarf_Line *l;
 	uint64_t addr;
 
 	if (!s->dw_tried) {
 		s->dw_tried = true;
-		if (s->elf && elf_kind(s->elf) == ELF_K_ELF)
-			s->dw = dwarf_begin_elf(s->elf, DWARF_C_READ, NULL);
+		if (elf && elf_kind(elf) == ELF_K_ELF)
+			s->dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	}
 	if (!s->dw || !to_addr(s, off, &addr) || !dwarf_addrdie(s->dw, addr, &cu))
 		return false;

@@ -23,6 +23,16 @@ struct ty_symbol {
 struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n);
 void ty_symbols_free(struct ty_symbols *s);
 
+/* Has the file its whole symbol table and its line table? If not, another file may have what was
+ * stripped. */
+bool ty_symbols_whole(const struct ty_symbols *s);
+/* The name of that file, without a directory, and its CRC-32, where the stripped one tells
+ * (.gnu_debuglink). Borrowed; NULL: it does not. */
+const char *ty_symbols_link(const struct ty_symbols *s, uint32_t *crc);
+/* That file: the stripped one's symbols and lines are taken from it. Before anything is asked,
+ * once; bytes must stay. The caller has seen that both belong together. */
+void ty_symbols_debug(struct ty_symbols *s, const uint8_t *p, size_t n);
+
 /* The function that holds the byte at this offset; "NAME@plt" for a procedure linkage entry. */
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
 /*

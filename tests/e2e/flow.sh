@@ -163,6 +163,7 @@ assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"
 	cut_short
 	jitted
 	elsewhere
+	stripped
 	let_go
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	check "step: a function that is not there" $?
@@ -264,6 +265,36 @@ elsewhere() {
 	fi
 	cp "$PROGRAMS/flow_traps" "$out/srv/buildid/$id/executable"
 	is "images: by debuginfod" "middle:10" "$(DEBUGINFOD_URLS=file://$out/srv DEBUGINFOD_CACHE_PATH=$out/cache named middle)"
+}
+
+# What was stripped of a program is found by build id, and by the name that the program tells; another
+# program's is told, and not used.
+stripped() {
+	local id
+	cp "$PROGRAMS/flow_traps" "$out/prog"
+	id=$(readelf -n "$out/prog" 2>/dev/null | sed -n 's/.*Build ID: //p')
+	if [ -z "$id" ] || ! objcopy --only-keep-debug "$out/prog" "$out/prog.debug" 2>"$out/err"; then
+		skip "names of a stripped program" "programs have no build id here, or there is no objcopy"
+		return
+	fi
+	strip "$out/prog"
+	objcopy --add-gnu-debuglink="$out/prog.debug" "$out/prog"
+	"$TARRY" record -q --flow=step --flow-filter calls -o "$out/t.dat" "$out/prog" c
+	is "stripped: a filter's function and names, by the link" "middle:10" "$(named middle)"
+	"$TARRY" dump "$out/t.dat" flow --insn | grep -q 'leaf+0x0.*flow_traps\.c:'
+	ok $? "stripped: source lines"
+	mkdir -p "$out/dbg/usr/lib/debug/.build-id/${id:0:2}"
+	mv "$out/prog.debug" "$out/dbg/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
+	is "stripped: without that file there are no names" "" "$(named middle)"
+	is "stripped: names by build id" "middle:10" "$(symfs=$out/dbg named middle)"
+	cp "$PROGRAMS/let_go" "$out/prog.debug"
+	is "stripped: another program's are not used" "" "$(named middle)"
+	grep -q "^tarry: $out/prog.debug is not what was recorded, and not used: its build id is [0-9a-f]*, not $id\$" "$out/err"
+	ok $? "stripped: and that is told"
+	objcopy -R .note.gnu.build-id "$out/prog.debug"
+	named middle >"$out/n"
+	grep -q "^tarry: $out/prog.debug is not used: its checksum is not the one" "$out/err"
+	ok $? "stripped: by its checksum, too"
 }
 
 # Parts of five million instructions and more (make soak), in the place of all else.

@@ -61,7 +61,10 @@ static void symbols(const uint8_t *p, size_t n)
 {
 	struct ty_symbols *s = ty_symbols_new(p, n);
 	struct ty_symbol sym;
+	uint32_t crc;
 
+	ty_symbols_link(s, &crc);
+	ty_symbols_debug(s, p, n);
 	ty_symbols_find(s, 0x10, &sym);
 	ty_symbols_free(s);
 }
