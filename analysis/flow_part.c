@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_part.h. Times of a thread never go back here: a stream's own never do, and a thread is
- * on one CPU at a time. */
+/* See flow_part.h. The steps are searched by time, so times never go back here, though those of a
+ * file may: a clock estimated from CYC packets overshoots, and behind a loss none may be known. */
 #include "flow_part.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct reading {
 	struct ty_flow_part *p;
 	const struct ty_flow_part_ask *ask;
 	VEC(struct going_on) stack;
-	bool inside; /* the window has begun */
+	bool inside;	  /* the window has begun */
+	uint64_t last_ns; /* the largest time in it; TY_FLOW_NO_TIME: none yet */
 	int r;
 };
 
@@ -146,6 +147,17 @@ static int sort_depths(struct ty_flow_part *p)
 	return 0;
 }
 
+/* What is earlier than what was executed before it, or has no time behind what has one, takes the
+ * last time, and is not marked as stamped with it: of its order more is known than of its time. */
+static void order(struct reading *g, struct ty_flow_at *at)
+{
+	if (g->last_ns != TY_FLOW_NO_TIME &&
+	    (at->ts_ns == TY_FLOW_NO_TIME || at->ts_ns < g->last_ns)) {
+		at->ts_ns = g->last_ns;
+		at->item.flags &= (uint8_t)~TY_FF_EXACT;
+	}
+}
+
 static int read_all(struct reading *g, struct ty_flow *f)
 {
 	const struct ty_flow_part_ask *ask = g->ask;
@@ -154,12 +166,14 @@ static int read_all(struct reading *g, struct ty_flow *f)
 	int more = 1;
 
 	for (unsigned n = 0; !g->r && (more = ty_flow_next(f, &at)) > 0; n++) {
-		bool timed = at.ts_ns != TY_FLOW_NO_TIME;
+		bool timed;
 
 		if (n % LOOK == 0 && ask->stop && atomic_load(ask->stop))
 			return -TY_EINTR;
 		if (at.tid != ask->tid)
 			continue;
+		order(g, &at);
+		timed = at.ts_ns != TY_FLOW_NO_TIME;
 		if (timed && at.ts_ns >= ask->to_ns)
 			break;
 		if (p->steps.n >= ask->most && kept(&at)) {
@@ -174,6 +188,7 @@ static int read_all(struct reading *g, struct ty_flow *f)
 		if (!g->inside)
 			drop_before(g);
 		g->inside = true;
+		g->last_ns = at.ts_ns;
 		keep(g, &at);
 	}
 	if (!g->inside)
@@ -185,7 +200,7 @@ static int read_all(struct reading *g, struct ty_flow *f)
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
 		      const struct ty_flow_part_ask *ask, struct ty_flow_part *out)
 {
-	struct reading g = {.p = out, .ask = ask};
+	struct reading g = {.p = out, .ask = ask, .last_ns = TY_FLOW_NO_TIME};
 	int r;
 
 	*out = (struct ty_flow_part){
@@ -254,6 +269,9 @@ struct ty_flow_part_stretch ty_flow_part_stretch(const struct ty_flow_part *p, u
 				  ? t
 				  : p->ends.v[e].t_ns;
 	}
+	/* Not so where the steps are in no order of time. */
+	if (step < lo || step >= hi)
+		return (struct ty_flow_part_stretch){step, 1, t, t};
 	s.first = lo;
 	s.n = hi - lo;
 	return s;

@@ -20,11 +20,12 @@
 #define TY_NO_CALL UINT32_MAX
 
 struct ty_flow_step {
-	uint64_t ip;		  /* of a gap: near it */
-	uint64_t ts_ns;		  /* that of the last time stamp (flow.h); TY_FLOW_NO_TIME */
-	const char *text;	  /* of a gap: why; static */
-	uint32_t call;		  /* the innermost one that it belongs to; TY_NO_CALL */
-	uint8_t kind;		  /* TY_FLOW_INSN, TY_FLOW_GAP, TY_FLOW_OVERFLOW */
+	uint64_t ip;	  /* of a gap: near it */
+	uint64_t ts_ns;	  /* of the last time stamp (flow.h), or of the step before where that
+			     is larger: no less than that; TY_FLOW_NO_TIME: before any */
+	const char *text; /* of a gap: why; static */
+	uint32_t call;	  /* the innermost one that it belongs to; TY_NO_CALL */
+	uint8_t kind;	  /* TY_FLOW_INSN, TY_FLOW_GAP, TY_FLOW_OVERFLOW */
 	uint8_t size, cls, flags; /* as in struct ty_flow_item */
 };
 
@@ -82,7 +83,7 @@ uint32_t ty_flow_part_step_at(const struct ty_flow_part *p, uint64_t t_ns);
 /*
  * Where a step is in the stretch of those that share its last time stamp: the number of them, which
  * of them it is, and between which instants they were executed in this order (the same: no later
- * one is known). log(steps).
+ * one is known). The step is always one of them. log(steps).
  */
 struct ty_flow_part_stretch {
 	uint32_t first, n;

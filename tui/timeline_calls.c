@@ -108,13 +108,20 @@ static void decode(void *ctx)
 		c->rc = in->read(in->ctx, &c->ask, &c->part, &c->err);
 }
 
+/* What the packets call a thread: its tid where one looks, for an exec may have changed it. */
+static int32_t tid_here(const struct ty_timeline *t, uint32_t thread)
+{
+	return ty_model_tid(t->m, thread, t->cursor_ns);
+}
+
 static bool due(const struct ty_timeline *t, uint32_t i)
 {
 	const struct ty_timeline_part *c = &t->calls.of[i];
 
 	if (t->tracks.flow[i].thread == TY_NONE)
 		return false;
-	if (c->thread != t->tracks.flow[i].thread || !c->made)
+	if (c->thread != t->tracks.flow[i].thread || !c->made ||
+	    c->ask.tid != tid_here(t, c->thread))
 		return true;
 	if (c->rc)
 		return false;
@@ -184,7 +191,7 @@ bool ty_timeline_calls_work(struct ty_timeline *t)
 				       .asked_from = t->vp.from_ns,
 				       .asked_to = t->vp.to_ns};
 	c->ask = (struct ty_flow_part_ask){
-		.tid = ty_model_thread(t->m, c->thread)->tid,
+		.tid = tid_here(t, c->thread),
 		.slot = i + 1,
 		.from_ns = t->vp.from_ns > half ? t->vp.from_ns - half : 0,
 		.to_ns = t->vp.to_ns < UINT64_MAX - half ? t->vp.to_ns + half : UINT64_MAX,

@@ -50,7 +50,7 @@ bool ty_timeline_flow(struct ty_timeline *t)
 		return false;
 	}
 	ty_timeline_calls_stop(t);
-	on.tid = ty_model_thread(t->m, thread)->tid;
+	on.tid = ty_model_tid(t->m, thread, t->cursor_ns);
 	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);
 	/* A page that is on its way would come above this. */
 	if (t->job == TY_JOB_STATS || t->job == TY_JOB_EXPLAIN)

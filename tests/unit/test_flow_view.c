@@ -30,6 +30,9 @@ static const uint8_t code[48] = {
 	0,    0,    0x90, 0xc3, [32] = 0x74, 0x02, 0x90, 0x90,	      0xc3};
 
 static struct ty_pt_enc enc;
+/* Of thread 7, what comes behind a loss. */
+static const uint8_t *behind;
+static size_t behind_n;
 static struct ty_disasm *disasm;
 /* What was read last into each slot; the view's is the first. */
 static struct {
@@ -39,6 +42,7 @@ static struct {
 } slots[TY_FLOW_SLOTS];
 #define shown (slots[0].part)
 static unsigned reads;
+static int32_t read_tid; /* the last one */
 static uint32_t most = UINT32_MAX;
 static uint64_t zero; /* time of TSC 0 */
 
@@ -96,6 +100,8 @@ static struct ty_flow *open_flow(void)
 	ty_flow_set_time(f, zero, 1, 0);
 	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, enc.out.p, enc.out.len, 0));
 	assert_int_equal(0, ty_flow_add(f, -1, 9, 0, enc.out.p, enc.out.len, 0));
+	if (behind_n)
+		assert_int_equal(0, ty_flow_add(f, -1, 7, 0, behind, behind_n, enc.out.len + 4096));
 	assert_int_equal(0, ty_flow_start(f, NULL));
 	return f;
 }
@@ -107,6 +113,7 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 	uint32_t i = ask->slot;
 
 	reads++;
+	read_tid = ask->tid;
 	drop_slot(i);
 	slots[i].flow = open_flow();
 	slots[i].names = ty_flow_names_new(ty_flow_code(slots[i].flow));
@@ -310,6 +317,102 @@ static void test_places(void **state)
 				    shown.steps.v[shown.gaps.v[i] - 1].ts_ns * TY_FLOW_PER_NS);
 	assert_true(together && together < 30);
 	drop();
+}
+
+/* Every step is in its stretch, and has a place. */
+static void check_stretches(const struct ty_flow_part *p)
+{
+	struct ty_viewport vp = {.end_ns = UINT64_MAX};
+	struct ty_flow_axis a = {.part = p, .vp = &vp, .w = 80};
+
+	for (uint32_t i = 0; i < p->steps.n; i++) {
+		struct ty_flow_part_stretch s = ty_flow_part_stretch(p, i);
+
+		assert_true(s.first <= i && i - s.first < s.n && s.n <= p->steps.n - s.first);
+		assert_true(s.from_ns == p->steps.v[i].ts_ns && s.to_ns >= s.from_ns);
+		ty_flow_axis_pos(&a, i);
+	}
+}
+
+/* Steps in no order of time, as no part has them. */
+static void test_no_order(void **state)
+{
+	static const uint64_t runs[][2] = {
+		{50, 100}, {10, 105}, {20, 103}, {50, 110}, {7, TY_FLOW_NO_TIME}, {9, 101}};
+	struct ty_flow_part p = {0};
+
+	for (size_t r = 0; r < sizeof(runs) / sizeof(*runs); r++)
+		for (uint64_t i = 0; i < runs[r][0]; i++)
+			assert_int_equal(0, vec_push(&p.steps,
+						     ((struct ty_flow_step){.ts_ns = runs[r][1]})));
+	check_stretches(&p);
+	for (uint32_t i = 5; i < p.steps.n; i += 17)
+		assert_int_equal(
+			0, vec_push(&p.ends, ((struct ty_flow_part_end){i, 90 + i * 7 % 30})));
+	check_stretches(&p);
+	ty_flow_part_fini(&p);
+}
+
+/* A stream whose time goes back, and behind a loss is not known: the part's does not go back, what
+ * was raised is not exact, and all of it is drawn. */
+static void test_time_back(void **state)
+{
+	/* PSBEND, MODE.Exec, TIP.PGE 400000, TNT, TIP 400015, TIP 400005, FUP 400005, TIP.PGD */
+	static const uint8_t run[] = {0x02, 0x23, 0x99, 0x01, 0x71, 0,	  0, 0x40, 0,	 0, 0,
+				      0x06, 0x2d, 0x15, 0,    0x2d, 0x05, 0, 0x3d, 0x05, 0, 0x01};
+	struct ty_flow_part_ask ask = {.tid = 7, .to_ns = UINT64_MAX, .most = 1u << 20};
+	uint64_t tsc = 1000, largest = 0, last = 0;
+	uint8_t bytes[16 + sizeof(run)];
+	const struct ty_flow_part *got;
+	struct ty_flow_view *v;
+	uint32_t exact = 0;
+
+	ty_pt_enc_fini(&enc);
+	ty_pt_enc_init(&enc, 1 << 20);
+	ty_pt_enc_on(&enc, tsc, BASE, true);
+	for (unsigned i = 0; i < 40; i++) {
+		rounds(5, &tsc);
+		largest = tsc - 7; /* the last that is written */
+		tsc -= 15 + i * 2;
+	}
+	ty_pt_enc_async_off(&enc, BASE + 5);
+	for (size_t i = 0; i < 16; i++)
+		bytes[i] = i % 2 ? 0x82 : 0x02;
+	memcpy(bytes + 16, run, sizeof(run));
+	behind = bytes;
+	behind_n = sizeof(bytes);
+
+	assert_int_equal(0, read_part(NULL, &ask, &got, NULL));
+	assert_true(got->steps.n > 1000);
+	vec_each (s, &got->steps) {
+		bool stamped = s->flags & TY_FF_EXACT;
+
+		assert_true(s->ts_ns != TY_FLOW_NO_TIME && s->ts_ns >= last);
+		exact += stamped;
+		last = s->ts_ns;
+	}
+	assert_int_equal(largest, last);
+	/* Three time stamps a round; those that went back are fewer. */
+	assert_in_range(exact, 200, 40 * 5 * 3 - 40);
+	/* The last run, of six instructions, came behind the loss. */
+	for (uint32_t i = 1; i <= 6; i++) {
+		const struct ty_flow_step *s = &got->steps.v[got->steps.n - i];
+
+		assert_true(s->kind == TY_FLOW_INSN && s->ts_ns == largest);
+		assert_false(s->flags & TY_FF_EXACT);
+	}
+	check_part();
+	check_stretches(got);
+	v = open_view(1000, largest + 10, 1100);
+	for (uint64_t at = 1000; at < largest; at += 97) {
+		ty_viewport_jump(&v->vp, at * TY_FLOW_PER_NS, (at + 150) * TY_FLOW_PER_NS);
+		frame(v, true, 80, 24);
+	}
+	ty_flow_view_free(v);
+	drop();
+	behind_n = 0;
+	ty_pt_enc_fini(&enc);
+	encode();
 }
 
 /* All bytes of packets are where their time is, of a thread's own stream. */
@@ -578,13 +681,59 @@ static void test_rows(void **state)
 	drop();
 }
 
+/* A thread is asked for by the tid that it had where the cursor is: an exec by one that was not
+ * the leader gives it the leader's. */
+static void test_exec(void **state)
+{
+	const struct ty_build_facts facts = {.cpus = 2};
+	const struct ty_event exec = {.u.exec = {.tid = 7, .old_tid = 9, .filename = "/bin/x"}};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	uint32_t thread;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	ty_tl_switch(1, 1, 0, 0, 9);
+	ty_tl_switch(10, 0, 7, TY_TASK_DEAD, 0);
+	ty_tl_feed(exec, 20, 1, 7, TY_EV_EXEC);
+	ty_tl_switch(29, 1, 7, 1, 0);
+	m = ty_tl_built();
+	zero = ty_model_summary(m)->start_ns;
+	thread = ty_model_thread_find(m, 9, zero + 5000);
+	assert_int_equal(7, ty_model_thread(m, thread)->tid);
+	in = ty_tl_input(m);
+	in.flow = &input;
+	t = ty_tl_open(&in);
+	t->row = ty_tracks_reveal(&t->tracks, thread);
+	for (int32_t tid = 9; tid >= 7; tid -= 2) {
+		t->cursor_ns = zero + (tid == 9 ? 5000 : 25000);
+		reads = 0;
+		if (tid == 9)
+			tl_act(t, TY_ACT_CALLS);
+		ty_tl_work(t);
+		assert_int_equal(1, reads);
+		assert_int_equal(tid, read_tid);
+		tl_act(t, TY_ACT_INSNS);
+		assert_non_null(t->flow);
+		assert_int_equal(tid, t->flow->on.tid);
+		ty_timeline_ops.resumed(t);
+		t->row = ty_tracks_reveal(&t->tracks, thread);
+	}
+	ty_timeline_free(t);
+	zero = 0;
+	drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_part),   cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_steps),  cmocka_unit_test(test_window),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_places), cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_part),	 cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_steps),	 cmocka_unit_test(test_window),
+		cmocka_unit_test(test_random),	 cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_places),	 cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_no_order), cmocka_unit_test(test_time_back),
+		cmocka_unit_test(test_exec),
 	};
 	int failed = 0;
 
