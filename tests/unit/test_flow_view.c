@@ -677,6 +677,7 @@ static void test_rows(void **state)
 				    5 + rand_r(&seed) % 50);
 	}
 	ty_timeline_free(t);
+	ty_model_free(m);
 	zero = 0;
 	drop();
 }
@@ -721,6 +722,7 @@ static void test_exec(void **state)
 		t->row = ty_tracks_reveal(&t->tracks, thread);
 	}
 	ty_timeline_free(t);
+	ty_model_free(m);
 	zero = 0;
 	drop();
 }
