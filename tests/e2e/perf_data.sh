@@ -25,18 +25,17 @@ tarry() {
 	"$TARRY" dump "$1" events 2>err | grep -v 'EVENTS DROPPED' | grep -vE ': (comm|fork|exit): +pid=' |
 		sed -nE 's/^.*-([0-9]+) +\[0*([0-9]+)\] +([0-9]+\.[0-9]{9}): ([^:]+): */\3 \2 \1 \4 /p' | sed 's/ *$//' | sort -s -k1,2
 }
+# A thread that is past its exit has the number -1 to perf; tarry has it from the event (common_pid).
 perf_script() { # FILE
-	perf script -i - --ns -F tid,cpu,time,event,trace <"$1" 2>/dev/null |
-		sed -nE 's/^ *([0-9]+) +\[0*([0-9]+)\] +([0-9]+\.[0-9]{9}): +[^: ]+:([^: ]+): */\3 \2 \1 \4 /p' | sed 's/ *$//' | sort -s -k1,2
+	local file=$1 from=/dev/null
+	[ "$(dd if="$1" bs=1 skip=8 count=1 2>/dev/null | od -An -tu1)" -ne 16 ] || file=- from=$1
+	perf script -i "$file" --ns -F tid,cpu,time,event,trace <"$from" 2>/dev/null |
+		sed -nE 's/^ *(-1|[0-9]+) +\[0*([0-9]+)\] +([0-9]+\.[0-9]{9}): +[^: ]+:([^: ]+): */\3 \2 \1 \4 /p' | sed 's/ *$//' | sort -s -k1,2
 }
 same() { # NAME FILE
-	tarry "$2" >got
-	if [ "$(dd if="$2" bs=1 skip=8 count=1 2>/dev/null | od -An -tu1)" -eq 16 ]; then
-		perf_script "$2" >want
-	else
-		perf script -i "$2" --ns -F tid,cpu,time,event,trace 2>/dev/null |
-			sed -nE 's/^ *([0-9]+) +\[0*([0-9]+)\] +([0-9]+\.[0-9]{9}): +[^: ]+:([^: ]+): */\3 \2 \1 \4 /p' | sed 's/ *$//' | sort -s -k1,2 >want
-	fi
+	perf_script "$2" >want
+	tarry "$2" | awk 'NR == FNR { if ($3 == -1) gone[$1, $2]; next }
+		($1, $2) in gone { $0 = $1 " " $2 " -1" substr($0, length($1 $2 $3) + 3) } 1' want - >got
 	cmp -s want got && [ "$(wc -l <want)" -gt 100 ]
 	check "$1: the events of perf script" $? "$(diff want got | head -n 12; head -n 3 err)"
 }
