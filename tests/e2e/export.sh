@@ -89,7 +89,7 @@ else
 		cmp -s want got && [ -s want ]
 		check "perf's decoder: every branch" $? "$(diff want got | head -n 10; cat err)"
 		# A window in the middle: its instructions in a row, and not all that there are.
-		all=$(wc -l <want)
+		all=$(wc -l <list)
 		start=$("$TARRY" dump f.dat events --json | sed -nE '1s/.*"ts_ns":([0-9]+).*/\1/p')
 		"$TARRY" dump f.dat flow --insn --json | sed -nE 's/.*"ts_ns":([0-9]+).*/\1/p' |
 			awk -v s="$start" -v n="$all" 'NR == int(n * 0.4) || NR == int(n * 0.6) { printf "%.6f\n", ($1 - s) / 1e9 }' >times
