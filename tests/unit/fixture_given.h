@@ -8,6 +8,9 @@
 #include "fixture_model.h"
 #include "stalls.h"
 
+/* A line of the threads' table for ty_mx_begin. */
+#define ROW(tid, pid, ppid, name) tid "\t" pid "\t" ppid "\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
+
 /* What calls were given, by the time of their begin. */
 static struct {
 	uint64_t at_ns, args[6];
@@ -18,6 +21,14 @@ static inline void give(uint64_t at_ns, uint64_t a, uint64_t b, uint64_t c)
 {
 	given[givens].at_ns = at_ns;
 	memcpy(given[givens++].args, (uint64_t[6]){a, b, c}, sizeof(given->args));
+}
+
+/* A call of a microsecond on CPU 0. */
+static inline void call(uint64_t at_ns, int tid, int nr, int64_t ret, uint64_t fd)
+{
+	give(at_ns, fd, 0, 1);
+	ty_mx_enter(0, at_ns, tid, nr);
+	ty_mx_exit(0, at_ns + 1000, tid, nr, ret);
 }
 
 static inline int args_of(void *ctx, const struct ty_syscall *c, uint64_t args[6])
@@ -32,19 +43,27 @@ static inline int args_of(void *ctx, const struct ty_syscall *c, uint64_t args[6
 
 static inline struct ty_explain explain(const struct ty_model *m, int command)
 {
-	return (struct ty_explain){
-		.m = m, .arch = ty_sysarch_find("x86_64"), .args = args_of, .command_tid = command};
+	return (struct ty_explain){.m = m,
+				   .arch = ty_sysarch_find("x86_64"),
+				   .args = givens ? args_of : NULL,
+				   .command_tid = command};
+}
+
+static inline struct ty_stalls stalls_by(const struct ty_explain *x, bool all)
+{
+	struct ty_window w = ty_window_all(x->m);
+	struct ty_stalls_opts o = {.all = all};
+	struct ty_stalls s;
+
+	assert_int_equal(ty_stalls_find(x, &w, &o, 100, &s, NULL), 0);
+	return s;
 }
 
 static inline struct ty_stalls stalls_of(const struct ty_model *m, int command, bool all)
 {
 	struct ty_explain x = explain(m, command);
-	struct ty_window w = ty_window_all(m);
-	struct ty_stalls_opts o = {.all = all};
-	struct ty_stalls s;
 
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
-	return s;
+	return stalls_by(&x, all);
 }
 
 #endif

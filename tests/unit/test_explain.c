@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "fixture_given.h"
 #include "fixture_model.h"
 #include "ledger.h"
 #include "stalls.h"
@@ -27,12 +28,6 @@ enum {
 	NR_EXECVE = 59,
 	NR_WAIT4 = 61
 };
-
-static struct ty_explain explain(const struct ty_model *m, int command)
-{
-	return (struct ty_explain){
-		.m = m, .arch = ty_sysarch_find("x86_64"), .command_tid = command};
-}
 
 static uint32_t thread(const struct ty_model *m, int tid)
 {
@@ -104,7 +99,7 @@ static void lock_stall_is_found_once(void **state)
 	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, o.all);
 	/* The clerk's read is nobody's debt; the sleep is wanted. */
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].thread, thread(m, 12));
@@ -116,7 +111,7 @@ static void lock_stall_is_found_once(void **state)
 	ty_stalls_fini(&s);
 	/* A command that is the clerk could not go on without the read: its chain tells all. */
 	x = explain(m, 11);
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, o.all);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].thread, thread(m, 11));
 	assert_int_equal(s.v[0].culprit, thread(m, 13));
@@ -137,10 +132,8 @@ static void by_way_of_a_shell(void **state)
 	for (int shell = 0; shell < 2; shell++) {
 		struct ty_event ev = {
 			.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
-		struct ty_stalls_opts o = {0};
 		const struct ty_model *m;
 		struct ty_explain x;
-		struct ty_window w;
 		struct ty_stalls s;
 
 		ty_mx_begin("mode=all\n", NULL);
@@ -171,8 +164,7 @@ static void by_way_of_a_shell(void **state)
 		ty_mx_switch(0, 110 * MS, 11, S, 0);
 		m = ty_mx_end();
 		x = explain(m, 0);
-		w = ty_window_all(m);
-		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		s = stalls_by(&x, false);
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].thread, thread(m, shell ? 11 : 12));
 		assert_int_equal(s.v[0].kind, TY_STALL_CHILD);
@@ -196,8 +188,6 @@ static void an_end_stands_behind_what_it_explains(void **state)
 	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
 	const struct ty_model *m;
 	struct ty_explain x;
-	struct ty_window w;
-	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
 	ty_mx_begin("mode=all\n", NULL);
@@ -224,8 +214,7 @@ static void an_end_stands_behind_what_it_explains(void **state)
 	ty_mx_switch(0, 120 * MS, 11, S, 0);
 	m = ty_mx_end();
 	x = explain(m, 11);
-	w = ty_window_all(m);
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 2);
 	assert_int_equal(s.v[0].thread, thread(m, 12));
 	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
@@ -240,8 +229,6 @@ static void idle_waits_are_no_stalls(void **state)
 {
 	const struct ty_model *m;
 	struct ty_explain x;
-	struct ty_window w;
-	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
 	ty_mx_begin("mode=all\n", NULL);
@@ -254,12 +241,10 @@ static void idle_waits_are_no_stalls(void **state)
 	ty_mx_switch(0, 206 * MS, 11, S, 0);
 	m = ty_mx_end();
 	x = explain(m, 0);
-	w = ty_window_all(m);
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 0);
 	ty_stalls_fini(&s);
-	o.all = true;
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, true);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_EVENTS);
 	ty_stalls_fini(&s);
@@ -270,8 +255,6 @@ static void who_had_the_cpu(void **state)
 {
 	const struct ty_model *m;
 	struct ty_explain x;
-	struct ty_window w;
-	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
 	ty_mx_begin("mode=all\n", NULL);
@@ -283,8 +266,7 @@ static void who_had_the_cpu(void **state)
 	ty_mx_switch(0, 210 * MS, 11, S, 0);
 	m = ty_mx_end();
 	x = explain(m, 0);
-	w = ty_window_all(m);
-	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
 	assert_int_equal(s.v[0].culprit, thread(m, 12));
@@ -342,10 +324,8 @@ static void a_quota_held_it_back(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct ty_stalls_opts o = {0};
 		const struct ty_model *m;
 		struct ty_explain x;
-		struct ty_window w;
 		struct ty_stalls s;
 
 		ty_mx_begin("mode=all\n", NULL);
@@ -363,8 +343,7 @@ static void a_quota_held_it_back(void **state)
 					      .path = "/group",
 					      .tids = tids,
 					      .tids_n = 2};
-		w = ty_window_all(m);
-		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		s = stalls_by(&x, false);
 		assert_int_equal(s.n, 1);
 		if (cases[i].text) {
 			assert_int_equal(s.v[0].kind, TY_STALL_THROTTLED);
@@ -387,14 +366,12 @@ static void a_quota_held_it_back(void **state)
 static void interrupts_steal(void **state)
 {
 	struct ty_event e = {.id = 32, .tid = 11, .flags = TY_EVF_SOFTIRQ};
-	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
 	e.u.softirq.vec = 3;
 	for (int in_call = 0; in_call < 2; in_call++) {
 		const struct ty_model *m;
 		struct ty_explain x;
-		struct ty_window w;
 
 		ty_mx_begin("mode=all\n", NULL);
 		ty_mx_switch(0, 1 * MS, 0, R, 11);
@@ -413,8 +390,7 @@ static void interrupts_steal(void **state)
 		ty_mx_switch(0, 200 * MS, 11, S, 0);
 		m = ty_mx_end();
 		x = explain(m, 0);
-		w = ty_window_all(m);
-		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+		s = stalls_by(&x, false);
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].kind, in_call ? TY_STALL_CPU : TY_STALL_IRQ);
 		assert_int_equal(s.v[0].duration_ns, (in_call ? 196 : 120) * MS);

@@ -73,7 +73,8 @@ static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t 
 	return n;
 }
 
-static struct ty_flow *flow_of(const struct ty_buf *b)
+/* Thread 7 and the code that it runs; no packets yet. */
+static struct ty_flow *with_code(void)
 {
 	struct ty_flow *f = ty_flow_new(NULL, NULL);
 	struct ty_code *c = ty_flow_code(f);
@@ -82,6 +83,13 @@ static struct ty_flow *flow_of(const struct ty_buf *b)
 	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
 					ty_code_blob(c, "code", code, sizeof(code))));
 	ty_flow_set_time(f, 0, 1, 0);
+	return f;
+}
+
+static struct ty_flow *flow_of(const struct ty_buf *b)
+{
+	struct ty_flow *f = with_code();
+
 	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, b->p, b->len, 0));
 	assert_int_equal(0, ty_flow_start(f, NULL));
 	return f;
@@ -204,13 +212,8 @@ static int read_store(void *ctx, uint64_t place, void *buf, size_t n)
 /* In pieces of any size, which continue each other. */
 static struct ty_flow *flow_of_places(struct store *s, unsigned *seed)
 {
-	struct ty_flow *f = ty_flow_new(NULL, NULL);
-	struct ty_code *c = ty_flow_code(f);
+	struct ty_flow *f = with_code();
 
-	assert_int_equal(0, ty_flow_thread(f, 7, 7));
-	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
-					ty_code_blob(c, "code", code, sizeof(code))));
-	ty_flow_set_time(f, 0, 1, 0);
 	ty_flow_set_read(f, read_store, s);
 	for (size_t at = 0, n; at < s->b->len; at += n) {
 		n = 1 + (size_t)rand_r(seed) % 30000;

@@ -74,27 +74,45 @@ static void items(struct ty_mem_stream *s, unsigned threads, struct ty_buf *out,
 	assert_int_equal(out->failed, 0);
 }
 
-static void test_same(void **st)
+static void begin(struct perf_write *w)
 {
 	uint64_t words[2] = {8, 1};
-	struct ty_buf file, want, got;
-	struct ty_mem_stream *s;
+
+	pw_init(w);
+	pw_time_conv(w, 0, 1, 0);
+	pw_words(w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+}
+
+/* What was written, as a file that is open. */
+static struct ty_mem_stream *opened(struct perf_write *w, struct ty_perf **p)
+{
 	struct ty_err err = {0};
-	struct perf_write w;
-	struct ty_perf *p;
+	struct ty_mem_stream *s = NULL;
+	struct ty_buf file;
 	char path[32];
 
-	pw_init(&w);
-	pw_time_conv(&w, 0, 1, 0);
-	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
-	for (unsigned c = 0; c < CPUS; c++)
-		ring(&w, c);
 	ty_buf_init(&file, 1 << 24);
-	pw_file(&w, &file);
+	pw_file(w, &file);
 	pw_save(&file, path);
-	if (ty_perf_open(path, &p, &err) || ty_mem_open(p, &s, &err))
+	if (ty_perf_open(path, p, &err) || ty_mem_open(*p, &s, &err))
 		fail_msg("%s", err.msg);
 	unlink(path);
+	ty_buf_fini(&file);
+	pw_fini(w);
+	return s;
+}
+
+static void test_same(void **st)
+{
+	struct ty_buf want, got;
+	struct ty_mem_stream *s;
+	struct perf_write w;
+	struct ty_perf *p;
+
+	begin(&w);
+	for (unsigned c = 0; c < CPUS; c++)
+		ring(&w, c);
+	s = opened(&w, &p);
 	ty_buf_init(&want, 1 << 24);
 	ty_buf_init(&got, 1 << 24);
 	items(s, 0, &want, UINT32_MAX);
@@ -111,27 +129,20 @@ static void test_same(void **st)
 	ty_perf_close(p);
 	ty_buf_fini(&want);
 	ty_buf_fini(&got);
-	ty_buf_fini(&file);
-	pw_fini(&w);
 }
 
 /* An alignment packet at the end of a piece skips nothing of the next one that lies behind what it
  * skips. */
 static void test_skip_ends_in_hole(void **st)
 {
-	uint64_t words[2] = {8, 1};
-	struct ty_buf file, b, got;
+	struct ty_buf b, got;
 	struct ty_mem_stream *s;
-	struct ty_err err = {0};
 	struct perf_write w;
 	struct ty_perf *p;
-	char path[32];
 	unsigned lines = 0;
 
 	(void)st;
-	pw_init(&w);
-	pw_time_conv(&w, 0, 1, 0);
-	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+	begin(&w);
 	ty_buf_init(&b, 1 << 20);
 	ty_buf_addc(&b, 0x2f); /* to 65536, of which 64000 bytes are in the hole */
 	spe_pad(&b, 1535);
@@ -140,12 +151,7 @@ static void test_skip_ends_in_hole(void **st)
 	for (unsigned i = 0; i < 10; i++)
 		spe_mem(&b, (struct spe_mem){.pc = 0x4000, .va = 0x7000, .ts = 1000 + i, .ctx = 7});
 	pw_auxtrace(&w, 1536 + 64000, 0, -1, b.p, b.len);
-	ty_buf_init(&file, 1 << 24);
-	pw_file(&w, &file);
-	pw_save(&file, path);
-	if (ty_perf_open(path, &p, &err) || ty_mem_open(p, &s, &err))
-		fail_msg("%s", err.msg);
-	unlink(path);
+	s = opened(&w, &p);
 	ty_buf_init(&got, 1 << 16);
 	items(s, 0, &got, UINT32_MAX);
 	for (size_t i = 0; i < got.len; i++)
@@ -155,8 +161,6 @@ static void test_skip_ends_in_hole(void **st)
 	ty_perf_close(p);
 	ty_buf_fini(&b);
 	ty_buf_fini(&got);
-	ty_buf_fini(&file);
-	pw_fini(&w);
 }
 
 int main(void)

@@ -25,8 +25,7 @@ enum {
 	OTHER_WORD = 0x2000
 };
 
-#define ROW(tid, pid, name) tid "\t" pid "\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
-#define TWO		    "taken 1 2\n" ROW("11", "11", "job") ROW("12", "12", "other")
+#define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other")
 
 static void futex(uint64_t at, int tid, uint64_t word, uint64_t op, uint64_t value)
 {
@@ -45,7 +44,7 @@ static unsigned kind_of(int tid, bool before, uint64_t word, uint64_t op, uint64
 	unsigned kind = 0, found = 0;
 
 	givens = 0;
-	ty_mx_begin("mode=all\n", TWO ROW("13", "11", "own"));
+	ty_mx_begin("mode=all\n", TWO ROW("13", "11", "1", "own"));
 	if (tid != 11) {
 		ty_mx_switch(0, t, 0, R, tid);
 		if (before)
@@ -204,7 +203,7 @@ static void say(uint64_t at, int tid)
 static uint32_t read_of_two(bool both)
 {
 	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "job"));
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
 	ty_mx_fork(0, 2 * MS, 11, 12, 0);
 	ty_mx_fork(0, 2 * MS + 1000, 11, 13, 0);

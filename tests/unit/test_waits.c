@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "fds.h"
 #include "fixture_given.h"
 #include "fixture_model.h"
 #include "stalls.h"
@@ -30,13 +29,6 @@ enum {
 	WAIT = 0,
 	PRIVATE = 128,
 };
-
-static void call(uint64_t at, int tid, int nr, int64_t ret, uint64_t fd)
-{
-	give(at, fd, 0, 1);
-	ty_mx_enter(0, at, tid, nr);
-	ty_mx_exit(0, at + 1000, tid, nr, ret);
-}
 
 /* 11 polls one descriptor for 100 ms, then writes to 7 (its log) and, `next`, to or from 5; 12 ends
  * the wait inside a call `by`. */
@@ -259,10 +251,8 @@ static struct ty_wait_for futex(unsigned op, uint32_t val)
 	uint32_t t;
 
 	givens = 0;
-	ty_mx_begin("mode=all\n", "taken 1 2\n"
-				  "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tone\n"
-				  "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n"
-				  "13\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\town\n");
+	ty_mx_begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "one") ROW(
+					  "12", "12", "1", "other") ROW("13", "11", "1", "own"));
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
 	give(2 * MS, 0x1000, op, val);
 	ty_mx_enter(0, 2 * MS, 11, NR_FUTEX);
@@ -301,10 +291,9 @@ static void the_same_thing(void **state)
 			   f = {.fd = 3};
 	uint32_t one, child, stranger;
 
-	ty_mx_begin("mode=all\n", "taken 1 2\n"
-				  "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tone\n"
-				  "12\t12\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tchild\n"
-				  "13\t13\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tstranger\n");
+	ty_mx_begin("mode=all\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "one") ROW("12", "12", "11", "child")
+			    ROW("13", "13", "1", "stranger"));
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
 	ty_mx_switch(0, 2 * MS, 11, S, 12);
 	ty_mx_switch(0, 3 * MS, 12, S, 13);
@@ -361,91 +350,6 @@ static void a_call_whose_begin_is_lost(void **state)
 	}
 }
 
-static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
-{
-	*cloexec = false;
-	return pid != 11 ? NULL : fd == 5 ? "/var/lock/x" : fd == 6 ? "pipe:[9]" : NULL;
-}
-
-/* Names that descriptors had when they were looked at, 10 ms after the begin. */
-static void names_from_before(void **state)
-{
-	enum { NR_CLOSE = 3, NR_OPEN = 2, NR_DUP = 32 };
-	const struct ty_model *m;
-	const char *name;
-	struct ty_explain x;
-	uint32_t t;
-
-	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
-					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n");
-	ty_mx_switch(0, 1 * MS, 0, R, 11);
-	call(2 * MS, 11, NR_OPEN, 6, 0x7000); /* 6 is another one from here on */
-	call(20 * MS, 11, NR_DUP, 7, 5);
-	call(30 * MS, 11, NR_CLOSE, 0, 5);
-	call(40 * MS, 11, NR_OPEN, 5, 0x7000);
-	ty_mx_switch(0, 50 * MS, 11, S, 0);
-	m = ty_mx_end();
-	x = explain(m, 0);
-	x.fd_before = fd_before;
-	x.fds_ns = 10 * MS;
-	t = ty_model_thread_find(m, 11, 10 * MS);
-	assert_int_equal(ty_fd_kind(&x, t, 5, 1 * MS, &name), TY_FD_FILE);
-	assert_string_equal(name, "/var/lock/x");
-	/* What was found at 6 was not there yet; what was opened has no name. */
-	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
-	assert_null(name);
-	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_FILE);
-	assert_null(name);
-	/* A copy keeps the name, the number does not. */
-	assert_int_equal(ty_fd_kind(&x, t, 7, 35 * MS, &name), TY_FD_FILE);
-	assert_string_equal(name, "/var/lock/x");
-	assert_int_equal(ty_fd_kind(&x, t, 5, 45 * MS, &name), TY_FD_FILE);
-	assert_null(name);
-	ty_mx_drop();
-}
-
-/* What was done before descriptors were looked at is in the list already; what was done meanwhile
- * may be. */
-static void changes_before_the_list(void **state)
-{
-	enum { NR_PIPE = 22, NR_DUP2 = 33, NR_CLOSE = 3 };
-	const struct ty_model *m;
-	const char *name;
-	struct ty_explain x;
-	uint32_t t;
-
-	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
-					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n");
-	ty_mx_switch(0, 1 * MS, 0, R, 11);
-	call(2 * MS, 11, NR_PIPE, 0, 0x7000);
-	call(3 * MS, 11, NR_DUP2, 8, 5);
-	call(8 * MS, 11, NR_CLOSE, 0, 5);
-	call(20 * MS, 11, NR_PIPE, 0, 0x7000);
-	ty_mx_switch(0, 50 * MS, 11, S, 0);
-	m = ty_mx_end();
-	x = explain(m, 0);
-	x.fd_before = fd_before;
-	x.fds_since_ns = 6 * MS;
-	x.fds_ns = 10 * MS;
-	t = ty_model_thread_find(m, 11, 10 * MS);
-	/* The pipe is 6 and one that is closed again: the lowest free one is no pipe's end. */
-	assert_int_equal(ty_fd_kind(&x, t, 0, 15 * MS, &name), TY_FD_UNKNOWN);
-	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_PIPE);
-	assert_string_equal(name, "pipe:[9]");
-	/* Nor was 6 one before there was a pipe. */
-	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
-	assert_null(name);
-	/* Closed while it was looked at: before or after? */
-	assert_int_equal(ty_fd_kind(&x, t, 5, 15 * MS, &name), TY_FD_UNKNOWN);
-	assert_null(name);
-	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_PIPE);
-	x.fds_left_out = true; /* 0 may be open, too */
-	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_UNKNOWN);
-	ty_mx_drop();
-}
-
 /* Attached to 11: that it is the job everybody works for is inferred, and so is the stall. */
 static void the_job_is_inferred(void **state)
 {
@@ -453,9 +357,8 @@ static void the_job_is_inferred(void **state)
 	const struct ty_model *m;
 
 	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
-					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n"
-					   "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n");
+	ty_mx_begin("mode=pids\npid=11\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
 	ty_mx_switch(0, 1 * MS, 0, R, 11);
 	ty_mx_enter(0, 2 * MS, 11, NR_READ);
 	ty_mx_switch(0, 3 * MS, 11, S, 12);
@@ -683,9 +586,8 @@ static struct ty_stalls timed_out(int nr, unsigned op, int64_t then)
 	uint64_t t = 1 * MS;
 
 	givens = 0;
-	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n"
-					   "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tjob\n"
-					   "12\t12\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tother\n");
+	ty_mx_begin("mode=pids\npid=11\n",
+		    "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
 	ty_mx_switch(0, t, 0, R, 11);
 	for (int k = 0; k < 2; k++) {
 		give(t += MS, 0x1000, op, 1);
@@ -806,8 +708,6 @@ int main(void)
 		cmocka_unit_test(words_are_of_their_process),
 		cmocka_unit_test(the_same_thing),
 		cmocka_unit_test(a_call_whose_begin_is_lost),
-		cmocka_unit_test(names_from_before),
-		cmocka_unit_test(changes_before_the_list),
 		cmocka_unit_test(the_job_is_inferred),
 		cmocka_unit_test(tries_are_one_wait),
 		cmocka_unit_test(a_poll_for_others_is_no_try),

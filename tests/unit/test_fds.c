@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a descriptor was, by calls and by the list of those that were open when the recording began:
+ * what was done before the list, meanwhile and behind it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fds.h"
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+
+static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	*cloexec = false;
+	return pid != 11 ? NULL : fd == 5 ? "/var/lock/x" : fd == 6 ? "pipe:[9]" : NULL;
+}
+
+/* Attached to 11, which runs on CPU 0 from 1 ms on. */
+static void begin(void)
+{
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+}
+
+static struct ty_explain end(void)
+{
+	struct ty_explain x;
+
+	ty_mx_switch(0, 50 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.fd_before = fd_before;
+	return x;
+}
+
+/* Names that descriptors had when they were looked at, 10 ms after the begin. */
+static void names_from_before(void **state)
+{
+	enum { NR_CLOSE = 3, NR_OPEN = 2, NR_DUP = 32 };
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_OPEN, 6, 0x7000); /* 6 is another one from here on */
+	call(20 * MS, 11, NR_DUP, 7, 5);
+	call(30 * MS, 11, NR_CLOSE, 0, 5);
+	call(40 * MS, 11, NR_OPEN, 5, 0x7000);
+	x = end();
+	x.fds_ns = 10 * MS;
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	assert_int_equal(ty_fd_kind(&x, t, 5, 1 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/var/lock/x");
+	/* What was found at 6 was not there yet; what was opened has no name. */
+	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_FILE);
+	assert_null(name);
+	/* A copy keeps the name, the number does not. */
+	assert_int_equal(ty_fd_kind(&x, t, 7, 35 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/var/lock/x");
+	assert_int_equal(ty_fd_kind(&x, t, 5, 45 * MS, &name), TY_FD_FILE);
+	assert_null(name);
+	ty_mx_drop();
+}
+
+/* What was done before descriptors were looked at is in the list already; what was done meanwhile
+ * may be. */
+static void changes_before_the_list(void **state)
+{
+	enum { NR_PIPE = 22, NR_DUP2 = 33, NR_CLOSE = 3 };
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_PIPE, 0, 0x7000);
+	call(3 * MS, 11, NR_DUP2, 8, 5);
+	call(8 * MS, 11, NR_CLOSE, 0, 5);
+	call(20 * MS, 11, NR_PIPE, 0, 0x7000);
+	x = end();
+	x.fds_since_ns = 6 * MS;
+	x.fds_ns = 10 * MS;
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	/* The pipe is 6 and one that is closed again: the lowest free one is no pipe's end. */
+	assert_int_equal(ty_fd_kind(&x, t, 0, 15 * MS, &name), TY_FD_UNKNOWN);
+	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_PIPE);
+	assert_string_equal(name, "pipe:[9]");
+	/* Nor was 6 one before there was a pipe. */
+	assert_int_equal(ty_fd_kind(&x, t, 6, 1 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	/* Closed while it was looked at: before or after? */
+	assert_int_equal(ty_fd_kind(&x, t, 5, 15 * MS, &name), TY_FD_UNKNOWN);
+	assert_null(name);
+	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_PIPE);
+	x.fds_left_out = true; /* 0 may be open, too */
+	assert_int_equal(ty_fd_kind(&x, t, 0, 30 * MS, &name), TY_FD_UNKNOWN);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_from_before),
+		cmocka_unit_test(changes_before_the_list),
+	};
+
+	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);
+}
