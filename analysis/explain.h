@@ -13,7 +13,7 @@
 
 /* A cgroup's CPU quota kept its threads from running. */
 struct ty_held_back {
-	uint64_t ns;  /* of all CPUs together, as counted */
+	uint64_t ns;  /* as counted, but never longer than what was asked for */
 	bool unknown; /* for a part of the time no count is known */
 	uint64_t quota_us, period_us;
 	const char *path;    /* of the group; borrowed */

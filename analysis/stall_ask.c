@@ -10,8 +10,7 @@
 
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
-/* Had the thread not waited for anything between its birth and t? */
-static bool just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
+bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
@@ -58,7 +57,7 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 		return s.state == TY_ST_SLEEPING;
 	w = ty_wait_for(x, &s, call);
 	if (w.kind == TY_STALL_FUTEX && ty_model_thread(x->m, who)->forked_by == (int32_t)thread &&
-	    just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
+	    ty_stall_just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
 		return false;
 	/* Both sides of a FIFO wait for each other to open it. */
 	if (!strncmp(ty_explain_call(x, call, buf), "open", 4))

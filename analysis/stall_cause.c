@@ -302,7 +302,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
 	}
-	if (ty_stall_is_for_workers(h, c))
+	/* Who hands work to a pool by futex asks its threads, too. */
+	if (c->w.word && ty_stall_is_for_workers(h, c))
 		return false;
 	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS) {
 		int64_t fd = peer_fd(h, c, &guessed);
@@ -316,7 +317,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	}
 	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread))
 		return true;
-	if (ty_stall_is_for_program(h, c, p))
+	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c)))
 		return false;
 	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
 	    !ty_stall_answers(h, c) && needed_once(h, c)) {

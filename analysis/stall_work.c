@@ -100,7 +100,7 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
 	int32_t nr;
 
-	if (!c->w.word)
+	if (!c->w.word || own->tgid < 0)
 		return false;
 	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 	for (uint32_t i = 0; i < threads; i++) {
@@ -325,7 +325,7 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 /* Did a thread of this process, or of one that it has started, make the thread? */
 static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
-	for (unsigned n = 0; n < 16; n++) {
+	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
 		int32_t by = ty_model_thread(m, thread)->forked_by;
 
 		if (by < 0)
@@ -337,6 +337,68 @@ static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 	return false;
 }
 
+#define SHARED 16 /* queues of one thread; that many of its calls on each side of an instant */
+#define CALLS  64
+#define LOOKED 64 /* threads whose queues are looked at for one wait */
+
+/* What the thread waits on (or takes from) around t: at most SHARED. */
+static unsigned queues(const struct ty_hunt *h, uint32_t thread, uint64_t t,
+		       struct ty_wait_for q[SHARED])
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint32_t first = th->syscalls_first, end = first + th->syscalls_n,
+		 at = ty_model_syscall_after(m, thread, t), i;
+	unsigned n = 0;
+
+	at = at < end ? at : end;
+	end = end - at > CALLS ? at + CALLS : end;
+	for (i = at - first > CALLS ? at - CALLS : first; i < end && n < SHARED; i++) {
+		struct ty_syscall c = ty_model_syscall_brief(m, thread, i);
+		struct ty_span s = {.state = TY_ST_SLEEPING,
+				    .thread = thread,
+				    .start_ns = c.start_ns,
+				    .end_ns = c.end_ns,
+				    .syscall = i,
+				    .edge = TY_NONE};
+		struct ty_wait_for w = ty_wait_for(h->x, &s, i);
+		bool known = w.class != TY_WAIT_PEER || (!w.word && w.fd < 0);
+
+		for (unsigned k = 0; !known && k < n; k++)
+			known = ty_wait_same(m, thread, &w, thread, &q[k]);
+		if (!known)
+			q[n++] = w;
+	}
+	return n;
+}
+
+/* Do both wait on the same word or descriptor, as for their next work? */
+static bool same_queue(const struct ty_hunt *h, const struct ty_wait_for *q, unsigned n,
+		       uint32_t root, uint32_t thread, uint64_t t)
+{
+	struct ty_wait_for own[SHARED];
+	unsigned owns = n ? queues(h, thread, t, own) : 0;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < owns; k++)
+			if (ty_wait_same(h->x->m, root, &q[i], thread, &own[k]))
+				return true;
+	return false;
+}
+
+/* The thread does what it was born for, and that was over when the wait was: its share, where the
+ * last one of several tells. */
+static bool was_done(const struct ty_model *m, const struct ty_cand *c, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	return ty_stall_just_born(m, thread, c->s.start_ns) &&
+	       ((t->died && t->end_ns <= c->end_ns) ||
+		ty_stall_is_wait(
+			ty_model_span_brief(m, thread, ty_model_span_find(m, thread, c->end_ns))
+				.state));
+}
+
 bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -344,9 +406,11 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 			       *root = ty_model_thread(m, c->root.thread);
 	uint64_t works = c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY];
 	uint32_t threads = ty_model_summary(m)->threads, next;
+	struct ty_wait_for q[SHARED];
+	unsigned n = SHARED + 1, looked = 0;
 
 	if (works < c->s.duration_ns / 2 || c->s.links < 2 || root->forked_by < 0 ||
-	    ty_model_thread(m, (uint32_t)root->forked_by)->tgid != own->tgid)
+	    own->tgid < 0 || ty_model_thread(m, (uint32_t)root->forked_by)->tgid != own->tgid)
 		return false;
 	next = c->s.link[c->s.links - 2].thread;
 	for (uint32_t i = 0; i < threads; i++) {
@@ -364,8 +428,17 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 		until = cell.ns[TY_ST_RUNNABLE] > cell.ns[TY_ST_RUNNING]
 				? ty_model_summary(m)->end_ns
 				: c->end_ns;
-		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= c->s.duration_ns / 2 &&
-		    (t->tgid == root->tgid || ty_stall_last_woke(h->x, next, i, until)))
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] < c->s.duration_ns / 2)
+			continue;
+		if (ty_stall_last_woke(h->x, next, i, until) ||
+		    ty_stall_last_woke(h->x, c->s.thread, i, until))
+			return true;
+		if (c->w.word && ty_stall_just_born(m, c->root.thread, c->s.start_ns) &&
+		    was_done(m, c, i))
+			return true;
+		if (n > SHARED)
+			n = queues(h, c->root.thread, c->s.start_ns, q);
+		if (looked++ < LOOKED && same_queue(h, q, n, c->root.thread, i, c->s.start_ns))
 			return true;
 	}
 	return false;

@@ -18,7 +18,9 @@
  *   with the very thread that is waited for, and the waiter, alone and once, had sent something
  *   before, or has work after and neither answers nor comes back for more.
  *   Never when it came to the work of a program that the waiter has started and did not ask, or of
- *   several threads or processes that it has made to share it.
+ *   several threads or processes that it has made to share it: others than who held it up worked
+ *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)
+ *   worked since their birth and were done. Who waits on a descriptor must not have asked, either.
  *   Nor, if nothing was asked, when the other side gave more of the same before the waiter ran
  * again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent

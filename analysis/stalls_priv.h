@@ -101,6 +101,8 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 /* When did `who` last wake the thread up to t, with something to say? 0: not seen. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
+/* Had the thread not waited for anything between its birth and t? */
+bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* Did the waker take something, and so make room for who waits to give? */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */

@@ -141,7 +141,7 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	    ty_model_thread(x->m, other)->start_ns > s->start_ns ||
 	    ty_model_thread(x->m, other)->end_ns <= s->start_ns)
 		return;
-	own = tgid_of(x->m, other) == tgid_of(x->m, s->thread);
+	own = tgid_of(x->m, other) >= 0 && tgid_of(x->m, other) == tgid_of(x->m, s->thread);
 	if (val & FUTEX_WAITERS && (own || w->shared)) {
 		w->kind = TY_STALL_LOCK;
 		w->class = TY_WAIT_DEFINITE;
@@ -359,11 +359,16 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
 }
 
+static bool of_one_process(const struct ty_thread *a, const struct ty_thread *b)
+{
+	return a == b || (a->tgid >= 0 && a->tgid == b->tgid);
+}
+
 /* One made by the other, or both by one: what fork copies is the same in both. */
 static bool akin(const struct ty_thread *a, const struct ty_thread *b)
 {
-	return a->tgid == b->tgid || a->ppid == b->tgid || b->ppid == a->tgid ||
-	       (a->ppid == b->ppid && a->ppid > 1);
+	return of_one_process(a, b) || (b->tgid >= 0 && a->ppid == b->tgid) ||
+	       (a->tgid >= 0 && b->ppid == a->tgid) || (a->ppid == b->ppid && a->ppid > 1);
 }
 
 bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,
@@ -377,7 +382,7 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 	/* A condition variable's waiters have one of two words side by side. */
 	if (a->word)
 		return apart <= sizeof(uint32_t) &&
-		       (t->tgid == u->tgid || (a->shared && b->shared && akin(t, u)));
+		       (of_one_process(t, u) || (a->shared && b->shared && akin(t, u)));
 	return akin(t, u);
 }
 

@@ -175,6 +175,7 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 
 	for (const struct line *l = h->v.v + first; l < h->v.v + h->v.n && l->from_ns < to_ns;
 	     l++) {
+		uint64_t so_far = (l->to_ns < to_ns ? l->to_ns : to_ns) - from_ns;
 		unsigned k = 0;
 
 		if (!bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), by_number))
@@ -186,7 +187,8 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 		n += k == n;
 		path[k] = l->path;
 		group[k].path = ty_strtab_get(h->paths, l->path);
-		group[k].ns += l->ns;
+		/* The kernel counts a time when it is over, and for each CPU; a thread has one. */
+		group[k].ns = l->ns < so_far - group[k].ns ? group[k].ns + l->ns : so_far;
 		group[k].quota_us = l->quota_us;
 		group[k].period_us = l->period_us;
 		group[k].unknown |= l->unknown;

@@ -110,7 +110,7 @@ static void groups_are_looked_at(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		static const int32_t tids[] = {7, 12, 99};
 
-		assert_true(ty_held_lines_find(h, tids[i], now_ns - 5, now_ns + 5, &g));
+		assert_true(ty_held_lines_find(h, tids[i], now_ns - 500000, now_ns + 5, &g));
 		assert_int_equal(g.ns, 200000);
 		assert_false(g.unknown);
 		assert_int_equal(g.quota_us, 20000);
@@ -158,7 +158,7 @@ static void groups_are_looked_at(void **state)
 	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t=\n"));
 	h = ty_held_lines_new(out.p);
 	assert_non_null(h);
-	assert_true(ty_held_lines_find(h, 8, now_ns - 5, now_ns, &g));
+	assert_true(ty_held_lines_find(h, 8, now_ns - 500000, now_ns, &g));
 	assert_int_equal(g.ns, 10000);
 	assert_int_equal(g.tids_n, 1);
 	ty_held_lines_free(h);
@@ -208,10 +208,16 @@ static void several_lines(void **state)
 
 	(void)state;
 	assert_non_null(h);
-	assert_true(ty_held_lines_find(h, 3, 12, 25, &g));
+	assert_true(ty_held_lines_find(h, 3, 5, 25, &g));
 	assert_string_equal(g.path, "/x");
 	assert_int_equal(g.ns, 11);
-	assert_true(ty_held_lines_find(h, 3, 21, 25, &g));
+	/* Never for longer than was asked for: of the first line it can have been no more than 2.
+	 */
+	assert_true(ty_held_lines_find(h, 4, 18, 25, &g));
+	assert_int_equal(g.ns, 7);
+	assert_true(ty_held_lines_find(h, 4, 18, 21, &g));
+	assert_int_equal(g.ns, 3);
+	assert_true(ty_held_lines_find(h, 3, 21, 30, &g));
 	assert_string_equal(g.path, "/");
 	assert_int_equal(g.ns, 9);
 	assert_false(ty_held_lines_find(h, 3, 30, 50, &g));
