@@ -228,11 +228,8 @@ void ty_flow_draw(struct ty_flow_view *v, struct ty_grid *g, const struct ty_pal
 			      ty_palette_role(p, TY_ROLE_WARN));
 	}
 	draw_head(v, g, p);
-	if (v->message[0]) {
-		ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', ty_palette_role(p, TY_ROLE_BAR));
-		ty_grid_elide(g, p, 1, g->h - 1, g->w - 2, v->message,
-			      ty_palette_role(p, TY_ROLE_BAR));
-	} else {
+	if (v->message[0])
+		ty_footer_say(g, p, v->message);
+	else
 		ty_footer_draw(g, p, g->h - 1, keys, words, "back");
-	}
 }

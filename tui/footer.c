@@ -37,3 +37,13 @@ void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
 	x += put(g, p, x, y, g->w, TY_ACT_HELP, NULL);
 	put(g, p, x - 1, y, g->w, TY_ACT_QUIT, quit);
 }
+
+void ty_footer_say(struct ty_grid *g, const struct ty_palette *p, const char *text)
+{
+	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
+	int n = ty_grid_wrap(NULL, p, 1, 0, 3, g->w - 2, text, bar);
+
+	bar.attr |= TY_A_BOLD;
+	ty_grid_fill(g, 0, g->h - n, g->w, n, ' ', bar);
+	ty_grid_wrap(g, p, 1, g->h - n, n, g->w - 2, text, bar);
+}

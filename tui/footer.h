@@ -15,4 +15,7 @@
 void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
 		    const enum ty_action *keys, const char *const *words, const char *quit);
 
+/* A sentence in their place, over as many of the last lines as it needs (three at most). */
+void ty_footer_say(struct ty_grid *g, const struct ty_palette *p, const char *text);
+
 #endif

@@ -216,6 +216,35 @@ int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, i
 	return n + ty_grid_put(g, x + n, y, p->utf8 ? 0x2026 : '~', st);
 }
 
+int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
+		 const char *s, struct ty_style st)
+{
+	int used = 0, in = 2 + (int)strspn(s, " ");
+
+	while (used < lines && *s) {
+		int cols;
+		size_t n = ty_text_break(s, w, &cols);
+
+		if (s[n] && used + 1 == lines) { /* the last line shows that there is more */
+			if (g)
+				ty_grid_elide(g, p, x, y + used, w, s, st);
+			return used + 1;
+		}
+		if (!n)
+			break;
+		if (g)
+			ty_grid_text(g, x, y + used, cols, s, st);
+		used++;
+		s += n;
+		s += strspn(s, " ");
+		if (used == 1 && w > 18 + in) {
+			x += in;
+			w -= in;
+		}
+	}
+	return used;
+}
+
 static void add_utf8(struct ty_buf *out, uint32_t ch)
 {
 	if (ch < 0x80) {

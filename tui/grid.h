@@ -48,6 +48,10 @@ int ty_grid_text(struct ty_grid *g, int x, int y, int max, const char *s, struct
  * character, '~' where the palette has no UTF-8). */
 int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, int max,
 		  const char *s, struct ty_style st);
+/* Text over at most `lines` lines of w columns, broken at blanks, those behind the first set in by
+ * two; returns the lines used. g NULL: counts only. */
+int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
+		 const char *s, struct ty_style st);
 /* Columns that s takes. */
 int ty_text_width(const char *s);
 /* The bytes of s for a line of at most max columns, broken at a blank where there is one (0: not

@@ -56,10 +56,19 @@ void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)
 	l->at_ns = at_ns;
 }
 
+/* The lines of the screen that a line takes. */
+static int rows_of(const struct ty_page *p, int line)
+{
+	int n = ty_grid_wrap(NULL, NULL, 0, 0, p->height, p->width, p->lines.v[line].text,
+			     (struct ty_style){0});
+
+	return n > 1 ? n : 1;
+}
+
 /* The line `at` is on the screen. */
 static void settle(struct ty_page *p)
 {
-	int n = (int)p->lines.n;
+	int n = (int)p->lines.n, rows = 0, first;
 
 	if (p->at >= n)
 		p->at = n - 1;
@@ -67,8 +76,25 @@ static void settle(struct ty_page *p)
 		p->at = 0;
 	if (p->top > p->at)
 		p->top = p->at;
-	if (p->at >= p->top + p->height)
-		p->top = p->at + 1 - p->height;
+	for (first = p->at; n && first >= p->top; first--) {
+		rows += rows_of(p, first);
+		if (rows > p->height)
+			break;
+	}
+	if (first >= p->top && first < p->at)
+		p->top = first + 1;
+}
+
+/* The line at a row of the screen; -1: none. */
+static int line_at(const struct ty_page *p, int y)
+{
+	int line = p->top, n = (int)p->lines.n;
+
+	if (y < 1 || y > p->height)
+		return -1;
+	for (int end = 1; line < n && (end += rows_of(p, line)) <= y;)
+		line++;
+	return line < n ? line : -1;
 }
 
 static const enum ty_action goes[] = {TY_ACT_OPEN, TY_ACT_UP, TY_ACT_PAGE_UP, TY_ACT_NONE};
@@ -82,18 +108,21 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	bool link;
 
 	pg->height = g->h > 2 ? g->h - 2 : 1;
+	pg->width = g->w - 2;
 	settle(pg);
 	ty_grid_clear(g);
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	ty_grid_elide(g, p, 1, 0, g->w - 2, pg->title, bar);
-	for (int y = 0; y < pg->height && pg->top + y < (int)pg->lines.n; y++) {
-		const struct ty_page_line *l = &pg->lines.v[pg->top + y];
+	for (int y = 1, i = pg->top; y <= pg->height && i < (int)pg->lines.n; i++) {
+		const struct ty_page_line *l = &pg->lines.v[i];
+		int n = ty_grid_wrap(g, p, 1, y, pg->height + 1 - y, pg->width, l->text,
+				     ty_palette_role(p, (enum ty_role)l->role));
 
-		ty_grid_put(g, 0, 1 + y, pg->top + y == pg->at ? '>' : ' ', (struct ty_style){0});
-		ty_grid_elide(g, p, 1, 1 + y, g->w - 2, l->text,
-			      ty_palette_role(p, (enum ty_role)l->role));
-		if (pg->top + y == pg->at)
-			ty_grid_tint(g, 0, 1 + y, g->w, ty_palette_role(p, TY_ROLE_SELECT));
+		if (i == pg->at)
+			ty_grid_put(g, 0, y, '>', (struct ty_style){0});
+		y += n > 1 ? n : 1;
+		for (int k = 1; i == pg->at && k <= (n > 1 ? n : 1); k++)
+			ty_grid_tint(g, 0, y - k, g->w, ty_palette_role(p, TY_ROLE_SELECT));
 	}
 	link = pg->at < (int)pg->lines.n && pg->lines.v[pg->at].link;
 	ty_footer_draw(g, p, g->h - 1, link ? goes : keys, words + !link, "closes");
@@ -140,16 +169,16 @@ static enum ty_view_result act(void *self, enum ty_action a)
 static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 {
 	struct ty_page *p = self;
-	bool line = m->y >= 1 && m->y <= p->height && p->top + m->y - 1 < (int)p->lines.n;
+	int line = line_at(p, m->y);
 
 	switch (m->what) {
 	case TY_MOUSE_WHEEL_UP: return move(p, -3);
 	case TY_MOUSE_WHEEL_DOWN: return move(p, 3);
 	case TY_MOUSE_CLICK:
 	case TY_MOUSE_DOUBLE:
-		if (!line)
+		if (line < 0)
 			return TY_VIEW_IGNORED;
-		p->at = p->top + m->y - 1;
+		p->at = line;
 		return m->what == TY_MOUSE_DOUBLE ? open_line(p) : TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}

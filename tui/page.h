@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A view of lines that scroll; a line may lead to an instant of a thread. */
+/* A view of lines that scroll, broken where the screen is narrower; a line may lead to an instant
+ * of a thread. */
 #ifndef TY_PAGE_H
 #define TY_PAGE_H
 
@@ -17,9 +18,9 @@ struct ty_page_line {
 struct ty_page {
 	char title[160];
 	VEC(struct ty_page_line) lines;
-	int top, at, height;
-	bool chosen; /* closed by Enter on the line `at`, which has a link */
-	bool failed; /* out of memory: lines are missing, and the page says so */
+	int top, at, height, width; /* first and chosen line; of the lines' place on the screen */
+	bool chosen;		    /* closed by Enter on the line `at`, which has a link */
+	bool failed;		    /* out of memory: lines are missing, and the page says so */
 };
 
 /* Forget all lines. */

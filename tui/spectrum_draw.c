@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "footer.h"
 #include "glyphs.h"
 #include "ruler.h"
 #include "spectrum_priv.h"
@@ -335,12 +336,11 @@ static void draw_footer(const struct ty_spectrum_view *v, struct ty_grid *g,
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	int y = g->h - 1, x = 1, end = g->w - 15;
 
-	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	if (v->message[0]) {
-		bar.attr |= TY_A_BOLD;
-		ty_grid_elide(g, p, 1, y, g->w - 2, v->message, bar);
+		ty_footer_say(g, p, v->message);
 		return;
 	}
+	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	ty_grid_text(g, end + 1, y, 14, "? help  q back", bar);
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		char name[TY_KEY_NAME_MAX], text[40];

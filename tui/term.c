@@ -125,6 +125,25 @@ static void prepare_restore(const struct ty_term *t)
 	add_restore(tigetstr("rmcup"));
 }
 
+/* What terminals (and tmux) send whatever their TERM says. */
+static void define_keys(void)
+{
+	static const struct {
+		const char *sends;
+		int key;
+	} known[] = {
+		{"\033[A", KEY_UP},	{"\033[B", KEY_DOWN},	{"\033[C", KEY_RIGHT},
+		{"\033[D", KEY_LEFT},	{"\033[H", KEY_HOME},	{"\033[F", KEY_END},
+		{"\033OH", KEY_HOME},	{"\033OF", KEY_END},	{"\033[1~", KEY_HOME},
+		{"\033[4~", KEY_END},	{"\033[7~", KEY_HOME},	{"\033[8~", KEY_END},
+		{"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE}, {"\033[Z", KEY_BTAB},
+	};
+
+	for (size_t i = 0; i < COUNT(known); i++)
+		if (key_defined(known[i].sends) == 0)
+			define_key(known[i].sends, known[i].key);
+}
+
 int ty_term_open(struct ty_term **out, struct ty_err *err)
 {
 	struct ty_term *t = calloc(1, sizeof(*t));
@@ -162,6 +181,7 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 	curs_set(0);
 	set_escdelay(25);
 	keypad(stdscr, TRUE);
+	define_keys();
 	nodelay(stdscr, TRUE);
 	leaveok(stdscr, TRUE);
 	/* A frame is written whole: ncurses would leave it half done for a key that is waiting, and

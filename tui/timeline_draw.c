@@ -210,35 +210,6 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);
 }
 
-/* One sentence over several lines of w columns, broken at blanks; returns the lines used. */
-static int wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
-		const char *s, struct ty_style st)
-{
-	int used = 0;
-
-	while (used < lines && *s) {
-		int cols;
-		size_t n = ty_text_break(s, w, &cols);
-
-		if (s[n] && used + 1 == lines) { /* the last line shows that there is more */
-			ty_grid_elide(g, p, x, y + used, w, s, st);
-			return used + 1;
-		}
-		if (!n)
-			break;
-		ty_grid_text(g, x, y + used, cols, s, st);
-		used++;
-		s += n;
-		s += strspn(s, " ");
-		/* Following lines are set in. */
-		if (used == 1 && w > 20) {
-			x += 2;
-			w -= 2;
-		}
-	}
-	return used;
-}
-
 static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
@@ -262,8 +233,8 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 		char note[600];
 
 		snprintf(note, sizeof(note), "INCOMPLETE: %s", t->in->note);
-		y += wrap(g, p, 1, y, end - y - (l->details_h > 3), g->w - 2, note,
-			  ty_palette_role(p, TY_ROLE_WARN));
+		y += ty_grid_wrap(g, p, 1, y, end - y - (l->details_h > 3), g->w - 2, note,
+				  ty_palette_role(p, TY_ROLE_WARN));
 	}
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
@@ -271,7 +242,7 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 		int after = (int)(n < 3 ? n : 3) - (int)i - 1,
 		    most = end - y - (after > 0 ? after : 0);
 
-		y += wrap(g, p, 1, y, most > 1 ? most : 1, g->w - 2, lines[i], st);
+		y += ty_grid_wrap(g, p, 1, y, most > 1 ? most : 1, g->w - 2, lines[i], st);
 	}
 }
 
@@ -325,19 +296,16 @@ static const enum ty_action *keys_now(const struct ty_timeline *t)
 static void draw_footer(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	int y = t->lay.footer_y, x = 1, end = g->w - 1;
+	int y = t->lay.footer_y;
 
-	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	if (t->prompt) {
+		ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 		draw_prompt(t, g, y, bar);
-		return;
+	} else if (t->message[0]) {
+		ty_footer_say(g, p, t->message);
+	} else {
+		ty_footer_draw(g, p, y, keys_now(t), NULL, "quit");
 	}
-	if (t->message[0]) {
-		bar.attr |= TY_A_BOLD;
-		ty_grid_elide(g, p, x, y, end - x, t->message, bar);
-		return;
-	}
-	ty_footer_draw(g, p, y, keys_now(t), NULL, "quit");
 }
 
 /* What a filter hides is counted beside the ruler. */
@@ -409,7 +377,7 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
 		snprintf(text, sizeof(text), "tarry needs a screen of %dx%d; this one is %dx%d",
 			 TY_VIEW_MIN_W, TY_VIEW_MIN_H, g->w, g->h);
-		wrap(g, p, 0, 0, g->h, g->w, text, (struct ty_style){0});
+		ty_grid_wrap(g, p, 0, 0, g->h, g->w, text, (struct ty_style){0});
 		return;
 	}
 	if (ty_timeline_settle(t, g->w, g->h)) {

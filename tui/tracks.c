@@ -73,7 +73,6 @@ static int gather(struct ty_tracks *t, struct relevance *r, uint32_t n, uint32_t
 	for (uint32_t i = 0, at = 0; i < t->processes.n; i++) {
 		t->processes.v[i].first = fill[i] = at;
 		at += t->processes.v[i].n;
-		t->quiet_n += t->processes.v[i].quiet;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		t->members[fill[place[r[i].process]]++] = r[i].thread;
@@ -198,6 +197,9 @@ static int rebuild(struct ty_tracks *t)
 	int rc = 0;
 
 	t->rows.n = 0;
+	t->quiet_n = 0;
+	for (uint32_t i = 0; i < t->processes.n; i++)
+		t->quiet_n += t->processes.v[i].quiet && any_shown(t, &t->processes.v[i]);
 	if (head)
 		rc = add_row(t, TY_ROW_CPUS, 0, true, t->cpus_folded, 0);
 	for (uint32_t i = 0; !rc && i < t->cpus_n && !(head && t->cpus_folded); i++)

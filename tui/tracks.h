@@ -56,7 +56,7 @@ struct ty_tracks {
 	uint32_t *cpus;	     /* those chosen */
 	uint8_t *irqs_open;  /* per CPU: its interrupts are shown */
 	uint32_t cpus_n;
-	uint32_t quiet_n; /* processes that did not run: at the end of processes */
+	uint32_t quiet_n; /* processes that did not run and are not hidden: at the end of rows */
 	bool cpus_folded, quiet_folded;
 	uint8_t *samples; /* per thread index: it has memory samples; NULL: none has */
 	/* Whose executed calls are shown (TY_NONE: nobody's), in so many rows. */

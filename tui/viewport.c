@@ -25,15 +25,29 @@ static void push(struct ty_view_at *stack, unsigned *n, const struct ty_viewport
 	stack[(*n)++] = (struct ty_view_at){v->from_ns, v->to_ns, v->here};
 }
 
-static bool pop(struct ty_view_at *stack, unsigned *n, struct ty_viewport *v)
+static bool is_shown(const struct ty_viewport *v, const struct ty_view_at *a)
 {
-	if (!*n)
-		return false;
-	--*n;
-	v->from_ns = stack[*n].from_ns;
-	v->to_ns = stack[*n].to_ns;
-	v->here = stack[*n].place;
+	return a->from_ns == v->from_ns && a->to_ns == v->to_ns &&
+	       a->place.cursor_ns == v->here.cursor_ns && a->place.row_id == v->here.row_id &&
+	       a->place.row_kind == v->here.row_kind;
+}
+
+/* To the last view of one stack, the present one onto the other. */
+static bool swap(struct ty_viewport *v, struct ty_view_at *from, unsigned *from_n,
+		 struct ty_view_at *to, unsigned *to_n)
+{
+	const struct ty_view_at *a;
+
 	v->last = TY_MOVE_NONE;
+	while (*from_n && is_shown(v, &from[*from_n - 1])) /* a move that changed nothing */
+		--*from_n;
+	if (!*from_n)
+		return false;
+	push(to, to_n, v);
+	a = &from[--*from_n];
+	v->from_ns = a->from_ns;
+	v->to_ns = a->to_ns;
+	v->here = a->place;
 	return true;
 }
 
@@ -127,18 +141,12 @@ void ty_viewport_visit(struct ty_viewport *v, uint64_t t_ns)
 
 bool ty_viewport_undo(struct ty_viewport *v)
 {
-	if (!v->undo_n)
-		return false;
-	push(v->redo, &v->redo_n, v);
-	return pop(v->undo, &v->undo_n, v);
+	return swap(v, v->undo, &v->undo_n, v->redo, &v->redo_n);
 }
 
 bool ty_viewport_redo(struct ty_viewport *v)
 {
-	if (!v->redo_n)
-		return false;
-	push(v->undo, &v->undo_n, v);
-	return pop(v->redo, &v->redo_n, v);
+	return swap(v, v->redo, &v->redo_n, v->undo, &v->undo_n);
 }
 
 uint64_t ty_viewport_edge(const struct ty_viewport *v, uint32_t i, uint32_t n)

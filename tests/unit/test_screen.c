@@ -330,6 +330,13 @@ static void the_first_walk(void **state)
 	send("\r"); /* 4: there */
 	assert_true(ty_vt_lacks("Chain behind"));
 	assert_true(ty_vt_shows("backup/101 "));
+	/* Home and End as tmux and rxvt send them, whatever TERM says. */
+	send("\033[4~");
+	assert_true(ty_vt_shows("at 3.9"));
+	send("\033[1~");
+	assert_true(ty_vt_shows("at 0.0"));
+	send("\033[8~");
+	assert_true(ty_vt_shows("at 3.9"));
 	send("q");
 	assert_int_equal(ty_vt_end(), 0);
 }

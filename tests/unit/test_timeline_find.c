@@ -263,6 +263,10 @@ static void sleepers_that_never_stirred_come_last(void **state)
 	assert_int_equal(ty_model_thread(m, t->findings.v[t->findings.n - 1].thread)->tid, 50);
 	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " daemon "));
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "did not run"));
+	ty_tl_ask(t, TY_ACT_FILTER, "tid:55"); /* which hides them all */
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "did not run"));
+	ty_tl_ask(t, TY_ACT_FILTER, "");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "did not run"));
 	/* but the list reaches it */
 	ty_timeline_ops.act(t, TY_ACT_PREV);
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), " daemon "));

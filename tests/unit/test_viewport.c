@@ -29,7 +29,10 @@ static void zoom_keeps_the_instant_in_place(void **state)
 		ty_viewport_zoom(&v, at, 2, 1);
 	assert_int_equal(v.from_ns, 5 * S);
 	assert_int_equal(v.to_ns, 15 * S);
-	/* a run of zooms is one step back */
+	/* a run of zooms is one step back, and none where it ended as it began */
+	assert_false(ty_viewport_undo(&v));
+	ty_viewport_zoom(&v, at, 1, 2);
+	ty_viewport_zoom(&v, at, 1, 2);
 	assert_true(ty_viewport_undo(&v));
 	assert_int_equal(v.to_ns - v.from_ns, 10 * S);
 	assert_false(ty_viewport_undo(&v));
@@ -108,6 +111,27 @@ static void undo_forgets_the_oldest(void **state)
 	assert_int_equal(n, TY_VIEW_UNDO);
 }
 
+/* Back and forward pass over what looks the same; a moved cursor is another view. */
+static void undo_is_always_seen(void **state)
+{
+	struct ty_viewport v;
+
+	ty_viewport_init(&v, 0, 10 * S);
+	ty_viewport_jump(&v, S, 2 * S);
+	ty_viewport_jump(&v, S, 2 * S);
+	ty_viewport_jump(&v, S, 2 * S);
+	assert_true(ty_viewport_undo(&v));
+	assert_int_equal(v.to_ns, 10 * S);
+	assert_true(ty_viewport_redo(&v));
+	assert_int_equal(v.to_ns, 2 * S);
+	assert_false(ty_viewport_redo(&v));
+	ty_viewport_visit(&v, S + 5);
+	v.here.cursor_ns = S + 5;
+	assert_true(ty_viewport_undo(&v));
+	assert_int_equal(v.here.cursor_ns, 0);
+	assert_int_equal(v.from_ns, S);
+}
+
 static void steps_are_round(void **state)
 {
 	assert_int_equal(ty_round_step(0), 1);
@@ -127,6 +151,7 @@ int main(void)
 		cmocka_unit_test(odd_windows_are_placed),
 		cmocka_unit_test(columns_and_edges_agree),
 		cmocka_unit_test(undo_forgets_the_oldest),
+		cmocka_unit_test(undo_is_always_seen),
 		cmocka_unit_test(steps_are_round),
 	};
 
