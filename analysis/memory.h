@@ -42,12 +42,15 @@ struct ty_memory_table {
 	uint64_t samples; /* that the table is about */
 };
 
-/* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0, -TY_ENOMEM, -TY_EINTR. */
+/* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0, -TY_ENOMEM, -TY_EINTR;
+ * -TY_ELIMIT: keys made to collide, which are more than work->bytes has room for. */
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
 		    struct ty_memory_table *out);
-/* Several tables, all of `table` 0 before, on that many threads (each may take work->bytes). 0,
- * -TY_ENOMEM, -TY_EINTR: then tables are not whole. They are the caller's to fini either way. */
+/* Several tables, each of another kind, all of `table` 0 before, on that many threads (each may
+ * take work->bytes). 0 or as above: then tables are not whole. They are the caller's to fini either
+ * way.
+ */
 struct ty_memory_ask {
 	enum ty_memory_by by;
 	uint32_t top;

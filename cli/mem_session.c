@@ -282,29 +282,29 @@ static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 }
 
-/* What goes with a sample, looked up once for all that follow each other with the same thread and
+/* What goes with a sample, looked up once for all that follow each other with the same thread, or
  * CPU: of a thread's names only that of its first sample counts. */
 struct beside {
 	int32_t pid, tid;
 	uint32_t cpu;
-	const char *comm;
-	bool core, known;
+	const char *comm; /* NULL: nothing is known yet */
+	bool core;
 };
 
 static void look_beside(const struct ty_mem_session *s, const struct ty_mem *m, struct beside *b)
 {
 	uint32_t cpu = m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX;
-	const char *comm;
 
-	if (b->known && b->pid == m->pid && b->tid == m->tid && b->cpu == cpu)
-		return;
-	comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
-	*b = (struct beside){m->pid,
-			     m->tid,
-			     cpu,
-			     comm ? comm : "",
-			     ty_mem_core_name(ty_mem_midr(s->stream, cpu)) != NULL,
-			     true};
+	if (!b->comm || b->cpu != cpu) {
+		b->cpu = cpu;
+		b->core = ty_mem_core_name(ty_mem_midr(s->stream, cpu)) != NULL;
+	}
+	if (!b->comm || b->pid != m->pid || b->tid != m->tid) {
+		b->pid = m->pid;
+		b->tid = m->tid;
+		b->comm = m->tid >= 0 ? ty_mem_comm(s->stream, m->tid, m->ts_ns) : NULL;
+		b->comm = b->comm ? b->comm : "";
+	}
 }
 
 /* All samples, decoded. */

@@ -262,7 +262,8 @@ int ty_mem_next(struct ty_mem_stream *s, const struct ty_mem **out, struct ty_er
 			return r;
 		if (!r)
 			s->heap[0] = s->heap[--s->heap_n];
-		sift(s, 0);
+		if (s->heap_n > 1)
+			sift(s, 0);
 	}
 	if (!s->heap_n)
 		return 0;

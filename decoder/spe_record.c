@@ -287,7 +287,9 @@ static size_t between(struct ty_spe_decoder *d, const uint8_t *p, size_t n)
 	d->skip -= at;
 	while (at < n && !(p[at] & ~0x2f)) {
 		if (!p[at]) {
-			at++;
+			uint64_t v = n - at >= 8 ? ty_load(p + at, 8, false) : 1u << 8;
+
+			at += v ? (size_t)__builtin_ctzll(v) / 8 : 8; /* zeros up to v's first */
 			continue;
 		}
 		if (n - at < 2 || p[at] == 0x01 || p[at] < 0x20 || p[at + 1] ||

@@ -28,6 +28,7 @@ struct ty_mem_build {
 	struct ty_mem_pending pending[TY_MEM_PENDING]; /* a ring */
 	uint32_t taken, given;			       /* from it, to it, since the beginning */
 	uint64_t key_ns, va, pa;		       /* of the row before */
+	uint64_t whats[256];			       /* samples by the low byte of `what` */
 	uint64_t max_bytes; /* of what lies outside the store; 0: no limit */
 	bool part;
 	struct ty_index_write *index;

@@ -12,7 +12,7 @@
 #include "block_column.h"
 #include "coder.h"
 
-#define CODER_ROWS (1u << 19) /* from so many on a thread is worth its fresh memory */
+#define CODER_ROWS (1u << 15) /* from so many on a thread is worth its fresh memory */
 
 struct row {
 	uint64_t key, back, va, pa;
@@ -113,30 +113,34 @@ static int add_gap(struct ty_mem_points *p, const struct ty_mem *m)
 							 : UINT16_MAX});
 }
 
+/* Flags that stand in the same order in both. */
+#define ADDRESSES (TY_MEM_HAS_VA | TY_MEM_HAS_PA)
+#define LATENCIES (TY_MEM_HAS_TOTAL | TY_MEM_HAS_ISSUE | TY_MEM_HAS_XLAT)
+_Static_assert(TY_MEM_HAS_VA >> 2 == TY_MP_HAS_VA && TY_MEM_HAS_PA >> 2 == TY_MP_HAS_PA &&
+		       TY_MEM_HAS_TOTAL >> 4 == TY_MP_HAS_LAT &&
+		       TY_MEM_HAS_ISSUE >> 4 == TY_MP_HAS_SPLIT &&
+		       TY_MEM_HAS_XLAT >> 4 == TY_MP_HAS_XLAT &&
+		       TY_MEM_HAS_TIME << 6 == TY_MP_HAS_TIME,
+	       "flags() shifts them");
+
 static unsigned flags(const struct ty_mem *m)
 {
-	return (ty_mem_writes(m) ? TY_MP_WRITES : 0) |
-	       (m->has & TY_MEM_HAS_VA && m->kind != TY_MEM_BRANCH ? TY_MP_HAS_VA : 0) |
-	       (m->has & TY_MEM_HAS_PA ? TY_MP_HAS_PA : 0) |
-	       (m->has & TY_MEM_HAS_TOTAL ? TY_MP_HAS_LAT : 0) |
-	       (m->has & TY_MEM_HAS_ISSUE ? TY_MP_HAS_SPLIT : 0) |
-	       (m->has & TY_MEM_HAS_XLAT ? TY_MP_HAS_XLAT : 0) |
-	       (m->has & TY_MEM_HAS_TIME ? TY_MP_HAS_TIME : 0) |
-	       (m->kind == TY_MEM_BRANCH && m->has & TY_MEM_HAS_TARGET ? TY_MP_HAS_TARGET : 0);
+	unsigned f = (m->has & ADDRESSES) >> 2 | (m->has & LATENCIES) >> 4 |
+		     (m->has & TY_MEM_HAS_TIME) << 6 | (ty_mem_writes(m) ? TY_MP_WRITES : 0);
+
+	if (m->kind == TY_MEM_BRANCH)
+		f = (f & ~(unsigned)TY_MP_HAS_VA) |
+		    (m->has & TY_MEM_HAS_TARGET ? TY_MP_HAS_TARGET : 0);
+	return f;
 }
 
-static void sum_up(struct ty_mem_points *p, const struct ty_mem_point *o)
+static inline void sum_up(struct ty_mem_points *p, const struct ty_mem_point *o)
 {
 	struct ty_memory_sum *s = &p->sum;
 
-	s->samples++;
-	s->loads += o->kind == TY_MEM_LOAD;
-	s->stores += o->kind == TY_MEM_STORE;
-	s->branches += o->kind == TY_MEM_BRANCH;
-	s->others += o->kind == TY_MEM_OTHER;
+	p->build->whats[o->what & 0xff]++;
 	s->no_thread += o->thread == TY_MEM_NO_THREAD;
 	s->with_pa += !!(o->flags & TY_MP_HAS_PA);
-	s->with_source += o->level != TY_MEM_LV_UNKNOWN;
 	s->by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
 	if (!(o->flags & TY_MP_HAS_TIME)) {
 		s->no_time++;
@@ -144,6 +148,24 @@ static void sum_up(struct ty_mem_points *p, const struct ty_mem_point *o)
 	}
 	s->first_ns = s->first_ns && s->first_ns < o->ts_ns ? s->first_ns : o->ts_ns;
 	s->last_ns = o->ts_ns > s->last_ns ? o->ts_ns : s->last_ns;
+}
+
+/* What was counted by kind and level. */
+static void sum_whats(struct ty_mem_points *p)
+{
+	struct ty_memory_sum *s = &p->sum;
+
+	s->samples = p->n;
+	for (uint32_t what = 0; what < 256; what++) {
+		const struct ty_mem_point o = {.what = what};
+		uint64_t n = p->build->whats[what];
+
+		s->loads += o.kind == TY_MEM_LOAD ? n : 0;
+		s->stores += o.kind == TY_MEM_STORE ? n : 0;
+		s->branches += o.kind == TY_MEM_BRANCH ? n : 0;
+		s->others += o.kind == TY_MEM_OTHER ? n : 0;
+		s->with_source += o.level != TY_MEM_LV_UNKNOWN ? n : 0;
+	}
 }
 
 static int group(struct ty_mem_points *p, const struct ty_mem_point *o)
@@ -243,6 +265,13 @@ static int settle(struct ty_mem_points *p)
 	return ty_mem_points_take(p, &w->o);
 }
 
+/* All of it at once: bit by bit it would be waited for when it is read. */
+static uint32_t what(const struct ty_mem *m, bool core)
+{
+	return (m->kind & 7u) | (m->level & 15u) << 3 | (uint32_t)core << 7 |
+	       (uint32_t)m->src_flags << 8 | flags(m) << 16 | (uint32_t)m->size << 24;
+}
+
 int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const char *comm, bool core)
 {
 	struct ty_mem_build *b = p->build;
@@ -268,12 +297,7 @@ int ty_mem_points_add(struct ty_mem_points *p, const struct ty_mem *m, const cha
 		      .xlat = cycles(m->lat_xlat),
 		      .cpu = m->has & TY_MEM_HAS_CPU && m->cpu < UINT16_MAX ? (uint16_t)m->cpu
 									    : UINT16_MAX,
-		      .kind = m->kind & 7,
-		      .level = m->level & 15,
-		      .src_flags = m->src_flags,
-		      .size = m->size,
-		      .flags = (uint8_t)flags(m),
-		      .core = core},
+		      .what = what(m, core)},
 		.pc = m->pc,
 		.comm = comm,
 		.pid = m->pid,
@@ -321,6 +345,7 @@ int ty_mem_points_end(struct ty_mem_points *p)
 		r = ty_table_attach(&p->table, &ty_mem_kind, p->store, off, bytes, false, NULL);
 	if (r)
 		return r;
+	sum_whats(p);
 	p->group = p->own_groups.v;
 	if (!b->part) {
 		p->code = p->own_code.v;
@@ -355,9 +380,10 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 		   unsigned want, struct ty_mem_point *out)
 {
 	uint64_t wide[TY_BLOCK_ROWS];
+	bool doubt = p->table.checked; /* an index file's numbers */
 
 	COLUMN(what, WHAT, 0);
-	for (uint32_t k = 0; k < n; k++)
+	for (uint32_t k = 0; doubt && k < n; k++)
 		if ((out[k].what & 0x7f) >= (TY_MEM_LV_COUNT << 3) || out[k].what & TY_MEM_GAP)
 			out[k].what &= ~0x7fu; /* kind and level that there are not */
 	if (want & TY_MEM_WANT_TIME) {
@@ -380,7 +406,7 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 	}
 	if (want & TY_MEM_WANT_PC) {
 		COLUMN(pc, PC, -1);
-		for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t k = 0; (doubt || p->width) && k < n; k++) {
 			if (out[k].pc >= p->codes)
 				out[k].pc = UINT32_MAX;
 			else if (p->width && !out[k].size)
@@ -389,7 +415,7 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 	}
 	if (want & TY_MEM_WANT_THREAD) {
 		COLUMN(thread, THREAD, -1);
-		for (uint32_t k = 0; k < n; k++)
+		for (uint32_t k = 0; doubt && k < n; k++)
 			if (out[k].thread >= p->threads)
 				out[k].thread = TY_MEM_NO_THREAD;
 	}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys by ranges of their hash: however many there are, those of one range fit the memory that may
+ * be used; what does not is left to later passes. A range that turns out to be too wide becomes
+ * half, and is begun again. Whatever the ranges, each key is in exactly one.
+ */
+#ifndef TY_KEY_RANGE_H
+#define TY_KEY_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+#define TY_KEY_HASHES (UINT64_C(1) << 32)
+
+struct ty_key_range {
+	uint64_t lo, hi; /* hashes [lo, hi) */
+	uint64_t salt;	 /* what no file can know */
+	bool again;	 /* it became smaller: what was found of it is to be forgotten */
+};
+
+static inline struct ty_key_range ty_key_range_all(const void *salt)
+{
+	return (struct ty_key_range){0, TY_KEY_HASHES, (uintptr_t)salt, false};
+}
+
+static inline bool ty_key_range_is_all(const struct ty_key_range *r)
+{
+	return r->hi - r->lo == TY_KEY_HASHES;
+}
+
+static inline bool ty_key_in(const struct ty_key_range *r, uint64_t key)
+{
+	uint64_t v = (key ^ r->salt) * 0x9e3779b97f4a7c15ull;
+
+	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ull >> 32;
+	return v >= r->lo && v < r->hi;
+}
+
+/* There is no room for all of it. 0; -TY_ELIMIT: it is a single hash. */
+static inline int ty_key_range_less(struct ty_key_range *r)
+{
+	if (r->hi - r->lo < 2)
+		return -TY_ELIMIT;
+	r->hi = r->lo + (r->hi - r->lo) / 2;
+	r->again = true;
+	return 0;
+}
+
+/* A pass is over: the same once more where it became smaller, else the next. false: that was all.
+ */
+static inline bool ty_key_range_next(struct ty_key_range *r)
+{
+	uint64_t width = r->hi - r->lo;
+
+	if (r->again) {
+		r->again = false;
+		return true;
+	}
+	if (r->hi == TY_KEY_HASHES)
+		return false;
+	r->lo = r->hi;
+	r->hi = width < TY_KEY_HASHES - r->lo ? r->lo + width : TY_KEY_HASHES;
+	return true;
+}
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting by key (memory_tab.h). Keys are numbers that the points have already, but for pages:
+ * however many these are, no more are held at a time than there is room for. Budget: a dozen
+ * instructions per sample and table; a page's a cache miss, whose waits overlap.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory_tab.h"
+
+#define AHEAD	12    /* rows whose look-ups overlap */
+#define SOURCES 4096u /* level << 8 | src_flags */
+
+static int count_page(struct ty_memory_tab *t, uint64_t key, uint32_t *id)
+{
+	bool fresh;
+	int r;
+
+	if (t->pages.keys.n >= t->keys_max && ty_mem_id_find(&t->pages, key) == UINT32_MAX)
+		return ty_key_range_less(&t->range);
+	r = ty_mem_id(&t->pages, key, id, &fresh);
+	return !r && fresh ? vec_push(&t->counts, (struct ty_memory_counted){0}) : r;
+}
+
+TY_INLINE int count_by(enum ty_memory_by by, struct ty_memory_tab *t, const struct ty_mem_point *o,
+		       uint32_t n)
+{
+	bool some = by == TY_MEMORY_BY_PAGE && !ty_key_range_is_all(&t->range);
+	int r = 0;
+
+	for (const struct ty_mem_point *end = o + n; o < end; o++) {
+		struct ty_memory_counted *c;
+		uint64_t key;
+		uint32_t id;
+
+		if (by == TY_MEMORY_BY_PAGE && end - o > AHEAD && ty_memory_is_about(by, o + AHEAD))
+			ty_mem_id_soon(&t->pages, ty_memory_key(by, t, o + AHEAD));
+		if (!ty_memory_is_about(by, o))
+			continue;
+		key = ty_memory_key(by, t, o);
+		id = (uint32_t)key;
+		if (by == TY_MEMORY_BY_PAGE) {
+			if (some && !ty_key_in(&t->range, key))
+				continue;
+			r = count_page(t, key, &id);
+			if (r || t->range.again)
+				break;
+		}
+		c = &t->counts.v[id];
+		c->count++;
+		c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+	}
+	return r;
+}
+
+/* By function is by instruction first. */
+static int count_rows(struct ty_memory_tab *t, const struct ty_mem_point *rows, uint32_t n)
+{
+	switch (t->ask->by) {
+	case TY_MEMORY_BY_PC:
+	case TY_MEMORY_BY_FUNCTION: return count_by(TY_MEMORY_BY_PC, t, rows, n);
+	case TY_MEMORY_BY_SOURCE: return count_by(TY_MEMORY_BY_SOURCE, t, rows, n);
+	case TY_MEMORY_BY_PAGE: return count_by(TY_MEMORY_BY_PAGE, t, rows, n);
+	case TY_MEMORY_BY_THREAD: return count_by(TY_MEMORY_BY_THREAD, t, rows, n);
+	default: return count_by(TY_MEMORY_BY_BRANCH, t, rows, n);
+	}
+}
+
+static int no_counts(struct ty_memory_tab *t, size_t n)
+{
+	ty_mem_ids_fini(&t->pages);
+	t->counts.n = 0;
+	if (vec_reserve(&t->counts, n))
+		return -TY_ENOMEM;
+	if (n)
+		memset(t->counts.v, 0, n * sizeof(*t->counts.v));
+	t->counts.n = n;
+	return 0;
+}
+
+static int count_begin(struct ty_memory_tab *t)
+{
+	t->range = ty_key_range_all(t);
+	t->counting = !t->same;
+	t->best = malloc(((size_t)t->ask->top + 1) * sizeof(*t->best));
+	if (!t->best)
+		return -TY_ENOMEM;
+	switch (t->ask->by) {
+	case TY_MEMORY_BY_SOURCE: return no_counts(t, SOURCES);
+	case TY_MEMORY_BY_THREAD: return no_counts(t, t->p->threads);
+	case TY_MEMORY_BY_PAGE: return no_counts(t, 0);
+	default: return t->same ? 0 : no_counts(t, t->p->codes);
+	}
+}
+
+static bool comes_before(const struct ty_memory_rank *x, const struct ty_memory_rank *y)
+{
+	if (x->c.cycles != y->c.cycles)
+		return x->c.cycles > y->c.cycles;
+	if (x->c.count != y->c.count)
+		return x->c.count > y->c.count;
+	return x->key < y->key;
+}
+
+static int rank_order(const void *a, const void *b)
+{
+	return comes_before(b, a) - comes_before(a, b);
+}
+
+/* Restore the heap below `at`: the one that comes last in order is on top. */
+static void sift(struct ty_memory_rank *r, size_t n, size_t at)
+{
+	struct ty_memory_rank v = r[at];
+
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && comes_before(&r[child], &r[child + 1]))
+			child++;
+		if (!comes_before(&v, &r[child]))
+			break;
+		r[at] = r[child];
+	}
+	r[at] = v;
+}
+
+static void offer(struct ty_memory_tab *t, const struct ty_memory_rank *v)
+{
+	uint32_t top = t->ask->top;
+
+	if (t->best_n < top) {
+		t->best[t->best_n++] = *v;
+		if (t->best_n == top)
+			for (size_t k = top / 2; k-- > 0;)
+				sift(t->best, top, k);
+	} else if (top && comes_before(v, &t->best[0])) {
+		t->best[0] = *v;
+		sift(t->best, top, 0);
+	}
+}
+
+/* The counts by instruction become those by function. */
+static int fold(struct ty_memory_tab *t)
+{
+	const uint32_t *of = t->ask->function_of_pc;
+	VEC(struct ty_memory_counted) sum = {0};
+	uint32_t n = 0;
+
+	for (uint32_t pc = 0; pc < t->p->codes; pc++)
+		n = of[pc] >= n ? of[pc] + 1 : n;
+	if (vec_reserve(&sum, n))
+		return -TY_ENOMEM;
+	if (n)
+		memset(sum.v, 0, n * sizeof(*sum.v));
+	for (uint32_t pc = 0; pc < t->p->codes; pc++) {
+		const struct ty_memory_counted *c = &(t->same ? t->same : t)->counts.v[pc];
+
+		sum.v[of[pc]].count += c->count;
+		sum.v[of[pc]].cycles += c->cycles;
+	}
+	vec_fini(&t->counts);
+	t->counts.v = sum.v;
+	t->counts.n = n;
+	t->counts.cap = sum.cap;
+	return 0;
+}
+
+/* What a pass has counted; the next one's keys. */
+static int count_end(struct ty_memory_tab *t)
+{
+	bool whole = !t->range.again;
+	int r = t->ask->by == TY_MEMORY_BY_FUNCTION ? fold(t) : 0;
+
+	for (size_t i = 0; !r && whole && i < t->counts.n; i++) {
+		struct ty_memory_rank v = {
+			t->counts.v[i], t->ask->by == TY_MEMORY_BY_PAGE ? t->pages.keys.v[i] : i};
+
+		t->out->keys += !!v.c.count;
+		t->out->samples += v.c.count;
+		if (v.c.count)
+			offer(t, &v);
+	}
+	t->counting = ty_key_range_next(&t->range);
+	return !r && t->counting ? no_counts(t, 0) : r;
+}
+
+/* Number the rows that are shown. */
+static int choose(struct ty_memory_tab *t)
+{
+	uint32_t id;
+	bool fresh;
+	int r;
+
+	vec_fini(&t->counts);
+	ty_mem_ids_fini(&t->pages);
+	qsort(t->best, t->best_n, sizeof(*t->best), rank_order);
+	t->out->rows_n = t->best_n;
+	t->out->rows = calloc((size_t)t->best_n + 1, sizeof(*t->out->rows));
+	r = t->out->rows ? 0 : -TY_ENOMEM;
+	for (uint32_t i = 0; !r && i < t->best_n; i++) {
+		t->maybe[ty_memory_maybe(t->best[i].key)] = 1;
+		r = ty_mem_id(&t->shown, t->best[i].key, &id, &fresh);
+	}
+	return r;
+}
+
+static int count_pass(struct ty_memory_group *g)
+{
+	const struct ty_mem_points *p = g->tab->p;
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint32_t n;
+	int r = 0;
+
+	for (uint64_t at = 0;
+	     !r && (n = ty_mem_points_rows(p, at, g->want | TY_MEM_WANT_TOTAL, rows)); at += n) {
+		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
+		for (unsigned i = 0; !r && i < g->n; i++)
+			if (g->tab[i].counting && !g->tab[i].range.again)
+				r = count_rows(&g->tab[i], rows, n);
+	}
+	return r;
+}
+
+int ty_memory_tab_keys(struct ty_memory_group *g)
+{
+	bool more = true;
+	int r = 0;
+
+	for (unsigned i = 0; !r && i < g->n; i++)
+		r = count_begin(&g->tab[i]);
+	while (!r && more) {
+		r = count_pass(g);
+		more = false;
+		/* Backwards: who takes another table's counts comes behind it. */
+		for (unsigned i = g->n; !r && i-- > 0;) {
+			struct ty_memory_tab *t = &g->tab[i];
+
+			if (t->counting || t->same)
+				r = count_end(t);
+			t->same = NULL;
+			more |= t->counting;
+		}
+	}
+	for (unsigned i = 0; !r && i < g->n; i++)
+		r = choose(&g->tab[i]);
+	return r;
+}
