@@ -289,6 +289,7 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 			const struct ty_stall *s = &v->v[i];
 			char *line = next(l);
 
+			t->stall_here = i + 1;
 			add(line, "stall %u, %s: %s", i + 1, s->proven ? "proven" : "inferred",
 			    s->text);
 			/* To what held it up, in its midst. */
@@ -566,6 +567,7 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	uint32_t idx;
 
 	t->links_n = 0;
+	t->stall_here = 0;
 	for (unsigned i = 0; i < TY_DETAIL_LINES; i++)
 		lines[i][0] = 0;
 	if (ty_timeline_log_text(t, lines[0], TY_DETAIL_MAX))

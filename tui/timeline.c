@@ -304,9 +304,24 @@ static void hunt(void *ctx)
 				 &h->err);
 }
 
-/* The foremost thread is what most people come for, not CPU 0. */
+/* What most people come for: the first stall of what is shown, under the cursor, so that the
+ * details tell it; else the foremost thread, not CPU 0. */
 static void to_foremost(struct ty_timeline *t)
 {
+	for (uint32_t i = 0; i < t->findings.stalls.n; i++) {
+		const struct ty_stall *s = &t->findings.stalls.v[i];
+		struct ty_span span = ty_model_span(t->m, s->span);
+		uint64_t a = span.start_ns > t->vp.from_ns ? span.start_ns : t->vp.from_ns,
+			 b = span.end_ns < t->vp.to_ns ? span.end_ns : t->vp.to_ns;
+		uint32_t row = a < b ? ty_tracks_reveal(&t->tracks, s->thread) : TY_NONE;
+
+		if (row == TY_NONE)
+			continue;
+		t->row = row;
+		t->below = 1;
+		t->cursor_ns = a + (b - a) / 2;
+		return;
+	}
 	for (uint32_t i = 0; i < t->tracks.rows.n; i++)
 		if (t->tracks.rows.v[i].kind == TY_ROW_THREAD) {
 			t->row = i;

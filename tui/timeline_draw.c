@@ -213,7 +213,8 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
-	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX];
+	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX],
+		title[40];
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
 	unsigned n = ty_details(t, lines);
 	int y = l->details_y + 1, end = l->details_y + l->details_h;
@@ -227,7 +228,10 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	else if (ty_model_realtime(t->m, t->cursor_ns, &real))
 		snprintf(right, sizeof(right), "at %s, clock %s", at,
 			 ty_fmt_clock(real, 1000, other));
-	headline(g, p, l->details_y, "Under the cursor", right, false);
+	snprintf(title, sizeof(title), "Under the cursor");
+	if (t->stall_here)
+		snprintf(title, sizeof(title), "Under the cursor: stall %u", t->stall_here);
+	headline(g, p, l->details_y, title, right, false);
 	/* What is missing stands here until the first key; help keeps it. */
 	if (t->in->note && !t->note_seen) {
 		char note[600];

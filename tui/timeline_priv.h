@@ -190,9 +190,10 @@ struct ty_timeline {
 	VEC(struct ty_mark) marks; /* in time order */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
-	uint8_t job;	 /* enum ty_job */
-	bool exporting;	 /* somebody else's work: it is only looked after */
-	int64_t told_ms; /* when it was last said how far it is */
+	uint32_t stall_here; /* the details tell of this stall, from 1; 0: of none */
+	uint8_t job;	     /* enum ty_job */
+	bool exporting;	     /* somebody else's work: it is only looked after */
+	int64_t told_ms;     /* when it was last said how far it is */
 	struct ty_query *query, *filter;
 	struct ty_search search;
 	struct ty_hit hit; /* the last one, where the next search goes on */

@@ -81,6 +81,52 @@ static void input_does_not_wait_for_analyses(void **state)
 	ty_model_free(m);
 }
 
+/* Nobody touched a key: the cursor stands on the first stall, once it is found, and the details say
+ * so; who has moved it is left in peace. */
+static void the_first_stall_is_under_the_cursor(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_explain x = *in.explain;
+
+	(void)state;
+	x.args = slow_args;
+	in.explain = &x;
+	for (int i = 0; i < 4; i++) {
+		bool late = i % 2, moved = i == 3;
+		const struct ty_stall *s;
+		struct ty_timeline *t;
+		struct ty_span span;
+		bool on;
+
+		in.aside = late;
+		atomic_store(&gate, !late);
+		t = ty_tl_open(&in);
+		if (moved)
+			ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+		atomic_store(&gate, true);
+		for (int k = 0; t->hunting.aside.on; k++) {
+			assert_true(k < 10000);
+			usleep(1000);
+			ty_timeline_ops.work(t);
+		}
+		s = &t->findings.stalls.v[0];
+		span = ty_model_span(m, s->span);
+		on = t->cursor_ns == span.start_ns + (span.end_ns - span.start_ns) / 2;
+		assert_int_equal(on, !moved);
+		assert_int_equal(!strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "cursor: stall 1 "),
+				 moved);
+		if (!moved) {
+			assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_THREAD);
+			assert_int_equal(t->tracks.rows.v[t->row].id, s->thread);
+			assert_true(t->row >= t->top && t->row < t->top + (uint32_t)t->lay.rows_h);
+		}
+		assert_int_equal(t->finding, TY_NONE); /* the first n goes there */
+		ty_timeline_free(t);
+	}
+	ty_model_free(m);
+}
+
 static void searching(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
@@ -349,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(input_does_not_wait_for_analyses),
 		cmocka_unit_test(a_frame_does_not_wait_for_stalls),
+		cmocka_unit_test(the_first_stall_is_under_the_cursor),
 		cmocka_unit_test(searching),
 		cmocka_unit_test(filtering),
 		cmocka_unit_test(the_chain_leads_to_the_culprit),
