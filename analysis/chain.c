@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "waits.h"
+
 #define DEPTH	 48
 #define SEGS_MAX (1u << 20)
 
@@ -293,6 +295,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	if (l->span != TY_NONE) {
 		s = ty_model_span(x->m, l->span);
 		s.syscall = ty_model_syscall_at(x->m, l->thread, l->start_ns);
+		s.syscall = ty_wait_call(x, &s);
 	}
 	call = ty_explain_call(x, s.syscall, buf);
 	switch (l->what) {

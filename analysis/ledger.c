@@ -395,6 +395,7 @@ static void waiting(struct book *b, uint32_t span, uint64_t from, uint64_t to)
 		return;
 	}
 	w = ty_waker_find(m, s.edge);
+	s.syscall = ty_wait_call(b->x, &s);
 	if (s.syscall != TY_NONE) {
 		c = ty_model_syscall_brief(m, s.thread, s.syscall);
 		k.nr = c.nr;

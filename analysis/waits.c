@@ -252,20 +252,27 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 
 uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s)
 {
-	struct ty_syscall c;
-	uint32_t call;
+	const struct ty_thread *t = ty_model_thread(x->m, s->thread);
+	struct ty_syscall c, open = {0};
+	uint32_t call = s->syscall;
 
-	if (s->syscall != TY_NONE || (s->state != TY_ST_SLEEPING && s->state != TY_ST_BLOCKED) ||
-	    s->flags & TY_SF_LOST)
+	if (call != TY_NONE) {
+		open = ty_model_syscall_brief(x->m, s->thread, call);
+		if (!(open.flags & TY_SF_LOST))
+			return call;
+	}
+	if ((s->state != TY_ST_SLEEPING && s->state != TY_ST_BLOCKED) || s->flags & TY_SF_LOST)
+		return call;
+	call = call == TY_NONE ? ty_model_syscall_after(x->m, s->thread, s->end_ns) : call + 1;
+	if (call == TY_NONE || call >= t->syscalls_first + t->syscalls_n)
 		return s->syscall;
-	call = ty_model_syscall_after(x->m, s->thread, s->end_ns);
-	if (call == TY_NONE)
-		return TY_NONE;
 	c = ty_model_syscall_brief(x->m, s->thread, call);
-	if (!(c.flags & TY_SF_LOST) || c.start_ns != c.end_ns)
-		return TY_NONE;
+	/* A call whose end was lost is taken for going on until the next that is known. */
+	if (!(c.flags & TY_SF_LOST) || c.start_ns != c.end_ns ||
+	    (s->syscall != TY_NONE && open.end_ns != c.end_ns))
+		return s->syscall;
 	/* Asleep it did nothing that could be lost; and since? */
-	return lost_between(x->m, s->end_ns, c.end_ns) ? TY_NONE : call;
+	return lost_between(x->m, s->end_ns, c.end_ns) ? s->syscall : call;
 }
 
 static void by_fd(enum ty_fd_kind k, struct ty_wait_for *w)
