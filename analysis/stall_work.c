@@ -424,10 +424,11 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns,
 			       1, &cell);
-		/* Who got no CPU says what it has done only later. */
+		/* Parts of one work are over at about the same time; who got no CPU says what it
+		 * has done only later. */
 		until = cell.ns[TY_ST_RUNNABLE] > cell.ns[TY_ST_RUNNING]
 				? ty_model_summary(m)->end_ns
-				: c->end_ns;
+				: c->end_ns + c->s.duration_ns;
 		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] < c->s.duration_ns / 2)
 			continue;
 		if (ty_stall_last_woke(h->x, next, i, until) ||
