@@ -107,6 +107,9 @@ struct ty_build_how {
  * with progress on stderr and Ctrl-C; else it may be done in any thread. */
 int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err);
 
+/* What the recording could not tell from the first, in words; NULL: nothing to be said. */
+const char *ty_session_scope(const struct ty_session *s);
+
 /* An index file turned out to be damaged: remove it, and say so. -TY_EFORMAT. */
 int ty_index_damaged(const char *path, struct ty_err *err);
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */

@@ -72,6 +72,8 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	ty_json_bool(j, "truncated", t->truncated);
 	if (t->note.s)
 		ty_json_strn(j, "note", t->note.s, t->note.n);
+	if (ty_session_scope(r->s))
+		ty_json_str(j, "scope", ty_session_scope(r->s));
 	ty_json_end_object(j);
 
 	ty_json_object(j, "machine");

@@ -127,14 +127,8 @@ static void header(const struct ty_report *r, FILE *f)
 		     ty_fmt_bytes(t->file_bytes, d));
 	if (t->note.s)
 		line(f, "", "%.*s", (int)t->note.n, t->note.s);
-	if (t->own_only)
-		line(f, "",
-		     "only events of the threads that perf was to record: what others did, and "
-		     "when a CPU was idle, is not known");
-	if (t->switches_only)
-		line(f, "",
-		     "of scheduling only switches are there: when a thread is on a CPU is known, "
-		     "not why it left it, nor when it was woken");
+	if (ty_session_scope(r->s))
+		line(f, "", "%s", ty_session_scope(r->s));
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));

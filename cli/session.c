@@ -205,6 +205,20 @@ uint64_t ty_memory_default(void)
 	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : 256u << 20;
 }
 
+#define OWN_ONLY                                                                                   \
+	"only events of the threads that perf was to record: what others did, and when a CPU was " \
+	"idle, is not known"
+#define SWITCHES_ONLY                                                                              \
+	"of scheduling only switches are there: when a thread is on a CPU is known, not why it "   \
+	"left it, nor when it was woken"
+
+const char *ty_session_scope(const struct ty_session *s)
+{
+	if (s->trace->own_only && s->trace->switches_only)
+		return OWN_ONLY "; " SWITCHES_ONLY;
+	return s->trace->own_only ? OWN_ONLY : s->trace->switches_only ? SWITCHES_ONLY : NULL;
+}
+
 int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint64_t memory_bytes,
 		    struct ty_err *err)
 {

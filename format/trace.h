@@ -58,7 +58,8 @@ struct ty_trace {
 	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
 	 * CPU is not known (perf record without -a). */
 	bool own_only;
-	/* Of perf.data with Intel PT and no tracepoint: why a thread left a CPU is not known. */
+	/* Of perf.data whose switches are perf's own records (recordings of Intel PT without
+	 * sched_switch): why a thread left a CPU is not known. */
 	bool switches_only;
 	bool big_endian;
 	unsigned long_size;  /* 4 or 8: of the traced kernel */

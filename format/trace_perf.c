@@ -291,8 +291,9 @@ static int fork_or_exit(struct reading *rd, const struct ty_perf_rec *r,
 
 /*
  * Records of a whole CPU name both threads as one is left, and again as the next one is there: the
- * first is enough. Those of one thread tell when it leaves and comes; of whom for, or of whom from,
- * they do not.
+ * first is enough, unless it was lost. Who leaves for good has no number any more: it is the one
+ * that came last, and -1 (nobody knows) where records were lost since. Those of one thread tell
+ * when it leaves and comes; of whom for, or of whom from, they do not.
  */
 static int switched(struct reading *rd, const struct ty_perf_rec *r, const struct ty_perf_id *id,
 		    struct ty_err *err)
@@ -300,14 +301,23 @@ static int switched(struct reading *rd, const struct ty_perf_rec *r, const struc
 	struct ty_perf_switch s;
 	struct ty_perf_id who = *id;
 	uint8_t e[20] = {0};
+	int32_t was, prev, next;
 
 	if (ty_perf_switch(r, &s) || !id->time || !rd->id[SWITCH])
 		return 0;
-	/* Who leaves for good has no number any more. */
-	if (s.out && who.tid < 0)
-		who.tid = rd->on[id->cpu];
-	rd->on[id->cpu] = s.out ? s.has_other ? s.other_tid : 0 : who.tid;
-	if (who.tid < 0 || (s.has_other && !s.out))
+	was = rd->on[id->cpu];
+	if (s.out) {
+		prev = who.tid >= 0 ? who.tid : was;
+		next = s.has_other ? s.other_tid : 0;
+		who.tid = prev;
+	} else {
+		prev = s.has_other ? s.other_tid : 0;
+		next = who.tid;
+		who.tid = s.has_other ? prev : next;
+	}
+	rd->on[id->cpu] = next;
+	/* Told already, or it tells nothing. */
+	if (s.has_other ? !s.out && next == was : who.tid < 0)
 		return 0;
 	if (!rd->first_ns || id->time < rd->first_ns)
 		rd->first_ns = id->time;
@@ -315,7 +325,7 @@ static int switched(struct reading *rd, const struct ty_perf_rec *r, const struc
 		rd->cpus = id->cpu + 1;
 	rd->idle_seen |= s.has_other;
 	le32(e + 16, s.preempt ? PREEMPTED : 0);
-	return put(rd, SWITCH, &who, e, sizeof(e), s.out ? who.tid : 0, rd->on[id->cpu], err);
+	return put(rd, SWITCH, &who, e, sizeof(e), prev, next, err);
 }
 
 /* records ------------------------------------------------------------------------------------- */
@@ -346,6 +356,7 @@ static int lost(struct reading *rd, const struct ty_perf_rec *r, const struct ty
 		return 0;
 	if (id->time) {
 		rd->told[id->cpu] += l.count;
+		rd->on[id->cpu] = -1;
 		return ty_perf_queue_lost(rd->queue, id->cpu, id->time, l.count, err);
 	}
 	if (r->type == TY_PERF_LOST_SAMPLES && id->have & TY_PERF_S_ID && rd->at_end.n < IDS_MAX)
@@ -583,7 +594,6 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 			       "and `tarry dump F memory` show instructions (Intel PT) and memory "
 			       "samples, where it has such",
 			       t->path);
-	t->switches_only = !any;
 	if (some)
 		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): events in "
 				 "between are not there");
@@ -628,6 +638,7 @@ static int read_all(struct reading *rd, struct ty_err *err)
 	r = formats ? read_formats(t, off, n, err) : 0;
 	if (!r && (add_kinds(rd) || vec_push(&t->buffers, top)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	t->switches_only = rd->id[SWITCH];
 	r = r ? r : ty_page_sink_init(&sink, t, err);
 	if (!r && !(rd->queue = ty_perf_queue_new(&sink)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);

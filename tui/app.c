@@ -18,7 +18,7 @@ struct app {
 	} stack[DEPTH];
 	int n;
 	struct ty_help help;
-	const char *note;
+	const char *note, *scope;
 	bool dirty, afresh;
 };
 
@@ -61,7 +61,7 @@ static bool take(struct app *a, int i, enum ty_view_result r)
 		push(a, ops, child);
 		return true;
 	case TY_VIEW_HELP:
-		a->help = (struct ty_help){.note = a->note};
+		a->help = (struct ty_help){.note = a->note, .scope = a->scope};
 		push(a, &ty_help_ops, &a->help);
 		return true;
 	case TY_VIEW_REDRAW: a->afresh = true; return true;
@@ -140,10 +140,10 @@ static int loop(struct app *a, struct ty_err *err)
 	}
 }
 
-static int run(const struct ty_view_ops *ops, void *self, const char *note, const char *color,
-	       struct ty_err *err)
+static int run(const struct ty_view_ops *ops, void *self, const char *note, const char *scope,
+	       const char *color, struct ty_err *err)
 {
-	struct app a = {.dirty = true, .note = note};
+	struct app a = {.dirty = true, .note = note, .scope = scope};
 	int rc = ty_term_open(&a.term, err);
 
 	if (!rc) {
@@ -190,7 +190,7 @@ int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err 
 	int rc = ty_timeline_new(in, &t, err);
 
 	if (!rc)
-		rc = run(&ty_timeline_ops, t, in->note, color, err);
+		rc = run(&ty_timeline_ops, t, in->note, in->scope, color, err);
 	ty_timeline_free(t);
 	return rc;
 }
@@ -213,7 +213,7 @@ int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struc
 	int rc = ty_memory_view_new(in, &v, err);
 
 	if (!rc)
-		rc = run(&ty_memory_view_ops, v, in->note, color, err);
+		rc = run(&ty_memory_view_ops, v, in->note, NULL, color, err);
 	ty_memory_view_free(v);
 	return rc;
 }

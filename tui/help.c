@@ -163,6 +163,10 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		title(&pg, "This recording is incomplete");
 		para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
 	}
+	if (h->scope) {
+		title(&pg, "What this recording can tell");
+		para(&pg, 3, h->scope, ty_palette_role(p, TY_ROLE_WARN));
+	}
 	keys(&pg);
 	language(&pg);
 	signs(&pg);

@@ -8,9 +8,10 @@
 struct ty_help {
 	int top, lines, page; /* first line shown, lines in all, lines on the screen */
 	const char *note;     /* what is missing in the recording; NULL */
+	const char *scope;    /* what it could not tell; NULL */
 };
 
 extern const struct ty_view_ops
-	ty_help_ops; /* self: struct ty_help, zeroed at first but for the note */
+	ty_help_ops; /* self: struct ty_help, zeroed at first but for note and scope */
 
 #endif

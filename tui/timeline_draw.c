@@ -210,6 +210,18 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);
 }
 
+/* Until the first key: help keeps it. How many lines it took. */
+static int draw_note(struct ty_grid *g, const struct ty_palette *p, int y, int end,
+		     const char *title, const char *text)
+{
+	char note[600];
+
+	if (!text)
+		return 0;
+	snprintf(note, sizeof(note), "%s: %s", title, text);
+	return ty_grid_wrap(g, p, 1, y, end - y, g->w - 2, note, ty_palette_role(p, TY_ROLE_WARN));
+}
+
 static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
@@ -232,13 +244,11 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	if (t->stall_here)
 		snprintf(title, sizeof(title), "Under the cursor: stall %u", t->stall_here);
 	headline(g, p, l->details_y, title, right, false);
-	/* What is missing stands here until the first key; help keeps it. */
-	if (t->in->note && !t->note_seen) {
-		char note[600];
+	if (!t->note_seen) {
+		const int last = end - (l->details_h > 3);
 
-		snprintf(note, sizeof(note), "INCOMPLETE: %s", t->in->note);
-		y += ty_grid_wrap(g, p, 1, y, end - y - (l->details_h > 3), g->w - 2, note,
-				  ty_palette_role(p, TY_ROLE_WARN));
+		y += draw_note(g, p, y, last, "INCOMPLETE", t->in->note);
+		y += draw_note(g, p, y, last, "ONLY IN PART", t->in->scope);
 	}
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);

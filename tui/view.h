@@ -90,6 +90,7 @@ struct ty_view_input {
 	const struct ty_model *model;
 	const char *path;
 	const char *note;	 /* "unfinished recording", ...; NULL */
+	const char *scope;	 /* what it could not tell from the first, in words; NULL */
 	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
 	const struct ty_sysarch *arch;
 	const struct ty_explain *explain; /* for stalls and chains; NULL: there are none */

@@ -139,11 +139,12 @@ static void what_is_missing_is_told(void **state)
 	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
 	static const char note[] = "the recording was not finished: the recorder was killed; the "
 				   "last 2 s of CPU 1 may be missing";
+	static const char scope[] = "of scheduling only switches are there";
 	struct ty_event gap = {0};
 	struct ty_view_input in;
 	struct ty_timeline *t;
 	struct ty_model *m;
-	struct ty_help help = {.note = note};
+	struct ty_help help = {.note = note, .scope = scope};
 	struct ty_grid g;
 	char *s;
 
@@ -157,6 +158,7 @@ static void what_is_missing_is_told(void **state)
 	in = ty_tl_input(m);
 	in.path = "a/recording-of-the-web-server-with-a-long-name.dat";
 	in.note = note;
+	in.scope = scope;
 	t = ty_tl_open(&in);
 	for (int w = TY_VIEW_MIN_W; w < 160; w++) {
 		s = ty_tl_frame(t, &ty_tl_utf8, w, 24);
@@ -168,6 +170,7 @@ static void what_is_missing_is_told(void **state)
 	s = strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "recorder 12.0 ms");
 	assert_null(s);
 	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), note));
+	assert_non_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), scope));
 	ty_timeline_ops.act(t, TY_ACT_RIGHT);
 	assert_null(strstr(ty_tl_flat(ty_tl_frame(t, &ty_tl_utf8, 80, 24)), note));
 	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "INCOMPLETE"));
@@ -182,6 +185,7 @@ static void what_is_missing_is_told(void **state)
 		ty_buf_init(&b, 1 << 20);
 		assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
 		assert_non_null(strstr(ty_tl_flat(b.p), note));
+		assert_non_null(strstr(ty_tl_flat(b.p), scope));
 		ty_buf_fini(&b);
 	}
 	ty_grid_fini(&g);

@@ -384,6 +384,62 @@ static void test_switches(void **state)
 	ty_session_fini(&s);
 }
 
+/*
+ * Behind lost records nobody knows who is on the CPU: who leaves it for good then is not whoever
+ * came last, and who comes is known by the second record of the pair, where the first was lost.
+ */
+static void test_lost_switches(void **state)
+{
+	struct ty_session s = {0};
+	struct perf_write w;
+
+	pt_begin(&w);
+	pw_switch(&w, (struct pw_at){-1, -1, 900, 0}, true, 7, 7);
+	pw_switch(&w, (struct pw_at){7, 7, 1000, 0}, true, 8, 8);
+	pe_lost(&w, (struct pw_at){8, 8, 2000, 0}, 3);
+	pw_switch(&w, (struct pw_at){-1, -1, 3000, 0}, true, 9, 9);
+	pw_switch(&w, (struct pw_at){9, 9, 3010, 0}, false, -1, -1);
+	pw_switch(&w, (struct pw_at){9, 9, 3500, 0}, true, 8, 8);
+	pe_lost(&w, (struct pw_at){9, 9, 4000, 0}, 3);
+	pw_switch(&w, (struct pw_at){10, 10, 5000, 0}, false, 11, 11);
+	pw_switch(&w, (struct pw_at){10, 10, 6000, 0}, true, 0, 0);
+	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
+	assert_string_equal(told(&s), "900 0 -1 switch\n"
+				      "1000 0 7 switch\n"
+				      "gap 3 cpu 0\n"
+				      "3000 0 -1 switch\n"
+				      "3500 0 9 switch\n"
+				      "gap 3 cpu 0\n"
+				      "5000 0 11 switch\n"
+				      "6000 0 10 switch\n");
+	assert_int_equal(state_at(s.model, 7, 950), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 8, 2500), TY_ST_UNKNOWN);
+	assert_int_equal(state_at(s.model, 9, 3200), TY_ST_RUNNING);
+	assert_int_equal(state_at(s.model, 10, 5500), TY_ST_RUNNING);
+	ty_session_fini(&s);
+}
+
+/* System calls as tracepoints, and who runs when by perf's records only. */
+static void test_calls_and_switches(void **state)
+{
+	struct ty_session s = {0};
+	struct perf_write w;
+
+	pe_init(&w);
+	w.switches = true;
+	w.config = PE_ENTER;
+	pe_call(&w, (struct pw_at){7, 7, 1000, 0}, true, 0);
+	pw_switch(&w, (struct pw_at){7, 7, 2000, 0}, true, 0, 0);
+	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
+	assert_true(s.trace->switches_only);
+	assert_non_null(strstr(ty_session_scope(&s), "not why it left it"));
+	ty_session_fini(&s);
+	chosen(&s, true);
+	assert_false(s.trace->switches_only);
+	assert_null(ty_session_scope(&s));
+	ty_session_fini(&s);
+}
+
 /* The same of one thread: when it comes and goes, and nothing of others. */
 static void test_own_switches(void **state)
 {
@@ -460,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_many_losses),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_chosen_threads), cmocka_unit_test(test_switches),
 		cmocka_unit_test(test_own_switches),   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_lost_switches),  cmocka_unit_test(test_calls_and_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
