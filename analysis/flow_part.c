@@ -16,6 +16,7 @@ struct going_on {
 };
 
 struct reading {
+	const struct ty_flow *flow;
 	struct ty_flow_part *p;
 	const struct ty_flow_part_ask *ask;
 	VEC(struct going_on) stack;
@@ -115,7 +116,7 @@ static void keep(struct reading *g, const struct ty_flow_at *at)
 	    vec_push(&p->ends, (struct ty_flow_part_end){(uint32_t)p->steps.n, at->ts_ns}))
 		g->r = -TY_ENOMEM;
 	if (it->kind != TY_FLOW_INSN)
-		s.text = it->kind == TY_FLOW_GAP ? it->text : "overflow: the CPU lost packets";
+		s.text = ty_flow_gap_text(g->flow, it);
 	if ((s.text && vec_push(&p->gaps, (uint32_t)p->steps.n)) || vec_push(&p->steps, s))
 		g->r = -TY_ENOMEM;
 }
@@ -200,7 +201,7 @@ static int read_all(struct reading *g, struct ty_flow *f)
 int ty_flow_part_read(struct ty_flow *f, struct ty_flow_names *names,
 		      const struct ty_flow_part_ask *ask, struct ty_flow_part *out)
 {
-	struct reading g = {.p = out, .ask = ask, .last_ns = TY_FLOW_NO_TIME};
+	struct reading g = {.flow = f, .p = out, .ask = ask, .last_ns = TY_FLOW_NO_TIME};
 	int r;
 
 	*out = (struct ty_flow_part){

@@ -195,8 +195,7 @@ static void call_ends(void *ctx, const struct ty_flow_call *c)
 static void put_gap(struct dump *d, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *it = &at->item;
-	const char *text =
-		it->kind == TY_FLOW_OVERFLOW ? "overflow: the CPU lost packets" : it->text;
+	const char *text = ty_flow_gap_text(d->flow, it);
 
 	if (d->sel->json) {
 		json_where(d, at);

@@ -60,14 +60,15 @@ static uint64_t when(const struct ty_flow_step *s)
 	return s->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : s->ts_ns;
 }
 
-static int packets(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
-		   uint64_t *bytes, struct ty_err *err)
+static int packets(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, uint64_t *bytes,
+		   struct ty_err *err)
 {
 	struct ty_view_flow *f = ctx;
 	int r = open_source(f, err);
 
-	if (!r)
-		ty_flow_density(f->source.flow, tid, from_ns, to_ns, n, bytes);
+	if (!r && !ty_flow_density(f->source.flow, ask->tid, ask->from_ns, ask->to_ns, n, bytes,
+				   ask->stop))
+		r = ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", f->path);
 	return r;
 }
 

@@ -19,6 +19,7 @@ struct ty_flow *ty_flow_new(ty_code_load *load, void *ctx)
 	if (!f)
 		return NULL;
 	ty_buf_init(&f->bytes, SIZE_MAX / 2);
+	f->read_max = TY_FLOW_READ_MAX;
 	f->code = ty_code_new(load, ctx);
 	if (!f->code) {
 		free(f);
@@ -84,6 +85,14 @@ void ty_flow_set_software(struct ty_flow *f)
 bool ty_flow_software(const struct ty_flow *f)
 {
 	return f->software;
+}
+
+const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap)
+{
+	if (gap->kind != TY_FLOW_OVERFLOW)
+		return gap->text;
+	return f->software ? "the stepper could not read an instruction: what ran next is not known"
+			   : "overflow: the CPU lost packets";
 }
 
 uint32_t ty_flow_streams(const struct ty_flow *f)

@@ -12,6 +12,7 @@
 #ifndef TY_FLOW_H
 #define TY_FLOW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -108,11 +109,13 @@ int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branche
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
 /* Bytes of packets that thread tid made in each of n equal parts of [from, to), of a started flow.
- * Nothing is decoded: see flow_density.c. */
-void ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		     uint32_t n, uint64_t *bytes);
+ * Nothing is decoded: see flow_density.c. False: it was stopped (stop NULL: it cannot be). */
+bool ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, uint64_t *bytes, const atomic_bool *stop);
 /* The times of the first and the last PSB that has one; false when none has. */
 bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
+/* Of a gap or an overflow: what is missing there, and why. */
+const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap);
 uint32_t ty_flow_streams(const struct ty_flow *f);
 uint64_t ty_flow_bytes(const struct ty_flow *f);
 

@@ -3,7 +3,8 @@
  * How many bytes of packets a thread made when, without decoding: ranges are told by the times of
  * their PSBs, and of a CPU's stream those stretches count in which the thread was on the CPU.
  * Within a range bytes are taken to be spread evenly; behind the last PSB no time is known, and
- * they count at its instant. Cost: ranges and switches.
+ * they count at its instant; so do those of a PSB whose time is not later than one before. Cost:
+ * ranges and switches.
  */
 #include "flow_priv.h"
 
@@ -67,7 +68,14 @@ static void add_thread(const struct bins *d, const struct ty_flow_stream *s, int
 	}
 }
 
-static void add_stream(const struct bins *d, const struct ty_flow_stream *s, int32_t tid)
+/* Has the range a time, behind all before it in its stream? */
+static bool is_later(const struct ty_flow *f, const struct ty_flow_range *r, uint64_t than_ns)
+{
+	return r->at.timed && ty_flow_ns(f, r->at.tsc) > than_ns;
+}
+
+static bool add_stream(const struct bins *d, const struct ty_flow_stream *s, int32_t tid,
+		       const atomic_bool *stop)
 {
 	const struct ty_flow *f = s->flow;
 
@@ -75,30 +83,36 @@ static void add_stream(const struct bins *d, const struct ty_flow_stream *s, int
 		const struct ty_flow_range *r = &f->ranges.v[i];
 		uint64_t bytes = r->end - r->at.off, a, b;
 
-		for (next = i + 1; next < s->ranges_end && !f->ranges.v[next].at.timed; next++)
+		if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+			return false;
+		a = b = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+		for (next = i + 1; next < s->ranges_end && !is_later(f, &f->ranges.v[next], a);
+		     next++)
 			bytes += f->ranges.v[next].end - f->ranges.v[next].at.off;
 		if (!r->at.timed)
 			continue;
-		a = b = ty_flow_ns(f, r->at.tsc);
 		if (next < s->ranges_end)
 			b = ty_flow_ns(f, f->ranges.v[next].at.tsc);
-		if (b < a || a >= d->to || b < d->from)
+		if (a >= d->to || b < d->from)
 			continue;
 		if (s->tid >= 0)
 			add(d, a, b, bytes);
 		else
 			add_thread(d, s, tid, a, b, bytes);
 	}
+	return true;
 }
 
-void ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		     uint32_t n, uint64_t *bytes)
+bool ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		     uint32_t n, uint64_t *bytes, const atomic_bool *stop)
 {
 	const struct bins d = {.from = from_ns, .to = to_ns, .n = n, .bytes = bytes};
 
 	for (uint32_t i = 0; i < n; i++)
 		bytes[i] = 0;
 	vec_each (s, &f->streams)
-		if (f->timed && n && from_ns < to_ns && (s->tid < 0 || s->tid == tid))
-			add_stream(&d, s, tid);
+		if (f->timed && n && from_ns < to_ns && (s->tid < 0 || s->tid == tid) &&
+		    !add_stream(&d, s, tid, stop))
+			return false;
+	return true;
 }

@@ -22,6 +22,15 @@ struct ty_flow_work;
 /* Ranges of windows are kept when they are read: who zooms comes back. */
 #define TY_FLOW_KEEP (64u << 20)
 
+/*
+ * Bytes of one range (the SDM's longest distance of PSBs is 64 MB), of all that are read at a time,
+ * and of one that is decoded ahead: longer ones have too many branches to be kept, and are the
+ * reader's. What is more is a gap.
+ */
+#define TY_FLOW_RANGE_MAX ((size_t)128 << 20)
+#define TY_FLOW_READ_MAX  ((size_t)512 << 20)
+#define TY_FLOW_WALK_MAX  ((size_t)8 << 20)
+
 struct ty_flow_sw {
 	uint64_t t_ns;
 	int32_t cpu, pid, tid;
@@ -61,6 +70,7 @@ struct ty_flow_stream {
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
 	bool lost;	     /* the item before was a gap, or another range's */
+	bool too_long;	     /* the range is not decoded: a gap, to be told */
 	struct ty_pt *pt;    /* the slow way, and its bytes */
 	struct ty_buf bytes;
 	struct ty_code_at code_at;
@@ -137,6 +147,7 @@ struct ty_flow {
 	bool branches;		  /* items are taken branches, not instructions */
 	struct ty_blocks *blocks; /* the reader's own */
 	struct ty_buf bytes;	  /* the same */
+	size_t read_max;	  /* what streams' bytes may still take */
 	VEC(uint32_t) kept;	  /* ranges, at most TY_FLOW_KEEP bytes of them */
 	size_t kept_bytes;
 	uint64_t uses;
@@ -157,9 +168,10 @@ int ty_flow_find_ranges(struct ty_flow *f);
 /* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
 int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
 /* The bytes of a range into b (reset before), and some of what follows it in its segment, so that a
- * PSB+ at its end is whole. 0; -TY_ENOMEM; -TY_ELIMIT (no CPU goes that long without a PSB); what
- * reading failed with. */
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b);
+ * PSB+ at its end is whole. 0; -TY_ENOMEM; -TY_ELIMIT (it has more than `most`); what reading
+ * failed with. */
+int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, size_t most,
+		       struct ty_buf *b);
 
 /* ---- flow_comm.c ---- */
 

@@ -22,6 +22,7 @@ static void close_range(struct ty_flow_stream *s)
 {
 	ty_pt_free(s->pt);
 	s->pt = NULL;
+	s->flow->read_max += s->bytes.len;
 	ty_buf_fini(&s->bytes);
 	if (s->entered)
 		ty_flow_work_drop(s->flow, s->range);
@@ -35,6 +36,7 @@ static int open_range(struct ty_flow_stream *s)
 {
 	struct ty_flow *f = s->flow;
 	const struct ty_flow_range *r = &f->ranges.v[s->range];
+	size_t most = f->read_max < TY_FLOW_RANGE_MAX ? f->read_max : TY_FLOW_RANGE_MAX;
 	int e;
 
 	s->walked = ty_flow_work_take(f, s->range);
@@ -51,9 +53,11 @@ static int open_range(struct ty_flow_stream *s)
 	}
 	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
 	 */
-	e = ty_flow_range_read(f, r, &s->bytes);
+	e = ty_flow_range_read(f, r, most, &s->bytes);
+	s->too_long = e == -TY_ELIMIT;
 	if (e)
-		return e;
+		return s->too_long ? 0 : e;
+	f->read_max -= s->bytes.len;
 	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p,
 		      r->stops || r->blind ? s->bytes.len : r->end - r->at.off, read_code, s,
 		      &s->pt, NULL);
@@ -205,6 +209,18 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
 	if (s->walked)
 		return next_walked(s, it);
+	if (s->too_long) {
+		const struct ty_pt_point *at = &s->flow->ranges.v[s->range].at;
+
+		s->too_long = false;
+		*it = (struct ty_flow_item){
+			.kind = TY_FLOW_GAP,
+			.text = "too many bytes without a PSB to begin at: they are not decoded",
+			.off = at->off,
+			.tsc = at->tsc,
+			.flags = at->timed ? TY_FF_EXACT : TY_FF_NO_TIME};
+		return true;
+	}
 	if (!s->pt)
 		return false;
 	if (ty_pt_next(s->pt, it) <= 0) {

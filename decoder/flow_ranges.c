@@ -21,9 +21,6 @@ enum { RANGE_MIN = 32 << 10, BLOCK = 4 << 20, FEW = 2, THREADS_MAX = 32 };
 enum { HEADER_MAX = 512 };
 /* Searched at once: a little at first, because PSBs come at a distance that divides RANGE_MIN. */
 enum { LOOK_MIN = 512, LOOK_MAX = 16 << 10 };
-/* The SDM's longest distance of PSBs is 64 MB. */
-#define RANGE_MAX ((size_t)256 << 20)
-
 /* [lo, hi) of a stream's bytes, in a segment: what lies between two losses. */
 struct block {
 	const struct ty_flow_stream *s;
@@ -131,14 +128,15 @@ int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, 
 	return 0;
 }
 
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b)
+int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, size_t most,
+		       struct ty_buf *b)
 {
 	size_t n = r->end - r->at.off, rest = r->seg_hi - r->end;
 	int e;
 
 	if (r->blind && n > HEADER_MAX)
 		n = HEADER_MAX; /* there is no PSB in it: nothing more will be told of it */
-	if (n > RANGE_MAX)
+	if (n > most)
 		return -TY_ELIMIT;
 	n += rest < HEADER_MAX ? rest : HEADER_MAX;
 	ty_buf_reset(b);

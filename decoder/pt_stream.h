@@ -29,7 +29,7 @@ enum ty_flow_kind {
 			*/
 	TY_FLOW_ASYNC, /* interrupt, exception: from ip (not executed) to `to` (0: tracing ended) */
 	TY_FLOW_GAP,   /* not decodable from here (near ip) to the next item; text says why */
-	TY_FLOW_OVERFLOW, /* the CPU lost packets; goes on at ip (0: tracing was off) */
+	TY_FLOW_OVERFLOW, /* packets were lost; goes on at ip (0: tracing was off) */
 	TY_FLOW_ABORT,	 /* a transaction was aborted: what was speculative since it began is undone
 			  */
 	TY_FLOW_PTWRITE, /* value */

@@ -30,9 +30,10 @@ struct ty_flow_input {
 	 */
 	int (*read)(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
 		    struct ty_err *err);
-	/* ty_flow_density; 0 or -TY_E... as read, and where read may be. NULL: not known. */
-	int (*packets)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
-		       uint64_t *bytes, struct ty_err *err);
+	/* ty_flow_density of what is asked for; 0 or -TY_E... as read, and where read may be. NULL:
+	 * not known. */
+	int (*packets)(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, uint64_t *bytes,
+		       struct ty_err *err);
 	/* Of a step of a part of process pid: where it is ("main+0x10"), its disassembly, its bytes
 	 * in hex, its source line ("" not known). */
 	void (*place)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n);

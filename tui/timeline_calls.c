@@ -16,6 +16,12 @@
 #define PART_MOST  (1u << 19) /* instructions that are decoded at a time: 16 MB */
 #define PARTS_MOST (1u << 20) /* of many threads together, or so */
 #define ROWS_MOST  8u
+/* What one instruction may take with all that belongs to it: tracing begins (9 bytes), its mode,
+ * time and ratio (2, 8, 7 and 4), its target, tracing ends (9 each). Packets beyond are more than
+ * fits. */
+#define INSN_BYTES 64u
+/* A part that ends in this share of the window shows less than the window's packets do. */
+#define PART_LEAST 8u
 #define INSN_W	   6 /* columns that an instruction is to have, to be shown by itself */
 
 _Static_assert(TY_TRACKS_FLOW < TY_FLOW_SLOTS, "slot 0 is the view's");
@@ -93,19 +99,41 @@ static void draw_packets(const struct ty_timeline *t, const struct ty_timeline_p
 /* Decoding --------------------------------------------------------------------------------------
  */
 
+/* How much of the window that was asked for is not decoded, for the part is full. */
+static uint64_t rest_ns(const struct ty_timeline_part *c)
+{
+	uint64_t last = steps(c) ? c->part->steps.v[steps(c) - 1].ts_ns : 0;
+
+	if (c->rc || !c->part->cut || last >= c->asked_to)
+		return 0;
+	return c->asked_to - (last > c->asked_from ? last : c->asked_from);
+}
+
+/* How many packets there are, and what they tell, unless they are more than can be kept. */
+static void look(const struct ty_flow_input *in, struct ty_timeline_part *c)
+{
+	if (in->packets)
+		c->rc = in->packets(in->ctx, &c->ask, TY_CALLS_BINS, c->bytes, &c->err);
+	c->wide = !c->rc && packets(c, c->asked_from, c->asked_to) / INSN_BYTES > c->ask.most;
+	if (!c->rc && !c->wide)
+		c->rc = in->read(in->ctx, &c->ask, &c->part, &c->err);
+}
+
 static void decode(void *ctx)
 {
 	struct ty_timeline *t = ctx;
 	struct ty_timeline_part *c = &t->calls.of[t->calls.at];
-	const struct ty_flow_input *in = t->in->flow;
+	const uint64_t window = c->asked_to - c->asked_from;
 
-	if (in->packets)
-		c->rc = in->packets(in->ctx, c->ask.tid, c->ask.from_ns, c->ask.to_ns,
-				    TY_CALLS_BINS, c->bytes, &c->err);
-	/* A byte of packets is an instruction at least. */
-	c->wide = !c->rc && packets(c, c->asked_from, c->asked_to) > c->ask.most;
-	if (!c->rc && !c->wide)
-		c->rc = in->read(in->ctx, &c->ask, &c->part, &c->err);
+	look(t->in->flow, c);
+	if (c->wide || !rest_ns(c))
+		return;
+	/* There is no room for what lies around the window. */
+	c->ask.from_ns = c->asked_from;
+	c->ask.to_ns = c->asked_to;
+	look(t->in->flow, c);
+	c->wide |=
+		packets(c, c->asked_from, c->asked_to) && rest_ns(c) > window - window / PART_LEAST;
 }
 
 /* What the packets call a thread: its tid where one looks, for an exec may have changed it. */

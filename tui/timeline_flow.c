@@ -45,10 +45,6 @@ bool ty_timeline_flow(struct ty_timeline *t)
 		ty_timeline_say(t, "instructions are a thread's: put the cursor on its row");
 		return false;
 	}
-	if (t->calls.aside.on) {
-		ty_timeline_say(t, "the calls of the thread are still being decoded");
-		return false;
-	}
 	ty_timeline_calls_stop(t);
 	on.tid = ty_model_tid(t->m, thread, t->cursor_ns);
 	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);

@@ -209,6 +209,63 @@ static int read_store(void *ctx, uint64_t place, void *buf, size_t n)
 	return 0;
 }
 
+/* A PSB, then nothing but padding up to another: the stream's bytes, none of which is kept. */
+enum { HEAD = 64 << 10 };
+static int read_padded(void *ctx, uint64_t place, void *buf, size_t n)
+{
+	const struct ty_buf *b = ctx;
+	const uint64_t hole = TY_FLOW_RANGE_MAX + (1 << 20);
+
+	memset(buf, 0, n);
+	for (size_t i = 0; i < n && (place + i < HEAD || place + i >= HEAD + hole); i++) {
+		uint64_t at = place + i < HEAD ? place + i : place + i - HEAD - hole;
+
+		((uint8_t *)buf)[i] = at < b->len ? (uint8_t)b->p[at] : 0;
+	}
+	return 0;
+}
+
+/* A range that is too long is a gap, and so is one for which there is no room at the time; what is
+ * behind it, and other streams, are whole. */
+static void test_too_long(void **state)
+{
+	struct ty_flow_at at;
+	struct ty_pt_enc e;
+	struct ty_flow *f;
+	uint64_t gaps, insns[2];
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 16 << 20);
+	walk(&e, 30000);
+	assert_true(e.out.len > HEAD);
+	for (int room = 0; room < 2; room++) {
+		gaps = insns[0] = insns[1] = 0;
+		f = with_code();
+		assert_int_equal(0, ty_flow_thread(f, 7, 9));
+		ty_flow_set_read(f, read_padded, &e.out);
+		assert_int_equal(0, ty_flow_add(f, -1, 9, 0, e.out.p, e.out.len, 0));
+		assert_int_equal(
+			0, ty_flow_add_place(f, -1, 7, 0, 0,
+					     HEAD + TY_FLOW_RANGE_MAX + (1 << 20) + e.out.len, 0));
+		assert_int_equal(0, ty_flow_start(f, NULL));
+		f->read_max = room ? 256 << 20 : 0;
+		while (ty_flow_next(f, &at) > 0) {
+			insns[at.tid == 7] += at.item.kind == TY_FLOW_INSN;
+			if (at.item.kind != TY_FLOW_GAP)
+				continue;
+			assert_non_null(strstr(at.item.text, "too many bytes without a PSB"));
+			assert_true(at.ts_ns != TY_FLOW_NO_TIME);
+			gaps++;
+		}
+		assert_int_equal(0, f->failed);
+		assert_int_equal(1, gaps);
+		assert_true(insns[0] > 100000 && insns[1] > insns[0]);
+		ty_flow_free(f);
+	}
+	ty_pt_enc_fini(&e);
+}
+
 /* In pieces of any size, which continue each other. */
 static struct ty_flow *flow_of_places(struct store *s, unsigned *seed)
 {
@@ -377,9 +434,9 @@ static void test_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same), cmocka_unit_test(test_places),
-		cmocka_unit_test(test_psb), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_jumps)};
+		cmocka_unit_test(test_same),  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_psb),   cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_jumps), cmocka_unit_test(test_too_long)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,12 +126,12 @@ static int read_part(void *ctx, const struct ty_flow_part_ask *ask, const struct
 
 /* As many packets as the test says. */
 static uint64_t many;
-static int packets(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
-		   uint64_t *bytes, struct ty_err *err)
+static int packets(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, uint64_t *bytes,
+		   struct ty_err *err)
 {
 	struct ty_flow *f = open_flow();
 
-	ty_flow_density(f, tid, from_ns, to_ns, n, bytes);
+	assert_true(ty_flow_density(f, ask->tid, ask->from_ns, ask->to_ns, n, bytes, NULL));
 	for (uint32_t i = 0; many && i < n; i++)
 		bytes[i] = i % 7 * many;
 	ty_flow_free(f);
@@ -421,14 +421,40 @@ static void test_packets(void **state)
 	uint64_t bytes[300], sum = 0;
 	struct ty_flow *f = open_flow();
 
-	ty_flow_density(f, 7, 0, 100000, 300, bytes);
+	assert_true(ty_flow_density(f, 7, 0, 100000, 300, bytes, NULL));
 	for (unsigned i = 0; i < 300; i++)
 		sum += bytes[i];
 	assert_in_range(sum, enc.out.len - 300, enc.out.len);
-	ty_flow_density(f, 8, 0, 100000, 300, bytes);
+	assert_true(ty_flow_density(f, 8, 0, 100000, 300, bytes, NULL));
 	for (unsigned i = 0; i < 300; i++)
 		assert_int_equal(bytes[i], 0);
 	ty_flow_free(f);
+}
+
+/* Of a stream whose time goes back, too; and it ends when it is told to. */
+static void test_packets_back(void **state)
+{
+	atomic_bool stop = true;
+	uint64_t bytes[300], sum = 0, tsc = 10000;
+	struct ty_flow *f;
+
+	ty_pt_enc_fini(&enc);
+	ty_pt_enc_init(&enc, 1 << 24);
+	ty_pt_enc_on(&enc, tsc, BASE, true);
+	for (unsigned i = 0; i < 8; i++) {
+		rounds(2000, &tsc);
+		tsc = i % 2 ? 90000 : 20000;
+	}
+	ty_pt_enc_async_off(&enc, BASE + 5);
+	f = open_flow();
+	ty_flow_density(f, 7, 0, 200000, 300, bytes, NULL);
+	for (unsigned i = 0; i < 300; i++)
+		sum += bytes[i];
+	assert_in_range(sum, enc.out.len - 300, enc.out.len);
+	assert_false(ty_flow_density(f, 7, 0, 200000, 300, bytes, &stop));
+	ty_flow_free(f);
+	ty_pt_enc_fini(&enc);
+	encode();
 }
 
 static void test_frames(void **state)
@@ -635,6 +661,14 @@ static void test_rows(void **state)
 	ty_tl_golden("timeline-calls-two-100x30", ty_tl_frame(t, &ty_tl_utf8, 100, 30));
 	tl_act(t, TY_ACT_CALLS);
 	assert_int_equal(4, tl_calls(t));
+	/* More bytes than instructions fit: there may be few in them. */
+	many = 1u << 12;
+	t->row = ty_tracks_reveal(&t->tracks, other);
+	reads = 0;
+	tl_act(t, TY_ACT_CALLS);
+	assert_int_equal(1, reads);
+	assert_int_equal(8, tl_calls(t));
+	tl_act(t, TY_ACT_CALLS);
 	/* More than is decoded at a time: its packets. */
 	many = 1u << 20;
 	t->row = ty_tracks_reveal(&t->tracks, other);
@@ -676,6 +710,54 @@ static void test_rows(void **state)
 			ty_tl_frame(t, &ty_tl_utf8, 30 + rand_r(&seed) % 120,
 				    5 + rand_r(&seed) % 50);
 	}
+	ty_timeline_free(t);
+	ty_model_free(m);
+	zero = 0;
+	drop();
+}
+
+/* One that is decoding until it is told to end. */
+static atomic_bool begun;
+static int read_slow(void *ctx, const struct ty_flow_part_ask *ask, const struct ty_flow_part **out,
+		     struct ty_err *err)
+{
+	if (!ask->slot)
+		return read_part(ctx, ask, out, err);
+	atomic_store(&begun, true);
+	while (!atomic_load(ask->stop))
+		sched_yield();
+	return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "stopped");
+}
+
+/* The instructions are asked for while calls are being decoded: these wait. */
+static void test_stop(void **state)
+{
+	const struct ty_build_facts facts = {.cpus = 1};
+	struct ty_flow_input slow = input;
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 7);
+	ty_tl_switch(20, 0, 7, 1, 0);
+	m = ty_tl_built();
+	zero = ty_model_summary(m)->start_ns;
+	slow.read = read_slow;
+	in = ty_tl_input(m);
+	in.flow = &slow;
+	in.aside = true;
+	t = ty_tl_open(&in);
+	t->row = ty_tracks_reveal(&t->tracks, ty_model_thread_find(m, 7, zero + 5000));
+	ty_timeline_ops.act(t, TY_ACT_CALLS);
+	while (!atomic_load(&begun) && (t->calls.aside.on || ty_timeline_calls_due(t)))
+		ty_timeline_ops.work(t);
+	assert_true(atomic_load(&begun));
+	ty_timeline_ops.act(t, TY_ACT_INSNS);
+	assert_non_null(t->flow);
+	assert_false(t->calls.aside.on);
+	ty_timeline_ops.resumed(t);
+	assert_true(ty_timeline_calls_due(t));
 	ty_timeline_free(t);
 	ty_model_free(m);
 	zero = 0;
@@ -735,7 +817,8 @@ int main(void)
 		cmocka_unit_test(test_random),	 cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_places),	 cmocka_unit_test(test_packets),
 		cmocka_unit_test(test_no_order), cmocka_unit_test(test_time_back),
-		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_exec),	 cmocka_unit_test(test_packets_back),
+		cmocka_unit_test(test_stop),
 	};
 	int failed = 0;
 
