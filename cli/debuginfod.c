@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* See debuginfod.h. Interface: debuginfod_find_executable(3). */
+/* See debuginfod.h. Interface: debuginfod_find_executable(3), debuginfod_find_debuginfo(3).
+ */
 #include "debuginfod.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+typedef int find_by_id(void *client, const unsigned char *id, int n, char **path);
+
 struct ty_debuginfod {
 	bool tried;
 	void *client;
 	void (*end)(void *client);
-	int (*find)(void *client, const unsigned char *id, int n, char **path);
+	find_by_id *executable, *names;
 };
 
 struct ty_debuginfod *ty_debuginfod_new(void)
@@ -41,8 +44,9 @@ static void load(struct ty_debuginfod *d)
 	/* POSIX says that functions come this way, ISO C knows no conversion. */
 	*(void **)&begin = dlsym(lib, "debuginfod_begin");
 	*(void **)&d->end = dlsym(lib, "debuginfod_end");
-	*(void **)&d->find = dlsym(lib, "debuginfod_find_executable");
-	if (begin && d->end && d->find)
+	*(void **)&d->executable = dlsym(lib, "debuginfod_find_executable");
+	*(void **)&d->names = dlsym(lib, "debuginfod_find_debuginfo");
+	if (begin && d->end && d->executable && d->names)
 		d->client = begin();
 }
 
@@ -50,5 +54,12 @@ int ty_debuginfod_executable(struct ty_debuginfod *d, const uint8_t *build_id, s
 {
 	if (!d->tried)
 		load(d);
-	return d->client ? d->find(d->client, build_id, (int)n, NULL) : -1;
+	return d->client ? d->executable(d->client, build_id, (int)n, NULL) : -1;
+}
+
+int ty_debuginfod_names(struct ty_debuginfod *d, const uint8_t *build_id, size_t n)
+{
+	if (!d->tried)
+		load(d);
+	return d->client ? d->names(d->client, build_id, (int)n, NULL) : -1;
 }

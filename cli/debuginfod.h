@@ -18,5 +18,7 @@ void ty_debuginfod_free(struct ty_debuginfod *d);
 /* A file descriptor of the executable or library, the caller's; -1: nobody has it. May take as long
  * as the network does. Not thread-safe. */
 int ty_debuginfod_executable(struct ty_debuginfod *d, const uint8_t *build_id, size_t n);
+/* The same of its names and lines, where these were stripped of it. */
+int ty_debuginfod_names(struct ty_debuginfod *d, const uint8_t *build_id, size_t n);
 
 #endif

@@ -2,13 +2,11 @@
 /* See flow_files.h. */
 #include "flow_files.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -18,6 +16,7 @@
 #include "bus.h"
 #include "debuginfod.h"
 #include "symbols.h"
+#include "vdso.h"
 #include "vec.h"
 
 enum { NOTES_MAX = 8 };
@@ -28,6 +27,7 @@ struct ty_flow_files {
 	size_t roots_n;
 	bool local, same_boot;
 	int64_t from_ns, to_ns; /* when it was recorded; the same: not known */
+	struct ty_bytes vdso;	/* the recording's; n 0: it has none */
 	char cache[PATH_MAX];	/* perf's own, "" none */
 	VEC(struct ty_bytes) maps;
 	struct ty_debuginfod *debuginfod; /* NULL: not asked for */
@@ -88,6 +88,11 @@ void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to
 {
 	f->from_ns = from_ns - SLACK_NS;
 	f->to_ns = to_ns + SLACK_NS;
+}
+
+void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso)
+{
+	f->vdso = vdso;
 }
 
 static int64_t ns_of(struct timespec t)
@@ -170,10 +175,11 @@ static bool is_wanted(struct wanted *w, const char *path, struct ty_bytes b)
 	return false;
 }
 
-static bool attempt(struct ty_flow_files *f, const char *path, struct wanted *w,
-		    struct ty_bytes *out)
+/* fd is closed. */
+static bool attempt_fd(struct ty_flow_files *f, int fd, const char *path, struct wanted *w,
+		       struct ty_bytes *out)
 {
-	if (ty_flow_files_read(f, path, out, NULL))
+	if (map_fd(f, fd, path, out, NULL))
 		return false;
 	if (is_wanted(w, path, *out))
 		return true;
@@ -181,6 +187,14 @@ static bool attempt(struct ty_flow_files *f, const char *path, struct wanted *w,
 	f->maps.n--;
 	*out = (struct ty_bytes){0};
 	return false;
+}
+
+static bool attempt(struct ty_flow_files *f, const char *path, struct wanted *w,
+		    struct ty_bytes *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd >= 0 && attempt_fd(f, fd, path, w, out);
 }
 
 /* By build id, as perf's cache and debug packages have it. */
@@ -198,19 +212,15 @@ static bool by_id(struct ty_flow_files *f, const char *root, struct wanted *w, s
 	return false;
 }
 
-/* The vdso of this very process, which is every process', when the kernel is the one that ran. */
-static bool own_vdso(struct ty_flow_files *f, struct wanted *w, struct ty_bytes *out)
+/* The recording's own; or that of this very process, which is every process', when the kernel is
+ * the one that ran. */
+static bool vdso(struct ty_flow_files *f, struct wanted *w, struct ty_bytes *out)
 {
-	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-	Elf64_Ehdr eh;
-	uint64_t n;
-
-	if (!p || sizeof(void *) != 8 || (!w->id_n && !f->same_boot))
-		return false;
-	memcpy(&eh, p, sizeof(eh));
-	n = eh.e_shoff + (uint64_t)eh.e_shnum * eh.e_shentsize;
-	*out = (struct ty_bytes){.p = p, .n = n};
-	return is_wanted(w, "this machine's vdso", *out);
+	*out = f->vdso;
+	if (out->n)
+		return is_wanted(w, "the recording's vdso", *out);
+	out->p = ty_vdso(&out->n);
+	return out->p && (w->id_n || f->same_boot) && is_wanted(w, "this machine's vdso", *out);
 }
 
 /* When the process began, by the wall clock; false: there is none. */
@@ -256,11 +266,12 @@ static bool is_its_map(const struct ty_flow_files *f, int pid, const struct stat
 
 	if (f->from_ns == f->to_ns)
 		return false;
-	if (!began(pid, &begin))
+	/* It has ended, and another one may have its number by now. */
+	if (!began(pid, &begin) || begin > f->to_ns)
 		return trusted && written >= f->from_ns && written <= f->to_ns;
 	snprintf(name, sizeof(name), "/proc/%d", pid);
 	trusted = trusted || (!stat(name, &proc) && proc.st_uid == st->st_uid);
-	return trusted && begin <= f->to_ns && written >= begin - SLACK_NS;
+	return trusted && written >= begin - SLACK_NS;
 }
 
 static bool attempt_map(struct ty_flow_files *f, const char *path, int pid, struct wanted *w,
@@ -338,20 +349,14 @@ static bool find(struct ty_flow_files *f, const char *path, struct wanted *w, st
 	if (*path == '/' && strncmp(path, "//", 2) && (f->local || w->id_n) &&
 	    in_place(f, path, w, out))
 		return true;
-	if (!strcmp(path, "[vdso]") && own_vdso(f, w, out))
+	if (!strcmp(path, "[vdso]") && vdso(f, w, out))
 		return true;
 	if (*f->cache && by_id(f, f->cache, w, out))
 		return true;
 	fd = f->debuginfod && w->id_n && *path == '/'
 		     ? ty_debuginfod_executable(f->debuginfod, w->id, w->id_n)
 		     : -1;
-	if (fd < 0 || map_fd(f, fd, path, out, NULL))
-		return false;
-	if (is_wanted(w, path, *out))
-		return true;
-	unmap(out);
-	f->maps.n--;
-	return false;
+	return fd >= 0 && attempt_fd(f, fd, path, w, out);
 }
 
 static void note(struct ty_flow_files *f, const struct wanted *w)
@@ -405,6 +410,14 @@ static bool debug_below(struct ty_flow_files *f, const char *root, const char *p
 	return false;
 }
 
+/* By the servers that the user has named. */
+static bool debug_served(struct ty_flow_files *f, struct wanted *w, struct ty_bytes *out)
+{
+	int fd = f->debuginfod && w->id_n ? ty_debuginfod_names(f->debuginfod, w->id, w->id_n) : -1;
+
+	return fd >= 0 && attempt_fd(f, fd, "what a debuginfod server has", w, out);
+}
+
 struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b)
 {
 	struct ty_symbols *s = ty_symbols_new(b.p, b.n);
@@ -424,7 +437,7 @@ struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_
 	w.id_n = ty_elf_build_id(b.p, b.n, id);
 	for (size_t i = 0; !found && i < f->roots_n; i++)
 		found = debug_below(f, f->roots[i], path, link, &w, &debug);
-	found = found || debug_below(f, "", path, link, &w, &debug);
+	found = found || debug_below(f, "", path, link, &w, &debug) || debug_served(f, &w, &debug);
 	if (found)
 		ty_symbols_debug(s, debug.p, debug.n);
 	else if (w.other[0])

@@ -26,6 +26,8 @@ void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
 /* When it was recorded here, since the kernel was started, by the wall clock. Without it a JIT
  * compiler's /tmp/perf-PID.map, which tells nothing of whose it is, is used below a root only. */
 void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns);
+/* The recording's own "[vdso]", borrowed; n 0: it has none. */
+void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso);
 /* Map a whole file until f is freed. 0, or -TY_E... with err. */
 int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_bytes *out,
 		       struct ty_err *err);
@@ -33,7 +35,8 @@ int ty_flow_files_read(struct ty_flow_files *f, const char *path, struct ty_byte
 int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, size_t build_id_n,
 		       struct ty_bytes *out);
 /* The symbols of such a file: of what was stripped of it, too, where that is found by build id or
- * by the name and checksum that it tells, below a root or on this machine. NULL: out of memory. */
+ * by the name and checksum that it tells, below a root, on this machine or at a debuginfod server.
+ * NULL: out of memory. */
 struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b);
 /* Which files were there, but others: a line each. */
 void ty_flow_files_tell(struct ty_flow_files *f, FILE *to);

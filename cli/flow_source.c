@@ -189,7 +189,8 @@ static int read_aux(void *ctx, uint64_t place, void *buf, size_t n)
 static bool this_boot(struct ty_flow_source *s)
 {
 	const char *machine = s->trace ? ty_trace_section(s->trace, TY_SEC_MACHINE).s : NULL;
-	int64_t start, n;
+	struct ty_text self;
+	int64_t start, end, n;
 	struct timespec now, up;
 	char other[32];
 
@@ -198,10 +199,15 @@ static bool this_boot(struct ty_flow_source *s)
 	if (!ty_key_i64(machine, "start_realtime_ns", &start) ||
 	    start / 1000000000 <= now.tv_sec - up.tv_sec)
 		return false;
-	if (ty_key_i64(ty_trace_section(s->trace, TY_SEC_SELF).s, "duration_ns", &n) && n >= 0 &&
-	    n <= (int64_t)1 << 60 && start <= (int64_t)1 << 61 &&
-	    !ty_key_value(machine, "pid_namespace", other, sizeof(other)))
-		ty_flow_files_recorded(s->files, start, start + n);
+	self = ty_trace_section(s->trace, TY_SEC_SELF);
+	if (!ty_key_i64(self.s, "duration_ns", &n) || n < 0 || n > (int64_t)1 << 60 ||
+	    start > (int64_t)1 << 61)
+		return true;
+	/* Older recordings do not tell their end, and begin somewhat later than they say. */
+	if (!ty_key_i64(self.s, "end_realtime_ns", &end) || end < start || end > (int64_t)1 << 61)
+		end = start + n;
+	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other)))
+		ty_flow_files_recorded(s->files, start, end);
 	return true;
 }
 
@@ -320,7 +326,7 @@ static int add_clock(struct ty_trace *t, struct ty_flow_perf *perf, struct ty_er
 static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *path,
 		     struct ty_err *err)
 {
-	struct ty_text pt;
+	struct ty_text pt, vdso;
 	char how[32];
 	int r = ty_trace_open(path, &s->trace, err);
 
@@ -334,6 +340,8 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	if (ty_key_value(ty_trace_section(s->trace, TY_SEC_MACHINE).s, "flow", how, sizeof(how)) &&
 	    !strcmp(how, "step"))
 		ty_flow_set_software(s->flow);
+	vdso = ty_trace_section(s->trace, TY_SEC_VDSO);
+	ty_flow_files_vdso(s->files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
 	r = ty_perf_open_bytes(path, pt.s, pt.n, &s->perf, err);
 	r = r ? r : add_perf(s, perf, path, err);
 	if (!r && ty_flow_perf_has_jit(perf))

@@ -31,10 +31,10 @@ enum ty_section {
 	 */
 	TY_SEC_THREADS = 2,
 	/*
-	 * key=value lines, written at the end: end_ns (trace clock), duration_ns, events, lost,
-	 * raw_bytes, cpu_user_ns, cpu_sys_ns (recorder's own), command_status (as waitpid gives),
-	 * stat (repeated: "BUFFER CPU entries overrun commit_overrun dropped read"), stop (why it
-	 * ended).
+	 * key=value lines, written at the end: end_ns (trace clock), duration_ns, end_realtime_ns,
+	 * events, lost, raw_bytes, cpu_user_ns, cpu_sys_ns (recorder's own), command_status (as
+	 * waitpid gives), stat (repeated: "BUFFER CPU entries overrun commit_overrun dropped
+	 * read"), stop (why it ended).
 	 */
 	TY_SEC_SELF = 3,
 	/* Chunk directory of the finished file, one line per chunk: "BUFFER CPU FIRST_NS LAST_NS
@@ -68,6 +68,9 @@ enum ty_section {
 	/* Binary. Images of code: u64 time in ns, u64 address, u32 process, u32 n, n bytes that
 	   were there from then on. */
 	TY_SEC_CODE = 9,
+	/* Binary. Of recordings with executed instructions: the vdso of the machine's 64-bit
+	   processes, an ELF file. */
+	TY_SEC_VDSO = 10,
 };
 
 /*

@@ -101,6 +101,8 @@ void ty_rec_self_test_start(struct recording *r);
 void ty_rec_self_test_wait(struct recording *r);
 /* Sections of the start, of the end, and once more what the start could not tell. */
 int ty_rec_put_machine(struct recording *r, struct ty_err *err);
+/* The vdso, where executed instructions are recorded. */
+int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
 int ty_rec_put_fds(struct recording *r, struct ty_err *err);
 /* Look at cgroups with a quota; what was found goes to the file with the next put. */

@@ -15,6 +15,7 @@
 #include "machine_facts.h"
 #include "proc_fds.h"
 #include "proc_snapshot.h"
+#include "vdso.h"
 
 /* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
 void ty_rec_mark_clock(struct recording *r)
@@ -119,6 +120,17 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);
 	return e;
+}
+
+/* Code that no other machine has, nor this one after a start with another kernel. */
+int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
+{
+	size_t n;
+	const uint8_t *p = ty_vdso(&n);
+
+	return p && (r->o->pt || r->o->step)
+		       ? ty_meta_section(&r->meta, TY_SEC_VDSO, (const char *)p, n, err)
+		       : 0;
 }
 
 /* A CPU that was busy at the start may be idle now: what the start could not tell. */
@@ -287,6 +299,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	res->raw_bytes = ty_readers_raw_bytes(r->readers);
 	ty_fact_u64(&b, "end_ns", end_ns);
 	ty_fact_u64(&b, "duration_ns", res->elapsed_ns);
+	ty_fact_u64(&b, "end_realtime_ns", ty_rec_clock_ns(CLOCK_REALTIME));
 	ty_fact_u64(&b, "events", res->events);
 	ty_fact_u64(&b, "lost", res->lost);
 	ty_fact_u64(&b, "raw_bytes", res->raw_bytes);

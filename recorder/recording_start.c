@@ -272,6 +272,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	      : ty_meta_start(&r->meta, r->root, &r->set, r->insts, r->names, r->insts_n, cpu_count,
 			      TY_REC_CLOCK, err);
 	e = e ? e : ty_rec_put_machine(r, err);
+	e = e ? e : ty_rec_put_vdso(r, err);
 	e = e ? e
 	      : ty_readers_start(&r->readers, r->insts, r->insts_n, r->spool,
 				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);

@@ -240,6 +240,15 @@ jitted() {
 	mkdir "$out/tmp"
 	mv "/tmp/perf-$pid.map" "$out/tmp"
 	is "JIT: dump and map below --symfs" "first:3 listed:4" "$(symfs=$out named first listed)"
+	# Of a machine of another name nothing of this one is taken for its own.
+	if unshare -u sh -c 'hostname elsewhere; exec "$@"' - "$TARRY" record -q --flow=step --flow-filter main \
+		-o "$out/t.dat" "$PROGRAMS/flow_jit" "$out/jit" >"$out/pid" 2>"$out/err"; then
+		rm -f "/tmp/perf-$(cat "$out/pid").map"
+		"$TARRY" dump "$out/t.dat" flow --insn | grep -q ' __vdso_clock_gettime+0x'
+		check "the vdso is the recording's own" $?
+	else
+		skip "the vdso is the recording's own" "no namespace for a name: $(head -n 1 "$out/err")"
+	fi
 }
 # A program that is not where it was: another one with its path is told, and not used; a debuginfod
 # server that the user has named has it.
@@ -282,19 +291,27 @@ stripped() {
 	"$TARRY" record -q --flow=step --flow-filter calls -o "$out/t.dat" "$out/prog" c
 	is "stripped: a filter's function and names, by the link" "middle:10" "$(named middle)"
 	"$TARRY" dump "$out/t.dat" flow --insn | grep -q 'leaf+0x0.*flow_traps\.c:'
-	ok $? "stripped: source lines"
+	check "stripped: source lines" $?
 	mkdir -p "$out/dbg/usr/lib/debug/.build-id/${id:0:2}"
 	mv "$out/prog.debug" "$out/dbg/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
 	is "stripped: without that file there are no names" "" "$(named middle)"
 	is "stripped: names by build id" "middle:10" "$(symfs=$out/dbg named middle)"
+	if ldconfig -p 2>/dev/null | grep -q libdebuginfod.so.1; then
+		mkdir -p "$out/srv/buildid/$id"
+		cp "$out/dbg/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug" "$out/srv/buildid/$id/debuginfo"
+		is "stripped: names by debuginfod" "middle:10" \
+			"$(DEBUGINFOD_URLS=file://$out/srv DEBUGINFOD_CACHE_PATH=$out/cache.names named middle)"
+	else
+		skip "stripped: names by debuginfod" "libdebuginfod is not installed"
+	fi
 	cp "$PROGRAMS/let_go" "$out/prog.debug"
 	is "stripped: another program's are not used" "" "$(named middle)"
 	grep -q "^tarry: $out/prog.debug is not what was recorded, and not used: its build id is [0-9a-f]*, not $id\$" "$out/err"
-	ok $? "stripped: and that is told"
+	check "stripped: and that is told" $?
 	objcopy -R .note.gnu.build-id "$out/prog.debug"
 	named middle >"$out/n"
 	grep -q "^tarry: $out/prog.debug is not used: its checksum is not the one" "$out/err"
-	ok $? "stripped: by its checksum, too"
+	check "stripped: by its checksum, too" $?
 }
 
 # Parts of five million instructions and more (make soak), in the place of all else.

@@ -1,7 +1,11 @@
 # Sourced by end-to-end tests: results in TAP. n: how many there were, for the plan at the end; bad: 1
 # when one of them failed.
 n=0 bad=0
-ok() { n=$((n + 1)); echo "ok $n - $1"; } # NAME
+ok() { # NAME; a status in its place would be taken for one
+	[ $# -eq 1 ] || { not_ok "ok takes a name only, not '$*'"; return; }
+	n=$((n + 1))
+	echo "ok $n - $1"
+}
 not_ok() { # NAME [WHAT WAS SEEN]
 	n=$((n + 1)) bad=1
 	echo "not ok $n - $1"

@@ -227,7 +227,7 @@ if "$TARRY" doctor | grep -q '^ok.*PT decoding' &&
 	F=$T/flow.dat start 80 24
 	wait_gone 'Finding stalls'
 	keys / "thread:^flow_traps" Enter
-	wait_for 'flow_traps/[0-9]* '
+	wait_for ' of flow_traps/[0-9]* at ' # the rows tell the name before it was found
 	keys i
 	wait_for 'executed (software)' && wait_for 'main'
 	check "i: the thread's executed instructions" $? "$(screen)"
