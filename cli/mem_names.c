@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "disasm.h"
+#include "pair_map.h"
 #include "symbols.h"
 #include "vec.h"
 
-#define FORKS_MAX 64 /* generations that are looked back */
+#define FORKS_MAX 64	/* generations that are looked back */
+#define LOOKS_MAX 10000 /* mappings that are looked at for a variable */
 
 struct image {
-	const char *name;	    /* of the stream */
 	struct ty_symbols *symbols; /* NULL: not found */
 	struct ty_bytes bytes;
 };
@@ -22,6 +23,8 @@ struct ty_mem_names {
 	pthread_mutex_t lock, next; /* of all below */
 	struct ty_flow_files *files;
 	VEC(struct image) images;
+	struct ty_pair_map
+		image_of; /* by where the name stands: names of a stream are one text each */
 	struct ty_disasm *disasm; /* NULL: not needed yet */
 	uint8_t *width;		  /* by code; NULL: not asked for yet */
 };
@@ -67,6 +70,7 @@ void ty_mem_names_free(struct ty_mem_names *n)
 	ty_disasm_free(n->disasm);
 	free(n->width);
 	vec_fini(&n->images);
+	ty_pair_map_fini(&n->image_of);
 	ty_flow_files_free(n->files);
 	pthread_mutex_destroy(&n->lock);
 	pthread_mutex_destroy(&n->next);
@@ -76,12 +80,13 @@ void ty_mem_names_free(struct ty_mem_names *n)
 /* The file of a mapping; NULL: out of memory. */
 static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 {
-	struct image i = {.name = m->name};
+	uint32_t *known = ty_pair_map_add(&n->image_of, (uintptr_t)m->name, 0);
+	struct image i = {0};
 
-	/* Names of a stream are one text each. */
-	vec_each (k, &n->images)
-		if (k->name == m->name)
-			return k;
+	if (!known)
+		return NULL;
+	if (*known != TY_PAIR_NONE)
+		return &n->images.v[*known];
 	if (m->name[0] == '/' && strncmp(m->name, "//", 2) &&
 	    !ty_flow_files_load(n->files, m->name, m->build_id_n ? m->build_id : NULL,
 				m->build_id_n, &i.bytes))
@@ -90,7 +95,8 @@ static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 		ty_symbols_free(i.symbols);
 		return NULL;
 	}
-	return &n->images.v[n->images.n - 1];
+	*known = (uint32_t)n->images.n - 1;
+	return &n->images.v[*known];
 }
 
 /* A variable of one of the process' files, of the one mapped last before. Their data need not be
@@ -100,6 +106,7 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 		      struct ty_mem_name_of *out)
 {
 	uint64_t ts = ts_ns;
+	unsigned looks = 0;
 	struct ty_symbol sym;
 	uint64_t in;
 
@@ -108,7 +115,8 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 	for (int i = 0; pid >= 0 && !out->symbol && i < FORKS_MAX; i++) {
 		const struct ty_mem_map *m;
 
-		for (size_t at = 0; (m = ty_mem_map_next(n->stream, pid, &at)) != NULL;) {
+		for (size_t at = 0;
+		     looks++ < LOOKS_MAX && (m = ty_mem_map_next(n->stream, pid, &at));) {
 			const struct image *im = m->name[0] == '/' ? image(n, m) : NULL;
 
 			if (!im || !im->symbols || (out->symbol && m->ts_ns > ts) ||
@@ -125,8 +133,8 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 	}
 }
 
-static void name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
-		 struct ty_mem_name_of *out)
+static void name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
+		      struct ty_mem_name_of *out)
 {
 	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, addr, ts_ns);
 	const struct image *i;
@@ -147,15 +155,38 @@ static void name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts
 				out->file = NULL;
 		}
 	}
-	if (!out->symbol)
-		name_data(n, pid, addr, ts_ns, out);
+}
+
+void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_code *c,
+		      struct ty_mem_name_of *out)
+{
+	take(n);
+	name_code(n, c->pid, c->addr, c->ts_ns, out);
+	give(n);
+}
+
+bool ty_mem_names_own_code(const struct ty_mem_names *n, const struct ty_mem_code *c,
+			   const struct ty_mem_thread *t, uint64_t ts_ns, struct ty_mem_code *out)
+{
+	const struct ty_mem_place there = {c->addr, c->ts_ns, c->pid};
+	uint64_t addr;
+
+	*out = *c;
+	if (!ty_mem_code_elsewhere(c, t))
+		return true;
+	if (!ty_mem_map_same_place(n->stream, there, t->pid, ts_ns, &addr))
+		return false;
+	*out = (struct ty_mem_code){addr, ts_ns, t->pid, 0};
+	return true;
 }
 
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out)
 {
 	take(n);
-	name(n, pid, addr, ts_ns, out);
+	name_code(n, pid, addr, ts_ns, out);
+	if (!out->symbol)
+		name_data(n, pid, addr, ts_ns, out);
 	give(n);
 }
 

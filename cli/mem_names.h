@@ -30,6 +30,13 @@ struct ty_mem_name_of {
 /* Of an address of a process at a time: code, else data. Texts last as long as n. */
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out);
+/* The same of an instruction. */
+void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_code *c,
+		      struct ty_mem_name_of *out);
+/* The instruction as the thread's own process has it at that time. false: where it has it is not
+ * known; *out is as another process has it. */
+bool ty_mem_names_own_code(const struct ty_mem_names *n, const struct ty_mem_code *c,
+			   const struct ty_mem_thread *t, uint64_t ts_ns, struct ty_mem_code *out);
 /* Bytes that the instruction there accesses, as its file has it; 0: not known, or none. */
 unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns);
 /* That of all codes of the points, for ty_mem_points.width; made once and n's; meanwhile others

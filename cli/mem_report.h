@@ -20,10 +20,10 @@ struct ty_mem_report {
 
 /* s without what a terminal would obey, in buf; returns buf. */
 const char *ty_mem_report_plain(char *buf, size_t size, const char *s);
-/* "0x4000 main+0x10 (main.c:3)" of an instruction of the points; the same as JSON keys. Address and
- * names are those of the process that met it first. */
-void ty_mem_report_code(struct ty_mem_report *r, FILE *f, uint32_t code);
-void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j, uint32_t code);
+/* "0x4000 main+0x10 (main.c:3)" of an instruction; the same as JSON keys. */
+void ty_mem_report_code(struct ty_mem_report *r, FILE *f, const struct ty_mem_code *c);
+void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j,
+			     const struct ty_mem_code *c);
 
 /* The sections, as text to f, or as JSON where j is not NULL. 0 or -TY_ENOMEM. */
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j);

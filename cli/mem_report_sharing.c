@@ -52,6 +52,7 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
 		const struct ty_mem_thread *t = &r->points->thread[v->thread];
+		struct ty_mem_code code;
 
 		fprintf(f, "  %6u %3u%c  %-5s%c %8" PRIu64, v->offset, v->size,
 			v->size_assumed ? '?' : ' ', v->writes ? "write" : "read",
@@ -61,10 +62,14 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		else
 			fprintf(f, " %8s", "-");
 		fprintf(f, "  %d %s ", t->tid, ty_mem_report_plain(b, sizeof(b), t->comm));
-		if (v->pc != UINT32_MAX)
-			ty_mem_report_code(r, f, v->pc);
-		if (v->pc != UINT32_MAX && ty_mem_code_elsewhere(&r->points->code[v->pc], t))
-			fprintf(f, " (address as in pid %d)", r->points->code[v->pc].pid);
+		if (v->pc != UINT32_MAX) {
+			bool own = ty_mem_names_own_code(r->names, &r->points->code[v->pc], t,
+							 l->last_ns, &code);
+
+			ty_mem_report_code(r, f, &code);
+			if (!own)
+				fprintf(f, " (address as in pid %d)", code.pid);
+		}
 		fputc('\n', f);
 	}
 }
@@ -109,6 +114,7 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
 		const struct ty_mem_thread *t = &r->points->thread[v->thread];
+		struct ty_mem_code code;
 
 		ty_json_object(j, NULL);
 		ty_json_i64(j, "tid", t->tid);
@@ -116,10 +122,14 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 			ty_json_i64(j, "pid", t->pid);
 		if (t->comm[0])
 			ty_json_str(j, "comm", t->comm);
-		if (v->pc != UINT32_MAX)
-			ty_mem_report_code_json(r, j, v->pc);
-		if (v->pc != UINT32_MAX && ty_mem_code_elsewhere(&r->points->code[v->pc], t))
-			ty_json_i64(j, "pc_of_pid", r->points->code[v->pc].pid);
+		if (v->pc != UINT32_MAX) {
+			bool own = ty_mem_names_own_code(r->names, &r->points->code[v->pc], t,
+							 l->last_ns, &code);
+
+			ty_mem_report_code_json(r, j, &code);
+			if (!own)
+				ty_json_i64(j, "pc_of_pid", code.pid);
+		}
 		ty_json_u64(j, "offset", v->offset);
 		ty_json_u64(j, "size", v->size);
 		ty_json_bool(j, "size_assumed", v->size_assumed);

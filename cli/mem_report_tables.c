@@ -21,14 +21,13 @@ const char *ty_mem_report_plain(char *buf, size_t size, const char *s)
 	return buf;
 }
 
-void ty_mem_report_code(struct ty_mem_report *r, FILE *f, uint32_t code)
+void ty_mem_report_code(struct ty_mem_report *r, FILE *f, const struct ty_mem_code *c)
 {
-	const struct ty_mem_code *c = &r->points->code[code];
 	struct ty_mem_name_of n;
 	char b[512];
 
 	fprintf(f, "0x%" PRIx64, c->addr);
-	ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &n);
+	ty_mem_name_code(r->names, c, &n);
 	if (n.symbol)
 		fprintf(f, " %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol), n.offset);
 	else if (n.mapping)
@@ -44,13 +43,13 @@ void ty_mem_report_code(struct ty_mem_report *r, FILE *f, uint32_t code)
 		fputs(" (assumed)", f);
 }
 
-void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j, uint32_t code)
+void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j,
+			     const struct ty_mem_code *c)
 {
-	const struct ty_mem_code *c = &r->points->code[code];
 	struct ty_mem_name_of n;
 
 	ty_json_hex(j, "pc", c->addr);
-	ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &n);
+	ty_mem_name_code(r->names, c, &n);
 	if (n.symbol) {
 		ty_json_str(j, "symbol", n.symbol);
 		ty_json_u64(j, "symbol_offset", n.offset);
@@ -104,7 +103,7 @@ static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
 
 	switch (by) {
 	case TY_MEMORY_BY_PC:
-	case TY_MEMORY_BY_BRANCH: ty_mem_report_code(r, f, (uint32_t)w->key); break;
+	case TY_MEMORY_BY_BRANCH: ty_mem_report_code(r, f, &r->points->code[w->key]); break;
 	case TY_MEMORY_BY_FUNCTION:
 		fputs(ty_mem_report_plain(b, sizeof(b),
 					  functions[w->key].symbol    ? functions[w->key].symbol
@@ -202,7 +201,9 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 		ty_json_object(j, NULL);
 		switch (by) {
 		case TY_MEMORY_BY_PC:
-		case TY_MEMORY_BY_BRANCH: ty_mem_report_code_json(r, j, (uint32_t)w->key); break;
+		case TY_MEMORY_BY_BRANCH:
+			ty_mem_report_code_json(r, j, &r->points->code[w->key]);
+			break;
 		case TY_MEMORY_BY_FUNCTION:
 			if (functions[w->key].symbol)
 				ty_json_str(j, "symbol", functions[w->key].symbol);
@@ -342,7 +343,7 @@ static int functions(struct ty_mem_report *r, uint32_t **of_pc, struct ty_mem_na
 		uint32_t id;
 		bool fresh;
 
-		ty_mem_name(r->names, c->pid, c->addr, c->ts_ns, &name);
+		ty_mem_name_code(r->names, c, &name);
 		if (!name.symbol && !name.mapping)
 			continue;
 		e = ty_mem_id(&ids, (uint64_t)(uintptr_t)(name.symbol ? name.symbol : name.mapping),

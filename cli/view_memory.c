@@ -22,6 +22,14 @@ static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, 
 	ty_plain(buf, strlen(buf));
 }
 
+static bool own_code(void *ctx, const struct ty_mem_code *c, const struct ty_mem_thread *t,
+		     uint64_t ts_ns, struct ty_mem_code *out)
+{
+	const struct ty_view_memory *v = ctx;
+
+	return ty_mem_names_own_code(v->names, c, t, ts_ns, out);
+}
+
 static const uint8_t *widths(void *ctx, const atomic_bool *stop)
 {
 	const struct ty_view_memory *v = ctx;
@@ -45,6 +53,7 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 		.start_ns = v->start_ns,
 		.end_ns = v->end_ns,
 		.name = address_name,
+		.own_code = own_code,
 		.widths = widths,
 		.ctx = v,
 		.work_bytes = ty_mem_session_work_bytes(sel),

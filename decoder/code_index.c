@@ -151,57 +151,28 @@ static void lay(struct laying *y, const struct ty_code_mapping *m, uint32_t numb
 		put(y, a, b, m->t_ns, number);
 }
 
-/* At a node: list the piece there, or (no list yet) count it. */
-static void at_node(struct ty_code_index *x, uint64_t node, uint32_t number)
-{
-	if (x->entry)
-		x->entry[x->first[node]++] = number;
-	else
-		x->first[node + 1]++;
-}
-
-/* The nodes that make up a piece's addresses, from the bottom up. */
-static void at_nodes(struct ty_code_index *x, uint32_t number)
+/* The stretches that make up a piece's addresses. */
+static void list(struct ty_code_index *x, uint32_t number)
 {
 	const struct ty_code_piece *p = &x->pieces.v[number];
-	uint64_t a = (uint64_t)stretch(x, p->lo) + x->n;
-	uint64_t b = (p->hi == UINT64_MAX ? x->n : (uint64_t)stretch(x, p->hi)) + x->n;
 
-	if (p->from_ns >= p->until_ns)
-		return; /* covered at once */
-	for (; a < b; a /= 2, b /= 2) {
-		if (a & 1)
-			at_node(x, a++, number);
-		if (b & 1)
-			at_node(x, --b, number);
-	}
+	if (p->from_ns < p->until_ns) /* not covered at once */
+		ty_interval_lists_add(&x->lists, stretch(x, p->lo),
+				      p->hi == UINT64_MAX ? x->n : stretch(x, p->hi), number);
 }
 
-/* Lists of pieces at the nodes, one behind the other. */
-static bool lists(struct ty_code_index *x)
+static int lists(struct ty_code_index *x)
 {
-	uint64_t all = 0, nodes_n = 2 * (uint64_t)x->n;
+	int r = ty_interval_lists_begin(&x->lists, x->n);
 
-	x->first = calloc(nodes_n + 1, sizeof(*x->first));
-	if (!x->first)
-		return false;
-	for (uint32_t i = 0; i < x->pieces.n; i++)
-		at_nodes(x, i);
-	for (uint64_t i = 0; i <= nodes_n; i++) {
-		all += x->first[i];
-		if (all > UINT32_MAX)
-			return false;
-		x->first[i] = (uint32_t)all;
-	}
-	x->entry = malloc((all + 1) * sizeof(*x->entry));
-	if (!x->entry)
-		return false;
-	for (uint32_t i = 0; i < x->pieces.n; i++)
-		at_nodes(x, i);
-	/* Each begin has become its end, which is the next one's begin. */
-	memmove(x->first + 1, x->first, nodes_n * sizeof(*x->first));
-	x->first[0] = 0;
-	return true;
+	for (uint32_t i = 0; !r && i < x->pieces.n; i++)
+		list(x, i);
+	r = r ? r : ty_interval_lists_turn(&x->lists);
+	for (uint32_t i = 0; !r && i < x->pieces.n; i++)
+		list(x, i);
+	if (!r)
+		ty_interval_lists_end(&x->lists);
+	return r;
 }
 
 int ty_code_index_make(struct ty_code_life *l)
@@ -224,26 +195,28 @@ int ty_code_index_make(struct ty_code_life *l)
 	for (unsigned i = 0; i < y.starts.levels; i++)
 		free(y.starts.level[i]);
 	free(y.piece);
-	return good && !y.nomem && lists(x) ? 0 : -TY_ENOMEM;
+	return good && !y.nomem ? lists(x) : -TY_ENOMEM;
 }
 
 void ty_code_index_fini(struct ty_code_index *x)
 {
 	free(x->edge);
-	free(x->first);
-	free(x->entry);
+	ty_interval_lists_fini(&x->lists);
 	vec_fini(&x->pieces);
 }
 
 struct ty_code_piece ty_code_index_at(const struct ty_code_index *x, uint64_t t_ns, uint64_t addr)
 {
-	for (uint64_t node = x->n ? (uint64_t)stretch(x, addr) + x->n : 0; node; node /= 2) {
-		uint32_t begin = x->first[node];
-		uint32_t lo = partition_point(i, begin, x->first[node + 1],
-					      x->pieces.v[x->entry[i]].from_ns <= t_ns);
+	const struct ty_interval_lists *l = &x->lists;
+	uint64_t node = x->n ? ty_interval_lists_node(l, stretch(x, addr)) : 0;
 
-		if (lo > begin && t_ns < x->pieces.v[x->entry[lo - 1]].until_ns)
-			return x->pieces.v[x->entry[lo - 1]];
+	for (; node; node /= 2) {
+		uint32_t begin = l->first[node];
+		uint32_t lo = partition_point(i, begin, l->first[node + 1],
+					      x->pieces.v[l->entry[i]].from_ns <= t_ns);
+
+		if (lo > begin && t_ns < x->pieces.v[l->entry[lo - 1]].until_ns)
+			return x->pieces.v[l->entry[lo - 1]];
 	}
 	return (struct ty_code_piece){
 		.hi = UINT64_MAX, .until_ns = UINT64_MAX, .map = TY_CODE_HOLE};

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "code_map.h"
+#include "interval_lists.h"
 #include "pair_map.h"
 #include "strtab.h"
 #include "vec.h"
@@ -53,8 +54,7 @@ struct ty_code_index {
 	uint64_t *edge; /* stretch i begins there */
 	uint32_t n;	/* stretches; 0: there is no mapping, all is one hole */
 	VEC(struct ty_code_piece) pieces;
-	uint32_t *first; /* of a node's entries; 2 n + 1 */
-	uint32_t *entry; /* pieces */
+	struct ty_interval_lists lists; /* of pieces */
 };
 
 /* An address space from an exec, a fork or its first mapping on. */

@@ -1,14 +1,110 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What processes had mapped when (mem_stream.h): their own mappings since their last exec, and what
- * their parents had when they were forked. A look-up walks all mappings of the process: for one per
- * page and change, not one per sample.
+ * their parents had when they were forked. A look-up takes log(mappings)^2 for each generation,
+ * however they lie.
  */
 #include "mem_side.h"
 
+#include <stdlib.h>
+
 #include "partition.h"
 
-#define FORKS_MAX 64 /* generations that are looked back */
+#define FORKS_MAX 64   /* generations that are looked back */
+#define LOOKS_MAX 4096 /* mappings that are looked at for the same file */
+
+/* The index ------------------------------------------------------------------------------------ */
+
+static int edge_order(const void *a, const void *b)
+{
+	const struct ty_mem_edge *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Where a mapping ends; at the end of all addresses the next process begins. */
+static struct ty_mem_edge end_of(const struct ty_mem_map *m)
+{
+	if (m->len > UINT64_MAX - m->addr)
+		return (struct ty_mem_edge){(int64_t)m->pid + 1, 0};
+	return (struct ty_mem_edge){m->pid, m->addr + m->len};
+}
+
+/* The stretch that the place lies in, + 1; 0: before all. */
+static uint32_t stretch1(const struct ty_mem_map_index *x, struct ty_mem_edge e)
+{
+	return partition_point(i, 0, x->n, edge_order(&x->edge[i], &e) <= 0);
+}
+
+static int edges(struct ty_mem_stream *s)
+{
+	struct ty_mem_map_index *x = &s->map_index;
+	size_t n = 0;
+
+	if (s->maps.n > UINT32_MAX / 4)
+		return -TY_ENOMEM;
+	x->edge = malloc((2 * s->maps.n + 1) * sizeof(*x->edge));
+	if (!x->edge)
+		return -TY_ENOMEM;
+	vec_each (m, &s->maps) {
+		x->edge[n++] = (struct ty_mem_edge){m->pid, m->addr};
+		x->edge[n++] = end_of(m);
+	}
+	qsort(x->edge, n, sizeof(*x->edge), edge_order);
+	for (size_t i = 0; i < n; i++)
+		if (!x->n || edge_order(&x->edge[i], &x->edge[x->n - 1]))
+			x->edge[x->n++] = x->edge[i];
+	return 0;
+}
+
+static int time_order(const void *a, const void *b, void *maps)
+{
+	const struct ty_mem_map *x = (struct ty_mem_map *)maps + *(const uint32_t *)a;
+	const struct ty_mem_map *y = (struct ty_mem_map *)maps + *(const uint32_t *)b;
+
+	return x->ts_ns != y->ts_ns ? (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns)
+				    : (x->order > y->order) - (x->order < y->order);
+}
+
+int ty_mem_map_index_make(struct ty_mem_stream *s)
+{
+	struct ty_mem_map_index *x = &s->map_index;
+	uint32_t n = (uint32_t)s->maps.n, *by_time;
+	int r = n ? edges(s) : 0;
+
+	if (!n || r)
+		return r;
+	by_time = malloc(n * sizeof(*by_time));
+	r = by_time ? ty_interval_lists_begin(&x->lists, x->n) : -TY_ENOMEM;
+	for (uint32_t i = 0; !r && i < n; i++)
+		by_time[i] = i;
+	if (!r)
+		qsort_r(by_time, n, sizeof(*by_time), time_order, s->maps.v);
+	for (unsigned pass = 0; !r && pass < 2; pass++) {
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_mem_map *m = &s->maps.v[by_time[i]];
+			struct ty_mem_edge from = {m->pid, m->addr};
+
+			ty_interval_lists_add(&x->lists, stretch1(x, from) - 1,
+					      stretch1(x, end_of(m)) - 1, by_time[i]);
+		}
+		r = pass ? 0 : ty_interval_lists_turn(&x->lists);
+	}
+	free(by_time);
+	if (!r)
+		ty_interval_lists_end(&x->lists);
+	return r;
+}
+
+void ty_mem_map_index_fini(struct ty_mem_map_index *x)
+{
+	free(x->edge);
+	ty_interval_lists_fini(&x->lists);
+	*x = (struct ty_mem_map_index){0};
+}
+
+/* Look-ups ------------------------------------------------------------------------------------- */
 
 /* Where the mappings of a process begin. */
 static size_t maps_of(const struct ty_mem_stream *s, int32_t pid)
@@ -60,6 +156,11 @@ static void bound(struct ty_mem_when *w, uint64_t change, uint64_t ts)
 		w->to_ns = change;
 }
 
+static bool newer(const struct ty_mem_map *a, const struct ty_mem_map *b)
+{
+	return a->ts_ns != b->ts_ns ? a->ts_ns > b->ts_ns : a->order > b->order;
+}
+
 /* Of the process's own mappings, since its last fork or exec: the last one made at ts or before;
  * *early: one that was recorded later. */
 static const struct ty_mem_map *own(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
@@ -67,22 +168,28 @@ static const struct ty_mem_map *own(const struct ty_mem_stream *s, int32_t pid, 
 				    const struct ty_mem_map **early)
 {
 	const struct ty_mem_life *life = life_at(s, pid, ts);
-	const struct ty_mem_map *best = NULL;
-	uint64_t born = life ? life->ts : 0;
+	const struct ty_interval_lists *l = &s->map_index.lists;
+	uint32_t at = stretch1(&s->map_index, (struct ty_mem_edge){pid, addr});
+	const struct ty_mem_map *best = NULL, *m;
 
 	*early = NULL;
-	for (size_t i = maps_of(s, pid); i < s->maps.n && s->maps.v[i].pid == pid; i++) {
-		const struct ty_mem_map *m = &s->maps.v[i];
+	for (uint64_t node = at ? ty_interval_lists_node(l, at - 1) : 0; node; node /= 2) {
+		uint32_t end = l->first[node + 1];
+		uint32_t next =
+			partition_point(i, l->first[node], end, s->maps.v[l->entry[i]].ts_ns <= ts);
 
-		if (addr < m->addr || addr - m->addr >= m->len)
-			continue;
-		bound(w, m->ts_ns, ts);
-		if (m->ts_ns > ts)
-			*early = *early ? *early : m;
-		else if (m->ts_ns >= born)
-			best = m;
+		if (next > l->first[node]) {
+			m = &s->maps.v[l->entry[next - 1]];
+			best = best && newer(best, m) ? best : m;
+			bound(w, m->ts_ns, ts);
+		}
+		if (next < end) {
+			m = &s->maps.v[l->entry[next]];
+			*early = *early && newer(m, *early) ? *early : m;
+			bound(w, m->ts_ns, ts);
+		}
 	}
-	return best;
+	return best && best->ts_ns >= (life ? life->ts : 0) ? best : NULL;
 }
 
 const struct ty_mem_map *ty_mem_map_when(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
@@ -108,4 +215,38 @@ const struct ty_mem_map *ty_mem_map_when(const struct ty_mem_stream *s, int32_t 
 	for (int i = 0; !m && i < FORKS_MAX && (p = ty_mem_map_parent(s, p, &ts)) >= 0; i++)
 		m = own(s, p, addr, ts, &older, &ignored);
 	return m ? m : early;
+}
+
+static bool is_place(const struct ty_mem_stream *s, int32_t pid, uint64_t addr, uint64_t ts,
+		     uint32_t file, uint64_t off)
+{
+	const struct ty_mem_map *m = ty_mem_map_find(s, pid, addr, ts);
+
+	return m && m->file == file && addr - m->addr + m->pgoff == off;
+}
+
+bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place there, int32_t pid,
+			   uint64_t ts, uint64_t *addr)
+{
+	const struct ty_mem_map *from = ty_mem_map_find(s, there.pid, there.addr, there.ts_ns), *m;
+	uint64_t off, born = ts;
+	unsigned looks = 0;
+
+	if (!from || from->name[0] != '/')
+		return false;
+	off = there.addr - from->addr + from->pgoff;
+	*addr = there.addr;
+	if (is_place(s, pid, *addr, ts, from->file, off)) /* a fork */
+		return true;
+	for (int32_t p = pid; p >= 0 && looks < LOOKS_MAX;
+	     p = ty_mem_map_parent(s, p, &born), looks++)
+		for (size_t at = 0; looks < LOOKS_MAX && (m = ty_mem_map_next(s, p, &at));
+		     looks++) {
+			if (m->file != from->file || off < m->pgoff || off - m->pgoff >= m->len)
+				continue;
+			*addr = m->addr + (off - m->pgoff);
+			if (is_place(s, pid, *addr, ts, from->file, off))
+				return true;
+		}
+	return false;
 }

@@ -193,16 +193,34 @@ static int life(struct ty_mem_stream *s, int32_t pid, int32_t parent, uint64_t t
 		       : 0;
 }
 
+/* The text's number stands for the file. UINT32_MAX: out of memory. */
+static uint32_t file_number(struct ty_mem_stream *s, const struct ty_perf_mmap *m)
+{
+	struct ty_buf key;
+	uint32_t n;
+
+	ty_buf_init(&key, 1 << 20);
+	if (m->has_build_id)
+		for (unsigned i = 0; i < m->build_id_n; i++)
+			ty_buf_addf(&key, "%02x", m->build_id[i]);
+	else
+		ty_buf_addf(&key, "%" PRIu64 " %s", m->inode, m->name);
+	n = key.failed ? UINT32_MAX : ty_strtab_add(s->strs, key.p, key.len);
+	ty_buf_fini(&key);
+	return n;
+}
+
 static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 		   const struct ty_perf_id *id, struct ty_err *err)
 {
 	struct ty_perf_mmap m;
 	struct ty_mem_map map;
-	uint32_t str;
+	uint32_t str, file;
 
 	if (ty_perf_mmap(r, &m) || !m.len)
 		return 0;
 	str = ty_strtab_add(s->strs, m.name, strlen(m.name));
+	file = file_number(s, &m);
 	map = (struct ty_mem_map){.addr = m.addr,
 				  .len = m.len,
 				  .pgoff = m.pgoff,
@@ -210,10 +228,12 @@ static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 				  .pid = m.pid,
 				  .prot = m.prot,
 				  .order = (uint32_t)s->map_names.n,
+				  .file = file,
 				  .inode = m.inode,
 				  .build_id_n = m.has_build_id ? m.build_id_n : 0};
 	memcpy(map.build_id, m.build_id, sizeof(map.build_id));
-	if (str == UINT32_MAX || vec_push(&s->map_names, str) || vec_push(&s->maps, map))
+	if (str == UINT32_MAX || file == UINT32_MAX || vec_push(&s->map_names, str) ||
+	    vec_push(&s->maps, map))
 		return no_memory(s, err);
 	return tid(s, m.tid, m.pid, err);
 }
@@ -455,6 +475,8 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 	SORT(&s->maps, map_order);
 	SORT(&s->lives, life_order);
 	SORT(&s->samples, sample_order);
+	if (ty_mem_map_index_make(s))
+		return no_memory(s, err);
 	facts(s);
 	return 0;
 }

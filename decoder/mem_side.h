@@ -3,6 +3,7 @@
 #ifndef TY_MEM_SIDE_H
 #define TY_MEM_SIDE_H
 
+#include "interval_lists.h"
 #include "mem_stream.h"
 #include "perf_data.h"
 #include "spe_record.h"
@@ -87,6 +88,16 @@ struct ty_mem_life {
 	int32_t pid, parent;
 	uint32_t order;
 };
+/* Where mappings begin and end, by process and address, and which lie there (mem_maps.c). */
+struct ty_mem_edge {
+	int64_t pid;
+	uint64_t addr;
+};
+struct ty_mem_map_index {
+	struct ty_mem_edge *edge;
+	uint32_t n;
+	struct ty_interval_lists lists; /* of mappings, by time */
+};
 struct ty_mem_aux_flag {
 	int32_t cpu, tid;
 	struct ty_mem_flag flag;
@@ -114,6 +125,7 @@ struct ty_mem_stream {
 	VEC(struct ty_mem_tid) tids;   /* by tid; the last word counts */
 	VEC(struct ty_mem_map) maps;   /* by pid, then file order */
 	VEC(uint32_t) map_names;
+	struct ty_mem_map_index map_index;
 	VEC(struct ty_mem_life) lives; /* by pid, time */
 	VEC(struct ty_mem_sample) samples;
 	size_t sample_at;
@@ -130,6 +142,10 @@ struct ty_mem_stream {
  * the same time. */
 int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem_item *out,
 		      struct ty_err *err);
+
+/* Of all mappings, which are in their order. 0 or -TY_ENOMEM. */
+int ty_mem_map_index_make(struct ty_mem_stream *s);
+void ty_mem_map_index_fini(struct ty_mem_map_index *x);
 
 /* Read the side band of s->perf. 0 or -TY_E.... */
 int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err);

@@ -392,6 +392,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 	vec_fini(&s->tids);
 	vec_fini(&s->maps);
 	vec_fini(&s->map_names);
+	ty_mem_map_index_fini(&s->map_index);
 	vec_fini(&s->lives);
 	vec_fini(&s->samples);
 	ty_strtab_free(s->strs);

@@ -67,7 +67,8 @@ struct ty_mem_map {
 	uint64_t inode; /* 0: not recorded */
 	int32_t pid;
 	uint32_t prot;
-	uint32_t order;	    /* in the file */
+	uint32_t order; /* in the file */
+	uint32_t file;	/* a number: equal for the same build id, else the same name and inode */
 	uint8_t build_id_n; /* 0: not recorded */
 	uint8_t build_id[20];
 };
@@ -86,6 +87,15 @@ static inline const struct ty_mem_map *ty_mem_map_find(const struct ty_mem_strea
 {
 	return ty_mem_map_when(s, pid, addr, ts_ns, NULL);
 }
+/* An address of a process at a time. */
+struct ty_mem_place {
+	uint64_t addr, ts_ns;
+	int32_t pid;
+};
+/* Where process `pid` has, at ts_ns, what lies at `there`: the same place of the same file. false:
+ * nowhere, or not found among its thousands of mappings. */
+bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place there, int32_t pid,
+			   uint64_t ts_ns, uint64_t *addr);
 /* The process's own mappings in the order of the file: *at is 0 at first; NULL behind the last. */
 const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at);
 /* Whose copy its mappings were at that time, and since when (*ts_ns changes); -1: nobody's. */

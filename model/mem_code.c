@@ -23,20 +23,14 @@ struct page {
 	uint16_t first_at; /* its place in the page */
 };
 
-struct file {
-	const char *name;
-	uint64_t inode;
-	uint8_t build_id_n, build_id[20];
-};
-
 struct ty_mem_codes {
 	const struct ty_mem_stream *stream;
 	struct ty_mem_ids pages; /* process, page */
+	struct ty_mem_ids files; /* by the number that mappings have */
 	struct ty_mem_ids parts; /* file, page in it */
 	struct ty_mem_ids codes; /* page or part, place in it: those that are in no page's first1 */
 	VEC(uint32_t) code;	 /* their numbers */
 	VEC(struct page) page;
-	VEC(struct file) files;
 	uint32_t n; /* instructions */
 };
 
@@ -54,39 +48,19 @@ void ty_mem_codes_free(struct ty_mem_codes *c)
 	if (!c)
 		return;
 	ty_mem_ids_fini(&c->pages);
+	ty_mem_ids_fini(&c->files);
 	ty_mem_ids_fini(&c->parts);
 	ty_mem_ids_fini(&c->codes);
 	vec_fini(&c->code);
 	vec_fini(&c->page);
-	vec_fini(&c->files);
 	free(c);
 }
 
 uint64_t ty_mem_codes_bytes(const struct ty_mem_codes *c)
 {
-	return ty_mem_ids_bytes(&c->pages) + ty_mem_ids_bytes(&c->parts) +
-	       ty_mem_ids_bytes(&c->codes) + c->code.cap * sizeof(*c->code.v) +
-	       c->page.cap * sizeof(*c->page.v);
-}
-
-static bool same_file(const struct file *f, const struct ty_mem_map *m)
-{
-	if (f->build_id_n || m->build_id_n)
-		return f->build_id_n == m->build_id_n &&
-		       !memcmp(f->build_id, m->build_id, m->build_id_n);
-	return f->inode == m->inode && !strcmp(f->name, m->name);
-}
-
-/* The number of the mapping's file; UINT32_MAX: out of memory. */
-static uint32_t file_of(struct ty_mem_codes *c, const struct ty_mem_map *m)
-{
-	struct file f = {m->name, m->inode, m->build_id_n, {0}};
-
-	vec_each (i, &c->files)
-		if (same_file(i, m))
-			return (uint32_t)(i - c->files.v);
-	memcpy(f.build_id, m->build_id, sizeof(f.build_id));
-	return vec_push(&c->files, f) ? UINT32_MAX : (uint32_t)c->files.n - 1;
+	return ty_mem_ids_bytes(&c->pages) + ty_mem_ids_bytes(&c->files) +
+	       ty_mem_ids_bytes(&c->parts) + ty_mem_ids_bytes(&c->codes) +
+	       c->code.cap * sizeof(*c->code.v) + c->page.cap * sizeof(*c->page.v);
 }
 
 /* Names in brackets and such are no files. */
@@ -111,9 +85,9 @@ static int resolve(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts
 	out->to_ns = when.to_ns;
 	out->part = OWN;
 	if (m && in_file(m)) {
-		file = file_of(c, m);
-		if (file == UINT32_MAX)
-			return -TY_ENOMEM;
+		r = ty_mem_id(&c->files, m->file, &file, &fresh);
+		if (r)
+			return r;
 		r = file < FILES ? ty_mem_id(&c->parts,
 					     (uint64_t)file << KEY_BITS |
 						     ((pc - m->addr + m->pgoff) >> PAGE_BITS &

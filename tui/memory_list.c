@@ -110,11 +110,16 @@ static void record(struct ty_memory_view *v, const struct ty_mem_point *o)
 		o->thread != TY_MEM_NO_THREAD ? &p->thread[o->thread] : NULL;
 	char pc[200] = "", other[40] = "", lat[40] = "-", va[24] = "", at[TY_TIME_MAX];
 
-	if (o->pc != UINT32_MAX)
-		name_address(v, p->code[o->pc].pid, p->code[o->pc].addr, p->code[o->pc].ts_ns, pc,
-			     sizeof(pc));
-	if (o->pc != UINT32_MAX && t && ty_mem_code_elsewhere(&p->code[o->pc], t))
-		snprintf(other, sizeof(other), " (address as in pid %d)", p->code[o->pc].pid);
+	if (o->pc != UINT32_MAX) {
+		struct ty_mem_code c = p->code[o->pc];
+		bool own = !t || !ty_mem_code_elsewhere(&c, t) ||
+			   (v->in->own_code &&
+			    v->in->own_code(v->in->ctx, &p->code[o->pc], t, o->ts_ns, &c));
+
+		name_address(v, c.pid, c.addr, c.ts_ns, pc, sizeof(pc));
+		if (!own)
+			snprintf(other, sizeof(other), " (address as in pid %d)", c.pid);
+	}
 	if (o->flags & TY_MP_HAS_LAT)
 		snprintf(lat, sizeof(lat), "%u", o->total);
 	if (o->flags & TY_MP_HAS_VA)

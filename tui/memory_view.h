@@ -25,6 +25,10 @@ struct ty_memory_input {
 	uint64_t start_ns, end_ns; /* of the recording they belong to; 0, 0: of the samples */
 	/* What an address of a process is at a time ("main+0x10"), into buf; "" not known. */
 	void (*name)(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n);
+	/* An instruction as the thread's own process has it at that time. false: as it is, of
+	 * another process. NULL: not known. */
+	bool (*own_code)(void *ctx, const struct ty_mem_code *c, const struct ty_mem_thread *t,
+			 uint64_t ts_ns, struct ty_mem_code *out);
 	/* Bytes that instructions access, by code of the points; NULL: not known. Slow at first;
 	 * from another thread. stop: as in ty_mem_work. */
 	const uint8_t *(*widths)(void *ctx, const atomic_bool *stop);

@@ -69,6 +69,7 @@ static void test_codes(void **state)
 	struct perf_write w;
 	struct ty_perf *perf;
 	struct ty_buf file;
+	uint64_t addr;
 	char path[32];
 
 	(void)state;
@@ -134,6 +135,16 @@ static void test_codes(void **state)
 	assert_int_equal(code(300, 0xffff800000000104, 900), code(100, 0xffff800000000104, 1));
 	/* A mapping that is recorded later is likely, and seen to be no more. */
 	assert_int_equal(ty_mem_map_find(stream, 400, 0x400100, 300)->ts_ns, 600);
+	/* Where another process has the same place: elsewhere, at the same address (a fork), or
+	 * nowhere. */
+	assert_true(ty_mem_map_same_place(stream, (struct ty_mem_place){0x400100, 900, 100}, 300,
+					  900, &addr));
+	assert_int_equal(addr, 0x900100);
+	assert_true(ty_mem_map_same_place(stream, (struct ty_mem_place){0x900104, 900, 300}, 101,
+					  900, &addr));
+	assert_int_equal(addr, 0x400104);
+	assert_false(ty_mem_map_same_place(stream, (struct ty_mem_place){0x400100, 900, 100}, 200,
+					   900, &addr));
 	ty_mem_codes_free(codes);
 	ty_mem_close(stream);
 	ty_perf_close(perf);
