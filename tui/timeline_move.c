@@ -123,9 +123,15 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	/* Its system calls, one row below, should be seen, too. */
 	t->below = 1;
 	ty_timeline_show_finding(t);
-	ty_timeline_say(t, "%s %u of %u: %s", t->finding < t->findings.stalls.n ? "stall" : "wait",
-			t->finding + 1, t->findings.n,
-			ty_timeline_who(t, f->thread, f->start_ns, who));
+	if (t->finding < t->findings.stalls.n) {
+		const struct ty_stall *s = &t->findings.stalls.v[t->finding];
+
+		ty_timeline_say(t, "stall %u of %u, %s: %s", t->finding + 1, t->findings.stalls.n,
+				s->proven ? "proven" : "inferred", s->text);
+	} else {
+		ty_timeline_say(t, "%u of %u in the list: a wait of %s", t->finding + 1,
+				t->findings.n, ty_timeline_who(t, f->thread, f->start_ns, who));
+	}
 }
 
 void ty_timeline_step_finding(struct ty_timeline *t, int by)
