@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+#include "pair_map.h"
 #include "units.h"
 #include "vec.h"
 
@@ -24,7 +26,7 @@ struct sums {
 	struct ty_window all; /* the recording with the window's choices */
 	uint64_t from, to;
 	VEC(struct item) item;
-	uint32_t slot[4 * ITEMS]; /* item + 1; 0 is free */
+	struct ty_pair_map by_id; /* (kind, id): the item */
 	struct ty_call_rows rows;
 	int failed;
 };
@@ -51,30 +53,22 @@ const char *ty_diff_kind_unit(enum ty_diff_kind k)
 
 static void add(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t in, uint64_t out)
 {
-	uint64_t key = (uint64_t)kind << 56 | id;
-	uint32_t mask = 4 * ITEMS - 1, i;
+	uint32_t *at;
 
 	if (!(in | out) || s->failed)
 		return;
-	for (i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 40) & mask; s->slot[i];
-	     i = (i + 1) & mask) {
-		struct item *e = &s->item.v[s->slot[i] - 1];
-
-		if (e->key == key) {
-			e->in += in;
-			e->out += out;
-			return;
-		}
-	}
-	if (s->item.n >= ITEMS && id != ID_MASK) {
-		add(s, kind, ID_MASK, in, out);
-		return;
-	}
-	if (vec_push(&s->item, (struct item){key, in, out})) {
+	if (s->item.n >= ITEMS && ty_pair_map_get(&s->by_id, kind, id) == TY_PAIR_NONE)
+		id = ID_MASK;
+	at = ty_pair_map_add(&s->by_id, kind, id);
+	if (at && *at == TY_PAIR_NONE &&
+	    !vec_push(&s->item, (struct item){.key = (uint64_t)kind << 56 | id}))
+		*at = (uint32_t)s->item.n - 1;
+	if (!at || *at == TY_PAIR_NONE) {
 		s->failed = -TY_ENOMEM;
 		return;
 	}
-	s->slot[i] = (uint32_t)s->item.n;
+	s->item.v[*at].in += in;
+	s->item.v[*at].out += out;
 }
 
 static void add_at(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t t, uint64_t amount)
@@ -236,13 +230,10 @@ static int by_share(const void *pa, const void *pb)
 {
 	const struct ty_diff_row *a = pa, *b = pb;
 
-	if (a->significant != b->significant)
-		return a->significant ? -1 : 1;
-	if (a->share != b->share)
-		return a->share > b->share ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return strcmp(a->what, b->what);
+	return compare(b->significant, a->significant) ?:
+	       compare(b->share, a->share) ?:
+	       compare(a->kind, b->kind) ?:
+	       strcmp(a->what, b->what);
 }
 
 static int rows(struct sums *s, const struct ty_sysarch *arch, struct ty_diff *d)
@@ -286,7 +277,7 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 {
 	const struct ty_summary *sum = ty_model_summary(x->m);
 	const struct ty_gap_span *g;
-	struct sums *s;
+	struct sums s = {.x = x, .m = x->m, .all = *w};
 	uint64_t from, to;
 	uint32_t n;
 	int r;
@@ -301,27 +292,21 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 			"--to so that there is a rest");
 	out->in_ns = to - from;
 	out->out_ns = sum->end_ns - sum->start_ns - out->in_ns;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "diff: out of memory");
-	s->x = x;
-	s->m = x->m;
-	s->all = *w;
-	s->all.from_ns = sum->start_ns;
-	s->all.to_ns = sum->end_ns;
-	s->from = from;
-	s->to = to;
+	s.all.from_ns = sum->start_ns;
+	s.all.to_ns = sum->end_ns;
+	s.from = from;
+	s.to = to;
 	g = ty_model_gaps(x->m, &n);
 	for (; n; n--, g++) {
-		out->in_lost |= g->from_ns < s->to && g->to_ns > s->from;
-		out->out_lost |= g->from_ns < s->from || g->to_ns > s->to;
+		out->in_lost |= g->from_ns < to && g->to_ns > from;
+		out->out_lost |= g->from_ns < from || g->to_ns > to;
 	}
-	threads(s);
-	cpus(s);
-	ios(s);
-	r = s->failed ? s->failed : rows(s, x->arch, out);
-	vec_fini(&s->item);
-	free(s);
+	threads(&s);
+	cpus(&s);
+	ios(&s);
+	r = s.failed ? s.failed : rows(&s, x->arch, out);
+	vec_fini(&s.item);
+	ty_pair_map_fini(&s.by_id);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "diff: %s", ty_strerror(r)) : 0;
 }
 

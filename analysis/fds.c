@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "vec.h"
 
 #define FDS	  1024
@@ -84,9 +85,7 @@ static int by_end(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
 
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	return a->call < b->call ? -1 : a->call > b->call;
+	return compare(a->end_ns, b->end_ns) ?: compare(a->call, b->call);
 }
 
 static void put(struct table *t, uint64_t fd, uint8_t kind, bool cloexec)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
@@ -38,18 +39,14 @@ static int by_ns(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return compare(x->ns, y->ns) ?: compare(x->seq, y->seq);
 }
 
 static int by_insns(const void *a, const void *b)
 {
 	const struct one *x = a, *y = b;
 
-	if (x->insns != y->insns)
-		return x->insns < y->insns ? -1 : 1;
-	return x->seq < y->seq ? -1 : x->seq > y->seq;
+	return compare(x->insns, y->insns) ?: compare(x->seq, y->seq);
 }
 
 static struct acc *acc_of(struct stats *s, uint32_t func)
@@ -197,9 +194,7 @@ static int by_count(const void *a, const void *b)
 {
 	const struct ty_flow_caller *x = a, *y = b;
 
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	return x->func < y->func ? -1 : x->func > y->func;
+	return compare(y->count, x->count) ?: compare(x->func, y->func);
 }
 
 static void close_one(struct acc *a, uint32_t func, bool software)
@@ -234,9 +229,7 @@ static int by_self(const void *a, const void *b)
 {
 	const struct ty_flow_func *x = a, *y = b;
 
-	if (x->self_insns != y->self_insns)
-		return x->self_insns > y->self_insns ? -1 : 1;
-	return x->func < y->func ? -1 : x->func > y->func;
+	return compare(y->self_insns, x->self_insns) ?: compare(x->func, y->func);
 }
 
 static void add_item(struct ty_flow_stats *out, const struct ty_flow_at *at)

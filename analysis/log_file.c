@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "partition.h"
 #include "plain.h"
 
@@ -261,11 +262,9 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct ty_log_line *a = pa, *b = pb;
 
-	if (a->ts_ns != b->ts_ns)
-		return a->ts_ns < b->ts_ns ? -1 : 1;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	return compare(a->ts_ns, b->ts_ns) ?:
+	       compare(a->file, b->file) ?:
+	       compare(a->number, b->number);
 }
 
 void ty_log_sort(struct ty_log *l)

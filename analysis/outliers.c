@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bars.h"
+#include "compare.h"
 #include "ledger.h"
 #include "vec.h"
 
@@ -153,9 +154,7 @@ static int by_loss(const void *pa, const void *pb)
 	const struct ty_outlier *a = pa, *b = pb;
 	uint64_t la = a->slow_ns - a->median_ns, lb = b->slow_ns - b->median_ns;
 
-	if (la != lb)
-		return la > lb ? -1 : 1;
-	return (a->slow > b->slow) - (a->slow < b->slow);
+	return compare(lb, la) ?: compare(a->slow, b->slow);
 }
 
 static void keep_largest(struct search *s)
@@ -202,9 +201,7 @@ static int by_gap(const void *pa, const void *pb)
 {
 	const struct ty_outlier_row *a = pa, *b = pb;
 
-	if (gap(a) != gap(b))
-		return gap(a) > gap(b) ? -1 : 1;
-	return strcmp(a->row, b->row);
+	return compare(gap(b), gap(a)) ?: strcmp(a->row, b->row);
 }
 
 static void add(struct ty_outlier *o, const struct ty_ledger_row *row, uint64_t slow,

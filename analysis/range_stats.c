@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "vec.h"
 
 #define BITS	10
@@ -193,11 +194,10 @@ static int by_total(const void *a, const void *b)
 
 	if (cx != cy)
 		return cx ? 1 : -1;
-	if (x->track != y->track)
-		return x->track < y->track ? -1 : 1;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return x->nr != y->nr ? (x->nr < y->nr ? -1 : 1) : (int)x->state - (int)y->state;
+	return compare(x->track, y->track) ?:
+	       compare(y->total_ns, x->total_ns) ?:
+	       compare(x->nr, y->nr) ?:
+	       (int)x->state - (int)y->state;
 }
 
 static int finish(struct ty_range_stats *s)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "sharing_priv.h"
 
 #define MANY   (UINT32_MAX - 1)
@@ -95,7 +96,7 @@ static int count_order(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return (x > y) - (x < y);
+	return compare(x, y);
 }
 
 static int threads(struct ty_sharing_line *l, const struct ty_sharing_site *sites)
@@ -117,17 +118,12 @@ static int line_order(const void *a, const void *b)
 {
 	const struct ty_sharing_line *x = a, *y = b;
 
-	if (x->evidence != y->evidence)
-		return x->evidence > y->evidence ? -1 : 1;
-	if (x->peer + x->remote != y->peer + y->remote)
-		return x->peer + x->remote > y->peer + y->remote ? -1 : 1;
-	if (x->count != y->count)
-		return x->count > y->count ? -1 : 1;
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->physical != y->physical)
-		return x->physical ? -1 : 1;
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return compare(y->evidence, x->evidence) ?:
+	       compare(y->peer + y->remote, x->peer + x->remote) ?:
+	       compare(y->count, x->count) ?:
+	       compare(x->line, y->line) ?:
+	       compare(y->physical, x->physical) ?:
+	       compare(x->pid, y->pid);
 }
 
 /* The findings while they are made. */

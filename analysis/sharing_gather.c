@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "big.h"
+#include "compare.h"
 #include "sharing_priv.h"
 
 #define PAGE_BITS 12
@@ -537,13 +538,10 @@ static int site_order(const void *a, const void *b)
 	const struct ty_gather_site *l = a, *r = b;
 	const struct ty_sharing_site *x = &l->site, *y = &r->site;
 
-	if (l->line != r->line)
-		return l->line < r->line ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->pc > y->pc) - (x->pc < y->pc);
+	return compare(l->line, r->line) ?:
+	       compare(x->offset, y->offset) ?:
+	       compare(x->thread, y->thread) ?:
+	       compare(x->pc, y->pc);
 }
 
 static int gather_sites(struct ty_gather *g)

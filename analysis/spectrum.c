@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "process.h"
 #include "vec.h"
 
@@ -415,11 +416,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct ty_spec_kind_sum *a = pa, *b = pb;
 
-	if (place(&a->kind) != place(&b->kind))
-		return place(&a->kind) < place(&b->kind) ? -1 : 1;
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return a->kind.nr < b->kind.nr ? -1 : a->kind.nr > b->kind.nr;
+	return compare(place(&a->kind), place(&b->kind)) ?:
+	       compare(b->total_ns, a->total_ns) ?:
+	       compare(a->kind.nr, b->kind.nr);
 }
 
 int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
@@ -461,7 +460,7 @@ static int worse(const struct ty_spec_span *a, const struct ty_spec_span *b)
 		return x < y ? 1 : -1;
 	if (a->start_ns != b->start_ns)
 		return a->start_ns > b->start_ns ? 1 : -1;
-	return a->index < b->index ? -1 : a->index > b->index;
+	return compare(a->index, b->index);
 }
 
 static int by_length(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "irq_find.h"
 #include "partition.h"
 #include "stalls_priv.h"
@@ -23,9 +24,7 @@ static int by_thread_time(const void *pa, const void *pb)
 {
 	const struct ty_prio_at *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->ts_ns < b->ts_ns ? -1 : a->ts_ns > b->ts_ns;
+	return compare(a->thread, b->thread) ?: compare(a->ts_ns, b->ts_ns);
 }
 
 static int make_prios(struct ty_hunt *h)

@@ -5,6 +5,7 @@
  */
 #include "stalls_priv.h"
 
+#include "compare.h"
 #include "partition.h"
 
 #include <stdlib.h>
@@ -20,9 +21,7 @@ static int by_thread(const void *pa, const void *pb)
 {
 	const struct ty_path_at *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+	return compare(a->thread, b->thread) ?: compare(a->start_ns, b->start_ns);
 }
 
 /* The order of hops is of no use once the segments are found: parents are not asked for. */
@@ -30,9 +29,7 @@ static int by_span(const void *pa, const void *pb)
 {
 	const struct ty_hop *a = pa, *b = pb;
 
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return a->span < b->span ? -1 : a->span > b->span;
+	return compare(a->thread, b->thread) ?: compare(a->span, b->span);
 }
 
 int ty_stall_path_sort(struct ty_hunt *h)

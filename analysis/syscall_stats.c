@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "bars.h"
+#include "compare.h"
+#include "pair_map.h"
 #include "vec.h"
 
 /* The wanted duration is the rank-th (from 0) of those in [begin, begin + width), of which there
@@ -43,45 +45,24 @@ struct group {
 
 struct groups {
 	VEC(struct group) g;
-	uint32_t *slot; /* index + 1; 0 is free */
-	uint32_t mask;
-	uint32_t last[16]; /* group_of's last answers, by number */
-	bool picking;	   /* not the first walk */
-	uint64_t least;	   /* picking: shorter calls do not matter */
+	struct ty_pair_map by_key; /* (key, 0): its index */
+	uint32_t last[16];	   /* group_of's last answers, by number */
+	bool picking;		   /* not the first walk */
+	uint64_t least;		   /* picking: shorter calls do not matter */
 };
-
-static int rehash(struct groups *t, uint32_t size)
-{
-	uint32_t *slot = calloc(size, sizeof(*slot));
-
-	if (!slot)
-		return -TY_ENOMEM;
-	free(t->slot);
-	t->slot = slot;
-	t->mask = size - 1;
-	for (uint32_t k = 0; k < t->g.n; k++) {
-		uint64_t i = t->g.v[k].key * 0x9e3779b97f4a7c15u >> 32 & t->mask;
-
-		while (slot[i])
-			i = (i + 1) & t->mask;
-		slot[i] = k + 1;
-	}
-	return 0;
-}
 
 static __attribute__((noinline)) struct group *look_up(struct groups *t, uint64_t key)
 {
-	uint64_t i;
+	uint32_t *at = ty_pair_map_add(&t->by_key, key, 0);
 
-	if ((t->g.n + 1) * 2 > t->mask && rehash(t, t->mask ? (t->mask + 1) * 2 : 1024))
+	if (!at)
 		return NULL;
-	for (i = key * 0x9e3779b97f4a7c15u >> 32 & t->mask; t->slot[i]; i = (i + 1) & t->mask)
-		if (t->g.v[t->slot[i] - 1].key == key)
-			return &t->g.v[t->slot[i] - 1];
-	if (vec_push(&t->g, (struct group){.key = key, .s.max_call = TY_NONE}))
-		return NULL;
-	t->slot[i] = (uint32_t)t->g.n;
-	return &t->g.v[t->g.n - 1];
+	if (*at == TY_PAIR_NONE) {
+		if (vec_push(&t->g, (struct group){.key = key, .s.max_call = TY_NONE}))
+			return NULL;
+		*at = (uint32_t)t->g.n - 1;
+	}
+	return &t->g.v[*at];
 }
 
 static inline struct group *group_of(struct groups *t, uint64_t key)
@@ -426,9 +407,7 @@ static int by_total(const void *pa, const void *pb)
 {
 	const struct ty_syscall_stats *a = pa, *b = pb;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return strcmp(a->name, b->name);
+	return compare(b->total_ns, a->total_ns) ?: strcmp(a->name, b->name);
 }
 
 int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
@@ -476,7 +455,7 @@ int ty_syscall_stats(const struct ty_model *m, const struct ty_window *w,
 		free(t.g.v[i].fine);
 	}
 	vec_fini(&t.g);
-	free(t.slot);
+	ty_pair_map_fini(&t.by_key);
 	free(rows);
 	return r;
 }

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "compare.h"
 #include "vec.h"
 
 uint64_t ty_thread_blocked_ns(const struct ty_thread_stats *s)
@@ -15,9 +16,7 @@ static int by_running(const void *pa, const void *pb)
 {
 	const struct ty_thread_stats *a = pa, *b = pb;
 
-	if (a->ns[TY_ST_RUNNING] != b->ns[TY_ST_RUNNING])
-		return a->ns[TY_ST_RUNNING] > b->ns[TY_ST_RUNNING] ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->thread, b->thread);
 }
 
 static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_t thread,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "chosen.h"
+#include "compare.h"
 #include "pt_stream.h"
 #include "rd.h"
 #include "section.h"
@@ -58,8 +59,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct rec *x = a, *y = b;
 
-	return x->time != y->time ? (x->time < y->time ? -1 : 1)
-				  : (x->order > y->order) - (x->order < y->order);
+	return compare(x->time, y->time) ?: compare(x->order, y->order);
 }
 
 /* A name such as perf has it where the file has none: that of its PMU. */

@@ -6,6 +6,8 @@
  */
 #include "fd_names.h"
 
+#include "compare.h"
+#include "field_text.h"
 #include "pair_map.h"
 #include "partition.h"
 #include "vec.h"
@@ -45,9 +47,7 @@ static int by_fd(const void *pa, const void *pb)
 {
 	const struct ty_fd_name *a = pa, *b = pb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->fd < b->fd ? -1 : a->fd > b->fd;
+	return compare(a->pid, b->pid) ?: compare(a->fd, b->fd);
 }
 
 /* A number up to INT_MAX with a TAB behind it; NULL: it is none. */
@@ -62,23 +62,6 @@ static const char *number(const char *p, int32_t *out)
 	return end + 1;
 }
 
-/* The target up to the end of its line, without escapes, to *to. */
-static void unescape(const char *p, char **to)
-{
-	char *o = *to;
-
-	for (; *p && *p != '\n'; p++) {
-		if (*p == '\\' && p[1] && p[1] != '\n') {
-			p++;
-			*o++ = (char)(*p == 't' ? '\t' : *p == 'n' ? '\n' : *p);
-		} else {
-			*o++ = *p;
-		}
-	}
-	*o++ = 0;
-	*to = o;
-}
-
 static void parse(struct ty_fd_names *n, const char *p)
 {
 	char *to = n->text;
@@ -86,6 +69,7 @@ static void parse(struct ty_fd_names *n, const char *p)
 	for (const char *next; *p; p = next) {
 		struct ty_fd_name f;
 		const char *q;
+		size_t len;
 
 		next = p + strcspn(p, "\n");
 		next += *next == '\n';
@@ -107,7 +91,8 @@ static void parse(struct ty_fd_names *n, const char *p)
 			continue;
 		f.gone_ns = UINT64_MAX;
 		f.target = to;
-		unescape(q + 1, &to);
+		len = strcspn(q + 1, "\n");
+		to += ty_unescape_field(q + 1, len, to, len + 1) + 1;
 		n->v[n->n++] = f;
 	}
 	if (n->n)

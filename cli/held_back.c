@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+#include "field_text.h"
 #include "partition.h"
 #include "strtab.h"
 #include "vec.h"
@@ -35,14 +37,14 @@ static int by_number(const void *pa, const void *pb)
 {
 	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
 
-	return a < b ? -1 : a > b;
+	return compare(a, b);
 }
 
 static int by_end(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
 
-	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
+	return compare(a->to_ns, b->to_ns);
 }
 
 /* A number with a TAB behind it. */
@@ -55,21 +57,6 @@ static bool number(const char **p, uint64_t *out)
 	*out = strtoull(*p, &end, 10);
 	*p = end + 1;
 	return *end == '\t';
-}
-
-/* The path in [p, end), written by ty_escape_field: into out, which has as much room; its length.
- */
-static size_t unescape(const char *p, const char *end, char *out)
-{
-	char *to = out;
-
-	for (; p < end; p++) {
-		bool escaped = *p == '\\' && p + 1 < end;
-
-		p += escaped;
-		*to++ = (char)(!escaped ? *p : *p == 't' ? '\t' : *p == 'n' ? '\n' : *p);
-	}
-	return (size_t)(to - out);
 }
 
 /* Numbers, each with a blank before it: what is behind the first other byte does not count. */
@@ -106,6 +93,7 @@ static int parse_line(struct ty_held_lines *h, const char *p, const char *end, c
 {
 	struct line l = {0};
 	const char *tab;
+	size_t len;
 
 	if (!number(&p, &l.from_ns) || !number(&p, &l.to_ns))
 		return 1;
@@ -115,7 +103,8 @@ static int parse_line(struct ty_held_lines *h, const char *p, const char *end, c
 	    !number(&p, &l.period_us) || !(tab = memchr(p, '\t', (size_t)(end - p))) ||
 	    l.from_ns >= l.to_ns)
 		return 1;
-	l.path = ty_strtab_add(h->paths, path, unescape(p, tab, path));
+	len = (size_t)(tab - p);
+	l.path = ty_strtab_add(h->paths, path, ty_unescape_field(p, len, path, len + 1));
 	if (l.path == UINT32_MAX)
 		return -TY_ENOMEM;
 	while (h->last.n <= l.path)

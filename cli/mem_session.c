@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bus.h"
 #include "chosen.h"
+#include "now.h"
 #include "store.h"
 
 #define TELL_SAMPLES (1u << 18)
@@ -234,20 +234,18 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 }
 
 /* A line on stderr, at most five times a second; n 0: it is over. */
-static void tell(uint64_t n, struct timespec *last)
+static void tell(uint64_t n, uint64_t *last_ms)
 {
-	struct timespec now;
+	uint64_t now_ms = ty_now_ms();
 
 	if (!n) {
-		if (last->tv_sec)
+		if (*last_ms)
 			fputs("\r\033[K", stderr);
 		return;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (last->tv_sec &&
-	    (now.tv_sec - last->tv_sec) * 1000 + (now.tv_nsec - last->tv_nsec) / 1000000 < 200)
+	if (now_ms - *last_ms < 200)
 		return;
-	*last = now;
+	*last_ms = now_ms;
 	fprintf(stderr, "\rreading: %.1f M samples\033[K", (double)n / 1e6);
 }
 
@@ -311,10 +309,9 @@ static void look_beside(const struct ty_mem_session *s, const struct ty_mem *m, 
 static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd, struct ty_err *err)
 {
 	bool tells = s->tell && isatty(STDERR_FILENO);
-	struct timespec told = {0};
 	struct beside b = {0};
 	const struct ty_mem *m;
-	uint64_t seen = 0;
+	uint64_t seen = 0, told_ms = 0;
 	int e = ty_mem_points_begin(&s->whole, s->stream,
 				    sel->memory_bytes ? sel->memory_bytes : ty_memory_default());
 
@@ -326,14 +323,14 @@ static int decode(struct ty_mem_session *s, const struct ty_select *sel, int fd,
 		if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
 			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", s->path);
 		if (tells && !(++seen % TELL_SAMPLES))
-			tell(seen, &told);
+			tell(seen, &told_ms);
 		look_beside(s, m, &b);
 		e = ty_mem_points_add(&s->whole, m, b.comm, b.core);
 		if (e)
 			return no_room(s, &s->whole, e, err);
 	}
 	if (tells)
-		tell(0, &told);
+		tell(0, &told_ms);
 	ty_mem_rewind(s->stream); /* its threads and buffers are not needed any more */
 	if (e < 0)
 		return e;

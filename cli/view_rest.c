@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view_rest.h"
 
-#include <time.h>
-
-static double now_s(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
+#include "now.h"
 
 /* Arranging has a small part of its own at the end. */
 static bool tell(void *ctx, const struct ty_progress *p)
@@ -30,13 +22,13 @@ static void build(void *ctx)
 
 void ty_view_rest_start(struct ty_view_rest *r)
 {
-	r->begin_s = now_s();
+	r->begin_ms = ty_now_ms();
 	ty_aside_start(&r->aside, true, build, r);
 }
 
 bool ty_view_rest_poll(struct ty_view_rest *r, struct ty_rest_news *news)
 {
-	double t = now_s() - r->begin_s;
+	double t = (double)(ty_now_ms() - r->begin_ms) / 1e3;
 
 	news->part = atomic_load(&r->done) / 1000.0;
 	news->left_s = news->part > 0.01 ? t / news->part - t : -1;

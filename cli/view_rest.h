@@ -13,7 +13,7 @@ struct ty_view_rest {
 	struct ty_session *s; /* the thread's until it is done; then it has its model */
 	struct ty_aside aside;
 	uint64_t memory_bytes;
-	double begin_s;
+	uint64_t begin_ms;
 	atomic_uint done; /* thousandths of the file */
 	int rc;
 	struct ty_err err;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "code_priv.h"
+#include "compare.h"
 
 enum { FILES_MAX = 1 << 20, MAPS_MAX = 1 << 23, KEY_MAX = 4096 + 2 * TY_BUILD_ID_MAX + 2 };
 
@@ -217,24 +218,19 @@ static int by_space_time(const void *a, const void *b)
 {
 	const struct ty_code_life *x = a, *y = b;
 
-	if (x->space != y->space)
-		return x->space < y->space ? -1 : 1;
-	if (x->from_ns != y->from_ns)
-		return x->from_ns < y->from_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->space, y->space) ?:
+	       compare(x->from_ns, y->from_ns) ?:
+	       compare(x->order, y->order);
 }
 
 static int by_pid_addr_time(const void *a, const void *b)
 {
 	const struct ty_code_image_of *x = a, *y = b;
 
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->lo != y->lo)
-		return x->lo < y->lo ? -1 : 1;
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->pid, y->pid) ?:
+	       compare(x->lo, y->lo) ?:
+	       compare(x->t_ns, y->t_ns) ?:
+	       compare(x->order, y->order);
 }
 
 int ty_code_ready(struct ty_code *c)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "field_text.h"
 
 #define CAP_MAX (1u << 24) /* twice the largest pid_max there can be, and room to spare */
 
@@ -117,19 +118,13 @@ static int add_threads(struct ty_comms *c, const char *p)
 {
 	while (*p) {
 		const char *line = p, *end = p + strcspn(p, "\n"), *tab;
-		char name[TY_COMM];
+		char name[TY_COMM + 1];
 		size_t n = 0;
 		int32_t tid = tid_at(&line);
 
 		tab = memrchr(line, '\t', (size_t)(end - line));
-		for (const char *s = tab ? tab + 1 : end; s < end && n < TY_COMM; s++) {
-			if (*s == '\\' && s + 1 < end) {
-				s++;
-				name[n++] = *s == 't' ? '\t' : *s == 'n' ? '\n' : *s;
-			} else {
-				name[n++] = *s;
-			}
-		}
+		if (tab)
+			n = ty_unescape_field(tab + 1, (size_t)(end - tab) - 1, name, sizeof(name));
 		if (tid && set(c, tid, name, n))
 			return -TY_ENOMEM;
 		p = *end ? end + 1 : end;

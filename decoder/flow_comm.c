@@ -2,6 +2,7 @@
 /* See flow.h: names of threads over time, as the recording's own records tell them. */
 #include "flow_priv.h"
 
+#include "compare.h"
 #include "partition.h"
 
 #include <stdlib.h>
@@ -41,11 +42,7 @@ static int by_tid_time(const void *a, const void *b)
 {
 	const struct ty_flow_comm *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->tid, y->tid) ?: compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
 }
 
 void ty_flow_comms_ready(struct ty_flow *f)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "jitdump.h"
 #include "partition.h"
 #include "strtab.h"
@@ -336,9 +337,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
 }
 
 int ty_flow_perf_monotonic(struct ty_flow_perf *p, uint64_t mono_ns, uint64_t t_ns)
@@ -394,9 +393,7 @@ static int by_place(const void *a, const void *b)
 {
 	const struct ty_jit_load *x = a, *y = b;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
-	return x->n < y->n ? -1 : x->n > y->n;
+	return compare(x->addr, y->addr) ?: compare(x->n, y->n);
 }
 
 /* Functions whose time is not known: those that share no place with another one. */

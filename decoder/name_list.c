@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "compare.h"
 #include "partition.h"
 #include "vec.h"
 
@@ -86,9 +87,7 @@ static int by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->start, y->start) ?: compare(x->order, y->order);
 }
 
 static const char *name_of(const struct ty_name_list *l, const struct entry *e)

@@ -15,6 +15,7 @@
 #include "perf_file.h"
 #include "partition.h"
 #include "rd.h"
+#include "compare.h"
 
 #define META_BYTES (256ull << 20)
 #define EVENTS_MAX 65536u
@@ -71,8 +72,7 @@ static int id_order(const void *a, const void *b)
 {
 	const struct ty_perf_id_ent *x = a, *y = b;
 
-	return x->id != y->id ? (x->id < y->id ? -1 : 1)
-			      : (x->event > y->event) - (x->event < y->event);
+	return compare(x->id, y->id) ?: compare(x->event, y->event);
 }
 
 const struct ty_perf_event *ty_perf_event_find(struct ty_perf *p, uint64_t id)

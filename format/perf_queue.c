@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "rd.h"
 
 #define WORTH_BYTES (4u << 20)
@@ -72,7 +73,7 @@ static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->ts != y->ts ? (x->ts < y->ts ? -1 : 1) : (x->at > y->at) - (x->at < y->at);
+	return compare(x->ts, y->ts) ?: compare(x->at, y->at);
 }
 
 static void sort(struct cpu *c)

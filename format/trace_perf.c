@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "field_text.h"
 #include "perf_data.h"
 #include "perf_queue.h"
 #include "rd.h"
@@ -241,11 +242,7 @@ static void add_thread(struct reading *rd, const struct ty_perf_comm *c)
 	else
 		ty_buf_addc(b, '-');
 	ty_buf_adds(b, "\t-\t-\t-\t-\t-\t-\t-\t-\t-\t");
-	for (unsigned i = 0; i < COMM_BYTES && c->comm[i]; i++) {
-		if (c->comm[i] == '\t' || c->comm[i] == '\n' || c->comm[i] == '\\')
-			ty_buf_addc(b, '\\');
-		ty_buf_addc(b, c->comm[i] == '\t' ? 't' : c->comm[i] == '\n' ? 'n' : c->comm[i]);
-	}
+	ty_escape_field(b, c->comm, strnlen(c->comm, COMM_BYTES));
 	ty_buf_addc(b, '\n');
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "compare.h"
 #include "rd.h"
 #include "trace_file.h"
 
@@ -281,7 +282,7 @@ static int by_cpu(const void *pa, const void *pb)
 {
 	const struct cpu_place *a = pa, *b = pb;
 
-	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	return compare(a->cpu, b->cpu);
 }
 
 /* n bytes at off, which must lie before end. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+
 #define LOOK_TRACKS 1024 /* between two looks whether to go on */
 
 /* A trace without switches says nothing about states: one unknown span per thread and CPU. */
@@ -200,11 +202,9 @@ static int by_tid(const void *pa, const void *pb)
 {
 	const struct ty_tid_entry *a = pa, *b = pb;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->from_ns != b->from_ns)
-		return a->from_ns < b->from_ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return compare(a->tid, b->tid) ?:
+	       compare(a->from_ns, b->from_ns) ?:
+	       compare(a->thread, b->thread);
 }
 
 static int tids(struct ty_builder *b, struct ty_index_body *body)

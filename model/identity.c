@@ -9,6 +9,7 @@
  * on under the new tid; the old tid remains as an alias for the time before.
  */
 #include "builder.h"
+#include "field_text.h"
 #include "key_value.h"
 
 #include <errno.h>
@@ -337,22 +338,6 @@ static int64_t number(const char *line, size_t len, unsigned k)
 	return errno || (end != s + n && *end != ' ') ? -1 : v;
 }
 
-/* Undo \t \n \\ . */
-static void comm_unescape(char out[TY_COMM + 1], const char *s, size_t n)
-{
-	size_t o = 0;
-
-	for (size_t i = 0; i < n && o < TY_COMM; i++) {
-		if (s[i] == '\\' && i + 1 < n) {
-			i++;
-			out[o++] = s[i] == 't' ? '\t' : s[i] == 'n' ? '\n' : s[i];
-		} else {
-			out[o++] = s[i];
-		}
-	}
-	out[o] = 0;
-}
-
 static enum ty_state letter_state(char c)
 {
 	switch (c) {
@@ -426,7 +411,7 @@ static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
 	t->pub.cgroup = field_id(b, line, len, 11);
 	s = field(line, len, 12, &n);
 	if (s)
-		comm_unescape(comm, s, n);
+		ty_unescape_field(s, n, comm, sizeof(comm));
 	ty_identity_name(b, i, 0, comm);
 }
 

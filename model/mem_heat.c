@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "big.h"
+#include "compare.h"
 #include "partition.h"
 
 #define GROUP 64u
@@ -78,8 +79,7 @@ static int time_order(const void *a, const void *b)
 {
 	const struct timed *x = a, *y = b;
 
-	return x->ts_ns != y->ts_ns ? (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns)
-				    : (x->index > y->index) - (x->index < y->index);
+	return compare(x->ts_ns, y->ts_ns) ?: compare(x->index, y->index);
 }
 
 /* index[from, to), which is in the order of the merge, by time. */

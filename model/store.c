@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "now.h"
 #include "temp_file.h"
 
 #define EXTENT (UINT64_C(2) << 20)
@@ -199,14 +199,6 @@ static void drop(struct ty_store *s, struct ty_store_writer *w)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void *writer_main(void *arg)
 {
 	struct ty_store *s = arg;
@@ -229,9 +221,9 @@ static void *writer_main(void *arg)
 		}
 		n = n < most ? n : most;
 		pthread_mutex_unlock(&w->lock);
-		t = now_ns();
+		t = ty_now_ns(CLOCK_MONOTONIC);
 		ok = write_all(w->fd, s->base + from, n, from);
-		if (now_ns() - t > WRITE_NS)
+		if (ty_now_ns(CLOCK_MONOTONIC) - t > WRITE_NS)
 			most = most > WRITE_MIN ? most / 2 : most;
 		else
 			most = most < WRITE_MAX ? most * 2 : most;
@@ -263,7 +255,7 @@ int ty_store_file(struct ty_store *s, int fd, const char *place, ty_store_done *
 	if (!w)
 		return -TY_ENOMEM;
 	w->fd = fd;
-	w->begun_ns = now_ns();
+	w->begun_ns = ty_now_ns(CLOCK_MONOTONIC);
 	w->done = done;
 	w->ctx = ctx;
 	snprintf(s->place, sizeof(s->place), "%s", place);
@@ -297,7 +289,7 @@ void ty_store_close_file(struct ty_store *s)
 		return;
 	pthread_mutex_lock(&w->lock);
 	w->full = (s->used + FILE_BLOCK - 1) & ~(uint64_t)(FILE_BLOCK - 1);
-	w->until_ns = 2 * now_ns() - w->begun_ns + WAIT_NS;
+	w->until_ns = 2 * ty_now_ns(CLOCK_MONOTONIC) - w->begun_ns + WAIT_NS;
 	w->closing = true;
 	pthread_cond_broadcast(&w->moved);
 	pthread_mutex_unlock(&w->lock);
@@ -393,7 +385,7 @@ int ty_store_why(const struct ty_store *s, struct ty_err *err)
 /* Under the lock: until all is written, or it is not worth waiting any more. */
 static void await(const struct ty_store *s, struct ty_store_writer *w)
 {
-	uint64_t until = w->until_ns, most = now_ns() + LEAVE_NS;
+	uint64_t until = w->until_ns, most = ty_now_ns(CLOCK_MONOTONIC) + LEAVE_NS;
 	struct timespec ts;
 
 	if (s->leaving && until > most)

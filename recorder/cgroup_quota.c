@@ -16,9 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "compare.h"
+#include "field_text.h"
+#include "now.h"
 #include "proc_snapshot.h"
 
 #define INTERVAL_NS UINT64_C(100000000)
@@ -40,14 +42,6 @@ struct look {
 	unsigned dirs;
 	char path[PATH_MAX]; /* of the folder */
 };
-
-static uint64_t clock_ns(clockid_t c)
-{
-	struct timespec t;
-
-	clock_gettime(c, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* A small file: its length; 0 where there is none, with errno. */
 static size_t slurp(int dir, const char *name, char *text, size_t size)
@@ -207,7 +201,7 @@ static int by_number(const void *pa, const void *pb)
 {
 	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
 
-	return a < b ? -1 : a > b;
+	return compare(a, b);
 }
 
 /* In order, each once. */
@@ -231,11 +225,11 @@ static bool same(const struct ty_tid_set *a, const struct ty_tid_set *b)
 /* Now, in the trace's clock, which is asked once: that costs more than a look. */
 static uint64_t trace_now(struct look *l)
 {
-	uint64_t mono = clock_ns(CLOCK_MONOTONIC);
+	uint64_t mono = ty_now_ns(CLOCK_MONOTONIC);
 
 	if (!l->trace_at_ns) {
 		l->trace_at_ns = l->trace_ns(l->ctx);
-		l->asked_at_ns = mono = clock_ns(CLOCK_MONOTONIC);
+		l->asked_at_ns = mono = ty_now_ns(CLOCK_MONOTONIC);
 	}
 	return l->trace_at_ns + (mono - l->asked_at_ns);
 }
@@ -248,7 +242,7 @@ static uint64_t trace_now(struct look *l)
 static bool put_line(struct look *l, struct ty_quota_group *g, const uint64_t *ns,
 		     const struct ty_tid_set *tids)
 {
-	uint64_t to = trace_now(l), since = clock_ns(CLOCK_MONOTONIC) - g->seen_ns;
+	uint64_t to = trace_now(l), since = ty_now_ns(CLOCK_MONOTONIC) - g->seen_ns;
 	struct ty_buf line;
 	int r;
 
@@ -432,9 +426,9 @@ void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *
 			 .trace_ns = trace_ns,
 			 .ctx = ctx,
 			 .out = out,
-			 .mono_ns = clock_ns(CLOCK_MONOTONIC),
+			 .mono_ns = ty_now_ns(CLOCK_MONOTONIC),
 			 .path = "/"};
-	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = began_ns;
+	uint64_t began_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns = began_ns;
 	bool whole, fresh = !out->len;
 	size_t kept = 0;
 	DIR *d;
@@ -449,7 +443,7 @@ void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *
 			scan(&l, d, DEPTH);
 			closedir(d);
 		}
-		cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		cpu_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID);
 		q->scan_spent_ns = cpu_ns - began_ns;
 		q->scanned_ns = l.mono_ns;
 	}
@@ -462,7 +456,7 @@ void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *
 			q->groups.v[kept++] = *g;
 	}
 	q->groups.n = kept;
-	q->spent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	q->spent_ns = ty_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 }
 
 uint64_t ty_quotas_next_ns(const struct ty_quotas *q)

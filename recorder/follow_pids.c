@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "buf.h"
+#include "compare.h"
 #include "proc_snapshot.h"
 #include "vec.h"
 
@@ -28,7 +29,7 @@ static int by_number(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
-	return (x > y) - (x < y);
+	return compare(x, y);
 }
 
 static void sort(tids_t *t)

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "proc_snapshot.h"
+#include "field_text.h"
+#include "now.h"
 
 void ty_fact(struct ty_buf *b, const char *key, const char *value)
 {
@@ -77,7 +77,6 @@ void ty_cpu_model(char *out, size_t size)
 
 void ty_machine_facts(struct ty_buf *b)
 {
-	struct timespec now;
 	struct utsname u;
 	char text[4096];
 
@@ -98,9 +97,7 @@ void ty_machine_facts(struct ty_buf *b)
 	ty_fact_u64(b, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
 	if (getcwd(text, sizeof(text)))
 		ty_fact(b, "cwd", text);
-	clock_gettime(CLOCK_REALTIME, &now);
-	ty_fact_u64(b, "start_realtime_ns",
-		    (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	ty_fact_u64(b, "start_realtime_ns", ty_now_ns(CLOCK_REALTIME));
 }
 
 static bool plain(const char *s)

@@ -18,8 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compare.h"
+#include "field_text.h"
 #include "partition.h"
-#include "proc_snapshot.h"
 #include "vec.h"
 
 #define NET_LINES  100000
@@ -154,7 +155,7 @@ static int by_inode(const void *pa, const void *pb)
 {
 	const struct fd *a = *(struct fd *const *)pa, *b = *(struct fd *const *)pb;
 
-	return a->inode < b->inode ? -1 : a->inode > b->inode;
+	return compare(a->inode, b->inode);
 }
 
 /* All descriptors of one socket get its text. */

@@ -17,27 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "field_text.h"
 #include "vec.h"
 
 #define PF_KTHREAD  0x00200000u
 #define TASK_CPUS   8192
 #define FIELD_STATE 3
 #define FIELDS	    42
-
-int ty_escape_field(struct ty_buf *out, const char *s, size_t n)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < n && !r; i++) {
-		switch (s[i]) {
-		case '\t': r = ty_buf_adds(out, "\\t"); break;
-		case '\n': r = ty_buf_adds(out, "\\n"); break;
-		case '\\': r = ty_buf_adds(out, "\\\\"); break;
-		default: r = ty_buf_addc(out, s[i]);
-		}
-	}
-	return r;
-}
 
 /* A small file of a task: its length, without the newline at the end; 0 when unreadable. */
 static size_t slurp(int dir, const char *tid, const char *file, char *text, size_t size)

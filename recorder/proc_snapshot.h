@@ -23,9 +23,6 @@ int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err);
 /* The process that tid belongs to; 0 when there is no such thread. */
 int ty_proc_tgid(int tid);
 
-/* A text as one field: TAB, newline and backslash become \t \n \\. */
-int ty_escape_field(struct ty_buf *out, const char *s, size_t n);
-
 /* Does the comma-separated list have the word? */
 bool ty_in_words(const char *list, const char *word);
 

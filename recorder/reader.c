@@ -37,15 +37,8 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
+#include "now.h"
 
 static uint64_t page_time(const char *page)
 {
@@ -70,7 +63,7 @@ static void post(struct pool *p, struct stream *st)
 		return;
 	}
 	p->last = s;
-	s->filled_ms = now_ms();
+	s->filled_ms = ty_now_ms();
 	s->seq = st->seq++;
 	s->first_ns = page_time(s->mem);
 	s->last_ns = page_time(s->mem + s->bytes - p->all->page_bytes);
@@ -209,13 +202,13 @@ void *ty_reader_main(void *arg)
 {
 	struct pool *p = arg;
 	struct ty_readers *rs = p->all;
-	uint64_t flush_at = now_ms() + FLUSH_MS, now;
+	uint64_t flush_at = ty_now_ms() + FLUSH_MS, now;
 	bool stop, any;
 
 	if (setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20))
 		atomic_store(&rs->no_nice, true);
 	do {
-		now = now_ms();
+		now = ty_now_ms();
 		poll(p->polls, p->polls_n, flush_at > now ? (int)(flush_at - now) : 0);
 		stop = atomic_load(&rs->stopping);
 		any = stop;
@@ -225,7 +218,7 @@ void *ty_reader_main(void *arg)
 		for (unsigned i = 0; i + 1 < p->polls_n; i++)
 			if (p->polls[i].revents & (POLLERR | POLLNVAL))
 				p->polls[i].fd = -1; /* the CPU went away: flushes still look */
-		now = now_ms();
+		now = ty_now_ms();
 		if (now >= flush_at || stop) {
 			put_overdue(p, now);
 			for (unsigned i = 0; i < p->streams_n; i++) {

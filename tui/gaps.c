@@ -5,6 +5,7 @@
  */
 #include "gaps.h"
 
+#include "compare.h"
 #include "partition.h"
 
 #include <stdlib.h>
@@ -13,14 +14,14 @@ static int by_end(const void *a, const void *b)
 {
 	const struct ty_gap_mark *x = a, *y = b;
 
-	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+	return compare(x->to_ns, y->to_ns);
 }
 
 static int by_cpu_and_end(const void *a, const void *b)
 {
 	const struct ty_gap_mark *x = a, *y = b;
 
-	return x->cpu != y->cpu ? (x->cpu < y->cpu ? -1 : 1) : by_end(a, b);
+	return compare(x->cpu, y->cpu) ?: by_end(a, b);
 }
 
 static void earliest(struct ty_gap_mark *v, uint32_t n, bool groups)

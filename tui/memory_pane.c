@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+
 #define LABEL	    7  /* columns left of the scatter */
 #define LABEL_STRIP 22 /* left of strips, where there is room */
 #define HIST	    13 /* columns right of the scatter, where there is room */
@@ -131,7 +133,7 @@ static int strip_order(const void *a, const void *b)
 {
 	const struct ty_memory_strip *x = a, *y = b;
 
-	return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : (x->id > y->id) - (x->id < y->id);
+	return compare(y->n, x->n) ?: compare(x->id, y->id);
 }
 
 static int fill_strips(struct ty_memory_view *v)

@@ -16,8 +16,9 @@
 #include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 struct ty_term {
 	SCREEN *screen;
@@ -371,14 +372,6 @@ static struct ty_input key(uint32_t k)
 	return (struct ty_input){.what = TY_INPUT_KEY, .key = k};
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* The next character of a report that has begun; 0: it does not go on. */
 static uint32_t more(void)
 {
@@ -421,7 +414,7 @@ static struct ty_input mouse_report(struct ty_term *t)
 	in.what = TY_INPUT_MOUSE;
 	if (in.mouse.what != TY_MOUSE_CLICK)
 		return in;
-	now = now_ms();
+	now = ty_now_ms();
 	if (t->down_ms && now - t->down_ms < DOUBLE_MS && t->down.x == in.mouse.x &&
 	    t->down.y == in.mouse.y) {
 		in.mouse.what = TY_MOUSE_DOUBLE;

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "irqs.h"
+#include "now.h"
 #include "ruler.h"
 #include "timeline_priv.h"
 
@@ -15,20 +15,12 @@
 /* A search that takes longer says how far it is, so often. */
 #define TELL_MS 200
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 void ty_timeline_job(struct ty_timeline *t, enum ty_job job)
 {
 	if (job != TY_JOB_EXPLAIN)
 		ty_timeline_unask(t);
 	t->job = (uint8_t)job;
-	t->told_ms = now_ms();
+	t->told_ms = ty_now_ms();
 }
 
 void ty_timeline_search(struct ty_timeline *t, const char *text)
@@ -263,7 +255,7 @@ static enum ty_view_result job_done(struct ty_timeline *t)
 /* What is asked for goes first; the bars of heads follow. */
 static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
 {
-	while (now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
+	while (ty_now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
 		if (ty_heads_step(&t->heads, t->m, &t->gaps))
 			return TY_VIEW_CHANGED;
 	return TY_VIEW_IGNORED;
@@ -272,7 +264,7 @@ static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
 enum ty_view_result ty_timeline_work(void *self)
 {
 	struct ty_timeline *t = self;
-	int64_t start = now_ms();
+	int64_t start = ty_now_ms();
 	uint64_t all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 
 	if (t->exporting && t->in->export_poll(t->in->export, t->message, sizeof(t->message))) {
@@ -287,10 +279,10 @@ enum ty_view_result ty_timeline_work(void *self)
 	do {
 		if (job_step(t))
 			return job_done(t);
-	} while (now_ms() - start < SLICE_MS);
-	if (now_ms() - t->told_ms < TELL_MS)
+	} while (ty_now_ms() - start < SLICE_MS);
+	if (ty_now_ms() - t->told_ms < TELL_MS)
 		return TY_VIEW_IGNORED;
-	t->told_ms = now_ms();
+	t->told_ms = ty_now_ms();
 	if (t->job == TY_JOB_SEARCH)
 		ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
 				ty_search_progress(&t->search) / 10);

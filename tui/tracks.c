@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "process.h"
 
 /* More CPUs than this have a head that folds them, folded at first. */
@@ -23,13 +24,10 @@ struct relevance {
 
 static int by_relevance(const struct relevance *a, const struct relevance *b)
 {
-	if (a->traced != b->traced)
-		return a->traced ? -1 : 1;
-	if (a->wait != b->wait)
-		return a->wait < b->wait ? -1 : 1;
-	if (a->ran_ns != b->ran_ns)
-		return a->ran_ns > b->ran_ns ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
+	return compare(b->traced, a->traced) ?:
+	       compare(a->wait, b->wait) ?:
+	       compare(b->ran_ns, a->ran_ns) ?:
+	       compare(a->thread, b->thread);
 }
 
 static int cmp_thread(const void *a, const void *b)

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "buf.h"
+#include "compare.h"
 #include "err.h"
+#include "field_text.h"
 #include "json_out.h"
 #include "rd.h"
 #include "strtab.h"
@@ -170,12 +172,34 @@ static void json_is_json(void **state)
 	free(text);
 }
 
+/* What is written as one field of a line is read back; a cut one ends within its room. */
+static void fields_of_lines(void **state)
+{
+	static const char text[] = "a\tb\nc\\d\\te";
+	char out[sizeof(text)];
+	struct ty_buf b;
+
+	ty_buf_init(&b, 100);
+	assert_int_equal(ty_escape_field(&b, text, sizeof(text) - 1), 0);
+	assert_string_equal(b.p, "a\\tb\\nc\\\\d\\\\te");
+	assert_int_equal(ty_unescape_field(b.p, b.len, out, sizeof(out)), sizeof(text) - 1);
+	assert_string_equal(out, text);
+	assert_int_equal(ty_unescape_field(b.p, b.len, out, 4), 3);
+	assert_string_equal(out, "a\tb");
+	assert_int_equal(ty_unescape_field("x\\", 2, out, sizeof(out)), 2);
+	assert_string_equal(out, "x\\"); /* nothing is behind it */
+	ty_buf_fini(&b);
+	assert_int_equal(compare(1, 2), -1);
+	assert_int_equal(compare(2, 2) ?: compare(UINT64_MAX, (uint64_t)1), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err_keeps_innermost), cmocka_unit_test(buf_has_a_limit),
 		cmocka_unit_test(reads_stay_inside),   cmocka_unit_test(strings_are_interned),
 		cmocka_unit_test(durations_and_sizes), cmocka_unit_test(json_is_json),
+		cmocka_unit_test(fields_of_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What a clock shows now. */
+#ifndef TY_NOW_H
+#define TY_NOW_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t ty_now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* For waits and deadlines: no clock that is set. */
+static inline uint64_t ty_now_ms(void)
+{
+	return ty_now_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+#endif
