@@ -16,9 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUS_MAX   8192u
-#define QUEUES_MAX (TY_MEM_QUEUE_SLOTS / 2)
-#define CPU_MAGIC  0x1010101010101010ull
+#define CPUS_MAX      8192u
+#define SAMPLES_BYTES (16u << 20) /* of perf samples in memory; more lie in a file */
+#define QUEUES_MAX    (TY_MEM_QUEUE_SLOTS / 2)
+#define CPU_MAGIC     0x1010101010101010ull
 
 static int no_memory(const struct ty_mem_stream *s, struct ty_err *err)
 {
@@ -274,7 +275,8 @@ static int sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct t
 	s->facts.perf = true;
 	if (!s->facts.period)
 		s->facts.period = e->attr.flags & 1u << 10 ? 0 : e->attr.sample_period;
-	return vec_push(&s->samples, m) ? no_memory(s, err) : 0;
+	s->facts.samples++;
+	return ty_sorted_runs_add(s->samples, &m, err);
 }
 
 static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
@@ -426,7 +428,6 @@ static void facts(struct ty_mem_stream *s)
 	f->kernel = ty_perf_text(s->perf, TY_PERF_F_OSRELEASE);
 	if (!f->midr && cpuid && f->spe)
 		f->midr = strtoull(cpuid, NULL, 16);
-	f->samples = s->samples.n;
 	vec_each (e, &s->perf->events) {
 		const char *pmu = ty_perf_pmu(s->perf, e->attr.type);
 
@@ -452,7 +453,8 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 	int e;
 
 	s->strs = ty_strtab_new();
-	if (!s->strs)
+	s->samples = ty_sorted_runs_new(sizeof(struct ty_mem_sample), SAMPLES_BYTES, sample_order);
+	if (!s->strs || !s->samples)
 		return no_memory(s, err);
 	ty_perf_rewind(s->perf);
 	while ((e = ty_perf_next(s->perf, &r, err)) > 0) {
@@ -474,7 +476,6 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 		m->name = ty_strtab_get(s->strs, s->map_names.v[m->order]);
 	SORT(&s->maps, map_order);
 	SORT(&s->lives, life_order);
-	SORT(&s->samples, sample_order);
 	if (ty_mem_map_index_make(s))
 		return no_memory(s, err);
 	facts(s);

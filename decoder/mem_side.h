@@ -6,6 +6,7 @@
 #include "interval_lists.h"
 #include "mem_stream.h"
 #include "perf_data.h"
+#include "sorted_runs.h"
 #include "spe_record.h"
 #include "strtab.h"
 
@@ -126,9 +127,8 @@ struct ty_mem_stream {
 	VEC(struct ty_mem_map) maps;   /* by pid, then file order */
 	VEC(uint32_t) map_names;
 	struct ty_mem_map_index map_index;
-	VEC(struct ty_mem_life) lives; /* by pid, time */
-	VEC(struct ty_mem_sample) samples;
-	size_t sample_at;
+	VEC(struct ty_mem_life) lives;	/* by pid, time */
+	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then place */
 	struct ty_mem sample_item;
 	struct ty_strtab *strs;
 	uint32_t *heap; /* of queue numbers; queues.n: the samples */

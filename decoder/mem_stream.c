@@ -165,14 +165,16 @@ int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 	return 1;
 }
 
-static int sample_next(struct ty_mem_stream *s)
+static int sample_next(struct ty_mem_stream *s, struct ty_err *err)
 {
 	const struct ty_mem_sample *p;
 	struct ty_mem *m = &s->sample_item;
+	const void *item;
+	int r = s->samples ? ty_sorted_runs_next(s->samples, &item, err) : 0;
 
-	if (s->sample_at == s->samples.n)
-		return 0;
-	p = &s->samples.v[s->sample_at++];
+	if (r <= 0)
+		return r;
+	p = item;
 	memset(m, 0, sizeof(*m));
 	m->has = p->have;
 	m->ts_ns = p->ts;
@@ -224,19 +226,22 @@ static void sift(struct ty_mem_stream *s, uint32_t at)
 
 static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
 {
-	return i < s->queues.n ? ty_mem_ahead_next(s, &s->queues.v[i], err) : sample_next(s);
+	return i < s->queues.n ? ty_mem_ahead_next(s, &s->queues.v[i], err) : sample_next(s, err);
 }
 
 static int start(struct ty_mem_stream *s, struct ty_err *err)
 {
+	int r = s->samples ? ty_sorted_runs_rewind(s->samples, err) : 0;
+
 	s->heap_n = 0;
+	if (r)
+		return r;
 	if (ty_mem_ahead_start(s, s->threads))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 			       "out of memory for the batches of %u streams",
 			       (unsigned)s->queues.n);
 	for (uint32_t i = 0; i <= s->queues.n; i++) {
-		int r = advance(s, i, err);
-
+		r = advance(s, i, err);
 		if (r < 0)
 			return r;
 		if (r)
@@ -289,7 +294,6 @@ void ty_mem_rewind(struct ty_mem_stream *s)
 		q->expect = UINT64_MAX;
 		q->hole = q->timed = false;
 	}
-	s->sample_at = 0;
 	s->started = false;
 }
 
@@ -329,7 +333,7 @@ int ty_mem_open(struct ty_perf *p, struct ty_mem_stream **out, struct ty_err *er
 	s->read = perf_read;
 	s->ctx = p;
 	r = ty_mem_side_read(s, err);
-	if (!r && !s->facts.spe && !s->samples.n)
+	if (!r && !s->facts.spe && !s->facts.samples)
 		r = ty_fail(
 			err, TY_ENOTFOUND, TY_NO_OFFSET,
 			"%s: holds no memory samples (Arm SPE, or samples with address and data "
@@ -394,7 +398,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 	vec_fini(&s->map_names);
 	ty_mem_map_index_fini(&s->map_index);
 	vec_fini(&s->lives);
-	vec_fini(&s->samples);
+	ty_sorted_runs_free(s->samples);
 	ty_strtab_free(s->strs);
 	free(s->heap);
 	free(s);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* See sorted_runs.h. While runs are read, the memory that they were sorted in is their buffers. */
+#include "sorted_runs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "temp_file.h"
+#include "vec.h"
+
+#define FIRST 64u /* items that there is room for at first */
+
+struct run {
+	uint64_t first, n; /* items in the file */
+	uint64_t read;	   /* of these, into the buffer */
+	uint32_t at, held; /* of the buffer */
+};
+
+struct ty_sorted_runs {
+	size_t size;
+	int (*order)(const void *, const void *);
+	uint8_t *item;
+	uint64_t held, room, max; /* items in memory, as many as there is memory for, as may be */
+	uint64_t count;
+	int fd; /* -1: none yet */
+	const char *dir;
+	VEC(struct run) runs;
+	uint32_t *heap; /* runs by their next item; NULL: not read yet */
+	uint32_t heap_n;
+	uint64_t at;	  /* without runs: the next one */
+	bool sorted, any; /* any: heap[0]'s item was given and is to be left */
+};
+
+struct ty_sorted_runs *ty_sorted_runs_new(size_t size, uint64_t memory_bytes,
+					  int (*order)(const void *, const void *))
+{
+	struct ty_sorted_runs *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->size = size;
+	s->order = order;
+	s->max = memory_bytes / size > FIRST ? memory_bytes / size : FIRST;
+	s->fd = -1;
+	return s;
+}
+
+void ty_sorted_runs_free(struct ty_sorted_runs *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		close(s->fd);
+	vec_fini(&s->runs);
+	free(s->item);
+	free(s->heap);
+	free(s);
+}
+
+uint64_t ty_sorted_runs_count(const struct ty_sorted_runs *s)
+{
+	return s->count;
+}
+
+static int no_memory(struct ty_err *err)
+{
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for what is to be sorted");
+}
+
+/* What is in memory becomes a run of the file. */
+static int spill(struct ty_sorted_runs *s, struct ty_err *err)
+{
+	uint64_t bytes = s->held * s->size, off = (s->count - s->held) * s->size;
+
+	if (s->fd < 0)
+		s->fd = ty_temp_file(&s->dir);
+	if (s->fd < 0)
+		return ty_fail_errno(err,
+				     "%s: a file for what memory does not hold cannot be made "
+				     "(TMPDIR chooses where)",
+				     s->dir);
+	qsort(s->item, s->held, s->size, s->order);
+	for (uint64_t done = 0; done < bytes;) {
+		ssize_t r = pwrite(s->fd, s->item + done, bytes - done, (off_t)(off + done));
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return ty_fail_errno(err,
+					     "%s: what memory does not hold cannot be written "
+					     "(TMPDIR chooses another folder)",
+					     s->dir);
+		done += (uint64_t)r;
+	}
+	if (vec_push(&s->runs, (struct run){.first = s->count - s->held, .n = s->held}))
+		return no_memory(err);
+	s->held = 0;
+	return 0;
+}
+
+int ty_sorted_runs_add(struct ty_sorted_runs *s, const void *item, struct ty_err *err)
+{
+	if (s->held == s->room && s->room < s->max) {
+		uint64_t room = s->room ? 2 * s->room : FIRST;
+		uint8_t *p;
+
+		room = room < s->max ? room : s->max;
+		p = realloc(s->item, room * s->size);
+		if (!p)
+			return no_memory(err);
+		s->item = p;
+		s->room = room;
+	} else if (s->held == s->room) {
+		int r = spill(s, err);
+
+		if (r)
+			return r;
+	}
+	memcpy(s->item + s->held++ * s->size, item, s->size);
+	s->count++;
+	return 0;
+}
+
+/* Items that a run's buffer holds. */
+static uint64_t part(const struct ty_sorted_runs *s)
+{
+	return s->room / s->runs.n;
+}
+
+static uint8_t *head(const struct ty_sorted_runs *s, uint32_t run)
+{
+	return s->item + (run * part(s) + s->runs.v[run].at) * s->size;
+}
+
+/* The run's next items: 1, 0 at its end. */
+static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
+{
+	struct run *r = &s->runs.v[run];
+	uint64_t n = part(s) < r->n - r->read ? part(s) : r->n - r->read;
+	uint64_t off = (r->first + r->read) * s->size;
+
+	r->at = 0;
+	for (uint64_t done = 0; done < n * s->size;) {
+		ssize_t k =
+			pread(s->fd, head(s, run) + done, n * s->size - done, (off_t)(off + done));
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return ty_fail_errno(err, "%s: what memory does not hold cannot be read",
+					     s->dir);
+		done += (uint64_t)k;
+	}
+	r->held = (uint32_t)n;
+	r->read += n;
+	return n > 0;
+}
+
+static bool before(const struct ty_sorted_runs *s, uint32_t a, uint32_t b)
+{
+	return s->order(head(s, a), head(s, b)) < 0;
+}
+
+static void sift(struct ty_sorted_runs *s, uint32_t at)
+{
+	uint32_t *h = s->heap, v = h[at];
+
+	for (uint32_t child; (child = 2 * at + 1) < s->heap_n; at = child) {
+		if (child + 1 < s->heap_n && before(s, h[child + 1], h[child]))
+			child++;
+		if (!before(s, h[child], v))
+			break;
+		h[at] = h[child];
+	}
+	h[at] = v;
+}
+
+static int seal(struct ty_sorted_runs *s, struct ty_err *err)
+{
+	uint8_t *p;
+	int r;
+
+	s->sorted = true;
+	if (!s->runs.n) {
+		if (s->held)
+			qsort(s->item, s->held, s->size, s->order);
+		return 0;
+	}
+	r = spill(s, err);
+	if (r)
+		return r;
+	/* An item of each at least. */
+	s->room = s->room > s->runs.n ? s->room : s->runs.n;
+	p = realloc(s->item, s->room * s->size);
+	s->item = p ? p : s->item;
+	s->heap = malloc((s->runs.n + 1) * sizeof(*s->heap));
+	return p && s->heap ? 0 : no_memory(err);
+}
+
+int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err)
+{
+	int r = s->sorted ? 0 : seal(s, err);
+
+	s->at = s->heap_n = 0;
+	s->any = false;
+	for (uint32_t i = 0; !r && i < s->runs.n; i++) {
+		s->runs.v[i].read = 0;
+		r = refill(s, i, err);
+		if (r > 0)
+			s->heap[s->heap_n++] = i;
+		r = r < 0 ? r : 0;
+	}
+	for (uint32_t i = s->heap_n / 2; !r && i-- > 0;)
+		sift(s, i);
+	return r;
+}
+
+int ty_sorted_runs_next(struct ty_sorted_runs *s, const void **out, struct ty_err *err)
+{
+	if (!s->runs.n) {
+		if (s->at == s->held)
+			return 0;
+		*out = s->item + s->at++ * s->size;
+		return 1;
+	}
+	if (s->any) {
+		struct run *r = &s->runs.v[s->heap[0]];
+		int more = ++r->at < r->held ? 1 : refill(s, s->heap[0], err);
+
+		if (more < 0)
+			return more;
+		if (!more)
+			s->heap[0] = s->heap[--s->heap_n];
+		if (s->heap_n)
+			sift(s, 0);
+	}
+	s->any = s->heap_n > 0;
+	if (s->any)
+		*out = head(s, s->heap[0]);
+	return s->any;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Items in order, in memory and in any number of runs, as often as they are read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sorted_runs.h"
+
+struct item {
+	uint64_t key, square;
+	uint32_t extra;
+};
+
+static int order(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static void check(uint64_t n, uint64_t memory_bytes)
+{
+	struct ty_sorted_runs *s = ty_sorted_runs_new(sizeof(struct item), memory_bytes, order);
+	struct ty_err err = {0};
+	const void *p;
+
+	assert_non_null(s);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t key = i * 7919 % n; /* 7919 is prime, and no n here is a multiple */
+		struct item item = {key, key * key, (uint32_t)key};
+
+		assert_int_equal(ty_sorted_runs_add(s, &item, &err), 0);
+	}
+	assert_int_equal(ty_sorted_runs_count(s), n);
+	for (unsigned pass = 0; pass < 3; pass++) {
+		assert_int_equal(ty_sorted_runs_rewind(s, &err), 0);
+		/* The second time not to the end. */
+		for (uint64_t i = 0; i < (pass == 1 ? n / 2 : n); i++) {
+			const struct item *item;
+
+			assert_int_equal(ty_sorted_runs_next(s, &p, &err), 1);
+			item = p;
+			assert_int_equal(item->key, i);
+			assert_int_equal(item->square, i * i);
+		}
+		if (pass != 1) {
+			assert_int_equal(ty_sorted_runs_next(s, &p, &err), 0);
+			assert_int_equal(ty_sorted_runs_next(s, &p, &err), 0);
+		}
+	}
+	ty_sorted_runs_free(s);
+}
+
+static void test_orders(void **state)
+{
+	(void)state;
+	check(0, 1 << 20);
+	check(1, 1 << 20);
+	check(1000, 1 << 20);
+	check(64, 1); /* 64 at a time are the least */
+	check(65, 1);
+	check(128, 1);
+	check(10000, 1); /* more runs than a run has items */
+	check(10000, 100 * sizeof(struct item));
+	ty_sorted_runs_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
