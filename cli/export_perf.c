@@ -19,6 +19,7 @@
 #include "export_side.h"
 #include "format_text.h"
 #include "key_value.h"
+#include "rd.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -41,7 +42,8 @@ struct export
 	uint32_t *told; /* by tid: which name perf was told, hashed; 0: none */
 	struct ty_buf rec;
 	unsigned in_round;
-	uint16_t any; /* an event that is there: of records that are no samples */
+	bool switches; /* perf's own records tell of them */
+	uint16_t any;  /* an event that is there: of records that are no samples */
 	uint8_t seen[65536 / 8];
 };
 
@@ -56,12 +58,15 @@ static void add_where(struct export *x, const struct ty_event *ev, int32_t tid)
 	ty_buf_addle(&x->rec, ev->cpu, 8);
 }
 
+static void put_with(struct export *x, uint32_t type, uint16_t misc)
+{
+	if (!x->rec.failed)
+		ty_perf_out_rec(x->out, type, misc, x->rec.p, x->rec.len);
+}
+
 static void put(struct export *x, uint32_t type)
 {
-	if (x->rec.failed)
-		return;
-	ty_perf_out_rec(x->out, type, type == PERF_RECORD_SAMPLE ? PERF_RECORD_MISC_KERNEL : 0,
-			x->rec.p, x->rec.len);
+	put_with(x, type, type == PERF_RECORD_SAMPLE ? PERF_RECORD_MISC_KERNEL : 0);
 }
 
 static void pad(struct ty_buf *b)
@@ -108,6 +113,34 @@ static void put_lost(struct export *x, const struct ty_event *ev)
 	x->done->lost += n;
 }
 
+/* Of chosen threads only it is known when they come and go, not for whom. */
+static void put_switch(struct export *x, const struct ty_event *ev)
+{
+	bool own = x->s->trace->own_only, out;
+	struct ty_rd rd = ty_rd_init(ev->data, ev->size, false);
+	int32_t prev, next;
+	uint32_t state;
+
+	ty_rd_bytes(&rd, 8); /* what all events have */
+	prev = (int32_t)ty_rd_u32(&rd);
+	next = (int32_t)ty_rd_u32(&rd);
+	state = ty_rd_u32(&rd);
+	if (rd.bad)
+		return;
+	out = !own || prev;
+	ty_buf_reset(&x->rec);
+	if (!own) {
+		ty_buf_addle(&x->rec, next ? (uint32_t)ty_tgids_get(x->tgids, next) : 0, 4);
+		ty_buf_addle(&x->rec, (uint32_t)next, 4);
+	}
+	add_where(x, ev, out ? prev : next);
+	ty_buf_addle(&x->rec, ID_BASE + x->any, 8);
+	put_with(x, own ? PERF_RECORD_SWITCH : PERF_RECORD_SWITCH_CPU_WIDE,
+		 (uint16_t)((out ? PERF_RECORD_MISC_SWITCH_OUT : 0) |
+			    (state ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0)));
+	x->switches = true;
+}
+
 /* perf's own record of a thread, which a perf.data file gave as an event (format/trace_perf.c): a
  * record again. Its name was told already. */
 static bool put_own(struct export *x, const struct ty_event *ev)
@@ -117,7 +150,9 @@ static bool put_own(struct export *x, const struct ty_event *ev)
 
 	if (!x->s->trace->perf || strcmp(ty_formats_system(x->s->formats, ev->id), "perf") != 0)
 		return false;
-	if (!x->any || ev->kind == TY_EV_RENAME || ev->size < (fork ? 24 : 16))
+	if (x->any && ev->kind == TY_EV_SWITCH)
+		put_switch(x, ev);
+	if (!x->any || (!fork && ev->kind != TY_EV_EXIT) || ev->size < (fork ? 24 : 16))
 		return true;
 	ty_buf_reset(&x->rec);
 	/* pid, ppid, tid, ptid; an event has tid, pid, ptid, ppid. */
@@ -211,6 +246,7 @@ static void put_attrs(struct export *x)
 			.sample_period = 1,
 			.sample_type = SAMPLE_TYPE,
 			.sample_id_all = 1,
+			.context_switch = x->switches,
 		};
 		uint64_t sample_id = ID_BASE + id;
 		char name[256];

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -12,6 +13,7 @@
 #include "fixture_story.h"
 #include "fixture_trace.h"
 #include "perf_data.h"
+#include "perf_events.h"
 #include "perf_write.h"
 #include "section.h"
 
@@ -104,9 +106,73 @@ static void test_samples(void **state)
 	}
 }
 
+/* Every event of the file as text. */
+static char *told(const char *path)
+{
+	static char text[2][4096];
+	static unsigned which;
+	char *out = text[which++ % 2];
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	struct ty_event ev;
+	size_t n = 0;
+
+	if (ty_session_open(&s, path, TY_OPEN_EVENTS, 0, &err))
+		fail_msg("%s", err.msg);
+	while (ty_events_next(s.events, &ev, NULL) > 0) {
+		n += (size_t)snprintf(out + n, sizeof(text[0]) - n, "%llu %u %d %s",
+				      (unsigned long long)ev.ts_ns, ev.cpu, ev.tid,
+				      ty_formats_name(s.formats, ev.id));
+		for (uint32_t i = 8; i + 4 <= ev.size && ev.kind == TY_EV_SWITCH; i += 4)
+			n += (size_t)snprintf(out + n, sizeof(text[0]) - n, " %d%d",
+					      (int8_t)ev.data[i], ev.data[i + 1]);
+		n += (size_t)snprintf(out + n, sizeof(text[0]) - n, "\n");
+	}
+	ty_session_fini(&s);
+	return out;
+}
+
+/* perf's own records of threads and switches are such records again, and nothing else. */
+static void test_own_records(void **state)
+{
+	const char *path = ty_fx_path("exported");
+	struct ty_perf_exported done;
+	struct ty_window w = {.to_ns = UINT64_MAX};
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	struct perf_write pw;
+	struct ty_buf b;
+	char perf[32];
+
+	pe_init(&pw);
+	pw.switches = true;
+	pw.config = PE_ENTER;
+	pe_call(&pw, (struct pw_at){7, 7, 1000, 0}, true, 56);
+	pe_task(&pw, (struct pw_at){7, 7, 1100, 0}, true, 8, 8);
+	pw_switch(&pw, (struct pw_at){7, 7, 2000, 0}, true, 8, 8);
+	pw_rec_at(&pw, TY_PERF_SWITCH_CPU_WIDE,
+		  TY_PERF_MISC_SWITCH_OUT | TY_PERF_MISC_SWITCH_PREEMPT, (int32_t[]){7, 7}, 8,
+		  (struct pw_at){8, 8, 3000, 0});
+	pe_task(&pw, (struct pw_at){7, 7, 3500, 0}, false, 7, 7);
+	pw_switch(&pw, (struct pw_at){-1, -1, 4000, 0}, true, 0, 0);
+	ty_buf_init(&b, 1 << 20);
+	pw_pipe(&pw, &b);
+	pw_save(&b, perf);
+	ty_buf_fini(&b);
+	pw_fini(&pw);
+	if (ty_session_open(&s, perf, TY_OPEN_EVENTS, 0, &err) ||
+	    ty_export_perf(&s, &w, path, &done, &err))
+		fail_msg("%s", err.msg);
+	ty_session_fini(&s);
+	assert_string_equal(told(perf), told(path));
+	assert_int_equal(1, done.events);
+	unlink(perf);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples),
+					   cmocka_unit_test(test_own_records)};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 
 	ty_fx_remove_dir();
