@@ -65,16 +65,29 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }
 
-bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k)
+/* What the waker's call says, by which it woke; 0: nothing. */
+static unsigned waker_says(const struct ty_explain *x, const struct ty_waker *k)
 {
 	uint32_t call = k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k->thread, k->act_ns)
 						   : TY_NONE;
 	struct ty_syscall c;
 
 	if (call == TY_NONE)
-		return false;
+		return 0;
 	c = ty_model_syscall_brief(x->m, k->thread, call);
-	return (ty_talk(x, &c).says & (TY_TAKES | TY_GIVES)) == TY_TAKES;
+	return ty_talk(x, &c).says;
+}
+
+bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k)
+{
+	return (waker_says(x, k) & (TY_TAKES | TY_GIVES)) == TY_TAKES;
+}
+
+bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k)
+{
+	unsigned says = waker_says(x, k);
+
+	return says & (TY_TAKES | TY_GIVES) && !(says & (TY_MESSAGE | TY_SIGNALS));
 }
 
 /* Did `who` wake thread with the wakeup that began this span? A birth is no asking, nor is a lock
@@ -144,8 +157,7 @@ static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_
 	return UINT64_MAX;
 }
 
-/* Does the thread itself wait on this word (ty_wait_word) around t? */
-static bool waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
+bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint32_t end = th->syscalls_first + th->syscalls_n,
@@ -170,7 +182,7 @@ static bool is_passed_around(const struct ty_explain *x, uint32_t thread, uint32
 	uint64_t t = ty_model_span_brief(x->m, peer, span).start_ns;
 	uint32_t call = ty_model_syscall_at(x->m, peer, t - 1);
 
-	return call != TY_NONE && waits_on(x, thread, ty_wait_word(x, call), t);
+	return call != TY_NONE && ty_stall_waits_on(x, thread, ty_wait_word(x, call), t);
 }
 
 static bool asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t,
@@ -245,30 +257,67 @@ static bool gave_last(const struct ty_explain *x, uint32_t call, int64_t to, int
 	return false;
 }
 
+int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t)
+{
+	uint32_t call = ty_model_syscall_at(x->m, thread, t);
+	struct ty_syscall s;
+	struct ty_talk talk;
+	uint64_t args[6];
+
+	if (call == TY_NONE || !x->args)
+		return -1;
+	s = ty_model_syscall(x->m, call);
+	talk = ty_talk(x, &s);
+	return talk.says & TY_GIVES && talk.gives >= 0 && !x->args(x->ctx, &s, args)
+		       ? (int32_t)args[talk.gives]
+		       : -1;
+}
+
 /* It is the first of both to wake the other, and has just sent again what did that: the other side
  * had not come to wait for it yet, so that nobody was woken. */
 static bool asked_unheard(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_explain *x = h->x;
-	uint32_t thread = c->s.thread, last = c->waker.thread, call;
-	uint64_t first = first_woken(x, last, thread, false), args[6];
-	struct ty_syscall s;
-	struct ty_talk t;
+	uint32_t thread = c->s.thread, last = c->waker.thread;
+	uint64_t first = first_woken(x, last, thread, false);
+	int64_t to;
 
-	if (c->w.fd < 0 || first >= c->s.start_ns || !x->args ||
-	    first > first_woken(x, thread, last, false))
+	if (c->w.fd < 0 || first >= c->s.start_ns || first > first_woken(x, thread, last, false))
 		return false;
-	call = ty_model_syscall_at(x->m, thread, first);
-	if (call == TY_NONE)
-		return false;
-	s = ty_model_syscall(x->m, call);
-	t = ty_talk(x, &s);
-	return t.says & TY_GIVES && t.gives >= 0 && !x->args(x->ctx, &s, args) &&
+	to = ty_stall_given_to(x, thread, first);
+	return to >= 0 &&
 	       gave_last(x, c->tries ? ty_model_span(x->m, c->first_span).syscall : c->s.syscall,
-			 (int32_t)args[t.gives], c->w.fd);
+			 to, c->w.fd);
 }
 
-bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
+/* The answer was there before the thread came to wait for it, so that nobody was woken: since it
+ * last gave something where it had asked, it has taken something from `from`. */
+static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, uint64_t ask,
+			     int64_t from)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, call = c->s.syscall;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, ask);
+
+	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
+		struct ty_talk t = ty_talk(x, &s);
+
+		if (s.start_ns <= ask)
+			break;
+		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
+			continue;
+		s = ty_model_syscall(x->m, call);
+		if (ty_talk_on(x, &s, &t, to) & TY_GIVES)
+			break;
+		if (ty_talk_on(x, &s, &t, from) & TY_TAKES)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
@@ -277,9 +326,12 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 
 	/* Who answers does not wait for answers at the same place. */
 	if (heard_first(x, c) ||
-	    (c->w.word && waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
+	    (c->w.word && ty_stall_waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
 		return false;
-	if (asked(x, thread, last, t, futex) || asked_unheard(h, c))
+	if (asked(x, thread, last, t, futex) &&
+	    !answered_unheard(h, c, last_woken(x, last, thread, t, futex), fd))
+		return true;
+	if (asked_unheard(h, c))
 		return true;
 	/* Others handed the matter on, but not who had given the thread its work before. */
 	return !gives_work(x, c, first) && first != thread && first != last &&
@@ -438,7 +490,8 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 	bool futex = c->w.kind == TY_STALL_FUTEX;
 	uint64_t first = first_woken(h->x, thread, peer, futex);
 
-	return !c->w.word && last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
+	return !c->w.word && !ty_stall_takes_turns(h, c) &&
+	       last_woken(h->x, peer, thread, c->s.start_ns, futex) &&
 	       first < first_woken(h->x, peer, thread, futex) &&
 	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }

@@ -241,6 +241,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 {
 	const struct ty_model *m = h->x->m;
 	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false;
+	int64_t fd = -1;
 	struct ty_stall_side side = {0};
 
 	c->s.kind = c->w.kind;
@@ -303,21 +304,22 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 			return true;
 	}
 	/* Who hands work to a pool by futex asks its threads, too. */
-	if (c->w.word && ty_stall_is_for_workers(h, c))
+	if (c->w.word && ty_stall_is_for_workers(h, c, p))
 		return false;
 	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS) {
-		int64_t fd = peer_fd(h, c, &guessed);
-
+		fd = peer_fd(h, c, &guessed);
 		side = ty_stall_side(h, c, fd);
 		told = fd >= 0;
 	}
+	if (!c->w.word && ty_stall_shares_out(h, c))
+		return false;
 	if (side.asks && side.gave_last) {
 		c->s.proven = c->s.proven && !guessed;
 		return true;
 	}
-	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread))
+	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread, fd))
 		return true;
-	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c)))
+	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c, p)))
 		return false;
 	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
 	    !ty_stall_answers(h, c) && needed_once(h, c)) {
@@ -512,6 +514,10 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 	/* What a timer or a signal ended, or lost events hide, says nothing of the next read. */
 	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
 			   ty_stall_made_room(h->x, &c->waker), &c->w);
+	if (open && c->w.kind == TY_STALL_FD && c->w.opened && ty_stall_handed(h->x, &c->waker)) {
+		c->w.kind = TY_STALL_PIPE; /* a FIFO, for all that is seen of it */
+		c->s.proven = false;
+	}
 	if (open)
 		c->s.kind = c->w.kind;
 	c->s.proven = c->s.proven && !c->w.guessed;

@@ -112,7 +112,8 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 		s = ty_model_span(m, ty_model_span_find(m, i, t));
 		if (s.state == TY_ST_SLEEPING && s.syscall != TY_NONE &&
 		    ty_model_syscall_brief(m, i, s.syscall).nr == nr &&
-		    ty_waker_find(m, s.edge).thread == c->waker.thread)
+		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
+		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
 			return true;
 	}
 	return false;
@@ -260,14 +261,17 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
 
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	/* It waits once, alone, for the very thread that the command is busy with, and works. */
-	return h->has_path && ty_stall_on_path(h, c, false) >= c->s.duration_ns / 2 &&
-	       !ty_stall_serves(h, c) && !ty_stall_waits_again(h, c, true) &&
-	       !ty_stall_in_company(h, c) && !is_of_pool(h, c) && !ty_stall_woken_before(h, c) &&
-	       (ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
-		/* Not one that is given work by the other side, and answers it or comes back. */
-		(ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && !comes_back(h, c) &&
-		 !ty_stall_answers(h, c)));
+	/* It waits once for the very thread that the command is busy with. */
+	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
+	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
+		return false;
+	/* For its turn; or alone, and works. */
+	return ty_stall_takes_turns(h, c) ||
+	       (!ty_stall_in_company(h, c) && !is_of_pool(h, c) && !ty_stall_woken_before(h, c) &&
+		(ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
+		 /* Not one that is given work by the other side, and answers it or comes back. */
+		 (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && !comes_back(h, c) &&
+		  !ty_stall_answers(h, c))));
 }
 
 /* Did the thread become another program? */
@@ -285,8 +289,38 @@ static bool is_program(const struct ty_hunt *h, uint32_t thread)
 	return false;
 }
 
-/* Did others of those that are traced run meanwhile, too, or earlier in the life of the awaited
- * one? Work that is shared is none that waits. */
+/* Did a thread of this process, or of one that it has started, make the thread? */
+static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
+{
+	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
+		int32_t by = ty_model_thread(m, thread)->forked_by;
+
+		if (by < 0)
+			return ty_model_thread(m, thread)->ppid == tgid;
+		if (ty_model_thread(m, (uint32_t)by)->tgid == tgid)
+			return true;
+		thread = (uint32_t)by;
+	}
+	return false;
+}
+
+/* Is the thread of the process, or did one of the process, or that it has started, make it? */
+static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
+{
+	return tgid > 0 && (ty_model_thread(m, thread)->tgid == tgid || descends(m, thread, tgid));
+}
+
+bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t command = h->x->command_tid;
+
+	return is_of(m, other,
+		     is_of(m, thread, command) ? command : ty_model_thread(m, thread)->tgid);
+}
+
+/* Did others of the waiter's kin run meanwhile, too, or earlier in the life of the awaited one?
+ * Work that is shared is none that waits. */
 static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
 {
 	const struct ty_model *m = h->x->m;
@@ -302,7 +336,8 @@ static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32
 		    t->start_ns >= c->end_ns)
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, c->end_ns, 1, &cell);
-		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (c->end_ns - from) / 10)
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (c->end_ns - from) / 10 &&
+		    ty_stall_is_kin(h, c->s.thread, i))
 			return true;
 	}
 	return false;
@@ -320,21 +355,6 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 			return false;
 	}
 	return c->s.links > 2 && c->s.links < TY_STALL_LINKS;
-}
-
-/* Did a thread of this process, or of one that it has started, make the thread? */
-static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
-{
-	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
-		int32_t by = ty_model_thread(m, thread)->forked_by;
-
-		if (by < 0)
-			return false;
-		if (ty_model_thread(m, (uint32_t)by)->tgid == tgid)
-			return true;
-		thread = (uint32_t)by;
-	}
-	return false;
 }
 
 #define SHARED 16 /* queues of one thread; that many of its calls on each side of an instant */
@@ -399,18 +419,35 @@ static bool was_done(const struct ty_model *m, const struct ty_cand *c, uint32_t
 				.state));
 }
 
-bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c)
+/* How long the root and the others of its maker worked on the path of the wait. */
+static uint64_t work_ns(const struct ty_model *m, const struct ty_cand *c, const struct ty_path *p)
+{
+	int32_t maker = ty_model_thread(m, c->root.thread)->forked_by;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < p->seg.n; i++) {
+		const struct ty_seg *s = &p->seg.v[i];
+
+		if ((s->what == TY_SEG_RUNS || s->what == TY_SEG_READY) &&
+		    s->thread != c->s.thread && ty_model_thread(m, s->thread)->forked_by == maker)
+			ns += s->end_ns - s->start_ns;
+	}
+	return ns;
+}
+
+bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
+			     const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *own = ty_model_thread(m, c->s.thread),
 			       *root = ty_model_thread(m, c->root.thread);
-	uint64_t works = c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY];
 	uint32_t threads = ty_model_summary(m)->threads, next;
 	struct ty_wait_for q[SHARED];
 	unsigned n = SHARED + 1, looked = 0;
 
-	if (works < c->s.duration_ns / 2 || c->s.links < 2 || root->forked_by < 0 ||
-	    own->tgid < 0 || ty_model_thread(m, (uint32_t)root->forked_by)->tgid != own->tgid)
+	if (c->s.links < 2 || root->forked_by < 0 || own->tgid < 0 ||
+	    ty_model_thread(m, (uint32_t)root->forked_by)->tgid != own->tgid ||
+	    work_ns(m, c, p) < c->s.duration_ns / 2)
 		return false;
 	next = c->s.link[c->s.links - 2].thread;
 	for (uint32_t i = 0; i < threads; i++) {

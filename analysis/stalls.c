@@ -441,12 +441,14 @@ static bool in_chain(const struct ty_cand *c, uint32_t thread)
 
 /* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
  * somebody else did not: that comes first. */
-static bool comes_before(const struct ty_cand *end, const struct ty_cand *c)
+static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
+			 const struct ty_cand *c)
 {
 	uint64_t works = end->root.what_ns[TY_SEG_RUNS] + end->root.what_ns[TY_SEG_READY];
 
 	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
+	       ty_stall_is_kin(h, end->s.thread, c->s.thread) &&
 	       (works > end->s.duration_ns / 2 ||
 		(in_chain(end, c->s.culprit) && overlap(end, c) >= c->s.duration_ns / 2));
 }
@@ -467,7 +469,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
-			a->told = a->told || comes_before(a, &h->cand.v[k]);
+			a->told = a->told || comes_before(h, a, &h->cand.v[k]);
 		if (a->dropped)
 			continue;
 		/* Who waits for an end by way of shells tells of them. */

@@ -15,14 +15,15 @@
  *   to the one that answers. Or the traced command (or a process that was attached to and ended)
  *   could not go on without the waiter: its path passes through this wait, which is not one of
  *   many such waits and none for the requests of somebody whom the waiter serves; or it was busy
- *   with the very thread that is waited for, and the waiter, alone and once, had sent something
- *   before, or has work after and neither answers nor comes back for more.
+ *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
+ *   the wait waits there, too, at other times: a lock that goes from hand to hand), or, alone, had
+ *   sent something before, or has work after and neither answers nor comes back for more.
  *   Never when it came to the work of a program that the waiter has started and did not ask, or of
  *   several threads or processes that it has made to share it: others than who held it up worked
  *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)
- *   worked since their birth and were done. Who waits on a descriptor must not have asked, either.
- *   Nor, if nothing was asked, when the other side gave more of the same before the waiter ran
- * again.
+ *   worked since their birth and were done. Who waits on a descriptor must not have asked, either,
+ * unless it handed something to several descriptors, and others worked as long. Nor, if nothing was
+ * asked, when the other side gave more of the same before the waiter ran again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
@@ -32,7 +33,8 @@
  *   them (no CPU) parts them.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
  *   program that was started, as a shell: for the end of another one, which is meant); or it
- *   worked, all others did not, it is no program of its own, and the waiter goes on to compute
+ *   worked, all others of its kin (of the command; or of the waiter's process and what that made)
+ *   did not, it is no program of its own, and the waiter goes on to compute
  *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that
  *   sleeps again and again, nor when a stall of the awaited one tells it; behind the stalls that
  *   the awaited ones caused. A wait for signals or descriptors is one for a child's end when the

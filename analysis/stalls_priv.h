@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up, and is it a stall),
- * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_work.c (had the
- * waiter work), stall_word.c (what a futex word is), stall_path.c (what the command lost),
- * stall_cpu.c and stall_text.c.
+ * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_share.c (turns and
+ * parts), stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c
+ * (what the command lost), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -98,13 +98,19 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. */
-bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
+bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
 /* When did `who` last wake the thread up to t, with something to say? 0: not seen. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
 /* Had the thread not waited for anything between its birth and t? */
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t);
 /* Did the waker take something, and so make room for who waits to give? */
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k);
+/* Does the thread itself wait on this word (ty_wait_word) around t? */
+bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t);
+/* The descriptor that the thread gave something to at t; -1: none that is known. */
+int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* Did the waker itself write or read, as the other side of a pipe does? */
+bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
 /* Since the thread last waited for a while, before t, did it wake anybody? */
 bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Did the thread, after its wait, wake the one that had ended it, in turn? */
@@ -133,7 +139,19 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the one that ended the wait woken the thread before, as who hands out work does? */
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 
+/* stall_share.c */
+/* Does who ended the wait wait there itself at another time, as for a lock that goes from hand to
+ * hand? Who hands out work does not. */
+bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c);
+/* Has the waiter, since it last heard from the one that ended its wait, handed something to several
+ * descriptors, and others that it has to do with, of the same maker, worked half as long as that
+ * one or longer? Then work was shared out. */
+bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c);
+
 /* stall_work.c */
+/* Is the other one a thread of the command, as the thread is; or else of the thread's process or of
+ * one that this has started? */
+bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
@@ -151,10 +169,10 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c);
 /* A wait for a peer that nobody is seen waiting through: had the waiter work? */
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c);
 /* Is what a wait for a peer came to work that several share, which the waiter's process has made
- * for that? */
-bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c);
-/* Did it come to the work of a program that the waiter's process has started? p: the path of the
- * wait. */
+ * for that? p: the path of the wait. */
+bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
+			     const struct ty_path *p);
+/* Did it come to the work of a program that the waiter's process has started? */
 bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);
 /* A wait for the end of another one: is that a stall? p: the path of the wait. */

@@ -283,6 +283,7 @@ static void by_fd(enum ty_fd_kind k, struct ty_wait_for *w)
 	case TY_FD_EVENTFD: w->kind = TY_STALL_EVENTFD; break;
 	case TY_FD_TIMERFD: w->kind = TY_STALL_SLEEP; break;
 	case TY_FD_SIGNALFD: w->kind = TY_STALL_SIGNAL; break;
+	case TY_FD_FILE: w->opened = true; break;
 	default: break;
 	}
 }

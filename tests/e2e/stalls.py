@@ -38,6 +38,7 @@ KINDS = {
     "chain": {"lock", "futex", "socket", "pipe", "stopped"},
     "convoy": {"lock"},
     "starved": {"lock", "runqueue"},
+    "turns": {"lock", "futex", "semaphore"},
 }
 # What the sentence says of a cause; of all others "woken by" or "ended by".
 SAYS = {
@@ -58,7 +59,7 @@ NOBODY = {"timer", "throttled", "cpu"}
 # The device is, or a thread that kept it busy.
 ANYBODY = {"io", "storm", "fault", "lost"}
 # Each of the waiting threads may be named as the victim.
-SEVERAL = {"chain", "convoy", "starved", "storm"}
+SEVERAL = {"chain", "convoy", "starved", "storm", "turns"}
 CONTRADICTS = "a finding contradicts itself: "
 NOTHING_PLANTED = "nothing was planted: the machine is too busy"
 # Not explained well enough yet: skipped, unless --pending.

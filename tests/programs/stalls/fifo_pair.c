@@ -73,6 +73,6 @@ int main(int argc, char **argv)
 	plant_start(&c, PLANT_CHILD, client);
 	plant_finish(&c);
 	plant_finish(&s);
-	plant_truth("fd", "read");
+	plant_truth("pipe", "read");
 	return 0;
 }
