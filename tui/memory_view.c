@@ -196,16 +196,26 @@ static enum ty_view_result unselect(struct ty_memory_view *v)
 	return TY_VIEW_CHANGED;
 }
 
+/* The scatter's row is one that was pointed at, or 0. */
+static void no_row(struct ty_memory_view *v)
+{
+	v->row = v->pane == TY_MEMORY_LATENCY ? 0 : v->row;
+}
+
 /* Begin a selection at the cursor; keep it; begin anew. */
 static enum ty_view_result select_here(struct ty_memory_view *v)
 {
 	if (v->selecting && !v->held) {
 		v->held = true;
+		no_row(v);
 		return TY_VIEW_CHANGED;
 	}
 	v->selecting = true;
 	v->held = false;
 	v->a = ty_memory_cell(v, v->cursor_ns, v->row);
+	/* Where no row was pointed at: all latencies, of which Up leaves out the short ones. */
+	if (v->pane == TY_MEMORY_LATENCY && !v->row)
+		v->row = v->h - 1;
 	return moved(v);
 }
 
@@ -274,8 +284,10 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_ALL: ty_viewport_jump(&v->vp, v->vp.start_ns, v->vp.end_ns); return moved(v);
 	case TY_ACT_ZOOM_SPAN: return fit(v);
 	case TY_ACT_BACK:
-		if (v->selecting)
+		if (v->selecting) {
+			no_row(v);
 			return unselect(v);
+		}
 		if (v->child)
 			return TY_VIEW_CLOSE;
 		return ty_viewport_undo(&v->vp) ? moved(v) : TY_VIEW_IGNORED;

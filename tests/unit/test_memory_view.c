@@ -218,6 +218,7 @@ static void test_rectangle(void **state)
 	shows(v, "134  33.5%      5      5      5  0x4000 work");
 	act(v, TY_ACT_SELECT);
 	act(v, TY_ACT_RIGHT);
+	shows(v, ", 0..65535 cycles");
 	act(v, TY_ACT_UP);
 	shows(v, "selected: ");
 	act(v, TY_ACT_SELECT);
