@@ -227,12 +227,10 @@ static inline int32_t ty_packed_target_cpu(uint64_t val)
 	return (int32_t)(uint32_t)val;
 }
 
-/* A record's ty_loc: that of its chunk's first page, the page's size as a power of 2, `at`. */
-#define TY_LOC_PAGE_SHIFT 18
-static inline ty_loc ty_loc_at(ty_loc chunk, uint32_t page_shift, uint32_t at)
+/* A record's ty_loc: that of its chunk, and where its head is in there. */
+static inline ty_loc ty_loc_at(ty_loc chunk, uint32_t at)
 {
-	return chunk + ((uint64_t)(at >> page_shift) << TY_LOC_PAGE_SHIFT) +
-	       (at & ((1u << page_shift) - 1)) / 4;
+	return chunk + at / 4;
 }
 
 /* Are these two, one right behind the other in their stream, the ends of one call? */

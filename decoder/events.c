@@ -12,8 +12,9 @@
  * Memory: one batch per stream, those made ahead, and TY_LOOKUPS chunks for ty_events_read_at.
  * Budget: 10 ns per event for two streams, beside what the batches cost.
  *
- * ty_loc: stream << 52 | page of the stream << 18 | offset in the page / 4. (12 bits: 4096 streams;
- * 34 bits: 64 TB of 4 kB pages; 18 bits: pages of 1 MB.) Never 0: a record is not at offset 0.
+ * ty_loc: stream << 52 | where the record's head lies among the stream's pages / 4 (4096 streams of
+ * 16 PB): records in a row have numbers that a column keeps in a byte (model/table.h). Never 0: a
+ * record is not at the begin of a page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@
 
 void ty_cursor_items(struct ty_cursor *c)
 {
-	c->loc_base = (uint64_t)c->stream << LOC_STREAM_SHIFT | c->batch->first_page
-									<< LOC_PAGE_SHIFT;
+	c->loc_base =
+		(uint64_t)c->stream << LOC_STREAM_SHIFT | c->batch->first_page * c->page_size / 4;
 	c->next = c->batch->item;
 	c->end = c->next + c->batch->n;
 }
@@ -325,9 +326,8 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 			c->page_size = 0;
 		else
 			c->page_size = trace->buffers.v[s->buffer].page_size;
-		if (c->page_size < 64 || c->page_size > LOC_OFF_MAX ||
-		    c->page_size & (c->page_size - 1) ||
-		    s->raw_bytes / c->page_size >= LOC_PAGES_MAX) {
+		if (c->page_size < 64 || c->page_size > PAGE_MAX ||
+		    c->page_size & (c->page_size - 1) || s->raw_bytes >= LOC_BYTES_MAX) {
 			uint32_t page_size = c->page_size;
 
 			ty_events_close(es);
@@ -337,7 +337,6 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 				       trace->path, s->cpu, page_size,
 				       (unsigned long long)s->raw_bytes);
 		}
-		c->page_shift = (uint32_t)__builtin_ctz(c->page_size);
 		c->stream = i;
 		c->buffer = (uint16_t)s->buffer;
 		c->cpu = s->cpu;
@@ -418,7 +417,7 @@ void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 
 static inline ty_loc loc_of(const struct ty_cursor *c)
 {
-	return ty_loc_at(c->loc_base, c->page_shift, c->rec->at);
+	return ty_loc_at(c->loc_base, c->rec->at);
 }
 
 static void give_gap(const struct ty_cursor *c, struct ty_event *ev)
@@ -603,7 +602,6 @@ void ty_events_run(const struct ty_events *es, struct ty_run *run)
 	run->last_ns = c->ts;
 	run->before_ns = es->calm_until;
 	run->loc_base = c->loc_base;
-	run->page_shift = c->page_shift;
 	for (uint32_t k = c->same_cpu; k != c->stream; k = es->cursors[k].same_cpu)
 		if (es->cursors[k].head != AT_END && es->cursors[k].key < run->before_ns)
 			run->before_ns = es->cursors[k].key;

@@ -47,7 +47,6 @@ struct ty_run {
 	uint64_t offset; /* to be added to the items' times */
 	uint64_t last_ns, before_ns;
 	ty_loc loc_base;
-	uint32_t page_shift;
 };
 /* Right after ty_events_take_end; the run may be empty. */
 void ty_events_run(const struct ty_events *es, struct ty_run *run);
@@ -55,7 +54,7 @@ void ty_events_run(const struct ty_events *es, struct ty_run *run);
 void ty_events_take_run(struct ty_events *es, const struct ty_item *end);
 static inline ty_loc ty_run_loc(const struct ty_run *r, const struct ty_item *i)
 {
-	return ty_loc_at(r->loc_base, r->page_shift, i->at);
+	return ty_loc_at(r->loc_base, i->at);
 }
 
 /* Right after ty_events_next_brief returned 1. */

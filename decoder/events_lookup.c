@@ -55,18 +55,21 @@ static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)
 {
 	uint32_t stream = (uint32_t)(loc >> LOC_STREAM_SHIFT);
-	uint64_t page = loc >> LOC_PAGE_SHIFT & (LOC_PAGES_MAX - 1);
-	uint32_t off = (uint32_t)(loc & ((1u << LOC_PAGE_SHIFT) - 1)) * 4;
+	uint64_t at = (loc & ((UINT64_C(1) << LOC_STREAM_SHIFT) - 1)) * 4, page = 0;
+	uint32_t off = 0;
 	struct ty_ring_record rec;
 	struct ty_ring_page it;
 	struct ty_lookup *l = NULL;
 	const struct ty_cursor *c;
 
-	if (stream < es->n)
-		l = find_page(es, stream, page, err);
-	if (!l)
+	if (stream >= es->n)
 		goto none;
 	c = &es->cursors[stream];
+	page = at / c->page_size;
+	off = (uint32_t)(at % c->page_size);
+	l = find_page(es, stream, page, err);
+	if (!l)
+		goto none;
 	if (ty_ring_page_init(&it, &es->src.layout,
 			      l->batch->raw + (size_t)(page - l->first_page) * c->page_size,
 			      c->page_size))

@@ -9,10 +9,9 @@
 #define TY_LOOKUPS 16
 
 #define LOC_STREAM_SHIFT 52
-#define LOC_PAGE_SHIFT	 TY_LOC_PAGE_SHIFT
 #define LOC_STREAMS_MAX	 (1u << 12)
-#define LOC_PAGES_MAX	 (UINT64_C(1) << 34)
-#define LOC_OFF_MAX	 (1u << 20)
+#define LOC_BYTES_MAX	 (UINT64_C(4) << LOC_STREAM_SHIFT)
+#define PAGE_MAX	 (1u << 20)
 
 enum ty_head { AT_OVERRUN, AT_DAMAGED, AT_RECORD, AT_UNFINISHED, AT_END };
 
@@ -27,8 +26,8 @@ struct ty_cursor {
 	bool has_record, any, damaged;
 	bool to_end; /* the gaps pending go on to the end of the recording */
 	uint16_t buffer;
-	uint32_t cpu, stream, page_size, page_shift;
-	ty_loc loc_base;	/* of the batch's first record, if it were at 0 */
+	uint32_t cpu, stream, page_size;
+	ty_loc loc_base;	/* of the batch's begin */
 	uint32_t same_cpu;	/* the next stream of its CPU, in a ring */
 	uint32_t chunk, chunks; /* chunk: of the batch; == chunks: at the end */
 	uint64_t gap_from;	/* of the gaps pending */

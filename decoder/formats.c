@@ -309,14 +309,16 @@ static bool packs(const struct ty_formats *f, const struct ty_fmt_entry *e)
 
 static struct ty_fmt_hot hot_of(const struct ty_formats *f, const struct ty_fmt_entry *e)
 {
-	struct ty_fmt_hot h = {.kind = e->kind, .need = (uint16_t)e->need};
-	bool enter = e->kind == TY_EV_SYS_ENTER;
+	struct ty_fmt_hot h = {.kind = e->kind, .need = TY_FMT_NEVER};
+	bool enter = e->kind == TY_EV_SYS_ENTER, call = enter || e->kind == TY_EV_SYS_EXIT;
 
-	if (!f->usual_head || e->need > UINT16_MAX)
+	if (!f->usual_head || e->need >= TY_FMT_NEVER ||
+	    (call && (!is_word(&e->slot[0], 1) || !is_word(&e->slot[1], enter ? 6 : 1))))
 		return h;
-	if (!enter && e->kind != TY_EV_SYS_EXIT) {
+	h.need = (uint16_t)e->need;
+	if (!call) {
 		h.how = packs(f, e) ? TY_FMT_PACK : TY_FMT_HEAD;
-	} else if (is_word(&e->slot[0], 1) && is_word(&e->slot[1], enter ? 6 : 1)) {
+	} else {
 		h.how = TY_FMT_CALL;
 		h.nr_off = (uint16_t)e->slot[0].off;
 		h.val_off = (uint16_t)e->slot[1].off;
@@ -336,7 +338,7 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 	f->trace = trace;
 	f->big_endian = trace->big_endian;
 	set_common(f, NULL);
-	if (vec_push(&f->hot, (struct ty_fmt_hot){0}))
+	if (vec_push(&f->hot, (struct ty_fmt_hot){.need = TY_FMT_NEVER}))
 		r = -TY_ENOMEM;
 	for (size_t i = 0; !r && i < trace->formats.n; i++) {
 		const struct ty_event_format *t = &trace->formats.v[i];

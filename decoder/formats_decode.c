@@ -412,12 +412,11 @@ static inline bool to_item_quick(const struct ty_formats *f, const struct ty_fmt
 	uint64_t head, nr;
 	const uint8_t *a;
 
-	if (size < 8)
+	/* A record has at least a word of data. */
+	hot = &hots[f->index[data[0] | data[1] << 8]];
+	if (size < hot->need)
 		return false;
 	head = word(data);
-	hot = &hots[f->index[(uint16_t)head]];
-	if (hot->how == TY_FMT_ANY || size < hot->need)
-		return false;
 	item->at = at;
 	item->tid = (int32_t)(head >> 32);
 	item->id = (uint16_t)head;
@@ -458,37 +457,36 @@ static __attribute__((noinline)) int any_record(const struct ty_formats *f, stru
 uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, uint32_t page_at,
 			  struct ty_item *item, uint32_t room, int *more)
 {
-	/* Copies, never pointed at: they stay in registers. */
+	/* Copies, never pointed at: they stay in registers. Offsets are those in the chunk. */
 	const struct ty_fmt_hot *hots = f ? f->hot.v : NULL;
-	const uint8_t *base = it->base, *p = base + it->pos;
-	uint32_t left = hots && !it->big_endian && it->pos < it->end ? it->end - it->pos : 0;
+	const uint8_t *chunk = it->base - page_at;
+	bool quick = hots && !it->big_endian && it->pos < it->end;
+	uint32_t at = page_at + it->pos, to = quick ? page_at + it->end : at;
 	struct ty_item *i = item, *end = item + room;
 	uint64_t ts = it->ts;
 
 	*more = 1;
 	while (i < end) {
-		uint32_t head, size = ty_ring_page_quick(p, left, &head);
+		uint32_t head, size = ty_ring_page_quick(chunk + at, to - at, &head);
 
-		if (size &&
-		    to_item_quick(f, hots, p + 4, size - 4, page_at + (uint32_t)(p - base), i)) {
+		if (size && to_item_quick(f, hots, chunk + at + 4, size - 4, at, i)) {
 			ts += head >> 5;
 			i->ts_ns = ts;
-			p += size;
-			left -= size;
+			at += size;
 			i++;
 			continue;
 		}
-		it->pos = (uint32_t)(p - base);
+		it->pos = at - page_at;
 		it->ts = ts;
 		*more = any_record(f, it, page_at, i);
 		if (*more <= 0)
 			return (uint32_t)(i - item);
-		p = base + it->pos;
-		left = left ? it->end - it->pos : 0;
+		at = page_at + it->pos;
+		to = quick ? to : at;
 		ts = it->ts;
 		i++;
 	}
-	it->pos = (uint32_t)(p - base);
+	it->pos = at - page_at;
 	it->ts = ts;
 	return room;
 }

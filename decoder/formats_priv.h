@@ -30,7 +30,6 @@ struct ty_fmt_slot {
 
 /* How a record with the usual head becomes an item. */
 enum ty_fmt_how {
-	TY_FMT_ANY,  /* the long way */
 	TY_FMT_CALL, /* a system call whose numbers are little-endian words of 8 bytes */
 	TY_FMT_PACK, /* a switch or waking whose fields are of the usual sizes, little endian */
 	TY_FMT_HEAD  /* its head is all */
@@ -39,8 +38,9 @@ enum ty_fmt_how {
 /* What ty_formats_items needs of an entry. */
 struct ty_fmt_hot {
 	uint8_t kind, how;		/* how: enum ty_fmt_how */
-	uint16_t need, nr_off, val_off; /* need: of the record's bytes */
+	uint16_t need, nr_off, val_off; /* need: of the record's bytes, its head's at least */
 };
+#define TY_FMT_NEVER UINT16_MAX /* as `need`: always the long way */
 
 struct ty_fmt_entry {
 	const char *system, *name; /* NUL-terminated, kept by the formats */

@@ -11,17 +11,18 @@
 	do {                                                                                       \
 		const struct ty_block_head *h_ = (const void *)(block);                            \
 		unsigned w_ = h_->width[c] & 15;                                                   \
-		uint64_t base_ = h_->base[c] + (uint64_t)(add), v_;                                \
+		uint64_t step_ = (c) < TY_STEP_COLS ? h_->step[c] : 0, v_;                         \
+		uint64_t base_ = h_->base[c] + (uint64_t)(add) + (i)*step_;                        \
 		const uint8_t *p_ = (block) + 2u * h_->off[c] + (size_t)(i)*w_;                    \
 		uint64_t mask_ = w_ >= 8 ? UINT64_MAX : (UINT64_C(1) << 8 * w_) - 1;               \
 		if (!w_)                                                                           \
-			for (uint32_t k = 0; k < (n); k++)                                         \
+			for (uint32_t k = 0; k < (n); k++, base_ += step_)                         \
 				(to) = (typeof(to))base_;                                          \
 		else if (w_ == 1)                                                                  \
-			for (uint32_t k = 0; k < (n); k++)                                         \
+			for (uint32_t k = 0; k < (n); k++, base_ += step_)                         \
 				(to) = (typeof(to))(base_ + p_[k]);                                \
 		else                                                                               \
-			for (uint32_t k = 0; k < (n); k++, p_ += w_) {                             \
+			for (uint32_t k = 0; k < (n); k++, p_ += w_, base_ += step_) {             \
 				memcpy(&v_, p_, 8);                                                \
 				(to) = (typeof(to))(base_ + (v_ & mask_));                         \
 			}                                                                          \

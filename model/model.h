@@ -296,8 +296,9 @@ struct ty_io {
 	uint32_t thread;       /* who issued it (a kworker when queued); TY_NONE unknown */
 	uint32_t cpu, end_cpu; /* end_cpu TY_NONE: completion not recorded */
 	int32_t error;
-	uint32_t rwbs; /* string id: "WS", "R", ... */
-	uint8_t flags; /* TY_SF_OPEN, TY_SF_BEFORE, TY_SF_LOST */
+	uint32_t rwbs;	/* string id: "WS", "R", ... */
+	uint8_t flags;	/* TY_SF_OPEN, TY_SF_BEFORE, TY_SF_LOST */
+	uint8_t pad[7]; /* it is stored as it is */
 };
 uint32_t ty_model_ios(const struct ty_model *m);
 struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);

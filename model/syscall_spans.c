@@ -11,7 +11,7 @@
 /* Field by field, where it will lie: a copy would wait for the small stores that it reads at once.
  */
 static inline void fill_row(struct ty_call_row *row, uint64_t start, uint64_t end, int64_t ret,
-			    ty_loc loc, int32_t nr, uint32_t cpu, unsigned flags, unsigned abi)
+			    ty_loc loc, int32_t nr, uint16_t cpu1, unsigned flags, unsigned abi)
 {
 	row->start = start;
 	row->length = end - start;
@@ -19,9 +19,14 @@ static inline void fill_row(struct ty_call_row *row, uint64_t start, uint64_t en
 	row->loc1 = (loc + 1) & TY_LOC_LOW;
 	row->loc1_high = (uint16_t)((loc + 1) >> 52);
 	row->nr = nr;
-	row->cpu1 = cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
+	row->cpu1 = cpu1;
 	row->flags = (uint8_t)flags;
 	row->abi = (uint8_t)abi;
+}
+
+static inline uint16_t cpu1_of(uint32_t cpu)
+{
+	return cpu < TY_NO_CPU ? (uint16_t)(cpu + 1) : 0;
 }
 
 static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint64_t end,
@@ -41,7 +46,7 @@ static void log_call(struct ty_builder *b, uint32_t thread, uint64_t start, uint
 	if (!row)
 		row = &apart;
 	fill_row(row, start, *last, ret, loc, nr >= INT32_MIN && nr <= INT32_MAX ? (int32_t)nr : -1,
-		 cpu, flags, abi);
+		 cpu1_of(cpu), flags, abi);
 	if (row == &apart)
 		ty_build_fail(b, ty_table_push(f, thread, &apart));
 }
@@ -133,7 +138,8 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 	uint32_t slot = b->thread.v[thread].pair_slot, cpu = br->cpu, room = 0, used = 0;
 	const struct ty_call *c = ty_pairs_latest(b->pairs, slot);
 	const struct ty_item *i = run->item, *stop = run->end - 1;
-	const uint16_t id = br->id, end_id = br->end_id;
+	const uint16_t id = br->id, end_id = br->end_id, cpu1 = cpu1_of(br->cpu);
+	const uint64_t offset = run->offset, before = run->before_ns;
 	int32_t nr = br->nr, tid = br->tid;
 	struct ty_call_row *row = NULL;
 	uint8_t abi = c->abi;
@@ -141,11 +147,11 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 	if (c->gap_inside)
 		return i;
 	for (; i < stop; i += 2) {
-		uint64_t at = i[0].ts_ns + run->offset;
+		uint64_t at = i[0].ts_ns + offset;
 
-		end = i[1].ts_ns + run->offset;
+		end = i[1].ts_ns + offset;
 		if (!ty_items_call(&i[0], &i[1]) || i[0].tid != tid || at < last || end < at ||
-		    end >= run->before_ns || i[0].id != id || i[1].id != end_id ||
+		    end >= before || i[0].id != id || i[1].id != end_id ||
 		    ty_call_interrupted((int64_t)i[1].val) ||
 		    (i[0].val & 1 && abi != TY_ABI_NATIVE64))
 			break;
@@ -165,7 +171,7 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 		start = at;
 		if (row)
 			fill_row(&row[used++], start, end, (int64_t)i[1].val, ty_run_loc(run, i),
-				 nr, cpu, 0, abi);
+				 nr, cpu1, 0, abi);
 		else
 			log_call(b, thread, start, end, (int64_t)i[1].val, ty_run_loc(run, i), nr,
 				 0, abi, cpu);

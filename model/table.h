@@ -4,11 +4,12 @@
  * (track, row). Column 0 of every table is the row's start in ns; starts of a track never decrease.
  *
  * A track's rows lie in coded blocks of TY_BLOCK_ROWS (its last may hold fewer), so that row i is
- * in the track's block i / TY_BLOCK_ROWS. A coded column is a base and one of the widths 0 to 8
- * bytes:
+ * in the track's block i / TY_BLOCK_ROWS. A coded column is a base, a step and values of one of the
+ * widths 0 to 8 bytes; the step is for what grows evenly, as starts and places in the file do:
  *
  *   block  struct ty_block_head, base[columns], then column by column TY_BLOCK_ROWS or fewer values
- *          of width[c] bytes each (little endian): row i has base[c] + value i
+ *          of width[c] bytes each (little endian): row i has base[c] + i * step[c] + value i; only
+ *          the first TY_STEP_COLS columns have a step
  *   groups of 32 rows follow as columns of the same kind, in tables with a forest: ns per state,
  *          the longest row of the group, the OR of the flags
  *   refs   one struct ty_block_ref per block, tracks one after the other
@@ -36,7 +37,8 @@
 #define TY_NODE_FAN   16u
 #define TY_COLS_MAX   12u
 #define TY_GROUP_COLS 10u /* ns per state, longest, flags */
-#define TY_LEVELS     8u  /* 512 * 16^7 > 2^32 */
+#define TY_STEP_COLS  4u
+#define TY_LEVELS     8u /* 512 * 16^7 > 2^32 */
 
 enum ty_length {
 	TY_LEN_NEXT,   /* a row lasts to the start of the next, the last to the track's end */
@@ -55,6 +57,7 @@ struct ty_table_kind {
 	uint8_t length; /* enum ty_length */
 	bool forest;
 	uint8_t state, flags, nr, ret;
+	uint8_t loc; /* grows evenly as starts do; where it is 0, its base is, too */
 };
 
 struct ty_block_ref {
@@ -78,6 +81,7 @@ struct ty_node {
 struct ty_block_head {
 	uint8_t width[TY_COLS_MAX + TY_GROUP_COLS]; /* rows, then groups */
 	uint16_t off[TY_COLS_MAX + TY_GROUP_COLS];  /* from the block's begin, in 2 bytes */
+	uint32_t step[TY_STEP_COLS];
 	uint64_t base[];
 };
 
@@ -233,7 +237,10 @@ static inline uint64_t ty_block_value(const uint8_t *block, unsigned col, uint32
 	uint64_t v;
 
 	memcpy(&v, block + 2u * h->off[col] + (size_t)i * w, 8);
-	return h->base[col] + (w >= 8 ? v : v & ((UINT64_C(1) << 8 * w) - 1));
+	v = w >= 8 ? v : v & ((UINT64_C(1) << 8 * w) - 1);
+	if (col < TY_STEP_COLS)
+		v += (uint64_t)h->step[col] * i;
+	return h->base[col] + v;
 }
 
 static inline uint32_t ty_table_rows(const struct ty_table *t, uint32_t track)

@@ -15,7 +15,7 @@ export XDG_CACHE_HOME=$dir/cache
 mkdir in
 t=in/t.dat index=in/.t.dat.tarry-index
 
-"$TARRY" record -q -o $t -- "$PROGRAMS/syscall_loop" 2 1200000 2>err.txt
+"$TARRY" record -q -o $t -- "$PROGRAMS/syscall_loop" 2 1500000 2>err.txt
 passes "recording" [ $? -eq 0 ]
 "$TARRY" record -q -o other.dat -- "$PROGRAMS/syscall_loop" 1 200000 2>err.txt
 passes "another recording" [ $? -eq 0 ]
