@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "command_path.h"
+#include "compare.h"
 #include "irq_find.h"
 #include "process.h"
 #include "waits.h"
@@ -544,9 +545,7 @@ static int by_ns(const void *pa, const void *pb)
 {
 	const struct ty_ledger_row *a = pa, *b = pb;
 
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return strcmp(a->row, b->row);
+	return compare(b->ns, a->ns) ?: strcmp(a->row, b->row);
 }
 
 static int by_text(const void *pa, const void *pb)

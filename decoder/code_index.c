@@ -9,6 +9,7 @@
 
 #include "code_priv.h"
 
+#include "compare.h"
 #include "partition.h"
 
 /* Numbers out of 0..n-1, to find the last one not above another: a tree of words, 64 wide. */
@@ -70,16 +71,14 @@ static int by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return compare(*x, *y);
 }
 
 static int by_time(const void *a, const void *b)
 {
 	const struct ty_code_mapping *x = a, *y = b;
 
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
 }
 
 /* The stretch that holds addr. */

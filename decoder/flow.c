@@ -6,6 +6,7 @@
 
 #include "flow_priv.h"
 
+#include "compare.h"
 #include "partition.h"
 
 enum { STREAMS_MAX = 65536, PADDING = 8 };
@@ -222,20 +223,14 @@ static int by_cpu_time(const void *a, const void *b)
 {
 	const struct ty_flow_sw *x = a, *y = b;
 
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	if (x->t_ns != y->t_ns)
-		return x->t_ns < y->t_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->cpu, y->cpu) ?: compare(x->t_ns, y->t_ns) ?: compare(x->order, y->order);
 }
 
 static int by_tid(const void *a, const void *b)
 {
 	const struct ty_flow_tid *x = a, *y = b;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return compare(x->tid, y->tid) ?: compare(x->order, y->order);
 }
 
 static int32_t pid_of(const struct ty_flow *f, int32_t tid)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "flow_priv.h"
 #include "partition.h"
 
@@ -38,16 +39,14 @@ static int by_size(const void *a, const void *b)
 {
 	const size_t *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return compare(*x, *y);
 }
 
 static int by_whose(const void *a, const void *b)
 {
 	const struct ty_flow_lost *x = a, *y = b;
 
-	if (x->whose != y->whose)
-		return x->whose < y->whose ? -1 : 1;
-	return x->off < y->off ? -1 : x->off > y->off;
+	return compare(x->whose, y->whose) ?: compare(x->off, y->off);
 }
 
 /* In order, each once: a piece then holds no more of them than bytes. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "flow_priv.h"
 
 enum { AHEAD = 8, THREADS_MAX = 32, FEW = 4 };
@@ -252,9 +253,7 @@ static int by_time(const void *a, const void *b, void *ctx)
 	const struct ty_flow_range *v = ctx;
 	const struct ty_flow_range *x = &v[*(const uint32_t *)a], *y = &v[*(const uint32_t *)b];
 
-	if (x->at.tsc != y->at.tsc)
-		return x->at.tsc < y->at.tsc ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return compare(x->at.tsc, y->at.tsc) ?: compare(x, y);
 }
 
 int ty_flow_work_start(struct ty_flow *f)

@@ -10,6 +10,7 @@
  */
 #include "mem_side.h"
 
+#include "compare.h"
 #include "partition.h"
 
 #include <inttypes.h>
@@ -349,49 +350,42 @@ static int run_order(const void *a, const void *b)
 {
 	const struct ty_mem_run *x = a, *y = b;
 
-	return (x->ts > y->ts) - (x->ts < y->ts);
+	return compare(x->ts, y->ts);
 }
 
 static int name_order(const void *a, const void *b)
 {
 	const struct ty_mem_name *x = a, *y = b;
 
-	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
-	       : x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
-				: (x->order > y->order) - (x->order < y->order);
+	return compare(x->tid, y->tid) ?: compare(x->ts, y->ts) ?: compare(x->order, y->order);
 }
 
 static int tid_order(const void *a, const void *b)
 {
 	const struct ty_mem_tid *x = a, *y = b;
 
-	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
-				: (x->order > y->order) - (x->order < y->order);
+	return compare(x->tid, y->tid) ?: compare(x->order, y->order);
 }
 
 static int map_order(const void *a, const void *b)
 {
 	const struct ty_mem_map *x = a, *y = b;
 
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-				: (x->order > y->order) - (x->order < y->order);
+	return compare(x->pid, y->pid) ?: compare(x->order, y->order);
 }
 
 static int life_order(const void *a, const void *b)
 {
 	const struct ty_mem_life *x = a, *y = b;
 
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-	       : x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
-				: (x->order > y->order) - (x->order < y->order);
+	return compare(x->pid, y->pid) ?: compare(x->ts, y->ts) ?: compare(x->order, y->order);
 }
 
 static int sample_order(const void *a, const void *b)
 {
 	const struct ty_mem_sample *x = a, *y = b;
 
-	return x->ts != y->ts ? (x->ts > y->ts) - (x->ts < y->ts)
-			      : (x->off > y->off) - (x->off < y->off);
+	return compare(x->ts, y->ts) ?: compare(x->off, y->off);
 }
 
 #define SORT(a, order)                                                                             \

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compare.h"
 #include "field_text.h"
 #include "perf_data.h"
 #include "perf_queue.h"
@@ -369,7 +370,7 @@ static int by_id(const void *a, const void *b)
 {
 	const struct id_cpu *x = a, *y = b;
 
-	return (x->id > y->id) - (x->id < y->id);
+	return compare(x->id, y->id);
 }
 
 /*
