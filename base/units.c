@@ -91,6 +91,23 @@ const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX])
 	return out;
 }
 
+const char *ty_fmt_span(uint64_t ns, char out[TY_DURATION_MAX])
+{
+	uint64_t s = ns / 1000000000 + (ns % 1000000000 >= 500000000), min = s / 60;
+
+	if (ns < 59950000000 && ns >= 1000000000)
+		snprintf(out, TY_DURATION_MAX, "%.1f s", (double)ns / 1e9);
+	else if (ns < 1000000000)
+		ty_fmt_duration(ns, out);
+	else if (s < 3600)
+		snprintf(out, TY_DURATION_MAX, s % 60 ? "%u min %u s" : "%u min", (unsigned)min,
+			 (unsigned)(s % 60));
+	else
+		snprintf(out, TY_DURATION_MAX, min % 60 ? "%llu h %u min" : "%llu h",
+			 (unsigned long long)(min / 60), (unsigned)(min % 60));
+	return out;
+}
+
 const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX])
 {
 	static const char *unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

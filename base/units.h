@@ -19,6 +19,9 @@ int ty_parse_size(const char *s, uint64_t *bytes);
 #define TY_DURATION_MAX 24
 const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX]);
 
+/* "3 h 2 min", "10 min 3 s", "12.3 s", "1.2 ms": as people say how long something took. */
+const char *ty_fmt_span(uint64_t ns, char out[TY_DURATION_MAX]);
+
 /* "1.2 GB", "340 MB", "12 kB": powers of 1000, as file managers show them. */
 const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX]);
 

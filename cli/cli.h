@@ -112,6 +112,11 @@ const char *ty_session_scope(const struct ty_session *s);
 
 /* An index file turned out to be damaged: remove it, and say so. -TY_EFORMAT. */
 int ty_index_damaged(const char *path, struct ty_err *err);
+/* Of a recording that kept its newest part (record --keep), with its model: how long it was in all,
+ * and that in words; NULL when nothing was dropped. */
+enum { TY_KEPT_MAX = 200 };
+uint64_t ty_session_recorded_ns(const struct ty_session *s);
+const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX]);
 /* When all is shown: -TY_EFORMAT when the index file that it came from turned out to be damaged. */
 int ty_session_check(const struct ty_session *s, struct ty_err *err);
 void ty_session_fini(struct ty_session *s);

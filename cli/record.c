@@ -48,10 +48,18 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 {
 	double own = (double)(res->cpu_user_ns + res->cpu_sys_ns) / 1e9,
 	       elapsed = (double)res->elapsed_ns / 1e9;
-	char n[32], lost[32], bytes[TY_DURATION_MAX], share[32] = "";
+	double all = (double)res->all_ns / 1e9;
+	char n[32], lost[32], bytes[TY_DURATION_MAX], share[32] = "", span[TY_DURATION_MAX],
+						      all_span[TY_DURATION_MAX];
 
-	if (elapsed >= 1) /* before that it is what starting costs */
-		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / elapsed);
+	if (all >= 1) /* before that it is what starting costs */
+		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / all);
+	if (res->dropped)
+		fprintf(stderr, "tarry: kept the newest %s of %s (%s)\n",
+			ty_fmt_span(res->elapsed_ns, span), ty_fmt_span(res->all_ns, all_span),
+			!o->keep_ns || res->elapsed_ns < o->keep_ns
+				? "as much as --keep's size holds"
+				: "no less than --keep's time");
 	fprintf(stderr,
 		"tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
 		"%s\n",

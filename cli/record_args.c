@@ -87,6 +87,22 @@ static int take_buffer(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
+/* A time or a size; both may be given. */
+static int take_keep(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_record_args *a = to;
+
+	if (!ty_parse_duration(arg, &a->o.keep_ns) && a->o.keep_ns >= TY_KEEP_MIN_NS)
+		return 0;
+	if (ty_parse_duration(arg, &a->o.keep_ns) && !ty_parse_size(arg, &a->o.keep_bytes) &&
+	    a->o.keep_bytes >= TY_KEEP_MIN_BYTES)
+		return 0;
+	return wrong(err,
+		     "--keep '%s' is neither a time such as 30s, 10m or 2h (at least 1s) nor a "
+		     "size such as 500M or 2G (at least 16M)",
+		     arg);
+}
+
 static int take_flow(void *to, const char *arg, struct ty_err *err)
 {
 	struct ty_record_args *a = to;
@@ -224,6 +240,10 @@ static const struct ty_option options[] = {
 	{'d', "duration", "T",
 	 "stop after T (500ms, 20s, 2m); a command goes on, and is waited for",
 	 .take = take_duration, .at = AT(o.duration_ns)},
+	{0, "keep", "TIME|SIZE",
+	 "keep the newest part only, a flight recorder: no less than the last TIME (30s, 10m, 2h), "
+	 "or at most SIZE (500M, 2G) on the disk; both may be given, then SIZE comes first",
+	 .take = take_keep},
 	{'e', "event", "SYSTEM:EVENT[:FILTER]",
 	 "record this event too; may be repeated. EVENT may be a pattern (block:*); FILTER as in "
 	 "the kernel's event filters (prev_pid == 1)",
@@ -454,6 +474,11 @@ static int check(struct ty_record_args *a)
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
 		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
 					      "with --flow");
+	if ((a->o.keep_ns || a->o.keep_bytes) && (a->flow || a->memory))
+		return ty_cli_usage("record",
+				    "--keep takes no --flow and no --memory: their data cannot be "
+				    "dropped in parts (--flow-snapshot keeps the newest of Intel "
+				    "PT)");
 	if (a->mem_option && !a->memory)
 		return ty_cli_usage("record", "--mem-... options go with --memory");
 	if (a->memory)

@@ -74,6 +74,10 @@ static void file(const struct ty_report *r, struct ty_json *j)
 		ty_json_strn(j, "note", t->note.s, t->note.n);
 	if (ty_session_scope(r->s))
 		ty_json_str(j, "scope", ty_session_scope(r->s));
+	if (t->kept_from_ns) {
+		ty_json_u64(j, "kept_from_ns", t->kept_from_ns);
+		ty_json_u64(j, "recorded_ns", ty_session_recorded_ns(r->s));
+	}
 	ty_json_end_object(j);
 
 	ty_json_object(j, "machine");

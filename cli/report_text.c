@@ -129,6 +129,8 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "", "%.*s", (int)t->note.n, t->note.s);
 	if (ty_session_scope(r->s))
 		line(f, "", "%s", ty_session_scope(r->s));
+	if (ty_session_kept(r->s, v))
+		line(f, "kept", "%s", v);
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));

@@ -15,6 +15,7 @@
 #include "held_back.h"
 #include "index_file.h"
 #include "key_value.h"
+#include "units.h"
 
 #define TAKE_EVENTS 65536      /* between two looks at the clock and for Ctrl-C */
 #define INDEX_MIN   (1u << 20) /* smaller models are built in a blink */
@@ -132,6 +133,7 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		.long_size = s->trace->long_size,
 		.arch = s->arch_name,
 		.own_only = s->trace->own_only,
+		.kept = s->trace->kept_from_ns != 0,
 		.memory_bytes = how->memory_bytes,
 		.index_of = s->write_index && !how->most ? s->trace->path : NULL,
 		.index_fd = ty_trace_fd(s->trace),
@@ -272,6 +274,36 @@ int ty_index_damaged(const char *path, struct ty_err *err)
 		       "%s: its index file was damaged, and what was shown may be wrong; it is "
 		       "removed: try again",
 		       path);
+}
+
+/* The end of the recording; of one that was never finished, of its events. */
+static uint64_t end_of(const struct ty_session *s)
+{
+	uint64_t end = ty_key_u64(ty_trace_section(s->trace, TY_SEC_SELF).s, "end_ns");
+
+	return end ? end : ty_model_summary(s->model)->end_ns;
+}
+
+uint64_t ty_session_recorded_ns(const struct ty_session *s)
+{
+	uint64_t end = end_of(s), from = s->trace->kept_began_ns;
+
+	return end > from ? end - from : 0;
+}
+
+const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
+{
+	char kept[TY_DURATION_MAX], all[TY_DURATION_MAX];
+	uint64_t end = end_of(s), from = s->trace->kept_from_ns;
+
+	if (!from)
+		return NULL;
+	snprintf(out, TY_KEPT_MAX,
+		 "the newest %s of %s; what was recorded before was dropped (record --keep), and "
+		 "is no loss",
+		 ty_fmt_span(end > from ? end - from : 0, kept),
+		 ty_fmt_span(ty_session_recorded_ns(s), all));
+	return out;
 }
 
 int ty_session_check(const struct ty_session *s, struct ty_err *err)

@@ -308,6 +308,7 @@ struct shown {
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
 	struct ty_view_input in;
+	char kept[TY_KEPT_MAX];
 };
 
 static bool has_samples(const struct ty_trace *t)
@@ -353,6 +354,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.path = s->trace->path,
 		.note = s->trace->note.s,
 		.scope = ty_session_scope(s),
+		.kept = ty_session_kept(s, v->kept),
 		.arch = s->arch,
 		.syscall_args = syscall_args,
 		.ctx = &v->reading,

@@ -267,6 +267,8 @@ void ty_events_order(struct ty_events *es)
 
 static int start(struct ty_events *es, struct ty_err *err)
 {
+	if (es->trace->kept_from_ns)
+		return ty_events_seek(es, 0, err);
 	ty_ahead_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++)
 		ty_cursor_place(es, &es->cursors[i], 0);

@@ -2,8 +2,8 @@
 /*
  * All events of a trace in time order: ring pages of every (buffer, cpu) stream, merged. Every
  * event is given once; equal times keep the order buffer, then cpu (as trace-cmd report). Lost
- * events are given as TY_EV_GAP in place. Memory: one decompressed chunk and its items per stream,
- * and what ty_events_workers allows.
+ * events are given as TY_EV_GAP in place. Nothing before the trace's kept_from_ns is given. Memory:
+ * one decompressed chunk and its items per stream, and what ty_events_workers allows.
  */
 #ifndef TY_EVENTS_H
 #define TY_EVENTS_H

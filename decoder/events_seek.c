@@ -118,8 +118,10 @@ static int seek_cursor(struct ty_events *es, struct ty_cursor *c, uint64_t t, st
 
 int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
 {
-	uint64_t file_t = file_time(es, t_ns);
+	uint64_t kept = es->trace->kept_from_ns, file_t;
 
+	t_ns = t_ns > kept ? t_ns : kept;
+	file_t = file_time(es, t_ns);
 	es->started = false;
 	ty_ahead_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {

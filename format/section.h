@@ -60,6 +60,15 @@ enum ty_section {
 	 */
 	TY_SEC_QUOTA = 6,
 	/*
+	 * key=value lines, of a recording that kept its newest part only (record --keep): from_ns
+	 * (trace clock: all events from then on are there; some older ones may be, and do not
+	 * count), began_ns (trace clock: when recording began),
+	 * dropped (two offsets in the spool) and first (repeated: type, stream and number of the
+	 * first chunk that counts), which mean nothing in a finished file. None: nothing was
+	 * dropped.
+	 */
+	TY_SEC_KEPT = 7,
+	/*
 	 * Binary. Executed instructions or memory samples: a perf.data file in pipe form, with
 	 * intel_pt or arm_spe AUXTRACE records and the records that belong to them. Machine fact
 	 * flow=step: written by the software branch tracer, time stamps are ns of the trace clock.

@@ -7,7 +7,8 @@
  * may resize its tables when chunk sizes change for good).
  *
  * Invariants:
- *   - A chunk's place is reserved by one atomic add; writers never wait for each other.
+ *   - A chunk's place is reserved by one atomic add; writers never wait for each other (where the
+ *     oldest may be dropped, spool_keep.c, for as long as it takes to note a number).
  *   - The payload is written before its head. A writer that dies between the two leaves a place
  *     without a head, which a reader skips; a head is never there without its payload (but after a
  *     power cut: then the payload's crc32 tells).
@@ -105,12 +106,18 @@ void ty_spool_close(struct ty_spool *s)
 		return;
 	if (s->fd >= 0)
 		close(s->fd);
+	ty_spool_keep_free(s);
 	free(s->name);
 	free(s->path);
 	free(s);
 }
 
 uint64_t ty_spool_bytes(const struct ty_spool *s)
+{
+	return atomic_load(&s->end) - atomic_load(&s->dropped);
+}
+
+uint64_t ty_spool_written(const struct ty_spool *s)
 {
 	return atomic_load(&s->end);
 }
@@ -259,8 +266,16 @@ static void start_writeback(struct ty_spool *s)
 int ty_spool_write(struct ty_spool *s, const void *chunk, size_t len, uint64_t *off)
 {
 	const size_t head = sizeof(struct ty_spool_chunk);
+	int64_t place;
 
-	*off = atomic_fetch_add(&s->end, len);
+	if (s->keep) {
+		place = ty_spool_keep_place(s, chunk, len);
+		if (place < 0)
+			return -1;
+		*off = (uint64_t)place;
+	} else {
+		*off = atomic_fetch_add(&s->end, len);
+	}
 	return ty_pwrite(s->fd, (const char *)chunk + head, len - head, *off + head) ||
 	       ty_pwrite(s->fd, chunk, head, *off);
 }

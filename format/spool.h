@@ -3,7 +3,8 @@
  * The spool: what the recorder writes while it records, and what is left when it dies.
  *
  *   file   = head chunk*
- *   head   = 64 bytes: "TARRYSPL" u32 version(2) u32 page_size u32 long_size u32 0...
+ *   head   = 64 bytes: "TARRYSPL" u32 version(2) u32 page_size u32 long_size u32 0 u64 kept
+ *            u32 0...
  *   chunk  = 64-byte struct ty_spool_chunk (little endian), then `stored` bytes of payload
  *
  * The payload of a DATA chunk is a trace.dat v7 compressed chunk, byte for byte (u32 compressed
@@ -13,6 +14,12 @@
  * reserve space by an atomic add and write without locks); `seq` orders those of one stream. A
  * reader that meets anything but a valid chunk head at its place searches for the next one: zeros
  * (a reservation that was never written) and torn tails cost at most the chunks that lay there.
+ *
+ * A spool may drop its oldest data (ty_spool_keep). Then `kept` in the head is the offset of the
+ * newest TY_SEC_KEPT chunk, which says what is not there by intent: a range of the file, and for
+ * each stream the number of its first chunk that counts. It is written before anything is taken
+ * away, and what belongs to the part that begins with it before that (TY_SPOOL_LATER), so that a
+ * spool is whole at every moment.
  */
 #ifndef TY_SPOOL_H
 #define TY_SPOOL_H
@@ -47,8 +54,8 @@ enum ty_spool_meta {
 	TY_META_TRACE_CLOCK, /* text of the trace_clock file */
 };
 
-/* Flags of a chunk. */
-enum { TY_SPOOL_LZ4 = 1 };
+/* Flags of a chunk. LATER: it counts only when the head's `kept` has come to it. */
+enum { TY_SPOOL_LZ4 = 1, TY_SPOOL_LATER = 2 };
 
 struct ty_spool_chunk {
 	uint32_t magic; /* TY_SPOOL_CHUNK_MAGIC */
@@ -112,8 +119,34 @@ int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, 
 		  size_t n, void *out, size_t cap, size_t *len, struct ty_err *err);
 int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err);
 
-/* Bytes in the file so far. */
+/* Bytes in the file so far, without what was dropped. */
 uint64_t ty_spool_bytes(const struct ty_spool *s);
+/* Bytes ever written to it. */
+uint64_t ty_spool_written(const struct ty_spool *s);
+
+/*
+ * From now on what is oldest may be dropped. To be called when everything that must stay is in the
+ * file, and nothing but data and sections that are superseded is put until the last drop. Refused
+ * where the file system cannot free part of a file.
+ */
+int ty_spool_keep(struct ty_spool *s, struct ty_err *err);
+
+/* A place in the file: what was put before it can be dropped. NULL: out of memory. */
+struct ty_spool_mark;
+struct ty_spool_mark *ty_spool_mark_new(struct ty_spool *s);
+void ty_spool_mark_free(struct ty_spool_mark *m);
+/* Once all before the mark is dropped, chunks of this stream with smaller numbers do not count,
+ * wherever they lie. 0 or -TY_ENOMEM. */
+int ty_spool_mark_first(struct ty_spool_mark *m, enum ty_spool_type type, uint32_t stream,
+			uint64_t seq);
+
+/*
+ * Drop what lies before the mark and give its room back (w: a writer of s). `text`: "key=value"
+ * lines for the section TY_SEC_KEPT. Marks are to be used in the order in which they were made. On
+ * failure nothing, or nothing more, is dropped: the file stays readable.
+ */
+int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
+		  const char *text, struct ty_err *err);
 
 /*
  * Turn the spool into a finished trace.dat v7 at its own path: written into a second file in

@@ -31,9 +31,22 @@
 struct ty_spool_head {
 	char magic[8];
 	uint32_t version, page_size, long_size;
-	uint32_t pad[11];
+	uint32_t pad;
+	uint64_t kept; /* offset of the newest TY_SEC_KEPT chunk; 0: nothing was dropped */
+	uint32_t pad2[8];
 };
 _Static_assert(sizeof(struct ty_spool_head) == 64, "on disk");
+
+/* Chunks of a stream that are numbered below seq do not count. */
+struct ty_spool_first {
+	uint32_t type, stream;
+	uint64_t seq;
+};
+typedef VEC(struct ty_spool_first) ty_spool_firsts;
+/* Of that stream; NULL: no chunk of it is left out. */
+struct ty_spool_first *ty_spool_first(const ty_spool_firsts *f, uint32_t type, uint32_t stream);
+
+struct ty_spool_keep;
 
 struct ty_spool {
 	int fd;
@@ -42,6 +55,8 @@ struct ty_spool {
 	bool published; /* it is at path */
 	uint32_t page_size;
 	_Atomic uint64_t end;	     /* where the next chunk goes */
+	_Atomic uint64_t dropped;    /* bytes that are not in the file any more */
+	struct ty_spool_keep *keep;  /* NULL: nothing is ever dropped */
 	_Atomic uint64_t sync_at_ns; /* when writeback is started again */
 	_Atomic int failed;	     /* TY_E... of the first failure; 0 */
 	atomic_bool err_ready;	     /* err holds the sentence that belongs to failed */
@@ -54,6 +69,11 @@ struct ty_spool {
 
 /* crc32 of a chunk head's first 60 bytes. */
 uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c);
+
+/* Take note of a chunk that is about to be written at `end`, which moves on: its place; -1: out of
+ * memory. */
+int64_t ty_spool_keep_place(struct ty_spool *s, const struct ty_spool_chunk *c, size_t len);
+void ty_spool_keep_free(struct ty_spool *s);
 
 /* Append a packed chunk, *off is its place: 0 or -1 with errno, which is not kept as the spool's.
  */
@@ -74,7 +94,9 @@ struct ty_spool_scan {
 	uint32_t torn;		       /* places where a chunk should have been but was not whole */
 	uint64_t torn_off;	       /* the first of them */
 	uint64_t torn_bytes;
-	bool too_many; /* more than TY_CHUNKS_MAX: the rest was not looked at */
+	bool too_many;	       /* more than TY_CHUNKS_MAX: the rest was not looked at */
+	ty_spool_firsts first; /* what was dropped on purpose, in order; and where it lay */
+	uint64_t dropped_from, dropped_to, kept_off;
 };
 
 /*
@@ -84,6 +106,12 @@ struct ty_spool_scan {
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
 		  struct ty_err *err);
 void ty_spool_scan_fini(struct ty_spool_scan *s);
+
+/*
+ * What the newest TY_SEC_KEPT chunk, at off, says, into *out. One that is not whole says nothing. 0
+ * or -TY_ENOMEM.
+ */
+int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out);
 
 /* Write all n bytes at off: 0 or -1 with errno. */
 int ty_pwrite(int fd, const void *p, size_t n, uint64_t off);

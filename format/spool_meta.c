@@ -267,7 +267,9 @@ int ty_finish_metadata(struct ty_finish *f)
 static int add_chunk_directory(struct ty_finish *f)
 {
 	vec_each (c, &f->cpus) {
-		uint64_t seq = 0;
+		const struct ty_spool_first *first =
+			ty_spool_first(&f->scan.first, TY_SPOOL_DATA, c->buffer << 16 | c->cpu);
+		uint64_t seq = first ? first->seq : 0;
 
 		for (size_t i = c->first; i < c->first + c->n; i++) {
 			const struct ty_spool_chunk *h = &f->scan.ents.v[i].h;

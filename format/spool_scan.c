@@ -3,7 +3,8 @@
  * Find the chunks of a spool. A valid head is trusted for its length, so that an intact spool costs
  * one 64-byte read per chunk; where there is none (a writer died between reserving and writing, a
  * torn tail, a damaged head) the next magic number whose head checksum fits is searched for. Holes
- * of a sparse file are stepped over, never read.
+ * of a sparse file are stepped over, never read. What was dropped on purpose (spool.h) is not
+ * looked at, and what does not count any more is left out.
  */
 #include "spool_file.h"
 
@@ -113,9 +114,12 @@ static int by_place(const void *pa, const void *pb)
 	return (a->off > b->off) - (a->off < b->off);
 }
 
-/* Into order; of two chunks with one number the first in the file counts. */
+/* Into order; of two chunks with one number the first in the file counts, and none whose number is
+ * below the first of its stream or whose time has not come. */
 static void sort(struct ty_spool_scan *s)
 {
+	const struct ty_spool_first *first = NULL;
+	uint32_t type = 0, stream = 0;
 	size_t n = 0;
 
 	if (s->ents.n)
@@ -123,8 +127,14 @@ static void sort(struct ty_spool_scan *s)
 	for (size_t i = 0; i < s->ents.n; i++) {
 		const struct ty_spool_ent *e = &s->ents.v[i], *k = n ? &s->ents.v[n - 1] : NULL;
 
+		if (e->h.flags & TY_SPOOL_LATER && e->off > s->kept_off)
+			continue;
 		if (k && k->h.type == e->h.type && k->h.stream == e->h.stream &&
 		    k->h.seq == e->h.seq)
+			continue;
+		if (e->h.type != type || e->h.stream != stream)
+			first = ty_spool_first(&s->first, type = e->h.type, stream = e->h.stream);
+		if (first && e->h.seq < first->seq)
 			continue;
 		s->ents.v[n++] = *e;
 	}
@@ -143,15 +153,26 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 {
 	struct window win = {.p = malloc(WINDOW)};
 	uint64_t off = sizeof(struct ty_spool_head);
+	struct ty_spool_head head;
 	int r = 0;
 
 	*out = (struct ty_spool_scan){0};
-	if (!win.p)
+	if (ty_pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.kept)
+		r = ty_spool_read_kept(fd, head.kept, size, out);
+	if (!win.p || r) {
+		free(win.p);
+		ty_spool_scan_fini(out);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	}
 	while (off < size && !r) {
 		struct ty_spool_ent e = {.off = off};
-		int64_t n = ty_pread(fd, &e.h, sizeof(e.h), off);
+		int64_t n;
 
+		if (off >= out->dropped_from && off < out->dropped_to) {
+			off = out->dropped_to;
+			continue;
+		}
+		n = ty_pread(fd, &e.h, sizeof(e.h), off);
 		if (n == sizeof(e.h) && head_valid(&e.h)) {
 			if (e.h.stored > size - off - sizeof(e.h)) { /* cut inside its payload */
 				torn(out, off, size - off);
@@ -188,4 +209,5 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 void ty_spool_scan_fini(struct ty_spool_scan *s)
 {
 	vec_fini(&s->ents);
+	vec_fini(&s->first);
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "key_value.h"
 #include "perf_data.h"
 #include "trace_file.h"
 
@@ -321,6 +322,14 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 	return ty_trace_open_telling(path, NULL, NULL, out, err);
 }
 
+static void find_kept(struct ty_trace *t)
+{
+	const char *facts = ty_trace_section(t, TY_SEC_KEPT).s;
+
+	t->kept_from_ns = ty_key_u64(facts, "from_ns");
+	t->kept_began_ns = ty_key_u64(facts, "began_ns");
+}
+
 int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
 			  struct ty_err *err)
 {
@@ -354,6 +363,7 @@ int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, stru
 		ty_trace_close(t);
 		return r;
 	}
+	find_kept(t);
 	finish_note(t);
 	*out = t;
 	return 0;

@@ -66,6 +66,9 @@ struct ty_trace {
 	bool unfinished;     /* a spool: the recorder did not finish */
 	bool truncated;	     /* bytes at the end were cut or damaged; `note` says which */
 	struct ty_text note; /* one sentence when unfinished or truncated */
+	/* Where a recording begins that kept its newest part only (trace clock; what is older in
+	 * the file does not count), and when it was begun; 0: nothing was dropped. */
+	uint64_t kept_from_ns, kept_began_ns;
 	uint64_t file_bytes;
 	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;
 	struct ty_text uname, recorder_version, trace_clock; /* options */

@@ -180,7 +180,8 @@ static int stream(struct spool *s, const struct ty_spool_ent *v, size_t first, s
 {
 	struct ty_stream_data d = {.page_size = s->t->priv->page_size};
 	uint32_t id = v[first].h.stream;
-	uint64_t seq = 0, last_ns = 0;
+	const struct ty_spool_first *counts = ty_spool_first(&s->scan.first, TY_SPOOL_DATA, id);
+	uint64_t seq = counts ? counts->seq : 0, last_ns = 0;
 	int r = 0;
 
 	for (size_t i = first; i < last && !r; i++) {

@@ -17,6 +17,7 @@ struct ty_build_facts {
 	bool own_only; /* only events of chosen threads are there, of nobody else (struct ty_trace)
 			*/
 	bool aside;    /* code blocks in a thread aside */
+	bool kept;     /* the begin was dropped: the command's start is not there */
 	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
 	/* The trace's path and file: an index file is written for it, unless the model takes less
 	 * than index_min bytes. NULL: none. */

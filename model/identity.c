@@ -300,7 +300,7 @@ void ty_identity_machine(struct ty_builder *b, const char *text)
 	for (p = text; ty_key_next(&p, "command_tid", &v, &n);) {
 		long tid = strtol(v, NULL, 10);
 
-		if (tid > 0 && tid <= TY_MAX_TID) {
+		if (tid > 0 && tid <= TY_MAX_TID && !b->facts.kept) {
 			ty_pairs_command(b->pairs, (int32_t)tid);
 			b->command_tid = (int32_t)tid;
 		}

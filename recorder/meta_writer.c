@@ -25,11 +25,30 @@ void ty_meta_fini(struct ty_meta *m)
 	m->writer = NULL;
 }
 
+static int put_aside(struct ty_meta *m, const struct ty_spool_chunk *what, const char *text,
+		     size_t n, struct ty_err *err)
+{
+	const size_t cap = ty_spool_packed_max(n);
+	struct ty_meta_chunk c = {.p = malloc(cap)};
+	char *less;
+	int r = c.p ? ty_spool_pack(m->writer, what, text, n, c.p, cap, &c.len, err)
+		    : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+
+	if (!r && (less = realloc(c.p, c.len)))
+		c.p = less;
+	if (!r && vec_push(m->aside, c))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (r)
+		free(c.p);
+	return r;
+}
+
 /* Pieces of at most PIECE bytes, cut behind a newline where there is one. */
 static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind, uint64_t *seq,
 		      const char *text, size_t n, struct ty_err *err)
 {
-	struct ty_spool_chunk what = {.type = (uint16_t)type, .stream = kind};
+	struct ty_spool_chunk what = {
+		.type = (uint16_t)type, .flags = m->aside ? TY_SPOOL_LATER : 0, .stream = kind};
 
 	do {
 		size_t k = n;
@@ -41,7 +60,8 @@ static int put_pieces(struct ty_meta *m, enum ty_spool_type type, unsigned kind,
 			k = cut ? (size_t)(cut - text) + 1 : PIECE;
 		}
 		what.seq = (*seq)++;
-		r = ty_spool_put(m->writer, &what, text, k, err);
+		r = m->aside ? put_aside(m, &what, text, k, err)
+			     : ty_spool_put(m->writer, &what, text, k, err);
 		if (r)
 			return r;
 		text += k;

@@ -11,11 +11,20 @@
 #include "evset.h"
 #include "spool.h"
 #include "tracefs.h"
+#include "vec.h"
 
 enum { TY_META_KINDS = 32 };
 
+/* A chunk that is not in the file yet. */
+struct ty_meta_chunk {
+	char *p; /* heap */
+	size_t len;
+};
+typedef VEC(struct ty_meta_chunk) ty_meta_chunks;
+
 struct ty_meta {
 	struct ty_spool_writer *writer;
+	ty_meta_chunks *aside; /* where chunks go that will be in the file later; NULL: to it */
 	uint64_t meta_seq[TY_META_KINDS], section_seq[TY_META_KINDS];
 };
 

@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "keep.h"
+
 #define MARK_NS	    (3 * TY_REC_NS)
 #define PROGRESS_NS (TY_REC_NS / 2)
 enum { TICK_MS = 100 };
@@ -52,12 +54,14 @@ static int watch(struct recording *r, struct ty_err *err)
 		 show_at = r->o->progress ? r->start_ns + PROGRESS_NS : UINT64_MAX,
 		 end_at = r->o->duration_ns ? r->start_ns + r->o->duration_ns : UINT64_MAX;
 	bool ask = false; /* pids without pidfd */
+	int e;
 
 	for (size_t i = 2; i < r->polls_n; i++)
 		ask |= r->polls[i].fd < 0;
 	for (;;) {
-		uint64_t next = min_u64(min_u64(min_u64(mark_at, show_at), end_at),
-					ty_quotas_next_ns(&r->quotas));
+		uint64_t next =
+			min_u64(min_u64(min_u64(mark_at, show_at), end_at),
+				min_u64(ty_quotas_next_ns(&r->quotas), ty_keep_next_ns(r->keep)));
 		int ms;
 
 		now = ty_rec_clock_ns(CLOCK_MONOTONIC);
@@ -86,6 +90,10 @@ static int watch(struct recording *r, struct ty_err *err)
 		}
 		if (now >= ty_quotas_next_ns(&r->quotas))
 			ty_rec_look_at_quotas(r);
+		if (now >= ty_keep_next_ns(r->keep) && (e = ty_keep_look(r->keep, err))) {
+			r->res->stop = "output failed";
+			return e;
+		}
 		if (now >= show_at) {
 			struct ty_record_progress p = {0};
 
@@ -175,6 +183,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		close(r->marker);
 	if (r->readers)
 		e = ty_readers_finish(r->readers, err);
+	e = e ? e : ty_keep_end(r->keep, err);
 	if (recorded) {
 		r->res->no_nice = ty_readers_no_nice(r->readers);
 		x = ty_rec_put_end(r, end_ns, e ? NULL : err);
@@ -192,6 +201,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 
 static void release(struct recording *r)
 {
+	ty_keep_free(r->keep);
 	ty_meta_fini(&r->meta);
 	ty_readers_free(r->readers);
 	ty_buf_fini(&r->thread_names);

@@ -14,6 +14,9 @@
 #include "step_trace.h"
 
 enum { TY_RECORD_NOTES = 8 };
+/* The least that can be kept of a recording. */
+#define TY_KEEP_MIN_NS	  1000000000ull
+#define TY_KEEP_MIN_BYTES (16ull << 20)
 
 struct ty_record_progress {
 	uint64_t elapsed_ns, events, lost, file_bytes;
@@ -32,7 +35,10 @@ struct ty_record_opts {
 	const struct ty_pt_opts *pt;	 /* Intel PT of the command; NULL: none */
 	const struct ty_spe_opts *spe;	 /* Arm SPE; NULL: none. Not together with pt. */
 	uint64_t duration_ns;		 /* 0: no limit */
-	uint64_t buffer_bytes;		 /* ring per CPU and buffer; 0: default */
+	/* Keep the newest part only: all of the last keep_ns, in a file of at most keep_bytes; 0:
+	 * no such bound. Not together with step, pt or spe. */
+	uint64_t keep_ns, keep_bytes;
+	uint64_t buffer_bytes; /* ring per CPU and buffer; 0: default */
 	/* Called about twice a second when not NULL, from the calling thread. */
 	void (*progress)(void *ctx, const struct ty_record_progress *p);
 	/* The same once the recording has ended, while the file is finished. */
@@ -41,7 +47,9 @@ struct ty_record_opts {
 };
 
 struct ty_record_result {
-	uint64_t elapsed_ns, events, lost, raw_bytes, file_bytes;
+	/* Of what was kept; all_ns: from the first event to the end, whatever was kept. */
+	uint64_t elapsed_ns, events, lost, raw_bytes, file_bytes, all_ns;
+	bool dropped;			  /* something was not kept */
 	uint64_t cpu_user_ns, cpu_sys_ns; /* of the recorder itself */
 	int exit_code;	    /* what tarry should exit with when the recording failed: 1, 126, 127 */
 	bool command_ended; /* command_status is valid */

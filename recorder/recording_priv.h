@@ -37,6 +37,8 @@ struct self_test {
 	enum ty_idle_verdict verdict[TY_IDLE_CPUS_MAX];
 };
 
+struct ty_keep; /* keep.h */
+
 struct recording {
 	const struct ty_record_opts *o;
 	struct ty_record_result *res;
@@ -53,6 +55,7 @@ struct recording {
 	struct ty_spool *spool;
 	struct ty_meta meta;
 	struct ty_readers *readers;
+	struct ty_keep *keep; /* NULL: all is kept */
 	struct ty_buf thread_names;
 	struct ty_quotas quotas;
 	struct ty_buf held_back; /* lines of TY_SEC_QUOTA that are not yet in the file */
@@ -104,13 +107,13 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err);
 /* The vdso, where executed instructions are recorded. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
-int ty_rec_put_fds(struct recording *r, struct ty_err *err);
+int ty_rec_put_fds(struct recording *r, bool before_exec, struct ty_err *err);
 /* Look at cgroups with a quota; what was found goes to the file with the next put. */
 void ty_rec_look_at_quotas(struct recording *r);
 int ty_rec_put_quotas(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
-/* Counts so far; per CPU into `self`, unless NULL. */
+/* Counts so far; with `self`, of what is kept, and per CPU into it. */
 void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p);
 void ty_rec_own_cpu(struct ty_record_result *res);
 

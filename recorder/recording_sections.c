@@ -12,6 +12,7 @@
 #include <x86intrin.h>
 #endif
 
+#include "keep.h"
 #include "machine_facts.h"
 #include "proc_fds.h"
 #include "proc_snapshot.h"
@@ -172,7 +173,7 @@ static int put_taken(struct recording *r, enum ty_section section, uint64_t from
 	return e || !list->len ? e : ty_meta_section(&r->meta, section, list->p, list->len, err);
 }
 
-int ty_rec_put_fds(struct recording *r, struct ty_err *err)
+int ty_rec_put_fds(struct recording *r, bool before_exec, struct ty_err *err)
 {
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
 	struct ty_buf b;
@@ -181,7 +182,7 @@ int ty_rec_put_fds(struct recording *r, struct ty_err *err)
 	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	e = r->o->argv ? ty_proc_fds(&(int){r->command.pid}, 1, true, &b, err)
+	e = r->o->argv ? ty_proc_fds(&(int){r->command.pid}, 1, before_exec, &b, err)
 		       : ty_proc_fds(r->o->pids, r->o->pids_n, false, &b, err);
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
@@ -195,7 +196,7 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 	int e;
 
 	ty_buf_init(&b, TY_REC_TEXT);
-	ty_buf_init(&r->thread_names, TY_REC_TEXT);
+	ty_buf_reset(&r->thread_names);
 	if (r->foreign_pids)
 		return 0;
 	e = ty_proc_snapshot(&b, &r->thread_names, err);
@@ -233,6 +234,8 @@ void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_pr
 
 			if (ty_instance_stats(&r->inst[i], r->cpus[k], &st, NULL))
 				continue;
+			if (self)
+				ty_keep_less(r->keep, i, k, &st);
 			p->events += st.entries + st.read;
 			p->lost += st.overrun + st.commit_overrun + st.dropped;
 			if (self)
@@ -289,17 +292,21 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "
 			       "quotas were not looked at for all");
 	e = e ? e : ty_rec_put_quotas(r, err);
+	e = e ? e : ty_keep_names(r->keep, &r->thread_names, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
 	ty_buf_reset(&b);
 	ty_rec_totals(r, &b, &p);
 	ty_rec_own_cpu(res);
 	res->events = p.events;
 	res->lost = p.lost;
-	res->elapsed_ns = r->off_ns - r->start_ns;
+	res->all_ns = r->off_ns - r->start_ns;
+	res->dropped = ty_keep_from_ns(r->keep);
+	res->elapsed_ns = res->dropped ? end_ns - ty_keep_from_ns(r->keep) : res->all_ns;
 	res->raw_bytes = ty_readers_raw_bytes(r->readers);
 	ty_fact_u64(&b, "end_ns", end_ns);
 	ty_fact_u64(&b, "duration_ns", res->elapsed_ns);
 	ty_fact_u64(&b, "end_realtime_ns", ty_rec_clock_ns(CLOCK_REALTIME));
+	ty_fact_u64(&b, "recorded_ns", res->all_ns);
 	ty_fact_u64(&b, "events", res->events);
 	ty_fact_u64(&b, "lost", res->lost);
 	ty_fact_u64(&b, "raw_bytes", res->raw_bytes);

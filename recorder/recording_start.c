@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "follow_pids.h"
+#include "keep.h"
 #include "proc_snapshot.h"
 
 #define RING_DEFAULT (8ull << 20)
@@ -273,6 +274,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 			      TY_REC_CLOCK, err);
 	e = e ? e : ty_rec_put_machine(r, err);
 	e = e ? e : ty_rec_put_vdso(r, err);
+	if (!e && (r->o->keep_ns || r->o->keep_bytes))
+		e = ty_keep_new(r, &r->keep, err);
 	e = e ? e
 	      : ty_readers_start(&r->readers, r->insts, r->insts_n, r->spool,
 				 mem / 16 < SLOTS_MAX ? mem / 16 : SLOTS_MAX, r->spool_failed, err);
@@ -285,12 +288,13 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		e = ty_instance_on(&r->inst[i], true, err);
 	if (e)
 		return e;
+	ty_keep_begin(r->keep);
 	ty_rec_mark_clock(r);
 	if (!r->foreign_pids) {
 		ty_quotas_open(&r->quotas);
 		ty_rec_look_at_quotas(r);
 	}
-	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, err)))
+	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, true, err)))
 		return e;
 	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
 		r->res->exit_code = r->command.exit_code;

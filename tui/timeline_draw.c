@@ -67,9 +67,11 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	char text[200], lost[64], rest[TY_REST_MAX];
 	const char *name = base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_rest_mark(t, rest);
+	const bool kept = t->in->kept && !*mark;
 	bool bad = s->lost || s->gaps_unknown || t->in->note;
 	int x = 0, n;
 
+	mark = kept ? " NEWEST PART" : mark;
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	if (s->lost || s->gaps_unknown)
 		snprintf(lost, sizeof(lost),
@@ -92,7 +94,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	n = ty_grid_elide(g, p, 1, 0, n, name, bar);
 	if (*mark)
 		ty_grid_text(g, 1 + n, 0, (int)strlen(mark), mark,
-			     ty_palette_role(p, TY_ROLE_LOST));
+			     ty_palette_role(p, kept ? TY_ROLE_BAR : TY_ROLE_LOST));
 	bar = ty_palette_role(p, TY_ROLE_BAR);
 	x += ty_grid_text(g, x, 0, g->w - x, text, bar);
 	ty_grid_text(g, x, 0, g->w - x, lost,
@@ -249,6 +251,7 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 
 		y += draw_note(g, p, y, last, "INCOMPLETE", t->in->note);
 		y += draw_note(g, p, y, last, "ONLY IN PART", t->in->scope);
+		y += draw_note(g, p, y, last, "KEPT", t->in->kept);
 	}
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);

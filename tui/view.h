@@ -91,6 +91,7 @@ struct ty_view_input {
 	const char *path;
 	const char *note;	 /* "unfinished recording", ...; NULL */
 	const char *scope;	 /* what it could not tell from the first, in words; NULL */
+	const char *kept;	 /* that it is the newest part of a recording; NULL */
 	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
 	const struct ty_sysarch *arch;
 	const struct ty_explain *explain; /* for stalls and chains; NULL: there are none */

@@ -136,6 +136,13 @@ static void durations_and_sizes(void **state)
 	assert_string_equal(ty_fmt_duration(999999999, t), "1000 ms");
 	assert_string_equal(ty_fmt_duration(450000, t), "450 us");
 	assert_string_equal(ty_fmt_duration(80, t), "80 ns");
+	assert_string_equal(ty_fmt_span(1200000, t), "1.20 ms");
+	assert_string_equal(ty_fmt_span(12340000000, t), "12.3 s");
+	assert_string_equal(ty_fmt_span(59970000000, t), "1 min");
+	assert_string_equal(ty_fmt_span(603400000000, t), "10 min 3 s");
+	assert_string_equal(ty_fmt_span(3600000000000, t), "1 h");
+	assert_string_equal(ty_fmt_span(10925000000000, t), "3 h 2 min");
+	assert_non_null(ty_fmt_span(UINT64_MAX, t));
 	assert_string_equal(ty_fmt_bytes(11200000, t), "11 MB");
 	assert_string_equal(ty_fmt_bytes(1234, t), "1.2 kB");
 	assert_string_equal(ty_fmt_bytes(999, t), "999 B");

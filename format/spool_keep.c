@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A spool that drops its oldest data (layout: spool.h, section.h's TY_SEC_KEPT).
+ *
+ * The file grows at its end and is freed from its begin (FALLOC_FL_PUNCH_HOLE), so that its size is
+ * that of all that was ever written, while the disk holds what is kept. What is dropped is
+ * whatever lies before a mark: chunks are written within a second or two of their events, so that
+ * the order of the file is that of time but for that. A mark knows the numbers that the streams had
+ * reached: a chunk that was overtaken by its successor lies behind the mark and does not count
+ * either, so that no stream has a hole at its begin.
+ *
+ * The order of a drop is that of its crash safety: the new TY_SEC_KEPT chunk, the head that points
+ * to it, the hole. Whoever dies in between leaves data that does not count, or more of it.
+ *
+ * Budget: per chunk a lock and a search in as many entries as there are streams, and sections.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "buf.h"
+#include "section.h"
+#include "spool_file.h"
+
+/* A hole begins where the one before it ended, in the middle of a block, which only a hole that
+ * has all of the block can free: more than any file system's block. */
+#define BLOCK_MAX  (1u << 20)
+#define TEXT_LIMIT (2u << 20)
+
+struct ty_spool_keep {
+	pthread_mutex_t lock;
+	ty_spool_firsts next; /* numbers after the highest in the file */
+	uint64_t begin, seq;  /* where dropping begins; of the next TY_SEC_KEPT chunk */
+	uint64_t from, to;    /* the latest hole */
+};
+
+struct ty_spool_mark {
+	uint64_t off;
+	ty_spool_firsts first;
+};
+
+struct ty_spool_first *ty_spool_first(const ty_spool_firsts *f, uint32_t type, uint32_t stream)
+{
+	size_t lo = 0, hi = f->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		struct ty_spool_first *e = &f->v[mid];
+
+		if (e->type == type && e->stream == stream)
+			return e;
+		if (e->type < type || (e->type == type && e->stream < stream))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+/* The stream's number is at least seq. */
+static int at_least(ty_spool_firsts *f, uint32_t type, uint32_t stream, uint64_t seq)
+{
+	const struct ty_spool_first fresh = {type, stream, seq};
+	struct ty_spool_first *e = ty_spool_first(f, type, stream);
+	size_t i;
+
+	if (e) {
+		e->seq = seq > e->seq ? seq : e->seq;
+		return 0;
+	}
+	if (vec_push(f, fresh))
+		return -TY_ENOMEM;
+	for (i = f->n - 1; i && (f->v[i - 1].type > type ||
+				 (f->v[i - 1].type == type && f->v[i - 1].stream > stream));
+	     i--)
+		f->v[i] = f->v[i - 1];
+	f->v[i] = fresh;
+	return 0;
+}
+
+int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
+{
+	struct ty_spool_keep *k;
+
+	/* A hole behind the end changes nothing, and is refused where there are none. */
+	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, BLOCK_MAX, BLOCK_MAX))
+		return ty_fail_errno(err,
+				     "--keep: the file system of %s cannot free part of a file; "
+				     "name another one with -o",
+				     s->path);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	pthread_mutex_init(&k->lock, NULL);
+	k->begin = k->from = k->to = atomic_load(&s->end);
+	s->keep = k;
+	return 0;
+}
+
+void ty_spool_keep_free(struct ty_spool *s)
+{
+	if (!s->keep)
+		return;
+	pthread_mutex_destroy(&s->keep->lock);
+	vec_fini(&s->keep->next);
+	free(s->keep);
+	s->keep = NULL;
+}
+
+int64_t ty_spool_keep_place(struct ty_spool *s, const struct ty_spool_chunk *c, size_t len)
+{
+	int64_t place = -1;
+
+	pthread_mutex_lock(&s->keep->lock);
+	if (!at_least(&s->keep->next, c->type, c->stream, c->seq + 1))
+		place = (int64_t)atomic_fetch_add(&s->end, len);
+	pthread_mutex_unlock(&s->keep->lock);
+	if (place < 0)
+		errno = ENOMEM;
+	return place;
+}
+
+struct ty_spool_mark *ty_spool_mark_new(struct ty_spool *s)
+{
+	struct ty_spool_mark *m = calloc(1, sizeof(*m));
+	int r = -TY_ENOMEM;
+
+	if (!m)
+		return NULL;
+	pthread_mutex_lock(&s->keep->lock);
+	m->off = atomic_load(&s->end);
+	r = vec_reserve(&m->first, s->keep->next.n + 1);
+	if (!r) {
+		m->first.n = s->keep->next.n;
+		if (m->first.n)
+			memcpy(m->first.v, s->keep->next.v, m->first.n * sizeof(*m->first.v));
+	}
+	pthread_mutex_unlock(&s->keep->lock);
+	if (!r)
+		return m;
+	ty_spool_mark_free(m);
+	return NULL;
+}
+
+void ty_spool_mark_free(struct ty_spool_mark *m)
+{
+	if (m)
+		vec_fini(&m->first);
+	free(m);
+}
+
+int ty_spool_mark_first(struct ty_spool_mark *m, enum ty_spool_type type, uint32_t stream,
+			uint64_t seq)
+{
+	return at_least(&m->first, type, stream, seq);
+}
+
+/* The TY_SEC_KEPT chunk: its text and its place. */
+static int put_kept(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
+		    const char *text, uint64_t *off, struct ty_err *err)
+{
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION,
+					    .flags = TY_SPOOL_LATER,
+					    .stream = TY_SEC_KEPT,
+					    .seq = s->keep->seq};
+	struct ty_buf b;
+	char *out;
+	size_t len, cap;
+	int r = at_least(&m->first, what.type, what.stream, what.seq);
+
+	ty_buf_init(&b, TEXT_LIMIT);
+	ty_buf_adds(&b, text);
+	ty_buf_addf(&b, "dropped=%" PRIu64 " %" PRIu64 "\n", s->keep->begin, m->off);
+	vec_each (f, &m->first)
+		ty_buf_addf(&b, "first=%u %u %" PRIu64 "\n", f->type, f->stream, f->seq);
+	cap = ty_spool_packed_max(b.len);
+	out = malloc(cap);
+	if (r || b.failed || !out)
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	if (!r)
+		r = ty_spool_pack(w, &what, b.p, b.len, out, cap, &len, err);
+	if (!r && ty_spool_write(s, out, len, off))
+		r = ty_fail_errno(err, "cannot write to %s", s->path);
+	s->keep->seq += !r;
+	free(out);
+	ty_buf_fini(&b);
+	return r;
+}
+
+int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
+		  const char *text, struct ty_err *err)
+{
+	struct ty_spool_keep *k = s->keep;
+	uint64_t off, from;
+	int r = put_kept(w, s, m, text, &off, err);
+
+	if (r)
+		return r;
+	if (ty_pwrite(s->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)))
+		return ty_fail_errno(err, "cannot write to %s", s->path);
+	if (m->off <= k->to)
+		return 0;
+	from = k->to - k->from > BLOCK_MAX ? k->to - BLOCK_MAX : k->from;
+	while (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			 (off_t)(m->off - from)))
+		if (errno != EINTR)
+			return ty_fail_errno(err, "cannot free the oldest part of %s", s->path);
+	k->from = from;
+	k->to = m->off;
+	atomic_store(&s->dropped, k->to - k->begin);
+	return 0;
+}
+
+/* The decompressed text of a TY_SEC_KEPT chunk at off, or NULL: it is not whole, or no memory
+ * (*no_memory). */
+static char *kept_text(int fd, uint64_t off, uint64_t size, bool *no_memory)
+{
+	struct ty_spool_chunk c;
+	char *stored, *text = NULL;
+	size_t n = 0;
+
+	if (off > size || size - off < sizeof(c) || ty_pread(fd, &c, sizeof(c), off) != sizeof(c) ||
+	    c.magic != TY_SPOOL_CHUNK_MAGIC || c.head_crc != ty_spool_head_crc(&c) ||
+	    c.type != TY_SPOOL_SECTION || c.stream != TY_SEC_KEPT || c.raw > TEXT_LIMIT ||
+	    c.stored < TY_V7_CHUNK_HEAD || c.stored > size - off - sizeof(c) ||
+	    c.stored > ty_spool_packed_max(TEXT_LIMIT))
+		return NULL;
+	stored = malloc(c.stored);
+	text = stored ? malloc(c.raw + 1) : NULL;
+	*no_memory = !text;
+	if (text && (ty_pread(fd, stored, c.stored, off + sizeof(c)) != c.stored ||
+		     c.crc != (uint32_t)crc32(0, (uint8_t *)stored, c.stored) ||
+		     (n = ZSTD_decompress(text, c.raw, stored + TY_V7_CHUNK_HEAD,
+					  c.stored - TY_V7_CHUNK_HEAD)) != c.raw)) {
+		free(text);
+		text = NULL;
+	}
+	if (text)
+		text[n] = 0;
+	free(stored);
+	return text;
+}
+
+int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out)
+{
+	bool no_memory = false;
+	char *text = kept_text(fd, off, size, &no_memory);
+	uint64_t a, b;
+	struct ty_spool_first f;
+	int r = no_memory ? -TY_ENOMEM : 0;
+
+	for (char *p = text, *end; p && *p && !r; p = end) {
+		end = p + strcspn(p, "\n");
+		end += *end == '\n';
+		if (sscanf(p, "dropped=%" SCNu64 " %" SCNu64, &a, &b) == 2) {
+			out->dropped_from = a;
+			out->dropped_to = b;
+		} else if (sscanf(p, "first=%" SCNu32 " %" SCNu32 " %" SCNu64, &f.type, &f.stream,
+				  &f.seq) == 3) {
+			const struct ty_spool_first *last = out->first.v + out->first.n - 1;
+
+			/* They are in order, and whatever is not says nothing. */
+			if (!out->first.n || f.type > last->type ||
+			    (f.type == last->type && f.stream > last->stream))
+				r = vec_push(&out->first, f);
+		}
+	}
+	out->kept_off = text ? off : 0;
+	free(text);
+	return r;
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# tarry record --keep: the newest part of a recording, whole, on a bounded disk, whoever ends it.
+set -u
+. "$(dirname "$0")/await.bash"
+. "$(dirname "$0")/tap.bash"
+[ "$(id -u)" = 0 ] || { echo "ok 1 - recording # SKIP not root"; exit 0; }
+t=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$t"' EXIT
+export t
+fact() { # FILE OBJECT KEY
+	"$TARRY" report "$1" --json 2>/dev/null | python3 -c 'import json, sys
+print(json.load(sys.stdin)[sys.argv[1]].get(sys.argv[2], "none"))' "$2" "$3"
+}
+numbers() { # FILE: numbers of the calls of numbered_calls, in the order of their time
+	"$TARRY" dump "$1" syscalls --json 2>/dev/null | python3 -c 'import json, sys
+calls = (json.loads(l) for l in sys.stdin if "\"lseek\"" in l)
+for c in sorted((c for c in calls if c["comm"] == "numbered_calls"), key=lambda c: c["ts_ns"]):
+    print(int(c["args"][1], 0))' >"$1.numbers"
+}
+# FIRST-AT-LEAST LAST-AT-LEAST: the numbers follow each other
+row() { awk -v first="$2" -v least="$3" 'NR == 1 && $1 < first { print "begins with " $1; exit 1 }
+	NR > 1 && $1 != last + 1 { print $1 " follows " last; exit 1 }
+	{ last = $1 }
+	END { if (last < least) { print "ends with " last; exit 1 } }' "$1.numbers"; }
+
+for wrong in 0 10ms x 1k -1s 1s2; do
+	"$TARRY" record --keep "$wrong" -o "$t/no.dat" -- true 2>"$t/said"
+	[ $? = 2 ] && grep -q "neither a time" "$t/said" && [ ! -e "$t/no.dat" ]
+	check "--keep $wrong is refused" $? "$(cat "$t/said")"
+done
+for with in --flow=step --memory; do
+	"$TARRY" record --keep 5s "$with" -o "$t/no.dat" -- true 2>"$t/said"
+	[ $? = 2 ] && grep -q -e "--keep takes no" "$t/said"
+	check "--keep with $with is refused" $? "$(cat "$t/said")"
+done
+"$TARRY" record --keep 1s -o "$t/none.dat" -- true 2>"$t/said"
+case $? in
+1)
+	grep -q "cannot free part of a file" "$t/said"
+	check "a file system without holes is refused with a sentence" $? "$(cat "$t/said")"
+	echo "1..$n"
+	exit $bad
+	;;
+esac
+"$TARRY" record --keep 1h -o "$t/all.dat" -- "$PROGRAMS/numbered_calls" 3000 100 2>"$t/said"
+numbers "$t/all.dat"
+row "$t/all.dat" 1 3000 && [ "$(head -n 1 "$t/all.dat.numbers")" = 1 ] && ! grep -q "kept" "$t/said" &&
+	[ "$(fact "$t/all.dat" file kept_from_ns)" = none ]
+check "shorter than --keep: all is there, and nothing is said to be dropped" $? "$(cat "$t/said")"
+
+# a command: 60000 calls take 6 s and more; beside it sleeps what never stirs
+sleep 600 & sleeper=$!
+"$TARRY" record --keep 2s -o "$t/c.dat" -- "$PROGRAMS/numbered_calls" 60000 10 2>"$t/said"
+check "a command is recorded with --keep 2s" $? "$(cat "$t/said")"
+grep -q "^tarry: kept the newest .* of .* (no less than --keep's time)$" "$t/said"
+check "the closing line says how much of how much is kept" $? "$(cat "$t/said")"
+numbers "$t/c.dat"
+said=$(row "$t/c.dat" 2 60000); check "each call from the first that is kept to the last" $? "$said"
+"$TARRY" report "$t/c.dat" --json 2>"$t/err" >"$t/c.json"
+judge "the kept part has 2 s and more, and not all; nothing counts as lost" <<'P'
+import json, os
+r = json.load(open(os.environ["t"] + "/c.json"))
+f, s = r["file"], r["summary"]
+kept = s["end_ns"] - f["kept_from_ns"]
+assert kept >= 2e9, kept
+assert f["recorded_ns"] >= 6e9 and f["recorded_ns"] - kept >= 1e9, (kept, f)
+assert s["start_ns"] >= f["kept_from_ns"], (s, f)
+assert s["lost"] == 0 and s["gaps_of_unknown_size"] == 0, s
+assert not f["unfinished"] and not f["truncated"] and "note" not in f, f
+P
+[ ! -s "$t/err" ]; check "it opens without a warning" $? "$(cat "$t/err")"
+"$TARRY" report "$t/c.dat" 2>/dev/null | grep -q "^kept *the newest .* of .*; what was recorded before was dropped"
+check "the report says that it is the newest part" $?
+COLUMNS=120 LINES=40 "$TARRY" view "$t/c.dat" --print 2>/dev/null | head -n 1 | grep -q "NEWEST PART"
+check "and so does the timeline" $?
+"$TARRY" dump "$t/c.dat" events --json 2>/dev/null | python3 -c 'import json, sys
+print(min(json.loads(l)["ts_ns"] for l in sys.stdin))' >"$t/first"
+[ "$(cat "$t/first")" -ge "$(fact "$t/c.dat" file kept_from_ns)" ]
+check "no event is older than the kept part" $? "$(cat "$t/first") $(fact "$t/c.dat" file kept_from_ns)"
+"$TARRY" report "$t/c.dat" threads --json 2>/dev/null >"$t/threads.json"
+sleeper=$sleeper judge "threads that never stirred are known, as at a recording's start" <<'P'
+import json, os
+for t in json.load(open(os.environ["t"] + "/threads.json"))["threads"]:
+    if t["tid"] == int(os.environ["sleeper"]):
+        assert t["comm"] == "sleep", t
+        break
+else:
+    raise SystemExit("no thread " + os.environ["sleeper"])
+P
+if command -v trace-cmd >/dev/null; then
+	trace-cmd report "$t/c.dat" 2>/dev/null | sed -n 's/.*numbered_calls-.*sys_enter: *NR 8 (ffffffffffffffff, \([0-9a-f]*\),.*/\1/p' >"$t/hex"
+	"$TARRY" dump "$t/c.dat" events 2>/dev/null >"$t/own"
+	python3 - "$t/hex" "$t/c.dat.numbers" >"$t/said" <<'P'
+import sys
+theirs = [int(l, 16) for l in open(sys.argv[1])]
+ours = [int(l) for l in open(sys.argv[2])]
+assert theirs[-len(ours):] == ours, (len(theirs), len(ours), theirs[:3], ours[:3])
+assert theirs == sorted(theirs), "not in order"
+P
+	check "trace-cmd report reads the same calls" $? "$(cat "$t/said") $(wc -l <"$t/hex")"
+else
+	skip "trace-cmd report reads the same calls" "trace-cmd is not installed"
+fi
+
+# processes, with a descriptor from before; stopped by SIGTERM
+bash -c 'exec 9>"$t/log"; while sleep 0.02; do echo x >&9; done' & writer=$!
+await 20 test -s "$t/log"
+"$TARRY" record --keep 1s -p $writer -o "$t/p.dat" 2>"$t/said" & p=$!
+await 60 tracing $p; sleep 3; kill -TERM $p; wait $p
+check "a process is recorded until SIGTERM" $? "$(cat "$t/said")"
+kill $writer
+"$TARRY" dump "$t/p.dat" syscalls --json 2>/dev/null | python3 -c 'import json, os, sys
+calls = [json.loads(l) for l in sys.stdin]
+named = [c for c in calls if c["name"] == "dup2" and c.get("fd_name") == os.environ["t"] + "/log"]
+assert len(named) > 10, (len(named), [c for c in calls if c["name"] == "dup2"][:2])' 2>"$t/err"
+check "descriptors that were open before the kept part have their names" $? "$(tail -n 1 "$t/err")"
+
+# a size: how much the disk holds while it is recorded, and in the end
+"$TARRY" record --keep 16M -a -o "$t/s.dat" 2>"$t/said" & p=$!
+await 60 tracing $p
+"$PROGRAMS/numbered_calls" 100000000 4000 & load=$!
+most=0 written=0 end=$((SECONDS + 60))
+while [ $written -lt $((48 << 20)) ] && [ $SECONDS -lt $end ]; do
+	read -r blocks written <<<"$(stat -c '%b %s' "$t/s.dat" 2>/dev/null || echo 0 0)"
+	[ $((blocks * 512)) -gt $most ] && most=$((blocks * 512))
+	sleep 0.05
+done
+kill -INT $p; wait $p; r=$?
+kill $load; wait $load 2>/dev/null
+check "a recording with --keep 16M ends well" $r "$(cat "$t/said")"
+if [ $written -lt $((48 << 20)) ]; then
+	skip "the disk holds 16 MB at most" "the machine writes too slowly: $written bytes in a minute"
+else
+	# What comes in a tenth of a second is told too late: an eighth is kept free for it.
+	[ $most -gt 0 ] && [ $most -le $((18 << 20)) ]
+	check "the disk holds 16 MB at most" $? "$most bytes of $written"
+	[ "$(stat -c %s "$t/s.dat")" -le $((18 << 20)) ]
+	check "and so does the finished file" $? "$(stat -c %s "$t/s.dat")"
+	grep -q "as much as --keep's size holds" "$t/said"
+	check "the closing line says that the size is the bound" $? "$(cat "$t/said")"
+	is "nothing is said to be lost where the kernel lost nothing" \
+		"$(sed -n 's/.* lost \([0-9,]*\), own.*/\1/p' "$t/said" | tr -d ,)" "$(fact "$t/s.dat" summary lost)"
+fi
+
+# killed: what is left is the kept part
+"$TARRY" record -q --keep 1s -o "$t/k.dat" -- "$PROGRAMS/numbered_calls" 1000000 10 & p=$!
+await 60 tracing $p; sleep 5
+child=$(pgrep -P $p numbered_calls); kill -9 $p; wait $p 2>/dev/null; kill $child 2>/dev/null
+numbers "$t/k.dat"
+said=$(row "$t/k.dat" 2 2); check "kill -9: the kept part is there without a hole" $? "$said"
+"$TARRY" report "$t/k.dat" --json 2>/dev/null >"$t/k.json"
+judge "and says that it is one, of a recording that was not finished" <<'P'
+import json, os
+f = json.load(open(os.environ["t"] + "/k.json"))["file"]
+assert f["unfinished"] and not f["truncated"] and f["kept_from_ns"] and f["recorded_ns"] > 0, f
+P
+"$TARRY" record -q -o "$t/next.dat" -- true
+echo "1..$n"
+exit $bad
