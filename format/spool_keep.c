@@ -263,10 +263,11 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 			out->dropped_to = b;
 		} else if (sscanf(p, "first=%" SCNu32 " %" SCNu32 " %" SCNu64, &f.type, &f.stream,
 				  &f.seq) == 3) {
-			const struct ty_spool_first *last = out->first.v + out->first.n - 1;
+			const struct ty_spool_first *last =
+				out->first.n ? &out->first.v[out->first.n - 1] : NULL;
 
 			/* They are in order, and whatever is not says nothing. */
-			if (!out->first.n || f.type > last->type ||
+			if (!last || f.type > last->type ||
 			    (f.type == last->type && f.stream > last->stream))
 				r = vec_push(&out->first, f);
 		}

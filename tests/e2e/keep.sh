@@ -120,7 +120,7 @@ check "descriptors that were open before the kept part have their names" $? "$(t
 await 60 tracing $p
 "$PROGRAMS/numbered_calls" 100000000 4000 & load=$!
 most=0 written=0 end=$((SECONDS + 60))
-while [ $written -lt $((48 << 20)) ] && [ $SECONDS -lt $end ]; do
+while [ $written -lt $((36 << 20)) ] && [ $SECONDS -lt $end ]; do
 	read -r blocks written <<<"$(stat -c '%b %s' "$t/s.dat" 2>/dev/null || echo 0 0)"
 	[ $((blocks * 512)) -gt $most ] && most=$((blocks * 512))
 	sleep 0.05
@@ -128,7 +128,7 @@ done
 kill -INT $p; wait $p; r=$?
 kill $load; wait $load 2>/dev/null
 check "a recording with --keep 16M ends well" $r "$(cat "$t/said")"
-if [ $written -lt $((48 << 20)) ]; then
+if [ $written -lt $((36 << 20)) ]; then
 	skip "the disk holds 16 MB at most" "the machine writes too slowly: $written bytes in a minute"
 else
 	# What comes in a tenth of a second is told too late: an eighth is kept free for it.
