@@ -265,8 +265,9 @@ bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
 	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
 		return false;
-	/* For its turn; or alone, and works. */
-	return ty_stall_takes_turns(h, c) ||
+	/* For its turn, and works: workers that are told to end pass that on. Or alone, and works.
+	 */
+	return (ty_stall_takes_turns(h, c) && ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns)) ||
 	       (!ty_stall_in_company(h, c) && !is_of_pool(h, c) && !ty_stall_woken_before(h, c) &&
 		(ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
 		 /* Not one that is given work by the other side, and answers it or comes back. */

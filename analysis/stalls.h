@@ -16,14 +16,14 @@
  *   could not go on without the waiter: its path passes through this wait, which is not one of
  *   many such waits and none for the requests of somebody whom the waiter serves; or it was busy
  *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
- *   the wait waits there, too, at other times: a lock that goes from hand to hand), or, alone, had
- *   sent something before, or has work after and neither answers nor comes back for more.
- *   Never when it came to the work of a program that the waiter has started and did not ask, or of
- *   several threads or processes that it has made to share it: others than who held it up worked
- *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)
- *   worked since their birth and were done. Who waits on a descriptor must not have asked, either,
- * unless it handed something to several descriptors, and others worked as long. Nor, if nothing was
- * asked, when the other side gave more of the same before the waiter ran again.
+ *   the wait waits there, too, at other times: a lock that goes from hand to hand) and goes on
+ *   to work, or, alone, had sent something before, or has work after and neither answers nor comes
+ * back for more. Never when it came to the work of a program that the waiter has started and did
+ * not ask, or of several threads or processes that it has made to share it: others than who held it
+ * up worked meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that
+ * one) worked since their birth and were done. Who waits on a descriptor must not have asked,
+ * either, unless it handed something to several descriptors, and others worked as long. Nor, if
+ * nothing was asked, when the other side gave more of the same before the waiter ran again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
