@@ -86,14 +86,15 @@ same() { # LIST DUMP
 }
 steps=0
 step() { # NAME WANTED-STATUS COMMAND...
-	local name=$1 status=$2 got
+	local name=$1 status=$2 got count
 	shift 2
 	"$TARRY" record -q --flow=step --flow-list "$out/list" -o "$out/t.dat" "$@" >/dev/null 2>"$out/err"
 	got=$?
 	"$TARRY" dump "$out/t.dat" flow --insn --json >"$out/d"
+	count=$(wc -l <"$out/list")
 	[ $got -eq "$status" ] && same "$out/list" "$out/d"
-	check "$name: every instruction, address for address" $?
-	steps=$((steps + $(wc -l <"$out/list")))
+	check "$name: $count instructions, address for address" $? # make soak adds them up
+	steps=$((steps + count))
 	sed 's/^/# /' "$out/err"
 }
 
