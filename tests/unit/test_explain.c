@@ -190,7 +190,10 @@ static void an_end_stands_behind_what_it_explains(void **state)
 	struct ty_explain x;
 	struct ty_stalls s;
 
-	ty_mx_begin("mode=all\n", NULL);
+	/* Its children, as far as is known. */
+	ty_mx_begin("mode=all\n", "11\t11\t1\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt11\n"
+				  "12\t12\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt12\n"
+				  "13\t13\t11\t5\tR\t0\t0\t0\t-\t-\t-\t-\tt13\n");
 	ty_mx_switch(0, 1 * MS, 0, R, 11); /* the parent */
 	ty_mx_enter(0, 2 * MS, 11, NR_WAIT4);
 	ty_mx_switch(0, 3 * MS, 11, S, 12); /* the victim */
