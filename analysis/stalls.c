@@ -460,12 +460,14 @@ static void join_chains(struct ty_hunt *h, size_t n)
 
 		if (a->dropped || a->s.links < 2)
 			continue;
-		/* The other side was stalled itself, and that is told. */
+		/* The other side was stalled itself, and that is told; but who slept before
+		 * anybody waited for it (the keeper of a lock) holds others up. */
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_cand *b = &h->cand.v[k];
 
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     (is_end(a) || b->s.kind == TY_STALL_TIMER) &&
+				     (is_end(a) || (b->s.kind == TY_STALL_TIMER &&
+						    b->s.start_ns >= a->s.start_ns)) &&
 				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
