@@ -18,14 +18,17 @@ cleanup() {
 	cd / && rm -rf "$dir"
 }
 trap cleanup EXIT
-# The top finding of FILE, of these threads only where they are given (the machine has others): victim
-# among VICTIMS, culprit CULPRIT, at least SECONDS long.
-top_is() { # FILE VICTIMS CULPRIT KINDS SECONDS [COMM...]
+# The top finding of FILE: victim among VICTIMS, culprit CULPRIT, at least SECONDS long. With `-a` the
+# first in whose chain a victim is: the machine has other stalls, and the victims have clients.
+top_is() { # FILE VICTIMS CULPRIT KINDS SECONDS [-a]
 	"$TARRY" report "$1" --json >top.json 2>top.err || { sed 's/^/# /' top.err; return 1; }
 	python3 - "${@:2}" <<'P'
 import json, sys
-victims, culprit, kinds, least, *comms = sys.argv[1:]
-s = [x for x in json.load(open("top.json"))["stalls"] if not comms or x["comm"] in comms]
+victims, culprit, kinds, least, *everybody = sys.argv[1:]
+s = json.load(open("top.json"))["stalls"]
+if everybody:
+    s = [x for x in s if any(str(hop["tid"]) in victims.split() for hop in x["chain"])]
+    victims = ""
 for x in s[:4]:
     print(f"# {x['rank']}: {x['sentence']} [{x['cause']['kind']}, {x['cause']['comm']}/{x['cause']['tid']}]")
 t = s[0]
@@ -36,8 +39,8 @@ assert t["duration_ns"] >= float(least) * 1e9, t["duration_ns"]
 P
 }
 
-postgres() { # STATEMENT NAME [RECORDED-AS VICTIMS...]
-	local what="PostgreSQL: the top stall names the backend that held the lock" b p rec holder i w=()
+postgres() { # STATEMENT NAME [-a]
+	local what="PostgreSQL: the top stall names the backend that held the lock" b p rec holder i w=() who=()
 	b=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 	[ -x "$b/initdb" ] && id postgres >/dev/null 2>&1 || { skip "$what" "PostgreSQL is not installed"; return; }
 	install -d -o postgres pg
@@ -48,8 +51,9 @@ postgres() { # STATEMENT NAME [RECORDED-AS VICTIMS...]
 		{ not_ok "$what"; sed 's/^/# /' pg/log; return; }
 	sql() { "$b/psql" -h "$dir/pg" -U postgres -X -q -A -t "$@" postgres; }
 	sql -c "create table t(k int primary key, v int); insert into t select g, 0 from generate_series(1, 9) g"
-	# shellcheck disable=SC2046
-	"$TARRY" record -q -o pg.dat $([ "${3-}" ] && echo "$3" || echo "-p $(head -n 1 pg/data/postmaster.pid)") --duration 60s >rec.log 2>&1 &
+	who=(-p "$(head -n 1 pg/data/postmaster.pid)")
+	[ $# -le 2 ] || who=(-a)
+	"$TARRY" record -q -o pg.dat "${who[@]}" --duration 60s >rec.log 2>&1 &
 	rec=$!
 	await 20 tracing $rec
 	sleep 0.3
@@ -68,7 +72,7 @@ postgres() { # STATEMENT NAME [RECORDED-AS VICTIMS...]
 	wait $rec || { not_ok "$what"; sed 's/^/# /' rec.log; return; }
 	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
 	rm -rf pg
-	if top_is pg.dat "$([ $# -gt 2 ] || cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread fd" 1.5 "${@:4}"; then
+	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5 "${@:3}"; then
 		ok "$what ($2)"
 	else
 		not_ok "$what ($2)"
@@ -105,7 +109,7 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; 
 postgres "update t set v = v where k = 1" "row"
 postgres "lock table t in access exclusive mode" "table"
 # Recorded with everything else, where the sessions' clients are seen waiting, too.
-postgres "lock table t in access exclusive mode" "table, -a" -a postgres psql
+postgres "lock table t in access exclusive mode" "table, -a" -a
 redis debug sleep 3
 redis eval "local i = 0 while i < 300000000 do i = i + 1 end return i" 0
 echo "1..$n"
