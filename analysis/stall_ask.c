@@ -340,6 +340,71 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
+/* From this span of the thread on, forward or backward, the next wait that is no lock's. */
+static bool next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
+		      struct ty_wait_for *w, uint32_t *call)
+{
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+
+	for (unsigned n = 0; n < 64 && span - t->spans_first < t->spans_n; n++) {
+		struct ty_span s = ty_model_span_brief(x->m, thread, span);
+
+		if (s.state == TY_ST_SLEEPING) {
+			s = ty_model_span(x->m, span);
+			*call = s.syscall;
+			*w = ty_wait_for(x, &s, s.syscall);
+			/* A counter can look like a lock; locks are seldom waited for in vain. */
+			if (s.syscall != TY_NONE &&
+			    (w->class != TY_WAIT_DEFINITE || ty_wait_timed_out(x, s.syscall)))
+				return true;
+		}
+		span += forward ? 1u : UINT32_MAX;
+	}
+	return false;
+}
+
+/*
+ * The wakeup that began this span of peer gave it the thread's place: peer waits at once where the
+ * thread had waited before, on the same descriptor, or both for a time. So the leader of a pool
+ * hands over, and does not ask.
+ */
+static bool hands_over(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint32_t span)
+{
+	uint32_t at = ty_model_span_find(x->m, thread,
+					 ty_model_span_brief(x->m, peer, span).start_ns),
+		 before, after;
+	struct ty_wait_for own, other;
+	int32_t tgid = ty_model_thread(x->m, thread)->tgid;
+
+	if (tgid < 0 || ty_model_thread(x->m, peer)->tgid != tgid ||
+	    !next_wait(x, thread, at, false, &own, &before) ||
+	    !next_wait(x, peer, span, true, &other, &after))
+		return false;
+	if (own.fd >= 0)
+		return own.fd == other.fd && own.kind == other.kind;
+	return own.word && other.word && ty_wait_timed_out(x, before) &&
+	       ty_wait_timed_out(x, after);
+}
+
+bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
+	const uint32_t peer[] = {first, c->waker.thread};
+	uint32_t span = c->s.span + 1;
+
+	if (c->waker.kind != TY_WAKER_THREAD)
+		return false;
+	if (span - t->spans_first < t->spans_n && hands_over(x, c->waker.thread, c->s.thread, span))
+		return true;
+	for (unsigned i = 0; i < 2; i++)
+		if (peer[i] != c->s.thread &&
+		    last_woken_at(x, peer[i], c->s.thread, c->s.start_ns, true, &span) &&
+		    hands_over(x, c->s.thread, peer[i], span))
+			return true;
+	return false;
+}
+
 bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but)
 {

@@ -304,7 +304,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 			return true;
 	}
 	/* Who hands work to a pool by futex asks its threads, too. */
-	if (c->w.word && ty_stall_is_for_workers(h, c, p))
+	if (c->w.word &&
+	    (ty_stall_is_for_workers(h, c, p) || ty_stall_hands_on(h, c, p->seg.v[0].thread)))
 		return false;
 	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS) {
 		fd = peer_fd(h, c, &guessed);

@@ -368,6 +368,11 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	}
 	say_who(&o, m, s->thread, s->start_ns);
 	say(&o, " %s", did[s->state]);
+	if (s->threads > 1)
+		say(&o,
+		    s->all_threads ? " with all %u threads of its process"
+				   : " with %u threads of its process",
+		    s->threads);
 	if (*call)
 		say(&o, " in %s", call);
 	if (*call && *c->w.object)

@@ -119,25 +119,31 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
+/* Does thread i, another one, wait for the same thing at t? */
+static bool waits_along(const struct ty_hunt *h, const struct ty_cand *c, uint32_t i, uint64_t t,
+			struct ty_span *s, struct ty_wait_for *w)
 {
 	const struct ty_model *m = h->x->m;
-	uint32_t threads = ty_model_summary(m)->threads;
+	const struct ty_thread *o = ty_model_thread(m, i);
 
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct ty_thread *o = ty_model_thread(m, i);
-		struct ty_wait_for w;
-		struct ty_span s;
+	if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t)
+		return false;
+	*s = ty_model_span(m, ty_model_span_find(m, i, t));
+	if (s->state != TY_ST_SLEEPING || s->syscall == TY_NONE)
+		return false;
+	*w = ty_wait_for(h->x, s, s->syscall);
+	return ty_wait_same(m, i, w, c->s.thread, &c->w);
+}
 
-		if (i == c->s.thread || !o->traced || o->start_ns > t || o->end_ns <= t)
-			continue;
-		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
-			continue;
-		w = ty_wait_for(h->x, &s, s.syscall);
-		if (ty_wait_same(m, i, &w, c->s.thread, &c->w))
+static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
+{
+	uint32_t threads = ty_model_summary(h->x->m)->threads;
+	struct ty_wait_for w;
+	struct ty_span s;
+
+	for (uint32_t i = 0; i < threads; i++)
+		if (waits_along(h, c, i, t, &s, &w))
 			return true;
-	}
 	return false;
 }
 
@@ -200,13 +206,13 @@ bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return false;
 }
 
-/* Does the thread, once it has what it waited for, wait for the same thing again, however short? */
-static bool comes_back(const struct ty_hunt *h, const struct ty_cand *c)
+/* Does the thread, after `at`, wait for this thing again, however short? */
+static bool comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty_wait_for *what,
+		       uint64_t at)
 {
 	const struct ty_model *m = h->x->m;
-	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
+	struct ty_track track = {TY_TRACK_THREAD, thread};
 	struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
-	uint64_t at = c->end_ns - 1;
 
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
 		uint32_t k = ty_model_seek(m, track, &q, at, false);
@@ -220,10 +226,35 @@ static bool comes_back(const struct ty_hunt *h, const struct ty_cand *c)
 		if (s.syscall == TY_NONE)
 			continue;
 		w = ty_wait_for(h->x, &s, s.syscall);
-		if ((w.word || w.fd >= 0) && ty_wait_same(m, c->s.thread, &w, c->s.thread, &c->w))
+		if ((w.word || w.fd >= 0) && ty_wait_same(m, thread, &w, thread, what))
 			return true;
 	}
 	return true;
+}
+
+/* Who waits for the same thing at t is let go on by the same call, goes on to work, and does not
+ * come back: so opens what all wait for. Who gives work does that one by one, or again and again.
+ */
+static bool opens_to_all(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t threads = ty_model_summary(m)->threads,
+		 call = ty_model_syscall_at(m, c->waker.thread, c->waker.act_ns);
+
+	for (uint32_t i = 0; i < threads; i++) {
+		struct ty_wait_for w;
+		struct ty_waker k;
+		struct ty_span s;
+
+		if (!waits_along(h, c, i, t, &s, &w))
+			continue;
+		k = ty_waker_find(m, s.edge);
+		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
+		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
+		    comes_back(h, i, &w, s.end_ns - 1) || !ty_stall_goes_on(m, i, s.end_ns))
+			return false;
+	}
+	return call != TY_NONE;
 }
 
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
@@ -261,18 +292,28 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
 
 bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 {
+	bool company, goes_on;
+
 	/* It waits once for the very thread that the command is busy with. */
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
 	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
 		return false;
-	/* For its turn, and works: workers that are told to end pass that on. Or alone, and works.
-	 */
-	return (ty_stall_takes_turns(h, c) && ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns)) ||
-	       (!ty_stall_in_company(h, c) && !is_of_pool(h, c) && !ty_stall_woken_before(h, c) &&
-		(ty_stall_sent(h, c->s.thread, c->s.syscall, -1) ||
-		 /* Not one that is given work by the other side, and answers it or comes back. */
-		 (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && !comes_back(h, c) &&
-		  !ty_stall_answers(h, c))));
+	goes_on = ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns);
+	/* For its turn, and works: workers that are told to end pass that on. */
+	if (goes_on && ty_stall_takes_turns(h, c))
+		return true;
+	/* Alone, or with others before a gate; and works. */
+	if (ty_stall_woken_before(h, c))
+		return false;
+	company = ty_stall_in_company(h, c);
+	if (company ? !opens_to_all(h, c, c->end_ns - 1) ||
+			      !opens_to_all(h, c, c->s.start_ns + c->s.duration_ns / 2)
+		    : is_of_pool(h, c))
+		return false;
+	/* Not one that is given work by the other side, and answers it or comes back. */
+	return (!company && ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
+	       (goes_on && !comes_back(h, c->s.thread, &c->w, c->end_ns - 1) &&
+		!ty_stall_answers(h, c));
 }
 
 /* Did the thread become another program? */
@@ -320,13 +361,11 @@ bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
 		     is_of(m, thread, command) ? command : ty_model_thread(m, thread)->tgid);
 }
 
-/* Did others of the waiter's kin run meanwhile, too, or earlier in the life of the awaited one?
- * Work that is shared is none that waits. */
-static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
+/* Did others of the waiter's kin run in [from, to), too? */
+static bool others_ran(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited,
+		       uint64_t from, uint64_t to)
 {
 	const struct ty_model *m = h->x->m;
-	const struct ty_thread *a = ty_model_thread(m, awaited);
-	uint64_t from = a->born && a->start_ns < c->s.start_ns ? a->start_ns : c->s.start_ns;
 	uint32_t threads = ty_model_summary(m)->threads;
 
 	for (uint32_t i = 0; i < threads; i++) {
@@ -334,14 +373,24 @@ static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32
 		struct ty_cell cell;
 
 		if (i == awaited || i == c->s.thread || !t->traced || t->end_ns <= from ||
-		    t->start_ns >= c->end_ns)
+		    t->start_ns >= to)
 			continue;
-		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, c->end_ns, 1, &cell);
-		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (c->end_ns - from) / 10 &&
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, to, 1, &cell);
+		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (to - from) / 10 &&
 		    ty_stall_is_kin(h, c->s.thread, i))
 			return true;
 	}
 	return false;
+}
+
+/* The same meanwhile, or in the life of the awaited one: work that is shared is none that waits. */
+static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
+{
+	const struct ty_thread *a = ty_model_thread(h->x->m, awaited);
+
+	return others_ran(h, c, awaited, c->s.start_ns, c->end_ns) ||
+	       (a->born && a->start_ns < c->s.start_ns &&
+		others_ran(h, c, awaited, a->start_ns, c->end_ns));
 }
 
 /* Are all between the waiter and the root programs that were started, and wait for the end of a

@@ -407,6 +407,63 @@ static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 	return false;
 }
 
+/* Were both stopped as threads of one process, by the same signal? */
+static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+{
+	int32_t tgid = ty_model_thread(m, a->s.thread)->tgid;
+
+	return a->s.kind == TY_STALL_STOPPED && b->s.kind == TY_STALL_STOPPED && tgid >= 0 &&
+	       a->s.thread != b->s.thread && ty_model_thread(m, b->s.thread)->tgid == tgid &&
+	       a->s.culprit == b->s.culprit && overlap(a, b) >= a->s.duration_ns / 2 &&
+	       overlap(a, b) >= b->s.duration_ns / 2;
+}
+
+/* How many threads the process of the candidate had all through it. */
+static uint32_t threads_of(const struct ty_model *m, const struct ty_cand *c)
+{
+	uint32_t threads = ty_model_summary(m)->threads, n = 0;
+	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+
+		n += t->tgid == tgid && t->start_ns <= c->s.start_ns && t->end_ns >= c->end_ns;
+	}
+	return n;
+}
+
+/* The threads of a process that were stopped together are one finding: the one that counts most for
+ * the command stands for all, unless another one's chain tells the stop of one of them. */
+static void fold_stops(struct ty_hunt *h, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ty_cand *best = &h->cand.v[i];
+		bool told = best->dropped;
+
+		if (best->s.kind != TY_STALL_STOPPED || best->folded)
+			continue;
+		best->s.threads = 1;
+		for (size_t k = i + 1; k < n; k++) {
+			struct ty_cand *b = &h->cand.v[k];
+			uint32_t so_far = best->s.threads + 1;
+
+			if (b->folded || !same_stop(h->x->m, best, b))
+				continue;
+			told |= b->dropped;
+			if (b->s.path_ns > best->s.path_ns) {
+				best->dropped = best->folded = true;
+				best = b;
+			} else {
+				b->dropped = b->folded = true;
+			}
+			best->s.threads = so_far;
+		}
+		best->folded = true;
+		best->dropped = told;
+		best->s.all_threads = best->s.threads == threads_of(h->x->m, best);
+	}
+}
+
 /* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
  * The same for waits that other findings explain. */
 static unsigned no_blame(const struct ty_cand *c)
@@ -547,11 +604,12 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 		r = ty_explain_stopped(h->x) ? -TY_EINTR : explain(h, c);
 		if (r < 0)
 			return r;
-		c->dropped = !r;
+		c->dropped = c->folded = !r;
 		if (r && h->x->command_tid)
 			c->s.path_ns = ty_stall_on_path(h, c, false);
 	}
 	join_chains(h, n);
+	fold_stops(h, n);
 	if (n)
 		qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
 	out->v = malloc((max + 1) * sizeof(*out->v));

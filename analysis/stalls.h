@@ -18,12 +18,15 @@
  *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
  *   the wait waits there, too, at other times: a lock that goes from hand to hand) and goes on
  *   to work, or, alone, had sent something before, or has work after and neither answers nor comes
- * back for more. Never when it came to the work of a program that the waiter has started and did
- * not ask, or of several threads or processes that it has made to share it: others than who held it
- * up worked meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that
- * one) worked since their birth and were done. Who waits on a descriptor must not have asked,
- * either, unless it handed something to several descriptors, and others worked as long. Nor, if
- * nothing was asked, when the other side gave more of the same before the waiter ran again.
+ *   back for more (nor any of those who wait with it, whom one call lets go on, as at a gate).
+ *   Never when it came to the work of a program that the waiter has started and did not ask, or of
+ *   several threads or processes that it has made to share it: others than who held it up worked
+ *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)
+ *   worked since their birth and were done. Who waits on a descriptor must not have asked, either,
+ *   unless it handed something to several descriptors, and others worked as long.
+ *   Nor where a place is handed on: who is woken waits where the one that wakes it had waited
+ *   before. Nor, if nothing was asked, when the other side gave more of the same before the waiter
+ *   ran again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
@@ -49,6 +52,8 @@
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
  *   weighs little: nobody is to blame.
+ *
+ * A signal stops a process: its threads are one stall.
  *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again.
@@ -105,7 +110,9 @@ struct ty_stall {
 	uint32_t thread;
 	uint32_t span; /* its chief span, ty_model_span */
 	uint64_t start_ns, duration_ns;
-	uint32_t waits; /* > 1: so many spans together, in [start, last_end) */
+	uint32_t waits;	  /* > 1: so many spans together, in [start, last_end) */
+	uint32_t threads; /* > 1: so many threads of its process, this one among them */
+	bool all_threads; /* these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;			     /* enum ty_state */
 	uint8_t kind;			     /* enum ty_stall_kind */

@@ -38,6 +38,7 @@ struct ty_cand {
 	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
 	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
 	bool dropped;
+	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 };
@@ -99,6 +100,9 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
+/* Is a place handed on by who waits there to the next: who ended the wait gave its own to the
+ * thread, or the thread had given its own to that one, or to `first`? */
+bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 /* When did `who` last wake the thread up to t, with something to say? 0: not seen. */
 uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t);
 /* Had the thread not waited for anything between its birth and t? */

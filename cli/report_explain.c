@@ -341,6 +341,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		else
 			ty_json_null(j, "object");
 		ty_json_u64(j, "waits", s->waits);
+		ty_json_u64(j, "threads", s->threads > 1 ? s->threads : 1);
 		ty_json_u64(j, "path_ns", s->path_ns);
 		ty_json_object(j, "cause");
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));

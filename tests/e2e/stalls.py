@@ -39,6 +39,7 @@ KINDS = {
     "convoy": {"lock"},
     "starved": {"lock", "runqueue"},
     "turns": {"lock", "futex", "semaphore"},
+    "gate": {"futex"},
 }
 # What the sentence says of a cause; of all others "woken by" or "ended by".
 SAYS = {
@@ -59,7 +60,7 @@ NOBODY = {"timer", "throttled", "cpu"}
 # The device is, or a thread that kept it busy.
 ANYBODY = {"io", "storm", "fault", "lost"}
 # Each of the waiting threads may be named as the victim.
-SEVERAL = {"chain", "convoy", "starved", "storm", "turns"}
+SEVERAL = {"chain", "convoy", "starved", "storm", "turns", "gate"}
 CONTRADICTS = "a finding contradicts itself: "
 NOTHING_PLANTED = "nothing was planted: the machine is too busy"
 # Not explained well enough yet: skipped, unless --pending.
@@ -166,8 +167,8 @@ def check_top(doc, truth, name, data):
     kind = truth["kind"]
     # A process that took the program's CPU for longer than the planted stall is not the program's fault.
     victim, culprit = truth["victim"], truth["culprit"]
-    stalls = [s for s in doc["stalls"] if kind == "throttled" or s["cause"]["kind"] != "runqueue"
-              or starved(s, culprit) or not foreign(s, doc, data)]
+    stalls = [s for s in doc["stalls"] if kind == "throttled" or not kept_ready(s)
+              or blamed(s, culprit) or starved(s, culprit) or not foreign(s, doc, data)]
     expect(stalls, "no stall was found")
     top = stalls[0]
     cause = top["cause"]
@@ -175,7 +176,12 @@ def check_top(doc, truth, name, data):
     if kind == "stopped":
         # A signal stops a process: each of its threads is a victim.
         pid = {t["tid"]: t["pid"] for t in doc["threads"]}
-        victims |= {t for t in pid if pid[t] == pid[victim["tid"]]}
+        own = {t for t in pid if pid[t] == pid[victim["tid"]]}
+        victims |= own
+        stops = [s for s in stalls if s["cause"]["kind"] == "stopped" and s["tid"] in own]
+        expect(len(stops) == 1, f"one stop is told {len(stops)} times")
+        expect(len(own) < 3 or top.get("threads", 1) == 1 or f"with all {top['threads']} threads of its process" in top["sentence"],
+               f"of a stopped process: {top['sentence']}")
     expect(top["tid"] in victims,
            f"the victim is {victim['comm']}/{victim['tid']}, named is {top['comm']}/{top['tid']}")
     if top["tid"] == victim["tid"]:
@@ -217,6 +223,15 @@ def check_top(doc, truth, name, data):
     begin = s["start_ns"] + truth["start_realtime_ns"] - s["start_realtime_ns"]
     expect(begin - 30e6 <= top["start_ns"] and top["start_ns"] + got <= begin + 1.25 * want + 30e6,
            f"it was from {begin} on for {want} ns, named are {got} ns from {top['start_ns']}")
+
+
+def blamed(stall, culprit):
+    return culprit is not None and stall["cause"]["tid"] == culprit["tid"]
+
+
+def kept_ready(stall):
+    """It, or who it waits for at last, was ready and got no CPU."""
+    return stall["cause"]["kind"] == "runqueue" or any(hop["what"].startswith("ready") for hop in stall["chain"][-2:])
 
 
 def starved(stall, culprit):
