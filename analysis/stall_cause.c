@@ -162,7 +162,7 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 		return true;
 	if (ty_stall_on_path(h, c, true) < c->s.duration_ns / 2 ||
 	    ty_stall_waits_again(h, c, true) || ty_stall_calls_again(h, c) ||
-	    !ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns))
+	    !ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
 		return false;
 	c->s.proven = c->s.proven && expected; /* a runtime's one sleep looks the same */
 	return by_path(h, c);
@@ -233,7 +233,7 @@ static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 				  ty_model_summary(x->m)->end_ns) <= c->end_ns &&
 	       ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
 	       !ty_stall_waits_again(h, c, true) &&
-	       ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) && by_path(h, c);
+	       ty_stall_goes_on(h->x, c->s.thread, c->end_ns) && by_path(h, c);
 }
 
 /* The kind of a wait whose path and waker are known; is it a stall? */

@@ -175,8 +175,18 @@ bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
+/* Does the thread wait for a lock? */
+static bool waits_for_lock(const struct ty_explain *x, uint32_t span)
 {
+	struct ty_span s = ty_model_span(x->m, span);
+
+	return s.state == TY_ST_SLEEPING && s.syscall != TY_NONE &&
+	       ty_wait_for(x, &s, s.syscall).kind == TY_STALL_LOCK;
+}
+
+bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
+{
+	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t k = ty_model_span_find(m, thread, t), to = th->spans_first + th->spans_n;
 	uint64_t user = 0;
@@ -186,7 +196,7 @@ bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t)
 		uint64_t a = s.start_ns > t ? s.start_ns : t;
 
 		if (ty_stall_is_wait(s.state) && s.start_ns >= t &&
-		    s.end_ns - s.start_ns > 20 * TY_STALL_LITTLE_NS)
+		    s.end_ns - s.start_ns > 20 * TY_STALL_LITTLE_NS && !waits_for_lock(x, k))
 			return false;
 		if (s.state != TY_ST_RUNNING)
 			continue;
@@ -251,7 +261,7 @@ static bool opens_to_all(const struct ty_hunt *h, const struct ty_cand *c, uint6
 		k = ty_waker_find(m, s.edge);
 		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
 		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
-		    comes_back(h, i, &w, s.end_ns - 1) || !ty_stall_goes_on(m, i, s.end_ns))
+		    comes_back(h, i, &w, s.end_ns - 1) || !ty_stall_goes_on(h->x, i, s.end_ns))
 			return false;
 	}
 	return call != TY_NONE;
@@ -298,7 +308,7 @@ bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
 	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
 		return false;
-	goes_on = ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns);
+	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
 	/* For its turn, and works: workers that are told to end pass that on. */
 	if (goes_on && ty_stall_takes_turns(h, c))
 		return true;
@@ -558,7 +568,7 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 		if (is_program(h, c->root.thread) || others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */
 		/* A child that does nothing but compute, on behalf of its parent alone. */
-		return ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns) ||
+		return ty_stall_goes_on(h->x, c->s.thread, c->end_ns) ||
 		       (c->w.kind == TY_STALL_CHILD &&
 			c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY] >= most &&
 			!ty_stall_woke_anybody(h->x, c->root.thread, c->s.start_ns, c->end_ns,
@@ -566,7 +576,7 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 	}
 	if (s->what == TY_SEG_TIMER && ty_stall_waits_again(h, c, true))
 		return false; /* a loop around something that sleeps */
-	if (ty_stall_goes_on(h->x->m, c->s.thread, c->end_ns))
+	if (ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
 		return true;
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
 	       !ty_stall_woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread);

@@ -165,8 +165,8 @@ bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does another thread wait for the same object at the same time, as in a pool? */
 bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
-/* In user mode for a while from t on, before its next long wait? */
-bool ty_stall_goes_on(const struct ty_model *m, uint32_t thread, uint64_t t);
+/* In user mode for a while from t on, before its next long wait (but for a lock)? */
+bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Before the thread ran again, had who ended its wait, after a pause, done the same at the same
  * place again? So work is given, the next before the first was taken on. */
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c);

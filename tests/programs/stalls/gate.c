@@ -43,6 +43,9 @@ static void opener(void)
 	pthread_mutex_lock(&gate->m);
 	gate->open = true;
 	pthread_cond_broadcast(&gate->c);
+	/* Each of them needs the lock to see that it is open. */
+	if (plant_pick(2))
+		plant_spin_ms(the.ms / 4);
 	pthread_mutex_unlock(&gate->m);
 	for (unsigned i = 0; i < N; i++)
 		plant_finish(&p[i]);
