@@ -54,7 +54,8 @@ done
 [ $opened = $tries ]; check "kill -9: the file left behind opens and says that it is unfinished" $? "$opened of $tries; $(cat "$t/k.bad" 2>/dev/null)"
 [ $cleared = $tries ]; check "kill -9: the next start removes the dead recorder's instances" $? "$cleared of $tries"
 "$TARRY" record -q -o "$t/k.dat" -- "$PROGRAMS/syscall_loop" 1 20000000 & p=$!
-await 60 tracing $p; sleep 3; child=$(pgrep -P $p | head -n 1); kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" 2>/dev/null
+await 60 tracing $p; sleep 3; child=$(pgrep -P $p | head -n 1) loop=$(pgrep -P "$child" | head -n 1) # it calls in a child
+kill -9 $p; wait $p 2>/dev/null; kill -9 "$child" "$loop" 2>/dev/null
 k=$(length "$t/k.dat") events=$(summary "$t/k.dat" events)
 [ "${k:-0}" -gt 2000 ] && [ "${events:-0}" -gt $((500000 / ${SLOWER:-1})) ]
 check "kill -9: all but the last second is there" $? "${k:-no} ms of some 3 s, ${events:-no} events; $(cat "$t/said")"
