@@ -70,7 +70,7 @@ struct ty_flow_stream {
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
 	bool lost;	     /* the item before was a gap, or another range's */
-	bool too_long;	     /* the range is not decoded: a gap, to be told */
+	const char *refused; /* why the range is not decoded: a gap, to be told */
 	struct ty_pt *pt;    /* the slow way, and its bytes */
 	struct ty_buf bytes;
 	struct ty_code_at code_at;
@@ -167,11 +167,11 @@ size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
 int ty_flow_find_ranges(struct ty_flow *f);
 /* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
 int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
-/* The bytes of a range into b (reset before), and some of what follows it in its segment, so that a
- * PSB+ at its end is whole. 0; -TY_ENOMEM; -TY_ELIMIT (it has more than `most`); what reading
- * failed with. */
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, size_t most,
-		       struct ty_buf *b);
+/* How many bytes ty_flow_range_read reads: those of the range, and some of what follows it in its
+ * segment, so that a PSB+ at its end is whole. */
+size_t ty_flow_range_bytes(const struct ty_flow_range *r);
+/* Into b (reset before). 0; -TY_ENOMEM; what reading failed with. */
+int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b);
 
 /* ---- flow_comm.c ---- */
 

@@ -31,12 +31,24 @@ static void close_range(struct ty_flow_stream *s)
 	s->entered = false;
 }
 
+/* Why the range is not given to the instruction decoder; NULL: it is. */
+static const char *refusal(const struct ty_flow *f, const struct ty_flow_range *r)
+{
+	size_t n = ty_flow_range_bytes(r);
+
+	if (n > TY_FLOW_RANGE_MAX)
+		return "too many bytes without a PSB to begin at: they are not decoded";
+	if (n > f->read_max)
+		return "not decoded: other threads' or CPUs' packets take the memory for what has "
+		       "to be decoded slowly at one time (choose fewer, or a shorter time)";
+	return NULL;
+}
+
 /* 0 or -TY_E... */
 static int open_range(struct ty_flow_stream *s)
 {
 	struct ty_flow *f = s->flow;
 	const struct ty_flow_range *r = &f->ranges.v[s->range];
-	size_t most = f->read_max < TY_FLOW_RANGE_MAX ? f->read_max : TY_FLOW_RANGE_MAX;
 	int e;
 
 	s->walked = ty_flow_work_take(f, s->range);
@@ -53,10 +65,12 @@ static int open_range(struct ty_flow_stream *s)
 	}
 	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
 	 */
-	e = ty_flow_range_read(f, r, most, &s->bytes);
-	s->too_long = e == -TY_ELIMIT;
+	s->refused = refusal(f, r);
+	if (s->refused)
+		return 0;
+	e = ty_flow_range_read(f, r, &s->bytes);
 	if (e)
-		return s->too_long ? 0 : e;
+		return e;
 	f->read_max -= s->bytes.len;
 	e = ty_pt_new(&f->cpu, (const uint8_t *)s->bytes.p,
 		      r->stops || r->blind ? s->bytes.len : r->end - r->at.off, read_code, s,
@@ -209,16 +223,15 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
 	if (s->walked)
 		return next_walked(s, it);
-	if (s->too_long) {
+	if (s->refused) {
 		const struct ty_pt_point *at = &s->flow->ranges.v[s->range].at;
 
-		s->too_long = false;
-		*it = (struct ty_flow_item){
-			.kind = TY_FLOW_GAP,
-			.text = "too many bytes without a PSB to begin at: they are not decoded",
-			.off = at->off,
-			.tsc = at->tsc,
-			.flags = at->timed ? TY_FF_EXACT : TY_FF_NO_TIME};
+		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
+					    .text = s->refused,
+					    .off = at->off,
+					    .tsc = at->tsc,
+					    .flags = at->timed ? TY_FF_EXACT : TY_FF_NO_TIME};
+		s->refused = NULL;
 		return true;
 	}
 	if (!s->pt)

@@ -127,17 +127,20 @@ int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, 
 	return 0;
 }
 
-int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, size_t most,
-		       struct ty_buf *b)
+size_t ty_flow_range_bytes(const struct ty_flow_range *r)
 {
 	size_t n = r->end - r->at.off, rest = r->seg_hi - r->end;
-	int e;
 
 	if (r->blind && n > HEADER_MAX)
 		n = HEADER_MAX; /* there is no PSB in it: nothing more will be told of it */
-	if (n > most)
-		return -TY_ELIMIT;
-	n += rest < HEADER_MAX ? rest : HEADER_MAX;
+	return n + (rest < HEADER_MAX ? rest : HEADER_MAX);
+}
+
+int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b)
+{
+	size_t n = ty_flow_range_bytes(r);
+	int e;
+
 	ty_buf_reset(b);
 	e = ty_buf_reserve(b, n);
 	e = e ? e : ty_flow_stream_read(&f->streams.v[r->stream], r->at.off, b->p, n);

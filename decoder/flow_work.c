@@ -71,7 +71,8 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_buf *b
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	if (!out || !blocks || r->blind || ty_flow_range_read(f, r, TY_FLOW_WALK_MAX, bytes))
+	if (!out || !blocks || r->blind || ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX ||
+	    ty_flow_range_read(f, r, bytes))
 		return false;
 	w.bytes = (const uint8_t *)bytes->p;
 	w.n = bytes->len;

@@ -211,56 +211,103 @@ static int read_store(void *ctx, uint64_t place, void *buf, size_t n)
 
 /* A PSB, then nothing but padding up to another: the stream's bytes, none of which is kept. */
 enum { HEAD = 64 << 10 };
+struct padded {
+	const struct ty_buf *b;
+	uint64_t hole;
+};
+
 static int read_padded(void *ctx, uint64_t place, void *buf, size_t n)
 {
-	const struct ty_buf *b = ctx;
-	const uint64_t hole = TY_FLOW_RANGE_MAX + (1 << 20);
+	const struct padded *p = ctx;
 
 	memset(buf, 0, n);
-	for (size_t i = 0; i < n && (place + i < HEAD || place + i >= HEAD + hole); i++) {
-		uint64_t at = place + i < HEAD ? place + i : place + i - HEAD - hole;
+	for (size_t i = 0; i < n && (place + i < HEAD || place + i >= HEAD + p->hole); i++) {
+		uint64_t at = place + i < HEAD ? place + i : place + i - HEAD - p->hole;
 
-		((uint8_t *)buf)[i] = at < b->len ? (uint8_t)b->p[at] : 0;
+		((uint8_t *)buf)[i] = at < p->b->len ? (uint8_t)p->b->p[at] : 0;
 	}
 	return 0;
 }
 
-/* A range that is too long is a gap, and so is one for which there is no room at the time; what is
- * behind it, and other streams, are whole. */
+/* A range that is too long is a gap; what is behind it, and other streams, are whole. */
 static void test_too_long(void **state)
 {
 	struct ty_flow_at at;
 	struct ty_pt_enc e;
 	struct ty_flow *f;
-	uint64_t gaps, insns[2];
+	struct padded p = {.b = &e.out, .hole = TY_FLOW_RANGE_MAX + (1 << 20)};
+	uint64_t gaps = 0, insns[2] = {0};
 
 	if (!ty_pt_available())
 		skip();
 	ty_pt_enc_init(&e, 16 << 20);
 	walk(&e, 30000);
 	assert_true(e.out.len > HEAD);
-	for (int room = 0; room < 2; room++) {
-		gaps = insns[0] = insns[1] = 0;
-		f = with_code();
+	f = with_code();
+	assert_int_equal(0, ty_flow_thread(f, 7, 9));
+	ty_flow_set_read(f, read_padded, &p);
+	assert_int_equal(0, ty_flow_add(f, -1, 9, 0, e.out.p, e.out.len, 0));
+	assert_int_equal(0, ty_flow_add_place(f, -1, 7, 0, 0, HEAD + p.hole + e.out.len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	while (ty_flow_next(f, &at) > 0) {
+		insns[at.tid == 7] += at.item.kind == TY_FLOW_INSN;
+		if (at.item.kind != TY_FLOW_GAP)
+			continue;
+		assert_non_null(strstr(at.item.text, "too many bytes without a PSB"));
+		assert_true(at.ts_ns != TY_FLOW_NO_TIME);
+		gaps++;
+	}
+	assert_int_equal(0, f->failed);
+	assert_int_equal(1, gaps);
+	assert_true(insns[0] > 100000 && insns[1] > insns[0]);
+	ty_flow_free(f);
+	ty_pt_enc_fini(&e);
+}
+
+/* Streams that come at the same time to ranges for which the quick way is not, and hold them: what
+ * they hold never gets beyond what they may, for which of them there is no room is a gap that says
+ * so, and all is given back. */
+static void test_no_room(void **state)
+{
+	static const struct {
+		int64_t beyond; /* room for a range and so much more */
+		unsigned gaps;
+	} cases[] = {{4 << 20, 1}, {0, 1}, {-1, 2}, {-600, 2}};
+	struct ty_flow_at at;
+	struct ty_pt_enc e;
+	struct padded p = {.b = &e.out, .hole = TY_FLOW_WALK_MAX + (1 << 20)};
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 16 << 20);
+	walk(&e, 30000);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_flow *f = with_code();
+		size_t longest = 0, room;
+		unsigned gaps = 0;
+
 		assert_int_equal(0, ty_flow_thread(f, 7, 9));
-		ty_flow_set_read(f, read_padded, &e.out);
-		assert_int_equal(0, ty_flow_add(f, -1, 9, 0, e.out.p, e.out.len, 0));
-		assert_int_equal(
-			0, ty_flow_add_place(f, -1, 7, 0, 0,
-					     HEAD + TY_FLOW_RANGE_MAX + (1 << 20) + e.out.len, 0));
+		ty_flow_set_read(f, read_padded, &p);
+		for (int32_t tid = 7; tid <= 9; tid += 2)
+			assert_int_equal(0, ty_flow_add_place(f, -1, tid, 0, 0,
+							      HEAD + p.hole + e.out.len, 0));
 		assert_int_equal(0, ty_flow_start(f, NULL));
-		f->read_max = room ? 256 << 20 : 0;
+		vec_each (r, &f->ranges)
+			if (ty_flow_range_bytes(r) > longest)
+				longest = ty_flow_range_bytes(r);
+		assert_true(longest > p.hole);
+		room = (size_t)((int64_t)longest + cases[i].beyond);
+		f->read_max = room;
 		while (ty_flow_next(f, &at) > 0) {
-			insns[at.tid == 7] += at.item.kind == TY_FLOW_INSN;
+			assert_true(f->read_max <= room);
 			if (at.item.kind != TY_FLOW_GAP)
 				continue;
-			assert_non_null(strstr(at.item.text, "too many bytes without a PSB"));
-			assert_true(at.ts_ns != TY_FLOW_NO_TIME);
+			assert_non_null(strstr(at.item.text, "take the memory"));
 			gaps++;
 		}
 		assert_int_equal(0, f->failed);
-		assert_int_equal(1, gaps);
-		assert_true(insns[0] > 100000 && insns[1] > insns[0]);
+		assert_int_equal(cases[i].gaps, gaps);
+		assert_int_equal(room, f->read_max);
 		ty_flow_free(f);
 	}
 	ty_pt_enc_fini(&e);
@@ -434,9 +481,10 @@ static void test_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),  cmocka_unit_test(test_places),
-		cmocka_unit_test(test_psb),   cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_jumps), cmocka_unit_test(test_too_long)};
+		cmocka_unit_test(test_same),   cmocka_unit_test(test_places),
+		cmocka_unit_test(test_psb),    cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_jumps),  cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_no_room)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
