@@ -28,7 +28,8 @@ struct ty_sorted_runs {
 	int fd; /* -1: none yet */
 	const char *dir;
 	VEC(struct run) runs;
-	uint32_t *heap; /* runs by their next item; NULL: not read yet */
+	uint64_t part;	/* items that a run's buffer holds */
+	uint32_t *heap; /* runs by their next item */
 	uint32_t heap_n;
 	uint64_t at;	  /* without runs: the next one */
 	bool sorted, any; /* any: heap[0]'s item was given and is to be left */
@@ -124,22 +125,16 @@ int ty_sorted_runs_add(struct ty_sorted_runs *s, const void *item, struct ty_err
 	return 0;
 }
 
-/* Items that a run's buffer holds. */
-static uint64_t part(const struct ty_sorted_runs *s)
-{
-	return s->room / s->runs.n;
-}
-
 static uint8_t *head(const struct ty_sorted_runs *s, uint32_t run)
 {
-	return s->item + (run * part(s) + s->runs.v[run].at) * s->size;
+	return s->item + (run * s->part + s->runs.v[run].at) * s->size;
 }
 
 /* The run's next items: 1, 0 at its end. */
 static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
 {
 	struct run *r = &s->runs.v[run];
-	uint64_t n = part(s) < r->n - r->read ? part(s) : r->n - r->read;
+	uint64_t n = s->part < r->n - r->read ? s->part : r->n - r->read;
 	uint64_t off = (r->first + r->read) * s->size;
 
 	r->at = 0;
@@ -178,26 +173,35 @@ static void sift(struct ty_sorted_runs *s, uint32_t at)
 	h[at] = v;
 }
 
+/* Make ready to be read. What failed may be tried again. */
 static int seal(struct ty_sorted_runs *s, struct ty_err *err)
 {
+	uint64_t room = s->room > s->runs.n + 1 ? s->room : s->runs.n + 1; /* an item of each */
+	uint32_t *heap;
 	uint8_t *p;
 	int r;
 
-	s->sorted = true;
 	if (!s->runs.n) {
 		if (s->held)
 			qsort(s->item, s->held, s->size, s->order);
+		s->sorted = true;
 		return 0;
 	}
-	r = spill(s, err);
+	r = s->held ? spill(s, err) : 0;
 	if (r)
 		return r;
-	/* An item of each at least. */
-	s->room = s->room > s->runs.n ? s->room : s->runs.n;
-	p = realloc(s->item, s->room * s->size);
-	s->item = p ? p : s->item;
-	s->heap = malloc((s->runs.n + 1) * sizeof(*s->heap));
-	return p && s->heap ? 0 : no_memory(err);
+	p = realloc(s->item, room * s->size);
+	if (!p)
+		return no_memory(err);
+	s->item = p;
+	s->room = room;
+	heap = realloc(s->heap, s->runs.n * sizeof(*heap));
+	if (!heap)
+		return no_memory(err);
+	s->heap = heap;
+	s->part = room / s->runs.n;
+	s->sorted = true;
+	return 0;
 }
 
 int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err)
@@ -215,6 +219,8 @@ int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err)
 	}
 	for (uint32_t i = s->heap_n / 2; !r && i-- > 0;)
 		sift(s, i);
+	if (r)
+		s->heap_n = 0;
 	return r;
 }
 

@@ -3,10 +3,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
+#include "compare.h"
 #include "sorted_runs.h"
 
 struct item {
@@ -18,7 +21,7 @@ static int order(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
-	return (x->key > y->key) - (x->key < y->key);
+	return compare(x->key, y->key);
 }
 
 static void check(uint64_t n, uint64_t memory_bytes)
@@ -68,9 +71,45 @@ static void test_orders(void **state)
 	ty_sorted_runs_free(NULL);
 }
 
+/* A file that cannot be written is an error as often as it is tried; then it can. */
+static void test_cannot_write(void **state)
+{
+	enum { FIRST = 64, N = 3 * FIRST }; /* of which the last run is left in memory */
+	struct ty_sorted_runs *s = ty_sorted_runs_new(sizeof(struct item), 1, order);
+	struct rlimit was, full;
+	struct ty_err err = {0};
+	const void *p;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_non_null(s);
+	for (uint64_t i = 0; i < N; i++) {
+		struct item item = {.key = N - 1 - i};
+
+		assert_int_equal(ty_sorted_runs_add(s, &item, &err), 0);
+	}
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	full = was;
+	full.rlim_cur = (N - FIRST / 2) * sizeof(struct item);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(ty_sorted_runs_rewind(s, &err), -TY_ESYS);
+		assert_int_equal(ty_sorted_runs_next(s, &p, &err), 0);
+	}
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_int_equal(ty_sorted_runs_rewind(s, &err), 0);
+	for (uint64_t i = 0; i < N; i++) {
+		assert_int_equal(ty_sorted_runs_next(s, &p, &err), 1);
+		assert_int_equal(((const struct item *)p)->key, i);
+	}
+	assert_int_equal(ty_sorted_runs_next(s, &p, &err), 0);
+	ty_sorted_runs_free(s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+					   cmocka_unit_test(test_cannot_write)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
