@@ -333,7 +333,7 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 			return 0;
 		s->facts.lost += lost.count;
 		/* A switch may be among them: since the last record nobody knows who runs. */
-		c = id.have & TY_PERF_S_CPU ? cpu_get(s, id.cpu) : NULL;
+		c = r->type == TY_PERF_LOST && id.have & TY_PERF_S_CPU ? cpu_get(s, id.cpu) : NULL;
 		if (c && c->runs.n)
 			e = run(s, &(struct ty_perf_id){.cpu = id.cpu, .time = c->seen_ts + 1}, -1,
 				-1, err);

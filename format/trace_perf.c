@@ -354,7 +354,8 @@ static int lost(struct reading *rd, const struct ty_perf_rec *r, const struct ty
 		return 0;
 	if (id->time) {
 		rd->told[id->cpu] += l.count;
-		rd->on[id->cpu] = -1;
+		if (r->type == TY_PERF_LOST) /* switches may be among them; else samples alone */
+			rd->on[id->cpu] = -1;
 		return ty_perf_queue_lost(rd->queue, id->cpu, id->time, l.count, err);
 	}
 	if (r->type == TY_PERF_LOST_SAMPLES && id->have & TY_PERF_S_ID && rd->at_end.n < IDS_MAX)

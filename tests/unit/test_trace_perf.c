@@ -419,6 +419,30 @@ static void test_lost_switches(void **state)
 	ty_session_fini(&s);
 }
 
+/* Samples that were not written are no switches: who is on the CPU stays known. */
+static void test_lost_samples(void **state)
+{
+	struct ty_session s = {0};
+	struct perf_write w;
+	uint64_t count = 3;
+
+	pt_begin(&w);
+	pw_switch(&w, (struct pw_at){-1, -1, 900, 0}, true, 7, 7);
+	pw_switch(&w, (struct pw_at){7, 7, 1000, 0}, true, 8, 8);
+	pw_rec_at(&w, TY_PERF_LOST_SAMPLES, 0, &count, sizeof(count),
+		  (struct pw_at){8, 8, 1005, 0});
+	pw_switch(&w, (struct pw_at){8, 8, 1010, 0}, false, 7, 7);
+	pw_rec_at(&w, TY_PERF_LOST_SAMPLES, 0, &count, sizeof(count),
+		  (struct pw_at){8, 8, 1500, 0});
+	pw_switch(&w, (struct pw_at){-1, -1, 2000, 0}, true, 9, 9);
+	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
+	assert_string_equal(told(&s), "900 0 -1 switch\n"
+				      "1000 0 7 switch\n"
+				      "gap 6 cpu 0\n"
+				      "2000 0 8 switch\n");
+	ty_session_fini(&s);
+}
+
 /* System calls as tracepoints, and who runs when by perf's records only. */
 static void test_calls_and_switches(void **state)
 {
@@ -511,12 +535,19 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	       cmocka_unit_test(test_telling),
-		cmocka_unit_test(test_many),	       cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_many_losses),    cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_chosen_threads), cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_own_switches),   cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_lost_switches),  cmocka_unit_test(test_calls_and_switches),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_telling),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_many_losses),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_chosen_threads),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_own_switches),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_lost_switches),
+		cmocka_unit_test(test_lost_samples),
+		cmocka_unit_test(test_calls_and_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
