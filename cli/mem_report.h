@@ -25,7 +25,8 @@ void ty_mem_report_code(struct ty_mem_report *r, FILE *f, const struct ty_mem_co
 void ty_mem_report_code_json(struct ty_mem_report *r, struct ty_json *j,
 			     const struct ty_mem_code *c);
 
-/* The sections, as text to f, or as JSON where j is not NULL. 0 or -TY_ENOMEM. */
+/* The sections, as text to f, or as JSON where j is not NULL. 0; -TY_ENOMEM; -TY_ELIMIT (what is
+ * to be counted is too much, analysis/memory.h). */
 int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j);
 int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j);
 

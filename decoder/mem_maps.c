@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "compare.h"
 #include "partition.h"
 
 #define FORKS_MAX 64   /* generations that are looked back */
@@ -19,8 +20,7 @@ static int edge_order(const void *a, const void *b)
 {
 	const struct ty_mem_edge *x = a, *y = b;
 
-	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
-				: (x->addr > y->addr) - (x->addr < y->addr);
+	return compare(x->pid, y->pid) ?: compare(x->addr, y->addr);
 }
 
 /* Where a mapping ends; at the end of all addresses the next process begins. */
@@ -58,13 +58,16 @@ static int edges(struct ty_mem_stream *s)
 	return 0;
 }
 
+static int age(const struct ty_mem_map *x, const struct ty_mem_map *y)
+{
+	return compare(x->ts_ns, y->ts_ns) ?: compare(x->order, y->order);
+}
+
 static int time_order(const void *a, const void *b, void *maps)
 {
-	const struct ty_mem_map *x = (struct ty_mem_map *)maps + *(const uint32_t *)a;
-	const struct ty_mem_map *y = (struct ty_mem_map *)maps + *(const uint32_t *)b;
+	const struct ty_mem_map *v = maps;
 
-	return x->ts_ns != y->ts_ns ? (x->ts_ns > y->ts_ns) - (x->ts_ns < y->ts_ns)
-				    : (x->order > y->order) - (x->order < y->order);
+	return age(&v[*(const uint32_t *)a], &v[*(const uint32_t *)b]);
 }
 
 int ty_mem_map_index_make(struct ty_mem_stream *s)
@@ -156,11 +159,6 @@ static void bound(struct ty_mem_when *w, uint64_t change, uint64_t ts)
 		w->to_ns = change;
 }
 
-static bool newer(const struct ty_mem_map *a, const struct ty_mem_map *b)
-{
-	return a->ts_ns != b->ts_ns ? a->ts_ns > b->ts_ns : a->order > b->order;
-}
-
 /* Of the process's own mappings, since its last fork or exec: the last one made at ts or before;
  * *early: one that was recorded later. */
 static const struct ty_mem_map *own(const struct ty_mem_stream *s, int32_t pid, uint64_t addr,
@@ -180,12 +178,12 @@ static const struct ty_mem_map *own(const struct ty_mem_stream *s, int32_t pid, 
 
 		if (next > l->first[node]) {
 			m = &s->maps.v[l->entry[next - 1]];
-			best = best && newer(best, m) ? best : m;
+			best = best && age(best, m) > 0 ? best : m;
 			bound(w, m->ts_ns, ts);
 		}
 		if (next < end) {
 			m = &s->maps.v[l->entry[next]];
-			*early = *early && newer(m, *early) ? *early : m;
+			*early = *early && age(m, *early) > 0 ? *early : m;
 			bound(w, m->ts_ns, ts);
 		}
 	}

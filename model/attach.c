@@ -80,6 +80,8 @@ const struct ty_table_kind ty_table_kinds[TY_TABLES] = {
 			 .length = TY_LEN_NONE},
 };
 
+_Static_assert(TY_CALL_LOC < TY_STEP_COLS && TY_EDGE_LOC < TY_STEP_COLS, "a loc has a step");
+
 static bool inside(const struct ty_store *s, const struct ty_index_part *p)
 {
 	return p->off >= TY_STORE_HEAD && p->off % 8 == 0 && p->off <= s->used &&

@@ -49,7 +49,7 @@ enum ty_length {
 /* What a table's rows are: how they are handed over (packed, fixed), and which columns the forest
  * knows by meaning (0: the table has none such). */
 struct ty_table_kind {
-	uint8_t cols, row_bytes;
+	uint8_t cols, row_bytes; /* row_bytes: 8 at least, of the start (column 0) */
 	struct {
 		uint8_t off, bytes;
 		bool is_signed;
@@ -57,7 +57,8 @@ struct ty_table_kind {
 	uint8_t length; /* enum ty_length */
 	bool forest;
 	uint8_t state, flags, nr, ret;
-	uint8_t loc; /* grows evenly as starts do; where it is 0, its base is, too */
+	uint8_t loc; /* below TY_STEP_COLS; grows evenly as starts do; where it is 0, its base is,
+			too */
 };
 
 struct ty_block_ref {
