@@ -157,6 +157,9 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 		free(t);
 		return ty_fail_errno(err, "cannot create a pipe");
 	}
+	/* Before newterm: a SIGTSTP that has no handler there is ncurses', which from then on
+	 * ignores it while it writes a frame, and a Ctrl-Z typed then would be lost. */
+	handlers(true);
 	t->screen = newterm(NULL, stdout, stdin);
 	if (!t->screen) {
 		ty_term_close(t);
@@ -198,7 +201,6 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 	if (t->mouse)
 		put_raw(MOUSE_ON);
 	prepare_restore(t);
-	handlers(true);
 	t->afresh = true;
 	*out = t;
 	return 0;
@@ -217,9 +219,9 @@ void ty_term_close(struct ty_term *t)
 		return;
 	if (t->screen) {
 		give_back(t);
-		handlers(false);
 		delscreen(t->screen);
 	}
+	handlers(false);
 	ty_grid_fini(&t->shown);
 	close(wake_pipe[0]);
 	close(wake_pipe[1]);

@@ -444,6 +444,31 @@ static void stopped_as_a_job(void **state)
 	}
 }
 
+/* Ctrl-Z in the middle of a frame: Ctrl-S holds the frame back, Ctrl-Z lets it go and stops. (Where
+ * /proc does not tell that it is held back, Ctrl-Z comes before it or behind, and stops as well.)
+ */
+static void stopped_while_drawing(void **state)
+{
+	char said[30];
+
+	start_as(ty_vt_start_job, &plain, NULL);
+	for (int round = 0; round < 2; round++) {
+		send("\023");
+		send("n");
+		ty_vt_until_writing();
+		snprintf(said, sizeof(said), "[stopped %d]", round + 1);
+		send("\032");
+		see(ty_vt_shows(said));
+		assert_false(ty_vt_taken());
+		send("fg\r");
+		see(ty_vt_lacks(said));
+		see(ty_vt_shows("overview"));
+		assert_true(ty_vt_taken());
+	}
+	send("q");
+	assert_int_equal(ty_vt_end(), 0);
+}
+
 /* What is exported opens, and says that of the window. */
 static void exports_open(void **state)
 {
@@ -580,6 +605,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(exports_open),
 		cmocka_unit_test(sizes_stops_and_signals),
 		cmocka_unit_test(stopped_as_a_job),
+		cmocka_unit_test(stopped_while_drawing),
 		cmocka_unit_test(one_frame_per_burst),
 	};
 	FILE *f;

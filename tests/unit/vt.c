@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -292,6 +293,23 @@ bool ty_vt_taken(void)
 int ty_vt_pid(void)
 {
 	return v.pid;
+}
+
+void ty_vt_until_writing(void)
+{
+	char path[40], text[64] = "", waits[40];
+	size_t n = (size_t)snprintf(waits, sizeof(waits), "%d 0x%x ", SYS_write, STDOUT_FILENO);
+	bool told = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tcgetpgrp(v.fd));
+	for (int64_t end = now_ms() + WAIT_MS; told && strncmp(text, waits, n) && now_ms() < end;
+	     usleep(1000)) {
+		FILE *f = fopen(path, "r");
+
+		told = f && fgets(text, sizeof(text), f);
+		if (f)
+			fclose(f);
+	}
 }
 
 int ty_vt_end(void)
