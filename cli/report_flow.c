@@ -53,10 +53,12 @@ static void print_text(const struct job *j)
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
 	size_t shown = 0;
 
-	printf("flow%s: %" PRIu64 " instructions, %" PRIu64 " calls of %zu functions, %" PRIu64
-	       " gaps\n",
+	printf("flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
+	       " gap%s\n",
 	       j->software ? " (software: times are the stepper's, compare instructions)" : "",
-	       j->st.insns, j->st.calls, j->st.funcs.n, j->st.gaps);
+	       j->st.insns, j->st.insns == 1 ? "" : "s", j->st.calls, j->st.calls == 1 ? "" : "s",
+	       j->st.funcs.n, j->st.funcs.n == 1 ? "" : "s", j->st.gaps,
+	       j->st.gaps == 1 ? "" : "s");
 	printf("%10s %12s %12s %10s %10s %10s %9s %9s %9s %9s  %s\n", "calls", "self insns",
 	       "all insns", "p50 insns", "p99 insns", "max insns", "self", "p50", "p99", "max",
 	       "function (most frequent callers)");

@@ -57,6 +57,9 @@ captures() {
 	"$TARRY" dump flow --pt-raw $pt/single/3842849.trace,tid=3842849 --cpu 6/79/1 \
 		--image $pt/single/a.out@0x400000 --insn --json >"$out/i"
 	is "one thread: 21 instructions, no gap" "21 " "$(insns "$out/i") $(gaps "$out/i")"
+	is "one thread: one call is one call" "flow: 21 instructions, 1 call of 1 function, 0 gaps" \
+		"$("$TARRY" report flow --pt-raw $pt/single/3842849.trace,tid=3842849 --cpu 6/79/1 \
+			--image $pt/single/a.out@0x400000 | head -n 1)"
 	"$TARRY" dump flow --pt-raw $pt/multi-file/multi-file.trace --cpu 6/79/1 --image $pt/multi-file/a.out@4194304 \
 		--image $pt/multi-file/libfoo.so@140737349783552 --image $pt/multi-file/libbar.so@140737347678208 \
 		--insn --json >"$out/i"
