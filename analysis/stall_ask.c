@@ -290,14 +290,56 @@ static bool asked_unheard(const struct ty_hunt *h, const struct ty_cand *c)
 			 to, c->w.fd);
 }
 
+/* Having been woken at `span`, did peer go back to wait for the same thing, up to t? */
+static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, peer);
+	struct ty_wait_for was, w;
+	struct ty_span s;
+
+	if (span == th->spans_first)
+		return false;
+	s = ty_model_span(x->m, span - 1);
+	if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
+		return false;
+	was = ty_wait_for(x, &s, s.syscall);
+	for (unsigned n = 0; ++span - th->spans_first < th->spans_n && n < TY_STALL_BACK; n++) {
+		s = ty_model_span_brief(x->m, peer, span);
+		if (s.start_ns >= t)
+			break;
+		if (s.state != TY_ST_SLEEPING)
+			continue;
+		s = ty_model_span(x->m, span);
+		if (s.syscall == TY_NONE)
+			continue;
+		w = ty_wait_for(x, &s, s.syscall);
+		if (w.kind == was.kind && (was.word || was.fd >= 0) &&
+		    ty_wait_same(x->m, peer, &w, peer, &was))
+			return true;
+	}
+	return false;
+}
+
+/* Does the one that ended the wait say more later, without having been asked for that? */
+static bool says_more(const struct ty_explain *x, const struct ty_cand *c, uint64_t ask, bool futex)
+{
+	uint64_t end = ty_model_summary(x->m)->end_ns;
+
+	return last_woken(x, c->s.thread, c->waker.thread, end, futex) > c->end_ns &&
+	       last_woken(x, c->waker.thread, c->s.thread, end, futex) == ask;
+}
+
 /* The answer was there before the thread came to wait for it, so that nobody was woken: since it
- * last gave something where it had asked, it has taken something from `from`. */
-static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, uint64_t ask,
+ * last gave something where it had asked, it has taken something from `from`; and that was all of
+ * it, because the other side had gone back to wait for requests before it ended this wait, or goes
+ * on to tell news. A first part alone is no answer. */
+static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, bool futex,
 			     int64_t from)
 {
 	const struct ty_explain *x = h->x;
-	uint32_t thread = c->s.thread, call = c->s.syscall;
+	uint32_t thread = c->s.thread, call = c->s.syscall, span;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint64_t ask = last_woken_at(x, c->waker.thread, thread, c->s.start_ns, futex, &span);
 	int64_t to = from < 0 || call == TY_NONE ? -1 : ty_stall_given_to(x, thread, ask);
 
 	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
@@ -312,7 +354,8 @@ static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, u
 		if (ty_talk_on(x, &s, &t, to) & TY_GIVES)
 			break;
 		if (ty_talk_on(x, &s, &t, from) & TY_TAKES)
-			return true;
+			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
+			       says_more(x, c, ask, futex);
 	}
 	return false;
 }
@@ -328,8 +371,7 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	if (heard_first(x, c) ||
 	    (c->w.word && ty_stall_waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
 		return false;
-	if (asked(x, thread, last, t, futex) &&
-	    !answered_unheard(h, c, last_woken(x, last, thread, t, futex), fd))
+	if (asked(x, thread, last, t, futex) && !answered_unheard(h, c, futex, fd))
 		return true;
 	if (asked_unheard(h, c))
 		return true;
@@ -364,9 +406,9 @@ static bool next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span
 }
 
 /*
- * The wakeup that began this span of peer gave it the thread's place: peer waits at once where the
- * thread had waited before, on the same descriptor, or both for a time. So the leader of a pool
- * hands over, and does not ask.
+ * The wakeup that began this span of peer gave it the thread's place: peer waits next where the
+ * thread had waited before, on the same descriptor; or both for a time, each where it is itself
+ * parked and woken. So the leader of a pool hands over, and does not ask.
  */
 static bool hands_over(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint32_t span)
 {
@@ -383,7 +425,8 @@ static bool hands_over(const struct ty_explain *x, uint32_t thread, uint32_t pee
 	if (own.fd >= 0)
 		return own.fd == other.fd && own.kind == other.kind;
 	return own.word && other.word && ty_wait_timed_out(x, before) &&
-	       ty_wait_timed_out(x, after);
+	       ty_wait_timed_out(x, after) && ty_stall_ever_woken(x, thread, before) &&
+	       ty_stall_ever_woken(x, peer, after);
 }
 
 bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)

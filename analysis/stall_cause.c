@@ -5,6 +5,7 @@
  * Budget: log(spans) for a wait that is dismissed, the path of the wait (chain.h) for one that is
  * kept. Bounded looks back: TY_STALL_BACK spans of one thread, SIGNALS points of a CPU.
  */
+#include "fds.h"
 #include "stalls_priv.h"
 #include "talk.h"
 
@@ -155,7 +156,8 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 		return false;
 	if (futex && ty_stall_waits_again(h, c, true))
 		return false; /* a sleep, as runtimes do it */
-	expected = !futex || ty_stall_ever_woken(h, c) || just_asked(h, c);
+	expected =
+		!futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) || just_asked(h, c);
 	if (expected && c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
 	    ((futex && ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
 	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
@@ -500,6 +502,28 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	return r < 0 ? r : stall;
 }
 
+/* What was opened by a path is a FIFO, for all that is seen of it: who ended the wait had opened
+ * its side by a path, too, the same where both are known. A device's other side may be read as
+ * well. */
+static bool is_fifo(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	const char *own = NULL, *other = NULL;
+	uint32_t call = ty_model_syscall_at(x->m, c->waker.thread, c->waker.act_ns);
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	struct ty_talk t = ty_talk(x, &s);
+	int arg = t.gives >= 0 ? t.gives : t.takes;
+	uint64_t args[6];
+
+	if (arg < 0 || !x->args || x->args(x->ctx, &s, args) ||
+	    ty_fd_kind(x, c->waker.thread, (uint32_t)args[arg], s.start_ns, &other) != TY_FD_FILE)
+		return false;
+	ty_fd_kind(x, c->s.thread, (uint64_t)c->w.fd, c->s.start_ns, &own);
+	if (own && (!strncmp(own, "/dev/", 5) || !strncmp(own, "/proc/", 6)))
+		return false;
+	return !own || !other || !strcmp(own, other);
+}
+
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
@@ -515,8 +539,9 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 	/* What a timer or a signal ended, or lost events hide, says nothing of the next read. */
 	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
 			   ty_stall_made_room(h->x, &c->waker), &c->w);
-	if (open && c->w.kind == TY_STALL_FD && c->w.opened && ty_stall_handed(h->x, &c->waker)) {
-		c->w.kind = TY_STALL_PIPE; /* a FIFO, for all that is seen of it */
+	if (open && c->w.kind == TY_STALL_FD && c->w.opened && ty_stall_handed(h->x, &c->waker) &&
+	    is_fifo(h, c)) {
+		c->w.kind = TY_STALL_PIPE;
 		c->s.proven = false;
 	}
 	if (open)

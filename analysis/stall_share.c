@@ -2,31 +2,47 @@
 /*
  * Turns and parts: is what a thread waits for a lock that goes from hand to hand; or its share of a
  * work that it has handed out? Budget: TY_STALL_BACK calls or spans of one thread for each
- * question, of ty_stall_shares_out: of each thread that one maker made and that worked meanwhile.
+ * question; of ty_stall_shares_out those of TY_STALL_LOOKED threads that one maker made and that
+ * worked meanwhile, a look at each other thread, and FDS descriptors (fds.h).
  */
 #include <unistd.h>
 
+#include "fds.h"
 #include "stalls_priv.h"
 #include "talk.h"
 
-/* Does the thread, around t, do what that call waits to be able to do (System V's semaphores): the
- * same operations, and others, too, by which it gives; or it slept there itself? */
-static bool takes_there(const struct ty_explain *x, uint32_t thread, uint32_t call, uint64_t t)
+#define FDS 8 /* that are looked at for one wait */
+
+/* What a thread does on a set of semaphores. */
+struct on_set {
+	unsigned same, slept; /* that operation; so often it was waited for */
+	bool differs;	      /* does others, too, by which it gives */
+};
+
+/*
+ * What the thread does, around t, on the set of semaphores that the call waits at. The operations
+ * lie behind a pointer, which stands for them: so of threads with operations on their stacks
+ * nothing is told, nor where the very pointer is not given (ipc(2) of 32-bit programs).
+ */
+static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_t call, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
 	uint32_t end = th->syscalls_first + th->syscalls_n,
 		 i = ty_model_syscall_after(x->m, thread, t);
 	struct ty_syscall there = ty_model_syscall(x->m, call);
+	struct on_set does = {0};
 	uint64_t args[6], other[6];
-	bool same = false, differs = false;
+	char buf[32];
+	bool behind;
 
-	if (!x->args || x->args(x->ctx, &there, args))
-		return false;
+	ty_explain_deed(x, &there, &behind, buf);
+	if (behind || !x->args || x->args(x->ctx, &there, args))
+		return does;
 	i = i < end ? i : end;
 	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
 	i = i - th->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : th->syscalls_first;
-	for (; i < end && !(same && differs); i++) {
+	for (; i < end; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
 		uint32_t k;
 
@@ -36,16 +52,27 @@ static bool takes_there(const struct ty_explain *x, uint32_t thread, uint32_t ca
 		if (x->args(x->ctx, &c, other) || other[0] != args[0])
 			continue;
 		if (other[1] != args[1]) {
-			differs = true;
+			does.differs = true;
 			continue;
 		}
-		same = true;
+		does.same++;
 		k = ty_model_seek(x->m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, c.start_ns,
 				  false);
-		if (k != TY_NONE && ty_model_span_brief(x->m, thread, k).start_ns < c.end_ns)
-			return true;
+		does.slept +=
+			k != TY_NONE && ty_model_span_brief(x->m, thread, k).start_ns < c.end_ns;
 	}
-	return same && differs;
+	return does;
+}
+
+/* Do both do what the call waits to be able to do, and others, by which they give (or the waker
+ * slept there itself)? And did the waiter get through at once now and then, as at a lock: requests
+ * and answers, of which each has a semaphore of the set, are waited for each time. */
+static bool takes_there(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	struct on_set own = on_set(h->x, c->s.thread, c->s.syscall, c->end_ns),
+		      other = on_set(h->x, c->waker.thread, c->s.syscall, c->end_ns);
+
+	return own.slept * 4 <= own.same * 3 && (other.slept || (other.same && other.differs));
 }
 
 bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
@@ -53,19 +80,29 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
 	if (c->waker.kind != TY_WAKER_THREAD || c->s.syscall == TY_NONE)
 		return false;
 	if (c->w.kind == TY_STALL_SEMAPHORE)
-		return takes_there(h->x, c->waker.thread, c->s.syscall, c->end_ns);
+		return takes_there(h, c);
 	return c->w.word && ty_stall_waits_on(h->x, c->waker.thread,
 					      ty_wait_word(h->x, c->s.syscall), c->end_ns);
 }
 
-/* When did the thread, before its wait and after t, begin to hand something to several descriptors?
- * 0: it did not. */
+/* Is somebody on the other side of the descriptor? Not of a log file. */
+static bool has_peer(const struct ty_explain *x, uint32_t thread, int64_t fd, uint64_t t)
+{
+	const char *name;
+	enum ty_fd_kind k = ty_fd_kind(x, thread, (uint64_t)fd, t, &name);
+
+	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD;
+}
+
+/* When did the thread, before its wait and after t, begin to hand something to several descriptors,
+ * each with somebody on its other side? 0: it did not. */
 static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand *c, uint64_t t)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t from = 0;
-	int64_t one = -1;
+	int64_t one = -1, none = -1;
+	unsigned looked = 0;
 	bool several = false;
 
 	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
@@ -79,8 +116,16 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		if (s.ret <= 0 || !(talk.says & TY_GIVES) || talk.gives < 0)
 			continue;
 		to = ty_stall_given_to(x, thread, s.start_ns);
-		if (to <= STDERR_FILENO)
+		if (to <= STDERR_FILENO || to == none)
 			continue;
+		if (to != one && !several) {
+			if (looked++ >= FDS)
+				break;
+			if (!has_peer(x, thread, to, s.start_ns)) {
+				none = to;
+				continue;
+			}
+		}
 		several = several || (one >= 0 && to != one);
 		one = to;
 		from = s.start_ns;
@@ -88,15 +133,33 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 	return several ? from : 0;
 }
 
-/* Has one of both ever woken the other; or is the thread new, and was not seen to hear what was
- * handed out? */
+/* Did the new thread take something that was handed to it, and hand something over then? */
+static bool takes_and_gives(const struct ty_explain *x, uint32_t thread)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	bool took = false;
+
+	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, th->syscalls_first + k);
+		unsigned says = s.ret > 0 ? ty_talk(x, &s).says : 0;
+
+		took = took || says & TY_TAKES;
+		if (took && says & TY_GIVES &&
+		    ty_stall_given_to(x, thread, s.start_ns) > STDERR_FILENO)
+			return true;
+	}
+	return false;
+}
+
+/* Has one of both ever woken the other; or is the thread new, and was not seen to be woken by what
+ * was handed out? */
 static bool have_to_do(const struct ty_explain *x, const struct ty_cand *c, uint32_t thread)
 {
 	uint64_t end = ty_model_summary(x->m)->end_ns;
 
 	return ty_stall_last_woke(x, thread, c->s.thread, end) ||
 	       ty_stall_last_woke(x, c->s.thread, thread, end) ||
-	       ty_stall_just_born(x->m, thread, c->s.start_ns);
+	       (ty_stall_just_born(x->m, thread, c->s.start_ns) && takes_and_gives(x, thread));
 }
 
 static uint64_t worked_ns(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
@@ -114,6 +177,7 @@ bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c)
 	const struct ty_thread *peer = ty_model_thread(x->m, c->waker.thread);
 	uint32_t threads = ty_model_summary(x->m)->threads;
 	uint64_t from, works;
+	unsigned looked = 0;
 
 	if (peer->forked_by < 0 || !x->args)
 		return false;
@@ -123,13 +187,15 @@ bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c)
 	    worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
 		return false;
 	works = worked_ns(x->m, c->waker.thread, from, c->end_ns);
-	for (uint32_t i = 0; i < threads; i++) {
+	for (uint32_t i = 0; i < threads && looked < TY_STALL_LOOKED; i++) {
 		const struct ty_thread *t = ty_model_thread(x->m, i);
 
-		if (i != c->s.thread && i != c->waker.thread && t->traced &&
-		    t->forked_by == peer->forked_by && t->end_ns > from &&
-		    t->start_ns < c->end_ns && worked_ns(x->m, i, from, c->end_ns) >= works / 2 &&
-		    have_to_do(x, c, i))
+		if (i == c->s.thread || i == c->waker.thread || !t->traced ||
+		    t->forked_by != peer->forked_by || t->end_ns <= from ||
+		    t->start_ns >= c->end_ns || worked_ns(x->m, i, from, c->end_ns) < works / 2)
+			continue;
+		looked++;
+		if (have_to_do(x, c, i))
 			return true;
 	}
 	return false;

@@ -2,7 +2,8 @@
 /*
  * Had a waiting thread work, or did it wait for some? See the rule in stalls.h. Budget: a search in
  * the zoom forest, or 4 x TY_STALL_BACK spans of one thread, for each question; one look at each
- * thread for those that ask for company.
+ * thread for those that ask for company; of those that share a work, the spans of TY_STALL_LOOKED
+ * threads; and once for each gate, the spans of all who wait there.
  */
 #include "stalls_priv.h"
 
@@ -61,20 +62,20 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 	return true;
 }
 
-bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
-	const struct ty_model *m = h->x->m;
-	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
-	uint64_t word = ty_wait_word(h->x, c->s.syscall);
-	uint32_t i = c->s.syscall, end = t->syscalls_first + t->syscalls_n;
+	const struct ty_model *m = x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t word = ty_wait_word(x, call);
+	uint32_t i = call, end = t->syscalls_first + t->syscalls_n;
 
 	end = end - i > TY_STALL_BACK ? i + TY_STALL_BACK : end;
 	i = i - t->syscalls_first > TY_STALL_BACK ? i - TY_STALL_BACK : t->syscalls_first;
 	for (; word && i < end; i++) {
-		uint64_t over = ty_model_syscall_brief(m, c->s.thread, i).end_ns;
-		uint32_t at = ty_model_span_find(m, c->s.thread, over);
+		uint64_t over = ty_model_syscall_brief(m, thread, i).end_ns;
+		uint32_t at = ty_model_span_find(m, thread, over);
 
-		if (ty_wait_timed_out(h->x, i) || ty_wait_word(h->x, i) != word)
+		if (ty_wait_timed_out(x, i) || ty_wait_word(x, i) != word)
 			continue;
 		/* It runs, and was ready before, when the call ends. */
 		for (unsigned k = 0; k < 4 && at > t->spans_first; k++, at--) {
@@ -245,11 +246,10 @@ static bool comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty
 /* Who waits for the same thing at t is let go on by the same call, goes on to work, and does not
  * come back: so opens what all wait for. Who gives work does that one by one, or again and again.
  */
-static bool opens_to_all(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
+static bool opens_at(const struct ty_hunt *h, const struct ty_cand *c, uint32_t call, uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
-	uint32_t threads = ty_model_summary(m)->threads,
-		 call = ty_model_syscall_at(m, c->waker.thread, c->waker.act_ns);
+	uint32_t threads = ty_model_summary(m)->threads;
 
 	for (uint32_t i = 0; i < threads; i++) {
 		struct ty_wait_for w;
@@ -264,7 +264,27 @@ static bool opens_to_all(const struct ty_hunt *h, const struct ty_cand *c, uint6
 		    comes_back(h, i, &w, s.end_ns - 1) || !ty_stall_goes_on(h->x, i, s.end_ns))
 			return false;
 	}
-	return call != TY_NONE;
+	return true;
+}
+
+/* One answer for all who wait at a gate: of a thousand each would look at all others. */
+static bool opens_to_all(struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint32_t call = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	struct ty_gate *g = &h->gate;
+
+	if (call == TY_NONE)
+		return false;
+	if (!g->known || g->call != call ||
+	    !ty_wait_same(h->x->m, g->waiter, &g->what, c->s.thread, &c->w))
+		*g = (struct ty_gate){
+			.what = c->w,
+			.waiter = c->s.thread,
+			.call = call,
+			.known = true,
+			.opens = opens_at(h, c, call, c->end_ns - 1) &&
+				 opens_at(h, c, call, c->s.start_ns + c->s.duration_ns / 2)};
+	return g->opens;
 }
 
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
@@ -300,30 +320,29 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 {
-	bool company, goes_on;
+	bool company, goes_on, back;
 
 	/* It waits once for the very thread that the command is busy with. */
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
 	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
 		return false;
 	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
-	/* For its turn, and works: workers that are told to end pass that on. */
-	if (goes_on && ty_stall_takes_turns(h, c))
+	back = comes_back(h, c->s.thread, &c->w, c->end_ns - 1);
+	/* For its turn, and works: workers that are told to end pass that on. Where workers of a
+	 * pool wait for work, by futex, those who give them more wait, too: they come back. */
+	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
 		return true;
 	/* Alone, or with others before a gate; and works. */
 	if (ty_stall_woken_before(h, c))
 		return false;
 	company = ty_stall_in_company(h, c);
-	if (company ? !opens_to_all(h, c, c->end_ns - 1) ||
-			      !opens_to_all(h, c, c->s.start_ns + c->s.duration_ns / 2)
-		    : is_of_pool(h, c))
+	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
 		return false;
 	/* Not one that is given work by the other side, and answers it or comes back. */
 	return (!company && ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
-	       (goes_on && !comes_back(h, c->s.thread, &c->w, c->end_ns - 1) &&
-		!ty_stall_answers(h, c));
+	       (goes_on && !back && !ty_stall_answers(h, c));
 }
 
 /* Did the thread become another program? */
@@ -356,6 +375,26 @@ static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 	return false;
 }
 
+/* Where processes are not known (recordings of other programs): did the thread, or its maker, make
+ * the other one, or those that it has made? Who is older than the recording may be anybody. */
+static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
+{
+	int32_t maker = ty_model_thread(m, thread)->forked_by;
+
+	if (ty_model_thread(m, other)->forked_by < 0)
+		return ty_model_thread(m, other)->tgid < 0 && ty_model_thread(m, other)->ppid < 0;
+	for (unsigned n = 0; n < 16; n++) {
+		int32_t by = ty_model_thread(m, other)->forked_by;
+
+		if (by < 0)
+			return false;
+		if (by == (int32_t)thread || by == maker)
+			return true;
+		other = (uint32_t)by;
+	}
+	return false;
+}
+
 /* Is the thread of the process, or did one of the process, or that it has started, make it? */
 static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
@@ -367,6 +406,8 @@ bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
 	const struct ty_model *m = h->x->m;
 	int32_t command = h->x->command_tid;
 
+	if (ty_model_thread(m, thread)->tgid < 0 || ty_model_thread(m, other)->tgid < 0)
+		return may_be_of(m, other, thread);
 	return is_of(m, other,
 		     is_of(m, thread, command) ? command : ty_model_thread(m, thread)->tgid);
 }
@@ -419,7 +460,6 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 
 #define SHARED 16 /* queues of one thread; that many of its calls on each side of an instant */
 #define CALLS  64
-#define LOOKED 64 /* threads whose queues are looked at for one wait */
 
 /* What the thread waits on (or takes from) around t: at most SHARED. */
 static unsigned queues(const struct ty_hunt *h, uint32_t thread, uint64_t t,
@@ -528,6 +568,8 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
 				: c->end_ns + c->s.duration_ns;
 		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] < c->s.duration_ns / 2)
 			continue;
+		if (looked++ >= TY_STALL_LOOKED)
+			break;
 		if (ty_stall_last_woke(h->x, next, i, until) ||
 		    ty_stall_last_woke(h->x, c->s.thread, i, until))
 			return true;
@@ -536,7 +578,7 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
 			return true;
 		if (n > SHARED)
 			n = queues(h, c->root.thread, c->s.start_ns, q);
-		if (looked++ < LOOKED && same_queue(h, q, n, c->root.thread, i, c->s.start_ns))
+		if (same_queue(h, q, n, c->root.thread, i, c->s.start_ns))
 			return true;
 	}
 	return false;

@@ -407,15 +407,29 @@ static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 	return false;
 }
 
-/* Were both stopped as threads of one process, by the same signal? */
+/* Did the same call, of whoever let them go on, end both waits? */
+static bool same_end(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+{
+	uint32_t call;
+
+	if (a->waker.kind != TY_WAKER_THREAD || b->waker.kind != TY_WAKER_THREAD ||
+	    a->waker.thread != b->waker.thread)
+		return false;
+	call = ty_model_syscall_at(m, a->waker.thread, a->waker.act_ns);
+	return call != TY_NONE && call == ty_model_syscall_at(m, b->waker.thread, b->waker.act_ns);
+}
+
+/* Were both stopped as threads of one process, by the same signal? A thread stops only when it gets
+ * a CPU, but all go on by one signal. */
 static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
 {
 	int32_t tgid = ty_model_thread(m, a->s.thread)->tgid;
 
 	return a->s.kind == TY_STALL_STOPPED && b->s.kind == TY_STALL_STOPPED && tgid >= 0 &&
 	       a->s.thread != b->s.thread && ty_model_thread(m, b->s.thread)->tgid == tgid &&
-	       a->s.culprit == b->s.culprit && overlap(a, b) >= a->s.duration_ns / 2 &&
-	       overlap(a, b) >= b->s.duration_ns / 2;
+	       a->s.culprit == b->s.culprit &&
+	       (same_end(m, a, b) ||
+		(overlap(a, b) >= a->s.duration_ns / 2 && overlap(a, b) >= b->s.duration_ns / 2));
 }
 
 /* How many threads the process of the candidate had all through it. */

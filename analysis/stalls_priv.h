@@ -45,6 +45,7 @@ struct ty_cand {
 
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
 #define TY_STALL_BACK	   512
+#define TY_STALL_LOOKED	   64 /* other threads whose spans or calls are looked at for one wait */
 #define TY_STALL_LITTLE_NS UINT64_C(1000000)
 /* A CPU's time slices are of a like length as the shortest stall: ready must last longer. */
 #define TY_STALL_READY_TIMES 5 / 2
@@ -77,6 +78,11 @@ struct ty_hunt {
 	size_t prios;
 	bool prio_made;
 	VEC(struct ty_word_is) word; /* those that were looked at */
+	struct ty_gate {	     /* the last one: what was waited for, and the call that woke */
+		struct ty_wait_for what;
+		uint32_t waiter, call;
+		bool known, opens;
+	} gate;
 };
 
 /* stalls.c: one more candidate. 0 or -TY_ENOMEM. */
@@ -98,7 +104,8 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
 /* stall_ask.c */
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
- * wait and handed it on. */
+ * wait and handed it on. fd: where an answer would come, which may have come before the wait; -1:
+ * not known. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
 /* Is a place handed on by who waits there to the next: who ended the wait gave its own to the
  * thread, or the thread had given its own to that one, or to `first`? */
@@ -159,8 +166,8 @@ bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);
-/* Does another thread ever end a wait of the thread on the same futex word? */
-bool ty_stall_ever_woken(const struct ty_hunt *h, const struct ty_cand *c);
+/* Does another thread ever end a wait of the thread on the futex word that this call waits on? */
+bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t call);
 /* Does the thread make the same call on the same descriptor again, if without a wait? */
 bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does another thread wait for the same object at the same time, as in a pool? */
@@ -171,7 +178,7 @@ bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
  * place again? So work is given, the next before the first was taken on. */
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c);
 /* A wait for a peer that nobody is seen waiting through: had the waiter work? */
-bool ty_stall_had_work(const struct ty_hunt *h, const struct ty_cand *c);
+bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c);
 /* Is what a wait for a peer came to work that several share, which the waiter's process has made
  * for that? p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,

@@ -29,8 +29,9 @@ struct ty_wait_for {
 /* A wait (sleeping or uninterruptible) of the thread inside `call`; TY_NONE: in no call (user mode:
  * a page fault). */
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call);
-/* The call that the thread waits in: the span's; or, where its begin was lost, the one whose end is
- * the next that the thread is known to have done. TY_NONE: in none, or not known. */
+/* The call that the thread waits in: the span's; or, where its begin was lost, or the span's is one
+ * whose end was lost, the one whose end is the next that the thread is known to have done. TY_NONE:
+ * in none, or not known. */
 uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
 /*
  * After a wait for several descriptors, or one that is not told (poll's are behind a pointer,

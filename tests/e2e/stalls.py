@@ -163,6 +163,17 @@ def check_sentences(doc):
             raise Wrong(CONTRADICTS + str(e)) from None
 
 
+def check_threads(top, own, doc, data):
+    """One finding stands for all threads that the process had through the stop, but those that got no CPU to stop on."""
+    begin, end = top["start_ns"], top["start_ns"] + top["duration_ns"]
+    all_through = [t for t in own if t["start_ns"] < begin and t["end_ns"] >= end]
+    late = [t for t in all_through if sum(stood_ready(doc, data, t["tid"], begin, end - begin)) > (end - begin) / 4]
+    n = top.get("threads", 1)
+    expect(len(all_through) - len(late) <= n <= len(own), f"{len(all_through)} threads were stopped, told are {n}")
+    expect(n == 1 or re.search(rf" with (all )?{n} threads of its process", top["sentence"]),
+           f"of a stopped process: {top['sentence']}")
+
+
 def check_top(doc, truth, name, data):
     kind = truth["kind"]
     # A process that took the program's CPU for longer than the planted stall is not the program's fault.
@@ -180,8 +191,7 @@ def check_top(doc, truth, name, data):
         victims |= own
         stops = [s for s in stalls if s["cause"]["kind"] == "stopped" and s["tid"] in own]
         expect(len(stops) == 1, f"one stop is told {len(stops)} times")
-        expect(len(own) < 3 or top.get("threads", 1) == 1 or f"with all {top['threads']} threads of its process" in top["sentence"],
-               f"of a stopped process: {top['sentence']}")
+        check_threads(top, [t for t in doc["threads"] if t["tid"] in own], doc, data)
     expect(top["tid"] in victims,
            f"the victim is {victim['comm']}/{victim['tid']}, named is {top['comm']}/{top['tid']}")
     if top["tid"] == victim["tid"]:

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A client waits for its server, while another thread of the program, which has nothing to do with
- * either, computes all the time. */
+/* A client, which may write a log, waits for its server, while another thread of the program, which
+ * has nothing to do with either, computes all the time. */
 #include <semaphore.h>
 
 #include "service.h"
 
 static int there[2], back[2];
 static sem_t *sem; /* or NULL: two pipes */
+static int logged = -1;
 
 static void give(int fd, sem_t *s)
 {
@@ -24,6 +25,8 @@ static void get(int fd, sem_t *s)
 
 static void ask(void)
 {
+	if (logged >= 0 && write(logged, "asks\n", 5) != 5)
+		err(1, "log");
 	give(there[1], sem);
 }
 
@@ -67,6 +70,8 @@ int main(int argc, char **argv)
 		sem_init(sem, 1, 0);
 		sem_init(sem + 1, 1, 0);
 	}
+	if (plant_pick(2))
+		logged = plant_file("log", O_WRONLY | O_CREAT | O_APPEND);
 	plant_start(&busy, PLANT_THREAD, compute);
 	service_run();
 	plant_finish(&busy);

@@ -13,7 +13,23 @@
 
 static void ask(void), take(void), hear(void), answer(void);
 static unsigned requests, slow;
-static bool unasked;
+static bool unasked, naps; /* naps: time goes by in waits by futex, as in runtimes */
+
+static inline void service_nap(unsigned ms)
+{
+	static _Thread_local pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	static _Thread_local pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += ms % 1000 * 1000000l;
+	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&m);
+	while (pthread_cond_timedwait(&c, &m, &t) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&m);
+}
 
 static void server(void)
 {
@@ -22,7 +38,9 @@ static void server(void)
 	for (unsigned i = 0; i < requests; i++) {
 		if (!unasked)
 			hear();
-		if (i == slow)
+		if (i == slow && naps)
+			service_nap(the.ms);
+		else if (i == slow)
 			plant_spend_ms(the.way, the.ms);
 		answer();
 	}
@@ -37,6 +55,8 @@ static void client(void)
 		uint64_t t;
 
 		plant_work(1 + the.before % 3);
+		if (naps)
+			service_nap(3);
 		t = plant_begin();
 		if (!unasked)
 			ask();
