@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The side band of memory samples in a perf.data file, in one pass: pieces of AUX streams and their
- * flags, the clock, cores, context switches, names, processes, mappings, perf samples. Order in the
- * file does not matter but for names, processes and mappings without a time.
+ * flags, the clock, cores, context switches, names, processes, mappings. Order in the file does
+ * not matter but for names, processes and mappings without a time. perf samples are counted, and
+ * taken and sorted in a pass of their own when somebody reads them.
  *
  * AUXTRACE_INFO of Arm SPE: linux tools/perf/util/arm-spe.h. Version 1: PMU type, per-CPU rings.
  * Version 2: version, words of header, PMU type, CPUs; then for each CPU a magic word, its number,
@@ -240,14 +241,38 @@ static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 	return tid(s, m.tid, m.pid, err);
 }
 
-static int sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
+/* The event of a memory sample, which is parsed; NULL: it is none. */
+static const struct ty_perf_event *parse(struct ty_mem_stream *s, const struct ty_perf_rec *r,
+					 struct ty_perf_sample *p)
 {
 	const struct ty_perf_event *e = ty_perf_event_of(s->perf, r);
 	const uint64_t need = TY_PERF_S_ADDR | TY_PERF_S_DATA_SRC;
+
+	return e && (e->attr.sample_type & need) == need && !ty_perf_sample_parse(r, &e->attr, p)
+		       ? e
+		       : NULL;
+}
+
+/* The side band's reading counts them: who asks for names, or has an index, needs no more. */
+static void count_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r)
+{
+	struct ty_perf_sample p;
+	const struct ty_perf_event *e = parse(s, r, &p);
+
+	if (!e)
+		return;
+	s->facts.perf = true;
+	if (!s->facts.period)
+		s->facts.period = e->attr.flags & 1u << 10 ? 0 : e->attr.sample_period;
+	s->facts.samples++;
+}
+
+static int take_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
+{
 	struct ty_mem_sample m = {0};
 	struct ty_perf_sample p;
 
-	if (!e || (e->attr.sample_type & need) != need || ty_perf_sample_parse(r, &e->attr, &p))
+	if (!parse(s, r, &p))
 		return 0;
 	m.ts = p.id.time;
 	m.ip = p.ip;
@@ -273,10 +298,6 @@ static int sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct t
 		m.have |= TY_MEM_HAS_VA;
 	if (p.have & TY_PERF_S_PHYS_ADDR && p.phys_addr)
 		m.have |= TY_MEM_HAS_PA;
-	s->facts.perf = true;
-	if (!s->facts.period)
-		s->facts.period = e->attr.flags & 1u << 10 ? 0 : e->attr.sample_period;
-	s->facts.samples++;
 	return ty_sorted_runs_add(s->samples, &m, err);
 }
 
@@ -293,7 +314,7 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 	if (r->type < TY_PERF_KERNEL_TYPES && r->type != TY_PERF_SAMPLE)
 		ty_perf_id(s->perf, r, &id);
 	switch (r->type) {
-	case TY_PERF_SAMPLE: return sample(s, r, err);
+	case TY_PERF_SAMPLE: count_sample(s, r); return 0;
 	case TY_PERF_AUXTRACE: return auxtrace(s, r, err);
 	case TY_PERF_AUXTRACE_INFO: info(s, r); return 0;
 	case TY_PERF_TIME_CONV:
@@ -447,8 +468,7 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 	int e;
 
 	s->strs = ty_strtab_new();
-	s->samples = ty_sorted_runs_new(sizeof(struct ty_mem_sample), SAMPLES_BYTES, sample_order);
-	if (!s->strs || !s->samples)
+	if (!s->strs)
 		return no_memory(s, err);
 	ty_perf_rewind(s->perf);
 	while ((e = ty_perf_next(s->perf, &r, err)) > 0) {
@@ -474,6 +494,29 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 		return no_memory(s, err);
 	facts(s);
 	return 0;
+}
+
+int ty_mem_side_samples(struct ty_mem_stream *s, struct ty_err *err)
+{
+	struct ty_perf_rec r;
+	int e;
+
+	if (s->samples || !s->facts.perf)
+		return 0;
+	s->samples = ty_sorted_runs_new(sizeof(struct ty_mem_sample), SAMPLES_BYTES, sample_order);
+	if (!s->samples)
+		return no_memory(s, err);
+	ty_perf_rewind(s->perf);
+	while ((e = ty_perf_next(s->perf, &r, err)) > 0) {
+		e = r.type == TY_PERF_SAMPLE ? take_sample(s, &r, err) : 0;
+		if (e)
+			break;
+	}
+	if (e) { /* all of them, or none */
+		ty_sorted_runs_free(s->samples);
+		s->samples = NULL;
+	}
+	return e;
 }
 
 bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,

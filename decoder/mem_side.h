@@ -128,7 +128,8 @@ struct ty_mem_stream {
 	VEC(uint32_t) map_names;
 	struct ty_mem_map_index map_index;
 	VEC(struct ty_mem_life) lives;	/* by pid, time */
-	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then place */
+	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then place; NULL: there
+					   are none, or nobody has asked for them */
 	struct ty_mem sample_item;
 	struct ty_strtab *strs;
 	uint32_t *heap; /* of queue numbers; queues.n: the samples */
@@ -149,6 +150,8 @@ void ty_mem_map_index_fini(struct ty_mem_map_index *x);
 
 /* Read the side band of s->perf. 0 or -TY_E.... */
 int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err);
+/* Have s->samples, if there are any. 0 or -TY_E...: it may be tried again. */
+int ty_mem_side_samples(struct ty_mem_stream *s, struct ty_err *err);
 /* Who ran on the CPU at ts. *at: where the last look-up ended (times mostly increase). */
 bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,
 		     struct ty_mem_run *out);

@@ -231,8 +231,10 @@ static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
 
 static int start(struct ty_mem_stream *s, struct ty_err *err)
 {
-	int r = s->samples ? ty_sorted_runs_rewind(s->samples, err) : 0;
+	int r = ty_mem_side_samples(s, err);
 
+	if (!r && s->samples)
+		r = ty_sorted_runs_rewind(s->samples, err);
 	s->heap_n = 0;
 	if (r)
 		return r;

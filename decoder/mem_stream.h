@@ -7,7 +7,7 @@
  *
  * Records of a stream whose time is not known keep their place in it. Memory: the side band, a
  * buffer and two batches of items per AUX stream, and 16 MB of perf samples, which lie out of order
- * in the file: more of them are sorted in a file without a name.
+ * in the file: more of them are sorted in a file without a name, when the first is asked for.
  */
 #ifndef TY_MEM_STREAM_H
 #define TY_MEM_STREAM_H
