@@ -101,36 +101,45 @@ static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 
 /* A variable of one of the process' files, of the one mapped last before. Their data need not be
  * mapped in the recording: it lies as far from their code as in the file. What the process was
- * forked with counts, too. */
+ * forked with counts, too. None where there are more mappings than are looked at: another one may
+ * lie nearer. */
 static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		      struct ty_mem_name_of *out)
 {
+	struct ty_mem_name_of found = {0};
 	uint64_t ts = ts_ns;
 	unsigned looks = 0;
-	struct ty_symbol sym;
-	uint64_t in;
 
 	if (addr >> 55)
 		return;
-	for (int i = 0; pid >= 0 && !out->symbol && i < FORKS_MAX; i++) {
-		const struct ty_mem_map *m;
+	for (int i = 0; pid >= 0 && !found.symbol && i < FORKS_MAX; i++) {
+		bool before = false;
+		size_t at;
+		const struct ty_mem_map *maps = ty_mem_maps_of(n->stream, pid, &at);
 
-		for (size_t at = 0;
-		     looks++ < LOOKS_MAX && (m = ty_mem_map_next(n->stream, pid, &at));) {
+		while (at-- > 0 && !before) {
+			const struct ty_mem_map *m = &maps[at];
 			const struct image *im = m->name[0] == '/' ? image(n, m) : NULL;
+			struct ty_symbol sym;
+			uint64_t in;
 
-			if (!im || !im->symbols || (out->symbol && m->ts_ns > ts) ||
+			if (looks++ == LOOKS_MAX)
+				return;
+			if (!im || !im->symbols ||
 			    !ty_symbols_variable(im->symbols, m->pgoff, (int64_t)(addr - m->addr),
 						 &sym, &in))
 				continue;
-			out->symbol = sym.name;
-			out->offset = in;
-			out->mapping = m->name;
-			out->mapping_off = addr - m->addr;
-			out->assumed = true;
+			before = m->ts_ns <= ts; /* else the first one recorded later */
+			found = (struct ty_mem_name_of){.symbol = sym.name,
+							.offset = in,
+							.mapping = m->name,
+							.mapping_off = addr - m->addr,
+							.assumed = true};
 		}
 		pid = ty_mem_map_parent(n->stream, pid, &ts);
 	}
+	if (found.symbol)
+		*out = found;
 }
 
 static void name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,

@@ -12,7 +12,9 @@
 #include "partition.h"
 
 #define FORKS_MAX 64   /* generations that are looked back */
-#define LOOKS_MAX 4096 /* mappings that are looked at for the same file */
+#define LOOKS_MAX 8192 /* mappings that are looked at for the same file */
+/* What a look-up counts among them: it may go back all generations. */
+#define LOOKS_FIND FORKS_MAX
 
 /* The index ------------------------------------------------------------------------------------ */
 
@@ -109,20 +111,12 @@ void ty_mem_map_index_fini(struct ty_mem_map_index *x)
 
 /* Look-ups ------------------------------------------------------------------------------------- */
 
-/* Where the mappings of a process begin. */
-static size_t maps_of(const struct ty_mem_stream *s, int32_t pid)
+const struct ty_mem_map *ty_mem_maps_of(const struct ty_mem_stream *s, int32_t pid, size_t *n)
 {
-	return partition_point(i, 0, s->maps.n, s->maps.v[i].pid < pid);
-}
+	size_t from = partition_point(i, 0, s->maps.n, s->maps.v[i].pid < pid);
 
-const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at)
-{
-	size_t i = maps_of(s, pid) + *at;
-
-	if (i >= s->maps.n || s->maps.v[i].pid != pid)
-		return NULL;
-	++*at;
-	return &s->maps.v[i];
+	*n = partition_point(i, from, s->maps.n, s->maps.v[i].pid <= pid) - from;
+	return s->maps.v + from;
 }
 
 /* The number of the first fork or exec of the process behind ts: those before it count. */
@@ -237,14 +231,18 @@ bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place th
 	if (is_place(s, pid, *addr, ts, from->file, off)) /* a fork */
 		return true;
 	for (int32_t p = pid; p >= 0 && looks < LOOKS_MAX;
-	     p = ty_mem_map_parent(s, p, &born), looks++)
-		for (size_t at = 0; looks < LOOKS_MAX && (m = ty_mem_map_next(s, p, &at));
-		     looks++) {
+	     p = ty_mem_map_parent(s, p, &born), looks++) {
+		size_t n;
+
+		m = ty_mem_maps_of(s, p, &n);
+		for (; n && looks < LOOKS_MAX; m++, n--, looks++) {
 			if (m->file != from->file || off < m->pgoff || off - m->pgoff >= m->len)
 				continue;
 			*addr = m->addr + (off - m->pgoff);
 			if (is_place(s, pid, *addr, ts, from->file, off))
 				return true;
+			looks += LOOKS_FIND;
 		}
+	}
 	return false;
 }

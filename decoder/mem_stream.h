@@ -93,11 +93,11 @@ struct ty_mem_place {
 	int32_t pid;
 };
 /* Where process `pid` has, at ts_ns, what lies at `there`: the same place of the same file. false:
- * nowhere, or not found among its thousands of mappings. */
+ * nowhere, or not found by a bounded search in its mappings. */
 bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place there, int32_t pid,
 			   uint64_t ts_ns, uint64_t *addr);
-/* The process's own mappings in the order of the file: *at is 0 at first; NULL behind the last. */
-const struct ty_mem_map *ty_mem_map_next(const struct ty_mem_stream *s, int32_t pid, size_t *at);
+/* The process's own mappings, *n of them, in the order of the file. */
+const struct ty_mem_map *ty_mem_maps_of(const struct ty_mem_stream *s, int32_t pid, size_t *n);
 /* Whose copy its mappings were at that time, and since when (*ts_ns changes); -1: nobody's. */
 int32_t ty_mem_map_parent(const struct ty_mem_stream *s, int32_t pid, uint64_t *ts_ns);
 

@@ -152,9 +152,141 @@ static void test_codes(void **state)
 	pw_fini(&w);
 }
 
+/* What was written for the random test, in the order of the file. */
+struct event {
+	uint64_t ts, addr, len;
+	int32_t pid, parent; /* parent: of a life, -1: an exec */
+};
+enum { MAPS = 300, LIVES = 12, PIDS = 5, TIMES = 40 };
+static struct event mapped[MAPS], lives[LIVES];
+
+static uint32_t rnd(uint32_t n)
+{
+	return (uint32_t)rand() % n;
+}
+
+static const struct event *last_life(int32_t pid, uint64_t ts)
+{
+	const struct event *best = NULL;
+
+	for (unsigned i = 0; i < LIVES; i++)
+		if (lives[i].pid == pid && lives[i].ts <= ts && (!best || lives[i].ts >= best->ts))
+			best = &lives[i];
+	return best;
+}
+
+/* By looking at all: the number of the mapping; -1. */
+static int brute(int32_t pid, uint64_t addr, uint64_t ts)
+{
+	int early = -1;
+
+	pid = addr >> 55 ? -1 : pid;
+	for (unsigned generation = 0; generation <= 64; generation++) {
+		const struct event *life = last_life(pid, ts);
+		int best = -1;
+
+		for (int i = 0; i < MAPS; i++) {
+			const struct event *m = &mapped[i];
+
+			if (m->pid != pid || addr < m->addr || addr - m->addr >= m->len)
+				continue;
+			if (m->ts <= ts && (best < 0 || m->ts >= mapped[best].ts))
+				best = i;
+			if (m->ts > ts && !generation && (early < 0 || m->ts < mapped[early].ts))
+				early = i;
+		}
+		if (best >= 0 && mapped[best].ts >= (life ? life->ts : 0))
+			return best;
+		if (!life || life->parent < 0)
+			break;
+		pid = life->parent;
+		ts = life->ts;
+	}
+	return early;
+}
+
+static int number(const struct ty_mem_map *m)
+{
+	return m ? (int)m->order : -1;
+}
+
+/* Mappings over each other, to the end of all addresses, at the same times, of processes that fork
+ * and exec: as by looking at all, and as long as it is said. */
+static void test_random(void **state)
+{
+	uint64_t body[8] = {PW_ID, 0x400100, 100ull << 32 | 100, 900, 0x7000, 0, 9, 0x2};
+	unsigned found = 0, none = 0;
+	struct ty_mem_when when;
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_perf *perf;
+	struct ty_buf file;
+	char path[32];
+
+	(void)state;
+	srand(11);
+	pw_init(&w);
+	w.type = 4;
+	for (unsigned i = 0; i < MAPS; i++) {
+		struct event *m = &mapped[i];
+
+		*m = (struct event){.pid = (int32_t)rnd(PIDS) - 1,
+				    .ts = rnd(TIMES),
+				    .addr = (uint64_t)rnd(24) << 12,
+				    .len = 1 + rnd(6 << 12)};
+		if (m->pid < 0 && rnd(4)) { /* ends at 2^64 or would beyond */
+			m->addr = -(uint64_t)m->addr - 4096;
+			m->len = rnd(2) ? -m->addr : m->len;
+		}
+		pw_mmap2(&w, (struct pw_at){.pid = m->pid, .tid = m->pid, .time = m->ts}, m->addr,
+			 m->len, 0, 5, "/bin/one");
+	}
+	for (unsigned i = 0; i < LIVES; i++) {
+		struct event *l = &lives[i];
+
+		l->ts = 1 + rnd(TIMES);
+		l->pid = (int32_t)rnd(PIDS - 1);
+		l->parent = rnd(3) ? (l->pid + 1 + (int32_t)rnd(PIDS - 2)) % (PIDS - 1) : -1;
+		if (l->parent < 0)
+			exec_of(&w, l->pid, l->ts);
+		else
+			fork_of(&w, l->pid, l->parent, l->ts);
+	}
+	pw_rec(&w, TY_PERF_SAMPLE, 2, body, sizeof(body));
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &stream, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	for (unsigned i = 0; i < 20000; i++) {
+		int32_t pid = (int32_t)rnd(PIDS) - 1;
+		uint64_t addr = rnd(30 << 12), ts = rnd(TIMES + 3), at[3];
+		int want;
+
+		addr = rnd(4) ? addr : -addr - 1;
+		want = brute(pid, addr, ts);
+		assert_int_equal(number(ty_mem_map_when(stream, pid, addr, ts, &when)), want);
+		assert_true(when.from_ns <= ts && ts < when.to_ns);
+		at[0] = when.from_ns;
+		at[1] = (when.to_ns < TIMES + 3 ? when.to_ns : TIMES + 3) - 1;
+		at[2] = at[0] + rnd((uint32_t)(at[1] - at[0] + 1));
+		for (unsigned k = 0; k < 3; k++)
+			assert_int_equal(brute(pid, addr, at[k]), want);
+		found += want >= 0;
+		none += want < 0;
+	}
+	assert_true(found > 5000 && none > 1000);
+	ty_mem_close(stream);
+	ty_perf_close(perf);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes),
+					   cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,7 +79,7 @@ static void test_names(void **state)
 {
 	uint64_t from = 0, n = 0, off = 0, at = (uintptr_t)&shared_line;
 	struct ty_mem_points points = {0};
-	struct ty_mem_stream *stream;
+	struct ty_mem_stream *stream = NULL;
 	struct ty_mem_names *names;
 	struct ty_mem_name_of name;
 	struct ty_sharing sharing;
@@ -101,7 +101,21 @@ static void test_names(void **state)
 		sample(&w, 101, test_wide_store, at, true, 1000 + 200 * i);
 		sample(&w, 102, test_narrow_load, at + 4, false, 1100 + 200 * i);
 	}
-	ty_buf_init(&file, 1 << 20);
+	/* The one mapped last before counts; where there are too many to be looked at, none. */
+	pw_mmap2(&w, (struct pw_at){.pid = 300, .tid = 300, .time = 1}, from, n, off, 5, exe);
+	pw_mmap2(&w, (struct pw_at){.pid = 300, .tid = 300, .time = 5000}, from - 8, n, off, 5,
+		 exe);
+	for (int32_t pid = 301; pid <= 303; pid++)
+		for (unsigned i = 0; i < (pid == 302 ? 20000 : 10000); i++) {
+			bool own = i == (pid == 301 ? 1 : pid == 302 ? 19999 : 0);
+
+			pw_mmap2(&w, (struct pw_at){.pid = pid, .tid = pid, .time = 1 + i % 1000},
+				 own ? from : i << 12, own ? n : 4096, own ? off : 0, 5,
+				 own ? exe : "//anon");
+		}
+	/* With one more than are looked at. */
+	pw_mmap2(&w, (struct pw_at){.pid = 303, .tid = 303, .time = 1}, 4096, 4096, 0, 5, "//anon");
+	ty_buf_init(&file, 1 << 24);
 	pw_file(&w, &file);
 	pw_save(&file, path);
 	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &stream, &err))
@@ -138,6 +152,17 @@ static void test_names(void **state)
 	ty_mem_name(names, 100, (uintptr_t)test_wide_store, 2000, &name);
 	assert_string_equal(name.symbol, "code");
 	ty_mem_name(names, 7, at, 2000, &name);
+	assert_null(name.symbol);
+	ty_mem_name(names, 300, at + 4, 2000, &name);
+	assert_int_equal(name.offset, 4);
+	ty_mem_name(names, 300, at + 4, 6000, &name);
+	assert_int_equal(name.offset, 12);
+	for (int32_t pid = 301; pid <= 302; pid++) {
+		ty_mem_name(names, pid, at + 4, 2000, &name);
+		assert_non_null(name.symbol);
+		assert_int_equal(name.offset, 4);
+	}
+	ty_mem_name(names, 303, at + 4, 2000, &name);
 	assert_null(name.symbol);
 	/* Another machine's paths say nothing about this one's files. */
 	ty_mem_names_free(names);

@@ -18,7 +18,7 @@ enum { SAMPLES = 240000 };
 static void test_sorted_when_read(void **state)
 {
 	char *dir = getenv("TMPDIR"), *was = dir ? strdup(dir) : NULL, path[32];
-	struct ty_mem_stream *s;
+	struct ty_mem_stream *s = NULL;
 	const struct ty_mem *m;
 	struct ty_err err = {0};
 	struct perf_write w;
