@@ -94,13 +94,16 @@ struct ty_spool_scan {
 	uint32_t torn;		       /* places where a chunk should have been but was not whole */
 	uint64_t torn_off;	       /* the first of them */
 	uint64_t torn_bytes;
+	uint64_t size;	       /* of the file, as far as it was looked at */
 	bool too_many;	       /* more than TY_CHUNKS_MAX: the rest was not looked at */
 	ty_spool_firsts first; /* what was dropped on purpose, in order; and where it lay */
 	uint64_t dropped_from, dropped_to, kept_off;
+	bool kept_lost; /* what the head says of it does not read: an older one, or none */
 };
 
 /*
- * Find all whole chunks of a spool of `size` bytes (behind its 64-byte head). Reads heads only, but
+ * Find all whole chunks of a spool of `size` bytes (behind its 64-byte head), or more: when
+ * something was dropped meanwhile, the file is looked at anew as it is then. Reads heads only, but
  * where a place is torn everything up to the next head. 0, -TY_ENOMEM, -TY_EIO.
  */
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,

@@ -10,7 +10,8 @@
  * either, so that no stream has a hole at its begin.
  *
  * The order of a drop is that of its crash safety: the new TY_SEC_KEPT chunk, the head that points
- * to it, the hole. Whoever dies in between leaves data that does not count, or more of it.
+ * to it, the hole, each on the disk before the next is begun. Whoever dies in between, by a power
+ * cut, too, leaves data that does not count, or more of it.
  *
  * Budget: per chunk a lock and a search in as many entries as there are streams, and sections.
  */
@@ -21,10 +22,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "buf.h"
+#include "key_value.h"
 #include "section.h"
 #include "spool_file.h"
 
@@ -88,8 +91,9 @@ int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
 {
 	struct ty_spool_keep *k;
 
-	/* A hole behind the end changes nothing, and is refused where there are none. */
-	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, BLOCK_MAX, BLOCK_MAX))
+	/* A hole behind the end, where nothing is yet, is refused where there are none. */
+	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)atomic_load(&s->end), BLOCK_MAX))
 		return ty_fail_errno(err,
 				     "--keep: the file system of %s cannot free part of a file; "
 				     "name another one with -o",
@@ -202,7 +206,9 @@ int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool
 
 	if (r)
 		return r;
-	if (ty_pwrite(s->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)))
+	if (fdatasync(s->fd) ||
+	    ty_pwrite(s->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)) ||
+	    fdatasync(s->fd))
 		return ty_fail_errno(err, "cannot write to %s", s->path);
 	if (m->off <= k->to)
 		return 0;
@@ -247,30 +253,48 @@ static char *kept_text(int fd, uint64_t off, uint64_t size, bool *no_memory)
 	return text;
 }
 
+/* Whole numbers of a value of n bytes, as many as are asked for. */
+static bool numbers(const char *value, size_t n, uint64_t *v, unsigned count)
+{
+	char line[80], *p = line;
+
+	if (n >= sizeof(line))
+		return false;
+	memcpy(line, value, n);
+	line[n] = 0;
+	for (unsigned i = 0; i < count; i++) {
+		char *end;
+
+		v[i] = strtoull(p, &end, 10);
+		if (end == p)
+			return false;
+		p = end;
+	}
+	return true;
+}
+
 int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out)
 {
 	bool no_memory = false;
 	char *text = kept_text(fd, off, size, &no_memory);
-	uint64_t a, b;
-	struct ty_spool_first f;
+	const char *p = text, *value;
+	uint64_t v[3];
+	size_t n;
 	int r = no_memory ? -TY_ENOMEM : 0;
 
-	for (char *p = text, *end; p && *p && !r; p = end) {
-		end = p + strcspn(p, "\n");
-		end += *end == '\n';
-		if (sscanf(p, "dropped=%" SCNu64 " %" SCNu64, &a, &b) == 2) {
-			out->dropped_from = a;
-			out->dropped_to = b;
-		} else if (sscanf(p, "first=%" SCNu32 " %" SCNu32 " %" SCNu64, &f.type, &f.stream,
-				  &f.seq) == 3) {
-			const struct ty_spool_first *last =
-				out->first.n ? &out->first.v[out->first.n - 1] : NULL;
+	if (ty_key_next(&p, "dropped", &value, &n) && numbers(value, n, v, 2)) {
+		out->dropped_from = v[0];
+		out->dropped_to = v[1];
+	}
+	for (p = text; !r && ty_key_next(&p, "first", &value, &n);) {
+		const struct ty_spool_first *last =
+			out->first.n ? &out->first.v[out->first.n - 1] : NULL;
 
-			/* They are in order, and whatever is not says nothing. */
-			if (!last || f.type > last->type ||
-			    (f.type == last->type && f.stream > last->stream))
-				r = vec_push(&out->first, f);
-		}
+		/* They are in order, and whatever is not says nothing. */
+		if (numbers(value, n, v, 3) && v[0] <= UINT32_MAX && v[1] <= UINT32_MAX &&
+		    (!last || v[0] > last->type || (v[0] == last->type && v[1] > last->stream)))
+			r = vec_push(&out->first, ((struct ty_spool_first){(uint32_t)v[0],
+									   (uint32_t)v[1], v[2]}));
 	}
 	out->kept_off = text ? off : 0;
 	free(text);

@@ -4,17 +4,21 @@
  * one 64-byte read per chunk; where there is none (a writer died between reserving and writing, a
  * torn tail, a damaged head) the next magic number whose head checksum fits is searched for. Holes
  * of a sparse file are stepped over, never read. What was dropped on purpose (spool.h) is not
- * looked at, and what does not count any more is left out.
+ * looked at, and what does not count any more is left out; where the chunk that tells it is lost,
+ * an older one is taken.
  */
 #include "spool_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #define WINDOW (1u << 20)
+/* Looks at a file of which more is dropped meanwhile; TY_SEC_KEPT chunks that are tried. */
+enum { DROP_TRIES = 4, KEPT_TRIES = 4 };
 
 int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
 {
@@ -148,23 +152,13 @@ static void torn(struct ty_spool_scan *s, uint64_t off, uint64_t bytes)
 	s->torn_bytes += bytes;
 }
 
-int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
-		  struct ty_err *err)
+/* All chunks behind the head, in the order of the file. */
+static int walk(int fd, uint64_t size, const char *path, struct window *win,
+		struct ty_spool_scan *out, struct ty_err *err)
 {
-	struct window win = {.p = malloc(WINDOW)};
 	uint64_t off = sizeof(struct ty_spool_head);
-	struct ty_spool_head head;
-	int r = 0;
 
-	*out = (struct ty_spool_scan){0};
-	if (ty_pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.kept)
-		r = ty_spool_read_kept(fd, head.kept, size, out);
-	if (!win.p || r) {
-		free(win.p);
-		ty_spool_scan_fini(out);
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
-	}
-	while (off < size && !r) {
+	while (off < size) {
 		struct ty_spool_ent e = {.off = off};
 		int64_t n;
 
@@ -183,22 +177,95 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 				break;
 			}
 			if (vec_push(&out->ents, e))
-				r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
-					    path);
+				return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
+					       path);
 			off += sizeof(e.h) + e.h.stored;
 			continue;
 		}
 		if (n >= 0)
-			n = find_head(fd, off + 1, size, &win);
-		if (n < 0) {
-			r = ty_fail_errno(err, "%s: cannot read at offset %llu", path,
-					  (unsigned long long)off);
-			break;
-		}
+			n = find_head(fd, off + 1, size, win);
+		if (n < 0)
+			return ty_fail_errno(err, "%s: cannot read at offset %llu", path,
+					     (unsigned long long)off);
 		torn(out, off, (uint64_t)n - off);
 		off = (uint64_t)n;
 	}
+	return 0;
+}
+
+/* One look at the whole file; what was dropped is as the TY_SEC_KEPT chunk at kept has it (0:
+ * nothing was). */
+static int look(int fd, uint64_t size, const char *path, uint64_t kept, struct ty_spool_scan *out,
+		struct ty_err *err)
+{
+	struct window win = {.p = malloc(WINDOW)};
+	int r;
+
+	ty_spool_scan_fini(out);
+	*out = (struct ty_spool_scan){.size = size};
+	if (!win.p || (kept && ty_spool_read_kept(fd, kept, size, out)))
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	else
+		r = walk(fd, size, path, &win, out, err);
 	free(win.p);
+	return r;
+}
+
+/* The newest TY_SEC_KEPT chunk that reads, of the last few in the file; 0: none. */
+static int find_kept(int fd, uint64_t size, const struct ty_spool_scan *s, uint64_t *off)
+{
+	unsigned left = KEPT_TRIES;
+
+	*off = 0;
+	for (size_t i = s->ents.n; i-- > 0 && left && !*off;) {
+		const struct ty_spool_ent *e = &s->ents.v[i];
+		struct ty_spool_scan one = {0};
+		int r;
+
+		if (e->h.type != TY_SPOOL_SECTION || e->h.stream != TY_SEC_KEPT)
+			continue;
+		r = ty_spool_read_kept(fd, e->off, size, &one);
+		*off = one.kept_off;
+		ty_spool_scan_fini(&one);
+		if (r)
+			return r;
+		left--;
+	}
+	return 0;
+}
+
+static uint64_t kept_now(int fd)
+{
+	struct ty_spool_head head;
+
+	return ty_pread(fd, &head, sizeof(head), 0) == sizeof(head) ? head.kept : 0;
+}
+
+int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
+		  struct ty_err *err)
+{
+	uint64_t kept, other;
+	int r;
+
+	*out = (struct ty_spool_scan){0};
+	/* A recorder that still runs may drop more meanwhile. */
+	for (unsigned left = DROP_TRIES; left; left--) {
+		struct stat st;
+
+		kept = kept_now(fd);
+		r = look(fd, size, path, kept, out, err);
+		if (r || kept_now(fd) == kept)
+			break;
+		if (!fstat(fd, &st) && (uint64_t)st.st_size > size)
+			size = (uint64_t)st.st_size;
+	}
+	if (!r && kept && !out->kept_off) {
+		if (find_kept(fd, size, out, &other))
+			r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+		else if (other)
+			r = look(fd, size, path, other, out, err);
+		out->kept_lost = true;
+	}
 	if (r)
 		ty_spool_scan_fini(out);
 	else

@@ -251,6 +251,12 @@ static void note(struct spool *s)
 		      "the recording was not finished (the recorder died, or still runs): "
 		      "%" PRIu64 " chunks (%s) are read, what came after them is missing",
 		      s->chunks, ty_fmt_bytes(s->bytes, size));
+	if (s->scan.kept_off)
+		ty_trace_note(s->t, "where the recorder still runs it goes on dropping the oldest "
+				    "part, so that some of that may be missing");
+	if (s->scan.kept_lost)
+		ty_trace_note(s->t, "what it dropped last is not known (the head points to "
+				    "nothing that can be read)");
 	if (s->scan.torn)
 		ty_trace_note(s->t, "%u torn place%s (%s, the first at offset %" PRIu64 ") skipped",
 			      s->scan.torn, s->scan.torn > 1 ? "s" : "",
@@ -266,8 +272,8 @@ static void note(struct spool *s)
 			      s->nameless, s->nameless > 1 ? "s" : "");
 	if (s->scan.too_many)
 		ty_trace_note(s->t, "more than %u chunks: the rest is not read", TY_CHUNKS_MAX);
-	s->t->truncated |=
-		s->scan.torn || s->holes || s->damaged || s->nameless || s->scan.too_many;
+	s->t->truncated |= s->scan.torn || s->scan.kept_lost || s->holes || s->damaged ||
+			   s->nameless || s->scan.too_many;
 }
 
 int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
@@ -290,6 +296,7 @@ int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
 	r = ty_spool_scan(t->priv->fd, t->file_bytes, t->path, &s.scan, err);
 	if (r)
 		return r;
+	t->file_bytes = s.scan.size;
 	r = metadata(&s);
 	if (!r && (!t->header_page.s || !t->buffers.n))
 		r = ty_fail(err, TY_EFORMAT, sizeof(head),

@@ -297,42 +297,126 @@ static void test_crash(void **state)
 	end();
 }
 
-/* A head that points to nothing that says anything: the spool is one with a hole, and says so. */
+/* A head that points to nothing that says anything: the newest chunk that does is taken, and the
+ * reader is told. Without any the spool is one with a hole, and says so. */
 static void test_damaged(void **state)
 {
 	const char *path = begin("damaged");
 	char part[4096];
 	struct ty_buf b = {0};
-	struct place p;
+	struct place p[2];
 	struct ty_err err = {0};
 	struct ty_trace *t;
-	uint64_t kept;
+	uint64_t kept = 0, second;
 
 	(void)state;
 	snprintf(part, sizeof(part), "%s.part", path);
-	for (unsigned k = 0; k < 10; k++)
-		put_some();
-	p = mark(100);
-	for (unsigned k = 0; k < 10; k++)
-		put_some();
-	drop(&p);
-	load(path, &b);
-	memcpy(&kept, b.p + offsetof(struct ty_spool_head, kept), sizeof(kept));
-	for (unsigned i = 0; i < 4; i++) {
-		const uint64_t wrong[] = {kept + 1, b.len - 3, UINT64_MAX - 5, kept};
+	/* Both marks are there before the first drop, as the recorder has them: the first chunk
+	 * that tells of one lies behind the second mark. */
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned k = 0; k < 10; k++)
+			put_some();
+		p[i] = mark((i + 1) * 100);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned k = 0; k < 10; k++)
+			put_some();
+		drop(&p[i]);
+		load(path, &b);
+		memcpy(&second, b.p + offsetof(struct ty_spool_head, kept), sizeof(second));
+		kept = i ? kept : second;
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		const uint64_t wrong[] = {second + 1, b.len - 3, UINT64_MAX - 5, second, second};
 
 		memcpy(b.p + offsetof(struct ty_spool_head, kept), &wrong[i], sizeof(kept));
-		if (i == 3)
-			b.p[kept + 80] ^= 1;
+		if (i >= 3)
+			b.p[(i == 3 ? second : kept) + 80] ^= 1;
 		ty_fx_write(part, b.p, b.len);
 		assert_int_equal(ty_trace_open(part, &t, &err), 0);
 		assert_true(t->truncated);
-		assert_int_equal(t->kept_from_ns, 0);
+		assert_non_null(strstr(t->note.s, "dropped last is not known"));
+		assert_int_equal(t->kept_from_ns, i < 3 ? 200 : i == 3 ? 100 : 0);
 		assert_true(t->streams.n > 0);
 		ty_trace_close(t);
 	}
 	ty_buf_fini(&b);
 	end();
+}
+
+/* More metadata than a megabyte is there before anything can be dropped, and stays. */
+static void test_much_before(void **state)
+{
+	enum { TEXT = 1 << 20, TEXTS = 2 };
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_META, .stream = TY_META_EVENT_FORMAT};
+	const char *path = ty_fx_path("before");
+	struct ty_err err = {0};
+	static uint8_t text[TEXT];
+	struct ty_trace *t;
+
+	(void)state;
+	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, &err), 0);
+	assert_int_equal(ty_spool_publish(spool, &err), 0);
+	writer = ty_spool_writer_new(spool, TEXT);
+	assert_non_null(writer);
+	ty_fx_spool_meta(writer);
+	noise(text, TEXT);
+	memcpy(text, "system", sizeof("system"));
+	for (uint64_t i = 0; i < TEXTS; i++) {
+		struct ty_spool_chunk c = what;
+
+		c.seq = 100 + i;
+		assert_int_equal(ty_spool_put(writer, &c, text, TEXT, &err), 0);
+	}
+	if (ty_spool_keep(spool, &err)) {
+		print_message("%s\n", err.msg);
+		end();
+		skip();
+	}
+	assert_int_equal(ty_trace_open(path, &t, &err), 0);
+	assert_false(t->truncated);
+	assert_true(t->formats.n >= TEXTS);
+	assert_memory_equal(t->formats.v[t->formats.n - 1].text.s, text + sizeof("system"),
+			    TEXT - sizeof("system"));
+	ty_trace_close(t);
+	end();
+}
+
+/* A section that is made to take long: millions of lines, each of which is looked at once. */
+static void test_hostile(void **state)
+{
+	enum { TEXT = 2 << 20 };
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};
+	const char *const lines[] = {"\n", "first=\n", "first=1 \n", "dropped=\n",
+				     "first=99999999999999999999 "};
+	const char *path = ty_fx_path("hostile");
+	static char text[TEXT];
+	struct ty_trace *t;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		const size_t n = strlen(lines[i]);
+		uint64_t off;
+
+		for (size_t k = 0; k < TEXT; k++)
+			text[k] = lines[i][k % n];
+		assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
+		assert_int_equal(ty_spool_publish(spool, NULL), 0);
+		writer = ty_spool_writer_new(spool, TEXT);
+		assert_non_null(writer);
+		ty_fx_spool_meta(writer);
+		off = ty_spool_written(spool);
+		assert_int_equal(ty_spool_put(writer, &what, text, TEXT, NULL), 0);
+		assert_int_equal(ty_pwrite(spool->fd, &off, sizeof(off),
+					   offsetof(struct ty_spool_head, kept)),
+				 0);
+		ty_fx_cpu_limit(20);
+		assert_int_equal(ty_trace_open(path, &t, NULL), 0);
+		ty_fx_cpu_limit(0);
+		assert_int_equal(t->kept_from_ns, 0);
+		ty_trace_close(t);
+		end();
+	}
 }
 
 /* Holes end in the middle of blocks: what one leaves, the next one takes. */
@@ -343,8 +427,8 @@ static void test_nothing_stays(void **state)
 
 	(void)state;
 	begin("blocks");
-	for (unsigned i = 0; i < 500; i++) {
-		put(i % STREAMS, next[i % STREAMS], 1);
+	for (unsigned i = 0; i < 100; i++) {
+		put(i % STREAMS, next[i % STREAMS], 5);
 		next[i % STREAMS]++;
 		p = mark(taken * 100);
 		drop(&p);
@@ -365,10 +449,9 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_nothing_stays),
+		cmocka_unit_test(test_random),	cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_much_before),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_nothing_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
