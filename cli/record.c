@@ -57,7 +57,7 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 	if (res->dropped)
 		fprintf(stderr, "tarry: kept the newest %s of %s (%s)\n",
 			ty_fmt_span(res->elapsed_ns, span), ty_fmt_span(res->all_ns, all_span),
-			!o->keep_ns || res->elapsed_ns < o->keep_ns
+			o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
 				? "as much as --keep's size holds"
 				: "no less than --keep's time");
 	fprintf(stderr,

@@ -91,7 +91,13 @@ static int take_buffer(void *to, const char *arg, struct ty_err *err)
 static int take_keep(void *to, const char *arg, struct ty_err *err)
 {
 	struct ty_record_args *a = to;
+	const size_t n = strlen(arg);
 
+	if (n && strchr("0123456789.", arg[n - 1]))
+		return wrong(err,
+			     "--keep '%s' is neither a time nor a size: a unit is missing (30s, "
+			     "10m are times; 500M, 2G are sizes)",
+			     arg);
 	if (!ty_parse_duration(arg, &a->o.keep_ns) && a->o.keep_ns >= TY_KEEP_MIN_NS)
 		return 0;
 	if (ty_parse_duration(arg, &a->o.keep_ns) && !ty_parse_size(arg, &a->o.keep_bytes) &&

@@ -67,7 +67,7 @@ static void file(const struct ty_report *r, struct ty_json *j)
 	ty_json_object(j, "file");
 	ty_json_str(j, "path", t->path);
 	ty_json_u64(j, "version", (uint64_t)t->version);
-	ty_json_u64(j, "bytes", t->file_bytes);
+	ty_json_u64(j, "bytes", t->file_bytes - t->dropped_bytes);
 	ty_json_bool(j, "unfinished", t->unfinished);
 	ty_json_bool(j, "truncated", t->truncated);
 	if (t->note.s)

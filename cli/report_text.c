@@ -115,16 +115,15 @@ static void header(const struct ty_report *r, FILE *f)
 	struct ty_text mach = ty_trace_section(t, TY_SEC_MACHINE),
 		       self = ty_trace_section(t, TY_SEC_SELF);
 	char v[512], w[512], a[64], b[64], n1[32], n2[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
-	uint64_t span = s->end_ns - s->start_ns, cpu;
+	uint64_t span = s->end_ns - s->start_ns, cpu, bytes = t->file_bytes - t->dropped_bytes;
 	uint32_t traced = 0;
 
 	if (t->version)
 		line(f, "file", "%s (trace.dat version %d, %s)", t->path, t->version,
-		     ty_fmt_bytes(t->file_bytes, d));
+		     ty_fmt_bytes(bytes, d));
 	else
 		line(f, "file", "%s (%s, %s)", t->path,
-		     t->perf ? "perf.data" : "unfinished recording",
-		     ty_fmt_bytes(t->file_bytes, d));
+		     t->perf ? "perf.data" : "unfinished recording", ty_fmt_bytes(bytes, d));
 	if (t->note.s)
 		line(f, "", "%.*s", (int)t->note.n, t->note.s);
 	if (ty_session_scope(r->s))
@@ -196,10 +195,14 @@ static void header(const struct ty_report *r, FILE *f)
 		     w);
 	}
 	cpu = ty_key_u64(self.s, "cpu_user_ns") + ty_key_u64(self.s, "cpu_sys_ns");
+	/* It is of all that was recorded. */
+	if (t->kept_from_ns)
+		span = ty_session_recorded_ns(r->s);
 	if (cpu)
-		line(f, "recorder", "%s CPU time (%.2f%% of the span), %.1f bytes per event",
+		line(f, "recorder", "%s CPU time (%.2f%% of %s), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
-		     s->events ? (double)t->file_bytes / (double)s->events : 0.0);
+		     t->kept_from_ns ? "all that was recorded" : "the span",
+		     s->events ? (double)bytes / (double)s->events : 0.0);
 }
 
 static void syscalls(const struct ty_report *r, FILE *f)

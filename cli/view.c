@@ -247,8 +247,9 @@ static uint64_t recorder_cpu(const struct ty_trace *t)
 	const char *self = ty_trace_section(t, TY_SEC_SELF).s;
 	int64_t user, sys;
 
-	if (!ty_key_i64(self, "cpu_user_ns", &user) || !ty_key_i64(self, "cpu_sys_ns", &sys) ||
-	    user < 0 || sys < 0)
+	/* Where the begin was dropped it is of more than what is shown. */
+	if (t->kept_from_ns || !ty_key_i64(self, "cpu_user_ns", &user) ||
+	    !ty_key_i64(self, "cpu_sys_ns", &sys) || user < 0 || sys < 0)
 		return UINT64_MAX;
 	return (uint64_t)user + (uint64_t)sys;
 }

@@ -32,7 +32,9 @@ enum ty_section {
 	TY_SEC_THREADS = 2,
 	/*
 	 * key=value lines, written at the end: end_ns (trace clock), duration_ns, end_realtime_ns,
-	 * events, lost, raw_bytes, cpu_user_ns, cpu_sys_ns (recorder's own), command_status (as
+	 * recorded_ns (of all that was ever recorded; with TY_SEC_KEPT more than duration_ns; the
+	 * next but events and lost are of it), events, lost, raw_bytes, cpu_user_ns, cpu_sys_ns
+	 * (recorder's own), command_status (as
 	 * waitpid gives), stat (repeated: "BUFFER CPU entries overrun commit_overrun dropped
 	 * read"), stop (why it ended).
 	 */
@@ -64,8 +66,9 @@ enum ty_section {
 	 * (trace clock: all events from then on are there; some older ones may be, and do not
 	 * count), began_ns (trace clock: when recording began),
 	 * dropped (two offsets in the spool) and first (repeated: type, stream and number of the
-	 * first chunk that counts), which mean nothing in a finished file. None: nothing was
-	 * dropped.
+	 * first chunk that counts), which mean nothing in a finished file; of recordings of a
+	 * command or of processes also traced (repeated, in order: two tids, all threads from the
+	 * one to the other were traced at from_ns). None: nothing was dropped.
 	 */
 	TY_SEC_KEPT = 7,
 	/*

@@ -11,7 +11,8 @@
  * size, u32 raw size, zstd frame), so that finishing is copying. While all CPUs are busy the
  * recorder writes LZ4 blocks instead of zstd frames, a third of the work (flag TY_SPOOL_LZ4);
  * finishing compresses them anew. Chunks lie in any order (writers
- * reserve space by an atomic add and write without locks); `seq` orders those of one stream. A
+ * reserve space by an atomic add, or a short lock where something may be dropped, and write without
+ * locks); `seq` orders those of one stream. A
  * reader that meets anything but a valid chunk head at its place searches for the next one: zeros
  * (a reservation that was never written) and torn tails cost at most the chunks that lay there.
  *
@@ -74,7 +75,9 @@ _Static_assert(sizeof(struct ty_spool_chunk) == 64, "on disk");
 #define TY_SPOOL_MAGIC	     "TARRYSPL"
 #define TY_SPOOL_CHUNK_MAGIC 0x4b434754u /* "TGCK" */
 
-struct ty_spool; /* the writing side; all put functions are thread-safe and lock-free */
+/* The writing side; all put functions are thread-safe, and lock-free unless something may be
+ * dropped. */
+struct ty_spool;
 
 /*
  * Create the spool that will be at path once it is published; what is there now stays until then.
@@ -143,10 +146,11 @@ int ty_spool_mark_first(struct ty_spool_mark *m, enum ty_spool_type type, uint32
 /*
  * Drop what lies before the mark and give its room back (w: a writer of s). `text`: "key=value"
  * lines for the section TY_SEC_KEPT. Marks are to be used in the order in which they were made. On
- * failure nothing, or nothing more, is dropped: the file stays readable.
+ * failure nothing, or nothing more, is dropped: the file stays readable. *begins: the file begins
+ * with the mark now (on failure, too, when its room could not be freed).
  */
 int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
-		  const char *text, struct ty_err *err);
+		  const char *text, bool *begins, struct ty_err *err);
 
 /*
  * Turn the spool into a finished trace.dat v7 at its own path: written into a second file in

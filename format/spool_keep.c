@@ -198,18 +198,20 @@ static int put_kept(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spo
 }
 
 int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
-		  const char *text, struct ty_err *err)
+		  const char *text, bool *begins, struct ty_err *err)
 {
 	struct ty_spool_keep *k = s->keep;
 	uint64_t off, from;
 	int r = put_kept(w, s, m, text, &off, err);
 
+	*begins = false;
 	if (r)
 		return r;
 	if (fdatasync(s->fd) ||
 	    ty_pwrite(s->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)) ||
 	    fdatasync(s->fd))
 		return ty_fail_errno(err, "cannot write to %s", s->path);
+	*begins = true;
 	if (m->off <= k->to)
 		return 0;
 	from = k->to - k->from > BLOCK_MAX ? k->to - BLOCK_MAX : k->from;

@@ -70,6 +70,7 @@ struct ty_trace {
 	 * the file does not count), and when it was begun; 0: nothing was dropped. */
 	uint64_t kept_from_ns, kept_began_ns;
 	uint64_t file_bytes;
+	uint64_t dropped_bytes; /* of them that are a hole: an unfinished record --keep */
 	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;
 	struct ty_text uname, recorder_version, trace_clock; /* options */
 	uint32_t cpu_count;

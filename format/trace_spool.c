@@ -297,6 +297,8 @@ int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
 	if (r)
 		return r;
 	t->file_bytes = s.scan.size;
+	if (s.scan.dropped_to <= s.scan.size && s.scan.dropped_from < s.scan.dropped_to)
+		t->dropped_bytes = s.scan.dropped_to - s.scan.dropped_from;
 	r = metadata(&s);
 	if (!r && (!t->header_page.s || !t->buffers.n))
 		r = ty_fail(err, TY_EFORMAT, sizeof(head),

@@ -11,13 +11,13 @@
 /* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
 struct ty_build_facts {
 	const char *machine, *threads, *self, *cmdlines;
+	const char *kept;   /* not NULL: the begin was dropped, the command's start is not there */
 	uint32_t cpus;	    /* of the file; 0 unknown */
 	unsigned long_size; /* 8 or 4 */
 	const char *arch;   /* "x86_64", ...; NULL: unknown */
 	bool own_only; /* only events of chosen threads are there, of nobody else (struct ty_trace)
 			*/
 	bool aside;    /* code blocks in a thread aside */
-	bool kept;     /* the begin was dropped: the command's start is not there */
 	uint64_t memory_bytes; /* what building may hold in memory (--memory); 0: no limit */
 	/* The trace's path and file: an index file is written for it, unless the model takes less
 	 * than index_min bytes. NULL: none. */

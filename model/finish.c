@@ -5,10 +5,13 @@
  */
 #include "builder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
+#include "key_value.h"
+#include "vec.h"
 
 #define LOOK_TRACKS 1024 /* between two looks whether to go on */
 
@@ -122,12 +125,47 @@ static int tables(struct ty_builder *b, struct ty_index_body *body, uint64_t end
 	return r;
 }
 
+struct tid_range {
+	int32_t from, to;
+};
+typedef VEC(struct tid_range) tid_ranges;
+
+static int by_range(const void *key, const void *range)
+{
+	const int32_t tid = *(const int32_t *)key;
+	const struct tid_range *r = range;
+
+	return tid < r->from ? -1 : tid > r->to;
+}
+
+/* Who was traced where a kept part begins ("traced=FROM TO", in order): their first event may lie
+ * before it. */
+static int traced_ranges(struct ty_builder *b, tid_ranges *out)
+{
+	const char *p = b->facts.kept, *v;
+	size_t n;
+	int r = 0;
+
+	while (!r && ty_key_next(&p, "traced", &v, &n)) {
+		char line[40], *end;
+		struct tid_range t;
+
+		snprintf(line, sizeof(line), "%.*s", (int)(n < 39 ? n : 39), v);
+		t.from = (int32_t)strtol(line, &end, 10);
+		t.to = (int32_t)strtol(end, NULL, 10);
+		if (t.from > 0 && t.to >= t.from)
+			r = vec_push(out, t);
+	}
+	return r ? -TY_ENOMEM : 0;
+}
+
 static int threads(struct ty_builder *b, struct ty_index_body *body)
 {
+	tid_ranges traced = {0};
 	uint32_t n = (uint32_t)b->thread.n;
 	struct ty_thread *to = section(b, body, TY_S_THREADS, n, sizeof(*to));
 	struct ty_table spans, calls;
-	int r = to ? 0 : -TY_ENOMEM;
+	int r = to ? traced_ranges(b, &traced) : -TY_ENOMEM;
 
 	r = r ? r
 	      : ty_table_attach(&spans, &ty_table_kinds[TY_T_SPANS], b->store,
@@ -143,12 +181,16 @@ static int threads(struct ty_builder *b, struct ty_index_body *body)
 		/* With -a every user thread's calls are recorded. */
 		if (b->all_mode && b->sum.has_syscalls && !t->kernel)
 			t->traced = true;
+		if (b->thread.v[i].in_snapshot && traced.n &&
+		    bsearch(&t->tid, traced.v, traced.n, sizeof(*traced.v), by_range))
+			t->traced = true;
 		t->spans_first = spans.row_first[i];
 		t->spans_n = ty_table_rows(&spans, i);
 		t->syscalls_first = calls.row_first[i];
 		t->syscalls_n = ty_table_rows(&calls, i);
 		to[i] = *t;
 	}
+	vec_fini(&traced);
 	return r;
 }
 

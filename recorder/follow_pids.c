@@ -19,11 +19,8 @@
 #include "buf.h"
 #include "compare.h"
 #include "proc_snapshot.h"
-#include "vec.h"
 
 enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3, SURE = 3 };
-
-typedef VEC(int) tids_t;
 
 static int by_number(const void *a, const void *b)
 {
@@ -32,14 +29,14 @@ static int by_number(const void *a, const void *b)
 	return compare(x, y);
 }
 
-static void sort(tids_t *t)
+static void sort(ty_tids *t)
 {
 	if (t->n)
 		qsort(t->v, t->n, sizeof(*t->v), by_number);
 }
 
 /* Leave in `t` what is not in `known` (sorted). */
-static void without(tids_t *t, const tids_t *known)
+static void without(ty_tids *t, const ty_tids *known)
 {
 	size_t keep = 0;
 
@@ -51,7 +48,7 @@ static void without(tids_t *t, const tids_t *known)
 }
 
 /* All threads of the processes; one that has ended has none. */
-static int list(tids_t *t, const pid_t *pids, size_t n, struct ty_err *err)
+static int list(ty_tids *t, const pid_t *pids, size_t n, struct ty_err *err)
 {
 	t->n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -68,9 +65,8 @@ static int list(tids_t *t, const pid_t *pids, size_t n, struct ty_err *err)
 	return 0;
 }
 
-/* What the kernel's list holds now, sorted. */
-static int kernel_list(const struct ty_instance *inst, struct ty_buf *text, tids_t *t,
-		       struct ty_err *err)
+int ty_follow_list(const struct ty_instance *inst, struct ty_buf *text, ty_tids *t,
+		   struct ty_err *err)
 {
 	int e;
 
@@ -111,7 +107,7 @@ int ty_follow_tids(const struct ty_instance *inst, const int *tids, size_t n, st
 int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
 		   struct ty_err *err)
 {
-	tids_t tids = {0}, known = {0};
+	ty_tids tids = {0}, known = {0};
 	struct ty_buf text;
 	struct timespec t;
 	time_t end;
@@ -123,12 +119,12 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, 
 	*sure = false;
 	for (int round = 0; !e && !*sure && round < ROUNDS && t.tv_sec <= end; round++) {
 		if (round)
-			e = kernel_list(inst, &text, &known, err);
+			e = ty_follow_list(inst, &text, &known, err);
 		e = e ? e : list(&tids, pids, n, err);
 		without(&tids, &known);
 		/* Threads made between the two lists by one that is followed are no news. */
 		if (!e && round && tids.n) {
-			e = kernel_list(inst, &text, &known, err);
+			e = ty_follow_list(inst, &text, &known, err);
 			without(&tids, &known);
 		}
 		complete = tids.n ? 0 : complete + 1;

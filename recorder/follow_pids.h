@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "buf.h"
 #include "err.h"
 #include "tracefs.h"
+#include "vec.h"
 
 /*
  * Narrow the instance (which has event-fork on) to all threads of the n processes, those included
@@ -17,6 +19,12 @@
  * or -TY_E...; a process that has ended is no error.
  */
 int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
+		   struct ty_err *err);
+
+typedef VEC(int) ty_tids;
+
+/* The threads whose calls the instance records now: the kernel's list, sorted. text: scratch. */
+int ty_follow_list(const struct ty_instance *inst, struct ty_buf *text, ty_tids *t,
 		   struct ty_err *err);
 
 /* Add these tids to the instance's list. 0 or -TY_E.... */

@@ -11,7 +11,9 @@
  * Of a time, PARTS marks lie in it, so that up to an eighth more is kept; of a size as many, and it
  * is looked after ten times a second, with an eighth of it in reserve. Marks cost as much as
  * walking /proc (some 20 us per thread); they take 0.5% of a CPU at most, for which more time is
- * kept, but where the size asks for them.
+ * kept, and 5% where the size asks for them, but one there is always, so that it can be kept.
+ * Nothing is dropped for the size's sake unless a quarter of it remains: after a stall, in which it
+ * all came at once, more is kept until then, up to twice as much.
  */
 #include "keep.h"
 
@@ -20,17 +22,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
+#include "follow_pids.h"
+#include "proc_snapshot.h"
 #include "recording_priv.h"
 
-enum { PARTS = 8, MARKS_MAX = 4 * PARTS, COST = 200 };
+enum { PARTS = 8, MARKS_MAX = 4 * PARTS, COST = 200, SIZE_COST = 20 };
 #define LOOK_NS	    (TY_REC_NS / 10)
 #define MARK_MIN_NS TY_REC_NS
+/* Of "traced=" lines, which are one chunk of the file; of the kernel's list of them. */
+#define TRACED_MAX  (512u << 10)
+#define TRACED_READ (64u << 20)
 
 struct mark {
 	struct ty_spool_mark *at;
 	uint64_t mono_ns, trace_ns; /* everything later than trace_ns lies behind `at` */
 	uint64_t written;	    /* bytes to the spool, whatever was dropped of them */
-	uint64_t quota_bytes;
+	uint64_t quota_bytes, quota_left_out;
+	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
 	struct ty_cpu_stats *stats; /* by instance, CPU */
@@ -43,8 +52,10 @@ struct ty_keep {
 	unsigned n;
 	uint64_t begun_mono_ns, begun_trace_ns;
 	uint64_t mark_at_ns; /* the next mark, for the time's sake */
+	uint64_t rest_ns;    /* no mark for the size's sake before */
 	uint64_t look_at_ns;
-	uint64_t quota_dropped;
+	uint64_t quota_dropped, quota_left_out;
+	bool told, failed; /* that a mark could not be made; a drop failed */
 };
 
 static void mark_fini(struct mark *m)
@@ -54,6 +65,7 @@ static void mark_fini(struct mark *m)
 		free(c->p);
 	vec_fini(&m->chunks);
 	ty_buf_fini(&m->names);
+	ty_buf_fini(&m->traced);
 	free(m->stats);
 	*m = (struct mark){0};
 }
@@ -113,20 +125,25 @@ uint64_t ty_keep_from_ns(const struct ty_keep *k)
 	return k ? k->now.trace_ns : 0;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 void ty_keep_less(const struct ty_keep *k, unsigned i, unsigned cpu, struct ty_cpu_stats *st)
 {
 	const struct ty_cpu_stats *was;
 
 	if (!ty_keep_from_ns(k))
 		return;
-	/* What was in the ring then is in no count of what was read: both together only grow. */
+	/* What was in the ring then is in no count of what was read. Both together grow, unless a
+	 * full ring overwrites more than comes. */
 	was = &k->now.stats[i * k->r->cpus_n + cpu];
-	st->read += st->entries;
+	st->read = less(st->read + st->entries, was->read + was->entries);
 	st->entries = 0;
-	st->read -= was->read + was->entries;
-	st->overrun -= was->overrun;
-	st->commit_overrun -= was->commit_overrun;
-	st->dropped -= was->dropped;
+	st->overrun = less(st->overrun, was->overrun);
+	st->commit_overrun = less(st->commit_overrun, was->commit_overrun);
+	st->dropped = less(st->dropped, was->dropped);
 }
 
 int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
@@ -147,41 +164,80 @@ int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return compare(x, y);
+}
+
+/* Who is traced, when only some are: "traced=FROM TO" lines, ranges of tids; then their processes
+ * in *tids. */
+static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, struct ty_err *err)
+{
+	struct ty_buf text;
+	size_t n = 0;
+	int e = 0;
+
+	if (r->o->all || r->foreign_pids || (!r->o->argv && !r->o->pids_n))
+		return 0;
+	ty_buf_init(&text, TRACED_READ);
+	e = ty_follow_list(r->insts[r->insts_n - 1], &text, tids, err);
+	ty_buf_fini(&text);
+	for (size_t i = 0, k; !e && i < tids->n; i = k) {
+		for (k = i + 1; k < tids->n && tids->v[k] == tids->v[k - 1] + 1; k++)
+			;
+		if (ty_buf_addf(&m->traced, "traced=%d %d\n", tids->v[i], tids->v[k - 1]))
+			e = ty_fail(err, TY_ELIMIT, TY_NO_OFFSET, "too many threads are traced");
+	}
+	for (size_t i = 0; !e && i < tids->n; i++)
+		if ((tids->v[n] = ty_proc_tgid(tids->v[i])))
+			n++;
+	tids->n = n;
+	if (n)
+		qsort(tids->v, n, sizeof(*tids->v), by_number);
+	for (size_t i = n = 0; i < tids->n; i++)
+		if (!n || tids->v[i] != tids->v[n - 1])
+			tids->v[n++] = tids->v[i];
+	tids->n = n;
+	return e;
+}
+
 /* What a recording writes at its start, into m->chunks. */
 static int look_at_proc(struct recording *r, struct mark *m, struct ty_err *err)
 {
-	const uint64_t threads = r->meta.section_seq[TY_SEC_THREADS],
-		       fds = r->meta.section_seq[TY_SEC_FDS];
-	int e;
+	uint64_t *seq = r->meta.section_seq;
+	const uint64_t threads = seq[TY_SEC_THREADS], fds = seq[TY_SEC_FDS];
+	ty_tids processes = {0};
+	int e = look_at_traced(r, m, &processes, err);
 
 	r->meta.aside = &m->chunks;
-	e = ty_rec_put_threads(r, err);
-	e = e ? e : ty_rec_put_fds(r, false, err);
+	e = e ? e : ty_rec_put_threads(r, err);
+	e = e ? e : ty_rec_put_fds(r, processes.v, processes.n, false, err);
 	r->meta.aside = NULL;
-	if (e)
-		return e;
-	ty_buf_init(&m->names, TY_REC_TEXT);
-	if (ty_buf_add(&m->names, r->thread_names.p, r->thread_names.len) ||
-	    ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_THREADS, threads) ||
-	    ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_FDS, fds))
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
-	return 0;
+	vec_fini(&processes);
+	if (!e && (ty_buf_add(&m->names, r->thread_names.p, r->thread_names.len) ||
+		   ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_THREADS, threads) ||
+		   ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_FDS, fds)))
+		e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	if (e) {
+		seq[TY_SEC_THREADS] = threads;
+		seq[TY_SEC_FDS] = fds;
+	}
+	return e;
 }
 
-static int take_mark(struct ty_keep *k, struct ty_err *err)
+/* All that a mark is, into *m. */
+static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 {
-	const uint64_t began_ns = ty_rec_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct recording *r = k->r;
-	struct mark *m = &k->mark[k->n];
-	uint64_t cost, every = mark_every_ns(k);
-	int e = ty_rec_put_quotas(r, err);
+	int e = 0;
 
-	if (e)
-		return e;
-	*m = (struct mark){.mono_ns = ty_rec_clock_ns(CLOCK_MONOTONIC),
-			   .written = ty_spool_written(r->spool),
-			   .quota_bytes = k->quota_dropped + r->quotas.bytes};
-	k->n++;
+	*m = (struct mark){.written = ty_spool_written(r->spool),
+			   .quota_bytes = k->quota_dropped + r->quotas.bytes,
+			   .quota_left_out = k->quota_left_out + r->quotas.left_out};
+	ty_buf_init(&m->names, TY_REC_TEXT);
+	ty_buf_init(&m->traced, TRACED_MAX);
 	m->stats = calloc((size_t)r->insts_n * r->cpus_n, sizeof(*m->stats));
 	m->at = ty_spool_mark_new(r->spool);
 	if (!m->stats || !m->at)
@@ -190,41 +246,90 @@ static int take_mark(struct ty_keep *k, struct ty_err *err)
 	m->trace_ns = ty_instance_now_ns(r->insts[0]) + 1000;
 	if (m->trace_ns <= 1000)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
-			       "--keep: the kernel's per_cpu/cpu*/stats do not tell the time");
-	for (unsigned i = 0; i < r->insts_n; i++)
-		for (unsigned c = 0; c < r->cpus_n; c++)
-			ty_instance_stats(&r->inst[i], r->cpus[c], &m->stats[i * r->cpus_n + c],
-					  NULL);
+			       "the kernel's per_cpu/cpu*/stats do not tell the time");
+	m->mono_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; !e && i < r->insts_n; i++)
+		for (unsigned c = 0; !e && c < r->cpus_n; c++)
+			e = ty_instance_stats(&r->inst[i], r->cpus[c], &m->stats[i * r->cpus_n + c],
+					      NULL);
+	if (e)
+		return ty_fail(err, -e, TY_NO_OFFSET,
+			       "the kernel's per_cpu/cpu*/stats cannot be read");
 	ty_rec_mark_clock(r);
-	e = look_at_proc(r, m, err);
-	cost = (ty_rec_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) * COST;
-	k->mark_at_ns = m->mono_ns + (every > cost ? every : cost);
-	return e;
+	return look_at_proc(r, m, err);
+}
+
+/* One that cannot be made now is tried again later; until then more is kept. */
+static int take_mark(struct ty_keep *k, struct ty_err *err)
+{
+	const uint64_t began_ns = ty_rec_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cost, now, every = mark_every_ns(k);
+	struct ty_err why = {0};
+	struct mark m;
+	int e = ty_rec_put_quotas(k->r, err);
+
+	if (e)
+		return e;
+	if (!make_mark(k, &m, &why)) {
+		k->mark[k->n++] = m;
+	} else {
+		mark_fini(&m);
+		if (!k->told)
+			ty_rec_note(k->r,
+				    "--keep: for a while nothing could be dropped, and more may "
+				    "be kept: %s",
+				    why.msg);
+		k->told = true;
+		every = MARK_MIN_NS;
+	}
+	now = ty_rec_clock_ns(CLOCK_MONOTONIC);
+	cost = ty_rec_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	k->mark_at_ns = now + (every > cost * COST ? every : cost * COST);
+	k->rest_ns = now + cost * SIZE_COST;
+	return 0;
 }
 
 /* The recording begins at its oldest mark. */
 static int drop(struct ty_keep *k, struct ty_err *err)
 {
 	struct recording *r = k->r;
-	struct mark m = k->mark[0];
-	char text[200];
+	struct mark *m = &k->mark[0];
+	struct ty_buf text;
+	bool begins = false;
 	int e = 0;
 
-	vec_each (c, &m.chunks) {
+	ty_buf_init(&text, TRACED_MAX + 4096);
+	ty_buf_addf(&text, "from_ns=%" PRIu64 "\nbegan_ns=%" PRIu64 "\n", m->trace_ns,
+		    k->begun_trace_ns);
+	ty_buf_add(&text, m->traced.p, m->traced.len);
+	if (text.failed)
+		e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	vec_each (c, &m->chunks)
 		e = e ? e : ty_spool_append(r->spool, c->p, c->len, err);
-		free(c->p);
-	}
-	vec_fini(&m.chunks);
-	snprintf(text, sizeof(text), "from_ns=%" PRIu64 "\nbegan_ns=%" PRIu64 "\n", m.trace_ns,
-		 k->begun_trace_ns);
-	e = e ? e : ty_spool_drop(r->meta.writer, r->spool, m.at, text, err);
+	e = e ? e : ty_spool_drop(r->meta.writer, r->spool, m->at, text.p, &begins, err);
+	ty_buf_fini(&text);
+	k->failed = e;
+	if (!begins)
+		return e;
+	r->quotas.bytes -= m->quota_bytes - k->quota_dropped;
+	k->quota_dropped = m->quota_bytes;
+	r->quotas.left_out -= m->quota_left_out - k->quota_left_out;
+	k->quota_left_out = m->quota_left_out;
 	mark_fini(&k->now);
-	k->now = m;
+	k->now = *m;
 	k->n--;
 	memmove(&k->mark[0], &k->mark[1], k->n * sizeof(*k->mark));
-	r->quotas.bytes -= m.quota_bytes - k->quota_dropped;
-	k->quota_dropped = m.quota_bytes;
 	return e;
+}
+
+/* The size asks for the oldest part to go, and enough remains: the mark is no new one, unless the
+ * disk holds far too much. */
+static bool too_much(const struct ty_keep *k, uint64_t bound)
+{
+	const uint64_t most = k->r->o->keep_bytes, bytes = ty_spool_bytes(k->r->spool);
+
+	return most && bytes > bound &&
+	       (bytes > 2 * most || ty_spool_written(k->r->spool) - k->mark[0].written >= most / 4);
 }
 
 int ty_keep_look(struct ty_keep *k, struct ty_err *err)
@@ -235,11 +340,12 @@ int ty_keep_look(struct ty_keep *k, struct ty_err *err)
 		 fresh = ty_spool_written(k->r->spool) - last->written;
 	int e = 0;
 
-	if (k->n < MARKS_MAX && (now >= k->mark_at_ns || (most && fresh > most / PARTS)))
+	/* Marks for the size's sake rest, too, but for the one that it cannot do without. */
+	if (k->n < MARKS_MAX && (now >= k->mark_at_ns ||
+				 (most && fresh > most / PARTS && (now >= k->rest_ns || !k->n))))
 		e = take_mark(k, err);
 	while (!e && k->n &&
-	       ((span && now >= k->mark[0].mono_ns + span) ||
-		(most && ty_spool_bytes(k->r->spool) > most - most / PARTS)))
+	       ((span && now >= k->mark[0].mono_ns + span) || too_much(k, most - most / PARTS)))
 		e = drop(k, err);
 	k->look_at_ns = k->mark_at_ns;
 	if (span && k->n && k->mark[0].mono_ns + span < k->look_at_ns)
@@ -253,8 +359,7 @@ int ty_keep_end(struct ty_keep *k, struct ty_err *err)
 {
 	int e = 0;
 
-	while (!e && k && k->n && k->r->o->keep_bytes &&
-	       ty_spool_bytes(k->r->spool) > k->r->o->keep_bytes)
+	while (!e && k && k->n && !k->failed && too_much(k, k->r->o->keep_bytes))
 		e = drop(k, err);
 	return e;
 }

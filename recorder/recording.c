@@ -280,8 +280,11 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	ty_rec_own_cpu(res);
 	res->kept_spool = e != 0;
 	e = watched ? watched : e;
+	if (res->kept_spool)
+		res->file_bytes = ty_spool_bytes(r->spool);
+	else
+		res->file_bytes = stat(o->out, &st) ? 0 : (uint64_t)st.st_size;
 	ty_spool_close(r->spool);
-	res->file_bytes = stat(o->out, &st) ? 0 : (uint64_t)st.st_size;
 	release(r);
 	return e;
 }

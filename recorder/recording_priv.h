@@ -107,7 +107,9 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err);
 /* The vdso, where executed instructions are recorded. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
-int ty_rec_put_fds(struct recording *r, bool before_exec, struct ty_err *err);
+/* pids[n]: of which processes; n 0: of those that were asked for. */
+int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_exec,
+		   struct ty_err *err);
 /* Look at cgroups with a quota; what was found goes to the file with the next put. */
 void ty_rec_look_at_quotas(struct recording *r);
 int ty_rec_put_quotas(struct recording *r, struct ty_err *err);

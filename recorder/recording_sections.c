@@ -173,7 +173,8 @@ static int put_taken(struct recording *r, enum ty_section section, uint64_t from
 	return e || !list->len ? e : ty_meta_section(&r->meta, section, list->p, list->len, err);
 }
 
-int ty_rec_put_fds(struct recording *r, bool before_exec, struct ty_err *err)
+int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_exec,
+		   struct ty_err *err)
 {
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
 	struct ty_buf b;
@@ -182,8 +183,11 @@ int ty_rec_put_fds(struct recording *r, bool before_exec, struct ty_err *err)
 	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	e = r->o->argv ? ty_proc_fds(&(int){r->command.pid}, 1, before_exec, &b, err)
-		       : ty_proc_fds(r->o->pids, r->o->pids_n, false, &b, err);
+	if (!n) {
+		pids = r->o->argv ? &(int){r->command.pid} : r->o->pids;
+		n = r->o->argv ? 1 : r->o->pids_n;
+	}
+	e = ty_proc_fds(pids, (unsigned)n, before_exec, &b, err);
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;

@@ -294,7 +294,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		ty_quotas_open(&r->quotas);
 		ty_rec_look_at_quotas(r);
 	}
-	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, true, err)))
+	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, NULL, 0, true, err)))
 		return e;
 	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
 		r->res->exit_code = r->command.exit_code;

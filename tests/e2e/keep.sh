@@ -23,7 +23,18 @@ row() { awk -v first="$2" -v least="$3" 'NR == 1 && $1 < first { print "begins w
 	{ last = $1 }
 	END { if (last < least) { print "ends with " last; exit 1 } }' "$1.numbers"; }
 
-for wrong in 0 10ms x 1k -1s 1s2; do
+# FILE N: wait until the recorder has dropped something N times (the head of the file tells)
+drops() {
+	local was=0 now left=$2 end=$((SECONDS + 60))
+	while [ $SECONDS -lt $end ]; do
+		now=$(od -An -tu8 -j24 -N8 "$1" 2>/dev/null | tr -d ' ')
+		[ "${now:-0}" != "$was" ] && was=$now left=$((left - 1)) && [ $left = 0 ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+for wrong in 0 20000000 10ms x 1k -1s 1s2; do
 	"$TARRY" record --keep "$wrong" -o "$t/no.dat" -- true 2>"$t/said"
 	[ $? = 2 ] && grep -q "neither a time" "$t/said" && [ ! -e "$t/no.dat" ]
 	check "--keep $wrong is refused" $? "$(cat "$t/said")"
@@ -89,7 +100,6 @@ else:
 P
 if command -v trace-cmd >/dev/null; then
 	trace-cmd report "$t/c.dat" 2>/dev/null | sed -n 's/.*numbered_calls-.*sys_enter: *NR 8 (ffffffffffffffff, \([0-9a-f]*\),.*/\1/p' >"$t/hex"
-	"$TARRY" dump "$t/c.dat" events 2>/dev/null >"$t/own"
 	python3 - "$t/hex" "$t/c.dat.numbers" >"$t/said" <<'P'
 import sys
 theirs = [int(l, 16) for l in open(sys.argv[1])]
@@ -106,7 +116,7 @@ fi
 bash -c 'exec 9>"$t/log"; while sleep 0.02; do echo x >&9; done' & writer=$!
 await 20 test -s "$t/log"
 "$TARRY" record --keep 1s -p $writer -o "$t/p.dat" 2>"$t/said" & p=$!
-await 60 tracing $p; sleep 3; kill -TERM $p; wait $p
+await 60 tracing $p; drops "$t/p.dat" 1; kill -TERM $p; wait $p
 check "a process is recorded until SIGTERM" $? "$(cat "$t/said")"
 kill $writer
 "$TARRY" dump "$t/p.dat" syscalls --json 2>/dev/null | python3 -c 'import json, os, sys
@@ -115,44 +125,83 @@ named = [c for c in calls if c["name"] == "dup2" and c.get("fd_name") == os.envi
 assert len(named) > 10, (len(named), [c for c in calls if c["name"] == "dup2"][:2])' 2>"$t/err"
 check "descriptors that were open before the kept part have their names" $? "$(tail -n 1 "$t/err")"
 
+# a command's children: forked, with what they opened, before the kept part; one waits all the time
+mkfifo "$t/fifo"
+"$TARRY" record -q --keep 1s -o "$t/f.dat" -- bash -c '(exec 9>"$t/log2"; while sleep 0.02; do echo x >&9; done) &
+	cat "$t/fifo" & echo $! >"$t/cat"; wait' 2>"$t/said" & p=$!
+await 60 test -s "$t/log2" -a -s "$t/cat"
+# Some marks may be waiting that were made before that.
+if drops "$t/f.dat" 4; then
+	shell=$(pgrep -P $p bash)
+	children="$(pgrep -P "$shell") $shell"
+	kill -TERM $p; wait $p
+	"$TARRY" dump "$t/f.dat" syscalls --json 2>/dev/null | python3 -c 'import json, os, sys
+calls = [c for c in map(json.loads, sys.stdin) if c["name"] == "dup2"]
+named = [c for c in calls if c.get("fd_name") == os.environ["t"] + "/log2"]
+assert len(named) > 10, (len(named), calls[:2])' 2>"$t/err"
+	check "descriptors that a child opened before the kept part have their names" $? "$(tail -n 1 "$t/err")"
+	"$TARRY" report "$t/f.dat" longest --json 2>/dev/null >"$t/longest.json"
+	judge "who waits since before the kept part is one of the traced" <<'P'
+import json, os
+tid = int(open(os.environ["t"] + "/cat").read())
+r = json.load(open(os.environ["t"] + "/longest.json"))
+assert str(tid) in json.dumps(r), (tid, r)
+P
+	kill $children 2>/dev/null
+else
+	kill -TERM $p; wait $p
+	skip "children of before the kept part" "nothing was dropped in a minute"
+fi
+
 # a size: how much the disk holds while it is recorded, and in the end
 "$TARRY" record --keep 16M -a -o "$t/s.dat" 2>"$t/said" & p=$!
 await 60 tracing $p
 "$PROGRAMS/numbered_calls" 100000000 4000 & load=$!
-most=0 written=0 end=$((SECONDS + 60))
-while [ $written -lt $((36 << 20)) ] && [ $SECONDS -lt $end ]; do
+most=0 written=0 before=0 step=0 end=$((SECONDS + 30))
+while [ $written -lt $((48 << 20)) ] && [ $SECONDS -lt $end ]; do
 	read -r blocks written <<<"$(stat -c '%b %s' "$t/s.dat" 2>/dev/null || echo 0 0)"
 	[ $((blocks * 512)) -gt $most ] && most=$((blocks * 512))
+	[ $((written - before)) -gt $step ] && step=$((written - before))
+	before=$written
 	sleep 0.05
 done
 kill -INT $p; wait $p; r=$?
 kill $load; wait $load 2>/dev/null
 check "a recording with --keep 16M ends well" $r "$(cat "$t/said")"
-if [ $written -lt $((36 << 20)) ]; then
-	skip "the disk holds 16 MB at most" "the machine writes too slowly: $written bytes in a minute"
+if [ $written -lt $((48 << 20)) ]; then
+	skip "the disk holds what is kept" "the machine writes too slowly: $written bytes in half a minute"
 else
-	# What comes in a tenth of a second is told too late: an eighth is kept free for it.
-	[ $most -gt 0 ] && [ $most -le $((18 << 20)) ]
-	check "the disk holds 16 MB at most" $? "$most bytes of $written"
-	[ "$(stat -c %s "$t/s.dat")" -le $((18 << 20)) ]
+	# Where the recorder got no CPU for a while it holds up to twice as much, and what came then.
+	[ $most -gt 0 ] && [ $most -le $(((32 << 20) + step)) ]
+	check "the disk holds what is kept" $? "$most bytes of $written, $step at once"
+	[ "$(stat -c %s "$t/s.dat")" -le $(((32 << 20) + step)) ]
 	check "and so does the finished file" $? "$(stat -c %s "$t/s.dat")"
 	grep -q "as much as --keep's size holds" "$t/said"
 	check "the closing line says that the size is the bound" $? "$(cat "$t/said")"
-	is "nothing is said to be lost where the kernel lost nothing" \
-		"$(sed -n 's/.* lost \([0-9,]*\), own.*/\1/p' "$t/said" | tr -d ,)" "$(fact "$t/s.dat" summary lost)"
+	if grep -q " lost 0, own" "$t/said"; then
+		is "nothing is said to be lost where the kernel lost nothing" \
+			"$(fact "$t/s.dat" summary lost)" 0
+	else
+		skip "nothing is said to be lost" "the kernel lost events"
+	fi
 fi
 
-# killed: what is left is the kept part
+# killed: what is left is the kept part; of the last second a chunk may be missing that was being written
 "$TARRY" record -q --keep 1s -o "$t/k.dat" -- "$PROGRAMS/numbered_calls" 1000000 10 & p=$!
-await 60 tracing $p; sleep 5
+await 60 tracing $p; drops "$t/k.dat" 2
 child=$(pgrep -P $p numbered_calls); kill -9 $p; wait $p 2>/dev/null; kill $child 2>/dev/null
-numbers "$t/k.dat"
-said=$(row "$t/k.dat" 2 2); check "kill -9: the kept part is there without a hole" $? "$said"
+"$TARRY" dump "$t/k.dat" syscalls --json 2>/dev/null >"$t/k.calls"
 "$TARRY" report "$t/k.dat" --json 2>/dev/null >"$t/k.json"
-judge "and says that it is one, of a recording that was not finished" <<'P'
+judge "kill -9: the kept part is there, and says that it is one, of a recording that was not finished" <<'P'
 import json, os
 f = json.load(open(os.environ["t"] + "/k.json"))["file"]
-assert f["unfinished"] and not f["truncated"] and f["kept_from_ns"] and f["recorded_ns"] > 0, f
+assert f["unfinished"] and f["kept_from_ns"] and f["recorded_ns"] > 0, f
+calls = [c for c in map(json.loads, open(os.environ["t"] + "/k.calls"))
+         if c.get("comm") == "numbered_calls" and c["name"] == "lseek"]
+calls = sorted((c["ts_ns"], int(c["args"][1], 0)) for c in calls)
+assert len(calls) > 100 and calls[0][1] > 1, calls[:2]
+for a, b in zip(calls, calls[1:]):
+    assert b[1] == a[1] + 1 or b[0] > calls[-1][0] - 1e9, (a, b, calls[-1])
 P
 "$TARRY" record -q -o "$t/next.dat" -- true
 echo "1..$n"

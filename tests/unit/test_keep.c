@@ -135,11 +135,13 @@ static void drop(struct place *p)
 {
 	struct ty_err err = {0};
 	char text[64];
+	bool begins;
 
 	put_snapshot(p->taken);
 	snprintf(text, sizeof(text), "from_ns=%" PRIu64 "\nbegan_ns=7\n", p->ns);
-	if (ty_spool_drop(writer, spool, p->at, text, &err))
+	if (ty_spool_drop(writer, spool, p->at, text, &begins, &err))
 		fail_msg("%s", err.msg);
+	assert_true(begins);
 	ty_spool_mark_free(p->at);
 	memcpy(first, p->first, sizeof(first));
 	taken_at = p->taken;
