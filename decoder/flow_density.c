@@ -3,8 +3,8 @@
  * How many bytes of packets a thread made when, without decoding: ranges are told by the times of
  * their PSBs, and of a CPU's stream those stretches count in which the thread was on the CPU.
  * Within a range bytes are taken to be spread evenly; behind the last PSB no time is known, and
- * they count at its instant; so do those of a PSB whose time is not later than one before. Cost:
- * ranges and switches.
+ * they count at its instant; so do those of a PSB whose time is not later than one before. A single
+ * time far ahead, which both that follow contradict, is none. Cost: ranges and switches.
  */
 #include "flow_priv.h"
 
@@ -68,10 +68,25 @@ static void add_thread(const struct bins *d, const struct ty_flow_stream *s, int
 	}
 }
 
-/* Has the range a time, behind all before it in its stream? */
-static bool is_later(const struct ty_flow *f, const struct ty_flow_range *r, uint64_t than_ns)
+/* Does the range lie in time from `from_ns` to before `to_ns`? */
+static bool is_between(const struct ty_flow *f, const struct ty_flow_range *r, uint64_t from_ns,
+		       uint64_t to_ns)
 {
-	return r->at.timed && ty_flow_ns(f, r->at.tsc) > than_ns;
+	uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+
+	return r->at.timed && t >= from_ns && t < to_ns;
+}
+
+/* Has range i of the stream a time that can be, behind all before it (since_ns is the last)? */
+static bool tells(const struct ty_flow *f, const struct ty_flow_stream *s, size_t i,
+		  uint64_t since_ns)
+{
+	const struct ty_flow_range *r = &f->ranges.v[i];
+	uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+
+	return r->at.timed && (i == s->ranges || t > since_ns) &&
+	       !(i + 2 < s->ranges_end && is_between(f, r + 1, since_ns, t) &&
+		 is_between(f, r + 2, since_ns, t));
 }
 
 static bool add_stream(const struct bins *d, const struct ty_flow_stream *s, int32_t tid,
@@ -81,15 +96,15 @@ static bool add_stream(const struct bins *d, const struct ty_flow_stream *s, int
 
 	for (size_t i = s->ranges, next; i < s->ranges_end; i = next) {
 		const struct ty_flow_range *r = &f->ranges.v[i];
+		bool timed = i > s->ranges || tells(f, s, i, 0);
 		uint64_t bytes = r->end - r->at.off, a, b;
 
 		if (stop && atomic_load_explicit(stop, memory_order_relaxed))
 			return false;
-		a = b = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
-		for (next = i + 1; next < s->ranges_end && !is_later(f, &f->ranges.v[next], a);
-		     next++)
+		a = b = timed ? ty_flow_ns(f, r->at.tsc) : 0;
+		for (next = i + 1; next < s->ranges_end && !tells(f, s, next, a); next++)
 			bytes += f->ranges.v[next].end - f->ranges.v[next].at.off;
-		if (!r->at.timed)
+		if (!timed)
 			continue;
 		if (next < s->ranges_end)
 			b = ty_flow_ns(f, f->ranges.v[next].at.tsc);
