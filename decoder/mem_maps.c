@@ -220,7 +220,7 @@ static bool is_place(const struct ty_mem_stream *s, int32_t pid, uint64_t addr, 
 bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place there, int32_t pid,
 			   uint64_t ts, uint64_t *addr)
 {
-	const struct ty_mem_map *from = ty_mem_map_find(s, there.pid, there.addr, there.ts_ns), *m;
+	const struct ty_mem_map *from = ty_mem_map_find(s, there.pid, there.addr, there.ts_ns);
 	uint64_t off, born = ts;
 	unsigned looks = 0;
 
@@ -232,10 +232,13 @@ bool ty_mem_map_same_place(const struct ty_mem_stream *s, struct ty_mem_place th
 		return true;
 	for (int32_t p = pid; p >= 0 && looks < LOOKS_MAX;
 	     p = ty_mem_map_parent(s, p, &born), looks++) {
-		size_t n;
+		size_t at;
+		const struct ty_mem_map *maps = ty_mem_maps_of(s, p, &at);
 
-		m = ty_mem_maps_of(s, p, &n);
-		for (; n && looks < LOOKS_MAX; m++, n--, looks++) {
+		/* What was mapped last is likeliest to be there still. */
+		for (; at > 0 && looks < LOOKS_MAX; looks++) {
+			const struct ty_mem_map *m = &maps[--at];
+
 			if (m->file != from->file || off < m->pgoff || off - m->pgoff >= m->len)
 				continue;
 			*addr = m->addr + (off - m->pgoff);

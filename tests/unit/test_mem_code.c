@@ -93,6 +93,11 @@ static void test_codes(void **state)
 	map(&w, 200, 10, 0x500000, 0, "/lib/a.so");
 	map(&w, 200, 500, 0x500000, 0, "/lib/b.so");
 	map(&w, 400, 600, 0x400000, 0, "/bin/one");
+	/* One that has loaded and dropped a file ever again. */
+	for (uint64_t i = 0; i < 200; i++)
+		map(&w, 600, 10, 0x1000000 + (i << 16), 0, "/bin/one");
+	exec_of(&w, 600, 20);
+	map(&w, 600, 21, 0xa00000, 0, "/bin/one");
 	pw_rec(&w, TY_PERF_SAMPLE, 2, body, sizeof(body));
 	ty_buf_init(&file, 1 << 20);
 	pw_file(&w, &file);
@@ -145,6 +150,9 @@ static void test_codes(void **state)
 	assert_int_equal(addr, 0x400104);
 	assert_false(ty_mem_map_same_place(stream, (struct ty_mem_place){0x400100, 900, 100}, 200,
 					   900, &addr));
+	assert_true(ty_mem_map_same_place(stream, (struct ty_mem_place){0x400100, 900, 100}, 600,
+					  900, &addr));
+	assert_int_equal(addr, 0xa00100);
 	ty_mem_codes_free(codes);
 	ty_mem_close(stream);
 	ty_perf_close(perf);
