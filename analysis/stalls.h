@@ -25,7 +25,8 @@
  *   worked since their birth and were done. Who waits on a descriptor must not have asked, either,
  *   unless it handed something to several descriptors, and others worked as long.
  *   Nor where a place is handed on: who is woken waits where the one that wakes it had waited
- *   before. Nor, if nothing was asked, when the other side gave more of the same before the waiter
+ *   before (on a descriptor; or for a time, each on the word where it is woken at other times).
+ *   Nor, if nothing was asked, when the other side gave more of the same before the waiter
  *   ran again.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked

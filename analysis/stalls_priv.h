@@ -161,7 +161,8 @@ bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_work.c */
 /* Is the other one a thread of the command, as the thread is; or else of the thread's process or of
- * one that this has started? */
+ * one that this has started? Where processes are not known: did the thread or its maker make it, or
+ * may they have? */
 bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What looks like work that is shared or handed on, and is none: a log beside the request, a nap
+ * beside it, two semaphores of one set, a first part of the answer; and whose children work.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_NANOSLEEP = 35,
+	NR_SOCKET = 41,
+	NR_WAIT4 = 61,
+	NR_SEMOP = 65,
+	NR_FUTEX = 202,
+	NR_OPENAT = 257,
+	WAIT = 0,
+	WAKE = 1,
+	SET = 5,
+	TAKE = 0x100, /* operations, by their place in memory */
+	GIVE = 0x200
+};
+
+static uint64_t t;
+
+/* The thread, which has CPU 0, enters a call and sleeps there; `next` gets the CPU. */
+static void sleeps(int tid, int nr, uint64_t a, uint64_t b, int next)
+{
+	give(t += MS / 10, a, b, 0);
+	ty_mx_enter(0, t, tid, nr);
+	ty_mx_switch(0, t += 1000, tid, S, next);
+}
+
+/* `by`, which has CPU 0, wakes the thread inside a call, if `nr` is one. */
+static void wakes(int by, int nr, uint64_t a, uint64_t b, int tid)
+{
+	give(t += 1000, a, b, 1);
+	ty_mx_enter(0, t, by, nr);
+	ty_mx_waking(0, t += 1000, by, tid, 0);
+	ty_mx_exit(0, t += 1000, by, nr, 1);
+}
+
+/* The thread gets CPU 0 from another one, which is left in this state, and its call ends. */
+static void goes_on(int from, uint64_t state, int tid, int nr, int64_t ret)
+{
+	ty_mx_switch(0, t += 1000, from, state, tid);
+	ty_mx_exit(0, t += 1000, tid, nr, ret);
+}
+
+/* A timer ends the thread's wait, `ms` later, while CPU 0 is idle. */
+static void time_is_up(int tid, int nr, int64_t ret, unsigned ms)
+{
+	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+
+	ev.ts_ns = t += ms * MS;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, t += 1000, 0, tid, 0);
+	ty_mx_switch(0, t += 1000, 0, R, tid);
+	ty_mx_exit(0, t += 1000, tid, nr, ret);
+}
+
+static void begin(const char *machine, const char *threads)
+{
+	givens = 0;
+	t = 1 * MS;
+	ty_mx_begin(machine, threads);
+}
+
+/* How many of the stalls are the thread's; the CPU's share aside. */
+static unsigned stalls_of_thread(int command, int tid)
+{
+	const struct ty_model *m = ty_mx_end();
+	struct ty_stalls s = stalls_of(m, command, false);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s.n; i++)
+		n += ty_model_thread(m, s.v[i].thread)->tid == tid &&
+		     s.v[i].kind != TY_STALL_RUNQUEUE;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* 10 has made a client, 11, a server, 12, and 13, which computes on a CPU of its own. The client
+ * writes to what its own call made first (a file, another socket), then asks. */
+static unsigned asks_and_writes(int nr, bool thirteen_hears)
+{
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	ty_mx_fork(0, t += 1000, 10, 13, 0);
+	ty_mx_switch(1, t += 1000, 0, R, 13);
+	if (thirteen_hears) {
+		give(t += 1000, 8, 0, 1);
+		ty_mx_enter(1, t, 13, NR_READ);
+		ty_mx_exit(1, t += 1000, 13, NR_READ, 1);
+	}
+	sleeps(10, NR_WAIT4, 0, 0, 12);
+	sleeps(12, NR_READ, 6, 0, 11);
+	call(t += MS, 11, nr, 3, 0);
+	call(t += MS, 11, NR_SOCKET, 5, 0);
+	call(t += MS, 11, NR_WRITE, 5, 3);
+	wakes(11, NR_WRITE, 5, 0, 12);
+	sleeps(11, NR_READ, 5, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_READ, 1);
+	t += 600 * MS;
+	if (thirteen_hears) {
+		give(t += 1000, 8, 0, 1);
+		ty_mx_enter(1, t, 13, NR_WRITE);
+		ty_mx_exit(1, t += 1000, 13, NR_WRITE, 1);
+	}
+	wakes(12, NR_WRITE, 6, 0, 11);
+	goes_on(12, S, 11, NR_READ, 1);
+	ty_mx_switch(1, t, 13, R, 0);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_log_is_no_share(void **state)
+{
+	assert_int_equal(asks_and_writes(NR_OPENAT, false), 1);
+	assert_int_equal(asks_and_writes(NR_OPENAT, true), 1);
+	/* Who heard and told nothing was given nothing. */
+	assert_int_equal(asks_and_writes(NR_SOCKET, false), 1);
+	assert_int_equal(asks_and_writes(NR_SOCKET, true), 0);
+}
+
+static void ends(uint64_t at, int tid)
+{
+	struct ty_event ev = {.ts_ns = at, .tid = tid, .kind = TY_EV_EXIT, .id = 9};
+
+	ev.u.tex.tid = tid;
+	ty_mx_feed(ev);
+}
+
+/* A server, 12, waits for a request at one semaphore, its client, 11, for the answer at another
+ * one: for the second request it waits long. */
+static void two_semaphores_are_no_lock(void **state)
+{
+	begin("mode=pids\npid=11\ncommand_tid=11\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "11", "server"));
+	ty_mx_switch(0, t, 0, R, 12);
+	for (unsigned i = 0; i < 2; i++) {
+		sleeps(12, NR_SEMOP, SET, TAKE, 11);
+		if (i)
+			ty_mx_exit(0, t += 1000, 11, NR_SEMOP, 0);
+		t += i ? 400 * MS : MS;
+		wakes(11, NR_SEMOP, SET, GIVE, 12);
+		sleeps(11, NR_SEMOP, SET, TAKE, 12);
+		ty_mx_exit(0, t += 1000, 12, NR_SEMOP, 0);
+		t += 3 * MS;
+		wakes(12, NR_SEMOP, SET, GIVE, 11);
+	}
+	goes_on(12, S, 11, NR_SEMOP, 0);
+	ends(t += 3 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 0);
+	assert_int_equal(stalls_of_thread(11, 12), 0);
+}
+
+#define PARK(tid) (0x1000u * (tid))
+#define NAP(tid)  (0x1000u * (tid) + 0x100)
+#define TIMED_OUT (-110)
+
+/* 11 naps, asks 12, of its process, and waits; 12 naps for long, and answers; 11 naps. Each naps on
+ * a word of its own, or where it is parked: then 12 is given the place where 11 had waited. */
+static unsigned naps(bool parked)
+{
+	uint64_t on[2] = {parked ? PARK(11) : NAP(11), parked ? PARK(12) : NAP(12)};
+
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_FUTEX, PARK(12), WAIT, 11);
+	sleeps(11, NR_FUTEX, on[0], WAIT, 0);
+	time_is_up(11, NR_FUTEX, TIMED_OUT, 20);
+	wakes(11, NR_FUTEX, PARK(12), WAKE, 12);
+	sleeps(11, NR_FUTEX, PARK(11), WAIT, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	sleeps(12, NR_FUTEX, on[1], WAIT, 0);
+	time_is_up(12, NR_FUTEX, TIMED_OUT, 300);
+	wakes(12, NR_FUTEX, PARK(11), WAKE, 11);
+	goes_on(12, S, 11, NR_FUTEX, 0);
+	sleeps(11, NR_FUTEX, on[0], WAIT, 0);
+	time_is_up(11, NR_FUTEX, TIMED_OUT, 20);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_nap_hands_nothing_over(void **state)
+{
+	assert_int_equal(naps(false), 1);
+	assert_int_equal(naps(true), 0);
+}
+
+/* 11 asks 12, which gives a first part at once and the rest later (or was done, and waited for
+ * requests in between); 11 takes the first part without waiting. */
+static unsigned in_parts(bool back)
+{
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "srv"));
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_READ, 7, 0, 11);
+	wakes(11, NR_WRITE, 4, 0, 12);
+	ty_mx_switch(0, t += 1000, 11, RP, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_READ, 1);
+	call(t += MS, 12, NR_WRITE, 1, 7);
+	sleeps(12, back ? NR_READ : NR_NANOSLEEP, 7, 0, 11);
+	call(t += MS, 11, NR_READ, 1, 4);
+	sleeps(11, NR_READ, 4, 0, 0);
+	time_is_up(12, back ? NR_READ : NR_NANOSLEEP, 0, 500);
+	wakes(12, NR_WRITE, 7, 0, 11);
+	goes_on(12, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_first_part_is_no_answer(void **state)
+{
+	assert_int_equal(in_parts(false), 1);
+	assert_int_equal(in_parts(true), 0);
+}
+
+/* A birth as other programs record it: nothing tells of which process. */
+static void born(int parent, int child)
+{
+	struct ty_event ev = {.ts_ns = t += 1000, .tid = parent, .kind = TY_EV_FORK, .id = 6};
+
+	ev.u.fork.parent_tid = parent;
+	ev.u.fork.child_tid = child;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_WAKEUP_NEW;
+	ev.id = 7;
+	ev.ts_ns = t += 1;
+	memset(&ev.u, 0, sizeof(ev.u));
+	ev.u.wake.tid = child;
+	ty_mx_feed(ev);
+}
+
+/* 11 waits for 12, its child; 13, which `maker` made, works meanwhile. Both made before. */
+static unsigned waits_for_child(int maker)
+{
+	begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, maker);
+	if (maker != 11)
+		ty_mx_switch(0, t += 1000, maker, R, 11);
+	born(11, 12);
+	ty_mx_switch(0, t += 1000, 11, R, maker);
+	born(maker, 13);
+	ty_mx_switch(0, t += 1000, maker, S, 11);
+	ty_mx_switch(1, t += 1000, 0, R, 13);
+	sleeps(11, NR_WAIT4, 0, 0, 12);
+	ends(t += 400 * MS, 12);
+	ty_mx_waking(0, t += 1000, 12, 11, 0);
+	goes_on(12, TY_TASK_DEAD, 11, NR_WAIT4, 12);
+	ty_mx_switch(1, t += MS, 13, R, 0);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_child_shares_whatever_is_known_of_it(void **state)
+{
+	assert_int_equal(waits_for_child(11), 0);
+	assert_int_equal(waits_for_child(14), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_log_is_no_share),
+		cmocka_unit_test(two_semaphores_are_no_lock),
+		cmocka_unit_test(a_nap_hands_nothing_over),
+		cmocka_unit_test(a_first_part_is_no_answer),
+		cmocka_unit_test(a_child_shares_whatever_is_known_of_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
