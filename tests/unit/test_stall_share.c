@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What looks like work that is shared or handed on, and is none: a log beside the request, a nap
- * beside it, two semaphores of one set, a first part of the answer; and whose children work.
+ * beside it, two semaphores of one set, a first part of the answer; whose children work; and which
+ * stops are one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@ enum {
 	NR_NANOSLEEP = 35,
 	NR_SOCKET = 41,
 	NR_WAIT4 = 61,
+	NR_KILL = 62,
 	NR_SEMOP = 65,
 	NR_FUTEX = 202,
 	NR_OPENAT = 257,
@@ -274,6 +276,49 @@ static void a_child_shares_whatever_is_known_of_it(void **state)
 	assert_int_equal(waits_for_child(14), 1);
 }
 
+/* 14 stops the process of 11 and 12, and lets it go on, by one call or two; 12 gets to its stop
+ * only late. */
+static unsigned stops(bool two)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job")
+				    ROW("14", "14", "1", "sh"));
+	ty_mx_switch(0, t, 0, R, 11);
+	ty_mx_switch(1, t, 0, R, 14);
+	ty_mx_switch(0, t += MS, 11, TY_TASK_STOPPED, 12);
+	ty_mx_switch(0, t += 70 * MS, 12, TY_TASK_STOPPED, 0);
+	t += 40 * MS;
+	for (unsigned i = 0; i < 2; i++) {
+		if (!i || two)
+			ty_mx_enter(1, t += 1000, 14, NR_KILL);
+		ty_mx_waking(1, t += 1000, 14, i ? 12 : 11, 0);
+		if (i || two)
+			ty_mx_exit(1, t += 1000, 14, NR_KILL, 0);
+	}
+	ty_mx_switch(0, t += 1000, 0, R, 11);
+	ty_mx_switch(0, t += MS, 11, S, 12);
+	ty_mx_switch(0, t += MS, 12, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	for (uint32_t i = 0; i < s.n; i++) {
+		n += s.v[i].kind == TY_STALL_STOPPED;
+		if (s.v[i].kind == TY_STALL_STOPPED)
+			assert_int_equal(s.v[i].threads, two ? 1 : 2);
+	}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void what_one_signal_ends_is_one_stop(void **state)
+{
+	assert_int_equal(stops(false), 1);
+	assert_int_equal(stops(true), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +327,7 @@ int main(void)
 		cmocka_unit_test(a_nap_hands_nothing_over),
 		cmocka_unit_test(a_first_part_is_no_answer),
 		cmocka_unit_test(a_child_shares_whatever_is_known_of_it),
+		cmocka_unit_test(what_one_signal_ends_is_one_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
