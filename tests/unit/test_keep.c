@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -421,6 +423,37 @@ static void test_hostile(void **state)
 	}
 }
 
+/* A drop for which there is no room: the file is as it was. */
+static void test_no_room(void **state)
+{
+	const char *path = begin("room");
+	struct rlimit was, none;
+	struct ty_err err = {0};
+	struct place p[2];
+	bool begins = true;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned k = 0; k < 5; k++)
+			put_some();
+		p[i] = mark(taken * 100);
+	}
+	put_some();
+	drop(&p[0]);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	none = (struct rlimit){ty_spool_written(spool), was.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	assert_int_equal(ty_spool_drop(writer, spool, p[1].at, "from_ns=1\n", &begins, &err),
+			 -TY_ESYS);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	assert_false(begins);
+	assert_non_null(strstr(err.msg, "cannot write"));
+	check_now(path);
+	ty_spool_mark_free(p[1].at);
+	end();
+}
+
 /* Holes end in the middle of blocks: what one leaves, the next one takes. */
 static void test_nothing_stays(void **state)
 {
@@ -451,9 +484,10 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_damaged), cmocka_unit_test(test_much_before),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_nothing_stays),
+		cmocka_unit_test(test_random),	      cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_much_before),
+		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_nothing_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
