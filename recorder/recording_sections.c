@@ -177,6 +177,7 @@ int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_e
 		   struct ty_err *err)
 {
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
+	const int command = r->command.pid;
 	struct ty_buf b;
 	int e;
 
@@ -184,7 +185,7 @@ int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_e
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
 	if (!n) {
-		pids = r->o->argv ? &(int){r->command.pid} : r->o->pids;
+		pids = r->o->argv ? &command : r->o->pids;
 		n = r->o->argv ? 1 : r->o->pids_n;
 	}
 	e = ty_proc_fds(pids, (unsigned)n, before_exec, &b, err);
