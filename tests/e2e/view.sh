@@ -146,7 +146,7 @@ for size in '80 24' '200 60'; do
 	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'ended by backup/'
 	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"
 	keys Tab j Enter
-	wait_for '\(wait\|stall\) 2 of' && screen | grep -q '^>  2 '
+	wait_for 'stall 2 of\|2 of .* in the list' && screen | grep -q '^>  2 '
 	check "$s: the list is walked and Enter jumps" $? "$(screen)"
 	keys g 1 . 2 5 Enter
 	wait_for 'at 1\.25'
