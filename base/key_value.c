@@ -26,6 +26,25 @@ bool ty_key_next(const char **text, const char *key, const char **value, size_t 
 	return false;
 }
 
+bool ty_key_numbers(const char *value, size_t n, uint64_t *v, unsigned count)
+{
+	char line[80], *p = line;
+
+	if (n >= sizeof(line))
+		return false;
+	memcpy(line, value, n);
+	line[n] = 0;
+	for (unsigned i = 0; i < count; i++) {
+		char *end;
+
+		v[i] = strtoull(p, &end, 10);
+		if (end == p)
+			return false;
+		p = end;
+	}
+	return true;
+}
+
 bool ty_key_value(const char *text, const char *key, char *out, size_t size)
 {
 	const char *v;

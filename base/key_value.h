@@ -13,6 +13,9 @@
  * NUL-terminated. False when there is no further line.
  */
 bool ty_key_next(const char **text, const char *key, const char **value, size_t *n);
+/* The first `count` whole numbers of such a value, with blanks between; false: it does not begin
+ * with so many, or is 80 bytes and longer. */
+bool ty_key_numbers(const char *value, size_t n, uint64_t *v, unsigned count);
 /* The first value of a key, up to the end of its line (cut to fit), into out; false and "" when
  * text is NULL or has no such line. */
 bool ty_key_value(const char *text, const char *key, char *out, size_t size);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "int_set.h"
 #include "field_text.h"
 #include "partition.h"
 #include "strtab.h"
@@ -33,13 +34,6 @@ struct ty_held_lines {
 	VEC(int32_t) tids;
 };
 
-static int by_number(const void *pa, const void *pb)
-{
-	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
-
-	return compare(a, b);
-}
-
 static int by_end(const void *pa, const void *pb)
 {
 	const struct line *a = pa, *b = pb;
@@ -62,9 +56,6 @@ static bool number(const char **p, uint64_t *out)
 /* Numbers, each with a blank before it: what is behind the first other byte does not count. */
 static int parse_tids(struct ty_held_lines *h, const char *p, const char *end, struct tids *out)
 {
-	int32_t *v;
-	size_t kept = 0;
-
 	*out = (struct tids){.first = h->tids.n};
 	for (unsigned n = 0; n < TIDS && p + 1 < end && *p == ' ' && p[1] >= '0' && p[1] <= '9';
 	     n++) {
@@ -78,13 +69,8 @@ static int parse_tids(struct ty_held_lines *h, const char *p, const char *end, s
 	out->n = h->tids.n - out->first;
 	if (!out->n)
 		return 0;
-	v = h->tids.v + out->first;
-	qsort(v, out->n, sizeof(*v), by_number);
-	for (size_t i = 0; i < out->n; i++)
-		if (!kept || v[i] != v[kept - 1])
-			v[kept++] = v[i];
-	out->n = kept;
-	h->tids.n = out->first + kept;
+	out->n = ty_int_set(h->tids.v + out->first, out->n);
+	h->tids.n = out->first + out->n;
 	return 0;
 }
 
@@ -167,7 +153,7 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 		uint64_t so_far = (l->to_ns < to_ns ? l->to_ns : to_ns) - from_ns;
 		unsigned k = 0;
 
-		if (!bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), by_number))
+		if (!bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
 			continue;
 		while (k < n && path[k] != l->path)
 			k++;

@@ -69,6 +69,8 @@ struct ty_spool {
 
 /* crc32 of a chunk head's first 60 bytes. */
 uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c);
+/* Is it the head of a chunk, as it was written? */
+bool ty_spool_head_valid(const struct ty_spool_chunk *c);
 
 /* Take note of a chunk that is about to be written at `end`, which moves on: its place; -1: out of
  * memory. */

@@ -234,10 +234,9 @@ static char *kept_text(int fd, uint64_t off, uint64_t size, bool *no_memory)
 	size_t n = 0;
 
 	if (off > size || size - off < sizeof(c) || ty_pread(fd, &c, sizeof(c), off) != sizeof(c) ||
-	    c.magic != TY_SPOOL_CHUNK_MAGIC || c.head_crc != ty_spool_head_crc(&c) ||
-	    c.type != TY_SPOOL_SECTION || c.stream != TY_SEC_KEPT || c.raw > TEXT_LIMIT ||
-	    c.stored < TY_V7_CHUNK_HEAD || c.stored > size - off - sizeof(c) ||
-	    c.stored > ty_spool_packed_max(TEXT_LIMIT))
+	    !ty_spool_head_valid(&c) || c.type != TY_SPOOL_SECTION || c.stream != TY_SEC_KEPT ||
+	    c.raw > TEXT_LIMIT || c.stored < TY_V7_CHUNK_HEAD ||
+	    c.stored > size - off - sizeof(c) || c.stored > ty_spool_packed_max(TEXT_LIMIT))
 		return NULL;
 	stored = malloc(c.stored);
 	text = stored ? malloc(c.raw + 1) : NULL;
@@ -255,26 +254,6 @@ static char *kept_text(int fd, uint64_t off, uint64_t size, bool *no_memory)
 	return text;
 }
 
-/* Whole numbers of a value of n bytes, as many as are asked for. */
-static bool numbers(const char *value, size_t n, uint64_t *v, unsigned count)
-{
-	char line[80], *p = line;
-
-	if (n >= sizeof(line))
-		return false;
-	memcpy(line, value, n);
-	line[n] = 0;
-	for (unsigned i = 0; i < count; i++) {
-		char *end;
-
-		v[i] = strtoull(p, &end, 10);
-		if (end == p)
-			return false;
-		p = end;
-	}
-	return true;
-}
-
 int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out)
 {
 	bool no_memory = false;
@@ -284,7 +263,7 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 	size_t n;
 	int r = no_memory ? -TY_ENOMEM : 0;
 
-	if (ty_key_next(&p, "dropped", &value, &n) && numbers(value, n, v, 2)) {
+	if (ty_key_next(&p, "dropped", &value, &n) && ty_key_numbers(value, n, v, 2)) {
 		out->dropped_from = v[0];
 		out->dropped_to = v[1];
 	}
@@ -293,7 +272,7 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 			out->first.n ? &out->first.v[out->first.n - 1] : NULL;
 
 		/* They are in order, and whatever is not says nothing. */
-		if (numbers(value, n, v, 3) && v[0] <= UINT32_MAX && v[1] <= UINT32_MAX &&
+		if (ty_key_numbers(value, n, v, 3) && v[0] <= UINT32_MAX && v[1] <= UINT32_MAX &&
 		    (!last || v[0] > last->type || (v[0] == last->type && v[1] > last->stream)))
 			r = vec_push(&out->first, ((struct ty_spool_first){(uint32_t)v[0],
 									   (uint32_t)v[1], v[2]}));

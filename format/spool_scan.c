@@ -45,7 +45,7 @@ uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c)
 	return (uint32_t)crc32(0, (const uint8_t *)c, offsetof(struct ty_spool_chunk, head_crc));
 }
 
-static bool head_valid(const struct ty_spool_chunk *c)
+bool ty_spool_head_valid(const struct ty_spool_chunk *c)
 {
 	return c->magic == TY_SPOOL_CHUNK_MAGIC && c->raw <= TY_CHUNK_RAW_MAX &&
 	       c->head_crc == ty_spool_head_crc(c);
@@ -97,7 +97,7 @@ static int64_t find_head(int fd, uint64_t off, uint64_t size, struct window *w)
 			if (!p)
 				break;
 			memcpy(&c, p, sizeof(c));
-			if (head_valid(&c))
+			if (ty_spool_head_valid(&c))
 				return (int64_t)(w->off + (uint64_t)(p - w->p));
 		}
 		off = w->off + w->n - (sizeof(c) - 1);
@@ -167,7 +167,7 @@ static int walk(int fd, uint64_t size, const char *path, struct window *win,
 			continue;
 		}
 		n = ty_pread(fd, &e.h, sizeof(e.h), off);
-		if (n == sizeof(e.h) && head_valid(&e.h)) {
+		if (n == sizeof(e.h) && ty_spool_head_valid(&e.h)) {
 			if (e.h.stored > size - off - sizeof(e.h)) { /* cut inside its payload */
 				torn(out, off, size - off);
 				break;

@@ -5,7 +5,6 @@
  */
 #include "builder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,14 +146,11 @@ static int traced_ranges(struct ty_builder *b, tid_ranges *out)
 	int r = 0;
 
 	while (!r && ty_key_next(&p, "traced", &v, &n)) {
-		char line[40], *end;
-		struct tid_range t;
+		uint64_t tid[2];
 
-		snprintf(line, sizeof(line), "%.*s", (int)(n < 39 ? n : 39), v);
-		t.from = (int32_t)strtol(line, &end, 10);
-		t.to = (int32_t)strtol(end, NULL, 10);
-		if (t.from > 0 && t.to >= t.from)
-			r = vec_push(out, t);
+		if (ty_key_numbers(v, n, tid, 2) && tid[0] && tid[1] >= tid[0] &&
+		    tid[1] <= INT32_MAX)
+			r = vec_push(out, ((struct tid_range){(int32_t)tid[0], (int32_t)tid[1]}));
 	}
 	return r ? -TY_ENOMEM : 0;
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compare.h"
+#include "int_set.h"
 #include "field_text.h"
 #include "now.h"
 #include "proc_snapshot.h"
@@ -197,26 +197,6 @@ static int add_tids(struct ty_quotas *q, DIR *d, unsigned depth, struct ty_tid_s
 	return r;
 }
 
-static int by_number(const void *pa, const void *pb)
-{
-	int32_t a = *(const int32_t *)pa, b = *(const int32_t *)pb;
-
-	return compare(a, b);
-}
-
-/* In order, each once. */
-static void make_set(struct ty_tid_set *l)
-{
-	size_t kept = 0;
-
-	if (l->n)
-		qsort(l->v, l->n, sizeof(*l->v), by_number);
-	for (size_t i = 0; i < l->n; i++)
-		if (!kept || l->v[i] != l->v[kept - 1])
-			l->v[kept++] = l->v[i];
-	l->n = kept;
-}
-
 static bool same(const struct ty_tid_set *a, const struct ty_tid_set *b)
 {
 	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
@@ -286,7 +266,7 @@ static int read_group(struct ty_quotas *q, struct ty_quota_group *g, struct ty_t
 	} else {
 		tids->n = 0;
 		r = add_tids(q, d, DEPTH, tids);
-		make_set(tids);
+		tids->n = ty_int_set(tids->v, tids->n);
 	}
 	closedir(d);
 	return r;
@@ -303,7 +283,7 @@ static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 	e = e ? -TY_ENOMEM : (r = read_group(l->q, g, &g->tids)) < 0 ? r : 0;
 	for (size_t i = 0; !e && i < g->tids.n; i++)
 		e = vec_push(&both, g->tids.v[i]);
-	make_set(&both);
+	both.n = ty_int_set(both.v, both.n);
 	g->told &= same(&old, &g->tids);
 	if (!e && grown)
 		g->told = put_line(l, g, &grown, &both) && same(&both, &g->tids);

@@ -17,22 +17,15 @@
 #include <time.h>
 
 #include "buf.h"
-#include "compare.h"
+#include "int_set.h"
 #include "proc_snapshot.h"
 
 enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3, SURE = 3 };
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return compare(x, y);
-}
-
 static void sort(ty_tids *t)
 {
 	if (t->n)
-		qsort(t->v, t->n, sizeof(*t->v), by_number);
+		qsort(t->v, t->n, sizeof(*t->v), ty_int_order);
 }
 
 /* Leave in `t` what is not in `known` (sorted). */
@@ -42,7 +35,7 @@ static void without(ty_tids *t, const ty_tids *known)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (!known->n ||
-		    !bsearch(&t->v[i], known->v, known->n, sizeof(*known->v), by_number))
+		    !bsearch(&t->v[i], known->v, known->n, sizeof(*known->v), ty_int_order))
 			t->v[keep++] = t->v[i];
 	t->n = keep;
 }

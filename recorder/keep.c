@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
 #include "follow_pids.h"
+#include "int_set.h"
 #include "proc_snapshot.h"
 #include "recording_priv.h"
 
@@ -164,13 +164,6 @@ int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	int x = *(const int *)a, y = *(const int *)b;
-
-	return compare(x, y);
-}
-
 /* Who is traced, when only some are: "traced=FROM TO" lines, ranges of tids; then their processes
  * in *tids. */
 static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, struct ty_err *err)
@@ -193,13 +186,7 @@ static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, st
 	for (size_t i = 0; !e && i < tids->n; i++)
 		if ((tids->v[n] = ty_proc_tgid(tids->v[i])))
 			n++;
-	tids->n = n;
-	if (n)
-		qsort(tids->v, n, sizeof(*tids->v), by_number);
-	for (size_t i = n = 0; i < tids->n; i++)
-		if (!n || tids->v[i] != tids->v[n - 1])
-			tids->v[n++] = tids->v[i];
-	tids->n = n;
+	tids->n = ty_int_set(tids->v, n);
 	return e;
 }
 

@@ -573,6 +573,7 @@ static void split_before_the_window(void **state)
 static void key_values(void **state)
 {
 	static const char t[] = "cpu=x\ncpus=0-1\ncommand_tid=77\nlast=-5\nodd=12x\nempty=";
+	uint64_t two[2];
 	char v[8];
 	int64_t n = 0;
 
@@ -584,6 +585,11 @@ static void key_values(void **state)
 	assert_string_equal(v, "");
 	assert_false(ty_key_value(t, "cp", v, sizeof(v)));
 	assert_false(ty_key_value(NULL, "cpus", v, sizeof(v)));
+	assert_true(ty_key_numbers("12 34\n56", 5, two, 2));
+	assert_int_equal(two[0], 12);
+	assert_int_equal(two[1], 34);
+	assert_false(ty_key_numbers("12 34", 2, two, 2));
+	assert_false(ty_key_numbers("12 x", 4, two, 2));
 	assert_true(ty_key_i64(t, "command_tid", &n));
 	assert_int_equal(n, 77);
 	assert_true(ty_key_i64(t, "last", &n));

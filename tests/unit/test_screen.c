@@ -409,26 +409,33 @@ static void one_frame_per_burst(void **state)
 	assert_int_equal(ty_vt_end(), 0);
 }
 
+/* Ctrl-Z stops the job for the Nth time, and it gives the terminal back; fg lets it go on. */
+static void stop_and_go_on(int nth)
+{
+	char said[30];
+
+	/* By its number: the last one is on the screen that tarry gives back. */
+	snprintf(said, sizeof(said), "[stopped %d]", nth);
+	send("\032");
+	see(ty_vt_shows(said));
+	assert_false(ty_vt_taken());
+	send("fg\r");
+	see(ty_vt_lacks(said));
+}
+
 /* Ctrl-Z gives the terminal back; fg takes it again, the screen is as it was, and keys work (those
  * typed before the terminal was taken may be the shell's: each of these does the same again). */
 static void stopped_as_a_job(void **state)
 {
 	static const struct config large = {200, 60, "xterm-256color", "", "C.UTF-8", true};
 	static const char whole[] = "3.965 s from 0.000";
-	char said[30];
 
 	for (int big = 0; big < 2; big++) {
 		start_as(ty_vt_start_job, big ? &large : &plain, NULL);
 		send("n");
 		see(ty_vt_shows("stall 1 of"));
 		for (int round = 0; round < 4; round++) {
-			/* By its number: the last one is on the screen that tarry gives back. */
-			snprintf(said, sizeof(said), "[stopped %d]", round + 1);
-			send("\032");
-			see(ty_vt_shows(said));
-			assert_false(ty_vt_taken());
-			send("fg\r");
-			see(ty_vt_lacks(said));
+			stop_and_go_on(round + 1);
 			see(ty_vt_shows("webserver/100 sleeping for 2.999"));
 			for (int i = 0; i < 300 && !strstr(ty_vt_screen(), whole) == !(round & 1);
 			     i++) {
@@ -449,19 +456,12 @@ static void stopped_as_a_job(void **state)
  */
 static void stopped_while_drawing(void **state)
 {
-	char said[30];
-
 	start_as(ty_vt_start_job, &plain, NULL);
 	for (int round = 0; round < 2; round++) {
 		send("\023");
 		send("n");
 		ty_vt_until_writing();
-		snprintf(said, sizeof(said), "[stopped %d]", round + 1);
-		send("\032");
-		see(ty_vt_shows(said));
-		assert_false(ty_vt_taken());
-		send("fg\r");
-		see(ty_vt_lacks(said));
+		stop_and_go_on(round + 1);
 		see(ty_vt_shows("overview"));
 		assert_true(ty_vt_taken());
 	}
