@@ -70,11 +70,24 @@ check "one command's threads: said so" $? "$(cat got)"
 "$TARRY" dump own syscalls >got 2>err
 grep -qE 'execve\(|getdents64\(' got
 check "dump syscalls" $? "$(head -n 3 got; cat err)"
-if perf trace record -o ptrace -- bash ./load >/dev/null 2>err; then
-	same "perf trace record" ptrace
+# perf trace counts ends, tarry calls: a call whose end perf missed parts them (seen once in hundreds
+# of recordings), so what differs is recorded again; a wrong count differs every time.
+counted() {
 	wanted=$(perf trace -s -i ptrace 2>&1 | awk '$1 == "wait4" { s += $2 } END { print s + 0 }')
 	got=$("$TARRY" report ptrace syscalls 2>/dev/null | awk '$1 == "wait4" { print $2 }')
-	is "perf trace record: calls of wait4 as perf trace -s counts them" "$wanted" "$got"
+	[ "$wanted" -gt 0 ] && [ "$wanted" = "$got" ]
+}
+if perf trace record -o ptrace -- bash ./load >/dev/null 2>err; then
+	same "perf trace record" ptrace
+	for again in 1 2 3; do
+		counted && break
+		echo "# $again: perf trace -s $wanted, tarry ${got:-none}; begun and ended in perf script:" \
+			"$(perf script -i ptrace 2>/dev/null | grep -c 'sys_enter: NR 61 ')," \
+			"$(perf script -i ptrace 2>/dev/null | grep -c 'sys_exit: NR 61 ')"
+		perf trace record -o ptrace -- bash ./load >/dev/null 2>err
+	done
+	counted
+	check "perf trace record: calls of wait4 as perf trace -s counts them" $? "wanted: $wanted; got: $got"
 else
 	skip "perf trace record" "$(head -n 1 err)"
 fi
