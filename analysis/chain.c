@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "talk.h"
 #include "waits.h"
 
-#define DEPTH	 48
-#define SEGS_MAX (1u << 20)
+#define DEPTH	  48
+#define MEANWHILE 16 /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
+#define SEGS_MAX  (1u << 20)
 
 const char *ty_seg_text(enum ty_seg_what w)
 {
@@ -76,6 +78,55 @@ static bool on_stack(const struct walk *w, uint32_t thread, uint32_t hop, unsign
 
 static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop);
 
+/* Was the thread, in [from, to], in a call that hands something over? */
+static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to)
+{
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	uint32_t i = ty_model_syscall_after(x->m, thread, from),
+		 end = t->syscalls_first + t->syscalls_n;
+
+	for (unsigned n = 0; i < end && n < MEANWHILE; n++, i++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
+
+		if (c.start_ns > to)
+			break;
+		if ((ty_talk(x, &c).says & (TY_GIVES | TY_SIGNALS)) == TY_GIVES)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whom a kernel thread serves that a timer had just woken: what is handed to it before it runs
+ * wakes it no more. The one thread that was in a call that hands something over, from that wakeup
+ * on until the kernel thread woke the one that waits; TY_NONE: none, or several.
+ */
+static uint32_t serves(const struct walk *w, uint32_t hop, const struct ty_waker *timer)
+{
+	const struct ty_model *m = w->x->m;
+	const struct ty_hop *h = &w->p->hop.v[hop];
+	uint32_t one = TY_NONE;
+
+	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
+		uint32_t n = ty_model_cpu_spans(m, cpu),
+			 i = n ? ty_model_cpu_span_find(m, cpu, timer->ts_ns) : n;
+
+		for (unsigned k = 0; i < n && k < MEANWHILE; k++, i++) {
+			struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
+
+			if (s.start_ns > h->waker.act_ns)
+				break;
+			if (s.thread == TY_NONE || s.thread == one || s.thread == h->thread ||
+			    !gives(w->x, s.thread, timer->ts_ns, h->waker.act_ns))
+				continue;
+			if (one != TY_NONE)
+				return TY_NONE;
+			one = s.thread;
+		}
+	}
+	return one;
+}
+
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop)
 {
@@ -83,6 +134,17 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	enum ty_seg_what what;
 	unsigned depth;
 
+	if (k.kind == TY_WAKER_TIMER && hop != TY_NONE && b == s->end_ns &&
+	    ty_model_thread(w->x->m, s->thread)->kernel &&
+	    w->p->hop.v[hop].waker.thread == s->thread) {
+		uint32_t by = serves(w, hop, &k);
+
+		if (by != TY_NONE) {
+			k.kind = TY_WAKER_THREAD;
+			k.thread = by;
+			w->p->inferred = true;
+		}
+	}
 	if (b < s->end_ns && k.kind == TY_WAKER_THREAD && k.act_ns > b)
 		k = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
 	switch ((enum ty_waker_kind)k.kind) {
@@ -187,7 +249,7 @@ static void turn(struct ty_path *p)
 static void begin(struct ty_path *p)
 {
 	p->seg.n = p->hop.n = 0;
-	p->cut = false;
+	p->cut = p->inferred = false;
 }
 
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

@@ -6,6 +6,10 @@
  * wait, what counts is what that thread did meanwhile, and so on: segments are the leaves of this
  * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there.
  * Ends visibly at timers and devices, at lost data, at the edge of the recording, and at loops.
+ *
+ * A kernel thread that a timer has woken may have been handed something before it ran, which woke
+ * it no more: where one thread alone was about to hand something over then, it serves that one
+ * (inferred).
  */
 #ifndef TY_CHAIN_H
 #define TY_CHAIN_H
@@ -52,6 +56,7 @@ struct ty_path {
 	VEC(struct ty_seg) seg; /* in time order */
 	VEC(struct ty_hop) hop; /* a parent comes before its children */
 	bool cut;		/* more segments than are kept: the earlier part is missing */
+	bool inferred;		/* whom a kernel thread serves is, somewhere (see below) */
 };
 
 /* The path of the thread over [from, to), in place of what p holds (zero at first), whose memory is

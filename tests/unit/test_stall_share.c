@@ -319,6 +319,73 @@ static void what_one_signal_ends_is_one_stop(void **state)
 	assert_int_equal(stops(true), 2);
 }
 
+/*
+ * 11 asks 12, both by way of a thread of the kernel, 20, which a timer wakes before 12's answer
+ * does; twice: another one, 13, is in such a call then, too.
+ */
+static struct ty_stall served_late(bool twice)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	struct ty_stall first;
+
+	begin("mode=pids\npid=10\n",
+	      "taken 1 2\n" ROW("10", "10", "1", "job") ROW("20", "20", "2", "kworker"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	ty_mx_fork(0, t += 1000, 10, 13, 0);
+	ty_mx_switch(1, t += 1000, 0, R, 13);
+	sleeps(10, NR_WAIT4, 0, 0, 12);
+	sleeps(12, NR_READ, 6, 0, 11);
+	wakes(11, NR_WRITE, 5, 0, 20);
+	sleeps(11, NR_READ, 5, 0, 20);
+	ty_mx_waking(0, t += 1000, 20, 12, 0);
+	goes_on(20, S, 12, NR_READ, 1);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(12, NR_NANOSLEEP, 0, 300);
+	if (twice) {
+		give(t += 1000, 7, 0, 1);
+		ty_mx_enter(1, t, 13, NR_WRITE);
+	}
+	give(t += 1000, 6, 0, 1);
+	ty_mx_enter(0, t, 12, NR_WRITE);
+	ty_mx_feed((struct ty_event){.kind = TY_EV_VECTOR_ENTRY,
+				     .id = 30,
+				     .ts_ns = t += 1000,
+				     .tid = 12,
+				     .flags = TY_EVF_HARDIRQ});
+	ty_mx_feed((struct ty_event){
+		.kind = TY_EV_HRTIMER_EXPIRE, .ts_ns = t, .tid = 12, .flags = TY_EVF_HARDIRQ});
+	ty_mx_waking_irq(0, t += 1000, 12, 20, 0);
+	ty_mx_exit(0, t += 1000, 12, NR_WRITE, 1);
+	ty_mx_switch(0, t += 1000, 12, R, 20);
+	ty_mx_waking(0, t += 1000, 20, 11, 0);
+	if (twice)
+		ty_mx_exit(1, t, 13, NR_WRITE, 1);
+	goes_on(20, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	assert_int_equal(s.n, 1);
+	first = s.v[0];
+	assert_int_equal(ty_model_thread(m, first.thread)->tid, 11);
+	first.culprit = (uint32_t)ty_model_thread(m, first.culprit)->tid;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return first;
+}
+
+static void who_a_timer_woke_serves_the_one_that_gave(void **state)
+{
+	struct ty_stall s = served_late(false);
+
+	assert_int_equal(s.culprit, 12);
+	assert_false(s.proven);
+	assert_int_equal(served_late(true).culprit, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +395,7 @@ int main(void)
 		cmocka_unit_test(a_first_part_is_no_answer),
 		cmocka_unit_test(a_child_shares_whatever_is_known_of_it),
 		cmocka_unit_test(what_one_signal_ends_is_one_stop),
+		cmocka_unit_test(who_a_timer_woke_serves_the_one_that_gave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
