@@ -58,7 +58,7 @@ static void exported(struct ty_window w, unsigned *samples, unsigned *comms)
 	struct ty_session s = {0};
 	struct ty_err err = {0};
 	struct ty_perf_rec r;
-	struct ty_perf *f;
+	struct ty_perf *f = NULL;
 
 	w.to_ns = w.to_ns ? w.to_ns : UINT64_MAX;
 	if (ty_session_open(&s, ty_fx_path("story.dat"), TY_OPEN_EVENTS, 0, &err) ||
