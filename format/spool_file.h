@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "buf.h"
 #include "err.h"
 #include "spool.h"
 #include "vec.h"
@@ -90,6 +91,13 @@ struct ty_spool_ent {
 	uint64_t off;
 	struct ty_spool_chunk h;
 };
+
+/*
+ * Append what the chunk holds, decompressed, to `to` (behind which a NUL stands). 0; -TY_EFORMAT:
+ * it is not what was written; -TY_EIO: it cannot be read; -TY_ENOMEM; -TY_ELIMIT: over the limit of
+ * `to`. On failure nothing is appended.
+ */
+int ty_spool_chunk_read(int fd, const struct ty_spool_ent *e, struct ty_buf *to);
 
 struct ty_spool_scan {
 	VEC(struct ty_spool_ent) ents; /* by type, stream, seq; one per seq */

@@ -33,7 +33,7 @@ struct ty_finish {
 	struct ty_buf head;    /* all bytes before the first buffer section */
 	struct ty_buf strings; /* STRINGS section, collected */
 	struct ty_buf raw;     /* one section before compression */
-	struct ty_buf z;       /* one payload as stored */
+	struct ty_buf z;       /* what is copied */
 	struct ty_buf texts;   /* decompressed META_BUFFER chunks; sized once, never moved */
 	VEC(struct ty_dat_entry) dir;
 	VEC(struct ty_finish_buffer) buffers;
@@ -55,6 +55,9 @@ bool ty_finish_is_lz4(const struct ty_spool_chunk *h);
 void ty_finish_tell(const struct ty_spool *s);
 
 int ty_finish_no_memory(struct ty_finish *f);
+/* The sentence for a chunk of the spool that ty_spool_chunk_read refused with r. */
+int ty_finish_bad_chunk(const struct ty_spool *s, const struct ty_spool_ent *e, int r,
+			struct ty_err *err);
 /* A description's number: its place in the STRINGS section. */
 uint32_t ty_finish_describe(struct ty_finish *f, const char *text);
 /* The chunks of (type, stream) are scan.ents[*first .. *first + *n). */

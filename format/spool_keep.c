@@ -23,8 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "buf.h"
 #include "key_value.h"
@@ -225,49 +223,29 @@ int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool
 	return 0;
 }
 
-/* The decompressed text of a TY_SEC_KEPT chunk at off, or NULL: it is not whole, or no memory
- * (*no_memory). */
-static char *kept_text(int fd, uint64_t off, uint64_t size, bool *no_memory)
-{
-	struct ty_spool_chunk c;
-	char *stored, *text = NULL;
-	size_t n = 0;
-
-	if (off > size || size - off < sizeof(c) || ty_pread(fd, &c, sizeof(c), off) != sizeof(c) ||
-	    !ty_spool_head_valid(&c) || c.type != TY_SPOOL_SECTION || c.stream != TY_SEC_KEPT ||
-	    c.raw > TEXT_LIMIT || c.stored < TY_V7_CHUNK_HEAD ||
-	    c.stored > size - off - sizeof(c) || c.stored > ty_spool_packed_max(TEXT_LIMIT))
-		return NULL;
-	stored = malloc(c.stored);
-	text = stored ? malloc(c.raw + 1) : NULL;
-	*no_memory = !text;
-	if (text && (ty_pread(fd, stored, c.stored, off + sizeof(c)) != c.stored ||
-		     c.crc != (uint32_t)crc32(0, (uint8_t *)stored, c.stored) ||
-		     (n = ZSTD_decompress(text, c.raw, stored + TY_V7_CHUNK_HEAD,
-					  c.stored - TY_V7_CHUNK_HEAD)) != c.raw)) {
-		free(text);
-		text = NULL;
-	}
-	if (text)
-		text[n] = 0;
-	free(stored);
-	return text;
-}
-
 int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out)
 {
-	bool no_memory = false;
-	char *text = kept_text(fd, off, size, &no_memory);
-	const char *p = text, *value;
+	struct ty_spool_ent e = {.off = off};
+	struct ty_buf text;
+	const char *p, *value;
 	uint64_t v[3];
 	size_t n;
-	int r = no_memory ? -TY_ENOMEM : 0;
+	int r;
 
-	if (ty_key_next(&p, "dropped", &value, &n) && ty_key_numbers(value, n, v, 2)) {
+	if (off > size || size - off < sizeof(e.h) ||
+	    ty_pread(fd, &e.h, sizeof(e.h), off) != sizeof(e.h) || !ty_spool_head_valid(&e.h) ||
+	    e.h.type != TY_SPOOL_SECTION || e.h.stream != TY_SEC_KEPT ||
+	    e.h.stored > size - off - sizeof(e.h))
+		return 0;
+	ty_buf_init(&text, TEXT_LIMIT);
+	r = ty_spool_chunk_read(fd, &e, &text);
+	out->kept_off = r ? 0 : off;
+	p = text.p;
+	if (!r && ty_key_next(&p, "dropped", &value, &n) && ty_key_numbers(value, n, v, 2)) {
 		out->dropped_from = v[0];
 		out->dropped_to = v[1];
 	}
-	for (p = text; !r && ty_key_next(&p, "first", &value, &n);) {
+	for (p = text.p; !r && ty_key_next(&p, "first", &value, &n);) {
 		const struct ty_spool_first *last =
 			out->first.n ? &out->first.v[out->first.n - 1] : NULL;
 
@@ -277,7 +255,6 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 			r = vec_push(&out->first, ((struct ty_spool_first){(uint32_t)v[0],
 									   (uint32_t)v[1], v[2]}));
 	}
-	out->kept_off = text ? off : 0;
-	free(text);
-	return r;
+	ty_buf_fini(&text);
+	return r == -TY_ENOMEM ? r : 0;
 }

@@ -18,6 +18,20 @@ int ty_finish_no_memory(struct ty_finish *f)
 	return ty_fail(f->err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", f->spool->path);
 }
 
+int ty_finish_bad_chunk(const struct ty_spool *s, const struct ty_spool_ent *e, int r,
+			struct ty_err *err)
+{
+	if (r == -TY_EIO)
+		return ty_fail(err, TY_EIO, e->off, "%s: cannot read it back at offset %" PRIu64,
+			       s->path, e->off);
+	if (r == -TY_EFORMAT)
+		return ty_fail(err, TY_EFORMAT, e->off,
+			       "%s: the chunk at offset %" PRIu64
+			       " is not what was written; the disk or the memory is failing",
+			       s->path, e->off);
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+}
+
 /* A description's number: its place in the STRINGS section. */
 uint32_t ty_finish_describe(struct ty_finish *f, const char *text)
 {
@@ -30,32 +44,9 @@ uint32_t ty_finish_describe(struct ty_finish *f, const char *text)
 /* Decompress chunk e of the spool and append it to `to`. */
 int ty_finish_chunk(struct ty_finish *f, const struct ty_spool_ent *e, struct ty_buf *to)
 {
-	uint32_t head[2];
-	size_t r;
+	int r = ty_spool_chunk_read(f->spool->fd, e, to);
 
-	ty_buf_reset(&f->z);
-	if (ty_buf_reserve(&f->z, e->h.stored) || ty_buf_reserve(to, e->h.raw))
-		return ty_finish_no_memory(f);
-	if (ty_pread(f->spool->fd, f->z.p, e->h.stored, e->off + sizeof(e->h)) != e->h.stored)
-		return ty_fail(f->err, TY_EIO, e->off, "%s: cannot read it back at offset %" PRIu64,
-			       f->spool->path, e->off);
-	if (e->h.stored < TY_V7_CHUNK_HEAD ||
-	    e->h.crc != (uint32_t)crc32(0, (uint8_t *)f->z.p, e->h.stored))
-		goto damaged;
-	memcpy(head, f->z.p, sizeof(head));
-	if (head[0] != e->h.stored - TY_V7_CHUNK_HEAD || head[1] != e->h.raw)
-		goto damaged;
-	r = ZSTD_decompress(to->p + to->len, e->h.raw, f->z.p + TY_V7_CHUNK_HEAD, head[0]);
-	if (ZSTD_isError(r) || r != e->h.raw)
-		goto damaged;
-	to->len += r;
-	to->p[to->len] = 0;
-	return 0;
-damaged:
-	return ty_fail(f->err, TY_EFORMAT, e->off,
-		       "%s: the chunk at offset %" PRIu64
-		       " is not what was written; the disk or the memory is failing",
-		       f->spool->path, e->off);
+	return r ? ty_finish_bad_chunk(f->spool, e, r, f->err) : 0;
 }
 
 /* The chunks of (type, stream) as a range of scan.ents. */

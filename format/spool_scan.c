@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define WINDOW (1u << 20)
 /* Looks at a file of which more is dropped meanwhile; TY_SEC_KEPT chunks that are tried. */
@@ -38,17 +37,6 @@ int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
 		off += (uint64_t)w;
 	}
 	return 0;
-}
-
-uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c)
-{
-	return (uint32_t)crc32(0, (const uint8_t *)c, offsetof(struct ty_spool_chunk, head_crc));
-}
-
-bool ty_spool_head_valid(const struct ty_spool_chunk *c)
-{
-	return c->magic == TY_SPOOL_CHUNK_MAGIC && c->raw <= TY_CHUNK_RAW_MAX &&
-	       c->head_crc == ty_spool_head_crc(c);
 }
 
 /* The next byte at or after off that is stored and not a hole; `size` when there is none. */

@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#include "rd.h"
 #include "trace_file.h"
 #include "units.h"
 
@@ -27,28 +25,10 @@ struct spool {
 /* The decompressed content of a metadata chunk, appended to b. 0, -TY_EFORMAT, -TY_ENOMEM. */
 static int content(struct spool *s, const struct ty_spool_ent *e, struct ty_buf *b)
 {
-	uint64_t off = e->off + sizeof(e->h);
-	uint8_t *z;
-	int r = -TY_EFORMAT;
+	int r = ty_spool_chunk_read(s->t->priv->fd, e, b);
 
-	if (e->h.stored < TY_V7_CHUNK_HEAD || !ty_ratio_ok(TY_CODEC_ZSTD, e->h.stored, e->h.raw))
-		return -TY_EFORMAT;
-	z = malloc(e->h.stored);
-	if (!z || ty_buf_reserve(b, e->h.raw)) {
-		r = b->failed == -TY_ELIMIT ? -TY_EFORMAT : -TY_ENOMEM;
-	} else if (ty_pread(s->t->priv->fd, z, e->h.stored, off) == e->h.stored &&
-		   (uint32_t)crc32(0, z, e->h.stored) == e->h.crc &&
-		   ty_load(z, 4, false) == e->h.stored - TY_V7_CHUNK_HEAD) {
-		r = ty_decompress(TY_CODEC_ZSTD, z + TY_V7_CHUNK_HEAD,
-				  e->h.stored - TY_V7_CHUNK_HEAD, b->p + b->len, e->h.raw);
-		if (!r)
-			b->len += e->h.raw;
-	}
-	free(z);
 	b->failed = 0;
-	if (b->p)
-		b->p[b->len] = 0;
-	return r;
+	return !r || r == -TY_ENOMEM ? r : -TY_EFORMAT;
 }
 
 /* A kept text of n bytes at p. */
