@@ -119,6 +119,30 @@ static void test_v7(void **state)
 							       .short_size = chunk > 7});
 }
 
+/* A 32-bit trace-cmd on a 64-bit kernel: the head tells the program's words, the description of
+ * the ring pages the kernel's, which counts. */
+static void test_other_word_size(void **state)
+{
+	const size_t at = sizeof(TY_DAT_MAGIC) - 1 + 3; /* behind magic, version and byte order */
+	struct ty_fx_dat d = {.codec = "none", .long_size = 8, .buffers = 1, .cpus = 1, .pages = 3};
+
+	for (d.version = 6; d.version <= 7; d.version++) {
+		struct ty_trace *t;
+		struct ty_buf b;
+		unsigned bad;
+
+		ty_fx_dat(&d, &b);
+		assert_int_equal(b.p[at], 8);
+		b.p[at] = 4;
+		ty_fx_write(ty_fx_path("words"), b.p, b.len);
+		ty_buf_fini(&b);
+		t = reopen(ty_fx_path("words"));
+		assert_int_equal(t->long_size, 8);
+		assert_int_equal(ty_fx_check(t, 0, &bad), 3);
+		ty_trace_close(t);
+	}
+}
+
 /* Uncompressed pages come in chunks of up to 64. */
 static void test_flat_chunks(void **state)
 {
@@ -543,6 +567,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_v6),
 		cmocka_unit_test(test_v7),
+		cmocka_unit_test(test_other_word_size),
 		cmocka_unit_test(test_flat_chunks),
 		cmocka_unit_test(test_odd_tail),
 		cmocka_unit_test(test_refused),
