@@ -87,7 +87,7 @@ same() { # LIST DUMP
 		sort -s -k1,1n "$1" | cmp -s - <(sed -n 's/.*"tid":\([0-9]*\),.*"ip":"0x\([0-9a-f]*\)".*/\1 \2/p' "$2" |
 			sort -s -k1,1n)
 }
-steps=0
+steps=$out/steps # how many, a line per recording
 step() { # NAME WANTED-STATUS COMMAND...
 	local name=$1 status=$2 got count
 	shift 2
@@ -97,17 +97,15 @@ step() { # NAME WANTED-STATUS COMMAND...
 	count=$(wc -l <"$out/list")
 	[ $got -eq "$status" ] && same "$out/list" "$out/d"
 	check "$name: $count instructions, address for address" $? # make soak adds them up
-	steps=$((steps + count))
+	echo "$count" >>"$steps"
 	sed 's/^/# /' "$out/err"
 }
 
 stepper() {
-	local cxx
-	step "step: true" 0 /bin/true
+	local cxx all
+	aside programs # stepping waits most of the time
 	step "step: threads, signals, faults, longjmp, vfork and exec, written code, repeated strings" 0 \
 		"$PROGRAMS/flow_traps"
-	trace-cmd report -i "$out/t.dat" 2>/dev/null | tail -n 1 | grep -q '\[[0-9]*\]'
-	check "step: trace-cmd opens the recording" $?
 	cxx=$(command -v g++ || command -v clang++)
 	if [ -n "$cxx" ]; then
 		"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
@@ -116,11 +114,9 @@ stepper() {
 	else
 		skip "step: C++ exceptions" "no C++ compiler"
 	fi
-	step "step: children that stop before their parent is heard of" 0 "$PROGRAMS/flow_traps" p
-	LC_ALL=C step "step: ls" 0 ls /
-	[ "$steps" -ge 300000 ]
-	check "step: $steps instructions in all" $?
 	step "step: repeated strings" 0 --flow-filter main "$PROGRAMS/flow_traps" r
+	trace-cmd report -i "$out/t.dat" 2>/dev/null | tail -n 1 | grep -q '\[[0-9]*\]'
+	check "step: trace-cmd opens the recording" $?
 	is "step: a repeated instruction counts once" "rep movsb,repne scasb,rep stosb" "$("$TARRY" dump "$out/t.dat" flow --insn |
 		grep -E " (main|repeats)\+" | grep -oE "repn?e? (movs|scas|stos)b" | paste -sd, -)"
 	"$TARRY" record -q --flow=step --flow-filter calls --flow-list "$out/list" -o "$out/t.dat" "$PROGRAMS/flow_traps" c
@@ -168,11 +164,21 @@ assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"
 	jitted
 	elsewhere
 	stripped
-	let_go
+	joined
+	all=$(awk '{ n += $1 } END { print n }' "$steps")
+	[ "$all" -ge 300000 ]
+	check "step: $all instructions in all" $?
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	check "step: a function that is not there" $?
 	"$TARRY" record --flow=step -p $$ -o "$out/t.dat" 2>&1 | grep -q 'takes no process that runs already'
 	check "step: -p is refused, with the reason" $?
+}
+
+programs() {
+	LC_ALL=C step "step: ls" 0 ls /
+	step "step: true" 0 /bin/true
+	step "step: children that stop before their parent is heard of" 0 "$PROGRAMS/flow_traps" p
+	let_go
 }
 
 recursion() { # WHAT OF THE CALLS OF deep, OR OF THE REPORT

@@ -27,6 +27,20 @@ elif ! strace -o /dev/null true 2>"$out/err" || ! "$TARRY" record -q -o "$out/t.
 	skip "calls" "nothing can be traced here: $(head -n 1 "$out/err")"
 	finish
 fi
+ends() {
+	local cxx
+	known "a filter's function ends by returns, longjmp, out of handlers, with its coroutine" traced ends "$PROGRAMS/func_ends"
+	cxx=$(command -v g++ || command -v clang++)
+	if [ -z "$cxx" ]; then
+		skip "levels: C++ exceptions" "no C++ compiler"
+		return
+	fi
+	"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
+	ok_if $? "call_throws.cc is compiled"
+	known "levels: C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws"
+	known "a filter's function ends by an exception" cleans cleans "$out/throws"
+}
+aside ends # stepping waits most of the time
 levels "signals: nested, on another stack, left by siglongjmp, going on elsewhere" main s
 levels "longjmp out of a recursion to one of its levels" main l
 levels "stacks switched by swapcontext, by a return, by a jump" main c
@@ -37,14 +51,5 @@ levels "zero-length calls, retpolines, returns as jumps, jumps as returns" main 
 levels "tail calls" main t
 levels "vfork and exec" main v
 levels "all of it in three threads at once" thread_main Tslcepot
-known "a filter's function ends by returns, longjmp, out of handlers, with its coroutine" traced ends "$PROGRAMS/func_ends"
-cxx=$(command -v g++ || command -v clang++)
-if [ -z "$cxx" ]; then
-	skip "levels: C++ exceptions" "no C++ compiler"
-else
-	"$cxx" -O2 -g -o "$out/throws" tests/programs/call_throws.cc
-	ok_if $? "call_throws.cc is compiled"
-	known "levels: C++ exceptions: destructors, caught and thrown again, out of a recursion" main throws "$out/throws"
-	known "a filter's function ends by an exception" cleans cleans "$out/throws"
-fi
+joined
 finish

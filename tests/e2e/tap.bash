@@ -34,6 +34,28 @@ tries() { # HOW-MANY CMD...
 	cat "$out"
 	rm -f "$out"
 }
+# Side by side with what follows: a function with a folder $out of its own, whose results `joined` prints.
+aside() { # FUNCTION...
+	mkdir "$out/aside"
+	(
+		out=$out/aside
+		"$@" >"$out/results" 2>&1
+		exit 0
+	) &
+	beside=$!
+}
+joined() {
+	local line
+	wait $beside || not_ok "what ran beside came to its end" "$(cat "$out/aside/results")"
+	while IFS= read -r line; do
+		case $line in
+		'ok '*) n=$((n + 1)) line="ok $n ${line#ok * }" ;;
+		'not ok '*) n=$((n + 1)) bad=1 line="not ok $n ${line#not ok * }" ;;
+		esac
+		printf '%s\n' "$line"
+	done <"$out/aside/results"
+	rm -rf "$out/aside"
+}
 judge() { # NAME; a python program on stdin decides
 	local said
 	said=$(python3 - 2>&1)

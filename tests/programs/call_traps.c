@@ -247,8 +247,8 @@ static void prepare(struct routine *r, void (*run)(void))
 
 NOINLINE static void trap_switches(void)
 {
-	a = calloc(1, sizeof(*a));
-	b = calloc(1, sizeof(*b));
+	a = malloc(sizeof(*a));
+	b = malloc(sizeof(*b));
 	for (how = 0; how < 3; how++) {
 		prepare(a, routine_a);
 		prepare(b, routine_b);
@@ -278,7 +278,7 @@ NOINLINE static void routine_ends(void)
 
 NOINLINE static void trap_context_ends(void)
 {
-	a = calloc(1, sizeof(*a));
+	a = malloc(sizeof(*a));
 	for (volatile int i = 0; i < 2; i++) {
 		prepare(a, routine_ends);
 		a->context.uc_link = &a->back;
