@@ -75,6 +75,7 @@ static int count_group(const struct ty_mem_points *p, struct ty_memory_ask *asks
 			shares(t->out);
 		ty_mem_ids_fini(&t->pages);
 		ty_mem_ids_fini(&t->shown);
+		free(t->row_of);
 		ty_mem_ids_fini(&t->targets.addresses);
 		ty_mem_ids_fini(&t->targets.pairs);
 		vec_fini(&t->counts);

@@ -9,7 +9,6 @@
 
 #include "memory_tab.h"
 
-#define AHEAD	12    /* rows whose look-ups overlap */
 #define SOURCES 4096u /* level << 8 | src_flags */
 
 static int count_page(struct ty_memory_tab *t, uint64_t key, uint32_t *id)
@@ -23,33 +22,43 @@ static int count_page(struct ty_memory_tab *t, uint64_t key, uint32_t *id)
 	return !r && fresh ? vec_push(&t->counts, (struct ty_memory_counted){0}) : r;
 }
 
-TY_INLINE int count_by(enum ty_memory_by by, struct ty_memory_tab *t, const struct ty_mem_point *o,
-		       uint32_t n)
+static inline void count(struct ty_memory_counted *c, const struct ty_mem_point *o)
 {
-	bool some = by == TY_MEMORY_BY_PAGE && !ty_key_range_is_all(&t->range);
+	c->count++;
+	c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+}
+
+TY_INLINE void count_by(enum ty_memory_by by, struct ty_memory_tab *t, const struct ty_mem_point *o,
+			uint32_t n)
+{
+	for (const struct ty_mem_point *end = o + n; o < end; o++)
+		if (ty_memory_is_about(by, o))
+			count(&t->counts.v[ty_memory_key(by, t, o)], o);
+}
+
+/* All keys of the block first: so the look-ups' waits overlap. */
+static int count_pages(struct ty_memory_tab *t, const struct ty_mem_point *o, uint32_t n)
+{
+	bool some = !ty_key_range_is_all(&t->range);
+	uint64_t key[TY_BLOCK_ROWS];
+	uint16_t at[TY_BLOCK_ROWS];
+	uint32_t keys = 0, id;
 	int r = 0;
 
-	for (const struct ty_mem_point *end = o + n; o < end; o++) {
-		struct ty_memory_counted *c;
-		uint64_t key;
-		uint32_t id;
-
-		if (by == TY_MEMORY_BY_PAGE && end - o > AHEAD && ty_memory_is_about(by, o + AHEAD))
-			ty_mem_id_soon(&t->pages, ty_memory_key(by, t, o + AHEAD));
-		if (!ty_memory_is_about(by, o))
+	for (uint32_t i = 0; i < n; i++) {
+		if (!ty_memory_is_about(TY_MEMORY_BY_PAGE, &o[i]))
 			continue;
-		key = ty_memory_key(by, t, o);
-		id = (uint32_t)key;
-		if (by == TY_MEMORY_BY_PAGE) {
-			if (some && !ty_key_in(&t->range, key))
-				continue;
-			r = count_page(t, key, &id);
-			if (r || t->range.again)
-				break;
-		}
-		c = &t->counts.v[id];
-		c->count++;
-		c->cycles += o->flags & TY_MP_HAS_LAT ? o->total : 0;
+		key[keys] = ty_memory_key(TY_MEMORY_BY_PAGE, t, &o[i]);
+		if (some && !ty_key_in(&t->range, key[keys]))
+			continue;
+		ty_mem_id_soon(&t->pages, key[keys]);
+		at[keys++] = (uint16_t)i;
+	}
+	for (uint32_t i = 0; i < keys; i++) {
+		r = count_page(t, key[i], &id);
+		if (r || t->range.again)
+			break;
+		count(&t->counts.v[id], &o[at[i]]);
 	}
 	return r;
 }
@@ -59,12 +68,13 @@ static int count_rows(struct ty_memory_tab *t, const struct ty_mem_point *rows, 
 {
 	switch (t->ask->by) {
 	case TY_MEMORY_BY_PC:
-	case TY_MEMORY_BY_FUNCTION: return count_by(TY_MEMORY_BY_PC, t, rows, n);
-	case TY_MEMORY_BY_SOURCE: return count_by(TY_MEMORY_BY_SOURCE, t, rows, n);
-	case TY_MEMORY_BY_PAGE: return count_by(TY_MEMORY_BY_PAGE, t, rows, n);
-	case TY_MEMORY_BY_THREAD: return count_by(TY_MEMORY_BY_THREAD, t, rows, n);
-	default: return count_by(TY_MEMORY_BY_BRANCH, t, rows, n);
+	case TY_MEMORY_BY_FUNCTION: count_by(TY_MEMORY_BY_PC, t, rows, n); break;
+	case TY_MEMORY_BY_SOURCE: count_by(TY_MEMORY_BY_SOURCE, t, rows, n); break;
+	case TY_MEMORY_BY_PAGE: return count_pages(t, rows, n);
+	case TY_MEMORY_BY_THREAD: count_by(TY_MEMORY_BY_THREAD, t, rows, n); break;
+	default: count_by(TY_MEMORY_BY_BRANCH, t, rows, n); break;
 	}
+	return 0;
 }
 
 static int no_counts(struct ty_memory_tab *t, size_t n)
@@ -183,9 +193,32 @@ static int count_end(struct ty_memory_tab *t)
 	return !r && t->counting ? no_counts(t, 0) : r;
 }
 
+/* Rows by key, of keys that are few enough to be numbers of an array. */
+static int number(struct ty_memory_tab *t, size_t keys)
+{
+	const uint32_t *of = t->ask->by == TY_MEMORY_BY_FUNCTION ? t->ask->function_of_pc : NULL;
+	uint32_t *row = malloc((keys + 1) * sizeof(*row));
+
+	if (!row)
+		return -TY_ENOMEM;
+	memset(row, 0xff, (keys + 1) * sizeof(*row));
+	for (uint32_t i = 0; i < t->best_n; i++)
+		row[t->best[i].key] = i;
+	if (of) {
+		t->row_of = malloc(((size_t)t->p->codes + 1) * sizeof(*t->row_of));
+		for (uint32_t pc = 0; t->row_of && pc < t->p->codes; pc++)
+			t->row_of[pc] = row[of[pc]];
+		free(row);
+	} else {
+		t->row_of = row;
+	}
+	return t->row_of ? 0 : -TY_ENOMEM;
+}
+
 /* Number the rows that are shown. */
 static int choose(struct ty_memory_tab *t)
 {
+	size_t keys = t->counts.n;
 	uint32_t id;
 	bool fresh;
 	int r;
@@ -195,7 +228,11 @@ static int choose(struct ty_memory_tab *t)
 	qsort(t->best, t->best_n, sizeof(*t->best), rank_order);
 	t->out->rows_n = t->best_n;
 	t->out->rows = calloc((size_t)t->best_n + 1, sizeof(*t->out->rows));
-	r = t->out->rows ? 0 : -TY_ENOMEM;
+	if (!t->out->rows)
+		return -TY_ENOMEM;
+	if (t->ask->by != TY_MEMORY_BY_PAGE)
+		return number(t, keys);
+	r = 0;
 	for (uint32_t i = 0; !r && i < t->best_n; i++) {
 		t->maybe[ty_memory_maybe(t->best[i].key)] = 1;
 		r = ty_mem_id(&t->shown, t->best[i].key, &id, &fresh);

@@ -23,39 +23,47 @@ static inline struct ty_latency *ty_latency_of(struct ty_memory_row *w, unsigned
 	return which == 0 ? &w->total : which == 1 ? &w->issue : which == 2 ? &w->exec : &w->xlat;
 }
 
-static inline void ty_latency_take(struct ty_latency *l, uint32_t v, uint32_t *hist)
+/* Each latency that a sample has, to a function that is known where this is called. */
+static inline __attribute__((always_inline)) void ty_latency_each(
+	struct ty_memory_row *w, struct ty_latency_value o,
+	void (*to)(struct ty_latency *l, unsigned which, uint16_t v, void *ctx), void *ctx)
+{
+	if (o.flags & TY_MP_HAS_LAT)
+		to(&w->total, 0, o.total, ctx);
+	if (o.flags & TY_MP_HAS_SPLIT) {
+		to(&w->issue, 1, o.issue, ctx);
+		if (o.flags & TY_MP_HAS_LAT && o.total >= o.issue)
+			to(&w->exec, 2, (uint16_t)(o.total - o.issue), ctx);
+	}
+	if (o.flags & TY_MP_HAS_XLAT)
+		to(&w->xlat, 3, o.xlat, ctx);
+}
+
+/* In counts: those of all latencies behind each other. */
+static inline void ty_latency_count(struct ty_latency *l, unsigned which, uint16_t v, void *hist)
 {
 	l->n++;
 	l->sum += v;
 	l->max = v > l->max ? v : l->max;
-	hist[v]++;
+	((uint32_t *)hist)[which * TY_LATENCY_VALUES + v]++;
 }
 
-/* Count one sample's. */
-static inline void ty_latency_count(struct ty_memory_row *w, struct ty_latency_value o,
-				    uint32_t *hist)
+/* Nearest rank: which of the sorted values are the percentiles. */
+static inline void ty_latency_ranks(const struct ty_latency *l, uint64_t at[3])
 {
-	if (o.flags & TY_MP_HAS_LAT)
-		ty_latency_take(&w->total, o.total, hist);
-	if (o.flags & TY_MP_HAS_SPLIT) {
-		ty_latency_take(&w->issue, o.issue, hist + TY_LATENCY_VALUES);
-		if (o.flags & TY_MP_HAS_LAT && o.total >= o.issue)
-			ty_latency_take(&w->exec, (uint32_t)(o.total - o.issue),
-					hist + 2 * TY_LATENCY_VALUES);
-	}
-	if (o.flags & TY_MP_HAS_XLAT)
-		ty_latency_take(&w->xlat, o.xlat, hist + 3 * TY_LATENCY_VALUES);
+	at[0] = (l->n * 50 + 99) / 100;
+	at[1] = (l->n * 90 + 99) / 100;
+	at[2] = (l->n * 99 + 99) / 100;
 }
 
-/* Nearest rank; the counts are cleared. */
+/* Of counts, which are cleared. */
 static inline void ty_latency_percentiles(struct ty_latency *l, uint32_t *hist)
 {
-	const uint64_t at[] = {(l->n * 50 + 99) / 100, (l->n * 90 + 99) / 100,
-			       (l->n * 99 + 99) / 100};
 	uint32_t *const to[] = {&l->p50, &l->p90, &l->p99};
 	unsigned k = 0;
-	uint64_t seen = 0;
+	uint64_t seen = 0, at[3];
 
+	ty_latency_ranks(l, at);
 	for (uint32_t v = 0; l->n && v <= l->max; v++) {
 		if (!hist[v])
 			continue;
@@ -64,6 +72,36 @@ static inline void ty_latency_percentiles(struct ty_latency *l, uint32_t *hist)
 			*to[k++] = v;
 		hist[v] = 0;
 	}
+}
+
+/* So few that to sort them is less than to go through all counts. */
+#define TY_LATENCY_FEW 64u
+struct ty_latency_few {
+	uint16_t v[TY_LATENCIES][TY_LATENCY_FEW]; /* sorted */
+};
+
+static inline void ty_latency_insert(struct ty_latency *l, unsigned which, uint16_t v, void *few)
+{
+	uint16_t *to = ((struct ty_latency_few *)few)->v[which];
+	uint64_t i = l->n++;
+
+	l->sum += v;
+	for (; i && to[i - 1] > v; i--)
+		to[i] = to[i - 1];
+	to[i] = v;
+}
+
+static inline void ty_latency_percentiles_few(struct ty_latency *l, const uint16_t *sorted)
+{
+	uint64_t at[3];
+
+	if (!l->n)
+		return;
+	ty_latency_ranks(l, at);
+	l->p50 = sorted[at[0] - 1];
+	l->p90 = sorted[at[1] - 1];
+	l->p99 = sorted[at[2] - 1];
+	l->max = sorted[l->n - 1];
 }
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * What stands in the rows of tables (memory_tab.h): the values of their samples are filed, or
  * counted, for as many rows at a time as there is room for; so are targets of branches, by ranges
- * of their hash. Budget: ten instructions per sample and table, fifty more where it is in a row.
+ * of their hash. Budget: six instructions per sample and table, fifty more where it is in a row.
  */
 #include <stdlib.h>
 
@@ -21,6 +21,10 @@ static void tell(const struct ty_memory_tab *t, struct ty_memory_row *w, uint64_
 		w->pid = page ? ty_memory_pid(t, o) : -1;
 		w->ts_ns = ty_mem_points_pick(t->p, at, TY_MEM_WANT_TIME).ts_ns;
 	}
+	if (o->kind == TY_MEM_BRANCH) {
+		w->mispredicts += !!(o->events & TY_MEM_EV_MISPREDICT);
+		w->not_taken += !!(o->events & TY_MEM_EV_NOT_TAKEN);
+	}
 	w->loads += o->kind == TY_MEM_LOAD;
 	w->stores += o->kind == TY_MEM_STORE;
 	if (o->events & (TY_MEM_EV_TLB_ACCESS | TY_MEM_EV_TLB_WALK)) {
@@ -31,10 +35,6 @@ static void tell(const struct ty_memory_tab *t, struct ty_memory_row *w, uint64_
 		w->l1++;
 		w->l1_miss += !!(o->events & TY_MEM_EV_L1_MISS);
 	}
-	if (o->kind == TY_MEM_BRANCH) {
-		w->mispredicts += !!(o->events & TY_MEM_EV_MISPREDICT);
-		w->not_taken += !!(o->events & TY_MEM_EV_NOT_TAKEN);
-	}
 }
 
 static uint64_t value_bytes(uint64_t samples)
@@ -44,40 +44,42 @@ static uint64_t value_bytes(uint64_t samples)
 	return bytes < TY_LATENCY_HIST_BYTES ? bytes : TY_LATENCY_HIST_BYTES;
 }
 
-/* Rows of the table that the samples belong to, UINT32_MAX: none that is gathered now. Is there
- * one? */
-TY_INLINE bool rows_by(enum ty_memory_by by, const struct ty_memory_tab *t,
-		       const struct ty_mem_point *o, uint32_t n, uint32_t *row)
+/* The samples that belong to rows that are gathered now; how many. */
+TY_INLINE uint32_t hits_by(enum ty_memory_by by, const struct ty_memory_tab *t,
+			   const struct ty_mem_point *o, uint32_t n, struct ty_memory_hit *hit)
 {
-	bool any = false;
+	const uint32_t *row_of = t->row_of;
+	uint32_t from = t->from, some = t->to - from, hits = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t r = UINT32_MAX;
+		uint64_t key;
+		uint32_t row;
 
-		if (ty_memory_is_about(by, &o[i])) {
-			uint64_t key = ty_memory_key(by, t, &o[i]);
-
-			if (t->maybe[ty_memory_maybe(key)]) {
-				r = ty_mem_id_find(&t->shown, key);
-				r = r >= t->from && r < t->to ? r : UINT32_MAX;
-				any |= r != UINT32_MAX;
-			}
-		}
-		row[i] = r;
+		if (!ty_memory_is_about(by, &o[i]))
+			continue;
+		key = ty_memory_key(by, t, &o[i]);
+		if (by != TY_MEMORY_BY_PAGE)
+			row = row_of[key];
+		else if (t->maybe[ty_memory_maybe(key)])
+			row = ty_mem_id_find(&t->shown, key);
+		else
+			continue;
+		hit[hits] = (struct ty_memory_hit){i, row};
+		hits += row - from < some;
 	}
-	return any;
+	return hits;
 }
 
-static bool rows_of(const struct ty_memory_tab *t, const struct ty_mem_point *o, uint32_t n,
-		    uint32_t *row)
+static uint32_t hits_of(const struct ty_memory_tab *t, const struct ty_mem_point *o, uint32_t n,
+			struct ty_memory_hit hit[TY_BLOCK_ROWS])
 {
 	switch (t->ask->by) {
-	case TY_MEMORY_BY_PC: return rows_by(TY_MEMORY_BY_PC, t, o, n, row);
-	case TY_MEMORY_BY_FUNCTION: return rows_by(TY_MEMORY_BY_FUNCTION, t, o, n, row);
-	case TY_MEMORY_BY_SOURCE: return rows_by(TY_MEMORY_BY_SOURCE, t, o, n, row);
-	case TY_MEMORY_BY_PAGE: return rows_by(TY_MEMORY_BY_PAGE, t, o, n, row);
-	case TY_MEMORY_BY_THREAD: return rows_by(TY_MEMORY_BY_THREAD, t, o, n, row);
-	default: return rows_by(TY_MEMORY_BY_BRANCH, t, o, n, row);
+	case TY_MEMORY_BY_PC:
+	case TY_MEMORY_BY_FUNCTION: return hits_by(TY_MEMORY_BY_PC, t, o, n, hit);
+	case TY_MEMORY_BY_SOURCE: return hits_by(TY_MEMORY_BY_SOURCE, t, o, n, hit);
+	case TY_MEMORY_BY_PAGE: return hits_by(TY_MEMORY_BY_PAGE, t, o, n, hit);
+	case TY_MEMORY_BY_THREAD: return hits_by(TY_MEMORY_BY_THREAD, t, o, n, hit);
+	default: return hits_by(TY_MEMORY_BY_BRANCH, t, o, n, hit);
 	}
 }
 
@@ -96,36 +98,32 @@ static int add_target(struct ty_memory_tab *t, uint32_t row, uint64_t address)
 	return r ? r : ty_mem_id(&g->pairs, (uint64_t)row << 32 | id, &id, &fresh);
 }
 
-static int gather_targets(struct ty_memory_tab *t, const struct ty_mem_point *rows, uint32_t n,
-			  const uint32_t *row)
+static int gather_targets(struct ty_memory_tab *t, const struct ty_mem_point *rows,
+			  const struct ty_memory_hit *hit, uint32_t hits)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; !r && i < n; i++)
-		if (row[i] != UINT32_MAX && rows[i].flags & TY_MP_HAS_TARGET)
-			r = add_target(t, row[i], rows[i].va);
+	for (uint32_t i = 0; !r && i < hits; i++)
+		if (rows[hit[i].at].flags & TY_MP_HAS_TARGET)
+			r = add_target(t, hit[i].row, rows[hit[i].at].va);
 	return r;
 }
 
-/* The values of samples whose rows are known; the first is number `at`. */
+/* The values of samples whose rows are known; the block's first is number `at`. */
 static void gather_rows(struct ty_memory_tab *t, uint64_t at, const struct ty_mem_point *rows,
-			uint32_t n, const uint32_t *row)
+			const struct ty_memory_hit *hit, uint32_t hits)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ty_mem_point *o = &rows[i];
+	for (uint32_t i = 0; i < hits; i++) {
+		const struct ty_mem_point *o = &rows[hit[i].at];
+		const struct ty_memory_keep *k = &t->keep[hit[i].row - t->from];
 		struct ty_latency_value value = {o->total, o->issue, o->xlat, o->flags};
-		struct ty_memory_row *w;
-		const struct ty_memory_keep *k;
+		struct ty_memory_row *w = &t->out->rows[hit[i].row];
 
-		if (row[i] == UINT32_MAX)
-			continue;
-		k = &t->keep[row[i] - t->from];
-		w = &t->out->rows[row[i]];
 		if (k->value)
 			k->value[w->count] = value;
 		else
-			ty_latency_count(w, value, k->hist);
-		tell(t, w, at + i, o);
+			ty_latency_each(w, value, ty_latency_count, k->hist);
+		tell(t, w, at + hit[i].at, o);
 	}
 }
 
@@ -158,19 +156,47 @@ static int keep_some(struct ty_memory_tab *t)
 	return r;
 }
 
-/* Percentiles of the rows that were gathered. hist: of 0, which it leaves. */
+/* Percentiles of values that were kept. hist: of 0, which it leaves; of few values it needs none.
+ */
+static void use_values(struct ty_memory_row *w, const struct ty_latency_value *value,
+		       uint32_t *hist)
+{
+	struct ty_latency_few few;
+	bool sorts = w->count <= TY_LATENCY_FEW;
+
+	for (uint64_t i = 0; i < w->count; i++)
+		if (sorts)
+			ty_latency_each(w, value[i], ty_latency_insert, &few);
+		else
+			ty_latency_each(w, value[i], ty_latency_count, hist);
+	for (unsigned which = 0; which < TY_LATENCIES; which++)
+		if (sorts)
+			ty_latency_percentiles_few(ty_latency_of(w, which), few.v[which]);
+		else
+			ty_latency_percentiles(ty_latency_of(w, which),
+					       hist + which * TY_LATENCY_VALUES);
+}
+
+static bool has_many(const struct ty_memory_tab *t)
+{
+	for (uint32_t i = 0; i < t->best_n; i++)
+		if (t->best[i].c.count > TY_LATENCY_FEW)
+			return true;
+	return false;
+}
+
+/* Percentiles of the rows that were gathered. */
 static void use_kept(struct ty_memory_tab *t, uint32_t *hist)
 {
 	for (uint32_t i = t->from; t->keep && i < t->to; i++) {
 		struct ty_memory_row *w = &t->out->rows[i];
 		struct ty_memory_keep *k = &t->keep[i - t->from];
 
-		for (uint64_t j = 0; k->value && j < w->count; j++)
-			ty_latency_count(w, k->value[j], hist);
-		for (unsigned which = 0; which < TY_LATENCIES && (k->value || k->hist); which++)
+		if (k->value)
+			use_values(w, k->value, hist);
+		for (unsigned which = 0; k->hist && which < TY_LATENCIES; which++)
 			ty_latency_percentiles(ty_latency_of(w, which),
-					       (k->value ? hist : k->hist) +
-						       which * TY_LATENCY_VALUES);
+					       k->hist + which * TY_LATENCY_VALUES);
 		free(k->value);
 		free(k->hist);
 	}
@@ -198,7 +224,8 @@ static int gather_pass(struct ty_memory_group *g)
 			      TY_MEM_WANT_XLAT | (g->branches ? TY_MEM_WANT_VA : 0);
 	const struct ty_mem_points *p = g->tab->p;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	uint32_t row[TY_BLOCK_ROWS], n;
+	struct ty_memory_hit hit[TY_BLOCK_ROWS];
+	uint32_t n;
 	bool whole = false; /* a block is likely to be as the one before */
 	int r = 0;
 
@@ -211,15 +238,16 @@ static int gather_pass(struct ty_memory_group *g)
 		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
 		for (unsigned i = 0; !r && i < g->n; i++) {
 			struct ty_memory_tab *t = &g->tab[i];
+			uint32_t hits = t->from == t->to ? 0 : hits_of(t, rows, n, hit);
 
-			if (t->from == t->to || !rows_of(t, rows, n, row))
+			if (!hits)
 				continue;
 			if (!has)
 				ty_mem_points_rows(p, at, rest & ~g->want, rows);
 			has = whole = true;
-			gather_rows(t, at, rows, n, row);
+			gather_rows(t, at, rows, hit, hits);
 			if (t == g->branches)
-				r = gather_targets(t, rows, n, row);
+				r = gather_targets(t, rows, hit, hits);
 		}
 	}
 	return r;
@@ -230,25 +258,30 @@ static int targets_pass(struct ty_memory_group *g)
 {
 	const struct ty_mem_points *p = g->tab->p;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	uint32_t row[TY_BLOCK_ROWS], n;
+	struct ty_memory_hit hit[TY_BLOCK_ROWS];
+	uint32_t n;
 	int r = 0;
 
 	for (uint64_t at = 0;
 	     !r && (n = ty_mem_points_rows(p, at, TY_MEM_WANT_PC | TY_MEM_WANT_VA, rows));
 	     at += n) {
 		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
-		if (!r && rows_of(g->branches, rows, n, row))
-			r = gather_targets(g->branches, rows, n, row);
+		if (!r)
+			r = gather_targets(g->branches, rows, hit,
+					   hits_of(g->branches, rows, n, hit));
 	}
 	return r;
 }
 
 int ty_memory_tab_rows(struct ty_memory_group *g)
 {
-	uint32_t *hist = calloc(1, TY_LATENCY_HIST_BYTES);
-	int r = hist ? 0 : -TY_ENOMEM;
+	uint32_t *hist = NULL;
 	bool more = true;
+	int r = 0;
 
+	for (unsigned i = 0; i < g->n && !hist && !r; i++)
+		if (has_many(&g->tab[i]) && !(hist = calloc(1, TY_LATENCY_HIST_BYTES)))
+			r = -TY_ENOMEM;
 	while (!r && more) {
 		more = false;
 		for (unsigned i = 0; !r && i < g->n; i++) {

@@ -47,12 +47,18 @@ struct ty_memory_tab {
 	struct ty_memory_rank *best;	      /* so far; a heap, the least on top */
 	uint32_t best_n;
 	/* While rows are gathered: */
-	struct ty_mem_ids shown;	/* keys of rows by their number */
-	uint8_t maybe[TY_MEMORY_MAYBE]; /* a key of a row has such a hash */
+	uint32_t *row_of;		/* by key (of functions: by pc); UINT32_MAX: none */
+	struct ty_mem_ids shown;	/* of pages: keys of rows by their number */
+	uint8_t maybe[TY_MEMORY_MAYBE]; /* a page of a row has such a hash */
 	uint32_t from, to;		/* rows that are gathered in this pass */
 	struct ty_memory_keep *keep;	/* of these */
 	struct ty_memory_targets targets;
 	struct ty_memory_table *out;
+};
+
+/* A sample of a block that belongs to a row. */
+struct ty_memory_hit {
+	uint32_t at, row;
 };
 
 /* One thread's tables: each block is decoded once for all of them. */

@@ -166,11 +166,12 @@ static void name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 	}
 }
 
-void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_code *c,
-		      struct ty_mem_name_of *out)
+void ty_mem_name_codes(struct ty_mem_names *n, const struct ty_mem_code *c, uint32_t count,
+		       struct ty_mem_name_of *out)
 {
 	take(n);
-	name_code(n, c->pid, c->addr, c->ts_ns, out);
+	for (uint32_t i = 0; i < count; i++)
+		name_code(n, c[i].pid, c[i].addr, c[i].ts_ns, &out[i]);
 	give(n);
 }
 
@@ -250,14 +251,16 @@ const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_
 
 	if (!width)
 		return known;
-	for (uint32_t i = 0; i < p->codes; i++) {
-		const struct ty_mem_code *c = &p->code[i];
-
+	for (uint32_t i = 0, end; i < p->codes; i = end) {
+		end = p->codes - i < TY_MEM_NAMES_TURN ? p->codes : i + TY_MEM_NAMES_TURN;
 		if (stop && atomic_load_explicit(stop, memory_order_relaxed)) {
 			free(width);
 			return NULL;
 		}
-		width[i] = (uint8_t)ty_mem_access_bytes(n, c->pid, c->addr, c->ts_ns);
+		take(n);
+		for (const struct ty_mem_code *c = &p->code[i]; i < end; i++, c++)
+			width[i] = (uint8_t)access_bytes(n, c->pid, c->addr, c->ts_ns);
+		give(n);
 	}
 	return keep_widths(n, width);
 }

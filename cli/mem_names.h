@@ -30,9 +30,15 @@ struct ty_mem_name_of {
 /* Of an address of a process at a time: code, else data. Texts last as long as n. */
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out);
-/* The same of an instruction. */
-void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_code *c,
-		      struct ty_mem_name_of *out);
+/* The same of `count` instructions; meanwhile nobody else is answered. */
+void ty_mem_name_codes(struct ty_mem_names *n, const struct ty_mem_code *c, uint32_t count,
+		       struct ty_mem_name_of *out);
+static inline void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_code *c,
+				    struct ty_mem_name_of *out)
+{
+	ty_mem_name_codes(n, c, 1, out);
+}
+#define TY_MEM_NAMES_TURN 64u /* so many at a time let others have their turn */
 /* The instruction as the thread's own process has it at that time. false: where it has it is not
  * known; *out is as another process has it. */
 bool ty_mem_names_own_code(const struct ty_mem_names *n, const struct ty_mem_code *c,

@@ -328,34 +328,38 @@ static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum 
 	ty_json_u64(j, "unreadable_bytes", r->points->unreadable_bytes);
 }
 
-/* Functions: numbers for all instructions, by symbol, else by mapping. */
-static int functions(struct ty_mem_report *r, uint32_t **of_pc, struct ty_mem_name_of **table)
+typedef VEC(struct ty_mem_name_of) names_vec;
+
+/* Functions: numbers for all instructions, by symbol, else by mapping, 0 without any. */
+static int functions(struct ty_mem_report *r, uint32_t **of_pc, names_vec *names)
 {
 	size_t n = r->points->codes;
 	uint32_t *map = calloc(n + 1, sizeof(*map));
-	struct ty_mem_name_of *t = calloc(n + 1, sizeof(*t));
+	struct ty_mem_name_of some[TY_MEM_NAMES_TURN];
 	struct ty_mem_ids ids = {0};
-	int e = map && t ? 0 : -TY_ENOMEM;
+	int e = map && !vec_push(names, (struct ty_mem_name_of){0}) ? 0 : -TY_ENOMEM;
 
 	for (size_t i = 0; !e && i < n; i++) {
-		const struct ty_mem_code *c = &r->points->code[i];
-		struct ty_mem_name_of name;
+		const struct ty_mem_name_of *name = &some[i % TY_MEM_NAMES_TURN];
 		uint32_t id;
 		bool fresh;
 
-		ty_mem_name_code(r->names, c, &name);
-		if (!name.symbol && !name.mapping)
+		if (name == some)
+			ty_mem_name_codes(r->names, &r->points->code[i],
+					  n - i < TY_MEM_NAMES_TURN ? (uint32_t)(n - i)
+								    : TY_MEM_NAMES_TURN,
+					  some);
+		if (!name->symbol && !name->mapping)
 			continue;
-		e = ty_mem_id(&ids, (uint64_t)(uintptr_t)(name.symbol ? name.symbol : name.mapping),
+		e = ty_mem_id(&ids,
+			      (uint64_t)(uintptr_t)(name->symbol ? name->symbol : name->mapping),
 			      &id, &fresh);
-		if (e)
-			break;
-		map[i] = id + 1;
-		t[id + 1] = name;
+		if (!e && fresh)
+			e = vec_push(names, *name);
+		map[i] = e ? 0 : id + 1;
 	}
 	ty_mem_ids_fini(&ids);
 	*of_pc = map;
-	*table = t;
 	return e;
 }
 
@@ -376,7 +380,7 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
 	const struct ty_memory_sum sum = r->points->sum;
 	struct ty_memory_ask ask[TABLES] = {0};
-	struct ty_mem_name_of *names = NULL;
+	names_vec names = {0};
 	uint32_t *of_pc = NULL;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	int e = functions(r, &of_pc, &names);
@@ -398,14 +402,14 @@ int ty_mem_report_tables(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		struct ty_memory_table *t = &ask[i].table;
 
 		if (!e && j)
-			json_table(r, j, tables[i].key, tables[i].by, t, names);
+			json_table(r, j, tables[i].key, tables[i].by, t, names.v);
 		else if (!e)
-			print_table(r, f, tables[i].title, tables[i].by, t, names);
+			print_table(r, f, tables[i].title, tables[i].by, t, names.v);
 		ty_memory_fini(t);
 	}
 	if (!e && j)
 		ty_json_end_object(j);
 	free(of_pc);
-	free(names);
+	vec_fini(&names);
 	return e;
 }

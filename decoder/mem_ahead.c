@@ -99,15 +99,15 @@ static void turn(struct ty_mem_stream *s, struct ty_mem_queue *q)
 	pthread_mutex_unlock(&a->lock);
 }
 
-int ty_mem_ahead_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
+int ty_mem_ahead_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err)
 {
 	const struct ty_mem_batch *b = &q->batch[q->current];
 
-	if (q->at == b->n && b->more > 0) {
+	if (b->more > 0) {
 		turn(s, q);
 		b = &q->batch[q->current];
 	}
-	if (q->at < b->n) {
+	if (b->n > q->at) {
 		q->item = &b->item[q->at++];
 		return 1;
 	}

@@ -12,8 +12,19 @@
 /* Begin anew with the queues at their start: batches of some items for all, and the threads.
  * 0 or -TY_ENOMEM; without threads where they cannot be made. */
 int ty_mem_ahead_start(struct ty_mem_stream *s, unsigned threads);
+/* The same at a batch's end. */
+int ty_mem_ahead_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err);
 /* The queue's next item into q->item. 1, 0 at its end, or -TY_E.... */
-int ty_mem_ahead_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err);
+static inline int ty_mem_ahead_next(struct ty_mem_stream *s, struct ty_mem_queue *q,
+				    struct ty_err *err)
+{
+	const struct ty_mem_batch *b = &q->batch[q->current];
+
+	if (q->at == b->n)
+		return ty_mem_ahead_turn(s, q, err);
+	q->item = &b->item[q->at++];
+	return 1;
+}
 /* Wait for the threads and end them; batches are given back. In any state. */
 void ty_mem_ahead_stop(struct ty_mem_stream *s);
 

@@ -9,6 +9,7 @@
 #include "spe_packet.h"
 
 #define LOW56 ((1ull << 56) - 1)
+#define HALF  64u /* of struct ty_mem before its extras, about */
 
 /* Addresses as a program knows them. */
 static uint64_t code_address(uint64_t v)
@@ -143,10 +144,10 @@ static unsigned slot_of(const struct ty_spe_packet *k)
 #define USUAL(header, type, slot, kind, index)                                                     \
 	case header:                                                                               \
 		if (seen >> (slot)&1)                                                              \
-			return -TY_EFORMAT;                                                        \
+			break;                                                                     \
 		seen |= UINT64_C(1) << (slot);                                                     \
 		take(out, slot, kind, index, ty_load(p + at + 1, sizeof(type), false));            \
-		*used = at += 1 + sizeof(type);                                                    \
+		at += 1 + sizeof(type);                                                            \
 		continue
 #define USUAL_WIDTHS(header, slot, kind)                                                           \
 	USUAL(header, uint8_t, slot, kind, 0);                                                     \
@@ -163,16 +164,16 @@ static unsigned slot_of(const struct ty_spe_packet *k)
  */
 static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct ty_mem *out)
 {
-	size_t at = 0, quick = n < TY_SPE_RECORD_MAX ? n : TY_SPE_RECORD_MAX;
+	size_t at = 0, most = n < TY_SPE_RECORD_MAX ? n : TY_SPE_RECORD_MAX;
+	size_t quick = most < 9 ? 0 : most - 8; /* before it, the longest packet is all there */
 	uint64_t seen = 0; /* another record may begin with a packet that is there twice */
 
-	*used = 0;
 	for (;;) {
 		struct ty_spe_packet k;
 		unsigned slot;
 		int r;
 
-		if (quick - at >= 9) /* never behind it */
+		if (at < quick)
 			switch (p[at]) {
 				USUAL_WIDTHS(0x42, TY_SPE_SLOT_EVENTS, TY_SPE_EVENTS);
 				USUAL_WIDTHS(0x43, TY_SPE_SLOT_SOURCE, TY_SPE_SOURCE);
@@ -192,7 +193,7 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 			case 0: { /* padding ends at the first byte that is not 0 */
 				uint64_t v = ty_load(p + at, 8, false);
 
-				*used = at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
+				at += v ? (size_t)__builtin_ctzll(v) / 8 : 8;
 				continue;
 			}
 			case 0x01: *used = at + 1; return 1;
@@ -203,6 +204,7 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 				return 1;
 			default: break;
 			}
+		*used = at; /* what comes now may be damage */
 		r = ty_spe_packet(p + at, n - at, off + at, &k);
 		if (r < 0)
 			return r;
@@ -218,13 +220,14 @@ static int record(const uint8_t *p, size_t n, uint64_t off, size_t *used, struct
 		slot = k.kind == TY_SPE_PAD ? TY_SPE_SLOT_NONE : slot_of(&k);
 		if (seen >> slot & 1 && slot != TY_SPE_SLOT_NONE)
 			return -TY_EFORMAT;
-		*used = at;
 		if (k.kind == TY_SPE_PAD)
 			continue;
 		seen |= UINT64_C(1) << slot;
 		take(out, slot, k.kind, k.index, k.value);
-		if (slot == TY_SPE_SLOT_TIMESTAMP)
+		if (slot == TY_SPE_SLOT_TIMESTAMP) {
+			*used = at;
 			return 1;
+		}
 	}
 }
 
@@ -317,7 +320,9 @@ int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *us
 	*used = pad;
 	if (!n)
 		return 0;
-	memset(out, 0, offsetof(struct ty_mem, extra));
+	/* In halves, which are stored in line: the whole would be a `rep stos`. */
+	memset(out, 0, HALF);
+	memset((uint8_t *)out + HALF, 0, offsetof(struct ty_mem, extra) - HALF);
 	out->gap = NULL;
 	out->gap_bytes = 0;
 	out->pid = out->tid = -1;

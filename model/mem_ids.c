@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers for keys (mem_ids.h): open addressing, at most two thirds full, the key in its slot.
- * Budget: one cache miss. Where the table lies in memory, which no file can know, has its part in
- * the hash: keys that are made to collide do not.
+ * Budget: one cache miss.
  */
 #include "mem_ids.h"
 
 #define FIRST 1024u
-
-static inline uint64_t place(const struct ty_mem_ids *t, uint64_t v)
-{
-	v = (v ^ (uintptr_t)t->slot) * 0x9e3779b97f4a7c15ull;
-	v = (v ^ v >> 32) * 0xd6e8feb86659fd93ull;
-	return (v ^ v >> 32) & t->mask;
-}
 
 static int grow(struct ty_mem_ids *t)
 {
@@ -27,7 +19,7 @@ static int grow(struct ty_mem_ids *t)
 	}
 	t->mask = size - 1;
 	for (size_t i = 0; i < t->keys.n; i++) {
-		uint64_t at = place(t, t->keys.v[i]);
+		uint64_t at = ty_mem_id_place(t, t->keys.v[i]);
 
 		while (t->slot[at].id1)
 			at = (at + 1) & t->mask;
@@ -37,7 +29,7 @@ static int grow(struct ty_mem_ids *t)
 	return 0;
 }
 
-static int insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id)
+int ty_mem_id_insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id)
 {
 	uint64_t at;
 
@@ -47,33 +39,11 @@ static int insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id)
 		return -TY_ELIMIT;
 	if (vec_push(&t->keys, key))
 		return -TY_ENOMEM;
-	for (at = place(t, key); t->slot[at].id1;)
+	for (at = ty_mem_id_place(t, key); t->slot[at].id1;)
 		at = (at + 1) & t->mask;
 	*id = (uint32_t)t->keys.n - 1;
 	t->slot[at] = (struct ty_mem_ids_slot){key, *id + 1};
 	return 0;
-}
-
-uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
-{
-	if (t->slot)
-		for (uint64_t at = place(t, key); t->slot[at].id1; at = (at + 1) & t->mask)
-			if (t->slot[at].key == key)
-				return t->slot[at].id1 - 1;
-	return UINT32_MAX;
-}
-
-int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
-{
-	*id = ty_mem_id_find(t, key);
-	*fresh = *id == UINT32_MAX;
-	return *fresh ? insert(t, key, id) : 0;
-}
-
-void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
-{
-	if (t->slot)
-		__builtin_prefetch(&t->slot[place(t, key)]);
 }
 
 void ty_mem_ids_fini(struct ty_mem_ids *t)

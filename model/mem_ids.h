@@ -18,13 +18,45 @@ struct ty_mem_ids {
 	VEC(uint64_t) keys; /* by id */
 };
 
+/* Where the key belongs. Where the table lies in memory, which no file can know, has its part in
+ * it: keys that are made to collide do not. */
+static inline uint64_t ty_mem_id_place(const struct ty_mem_ids *t, uint64_t key)
+{
+	key = (key ^ (uintptr_t)t->slot) * 0x9e3779b97f4a7c15ull;
+	key = (key ^ key >> 32) * 0xd6e8feb86659fd93ull;
+	return (key ^ key >> 32) & t->mask;
+}
+
+/* UINT32_MAX when the key has none. */
+static inline uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
+{
+	if (t->slot)
+		for (uint64_t at = ty_mem_id_place(t, key); t->slot[at].id1;
+		     at = (at + 1) & t->mask)
+			if (t->slot[at].key == key)
+				return t->slot[at].id1 - 1;
+	return UINT32_MAX;
+}
+
+/* Of a key that has none: see ty_mem_id. */
+int ty_mem_id_insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id);
+
 /* The number of a key: 0, or -TY_ENOMEM / -TY_ELIMIT (2^32). *fresh: it is new. */
-int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh);
+static inline int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bool *fresh)
+{
+	*id = ty_mem_id_find(t, key);
+	*fresh = *id == UINT32_MAX;
+	return *fresh ? ty_mem_id_insert(t, key, id) : 0;
+}
+
 /* The key will be asked for in a while, some ten others from now: memory is slow, and this does not
  * wait for it. */
-void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key);
-/* UINT32_MAX when the key has none. */
-uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key);
+static inline void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
+{
+	if (t->slot)
+		__builtin_prefetch(&t->slot[ty_mem_id_place(t, key)]);
+}
+
 /* Bytes held. */
 uint64_t ty_mem_ids_bytes(const struct ty_mem_ids *t);
 void ty_mem_ids_fini(struct ty_mem_ids *t);

@@ -134,28 +134,12 @@ static unsigned flags(const struct ty_mem *m)
 	return f;
 }
 
-static inline void sum_up(struct ty_mem_points *p, const struct ty_mem_point *o)
+/* Over all points: of what was counted by kind and level, and of the groups. */
+static void sum_up(struct ty_mem_points *p)
 {
 	struct ty_memory_sum *s = &p->sum;
 
-	p->build->whats[o->what & 0xff]++;
-	s->no_thread += o->thread == TY_MEM_NO_THREAD;
-	s->with_pa += !!(o->flags & TY_MP_HAS_PA);
-	s->by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
-	if (!(o->flags & TY_MP_HAS_TIME)) {
-		s->no_time++;
-		return;
-	}
-	s->first_ns = s->first_ns && s->first_ns < o->ts_ns ? s->first_ns : o->ts_ns;
-	s->last_ns = o->ts_ns > s->last_ns ? o->ts_ns : s->last_ns;
-}
-
-/* What was counted by kind and level. */
-static void sum_whats(struct ty_mem_points *p)
-{
-	struct ty_memory_sum *s = &p->sum;
-
-	s->samples = p->n;
+	s->samples = s->no_time = p->n;
 	for (uint32_t what = 0; what < 256; what++) {
 		const struct ty_mem_point o = {.what = what};
 		uint64_t n = p->build->whats[what];
@@ -166,11 +150,19 @@ static void sum_whats(struct ty_mem_points *p)
 		s->others += o.kind == TY_MEM_OTHER ? n : 0;
 		s->with_source += o.level != TY_MEM_LV_UNKNOWN ? n : 0;
 	}
+	vec_each (g, &p->own_groups) {
+		if (!g->timed)
+			continue;
+		s->first_ns = s->no_time == s->samples || g->first_ns < s->first_ns ? g->first_ns
+										    : s->first_ns;
+		s->last_ns = g->last_ns > s->last_ns ? g->last_ns : s->last_ns;
+		s->no_time -= g->timed;
+	}
 }
 
-static int group(struct ty_mem_points *p, const struct ty_mem_point *o)
+static inline int group(struct ty_mem_points *p, const struct ty_mem_point *o)
 {
-	unsigned octave = ty_mem_octave(o->total), far = ty_mem_far(o);
+	unsigned octave, far;
 	struct ty_mem_group *g;
 
 	if (p->n % TY_BLOCK_ROWS == 0 && vec_push(&p->own_groups, (struct ty_mem_group){0}))
@@ -183,27 +175,51 @@ static int group(struct ty_mem_points *p, const struct ty_mem_point *o)
 	g->timed++;
 	if (!(o->flags & TY_MP_HAS_LAT))
 		return 0;
+	octave = ty_mem_octave(o->total);
+	far = ty_mem_far(o);
 	g->count[octave]++;
 	g->far[octave] = far > g->far[octave] ? (uint8_t)far : g->far[octave];
 	return 0;
 }
 
-int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
+/* The table has no room: its open block is full. */
+static int push(struct ty_mem_points *p, const struct row *w)
 {
 	struct ty_mem_build *b = p->build;
-	struct row w;
-	int r;
 
+	if (p->n == CODER_ROWS && !b->part)
+		b->fill.coder = b->coder = ty_coder_new();
+	return ty_table_push(&b->fill, 0, w);
+}
+
+static inline int take(struct ty_mem_points *p, const struct ty_mem_point *o)
+{
+	struct ty_mem_build *b = p->build;
+	struct row *room, beside;
+	uint64_t back = 0;
+	int r = group(p, o);
+
+	if (r)
+		return r;
 	/* What is not there stays as it was, so that its column's values lie near each other. */
 	if (o->flags & (TY_MP_HAS_VA | TY_MP_HAS_TARGET))
 		b->va = o->va;
-	if (o->flags & TY_MP_HAS_PA)
+	if (o->flags & TY_MP_HAS_PA) {
 		b->pa = o->pa;
-	if (o->flags & TY_MP_HAS_TIME && o->ts_ns > b->key_ns)
-		b->key_ns = o->ts_ns;
-	w = (struct row){
+		p->sum.with_pa++;
+	}
+	if (o->flags & TY_MP_HAS_TIME) {
+		b->key_ns = o->ts_ns > b->key_ns ? o->ts_ns : b->key_ns;
+		back = b->key_ns - o->ts_ns;
+		p->back_ns = back > p->back_ns ? back : p->back_ns;
+	}
+	b->whats[o->what & 0xff]++;
+	p->sum.no_thread += o->thread == TY_MEM_NO_THREAD;
+	p->sum.by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
+	room = ty_table_room(&b->fill, 0, b->key_ns, sizeof(*room));
+	*(room ? room : &beside) = (struct row){
 		.key = b->key_ns,
-		.back = o->flags & TY_MP_HAS_TIME ? b->key_ns - o->ts_ns : 0,
+		.back = back,
 		.va = b->va,
 		.pa = b->pa,
 		.pc1 = o->pc + 1,
@@ -215,17 +231,14 @@ int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
 		.xlat = o->xlat,
 		.cpu1 = (uint16_t)(o->cpu + 1u),
 	};
-	r = group(p, o);
-	if (!r && p->n == CODER_ROWS && !b->part)
-		b->fill.coder = b->coder = ty_coder_new();
-	if (!r)
-		r = ty_table_add(&b->fill, 0, &w, sizeof(w));
-	if (r)
-		return r;
-	p->back_ns = w.back > p->back_ns ? w.back : p->back_ns;
-	sum_up(p, o);
-	p->n++;
-	return 0;
+	r = room ? 0 : push(p, &beside);
+	p->n += !r;
+	return r;
+}
+
+int ty_mem_points_take(struct ty_mem_points *p, const struct ty_mem_point *o)
+{
+	return take(p, o);
 }
 
 static uint64_t thread_key(const struct ty_mem_pending *w)
@@ -233,8 +246,23 @@ static uint64_t thread_key(const struct ty_mem_pending *w)
 	return (uint64_t)(uint32_t)w->pid << 32 | (uint32_t)w->tid;
 }
 
+/* The sample's instruction is the first of its number. */
+static int add_code(struct ty_mem_points *p, const struct ty_mem_pending *w)
+{
+	const struct ty_mem_build *b = p->build;
+
+	if (vec_push(&p->own_code, (struct ty_mem_code){w->pc, w->o.ts_ns, w->pid, 0}))
+		return -TY_ENOMEM;
+	/* From time to time: are there too many different ones? */
+	if (b->max_bytes && !(w->o.pc & 1023) &&
+	    ty_mem_codes_bytes(b->codes) + p->own_code.cap * sizeof(*p->own_code.v) >
+		    b->max_bytes + (1u << 20))
+		return -TY_ELIMIT;
+	return 0;
+}
+
 /* The sample that waits longest gets its numbers. */
-static int settle(struct ty_mem_points *p)
+static inline __attribute__((always_inline)) int settle(struct ty_mem_points *p)
 {
 	struct ty_mem_build *b = p->build;
 	struct ty_mem_pending *w = &b->pending[b->taken++ % TY_MEM_PENDING];
@@ -244,13 +272,7 @@ static int settle(struct ty_mem_points *p)
 	if (w->has_pc) {
 		r = ty_mem_code_id(b->codes, w->pid, w->pc, w->o.ts_ns, &w->o.pc, &fresh);
 		if (!r && fresh)
-			r = vec_push(&p->own_code,
-				     (struct ty_mem_code){w->pc, w->o.ts_ns, w->pid, 0});
-		/* From time to time: are there too many different ones? */
-		if (!r && fresh && b->max_bytes && !(w->o.pc & 1023) &&
-		    ty_mem_codes_bytes(b->codes) + p->own_code.cap * sizeof(*p->own_code.v) >
-			    b->max_bytes + (1u << 20))
-			r = -TY_ELIMIT;
+			r = add_code(p, w);
 		if (r)
 			return r;
 	}
@@ -262,7 +284,7 @@ static int settle(struct ty_mem_points *p)
 		if (r)
 			return r;
 	}
-	return ty_mem_points_take(p, &w->o);
+	return take(p, &w->o);
 }
 
 /* All of it at once: bit by bit it would be waited for when it is read. */
@@ -345,7 +367,7 @@ int ty_mem_points_end(struct ty_mem_points *p)
 		r = ty_table_attach(&p->table, &ty_mem_kind, p->store, off, bytes, false, NULL);
 	if (r)
 		return r;
-	sum_whats(p);
+	sum_up(p);
 	p->group = p->own_groups.v;
 	if (!b->part) {
 		p->code = p->own_code.v;
