@@ -108,8 +108,13 @@ uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc)
 	return f->zero + quot * f->mult + ((rem * f->mult) >> f->shift);
 }
 
-bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
+bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
 {
+	const struct ty_flow_window last = {.from_ns = UINT64_MAX, .to_ns = UINT64_MAX};
+
+	/* What cannot be read is told by who decodes it. */
+	if (f->timed)
+		(void)ty_flow_split(f, &last);
 	*first_ns = UINT64_MAX;
 	*last_ns = 0;
 	vec_each (r, &f->ranges) {

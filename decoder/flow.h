@@ -89,7 +89,8 @@ struct ty_flow_window {
 };
 
 /*
- * All is in: the streams are searched for places to decode from, by all CPUs, a part of the bytes.
+ * All is in: it is looked, here and there, where streams can be decoded from; the other places are
+ * searched for in what a window wants.
  * Nothing is decoded yet; ty_flow_next without a seek begins with all instructions. 0;
  * -TY_ENOTFOUND when there is no stream; what reading a stream failed with; as ty_pt_new.
  */
@@ -109,11 +110,13 @@ int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branche
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
 /* Bytes of packets that thread tid made in each of n equal parts of [from, to), of a started flow.
- * Nothing is decoded: see flow_density.c. False: it was stopped (stop NULL: it cannot be). */
-bool ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		     uint32_t n, uint64_t *bytes, const atomic_bool *stop);
-/* The times of the first and the last PSB that has one; false when none has. */
-bool ty_flow_span(const struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
+ * Nothing is decoded: see flow_density.c. What was begun has to be sought again. False: it was
+ * stopped (stop NULL: it cannot be). */
+bool ty_flow_density(struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
+		     uint64_t *bytes, const atomic_bool *stop);
+/* The times of the first and the last PSB that has one, of those that streams are cut at; false
+ * when none has. What was begun has to be sought again. */
+bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
 /* Of a gap or an overflow: what is missing there, and why. */
 const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap);
 uint32_t ty_flow_streams(const struct ty_flow *f);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See flow_blocks.h. A direct-mapped table before the decoding of blocks: a collision costs
- * decoding again. Blocks lie one after the other, so that a loop's share few pages. Budget: 1 ns
- * where the block before knows its successor, 3 ns for another hit, a miss 1 us per instruction
- * (capstone); 64 MB of blocks, then all are forgotten.
+ * decoding again. It grows with what was decoded, because a window needs little of it and fresh
+ * memory is dear. Blocks lie one after the other, so that a loop's share few pages. Budget: 1 ns
+ * where the block before knows its successor, 3 ns for another hit, a miss 0.1 us per instruction
+ * (1 us where capstone is asked); 64 MB of blocks, then all are forgotten.
  */
 #include "flow_blocks.h"
 
@@ -11,8 +12,9 @@
 #include <string.h>
 
 #include "disasm.h"
+#include "insn_size.h"
 
-enum { SLOT_BITS = 15, SLOTS = 1 << SLOT_BITS, INSN_MAX = 15 };
+enum { BITS_MIN = 10, BITS_MAX = 15, INSN_MAX = 15 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
 
@@ -24,12 +26,14 @@ struct piece {
 
 struct ty_blocks {
 	struct ty_code *code;
-	struct ty_disasm *dis;
+	struct ty_disasm *dis; /* NULL: not asked for yet */
 	struct ty_code_at at;
 	struct piece *pieces;
 	size_t total;
 	unsigned age;
-	struct ty_block *slots[SLOTS];
+	unsigned bits;
+	size_t used;		 /* blocks that were put into: */
+	struct ty_block **slots; /* 2^bits */
 };
 
 struct ty_blocks *ty_blocks_new(struct ty_code *code)
@@ -39,8 +43,9 @@ struct ty_blocks *ty_blocks_new(struct ty_code *code)
 	if (!b)
 		return NULL;
 	b->code = code;
-	b->dis = ty_disasm_new(TY_DISASM_X86_64);
-	if (!b->dis) {
+	b->bits = BITS_MIN;
+	b->slots = calloc((size_t)1 << b->bits, sizeof(*b->slots));
+	if (!b->slots) {
 		free(b);
 		return NULL;
 	}
@@ -62,7 +67,7 @@ static void forget(struct ty_blocks *b)
 	free_pieces(b);
 	b->total = 0;
 	b->age++;
-	memset(b->slots, 0, sizeof(b->slots));
+	memset(b->slots, 0, sizeof(*b->slots) << b->bits);
 }
 
 void ty_blocks_free(struct ty_blocks *b)
@@ -71,7 +76,31 @@ void ty_blocks_free(struct ty_blocks *b)
 		return;
 	free_pieces(b);
 	ty_disasm_free(b->dis);
+	free(b->slots);
 	free(b);
+}
+
+static size_t slot_of(int32_t pid, uint64_t ip, unsigned bits)
+{
+	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
+
+	return h >> (64 - bits);
+}
+
+/* Twice the slots; without memory for them it stays as it is. */
+static void grow(struct ty_blocks *b)
+{
+	struct ty_block **slots = calloc((size_t)2 << b->bits, sizeof(*slots));
+
+	if (!slots)
+		return;
+	for (size_t i = 0; i < (size_t)1 << b->bits; i++)
+		if (b->slots[i])
+			slots[slot_of(b->slots[i]->pid, b->slots[i]->ip, b->bits + 1)] =
+				b->slots[i];
+	free(b->slots);
+	b->slots = slots;
+	b->bits++;
 }
 
 /* The block with its lengths and bytes; NULL: out of memory. */
@@ -101,59 +130,19 @@ static struct ty_block *keep(struct ty_blocks *b, const struct ty_block *fresh, 
 	return to;
 }
 
-/*
- * Length of a VEX or EVEX instruction (Intel SDM vol. 2, "Vector Extension (VEX)", "EVEX"), 0 when
- * it is none: capstone knows no AVX-512 of the newer kind. No other encoding begins so in 64-bit
- * mode.
- */
-static size_t vex_size(const uint8_t *b, size_t n)
+/* The last instruction's length; what the opcode maps do not tell a disassembler does. */
+static size_t size_of(struct ty_blocks *b, const struct ty_block *block, const uint8_t *bytes,
+		      size_t n)
 {
-	size_t i = 0;
-	unsigned map, op, mod, rm;
+	size_t size;
 
-	while (i < n && (b[i] == 0x64 || b[i] == 0x65 || b[i] == 0x67 || b[i] == 0x2e ||
-			 b[i] == 0x36 || b[i] == 0x3e || b[i] == 0x26))
-		i++;
-	if (n - i < 6)
-		return 0;
-	switch (b[i]) {
-	case 0xc5:
-		map = 1;
-		i += 2;
-		break;
-	case 0xc4:
-		map = b[i + 1] & 0x1f;
-		i += 3;
-		break;
-	case 0x62:
-		map = b[i + 1] & 7;
-		i += 4;
-		break;
-	default: return 0;
-	}
-	if (!map || map == 4 || map > 6)
-		return 0;
-	op = b[i++];
-	if (map == 1 && op == 0x77) /* vzeroupper: nothing behind */
-		return i;
-	if (i >= n)
-		return 0;
-	mod = b[i] >> 6;
-	rm = b[i++] & 7;
-	if (mod != 3 && rm == 4) {
-		if (i >= n)
-			return 0;
-		if (!mod && (b[i] & 7) == 5)
-			i += 4;
-		i++;
-	} else if (!mod && rm == 5) {
-		i += 4;
-	}
-	i += mod == 1 ? 1 : mod == 2 ? 4 : 0;
-	if (map == 3 ||
-	    (map == 1 && ((op >= 0x70 && op <= 0x73) || op == 0xc2 || (op >= 0xc4 && op <= 0xc6))))
-		i++;
-	return i <= n ? i : 0;
+	if (block->end.cls == TY_STEP_COND || block->end.cls == TY_STEP_DIRECT)
+		return block->end.next - block->last;
+	size = ty_insn_size(bytes, n);
+	if (size)
+		return size;
+	b->dis = b->dis ? b->dis : ty_disasm_new(TY_DISASM_X86_64);
+	return b->dis ? ty_disasm_size(b->dis, bytes, n, block->last) : 0;
 }
 
 static void hold_while(struct ty_block *out, const struct ty_code_at *at)
@@ -162,6 +151,26 @@ static void hold_while(struct ty_block *out, const struct ty_code_at *at)
 		out->from_ns = at->from_ns;
 	if (at->until_ns < out->until_ns)
 		out->until_ns = at->until_ns;
+}
+
+/* The code at ip into bytes, INSN_MAX of it where there is so much; how many. */
+static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip, uint8_t *bytes,
+		    struct ty_block *out)
+{
+	size_t n;
+
+	if (!ty_code_read(b->code, pid, t_ns, ip, bytes, 1, &b->at))
+		return 0;
+	hold_while(out, &b->at);
+	if (b->at.hi - ip >= INSN_MAX) {
+		memcpy(bytes, b->at.p + (ip - b->at.lo), INSN_MAX);
+		return INSN_MAX;
+	}
+	/* The first byte and the others may be of two mappings. */
+	n = ty_code_read(b->code, pid, t_ns, ip, bytes, INSN_MAX, &b->at);
+	if (n == INSN_MAX)
+		hold_while(out, &b->at);
+	return n;
 }
 
 static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
@@ -175,21 +184,14 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	do {
 		size_t got, size;
 
-		/* The first byte, and then all: they may be of two mappings. */
-		if (!ty_code_read(b->code, pid, t_ns, ip + n, bytes + n, 1, &b->at))
+		got = fetch(b, pid, t_ns, ip + n, bytes + n, out);
+		if (!got)
 			return NULL;
-		hold_while(out, &b->at);
-		got = ty_code_read(b->code, pid, t_ns, ip + n, bytes + n, INSN_MAX, &b->at);
-		if (got == INSN_MAX)
-			hold_while(out, &b->at);
 		out->last = ip + n;
 		out->end = ty_step_classify(bytes + n, got, out->last, true);
 		if (out->end.rare)
 			return NULL;
-		if (out->end.cls == TY_STEP_COND || out->end.cls == TY_STEP_DIRECT)
-			size = out->end.next - out->last;
-		else if (!(size = vex_size(bytes + n, got)))
-			size = ty_disasm_size(b->dis, bytes + n, got, out->last);
+		size = size_of(b, out, bytes + n, got);
 		if (!size || size > got)
 			return NULL;
 		sizes[out->insns++] = (uint8_t)size;
@@ -205,14 +207,16 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
-	struct ty_block **slot = &b->slots[h >> (64 - SLOT_BITS)], *s = *slot;
+	struct ty_block *s = b->slots[slot_of(pid, ip, b->bits)];
 
 	if (s && s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
 		return s;
 	s = decode(b, pid, t_ns, ip);
-	if (s)
-		*slot = s;
+	if (!s)
+		return NULL;
+	if (++b->used > (size_t)1 << b->bits >> 1 && b->bits < BITS_MAX)
+		grow(b);
+	b->slots[slot_of(pid, ip, b->bits)] = s;
 	return s;
 }
 

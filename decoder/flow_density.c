@@ -118,10 +118,14 @@ static bool add_stream(const struct bins *d, const struct ty_flow_stream *s, int
 	return true;
 }
 
-bool ty_flow_density(const struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		     uint32_t n, uint64_t *bytes, const atomic_bool *stop)
+bool ty_flow_density(struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
+		     uint64_t *bytes, const atomic_bool *stop)
 {
 	const struct bins d = {.from = from_ns, .to = to_ns, .n = n, .bytes = bytes};
+	const struct ty_flow_window w = {.from_ns = from_ns, .to_ns = to_ns};
+
+	/* What cannot be read is told by who decodes it; coarse ranges tell less exactly when. */
+	(void)ty_flow_split(f, &w);
 
 	for (uint32_t i = 0; i < n; i++)
 		bytes[i] = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside of a flow. flow.c is told what is in a recording; flow_ranges.c cuts its streams into
- * ranges, and reads their bytes when they are wanted; flow_work.c decodes ranges, on all CPUs,
+ * ranges where flow_search.c finds that they may be cut, and reads their bytes when they are
+ * wanted; flow_work.c decodes ranges, on all CPUs,
  * ahead of the reader; flow_pull.c is the reader: it makes items of what was decoded, and merges
  * the streams.
  */
@@ -30,6 +31,9 @@ struct ty_flow_work;
 #define TY_FLOW_RANGE_MAX ((size_t)128 << 20)
 #define TY_FLOW_READ_MAX  ((size_t)512 << 20)
 #define TY_FLOW_WALK_MAX  ((size_t)8 << 20)
+/* What may belong to a PSB and is read with it. Headers longer than that are no place to begin;
+ * hardware's have less than 100 bytes. */
+#define TY_FLOW_HEADER_MAX 512
 
 struct ty_flow_sw {
 	uint64_t t_ns;
@@ -66,6 +70,7 @@ struct ty_flow_stream {
 	VEC(size_t) cuts;		  /* offsets in bytes; what was there is lost */
 	size_t sw, sw_end;		  /* switches of this CPU */
 	size_t ranges, ranges_end;
+	bool odd; /* times do not rise in it: it was searched as a whole */
 
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
@@ -109,6 +114,7 @@ struct ty_flow_range {
 	struct ty_pt_point at;
 	size_t end;	       /* in the stream's bytes, as at.off */
 	size_t seg_lo, seg_hi; /* what lies between two losses */
+	size_t coarse_to;      /* not searched behind its begin yet, up to there; 0: it was */
 	uint64_t stop_ip;
 	bool stops;
 	bool blind;    /* the segment has no PSB */
@@ -120,6 +126,19 @@ struct ty_flow_range {
 	uint32_t stream;
 	struct ty_walked *walked;
 };
+
+typedef VEC(struct ty_flow_range) ty_flow_ranges;
+
+/* [lo, hi) of a stream's bytes, in a segment, to be searched for PSBs. */
+struct ty_flow_block {
+	const struct ty_flow_stream *s;
+	size_t lo, hi, seg_lo, seg_hi;
+	size_t range; /* that it is part of, where that is known */
+	bool first_only, searched;
+	VEC(struct ty_pt_point) points;
+	int failed;
+};
+typedef VEC(struct ty_flow_block) ty_flow_blocks;
 
 struct ty_flow {
 	struct ty_code *code;
@@ -137,7 +156,7 @@ struct ty_flow {
 	ty_flow_losts lost_cpu, lost_tid; /* by whose and place, once there are ranges */
 	VEC(struct ty_flow_comm) comms;	  /* by thread and time, once started */
 	struct ty_strtab *comm_names;	  /* NULL: none */
-	VEC(struct ty_flow_range) ranges; /* by stream and place */
+	ty_flow_ranges ranges;		  /* by stream and place */
 
 	/* Whose item is next while its time is below that of all others. */
 	struct ty_flow_stream *lead;
@@ -161,10 +180,26 @@ struct ty_flow {
  * s->sw is 0). */
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
 
+/* ---- flow_search.c ---- */
+
+/* Can a range end, and another begin, at the PSB? Its header must have come to an end, and without
+ * MODE nothing would tell that the decoder has come to it. */
+bool ty_flow_is_border(const struct ty_pt_point *p);
+/* Fill in the points of the blocks that are not searched: PSBs to cut at, 32 KB and more from each
+ * other, and the first one, whatever it is. 0; -TY_ENOMEM; what reading failed with. */
+int ty_flow_search(ty_flow_blocks *blocks);
+
 /* ---- flow_ranges.c ---- */
 
-/* Cut all streams into f->ranges. 0; -TY_ENOMEM; what reading failed with. */
+/* Cut all streams into f->ranges, coarsely where that can be. 0; -TY_ENOMEM; what reading failed
+ * with. */
 int ty_flow_find_ranges(struct ty_flow *f);
+/* Ranges of the stream that may hold some of the window: [lo, hi). */
+void ty_flow_ranges_in(const struct ty_flow_stream *s, const struct ty_flow_window *w, size_t *lo,
+		       size_t *hi);
+/* Split those of them that are coarse, in all streams. Where there are any, f->ranges moves, and
+ * readers are stopped. 0; -TY_ENOMEM; what reading failed with. */
+int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w);
 /* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
 int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
 /* How many bytes ty_flow_range_read reads: those of the range, and some of what follows it in its

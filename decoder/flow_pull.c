@@ -438,35 +438,22 @@ bool ty_flow_whole(const struct ty_flow_window *w)
 	return !w->from_ns && w->to_ns == UINT64_MAX;
 }
 
-/* Ranges of the stream that may hold some of the window: [range, until). */
 static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 {
-	size_t lo = s->ranges, hi = s->ranges_end;
-
-	for (size_t i = s->ranges; !ty_flow_whole(&f->window) && f->timed && i < s->ranges_end;
-	     i++) {
-		const struct ty_flow_range *r = &f->ranges.v[i];
-		uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
-
-		if (r->at.timed && t <= f->window.from_ns)
-			lo = i;
-		if (r->at.timed && t > f->window.to_ns) {
-			hi = i;
-			break;
-		}
-	}
-	s->range = lo;
-	s->until = hi;
+	ty_flow_ranges_in(s, &f->window, &s->range, &s->until);
 	for (size_t i = s->ranges; i < s->ranges_end; i++)
-		f->ranges.v[i].wanted = i >= lo && i < hi;
+		f->ranges.v[i].wanted = i >= s->range && i < s->until;
 }
 
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 {
-	int r;
+	int r = ty_flow_split(f, &f->window);
 
-	f->failed = 0;
+	f->failed = r;
 	f->lead = NULL;
+	if (r)
+		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",
+			       ty_strerror(r));
 	if (!f->blocks)
 		f->blocks = ty_blocks_new(f->code);
 	vec_each (s, &f->streams) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_priv.h: streams into ranges, from a PSB to another, and the bytes of ranges. Streams are
- * searched in blocks, by all CPUs, and only where a range may end: RANGE_MIN bytes behind each PSB
- * that was taken none is looked for, and not read. So what opening a stream costs is some ms for
- * 100 MB, and nothing of it need be kept from one time to the next. Every block takes the first PSB
- * that it has: the ranges do not depend on who searched what.
+ * See flow_priv.h: streams into ranges, from a PSB to another, and the bytes of ranges. A start
+ * looks at one PSB of each block of a stream only (flow_search.c), and where their times rise, as
+ * they do in one stream, what lies between two of them is one coarse range: it is split when it is
+ * wanted. So a window of 100 MB costs some 200 short reads, and nothing of a stream need be kept
+ * from one time to the next. A stream with anything odd (a time that falls or is missing, a header
+ * that is cut short) is searched as a whole. Every block takes the first PSB that it has: the
+ * ranges do not depend on what was asked for first.
  */
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,24 +15,7 @@
 #include "flow_priv.h"
 #include "partition.h"
 
-enum { RANGE_MIN = 32 << 10, BLOCK = 4 << 20, FEW = 2, THREADS_MAX = 32 };
-/* What may belong to a PSB and is read with it. Headers longer than that are no place to begin;
- * hardware's have less than 100 bytes. */
-enum { HEADER_MAX = 512 };
-/* Searched at once: a little at first, because PSBs come at a distance that divides RANGE_MIN. */
-enum { LOOK_MIN = 512, LOOK_MAX = 16 << 10 };
-/* [lo, hi) of a stream's bytes, in a segment: what lies between two losses. */
-struct block {
-	const struct ty_flow_stream *s;
-	size_t lo, hi, seg_lo, seg_hi;
-	VEC(struct ty_pt_point) points;
-	int failed;
-};
-
-struct search {
-	VEC(struct block) blocks;
-	atomic_size_t next;
-};
+enum { BLOCK = 1 << 20 };
 
 static int by_size(const void *a, const void *b)
 {
@@ -131,9 +113,9 @@ size_t ty_flow_range_bytes(const struct ty_flow_range *r)
 {
 	size_t n = r->end - r->at.off, rest = r->seg_hi - r->end;
 
-	if (r->blind && n > HEADER_MAX)
-		n = HEADER_MAX; /* there is no PSB in it: nothing more will be told of it */
-	return n + (rest < HEADER_MAX ? rest : HEADER_MAX);
+	if (r->blind && n > TY_FLOW_HEADER_MAX)
+		n = TY_FLOW_HEADER_MAX; /* there is no PSB in it: nothing more will be told of it */
+	return n + (rest < TY_FLOW_HEADER_MAX ? rest : TY_FLOW_HEADER_MAX);
 }
 
 int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, struct ty_buf *b)
@@ -148,72 +130,7 @@ int ty_flow_range_read(const struct ty_flow *f, const struct ty_flow_range *r, s
 	return e;
 }
 
-/* Can a range end, and another begin, at the PSB? Its header must have come to an end, and without
- * MODE nothing would tell that the decoder has come to it. */
-static bool is_border(const struct ty_pt_point *p)
-{
-	return p->whole && (!p->on || p->mode);
-}
-
-/* The PSBs of a block that ranges begin at; its first one in any case. */
-static int search_block(struct block *b)
-{
-	uint8_t buf[LOOK_MAX + HEADER_MAX];
-	size_t at = b->lo, look = LOOK_MIN;
-
-	while (at < b->hi) {
-		size_t n = b->seg_hi - at < look + HEADER_MAX ? b->seg_hi - at : look + HEADER_MAX;
-		size_t k;
-		struct ty_pt_point p;
-		int r = ty_flow_stream_read(b->s, at, buf, n);
-
-		if (r)
-			return r;
-		k = ty_pt_psb_after(buf, n, 0);
-		if (k >= look || k == n) {
-			at += look;
-			look = look < LOOK_MAX ? 2 * look : look;
-			continue;
-		}
-		if (k >= b->hi - at)
-			break;
-		p = ty_pt_point_at(buf, n - k < HEADER_MAX ? n : k + HEADER_MAX, k);
-		p.off = at + k;
-		if ((!b->points.n || is_border(&p)) && vec_push(&b->points, p))
-			return -TY_ENOMEM;
-		at += k + RANGE_MIN;
-		look = LOOK_MIN;
-	}
-	return 0;
-}
-
-static void *search_main(void *arg)
-{
-	struct search *s = arg;
-	size_t i;
-
-	while ((i = atomic_fetch_add(&s->next, 1)) < s->blocks.n)
-		s->blocks.v[i].failed = search_block(&s->blocks.v[i]);
-	return NULL;
-}
-
-static void search(struct search *s)
-{
-	pthread_t threads[THREADS_MAX];
-	unsigned n = 0, cpus_n = 1;
-	cpu_set_t cpus;
-
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
-		cpus_n = (unsigned)CPU_COUNT(&cpus);
-	while (s->blocks.n >= FEW && n + 1 < cpus_n && n + 1 < s->blocks.n && n < THREADS_MAX &&
-	       !pthread_create(&threads[n], NULL, search_main, s))
-		n++;
-	search_main(s);
-	while (n)
-		pthread_join(threads[--n], NULL);
-}
-
-static int add_blocks(struct search *all, struct ty_flow_stream *s)
+static int add_blocks(ty_flow_blocks *all, struct ty_flow_stream *s)
 {
 	size_t lo = 0;
 
@@ -221,61 +138,128 @@ static int add_blocks(struct search *all, struct ty_flow_stream *s)
 		size_t hi = i < s->cuts.n ? s->cuts.v[i] : s->size;
 
 		for (size_t at = lo; at < hi; at += BLOCK)
-			if (vec_push(&all->blocks,
-				     (struct block){.s = s,
-						    .lo = at,
-						    .hi = hi - at < BLOCK ? hi : at + BLOCK,
-						    .seg_lo = lo,
-						    .seg_hi = hi}))
+			if (vec_push(all,
+				     (struct ty_flow_block){.s = s,
+							    .lo = at,
+							    .hi = hi - at < BLOCK ? hi : at + BLOCK,
+							    .seg_lo = lo,
+							    .seg_hi = hi,
+							    .first_only = true}))
 				return -TY_ENOMEM;
 		lo = hi;
 	}
 	return 0;
 }
 
-/* The ranges of the segment whose blocks these are. */
-static int make_ranges(struct ty_flow *f, const struct block *b, size_t n)
+/* Behind the last block of the first one's stream, or of its segment. */
+static size_t stream_end(const ty_flow_blocks *all, size_t i)
 {
-	struct ty_flow_range r = {.seg_lo = b->seg_lo,
-				  .seg_hi = b->seg_hi,
-				  .end = b->seg_hi,
-				  .at.off = b->seg_lo,
-				  .blind = true,
-				  .stream = (uint32_t)(b->s - f->streams.v)};
+	return partition_point(k, i, all->n, all->v[k].s == all->v[i].s);
+}
+
+static size_t segment_end(const ty_flow_blocks *all, size_t i)
+{
+	const struct ty_flow_block *v = all->v;
+
+	return partition_point(k, i, all->n, v[k].s == v[i].s && v[k].seg_lo == v[i].seg_lo);
+}
+
+/* May a coarse range begin at p, behind the points before it, of which the last is told? */
+static bool is_in_order(const struct ty_pt_point *last, const struct ty_pt_point *p)
+{
+	return ty_flow_is_border(p) && p->timed && (!last || last->tsc <= p->tsc);
+}
+
+/* Do times rise over the points of these blocks, and up to `next` (NULL: nothing comes)? */
+static bool is_smooth(const struct ty_flow_block *b, size_t n, const struct ty_pt_point *next)
+{
+	const struct ty_pt_point *last = NULL;
 
 	for (size_t i = 0; i < n; i++)
 		vec_each (p, &b[i].points) {
-			if (!r.blind && !is_border(p))
+			if (!is_in_order(last, p))
+				return false;
+			last = p;
+		}
+	return !last || !next || last->tsc <= next->tsc;
+}
+
+/* To be searched again, as a whole. */
+static void want_all(struct ty_flow_block *b)
+{
+	b->points.n = 0;
+	b->first_only = b->searched = false;
+}
+
+/* A PSB of each block; all of the last block that has any, because nothing else shows whether its
+ * time can be; and all of streams that are not smooth. */
+static int search(ty_flow_blocks *all)
+{
+	struct ty_flow_block *v = all->v;
+	int r = ty_flow_search(all);
+
+	for (size_t i = 0, k, last; !r && i < all->n; i = k) {
+		k = stream_end(all, i);
+		for (last = k - 1; last > i && !v[last].points.n; last--)
+			;
+		want_all(&v[last]);
+	}
+	r = r ? r : ty_flow_search(all);
+	for (size_t i = 0, k; !r && i < all->n; i = k) {
+		k = stream_end(all, i);
+		if (is_smooth(&v[i], k - i, NULL))
+			continue;
+		while (i < k)
+			want_all(&v[i++]);
+	}
+	return r ? r : ty_flow_search(all);
+}
+
+/* The ranges of `whole`, which lies in these blocks. */
+static int cut(ty_flow_ranges *out, const struct ty_flow_range *whole,
+	       const struct ty_flow_block *b, size_t n)
+{
+	struct ty_flow_range r = *whole;
+
+	r.blind = true;
+	r.coarse_to = 0;
+	for (size_t i = 0; i < n; i++)
+		vec_each (p, &b[i].points) {
+			if (!r.blind && !ty_flow_is_border(p))
 				continue;
 			if (!r.blind) {
 				r.end = p->off;
 				r.stops = p->on;
 				r.stop_ip = p->ip;
-				if (vec_push(&f->ranges, r))
+				if (vec_push(out, r))
 					return -TY_ENOMEM;
 			}
 			r.at = *p;
 			r.blind = false;
+			r.coarse_to = b[i].first_only ? b[i].hi : 0;
 		}
-	r.end = r.seg_hi;
-	r.stops = false;
-	r.stop_ip = 0;
-	return vec_push(&f->ranges, r);
+	r.end = whole->end;
+	r.stops = whole->stops;
+	r.stop_ip = whole->stop_ip;
+	return vec_push(out, r);
 }
 
-static int assemble(struct ty_flow *f, const struct search *all)
+static int assemble(struct ty_flow *f, const ty_flow_blocks *all)
 {
-	const struct block *v = all->blocks.v;
 	size_t i = 0, k;
 
 	vec_each (s, &f->streams) {
 		s->ranges = f->ranges.n;
-		for (; i < all->blocks.n && v[i].s == s; i = k) {
-			for (k = i; k < all->blocks.n && v[k].s == s && v[k].seg_lo == v[i].seg_lo;
-			     k++)
-				if (v[k].failed)
-					return v[k].failed;
-			if (make_ranges(f, &v[i], k - i))
+		for (; i < all->n && all->v[i].s == s; i = k) {
+			const struct ty_flow_range segment = {.seg_lo = all->v[i].seg_lo,
+							      .seg_hi = all->v[i].seg_hi,
+							      .end = all->v[i].seg_hi,
+							      .at.off = all->v[i].seg_lo,
+							      .stream =
+								      (uint32_t)(s - f->streams.v)};
+
+			k = segment_end(all, i);
+			if (cut(&f->ranges, &segment, &all->v[i], k - i))
 				return -TY_ENOMEM;
 		}
 		s->ranges_end = f->ranges.n;
@@ -283,9 +267,16 @@ static int assemble(struct ty_flow *f, const struct search *all)
 	return 0;
 }
 
+static void free_blocks(ty_flow_blocks *all)
+{
+	vec_each (b, all)
+		vec_fini(&b->points);
+	vec_fini(all);
+}
+
 int ty_flow_find_ranges(struct ty_flow *f)
 {
-	struct search all = {0};
+	ty_flow_blocks all = {0};
 	int r = 0;
 
 	sort_lost(&f->lost_cpu);
@@ -294,11 +285,114 @@ int ty_flow_find_ranges(struct ty_flow *f)
 		r = r ? r : place_losses(f, s);
 		r = r ? r : add_blocks(&all, s);
 	}
-	if (!r)
-		search(&all);
+	r = r ? r : search(&all);
 	r = r ? r : assemble(f, &all);
-	vec_each (b, &all.blocks)
-		vec_fini(&b->points);
-	vec_fini(&all.blocks);
+	free_blocks(&all);
+	return r;
+}
+
+void ty_flow_ranges_in(const struct ty_flow_stream *s, const struct ty_flow_window *w, size_t *lo,
+		       size_t *hi)
+{
+	const struct ty_flow *f = s->flow;
+
+	*lo = s->ranges;
+	*hi = s->ranges_end;
+	for (size_t i = s->ranges; !ty_flow_whole(w) && f->timed && i < s->ranges_end; i++) {
+		const struct ty_flow_range *r = &f->ranges.v[i];
+		uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+
+		if (r->at.timed && t <= w->from_ns)
+			*lo = i;
+		if (r->at.timed && t > w->to_ns) {
+			*hi = i;
+			break;
+		}
+	}
+}
+
+/* The blocks of the coarse ranges that may hold some of the window. */
+static int add_coarse(ty_flow_blocks *all, const struct ty_flow_stream *s,
+		      const struct ty_flow_window *w)
+{
+	size_t lo = s->ranges, hi = s->ranges_end;
+
+	if (!s->odd)
+		ty_flow_ranges_in(s, w, &lo, &hi);
+	for (; lo < hi; lo++) {
+		const struct ty_flow_range *r = &s->flow->ranges.v[lo];
+
+		if (r->coarse_to && vec_push(all, (struct ty_flow_block){.s = s,
+									 .lo = r->at.off,
+									 .hi = r->coarse_to,
+									 .seg_lo = r->seg_lo,
+									 .seg_hi = r->seg_hi,
+									 .range = lo}))
+			return -TY_ENOMEM;
+	}
+	return 0;
+}
+
+/* Put what the blocks have in place of their ranges; f->ranges as it was, where memory is out. */
+static int put_in_place(struct ty_flow *f, const ty_flow_blocks *all)
+{
+	ty_flow_ranges out = {0};
+	size_t k = 0;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < f->ranges.n; i++)
+		r = k < all->n && all->v[k].range == i ? cut(&out, &f->ranges.v[i], &all->v[k++], 1)
+						       : vec_push(&out, f->ranges.v[i]);
+	if (r) {
+		vec_fini(&out);
+		return r;
+	}
+	vec_fini(&f->ranges);
+	f->ranges.v = out.v;
+	f->ranges.n = out.n;
+	f->ranges.cap = out.cap;
+	f->kept.n = 0; /* as many as they were */
+	k = 0;
+	vec_each (s, &f->streams) {
+		s->ranges = k;
+		for (; k < f->ranges.n && f->ranges.v[k].stream == s - f->streams.v; k++)
+			if (f->ranges.v[k].kept)
+				f->kept.v[f->kept.n++] = (uint32_t)k;
+		s->ranges_end = k;
+	}
+	return 0;
+}
+
+int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w)
+{
+	bool again = true;
+	int r = 0;
+
+	while (!r && again) {
+		ty_flow_blocks all = {0};
+
+		again = false;
+		vec_each (s, &f->streams)
+			r = r ? r : add_coarse(&all, s, w);
+		if (!r && all.n) {
+			ty_flow_pull_stop(f);
+			r = ty_flow_search(&all);
+		}
+		for (size_t i = 0; !r && i < all.n; i++) {
+			struct ty_flow_stream *s =
+				&f->streams.v[f->ranges.v[all.v[i].range].stream];
+			size_t next = all.v[i].range + 1;
+
+			if (s->odd || is_smooth(&all.v[i], 1,
+						next < s->ranges_end && f->ranges.v[next].at.timed
+							? &f->ranges.v[next].at
+							: NULL))
+				continue;
+			s->odd = again = true;
+		}
+		if (!r && all.n)
+			r = put_in_place(f, &all);
+		free_blocks(&all);
+	}
 	return r;
 }

@@ -6,14 +6,16 @@
  *   flow_decode libipt FILE                libipt's block decoder alone, with the mapped files as
  * image sections, so that it keeps the blocks it has seen
  *   flow_decode tarry FILE                 all taken branches
- *   flow_decode window FILE                1,000 instructions in the middle
- * The last three print seconds and what was found: libipt's without reading the file, those of
+ *   flow_decode bounds FILE                the times of 1,000 instructions in the middle
+ *   flow_decode window FILE FROM TO        the instructions between two times
+ * All but bounds print seconds and what was found: libipt's without reading the file, those of
  * tarry with all that opening it costs, which is told beside.
  */
 #include <intel-pt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "flow_source.h"
@@ -292,30 +294,61 @@ static int libipt(const char *path)
 	return 0;
 }
 
-static int tarry(const char *path, bool window)
+/* From the middle on, 1,000 instructions and what has the time of the last of them; from and to are
+ * what a window of them is asked for with. */
+static int bounds(const char *path)
 {
 	struct ty_flow_window w = {.to_ns = UINT64_MAX};
 	struct ty_flow_source src = {0};
-	struct ty_flow_at at;
+	struct ty_flow_at at = {0};
 	struct ty_err err = {0};
-	uint64_t found = 0, gaps = 0, last;
-	double t = now(), opened;
+	uint64_t found = 0, last;
 
 	if (ty_flow_source_open(&src, path, &err))
 		die(err.msg);
-	opened = now() - t;
-	if (window && ty_flow_span(src.flow, &w.from_ns, &last))
-		w.from_ns += (last - w.from_ns) / 2;
-	if (ty_flow_seek(src.flow, &w, !window, &err))
+	if (!ty_flow_span(src.flow, &w.from_ns, &last))
+		die("the packets have no time");
+	w.from_ns += (last - w.from_ns) / 2;
+	if (ty_flow_seek(src.flow, &w, false, &err))
 		die(err.msg);
-	while ((!window || found < 1000) && ty_flow_next(src.flow, &at) > 0) {
-		found += at.item.kind == (window ? TY_FLOW_INSN : TY_FLOW_BRANCH);
+	while (found < 1000 && ty_flow_next(src.flow, &at) > 0)
+		found += at.item.kind == TY_FLOW_INSN;
+	printf("%llu %llu\n", (unsigned long long)w.from_ns, (unsigned long long)at.ts_ns);
+	ty_flow_source_close(&src);
+	ty_flow_source_fini(&src);
+	return 0;
+}
+
+/* w NULL: all taken branches. */
+static int tarry(const char *path, const struct ty_flow_window *w)
+{
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	struct ty_flow_source src = {0};
+	struct ty_flow_at at;
+	struct ty_err err = {0};
+	uint64_t found = 0, gaps = 0, first, last;
+	struct rusage before, after;
+	double t, opened;
+
+	getrusage(RUSAGE_SELF, &before);
+	t = now();
+	if (ty_flow_source_open(&src, path, &err))
+		die(err.msg);
+	opened = now() - t;
+	/* As who turns seconds from the start into times. */
+	if (w && !ty_flow_span(src.flow, &first, &last))
+		die("the packets have no time");
+	if (ty_flow_seek(src.flow, w ? w : &all, !w, &err))
+		die(err.msg);
+	while (ty_flow_next(src.flow, &at) > 0) {
+		found += at.item.kind == (w ? TY_FLOW_INSN : TY_FLOW_BRANCH);
 		gaps += at.item.kind == TY_FLOW_GAP;
 	}
 	t = now() - t;
-	printf("%.6f s (%.6f to open and search for PSBs), %llu %s, %llu gaps\n", t, opened,
-	       (unsigned long long)found, window ? "instructions" : "branches",
-	       (unsigned long long)gaps);
+	getrusage(RUSAGE_SELF, &after);
+	printf("%.6f s (%.6f to open), %llu %s, %llu gaps, %ld page faults\n", t, opened,
+	       (unsigned long long)found, w ? "instructions" : "branches", (unsigned long long)gaps,
+	       after.ru_minflt - before.ru_minflt);
 	ty_flow_source_close(&src);
 	ty_flow_source_fini(&src);
 	return 0;
@@ -327,9 +360,18 @@ int main(int argc, char **argv)
 		return make(argv[2], strtoull(argv[3], NULL, 0) << 20, argv[4]);
 	if (argc == 3 && !strcmp(argv[1], "libipt"))
 		return libipt(argv[2]);
-	if (argc == 3 && (!strcmp(argv[1], "tarry") || !strcmp(argv[1], "window")))
-		return tarry(argv[2], !strcmp(argv[1], "window"));
-	fputs("usage: flow_decode make PERFDATA MEGABYTES OUT | libipt|tarry|window FILE\n",
+	if (argc == 3 && !strcmp(argv[1], "tarry"))
+		return tarry(argv[2], NULL);
+	if (argc == 3 && !strcmp(argv[1], "bounds"))
+		return bounds(argv[2]);
+	if (argc == 5 && !strcmp(argv[1], "window")) {
+		const struct ty_flow_window w = {.from_ns = strtoull(argv[3], NULL, 10),
+						 .to_ns = strtoull(argv[4], NULL, 10)};
+
+		return tarry(argv[2], &w);
+	}
+	fputs("usage: flow_decode make PERFDATA MEGABYTES OUT | libipt|tarry|bounds FILE | window "
+	      "FILE FROM TO\n",
 	      stderr);
 	return 2;
 }

@@ -86,6 +86,13 @@ static struct ty_flow *with_code(void)
 	return f;
 }
 
+static void split_all(struct ty_flow *f)
+{
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+
+	assert_int_equal(0, ty_flow_split(f, &all));
+}
+
 static struct ty_flow *flow_of(const struct ty_buf *b)
 {
 	struct ty_flow *f = with_code();
@@ -292,6 +299,7 @@ static void test_no_room(void **state)
 			assert_int_equal(0, ty_flow_add_place(f, -1, tid, 0, 0,
 							      HEAD + p.hole + e.out.len, 0));
 		assert_int_equal(0, ty_flow_start(f, NULL));
+		split_all(f);
 		vec_each (r, &f->ranges)
 			if (ty_flow_range_bytes(r) > longest)
 				longest = ty_flow_range_bytes(r);
@@ -335,6 +343,7 @@ static void test_odd_time(void **state)
 	ty_pt_enc_init(&e, 16 << 20);
 	walk(&e, 400000);
 	f = flow_of(&e.out);
+	split_all(f);
 	n = f->ranges.n;
 	assert_true(n > 8);
 	to_ns = f->ranges.v[n - 1].at.tsc;
@@ -388,6 +397,7 @@ static void test_places(void **state)
 	ty_pt_enc_init(&e, 16 << 20);
 	walk(&e, 100000);
 	f = flow_of(&e.out);
+	split_all(f);
 	assert_true(f->ranges.n > 3);
 	pull(f, &want);
 	ty_flow_free(f);

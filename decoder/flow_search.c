@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See flow_priv.h: where streams may be cut. Blocks are searched by all CPUs, and only where a
+ * range may end: RANGE_MIN bytes behind each PSB that was taken none is looked for, and not read.
+ * A thread costs as much as many looks: there is none before LOOKS_MIN of them.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "flow_priv.h"
+
+enum { RANGE_MIN = 32 << 10, LOOKS_MIN = 1000, THREADS_MAX = 32 };
+/* Searched at once: a little at first, because PSBs come at a distance that divides RANGE_MIN. */
+enum { LOOK_MIN = 512, LOOK_MAX = 16 << 10, HEADER_MAX = TY_FLOW_HEADER_MAX };
+
+struct search {
+	ty_flow_blocks *blocks;
+	atomic_size_t next;
+};
+
+bool ty_flow_is_border(const struct ty_pt_point *p)
+{
+	return p->whole && (!p->on || p->mode);
+}
+
+/* The PSBs of a block that ranges begin at; its first one in any case. How often it was looked. */
+static size_t search_block(struct ty_flow_block *b)
+{
+	uint8_t buf[LOOK_MAX + HEADER_MAX];
+	size_t at = b->lo, look = LOOK_MIN, looks = 0;
+
+	while (at < b->hi && !(b->first_only && b->points.n)) {
+		size_t n = b->seg_hi - at < look + HEADER_MAX ? b->seg_hi - at : look + HEADER_MAX;
+		size_t k;
+		struct ty_pt_point p;
+
+		looks++;
+		b->failed = ty_flow_stream_read(b->s, at, buf, n);
+		if (b->failed)
+			break;
+		k = ty_pt_psb_after(buf, n, 0);
+		if (k >= look || k == n) {
+			at += look;
+			look = look < LOOK_MAX ? 2 * look : look;
+			continue;
+		}
+		if (k >= b->hi - at)
+			break;
+		p = ty_pt_point_at(buf, n - k < HEADER_MAX ? n : k + HEADER_MAX, k);
+		p.off = at + k;
+		if ((!b->points.n || ty_flow_is_border(&p)) && vec_push(&b->points, p)) {
+			b->failed = -TY_ENOMEM;
+			break;
+		}
+		at += k + RANGE_MIN;
+		look = LOOK_MIN;
+	}
+	b->searched = true;
+	return looks;
+}
+
+/* Looks at one more block: how often; 0 when there is none left. */
+static size_t search_next(struct search *s)
+{
+	size_t i;
+
+	while ((i = atomic_fetch_add(&s->next, 1)) < s->blocks->n)
+		if (!s->blocks->v[i].searched)
+			return search_block(&s->blocks->v[i]);
+	return 0;
+}
+
+static void *search_main(void *arg)
+{
+	while (search_next(arg))
+		;
+	return NULL;
+}
+
+int ty_flow_search(ty_flow_blocks *blocks)
+{
+	struct search s = {.blocks = blocks};
+	pthread_t threads[THREADS_MAX];
+	unsigned n = 0, cpus_n = 1;
+	size_t looks = 0, more;
+	cpu_set_t cpus;
+
+	while (looks < LOOKS_MIN && (more = search_next(&s)))
+		looks += more;
+	if (looks >= LOOKS_MIN && !sched_getaffinity(0, sizeof(cpus), &cpus))
+		cpus_n = (unsigned)CPU_COUNT(&cpus);
+	while (n + 1 < cpus_n && n < THREADS_MAX &&
+	       !pthread_create(&threads[n], NULL, search_main, &s))
+		n++;
+	search_main(&s);
+	while (n)
+		pthread_join(threads[--n], NULL);
+	vec_each (b, blocks)
+		if (b->failed)
+			return b->failed;
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See insn_size.h. Intel SDM vol. 2: "Instruction Format", appendix A "Opcode Map" (tables A-2 to
+ * A-5, columns of 64-bit mode), "VEX" and "EVEX" (section 2.3, 2.7). A map is a string of 256
+ * letters: what stands behind the opcode.
+ */
+#include "insn_size.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { INSN_MAX = 15 };
+
+/*
+ * .  nothing              m  ModR/M              X  not told here
+ * b  1 byte               B  ModR/M and 1 byte   3  ModR/M and 1 byte if its reg is 0 or 1
+ * w  2 bytes              z  2 or 4 bytes        Z  ModR/M and 2 or 4
+ * e  3 bytes              v  2, 4 or 8           4  ModR/M and 2 or 4 if its reg is 0 or 1
+ * o  an address           d  4 bytes             r  ModR/M, of registers always
+ * 0  as B, if its reg is 0                       1  as Z, if its reg is 0
+ */
+static const char one_byte[] = "mmmmbzXX"
+			       "mmmmbzXX" /* 00 */
+			       "mmmmbzXX"
+			       "mmmmbzXX" /* 10 */
+			       "mmmmbzXX"
+			       "mmmmbzXX" /* 20 */
+			       "mmmmbzXX"
+			       "mmmmbzXX" /* 30 */
+			       "XXXXXXXX"
+			       "XXXXXXXX" /* 40: REX */
+			       "........"
+			       "........" /* 50 */
+			       "XXXmXXXX"
+			       "zZbB...." /* 60 */
+			       "bbbbbbbb"
+			       "bbbbbbbb" /* 70 */
+			       "BZXBmmmm"
+			       "mmmmmmmX" /* 80 */
+			       "........"
+			       "..X....." /* 90 */
+			       "oooo...."
+			       "bz......" /* a0 */
+			       "bbbbbbbb"
+			       "vvvvvvvv" /* b0 */
+			       "BBw.XX01"
+			       "e.w..bX." /* c0 */
+			       "mmmmXXX."
+			       "mmmmmmmm" /* d0 */
+			       "bbbbbbbb"
+			       "ddXb...." /* e0 */
+			       "X.XX..34"
+			       "......mm"; /* f0 */
+
+static const char two_byte[] = "mmmmX..."
+			       "..X.XmXX" /* 00 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* 10 */
+			       "rrrrXXXX"
+			       "mmmmmmmm" /* 20 */
+			       "......X."
+			       "XXXXXXXX" /* 30 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* 40 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* 50 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* 60 */
+			       "BBBBmmm."
+			       "mmXXmmmm" /* 70 */
+			       "dddddddd"
+			       "dddddddd" /* 80 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* 90 */
+			       "...mBmXX"
+			       "...mBmmm" /* a0 */
+			       "mmmmmmmm"
+			       "mXBmmmmm" /* b0 */
+			       "mmBmBBBm"
+			       "........" /* c0 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* d0 */
+			       "mmmmmmmm"
+			       "mmmmmmmm" /* e0 */
+			       "mmmmmmmm"
+			       "mmmmmmmX"; /* f0 */
+
+struct insn {
+	const uint8_t *code;
+	size_t n, at; /* at: what is read up to; what lies beyond n counts, too */
+	bool osize, asize, repne, rep, rex, wide; /* prefixes 66, 67, f2, f3, REX, its W */
+};
+
+/* The ModR/M byte with the SIB byte and displacement behind it; false: they are not all there. */
+static bool modrm(struct insn *i, uint8_t *byte)
+{
+	unsigned mod, rm;
+	bool disp4;
+
+	if (i->at >= i->n)
+		return false;
+	*byte = i->code[i->at++];
+	mod = *byte >> 6;
+	rm = *byte & 7;
+	disp4 = mod == 2 || (!mod && rm == 5);
+	if (mod != 3 && rm == 4) {
+		if (i->at >= i->n)
+			return false;
+		disp4 |= !mod && (i->code[i->at] & 7) == 5;
+		i->at++;
+	}
+	i->at += disp4 ? 4 : mod == 1;
+	return true;
+}
+
+/* What stands behind the opcode; false: it is not told here, or not there. */
+static bool operands(struct insn *i, char what)
+{
+	const unsigned z = i->osize && !i->wide ? 2 : 4;
+	uint8_t m = 0;
+
+	if (strchr("mBZ0134", what) && !modrm(i, &m))
+		return false;
+	switch (what) {
+	case '.':
+	case 'm': return true;
+	case 'b':
+	case 'B':
+	case 'r': i->at += 1; return true;
+	case 'w': i->at += 2; return true;
+	case 'e': i->at += 3; return true;
+	case 'd': i->at += 4; return !i->osize; /* with 66 processors do not agree */
+	case 'z':
+	case 'Z': i->at += z; return true;
+	case 'v': i->at += i->wide ? 8 : z; return true;
+	case 'o': i->at += i->asize ? 4 : 8; return true;
+	case '0': i->at += 1; return !(m & 0x38);
+	case '1': i->at += z; return !(m & 0x38);
+	case '3': i->at += (m >> 3 & 7) < 2 ? 1 : 0; return true;
+	case '4': i->at += (m >> 3 & 7) < 2 ? z : 0; return true;
+	default: return false;
+	}
+}
+
+/* Is there such an instruction in the first map of VEX or EVEX? */
+static bool is_vex(uint8_t op)
+{
+	return (op & 0xf8) == 0x10 || (op & 0xf8) == 0x28 || (op >= 0x41 && op <= 0x7f) ||
+	       (op >= 0x90 && op <= 0x93) || op == 0x98 || op == 0x99 || op == 0xae || op == 0xc2 ||
+	       (op >= 0xc4 && op <= 0xc6) || (op >= 0xd0 && op != 0xff);
+}
+
+/* Behind the prefixes: VEX and EVEX, which no other encoding begins as. */
+static bool vex(struct insn *i)
+{
+	uint8_t first = i->code[i->at], map, op;
+
+	if (i->n - i->at < 6)
+		return false;
+	map = first == 0xc5 ? 1 : i->code[i->at + 1] & (first == 0xc4 ? 0x1f : 7);
+	i->at += first == 0xc5 ? 2 : first == 0xc4 ? 3 : 4;
+	op = i->code[i->at++];
+	if (!map || map == 4 || map > 6 || i->osize || i->repne || i->rep || i->rex)
+		return false;
+	if (map == 1 && op == 0x77) /* vzeroupper */
+		return true;
+	if (map == 1 && !is_vex(op))
+		return false;
+	return operands(i, map == 3 || (map == 1 && two_byte[op] == 'B') ? 'B' : 'm');
+}
+
+/* Behind 0f. */
+static bool escaped(struct insn *i)
+{
+	uint8_t op;
+
+	if (i->at >= i->n)
+		return false;
+	op = i->code[i->at++];
+	if (op == 0x38 || op == 0x3a)
+		return i->at++ < i->n && operands(i, op == 0x38 ? 'm' : 'B');
+	if ((op == 0x78 || op == 0x79) && (i->osize || i->repne))
+		return false; /* AMD's, with two bytes behind */
+	if (op == 0xb8 && !i->rep)
+		return false;
+	return operands(i, two_byte[op]);
+}
+
+size_t ty_insn_size(const uint8_t *code, size_t n)
+{
+	struct insn i = {.code = code, .n = n};
+	bool good;
+
+	for (; i.at < n; i.at++) {
+		uint8_t b = code[i.at];
+
+		if (b == 0x66)
+			i.osize = true;
+		else if (b == 0x67)
+			i.asize = true;
+		else if (b == 0xf2)
+			i.repne = true;
+		else if (b == 0xf3)
+			i.rep = true;
+		else if (b != 0x26 && b != 0x2e && b != 0x36 && b != 0x3e && b != 0x64 &&
+			 b != 0x65 && b != 0xf0)
+			break;
+	}
+	i.rex = i.at < n && (code[i.at] & 0xf0) == 0x40;
+	if (i.rex)
+		i.wide = code[i.at++] & 8;
+	if (i.at >= n)
+		return 0;
+	switch (code[i.at]) {
+	case 0x62:
+	case 0xc4:
+	case 0xc5: good = vex(&i); break;
+	case 0x0f:
+		i.at++;
+		good = escaped(&i);
+		break;
+	default:
+		i.at++;
+		good = operands(&i, one_byte[code[i.at - 1]]);
+		break;
+	}
+	return good && i.at <= n && i.at <= INSN_MAX ? i.at : 0;
+}
