@@ -545,18 +545,16 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-/* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
- * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
-struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd)
+/* The side that the thread's calls before its wait tell: by what they said on fd; where to >= 0, by
+ * what they took there and gave to `to`. */
+static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_cand *c, int64_t fd,
+				    int64_t to)
 {
-	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
 	struct ty_stall_side side = {0};
 	unsigned first = 0, last = 0, seen = 0;
 	uint32_t i = c->s.syscall;
 
-	if (fd < 0 || !x->args)
-		return side;
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
 		struct ty_talk t = ty_talk(x, &s);
@@ -573,6 +571,8 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 			continue;
 		}
 		what = ty_talk_on(x, &s, &t, fd);
+		if (to >= 0)
+			what |= ty_talk_on(x, &s, &t, to) & (TY_GIVES | TY_CLOSES);
 		if (!what)
 			continue;
 		side.asks = what & TY_CONNECTS;
@@ -589,6 +589,30 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 	side.gave = seen & TY_GIVES;
 	side.gave_last = last & TY_GIVES;
 	return side;
+}
+
+/* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
+ * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
+struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd)
+{
+	const struct ty_explain *x = h->x;
+	struct ty_stall_side side = {0}, pair;
+	uint64_t ask;
+	int64_t to;
+
+	if (fd < 0 || !x->args)
+		return side;
+	side = side_on(x, c, fd, -1);
+	if (side.asks || side.serves || side.gave || c->waker.kind != TY_WAKER_THREAD)
+		return side;
+	/* One way only, as pipes are: requests go another one, where it woke the peer last. That it
+	 * answers is not told so: it may have heard but that the peer is there. */
+	ask = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
+	to = ask ? ty_stall_given_to(x, c->s.thread, ask) : -1;
+	if (to < 0 || to == fd)
+		return side;
+	pair = side_on(x, c, fd, to);
+	return pair.asks ? pair : side;
 }
 
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)

@@ -274,6 +274,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		       (ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 && by_path(h, c));
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
+		if (!h->o.all && ty_stall_in_pipeline(h, c, p))
+			return false;
 		if (c->s.kind == TY_STALL_LOCK && c->w.word)
 			c->s.proven = false; /* the holder is inferred: the one who woke */
 		if (c->w.holder && c->s.culprit != TY_NONE && c->s.links > 1 &&

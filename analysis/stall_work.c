@@ -320,6 +320,70 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
+/* Had the thread become another program before t? What it becomes later says nothing of t. */
+static bool is_program(const struct ty_hunt *h, uint32_t thread, uint64_t t_ns)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+
+	for (uint32_t i = 0; i < t->syscalls_n && i < TY_STALL_BACK; i++) {
+		struct ty_syscall c =
+			ty_model_syscall_brief(h->x->m, thread, t->syscalls_first + i);
+
+		if (c.start_ns >= t_ns)
+			break;
+		if (ty_syscall_class(h->x->arch, c.abi, c.nr) == TY_SC_EXEC && !c.ret)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t maker = ty_model_thread(m, c->s.thread)->forked_by;
+	uint8_t what = p->seg.v[c->root.seg].what;
+
+	return c->w.fd >= 0 && ty_stall_made_room(h->x, &c->waker) &&
+	       (what == TY_SEG_RUNS || what == TY_SEG_READY) && maker >= 0 &&
+	       ty_model_thread(m, c->root.thread)->forked_by == maker &&
+	       is_program(h, c->s.thread, c->s.start_ns) &&
+	       is_program(h, c->root.thread, c->s.culprit_ns);
+}
+
+/* Does the thread end without another wait (but the end of its process)? */
+static bool ends_then(const struct ty_model *m, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_UNKNOWN,
+				  .min_ns = TY_STALL_LITTLE_NS,
+				  .nr = -1};
+
+	return t->died && ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, c->s.thread}, &q,
+					c->end_ns, false) == TY_NONE;
+}
+
+/*
+ * Did the waiter live for this one wait, for another one of the same maker that had work of its own
+ * to do? Who is kept for later work waits for its maker, or comes back; programs side by side are a
+ * pipeline.
+ */
+static bool came_for_this(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
+	uint32_t peer[] = {c->waker.thread, c->root.thread};
+
+	if (own->forked_by < 0 || !ty_stall_just_born(m, c->s.thread, c->s.start_ns) ||
+	    is_program(h, c->s.thread, c->end_ns) || !ends_then(m, c))
+		return false;
+	for (unsigned i = 0; i < 2; i++)
+		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
+		    ty_model_thread(m, peer[i])->forked_by != own->forked_by ||
+		    is_program(h, peer[i], c->s.culprit_ns))
+			return false;
+	return true;
+}
+
 bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 {
 	bool company, goes_on, back;
@@ -342,22 +406,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 		return false;
 	/* Not one that is given work by the other side, and answers it or comes back. */
 	return (!company && ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
-	       (goes_on && !back && !ty_stall_answers(h, c));
-}
-
-/* Did the thread become another program? */
-static bool is_program(const struct ty_hunt *h, uint32_t thread)
-{
-	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
-
-	for (uint32_t i = 0; i < t->syscalls_n && i < TY_STALL_BACK; i++) {
-		struct ty_syscall c =
-			ty_model_syscall_brief(h->x->m, thread, t->syscalls_first + i);
-
-		if (ty_syscall_class(h->x->arch, c.abi, c.nr) == TY_SC_EXEC && !c.ret)
-			return true;
-	}
-	return false;
+	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }
 
 /* Did a thread of this process, or of one that it has started, make the thread? */
@@ -451,7 +500,7 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 	for (uint32_t i = 1; i + 1 < c->s.links; i++) {
 		struct ty_span s = ty_model_span(h->x->m, c->s.link[i].span);
 
-		if (s.state != TY_ST_SLEEPING || !is_program(h, c->s.link[i].thread) ||
+		if (s.state != TY_ST_SLEEPING || !is_program(h, c->s.link[i].thread, s.end_ns) ||
 		    ty_wait_for(h->x, &s, s.syscall).kind != TY_STALL_CHILD)
 			return false;
 	}
@@ -592,7 +641,7 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 
 	return (what == TY_SEG_RUNS || what == TY_SEG_READY) &&
 	       descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
-	       is_program(h, c->root.thread);
+	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
 
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
@@ -607,7 +656,8 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 	if (s->what == TY_SEG_READY && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
 		return false; /* told as the awaited one's wait for a CPU */
 	if (s->what == TY_SEG_RUNS || s->what == TY_SEG_READY) {
-		if (is_program(h, c->root.thread) || others_work(h, c, c->root.thread))
+		if (is_program(h, c->root.thread, c->s.culprit_ns) ||
+		    others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */
 		/* A child that does nothing but compute, on behalf of its parent alone. */
 		return ty_stall_goes_on(h->x, c->s.thread, c->end_ns) ||

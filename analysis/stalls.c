@@ -49,8 +49,8 @@ int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, 
 /* Short waits for devices that add up, by system call. */
 struct many {
 	struct {
-		int32_t nr; /* -1: none */
-		uint32_t n, span;
+		int32_t nr;		   /* -1: none */
+		uint32_t n, span, typical; /* spans: the longest, and one that is no extreme */
 		uint64_t ns, longest, start, from, to;
 	} key[KEYS];
 	unsigned keys;
@@ -69,6 +69,9 @@ static void count(struct many *v, int32_t nr, uint32_t span, uint64_t a, uint64_
 		v->key[i].nr = nr;
 		v->key[i].from = a;
 	}
+	/* The last one whose number is a power of two. */
+	if (!(v->key[i].n & (v->key[i].n + 1)))
+		v->key[i].typical = span;
 	v->key[i].n++;
 	v->key[i].ns += b - a;
 	v->key[i].to = b;
@@ -99,6 +102,7 @@ static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, ui
 			return r;
 		c = &h->cand.v[h->cand.n - 1];
 		c->s.waits = v->key[i].n;
+		c->typical = v->key[i].typical;
 	}
 	return 0;
 }
@@ -341,6 +345,22 @@ static int by_length(const void *pa, const void *pb)
 
 /* explain and rank -------------------------------------------------------------------------- */
 
+/* One of many short waits: is it a device's? */
+static int explain_wait(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
+{
+	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, span);
+	int r;
+
+	c->s.span = span;
+	c->s.start_ns = s.start_ns > h->w.from_ns ? s.start_ns : h->w.from_ns;
+	c->end_ns = s.end_ns < h->w.to_ns ? s.end_ns : h->w.to_ns;
+	c->s.duration_ns = c->end_ns - c->s.start_ns;
+	c->ios = 0;
+	c->io_ns = 0;
+	r = ty_stall_explain(h, c);
+	return r > 0 && c->s.kind != TY_STALL_IO && c->s.kind != TY_STALL_FAULT ? 0 : r;
+}
+
 static int explain(struct ty_hunt *h, struct ty_cand *c)
 {
 	uint64_t start = c->s.start_ns, ns = c->s.duration_ns;
@@ -358,21 +378,15 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 		c->s.links = 1;
 		return 1;
 	}
-	if (c->s.waits > 1) {
-		/* The longest of the waits speaks for all. */
-		struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
-
-		c->s.start_ns = s.start_ns > h->w.from_ns ? s.start_ns : h->w.from_ns;
-		c->s.duration_ns = c->end_ns - c->s.start_ns;
-	}
-	r = ty_stall_explain(h, c);
-	if (c->s.waits > 1) {
-		c->s.start_ns = start;
-		c->s.duration_ns = ns;
-		/* Only a device's share is a stall as a sum. */
-		if (r > 0 && c->s.kind != TY_STALL_IO && c->s.kind != TY_STALL_FAULT)
-			r = 0;
-	}
+	if (c->s.waits <= 1)
+		return ty_stall_explain(h, c);
+	/* One of the waits speaks for all: the longest; or, if that has a story of its own (who was
+	 * to end it got no CPU), one as they are. Only a device's share is a stall as a sum. */
+	r = explain_wait(h, c, c->s.span);
+	if (!r)
+		r = explain_wait(h, c, c->typical);
+	c->s.start_ns = start;
+	c->s.duration_ns = ns;
 	return r;
 }
 

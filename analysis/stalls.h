@@ -7,7 +7,8 @@
  *
  * - Definite waits: a lock (flock, fcntl, futex words of locks), room to write, a device, a stop by
  *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
- *   userfaultfd; inferred: for something else). Always a stall when long enough.
+ *   userfaultfd; inferred: for something else). Always a stall when long enough; but not the room
+ *   that the next program of a shell's pipeline does not make because it computes.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what
@@ -18,7 +19,9 @@
  *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
  *   the wait waits there, too, at other times: a lock that goes from hand to hand) and goes on
  *   to work, or, alone, had sent something before, or has work after and neither answers nor comes
- *   back for more (nor any of those who wait with it, whom one call lets go on, as at a gate).
+ *   back for more (nor any of those who wait with it, whom one call lets go on, as at a gate);
+ *   or, alone, was made for this one wait and ends then, and the one that is waited for has the
+ *   same maker and is no program.
  *   Never when it came to the work of a program that the waiter has started and did not ask, or of
  *   several threads or processes that it has made to share it: others than who held it up worked
  *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)

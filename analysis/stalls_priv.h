@@ -35,6 +35,7 @@ struct ty_cand {
 	uint64_t used_ns;   /* of that quota, in the period before; 0: it is counted in held */
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
+	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */
 	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
 	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
 	bool dropped;
@@ -136,9 +137,9 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
-/* Of descriptor fd (one that goes both ways) before the wait: which side the thread has, as its own
- * calls tell; fd -1: not known. It asks: connected or spoke first; it serves: accepted or heard
- * first. */
+/* Of descriptor fd before the wait: which side the thread has, as its own calls tell; fd -1: not
+ * known. It asks: connected or spoke first (where fd goes one way only, on the one by which it last
+ * woke the other side); it serves: accepted or heard first. */
 struct ty_stall_side {
 	bool asks, serves; /* neither: not known */
 	bool gave;	   /* handed something over there */
@@ -184,6 +185,10 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c);
  * for that? p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);
+/* Does a program make no room in a pipe because it works, and did the program that waits for that
+ * come from the same maker, as in a shell's pipeline? */
+bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c,
+			  const struct ty_path *p);
 /* Did it come to the work of a program that the waiter's process has started? */
 bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);

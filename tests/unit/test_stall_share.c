@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What looks like work that is shared or handed on, and is none: a log beside the request, a nap
- * beside it, two semaphores of one set, a first part of the answer; whose children work; and which
- * stops are one.
+ * beside it, two semaphores of one set, a first part of the answer; whose children work; which
+ * stops are one; who lives for one wait; what a program is only later; what a pipeline is; and what
+ * a sum of waits is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,8 @@ enum {
 	NR_WRITE = 1,
 	NR_NANOSLEEP = 35,
 	NR_SOCKET = 41,
+	NR_EXECVE = 59,
+	NR_FSYNC = 74,
 	NR_WAIT4 = 61,
 	NR_KILL = 62,
 	NR_SEMOP = 65,
@@ -386,6 +389,186 @@ static void who_a_timer_woke_serves_the_one_that_gave(void **state)
 	assert_int_equal(served_late(true).culprit, 20);
 }
 
+static void becomes_a_program(int tid)
+{
+	ty_mx_enter(0, t += 1000, tid, NR_EXECVE);
+	ty_mx_exit(0, t += 1000, tid, NR_EXECVE, 0);
+}
+
+enum peer { COMPUTES, PROGRAM, MAKER, COMES_BACK };
+
+/* The command, 10, makes 11, which reads what 12, its other child, or 10 itself computes first; and
+ * waits for the end of both, 12's first. Or 11 comes back for more. */
+static unsigned lives_for_one_wait(enum peer how)
+{
+	int by = how == MAKER ? 10 : 12;
+
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	ty_mx_switch(0, t += 1000, 10, RP, 11);
+	sleeps(11, NR_READ, 3, 0, 10);
+	if (how != MAKER)
+		sleeps(10, NR_WAIT4, 12, 0, 12);
+	if (how == PROGRAM)
+		becomes_a_program(12);
+	t += 400 * MS;
+	wakes(by, NR_WRITE, 4, 0, 11);
+	if (how == MAKER)
+		sleeps(10, NR_WAIT4, 12, 0, 12);
+	ends(t += 1000, 12);
+	ty_mx_waking(0, t += 1000, 12, 10, 0);
+	goes_on(12, TY_TASK_DEAD, 10, NR_WAIT4, 12);
+	sleeps(10, NR_WAIT4, 11, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	if (how == COMES_BACK) {
+		sleeps(11, NR_READ, 3, 0, 0);
+		time_is_up(11, NR_READ, 0, 5);
+	}
+	ends(t += 1000, 11);
+	ty_mx_waking(0, t += 1000, 11, 10, 0);
+	goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+	ends(t += 1000, 10);
+	ty_mx_switch(0, t += 1000, 10, TY_TASK_DEAD, 0);
+	return stalls_of_thread(10, 11);
+}
+
+static void who_lives_for_one_wait_had_work(void **state)
+{
+	assert_int_equal(lives_for_one_wait(COMPUTES), 1);
+	assert_int_equal(lives_for_one_wait(PROGRAM), 0);
+	assert_int_equal(lives_for_one_wait(MAKER), 0);
+	assert_int_equal(lives_for_one_wait(COMES_BACK), 0);
+}
+
+/* The command, 10, reads what its child 11 has computed; which becomes another program then, or
+ * before. */
+static unsigned reads_of_a_child(bool before)
+{
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	sleeps(10, NR_READ, 3, 0, 11);
+	if (before)
+		becomes_a_program(11);
+	t += 400 * MS;
+	wakes(11, NR_WRITE, 4, 0, 10);
+	if (!before)
+		becomes_a_program(11);
+	goes_on(11, R, 10, NR_READ, 1);
+	ends(t += 3 * MS, 10);
+	ty_mx_switch(0, t += 1000, 10, TY_TASK_DEAD, 0);
+	return stalls_of_thread(10, 10);
+}
+
+static void what_it_becomes_later_says_nothing(void **state)
+{
+	assert_int_equal(reads_of_a_child(false), 1);
+	assert_int_equal(reads_of_a_child(true), 0);
+}
+
+/* 11 waits for room to write; 12 takes something only after it has computed. Both are children of
+ * 10; programs, or not. */
+static unsigned waits_for_room(bool programs)
+{
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "sh"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	ty_mx_fork(0, t += 1000, 10, 12, 0);
+	ty_mx_switch(0, t += 1000, 10, S, 11);
+	if (programs)
+		becomes_a_program(11);
+	sleeps(11, NR_WRITE, 1, 0, 12);
+	if (programs)
+		becomes_a_program(12);
+	t += 400 * MS;
+	wakes(12, NR_READ, 0, 0, 11);
+	goes_on(12, S, 11, NR_WRITE, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_pipeline_that_computes_is_no_stall(void **state)
+{
+	assert_int_equal(waits_for_room(false), 1);
+	assert_int_equal(waits_for_room(true), 0);
+}
+
+/* 11 asks 12 through one pipe and hears it through another one. 12 comes to hear the first request
+ * only when that is there, so that it is the first of both to wake the other. The second one takes
+ * long. Or 12 had something to say first. */
+static unsigned first_request_unheard(bool greeted)
+{
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "srv"));
+	ty_mx_switch(0, t, 0, R, 11);
+	if (greeted)
+		call(t += MS, 11, NR_READ, 1, 5);
+	call(t += MS, 11, NR_WRITE, 1, 4);
+	sleeps(11, NR_READ, 5, 0, 12);
+	call(t += MS, 12, NR_READ, 1, 3);
+	wakes(12, NR_WRITE, 6, 0, 11);
+	sleeps(12, NR_READ, 3, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	wakes(11, NR_WRITE, 4, 0, 12);
+	sleeps(11, NR_READ, 5, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_READ, 1);
+	t += 400 * MS;
+	wakes(12, NR_WRITE, 6, 0, 11);
+	goes_on(12, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_request_that_was_not_heard_is_one(void **state)
+{
+	assert_int_equal(first_request_unheard(false), 1);
+	assert_int_equal(first_request_unheard(true), 0);
+}
+
+/* 11 syncs a file in eight short waits. A device ends them; or another thread, which computes: all,
+ * or the longest only, which speaks for the sum no more. */
+static unsigned syncs(bool all, bool longest)
+{
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned i = 0; i < 8; i++) {
+		bool thread = all || (longest && i == 5);
+
+		ty_mx_enter(0, t += MS, 11, NR_FSYNC);
+		ty_mx_switch(0, t += 1000, 11, D, thread ? 12 : 0);
+		t += (i == 5 ? 14 : 8) * MS;
+		if (thread) {
+			ty_mx_waking(0, t, 12, 11, 0);
+		} else {
+			ty_mx_feed((struct ty_event){.kind = TY_EV_IRQ_ENTRY,
+						     .id = 31,
+						     .ts_ns = t,
+						     .flags = TY_EVF_HARDIRQ});
+			ty_mx_waking_irq(0, t += 1000, 0, 11, 0);
+			ty_mx_feed((struct ty_event){.kind = TY_EV_IRQ_EXIT,
+						     .id = 32,
+						     .ts_ns = t += 1000,
+						     .flags = TY_EVF_HARDIRQ});
+		}
+		ty_mx_switch(0, t += 1000, thread ? 12 : 0, thread ? S : R, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FSYNC, 0);
+	}
+	ty_mx_switch(0, t += MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void one_wait_does_not_speak_for_all(void **state)
+{
+	assert_int_equal(syncs(false, false), 1);
+	assert_int_equal(syncs(false, true), 1);
+	assert_int_equal(syncs(true, true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -396,6 +579,11 @@ int main(void)
 		cmocka_unit_test(a_child_shares_whatever_is_known_of_it),
 		cmocka_unit_test(what_one_signal_ends_is_one_stop),
 		cmocka_unit_test(who_a_timer_woke_serves_the_one_that_gave),
+		cmocka_unit_test(who_lives_for_one_wait_had_work),
+		cmocka_unit_test(what_it_becomes_later_says_nothing),
+		cmocka_unit_test(a_pipeline_that_computes_is_no_stall),
+		cmocka_unit_test(a_request_that_was_not_heard_is_one),
+		cmocka_unit_test(one_wait_does_not_speak_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
