@@ -76,3 +76,15 @@ bool ty_key_i64(const char *text, const char *key, int64_t *out)
 	*out = strtoll(t, &end, 10);
 	return !errno && end != t && !*end;
 }
+
+int ty_key_add_ranges(struct ty_buf *out, const char *key, const int *v, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0, k; !r && i < n; i = k) {
+		for (k = i + 1; k < n && v[k] == v[k - 1] + 1; k++)
+			;
+		r = ty_buf_addf(out, "%s=%d %d\n", key, v[i], v[k - 1]);
+	}
+	return r;
+}

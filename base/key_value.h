@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "buf.h"
+
 /*
  * The lines of a key that repeats, one per call: *text is where to look on (the whole text at
  * first, then left as the call before put it; NULL: none). *value is borrowed and n bytes long, not
@@ -23,5 +25,7 @@ bool ty_key_value(const char *text, const char *key, char *out, size_t size);
 bool ty_key_i64(const char *text, const char *key, int64_t *out);
 /* The decimal number that a value begins with; 0 when there is none. */
 uint64_t ty_key_u64(const char *text, const char *key);
+/* Append what that reads: "KEY=FROM TO" lines, the ranges of n numbers in order. As ty_buf_addf. */
+int ty_key_add_ranges(struct ty_buf *out, const char *key, const int *v, size_t n);
 
 #endif

@@ -545,7 +545,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		ty_fd_names_free(d->fds);
 		d->fds = NULL;
 	}
-	if (!t->kept_from_ns &&
+	if (!t->begins_later &&
 	    ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
 		ty_pairs_command(d->pairs, (int32_t)command);
 	if (d->json)

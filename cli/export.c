@@ -8,15 +8,19 @@
 #include <unistd.h>
 
 #include "export_perf.h"
+#include "export_trace.h"
 
 static const char head[] =
-	"usage: tarry export [FILE] --to perf [-o OUT] [options]\n\n"
-	"Writes a perf.data file, for perf script, perf sched, perf trace -i: events as samples "
-	"of\n"
+	"usage: tarry export [FILE] --to perf|dat [-o OUT] [options]\n\n"
+	"perf: a perf.data file, for perf script, perf sched, perf trace -i: events as samples of\n"
 	"tracepoints; Intel PT (also of --flow=step) for perf script --itrace=b; memory samples.\n"
 	"Of chosen threads and CPUs are events and samples; Arm SPE goes along whole, Intel PT of "
 	"all\n"
-	"threads and CPUs.\n\n";
+	"threads and CPUs.\n\n"
+	"dat: a smaller recording, the events of --from to --to, with all that is known of "
+	"threads\n"
+	"when it begins; for tarry, trace-cmd and KernelShark. Without Intel PT and memory "
+	"samples.\n\n";
 
 struct args {
 	struct ty_select sel;
@@ -38,8 +42,9 @@ static int take_to(void *to, const char *arg, struct ty_err *err)
 }
 
 static const struct ty_option options[] = {
-	{0, "to", "perf", "the form; there is no other", .take = take_to},
-	{'o', "output", "OUT", "where to (default: perf.data, unless that is there already)",
+	{0, "to", "FORM", "perf or dat", .take = take_to},
+	{'o', "output", "OUT",
+	 "where to (perf: without it perf.data; that, and a dat, are not written over)",
 	 .take = ty_take_text, .at = offsetof(struct args, out)},
 	{0}};
 
@@ -53,8 +58,27 @@ static int same_file(const char *in, const char *out, struct ty_err *err)
 	return 0;
 }
 
-static int export(const char *path, const char *out, const struct ty_select *sel,
-		  struct ty_err *err)
+static int export_dat(const char *path, const char *out, const struct ty_select *sel,
+		      struct ty_err *err)
+{
+	struct ty_session s = {0};
+	struct ty_window w;
+	int r = ty_session_open(&s, path, TY_OPEN_MODEL | (sel->no_index ? TY_OPEN_NO_INDEX : 0),
+				sel->memory_bytes, err);
+
+	r = r ? r : ty_select_window(sel, &s, &w, err);
+	r = r ? r : ty_export_trace(&s, out, w.from_ns, w.to_ns, err);
+	r = r ? r : ty_session_check(&s, err);
+	if (!r &&
+	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
+		fprintf(stderr, "tarry: executed instructions and memory samples are not in %s\n",
+			out);
+	ty_session_fini(&s);
+	return r;
+}
+
+static int export_perf(const char *path, const char *out, const struct ty_select *sel,
+		       struct ty_err *err)
 {
 	struct ty_session s = {0};
 	struct ty_perf_exported done;
@@ -101,11 +125,16 @@ static int check(const struct args *a, char **words, int n)
 	if (n > 1)
 		return ty_cli_usage("export", "'%s': one file at a time", words[1]);
 	if (!a->form)
-		return ty_cli_usage("export", "--to is missing: --to perf");
-	if (strcmp(a->form, "perf"))
-		return ty_cli_usage("export", "'%s' is no form that tarry writes: --to perf",
+		return ty_cli_usage("export", "--to is missing: --to perf, or --to dat");
+	if (strcmp(a->form, "perf") && strcmp(a->form, "dat"))
+		return ty_cli_usage("export",
+				    "'%s' is no form that tarry writes: --to perf, or --to dat",
 				    a->form);
-	return -1;
+	if (!strcmp(a->form, "perf"))
+		return -1;
+	if (a->sel.tids.n || a->sel.comms.n || a->sel.cpus.n)
+		return ty_cli_usage("export", "a dat is cut by --from and --to only");
+	return a->out ? -1 : ty_cli_usage("export", "--to dat: say -o OUT");
 }
 
 int ty_cmd_export(int argc, char **argv)
@@ -123,8 +152,10 @@ int ty_cmd_export(int argc, char **argv)
 	if (status < 0)
 		status = check(&a, argv + optind, argc - optind);
 	if (status < 0)
-		status = export(argv[optind], a.out, &a.sel, &err) ? ty_cli_fail(&err)
-								   : TY_EXIT_GOOD;
+		status = (strcmp(a.form, "dat") ? export_perf : export_dat)(argv[optind], a.out,
+									    &a.sel, &err)
+				 ? ty_cli_fail(&err)
+				 : TY_EXIT_GOOD;
 	ty_select_fini(&a.sel);
 	return status;
 }

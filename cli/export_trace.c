@@ -7,29 +7,29 @@
  */
 #include "export_trace.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "export_threads.h"
 #include "ring_page.h"
 #include "section.h"
 #include "spool.h"
 
 #define BATCH	   (256u << 10)
 #define PIECE	   (4u << 20)
-#define STATE	   5 /* TAB-separated columns of a thread's line (section.h) */
-#define SYSCALL	   8
 #define MISSED	   (1u << 31)
 #define MISSED_NUM (1u << 30)
 
 struct cut {
+	struct ty_session *s;
 	const struct ty_trace *t;
 	struct ty_spool_writer *w;
 	struct ty_ring_layout layout;
 	uint64_t from_ns, to_ns; /* without the file's offset */
 	uint32_t page_size;
-	const struct ty_clock_point *clock; /* NULL: the file has none */
 	uint64_t events;
 	/* pages of one stream that are not yet written */
 	struct ty_buf pages;
@@ -250,63 +250,106 @@ static int put_buffers(struct cut *c)
 	return r;
 }
 
-/* The threads as they were at the start of the recording: their state then is not that of now. */
-static int put_threads(struct cut *c, struct ty_text text)
+static int put_section(struct cut *c, enum ty_section section, struct ty_text text)
 {
-	struct ty_buf b;
 	uint64_t seq = 0;
-	unsigned column = 0;
-	bool first_line = true;
+
+	return text.s && text.n ? put_text(c, TY_SPOOL_SECTION, section, &seq, text.s, text.n) : 0;
+}
+
+/* Without what only a file says that was cut out of another one: this one says it anew. */
+static void add_machine(struct ty_buf *out, struct ty_text machine)
+{
+	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=", "clock=", "traced="};
+
+	for (const char *p = machine.s, *next; p && *p; p = next) {
+		bool of_cut = false;
+
+		next = p + strcspn(p, "\n");
+		next += *next == '\n';
+		for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+			of_cut |= !strncmp(p, own[i], strlen(own[i]));
+		if (!of_cut)
+			ty_buf_add(out, p, (size_t)(next - p));
+	}
+}
+
+/* The last one before the window; the first one, where none is before it. */
+static const struct ty_clock_point *clock_before(const struct ty_clock_point *v, uint32_t n,
+						 uint64_t from_ns)
+{
+	uint32_t i = 1;
+
+	while (i < n && v[i].ts_ns < from_ns)
+		i++;
+	return n ? &v[i - 1] : NULL;
+}
+
+static int put_machine(struct cut *c, bool begins_later)
+{
+	const uint64_t offset = (uint64_t)c->t->ts_offset_ns, from_ns = c->from_ns + offset;
+	const struct ty_clock_point *p;
+	struct ty_buf b;
+	uint32_t n;
 	int r;
 
-	ty_buf_init(&b, text.n + text.n / 2 + 1024);
-	for (size_t i = 0; i < text.n; i++) {
-		char ch = text.s[i];
-
-		if (ch == '\t' || ch == '\n') {
-			if (!first_line && (column == STATE || column == SYSCALL))
-				ty_buf_addc(&b, '-');
-			column = ch == '\n' ? 0 : column + 1;
-			first_line &= ch != '\n';
-			ty_buf_addc(&b, ch);
-		} else if (first_line || (column != STATE && column != SYSCALL)) {
-			ty_buf_addc(&b, ch);
-		}
+	p = ty_model_clock(c->s->model, &n);
+	p = clock_before(p, n, from_ns);
+	ty_buf_init(&b, 256u << 20);
+	add_machine(&b, ty_trace_section(c->t, TY_SEC_MACHINE));
+	if (begins_later) {
+		ty_buf_addf(&b, "cut_from_ns=%" PRIu64 "\n", c->from_ns);
+		ty_export_traced(c->s, from_ns - 1, &b);
 	}
-	r = b.failed ? no_memory(c)
-		     : put_text(c, TY_SPOOL_SECTION, TY_SEC_THREADS, &seq, b.p ? b.p : "", b.len);
+	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\n", c->to_ns);
+	if (p)
+		ty_buf_addf(&b,
+			    "clock=%" PRIu64 " " TY_CLOCK_MARKER "realtime_ns=%" PRIu64
+			    " monotonic_ns=%" PRIu64 " boottime_ns=%" PRIu64 " tsc=%" PRIu64 "\n",
+			    p->ts_ns - offset, p->realtime_ns, p->monotonic_ns, p->boottime_ns,
+			    p->tsc);
+	r = b.failed ? no_memory(c) : put_section(c, TY_SEC_MACHINE, (struct ty_text){b.p, b.len});
 	ty_buf_fini(&b);
 	return r;
 }
 
-static int put_sections(struct cut *c, bool from_start)
+/* From the start: what was found there. Later: what is known of the instant before. */
+static int put_threads(struct cut *c, bool from_start)
 {
-	struct ty_text machine = ty_trace_section(c->t, TY_SEC_MACHINE),
-		       threads = ty_trace_section(c->t, TY_SEC_THREADS);
-	uint64_t seq = 0;
-	const struct ty_clock_point *p = c->clock;
-	char cut[300];
-	int r = 0, n;
+	struct ty_buf b;
+	int r;
 
-	if (machine.s && machine.n)
-		r = put_text(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, &seq, machine.s, machine.n);
-	n = snprintf(cut, sizeof(cut), "cut_from_ns=%llu\ncut_to_ns=%llu\n",
-		     (unsigned long long)c->from_ns, (unsigned long long)c->to_ns);
-	if (p)
-		n += snprintf(cut + n, sizeof(cut) - (size_t)n,
-			      "clock=%llu " TY_CLOCK_MARKER "realtime_ns=%llu monotonic_ns=%llu "
-			      "boottime_ns=%llu tsc=%llu\n",
-			      (unsigned long long)(p->ts_ns - (uint64_t)c->t->ts_offset_ns),
-			      (unsigned long long)p->realtime_ns,
-			      (unsigned long long)p->monotonic_ns,
-			      (unsigned long long)p->boottime_ns, (unsigned long long)p->tsc);
-	r = r ? r : put(c, TY_SPOOL_SECTION, TY_SEC_MACHINE, seq++, 0, 0, cut, (size_t)n);
-	if (r || !threads.s || !threads.n)
-		return r;
-	seq = 0;
-	return from_start
-		       ? put_text(c, TY_SPOOL_SECTION, TY_SEC_THREADS, &seq, threads.s, threads.n)
-		       : put_threads(c, threads);
+	if (from_start) {
+		r = put_section(c, TY_SEC_THREADS, ty_trace_section(c->t, TY_SEC_THREADS));
+		return r ? r : put_section(c, TY_SEC_FDS, ty_trace_section(c->t, TY_SEC_FDS));
+	}
+	ty_buf_init(&b, 256u << 20);
+	ty_export_threads(c->s, c->from_ns + (uint64_t)c->t->ts_offset_ns - 1, &b);
+	r = b.failed ? no_memory(c) : put_section(c, TY_SEC_THREADS, (struct ty_text){b.p, b.len});
+	ty_buf_fini(&b);
+	return r;
+}
+
+/* Until when it is known that nothing more happened. */
+static int put_end(struct cut *c)
+{
+	const uint64_t end = ty_model_summary(c->s->model)->end_ns - (uint64_t)c->t->ts_offset_ns;
+	char text[40];
+	int n = snprintf(text, sizeof(text), "end_ns=%" PRIu64 "\n",
+			 end < c->to_ns ? end : c->to_ns);
+
+	return put_section(c, TY_SEC_SELF, (struct ty_text){text, (size_t)n});
+}
+
+static int put_sections(struct cut *c)
+{
+	const bool from_start = c->from_ns + (uint64_t)c->t->ts_offset_ns <=
+				ty_model_summary(c->s->model)->start_ns;
+	int r = put_machine(c, !from_start || c->t->begins_later);
+
+	r = r ? r : put_threads(c, from_start);
+	r = r ? r : put_end(c);
+	return r ? r : put_section(c, TY_SEC_QUOTA, ty_trace_section(c->t, TY_SEC_QUOTA));
 }
 
 static int put_metadata(struct cut *c)
@@ -350,46 +393,32 @@ static int can_be_cut(const struct ty_trace *t, uint32_t *page_size, struct ty_e
 			  : ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s holds no events", t->path);
 }
 
-/* The last one before the window; the first one, where none is before it. */
-static const struct ty_clock_point *clock_before(const struct ty_clock_point *v, uint32_t n,
-						 uint64_t from_ns)
+int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, uint64_t to_ns,
+		    struct ty_err *err)
 {
-	uint32_t i = 1;
-
-	while (i < n && v[i].ts_ns < from_ns)
-		i++;
-	return n ? &v[i - 1] : NULL;
-}
-
-int ty_export_trace(const struct ty_trace *t, const char *path, uint64_t from_ns, uint64_t to_ns,
-		    const struct ty_clock_point *clock, uint32_t n, struct ty_err *err)
-{
-	struct cut c = {.t = t, .clock = clock_before(clock, n, from_ns), .err = err};
+	const struct ty_trace *t = s->trace;
+	struct cut c = {.s = s, .t = t, .err = err};
 	struct ty_spool *spool = NULL;
-	uint64_t start = UINT64_MAX;
 	int r = can_be_cut(t, &c.page_size, err);
 
 	if (r)
 		return r;
 	if (!access(path, F_OK))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is there already", path);
+	/* Records that are older than what was kept are no part of the recording. */
+	from_ns = from_ns > t->kept_from_ns ? from_ns : t->kept_from_ns;
 	c.from_ns = from_ns - (uint64_t)t->ts_offset_ns;
 	c.to_ns = to_ns - (uint64_t)t->ts_offset_ns;
 	if (ty_ring_layout_init(&c.layout, t->header_page.s, t->long_size, t->big_endian))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: its header_page is damaged",
 			       t->path);
-	for (uint32_t i = 0; i < t->streams.n; i++) {
-		struct ty_chunk ch = ty_trace_chunk(t, i, 0);
-
-		start = ch.first_ns && ch.first_ns < start ? ch.first_ns : start;
-	}
 	ty_buf_init(&c.pages, BATCH > 2 * c.page_size ? BATCH : 2 * c.page_size);
 	r = ty_spool_create(path, c.page_size, &spool, err);
 	if (!r && !(c.w = ty_spool_writer_new(
 			    spool, PIECE > BATCH + c.page_size ? PIECE : BATCH + c.page_size)))
 		r = no_memory(&c);
 	r = r ? r : put_metadata(&c);
-	r = r ? r : put_sections(&c, c.from_ns <= start);
+	r = r ? r : put_sections(&c);
 	for (uint32_t i = 0; !r && i < t->streams.n; i++)
 		r = cut_stream(&c, i);
 	if (!r && !c.events)

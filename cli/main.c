@@ -17,8 +17,8 @@ static const struct command {
 	{"view", ty_cmd_view, "[FILE]", "the timeline (FILE: tarry.dat when not given)"},
 	{"report", ty_cmd_report, "[FILE] [SECTION...]", "what happened, in numbers"},
 	{"dump", ty_cmd_dump, "[FILE] [WHAT]", "one line per item: syscalls, events, flow, memory"},
-	{"export", ty_cmd_export, "[FILE] --to perf [-o OUT]",
-	 "a perf.data file, for perf script, perf sched, perf trace"},
+	{"export", ty_cmd_export, "[FILE] --to FORM",
+	 "a perf.data file for perf's tools, or a part of it as a smaller recording"},
 	{"doctor", ty_cmd_doctor, "", "what can be captured here, and the fix for what can't"},
 };
 

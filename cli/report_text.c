@@ -130,6 +130,10 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "", "%s", ty_session_scope(r->s));
 	if (ty_session_kept(r->s, v))
 		line(f, "kept", "%s", v);
+	if (ty_key_value(mach.s, "cut_to_ns", NULL, 0))
+		line(f, "cut",
+		     "a part of a longer recording, as tarry export --to dat or the "
+		     "timeline wrote it");
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));

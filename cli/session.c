@@ -133,7 +133,7 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		.long_size = s->trace->long_size,
 		.arch = s->arch_name,
 		.own_only = s->trace->own_only,
-		.kept = s->trace->kept_from_ns ? ty_trace_section(s->trace, TY_SEC_KEPT).s : NULL,
+		.begins_later = s->trace->begins_later,
 		.memory_bytes = how->memory_bytes,
 		.index_of = s->write_index && !how->most ? s->trace->path : NULL,
 		.index_fd = ty_trace_fd(s->trace),

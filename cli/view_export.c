@@ -74,13 +74,10 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 static int child(const struct ty_view_export *e, uint64_t from_ns, uint64_t to_ns)
 {
 	struct ty_err err = {0};
-	const struct ty_clock_point *clock;
-	uint32_t n;
 
 	if (!ends_in(e->path, ".dat"))
 		return write_text(e->s, e->path, from_ns, to_ns);
-	clock = ty_model_clock(e->s->model, &n);
-	if (!ty_export_trace(e->s->trace, e->path, from_ns, to_ns, clock, n, &err))
+	if (!ty_export_trace(e->s, e->path, from_ns, to_ns, &err))
 		return 0;
 	fprintf(stderr, "%s\n", err.msg);
 	return 1;

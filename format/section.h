@@ -18,16 +18,18 @@ enum ty_section {
 	 * stored), follow_children (no: this kernel cannot follow children), idle_switch_untested
 	 * (repeated: CPU that was too busy to tell), idle_switch_seen (repeated: told later that it
 	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
-	 * another one: cut_from_ns, cut_to_ns (trace clock), clock (a trace time, a blank, and the
-	 * clock marker that the original has there: the last one before the window).
+	 * another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock marker
+	 * that the original has there: the last one before the window); where something was cut
+	 * off before it cut_from_ns, and traced as in TY_SEC_KEPT.
 	 */
 	TY_SEC_MACHINE = 1,
 	/*
-	 * Threads alive when recording began. First line: "taken FROM_NS TO_NS" (trace clock). Then
-	 * one line per thread, TAB-separated: tid tgid ppid start_boot_ns state policy prio cpu
-	 * syscall wchan affinity cgroup comm. state: the letter of /proc/TID/stat;syscall: number
-	 * and, of newer recordings, its six arguments in hex, separated by blanks; "running" or
-	 * "-"; missing values "-"; TAB, newline and backslash in cgroup and comm as \t \n \\.
+	 * Threads alive when recording (of a cut: its window) began. First line: "taken FROM_NS
+	 * TO_NS" (trace clock). Then one line per thread, TAB-separated: tid tgid ppid
+	 * start_boot_ns state policy prio cpu syscall wchan affinity cgroup comm. state: the letter
+	 * of /proc/TID/stat, and of a cut w: it waits for a CPU; syscall: number and, of newer
+	 * recordings, its six arguments in hex, separated by blanks; "running" or "-"; missing
+	 * values "-"; TAB, newline and backslash in cgroup and comm as \t \n \\.
 	 */
 	TY_SEC_THREADS = 2,
 	/*

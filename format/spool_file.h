@@ -119,6 +119,8 @@ struct ty_spool_scan {
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
 		  struct ty_err *err);
 void ty_spool_scan_fini(struct ty_spool_scan *s);
+/* Of what was found there then: has the recorder, which still runs, dropped what lay at off? */
+bool ty_spool_dropped(int fd, uint64_t off);
 
 /*
  * What the newest TY_SEC_KEPT chunk, at off, says, into *out. One that is not whole says nothing. 0

@@ -229,6 +229,19 @@ static uint64_t kept_now(int fd)
 	return ty_pread(fd, &head, sizeof(head), 0) == sizeof(head) ? head.kept : 0;
 }
 
+bool ty_spool_dropped(int fd, uint64_t off)
+{
+	struct ty_spool_scan now = {0};
+	uint64_t kept = kept_now(fd);
+	struct stat st;
+	bool r = kept && !fstat(fd, &st) &&
+		 !ty_spool_read_kept(fd, kept, (uint64_t)st.st_size, &now) &&
+		 off >= now.dropped_from && off < now.dropped_to;
+
+	ty_spool_scan_fini(&now);
+	return r;
+}
+
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
 		  struct ty_err *err)
 {

@@ -324,10 +324,15 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 
 static void find_kept(struct ty_trace *t)
 {
-	const char *facts = ty_trace_section(t, TY_SEC_KEPT).s;
+	const char *facts = ty_trace_section(t, TY_SEC_KEPT).s,
+		   *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
 
 	t->kept_from_ns = ty_key_u64(facts, "from_ns");
 	t->kept_began_ns = ty_key_u64(facts, "began_ns");
+	if (t->kept_from_ns)
+		t->begins_later = facts;
+	else if (ty_key_value(machine, "cut_from_ns", NULL, 0))
+		t->begins_later = machine;
 }
 
 int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,

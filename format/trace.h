@@ -69,6 +69,9 @@ struct ty_trace {
 	/* Where a recording begins that kept its newest part only (trace clock; what is older in
 	 * the file does not count), and when it was begun; 0: nothing was dropped. */
 	uint64_t kept_from_ns, kept_began_ns;
+	/* Not NULL: what was recorded before its begin is not there, because it was dropped or the
+	 * file was cut out of another one; lines of which "traced" tell who was traced then. */
+	const char *begins_later;
 	uint64_t file_bytes;
 	uint64_t dropped_bytes; /* of them that are a hole: an unfinished record --keep */
 	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;

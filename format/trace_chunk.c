@@ -168,6 +168,8 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 {
 	const struct ty_stream_data *d = &t->priv->data.v[stream];
 	struct ty_chunk c = ty_trace_chunk(t, stream, chunk);
+	struct ty_err why = {0};
+	int r;
 
 	if (c.missing)
 		return bad_chunk(t, stream, d->flat ? d->off + d->bytes : d->chunks.v[chunk].off,
@@ -175,5 +177,11 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 	if (d->flat)
 		return read_at(t, stream, d->off + c.first_page * d->page_size, dst, c.raw_bytes,
 			       err);
-	return read_compressed(t, stream, d, &d->chunks.v[chunk], dst, scratch, err);
+	r = read_compressed(t, stream, d, &d->chunks.v[chunk], dst, scratch, &why);
+	if (r == -TY_EFORMAT && t->unfinished &&
+	    ty_spool_dropped(t->priv->fd, d->chunks.v[chunk].off))
+		return ty_trace_dropped(t, err);
+	if (r && err && !err->code)
+		*err = why;
+	return r;
 }

@@ -119,6 +119,9 @@ bool ty_ratio_ok(enum ty_codec codec, uint64_t stored, uint64_t raw);
 /* What a chunk is compressed with. */
 enum ty_codec ty_chunk_codec(const struct ty_trace *t, const struct ty_chunk_ent *e);
 
+/* What was to be read is no damage: -TY_EIO. */
+int ty_trace_dropped(const struct ty_trace *t, struct ty_err *err);
+
 /* The layouts. `in` stands behind the initial header that both have in common. */
 int ty_trace_read_v6(struct ty_trace *t, struct ty_in *in, struct ty_err *err);
 int ty_trace_read_v7(struct ty_trace *t, struct ty_in *in, struct ty_err *err);

@@ -124,14 +124,22 @@ static bool is_list(const struct ty_spool_chunk *h)
 		h->stream == TY_META_BUFFER || h->stream == TY_META_CPUSTAT);
 }
 
+int ty_trace_dropped(const struct ty_trace *t, struct ty_err *err)
+{
+	return ty_fail(err, TY_EIO, TY_NO_OFFSET,
+		       "%s: tarry still records, and has dropped (--keep) what was to be read: try "
+		       "again, or end the recording first",
+		       t->path);
+}
+
 static int metadata(struct spool *s)
 {
 	const struct ty_spool_ent *v = s->scan.ents.v;
 	struct ty_buf b;
-	int r = 0;
+	int r = 0, gone = 0;
 
 	ty_buf_init(&b, TY_DAT_SECTION_BYTES);
-	for (size_t i = 0; i < s->scan.ents.n && r != -TY_ENOMEM; i++) {
+	for (size_t i = 0; i < s->scan.ents.n && r != -TY_ENOMEM && !gone; i++) {
 		const struct ty_spool_chunk *h = &v[i].h;
 		const struct ty_spool_chunk *next =
 			i + 1 < s->scan.ents.n ? &v[i + 1].h : &(struct ty_spool_chunk){0};
@@ -148,11 +156,13 @@ static int metadata(struct spool *s)
 			r = r ? r : rt;
 			ty_buf_reset(&b);
 		}
+		if (r == -TY_EFORMAT && ty_spool_dropped(s->t->priv->fd, v[i].off))
+			gone = ty_trace_dropped(s->t, s->err);
 		if (r)
 			s->damaged++;
 	}
 	ty_buf_fini(&b);
-	return r == -TY_ENOMEM ? r : 0;
+	return r == -TY_ENOMEM ? r : gone;
 }
 
 /* The chunks v[first..last) of one stream; numbers that are not there become missing chunks. */
@@ -231,9 +241,6 @@ static void note(struct spool *s)
 		      "the recording was not finished (the recorder died, or still runs): "
 		      "%" PRIu64 " chunks (%s) are read, what came after them is missing",
 		      s->chunks, ty_fmt_bytes(s->bytes, size));
-	if (s->scan.kept_off)
-		ty_trace_note(s->t, "where the recorder still runs it goes on dropping the oldest "
-				    "part, so that some of that may be missing");
 	if (s->scan.kept_lost)
 		ty_trace_note(s->t, "what it dropped last is not known (the head points to "
 				    "nothing that can be read)");

@@ -11,10 +11,11 @@
 /* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
 struct ty_build_facts {
 	const char *machine, *threads, *self, *cmdlines;
-	const char *kept;   /* not NULL: the begin was dropped, the command's start is not there */
-	uint32_t cpus;	    /* of the file; 0 unknown */
-	unsigned long_size; /* 8 or 4 */
-	const char *arch;   /* "x86_64", ...; NULL: unknown */
+	const char *begins_later; /* not NULL: the command's start is not there; tells who was
+				   * traced where it begins ("traced=FROM TO") */
+	uint32_t cpus;		  /* of the file; 0 unknown */
+	unsigned long_size;	  /* 8 or 4 */
+	const char *arch;	  /* "x86_64", ...; NULL: unknown */
 	bool own_only; /* only events of chosen threads are there, of nobody else (struct ty_trace)
 			*/
 	bool aside;    /* code blocks in a thread aside */

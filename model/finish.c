@@ -137,11 +137,11 @@ static int by_range(const void *key, const void *range)
 	return tid < r->from ? -1 : tid > r->to;
 }
 
-/* Who was traced where a kept part begins ("traced=FROM TO", in order): their first event may lie
+/* Who was traced where a part begins ("traced=FROM TO", in order): their first event may lie
  * before it. */
 static int traced_ranges(struct ty_builder *b, tid_ranges *out)
 {
-	const char *p = b->facts.kept, *v;
+	const char *p = b->facts.begins_later, *v;
 	size_t n;
 	int r = 0;
 

@@ -300,7 +300,7 @@ void ty_identity_machine(struct ty_builder *b, const char *text)
 	for (p = text; ty_key_next(&p, "command_tid", &v, &n);) {
 		long tid = strtol(v, NULL, 10);
 
-		if (tid > 0 && tid <= TY_MAX_TID && !b->facts.kept) {
+		if (tid > 0 && tid <= TY_MAX_TID && !b->facts.begins_later) {
 			ty_pairs_command(b->pairs, (int32_t)tid);
 			b->command_tid = (int32_t)tid;
 		}
@@ -349,7 +349,8 @@ static enum ty_state letter_state(char c)
 	case 't': return TY_ST_STOPPED;
 	case 'Z':
 	case 'X': return TY_ST_DEAD;
-	default: return TY_ST_UNKNOWN; /* R: running or ready; the events will say */
+	case 'w': return TY_ST_RUNNABLE; /* of a cut */
+	default: return TY_ST_UNKNOWN;	 /* R: running or ready; the events will say */
 	}
 }
 

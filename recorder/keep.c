@@ -24,6 +24,7 @@
 
 #include "follow_pids.h"
 #include "int_set.h"
+#include "key_value.h"
 #include "proc_snapshot.h"
 #include "recording_priv.h"
 
@@ -164,6 +165,18 @@ int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
 	return 0;
 }
 
+/* With -a: the command's processes, as far as they are its children. */
+static int family(const struct recording *r, ty_tids *pids, struct ty_err *err)
+{
+	int *v = pids->v, e;
+	size_t n = pids->n;
+
+	e = ty_proc_family(r->command.pid, &v, &n, err);
+	pids->v = v;
+	pids->cap = pids->n = n;
+	return e;
+}
+
 /* Who is traced, when only some are: "traced=FROM TO" lines, ranges of tids; then their processes
  * in *tids. */
 static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, struct ty_err *err)
@@ -172,17 +185,15 @@ static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, st
 	size_t n = 0;
 	int e = 0;
 
-	if (r->o->all || r->foreign_pids || (!r->o->argv && !r->o->pids_n))
+	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
 		return 0;
+	if (r->o->all)
+		return r->o->argv ? family(r, tids, err) : 0;
 	ty_buf_init(&text, TRACED_READ);
 	e = ty_follow_list(r->insts[r->insts_n - 1], &text, tids, err);
 	ty_buf_fini(&text);
-	for (size_t i = 0, k; !e && i < tids->n; i = k) {
-		for (k = i + 1; k < tids->n && tids->v[k] == tids->v[k - 1] + 1; k++)
-			;
-		if (ty_buf_addf(&m->traced, "traced=%d %d\n", tids->v[i], tids->v[k - 1]))
-			e = ty_fail(err, TY_ELIMIT, TY_NO_OFFSET, "too many threads are traced");
-	}
+	if (!e && ty_key_add_ranges(&m->traced, "traced", tids->v, tids->n))
+		e = ty_fail(err, TY_ELIMIT, TY_NO_OFFSET, "too many threads are traced");
 	for (size_t i = 0; !e && i < tids->n; i++)
 		if ((tids->v[n] = ty_proc_tgid(tids->v[i])))
 			n++;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "field_text.h"
 #include "vec.h"
 
@@ -239,6 +240,73 @@ int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err)
 	*tids = v.v;
 	*n = v.n;
 	return r ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the threads of %d", pid)
+		 : 0;
+}
+
+struct kin {
+	int pid, parent;
+};
+
+static int by_parent(const void *a, const void *b)
+{
+	return compare(((const struct kin *)a)->parent, ((const struct kin *)b)->parent);
+}
+
+/* All processes there are. */
+static int list_kin(struct kin **out, size_t *n)
+{
+	VEC(struct kin) v = {0};
+	DIR *proc = opendir("/proc");
+	struct dirent *p;
+	char text[1024];
+	int r = proc ? 0 : -TY_ESYS;
+
+	while (!r && (p = readdir(proc))) {
+		struct stat_fields s;
+
+		if (p->d_name[0] >= '1' && p->d_name[0] <= '9' &&
+		    slurp(dirfd(proc), p->d_name, "stat", text, sizeof(text)) &&
+		    parse_stat(text, &s) &&
+		    vec_push(&v, ((struct kin){atoi(p->d_name), (int)s.f[4]})))
+			r = -TY_ENOMEM;
+	}
+	if (proc)
+		closedir(proc);
+	*out = v.v;
+	*n = v.n;
+	return r;
+}
+
+int ty_proc_family(int pid, int **pids, size_t *n, struct ty_err *err)
+{
+	VEC(int) v = {*pids, *n, *n};
+	size_t kin_n, next = v.n;
+	struct kin *kin;
+	int r = list_kin(&kin, &kin_n);
+
+	if (!r && kin_n)
+		qsort(kin, kin_n, sizeof(*kin), by_parent);
+	r = r ? r : vec_push(&v, pid);
+	for (; !r && next < v.n; next++) {
+		size_t lo = 0, hi = kin_n;
+
+		while (lo < hi) {
+			size_t mid = lo + (hi - lo) / 2;
+
+			if (kin[mid].parent < v.v[next])
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		/* While they are listed a pid may be used again: nobody is taken twice. */
+		for (; !r && lo < kin_n && kin[lo].parent == v.v[next]; lo++)
+			if (kin[lo].pid > 0 && !(r = vec_push(&v, kin[lo].pid)))
+				kin[lo].pid = 0;
+	}
+	free(kin);
+	*pids = v.v;
+	*n = v.n;
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "the children of %d: %s", pid, ty_strerror(r))
 		 : 0;
 }
 

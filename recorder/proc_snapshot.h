@@ -20,6 +20,10 @@ int ty_proc_snapshot(struct ty_buf *out, struct ty_buf *names, struct ty_err *er
  * is no such process. */
 int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err);
 
+/* Append pid and the processes that descend from it to *pids (n, cap grow); those whose parent has
+ * ended belong to somebody else. */
+int ty_proc_family(int pid, int **pids, size_t *n, struct ty_err *err);
+
 /* The process that tid belongs to; 0 when there is no such thread. */
 int ty_proc_tgid(int tid);
 

@@ -348,6 +348,34 @@ static void test_damaged(void **state)
 	end();
 }
 
+/* A reader comes to what the recorder dropped since it has opened the file: that is no damage. */
+static void test_dropped_while_read(void **state)
+{
+	const char *path = begin("while");
+	static uint8_t raw[PAGES_MAX * TY_FX_PAGE];
+	struct ty_chunk_scratch scratch;
+	struct ty_err err = {0};
+	struct ty_trace *t;
+	struct place p;
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++)
+		put(0, next[0]++, PAGES_MAX);
+	p = mark(100);
+	put(0, next[0]++, 2);
+	assert_int_equal(ty_trace_open(path, &t, &err), 0);
+	ty_chunk_scratch_init(&scratch);
+	assert_int_equal(ty_trace_chunk_read(t, 0, 0, raw, &scratch, &err), 0);
+	drop(&p);
+	/* What is whole yet, because a hole ends with a block, may be read. */
+	assert_int_equal(ty_trace_chunk_read(t, 0, 0, raw, &scratch, &err), -TY_EIO);
+	assert_non_null(strstr(err.msg, "still records, and has dropped"));
+	assert_int_equal(ty_trace_chunk_read(t, 0, 8, raw, &scratch, NULL), 0);
+	ty_chunk_scratch_fini(&scratch);
+	ty_trace_close(t);
+	end();
+}
+
 /* More metadata than a megabyte is there before anything can be dropped, and stays. */
 static void test_much_before(void **state)
 {
@@ -484,10 +512,10 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	      cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_damaged),	      cmocka_unit_test(test_much_before),
-		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_nothing_stays),
+		cmocka_unit_test(test_random),	    cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_dropped_while_read),
+		cmocka_unit_test(test_much_before), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_nothing_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);

@@ -25,6 +25,7 @@
 #include "cpu_list.h"
 #include "evset.h"
 #include "fixture_trace.h"
+#include "int_set.h"
 #include "machine_facts.h"
 #include "proc_snapshot.h"
 #include "reader.h"
@@ -369,6 +370,14 @@ static void the_snapshot_has_this_thread(void **state)
 	assert_int_equal(ty_proc_threads(getpid(), &tids, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(tids[0], getpid());
+	n = 0;
+	assert_int_equal(ty_proc_family(getppid(), &tids, &n, NULL), 0);
+	assert_int_equal(tids[0], getppid());
+	n = ty_int_set(tids, n);
+	assert_non_null(bsearch(&(int){getpid()}, tids, n, sizeof(*tids), ty_int_order));
+	n = 0;
+	assert_int_equal(ty_proc_family(getpid(), &tids, &n, NULL), 0);
+	assert_int_equal(n, 1);
 	free(tids);
 	assert_int_equal(ty_proc_tgid(getpid()), getpid());
 	assert_int_equal(ty_proc_tgid(0x7fffffff), 0);

@@ -521,7 +521,7 @@ static void exports_open(void **state)
 	/* JSON is JSON; the smaller trace is a recording like any other. */
 	snprintf(cmd, sizeof(cmd),
 		 "python3 -m json.tool %s/window.json >%s/pretty && "
-		 "TZ=UTC %s view %s/window.dat --print --size 100x30 | grep -q 'flock 389.970 ms' "
+		 "TZ=UTC %s view %s/window.dat --print --size 100x30 | grep -q 'flock 489.950 ms' "
 		 "&& "
 		 "%s report %s/window.dat >/dev/null",
 		 ty_fx_dir(), ty_fx_dir(), tarry, ty_fx_dir(), tarry, ty_fx_dir());
