@@ -8,6 +8,7 @@
 #include "stalls_priv.h"
 #include "talk.h"
 
+#define ASKS	 8		  /* wakeups of one by the other that are looked at */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -631,4 +632,52 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	return last_woken(h->x, c->s.thread, c->waker.thread, c->s.start_ns, true);
+}
+
+bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
+	int32_t nr = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall).nr;
+	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span,
+		 k = first - th->spans_first > TY_STALL_BACK ? first - TY_STALL_BACK
+							     : th->spans_first + 1,
+		 end = th->spans_first + th->spans_n;
+
+	end = end - own > TY_STALL_BACK ? own + TY_STALL_BACK : end;
+	for (; k < end; k++) {
+		struct ty_span s;
+		uint64_t ts;
+
+		if ((k > first && k <= own) ||
+		    !woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
+			continue;
+		s = ty_model_span(x->m, k - 1);
+		if (s.syscall != TY_NONE &&
+		    ty_model_syscall_brief(x->m, c->s.thread, s.syscall).nr == nr)
+			return true;
+	}
+	return false;
+}
+
+/* Since it last heard from `peer`, had the thread woken that one by giving to a descriptor? */
+static bool gave_by_fd(const struct ty_explain *x, const struct ty_cand *c, uint32_t peer)
+{
+	uint32_t thread = c->s.thread;
+	uint64_t ask = c->s.start_ns, heard = last_woken(x, thread, peer, ask, true);
+
+	for (unsigned n = 0; n < ASKS; n++) {
+		ask = last_woken(x, peer, thread, ask, true);
+		if (ask <= heard)
+			return false;
+		if (ty_stall_given_to(x, thread, ask--) >= 0)
+			return true;
+	}
+	return false;
+}
+
+bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
+{
+	return c->w.word && (gave_by_fd(h->x, c, c->waker.thread) || gave_by_fd(h->x, c, first)) &&
+	       !ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
 }

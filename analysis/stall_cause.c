@@ -227,12 +227,8 @@ static bool served_page(const struct ty_hunt *h, const struct ty_cand *c)
  */
 static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 {
-	const struct ty_explain *x = h->x;
-
 	return h->path.seg.n && h->path.seg.v[h->path.seg.n - 1].thread == c->s.thread &&
-	       !ty_stall_woken_before(h, c) &&
-	       ty_stall_last_woke(x, c->s.thread, c->waker.thread,
-				  ty_model_summary(x->m)->end_ns) <= c->end_ns &&
+	       !ty_stall_woken_alike(h, c) &&
 	       ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
 	       !ty_stall_waits_again(h, c, true) &&
 	       ty_stall_goes_on(h->x, c->s.thread, c->end_ns) && by_path(h, c);
@@ -323,11 +319,13 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return true;
 	}
 	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread, fd))
-		return true;
+		return !ty_stall_told_to_end(h, c, p->seg.v[0].thread);
 	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c, p)))
 		return false;
 	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
-	    !ty_stall_answers(h, c) && needed_once(h, c)) {
+	    !ty_stall_answers(h, c) && ty_stall_computes(h->x, c->s.thread, c->end_ns, 2) &&
+	    needed_once(h, c)) {
+		/* To serve the one request that comes takes little. */
 		c->s.proven = false; /* which of its descriptors it was is guessed */
 		return true;
 	}

@@ -85,13 +85,16 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
 					      ty_wait_word(h->x, c->s.syscall), c->end_ns);
 }
 
-/* Is somebody on the other side of the descriptor? Not of a log file. */
-static bool has_peer(const struct ty_explain *x, uint32_t thread, int64_t fd, uint64_t t)
+/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file; but
+ * of what was opened by a path, as a FIFO is, when that woke a thread. */
+static bool has_peer(const struct ty_explain *x, int64_t fd, const struct ty_syscall *s)
 {
 	const char *name;
-	enum ty_fd_kind k = ty_fd_kind(x, thread, (uint64_t)fd, t, &name);
+	enum ty_fd_kind k = ty_fd_kind(x, s->thread, (uint64_t)fd, s->start_ns, &name);
 
-	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD;
+	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD ||
+	       (k == TY_FD_FILE &&
+		ty_stall_woke_anybody(x, s->thread, s->start_ns, s->end_ns, TY_NONE));
 }
 
 /* When did the thread, before its wait and after t, begin to hand something to several descriptors,
@@ -121,7 +124,7 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		if (to != one && !several) {
 			if (looked++ >= FDS)
 				break;
-			if (!has_peer(x, thread, to, s.start_ns)) {
+			if (!has_peer(x, to, &s)) {
 				none = to;
 				continue;
 			}

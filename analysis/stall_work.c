@@ -25,6 +25,18 @@ static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
 	return cell.ns[TY_ST_RUNNABLE] > (s->end_ns - s->start_ns) / 2;
 }
 
+/* By futex, but for a lock: what is waited for there is not what the thread waits for otherwise. */
+static bool is_other_lock(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_span *s)
+{
+	struct ty_wait_for w;
+
+	if (!c->w.word || c->w.kind == TY_STALL_LOCK)
+		return false;
+	w = ty_wait_for(h->x, s, s->syscall);
+	return w.kind == TY_STALL_LOCK &&
+	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
+}
+
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
 {
 	const struct ty_model *m = h->x->m;
@@ -51,7 +63,8 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
 		    s.syscall == TY_NONE ||
-		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
+		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr ||
+		    is_other_lock(h, c, &s))
 			continue;
 		waker = ty_waker_find(m, s.edge);
 		if ((any ||
@@ -185,7 +198,7 @@ static bool waits_for_lock(const struct ty_explain *x, uint32_t span)
 	       ty_wait_for(x, &s, s.syscall).kind == TY_STALL_LOCK;
 }
 
-bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
+bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -210,11 +223,16 @@ bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
 			if (call.start_ns > a)
 				user += (call.start_ns < s.end_ns ? call.start_ns : s.end_ns) - a;
 			a = call.start_ns == UINT64_MAX ? s.end_ns : ty_explain_call_end(&call);
-			if (user >= COMPUTE_NS)
+			if (user >= times * COMPUTE_NS)
 				return true;
 		}
 	}
 	return false;
+}
+
+bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
+{
+	return ty_stall_computes(x, thread, t, 1);
 }
 
 /* Does the thread, after `at`, wait for this thing again, however short? */
@@ -405,7 +423,8 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
 		return false;
 	/* Not one that is given work by the other side, and answers it or comes back. */
-	return (!company && ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
+	return (!company && (!c->w.word || goes_on) &&
+		ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
 	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }
 

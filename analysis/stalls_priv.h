@@ -150,6 +150,12 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the one that ended the wait woken the thread before, as who hands out work does? */
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
+/* Does the same one end other waits of the thread in the same call, before or after? */
+bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c);
+/* Had the thread, which waits by futex, handed something to the waker, or to `first`, by
+ * descriptor, and has it nothing to do after the wait? Then that was its result, and it was told to
+ * end. */
+bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 
 /* stall_share.c */
 /* Does who ended the wait wait there itself at another time, as for a lock that goes from hand to
@@ -176,6 +182,8 @@ bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 /* In user mode for a while from t on, before its next long wait (but for a lock)? */
 bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* The same, so many times as long. */
+bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times);
 /* Before the thread ran again, had who ended its wait, after a pause, done the same at the same
  * place again? So work is given, the next before the first was taken on. */
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c);

@@ -2,7 +2,9 @@
 /*
  * The program waits for several descriptors at once, by select, poll or epoll; the one that is
  * ready is another part's that was slow, and was not asked for anything. What is read next tells.
+ * Both may have a lock to pass on, too.
  */
+#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -12,6 +14,7 @@
 static int never[2], fd[2]; /* [0] is read, [1] written */
 static unsigned how;
 static uint64_t word = 1;
+static sem_t *passed;
 
 static void culprit(void)
 {
@@ -20,6 +23,8 @@ static void culprit(void)
 	if (write(fd[1], &word, sizeof(word)) != sizeof(word))
 		err(1, "write");
 	plant_sleep_us(2000);
+	if (passed)
+		sem_post(passed);
 }
 
 static void await(void)
@@ -62,6 +67,10 @@ int main(int argc, char **argv)
 		err(1, "pipe");
 	if (what == 2)
 		fd[0] = fd[1] = eventfd(0, EFD_CLOEXEC);
+	if (plant_pick(2)) {
+		passed = (void *)plant->own;
+		sem_init(passed, 1, 0);
+	}
 	plant_be(&plant->victim, the.victim);
 	plant_work(the.before);
 	plant_start(&c, plant_pick(2) ? PLANT_THREAD : PLANT_CHILD, culprit);
@@ -70,6 +79,8 @@ int main(int argc, char **argv)
 	plant_end(t);
 	if (read(fd[0], &word, sizeof(word)) != sizeof(word))
 		err(1, "read");
+	if (passed && sem_wait(passed))
+		err(1, "semaphore");
 	plant_work(5 + the.after);
 	plant_finish(&c);
 	plant_truth(kind[what], call[how % 3]);
