@@ -177,14 +177,28 @@ void ty_identity_machine(struct ty_builder *b, const char *text);
 void ty_identity_snapshot(struct ty_builder *b, const char *text);
 void ty_identity_cmdlines(struct ty_builder *b, const char *text);
 
-/* sched_state.c ----------------------------------------------------------------------------- */
+/* open_spans.c ------------------------------------------------------------------------------ */
 /* Close the open span of the thread at `at` (never before its start) and open another. */
 void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
 		  unsigned flags, uint32_t cpu);
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
 /* Its last span is closed, its end known: nothing more comes. */
 void ty_sched_finish(struct ty_builder *b, uint32_t thread);
+/* The same of a CPU and who is on it (TY_NONE). */
+void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
+		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
+/* A gap; to_end: the loss goes on. */
+void ty_gap_stack_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
+		       bool to_end);
+/* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
+uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t);
+static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
+{
+	return s->g.n || s->endless != UINT64_MAX;
+}
+
+/* sched_state.c ----------------------------------------------------------------------------- */
 /* An event on cpu says that tid is current. */
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts);
 /* Is tid the thread that all agree is current there, so that one more proof of it only has to be
@@ -229,12 +243,11 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts);
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 /* to_end: the loss goes on; `to` is the present. */
 void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);
-/* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
-uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t);
-static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
-{
-	return s->g.n || s->endless != UINT64_MAX;
-}
+/* interrupts.c ------------------------------------------------------------------------------ */
+/* An interrupt, softirq or vector begins or ends. */
+void ty_irq_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
+/* All that are open on the CPU end at ts, marked with flags. */
+void ty_irq_cut(struct ty_builder *b, uint32_t cpu, uint64_t ts, uint8_t flags);
 
 /* gap_doubt.c ------------------------------------------------------------------------------- */
 /* Spans, calls and all gaps are there: the spans once more, without what gaps make doubtful, into

@@ -36,113 +36,13 @@
 /* Longest that __schedule is taken to go on between sched_switch and the change of stacks. */
 #define TAIL_NS 100000
 
-/* spans ------------------------------------------------------------------------------------- */
-
-static void push_last(struct ty_builder *b, uint32_t thread)
-{
-	struct ty_bthread *t = &b->thread.v[thread];
-
-	if (t->has_last)
-		ty_build_fail(
-			b, ty_table_add(&b->fill[TY_T_SPANS], thread, &t->last, sizeof(t->last)));
-	t->has_last = false;
-}
-
-void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags)
-{
-	struct ty_bthread *t = &b->thread.v[thread];
-	struct ty_span_row row = {t->open_start, (uint16_t)(t->open_cpu + 1), t->open_state,
-				  (uint8_t)(t->open_flags | flags)};
-
-	if (t->has_last && t->last.state == TY_ST_UNKNOWN && row.state == TY_ST_UNKNOWN) {
-		/* Unknown neighbours are one span. */
-		t->last.flags |= row.flags;
-		return;
-	}
-	push_last(b, thread);
-	t->last = row;
-	t->has_last = true;
-}
-
-void ty_sched_finish(struct ty_builder *b, uint32_t thread)
-{
-	push_last(b, thread);
-	ty_build_fail(b,
-		      ty_table_seal(&b->fill[TY_T_SPANS], thread, b->thread.v[thread].pub.end_ns));
-}
-
-void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
-		  unsigned flags, uint32_t cpu)
-{
-	struct ty_bthread *t = &b->thread.v[thread];
-
-	if (state == TY_ST_UNKNOWN && t->open_state == state && t->open_flags == flags)
-		return;
-	if (at > t->open_start) {
-		ty_sched_close(b, thread, 0);
-		t->open_start = at;
-	}
-	t->open_state = (uint8_t)state;
-	t->open_flags = (uint8_t)flags;
-	t->open_cpu = cpu < TY_NO_CPU ? (uint16_t)cpu : TY_NO_CPU;
-}
-
-void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
-{
-	struct ty_bcpu *c = &b->cpu[cpu];
-	struct ty_cpu_row row = {c->open_start, c->open_thread + 1, c->open_state,
-				 (uint8_t)(c->open_flags | flags)};
-
-	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CPU], cpu, &row, sizeof(row)));
-}
-
-static void cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
-		    enum ty_state state, unsigned flags)
-{
-	struct ty_bcpu *c = &b->cpu[cpu];
-
-	if (state == TY_ST_UNKNOWN && c->open_state == state && c->open_flags == flags)
-		return;
-	if (at > c->open_start) {
-		ty_sched_cpu_close(b, cpu, 0);
-		c->open_start = at;
-	}
-	c->open_thread = thread;
-	c->open_state = (uint8_t)state;
-	c->open_flags = (uint8_t)flags;
-}
-
-/* gaps -------------------------------------------------------------------------------------- */
-
-static void gap_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
-		     bool to_end)
-{
-	if (to_end && from < s->endless)
-		s->endless = from;
-	while (s->g.n && s->g.v[s->g.n - 1].from >= from)
-		s->g.n--;
-	if (vec_reserve(&s->g, s->g.n + 1)) {
-		ty_build_fail(b, -TY_ENOMEM);
-		return;
-	}
-	s->g.v[s->g.n].from = from;
-	s->g.v[s->g.n++].to = to;
-}
-
-uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
-{
-	size_t lo = partition_point(i, 0, s->g.n, s->g.v[i].to <= t);
-
-	return lo < s->g.n && s->g.v[lo].from < s->endless ? s->g.v[lo].from : s->endless;
-}
+/* threads ----------------------------------------------------------------------------------- */
 
 /* What is claimed of the thread since its open span began may be wrong from `from` on. */
 static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from)
 {
 	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
 }
-
-/* threads ----------------------------------------------------------------------------------- */
 
 static bool waits(unsigned state)
 {
@@ -209,7 +109,7 @@ static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s,
 		s = c->open_start;
 	t->wake_pending = t->fresh = false;
 	ty_sched_set(b, thread, s, TY_ST_RUNNING, flags, cpu);
-	cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
+	ty_sched_cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
 	c->cur = thread;
 }
 
@@ -226,7 +126,7 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 	 * proves instants only. */
 	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
 	if (c->cur == thread) {
-		cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 	}
 	doubt_from(b, thread, at);
@@ -243,8 +143,8 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 		c->open_state = TY_ST_IDLE;
 		c->open_flags = TY_SF_BEFORE;
 	} else {
-		cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
-			c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
+		ty_sched_cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
+				 c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
 	}
 	c->cur = TY_CUR_IDLE;
 }
@@ -253,7 +153,7 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 static void certain(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t ts)
 {
 	ty_sched_set(b, thread, ts, TY_ST_RUNNING, 0, cpu);
-	cpu_set(b, cpu, ts, thread, TY_ST_RUNNING, 0);
+	ty_sched_cpu_set(b, cpu, ts, thread, TY_ST_RUNNING, 0);
 }
 
 /* The life of tid, after what another CPU than `cpu` has in suspense about it is settled (which may
@@ -284,7 +184,7 @@ static void infer_own(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t 
 			ty_identity_end(b, was, left);
 		else
 			ty_sched_set(b, was, left, TY_ST_UNKNOWN, 0, TY_NO_CPU);
-		cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, 0);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, 0);
 	}
 	c->cur = TY_CUR_UNKNOWN;
 	thread = tid ? settled(b, tid, ts, cpu) : TY_NONE;
@@ -308,7 +208,7 @@ void ty_sched_own_end(struct ty_builder *b, uint32_t cpu)
 	if (!ty_is_thread(c->cur) || c->tail_ns != c->last_ns)
 		return;
 	ty_sched_set(b, c->cur, c->last_ns, TY_ST_UNKNOWN, 0, TY_NO_CPU);
-	cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, 0);
+	ty_sched_cpu_set(b, cpu, c->last_ns, TY_NONE, TY_ST_UNKNOWN, 0);
 	c->cur = TY_CUR_UNKNOWN;
 }
 
@@ -334,7 +234,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 			ty_identity_end(b, was, left);
 		else
 			doubt_from(b, was, left);
-		cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
 	if (!tid) {
@@ -541,18 +441,18 @@ void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t 
 	}
 	if (!next && b->own_only) {
 		/* When its idleness ends nobody says. */
-		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, 0);
 		c->cur = TY_CUR_UNKNOWN;
 		return;
 	}
 	if (!next) {
-		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_IDLE, 0);
 		c->cur = TY_CUR_IDLE;
 		return;
 	}
 	thread = settled(b, next, ts, sw->cpu);
 	if (thread == TY_NONE) {
-		cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, sw->cpu, ts, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 		return;
 	}
@@ -723,11 +623,11 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 		else
 			doubt_from(b, c->cur, from);
 	}
-	cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 	c->cur = TY_CUR_LOST;
 	c->last_ns = to;
 	c->tail_ns = 0;
 	c->idle_resched = false;
-	gap_push(b, &c->gaps, from, to, to_end);
-	gap_push(b, &b->gaps, from, to, to_end);
+	ty_gap_stack_push(b, &c->gaps, from, to, to_end);
+	ty_gap_stack_push(b, &b->gaps, from, to, to_end);
 }

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The span that is open of each thread and of each CPU, and the gaps that may make it doubtful:
+ * whoever knows more (sched_state.c) closes it and opens the next. Spans go to the tables in the
+ * order of time, the latest one held back, because it may be joined by an unknown neighbour.
+ */
+#include "builder.h"
+
+#include "partition.h"
+
+static void push_last(struct ty_builder *b, uint32_t thread)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (t->has_last)
+		ty_build_fail(
+			b, ty_table_add(&b->fill[TY_T_SPANS], thread, &t->last, sizeof(t->last)));
+	t->has_last = false;
+}
+
+void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	struct ty_span_row row = {t->open_start, (uint16_t)(t->open_cpu + 1), t->open_state,
+				  (uint8_t)(t->open_flags | flags)};
+
+	if (t->has_last && t->last.state == TY_ST_UNKNOWN && row.state == TY_ST_UNKNOWN) {
+		/* Unknown neighbours are one span. */
+		t->last.flags |= row.flags;
+		return;
+	}
+	push_last(b, thread);
+	t->last = row;
+	t->has_last = true;
+}
+
+void ty_sched_finish(struct ty_builder *b, uint32_t thread)
+{
+	push_last(b, thread);
+	ty_build_fail(b,
+		      ty_table_seal(&b->fill[TY_T_SPANS], thread, b->thread.v[thread].pub.end_ns));
+}
+
+void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
+		  unsigned flags, uint32_t cpu)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+
+	if (state == TY_ST_UNKNOWN && t->open_state == state && t->open_flags == flags)
+		return;
+	if (at > t->open_start) {
+		ty_sched_close(b, thread, 0);
+		t->open_start = at;
+	}
+	t->open_state = (uint8_t)state;
+	t->open_flags = (uint8_t)flags;
+	t->open_cpu = cpu < TY_NO_CPU ? (uint16_t)cpu : TY_NO_CPU;
+}
+
+void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+	struct ty_cpu_row row = {c->open_start, c->open_thread + 1, c->open_state,
+				 (uint8_t)(c->open_flags | flags)};
+
+	ty_build_fail(b, ty_table_add(&b->fill[TY_T_CPU], cpu, &row, sizeof(row)));
+}
+
+void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
+		      enum ty_state state, unsigned flags)
+{
+	struct ty_bcpu *c = &b->cpu[cpu];
+
+	if (state == TY_ST_UNKNOWN && c->open_state == state && c->open_flags == flags)
+		return;
+	if (at > c->open_start) {
+		ty_sched_cpu_close(b, cpu, 0);
+		c->open_start = at;
+	}
+	c->open_thread = thread;
+	c->open_state = (uint8_t)state;
+	c->open_flags = (uint8_t)flags;
+}
+
+void ty_gap_stack_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
+		       bool to_end)
+{
+	if (to_end && from < s->endless)
+		s->endless = from;
+	while (s->g.n && s->g.v[s->g.n - 1].from >= from)
+		s->g.n--;
+	if (vec_reserve(&s->g, s->g.n + 1)) {
+		ty_build_fail(b, -TY_ENOMEM);
+		return;
+	}
+	s->g.v[s->g.n].from = from;
+	s->g.v[s->g.n++].to = to;
+}
+
+uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
+{
+	size_t lo = partition_point(i, 0, s->g.n, s->g.v[i].to <= t);
+
+	return lo < s->g.n && s->g.v[lo].from < s->endless ? s->g.v[lo].from : s->endless;
+}
