@@ -121,8 +121,9 @@ s=$(date +%s%N); "$TARRY" record -q -a --duration 300ms -o "$t/a"; got=$?; e=$((
 [ $got = 0 ] && [ $e -ge 300 ] && [ $e -lt 60000 ]; check "--duration" $? "status $got after $e ms"
 "$TARRY" record -q --duration 200ms -o "$t/a" -- sh -c 'sleep 0.6; exit 9' 2>/dev/null
 check "a command goes on after --duration, and its status counts" $(($? != 9))
-sleep 4 & p=$!
-"$TARRY" record -q -p $p -o "$t/a"; check "-p ends with the process" $?
+sleep 300 & c=$!
+"$TARRY" record -q -p $c -o "$t/a" & p=$!
+await 60 tracing $p; kill $c; wait $p; check "-p ends with the process" $?
 # Threads that make their successor and end: one that is missed hides the rest of its chain.
 chains=$((20 / ${SLOWER:-1}))
 for life in 0 1000; do
