@@ -43,6 +43,7 @@ struct ty_explain {
 	bool fds_left_out;	       /* there were too many to look at all */
 	void *ctx;
 	int32_t command_tid;  /* the traced command's first thread; 0: none was traced */
+	bool whole_machine;   /* recorded without a command, and not of chosen processes */
 	int32_t recorder_pid; /* its waits are no stalls of what it recorded; 0: not known */
 	enum ty_clock clock;  /* of the times in sentences */
 	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */

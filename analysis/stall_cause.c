@@ -457,6 +457,11 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;
 	}
+	r = c->s.state == TY_ST_SLEEPING && c->w.class != TY_WAIT_DEFINITE
+		    ? ty_stall_path_for(h, c->s.thread)
+		    : 0;
+	if (r)
+		return r;
 	p = h->spare;
 	h->spare = (struct ty_path){0};
 	r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, &p)

@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#define JOBS 32 /* whose paths are found in a recording of the whole machine */
+
 /* A segment of the path; before_ns: those of its thread before it. */
 struct ty_path_at {
 	uint64_t start_ns, end_ns, before_ns;
@@ -37,6 +39,7 @@ int ty_stall_path_sort(struct ty_hunt *h)
 	size_t n = h->path.seg.n;
 	uint64_t sum = 0;
 
+	free(h->at);
 	h->at = malloc((n + 1) * sizeof(*h->at));
 	if (!h->at)
 		return -TY_ENOMEM;
@@ -54,6 +57,57 @@ int ty_stall_path_sort(struct ty_hunt *h)
 	if (h->path.hop.n)
 		qsort(h->path.hop.v, h->path.hop.n, sizeof(*h->path.hop.v), by_span);
 	return 0;
+}
+
+/* The thread's process; or that of its ancestors which is farthest up, if all up to it came to
+ * their end while that was recorded, as a command does. TY_NONE: it is still there, and serves for
+ * all that is known. */
+static uint32_t job_of(const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t best = TY_NONE;
+	int32_t pid = t->tgid;
+
+	for (unsigned n = 0; n < 16 && pid > 0; n++) {
+		uint32_t i = ty_model_thread_find(m, pid, t->start_ns);
+
+		if (i == TY_NONE || !ty_model_thread(m, i)->died)
+			break;
+		best = i;
+		t = ty_model_thread(m, i);
+		pid = t->ppid;
+	}
+	return best;
+}
+
+int ty_stall_path_for(struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t job;
+	uint64_t from, to;
+	int r = 0;
+
+	if (!h->x->whole_machine || !ty_model_summary(m)->has_sched)
+		return 0;
+	job = job_of(m, thread);
+	if (h->job == job)
+		return 0;
+	h->has_path = false;
+	h->job = TY_NONE;
+	if (job == TY_NONE || h->jobs >= JOBS)
+		return 0;
+	from = ty_model_thread(m, job)->start_ns;
+	from = from > h->w.from_ns ? from : h->w.from_ns;
+	to = ty_model_thread(m, job)->end_ns;
+	to = to < h->w.to_ns ? to : h->w.to_ns;
+	if (from >= to)
+		return 0;
+	h->job = job;
+	h->jobs++;
+	r = ty_path_find(h->x, job, from, to, &h->path);
+	r = r ? r : ty_stall_path_sort(h);
+	h->has_path = !r;
+	return r;
 }
 
 /* The first segment that ends after t, of the thread or of those behind it. */

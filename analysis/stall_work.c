@@ -380,6 +380,19 @@ static bool ends_then(const struct ty_model *m, const struct ty_cand *c)
 					c->end_ns, false) == TY_NONE;
 }
 
+/* Were both made by the same thread? Of those that are older than the recording: are they threads
+ * of one process, or children of one, all the same. */
+static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
+{
+	const struct ty_thread *x = ty_model_thread(m, a), *y = ty_model_thread(m, b);
+
+	if (x->forked_by >= 0 || y->forked_by >= 0)
+		return x->forked_by == y->forked_by;
+	if (x->tid == x->tgid && y->tid == y->tgid)
+		return x->ppid > 0 && x->ppid == y->ppid;
+	return x->tid != x->tgid && y->tid != y->tgid && x->tgid > 0 && x->tgid == y->tgid;
+}
+
 /*
  * Did the waiter live for this one wait, for another one of the same maker that had work of its own
  * to do? Who is kept for later work waits for its maker, or comes back; programs side by side are a
@@ -388,16 +401,15 @@ static bool ends_then(const struct ty_model *m, const struct ty_cand *c)
 static bool came_for_this(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
-	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
 	uint32_t peer[] = {c->waker.thread, c->root.thread};
 
-	if (own->forked_by < 0 || !ty_stall_just_born(m, c->s.thread, c->s.start_ns) ||
-	    is_program(h, c->s.thread, c->end_ns) || !ends_then(m, c))
+	if (!(c->s.flags & TY_SF_BEFORE) && !ty_stall_just_born(m, c->s.thread, c->s.start_ns))
+		return false;
+	if (is_program(h, c->s.thread, c->end_ns) || !ends_then(m, c))
 		return false;
 	for (unsigned i = 0; i < 2; i++)
 		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
-		    ty_model_thread(m, peer[i])->forked_by != own->forked_by ||
-		    is_program(h, peer[i], c->s.culprit_ns))
+		    !same_maker(m, c->s.thread, peer[i]) || is_program(h, peer[i], c->s.culprit_ns))
 			return false;
 	return true;
 }

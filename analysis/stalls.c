@@ -597,7 +597,8 @@ static int command_path(struct ty_hunt *h)
 	uint64_t from, to;
 	int r;
 
-	if (i == TY_NONE || !ty_model_summary(m)->has_sched)
+	h->job = TY_NONE;
+	if (i == TY_NONE || h->x->whole_machine || !ty_model_summary(m)->has_sched)
 		return 0;
 	from = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
 	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;

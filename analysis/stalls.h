@@ -13,9 +13,10 @@
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what
  *   woke it then: nobody waited for it yet); the one that was asked may have handed the matter on
- *   to the one that answers. Or the traced command (or a process that was attached to and ended)
- *   could not go on without the waiter: its path passes through this wait, which is not one of
- *   many such waits and none for the requests of somebody whom the waiter serves; or it was busy
+ *   to the one that answers. Or the traced command (or a process that was attached to and ended;
+ *   of the whole machine each that came to its end, inferred) could not go on without the waiter:
+ *   its path passes through this wait, which is not one of many such waits and none for the
+ *   requests of somebody whom the waiter serves; or it was busy
  *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
  *   the wait waits there, too, at other times: a lock that goes from hand to hand) and goes on
  *   to work, or, alone, had sent something before, or has work after and neither answers nor comes

@@ -67,8 +67,11 @@ struct ty_hunt {
 	struct ty_window w;
 	struct ty_stalls_opts o;
 	VEC(struct ty_cand) cand;
-	struct ty_path path; /* of the command, or of a process that was attached to and ended */
+	/* Of the command, or of a process that was attached to and ended; of the whole machine the
+	 * job of the candidate. */
+	struct ty_path path;
 	bool has_path;
+	uint32_t job, jobs;    /* whose path that is; so many were made */
 	struct ty_path spare;  /* memory for that of the next candidate */
 	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
@@ -210,6 +213,9 @@ int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c);
 /* stall_path.c */
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */
 int ty_stall_path_sort(struct ty_hunt *h);
+/* Where the whole machine was recorded: the path of the job that the thread belongs to is the one
+ * to ask from now on. 0, -TY_ENOMEM or -TY_EINTR. */
+int ty_stall_path_for(struct ty_hunt *h, uint32_t thread);
 /* Nanoseconds of the command's path that go over this wait; or, unless direct, over its culprit
  * meanwhile, by another way. Cost: log(segments) + those of the wait. */
 uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);

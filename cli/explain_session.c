@@ -76,7 +76,9 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	uint64_t tid = ty_key_u64(facts, "command_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
+	char mode[16] = "";
 
+	ty_key_value(facts, "mode", mode, sizeof(mode));
 	if (!s->fds)
 		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	if (!s->held)
@@ -92,5 +94,6 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .fds_left_out = ty_fd_names_left_out(s->fds),
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
+				   .whole_machine = !tid && !strcmp(mode, "all"),
 				   .recorder_pid = recorder < INT32_MAX ? (int32_t)recorder : 0};
 }

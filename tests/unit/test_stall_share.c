@@ -83,11 +83,15 @@ static void begin(const char *machine, const char *threads)
 }
 
 /* How many of the stalls are the thread's; the CPU's share aside. */
-static unsigned stalls_of_thread(int command, int tid)
+static unsigned count_stalls(int command, bool whole_machine, int tid)
 {
 	const struct ty_model *m = ty_mx_end();
-	struct ty_stalls s = stalls_of(m, command, false);
+	struct ty_explain x = explain(m, command);
+	struct ty_stalls s;
 	unsigned n = 0;
+
+	x.whole_machine = whole_machine;
+	s = stalls_by(&x, false);
 
 	for (uint32_t i = 0; i < s.n; i++)
 		n += ty_model_thread(m, s.v[i].thread)->tid == tid &&
@@ -95,6 +99,11 @@ static unsigned stalls_of_thread(int command, int tid)
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	return n;
+}
+
+static unsigned stalls_of_thread(int command, int tid)
+{
+	return count_stalls(command, false, tid);
 }
 
 /* 10 has made a client, 11, a server, 12, and 13, which computes on a CPU of its own. The client
@@ -569,6 +578,30 @@ static void one_wait_does_not_speak_for_all(void **state)
 	assert_int_equal(syncs(true, true), 0);
 }
 
+/* Of the whole machine: 10 waits for what its child has to say, and comes to its end, or not. */
+static unsigned ends_meanwhile(bool end)
+{
+	begin("mode=all\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_READ, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	sleeps(10, NR_READ, 3, 0, 11);
+	t += 400 * MS;
+	wakes(11, NR_WRITE, 4, 0, 10);
+	goes_on(11, S, 10, NR_READ, 1);
+	t += 3 * MS;
+	if (end)
+		ends(t, 10);
+	ty_mx_switch(0, t += 1000, 10, end ? TY_TASK_DEAD : S, 0);
+	return count_stalls(0, true, 10);
+}
+
+static void what_ends_is_a_job(void **state)
+{
+	assert_int_equal(ends_meanwhile(true), 1);
+	assert_int_equal(ends_meanwhile(false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +617,7 @@ int main(void)
 		cmocka_unit_test(a_pipeline_that_computes_is_no_stall),
 		cmocka_unit_test(a_request_that_was_not_heard_is_one),
 		cmocka_unit_test(one_wait_does_not_speak_for_all),
+		cmocka_unit_test(what_ends_is_a_job),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
