@@ -21,12 +21,15 @@ enum {
 	NR_WRITE = 1,
 	NR_NANOSLEEP = 35,
 	NR_SOCKET = 41,
+	NR_SENDTO = 44,
+	NR_RECVFROM = 45,
 	NR_EXECVE = 59,
 	NR_FSYNC = 74,
 	NR_WAIT4 = 61,
 	NR_KILL = 62,
 	NR_SEMOP = 65,
 	NR_FUTEX = 202,
+	NR_EPOLL_WAIT = 232,
 	NR_OPENAT = 257,
 	WAIT = 0,
 	WAKE = 1,
@@ -602,6 +605,37 @@ static void what_ends_is_a_job(void **state)
 	assert_int_equal(ends_meanwhile(false), 0);
 }
 
+/* 11, that was attached to, waits in epoll until 12, of whom no calls are recorded, wakes it, by a
+ * signal or otherwise; then it sends something at once, or hears a request first. */
+static unsigned sends_then(bool signal, int nr)
+{
+	struct ty_event ev = {.kind = TY_EV_SIGNAL_GENERATE, .id = 33, .tid = 12};
+
+	begin("mode=pids\npid=11\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "srv") ROW("12", "12", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	sleeps(11, NR_EPOLL_WAIT, 8, 0, 12);
+	ty_mx_waking(0, t += 400 * MS, 12, 11, 0);
+	ev.ts_ns = t += 1000;
+	ev.u.sig.sig = 23;
+	ev.u.sig.tid = 11;
+	if (signal)
+		ty_mx_feed(ev);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += MS, 11, nr, 5, 7);
+	call(t += MS, 11, NR_SENDTO, 5, 7);
+	call(t += MS, 11, NR_RECVFROM, 5, 7);
+	ty_mx_switch(0, t += MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void who_answers_unasked_was_asked_before(void **state)
+{
+	assert_int_equal(sends_then(true, NR_SENDTO), 1);
+	assert_int_equal(sends_then(true, NR_RECVFROM), 0);
+	assert_int_equal(sends_then(false, NR_SENDTO), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -618,6 +652,7 @@ int main(void)
 		cmocka_unit_test(a_request_that_was_not_heard_is_one),
 		cmocka_unit_test(one_wait_does_not_speak_for_all),
 		cmocka_unit_test(what_ends_is_a_job),
+		cmocka_unit_test(who_answers_unasked_was_asked_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
