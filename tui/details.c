@@ -495,9 +495,15 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		ty_timeline_calls_note(t, r->id, next(l), TY_DETAIL_MAX);
 		return;
 	}
-	if (r->kind == TY_ROW_MEMORY) {
-		ty_timeline_memory_text(t, r->id, next(l), TY_DETAIL_MAX);
-	} else if (r->kind == TY_ROW_CPUS) {
+	if (ty_row_is_memory(r)) {
+		char *what;
+
+		ty_timeline_memory_text(t, r, next(l), TY_DETAIL_MAX);
+		what = next(l);
+		ty_timeline_memory_colours(t, what, next(l), TY_DETAIL_MAX);
+		return;
+	}
+	if (r->kind == TY_ROW_CPUS) {
 		add(next(l), "%u CPUs; the bar is how busy they are together", t->tracks.cpus_n);
 	} else if (r->kind == TY_ROW_QUIET) {
 		add(next(l), "%u processes did not run while this was recorded", t->tracks.quiet_n);

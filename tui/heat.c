@@ -29,7 +29,9 @@ struct ty_glyph ty_heat_glyph(const struct ty_palette *p, const struct ty_mem_he
 		return g;
 	height = height < 1 ? 1 : height > 8 ? 8 : height;
 	g.st = by_source ? ty_heat_source(c->far) : density(c->n);
-	if (!c->timed)
+	if (by_source && p->mode <= TY_COLOR_MONO)
+		g.ch = (uint32_t) "?cmo"[c->far < 4 ? c->far : 0];
+	else if (!c->timed)
 		g.ch = p->utf8 ? 0xb7 : ',';
 	else
 		g.ch = p->utf8 ? 0x2580 + height : (uint32_t)ascii[height];

@@ -79,6 +79,11 @@ bool ty_memory_view_by_source(const struct ty_memory_view *v)
 	return v->by_source;
 }
 
+void ty_memory_view_colours(struct ty_memory_view *v, bool by_source)
+{
+	v->by_source = by_source;
+}
+
 bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box)
 {
 	if (!v->selecting)

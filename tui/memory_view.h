@@ -49,6 +49,7 @@ void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to
 void ty_memory_view_extend(struct ty_memory_view *v, uint64_t start_ns, uint64_t end_ns);
 /* Strips are coloured by the farthest source, not by how many samples. */
 bool ty_memory_view_by_source(const struct ty_memory_view *v);
+void ty_memory_view_colours(struct ty_memory_view *v, bool by_source);
 void ty_memory_view_free(struct ty_memory_view *v);
 
 extern const struct ty_view_ops ty_memory_view_ops;

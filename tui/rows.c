@@ -80,6 +80,7 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 		if (!d->r->sub && d->t->in->flow->software)
 			snprintf(right, 24, d->t->lay.label_w >= 28 ? "software" : "soft");
 		break;
+	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_MEMORY: snprintf(buf, 64, d->p->utf8 ? "└ memory" : "` memory"); break;
 	case TY_ROW_SYSCALLS: snprintf(buf, 64, d->p->utf8 ? "└ syscalls" : "` syscalls"); break;
 	default:
@@ -93,7 +94,7 @@ static void row_name(const struct draw *d, char buf[64], char count[16], char ri
 static void draw_label(const struct draw *d)
 {
 	bool sub = d->r->kind == TY_ROW_SYSCALLS || d->r->kind == TY_ROW_IRQS ||
-		   d->r->kind == TY_ROW_MEMORY || d->r->kind == TY_ROW_FLOW;
+		   ty_row_is_memory(d->r) || d->r->kind == TY_ROW_FLOW;
 	int w = d->t->lay.label_w - 1, x = 0, end;
 	struct ty_style st = {0}, dim = ty_palette_role(d->p, TY_ROLE_DIM);
 	char name[64], count[16], right[24];
@@ -405,8 +406,8 @@ void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_pale
 				draw_states(&d, track);
 		} else if (d.r->kind == TY_ROW_FLOW) {
 			ty_timeline_calls_row(t, g, p, d.r, d.y);
-		} else if (d.r->kind == TY_ROW_MEMORY) {
-			ty_timeline_memory_row(t, g, p, d.r->id, d.y);
+		} else if (ty_row_is_memory(d.r)) {
+			ty_timeline_memory_row(t, g, p, d.r, d.y);
 		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {
 			draw_head(&d, kind, ids, n);
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory samples of the recording on its timeline: they are read in a thread when it is opened;
- * then each thread that has some gets a strip (heat.h) under its row, and y opens the memory view
- * on the window or the selected time.
+ * then each thread and each CPU that has some gets a strip (heat.h) under its row, and y opens the
+ * memory view on the window or the selected time. A CPU's strip is shown when its row is unfolded;
+ * what they are made of (4.4 bytes per sample) is made when the first one is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,24 @@
 
 /* Strips that are shown without being asked for. */
 #define OPEN_MOST 16u
+
+/* Which CPUs have samples on the time axis. */
+static uint8_t *sampled_cpus(const struct ty_mem_points *p, const atomic_bool *stop)
+{
+	const struct ty_mem_work work = {.stop = stop};
+	struct ty_mem_point rows[TY_BLOCK_ROWS];
+	uint8_t *has = calloc(UINT16_MAX + 1, 1);
+	uint32_t n;
+
+	for (uint64_t at = 0; has && !ty_mem_stopped(&work) &&
+			      (n = ty_mem_points_rows(p, at, TY_MEM_WANT_CPU, rows));
+	     at += n)
+		for (uint32_t i = 0; i < n; i++)
+			has[rows[i].cpu] |= !!(rows[i].flags & TY_MP_HAS_TIME);
+	if (has)
+		has[UINT16_MAX] = 0; /* not known */
+	return has;
+}
 
 static void load(void *ctx)
 {
@@ -23,6 +42,17 @@ static void load(void *ctx)
 				      &(struct ty_mem_work){.stop = &m->aside.stop}, &m->heat))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,
 				"out of memory for the strips of memory samples");
+	if (m->heat)
+		m->cpus = sampled_cpus(m->in->points, &m->aside.stop);
+}
+
+static void load_cpus(void *ctx)
+{
+	struct ty_timeline *t = ctx;
+	struct ty_timeline_memory *m = &t->memory;
+	const struct ty_mem_work work = {.stop = &m->cpus_aside.stop};
+
+	m->cpus_failed = ty_mem_heat_new(m->in->points, TY_MEM_HEAT_CPU, &work, &m->cpu_heat) != 0;
 }
 
 void ty_timeline_memory_begin(struct ty_timeline *t)
@@ -62,7 +92,7 @@ int ty_timeline_memory_map(struct ty_timeline *t)
 	free(m->strip);
 	m->strip = strip;
 	m->strips = threads;
-	ty_tracks_sampled(&t->tracks, strip, OPEN_MOST);
+	ty_tracks_sampled(&t->tracks, strip, OPEN_MOST, m->cpus);
 	return 0;
 }
 
@@ -71,6 +101,11 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	struct ty_timeline_memory *m = &t->memory;
 	struct ty_place at = ty_timeline_place(t);
 
+	if (ty_aside_wait(&m->cpus_aside, 0)) {
+		if (m->cpus_failed)
+			ty_timeline_say(t, "out of memory for the CPUs' strips of memory samples");
+		return true;
+	}
 	/* A filter that is being made counts on the rows. */
 	if (t->job == TY_JOB_FILTER || !ty_aside_wait(&m->aside, ms))
 		return false;
@@ -84,42 +119,95 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	return true;
 }
 
-static uint32_t strip_of(const struct ty_timeline *t, uint32_t thread)
+bool ty_timeline_memory_busy(const struct ty_timeline *t)
 {
-	return t->memory.strip && thread < t->memory.strips ? t->memory.strip[thread] : TY_NONE;
+	return t->memory.aside.on || t->memory.cpus_aside.on;
+}
+
+/* The row's strip, and what it is one of; NULL: none (yet). */
+static const struct ty_mem_heat *strip_of(const struct ty_timeline *t, const struct ty_row *r,
+					  uint32_t *strip)
+{
+	const struct ty_timeline_memory *m = &t->memory;
+
+	if (r->kind == TY_ROW_CPU_MEMORY) {
+		*strip = r->id;
+		return m->cpus_aside.on ? NULL : m->cpu_heat;
+	}
+	*strip = m->strip && r->id < m->strips ? m->strip[r->id] : TY_NONE;
+	return *strip == TY_NONE ? NULL : m->heat;
+}
+
+/* As it was chosen here, or in the view of them. */
+static bool by_source(const struct ty_timeline *t)
+{
+	const struct ty_timeline_memory *m = &t->memory;
+
+	return m->view ? ty_memory_view_by_source(m->view) : m->by_source;
+}
+
+void ty_timeline_memory_recolour(struct ty_timeline *t)
+{
+	struct ty_timeline_memory *m = &t->memory;
+
+	m->by_source = !by_source(t);
+	if (m->view)
+		ty_memory_view_colours(m->view, m->by_source);
+}
+
+void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *other, size_t n)
+{
+	bool source = by_source(t);
+
+	snprintf(
+		what, n, "%s",
+		source ? "colours: ? grey unknown, c green own cache, m yellow memory, o red other "
+			 "core"
+		       : "colours: how many samples (4, 16, 128 and more)");
+	snprintf(other, n, "Enter: colours by %s; Space folds",
+		 source ? "how many samples" : "the farthest source");
 }
 
 void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-			    uint32_t thread, int y)
+			    const struct ty_row *r, int y)
 {
-	uint32_t strip = strip_of(t, thread);
+	struct ty_timeline_memory *m = &t->memory;
 	struct ty_mem_heat_cell cell[TY_GRID_MAX];
-	/* As it was chosen in the view of them. */
-	bool by_source = t->memory.view && ty_memory_view_by_source(t->memory.view);
+	const struct ty_mem_heat *heat;
+	uint32_t strip;
 
-	if (strip == TY_NONE)
+	if (r->kind == TY_ROW_CPU_MEMORY && !m->cpu_heat && !m->cpus_aside.on && !m->cpus_failed) {
+		ty_aside_start(&m->cpus_aside, t->in->aside, load_cpus, t);
+		ty_aside_wait(&m->cpus_aside, 0);
+	}
+	heat = strip_of(t, r, &strip);
+	if (!heat) {
+		ty_grid_text(g, t->lay.cells_x, y, t->lay.cells_w,
+			     m->cpus_failed ? "out of memory" : "looking through the samples",
+			     ty_palette_role(p, TY_ROLE_DIM));
 		return;
-	ty_mem_heat_cells(t->memory.heat, strip, t->vp.from_ns, t->vp.to_ns,
-			  (uint32_t)t->lay.cells_w, cell);
+	}
+	ty_mem_heat_cells(heat, strip, t->vp.from_ns, t->vp.to_ns, (uint32_t)t->lay.cells_w, cell);
 	for (int i = 0; i < t->lay.cells_w; i++) {
-		struct ty_glyph gl = ty_heat_glyph(p, &cell[i], by_source);
+		struct ty_glyph gl = ty_heat_glyph(p, &cell[i], by_source(t));
 
 		ty_grid_put(g, t->lay.cells_x + i, y, gl.ch, gl.st);
 	}
 }
 
-void ty_timeline_memory_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n)
+void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r, char *out,
+			     size_t n)
 {
 	static const char *const far[] = {"not told", "a cache of its own core's", "memory",
 					  "another core or socket"};
-	uint32_t strip = strip_of(t, thread), w = ty_timeline_cells(t),
-		 x = ty_viewport_column(&t->vp, t->cursor_ns, w);
+	uint32_t strip, w = ty_timeline_cells(t), x = ty_viewport_column(&t->vp, t->cursor_ns, w);
 	uint64_t from = ty_viewport_edge(&t->vp, x, w), to = ty_viewport_edge(&t->vp, x + 1, w);
+	const struct ty_mem_heat *heat = strip_of(t, r, &strip);
 	struct ty_mem_heat_cell c = {0};
 	char lat[40] = "";
 
-	if (strip != TY_NONE)
-		ty_mem_heat_cells(t->memory.heat, strip, from, to, 1, &c);
+	if (heat)
+		ty_mem_heat_cells(heat, strip, from, to, 1, &c);
 	if (c.timed)
 		snprintf(lat, sizeof(lat), ", the longest %s%u cycles",
 			 c.worst == UINT16_MAX ? "at least " : "", c.worst);
@@ -128,10 +216,14 @@ void ty_timeline_memory_text(const struct ty_timeline *t, uint32_t thread, char 
 			 "%u memory sample%s in this cell%s; the farthest source: %s; y shows "
 			 "them all",
 			 c.n, c.n == 1 ? "" : "s", lat, far[c.far]);
-	else
+	else if (heat)
 		snprintf(out, n,
 			 "no memory sample in this cell: they are samples, one in so many "
 			 "operations");
+	else
+		snprintf(out, n, "%s",
+			 t->memory.cpus_failed ? "out of memory for the CPUs' strips"
+					       : "the samples are being looked through");
 }
 
 bool ty_timeline_memory_open(struct ty_timeline *t)
@@ -153,9 +245,12 @@ bool ty_timeline_memory_open(struct ty_timeline *t)
 					   "--memory, or view a perf.data file that holds some");
 		return false;
 	}
-	if (!m->view && ty_memory_view_new(m->in, &m->view, &err)) {
-		ty_timeline_say(t, "%s", err.msg);
-		return false;
+	if (!m->view) {
+		if (ty_memory_view_new(m->in, &m->view, &err)) {
+			ty_timeline_say(t, "%s", err.msg);
+			return false;
+		}
+		ty_memory_view_colours(m->view, m->by_source);
 	}
 	ty_timeline_selected(t, &from, &to, &first, &last);
 	/* It may have been read for the recording's begin only. */
@@ -170,10 +265,15 @@ void ty_timeline_memory_fini(struct ty_timeline *t)
 	struct ty_timeline_memory *m = &t->memory;
 
 	ty_aside_stop(&m->aside);
+	ty_aside_stop(&m->cpus_aside);
 	ty_memory_view_free(m->view);
 	ty_mem_heat_free(m->heat);
+	ty_mem_heat_free(m->cpu_heat);
 	free(m->strip);
+	free(m->cpus);
+	t->tracks.cpu_samples = NULL;
 	m->view = NULL;
-	m->heat = NULL;
+	m->heat = m->cpu_heat = NULL;
+	m->cpus = NULL;
 	m->strip = NULL;
 }

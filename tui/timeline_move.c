@@ -283,6 +283,8 @@ void ty_timeline_open_row(struct ty_timeline *t)
 		ty_timeline_to_finding(t);
 	else if (ty_timeline_track(t, t->row, &track))
 		ty_timeline_zoom(t);
+	else if (t->row < t->tracks.rows.n && ty_row_is_memory(&t->tracks.rows.v[t->row]))
+		ty_timeline_memory_recolour(t);
 	else
 		ty_timeline_fold(t);
 }

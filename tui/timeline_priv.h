@@ -120,6 +120,11 @@ struct ty_timeline_memory {
 	struct ty_mem_heat *heat; /* NULL: there are none */
 	uint32_t *strip;	  /* of each thread of the model; TY_NONE */
 	uint32_t strips;
+	uint8_t *cpus;		      /* by number: it has samples; as many as a point can tell */
+	struct ty_aside cpus_aside;   /* their strips are being made, when the first is shown */
+	struct ty_mem_heat *cpu_heat; /* NULL: not made */
+	bool cpus_failed;
+	bool by_source;		     /* colours, until there is a view that has its own */
 	struct ty_memory_view *view; /* NULL: not opened yet */
 	bool opened;		     /* it is what the timeline pushes */
 };
@@ -369,11 +374,17 @@ void ty_timeline_memory_begin(struct ty_timeline *t);
 bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms); /* true: the rows change */
 /* The threads of another model. 0 or -TY_ENOMEM. */
 int ty_timeline_memory_map(struct ty_timeline *t);
+/* r: a thread's or a CPU's strip. */
 void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-			    uint32_t thread, int y);
-/* What is under the cursor on a thread's strip, as a sentence. */
-void ty_timeline_memory_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
-bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to push */
+			    const struct ty_row *r, int y);
+/* The strip's samples under the cursor. */
+void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r, char *out,
+			     size_t n);
+/* What the colours mean, and how to have the others. */
+void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *other, size_t n);
+void ty_timeline_memory_recolour(struct ty_timeline *t);
+bool ty_timeline_memory_busy(const struct ty_timeline *t); /* something is being made aside */
+bool ty_timeline_memory_open(struct ty_timeline *t);	   /* true: there is a view to push */
 void ty_timeline_memory_fini(struct ty_timeline *t);
 
 /* timeline_stats.c */

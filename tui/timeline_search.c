@@ -214,7 +214,7 @@ int ty_timeline_wait_ms(const void *self)
 	const struct ty_timeline *t = self;
 
 	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) || ty_timeline_calls_due(t) ? 0
-	       : t->hunting.aside.on || t->memory.aside.on || t->arrows.aside.on ||
+	       : t->hunting.aside.on || ty_timeline_memory_busy(t) || t->arrows.aside.on ||
 			       t->route.aside.on || t->calls.aside.on
 		       ? 20
 	       : t->exporting		       ? 50

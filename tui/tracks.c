@@ -160,8 +160,11 @@ static int add_thread(struct ty_tracks *t, uint32_t thread, unsigned depth)
 static int add_cpu(struct ty_tracks *t, uint32_t cpu, unsigned depth)
 {
 	bool irqs = ty_model_irq_spans(t->m, cpu) > 0, open = t->irqs_open[cpu];
-	int rc = add_row(t, TY_ROW_CPU, depth, irqs, irqs && !open, cpu);
+	bool samples = t->cpu_samples && cpu < UINT16_MAX && t->cpu_samples[cpu];
+	int rc = add_row(t, TY_ROW_CPU, depth, irqs || samples, (irqs || samples) && !open, cpu);
 
+	if (!rc && samples && open)
+		rc = add_row(t, TY_ROW_CPU_MEMORY, depth, true, false, cpu);
 	return !rc && irqs && open ? add_row(t, TY_ROW_IRQS, depth, true, false, cpu) : rc;
 }
 
@@ -281,6 +284,7 @@ int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struc
 		now.calls_open[i] |= t->samples[i] && t->calls_open[i];
 	}
 	memcpy(now.irqs_open, t->irqs_open, was->cpus < is->cpus ? was->cpus : is->cpus);
+	now.cpu_samples = t->cpu_samples;
 	memcpy(now.flow, t->flow, sizeof(now.flow));
 	now.hidden_n = t->hidden_n;
 	now.cpus_folded = t->cpus_folded;
@@ -329,6 +333,7 @@ uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row)
 	case TY_ROW_CPUS: t->cpus_folded ^= true; break;
 	case TY_ROW_QUIET: t->quiet_folded ^= true; break;
 	case TY_ROW_PROCESS: t->processes.v[r.id].folded ^= true; break;
+	case TY_ROW_CPU_MEMORY:
 	case TY_ROW_IRQS: r.kind = TY_ROW_CPU; /* fall through */
 	case TY_ROW_CPU: t->irqs_open[r.id] ^= 1; break;
 	case TY_ROW_FLOW:
@@ -386,10 +391,12 @@ void ty_tracks_show_all(struct ty_tracks *t)
 	(void)rebuild(t);
 }
 
-void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open)
+void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open,
+		       const uint8_t *cpus)
 {
 	uint32_t threads = ty_model_summary(t->m)->threads;
 
+	t->cpu_samples = cpus;
 	free(t->samples);
 	t->samples = calloc((size_t)threads + 1, 1);
 	for (uint32_t i = 0; t->samples && i < threads; i++)

@@ -2,8 +2,8 @@
 /*
  * The rows of the timeline: CPUs, then processes with their threads, those first that were traced
  * and waited longest, then those that ran most; last, folded away, who did not run at all. Rows
- * fold: all CPUs, a CPU's interrupts, a process, a thread's system calls. Only visible rows are
- * ever looked at to draw.
+ * fold: all CPUs, a CPU's interrupts and memory samples, a process, a thread's system calls. Only
+ * visible rows are ever looked at to draw.
  */
 #ifndef TY_TRACKS_H
 #define TY_TRACKS_H
@@ -18,15 +18,16 @@
 #include "window.h"
 
 enum ty_row_kind {
-	TY_ROW_CPUS,	 /* head of the CPUs (only when there are many) */
-	TY_ROW_CPU,	 /* id: CPU */
-	TY_ROW_IRQS,	 /* id: CPU whose interrupts these are */
-	TY_ROW_PROCESS,	 /* head of a process of several threads; id: index into processes */
-	TY_ROW_THREAD,	 /* id: thread index */
-	TY_ROW_FLOW,	 /* id: thread index whose executed calls these are */
-	TY_ROW_MEMORY,	 /* id: thread index whose memory samples these are */
-	TY_ROW_SYSCALLS, /* id: thread index */
-	TY_ROW_QUIET	 /* head of the processes that did not run */
+	TY_ROW_CPUS,	   /* head of the CPUs (only when there are many) */
+	TY_ROW_CPU,	   /* id: CPU */
+	TY_ROW_IRQS,	   /* id: CPU whose interrupts these are */
+	TY_ROW_CPU_MEMORY, /* id: CPU whose memory samples these are */
+	TY_ROW_PROCESS,	   /* head of a process of several threads; id: index into processes */
+	TY_ROW_THREAD,	   /* id: thread index */
+	TY_ROW_FLOW,	   /* id: thread index whose executed calls these are */
+	TY_ROW_MEMORY,	   /* id: thread index whose memory samples these are */
+	TY_ROW_SYSCALLS,   /* id: thread index */
+	TY_ROW_QUIET	   /* head of the processes that did not run */
 };
 
 struct ty_row {
@@ -36,6 +37,11 @@ struct ty_row {
 	uint8_t sub; /* of several of one kind and id: which */
 	uint32_t id;
 };
+
+static inline bool ty_row_is_memory(const struct ty_row *r)
+{
+	return r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_CPU_MEMORY;
+}
 
 struct ty_process {
 	uint32_t leader; /* thread index; a thread that stands for it when the leader is unknown */
@@ -54,11 +60,12 @@ struct ty_tracks {
 	uint32_t threads;    /* of them: those chosen */
 	uint8_t *calls_open; /* per thread index: its system calls are shown */
 	uint32_t *cpus;	     /* those chosen */
-	uint8_t *irqs_open;  /* per CPU: its interrupts are shown */
+	uint8_t *irqs_open;  /* per CPU: its interrupts and samples are shown */
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run and are not hidden: at the end of rows */
 	bool cpus_folded, quiet_folded;
-	uint8_t *samples; /* per thread index: it has memory samples; NULL: none has */
+	uint8_t *samples;	    /* per thread index: it has memory samples; NULL: none has */
+	const uint8_t *cpu_samples; /* the same per CPU below UINT16_MAX; borrowed */
 	/* Whose executed calls are shown (TY_NONE: nobody's), in so many rows. */
 	struct {
 		uint32_t thread, rows;
@@ -77,9 +84,10 @@ void ty_tracks_fini(struct ty_tracks *t);
 int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		      const struct ty_findings *f, struct ty_err *err);
 
-/* These threads (strip[i] not TY_NONE) have memory samples; the first few of them show their strip.
- * Rows without, where memory runs out. */
-void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open);
+/* These threads (strip[i] not TY_NONE) have memory samples; the first few of them show their strip,
+ * CPUs (cpus[i], borrowed) when they are unfolded. Rows without, where memory runs out. */
+void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open,
+		       const uint8_t *cpus);
 
 /* Show executed calls under this thread, in so many rows (0: no longer). False: there is no room
  * for another thread's. */

@@ -27,7 +27,8 @@ static int give(struct ty_view_memory *m, const atomic_bool *stop,
 	return m->rc ? ty_fail(err, -m->rc, TY_NO_OFFSET, "the samples are damaged") : 0;
 }
 
-/* Of the backup: every 10 ms for 3 s, 90 cycles; one of 50,000 at 1.5 s. One of nobody known. */
+/* Of the backup: every 10 ms for 3 s, 90 cycles; one of 50,000 at 1.5 s. One of nobody known. All
+ * on CPU 1. */
 static void make(struct ty_view_memory *v)
 {
 	*v = (struct ty_view_memory){0};
@@ -39,7 +40,9 @@ static void make(struct ty_view_memory *v)
 	assert_int_equal(ty_mem_points_begin(&v->points, NULL, 0), 0);
 	for (unsigned i = 0; i <= 300; i++) {
 		struct ty_mem m = {.ts_ns = TY_STORY_START + 100000000 + i * 10000000ull,
-				   .has = TY_MEM_HAS_TIME | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL,
+				   .has = TY_MEM_HAS_TIME | TY_MEM_HAS_VA | TY_MEM_HAS_TOTAL |
+					  TY_MEM_HAS_CPU,
+				   .cpu = 1,
 				   .va = 0x7000 + 8 * i,
 				   .pid = i < 300 ? TY_STORY_BACKUP : 999,
 				   .tid = i < 300 ? TY_STORY_BACKUP : 999,
@@ -101,6 +104,48 @@ static void strips_are_under_their_threads(void **state)
 	assert_int_equal(rows_of(t, TY_ROW_MEMORY), 0);
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	assert_int_equal(rows_of(t, TY_ROW_MEMORY), 1);
+	ty_timeline_free(t);
+	ty_mem_points_fini(&v.points);
+	ty_model_free(m);
+}
+
+/* A CPU's is there when the CPU is unfolded; it has who is not known, too. */
+static void strips_are_under_their_cpus(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_view_memory v;
+	struct ty_timeline *t;
+	const char *s;
+
+	make(&v);
+	in.memory_load = give;
+	in.memory = &v;
+	t = ty_tl_open(&in);
+	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 0);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 0); /* it has no samples */
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 1);
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 1);
+	to_row(t, TY_ROW_CPU_MEMORY);
+	t->cursor_ns = TY_STORY_START + 3100000000; /* of nobody known */
+	ty_tl_golden("timeline-memory-cpu-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
+	/* Enter changes the colours, here and in the view; Space folds it away. */
+	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
+	assert_non_null(strstr(s, "colours: how many samples"));
+	ty_timeline_ops.act(t, TY_ACT_OPEN);
+	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
+	assert_non_null(strstr(s, "colours: ? grey unknown, c green"));
+	assert_non_null(strstr(s, "mmmmmmmmmmmm")); /* without colours */
+	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_MEMORY), TY_VIEW_PUSH);
+	assert_true(ty_memory_view_by_source(t->memory.view));
+	ty_timeline_ops.act(t, TY_ACT_OPEN);
+	assert_false(ty_memory_view_by_source(t->memory.view));
+	ty_timeline_ops.act(t, TY_ACT_FOLD);
+	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 0);
+	assert_int_equal(t->tracks.rows.v[t->row].kind, TY_ROW_CPU);
 	ty_timeline_free(t);
 	ty_mem_points_fini(&v.points);
 	ty_model_free(m);
@@ -179,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strips_are_under_their_threads),
+		cmocka_unit_test(strips_are_under_their_cpus),
 		cmocka_unit_test(the_view_opens_on_the_window),
 		cmocka_unit_test(none_and_damaged_are_told),
 	};
