@@ -11,7 +11,8 @@
 #include "stalls_priv.h"
 #include "talk.h"
 
-#define FDS 8 /* that are looked at for one wait */
+#define FDS   8	 /* that are looked at for one wait */
+#define GIVEN 16 /* what was given to one of them */
 
 /* What a thread does on a set of semaphores. */
 struct on_set {
@@ -85,16 +86,44 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
 					      ty_wait_word(h->x, c->s.syscall), c->end_ns);
 }
 
-/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file; but
- * of what was opened by a path, as a FIFO is, when that woke a thread. */
-static bool has_peer(const struct ty_explain *x, int64_t fd, const struct ty_syscall *s)
+/* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread? Who
+ * has not come yet to take the first piece waits for the next. */
+static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd)
 {
+	uint32_t thread = ty_model_syscall(x->m, call).thread;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t end = th->syscalls_first + th->syscalls_n;
+
+	for (unsigned n = 0, gave = 0; call < end && n < TY_STALL_BACK && gave < GIVEN;
+	     n++, call++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
+		struct ty_talk talk = ty_talk(x, &s);
+		unsigned says;
+
+		if (!(talk.says & (TY_GIVES | TY_CLOSES)))
+			continue;
+		s = ty_model_syscall(x->m, call);
+		says = ty_talk_on(x, &s, &talk, fd);
+		if (says & TY_CLOSES)
+			break;
+		gave += says & TY_GIVES ? 1 : 0;
+		if (says & TY_GIVES &&
+		    ty_stall_woke_anybody(x, thread, s.start_ns, s.end_ns, TY_NONE))
+			return true;
+	}
+	return false;
+}
+
+/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file; but
+ * of what was opened by a path, as a FIFO is, when that wakes a thread. */
+static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call)
+{
+	struct ty_syscall s = ty_model_syscall(x->m, call);
 	const char *name;
-	enum ty_fd_kind k = ty_fd_kind(x, s->thread, (uint64_t)fd, s->start_ns, &name);
+	enum ty_fd_kind k = ty_fd_kind(x, s.thread, (uint64_t)fd, s.start_ns, &name);
 
 	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD ||
-	       (k == TY_FD_FILE &&
-		ty_stall_woke_anybody(x, s->thread, s->start_ns, s->end_ns, TY_NONE));
+	       (k == TY_FD_FILE && wakes_there(x, call, fd));
 }
 
 /* When did the thread, before its wait and after t, begin to hand something to several descriptors,
@@ -124,7 +153,7 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		if (to != one && !several) {
 			if (looked++ >= FDS)
 				break;
-			if (!has_peer(x, to, &s)) {
+			if (!has_peer(x, to, call)) {
 				none = to;
 				continue;
 			}
