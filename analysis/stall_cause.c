@@ -443,6 +443,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	c->waker = ty_waker_find(m, s.edge);
 	c->w = ty_wait_for(h->x, &s, c->s.syscall);
+	c->s.by_waker = c->w.by_waker;
 	r = c->w.by_value ? ty_stall_counts(h, c) : 0;
 	if (r < 0)
 		return r;

@@ -341,13 +341,18 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	waker(o, h, c);
 }
 
+const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
+{
+	return s->by_waker ? "futex" : ty_explain_call(x, s->syscall, buf);
+}
+
 void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_stall *s = &c->s;
 	struct out t = {s->text, sizeof(s->text), 0}, o = {s->sentence, sizeof(s->sentence), 0};
 	char buf[32];
-	const char *call = ty_explain_call(h->x, s->syscall, buf);
+	const char *call = ty_stall_call(h->x, s, buf);
 	static const char *const did[TY_ST_COUNT] = {
 		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "was ready and got no CPU",
 		[TY_ST_SLEEPING] = "blocked",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
@@ -376,7 +381,10 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	if (*call)
 		say(&o, " in %s", call);
 	if (*call && *c->w.object)
-		say(&o, "(%s%s)", c->w.object, c->w.guessed ? " by what it did next" : "");
+		say(&o, "(%s%s)", c->w.object,
+		    c->w.guessed    ? " by what it did next"
+		    : c->w.by_waker ? " by the waker's call"
+				    : "");
 	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
 	if (!(s->flags & TY_SF_BEFORE))
 		say_time(&o, h->x, s->start_ns);

@@ -114,7 +114,7 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
 	int32_t nr;
 
-	if (!c->w.word || own->tgid < 0)
+	if (!c->w.word || c->s.syscall == TY_NONE || own->tgid < 0)
 		return false;
 	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 	for (uint32_t i = 0; i < threads; i++) {

@@ -63,6 +63,9 @@
  *
  * A signal stops a process: its threads are one stall.
  *
+ * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
+ * waited for that word.
+ *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again.
  */
@@ -122,12 +125,13 @@ struct ty_stall {
 	uint32_t threads; /* > 1: so many threads of its process, this one among them */
 	bool all_threads; /* these are all that the process had */
 	uint64_t last_end_ns;
-	uint8_t state;			     /* enum ty_state */
-	uint8_t kind;			     /* enum ty_stall_kind */
-	uint8_t flags;			     /* TY_SF_* of the span */
-	bool proven;			     /* else inferred */
-	uint32_t syscall;		     /* ty_model_syscall; TY_NONE */
-	uint32_t culprit;		     /* thread index; TY_NONE: no thread */
+	uint8_t state;	  /* enum ty_state */
+	uint8_t kind;	  /* enum ty_stall_kind */
+	uint8_t flags;	  /* TY_SF_* of the span */
+	bool proven;	  /* else inferred */
+	bool by_waker;	  /* its call is not recorded; it waited by futex, as the waker's tells */
+	uint32_t syscall; /* ty_model_syscall; TY_NONE */
+	uint32_t culprit; /* thread index; TY_NONE: no thread */
 	uint64_t culprit_ns;		     /* the instant its name is told of */
 	uint64_t path_ns;		     /* what it adds to the command's wall time */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
@@ -155,5 +159,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err);
 void ty_stalls_fini(struct ty_stalls *s);
+/* The name of the call it waited in; "" when it is not known. buf: as for ty_explain_call. */
+const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32]);
 
 #endif

@@ -19,8 +19,13 @@
 
 enum {
 	FUTEX_WAIT = 0,
+	FUTEX_WAKE = 1,
+	FUTEX_REQUEUE = 3,
+	FUTEX_CMP_REQUEUE = 4,
+	FUTEX_WAKE_OP = 5,
 	FUTEX_LOCK_PI = 6,
 	FUTEX_WAIT_BITSET = 9,
+	FUTEX_WAKE_BITSET = 10,
 	FUTEX_WAIT_REQUEUE_PI = 11,
 	FUTEX_LOCK_PI2 = 13,
 	FUTEX_PRIVATE = 0x80,
@@ -183,6 +188,41 @@ static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return !(last.flags & TY_SF_ENDED) && !lost_between(m, last.end_ns, t);
 }
 
+/* Its own call is not recorded, but that of the one that ended the wait: who is woken by a futex
+ * call, and sleeps interruptibly, waits for a futex word, the first of the call (or, by WAKE_OP,
+ * the second; then no word is told). */
+static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct ty_wait_for *w)
+{
+	struct ty_waker k = ty_waker_find(x->m, s->edge);
+	uint32_t call =
+		k.kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k.thread, k.act_ns) : TY_NONE;
+	struct ty_syscall c;
+	uint64_t args[6];
+	bool behind;
+	char buf[32];
+
+	if (s->state != TY_ST_SLEEPING || call == TY_NONE || !x->args)
+		return;
+	c = ty_model_syscall(x->m, call);
+	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || x->args(x->ctx, &c, args))
+		return;
+	switch ((unsigned)args[1] & FUTEX_CMD) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE:
+		w->word = args[0];
+		w->shared = !(args[1] & FUTEX_PRIVATE);
+		snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, args[0]);
+		break;
+	case FUTEX_WAKE_OP: break;
+	default: return;
+	}
+	w->kind = TY_STALL_FUTEX;
+	w->class = TY_WAIT_PEER;
+	w->by_waker = true;
+}
+
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
 {
 	struct ty_wait_for w = {.kind = TY_STALL_OTHER, .class = TY_WAIT_PEER, .fd = -1};
@@ -203,6 +243,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 			w.class = TY_WAIT_DEFINITE;
 		} else {
 			w.class = TY_WAIT_IDLE; /* its call is not recorded */
+			by_waker(x, s, &w);
 		}
 		return w;
 	}

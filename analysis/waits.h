@@ -17,6 +17,7 @@ struct ty_wait_for {
 	bool guessed;  /* the descriptor and the kind are concluded from what the thread did next */
 	bool shared;   /* futex: its word may be that of other processes, too */
 	bool opened;   /* the descriptor was opened by a path: a file, a FIFO, a device */
+	bool by_waker; /* its own call is not recorded: that of the one that ended it tells */
 	bool by_value; /* a lock because of the value alone, which a counter can have, too */
 	uint64_t word; /* futex: its address; 0 */
 	int32_t holder; /* a lock word that names its owner's tid; 0 */

@@ -332,10 +332,10 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_u64(j, "start_ns", s->start_ns);
 		ty_json_u64(j, "duration_ns", s->duration_ns);
 		ty_json_str(j, "state", ty_state_name(s->state));
-		if (s->syscall == TY_NONE)
+		if (!*ty_stall_call(&e->x, s, buf))
 			ty_json_null(j, "syscall");
 		else
-			ty_json_str(j, "syscall", ty_explain_call(&e->x, s->syscall, buf));
+			ty_json_str(j, "syscall", ty_stall_call(&e->x, s, buf));
 		if (*s->object)
 			ty_json_str(j, "object", s->object);
 		else

@@ -701,6 +701,48 @@ static void what_calls_say(void **state)
 	}
 }
 
+/* Begin and end of 11's call are lost; 12 ends its wait by a call on a futex word, or by a write.
+ */
+static struct ty_stalls woken_by_call(int nr, uint64_t op)
+{
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=command\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "job"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(1 * MS + 10, 11, NR_WRITE, 1, 9);
+	ty_mx_fork(0, 2 * MS, 11, 12, 0x10000);
+	ty_mx_gap(0, 2 * MS + 10, 2 * MS + 20, 5);
+	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	give(103 * MS, 0x7700, op, 1);
+	ty_mx_enter(0, 103 * MS, 12, nr);
+	ty_mx_waking(0, 103 * MS + 10, 12, 11, 0);
+	ty_mx_exit(0, 103 * MS + 20, 12, nr, 1);
+	ty_mx_switch(0, 104 * MS, 12, S, 11);
+	ty_mx_gap(0, 104 * MS + 10, 104 * MS + 20, 5);
+	call(108 * MS, 11, NR_WRITE, 1, 9);
+	ty_mx_switch(0, 109 * MS, 11, R, 0);
+	s = stalls_of(ty_mx_end(), 11, false);
+	return s;
+}
+
+static void who_is_woken_by_futex_waits_for_one(void **state)
+{
+	struct ty_stalls s = woken_by_call(NR_FUTEX, 0x81);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_FUTEX);
+	assert_string_equal(s.v[0].object, "futex 0x7700");
+	assert_non_null(
+		strstr(s.v[0].sentence, " blocked in futex(futex 0x7700 by the waker's call)"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = woken_by_call(NR_WRITE, 0);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -719,6 +761,7 @@ int main(void)
 		cmocka_unit_test(short_tries_are_one_wait),
 		cmocka_unit_test(times_out_by_futex),
 		cmocka_unit_test(what_calls_say),
+		cmocka_unit_test(who_is_woken_by_futex_waits_for_one),
 	};
 
 	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
