@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -98,6 +99,13 @@ void ty_spool_discard(struct ty_spool *s)
 	if (s->published && ty_fresh_is_at(s->path, s->fd))
 		unlink(s->path);
 	s->published = false;
+}
+
+bool ty_spool_removed(const struct ty_spool *s)
+{
+	struct stat st;
+
+	return !fstat(s->fd, &st) && !st.st_nlink;
 }
 
 void ty_spool_close(struct ty_spool *s)

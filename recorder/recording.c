@@ -234,6 +234,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	struct stat st;
+	bool lost = false;
 	int e, watched;
 
 	*res = (struct ty_record_result){.exit_code = 1, .stop = ""};
@@ -273,12 +274,15 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 			ty_spool_on_finish(r->spool, tell_finishing, r);
 		e = ty_spool_finish(r->spool, err);
 		/* Only what cannot be read back is lost; otherwise it is merely no trace.dat. */
-		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO;
+		lost = e && ty_spool_removed(r->spool);
+		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO && !lost;
+		if (lost)
+			ty_rec_note(r, "the recording is lost: its file was removed meanwhile");
 	}
 	if (r->removing)
 		pthread_join(r->remover, NULL);
 	ty_rec_own_cpu(res);
-	res->kept_spool = e != 0;
+	res->kept_spool = e && !lost;
 	e = watched ? watched : e;
 	if (res->kept_spool)
 		res->file_bytes = ty_spool_bytes(r->spool);

@@ -205,6 +205,9 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 	if (r->foreign_pids)
 		return 0;
 	e = ty_proc_snapshot(&b, &r->thread_names, err);
+	if (!e && !b.len && !r->meta.aside)
+		ty_rec_note(r, "/proc lists nobody (mount -t proc proc /proc): of threads that "
+			       "lived before the recording only events tell");
 	e = e ? e : put_taken(r, TY_SEC_THREADS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;

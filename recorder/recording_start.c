@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -226,6 +227,18 @@ static int start_hardware(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* A descriptor per CPU and buffer is more than most shells allow on the largest machines. After the
+ * command was forked, which keeps its own limit. */
+static void allow_descriptors(void)
+{
+	struct rlimit l;
+
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &l);
+	}
+}
+
 /* Everything up to the first event. */
 int ty_rec_start(struct recording *r, struct ty_err *err)
 {
@@ -259,6 +272,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	ty_rec_set_dispositions(&reset);
 	if (r->o->argv && (e = ty_command_fork(&r->command, &r->old_mask, &reset, err)))
 		return e;
+	allow_descriptors();
 	if (r->o->step && (e = ty_step_start(&r->step, r->o->step, r->command.pid, err)))
 		return e;
 	if ((e = open_hardware(r, err)))

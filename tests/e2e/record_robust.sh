@@ -131,6 +131,12 @@ for k in 1 2 3; do # started in the same moment
 done
 check "the same -o twice in the same moment: one of them is told" $? "status $ra, $rb: $(cat "$t"/[12].err)"
 
+# the folder of the output goes away meanwhile
+mkdir "$t/gone"
+"$TARRY" record -q -o "$t/gone/x.dat" -- bash -c 'until [ -s "$1" ]; do sleep 0.05; done; rm -r "${1%/*}"' - "$t/gone/x.dat" 2>"$t/err"; r=$?
+[ $r = 1 ] && grep -q "recording is lost" "$t/err" && grep -q "cannot create $t/gone/x.dat" "$t/err"
+check "the output's folder is removed meanwhile: said, status 1" $? "status $r: $(cat "$t/err")"
+
 # a full disk
 mkdir "$t/small" && mount -t tmpfs -o size=1m tmpfs "$t/small" 2>/dev/null
 if mountpoint -q "$t/small"; then

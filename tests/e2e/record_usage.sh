@@ -88,6 +88,8 @@ fi
 [ "$(settings)" = "$before" ]; check "tracefs is as it was" $? "$(diff <(echo "$before") <(settings))"
 [ "$(leftover)" = 0 ]; check "no instance is left" $? "$(ls $tracefs/instances)"
 
+# more descriptors than a shell allows at first; the command keeps its limit
+[ "$(ulimit -Sn 24; "$TARRY" record -q -o "$t/a" -- bash -c 'ulimit -Sn')" = 24 ]; check "few descriptors allowed: recorded all the same, the command's limit stays" $?
 # what is recorded is there
 "$TARRY" record -o "$t/f.dat" -e 'sched:sched_process_*' -- sh -c '/bin/true; /bin/true' 2>"$t/err"
 grep -qE '^tarry: [0-9,]+ events in .* lost 0, own CPU .* -> .*f.dat$' "$t/err"; check "the closing line" $? "$(cat "$t/err")"
