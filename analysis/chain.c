@@ -348,13 +348,30 @@ uint32_t ty_path_links(const struct ty_path *p, uint32_t seg_i, struct ty_link *
 	return depth < n ? depth : n;
 }
 
+/* The call in which the thread was for more than half of [from, to), which is one that it was in at
+ * half time; TY_NONE. */
+static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t from, uint64_t to)
+{
+	uint32_t i = ty_model_syscall_at(m, thread, from + (to - from) / 2);
+	struct ty_syscall c;
+
+	if (i == TY_NONE)
+		return TY_NONE;
+	c = ty_model_syscall(m, i);
+	c.start_ns = c.start_ns > from ? c.start_ns : from;
+	c.end_ns = c.end_ns < to ? c.end_ns : to;
+	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
+}
+
 void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
 {
 	struct ty_span s = {.state = TY_ST_UNKNOWN, .syscall = TY_NONE};
 	char buf[32];
 	const char *call;
 
-	if (l->span != TY_NONE) {
+	if (l->what == TY_SEG_RUNS) {
+		s.syscall = main_call(x->m, l->thread, l->start_ns, l->end_ns);
+	} else if (l->span != TY_NONE) {
 		s = ty_model_span(x->m, l->span);
 		s.syscall = ty_model_syscall_at(x->m, l->thread, l->start_ns);
 		s.syscall = ty_wait_call(x, &s);

@@ -91,7 +91,8 @@ struct ty_link {
 };
 uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
 
-/* "blocked in futex", "ran in read", "ready, waiting for a CPU": what the thread did in a link. */
+/* "blocked in futex", "ran in read" (for more than half of it), "ready, waiting for a CPU": what
+ * the thread did in a link. */
 void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size);
 
 #endif

@@ -84,6 +84,14 @@ static void chain_to_the_sleep(void **state)
 	assert_int_equal(l[2].thread, thread(m, 13));
 	ty_link_text(&x, &l[2], what, sizeof(what));
 	assert_non_null(strstr(what, "nanosleep"));
+	/* A run is in a call when it is for more than half of it. */
+	l[2].what = TY_SEG_RUNS;
+	for (unsigned before = 0; before <= 1; before++) {
+		l[2].start_ns = (6 - before) * MS;
+		l[2].end_ns = 7 * MS;
+		ty_link_text(&x, &l[2], what, sizeof(what));
+		assert_string_equal(what, before ? "ran" : "ran in nanosleep");
+	}
 	/* Fewer links than there are: the outer ones are kept. */
 	assert_int_equal(ty_path_links(&p, r.seg, l, 2), 2);
 	assert_int_equal(l[0].thread, thread(m, 11));
