@@ -44,6 +44,47 @@ static const char *refusal(const struct ty_flow *f, const struct ty_flow_range *
 	return NULL;
 }
 
+/* Time stamp k belongs to the first instructions behind a taken branch, and no mark lies between
+ * it and the one before. */
+static bool follows_branch(const struct ty_walked *w, size_t k)
+{
+	const struct ty_walk_time *t = &w->times.v[k];
+
+	return k && t->at && t->marks == t[-1].marks &&
+	       (!t->marks || w->marks.v[t->marks - 1].at < t->at);
+}
+
+/*
+ * What comes before the window is not told: begin near it, at the last time stamp up to which all
+ * is earlier. Not where threads change, because who runs follows from what was executed.
+ */
+static void skip_earlier(struct ty_flow_stream *s)
+{
+	const uint64_t from_ns = s->flow->window.from_ns;
+	const struct ty_walked *w = s->walked;
+	size_t k, to = 0, m = 0;
+
+	if (!s->flow->timed || s->sw < s->sw_end)
+		return;
+	for (k = 0; k < w->times.n && ty_flow_ns(s->flow, w->times.v[k].tsc) < from_ns; k++) {
+		while (m < w->times.v[k].marks && ty_flow_ns(s->flow, w->marks.v[m].tsc) < from_ns)
+			m++;
+		if (m < w->times.v[k].marks)
+			break;
+		if (follows_branch(w, k))
+			to = k;
+	}
+	if (!to)
+		return;
+	s->time = to;
+	s->taken = w->times.v[to].at;
+	s->mark = w->times.v[to].marks;
+	s->tsc = w->times.v[to - 1].tsc;
+	s->timed = true;
+	s->ip = w->taken.v[s->taken - 1].to;
+	s->on = true;
+}
+
 /* 0 or -TY_E... */
 static int open_range(struct ty_flow_stream *s)
 {
@@ -61,6 +102,7 @@ static int open_range(struct ty_flow_stream *s)
 		s->on = s->walked->on;
 		s->timed = false;
 		s->tsc = 0;
+		skip_earlier(s);
 		return 0;
 	}
 	/* Where tracing is off at the end it is shown no more: it reads ahead, over what is left.
@@ -524,8 +566,10 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 			      (s->head.ts_ns != TY_FLOW_NO_TIME && s->head.ts_ns >= w->from_ns &&
 			       s->head.ts_ns <= w->to_ns);
 
-		*out = s->head;
-		if (!ty_flow_whole(w) && out->ts_ns != TY_FLOW_NO_TIME && out->ts_ns > w->to_ns)
+		if (within)
+			*out = s->head;
+		if (!ty_flow_whole(w) && s->head.ts_ns != TY_FLOW_NO_TIME &&
+		    s->head.ts_ns > w->to_ns)
 			s->has = false; /* time does not go back in a stream */
 		else
 			pull(s);
