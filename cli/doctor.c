@@ -229,6 +229,13 @@ static void check_hardware(void)
 		say("ok", "Intel PT", "the kernel offers intel_pt (%s); %s", text, why);
 	else
 		say("no", "Intel PT", "%s", why);
+	if (ty_pt_caps_have() && access("/proc/kcore", R_OK))
+		say("note", "kernel code",
+		    "/proc/kcore: %s; record --flow-kernel records which kernel code ran, and not "
+		    "the code (run as root on a kernel with CONFIG_PROC_KCORE, not locked down)",
+		    strerror(errno));
+	else if (ty_pt_caps_have())
+		say("ok", "kernel code", "/proc/kcore is there for record --flow-kernel");
 #if defined(__x86_64__)
 	say("ok", "single-stepping",
 	    "record --flow=step takes its place for executed instructions, slowly");

@@ -296,6 +296,24 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 		 : 0;
 }
 
+/* The kernel's code and names; what was given by hand comes first. Bytes are the trace's. */
+static int add_kernel(struct ty_flow_source *s, const char *path, struct ty_err *err)
+{
+	struct ty_text core = ty_trace_section(s->trace, TY_SEC_KERNEL);
+	struct ty_text names = ty_trace_section(s->trace, TY_SEC_KALLSYMS);
+	struct ty_code *code = ty_flow_code(s->flow);
+	int r;
+
+	if (!s->kernel_names.n)
+		s->kernel_names = (struct ty_bytes){(const uint8_t *)names.s, names.n};
+	if (!core.n || s->kcores.n)
+		return 0;
+	r = ty_code_blob(code, "[kernel]", core.s, core.n);
+	return r < 0 ? ty_fail(err, -r, TY_NO_OFFSET, "%s: its kernel's code: %s", path,
+			       ty_strerror(r))
+		     : ty_code_map_core(code, r, err);
+}
+
 /* How CLOCK_MONOTONIC ran: all the recorder's clock markers. Reads the whole recording. */
 static int add_clock(struct ty_trace *t, struct ty_flow_perf *perf, struct ty_err *err)
 {
@@ -344,6 +362,7 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	ty_flow_files_vdso(s->files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
 	r = ty_perf_open_bytes(path, pt.s, pt.n, &s->perf, err);
 	r = r ? r : add_perf(s, perf, path, err);
+	r = r ? r : add_kernel(s, path, err);
 	if (!r && ty_flow_perf_has_jit(perf))
 		r = add_clock(s->trace, perf, err);
 	return r ? r : add_images(s, path, ty_trace_section(s->trace, TY_SEC_CODE), err);

@@ -85,6 +85,11 @@ enum ty_section {
 	/* Binary. Of recordings with executed instructions: the vdso of the machine's 64-bit
 	   processes, an ELF file. */
 	TY_SEC_VDSO = 10,
+	/* Binary. Of recordings of kernel code (record --flow-kernel): the code as it was at the
+	   start, an ELF core whose segments are in order of their addresses. */
+	TY_SEC_KERNEL = 11,
+	/* With it, as /proc/kallsyms: the lines that name code. */
+	TY_SEC_KALLSYMS = 12,
 };
 
 /*

@@ -13,6 +13,7 @@
 #endif
 
 #include "keep.h"
+#include "kernel_code.h"
 #include "machine_facts.h"
 #include "proc_fds.h"
 #include "proc_snapshot.h"
@@ -132,6 +133,36 @@ int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
 	return p && (r->o->pt || r->o->step)
 		       ? ty_meta_section(&r->meta, TY_SEC_VDSO, (const char *)p, n, err)
 		       : 0;
+}
+
+/* The code that --flow-kernel will meet. Without it the recording is good for all else. */
+int ty_rec_put_kernel(struct recording *r, struct ty_err *err)
+{
+	struct ty_kernel_code k;
+	char why[200];
+	int e;
+
+	if (!r->o->pt || !r->o->pt->kernel)
+		return 0;
+	e = ty_kernel_code_read("/proc/kcore", "/proc/kallsyms", &k, why, sizeof(why));
+	if (e == -TY_ENOTFOUND)
+		ty_rec_note(r,
+			    "the kernel's code is not in the recording (%s): to decode it, name a "
+			    "copy with --kcore and --kallsyms when it is read",
+			    why);
+	else if (k.cut)
+		ty_rec_note(r, "of the kernel's code only the first %u MB are in the recording",
+			    TY_KERNEL_CODE_MAX >> 20);
+	if (e == -TY_ENOTFOUND)
+		e = 0;
+	else if (e)
+		e = ty_fail(err, -e, TY_NO_OFFSET, "out of memory for the kernel's code");
+	if (!e && k.core.len)
+		e = ty_meta_section(&r->meta, TY_SEC_KERNEL, k.core.p, k.core.len, err);
+	if (!e && k.core.len)
+		e = ty_meta_section(&r->meta, TY_SEC_KALLSYMS, k.names.p, k.names.len, err);
+	ty_kernel_code_fini(&k);
+	return e;
 }
 
 /* A CPU that was busy at the start may be idle now: what the start could not tell. */

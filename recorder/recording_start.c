@@ -288,6 +288,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 			      TY_REC_CLOCK, err);
 	e = e ? e : ty_rec_put_machine(r, err);
 	e = e ? e : ty_rec_put_vdso(r, err);
+	e = e ? e : ty_rec_put_kernel(r, err);
 	if (!e && (r->o->keep_ns || r->o->keep_bytes))
 		e = ty_keep_new(r, &r->keep, err);
 	e = e ? e

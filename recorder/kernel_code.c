@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See kernel_code.h. Where code is follows from the names: each covers what lies up to the next
+ * one, and at most a stretch of its own, in whole pages. So there is one rule for the kernel's
+ * text, modules and BPF programs, and no kernel's layout need be known. Formats: proc(5), elf(5).
+ */
+#include "kernel_code.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "spool_file.h"
+#include "vec.h"
+
+enum { PAGE = 4096, REACH = 64 << 10, LINE = 1024, SEGMENTS_MAX = 60000 };
+
+struct name {
+	uint64_t addr;
+	bool code;
+};
+
+struct stretch {
+	uint64_t lo, hi, off; /* off: in the file it is read from */
+};
+
+typedef VEC(struct name) names;
+typedef VEC(struct stretch) stretches;
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	return compare(x->addr, y->addr);
+}
+
+static int by_lo(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+
+	return compare(x->lo, y->lo);
+}
+
+/* "ffffffff81000000 T _stext": kernel addresses only; hidden ones are 0. */
+static int read_names(FILE *f, struct ty_buf *text, names *out)
+{
+	char line[LINE], type;
+
+	/* More names than there is room for are left out. */
+	while (text->len < TY_KERNEL_CODE_MAX && fgets(line, sizeof(line), f)) {
+		char *end;
+		uint64_t addr = strtoull(line, &end, 16);
+		bool code;
+
+		if (*end != ' ' || !(type = end[1]) || !(addr >> 63))
+			continue;
+		code = strchr("tTwW", type);
+		if (vec_push(out, (struct name){addr, code}) || (code && ty_buf_adds(text, line)))
+			return -TY_ENOMEM;
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_addr);
+	return 0;
+}
+
+/* The pages that hold code, by names in order. */
+static int find_code(const names *n, stretches *out)
+{
+	for (size_t i = 0, k; i < n->n; i = k) {
+		uint64_t lo = n->v[i].addr, hi;
+		bool code = false;
+
+		for (k = i; k < n->n && n->v[k].addr == lo; k++)
+			code |= n->v[k].code;
+		if (!code)
+			continue;
+		hi = UINT64_MAX - lo < REACH ? UINT64_MAX : lo + REACH;
+		if (k < n->n && n->v[k].addr < hi)
+			hi = n->v[k].addr;
+		lo &= -(uint64_t)PAGE;
+		hi = hi > -(uint64_t)PAGE ? -(uint64_t)PAGE : (hi + PAGE - 1) & -(uint64_t)PAGE;
+		if (out->n && lo <= out->v[out->n - 1].hi) {
+			if (hi > out->v[out->n - 1].hi)
+				out->v[out->n - 1].hi = hi;
+		} else if (lo < hi && vec_push(out, (struct stretch){.lo = lo, .hi = hi})) {
+			return -TY_ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The loadable segments of kcore, in order of their addresses. -TY_EFORMAT: it is none. */
+static int read_segments(int fd, stretches *out)
+{
+	Elf64_Ehdr eh;
+	Elf64_Phdr ph;
+
+	if (ty_pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG) ||
+	    eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_phentsize != sizeof(ph))
+		return -TY_EFORMAT;
+	for (unsigned i = 0; i < eh.e_phnum; i++) {
+		if (eh.e_phoff > INT64_MAX / 2 ||
+		    ty_pread(fd, &ph, sizeof(ph), eh.e_phoff + i * sizeof(ph)) != sizeof(ph))
+			return -TY_EFORMAT;
+		if (ph.p_type == PT_LOAD && ph.p_filesz && ph.p_offset <= INT64_MAX / 2 &&
+		    ph.p_filesz <= UINT64_MAX - ph.p_vaddr &&
+		    vec_push(out,
+			     (struct stretch){ph.p_vaddr, ph.p_vaddr + ph.p_filesz, ph.p_offset}))
+			return -TY_ENOMEM;
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_lo);
+	return 0;
+}
+
+/* [lo, hi) of a segment behind what is there; how much of it could be read. */
+static uint64_t copy(int fd, const struct stretch *segment, uint64_t lo, uint64_t hi,
+		     struct ty_buf *bytes)
+{
+	uint64_t at = lo;
+
+	while (at < hi) {
+		size_t n = hi - at < REACH ? hi - at : REACH;
+		int64_t got;
+
+		if (ty_buf_reserve(bytes, n))
+			break;
+		got = ty_pread(fd, bytes->p + bytes->len, n, segment->off + (at - segment->lo));
+		if (got <= 0)
+			break;
+		bytes->len += (size_t)got;
+		at += (uint64_t)got;
+		if ((size_t)got < n)
+			break;
+	}
+	return at - lo;
+}
+
+/* What of the code lies in a segment and can be read. */
+static int copy_code(int fd, const stretches *code, const stretches *segments, stretches *out,
+		     struct ty_buf *bytes, bool *cut)
+{
+	size_t s = 0;
+
+	vec_each (c, code)
+		for (s = s ? s - 1 : 0; s < segments->n && segments->v[s].lo < c->hi; s++) {
+			const struct stretch *g = &segments->v[s];
+			uint64_t lo = g->lo > c->lo ? g->lo : c->lo;
+			uint64_t hi = g->hi < c->hi ? g->hi : c->hi, n;
+
+			if (out->n && lo < out->v[out->n - 1].hi)
+				lo = out->v[out->n - 1].hi; /* segments that overlap */
+			if (lo >= hi)
+				continue;
+			if (out->n >= SEGMENTS_MAX || hi - lo > TY_KERNEL_CODE_MAX - bytes->len) {
+				*cut = true;
+				return 0;
+			}
+			n = copy(fd, g, lo, hi, bytes);
+			if (n && vec_push(out, (struct stretch){lo, lo + n, bytes->len - n}))
+				return -TY_ENOMEM;
+		}
+	return 0;
+}
+
+static int write_core(const stretches *s, const struct ty_buf *bytes, struct ty_buf *out)
+{
+	const Elf64_Ehdr eh = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+					   ELFDATA2LSB, EV_CURRENT},
+			       .e_type = ET_CORE,
+			       .e_machine = EM_X86_64,
+			       .e_version = EV_CURRENT,
+			       .e_phoff = sizeof(eh),
+			       .e_ehsize = sizeof(eh),
+			       .e_phentsize = sizeof(Elf64_Phdr),
+			       .e_phnum = (Elf64_Half)s->n};
+	int r = ty_buf_add(out, &eh, sizeof(eh));
+
+	vec_each (x, s) {
+		const Elf64_Phdr ph = {.p_type = PT_LOAD,
+				       .p_flags = PF_R | PF_X,
+				       .p_offset = sizeof(eh) + s->n * sizeof(ph) + x->off,
+				       .p_vaddr = x->lo,
+				       .p_filesz = x->hi - x->lo,
+				       .p_memsz = x->hi - x->lo};
+
+		r = r ? r : ty_buf_add(out, &ph, sizeof(ph));
+	}
+	return r ? r : ty_buf_add(out, bytes->p, bytes->len);
+}
+
+/* The code that the names tell of. */
+static int read_core(int fd, const names *n, struct ty_kernel_code *k)
+{
+	stretches code = {0}, segments = {0}, found = {0};
+	struct ty_buf bytes;
+	int r;
+
+	ty_buf_init(&bytes, TY_KERNEL_CODE_MAX + REACH);
+	r = find_code(n, &code);
+	r = r ? r : read_segments(fd, &segments);
+	r = r ? r : copy_code(fd, &code, &segments, &found, &bytes, &k->cut);
+	if (!r && found.n)
+		r = write_core(&found, &bytes, &k->core);
+	ty_buf_fini(&bytes);
+	vec_fini(&code);
+	vec_fini(&segments);
+	vec_fini(&found);
+	return r;
+}
+
+int ty_kernel_code_read(const char *kcore, const char *kallsyms, struct ty_kernel_code *k,
+			char *why, size_t why_n)
+{
+	FILE *f = fopen(kallsyms, "re");
+	names n = {0};
+	int r = 0, fd = -1;
+
+	*k = (struct ty_kernel_code){0};
+	ty_buf_init(&k->core, TY_KERNEL_CODE_MAX + (8u << 20));
+	ty_buf_init(&k->names, TY_KERNEL_CODE_MAX + LINE);
+	*why = 0;
+	if (!f) {
+		snprintf(why, why_n, "%s: %s", kallsyms, strerror(errno));
+		return -TY_ENOTFOUND;
+	}
+	r = read_names(f, &k->names, &n);
+	fclose(f);
+	if (!r && !k->names.len)
+		snprintf(why, why_n, "%s hides the addresses (sysctl kernel.kptr_restrict)",
+			 kallsyms);
+	if (!r && k->names.len) {
+		fd = open(kcore, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			snprintf(why, why_n, "%s: %s", kcore, strerror(errno));
+	}
+	if (fd >= 0) {
+		r = read_core(fd, &n, k);
+		close(fd);
+		if (r == -TY_EFORMAT || (!r && !k->core.len))
+			snprintf(why, why_n, "%s holds none of the code that %s names", kcore,
+				 kallsyms);
+	}
+	vec_fini(&n);
+	return *why ? -TY_ENOTFOUND : r;
+}
+
+void ty_kernel_code_fini(struct ty_kernel_code *k)
+{
+	ty_buf_fini(&k->core);
+	ty_buf_fini(&k->names);
+}
