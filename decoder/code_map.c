@@ -9,6 +9,7 @@
 
 #include "code_priv.h"
 #include "compare.h"
+#include "partition.h"
 
 enum { FILES_MAX = 1 << 20, MAPS_MAX = 1 << 23, KEY_MAX = 4096 + 2 * TY_BUILD_ID_MAX + 2 };
 
@@ -35,6 +36,9 @@ void ty_code_free(struct ty_code *c)
 		return;
 	vec_each (f, &c->files)
 		free(f->name);
+	vec_each (p, &c->owned)
+		free(*p);
+	vec_fini(&c->owned);
 	vec_each (l, &c->lives) {
 		vec_fini(&l->maps);
 		ty_code_index_fini(&l->index);
@@ -47,6 +51,11 @@ void ty_code_free(struct ty_code *c)
 	ty_pair_map_fini(&c->newest);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
+}
+
+int ty_code_own(struct ty_code *c, void *p)
+{
+	return vec_push(&c->owned, p);
 }
 
 static int add_file(struct ty_code *c, const char *name, const uint8_t *build_id, size_t n)
@@ -115,6 +124,20 @@ int ty_code_function(struct ty_code *c, const char *name, const void *p, size_t 
 bool ty_code_is_function(const struct ty_code *c, int file)
 {
 	return file >= 0 && file < (int)c->files.n && c->files.v[file].function;
+}
+
+void ty_code_set_lines(struct ty_code *c, int function, const struct ty_code_line *lines, size_t n)
+{
+	c->files.v[function].lines = lines;
+	c->files.v[function].lines_n = n;
+}
+
+const struct ty_code_line *ty_code_line_at(const struct ty_code *c, int function, uint64_t off)
+{
+	const struct ty_code_file *f = &c->files.v[function];
+	size_t n = partition_point(i, 0, f->lines_n, f->lines[i].off <= off);
+
+	return n ? &f->lines[n - 1] : NULL;
 }
 
 static uint32_t newest(const struct ty_code *c, int64_t space)

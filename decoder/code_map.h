@@ -49,6 +49,8 @@ struct ty_code;
 
 struct ty_code *ty_code_new(ty_code_load *load, void *ctx); /* NULL: out of memory */
 void ty_code_free(struct ty_code *c);
+/* Something of the heap that others have borrowed is freed with c. 0 or -TY_ENOMEM. */
+int ty_code_own(struct ty_code *c, void *p);
 
 /* A file known by path (and build id), or bytes at hand under a name (copied name, borrowed bytes).
  * Its number, or -TY_ENOMEM / -TY_ELIMIT. */
@@ -56,6 +58,16 @@ int ty_code_file(struct ty_code *c, const char *path, const uint8_t *build_id, s
 int ty_code_blob(struct ty_code *c, const char *name, const void *p, size_t n);
 /* A function of its own (of a JIT compiler): its name, and its bytes, borrowed. */
 int ty_code_function(struct ty_code *c, const char *name, const void *p, size_t n);
+/* From `off` bytes into a function on it is this source line. */
+struct ty_code_line {
+	uint64_t off;
+	const char *file; /* borrowed */
+	int line;
+};
+/* A function's lines, by their offsets; borrowed. */
+void ty_code_set_lines(struct ty_code *c, int function, const struct ty_code_line *lines, size_t n);
+/* The line of a function's byte; NULL: none is told. */
+const struct ty_code_line *ty_code_line_at(const struct ty_code *c, int function, uint64_t off);
 
 /* From t_ns on, [addr, addr+len) of the process shows the file from `off` on. 0 or -TY_E... */
 int ty_code_map(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr, uint64_t len,

@@ -22,6 +22,8 @@ struct ty_code_file {
 	uint8_t build_id_n;
 	bool tried, function;
 	struct ty_bytes bytes;
+	const struct ty_code_line *lines; /* of a function */
+	size_t lines_n;
 };
 
 struct ty_code_mapping {
@@ -73,6 +75,7 @@ struct ty_code {
 	VEC(struct ty_code_file) files;
 	struct ty_strtab *keys; /* of files by name and build id */
 	VEC(int) file_of_key;
+	VEC(void *) owned;
 	VEC(struct ty_code_life) lives;	     /* by space and time, once ready */
 	struct ty_pair_map newest;	     /* of a space: its life that was begun last */
 	VEC(struct ty_code_image_of) images; /* by pid, address, time */

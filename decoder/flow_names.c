@@ -180,7 +180,15 @@ void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uin
 bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, const char **file,
 			int *line)
 {
-	struct ty_symbols *s = at->file_id >= 0 ? symbols(n, at->file_id) : NULL;
+	const struct ty_code_line *l;
+	struct ty_symbols *s;
 
+	if (ty_code_is_function(n->code, at->file_id)) {
+		l = ty_code_line_at(n->code, at->file_id, at->off);
+		*file = l ? l->file : NULL;
+		*line = l ? l->line : 0;
+		return l;
+	}
+	s = at->file_id >= 0 ? symbols(n, at->file_id) : NULL;
 	return s && ty_symbols_line(s, at->off, file, line);
 }

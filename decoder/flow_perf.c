@@ -441,11 +441,17 @@ static int add_jit(struct ty_flow_perf *p, const char *path, int32_t pid)
 	timed = dump.tsc ? ty_flow_timed(p->flow) : p->clock.n != 0;
 	if (!timed)
 		only_alone(&j);
+	if (ty_code_own(code, dump.lines.v)) {
+		e = -TY_ENOMEM;
+		free(dump.lines.v);
+	}
 	for (size_t i = 0; (!e || e == -TY_EFORMAT) && i < j.v.n; i++) {
 		const struct ty_jit_load *l = &j.v.v[i];
 		struct change c = {.what = JIT, .pid = pid, .addr = l->addr};
 
 		c.file = ty_code_function(code, l->name, l->code, l->n);
+		if (c.file >= 0 && l->lines_n)
+			ty_code_set_lines(code, c.file, dump.lines.v + l->line, l->lines_n);
 		if (timed)
 			c.t_ns = dump.tsc ? ty_flow_ns(p->flow, l->ts) : from_monotonic(p, l->ts);
 		e = c.file < 0 ? c.file : push(p, c);

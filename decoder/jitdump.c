@@ -2,6 +2,10 @@
 /* See jitdump.h. */
 #include "jitdump.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
 #include "err.h"
 #include "pair_map.h"
 #include "rd.h"
@@ -9,14 +13,65 @@
 
 #define MAGIC 0x4a695444u
 enum { LOAD, MOVE, DEBUG_INFO, CLOSE };
-enum { FLAG_TSC = 1, HEAD = 40, RECORD_HEAD = 16 };
+enum { FLAG_TSC = 1, HEAD = 40, RECORD_HEAD = 16, ELF_HEAD = 64 };
 
 struct reading {
 	VEC(struct ty_jit_load) loads;
 	struct ty_pair_map by_index; /* a code's index to its load */
+	struct ty_jitdump *out;
+	uint64_t lines_addr; /* of the function to come that has the lines from: */
+	size_t lines_from;
+	uint64_t least; /* offset of a line in its function */
 	int (*load)(void *, const struct ty_jit_load *);
 	void *ctx;
 };
+
+static int by_off(const void *a, const void *b)
+{
+	const struct ty_code_line *x = a, *y = b;
+
+	return compare(x->off, y->off) ?: compare(x->line, y->line);
+}
+
+/* Lines of the function that comes next. The file of an entry may be that of the one before. */
+static int on_lines(struct reading *g, struct ty_rd *r)
+{
+	const char *file = NULL;
+	uint64_t n;
+
+	g->out->lines.n = g->lines_from; /* what was told of one that did not come */
+	g->lines_addr = ty_rd_u64(r);
+	for (n = ty_rd_u64(r); n && ty_rd_left(r); n--) {
+		struct ty_code_line l = {.off = ty_rd_u64(r) - g->lines_addr,
+					 .line = (int)ty_rd_u32(r)};
+		const char *name;
+
+		ty_rd_u32(r); /* column */
+		name = ty_rd_str(r);
+		if (!name)
+			break;
+		file = strcmp(name, "\xff") ? name : file;
+		l.file = file;
+		if (file && l.line > 0 && vec_push(&g->out->lines, l))
+			return -TY_ENOMEM;
+	}
+	return n || r->bad ? -TY_EFORMAT : 0;
+}
+
+/* Give those lines to the function that has come. */
+static void take_lines(struct reading *g, struct ty_jit_load *l)
+{
+	struct ty_code_line *v = g->out->lines.v + g->lines_from;
+	size_t n = g->out->lines.n - g->lines_from;
+
+	if (!n || g->lines_addr != l->addr)
+		return;
+	l->line = g->lines_from;
+	l->lines_n = n;
+	qsort(v, n, sizeof(*v), by_off);
+	g->least = v->off < g->least ? v->off : g->least;
+	g->lines_from += n;
+}
 
 static int on_load(struct reading *g, struct ty_rd *r, uint64_t ts)
 {
@@ -35,6 +90,7 @@ static int on_load(struct reading *g, struct ty_rd *r, uint64_t ts)
 		return -TY_EFORMAT;
 	if (!l.n)
 		return 0;
+	take_lines(g, &l);
 	at = ty_pair_map_add(&g->by_index, index, 0);
 	if (!at || vec_push(&g->loads, l))
 		return -TY_ENOMEM;
@@ -65,7 +121,7 @@ int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
 		    int (*load)(void *ctx, const struct ty_jit_load *l), void *ctx)
 {
 	struct ty_rd r = ty_rd_init(p, n, false);
-	struct reading g = {.load = load, .ctx = ctx};
+	struct reading g = {.load = load, .ctx = ctx, .out = out, .least = UINT64_MAX};
 	uint32_t head;
 	int e = 0;
 
@@ -94,6 +150,8 @@ int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
 			e = on_load(&g, &b, ts);
 		else if (id == MOVE)
 			e = on_move(&g, &b, ts);
+		else if (id == DEBUG_INFO)
+			e = on_lines(&g, &b);
 		if (e == -TY_EFORMAT) {
 			out->damaged = true;
 			e = 0;
@@ -101,6 +159,11 @@ int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
 		out->loads = g.loads.n;
 	}
 	out->damaged |= ty_rd_left(&r) && ty_rd_left(&r) < RECORD_HEAD;
+	out->lines.n = g.lines_from;
+	/* V8 adds the size of the ELF header that `perf inject` puts before each function: none of
+	 * its functions has a line at its begin, which all others' have. */
+	vec_each (l, &out->lines)
+		l->off -= g.least >= ELF_HEAD ? ELF_HEAD : 0;
 	vec_fini(&g.loads);
 	ty_pair_map_fini(&g.by_index);
 	return e;

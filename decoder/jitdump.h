@@ -11,12 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code_map.h"
+#include "vec.h"
+
 struct ty_jit_load {
 	uint64_t ts;   /* as written */
 	uint64_t addr; /* where the code is from then on */
 	uint64_t n;
 	const uint8_t *code; /* n bytes */
 	const char *name;
+	size_t line, lines_n; /* its source lines, in the dump's */
 };
 
 struct ty_jitdump {
@@ -24,13 +28,14 @@ struct ty_jitdump {
 	bool tsc;	/* times are TSC, else ns of CLOCK_MONOTONIC */
 	uint64_t loads; /* given */
 	bool damaged;	/* it ends in the middle of a record, or with one that is none */
+	VEC(struct ty_code_line) lines; /* function by function; names lie in the dump */
 };
 
 /*
  * All functions, in the order of the file; one that moves is given again. load returns 0, or an
- * error that ends it. 0; -TY_EFORMAT: it is no jitdump, or one of another byte order; load's error.
+ * error that ends it. out is filled whatever is returned, its lines are the caller's: 0;
+ * -TY_EFORMAT: it is no jitdump, or one of another byte order; load's error.
  */
 int ty_jitdump_read(const uint8_t *p, size_t n, struct ty_jitdump *out,
 		    int (*load)(void *ctx, const struct ty_jit_load *l), void *ctx);
-
 #endif

@@ -239,6 +239,8 @@ jitted() {
 	pid=$("$TARRY" record -q --flow=step --flow-filter main -o "$out/t.dat" "$PROGRAMS/flow_jit" "$out/jit")
 	is "JIT: functions of a jitdump, one after the other at one place; of a map, which may be in doubt" \
 		"first:3 second:7 listed:4 or?:4" "$(named first second listed 'either?' 'or?')"
+	is "JIT: and its source lines" "3 first.js:10 3 first.js:11" \
+		"$("$TARRY" dump "$out/t.dat" flow --insn 2>"$out/err" | grep -o 'first\.js:.*' | sort | uniq -c | xargs)"
 	touch -d '1 hour ago' "/tmp/perf-$pid.map"
 	is "JIT: a map of before, of another process" "first:3 second:7" "$(named first second listed)"
 	grep -q "^tarry: /tmp/perf-$pid.map is not used: " "$out/err"

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOAD, MOVE, SIZE = 6, PAGE = 4096 };
+enum { LOAD, MOVE, DEBUG_INFO, SIZE = 6, PAGE = 4096 };
 
 static FILE *dump;
 static unsigned char *code;
@@ -38,6 +38,10 @@ static void head(int id, size_t body)
 	put((uint64_t)id, 4);
 	put(16 + body, 4);
 	put(now(), 8);
+}
+
+static void ids(void)
+{
 	put((uint64_t)getpid() | (uint64_t)getpid() << 32, 8);
 }
 
@@ -53,6 +57,7 @@ static void load(const char *name, unsigned char *at, unsigned char n)
 {
 	write_code(at, n);
 	head(LOAD, 40 + strlen(name) + 1 + SIZE);
+	ids();
 	put((uintptr_t)at, 8);
 	put((uintptr_t)at, 8);
 	put(SIZE, 8);
@@ -61,10 +66,25 @@ static void load(const char *name, unsigned char *at, unsigned char n)
 	fwrite(at, SIZE, 1, dump);
 }
 
+/* Its two instructions are the lines 10 and 11 of a file; before it is loaded. */
+static void lines(const char *file, const unsigned char *at)
+{
+	head(DEBUG_INFO, 2 * 8 + 2 * 16 + strlen(file) + 1 + 2);
+	put((uintptr_t)at, 8);
+	put(2, 8);
+	put((uintptr_t)at, 8);
+	put(10, 8);
+	fwrite(file, strlen(file) + 1, 1, dump);
+	put((uintptr_t)at + 5, 8);
+	put(11, 8);
+	fwrite("\xff", 2, 1, dump);
+}
+
 static void move(unsigned char *from, unsigned char *to, unsigned char n)
 {
 	write_code(to, n);
 	head(MOVE, 48);
+	ids();
 	put((uintptr_t)to, 8);
 	put((uintptr_t)from, 8);
 	put((uintptr_t)to, 8);
@@ -106,6 +126,7 @@ int main(int argc, char **argv)
 	/* So that it is found. */
 	if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) == MAP_FAILED)
 		return 1;
+	lines("first.js", code);
 	load("first", code, 1);
 	run(code, 3, 1);
 	load("second", code, 2);

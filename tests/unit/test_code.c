@@ -412,6 +412,68 @@ static int count(void *ctx, const struct ty_jit_load *l)
 	return 0;
 }
 
+static void put_jit_head(struct ty_buf *b)
+{
+	ty_buf_addle(b, 0x4a695444, 4);
+	ty_buf_addle(b, 1, 4);
+	ty_buf_addle(b, 40, 4);
+	ty_buf_addle(b, 0, 8);
+	ty_buf_addle(b, 7, 4);
+	ty_buf_addle(b, 1, 8);
+	ty_buf_addle(b, 0, 8);
+}
+
+/* Three entries, not in order, each of a byte of "one": as they are, or `beyond` that. */
+static void put_lines(struct ty_buf *b, uint64_t addr, uint64_t beyond)
+{
+	ty_buf_addle(b, 2, 4);
+	ty_buf_addle(b, 16 + 16 + 3 * 16 + 5 + 5 + 2, 4);
+	ty_buf_addle(b, 90, 8);
+	ty_buf_addle(b, addr, 8);
+	ty_buf_addle(b, 3, 8);
+	ty_buf_addle(b, addr + beyond + 2, 8);
+	ty_buf_addle(b, 1, 8);
+	ty_buf_add(b, "b.js", 5);
+	ty_buf_addle(b, addr + beyond, 8);
+	ty_buf_addle(b, 3, 8);
+	ty_buf_add(b, "a.js", 5);
+	ty_buf_addle(b, addr + beyond + 1, 8);
+	ty_buf_addle(b, 4, 8);
+	ty_buf_add(b, "\xff", 2);
+}
+
+static void has_line(struct ty_code *c, int file, uint64_t off, const char *name, int line)
+{
+	const struct ty_code_line *l = ty_code_line_at(c, file, off);
+
+	assert_int_equal(name != NULL, l != NULL);
+	if (l) {
+		assert_string_equal(name, l->file);
+		assert_int_equal(line, l->line);
+	}
+}
+
+/* V8's are the size of an ELF header behind. */
+static void test_jit_v8(void **state)
+{
+	struct ty_flow_jit jit;
+	struct ty_code *c;
+	struct ty_flow *f;
+	struct ty_buf b;
+	uint64_t off, until;
+
+	ty_buf_init(&b, 1 << 16);
+	put_jit_head(&b);
+	put_lines(&b, 0x1100, 64);
+	put_load(&b, 100, 0x1100, "one", "abc");
+	f = jit_flow(&b, true, &jit);
+	c = ty_flow_code(f);
+	has_line(c, ty_code_whose(c, 7, 30, 0x1100, &off, &until), 0, "a.js", 3);
+	has_line(c, ty_code_whose(c, 7, 30, 0x1102, &off, &until), 2, "b.js", 1);
+	ty_flow_free(f);
+	ty_buf_fini(&b);
+}
+
 static void test_jit(void **state)
 {
 	struct ty_code_at at = {0};
@@ -424,14 +486,10 @@ static void test_jit(void **state)
 	uint64_t off, until;
 
 	ty_buf_init(&b, 1 << 16);
-	ty_buf_addle(&b, 0x4a695444, 4);
-	ty_buf_addle(&b, 1, 4);
-	ty_buf_addle(&b, 40, 4);
-	ty_buf_addle(&b, 0, 8);
-	ty_buf_addle(&b, 7, 4);
-	ty_buf_addle(&b, 1, 8);
-	ty_buf_addle(&b, 0, 8);
+	put_jit_head(&b);
+	put_lines(&b, 0x1100, 0);
 	put_load(&b, 100, 0x1100, "one", "abc");
+	put_lines(&b, 0x7700, 0); /* of one that does not come */
 	put_load(&b, 150, 0x1100, "two", "xyz");
 	put_load(&b, 160, 0x1200, "alone", "123");
 	/* The clock is known: each from its time on, whatever was mapped anew. */
@@ -446,6 +504,12 @@ static void test_jit(void **state)
 			t < 45 ? "one" : "two",
 			ty_code_file_name(c, ty_code_whose(c, 7, t, 0x1102, &off, &until)));
 		assert_int_equal(t < 45 ? 45 : UINT64_MAX, until);
+		has_line(c, ty_code_whose(c, 7, t, 0x1100, &off, &until), 0, t < 45 ? "a.js" : NULL,
+			 3);
+		has_line(c, ty_code_whose(c, 7, t, 0x1101, &off, &until), 1, t < 45 ? "a.js" : NULL,
+			 4);
+		has_line(c, ty_code_whose(c, 7, t, 0x1102, &off, &until), 2, t < 45 ? "b.js" : NULL,
+			 1);
 	}
 	ty_flow_free(f);
 	/* It is not: only what has its place alone. */
@@ -465,9 +529,11 @@ static void test_jit(void **state)
 		memcpy(copy, b.p, n);
 		(void)ty_jitdump_read(copy, n, &info, count, NULL);
 		assert_true(n < b.len || (info.loads == 3 && !info.damaged));
+		vec_fini(&info.lines);
 		for (int bit = 0; n == b.len && bit < 8 * (int)n; bit++) {
 			copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
 			(void)ty_jitdump_read(copy, n, &info, count, NULL);
+			vec_fini(&info.lines);
 			copy[bit / 8] ^= (uint8_t)(1u << bit % 8);
 		}
 		free(copy);
@@ -525,7 +591,7 @@ int main(void)
 		cmocka_unit_test(test_rule),	   cmocka_unit_test(test_later),
 		cmocka_unit_test(test_many),	   cmocka_unit_test(test_core),
 		cmocka_unit_test(test_same_notes), cmocka_unit_test(test_jit),
-		cmocka_unit_test(test_names)};
+		cmocka_unit_test(test_jit_v8),	   cmocka_unit_test(test_names)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
