@@ -72,6 +72,14 @@ int ty_trace_keep(struct ty_trace *t, struct ty_in *in, uint64_t n, uint64_t lim
 	return keep(t, s, (size_t)n, out);
 }
 
+int ty_trace_keep_bytes(struct ty_trace *t, const char *p, size_t n, uint64_t limit,
+			struct ty_text *out)
+{
+	struct ty_in in = {.fd = -1, .mem = (const uint8_t *)(p ? p : ""), .end = n};
+
+	return ty_trace_keep(t, &in, n, limit, out);
+}
+
 int ty_trace_keep_str(struct ty_trace *t, struct ty_in *in, struct ty_text *out)
 {
 	char s[4096];

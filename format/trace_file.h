@@ -73,6 +73,9 @@ struct ty_in ty_trace_in(const struct ty_trace *t, uint64_t from, uint64_t to);
  * over the limit; err untouched), -TY_ENOMEM. */
 int ty_trace_keep(struct ty_trace *t, struct ty_in *in, uint64_t n, uint64_t limit,
 		  struct ty_text *out);
+/* The same of n bytes at p (may be NULL when there are none). */
+int ty_trace_keep_bytes(struct ty_trace *t, const char *p, size_t n, uint64_t limit,
+			struct ty_text *out);
 /* The same of a NUL-terminated string of at most 4095 bytes. */
 int ty_trace_keep_str(struct ty_trace *t, struct ty_in *in, struct ty_text *out);
 

@@ -31,14 +31,6 @@ static int content(struct spool *s, const struct ty_spool_ent *e, struct ty_buf 
 	return !r || r == -TY_ENOMEM ? r : -TY_EFORMAT;
 }
 
-/* A kept text of n bytes at p. */
-static int keep(struct spool *s, const char *p, size_t n, uint64_t limit, struct ty_text *out)
-{
-	struct ty_in in = {.fd = -1, .mem = (const uint8_t *)(p ? p : ""), .end = n};
-
-	return ty_trace_keep(s->t, &in, n, limit, out);
-}
-
 /* One chunk that is an item of a list. */
 static int list_item(struct spool *s, const struct ty_spool_chunk *h, const struct ty_buf *b)
 {
@@ -49,15 +41,16 @@ static int list_item(struct spool *s, const struct ty_spool_chunk *h, const stru
 
 	switch (h->stream) {
 	case TY_META_FTRACE_FORMAT:
-		r = keep(s, b->p, b->len, TY_DAT_FORMAT_BYTES, &a);
+		r = ty_trace_keep_bytes(s->t, b->p, b->len, TY_DAT_FORMAT_BYTES, &a);
 		if (!r && t->formats.n >= TY_DAT_FORMATS_MAX)
 			return -TY_EFORMAT;
 		return r ? r : vec_push(&t->formats, (struct ty_event_format){"ftrace", a});
 	case TY_META_EVENT_FORMAT:
 		if (!z || t->formats.n >= TY_DAT_FORMATS_MAX)
 			return -TY_EFORMAT;
-		if ((r = keep(s, b->p, (size_t)(z - b->p), 4096, &a)) ||
-		    (r = keep(s, z + 1, b->len - (size_t)(z + 1 - b->p), TY_DAT_FORMAT_BYTES, &c)))
+		if ((r = ty_trace_keep_bytes(s->t, b->p, (size_t)(z - b->p), 4096, &a)) ||
+		    (r = ty_trace_keep_bytes(s->t, z + 1, b->len - (size_t)(z + 1 - b->p),
+					     TY_DAT_FORMAT_BYTES, &c)))
 			return r;
 		return vec_push(&t->formats, (struct ty_event_format){a.s, c});
 	case TY_META_BUFFER:
@@ -68,13 +61,15 @@ static int list_item(struct spool *s, const struct ty_spool_chunk *h, const stru
 			if (vec_push(&t->buffers, (struct ty_trace_buffer){"(name lost)", "",
 									   t->priv->page_size}))
 				return -TY_ENOMEM;
-		if ((r = keep(s, b->p, (size_t)(z - b->p), 4096, &a)) ||
-		    (r = keep(s, z + 1, strnlen(z + 1, b->len - (size_t)(z + 1 - b->p)), 4096, &c)))
+		if ((r = ty_trace_keep_bytes(s->t, b->p, (size_t)(z - b->p), 4096, &a)) ||
+		    (r = ty_trace_keep_bytes(s->t, z + 1,
+					     strnlen(z + 1, b->len - (size_t)(z + 1 - b->p)), 4096,
+					     &c)))
 			return r;
 		return vec_push(&t->buffers, (struct ty_trace_buffer){t->buffers.n ? a.s : "", c.s,
 								      t->priv->page_size});
 	default: /* TY_META_CPUSTAT */
-		r = keep(s, b->p, b->len, TY_DAT_FORMAT_BYTES, &a);
+		r = ty_trace_keep_bytes(s->t, b->p, b->len, TY_DAT_FORMAT_BYTES, &a);
 		if (!r && t->cpustat.n >= TY_DAT_CPUS_MAX * TY_DAT_BUFFERS_MAX)
 			return -TY_EFORMAT;
 		return r ? r : vec_push(&t->cpustat, a);
@@ -99,7 +94,7 @@ static int whole_text(struct spool *s, const struct ty_spool_ent *e, const struc
 	int r;
 
 	if (e->h.type == TY_SPOOL_SECTION) {
-		r = keep(s, b->p, b->len, TY_DAT_SECTION_BYTES, &text);
+		r = ty_trace_keep_bytes(s->t, b->p, b->len, TY_DAT_SECTION_BYTES, &text);
 		return r ? r : ty_trace_add_section(t, e->h.stream, text);
 	}
 	switch (e->h.stream) {
@@ -114,7 +109,7 @@ static int whole_text(struct spool *s, const struct ty_spool_ent *e, const struc
 	case TY_META_CPUCOUNT: return cpu_count(s, b);
 	default: return 0; /* of a newer recorder */
 	}
-	return keep(s, b->p, b->len, TY_DAT_SECTION_BYTES, to);
+	return ty_trace_keep_bytes(s->t, b->p, b->len, TY_DAT_SECTION_BYTES, to);
 }
 
 static bool is_list(const struct ty_spool_chunk *h)

@@ -76,14 +76,12 @@ static const char *clock_name(struct v6 *v, struct ty_text text)
 {
 	const char *from = text.s ? strchr(text.s, '[') : NULL;
 	const char *to = from ? strchr(from, ']') : NULL;
-	struct ty_in in = {0};
 	struct ty_text name;
 
-	if (!to)
+	if (!to || ty_trace_keep_bytes(v->t, from + 1, (size_t)(to - from - 1), TY_DAT_FORMAT_BYTES,
+				       &name))
 		return "";
-	in.mem = (const uint8_t *)from + 1;
-	in.end = (uint64_t)(to - from - 1);
-	return ty_trace_keep(v->t, &in, in.end, TY_DAT_FORMAT_BYTES, &name) ? "" : name.s;
+	return name.s;
 }
 
 /*
