@@ -77,8 +77,8 @@ struct ty_thread {
 	uint64_t start_ns;    /* first known instant; see born */
 	uint64_t end_ns;      /* last instant: its exit, or the end of the recording */
 	bool born, died;      /* fork / exit was recorded */
-	uint64_t released_ns; /* the traced command: when the recorder let it go (its execve); else
-				 0 */
+	uint64_t released_ns; /* the traced command: when the recorder let it go (its execve, or
+				 what is first known of it); else 0 */
 	bool kernel;	      /* a kernel thread */
 	bool traced;	      /* its system calls are recorded */
 	uint32_t name;	      /* name at its end: the one people know it by */

@@ -191,6 +191,17 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 	return i;
 }
 
+/* What is first known of the traced command is that it goes its own way. */
+static void released(struct ty_builder *b, int32_t tid, uint64_t ts)
+{
+	uint32_t i = tid && tid == b->command_tid ? ty_identity_get(b, tid, ts) : TY_NONE;
+
+	if (i == TY_NONE)
+		return;
+	b->thread.v[i].pub.released_ns = ts;
+	b->command_tid = 0;
+}
+
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_pair_step step;
@@ -201,23 +212,21 @@ void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts
 	case TY_EV_SYS_EXIT:
 		b->sum.has_syscalls = true;
 		thread = ev->tid ? ty_identity_get(b, ev->tid, ts) : TY_NONE;
+		if (ev->kind == TY_EV_SYS_ENTER)
+			released(b, ev->tid, ts);
 		if (thread != TY_NONE) {
 			struct ty_bthread *t = &b->thread.v[thread];
 
 			t->pub.traced = true;
-			if (ev->kind == TY_EV_SYS_ENTER && ev->tid == b->command_tid) {
-				t->pub.released_ns = ts;
-				b->command_tid = 0;
-			}
 			if (ev->kind == TY_EV_SYS_ENTER && ev->u.enter.nr == b->setaffinity_nr)
 				forget_affinity(b, ev, thread);
 			t->in_nr = ev->kind == TY_EV_SYS_ENTER ? ev->u.enter.nr : -1;
 		}
 		break;
+	case TY_EV_EXEC: released(b, ev->tid, ts); break; /* its execve's begin may be lost */
 	case TY_EV_GAP:
 	case TY_EV_FORK:
 	case TY_EV_NEWTASK:
-	case TY_EV_EXEC:
 	case TY_EV_EXIT:
 	case TY_EV_SIGNAL_DELIVER: break; /* a deadly signal: the call never returns */
 	default: return;

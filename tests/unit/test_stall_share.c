@@ -636,6 +636,23 @@ static void who_answers_unasked_was_asked_before(void **state)
 	assert_int_equal(sends_then(false, NR_SENDTO), 0);
 }
 
+/* The begin of the command's execve is lost: the exec itself tells when the recorder let it go. */
+static void a_lost_execve_costs_no_path(void **state)
+{
+	struct ty_event ev = {.kind = TY_EV_EXEC, .id = 34, .tid = 10};
+	const struct ty_model *m;
+
+	begin("mode=pids\npid=10\ncommand_tid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	ev.ts_ns = t += MS;
+	ty_mx_feed(ev);
+	call(t + 50 * MS, 10, NR_READ, 1, 0);
+	ty_mx_switch(0, t + 60 * MS, 10, S, 0);
+	m = ty_mx_end();
+	assert_int_equal(ty_model_thread(m, ty_model_thread_find(m, 10, t))->released_ns, t);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -653,6 +670,7 @@ int main(void)
 		cmocka_unit_test(one_wait_does_not_speak_for_all),
 		cmocka_unit_test(what_ends_is_a_job),
 		cmocka_unit_test(who_answers_unasked_was_asked_before),
+		cmocka_unit_test(a_lost_execve_costs_no_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
