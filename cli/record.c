@@ -138,7 +138,8 @@ static int record(struct ty_record_args *a)
 	int r;
 
 	if (!a->quiet && isatty(STDERR_FILENO)) {
-		a->o.progress = progress;
+		/* While a command runs the terminal is its own. */
+		a->o.progress = a->o.argv ? NULL : progress;
 		a->o.finishing = finishing;
 		a->o.ctx = &shown;
 	}
