@@ -368,6 +368,85 @@ static void test_odd_time(void **state)
 	ty_pt_enc_fini(&e);
 }
 
+static size_t coarse(const struct ty_flow *f)
+{
+	size_t n = 0;
+
+	vec_each (r, &f->ranges)
+		n += r->coarse_to != 0;
+	return n;
+}
+
+static void same_ranges(const struct ty_flow *a, const struct ty_flow *b)
+{
+	assert_int_equal(a->ranges.n, b->ranges.n);
+	for (size_t i = 0; i < a->ranges.n; i++) {
+		assert_int_equal(a->ranges.v[i].at.off, b->ranges.v[i].at.off);
+		assert_int_equal(a->ranges.v[i].end, b->ranges.v[i].end);
+	}
+}
+
+/* A stream of several MB, of which only what windows want is searched: their items are those of a
+ * stream that was searched as a whole, which is what it comes to, and at once where a time falls.
+ */
+static void test_coarse(void **state)
+{
+	struct ty_flow_window w = {0};
+	items want = {0}, got = {0};
+	struct ty_flow *all, *lazy;
+	struct ty_flow_range r;
+	uint64_t first[2], last[2];
+	struct ty_pt_enc e;
+	char *tsc;
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 64 << 20);
+	walk(&e, 1500000);
+	assert_true(e.out.len > 4 << 20);
+	all = flow_of(&e.out);
+	lazy = flow_of(&e.out);
+	split_all(all);
+	assert_int_equal(0, coarse(all));
+	assert_true(coarse(lazy) > 2);
+	assert_true(ty_flow_span(all, &first[0], &last[0]));
+	assert_true(ty_flow_span(lazy, &first[1], &last[1]));
+	assert_int_equal(first[0], first[1]);
+	assert_int_equal(last[0], last[1]);
+	for (uint64_t k = 0; k < 12; k++) {
+		w.from_ns = last[0] / 12 * (k * 5 % 12);
+		w.to_ns = w.from_ns + 3000 * (k + 1);
+		assert_int_equal(0, ty_flow_seek(all, &w, false, NULL));
+		assert_int_equal(0, ty_flow_seek(lazy, &w, false, NULL));
+		assert_true(k > 1 || coarse(lazy));
+		pull(all, &want);
+		pull(lazy, &got);
+		assert_true(want.n > 100);
+		assert_int_equal(want.n, got.n);
+		for (size_t i = 0; i < want.n; i++) {
+			assert_int_equal(want.v[i].ip, got.v[i].ip);
+			assert_int_equal(want.v[i].tsc, got.v[i].tsc);
+		}
+	}
+	split_all(lazy);
+	same_ranges(all, lazy);
+	ty_flow_free(lazy);
+	r = all->ranges.v[all->ranges.n / 2];
+	w.from_ns = w.to_ns = all->ranges.v[all->ranges.n / 2 - 1].at.tsc;
+	tsc = memchr(e.out.p + r.at.off + 16, 0x19, 64);
+	assert_non_null(tsc);
+	tsc[6] ^= 1;
+	lazy = flow_of(&e.out);
+	assert_int_equal(0, ty_flow_seek(lazy, &w, false, NULL));
+	assert_int_equal(0, coarse(lazy));
+	same_ranges(all, lazy);
+	ty_flow_free(lazy);
+	ty_flow_free(all);
+	ty_pt_enc_fini(&e);
+	vec_fini(&want);
+	vec_fini(&got);
+}
+
 /* In pieces of any size, which continue each other. */
 static struct ty_flow *flow_of_places(struct store *s, unsigned *seed)
 {
@@ -537,10 +616,11 @@ static void test_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	cmocka_unit_test(test_places),
-		cmocka_unit_test(test_psb),	cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_jumps),	cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_no_room), cmocka_unit_test(test_odd_time)};
+		cmocka_unit_test(test_same),	 cmocka_unit_test(test_coarse),
+		cmocka_unit_test(test_places),	 cmocka_unit_test(test_psb),
+		cmocka_unit_test(test_pieces),	 cmocka_unit_test(test_jumps),
+		cmocka_unit_test(test_too_long), cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_odd_time)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
