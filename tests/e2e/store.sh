@@ -20,74 +20,78 @@ passes "recording" [ $? -eq 0 ]
 "$TARRY" record -q -o other.dat -- "$PROGRAMS/syscall_loop" 1 200000 2>err.txt
 passes "another recording" [ $? -eq 0 ]
 
-report() { "$TARRY" report "${2:-$t}" syscalls threads longest --json ${3:-} >"$1" 2>err.txt; }
+report() { "$TARRY" report $t syscalls threads longest --json ${2:-} >"$1" 2>err.txt; }
 same() { cmp -s right.json "$1" && [ ! -s err.txt ]; }
 id() { stat -c '%i %y %s' $index; }
 only() { [ "$(ls -A in | LC_ALL=C sort | tr '\n' ' ')" = "$1" ]; }
 
-report right.json $t --no-index
-passes "--no-index leaves none" only "t.dat "
+# What holds of every index; right.json is what is said without. $t and $index are its paths.
+rules() { # WHAT COMMAND OTHER: COMMAND OUT [--no-index] tells of $t; a file of other content
+	local what=$1 tell=$2 bare="${t#in/} " both="${index#in/} ${t#in/} " was size
+	$tell right.json --no-index
+	passes "$what: --no-index leaves none" only "$bare"
+	$tell a.json
+	passes "$what: the first open says the same" same a.json
+	passes "and leaves an index" only "$both"
+	was=$(id)
+	$tell a.json
+	passes "$what: the second open says the same" same a.json
+	passes "from the same index" [ "$(id)" = "$was" ]
+	$tell a.json --no-index
+	passes "$what: --no-index beside an index: the same" same a.json
+	passes "which is not touched" [ "$(id)" = "$was" ]
+	touch $t
+	$tell a.json
+	passes "$what: a file of another time: the same" same a.json
+	passes "a new index" [ "$(id)" != "$was" ]
+	cp -p $t keep
+	was=$(id)
+	cp "$3" $t
+	$tell a.json
+	$tell b.json --no-index
+	passes "$what: a file of other content: its own answers" cmp -s a.json b.json
+	passes "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
+	passes "a new index, too" [ "$(id)" != "$was" ]
+	cp -p keep $t
+	$tell a.json
+	passes "$what: the first content again" same a.json
+	truncate -s -5000 $index
+	$tell a.json
+	passes "$what: a truncated index is made anew" same a.json
+	printf 'XXXX' | dd of=$index bs=1 seek=100 conv=notrunc status=none
+	$tell a.json
+	passes "$what: an index with a damaged head is made anew" same a.json
+	: >$index
+	$tell a.json
+	passes "$what: an empty index is made anew" same a.json
+	# Everything between head and directories.
+	size=$(stat -c %s $index)
+	dd if=/dev/urandom of=$index bs=4096 seek=1 count=$((size / 4096 / 2)) conv=notrunc status=none
+	$tell a.json
+	passes "$what: an index with damaged blocks: status 1" [ $? -eq 1 ]
+	passes "one sentence" [ "$(wc -l <err.txt)" -eq 1 ]
+	passes "that says what to do" grep -q 'index file was damaged.*try again' err.txt
+	passes "it is removed" only "$bare"
+	$tell a.json
+	passes "$what: the next open is right" same a.json
+	rm -f $index
+	chown 12345 in
+	$tell a.json
+	passes "$what in somebody else's folder: the same" same a.json
+	passes "nothing is left there" only "$bare"
+	was=$(stat -c '%i %y' cache/tarry/*."${index##*.}")
+	$tell a.json
+	passes "$what: the cache folder's index: the same" same a.json
+	passes "is used again" [ "$(stat -c '%i %y' cache/tarry/*."${index##*.}")" = "$was" ]
+	chown 0 in
+	rm -rf cache
+}
+
+rules "a model" report other.dat
 report a.json
-passes "the first open says the same" same a.json
-passes "and leaves an index" only ".t.dat.tarry-index t.dat "
-passes "larger than what --memory allows below" [ "$(stat -c %s $index)" -gt 16000000 ]
+passes "the index is larger than what --memory allows below" [ "$(stat -c %s $index)" -gt 16000000 ]
 echo "# $(stat -c %s $index) bytes"
-was=$(id)
-report a.json
-passes "the second open says the same" same a.json
-passes "from the same index" [ "$(id)" = "$was" ]
-report a.json $t --no-index
-passes "--no-index beside an index: the same" same a.json
-passes "which is not touched" [ "$(id)" = "$was" ]
-
-touch $t
-report a.json
-passes "a trace of another time: the same" same a.json
-passes "a new index" [ "$(id)" != "$was" ]
-cp -p $t keep.dat
-was=$(id)
-cp other.dat $t
-report a.json
-report b.json $t --no-index
-passes "a trace with other content: its own answers" cmp -s a.json b.json
-passes "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
-passes "a new index, too" [ "$(id)" != "$was" ]
-cp -p keep.dat $t
-report a.json
-passes "the first content again" same a.json
-
-truncate -s -5000 $index
-report a.json
-passes "a truncated index is made anew" same a.json
-printf 'XXXX' | dd of=$index bs=1 seek=100 conv=notrunc status=none
-report a.json
-passes "an index with a damaged head is made anew" same a.json
-: >$index
-report a.json
-passes "an empty index is made anew" same a.json
-
-# Everything between head and directories.
-size=$(stat -c %s $index)
-dd if=/dev/urandom of=$index bs=4096 seek=1 count=$((size / 4096 / 2)) conv=notrunc status=none
-report a.json
-passes "an index with damaged blocks: status 1" [ $? -eq 1 ]
-passes "one sentence" [ "$(wc -l <err.txt)" -eq 1 ]
-passes "that says what to do" grep -q 'index file was damaged.*try again' err.txt
-passes "it is removed" only "t.dat "
-report a.json
-passes "the next open is right" same a.json
-
 rm -f $index
-chown 12345 in
-report a.json
-passes "somebody else's folder: the same" same a.json
-passes "nothing is left there" only "t.dat "
-was=$(stat -c '%i %y' cache/tarry/*.tarry-index)
-report a.json
-passes "the cache folder's index: the same" same a.json
-passes "is used again" [ "$(stat -c '%i %y' cache/tarry/*.tarry-index)" = "$was" ]
-chown 0 in
-rm -rf cache
 
 report a.json & one=$!
 "$TARRY" report $t syscalls threads longest --json >b.json 2>err2.txt
@@ -97,7 +101,7 @@ passes "of both" cmp -s right.json b.json
 passes "one index" only ".t.dat.tarry-index t.dat "
 rm -f $index
 
-report a.json $t --memory=16M
+report a.json --memory=16M
 passes "--memory of less than the model: the same" same a.json
 passes "its index" only ".t.dat.tarry-index t.dat "
 report a.json
@@ -218,47 +222,7 @@ P
 samples() { "$TARRY" report memory sharing --spe-raw $t --json ${2:-} >"$1" 2>err.txt; }
 stream 1 >$t
 stream 2 >other.spe
-samples right.json --no-index
-passes "samples: --no-index leaves none" only "m.spe "
-passes "there are samples" grep -q '"samples":120000' right.json
+rules samples samples other.spe
 samples a.json
-passes "samples: the first open says the same" same a.json
-passes "and leaves an index" only ".m.spe.tarry-memory-index m.spe "
-was=$(id)
-samples a.json
-passes "samples: the second open says the same" same a.json
-passes "from the same index" [ "$(id)" = "$was" ]
-samples a.json --no-index
-passes "samples: --no-index beside an index" same a.json
-passes "which is not touched" [ "$(id)" = "$was" ]
-cp -p $t keep.spe
-cp other.spe $t
-samples a.json
-samples b.json --no-index
-passes "samples: other content, its own answers" cmp -s a.json b.json
-passes "which are others" [ "$(cmp a.json right.json 2>&1 | wc -l)" -eq 1 ]
-passes "a new index, too" [ "$(id)" != "$was" ]
-cp -p keep.spe $t
-samples a.json
-passes "samples: the first content again" same a.json
-truncate -s -5000 $index
-samples a.json
-passes "samples: a truncated index is made anew" same a.json
-size=$(stat -c %s $index)
-dd if=/dev/urandom of=$index bs=4096 seek=1 count=$((size / 4096 / 2)) conv=notrunc status=none
-samples a.json
-passes "samples: an index with damaged blocks: status 1" [ $? -eq 1 ]
-passes "and what to do" grep -q 'index file was damaged.*try again' err.txt
-passes "it is removed" only "m.spe "
-samples a.json
-passes "samples: the next open is right" same a.json
-rm -f $index
-chown 12345 in
-samples a.json
-passes "samples in somebody else's folder: the same" same a.json
-passes "nothing is left there" only "m.spe "
-was=$(stat -c '%i %y' cache/tarry/*.tarry-memory-index)
-samples a.json
-passes "samples: the cache folder's index: the same" same a.json
-passes "is used again" [ "$(stat -c '%i %y' cache/tarry/*.tarry-memory-index)" = "$was" ]
+passes "there are samples" grep -q '"samples":120000' a.json
 echo "1..$n"
