@@ -121,7 +121,9 @@ enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m)
 		t->drag_times = !rows;
 		break;
 	case TY_MOUSE_DOUBLE:
-		if (rows && cells)
+		if (rows && cells && ty_row_is_memory(&t->tracks.rows.v[t->row]))
+			ty_timeline_memory_recolour(t);
+		else if (rows && cells)
 			ty_timeline_zoom(t);
 		else
 			click(t, m);

@@ -141,7 +141,9 @@ static void strips_are_under_their_cpus(void **state)
 	assert_non_null(strstr(s, "mmmmmmmmmmmm")); /* without colours */
 	assert_int_equal(ty_timeline_ops.act(t, TY_ACT_MEMORY), TY_VIEW_PUSH);
 	assert_true(ty_memory_view_by_source(t->memory.view));
-	ty_timeline_ops.act(t, TY_ACT_OPEN);
+	ty_timeline_ops.mouse(t, &(struct ty_mouse){.what = TY_MOUSE_DOUBLE,
+						    .x = t->lay.cells_x + 5,
+						    .y = t->lay.rows_y + (int)(t->row - t->top)});
 	assert_false(ty_memory_view_by_source(t->memory.view));
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
 	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 0);
