@@ -86,4 +86,13 @@ void ty_sharing_fini(struct ty_sharing *s);
 const char *ty_sharing_kind_name(unsigned kind);
 const char *ty_sharing_evidence_name(unsigned evidence);
 
+/* The first address of the line that was accessed: what the line begins with may be another
+ * variable.
+ */
+static inline uint64_t ty_sharing_accessed(const struct ty_sharing *s,
+					   const struct ty_sharing_line *l)
+{
+	return (l->va ? l->va : l->line) + (l->sites_n ? s->sites[l->sites_first].offset : 0);
+}
+
 #endif

@@ -14,10 +14,39 @@ static const char *const evidence_text[] = {
 	"loads came from another core's cache",
 };
 
+/* What is accessed at the line's site i, which may be another variable than the line begins with.
+ */
+static void name_site(struct ty_mem_report *r, const struct ty_sharing *s,
+		      const struct ty_sharing_line *l, uint32_t i, struct ty_mem_name_of *n)
+{
+	ty_mem_name(r->names, l->va_pid, l->va + s->sites[l->sites_first + i].offset, l->va_ts_ns,
+		    n);
+}
+
+/* The variables between the first and the last byte that is accessed. */
+static void print_names(struct ty_mem_report *r, const struct ty_sharing *s,
+			const struct ty_sharing_line *l, FILE *f)
+{
+	struct ty_mem_name_of n, last;
+	char b[512];
+
+	name_site(r, s, l, 0, &n);
+	name_site(r, s, l, l->sites_n - 1, &last);
+	if (n.symbol)
+		fprintf(f, ", %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol),
+			n.offset);
+	if (last.symbol && last.symbol != n.symbol)
+		fprintf(f, "%s%s+0x%" PRIx64, n.symbol ? " to " : ", ",
+			ty_mem_report_plain(b, sizeof(b), last.symbol), last.offset);
+	if (n.mapping)
+		fprintf(f, ", in %s", ty_mem_report_plain(b, sizeof(b), n.mapping));
+	if (n.assumed || last.assumed)
+		fputs(" (assumed)", f);
+}
+
 static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		       const struct ty_sharing_line *l, FILE *f)
 {
-	struct ty_mem_name_of n;
 	char b[512];
 
 	fprintf(f, "\n%s sharing, %s 0x%" PRIx64, ty_sharing_kind_name(l->kind),
@@ -26,16 +55,8 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fprintf(f, " (0x%" PRIx64 ")", l->va);
 	if (!l->physical && l->pid >= 0)
 		fprintf(f, " of pid %d", l->pid);
-	if (l->va) {
-		ty_mem_name(r->names, l->va_pid, l->va, l->va_ts_ns, &n);
-		if (n.symbol)
-			fprintf(f, ", %s+0x%" PRIx64, ty_mem_report_plain(b, sizeof(b), n.symbol),
-				n.offset);
-		if (n.mapping)
-			fprintf(f, ", in %s", ty_mem_report_plain(b, sizeof(b), n.mapping));
-		if (n.assumed)
-			fputs(" (assumed)", f);
-	}
+	if (l->va && l->sites_n)
+		print_names(r, s, l, f);
 	fprintf(f, ": %u threads, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
 		l->threads, l->count, l->writes, l->turns);
 	if (l->lat_count)
@@ -77,7 +98,8 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		      const struct ty_sharing_line *l, struct ty_json *j)
 {
-	struct ty_mem_name_of n;
+	bool named = l->va && l->sites_n;
+	struct ty_mem_name_of n = {0};
 
 	ty_json_object(j, NULL);
 	ty_json_hex(j, "line", l->line);
@@ -101,8 +123,8 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		ty_json_u64(j, "first_ns", l->first_ns);
 		ty_json_u64(j, "last_ns", l->last_ns);
 	}
-	if (l->va) {
-		ty_mem_name(r->names, l->va_pid, l->va, l->va_ts_ns, &n);
+	if (named) {
+		name_site(r, s, l, 0, &n);
 		if (n.mapping)
 			ty_json_str(j, "mapping", n.mapping);
 		if (n.symbol)
@@ -131,6 +153,12 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 				ty_json_i64(j, "pc_of_pid", code.pid);
 		}
 		ty_json_u64(j, "offset", v->offset);
+		if (named && i && v[-1].offset != v->offset) /* they are in this order */
+			name_site(r, s, l, i, &n);
+		if (n.symbol) {
+			ty_json_str(j, "variable", n.symbol);
+			ty_json_u64(j, "variable_offset", n.offset);
+		}
 		ty_json_u64(j, "size", v->size);
 		ty_json_bool(j, "size_assumed", v->size_assumed);
 		ty_json_bool(j, "store", v->writes);

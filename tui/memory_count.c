@@ -133,7 +133,8 @@ static void learn_names(struct ty_memory_view *v, const struct ty_mem_work *work
 		}
 	}
 	for (uint32_t i = 0; i < j->sharing.lines_n && i < TABLE_ROWS && !ty_mem_stopped(work); i++)
-		v->in->name(v->in->ctx, j->sharing.lines[i].va_pid, j->sharing.lines[i].va,
+		v->in->name(v->in->ctx, j->sharing.lines[i].va_pid,
+			    ty_sharing_accessed(&j->sharing, &j->sharing.lines[i]),
 			    j->sharing.lines[i].va_ts_ns, name, sizeof(name));
 }
 

@@ -48,13 +48,14 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 static void line_text(const struct ty_memory_view *v, const struct ty_sharing_line *l, char *buf,
 		      size_t n)
 {
-	char what[300];
+	char what[300] = "";
 
-	name_address(v, l->physical ? l->va_pid : l->pid, l->va ? l->va : l->line, l->last_ns, what,
-		     sizeof(what));
-	snprintf(buf, n, "%-5s %-6s %3u %8" PRIu64 " %8" PRIu64 "  %s",
+	if (v->in->name)
+		v->in->name(v->in->ctx, l->physical ? l->va_pid : l->pid,
+			    ty_sharing_accessed(&v->sharing, l), l->last_ns, what, sizeof(what));
+	snprintf(buf, n, "%-5s %-6s %3u %8" PRIu64 " %8" PRIu64 "  0x%" PRIx64 " %s",
 		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
-		 l->count, l->writes, what);
+		 l->count, l->writes, l->va ? l->va : l->line, what);
 }
 
 void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
