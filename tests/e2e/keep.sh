@@ -157,7 +157,7 @@ check "descriptors that were open before the kept part have their names" $? "$(t
 
 # a command's children: forked, with what they opened, before the kept part; one waits all the time
 children() { # [-a]
-	rm -f "$t/log2" "$t/cat"
+	rm -f "$t/f.dat" "$t/log2" "$t/cat"
 	"$TARRY" record -q --keep 1s "$@" -o "$t/f.dat" -- bash -c '(exec 9>"$t/log2"; while sleep 0.02; do echo x >&9; done) &
 		cat "$t/fifo" & echo $! >"$t/cat"; wait' 2>"$t/said" & p=$!
 	await 60 test -s "$t/log2" -a -s "$t/cat"
