@@ -560,43 +560,14 @@ static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t
 	return says & TY_MESSAGE ? says : 0;
 }
 
-/* Is the call an answer: does the thread take something later where it gives now? */
-static bool hears_more(const struct ty_explain *x, uint32_t thread, uint32_t call)
+bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
-	uint32_t end = t->syscalls_first + t->syscalls_n;
-	int64_t fd =
-		ty_stall_given_to(x, thread, ty_model_syscall_brief(x->m, thread, call).start_ns);
-
-	for (unsigned n = 0; fd >= 0 && ++call < end && n < TY_STALL_BACK; n++) {
-		struct ty_syscall s = ty_model_syscall(x->m, call);
-		struct ty_talk talk = ty_talk(x, &s);
-
-		if (ty_talk_on(x, &s, &talk, fd) & TY_TAKES)
-			return true;
-	}
-	return false;
-}
-
-bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c, bool *later)
-{
-	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
-	uint32_t i = c->s.syscall, end = t->syscalls_first + t->syscalls_n;
+	uint32_t i = c->s.syscall, first = ty_model_thread(h->x->m, c->s.thread)->syscalls_first;
 	unsigned says = 0;
 
-	*later = false;
-	if (i == TY_NONE)
-		return false;
-	for (unsigned n = 0; !says && i > t->syscalls_first && n < TY_STALL_BACK; n++)
+	for (unsigned n = 0; i != TY_NONE && !says && i > first && n < TY_STALL_BACK; n++)
 		says = message_of(h->x, c->s.thread, --i);
-	if (says || t->born || i > t->syscalls_first)
-		return says & TY_TAKES;
-	/* What it had heard was before the recording: then it answers without having heard more. */
-	i = c->s.syscall;
-	for (unsigned n = 0; !says && ++i < end && n < TY_STALL_BACK; n++)
-		says = message_of(h->x, c->s.thread, i);
-	*later = (says & (TY_TAKES | TY_GIVES)) == TY_GIVES && hears_more(h->x, c->s.thread, i);
-	return *later;
+	return says & TY_TAKES;
 }
 
 /* The side that the thread's calls before its wait tell: by what they said on fd; where to >= 0, by

@@ -238,8 +238,7 @@ static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false, later = false;
-	bool signalled, owes;
+	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false;
 	int64_t fd = -1;
 	struct ty_stall_side side = {0};
 
@@ -295,12 +294,10 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return ty_stall_is_end(h, c, p);
 	if (c->w.class == TY_WAIT_IDLE && accepts(h, c))
 		return false;
-	signalled = c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c);
-	owes = signalled && ty_stall_owes_answer(h, c, &later);
-	c->s.proven = c->s.proven && !later;
-	if (signalled) {
+	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
-		if (owes || (ty_model_thread(m, c->waker.thread)->traced && needed_once(h, c)) ||
+		if (ty_stall_owes_answer(h, c) ||
+		    (ty_model_thread(m, c->waker.thread)->traced && needed_once(h, c)) ||
 		    (ty_stall_sent(h, c->s.thread, first_call(h, c), -1) &&
 		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))

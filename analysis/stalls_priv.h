@@ -138,9 +138,8 @@ bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t
 bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd);
 /* Did another thread end the wait by sending a signal? */
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
-/* Had the thread received something before its wait, and not sent anything since? later: that was
- * before the recording, as what it sends after the wait, with nothing heard, tells. */
-bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c, bool *later);
+/* Had the thread received something before its wait, and not sent anything since? */
+bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* Of descriptor fd before the wait: which side the thread has, as its own calls tell; fd -1: not
  * known. It asks: connected or spoke first (where fd goes one way only, on the one by which it last
  * woke the other side); it serves: accepted or heard first. */
