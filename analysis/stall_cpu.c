@@ -205,6 +205,15 @@ static bool held_back(const struct ty_hunt *h, struct ty_cand *c, uint32_t threa
 	return true;
 }
 
+/* Is the ready span s followed by a run? */
+static bool ran_next(const struct ty_model *m, const struct ty_span *s, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+
+	return !(s->flags & TY_SF_OPEN) && c->s.span + 1 < t->spans_first + t->spans_n &&
+	       ty_model_span_brief(m, c->s.thread, c->s.span + 1).state == TY_ST_RUNNING;
+}
+
 int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -232,8 +241,10 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
-		/* A free CPU does not leave a ready thread standing: it was not allowed to run. */
+		/* A free CPU does not leave a ready thread standing: it was not allowed to run. Or
+		 * it ran, unseen: who is not seen running then proves nothing. */
 		c->s.kind = TY_STALL_THROTTLED;
+		return h->o.all || ran_next(m, &s, c);
 	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
 		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
 		/* Nor is one left standing whose turn would have come several times: a quota, or

@@ -50,9 +50,10 @@ const char *ty_state_name(enum ty_state s);
 /* Why a span is less than certain, and what else is known of it. */
 #define TY_SF_INFERRED                                                                             \
 	0x01 /* not recorded but concluded: the begin of a run, before its first proof */
-/* UNKNOWN: because events were lost. RUNNING: cut by lost events, not begun here. SLEEPING,
- * BLOCKED, STOPPED: events were lost meanwhile, but the thread was in one and the same system call
- * all the time: it waited there, if not without a break. */
+/* UNKNOWN: because events were lost (without it: a switch was never delivered). RUNNING: cut by
+ * lost events, not begun here. SLEEPING, BLOCKED, STOPPED: events were lost meanwhile, but the
+ * thread was in one and the same system call all the time: it waited there, if not without a break.
+ */
 #define TY_SF_LOST     0x02
 #define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
 #define TY_SF_OPEN     0x08 /* still going on when the recording ended */

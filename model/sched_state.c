@@ -44,6 +44,12 @@ static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from)
 	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
 }
 
+/* The same where nothing was lost: a switch was never delivered. */
+static void unseen_from(struct ty_builder *b, uint32_t thread, uint64_t from)
+{
+	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+}
+
 static bool waits(unsigned state)
 {
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
@@ -232,9 +238,11 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 			return;
 		if (b->thread.v[was].exiting)
 			ty_identity_end(b, was, left);
+		else if (sure)
+			unseen_from(b, was, left);
 		else
 			doubt_from(b, was, left);
-		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, sure ? 0 : TY_SF_LOST);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
 	if (!tid) {
@@ -531,10 +539,13 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 	if (t->open_state == TY_ST_RUNNABLE) {
 		/* Only who is not ready can be woken: between, it ran and slept again, unseen. (Or
 		 * it was preempted on its way to sleep; then nothing is in doubt.) */
-		from = ty_gap_stack_from(&b->gaps, t->open_start);
-		if (from >= ts || t->open_flags & TY_SF_PREEMPT)
+		if (t->open_flags & (TY_SF_PREEMPT | TY_SF_YIELD))
 			return;
-		doubt_from(b, thread, from);
+		from = ty_gap_stack_from(&b->gaps, t->open_start);
+		if (from < ts)
+			doubt_from(b, thread, from);
+		else
+			unseen_from(b, thread, t->open_start);
 	}
 	t->wake_pending = false;
 	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)w->target_cpu);

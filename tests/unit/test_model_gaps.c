@@ -152,7 +152,7 @@ static void gap_in_a_wait(void **state)
 	tracks(5, "R@0:10-15< S15-20 ?20-80>!");
 	/* Another call in between: it was awake. */
 	sleeper(1, true, false, true, true);
-	tracks(5, "R@0:10-15< S15-20 ?20-42! R@0:42-43 ?43-50! w@0:50-60 R@0:60-80>");
+	tracks(5, "R@0:10-15< S15-20 ?20-42! R@0:42-43 ?43-50 w@0:50-60 R@0:60-80>");
 }
 
 /* From 40 on nothing more of CPU 1 is in the file. */
