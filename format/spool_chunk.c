@@ -29,7 +29,8 @@ int ty_spool_chunk_read(int fd, const struct ty_spool_ent *e, struct ty_buf *to)
 	uint8_t *z;
 	int r;
 
-	if (h->stored < TY_V7_CHUNK_HEAD || !ty_ratio_ok(codec, n, h->raw))
+	if (h->stored < TY_V7_CHUNK_HEAD || h->stored > ty_spool_packed_max(h->raw) ||
+	    !ty_ratio_ok(codec, n, h->raw))
 		return -TY_EFORMAT;
 	r = ty_buf_reserve(to, h->raw);
 	if (r)

@@ -54,6 +54,7 @@ struct ty_spool {
 	char *path;	/* of the output */
 	char *name;	/* until it is published: its name, or NULL when it has none */
 	bool published; /* it is at path */
+	bool finished;	/* what it has become is at path */
 	uint32_t page_size;
 	_Atomic uint64_t end;	     /* where the next chunk goes */
 	_Atomic uint64_t dropped;    /* bytes that are not in the file any more */
@@ -108,7 +109,8 @@ struct ty_spool_scan {
 	bool too_many;	       /* more than TY_CHUNKS_MAX: the rest was not looked at */
 	ty_spool_firsts first; /* what was dropped on purpose, in order; and where it lay */
 	uint64_t dropped_from, dropped_to, kept_off;
-	bool kept_lost; /* what the head says of it does not read: an older one, or none */
+	uint64_t kept;	/* what the head said then; 0: nothing was dropped */
+	bool kept_lost; /* what it points to does not read: an older one was taken, or none */
 };
 
 /*
@@ -119,8 +121,9 @@ struct ty_spool_scan {
 int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan *out,
 		  struct ty_err *err);
 void ty_spool_scan_fini(struct ty_spool_scan *s);
-/* Of what was found there then: has the recorder, which still runs, dropped what lay at off? */
-bool ty_spool_dropped(int fd, uint64_t off);
+/* Of what a scan found then, whose `kept` it was: has the recorder, which still runs, dropped what
+ * lay at off? Where it has dropped nothing since, that costs one look at the head. */
+bool ty_spool_dropped(int fd, uint64_t kept, uint64_t off);
 
 /*
  * What the newest TY_SEC_KEPT chunk, at off, says, into *out. One that is not whole says nothing. 0

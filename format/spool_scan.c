@@ -229,13 +229,13 @@ static uint64_t kept_now(int fd)
 	return ty_pread(fd, &head, sizeof(head), 0) == sizeof(head) ? head.kept : 0;
 }
 
-bool ty_spool_dropped(int fd, uint64_t off)
+bool ty_spool_dropped(int fd, uint64_t kept, uint64_t off)
 {
 	struct ty_spool_scan now = {0};
-	uint64_t kept = kept_now(fd);
+	uint64_t newer = kept_now(fd);
 	struct stat st;
-	bool r = kept && !fstat(fd, &st) &&
-		 !ty_spool_read_kept(fd, kept, (uint64_t)st.st_size, &now) &&
+	bool r = newer != kept && !fstat(fd, &st) &&
+		 !ty_spool_read_kept(fd, newer, (uint64_t)st.st_size, &now) &&
 		 off >= now.dropped_from && off < now.dropped_to;
 
 	ty_spool_scan_fini(&now);
@@ -254,11 +254,12 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 		struct stat st;
 
 		kept = kept_now(fd);
+		/* What the head points to was written before it. */
+		if (kept >= size && !fstat(fd, &st) && (uint64_t)st.st_size > size)
+			size = (uint64_t)st.st_size;
 		r = look(fd, size, path, kept, out, err);
 		if (r || kept_now(fd) == kept)
 			break;
-		if (!fstat(fd, &st) && (uint64_t)st.st_size > size)
-			size = (uint64_t)st.st_size;
 	}
 	if (!r && kept && !out->kept_off) {
 		if (find_kept(fd, size, out, &other))
@@ -267,6 +268,7 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 			r = look(fd, size, path, other, out, err);
 		out->kept_lost = true;
 	}
+	out->kept = kept;
 	if (r)
 		ty_spool_scan_fini(out);
 	else

@@ -179,7 +179,7 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 			       err);
 	r = read_compressed(t, stream, d, &d->chunks.v[chunk], dst, scratch, &why);
 	if (r == -TY_EFORMAT && t->unfinished &&
-	    ty_spool_dropped(t->priv->fd, d->chunks.v[chunk].off))
+	    ty_spool_dropped(t->priv->fd, t->priv->spool_kept, d->chunks.v[chunk].off))
 		return ty_trace_dropped(t, err);
 	if (r && err && !err->code)
 		*err = why;

@@ -54,6 +54,7 @@ struct ty_trace_private {
 	uint8_t *win; /* of every ty_in on the file; the open is single-threaded */
 	enum ty_codec codec;
 	uint32_t page_size;   /* of the initial header */
+	uint64_t spool_kept;  /* of a spool: struct ty_spool_scan's kept */
 	uint64_t meta_left;   /* bytes of metadata that may still be held */
 	uint64_t unpack_left; /* bytes of v7 sections that may still be decompressed: bounds time */
 	uint64_t chunks_all;  /* over all streams, for TY_CHUNKS_MAX */

@@ -151,7 +151,7 @@ static int metadata(struct spool *s)
 			r = r ? r : rt;
 			ty_buf_reset(&b);
 		}
-		if (r == -TY_EFORMAT && ty_spool_dropped(s->t->priv->fd, v[i].off))
+		if (r == -TY_EFORMAT && ty_spool_dropped(s->t->priv->fd, s->scan.kept, v[i].off))
 			gone = ty_trace_dropped(s->t, s->err);
 		if (r)
 			s->damaged++;
@@ -279,6 +279,7 @@ int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
 	if (r)
 		return r;
 	t->file_bytes = s.scan.size;
+	t->priv->spool_kept = s.scan.kept;
 	if (s.scan.dropped_to <= s.scan.size && s.scan.dropped_from < s.scan.dropped_to)
 		t->dropped_bytes = s.scan.dropped_to - s.scan.dropped_from;
 	r = metadata(&s);

@@ -451,6 +451,62 @@ static void test_hostile(void **state)
 	}
 }
 
+/* Many damaged chunks: what was dropped, a long list, is not asked for anew for each of them. */
+static void test_hostile_damage(void **state)
+{
+	enum { TEXT = 2 << 20, CHUNKS = 20000, LINES = 100000 };
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};
+	struct ty_spool_chunk bad = {
+		.magic = TY_SPOOL_CHUNK_MAGIC, .type = TY_SPOOL_META, .stream = TY_META_CPUSTAT};
+	const char *path = ty_fx_path("damage");
+	struct ty_trace *t;
+	struct ty_buf b;
+	uint64_t off, at;
+
+	(void)state;
+	ty_buf_init(&b, TEXT);
+	for (unsigned i = 0; i < LINES; i++)
+		ty_buf_addf(&b, "first=9 %u 1\n", i);
+	assert_int_equal(b.failed, 0);
+	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
+	assert_int_equal(ty_spool_publish(spool, NULL), 0);
+	writer = ty_spool_writer_new(spool, TEXT);
+	assert_non_null(writer);
+	ty_fx_spool_meta(writer);
+	off = ty_spool_written(spool);
+	assert_int_equal(ty_spool_put(writer, &what, b.p, b.len, NULL), 0);
+	assert_int_equal(
+		ty_pwrite(spool->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)), 0);
+	for (bad.seq = 1000; bad.seq < 1000 + CHUNKS; bad.seq++) {
+		bad.head_crc = ty_spool_head_crc(&bad);
+		assert_int_equal(ty_spool_write(spool, &bad, sizeof(bad), &at), 0);
+	}
+	ty_fx_cpu_limit(20);
+	assert_int_equal(ty_trace_open(path, &t, NULL), 0);
+	ty_fx_cpu_limit(0);
+	assert_non_null(strstr(t->note.s, "20000 damaged pieces of metadata"));
+	ty_trace_close(t);
+	ty_buf_fini(&b);
+	end();
+}
+
+/* More bytes than anybody compresses one byte to are not even looked for. */
+static void test_hostile_size(void **state)
+{
+	const struct ty_spool_ent e = {.h = {.stored = 1u << 30, .raw = 1}};
+	const char *path = ty_fx_path("size");
+	struct ty_buf b;
+	int fd;
+
+	(void)state;
+	ty_fx_write(path, "", 0);
+	fd = open(path, O_RDONLY);
+	ty_buf_init(&b, 1 << 20);
+	assert_int_equal(ty_spool_chunk_read(fd, &e, &b), -TY_EFORMAT);
+	ty_buf_fini(&b);
+	close(fd);
+}
+
 /* A drop for which there is no room: the file is as it was. */
 static void test_no_room(void **state)
 {
@@ -512,10 +568,11 @@ static int remove_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	    cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_damaged),	    cmocka_unit_test(test_dropped_while_read),
-		cmocka_unit_test(test_much_before), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_nothing_stays),
+		cmocka_unit_test(test_random),	       cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_damaged),	       cmocka_unit_test(test_dropped_while_read),
+		cmocka_unit_test(test_much_before),    cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_hostile_damage), cmocka_unit_test(test_hostile_size),
+		cmocka_unit_test(test_no_room),	       cmocka_unit_test(test_nothing_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
