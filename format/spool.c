@@ -105,7 +105,7 @@ bool ty_spool_removed(const struct ty_spool *s)
 {
 	struct stat st;
 
-	return !fstat(s->fd, &st) && !st.st_nlink;
+	return !s->finished && !fstat(s->fd, &st) && !st.st_nlink;
 }
 
 void ty_spool_close(struct ty_spool *s)

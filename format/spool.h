@@ -164,7 +164,7 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
  */
 void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
 			void *ctx);
-/* Somebody has removed its file: what is in it is gone with the spool. */
+/* Somebody has removed its file before it was finished: what is in it is gone with the spool. */
 bool ty_spool_removed(const struct ty_spool *s);
 /* Close without finishing; the file stays. */
 void ty_spool_close(struct ty_spool *s);

@@ -402,7 +402,10 @@ static int sync_directory(struct ty_finish *f)
 	fd = open(dirname(copy_of), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems cannot sync directories (EINVAL): nothing more can be done there. */
 	if (fd < 0 || (fsync(fd) && errno != EINVAL && errno != EROFS))
-		r = ty_fail_errno(f->err, "cannot sync the folder of %s", f->spool->path);
+		r = ty_fail_errno(f->err,
+				  "%s is finished, but a power cut may take it yet: cannot sync "
+				  "its folder",
+				  f->spool->path);
 	if (fd >= 0)
 		close(fd);
 	free(copy_of);
@@ -422,8 +425,10 @@ static int write_file(struct ty_finish *f, uint32_t dir_desc, uint64_t data_end)
 			r = ty_fail_errno(f->err, "%s: cannot sync its finished form",
 					  f->spool->path);
 		else if (!(r = ty_fresh_place(f->fd, &f->name, f->spool->path, f->spool->fd,
-					      f->err)))
+					      f->err))) {
+			f->spool->finished = true;
 			r = sync_directory(f);
+		}
 	}
 	if (!r)
 		ty_fresh_remove(&f->spool->name);

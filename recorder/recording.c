@@ -234,7 +234,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	struct stat st;
-	bool lost = false;
+	bool lost;
 	int e, watched;
 
 	*res = (struct ty_record_result){.exit_code = 1, .stop = ""};
@@ -274,10 +274,12 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 			ty_spool_on_finish(r->spool, tell_finishing, r);
 		e = ty_spool_finish(r->spool, err);
 		/* Only what cannot be read back is lost; otherwise it is merely no trace.dat. */
-		lost = e && ty_spool_removed(r->spool);
-		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO && !lost;
-		if (lost)
-			ty_rec_note(r, "the recording is lost: its file was removed meanwhile");
+		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO;
+	}
+	lost = e && ty_spool_removed(r->spool);
+	if (lost) {
+		res->kept_whole = false;
+		ty_rec_note(r, "the recording is lost: its file was removed meanwhile");
 	}
 	if (r->removing)
 		pthread_join(r->remover, NULL);

@@ -63,7 +63,7 @@ struct ty_record_result {
 	struct ty_aux_result aux; /* of pt or spe */
 	bool no_nice;		  /* the readers got no higher priority */
 	bool kept_spool;	  /* failed, but what was recorded is in the file */
-	bool kept_whole;	  /* only finishing failed: all is in the file, still a spool */
+	bool kept_whole;	  /* only finishing failed: all is in the file, mostly as a spool */
 	/* Whole sentences about what is not recorded as one may expect it. */
 	char notes[TY_RECORD_NOTES][320];
 	unsigned notes_n;

@@ -37,7 +37,10 @@ static void finish(void)
 	ty_fx_spool_meta(writer);
 	assert_int_equal(ty_fx_spool_data(writer, 0, 0, 0, 1, NULL), 0);
 	ty_fx_spool_end(writer);
+	assert_false(ty_spool_removed(spool));
 	assert_int_equal(ty_spool_finish(spool, NULL), 0);
+	/* Not removed, but replaced. */
+	assert_false(ty_spool_removed(spool));
 	end();
 }
 
@@ -142,6 +145,7 @@ static void test_publish(void **state)
 	end();
 	begin("pub/x");
 	assert_int_equal(unlink(path), 0);
+	assert_true(ty_spool_removed(spool));
 	ty_fx_write(path, "new", 3);
 	ty_spool_discard(spool);
 	check_file(path, "new");
