@@ -17,7 +17,8 @@
 #include "waits.h"
 
 #define DEPTH	  48
-#define MEANWHILE 16 /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
+#define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
+#define BACK	  256 /* spans of a thread, for who talks to whom */
 #define SEGS_MAX  (1u << 20)
 
 const char *ty_seg_text(enum ty_seg_what w)
@@ -96,17 +97,57 @@ static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, ui
 	return false;
 }
 
-/*
- * Whom a kernel thread serves that a timer had just woken: what is handed to it before it runs
- * wakes it no more. The one thread that was in a call that hands something over, from that wakeup
- * on until the kernel thread woke the one that waits; TY_NONE: none, or several.
+/* Before t, did a kernel thread wake `to` once `from` had woken it: hands it on what that one says?
  */
-static uint32_t serves(const struct walk *w, uint32_t hop, const struct ty_waker *timer)
+static bool hands_on(const struct ty_model *m, uint32_t from, uint32_t to, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, to);
+	uint32_t i = ty_model_span_find(m, to, t);
+
+	for (unsigned n = 0; i != TY_NONE && i > th->spans_first && n < BACK; n++) {
+		struct ty_span s = ty_model_span_brief(m, to, --i);
+		struct ty_waker k;
+		uint32_t j;
+
+		if (s.state != TY_ST_RUNNABLE || s.flags & (TY_SF_PREEMPT | TY_SF_YIELD))
+			continue;
+		k = ty_waker_find(m, ty_model_span_edge(m, &s, i));
+		if (k.kind != TY_WAKER_THREAD || !ty_model_thread(m, k.thread)->kernel)
+			continue;
+		/* It ran; before that it was ready, as its own waker had made it. */
+		j = ty_model_span_find(m, k.thread, k.act_ns);
+		if (j == TY_NONE || j == ty_model_thread(m, k.thread)->spans_first)
+			continue;
+		s = ty_model_span_brief(m, k.thread, --j);
+		if (s.state != TY_ST_RUNNABLE)
+			continue;
+		k = ty_waker_find(m, ty_model_span_edge(m, &s, j));
+		if (k.kind == TY_WAKER_THREAD && k.thread == from)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whom a kernel thread serves that a timer had just woken at the end of this span: what is handed
+ * to it before it runs wakes it no more. The one thread that was in a call that hands something
+ * over, from that wakeup on until the kernel thread ran; and which the one that waits talks to by
+ * way of kernel threads, as was seen before. TY_NONE: none, or several.
+ */
+static uint32_t serves(const struct walk *w, uint32_t hop, uint32_t span,
+		       const struct ty_waker *timer)
 {
 	const struct ty_model *m = w->x->m;
 	const struct ty_hop *h = &w->p->hop.v[hop];
+	const struct ty_thread *t = ty_model_thread(m, h->waker.thread);
+	struct ty_span ready = {.state = TY_ST_UNKNOWN};
+	uint64_t to = timer->ts_ns;
 	uint32_t one = TY_NONE;
 
+	if (span + 1 < t->spans_first + t->spans_n)
+		ready = ty_model_span_brief(m, h->waker.thread, span + 1);
+	if (ready.state == TY_ST_RUNNABLE)
+		to = ready.end_ns;
 	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
 		uint32_t n = ty_model_cpu_spans(m, cpu),
 			 i = n ? ty_model_cpu_span_find(m, cpu, timer->ts_ns) : n;
@@ -114,17 +155,20 @@ static uint32_t serves(const struct walk *w, uint32_t hop, const struct ty_waker
 		for (unsigned k = 0; i < n && k < MEANWHILE; k++, i++) {
 			struct ty_span s = ty_model_cpu_span_brief(m, cpu, i);
 
-			if (s.start_ns > h->waker.act_ns)
+			if (s.start_ns > to)
 				break;
 			if (s.thread == TY_NONE || s.thread == one || s.thread == h->thread ||
-			    !gives(w->x, s.thread, timer->ts_ns, h->waker.act_ns))
+			    !gives(w->x, s.thread, timer->ts_ns, to))
 				continue;
 			if (one != TY_NONE)
 				return TY_NONE;
 			one = s.thread;
 		}
 	}
-	return one;
+	return one != TY_NONE && (hands_on(m, h->thread, one, timer->ts_ns) ||
+				  hands_on(m, one, h->thread, timer->ts_ns))
+		       ? one
+		       : TY_NONE;
 }
 
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
@@ -137,7 +181,7 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	if (k.kind == TY_WAKER_TIMER && hop != TY_NONE && b == s->end_ns &&
 	    ty_model_thread(w->x->m, s->thread)->kernel &&
 	    w->p->hop.v[hop].waker.thread == s->thread) {
-		uint32_t by = serves(w, hop, &k);
+		uint32_t by = serves(w, hop, span, &k);
 
 		if (by != TY_NONE) {
 			k.kind = TY_WAKER_THREAD;

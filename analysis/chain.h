@@ -8,8 +8,8 @@
  * Ends visibly at timers and devices, at lost data, at the edge of the recording, and at loops.
  *
  * A kernel thread that a timer has woken may have been handed something before it ran, which woke
- * it no more: where one thread alone was about to hand something over then, it serves that one
- * (inferred).
+ * it no more: where one thread alone was about to hand something over then, and talks with the one
+ * that waits by way of kernel threads at other times, it serves that one (inferred).
  */
 #ifndef TY_CHAIN_H
 #define TY_CHAIN_H

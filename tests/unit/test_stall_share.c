@@ -336,10 +336,13 @@ static void what_one_signal_ends_is_one_stop(void **state)
 
 /*
  * 11 asks 12, both by way of a thread of the kernel, 20, which a timer wakes before 12's answer
- * does; twice: another one, 13, is in such a call then, too.
+ * does. Or another one, 13, is in such a call then, too; or it alone; or 12 answers when 20 runs.
  */
-static struct ty_stall served_late(bool twice)
+enum late { ANSWER, TWO_GIVE, STRANGER, RUNS };
+
+static struct ty_stall served_late(enum late how)
 {
+	bool other = how == TWO_GIVE || how == STRANGER, own = how == ANSWER || how == TWO_GIVE;
 	const struct ty_model *m;
 	struct ty_stalls s;
 	struct ty_stall first;
@@ -360,12 +363,14 @@ static struct ty_stall served_late(bool twice)
 	goes_on(20, S, 12, NR_READ, 1);
 	sleeps(12, NR_NANOSLEEP, 0, 0, 0);
 	time_is_up(12, NR_NANOSLEEP, 0, 300);
-	if (twice) {
+	if (other) {
 		give(t += 1000, 7, 0, 1);
 		ty_mx_enter(1, t, 13, NR_WRITE);
 	}
-	give(t += 1000, 6, 0, 1);
-	ty_mx_enter(0, t, 12, NR_WRITE);
+	if (own) {
+		give(t += 1000, 6, 0, 1);
+		ty_mx_enter(0, t, 12, NR_WRITE);
+	}
 	ty_mx_feed((struct ty_event){.kind = TY_EV_VECTOR_ENTRY,
 				     .id = 30,
 				     .ts_ns = t += 1000,
@@ -374,10 +379,17 @@ static struct ty_stall served_late(bool twice)
 	ty_mx_feed((struct ty_event){
 		.kind = TY_EV_HRTIMER_EXPIRE, .ts_ns = t, .tid = 12, .flags = TY_EVF_HARDIRQ});
 	ty_mx_waking_irq(0, t += 1000, 12, 20, 0);
-	ty_mx_exit(0, t += 1000, 12, NR_WRITE, 1);
+	if (own)
+		ty_mx_exit(0, t += 1000, 12, NR_WRITE, 1);
 	ty_mx_switch(0, t += 1000, 12, R, 20);
+	if (how == RUNS) {
+		ty_mx_switch(1, t += 1000, 13, S, 12);
+		give(t += 1000, 6, 0, 1);
+		ty_mx_enter(1, t, 12, NR_WRITE);
+		ty_mx_exit(1, t += 1000, 12, NR_WRITE, 1);
+	}
 	ty_mx_waking(0, t += 1000, 20, 11, 0);
-	if (twice)
+	if (other)
 		ty_mx_exit(1, t, 13, NR_WRITE, 1);
 	goes_on(20, S, 11, NR_READ, 1);
 	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
@@ -394,11 +406,13 @@ static struct ty_stall served_late(bool twice)
 
 static void who_a_timer_woke_serves_the_one_that_gave(void **state)
 {
-	struct ty_stall s = served_late(false);
+	struct ty_stall s = served_late(ANSWER);
 
 	assert_int_equal(s.culprit, 12);
 	assert_false(s.proven);
-	assert_int_equal(served_late(true).culprit, 20);
+	assert_int_equal(served_late(TWO_GIVE).culprit, 20);
+	assert_int_equal(served_late(STRANGER).culprit, 20);
+	assert_int_equal(served_late(RUNS).culprit, 20);
 }
 
 static void becomes_a_program(int tid)
