@@ -458,9 +458,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		c->w.kind = TY_STALL_STOPPED;
 		c->w.class = TY_WAIT_DEFINITE;
 	}
-	r = c->s.state == TY_ST_SLEEPING && c->w.class != TY_WAIT_DEFINITE
-		    ? ty_stall_path_for(h, c->s.thread)
-		    : 0;
+	r = c->s.state == TY_ST_SLEEPING && c->w.class != TY_WAIT_DEFINITE ? ty_stall_job_path(h)
+									   : 0;
 	if (r)
 		return r;
 	p = h->spare;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define JOBS 32 /* whose paths are found in a recording of the whole machine */
+#define SEGS (1u << 20) /* of a recording of the whole machine: then no more paths are found */
 
 /* A segment of the path; before_ns: those of its thread before it. */
 struct ty_path_at {
@@ -59,52 +59,51 @@ int ty_stall_path_sort(struct ty_hunt *h)
 	return 0;
 }
 
-/* The thread's process; or that of its ancestors which is farthest up, if all up to it came to
- * their end while that was recorded, as a command does. TY_NONE: it is still there, and serves for
- * all that is known. */
-static uint32_t job_of(const struct ty_model *m, uint32_t thread)
+uint32_t ty_stall_job(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	const struct ty_thread *t = ty_model_thread(m, thread);
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	uint64_t least = c->s.start_ns; /* it must not be over by then */
 	uint32_t best = TY_NONE;
 	int32_t pid = t->tgid;
 
+	if (!h->x->whole_machine || !ty_model_summary(m)->has_sched)
+		return TY_NONE;
 	for (unsigned n = 0; n < 16 && pid > 0; n++) {
 		uint32_t i = ty_model_thread_find(m, pid, t->start_ns);
 
-		if (i == TY_NONE || !ty_model_thread(m, i)->died)
+		if (i == TY_NONE)
+			break;
+		t = ty_model_thread(m, i);
+		if (!t->died || t->end_ns < least)
 			break;
 		best = i;
-		t = ty_model_thread(m, i);
+		least = t->end_ns;
 		pid = t->ppid;
 	}
 	return best;
 }
 
-int ty_stall_path_for(struct ty_hunt *h, uint32_t thread)
+int ty_stall_job_path(struct ty_hunt *h)
 {
-	const struct ty_model *m = h->x->m;
-	uint32_t job;
+	const struct ty_thread *t;
 	uint64_t from, to;
-	int r = 0;
+	int r;
 
-	if (!h->x->whole_machine || !ty_model_summary(m)->has_sched)
+	if (h->job == TY_NONE || h->job_asked)
 		return 0;
-	job = job_of(m, thread);
-	if (h->job == job)
+	h->job_asked = true;
+	if (h->segs >= SEGS) {
+		h->jobs_left++;
 		return 0;
-	h->has_path = false;
-	h->job = TY_NONE;
-	if (job == TY_NONE || h->jobs >= JOBS)
-		return 0;
-	from = ty_model_thread(m, job)->start_ns;
-	from = from > h->w.from_ns ? from : h->w.from_ns;
-	to = ty_model_thread(m, job)->end_ns;
-	to = to < h->w.to_ns ? to : h->w.to_ns;
+	}
+	t = ty_model_thread(h->x->m, h->job);
+	from = t->start_ns > h->w.from_ns ? t->start_ns : h->w.from_ns;
+	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;
 	if (from >= to)
 		return 0;
-	h->job = job;
-	h->jobs++;
-	r = ty_path_find(h->x, job, from, to, &h->path);
+	r = ty_path_find(h->x, h->job, from, to, &h->path);
+	h->segs += h->path.seg.n;
 	r = r ? r : ty_stall_path_sort(h);
 	h->has_path = !r;
 	return r;

@@ -597,7 +597,6 @@ static int command_path(struct ty_hunt *h)
 	uint64_t from, to;
 	int r;
 
-	h->job = TY_NONE;
 	if (i == TY_NONE || h->x->whole_machine || !ty_model_summary(m)->has_sched)
 		return 0;
 	from = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns;
@@ -605,6 +604,30 @@ static int command_path(struct ty_hunt *h)
 	h->has_path = from < to;
 	r = h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
 	return r ? r : ty_stall_path_sort(h);
+}
+
+/* The candidates from i on that are of its job, so that the path of each job is made once. 0, or
+ * what ty_stalls_find gives. */
+static int explain_job(struct ty_hunt *h, size_t i, size_t n)
+{
+	h->job = h->cand.v[i].job;
+	h->job_asked = false;
+	h->has_path = h->has_path && !h->x->whole_machine;
+	for (; i < n; i++) {
+		struct ty_cand *c = &h->cand.v[i];
+		int r;
+
+		if (c->job != h->job || c->explained)
+			continue;
+		r = ty_explain_stopped(h->x) ? -TY_EINTR : explain(h, c);
+		if (r < 0)
+			return r;
+		c->explained = true;
+		c->dropped = c->folded = !r;
+		if (r && h->x->command_tid)
+			c->s.path_ns = ty_stall_on_path(h, c, false);
+	}
+	return 0;
 }
 
 static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
@@ -627,16 +650,11 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 	if (h->cand.n)
 		qsort(h->cand.v, h->cand.n, sizeof(*h->cand.v), by_length);
 	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
-	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *c = &h->cand.v[i];
-
-		r = ty_explain_stopped(h->x) ? -TY_EINTR : explain(h, c);
-		if (r < 0)
+	for (size_t i = 0; i < n; i++)
+		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
+	for (size_t i = 0; i < n; i++)
+		if (!h->cand.v[i].explained && (r = explain_job(h, i, n)))
 			return r;
-		c->dropped = c->folded = !r;
-		if (r && h->x->command_tid)
-			c->s.path_ns = ty_stall_on_path(h, c, false);
-	}
 	join_chains(h, n);
 	fold_stops(h, n);
 	if (n)
@@ -651,6 +669,7 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 		ty_stall_say(h, &h->cand.v[i]);
 		out->v[out->n++] = h->cand.v[i].s;
 	}
+	out->jobs_left = h->jobs_left;
 	return 0;
 }
 

@@ -14,7 +14,9 @@
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what
  *   woke it then: nobody waited for it yet); the one that was asked may have handed the matter on
  *   to the one that answers. Or the traced command (or a process that was attached to and ended;
- *   of the whole machine each that came to its end, inferred) could not go on without the waiter:
+ *   of the whole machine each that came to its end, with those that it made and outlived,
+ *   inferred; a million segments of path in all, the longest waits first; nothing behind the end
+ *   of a process's first thread) could not go on without the waiter:
  *   its path passes through this wait, which is not one of many such waits and none for the
  *   requests of somebody whom the waiter serves; or it was busy
  *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
@@ -143,6 +145,8 @@ struct ty_stall {
 struct ty_stalls {
 	struct ty_stall *v; /* by rank */
 	uint32_t n;
+	uint32_t jobs_left; /* processes that ended, of a whole machine, that were not asked for
+			     * their path: those before took too long a path already */
 };
 
 struct ty_stalls_opts {

@@ -37,7 +37,9 @@ struct ty_cand {
 	int32_t own_prio;
 	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */
 	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
-	bool unfair; /* RUNNABLE: passed over for longer than its priority explains */
+	bool unfair;  /* RUNNABLE: passed over for longer than its priority explains */
+	uint32_t job; /* ty_stall_job */
+	bool explained;
 	bool dropped;
 	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
@@ -71,7 +73,10 @@ struct ty_hunt {
 	 * job of the candidate. */
 	struct ty_path path;
 	bool has_path;
-	uint32_t job, jobs;    /* whose path that is; so many were made */
+	uint32_t job;	       /* of the candidates that are looked at now; TY_NONE: of none */
+	bool job_asked;	       /* its path was looked for */
+	size_t segs;	       /* of all jobs' paths so far */
+	uint32_t jobs_left;    /* for whose paths that was too many */
 	struct ty_path spare;  /* memory for that of the next candidate */
 	struct ty_path_at *at; /* its segments by thread, then time */
 	struct ty_prio_at {
@@ -213,9 +218,14 @@ int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c);
 /* stall_path.c */
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */
 int ty_stall_path_sort(struct ty_hunt *h);
-/* Where the whole machine was recorded: the path of the job that the thread belongs to is the one
- * to ask from now on. 0, -TY_ENOMEM or -TY_EINTR. */
-int ty_stall_path_for(struct ty_hunt *h, uint32_t thread);
+/* Where the whole machine was recorded: the job that the candidate's thread belongs to. That is its
+ * process; or that of its ancestors which is farthest up, if all up to it came to their end while
+ * that was recorded, none before those below it. TY_NONE: it is still there, and serves for all
+ * that is known; or its first thread was gone before the wait. */
+uint32_t ty_stall_job(const struct ty_hunt *h, const struct ty_cand *c);
+/* The path of h->job is the one to ask from now on, unless paths were too long already. 0,
+ * -TY_ENOMEM or -TY_EINTR. */
+int ty_stall_job_path(struct ty_hunt *h);
 /* Nanoseconds of the command's path that go over this wait; or, unless direct, over its culprit
  * meanwhile, by another way. Cost: log(segments) + those of the wait. */
 uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct);

@@ -157,6 +157,12 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 	if (e->stalls.n > TY_EXPLAINED_SHOWN)
 		fprintf(f, "     and %u more (--json has %s)\n", e->stalls.n - TY_EXPLAINED_SHOWN,
 			e->stalls.n == TY_EXPLAINED_STALLS ? "the first thousand" : "all");
+	if (e->stalls.jobs_left)
+		fprintf(f,
+			"     not looked at: whom %u of the processes that ended waited for "
+			"unasked "
+			"(--from and --to leave fewer)\n",
+			e->stalls.jobs_left);
 }
 
 /* tid and comm, or null both. */
@@ -359,4 +365,5 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);
+	ty_json_u64(j, "jobs_left", e->stalls.jobs_left);
 }

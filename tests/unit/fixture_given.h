@@ -14,7 +14,7 @@
 /* What calls were given, by the time of their begin. */
 static struct {
 	uint64_t at_ns, args[6];
-} given[16];
+} given[512];
 static unsigned givens;
 
 static inline void give(uint64_t at_ns, uint64_t a, uint64_t b, uint64_t c)

@@ -85,7 +85,7 @@ static void begin(const char *machine, const char *threads)
 	ty_mx_begin(machine, threads);
 }
 
-/* How many of the stalls are the thread's; the CPU's share aside. */
+/* How many of the stalls are the thread's, or anybody's (0); the CPU's share aside. */
 static unsigned count_stalls(int command, bool whole_machine, int tid)
 {
 	const struct ty_model *m = ty_mx_end();
@@ -97,7 +97,7 @@ static unsigned count_stalls(int command, bool whole_machine, int tid)
 	s = stalls_by(&x, false);
 
 	for (uint32_t i = 0; i < s.n; i++)
-		n += ty_model_thread(m, s.v[i].thread)->tid == tid &&
+		n += (!tid || ty_model_thread(m, s.v[i].thread)->tid == tid) &&
 		     s.v[i].kind != TY_STALL_RUNQUEUE;
 	ty_stalls_fini(&s);
 	ty_mx_drop();
@@ -613,10 +613,36 @@ static unsigned ends_meanwhile(bool end)
 	return count_stalls(0, true, 10);
 }
 
+/* Of the whole machine: a shell, 9, starts jobs one after the other, each of which waits for what
+ * its child has to say and ends. The shell lives on, or ends when it has started the first. */
+static unsigned start_jobs(unsigned jobs, bool shell_ends)
+{
+	begin("mode=all\n", "taken 1 2\n" ROW("9", "9", "1", "sh"));
+	ty_mx_switch(0, t, 0, R, 9);
+	for (int tid = 10; jobs; jobs--, tid += 2) {
+		ty_mx_fork(0, t += MS, 9, tid, 0);
+		if (shell_ends)
+			ends(t += 1000, 9);
+		ty_mx_switch(0, t += 1000, 9, shell_ends ? TY_TASK_DEAD : R, tid);
+		call(t += MS, tid, NR_READ, 1, 0);
+		ty_mx_fork(0, t += MS, tid, tid + 1, 0);
+		sleeps(tid, NR_READ, 3, 0, tid + 1);
+		t += 400 * MS;
+		wakes(tid + 1, NR_WRITE, 4, 0, tid);
+		goes_on(tid + 1, R, tid, NR_READ, 1);
+		ends(t += 3 * MS, tid);
+		ty_mx_switch(0, t += 1000, tid, TY_TASK_DEAD, shell_ends ? 0 : 9);
+	}
+	return count_stalls(0, true, 0);
+}
+
 static void what_ends_is_a_job(void **state)
 {
 	assert_int_equal(ends_meanwhile(true), 1);
 	assert_int_equal(ends_meanwhile(false), 0);
+	assert_int_equal(start_jobs(1, false), 1);
+	assert_int_equal(start_jobs(40, false), 40);
+	assert_int_equal(start_jobs(1, true), 1);
 }
 
 /* 11, that was attached to, waits in epoll, if so with a request in hand, until 12, of whom no
