@@ -260,7 +260,8 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 /* Without what only a file says that was cut out of another one: this one says it anew. */
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
-	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=", "clock=", "traced="};
+	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=",  "clock=",
+					  "traced=",	  "own_only=", "switches_only="};
 
 	for (const char *p = machine.s, *next; p && *p; p = next) {
 		bool of_cut = false;
@@ -302,6 +303,11 @@ static int put_machine(struct cut *c, bool begins_later)
 		ty_export_traced(c->s, from_ns - 1, &b);
 	}
 	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\n", c->to_ns);
+	/* What was not recorded is not in the cut, either. */
+	if (c->t->own_only)
+		ty_buf_adds(&b, "own_only=yes\n");
+	if (c->t->switches_only)
+		ty_buf_adds(&b, "switches_only=yes\n");
 	if (p)
 		ty_buf_addf(&b,
 			    "clock=%" PRIu64 " " TY_CLOCK_MARKER "realtime_ns=%" PRIu64

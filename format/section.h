@@ -20,7 +20,8 @@ enum ty_section {
 	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
 	 * another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock marker
 	 * that the original has there: the last one before the window); where something was cut
-	 * off before it cut_from_ns, and traced as in TY_SEC_KEPT.
+	 * off before it cut_from_ns, and traced as in TY_SEC_KEPT; of a cut of perf.data own_only
+	 * and switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*

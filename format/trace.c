@@ -330,6 +330,15 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 	return ty_trace_open_telling(path, NULL, NULL, out, err);
 }
 
+/* What is not there: of perf.data its reader knows it, a file cut out of one says it. */
+static void find_scope(struct ty_trace *t)
+{
+	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
+
+	t->own_only |= ty_key_value(machine, "own_only", NULL, 0);
+	t->switches_only |= ty_key_value(machine, "switches_only", NULL, 0);
+}
+
 static void find_kept(struct ty_trace *t)
 {
 	const char *facts = ty_trace_section(t, TY_SEC_KEPT).s,
@@ -377,6 +386,7 @@ int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, stru
 		return r;
 	}
 	find_kept(t);
+	find_scope(t);
 	finish_note(t);
 	*out = t;
 	return 0;

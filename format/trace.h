@@ -56,7 +56,7 @@ struct ty_trace {
 	bool perf, perf_pt, perf_memory;
 	bool perf_stepped; /* its Intel PT is the software branch tracer's */
 	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
-	 * CPU is not known (perf record without -a). */
+	 * CPU is not known (perf record without -a, and what is cut out of that). */
 	bool own_only;
 	/* Of perf.data whose switches are perf's own records (recordings of Intel PT without
 	 * sched_switch): why a thread left a CPU is not known. */

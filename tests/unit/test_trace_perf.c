@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "export_trace.h"
 #include "perf_events.h"
 
 static char path[32];
@@ -302,6 +303,23 @@ static void chosen(struct ty_session *s, bool all)
 	open_it(s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
 }
 
+/* All of it as a recording of tarry's. */
+static void cut_and_open(struct ty_session *s)
+{
+	const struct ty_summary *m = ty_model_summary(s->model);
+	char out[] = "/tmp/tarry-test-XXXXXX";
+	struct ty_err err = {0};
+
+	close(mkstemp(out));
+	unlink(out);
+	if (ty_export_trace(s, out, m->start_ns, m->end_ns + 1, &err))
+		fail_msg("%s", err.msg);
+	ty_session_fini(s);
+	if (ty_session_open(s, out, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
+		fail_msg("%s", err.msg);
+	unlink(out);
+}
+
 static void test_chosen_threads(void **state)
 {
 	struct ty_session s = {0};
@@ -318,6 +336,14 @@ static void test_chosen_threads(void **state)
 	assert_int_equal(cell.ns[TY_ST_UNKNOWN], 3000);
 	ty_model_cells(s.model, (struct ty_track){TY_TRACK_CPU, 0}, 6000, 9000, 1, &cell);
 	assert_int_equal(cell.ns[TY_ST_UNKNOWN], 3000);
+	cut_and_open(&s);
+	assert_true(s.trace->own_only && !s.trace->perf);
+	assert_non_null(ty_session_scope(&s));
+	assert_int_equal(state_at(s.model, 9, 9600), TY_ST_UNKNOWN);
+	ty_model_cells(s.model, (struct ty_track){TY_TRACK_CPU, 0}, 6000, 9000, 1, &cell);
+	assert_int_equal(cell.ns[TY_ST_UNKNOWN], 3000);
+	cut_and_open(&s); /* of a cut another one */
+	assert_true(s.trace->own_only);
 	ty_session_fini(&s);
 	chosen(&s, true);
 	assert_false(s.trace->own_only);
