@@ -62,6 +62,13 @@ void ty_select_fini(struct ty_select *s);
 
 /* An opened file. Members are there as asked for by the flags; fini in any state. */
 struct ty_fd_names;
+/* Where a section has the line of a thread; in order of tid, then of the text. */
+struct ty_thread_line {
+	int32_t tid;
+	uint32_t at;
+};
+typedef VEC(struct ty_thread_line) ty_thread_lines;
+
 struct ty_session {
 	struct ty_trace *trace;
 	struct ty_formats *formats;
@@ -70,6 +77,7 @@ struct ty_session {
 	const struct ty_sysarch *arch;
 	struct ty_fd_names *fds;    /* open before the recording; made when first needed */
 	struct ty_held_lines *held; /* by CPU quotas; made when first needed */
+	ty_thread_lines snapshot;   /* of TY_SEC_THREADS; made when first needed */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */

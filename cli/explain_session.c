@@ -4,38 +4,74 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "fd_names.h"
 #include "held_back.h"
 #include "key_value.h"
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct ty_thread_line *x = a, *y = b;
+	int r = compare(x->tid, y->tid);
+
+	return r ? r : compare(x->at, y->at);
+}
+
+/* Where the snapshot of /proc has each thread. Out of memory: what is left is not known. */
+static void find_lines(struct ty_session *s)
+{
+	const char *text = ty_trace_section(s->trace, TY_SEC_THREADS).s;
+
+	for (const char *p = text; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
+		char *end;
+		long tid = strtol(p, &end, 10);
+
+		if (tid > 0 && tid <= INT32_MAX && *end == '\t' && p - text <= UINT32_MAX &&
+		    vec_push(&s->snapshot,
+			     (struct ty_thread_line){(int32_t)tid, (uint32_t)(p - text)}))
+			break;
+	}
+	if (s->snapshot.n)
+		qsort(s->snapshot.v, s->snapshot.n, sizeof(*s->snapshot.v), by_tid);
+}
+
+/* The first line of a thread; NULL: there is none. */
+static const char *line_of(const struct ty_session *s, int32_t tid)
+{
+	size_t lo = 0, hi = s->snapshot.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->snapshot.v[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->snapshot.n && s->snapshot.v[lo].tid == tid
+		       ? ty_trace_section(s->trace, TY_SEC_THREADS).s + s->snapshot.v[lo].at
+		       : NULL;
+}
 
 /* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
  */
 static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
 {
-	const char *p = ty_trace_section(s->trace, TY_SEC_THREADS).s;
-	int32_t tid = ty_model_thread(s->model, c->thread)->tid;
+	const char *f = line_of(s, ty_model_thread(s->model, c->thread)->tid);
+	char *end;
 
-	for (; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
-		char *end;
-		long t = strtol(p, &end, 10);
-		const char *f = end;
-
-		if (t != tid || *end != '\t')
-			continue;
-		for (unsigned k = 0; k < 7 && f; k++) {
-			f = strpbrk(f + 1, "\t\n");
-			f = f && *f == '\t' ? f : NULL;
-		}
-		if (!f || strtoll(f + 1, &end, 10) != c->nr)
-			return -TY_ENOTFOUND;
-		for (unsigned i = 0; i < 6; i++) {
-			if (*end != ' ')
-				return -TY_ENOTFOUND;
-			out[i] = strtoull(end, &end, 16);
-		}
-		return 0;
+	for (unsigned k = 0; k < 8 && f; k++) {
+		f = strpbrk(k ? f + 1 : f, "\t\n");
+		f = f && *f == '\t' ? f : NULL;
 	}
-	return -TY_ENOTFOUND;
+	if (!f || strtoll(f + 1, &end, 10) != c->nr)
+		return -TY_ENOTFOUND;
+	for (unsigned i = 0; i < 6; i++) {
+		if (*end != ' ')
+			return -TY_ENOTFOUND;
+		out[i] = strtoull(end, &end, 16);
+	}
+	return 0;
 }
 
 static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
@@ -79,6 +115,8 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	char mode[16] = "";
 
 	ty_key_value(facts, "mode", mode, sizeof(mode));
+	if (!s->snapshot.n)
+		find_lines(s);
 	if (!s->fds)
 		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	if (!s->held)

@@ -260,8 +260,8 @@ static int put_section(struct cut *c, enum ty_section section, struct ty_text te
 /* Without what only a file says that was cut out of another one: this one says it anew. */
 static void add_machine(struct ty_buf *out, struct ty_text machine)
 {
-	static const char *const own[] = {"cut_from_ns=", "cut_to_ns=",  "clock=",
-					  "traced=",	  "own_only=", "switches_only="};
+	static const char *const own[] = {
+		"cut_from_ns=", "cut_to_ns=", "clock=", "traced=", "own_only=", "switches_only="};
 
 	for (const char *p = machine.s, *next; p && *p; p = next) {
 		bool of_cut = false;

@@ -315,6 +315,7 @@ void ty_session_fini(struct ty_session *s)
 {
 	ty_fd_names_free(s->fds);
 	ty_held_lines_free(s->held);
+	vec_fini(&s->snapshot);
 	ty_model_free(s->model);
 	ty_events_close(s->events);
 	ty_formats_free(s->formats);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See view_export.h. The child is the program that the user would call: `tarry report` (text, JSON)
- * and `tarry dump syscalls` of the window, so that an export says exactly what they say. Only
- * cutting a trace needs more.
+ * and `tarry dump syscalls` of the window, or `tarry export --to dat`, so that an export says
+ * exactly what they say. It opens the file anew: in the timeline's session a thread aside may be
+ * reading events at the moment of the fork.
  */
 #include "view_export.h"
 
@@ -16,8 +17,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "export_trace.h"
 
 static bool ends_in(const char *s, const char *end)
 {
@@ -36,15 +35,21 @@ static const char *offset(const struct ty_session *s, uint64_t ns, char out[40])
 	return out;
 }
 
+/* cmd of the window; more: further words, NULL behind the last when there are fewer than four. */
 static int command(int (*cmd)(int, char **), const char *name, const struct ty_session *s,
-		   uint64_t from_ns, uint64_t to_ns, const char *more)
+		   uint64_t from_ns, uint64_t to_ns, const char *const more[4])
 {
 	char from[40], to[40];
-	const char *argv[] = {name,   s->trace->path,	    "--from", offset(s, from_ns, from),
-			      "--to", offset(s, to_ns, to), more,     NULL};
+	const char *argv[11] = {name,	s->trace->path,	     "--from", offset(s, from_ns, from),
+				"--to", offset(s, to_ns, to)};
+	int argc = 6;
 
+	while (argc < 10 && more[argc - 6]) {
+		argv[argc] = more[argc - 6];
+		argc++;
+	}
 	optind = 0; /* getopt starts anew */
-	return cmd(more ? 7 : 6, (char **)argv);
+	return cmd(argc, (char **)argv);
 }
 
 static int write_text(const struct ty_session *s, const char *path, uint64_t from_ns,
@@ -57,10 +62,12 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	status = command(ty_cmd_report, "report", s, from_ns, to_ns, json ? "--json" : NULL);
+	status = command(ty_cmd_report, "report", s, from_ns, to_ns,
+			 (const char *[4]){json ? "--json" : NULL});
 	if (!status && !json) {
 		printf("\nSystem calls\n");
-		status = command(ty_cmd_dump, "dump", s, from_ns, to_ns, "syscalls");
+		status = command(ty_cmd_dump, "dump", s, from_ns, to_ns,
+				 (const char *[4]){"syscalls"});
 	}
 	if (!status && fflush(stdout)) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
@@ -73,14 +80,10 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 
 static int child(const struct ty_view_export *e, uint64_t from_ns, uint64_t to_ns)
 {
-	struct ty_err err = {0};
-
 	if (!ends_in(e->path, ".dat"))
 		return write_text(e->s, e->path, from_ns, to_ns);
-	if (!ty_export_trace(e->s, e->path, from_ns, to_ns, &err))
-		return 0;
-	fprintf(stderr, "%s\n", err.msg);
-	return 1;
+	return command(ty_cmd_export, "export", e->s, from_ns, to_ns,
+		       (const char *[4]){"--to", "dat", "-o", e->path});
 }
 
 /* The timeline's handlers write into its pipe and restore its terminal: not for the child. */
