@@ -702,6 +702,6 @@ static bool gave_by_fd(const struct ty_explain *x, const struct ty_cand *c, uint
 
 bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
 {
-	return c->w.word && (gave_by_fd(h->x, c, c->waker.thread) || gave_by_fd(h->x, c, first)) &&
-	       !ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+	return c->w.word && ty_stall_only_ends(h, c) &&
+	       (gave_by_fd(h->x, c, c->waker.thread) || gave_by_fd(h->x, c, first));
 }

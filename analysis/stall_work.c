@@ -380,6 +380,14 @@ static bool ends_then(const struct ty_model *m, const struct ty_cand *c)
 					c->end_ns, false) == TY_NONE;
 }
 
+bool ty_stall_only_ends(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+
+	return t->born && t->tid != t->tgid && ends_then(h->x->m, c) &&
+	       !ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+}
+
 /* Were both made by the same thread? Of those that are older than the recording: are they threads
  * of one process, or children of one, all the same. */
 static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
@@ -435,7 +443,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 	if (company ? !opens_to_all(h, c) : is_of_pool(h, c))
 		return false;
 	/* Not one that is given work by the other side, and answers it or comes back. */
-	return (!company && (!c->w.word || goes_on) &&
+	return (!company && !(c->w.word && ty_stall_only_ends(h, c)) &&
 		ty_stall_sent(h, c->s.thread, c->s.syscall, -1)) ||
 	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }

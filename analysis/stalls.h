@@ -34,7 +34,7 @@
  *   before (on a descriptor; or for a time, each on the word where it is woken at other times).
  *   Nor, if nothing was asked, when the other side gave more of the same before the waiter
  *   ran again. Nor is a result that was handed over by descriptor a request where the waiter waits
- *   by futex then and has nothing to do afterwards: it was told to end.
+ *   by futex then, was made by its process and does but end afterwards: it was told to.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

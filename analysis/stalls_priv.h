@@ -161,8 +161,8 @@ bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does the same one end other waits of the thread in the same call, before or after? */
 bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread, which waits by futex, handed something to the waker, or to `first`, by
- * descriptor, and has it nothing to do after the wait? Then that was its result, and it was told to
- * end. */
+ * descriptor, and does it but end after the wait (ty_stall_only_ends)? Then that was its result,
+ * and it was told to end. */
 bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 
 /* stall_share.c */
@@ -192,6 +192,9 @@ bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* The same, so many times as long. */
 bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times);
+/* Was the thread made by its process, as for a task, and does it end after the wait without having
+ * worked? */
+bool ty_stall_only_ends(const struct ty_hunt *h, const struct ty_cand *c);
 /* Before the thread ran again, had who ended its wait, after a pause, done the same at the same
  * place again? So work is given, the next before the first was taken on. */
 bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c);

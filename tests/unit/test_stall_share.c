@@ -3,7 +3,7 @@
  * What looks like work that is shared or handed on, and is none: a log beside the request, a nap
  * beside it, two semaphores of one set, a first part of the answer; whose children work; which
  * stops are one; who lives for one wait; what a program is only later; what a pipeline is; and what
- * a sum of waits is.
+ * a sum of waits is; who is told to end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +20,7 @@ enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
 	NR_NANOSLEEP = 35,
+	NR_GETPID = 39,
 	NR_SOCKET = 41,
 	NR_SENDTO = 44,
 	NR_RECVFROM = 45,
@@ -34,6 +35,7 @@ enum {
 	WAIT = 0,
 	WAKE = 1,
 	SET = 5,
+	CLONE_THREAD = 0x10000,
 	TAKE = 0x100, /* operations, by their place in memory */
 	GIVE = 0x200
 };
@@ -694,6 +696,42 @@ static void a_lost_execve_costs_no_path(void **state)
 	ty_mx_drop();
 }
 
+/* A thread hands something to another one of its process, 10, by a descriptor, and waits by futex
+ * until that has computed; then it ends, at once or after one more wait. Or 10 does so, which the
+ * thread serves. */
+static unsigned waits_by_futex_then(bool leader, bool more)
+{
+	int waiter = leader ? 10 : 11, peer = leader ? 11 : 10;
+
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, CLONE_THREAD);
+	if (leader)
+		ty_mx_switch(0, t += 1000, 10, RP, 11);
+	sleeps(peer, NR_READ, 3, 0, waiter);
+	wakes(waiter, NR_WRITE, 4, 0, peer);
+	sleeps(waiter, NR_FUTEX, 0x1000, WAIT, peer);
+	ty_mx_exit(0, t += 1000, peer, NR_READ, 1);
+	t += 400 * MS;
+	wakes(peer, NR_FUTEX, 0x1000, WAKE, waiter);
+	goes_on(peer, S, waiter, NR_FUTEX, 0);
+	if (more) {
+		sleeps(waiter, NR_READ, 5, 0, 0);
+		time_is_up(waiter, NR_READ, 0, 5);
+	}
+	ends(t += 1000, waiter);
+	ty_mx_switch(0, t += 1000, waiter, TY_TASK_DEAD, 0);
+	return stalls_of_thread(0, waiter);
+}
+
+static void only_a_thread_that_ends_is_told_to(void **state)
+{
+	assert_int_equal(waits_by_futex_then(false, false), 0);
+	assert_int_equal(waits_by_futex_then(false, true), 1);
+	assert_int_equal(waits_by_futex_then(true, false), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -712,6 +750,7 @@ int main(void)
 		cmocka_unit_test(what_ends_is_a_job),
 		cmocka_unit_test(an_idle_program_owes_nothing_to_a_signal),
 		cmocka_unit_test(a_lost_execve_costs_no_path),
+		cmocka_unit_test(only_a_thread_that_ends_is_told_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
