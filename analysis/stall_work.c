@@ -5,7 +5,11 @@
  * thread for those that ask for company; of those that share a work, the spans of TY_STALL_LOOKED
  * threads; and once for each gate, the spans of all who wait there.
  */
+#include <unistd.h>
+
+#include "fds.h"
 #include "stalls_priv.h"
+#include "talk.h"
 
 /* Goes on to compute: so much in user mode. What a program does to end takes a third of it on a
  * busy machine. */
@@ -355,17 +359,33 @@ static bool is_program(const struct ty_hunt *h, uint32_t thread, uint64_t t_ns)
 	return false;
 }
 
+/* Did the waker take it from its standard input? */
+static bool took_from_stdin(const struct ty_explain *x, const struct ty_waker *k)
+{
+	uint32_t call = ty_model_syscall_at(x->m, k->thread, k->act_ns);
+	struct ty_syscall s = ty_model_syscall(x->m, call);
+	struct ty_talk t = ty_talk(x, &s);
+
+	return ty_talk_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
+}
+
 bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t maker = ty_model_thread(m, c->s.thread)->forked_by;
 	uint8_t what = p->seg.v[c->root.seg].what;
+	enum ty_fd_kind kind;
+	const char *name;
 
-	return c->w.fd >= 0 && ty_stall_made_room(h->x, &c->waker) &&
-	       (what == TY_SEG_RUNS || what == TY_SEG_READY) && maker >= 0 &&
-	       ty_model_thread(m, c->root.thread)->forked_by == maker &&
-	       is_program(h, c->s.thread, c->s.start_ns) &&
-	       is_program(h, c->root.thread, c->s.culprit_ns);
+	if (c->w.fd != STDOUT_FILENO || !ty_stall_made_room(h->x, &c->waker) ||
+	    !took_from_stdin(h->x, &c->waker) || (what != TY_SEG_RUNS && what != TY_SEG_READY) ||
+	    maker < 0 || ty_model_thread(m, c->root.thread)->forked_by != maker ||
+	    !is_program(h, c->s.thread, c->s.start_ns) ||
+	    !is_program(h, c->root.thread, c->s.culprit_ns) ||
+	    ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
+		return false;
+	kind = ty_fd_kind(h->x, c->s.thread, STDOUT_FILENO, c->s.start_ns, &name);
+	return kind == TY_FD_PIPE || kind == TY_FD_UNKNOWN;
 }
 
 /* Does the thread end without another wait (but the end of its process)? */

@@ -204,8 +204,9 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c);
  * for that? p: the path of the wait. */
 bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);
-/* Does a program make no room in a pipe because it works, and did the program that waits for that
- * come from the same maker, as in a shell's pipeline? */
+/* Does a program make no room in the pipe of its standard input because it works, and did the
+ * program that waits for that, to write to its standard output, come from the same maker, as in a
+ * shell's pipeline? Not where the command's path goes over the wait. */
 bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c,
 			  const struct ty_path *p);
 /* Did it come to the work of a program that the waiter's process has started? */

@@ -499,31 +499,47 @@ static void what_it_becomes_later_says_nothing(void **state)
 }
 
 /* 11 waits for room to write; 12 takes something only after it has computed. Both are children of
- * 10; programs, or not. */
-static unsigned waits_for_room(bool programs)
+ * 10; programs, as in a shell's pipeline, or not quite. */
+enum pipeline { NO_PROGRAMS, SHELL, TO_ANOTHER, FROM_ANOTHER, BY_SOCKET, AWAITED };
+
+static unsigned waits_for_room(enum pipeline how)
 {
+	int out = how == TO_ANOTHER ? 4 : 1, in = how == FROM_ANOTHER ? 3 : 0;
+
 	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "sh"));
 	ty_mx_switch(0, t, 0, R, 10);
 	call(t += MS, 10, NR_READ, 1, 0);
 	ty_mx_fork(0, t += MS, 10, 11, 0);
 	ty_mx_fork(0, t += 1000, 10, 12, 0);
-	ty_mx_switch(0, t += 1000, 10, S, 11);
-	if (programs)
+	sleeps(10, NR_WAIT4, 11, 0, 11);
+	if (how == BY_SOCKET)
+		call(t += 1000, 11, NR_SOCKET, 1, 1);
+	if (how != NO_PROGRAMS)
 		becomes_a_program(11);
-	sleeps(11, NR_WRITE, 1, 0, 12);
-	if (programs)
+	sleeps(11, NR_WRITE, out, 0, 12);
+	if (how != NO_PROGRAMS)
 		becomes_a_program(12);
 	t += 400 * MS;
-	wakes(12, NR_READ, 0, 0, 11);
+	wakes(12, NR_READ, in, 0, 11);
 	goes_on(12, S, 11, NR_WRITE, 1);
-	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
-	return stalls_of_thread(0, 11);
+	if (how == AWAITED) {
+		ends(t += 3 * MS, 11);
+		ty_mx_waking(0, t += 1000, 11, 10, 0);
+		goes_on(11, TY_TASK_DEAD, 10, NR_WAIT4, 11);
+		ends(t += MS, 10);
+	}
+	ty_mx_switch(0, t += MS, how == AWAITED ? 10 : 11, how == AWAITED ? TY_TASK_DEAD : R, 0);
+	return stalls_of_thread(how == AWAITED ? 10 : 0, 11);
 }
 
 static void a_pipeline_that_computes_is_no_stall(void **state)
 {
-	assert_int_equal(waits_for_room(false), 1);
-	assert_int_equal(waits_for_room(true), 0);
+	assert_int_equal(waits_for_room(NO_PROGRAMS), 1);
+	assert_int_equal(waits_for_room(SHELL), 0);
+	assert_int_equal(waits_for_room(TO_ANOTHER), 1);
+	assert_int_equal(waits_for_room(FROM_ANOTHER), 1);
+	assert_int_equal(waits_for_room(BY_SOCKET), 1);
+	assert_int_equal(waits_for_room(AWAITED), 1);
 }
 
 /* 11 asks 12 through one pipe and hears it through another one. 12 comes to hear the first request
