@@ -110,15 +110,11 @@ uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc)
 
 bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
 {
-	const struct ty_flow_window last = {.from_ns = UINT64_MAX, .to_ns = UINT64_MAX};
-
-	/* What cannot be read is told by who decodes it. */
-	if (f->timed)
-		(void)ty_flow_split(f, &last);
 	*first_ns = UINT64_MAX;
 	*last_ns = 0;
 	vec_each (r, &f->ranges) {
-		uint64_t t = f->timed && r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
+		/* Of all that was found at start: it is the same whatever was split. */
+		uint64_t t = f->timed && r->at.timed && !r->inner ? ty_flow_ns(f, r->at.tsc) : 0;
 
 		if (t && t < *first_ns)
 			*first_ns = t;

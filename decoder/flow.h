@@ -114,8 +114,8 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
  * stopped (stop NULL: it cannot be). */
 bool ty_flow_density(struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t to_ns, uint32_t n,
 		     uint64_t *bytes, const atomic_bool *stop);
-/* The times of the first and the last PSB that has one, of those that streams are cut at; false
- * when none has. What was begun has to be sought again. */
+/* The times of the first and the last PSB that has one, of those that were looked at when it was
+ * started; false when none has. */
 bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
 /* Of a gap or an overflow: what is missing there, and why. */
 const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap);

@@ -70,10 +70,10 @@ struct ty_flow_stream {
 	VEC(size_t) cuts;		  /* offsets in bytes; what was there is lost */
 	size_t sw, sw_end;		  /* switches of this CPU */
 	size_t ranges, ranges_end;
-	bool odd; /* times do not rise in it: it was searched as a whole */
 
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
+	bool rises;	     /* so do the times of the window's ranges */
 	bool lost;	     /* the item before was a gap, or another range's */
 	const char *refused; /* why the range is not decoded: a gap, to be told */
 	struct ty_pt *pt;    /* the slow way, and its bytes */
@@ -117,6 +117,7 @@ struct ty_flow_range {
 	size_t coarse_to;      /* not searched behind its begin yet, up to there; 0: it was */
 	uint64_t stop_ip;
 	bool stops;
+	bool inner;    /* it was part of a coarse one, and not its begin */
 	bool blind;    /* the segment has no PSB */
 	bool wanted;   /* in the window */
 	uint8_t state; /* enum ty_range_state; under the lock of the work */

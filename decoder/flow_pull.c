@@ -482,9 +482,20 @@ bool ty_flow_whole(const struct ty_flow_window *w)
 
 static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 {
+	const struct ty_flow_range *v = f->ranges.v;
+	uint64_t last = 0;
+
 	ty_flow_ranges_in(s, &f->window, &s->range, &s->until);
-	for (size_t i = s->ranges; i < s->ranges_end; i++)
-		f->ranges.v[i].wanted = i >= s->range && i < s->until;
+	s->rises = true;
+	for (size_t i = s->ranges; i < s->ranges_end; i++) {
+		bool wanted = i >= s->range && i < s->until;
+
+		f->ranges.v[i].wanted = wanted;
+		if (!v[i].at.timed || !(wanted || i == s->until))
+			continue;
+		s->rises &= v[i].at.tsc >= last;
+		last = v[i].at.tsc;
+	}
 }
 
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
@@ -568,9 +579,9 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 
 		if (within)
 			*out = s->head;
-		if (!ty_flow_whole(w) && s->head.ts_ns != TY_FLOW_NO_TIME &&
+		if (s->rises && !ty_flow_whole(w) && s->head.ts_ns != TY_FLOW_NO_TIME &&
 		    s->head.ts_ns > w->to_ns)
-			s->has = false; /* time does not go back in a stream */
+			s->has = false; /* all behind it is later */
 		else
 			pull(s);
 		if (within)

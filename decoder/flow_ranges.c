@@ -4,9 +4,11 @@
  * looks at one PSB of each block of a stream only (flow_search.c), and where their times rise, as
  * they do in one stream, what lies between two of them is one coarse range: it is split when it is
  * wanted. So a window of 100 MB costs some 200 short reads, and nothing of a stream need be kept
- * from one time to the next. A stream with anything odd (a time that falls or is missing, a header
- * that is cut short) is searched as a whole. Every block takes the first PSB that it has: the
- * ranges do not depend on what was asked for first.
+ * from one time to the next. A stream in which these PSBs show anything odd (a time that falls or
+ * is missing, a header that is cut short) is searched as a whole.
+ * What a window chooses does not depend on windows before it: coarse ranges by where they begin,
+ * which a split does not change, then among what these hold. So a time that rises and falls again
+ * between two of these PSBs is seen in windows of this time about, and in the whole; not elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -170,8 +172,8 @@ static bool is_in_order(const struct ty_pt_point *last, const struct ty_pt_point
 	return ty_flow_is_border(p) && p->timed && (!last || last->tsc <= p->tsc);
 }
 
-/* Do times rise over the points of these blocks, and up to `next` (NULL: nothing comes)? */
-static bool is_smooth(const struct ty_flow_block *b, size_t n, const struct ty_pt_point *next)
+/* Do times rise over the points of these blocks? */
+static bool is_smooth(const struct ty_flow_block *b, size_t n)
 {
 	const struct ty_pt_point *last = NULL;
 
@@ -181,7 +183,7 @@ static bool is_smooth(const struct ty_flow_block *b, size_t n, const struct ty_p
 				return false;
 			last = p;
 		}
-	return !last || !next || last->tsc <= next->tsc;
+	return true;
 }
 
 /* To be searched again, as a whole. */
@@ -207,7 +209,7 @@ static int search(ty_flow_blocks *all)
 	r = r ? r : ty_flow_search(all);
 	for (size_t i = 0, k; !r && i < all->n; i = k) {
 		k = stream_end(all, i);
-		if (is_smooth(&v[i], k - i, NULL))
+		if (is_smooth(&v[i], k - i))
 			continue;
 		while (i < k)
 			want_all(&v[i++]);
@@ -222,6 +224,7 @@ static int cut(ty_flow_ranges *out, const struct ty_flow_range *whole,
 	struct ty_flow_range r = *whole;
 
 	r.blind = true;
+	r.inner = false;
 	r.coarse_to = 0;
 	for (size_t i = 0; i < n; i++)
 		vec_each (p, &b[i].points) {
@@ -234,6 +237,7 @@ static int cut(ty_flow_ranges *out, const struct ty_flow_range *whole,
 				if (vec_push(out, r))
 					return -TY_ENOMEM;
 			}
+			r.inner = whole->coarse_to && !r.blind;
 			r.at = *p;
 			r.blind = false;
 			r.coarse_to = b[i].first_only ? b[i].hi : 0;
@@ -291,24 +295,38 @@ int ty_flow_find_ranges(struct ty_flow *f)
 	return r;
 }
 
+/* Of the ranges [lo, hi), or of those that are not inner, what may hold some of the window: behind
+ * all before which it may be, and before all behind which it may be. */
+static void narrow(const struct ty_flow *f, const struct ty_flow_window *w, bool inner, size_t *lo,
+		   size_t *hi)
+{
+	const struct ty_flow_range *v = f->ranges.v;
+
+	if (ty_flow_whole(w) || !f->timed)
+		return;
+	for (size_t i = *lo; i < *hi; i++) {
+		if (!v[i].at.timed || (v[i].inner && !inner))
+			continue;
+		if (ty_flow_ns(f, v[i].at.tsc) > w->from_ns)
+			break;
+		*lo = i;
+	}
+	for (size_t i = *hi; i-- > *lo;) {
+		if (!v[i].at.timed || (v[i].inner && !inner))
+			continue;
+		if (ty_flow_ns(f, v[i].at.tsc) <= w->to_ns)
+			break;
+		*hi = i;
+	}
+}
+
 void ty_flow_ranges_in(const struct ty_flow_stream *s, const struct ty_flow_window *w, size_t *lo,
 		       size_t *hi)
 {
-	const struct ty_flow *f = s->flow;
-
 	*lo = s->ranges;
 	*hi = s->ranges_end;
-	for (size_t i = s->ranges; !ty_flow_whole(w) && f->timed && i < s->ranges_end; i++) {
-		const struct ty_flow_range *r = &f->ranges.v[i];
-		uint64_t t = r->at.timed ? ty_flow_ns(f, r->at.tsc) : 0;
-
-		if (r->at.timed && t <= w->from_ns)
-			*lo = i;
-		if (r->at.timed && t > w->to_ns) {
-			*hi = i;
-			break;
-		}
-	}
+	narrow(s->flow, w, false, lo, hi);
+	narrow(s->flow, w, true, lo, hi);
 }
 
 /* The blocks of the coarse ranges that may hold some of the window. */
@@ -317,8 +335,7 @@ static int add_coarse(ty_flow_blocks *all, const struct ty_flow_stream *s,
 {
 	size_t lo = s->ranges, hi = s->ranges_end;
 
-	if (!s->odd)
-		ty_flow_ranges_in(s, w, &lo, &hi);
+	narrow(s->flow, w, false, &lo, &hi);
 	for (; lo < hi; lo++) {
 		const struct ty_flow_range *r = &s->flow->ranges.v[lo];
 
@@ -365,34 +382,16 @@ static int put_in_place(struct ty_flow *f, const ty_flow_blocks *all)
 
 int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w)
 {
-	bool again = true;
+	ty_flow_blocks all = {0};
 	int r = 0;
 
-	while (!r && again) {
-		ty_flow_blocks all = {0};
-
-		again = false;
-		vec_each (s, &f->streams)
-			r = r ? r : add_coarse(&all, s, w);
-		if (!r && all.n) {
-			ty_flow_pull_stop(f);
-			r = ty_flow_search(&all);
-		}
-		for (size_t i = 0; !r && i < all.n; i++) {
-			struct ty_flow_stream *s =
-				&f->streams.v[f->ranges.v[all.v[i].range].stream];
-			size_t next = all.v[i].range + 1;
-
-			if (s->odd || is_smooth(&all.v[i], 1,
-						next < s->ranges_end && f->ranges.v[next].at.timed
-							? &f->ranges.v[next].at
-							: NULL))
-				continue;
-			s->odd = again = true;
-		}
-		if (!r && all.n)
-			r = put_in_place(f, &all);
-		free_blocks(&all);
+	vec_each (s, &f->streams)
+		r = r ? r : add_coarse(&all, s, w);
+	if (!r && all.n) {
+		ty_flow_pull_stop(f);
+		r = ty_flow_search(&all);
+		r = r ? r : put_in_place(f, &all);
 	}
+	free_blocks(&all);
 	return r;
 }

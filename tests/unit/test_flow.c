@@ -387,17 +387,14 @@ static void same_ranges(const struct ty_flow *a, const struct ty_flow *b)
 }
 
 /* A stream of several MB, of which only what windows want is searched: their items are those of a
- * stream that was searched as a whole, which is what it comes to, and at once where a time falls.
- */
+ * stream that was searched as a whole, which is what it comes to. */
 static void test_coarse(void **state)
 {
 	struct ty_flow_window w = {0};
 	items want = {0}, got = {0};
 	struct ty_flow *all, *lazy;
-	struct ty_flow_range r;
 	uint64_t first[2], last[2];
 	struct ty_pt_enc e;
-	char *tsc;
 
 	if (!ty_pt_available())
 		skip();
@@ -431,20 +428,95 @@ static void test_coarse(void **state)
 	split_all(lazy);
 	same_ranges(all, lazy);
 	ty_flow_free(lazy);
-	r = all->ranges.v[all->ranges.n / 2];
-	w.from_ns = w.to_ns = all->ranges.v[all->ranges.n / 2 - 1].at.tsc;
-	tsc = memchr(e.out.p + r.at.off + 16, 0x19, 64);
-	assert_non_null(tsc);
-	tsc[6] ^= 1;
-	lazy = flow_of(&e.out);
-	assert_int_equal(0, ty_flow_seek(lazy, &w, false, NULL));
-	assert_int_equal(0, coarse(lazy));
-	same_ranges(all, lazy);
-	ty_flow_free(lazy);
 	ty_flow_free(all);
 	ty_pt_enc_fini(&e);
 	vec_fini(&want);
 	vec_fini(&got);
+}
+
+static void same_items(const items *a, const items *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (size_t i = 0; i < a->n; i++) {
+		assert_int_equal(a->v[i].ip, b->v[i].ip);
+		assert_int_equal(a->v[i].tsc, b->v[i].tsc);
+	}
+}
+
+/* What a window shows where the times of a stream fall between the places that a start looks at:
+ * the same, whatever was looked at before; and all of it in the window that sees the fall. */
+static void check_fall(const struct ty_buf *b, uint64_t at, uint64_t wrong, uint64_t end)
+{
+	struct ty_flow_window w = {.from_ns = at, .to_ns = at + 3000};
+	struct ty_flow *f = flow_of(b), *fresh;
+	items want = {0}, got = {0};
+	uint64_t spans[4];
+	struct ty_flow_at it;
+
+	while (ty_flow_next(f, &it) > 0)
+		if (it.ts_ns >= w.from_ns && it.ts_ns <= w.to_ns)
+			assert_int_equal(0, vec_push(&want, it.item));
+	assert_true(want.n > 100);
+	ty_flow_free(f);
+	f = flow_of(b);
+	assert_true(ty_flow_span(f, &spans[0], &spans[1]));
+	assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+	pull(f, &got);
+	same_items(&want, &got);
+	for (uint64_t k = 0; k < 8; k++) {
+		w.from_ns = k == 7 ? wrong : end / 7 * (k * 3 % 7);
+		w.to_ns = w.from_ns + 3000;
+		fresh = flow_of(b);
+		assert_int_equal(0, ty_flow_seek(fresh, &w, false, NULL));
+		pull(fresh, &want);
+		ty_flow_free(fresh);
+		assert_true(k == 7 || want.n > 100);
+		assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+		pull(f, &got);
+		same_items(&want, &got);
+	}
+	split_all(f);
+	assert_true(ty_flow_span(f, &spans[2], &spans[3]));
+	assert_int_equal(spans[0], spans[2]);
+	assert_int_equal(spans[1], spans[3]);
+	ty_flow_free(f);
+	vec_fini(&want);
+	vec_fini(&got);
+}
+
+static void test_fall(void **state)
+{
+	struct ty_pt_enc e;
+	struct ty_flow *f;
+	uint64_t end;
+	uint8_t *tsc, was[8];
+	size_t k;
+
+	if (!ty_pt_available())
+		skip();
+	ty_pt_enc_init(&e, 64 << 20);
+	walk(&e, 1000000);
+	f = flow_of(&e.out);
+	split_all(f);
+	for (k = f->ranges.n / 3; !f->ranges.v[k].inner || !f->ranges.v[k + 1].inner; k++)
+		assert_true(k + 3 < f->ranges.n);
+	end = f->ranges.v[f->ranges.n - 1].at.tsc;
+	tsc = memchr(e.out.p + f->ranges.v[k].at.off + 16, 0x19, 64);
+	assert_non_null(tsc);
+	memcpy(was, tsc, sizeof(was));
+	for (int ahead = 0; ahead < 2; ahead++) {
+		/* By 2^40 ns, or to the begin. */
+		tsc[6] = (uint8_t)(was[6] ^ ahead);
+		if (!ahead)
+			tsc[3] = tsc[4] = 0;
+		check_fall(&e.out, f->ranges.v[k + 1].at.tsc,
+			   ahead ? f->ranges.v[k].at.tsc ^ 1ull << 40
+				 : f->ranges.v[k].at.tsc & 0xffff,
+			   end);
+		memcpy(tsc, was, sizeof(was));
+	}
+	ty_flow_free(f);
+	ty_pt_enc_fini(&e);
 }
 
 /* In pieces of any size, which continue each other. */
@@ -620,7 +692,7 @@ int main(void)
 		cmocka_unit_test(test_places),	 cmocka_unit_test(test_psb),
 		cmocka_unit_test(test_pieces),	 cmocka_unit_test(test_jumps),
 		cmocka_unit_test(test_too_long), cmocka_unit_test(test_no_room),
-		cmocka_unit_test(test_odd_time)};
+		cmocka_unit_test(test_odd_time), cmocka_unit_test(test_fall)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
