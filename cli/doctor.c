@@ -23,6 +23,7 @@
 #include "cpu_list.h"
 #include "evset.h"
 #include "idle_switch.h"
+#include "kernel_code.h"
 #include "pt_caps.h"
 #include "pt_stream.h"
 #include "machine_facts.h"
@@ -219,6 +220,27 @@ static void check_spe(void)
 		    "CAP_PERFMON: run as root");
 }
 
+/* As record --flow-kernel takes it: what a file's mode allows, the kernel may still refuse. */
+static void check_kernel_code(void)
+{
+	struct ty_kernel_code k;
+	char why[200];
+	int r = ty_kernel_code_read("/proc/kcore", "/proc/kallsyms", &k, why, sizeof(why));
+
+	if (r)
+		say("note", "kernel code",
+		    "%s: record --flow-kernel records which kernel code ran, and not the code (run "
+		    "as root on a kernel with CONFIG_PROC_KCORE, not locked down)",
+		    why);
+	else if (*why)
+		say("note", "kernel code", "record --flow-kernel cannot record all of it: %s", why);
+	else
+		say("ok", "kernel code",
+		    "/proc/kcore and /proc/kallsyms have it for record "
+		    "--flow-kernel");
+	ty_kernel_code_fini(&k);
+}
+
 static void check_hardware(void)
 {
 	char text[300], why[200];
@@ -229,13 +251,8 @@ static void check_hardware(void)
 		say("ok", "Intel PT", "the kernel offers intel_pt (%s); %s", text, why);
 	else
 		say("no", "Intel PT", "%s", why);
-	if (ty_pt_caps_have() && access("/proc/kcore", R_OK))
-		say("note", "kernel code",
-		    "/proc/kcore: %s; record --flow-kernel records which kernel code ran, and not "
-		    "the code (run as root on a kernel with CONFIG_PROC_KCORE, not locked down)",
-		    strerror(errno));
-	else if (ty_pt_caps_have())
-		say("ok", "kernel code", "/proc/kcore is there for record --flow-kernel");
+	if (ty_pt_caps_have())
+		check_kernel_code();
 #if defined(__x86_64__)
 	say("ok", "single-stepping",
 	    "record --flow=step takes its place for executed instructions, slowly");

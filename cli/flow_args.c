@@ -19,7 +19,9 @@ const struct ty_option ty_code_options[] = {
 	{0, "core", "FILE", "a core dump, for code that no other file has", .take = ty_take_texts,
 	 .at = AT(cores)},
 	{0, "kcore", "PATH",
-	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's code",
+	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's "
+	 "code, "
+	 "instead of what the recording holds",
 	 .take = ty_take_texts, .at = AT(kcores)},
 	{0, "kallsyms", "FILE", "a copy of /proc/kallsyms: the names of the kernel's functions",
 	 .take = ty_take_text, .at = AT(kallsyms)},

@@ -296,7 +296,8 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 		 : 0;
 }
 
-/* The kernel's code and names; what was given by hand comes first. Bytes are the trace's. */
+/* The kernel's code and names, unless code was given by hand: names of one kernel are no names of
+ * another's code. Bytes are the trace's. */
 static int add_kernel(struct ty_flow_source *s, const char *path, struct ty_err *err)
 {
 	struct ty_text core = ty_trace_section(s->trace, TY_SEC_KERNEL);
@@ -304,10 +305,10 @@ static int add_kernel(struct ty_flow_source *s, const char *path, struct ty_err 
 	struct ty_code *code = ty_flow_code(s->flow);
 	int r;
 
-	if (!s->kernel_names.n)
-		s->kernel_names = (struct ty_bytes){(const uint8_t *)names.s, names.n};
 	if (!core.n || s->kcores.n)
 		return 0;
+	if (!s->kernel_names.n)
+		s->kernel_names = (struct ty_bytes){(const uint8_t *)names.s, names.n};
 	r = ty_code_blob(code, "[kernel]", core.s, core.n);
 	return r < 0 ? ty_fail(err, -r, TY_NO_OFFSET, "%s: its kernel's code: %s", path,
 			       ty_strerror(r))

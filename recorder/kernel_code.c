@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,19 +47,23 @@ static int by_lo(const void *a, const void *b)
 	return compare(x->lo, y->lo);
 }
 
-/* "ffffffff81000000 T _stext": kernel addresses only; hidden ones are 0. */
-static int read_names(FILE *f, struct ty_buf *text, names *out)
+/* "ffffffff81000000 T _stext": kernel addresses only; hidden ones are 0. *cut: there are more than
+ * there is room for. */
+static int read_names(FILE *f, struct ty_buf *text, names *out, bool *cut)
 {
 	char line[LINE], type;
 
-	/* More names than there is room for are left out. */
-	while (text->len < TY_KERNEL_CODE_MAX && fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof(line), f)) {
 		char *end;
 		uint64_t addr = strtoull(line, &end, 16);
 		bool code;
 
 		if (*end != ' ' || !(type = end[1]) || !(addr >> 63))
 			continue;
+		if (text->len >= TY_KERNEL_CODE_MAX) {
+			*cut = true;
+			break;
+		}
 		code = strchr("tTwW", type);
 		if (vec_push(out, (struct name){addr, code}) || (code && ty_buf_adds(text, line)))
 			return -TY_ENOMEM;
@@ -119,57 +123,69 @@ static int read_segments(int fd, stretches *out)
 	return 0;
 }
 
-/* [lo, hi) of a segment behind what is there; how much of it could be read. */
-static uint64_t copy(int fd, const struct stretch *segment, uint64_t lo, uint64_t hi,
-		     struct ty_buf *bytes)
-{
-	uint64_t at = lo;
+/* What of the code was left out. */
+struct left_out {
+	bool cut;	 /* there was no room for some */
+	uint64_t unread; /* bytes */
+};
 
-	while (at < hi) {
+/* [lo, hi) of a segment behind what is there. Where it cannot be read it goes on with the next
+ * page. */
+static int copy(int fd, const struct stretch *segment, uint64_t lo, uint64_t hi, stretches *out,
+		struct ty_buf *bytes, struct left_out *left)
+{
+	for (uint64_t at = lo, next; at < hi; at = next) {
 		size_t n = hi - at < REACH ? hi - at : REACH;
+		struct stretch *last = out->n ? &out->v[out->n - 1] : NULL;
 		int64_t got;
 
+		if (n > TY_KERNEL_CODE_MAX - bytes->len || out->n >= SEGMENTS_MAX) {
+			left->cut = true;
+			return 0;
+		}
 		if (ty_buf_reserve(bytes, n))
-			break;
+			return -TY_ENOMEM;
 		got = ty_pread(fd, bytes->p + bytes->len, n, segment->off + (at - segment->lo));
-		if (got <= 0)
-			break;
+		got = got < 0 ? 0 : got;
+		if (got && at > lo && last && last->hi == at)
+			last->hi += (uint64_t)got;
+		else if (got && vec_push(out, (struct stretch){at, at + (uint64_t)got, bytes->len}))
+			return -TY_ENOMEM;
 		bytes->len += (size_t)got;
-		at += (uint64_t)got;
-		if ((size_t)got < n)
-			break;
+		next = at + n;
+		if ((size_t)got < n) {
+			next = (at + (uint64_t)got + PAGE) & -(uint64_t)PAGE;
+			next = next < hi ? next : hi;
+			left->unread += next - at - (uint64_t)got;
+		}
 	}
-	return at - lo;
+	return 0;
 }
 
 /* What of the code lies in a segment and can be read. */
 static int copy_code(int fd, const stretches *code, const stretches *segments, stretches *out,
-		     struct ty_buf *bytes, bool *cut)
+		     struct ty_buf *bytes, struct left_out *left)
 {
 	size_t s = 0;
+	int r = 0;
 
 	vec_each (c, code)
 		for (s = s ? s - 1 : 0; s < segments->n && segments->v[s].lo < c->hi; s++) {
 			const struct stretch *g = &segments->v[s];
 			uint64_t lo = g->lo > c->lo ? g->lo : c->lo;
-			uint64_t hi = g->hi < c->hi ? g->hi : c->hi, n;
+			uint64_t hi = g->hi < c->hi ? g->hi : c->hi;
 
 			if (out->n && lo < out->v[out->n - 1].hi)
 				lo = out->v[out->n - 1].hi; /* segments that overlap */
-			if (lo >= hi)
-				continue;
-			if (out->n >= SEGMENTS_MAX || hi - lo > TY_KERNEL_CODE_MAX - bytes->len) {
-				*cut = true;
-				return 0;
-			}
-			n = copy(fd, g, lo, hi, bytes);
-			if (n && vec_push(out, (struct stretch){lo, lo + n, bytes->len - n}))
-				return -TY_ENOMEM;
+			if (lo < hi)
+				r = copy(fd, g, lo, hi, out, bytes, left);
+			if (r || left->cut)
+				return r;
 		}
 	return 0;
 }
 
-static int write_core(const stretches *s, const struct ty_buf *bytes, struct ty_buf *out)
+static int write_head(const stretches *s, struct ty_buf *out)
 {
 	const Elf64_Ehdr eh = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 					   ELFDATA2LSB, EV_CURRENT},
@@ -192,23 +208,20 @@ static int write_core(const stretches *s, const struct ty_buf *bytes, struct ty_
 
 		r = r ? r : ty_buf_add(out, &ph, sizeof(ph));
 	}
-	return r ? r : ty_buf_add(out, bytes->p, bytes->len);
+	return r;
 }
 
 /* The code that the names tell of. */
-static int read_core(int fd, const names *n, struct ty_kernel_code *k)
+static int read_core(int fd, const names *n, struct ty_kernel_code *k, struct left_out *left)
 {
 	stretches code = {0}, segments = {0}, found = {0};
-	struct ty_buf bytes;
 	int r;
 
-	ty_buf_init(&bytes, TY_KERNEL_CODE_MAX + REACH);
 	r = find_code(n, &code);
 	r = r ? r : read_segments(fd, &segments);
-	r = r ? r : copy_code(fd, &code, &segments, &found, &bytes, &k->cut);
-	if (!r && found.n)
-		r = write_core(&found, &bytes, &k->core);
-	ty_buf_fini(&bytes);
+	r = r ? r : copy_code(fd, &code, &segments, &found, &k->code, left);
+	if (!r)
+		r = found.n ? write_head(&found, &k->head) : -TY_EFORMAT;
 	vec_fini(&code);
 	vec_fini(&segments);
 	vec_fini(&found);
@@ -218,41 +231,53 @@ static int read_core(int fd, const names *n, struct ty_kernel_code *k)
 int ty_kernel_code_read(const char *kcore, const char *kallsyms, struct ty_kernel_code *k,
 			char *why, size_t why_n)
 {
+	struct left_out left = {0};
 	FILE *f = fopen(kallsyms, "re");
 	names n = {0};
-	int r = 0, fd = -1;
+	int r, fd = -1;
 
 	*k = (struct ty_kernel_code){0};
-	ty_buf_init(&k->core, TY_KERNEL_CODE_MAX + (8u << 20));
+	ty_buf_init(&k->head, sizeof(Elf64_Ehdr) + SEGMENTS_MAX * sizeof(Elf64_Phdr));
+	ty_buf_init(&k->code, TY_KERNEL_CODE_MAX);
 	ty_buf_init(&k->names, TY_KERNEL_CODE_MAX + LINE);
 	*why = 0;
 	if (!f) {
 		snprintf(why, why_n, "%s: %s", kallsyms, strerror(errno));
 		return -TY_ENOTFOUND;
 	}
-	r = read_names(f, &k->names, &n);
+	r = read_names(f, &k->names, &n, &left.cut);
 	fclose(f);
-	if (!r && !k->names.len)
+	if (!r && !k->names.len) {
 		snprintf(why, why_n, "%s hides the addresses (sysctl kernel.kptr_restrict)",
 			 kallsyms);
-	if (!r && k->names.len) {
-		fd = open(kcore, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			snprintf(why, why_n, "%s: %s", kcore, strerror(errno));
+		r = -TY_ENOTFOUND;
+	} else if (!r && (fd = open(kcore, O_RDONLY | O_CLOEXEC)) < 0) {
+		snprintf(why, why_n, "%s: %s", kcore, strerror(errno));
+		r = -TY_ENOTFOUND;
 	}
-	if (fd >= 0) {
-		r = read_core(fd, &n, k);
+	if (!r)
+		r = read_core(fd, &n, k, &left);
+	if (fd >= 0)
 		close(fd);
-		if (r == -TY_EFORMAT || (!r && !k->core.len))
-			snprintf(why, why_n, "%s holds none of the code that %s names", kcore,
-				 kallsyms);
-	}
 	vec_fini(&n);
-	return *why ? -TY_ENOTFOUND : r;
+	if (r == -TY_EFORMAT) {
+		snprintf(why, why_n, "%s holds none of the code that %s names", kcore, kallsyms);
+		r = -TY_ENOTFOUND;
+	} else if (r && !*why) {
+		snprintf(why, why_n, "out of memory");
+	} else if (!r && left.unread) {
+		snprintf(why, why_n, "%" PRIu64 " KB of %s cannot be read",
+			 (left.unread + 1023) / 1024, kcore);
+	} else if (!r && left.cut) {
+		snprintf(why, why_n, "of code and of names no more than %u MB are taken each",
+			 TY_KERNEL_CODE_MAX >> 20);
+	}
+	return r;
 }
 
 void ty_kernel_code_fini(struct ty_kernel_code *k)
 {
-	ty_buf_fini(&k->core);
+	ty_buf_fini(&k->head);
+	ty_buf_fini(&k->code);
 	ty_buf_fini(&k->names);
 }

@@ -7,7 +7,6 @@
 #ifndef TY_KERNEL_CODE_H
 #define TY_KERNEL_CODE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "buf.h"
@@ -15,15 +14,14 @@
 #define TY_KERNEL_CODE_MAX (64u << 20)
 
 struct ty_kernel_code {
-	struct ty_buf core;  /* an ELF core: what of kcore is code, a segment for each stretch */
-	struct ty_buf names; /* the lines of kallsyms that name code */
-	bool cut;	     /* there is more code */
+	struct ty_buf head, code; /* one after the other an ELF core: a segment for each stretch */
+	struct ty_buf names;	  /* the lines of kallsyms that name code */
 };
 
 /*
  * From files as /proc/kcore and /proc/kallsyms are. k is filled, and freed with
- * ty_kernel_code_fini, whatever is returned: 0; -TY_ENOTFOUND with a clause in why: it is not to be
- * had; -TY_ENOMEM.
+ * ty_kernel_code_fini, whatever is returned: 0; -TY_ENOTFOUND: it is not to be had; -TY_ENOMEM.
+ * why: a clause that says why it is not there, or, with 0, why not all of it is; "": all is there.
  */
 int ty_kernel_code_read(const char *kcore, const char *kallsyms, struct ty_kernel_code *k,
 			char *why, size_t why_n);

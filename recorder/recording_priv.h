@@ -106,6 +106,7 @@ void ty_rec_self_test_wait(struct recording *r);
 int ty_rec_put_machine(struct recording *r, struct ty_err *err);
 /* The vdso, where executed instructions are recorded. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
+/* With --flow-kernel the kernel's code and its names; a note says what is not to be had. */
 int ty_rec_put_kernel(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
 /* pids[n]: of which processes; n 0: of those that were asked for. */

@@ -145,22 +145,24 @@ int ty_rec_put_kernel(struct recording *r, struct ty_err *err)
 	if (!r->o->pt || !r->o->pt->kernel)
 		return 0;
 	e = ty_kernel_code_read("/proc/kcore", "/proc/kallsyms", &k, why, sizeof(why));
-	if (e == -TY_ENOTFOUND)
+	if (e)
 		ty_rec_note(r,
 			    "the kernel's code is not in the recording (%s): to decode it, name a "
 			    "copy with --kcore and --kallsyms when it is read",
 			    why);
-	else if (k.cut)
-		ty_rec_note(r, "of the kernel's code only the first %u MB are in the recording",
-			    TY_KERNEL_CODE_MAX >> 20);
-	if (e == -TY_ENOTFOUND)
-		e = 0;
-	else if (e)
-		e = ty_fail(err, -e, TY_NO_OFFSET, "out of memory for the kernel's code");
-	if (!e && k.core.len)
-		e = ty_meta_section(&r->meta, TY_SEC_KERNEL, k.core.p, k.core.len, err);
-	if (!e && k.core.len)
-		e = ty_meta_section(&r->meta, TY_SEC_KALLSYMS, k.names.p, k.names.len, err);
+	else if (*why)
+		ty_rec_note(
+			r,
+			"not all of the kernel's code is in the recording (%s): what ran in the "
+			"rest is a gap, unless a copy is named with --kcore and --kallsyms",
+			why);
+	if (e) {
+		ty_kernel_code_fini(&k);
+		return 0;
+	}
+	e = ty_meta_section(&r->meta, TY_SEC_KERNEL, k.head.p, k.head.len, err);
+	e = e ? e : ty_meta_section(&r->meta, TY_SEC_KERNEL, k.code.p, k.code.len, err);
+	e = e ? e : ty_meta_section(&r->meta, TY_SEC_KALLSYMS, k.names.p, k.names.len, err);
 	ty_kernel_code_fini(&k);
 	return e;
 }
