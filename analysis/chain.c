@@ -186,6 +186,7 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 		if (by != TY_NONE) {
 			k.kind = TY_WAKER_THREAD;
 			k.thread = by;
+			k.inferred = true;
 			w->p->inferred = true;
 		}
 	}
@@ -431,8 +432,9 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	if (s.state == TY_ST_STOPPED)
 		snprintf(out, size, "stopped");
 	else
-		snprintf(out, size, "%s%s%s%s%s",
+		snprintf(out, size, "%s%s%s%s%s%s",
 			 s.state == TY_ST_BLOCKED ? "blocked (uninterruptible)" : "blocked",
 			 *call ? " in " : "", call, l->what == TY_SEG_WHATS ? "" : ", ",
-			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what));
+			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what),
+			 l->waker.inferred ? " (inferred: whom it served)" : "");
 }

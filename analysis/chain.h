@@ -56,7 +56,7 @@ struct ty_path {
 	VEC(struct ty_seg) seg; /* in time order */
 	VEC(struct ty_hop) hop; /* a parent comes before its children */
 	bool cut;		/* more segments than are kept: the earlier part is missing */
-	bool inferred;		/* whom a kernel thread serves is, somewhere (see below) */
+	bool inferred;		/* whom a kernel thread serves is, somewhere (see above) */
 };
 
 /* The path of the thread over [from, to), in place of what p holds (zero at first), whose memory is
@@ -87,7 +87,7 @@ struct ty_link {
 	uint32_t thread, span;
 	uint64_t start_ns, end_ns;
 	uint8_t what;	       /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
-	struct ty_waker waker; /* what ended it */
+	struct ty_waker waker; /* what ended it; inferred: that the next link's thread did */
 };
 uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
 

@@ -646,6 +646,7 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 		return r;
 	out->total_ns = out->end_ns - out->start_ns;
 	out->threads = 1;
+	out->inferred = p.inferred;
 	at = out->start_ns;
 	for (size_t k = 0; k < p.seg.n && !r; k++) {
 		const struct ty_seg *s = &p.seg.v[k];

@@ -7,6 +7,7 @@
 #ifndef TY_LEDGER_H
 #define TY_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "chain.h"
@@ -27,6 +28,7 @@ struct ty_ledger {
 	uint64_t total_ns; /* what rows sum to: end - start; of a process its threads' times
 			      together */
 	uint32_t threads;  /* that lived then; 1 but for a process */
+	bool inferred;	   /* of the command: the path is, somewhere (chain.h) */
 	struct ty_ledger_row *rows; /* most time first */
 	uint32_t n;
 };

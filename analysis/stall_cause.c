@@ -120,10 +120,10 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* It is a stall by the command's path. Which process stands for a command, where one was attached
- * to, is inferred, and so is all that follows from it. */
+ * to, is inferred, and so is all that follows from it; the path itself may be. */
 static bool by_path(const struct ty_hunt *h, struct ty_cand *c)
 {
-	c->s.proven = c->s.proven && h->x->command_tid;
+	c->s.proven = c->s.proven && h->x->command_tid && !h->path.inferred;
 	return true;
 }
 

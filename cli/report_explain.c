@@ -187,6 +187,7 @@ static void json_link(const struct ty_explain *x, struct ty_json *j, const struc
 	ty_json_str(j, "what", what);
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "duration_ns", l->end_ns - l->start_ns);
+	ty_json_bool(j, "inferred", l->waker.inferred);
 	ty_json_end_object(j);
 }
 
@@ -240,7 +241,8 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 		bool process = t && e->processes;
 
 		if (!t)
-			snprintf(name, sizeof(name), "the command, back from its exit");
+			snprintf(name, sizeof(name), "the command, back from its exit%s",
+				 l->inferred ? ", in part inferred" : "");
 		else
 			snprintf(name, sizeof(name), "%s%s/%d", process ? "process " : "",
 				 ty_model_str(m, t->name),
@@ -270,6 +272,7 @@ static void json_rows(struct ty_json *j, const struct ty_ledger *l)
 {
 	ty_json_u64(j, "start_ns", l->start_ns);
 	ty_json_u64(j, "end_ns", l->end_ns);
+	ty_json_bool(j, "inferred", l->inferred);
 	ty_json_array(j, "rows");
 	for (uint32_t k = 0; k < l->n; k++) {
 		ty_json_object(j, NULL);

@@ -189,8 +189,10 @@ static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
 		snprintf(many, sizeof(many), " of %u threads", l->threads);
 	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s%s: %s%s from %s",
 		 process ? "process " : "",
-		 l->thread == TY_NONE ? "the command, back from its exit"
-				      : ty_timeline_who(t, l->thread, a->window.from_ns, who),
+		 l->thread == TY_NONE && l->inferred
+			 ? "the command, back from its exit, in part inferred"
+		 : l->thread == TY_NONE ? "the command, back from its exit"
+					: ty_timeline_who(t, l->thread, a->window.from_ns, who),
 		 ty_fmt_length(l->total_ns, len), many,
 		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
 				at));

@@ -89,9 +89,10 @@ static void route_told(struct ty_timeline *t)
 	if (a->rc)
 		ty_timeline_say(t, "critical path: %s", ty_strerror(a->rc));
 	else
-		ty_timeline_say(t, "critical path: %s in %zu parts%s; P takes it away",
+		ty_timeline_say(t, "critical path: %s in %zu parts%s%s; P takes it away",
 				ty_fmt_length(a->to_ns - a->from_ns, len), a->path.seg.n,
-				a->path.cut ? " (its begin has more than are kept)" : "");
+				a->path.cut ? " (its begin has more than are kept)" : "",
+				a->path.inferred ? ", in part inferred" : "");
 }
 
 bool ty_timeline_trails_done(struct ty_timeline *t)

@@ -61,14 +61,15 @@ static void draw_upright(const struct ty_timeline *t, struct ty_grid *g, int x, 
 }
 
 static void draw_arrow(const struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
-		       int x, int from, int to)
+		       int x, int from, int to, bool inferred)
 {
 	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
 
 	if (from == to)
 		return;
 	st.attr |= TY_A_BOLD;
-	draw_upright(t, g, x, from, to, p->utf8 ? 0x2502 : '|', st);
+	draw_upright(t, g, x, from, to,
+		     inferred ? (p->utf8 ? 0x250a : ':') : (p->utf8 ? 0x2502 : '|'), st);
 	if (on_screen(t, from))
 		put(g, x, from, p->utf8 ? 0x25cf : 'o', st);
 	if (on_screen(t, to))
@@ -90,7 +91,7 @@ static void draw_arrows(const struct ty_timeline *t, struct ty_grid *g, const st
 		draw_arrow(t, g, p,
 			   t->lay.cells_x + (int)ty_viewport_column(&t->vp, w->ts_ns,
 								    (uint32_t)t->lay.cells_w),
-			   from, to);
+			   from, to, w->inferred);
 	}
 }
 
