@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "export_threads.h"
+#include "key_value.h"
 #include "ring_page.h"
 #include "section.h"
 #include "spool.h"
@@ -286,7 +287,22 @@ static const struct ty_clock_point *clock_before(const struct ty_clock_point *v,
 	return n ? &v[i - 1] : NULL;
 }
 
-static int put_machine(struct cut *c, bool begins_later)
+/* Who was traced where the cut begins: with the recording, as that one has it. */
+static void add_traced(struct cut *c, bool from_start, struct ty_buf *out)
+{
+	const char *p = c->t->begins_later, *v;
+	size_t n;
+
+	if (!from_start)
+		ty_export_traced(c->s, c->from_ns + (uint64_t)c->t->ts_offset_ns - 1, out);
+	while (from_start && ty_key_next(&p, "traced", &v, &n)) {
+		ty_buf_adds(out, "traced=");
+		ty_buf_add(out, v, n);
+		ty_buf_addc(out, '\n');
+	}
+}
+
+static int put_machine(struct cut *c, bool from_start)
 {
 	const uint64_t offset = (uint64_t)c->t->ts_offset_ns, from_ns = c->from_ns + offset;
 	const struct ty_clock_point *p;
@@ -298,10 +314,9 @@ static int put_machine(struct cut *c, bool begins_later)
 	p = clock_before(p, n, from_ns);
 	ty_buf_init(&b, 256u << 20);
 	add_machine(&b, ty_trace_section(c->t, TY_SEC_MACHINE));
-	if (begins_later) {
+	if (!from_start || c->t->begins_later)
 		ty_buf_addf(&b, "cut_from_ns=%" PRIu64 "\n", c->from_ns);
-		ty_export_traced(c->s, from_ns - 1, &b);
-	}
+	add_traced(c, from_start, &b);
 	ty_buf_addf(&b, "cut_to_ns=%" PRIu64 "\n", c->to_ns);
 	/* What was not recorded is not in the cut, either. */
 	if (c->t->own_only)
@@ -351,7 +366,7 @@ static int put_sections(struct cut *c)
 {
 	const bool from_start = c->from_ns + (uint64_t)c->t->ts_offset_ns <=
 				ty_model_summary(c->s->model)->start_ns;
-	int r = put_machine(c, !from_start || c->t->begins_later);
+	int r = put_machine(c, from_start);
 
 	r = r ? r : put_threads(c, from_start);
 	r = r ? r : put_end(c);
