@@ -3,7 +3,8 @@
  * Turns and parts: is what a thread waits for a lock that goes from hand to hand; or its share of a
  * work that it has handed out? Budget: TY_STALL_BACK calls or spans of one thread for each
  * question; of ty_stall_shares_out those of TY_STALL_LOOKED threads that one maker made and that
- * worked meanwhile, a look at each other thread, and FDS descriptors (fds.h).
+ * worked meanwhile, and FDS descriptors (fds.h); for each of these, and once more, a look at who
+ * made each other thread.
  */
 #include <unistd.h>
 
@@ -86,16 +87,18 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
 					      ty_wait_word(h->x, c->s.syscall), c->end_ns);
 }
 
-/* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread? Who
- * has not come yet to take the first piece waits for the next. */
-static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd)
+/* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of
+ * this maker? Who has not come yet to take the first piece waits for the next. */
+static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, int32_t maker)
 {
-	uint32_t thread = ty_model_syscall(x->m, call).thread;
+	uint32_t thread = ty_model_syscall(x->m, call).thread,
+		 threads = ty_model_summary(x->m)->threads;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint32_t end = th->syscalls_first + th->syscalls_n;
+	uint64_t from[GIVEN], to[GIVEN];
+	unsigned gave = 0;
 
-	for (unsigned n = 0, gave = 0; call < end && n < TY_STALL_BACK && gave < GIVEN;
-	     n++, call++) {
+	for (unsigned n = 0; call < end && n < TY_STALL_BACK && gave < GIVEN; n++, call++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
 		struct ty_talk talk = ty_talk(x, &s);
 		unsigned says;
@@ -106,35 +109,53 @@ static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd)
 		says = ty_talk_on(x, &s, &talk, fd);
 		if (says & TY_CLOSES)
 			break;
-		gave += says & TY_GIVES ? 1 : 0;
-		if (says & TY_GIVES &&
-		    ty_stall_woke_anybody(x, thread, s.start_ns, s.end_ns, TY_NONE))
-			return true;
+		if (!(says & TY_GIVES))
+			continue;
+		from[gave] = s.start_ns;
+		to[gave++] = s.end_ns;
+	}
+	for (uint32_t i = 0; gave && i < threads; i++) {
+		if (i == thread || ty_model_thread(x->m, i)->forked_by != maker ||
+		    !ty_model_wakeups(x->m, i, from[0], to[gave - 1] + 1))
+			continue;
+		for (unsigned k = 0; k < gave; k++)
+			if (ty_model_wakeups(x->m, i, from[k], to[k] + 1) &&
+			    ty_stall_last_woke(x, i, thread, to[k]) >= from[k])
+				return true;
 	}
 	return false;
 }
 
-/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file; but
- * of what was opened by a path, as a FIFO is, when that wakes a thread. */
-static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call)
+/* Is somebody on the other side of the descriptor, to which the call gives? Not of a log file,
+ * though somebody may follow it; but of what was opened by a path, as a FIFO is, when that wakes a
+ * thread of those that share the work. */
+static bool has_peer(const struct ty_explain *x, int64_t fd, uint32_t call, int32_t maker)
 {
 	struct ty_syscall s = ty_model_syscall(x->m, call);
 	const char *name;
 	enum ty_fd_kind k = ty_fd_kind(x, s.thread, (uint64_t)fd, s.start_ns, &name);
 
 	return k == TY_FD_PIPE || k == TY_FD_SOCKET || k == TY_FD_EVENTFD ||
-	       (k == TY_FD_FILE && wakes_there(x, call, fd));
+	       (k == TY_FD_FILE && wakes_there(x, call, fd, maker));
+}
+
+static bool is_among(int64_t fd, const int64_t *v, unsigned n)
+{
+	while (n && v[n - 1] != fd)
+		n--;
+	return n;
 }
 
 /* When did the thread, before its wait and after t, begin to hand something to several descriptors,
  * each with somebody on its other side? 0: it did not. */
-static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand *c, uint64_t t)
+static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand *c, uint64_t t,
+				int32_t maker)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t from = 0;
-	int64_t one = -1, none = -1;
-	unsigned looked = 0;
+	int64_t one = -1, none[FDS]; /* one with a peer; those without */
+	unsigned nones = 0;
 	bool several = false;
 
 	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
@@ -148,15 +169,13 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 		if (s.ret <= 0 || !(talk.says & TY_GIVES) || talk.gives < 0)
 			continue;
 		to = ty_stall_given_to(x, thread, s.start_ns);
-		if (to <= STDERR_FILENO || to == none)
+		if (to <= STDERR_FILENO || is_among(to, none, nones))
 			continue;
-		if (to != one && !several) {
-			if (looked++ >= FDS)
+		if (to != one && !several && !has_peer(x, to, call, maker)) {
+			if (nones == FDS)
 				break;
-			if (!has_peer(x, to, call)) {
-				none = to;
-				continue;
-			}
+			none[nones++] = to;
+			continue;
 		}
 		several = several || (one >= 0 && to != one);
 		one = to;
@@ -213,10 +232,12 @@ bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c)
 
 	if (peer->forked_by < 0 || !x->args)
 		return false;
+	if (worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
+		return false;
 	from = gave_to_several(x, c,
-			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns));
-	if (!from ||
-	    worked_ns(x->m, c->waker.thread, c->s.start_ns, c->end_ns) < c->s.duration_ns / 2)
+			       ty_stall_last_woke(x, c->s.thread, c->waker.thread, c->s.start_ns),
+			       peer->forked_by);
+	if (!from)
 		return false;
 	works = worked_ns(x->m, c->waker.thread, from, c->end_ns);
 	for (uint32_t i = 0; i < threads && looked < TY_STALL_LOOKED; i++) {

@@ -67,13 +67,13 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
 		    s.syscall == TY_NONE ||
-		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr ||
-		    is_other_lock(h, c, &s))
+		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
 			continue;
 		waker = ty_waker_find(m, s.edge);
+		/* The dearest question last: it reads the call's arguments. */
 		if ((any ||
 		     (c->waker.kind == TY_WAKER_THREAD && waker.thread == c->waker.thread)) &&
-		    !waker_starved(m, &s, &waker))
+		    !waker_starved(m, &s, &waker) && !is_other_lock(h, c, &s))
 			return true;
 	}
 	return true;

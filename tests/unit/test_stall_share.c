@@ -112,16 +112,19 @@ static unsigned stalls_of_thread(int command, int tid)
 }
 
 /* 10 has made a client, 11, a server, 12, and 13, which computes on a CPU of its own. The client
- * writes to what its own call made first (a file, another socket), then asks. */
-static unsigned asks_and_writes(int nr, bool thirteen_hears)
+ * writes to what its own call made first (a file, which somebody may follow, or another socket), to
+ * two logs in turn so often, then asks. */
+static unsigned asks_and_writes(int nr, bool thirteen_hears, bool followed, unsigned logs)
 {
-	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "job"));
+	begin("mode=pids\npid=10\n",
+	      "taken 1 2\n" ROW("10", "10", "1", "job") ROW("14", "14", "1", "tail"));
 	ty_mx_switch(0, t, 0, R, 10);
 	call(t += MS, 10, NR_READ, 1, 0);
 	ty_mx_fork(0, t += MS, 10, 11, 0);
 	ty_mx_fork(0, t += 1000, 10, 12, 0);
 	ty_mx_fork(0, t += 1000, 10, 13, 0);
-	ty_mx_switch(1, t += 1000, 0, R, 13);
+	ty_mx_switch(1, t += 1000, 0, R, 14);
+	ty_mx_switch(1, t += 1000, 14, S, 13);
 	if (thirteen_hears) {
 		give(t += 1000, 8, 0, 1);
 		ty_mx_enter(1, t, 13, NR_READ);
@@ -131,7 +134,14 @@ static unsigned asks_and_writes(int nr, bool thirteen_hears)
 	sleeps(12, NR_READ, 6, 0, 11);
 	call(t += MS, 11, nr, 3, 0);
 	call(t += MS, 11, NR_SOCKET, 5, 0);
-	call(t += MS, 11, NR_WRITE, 5, 3);
+	if (followed)
+		wakes(11, NR_WRITE, 3, 0, 14);
+	else
+		call(t += MS, 11, NR_WRITE, 5, 3);
+	for (unsigned i = 0; i < 2 && logs; i++)
+		call(t += MS, 11, NR_OPENAT, 7 + i, 0);
+	for (unsigned i = 0; i < logs; i++)
+		call(t += MS, 11, NR_WRITE, 5, 7 + i % 2);
 	wakes(11, NR_WRITE, 5, 0, 12);
 	sleeps(11, NR_READ, 5, 0, 12);
 	ty_mx_exit(0, t += 1000, 12, NR_READ, 1);
@@ -150,11 +160,13 @@ static unsigned asks_and_writes(int nr, bool thirteen_hears)
 
 static void a_log_is_no_share(void **state)
 {
-	assert_int_equal(asks_and_writes(NR_OPENAT, false), 1);
-	assert_int_equal(asks_and_writes(NR_OPENAT, true), 1);
+	assert_int_equal(asks_and_writes(NR_OPENAT, false, false, 0), 1);
+	assert_int_equal(asks_and_writes(NR_OPENAT, true, false, 0), 1);
+	assert_int_equal(asks_and_writes(NR_OPENAT, true, true, 0), 1);
 	/* Who heard and told nothing was given nothing. */
-	assert_int_equal(asks_and_writes(NR_SOCKET, false), 1);
-	assert_int_equal(asks_and_writes(NR_SOCKET, true), 0);
+	assert_int_equal(asks_and_writes(NR_SOCKET, false, false, 0), 1);
+	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 0), 0);
+	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 20), 0);
 }
 
 static void ends(uint64_t at, int tid)
