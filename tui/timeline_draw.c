@@ -139,6 +139,8 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 
 		ty_grid_elide(g, p, x, y, call_w - 1,
 			      ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name), st);
+	} else if (stall && stall->by_waker) {
+		ty_grid_text(g, x, y, call_w - 1, "futex", st); /* as ty_stall_call has it */
 	} else {
 		ty_grid_text(g, x, y, call_w - 1, "-", dim);
 	}
