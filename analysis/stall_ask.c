@@ -4,6 +4,7 @@
  * one thread for each question; ty_stall_woke_anybody: of each thread that was woken meanwhile.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "stalls_priv.h"
 #include "talk.h"
@@ -631,13 +632,20 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 	if (side.asks || side.serves || side.gave || c->waker.kind != TY_WAKER_THREAD)
 		return side;
 	/* One way only, as pipes are: requests go another one, where it woke the peer last. That it
-	 * answers is not told so: it may have heard but that the peer is there. */
+	 * answers is told so only of who is called by its standard input, and may have greeted; of
+	 * others not: they may have heard but that the peer is there. */
+	side.serves = fd == STDIN_FILENO && ty_stall_is_started(h, c);
 	ask = last_woken(x, c->waker.thread, c->s.thread, c->s.start_ns, false);
 	to = ask ? ty_stall_given_to(x, c->s.thread, ask) : -1;
 	if (to < 0 || to == fd)
 		return side;
 	pair = side_on(x, c, fd, to);
-	return pair.asks ? pair : side;
+	if (side.serves)
+		side.gave = pair.gave;
+	else if (pair.asks)
+		side = pair;
+	side.inferred = true;
+	return side;
 }
 
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)

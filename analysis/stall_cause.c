@@ -238,7 +238,7 @@ static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
 static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false;
+	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false, asked;
 	int64_t fd = -1;
 	struct ty_stall_side side = {0};
 
@@ -314,18 +314,19 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	}
 	if (!c->w.word && ty_stall_shares_out(h, c))
 		return false;
+	asked = !side.serves && ty_stall_asked(h, c, p->seg.v[0].thread, fd);
 	if (side.asks && side.gave_last) {
-		c->s.proven = c->s.proven && !guessed;
+		c->s.proven = c->s.proven && !guessed && (!side.inferred || asked);
 		return true;
 	}
-	if (!side.serves && ty_stall_asked(h, c, p->seg.v[0].thread, fd))
+	if (asked)
 		return !ty_stall_told_to_end(h, c, p->seg.v[0].thread);
 	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c, p)))
 		return false;
 	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
-	    !ty_stall_answers(h, c) && ty_stall_computes(h->x, c->s.thread, c->end_ns, 2) &&
-	    needed_once(h, c)) {
-		/* To serve the one request that comes takes little. */
+	    !ty_stall_answers(h, c) && ty_stall_is_kin(h, c->s.thread, c->waker.thread) &&
+	    ty_stall_computes(h->x, c->s.thread, c->end_ns, 2) && needed_once(h, c)) {
+		/* Strangers give work; and to serve the one request that comes takes little. */
 		c->s.proven = false; /* which of its descriptors it was is guessed */
 		return true;
 	}

@@ -703,6 +703,15 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
 
+bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, c->waker.thread)->tgid;
+
+	return tgid > 0 && descends(m, c->s.thread, tgid) &&
+	       is_program(h, c->s.thread, c->s.start_ns);
+}
+
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
 {
 	uint64_t most = c->s.duration_ns / 10 * 9;

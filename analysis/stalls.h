@@ -34,8 +34,10 @@
  *   Nor where a place is handed on: who is woken waits where the one that wakes it had waited
  *   before (on a descriptor; or for a time, each on the word where it is woken at other times).
  *   Nor, if nothing was asked, when the other side gave more of the same before the waiter
- *   ran again. Nor is a result that was handed over by descriptor a request where the waiter waits
- *   by futex then, was made by its process and does but end afterwards: it was told to.
+ *   ran again. Nor does a program ask that waits at its standard input for the one that started
+ *   it, on a pipe: what it said first greeted. Nor is a result that was handed over by descriptor
+ *   a request where the waiter waits by futex then, was made by its process and does but end
+ *   afterwards: it was told to.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
@@ -56,8 +58,9 @@
  *   thread ended it and the waiter owed an answer itself (it had received, and not sent since), or
  *   had sent one and the command could not go on without it. Unasked only those of the command's
  *   first thread, which it could not go on without, once in that call and for that thread, and
- *   went on to work: for a signal of a traced thread; or for several descriptors, if it worked for
- *   longer than a request takes to serve (inferred).
+ *   went on to work: for a signal of a traced thread; or for several descriptors, if who ended that
+ *   was made by the command, too, and it worked for longer than a request takes to serve
+ *   (inferred).
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group

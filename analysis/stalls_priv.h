@@ -147,11 +147,13 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* Of descriptor fd before the wait: which side the thread has, as its own calls tell; fd -1: not
  * known. It asks: connected or spoke first (where fd goes one way only, on the one by which it last
- * woke the other side); it serves: accepted or heard first. */
+ * woke the other side); it serves: accepted or heard first, or is a program that waits at its
+ * standard input for the one that started it. */
 struct ty_stall_side {
 	bool asks, serves; /* neither: not known */
 	bool gave;	   /* handed something over there */
 	bool gave_last;	   /* and heard nothing since */
+	bool inferred; /* of two descriptors, by who spoke first, which may have been a greeting */
 };
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);
 /* Is it the peer that asks, and the thread that answers? */
@@ -212,6 +214,8 @@ bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c,
 /* Did it come to the work of a program that the waiter's process has started? */
 bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);
+/* Is the thread a program that the process of the one that ended its wait has started? */
+bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c);
 /* A wait for the end of another one: is that a stall? p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p);
 

@@ -3,7 +3,7 @@
  * What looks like work that is shared or handed on, and is none: a log beside the request, a nap
  * beside it, two semaphores of one set, a first part of the answer; whose children work; which
  * stops are one; who lives for one wait; what a program is only later; what a pipeline is; and what
- * a sum of waits is; who is told to end.
+ * a sum of waits is; who is told to end; who greets; and strangers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -763,6 +763,59 @@ static void only_a_thread_that_ends_is_told_to(void **state)
 	assert_int_equal(waits_by_futex_then(true, false), 1);
 }
 
+/* 10 has started 11, which says something, then reads from fd until 10 has computed: a program that
+ * greets and serves, or not. */
+static unsigned speaks_first(bool program, int fd)
+{
+	begin("mode=pids\npid=10\n", "taken 1 2\n" ROW("10", "10", "1", "driver"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	ty_mx_fork(0, t += MS, 10, 11, 0);
+	sleeps(10, NR_READ, 5, 0, 11);
+	if (program)
+		becomes_a_program(11);
+	wakes(11, NR_WRITE, 1, 0, 10);
+	sleeps(11, NR_READ, fd, 0, 10);
+	ty_mx_exit(0, t += 1000, 10, NR_READ, 1);
+	t += 400 * MS;
+	wakes(10, NR_WRITE, 6, 0, 11);
+	goes_on(10, S, 11, NR_READ, 1);
+	ty_mx_switch(0, t += 3 * MS, 11, R, 0);
+	return stalls_of_thread(0, 11);
+}
+
+static void a_program_that_greets_asks_nothing(void **state)
+{
+	assert_int_equal(speaks_first(true, 0), 0);
+	assert_int_equal(speaks_first(false, 0), 1);
+	assert_int_equal(speaks_first(true, 6), 1);
+}
+
+/* The command, 10, waits in epoll for what another one, its child or not, says, and computes. */
+static unsigned waits_for_any(bool child)
+{
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("10", "10", "1", "job") ROW("12", "12", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 10);
+	call(t += MS, 10, NR_GETPID, 1, 0);
+	if (child)
+		ty_mx_fork(0, t += MS, 10, 11, 0);
+	sleeps(10, NR_EPOLL_WAIT, 8, 0, child ? 11 : 12);
+	t += 400 * MS;
+	wakes(child ? 11 : 12, NR_WRITE, 4, 0, 10);
+	goes_on(child ? 11 : 12, S, 10, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 10, NR_READ, 1, 5);
+	ends(t += 50 * MS, 10);
+	ty_mx_switch(0, t += 1000, 10, TY_TASK_DEAD, 0);
+	return stalls_of_thread(10, 10);
+}
+
+static void strangers_give_work(void **state)
+{
+	assert_int_equal(waits_for_any(true), 1);
+	assert_int_equal(waits_for_any(false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,6 +835,8 @@ int main(void)
 		cmocka_unit_test(an_idle_program_owes_nothing_to_a_signal),
 		cmocka_unit_test(a_lost_execve_costs_no_path),
 		cmocka_unit_test(only_a_thread_that_ends_is_told_to),
+		cmocka_unit_test(a_program_that_greets_asks_nothing),
+		cmocka_unit_test(strangers_give_work),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
