@@ -2,7 +2,9 @@
 /*
  * See kernel_code.h. Where code is follows from the names: each covers what lies up to the next
  * one, and at most a stretch of its own, in whole pages. So there is one rule for the kernel's
- * text, modules and BPF programs, and no kernel's layout need be known. Formats: proc(5), elf(5).
+ * text, modules and BPF programs, and no kernel's layout need be known but this: what ran at boot
+ * only, and what follows the text, was freed and is others' memory (linux arch/x86/mm/init.c
+ * free_initmem(), init_64.c mark_rodata_ro()). Formats: proc(5), elf(5).
  */
 #include "kernel_code.h"
 
@@ -47,11 +49,17 @@ static int by_lo(const void *a, const void *b)
 	return compare(x->lo, y->lo);
 }
 
+static bool is_one_of(const char *name, const char *a, const char *b)
+{
+	return !strcmp(name, a) || !strcmp(name, b);
+}
+
 /* "ffffffff81000000 T _stext": kernel addresses only; hidden ones are 0. *cut: there are more than
  * there is room for. */
 static int read_names(FILE *f, struct ty_buf *text, names *out, bool *cut)
 {
-	char line[LINE], type;
+	struct stretch init = {.lo = UINT64_MAX};
+	char line[LINE], name[32], type;
 
 	while (fgets(line, sizeof(line), f)) {
 		char *end;
@@ -65,9 +73,18 @@ static int read_names(FILE *f, struct ty_buf *text, names *out, bool *cut)
 			break;
 		}
 		code = strchr("tTwW", type);
+		if (sscanf(end + 2, " %31[^\n]", name) != 1)
+			*name = 0;
+		if (is_one_of(name, "__init_begin", "_sinittext") && addr < init.lo)
+			init.lo = addr;
+		if (is_one_of(name, "__init_end", "_einittext") && addr > init.hi)
+			init.hi = addr;
+		code &= !is_one_of(name, "_etext", "_einittext"); /* nothing begins there */
 		if (vec_push(out, (struct name){addr, code}) || (code && ty_buf_adds(text, line)))
 			return -TY_ENOMEM;
 	}
+	vec_each (n, out)
+		n->code &= n->addr < init.lo || n->addr >= init.hi;
 	if (out->n)
 		qsort(out->v, out->n, sizeof(*out->v), by_addr);
 	return 0;

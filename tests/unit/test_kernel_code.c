@@ -131,6 +131,35 @@ static void test_code(void **state)
 	ty_kernel_code_fini(&k);
 }
 
+/* What was freed behind the text, and all of what ran at boot only, is others' memory by now. */
+static void test_freed(void **state)
+{
+	struct ty_kernel_code k;
+	struct ty_code *c;
+	char why[200];
+
+	put_kcore(SIZE_MAX);
+	put_names("ffffffff81000000 T _stext\n"
+		  "ffffffff81001800 T _etext\n"
+		  "ffffffff81004000 T _sinittext\n"
+		  "ffffffff81004000 T __init_begin\n"
+		  "ffffffff81004100 T start_kernel\n"
+		  "ffffffff81006010 T _einittext\n"
+		  "ffffffff81007010 t some_exit\n"
+		  "ffffffff81009000 D __init_end\n"
+		  "ffffffff8100a000 T behind\n"
+		  "ffffffff8100b000 D data\n"
+		  "ffffffffc0001100 t mod_init\t[mod]\n"
+		  "ffffffffc0002000 d mod_data\t[mod]\n");
+	assert_int_equal(0, ty_kernel_code_read(kcore, kallsyms, &k, why, sizeof(why)));
+	c = code_of(&k);
+	for (unsigned i = 0; i < PAGES; i++)
+		assert_int_equal(i < 2 || i == 10 ? PAGE : 0, readable(c, TEXT + i * PAGE, PAGE));
+	assert_int_equal(PAGE, readable(c, MODULE, 2 * PAGE));
+	ty_code_free(c);
+	ty_kernel_code_fini(&k);
+}
+
 /* What cannot be read is not there; what is before it is. */
 static void test_short(void **state)
 {
@@ -182,9 +211,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_code),
-					   cmocka_unit_test(test_short),
-					   cmocka_unit_test(test_refused)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_code), cmocka_unit_test(test_short),
+		cmocka_unit_test(test_freed), cmocka_unit_test(test_refused)};
 	int r;
 
 	if (!mkdtemp(dir))
