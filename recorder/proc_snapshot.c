@@ -300,7 +300,8 @@ int ty_proc_family(int pid, int **pids, size_t *n, struct ty_err *err)
 		}
 		/* While they are listed a pid may be used again: nobody is taken twice. */
 		for (; !r && lo < kin_n && kin[lo].parent == v.v[next]; lo++)
-			if (kin[lo].pid > 0 && !(r = vec_push(&v, kin[lo].pid)))
+			if (kin[lo].pid > 0 && kin[lo].pid != pid &&
+			    !(r = vec_push(&v, kin[lo].pid)))
 				kin[lo].pid = 0;
 	}
 	free(kin);
