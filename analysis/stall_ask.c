@@ -373,7 +373,8 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 
 	/* Who answers does not wait for answers at the same place. */
 	if (heard_first(x, c) ||
-	    (c->w.word && ty_stall_waits_on(x, last, ty_wait_word(x, c->s.syscall), c->end_ns)))
+	    (c->w.word &&
+	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
 	if (asked(x, thread, last, t, futex) && !answered_unheard(h, c, futex, fd))
 		return true;
@@ -670,7 +671,6 @@ bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
-	int32_t nr = ty_model_syscall_brief(x->m, c->s.thread, c->s.syscall).nr;
 	uint32_t own = c->s.span + 1, first = c->tries ? c->first_span : c->s.span,
 		 k = first - th->spans_first > TY_STALL_BACK ? first - TY_STALL_BACK
 							     : th->spans_first + 1,
@@ -685,8 +685,7 @@ bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)
 		    !woken_by(x, c->s.thread, k, c->waker.thread, true, &ts))
 			continue;
 		s = ty_model_span(x->m, k - 1);
-		if (s.syscall != TY_NONE &&
-		    ty_model_syscall_brief(x->m, c->s.thread, s.syscall).nr == nr)
+		if (ty_stall_waits_alike(h, c, &s))
 			return true;
 	}
 	return false;

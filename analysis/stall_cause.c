@@ -243,7 +243,8 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	struct ty_stall_side side = {0};
 
 	c->s.kind = c->w.kind;
-	c->s.proven = c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST);
+	c->s.proven =
+		c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST) && !c->w.by_waker;
 	if (c->w.kind == TY_STALL_FAULT && !blocked && !served_page(h, c)) {
 		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
 		 * on its way out of a call: no program waits there for work, but why is not known.

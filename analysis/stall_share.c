@@ -79,12 +79,13 @@ static bool takes_there(const struct ty_hunt *h, const struct ty_cand *c)
 
 bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	if (c->waker.kind != TY_WAKER_THREAD || c->s.syscall == TY_NONE)
+	if (c->waker.kind != TY_WAKER_THREAD || (c->s.syscall == TY_NONE && !c->w.by_waker))
 		return false;
 	if (c->w.kind == TY_STALL_SEMAPHORE)
 		return takes_there(h, c);
-	return c->w.word && ty_stall_waits_on(h->x, c->waker.thread,
-					      ty_wait_word(h->x, c->s.syscall), c->end_ns);
+	return c->w.word &&
+	       ty_stall_waits_on(h->x, c->waker.thread, ty_wait_word_of(h->x, &c->w, c->s.syscall),
+				 c->end_ns);
 }
 
 /* Does what the thread gives to the descriptor, by this call or the next ones, wake a thread of

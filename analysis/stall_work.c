@@ -41,6 +41,28 @@ static bool is_other_lock(const struct ty_hunt *h, const struct ty_cand *c, cons
 	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
 }
 
+bool ty_stall_waits_alike(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_span *s)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t by = c->s.thread, call = c->s.syscall;
+	struct ty_wait_for w;
+
+	if (s->syscall == TY_NONE) {
+		if (!c->w.word)
+			return false;
+		w = ty_wait_for(h->x, s, TY_NONE);
+		return w.by_waker && (s->thread != c->s.thread || !w.word ||
+				      ty_wait_same(m, s->thread, &w, c->s.thread, &c->w));
+	}
+	if (c->w.by_waker) {
+		/* Who wakes does so by the call by which it was waited. */
+		by = c->waker.thread;
+		call = ty_model_syscall_at(m, by, c->waker.act_ns);
+	}
+	return call != TY_NONE && ty_model_syscall_brief(m, s->thread, s->syscall).nr ==
+					  ty_model_syscall_brief(m, by, call).nr;
+}
+
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
 {
 	const struct ty_model *m = h->x->m;
@@ -51,11 +73,9 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 			    .min_ns = c->s.duration_ns / 4 > least ? c->s.duration_ns / 4 : least,
 			    .nr = -1};
 	uint64_t at = 0;
-	int32_t nr;
 
-	if (c->s.syscall == TY_NONE)
+	if (c->s.syscall == TY_NONE && !c->w.by_waker)
 		return false;
-	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 	for (unsigned n = 0; n < TY_STALL_BACK; n++) {
 		uint32_t k = ty_model_seek(m, track, &q, at, false);
 		struct ty_waker waker;
@@ -66,8 +86,7 @@ bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool
 		s = ty_model_span(m, k);
 		at = s.start_ns;
 		if ((s.start_ns >= c->s.start_ns && s.start_ns < c->end_ns) ||
-		    s.syscall == TY_NONE ||
-		    ty_model_syscall_brief(m, c->s.thread, s.syscall).nr != nr)
+		    !ty_stall_waits_alike(h, c, &s))
 			continue;
 		waker = ty_waker_find(m, s.edge);
 		/* The dearest question last: it reads the call's arguments. */
@@ -116,11 +135,9 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 	uint32_t threads = ty_model_summary(m)->threads;
 	uint64_t t = c->s.start_ns + c->s.duration_ns / 2;
 	const struct ty_thread *own = ty_model_thread(m, c->s.thread);
-	int32_t nr;
 
-	if (!c->w.word || c->s.syscall == TY_NONE || own->tgid < 0)
+	if (!c->w.word || own->tgid < 0)
 		return false;
-	nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 	for (uint32_t i = 0; i < threads; i++) {
 		const struct ty_thread *o = ty_model_thread(m, i);
 		struct ty_span s;
@@ -128,8 +145,7 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 		if (i == c->s.thread || o->tgid != own->tgid || o->start_ns > t || o->end_ns <= t)
 			continue;
 		s = ty_model_span(m, ty_model_span_find(m, i, t));
-		if (s.state == TY_ST_SLEEPING && s.syscall != TY_NONE &&
-		    ty_model_syscall_brief(m, i, s.syscall).nr == nr &&
+		if (s.state == TY_ST_SLEEPING && ty_stall_waits_alike(h, c, &s) &&
 		    ty_waker_find(m, s.edge).thread == c->waker.thread &&
 		    ty_wait_for(h->x, &s, s.syscall).class == TY_WAIT_PEER) /* no join */
 			return true;

@@ -69,7 +69,8 @@
  * A signal stops a process: its threads are one stall.
  *
  * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
- * waited for that word.
+ * waited for that word (inferred; a lock by FUTEX_UNLOCK_PI, while other locks are not told from
+ * other words; the calls futex_wake and futex_requeue are not looked at).
  *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again.

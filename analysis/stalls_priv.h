@@ -181,6 +181,10 @@ bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c);
  * one that this has started? Where processes are not known: did the thread or its maker make it, or
  * may they have? */
 bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other);
+/* Does this wait of a thread look like the candidate's: the same call, or, where that of one of
+ * both is not recorded, by a futex (of this thread, the same word)? */
+bool ty_stall_waits_alike(const struct ty_hunt *h, const struct ty_cand *c,
+			  const struct ty_span *s);
 /* Does the thread wait again, in the same call and about as long, for the same thread; or (any) for
  * whatever? */
 bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any);

@@ -24,9 +24,11 @@ enum {
 	FUTEX_CMP_REQUEUE = 4,
 	FUTEX_WAKE_OP = 5,
 	FUTEX_LOCK_PI = 6,
+	FUTEX_UNLOCK_PI = 7,
 	FUTEX_WAIT_BITSET = 9,
 	FUTEX_WAKE_BITSET = 10,
 	FUTEX_WAIT_REQUEUE_PI = 11,
+	FUTEX_CMP_REQUEUE_PI = 12,
 	FUTEX_LOCK_PI2 = 13,
 	FUTEX_PRIVATE = 0x80,
 	FUTEX_CMD = 0x7f
@@ -198,6 +200,7 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 		k.kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k.thread, k.act_ns) : TY_NONE;
 	struct ty_syscall c;
 	uint64_t args[6];
+	unsigned op;
 	bool behind;
 	char buf[32];
 
@@ -206,7 +209,14 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 	c = ty_model_syscall(x->m, call);
 	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || x->args(x->ctx, &c, args))
 		return;
-	switch ((unsigned)args[1] & FUTEX_CMD) {
+	/* A private word is of one process. */
+	if (args[1] & FUTEX_PRIVATE && tgid_of(x->m, k.thread) >= 0 &&
+	    tgid_of(x->m, s->thread) >= 0 && tgid_of(x->m, k.thread) != tgid_of(x->m, s->thread))
+		return;
+	op = (unsigned)args[1] & FUTEX_CMD;
+	switch (op) {
+	case FUTEX_UNLOCK_PI:
+	case FUTEX_CMP_REQUEUE_PI:
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
 	case FUTEX_REQUEUE:
@@ -218,8 +228,8 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 	case FUTEX_WAKE_OP: break;
 	default: return;
 	}
-	w->kind = TY_STALL_FUTEX;
-	w->class = TY_WAIT_PEER;
+	w->kind = op == FUTEX_UNLOCK_PI ? TY_STALL_LOCK : TY_STALL_FUTEX;
+	w->class = op == FUTEX_UNLOCK_PI ? TY_WAIT_DEFINITE : TY_WAIT_PEER;
 	w->by_waker = true;
 }
 
@@ -472,6 +482,11 @@ uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
 	if (op == FUTEX_WAIT_BITSET)
 		return word & ~UINT64_C(7);
 	return op == FUTEX_WAIT ? word : 0;
+}
+
+uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call)
+{
+	return w->by_waker ? w->word & ~UINT64_C(7) : ty_wait_word(x, call);
 }
 
 bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value)

@@ -702,8 +702,9 @@ static void what_calls_say(void **state)
 }
 
 /* Begin and end of 11's call are lost; 12 ends its wait by a call on a futex word, or by a write.
+ * Again: then it waits so once more, as who waits for work does.
  */
-static struct ty_stalls woken_by_call(int nr, uint64_t op)
+static struct ty_stalls woken_by_call(int nr, uint64_t op, bool again)
 {
 	struct ty_stalls s;
 
@@ -721,23 +722,44 @@ static struct ty_stalls woken_by_call(int nr, uint64_t op)
 	ty_mx_switch(0, 104 * MS, 12, S, 11);
 	ty_mx_gap(0, 104 * MS + 10, 104 * MS + 20, 5);
 	call(108 * MS, 11, NR_WRITE, 1, 9);
-	ty_mx_switch(0, 109 * MS, 11, R, 0);
+	if (again) {
+		give(109 * MS, 0x7700, WAIT | PRIVATE, 1);
+		ty_mx_enter(0, 109 * MS, 11, NR_FUTEX);
+		ty_mx_switch(0, 110 * MS, 11, S, 12);
+		give(210 * MS, 0x7700, op, 1);
+		ty_mx_enter(0, 210 * MS, 12, nr);
+		ty_mx_waking(0, 210 * MS + 10, 12, 11, 0);
+		ty_mx_exit(0, 210 * MS + 20, 12, nr, 1);
+		ty_mx_switch(0, 211 * MS, 12, S, 11);
+		ty_mx_exit(0, 211 * MS + 10, 11, NR_FUTEX, 0);
+	}
+	ty_mx_switch(0, (again ? 212 : 109) * MS, 11, R, 0);
 	s = stalls_of(ty_mx_end(), 11, false);
 	return s;
 }
 
 static void who_is_woken_by_futex_waits_for_one(void **state)
 {
-	struct ty_stalls s = woken_by_call(NR_FUTEX, 0x81);
+	struct ty_stalls s = woken_by_call(NR_FUTEX, 0x81, false);
 
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_FUTEX);
 	assert_string_equal(s.v[0].object, "futex 0x7700");
 	assert_non_null(
 		strstr(s.v[0].sentence, " blocked in futex(futex 0x7700 by the waker's call)"));
+	assert_false(s.v[0].proven);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
-	s = woken_by_call(NR_WRITE, 0);
+	s = woken_by_call(NR_FUTEX, 0x81, true);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = woken_by_call(NR_FUTEX, 0x87, false); /* FUTEX_UNLOCK_PI */
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = woken_by_call(NR_WRITE, 0, false);
 	assert_int_equal(s.n, 0);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
