@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long an x86-64 instruction is, and nothing else of it: a hundred times as fast as a
- * disassembler, which is what following code for the first time costs.
+ * How long an x86-64 instruction is, and nothing else of it: that is what following code for the
+ * first time costs, and a disassembler is far slower (flow_blocks.c has the figures).
  */
 #ifndef TY_INSN_SIZE_H
 #define TY_INSN_SIZE_H

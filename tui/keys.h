@@ -55,7 +55,7 @@ enum {
 	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
 	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
 	X(FOLD, "Cursor", "fold",                                                                  \
-	  "fold or unfold a process, a thread's system calls, a CPU's interrupts")                 \
+	  "fold or unfold a process, a thread's system calls, a CPU's interrupts and memory")      \
 	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
@@ -63,7 +63,7 @@ enum {
 	X(NEXT, "Findings", "+finding", "jump to the next stall, then to the next longest wait")   \
 	X(PREV, "Findings", "", "jump to the one before")                                          \
 	X(OPEN, "Findings", "open",                                                                \
-	  "jump to the chosen finding; on a row: fit the span, or unfold")                         \
+	  "to the chosen finding; a row: fit the span, unfold, recolour")                          \
 	X(FOCUS, "Findings", "list", "between the rows and the list of findings")                  \
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "what the span under the cursor waited for, back to the cause")                          \
