@@ -28,7 +28,9 @@ struct ty_jitdump {
 	bool tsc;	/* times are TSC, else ns of CLOCK_MONOTONIC */
 	uint64_t loads; /* given */
 	bool damaged;	/* it ends in the middle of a record, or with one that is none */
-	VEC(struct ty_code_line) lines; /* function by function; names lie in the dump */
+	/* Function by function; names lie in the dump. Where none lies in the first 64 bytes of any
+	 * function, 64 is taken off, as V8's need: inferred, no dump tells who wrote it. */
+	VEC(struct ty_code_line) lines;
 };
 
 /*
