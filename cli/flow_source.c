@@ -310,9 +310,15 @@ static int add_kernel(struct ty_flow_source *s, const char *path, struct ty_err 
 	if (!s->kernel_names.n)
 		s->kernel_names = (struct ty_bytes){(const uint8_t *)names.s, names.n};
 	r = ty_code_blob(code, "[kernel]", core.s, core.n);
-	return r < 0 ? ty_fail(err, -r, TY_NO_OFFSET, "%s: its kernel's code: %s", path,
-			       ty_strerror(r))
-		     : ty_code_map_core(code, r, err);
+	r = r < 0 ? r : ty_code_map_core(code, r, err);
+	return r == -TY_EFORMAT
+		       ? ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
+				 "%s: the kernel's code in it is damaged: give another copy "
+				 "with --kcore FILE",
+				 path)
+	       : r < 0 ? ty_fail(err, -r, TY_NO_OFFSET, "%s: its kernel's code: %s", path,
+				 ty_strerror(r))
+		       : 0;
 }
 
 /* How CLOCK_MONOTONIC ran: all the recorder's clock markers. Reads the whole recording. */
