@@ -115,9 +115,9 @@ window = threads(os.environ["t"] + "/c.dat", "--from", at[0], "--to", at[1])
 ours = {t["tid"]: t for t in cut["threads"]}
 for t in window["threads"]:
     mine = ours.pop(t["tid"])
-    for k in t: # of kernel threads /proc has other names than their events; who ran may not be known
+    for k in t: # of kernel threads /proc has other names than their events; what shows who ran may be cut off
         assert k in ("start_ns", "end_ns", "born", "died", "generation") or mine[k] == t[k] or \
-            k == "comm" and t["kernel"] or mine["unknown_ns"] > t["unknown_ns"] and t["runs"], \
+            k == "comm" and t["kernel"] or k == "inferred_ns" and mine[k] > t[k] or mine["unknown_ns"] > t["unknown_ns"] and t["runs"], \
             (t["tid"], t["comm"], k, t[k], mine[k])
     assert known_or_not(mine) == known_or_not(t), (mine, t)
 assert not ours, ours
