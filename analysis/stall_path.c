@@ -112,17 +112,10 @@ int ty_stall_job_path(struct ty_hunt *h)
 /* The first segment that ends after t, of the thread or of those behind it. */
 static size_t seg_after(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 {
-	size_t lo = 0, hi = h->path.seg.n;
+	const struct ty_path_at *s = h->at;
 
-	while (lo < hi) {
-		const struct ty_path_at *s = &h->at[lo + (hi - lo) / 2];
-
-		if (s->thread < thread || (s->thread == thread && s->end_ns <= t))
-			lo = (size_t)(s - h->at) + 1;
-		else
-			hi = (size_t)(s - h->at);
-	}
-	return lo;
+	return partition_point(k, (size_t)0, h->path.seg.n,
+			       s[k].thread < thread || (s[k].thread == thread && s[k].end_ns <= t));
 }
 
 /* Nanoseconds of the path that are the thread's, before t, and all of those of earlier threads. */

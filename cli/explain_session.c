@@ -8,6 +8,7 @@
 #include "fd_names.h"
 #include "held_back.h"
 #include "key_value.h"
+#include "partition.h"
 
 static int by_tid(const void *a, const void *b)
 {
@@ -38,18 +39,10 @@ static void find_lines(struct ty_session *s)
 /* The first line of a thread; NULL: there is none. */
 static const char *line_of(const struct ty_session *s, int32_t tid)
 {
-	size_t lo = 0, hi = s->snapshot.n;
+	size_t i = partition_point(k, 0, s->snapshot.n, s->snapshot.v[k].tid < tid);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->snapshot.v[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->snapshot.n && s->snapshot.v[lo].tid == tid
-		       ? ty_trace_section(s->trace, TY_SEC_THREADS).s + s->snapshot.v[lo].at
+	return i < s->snapshot.n && s->snapshot.v[i].tid == tid
+		       ? ty_trace_section(s->trace, TY_SEC_THREADS).s + s->snapshot.v[i].at
 		       : NULL;
 }
 

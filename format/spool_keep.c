@@ -26,6 +26,7 @@
 
 #include "buf.h"
 #include "key_value.h"
+#include "partition.h"
 #include "section.h"
 #include "spool_file.h"
 
@@ -48,20 +49,11 @@ struct ty_spool_mark {
 
 struct ty_spool_first *ty_spool_first(const ty_spool_firsts *f, uint32_t type, uint32_t stream)
 {
-	size_t lo = 0, hi = f->n;
+	const struct ty_spool_first *v = f->v;
+	size_t i = partition_point(k, 0, f->n,
+				   v[k].type < type || (v[k].type == type && v[k].stream < stream));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		struct ty_spool_first *e = &f->v[mid];
-
-		if (e->type == type && e->stream == stream)
-			return e;
-		if (e->type < type || (e->type == type && e->stream < stream))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
+	return i < f->n && v[i].type == type && v[i].stream == stream ? &f->v[i] : NULL;
 }
 
 /* The stream's number is at least seq. */

@@ -39,15 +39,10 @@
 /* threads ----------------------------------------------------------------------------------- */
 
 /* What is claimed of the thread since its open span began may be wrong from `from` on. */
-static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from)
+/* why: TY_SF_LOST; 0: nothing was lost, but a switch was never delivered. */
+static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from, unsigned why)
 {
-	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, TY_SF_LOST, TY_NO_CPU);
-}
-
-/* The same where nothing was lost: a switch was never delivered. */
-static void unseen_from(struct ty_builder *b, uint32_t thread, uint64_t from)
-{
-	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, 0, TY_NO_CPU);
+	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, why, TY_NO_CPU);
 }
 
 static bool waits(unsigned state)
@@ -95,7 +90,7 @@ static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint3
 		else
 			from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts)
-			doubt_from(b, thread, from);
+			doubt_from(b, thread, from, TY_SF_LOST);
 	} else if (waits(t->open_state) && t->wake_pending) {
 		t->open_state = TY_ST_RUNNABLE;
 		t->open_flags = 0;
@@ -135,7 +130,7 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 		c->cur = TY_CUR_LOST;
 	}
-	doubt_from(b, thread, at);
+	doubt_from(b, thread, at, TY_SF_LOST);
 }
 
 /* who is current ---------------------------------------------------------------------------- */
@@ -226,7 +221,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 	struct ty_bcpu *c = &b->cpu[cpu];
 	uint32_t was = c->cur, thread;
 	uint64_t s = ts, left = sure ? c->last_ns : c->sched_ns;
-	unsigned flags = 0;
+	unsigned flags = 0, why = sure ? 0 : TY_SF_LOST;
 	struct ty_bthread *t;
 
 	if (b->own_only) {
@@ -238,11 +233,9 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 			return;
 		if (b->thread.v[was].exiting)
 			ty_identity_end(b, was, left);
-		else if (sure)
-			unseen_from(b, was, left);
 		else
-			doubt_from(b, was, left);
-		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, sure ? 0 : TY_SF_LOST);
+			doubt_from(b, was, left, why);
+		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, why);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
 	if (!tid) {
@@ -347,7 +340,7 @@ static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	else
-		doubt_from(b, thread, c->sched_ns);
+		doubt_from(b, thread, c->sched_ns, TY_SF_LOST);
 }
 
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts)
@@ -543,9 +536,9 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 			return;
 		from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts)
-			doubt_from(b, thread, from);
+			doubt_from(b, thread, from, TY_SF_LOST);
 		else
-			unseen_from(b, thread, t->open_start);
+			doubt_from(b, thread, t->open_start, 0);
 	}
 	t->wake_pending = false;
 	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)w->target_cpu);
@@ -625,14 +618,14 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 			b->thread.v[thread].seen = true;
 			if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 				ty_sched_vacate(b, thread);
-			doubt_from(b, thread, from);
+			doubt_from(b, thread, from, TY_SF_LOST);
 		}
 	}
 	if (ty_is_thread(c->cur)) {
 		if (b->thread.v[c->cur].exiting)
 			ty_identity_end(b, c->cur, from);
 		else
-			doubt_from(b, c->cur, from);
+			doubt_from(b, c->cur, from, TY_SF_LOST);
 	}
 	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 	c->cur = TY_CUR_LOST;

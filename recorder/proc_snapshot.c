@@ -19,6 +19,7 @@
 
 #include "compare.h"
 #include "field_text.h"
+#include "partition.h"
 #include "vec.h"
 
 #define PF_KTHREAD  0x00200000u
@@ -288,16 +289,8 @@ int ty_proc_family(int pid, int **pids, size_t *n, struct ty_err *err)
 		qsort(kin, kin_n, sizeof(*kin), by_parent);
 	r = r ? r : vec_push(&v, pid);
 	for (; !r && next < v.n; next++) {
-		size_t lo = 0, hi = kin_n;
+		size_t lo = partition_point(k, 0, kin_n, kin[k].parent < v.v[next]);
 
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-
-			if (kin[mid].parent < v.v[next])
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		/* While they are listed a pid may be used again: nobody is taken twice. */
 		for (; !r && lo < kin_n && kin[lo].parent == v.v[next]; lo++)
 			if (kin[lo].pid > 0 && kin[lo].pid != pid &&

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/time.h>
@@ -48,6 +49,18 @@ void ty_fx_remove_dir(void)
 	if (*dir)
 		nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	*dir = 0;
+}
+
+unsigned ty_fx_files(const char *in)
+{
+	DIR *d = opendir(in);
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n - 2;
 }
 
 uint64_t ty_fx_ns(unsigned buffer, unsigned cpu, unsigned n)

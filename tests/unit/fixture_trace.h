@@ -16,6 +16,8 @@
 const char *ty_fx_dir(void);
 const char *ty_fx_path(const char *name);
 void ty_fx_remove_dir(void);
+/* How many files and folders are in it. */
+unsigned ty_fx_files(const char *dir);
 
 /* Ring page `n` of a stream: its time is ty_fx_ns(). */
 uint64_t ty_fx_ns(unsigned buffer, unsigned cpu, unsigned n);

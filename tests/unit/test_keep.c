@@ -414,11 +414,27 @@ static void test_much_before(void **state)
 	end();
 }
 
+/* A spool that says of itself that this text tells what was dropped. */
+static void begin_kept(const char *path, const char *text, size_t n)
+{
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};
+	uint64_t off;
+
+	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
+	assert_int_equal(ty_spool_publish(spool, NULL), 0);
+	writer = ty_spool_writer_new(spool, 2 << 20);
+	assert_non_null(writer);
+	ty_fx_spool_meta(writer);
+	off = ty_spool_written(spool);
+	assert_int_equal(ty_spool_put(writer, &what, text, n, NULL), 0);
+	assert_int_equal(
+		ty_pwrite(spool->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)), 0);
+}
+
 /* A section that is made to take long: millions of lines, each of which is looked at once. */
 static void test_hostile(void **state)
 {
 	enum { TEXT = 2 << 20 };
-	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};
 	const char *const lines[] = {"\n", "first=\n", "first=1 \n", "dropped=\n",
 				     "first=99999999999999999999 "};
 	const char *path = ty_fx_path("hostile");
@@ -428,20 +444,10 @@ static void test_hostile(void **state)
 	(void)state;
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		const size_t n = strlen(lines[i]);
-		uint64_t off;
 
 		for (size_t k = 0; k < TEXT; k++)
 			text[k] = lines[i][k % n];
-		assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
-		assert_int_equal(ty_spool_publish(spool, NULL), 0);
-		writer = ty_spool_writer_new(spool, TEXT);
-		assert_non_null(writer);
-		ty_fx_spool_meta(writer);
-		off = ty_spool_written(spool);
-		assert_int_equal(ty_spool_put(writer, &what, text, TEXT, NULL), 0);
-		assert_int_equal(ty_pwrite(spool->fd, &off, sizeof(off),
-					   offsetof(struct ty_spool_head, kept)),
-				 0);
+		begin_kept(path, text, TEXT);
 		ty_fx_cpu_limit(20);
 		assert_int_equal(ty_trace_open(path, &t, NULL), 0);
 		ty_fx_cpu_limit(0);
@@ -455,28 +461,19 @@ static void test_hostile(void **state)
 static void test_hostile_damage(void **state)
 {
 	enum { TEXT = 2 << 20, CHUNKS = 20000, LINES = 100000 };
-	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_KEPT};
 	struct ty_spool_chunk bad = {
 		.magic = TY_SPOOL_CHUNK_MAGIC, .type = TY_SPOOL_META, .stream = TY_META_CPUSTAT};
 	const char *path = ty_fx_path("damage");
 	struct ty_trace *t;
 	struct ty_buf b;
-	uint64_t off, at;
+	uint64_t at;
 
 	(void)state;
 	ty_buf_init(&b, TEXT);
 	for (unsigned i = 0; i < LINES; i++)
 		ty_buf_addf(&b, "first=9 %u 1\n", i);
 	assert_int_equal(b.failed, 0);
-	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
-	assert_int_equal(ty_spool_publish(spool, NULL), 0);
-	writer = ty_spool_writer_new(spool, TEXT);
-	assert_non_null(writer);
-	ty_fx_spool_meta(writer);
-	off = ty_spool_written(spool);
-	assert_int_equal(ty_spool_put(writer, &what, b.p, b.len, NULL), 0);
-	assert_int_equal(
-		ty_pwrite(spool->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)), 0);
+	begin_kept(path, b.p, b.len);
 	for (bad.seq = 1000; bad.seq < 1000 + CHUNKS; bad.seq++) {
 		bad.head_crc = ty_spool_head_crc(&bad);
 		assert_int_equal(ty_spool_write(spool, &bad, sizeof(bad), &at), 0);

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "build.h"
+#include "fixture_trace.h"
 #include "index_file.h"
 #include "model_priv.h"
 #include "model_walk.h"
@@ -56,18 +56,6 @@ static int teardown(void **state)
 
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	return system(cmd);
-}
-
-static unsigned files(void)
-{
-	DIR *d = opendir(dir);
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
 }
 
 enum { INDEX = 1, ASIDE = 2, GAPS = 4 };
@@ -176,7 +164,7 @@ static void over_budget(void **state)
 			ty_model_free(m);
 			ty_index_remove(trace);
 		}
-		assert_int_equal(files(), 1); /* the trace */
+		assert_int_equal(ty_fx_files(dir), 1); /* the trace */
 	}
 }
 
@@ -229,12 +217,12 @@ static void full_disk(void **state)
 		assert_non_null(strstr(err.msg, dir));
 		assert_non_null(strstr(err.msg, "File too large"));
 		assert_non_null(strstr(err.msg, "--memory"));
-		assert_int_equal(files(), 1);
+		assert_int_equal(ty_fx_files(dir), 1);
 	}
 	/* What fits into memory needs no index to be right. */
 	assert_true(built(ROUNDS, 0, 0, INDEX) == built(ROUNDS, 0, 0, 0));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
-	assert_int_equal(files(), 1);
+	assert_int_equal(ty_fx_files(dir), 1);
 }
 
 static void no_folder(void **state)

@@ -3,7 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,18 +51,6 @@ static void check_file(const char *path, const char *want)
 	assert_int_equal(b.len, strlen(want));
 	assert_memory_equal(b.p, want, b.len);
 	ty_buf_fini(&b);
-}
-
-static unsigned files_in(const char *dir)
-{
-	DIR *d = opendir(dir);
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
 }
 
 static void test_odd_places(void **state)
@@ -117,11 +104,11 @@ static void test_publish(void **state)
 	ty_fx_write(tmp, "mine", 4);
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &spool, NULL), 0);
 	check_file(path, "old");
-	assert_int_equal(files_in(ty_fx_path("pub")), 2);
+	assert_int_equal(ty_fx_files(ty_fx_path("pub")), 2);
 	ty_spool_discard(spool);
 	ty_spool_close(spool);
 	check_file(path, "old");
-	assert_int_equal(files_in(ty_fx_path("pub")), 2);
+	assert_int_equal(ty_fx_files(ty_fx_path("pub")), 2);
 
 	/* Two that were made before either was published: the second is told. */
 	assert_int_equal(ty_spool_create(path, TY_FX_PAGE, &other, NULL), 0);
@@ -136,7 +123,7 @@ static void test_publish(void **state)
 	assert_non_null(strstr(err.msg, "another tarry record"));
 	finish();
 	check_file(tmp, "mine");
-	assert_int_equal(files_in(ty_fx_path("pub")), 2);
+	assert_int_equal(ty_fx_files(ty_fx_path("pub")), 2);
 
 	/* What is discarded after it was published is gone, but only if it is still ours. */
 	begin("pub/x");
@@ -171,7 +158,7 @@ static void test_named(void **state)
 		assert_null(name);
 		assert_int_equal(ty_fresh_is_at(path, fd), place);
 		close(fd);
-		assert_int_equal(files_in(ty_fx_path("named")), place);
+		assert_int_equal(ty_fx_files(ty_fx_path("named")), place);
 	}
 }
 

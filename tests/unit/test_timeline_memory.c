@@ -56,6 +56,13 @@ static void make(struct ty_view_memory *v)
 	assert_int_equal(ty_mem_points_end(&v->points), 0);
 }
 
+static struct ty_timeline *opened(struct ty_view_input *in, struct ty_view_memory *v)
+{
+	in->memory_load = give;
+	in->memory = v;
+	return ty_tl_open(in);
+}
+
 /* To the row of this kind. */
 static void to_row(struct ty_timeline *t, unsigned kind)
 {
@@ -85,9 +92,7 @@ static void strips_are_under_their_threads(void **state)
 	const char *s;
 
 	make(&v);
-	in.memory_load = give;
-	in.memory = &v;
-	t = ty_tl_open(&in);
+	t = opened(&in, &v);
 	assert_int_equal(v.loads, 1);
 	/* One thread of the recording has samples; who is not in it has no row. */
 	assert_int_equal(rows_of(t, TY_ROW_MEMORY), 1);
@@ -119,9 +124,7 @@ static void strips_are_under_their_cpus(void **state)
 	const char *s;
 
 	make(&v);
-	in.memory_load = give;
-	in.memory = &v;
-	t = ty_tl_open(&in);
+	t = opened(&in, &v);
 	assert_int_equal(rows_of(t, TY_ROW_CPU_MEMORY), 0);
 	t->row = ty_tracks_find(&t->tracks, TY_ROW_CPU, 0);
 	ty_timeline_ops.act(t, TY_ACT_FOLD);
@@ -165,9 +168,7 @@ static void the_view_opens_on_the_window(void **state)
 
 	make(&v);
 	v.in.end_ns = TY_STORY_START + 3200000000;
-	in.memory_load = give;
-	in.memory = &v;
-	t = ty_tl_open(&in);
+	t = opened(&in, &v);
 	ty_tl_frame(t, &ty_tl_utf8, 100, 30);
 	ty_viewport_jump(&t->vp, TY_STORY_START + 1000000000, TY_STORY_START + 2000000000);
 	t->cursor_ns = TY_STORY_START + 1500000000;
