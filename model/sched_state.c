@@ -532,7 +532,7 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 	if (t->open_state == TY_ST_RUNNABLE) {
 		/* Only who is not ready can be woken: between, it ran and slept again, unseen. (Or
 		 * it was preempted on its way to sleep; then nothing is in doubt.) */
-		if (t->open_flags & (TY_SF_PREEMPT | TY_SF_YIELD))
+		if (t->open_flags & TY_SF_PREEMPT)
 			return;
 		from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts)

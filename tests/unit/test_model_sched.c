@@ -195,6 +195,15 @@ static void switch_not_delivered(void **state)
 	ty_mx_event(1, 80, 7, TY_EV_OTHER);
 	ty_mx_end();
 	tracks(5, "R@0:10-20< S20-30 ?30-50 w@0:50-60 R@0:60-80>");
+	/* The same after it gave up the CPU, which is not on the way to sleep either. */
+	ty_mx_begin(OURS, NULL);
+	ty_mx_enter(0, 10, 5, 24); /* sched_yield */
+	ty_mx_switch(0, 20, 5, R, 6);
+	ty_mx_waking(0, 50, 6, 5, 0);
+	ty_mx_switch(0, 60, 6, S, 5);
+	ty_mx_event(1, 80, 7, TY_EV_OTHER);
+	ty_mx_end();
+	tracks(5, "R@0:10-20< ?20-50 w@0:50-60 R@0:60-80>");
 	/* Woken inside a system call: its end is the first thing it comes to. */
 	ty_mx_begin(OURS, NULL);
 	ty_mx_enter(0, 10, 5, 230);
