@@ -3,7 +3,7 @@
  * See stalls.h. What lasts long enough is searched for in the zoom forest of the threads of
  * interest (only where short waits for devices may add up, all spans are walked); the longest
  * CANDIDATES of them are explained (stall_cause.c), those that wait for work dropped, those told by
- * another one's chain joined to it, the rest ranked.
+ * another one's chain joined to it, the rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
 
@@ -334,16 +334,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 	return 0;
 }
 
-static int by_length(const void *pa, const void *pb)
-{
-	const struct ty_cand *a = pa, *b = pb;
-
-	if (a->s.duration_ns != b->s.duration_ns)
-		return a->s.duration_ns > b->s.duration_ns ? -1 : 1;
-	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
-}
-
-/* explain and rank -------------------------------------------------------------------------- */
+/* explain ---------------------------------------------------------------------------------- */
 
 /* One of many short waits: is it a device's? */
 static int explain_wait(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
@@ -388,186 +379,6 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	c->s.start_ns = start;
 	c->s.duration_ns = ns;
 	return r;
-}
-
-static bool is_end(const struct ty_cand *c)
-{
-	return (c->w.class == TY_WAIT_END || c->last_words) && c->s.state == TY_ST_SLEEPING;
-}
-
-static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
-{
-	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
-		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
-
-	return to > from ? to - from : 0;
-}
-
-/* Is the wait of b a link of a's chain, for the most part of b; or is b the long call that a waits
- * for? */
-static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
-{
-	if (b->s.kind == TY_STALL_CPU)
-		return b->s.thread == a->s.culprit && overlap(a, b) >= b->s.duration_ns / 2 &&
-		       a->root.what_ns[TY_SEG_RUNS] + a->root.what_ns[TY_SEG_READY] >=
-			       a->s.duration_ns / 2;
-	for (uint32_t i = 1; i < a->s.links; i++) {
-		const struct ty_link *l = &a->s.link[i];
-
-		if (l->thread == b->s.thread && l->span == b->s.span &&
-		    l->end_ns - l->start_ns >= b->s.duration_ns / 2)
-			return true;
-	}
-	return false;
-}
-
-/* Did the same call, of whoever let them go on, end both waits? */
-static bool same_end(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
-{
-	uint32_t call;
-
-	if (a->waker.kind != TY_WAKER_THREAD || b->waker.kind != TY_WAKER_THREAD ||
-	    a->waker.thread != b->waker.thread)
-		return false;
-	call = ty_model_syscall_at(m, a->waker.thread, a->waker.act_ns);
-	return call != TY_NONE && call == ty_model_syscall_at(m, b->waker.thread, b->waker.act_ns);
-}
-
-/* Were both stopped as threads of one process, by the same signal? A thread stops only when it gets
- * a CPU, but all go on by one signal. */
-static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
-{
-	int32_t tgid = ty_model_thread(m, a->s.thread)->tgid;
-
-	return a->s.kind == TY_STALL_STOPPED && b->s.kind == TY_STALL_STOPPED && tgid >= 0 &&
-	       a->s.thread != b->s.thread && ty_model_thread(m, b->s.thread)->tgid == tgid &&
-	       a->s.culprit == b->s.culprit &&
-	       (same_end(m, a, b) ||
-		(overlap(a, b) >= a->s.duration_ns / 2 && overlap(a, b) >= b->s.duration_ns / 2));
-}
-
-/* How many threads the process of the candidate had all through it. */
-static uint32_t threads_of(const struct ty_model *m, const struct ty_cand *c)
-{
-	uint32_t threads = ty_model_summary(m)->threads, n = 0;
-	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
-
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-
-		n += t->tgid == tgid && t->start_ns <= c->s.start_ns && t->end_ns >= c->end_ns;
-	}
-	return n;
-}
-
-/* The threads of a process that were stopped together are one finding: the one that counts most for
- * the command stands for all, unless another one's chain tells the stop of one of them. */
-static void fold_stops(struct ty_hunt *h, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *best = &h->cand.v[i];
-		bool told = best->dropped;
-
-		if (best->s.kind != TY_STALL_STOPPED || best->folded)
-			continue;
-		best->s.threads = 1;
-		for (size_t k = i + 1; k < n; k++) {
-			struct ty_cand *b = &h->cand.v[k];
-			uint32_t so_far = best->s.threads + 1;
-
-			if (b->folded || !same_stop(h->x->m, best, b))
-				continue;
-			told |= b->dropped;
-			if (b->s.path_ns > best->s.path_ns) {
-				best->dropped = best->folded = true;
-				best = b;
-			} else {
-				b->dropped = b->folded = true;
-			}
-			best->s.threads = so_far;
-		}
-		best->folded = true;
-		best->dropped = told;
-		best->s.all_threads = best->s.threads == threads_of(h->x->m, best);
-	}
-}
-
-/* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
- * The same for waits that other findings explain. */
-static unsigned no_blame(const struct ty_cand *c)
-{
-	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
-		return 2;
-	return c->told || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
-}
-
-/* Known causes before unknown ones; then what the command lost, then the length. */
-static int by_rank(const void *pa, const void *pb)
-{
-	const struct ty_cand *a = pa, *b = pb;
-	unsigned blame_a = no_blame(a), blame_b = no_blame(b);
-
-	if (a->dropped != b->dropped)
-		return a->dropped ? 1 : -1;
-	if (blame_a != blame_b)
-		return blame_a < blame_b ? -1 : 1;
-	if (a->s.path_ns != b->s.path_ns)
-		return a->s.path_ns > b->s.path_ns ? -1 : 1;
-	return by_length(pa, pb);
-}
-
-static bool in_chain(const struct ty_cand *c, uint32_t thread)
-{
-	for (uint32_t i = 1; i < c->s.links; i++)
-		if (c->s.link[i].thread == thread)
-			return true;
-	return false;
-}
-
-/* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
- * somebody else did not: that comes first. */
-static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
-			 const struct ty_cand *c)
-{
-	uint64_t works = end->root.what_ns[TY_SEG_RUNS] + end->root.what_ns[TY_SEG_READY];
-
-	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
-	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
-	       ty_stall_is_kin(h, end->s.thread, c->s.thread) &&
-	       (works > end->s.duration_ns / 2 ||
-		(in_chain(end, c->s.culprit) && overlap(end, c) >= c->s.duration_ns / 2));
-}
-
-static void join_chains(struct ty_hunt *h, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *a = &h->cand.v[i];
-
-		if (a->dropped || a->s.links < 2)
-			continue;
-		/* The other side was stalled itself, and that is told; but who slept before
-		 * anybody waited for it (the keeper of a lock) holds others up. */
-		for (size_t k = 0; k < n && !a->dropped; k++) {
-			const struct ty_cand *b = &h->cand.v[k];
-
-			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     (is_end(a) || (b->s.kind == TY_STALL_TIMER &&
-						    b->s.start_ns >= a->s.start_ns)) &&
-				     overlap(a, b) >= a->s.duration_ns / 2;
-		}
-		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
-			a->told = a->told || comes_before(h, a, &h->cand.v[k]);
-		if (a->dropped)
-			continue;
-		/* Who waits for an end by way of shells tells of them. */
-		for (size_t k = 0; k < n; k++) {
-			struct ty_cand *b = &h->cand.v[k];
-
-			if (k != i && !b->dropped &&
-			    (!is_end(a) || (is_end(b) && !b->last_words)) && told_by(a, b))
-				b->dropped = true;
-		}
-	}
 }
 
 /* Where others were attached to: the process that ended last, as a command does, and is no child of
@@ -648,17 +459,14 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 	if (r)
 		return r;
 	if (h->cand.n)
-		qsort(h->cand.v, h->cand.n, sizeof(*h->cand.v), by_length);
+		qsort(h->cand.v, h->cand.n, sizeof(*h->cand.v), ty_stall_by_length);
 	n = h->cand.n < CANDIDATES ? h->cand.n : CANDIDATES;
 	for (size_t i = 0; i < n; i++)
 		h->cand.v[i].job = ty_stall_job(h, &h->cand.v[i]);
 	for (size_t i = 0; i < n; i++)
 		if (!h->cand.v[i].explained && (r = explain_job(h, i, n)))
 			return r;
-	join_chains(h, n);
-	fold_stops(h, n);
-	if (n)
-		qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	ty_stall_rank(h, n);
 	out->v = malloc((max + 1) * sizeof(*out->v));
 	if (!out->v)
 		return -TY_ENOMEM;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by stalls.c (candidates, filter, rank), stall_cause.c (who held it up, and is it a stall),
+ * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
  * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_share.c (turns and
  * parts), stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c
- * (what the command lost), stall_cpu.c and stall_text.c.
+ * (what the command lost), stall_rank.c (which are one, which comes first), stall_cpu.c and
+ * stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -97,6 +98,13 @@ struct ty_hunt {
 /* stalls.c: one more candidate. 0 or -TY_ENOMEM. */
 int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
 		 uint8_t state, uint8_t flags);
+
+/* stall_rank.c */
+/* For qsort: longer ones first, of equal ones the earlier. */
+int ty_stall_by_length(const void *pa, const void *pb);
+/* The first n candidates, which are explained: those that another one tells are dropped, the others
+ * come first, by rank. */
+void ty_stall_rank(struct ty_hunt *h, size_t n);
 
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
