@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "talk.h"
+#include "tries.h"
 #include "waits.h"
 
 #define DEPTH	  48
@@ -248,6 +249,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 		for (; at > first && !w->failed && !w->p->cut; k--) {
 			struct ty_span s = ty_model_span_brief(m, thread, k);
 			uint64_t a = s.start_ns > first ? s.start_ns : first;
+			uint32_t began = k;
 
 			if (ty_explain_stopped(w->x))
 				w->failed = -TY_EINTR;
@@ -262,7 +264,13 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				/* The kernel's own threads serve: what they did before they were
 				 * asked was for others. */
 				a = t->kernel ? first : a;
+				if (!t->kernel && at == s.end_ns) {
+					began = ty_tries_first(w->x, thread, k);
+					a = ty_model_span_brief(m, thread, began).start_ns;
+					a = a > first ? a : first;
+				}
 				wait_seg(w, &s, k, a, at, hop);
+				k = began;
 				break;
 			case TY_ST_BLOCKED:
 			case TY_ST_STOPPED: wait_seg(w, &s, k, a, at, hop); break;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* See tries.h. */
+#include "tries.h"
+
+#include "talk.h"
+#include "waits.h"
+
+/* More than this is work, or a stall of its own, and no trying again. */
+#define RAN_NS	 UINT64_C(1000000)
+#define READY_NS UINT64_C(50000000)
+
+/* The sleep before this one, if the thread did little in between; TY_NONE. */
+static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t span)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t ran = 0, ready = 0;
+
+	while (span > t->spans_first) {
+		struct ty_span s = ty_model_span_brief(m, thread, --span);
+
+		if (s.state == TY_ST_SLEEPING)
+			return span;
+		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
+		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
+		if ((s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE) || ran > RAN_NS ||
+		    ready >= READY_NS)
+			break;
+	}
+	return TY_NONE;
+}
+
+/* Is call b another try of a, after nothing that asks anew? */
+static bool again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+{
+	int32_t nr = ty_model_syscall_brief(x->m, thread, b).nr;
+
+	if (a >= b || b - a > TY_TRIES_BETWEEN ||
+	    ty_model_syscall_brief(x->m, thread, a).nr != nr || !ty_wait_timed_out(x, a))
+		return false;
+	for (uint32_t i = a + 1; i < b; i++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
+
+		if (ty_talk(x, &c).says & TY_GIVES || (c.nr == nr && c.ret > 0))
+			return false;
+	}
+	return true;
+}
+
+uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t span)
+{
+	struct ty_span last = ty_model_span(x->m, span), s;
+	uint32_t first = span, call = last.syscall, k;
+	struct ty_wait_for a, b;
+
+	if (last.state != TY_ST_SLEEPING || call == TY_NONE || ty_wait_timed_out(x, call))
+		return span;
+	while ((k = sleep_before(x->m, thread, first)) != TY_NONE && !ty_explain_stopped(x)) {
+		uint32_t before = ty_model_syscall_at(
+			x->m, thread, ty_model_span_brief(x->m, thread, k).start_ns);
+
+		if (before == TY_NONE || !again(x, thread, before, call))
+			break;
+		first = k;
+		call = before;
+	}
+	if (first == span)
+		return span;
+	s = ty_model_span(x->m, first);
+	a = ty_wait_for(x, &s, call);
+	b = ty_wait_for(x, &last, last.syscall);
+	return a.class == b.class && a.class != TY_WAIT_END && (b.word || b.fd >= 0) &&
+			       ty_wait_same(x->m, thread, &a, thread, &b)
+		       ? first
+		       : span;
+}
