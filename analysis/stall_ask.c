@@ -289,9 +289,7 @@ static bool asked_unheard(const struct ty_hunt *h, const struct ty_cand *c)
 	if (c->w.fd < 0 || first >= c->s.start_ns || first > first_woken(x, thread, last, false))
 		return false;
 	to = ty_stall_given_to(x, thread, first);
-	return to >= 0 &&
-	       gave_last(x, c->tries ? ty_model_span(x->m, c->first_span).syscall : c->s.syscall,
-			 to, c->w.fd);
+	return to >= 0 && gave_last(x, ty_stall_first_call(h, c), to, c->w.fd);
 }
 
 /* Having been woken at `span`, did peer go back to wait for the same thing, up to t? */

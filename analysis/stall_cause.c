@@ -127,8 +127,7 @@ static bool by_path(const struct ty_hunt *h, struct ty_cand *c)
 	return true;
 }
 
-/* The call that the thread began to wait in. */
-static uint32_t first_call(const struct ty_hunt *h, const struct ty_cand *c)
+uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	return c->tries ? ty_model_span(h->x->m, c->first_span).syscall : c->s.syscall;
 }
@@ -137,7 +136,7 @@ static uint32_t first_call(const struct ty_hunt *h, const struct ty_cand *c)
 static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
-	uint32_t call = first_call(h, c), back = call > t->syscalls_first;
+	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
 
 	return back && ty_stall_woke_anybody(
 			       h->x, c->s.thread,
@@ -160,7 +159,7 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 		!futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) || just_asked(h, c);
 	if (expected && c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
 	    ((futex && ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
-	     ty_stall_sent(h, c->s.thread, first_call(h, c), -1)))
+	     ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1)))
 		return true;
 	if (ty_stall_on_path(h, c, true) < c->s.duration_ns / 2 ||
 	    ty_stall_waits_again(h, c, true) || ty_stall_calls_again(h, c) ||
@@ -267,7 +266,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
 		c->s.kind = TY_STALL_LOST;
 		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
-		       ty_stall_sent(h, c->s.thread, first_call(h, c), -1) ||
+		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1) ||
 		       (ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 && by_path(h, c));
 	}
 	if (c->w.class == TY_WAIT_DEFINITE) {
@@ -299,7 +298,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		c->s.kind = TY_STALL_SIGNAL;
 		if (ty_stall_owes_answer(h, c) ||
 		    (ty_model_thread(m, c->waker.thread)->traced && needed_once(h, c)) ||
-		    (ty_stall_sent(h, c->s.thread, first_call(h, c), -1) &&
+		    (ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1) &&
 		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
@@ -338,7 +337,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return !ty_stall_serves(h, c) &&
 		       (!ty_stall_waits_again(h, c, false) ||
 			(c->w.fd >= 0 &&
-			 ty_stall_sent(h, c->s.thread, first_call(h, c), c->w.fd))) &&
+			 ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd))) &&
 		       by_path(h, c);
 	c->s.proven = false;
 	return ty_stall_had_work(h, c);

@@ -59,6 +59,48 @@ int ty_stall_path_sort(struct ty_hunt *h)
 	return 0;
 }
 
+int ty_stall_find_naps(struct ty_hunt *h)
+{
+	uint64_t sum = 0;
+
+	vec_each (s, &h->path.seg) {
+		struct ty_nap nap = {s->start_ns, s->end_ns, sum};
+		struct ty_span span;
+
+		if (s->hop != TY_NONE || s->what != TY_SEG_TIMER ||
+		    s->end_ns - s->start_ns < TY_STALL_LITTLE_NS)
+			continue;
+		span = ty_model_span(h->x->m, s->span);
+		if (ty_wait_for(h->x, &span, span.syscall).kind != TY_STALL_SLEEP)
+			continue;
+		sum += nap.end_ns - nap.start_ns;
+		if (vec_push(&h->nap, nap))
+			return -TY_ENOMEM;
+	}
+	return 0;
+}
+
+/* The sum of all sleeps before t. */
+static uint64_t napped(const struct ty_hunt *h, uint64_t t)
+{
+	const struct ty_nap *v = h->nap.v;
+	size_t i = partition_point(k, (size_t)0, h->nap.n, v[k].start_ns < t);
+
+	if (!i--)
+		return 0;
+	return v[i].before_ns + (v[i].end_ns < t ? v[i].end_ns : t) - v[i].start_ns;
+}
+
+uint64_t ty_stall_aside(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint64_t ns = napped(h, c->s.last_end_ns) - napped(h, c->s.start_ns);
+
+	/* Of the whole machine others are recorded, too. */
+	if (!ns || !ty_stall_is_kin(h, h->path.seg.v[h->path.seg.n - 1].thread, c->s.thread))
+		return 0;
+	return ns < c->s.duration_ns ? ns : c->s.duration_ns;
+}
+
 uint32_t ty_stall_job(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;

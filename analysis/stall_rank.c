@@ -6,7 +6,10 @@
  */
 #include <stdlib.h>
 
+#include "fds.h"
 #include "stalls_priv.h"
+
+#define LOST_COUNTS 4 /* of time of which nothing is known, one part in so many */
 
 int ty_stall_by_length(const void *pa, const void *pb)
 {
@@ -128,6 +131,20 @@ static unsigned no_blame(const struct ty_cand *c)
 	return c->told || (c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
+/* Time of which it is not known what the thread did counts a part only: who or what held somebody
+ * up comes first, unless that was far shorter. */
+static uint64_t counted(const struct ty_cand *c, uint64_t ns)
+{
+	return c->s.state == TY_ST_UNKNOWN ? ns / LOST_COUNTS : ns;
+}
+
+/* What the command lost. While its first thread sleeps by its own choice, its path tells of nothing
+ * else: then it is what its other threads lose. */
+static uint64_t command_ns(const struct ty_cand *c)
+{
+	return counted(c, c->aside_ns > c->s.path_ns ? c->aside_ns : c->s.path_ns);
+}
+
 /* Known causes before unknown ones; then what the command lost, then the length. */
 static int by_rank(const void *pa, const void *pb)
 {
@@ -138,8 +155,10 @@ static int by_rank(const void *pa, const void *pb)
 		return a->dropped ? 1 : -1;
 	if (blame_a != blame_b)
 		return blame_a < blame_b ? -1 : 1;
-	if (a->s.path_ns != b->s.path_ns)
-		return a->s.path_ns > b->s.path_ns ? -1 : 1;
+	if (command_ns(a) != command_ns(b))
+		return command_ns(a) > command_ns(b) ? -1 : 1;
+	if (counted(a, a->s.duration_ns) != counted(b, b->s.duration_ns))
+		return counted(a, a->s.duration_ns) > counted(b, b->s.duration_ns) ? -1 : 1;
 	return ty_stall_by_length(pa, pb);
 }
 
@@ -165,6 +184,32 @@ static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
 		(in_chain(end, c->s.culprit) && overlap(end, c) >= c->s.duration_ns / 2));
 }
 
+/*
+ * Two that wait for each other at both ends: b, at the end of a's chain, whose own wait a timer
+ * ended, had asked the one before it in that chain, which has not answered. So b is held up, and
+ * the others wait for what it asks next. Who hands something on in one direction only, as into a
+ * pipe, asks nothing.
+ */
+static bool is_asked(const struct ty_hunt *h, const struct ty_cand *a, const struct ty_cand *b)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t who = b->s.thread, next = a->s.link[a->s.links - 2].thread;
+	uint64_t act = a->s.link[a->s.links - 2].waker.act_ns, asked;
+	int64_t to = ty_stall_given_to(x, who, act);
+	const char *name;
+
+	if (a->w.class == TY_WAIT_DEFINITE || a->s.link[a->s.links - 1].thread != who)
+		return false;
+	if (!ty_stall_last_woke(x, who, next, ty_model_summary(x->m)->end_ns) &&
+	    (to < 0 || ty_fd_kind(x, who, (uint64_t)to, act, &name) != TY_FD_SOCKET))
+		return false;
+	asked = ty_stall_last_woke(x, next, who, b->s.start_ns);
+	if (asked > ty_stall_last_woke(x, who, next, b->s.start_ns))
+		return true;
+	/* It was not waited for then, but the same is said once more. */
+	return to >= 0 && ty_stall_sent(h, who, ty_stall_first_call(h, b), to);
+}
+
 static void join_chains(struct ty_hunt *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -173,13 +218,15 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		if (a->dropped || a->s.links < 2)
 			continue;
 		/* The other side was stalled itself, and that is told; but who slept before
-		 * anybody waited for it (the keeper of a lock) holds others up. */
+		 * anybody waited for it (the keeper of a lock) holds others up, unless it waits
+		 * for them. */
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_cand *b = &h->cand.v[k];
 
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     (is_end(a) || (b->s.kind == TY_STALL_TIMER &&
-						    b->s.start_ns >= a->s.start_ns)) &&
+				     (is_end(a) ||
+				      (b->s.kind == TY_STALL_TIMER &&
+				       (b->s.start_ns >= a->s.start_ns || is_asked(h, a, b)))) &&
 				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)

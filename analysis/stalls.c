@@ -414,6 +414,7 @@ static int command_path(struct ty_hunt *h)
 	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;
 	h->has_path = from < to;
 	r = h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
+	r = r ? r : ty_stall_find_naps(h);
 	return r ? r : ty_stall_path_sort(h);
 }
 
@@ -435,8 +436,10 @@ static int explain_job(struct ty_hunt *h, size_t i, size_t n)
 			return r;
 		c->explained = true;
 		c->dropped = c->folded = !r;
-		if (r && h->x->command_tid)
+		if (r && h->x->command_tid) {
 			c->s.path_ns = ty_stall_on_path(h, c, false);
+			c->aside_ns = ty_stall_aside(h, c);
+		}
 	}
 	return 0;
 }
@@ -494,6 +497,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	r = hunt(&h, max, out);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
+	vec_fini(&h.nap);
 	ty_path_fini(&h.path);
 	ty_path_fini(&h.spare);
 	free(h.prio);

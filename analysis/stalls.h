@@ -66,6 +66,9 @@
  *   that was passed over for far longer than its priority explains may not have been, or its group
  *   weighs little: nobody is to blame.
  *
+ * Of two that wait for each other at both ends, one of them with a time-out, who asked last and was
+ * not answered is held up, the other one waits for its next request.
+ *
  * A signal stops a process: its threads are one stall.
  *
  * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
@@ -160,8 +163,8 @@ struct ty_stalls_opts {
 };
 
 /*
- * The stalls inside w (its choice of threads included): with a traced command ranked by what they
- * add to its wall time, else by length. At most `max` are kept. 0 or -TY_E... with err.
+ * The stalls inside w (its choice of threads included), ranked as told above. At most `max` are
+ * kept. 0 or -TY_E... with err.
  */
 int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,

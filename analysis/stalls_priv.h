@@ -28,6 +28,7 @@ struct ty_cand {
 	struct ty_waker waker;
 	struct ty_root root;
 	uint64_t end_ns;	  /* of its chief span, cut to the window */
+	uint64_t aside_ns;	  /* of it, the command's first thread slept by its own choice */
 	uint64_t io_ns;		  /* of it, a block request was under way for the path */
 	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
 	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
@@ -65,6 +66,10 @@ struct ty_word_is { /* a futex word of a process */
 	bool counts;
 };
 
+struct ty_nap {
+	uint64_t start_ns, end_ns, before_ns; /* the sum of those before it */
+};
+
 struct ty_hunt {
 	const struct ty_explain *x;
 	struct ty_window w;
@@ -74,12 +79,13 @@ struct ty_hunt {
 	 * job of the candidate. */
 	struct ty_path path;
 	bool has_path;
-	uint32_t job;	       /* of the candidates that are looked at now; TY_NONE: of none */
-	bool job_asked;	       /* its path was looked for */
-	size_t segs;	       /* of all jobs' paths so far */
-	uint32_t jobs_left;    /* for whose paths that was too many */
-	struct ty_path spare;  /* memory for that of the next candidate */
-	struct ty_path_at *at; /* its segments by thread, then time */
+	uint32_t job;		/* of the candidates that are looked at now; TY_NONE: of none */
+	bool job_asked;		/* its path was looked for */
+	size_t segs;		/* of all jobs' paths so far */
+	uint32_t jobs_left;	/* for whose paths that was too many */
+	VEC(struct ty_nap) nap; /* the command's first thread sleeps by its own choice; in order */
+	struct ty_path spare;	/* memory for that of the next candidate */
+	struct ty_path_at *at;	/* its segments by thread, then time */
 	struct ty_prio_at {
 		uint64_t ts_ns;
 		uint32_t thread;
@@ -109,6 +115,8 @@ void ty_stall_rank(struct ty_hunt *h, size_t n);
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
+/* The call that the thread began to wait in: of several tries the first. */
+uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 
@@ -238,6 +246,11 @@ int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c);
 /* stall_path.c */
 /* To be called once the command's path is found. 0 or -TY_ENOMEM. */
 int ty_stall_path_sort(struct ty_hunt *h);
+/* Before that: where the command's first thread sleeps by its own choice. 0 or -TY_ENOMEM. */
+int ty_stall_find_naps(struct ty_hunt *h);
+/* How much of the candidate's time is such; 0: it is no thread of the command. Cost: log(sleeps).
+ */
+uint64_t ty_stall_aside(const struct ty_hunt *h, const struct ty_cand *c);
 /* Where the whole machine was recorded: the job that the candidate's thread belongs to. That is its
  * process; or that of its ancestors which is farthest up, if all up to it came to their end while
  * that was recorded, none before those below it. TY_NONE: it is still there, and serves for all

@@ -12,9 +12,7 @@
 
 #include <cmocka.h>
 
-#include "fixture_given.h"
-
-#define MS UINT64_C(1000000)
+#include "fixture_turns.h"
 
 enum {
 	NR_READ = 0,
@@ -39,53 +37,6 @@ enum {
 	TAKE = 0x100, /* operations, by their place in memory */
 	GIVE = 0x200
 };
-
-static uint64_t t;
-
-/* The thread, which has CPU 0, enters a call and sleeps there; `next` gets the CPU. */
-static void sleeps(int tid, int nr, uint64_t a, uint64_t b, int next)
-{
-	give(t += MS / 10, a, b, 0);
-	ty_mx_enter(0, t, tid, nr);
-	ty_mx_switch(0, t += 1000, tid, S, next);
-}
-
-/* `by`, which has CPU 0, wakes the thread inside a call, if `nr` is one. */
-static void wakes(int by, int nr, uint64_t a, uint64_t b, int tid)
-{
-	give(t += 1000, a, b, 1);
-	ty_mx_enter(0, t, by, nr);
-	ty_mx_waking(0, t += 1000, by, tid, 0);
-	ty_mx_exit(0, t += 1000, by, nr, 1);
-}
-
-/* The thread gets CPU 0 from another one, which is left in this state, and its call ends. */
-static void goes_on(int from, uint64_t state, int tid, int nr, int64_t ret)
-{
-	ty_mx_switch(0, t += 1000, from, state, tid);
-	ty_mx_exit(0, t += 1000, tid, nr, ret);
-}
-
-/* A timer ends the thread's wait, `ms` later, while CPU 0 is idle. */
-static void time_is_up(int tid, int nr, int64_t ret, unsigned ms)
-{
-	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
-
-	ev.ts_ns = t += ms * MS;
-	ty_mx_feed(ev);
-	ev.kind = TY_EV_HRTIMER_EXPIRE;
-	ty_mx_feed(ev);
-	ty_mx_waking_irq(0, t += 1000, 0, tid, 0);
-	ty_mx_switch(0, t += 1000, 0, R, tid);
-	ty_mx_exit(0, t += 1000, tid, nr, ret);
-}
-
-static void begin(const char *machine, const char *threads)
-{
-	givens = 0;
-	t = 1 * MS;
-	ty_mx_begin(machine, threads);
-}
 
 /* How many of the stalls are the thread's, or anybody's (0); the CPU's share aside. */
 static unsigned count_stalls(int command, bool whole_machine, int tid)
@@ -167,14 +118,6 @@ static void a_log_is_no_share(void **state)
 	assert_int_equal(asks_and_writes(NR_SOCKET, false, false, 0), 1);
 	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 0), 0);
 	assert_int_equal(asks_and_writes(NR_SOCKET, true, false, 20), 0);
-}
-
-static void ends(uint64_t at, int tid)
-{
-	struct ty_event ev = {.ts_ns = at, .tid = tid, .kind = TY_EV_EXIT, .id = 9};
-
-	ev.u.tex.tid = tid;
-	ty_mx_feed(ev);
 }
 
 /* A server, 12, waits for a request at one semaphore, its client, 11, for the answer at another
