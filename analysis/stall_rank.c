@@ -210,6 +210,13 @@ static bool is_asked(const struct ty_hunt *h, const struct ty_cand *a, const str
 	return to >= 0 && ty_stall_sent(h, who, ty_stall_first_call(h, b), to);
 }
 
+/* Where no command tells what matters, a wait that lasts a good deal longer than the one behind
+ * whose end it stands is no mere part of that. */
+static bool outlasts(const struct ty_cand *b, const struct ty_cand *a)
+{
+	return !a->s.path_ns && b->s.duration_ns / 5 * 4 > a->s.duration_ns;
+}
+
 static void join_chains(struct ty_hunt *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -237,17 +244,24 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		for (size_t k = 0; k < n; k++) {
 			struct ty_cand *b = &h->cand.v[k];
 
-			if (k != i && !b->dropped &&
+			if (k != i && !b->dropped && !outlasts(b, a) &&
 			    (!is_end(a) || (is_end(b) && !b->last_words)) && told_by(a, b))
 				b->dropped = true;
 		}
 	}
 }
 
-void ty_stall_rank(struct ty_hunt *h, size_t n)
+int ty_stall_rank(struct ty_hunt *h, size_t n)
 {
+	int r;
+
+	if (!n)
+		return 0;
 	join_chains(h, n);
 	fold_stops(h, n);
-	if (n)
-		qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	r = ty_stall_fold_alike(h, n);
+	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	ty_stall_fold_waiters(h, n);
+	qsort(h->cand.v, n, sizeof(*h->cand.v), by_rank);
+	return r;
 }

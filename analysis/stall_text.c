@@ -118,8 +118,9 @@ static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_c
 		return;
 	}
 	io = ty_model_io(h->x->m, c->io);
-	say(o, "block device %u:%u (%u request%s", io.major, io.minor, c->ios ? c->ios : 1,
-	    c->ios > 1 ? "s, the longest " : ", ");
+	say(o, "block device %u:%u", io.major, io.minor);
+	say(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
+	    c->longest_ns ? " in one of them" : "", c->ios > 1 ? ", the longest " : ", ");
 	say_ns(o, io.end_ns - io.start_ns);
 	say(o, ")");
 }
@@ -341,6 +342,24 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	waker(o, h, c);
 }
 
+/* Who else waited for the same. */
+static void others(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint32_t named = c->others < TY_STALL_OTHERS ? c->others : TY_STALL_OTHERS;
+
+	if (!c->others)
+		return;
+	say(o, "; ");
+	for (uint32_t i = 0; i < named; i++) {
+		say(o, !i ? "" : named == c->others ? " and " : ", ");
+		say_who(o, h->x->m, c->other[i], c->end_ns);
+	}
+	if (c->others > named)
+		say(o, " and %u more thread%s", c->others - named,
+		    c->others - named > 1 ? "s" : "");
+	say(o, " waited for %s, too", c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
+}
+
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
 {
 	return s->by_waker ? "futex" : ty_explain_call(x, s->syscall, buf);
@@ -373,7 +392,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	}
 	say_who(&o, m, s->thread, s->start_ns);
 	say(&o, " %s", did[s->state]);
-	if (s->threads > 1)
+	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		say(&o,
 		    s->all_threads ? " with all %u threads of its process"
 				   : " with %u threads of its process",
@@ -390,7 +409,13 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say_time(&o, h->x, s->start_ns);
 	if (s->waits > 1)
 		say(&o, " in %u waits", s->waits);
+	if (s->waits > 1 && c->longest_ns) {
+		say(&o, " (the longest ");
+		say_ns(&o, c->longest_ns);
+		say(&o, ")");
+	}
 	say(&o, ", %s", s->text);
+	others(&o, h, c);
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		say(&o, "; events were lost meanwhile");
 	if (s->flags & TY_SF_OPEN)

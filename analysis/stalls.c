@@ -115,6 +115,7 @@ static void widen(struct ty_cand *c, const struct many *v)
 			c->s.start_ns = v->key[i].from;
 			c->s.duration_ns = v->key[i].ns;
 			c->s.last_end_ns = v->key[i].to;
+			c->longest_ns = v->key[i].longest;
 		}
 }
 
@@ -295,16 +296,54 @@ static uint32_t longest_run(const struct ty_model *m, uint32_t thread, uint64_t 
 	return best;
 }
 
-/* Long system calls that computed. */
+/* A call in which the kernel waited many times, however briefly each. */
+static int add_waits(struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b, uint64_t blocked)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint32_t n = 0, longest = TY_NONE;
+	uint64_t ns = 0;
+	struct ty_cand *c;
+
+	for (uint32_t k = ty_model_span_find(m, thread, a); k < t->spans_first + t->spans_n; k++) {
+		struct ty_span s = ty_model_span_brief(m, thread, k);
+
+		if (s.start_ns >= b)
+			break;
+		if (ty_explain_stopped(h->x))
+			return -TY_EINTR;
+		if (s.state != TY_ST_BLOCKED || s.flags & TY_SF_NEW || s.start_ns < a)
+			continue;
+		n++;
+		if (s.end_ns - s.start_ns > ns) {
+			ns = s.end_ns - s.start_ns;
+			longest = k;
+		}
+	}
+	/* One that is most of it tells it. */
+	if (n < 2 || ns > blocked / 4 * 3)
+		return 0;
+	if (ty_stall_add(h, thread, longest, a, a + blocked, TY_ST_BLOCKED, 0))
+		return -TY_ENOMEM;
+	c = &h->cand.v[h->cand.n - 1];
+	c->s.waits = n;
+	c->s.last_end_ns = b;
+	c->longest_ns = ns;
+	c->one_call = true;
+	return 0;
+}
+
+/* Long system calls that computed, or in which the kernel waited many times. */
 static int collect_calls(struct ty_hunt *h, uint32_t thread)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint64_t min = h->o.min_ns * TY_STALL_READY_TIMES;
-	const struct ty_seek q = {.min_ns = min, .nr = -1};
+	const struct ty_seek q = {.min_ns = h->o.min_ns, .nr = -1};
 	uint32_t i = ty_model_syscall_after(m, thread, h->w.from_ns),
 		 to = t->syscalls_first + t->syscalls_n;
 	struct ty_syscall c;
+	int r;
 
 	for (; i < to; i = next_long(m, TY_TRACK_SYSCALLS, thread, &q, i, c.start_ns, c.end_ns)) {
 		struct ty_cell sum;
@@ -318,9 +357,12 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 			break;
 		if (ty_explain_stopped(h->x))
 			return -TY_EINTR;
-		if (b < a || b - a < min || c.flags & TY_SF_LOST)
+		if (b < a || b - a < h->o.min_ns || c.flags & TY_SF_LOST)
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, a, b, 1, &sum);
+		if (sum.ns[TY_ST_BLOCKED] >= h->o.min_ns &&
+		    (r = add_waits(h, thread, a, b, sum.ns[TY_ST_BLOCKED])))
+			return r;
 		if (sum.ns[TY_ST_RUNNING] < min ||
 		    sum.ns[TY_ST_RUNNING] + sum.ns[TY_ST_RUNNABLE] < (b - a) / 5 * 4)
 			continue;
@@ -336,11 +378,10 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 
 /* explain ---------------------------------------------------------------------------------- */
 
-/* One of many short waits: is it a device's? */
-static int explain_wait(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
+/* One of many short waits. */
+static int explain_one(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, span);
-	int r;
 
 	c->s.span = span;
 	c->s.start_ns = s.start_ns > h->w.from_ns ? s.start_ns : h->w.from_ns;
@@ -348,8 +389,12 @@ static int explain_wait(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
 	c->s.duration_ns = c->end_ns - c->s.start_ns;
 	c->ios = 0;
 	c->io_ns = 0;
-	r = ty_stall_explain(h, c);
-	return r > 0 && c->s.kind != TY_STALL_IO && c->s.kind != TY_STALL_FAULT ? 0 : r;
+	return ty_stall_explain(h, c);
+}
+
+static bool is_device(const struct ty_cand *c)
+{
+	return c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT;
 }
 
 static int explain(struct ty_hunt *h, struct ty_cand *c)
@@ -372,10 +417,14 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	if (c->s.waits <= 1)
 		return ty_stall_explain(h, c);
 	/* One of the waits speaks for all: the longest; or, if that has a story of its own (who was
-	 * to end it got no CPU), one as they are. Only a device's share is a stall as a sum. */
-	r = explain_wait(h, c, c->s.span);
-	if (!r)
-		r = explain_wait(h, c, c->typical);
+	 * to end it got no CPU), one as they are. Of all calls of a kind only a device's share is a
+	 * stall as a sum; of one call the kernel's other waits are. */
+	r = explain_one(h, c, c->s.span);
+	if (c->one_call)
+		r = r > 0 && c->s.kind != TY_STALL_UNINTERRUPTIBLE ? 0 : r;
+	else if (r >= 0 && !(r && is_device(c)))
+		r = explain_one(h, c, c->typical);
+	r = r > 0 && !c->one_call && !is_device(c) ? 0 : r;
 	c->s.start_ns = start;
 	c->s.duration_ns = ns;
 	return r;
@@ -469,7 +518,9 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 	for (size_t i = 0; i < n; i++)
 		if (!h->cand.v[i].explained && (r = explain_job(h, i, n)))
 			return r;
-	ty_stall_rank(h, n);
+	r = ty_stall_rank(h, n);
+	if (r)
+		return r;
 	out->v = malloc((max + 1) * sizeof(*out->v));
 	if (!out->v)
 		return -TY_ENOMEM;

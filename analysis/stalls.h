@@ -69,14 +69,17 @@
  * Of two that wait for each other at both ends, one of them with a time-out, who asked last and was
  * not answered is held up, the other one waits for its next request.
  *
- * A signal stops a process: its threads are one stall.
+ * A signal stops a process: its threads are one stall. Waits of a thread that are alike and follow
+ * closely, or that one call consists of, are one stall (a wait far longer than its like is one of
+ * its own); so are those of threads that one other keeps from the same lock or CPU at a time.
  *
  * Where a thread's own call is lost, and the one that ended its wait did so by a futex call, it
  * waited for that word (inferred; a lock by FUTEX_UNLOCK_PI, while other locks are not told from
  * other words; the calls futex_wake and futex_requeue are not looked at).
  *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
- * thread. A stall that another one's chain passes through is told in that chain, not again.
+ * thread. A stall that another one's chain passes through is told in that chain, not again;
+ * but, where there is no command, one that is a good deal longer is.
  */
 #ifndef TY_STALLS_H
 #define TY_STALLS_H
@@ -131,8 +134,8 @@ struct ty_stall {
 	uint32_t span; /* its chief span, ty_model_span */
 	uint64_t start_ns, duration_ns;
 	uint32_t waits;	  /* > 1: so many spans together, in [start, last_end) */
-	uint32_t threads; /* > 1: so many threads of its process, this one among them */
-	bool all_threads; /* these are all that the process had */
+	uint32_t threads; /* > 1: so many threads, this one among them, had the same stall */
+	bool all_threads; /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */
 	uint8_t kind;	  /* enum ty_stall_kind */

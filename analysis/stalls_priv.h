@@ -19,6 +19,8 @@ struct ty_theft {      /* by one kind of interrupts */
 	uint8_t kind; /* as in ty_irq_span */
 };
 
+#define TY_STALL_OTHERS 2 /* are named */
+
 /* A wait that may be a stall. */
 struct ty_cand {
 	struct ty_stall s;
@@ -45,7 +47,12 @@ struct ty_cand {
 	bool dropped;
 	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
+	bool one_call;	 /* s.waits > 1: all within one call */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
+	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
+	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
+	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
+	uint32_t other[TY_STALL_OTHERS];
 };
 
 /* Bounded looks back: so many spans or calls of one thread; shorter waits are no pauses. */
@@ -109,8 +116,13 @@ int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, 
 /* For qsort: longer ones first, of equal ones the earlier. */
 int ty_stall_by_length(const void *pa, const void *pb);
 /* The first n candidates, which are explained: those that another one tells are dropped, the others
- * come first, by rank. */
-void ty_stall_rank(struct ty_hunt *h, size_t n);
+ * come first, by rank. 0 or -TY_ENOMEM. */
+int ty_stall_rank(struct ty_hunt *h, size_t n);
+
+/* stall_fold.c, of the first n: waits of a thread that are alike, as one, which stands for all; 0
+ * or -TY_ENOMEM. And, ranked, those that wait for the same lock or CPU, as the first of them. */
+int ty_stall_fold_alike(struct ty_hunt *h, size_t n);
+void ty_stall_fold_waiters(struct ty_hunt *h, size_t n);
 
 /* stall_cause.c: kind, culprit, chain of the candidate; false: it is waiting for work. The
  * candidate's thread, span, times, state and flags are given. 0/1, or -TY_ENOMEM. */

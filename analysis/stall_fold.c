@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings that tell the same are one: waits of one thread that are alike and follow each other
+ * closely (a call in which the kernel waits 14 times; a thread that a hog keeps off its CPU again
+ * and again), and the threads that wait for one lock, or for the CPU of one hog, at the same time.
+ * A wait that lasts far longer than its like is what is looked for, and stays one of its own.
+ * Budget: a sort of the findings, and for locks and CPUs one look at each pair.
+ */
+#include "stalls_priv.h"
+
+#include <stdlib.h>
+
+#define ALIKE	3 /* so many at least */
+#define LONGER	4 /* times as long as the one beside it: not alike */
+#define NO_MORE 3 /* times the shorter wait between the two: not closely */
+
+static int32_t nr_of(const struct ty_model *m, const struct ty_cand *c)
+{
+	return c->s.syscall == TY_NONE ? -1
+				       : ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
+}
+
+static bool may_join(const struct ty_cand *c)
+{
+	return !c->dropped && !c->folded && !c->told && (c->s.waits <= 1 || c->tries);
+}
+
+static int by_thread(const void *pa, const void *pb)
+{
+	const struct ty_cand *a = *(struct ty_cand *const *)pa, *b = *(struct ty_cand *const *)pb;
+
+	if (a->s.thread != b->s.thread)
+		return a->s.thread < b->s.thread ? -1 : 1;
+	if (a->s.kind != b->s.kind)
+		return a->s.kind < b->s.kind ? -1 : 1;
+	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
+}
+
+/* Does b, which comes next, tell the same as a? */
+static bool alike(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+{
+	uint64_t x = a->s.duration_ns, y = b->s.duration_ns, shorter = x < y ? x : y;
+	bool device = a->s.kind == TY_STALL_IO || a->s.kind == TY_STALL_FAULT;
+
+	return a->s.thread == b->s.thread && a->s.kind == b->s.kind && a->s.state == b->s.state &&
+	       a->s.culprit == b->s.culprit && a->s.proven == b->s.proven &&
+	       a->end_ns <= b->s.start_ns && b->s.start_ns - a->end_ns <= NO_MORE * shorter &&
+	       (x > y ? x : y) / LONGER <= shorter && nr_of(m, a) == nr_of(m, b) &&
+	       (device || ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w));
+}
+
+/* One finding of n that follow each other: the longest stands for all. */
+static void join(struct ty_cand **v, size_t n)
+{
+	struct ty_cand *chief = v[0];
+	uint64_t ns = 0, path = 0, aside = 0;
+	uint32_t waits = 0;
+	uint8_t flags = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		chief = v[i]->s.duration_ns > chief->s.duration_ns ? v[i] : chief;
+		ns += v[i]->s.duration_ns;
+		path += v[i]->s.path_ns;
+		aside += v[i]->aside_ns;
+		waits += v[i]->tries ? v[i]->tries : 1;
+		flags |= v[i]->s.flags;
+		v[i]->dropped = v[i]->folded = true;
+	}
+	chief->dropped = chief->folded = false;
+	chief->longest_ns = chief->s.duration_ns;
+	chief->s.start_ns = v[0]->s.start_ns;
+	chief->s.last_end_ns = v[n - 1]->end_ns;
+	chief->s.duration_ns = ns;
+	chief->s.path_ns = path;
+	chief->aside_ns = aside;
+	chief->s.flags = flags;
+	chief->s.waits = waits;
+	chief->tries = chief->tries ? waits : 0;
+}
+
+/* What the sum of one call tells, its single waits do not tell again. */
+static void fold_call(struct ty_hunt *h, size_t n, const struct ty_cand *call)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ty_cand *c = &h->cand.v[i];
+
+		if (c != call && c->s.thread == call->s.thread && c->s.kind == call->s.kind &&
+		    c->s.start_ns >= call->s.start_ns && c->end_ns <= call->s.last_end_ns)
+			c->dropped = c->folded = true;
+	}
+}
+
+int ty_stall_fold_alike(struct ty_hunt *h, size_t n)
+{
+	struct ty_cand **v = malloc((n + 1) * sizeof(*v));
+	size_t k = 0;
+
+	if (!v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (h->cand.v[i].one_call && !h->cand.v[i].dropped)
+			fold_call(h, n, &h->cand.v[i]);
+	for (size_t i = 0; i < n; i++)
+		if (may_join(&h->cand.v[i]))
+			v[k++] = &h->cand.v[i];
+	qsort(v, k, sizeof(*v), by_thread);
+	for (size_t i = 0, end; i < k; i = end) {
+		for (end = i + 1; end < k && alike(h->x->m, v[end - 1], v[end]); end++)
+			;
+		if (end - i >= ALIKE)
+			join(v + i, end - i);
+	}
+	free(v);
+	return 0;
+}
+
+static uint64_t end_of(const struct ty_cand *c)
+{
+	return c->s.waits > 1 ? c->s.last_end_ns : c->end_ns;
+}
+
+/* Are both kept by the same one from the same lock, or the same CPU, for half of either's time? */
+static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+{
+	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
+		 to = end_of(a) < end_of(b) ? end_of(a) : end_of(b),
+		 shorter =
+			 a->s.duration_ns < b->s.duration_ns ? a->s.duration_ns : b->s.duration_ns;
+
+	if (b->dropped || b->told || a->s.kind != b->s.kind || a->s.culprit != b->s.culprit ||
+	    a->s.proven != b->s.proven || a->s.thread == b->s.thread || to <= from ||
+	    to - from < shorter / 2)
+		return false;
+	if (a->s.kind == TY_STALL_LOCK)
+		return (a->w.word || a->w.fd >= 0) &&
+		       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
+	return ty_model_span_brief(m, a->s.thread, a->s.span).cpu ==
+	       ty_model_span_brief(m, b->s.thread, b->s.span).cpu;
+}
+
+/* Was the thread counted already, by another wait of its? */
+static bool counted(const struct ty_hunt *h, size_t first, size_t k)
+{
+	for (size_t j = first + 1; j < k; j++)
+		if (h->cand.v[j].told_by == first + 1 &&
+		    h->cand.v[j].s.thread == h->cand.v[k].s.thread)
+			return true;
+	return false;
+}
+
+void ty_stall_fold_waiters(struct ty_hunt *h, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct ty_cand *c = &h->cand.v[i];
+
+		if (c->dropped || c->told || c->s.culprit == TY_NONE ||
+		    (c->s.kind != TY_STALL_LOCK &&
+		     !(c->s.kind == TY_STALL_RUNQUEUE && c->s.state == TY_ST_RUNNABLE)))
+			continue;
+		for (size_t k = i + 1; k < n; k++) {
+			struct ty_cand *b = &h->cand.v[k];
+
+			if (!same_holder(h->x->m, c, b))
+				continue;
+			b->dropped = true;
+			b->told_by = i + 1;
+			if (counted(h, i, k))
+				continue;
+			if (c->others < TY_STALL_OTHERS)
+				c->other[c->others] = b->s.thread;
+			c->others++;
+		}
+		c->s.threads = c->others ? c->others + 1 : c->s.threads;
+	}
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings that tell the same are one; what lasts far longer than its like, or is another's, stays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+
+enum { NR_FLOCK = 73, NR_UNLINK = 87, LOCK_FD = 5, OTHER_FD = 6, KERNEL = 2 };
+
+static uint32_t thread(const struct ty_model *m, int tid)
+{
+	return ty_model_thread_find(m, tid, ty_model_summary(m)->end_ns);
+}
+
+/* 11 is in one call, in which it waits for `by` n times. */
+static uint64_t kernel_waits(uint64_t t, unsigned n, uint64_t each, int by)
+{
+	give(t, 0, 0, 0);
+	ty_mx_enter(0, t, 11, NR_UNLINK);
+	for (unsigned i = 0; i < n; i++) {
+		ty_mx_switch(0, t += 1000, 11, D, by);
+		ty_mx_waking(0, t += each, by, 11, 0);
+		ty_mx_switch(0, t += 1000, by, S, 11);
+	}
+	ty_mx_exit(0, t += 1000, 11, NR_UNLINK, 0);
+	return t;
+}
+
+static void a_call_that_waits_many_times(void **state)
+{
+	for (unsigned calls = 1; calls <= 2; calls++) {
+		const struct ty_model *m;
+		struct ty_stalls s;
+		uint64_t t = 1 * MS;
+
+		givens = 0;
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, t, 0, R, 11);
+		/* Each wait is too short to be a stall, or some are not; of two calls neither is
+		 * long enough. */
+		for (unsigned i = 0; i < calls; i++)
+			t = kernel_waits(t, calls == 1 ? 10 : 2, (calls == 1 ? 15 : 8) * MS,
+					 KERNEL) +
+			    100 * MS;
+		ty_mx_switch(0, t, 11, S, 0);
+		m = ty_mx_end();
+		s = stalls_of(m, 0, false);
+		if (calls == 1) {
+			assert_int_equal(s.n, 1);
+			assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
+			assert_int_equal(s.v[0].waits, 10);
+			assert_true(s.v[0].duration_ns >= 150 * MS &&
+				    s.v[0].duration_ns < 151 * MS);
+			assert_non_null(strstr(s.v[0].sentence, "in 10 waits (the longest 15"));
+		} else {
+			assert_int_equal(s.n, 0);
+		}
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
+static void its_long_waits_are_told_once(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 11);
+	t = kernel_waits(t, 4, 40 * MS, KERNEL);
+	ty_mx_switch(0, t + MS, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].waits, 4);
+	assert_true(s.v[0].duration_ns >= 160 * MS && s.v[0].duration_ns < 161 * MS);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* tid waits for the lock of 12 at t for so long; returns when it has it. */
+static uint64_t lock_wait(uint64_t t, int tid, uint64_t fd, uint64_t ns)
+{
+	give(t, fd, 2, 0);
+	ty_mx_enter(0, t, tid, NR_FLOCK);
+	ty_mx_switch(0, t += 1000, tid, S, 12);
+	ty_mx_waking(0, t += ns, 12, tid, 0);
+	ty_mx_switch(0, t += 1000, 12, S, tid);
+	ty_mx_exit(0, t += 1000, tid, NR_FLOCK, 0);
+	return t;
+}
+
+#define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "keeper")
+
+static struct ty_stalls locks(const uint64_t *ms, unsigned n, uint64_t apart, bool other_lock)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned i = 0; i < n; i++)
+		t = lock_wait(t, 11, other_lock && i % 2 ? OTHER_FD : LOCK_FD, ms[i] * MS) + apart;
+	ty_mx_switch(0, t, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	ty_mx_drop();
+	return s;
+}
+
+static void waits_that_are_alike(void **state)
+{
+	static const uint64_t even[] = {30, 40, 50, 30, 30}, one_long[] = {30, 30, 30, 300, 30, 30};
+	struct ty_stalls s = locks(even, 5, 5 * MS, false);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
+	assert_int_equal(s.v[0].waits, 5);
+	assert_true(s.v[0].duration_ns >= 180 * MS && s.v[0].duration_ns < 181 * MS);
+	assert_true(s.v[0].start_ns < 2 * MS && s.v[0].last_end_ns > 200 * MS);
+	assert_non_null(strstr(s.v[0].sentence, "in 5 waits (the longest 50"));
+	ty_stalls_fini(&s);
+	/* The one that is looked for stays by itself, and first; two are not many. */
+	s = locks(one_long, 6, 5 * MS, false);
+	assert_int_equal(s.n, 4);
+	assert_int_equal(s.v[0].waits, 1);
+	assert_true(s.v[0].duration_ns >= 300 * MS && s.v[0].duration_ns < 301 * MS);
+	assert_int_equal(s.v[1].waits, 3);
+	ty_stalls_fini(&s);
+	/* Far apart, or for another lock in between: each its own. */
+	s = locks(even, 5, 500 * MS, false);
+	assert_int_equal(s.n, 5);
+	ty_stalls_fini(&s);
+	s = locks(even, 5, 5 * MS, true);
+	assert_int_equal(s.n, 5);
+	ty_stalls_fini(&s);
+}
+
+/* 11, 14 and 15 wait for one lock, 15 also once more: or for one each. */
+static struct ty_stalls crowd(bool one_lock)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO ROW("14", "11", "1", "second") ROW("15", "11", "1", "third"));
+	ty_mx_switch(0, t, 0, R, 11);
+	for (int tid = 11; tid <= 15; tid += tid == 11 ? 3 : 1) {
+		give(t += MS, one_lock ? LOCK_FD : (uint64_t)tid, 2, 0);
+		ty_mx_enter(0, t, tid, NR_FLOCK);
+		ty_mx_switch(0, t += 1000, tid, S, tid == 11 ? 14 : tid == 14 ? 15 : 12);
+	}
+	give(t += 100 * MS, LOCK_FD, 8, 0);
+	ty_mx_enter(0, t, 12, NR_FLOCK);
+	for (int tid = 11; tid <= 15; tid += tid == 11 ? 3 : 1)
+		ty_mx_waking(0, t += 1000, 12, tid, 0);
+	ty_mx_exit(0, t += 1000, 12, NR_FLOCK, 0);
+	ty_mx_switch(0, t += 1000, 12, S, 11);
+	for (int tid = 11; tid <= 15; tid += tid == 11 ? 3 : 1) {
+		ty_mx_exit(0, t += 1000, tid, NR_FLOCK, 0);
+		ty_mx_switch(0, t += 1000, tid, S, tid == 11 ? 14 : tid == 14 ? 15 : 0);
+	}
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	ty_mx_drop();
+	return s;
+}
+
+static void a_crowd_at_one_lock(void **state)
+{
+	struct ty_stalls s = crowd(true);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].threads, 3);
+	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
+	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 waited for it, too"));
+	ty_stalls_fini(&s);
+	s = crowd(false);
+	assert_int_equal(s.n, 3);
+	assert_null(strstr(s.v[0].sentence, ", too"));
+	ty_stalls_fini(&s);
+}
+
+/* 11 waits in the kernel for 12, which works, 100 ms and more; 13 comes to wait for 11, late. */
+static void who_came_late_does_not_tell_it(void **state)
+{
+	static const uint64_t late_ms[] = {5, 30};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ty_model *m;
+		struct ty_stalls s;
+		uint64_t t = 1 * MS, begin = t + late_ms[i] * MS;
+
+		givens = 0;
+		ty_mx_begin("mode=all\n", TWO ROW("13", "13", "1", "late"));
+		ty_mx_switch(0, t, 0, R, 11);
+		ty_mx_switch(1, t, 0, R, 13);
+		give(t += 1000, 0, 0, 0);
+		ty_mx_enter(0, t, 11, NR_UNLINK);
+		ty_mx_switch(0, t += 1000, 11, D, 12);
+		ty_mx_switch(1, begin, 13, D, 0);
+		ty_mx_waking(0, t = 101 * MS, 12, 11, 0);
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+		ty_mx_waking(0, t += 1000, 11, 13, 1);
+		ty_mx_switch(1, t += 1000, 0, R, 13);
+		ty_mx_exit(0, t += 1000, 11, NR_UNLINK, 0);
+		ty_mx_switch(0, t += MS, 11, S, 0);
+		ty_mx_switch(1, t + 1, 13, S, 0);
+		m = ty_mx_end();
+		s = stalls_of(m, 0, false);
+		assert_int_equal(s.n, i ? 2 : 1);
+		assert_int_equal(s.v[0].thread, thread(m, i ? 11 : 13));
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_that_waits_many_times),
+		cmocka_unit_test(its_long_waits_are_told_once),
+		cmocka_unit_test(waits_that_are_alike),
+		cmocka_unit_test(a_crowd_at_one_lock),
+		cmocka_unit_test(who_came_late_does_not_tell_it),
+	};
+
+	return cmocka_run_group_tests_name("stall_fold", tests, NULL, NULL);
+}
