@@ -14,9 +14,6 @@
 
 #define SIGNALS 20000
 
-#define IOC_TYPE(request) ((request) >> 8 & 0xff) /* on all machines */
-#define UFFDIO_TYPE	  0xaa
-
 /* devices ----------------------------------------------------------------------------------- */
 
 /* Block requests under way in [a, b): how many, how much of the time, the longest. */
@@ -205,23 +202,6 @@ static bool accepts(const struct ty_hunt *h, const struct ty_cand *c)
 		ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_ACCEPTS);
 }
 
-/* Was the waker in a call by which a program serves pages (include/uapi/linux/userfaultfd.h)? */
-static bool served_page(const struct ty_hunt *h, const struct ty_cand *c)
-{
-	const struct ty_explain *x = h->x;
-	uint32_t call = c->waker.kind == TY_WAKER_THREAD
-				? ty_model_syscall_at(x->m, c->waker.thread, c->waker.act_ns)
-				: TY_NONE;
-	struct ty_syscall s;
-	uint64_t args[6];
-	char buf[32];
-
-	if (!x->args || strcmp(ty_explain_call(x, call, buf), "ioctl"))
-		return false;
-	s = ty_model_syscall(x->m, call);
-	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
-}
-
 /* The command could not go on without this wait of its own first thread, once, and went on to work.
  */
 static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
@@ -244,7 +224,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	c->s.kind = c->w.kind;
 	c->s.proven =
 		c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST) && !c->w.by_waker;
-	if (c->w.kind == TY_STALL_FAULT && !blocked && !served_page(h, c)) {
+	if (c->w.kind == TY_STALL_FAULT && !blocked && !ty_wait_page_served(h->x, &c->waker)) {
 		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
 		 * on its way out of a call: no program waits there for work, but why is not known.
 		 */

@@ -33,8 +33,10 @@ enum {
 	FUTEX_PRIVATE = 0x80,
 	FUTEX_CMD = 0x7f
 };
-#define FUTEX_WAITERS  0x80000000u
-#define FUTEX_TID_MASK 0x3fffffffu
+#define IOC_TYPE(request) ((request) >> 8 & 0xff) /* on all machines */
+#define UFFDIO_TYPE	  0xaa			  /* uapi/linux/userfaultfd.h: UFFDIO */
+#define FUTEX_WAITERS	  0x80000000u
+#define FUTEX_TID_MASK	  0x3fffffffu
 
 #define NAME_SHOWN 72 /* of a descriptor's name, so many bytes */
 /* What a thread does next: so many calls, none of them later than this after the one before. */
@@ -190,9 +192,23 @@ static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return !(last.flags & TY_SF_ENDED) && !lost_between(m, last.end_ns, t);
 }
 
+bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k)
+{
+	uint32_t call = k->kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k->thread, k->act_ns)
+						   : TY_NONE;
+	struct ty_syscall s;
+	uint64_t args[6];
+	char buf[32];
+
+	if (!x->args || strcmp(ty_explain_call(x, call, buf), "ioctl"))
+		return false;
+	s = ty_model_syscall(x->m, call);
+	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
+}
+
 /* Its own call is not recorded, but that of the one that ended the wait: who is woken by a futex
  * call, and sleeps interruptibly, waits for a futex word, the first of the call (or, by WAKE_OP,
- * the second; then no word is told). */
+ * the second; then no word is told); who is woken by a page that is served, for that page. */
 static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct ty_wait_for *w)
 {
 	struct ty_waker k = ty_waker_find(x->m, s->edge);
@@ -206,6 +222,11 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 
 	if (s->state != TY_ST_SLEEPING || call == TY_NONE || !x->args)
 		return;
+	if (ty_wait_page_served(x, &k)) {
+		w->kind = TY_STALL_FAULT;
+		w->class = TY_WAIT_DEFINITE;
+		return;
+	}
 	c = ty_model_syscall(x->m, call);
 	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || x->args(x->ctx, &c, args))
 		return;

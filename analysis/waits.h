@@ -54,6 +54,8 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 /* The futex word that a call waits on, the two of a condition variable (glibc) as one; 0: it is no
  * such call, or one on several words. */
 uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call);
+/* Did the one that ended a wait serve a page (userfaultfd)? */
+bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k);
 /* The same of what is waited for in the call, or, by_waker, in one that is not recorded. */
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call);
 /* Is the call a wait on this very word? With which value? */

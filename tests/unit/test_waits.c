@@ -199,14 +199,18 @@ static void asked_by_a_guess(void **state)
 	ty_mx_drop();
 }
 
-/* 11 stops in user mode; 12 lets it go on, in a call `by` with these arguments. */
-static struct ty_stalls held(int by, uint64_t request)
+/* 11 stops in user mode, or had before the recording; 12 lets it go on, in a call `by` with these
+ * arguments. */
+static struct ty_stalls held(int by, uint64_t request, bool before)
 {
 	givens = 0;
-	ty_mx_begin("mode=all\n", NULL);
-	ty_mx_switch(0, 1 * MS, 0, R, 11);
-	call(1 * MS + 5000, 11, NR_WRITE, 1, 7);
-	ty_mx_switch(0, 3 * MS, 11, S, 12);
+	ty_mx_begin("mode=all\n",
+		    before ? "taken 1 2\n11\t11\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\theld\n" : NULL);
+	if (!before) {
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		call(1 * MS + 5000, 11, NR_WRITE, 1, 7);
+	}
+	ty_mx_switch(0, 3 * MS, before ? 0 : 11, before ? R : S, 12);
 	call(3 * MS + 5000, 12, NR_WRITE, 1, 7);
 	give(102 * MS, 4, request, 0x7000);
 	ty_mx_enter(0, 102 * MS, 12, by);
@@ -221,17 +225,22 @@ static struct ty_stalls held(int by, uint64_t request)
 static void a_page_is_served_by_ioctl(void **state)
 {
 	enum { NR_IOCTL = 16, ZEROPAGE = 0xc020aa04, NOTIF_SEND = 0xc0182101 };
-	struct ty_stalls s = held(NR_IOCTL, (uint32_t)ZEROPAGE);
+	struct ty_stalls s;
 
-	assert_int_equal(s.n, 1);
-	assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
-	assert_true(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "waiting for a page, served by "));
-	assert_null(strstr(s.v[0].sentence, "device"));
-	ty_stalls_fini(&s);
+	for (int before = 0; before < 2; before++) {
+		s = held(NR_IOCTL, (uint32_t)ZEROPAGE, before);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
+		assert_true(s.v[0].proven);
+		assert_non_null(strstr(s.v[0].sentence, "waiting for a page, served by "));
+		assert_null(strstr(s.v[0].sentence, "device"));
+		assert_true(!before == !strstr(s.v[0].sentence, "since before"));
+		ty_stalls_fini(&s);
+	}
 	/* Frozen by its cgroup; a call that a supervisor lets pass. */
 	for (int frozen = 0; frozen < 2; frozen++) {
-		s = frozen ? held(NR_WRITE, 0x7000) : held(NR_IOCTL, (uint32_t)NOTIF_SEND);
+		s = frozen ? held(NR_WRITE, 0x7000, false)
+			   : held(NR_IOCTL, (uint32_t)NOTIF_SEND, false);
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].kind, TY_STALL_OTHER);
 		assert_false(s.v[0].proven);
