@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits with a time-out that are taken up again: who waits for 350 ms in steps of 50, and is woken
- * in the end, waited once for that one. Budget: each wait and the spans between two of them are
- * looked at once; arguments, which are read from the file, only of waits that timed out and were
- * followed by another one in the same call; of tries that are too short to be stalls of their own
- * (an interpreter's for its lock, 5 ms each) only those of the first and the last.
+ * Waits with a time-out, or broken off by a signal, that are taken up again (tries.h): who waits
+ * for 350 ms in steps of 50, and is woken in the end, waited once for that one. Budget: each wait
+ * and the spans between two of them are looked at once; arguments, which are read from the file,
+ * only of waits in vain that were followed by another one in the same call; of tries that are too
+ * short to be stalls of their own (an interpreter's for its lock, 5 ms each) only those of the
+ * first and the last.
  */
 #include "stalls_priv.h"
-#include "talk.h"
+#include "tries.h"
 
 /* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
  * so long that it is a stall of its own, did not just wait on. */
@@ -67,27 +68,19 @@ static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = a->s.thread;
 	const struct ty_wait_for *v, *w;
-	int32_t nr;
 
-	if (b->s.syscall == TY_NONE)
-		return false;
-	nr = ty_model_syscall_brief(m, thread, a->s.syscall).nr;
-	if (ty_model_syscall_brief(m, thread, b->s.syscall).nr != nr)
-		return false;
 	/* Who asks anew in between waits for another answer. */
-	for (uint32_t i = a->s.syscall + 1; i < b->s.syscall; i++) {
-		struct ty_syscall s = ty_model_syscall_brief(m, thread, i);
-
-		if (ty_talk(h->x, &s).says & TY_GIVES || (s.nr == nr && s.ret > 0))
-			return false;
-	}
+	if (b->s.syscall == TY_NONE || !ty_tries_again(h->x, thread, a->s.syscall, b->s.syscall))
+		return false;
 	v = what_for(h, a);
 	w = what_for(h, b);
 	if (v->class != w->class || v->class == TY_WAIT_END ||
 	    !ty_wait_same(m, thread, v, thread, w))
 		return false;
-	/* poll's and the like are told by where their descriptors are listed, and how many. */
-	return w->word || w->fd >= 0 || same_args(h, a->s.syscall, b->s.syscall);
+	/* poll's and the like are told by where their descriptors are listed, and how many; a
+	 * signal may be what they waited for. */
+	return w->word || w->fd >= 0 ||
+	       (ty_wait_timed_out(h->x, a->s.syscall) && same_args(h, a->s.syscall, b->s.syscall));
 }
 
 int ty_stall_join_tries(struct ty_hunt *h, size_t from)
@@ -99,11 +92,9 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 		uint32_t first = c.s.span;
 		struct try a = {.s.syscall = TY_NONE};
 		size_t end = i + 1;
-		bool in_vain;
-
 		if (c.s.state == TY_ST_SLEEPING)
 			a = try_at(h, first);
-		while ((in_vain = ty_wait_timed_out(h->x, a.s.syscall))) {
+		while (ty_tries_in_vain(h->x, a.s.syscall)) {
 			uint32_t k = next_wait(h, c.s.thread, c.s.span, c.end_ns);
 			struct try b;
 
@@ -120,7 +111,7 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 		/* What is true of the first is of all of them: a run is walked once. */
 		while (c.tries && end < h->cand.n && h->cand.v[end].s.start_ns < c.end_ns)
 			end++;
-		if (!c.tries || in_vain) {
+		if (!c.tries || ty_wait_timed_out(h->x, a.s.syscall)) {
 			while (i < end)
 				h->cand.v[out++] = h->cand.v[i++];
 			continue;
@@ -140,11 +131,6 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 }
 
 #define BETWEEN 8 /* calls between two tries, at most */
-
-static bool timed_out(const struct ty_syscall *c)
-{
-	return c->ret == -110 || c->ret == -62; /* ETIMEDOUT, ETIME */
-}
 
 /* The sleep in a call; TY_NONE: it did not wait. */
 static uint32_t sleep_in(const struct ty_model *m, uint32_t thread, const struct ty_syscall *c)
@@ -169,7 +155,7 @@ struct run {
 	bool in_vain;
 };
 
-/* The tries from call i on, which timed out. */
+/* The tries from call i on, which was in vain. */
 static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 {
 	const struct ty_model *m = h->x->m;
@@ -185,16 +171,16 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 		    b.start_ns - a.end_ns >= h->o.min_ns * TY_STALL_READY_TIMES ||
 		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			break;
-		if (b.nr == a.nr && sleep_in(m, thread, &b) != TY_NONE) {
-			a = b;
-			r.last = k;
-			r.tries++;
-			r.in_vain = timed_out(&b);
-			if (!r.in_vain)
-				break;
-		} else if ((b.nr == a.nr && b.ret > 0) || ty_talk(h->x, &b).says & TY_GIVES) {
+		if (b.nr != a.nr || sleep_in(m, thread, &b) == TY_NONE)
+			continue;
+		if (!ty_tries_again(h->x, thread, r.last, k))
 			break; /* who asks anew waits for another answer */
-		}
+		a = b;
+		r.last = k;
+		r.tries++;
+		r.in_vain = ty_tries_in_vain(h->x, k);
+		if (!r.in_vain)
+			break;
 	}
 	return r;
 }
@@ -250,7 +236,7 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 			return 0;
 		if (ty_explain_stopped(h->x))
 			return -TY_EINTR;
-		from = timed_out(&a) ? sleep_in(m, thread, &a) : TY_NONE;
+		from = ty_tries_in_vain(h->x, i) ? sleep_in(m, thread, &a) : TY_NONE;
 		if (from == TY_NONE)
 			continue;
 		first = try_at(h, from);

@@ -43,8 +43,9 @@
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
  *   is ever seen waking that word: inferred, as runtimes sleep so, too).
  *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
- *   the descriptors are behind a pointer, if that is the same (inferred). A stall between two of
- *   them (no CPU) parts them.
+ *   the descriptors are behind a pointer, if that is the same (inferred). The same of a wait that
+ *   a signal broke off, whatever its handler did, if that handed something to the thread itself
+ *   (its own pipe or latch), too. A stall between two of them (no CPU) parts them.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
  *   program that was started, as a shell: for the end of another one, which is meant); or it
  *   worked, all others of its kin (of the command; or of the waiter's process and what that made)

@@ -29,18 +29,56 @@ static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t
 	return TY_NONE;
 }
 
-/* Is call b another try of a, after nothing that asks anew? */
-static bool again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+/* EINTR; and what sys_exit sees of calls that the kernel makes again itself, or would (ERESTARTSYS,
+ * ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h). */
+static bool broken_off(const struct ty_syscall *c)
 {
-	int32_t nr = ty_model_syscall_brief(x->m, thread, b).nr;
+	return !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)) &&
+	       (c->ret == -4 || (c->ret <= -512 && c->ret >= -514) || c->ret == -516);
+}
 
-	if (a >= b || b - a > TY_TRIES_BETWEEN ||
-	    ty_model_syscall_brief(x->m, thread, a).nr != nr || !ty_wait_timed_out(x, a))
+bool ty_tries_in_vain(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c;
+
+	if (call == TY_NONE)
 		return false;
+	c = ty_model_syscall(x->m, call);
+	return broken_off(&c) || ty_wait_timed_out(x, call);
+}
+
+/* The last return from a signal handler in (a, b); a: there is none. */
+static uint32_t handled(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+{
+	while (--b > a) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, b);
+
+		if (ty_syscall_class(x->arch, c.abi, c.nr) == TY_SC_SIGRETURN)
+			break;
+	}
+	return b;
+}
+
+bool ty_tries_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+{
+	struct ty_syscall first = ty_model_syscall_brief(x->m, thread, a);
+	bool told_itself = false;
+	uint32_t over = a;
+
+	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr ||
+	    !ty_tries_in_vain(x, a))
+		return false;
+	if (broken_off(&first) && x->arch)
+		over = handled(x, thread, a, b);
 	for (uint32_t i = a + 1; i < b; i++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
+		bool gives = ty_talk(x, &c).says & TY_GIVES;
 
-		if (ty_talk(x, &c).says & TY_GIVES || (c.nr == nr && c.ret > 0))
+		if (i < over)
+			told_itself |= gives;
+		else if (c.nr == first.nr && c.ret > 0 && told_itself)
+			told_itself = false;
+		else if (gives || (c.nr == first.nr && c.ret > 0))
 			return false;
 	}
 	return true;
@@ -58,7 +96,8 @@ uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t sp
 		uint32_t before = ty_model_syscall_at(
 			x->m, thread, ty_model_span_brief(x->m, thread, k).start_ns);
 
-		if (before == TY_NONE || !again(x, thread, before, call))
+		if (before == TY_NONE || call - before > TY_TRIES_BETWEEN ||
+		    !ty_tries_again(x, thread, before, call))
 			break;
 		first = k;
 		call = before;

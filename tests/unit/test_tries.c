@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits in several tries, each with a time-out, are one wait for the one that ended the last. */
+/* Waits in several tries, each with a time-out or broken off by a signal, are one wait for the one
+ * that ended the last. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 
 enum {
 	NR_WRITE = 1,
+	NR_SIGRETURN = 15,
 	NR_FUTEX = 202,
 	WAIT = 0x80,
 	WAKE = 0x81,
@@ -25,7 +27,7 @@ enum {
 	TRIES = 4
 };
 
-enum how { AGAIN, IN_VAIN, ASKS, OTHER_WORD, WORKS, GETS };
+enum how { AGAIN, BROKEN_OFF, IN_VAIN, ASKS, OTHER_WORD, WORKS, GETS, TOLD_TWICE, NO_HANDLER };
 
 static uint32_t thread(const struct ty_model *m, int tid)
 {
@@ -46,11 +48,25 @@ static void wake(uint64_t ts, int tid, uint64_t word, int whom)
 	ty_mx_exit(0, ts + 2 * US, tid, NR_FUTEX, 1);
 }
 
+/* The handler of the signal that broke a wait off gives something, and `told` times something is
+ * there at once. */
+static void handler(uint64_t t, int tid, unsigned told, bool returns)
+{
+	call(t, tid, NR_WRITE, 1, 7);
+	if (returns)
+		call(t + 2 * US, tid, NR_SIGRETURN, 0, 0);
+	for (unsigned i = 0; i < told; i++) {
+		enter_wait(t + (4 + 2 * i) * US, tid, LOCK);
+		ty_mx_exit(0, t + (5 + 2 * i) * US, tid, NR_FUTEX, 1);
+	}
+}
+
 /* 13 computes and has what 12 tries to get, 5 ms at a time; 11 waits for 12. */
 static const struct ty_model *interpreter(enum how how)
 {
 	struct ty_event ev = {
 		.kind = TY_EV_VECTOR_ENTRY, .tid = 13, .id = 30, .flags = TY_EVF_HARDIRQ};
+	static const int64_t err[] = {-4, -512}; /* EINTR, ERESTARTSYS */
 	uint64_t t = 4 * MS;
 
 	givens = 0;
@@ -60,7 +76,8 @@ static const struct ty_model *interpreter(enum how how)
 	ty_mx_switch(0, 3 * MS, 11, S, 12);
 	enter_wait(t - 1 * US, 12, how == OTHER_WORD ? ELSE : LOCK);
 	for (int i = 0; i < TRIES; i++) {
-		bool last = i == TRIES - 1;
+		bool last = i == TRIES - 1,
+		     broken = how == BROKEN_OFF || how == TOLD_TWICE || how == NO_HANDLER;
 
 		ty_mx_switch(0, t, 12, S, 13);
 		t += 5 * MS;
@@ -77,11 +94,16 @@ static const struct ty_model *interpreter(enum how how)
 		ty_mx_feed(ev);
 		ty_mx_waking_irq(0, t + 1 * US, 13, 12, 0);
 		ty_mx_switch(0, t + 2 * US, 13, R, 12);
-		ty_mx_exit(0, t + 3 * US, 12, NR_FUTEX, how == GETS ? 0 : -110);
+		ty_mx_exit(0, t + 3 * US, 12, NR_FUTEX,
+			   how == GETS ? 0
+			   : broken    ? err[i % 2]
+				       : -110);
 		if (last)
 			break;
 		if (how == ASKS)
 			call(t + 4 * US, 12, NR_WRITE, 1, 7);
+		if (broken)
+			handler(t + 4 * US, 12, how == TOLD_TWICE ? 2 : 1, how != NO_HANDLER);
 		t += how == WORKS ? 2 * MS : 20 * US;
 		enter_wait(t - 1 * US, 12, LOCK);
 	}
@@ -116,17 +138,20 @@ static struct ty_root root_of(enum how how, size_t *hops)
 
 static void who_has_it_is_what_is_waited_for(void **state)
 {
-	size_t hops;
-	struct ty_root r = root_of(AGAIN, &hops);
+	for (enum how how = AGAIN; how <= BROKEN_OFF; how++) {
+		size_t hops;
+		struct ty_root r = root_of(how, &hops);
 
-	assert_int_equal(r.thread, 13);
-	assert_true(r.what_ns[TY_SEG_RUNS] > 19 * MS);
-	assert_int_equal(hops, 2); /* 11's wait, and 12's, once */
+		assert_int_equal(r.thread, 13);
+		assert_true(r.what_ns[TY_SEG_RUNS] > 19 * MS);
+		assert_int_equal(hops, 2); /* 11's wait, and 12's, once */
+	}
 }
 
 static void what_is_no_trying_again(void **state)
 {
-	static const enum how how[] = {IN_VAIN, ASKS, OTHER_WORD, WORKS, GETS};
+	static const enum how how[] = {IN_VAIN, ASKS,	    OTHER_WORD, WORKS,
+				       GETS,	TOLD_TWICE, NO_HANDLER};
 
 	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		size_t hops;
