@@ -32,6 +32,8 @@ struct ty_explain {
 	 * NULL.
 	 */
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
+	/* The process had more then, for which there was no room. With fd_before. */
+	bool (*fds_left_out)(void *ctx, int32_t pid);
 	/*
 	 * Was the thread's cgroup (or one above it) held back in [from, to), or may it have been,
 	 * as far as samples tell? They are some 100 ms apart. Of several groups that which was for
@@ -40,7 +42,6 @@ struct ty_explain {
 	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			  struct ty_held_back *out);
 	uint64_t fds_since_ns, fds_ns; /* 0: nothing was looked at */
-	bool fds_left_out;	       /* there were too many to look at all */
 	void *ctx;
 	int32_t command_tid;  /* the traced command's first thread; 0: none was traced */
 	bool whole_machine;   /* recorded without a command, and not of chosen processes */

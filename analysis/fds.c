@@ -32,6 +32,7 @@ struct table {
 	bool open[FDS], cloexec[FDS];
 	uint8_t kind[FDS];
 	const char *name[FDS]; /* NULL: not known */
+	bool left_out;	       /* others may be open, too */
 };
 
 enum effect { NEW, PAIR, CLOSE, RANGE, DUP, DUP2, FCNTL, EXEC };
@@ -148,7 +149,7 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 		break;
 	case PAIR:
 		/* The lowest free ones, if it is known which are. */
-		for (unsigned i = 0; i < 2 && !x->fds_left_out; i++)
+		for (unsigned i = 0; i < 2 && !t->left_out; i++)
 			put_lowest(t, kind, cloexec);
 		break;
 	case CLOSE:
@@ -223,6 +224,7 @@ static bool begin(const struct ty_explain *x, int32_t pid, struct table *t)
 	}
 	for (unsigned i = 0; i < 3 && !any; i++)
 		t->open[i] = true;
+	t->left_out = x->fd_before && x->fds_left_out(x->ctx, pid);
 	return any;
 }
 

@@ -92,6 +92,13 @@ static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 	return f->target;
 }
 
+static bool fds_left_out(void *ctx, int32_t pid)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_fd_names_left_out(s->fds, pid);
+}
+
 static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_held_back *out)
 {
@@ -122,7 +129,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .held_back = s->held ? held_back : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
-				   .fds_left_out = ty_fd_names_left_out(s->fds),
+				   .fds_left_out = fds_left_out,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .whole_machine = !tid && !strcmp(mode, "all"),

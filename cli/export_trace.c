@@ -290,7 +290,7 @@ static const struct ty_clock_point *clock_before(const struct ty_clock_point *v,
 /* Who was traced where the cut begins: with the recording, as that one has it. */
 static void add_traced(struct cut *c, bool from_start, struct ty_buf *out)
 {
-	const char *p = c->t->begins_later, *v;
+	const char *p = c->t->begins_later ?: ty_trace_section(c->t, TY_SEC_MACHINE).s, *v;
 	size_t n;
 
 	if (!from_start)

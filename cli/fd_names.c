@@ -8,6 +8,7 @@
 
 #include "compare.h"
 #include "field_text.h"
+#include "int_set.h"
 #include "pair_map.h"
 #include "partition.h"
 #include "vec.h"
@@ -41,6 +42,7 @@ struct ty_fd_names {
 	uint32_t copies, copies_ended, looks; /* copied descriptors and tables */
 	uint64_t since_ns, taken_ns, lost_ns; /* lost_ns: UINT64_MAX none */
 	bool left_out;
+	VEC(int) cut; /* a set: whose lists are not whole; empty in older recordings */
 };
 
 static int by_fd(const void *pa, const void *pb)
@@ -62,7 +64,7 @@ static const char *number(const char *p, int32_t *out)
 	return end + 1;
 }
 
-static void parse(struct ty_fd_names *n, const char *p)
+static int parse(struct ty_fd_names *n, const char *p)
 {
 	char *to = n->text;
 
@@ -82,6 +84,8 @@ static void parse(struct ty_fd_names *n, const char *p)
 		}
 		n->left_out |= !strncmp(p, "left_out\t", 9);
 		q = number(p, &f.pid);
+		if (q && !strncmp(q, "left_out\n", 9) && vec_push(&n->cut, f.pid))
+			return -TY_ENOMEM;
 		q = q ? number(q, &f.fd) : NULL;
 		if (!q)
 			continue;
@@ -97,6 +101,8 @@ static void parse(struct ty_fd_names *n, const char *p)
 	}
 	if (n->n)
 		qsort(n->v, n->n, sizeof(*n->v), by_fd);
+	n->cut.n = ty_int_set(n->cut.v, n->cut.n);
+	return 0;
 }
 
 static struct table *table_of(const struct ty_fd_names *n, int32_t pid)
@@ -164,8 +170,7 @@ struct ty_fd_names *ty_fd_names_new(const char *section)
 		ty_fd_names_free(n);
 		return NULL;
 	}
-	parse(n, section);
-	if (add_listed(n)) {
+	if (parse(n, section) || add_listed(n)) {
 		ty_fd_names_free(n);
 		return NULL;
 	}
@@ -180,6 +185,7 @@ void ty_fd_names_free(struct ty_fd_names *n)
 		empty(n, t);
 	vec_fini(&n->tables);
 	ty_pair_map_fini(&n->by_pid);
+	vec_fini(&n->cut);
 	free(n->text);
 	free(n->v);
 	free(n);
@@ -202,9 +208,11 @@ uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n)
 	return n ? n->since_ns : 0;
 }
 
-bool ty_fd_names_left_out(const struct ty_fd_names *n)
+bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid)
 {
-	return n && n->left_out;
+	if (!n || !n->left_out)
+		return false;
+	return !n->cut.n || bsearch(&pid, n->cut.v, n->cut.n, sizeof(*n->cut.v), ty_int_order);
 }
 
 static struct ty_fd_name *first_of(const struct table *t, uint32_t fd)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors that were open when recording of chosen processes began, or that the traced
- * command inherits (section.h, TY_SEC_FDS). */
+/* The descriptors that were open when recording began, or that the traced command inherits
+ * (section.h, TY_SEC_FDS). */
 #ifndef TY_FD_NAMES_H
 #define TY_FD_NAMES_H
 
@@ -42,7 +42,7 @@ void ty_fd_names_lost(struct ty_fd_names *n, uint64_t from_ns);
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
 /* It was begun at this time. */
 uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n);
-/* There were more descriptors than a list holds. */
-bool ty_fd_names_left_out(const struct ty_fd_names *n);
+/* The process had more descriptors than the list has; of older recordings: may have had. */
+bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid);
 
 #endif

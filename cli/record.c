@@ -37,6 +37,17 @@ static void progress(void *ctx, const struct ty_record_progress *p)
 	*(bool *)ctx = true;
 }
 
+static void started(void *ctx, size_t given, size_t found)
+{
+	(void)ctx;
+	if (found)
+		fprintf(stderr,
+			"tarry: recording %zu processes: %zu given, and %zu found running that "
+			"descend%s from %s\n",
+			given + found, given, found, found > 1 ? "" : "s",
+			given > 1 ? "them" : "it");
+}
+
 static void finishing(void *ctx, uint64_t done, uint64_t total)
 {
 	fprintf(stderr, "\rtarry: the recording has ended; finishing the file, %.0f%%\033[K",
@@ -143,6 +154,7 @@ static int record(struct ty_record_args *a)
 		a->o.finishing = finishing;
 		a->o.ctx = &shown;
 	}
+	a->o.started = a->quiet ? NULL : started;
 	r = ty_record(&a->o, &res, &err);
 	if (shown)
 		fputs("\r\033[K", stderr);

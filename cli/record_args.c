@@ -27,13 +27,14 @@ static const char head[] =
 	"\n"
 	"Record system calls and scheduling into a file. The system calls are those of the "
 	"command\n"
-	"and its children, or of the processes given with all their threads and later children, "
-	"or\n"
-	"with -a of everybody; scheduling, interrupts and block I/O are always recorded of the "
-	"whole\n"
-	"machine, because the culprit is often somebody else. Recording ends with the command\n"
-	"(children that outlive it are not waited for), with the last of the processes, after\n"
-	"--duration, or with Ctrl-C; a second Ctrl-C does not wait for the command.\n"
+	"and its children, or of the processes given with all that descend from them (children "
+	"that\n"
+	"run already and later ones), or with -a of everybody; scheduling, interrupts and block "
+	"I/O\n"
+	"are always recorded of the whole machine, because the culprit is often somebody else.\n"
+	"Recording ends with the command or with the last of the processes given (children that\n"
+	"outlive them are not waited for), after --duration, or with Ctrl-C; a second Ctrl-C does\n"
+	"not wait for the command.\n"
 	"\n";
 static const char tail[] =
 	"\n"
@@ -240,7 +241,11 @@ static int take_mem_phys(void *to, const char *arg, struct ty_err *err)
 static const struct ty_option options[] = {
 	{'o', "output", "FILE", "write to FILE (default tarry.dat; an old one is replaced)",
 	 .take = ty_take_text, .at = AT(o.out)},
-	{'p', "pid", "PID[,PID]", "record these processes; may be repeated", .take = take_pids},
+	{'p', "pid", "PID[,PID]",
+	 "record these processes and all that descend from them: their threads, and children, "
+	 "those "
+	 "that run already, too; may be repeated",
+	 .take = take_pids},
 	{'a', "all", NULL, "record the system calls of all processes", .take = ty_take_flag,
 	 .at = AT(o.all)},
 	{'d', "duration", "T",

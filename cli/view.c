@@ -203,6 +203,13 @@ static const char *explain_fd_before(void *ctx, int32_t pid, int32_t fd, bool *c
 	return r->explain.fd_before(r->explain.ctx, pid, fd, cloexec);
 }
 
+static bool explain_fds_left_out(void *ctx, int32_t pid)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.fds_left_out(r->explain.ctx, pid);
+}
+
 static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			      struct ty_held_back *out)
 {
@@ -330,6 +337,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	v->explain.args = explain_args;
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
+	v->explain.fds_left_out = explain_fds_left_out;
 	if (v->explain.held_back)
 		v->explain.held_back = explain_held_back;
 	v->explain.ctx = &v->reading;

@@ -20,7 +20,8 @@ enum ty_section {
 	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
 	 * another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock marker
 	 * that the original has there: the last one before the window); where something was cut
-	 * off before it cut_from_ns, and traced as in TY_SEC_KEPT; of a cut of perf.data own_only
+	 * off before it cut_from_ns; of it, and of chosen processes, traced as in TY_SEC_KEPT (at
+	 * the begin); of a cut of perf.data own_only
 	 * and switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
@@ -46,12 +47,14 @@ enum ty_section {
 	   CRC32". */
 	TY_SEC_CHUNKS = 4,
 	/*
-	 * Descriptors that were open when recording of chosen processes (-p) began, or that a
-	 * traced command inherits. First line: "taken FROM_NS TO_NS" (trace clock). Then one line
-	 * per descriptor, TAB-separated: pid fd flags target. flags: "cloexec" or "-"; target: the
-	 * link of /proc/PID/fd, of sockets that /proc/PID/net knows "TCP:[OWN->PEER]", "TCP:[OWN
-	 * listening]", "UDP:[..]", "UNIX:[PATH]"; TAB, newline and backslash in it as above. Last,
-	 * where there were too many: "left_out N".
+	 * Descriptors that were open when recording of chosen processes (-p) or of everybody (-a)
+	 * began, or that a traced command inherits. First line: "taken FROM_NS TO_NS" (trace
+	 * clock). Then one line per descriptor, TAB-separated: pid fd flags target. flags:
+	 * "cloexec" or "-"; target: the link of /proc/PID/fd, of sockets that /proc/PID/net knows
+	 * "TCP:[OWN->PEER]", "TCP:[OWN listening]", "UDP:[..]", "UNIX:[PATH]"; TAB, newline and
+	 * backslash in it as above. Last, where there were too many: a line "PID left_out" for each
+	 * process whose list is not whole, and "left_out N", how many these are (of older
+	 * recordings: descriptors, and no such lines).
 	 */
 	TY_SEC_FDS = 5,
 	/*

@@ -11,8 +11,8 @@
 /* What is known besides events: texts of tarry's sections (section.h), NULL when absent. */
 struct ty_build_facts {
 	const char *machine, *threads, *self, *cmdlines;
-	const char *begins_later; /* not NULL: the command's start is not there; tells who was
-				   * traced where it begins ("traced=FROM TO") */
+	const char *begins_later; /* not NULL: the command's start is not there; tells in machine's
+				   * place who was traced where it begins ("traced=FROM TO") */
 	uint32_t cpus;		  /* of the file; 0 unknown */
 	unsigned long_size;	  /* 8 or 4 */
 	const char *arch;	  /* "x86_64", ...; NULL: unknown */

@@ -137,11 +137,11 @@ static int by_range(const void *key, const void *range)
 	return tid < r->from ? -1 : tid > r->to;
 }
 
-/* Who was traced where a part begins ("traced=FROM TO", in order): their first event may lie
- * before it. */
+/* Who was traced where it begins ("traced=FROM TO", in order): their first event may lie before it,
+ * or they have none. */
 static int traced_ranges(struct ty_builder *b, tid_ranges *out)
 {
-	const char *p = b->facts.begins_later, *v;
+	const char *p = b->facts.begins_later ?: b->facts.machine, *v;
 	size_t n;
 	int r = 0;
 

@@ -7,6 +7,9 @@
  * and look again until every thread of fresh listings is in it: of several, because a listing that
  * is made while a thread makes its successor and ends may have neither.
  *
+ * Children are found by their parent, as long as it lives: each round looks for them anew, so that
+ * one is found, too, that was made by somebody who was not yet followed.
+ *
  * A write waits for an RCU grace period (10 to 30 ms) after the list has been replaced; between
  * listing and replacing lie some 50 us, which decides how short-lived threads may be.
  */
@@ -15,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "buf.h"
 #include "int_set.h"
@@ -41,15 +45,15 @@ static void without(ty_tids *t, const ty_tids *known)
 }
 
 /* All threads of the processes; one that has ended has none. */
-static int list(ty_tids *t, const pid_t *pids, size_t n, struct ty_err *err)
+static int list(ty_tids *t, const ty_proc_pids *pids, struct ty_err *err)
 {
 	t->n = 0;
-	for (size_t i = 0; i < n; i++) {
+	vec_each (pid, pids) {
 		int *v = t->v, e;
 		size_t k = t->n;
 
 		/* It grows the memory that it gets by its count alone. */
-		e = ty_proc_threads(pids[i], &v, &k, err);
+		e = ty_proc_threads(*pid, &v, &k, err);
 		t->v = v;
 		t->cap = t->n = k;
 		if (e && e != -TY_ENOTFOUND)
@@ -97,8 +101,8 @@ int ty_follow_tids(const struct ty_instance *inst, const int *tids, size_t n, st
 	return e;
 }
 
-int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, bool *sure,
-		   struct ty_err *err)
+int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
+		   ty_proc_pids *family, bool *sure, struct ty_err *err)
 {
 	ty_tids tids = {0}, known = {0};
 	struct ty_buf text;
@@ -111,9 +115,11 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n, 
 	ty_buf_init(&text, 8 << 20);
 	*sure = false;
 	for (int round = 0; !e && !*sure && round < ROUNDS && t.tv_sec <= end; round++) {
-		if (round)
+		/* The slow look first: what is listed last is the newest. */
+		e = ty_proc_family(pids, n, getpid(), family, err);
+		if (round && !e)
 			e = ty_follow_list(inst, &text, &known, err);
-		e = e ? e : list(&tids, pids, n, err);
+		e = e ? e : list(&tids, family, err);
 		without(&tids, &known);
 		/* Threads made between the two lists by one that is followed are no news. */
 		if (!e && round && tids.n) {

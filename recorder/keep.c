@@ -22,18 +22,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "follow_pids.h"
-#include "int_set.h"
 #include "key_value.h"
-#include "proc_snapshot.h"
 #include "recording_priv.h"
 
 enum { PARTS = 8, MARKS_MAX = 4 * PARTS, COST = 200, SIZE_COST = 20 };
 #define LOOK_NS	    (TY_REC_NS / 10)
 #define MARK_MIN_NS TY_REC_NS
-/* Of "traced=" lines, which are one chunk of the file; of the kernel's list of them. */
-#define TRACED_MAX  (512u << 10)
-#define TRACED_READ (64u << 20)
+/* Of "traced=" lines, which are one chunk of the file. */
+#define TRACED_MAX (512u << 10)
 
 struct mark {
 	struct ty_spool_mark *at;
@@ -165,55 +161,21 @@ int ty_keep_names(struct ty_keep *k, struct ty_buf *names, struct ty_err *err)
 	return 0;
 }
 
-/* With -a: the command's processes, as far as they are its children. */
-static int family(const struct recording *r, ty_tids *pids, struct ty_err *err)
-{
-	int *v = pids->v, e;
-	size_t n = pids->n;
-
-	e = ty_proc_family(r->command.pid, &v, &n, err);
-	pids->v = v;
-	pids->cap = pids->n = n;
-	return e;
-}
-
-/* Who is traced, when only some are: "traced=FROM TO" lines, ranges of tids; then their processes
- * in *tids. */
-static int look_at_traced(struct recording *r, struct mark *m, ty_tids *tids, struct ty_err *err)
-{
-	struct ty_buf text;
-	size_t n = 0;
-	int e = 0;
-
-	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
-		return 0;
-	if (r->o->all)
-		return r->o->argv ? family(r, tids, err) : 0;
-	ty_buf_init(&text, TRACED_READ);
-	e = ty_follow_list(r->insts[r->insts_n - 1], &text, tids, err);
-	ty_buf_fini(&text);
-	if (!e && ty_key_add_ranges(&m->traced, "traced", tids->v, tids->n))
-		e = ty_fail(err, TY_ELIMIT, TY_NO_OFFSET, "too many threads are traced");
-	for (size_t i = 0; !e && i < tids->n; i++)
-		if ((tids->v[n] = ty_proc_tgid(tids->v[i])))
-			n++;
-	tids->n = ty_int_set(tids->v, n);
-	return e;
-}
-
 /* What a recording writes at its start, into m->chunks. */
 static int look_at_proc(struct recording *r, struct mark *m, struct ty_err *err)
 {
 	uint64_t *seq = r->meta.section_seq;
 	const uint64_t threads = seq[TY_SEC_THREADS], fds = seq[TY_SEC_FDS];
-	ty_tids processes = {0};
-	int e = look_at_traced(r, m, &processes, err);
+	ty_tids traced = {0};
+	int e = ty_rec_list_traced(r, &traced, err);
 
+	if (!e && ty_key_add_ranges(&m->traced, "traced", traced.v, traced.n))
+		e = ty_fail(err, TY_ELIMIT, TY_NO_OFFSET, "too many threads are traced");
 	r->meta.aside = &m->chunks;
 	e = e ? e : ty_rec_put_threads(r, err);
-	e = e ? e : ty_rec_put_fds(r, processes.v, processes.n, false, err);
+	e = e ? e : ty_rec_put_fds(r, &traced, false, err);
 	r->meta.aside = NULL;
-	vec_fini(&processes);
+	vec_fini(&traced);
 	if (!e && (ty_buf_add(&m->names, r->thread_names.p, r->thread_names.len) ||
 		   ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_THREADS, threads) ||
 		   ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_FDS, fds)))

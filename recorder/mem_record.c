@@ -81,13 +81,16 @@ static struct info *make_info(const struct ty_spe_pmu *pmus, const uint8_t *pmu_
 	return i;
 }
 
-/* All threads of the processes, the first of the first process in front. */
+/* All threads of the processes, the first of the first process in front; who has ended meanwhile
+ * has none, but for the first. */
 static int list_tids(const struct ty_spe_whom *w, int **tids, size_t *n, struct ty_err *err)
 {
 	int e = 0;
 
-	for (size_t i = 0; i < w->pids_n && !e; i++)
+	for (size_t i = 0; i < w->pids_n && !e; i++) {
 		e = ty_proc_threads(w->pids[i], tids, n, err);
+		e = i && e == -TY_ENOTFOUND ? 0 : e;
+	}
 	return e;
 }
 

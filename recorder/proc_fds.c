@@ -3,7 +3,8 @@
  * See proc_fds.h. /proc/PID/fd and fdinfo as in proc(5); /proc/PID/net/{tcp,udp,unix} as in
  * Documentation/networking/proc_net_tcp.rst and proc(5): the inode of a line is that of the link
  * "socket:[INODE]". Measured per descriptor: 14 us, of a socket 45; of each file of /proc/net
- * NET_LINES are looked at, and none where no socket is open.
+ * NET_LINES are looked at, and none where no socket is open. To list a namespace takes the kernel a
+ * walk through all there are, so that their number has a bound, too.
  */
 #include "proc_fds.h"
 
@@ -33,10 +34,19 @@ struct fd {
 	unsigned long inode; /* of a socket; 0: none */
 	char *target;	     /* heap */
 };
+struct process {
+	int pid;
+	ino_t net;
+	off_t fds;	 /* how many it has; 0: older kernels do not tell */
+	size_t first, n; /* its descriptors that somebody sleeps for: tasks */
+	bool cut, sockets;
+};
 struct fds {
 	VEC(struct fd) v;
-	bool before_exec; /* those with close-on-exec do not count */
-	uint64_t left_out;
+	VEC(struct process) of;
+	const struct ty_proc_task *tasks;
+	size_t room;	 /* for descriptors that nobody sleeps for */
+	int before_exec; /* those with close-on-exec do not count */
 };
 
 static void fini(struct fds *f)
@@ -44,6 +54,7 @@ static void fini(struct fds *f)
 	vec_each (d, &f->v)
 		free(d->target);
 	vec_fini(&f->v);
+	vec_fini(&f->of);
 }
 
 static bool is_cloexec(int proc, const char *fd)
@@ -63,41 +74,140 @@ static bool is_cloexec(int proc, const char *fd)
 	return flags && strtoul(flags + 6, NULL, 8) & O_CLOEXEC;
 }
 
-static int list(struct fds *f, int pid, ino_t net, int proc)
+/* A pid without its process is no error. */
+static int open_proc(int pid)
 {
-	int dir = openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* One descriptor, if it is there: 1. proc, dir: /proc/PID and its fd. */
+static int take(struct fds *f, struct process *p, int proc, int dir, const char *name)
+{
+	struct fd fd = {.pid = p->pid, .net = p->net, .fd = atoi(name)};
+	char target[PATH_MAX];
+	ssize_t n;
+
+	fd.cloexec = is_cloexec(proc, name);
+	if (fd.cloexec && f->before_exec == p->pid)
+		return 0;
+	n = readlinkat(dir, name, target, sizeof(target) - 1);
+	if (n <= 0)
+		return 0;
+	target[n] = 0;
+	if (sscanf(target, "socket:[%lu]", &fd.inode) != 1)
+		fd.inode = 0;
+	p->sockets |= fd.inode != 0;
+	fd.target = strdup(target);
+	if (fd.target && !vec_push(&f->v, fd))
+		return 1;
+	free(fd.target);
+	return -TY_ENOMEM;
+}
+
+static bool is_slept_for(const struct fds *f, const struct process *p, int fd)
+{
+	const struct ty_proc_task *t = f->tasks + p->first;
+	size_t k = partition_point(i, (size_t)0, p->n, t[i].fd < fd);
+
+	return k < p->n && t[k].fd == fd;
+}
+
+/* The rest of a process's descriptors, as long as there is room. */
+static int take_rest(struct fds *f, struct process *p, int proc, DIR *d)
+{
 	struct dirent *e;
+	int r = 0;
 
-	if (!d && dir >= 0)
-		close(dir);
-	while (d && !r && (e = readdir(d))) {
-		char target[PATH_MAX];
-		struct fd fd = {.pid = pid, .net = net, .fd = atoi(e->d_name)};
-		ssize_t n;
-
-		if (e->d_name[0] < '0' || e->d_name[0] > '9')
+	while (r >= 0 && (e = readdir(d))) {
+		if (e->d_name[0] < '0' || e->d_name[0] > '9' || is_slept_for(f, p, atoi(e->d_name)))
 			continue;
-		if (f->v.n >= TY_PROC_FDS_MAX) {
-			f->left_out++;
-			continue;
-		}
-		fd.cloexec = is_cloexec(proc, e->d_name);
-		if (fd.cloexec && f->before_exec)
-			continue;
-		n = readlinkat(dir, e->d_name, target, sizeof(target) - 1);
-		if (n <= 0)
-			continue;
-		target[n] = 0;
-		if (sscanf(target, "socket:[%lu]", &fd.inode) != 1)
-			fd.inode = 0;
-		fd.target = strdup(target);
-		r = fd.target ? vec_push(&f->v, fd) : -TY_ENOMEM;
-		if (r)
-			free(fd.target);
+		p->cut = !f->room;
+		if (p->cut)
+			break;
+		r = take(f, p, proc, dirfd(d), e->d_name);
+		f->room -= r > 0;
 	}
+	return r;
+}
+
+static int list(struct fds *f, struct process *p)
+{
+	int proc = open_proc(p->pid), r = 0;
+	int dir = proc < 0 ? -1 : openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = dir < 0 ? NULL : fdopendir(dir);
+	struct stat st;
+
+	if (d && !fstatat(proc, "ns/net", &st, 0))
+		p->net = st.st_ino;
+	for (size_t i = 0; d && i < p->n && r >= 0; i++) {
+		const struct ty_proc_task *t = &f->tasks[p->first + i];
+		char name[16];
+
+		if ((i && t->fd == t[-1].fd) || f->v.n >= TY_PROC_FDS_MAX)
+			continue;
+		snprintf(name, sizeof(name), "%d", t->fd);
+		r = take(f, p, proc, dir, name);
+	}
+	/* Even to look into a folder takes as long as it has descriptors. */
+	p->cut = d && !f->room;
+	if (d && f->room && r >= 0)
+		r = take_rest(f, p, proc, d);
 	if (d)
 		closedir(d);
+	else if (dir >= 0)
+		close(dir);
+	if (proc >= 0)
+		close(proc);
+	return r < 0 ? r : 0;
+}
+
+static int by_fd(const void *pa, const void *pb)
+{
+	const struct ty_proc_task *a = pa, *b = pb;
+
+	return compare(a->tgid, b->tgid) ?: compare(a->fd, b->fd);
+}
+
+static int fewest_first(const void *pa, const void *pb)
+{
+	const struct process *a = pa, *b = pb;
+
+	return compare(a->fds, b->fds) ?: compare(a->pid, b->pid);
+}
+
+/* The processes of the tasks, and how much room is left when all have what they sleep for. */
+static int group(struct fds *f, struct ty_proc_task *tasks, size_t n)
+{
+	int r = 0;
+
+	f->tasks = tasks;
+	f->room = TY_PROC_FDS_MAX;
+	if (n)
+		qsort(tasks, n, sizeof(*tasks), by_fd);
+	for (size_t i = 0; i < n && !r; i++) {
+		struct process *p =
+			i && tasks[i - 1].tgid == tasks[i].tgid ? &f->of.v[f->of.n - 1] : NULL;
+		struct stat st;
+		char path[32];
+
+		if (!p) {
+			snprintf(path, sizeof(path), "/proc/%d/fd", tasks[i].tgid);
+			r = vec_push(&f->of,
+				     ((struct process){.pid = tasks[i].tgid,
+						       .fds = stat(path, &st) ? 0 : st.st_size}));
+			p = r ? NULL : &f->of.v[f->of.n - 1];
+		}
+		if (!p || tasks[i].fd < 0)
+			continue;
+		p->first = p->n ? p->first : i;
+		f->room -= f->room && (!p->n || tasks[i].fd != tasks[i - 1].fd);
+		p->n++;
+	}
+	if (!r && f->of.n)
+		qsort(f->of.v, f->of.n, sizeof(*f->of.v), fewest_first);
 	return r;
 }
 
@@ -218,69 +328,55 @@ static int name_sockets(struct fds *f, ino_t ns, int proc)
 	return r;
 }
 
-/* A pid without its process is no error. */
-static int open_proc(int pid, ino_t *net)
+/* The lists of each network namespace with sockets are read once, of the first of its processes
+ * that is still there; once for each process where namespaces are not known. */
+static int name_all(struct fds *f)
 {
-	struct stat st;
-	char path[32];
-	int proc;
-
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	*net = proc >= 0 && !fstatat(proc, "ns/net", &st, 0) ? st.st_ino : 0;
-	return proc;
-}
-
-/* Each network namespace's lists are read once, of the first of its processes that is still there;
- * once for each process where namespaces are not known. */
-static int name_all(struct fds *f, const int *pids, unsigned n)
-{
-	VEC(ino_t) done = {0};
+	ino_t done[TY_PROC_NETS_MAX];
+	size_t n = 0;
 	int r = 0;
 
-	for (unsigned i = 0; i < n && !r; i++) {
-		ino_t net;
-		int proc = open_proc(pids[i], &net);
-		bool again = proc < 0;
+	for (size_t i = 0; i < f->of.n && n < TY_PROC_NETS_MAX && !r; i++) {
+		const struct process *p = &f->of.v[i];
+		size_t k = 0;
+		int proc;
 
-		for (size_t k = 0; k < done.n && net && !again; k++)
-			again = done.v[k] == net;
-		if (!again) {
-			r = vec_push(&done, net);
-			r = r ? r : name_sockets(f, net, proc);
-		}
-		if (proc >= 0)
-			close(proc);
+		while (k < n && (!p->net || done[k] != p->net))
+			k++;
+		proc = p->sockets && k == n ? open_proc(p->pid) : -1;
+		if (proc < 0)
+			continue;
+		done[n++] = p->net;
+		r = name_sockets(f, p->net, proc);
+		close(proc);
 	}
-	vec_fini(&done);
 	return r;
 }
 
-int ty_proc_fds(const int *pids, unsigned n, bool before_exec, struct ty_buf *out,
-		struct ty_err *err)
+int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, struct ty_buf *out,
+		size_t *cut, struct ty_err *err)
 {
 	struct fds f = {.before_exec = before_exec};
-	int r = 0;
+	int r = group(&f, tasks, n);
 
-	for (unsigned i = 0; i < n && !r; i++) {
-		ino_t net;
-		int proc = open_proc(pids[i], &net);
+	*cut = 0;
+	for (size_t i = 0; i < f.of.n && !r; i++)
+		r = list(&f, &f.of.v[i]);
+	r = r ? r : name_all(&f);
+	for (size_t i = 0; i < f.v.n && !r; i++) {
+		const struct fd *d = &f.v.v[i];
 
-		if (proc < 0)
-			continue;
-		r = list(&f, pids[i], net, proc);
-		close(proc);
-	}
-	r = r ? r : name_all(&f, pids, n);
-	vec_each (d, &f.v) {
-		if (r)
-			break;
 		r = ty_buf_addf(out, "%d\t%d\t%s\t", d->pid, d->fd, d->cloexec ? "cloexec" : "-");
 		r = r ? r : ty_escape_field(out, d->target, strlen(d->target));
 		r = r ? r : ty_buf_addc(out, '\n');
 	}
-	if (!r && f.left_out)
-		r = ty_buf_addf(out, "left_out\t%" PRIu64 "\n", f.left_out);
+	for (size_t i = 0; i < f.of.n && !r; i++)
+		if (f.of.v[i].cut) {
+			r = ty_buf_addf(out, "%d\tleft_out\n", f.of.v[i].pid);
+			++*cut;
+		}
+	if (!r && *cut)
+		r = ty_buf_addf(out, "left_out\t%zu\n", *cut);
 	fini(&f);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "the list of open descriptors: %s",
 			   ty_strerror(r))

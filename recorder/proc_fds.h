@@ -3,20 +3,25 @@
 #ifndef TY_PROC_FDS_H
 #define TY_PROC_FDS_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
 #include "buf.h"
 #include "err.h"
+#include "proc_snapshot.h"
 
-#define TY_PROC_FDS_MAX 16384 /* descriptors in all; what is left out is told */
+/* Descriptors in all, and network namespaces of which sockets are named. */
+enum { TY_PROC_FDS_MAX = 16384, TY_PROC_NETS_MAX = 32 };
 
 /*
- * Append the lines of section.h's TY_SEC_FDS (without its first one) for the processes pids[n].
- * Those of a socket say address and peer, as far as /proc/PID/net has them (of a unix socket the
- * path). Processes and descriptors that vanish meanwhile are left out. before_exec: the processes
- * are about to exec, and what is closed then is left out, too. 0, -TY_ENOMEM or -TY_ELIMIT.
+ * Append the lines of section.h's TY_SEC_FDS (without its first one) for the processes of the n
+ * tasks, which are put in order. The descriptors that somebody sleeps in a call for come first,
+ * then the processes that have the fewest: what there is no room for is the least. Those of a
+ * socket say address and peer, as far as /proc/PID/net has them (of a unix socket the path).
+ * Processes and descriptors that vanish meanwhile are left out. before_exec: of this process, which
+ * is about to exec (0: none is), what is closed then is left out, too. *cut: of how many processes
+ * the list is not whole. 0, -TY_ENOMEM or -TY_ELIMIT.
  */
-int ty_proc_fds(const int *pids, unsigned n, bool before_exec, struct ty_buf *out,
-		struct ty_err *err);
+int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, struct ty_buf *out,
+		size_t *cut, struct ty_err *err);
 
 #endif

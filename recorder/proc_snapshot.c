@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@
 #include "compare.h"
 #include "field_text.h"
 #include "partition.h"
-#include "vec.h"
 
 #define PF_KTHREAD  0x00200000u
 #define TASK_CPUS   8192
@@ -144,18 +144,29 @@ static const char *cgroup_path(char *text)
 	return found ? end_at(found, found + strcspn(found, "\n")) : "";
 }
 
-static int add_thread(struct ty_buf *out, struct ty_buf *names, int dir, const char *tid, int tgid)
+/* Of "NUMBER ARG1 ..", the first argument if it may be a descriptor's number. */
+static int first_fd(const char *call)
+{
+	const char *arg = strchr(call, ' ');
+	unsigned long v = arg ? strtoul(arg, NULL, 16) : ULONG_MAX;
+
+	return v <= INT_MAX ? (int)v : -1;
+}
+
+static int add_thread(struct ty_buf *out, struct ty_buf *names, ty_proc_tasks *tasks, int dir,
+		      const char *tid, int tgid)
 {
 	char text[1024], wchan[128], call[256], cgroup[4096], policy[24];
 	const char *group = "";
 	struct stat_fields s;
 	long hz = sysconf(_SC_CLK_TCK);
-	bool sleeps;
+	bool user, sleeps;
 	int r;
 
 	if (!slurp(dir, tid, "stat", text, sizeof(text)) || !parse_stat(text, &s))
 		return 0;
-	sleeps = s.state != 'R' && !((unsigned long long)s.f[9] & PF_KTHREAD);
+	user = !((unsigned long long)s.f[9] & PF_KTHREAD);
+	sleeps = s.state != 'R' && user;
 	strcpy(call, s.state == 'R' ? "running" : "-");
 	strcpy(wchan, "-");
 	if (sleeps && slurp(dir, tid, "syscall", call, sizeof(call))) {
@@ -190,10 +201,14 @@ static int add_thread(struct ty_buf *out, struct ty_buf *names, int dir, const c
 			r = ty_buf_addc(names, s.comm[i] == '\n' ? '?' : s.comm[i]);
 		r = r ? r : ty_buf_addc(names, '\n');
 	}
+	if (!r && user)
+		r = vec_push(tasks, ((struct ty_proc_task){atoi(tid), tgid,
+							   sleeps ? first_fd(call) : -1}));
 	return r;
 }
 
-int ty_proc_snapshot(struct ty_buf *out, struct ty_buf *names, struct ty_err *err)
+int ty_proc_snapshot(struct ty_buf *out, struct ty_buf *names, ty_proc_tasks *tasks,
+		     struct ty_err *err)
 {
 	DIR *proc = opendir("/proc"), *task;
 	struct dirent *p, *t;
@@ -211,7 +226,8 @@ int ty_proc_snapshot(struct ty_buf *out, struct ty_buf *names, struct ty_err *er
 			continue;
 		while (!r && (t = readdir(task)))
 			if (t->d_name[0] >= '1' && t->d_name[0] <= '9')
-				r = add_thread(out, names, dirfd(task), t->d_name, atoi(p->d_name));
+				r = add_thread(out, names, tasks, dirfd(task), t->d_name,
+					       atoi(p->d_name));
 		closedir(task);
 	}
 	closedir(proc);
@@ -278,29 +294,47 @@ static int list_kin(struct kin **out, size_t *n)
 	return r;
 }
 
-int ty_proc_family(int pid, int **pids, size_t *n, struct ty_err *err)
+/* Whom kin has is taken once: afterwards it has 0 in his place. */
+static int take_given(const int *pids, size_t n, struct kin *kin, size_t kin_n,
+		      ty_proc_pids *family)
 {
-	VEC(int) v = {*pids, *n, *n};
-	size_t kin_n, next = v.n;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < n; i++) {
+		size_t k = 0;
+
+		while (k < i && pids[k] != pids[i])
+			k++;
+		if (k == i)
+			r = vec_push(family, pids[i]);
+		for (k = 0; k < kin_n; k++)
+			if (kin[k].pid == pids[i])
+				kin[k].pid = 0;
+	}
+	return r;
+}
+
+int ty_proc_family(const int *pids, size_t n, int but, ty_proc_pids *family, struct ty_err *err)
+{
+	size_t kin_n;
 	struct kin *kin;
 	int r = list_kin(&kin, &kin_n);
 
 	if (!r && kin_n)
 		qsort(kin, kin_n, sizeof(*kin), by_parent);
-	r = r ? r : vec_push(&v, pid);
-	for (; !r && next < v.n; next++) {
-		size_t lo = partition_point(k, 0, kin_n, kin[k].parent < v.v[next]);
+	family->n = 0;
+	r = r ? r : take_given(pids, n, kin, kin_n, family);
+	for (size_t next = 0; !r && next < family->n; next++) {
+		size_t lo = partition_point(k, 0, kin_n, kin[k].parent < family->v[next]);
 
-		/* While they are listed a pid may be used again: nobody is taken twice. */
-		for (; !r && lo < kin_n && kin[lo].parent == v.v[next]; lo++)
-			if (kin[lo].pid > 0 && kin[lo].pid != pid &&
-			    !(r = vec_push(&v, kin[lo].pid)))
+		for (; !r && lo < kin_n && kin[lo].parent == family->v[next]; lo++)
+			if (kin[lo].pid > 0 && kin[lo].pid != but) {
+				r = vec_push(family, kin[lo].pid);
 				kin[lo].pid = 0;
+			}
 	}
 	free(kin);
-	*pids = v.v;
-	*n = v.n;
-	return r ? ty_fail(err, -r, TY_NO_OFFSET, "the children of %d: %s", pid, ty_strerror(r))
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "the children of processes: %s", ty_strerror(r))
 		 : 0;
 }
 

@@ -205,6 +205,8 @@ static void release(struct recording *r)
 	ty_meta_fini(&r->meta);
 	ty_readers_free(r->readers);
 	ty_buf_fini(&r->thread_names);
+	vec_fini(&r->tasks);
+	vec_fini(&r->family);
 	ty_quotas_close(&r->quotas);
 	ty_buf_fini(&r->held_back);
 	ty_evset_fini(&r->set);

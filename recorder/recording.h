@@ -39,6 +39,9 @@ struct ty_record_opts {
 	 * no such bound. Not together with step, pt or spe. */
 	uint64_t keep_ns, keep_bytes;
 	uint64_t buffer_bytes; /* ring per CPU and buffer; 0: default */
+	/* Called once when processes are recorded: how many were given, and how many more were
+	 * found that descend from them. May be NULL. */
+	void (*started)(void *ctx, size_t given, size_t found);
 	/* Called about twice a second when not NULL, from the calling thread. */
 	void (*progress)(void *ctx, const struct ty_record_progress *p);
 	/* The same once the recording has ended, while the file is finished. */

@@ -16,9 +16,11 @@
 #include "command.h"
 #include "cpu_list.h"
 #include "evset.h"
+#include "follow_pids.h"
 #include "idle_switch.h"
 #include "meta_writer.h"
 #include "aux_record.h"
+#include "proc_snapshot.h"
 #include "reader.h"
 #include "recording.h"
 #include "spool.h"
@@ -57,6 +59,8 @@ struct recording {
 	struct ty_readers *readers;
 	struct ty_keep *keep; /* NULL: all is kept */
 	struct ty_buf thread_names;
+	ty_proc_tasks tasks; /* who was there when /proc was read last */
+	ty_proc_pids family; /* of -p: those given, and then those that descend from them */
 	struct ty_quotas quotas;
 	struct ty_buf held_back; /* lines of TY_SEC_QUOTA that are not yet in the file */
 	struct self_test test;
@@ -109,8 +113,11 @@ int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
 /* With --flow-kernel the kernel's code and its names; a note says what is not to be had. */
 int ty_rec_put_kernel(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
-/* pids[n]: of which processes; n 0: of those that were asked for. */
-int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_exec,
+/* The threads whose calls are recorded now, where not everybody's are; else none. */
+int ty_rec_list_traced(const struct recording *r, ty_tids *tids, struct ty_err *err);
+/* After the threads: the descriptors of the traced ones' processes, with -a of everybody's.
+ * before_exec: of the command only those that it inherits. */
+int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 		   struct ty_err *err);
 /* Look at cgroups with a quota; what was found goes to the file with the next put. */
 void ty_rec_look_at_quotas(struct recording *r);

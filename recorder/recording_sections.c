@@ -12,12 +12,16 @@
 #include <x86intrin.h>
 #endif
 
+#include "int_set.h"
 #include "keep.h"
 #include "kernel_code.h"
+#include "key_value.h"
 #include "machine_facts.h"
 #include "proc_fds.h"
-#include "proc_snapshot.h"
 #include "vdso.h"
+
+/* Of the kernel's list of threads. */
+#define TRACED_READ (64u << 20)
 
 /* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
 void ty_rec_mark_clock(struct recording *r)
@@ -72,6 +76,7 @@ void ty_rec_self_test_wait(struct recording *r)
 int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 {
 	char text[300];
+	ty_tids traced = {0};
 	struct ty_buf b;
 	int e;
 
@@ -91,6 +96,10 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 	}
 	for (size_t i = 0; i < r->o->pids_n; i++)
 		ty_fact_u64(&b, "pid", (uint64_t)r->o->pids[i]);
+	/* Who never stirs while it is recorded is one of them, too. */
+	e = r->o->pids_n ? ty_rec_list_traced(r, &traced, err) : 0;
+	ty_key_add_ranges(&b, "traced", traced.v, traced.n);
+	vec_fini(&traced);
 	for (size_t i = 0; i < r->set.items.n; i++) {
 		snprintf(text, sizeof(text), "%s:%s", r->set.items.v[i].system,
 			 r->set.items.v[i].event);
@@ -118,8 +127,10 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 		ty_fact(&b, "memory", "spe");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
-	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
-		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	if (!e)
+		e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				       "out of memory for the machine facts")
+			     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);
 	return e;
 }
@@ -205,24 +216,64 @@ static int put_taken(struct recording *r, enum ty_section section, uint64_t from
 	return e || !list->len ? e : ty_meta_section(&r->meta, section, list->p, list->len, err);
 }
 
-int ty_rec_put_fds(struct recording *r, const int *pids, size_t n, bool before_exec,
-		   struct ty_err *err)
+int ty_rec_list_traced(const struct recording *r, ty_tids *tids, struct ty_err *err)
+{
+	struct ty_buf text;
+	int e = 0;
+
+	tids->n = 0;
+	if (r->foreign_pids || r->insts_n < 2)
+		return 0;
+	ty_buf_init(&text, TRACED_READ);
+	e = ty_follow_list(r->insts[1], &text, tids, err);
+	ty_buf_fini(&text);
+	return e;
+}
+
+/* The tasks of the traced ones' processes, or of everybody but ourselves. */
+static int choose_tasks(const struct recording *r, const ty_tids *traced, ty_proc_tasks *out)
+{
+	const int own = getpid();
+	ty_proc_pids pids = {0};
+	int e = 0;
+
+	vec_each (t, &r->tasks)
+		if (!e && traced->n &&
+		    bsearch(&t->tid, traced->v, traced->n, sizeof(*traced->v), ty_int_order))
+			e = vec_push(&pids, t->tgid);
+	pids.n = ty_int_set(pids.v, pids.n);
+	vec_each (t, &r->tasks)
+		if (!e && (r->o->all ? t->tgid != own
+				     : pids.n && bsearch(&t->tgid, pids.v, pids.n, sizeof(*pids.v),
+							 ty_int_order)))
+			e = vec_push(out, *t);
+	vec_fini(&pids);
+	return e;
+}
+
+int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec, struct ty_err *err)
 {
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
-	const int command = r->command.pid;
+	ty_proc_tasks tasks = {0};
 	struct ty_buf b;
+	size_t cut;
 	int e;
 
-	if (r->foreign_pids || (!r->o->argv && !r->o->pids_n))
+	if (r->foreign_pids)
 		return 0;
 	ty_buf_init(&b, TY_REC_TEXT);
-	if (!n) {
-		pids = r->o->argv ? &command : r->o->pids;
-		n = r->o->argv ? 1 : r->o->pids_n;
-	}
-	e = ty_proc_fds(pids, (unsigned)n, before_exec, &b, err);
+	e = choose_tasks(r, traced, &tasks)
+		    ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the processes")
+		    : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, &b, &cut,
+				  err);
+	if (!e && cut && !r->meta.aside)
+		ty_rec_note(r,
+			    "%zu process%s more descriptors than are noted (%d in all): what calls "
+			    "on the others are about may not be told",
+			    cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX);
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
+	vec_fini(&tasks);
 	return e;
 }
 
@@ -234,9 +285,10 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 
 	ty_buf_init(&b, TY_REC_TEXT);
 	ty_buf_reset(&r->thread_names);
+	r->tasks.n = 0;
 	if (r->foreign_pids)
 		return 0;
-	e = ty_proc_snapshot(&b, &r->thread_names, err);
+	e = ty_proc_snapshot(&b, &r->thread_names, &r->tasks, err);
 	if (!e && !b.len && !r->meta.aside)
 		ty_rec_note(r, "/proc lists nobody (mount -t proc proc /proc): of threads that "
 			       "lived before the recording only events tell");

@@ -12,9 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "follow_pids.h"
 #include "keep.h"
-#include "proc_snapshot.h"
 
 #define RING_DEFAULT (8ull << 20)
 #define RING_MIN     (256ull << 10)
@@ -186,7 +184,7 @@ static int set_pids(struct recording *r, struct ty_err *err)
 		return 0;
 	if (r->command.pid)
 		return ty_follow_tids(&r->inst[1], (int[]){r->command.pid}, 1, err);
-	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &sure, err);
+	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &r->family, &sure, err);
 	if (!e && !sure)
 		ty_rec_note(r, "threads of the processes come and go faster than they can be "
 			       "listed: system "
@@ -199,13 +197,19 @@ static int set_pids(struct recording *r, struct ty_err *err)
 static struct ty_spe_whom whom(const struct recording *r)
 {
 	return r->o->all ? (struct ty_spe_whom){0}
-			 : (struct ty_spe_whom){r->command.pid, r->o->pids, r->o->pids_n};
+			 : (struct ty_spe_whom){r->command.pid, r->family.v, r->family.n};
 }
 
 static int open_hardware(struct recording *r, struct ty_err *err)
 {
-	struct ty_spe_whom w = whom(r);
+	struct ty_spe_whom w;
+	int e = r->o->spe && r->o->pids_n
+			? ty_proc_family(r->o->pids, r->o->pids_n, getpid(), &r->family, err)
+			: 0;
 
+	if (e)
+		return e;
+	w = whom(r);
 	if (r->o->pt)
 		return ty_pt_rec_open(&r->aux, r->o->pt, r->command.pid, r->cpus, r->cpus_n, err);
 	return r->o->spe ? ty_spe_rec_open(&r->aux, r->o->spe, &w, r->cpus, r->cpus_n, err) : 0;
@@ -239,10 +243,30 @@ static void allow_descriptors(void)
 	}
 }
 
+static bool is_given(const struct ty_record_opts *o, int pid)
+{
+	size_t i = 0;
+
+	while (i < o->pids_n && o->pids[i] != pid)
+		i++;
+	return i < o->pids_n;
+}
+
+static void tell_started(const struct recording *r)
+{
+	size_t given = 0;
+
+	while (given < r->family.n && is_given(r->o, r->family.v[given]))
+		given++;
+	if (given && r->o->started)
+		r->o->started(r->o->ctx, given, r->family.n - given);
+}
+
 /* Everything up to the first event. */
 int ty_rec_start(struct recording *r, struct ty_err *err)
 {
 	sigset_t reset;
+	ty_tids traced = {0};
 	unsigned cpu_count;
 	uint64_t mem = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	int e;
@@ -309,11 +333,18 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		ty_quotas_open(&r->quotas);
 		ty_rec_look_at_quotas(r);
 	}
-	if ((e = ty_rec_put_threads(r, err)) || (e = ty_rec_put_fds(r, NULL, 0, true, err)))
+	e = ty_rec_list_traced(r, &traced, err);
+	e = e ? e : ty_rec_put_threads(r, err);
+	e = e ? e : ty_rec_put_fds(r, &traced, true, err);
+	vec_fini(&traced);
+	if (e)
 		return e;
 	if (r->o->argv && (e = ty_command_release(&r->command, err))) {
 		r->res->exit_code = r->command.exit_code;
 		return e;
 	}
-	return ty_spool_publish(r->spool, err);
+	e = ty_spool_publish(r->spool, err);
+	if (!e)
+		tell_started(r);
+	return e;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -21,14 +22,24 @@
 #include "fd_names.h"
 #include "proc_fds.h"
 
+static void add_fds(struct ty_buf *b, struct ty_proc_task *tasks, size_t n, int before_exec,
+		    size_t cut)
+{
+	size_t found;
+
+	assert_int_equal(ty_proc_fds(tasks, n, before_exec, b, &found, NULL), 0);
+	assert_int_equal(found, cut);
+	assert_int_equal(ty_buf_addc(b, 0), 0);
+}
+
 static struct ty_buf listed(int pid)
 {
+	struct ty_proc_task task = {pid, pid, -1};
 	struct ty_buf b;
 
 	ty_buf_init(&b, 1 << 20);
 	assert_int_equal(ty_buf_adds(&b, "taken 5 17\n"), 0);
-	assert_int_equal(ty_proc_fds(&pid, 1, false, &b, NULL), 0);
-	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	add_fds(&b, &task, 1, 0, 0);
 	return b;
 }
 
@@ -90,6 +101,7 @@ static void of_several(void **state)
 	struct sockaddr_in in = {.sin_family = AF_INET};
 	int serves = socket(AF_INET, SOCK_STREAM, 0), hold[2], status;
 	int pids[] = {0x7ffffff0, getpid(), 0};
+	struct ty_proc_task tasks[3];
 	struct ty_fd_names *n;
 	struct ty_buf b;
 
@@ -107,8 +119,9 @@ static void of_several(void **state)
 		_exit(read(hold[0], &c, 1) != 0); /* until the other end is closed */
 	}
 	ty_buf_init(&b, 1 << 20);
-	assert_int_equal(ty_proc_fds(pids, 3, false, &b, NULL), 0);
-	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	for (unsigned i = 0; i < 3; i++)
+		tasks[i] = (struct ty_proc_task){pids[i], pids[i], -1};
+	add_fds(&b, tasks, 3, 0, 0);
 	n = ty_fd_names_new(b.p);
 	for (unsigned i = 1; i < 3; i++) {
 		assert_non_null(ty_fd_names_find(n, pids[i], serves));
@@ -306,6 +319,64 @@ static void many_children(void **state)
 	ty_buf_fini(&b);
 }
 
+/* More descriptors than there is room for: those that somebody sleeps for are there, and all of who
+ * has few. */
+static void too_many(void **state)
+{
+	enum { FD = TY_PROC_FDS_MAX + 100, OTHERS = 200 };
+	struct rlimit was, many;
+	struct ty_fd_names *n;
+	int hold[2], status, child, pid = getpid();
+	unsigned have = 0;
+	struct ty_buf b;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	many = (struct rlimit){FD + OTHERS, was.rlim_max};
+	if (was.rlim_max < many.rlim_cur || setrlimit(RLIMIT_NOFILE, &many))
+		skip(); /* not allowed so many */
+	assert_int_equal(pipe(hold), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		char c;
+
+		close(hold[1]);
+		_exit(read(hold[0], &c, 1) != 0); /* until the other end is closed */
+	}
+	for (int i = 0; i < TY_PROC_FDS_MAX; i++)
+		assert_int_equal(dup2(hold[0], OTHERS + i), OTHERS + i);
+	ty_buf_init(&b, 64 << 20);
+	/* Each thread but the last in a call on the highest one, and on none that is open. */
+	add_fds(&b,
+		(struct ty_proc_task[]){{pid, pid, FD},
+					{1, pid, FD},
+					{2, pid, 77},
+					{child, child, -1},
+					{3, pid, -1}},
+		5, 0, 1);
+	n = ty_fd_names_new(b.p);
+	assert_true(ty_fd_names_left_out(n, pid));
+	assert_false(ty_fd_names_left_out(n, child));
+	assert_memory_equal(target(n, FD), "pipe:[", 6);
+	assert_non_null(ty_fd_names_find(n, child, hold[0]));
+	for (int i = 0; i < FD + OTHERS; i++)
+		have += ty_fd_names_find(n, pid, i) || ty_fd_names_find(n, child, i);
+	assert_true(have > TY_PROC_FDS_MAX / 2 && have <= TY_PROC_FDS_MAX);
+	ty_fd_names_free(n);
+	ty_buf_fini(&b);
+	for (int i = 0; i < FD + OTHERS; i++)
+		if (i >= OTHERS || i == hold[0] || i == hold[1])
+			close(i);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	/* Older recordings do not tell whose list is not whole. */
+	n = ty_fd_names_new("taken 5 17\n7\t3\t-\tx\nleft_out\t9\n");
+	assert_true(ty_fd_names_left_out(n, 8));
+	ty_fd_names_free(n);
+}
+
 /* The list for an exec leaves out what that closes. */
 static void before_an_exec(void **state)
 {
@@ -315,8 +386,7 @@ static void before_an_exec(void **state)
 	struct ty_buf b;
 
 	ty_buf_init(&b, 1 << 20);
-	assert_int_equal(ty_proc_fds(&pid, 1, true, &b, NULL), 0);
-	assert_int_equal(ty_buf_addc(&b, 0), 0);
+	add_fds(&b, &(struct ty_proc_task){pid, pid, -1}, 1, pid, 0);
 	n = ty_fd_names_new(b.p);
 	assert_string_equal(target(n, kept), "/dev/null");
 	assert_string_equal(target(n, closed), "");
@@ -336,6 +406,7 @@ int main(void)
 		cmocka_unit_test(calls_close_them),
 		cmocka_unit_test(children_inherit_them),
 		cmocka_unit_test(many_children),
+		cmocka_unit_test(too_many),
 		cmocka_unit_test(before_an_exec),
 	};
 

@@ -348,13 +348,14 @@ static void cpu_lists(void **state)
 static void the_snapshot_has_this_thread(void **state)
 {
 	struct ty_buf b, names;
+	ty_proc_tasks tasks = {0};
 	char want[64], *line;
 	int tabs = 0, *tids = NULL;
 	size_t n = 0;
 
 	ty_buf_init(&b, 64 << 20);
 	ty_buf_init(&names, 64 << 20);
-	assert_int_equal(ty_proc_snapshot(&b, &names, NULL), 0);
+	assert_int_equal(ty_proc_snapshot(&b, &names, &tasks, NULL), 0);
 	snprintf(want, sizeof(want), "\n%d\t%d\t%d\t", (int)getpid(), (int)getpid(),
 		 (int)getppid());
 	line = strstr(b.p, want);
@@ -365,22 +366,87 @@ static void the_snapshot_has_this_thread(void **state)
 	assert_non_null(strstr(line, "\tR\tother\t"));
 	snprintf(want, sizeof(want), "\n%d test_recorder\n", (int)getpid());
 	assert_non_null(strstr(names.p, want));
+	while (n < tasks.n && tasks.v[n].tid != getpid())
+		n++;
+	assert_true(n < tasks.n);
+	assert_int_equal(tasks.v[n].tgid, getpid());
+	assert_int_equal(tasks.v[n].fd, -1); /* it runs */
+	vec_fini(&tasks);
 	ty_buf_fini(&b);
 	ty_buf_fini(&names);
+	n = 0;
 	assert_int_equal(ty_proc_threads(getpid(), &tids, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(tids[0], getpid());
-	n = 0;
-	assert_int_equal(ty_proc_family(getppid(), &tids, &n, NULL), 0);
-	assert_int_equal(tids[0], getppid());
-	n = ty_int_set(tids, n);
-	assert_non_null(bsearch(&(int){getpid()}, tids, n, sizeof(*tids), ty_int_order));
-	n = 0;
-	assert_int_equal(ty_proc_family(getpid(), &tids, &n, NULL), 0);
-	assert_int_equal(n, 1);
 	free(tids);
 	assert_int_equal(ty_proc_tgid(getpid()), getpid());
 	assert_int_equal(ty_proc_tgid(0x7fffffff), 0);
+}
+
+/* The call that a child is in, and on what; its own child, its parents' families. */
+static void families_and_what_they_wait_for(void **state)
+{
+	ty_proc_pids family = {0};
+	ty_proc_tasks tasks = {0};
+	struct ty_buf b, names;
+	int hold[2], told[2], child, pids[3] = {0}, on = -2;
+
+	assert_int_equal(pipe(hold), 0);
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		char c;
+		int grandchild = fork();
+
+		close(hold[1]);
+		if (grandchild > 0 && write(told[1], &grandchild, sizeof(int)) != sizeof(int))
+			_exit(1);
+		_exit(read(hold[0], &c, 1) != 0); /* until the other end is closed */
+	}
+	pids[0] = getpid();
+	pids[1] = child;
+	assert_int_equal(read(told[0], &pids[2], sizeof(int)), sizeof(int));
+
+	assert_int_equal(ty_proc_family(pids, 1, 0, &family, NULL), 0);
+	assert_int_equal(family.n, 3);
+	assert_memory_equal(family.v, pids, sizeof(pids));
+	/* Who is given comes first, and once. */
+	assert_int_equal(ty_proc_family((int[]){child, getpid(), child}, 3, 0, &family, NULL), 0);
+	assert_int_equal(family.n, 3);
+	assert_memory_equal(family.v, ((int[]){child, getpid(), pids[2]}), sizeof(pids));
+	assert_int_equal(ty_proc_family(pids, 1, child, &family, NULL), 0);
+	assert_int_equal(family.n, 1);
+	assert_int_equal(ty_proc_family((int[]){getppid()}, 1, child, &family, NULL), 0);
+	family.n = ty_int_set(family.v, family.n);
+	assert_non_null(bsearch(&pids[0], family.v, family.n, sizeof(int), ty_int_order));
+	assert_null(bsearch(&pids[2], family.v, family.n, sizeof(int), ty_int_order));
+
+	ty_buf_init(&b, 64 << 20);
+	ty_buf_init(&names, 64 << 20);
+	while (on != hold[0]) { /* once it sleeps there */
+		tasks.n = 0;
+		ty_buf_reset(&b);
+		ty_buf_reset(&names);
+		assert_int_equal(ty_proc_snapshot(&b, &names, &tasks, NULL), 0);
+		on = -2;
+		vec_each (t, &tasks) {
+			assert_int_not_equal(t->tid, 2); /* kthreadd is no thread of user mode */
+			if (t->tid == pids[2])
+				on = t->fd;
+		}
+		assert_int_not_equal(on, -2);
+	}
+	ty_buf_fini(&b);
+	ty_buf_fini(&names);
+	vec_fini(&tasks);
+	vec_fini(&family);
+	for (unsigned i = 0; i < 2; i++) {
+		close(hold[i]);
+		close(told[i]);
+	}
+	assert_int_equal(waitpid(child, &on, 0), child);
+	assert_int_equal(on, 0);
 }
 
 /* The readers' splice: the kernel's, or that of a kernel without a free page. */
@@ -495,6 +561,7 @@ int main(void)
 		cmocka_unit_test(quoting),
 		cmocka_unit_test_setup_teardown(cpu_lists, setup, teardown),
 		cmocka_unit_test(the_snapshot_has_this_thread),
+		cmocka_unit_test(families_and_what_they_wait_for),
 		cmocka_unit_test_setup_teardown(every_page_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_page_once_without_memory, setup, teardown),
 	};
