@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ended_by.h"
 #include "talk.h"
 #include "tries.h"
 #include "waits.h"
@@ -175,7 +176,7 @@ static uint32_t serves(const struct walk *w, uint32_t hop, uint32_t span,
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop)
 {
-	struct ty_waker k = ty_waker_find(w->x->m, ty_model_span_edge(w->x->m, s, span));
+	struct ty_waker k = ty_ended_by(w->x, s, ty_model_span_edge(w->x->m, s, span));
 	enum ty_seg_what what;
 	unsigned depth;
 
@@ -216,6 +217,32 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	seg(w, a, b, s->thread, span, hop, what, s->flags, &k);
 }
 
+/*
+ * The thread runs in [a, b). What is known there of a wait for a lock that it made on the CPU, at
+ * least in part: then all of that, back to `first`, is what the holder did, and what was behind it
+ * the thread's run. Returns the begin of what was explained; b: there is no such wait.
+ */
+static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t first,
+			 uint64_t a, uint64_t b, uint32_t hop)
+{
+	struct ty_spin spin;
+	uint64_t from, to;
+	unsigned depth;
+
+	if (b - a < TY_SPIN_NS || !ty_spin_find(w->x, s->thread, a, b, &spin))
+		return b;
+	from = spin.start_ns > first ? spin.start_ns : first;
+	to = spin.end_ns < b ? spin.end_ns : b;
+	if (spin.waker.kind != TY_WAKER_THREAD || on_stack(w, spin.waker.thread, hop, &depth))
+		return b;
+	seg(w, to, b, s->thread, span, hop, TY_SEG_RUNS, s->flags, NULL);
+	if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, from, to, hop, spin.waker}))
+		w->failed = -TY_ENOMEM;
+	else
+		walk(w, spin.waker.thread, from, to, (uint32_t)w->p->hop.n - 1);
+	return from;
+}
+
 /* The time before the thread was born is its parent's. */
 static void before_birth(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, uint32_t hop)
 {
@@ -254,9 +281,18 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 			if (ty_explain_stopped(w->x))
 				w->failed = -TY_EINTR;
 			switch ((enum ty_state)s.state) {
-			case TY_ST_RUNNING:
+			case TY_ST_RUNNING: {
+				uint64_t spun = spin_seg(w, &s, k, first, a, at, hop);
+
+				if (spun < at) {
+					at = spun;
+					k = at > first ? ty_model_span_find(m, thread, at - 1) + 1
+						       : k;
+					continue;
+				}
 				seg(w, a, at, thread, k, hop, TY_SEG_RUNS, s.flags, NULL);
 				break;
+			}
 			case TY_ST_RUNNABLE:
 				seg(w, a, at, thread, k, hop, TY_SEG_READY, s.flags, NULL);
 				break;
@@ -441,7 +477,9 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 		snprintf(out, size, "stopped");
 	else
 		snprintf(out, size, "%s%s%s%s%s%s",
-			 s.state == TY_ST_BLOCKED ? "blocked (uninterruptible)" : "blocked",
+			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
+			 : s.state == TY_ST_RUNNING ? "spun"
+						    : "blocked",
 			 *call ? " in " : "", call, l->what == TY_SEG_WHATS ? "" : ", ",
 			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what),
 			 l->waker.inferred ? " (inferred: whom it served)" : "");

@@ -9,6 +9,9 @@
  * that ended the last.
  * Ends visibly at timers and devices, at lost data, at the edge of the recording, and at loops.
  *
+ * Time on a CPU in which a lock was waited for (ended_by.h) is a wait, too: what its holder did
+ * counts.
+ *
  * A kernel thread that a timer has woken may have been handed something before it ran, which woke
  * it no more: where one thread alone was about to hand something over then, and talks with the one
  * that waits by way of kernel threads at other times, it serves that one (inferred).

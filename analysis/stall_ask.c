@@ -385,6 +385,36 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
+bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_explain *x = h->x;
+	uint32_t thread = c->s.thread, peer = c->waker.thread, span, i, end;
+	const struct ty_thread *p = ty_model_thread(x->m, peer);
+	uint64_t answered = last_woken(x, thread, peer, c->s.start_ns, true), word;
+
+	if (!c->w.word || !answered || !last_woken_at(x, peer, thread, answered, true, &span) ||
+	    first_woken(x, peer, thread, true) > first_woken(x, thread, peer, true) ||
+	    ty_stall_waits_on(x, peer, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns) ||
+	    is_passed_around(x, thread, peer, span))
+		return false;
+	i = ty_model_syscall_at(x->m, peer, ty_model_span_brief(x->m, peer, span).start_ns - 1);
+	word = i == TY_NONE ? 0 : ty_wait_word(x, i);
+	i = ty_model_syscall_after(x->m, peer, answered);
+	end = p->syscalls_first + p->syscalls_n;
+	for (unsigned n = 0; word && i < end && n < TY_STALL_BACK; n++, i++) {
+		struct ty_syscall s;
+
+		if (ty_wait_word(x, i) != word)
+			continue;
+		s = ty_model_syscall_brief(x->m, peer, i);
+		if (s.start_ns > c->waker.act_ns)
+			return last_woken(x, thread, peer, s.start_ns, true) <= c->waker.ts_ns;
+		if (!s.ret)
+			return false;
+	}
+	return false;
+}
+
 /* From this span of the thread on, forward or backward, the next wait that is no lock's. */
 static bool next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
 		      struct ty_wait_for *w, uint32_t *call)
@@ -662,7 +692,10 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
 {
-	return last_woken(h->x, c->s.thread, c->waker.thread, c->s.start_ns, true);
+	uint32_t thread = c->s.thread, peer = c->waker.thread;
+
+	return last_woken(h->x, thread, peer, c->s.start_ns, true) &&
+	       first_woken(h->x, thread, peer, true) < first_woken(h->x, peer, thread, true);
 }
 
 bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)

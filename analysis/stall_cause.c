@@ -313,6 +313,10 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave) ||
 	    ty_stall_is_given_more(h, c))
 		return false;
+	if (ty_stall_asked_unseen(h, c)) {
+		c->s.proven = false;
+		return !ty_stall_told_to_end(h, c, p->seg.v[0].thread);
+	}
 	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
 		return !ty_stall_serves(h, c) &&
 		       (!ty_stall_waits_again(h, c, false) ||
@@ -388,10 +392,13 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span(m, c->s.span);
+	struct ty_spin spin;
 	struct ty_path p;
 	bool stall;
 	int r;
 
+	if (c->spun)
+		s.syscall = c->s.syscall;
 	c->s.culprit = c->s.syscall = TY_NONE;
 	c->io = TY_NONE;
 	c->rival_prio = c->own_prio = INT32_MIN;
@@ -419,7 +426,10 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 			c->s.syscall = TY_NONE;
 		return 1;
 	}
-	c->waker = ty_waker_find(m, s.edge);
+	if (c->s.state != TY_ST_RUNNING)
+		c->waker = ty_ended_by(h->x, &s, s.edge);
+	else if (ty_spin_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &spin))
+		c->waker = spin.waker;
 	c->w = ty_wait_for(h->x, &s, c->s.syscall);
 	c->s.by_waker = c->w.by_waker;
 	r = c->w.by_value ? ty_stall_counts(h, c) : 0;

@@ -203,10 +203,11 @@ uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool
 
 	if (!h->has_path)
 		return 0;
-	if (c->s.state == TY_ST_RUNNING) {
+	if (c->s.state == TY_ST_RUNNING && !c->spun) {
 		ns = thread_ns(h, c->s.thread, a, b);
-	} else if (c->s.waits > 1) {
-		/* One of many short waits: the others of the thread meanwhile are of the kind. */
+	} else if (c->s.waits > 1 || c->spun) {
+		/* One of many short waits, or of a lock's parts: the others of the thread meanwhile
+		 * are of the kind. */
 		b = c->s.last_end_ns;
 		ns = waits_ns(h, c->s.thread, ty_model_span_find(h->x->m, c->s.thread, a),
 			      ty_model_span_find(h->x->m, c->s.thread, b), a, b);

@@ -338,7 +338,8 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		return;
 	default: break;
 	}
-	say(o, c->waker.kind == TY_WAKER_NONE ? "ended by " : "woken by ");
+	say(o, c->waker.kind == TY_WAKER_NONE || c->s.state == TY_ST_RUNNING ? "ended by "
+									     : "woken by ");
 	waker(o, h, c);
 }
 
@@ -391,7 +392,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		memcpy(s->object, c->w.object, sizeof(s->object));
 	}
 	say_who(&o, m, s->thread, s->start_ns);
-	say(&o, " %s", did[s->state]);
+	say(&o, " %s%s", c->spun ? "spun" : did[s->state],
+	    c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		say(&o,
 		    s->all_threads ? " with all %u threads of its process"

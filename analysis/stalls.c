@@ -333,7 +333,52 @@ static int add_waits(struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b,
 	return 0;
 }
 
-/* Long system calls that computed, or in which the kernel waited many times. */
+/* In the call, [a, b), the thread waited for a lock, and some of that on its CPU: one candidate,
+ * that of its longest sleep if it slept that long, too. */
+static int add_spin(struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t a, uint64_t b)
+{
+	const struct ty_seek q = {.states = 1u << TY_ST_RUNNING, .min_ns = TY_SPIN_NS, .nr = -1};
+	struct ty_cand *best = NULL;
+	size_t out = h->cand.n;
+	uint32_t span;
+
+	while (out && h->cand.v[out - 1].s.thread == thread)
+		out--;
+	for (size_t i = out; i < h->cand.n; i++) {
+		const struct ty_cand *c = &h->cand.v[i];
+		bool part = c->s.state == TY_ST_SLEEPING && c->s.waits == 1 && !c->tries &&
+			    c->s.start_ns >= a && c->end_ns <= b;
+
+		if (part && best && c->s.duration_ns <= best->s.duration_ns)
+			continue;
+		if (part && best) {
+			*best = *c;
+			continue;
+		}
+		h->cand.v[out] = *c;
+		best = part ? &h->cand.v[out] : best;
+		out++;
+	}
+	h->cand.n = out;
+	if (!best) {
+		span = ty_model_seek(h->x->m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, b,
+				     true);
+		if (span == TY_NONE)
+			return 0;
+		if (ty_stall_add(h, thread, span, a, b, TY_ST_RUNNING, 0))
+			return -TY_ENOMEM;
+		best = &h->cand.v[h->cand.n - 1];
+	}
+	best->spun = true;
+	best->s.syscall = call;
+	best->s.start_ns = a;
+	best->end_ns = best->s.last_end_ns = b;
+	best->s.duration_ns = b - a;
+	return 0;
+}
+
+/* Long system calls that computed, or in which was waited: by the kernel many times, or on the CPU.
+ */
 static int collect_calls(struct ty_hunt *h, uint32_t thread)
 {
 	const struct ty_model *m = h->x->m;
@@ -347,6 +392,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 
 	for (; i < to; i = next_long(m, TY_TRACK_SYSCALLS, thread, &q, i, c.start_ns, c.end_ns)) {
 		struct ty_cell sum;
+		struct ty_spin spin;
 		uint64_t a, b;
 		uint32_t span;
 
@@ -360,6 +406,12 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 		if (b < a || b - a < h->o.min_ns || c.flags & TY_SF_LOST)
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, a, b, 1, &sum);
+		if (sum.ns[TY_ST_RUNNING] >= TY_SPIN_NS &&
+		    ty_spin_find(h->x, thread, a, b, &spin)) {
+			if (add_spin(h, thread, i, a, b))
+				return -TY_ENOMEM;
+			continue;
+		}
 		if (sum.ns[TY_ST_BLOCKED] >= h->o.min_ns &&
 		    (r = add_waits(h, thread, a, b, sum.ns[TY_ST_BLOCKED])))
 			return r;
@@ -402,7 +454,7 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	uint64_t start = c->s.start_ns, ns = c->s.duration_ns;
 	int r;
 
-	if (c->s.state == TY_ST_RUNNING) {
+	if (c->s.state == TY_ST_RUNNING && !c->spun) {
 		c->s.kind = c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
 		c->s.proven = !(c->s.flags & (TY_SF_LOST | TY_SF_INFERRED));
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,

@@ -5,7 +5,8 @@
  *
  * The rule of what is no stall (unless all is asked for): waiting for work.
  *
- * - Definite waits: a lock (flock, fcntl, futex words of locks), room to write, a device, a stop by
+ * - Definite waits: a lock (flock, fcntl, futex words of locks; those that the kernel spins for,
+ *   while it does, too: ended_by.h), room to write, a device, a stop by
  *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
  *   userfaultfd; inferred: for something else). Always a stall when long enough; but not the room
  *   that the next program of a shell's pipeline (from standard output to standard input) does not
@@ -13,31 +14,30 @@
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what
- *   woke it then: nobody waited for it yet); the one that was asked may have handed the matter on
- *   to the one that answers. Or the traced command (or a process that was attached to and ended;
- *   of the whole machine each that came to its end, with those that it made and outlived,
- *   inferred; a million segments of path in all, the longest waits first; nothing behind the end
- *   of a process's first thread) could not go on without the waiter:
- *   its path passes through this wait, which is not one of many such waits and none for the
- *   requests of somebody whom the waiter serves; or it was busy
- *   with the very thread that is waited for, and the waiter, once, waited for its turn (who ended
- *   the wait waits there, too, at other times: a lock that goes from hand to hand) and goes on
- *   to work, or, alone, had sent something before, or has work after and neither answers nor comes
- *   back for more (nor any of those who wait with it, whom one call lets go on, as at a gate);
- *   or, alone, was made for this one wait and ends then, and the one that is waited for has the
- *   same maker and is no program.
- *   Never when it came to the work of a program that the waiter has started and did not ask, or of
- *   several threads or processes that it has made to share it: others than who held it up worked
- *   meanwhile, and woke the waiter, too, wait for work where that one does, or had (as that one)
- *   worked since their birth and were done. Who waits on a descriptor must not have asked, either,
- *   unless it handed something to several descriptors, and others worked as long.
- *   Nor where a place is handed on: who is woken waits where the one that wakes it had waited
- *   before (on a descriptor; or for a time, each on the word where it is woken at other times).
- *   Nor, if nothing was asked, when the other side gave more of the same before the waiter
- *   ran again. Nor does a program ask that waits at its standard input for the one that started
- *   it, on a pipe: what it said first greeted. Nor is a result that was handed over by descriptor
- *   a request where the waiter waits by futex then, was made by its process and does but end
- *   afterwards: it was told to.
+ *   woke it then: nobody waited for it yet; by futex, where that is no call, inferred: the other
+ *   one has not waited for requests since its last answer, and does so next); the one that was
+ * asked may have handed the matter on to the one that answers. Or the traced command (or a process
+ * that was attached to and ended; of the whole machine each that came to its end, with those that
+ * it made and outlived, inferred; a million segments of path in all, the longest waits first;
+ * nothing behind the end of a process's first thread) could not go on without the waiter: its path
+ * passes through this wait, which is not one of many such waits and none for the requests of
+ * somebody whom the waiter serves; or it was busy with the very thread that is waited for, and the
+ * waiter, once, waited for its turn (who ended the wait waits there, too, at other times: a lock
+ * that goes from hand to hand) and goes on to work, or, alone, had sent something before, or has
+ * work after and neither answers nor comes back for more (nor any of those who wait with it, whom
+ * one call lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the
+ * one that is waited for has the same maker and is no program. Never when it came to the work of a
+ * program that the waiter has started and did not ask, or of several threads or processes that it
+ * has made to share it: others than who held it up worked meanwhile, and woke the waiter, too, wait
+ * for work where that one does, or had (as that one) worked since their birth and were done. Who
+ * waits on a descriptor must not have asked, either, unless it handed something to several
+ * descriptors, and others worked as long. Nor where a place is handed on: who is woken waits where
+ * the one that wakes it had waited before (on a descriptor; or for a time, each on the word where
+ * it is woken at other times). Nor, if nothing was asked, when the other side gave more of the same
+ * before the waiter ran again. Nor does a program ask that waits at its standard input for the one
+ * that started it, on a pipe: what it said first greeted. Nor is a result that was handed over by
+ * descriptor a request where the waiter waits by futex then, was made by its process and does but
+ * end afterwards: it was told to.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

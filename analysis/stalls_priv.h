@@ -9,6 +9,7 @@
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
 
+#include "ended_by.h"
 #include "stalls.h"
 #include "waits.h"
 
@@ -48,6 +49,7 @@ struct ty_cand {
 	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
 	bool one_call;	 /* s.waits > 1: all within one call */
+	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (ended_by.h) */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
@@ -144,6 +146,10 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
  * wait and handed it on. fd: where an answer would come, which may have come before the wait; -1:
  * not known. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
+/* The same of a request that nobody is seen to hear: by futex, who asks before the other one waits
+ * wakes nobody. Inferred: the one that ended the wait, which waits for what the thread says at
+ * other times, has not done so since it last answered, and does so again before it says more. */
+bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c);
 /* Is a place handed on by who waits there to the next: who ended the wait gave its own to the
  * thread, or the thread had given its own to that one, or to `first`? */
 bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
@@ -186,7 +192,8 @@ struct ty_stall_side {
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);
 /* Is it the peer that asks, and the thread that answers? */
 bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c);
-/* Had the one that ended the wait woken the thread before, as who hands out work does? */
+/* Had the one that ended the wait woken the thread before, and spoken first, as who hands out work
+ * does? */
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c);
 /* Does the same one end other waits of the thread in the same call, before or after? */
 bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c);

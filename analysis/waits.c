@@ -135,6 +135,7 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 	case FUTEX_LOCK_PI2:
 		w->kind = TY_STALL_LOCK;
 		w->class = TY_WAIT_DEFINITE;
+		w->spins = true;
 		return;
 	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET: break;
@@ -206,6 +207,37 @@ bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k)
 	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
 }
 
+bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for *w)
+{
+	struct ty_syscall c = ty_model_syscall(x->m, call);
+	uint64_t args[6];
+	bool behind;
+	char buf[32];
+
+	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || !x->args ||
+	    x->args(x->ctx, &c, args))
+		return false;
+	*w = (struct ty_wait_for){.kind = TY_STALL_FUTEX,
+				  .class = TY_WAIT_PEER,
+				  .fd = -1,
+				  .shared = !(args[1] & FUTEX_PRIVATE),
+				  .word = args[0]};
+	switch ((unsigned)args[1] & FUTEX_CMD) {
+	case FUTEX_UNLOCK_PI:
+		w->kind = TY_STALL_LOCK;
+		w->class = TY_WAIT_DEFINITE;
+		break;
+	case FUTEX_CMP_REQUEUE_PI:
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE: break;
+	case FUTEX_WAKE_OP: w->word = 0; break;
+	default: return false;
+	}
+	return true;
+}
+
 /* Its own call is not recorded, but that of the one that ended the wait: who is woken by a futex
  * call, and sleeps interruptibly, waits for a futex word, the first of the call (or, by WAKE_OP,
  * the second; then no word is told); who is woken by a page that is served, for that page. */
@@ -214,44 +246,27 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 	struct ty_waker k = ty_waker_find(x->m, s->edge);
 	uint32_t call =
 		k.kind == TY_WAKER_THREAD ? ty_model_syscall_at(x->m, k.thread, k.act_ns) : TY_NONE;
-	struct ty_syscall c;
-	uint64_t args[6];
-	unsigned op;
-	bool behind;
-	char buf[32];
+	struct ty_wait_for by;
 
-	if (s->state != TY_ST_SLEEPING || call == TY_NONE || !x->args)
+	if (s->state != TY_ST_SLEEPING || call == TY_NONE)
 		return;
 	if (ty_wait_page_served(x, &k)) {
 		w->kind = TY_STALL_FAULT;
 		w->class = TY_WAIT_DEFINITE;
 		return;
 	}
-	c = ty_model_syscall(x->m, call);
-	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || x->args(x->ctx, &c, args))
+	if (!ty_wait_wakes(x, call, &by))
 		return;
 	/* A private word is of one process. */
-	if (args[1] & FUTEX_PRIVATE && tgid_of(x->m, k.thread) >= 0 &&
-	    tgid_of(x->m, s->thread) >= 0 && tgid_of(x->m, k.thread) != tgid_of(x->m, s->thread))
+	if (!by.shared && tgid_of(x->m, k.thread) >= 0 && tgid_of(x->m, s->thread) >= 0 &&
+	    tgid_of(x->m, k.thread) != tgid_of(x->m, s->thread))
 		return;
-	op = (unsigned)args[1] & FUTEX_CMD;
-	switch (op) {
-	case FUTEX_UNLOCK_PI:
-	case FUTEX_CMP_REQUEUE_PI:
-	case FUTEX_WAKE:
-	case FUTEX_WAKE_BITSET:
-	case FUTEX_REQUEUE:
-	case FUTEX_CMP_REQUEUE:
-		w->word = args[0];
-		w->shared = !(args[1] & FUTEX_PRIVATE);
-		snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, args[0]);
-		break;
-	case FUTEX_WAKE_OP: break;
-	default: return;
-	}
-	w->kind = op == FUTEX_UNLOCK_PI ? TY_STALL_LOCK : TY_STALL_FUTEX;
-	w->class = op == FUTEX_UNLOCK_PI ? TY_WAIT_DEFINITE : TY_WAIT_PEER;
+	*w = by;
 	w->by_waker = true;
+	if (w->word)
+		snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, w->word);
+	else
+		w->shared = false;
 }
 
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)

@@ -19,6 +19,7 @@ struct ty_wait_for {
 	bool opened;   /* the descriptor was opened by a path: a file, a FIFO, a device */
 	bool by_waker; /* its own call is not recorded: that of the one that ended it tells */
 	bool by_value; /* a lock because of the value alone, which a counter can have, too */
+	bool spins;    /* a lock that the kernel waits for on the CPU, too, while its holder runs */
 	uint64_t word; /* futex: its address; 0 */
 	int32_t holder; /* a lock word that names its owner's tid; 0 */
 	char object[96];
@@ -60,6 +61,9 @@ bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k);
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call);
 /* Is the call a wait on this very word? With which value? */
 bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value);
+/* Does the call wake who waits on a futex word? w: which, for ty_wait_same (0: the second of two);
+ * kind LOCK: it lets a lock go of which the kernel knows the holder. */
+bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for *w);
 /* Did the call end because its time was up? */
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call);
 

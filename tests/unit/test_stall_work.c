@@ -110,22 +110,32 @@ static uint64_t waits(uint64_t t, unsigned ms)
 }
 
 /* Those but for who had no CPU. */
-static uint32_t stalls_at_end(uint64_t t)
+static uint32_t stalls_of_command(int command)
 {
-	struct ty_event ev = {.ts_ns = t, .tid = 11, .kind = TY_EV_EXIT, .id = 9};
-	struct ty_stalls s;
+	struct ty_stalls s = stalls_of(ty_mx_end(), command, false);
 	uint32_t n = 0;
 
-	ev.u.tex.tid = 11;
-	ty_mx_feed(ev);
-	ty_mx_switch(0, t + 1000, 11, TY_TASK_DEAD, 12);
-	ty_mx_switch(0, t + 2000, 12, S, 0);
-	s = stalls_of(ty_mx_end(), 11, false);
 	for (uint32_t i = 0; i < s.n; i++)
 		n += s.v[i].kind != TY_STALL_RUNQUEUE;
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	return n;
+}
+
+static void ends(uint64_t t, int tid)
+{
+	struct ty_event ev = {.ts_ns = t, .tid = tid, .kind = TY_EV_EXIT, .id = 9};
+
+	ev.u.tex.tid = tid;
+	ty_mx_feed(ev);
+}
+
+static uint32_t stalls_at_end(uint64_t t)
+{
+	ends(t, 11);
+	ty_mx_switch(0, t + 1000, 11, TY_TASK_DEAD, 12);
+	ty_mx_switch(0, t + 2000, 12, S, 0);
+	return stalls_of_command(11);
 }
 
 static uint32_t once_and(unsigned ms, unsigned others)
@@ -234,6 +244,100 @@ static void who_had_no_cpu_shares_the_work(void **state)
 	assert_int_equal(read_of_two(true), 0);
 }
 
+/* The thread waits on the word, while another one gets the CPU; and is woken by `by`. */
+static void sleeps_on(uint64_t *t, int tid, uint64_t word, int next)
+{
+	give(*t += MS / 10, word, WAIT, 0);
+	ty_mx_enter(0, *t, tid, NR_FUTEX);
+	ty_mx_switch(0, *t += 1000, tid, S, next);
+}
+
+static void wakes_on(uint64_t *t, int by, uint64_t word, int tid)
+{
+	give(*t += 1000, word, WAKE, 1);
+	ty_mx_enter(0, *t, by, NR_FUTEX);
+	ty_mx_waking(0, *t += 1000, by, tid, 0);
+	ty_mx_exit(0, *t += 1000, by, NR_FUTEX, 1);
+}
+
+static void wakes_up(uint64_t *t, int from, uint64_t state, int tid)
+{
+	ty_mx_switch(0, *t += 1000, from, state, tid);
+	ty_mx_exit(0, *t += 1000, tid, NR_FUTEX, 0);
+}
+
+enum dialog { ASKS, HEARS_FIRST, PEER_WAITED, MORE_NEWS, NO_MORE, ENDS_AFTER };
+
+/*
+ * A client, 11, asks the command, 12, by futex and is answered; asks again, which wakes nobody
+ * because that does not wait yet, and waits 100 ms for the answer; then the command waits for
+ * requests again. Or it spoke first; waited for requests meanwhile, and heard somebody else's; says
+ * more instead, then waits; or does not wait any more, when the client works, or ends, too.
+ */
+static uint32_t second_answer_is_late(enum dialog what)
+{
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", TWO ROW("13", "13", "1", "third"));
+	ty_mx_switch(0, t, 0, R, 11);
+	if (what == HEARS_FIRST) {
+		sleeps_on(&t, 11, WORD, 12);
+		wakes_on(&t, 12, WORD, 11);
+		ty_mx_switch(0, t += 1000, 12, RP, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	}
+	ty_mx_switch(0, t += MS, 11, RP, 12);
+	sleeps_on(&t, 12, OTHER_WORD, 11);
+	wakes_on(&t, 11, OTHER_WORD, 12);
+	sleeps_on(&t, 11, WORD, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	wakes_on(&t, 12, WORD, 11);
+	wakes_up(&t, 12, RP, 11);
+	if (what == PEER_WAITED) {
+		ty_mx_switch(0, t += MS, 11, RP, 12);
+		sleeps_on(&t, 12, OTHER_WORD, 13);
+		wakes_on(&t, 13, OTHER_WORD, 12);
+		ty_mx_switch(0, t += 1000, 13, RP, 11);
+	}
+	t += MS;
+	sleeps_on(&t, 11, WORD, 12);
+	if (what == PEER_WAITED)
+		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	t += 100 * MS;
+	wakes_on(&t, 12, WORD, 11);
+	if (what == MORE_NEWS) {
+		wakes_up(&t, 12, RP, 11);
+		sleeps_on(&t, 11, WORD, 12);
+		wakes_on(&t, 12, WORD, 11);
+	}
+	if (what < NO_MORE)
+		sleeps_on(&t, 12, OTHER_WORD, 11);
+	else
+		ty_mx_switch(0, t += 1000, 12, RP, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	if (what < NO_MORE)
+		wakes_on(&t, 11, OTHER_WORD, 12);
+	ends(t += what == ENDS_AFTER ? 1000 : 3 * MS, 11);
+	ty_mx_switch(0, t += 1000, 11, TY_TASK_DEAD, 12);
+	if (what < NO_MORE)
+		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	ends(t += 1000, 12);
+	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 0);
+	return stalls_of_command(12);
+}
+
+static void asked_while_nobody_listened(void **state)
+{
+	assert_int_equal(second_answer_is_late(ASKS), 1);
+	assert_int_equal(second_answer_is_late(HEARS_FIRST), 0);
+	assert_int_equal(second_answer_is_late(PEER_WAITED), 0);
+	assert_int_equal(second_answer_is_late(MORE_NEWS), 0);
+	/* What the command waits for, and works on with. */
+	assert_int_equal(second_answer_is_late(NO_MORE), 1);
+	assert_int_equal(second_answer_is_late(ENDS_AFTER), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +345,7 @@ int main(void)
 		cmocka_unit_test(a_late_beat_is_no_stall),
 		cmocka_unit_test(the_next_before_the_first_is_taken),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
+		cmocka_unit_test(asked_while_nobody_listened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
