@@ -217,6 +217,13 @@ static bool outlasts(const struct ty_cand *b, const struct ty_cand *a)
 	return !a->s.path_ns && b->s.duration_ns / 5 * 4 > a->s.duration_ns;
 }
 
+/* Did it wait for somebody until its time was up? A timer that it waited for by itself is a sleep.
+ */
+static bool in_vain(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	return c->s.kind == TY_STALL_TIMER && ty_wait_timed_out(h->x, c->s.syscall);
+}
+
 static void join_chains(struct ty_hunt *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -230,11 +237,11 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_cand *b = &h->cand.v[k];
 
-			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     (is_end(a) ||
-				      (b->s.kind == TY_STALL_TIMER &&
-				       (b->s.start_ns >= a->s.start_ns || is_asked(h, a, b)))) &&
-				     overlap(a, b) >= a->s.duration_ns / 2;
+			a->dropped =
+				k != i && !b->dropped && b->s.thread == a->s.culprit &&
+				(is_end(a) || (in_vain(h, b) && (b->s.start_ns >= a->s.start_ns ||
+								 is_asked(h, a, b)))) &&
+				overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
 			a->told = a->told || comes_before(h, a, &h->cand.v[k]);

@@ -391,7 +391,9 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	} else {
 		memcpy(s->object, c->w.object, sizeof(s->object));
 	}
-	say_who(&o, m, s->thread, s->start_ns);
+	/* Of many waits the name is that of the chief one's time. */
+	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
+	say_who(&o, m, s->thread, s->named_ns);
 	say(&o, " %s%s", c->spun ? "spun" : did[s->state],
 	    c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)

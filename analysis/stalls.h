@@ -134,9 +134,10 @@ struct ty_stall {
 	uint32_t thread;
 	uint32_t span; /* its chief span, ty_model_span */
 	uint64_t start_ns, duration_ns;
-	uint32_t waits;	  /* > 1: so many spans together, in [start, last_end) */
-	uint32_t threads; /* > 1: so many threads, this one among them, had the same stall */
-	bool all_threads; /* STOPPED: these are all that the process had */
+	uint64_t named_ns; /* the instant its own name is told of */
+	uint32_t waits;	   /* > 1: so many spans together, in [start, last_end) */
+	uint32_t threads;  /* > 1: so many threads, this one among them, had the same stall */
+	bool all_threads;  /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */
 	uint8_t kind;	  /* enum ty_stall_kind */

@@ -337,7 +337,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 
 		ty_json_object(j, NULL);
 		ty_json_u64(j, "rank", i + 1);
-		who(m, j, s->thread, s->start_ns);
+		who(m, j, s->thread, s->named_ns);
 		ty_json_u64(j, "start_ns", s->start_ns);
 		ty_json_u64(j, "duration_ns", s->duration_ns);
 		ty_json_str(j, "state", ty_state_name(s->state));

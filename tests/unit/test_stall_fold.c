@@ -228,6 +228,54 @@ static void who_came_late_does_not_tell_it(void **state)
 	}
 }
 
+/* 11 asks 12 and waits; 12 waits for a timer of its own by sigtimedwait, then answers. */
+static void an_own_timer_is_a_sleep(void **state)
+{
+	enum { NR_READ = 0, NR_WRITE = 1, NR_SIGTIMEDWAIT = 128, SIGALRM = 14 };
+	struct ty_event ev = {.kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+	const struct ty_model *m;
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", TWO);
+	ty_mx_switch(0, 1 * MS, 0, R, 12);
+	give(2 * MS, 6, 0, 1);
+	ty_mx_enter(0, 2 * MS, 12, NR_READ);
+	ty_mx_switch(0, 3 * MS, 12, S, 11);
+	give(4 * MS, 5, 0, 1);
+	ty_mx_enter(0, 4 * MS, 11, NR_WRITE);
+	ty_mx_waking(0, 4 * MS + 1000, 11, 12, 0);
+	ty_mx_exit(0, 4 * MS + 2000, 11, NR_WRITE, 1);
+	give(5 * MS, 7, 0, 1);
+	ty_mx_enter(0, 5 * MS, 11, NR_READ);
+	ty_mx_switch(0, 5 * MS + 1000, 11, S, 12);
+	ty_mx_exit(0, 5 * MS + 2000, 12, NR_READ, 1);
+	give(6 * MS, 0x7000, 0, 0);
+	ty_mx_enter(0, 6 * MS, 12, NR_SIGTIMEDWAIT);
+	ty_mx_switch(0, 6 * MS + 1000, 12, S, 0);
+	ev.ts_ns = 106 * MS;
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, 106 * MS + 1000, 0, 12, 0);
+	ty_mx_switch(0, 106 * MS + 2000, 0, R, 12);
+	ty_mx_exit(0, 106 * MS + 3000, 12, NR_SIGTIMEDWAIT, SIGALRM);
+	give(107 * MS, 8, 0, 1);
+	ty_mx_enter(0, 107 * MS, 12, NR_WRITE);
+	ty_mx_waking(0, 107 * MS + 1000, 12, 11, 0);
+	ty_mx_exit(0, 107 * MS + 2000, 12, NR_WRITE, 1);
+	ty_mx_switch(0, 108 * MS, 12, S, 11);
+	ty_mx_exit(0, 108 * MS + 1000, 11, NR_READ, 1);
+	ty_mx_switch(0, 110 * MS, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 11, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].thread, thread(m, 11));
+	assert_int_equal(s.v[0].culprit, thread(m, 12));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +283,7 @@ int main(void)
 		cmocka_unit_test(its_long_waits_are_told_once),
 		cmocka_unit_test(waits_that_are_alike),
 		cmocka_unit_test(a_crowd_at_one_lock),
+		cmocka_unit_test(an_own_timer_is_a_sleep),
 		cmocka_unit_test(who_came_late_does_not_tell_it),
 	};
 
