@@ -13,6 +13,7 @@
 #include "chain.h"
 #include "err.h"
 #include "explain.h"
+#include "process.h"
 #include "window.h"
 
 struct ty_ledger_row {
@@ -36,10 +37,10 @@ struct ty_ledger {
 /* Of one thread in [from, to), cut to its life. 0 or -TY_ENOMEM. */
 int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		     struct ty_ledger *out);
-/* Of all threads of a process (its ty_process_of) in [from, to), each cut to its life: start and
- * end are those of the first and the last of them. 0 or -TY_ENOMEM. */
-int ty_ledger_process(const struct ty_explain *x, uint32_t process, uint64_t from_ns,
-		      uint64_t to_ns, struct ty_ledger *out);
+/* Of n threads of a process (ty_members_of) in [from, to), each cut to its life: start and end are
+ * those of the first and the last of them. 0 or -TY_ENOMEM. */
+int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, uint32_t n,
+		      uint64_t from_ns, uint64_t to_ns, struct ty_ledger *out);
 /* Of the traced command in [from, to); -TY_ENOTFOUND when none was traced. */
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out);

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "process.h"
 
+#include <stdlib.h>
+
+#include "compare.h"
+#include "partition.h"
+
 uint32_t ty_process_of(const struct ty_model *m, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
@@ -10,4 +15,33 @@ uint32_t ty_process_of(const struct ty_model *m, uint32_t thread)
 		return thread;
 	leader = ty_model_thread_find(m, t->tgid, t->start_ns);
 	return leader == TY_NONE ? thread : leader;
+}
+
+static int by_process(const void *pa, const void *pb)
+{
+	const struct ty_member *a = pa, *b = pb;
+
+	return compare(a->process, b->process) ?: compare(a->thread, b->thread);
+}
+
+struct ty_member *ty_members_find(const struct ty_model *m)
+{
+	uint32_t n = ty_model_summary(m)->threads;
+	struct ty_member *v = calloc((size_t)n + 1, sizeof(*v));
+
+	for (uint32_t i = 0; v && i < n; i++)
+		v[i] = (struct ty_member){ty_process_of(m, i), i};
+	if (v)
+		qsort(v, n, sizeof(*v), by_process);
+	return v;
+}
+
+const struct ty_member *ty_members_of(const struct ty_model *m, const struct ty_member *all,
+				      uint32_t process, uint32_t *n)
+{
+	uint32_t last = ty_model_summary(m)->threads,
+		 first = partition_point(i, 0, last, all[i].process < process);
+
+	*n = partition_point(i, first, last, all[i].process == process) - first;
+	return all + first;
 }

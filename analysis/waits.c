@@ -177,9 +177,7 @@ static bool lost_between(const struct ty_model *m, uint64_t from_ns, uint64_t to
 	return n > GAPS;
 }
 
-/* Outside of any system call at t, for certain: all of the thread's since an earlier one are
- * recorded. */
-static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
+bool ty_wait_in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t next = ty_model_syscall_after(m, thread, t);
@@ -284,7 +282,8 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		/* Interruptible where a program serves the page (userfaultfd); who wakes it tells.
 		 */
 		if (s->state == TY_ST_BLOCKED ||
-		    (!(s->flags & TY_SF_LOST) && in_user_mode(x->m, s->thread, s->start_ns))) {
+		    (!(s->flags & TY_SF_LOST) &&
+		     ty_wait_in_user_mode(x->m, s->thread, s->start_ns))) {
 			w.kind = TY_STALL_FAULT;
 			w.class = TY_WAIT_DEFINITE;
 		} else {

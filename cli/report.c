@@ -114,7 +114,8 @@ static int explained(struct ty_report *r, const struct ty_select *sel, const cha
 	if (sel->json || !sections || sections & TY_REP_STALLS)
 		what |= TY_EXPLAIN_STALLS;
 	if (sel->json || sections & TY_REP_LEDGER)
-		what |= TY_EXPLAIN_LEDGER | (r->processes ? TY_EXPLAIN_PROCESSES : 0);
+		what |= TY_EXPLAIN_LEDGER | (r->processes ? TY_EXPLAIN_PROCESSES : 0) |
+			(sel->json ? 0 : TY_EXPLAIN_FEW);
 	if (sections & TY_REP_CHAIN) {
 		uint64_t at_ns;
 		int status = ty_select_instant(r->s, "--at", at, &at_ns, err);

@@ -6,19 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "explain_session.h"
 #include "plain.h"
 #include "process.h"
 #include "time_text.h"
 #include "units.h"
 
+#define LEDGERS_SHOWN 20
+#define ROWS_SHOWN    25
+
+/* Who gets a ledger: a thread, or a process by its first member. */
+struct entry {
+	uint32_t first, n; /* of the members by process */
+	uint64_t running_ns;
+};
+
+static uint64_t ran(const struct ty_model *m, const struct ty_window *w, uint32_t i)
+{
+	struct ty_cell c;
+
+	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, w->from_ns, w->to_ns, 1, &c);
+	return c.ns[TY_ST_RUNNING];
+}
+
 /* What --tid, --comm choose; else the traced ones, or all of user mode that ran. */
 static bool has_ledger(const struct ty_model *m, const struct ty_window *w, uint32_t i,
-		       bool traced_only)
+		       bool traced_only, uint64_t running_ns)
 {
 	const struct ty_thread *t = ty_model_thread(m, i);
-	struct ty_track track = {TY_TRACK_THREAD, i};
-	struct ty_cell c;
 
 	if (t->end_ns <= w->from_ns || t->start_ns >= w->to_ns)
 		return false;
@@ -26,51 +42,75 @@ static bool has_ledger(const struct ty_model *m, const struct ty_window *w, uint
 		return ty_window_thread(w, m, i);
 	if (traced_only || t->kernel)
 		return t->traced;
-	ty_model_cells(m, track, w->from_ns, w->to_ns, 1, &c);
-	return c.ns[TY_ST_RUNNING] > 0;
+	return running_ns > 0;
 }
 
-static int ledger_of(struct ty_explained *e, const struct ty_window *w, uint32_t i)
+static int by_running(const void *pa, const void *pb)
 {
-	struct ty_ledger *l = &e->ledger[e->ledgers];
-	int r;
+	const struct entry *a = pa, *b = pb;
 
-	if (!e->processes)
-		r = ty_ledger_thread(&e->x, i, w->from_ns, w->to_ns, l);
-	else
-		r = ty_ledger_process(&e->x, i, w->from_ns, w->to_ns, l);
-	e->ledgers += !r;
-	return r;
+	return compare(b->running_ns, a->running_ns) ?: compare(a->first, b->first);
 }
 
-static int ledgers(struct ty_explained *e, const struct ty_window *w, struct ty_err *err)
+/* The entries, most time on CPU first; a process has one when one of its threads would have it. */
+static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,
+			const struct ty_member *all, struct entry *out)
 {
 	const struct ty_model *m = e->x.m;
-	uint32_t threads = ty_model_summary(m)->threads;
-	bool traced_only = false, *seen = calloc(threads + 1, sizeof(*seen));
-	int r;
+	uint32_t threads = ty_model_summary(m)->threads, n = 0;
+	bool traced_only = false;
 
-	e->ledger = calloc(threads + 1, sizeof(*e->ledger));
-	if (!e->ledger || !seen) {
-		free(seen);
-		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "ledger: out of memory");
-	}
 	for (uint32_t i = 0; i < threads && !traced_only; i++)
 		traced_only = ty_model_thread(m, i)->traced;
-	r = ty_ledger_command(&e->x, w->from_ns, w->to_ns, &e->ledger[0]);
-	e->ledgers = !r;
-	for (uint32_t i = 0; i < threads && (!r || r == -TY_ENOTFOUND); i++)
-		if (has_ledger(m, w, i, traced_only)) {
-			uint32_t of = e->processes ? ty_process_of(m, i) : i;
+	for (uint32_t i = 0, k; i < threads; i += k) {
+		struct entry of = {.first = i};
+		bool has = false;
 
-			if (!seen[of])
-				r = ledger_of(e, w, of);
-			seen[of] = true;
+		for (k = 0; i + k < threads &&
+			    (!k || (e->processes && all[i + k].process == all[i].process));
+		     k++) {
+			uint64_t ns = ran(m, w, all[i + k].thread);
+
+			of.running_ns += ns;
+			has |= has_ledger(m, w, all[i + k].thread, traced_only, ns);
 		}
-	free(seen);
-	return r && r != -TY_ENOTFOUND
-		       ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r))
-		       : 0;
+		of.n = k;
+		if (has)
+			out[n++] = of;
+	}
+	qsort(out, n, sizeof(*out), by_running);
+	return n;
+}
+
+static int ledgers(struct ty_explained *e, const struct ty_window *w, bool few, struct ty_err *err)
+{
+	const struct ty_model *m = e->x.m;
+	uint32_t threads = ty_model_summary(m)->threads, n = 0, made;
+	struct entry *entry = calloc((size_t)threads + 1, sizeof(*entry));
+	struct ty_member *all = ty_members_find(m);
+	int r = -TY_ENOMEM;
+
+	if (entry && all)
+		n = entries(e, w, all, entry);
+	made = few && n > LEDGERS_SHOWN - 1 ? LEDGERS_SHOWN - 1 : n;
+	e->ledger = calloc((size_t)made + 1, sizeof(*e->ledger));
+	e->ledgers_left = n - made;
+	if (entry && all && e->ledger) {
+		r = ty_ledger_command(&e->x, w->from_ns, w->to_ns, &e->ledger[0]);
+		e->ledgers = !r;
+		r = r == -TY_ENOTFOUND ? 0 : r;
+	}
+	for (uint32_t i = 0; i < made && !r; i++) {
+		const struct ty_member *of = &all[entry[i].first];
+		struct ty_ledger *l = &e->ledger[e->ledgers];
+
+		r = e->processes ? ty_ledger_process(&e->x, of, entry[i].n, w->from_ns, w->to_ns, l)
+				 : ty_ledger_thread(&e->x, of->thread, w->from_ns, w->to_ns, l);
+		e->ledgers += !r;
+	}
+	free(entry);
+	free(all);
+	return r ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r)) : 0;
 }
 
 static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct ty_err *err)
@@ -107,7 +147,7 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 	if (what & TY_EXPLAIN_STALLS)
 		r = ty_stalls_find(&out->x, w, o, TY_EXPLAINED_STALLS, &out->stalls, err);
 	if (!r && what & TY_EXPLAIN_LEDGER)
-		r = ledgers(out, w, err);
+		r = ledgers(out, w, what & TY_EXPLAIN_FEW, err);
 	if (!r && what & TY_EXPLAIN_CHAIN)
 		r = chain(out, at, err);
 	return r;
@@ -225,15 +265,12 @@ void ty_chain_json(const struct ty_explained *e, struct ty_json *j)
 
 /* ledger ------------------------------------------------------------------------------------ */
 
-#define LEDGERS_SHOWN 20
-#define ROWS_SHOWN    25
-
 void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 {
 	const struct ty_model *m = e->x.m;
 	char d[TY_DURATION_MAX], name[64], at[TY_TIME_MAX];
 
-	for (uint32_t i = 0; i < e->ledgers && i < LEDGERS_SHOWN; i++) {
+	for (uint32_t i = 0; i < e->ledgers; i++) {
 		const struct ty_ledger *l = &e->ledger[i];
 		uint64_t all = l->total_ns;
 		const struct ty_thread *t =
@@ -263,8 +300,8 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 		if (l->n > ROWS_SHOWN)
 			fprintf(f, "  and %u smaller rows (--json has all)\n", l->n - ROWS_SHOWN);
 	}
-	if (e->ledgers > LEDGERS_SHOWN)
-		fprintf(f, "\nand of %u more %s: --tid, --json\n", e->ledgers - LEDGERS_SHOWN,
+	if (e->ledgers_left)
+		fprintf(f, "\nand of %u more %s, which ran less: --tid, --json\n", e->ledgers_left,
 			e->processes ? "processes" : "threads");
 }
 

@@ -14,12 +14,14 @@
 #define TY_EXPLAINED_STALLS 1000 /* found at most */
 #define TY_EXPLAINED_SHOWN  20	 /* as text */
 
-/* PROCESSES: ledgers of processes instead of threads. */
+/* PROCESSES: ledgers of processes instead of threads. FEW: only as many of them as the text shows.
+ */
 enum {
 	TY_EXPLAIN_STALLS = 1,
 	TY_EXPLAIN_LEDGER = 2,
 	TY_EXPLAIN_CHAIN = 4,
-	TY_EXPLAIN_PROCESSES = 8
+	TY_EXPLAIN_PROCESSES = 8,
+	TY_EXPLAIN_FEW = 16
 };
 
 struct ty_explained {
@@ -27,6 +29,7 @@ struct ty_explained {
 	struct ty_stalls stalls;
 	struct ty_ledger *ledger; /* the command's first, then by time on CPU */
 	uint32_t ledgers;
+	uint32_t ledgers_left;		     /* FEW: so many more there would be */
 	bool processes;			     /* but for the command's they are of processes */
 	struct ty_link link[TY_STALL_LINKS]; /* of the chain asked for */
 	uint32_t links;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of what the analysis found: the chain of causes behind a wait, and a thread's ledger. */
+#include <stdlib.h>
 #include <stdio.h>
 
 #include "glyphs.h"
@@ -163,8 +164,19 @@ static int make_ledger(struct ty_asked *a)
 
 static int make_process_ledger(struct ty_asked *a)
 {
-	return ty_ledger_process(&a->explain, a->thread, a->window.from_ns, a->window.to_ns,
-				 &a->ledger);
+	const struct ty_model *m = a->explain.m;
+	struct ty_member *all = ty_members_find(m);
+	const struct ty_member *of;
+	uint32_t n;
+	int r = -TY_ENOMEM;
+
+	if (all) {
+		of = ty_members_of(m, all, a->thread, &n);
+		r = ty_ledger_process(&a->explain, of, n, a->window.from_ns, a->window.to_ns,
+				      &a->ledger);
+	}
+	free(all);
+	return r;
 }
 
 static void forget_ledger(struct ty_asked *a)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Where events of a CPU were lost, for walks over what it did. */
+#ifndef TY_CPU_GAPS_H
+#define TY_CPU_GAPS_H
+
+#include <stdint.h>
+
+#include "model.h"
+#include "vec.h"
+
+struct ty_cpu_gap {
+	uint64_t from_ns, to_ns;
+	uint32_t cpu;
+};
+
+struct ty_cpu_gaps {
+	VEC(struct ty_cpu_gap) gap; /* by CPU, then time; those of a CPU do not touch */
+};
+
+/* Those that overlap [from, to), of all buffers; *g is empty before. 0 or -TY_ENOMEM; fini in any
+ * case. Cost: one look at each gap of the recording. */
+int ty_cpu_gaps_find(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns,
+		     struct ty_cpu_gaps *g);
+/* The first of the CPU that ends after t; NULL: none. */
+const struct ty_cpu_gap *ty_cpu_gap_after(const struct ty_cpu_gaps *g, uint32_t cpu, uint64_t t);
+void ty_cpu_gaps_fini(struct ty_cpu_gaps *g);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* See ledger_book.h. */
+#include "ledger_book.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+#define ROWS_MAX 2000u
+#define ENOUGH	 256 /* objects of waits that are told; and rows in the first map */
+
+/* rows -------------------------------------------------------------------------------------- */
+
+static uint32_t hash(const struct ty_ledger_key *k)
+{
+	uint64_t h = k->who;
+
+	h = h * 31 + k->what;
+	h = h * 31 + k->end;
+	h = h * 31 + k->abi;
+	h = h * 1000003 + (uint32_t)k->nr;
+	h = h * 1000003 + k->name;
+	h = h * 1000003 + k->object;
+	return (uint32_t)(h * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static bool same(const struct ty_ledger_key *a, const struct ty_ledger_key *b)
+{
+	return a->who == b->who && a->what == b->what && a->end == b->end && a->abi == b->abi &&
+	       a->nr == b->nr && a->name == b->name && a->object == b->object;
+}
+
+static int grow(struct ty_book *b)
+{
+	uint32_t n = b->map ? 2 * (b->mask + 1) : ENOUGH;
+	uint32_t *map = calloc(n, sizeof(*map));
+
+	if (!map)
+		return -TY_ENOMEM;
+	free(b->map);
+	b->map = map;
+	b->mask = n - 1;
+	for (uint32_t r = 0; r < b->row.n; r++) {
+		uint32_t i = hash(&b->row.v[r].k) & b->mask;
+
+		while (map[i])
+			i = (i + 1) & b->mask;
+		map[i] = r + 1;
+	}
+	return 0;
+}
+
+/* Index of the row; TY_NONE when there is no memory. */
+static uint32_t row_of(struct ty_book *b, struct ty_ledger_key k)
+{
+	static const struct ty_ledger_key others = {
+		.who = TY_NONE, .what = TY_ROW_OTHERS, .state = TY_ST_UNKNOWN, .nr = -1};
+	uint32_t i;
+
+	k.who = b->who;
+	if (b->row.n * 2 >= (b->map ? b->mask + 1 : 0) && grow(b)) {
+		b->failed = -TY_ENOMEM;
+		return TY_NONE;
+	}
+	for (;;) {
+		for (i = hash(&k) & b->mask; b->map[i]; i = (i + 1) & b->mask)
+			if (same(&b->row.v[b->map[i] - 1].k, &k))
+				return b->map[i] - 1;
+		if (b->row.n < ROWS_MAX || k.what == TY_ROW_OTHERS)
+			break;
+		k = others;
+	}
+	if (vec_push(&b->row, (struct ty_book_row){.k = k, .span = TY_NONE})) {
+		b->failed = -TY_ENOMEM;
+		return TY_NONE;
+	}
+	b->map[i] = (uint32_t)b->row.n;
+	return b->map[i] - 1;
+}
+
+/* Pieces of a span, ns together, of which the longest lasts that long. */
+static void add(struct ty_book *b, uint32_t row, uint64_t ns, uint64_t longest, uint32_t span)
+{
+	struct ty_book_row *r = row == TY_NONE ? NULL : &b->row.v[row];
+
+	if (!r)
+		return;
+	r->ns += ns;
+	if (longest > r->longest) {
+		r->longest = longest;
+		r->span = span;
+	}
+}
+
+void ty_book_pieces(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint64_t longest,
+		    uint32_t span)
+{
+	if (ns && !b->failed)
+		add(b, row_of(b, k), ns, longest, span);
+}
+
+void ty_book_add(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint32_t span)
+{
+	ty_book_pieces(b, k, ns, ns, span);
+}
+
+void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint32_t span)
+{
+	uint32_t *hint = &b->in_call[(uint32_t)nr % TY_BOOK_HINTS];
+	const struct ty_ledger_key *k = *hint < b->row.n ? &b->row.v[*hint].k : NULL;
+
+	if (!k || k->what != TY_ROW_KERNEL || k->nr != nr || k->abi != abi || k->who != b->who)
+		*hint = row_of(b, (struct ty_ledger_key){.what = TY_ROW_KERNEL,
+							 .state = TY_ST_RUNNING,
+							 .nr = nr,
+							 .abi = abi});
+	add(b, *hint, ns, ns, span);
+}
+
+uint32_t ty_book_object(struct ty_book *b, const char *text)
+{
+	char *copy;
+
+	if (!*text)
+		return 0;
+	for (size_t i = 0; i < b->object.n; i++)
+		if (!strcmp(b->object.v[i], text))
+			return (uint32_t)i + 1;
+	if (b->object.n >= ENOUGH)
+		return 0;
+	copy = strdup(text);
+	if (!copy || vec_push(&b->object, copy)) {
+		free(copy);
+		b->failed = -TY_ENOMEM;
+		return 0;
+	}
+	return (uint32_t)b->object.n;
+}
+
+/* texts ------------------------------------------------------------------------------------- */
+
+static void ended_by(const struct ty_book *b, const struct ty_ledger_key *k, char *out, size_t size)
+{
+	const char *name = k->name ? ty_model_str(b->x->m, k->name) : "";
+
+	switch ((enum ty_ledger_ender)k->end) {
+	case TY_END_THREAD: snprintf(out, size, ", ended by thread %s", name); return;
+	case TY_END_DEVICE: snprintf(out, size, ", ended by device %s", name); return;
+	case TY_END_IO: snprintf(out, size, ", ended by I/O completion (%s)", name); return;
+	case TY_END_TIMER: snprintf(out, size, ", ended by timer"); return;
+	case TY_END_SIGNAL: snprintf(out, size, ", ended by a signal of %s", name); return;
+	case TY_END_IRQ: snprintf(out, size, ", ended by an interrupt"); return;
+	case TY_END_OPEN: snprintf(out, size, ", to the end of the recording"); return;
+	default: snprintf(out, size, ", end not recorded");
+	}
+}
+
+static void text(const struct ty_book *b, const struct ty_book_row *r, char *out, size_t size)
+{
+	const struct ty_model *m = b->x->m;
+	static const char *const irq[] = {"interrupt", "softirq", "vector"};
+	const struct ty_ledger_key *k = &r->k;
+	const char *call = "", *name = k->name ? ty_model_str(m, k->name) : "", *obj = "";
+	char buf[32], end[80];
+	size_t n = 0;
+
+	if (k->who != TY_NONE) {
+		const struct ty_thread *t = ty_model_thread(m, k->who);
+		uint32_t crowd = b->crowd ? b->crowd[k->who].n : 1;
+
+		n = (size_t)(crowd > 1 ? snprintf(out, size, "%s (%u threads): ",
+						  ty_model_str(m, t->name), crowd)
+				       : snprintf(out, size, "%s/%d: ", ty_model_str(m, t->name),
+						  t->tid));
+		n = n < size ? n : size - 1;
+	}
+	if (k->nr >= 0)
+		call = ty_syscall_name(b->x->arch, k->what == TY_ROW_READY ? 0 : k->abi, k->nr,
+				       buf);
+	if (k->object)
+		obj = b->object.v[k->object - 1];
+	out += n;
+	size -= n;
+	switch ((enum ty_ledger_what)k->what) {
+	case TY_ROW_USER: snprintf(out, size, "on CPU in user mode"); return;
+	case TY_ROW_KERNEL: snprintf(out, size, "on CPU in kernel: %s", call); return;
+	case TY_ROW_KTHREAD: snprintf(out, size, "on CPU in kernel (a kernel thread)"); return;
+	case TY_ROW_UNTOLD: snprintf(out, size, "on CPU, no system call recorded"); return;
+	case TY_ROW_CALLS_LOST:
+		snprintf(out, size, "on CPU, mode not known: system calls were lost");
+		return;
+	case TY_ROW_IRQ:
+		snprintf(out, size, "stolen by %s %s", irq[k->end < 3 ? k->end : 2], name);
+		return;
+	case TY_ROW_READY:
+		snprintf(out, size, "ready%s, %s%s",
+			 k->abi == TY_END_YIELD	    ? " after sched_yield"
+			 : k->abi == TY_END_PREEMPT ? " after being preempted"
+						    : "",
+			 k->end == TY_END_THREAD  ? name
+			 : k->end == TY_END_CROWD ? "others, not told apart, ran instead"
+			 : k->end == TY_END_IDLE  ? "its CPU was idle"
+						  : "its CPU's work not recorded",
+			 k->end == TY_END_THREAD ? " ran instead" : "");
+		return;
+	case TY_ROW_THROTTLED: snprintf(out, size, "held back by its CPU quota (inferred)"); return;
+	case TY_ROW_WAIT:
+	case TY_ROW_FAULT:
+	case TY_ROW_STOPPED:
+		ended_by(b, k, end, sizeof(end));
+		if (k->what == TY_ROW_STOPPED)
+			snprintf(out, size, "stopped%s", end);
+		else if (k->what == TY_ROW_FAULT)
+			snprintf(out, size, "blocked in a page fault%s", end);
+		else if (k->nr < 0)
+			snprintf(out, size, "blocked, system call not recorded%s%s",
+				 k->state == TY_ST_BLOCKED ? " (uninterruptible)" : "", end);
+		else
+			snprintf(out, size, "blocked in %s%s%s%s%s%s", call, *obj ? "(" : "", obj,
+				 *obj ? ")" : "",
+				 k->state == TY_ST_BLOCKED ? " (uninterruptible)" : "", end);
+		return;
+	case TY_ROW_NEW: snprintf(out, size, "new, not yet started"); return;
+	case TY_ROW_DEAD: snprintf(out, size, "after its exit"); return;
+	case TY_ROW_LOST: snprintf(out, size, "not known: events were lost"); return;
+	case TY_ROW_UNKNOWN: snprintf(out, size, "not known: nothing is recorded"); return;
+	case TY_ROW_OTHERS:
+		snprintf(out, size, "not told apart: more than %u rows", ROWS_MAX);
+		return;
+	}
+}
+
+static int by_ns(const void *pa, const void *pb)
+{
+	const struct ty_ledger_row *a = pa, *b = pb;
+
+	return compare(b->ns, a->ns) ?: strcmp(a->row, b->row);
+}
+
+static int by_text(const void *pa, const void *pb)
+{
+	const struct ty_ledger_row *a = pa, *b = pb;
+
+	return strcmp(a->row, b->row);
+}
+
+int ty_book_close(struct ty_book *b, struct ty_ledger *out)
+{
+	uint32_t w = 0;
+
+	if (!b->failed) {
+		out->rows = calloc(b->row.n + 1, sizeof(*out->rows));
+		b->failed = out->rows ? 0 : -TY_ENOMEM;
+	}
+	for (size_t i = 0; i < b->row.n && !b->failed; i++) {
+		out->rows[i].ns = b->row.v[i].ns;
+		out->rows[i].span = b->row.v[i].span;
+		out->rows[i].state = b->row.v[i].k.state;
+		text(b, &b->row.v[i], out->rows[i].row, sizeof(out->rows[i].row));
+	}
+	if (!b->failed && b->row.n) {
+		qsort(out->rows, b->row.n, sizeof(*out->rows), by_text);
+		for (size_t i = 0; i < b->row.n; i++) {
+			if (w && !strcmp(out->rows[w - 1].row, out->rows[i].row))
+				out->rows[w - 1].ns += out->rows[i].ns;
+			else
+				out->rows[w++] = out->rows[i];
+		}
+		qsort(out->rows, w, sizeof(*out->rows), by_ns);
+		out->n = w;
+	}
+	vec_fini(&b->row);
+	for (size_t i = 0; i < b->object.n; i++)
+		free(b->object.v[i]);
+	vec_fini(&b->object);
+	free(b->map);
+	if (b->failed)
+		ty_ledger_fini(out);
+	return b->failed;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The book of a ledger: rows by what they are about, and in the end their texts. A time is added to
+ * one row; rows that read alike become one.
+ */
+#ifndef TY_LEDGER_BOOK_H
+#define TY_LEDGER_BOOK_H
+
+#include "ledger.h"
+#include "vec.h"
+
+struct ty_ledger_key {
+	uint32_t who; /* command's ledger: thread index; else TY_NONE */
+	uint8_t what; /* enum ty_ledger_what */
+	uint8_t end;  /* enum ty_ledger_ender: of waits */
+	uint8_t abi, state;
+	int32_t nr;	 /* system call, -1 none */
+	uint32_t name;	 /* string id: interrupt, rival, waker; 0 none */
+	uint32_t object; /* index + 1 of an object's text; 0 none */
+};
+
+enum ty_ledger_what {
+	TY_ROW_USER,
+	TY_ROW_KERNEL,
+	TY_ROW_KTHREAD,
+	TY_ROW_UNTOLD,
+	TY_ROW_CALLS_LOST,
+	TY_ROW_IRQ,
+	TY_ROW_READY,
+	TY_ROW_THROTTLED,
+	TY_ROW_WAIT,
+	TY_ROW_FAULT,
+	TY_ROW_STOPPED,
+	TY_ROW_NEW,
+	TY_ROW_DEAD,
+	TY_ROW_LOST,
+	TY_ROW_UNKNOWN,
+	TY_ROW_OTHERS
+};
+enum ty_ledger_ender {
+	TY_END_THREAD,
+	TY_END_DEVICE,
+	TY_END_IO,
+	TY_END_TIMER,
+	TY_END_SIGNAL,
+	TY_END_IRQ,
+	TY_END_OPEN,
+	TY_END_NONE,
+	TY_END_YIELD,
+	TY_END_PREEMPT,
+	TY_END_WOKEN,
+	TY_END_IDLE,
+	TY_END_CROWD
+};
+
+struct ty_book_row {
+	struct ty_ledger_key k;
+	uint64_t ns, longest;
+	uint32_t span;
+};
+
+/* Threads of one name that are told together: thread index of the first of them, and how many. */
+struct ty_ledger_crowd {
+	uint32_t thread, n;
+};
+
+#define TY_BOOK_HINTS 512
+
+struct ty_book {
+	const struct ty_explain *x;
+	VEC(struct ty_book_row) row;
+	uint32_t *map; /* index + 1, by hash */
+	uint32_t mask;
+	uint32_t in_call[TY_BOOK_HINTS]; /* the row of a system call's number, last time */
+	VEC(char *) object;
+	const struct ty_ledger_crowd *crowd; /* by thread index; NULL: each thread by itself */
+	uint32_t who;			     /* of the rows from here on: ty_ledger_key.who */
+	int failed;			     /* -TY_ENOMEM, -TY_EINTR: nothing counts any more */
+};
+
+/* ns in one piece. */
+void ty_book_add(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint32_t span);
+/* ns in several pieces, of which the longest lasts that long. */
+void ty_book_pieces(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint64_t longest,
+		    uint32_t span);
+/* In a system call, on the CPU. */
+void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint32_t span);
+/* For ty_ledger_key.object; 0 for "", and for more than can be kept. */
+uint32_t ty_book_object(struct ty_book *b, const char *text);
+/* The rows, most time first, into out, which is emptied where b has failed; b is empty then.
+ * Returns b->failed. */
+int ty_book_close(struct ty_book *b, struct ty_ledger *out);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of the ledger that say what is not known, and how many threads are told as one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cpu_gaps.h"
+#include "fixture_given.h"
+#include "ledger.h"
+
+#define MS UINT64_C(1000000)
+
+enum { NR_READ = 0, NR_WRITE = 1 };
+
+/* Time in rows that read so; all rows sum to the ledger's time. */
+static uint64_t row_ns(const struct ty_ledger *l, const char *row)
+{
+	uint64_t sum = 0, ns = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		sum += l->rows[i].ns;
+		ns += strcmp(l->rows[i].row, row) ? 0 : l->rows[i].ns;
+	}
+	assert_int_equal(sum, l->end_ns - l->start_ns);
+	return ns;
+}
+
+static struct ty_ledger ledger_of(const struct ty_explain *x, int tid, uint64_t from, uint64_t to)
+{
+	uint32_t i = ty_model_thread_find(x->m, tid, ty_model_summary(x->m)->end_ns);
+	struct ty_ledger l;
+
+	assert_int_not_equal(i, TY_NONE);
+	assert_int_equal(ty_ledger_thread(x, i, from, to, &l), 0);
+	return l;
+}
+
+static void mode_of_those_without_calls(void **state)
+{
+	struct ty_explain x;
+	struct ty_ledger l;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 5 * MS, 11, TY_TASK_IDLE, 12); /* 11 is a kernel thread */
+	ty_mx_switch(0, 12 * MS, 12, S, 13);
+	ty_mx_enter(0, 15 * MS, 13, NR_READ);
+	ty_mx_exit(0, 16 * MS, 13, NR_READ, 0);
+	ty_mx_switch(0, 20 * MS, 13, S, 0);
+	x = explain(ty_mx_end(), 0);
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "on CPU in kernel (a kernel thread)"), 4 * MS);
+	ty_ledger_fini(&l);
+	l = ledger_of(&x, 12, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "on CPU, no system call recorded"), 7 * MS);
+	ty_ledger_fini(&l);
+	l = ledger_of(&x, 13, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "on CPU in user mode"), 7 * MS);
+	assert_int_equal(row_ns(&l, "on CPU in kernel: read"), 1 * MS);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
+static void second_buffer(struct ty_event ev)
+{
+	ev.buffer = 1;
+	ty_mx_feed(ev);
+}
+
+static void call_event(uint64_t ts, unsigned kind, int64_t nr)
+{
+	struct ty_event ev = {
+		.ts_ns = ts, .tid = 11, .kind = kind, .id = kind == TY_EV_SYS_ENTER ? 3 : 4};
+
+	if (kind == TY_EV_SYS_ENTER) {
+		ev.u.enter.nr = nr;
+		ev.u.enter.args[0] = UINT64_C(0x7fff00000000); /* a 64-bit caller */
+	} else {
+		ev.u.exit.nr = nr;
+	}
+	second_buffer(ev);
+}
+
+static void lost_calls(uint64_t from, uint64_t to, unsigned cpu)
+{
+	struct ty_event ev = {.ts_ns = to, .cpu = cpu, .kind = TY_EV_GAP};
+
+	ev.u.gap.from_ns = from;
+	ev.u.gap.count = 100;
+	second_buffer(ev);
+}
+
+/* The scheduler's events are all there, system calls lie in a buffer that lost some: 11 ran on, and
+ * in which mode is not known. What ends behind the loss began in it. */
+static void mode_while_calls_were_lost(void **state)
+{
+	struct ty_explain x;
+	struct ty_ledger l;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call_event(2 * MS, TY_EV_SYS_ENTER, NR_READ);
+	call_event(3 * MS, TY_EV_SYS_EXIT, NR_READ);
+	lost_calls(8 * MS, 9 * MS, 1); /* of another CPU */
+	lost_calls(10 * MS, 30 * MS, 0);
+	call_event(34 * MS, TY_EV_SYS_EXIT, NR_WRITE);
+	call_event(36 * MS, TY_EV_SYS_ENTER, NR_READ);
+	call_event(37 * MS, TY_EV_SYS_EXIT, NR_READ);
+	ty_mx_switch(0, 41 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "on CPU, mode not known: system calls were lost"), 20 * MS);
+	assert_int_equal(row_ns(&l, "on CPU in kernel: write"), 4 * MS);
+	assert_int_equal(row_ns(&l, "on CPU in kernel: read"), 2 * MS);
+	assert_int_equal(row_ns(&l, "on CPU in user mode"), (1 + 7 + 2 + 4) * MS);
+	ty_ledger_fini(&l);
+	l = ledger_of(&x, 11, 12 * MS, 20 * MS);
+	assert_int_equal(row_ns(&l, "on CPU, mode not known: system calls were lost"), 8 * MS);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
+/* A wait in no call is for a page only where no call can have been lost. */
+static void faults_and_lost_calls(void **state)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		struct ty_explain x;
+		struct ty_ledger l;
+
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		call_event(2 * MS, TY_EV_SYS_ENTER, NR_READ);
+		call_event(3 * MS, TY_EV_SYS_EXIT, NR_READ);
+		if (lost)
+			lost_calls(4 * MS, 5 * MS, 0);
+		ty_mx_switch(0, 6 * MS, 11, D, 0);
+		ty_mx_waking(0, 26 * MS, 0, 11, 0);
+		ty_mx_switch(0, 26 * MS, 0, R, 11);
+		ty_mx_switch(0, 27 * MS, 11, S, 0);
+		x = explain(ty_mx_end(), 0);
+		l = ledger_of(&x, 11, 0, UINT64_MAX);
+		assert_int_equal(row_ns(&l, "blocked in a page fault, ended by an interrupt"),
+				 lost ? 0 : 20 * MS);
+		ty_ledger_fini(&l);
+		ty_mx_drop();
+	}
+	(void)state;
+}
+
+static struct ty_held_back group;
+
+static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_held_back *out)
+{
+	(void)ctx;
+	(void)to_ns;
+	assert_int_equal(from_ns, 5 * MS); /* the whole wait, in any window */
+	*out = group;
+	return tid == 11;
+}
+
+/* Held back for the first 60 of 80 ms; where the count says less than half of it, the thread stood
+ * in a queue. */
+static void quota(void **state)
+{
+	struct ty_explain x;
+	struct ty_ledger l;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 5 * MS, 11, RP, 12);
+	ty_mx_switch(0, 85 * MS, 12, S, 11);
+	ty_mx_switch(0, 90 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.held_back = held_back;
+	group.ns = 60 * MS;
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 60 * MS);
+	assert_int_equal(row_ns(&l, "ready after being preempted, t12 ran instead"), 20 * MS);
+	ty_ledger_fini(&l);
+	l = ledger_of(&x, 11, 55 * MS, 75 * MS);
+	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 10 * MS);
+	assert_int_equal(row_ns(&l, "ready after being preempted, t12 ran instead"), 10 * MS);
+	ty_ledger_fini(&l);
+	group.ns = 30 * MS;
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 0);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+}
+
+static void worker_switch(uint64_t ts, int prev, int next)
+{
+	struct ty_event ev = {.ts_ns = ts, .tid = prev, .kind = TY_EV_SWITCH, .id = 1};
+
+	ev.u.sw.prev_tid = prev;
+	ev.u.sw.next_tid = next;
+	ev.u.sw.prev_state = S;
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), prev > 11 ? "worker" : "main");
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), next > 11 ? "worker" : "main");
+	ty_mx_feed(ev);
+}
+
+/* A command waits for one child after the other: those of one name are one row when they are many,
+ * else each has its own. */
+static void namesakes_on_the_path(void **state)
+{
+	for (unsigned children = 4; children < 6; children++) {
+		struct ty_explain x;
+		struct ty_ledger l;
+		char row[64];
+
+		ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		for (unsigned i = 0; i < children; i++) {
+			uint64_t at = (10 * i + 2) * MS;
+			int child = 21 + (int)i;
+
+			ty_mx_fork(0, at, 11, child, 0);
+			worker_switch(at + 1 * MS, 11, child);
+			ty_mx_waking(0, at + 8 * MS, child, 11, 0);
+			worker_switch(at + 9 * MS, child, 11);
+		}
+		ty_mx_switch(0, (10 * children + 3) * MS, 11, TY_TASK_DEAD, 0);
+		x = explain(ty_mx_end(), 11);
+		assert_int_equal(ty_ledger_command(&x, 0, UINT64_MAX, &l), 0);
+		for (unsigned i = 0; i < children; i++) {
+			snprintf(row, sizeof(row), "worker/%u: on CPU, no system call recorded",
+				 21 + i);
+			assert_int_equal(row_ns(&l, row), children > 4 ? 0 : 7 * MS);
+		}
+		assert_int_equal(row_ns(&l, "worker (5 threads): on CPU, no system call recorded"),
+				 children > 4 ? 35 * MS : 0);
+		ty_ledger_fini(&l);
+		ty_mx_drop();
+	}
+	(void)state;
+}
+
+/* Of several buffers they overlap; asked for by CPU and time. */
+static void gaps_of_a_cpu(void **state)
+{
+	struct ty_cpu_gaps g = {0};
+	const struct ty_cpu_gap *p;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_gap(0, 10 * MS, 20 * MS, 1);
+	lost_calls(15 * MS, 30 * MS, 0);
+	lost_calls(31 * MS, 32 * MS, 1);
+	ty_mx_gap(0, 40 * MS, 50 * MS, 1);
+	ty_mx_switch(0, 60 * MS, 11, S, 0);
+	assert_int_equal(ty_cpu_gaps_find(ty_mx_end(), 0, 45 * MS, &g), 0);
+	assert_int_equal(g.gap.n, 3);
+	p = ty_cpu_gap_after(&g, 0, 12 * MS);
+	assert_non_null(p);
+	assert_int_equal(p->from_ns, 10 * MS);
+	assert_int_equal(p->to_ns, 30 * MS);
+	assert_int_equal(ty_cpu_gap_after(&g, 0, 30 * MS)->from_ns, 40 * MS);
+	assert_null(ty_cpu_gap_after(&g, 0, 50 * MS));
+	assert_int_equal(ty_cpu_gap_after(&g, 1, 0)->to_ns, 32 * MS);
+	assert_null(ty_cpu_gap_after(&g, 2, 0));
+	ty_cpu_gaps_fini(&g);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mode_of_those_without_calls),
+		cmocka_unit_test(mode_while_calls_were_lost),
+		cmocka_unit_test(faults_and_lost_calls),
+		cmocka_unit_test(quota),
+		cmocka_unit_test(namesakes_on_the_path),
+		cmocka_unit_test(gaps_of_a_cpu),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
