@@ -379,6 +379,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
 
 	cause(&t, h, c);
+	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
 		struct ty_io io = ty_model_io(m, c->io);
 
@@ -419,7 +420,6 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say(&o, ")");
 	}
 	say(&o, ", %s", s->text);
-	others(&o, h, c);
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		say(&o, "; events were lost meanwhile");
 	if (s->flags & TY_SF_OPEN)

@@ -175,6 +175,11 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err);
 void ty_stalls_fini(struct ty_stalls *s);
+/* When it was over; of several waits together the last one. */
+static inline uint64_t ty_stall_end_ns(const struct ty_stall *s)
+{
+	return s->waits > 1 ? s->last_end_ns : s->start_ns + s->duration_ns;
+}
 /* The name of the call it waited in; "" when it is not known. buf: as for ty_explain_call. */
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32]);
 

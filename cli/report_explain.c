@@ -172,12 +172,6 @@ static void put(FILE *f, const char *s)
 	fputs(b, f);
 }
 
-/* Of several waits together the last one's end. */
-static uint64_t stall_end(const struct ty_stall *s)
-{
-	return s->waits > 1 ? s->last_end_ns : s->start_ns + s->duration_ns;
-}
-
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX];
@@ -190,7 +184,8 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		put(f, s->sentence);
 		putc('\n', f);
 		if (e->logs)
-			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, stall_end(s), f);
+			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
+						 f);
 	}
 	if (!e->stalls.n)
 		fputs("     none (what waited for work is not counted; --all shows it)\n", f);
@@ -401,7 +396,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		ty_json_end_array(j);
 		ty_json_str(j, "sentence", s->sentence);
 		if (e->logs)
-			ty_report_logs_near_json(e->logs, s->start_ns, stall_end(s), j);
+			ty_report_logs_near_json(e->logs, s->start_ns, ty_stall_end_ns(s), j);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

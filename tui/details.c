@@ -287,11 +287,14 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 	for (uint32_t i = 0; i < v->n; i++)
 		if (v->v[i].span == span) {
 			const struct ty_stall *s = &v->v[i];
-			char *line = next(l);
+			char *line = next(l), sum[TY_TIME_MAX];
 
 			t->stall_here = i + 1;
-			add(line, "stall %u, %s: %s", i + 1, s->proven ? "proven" : "inferred",
-			    s->text);
+			add(line, "stall %u, %s: ", i + 1, s->proven ? "proven" : "inferred");
+			if (s->waits > 1)
+				add(line, "one of %u waits, %s", s->waits,
+				    ty_fmt_length(s->duration_ns, sum));
+			add(line, "%s%s", s->waits > 1 ? " in all; " : "", s->text);
 			/* To what held it up, in its midst. */
 			if (s->links > 1) {
 				const struct ty_link *last = &s->link[s->links - 1];

@@ -148,6 +148,10 @@ static void draw_wait(const struct ty_timeline *t, struct ty_grid *g, const stru
 	if (stall) { /* the cause in words needs all the room there is */
 		if (!stall->proven)
 			x += ty_grid_text(g, x, y, 2, "~ ", ty_palette_role(p, TY_ROLE_WARN));
+		if (stall->waits > 1) {
+			snprintf(text, sizeof(text), "%u waits: ", stall->waits);
+			x += ty_grid_text(g, x, y, g->w - x - 1, text, st);
+		}
 		ty_grid_elide(g, p, x, y, g->w - x - 1, stall->text, st);
 	} else if (at_w) {
 		if (f->state == TY_ST_RUNNABLE && f->ran >= 0)

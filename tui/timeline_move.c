@@ -104,6 +104,7 @@ static void fit(struct ty_timeline *t, uint64_t start, uint64_t end)
 
 void ty_timeline_to_finding(struct ty_timeline *t)
 {
+	const struct ty_stall *stall;
 	const struct ty_wait *f;
 	uint32_t row;
 	char who[TY_WHO_MAX];
@@ -113,7 +114,14 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 		return;
 	}
 	f = &t->findings.v[t->finding];
-	fit(t, f->start_ns, f->start_ns + f->duration_ns);
+	stall = t->finding < t->findings.stalls.n ? &t->findings.stalls.v[t->finding] : NULL;
+	fit(t, f->start_ns, stall ? ty_stall_end_ns(stall) : f->start_ns + f->duration_ns);
+	if (stall && stall->waits > 1) { /* in the chief one of them */
+		struct ty_span s = ty_model_span_brief(t->m, stall->thread, stall->span);
+
+		t->cursor_ns = s.start_ns + (s.end_ns - s.start_ns) / 2;
+		ty_timeline_clamp(t);
+	}
 	row = ty_tracks_reveal(&t->tracks, f->thread);
 	if (row == TY_NONE)
 		return;
@@ -123,15 +131,12 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	/* Its system calls, one row below, should be seen, too. */
 	t->below = 1;
 	ty_timeline_show_finding(t);
-	if (t->finding < t->findings.stalls.n) {
-		const struct ty_stall *s = &t->findings.stalls.v[t->finding];
-
+	if (stall)
 		ty_timeline_say(t, "stall %u of %u, %s: %s", t->finding + 1, t->findings.stalls.n,
-				s->proven ? "proven" : "inferred", s->text);
-	} else {
+				stall->proven ? "proven" : "inferred", stall->text);
+	else
 		ty_timeline_say(t, "%u of %u in the list: a wait of %s", t->finding + 1,
 				t->findings.n, ty_timeline_who(t, f->thread, f->start_ns, who));
-	}
 }
 
 void ty_timeline_step_finding(struct ty_timeline *t, int by)
