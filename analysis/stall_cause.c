@@ -97,9 +97,9 @@ static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path
 		return;
 	c->s.culprit = c->root.thread;
 	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
-	if (s->what != TY_SEG_READY)
+	if (s->what != TY_SEG_READY || s->span != ty_model_thread(h->x->m, s->thread)->spans_first)
 		return;
-	/* While it did not run, it had no say in its name: the one it had at last. */
+	/* Until it first ran it had no say in its name: the one it had at last. */
 	for (size_t i = 0; i < p->seg.n; i++)
 		if (p->seg.v[i].thread == c->s.culprit)
 			c->s.culprit_ns = p->seg.v[i].end_ns - 1;

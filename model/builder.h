@@ -173,6 +173,9 @@ void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t 
 void ty_identity_end(struct ty_builder *b, uint32_t thread, uint64_t ts);
 /* Thread a goes on as tid (exec by a thread that is not the leader)? Then hand over: true. */
 bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_t ts, bool proven);
+/* The dying leader of a process shows up under `tid`, of another thread of it that runs elsewhere:
+ * that one has taken the leader's. False: this is not so. */
+bool ty_identity_leader_left(struct ty_builder *b, uint32_t leader, int32_t tid, uint64_t ts);
 void ty_identity_machine(struct ty_builder *b, const char *text);
 void ty_identity_snapshot(struct ty_builder *b, const char *text);
 void ty_identity_cmdlines(struct ty_builder *b, const char *text);

@@ -174,6 +174,17 @@ bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_
 	return true;
 }
 
+bool ty_identity_leader_left(struct ty_builder *b, uint32_t leader, int32_t tid, uint64_t ts)
+{
+	const struct ty_bthread *l = &b->thread.v[leader];
+	uint32_t a = ty_identity_find(b, tid);
+
+	if (a == TY_NONE || a == leader || !l->exiting || l->ended || l->tid_now != l->pub.tgid ||
+	    b->thread.v[a].pub.tgid != l->pub.tgid || b->thread.v[a].open_state != TY_ST_RUNNING)
+		return false;
+	return ty_identity_handover(b, a, l->tid_now, ts, true);
+}
+
 /* names ------------------------------------------------------------------------------------- */
 
 static void name_log(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *s, size_t n)

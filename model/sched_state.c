@@ -229,7 +229,8 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		return;
 	}
 	if (ty_is_thread(was)) {
-		if (tid && ty_identity_handover(b, was, tid, ts, false))
+		if (tid && (ty_identity_handover(b, was, tid, ts, false) ||
+			    ty_identity_leader_left(b, was, tid, ts)))
 			return;
 		if (b->thread.v[was].exiting)
 			ty_identity_end(b, was, left);

@@ -103,7 +103,9 @@ static void tid_used_again(void **state)
 	assert_int_equal(ty_model_thread_find(m, 77, 0), TY_NONE);
 }
 
-static void exec_by_a_thread(void **state)
+/* first: the leader's last switch, under the tid it got in exchange, is before anything of the
+ * thread's under the leader's. */
+static void exec_of(bool first)
 {
 	struct ty_event ev = {.ts_ns = 60, .cpu = 1, .tid = 5, .kind = TY_EV_RENAME, .id = 11};
 	const struct ty_model *m;
@@ -115,12 +117,14 @@ static void exec_by_a_thread(void **state)
 	ty_mx_event(1, 10, 6, TY_EV_OTHER);
 	ty_mx_enter(1, 20, 6, 59); /* execve */
 	exit_event(0, 30, 5);
+	if (first)
+		ty_mx_switch(0, 55, 6, TY_TASK_DEAD, 0);
 	/* From here on the thread is 5; its name changes before the exec event. */
 	ev.u.rename.tid = 5;
 	snprintf(ev.u.rename.new_comm, sizeof(ev.u.rename.new_comm), "newname");
 	ty_mx_feed(ev);
-	/* The leader's last switch may bear the tid it got in exchange. */
-	ty_mx_switch(0, 65, 6, TY_TASK_DEAD, 0);
+	if (!first)
+		ty_mx_switch(0, 65, 6, TY_TASK_DEAD, 0);
 	ev = (struct ty_event){.ts_ns = 70, .cpu = 1, .tid = 5, .kind = TY_EV_EXEC, .id = 12};
 	ev.u.exec.tid = 5;
 	ev.u.exec.old_tid = 6;
@@ -130,7 +134,7 @@ static void exec_by_a_thread(void **state)
 	ty_mx_switch(1, 80, 5, S, 0);
 	m = ty_mx_end();
 	assert_int_equal(ty_model_summary(m)->threads, 2);
-	assert_string_equal(ty_mx_thread(5, 0), "R@0:10-65<");
+	assert_string_equal(ty_mx_thread(5, 0), first ? "R@0:10-55<" : "R@0:10-65<");
 	assert_string_equal(ty_mx_thread(5, 1), "R@1:10-80< S80-80>");
 	/* Found under both tids, each at its time. */
 	n = ty_model_thread_find(m, 6, 20);
@@ -143,6 +147,13 @@ static void exec_by_a_thread(void **state)
 	assert_string_equal(ty_model_comm(m, n, 65), "newname");
 	assert_int_equal(ty_model_thread(m, n)->syscalls_n, 1);
 	assert_int_equal(ty_model_syscall(m, ty_model_thread(m, n)->syscalls_first).end_ns, 75);
+}
+
+static void exec_by_a_thread(void **state)
+{
+	exec_of(false);
+	ty_mx_drop();
+	exec_of(true);
 }
 
 static void interrupts(void **state)
