@@ -505,12 +505,40 @@ bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t
 	return false;
 }
 
-bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t)
+/* Do both calls, of one thread, begin with the same argument: a futex word, a set of semaphores? */
+static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t call_b)
 {
-	const struct ty_model *m = x->m;
+	struct ty_syscall a, b;
+	uint64_t u[6], v[6];
+
+	if (call_a == TY_NONE || call_b == TY_NONE || !x->args)
+		return false;
+	a = ty_model_syscall(x->m, call_a);
+	b = ty_model_syscall(x->m, call_b);
+	return a.nr == b.nr && a.abi == b.abi && !x->args(x->ctx, &a, u) &&
+	       !x->args(x->ctx, &b, v) && u[0] == v[0];
+}
+
+/* Was the wakeup at `ask` that began this span of another thread a request? Not if it came by the
+ * very thing that is waited for now, as of a lock that is handed on; nor, if this wait is not over,
+ * so that nothing tells of its end, when the other one had waited since before the recording, and
+ * may have asked then. */
+static bool is_request(const struct ty_explain *x, const struct ty_cand *c, uint32_t other,
+		       uint32_t span, uint64_t ask)
+{
+	if (c->s.flags & TY_SF_OPEN && span > ty_model_thread(x->m, other)->spans_first &&
+	    ty_model_span_brief(x->m, other, span - 1).flags & TY_SF_BEFORE)
+		return false;
+	return !same_place(x, ty_model_syscall_at(x->m, c->s.thread, ask), c->s.syscall);
+}
+
+bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t thread = c->s.thread, threads = ty_model_summary(m)->threads, span;
 	const struct ty_thread *th = ty_model_thread(m, thread);
+	uint64_t t = c->s.start_ns, from = t;
 	uint32_t k = ty_model_span_find(m, thread, t);
-	uint64_t from = t;
 
 	for (unsigned n = 0; k != TY_NONE && k > th->spans_first && n < TY_STALL_BACK; n++) {
 		struct ty_span s = ty_model_span_brief(m, thread, --k);
@@ -519,7 +547,17 @@ bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_
 			break;
 		from = s.start_ns;
 	}
-	return ty_stall_woke_anybody(x, thread, from, t, TY_NONE);
+	for (uint32_t i = 0; i < threads; i++) {
+		uint64_t ask;
+
+		if (i == thread || ty_model_thread(m, i)->kernel ||
+		    !ty_model_wakeups(m, i, from, t + 1) || !asked(h->x, thread, i, t, true))
+			continue;
+		ask = last_woken_at(h->x, i, thread, t, true, &span);
+		if (ask >= from && is_request(h->x, c, i, span, ask))
+			return true;
+	}
+	return false;
 }
 
 bool ty_stall_answers(const struct ty_hunt *h, const struct ty_cand *c)

@@ -155,7 +155,7 @@ static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
 	expected =
 		!futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) || just_asked(h, c);
 	if (expected && c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
-	    ((futex && ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns)) ||
+	    ((futex && ty_stall_asked_anybody(h, c)) ||
 	     ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1)))
 		return true;
 	if (ty_stall_on_path(h, c, true) < c->s.duration_ns / 2 ||
@@ -267,7 +267,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 	}
 	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE)
 		return c->w.class == TY_WAIT_PEER && !(c->s.flags & TY_SF_BEFORE) &&
-		       ty_stall_asked_anybody(h->x, c->s.thread, c->s.start_ns);
+		       ty_stall_asked_anybody(h, c);
 	if (c->waker.kind != TY_WAKER_THREAD)
 		return false;
 	if (c->w.class == TY_WAIT_END)

@@ -38,6 +38,9 @@
  * that started it, on a pipe: what it said first greeted. Nor is a result that was handed over by
  * descriptor a request where the waiter waits by futex then, was made by its process and does but
  * end afterwards: it was told to.
+ * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
+ *   somebody right before, who had not asked it first nor waited since before the recording, and
+ *   not by what it waits for itself, as at a lock that is handed on.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

@@ -165,8 +165,9 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* Did the waker itself write or read, as the other side of a pipe does? */
 bool ty_stall_handed(const struct ty_explain *x, const struct ty_waker *k);
-/* Since the thread last waited for a while, before t, did it wake anybody? */
-bool ty_stall_asked_anybody(const struct ty_explain *x, uint32_t thread, uint64_t t);
+/* Since the thread last waited for a while, before this wait, did it wake anybody, but to answer?
+ */
+bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c);
 /* Did the thread, after its wait, wake the one that had ended it, in turn? */
 bool ty_stall_answers(const struct ty_hunt *h, const struct ty_cand *c);
 /* Did the thread wake anybody but `but` in [from, to]? */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Who asked, and waits for the answer when the recording ends; and who has answered, and waits for
+ * the next request. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_turns.h"
+
+enum {
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_SEMOP = 65,
+	SET = 5,
+	OTHER_SET = 6,
+	TAKE = 0x100, /* operations, by their place in memory */
+	GIVE = 0x200
+};
+
+enum first { NOBODY, PEER, SINCE_BEFORE };
+
+/* 11 wakes 12 by a call on the first of two places, then waits at the other one when the recording
+ * ends. 12 had woken it before, or had waited since before the recording. How many of its waits are
+ * stalls? */
+static unsigned not_over(enum first how, int wake, uint64_t to, int wait, uint64_t from)
+{
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n",
+	      how == SINCE_BEFORE
+		      ? "taken 1 2\n" ROW("11", "11", "1",
+					  "job") "12\t12\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tother\n"
+		      : "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
+	if (how == PEER) {
+		ty_mx_switch(0, t, 0, R, 11);
+		sleeps(11, NR_READ, 4, 0, 12);
+		wakes(12, NR_WRITE, 5, 0, 11);
+		sleeps(12, NR_READ, 6, 0, 11);
+		ty_mx_exit(0, t += 1000, 11, NR_READ, 1);
+	} else if (how == NOBODY) {
+		ty_mx_switch(0, t, 0, R, 12);
+		sleeps(12, NR_READ, 6, 0, 11);
+	} else {
+		ty_mx_switch(0, t, 0, R, 11);
+	}
+	wakes(11, wake, to, GIVE, 12);
+	sleeps(11, wait, from, TAKE, 12);
+	ty_mx_switch(0, t += MS, 12, S, 0);
+	ty_mx_event(0, t += 300 * MS, 0, TY_EV_OTHER);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].flags & TY_SF_OPEN && s.v[i].syscall != TY_NONE;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void who_has_answered_waits_for_work(void **state)
+{
+	assert_int_equal(not_over(NOBODY, NR_WRITE, 3, NR_READ, 4), 1);
+	assert_int_equal(not_over(PEER, NR_WRITE, 3, NR_READ, 4), 0);
+	/* It may have been asked before anything was recorded. */
+	assert_int_equal(not_over(SINCE_BEFORE, NR_WRITE, 3, NR_READ, 4), 0);
+	/* A lock is handed on, not asked for anything. */
+	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, OTHER_SET), 1);
+	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_has_answered_waits_for_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
