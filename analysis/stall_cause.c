@@ -91,13 +91,16 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_seg *s = &p->seg.v[c->root.seg];
+	const struct ty_thread *t;
 
 	c->s.links = ty_path_links(p, c->root.seg, c->s.link, TY_STALL_LINKS);
 	if (c->root.thread == c->s.thread || c->root.thread == TY_NONE)
 		return;
+	t = ty_model_thread(h->x->m, c->root.thread);
 	c->s.culprit = c->root.thread;
 	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
-	if (s->what != TY_SEG_READY || s->span != ty_model_thread(h->x->m, s->thread)->spans_first)
+	/* The first span of who is born is its making, then it is ready. */
+	if (s->what != TY_SEG_READY || !t->born || s->span - t->spans_first > 1)
 		return;
 	/* Until it first ran it had no say in its name: the one it had at last. */
 	for (size_t i = 0; i < p->seg.n; i++)

@@ -276,6 +276,47 @@ static void an_own_timer_is_a_sleep(void **state)
 	ty_mx_drop();
 }
 
+/* 12 has the lock and gets no CPU, then lets go of it by exec: it was another one when it had it.
+ * Not so where it was only just born: it had no name of its own before it ran. */
+static void a_culprit_is_told_by_the_name_it_had(void **state)
+{
+	for (int born = 0; born < 2; born++) {
+		struct ty_event ev = {.kind = TY_EV_RENAME, .id = 11, .tid = 12};
+		const struct ty_model *m;
+		struct ty_stalls s;
+
+		givens = 0;
+		ty_mx_begin("mode=all\n", NULL);
+		ty_mx_switch(0, 1 * MS, 0, R, born ? 11 : 12);
+		if (born)
+			ty_mx_fork(0, 2 * MS, 11, 12, 0);
+		else
+			ty_mx_switch(0, 2 * MS, 12, R, 11);
+		give(3 * MS, LOCK_FD, 2, 0);
+		ty_mx_enter(0, 3 * MS, 11, NR_FLOCK);
+		ty_mx_switch(0, 4 * MS, 11, S, 20);
+		for (int i = 0; i < 10; i++) /* a crowd */
+			ty_mx_switch(0, (14 + 10 * (uint64_t)i) * MS, 20 + i, S,
+				     i == 9 ? 12 : 21 + i);
+		ev.ts_ns = 104 * MS + 1000;
+		ev.u.rename.tid = 12;
+		snprintf(ev.u.rename.new_comm, sizeof(ev.u.rename.new_comm), "later");
+		ty_mx_feed(ev);
+		ty_mx_waking(0, 104 * MS + 2000, 12, 11, 0);
+		ty_mx_switch(0, 104 * MS + 3000, 12, S, 11);
+		ty_mx_exit(0, 105 * MS, 11, NR_FLOCK, 0);
+		ty_mx_switch(0, 110 * MS, 11, S, 0);
+		m = ty_mx_end();
+		s = stalls_of(m, 0, false);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].culprit, thread(m, 12));
+		assert_string_equal(ty_model_comm(m, s.v[0].culprit, s.v[0].culprit_ns),
+				    born ? "later" : "t12");
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,6 +324,7 @@ int main(void)
 		cmocka_unit_test(its_long_waits_are_told_once),
 		cmocka_unit_test(waits_that_are_alike),
 		cmocka_unit_test(a_crowd_at_one_lock),
+		cmocka_unit_test(a_culprit_is_told_by_the_name_it_had),
 		cmocka_unit_test(an_own_timer_is_a_sleep),
 		cmocka_unit_test(who_came_late_does_not_tell_it),
 	};
