@@ -300,7 +300,7 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		}
 		break;
 	case TY_STALL_IRQ: theft(o, m, c); return;
-	case TY_STALL_CPU: say(o, "the call itself computed"); return;
+	case TY_STALL_CPU: say(o, "the call itself computed or spun for a lock"); return;
 	case TY_STALL_LOST:
 		say(o,
 		    c->s.state == TY_ST_UNKNOWN

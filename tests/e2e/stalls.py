@@ -49,7 +49,7 @@ SAYS = {
     "io": r"(, waiting for|by way of) .*block device \d+:\d+ \(\d+ request",
     "fault": r", waiting for (a page|block device)",
     "timer": r", (nothing came before the time was up|a timer ended it) ",
-    "cpu": r" ran in .*, the call itself computed ",
+    "cpu": r" ran in .*, the call itself computed or spun for a lock ",
     "lost": r", events were lost: ",
     "irq": r", interrupts took ",
 }

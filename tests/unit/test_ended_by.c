@@ -153,7 +153,7 @@ static void who_let_it_go_is_not_known(void **state)
 static void other_calls_compute(void **state)
 {
 	check(WAIT | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_CPU, 0,
-	      ", the call itself computed ");
+	      ", the call itself computed or spun for a lock ");
 }
 
 /* 13 waits for 11, which spins for 12. */
