@@ -97,6 +97,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 {
 	struct ty_builder *b = calloc(1, sizeof(*b));
 	const struct ty_sysarch *arch;
+	int64_t lost;
 
 	if (!b)
 		return NULL;
@@ -121,6 +122,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	ty_identity_snapshot(b, facts->threads);
 	b->self_end = ty_key_u64(facts->self, "end_ns");
 	b->self_lost = ty_key_u64(facts->self, "lost");
+	b->none_lost = ty_key_i64(facts->self, "lost", &lost) && !lost;
 	if (b->failed)
 		goto nomem;
 	if (facts->index_of)

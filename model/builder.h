@@ -104,6 +104,7 @@ struct ty_builder {
 	int failed;
 	bool started;
 	uint64_t start, now, self_end, self_lost;
+	bool none_lost;	     /* by the recorder's own count: what is missing was never delivered */
 	uint64_t ends_ns;    /* latest end of a call that was taken with its begin */
 	int32_t command_tid; /* 0: no command was traced */
 	uint32_t sched_buf;

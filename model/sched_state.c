@@ -117,6 +117,7 @@ static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s,
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 {
 	struct ty_bthread *t = &b->thread.v[thread];
+	unsigned why = b->none_lost ? 0 : TY_SF_LOST;
 	struct ty_bcpu *c;
 	uint64_t at;
 
@@ -127,10 +128,10 @@ void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
 	 * proves instants only. */
 	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
 	if (c->cur == thread) {
-		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
+		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, why);
 		c->cur = TY_CUR_LOST;
 	}
-	doubt_from(b, thread, at, TY_SF_LOST);
+	doubt_from(b, thread, at, why);
 }
 
 /* who is current ---------------------------------------------------------------------------- */
@@ -145,7 +146,8 @@ static void infer_idle(struct ty_builder *b, uint32_t cpu, uint64_t ts)
 		c->open_flags = TY_SF_BEFORE;
 	} else {
 		ty_sched_cpu_set(b, cpu, ts, TY_NONE, TY_ST_IDLE,
-				 c->cur == TY_CUR_LOST ? TY_SF_LOST : TY_SF_INFERRED);
+				 c->cur == TY_CUR_LOST && !b->none_lost ? TY_SF_LOST
+									: TY_SF_INFERRED);
 	}
 	c->cur = TY_CUR_IDLE;
 }
@@ -265,7 +267,8 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		return;
 	}
 	if (was == TY_CUR_LOST) {
-		flags = TY_SF_LOST; /* cut, not begun here */
+		/* Cut, not begun here. */
+		flags = b->none_lost ? 0 : TY_SF_LOST;
 	} else if (was == TY_CUR_UNKNOWN && !b->complete) {
 		flags = TY_SF_BEFORE;
 	} else if (at_once && ty_is_thread(was) && t->open_state == TY_ST_RUNNABLE &&
@@ -341,7 +344,7 @@ static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	else
-		doubt_from(b, thread, c->sched_ns, TY_SF_LOST);
+		doubt_from(b, thread, c->sched_ns, b->none_lost ? 0 : TY_SF_LOST);
 }
 
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts)

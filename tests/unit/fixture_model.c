@@ -16,8 +16,16 @@ static struct ty_model *model;
 
 void ty_mx_begin(const char *machine, const char *threads)
 {
-	struct ty_build_facts facts = {
-		.machine = machine, .threads = threads, .long_size = 8, .arch = "x86_64"};
+	ty_mx_begin_self(machine, threads, NULL);
+}
+
+void ty_mx_begin_self(const char *machine, const char *threads, const char *self)
+{
+	struct ty_build_facts facts = {.machine = machine,
+				       .threads = threads,
+				       .self = self,
+				       .long_size = 8,
+				       .arch = "x86_64"};
 
 	ty_mx_drop();
 	b = ty_builder_new(&facts);

@@ -9,6 +9,8 @@ enum { S = TY_TASK_INTERRUPTIBLE, D = TY_TASK_UNINTERRUPTIBLE, R = 0, RP = TY_TA
 
 /* One model at a time. machine, threads: section texts or NULL. */
 void ty_mx_begin(const char *machine, const char *threads);
+/* The same with what the recorder noted of itself. */
+void ty_mx_begin_self(const char *machine, const char *threads, const char *self);
 void ty_mx_feed(struct ty_event ev);
 const struct ty_model *ty_mx_end(void);
 void ty_mx_drop(void); /* the model, and a builder that was not ended */

@@ -442,6 +442,25 @@ static void stopped_while_finishing(void **state)
 	}
 }
 
+/* 11 runs on CPU 1, and then on CPU 0: what it did between is told as lost, unless the recorder
+ * counted no loss; then a switch was not delivered. */
+static void elsewhere_without_a_switch(void **state)
+{
+	for (int lost = 0; lost < 2; lost++) {
+		ty_mx_begin_self("mode=all\nno_idle_switch=1\n", NULL,
+				 lost ? "lost=5\n" : "lost=0\n");
+		ty_mx_switch(0, 1, 0, R, 12);
+		ty_mx_switch(1, 2, 0, R, 11);
+		ty_mx_event(1, 10, 11, TY_EV_OTHER);
+		ty_mx_switch(0, 30, 12, S, 11);
+		ty_mx_switch(0, 40, 11, S, 0);
+		ty_mx_end();
+		tracks(11, lost ? "?1-2< R@1:2-10 ?10-30! R@0:30-40 S40-40>"
+				: "?1-2< R@1:2-10 ?10-30 R@0:30-40 S40-40>");
+	}
+	(void)state;
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
@@ -460,6 +479,7 @@ int main(void)
 		T(migration),
 		T(nonsense),
 		T(stopped_while_finishing),
+		T(elsewhere_without_a_switch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
