@@ -159,6 +159,24 @@ static int sum_up(struct ty_hunt *h, uint32_t thread, uint64_t t, struct crowd *
 	return 0;
 }
 
+/* The foremost of those that shared the CPU, most first. */
+static void name_crowd(const struct ty_hunt *h, struct ty_cand *c, const struct crowd *q)
+{
+	c->crowd_n = 0;
+	vec_each (e, &q->v) {
+		struct ty_ran ran = {e->thread, prio_at(h, e->thread, e->longest_at), e->ns,
+				     e->longest_at};
+		unsigned i = c->crowd_n;
+
+		for (; i && c->crowd[i - 1].ns < ran.ns; i--)
+			if (i < TY_STALL_CROWD)
+				c->crowd[i] = c->crowd[i - 1];
+		if (i < TY_STALL_CROWD)
+			c->crowd[i] = ran;
+		c->crowd_n += c->crowd_n < TY_STALL_CROWD;
+	}
+}
+
 /* What the threads of the cgroup ran in the period before t. */
 static uint64_t used_before(const struct ty_model *m, const struct ty_held_back *g, uint64_t t)
 {
@@ -233,6 +251,8 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		return 1;
 	add_crowd(m, s.cpu, c->s.thread, c->s.start_ns, c->end_ns, &q);
 	r = sum_up(h, c->s.thread, c->end_ns, &q);
+	if (!r)
+		name_crowd(h, c, &q);
 	vec_fini(&q.v);
 	if (r)
 		return r;

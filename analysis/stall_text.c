@@ -51,16 +51,16 @@ static void say_time(struct out *o, const struct ty_explain *x, uint64_t t)
 }
 
 /* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
-static void say_prio(struct out *o, int32_t prio)
+static void say_prio(struct out *o, int32_t prio, const char *before, const char *behind)
 {
-	if (prio == INT32_MIN)
+	if (prio == INT32_MIN || prio == 120)
 		return;
 	if (prio < 0)
-		say(o, ", a deadline thread");
+		say(o, "%sa deadline thread%s", before, behind);
 	else if (prio < 100)
-		say(o, ", real-time priority %d", 99 - prio);
-	else if (prio != 120)
-		say(o, ", nice %d", prio - 120);
+		say(o, "%sreal-time priority %d%s", before, 99 - prio, behind);
+	else
+		say(o, "%snice %d%s", before, prio - 120, behind);
 }
 
 /* Is the CPU in a list like "0-3,7"? */
@@ -172,7 +172,14 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		} else if (c->rival_ns) {
 			say(o, "several others shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);
-			say(o, " in all");
+			say(o, " in all: ");
+			for (unsigned i = 0; i < c->crowd_n; i++) {
+				say(o, i ? ", " : "");
+				say_who(o, m, c->crowd[i].thread, c->crowd[i].at_ns);
+				say(o, " ");
+				say_ns(o, c->crowd[i].ns);
+				say_prio(o, c->crowd[i].prio, " (", ")");
+			}
 			say_idle(o, h, c);
 		} else {
 			say(o, "what ran meanwhile is not recorded");
@@ -183,7 +190,7 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	say(o, " ran ");
 	say_ns(o, c->rival_ns);
 	say(o, " of it on CPU %u", s.cpu);
-	say_prio(o, c->rival_prio);
+	say_prio(o, c->rival_prio, ", ", "");
 	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
 		say(o, " (its own:");
 		if (c->own_prio == 120)

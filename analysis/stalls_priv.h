@@ -21,6 +21,14 @@ struct ty_theft {      /* by one kind of interrupts */
 };
 
 #define TY_STALL_OTHERS 2 /* are named */
+#define TY_STALL_CROWD	3
+
+/* One of several that ran in a ready thread's stead. */
+struct ty_ran {
+	uint32_t thread;
+	int32_t prio;	    /* as rival_prio */
+	uint64_t ns, at_ns; /* in all; an instant of it */
+};
 
 /* A wait that may be a stall. */
 struct ty_cand {
@@ -37,7 +45,9 @@ struct ty_cand {
 	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
 	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */
 	struct ty_held_back held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
-	uint64_t used_ns;   /* of that quota, in the period before; 0: it is counted in held */
+	uint64_t used_ns; /* of that quota, in the period before; 0: it is counted in held */
+	struct ty_ran crowd[TY_STALL_CROWD]; /* RUNNABLE, no culprit: who ran most, the first n */
+	unsigned crowd_n;
 	int32_t rival_prio; /* kernel's scale, 0..139; INT32_MIN not known */
 	int32_t own_prio;
 	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */

@@ -287,6 +287,36 @@ static void who_had_the_cpu(void **state)
 	ty_mx_drop();
 }
 
+/* Four of them: nobody is to blame, but the foremost are named, most first. */
+static void who_shared_the_cpu(void **state)
+{
+	static const unsigned ms[] = {40, 70, 60, 50};
+	const struct ty_model *m;
+	struct ty_explain x;
+	struct ty_stalls s;
+	uint64_t t = 5 * MS;
+
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_enter(0, 2 * MS, 11, 39);
+	ty_mx_exit(0, 2 * MS + 100, 11, 39, 1);
+	ty_mx_switch(0, t, 11, RP, 12);
+	for (int i = 0; i < 4; i++)
+		ty_mx_switch(0, t += ms[i] * MS, 12 + i, S, i < 3 ? 13 + i : 11);
+	ty_mx_switch(0, t + 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = explain(m, 0);
+	s = stalls_by(&x, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].culprit, TY_NONE);
+	assert_non_null(strstr(s.v[0].text, "shared CPU 0, 220 ms in all: t13/13 70.0 ms"));
+	assert_non_null(strstr(s.v[0].text, ", t14/14 60.0 ms"));
+	assert_non_null(strstr(s.v[0].text, ", t15/15 50.0 ms"));
+	assert_null(strstr(s.v[0].text, "t12/12"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 /* A switch between two threads whose priority is told. */
 static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int next_prio)
 {
@@ -695,6 +725,7 @@ int main(void)
 		cmocka_unit_test(an_end_stands_behind_what_it_explains),
 		cmocka_unit_test(idle_waits_are_no_stalls),
 		cmocka_unit_test(who_had_the_cpu),
+		cmocka_unit_test(who_shared_the_cpu),
 		cmocka_unit_test(a_quota_held_it_back),
 		cmocka_unit_test(interrupts_steal),
 		cmocka_unit_test(softirq_wakers),
