@@ -9,10 +9,8 @@
 #include "stalls_priv.h"
 #include "talk.h"
 
-#define ASKS	     8		     /* wakeups of one by the other that are looked at */
-#define SIGNAL_NS    UINT64_C(50000) /* from a wakeup to the signal that was its cause */
-#define SIGNAL_LOOKS 256
-#define BEGUN_NS     UINT64_C(500000) /* a new thread that has run no longer has only begun */
+#define ASKS	 8		  /* wakeups of one by the other that are looked at */
+#define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
@@ -585,57 +583,6 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 			return true;
 	}
 	return false;
-}
-
-/* Did the waker send the thread's process a signal when it woke it? The kernel tells of that after
- * the wakeup. */
-static bool signal_before(const struct ty_model *m, const struct ty_cand *c)
-{
-	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
-	uint32_t i = ty_model_point_after(m, c->waker.cpu, c->waker.ts_ns + SIGNAL_NS);
-
-	for (unsigned n = 0; i && n < SIGNAL_LOOKS; n++) {
-		struct ty_point p = ty_model_point(m, c->waker.cpu, --i);
-
-		if (p.ts_ns < c->waker.ts_ns)
-			break;
-		if (p.kind == TY_PT_SIGNAL && p.thread == c->waker.thread && p.b < TY_NONE &&
-		    (p.b == c->s.thread ||
-		     (tgid > 0 && ty_model_thread(m, (uint32_t)p.b)->tgid == tgid)))
-			return true;
-	}
-	return false;
-}
-
-bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
-{
-	uint32_t i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
-	struct ty_syscall s;
-
-	if (i == TY_NONE)
-		return !ty_model_thread(h->x->m, c->waker.thread)->traced &&
-		       signal_before(h->x->m, c);
-	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
-	return ty_talk(h->x, &s).says & TY_SIGNALS;
-}
-
-/* What the call says of a message that went through; 0: nothing. */
-static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t call)
-{
-	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
-	unsigned says = s.ret > 0 ? ty_talk(x, &s).says : 0;
-
-	return says & TY_MESSAGE ? says : 0;
-}
-
-bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
-{
-	uint32_t i = c->s.syscall, first = ty_model_thread(h->x->m, c->s.thread)->syscalls_first;
-	unsigned says = 0;
-
-	for (unsigned n = 0; i != TY_NONE && !says && i > first && n < TY_STALL_BACK; n++)
-		says = message_of(h->x, c->s.thread, --i);
-	return says & TY_TAKES;
 }
 
 /* The side that the thread's calls before its wait tell: by what they said on fd; where to >= 0, by

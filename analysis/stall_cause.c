@@ -285,6 +285,10 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		     !ty_stall_serves(h, c) &&
 		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
 			return true;
+		if (ty_stall_owed_unseen(h, c)) {
+			c->s.proven = false;
+			return true;
+		}
 	}
 	/* Who hands work to a pool by futex asks its threads, too. */
 	if (c->w.word &&

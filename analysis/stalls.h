@@ -59,7 +59,8 @@
  *   child ended it so.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer (also when the descriptor that is read next says so); or when a signal of another
- *   thread ended it and the waiter owed an answer itself (it had received, and not sent since), or
+ *   thread ended it and the waiter owed an answer itself (it had received, and not sent since; or,
+ *   if it was attached to amid that, sends a message then and waits elsewhere, inferred), or
  *   had sent one and the command could not go on without it. Unasked only those of the command's
  *   first thread, which it could not go on without, once in that call and for that thread, and
  *   went on to work: for a signal of a traced thread; or for several descriptors, if who ended that

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
- * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_share.c (turns and
- * parts), stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c
- * (what the command lost), stall_rank.c (which are one, which comes first), stall_cpu.c and
- * stall_text.c.
+ * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_owed.c (who owed an
+ * answer), stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what
+ * a futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
+ * first), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -186,10 +186,6 @@ bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t
 /* Did the thread, since it last waited for a while before the call, hand something over (fd >= 0:
  * there)? The other side need not have waited for it, so that no wakeup tells. */
 bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd);
-/* Did another thread end the wait by sending a signal? */
-bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
-/* Had the thread received something before its wait, and not sent anything since? */
-bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* Of descriptor fd before the wait: which side the thread has, as its own calls tell; fd -1: not
  * known. It asks: connected or spoke first (where fd goes one way only, on the one by which it last
  * woke the other side); it serves: accepted or heard first, or is a program that waits at its
@@ -212,6 +208,15 @@ bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c);
  * descriptor, and does it but end after the wait (ty_stall_only_ends)? Then that was its result,
  * and it was told to end. */
 bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
+
+/* stall_owed.c */
+/* Did another thread end the wait by sending a signal? */
+bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
+/* Had the thread received something before its wait, and not sent anything since? */
+bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
+/* The same where it is older than the recording, which has no message of it before: does it send
+ * one after its wait, unasked, and then wait elsewhere, as for its next request? (inferred) */
+bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_share.c */
 /* Does who ended the wait wait there itself at another time, as for a lock that goes from hand to

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who asked, and waits for the answer when the recording ends; and who has answered, and waits for
- * the next request. */
+ * the next request. Who owed an answer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,11 @@
 enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
+	NR_SENDTO = 44,
+	NR_RECVFROM = 45,
+	NR_KILL = 62,
 	NR_SEMOP = 65,
+	NR_EPOLL_WAIT = 232,
 	SET = 5,
 	OTHER_SET = 6,
 	TAKE = 0x100, /* operations, by their place in memory */
@@ -70,10 +74,52 @@ static void who_has_answered_waits_for_work(void **state)
 	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET), 0);
 }
 
+/* 11, which was there before the recording, waits in epoll until 12 sends it a signal. It makes one
+ * call on its socket before (0: none) and one after that, then waits in epoll on this descriptor.
+ */
+static unsigned signalled(int before, int after, uint64_t elsewhere)
+{
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
+	ty_mx_switch(0, t, 0, R, 11);
+	if (before)
+		call(t += MS, 11, before, 5, 7);
+	sleeps(11, NR_EPOLL_WAIT, 9, 0, 12);
+	t += 400 * MS;
+	wakes(12, NR_KILL, 11, 0, 11);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 11, after, 5, 7);
+	sleeps(11, NR_EPOLL_WAIT, elsewhere, 0, 0);
+	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.v[i].kind == TY_STALL_SIGNAL) {
+			assert_int_equal(s.v[i].proven, before != 0);
+			n++;
+		}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void who_answers_then_had_been_asked(void **state)
+{
+	assert_int_equal(signalled(NR_RECVFROM, NR_SENDTO, 9), 1);
+	assert_int_equal(signalled(0, NR_SENDTO, 4), 1);
+	/* It waits there for all its work, tells news, or is asked only now. */
+	assert_int_equal(signalled(0, NR_SENDTO, 9), 0);
+	assert_int_equal(signalled(NR_SENDTO, NR_SENDTO, 4), 0);
+	assert_int_equal(signalled(0, NR_RECVFROM, 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_answered_waits_for_work),
+		cmocka_unit_test(who_answers_then_had_been_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
