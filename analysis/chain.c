@@ -452,10 +452,28 @@ static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t fr
 	return c.end_ns - c.start_ns > (to - from) / 2 ? i : TY_NONE;
 }
 
+/* What the last wait was for; "": the next link tells. */
+static void link_end(const struct ty_model *m, const struct ty_link *l, char *out, size_t size)
+{
+	const struct ty_waker *k = &l->waker;
+	struct ty_io io;
+
+	if (l->what == TY_SEG_DEVICE && k->io != TY_NONE) {
+		io = ty_model_io(m, k->io);
+		snprintf(out, size, ", waiting for block device %u:%u (%s)", io.major, io.minor,
+			 ty_model_str(m, k->name));
+	} else if (l->what == TY_SEG_DEVICE && k->name) {
+		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
+	} else {
+		snprintf(out, size, "%s%s", l->what == TY_SEG_WHATS ? "" : ", ",
+			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what));
+	}
+}
+
 void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
 {
 	struct ty_span s = {.state = TY_ST_UNKNOWN, .syscall = TY_NONE};
-	char buf[32];
+	char buf[32], end[96];
 	const char *call;
 
 	if (l->what == TY_SEG_RUNS) {
@@ -473,14 +491,12 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	default: break;
 	}
+	link_end(x->m, l, end, sizeof(end));
 	if (s.state == TY_ST_STOPPED)
 		snprintf(out, size, "stopped");
 	else
-		snprintf(out, size, "%s%s%s%s%s%s",
-			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
-			 : s.state == TY_ST_RUNNING ? "spun"
-						    : "blocked",
-			 *call ? " in " : "", call, l->what == TY_SEG_WHATS ? "" : ", ",
-			 l->what == TY_SEG_WHATS ? "" : ty_seg_text(l->what),
+		snprintf(out, size, "%s%s%s%s%s",
+			 s.state == TY_ST_BLOCKED ? "blocked (uninterruptible)" : "blocked",
+			 *call ? " in " : "", call, end,
 			 l->waker.inferred ? " (inferred: whom it served)" : "");
 }

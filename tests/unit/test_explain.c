@@ -546,6 +546,29 @@ static void ledger_of_the_sleep(void **state)
 	ty_mx_drop();
 }
 
+/* The root of a chain that is a device is told by name. */
+static void link_of_a_device(void **state)
+{
+	const struct ty_model *m = lock_and_sleep();
+	struct ty_explain x = explain(m, 0);
+	uint32_t victim = thread(m, 12);
+	struct ty_link l = {.thread = victim,
+			    .span = ty_model_span_find(m, victim, 50 * MS),
+			    .start_ns = 50 * MS,
+			    .end_ns = 60 * MS,
+			    .what = TY_SEG_DEVICE,
+			    .waker = {.kind = TY_WAKER_DEVICE,
+				      .thread = TY_NONE,
+				      .name = ty_model_thread(m, victim)->name,
+				      .io = TY_NONE}};
+	char what[160];
+
+	(void)state;
+	ty_link_text(&x, &l, what, sizeof(what));
+	assert_string_equal(what, "blocked in flock, waiting for device t12");
+	ty_mx_drop();
+}
+
 /* random ------------------------------------------------------------------------------------ */
 
 static uint64_t seed;
@@ -729,6 +752,7 @@ int main(void)
 		cmocka_unit_test(a_quota_held_it_back),
 		cmocka_unit_test(interrupts_steal),
 		cmocka_unit_test(softirq_wakers),
+		cmocka_unit_test(link_of_a_device),
 		cmocka_unit_test(ledger_of_the_sleep),
 		cmocka_unit_test(ledger_of_a_wait_behind_a_crowd),
 		cmocka_unit_test(sums),
