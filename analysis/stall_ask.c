@@ -678,9 +678,10 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
+	bool futex = c->w.kind == TY_STALL_FUTEX;
 
 	return last_woken(h->x, thread, peer, c->s.start_ns, true) &&
-	       first_woken(h->x, thread, peer, true) < first_woken(h->x, peer, thread, true);
+	       first_woken(h->x, thread, peer, futex) < first_woken(h->x, peer, thread, futex);
 }
 
 bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)

@@ -464,7 +464,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 
 	/* It waits once for the very thread that the command is busy with. */
 	if (!h->has_path || ty_stall_on_path(h, c, false) < c->s.duration_ns / 2 ||
-	    ty_stall_serves(h, c) || ty_stall_waits_again(h, c, true))
+	    ty_stall_waits_again(h, c, true))
 		return false;
 	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
 	back = comes_back(h, c->s.thread, &c->w, c->end_ns - 1);
