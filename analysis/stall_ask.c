@@ -413,9 +413,8 @@ bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-/* From this span of the thread on, forward or backward, the next wait that is no lock's. */
-static bool next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
-		      struct ty_wait_for *w, uint32_t *call)
+bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
+			struct ty_wait_for *w, uint32_t *call)
 {
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
 
@@ -450,8 +449,8 @@ static bool hands_over(const struct ty_explain *x, uint32_t thread, uint32_t pee
 	int32_t tgid = ty_model_thread(x->m, thread)->tgid;
 
 	if (tgid < 0 || ty_model_thread(x->m, peer)->tgid != tgid ||
-	    !next_wait(x, thread, at, false, &own, &before) ||
-	    !next_wait(x, peer, span, true, &other, &after))
+	    !ty_stall_next_wait(x, thread, at, false, &own, &before) ||
+	    !ty_stall_next_wait(x, peer, span, true, &other, &after))
 		return false;
 	if (own.fd >= 0)
 		return own.fd == other.fd && own.kind == other.kind;

@@ -195,16 +195,6 @@ static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c, bool *g
 	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
 }
 
-/* Who accepts waits for somebody new, whatever it sent to others before. */
-static bool accepts(const struct ty_hunt *h, const struct ty_cand *c)
-{
-	int64_t fd;
-
-	return c->w.kind == TY_STALL_SOCKET ||
-	       (c->w.kind == TY_STALL_EVENTS &&
-		ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_ACCEPTS);
-}
-
 /* The command could not go on without this wait of its own first thread, once, and went on to work.
  */
 static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
@@ -275,7 +265,7 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return false;
 	if (c->w.class == TY_WAIT_END)
 		return ty_stall_is_end(h, c, p);
-	if (c->w.class == TY_WAIT_IDLE && accepts(h, c))
+	if (ty_stall_accepts(h->x, c->s.thread, c->s.syscall, &c->w))
 		return false;
 	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
 		c->s.kind = TY_STALL_SIGNAL;
@@ -395,6 +385,28 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_cand *c)
 	return best;
 }
 
+/* The path of the wait; of one for a lock that of the part for which it was held by somebody who
+ * did not wait for work. 1; 0: there is none; or what ty_path_find gives. */
+static int find_path(struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
+{
+	for (bool cut = h->o.all;; cut = true) {
+		uint64_t from;
+		int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
+				 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
+
+		if (r || !p->seg.n)
+			return r;
+		r = cut ? 0 : ty_stall_idle_until(h, c, p, &from);
+		if (r || cut || from == c->s.start_ns)
+			return r ? r : 1;
+		if (c->end_ns - from < h->o.min_ns)
+			return 0;
+		c->s.start_ns = from;
+		c->s.duration_ns = c->end_ns - from;
+		c->s.flags &= (uint8_t)~TY_SF_BEFORE;
+	}
+}
+
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -462,9 +474,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return r;
 	p = h->spare;
 	h->spare = (struct ty_path){0};
-	r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, &p)
-		     : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &p);
-	if (r || !p.seg.n) {
+	r = find_path(h, c, &p);
+	if (r <= 0) {
 		h->spare = p;
 		return r;
 	}

@@ -10,7 +10,9 @@
  *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
  *   userfaultfd; inferred: for something else). Always a stall when long enough; but not the room
  *   that the next program of a shell's pipeline (from standard output to standard input) does not
- *   make because it computes, unless the command's path goes over that wait.
+ *   make because it computes, unless the command's path goes over that wait. Nor is a lock one
+ *   for as long as those who had it waited for work, if that was most of the time: they accepted,
+ *   or they had asked nobody, and the next one waits where they did.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what

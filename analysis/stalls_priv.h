@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
- * stall_retry.c (waits in several tries), stall_ask.c (who asked whom), stall_owed.c (who owed an
- * answer), stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what
- * a futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
- * first), stall_cpu.c and stall_text.c.
+ * stall_retry.c (waits in several tries), stall_idle.c (locks whose holder waits for work),
+ * stall_ask.c (who asked whom), stall_owed.c (who owed an answer), stall_share.c (turns and parts),
+ * stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c (what the
+ * command lost), stall_rank.c (which are one, which comes first), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -209,6 +209,10 @@ bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c);
  * and it was told to end. */
 bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first);
 
+/* From this span of the thread on, forward or backward, the next wait that is no lock's. */
+bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t span, bool forward,
+			struct ty_wait_for *w, uint32_t *call);
+
 /* stall_owed.c */
 /* Did another thread end the wait by sending a signal? */
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
@@ -217,6 +221,17 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* The same where it is older than the recording, which has no message of it before: does it send
  * one after its wait, unasked, and then wait elsewhere, as for its next request? (inferred) */
 bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c);
+
+/* stall_idle.c */
+/* Does a wait in this call accept? Who accepts waits for somebody new, whatever it sent to others
+ * before. */
+bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
+		      const struct ty_wait_for *w);
+/* Of a wait for a lock, whose path is p: until when did those who had it wait for work themselves,
+ * if they did for most of the time? Else, or where that is not known, where the wait begins. 0,
+ * -TY_ENOMEM or -TY_EINTR. */
+int ty_stall_idle_until(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p,
+			uint64_t *until_ns);
 
 /* stall_share.c */
 /* Does who ended the wait wait there itself at another time, as for a lock that goes from hand to

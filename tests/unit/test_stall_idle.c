@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Who waits for a lock whose holder waits for work waits for work; but for no longer than that. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+enum {
+	NR_READ = 0,
+	NR_WRITE = 1,
+	NR_NANOSLEEP = 35,
+	NR_ACCEPT = 43,
+	NR_FLOCK = 73,
+	LOCK_FD = 3,
+	WORK_FD = 4,
+	LOCK_EX = 2,
+	LOCK_UN = 8
+};
+
+/* What 12 does while it has the lock: for `idle_ms` it waits at WORK_FD by `nr`, then it sleeps for
+ * `sleep_ms`. */
+struct holder {
+	int nr;
+	unsigned idle_ms, sleep_ms;
+	bool asks; /* before that, at the same place */
+};
+
+static void enter(uint64_t t, int tid, int nr, uint64_t a, uint64_t b)
+{
+	give(t, a, b, 0);
+	ty_mx_enter(0, t, tid, nr);
+}
+
+/* 13 ends the wait of `tid` by a write, and sleeps. */
+static uint64_t ends(uint64_t t, int tid)
+{
+	ty_mx_switch(0, t, 0, R, 13);
+	enter(t + 1 * US, 13, NR_WRITE, 9, 0);
+	ty_mx_waking(0, t + 2 * US, 13, tid, 0);
+	ty_mx_exit(0, t + 3 * US, 13, NR_WRITE, 1);
+	ty_mx_switch(0, t + 4 * US, 13, S, tid);
+	return t + 5 * US;
+}
+
+/* A timer does. */
+static uint64_t expires(uint64_t t, int tid)
+{
+	struct ty_event ev = {.ts_ns = t,
+			      .kind = TY_EV_VECTOR_ENTRY,
+			      .tid = 0,
+			      .id = 30,
+			      .flags = TY_EVF_HARDIRQ};
+
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, t + 1 * US, 0, tid, 0);
+	ty_mx_switch(0, t + 2 * US, 0, R, tid);
+	return t + 3 * US;
+}
+
+/* 12 has the lock that 11 waits for, lets it go and waits for it again; 11 waits for work then, to
+ * the end. The length of 11's stall; that of 12 must be none. */
+static uint64_t stall_of(struct holder does, uint64_t *start)
+{
+	const struct ty_model *m;
+	uint64_t t = 1 * MS, ns = 0;
+	struct ty_stalls s;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\npid=12\n",
+		    "taken 1 2\n" ROW("11", "11", "5", "one") ROW("12", "12", "5", "two")
+			    ROW("13", "13", "1", "client"));
+	ty_mx_switch(0, t, 0, R, 12);
+	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
+	ty_mx_exit(0, t + 2 * US, 12, NR_FLOCK, 0);
+	if (does.asks)
+		call(t + 3 * US, 12, NR_WRITE, 1, WORK_FD);
+	enter(t + 6 * US, 12, does.nr, WORK_FD, 0);
+	ty_mx_switch(0, t + 7 * US, 12, S, 11);
+	enter(t + 8 * US, 11, NR_FLOCK, LOCK_FD, LOCK_EX);
+	ty_mx_switch(0, t + 9 * US, 11, S, 0);
+	t = ends(t + does.idle_ms * MS, 12);
+	ty_mx_exit(0, t, 12, does.nr, 1);
+	if (does.sleep_ms) {
+		enter(t + 1 * US, 12, NR_NANOSLEEP, 0, 0);
+		ty_mx_switch(0, t + 2 * US, 12, S, 0);
+		t = expires(t + does.sleep_ms * MS, 12);
+		ty_mx_exit(0, t, 12, NR_NANOSLEEP, 0);
+	}
+	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_UN);
+	ty_mx_waking(0, t + 2 * US, 12, 11, 0);
+	ty_mx_exit(0, t + 3 * US, 12, NR_FLOCK, 0);
+	enter(t + 4 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
+	ty_mx_switch(0, t + 5 * US, 12, S, 11);
+	ty_mx_exit(0, t + 6 * US, 11, NR_FLOCK, 0);
+	enter(t + 7 * US, 11, does.nr, WORK_FD, 0);
+	ty_mx_switch(0, t + 8 * US, 11, S, 0);
+	ty_mx_switch(0, t + 900 * MS, 0, R, 13);
+	ty_mx_switch(0, t + 901 * MS, 13, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	for (uint32_t i = 0; i < s.n; i++) {
+		int tid = ty_model_thread(m, s.v[i].thread)->tid;
+
+		if (s.v[i].kind != TY_STALL_LOCK)
+			continue;
+		if (does.nr == NR_ACCEPT)
+			assert_int_equal(tid, 11);
+		if (tid == 11) {
+			ns = s.v[i].duration_ns;
+			*start = s.v[i].start_ns;
+		}
+	}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return ns;
+}
+
+static bool about(uint64_t ns, unsigned ms)
+{
+	return ns > ms * MS && ns < (ms + 1) * MS;
+}
+
+static void who_waits_behind_work_waits_for_work(void **state)
+{
+	uint64_t start;
+
+	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 400, 0, false}, &start), 0);
+	/* An answer to somebody else before that is no question. */
+	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 400, 0, true}, &start), 0);
+	/* The next one waits at the same place. */
+	assert_int_equal(stall_of((struct holder){NR_READ, 400, 0, false}, &start), 0);
+}
+
+static void who_waits_for_a_holder_that_does_not(void **state)
+{
+	uint64_t start;
+
+	assert_true(about(stall_of((struct holder){NR_ACCEPT, 1, 400, false}, &start), 401));
+	assert_true(about(stall_of((struct holder){NR_ACCEPT, 100, 300, false}, &start), 400));
+	/* Mostly for work; what came then is told. */
+	assert_true(about(stall_of((struct holder){NR_ACCEPT, 300, 100, false}, &start), 100));
+	assert_true(about(start, 301));
+	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 300, 10, false}, &start), 0);
+	/* One connection in turns: an answer is waited for. */
+	assert_true(about(stall_of((struct holder){NR_READ, 400, 0, true}, &start), 399));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_waits_behind_work_waits_for_work),
+		cmocka_unit_test(who_waits_for_a_holder_that_does_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
