@@ -496,7 +496,9 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 		snprintf(out, size, "stopped");
 	else
 		snprintf(out, size, "%s%s%s%s%s",
-			 s.state == TY_ST_BLOCKED ? "blocked (uninterruptible)" : "blocked",
+			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
+			 : s.state == TY_ST_RUNNING ? "spun"
+						    : "blocked",
 			 *call ? " in " : "", call, end,
 			 l->waker.inferred ? " (inferred: whom it served)" : "");
 }
