@@ -224,6 +224,12 @@ static bool in_vain(const struct ty_hunt *h, const struct ty_cand *c)
 	return c->s.kind == TY_STALL_TIMER && ty_wait_timed_out(h->x, c->s.syscall);
 }
 
+/* Of what began before the recording it is not known what began first. */
+static bool slept_later(const struct ty_cand *b, const struct ty_cand *a)
+{
+	return b->s.start_ns >= a->s.start_ns && !(b->s.flags & TY_SF_BEFORE);
+}
+
 static void join_chains(struct ty_hunt *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -237,11 +243,10 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_cand *b = &h->cand.v[k];
 
-			a->dropped =
-				k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				(is_end(a) || (in_vain(h, b) && (b->s.start_ns >= a->s.start_ns ||
-								 is_asked(h, a, b)))) &&
-				overlap(a, b) >= a->s.duration_ns / 2;
+			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
+				     (is_end(a) || (in_vain(h, b) &&
+						    (slept_later(b, a) || is_asked(h, a, b)))) &&
+				     overlap(a, b) >= a->s.duration_ns / 2;
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
 			a->told = a->told || comes_before(h, a, &h->cand.v[k]);

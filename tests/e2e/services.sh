@@ -39,8 +39,9 @@ assert t["duration_ns"] >= float(least) * 1e9, t["duration_ns"]
 P
 }
 
-postgres() { # STATEMENT NAME [-a]
-	local what="PostgreSQL: the top stall names the backend that held the lock" b p rec holder i w=() who=()
+# -p: the first process of the server; before: recorded from when the others wait on.
+postgres() { # STATEMENT NAME -p|-a [before]
+	local what="PostgreSQL: the top stall names the backend that held the lock" b p rec holder i w=() who=() everybody=() keeps="select pg_sleep(5)"
 	b=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 	[ -x "$b/initdb" ] && id postgres >/dev/null 2>&1 || { skip "$what" "PostgreSQL is not installed"; return; }
 	install -d -o postgres pg
@@ -50,16 +51,21 @@ postgres() { # STATEMENT NAME [-a]
 	$p "$b/pg_ctl" -D "$dir/pg/data" -s -w -l "$dir/pg/log" -o "-c listen_addresses= -c unix_socket_directories=$dir/pg -c fsync=off" start ||
 		{ not_ok "$what"; sed 's/^/# /' pg/log; return; }
 	sql() { "$b/psql" -h "$dir/pg" -U postgres -X -q -A -t "$@" postgres; }
+	waiting() { [ "$(sql -c "select count(*) from pg_stat_activity where wait_event_type = 'Lock'")" = 2 ]; }
 	sql -c "create table t(k int primary key, v int); insert into t select g, 0 from generate_series(1, 9) g"
 	who=(-p "$(head -n 1 pg/data/postmaster.pid)")
-	[ $# -le 2 ] || who=(-a)
-	"$TARRY" record -q -o pg.dat "${who[@]}" --duration 60s >rec.log 2>&1 &
-	rec=$!
-	await 20 tracing $rec
-	sleep 0.3
-	rm -f holder.txt
+	[ "$3" = -p ] || who=(-a) everybody=(-a)
+	[ $# -le 3 ] || keeps="do 'begin while pg_stat_file(''$dir/go'', true) is null loop perform pg_sleep(0.5); end loop; end'"
+	attach() {
+		"$TARRY" record -q -o pg.dat "${who[@]}" --duration 60s >rec.log 2>&1 &
+		rec=$!
+		await 20 tracing $rec
+		sleep 0.3
+	}
+	[ $# -gt 3 ] || attach
+	rm -f holder.txt go
 	# The holder tells its backend's process id when it has the lock, and keeps it.
-	sql -c "begin" -c "$1" -c "select pg_backend_pid()" -c "select pg_sleep(5)" -c "commit" >holder.txt &
+	sql -c "begin" -c "$1" -c "select pg_backend_pid()" -c "$keeps" -c "commit" >holder.txt &
 	i=$!
 	await 10 test -s holder.txt
 	holder=$(head -n 1 holder.txt)
@@ -67,12 +73,18 @@ postgres() { # STATEMENT NAME [-a]
 	w+=($!)
 	sql -c "select pg_backend_pid()" -c "update t set v = v + 1 where k = 1" >w2.txt &
 	w+=($!)
+	if [ $# -gt 3 ]; then
+		await 20 waiting
+		attach
+		sleep 2
+		touch go
+	fi
 	wait $i "${w[@]}"
 	kill -INT $rec
 	wait $rec || { not_ok "$what"; sed 's/^/# /' rec.log; return; }
 	runuser -u postgres -- "$b/pg_ctl" -D "$dir/pg/data" -m fast -s stop && pg=
 	rm -rf pg
-	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5 "${@:3}"; then
+	if top_is pg.dat "$(cat w1.txt w2.txt | tr '\n' ' ')" "$holder" "lock socket signal thread" 1.5 "${everybody[@]}"; then
 		ok "$what ($2)"
 	else
 		not_ok "$what ($2)"
@@ -106,10 +118,10 @@ print(json.load(sys.stdin)["machine"]["command_tid"])')" "$redis" "socket" 0.3; 
 	redis=
 }
 
-postgres "update t set v = v where k = 1" "row"
-postgres "lock table t in access exclusive mode" "table"
+postgres "update t set v = v where k = 1" "row" -p
+postgres "lock table t in access exclusive mode" "table, since before" -p before
 # Recorded with everything else, where the sessions' clients are seen waiting, too.
-postgres "lock table t in access exclusive mode" "table, -a" -a
+postgres "lock table t in access exclusive mode" "table, -a, since before" -a before
 redis debug sleep 3
 redis eval "local i = 0 while i < 300000000 do i = i + 1 end return i" 0
 echo "1..$n"
