@@ -83,7 +83,7 @@ calls = [json.loads(line)["tid"] for line in open("calls.json")]
 assert calls.count(loop) > 3 and not calls.count(idle), (calls.count(loop), calls.count(idle))
 assert threads[idle]["traced"], threads[idle]
 P
-kill $loop $idle $parent
+kill $loop $idle $parent 2>/dev/null
 wait $parent 2>/dev/null
 
 # -p of who made tarry: not itself, whose calls would make calls.
