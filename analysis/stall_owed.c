@@ -61,6 +61,16 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 	return says & TY_TAKES;
 }
 
+/* Is the first message of the calls in [i, end) one that the thread takes? */
+static bool takes_next(const struct ty_explain *x, uint32_t thread, uint32_t i, uint32_t end)
+{
+	unsigned says = 0;
+
+	for (unsigned n = 0; !says && i < end && n < TY_STALL_BACK; n++)
+		says = message_of(x, thread, i++);
+	return says & TY_TAKES;
+}
+
 bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -85,8 +95,9 @@ bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 		return false;
 	next = ty_model_syscall_brief(m, thread, i);
 	k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, next.end_ns, false);
+	/* The next request was there at once, and told it to end perhaps. */
 	if (k == TY_NONE)
-		return false;
+		return c->s.flags & TY_SF_BEFORE && takes_next(h->x, thread, i + 1, end);
 	s = ty_model_span(m, k);
 	if (s.syscall == TY_NONE)
 		return false;

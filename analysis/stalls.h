@@ -62,11 +62,11 @@
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer (also when the descriptor that is read next says so); or when a signal of another
  *   thread ended it and the waiter owed an answer itself (it had received, and not sent since; or,
- *   if it was attached to amid that, sends a message then and waits elsewhere, inferred), or
- *   had sent one and the command could not go on without it. Unasked only those of the command's
- *   first thread, which it could not go on without, once in that call and for that thread, and
- *   went on to work: for a signal of a traced thread; or for several descriptors, if who ended that
- *   was made by the command, too, and it worked for longer than a request takes to serve
+ *   if it was attached to amid that, sends a message then and waits elsewhere or takes the next at
+ *   once, inferred), or had sent one and the command could not go on without it. Unasked only those
+ * of the command's first thread, which it could not go on without, once in that call and for that
+ * thread, and went on to work: for a signal of a traced thread; or for several descriptors, if who
+ * ended that was made by the command, too, and it worked for longer than a request takes to serve
  *   (inferred).
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One

@@ -219,7 +219,8 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* The same where it is older than the recording, which has no message of it before: does it send
- * one after its wait, unasked, and then wait elsewhere, as for its next request? (inferred) */
+ * one after its wait, unasked, and then wait elsewhere, as for its next request, or take that at
+ * once? (inferred) */
 bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_idle.c */

@@ -115,11 +115,44 @@ static void who_answers_then_had_been_asked(void **state)
 	assert_int_equal(signalled(0, NR_RECVFROM, 4), 0);
 }
 
+/* 11 is in epoll_wait since before; 12 sends it a signal, and it sends and, if so, takes more. */
+static uint32_t ends_after(bool takes)
+{
+	struct ty_stalls s;
+	uint32_t n;
+
+	begin("mode=pids\npid=11\n",
+	      "taken 1 2\n" ROW("12", "12", "1",
+				"other") "11\t11\t1\t5\tS\t0\t0\t0\t232\t-\t-\t-\tserver\n");
+	ty_mx_switch(0, t, 0, R, 12);
+	t += 400 * MS;
+	wakes(12, NR_KILL, 11, 0, 11);
+	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
+	call(t += 1000, 11, NR_SENDTO, 5, 7);
+	if (takes)
+		call(t += 5000, 11, NR_RECVFROM, 5, 7);
+	ty_mx_switch(0, t += 5 * MS, 11, R, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	n = s.n;
+	assert_true(!n || !s.v[0].proven);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* The next request is there already; without one it was told to end. */
+static void who_answers_does_not_wait_for_more(void **state)
+{
+	assert_int_equal(ends_after(true), 1);
+	assert_int_equal(ends_after(false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_answered_waits_for_work),
 		cmocka_unit_test(who_answers_then_had_been_asked),
+		cmocka_unit_test(who_answers_does_not_wait_for_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
