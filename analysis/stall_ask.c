@@ -10,6 +10,7 @@
 #include "talk.h"
 
 #define ASKS	 8		  /* wakeups of one by the other that are looked at */
+#define TOLD	 64		  /* the same, of those that may be a lock's */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -178,24 +179,50 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
  * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
  * who want a lock that is passed around (an interpreter's), not who serves requests.
  */
-static bool is_passed_around(const struct ty_explain *x, uint32_t thread, uint32_t peer,
-			     uint32_t span)
+static bool is_passed_around(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint32_t span)
 {
-	uint64_t t = ty_model_span_brief(x->m, peer, span).start_ns;
-	uint32_t call = ty_model_syscall_at(x->m, peer, t - 1);
+	const struct ty_model *m = h->x->m;
+	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
+	uint32_t call = ty_model_syscall_at(m, peer, t - 1);
 
-	return call != TY_NONE && ty_stall_waits_on(x, thread, ty_wait_word(x, call), t);
+	word = call == TY_NONE ? 0 : ty_wait_word(h->x, call);
+	return word && ty_stall_on_word(h, thread, word, t).waits;
 }
 
-static bool asked(const struct ty_explain *x, uint32_t thread, uint32_t peer, uint64_t t,
-		  bool futex)
+/* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
+static uint64_t last_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, uint64_t t,
+			  bool futex, uint32_t *span)
 {
-	uint32_t span;
-	uint64_t ask = last_woken_at(x, peer, thread, t, futex, &span);
+	for (unsigned n = 0; n < TOLD; n++) {
+		uint64_t ts = last_woken_at(h->x, thread, who, t, futex, span);
 
-	return ask && ask > last_woken(x, thread, peer, t, futex) &&
-	       first_woken(x, peer, thread, futex) <= first_woken(x, thread, peer, futex) &&
-	       !is_passed_around(x, thread, peer, span);
+		if (!ts || !is_passed_around(h, who, thread, *span))
+			return ts;
+		t = ts - 1;
+	}
+	return 0;
+}
+
+/* When did it first? UINT64_MAX: not seen. */
+static uint64_t first_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, bool futex)
+{
+	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
+	uint64_t ts;
+
+	for (uint32_t k = 0; k < th->spans_n && k < TY_STALL_BACK; k++)
+		if (woken_by(h->x, thread, th->spans_first + k, who, futex, &ts) &&
+		    !is_passed_around(h, who, thread, th->spans_first + k))
+			return ts;
+	return UINT64_MAX;
+}
+
+static bool asked(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint64_t t, bool futex)
+{
+	uint32_t span, other;
+	uint64_t ask = last_told(h, peer, thread, t, futex, &span);
+
+	return ask && ask > last_told(h, thread, peer, t, futex, &other) &&
+	       first_told(h, peer, thread, futex) <= first_told(h, thread, peer, futex);
 }
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
@@ -372,13 +399,13 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	    (c->w.word &&
 	     ty_stall_waits_on(x, last, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns)))
 		return false;
-	if (asked(x, thread, last, t, futex) && !answered_unheard(h, c, futex, fd))
+	if (asked(h, thread, last, t, futex) && !answered_unheard(h, c, futex, fd))
 		return true;
 	if (asked_unheard(h, c))
 		return true;
 	/* Others handed the matter on, but not who had given the thread its work before. */
 	return !gives_work(x, c, first) && first != thread && first != last &&
-	       asked(x, thread, first, t, futex) &&
+	       asked(h, thread, first, t, futex) &&
 	       last_woken(x, first, thread, t, futex) > last_woken(x, thread, last, t, futex) &&
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
@@ -393,7 +420,7 @@ bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 	if (!c->w.word || !answered || !last_woken_at(x, peer, thread, answered, true, &span) ||
 	    first_woken(x, peer, thread, true) > first_woken(x, thread, peer, true) ||
 	    ty_stall_waits_on(x, peer, ty_wait_word_of(x, &c->w, c->s.syscall), c->end_ns) ||
-	    is_passed_around(x, thread, peer, span))
+	    is_passed_around(h, thread, peer, span))
 		return false;
 	i = ty_model_syscall_at(x->m, peer, ty_model_span_brief(x->m, peer, span).start_ns - 1);
 	word = i == TY_NONE ? 0 : ty_wait_word(x, i);
@@ -516,17 +543,48 @@ static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t cal
 	       !x->args(x->ctx, &b, v) && u[0] == v[0];
 }
 
-/* Was the wakeup at `ask` that began this span of another thread a request? Not if it came by the
- * very thing that is waited for now, as of a lock that is handed on; nor, if this wait is not over,
- * so that nothing tells of its end, when the other one had waited since before the recording, and
- * may have asked then. */
-static bool is_request(const struct ty_explain *x, const struct ty_cand *c, uint32_t other,
-		       uint32_t span, uint64_t ask)
+/* When thread woke the other one first, had that one waited since before the recording? */
+static bool waited_before(const struct ty_hunt *h, uint32_t thread, uint32_t other)
 {
-	if (c->s.flags & TY_SF_OPEN && span > ty_model_thread(x->m, other)->spans_first &&
-	    ty_model_span_brief(x->m, other, span - 1).flags & TY_SF_BEFORE)
+	const struct ty_model *m = h->x->m;
+	uint64_t first = first_told(h, other, thread, true);
+	uint32_t k;
+
+	if (first == UINT64_MAX)
+		return true; /* too long ago */
+	k = ty_model_span_find(m, other, first);
+	return k > ty_model_thread(m, other)->spans_first &&
+	       ty_model_span_brief(m, other, k - 1).flags & TY_SF_BEFORE;
+}
+
+/* For whatever or whomever, but not in a sleep? */
+static bool waits_to_the_end(const struct ty_hunt *h, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+	struct ty_span s = ty_model_span(h->x->m, t->spans_first + t->spans_n - 1);
+	struct ty_wait_for w;
+
+	if (s.state != TY_ST_SLEEPING || !(s.flags & TY_SF_OPEN))
 		return false;
-	return !same_place(x, ty_model_syscall_at(x->m, c->s.thread, ask), c->s.syscall);
+	w = ty_wait_for(h->x, &s, s.syscall);
+	return w.class == TY_WAIT_PEER || (w.class == TY_WAIT_IDLE && w.kind != TY_STALL_SLEEP);
+}
+
+/* Was the wakeup of another thread at `ask` a request? Not if it came by the very thing that is
+ * waited for now, as of a lock that is handed on; nor, if this wait is not over, so that nothing
+ * tells of its end, when the other one had waited since before the recording, and may have asked
+ * then, or does but wait in the end, or started this one as a program that reads what it says. */
+static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
+		       uint64_t ask)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, other)->tgid;
+
+	if (c->s.flags & TY_SF_OPEN &&
+	    (waited_before(h, c->s.thread, other) || waits_to_the_end(h, other) ||
+	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
+		return false;
+	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, ask), c->s.syscall);
 }
 
 bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
@@ -548,10 +606,10 @@ bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
 		uint64_t ask;
 
 		if (i == thread || ty_model_thread(m, i)->kernel ||
-		    !ty_model_wakeups(m, i, from, t + 1) || !asked(h->x, thread, i, t, true))
+		    !ty_model_wakeups(m, i, from, t + 1) || !asked(h, thread, i, t, true))
 			continue;
-		ask = last_woken_at(h->x, i, thread, t, true, &span);
-		if (ask >= from && is_request(h->x, c, i, span, ask))
+		ask = last_told(h, i, thread, t, true, &span);
+		if (ask >= from && is_request(h, c, i, ask))
 			return true;
 	}
 	return false;

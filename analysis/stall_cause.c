@@ -280,6 +280,10 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 			return true;
 		}
 	}
+	if (ty_stall_is_passed_on(h, c, p)) {
+		c->s.proven = false;
+		return true;
+	}
 	/* Who hands work to a pool by futex asks its threads, too. */
 	if (c->w.word &&
 	    (ty_stall_is_for_workers(h, c, p) || ty_stall_hands_on(h, c, p->seg.v[0].thread)))

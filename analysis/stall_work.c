@@ -255,9 +255,8 @@ bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
 	return ty_stall_computes(x, thread, t, 1);
 }
 
-/* Does the thread, after `at`, wait for this thing again, however short? */
-static bool comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty_wait_for *what,
-		       uint64_t at)
+bool ty_stall_comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty_wait_for *what,
+			 uint64_t at)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_track track = {TY_TRACK_THREAD, thread};
@@ -299,7 +298,8 @@ static bool opens_at(const struct ty_hunt *h, const struct ty_cand *c, uint32_t 
 		k = ty_waker_find(m, s.edge);
 		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
 		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
-		    comes_back(h, i, &w, s.end_ns - 1) || !ty_stall_goes_on(h->x, i, s.end_ns))
+		    ty_stall_comes_back(h, i, &w, s.end_ns - 1) ||
+		    !ty_stall_goes_on(h->x, i, s.end_ns))
 			return false;
 	}
 	return true;
@@ -404,8 +404,7 @@ bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, cons
 	return kind == TY_FD_PIPE || kind == TY_FD_UNKNOWN;
 }
 
-/* Does the thread end without another wait (but the end of its process)? */
-static bool ends_then(const struct ty_model *m, const struct ty_cand *c)
+bool ty_stall_ends_then(const struct ty_model *m, const struct ty_cand *c)
 {
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_UNKNOWN,
@@ -420,7 +419,7 @@ bool ty_stall_only_ends(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
 
-	return t->born && t->tid != t->tgid && ends_then(h->x->m, c) &&
+	return t->born && t->tid != t->tgid && ty_stall_ends_then(h->x->m, c) &&
 	       !ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
 }
 
@@ -449,7 +448,7 @@ static bool came_for_this(const struct ty_hunt *h, const struct ty_cand *c)
 
 	if (!(c->s.flags & TY_SF_BEFORE) && !ty_stall_just_born(m, c->s.thread, c->s.start_ns))
 		return false;
-	if (is_program(h, c->s.thread, c->end_ns) || !ends_then(m, c))
+	if (is_program(h, c->s.thread, c->end_ns) || !ty_stall_ends_then(m, c))
 		return false;
 	for (unsigned i = 0; i < 2; i++)
 		if (peer[i] == TY_NONE || peer[i] == c->s.thread ||
@@ -467,7 +466,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 	    ty_stall_waits_again(h, c, true))
 		return false;
 	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
-	back = comes_back(h, c->s.thread, &c->w, c->end_ns - 1);
+	back = ty_stall_comes_back(h, c->s.thread, &c->w, c->end_ns - 1);
 	/* For its turn, and works: workers that are told to end pass that on. Where workers of a
 	 * pool wait for work, by futex, those who give them more wait, too: they come back. */
 	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
@@ -484,8 +483,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 	       ((goes_on || (!company && came_for_this(h, c))) && !back && !ty_stall_answers(h, c));
 }
 
-/* Did a thread of this process, or of one that it has started, make the thread? */
-static bool descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
+bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
 	for (unsigned n = 0; n < 16 && tgid >= 0; n++) {
 		int32_t by = ty_model_thread(m, thread)->forked_by;
@@ -522,7 +520,8 @@ static bool may_be_of(const struct ty_model *m, uint32_t other, uint32_t thread)
 /* Is the thread of the process, or did one of the process, or that it has started, make it? */
 static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
 {
-	return tgid > 0 && (ty_model_thread(m, thread)->tgid == tgid || descends(m, thread, tgid));
+	return tgid > 0 &&
+	       (ty_model_thread(m, thread)->tgid == tgid || ty_stall_descends(m, thread, tgid));
 }
 
 bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
@@ -715,7 +714,7 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 	uint8_t what = p->seg.v[c->root.seg].what;
 
 	return (what == TY_SEG_RUNS || what == TY_SEG_READY) &&
-	       descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
+	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
 
@@ -724,7 +723,7 @@ bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c)
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->waker.thread)->tgid;
 
-	return tgid > 0 && descends(m, c->s.thread, tgid) &&
+	return tgid > 0 && ty_stall_descends(m, c->s.thread, tgid) &&
 	       is_program(h, c->s.thread, c->s.start_ns);
 }
 
@@ -754,6 +753,8 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 		return false; /* a loop around something that sleeps */
 	if (ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
 		return true;
+	/* A program's output is a part of it; another child may serve. */
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
-	       !ty_stall_woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread);
+	       (is_program(h, c->root.thread, s->end_ns) ||
+		!ty_stall_woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
 }

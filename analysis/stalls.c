@@ -591,7 +591,8 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err)
 {
-	struct ty_hunt h = {.x = x, .w = *w, .o = *o};
+	struct ty_waits_on waits_on[TY_STALL_WAITS_ON] = {0};
+	struct ty_hunt h = {.x = x, .w = *w, .o = *o, .waits_on = waits_on};
 	int r;
 
 	*out = (struct ty_stalls){0};

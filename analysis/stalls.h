@@ -18,7 +18,8 @@
  *   after it was last woken by it, and was the first of both to do so (or has now sent again what
  *   woke it then: nobody waited for it yet; by futex, where that is no call, inferred: the other
  *   one has not waited for requests since its last answer, and does so next); the one that was
- * asked may have handed the matter on to the one that answers. Or the traced command (or a process
+ * asked may have handed the matter on to the one that answers. A word that both wait on (an
+ * interpreter's lock) carries no requests. Or the traced command (or a process
  * that was attached to and ended; of the whole machine each that came to its end, with those that
  * it made and outlived, inferred; a million segments of path in all, the longest waits first;
  * nothing behind the end of a process's first thread) could not go on without the waiter: its path
@@ -28,7 +29,11 @@
  * that goes from hand to hand) and goes on to work, or, alone, had sent something before, or has
  * work after and neither answers nor comes back for more (nor any of those who wait with it, whom
  * one call lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the
- * one that is waited for has the same maker and is no program. Never when it came to the work of a
+ * one that is waited for has the same maker and is no program. Or the word is a lock's: who waits
+ * on it wakes it at other times, too, and so does the one that ended the wait, while the one who
+ * had it did not wait there; and the waiter waited so but once, and does not just end then; or, in
+ * tries, straight after another wait (for an interpreter's lock), so that it was about to go on:
+ * inferred. Never when it came to the work of a
  * program that the waiter has started and did not ask, or of several threads or processes that it
  * has made to share it: others than who held it up worked meanwhile, and woke the waiter, too, wait
  * for work where that one does, or had (as that one) worked since their birth and were done. Who
@@ -41,8 +46,9 @@
  * descriptor a request where the waiter waits by futex then, was made by its process and does but
  * end afterwards: it was told to.
  * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
- *   somebody right before, who had not asked it first nor waited since before the recording, and
- *   not by what it waits for itself, as at a lock that is handed on.
+ *   somebody right before, who had not asked it first nor waited since before the recording, nor
+ *   just waits itself in the end, and not by what it waits for itself, as at a lock that is handed
+ *   on.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody
@@ -52,7 +58,8 @@
  *   a signal broke off, whatever its handler did, if that handed something to the thread itself
  *   (its own pipe or latch), too. A stall between two of them (no CPU) parts them.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
- *   program that was started, as a shell: for the end of another one, which is meant); or it
+ *   program that was started may say what it has to say then; one that waits, as a shell, for the
+ *   end of another one means that one); or it
  *   worked, all others of its kin (of the command; or of the waiter's process and what that made)
  *   did not, it is no program of its own, and the waiter goes on to compute
  *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that

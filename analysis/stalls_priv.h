@@ -2,9 +2,10 @@
 /*
  * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
  * stall_retry.c (waits in several tries), stall_idle.c (locks whose holder waits for work),
- * stall_ask.c (who asked whom), stall_owed.c (who owed an answer), stall_share.c (turns and parts),
- * stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c (what the
- * command lost), stall_rank.c (which are one, which comes first), stall_cpu.c and stall_text.c.
+ * stall_ask.c (who asked whom), stall_owed.c (who owed an answer), stall_passed.c (locks by their
+ * words), stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what a
+ * futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
+ * first), stall_cpu.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -89,6 +90,13 @@ struct ty_nap {
 	uint64_t start_ns, end_ns, before_ns; /* the sum of those before it */
 };
 
+#define TY_STALL_WAITS_ON 256
+struct ty_waits_on { /* what the thread does with a futex word around these calls */
+	uint64_t word;
+	uint32_t thread, block;
+	bool waits, wakes;
+};
+
 struct ty_hunt {
 	const struct ty_explain *x;
 	struct ty_window w;
@@ -112,8 +120,9 @@ struct ty_hunt {
 	} * prio; /* by thread, then time; made when first asked for */
 	size_t prios;
 	bool prio_made;
-	VEC(struct ty_word_is) word; /* those that were looked at */
-	struct ty_gate {	     /* the last one: what was waited for, and the call that woke */
+	struct ty_waits_on *waits_on; /* so many, by a hash: what was asked */
+	VEC(struct ty_word_is) word;  /* those that were looked at */
+	struct ty_gate { /* the last one: what was waited for, and the call that woke */
 		struct ty_wait_for what;
 		uint32_t waiter, call;
 		bool known, opens;
@@ -194,6 +203,7 @@ struct ty_stall_side {
 	bool asks, serves; /* neither: not known */
 	bool gave;	   /* handed something over there */
 	bool gave_last;	   /* and heard nothing since */
+	bool from_begin;   /* nothing was said there before that is not recorded */
 	bool inferred; /* of two descriptors, by who spoke first, which may have been a greeting */
 };
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);
@@ -234,6 +244,17 @@ bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call
 int ty_stall_idle_until(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p,
 			uint64_t *until_ns);
 
+/* stall_passed.c */
+/* What the thread does with the word (ty_wait_word) around t. */
+struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, uint64_t word,
+				    uint64_t t);
+/* Is the futex word of the wait a lock, of whatever value: do the thread and the one that ended its
+ * wait (as far as its calls are recorded) both wait on it and both wake it, while the one with whom
+ * it was did not wait for it; and the thread came to it, in tries, on its way from another wait, or
+ * waited so but once and does not just end then? p: the path of the wait. */
+bool ty_stall_is_passed_on(const struct ty_hunt *h, const struct ty_cand *c,
+			   const struct ty_path *p);
+
 /* stall_share.c */
 /* Does who ended the wait wait there itself at another time, as for a lock that goes from hand to
  * hand? Who hands out work does not. */
@@ -244,6 +265,9 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_work.c */
+/* Does the thread, after `at`, wait for this thing again, however short? */
+bool ty_stall_comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty_wait_for *what,
+			 uint64_t at);
 /* Is the other one a thread of the command, as the thread is; or else of the thread's process or of
  * one that this has started? Where processes are not known: did the thread or its maker make it, or
  * may they have? */
@@ -265,6 +289,8 @@ bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c);
 bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t);
 /* The same, so many times as long. */
 bool ty_stall_computes(const struct ty_explain *x, uint32_t thread, uint64_t t, unsigned times);
+/* Does the thread end after the wait without another one (but for the end of its process)? */
+bool ty_stall_ends_then(const struct ty_model *m, const struct ty_cand *c);
 /* Was the thread made by its process, as for a task, and does it end after the wait without having
  * worked? */
 bool ty_stall_only_ends(const struct ty_hunt *h, const struct ty_cand *c);
@@ -287,6 +313,8 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 			     const struct ty_path *p);
 /* Is the thread a program that the process of the one that ended its wait has started? */
 bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c);
+/* Did a thread of this process, or of one that it has started, make the thread? */
+bool ty_stall_descends(const struct ty_model *m, uint32_t thread, int32_t tgid);
 /* A wait for the end of another one: is that a stall? p: the path of the wait. */
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p);
 

@@ -519,6 +519,33 @@ uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
 	return op == FUTEX_WAIT ? word : 0;
 }
 
+uint64_t ty_wake_word(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c;
+	uint64_t args[6];
+	const char *name;
+	char buf[32];
+
+	name = ty_explain_call(x, call, buf);
+	if (strncmp(name, "futex", 5) || !x->args)
+		return 0;
+	c = ty_model_syscall(x->m, call);
+	if (x->args(x->ctx, &c, args))
+		return 0;
+	if (!strcmp(name, "futex_wake"))
+		return args[0] & ~UINT64_C(7);
+	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
+		return 0;
+	switch (args[1] & FUTEX_CMD) {
+	case FUTEX_WAKE:
+	case FUTEX_WAKE_BITSET:
+	case FUTEX_WAKE_OP:
+	case FUTEX_REQUEUE:
+	case FUTEX_CMP_REQUEUE: return args[0] & ~UINT64_C(7);
+	default: return 0;
+	}
+}
+
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call)
 {
 	return w->by_waker ? w->word & ~UINT64_C(7) : ty_wait_word(x, call);

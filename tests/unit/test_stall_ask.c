@@ -13,6 +13,7 @@
 enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
+	NR_NANOSLEEP = 35,
 	NR_SENDTO = 44,
 	NR_RECVFROM = 45,
 	NR_KILL = 62,
@@ -53,7 +54,8 @@ static unsigned not_over(enum first how, int wake, uint64_t to, int wait, uint64
 	}
 	wakes(11, wake, to, GIVE, 12);
 	sleeps(11, wait, from, TAKE, 12);
-	ty_mx_switch(0, t += MS, 12, S, 0);
+	ty_mx_exit(0, t += MS, 12, NR_READ, 1);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0); /* busy with it */
 	ty_mx_event(0, t += 300 * MS, 0, TY_EV_OTHER);
 	s = stalls_of(ty_mx_end(), 0, false);
 	for (uint32_t i = 0; i < s.n; i++)

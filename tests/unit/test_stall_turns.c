@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who has asked and waits for an answer, who has answered and waits for work: where the wait is not
+ * over when the recording ends, and where both pass a lock around besides.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixture_turns.h"
+
+enum {
+	NR_READ = 0,
+	NR_GETPID = 39,
+	NR_NANOSLEEP = 35,
+	NR_FUTEX = 202,
+	WAIT = 0,
+	WAKE = 1,
+	WORK = 0x1000, /* words */
+	ANSWER = 0x2000,
+	TURN = 0x3000
+};
+
+#define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "job")
+#define ONE_ASLEEP                                                                                 \
+	"taken 1 2\n" ROW("11", "11", "1", "job") "12\t11\t1\t5\tS\t0\t0\t0\t-\t-\t-\t-\tjob\n"
+
+/* How many of the stalls are waits of the thread. */
+static unsigned waits_of(int tid)
+{
+	const struct ty_model *m = ty_mx_end();
+	struct ty_stalls s = stalls_of(m, 0, false);
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < s.n; i++)
+		n += ty_model_thread(m, s.v[i].thread)->tid == tid && s.v[i].kind == TY_STALL_FUTEX;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* 11 wakes 12 and waits to the end of the recording, 100 ms. Was it asked to; had 12 waited since
+ * before the recording; and does 12 wait, too? */
+static unsigned waits_to_the_end(bool was_asked, bool before, bool both)
+{
+	begin("mode=all\n", before ? ONE_ASLEEP : TWO);
+	if (!before) {
+		ty_mx_switch(0, t, 0, R, 11);
+		if (was_asked) {
+			sleeps(11, NR_FUTEX, WORK, WAIT, 12);
+			wakes(12, NR_FUTEX, WORK, WAKE, 11);
+			sleeps(12, NR_FUTEX, ANSWER, WAIT, 11);
+			ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+		} else {
+			ty_mx_switch(0, t += MS, 11, RP, 12);
+			sleeps(12, NR_FUTEX, ANSWER, WAIT, 11);
+		}
+		call(t += 5 * MS, 11, NR_GETPID, 11, 0);
+	} else {
+		ty_mx_switch(0, t += MS, 0, R, 11);
+	}
+	wakes(11, NR_FUTEX, ANSWER, WAKE, 12);
+	sleeps(11, NR_FUTEX, WORK, WAIT, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	if (both)
+		sleeps(12, NR_FUTEX, TURN, WAIT, 0);
+	call(t += 100 * MS, both ? 13 : 12, NR_GETPID, 12, 0);
+	return waits_of(11);
+}
+
+static void who_has_answered_waits_for_work(void **state)
+{
+	assert_int_equal(waits_to_the_end(false, false, false), 1);
+	assert_int_equal(waits_to_the_end(true, false, false), 0);
+	assert_int_equal(waits_to_the_end(false, true, false), 0);
+	assert_int_equal(waits_to_the_end(false, false, true), 0);
+}
+
+/* 11 gives 12 work (if it asks), and then their turn, for which it waits now and then, too; and
+ * waits 200 ms for the answer. */
+static unsigned asks_and_hands_over(bool asks)
+{
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 12);
+	if (asks) {
+		sleeps(12, NR_FUTEX, WORK, WAIT, 11);
+		call(t += MS, 11, NR_GETPID, 11, 0);
+		wakes(11, NR_FUTEX, WORK, WAKE, 12);
+		ty_mx_switch(0, t += 1000, 11, RP, 12);
+		ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	}
+	sleeps(12, NR_FUTEX, TURN, WAIT, 11);
+	wakes(11, NR_FUTEX, TURN, WAKE, 12);
+	sleeps(11, NR_FUTEX, ANSWER, WAIT, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	sleeps(12, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(12, NR_NANOSLEEP, 0, 200);
+	wakes(12, NR_FUTEX, ANSWER, WAKE, 11);
+	ty_mx_switch(0, t += 1000, 12, RP, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	sleeps(11, NR_FUTEX, TURN, WAIT, 12);
+	wakes(12, NR_FUTEX, TURN, WAKE, 11);
+	sleeps(12, NR_FUTEX, WORK, WAIT, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+	time_is_up(11, NR_NANOSLEEP, 0, 10);
+	return waits_of(11);
+}
+
+static void a_turn_that_is_handed_over_is_no_request(void **state)
+{
+	assert_int_equal(asks_and_hands_over(true), 1);
+	assert_int_equal(asks_and_hands_over(false), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_has_answered_waits_for_work),
+		cmocka_unit_test(a_turn_that_is_handed_over_is_no_request),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
