@@ -727,6 +727,23 @@ bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c)
 	       is_program(h, c->s.thread, c->s.start_ns);
 }
 
+/* Did the thread wake anybody but `but` from `from` on, up to t? What its own end wakes, as another
+ * thread of who waits for it (SIGCHLD), it has not said anything to. */
+static bool told_anybody(const struct ty_hunt *h, uint32_t thread, uint64_t from, uint64_t t,
+			 uint32_t but)
+{
+	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
+
+	if (th->syscalls_n) {
+		struct ty_syscall last = ty_model_syscall_brief(
+			h->x->m, thread, th->syscalls_first + th->syscalls_n - 1);
+
+		if (last.flags & TY_SF_ENDED && last.start_ns < t)
+			t = last.start_ns;
+	}
+	return from < t && ty_stall_woke_anybody(h->x, thread, from, t, but);
+}
+
 bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
 {
 	uint64_t most = c->s.duration_ns / 10 * 9;
@@ -746,8 +763,7 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 		return ty_stall_goes_on(h->x, c->s.thread, c->end_ns) ||
 		       (c->w.kind == TY_STALL_CHILD &&
 			c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY] >= most &&
-			!ty_stall_woke_anybody(h->x, c->root.thread, c->s.start_ns, c->end_ns,
-					       c->s.thread));
+			!told_anybody(h, c->root.thread, c->s.start_ns, c->end_ns, c->s.thread));
 	}
 	if (s->what == TY_SEG_TIMER && ty_stall_waits_again(h, c, true))
 		return false; /* a loop around something that sleeps */
@@ -756,5 +772,5 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 	/* A program's output is a part of it; another child may serve. */
 	return s->what == TY_SEG_TIMER && s->end_ns - s->start_ns >= c->s.duration_ns / 5 * 4 &&
 	       (is_program(h, c->root.thread, s->end_ns) ||
-		!ty_stall_woke_anybody(h->x, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
+		!told_anybody(h, c->root.thread, s->end_ns, c->end_ns, c->s.thread));
 }

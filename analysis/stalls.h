@@ -64,8 +64,8 @@
  *   did not, it is no program of its own, and the waiter goes on to compute
  *   or the awaited one is a child that did nothing else. Never when the waiter waits for one that
  *   sleeps again and again, nor when a stall of the awaited one tells it; behind the stalls that
- *   the awaited ones caused. A wait for signals or descriptors is one for a child's end when the
- *   child ended it so.
+ *   the awaited ones caused. What its own end wakes (SIGCHLD: any thread of its parent) it told
+ *   nothing. A wait for signals or descriptors is one for a child's end when the child ended it so.
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
  *   as a peer (also when the descriptor that is read next says so); or when a signal of another
  *   thread ended it and the waiter owed an answer itself (it had received, and not sent since; or,

@@ -17,7 +17,10 @@
 enum {
 	NR_READ = 0,
 	NR_WRITE = 1,
+	NR_NANOSLEEP = 35,
+	NR_WAIT4 = 61,
 	NR_FUTEX = 202,
+	NR_EXIT_GROUP = 231,
 	WAIT = 0,
 	WAKE = 1,
 	LOCKED = 2,
@@ -338,6 +341,62 @@ static void asked_while_nobody_listened(void **state)
 	assert_int_equal(second_answer_is_late(ENDS_AFTER), 0);
 }
 
+/* 12, a child of 11, sleeps and ends; that wakes 13, another thread of its parent, too. Before that
+ * it may write something that wakes 13. How many waits for its end are told? */
+static uint32_t end_of_a_sleeper(bool tells)
+{
+	struct ty_event ev = {
+		.ts_ns = 100 * MS, .kind = TY_EV_VECTOR_ENTRY, .id = 30, .flags = TY_EVF_HARDIRQ};
+	uint64_t t = 1 * MS;
+	struct ty_stalls s;
+	uint32_t n = 0;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW(
+					  "12", "12", "11", "child") ROW("13", "11", "1", "own"));
+	ty_mx_switch(0, t, 0, R, 13);
+	ty_mx_enter(0, t += 1000, 13, NR_READ);
+	ty_mx_switch(0, t += 1000, 13, S, 11);
+	ty_mx_enter(0, t += 1000, 11, NR_WAIT4);
+	ty_mx_switch(0, t += 1000, 11, S, 12);
+	ty_mx_enter(0, t += 1000, 12, NR_NANOSLEEP);
+	ty_mx_switch(0, t += 1000, 12, S, 0);
+	ty_mx_feed(ev);
+	ev.kind = TY_EV_HRTIMER_EXPIRE;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(0, t = 100 * MS + 1000, 0, 12, 0);
+	ty_mx_switch(0, t += 1000, 0, R, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_NANOSLEEP, 0);
+	if (tells) {
+		give(t += 1000, 7, 0, 1);
+		ty_mx_enter(0, t, 12, NR_WRITE);
+		ty_mx_waking(0, t += 1000, 12, 13, 0);
+		ty_mx_exit(0, t += 1000, 12, NR_WRITE, 1);
+	}
+	ty_mx_enter(0, t += 1000, 12, NR_EXIT_GROUP);
+	ends(t += 1000, 12);
+	if (!tells)
+		ty_mx_waking(0, t += 1000, 12, 13, 0);
+	ty_mx_waking(0, t += 1000, 12, 11, 0);
+	ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 13);
+	ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+	ty_mx_switch(0, t += 1000, 13, S, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_WAIT4, 12);
+	ty_mx_switch(0, t += 1000, 11, S, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].kind == TY_STALL_CHILD;
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+static void what_an_end_wakes_was_told_nothing(void **state)
+{
+	assert_int_equal(end_of_a_sleeper(false), 1);
+	assert_int_equal(end_of_a_sleeper(true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +405,7 @@ int main(void)
 		cmocka_unit_test(the_next_before_the_first_is_taken),
 		cmocka_unit_test(who_had_no_cpu_shares_the_work),
 		cmocka_unit_test(asked_while_nobody_listened),
+		cmocka_unit_test(what_an_end_wakes_was_told_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
