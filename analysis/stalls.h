@@ -14,37 +14,40 @@
  *   for as long as those who had it waited for work, if that was most of the time: they accepted,
  *   or they had asked nobody, and the next one waits where they did.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
- *   semaphores): a stall when the other side owed something. It was asked: the waiter had woken it
- *   after it was last woken by it, and was the first of both to do so (or has now sent again what
- *   woke it then: nobody waited for it yet; by futex, where that is no call, inferred: the other
- *   one has not waited for requests since its last answer, and does so next); the one that was
- * asked may have handed the matter on to the one that answers. A word that both wait on (an
- * interpreter's lock) carries no requests. Or the traced command (or a process
- * that was attached to and ended; of the whole machine each that came to its end, with those that
- * it made and outlived, inferred; a million segments of path in all, the longest waits first;
- * nothing behind the end of a process's first thread) could not go on without the waiter: its path
- * passes through this wait, which is not one of many such waits and none for the requests of
- * somebody whom the waiter serves; or it was busy with the very thread that is waited for, and the
- * waiter, once, waited for its turn (who ended the wait waits there, too, at other times: a lock
- * that goes from hand to hand) and goes on to work, or, alone, had sent something before, or has
- * work after and neither answers nor comes back for more (nor any of those who wait with it, whom
- * one call lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the
- * one that is waited for has the same maker and is no program. Or the word is a lock's: who waits
- * on it wakes it at other times, too, and so does the one that ended the wait, while the one who
- * had it did not wait there; and the waiter waited so but once, and does not just end then; or, in
- * tries, straight after another wait (for an interpreter's lock), so that it was about to go on:
- * inferred. Never when it came to the work of a
- * program that the waiter has started and did not ask, or of several threads or processes that it
- * has made to share it: others than who held it up worked meanwhile, and woke the waiter, too, wait
- * for work where that one does, or had (as that one) worked since their birth and were done. Who
- * waits on a descriptor must not have asked, either, unless it handed something to several
- * descriptors, and others worked as long. Nor where a place is handed on: who is woken waits where
- * the one that wakes it had waited before (on a descriptor; or for a time, each on the word where
- * it is woken at other times). Nor, if nothing was asked, when the other side gave more of the same
- * before the waiter ran again. Nor does a program ask that waits at its standard input for the one
- * that started it, on a pipe: what it said first greeted. Nor is a result that was handed over by
- * descriptor a request where the waiter waits by futex then, was made by its process and does but
- * end afterwards: it was told to.
+ *   semaphores): a stall when the other side owed something:
+ *   . It was asked: the waiter had woken it after it was last woken by it, and was the first of
+ *     both to do so (or has now sent again what woke it then: nobody waited for it yet; by futex,
+ *     where that is no call, inferred: the other one has not waited for requests since its last
+ *     answer, and does so next). The one that was asked may have handed the matter on to the one
+ *     that answers. A word that both wait on (an interpreter's lock) carries no requests.
+ *   . The traced command could not go on without the waiter: its path passes through this wait,
+ *     which is not one of many such waits and none for the requests of somebody whom the waiter
+ *     serves. As a command counts, inferred, a process that was attached to and ended; of the whole
+ *     machine each that came to its end, with those that it made and outlived (a million segments
+ *     of path in all, the longest waits first; nothing behind the end of a process's first thread).
+ *   . It was busy with the very thread that is waited for; and the waiter, once, waited for its
+ *     turn (who ended the wait waits there, too, at other times: a lock that goes from hand to
+ *     hand) and goes on to work; or, alone, had sent something before, or has work after and
+ *     neither answers nor comes back for more (nor any of those who wait with it, whom one call
+ *     lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the one
+ *     that is waited for has the same maker and is no program.
+ *   . The word is a lock's, inferred: who waits on it wakes it at other times, too, and so does the
+ *     one that ended the wait, while the one who had it did not wait there; and the waiter waited
+ *     so but once, and does not just end then; or, in tries, straight after another wait (for an
+ *     interpreter's lock), so that it was about to go on.
+ *   But never:
+ *   . for the work of a program that the waiter has started and did not ask, or of several threads
+ *     or processes that it has made to share it: others than who held it up worked meanwhile, and
+ *     woke the waiter, too, wait for work where that one does, or had (as that one) worked since
+ *     their birth and were done. Who waits on a descriptor must not have asked, either, unless it
+ *     handed something to several descriptors, and others worked as long;
+ *   . where a place is handed on: who is woken waits where the one that wakes it had waited before
+ *     (on a descriptor; or for a time, each on the word where it is woken at other times);
+ *   . if nothing was asked, when the other side gave more of the same before the waiter ran again.
+ *   Nor does a program ask that waits at its standard input for the one that started it, on a pipe:
+ *   what it said first greeted. Nor is a result that was handed over by descriptor a request where
+ *   the waiter waits by futex then, was made by its process and does but end afterwards: it was
+ *   told to.
  * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
  *   somebody right before, who had not asked it first nor waited since before the recording, nor
  *   just waits itself in the end, and not by what it waits for itself, as at a lock that is handed
@@ -66,15 +69,16 @@
  *   sleeps again and again, nor when a stall of the awaited one tells it; behind the stalls that
  *   the awaited ones caused. What its own end wakes (SIGCHLD: any thread of its parent) it told
  *   nothing. A wait for signals or descriptors is one for a child's end when the child ended it so.
- * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only when asked
- *   as a peer (also when the descriptor that is read next says so); or when a signal of another
- *   thread ended it and the waiter owed an answer itself (it had received, and not sent since; or,
- *   if it was attached to amid that, sends a message then and waits elsewhere or takes the next at
- *   once, inferred), or had sent one and the command could not go on without it. Unasked only those
- * of the command's first thread, which it could not go on without, once in that call and for that
- * thread, and went on to work: for a signal of a traced thread; or for several descriptors, if who
- * ended that was made by the command, too, and it worked for longer than a request takes to serve
- *   (inferred).
+ * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only
+ *   . when asked as a peer (also when the descriptor that is read next says so);
+ *   . when a signal of another thread ended it and the waiter owed an answer itself (it had
+ *     received, and not sent since; or, if it was attached to amid that, sends a message then and
+ *     waits elsewhere or takes the next at once, inferred), or had sent one and the command could
+ *     not go on without it;
+ *   . unasked those of the command's first thread, which it could not go on without, once in that
+ *     call and for that thread, and went on to work: for a signal of a traced thread; or, inferred,
+ *     for several descriptors, if who ended that was made by the command, too, and it worked for
+ *     longer than a request takes to serve.
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
