@@ -22,7 +22,9 @@ static int32_t nr_of(const struct ty_model *m, const struct ty_cand *c)
 
 static bool may_join(const struct ty_cand *c)
 {
-	return !c->dropped && !c->folded && !c->told && (c->s.waits <= 1 || c->tries);
+	/* Who shared a CPU is told of each wait. */
+	return !c->dropped && !c->folded && !c->told && (c->s.waits <= 1 || c->tries) &&
+	       !(c->s.kind == TY_STALL_RUNQUEUE && c->s.culprit == TY_NONE);
 }
 
 static int by_thread(const void *pa, const void *pb)
@@ -53,7 +55,7 @@ static bool alike(const struct ty_model *m, const struct ty_cand *a, const struc
 static void join(struct ty_cand **v, size_t n)
 {
 	struct ty_cand *chief = v[0];
-	uint64_t ns = 0, path = 0, aside = 0;
+	uint64_t ns = 0, path = 0, aside = 0, rival = 0, held = 0, idle = 0;
 	uint32_t waits = 0;
 	uint8_t flags = 0;
 
@@ -62,6 +64,9 @@ static void join(struct ty_cand **v, size_t n)
 		ns += v[i]->s.duration_ns;
 		path += v[i]->s.path_ns;
 		aside += v[i]->aside_ns;
+		rival += v[i]->rival_ns;
+		held += v[i]->held.ns;
+		idle += v[i]->idle_ns;
 		waits += v[i]->tries ? v[i]->tries : 1;
 		flags |= v[i]->s.flags;
 		v[i]->dropped = v[i]->folded = true;
@@ -73,6 +78,9 @@ static void join(struct ty_cand **v, size_t n)
 	chief->s.duration_ns = ns;
 	chief->s.path_ns = path;
 	chief->aside_ns = aside;
+	chief->rival_ns = rival;
+	chief->held.ns = held;
+	chief->idle_ns = idle;
 	chief->s.flags = flags;
 	chief->s.waits = waits;
 	chief->tries = chief->tries ? waits : 0;
@@ -119,17 +127,15 @@ static uint64_t end_of(const struct ty_cand *c)
 	return c->s.waits > 1 ? c->s.last_end_ns : c->end_ns;
 }
 
-/* Are both kept by the same one from the same lock, or the same CPU, for half of either's time? */
+/* Is b kept, for most of its time, by the same one from the same lock, or the same CPU, as a? */
 static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
 {
 	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
-		 to = end_of(a) < end_of(b) ? end_of(a) : end_of(b),
-		 shorter =
-			 a->s.duration_ns < b->s.duration_ns ? a->s.duration_ns : b->s.duration_ns;
+		 to = end_of(a) < end_of(b) ? end_of(a) : end_of(b);
 
 	if (b->dropped || b->told || a->s.kind != b->s.kind || a->s.culprit != b->s.culprit ||
 	    a->s.proven != b->s.proven || a->s.thread == b->s.thread || to <= from ||
-	    to - from < shorter / 2)
+	    to - from < b->s.duration_ns / 2)
 		return false;
 	if (a->s.kind == TY_STALL_LOCK)
 		return (a->w.word || a->w.fd >= 0) &&

@@ -89,6 +89,8 @@ static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_can
 	uint32_t own = ty_model_span_brief(m, c->s.thread, c->s.span).cpu;
 	uint64_t most = 0;
 
+	if (c->s.waits > 1)
+		return; /* in between it ran */
 	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
 		struct ty_track t = {TY_TRACK_CPU, cpu};
 		struct ty_cell cell;

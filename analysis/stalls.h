@@ -185,8 +185,11 @@ struct ty_stalls_opts {
 };
 
 /*
- * The stalls inside w (its choice of threads included), ranked as told above. At most `max` are
- * kept. 0 or -TY_E... with err.
+ * The stalls inside w (its choice of threads included), by rank: behind all others what nobody is
+ * to blame for (a CPU that many shared, waits that other findings explain) and then what is not
+ * known at all; first what the command lost most by (on its path; while its first thread sleeps by
+ * its own choice, what its other threads lose), then the longest. Time in which it is not known
+ * what a thread did counts a quarter. At most `max` are kept. 0 or -TY_E... with err.
  */
 int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,

@@ -203,7 +203,6 @@ struct ty_stall_side {
 	bool asks, serves; /* neither: not known */
 	bool gave;	   /* handed something over there */
 	bool gave_last;	   /* and heard nothing since */
-	bool from_begin;   /* nothing was said there before that is not recorded */
 	bool inferred; /* of two descriptors, by who spoke first, which may have been a greeting */
 };
 struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd);

@@ -317,6 +317,83 @@ static void a_culprit_is_told_by_the_name_it_had(void **state)
 	}
 }
 
+/* A hog, 20, keeps 11 off its CPU again and again, and 14 in the midst of that: for as long, or far
+ * longer than 11 was kept at a time. */
+static struct ty_stalls hogged(bool far_longer)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 14);
+	ty_mx_switch(0, t += MS, 14, RP, 11);
+	if (far_longer)
+		ty_mx_switch(0, t += MS, 11, S, 20);
+	for (int i = 0; i < 4; i++) {
+		if (far_longer && i < 3)
+			continue;
+		if (far_longer)
+			ty_mx_waking_irq(0, t += 900 * MS, 20, 11, 0);
+		else
+			ty_mx_switch(0, t += MS, 11, RP, 20);
+		ty_mx_switch(0, t += 80 * MS, 20, i == 3 ? S : RP, 11);
+	}
+	ty_mx_switch(0, t += MS, 11, S, 14);
+	ty_mx_switch(0, t += MS, 14, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, far_longer ? 11 : 0, false);
+	ty_mx_drop();
+	return s;
+}
+
+static void a_crowd_at_one_cpu(void **state)
+{
+	struct ty_stalls s = hogged(false);
+
+	/* 14 waited through all of it. */
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
+	assert_int_equal(s.v[0].threads, 2);
+	assert_non_null(strstr(s.v[0].sentence, "t14/14 "));
+	assert_non_null(strstr(s.v[0].sentence, "; t11/11 waited for that CPU, too"));
+	ty_stalls_fini(&s);
+	s = hogged(true);
+	/* The command's own comes first, but is no more than a part of the other one. */
+	assert_int_equal(s.n, 2);
+	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
+	assert_null(strstr(s.v[0].sentence, ", too"));
+	assert_true(s.v[1].duration_ns > 900 * MS);
+	assert_non_null(strstr(s.v[1].sentence, "t14/14 "));
+	ty_stalls_fini(&s);
+}
+
+/* The hog's time is that of all the waits, as theirs is. */
+static void the_sum_of_what_a_hog_ran(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s;
+	uint64_t t = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (int i = 0; i < 4; i++) {
+		ty_mx_switch(0, t += MS, 11, RP, 20);
+		ty_mx_switch(0, t += 80 * MS, 20, S, 11);
+	}
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].waits, 4);
+	assert_int_equal(s.v[0].duration_ns, 320 * MS);
+	assert_non_null(strstr(s.v[0].text, "t20/20 ran 320 ms of it"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +401,8 @@ int main(void)
 		cmocka_unit_test(its_long_waits_are_told_once),
 		cmocka_unit_test(waits_that_are_alike),
 		cmocka_unit_test(a_crowd_at_one_lock),
+		cmocka_unit_test(a_crowd_at_one_cpu),
+		cmocka_unit_test(the_sum_of_what_a_hog_ran),
 		cmocka_unit_test(a_culprit_is_told_by_the_name_it_had),
 		cmocka_unit_test(an_own_timer_is_a_sleep),
 		cmocka_unit_test(who_came_late_does_not_tell_it),
