@@ -2,8 +2,8 @@
 /*
  * Who or what held a thread up, and whether that was a stall at all: the rule in stalls.h.
  *
- * Budget: log(spans) for a wait that is dismissed, the path of the wait (chain.h) for one that is
- * kept. Bounded looks back: TY_STALL_BACK spans of one thread, SIGNALS points of a CPU.
+ * Budget: the path of the wait (chain.h), for a lock that of its holders, too; and bounded looks
+ * back: TY_STALL_BACK spans or calls of one thread, SIGNALS points of a CPU.
  */
 #include "fds.h"
 #include "stalls_priv.h"

@@ -25,8 +25,8 @@
  *     serves. As a command counts, inferred, a process that was attached to and ended; of the whole
  *     machine each that came to its end, with those that it made and outlived (a million segments
  *     of path in all, the longest waits first; nothing behind the end of a process's first thread).
- *   . It was busy with the very thread that is waited for; and the waiter, once, waited for its
- *     turn (who ended the wait waits there, too, at other times: a lock that goes from hand to
+ *   . The command was busy with the very thread that is waited for; and the waiter, once, waited
+ * for its turn (who ended the wait waits there, too, at other times: a lock that goes from hand to
  *     hand) and goes on to work; or, alone, had sent something before, or has work after and
  *     neither answers nor comes back for more (nor any of those who wait with it, whom one call
  *     lets go on, as at a gate); or, alone, was made for this one wait and ends then, and the one
