@@ -21,6 +21,8 @@ struct ty_held_back {
 	size_t tids_n;
 };
 
+struct ty_cpu_gaps;
+
 struct ty_explain {
 	const struct ty_model *m;
 	const struct ty_sysarch *arch; /* may be NULL: system calls have no names */
@@ -47,6 +49,9 @@ struct ty_explain {
 	bool whole_machine;   /* recorded without a command, and not of chosen processes */
 	int32_t recorder_pid; /* its waits are no stalls of what it recorded; 0: not known */
 	enum ty_clock clock;  /* of the times in sentences */
+	/* For many ledgers: the gaps of a window that holds theirs (ty_cpu_gaps_find). NULL: each
+	 * ledger looks at all gaps of the recording. */
+	const struct ty_cpu_gaps *gaps;
 	/* Set by another thread: give up, with -TY_EINTR. NULL: never. */
 	const atomic_bool *stop;
 	/* How many more steps (spans looked at, more or less) may be made; at 0 as with stop. NULL:

@@ -42,7 +42,8 @@ struct walk {
 	const struct ty_explain *x;
 	struct calls calls;
 	struct ty_span_rows *spans;
-	struct ty_cpu_gaps gaps; /* of the whole window */
+	const struct ty_cpu_gaps *gaps; /* of the whole window */
+	struct ty_cpu_gaps own;		/* those, where nobody gave them */
 	/* No interrupt of the CPU before irq ends after irq_ns; TY_NONE: not known. */
 	uint32_t irq_cpu, irq;
 	uint64_t irq_ns;
@@ -56,6 +57,14 @@ struct rows {
 	struct ty_call_rows calls;
 	struct ty_span_rows spans;
 };
+
+/* In [from, to); w->own is to be freed in any case. Failures stand in the book. */
+static void find_gaps(struct walk *w, uint64_t from, uint64_t to)
+{
+	w->gaps = w->x->gaps ? w->x->gaps : &w->own;
+	if (!w->x->gaps)
+		w->book.failed = ty_cpu_gaps_find(w->x->m, from, to, &w->own);
+}
 
 static struct walk walk_of(const struct ty_explain *x, struct rows *rows)
 {
@@ -182,8 +191,8 @@ static void modes(struct walk *w, uint32_t cpu, uint32_t span, uint64_t from, ui
 {
 	const struct ty_cpu_gap *g;
 
-	while (w->gaps.gap.n && w->calls.outside == TY_ROW_USER && from < to &&
-	       (g = ty_cpu_gap_after(&w->gaps, cpu, from)) && g->from_ns < to) {
+	while (w->gaps->gap.n && w->calls.outside == TY_ROW_USER && from < to &&
+	       (g = ty_cpu_gap_after(w->gaps, cpu, from)) && g->from_ns < to) {
 		uint64_t end = g->to_ns < to ? g->to_ns : to;
 
 		if (g->from_ns > from) {
@@ -472,7 +481,7 @@ static void account(struct walk *w, uint32_t thread, uint64_t from, uint64_t to)
 
 static int done(struct walk *w, struct ty_ledger *out)
 {
-	ty_cpu_gaps_fini(&w->gaps);
+	ty_cpu_gaps_fini(&w->own);
 	return ty_book_close(&w->book, out);
 }
 
@@ -490,7 +499,7 @@ int ty_ledger_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_
 		out->end_ns = out->start_ns;
 	out->total_ns = out->end_ns - out->start_ns;
 	out->threads = 1;
-	w.book.failed = ty_cpu_gaps_find(x->m, out->start_ns, out->end_ns, &w.gaps);
+	find_gaps(&w, out->start_ns, out->end_ns);
 	account(&w, thread, out->start_ns, out->end_ns);
 	return done(&w, out);
 }
@@ -502,7 +511,7 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 	struct walk w = walk_of(x, &rows);
 
 	*out = (struct ty_ledger){.thread = of->process, .start_ns = UINT64_MAX};
-	w.book.failed = ty_cpu_gaps_find(x->m, from_ns, to_ns, &w.gaps);
+	find_gaps(&w, from_ns, to_ns);
 	for (; n && !w.book.failed; of++, n--) {
 		const struct ty_thread *t = ty_model_thread(x->m, of->thread);
 		uint64_t from = from_ns > t->start_ns ? from_ns : t->start_ns,
@@ -576,7 +585,7 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	out->total_ns = out->end_ns - out->start_ns;
 	out->threads = 1;
 	out->inferred = p.inferred;
-	w.book.failed = ty_cpu_gaps_find(x->m, out->start_ns, out->end_ns, &w.gaps);
+	find_gaps(&w, out->start_ns, out->end_ns);
 	if (!r)
 		r = crowds(x->m, &p, &crowd);
 	w.book.crowd = crowd;

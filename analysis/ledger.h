@@ -17,10 +17,10 @@
 #include "window.h"
 
 struct ty_ledger_row {
-	char row[160]; /* "on CPU in user mode", "blocked in read, ended by timer", ... */
-	uint64_t ns;
-	uint8_t state; /* enum ty_state, for colours */
-	uint32_t span; /* the longest span in it; TY_NONE */
+	char row[160];		 /* "on CPU in user mode", "blocked in read, ended by timer", ... */
+	uint64_t ns, longest_ns; /* in all; of the longest piece */
+	uint32_t span;		 /* the one of that piece; TY_NONE */
+	uint8_t state;		 /* its enum ty_state, for colours */
 };
 
 struct ty_ledger {

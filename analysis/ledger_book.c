@@ -20,6 +20,7 @@ static uint32_t hash(const struct ty_ledger_key *k)
 	h = h * 31 + k->what;
 	h = h * 31 + k->end;
 	h = h * 31 + k->abi;
+	h = h * 31 + k->state;
 	h = h * 1000003 + (uint32_t)k->nr;
 	h = h * 1000003 + k->name;
 	h = h * 1000003 + k->object;
@@ -29,7 +30,8 @@ static uint32_t hash(const struct ty_ledger_key *k)
 static bool same(const struct ty_ledger_key *a, const struct ty_ledger_key *b)
 {
 	return a->who == b->who && a->what == b->what && a->end == b->end && a->abi == b->abi &&
-	       a->nr == b->nr && a->name == b->name && a->object == b->object;
+	       a->state == b->state && a->nr == b->nr && a->name == b->name &&
+	       a->object == b->object;
 }
 
 static int grow(struct ty_book *b)
@@ -243,7 +245,7 @@ static int by_text(const void *pa, const void *pb)
 {
 	const struct ty_ledger_row *a = pa, *b = pb;
 
-	return strcmp(a->row, b->row);
+	return strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns);
 }
 
 int ty_book_close(struct ty_book *b, struct ty_ledger *out)
@@ -256,6 +258,7 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 	}
 	for (size_t i = 0; i < b->row.n && !b->failed; i++) {
 		out->rows[i].ns = b->row.v[i].ns;
+		out->rows[i].longest_ns = b->row.v[i].longest;
 		out->rows[i].span = b->row.v[i].span;
 		out->rows[i].state = b->row.v[i].k.state;
 		text(b, &b->row.v[i], out->rows[i].row, sizeof(out->rows[i].row));
@@ -263,6 +266,7 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 	if (!b->failed && b->row.n) {
 		qsort(out->rows, b->row.n, sizeof(*out->rows), by_text);
 		for (size_t i = 0; i < b->row.n; i++) {
+			/* The first of a text has the longest piece. */
 			if (w && !strcmp(out->rows[w - 1].row, out->rows[i].row))
 				out->rows[w - 1].ns += out->rows[i].ns;
 			else

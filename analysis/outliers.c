@@ -10,6 +10,7 @@
 
 #include "bars.h"
 #include "compare.h"
+#include "cpu_gaps.h"
 #include "ledger.h"
 #include "vec.h"
 
@@ -244,6 +245,8 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 {
 	struct search *s = calloc(1, sizeof(*s));
 	uint32_t threads = ty_model_summary(x->m)->threads;
+	struct ty_explain known = *x;
+	struct ty_cpu_gaps gaps = {0};
 	int r = s ? 0 : -TY_ENOMEM;
 
 	*out = (struct ty_outliers){0};
@@ -265,8 +268,12 @@ int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint
 					    .more = s->more,
 					    .left_out = s->left_out};
 	}
+	if (!r)
+		r = ty_cpu_gaps_find(x->m, w->from_ns, w->to_ns, &gaps);
+	known.gaps = &gaps;
 	for (uint32_t i = 0; !r && i < out->n; i++)
-		r = ledgers(x, &out->v[i]);
+		r = ledgers(&known, &out->v[i]);
+	ty_cpu_gaps_fini(&gaps);
 	free(s);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "outliers: %s", ty_strerror(r)) : 0;
 }

@@ -413,24 +413,27 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	return 0;
 }
 
-static void find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
+/* What the wait is for, by what its descriptor is, where that is not known. Was it asked for, and
+ * *name set? */
+static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint32_t call, bool room,
 		      struct ty_wait_for *w, const char **name)
 {
 	if ((w->kind != TY_STALL_FD && w->kind != TY_STALL_EVENTS) || call == TY_NONE || !x->args)
-		return;
+		return false;
 	if (w->kind == TY_STALL_EVENTS || w->fd < 0) {
 		unsigned says = ty_wait_next_fd(x, s->thread, call, room, &w->fd);
 
 		if (!says)
-			return;
+			return false;
 		w->guessed = true;
 		snprintf(w->object, sizeof(w->object), "fd %d", (int)w->fd);
 		if (says & (TY_MESSAGE | TY_ACCEPTS)) {
 			w->kind = TY_STALL_SOCKET;
-			return;
+			return false;
 		}
 	}
 	by_fd(ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, name), w);
+	return true;
 }
 
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
@@ -438,10 +441,11 @@ void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uin
 {
 	const char *name = NULL, *cut = "";
 
-	find_kind(x, s, call, room, w, &name);
+	bool asked = find_kind(x, s, call, room, w, &name);
+
 	if (w->fd < 0 || !x->fd_before)
 		return;
-	if (!name)
+	if (!asked)
 		ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, &name);
 	if (!name)
 		return;

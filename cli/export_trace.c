@@ -351,13 +351,20 @@ static int put_threads(struct cut *c, bool from_start)
 	return r;
 }
 
-/* Until when it is known that nothing more happened. */
+/* Until when it is known that nothing more happened; and where nothing was lost at all, that. */
 static int put_end(struct cut *c)
 {
 	const uint64_t end = ty_model_summary(c->s->model)->end_ns - (uint64_t)c->t->ts_offset_ns;
-	char text[40];
-	int n = snprintf(text, sizeof(text), "end_ns=%" PRIu64 "\n",
-			 end < c->to_ns ? end : c->to_ns);
+	char text[48];
+	uint32_t gaps;
+	int64_t lost;
+	int n;
+
+	ty_model_gaps(c->s->model, &gaps);
+	if (!ty_key_i64(ty_trace_section(c->t, TY_SEC_SELF).s, "lost", &lost))
+		lost = -1;
+	n = snprintf(text, sizeof(text), "end_ns=%" PRIu64 "\n%s", end < c->to_ns ? end : c->to_ns,
+		     lost || gaps || c->t->truncated ? "" : "lost=0\n");
 
 	return put_section(c, TY_SEC_SELF, (struct ty_text){text, (size_t)n});
 }

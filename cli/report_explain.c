@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "cpu_gaps.h"
 #include "explain_session.h"
 #include "plain.h"
 #include "process.h"
@@ -85,29 +86,40 @@ static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,
 static int ledgers(struct ty_explained *e, const struct ty_window *w, bool few, struct ty_err *err)
 {
 	const struct ty_model *m = e->x.m;
-	uint32_t threads = ty_model_summary(m)->threads, n = 0, made;
+	uint32_t threads = ty_model_summary(m)->threads, n = 0, made = 0;
 	struct entry *entry = calloc((size_t)threads + 1, sizeof(*entry));
 	struct ty_member *all = ty_members_find(m);
-	int r = -TY_ENOMEM;
+	struct ty_ledger command = {0};
+	struct ty_cpu_gaps gaps = {0};
+	struct ty_explain x = e->x;
+	int r = entry && all ? ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps) : -TY_ENOMEM;
 
-	if (entry && all)
-		n = entries(e, w, all, entry);
-	made = few && n > LEDGERS_SHOWN - 1 ? LEDGERS_SHOWN - 1 : n;
-	e->ledger = calloc((size_t)made + 1, sizeof(*e->ledger));
-	e->ledgers_left = n - made;
-	if (entry && all && e->ledger) {
-		r = ty_ledger_command(&e->x, w->from_ns, w->to_ns, &e->ledger[0]);
+	x.gaps = &gaps;
+	if (!r) {
+		r = ty_ledger_command(&x, w->from_ns, w->to_ns, &command);
 		e->ledgers = !r;
 		r = r == -TY_ENOTFOUND ? 0 : r;
 	}
+	if (!r) {
+		n = entries(e, w, all, entry);
+		made = few && n > LEDGERS_SHOWN - e->ledgers ? LEDGERS_SHOWN - e->ledgers : n;
+		e->ledgers_left = n - made;
+		e->ledger = calloc((size_t)made + 1, sizeof(*e->ledger));
+		r = e->ledger ? 0 : -TY_ENOMEM;
+	}
+	if (e->ledger)
+		e->ledger[0] = command;
+	else
+		e->ledgers = 0, ty_ledger_fini(&command);
 	for (uint32_t i = 0; i < made && !r; i++) {
 		const struct ty_member *of = &all[entry[i].first];
 		struct ty_ledger *l = &e->ledger[e->ledgers];
 
-		r = e->processes ? ty_ledger_process(&e->x, of, entry[i].n, w->from_ns, w->to_ns, l)
-				 : ty_ledger_thread(&e->x, of->thread, w->from_ns, w->to_ns, l);
+		r = e->processes ? ty_ledger_process(&x, of, entry[i].n, w->from_ns, w->to_ns, l)
+				 : ty_ledger_thread(&x, of->thread, w->from_ns, w->to_ns, l);
 		e->ledgers += !r;
 	}
+	ty_cpu_gaps_fini(&gaps);
 	free(entry);
 	free(all);
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r)) : 0;

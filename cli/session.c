@@ -120,7 +120,9 @@ static bool finishing(void *ctx, double part)
 	return go_on(b);
 }
 
-static int build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
+/* *refuted: as ty_builder_refuted, nothing is built. */
+static int build_once(struct ty_session *s, const struct ty_build_how *how, bool gaps_known,
+		      bool *refuted, struct ty_err *err)
 {
 	struct building now = {.how = how};
 	struct ty_build_facts facts = {
@@ -132,6 +134,7 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		.cpus = s->trace->cpu_count,
 		.long_size = s->trace->long_size,
 		.arch = s->arch_name,
+		.gaps_known = gaps_known,
 		.own_only = s->trace->own_only,
 		.begins_later = s->trace->begins_later,
 		.memory_bytes = how->memory_bytes,
@@ -157,15 +160,16 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 	ty_events_workers(s->events, cpus > 1 ? (unsigned)cpus - 1 : 0,
 			  how->memory_bytes / AHEAD_PART);
 	while ((r = ty_builder_take(b, s->events, TAKE_EVENTS, &now.progress.events, err)) > 0 &&
-	       going && (!how->most || now.progress.events < how->most)) {
+	       going && !ty_builder_refuted(b) && (!how->most || now.progress.events < how->most)) {
 		ty_events_progress(s->events, &done, &all);
 		now.progress.part = all ? (double)done / (double)all : 0;
 		going = go_on(&now);
 	}
-	if (r > 0 && going)
+	if (r > 0 && going && !ty_builder_refuted(b))
 		r = ty_builder_even(b, s->events, &now.progress.events, err);
 	ty_events_rest(s->events);
-	if (r >= 0 && going && (!r || how->most))
+	*refuted = r >= 0 && going && ty_builder_refuted(b);
+	if (r >= 0 && going && !*refuted && (!r || how->most))
 		r = ty_builder_finish(b, &s->model, err);
 	ty_builder_free(b);
 	if (!going || r == -TY_EINTR)
@@ -175,6 +179,14 @@ static int build(struct ty_session *s, const struct ty_build_how *how, struct ty
 		return ty_fail(err, -r, TY_NO_OFFSET, "%s: %s while reading its events",
 			       s->trace->path, ty_strerror(r));
 	return 0;
+}
+
+static int build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err)
+{
+	bool refuted = false;
+	int r = build_once(s, how, s->trace->truncated, &refuted, err);
+
+	return refuted ? build_once(s, how, true, &refuted, err) : r;
 }
 
 /* In this thread, with progress and Ctrl-C. */

@@ -122,7 +122,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	ty_identity_snapshot(b, facts->threads);
 	b->self_end = ty_key_u64(facts->self, "end_ns");
 	b->self_lost = ty_key_u64(facts->self, "lost");
-	b->none_lost = ty_key_i64(facts->self, "lost", &lost) && !lost;
+	b->none_lost = !facts->gaps_known && ty_key_i64(facts->self, "lost", &lost) && !lost;
 	if (b->failed)
 		goto nomem;
 	if (facts->index_of)
@@ -190,6 +190,11 @@ static void start(struct ty_builder *b, uint64_t ts)
 		b->names.at.v[i].from_ns = ts;
 }
 
+bool ty_builder_refuted(const struct ty_builder *b)
+{
+	return b->refuted;
+}
+
 static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_gap_span g = {.from_ns = ev->u.gap.from_ns,
@@ -199,6 +204,7 @@ static void gap(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 				.buffer = ev->buffer,
 				.what = ev->u.gap.what};
 
+	b->refuted |= b->none_lost;
 	if (g.from_ns < b->start)
 		g.from_ns = b->start;
 	if (g.from_ns > ts)

@@ -16,6 +16,7 @@ struct ty_build_facts {
 	uint32_t cpus;		  /* of the file; 0 unknown */
 	unsigned long_size;	  /* 8 or 4 */
 	const char *arch;	  /* "x86_64", ...; NULL: unknown */
+	bool gaps_known; /* there are gaps, whatever the recorder counted (ty_builder_refuted) */
 	bool own_only; /* only events of chosen threads are there, of nobody else (struct ty_trace)
 			*/
 	bool aside;    /* code blocks in a thread aside */
@@ -50,6 +51,10 @@ int ty_builder_take(struct ty_builder *b, struct ty_events *es, uint64_t most, u
  * events, and a loss is known when what follows it comes. Goes on, as little as need be, until all
  * CPUs are known up to the same instant, the last event taken. Returns as ty_builder_take. */
 int ty_builder_even(struct ty_builder *b, struct ty_events *es, uint64_t *n, struct ty_err *err);
+/* The recorder counted no loss, and there is a gap all the same: the file is damaged. What lay
+ * before the gap was taken for whole, as a gap is heard of at its end: build anew, with gaps_known.
+ */
+bool ty_builder_refuted(const struct ty_builder *b);
 /* No more events: the model (the builder is then only to be freed). */
 int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err *err);
 

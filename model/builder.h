@@ -105,6 +105,7 @@ struct ty_builder {
 	bool started;
 	uint64_t start, now, self_end, self_lost;
 	bool none_lost;	     /* by the recorder's own count: what is missing was never delivered */
+	bool refuted;	     /* with none_lost: there is a gap all the same */
 	uint64_t ends_ns;    /* latest end of a call that was taken with its begin */
 	int32_t command_tid; /* 0: no command was traced */
 	uint32_t sched_buf;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a recording as a recording of its own: who was traced where it begins. */
+/* A part of a recording as a recording of its own: who was traced where it begins, and whether
+ * nothing was lost. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +76,86 @@ static void test_traced_from_start(void **state)
 	}
 }
 
+static void sw(unsigned cpu, unsigned ms, int prev, int next)
+{
+	struct ty_event ev = {.ts_ns = TY_STORY_START + ms * UINT64_C(1000000),
+			      .cpu = cpu,
+			      .tid = prev,
+			      .kind = TY_EV_SWITCH};
+
+	ev.u.sw.prev_tid = prev;
+	ev.u.sw.next_tid = next;
+	ev.u.sw.prev_state = TY_TASK_INTERRUPTIBLE;
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "t%d", prev);
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "t%d", next);
+	ty_story_event(&ev);
+}
+
+/* 11 runs on CPU 1, and then is seen on CPU 0, of which time CPU 1 has nothing to tell, or lost it:
+ * which is known later. */
+static void elsewhere(const char *path, bool gap, const char *self)
+{
+	struct ty_event ev = {
+		.ts_ns = TY_STORY_START + 10000000, .tid = 11, .kind = TY_EV_SYS_ENTER};
+
+	ty_story_begin(path, 2, "tarry=1\narch=x86_64\nmode=all\n", NULL);
+	sw(0, 1, 0, 12);
+	sw(1, 2, 0, 11);
+	ty_story_event(&ev);
+	sw(0, 30, 12, 11);
+	sw(0, 40, 11, 0);
+	if (gap)
+		ty_story_event(&(struct ty_event){.cpu = 1, .kind = TY_EV_GAP, .u.gap.count = 3});
+	sw(1, 60, 0, 12);
+	ty_story_section(TY_SEC_SELF, self, strlen(self));
+	ty_story_end();
+}
+
+/* Are events said to be lost while 11 was nowhere? */
+static bool lost_elsewhere(const char *path)
+{
+	const uint64_t t = TY_STORY_START + 20000000;
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+	struct ty_span span;
+
+	if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
+		fail_msg("%s", err.msg);
+	span = ty_model_span(s.model,
+			     ty_model_span_find(s.model, ty_model_thread_find(s.model, 11, t), t));
+	assert_int_equal(span.state, TY_ST_UNKNOWN);
+	ty_session_fini(&s);
+	return span.flags & TY_SF_LOST;
+}
+
+/* The recorder's count is believed where the file has no gap, and goes with a part of it. */
+static void test_nothing_lost(void **state)
+{
+	static const struct {
+		bool gap;
+		const char *self;
+		bool lost;
+	} t[] = {{false, "lost=0\n", false},
+		 {true, "lost=0\n", true},
+		 {false, "lost=3\n", true},
+		 {false, "stop=done\n", true}};
+	const char *path = ty_fx_path("self.dat"), *part = ty_fx_path("part.dat"),
+		   *again = ty_fx_path("again.dat");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		elsewhere(path, t[i].gap, t[i].self);
+		assert_int_equal(lost_elsewhere(path), t[i].lost);
+		cut(path, 0, part);
+		assert_int_equal(lost_elsewhere(part), t[i].lost);
+		cut(part, TY_STORY_START + 1500000, again);
+		assert_int_equal(lost_elsewhere(again), t[i].lost);
+		unlink(path);
+		unlink(part);
+		unlink(again);
+	}
+}
+
 static int remove_all(void **state)
 {
 	(void)state;
@@ -83,7 +165,8 @@ static int remove_all(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_traced_from_start)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_traced_from_start),
+					   cmocka_unit_test(test_nothing_lost)};
 
 	return cmocka_run_group_tests(tests, NULL, remove_all);
 }
