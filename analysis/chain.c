@@ -180,6 +180,7 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	enum ty_seg_what what;
 	unsigned depth;
 
+	w->p->inferred |= k.inferred;
 	if (k.kind == TY_WAKER_TIMER && hop != TY_NONE && b == s->end_ns &&
 	    ty_model_thread(w->x->m, s->thread)->kernel &&
 	    w->p->hop.v[hop].waker.thread == s->thread) {
@@ -231,6 +232,7 @@ static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span,
 
 	if (b - a < TY_SPIN_NS || !ty_spin_find(w->x, s->thread, a, b, &spin))
 		return b;
+	w->p->inferred |= spin.waker.inferred;
 	from = spin.start_ns > first ? spin.start_ns : first;
 	to = spin.end_ns < b ? spin.end_ns : b;
 	if (spin.waker.kind != TY_WAKER_THREAD || on_stack(w, spin.waker.thread, hop, &depth))
@@ -301,7 +303,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				 * asked was for others. */
 				a = t->kernel ? first : a;
 				if (!t->kernel && at == s.end_ns) {
-					began = ty_tries_first(w->x, thread, k);
+					began = ty_tries_first(w->x, thread, k, first);
 					a = ty_model_span_brief(m, thread, began).start_ns;
 					a = a > first ? a : first;
 				}
@@ -500,5 +502,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 			 : s.state == TY_ST_RUNNING ? "spun"
 						    : "blocked",
 			 *call ? " in " : "", call, end,
-			 l->waker.inferred ? " (inferred: whom it served)" : "");
+			 !l->waker.inferred			    ? ""
+			 : ty_model_thread(x->m, l->thread)->kernel ? " (inferred: whom it served)"
+								    : " (inferred)");
 }

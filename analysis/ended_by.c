@@ -5,67 +5,89 @@
 
 #include "waits.h"
 
-#define CALLS	16 /* long ones within a run */
-#define THREADS 64
-#define BACK	64 /* calls of each */
+#define CALLS 16  /* long ones within a run */
+#define LOOKS 256 /* spans and calls, on each CPU */
 
-/* The thread's last call, begun in [from, the end of `c`), that wakes who waits on the word in `c`;
- * TY_NONE. */
-static uint32_t last_wake(const struct ty_explain *x, uint32_t thread, const struct ty_syscall *c,
-			  const struct ty_wait_for *w, uint64_t from_ns)
+struct look {
+	const struct ty_explain *x;
+	const struct ty_syscall *c;  /* the one that was ended */
+	const struct ty_wait_for *w; /* and what it waited for */
+	uint64_t from_ns;	     /* not before */
+	uint64_t unseen_ns;	     /* what lies before was not looked at everywhere */
+	struct ty_waker last;
+	unsigned fit;
+};
+
+/* The calls that the thread began in this span of a CPU. False: that were too many. */
+static bool look_at_calls(struct look *l, const struct ty_span *s, uint32_t cpu, unsigned *looks)
 {
-	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	const struct ty_model *m = l->x->m;
+	const struct ty_thread *t = ty_model_thread(m, s->thread);
 	uint32_t end = t->syscalls_first + t->syscalls_n,
-		 i = ty_model_syscall_after(x->m, thread, c->end_ns);
+		 i = ty_model_syscall_after(m, s->thread,
+					    s->end_ns < l->c->end_ns ? s->end_ns : l->c->end_ns);
 
-	i = i < end ? i + 1 : end;
-	for (unsigned n = 0; n < BACK && i > t->syscalls_first; n++) {
-		struct ty_syscall u = ty_model_syscall_brief(x->m, thread, --i);
+	for (i = i < end ? i + 1 : end; i > t->syscalls_first; (*looks)--) {
+		struct ty_syscall u = ty_model_syscall_brief(m, s->thread, --i);
 		struct ty_wait_for own;
 
-		if (u.start_ns < from_ns)
-			break;
+		if (u.start_ns < s->start_ns || u.start_ns < l->from_ns)
+			return true;
+		if (!*looks)
+			return false;
 		/* It returns how many it woke; 0 where it let a lock go. */
-		if (u.start_ns < c->end_ns && u.nr == c->nr && u.abi == c->abi &&
-		    (w->spins ? !u.ret : u.ret > 0) && ty_wait_wakes(x, i, &own) &&
-		    w->spins == (own.kind == TY_STALL_LOCK) && own.word == w->word &&
-		    ty_wait_same(x->m, c->thread, w, thread, &own))
-			return i;
+		if (u.start_ns >= s->end_ns || u.start_ns >= l->c->end_ns || u.nr != l->c->nr ||
+		    u.abi != l->c->abi || (l->w->spins ? u.ret : u.ret <= 0) ||
+		    !ty_wait_wakes(l->x, i, &own) || l->w->spins != (own.kind == TY_STALL_LOCK) ||
+		    own.word != l->w->word || !ty_wait_same(m, l->c->thread, l->w, s->thread, &own))
+			continue;
+		l->fit++;
+		if (l->last.kind == TY_WAKER_THREAD && u.start_ns <= l->last.act_ns)
+			continue;
+		l->last.kind = TY_WAKER_THREAD;
+		l->last.thread = s->thread;
+		l->last.ts_ns = l->last.act_ns = u.start_ns;
+		l->last.cpu = cpu;
+		/* A lock has one holder at a time: it was the last to let it go. */
+		if (l->w->spins)
+			l->from_ns = u.start_ns;
 	}
-	return TY_NONE;
+	return true;
 }
 
-/* Who did so last, of all threads. */
+static void look_at_cpu(struct look *l, uint32_t cpu)
+{
+	const struct ty_model *m = l->x->m;
+	unsigned looks = LOOKS;
+	uint32_t i = ty_model_cpu_spans(m, cpu);
+
+	for (i = i ? ty_model_cpu_span_find(m, cpu, l->c->end_ns) + 1 : 0; i; looks -= looks > 0) {
+		struct ty_span s = ty_model_cpu_span_brief(m, cpu, --i);
+
+		if (s.end_ns <= l->from_ns)
+			return;
+		if (!looks || (s.thread != TY_NONE && s.thread != l->c->thread &&
+			       ty_wait_same(m, l->c->thread, l->w, s.thread, l->w) &&
+			       !look_at_calls(l, &s, cpu, &looks))) {
+			l->unseen_ns = s.end_ns > l->unseen_ns ? s.end_ns : l->unseen_ns;
+			return;
+		}
+	}
+}
+
+/* Who did so last, of all that had a CPU. */
 static struct ty_waker who_woke(const struct ty_explain *x, const struct ty_syscall *c,
 				const struct ty_wait_for *w, uint64_t from_ns)
 {
-	struct ty_waker k = {.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
-	uint32_t threads = ty_model_summary(x->m)->threads, looked = 0;
+	struct look l = {.x = x, .c = c, .w = w, .from_ns = from_ns};
 
+	l.last = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
 	if (c->ret || c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
-		return k;
-	for (uint32_t i = 0; i < threads && looked < THREADS; i++) {
-		const struct ty_thread *t = ty_model_thread(x->m, i);
-		struct ty_syscall u;
-		uint32_t call;
-
-		if (i == c->thread || !t->syscalls_n || t->start_ns >= c->end_ns ||
-		    t->end_ns <= from_ns ||
-		    (!w->shared && t->tgid != ty_model_thread(x->m, c->thread)->tgid))
-			continue;
-		looked++;
-		call = last_wake(x, i, c, w, from_ns);
-		if (call == TY_NONE)
-			continue;
-		u = ty_model_syscall(x->m, call);
-		if (k.kind == TY_WAKER_THREAD && u.start_ns <= k.act_ns)
-			continue;
-		k.kind = TY_WAKER_THREAD;
-		k.thread = i;
-		k.ts_ns = k.act_ns = u.start_ns;
-		k.cpu = ty_model_span_brief(x->m, i, ty_model_span_find(x->m, i, u.start_ns)).cpu;
-	}
-	return k;
+		return l.last;
+	for (uint32_t cpu = 0; cpu < ty_model_summary(x->m)->cpus; cpu++)
+		look_at_cpu(&l, cpu);
+	l.last.inferred = l.fit && (l.unseen_ns > l.last.act_ns || (l.fit > 1 && !w->spins));
+	return l.last;
 }
 
 bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,

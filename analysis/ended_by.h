@@ -8,8 +8,9 @@
  * - A timer made the thread ready, but another thread woke the word before it got a CPU: then the
  *   call returns 0 (kernel/futex/waitwake.c, futex_wait).
  *
- * Cost: log(calls); of calls to which that applies, those that other threads made meanwhile (at
- * most 64 of each of 64 threads).
+ * Cost: log(calls); of calls to which that applies, those that were begun on each CPU meanwhile,
+ * from the end backward (at most 256 spans and calls of each). Who is told is inferred where that
+ * was not enough, or where several woke the word: another one may have been meant.
  */
 #ifndef TY_ENDED_BY_H
 #define TY_ENDED_BY_H

@@ -243,10 +243,11 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		for (size_t k = 0; k < n && !a->dropped; k++) {
 			const struct ty_cand *b = &h->cand.v[k];
 
+			/* Who asked whom is dear: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     (is_end(a) || (in_vain(h, b) &&
-						    (slept_later(b, a) || is_asked(h, a, b)))) &&
-				     overlap(a, b) >= a->s.duration_ns / 2;
+				     overlap(a, b) >= a->s.duration_ns / 2 &&
+				     (is_end(a) ||
+				      (in_vain(h, b) && (slept_later(b, a) || is_asked(h, a, b))));
 		}
 		for (size_t k = 0; k < n && !a->dropped && is_end(a); k++)
 			a->told = a->told || comes_before(h, a, &h->cand.v[k]);

@@ -11,7 +11,7 @@
 #include "tries.h"
 
 /* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
- * so long that it is a stall of its own, did not just wait on. */
+ * long did not just wait on. */
 static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
@@ -25,7 +25,7 @@ static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t spa
 			return s.state == TY_ST_SLEEPING ? k : TY_NONE;
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
 		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
-		if (ran > TY_STALL_LITTLE_NS || ready >= h->o.min_ns * TY_STALL_READY_TIMES ||
+		if (ran > TY_TRIES_RAN_NS || ready >= TY_TRIES_READY_NS ||
 		    (s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE && s.start_ns >= t))
 			return TY_NONE;
 	}
@@ -74,8 +74,7 @@ static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
 		return false;
 	v = what_for(h, a);
 	w = what_for(h, b);
-	if (v->class != w->class || v->class == TY_WAIT_END ||
-	    !ty_wait_same(m, thread, v, thread, w))
+	if (!ty_tries_same(m, thread, v, w))
 		return false;
 	/* poll's and the like are told by where their descriptors are listed, and how many; a
 	 * signal may be what they waited for. */
@@ -130,7 +129,7 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 	return 0;
 }
 
-#define BETWEEN 8 /* calls between two tries, at most */
+#define SPANS 8 /* of a call, up to its sleep */
 
 /* The sleep in a call; TY_NONE: it did not wait. */
 static uint32_t sleep_in(const struct ty_model *m, uint32_t thread, const struct ty_syscall *c)
@@ -138,7 +137,7 @@ static uint32_t sleep_in(const struct ty_model *m, uint32_t thread, const struct
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint32_t k = ty_model_span_find(m, thread, c->start_ns);
 
-	for (unsigned n = 0; n < BETWEEN && k < t->spans_first + t->spans_n; n++, k++) {
+	for (unsigned n = 0; n < SPANS && k < t->spans_first + t->spans_n; n++, k++) {
 		struct ty_span s = ty_model_span_brief(m, thread, k);
 
 		if (s.start_ns >= c->end_ns)
@@ -163,12 +162,11 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 	struct ty_syscall a = ty_model_syscall_brief(m, thread, i);
 	struct run r = {.last = i, .tries = 1, .in_vain = true};
 
-	for (uint32_t k = i + 1; k < t->syscalls_first + t->syscalls_n && k - r.last <= BETWEEN;
-	     k++) {
+	for (uint32_t k = i + 1;
+	     k < t->syscalls_first + t->syscalls_n && k - r.last <= TY_TRIES_BETWEEN; k++) {
 		struct ty_syscall b = ty_model_syscall_brief(m, thread, k);
 
-		if (ty_explain_stopped(h->x) ||
-		    b.start_ns - a.end_ns >= h->o.min_ns * TY_STALL_READY_TIMES ||
+		if (ty_explain_stopped(h->x) || b.start_ns - a.end_ns >= TY_TRIES_READY_NS ||
 		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			break;
 		if (b.nr != a.nr || sleep_in(m, thread, &b) == TY_NONE)
@@ -250,8 +248,7 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 		to = sleep_in(m, thread, &z);
 		last = try_at(h, to);
 		if (last.s.end_ns - first.s.start_ns < min ||
-		    what_for(h, &first)->class == TY_WAIT_END ||
-		    !ty_wait_same(m, thread, what_for(h, &first), thread, what_for(h, &last)) ||
+		    !ty_tries_same(m, thread, what_for(h, &first), what_for(h, &last)) ||
 		    (!last.w.word && last.w.fd < 0))
 			continue;
 		r = add_tries(h, &first.s, from, &last.s, to, run.tries);

@@ -337,7 +337,6 @@ static int add_waits(struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b,
  * that of its longest sleep if it slept that long, too. */
 static int add_spin(struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t a, uint64_t b)
 {
-	const struct ty_seek q = {.states = 1u << TY_ST_RUNNING, .min_ns = TY_SPIN_NS, .nr = -1};
 	struct ty_cand *best = NULL;
 	size_t out = h->cand.n;
 	uint32_t span;
@@ -361,8 +360,7 @@ static int add_spin(struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t 
 	}
 	h->cand.n = out;
 	if (!best) {
-		span = ty_model_seek(h->x->m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, b,
-				     true);
+		span = longest_run(h->x->m, thread, a, b);
 		if (span == TY_NONE)
 			return 0;
 		if (ty_stall_add(h, thread, span, a, b, TY_ST_RUNNING, 0))

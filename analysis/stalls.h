@@ -59,7 +59,7 @@
  *   One wait in several tries, each with a time-out, is one wait for who ended the last; where
  *   the descriptors are behind a pointer, if that is the same (inferred). The same of a wait that
  *   a signal broke off, whatever its handler did, if that handed something to the thread itself
- *   (its own pipe or latch), too. A stall between two of them (no CPU) parts them.
+ *   (its own pipe or latch), too. What parts them: 1 ms of work, or 50 ms without a CPU.
  * - Waits for the end of a thread or child: a stall when the awaited one did nothing but wait (a
  *   program that was started may say what it has to say then; one that waits, as a shell, for the
  *   end of another one means that one); or it

@@ -5,10 +5,6 @@
 #include "talk.h"
 #include "waits.h"
 
-/* More than this is work, or a stall of its own, and no trying again. */
-#define RAN_NS	 UINT64_C(1000000)
-#define READY_NS UINT64_C(50000000)
-
 /* The sleep before this one, if the thread did little in between; TY_NONE. */
 static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t span)
 {
@@ -22,8 +18,8 @@ static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t
 			return span;
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
 		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
-		if ((s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE) || ran > RAN_NS ||
-		    ready >= READY_NS)
+		if ((s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE) ||
+		    ran > TY_TRIES_RAN_NS || ready >= TY_TRIES_READY_NS)
 			break;
 	}
 	return TY_NONE;
@@ -84,31 +80,37 @@ bool ty_tries_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uin
 	return true;
 }
 
-uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t span)
+bool ty_tries_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
+		   const struct ty_wait_for *b)
 {
-	struct ty_span last = ty_model_span(x->m, span), s;
-	uint32_t first = span, call = last.syscall, k;
-	struct ty_wait_for a, b;
+	return a->class == b->class && a->class != TY_WAIT_END &&
+	       ty_wait_same(m, thread, a, thread, b);
+}
 
-	if (last.state != TY_ST_SLEEPING || call == TY_NONE || ty_wait_timed_out(x, call))
+uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
+			uint64_t from_ns)
+{
+	struct ty_span s = ty_model_span(x->m, span), last = s;
+	uint32_t first = span, call = s.syscall, k;
+	struct ty_wait_for what = {0}, before;
+
+	if (s.state != TY_ST_SLEEPING || call == TY_NONE || ty_wait_timed_out(x, call))
 		return span;
-	while ((k = sleep_before(x->m, thread, first)) != TY_NONE && !ty_explain_stopped(x)) {
-		uint32_t before = ty_model_syscall_at(
-			x->m, thread, ty_model_span_brief(x->m, thread, k).start_ns);
-
-		if (before == TY_NONE || call - before > TY_TRIES_BETWEEN ||
-		    !ty_tries_again(x, thread, before, call))
+	while (s.start_ns > from_ns && (k = sleep_before(x->m, thread, first)) != TY_NONE &&
+	       !ty_explain_stopped(x)) {
+		s = ty_model_span(x->m, k);
+		if (s.syscall == TY_NONE || call - s.syscall > TY_TRIES_BETWEEN ||
+		    !ty_tries_again(x, thread, s.syscall, call))
+			break;
+		if (first == span)
+			what = ty_wait_for(x, &last, call);
+		if (!what.word && what.fd < 0)
+			break;
+		before = ty_wait_for(x, &s, s.syscall);
+		if (!ty_tries_same(x->m, thread, &before, &what))
 			break;
 		first = k;
-		call = before;
+		call = s.syscall;
 	}
-	if (first == span)
-		return span;
-	s = ty_model_span(x->m, first);
-	a = ty_wait_for(x, &s, call);
-	b = ty_wait_for(x, &last, last.syscall);
-	return a.class == b.class && a.class != TY_WAIT_END && (b.word || b.fd >= 0) &&
-			       ty_wait_same(x->m, thread, &a, thread, &b)
-		       ? first
-		       : span;
+	return first;
 }

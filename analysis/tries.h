@@ -9,9 +9,13 @@
 #include <stdint.h>
 
 #include "explain.h"
+#include "waits.h"
 
-/* Calls between two tries, at most. */
-#define TY_TRIES_BETWEEN 8
+/* Calls between two tries, at most; on a CPU, at most; ready, less: more is work, or a stall of its
+ * own, and no trying again. */
+#define TY_TRIES_BETWEEN  8
+#define TY_TRIES_RAN_NS	  UINT64_C(1000000)
+#define TY_TRIES_READY_NS UINT64_C(50000000)
 
 /* Did the wait in this call end without what was waited for: its time was up, or a signal broke it
  * off? */
@@ -24,12 +28,18 @@ bool ty_tries_in_vain(const struct ty_explain *x, uint32_t call);
  */
 bool ty_tries_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b);
 
+/* Are both waits of the thread, none for an end, for the same thing? */
+bool ty_tries_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
+		   const struct ty_wait_for *b);
+
 /*
  * The first of the tries of which the wait in this span of the thread is the last, which ended
  * before its time was up; the span itself when there were none: waits in the same call for the same
- * thing, with no more than a little while of work between two of them, and nothing given to
- * anybody. Cost: each try's span and calls once; arguments of the first and the last only.
+ * thing (word or descriptor), with no more than a little while of work between two of them, and
+ * nothing given to anybody. Not farther back than the one that from_ns lies in. Cost: each try's
+ * span, calls and arguments once; where what the last one is for has no name, one step.
  */
-uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t span);
+uint32_t ty_tries_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
+			uint64_t from_ns);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -137,6 +138,37 @@ static void slept_twice_is_one(void **state)
 	}
 }
 
+/* 11 is passed over again and again, and never spins for a millisecond at a time. */
+static void spun_in_small_parts(void **state)
+{
+	struct ty_stalls s;
+	uint64_t t = 2 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", threads);
+	ty_mx_switch(0, t - MS / 2, 0, R, 11);
+	ty_mx_switch(1, t - MS / 2, 0, R, 12);
+	give(t, WORD, LOCK_PI | PRIVATE, 0);
+	ty_mx_enter(0, t, 11, NR_FUTEX);
+	for (unsigned i = 0; i < 100; i++) {
+		ty_mx_switch(0, t += MS * 4 / 5, 11, R, 13);
+		ty_mx_switch(0, t += MS / 5, 13, R, 11);
+	}
+	give(t, WORD, UNLOCK_PI | PRIVATE, 0);
+	ty_mx_enter(1, t, 12, NR_FUTEX);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_exit(1, t += 1000, 12, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS / 2, 11, S, 0);
+	ty_mx_switch(1, t += MS, 12, S, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].start_ns, 2 * MS);
+	assert_non_null(strstr(s.v[0].sentence,
+			       " spun in futex(futex 0x1000) from 0.000 s, ended by t12/12 "));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 static void who_let_it_go_is_not_known(void **state)
 {
 	const char *says =
@@ -196,6 +228,8 @@ static void who_waits_for_the_spinner(void **state)
 	ty_mx_drop();
 }
 
+static bool wakes_twice, last_inferred; /* for timer_and, and of what it found */
+
 /* A timer ends a wait of 11 on the word, while 12 has the CPU; and makes a call before 11 has it.
  * Who ended it? 0: the timer. */
 static int timer_and(uint64_t word, uint64_t op, int64_t woke, int64_t ret)
@@ -225,6 +259,11 @@ static int timer_and(uint64_t word, uint64_t op, int64_t woke, int64_t ret)
 	give(104 * MS, word, op, 1);
 	ty_mx_enter(0, 104 * MS, 12, NR_FUTEX);
 	ty_mx_exit(0, 104 * MS + 1000, 12, NR_FUTEX, woke);
+	if (wakes_twice) {
+		give(104 * MS + 2000, word, op, 1);
+		ty_mx_enter(0, 104 * MS + 2000, 12, NR_FUTEX);
+		ty_mx_exit(0, 104 * MS + 3000, 12, NR_FUTEX, woke);
+	}
 	ty_mx_switch(0, 105 * MS, 12, R, 11);
 	ty_mx_exit(0, 105 * MS + 1000, 11, NR_FUTEX, ret);
 	ty_mx_switch(0, 106 * MS, 11, S, 0);
@@ -233,6 +272,7 @@ static int timer_and(uint64_t word, uint64_t op, int64_t woke, int64_t ret)
 	s = ty_model_span(m, ty_model_span_find(m, ty_model_thread_find(m, 11, 4 * MS), 4 * MS));
 	k = ty_ended_by(&x, &s, s.edge);
 	assert_int_equal(k.kind, k.thread == TY_NONE ? TY_WAKER_TIMER : TY_WAKER_THREAD);
+	last_inferred = k.inferred;
 	tid = k.thread == TY_NONE ? 0 : ty_model_thread(m, k.thread)->tid;
 	ty_mx_drop();
 	return tid;
@@ -248,16 +288,85 @@ static void woken_once_more_by_a_thread(void **state)
 	assert_int_equal(timer_and(WORD, WAIT, 1, 0), 0);
 }
 
+/* So many threads of the machine before the holder, each of which calls the kernel now and then,
+ * let no lock of 11's go; those of its own process had the lock before. */
+static void of_many_threads_the_last(void **state)
+{
+	enum { MANY = 80 };
+	char rows[MANY * 64];
+
+	for (unsigned of_own = 0; of_own < 2; of_own++) {
+		const struct ty_model *m;
+		struct ty_stalls s;
+		uint64_t t = 2 * MS, op = of_own ? PRIVATE : 0;
+		unsigned locks = 0;
+		int n = snprintf(rows, sizeof(rows), "taken 1 2\n" ROW("11", "11", "9", "job"));
+
+		for (int i = 0; i < MANY; i++)
+			n += snprintf(rows + n, sizeof(rows) - (size_t)n,
+				      ROW("%d", "%d", "%d", "x"), 100 + i, of_own ? 11 : 100 + i,
+				      of_own ? 9 : 1);
+		snprintf(rows + n, sizeof(rows) - (size_t)n, ROW("13", "%d", "9", "own"),
+			 of_own ? 11 : 13);
+		givens = 0;
+		ty_mx_begin("mode=pids\npid=11\n", rows);
+		ty_mx_switch(0, 1 * MS, 0, R, 11);
+		ty_mx_switch(1, 1 * MS, 0, R, 100);
+		give(t, WORD, LOCK_PI | op, 0);
+		ty_mx_enter(0, t, 11, NR_FUTEX);
+		for (int i = 0; i < MANY; i++) {
+			t += MS;
+			give(t, WORD, UNLOCK_PI | op, 0);
+			ty_mx_enter(1, t, 100 + i, NR_FUTEX);
+			ty_mx_exit(1, t + 1000, 100 + i, NR_FUTEX, 0);
+			ty_mx_switch(1, t + 2000, 100 + i, S, i < MANY - 1 ? 101 + i : 13);
+		}
+		give(t += 20 * MS, WORD, UNLOCK_PI | op, 0);
+		ty_mx_enter(1, t, 13, NR_FUTEX);
+		ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+		ty_mx_exit(1, t += 1000, 13, NR_FUTEX, 0);
+		ty_mx_switch(0, t += 5 * MS, 11, S, 0);
+		ty_mx_switch(1, t += MS, 13, S, 0);
+		m = ty_mx_end();
+		s = stalls_of(m, 0, false);
+		for (uint32_t i = 0; i < s.n; i++) {
+			if (s.v[i].kind != TY_STALL_LOCK)
+				continue; /* they were ready from the begin */
+			assert_int_equal(ty_model_thread(m, s.v[i].thread)->tid, 11);
+			assert_int_not_equal(s.v[i].culprit, TY_NONE);
+			assert_int_equal(ty_model_thread(m, s.v[i].culprit)->tid, 13);
+			locks++;
+		}
+		assert_int_equal(locks, 1);
+		ty_stalls_fini(&s);
+		ty_mx_drop();
+	}
+}
+
+/* Of two that woke the word behind the timer one may have woken another waiter. */
+static void one_of_two_is_inferred(void **state)
+{
+	assert_int_equal(timer_and(WORD, WAKE, 1, 0), 12);
+	assert_false(last_inferred);
+	wakes_twice = true;
+	assert_int_equal(timer_and(WORD, WAKE, 1, 0), 12);
+	assert_true(last_inferred);
+	wakes_twice = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_lets_go_held_it),
 		cmocka_unit_test(spun_and_slept_is_one),
 		cmocka_unit_test(slept_twice_is_one),
+		cmocka_unit_test(spun_in_small_parts),
 		cmocka_unit_test(who_let_it_go_is_not_known),
 		cmocka_unit_test(other_calls_compute),
 		cmocka_unit_test(who_waits_for_the_spinner),
 		cmocka_unit_test(woken_once_more_by_a_thread),
+		cmocka_unit_test(of_many_threads_the_last),
+		cmocka_unit_test(one_of_two_is_inferred),
 	};
 
 	return cmocka_run_group_tests_name("ended_by", tests, NULL, NULL);

@@ -27,7 +27,18 @@ enum {
 	TRIES = 4
 };
 
-enum how { AGAIN, BROKEN_OFF, IN_VAIN, ASKS, OTHER_WORD, WORKS, GETS, TOLD_TWICE, NO_HANDLER };
+enum how {
+	AGAIN,
+	BROKEN_OFF,
+	IN_VAIN,
+	ASKS,
+	OTHER_WORD,
+	OTHER_AMID,
+	WORKS,
+	GETS,
+	TOLD_TWICE,
+	NO_HANDLER
+};
 
 static uint32_t thread(const struct ty_model *m, int tid)
 {
@@ -105,7 +116,7 @@ static const struct ty_model *interpreter(enum how how)
 		if (broken)
 			handler(t + 4 * US, 12, how == TOLD_TWICE ? 2 : 1, how != NO_HANDLER);
 		t += how == WORKS ? 2 * MS : 20 * US;
-		enter_wait(t - 1 * US, 12, LOCK);
+		enter_wait(t - 1 * US, 12, how == OTHER_AMID && i == 1 ? ELSE : LOCK);
 	}
 	t += 20 * US;
 	wake(t, 12, MINE, 11);
@@ -150,21 +161,28 @@ static void who_has_it_is_what_is_waited_for(void **state)
 
 static void what_is_no_trying_again(void **state)
 {
-	static const enum how how[] = {IN_VAIN, ASKS,	    OTHER_WORD, WORKS,
-				       GETS,	TOLD_TWICE, NO_HANDLER};
+	static const enum how how[] = {IN_VAIN, ASKS, WORKS, GETS, TOLD_TWICE, NO_HANDLER};
 
 	for (size_t i = 0; i < sizeof(how) / sizeof(how[0]); i++) {
 		size_t hops;
 		struct ty_root r = root_of(how[i], &hops);
 
-		if (how[i] == OTHER_WORD) {
-			/* Another word first: not one wait with the rest. */
-			assert_true(r.what_ns[TY_SEG_RUNS] < 19 * MS);
-			continue;
-		}
 		assert_int_equal(r.thread, 12);
 		assert_true(r.what_ns[TY_SEG_TIMER] > 14 * MS);
 		assert_true(r.what_ns[TY_SEG_RUNS] > 1 * MS + 3 * 18 * US); /* in between */
+	}
+}
+
+/* Another word first, or before the last: what follows is one wait, what precedes is none of it. */
+static void another_word_parts_them(void **state)
+{
+	for (enum how how = OTHER_WORD; how <= OTHER_AMID; how++) {
+		size_t hops;
+		struct ty_root r = root_of(how, &hops);
+		bool amid = how == OTHER_AMID;
+
+		assert_int_equal(r.thread, amid ? 12 : 13);
+		assert_in_range(r.what_ns[amid ? TY_SEG_TIMER : TY_SEG_RUNS], 14 * MS, 17 * MS);
 	}
 }
 
@@ -173,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_it_is_what_is_waited_for),
 		cmocka_unit_test(what_is_no_trying_again),
+		cmocka_unit_test(another_word_parts_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
