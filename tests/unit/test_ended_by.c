@@ -146,8 +146,8 @@ static void spun_in_small_parts(void **state)
 
 	givens = 0;
 	ty_mx_begin("mode=pids\npid=11\n", threads);
-	ty_mx_switch(0, t - MS / 2, 0, R, 11);
-	ty_mx_switch(1, t - MS / 2, 0, R, 12);
+	ty_mx_switch(0, t - MS / 10, 0, R, 11);
+	ty_mx_switch(1, t - MS / 10, 0, R, 12);
 	give(t, WORD, LOCK_PI | PRIVATE, 0);
 	ty_mx_enter(0, t, 11, NR_FUTEX);
 	for (unsigned i = 0; i < 100; i++) {
