@@ -7,7 +7,7 @@
  * Cost: one step per span, system call and interrupt of the thread within the window, in order: a
  * system call costs its share of a block of rows and two additions. For who ran instead at most
  * RIVALS spans of a CPU per wait, the rest by the zoom forest. Objects of waits (arguments are read
- * from the file) only of waits of at least OBJECT_NS.
+ * from the file) only of waits of at least OBJECT_NS in calls that have one.
  */
 #include "ledger.h"
 
@@ -357,6 +357,7 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 	struct ty_ledger_key k = {.what = TY_ROW_WAIT, .state = s.state, .nr = -1};
 	const struct calls *r = &w->calls;
 	struct ty_syscall c = {.ret = 0};
+	char object[TY_WAIT_OBJECT];
 	uint32_t in;
 
 	if (s.state == TY_ST_BLOCKED && s.flags & TY_SF_NEW) {
@@ -376,9 +377,10 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 			c = ty_model_syscall_brief(m, s.thread, s.syscall);
 		k.nr = c.nr;
 		k.abi = c.abi;
-		if (s.end_ns - s.start_ns >= OBJECT_NS)
-			k.object =
-				ty_book_object(&w->book, ty_wait_for(w->x, &s, s.syscall).object);
+		if (s.end_ns - s.start_ns >= OBJECT_NS) {
+			ty_wait_object(w->x, &s, s.syscall, object);
+			k.object = ty_book_object(&w->book, object);
+		}
 	} else if (s.state == TY_ST_BLOCKED && ty_wait_in_user_mode(m, s.thread, s.start_ns)) {
 		k.what = TY_ROW_FAULT;
 	}

@@ -120,6 +120,16 @@ static int32_t tgid_of(const struct ty_model *m, uint32_t thread)
 	return ty_model_thread(m, thread)->tgid;
 }
 
+static void name_fd(char object[TY_WAIT_OBJECT], int32_t fd)
+{
+	snprintf(object, TY_WAIT_OBJECT, "fd %d", (int)fd);
+}
+
+static void name_word(char object[TY_WAIT_OBJECT], uint64_t word)
+{
+	snprintf(object, TY_WAIT_OBJECT, "futex %#" PRIx64, word);
+}
+
 static void futex(const struct ty_explain *x, const struct ty_span *s, const uint64_t args[6],
 		  struct ty_wait_for *w)
 {
@@ -129,7 +139,7 @@ static void futex(const struct ty_explain *x, const struct ty_span *s, const uin
 
 	w->word = args[0];
 	w->shared = !(args[1] & FUTEX_PRIVATE);
-	snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, args[0]);
+	name_word(w->object, args[0]);
 	switch (op) {
 	case FUTEX_LOCK_PI:
 	case FUTEX_LOCK_PI2:
@@ -262,9 +272,37 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 	*w = by;
 	w->by_waker = true;
 	if (w->word)
-		snprintf(w->object, sizeof(w->object), "futex %#" PRIx64, w->word);
+		name_word(w->object, w->word);
 	else
 		w->shared = false;
+}
+
+/* Of calls; -1: none. */
+static int known(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+		    char out[TY_WAIT_OBJECT])
+{
+	struct ty_syscall c = ty_model_syscall(x->m, call);
+	uint64_t args[6];
+	bool behind, word;
+	char buf[32];
+	int k = known(ty_explain_deed(x, &c, &behind, buf));
+
+	*out = 0;
+	word = k >= 0 && !strcmp(calls[k].name, "futex") && s->state != TY_ST_BLOCKED;
+	if (k < 0 || (calls[k].fd < 0 && !word) || behind || !x->args || x->args(x->ctx, &c, args))
+		return;
+	if (word)
+		name_word(out, args[0]);
+	else
+		name_fd(out, (int32_t)args[calls[k].fd]);
 }
 
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
@@ -275,7 +313,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	bool kernel = false;
 	const char *name;
 	char buf[32];
-	int fd_arg = -1;
+	int fd_arg = -1, k;
 	bool behind;
 
 	if (call == TY_NONE) {
@@ -295,13 +333,12 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	c = ty_model_syscall(x->m, call);
 	name = ty_explain_deed(x, &c, &behind, buf);
 	w.has_args = !behind && x->args && !x->args(x->ctx, &c, args);
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!strcmp(calls[i].name, name)) {
-			w.kind = calls[i].kind;
-			w.class = calls[i].class;
-			fd_arg = calls[i].fd;
-			break;
-		}
+	k = known(name);
+	if (k >= 0) {
+		w.kind = calls[k].kind;
+		w.class = calls[k].class;
+		fd_arg = calls[k].fd;
+	}
 	if (w.kind == TY_STALL_OTHER && c.flags & TY_SF_LOST)
 		w.class = TY_WAIT_IDLE; /* the call may be over: another one's begin is lost */
 	if (s->state == TY_ST_BLOCKED &&
@@ -316,7 +353,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		return w;
 	if (fd_arg >= 0) {
 		w.fd = (int32_t)args[fd_arg];
-		snprintf(w.object, sizeof(w.object), "fd %d", (int)w.fd);
+		name_fd(w.object, w.fd);
 	}
 	if (kernel)
 		return w;
@@ -426,7 +463,7 @@ static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 		if (!says)
 			return false;
 		w->guessed = true;
-		snprintf(w->object, sizeof(w->object), "fd %d", (int)w->fd);
+		name_fd(w->object, (int32_t)w->fd);
 		if (says & (TY_MESSAGE | TY_ACCEPTS)) {
 			w->kind = TY_STALL_SOCKET;
 			return false;

@@ -9,6 +9,8 @@
 /* See the rule in stalls.h. */
 enum ty_wait_class { TY_WAIT_DEFINITE, TY_WAIT_PEER, TY_WAIT_END, TY_WAIT_IDLE };
 
+#define TY_WAIT_OBJECT 96 /* bytes */
+
 struct ty_wait_for {
 	uint8_t kind;  /* enum ty_stall_kind */
 	uint8_t class; /* enum ty_wait_class */
@@ -22,7 +24,7 @@ struct ty_wait_for {
 	bool spins;    /* a lock that the kernel waits for on the CPU, too, while its holder runs */
 	uint64_t word; /* futex: its address; 0 */
 	int32_t holder; /* a lock word that names its owner's tid; 0 */
-	char object[96];
+	char object[TY_WAIT_OBJECT];
 };
 
 /* The value of a futex word that by convention is a lock's that is waited for. */
@@ -31,6 +33,9 @@ struct ty_wait_for {
 /* A wait (sleeping or uninterruptible) of the thread inside `call`; TY_NONE: in no call (user mode:
  * a page fault). */
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call);
+/* Its object alone, of a wait in `call`: arguments are read where the call has one. */
+void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+		    char out[TY_WAIT_OBJECT]);
 /* The call that the thread waits in: the span's; or, where its begin was lost, or the span's is one
  * whose end was lost, the one whose end is the next that the thread is known to have done. TY_NONE:
  * in none, or not known. */

@@ -20,7 +20,8 @@
 /* Who gets a ledger: a thread, or a process by its first member. */
 struct entry {
 	uint32_t first, n; /* of the members by process */
-	uint64_t running_ns;
+	uint32_t rank;	   /* by running_ns */
+	uint64_t running_ns, start_ns;
 };
 
 static uint64_t ran(const struct ty_model *m, const struct ty_window *w, uint32_t i)
@@ -53,6 +54,15 @@ static int by_running(const void *pa, const void *pb)
 	return compare(b->running_ns, a->running_ns) ?: compare(a->first, b->first);
 }
 
+/* What calls were given is read from the file, chunk by chunk, of which the latest are kept: who
+ * lived at the same time has a ledger at the same time. */
+static int by_start(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	return compare(a->start_ns, b->start_ns) ?: compare(a->rank, b->rank);
+}
+
 /* The entries, most time on CPU first; a process has one when one of its threads would have it. */
 static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,
 			const struct ty_member *all, struct entry *out)
@@ -64,7 +74,8 @@ static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,
 	for (uint32_t i = 0; i < threads && !traced_only; i++)
 		traced_only = ty_model_thread(m, i)->traced;
 	for (uint32_t i = 0, k; i < threads; i += k) {
-		struct entry of = {.first = i};
+		struct entry of = {.first = i,
+				   .start_ns = ty_model_thread(m, all[i].thread)->start_ns};
 		bool has = false;
 
 		for (k = 0; i + k < threads &&
@@ -80,6 +91,8 @@ static uint32_t entries(const struct ty_explained *e, const struct ty_window *w,
 			out[n++] = of;
 	}
 	qsort(out, n, sizeof(*out), by_running);
+	for (uint32_t i = 0; i < n; i++)
+		out[i].rank = i;
 	return n;
 }
 
@@ -111,14 +124,16 @@ static int ledgers(struct ty_explained *e, const struct ty_window *w, bool few, 
 		e->ledger[0] = command;
 	else
 		e->ledgers = 0, ty_ledger_fini(&command);
+	if (made && !r)
+		qsort(entry, made, sizeof(*entry), by_start);
 	for (uint32_t i = 0; i < made && !r; i++) {
 		const struct ty_member *of = &all[entry[i].first];
-		struct ty_ledger *l = &e->ledger[e->ledgers];
+		struct ty_ledger *l = &e->ledger[e->ledgers + entry[i].rank];
 
 		r = e->processes ? ty_ledger_process(&x, of, entry[i].n, w->from_ns, w->to_ns, l)
 				 : ty_ledger_thread(&x, of->thread, w->from_ns, w->to_ns, l);
-		e->ledgers += !r;
 	}
+	e->ledgers += e->ledger ? made : 0;
 	ty_cpu_gaps_fini(&gaps);
 	free(entry);
 	free(all);

@@ -15,7 +15,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_READ = 0, NR_WRITE = 1 };
+enum { NR_READ = 0, NR_WRITE = 1, NR_NANOSLEEP = 35, NR_FUTEX = 202 };
 
 /* Time in rows that read so; all rows sum to the ledger's time. */
 static uint64_t row_ns(const struct ty_ledger *l, const char *row)
@@ -299,6 +299,43 @@ static void rows_of_waits(void **state)
 	}
 }
 
+/* Arguments are read from the file: not of calls that have no object. */
+static int args_but_of_sleeps(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	assert_int_not_equal(c->nr, NR_NANOSLEEP);
+	return args_of(ctx, c, args);
+}
+
+static void objects_of_waits(void **state)
+{
+	struct ty_explain x;
+	struct ty_ledger l;
+
+	(void)state;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	give(2 * MS, 5, 0, 0);
+	wait_in(NR_READ, 2, 3, S);
+	give(6 * MS, 0x1000, 0x80, 2);
+	wait_in(NR_FUTEX, 6, 4, S);
+	give(11 * MS, 0x1000, 0x80, 2);
+	wait_in(NR_FUTEX, 11, 5, D);
+	wait_in(NR_NANOSLEEP, 20, 6, S);
+	ty_mx_switch(0, 30 * MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.args = args_but_of_sleeps;
+	l = ledger_of(&x, 11, 0, UINT64_MAX);
+	assert_int_equal(row_ns(&l, "blocked in read(fd 5), ended by thread t12"), 3 * MS);
+	assert_int_equal(row_ns(&l, "blocked in futex(futex 0x1000), ended by thread t12"), 4 * MS);
+	/* In the kernel it waits for something else. */
+	assert_int_equal(row_ns(&l, "blocked in futex (uninterruptible), ended by thread t12"),
+			 5 * MS);
+	assert_int_equal(row_ns(&l, "blocked in nanosleep, ended by thread t12"), 6 * MS);
+	ty_ledger_fini(&l);
+	ty_mx_drop();
+	givens = 0;
+}
+
 /* Of several buffers they overlap; asked for by CPU and time. */
 static void gaps_of_a_cpu(void **state)
 {
@@ -336,6 +373,7 @@ int main(void)
 		cmocka_unit_test(quota),
 		cmocka_unit_test(namesakes_on_the_path),
 		cmocka_unit_test(rows_of_waits),
+		cmocka_unit_test(objects_of_waits),
 		cmocka_unit_test(gaps_of_a_cpu),
 	};
 

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Which ledgers a report has, and in which order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fixture_story.h"
+#include "fixture_trace.h"
+#include "report_explain.h"
+
+#define MS	UINT64_C(1000000)
+#define THREADS 30
+
+static void sw(uint64_t at_ns, int prev, int next)
+{
+	struct ty_event ev = {.ts_ns = TY_STORY_START + at_ns, .tid = prev, .kind = TY_EV_SWITCH};
+
+	ev.u.sw.prev_tid = prev;
+	ev.u.sw.next_tid = next;
+	ev.u.sw.prev_state = TY_TASK_INTERRUPTIBLE;
+	snprintf(ev.u.sw.prev_comm, sizeof(ev.u.sw.prev_comm), "t%d", prev);
+	snprintf(ev.u.sw.next_comm, sizeof(ev.u.sw.next_comm), "t%d", next);
+	ty_story_event(&ev);
+}
+
+static void born(uint64_t at_ns, int by, int tid)
+{
+	struct ty_event ev = {.ts_ns = TY_STORY_START + at_ns, .tid = by, .kind = TY_EV_NEWTASK};
+
+	ev.u.newtask.tid = tid;
+	snprintf(ev.u.newtask.comm, sizeof(ev.u.newtask.comm), "t%d", tid);
+	ty_story_event(&ev);
+}
+
+/* Threads 100 and on are made and run one after the other, for 7, 14, 0, 7 ... ms and a bit more
+ * each. */
+static void record(const char *path, const char *machine)
+{
+	uint64_t at = MS;
+	int prev = 0;
+
+	ty_story_begin(path, 1, machine, NULL);
+	for (int i = 0; i < THREADS; i++) {
+		if (i)
+			born(at - 1000, prev, 100 + i);
+		sw(at, prev, 100 + i);
+		prev = 100 + i;
+		at += (uint64_t)((i + 1) % 3 * 7 + 1) * MS + (uint64_t)i * 1000;
+	}
+	sw(at, prev, 0);
+	ty_story_end();
+}
+
+static uint64_t ran(const struct ty_ledger *l)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < l->n; i++)
+		ns += l->rows[i].state == TY_ST_RUNNING ? l->rows[i].ns : 0;
+	return ns;
+}
+
+/* As many as the text shows, the command's among them; all of them for JSON. */
+static void number_and_order(void **state)
+{
+	const char *path = ty_fx_path("many.dat");
+
+	(void)state;
+	for (unsigned k = 0; k < 8; k++) {
+		bool command = k & 1, few = k & 2, processes = k & 4;
+		const unsigned what = TY_EXPLAIN_LEDGER | (few ? TY_EXPLAIN_FEW : 0) |
+				      (processes ? TY_EXPLAIN_PROCESSES : 0);
+		struct ty_session s = {0};
+		struct ty_explained e;
+		struct ty_err err = {0};
+		struct ty_window w;
+
+		record(path, command ? "tarry=1\narch=x86_64\nmode=all\ncommand_tid=100\n"
+				     : "tarry=1\narch=x86_64\nmode=all\n");
+		if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
+			fail_msg("%s", err.msg);
+		w = ty_window_all(s.model);
+		if (ty_explained_find(&s, &w, what, NULL, NULL, &e, &err))
+			fail_msg("%s", err.msg);
+		assert_int_equal(e.ledgers, few ? 20 : THREADS + command);
+		assert_int_equal(e.ledgers_left, few ? THREADS + command - 20 : 0);
+		for (uint32_t i = 0; i < e.ledgers; i++) {
+			assert_int_equal(e.ledger[i].thread == TY_NONE, command && !i);
+			if (i > (uint32_t)command)
+				assert_true(ran(&e.ledger[i]) < ran(&e.ledger[i - 1]));
+		}
+		ty_explained_fini(&e);
+		ty_session_fini(&s);
+		unlink(path);
+	}
+}
+
+static int remove_all(void **state)
+{
+	(void)state;
+	ty_fx_remove_dir();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(number_and_order)};
+
+	return cmocka_run_group_tests(tests, NULL, remove_all);
+}
