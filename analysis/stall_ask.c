@@ -10,7 +10,6 @@
 #include "talk.h"
 
 #define ASKS	 8		  /* wakeups of one by the other that are looked at */
-#define TOLD	 64		  /* the same, of those that may be a lock's */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
 
 bool ty_stall_just_born(const struct ty_model *m, uint32_t thread, uint64_t t)
@@ -115,9 +114,24 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
 	return is_message(x, thread, span, who, *ts, futex);
 }
 
-/* When did `who` last wake thread up to t? 0: not seen. *span: the one that this began. */
-static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
-			      bool futex, uint32_t *span)
+/*
+ * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
+ * who want a lock that is passed around (an interpreter's), not who serves requests.
+ */
+static bool is_passed_around(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint32_t span)
+{
+	const struct ty_model *m = h->x->m;
+	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
+	uint32_t call = ty_model_syscall_at(m, peer, t - 1);
+
+	word = call == TY_NONE ? 0 : ty_wait_word(h->x, call);
+	return word && ty_stall_on_word(h, thread, word, t).waits;
+}
+
+/* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
+ * 0: not seen. *span: the one that this began. */
+static uint64_t look_back(const struct ty_explain *x, const struct ty_hunt *h, uint32_t thread,
+			  uint32_t who, uint64_t t, bool futex, uint32_t *span)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -126,12 +140,19 @@ static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint3
 
 	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
 		*span = k;
-		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t)
+		if (woken_by(x, thread, k, who, futex, &ts) && ts <= t &&
+		    (!h || !is_passed_around(h, who, thread, k)))
 			return ts;
 		if (k == th->spans_first)
 			break;
 	}
 	return 0;
+}
+
+static uint64_t last_woken_at(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
+			      bool futex, uint32_t *span)
+{
+	return look_back(x, NULL, thread, who, t, futex, span);
 }
 
 static uint64_t last_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t t,
@@ -147,17 +168,33 @@ uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_
 	return last_woken(x, thread, who, t, true);
 }
 
-/* When did `who` first wake thread? UINT64_MAX: not seen. */
-static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
+/* When did `who` first wake thread, and, where h is given, not by passing something around?
+ * UINT64_MAX: not among its first spans since both are there. */
+static uint64_t look_forth(const struct ty_explain *x, const struct ty_hunt *h, uint32_t thread,
+			   uint32_t who, bool futex)
 {
-	const struct ty_model *m = x->m;
-	const struct ty_thread *th = ty_model_thread(m, thread);
-	uint64_t ts;
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
+	uint32_t k = born > th->start_ns ? ty_model_span_find(x->m, thread, born) : TY_NONE,
+		 first = k == TY_NONE ? th->spans_first : k, end = th->spans_first + th->spans_n;
 
-	for (uint32_t k = 0; k < th->spans_n && k < TY_STALL_BACK; k++)
-		if (woken_by(x, thread, th->spans_first + k, who, futex, &ts))
+	for (k = first; k < end && k - first < TY_STALL_BACK; k++)
+		if (woken_by(x, thread, k, who, futex, &ts) &&
+		    (!h || !is_passed_around(h, who, thread, k)))
 			return ts;
 	return UINT64_MAX;
+}
+
+static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_t who, bool futex)
+{
+	return look_forth(x, NULL, thread, who, futex);
+}
+
+/* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
+static uint64_t last_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, uint64_t t,
+			  bool futex, uint32_t *span)
+{
+	return look_back(h->x, h, thread, who, t, futex, span);
 }
 
 bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t word, uint64_t t)
@@ -175,54 +212,13 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-/*
- * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
- * who want a lock that is passed around (an interpreter's), not who serves requests.
- */
-static bool is_passed_around(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint32_t span)
-{
-	const struct ty_model *m = h->x->m;
-	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
-	uint32_t call = ty_model_syscall_at(m, peer, t - 1);
-
-	word = call == TY_NONE ? 0 : ty_wait_word(h->x, call);
-	return word && ty_stall_on_word(h, thread, word, t).waits;
-}
-
-/* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
-static uint64_t last_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, uint64_t t,
-			  bool futex, uint32_t *span)
-{
-	for (unsigned n = 0; n < TOLD; n++) {
-		uint64_t ts = last_woken_at(h->x, thread, who, t, futex, span);
-
-		if (!ts || !is_passed_around(h, who, thread, *span))
-			return ts;
-		t = ts - 1;
-	}
-	return 0;
-}
-
-/* When did it first? UINT64_MAX: not seen. */
-static uint64_t first_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, bool futex)
-{
-	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
-	uint64_t ts;
-
-	for (uint32_t k = 0; k < th->spans_n && k < TY_STALL_BACK; k++)
-		if (woken_by(h->x, thread, th->spans_first + k, who, futex, &ts) &&
-		    !is_passed_around(h, who, thread, th->spans_first + k))
-			return ts;
-	return UINT64_MAX;
-}
-
 static bool asked(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint64_t t, bool futex)
 {
 	uint32_t span, other;
 	uint64_t ask = last_told(h, peer, thread, t, futex, &span);
 
 	return ask && ask > last_told(h, thread, peer, t, futex, &other) &&
-	       first_told(h, peer, thread, futex) <= first_told(h, thread, peer, futex);
+	       look_forth(h->x, h, peer, thread, futex) <= look_forth(h->x, h, thread, peer, futex);
 }
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
@@ -505,27 +501,35 @@ bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_
 	return false;
 }
 
+/* Did `who` wake thread in [from, to]? */
+static bool woke_within(const struct ty_explain *x, uint32_t thread, uint32_t who, uint64_t from,
+			uint64_t to)
+{
+	const struct ty_model *m = x->m;
+	uint32_t first = ty_model_thread(m, thread)->spans_first, k;
+	uint64_t ts;
+
+	if (!ty_model_wakeups(m, thread, from, to + 1))
+		return false;
+	k = ty_model_span_find(m, thread, to);
+	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
+		if (woken_by(x, thread, k, who, true, &ts) && ts >= from && ts <= to)
+			return true;
+		if (k == first || ty_model_span_brief(m, thread, k).start_ns < from)
+			break;
+	}
+	return false;
+}
+
 bool ty_stall_woke_anybody(const struct ty_explain *x, uint32_t thread, uint64_t from, uint64_t to,
 			   uint32_t but)
 {
-	const struct ty_model *m = x->m;
-	uint32_t threads = ty_model_summary(m)->threads;
+	uint32_t threads = ty_model_summary(x->m)->threads;
 
-	for (uint32_t i = 0; i < threads; i++) {
-		const struct ty_thread *t = ty_model_thread(m, i);
-		uint32_t k;
-		uint64_t ts;
-
-		if (i == thread || i == but || t->kernel || !ty_model_wakeups(m, i, from, to + 1))
-			continue;
-		k = ty_model_span_find(m, i, to);
-		for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
-			if (woken_by(x, i, k, thread, true, &ts) && ts >= from && ts <= to)
-				return true;
-			if (k == t->spans_first || ty_model_span_brief(m, i, k).start_ns < from)
-				break;
-		}
-	}
+	for (uint32_t i = 0; i < threads; i++)
+		if (i != thread && i != but && !ty_model_thread(x->m, i)->kernel &&
+		    woke_within(x, i, thread, from, to))
+			return true;
 	return false;
 }
 
@@ -547,41 +551,59 @@ static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t cal
 static bool waited_before(const struct ty_hunt *h, uint32_t thread, uint32_t other)
 {
 	const struct ty_model *m = h->x->m;
-	uint64_t first = first_told(h, other, thread, true);
-	uint32_t k;
+	const struct ty_thread *th = ty_model_thread(m, other);
+	uint32_t first = th->spans_first;
+	uint64_t ts;
 
-	if (first == UINT64_MAX)
-		return true; /* too long ago */
-	k = ty_model_span_find(m, other, first);
-	return k > ty_model_thread(m, other)->spans_first &&
-	       ty_model_span_brief(m, other, k - 1).flags & TY_SF_BEFORE;
+	return th->spans_n > 1 && ty_model_span_brief(m, other, first).flags & TY_SF_BEFORE &&
+	       woken_by(h->x, other, first + 1, thread, true, &ts) &&
+	       !is_passed_around(h, thread, other, first + 1);
 }
 
-/* For whatever or whomever, but not in a sleep? */
-static bool waits_to_the_end(const struct ty_hunt *h, uint32_t thread)
+/* Are these waits of a thread certainly for different things? Not where both are on words, which
+ * those of condition variables may change, nor where one is for whatever comes. */
+static bool is_elsewhere(const struct ty_wait_for *a, const struct ty_wait_for *b)
 {
-	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
-	struct ty_span s = ty_model_span(h->x->m, t->spans_first + t->spans_n - 1);
-	struct ty_wait_for w;
+	if (a->fd >= 0 && b->fd >= 0)
+		return a->fd != b->fd;
+	return (a->word && b->fd >= 0 && b->class == TY_WAIT_PEER) ||
+	       (b->word && a->fd >= 0 && a->class == TY_WAIT_PEER);
+}
+
+/* Is the other one, woken at `span`, done with that: does it wait in the end, for whatever or
+ * whomever, but not in a sleep, and has it gone back to where it waited before, or may have? */
+static bool is_done(const struct ty_hunt *h, uint32_t other, uint32_t span)
+{
+	const struct ty_model *m = h->x->m;
+	const struct ty_thread *t = ty_model_thread(m, other);
+	struct ty_span s = ty_model_span(m, t->spans_first + t->spans_n - 1);
+	struct ty_wait_for w, was;
 
 	if (s.state != TY_ST_SLEEPING || !(s.flags & TY_SF_OPEN))
 		return false;
 	w = ty_wait_for(h->x, &s, s.syscall);
-	return w.class == TY_WAIT_PEER || (w.class == TY_WAIT_IDLE && w.kind != TY_STALL_SLEEP);
+	if (w.class != TY_WAIT_PEER && (w.class != TY_WAIT_IDLE || w.kind == TY_STALL_SLEEP))
+		return false;
+	if (span == t->spans_first || went_back(h->x, other, span, s.end_ns))
+		return true;
+	s = ty_model_span(m, span - 1);
+	was = ty_wait_for(h->x, &s, s.syscall);
+	return !is_elsewhere(&was, &w);
 }
 
 /* Was the wakeup of another thread at `ask` a request? Not if it came by the very thing that is
  * waited for now, as of a lock that is handed on; nor, if this wait is not over, so that nothing
  * tells of its end, when the other one had waited since before the recording, and may have asked
- * then, or does but wait in the end, or started this one as a program that reads what it says. */
+ * then, or is done with it, or started this one as a program that reads what it says. `span` of
+ * that other thread began so. */
 static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
-		       uint64_t ask)
+		       uint32_t span, uint64_t ask)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, other)->tgid;
 
 	if (c->s.flags & TY_SF_OPEN &&
-	    (waited_before(h, c->s.thread, other) || waits_to_the_end(h, other) ||
+	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
 	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
 		return false;
 	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, ask), c->s.syscall);
@@ -605,11 +627,12 @@ bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
 	for (uint32_t i = 0; i < threads; i++) {
 		uint64_t ask;
 
+		/* The dear question only of those who were woken. */
 		if (i == thread || ty_model_thread(m, i)->kernel ||
-		    !ty_model_wakeups(m, i, from, t + 1) || !asked(h, thread, i, t, true))
+		    !woke_within(h->x, i, thread, from, t) || !asked(h, thread, i, t, true))
 			continue;
 		ask = last_told(h, i, thread, t, true, &span);
-		if (ask >= from && is_request(h, c, i, ask))
+		if (ask >= from && is_request(h, c, i, span, ask))
 			return true;
 	}
 	return false;

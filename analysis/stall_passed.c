@@ -2,11 +2,39 @@
 /*
  * Locks by what is done with their words: who waits for a lock lets it go later, by waking the word
  * that it had waited on; who waits for work or an answer does not. Budget: the calls of three
- * blocks of TY_STALL_BACK of a thread, remembered by word; BACK spans of one.
+ * blocks of TY_STALL_BACK of a thread, each read once and remembered with all its words; and of the
+ * few waits that are left, TY_STALL_BACK spans on either side.
  */
 #include "stalls_priv.h"
 
 #define BACK 16
+#define USE  UINT64_C(3) /* a word's address is a multiple of four */
+
+static const struct ty_words *words_of(const struct ty_hunt *h, uint32_t thread, uint32_t block)
+{
+	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
+	uint32_t first = block * TY_STALL_BACK;
+	struct ty_words *v = &h->words[(thread * 31 + block) % TY_STALL_BLOCKS];
+
+	if (v->thread == thread && v->id == block + 1)
+		return v;
+	v->thread = thread;
+	v->id = block + 1;
+	v->n = 0;
+	for (uint32_t i = first; i < th->syscalls_n && i - first < TY_STALL_BACK; i++) {
+		uint64_t word;
+		unsigned use = ty_wait_futex_use(h->x, th->syscalls_first + i, &word);
+		uint32_t k = 0;
+
+		if (use == TY_FUTEX_NONE || word & USE)
+			continue; /* of other words the kernel knows nothing */
+		while (k < v->n && v->use[k] != (word | use))
+			k++;
+		if (k == v->n)
+			v->use[v->n++] = word | use;
+	}
+	return v;
+}
 
 struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, uint64_t word,
 				    uint64_t t)
@@ -15,17 +43,24 @@ struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, ui
 	uint32_t end = th->syscalls_first + th->syscalls_n,
 		 i = ty_model_syscall_after(h->x->m, thread, t),
 		 block = ((i < end ? i : end) - th->syscalls_first) / TY_STALL_BACK;
-	struct ty_waits_on *v = &h->waits_on[(word / 4 + thread * 31 + block) % TY_STALL_WAITS_ON];
+	bool waits = false, pair = false, wakes = false, wakes_near = false;
 
-	if (v->word != word || v->thread != thread || v->block != block) {
-		*v = (struct ty_waits_on){.word = word, .thread = thread, .block = block};
-		i = th->syscalls_first + (block ? block - 1 : 0) * TY_STALL_BACK;
-		for (unsigned n = 0; i < end && n < 3 * TY_STALL_BACK; n++, i++) {
-			v->waits = v->waits || ty_wait_word(h->x, i) == word;
-			v->wakes = v->wakes || ty_wake_word(h->x, i) == (word & ~UINT64_C(7));
+	for (uint32_t b = block ? block - 1 : 0; b <= block + 1; b++) {
+		const struct ty_words *v = words_of(h, thread, b);
+
+		for (uint32_t k = 0; k < v->n; k++) {
+			uint64_t at = v->use[k] & ~USE;
+
+			switch (v->use[k] & USE) {
+			case TY_FUTEX_WAITS: waits = waits || at == word; break;
+			case TY_FUTEX_WAITS_PAIR: pair = pair || at == word; break;
+			default:
+				wakes = wakes || at == word;
+				wakes_near = wakes_near || (at & ~UINT64_C(7)) == word;
+			}
 		}
 	}
-	return *v;
+	return (struct ty_waits_on){.waits = waits || pair, .wakes = wakes || (pair && wakes_near)};
 }
 
 static bool passes(const struct ty_hunt *h, uint32_t thread, uint64_t word, uint64_t t)
@@ -35,46 +70,104 @@ static bool passes(const struct ty_hunt *h, uint32_t thread, uint64_t word, uint
 	return v.waits && v.wakes;
 }
 
-/* Did the thread come to this wait straight from one for something else, of some length? So it was
- * about to go on, while who has no work comes from work. */
-static bool is_on_its_way(const struct ty_hunt *h, const struct ty_cand *c, uint64_t word)
+/* From what the thread came to its wait on the word in this span: a wait for something else, of
+ * some length, so that it was about to go on; work; or neither is known (another try). */
+enum came { FROM_WAIT, FROM_WORK, FROM_ELSE };
+
+static enum came came_from(const struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t word)
 {
-	uint32_t k = c->tries ? c->first_span : c->s.span,
-		 first = ty_model_thread(h->x->m, c->s.thread)->spans_first;
+	uint32_t first = ty_model_thread(h->x->m, thread)->spans_first;
 	uint64_t ran = 0;
 
-	for (unsigned n = 0; n < BACK && k > first && ran < TY_STALL_LITTLE_NS; n++) {
-		struct ty_span s = ty_model_span(h->x->m, --k);
+	for (unsigned n = 0; n < BACK && span > first; n++) {
+		struct ty_span s = ty_model_span(h->x->m, --span);
 
 		if (s.state == TY_ST_RUNNING)
 			ran += s.end_ns - s.start_ns;
-		else if (s.state == TY_ST_SLEEPING && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
-			return s.syscall != TY_NONE && ty_wait_word(h->x, s.syscall) != word;
+		if (ran >= TY_STALL_LITTLE_NS)
+			return FROM_WORK;
+		if (s.state == TY_ST_SLEEPING && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
+			return s.syscall != TY_NONE && ty_wait_word(h->x, s.syscall) != word
+				       ? FROM_WAIT
+				       : FROM_ELSE;
+	}
+	return FROM_ELSE;
+}
+
+/* Did the thread let the word go right before this call, with next to no work in between? */
+static bool just_let_go(const struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t word)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t first = ty_model_thread(m, thread)->syscalls_first;
+	uint64_t next = ty_model_syscall_brief(m, thread, call).start_ns, worked = 0, at;
+
+	for (unsigned n = 0; n < BACK && call > first; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(m, thread, --call);
+
+		worked += next > s.end_ns ? next - s.end_ns : 0;
+		if (worked >= TY_STALL_LITTLE_NS)
+			return false;
+		if (ty_wait_futex_use(h->x, call, &at) == TY_FUTEX_WAKES &&
+		    (at & ~UINT64_C(7)) == (word & ~UINT64_C(7)))
+			return true;
+		next = s.start_ns;
 	}
 	return false;
+}
+
+/* Does the thread at other times come from work to wait on the word, which it has not just let go?
+ * Then it waits there for more work. */
+static bool comes_from_work(const struct ty_hunt *h, const struct ty_cand *c, uint64_t word)
+{
+	uint32_t thread = c->s.thread;
+	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
+	uint32_t k = c->first_span - th->spans_first > TY_STALL_BACK ? c->first_span - TY_STALL_BACK
+								     : th->spans_first,
+		 end = th->spans_first + th->spans_n;
+
+	end = end - c->s.span > TY_STALL_BACK ? c->s.span + TY_STALL_BACK : end;
+	for (; k < end; k++) {
+		struct ty_span s = ty_model_span_brief(h->x->m, thread, k);
+
+		if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)
+			continue;
+		s = ty_model_span(h->x->m, k);
+		if (s.syscall != TY_NONE && ty_wait_word(h->x, s.syscall) == word &&
+		    came_from(h, thread, k, word) == FROM_WORK &&
+		    !just_let_go(h, thread, s.syscall, word))
+			return true;
+	}
+	return false;
+}
+
+/* Had the one with whom it was waited for the word, too? */
+static bool waited_too(const struct ty_hunt *h, const struct ty_seg *s, uint64_t word)
+{
+	struct ty_span held;
+
+	if (s->what == TY_SEG_RUNS || s->what == TY_SEG_READY || s->span == TY_NONE)
+		return false;
+	held = ty_model_span(h->x->m, s->span);
+	return held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word;
 }
 
 bool ty_stall_is_passed_on(const struct ty_hunt *h, const struct ty_cand *c,
 			   const struct ty_path *p)
 {
-	const struct ty_seg *s = &p->seg.v[c->root.seg];
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall);
 
 	if (!word || c->waker.kind != TY_WAKER_THREAD || c->root.thread == c->s.thread ||
-	    !passes(h, c->s.thread, word, c->end_ns) ||
-	    (ty_model_thread(h->x->m, c->waker.thread)->traced &&
-	     !passes(h, c->waker.thread, word, c->end_ns)))
+	    waited_too(h, &p->seg.v[c->root.seg], word))
 		return false;
-	/* Who had it did not wait for it, too. */
-	if (s->what != TY_SEG_RUNS && s->what != TY_SEG_READY && s->span != TY_NONE) {
-		struct ty_span held = ty_model_span(h->x->m, s->span);
-
-		if (held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word)
-			return false;
-	}
-	if (c->tries)
-		return is_on_its_way(h, c, word);
-	return !ty_stall_comes_back(h, c->s.thread, &c->w, c->end_ns - 1) &&
-	       !ty_stall_waits_again(h, c, true) &&
-	       (!ty_stall_ends_then(h->x->m, c) || ty_stall_goes_on(h->x, c->s.thread, c->end_ns));
+	/* Cheap questions first: those who wait for work come back at once. */
+	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
+		     : ty_stall_comes_back(h, c->s.thread, &c->w, c->end_ns - 1) ||
+			       ty_stall_waits_again(h, c, true))
+		return false;
+	if (ty_stall_ends_then(h->x->m, c) && !ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
+		return false;
+	return passes(h, c->s.thread, word, c->end_ns) &&
+	       (!ty_model_thread(h->x->m, c->waker.thread)->traced ||
+		passes(h, c->waker.thread, word, c->end_ns)) &&
+	       (!c->tries || !comes_from_work(h, c, word));
 }

@@ -589,14 +589,15 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err)
 {
-	struct ty_waits_on waits_on[TY_STALL_WAITS_ON] = {0};
-	struct ty_hunt h = {.x = x, .w = *w, .o = *o, .waits_on = waits_on};
+	struct ty_hunt h = {.x = x, .w = *w, .o = *o};
 	int r;
 
 	*out = (struct ty_stalls){0};
 	if (!h.o.min_ns)
 		h.o.min_ns = DEFAULT_NS;
-	r = hunt(&h, max, out);
+	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
+	r = h.words ? hunt(&h, max, out) : -TY_ENOMEM;
+	free(h.words);
 	vec_fini(&h.cand);
 	vec_fini(&h.word);
 	vec_fini(&h.nap);

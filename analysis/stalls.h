@@ -33,8 +33,9 @@
  *     that is waited for has the same maker and is no program.
  *   . The word is a lock's, inferred: who waits on it wakes it at other times, too, and so does the
  *     one that ended the wait, while the one who had it did not wait there; and the waiter waited
- *     so but once, and does not just end then; or, in tries, straight after another wait (for an
- *     interpreter's lock), so that it was about to go on.
+ *     so but once; or, in tries, straight after another wait (for an interpreter's lock), so that
+ *     it was about to go on, while it never comes there from work but when it has just let it go;
+ *     and does not just end then.
  *   But never:
  *   . for the work of a program that the waiter has started and did not ask, or of several threads
  *     or processes that it has made to share it: others than who held it up worked meanwhile, and
@@ -50,8 +51,8 @@
  *   told to.
  * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
  *   somebody right before, who had not asked it first nor waited since before the recording, nor
- *   just waits itself in the end, and not by what it waits for itself, as at a lock that is handed
- *   on.
+ *   waits itself in the end where it waited before, or may (only of descriptors it is certain that
+ *   it waits elsewhere); and not by what it waits for itself, as at a lock that is handed on.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

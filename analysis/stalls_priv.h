@@ -90,10 +90,14 @@ struct ty_nap {
 	uint64_t start_ns, end_ns, before_ns; /* the sum of those before it */
 };
 
-#define TY_STALL_WAITS_ON 256
-struct ty_waits_on { /* what the thread does with a futex word around these calls */
-	uint64_t word;
-	uint32_t thread, block;
+#define TY_STALL_BLOCKS 256
+struct ty_words {	     /* what a thread does with futex words in a block of its calls */
+	uint32_t thread, id; /* id: the block's number + 1; 0: none was looked at */
+	uint32_t n;
+	uint64_t use[TY_STALL_BACK]; /* word | enum ty_futex_use, each once */
+};
+
+struct ty_waits_on {
 	bool waits, wakes;
 };
 
@@ -120,9 +124,9 @@ struct ty_hunt {
 	} * prio; /* by thread, then time; made when first asked for */
 	size_t prios;
 	bool prio_made;
-	struct ty_waits_on *waits_on; /* so many, by a hash: what was asked */
-	VEC(struct ty_word_is) word;  /* those that were looked at */
-	struct ty_gate { /* the last one: what was waited for, and the call that woke */
+	struct ty_words *words;	     /* TY_STALL_BLOCKS, by a hash: what was asked */
+	VEC(struct ty_word_is) word; /* those that were looked at */
+	struct ty_gate {	     /* the last one: what was waited for, and the call that woke */
 		struct ty_wait_for what;
 		uint32_t waiter, call;
 		bool known, opens;
@@ -249,8 +253,9 @@ struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, ui
 				    uint64_t t);
 /* Is the futex word of the wait a lock, of whatever value: do the thread and the one that ended its
  * wait (as far as its calls are recorded) both wait on it and both wake it, while the one with whom
- * it was did not wait for it; and the thread came to it, in tries, on its way from another wait, or
- * waited so but once and does not just end then? p: the path of the wait. */
+ * it was did not wait for it; and the thread came to it, in tries, on its way from another wait
+ * (and never from work without having let it go), or waited so but once; and does not just end
+ * then? p: the path of the wait. */
 bool ty_stall_is_passed_on(const struct ty_hunt *h, const struct ty_cand *c,
 			   const struct ty_path *p);
 

@@ -523,14 +523,12 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 	return akin(t, u);
 }
 
-/* The operation of a call that waits on one word: FUTEX_WAIT, FUTEX_WAIT_BITSET; -1. */
-static int futex_wait(const struct ty_explain *x, uint32_t call, uint64_t *word, uint32_t *value)
+/* The operation of a futex call on one word, and its arguments as futex() has them; -1. */
+static int futex_op(const struct ty_explain *x, uint32_t call, uint64_t args[6])
 {
 	struct ty_syscall c;
-	uint64_t args[6];
 	const char *name;
 	char buf[32];
-	int op = FUTEX_WAIT;
 
 	name = ty_explain_call(x, call, buf);
 	if (strncmp(name, "futex", 5) || !x->args)
@@ -538,13 +536,24 @@ static int futex_wait(const struct ty_explain *x, uint32_t call, uint64_t *word,
 	c = ty_model_syscall(x->m, call);
 	if (x->args(x->ctx, &c, args))
 		return -1;
-	*word = args[0];
-	*value = (uint32_t)args[1];
-	if (!strcmp(name, "futex_wait"))
-		return op;
+	if (!strcmp(name, "futex_wait")) {
+		args[2] = args[1];
+		return FUTEX_WAIT;
+	}
+	if (!strcmp(name, "futex_wake"))
+		return FUTEX_WAKE;
 	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
 		return -1; /* futex_waitv: its words lie behind a pointer */
-	op = (int)args[1] & FUTEX_CMD;
+	return (int)args[1] & FUTEX_CMD;
+}
+
+/* The operation of a call that waits on one word: FUTEX_WAIT, FUTEX_WAIT_BITSET; -1. */
+static int futex_wait(const struct ty_explain *x, uint32_t call, uint64_t *word, uint32_t *value)
+{
+	uint64_t args[6] = {0};
+	int op = futex_op(x, call, args);
+
+	*word = args[0];
 	*value = (uint32_t)args[2];
 	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET ? op : -1;
 }
@@ -560,30 +569,19 @@ uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
 	return op == FUTEX_WAIT ? word : 0;
 }
 
-uint64_t ty_wake_word(const struct ty_explain *x, uint32_t call)
+enum ty_futex_use ty_wait_futex_use(const struct ty_explain *x, uint32_t call, uint64_t *word)
 {
-	struct ty_syscall c;
 	uint64_t args[6];
-	const char *name;
-	char buf[32];
 
-	name = ty_explain_call(x, call, buf);
-	if (strncmp(name, "futex", 5) || !x->args)
-		return 0;
-	c = ty_model_syscall(x->m, call);
-	if (x->args(x->ctx, &c, args))
-		return 0;
-	if (!strcmp(name, "futex_wake"))
-		return args[0] & ~UINT64_C(7);
-	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
-		return 0;
-	switch (args[1] & FUTEX_CMD) {
+	switch (futex_op(x, call, args)) {
+	case FUTEX_WAIT: *word = args[0]; return TY_FUTEX_WAITS;
+	case FUTEX_WAIT_BITSET: *word = args[0] & ~UINT64_C(7); return TY_FUTEX_WAITS_PAIR;
 	case FUTEX_WAKE:
 	case FUTEX_WAKE_BITSET:
 	case FUTEX_WAKE_OP:
 	case FUTEX_REQUEUE:
-	case FUTEX_CMP_REQUEUE: return args[0] & ~UINT64_C(7);
-	default: return 0;
+	case FUTEX_CMP_REQUEUE: *word = args[0]; return TY_FUTEX_WAKES;
+	default: return TY_FUTEX_NONE;
 	}
 }
 

@@ -67,8 +67,10 @@ uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call);
 bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k);
 /* The same of what is waited for in the call, or, by_waker, in one that is not recorded. */
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call);
-/* The futex word whose waiters a call lets go, to eight bytes; 0: none. */
-uint64_t ty_wake_word(const struct ty_explain *x, uint32_t call);
+/* What a call does with a futex word: waits on it (a pair: on either of two, as ty_wait_word has
+ * it), or wakes who waits on this very one. One read of its arguments. */
+enum ty_futex_use { TY_FUTEX_WAITS, TY_FUTEX_WAITS_PAIR, TY_FUTEX_WAKES, TY_FUTEX_NONE };
+enum ty_futex_use ty_wait_futex_use(const struct ty_explain *x, uint32_t call, uint64_t *word);
 /* Is the call a wait on this very word? With which value? */
 bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value);
 /* Does the call wake who waits on a futex word? w: which, for ty_wait_same (0: the second of two);
