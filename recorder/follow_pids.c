@@ -24,7 +24,17 @@
 #include "int_set.h"
 #include "proc_snapshot.h"
 
-enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_S = 3, SURE = 3 };
+/* Patience: so long, or so many times as long as the first look took, on a machine with many. */
+#define PATIENCE_NS 3000000000u
+enum { WRITE_BYTES = 32000, ROUNDS = 200, PATIENCE_LOOKS = 8, SURE = 3 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 static void sort(ty_tids *t)
 {
@@ -106,15 +116,14 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 {
 	ty_tids tids = {0}, known = {0};
 	struct ty_buf text;
-	struct timespec t;
-	time_t end;
+	const uint64_t start = now_ns();
+	uint64_t patience = PATIENCE_NS;
 	int e = 0, complete = 0; /* listings, one after the other */
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	end = t.tv_sec + PATIENCE_S;
 	ty_buf_init(&text, 8 << 20);
 	*sure = false;
-	for (int round = 0; !e && !*sure && round < ROUNDS && t.tv_sec <= end; round++) {
+	for (int round = 0; !e && !*sure && round < ROUNDS && now_ns() - start <= patience;
+	     round++) {
 		/* The slow look first: what is listed last is the newest. */
 		e = ty_proc_family(pids, n, getpid(), family, err);
 		if (round && !e)
@@ -130,7 +139,8 @@ int ty_follow_pids(const struct ty_instance *inst, const pid_t *pids, size_t n,
 		*sure = !e && complete == SURE;
 		if (!e && tids.n)
 			e = ty_follow_tids(inst, tids.v, tids.n, err);
-		clock_gettime(CLOCK_MONOTONIC, &t);
+		if (!round && (now_ns() - start) * PATIENCE_LOOKS > patience)
+			patience = (now_ns() - start) * PATIENCE_LOOKS;
 	}
 	ty_buf_fini(&text);
 	vec_fini(&tids);

@@ -10,10 +10,11 @@
  *
  * Of a time, PARTS marks lie in it, so that up to an eighth more is kept; of a size as many, and it
  * is looked after ten times a second, with an eighth of it in reserve. Marks cost as much as
- * walking /proc (some 20 us per thread); they take 0.5% of a CPU at most, for which more time is
- * kept, and 5% where the size asks for them, but one there is always, so that it can be kept.
- * Nothing is dropped for the size's sake unless a quarter of it remains: after a stall, in which it
- * all came at once, more is kept until then, up to twice as much.
+ * walking /proc (some 20 us per thread, and per descriptor; of everybody's 25 ms of them and
+ * those that somebody sleeps for: recording_sections.c); they take 0.5% of a CPU at most, for which
+ * more time is kept, and 5% where the size asks for them, but one there is always, so that it can
+ * be kept. Nothing is dropped for the size's sake unless a quarter of it remains: after a stall, in
+ * which it all came at once, more is kept until then, up to twice as much.
  */
 #include "keep.h"
 

@@ -2,9 +2,11 @@
 /*
  * See proc_fds.h. /proc/PID/fd and fdinfo as in proc(5); /proc/PID/net/{tcp,udp,unix} as in
  * Documentation/networking/proc_net_tcp.rst and proc(5): the inode of a line is that of the link
- * "socket:[INODE]". Measured per descriptor: 14 us, of a socket 45; of each file of /proc/net
- * NET_LINES are looked at, and none where no socket is open. To list a namespace takes the kernel a
- * walk through all there are, so that their number has a bound, too.
+ * "socket:[INODE]". Measured per descriptor: 14 us, of a socket 45, and four calls of ours, which
+ * with -a are recorded; of each file of /proc/net NET_LINES are looked at, and none where no socket
+ * is open. To list a namespace takes the kernel a walk through all there are, so that their number
+ * has a bound, too. A budget is CPU time, so that what is listed does not depend on who else runs;
+ * the descriptors that a thread sleeps for are not counted: the thread itself took as long.
  */
 #include "proc_fds.h"
 
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compare.h"
@@ -24,7 +27,11 @@
 #include "partition.h"
 #include "vec.h"
 
-#define NET_LINES  100000
+#define NET_LINES 100000
+/* Descriptors between two looks at the time that was spent. */
+#define LOOK_EVERY 16
+/* And lines of /proc/net. */
+#define NET_LOOK   256
 #define TCP_LISTEN 0x0A
 
 struct fd {
@@ -37,7 +44,7 @@ struct fd {
 struct process {
 	int pid;
 	ino_t net;
-	off_t fds;	 /* how many it has; 0: older kernels do not tell */
+	size_t fds;	 /* how many it has, as far as they are counted */
 	size_t first, n; /* its descriptors that somebody sleeps for: tasks */
 	bool cut, sockets;
 };
@@ -45,7 +52,8 @@ struct fds {
 	VEC(struct fd) v;
 	VEC(struct process) of;
 	const struct ty_proc_task *tasks;
-	size_t room;	 /* for descriptors that nobody sleeps for */
+	size_t room; /* for descriptors that nobody sleeps for; 0: or no time */
+	uint64_t budget_ns, spent_ns, since_ns;
 	int before_exec; /* those with close-on-exec do not count */
 };
 
@@ -55,6 +63,29 @@ static void fini(struct fds *f)
 		free(d->target);
 	vec_fini(&f->v);
 	vec_fini(&f->of);
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Is there time left of what has a budget? It counts from begin() on, to each of these. */
+static bool in_time(struct fds *f)
+{
+	uint64_t now = f->budget_ns ? cpu_ns() : 0;
+
+	f->spent_ns += now - f->since_ns;
+	f->since_ns = now;
+	return f->spent_ns <= f->budget_ns;
+}
+
+static void begin(struct fds *f)
+{
+	f->since_ns = f->budget_ns ? cpu_ns() : 0;
 }
 
 static bool is_cloexec(int proc, const char *fd)
@@ -119,8 +150,10 @@ static bool is_slept_for(const struct fds *f, const struct process *p, int fd)
 static int take_rest(struct fds *f, struct process *p, int proc, DIR *d)
 {
 	struct dirent *e;
+	size_t taken = 0;
 	int r = 0;
 
+	begin(f);
 	while (r >= 0 && (e = readdir(d))) {
 		if (e->d_name[0] < '0' || e->d_name[0] > '9' || is_slept_for(f, p, atoi(e->d_name)))
 			continue;
@@ -129,13 +162,18 @@ static int take_rest(struct fds *f, struct process *p, int proc, DIR *d)
 			break;
 		r = take(f, p, proc, dirfd(d), e->d_name);
 		f->room -= r > 0;
+		if (++taken % LOOK_EVERY == 0 && !in_time(f))
+			f->room = 0;
 	}
+	if (!in_time(f))
+		f->room = 0;
 	return r;
 }
 
 static int list(struct fds *f, struct process *p)
 {
-	int proc = open_proc(p->pid), r = 0;
+	const bool look = f->room || p->n;
+	int proc = look ? open_proc(p->pid) : -1, r = 0;
 	int dir = proc < 0 ? -1 : openat(proc, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = dir < 0 ? NULL : fdopendir(dir);
 	struct stat st;
@@ -152,7 +190,7 @@ static int list(struct fds *f, struct process *p)
 		r = take(f, p, proc, dir, name);
 	}
 	/* Even to look into a folder takes as long as it has descriptors. */
-	p->cut = d && !f->room;
+	p->cut = look ? d && !f->room : p->fds > 0;
 	if (d && f->room && r >= 0)
 		r = take_rest(f, p, proc, d);
 	if (d)
@@ -178,6 +216,28 @@ static int fewest_first(const void *pa, const void *pb)
 	return compare(a->fds, b->fds) ?: compare(a->pid, b->pid);
 }
 
+/* How many descriptors a process has: since Linux 6.2 the size of the folder. */
+static size_t count(int pid)
+{
+	size_t n = 0;
+	struct dirent *e;
+	char path[32];
+	struct stat st;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	if (stat(path, &st))
+		return 0;
+	if (st.st_size > 0)
+		return (size_t)st.st_size;
+	d = opendir(path);
+	while (d && n < TY_PROC_FDS_COUNTED && (e = readdir(d)))
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
 /* The processes of the tasks, and how much room is left when all have what they sleep for. */
 static int group(struct fds *f, struct ty_proc_task *tasks, size_t n)
 {
@@ -190,14 +250,10 @@ static int group(struct fds *f, struct ty_proc_task *tasks, size_t n)
 	for (size_t i = 0; i < n && !r; i++) {
 		struct process *p =
 			i && tasks[i - 1].tgid == tasks[i].tgid ? &f->of.v[f->of.n - 1] : NULL;
-		struct stat st;
-		char path[32];
 
 		if (!p) {
-			snprintf(path, sizeof(path), "/proc/%d/fd", tasks[i].tgid);
-			r = vec_push(&f->of,
-				     ((struct process){.pid = tasks[i].tgid,
-						       .fds = stat(path, &st) ? 0 : st.st_size}));
+			r = vec_push(&f->of, ((struct process){.pid = tasks[i].tgid,
+							       .fds = count(tasks[i].tgid)}));
 			p = r ? NULL : &f->of.v[f->of.n - 1];
 		}
 		if (!p || tasks[i].fd < 0)
@@ -284,12 +340,14 @@ static int put(struct fd **of, size_t n, unsigned long inode, const char *text)
 	return 0;
 }
 
-/* The sockets of one network namespace by name. */
+/* The sockets of one network namespace by name. 0: none of its lists could be opened (a process
+ * that has ended is in no namespace). */
 static int name_sockets(struct fds *f, ino_t ns, int proc)
 {
 	static const char *const files[] = {"tcp", "tcp6", "udp", "udp6", "unix"};
 	struct fd **of = malloc((f->v.n + 1) * sizeof(struct fd *));
 	char line[512], text[400];
+	bool opened = false;
 	size_t n = 0;
 	int r = 0;
 
@@ -299,7 +357,7 @@ static int name_sockets(struct fds *f, ino_t ns, int proc)
 		if (d->inode && d->net == ns)
 			of[n++] = d;
 	qsort(of, n, sizeof(struct fd *), by_inode);
-	for (unsigned k = 0; n && !r && k < sizeof(files) / sizeof(*files); k++) {
+	for (unsigned k = 0; n && !r && in_time(f) && k < sizeof(files) / sizeof(*files); k++) {
 		int fd;
 		FILE *net;
 
@@ -311,6 +369,7 @@ static int name_sockets(struct fds *f, ino_t ns, int proc)
 				close(fd);
 			continue;
 		}
+		opened = true;
 		for (unsigned lines = 0; !r && lines < NET_LINES && fgets(line, sizeof(line), net);
 		     lines++) {
 			unsigned long inode;
@@ -321,42 +380,47 @@ static int name_sockets(struct fds *f, ino_t ns, int proc)
 				    : inet_line(line, files[k][0] == 't' ? "TCP" : "UDP", six,
 						&inode, text, sizeof(text)))
 				r = put(of, n, inode, text);
+			if (lines % NET_LOOK == 0 && !in_time(f))
+				break;
 		}
 		fclose(net);
 	}
 	free(of);
-	return r;
+	return r ? r : opened;
 }
 
 /* The lists of each network namespace with sockets are read once, of the first of its processes
- * that is still there; once for each process where namespaces are not known. */
+ * that still has them; once for each process where namespaces are not known. */
 static int name_all(struct fds *f)
 {
 	ino_t done[TY_PROC_NETS_MAX];
 	size_t n = 0;
 	int r = 0;
 
-	for (size_t i = 0; i < f->of.n && n < TY_PROC_NETS_MAX && !r; i++) {
+	f->spent_ns = 0;
+	begin(f);
+	for (size_t i = 0; i < f->of.n && n < TY_PROC_NETS_MAX && r >= 0; i++) {
 		const struct process *p = &f->of.v[i];
 		size_t k = 0;
 		int proc;
 
 		while (k < n && (!p->net || done[k] != p->net))
 			k++;
-		proc = p->sockets && k == n ? open_proc(p->pid) : -1;
+		proc = p->sockets && k == n && in_time(f) ? open_proc(p->pid) : -1;
 		if (proc < 0)
 			continue;
-		done[n++] = p->net;
 		r = name_sockets(f, p->net, proc);
 		close(proc);
+		if (r > 0)
+			done[n++] = p->net;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
-int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, struct ty_buf *out,
-		size_t *cut, struct ty_err *err)
+int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t budget_ns,
+		struct ty_buf *out, size_t *cut, struct ty_err *err)
 {
-	struct fds f = {.before_exec = before_exec};
+	struct fds f = {.before_exec = before_exec, .budget_ns = budget_ns};
 	int r = group(&f, tasks, n);
 
 	*cut = 0;

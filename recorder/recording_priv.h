@@ -115,6 +115,8 @@ int ty_rec_put_kernel(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
 /* The threads whose calls are recorded now, where not everybody's are; else none. */
 int ty_rec_list_traced(const struct recording *r, ty_tids *tids, struct ty_err *err);
+/* Of -p: who they are, as lines of TY_SEC_MACHINE: who never stirs is one of them, too. */
+int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err *err);
 /* After the threads: the descriptors of the traced ones' processes, with -a of everybody's.
  * before_exec: of the command only those that it inherits. */
 int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,

@@ -20,6 +20,10 @@
 #include "proc_fds.h"
 #include "vdso.h"
 
+/* Of CPU time for everybody's descriptors, where they are listed first and at each mark of --keep.
+ */
+#define FDS_START_NS (TY_REC_NS / 10)
+#define FDS_MARK_NS  (TY_REC_NS / 40)
 /* Of the kernel's list of threads. */
 #define TRACED_READ (64u << 20)
 
@@ -76,7 +80,6 @@ void ty_rec_self_test_wait(struct recording *r)
 int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 {
 	char text[300];
-	ty_tids traced = {0};
 	struct ty_buf b;
 	int e;
 
@@ -96,10 +99,6 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 	}
 	for (size_t i = 0; i < r->o->pids_n; i++)
 		ty_fact_u64(&b, "pid", (uint64_t)r->o->pids[i]);
-	/* Who never stirs while it is recorded is one of them, too. */
-	e = r->o->pids_n ? ty_rec_list_traced(r, &traced, err) : 0;
-	ty_key_add_ranges(&b, "traced", traced.v, traced.n);
-	vec_fini(&traced);
 	for (size_t i = 0; i < r->set.items.n; i++) {
 		snprintf(text, sizeof(text), "%s:%s", r->set.items.v[i].system,
 			 r->set.items.v[i].event);
@@ -127,10 +126,23 @@ int ty_rec_put_machine(struct recording *r, struct ty_err *err)
 		ty_fact(&b, "memory", "spe");
 	ty_fact_u64(&b, "buffer_bytes", r->ring_bytes);
 	ty_fact_u64(&b, "ring_page_bytes", r->inst[0].page_bytes);
-	if (!e)
-		e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-				       "out of memory for the machine facts")
-			     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
+		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
+int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err *err)
+{
+	struct ty_buf b;
+	int e = 0;
+
+	if (!r->o->pids_n || !traced->n)
+		return 0;
+	ty_buf_init(&b, TY_REC_TEXT);
+	e = ty_key_add_ranges(&b, "traced", traced->v, traced->n)
+		    ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the traced threads")
+		    : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);
 	return e;
 }
@@ -256,6 +268,7 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 	uint64_t from = ty_instance_now_ns(r->insts[0]);
 	ty_proc_tasks tasks = {0};
 	struct ty_buf b;
+	uint64_t budget = !r->o->all ? 0 : r->meta.aside ? FDS_MARK_NS : FDS_START_NS;
 	size_t cut;
 	int e;
 
@@ -264,13 +277,15 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 	ty_buf_init(&b, TY_REC_TEXT);
 	e = choose_tasks(r, traced, &tasks)
 		    ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the processes")
-		    : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, &b, &cut,
-				  err);
+		    : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, budget, &b,
+				  &cut, err);
 	if (!e && cut && !r->meta.aside)
-		ty_rec_note(r,
-			    "%zu process%s more descriptors than are noted (%d in all): what calls "
-			    "on the others are about may not be told",
-			    cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX);
+		ty_rec_note(
+			r,
+			"%zu process%s more descriptors than are noted (%d in all%s): what calls "
+			"on the others are about may not be told",
+			cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX,
+			budget ? ", and what a tenth of a second lists" : "");
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
 	vec_fini(&tasks);

@@ -334,6 +334,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		ty_rec_look_at_quotas(r);
 	}
 	e = ty_rec_list_traced(r, &traced, err);
+	e = e ? e : ty_rec_put_traced(r, &traced, err);
 	e = e ? e : ty_rec_put_threads(r, err);
 	e = e ? e : ty_rec_put_fds(r, &traced, true, err);
 	vec_fini(&traced);

@@ -12,7 +12,12 @@ fi
 t=$(mktemp -d)
 export t
 cd "$t" || exit 1
-trap 'cd / && rm -rf "$t"' EXIT
+quit() {
+	local j
+	for j in $(jobs -p); do kill $(pgrep -P "$j") "$j" 2>/dev/null; done
+	cd / && rm -rf "$t"
+}
+trap quit EXIT
 sleeps() { grep -q '^State:.*S' "/proc/$1/status"; }
 
 # -a: a read that began before the recording tells of a pipe, whose other end a child has. A second one,
@@ -38,8 +43,8 @@ P
 python3 reader.py & reader=$!
 await 60 test -s pids && await 60 sleeps $reader
 "$TARRY" record -q -a -o a.dat 2>said & rec=$!
-await 60 tracing $rec
-sleep 0.3
+# It has that name once the descriptors are listed.
+await 60 test -e a.dat
 touch go
 wait $reader
 kill -INT $rec; wait $rec
@@ -62,13 +67,20 @@ P
 
 # -p: what descends from the process and runs already; one of them does nothing at all.
 mkfifo gate
-bash -c 'bash -c "while :; do sleep 0.02; done" & cat gate & wait' & parent=$!
+loop() { while :; do sleep 0.02; echo; done >>"$1"; }
+export -f loop
+bash -c 'bash -c "loop rounds" & cat gate & wait' & parent=$!
 started() { loop=$(pgrep -P $parent -x bash) && idle=$(pgrep -P $parent -x cat) && [ "$(wc -w <<<"$loop")" = 1 ] && sleeps "$idle"; }
-await 60 started
+rounds() { wc -l <"$1"; }
+more() { [ "$(rounds "$1")" -gt $(($2 + 5)) ]; } # FILE SINCE
+if ! await 60 started; then
+	not_ok "a process with two children runs"
+	echo "1..$n"
+	exit $bad
+fi
 "$TARRY" record -p $parent -o p.dat 2>said & rec=$!
-await 60 tracing $rec
 await 60 test -s said
-sleep 0.3
+await 60 more rounds "$(rounds rounds)"
 kill -INT $rec; wait $rec
 check "-p is recorded until SIGINT" $? "$(cat said)"
 grep -qE '^tarry: recording [3-9] processes: 1 given, and [2-9] found running that descend from it$' said
@@ -86,11 +98,20 @@ P
 kill $loop $idle $parent 2>/dev/null
 wait $parent 2>/dev/null
 
-# -p of who made tarry: not itself, whose calls would make calls.
-"$TARRY" record -q -p $$ -d 300ms -o s.dat & rec=$!
-wait $rec
-"$TARRY" dump s.dat syscalls >s.txt 2>err
-! grep -q "^$rec " s.txt
-check "-p of tarry's own parent leaves tarry out" $? "$(grep -m 3 "^$rec " s.txt)"
+# -p of who made tarry: its other children, and not tarry itself, whose calls would make calls.
+loop others & other=$!
+await 60 test -s others
+"$TARRY" record -q -p $$ -o s.dat 2>said & rec=$!
+await 60 test -e s.dat
+await 60 more others "$(rounds others)"
+kill -INT $rec; wait $rec
+check "-p of tarry's own parent is recorded until SIGINT" $? "$(cat said)"
+"$TARRY" dump s.dat syscalls --json >calls.json 2>err
+other=$other rec=$rec judge "it has the calls of another child, and none of tarry" <<'P'
+import json, os
+pids = [json.loads(line)["pid"] for line in open("calls.json")]
+other, rec = int(os.environ["other"]), int(os.environ["rec"])
+assert pids.count(other) > 3 and not pids.count(rec), (pids.count(other), pids.count(rec), len(pids))
+P
 echo "1..$n"
 exit $bad

@@ -22,14 +22,20 @@
 #include "fd_names.h"
 #include "proc_fds.h"
 
-static void add_fds(struct ty_buf *b, struct ty_proc_task *tasks, size_t n, int before_exec,
-		    size_t cut)
+static void add_fds_in(uint64_t budget_ns, struct ty_buf *b, struct ty_proc_task *tasks, size_t n,
+		       int before_exec, size_t cut)
 {
 	size_t found;
 
-	assert_int_equal(ty_proc_fds(tasks, n, before_exec, b, &found, NULL), 0);
+	assert_int_equal(ty_proc_fds(tasks, n, before_exec, budget_ns, b, &found, NULL), 0);
 	assert_int_equal(found, cut);
 	assert_int_equal(ty_buf_addc(b, 0), 0);
+}
+
+static void add_fds(struct ty_buf *b, struct ty_proc_task *tasks, size_t n, int before_exec,
+		    size_t cut)
+{
+	add_fds_in(0, b, tasks, n, before_exec, cut);
 }
 
 static struct ty_buf listed(int pid)
@@ -377,6 +383,55 @@ static void too_many(void **state)
 	ty_fd_names_free(n);
 }
 
+/* No time: those that somebody sleeps for are there, whoever else has any. */
+static void no_time(void **state)
+{
+	enum { FEW = 20, FIRST = 200, SECOND = 300 };
+	struct ty_proc_task tasks[2];
+	struct ty_fd_names *n;
+	int hold[2], pids[2], status;
+	struct ty_buf b;
+
+	(void)state;
+	assert_int_equal(pipe(hold), 0);
+	for (int i = 0; i < FEW; i++)
+		assert_int_equal(dup2(hold[0], FIRST + i), FIRST + i);
+	for (unsigned i = 0; i < 2; i++) {
+		pids[i] = fork();
+		assert_true(pids[i] >= 0);
+		if (!pids[i]) {
+			char c;
+
+			close(hold[1]);
+			_exit(read(hold[0], &c, 1) != 0);
+		}
+		for (int k = 0; !i && k < FEW; k++)
+			assert_int_equal(dup2(hold[0], SECOND + k), SECOND + k);
+		tasks[i] = (struct ty_proc_task){pids[i], pids[i], i ? SECOND : FIRST};
+	}
+	ty_buf_init(&b, 1 << 20);
+	add_fds_in(1, &b, tasks, 2, 0, 2);
+	n = ty_fd_names_new(b.p);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_non_null(ty_fd_names_find(n, pids[i], i ? SECOND : FIRST));
+		assert_null(ty_fd_names_find(n, pids[i], (i ? SECOND : FIRST) + FEW - 1));
+		assert_true(ty_fd_names_left_out(n, pids[i]));
+	}
+	assert_null(ty_fd_names_find(n, pids[1], hold[0])); /* not even looked into */
+	ty_fd_names_free(n);
+	ty_buf_fini(&b);
+	for (int i = 0; i < FEW; i++) {
+		close(FIRST + i);
+		close(SECOND + i);
+	}
+	close(hold[0]);
+	close(hold[1]);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+		assert_int_equal(status, 0);
+	}
+}
+
 /* The list for an exec leaves out what that closes. */
 static void before_an_exec(void **state)
 {
@@ -407,6 +462,7 @@ int main(void)
 		cmocka_unit_test(children_inherit_them),
 		cmocka_unit_test(many_children),
 		cmocka_unit_test(too_many),
+		cmocka_unit_test(no_time),
 		cmocka_unit_test(before_an_exec),
 	};
 
