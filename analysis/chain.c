@@ -368,6 +368,24 @@ int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns,
 	return w.failed;
 }
 
+void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t n = 0;
+
+	vec_each (s, &p->seg) {
+		s->start_ns = s->start_ns > from_ns ? s->start_ns : from_ns;
+		s->end_ns = s->end_ns < to_ns ? s->end_ns : to_ns;
+		if (s->start_ns < s->end_ns)
+			p->seg.v[n++] = *s;
+	}
+	p->seg.n = n;
+	/* Those that no segment is left of stay: others name their parents by number. */
+	vec_each (h, &p->hop) {
+		h->start_ns = h->start_ns > from_ns ? h->start_ns : from_ns;
+		h->end_ns = h->end_ns < to_ns ? h->end_ns : to_ns;
+	}
+}
+
 void ty_path_fini(struct ty_path *p)
 {
 	vec_fini(&p->seg);

@@ -72,6 +72,8 @@ int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, 
  * out. */
 int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns, uint64_t to_ns,
 		    struct ty_path *p);
+/* Of the path only what lies in [from, to); hops outside have no length then. */
+void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns);
 void ty_path_fini(struct ty_path *p);
 
 /* The root: the thread (or, for waits that no thread ended, the waiting thread itself) that the

@@ -393,22 +393,12 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_cand *c)
  * did not wait for work. 1; 0: there is none; or what ty_path_find gives. */
 static int find_path(struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
 {
-	for (bool cut = h->o.all;; cut = true) {
-		uint64_t from;
-		int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
-				 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
+	int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
+			 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
 
-		if (r || !p->seg.n)
-			return r;
-		r = cut ? 0 : ty_stall_idle_until(h, c, p, &from);
-		if (r || cut || from == c->s.start_ns)
-			return r ? r : 1;
-		if (c->end_ns - from < h->o.min_ns)
-			return 0;
-		c->s.start_ns = from;
-		c->s.duration_ns = c->end_ns - from;
-		c->s.flags &= (uint8_t)~TY_SF_BEFORE;
-	}
+	if (r || !p->seg.n)
+		return r;
+	return h->o.all ? 1 : ty_stall_cut_idle(h, c, p);
 }
 
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
@@ -490,7 +480,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
-	c->s.proven = c->s.proven && !p.inferred;
+	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns;
 	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
 	if (c->root.thread != c->s.thread && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
 	    c->s.duration_ns < h->o.min_ns * TY_STALL_READY_TIMES)

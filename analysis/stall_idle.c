@@ -3,9 +3,9 @@
  * Waiting for a lock whose holder waits for work is waiting for work: of the children of a server
  * one accepts, the others stand behind the lock that guards the place. See the rule in stalls.h.
  *
- * Budget: each hop of the wait's path whose parents are all waits for that lock is looked at once;
- * where the wait is not over, the last TY_STALL_BACK calls of TY_STALL_LOOKED threads, and the path
- * of one of them.
+ * Budget: each hop of the wait's path whose parents are all waits for that lock is looked at once,
+ * with up to TY_STALL_BACK calls of the holder and of the next one; where the wait is not over, the
+ * last TY_STALL_BACK calls of TY_STALL_LOOKED threads, and the path of one of them.
  */
 #include "stalls_priv.h"
 #include "talk.h"
@@ -30,10 +30,84 @@ static bool is_lock(const struct ty_hunt *h, const struct ty_cand *c, uint32_t t
 	       ty_wait_same(h->x->m, thread, w, c->s.thread, &c->w);
 }
 
-/* The wait of who has the lock, which `next` gets then: for work? It accepts; or it asked nobody,
- * and hands on the very place, where the next one waits. */
-static bool for_work(const struct ty_hunt *h, uint32_t span, const struct ty_wait_for *w,
-		     const struct ty_hop *next)
+struct idle {
+	uint64_t ns;
+	uint64_t at_ns;		    /* begin of the earliest that was found */
+	uint64_t from_ns, until_ns; /* the longest time between two of them */
+	uint32_t thread;	    /* may_accept() of it was */
+	bool accepts;
+};
+
+/* Found from the end. */
+static void add(struct idle *idle, uint64_t from, uint64_t to)
+{
+	idle->ns += to - from;
+	if (idle->at_ns > to && idle->at_ns - to > idle->until_ns - idle->from_ns) {
+		idle->from_ns = to;
+		idle->until_ns = idle->at_ns;
+	}
+	idle->at_ns = from;
+}
+
+/* Does the thread accept, too, at other times near t? So it may where nothing is known of what it
+ * says. */
+static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(x->m, thread);
+	uint32_t first = th->syscalls_first, end = first + th->syscalls_n,
+		 at = ty_model_syscall_after(x->m, thread, t);
+	unsigned says = 0;
+
+	at = at < end ? at : end;
+	for (uint32_t n = 0; n < TY_STALL_BACK; n++) {
+		const uint32_t near[] = {at + n, at - 1 - n};
+
+		for (unsigned k = 0; k < 2; k++) {
+			struct ty_syscall s;
+
+			if (near[k] - first >= th->syscalls_n)
+				continue;
+			s = ty_model_syscall_brief(x->m, thread, near[k]);
+			says |= ty_talk(x, &s).says & (TY_ACCEPTS | TY_GIVES | TY_TAKES);
+			if (says & TY_ACCEPTS)
+				return true;
+		}
+	}
+	return !says;
+}
+
+/* Since it got the lock, and before this call, did the thread speak first on the descriptor, as who
+ * asks does? */
+static bool asks(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thread, uint32_t call,
+		 int64_t fd)
+{
+	const struct ty_explain *x = h->x;
+	struct ty_syscall own = ty_model_syscall(x->m, c->s.syscall);
+	uint32_t i = call, first = ty_model_thread(x->m, thread)->syscalls_first;
+	uint64_t args[6], other[6];
+	unsigned said = 0;
+
+	if (x->args(x->ctx, &own, args))
+		return false;
+	for (unsigned n = 0; i > first && n < TY_STALL_BACK; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
+		struct ty_talk t;
+		unsigned on;
+
+		if (s.nr == own.nr && s.abi == own.abi && !x->args(x->ctx, &s, other) &&
+		    other[0] == args[0])
+			break;
+		t = ty_talk(x, &s);
+		on = s.ret > 0 ? ty_talk_on(x, &s, &t, fd) : 0;
+		said = on & (TY_GIVES | TY_TAKES) ? on : said;
+	}
+	return said & TY_GIVES;
+}
+
+/* The wait of who has the lock, which `next` gets then: for work? It accepts, as the next one does;
+ * or it asked nobody, and hands on the very place, where the next one waits and asks nobody. */
+static bool for_work(const struct ty_hunt *h, const struct ty_cand *c, struct idle *idle,
+		     uint32_t span, const struct ty_wait_for *w, const struct ty_hop *next)
 {
 	struct ty_span s = ty_model_span(h->x->m, span);
 	struct ty_wait_for after;
@@ -41,22 +115,19 @@ static bool for_work(const struct ty_hunt *h, uint32_t span, const struct ty_wai
 
 	if (s.state != TY_ST_SLEEPING || s.syscall == TY_NONE)
 		return false;
-	if (ty_stall_accepts(h->x, s.thread, s.syscall, w))
-		return true;
+	if (ty_stall_accepts(h->x, s.thread, s.syscall, w)) {
+		uint32_t waiter = next ? next->thread : c->s.thread;
+
+		if (idle->thread != waiter)
+			idle->accepts = may_accept(h->x, waiter, next ? next->end_ns : c->end_ns);
+		idle->thread = waiter;
+		return idle->accepts;
+	}
 	return next && w->fd >= 0 && w->class != TY_WAIT_DEFINITE &&
 	       !ty_stall_sent(h, s.thread, s.syscall, -1) &&
 	       ty_stall_next_wait(h->x, next->thread, next->span + 1, true, &after, &call) &&
-	       after.kind == w->kind && ty_wait_same(h->x->m, s.thread, w, next->thread, &after);
-}
-
-struct idle {
-	uint64_t ns, until_ns;
-};
-
-static void add(struct idle *idle, uint64_t from, uint64_t to)
-{
-	idle->ns += to - from;
-	idle->until_ns = to > idle->until_ns ? to : idle->until_ns;
+	       after.kind == w->kind && ty_wait_same(h->x->m, s.thread, w, next->thread, &after) &&
+	       !asks(h, c, s.thread, s.syscall, w->fd) && !asks(h, c, next->thread, call, after.fd);
 }
 
 static struct ty_wait_for wait_of(const struct ty_hunt *h, uint32_t span)
@@ -72,12 +143,19 @@ static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
 {
 	uint32_t up[DEPTH + 1] = {TY_NONE}; /* the waits for the lock that led here */
 	unsigned ups = 1;
-	struct idle idle = {0};
+	struct idle idle = {
+		.at_ns = c->end_ns, .from_ns = c->end_ns, .until_ns = c->end_ns, .thread = TY_NONE};
+	const struct ty_seg *last = &p->seg.v[p->seg.n - 1];
+	struct ty_wait_for w;
 
-	/* Hops are in the order in which they were found, depth first. */
+	if (last->hop == TY_NONE && last->what == TY_SEG_OPEN) {
+		w = wait_of(h, last->span);
+		if (for_work(h, c, &idle, last->span, &w, NULL))
+			add(&idle, last->start_ns, last->end_ns);
+	}
+	/* Hops are in the order in which they were found, depth first, from the end. */
 	for (uint32_t i = 0; i < p->hop.n; i++) {
 		const struct ty_hop *hop = &p->hop.v[i];
-		struct ty_wait_for w;
 		unsigned k = ups;
 
 		while (k && up[k - 1] != hop->parent)
@@ -89,20 +167,12 @@ static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
 		if (is_lock(h, c, hop->thread, &w)) {
 			if (ups <= DEPTH)
 				up[ups++] = i;
-		} else if (for_work(h, hop->span, &w,
+		} else if (for_work(h, c, &idle, hop->span, &w,
 				    hop->parent == TY_NONE ? NULL : &p->hop.v[hop->parent])) {
 			add(&idle, hop->start_ns, hop->end_ns);
 		}
 	}
-	vec_each (s, &p->seg) {
-		struct ty_wait_for w;
-
-		if (s->hop != TY_NONE || s->what != TY_SEG_OPEN)
-			continue;
-		w = wait_of(h, s->span);
-		if (for_work(h, s->span, &w, NULL))
-			add(&idle, s->start_ns, s->end_ns);
-	}
+	add(&idle, c->s.start_ns, c->s.start_ns);
 	return idle;
 }
 
@@ -158,27 +228,37 @@ static uint32_t holder(const struct ty_hunt *h, const struct ty_cand *c)
 	return best;
 }
 
-int ty_stall_idle_until(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p,
-			uint64_t *until_ns)
+int ty_stall_cut_idle(const struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
 {
 	struct ty_path own = {0};
-	struct idle idle;
+	const struct ty_path *of = p;
+	struct idle idle = {0};
 	uint32_t by;
 	int r = 0;
 
-	*until_ns = c->s.start_ns;
 	if (!c->w.has_args || c->s.syscall == TY_NONE || !is_lock(h, c, c->s.thread, &c->w))
-		return 0;
+		return 1;
 	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE) {
 		by = holder(h, c);
 		if (by == TY_NONE)
-			return 0;
+			return 1;
 		r = ty_path_find(h->x, by, c->s.start_ns, c->end_ns, &own);
-		p = &own;
+		of = &own;
 	}
-	idle = idle_on(h, c, p);
-	if (!r && idle.ns > c->s.duration_ns / 2)
-		*until_ns = idle.until_ns;
+	if (!r && of->seg.n)
+		idle = idle_on(h, c, of);
 	ty_path_fini(&own);
-	return r;
+	if (r || idle.ns <= c->s.duration_ns / 2)
+		return r ? r : 1;
+	if (idle.until_ns - idle.from_ns < h->o.min_ns)
+		return 0;
+	c->whole_ns = c->s.duration_ns;
+	c->for_work_ns = idle.ns;
+	if (idle.from_ns > c->s.start_ns)
+		c->s.flags &= (uint8_t)~TY_SF_BEFORE;
+	c->s.start_ns = idle.from_ns;
+	c->end_ns = idle.until_ns;
+	c->s.duration_ns = c->end_ns - c->s.start_ns;
+	ty_path_cut(p, c->s.start_ns, c->end_ns);
+	return p->seg.n > 0;
 }

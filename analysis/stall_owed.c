@@ -4,6 +4,8 @@
  * answer meanwhile? Budget: SIGNAL_LOOKS points of a CPU; TY_STALL_BACK calls of the thread on
  * either side of the wait.
  */
+#include <string.h>
+
 #include "stalls_priv.h"
 #include "talk.h"
 
@@ -61,14 +63,44 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 	return says & TY_TAKES;
 }
 
-/* Is the first message of the calls in [i, end) one that the thread takes? */
-static bool takes_next(const struct ty_explain *x, uint32_t thread, uint32_t i, uint32_t end)
+/* Where the call gives to or takes from; -1: not known, or somebody who is named at each message,
+ * as of sendto (a logger). */
+static int64_t other_side(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
-	unsigned says = 0;
+	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
+	struct ty_talk t = ty_talk(x, &s);
+	uint64_t args[6];
+	char buf[32];
 
-	for (unsigned n = 0; !says && i < end && n < TY_STALL_BACK; n++)
-		says = message_of(x, thread, i++);
-	return says & TY_TAKES;
+	if (t.says & TY_GIVES ? t.gives < 0 : t.takes < 0)
+		return -1;
+	if (!x->args || x->args(x->ctx, &s, args))
+		return -1;
+	if (!strcmp(ty_explain_call(x, call, buf), "sendto") && args[4])
+		return -1;
+	return (int32_t)args[t.says & TY_GIVES ? t.gives : t.takes];
+}
+
+enum heard { NOTHING, FROM_IT, FROM_OTHERS };
+
+/* Behind `call`, which gives a message: from whom does the thread take the next one, from somebody
+ * to whom it has sent one from there on? */
+static enum heard hears(const struct ty_explain *x, uint32_t thread, uint32_t call, uint32_t end)
+{
+	uint32_t i = call + 1;
+	int64_t from;
+
+	for (unsigned n = 0;; n++, i++) {
+		if (i >= end || n >= TY_STALL_BACK)
+			return NOTHING;
+		if (message_of(x, thread, i) & TY_TAKES)
+			break;
+	}
+	from = other_side(x, thread, i);
+	while (from >= 0 && i-- > call)
+		if (message_of(x, thread, i) && other_side(x, thread, i) == from)
+			return FROM_IT;
+	return FROM_OTHERS;
 }
 
 bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
@@ -78,10 +110,13 @@ bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING, .min_ns = 1, .nr = -1};
 	struct ty_syscall was, next;
+	struct ty_wait_for w;
 	unsigned says = 0;
+	enum heard heard;
 	struct ty_span s;
 
-	if (c->s.syscall == TY_NONE || th->born)
+	/* Of a command all calls are known. */
+	if (c->s.syscall == TY_NONE || th->born || th->released_ns)
 		return false;
 	first = th->syscalls_first;
 	end = first + th->syscalls_n;
@@ -91,18 +126,24 @@ bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 	i = c->s.syscall;
 	for (unsigned n = 0; !says && ++i < end && n < TY_STALL_BACK; n++)
 		says = message_of(h->x, thread, i);
-	if (!(says & TY_GIVES))
+	if (!(says & TY_GIVES) || other_side(h->x, thread, i) < 0)
+		return false;
+	heard = hears(h->x, thread, i, end);
+	if (heard == FROM_OTHERS)
 		return false;
 	next = ty_model_syscall_brief(m, thread, i);
 	k = ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, next.end_ns, false);
 	/* The next request was there at once, and told it to end perhaps. */
 	if (k == TY_NONE)
-		return c->s.flags & TY_SF_BEFORE && takes_next(h->x, thread, i + 1, end);
+		return c->s.flags & TY_SF_BEFORE && heard == FROM_IT;
 	s = ty_model_span(m, k);
 	if (s.syscall == TY_NONE)
 		return false;
 	was = ty_model_syscall_brief(m, thread, c->s.syscall);
 	next = ty_model_syscall_brief(m, thread, s.syscall);
-	return was.nr != next.nr || was.abi != next.abi ||
-	       ty_wait_for(h->x, &s, s.syscall).fd != c->w.fd;
+	w = ty_wait_for(h->x, &s, s.syscall);
+	if (was.nr == next.nr && was.abi == next.abi && w.fd == c->w.fd)
+		return false;
+	return heard == FROM_IT || (w.fd >= 0 && s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS &&
+				    (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE));
 }

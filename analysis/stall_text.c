@@ -429,6 +429,13 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say(&o, ")");
 	}
 	say(&o, ", %s", s->text);
+	if (c->for_work_ns && s->waits <= 1) {
+		say(&o, "; the whole wait took ");
+		say_ns(&o, c->whole_ns);
+		say(&o, ", for ");
+		say_ns(&o, c->for_work_ns);
+		say(&o, " of which who had the lock waited for work");
+	}
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		say(&o, "; events were lost meanwhile");
 	if (s->flags & TY_SF_OPEN)

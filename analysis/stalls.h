@@ -12,7 +12,9 @@
  *   that the next program of a shell's pipeline (from standard output to standard input) does not
  *   make because it computes, unless the command's path goes over that wait. Nor is a lock one
  *   for as long as those who had it waited for work, if that was most of the time: they accepted,
- *   or they had asked nobody, and the next one waits where they did.
+ *   and so does the next one, as far as is known; or they had asked nobody, and the next one waits
+ *   where they did, and neither spoke first there since it had the lock. Of such a wait the longest
+ *   time between that is told, inferred.
  * - Waits for a peer, one certain other side (read, recv, poll of one descriptor, futex,
  *   semaphores): a stall when the other side owed something:
  *   . It was asked: the waiter had woken it after it was last woken by it, and was the first of
@@ -73,9 +75,9 @@
  * - Idle waits (epoll, poll of several, select, accept, sleeps, waits for signals): only
  *   . when asked as a peer (also when the descriptor that is read next says so);
  *   . when a signal of another thread ended it and the waiter owed an answer itself (it had
- *     received, and not sent since; or, if it was attached to amid that, sends a message then and
- *     waits elsewhere or takes the next at once, inferred), or had sent one and the command could
- *     not go on without it;
+ *     received, and not sent since; or, if it was attached to amid that, sends a message then,
+ *     where it is connected, and waits on another descriptor or takes the next at once, from whom
+ *     it sent to, inferred), or had sent one and the command could not go on without it;
  *   . unasked those of the command's first thread, which it could not go on without, once in that
  *     call and for that thread, and went on to work: for a signal of a traced thread; or, inferred,
  *     for several descriptors, if who ended that was made by the command, too, and it worked for

@@ -41,6 +41,8 @@ struct ty_cand {
 	struct ty_root root;
 	uint64_t end_ns;	  /* of its chief span, cut to the window */
 	uint64_t aside_ns;	  /* of it, the command's first thread slept by its own choice */
+	uint64_t whole_ns;	  /* of a wait for a lock, the part that is told was cut; else 0 */
+	uint64_t for_work_ns;	  /* of that, those who had the lock waited for work */
 	uint64_t io_ns;		  /* of it, a block request was under way for the path */
 	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
 	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
@@ -232,8 +234,8 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* The same where it is older than the recording, which has no message of it before: does it send
- * one after its wait, unasked, and then wait elsewhere, as for its next request, or take that at
- * once? (inferred) */
+ * one after its wait, unasked, where it is connected, and then wait elsewhere on a descriptor, as
+ * for its next request, or take that at once; from nobody but whom it sent to? (inferred) */
 bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c);
 
 /* stall_idle.c */
@@ -241,11 +243,10 @@ bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c);
  * before. */
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w);
-/* Of a wait for a lock, whose path is p: until when did those who had it wait for work themselves,
- * if they did for most of the time? Else, or where that is not known, where the wait begins. 0,
- * -TY_ENOMEM or -TY_EINTR. */
-int ty_stall_idle_until(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p,
-			uint64_t *until_ns);
+/* Of a wait for a lock, whose path is p: if those who had it waited for work themselves for most of
+ * the time, it and its path are cut to the longest time between that. 1; 0: which is too short to
+ * be a stall; -TY_ENOMEM or -TY_EINTR. */
+int ty_stall_cut_idle(const struct ty_hunt *h, struct ty_cand *c, struct ty_path *p);
 
 /* stall_passed.c */
 /* What the thread does with the word (ty_wait_word) around t. */

@@ -18,6 +18,7 @@ enum {
 	NR_RECVFROM = 45,
 	NR_KILL = 62,
 	NR_SEMOP = 65,
+	NR_FUTEX = 202,
 	NR_EPOLL_WAIT = 232,
 	SET = 5,
 	OTHER_SET = 6,
@@ -76,30 +77,50 @@ static void who_has_answered_waits_for_work(void **state)
 	assert_int_equal(not_over(NOBODY, NR_SEMOP, SET, NR_SEMOP, SET), 0);
 }
 
-/* 11, which was there before the recording, waits in epoll until 12 sends it a signal. It makes one
- * call on its socket before (0: none) and one after that, then waits in epoll on this descriptor.
- */
-static unsigned signalled(int before, int after, uint64_t elsewhere)
+/* What 11 does on its socket before its wait (0: nothing) and after it; then it waits in the call
+ * on this descriptor, to the end, or for `ms`, and takes something from `heard`. */
+struct signalled {
+	int before, after, nr;
+	uint64_t fd;
+	unsigned ms;
+	uint64_t heard;
+	bool addressed; /* each message says to whom */
+	bool command;	/* all that it ever did is known */
+};
+
+/* 11, which was there before the recording, waits in epoll until 12 sends it a signal. */
+static unsigned signalled(struct signalled does)
 {
+	struct ty_event exec = {.kind = TY_EV_EXEC, .id = 34, .tid = 11};
 	struct ty_stalls s;
 	unsigned n = 0;
 
-	begin("mode=all\n",
+	begin(does.command ? "mode=pids\npid=11\ncommand_tid=11\n" : "mode=all\n",
 	      "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other"));
 	ty_mx_switch(0, t, 0, R, 11);
-	if (before)
-		call(t += MS, 11, before, 5, 7);
+	exec.ts_ns = t += MS / 10;
+	if (does.command)
+		ty_mx_feed(exec);
+	if (does.before)
+		call(t += MS, 11, does.before, 5, 7);
 	sleeps(11, NR_EPOLL_WAIT, 9, 0, 12);
 	t += 400 * MS;
 	wakes(12, NR_KILL, 11, 0, 11);
 	goes_on(12, S, 11, NR_EPOLL_WAIT, 1);
-	call(t += 1000, 11, after, 5, 7);
-	sleeps(11, NR_EPOLL_WAIT, elsewhere, 0, 0);
+	call(t += 1000, 11, does.after, 5, 7);
+	given[givens - 1].args[4] = does.addressed ? 0x7000 : 0;
+	sleeps(11, does.nr ? does.nr : NR_EPOLL_WAIT, does.fd, 0, 0);
+	if (does.ms || does.heard) {
+		time_is_up(11, does.nr ? does.nr : NR_EPOLL_WAIT, 1, does.ms);
+		if (does.heard)
+			call(t += 1000, 11, NR_RECVFROM, 5, does.heard);
+		sleeps(11, NR_EPOLL_WAIT, 9, 0, 0);
+	}
 	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
 	s = stalls_of(ty_mx_end(), 0, false);
 	for (uint32_t i = 0; i < s.n; i++)
 		if (s.v[i].kind == TY_STALL_SIGNAL) {
-			assert_int_equal(s.v[i].proven, before != 0);
+			assert_int_equal(s.v[i].proven, does.before != 0);
 			n++;
 		}
 	ty_stalls_fini(&s);
@@ -107,14 +128,31 @@ static unsigned signalled(int before, int after, uint64_t elsewhere)
 	return n;
 }
 
+#define ANSWERS .after = NR_SENDTO
+
 static void who_answers_then_had_been_asked(void **state)
 {
-	assert_int_equal(signalled(NR_RECVFROM, NR_SENDTO, 9), 1);
-	assert_int_equal(signalled(0, NR_SENDTO, 4), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9, .before = NR_RECVFROM}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4}), 1);
 	/* It waits there for all its work, tells news, or is asked only now. */
-	assert_int_equal(signalled(0, NR_SENDTO, 9), 0);
-	assert_int_equal(signalled(NR_SENDTO, NR_SENDTO, 4), 0);
-	assert_int_equal(signalled(0, NR_RECVFROM, 4), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 9}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .before = NR_SENDTO}), 0);
+	assert_int_equal(signalled((struct signalled){.after = NR_RECVFROM, .fd = 4}), 0);
+	/* From its first call on it had taken nothing. */
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .command = true}), 0);
+}
+
+/* It tells a logger, and then waits for anything else, or for a moment. */
+static void who_only_tells_news_had_not(void **state)
+{
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .addressed = true}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .nr = NR_NANOSLEEP}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .nr = NR_FUTEX, .fd = 0x1000}), 0);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .ms = 5}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8, .ms = 5}), 0);
+	/* However soon, whom it told asks again. */
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 7}), 1);
+	assert_int_equal(signalled((struct signalled){ANSWERS, .fd = 4, .heard = 8}), 0);
 }
 
 /* 11 is in epoll_wait since before; 12 sends it a signal, and it sends and, if so, takes more. */
@@ -154,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_answered_waits_for_work),
 		cmocka_unit_test(who_answers_then_had_been_asked),
+		cmocka_unit_test(who_only_tells_news_had_not),
 		cmocka_unit_test(who_answers_does_not_wait_for_more),
 	};
 

@@ -20,16 +20,19 @@ enum {
 	NR_FLOCK = 73,
 	LOCK_FD = 3,
 	WORK_FD = 4,
+	OTHER_FD = 5,
 	LOCK_EX = 2,
 	LOCK_UN = 8
 };
 
 /* What 12 does while it has the lock: for `idle_ms` it waits at WORK_FD by `nr`, then it sleeps for
- * `sleep_ms`. */
+ * `sleep_ms`, and waits there for `more_ms`. 11 waits at the same place when it has it. */
 struct holder {
 	int nr;
 	unsigned idle_ms, sleep_ms;
-	bool asks; /* before that, at the same place */
+	bool asks;		     /* before that, at the same place */
+	unsigned more_ms, part_ms;   /* it got a part of the answer, after so long */
+	bool next_asks, next_serves; /* 11, at that place; somebody else */
 };
 
 static void enter(uint64_t t, int tid, int nr, uint64_t a, uint64_t b)
@@ -68,6 +71,7 @@ static uint64_t expires(uint64_t t, int tid)
 
 /* 12 has the lock that 11 waits for, lets it go and waits for it again; 11 waits for work then, to
  * the end. The length of 11's stall; that of 12 must be none. */
+static bool cut; /* and its sentence says so */
 static uint64_t stall_of(struct holder does, uint64_t *start)
 {
 	const struct ty_model *m;
@@ -75,6 +79,7 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 	struct ty_stalls s;
 
 	givens = 0;
+	cut = false;
 	ty_mx_begin("mode=pids\npid=11\npid=12\n",
 		    "taken 1 2\n" ROW("11", "11", "5", "one") ROW("12", "12", "5", "two")
 			    ROW("13", "13", "1", "client"));
@@ -83,6 +88,12 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 	ty_mx_exit(0, t + 2 * US, 12, NR_FLOCK, 0);
 	if (does.asks)
 		call(t + 3 * US, 12, NR_WRITE, 1, WORK_FD);
+	if (does.part_ms) {
+		enter(t + 6 * US, 12, does.nr, WORK_FD, 0);
+		ty_mx_switch(0, t + 7 * US, 12, S, 0);
+		t = ends(t + does.part_ms * MS, 12);
+		ty_mx_exit(0, t, 12, does.nr, 1);
+	}
 	enter(t + 6 * US, 12, does.nr, WORK_FD, 0);
 	ty_mx_switch(0, t + 7 * US, 12, S, 11);
 	enter(t + 8 * US, 11, NR_FLOCK, LOCK_FD, LOCK_EX);
@@ -95,14 +106,23 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 		t = expires(t + does.sleep_ms * MS, 12);
 		ty_mx_exit(0, t, 12, NR_NANOSLEEP, 0);
 	}
+	if (does.more_ms) {
+		enter(t + 1 * US, 12, does.nr, WORK_FD, 0);
+		ty_mx_switch(0, t + 2 * US, 12, S, 0);
+		t = ends(t + does.more_ms * MS, 12);
+		ty_mx_exit(0, t, 12, does.nr, 1);
+	}
 	enter(t + 1 * US, 12, NR_FLOCK, LOCK_FD, LOCK_UN);
 	ty_mx_waking(0, t + 2 * US, 12, 11, 0);
 	ty_mx_exit(0, t + 3 * US, 12, NR_FLOCK, 0);
 	enter(t + 4 * US, 12, NR_FLOCK, LOCK_FD, LOCK_EX);
 	ty_mx_switch(0, t + 5 * US, 12, S, 11);
 	ty_mx_exit(0, t + 6 * US, 11, NR_FLOCK, 0);
-	enter(t + 7 * US, 11, does.nr, WORK_FD, 0);
-	ty_mx_switch(0, t + 8 * US, 11, S, 0);
+	if (does.next_asks || does.next_serves)
+		call(t + 7 * US, 11, NR_WRITE, 1, does.next_asks ? WORK_FD : OTHER_FD);
+	enter(t + 9 * US, 11, does.next_serves ? NR_READ : does.nr,
+	      does.next_serves ? OTHER_FD : WORK_FD, 0);
+	ty_mx_switch(0, t + 10 * US, 11, S, 0);
 	ty_mx_switch(0, t + 900 * MS, 0, R, 13);
 	ty_mx_switch(0, t + 901 * MS, 13, S, 0);
 	m = ty_mx_end();
@@ -112,11 +132,13 @@ static uint64_t stall_of(struct holder does, uint64_t *start)
 
 		if (s.v[i].kind != TY_STALL_LOCK)
 			continue;
-		if (does.nr == NR_ACCEPT)
+		if (does.nr == NR_ACCEPT && !does.next_serves)
 			assert_int_equal(tid, 11);
 		if (tid == 11) {
 			ns = s.v[i].duration_ns;
 			*start = s.v[i].start_ns;
+			assert_true(!s.v[i].proven || !strstr(s.v[i].sentence, "for work"));
+			cut = strstr(s.v[i].sentence, "the whole wait took ");
 		}
 	}
 	ty_stalls_fini(&s);
@@ -133,25 +155,60 @@ static void who_waits_behind_work_waits_for_work(void **state)
 {
 	uint64_t start;
 
-	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 400, 0, false}, &start), 0);
+	assert_int_equal(stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400}, &start), 0);
 	/* An answer to somebody else before that is no question. */
-	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 400, 0, true}, &start), 0);
+	assert_int_equal(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400, .asks = true}, &start),
+		0);
 	/* The next one waits at the same place. */
-	assert_int_equal(stall_of((struct holder){NR_READ, 400, 0, false}, &start), 0);
+	assert_int_equal(stall_of((struct holder){.nr = NR_READ, .idle_ms = 400}, &start), 0);
 }
 
 static void who_waits_for_a_holder_that_does_not(void **state)
 {
 	uint64_t start;
 
-	assert_true(about(stall_of((struct holder){NR_ACCEPT, 1, 400, false}, &start), 401));
-	assert_true(about(stall_of((struct holder){NR_ACCEPT, 100, 300, false}, &start), 400));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 1, .sleep_ms = 400}, &start),
+		401));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 100, .sleep_ms = 300}, &start),
+		400));
 	/* Mostly for work; what came then is told. */
-	assert_true(about(stall_of((struct holder){NR_ACCEPT, 300, 100, false}, &start), 100));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 300, .sleep_ms = 100}, &start),
+		100));
 	assert_true(about(start, 301));
-	assert_int_equal(stall_of((struct holder){NR_ACCEPT, 300, 10, false}, &start), 0);
+	assert_true(cut);
+	/* The longest part of what came in between, for all the idle time behind it. */
+	assert_true(about(stall_of((struct holder){.nr = NR_ACCEPT,
+						   .idle_ms = 200,
+						   .sleep_ms = 100,
+						   .more_ms = 50},
+				   &start),
+			  100));
+	assert_true(about(start, 201));
+	assert_true(cut);
+	assert_int_equal(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 300, .sleep_ms = 10}, &start),
+		0);
 	/* One connection in turns: an answer is waited for. */
-	assert_true(about(stall_of((struct holder){NR_READ, 400, 0, true}, &start), 399));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .asks = true}, &start),
+		399));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .asks = true, .part_ms = 2},
+			 &start),
+		399));
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_READ, .idle_ms = 400, .next_asks = true}, &start),
+		399));
+	assert_false(cut);
+	/* Who needs the lock never accepts: it is no turn to do so. */
+	assert_true(about(
+		stall_of((struct holder){.nr = NR_ACCEPT, .idle_ms = 400, .next_serves = true},
+			 &start),
+		399));
 }
 
 int main(void)
