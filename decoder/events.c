@@ -9,7 +9,8 @@
  * of more than BACK_LIMIT_NS is damage and is reported as such. What was lost is known to lie
  * between two records of its stream, so that a gap is given right before the record that follows.
  *
- * Memory: one batch per stream, those made ahead, and TY_LOOKUPS chunks for ty_events_read_at.
+ * Memory: one batch per stream, those made ahead, and up to TY_LOOKUP_BYTES of chunks for
+ * ty_events_read_at.
  * Budget: 10 ns per event for two streams, beside what the batches cost.
  *
  * ty_loc: stream << 52 | where the record's head lies among the stream's pages / 4 (4096 streams of

@@ -1,28 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-/* One record again, by its place in the file: the chunks of the latest look-ups are kept. */
+/*
+ * One record again, by its place in the file. The chunks of the latest look-ups are kept: analyses
+ * ask for the arguments of calls all over a recording, and a chunk takes longer to decompress than
+ * all else. Budget: a look at one set of the cache, and the records of a page up to the one.
+ */
 #include <string.h>
 
 #include "events_priv.h"
 
-/* A chunk by page number: of the lookup cache, read when it is not there. NULL: not found. */
-static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64_t page,
-				   struct ty_err *err)
+static void drop(struct ty_events *es, struct ty_lookup *l)
 {
-	uint32_t lo = 0, hi = es->cursors[stream].chunks, page_size = es->cursors[stream].page_size;
-	struct ty_lookup *old = &es->lookup[0];
-	struct ty_chunk ch;
+	ty_batch_free(l->batch);
+	es->lookup_bytes -= l->bytes;
+	if (es->latest == l)
+		es->latest = NULL;
+	*l = (struct ty_lookup){0};
+}
 
-	for (unsigned i = 0; i < TY_LOOKUPS; i++) {
-		struct ty_lookup *l = &es->lookup[i];
+/* Room for a chunk of so many bytes in this set. */
+static struct ty_lookup *make_room(struct ty_events *es, struct ty_lookup *set, uint64_t bytes)
+{
+	struct ty_lookup *old = set;
 
-		if (l->batch && l->stream == stream && page >= l->first_page &&
-		    page - l->first_page < l->pages) {
-			l->used = ++es->tick;
-			return l;
-		}
-		if (l->used < old->used)
-			old = l;
+	for (unsigned i = 0; i < TY_LOOKUP_WAYS; i++)
+		if (set[i].used < old->used)
+			old = &set[i];
+	drop(es, old);
+	while (es->lookup_bytes && es->lookup_bytes + bytes > TY_LOOKUP_BYTES) {
+		struct ty_lookup *oldest = NULL;
+
+		for (unsigned i = 0; i < TY_LOOKUPS; i++)
+			if (es->lookup[i].batch && (!oldest || es->lookup[i].used < oldest->used))
+				oldest = &es->lookup[i];
+		drop(es, oldest);
 	}
+	return old;
+}
+
+/* The chunk of the stream that has the page, by number; of those that do not overlap the last one
+ * that begins there or before. */
+static uint32_t chunk_of(const struct ty_events *es, uint32_t stream, uint64_t page)
+{
+	uint32_t lo = 0, hi = es->cursors[stream].chunks;
+
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -31,25 +51,54 @@ static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64
 		else
 			hi = mid;
 	}
-	if (lo >= hi)
+	return lo;
+}
+
+/* A chunk by page number: of the cache, read when it is not there. NULL: not found. */
+static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64_t page,
+				   struct ty_err *err)
+{
+	uint32_t page_size = es->cursors[stream].page_size, chunk;
+	struct ty_lookup *l = es->latest, *set;
+	struct ty_chunk ch;
+
+	if (l && l->stream == stream && page >= l->first_page && page - l->first_page < l->pages)
+		return l;
+	if (!es->cursors[stream].chunks)
 		return NULL;
-	ch = ty_trace_chunk(es->trace, stream, lo);
-	old->pages = 0;
-	if (!old->batch)
-		old->batch = ty_batch_new();
-	if (!old->batch || page < ch.first_page || page - ch.first_page >= ch.raw_bytes / page_size)
+	chunk = chunk_of(es, stream, page);
+	set = &es->lookup[((uint64_t)stream * 31 + chunk) % TY_LOOKUP_SETS * TY_LOOKUP_WAYS];
+	for (unsigned i = 0; i < TY_LOOKUP_WAYS; i++) {
+		l = &set[i];
+		if (l->batch && l->stream == stream && l->chunk == chunk) {
+			if (page < l->first_page || page - l->first_page >= l->pages)
+				return NULL;
+			l->used = ++es->tick;
+			return es->latest = l;
+		}
+	}
+	ch = ty_trace_chunk(es->trace, stream, chunk);
+	if (page < ch.first_page || page - ch.first_page >= ch.raw_bytes / page_size)
 		return NULL;
-	ty_batch_read(old->batch, &es->src, stream, lo, &es->scratch);
-	if (!old->batch->loaded) {
-		if (old->batch->status && err && !err->code)
-			*err = old->batch->err;
+	l = make_room(es, set, ch.raw_bytes);
+	l->batch = ty_batch_new();
+	if (!l->batch)
+		return NULL;
+	ty_batch_read(l->batch, &es->src, stream, chunk, &es->scratch);
+	l->bytes = ch.raw_bytes;
+	es->lookup_bytes += l->bytes;
+	if (!l->batch->loaded) {
+		if (l->batch->status && err && !err->code)
+			*err = l->batch->err;
+		drop(es, l);
 		return NULL;
 	}
-	old->stream = stream;
-	old->first_page = ch.first_page;
-	old->pages = ch.raw_bytes / page_size;
-	old->used = ++es->tick;
-	return old;
+	l->stream = stream;
+	l->chunk = chunk;
+	l->first_page = ch.first_page;
+	l->pages = ch.raw_bytes / page_size;
+	l->used = ++es->tick;
+	return es->latest = l;
 }
 
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)

@@ -6,7 +6,12 @@
 #include "ahead.h"
 #include "events.h"
 
-#define TY_LOOKUPS 16
+/* Chunks that were looked up are kept, so many at most and so many bytes (or one larger one): as
+ * many as fit hash to a set. */
+#define TY_LOOKUP_SETS	64
+#define TY_LOOKUP_WAYS	8
+#define TY_LOOKUPS	(TY_LOOKUP_SETS * TY_LOOKUP_WAYS)
+#define TY_LOOKUP_BYTES (UINT64_C(64) << 20)
 
 #define LOC_STREAM_SHIFT 52
 #define LOC_STREAMS_MAX	 (1u << 12)
@@ -38,8 +43,8 @@ struct ty_cursor {
 };
 
 struct ty_lookup {
-	uint32_t stream, pages;
-	uint64_t first_page, used;
+	uint32_t stream, chunk, pages;
+	uint64_t first_page, used, bytes;
 	struct ty_batch *batch; /* bytes only; NULL: empty */
 };
 
@@ -62,7 +67,8 @@ struct ty_events {
 	uint64_t all_bytes, tick;
 	struct ty_chunk_scratch scratch; /* for seeking and looking up */
 	struct ty_batch *probe;		 /* the same */
-	struct ty_lookup lookup[TY_LOOKUPS];
+	struct ty_lookup lookup[TY_LOOKUPS], *latest;
+	uint64_t lookup_bytes; /* of all that are kept */
 };
 
 /* events.c */
