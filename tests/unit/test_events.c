@@ -32,7 +32,8 @@ static struct {
 		uint64_t first_page, first_ns, last_ns;
 		enum fault fault;
 	} chunk[STREAMS][CHUNKS];
-	bool times; /* the chunk directory has times */
+	bool times;	/* the chunk directory has times */
+	unsigned reads; /* of chunks */
 } fake;
 
 struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk)
@@ -55,6 +56,7 @@ int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chun
 	enum fault f = fake.chunk[stream][chunk].fault;
 
 	assert_true(f != MISSING);
+	fake.reads++;
 	if (f != GOOD)
 		return ty_fail(err, f == DAMAGED ? TY_EFORMAT : TY_EIO, 0, "as the test wants it");
 	memcpy(dst, fake.chunk[stream][chunk].raw, fake.chunk[stream][chunk].n);
@@ -328,6 +330,46 @@ static void time_never_goes_back(void **state)
 	expect_end(es);
 }
 
+/* Chunks of 1 MB, twice as many as are kept: those that were looked up of late are not read again,
+ * and whatever was dropped is. */
+static void chunks_are_kept(void **state)
+{
+	enum { PAGES = (1 << 20) / PAGE, ALL = 2 * CHUNKS, FEW = 40 };
+	static ty_loc loc[ALL];
+	struct ty_events *es;
+	struct ty_event ev;
+
+	reset(2);
+	for (unsigned i = 0; i < ALL; i++) {
+		add_chunk(i % 2, PAGES);
+		page(i % 2, i / 2, 0, 0, TIMES(1000 * (i + 1)), i);
+	}
+	es = open_events();
+	for (unsigned i = 0; i < ALL; i++) {
+		assert_int_equal(ty_events_next(es, &ev, NULL), 1);
+		assert_int_equal(ev.tid, i);
+		loc[i] = ev.loc;
+	}
+	for (unsigned round = 0; round < 3; round++) {
+		fake.reads = 0;
+		for (unsigned i = 0; i < FEW; i++) {
+			assert_int_equal(ty_events_read_at(es, loc[3 * i], &ev, NULL), 0);
+			assert_int_equal(ev.tid, 3 * i);
+		}
+		assert_int_equal(fake.reads, round ? 0 : FEW);
+	}
+	for (unsigned round = 0; round < 2; round++) {
+		fake.reads = 0;
+		for (unsigned i = 0; i < ALL; i++) {
+			assert_int_equal(ty_events_read_at(es, loc[i], &ev, NULL), 0);
+			assert_int_equal(ev.tid, i);
+		}
+		assert_true(fake.reads >= ALL - 64); /* no more than 64 MB are kept */
+	}
+	ty_events_close(es);
+	reset(2);
+}
+
 static uint32_t seed = 7;
 static uint32_t rnd(uint32_t n)
 {
@@ -467,6 +509,7 @@ int main(void)
 		cmocka_unit_test(damage_is_a_gap),
 		cmocka_unit_test(unfinished_says_so_per_stream),
 		cmocka_unit_test(time_never_goes_back),
+		cmocka_unit_test(chunks_are_kept),
 		cmocka_unit_test(seek_and_read_at),
 		cmocka_unit_test(bad_places_and_sizes),
 	};
