@@ -43,8 +43,9 @@ P
 python3 reader.py & reader=$!
 await 60 test -s pids && await 60 sleeps $reader
 "$TARRY" record -q -a -o a.dat 2>said & rec=$!
-# It has that name once the descriptors are listed.
+# It has that name once the descriptors are listed; and is a stall if it waits for 20 ms from then on.
 await 60 test -e a.dat
+sleep 0.2
 touch go
 wait $reader
 kill -INT $rec; wait $rec
