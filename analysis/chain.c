@@ -18,7 +18,6 @@
 #include "tries.h"
 #include "waits.h"
 
-#define DEPTH	  48
 #define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
 #define BACK	  256 /* spans of a thread, for who talks to whom */
 #define SEGS_MAX  (1u << 20)
@@ -73,7 +72,7 @@ static bool on_stack(const struct walk *w, uint32_t thread, uint32_t hop, unsign
 {
 	*depth = 0;
 	for (; hop != TY_NONE; hop = w->p->hop.v[hop].parent) {
-		if (w->p->hop.v[hop].thread == thread || ++*depth >= DEPTH)
+		if (w->p->hop.v[hop].thread == thread || ++*depth >= TY_PATH_DEPTH)
 			return true;
 	}
 	return false;

@@ -26,6 +26,8 @@
 #include "vec.h"
 #include "wakeup.h"
 
+#define TY_PATH_DEPTH 48 /* waits behind waits that are followed */
+
 enum ty_seg_what {
 	TY_SEG_RUNS,	/* on a CPU */
 	TY_SEG_READY,	/* waits for a CPU */

@@ -10,8 +10,6 @@
 #include "stalls_priv.h"
 #include "talk.h"
 
-#define DEPTH 48 /* as deep as paths are (chain.c) */
-
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w)
 {
@@ -141,7 +139,7 @@ static struct ty_wait_for wait_of(const struct ty_hunt *h, uint32_t span)
 static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
 			   const struct ty_path *p)
 {
-	uint32_t up[DEPTH + 1] = {TY_NONE}; /* the waits for the lock that led here */
+	uint32_t up[TY_PATH_DEPTH + 1] = {TY_NONE}; /* the waits for the lock that led here */
 	unsigned ups = 1;
 	struct idle idle = {
 		.at_ns = c->end_ns, .from_ns = c->end_ns, .until_ns = c->end_ns, .thread = TY_NONE};
@@ -165,7 +163,7 @@ static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
 		ups = k;
 		w = wait_of(h, hop->span);
 		if (is_lock(h, c, hop->thread, &w)) {
-			if (ups <= DEPTH)
+			if (ups <= TY_PATH_DEPTH)
 				up[ups++] = i;
 		} else if (for_work(h, c, &idle, hop->span, &w,
 				    hop->parent == TY_NONE ? NULL : &p->hop.v[hop->parent])) {
@@ -257,7 +255,7 @@ int ty_stall_cut_idle(const struct ty_hunt *h, struct ty_cand *c, struct ty_path
 	if (idle.from_ns > c->s.start_ns)
 		c->s.flags &= (uint8_t)~TY_SF_BEFORE;
 	c->s.start_ns = idle.from_ns;
-	c->end_ns = idle.until_ns;
+	c->end_ns = c->s.last_end_ns = idle.until_ns;
 	c->s.duration_ns = c->end_ns - c->s.start_ns;
 	ty_path_cut(p, c->s.start_ns, c->end_ns);
 	return p->seg.n > 0;
