@@ -122,20 +122,14 @@ int ty_stall_fold_alike(struct ty_hunt *h, size_t n)
 	return 0;
 }
 
-static uint64_t end_of(const struct ty_cand *c)
-{
-	return c->s.waits > 1 ? c->s.last_end_ns : c->end_ns;
-}
-
 /* Is b kept, for most of its time, by the same one from the same lock, or the same CPU, as a? */
 static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
 {
-	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
-		 to = end_of(a) < end_of(b) ? end_of(a) : end_of(b);
+	uint64_t both = ty_stall_overlap(a, b);
 
 	if (b->dropped || b->told || a->s.kind != b->s.kind || a->s.culprit != b->s.culprit ||
-	    a->s.proven != b->s.proven || a->s.thread == b->s.thread || to <= from ||
-	    to - from < b->s.duration_ns / 2)
+	    a->s.proven != b->s.proven || a->s.thread == b->s.thread || !both ||
+	    both < b->s.duration_ns / 2)
 		return false;
 	if (a->s.kind == TY_STALL_LOCK)
 		return (a->w.word || a->w.fd >= 0) &&

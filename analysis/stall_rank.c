@@ -25,7 +25,7 @@ static bool is_end(const struct ty_cand *c)
 	return (c->w.class == TY_WAIT_END || c->last_words) && c->s.state == TY_ST_SLEEPING;
 }
 
-static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
+uint64_t ty_stall_overlap(const struct ty_cand *a, const struct ty_cand *b)
 {
 	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
 		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
@@ -38,7 +38,8 @@ static uint64_t overlap(const struct ty_cand *a, const struct ty_cand *b)
 static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 {
 	if (b->s.kind == TY_STALL_CPU)
-		return b->s.thread == a->s.culprit && overlap(a, b) >= b->s.duration_ns / 2 &&
+		return b->s.thread == a->s.culprit &&
+		       ty_stall_overlap(a, b) >= b->s.duration_ns / 2 &&
 		       a->root.what_ns[TY_SEG_RUNS] + a->root.what_ns[TY_SEG_READY] >=
 			       a->s.duration_ns / 2;
 	for (uint32_t i = 1; i < a->s.links; i++) {
@@ -72,8 +73,8 @@ static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const s
 	return a->s.kind == TY_STALL_STOPPED && b->s.kind == TY_STALL_STOPPED && tgid >= 0 &&
 	       a->s.thread != b->s.thread && ty_model_thread(m, b->s.thread)->tgid == tgid &&
 	       a->s.culprit == b->s.culprit &&
-	       (same_end(m, a, b) ||
-		(overlap(a, b) >= a->s.duration_ns / 2 && overlap(a, b) >= b->s.duration_ns / 2));
+	       (same_end(m, a, b) || (ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
+				      ty_stall_overlap(a, b) >= b->s.duration_ns / 2));
 }
 
 /* How many threads the process of the candidate had all through it. */
@@ -181,7 +182,7 @@ static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
 	       ty_stall_is_kin(h, end->s.thread, c->s.thread) &&
 	       (works > end->s.duration_ns / 2 ||
-		(in_chain(end, c->s.culprit) && overlap(end, c) >= c->s.duration_ns / 2));
+		(in_chain(end, c->s.culprit) && ty_stall_overlap(end, c) >= c->s.duration_ns / 2));
 }
 
 /*
@@ -245,7 +246,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 
 			/* Who asked whom is dear: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
-				     overlap(a, b) >= a->s.duration_ns / 2 &&
+				     ty_stall_overlap(a, b) >= a->s.duration_ns / 2 &&
 				     (is_end(a) ||
 				      (in_vain(h, b) && (slept_later(b, a) || is_asked(h, a, b))));
 		}

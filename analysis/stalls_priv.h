@@ -140,6 +140,8 @@ int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, 
 		 uint8_t state, uint8_t flags);
 
 /* stall_rank.c */
+/* For so long were both stalls. */
+uint64_t ty_stall_overlap(const struct ty_cand *a, const struct ty_cand *b);
 /* For qsort: longer ones first, of equal ones the earlier. */
 int ty_stall_by_length(const void *pa, const void *pb);
 /* The first n candidates, which are explained: those that another one tells are dropped, the others

@@ -547,28 +547,6 @@ static int futex_op(const struct ty_explain *x, uint32_t call, uint64_t args[6])
 	return (int)args[1] & FUTEX_CMD;
 }
 
-/* The operation of a call that waits on one word: FUTEX_WAIT, FUTEX_WAIT_BITSET; -1. */
-static int futex_wait(const struct ty_explain *x, uint32_t call, uint64_t *word, uint32_t *value)
-{
-	uint64_t args[6] = {0};
-	int op = futex_op(x, call, args);
-
-	*word = args[0];
-	*value = (uint32_t)args[2];
-	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET ? op : -1;
-}
-
-uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
-{
-	uint64_t word;
-	uint32_t value;
-	int op = futex_wait(x, call, &word, &value);
-
-	if (op == FUTEX_WAIT_BITSET)
-		return word & ~UINT64_C(7);
-	return op == FUTEX_WAIT ? word : 0;
-}
-
 enum ty_futex_use ty_wait_futex_use(const struct ty_explain *x, uint32_t call, uint64_t *word)
 {
 	uint64_t args[6];
@@ -585,6 +563,17 @@ enum ty_futex_use ty_wait_futex_use(const struct ty_explain *x, uint32_t call, u
 	}
 }
 
+uint64_t ty_wait_word(const struct ty_explain *x, uint32_t call)
+{
+	uint64_t word;
+
+	switch (ty_wait_futex_use(x, call, &word)) {
+	case TY_FUTEX_WAITS:
+	case TY_FUTEX_WAITS_PAIR: return word;
+	default: return 0;
+	}
+}
+
 uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w, uint32_t call)
 {
 	return w->by_waker ? w->word & ~UINT64_C(7) : ty_wait_word(x, call);
@@ -592,9 +581,11 @@ uint64_t ty_wait_word_of(const struct ty_explain *x, const struct ty_wait_for *w
 
 bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uint32_t *value)
 {
-	uint64_t at;
+	uint64_t args[6] = {0};
+	int op = futex_op(x, call, args);
 
-	return futex_wait(x, call, &at, value) >= 0 && at == word;
+	*value = (uint32_t)args[2];
+	return (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && args[0] == word;
 }
 
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)
