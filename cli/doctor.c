@@ -31,6 +31,7 @@
 #include "spe_pmu.h"
 #include "tracefs.h"
 #include "units.h"
+#include "options.h"
 
 static const char help[] = "usage: tarry doctor\n"
 			   "\n"

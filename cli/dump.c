@@ -3,6 +3,8 @@
 #include "dump.h"
 #include "dump_flow.h"
 #include "flow_args.h"
+#include "cli.h"
+#include "reader_options.h"
 
 #include <getopt.h>
 #include <signal.h>

@@ -19,6 +19,7 @@
 #include "flow_names.h"
 #include "json_out.h"
 #include "plain.h"
+#include "reader_options.h"
 
 enum { INDENT_MAX = 60 };
 enum shape { INSN, BRANCHES, CALLS };

@@ -9,6 +9,8 @@
 
 #include "export_perf.h"
 #include "export_trace.h"
+#include "cli.h"
+#include "reader_options.h"
 
 static const char head[] =
 	"usage: tarry export [FILE] --to perf|dat [-o OUT] [options]\n\n"

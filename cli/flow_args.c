@@ -5,27 +5,8 @@
 #include <getopt.h>
 #include <string.h>
 
-#define AT(member) offsetof(struct ty_flow_source, member)
-const struct ty_option ty_code_options[] = {
-	{0, "symfs", "DIR",
-	 "find the traced programs' files under DIR, by path, name or build id (also --sysroot); "
-	 "may be repeated",
-	 .take = ty_take_texts, .at = AT(roots)},
-	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
-	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",
-	 "code that was at ADDRESS: an ELF file with its lowest page there, or SIZE bytes of any "
-	 "file from OFFSET on",
-	 .take = ty_take_texts, .at = AT(images)},
-	{0, "core", "FILE", "a core dump, for code that no other file has", .take = ty_take_texts,
-	 .at = AT(cores)},
-	{0, "kcore", "PATH",
-	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's "
-	 "code, "
-	 "instead of what the recording holds",
-	 .take = ty_take_texts, .at = AT(kcores)},
-	{0, "kallsyms", "FILE", "a copy of /proc/kallsyms: the names of the kernel's functions",
-	 .take = ty_take_text, .at = AT(kallsyms)},
-	{0}};
+#include "cli.h"
+#include "reader_options.h"
 
 /* CPUs to choose, or the model of the one that wrote bare packets. */
 static int take_cpu(void *to, const char *arg, struct ty_err *err)

@@ -3,9 +3,9 @@
 #ifndef TY_FLOW_ARGS_H
 #define TY_FLOW_ARGS_H
 
-#include "cli.h"
 #include "flow_source.h"
 #include "options.h"
+#include "select.h"
 
 extern const struct ty_option ty_packet_options[]; /* of struct ty_flow_args */
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "err.h"
+#include "texts.h"
 
 struct ty_option {
 	char letter;	  /* -o; 0: none */
@@ -53,12 +54,6 @@ int ty_options_parse(const struct ty_command_line *c, int argc, char **argv);
  */
 bool ty_options_have(const struct ty_command_line *c, const char *const *words, int argc,
 		     char **argv);
-
-/* Texts as typed; vec_each, vec_fini. */
-struct ty_texts {
-	const char **v;
-	size_t n, cap;
-};
 
 /* What rows take: a bool that becomes true, a const char *, one more of a struct ty_texts. */
 int ty_take_flag(void *to, const char *arg, struct ty_err *err);

@@ -11,6 +11,7 @@
 #include "record_args.h"
 #include "recording.h"
 #include "units.h"
+#include "options.h"
 
 /* 1,234,567 */
 static const char *grouped(uint64_t v, char out[32])

@@ -14,6 +14,8 @@
 #include "plain.h"
 #include "report_slowest.h"
 #include "units.h"
+#include "cli.h"
+#include "reader_options.h"
 
 enum { ROWS = 40, CALLERS = 3 };
 

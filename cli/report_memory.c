@@ -9,6 +9,8 @@
 
 #include "mem_report.h"
 #include "units.h"
+#include "cli.h"
+#include "reader_options.h"
 
 static const char head[] =
 	"usage: tarry report [FILE] memory|sharing [options]\n\n"

@@ -21,6 +21,8 @@
 #include "view_flow.h"
 #include "view_memory.h"
 #include "view_rest.h"
+#include "reader_options.h"
+#include "select.h"
 
 /* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
  * shown while it is indexed, in this part of the memory; smaller files are there at once. */

@@ -6,6 +6,7 @@
  * reading events at the moment of the fork.
  */
 #include "view_export.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "cli.h"
+#include "session.h"
 #include "view.h"
 
 struct ty_view_export {

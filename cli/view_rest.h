@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "aside.h"
-#include "cli.h"
+#include "session.h"
 #include "view.h"
 
 struct ty_view_rest {

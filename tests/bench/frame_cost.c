@@ -19,7 +19,7 @@
 #define CALLGRIND_DUMP_STATS_AT(name) (void)(name)
 #endif
 
-#include "cli.h"
+#include "session.h"
 #include "fixture_story.h"
 #include "timeline_priv.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "session.h"
 #include "export_trace.h"
 #include "perf_events.h"
 

@@ -51,13 +51,6 @@ static void set_threads(struct ty_mem_session *s)
 		ty_mem_threads(s->stream, cpus > 1 ? (unsigned)cpus - 1 : 0);
 }
 
-const struct ty_option ty_mem_options[] = {
-	{0, "spe-raw", "FILE", "memory, sharing: one bare Arm SPE stream instead of a recording",
-	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
-	{0, "midr", "HEX", "its core's MIDR_EL1; without: sources by events only",
-	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
-	{0}};
-
 static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, struct ty_err *err)
 {
 	uint64_t midr = 0;

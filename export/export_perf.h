@@ -3,7 +3,8 @@
 #ifndef TY_EXPORT_PERF_H
 #define TY_EXPORT_PERF_H
 
-#include "cli.h"
+#include "session.h"
+#include "window.h"
 
 struct ty_perf_exported {
 	uint64_t events, lost; /* written; known to be missing among them */

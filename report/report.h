@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 #include "buf.h"
-#include "cli.h"
 #include "diff.h"
 #include "json_out.h"
 #include "longest.h"
 #include "outliers.h"
 #include "report_explain.h"
+#include "select.h"
+#include "session.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
 
@@ -63,6 +64,18 @@ void ty_outliers_text(const struct ty_report *r, FILE *f);
 void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
 void ty_diff_text(const struct ty_report *r, FILE *f);
 void ty_diff_json(const struct ty_report *r, struct ty_json *j);
+
+/* What is asked of a report. */
+struct ty_report_query {
+	unsigned sections; /* TY_REP_*; 0: the default ones */
+	struct ty_stalls_opts stalls;
+	const char *at; /* chain: a time within the wait, as typed; with one thread in sel->tids */
+};
+/* Fill r, whose session, window and logs are set. 0 or -TY_E... with err; fini in any case (logs
+ * stay the caller's). */
+int ty_report_find(struct ty_report *r, const struct ty_select *sel,
+		   const struct ty_report_query *q, struct ty_err *err);
+void ty_report_fini(struct ty_report *r);
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f);
 void ty_report_json(const struct ty_report *r, FILE *f);

@@ -5,10 +5,11 @@
 
 #include <stdio.h>
 
-#include "cli.h"
+#include "session.h"
 #include "explain.h"
 #include "json_out.h"
 #include "log_file.h"
+#include "texts.h"
 
 struct ty_report_logs {
 	struct ty_texts path; /* as typed (--log) */

@@ -3,7 +3,7 @@
 #ifndef TY_EXPLAIN_SESSION_H
 #define TY_EXPLAIN_SESSION_H
 
-#include "cli.h"
+#include "session.h"
 #include "explain.h"
 
 /* Borrows the session, whose model is there; valid as long as it stays where it is. */

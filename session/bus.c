@@ -8,13 +8,12 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "cli.h"
 
 struct watched {
 	struct watched *next;
@@ -40,7 +39,7 @@ static void on_bus(int sig, siginfo_t *si, void *ctx)
 				n = write(STDERR_FILENO, w->text, w->text_n);
 		if (n < 0)
 			n = write(STDERR_FILENO, text, strlen(text));
-		_exit(TY_EXIT_FAILED);
+		_exit(EXIT_FAILURE);
 	}
 	signal(sig, SIG_DFL);
 	raise(sig);

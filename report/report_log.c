@@ -7,6 +7,7 @@
 
 #include "plain.h"
 #include "time_text.h"
+#include "vec.h"
 
 #define NEAR_SHOWN 6
 

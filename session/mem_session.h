@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "cli.h"
+#include "select.h"
 #include "mem_points.h"
 #include "mem_stream.h"
 #include "perf_data.h"
@@ -31,7 +31,6 @@ struct ty_mem_options {
 	const char *raw;  /* --spe-raw FILE */
 	const char *midr; /* --midr HEX */
 };
-extern const struct ty_option ty_mem_options[];
 
 /* path (default tarry.dat when NULL) or o->raw. A note about what is missing in the file goes to
  * stderr. 0 or -TY_E.... fini in any state. */

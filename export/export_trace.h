@@ -3,7 +3,7 @@
 #ifndef TY_EXPORT_TRACE_H
 #define TY_EXPORT_TRACE_H
 
-#include "cli.h"
+#include "session.h"
 
 /*
  * Write the events of s, whose model is there, with from_ns <= time < to_ns (trace clock, the

@@ -5,7 +5,7 @@
 #define TY_EXPORT_THREADS_H
 
 #include "buf.h"
-#include "cli.h"
+#include "session.h"
 
 /* The text of TY_SEC_THREADS, appended to out: all threads of the model that live at at_ns. When
  * memory runs out, out->failed says so. */

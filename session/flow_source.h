@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli.h"
 #include "err.h"
 #include "flow.h"
 #include "flow_names.h"
+#include "select.h"
+#include "texts.h"
+#include "trace.h"
 #include "vec.h"
 
 struct ty_flow_source {
@@ -35,10 +37,6 @@ struct ty_flow_source {
 	struct ty_trace *trace; /* a tarry recording; NULL */
 	struct ty_perf *perf;	/* the packets, read when they are wanted; NULL */
 };
-
-/* What says where code is (roots, images, cores, kcores, kallsyms); fills a struct ty_flow_source.
- */
-extern const struct ty_option ty_code_options[];
 
 /* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);

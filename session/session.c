@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening a file for a reader: trace, formats, events, and the model built from them. */
+#include "session.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 
 #include "build.h"
 #include "bus.h"
-#include "cli.h"
 #include "fd_names.h"
 #include "held_back.h"
 #include "index_file.h"

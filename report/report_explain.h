@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#include "cli.h"
 #include "json_out.h"
 #include "ledger.h"
 #include "report_log.h"
+#include "session.h"
 #include "stalls.h"
 
 #define TY_EXPLAINED_STALLS 1000 /* found at most */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* See cli.h. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int ty_cli_fail(const struct ty_err *err)
+{
+	fprintf(stderr, "tarry: %s\n", err->code ? err->msg : "failed without saying why");
+	if (err->code == TY_EINTR)
+		return TY_EXIT_INTERRUPTED;
+	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
+}
+
+int ty_cli_written(struct ty_err *err)
+{
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE)
+		return 0;
+	return ty_fail_errno(err, "standard output: write failed");
+}
+
+int ty_cli_usage(const char *cmd, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "tarry %s: ", cmd);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "; `tarry %s --help` lists the options\n", cmd);
+	return TY_EXIT_USAGE;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* See reader_options.h. */
+#include "reader_options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "flow_source.h"
+#include "mem_session.h"
+#include "units.h"
+
+#define MEMORY_MIN (16u << 20)
+
+/* A whole number from 0 to max out of s[0..n). */
+static int whole(const char *s, size_t n, unsigned long max, unsigned long *out)
+{
+	unsigned long v = 0;
+
+	if (!n)
+		return -TY_EUSAGE;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return -TY_EUSAGE;
+		v = v * 10 + (unsigned long)(s[i] - '0');
+		if (v > max)
+			return -TY_EUSAGE;
+	}
+	*out = v;
+	return 0;
+}
+
+/* "1,3-5": each number to add(). */
+static int list(const char *s, unsigned long max, int (*add)(struct ty_select *, unsigned long),
+		struct ty_select *sel)
+{
+	for (;;) {
+		size_t n = strcspn(s, ",");
+		const char *dash = memchr(s, '-', n);
+		size_t first = dash ? (size_t)(dash - s) : n;
+		unsigned long a, b;
+
+		if (whole(s, first, max, &a))
+			return -TY_EUSAGE;
+		b = a;
+		if (dash && (whole(dash + 1, n - first - 1, max, &b) || b < a || b - a > 65535))
+			return -TY_EUSAGE;
+		for (unsigned long v = a; v <= b; v++)
+			if (add(sel, v))
+				return -TY_ENOMEM;
+		if (!s[n])
+			return 0;
+		s += n + 1;
+	}
+}
+
+static int add_tid(struct ty_select *s, unsigned long v)
+{
+	return vec_push(&s->tids, (int32_t)v);
+}
+
+static int add_cpu(struct ty_select *s, unsigned long v)
+{
+	return vec_push(&s->cpus, (uint32_t)v);
+}
+
+static int take_tids(void *to, const char *arg, struct ty_err *err)
+{
+	if (list(arg, INT32_MAX, add_tid, to))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--tid takes thread ids such as 812 or 812,815, not '%s'", arg);
+	return 0;
+}
+
+int ty_select_take_cpus(void *to, const char *arg, struct ty_err *err)
+{
+	if (list(arg, 65535, add_cpu, to))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--cpu takes CPU numbers such as 0 or 0,2-3, not '%s'", arg);
+	return 0;
+}
+
+static int take_comm(void *to, const char *arg, struct ty_err *err)
+{
+	if (!*arg)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--comm takes a thread's name or a pattern such as 'nginx*'");
+	return ty_take_texts(to, arg, err);
+}
+
+static int take_memory(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *bytes = to;
+
+	if (ty_parse_size(arg, bytes) || *bytes < MEMORY_MIN)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--memory '%s' is not a size such as 2G (at least 16M)", arg);
+	return 0;
+}
+
+static int take_clock(void *to, const char *arg, struct ty_err *err)
+{
+	struct ty_select *s = to;
+
+	if (ty_parse_clock_name(arg, &s->clock))
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--clock takes start, wall or trace, not '%s'", arg);
+	s->clock_chosen = true;
+	return 0;
+}
+
+#define AT(member) offsetof(struct ty_select, member)
+const struct ty_option ty_select_options[] = {
+	{0, "from", "T",
+	 "from T on: seconds from the start (12.5), -3 (before the end), or 14:03:22.5 "
+	 "(also with its date)",
+	 .take = ty_take_text, .at = AT(from)},
+	{0, "to", "T", "up to T", .take = ty_take_text, .at = AT(to)},
+	{0, "tid", "N[,N]", "only these threads", .take = take_tids},
+	{0, "comm", "NAME", "only threads of this name (shell pattern); may be repeated",
+	 .take = take_comm, .at = AT(comms)},
+	{0, "cpu", "N[,N-M]", "only these CPUs", .take = ty_select_take_cpus},
+	{0}};
+const struct ty_option ty_json_option[] = {
+	{0, "json", NULL, "JSON: one document (report), or one object per line (dump)",
+	 .take = ty_take_flag, .at = AT(json)},
+	{0}};
+const struct ty_option ty_clock_option[] = {
+	{0, "clock", "WHICH",
+	 "times from the start (start: default of report and view), as time of day (wall), or in "
+	 "the trace clock (trace: always in JSON)",
+	 .take = take_clock},
+	{0}};
+const struct ty_option ty_memory_option[] = {
+	{0, "memory", "SIZE",
+	 "most memory to use, such as 2G (default: a quarter of the machine's)",
+	 .take = take_memory, .at = AT(memory_bytes)},
+	{0}};
+const struct ty_option ty_unused_options[] = {
+	{0, "memory", "SIZE", NULL, .take = take_memory, .at = AT(memory_bytes)},
+	{0, "no-index", NULL, NULL, .take = ty_take_flag, .at = AT(no_index)},
+	{0}};
+const struct ty_option ty_index_option[] = {
+	{0, "no-index", NULL, "neither read nor write the index file that makes the next open fast",
+	 .take = ty_take_flag, .at = AT(no_index)},
+	{0}};
+
+const struct ty_option ty_mem_options[] = {
+	{0, "spe-raw", "FILE", "memory, sharing: one bare Arm SPE stream instead of a recording",
+	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
+	{0, "midr", "HEX", "its core's MIDR_EL1; without: sources by events only",
+	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
+	{0}};
+
+#undef AT
+#define AT(member) offsetof(struct ty_flow_source, member)
+const struct ty_option ty_code_options[] = {
+	{0, "symfs", "DIR",
+	 "find the traced programs' files under DIR, by path, name or build id (also --sysroot); "
+	 "may be repeated",
+	 .take = ty_take_texts, .at = AT(roots)},
+	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
+	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",
+	 "code that was at ADDRESS: an ELF file with its lowest page there, or SIZE bytes of any "
+	 "file from OFFSET on",
+	 .take = ty_take_texts, .at = AT(images)},
+	{0, "core", "FILE", "a core dump, for code that no other file has", .take = ty_take_texts,
+	 .at = AT(cores)},
+	{0, "kcore", "PATH",
+	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's "
+	 "code, "
+	 "instead of what the recording holds",
+	 .take = ty_take_texts, .at = AT(kcores)},
+	{0, "kallsyms", "FILE", "a copy of /proc/kallsyms: the names of the kernel's functions",
+	 .take = ty_take_text, .at = AT(kallsyms)},
+	{0}};

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* What a report shows is found once here, for text (report_text.c) and JSON (report_json.c). */
+#include "report.h"
+
+#include <stdlib.h>
+
+#include "aside.h"
+#include "explain_session.h"
+
+void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out)
+{
+	struct ty_syscall c = ty_model_syscall(r->s->model, call);
+	struct ty_event ev;
+	char name[32];
+
+	ty_buf_adds(out, ty_syscall_name(r->s->arch, c.abi, c.nr, name));
+	if (c.loc == TY_NO_LOC || ty_events_read_at(r->s->events, c.loc, &ev, NULL) ||
+	    ev.kind != TY_EV_SYS_ENTER)
+		return;
+	ty_buf_addc(out, '(');
+	ty_syscall_fmt_args(r->s->arch, c.abi, c.nr, ev.u.enter.args, out);
+	ty_buf_addc(out, ')');
+}
+
+const char *ty_report_context(uint8_t context)
+{
+	if (context & TY_EVF_NMI)
+		return "nmi";
+	if (context & TY_EVF_HARDIRQ)
+		return "irq";
+	return context & TY_EVF_SOFTIRQ ? "softirq" : NULL;
+}
+
+/* What the sections (bits) show, but for what explained() and correlated() find. */
+static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
+{
+	const struct ty_model *m = r->s->model;
+	const struct ty_summary *sum = ty_model_summary(m);
+	unsigned blocked = 1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED;
+	bool any_traced = false;
+
+	r->whole = r->w.from_ns <= sum->start_ns && r->w.to_ns >= sum->end_ns;
+	r->selected = r->w.tids_n || r->w.comms_n || r->w.cpus_n;
+	for (uint32_t i = 0; i < sum->threads && !any_traced; i++)
+		any_traced = ty_model_thread(m, i)->traced;
+	/* Somebody else's sleep is not what the recording was made for; somebody else's work, that
+	 * kept ours from running, or wait for a device may well be. */
+	r->blocked_ours = any_traced && !r->selected;
+	if (sections & TY_REP_LONGEST) {
+		r->blocked_n =
+			ty_longest(m, &r->w, blocked | (r->blocked_ours ? TY_LONGEST_OURS : 0),
+				   r->blocked, TY_REP_WAITS);
+		r->runnable_n =
+			ty_longest(m, &r->w, 1u << TY_ST_RUNNABLE, r->runnable, TY_REP_WAITS);
+	}
+	if ((sections & TY_REP_SYSCALLS &&
+	     ty_syscall_stats(m, &r->w, r->s->arch, &r->calls, &r->calls_n)) ||
+	    (sections & TY_REP_THREADS && ty_thread_stats(m, &r->w, &r->threads, &r->threads_n)))
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory",
+			       r->s->trace->path);
+	return 0;
+}
+
+/* Stalls, ledgers, chain: as far as they are asked for. */
+static int explained(struct ty_report *r, const struct ty_select *sel,
+		     const struct ty_report_query *q, struct ty_err *err)
+{
+	struct ty_explain_at when = {0};
+	unsigned what = 0;
+
+	if (sel->json || !q->sections || q->sections & TY_REP_STALLS)
+		what |= TY_EXPLAIN_STALLS;
+	if (sel->json || q->sections & TY_REP_LEDGER)
+		what |= TY_EXPLAIN_LEDGER | (r->processes ? TY_EXPLAIN_PROCESSES : 0) |
+			(sel->json ? 0 : TY_EXPLAIN_FEW);
+	if (q->sections & TY_REP_CHAIN) {
+		uint64_t at_ns;
+		int status = ty_select_instant(r->s, "--at", q->at, &at_ns, err);
+
+		if (status)
+			return status;
+		what |= TY_EXPLAIN_CHAIN;
+		when = (struct ty_explain_at){at_ns, sel->tids.v[0]};
+	}
+	return ty_explained_find(r->s, &r->w, what, &q->stalls, &when, &r->explained, err);
+}
+
+/* Outliers and comparison: when asked for. */
+static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
+{
+	struct ty_explain x = ty_explain_session(r->s);
+	int status = 0;
+
+	r->asked = sections;
+	if (sections & TY_REP_OUTLIERS)
+		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
+	if (!status && sections & TY_REP_DIFF)
+		status = ty_diff_find(&x, &r->w, &r->diff, err);
+	return status;
+}
+
+/* find() beside explained(): both only read the model. */
+struct beside {
+	struct ty_aside aside;
+	struct ty_report *r;
+	unsigned sections;
+	int status;
+	struct ty_err err;
+};
+
+static void find_beside(void *ctx)
+{
+	struct beside *b = ctx;
+
+	b->status = find(b->r, b->sections, &b->err);
+}
+
+int ty_report_find(struct ty_report *r, const struct ty_select *sel,
+		   const struct ty_report_query *q, struct ty_err *err)
+{
+	unsigned shown = q->sections ? q->sections : TY_REP_ALL;
+	struct beside b = {.r = r, .sections = sel->json ? TY_REP_ALL : shown};
+	int status;
+
+	ty_aside_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside, &b);
+	status = explained(r, sel, q, err);
+	ty_aside_stop(&b.aside);
+	if (!status && b.status) {
+		status = b.status;
+		*err = b.err;
+	}
+	return status ? status : correlated(r, q->sections, err);
+}
+
+void ty_report_fini(struct ty_report *r)
+{
+	ty_explained_fini(&r->explained);
+	ty_outliers_fini(&r->outliers);
+	ty_diff_fini(&r->diff);
+	free(r->calls);
+	free(r->threads);
+}
