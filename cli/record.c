@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry record: progress, closing line, exit status. The recording itself is in recorder/. */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -47,6 +48,14 @@ static void started(void *ctx, size_t given, size_t found)
 			"descend%s from %s\n",
 			given + found, given, found, found > 1 ? "" : "s",
 			given > 1 ? "them" : "it");
+}
+
+static void stopped(void *ctx, pid_t tid, int sig)
+{
+	fprintf(stderr,
+		"tarry: the command stopped itself (SIG%s) after PTRACE_TRACEME, and nobody traces "
+		"it; `kill -CONT %d` continues it\n",
+		sigabbrev_np(sig), (int)tid);
 }
 
 static void finishing(void *ctx, uint64_t done, uint64_t total)
@@ -129,7 +138,7 @@ static int exit_status(const struct ty_record_opts *o, struct ty_record_result *
 			fprintf(stderr,
 				"tarry: recording ended; waiting for the command (pid %d)\n",
 				(int)res->still_running);
-		ty_record_wait(res);
+		ty_record_wait(o, res);
 	}
 	if (!res->command_ended) {
 		fprintf(stderr,
@@ -156,6 +165,7 @@ static int record(struct ty_record_args *a)
 		a->o.ctx = &shown;
 	}
 	a->o.started = a->quiet ? NULL : started;
+	a->o.stopped = stopped;
 	r = ty_record(&a->o, &res, &err);
 	if (shown)
 		fputs("\r\033[K", stderr);

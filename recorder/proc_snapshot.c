@@ -338,6 +338,21 @@ int ty_proc_family(const int *pids, size_t n, int but, ty_proc_pids *family, str
 		 : 0;
 }
 
+long ty_proc_syscall(int tid)
+{
+	char text[256], name[16];
+	long nr = -1;
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (proc < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%d", tid);
+	if (slurp(proc, name, "syscall", text, sizeof(text)) && sscanf(text, "%ld", &nr) != 1)
+		nr = -1;
+	close(proc);
+	return nr;
+}
+
 int ty_proc_tgid(int tid)
 {
 	char path[64], line[256];

@@ -44,6 +44,10 @@ int ty_proc_family(const int *pids, size_t n, int but, ty_proc_pids *family, str
 /* The process that tid belongs to; 0 when there is no such thread. */
 int ty_proc_tgid(int tid);
 
+/* The number of the system call that a stopped or sleeping thread is in, or was in last; -1: not
+ * known. */
+long ty_proc_syscall(int tid);
+
 /* Does the comma-separated list have the word? */
 bool ty_in_words(const char *list, const char *word);
 

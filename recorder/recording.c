@@ -159,6 +159,11 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			"calls of --flow-filter's function are missing: %u times a thread could "
 			"not be given a breakpoint at its entry (%s); a debugger may use them all",
 			r->step.unset, strerror(r->step.unset_why));
+	if (r->step.refused)
+		ty_rec_note(r,
+			    "the command could not trace a process (ptrace failed %u time%s): a "
+			    "process has one tracer, and here that is --flow=step",
+			    r->step.refused, r->step.refused > 1 ? "s" : "");
 	if (r->step.held)
 		ty_rec_note(r,
 			    "%u single-stepped thread%s asleep in the kernel and could not be "

@@ -42,6 +42,9 @@ struct ty_record_opts {
 	/* Called once when processes are recorded: how many were given, and how many more were
 	 * found that descend from them. May be NULL. */
 	void (*started)(void *ctx, size_t given, size_t found);
+	/* Called when the command stopped itself by this signal after PTRACE_TRACEME, for a tracer
+	 * that is not there: only SIGCONT continues it. May be NULL. */
+	void (*stopped)(void *ctx, pid_t tid, int sig);
 	/* Called about twice a second when not NULL, from the calling thread. */
 	void (*progress)(void *ctx, const struct ty_record_progress *p);
 	/* The same once the recording has ended, while the file is finished. */
@@ -84,7 +87,7 @@ struct ty_record_result {
 int ty_record(const struct ty_record_opts *opts, struct ty_record_result *res, struct ty_err *err);
 
 /* Wait for res->still_running, sending signals on; fills command_ended and command_status. A
- * command whose status cannot be had has not "ended". */
-void ty_record_wait(struct ty_record_result *res);
+ * command whose status cannot be had has not "ended". From the thread that called ty_record. */
+void ty_record_wait(const struct ty_record_opts *opts, struct ty_record_result *res);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <sys/eventfd.h>
+#include <sys/ptrace.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,19 +66,55 @@ int ty_rec_open_signals(struct recording *r, struct ty_err *err)
 	return 0;
 }
 
-void ty_rec_reap(struct recording *r)
+/*
+ * A child that stopped for its tracer, which we are because it called PTRACE_TRACEME: it goes on as
+ * if it had none, and gets the signal that stopped it. The SIGTRAP after its execve is ptrace's own
+ * and would kill it; it looks like a kill() of the process by itself, but for the system call.
+ */
+static void let_run(const struct ty_record_opts *o, pid_t tid, int status)
 {
+	int sig = WSTOPSIG(status);
+	siginfo_t si;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, 0, &si)) /* a group stop, or killed meanwhile */
+		si.si_signo = 0;
+	if (sig == SIGTRAP && si.si_signo == SIGTRAP && si.si_code == SI_USER && si.si_pid == tid &&
+	    ty_proc_syscall(tid) != SYS_kill)
+		sig = 0;
+	if (!ptrace(PTRACE_DETACH, tid, 0, (long)sig) && o->stopped &&
+	    (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU))
+		o->stopped(o->ctx, tid, sig);
+}
+
+/*
+ * All children: threads of the command may have asked to be traced, too, and one that ended would
+ * keep its process from ending until it is waited for. From the thread that forked the command,
+ * which is its tracer. True: the command is gone.
+ */
+static bool reap(const struct ty_record_opts *o, pid_t command, struct ty_step *step,
+		 struct ty_record_result *res)
+{
+	bool gone = false;
 	int status;
 	pid_t p;
 
-	if (r->command.pid <= 0 || r->child_gone)
-		return;
-	p = waitpid(r->command.pid, &status, WNOHANG);
-	if (p == r->command.pid) {
-		r->res->command_ended = true;
-		r->res->command_status = status;
+	while ((p = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+		if (WIFSTOPPED(status)) {
+			let_run(o, p, status);
+		} else if (p == command) {
+			res->command_ended = gone = true;
+			res->command_status = status;
+		} else if (step && p == step->pid) {
+			step->pid = 0;
+		}
 	}
-	r->child_gone = p == r->command.pid || (p < 0 && errno == ECHILD);
+	return gone || (p < 0 && errno == ECHILD);
+}
+
+void ty_rec_reap(struct recording *r)
+{
+	if (r->command.pid > 0 && !r->child_gone)
+		r->child_gone = reap(r->o, r->command.pid, &r->step, r->res);
 }
 
 /* Signals that arrived. Returns why the recording ends, or NULL. */
@@ -112,21 +150,14 @@ const char *ty_rec_take_signals(struct recording *r)
 	return why;
 }
 
-void ty_record_wait(struct ty_record_result *res)
+void ty_record_wait(const struct ty_record_opts *o, struct ty_record_result *res)
 {
 	sigset_t set;
 	siginfo_t si;
-	int status;
 
 	answered(&set);
 	while (res->still_running) {
-		pid_t p = waitpid(res->still_running, &status, WNOHANG);
-
-		if (p == res->still_running) {
-			res->command_ended = true;
-			res->command_status = status;
-		}
-		if (p) {
+		if (reap(o, res->still_running, NULL, res)) {
 			res->still_running = 0;
 			break;
 		}

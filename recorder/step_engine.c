@@ -360,7 +360,8 @@ static void close_output(struct ty_step_engine *e, size_t held)
 	struct ty_step_end end = {.insns = e->insns,
 				  .held = (uint32_t)held,
 				  .unset = e->unset,
-				  .unset_why = e->unset_why};
+				  .unset_why = e->unset_why,
+				  .refused = e->refused};
 
 	vec_each (t, &e->threads)
 		ty_step_flush(e, *t);

@@ -12,9 +12,11 @@
  * - An instruction whose bytes cannot be had may have been a branch: packets are lost there, and
  *   the next one that is known begins anew.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
 
 #include "step_state.h"
@@ -65,8 +67,9 @@ static bool explained(const struct ty_step_thread *t, uint64_t to)
 	}
 }
 
-/* What a system call may have done to the executable mappings. */
-static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
+/* What a system call that returned rax has done that matters here, to the executable mappings above
+ * all. */
+static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t, int64_t rax)
 {
 	bool exec = t->args[2] & 4;
 
@@ -75,6 +78,11 @@ static void after_syscall(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 	if (t->nr == __NR_prctl)
 		ty_step_put_comm(e, t, false);
+	if (t->nr == __NR_ptrace && rax == -EPERM &&
+	    (t->args[0] == PTRACE_TRACEME ||
+	     ((t->args[0] == PTRACE_ATTACH || t->args[0] == PTRACE_SEIZE) &&
+	      ty_step_find(e, (pid_t)t->args[1]))))
+		e->refused++;
 	if (t->nr == __NR_rt_sigreturn)
 		ty_step_func_sigreturn(t);
 }
@@ -136,7 +144,7 @@ bool ty_step_executed(struct ty_step_engine *e, struct ty_step_thread *t,
 		    IS_RESTART((int64_t)regs->rax))
 			t->restart = t->ip;
 		if (t->insn.syscall)
-			after_syscall(e, t);
+			after_syscall(e, t, (int64_t)regs->rax);
 		break;
 	default: break;
 	}

@@ -22,7 +22,8 @@ struct ty_step_end {
 	uint32_t held;	/* threads that could not be stopped yet: let go of when they can */
 	uint32_t unset; /* threads that could not be given a breakpoint at the function to trace */
 	int32_t unset_why; /* errno */
-	uint32_t pad;
+	uint32_t
+		refused; /* ptrace() calls of stepped threads that failed because of the stepping */
 };
 
 /* Trace pid and what comes of it until all has ended or SIGTERM comes. Exit status. */

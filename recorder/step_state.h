@@ -85,8 +85,9 @@ struct ty_step_engine {
 	VEC(struct ty_step_process *) processes;
 	uint32_t next_idx;
 	uint64_t insns;
-	uint32_t unset; /* threads that could not be given a breakpoint */
-	int unset_why;	/* errno */
+	uint32_t unset;	  /* threads that could not be given a breakpoint */
+	int unset_why;	  /* errno */
+	uint32_t refused; /* ptrace() calls that failed because of the stepping */
 	bool failed;
 };
 

@@ -137,6 +137,7 @@ static void *reader_main(void *arg)
 	s->held = end.held;
 	s->unset = end.unset;
 	s->unset_why = end.unset_why;
+	s->refused = end.refused;
 	/* Killed, or out of memory. */
 	s->lost |= !ended;
 	return NULL;

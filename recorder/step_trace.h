@@ -23,14 +23,15 @@ struct ty_step_opts {
 };
 
 struct ty_step {
-	pid_t pid;	/* of the tracer */
-	int in;		/* its output */
-	void *reader;	/* thread and what it needs */
-	uint64_t insns; /* executed instructions, after finish */
-	unsigned held;	/* threads that could not be stopped within seconds, after finish */
-	unsigned unset; /* times that a thread could not be given a breakpoint at the function */
-	int unset_why;	/* errno */
-	bool lost;	/* something could not be written; the stream ends there */
+	pid_t pid;	  /* of the tracer */
+	int in;		  /* its output */
+	void *reader;	  /* thread and what it needs */
+	uint64_t insns;	  /* executed instructions, after finish */
+	unsigned held;	  /* threads that could not be stopped within seconds, after finish */
+	unsigned unset;	  /* times that a thread could not be given a breakpoint at the function */
+	int unset_why;	  /* errno */
+	unsigned refused; /* times that one of them could not trace another, which is stepped */
+	bool lost;	  /* something could not be written; the stream ends there */
 };
 
 /* Fork the tracer and attach it to pid, which does not run yet. 0 or -TY_E... */
