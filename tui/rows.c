@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row, two for system calls of
  * a thread that is not known throughout; heads: heads.h. */
-#include "rows.h"
+#include "timeline_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -379,7 +379,7 @@ static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, u
 	}
 }
 
-void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
 	struct draw d = {.t = t, .g = g, .p = p, .n = l->cells_w};
@@ -416,3 +416,5 @@ void ty_rows_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_pale
 				     (struct ty_style){.attr = TY_A_REVERSE});
 	}
 }
+
+const struct ty_layer ty_rows_layer = {.draw = draw_rows};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline's state and which function does what a key asks for. Cursor and rows are moved in
+ * The timeline's state. Which key does what is in timeline_act.c; cursor and rows are moved in
  * timeline_move.c, selections and marks kept in timeline_select.c, prompts in timeline_prompt.c,
  * the mouse in timeline_mouse.c; drawing is in timeline_draw.c.
  */
@@ -87,209 +87,6 @@ int ty_timeline_settle(struct ty_timeline *t, int w, int h)
 	return 0;
 }
 
-static void undo(struct ty_timeline *t, bool (*f)(struct ty_viewport *), const char *none)
-{
-	if (f(&t->vp))
-		ty_timeline_restore(t);
-	else
-		ty_timeline_say(t, "%s", none);
-}
-
-static void link(struct ty_timeline *t, unsigned i)
-{
-	if (i >= t->links_n) {
-		ty_timeline_say(t,
-				t->links_n ? "the details have no link [%u]"
-					   : "the details under the cursor have no links",
-				i + 1);
-		return;
-	}
-	ty_timeline_visit_row(t, t->links[i].row_kind, t->links[i].row_id, t->links[i].at_ns);
-}
-
-static void focus(struct ty_timeline *t)
-{
-	t->list_focus = !t->list_focus;
-	if (t->list_focus && t->findings.n && t->finding >= t->findings.n)
-		t->finding = 0;
-}
-
-/* The time of day is passed over where it is not known. */
-static void next_clock(struct ty_timeline *t)
-{
-	uint64_t real;
-	bool wall = ty_model_realtime(t->m, t->vp.start_ns, &real);
-
-	if (t->clock == TY_CLOCK_START && wall) {
-		t->clock = TY_CLOCK_WALL;
-		ty_timeline_say(t, "times are local time of day; T: the trace clock");
-	} else if (t->clock != TY_CLOCK_TRACE) {
-		t->clock = TY_CLOCK_TRACE;
-		ty_timeline_say(t,
-				wall ? "times are of the trace clock; T: from the start"
-				     : "times are of the trace clock (the recording does not say "
-				       "the time of day); T: from the start");
-	} else {
-		t->clock = TY_CLOCK_START;
-		ty_timeline_say(t, "times count from the start");
-	}
-}
-
-static void go(struct ty_timeline *t, uint64_t at_ns)
-{
-	ty_viewport_follow(&t->vp, at_ns);
-	t->cursor_ns = at_ns;
-}
-
-static enum ty_view_result act(void *self, enum ty_action a)
-{
-	struct ty_timeline *t = self;
-	int64_t quarter = (int64_t)((t->vp.to_ns - t->vp.from_ns) / 4 + 1);
-
-	t->message[0] = 0;
-	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
-	t->touched = true;
-	t->wanted = 0;
-	t->vp.here = ty_timeline_place(t);
-	switch (a) {
-	case TY_ACT_ZOOM_IN: ty_viewport_zoom(&t->vp, t->cursor_ns, 1, 2); break;
-	case TY_ACT_ZOOM_OUT: ty_viewport_zoom(&t->vp, t->cursor_ns, 2, 1); break;
-	case TY_ACT_PAN_LEFT: ty_timeline_pan(t, -quarter); break;
-	case TY_ACT_PAN_RIGHT: ty_timeline_pan(t, quarter); break;
-	case TY_ACT_ALL: ty_viewport_jump(&t->vp, t->vp.start_ns, t->vp.end_ns); break;
-	case TY_ACT_ZOOM_SPAN: ty_timeline_zoom(t); break;
-	case TY_ACT_UNDO: undo(t, ty_viewport_undo, "this is the first view"); break;
-	case TY_ACT_REDO: undo(t, ty_viewport_redo, "nothing was undone"); break;
-	case TY_ACT_GOTO: ty_timeline_ask(t, TY_PROMPT_GOTO); break;
-	case TY_ACT_TIME_FIRST: go(t, t->vp.start_ns); break;
-	case TY_ACT_TIME_LAST: go(t, t->vp.end_ns - 1); break;
-	case TY_ACT_LEFT: ty_timeline_move_cursor(t, -1); break;
-	case TY_ACT_RIGHT: ty_timeline_move_cursor(t, 1); break;
-	case TY_ACT_SPAN_PREV: ty_timeline_step_span(t, -1); break;
-	case TY_ACT_SPAN_NEXT: ty_timeline_step_span(t, 1); break;
-	case TY_ACT_UP: ty_timeline_up_down(t, -1, false); break;
-	case TY_ACT_DOWN: ty_timeline_up_down(t, 1, false); break;
-	case TY_ACT_PAGE_UP: ty_timeline_up_down(t, -1, true); break;
-	case TY_ACT_PAGE_DOWN: ty_timeline_up_down(t, 1, true); break;
-	case TY_ACT_FOLD: ty_timeline_fold(t); break;
-	case TY_ACT_LINK_1: link(t, 0); break;
-	case TY_ACT_LINK_2: link(t, 1); break;
-	case TY_ACT_LINK_3: link(t, 2); break;
-	case TY_ACT_LINK_4: link(t, 3); break;
-	case TY_ACT_NEXT: ty_timeline_step_finding(t, 1); break;
-	case TY_ACT_PREV: ty_timeline_step_finding(t, -1); break;
-	case TY_ACT_OPEN: ty_timeline_open_row(t); break;
-	case TY_ACT_FOCUS: focus(t); break;
-	case TY_ACT_SELECT: ty_timeline_select(t); break;
-	case TY_ACT_CHAIN:
-		if (!ty_timeline_rest_waits(t, "chains") && ty_timeline_chain(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_LEDGER:
-		if (!ty_timeline_rest_waits(t, "ledgers") && ty_timeline_ledger(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_DIFF:
-		if (!ty_timeline_rest_waits(t, "comparisons") && ty_timeline_diff(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_ARROWS:
-		if (!ty_timeline_rest_waits(t, "chains"))
-			ty_timeline_arrows(t);
-		break;
-	case TY_ACT_PATH:
-		if (!ty_timeline_rest_waits(t, "the critical path"))
-			ty_timeline_route(t);
-		break;
-	case TY_ACT_SPECTRUM:
-		if (!ty_timeline_rest_waits(t, "latencies") && ty_timeline_spectrum(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_INSNS:
-		if (!ty_timeline_rest_waits(t, "instructions") && ty_timeline_flow(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_CALLS:
-		if (!ty_timeline_rest_waits(t, "calls"))
-			ty_timeline_calls(t);
-		break;
-	case TY_ACT_CLOCK: next_clock(t); break;
-	case TY_ACT_LOG_NEXT: ty_timeline_log_step(t, 1); break;
-	case TY_ACT_LOG_PREV: ty_timeline_log_step(t, -1); break;
-	case TY_ACT_MEMORY:
-		if (ty_timeline_memory_open(t))
-			return TY_VIEW_PUSH;
-		break;
-	case TY_ACT_STATS: ty_timeline_stats(t); break;
-	case TY_ACT_EXPORT:
-		if (!ty_timeline_rest_waits(t, "exports"))
-			ty_timeline_ask(t, TY_PROMPT_EXPORT);
-		break;
-	case TY_ACT_MARK: ty_timeline_ask(t, TY_PROMPT_MARK); break;
-	case TY_ACT_MARK_JUMP: ty_timeline_ask(t, TY_PROMPT_MARK_JUMP); break;
-	case TY_ACT_SEARCH: ty_timeline_ask(t, TY_PROMPT_SEARCH); break;
-	case TY_ACT_HIT_NEXT: ty_timeline_next_hit(t, false); break;
-	case TY_ACT_HIT_PREV: ty_timeline_next_hit(t, true); break;
-	case TY_ACT_FILTER: ty_timeline_ask(t, TY_PROMPT_FILTER); break;
-	case TY_ACT_BACK: ty_timeline_back(t); break;
-	case TY_ACT_HELP: return TY_VIEW_HELP;
-	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
-	case TY_ACT_QUIT: return TY_VIEW_QUIT;
-	case TY_ACT_NONE:
-	case TY_ACT_COUNT: return TY_VIEW_IGNORED;
-	}
-	ty_timeline_clamp(t);
-	ty_timeline_select_to(t);
-	return TY_VIEW_CHANGED;
-}
-
-static void child(void *self, const struct ty_view_ops **ops, void **view)
-{
-	struct ty_timeline *t = self;
-
-	if (t->memory.opened) {
-		*ops = &ty_memory_view_ops;
-		*view = t->memory.view;
-		t->memory.opened = false;
-	} else if (t->flow) {
-		*ops = &ty_flow_view_ops;
-		*view = t->flow;
-	} else {
-		*ops = t->spectrum ? &ty_spectrum_view_ops : &ty_page_ops;
-		*view = t->spectrum ? (void *)t->spectrum : &t->page;
-	}
-	t->page_shown = true;
-}
-
-/* Left by a choice: go where it leads. */
-static enum ty_view_result resumed(void *self)
-{
-	struct ty_timeline *t = self;
-	const struct ty_page_line *l;
-
-	t->page_shown = false;
-	if (t->spectrum) {
-		ty_timeline_spectrum_left(t);
-		ty_timeline_clamp(t);
-		return TY_VIEW_CHANGED;
-	}
-	if (t->flow) {
-		ty_timeline_flow_left(t);
-		ty_timeline_clamp(t);
-		return TY_VIEW_CHANGED;
-	}
-	if (!t->page.chosen)
-		return TY_VIEW_CHANGED;
-	t->page.chosen = false;
-	l = &t->page.lines.v[t->page.at];
-	t->message[0] = 0;
-	t->vp.here = ty_timeline_place(t);
-	ty_timeline_unselect(t);
-	ty_timeline_visit(t, l->thread, l->at_ns);
-	ty_timeline_clamp(t);
-	return TY_VIEW_CHANGED;
-}
-
 static bool wants_text(const void *self)
 {
 	return ((const struct ty_timeline *)self)->prompt;
@@ -329,13 +126,13 @@ static void to_foremost(struct ty_timeline *t)
 		}
 }
 
-bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
+static bool findings_work(struct ty_timeline *t)
 {
 	struct ty_hunting *h = &t->hunting;
 	struct ty_place at = ty_timeline_place(t);
 
 	/* A filter that is being made counts on the order of the threads. */
-	if (t->job == TY_JOB_FILTER || !ty_aside_wait(&h->aside, ms))
+	if (t->job == &ty_filter_job || !ty_aside_wait(&h->aside, 0))
 		return false;
 	if (!h->rc)
 		h->rc = ty_tracks_reorder(&t->tracks, t->m, &t->in->window, &h->found, &h->err);
@@ -357,6 +154,21 @@ bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms)
 		ty_timeline_step_finding(t, t->wanted);
 	return true;
 }
+
+static int findings_wait_ms(const struct ty_timeline *t)
+{
+	return t->hunting.aside.on ? TY_LAYER_POLL_MS : -1;
+}
+
+static void findings_fini(struct ty_timeline *t)
+{
+	if (ty_aside_stop(&t->hunting.aside))
+		ty_findings_fini(&t->hunting.found);
+	ty_findings_fini(&t->findings);
+}
+
+const struct ty_layer ty_findings_layer = {
+	.wait_ms = findings_wait_ms, .work = findings_work, .fini = findings_fini};
 
 void ty_timeline_hunt(struct ty_timeline *t)
 {
@@ -437,14 +249,9 @@ void ty_timeline_free(struct ty_timeline *t)
 {
 	if (!t)
 		return;
-	if (ty_aside_stop(&t->hunting.aside))
-		ty_findings_fini(&t->hunting.found);
 	ty_timeline_unask(t);
-	ty_timeline_trails_stop(t);
-	ty_timeline_calls_stop(t);
-	ty_timeline_memory_fini(t);
+	ty_timeline_layers_fini(t);
 	ty_tracks_fini(&t->tracks);
-	ty_findings_fini(&t->findings);
 	ty_gaps_fini(&t->gaps);
 	ty_heads_fini(&t->heads);
 	ty_range_stats_free(t->stats);
@@ -461,12 +268,12 @@ void ty_timeline_free(struct ty_timeline *t)
 const struct ty_view_ops ty_timeline_ops = {
 	.name = "timeline",
 	.draw = ty_timeline_draw,
-	.act = act,
+	.act = ty_timeline_act,
 	.mouse = ty_timeline_mouse,
 	.wants_text = wants_text,
 	.text = ty_timeline_text,
-	.child = child,
-	.resumed = resumed,
+	.child = ty_timeline_child,
+	.resumed = ty_timeline_resumed,
 	.wait_ms = ty_timeline_wait_ms,
 	.work = ty_timeline_work,
 };

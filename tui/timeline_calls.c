@@ -171,9 +171,9 @@ static uint32_t next_due(const struct ty_timeline *t)
 	return TY_NONE;
 }
 
-bool ty_timeline_calls_due(const struct ty_timeline *t)
+static int calls_wait_ms(const struct ty_timeline *t)
 {
-	return !t->calls.aside.on && next_due(t) != TY_NONE;
+	return t->calls.aside.on ? TY_LAYER_POLL_MS : next_due(t) != TY_NONE ? 0 : -1;
 }
 
 /* The calls' rows: as many as there are depths, and one for instructions. */
@@ -195,7 +195,7 @@ static void decoded(struct ty_timeline *t)
 	}
 }
 
-bool ty_timeline_calls_work(struct ty_timeline *t)
+static bool calls_work(struct ty_timeline *t)
 {
 	struct ty_timeline_calls *calls = &t->calls;
 	uint64_t half = (t->vp.to_ns - t->vp.from_ns) / 2;
@@ -442,3 +442,6 @@ void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *
 			 : "times are those of the packets, between them spread evenly",
 		 cut ? "; not all of the window is decoded: zoom in" : "");
 }
+
+const struct ty_layer ty_calls_layer = {
+	.wait_ms = calls_wait_ms, .work = calls_work, .fini = ty_timeline_calls_stop};

@@ -40,6 +40,7 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 
 /* A page is made at once when that takes no longer than a key may. */
 #define AT_ONCE_MS 10
+#define STEP_MS	   4
 
 static void make(void *ctx)
 {
@@ -53,6 +54,36 @@ void ty_timeline_unask(struct ty_timeline *t)
 	if (ty_aside_stop(&t->asked.aside))
 		t->asked.what->forget(&t->asked);
 }
+
+static bool explained(struct ty_timeline *t)
+{
+	struct ty_asked *a = &t->asked;
+	bool made = false;
+
+	if (a->rc)
+		ty_timeline_say(t, "%s: %s", a->what->name,
+				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
+	else
+		made = a->what->page(t, a) && ty_timeline_push_page(t);
+	a->what->forget(a);
+	return made;
+}
+
+static bool explain_step(struct ty_timeline *t)
+{
+	return ty_aside_wait(&t->asked.aside, STEP_MS);
+}
+
+static void explain_tell(struct ty_timeline *t)
+{
+	ty_timeline_say(t, "%s; Esc stops", t->asked.what->doing);
+}
+
+const struct ty_job ty_explain_job = {.makes_page = true,
+				      .step = explain_step,
+				      .done = explained,
+				      .tell = explain_tell,
+				      .stop = ty_timeline_unask};
 
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns)
@@ -68,23 +99,9 @@ bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, 
 	a->err = (struct ty_err){0};
 	ty_aside_start(&a->aside, t->in->aside, make, a);
 	if (ty_aside_wait(&a->aside, AT_ONCE_MS))
-		return ty_timeline_explained(t);
-	ty_timeline_job(t, TY_JOB_EXPLAIN);
+		return explained(t);
+	ty_timeline_begin(t, &ty_explain_job);
 	return false;
-}
-
-bool ty_timeline_explained(struct ty_timeline *t)
-{
-	struct ty_asked *a = &t->asked;
-	bool made = false;
-
-	if (a->rc)
-		ty_timeline_say(t, "%s: %s", a->what->name,
-				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
-	else
-		made = a->what->page(t, a);
-	a->what->forget(a);
-	return made;
 }
 
 /* The chain ----------------------------------------------------------------------------------- */

@@ -22,6 +22,21 @@ uint32_t ty_timeline_thread_here(const struct ty_timeline *t)
 	return TY_NONE;
 }
 
+static void flow_left(struct ty_timeline *t)
+{
+	uint64_t at;
+	bool known = ty_flow_view_at(t->flow, &at);
+
+	ty_flow_view_free(t->flow);
+	t->flow = NULL;
+	if (!known)
+		return;
+	t->message[0] = 0;
+	t->vp.here = ty_timeline_place(t);
+	ty_timeline_unselect(t);
+	ty_timeline_visit(t, t->flow_thread, at);
+}
+
 bool ty_timeline_flow(struct ty_timeline *t)
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
@@ -49,27 +64,13 @@ bool ty_timeline_flow(struct ty_timeline *t)
 	on.tid = ty_model_tid(t->m, thread, t->cursor_ns);
 	on.comm = ty_model_comm(t->m, thread, t->cursor_ns);
 	/* A page that is on its way would come above this. */
-	if (t->job == TY_JOB_STATS || t->job == TY_JOB_EXPLAIN)
-		ty_timeline_stop_job(t);
+	ty_timeline_stop_page(t);
 	ty_flow_view_free(t->flow);
 	t->flow_thread = thread;
 	t->flow = ty_flow_view_new(&on);
-	if (!t->flow)
+	if (!t->flow) {
 		ty_timeline_say(t, "out of memory for the instructions");
-	return t->flow;
-}
-
-void ty_timeline_flow_left(struct ty_timeline *t)
-{
-	uint64_t at;
-	bool known = ty_flow_view_at(t->flow, &at);
-
-	ty_flow_view_free(t->flow);
-	t->flow = NULL;
-	if (!known)
-		return;
-	t->message[0] = 0;
-	t->vp.here = ty_timeline_place(t);
-	ty_timeline_unselect(t);
-	ty_timeline_visit(t, t->flow_thread, at);
+		return false;
+	}
+	return ty_timeline_push(t, &ty_flow_view_ops, t->flow, flow_left);
 }

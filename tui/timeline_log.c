@@ -49,8 +49,7 @@ static void draw_label(const struct ty_timeline *t, struct ty_grid *g, const str
 		    ty_palette_role(p, TY_ROLE_DIM));
 }
 
-void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,
-			  const struct ty_palette *p)
+static void draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
 	const struct ty_log *log = t->in->log;
@@ -183,3 +182,5 @@ void ty_timeline_log_page(struct ty_timeline *t, uint64_t from_ns, uint64_t to_n
 	if (n > NEAR_SHOWN)
 		ty_page_add(&t->page, TY_ROLE_DIM, "  and %zu more", n - NEAR_SHOWN);
 }
+
+const struct ty_layer ty_log_layer = {.draw = draw};

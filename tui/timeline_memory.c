@@ -107,7 +107,7 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 		return true;
 	}
 	/* A filter that is being made counts on the rows. */
-	if (t->job == TY_JOB_FILTER || !ty_aside_wait(&m->aside, ms))
+	if (t->job == &ty_filter_job || !ty_aside_wait(&m->aside, ms))
 		return false;
 	if (!m->rc && ty_timeline_memory_map(t))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,
@@ -119,9 +119,14 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	return true;
 }
 
-bool ty_timeline_memory_busy(const struct ty_timeline *t)
+static int memory_wait_ms(const struct ty_timeline *t)
 {
-	return t->memory.aside.on || t->memory.cpus_aside.on;
+	return t->memory.aside.on || t->memory.cpus_aside.on ? TY_LAYER_POLL_MS : -1;
+}
+
+static bool memory_work(struct ty_timeline *t)
+{
+	return ty_timeline_memory_loaded(t, 0);
 }
 
 /* The row's strip, and what it is one of; NULL: none (yet). */
@@ -256,11 +261,10 @@ bool ty_timeline_memory_open(struct ty_timeline *t)
 	/* It may have been read for the recording's begin only. */
 	ty_memory_view_extend(m->view, t->vp.start_ns, t->vp.end_ns);
 	ty_memory_view_show(m->view, from, to, t->cursor_ns);
-	m->opened = true;
-	return true;
+	return ty_timeline_push(t, &ty_memory_view_ops, m->view, NULL);
 }
 
-void ty_timeline_memory_fini(struct ty_timeline *t)
+static void memory_fini(struct ty_timeline *t)
 {
 	struct ty_timeline_memory *m = &t->memory;
 
@@ -277,3 +281,6 @@ void ty_timeline_memory_fini(struct ty_timeline *t)
 	m->cpus = NULL;
 	m->strip = NULL;
 }
+
+const struct ty_layer ty_memory_layer = {
+	.wait_ms = memory_wait_ms, .work = memory_work, .fini = memory_fini};

@@ -347,7 +347,7 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
 
 void ty_timeline_back(struct ty_timeline *t)
 {
-	if (ty_timeline_stop_job(t))
+	if (ty_timeline_stop(t))
 		return;
 	if (t->list_focus)
 		t->list_focus = false;

@@ -73,8 +73,29 @@ enum ty_prompt {
 	TY_PROMPT_EXPORT
 };
 
-/* Long work, done in slices. */
-enum ty_job { TY_JOB_NONE, TY_JOB_SEARCH, TY_JOB_FILTER, TY_JOB_STATS, TY_JOB_EXPLAIN };
+/* Long work that a key began, one at a time, done in slices (timeline_work.c). */
+struct ty_job {
+	bool makes_page;
+	bool (*step)(struct ty_timeline *t); /* a slice; true: it is over */
+	bool (*done)(struct ty_timeline *t); /* true: a view is pushed */
+	void (*tell)(struct ty_timeline *t); /* how far it is */
+	void (*stop)(struct ty_timeline *t); /* give it up; NULL: nothing is to be taken back */
+};
+extern const struct ty_job ty_search_job, ty_filter_job, ty_stats_job, ty_explain_job;
+
+/* What the screen is made of, over each other (timeline_work.c). Each part may be NULL. */
+struct ty_layer {
+	void (*draw)(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
+	/* As in struct ty_view_ops; work: true when the screen changes. */
+	int (*wait_ms)(const struct ty_timeline *t);
+	bool (*work)(struct ty_timeline *t);
+	bool (*stop)(struct ty_timeline *t); /* Esc: true when there was something to stop */
+	void (*fini)(struct ty_timeline *t);
+};
+extern const struct ty_layer ty_rest_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
+	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_selection_layer,
+	ty_export_layer;
+#define TY_LAYER_POLL_MS 20 /* of what is made in a thread */
 
 /* Stalls and longest waits, looked for in a thread when a file is opened. */
 struct ty_hunting {
@@ -126,7 +147,6 @@ struct ty_timeline_memory {
 	bool cpus_failed;
 	bool by_source;		     /* colours, until there is a view that has its own */
 	struct ty_memory_view *view; /* NULL: not opened yet */
-	bool opened;		     /* it is what the timeline pushes */
 };
 
 /* Executed calls under threads' rows (timeline_calls.c); which threads, in this order: tracks. */
@@ -163,6 +183,13 @@ struct ty_trail {
 	int rc;
 };
 
+/* The view that was opened above the timeline; ops NULL: none. */
+struct ty_timeline_child {
+	const struct ty_view_ops *ops;
+	void *view;
+	void (*left)(struct ty_timeline *t); /* it was closed; NULL */
+};
+
 struct ty_timeline {
 	const struct ty_view_input *in;
 	const struct ty_model *m;
@@ -195,10 +222,10 @@ struct ty_timeline {
 	VEC(struct ty_mark) marks; /* in time order */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
-	uint32_t stall_here; /* the details tell of this stall, from 1; 0: of none */
-	uint8_t job;	     /* enum ty_job */
-	bool exporting;	     /* somebody else's work: it is only looked after */
-	int64_t told_ms;     /* when it was last said how far it is */
+	uint32_t stall_here;	  /* the details tell of this stall, from 1; 0: of none */
+	const struct ty_job *job; /* NULL: none */
+	bool exporting;		  /* somebody else's work: it is only looked after */
+	int64_t told_ms;	  /* when it was last said how far it is */
 	struct ty_query *query, *filter;
 	struct ty_search search;
 	struct ty_hit hit; /* the last one, where the next search goes on */
@@ -220,7 +247,7 @@ struct ty_timeline {
 	bool partial; /* the model is of the recording's first part */
 	bool rest_over;
 	struct ty_rest_news rest;
-	bool page_shown;
+	struct ty_timeline_child child;
 	struct ty_cell *cells; /* one row's, and those of the thread that a row of calls is of */
 	int cells_n;
 	/* Arguments of the last system call looked at: reading them again costs a decompression. */
@@ -290,16 +317,11 @@ bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 
-/* timeline.c: the findings, when there are any; true: the screen changes. */
-bool ty_timeline_hunted(struct ty_timeline *t, unsigned ms);
-
-/* Begin to look for them. */
+/* timeline.c: begin to look for findings. */
 void ty_timeline_hunt(struct ty_timeline *t);
 
 /* timeline_rest.c: a recording whose rest is still being indexed */
 void ty_timeline_rest_begin(struct ty_timeline *t);
-/* Look how far that is, go over to all of it when it is done; true: the screen changes. */
-bool ty_timeline_rest(struct ty_timeline *t);
 /* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
 #define TY_REST_MAX 48
 const char *ty_timeline_rest_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
@@ -310,13 +332,29 @@ bool ty_timeline_rest_waits(struct ty_timeline *t, const char *what);
 void ty_timeline_search(struct ty_timeline *t, const char *text);
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
 void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all rows again */
-void ty_timeline_job(struct ty_timeline *t, enum ty_job job);	  /* begin it */
+
+/* timeline_work.c: jobs and layers */
+void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job);
+/* Give up the job, else what layers have to be stopped; false: there was nothing. */
+bool ty_timeline_stop(struct ty_timeline *t);
+/* The job, where it would push a page above the view that is opened now. */
+void ty_timeline_stop_page(struct ty_timeline *t);
 int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
-bool ty_timeline_stop_job(struct ty_timeline *t); /* false: there was none */
+void ty_timeline_layers_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
+void ty_timeline_layers_fini(struct ty_timeline *t);
+
+/* timeline_act.c: what keys do, and the views above the timeline */
+enum ty_view_result ty_timeline_act(void *self, enum ty_action a);
+/* Open a view above the timeline: what pushes it then answers TY_VIEW_PUSH. True. */
+bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
+		      void (*left)(struct ty_timeline *t));
+bool ty_timeline_push_page(struct ty_timeline *t); /* t->page, as it was filled */
+void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view);
+enum ty_view_result ty_timeline_resumed(void *self);
 
 /* timeline_chain.c: what the span under the cursor waited for; true: the page is made, else it is
- * being made (TY_JOB_EXPLAIN), or a sentence says why not. */
+ * being made (ty_explain_job), or a sentence says why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
 /* Where the time of the thread under the cursor went; the same. */
 bool ty_timeline_ledger(struct ty_timeline *t);
@@ -325,33 +363,25 @@ bool ty_timeline_diff(struct ty_timeline *t);
 /* Begin: of [from, to), with the page's title set. */
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns);
-bool ty_timeline_explained(struct ty_timeline *t); /* done: true: the page is made */
-void ty_timeline_unask(struct ty_timeline *t);	   /* no longer wanted */
+void ty_timeline_unask(struct ty_timeline *t); /* no longer wanted */
 
 /* timeline_trail.c: arrows of the chain, and the critical path */
 void ty_timeline_arrows(struct ty_timeline *t); /* on, off */
 void ty_timeline_route(struct ty_timeline *t);
-void ty_timeline_trails_follow(struct ty_timeline *t); /* what the cursor is on now */
-bool ty_timeline_trails_done(struct ty_timeline *t);   /* true: the screen changes */
-void ty_timeline_trails_stop(struct ty_timeline *t);
 /* trail_draw.c: over the rows, after these */
 void ty_timeline_trails_draw(const struct ty_timeline *t, struct ty_grid *g,
 			     const struct ty_palette *p);
 
 /* timeline_spectrum.c: the spectrogram; false: a sentence says why not. */
 bool ty_timeline_spectrum(struct ty_timeline *t);
-void ty_timeline_spectrum_left(struct ty_timeline *t);
 
 /* timeline_flow.c: executed instructions; false: a sentence says why not. */
 bool ty_timeline_flow(struct ty_timeline *t);
-void ty_timeline_flow_left(struct ty_timeline *t);
 /* Whose row the cursor is on: of a CPU's row, who runs there; TY_NONE: nobody's. */
 uint32_t ty_timeline_thread_here(const struct ty_timeline *t);
 
 /* timeline_calls.c: executed calls under a thread's row */
 void ty_timeline_calls(struct ty_timeline *t); /* of the thread under the cursor: on, off */
-bool ty_timeline_calls_due(const struct ty_timeline *t);
-bool ty_timeline_calls_work(struct ty_timeline *t); /* true: the screen changes */
 /* Give up what is being decoded, and forget what was: somebody else decodes. */
 void ty_timeline_calls_stop(struct ty_timeline *t);
 void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
@@ -361,8 +391,6 @@ void ty_timeline_calls_text(const struct ty_timeline *t, uint32_t thread, char *
 void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
 
 /* timeline_log.c: lines of log files on the axis. */
-void ty_timeline_log_draw(const struct ty_timeline *t, struct ty_grid *g,
-			  const struct ty_palette *p);
 void ty_timeline_log_step(struct ty_timeline *t, int by); /* to the next line, or the one before */
 /* The line in the cursor's cell, for the details; false: there is none. */
 bool ty_timeline_log_text(const struct ty_timeline *t, char *out, size_t n);
@@ -383,13 +411,10 @@ void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r
 /* What the colours mean, and how to have the others. */
 void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *other, size_t n);
 void ty_timeline_memory_recolour(struct ty_timeline *t);
-bool ty_timeline_memory_busy(const struct ty_timeline *t); /* something is being made aside */
-bool ty_timeline_memory_open(struct ty_timeline *t);	   /* true: there is a view to push */
-void ty_timeline_memory_fini(struct ty_timeline *t);
+bool ty_timeline_memory_open(struct ty_timeline *t); /* true: there is a view to push */
 
 /* timeline_stats.c */
 void ty_timeline_stats(struct ty_timeline *t);
-bool ty_timeline_stats_done(struct ty_timeline *t); /* true: the page is made */
 
 /* timeline_prompt.c: what is typed */
 void ty_timeline_ask(struct ty_timeline *t, enum ty_prompt what);

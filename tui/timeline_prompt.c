@@ -118,6 +118,31 @@ static void export_to(struct ty_timeline *t)
 		t->exporting = true;
 }
 
+static int export_wait_ms(const struct ty_timeline *t)
+{
+	return t->exporting ? 50 : -1;
+}
+
+static bool export_work(struct ty_timeline *t)
+{
+	if (!t->exporting || !t->in->export_poll(t->in->export, t->message, sizeof(t->message)))
+		return false;
+	t->exporting = false;
+	return true;
+}
+
+static bool export_stop(struct ty_timeline *t)
+{
+	if (!t->exporting)
+		return false;
+	t->in->export_stop(t->in->export);
+	t->exporting = false;
+	return true;
+}
+
+const struct ty_layer ty_export_layer = {
+	.wait_ms = export_wait_ms, .work = export_work, .stop = export_stop};
+
 static void enter(struct ty_timeline *t)
 {
 	enum ty_prompt what = (enum ty_prompt)t->prompt;

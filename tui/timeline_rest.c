@@ -45,7 +45,7 @@ bool ty_timeline_rest_waits(struct ty_timeline *t, const char *what)
 /* Nothing that is open knows the model of the part. */
 static bool may_change(const struct ty_timeline *t)
 {
-	return t->job == TY_JOB_NONE && !t->prompt && !t->page_shown && !t->dragging;
+	return !t->job && !t->prompt && !t->child.ops && !t->dragging;
 }
 
 /* The text of a query means the same in the whole recording. */
@@ -105,7 +105,13 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	return 0;
 }
 
-bool ty_timeline_rest(struct ty_timeline *t)
+static int rest_wait_ms(const struct ty_timeline *t)
+{
+	return t->partial && !t->rest.failed ? 100 : -1;
+}
+
+/* Look how far that is, go over to all of it when it is done. */
+static bool rest_work(struct ty_timeline *t)
 {
 	struct ty_rest_news was = t->rest;
 	struct ty_err err = {0};
@@ -128,3 +134,5 @@ bool ty_timeline_rest(struct ty_timeline *t)
 	return (int)(100 * was.part) != (int)(100 * t->rest.part) ||
 	       (int)was.left_s != (int)t->rest.left_s;
 }
+
+const struct ty_layer ty_rest_layer = {.wait_ms = rest_wait_ms, .work = rest_work};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Search, filter, statistics, export and the bars of heads: work that is cut into slices of
- * SLICE_MS between two looks at the input. */
+/* Search and filter: jobs in steps of BUDGET candidates. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,18 +9,7 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-#define SLICE_MS 4
-#define BUDGET	 32 /* candidates between two looks at the clock */
-/* A search that takes longer says how far it is, so often. */
-#define TELL_MS 200
-
-void ty_timeline_job(struct ty_timeline *t, enum ty_job job)
-{
-	if (job != TY_JOB_EXPLAIN)
-		ty_timeline_unask(t);
-	t->job = (uint8_t)job;
-	t->told_ms = ty_now_ms();
-}
+#define BUDGET 32 /* candidates between two looks at the clock */
 
 void ty_timeline_search(struct ty_timeline *t, const char *text)
 {
@@ -51,7 +39,7 @@ void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
 		from = t->hit;
 	ty_search_begin(&t->search, t->m, t->query, from, backward);
-	ty_timeline_job(t, TY_JOB_SEARCH);
+	ty_timeline_begin(t, &ty_search_job);
 }
 
 /* The row that the hit lies on, unfolded as needed. */
@@ -116,14 +104,14 @@ static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *r
 			ty_timeline_at(t, h->at_ns, 1000, at));
 }
 
-static void hit_found(struct ty_timeline *t)
+static bool hit_found(struct ty_timeline *t)
 {
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
 		ty_timeline_say(t, "'%s' is nowhere in %s", ty_query_text(t->query),
 				t->partial ? "what is indexed so far" : "the recording");
-		return;
+		return false;
 	}
 	t->vp.here = ty_timeline_place(t);
 	ty_timeline_visit(t, TY_NONE, s->hit.at_ns);
@@ -134,7 +122,21 @@ static void hit_found(struct ty_timeline *t)
 		!s->wrapped   ? ""
 		: s->backward ? "round the start, from the end: "
 			      : "round the end, from the start: ");
+	return false;
 }
+
+static bool search_step(struct ty_timeline *t)
+{
+	return ty_search_step(&t->search, BUDGET);
+}
+
+static void search_tell(struct ty_timeline *t)
+{
+	ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
+			ty_search_progress(&t->search) / 10);
+}
+
+const struct ty_job ty_search_job = {.step = search_step, .done = hit_found, .tell = search_tell};
 
 void ty_timeline_filter(struct ty_timeline *t, const char *text)
 {
@@ -154,13 +156,13 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 		ty_tracks_show_all(&t->tracks);
 		t->vp.here = at;
 		ty_timeline_restore(t);
-		t->job = TY_JOB_NONE;
+		t->job = NULL;
 		return;
 	}
 	ty_tracks_filter_begin(&t->tracks);
 	t->filter_i = 0;
 	t->filter_at = 0;
-	ty_timeline_job(t, TY_JOB_FILTER);
+	ty_timeline_begin(t, &ty_filter_job);
 }
 
 /* One thread, or some of one CPU's events, which show their threads; true when all are done. */
@@ -198,7 +200,7 @@ static bool filter_step(struct ty_timeline *t)
 	return false;
 }
 
-static void filtered(struct ty_timeline *t)
+static bool filtered(struct ty_timeline *t)
 {
 	struct ty_place at = ty_timeline_place(t);
 
@@ -207,109 +209,23 @@ static void filtered(struct ty_timeline *t)
 	ty_timeline_restore(t);
 	ty_timeline_say(t, "%u of %u threads are shown; f and Enter shows all again",
 			t->tracks.threads - t->tracks.hidden_n, t->tracks.threads);
+	return false;
 }
 
-int ty_timeline_wait_ms(const void *self)
+static void filter_tell(struct ty_timeline *t)
 {
-	const struct ty_timeline *t = self;
-
-	return t->job != TY_JOB_NONE || ty_heads_due(&t->heads) || ty_timeline_calls_due(t) ? 0
-	       : t->hunting.aside.on || ty_timeline_memory_busy(t) || t->arrows.aside.on ||
-			       t->route.aside.on || t->calls.aside.on
-		       ? 20
-	       : t->exporting		       ? 50
-	       : t->partial && !t->rest.failed ? 100
-					       : -1;
-}
-
-/* True: the job is done. */
-static bool job_step(struct ty_timeline *t)
-{
-	switch (t->job) {
-	case TY_JOB_SEARCH: return ty_search_step(&t->search, BUDGET);
-	case TY_JOB_FILTER: return filter_step(t);
-	case TY_JOB_STATS: return ty_range_stats_step(t->stats, BUDGET) <= 0;
-	case TY_JOB_EXPLAIN: return ty_aside_wait(&t->asked.aside, SLICE_MS);
-	default: return true;
-	}
-}
-
-static enum ty_view_result job_done(struct ty_timeline *t)
-{
-	enum ty_job job = (enum ty_job)t->job;
-
-	t->job = TY_JOB_NONE;
-	if (job == TY_JOB_SEARCH)
-		hit_found(t);
-	else if (job == TY_JOB_FILTER)
-		filtered(t);
-	else if (job == TY_JOB_STATS && ty_timeline_stats_done(t))
-		return TY_VIEW_PUSH;
-	else if (job == TY_JOB_EXPLAIN && ty_timeline_explained(t))
-		return TY_VIEW_PUSH;
-	ty_timeline_clamp(t);
-	ty_timeline_select_to(t);
-	return TY_VIEW_CHANGED;
-}
-
-/* What is asked for goes first; the bars of heads follow. */
-static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
-{
-	while (ty_now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
-		if (ty_heads_step(&t->heads, t->m, &t->gaps))
-			return TY_VIEW_CHANGED;
-	return TY_VIEW_IGNORED;
-}
-
-enum ty_view_result ty_timeline_work(void *self)
-{
-	struct ty_timeline *t = self;
-	int64_t start = ty_now_ms();
 	uint64_t all = (uint64_t)ty_model_summary(t->m)->threads + ty_model_summary(t->m)->cpus;
 
-	if (t->exporting && t->in->export_poll(t->in->export, t->message, sizeof(t->message))) {
-		t->exporting = false;
-		return TY_VIEW_CHANGED;
-	}
-	if (ty_timeline_rest(t) || ty_timeline_hunted(t, 0) || ty_timeline_memory_loaded(t, 0) ||
-	    ty_timeline_trails_done(t) || ty_timeline_calls_work(t))
-		return TY_VIEW_CHANGED;
-	if (t->job == TY_JOB_NONE)
-		return sum_heads(t, start);
-	do {
-		if (job_step(t))
-			return job_done(t);
-	} while (ty_now_ms() - start < SLICE_MS);
-	if (ty_now_ms() - t->told_ms < TELL_MS)
-		return TY_VIEW_IGNORED;
-	t->told_ms = ty_now_ms();
-	if (t->job == TY_JOB_SEARCH)
-		ty_timeline_say(t, "searching for '%s': %u %%; Esc stops", ty_query_text(t->query),
-				ty_search_progress(&t->search) / 10);
-	else if (t->job == TY_JOB_FILTER)
-		ty_timeline_say(t, "filtering by '%s': %u %%; Esc stops", ty_query_text(t->filter),
-				(unsigned)(t->filter_i * 100 / (all ? all : 1)));
-	else
-		ty_timeline_say(t, "%s; Esc stops",
-				t->job == TY_JOB_EXPLAIN ? t->asked.what->doing : "counting");
-	return TY_VIEW_CHANGED;
+	ty_timeline_say(t, "filtering by '%s': %u %%; Esc stops", ty_query_text(t->filter),
+			(unsigned)(t->filter_i * 100 / (all ? all : 1)));
 }
 
-bool ty_timeline_stop_job(struct ty_timeline *t)
+static void filter_stop(struct ty_timeline *t)
 {
-	if (t->job == TY_JOB_NONE && !t->exporting)
-		return false;
-	if (t->job == TY_JOB_FILTER) {
-		ty_tracks_show_all(&t->tracks);
-		ty_query_free(t->filter);
-		t->filter = NULL;
-	}
-	if (t->job == TY_JOB_NONE) {
-		t->in->export_stop(t->in->export);
-		t->exporting = false;
-	}
-	ty_timeline_unask(t);
-	t->job = TY_JOB_NONE;
-	ty_timeline_say(t, "stopped");
-	return true;
+	ty_tracks_show_all(&t->tracks);
+	ty_query_free(t->filter);
+	t->filter = NULL;
 }
+
+const struct ty_job ty_filter_job = {
+	.step = filter_step, .done = filtered, .tell = filter_tell, .stop = filter_stop};

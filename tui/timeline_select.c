@@ -128,3 +128,51 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 	ty_timeline_show_row(t, 0);
 	ty_timeline_say(t, "mark '%s'", m->name);
 }
+
+/* The first letter of each mark's name on the ruler. */
+static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
+
+	st.attr |= TY_A_REVERSE;
+	for (size_t i = 0; i < t->marks.n; i++) {
+		const struct ty_mark *m = &t->marks.v[i];
+		const char *s = m->name;
+		uint32_t n = (uint32_t)t->lay.cells_w;
+
+		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
+			ty_grid_put(g,
+				    t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n),
+				    t->lay.ruler_y, ty_utf8_next(&s), st);
+	}
+}
+
+/* Selected cells on another ground (reversed where there is none), and the range on the ruler. */
+static void draw_selection(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	const struct ty_layout *l = &t->lay;
+	struct ty_style st = ty_palette_role(p, TY_ROLE_SELECT);
+	uint64_t from, to;
+	uint32_t first, last;
+	int c0, c1;
+
+	if (!ty_timeline_selected(t, &from, &to, &first, &last) || to <= t->vp.from_ns ||
+	    from >= t->vp.to_ns)
+		return;
+	c0 = (int)ty_viewport_column(&t->vp, from, (uint32_t)l->cells_w);
+	c1 = (int)ty_viewport_column(&t->vp, to - 1, (uint32_t)l->cells_w);
+	st.attr = TY_A_REVERSE;
+	if (from >= t->vp.from_ns)
+		ty_grid_put(g, l->cells_x + c0, l->ruler_y, '[', ty_palette_role(p, TY_ROLE_WARN));
+	if (to <= t->vp.to_ns && c1 > c0)
+		ty_grid_put(g, l->cells_x + c1, l->ruler_y, ']', ty_palette_role(p, TY_ROLE_WARN));
+	for (int i = 0; i < l->rows_h; i++) {
+		uint32_t row = t->top + (uint32_t)i;
+
+		if (row >= first && row <= last && row < t->tracks.rows.n)
+			ty_grid_tint(g, l->cells_x + c0, l->rows_y + i, c1 - c0 + 1, st);
+	}
+}
+
+const struct ty_layer ty_marks_layer = {.draw = draw_marks};
+const struct ty_layer ty_selection_layer = {.draw = draw_selection};

@@ -29,33 +29,7 @@ static struct ty_spec_kind kind_here(const struct ty_timeline *t)
 	return k;
 }
 
-bool ty_timeline_spectrum(struct ty_timeline *t)
-{
-	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
-	struct ty_spectrum_on on = {.in = t->in,
-				    .gaps = &t->gaps,
-				    .vp = &t->vp,
-				    .cursor_ns = &t->cursor_ns,
-				    .clock = &t->clock,
-				    .kind = kind_here(t),
-				    .thread = TY_NONE};
-
-	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
-		on.thread = r->id;
-	else if (r && r->kind == TY_ROW_PROCESS)
-		on.thread = t->tracks.processes.v[r->id].leader;
-	/* A page that is on its way would come above this. */
-	if (t->job == TY_JOB_STATS || t->job == TY_JOB_EXPLAIN)
-		ty_timeline_stop_job(t);
-	ty_spectrum_view_free(t->spectrum);
-	t->spectrum = ty_spectrum_view_new(&on);
-	if (!t->spectrum)
-		ty_timeline_say(t, "out of memory for the spectrogram");
-	return t->spectrum;
-}
-
-void ty_timeline_spectrum_left(struct ty_timeline *t)
+static void spectrum_left(struct ty_timeline *t)
 {
 	uint32_t thread, row;
 	uint64_t at;
@@ -73,4 +47,31 @@ void ty_timeline_spectrum_left(struct ty_timeline *t)
 		row = ty_tracks_reveal_calls(&t->tracks, thread);
 		t->row = row == TY_NONE ? t->row : row;
 	}
+}
+
+bool ty_timeline_spectrum(struct ty_timeline *t)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+	struct ty_spectrum_on on = {.in = t->in,
+				    .gaps = &t->gaps,
+				    .vp = &t->vp,
+				    .cursor_ns = &t->cursor_ns,
+				    .clock = &t->clock,
+				    .kind = kind_here(t),
+				    .thread = TY_NONE};
+
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
+		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
+		on.thread = r->id;
+	else if (r && r->kind == TY_ROW_PROCESS)
+		on.thread = t->tracks.processes.v[r->id].leader;
+	/* A page that is on its way would come above this. */
+	ty_timeline_stop_page(t);
+	ty_spectrum_view_free(t->spectrum);
+	t->spectrum = ty_spectrum_view_new(&on);
+	if (!t->spectrum) {
+		ty_timeline_say(t, "out of memory for the spectrogram");
+		return false;
+	}
+	return ty_timeline_push(t, &ty_spectrum_view_ops, t->spectrum, spectrum_left);
 }

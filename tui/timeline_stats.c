@@ -8,6 +8,8 @@
 #include "timeline_priv.h"
 #include "units.h"
 
+#define BUDGET 32 /* candidates between two looks at the clock */
+
 typedef VEC(struct ty_track) tracks;
 
 /* A thread's states and its calls. */
@@ -74,7 +76,7 @@ void ty_timeline_stats(struct ty_timeline *t)
 			 ty_fmt_length(to - from, len),
 			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,
 			 last == first ? "" : "s");
-		ty_timeline_job(t, TY_JOB_STATS);
+		ty_timeline_begin(t, &ty_stats_job);
 	}
 	vec_fini(&v);
 }
@@ -93,7 +95,7 @@ static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 	ty_page_link(&t->page, k->max_thread, k->max_at_ns);
 }
 
-bool ty_timeline_stats_done(struct ty_timeline *t)
+static bool stats_done(struct ty_timeline *t)
 {
 	static const char *const heads[] = {"CPUs", "Threads", "System calls"};
 	const struct ty_range_kind *v;
@@ -120,5 +122,18 @@ bool ty_timeline_stats_done(struct ty_timeline *t)
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
 		    "Spans that reach out of the range are cut to it. Enter goes to the longest.");
 	t->page.at = 1;
-	return true;
+	return ty_timeline_push_page(t);
 }
+
+static bool stats_step(struct ty_timeline *t)
+{
+	return ty_range_stats_step(t->stats, BUDGET) <= 0;
+}
+
+static void stats_tell(struct ty_timeline *t)
+{
+	ty_timeline_say(t, "counting; Esc stops");
+}
+
+const struct ty_job ty_stats_job = {
+	.makes_page = true, .step = stats_step, .done = stats_done, .tell = stats_tell};

@@ -58,7 +58,8 @@ static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *f
 	       s.state == TY_ST_BLOCKED || s.state == TY_ST_STOPPED || s.state == TY_ST_RUNNABLE;
 }
 
-void ty_timeline_trails_follow(struct ty_timeline *t)
+/* What the cursor is on now. */
+static void follow(struct ty_timeline *t)
 {
 	struct ty_trail *a = &t->arrows;
 	uint32_t thread;
@@ -95,7 +96,7 @@ static void route_told(struct ty_timeline *t)
 				a->path.inferred ? ", in part inferred" : "");
 }
 
-bool ty_timeline_trails_done(struct ty_timeline *t)
+static bool trails_work(struct ty_timeline *t)
 {
 	bool changed = false;
 
@@ -152,9 +153,23 @@ void ty_timeline_route(struct ty_timeline *t)
 	}
 }
 
-void ty_timeline_trails_stop(struct ty_timeline *t)
+static void trails_fini(struct ty_timeline *t)
 {
 	ty_aside_stop(&t->arrows.aside);
 	ty_aside_stop(&t->route.aside);
 	ty_path_fini(&t->route.path);
 }
+
+static void trails_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	follow(t);
+	ty_timeline_trails_draw(t, g, p);
+}
+
+static int trails_wait_ms(const struct ty_timeline *t)
+{
+	return t->arrows.aside.on || t->route.aside.on ? TY_LAYER_POLL_MS : -1;
+}
+
+const struct ty_layer ty_trails_layer = {
+	.draw = trails_draw, .wait_ms = trails_wait_ms, .work = trails_work, .fini = trails_fini};

@@ -750,14 +750,14 @@ static void test_stop(void **state)
 	t = ty_tl_open(&in);
 	t->row = ty_tracks_reveal(&t->tracks, ty_model_thread_find(m, 7, zero + 5000));
 	ty_timeline_ops.act(t, TY_ACT_CALLS);
-	while (!atomic_load(&begun) && (t->calls.aside.on || ty_timeline_calls_due(t)))
+	while (!atomic_load(&begun) && (t->calls.aside.on || !ty_calls_layer.wait_ms(t)))
 		ty_timeline_ops.work(t);
 	assert_true(atomic_load(&begun));
 	ty_timeline_ops.act(t, TY_ACT_INSNS);
 	assert_non_null(t->flow);
 	assert_false(t->calls.aside.on);
 	ty_timeline_ops.resumed(t);
-	assert_true(ty_timeline_calls_due(t));
+	assert_true(!ty_calls_layer.wait_ms(t));
 	ty_timeline_free(t);
 	ty_model_free(m);
 	zero = 0;

@@ -98,7 +98,7 @@ static void ask_without_work(enum ty_action a, const char *text)
 {
 	act(a);
 	ty_tl_type(t, text);
-	while (t->job != TY_JOB_NONE)
+	while (t->job)
 		ty_timeline_ops.work(t);
 }
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* What each key does on the timeline, and the views that it opens above itself. */
+#include "timeline_priv.h"
+
+static void undo(struct ty_timeline *t)
+{
+	if (ty_viewport_undo(&t->vp))
+		ty_timeline_restore(t);
+	else
+		ty_timeline_say(t, "this is the first view");
+}
+
+static void redo(struct ty_timeline *t)
+{
+	if (ty_viewport_redo(&t->vp))
+		ty_timeline_restore(t);
+	else
+		ty_timeline_say(t, "nothing was undone");
+}
+
+static void follow_link(struct ty_timeline *t, int link)
+{
+	unsigned i = (unsigned)link;
+
+	if (i >= t->links_n) {
+		ty_timeline_say(t,
+				t->links_n ? "the details have no link [%u]"
+					   : "the details under the cursor have no links",
+				i + 1);
+		return;
+	}
+	ty_timeline_visit_row(t, t->links[i].row_kind, t->links[i].row_id, t->links[i].at_ns);
+}
+
+static void focus(struct ty_timeline *t)
+{
+	t->list_focus = !t->list_focus;
+	if (t->list_focus && t->findings.n && t->finding >= t->findings.n)
+		t->finding = 0;
+}
+
+/* The time of day is passed over where it is not known. */
+static void next_clock(struct ty_timeline *t)
+{
+	uint64_t real;
+	bool wall = ty_model_realtime(t->m, t->vp.start_ns, &real);
+
+	if (t->clock == TY_CLOCK_START && wall) {
+		t->clock = TY_CLOCK_WALL;
+		ty_timeline_say(t, "times are local time of day; T: the trace clock");
+	} else if (t->clock != TY_CLOCK_TRACE) {
+		t->clock = TY_CLOCK_TRACE;
+		ty_timeline_say(t,
+				wall ? "times are of the trace clock; T: from the start"
+				     : "times are of the trace clock (the recording does not say "
+				       "the time of day); T: from the start");
+	} else {
+		t->clock = TY_CLOCK_START;
+		ty_timeline_say(t, "times count from the start");
+	}
+}
+
+static void go(struct ty_timeline *t, uint64_t at_ns)
+{
+	ty_viewport_follow(&t->vp, at_ns);
+	t->cursor_ns = at_ns;
+}
+
+static void go_first(struct ty_timeline *t)
+{
+	go(t, t->vp.start_ns);
+}
+
+static void go_last(struct ty_timeline *t)
+{
+	go(t, t->vp.end_ns - 1);
+}
+
+static void zoom(struct ty_timeline *t, int in)
+{
+	ty_viewport_zoom(&t->vp, t->cursor_ns, in ? 1 : 2, in ? 2 : 1);
+}
+
+static void whole_recording(struct ty_timeline *t)
+{
+	ty_viewport_jump(&t->vp, t->vp.start_ns, t->vp.end_ns);
+}
+
+/* By quarters of the window. */
+static void pan(struct ty_timeline *t, int quarters)
+{
+	ty_timeline_pan(t, quarters * (int64_t)((t->vp.to_ns - t->vp.from_ns) / 4 + 1));
+}
+
+static void step_row(struct ty_timeline *t, int by)
+{
+	ty_timeline_up_down(t, by, false);
+}
+
+static void step_page(struct ty_timeline *t, int by)
+{
+	ty_timeline_up_down(t, by, true);
+}
+
+static void step_hit(struct ty_timeline *t, int by)
+{
+	ty_timeline_next_hit(t, by < 0);
+}
+
+/* One action: exactly one of these is set. */
+struct action {
+	void (*run)(struct ty_timeline *t);
+	void (*step)(struct ty_timeline *t, int by); /* with `by` */
+	int by;
+	bool (*open)(struct ty_timeline *t); /* true: a view is pushed (ty_timeline_push) */
+	enum ty_prompt prompt;
+	enum ty_view_result result;
+	const char *needs_all; /* what it shows needs the whole recording indexed; NULL */
+};
+
+static const struct action actions[TY_ACT_COUNT] = {
+	[TY_ACT_ZOOM_IN] = {.step = zoom, .by = 1},
+	[TY_ACT_ZOOM_OUT] = {.step = zoom, .by = 0},
+	[TY_ACT_PAN_LEFT] = {.step = pan, .by = -1},
+	[TY_ACT_PAN_RIGHT] = {.step = pan, .by = 1},
+	[TY_ACT_ALL] = {.run = whole_recording},
+	[TY_ACT_ZOOM_SPAN] = {.run = ty_timeline_zoom},
+	[TY_ACT_UNDO] = {.run = undo},
+	[TY_ACT_REDO] = {.run = redo},
+	[TY_ACT_GOTO] = {.prompt = TY_PROMPT_GOTO},
+	[TY_ACT_TIME_FIRST] = {.run = go_first},
+	[TY_ACT_TIME_LAST] = {.run = go_last},
+	[TY_ACT_CLOCK] = {.run = next_clock},
+	[TY_ACT_LEFT] = {.step = ty_timeline_move_cursor, .by = -1},
+	[TY_ACT_RIGHT] = {.step = ty_timeline_move_cursor, .by = 1},
+	[TY_ACT_SPAN_PREV] = {.step = ty_timeline_step_span, .by = -1},
+	[TY_ACT_SPAN_NEXT] = {.step = ty_timeline_step_span, .by = 1},
+	[TY_ACT_UP] = {.step = step_row, .by = -1},
+	[TY_ACT_DOWN] = {.step = step_row, .by = 1},
+	[TY_ACT_PAGE_UP] = {.step = step_page, .by = -1},
+	[TY_ACT_PAGE_DOWN] = {.step = step_page, .by = 1},
+	[TY_ACT_FOLD] = {.run = ty_timeline_fold},
+	[TY_ACT_LINK_1] = {.step = follow_link, .by = 0},
+	[TY_ACT_LINK_2] = {.step = follow_link, .by = 1},
+	[TY_ACT_LINK_3] = {.step = follow_link, .by = 2},
+	[TY_ACT_LINK_4] = {.step = follow_link, .by = 3},
+	[TY_ACT_NEXT] = {.step = ty_timeline_step_finding, .by = 1},
+	[TY_ACT_PREV] = {.step = ty_timeline_step_finding, .by = -1},
+	[TY_ACT_OPEN] = {.run = ty_timeline_open_row},
+	[TY_ACT_FOCUS] = {.run = focus},
+	[TY_ACT_CHAIN] = {.open = ty_timeline_chain, .needs_all = "chains"},
+	[TY_ACT_ARROWS] = {.run = ty_timeline_arrows, .needs_all = "chains"},
+	[TY_ACT_PATH] = {.run = ty_timeline_route, .needs_all = "the critical path"},
+	[TY_ACT_LEDGER] = {.open = ty_timeline_ledger, .needs_all = "ledgers"},
+	[TY_ACT_DIFF] = {.open = ty_timeline_diff, .needs_all = "comparisons"},
+	[TY_ACT_SPECTRUM] = {.open = ty_timeline_spectrum, .needs_all = "latencies"},
+	[TY_ACT_LOG_NEXT] = {.step = ty_timeline_log_step, .by = 1},
+	[TY_ACT_LOG_PREV] = {.step = ty_timeline_log_step, .by = -1},
+	[TY_ACT_CALLS] = {.run = ty_timeline_calls, .needs_all = "calls"},
+	[TY_ACT_INSNS] = {.open = ty_timeline_flow, .needs_all = "instructions"},
+	[TY_ACT_MEMORY] = {.open = ty_timeline_memory_open},
+	[TY_ACT_SEARCH] = {.prompt = TY_PROMPT_SEARCH},
+	[TY_ACT_HIT_NEXT] = {.step = step_hit, .by = 1},
+	[TY_ACT_HIT_PREV] = {.step = step_hit, .by = -1},
+	[TY_ACT_FILTER] = {.prompt = TY_PROMPT_FILTER},
+	[TY_ACT_SELECT] = {.run = ty_timeline_select},
+	[TY_ACT_STATS] = {.run = ty_timeline_stats},
+	[TY_ACT_EXPORT] = {.prompt = TY_PROMPT_EXPORT, .needs_all = "exports"},
+	[TY_ACT_MARK] = {.prompt = TY_PROMPT_MARK},
+	[TY_ACT_MARK_JUMP] = {.prompt = TY_PROMPT_MARK_JUMP},
+	[TY_ACT_BACK] = {.run = ty_timeline_back},
+	[TY_ACT_HELP] = {.result = TY_VIEW_HELP},
+	[TY_ACT_REDRAW] = {.result = TY_VIEW_REDRAW},
+	[TY_ACT_QUIT] = {.result = TY_VIEW_QUIT},
+};
+
+/* What the view answers; TY_VIEW_CHANGED: the cursor may have moved. */
+static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
+{
+	if (a->needs_all && ty_timeline_rest_waits(t, a->needs_all))
+		return TY_VIEW_CHANGED;
+	if (a->open)
+		return a->open(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;
+	if (a->prompt)
+		ty_timeline_ask(t, a->prompt);
+	else if (a->step)
+		a->step(t, a->by);
+	else if (a->run)
+		a->run(t);
+	else
+		return a->result;
+	return TY_VIEW_CHANGED;
+}
+
+enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
+{
+	struct ty_timeline *t = self;
+	enum ty_view_result r;
+
+	t->message[0] = 0;
+	t->note_seen |= a != TY_ACT_NONE && a != TY_ACT_REDRAW;
+	t->touched = true;
+	t->wanted = 0;
+	t->vp.here = ty_timeline_place(t);
+	r = run(t, &actions[a]);
+	if (r == TY_VIEW_CHANGED) {
+		ty_timeline_clamp(t);
+		ty_timeline_select_to(t);
+	}
+	return r;
+}
+
+bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
+		      void (*left)(struct ty_timeline *t))
+{
+	t->child = (struct ty_timeline_child){ops, view, left};
+	return true;
+}
+
+void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view)
+{
+	const struct ty_timeline *t = self;
+
+	*ops = t->child.ops;
+	*view = t->child.view;
+}
+
+enum ty_view_result ty_timeline_resumed(void *self)
+{
+	struct ty_timeline *t = self;
+	void (*left)(struct ty_timeline * t) = t->child.left;
+
+	t->child = (struct ty_timeline_child){0};
+	if (left)
+		left(t);
+	ty_timeline_clamp(t);
+	return TY_VIEW_CHANGED;
+}
+
+/* Left by a choice: go where it leads. */
+static void page_left(struct ty_timeline *t)
+{
+	const struct ty_page_line *l;
+
+	if (!t->page.chosen)
+		return;
+	t->page.chosen = false;
+	l = &t->page.lines.v[t->page.at];
+	t->message[0] = 0;
+	t->vp.here = ty_timeline_place(t);
+	ty_timeline_unselect(t);
+	ty_timeline_visit(t, l->thread, l->at_ns);
+}
+
+bool ty_timeline_push_page(struct ty_timeline *t)
+{
+	return ty_timeline_push(t, &ty_page_ops, &t->page, page_left);
+}

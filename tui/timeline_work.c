@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the timeline does between two looks at the input: the job that a key began, in slices of
+ * SLICE_MS; what its layers are waiting for; the bars of heads. Both are rows of tables: a job
+ * knows how to step, end and stop itself, a layer how to draw, wait, work and end.
+ */
+#include "now.h"
+#include "timeline_priv.h"
+
+#define SLICE_MS 4
+/* A job that takes longer says how far it is, so often. */
+#define TELL_MS 200
+
+/* In the order in which they are drawn, over each other. */
+static const struct ty_layer *const layers[] = {
+	&ty_rest_layer,	     &ty_findings_layer, &ty_marks_layer,  &ty_log_layer,
+	&ty_rows_layer,	     &ty_memory_layer,	 &ty_trails_layer, &ty_calls_layer,
+	&ty_selection_layer, &ty_export_layer};
+#define LAYERS (sizeof(layers) / sizeof(*layers))
+
+void ty_timeline_layers_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	for (unsigned i = 0; i < LAYERS; i++)
+		if (layers[i]->draw)
+			layers[i]->draw(t, g, p);
+}
+
+void ty_timeline_layers_fini(struct ty_timeline *t)
+{
+	for (unsigned i = 0; i < LAYERS; i++)
+		if (layers[i]->fini)
+			layers[i]->fini(t);
+}
+
+void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job)
+{
+	if (job != &ty_explain_job)
+		ty_timeline_unask(t);
+	t->job = job;
+	t->told_ms = ty_now_ms();
+}
+
+bool ty_timeline_stop(struct ty_timeline *t)
+{
+	bool stopped = t->job;
+
+	if (t->job && t->job->stop)
+		t->job->stop(t);
+	else if (!t->job)
+		for (unsigned i = 0; i < LAYERS; i++)
+			if (layers[i]->stop)
+				stopped |= layers[i]->stop(t);
+	if (!stopped)
+		return false;
+	t->job = NULL;
+	ty_timeline_say(t, "stopped");
+	return true;
+}
+
+void ty_timeline_stop_page(struct ty_timeline *t)
+{
+	if (t->job && t->job->makes_page)
+		ty_timeline_stop(t);
+}
+
+int ty_timeline_wait_ms(const void *self)
+{
+	const struct ty_timeline *t = self;
+	int least = t->job || ty_heads_due(&t->heads) ? 0 : -1;
+
+	for (unsigned i = 0; least && i < LAYERS; i++) {
+		int ms = layers[i]->wait_ms ? layers[i]->wait_ms(t) : -1;
+
+		if (ms >= 0 && (least < 0 || ms < least))
+			least = ms;
+	}
+	return least;
+}
+
+static enum ty_view_result job_done(struct ty_timeline *t)
+{
+	const struct ty_job *job = t->job;
+
+	t->job = NULL;
+	if (job->done(t))
+		return TY_VIEW_PUSH;
+	ty_timeline_clamp(t);
+	ty_timeline_select_to(t);
+	return TY_VIEW_CHANGED;
+}
+
+/* What is asked for goes first; the bars of heads follow. */
+static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
+{
+	while (ty_now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
+		if (ty_heads_step(&t->heads, t->m, &t->gaps))
+			return TY_VIEW_CHANGED;
+	return TY_VIEW_IGNORED;
+}
+
+enum ty_view_result ty_timeline_work(void *self)
+{
+	struct ty_timeline *t = self;
+	int64_t start = ty_now_ms();
+
+	for (unsigned i = 0; i < LAYERS; i++)
+		if (layers[i]->work && layers[i]->work(t))
+			return TY_VIEW_CHANGED;
+	if (!t->job)
+		return sum_heads(t, start);
+	do {
+		if (t->job->step(t))
+			return job_done(t);
+	} while (ty_now_ms() - start < SLICE_MS);
+	if (ty_now_ms() - t->told_ms < TELL_MS)
+		return TY_VIEW_IGNORED;
+	t->told_ms = ty_now_ms();
+	t->job->tell(t);
+	return TY_VIEW_CHANGED;
+}
