@@ -183,6 +183,17 @@ static bool pass_times(struct ty_flow_stream *s, bool told, uint64_t ip)
 	return exact;
 }
 
+/* When tracing begins again behind the marks up to s->mark; 0: not known. */
+static uint64_t next_start(const struct ty_flow_stream *s)
+{
+	const struct ty_walked *w = s->walked;
+
+	for (size_t i = s->mark; i < w->marks.n; i++)
+		if (w->marks.v[i].kind == TY_FLOW_START)
+			return w->marks.v[i].flags & TY_FF_NO_TIME ? 0 : w->marks.v[i].tsc;
+	return 0;
+}
+
 static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
 		     struct ty_flow_item *it)
 {
@@ -194,6 +205,13 @@ static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
 	if (!(m->flags & TY_FF_NO_TIME)) {
 		s->tsc = m->tsc;
 		s->timed = true;
+	}
+	if (m->kind == TY_FLOW_GAP) {
+		it->text = ty_pt_ended_nowhere;
+		it->off = s->flow->ranges.v[s->range].at.off + m->value;
+		it->value = 1; /* a TIP.PGD without address */
+		it->until = next_start(s);
+		s->on = false;
 	}
 	s->block = NULL;
 	if (m->kind == TY_FLOW_START || m->kind == TY_FLOW_ASYNC)

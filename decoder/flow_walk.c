@@ -3,6 +3,12 @@
  * See flow_walk.h. When events apply: asynchronous ones at their address, the end of tracing at the
  * next branch that can leave, others at once. While an event is next, no question may be asked.
  * Budget: 10 ns per branch.
+ *
+ * A TIP.PGD without an address and without a FUP before it belongs to a far transfer. Where the
+ * code comes to a near branch first, the FUP of an interrupt or exception is missing (two page
+ * faults on the first instruction of a program look so). Nothing before that branch is then known
+ * to have been executed, until tracing begins again: at an address on the way, that is where it was
+ * interrupted; elsewhere, the way is a gap.
  */
 #include "flow_walk.h"
 
@@ -41,6 +47,16 @@ struct walk {
 	struct ty_block *block;	   /* the last one, to find the next by; NULL */
 	uint64_t returns[RETURNS]; /* of calls, for compressed returns: a ring */
 	unsigned returns_at, returns_n;
+
+	/* The end of tracing is next: where the way to it began. */
+	bool leaving;
+	struct {
+		uint64_t ip;
+		size_t taken;
+		unsigned returns_at, returns_n;
+	} left;
+	bool nowhere; /* tracing ended on that way, and no packet says where: */
+	size_t end;   /* its mark */
 };
 
 static int odd(void)
@@ -195,6 +211,92 @@ static int pass(struct walk *w, const struct ty_block *b)
 	return MORE;
 }
 
+/* Back to where the way to the end of tracing began. */
+static void go_back(struct walk *w)
+{
+	unsigned calls = w->returns_at - w->left.returns_at;
+
+	w->ip = w->left.ip;
+	w->block = NULL;
+	w->out->taken.n = w->left.taken;
+	w->returns_at = w->left.returns_at;
+	/* What lay deepest in a full ring is overwritten. */
+	w->returns_n = calls >= RETURNS			     ? 0
+		       : w->left.returns_n > RETURNS - calls ? RETURNS - calls
+							     : w->left.returns_n;
+	w->left.returns_n = w->returns_n;
+}
+
+/* Tracing ended somewhere on the way to here: what begins next tells where, if anything does. */
+static int ended_nowhere(struct walk *w)
+{
+	uint64_t off = (uint64_t)(w->q.event - w->r->bytes);
+	int r;
+
+	go_back(w);
+	w->leaving = w->on = false;
+	w->nowhere = true;
+	w->end = w->out->marks.n;
+	w->resume = 0;
+	take_event(w);
+	r = mark(w, (struct ty_walk_mark){
+			    .kind = TY_FLOW_GAP, .upto = w->ip, .ip = w->ip, .value = off});
+	w->ip = 0;
+	return r;
+}
+
+/* Tracing begins at `to` after such an end: interrupted there, if that is on the way. */
+static int find_end(struct walk *w, uint64_t to)
+{
+	struct ty_walk_mark *m = &w->out->marks.v[w->end];
+	const struct ty_block *b = NULL;
+	size_t taken = w->out->taken.n;
+	bool same;
+	int r = MORE;
+
+	w->nowhere = false;
+	same = w->r->pid_at(w->r->ctx, w->q.event_timed, w->q.event_tsc) == w->pid;
+	go_back(w);
+	for (unsigned i = 0; same && r == MORE && i < IDLE_BLOCKS_MAX; i++) {
+		b = here(w);
+		if (!b || holds(b, to))
+			break;
+		r = pass(w, b);
+	}
+	if (r == -TY_ENOMEM)
+		return r;
+	if (!same || r != MORE || !b || !holds(b, to)) {
+		go_back(w);
+		m->to = to;
+		return MORE;
+	}
+	m->kind = TY_FLOW_ASYNC;
+	m->flags |= TY_FF_INFERRED;
+	m->ip = m->upto = w->resume = to;
+	m->value = 0;
+	for (; m < w->out->marks.v + w->out->marks.n; m++)
+		m->at += (uint32_t)(w->out->taken.n - taken);
+	return MORE;
+}
+
+/* Does the code come to `to`, where tracing ends, without a branch? It does at the end of an
+ * address range that is filtered for. */
+static bool runs_out(const struct ty_block *b, uint64_t to)
+{
+	bool passes = b->end.cls == TY_STEP_OTHER || b->end.cls == TY_STEP_REP;
+
+	return (to > b->ip && holds(b, to)) || (passes && to == b->end.next);
+}
+
+static uint64_t before(const struct ty_block *b, uint64_t ip)
+{
+	uint64_t at = b->ip;
+
+	for (unsigned i = 0; at + b->sizes[i] < ip; i++)
+		at += b->sizes[i];
+	return at;
+}
+
 /* Tracing ends by the block's last instruction, if that is one that can. */
 static int stopped(struct walk *w, const struct ty_block *b)
 {
@@ -202,22 +304,29 @@ static int stopped(struct walk *w, const struct ty_block *b)
 	uint64_t to = told ? w->q.to : 0;
 	bool leaves = b->end.cls == TY_STEP_KERNEL || b->end.far;
 	bool call = b->end.call || b->end.cls == TY_STEP_KERNEL;
+	struct ty_walk_mark m = {
+		.kind = TY_FLOW_STOP, .upto = b->end.next, .ip = b->last, .to = to};
 	int r;
 
-	if (told)
-		leaves |= b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT ||
-			  (b->end.cls == TY_STEP_DIRECT && b->end.target == to);
+	if (told && runs_out(b, to)) {
+		leaves = true;
+		m.upto = to;
+		m.ip = before(b, to);
+		w->resume = 0;
+	} else {
+		if (told)
+			leaves |= b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT ||
+				  (b->end.cls == TY_STEP_DIRECT && b->end.target == to);
+		else if (!leaves && (b->end.cls == TY_STEP_COND || b->end.cls == TY_STEP_INDIRECT))
+			return ended_nowhere(w);
+		w->resume = b->end.cls == TY_STEP_DIRECT ? b->end.target : call ? b->end.next : 0;
+	}
 	if (!leaves)
 		return pass(w, b);
-	w->resume = b->end.cls == TY_STEP_DIRECT ? b->end.target : call ? b->end.next : 0;
-	w->on = false;
+	w->leaving = w->on = false;
 	take_event(w);
-	r = stamp(w, b->last);
-	return r ? r
-		 : mark(w, (struct ty_walk_mark){.kind = TY_FLOW_STOP,
-						 .upto = b->end.next,
-						 .ip = b->last,
-						 .to = to});
+	r = stamp(w, m.ip);
+	return r ? r : mark(w, m);
 }
 
 /* A PSB says that the next instruction is the one at `at`, which is in the block or further on. */
@@ -254,11 +363,15 @@ static int event(struct walk *w)
 {
 	struct ty_walk_mark m = {0};
 	const struct ty_block *b;
+	int r;
 
 	switch (w->q.next) {
 	case TY_PT_ON:
 		if (w->on)
 			return odd();
+		r = w->nowhere ? find_end(w, w->q.to) : MORE;
+		if (r != MORE)
+			return r;
 		m.kind = TY_FLOW_START;
 		m.ip = w->ip = w->q.to;
 		m.flags = w->ip == w->resume ? TY_FF_RESUMED : 0;
@@ -286,6 +399,13 @@ static int event(struct walk *w)
 	}
 	if (!w->on || ++w->idle > IDLE_BLOCKS_MAX)
 		return odd();
+	if (w->q.next == TY_PT_OFF && !w->leaving) {
+		w->leaving = true;
+		w->left.ip = w->ip;
+		w->left.taken = w->out->taken.n;
+		w->left.returns_at = w->returns_at;
+		w->left.returns_n = w->returns_n;
+	}
 	b = here(w);
 	if (w->q.next == TY_PT_OFF)
 		return b ? stopped(w, b) : odd();

@@ -217,6 +217,7 @@ static void header(struct ty_pt_query *q)
 /* The event of the packet with an address at p, which is no plain TIP. */
 static void event(struct ty_pt_query *q, uint8_t op)
 {
+	q->event = q->p;
 	if (!take_ip(q))
 		return;
 	q->to = q->ip;

@@ -57,7 +57,8 @@ struct ty_pt_query {
 	const uint8_t *p;
 	uint64_t ip; /* told last; it is what addresses are compressed against */
 	bool on;
-	bool event_timed; /* of the event that is next */
+	const uint8_t *event; /* packet of the event that is next, which is no CBR or PSB */
+	bool event_timed;
 	uint64_t event_tsc;
 	bool fup, fup_timed; /* one was read, at `at`, and waits for its TIP */
 	uint64_t fup_tsc;

@@ -1,125 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See pt_stream.h. libipt's instruction flow decoder does the work. Three things are added: an
- * error is an item and not the end; an instruction stream that consumes no packet is cut (hostile
- * code such as "jmp ." would go on for ever); and time stamps are told apart from repetitions of
- * them.
+ * See pt_stream.h. libipt's instruction flow decoder does the work. Added is:
+ *
+ * - An error is an item and not the end, and decoding goes on at the next packet that tells where
+ *   (pt_entry.h). libipt enters at a PSB only, so one is written over the packets before, in a
+ * copy.
+ * - Instructions on the way to a branch or an event are held back until that has applied: what
+ * leads to a contradiction was not executed, and what consumes no packet is cut (hostile code such
+ * as "jmp ." would go on for ever).
+ * - Packets that this libipt stops at, and that tell nothing of the flow, are padding to it.
+ * - Time stamps are told apart from repetitions of them.
  */
 #include "pt_stream.h"
 
 #include <string.h>
 
-#define PSB_SIZE 16
-
-size_t ty_pt_psb_after(const uint8_t *bytes, size_t n, size_t from)
-{
-	static const uint8_t psb[PSB_SIZE] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-					      2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-	uint64_t even, odd, word;
-
-	memcpy(&even, psb, 8);
-	memcpy(&odd, psb + 1, 8);
-	/* Every eighth byte begins a word that lies within a PSB, if there is one. */
-	for (size_t i = from; i < n && n - i >= 8; i += 8) {
-		memcpy(&word, bytes + i, 8);
-		if (word != even && word != odd)
-			continue;
-		for (size_t k = i - from < 7 ? from : i - 7; k <= i && n - k >= PSB_SIZE; k++)
-			if (!memcmp(bytes + k, psb, PSB_SIZE))
-				return k;
-	}
-	return n;
-}
-
-/* The packets that may stand in a PSB+ (SDM, table "PSB+"); payload bytes behind the opcode. */
-static size_t header_packet(const uint8_t *p, size_t n, struct ty_pt_point *out, bool *end)
-{
-	static const uint8_t ip_bytes[8] = {0, 2, 4, 6, 6, 0, 8, 0};
-	uint8_t op = p[0];
-	size_t k;
-
-	if (op == 0x00) /* PAD */
-		return 1;
-	if (op == 0x19 && n >= 8) { /* TSC */
-		out->tsc = 0;
-		for (unsigned i = 0; i < 7; i++)
-			out->tsc |= (uint64_t)p[1 + i] << 8 * i;
-		out->timed = true;
-		return 8;
-	}
-	if (op == 0x99 && n >= 2) { /* MODE; of the execution mode? */
-		out->mode |= p[1] >> 5 == 0;
-		return 2;
-	}
-	if (op == 0x59) /* MTC */
-		return 2;
-	if ((op & 3) == 3) { /* CYC: as long as bit 2, then bit 0, says so */
-		bool more = op & 4;
-
-		for (k = 1; more && k < n && k < 10; k++)
-			more = p[k] & 1;
-		return k;
-	}
-	if ((op & 0x1f) == 0x1d) { /* FUP */
-		uint64_t ip = 0;
-
-		k = ip_bytes[op >> 5];
-		if (n <= k)
-			return 0;
-		for (unsigned i = 0; i < k; i++)
-			ip |= (uint64_t)p[1 + i] << 8 * i;
-		if (op >> 5 == 3 && ip >> 47)
-			ip |= 0xffffull << 48;
-		out->ip = ip;
-		out->on = k != 0;
-		return 1 + k;
-	}
-	if (op != 0x02 || n < 2)
-		return 0;
-	switch (p[1]) {
-	case 0x23: *end = true; return 2; /* PSBEND */
-	case 0x03: return 4;		  /* CBR */
-	case 0x43: return 8;		  /* PIP */
-	case 0x73: return 7;		  /* TMA */
-	case 0xc8: return 7;		  /* VMCS */
-	case 0xc3: return 11;		  /* MNT */
-	default: return 0;
-	}
-}
-
-struct ty_pt_point ty_pt_point_at(const uint8_t *bytes, size_t n, size_t off)
-{
-	struct ty_pt_point out = {.off = off};
-	bool end = false;
-
-	off += PSB_SIZE;
-	while (off < n && !end) {
-		size_t k = header_packet(bytes + off, n - off, &out, &end);
-
-		if (!k || k > n - off)
-			break;
-		off += k;
-	}
-	out.whole = end;
-	return out;
-}
+const char ty_pt_ended_nowhere[] =
+	"tracing ended, and no packet says where: what was executed on the "
+	"way to the next branch is not known";
 
 #ifdef TY_HAVE_IPT
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pt_conf.h"
+#include "pt_entry.h"
+#include "pt_item.h"
+#include "pt_packet.h"
+#include "vec.h"
+
+enum { PSB_SIZE = 16 };
 
 /* Real code does not run that long without a conditional or indirect branch; only a loop does. */
 #define IDLE_INSNS_MAX 100000
 
-enum { MTC_FREQ_MAX = 15 }; /* four bits of the register */
-
 struct ty_pt {
 	struct pt_insn_decoder *dec;
+	struct ty_pt_cpu cpu;
 	ty_pt_code *code;
 	void *ctx;
+	const uint8_t *bytes;
+	uint8_t *own; /* a copy behind TY_PT_ENTRY_MAX bytes, which dec reads; NULL: it reads bytes
+		       */
 	size_t n, end;
 	uint64_t tsc, last_tsc;
 	uint64_t ip;	   /* of the last instruction */
@@ -128,23 +50,18 @@ struct ty_pt {
 	int status;	   /* of the last call */
 	bool synced, timed, over;
 	bool entered; /* a PSB was found once */
+	bool made;    /* the PSB+ that is read is one of ours */
 	bool stops;   /* tracing is on at end, and goes on at: */
 	bool stopped; /* there */
+
+	struct ty_pt_entries entries;
+	size_t entry; /* where it was entered last */
+
+	/* Items to be given; from `ready` on they are held back. */
+	VEC(struct ty_flow_item) items;
+	size_t taken, ready;
+	size_t sure; /* offset when they last were ready: what is not decoded begins there */
 };
-
-bool ty_pt_available(void)
-{
-	return true;
-}
-
-const char *ty_pt_version(void)
-{
-	static char text[32];
-	struct pt_version v = pt_library_version();
-
-	snprintf(text, sizeof(text), "%u.%u", v.major, v.minor);
-	return text;
-}
 
 static int read_code(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip, void *ctx)
 {
@@ -154,41 +71,100 @@ static int read_code(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_
 	return got ? (int)got : -pte_nomap;
 }
 
-void ty_pt_conf(struct pt_config *conf, const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n)
+/* A decoder of the copy if there is one. 0 or -TY_ENOMEM. */
+static int open_decoder(struct ty_pt *pt)
 {
-	pt_config_init(conf);
-	conf->begin = (uint8_t *)bytes; /* libipt's encoder shares the type; it only reads */
-	conf->end = (uint8_t *)bytes + n;
-	if (cpu->family) {
-		conf->cpu.vendor = pcv_intel;
-		conf->cpu.family = cpu->family;
-		conf->cpu.model = cpu->model;
-		conf->cpu.stepping = cpu->stepping;
-		/* An unknown CPU has no known errata. */
-		(void)pt_cpu_errata(&conf->errata, &conf->cpu);
+	size_t head = pt->own ? TY_PT_ENTRY_MAX : 0;
+	struct pt_config conf;
+
+	if (pt->dec)
+		pt_insn_free_decoder(pt->dec);
+	ty_pt_conf(&conf, &pt->cpu, pt->own ? pt->own : pt->bytes, pt->n + head);
+	pt->dec = pt_insn_alloc_decoder(&conf);
+	return pt->dec && pt_image_set_callback(pt_insn_get_image(pt->dec), read_code, pt) >= 0
+		       ? 0
+		       : -TY_ENOMEM;
+}
+
+/* From here on it reads a copy of the bytes. 0 or -TY_ENOMEM. */
+static int copy(struct ty_pt *pt)
+{
+	if (pt->own)
+		return 0;
+	pt->own = malloc(TY_PT_ENTRY_MAX + pt->n);
+	if (!pt->own)
+		return -TY_ENOMEM;
+	memset(pt->own, 0, TY_PT_ENTRY_MAX);
+	memcpy(pt->own + TY_PT_ENTRY_MAX, pt->bytes, pt->n);
+	return open_decoder(pt);
+}
+
+/* Does libipt know these packets? Those of PEBS records: none does. */
+static bool is_foreign(const struct ty_pt_packet *k)
+{
+	return k->kind == TY_PKT_BLOCK || (k->kind == TY_PKT_EVENT && LIBIPT_VERSION < 0x201);
+}
+
+/* Write padding over what libipt stops at. 0 or -TY_ENOMEM. */
+static int blank(struct ty_pt *pt)
+{
+	size_t p = ty_pt_psb_after(pt->bytes, pt->n, 0);
+	bool fup = false;
+	uint8_t block = 0;
+
+	while (p < pt->n) {
+		struct ty_pt_packet k = ty_pt_packet_at(pt->bytes + p, pt->n - p, &block);
+
+		if (k.kind == TY_PKT_BAD) {
+			p = ty_pt_psb_after(pt->bytes, pt->n, p + 1);
+			block = 0;
+			continue;
+		}
+		if (k.kind == TY_PKT_PSB)
+			block = 0;
+		/* The FUP of a record's end is of no TIP. */
+		if (is_foreign(&k) || (fup && k.kind == TY_PKT_FUP)) {
+			if (copy(pt))
+				return -TY_ENOMEM;
+			memset(pt->own + TY_PT_ENTRY_MAX + p, 0, k.size);
+		}
+		if (k.kind == TY_PKT_BLOCK || k.kind == TY_PKT_FUP)
+			fup = k.kind == TY_PKT_BLOCK && k.has_fup;
+		p += k.size;
 	}
-	conf->mtc_freq = cpu->mtc_freq <= MTC_FREQ_MAX ? cpu->mtc_freq : 0;
-	conf->nom_freq = cpu->nom_freq;
-	conf->cpuid_0x15_eax = cpu->cpuid_15_eax;
-	conf->cpuid_0x15_ebx = cpu->cpuid_15_ebx;
+	return 0;
+}
+
+static void read_entries(struct ty_pt *pt, size_t from)
+{
+	struct pt_config conf;
+
+	ty_pt_conf(&conf, &pt->cpu, pt->bytes, pt->n);
+	pt->entries = (struct ty_pt_entries){.bytes = pt->bytes,
+					     .n = pt->n,
+					     .p = from,
+					     .clock = {.cpuid_15_eax = conf.cpuid_0x15_eax,
+						       .cpuid_15_ebx = conf.cpuid_0x15_ebx,
+						       .mtc_freq = conf.mtc_freq,
+						       .nom_freq = conf.nom_freq,
+						       .skl168 = conf.errata.skl168}};
 }
 
 int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
 	      void *ctx, struct ty_pt **out, struct ty_err *err)
 {
-	struct pt_config conf;
 	struct ty_pt *pt = calloc(1, sizeof(*pt));
 
 	if (!pt)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a PT decoder");
-	ty_pt_conf(&conf, cpu, bytes, n);
+	pt->cpu = *cpu;
 	pt->code = code;
 	pt->ctx = ctx;
+	pt->bytes = bytes;
 	pt->n = pt->end = n;
 	pt->over = !n;
-	pt->dec = n ? pt_insn_alloc_decoder(&conf) : NULL;
-	if (n &&
-	    (!pt->dec || pt_image_set_callback(pt_insn_get_image(pt->dec), read_code, pt) < 0)) {
+	read_entries(pt, 0);
+	if (n && (open_decoder(pt) || blank(pt))) {
 		ty_pt_free(pt);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for a PT decoder");
 	}
@@ -198,9 +174,25 @@ int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt
 
 void ty_pt_free(struct ty_pt *pt)
 {
-	if (pt && pt->dec)
+	if (!pt)
+		return;
+	if (pt->dec)
 		pt_insn_free_decoder(pt->dec);
+	free(pt->own);
+	vec_fini(&pt->items);
 	free(pt);
+}
+
+static int sync_set(struct ty_pt *pt, size_t off)
+{
+	pt->status = pt_insn_sync_set(pt->dec, off + (pt->own ? TY_PT_ENTRY_MAX : 0));
+	pt->synced = pt->status >= 0;
+	pt->made = false;
+	pt->entered |= pt->synced;
+	pt->idle = 0;
+	pt->progress = 0;
+	pt->entry = pt->sure = off;
+	return pt->synced ? 0 : -TY_EFORMAT;
 }
 
 int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops)
@@ -209,24 +201,19 @@ int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops)
 	pt->end = end;
 	pt->stops = stops;
 	pt->stopped = false;
-	pt->idle = 0;
-	pt->progress = 0;
 	pt->timed = false;
 	pt->ip = 0;
 	pt->tsc = pt->last_tsc = 0;
-	pt->status = pt->dec ? pt_insn_sync_set(pt->dec, off) : -pte_eos;
-	pt->synced = pt->status >= 0;
-	pt->entered |= pt->synced;
-	return pt->synced ? 0 : -TY_EFORMAT;
+	pt->items.n = pt->taken = pt->ready = 0;
+	read_entries(pt, off);
+	return pt->dec ? sync_set(pt, off) : -TY_EFORMAT;
 }
 
 static uint64_t position(struct ty_pt *pt)
 {
-	uint64_t off = pt->n;
+	uint64_t off, head = pt->own ? TY_PT_ENTRY_MAX : 0;
 
-	if (pt_insn_get_offset(pt->dec, &off) < 0)
-		off = pt->n;
-	return off;
+	return pt_insn_get_offset(pt->dec, &off) < 0 || off < head ? pt->n : off - head;
 }
 
 static void stamp(struct ty_pt *pt, struct ty_flow_item *out, bool timed, uint64_t tsc)
@@ -269,127 +256,143 @@ static void stamp_event(struct ty_pt *pt, struct ty_flow_item *out, const struct
 	stamp(pt, out, ev->has_tsc && !back, ev->tsc);
 }
 
-static int gap(struct ty_pt *pt, struct ty_flow_item *out, uint64_t ip, const char *text)
+/* ---- what is held back ---- */
+
+static void add(struct ty_pt *pt, const struct ty_flow_item *it)
 {
-	out->kind = TY_FLOW_GAP;
-	out->text = text;
-	out->ip = ip;
-	out->off = position(pt);
-	out->tsc = pt->last_tsc;
-	if (!pt->timed)
-		out->flags |= TY_FF_NO_TIME;
-	pt->synced = false;
-	return 1;
+	if (vec_push(&pt->items, *it))
+		pt->over = true; /* out of memory: what is there is given */
 }
 
-/* Find the next PSB; false when there is none. */
-static bool sync_forward(struct ty_pt *pt)
+/* All that was added was executed, as the packets up to `off` tell. */
+static void be_sure(struct ty_pt *pt, size_t off)
 {
-	pt->idle = 0;
-	do {
-		pt->status = pt_insn_sync_forward(pt->dec);
-		/* A PSB whose header is broken is passed over like one that is not there. */
-	} while (pt->status < 0 && pt->status != -pte_eos);
+	pt->ready = pt->items.n;
+	pt->sure = off < pt->entry ? pt->entry : off;
+}
+
+/* Where tracing began again is on the way that is held back: it was interrupted there. */
+static bool was_interrupted_at(struct ty_pt *pt, uint64_t ip)
+{
+	size_t k = pt->ready;
+
+	while (k < pt->items.n && pt->items.v[k].ip != ip)
+		k++;
+	if (k == pt->items.n)
+		return false;
+	pt->items.n = k;
+	return true;
+}
+
+/* ---- where it cannot go on ---- */
+
+/* The last item is a gap, and nothing was decoded since. */
+static bool in_gap(const struct ty_pt *pt)
+{
+	return pt->items.n > pt->taken && pt->items.n == pt->ready &&
+	       pt->items.v[pt->items.n - 1].kind == TY_FLOW_GAP;
+}
+
+/* It is the same gap when nothing came of entering behind the last one. */
+static void add_gap(struct ty_pt *pt, const struct ty_flow_item *it)
+{
+	struct ty_flow_item *last = in_gap(pt) ? &pt->items.v[pt->items.n - 1] : NULL;
+
+	if (!last || it->kind != TY_FLOW_GAP) {
+		add(pt, it);
+		return;
+	}
+	last->value = it->off + it->value - last->off;
+	last->to = it->to;
+	last->until = it->until;
+}
+
+/* Enter at e, which is behind all that was used. 0; -TY_EFORMAT: it cannot be. */
+static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
+{
+	uint8_t header[TY_PT_ENTRY_MAX];
+	size_t n;
+	int r;
+
+	if (e->psb)
+		return sync_set(pt, e->off);
+	r = copy(pt);
+	if (r)
+		return r;
+	n = ty_pt_entry_header(e, header);
+	memcpy(pt->own + TY_PT_ENTRY_MAX + e->off - n, header, n);
+	/* The place in the copy is that of off - n in the stream, which may be before its begin. */
+	pt->status = pt_insn_sync_set(pt->dec, TY_PT_ENTRY_MAX + e->off - n);
 	pt->synced = pt->status >= 0;
-	pt->entered |= pt->synced;
+	pt->made = true;
+	pt->idle = 0;
+	pt->progress = 0;
+	pt->entry = pt->sure = e->off;
+	return pt->synced ? 0 : -TY_EFORMAT;
+}
+
+/*
+ * It cannot be decoded on from here, near ip: find where it can, and add what is to be said of what
+ * lies between. unproven: what is held back led here and was not executed.
+ */
+static void fail(struct ty_pt *pt, uint64_t ip, const char *text, bool unproven)
+{
+	struct ty_flow_item it = {.kind = TY_FLOW_GAP, .text = text, .off = pt->sure};
+	struct ty_pt_entry e = {0};
+	bool found = ty_pt_entry_find(&pt->entries, position(pt), pt->entry, pt->end, &e);
+	bool nowhere = unproven && pt->entries.lost_fup_at;
+
+	if (found && e.psb) {
+		struct ty_pt_point p = ty_pt_point_at(pt->bytes, pt->n, e.off);
+
+		e.ip = p.on ? p.ip : 0;
+		e.timed = p.timed;
+		e.tsc = p.tsc;
+	}
+	if (pt->entries.overflowed)
+		it.text = "overflow: the CPU lost packets, and those after it do not say where "
+			  "it went on";
+	if (nowhere) {
+		it.text = ty_pt_ended_nowhere;
+		it.off = pt->entries.lost_fup_at;
+	}
+	it.tsc = pt->last_tsc;
+	it.flags = pt->timed ? 0 : TY_FF_NO_TIME;
+	it.value = found ? e.from : pt->end;
+	it.value = nowhere ? 1 : it.value - (it.off < it.value ? it.off : it.value);
+	if (nowhere && found && e.begins && was_interrupted_at(pt, e.ip)) {
+		it = (struct ty_flow_item){.kind = TY_FLOW_ASYNC,
+					   .flags = it.flags | TY_FF_INFERRED,
+					   .tsc = it.tsc,
+					   .ip = e.ip};
+	} else {
+		if (unproven && pt->ready < pt->items.n) {
+			ip = pt->items.v[pt->ready].ip;
+			pt->items.n = pt->ready;
+		}
+		it.ip = ip;
+		it.to = e.ip;
+		it.until = e.timed ? e.tsc : 0;
+	}
+	add_gap(pt, &it);
+	pt->ready = pt->items.n;
+	pt->synced = false;
+	while (found && enter(pt, &e))
+		found = ty_pt_entry_find(&pt->entries, e.off, e.off, pt->end, &e);
+	pt->over |= !found;
+}
+
+/* Find the first PSB; false when there is none. */
+static bool sync_first(struct ty_pt *pt)
+{
+	size_t off = ty_pt_psb_after(pt->bytes, pt->n, 0);
+
+	/* A PSB whose header is broken is passed over like one that is not there. */
+	while (off < pt->n && sync_set(pt, off))
+		off = ty_pt_psb_after(pt->bytes, pt->n, off + PSB_SIZE);
+	pt->synced &= off < pt->end;
+	read_entries(pt, off);
 	return pt->synced;
-}
-
-/* 1: *out is an item; 0: the event is not for anybody to see. */
-static int event(struct ty_pt *pt, const struct pt_event *ev, struct ty_flow_item *out)
-{
-	switch (ev->type) {
-	case ptev_enabled:
-		if (ev->status_update)
-			return 0;
-		out->kind = TY_FLOW_START;
-		out->ip = ev->variant.enabled.ip;
-		if (ev->variant.enabled.resumed)
-			out->flags |= TY_FF_RESUMED;
-		return 1;
-	case ptev_disabled:
-		out->kind = TY_FLOW_STOP;
-		out->ip = pt->ip;
-		out->to = ev->ip_suppressed ? 0 : ev->variant.disabled.ip;
-		return 1;
-	case ptev_async_disabled:
-		out->kind = TY_FLOW_ASYNC;
-		out->ip = ev->variant.async_disabled.at;
-		return 1;
-	case ptev_async_branch:
-		out->kind = TY_FLOW_ASYNC;
-		out->ip = ev->variant.async_branch.from;
-		out->to = ev->ip_suppressed ? 0 : ev->variant.async_branch.to;
-		return 1;
-	case ptev_overflow:
-		out->kind = TY_FLOW_OVERFLOW;
-		out->ip = ev->ip_suppressed ? 0 : ev->variant.overflow.ip;
-		return 1;
-	case ptev_tsx:
-		if (!ev->variant.tsx.aborted)
-			return 0;
-		out->kind = TY_FLOW_ABORT;
-		out->ip = ev->ip_suppressed ? pt->ip : ev->variant.tsx.ip;
-		return 1;
-	case ptev_stop: return 0;
-	case ptev_ptwrite:
-		out->kind = TY_FLOW_PTWRITE;
-		out->ip = ev->ip_suppressed ? pt->ip : ev->variant.ptwrite.ip;
-		out->value = ev->variant.ptwrite.payload;
-		return 1;
-	case ptev_cbr:
-		out->kind = TY_FLOW_CBR;
-		out->value = ev->variant.cbr.ratio;
-		return 1;
-	case ptev_exstop:
-		out->kind = TY_FLOW_POWER;
-		out->text = "exstop";
-		return 1;
-	case ptev_mwait:
-		out->kind = TY_FLOW_POWER;
-		out->text = "mwait";
-		out->value = ev->variant.mwait.hints;
-		return 1;
-	case ptev_pwre:
-		out->kind = TY_FLOW_POWER;
-		out->text = "pwre";
-		out->value = ev->variant.pwre.state;
-		return 1;
-	case ptev_pwrx:
-		out->kind = TY_FLOW_POWER;
-		out->text = "pwrx";
-		out->value = ev->variant.pwrx.deepest;
-		return 1;
-	default: return 0;
-	}
-}
-
-static uint8_t class_of(enum pt_insn_class c)
-{
-	switch (c) {
-	case ptic_call: return TY_FC_CALL;
-	case ptic_return: return TY_FC_RETURN;
-	case ptic_jump: return TY_FC_JUMP;
-	case ptic_cond_jump: return TY_FC_COND;
-	case ptic_far_call: return TY_FC_FAR_CALL;
-	case ptic_far_return: return TY_FC_FAR_RETURN;
-	case ptic_far_jump: return TY_FC_FAR_JUMP;
-	default: return TY_FC_OTHER;
-	}
-}
-
-static void take_insn(struct ty_pt *pt, const struct pt_insn *insn, struct ty_flow_item *out)
-{
-	out->kind = TY_FLOW_INSN;
-	out->cls = class_of(insn->iclass);
-	out->size = insn->size <= sizeof(insn->raw) ? insn->size : 0;
-	out->ip = insn->ip;
-	memcpy(out->raw, insn->raw, out->size);
-	if (insn->speculative)
-		out->flags |= TY_FF_SPECULATIVE;
-	if (insn->mode == ptem_32bit)
-		out->flags |= TY_FF_32BIT;
-	pt->ip = insn->ip;
 }
 
 /* Has the PSB at the end been read? It is read ahead: what was executed up to its address is still
@@ -399,92 +402,139 @@ static bool past_end(struct ty_pt *pt)
 	return pt->end < pt->n && position(pt) > pt->end;
 }
 
+/* Tracing ended by the last instruction that is held back, and no address is told: can it, or is a
+ * FUP missing? Later libipts let any branch be that. */
+static bool is_near_branch(const struct ty_pt *pt)
+{
+	uint8_t cls = pt->ready < pt->items.n ? pt->items.v[pt->items.n - 1].cls : TY_FC_OTHER;
+
+	return cls == TY_FC_COND || cls == TY_FC_RETURN || cls == TY_FC_JUMP || cls == TY_FC_CALL;
+}
+
+/* Tracing ended on the way to `to`: where the code comes there without a branch, it did there. */
+static void run_out(struct ty_pt *pt, struct ty_flow_item *stop)
+{
+	for (size_t k = pt->ready + 1; stop->to && k < pt->items.n; k++)
+		if (pt->items.v[k].ip == stop->to) {
+			pt->items.n = k;
+			stop->ip = pt->items.v[k - 1].ip;
+		}
+}
+
+/* An event is pending. */
+static void take_event(struct ty_pt *pt, bool past)
+{
+	struct ty_flow_item it = {0};
+	struct pt_event ev;
+
+	pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
+	if (pt->status < 0)
+		return;
+	if (past && ev.status_update) {
+		pt->stopped = ev.type == ptev_exec_mode || ev.type == ptev_tsx;
+		pt->over |= pt->stopped;
+		return; /* a CBR of the next range */
+	}
+	if (pt->made && ev.status_update)
+		return;
+	pt->made = false;
+	if (ev.type == ptev_disabled && ev.ip_suppressed && is_near_branch(pt)) {
+		fail(pt, pt->ip, ty_pt_ended_nowhere, true);
+		return;
+	}
+	stamp_event(pt, &it, &ev);
+	if (ty_pt_item_event(&ev, pt->ip, &it)) {
+		if (it.kind == TY_FLOW_STOP)
+			run_out(pt, &it);
+		add(pt, &it);
+	}
+	be_sure(pt, position(pt));
+}
+
+static void take_next_insn(struct ty_pt *pt)
+{
+	uint64_t before = position(pt);
+	struct pt_insn insn = {.iclass = ptic_error};
+	int r = pt_insn_next(pt->dec, &insn, sizeof(insn));
+	struct ty_flow_item it = {0};
+
+	pt->status = r;
+	pt->made = false;
+	if (insn.iclass == ptic_error) {
+		pt->ip = insn.ip ? insn.ip : pt->ip;
+		return;
+	}
+	/* The instruction may be good although what comes after it is not. */
+	stamp_insn(pt, &it);
+	ty_pt_item_insn(&insn, &it);
+	pt->ip = insn.ip;
+	add(pt, &it);
+	if (position(pt) != pt->progress) {
+		pt->progress = position(pt);
+		pt->idle = 0;
+	} else if (++pt->idle > IDLE_INSNS_MAX) {
+		fail(pt, pt->ip, "a loop without any packet: the code is not what ran", true);
+		return;
+	}
+	if (r >= 0 && !(r & pts_event_pending) && ty_pt_item_needs_packet(&it))
+		be_sure(pt, before);
+}
+
 bool ty_pt_stopped(const struct ty_pt *pt)
 {
 	return pt->stopped;
 }
 
+/* One step of the decoder, which may add items. */
+static void step(struct ty_pt *pt)
+{
+	bool past;
+
+	if (!pt->synced && !sync_first(pt)) {
+		struct ty_flow_item it = {.kind = TY_FLOW_GAP, .value = pt->n};
+
+		it.text = "no PSB packet in this piece: decoding has nowhere to begin";
+		it.flags = TY_FF_NO_TIME;
+		pt->over = true;
+		if (!pt->entered)
+			add(pt, &it);
+		return;
+	}
+	past = past_end(pt);
+	if (past && (!pt->stops || pt->status & pts_ip_suppressed))
+		pt->over = true;
+	else if (pt->status == -pte_eos)
+		pt->over = true;
+	else if (pt->status < 0)
+		fail(pt, pt->ip, pt_errstr(pt_errcode(pt->status)), pt->status == -pte_bad_query);
+	else if (pt->status & pts_event_pending)
+		take_event(pt, past);
+	else if (pt->status & pts_eos)
+		pt->over = true;
+	else
+		take_next_insn(pt);
+}
+
 int ty_pt_next(struct ty_pt *pt, struct ty_flow_item *out)
 {
-	while (!pt->over) {
-		struct pt_insn insn = {.iclass = ptic_error};
-		uint64_t at;
-		bool past, fresh = !pt->synced;
-		int r;
-
-		memset(out, 0, sizeof(*out));
-		if (!pt->synced && !sync_forward(pt)) {
-			if (pt->entered)
-				break;
-			gap(pt, out, 0,
-			    "no PSB packet in this piece: decoding has nowhere to begin");
-			out->off = 0;
-			pt->over = true;
-			return 1;
-		}
-		past = past_end(pt);
-		if (past && fresh)
-			break; /* an error's next PSB is of the next range */
-		if (past && (!pt->stops || pt->status & pts_ip_suppressed))
-			break;
-		if (pt->status == -pte_eos)
-			break;
-		if (pt->status < 0)
-			return gap(pt, out, pt->ip, pt_errstr(pt_errcode(pt->status)));
-		if (pt->status & pts_event_pending) {
-			struct pt_event ev;
-
-			pt->status = pt_insn_event(pt->dec, &ev, sizeof(ev));
-			if (pt->status < 0)
-				continue;
-			if (past && ev.status_update) {
-				pt->stopped = ev.type == ptev_exec_mode || ev.type == ptev_tsx;
-				if (pt->stopped)
-					break;
-				continue; /* a CBR of the next range */
-			}
-			stamp_event(pt, out, &ev);
-			if (event(pt, &ev, out))
-				return 1;
-			continue;
-		}
-		if (pt->status & pts_eos)
-			break;
-		r = pt_insn_next(pt->dec, &insn, sizeof(insn));
-		/* The instruction may be good although what comes after it is not. */
-		if (insn.iclass != ptic_error) {
-			pt->status = r;
-			stamp_insn(pt, out);
-			take_insn(pt, &insn, out);
-			at = position(pt);
-			if (at != pt->progress) {
-				pt->progress = at;
-				pt->idle = 0;
-			} else if (++pt->idle > IDLE_INSNS_MAX) {
-				return gap(pt, out, pt->ip,
-					   "a loop without any packet: the code is not what ran");
-			}
-			return 1;
-		}
-		if (insn.ip)
-			pt->ip = insn.ip;
-		pt->status = r;
+	if (pt->taken == pt->ready && pt->taken) {
+		/* What is held back moves to the front. */
+		memmove(pt->items.v, pt->items.v + pt->taken,
+			(pt->items.n - pt->taken) * sizeof(*pt->items.v));
+		pt->items.n -= pt->taken;
+		pt->taken = pt->ready = 0;
 	}
-	pt->over = true;
-	return 0;
+	while ((pt->taken == pt->ready || in_gap(pt)) && !pt->over)
+		step(pt);
+	if (pt->over)
+		pt->ready = pt->items.n;
+	if (pt->taken == pt->ready)
+		return 0;
+	*out = pt->items.v[pt->taken++];
+	return 1;
 }
 
 #else
-
-bool ty_pt_available(void)
-{
-	return false;
-}
-
-const char *ty_pt_version(void)
-{
-	return "";
-}
 
 int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt_code *code,
 	      void *ctx, struct ty_pt **out, struct ty_err *err)

@@ -2,8 +2,8 @@
 /*
  * One stream of Intel PT packets to executed instructions, by libipt (Intel SDM vol. 3, chapter
  * "Intel Processor Trace"). Pulled item by item; what cannot be decoded is an item too (GAP, with
- * libipt's own text), and decoding goes on at the next PSB. Bytes and a callback for code in, items
- * out.
+ * libipt's own text), and decoding goes on at the next packet that tells where, at the latest at
+ * the next PSB. Bytes and a callback for code in, items out.
  */
 #ifndef TY_PT_STREAM_H
 #define TY_PT_STREAM_H
@@ -28,7 +28,9 @@ enum ty_flow_kind {
 	TY_FLOW_STOP,  /* tracing ended: by the instruction before, on the way to `to` (0: not told)
 			*/
 	TY_FLOW_ASYNC, /* interrupt, exception: from ip (not executed) to `to` (0: tracing ended) */
-	TY_FLOW_GAP,   /* not decodable from here (near ip) to the next item; text says why */
+	TY_FLOW_GAP,   /* not decodable from here (near ip) to the next item; text says why; value:
+			* bytes of packets, from off on; decoding goes on at `to` (0: not told),
+			* `until` */
 	TY_FLOW_OVERFLOW, /* packets were lost; goes on at ip (0: tracing was off) */
 	TY_FLOW_ABORT,	 /* a transaction was aborted: what was speculative since it began is undone
 			  */
@@ -55,6 +57,9 @@ enum ty_flow_class {
 #define TY_FF_SPECULATIVE 0x04 /* inside a transaction */
 #define TY_FF_RESUMED	  0x08
 #define TY_FF_32BIT	  0x10
+#define TY_FF_INFERRED                                                                             \
+	0x20 /* ASYNC: no packet says where; it follows from where tracing resumed                 \
+	      */
 
 struct ty_flow_item {
 	uint8_t kind;  /* enum ty_flow_kind */
@@ -66,8 +71,14 @@ struct ty_flow_item {
 	uint64_t value;
 	uint64_t off;	  /* GAP: byte offset in the stream */
 	const char *text; /* static */
-	uint8_t raw[16];
+	union {
+		uint8_t raw[16]; /* of an instruction */
+		uint64_t until;	 /* GAP: time stamp where decoding goes on; 0: not known */
+	};
 };
+
+/* The text of a gap where tracing ended without a packet that says where. */
+extern const char ty_pt_ended_nowhere[];
 
 struct ty_pt;
 

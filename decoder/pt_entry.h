@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where an Intel PT stream can be entered again behind what could not be decoded, before its next
+ * PSB: where the packets alone tell the address of the next instruction and no branch bits are left
+ * over from before. That is where tracing begins (TIP.PGE), behind a FUP and its TIP, behind the
+ * FUP of an overflow, and behind a TIP with no branch bits since such a place: behind bits a TIP
+ * may belong to a branch executed before some of them ("deferred TIPs", Intel SDM vol. 3, "Intel
+ * Processor Trace"), so that what follows it would be a guess.
+ *
+ * Packets are read on from a PSB, once: last address, execution mode and clock are known at each
+ * entry. A PSB+ that says all this is made to stand in front of it, for decoders that enter at
+ * PSBs.
+ */
+#ifndef TY_PT_ENTRY_H
+#define TY_PT_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pt_clock.h"
+
+struct ty_pt_entry {
+	size_t from;  /* the packet that tells it; all before are passed over */
+	size_t off;   /* packets are decoded from here on */
+	bool psb;     /* it is a PSB */
+	bool begins;  /* tracing begins */
+	uint64_t ip;  /* of the next instruction */
+	uint8_t mode; /* payload of MODE.Exec */
+	bool have_mode;
+	uint8_t cbr; /* 0: not known */
+	bool timed;
+	uint64_t tsc;
+	bool tma; /* crystal clock, and ticks since its: */
+	uint16_t ctc, fc;
+};
+
+struct ty_pt_entries {
+	/* Set before use, the rest 0. clock: as its head says. */
+	const uint8_t *bytes;
+	size_t n;
+	size_t p; /* a PSB to begin at, or anything before the first */
+	struct ty_pt_clock clock;
+
+	uint64_t ip;
+	bool ip_known; /* ip is what addresses are compressed against */
+	bool synced, header, bits, overflow;
+	uint8_t mode, cbr, block;
+	bool have_mode;
+	bool fup;	/* it waits for its TIP */
+	uint8_t bound;	/* kind of the packet that the next FUP belongs to, or 0 */
+	bool have_last; /* an entry behind which there were no packets of the flow */
+	struct ty_pt_entry last;
+
+	size_t lost_fup; /* the last packet of the flow is a TIP.PGD without address and FUP: its
+			    place */
+
+	/* Of the call to find: */
+	size_t lost_fup_at; /* lost_fup at `from`; 0: it was none */
+	bool overflowed;    /* an OVF was passed since the call before */
+};
+
+/*
+ * The first entry behind `after` behind which no packet of the flow comes before `from`, up to
+ * `end`. What is asked for rises from call to call. False: there is none.
+ */
+bool ty_pt_entry_find(struct ty_pt_entries *s, size_t from, size_t after, size_t end,
+		      struct ty_pt_entry *out);
+
+enum { TY_PT_ENTRY_MAX = 64 };
+/* The PSB+ (and TIP.PGE) that says what the entry does; how many bytes. */
+size_t ty_pt_entry_header(const struct ty_pt_entry *e, uint8_t out[TY_PT_ENTRY_MAX]);
+
+#endif
