@@ -69,13 +69,15 @@ static inline bool ty_explain_stopped(const struct ty_explain *x)
 /* The name of a call by index, "" for TY_NONE; in buf where the table has none. */
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32]);
 
+/* What the call does, as 64-bit machines have it (sendfile for sendfile64); never NULL. */
+const struct ty_sysrow *ty_explain_row(const struct ty_explain *x, uint32_t call);
+
 /*
- * What the call does, by the name that 64-bit machines have for it: for the forms of 32-bit ones
- * (recvmmsg_time64, sendfile64) and for what socketcall and ipc carry, where arguments are
- * recorded. behind: its arguments are not those of that name (socketcall's lie behind a pointer).
+ * The same, and of socketcall and ipc what they carry, where arguments are recorded. behind: the
+ * arguments are not those of the row (socketcall's lie behind a pointer).
  */
-const char *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c, bool *behind,
-			    char buf[32]);
+const struct ty_sysrow *ty_explain_deed(const struct ty_explain *x, const struct ty_syscall *c,
+					bool *behind);
 
 /* The first call of the thread that is not over at t; TY_NONE. One that the thread did not return
  * from (exit, or a kill) lasts as long as the thread. */

@@ -35,51 +35,10 @@ struct table {
 	bool left_out;	       /* others may be open, too */
 };
 
-enum effect { NEW, PAIR, CLOSE, RANGE, DUP, DUP2, FCNTL, EXEC };
-
-static const struct {
-	const char *name;
-	uint8_t effect, kind;
-	int8_t flags; /* the argument with O_CLOEXEC & Co; -1: none, -2: always close-on-exec */
-} effects[] = {
-	{"open", NEW, TY_FD_FILE, 1},
-	{"openat", NEW, TY_FD_FILE, 2},
-	{"openat2", NEW, TY_FD_FILE, -1},
-	{"creat", NEW, TY_FD_FILE, -1},
-	{"memfd_create", NEW, TY_FD_FILE, -1},
-	{"socket", NEW, TY_FD_SOCKET, 1},
-	{"accept", NEW, TY_FD_SOCKET, -1},
-	{"accept4", NEW, TY_FD_SOCKET, 3},
-	{"eventfd", NEW, TY_FD_EVENTFD, -1},
-	{"eventfd2", NEW, TY_FD_EVENTFD, 1},
-	{"timerfd_create", NEW, TY_FD_TIMERFD, 1},
-	{"epoll_create", NEW, TY_FD_EPOLL, -1},
-	{"epoll_create1", NEW, TY_FD_EPOLL, 0},
-	{"signalfd", NEW, TY_FD_SIGNALFD, -1},
-	{"signalfd4", NEW, TY_FD_SIGNALFD, 3},
-	{"inotify_init", NEW, TY_FD_OTHER, -1},
-	{"inotify_init1", NEW, TY_FD_OTHER, 0},
-	{"pidfd_open", NEW, TY_FD_OTHER, -2},
-	{"perf_event_open", NEW, TY_FD_OTHER, -1},
-	{"io_uring_setup", NEW, TY_FD_OTHER, -2},
-	{"pipe", PAIR, TY_FD_PIPE, -1},
-	{"pipe2", PAIR, TY_FD_PIPE, 1},
-	{"socketpair", PAIR, TY_FD_SOCKET, 1},
-	{"close", CLOSE, 0, -1},
-	{"close_range", RANGE, 0, -1},
-	{"dup", DUP, 0, -1},
-	{"dup2", DUP2, 0, -1},
-	{"dup3", DUP2, 0, 2},
-	{"fcntl", FCNTL, 0, -1},
-	{"execve", EXEC, 0, -1},
-	{"execveat", EXEC, 0, -1},
-};
-#define EFFECTS (sizeof(effects) / sizeof(*effects))
-
 struct call {
 	uint64_t end_ns;
 	uint32_t thread, call;
-	uint8_t effect;
+	const struct ty_sysrow *row;
 };
 
 static int by_end(const void *pa, const void *pb)
@@ -127,13 +86,13 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t args[6], fd = (uint64_t)c.ret;
-	uint8_t kind = effects[k->effect].kind;
-	int8_t flags = effects[k->effect].flags;
+	uint8_t kind = k->row->fd_kind;
+	int8_t flags = k->row->cloexec;
 	bool cloexec;
 
 	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return;
-	if (effects[k->effect].effect == EXEC) {
+	if (k->row->fds == TY_FDS_EXEC) {
 		for (unsigned i = 0; i < FDS; i++)
 			if (t->cloexec[i])
 				t->open[i] = t->cloexec[i] = false;
@@ -141,22 +100,22 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 	}
 	if (x->args(x->ctx, &c, args))
 		return;
-	cloexec = flags == -2 || (flags >= 0 && args[flags] & CLOEXEC);
-	switch ((enum effect)effects[k->effect].effect) {
-	case NEW:
+	cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && args[flags] & CLOEXEC);
+	switch ((enum ty_fds_effect)k->row->fds) {
+	case TY_FDS_NEW:
 		mend(t, fd);
 		put(t, fd, kind, cloexec);
 		break;
-	case PAIR:
+	case TY_FDS_PAIR:
 		/* The lowest free ones, if it is known which are. */
 		for (unsigned i = 0; i < 2 && !t->left_out; i++)
 			put_lowest(t, kind, cloexec);
 		break;
-	case CLOSE:
+	case TY_FDS_CLOSE:
 		if (args[0] < FDS)
 			t->open[args[0]] = t->cloexec[args[0]] = false;
 		break;
-	case RANGE:
+	case TY_FDS_RANGE:
 		for (uint64_t i = (uint32_t)args[0]; i < FDS && i <= (uint32_t)args[1]; i++) {
 			if (args[2] & CLOSE_RANGE_CLOEXEC_)
 				t->cloexec[i] = t->open[i];
@@ -164,22 +123,23 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 				t->open[i] = t->cloexec[i] = false;
 		}
 		break;
-	case DUP:
+	case TY_FDS_DUP:
 		mend(t, fd);
 		put_copy(t, fd, args[0], false);
 		break;
-	case DUP2:
+	case TY_FDS_DUP2:
 		/* To itself it does nothing. */
 		if (fd != args[0])
 			put_copy(t, fd, args[0], cloexec);
 		break;
-	case FCNTL:
+	case TY_FDS_FCNTL:
 		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
 			put_copy(t, fd, args[0], args[1] == F_DUPFD_CLOEXEC_);
 		else if (args[1] == F_SETFD_ && args[0] < FDS)
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
-	case EXEC: break;
+	case TY_FDS_NONE:
+	case TY_FDS_EXEC: break;
 	}
 }
 
@@ -242,31 +202,32 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
 	uint64_t fd = (uint64_t)c.ret, args[6];
-	uint8_t kind = effects[k->effect].kind;
+	uint8_t kind = k->row->fd_kind;
 
 	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) ||
 	    x->args(x->ctx, &c, args))
 		return;
-	switch ((enum effect)effects[k->effect].effect) {
-	case NEW:
+	switch ((enum ty_fds_effect)k->row->fds) {
+	case TY_FDS_NEW:
 		forget(t, fd, fd);
 		if (k->end_ns <= t_ns)
 			put(t, fd, kind, false);
 		break;
-	case DUP:
-	case DUP2: forget(t, fd, fd); break;
-	case FCNTL:
+	case TY_FDS_DUP:
+	case TY_FDS_DUP2: forget(t, fd, fd); break;
+	case TY_FDS_FCNTL:
 		if (args[1] == F_DUPFD_ || args[1] == F_DUPFD_CLOEXEC_)
 			forget(t, fd, fd);
 		break;
-	case CLOSE: forget(t, args[0], args[0]); break;
-	case RANGE: forget(t, (uint32_t)args[0], (uint32_t)args[1]); break;
-	case PAIR: /* which ones is not told */
+	case TY_FDS_CLOSE: forget(t, args[0], args[0]); break;
+	case TY_FDS_RANGE: forget(t, (uint32_t)args[0], (uint32_t)args[1]); break;
+	case TY_FDS_PAIR: /* which ones is not told */
 		for (uint64_t i = 0; i < FDS; i++)
 			if (t->kind[i] == kind)
 				forget(t, i, i);
 		break;
-	case EXEC: break; /* what it closed is not listed */
+	case TY_FDS_NONE:
+	case TY_FDS_EXEC: break; /* what it closed is not listed */
 	}
 }
 
@@ -279,11 +240,9 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	uint32_t threads = ty_model_summary(m)->threads, leader = thread;
 	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
 	VEC(struct call) v = {0};
-	int nr[EFFECTS], r = 0;
+	int r = 0;
 	bool listed = false;
 
-	for (size_t i = 0; i < EFFECTS; i++)
-		nr[i] = ty_syscall_number(x->arch, effects[i].name);
 	if (th->tgid > 0 && th->tgid != th->tid) {
 		uint32_t l = ty_model_thread_find(m, th->tgid, t_ns);
 
@@ -305,6 +264,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 			continue;
 		for (uint32_t k = 0; !r && k < o->syscalls_n; k++) {
 			struct ty_syscall c = ty_model_syscall_brief(m, i, o->syscalls_first + k);
+			const struct ty_sysrow *row;
 
 			if (c.end_ns > to_ns)
 				break;
@@ -313,13 +273,12 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 				r = -TY_ELIMIT;
 				break;
 			}
-			for (uint8_t e = 0; e < EFFECTS; e++)
-				if (c.nr == nr[e] && c.nr >= 0) {
-					struct call q = {c.end_ns, i, o->syscalls_first + k, e};
+			row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
+			if (row->fds) {
+				struct call q = {c.end_ns, i, o->syscalls_first + k, row};
 
-					r = vec_push(&v, q);
-					break;
-				}
+				r = vec_push(&v, q);
+			}
 		}
 	}
 	if (!r) {

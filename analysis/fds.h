@@ -5,18 +5,6 @@
 
 #include "explain.h"
 
-enum ty_fd_kind {
-	TY_FD_UNKNOWN,
-	TY_FD_FILE,
-	TY_FD_PIPE,
-	TY_FD_SOCKET,
-	TY_FD_EVENTFD,
-	TY_FD_TIMERFD,
-	TY_FD_SIGNALFD,
-	TY_FD_EPOLL,
-	TY_FD_OTHER,
-};
-
 /*
  * What descriptor fd of the thread's process was at t: by the last call that made it, followed
  * through dup and fork. Results of pipe and socketpair lie behind a pointer: they are taken to be

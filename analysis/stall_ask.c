@@ -45,8 +45,8 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	struct ty_wait_for w;
 	struct ty_span s;
+	enum ty_sysid id;
 	uint32_t call;
-	char buf[32];
 
 	if (span == t->spans_first)
 		return true;
@@ -62,7 +62,8 @@ static bool is_message(const struct ty_explain *x, uint32_t thread, uint32_t spa
 	    ty_stall_just_born(x->m, who, ts) && (!futex || ran_ns(x->m, who, ts) < BEGUN_NS))
 		return false;
 	/* Both sides of a FIFO wait for each other to open it. */
-	if (!strncmp(ty_explain_call(x, call, buf), "open", 4))
+	id = ty_explain_row(x, call)->id;
+	if (id == TY_SYS_open || id == TY_SYS_openat)
 		return false;
 	return w.kind != TY_STALL_OTHER && (w.class == TY_WAIT_PEER || w.class == TY_WAIT_IDLE);
 }

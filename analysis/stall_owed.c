@@ -70,13 +70,12 @@ static int64_t other_side(const struct ty_explain *x, uint32_t thread, uint32_t 
 	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
 	struct ty_talk t = ty_talk(x, &s);
 	uint64_t args[6];
-	char buf[32];
 
 	if (t.says & TY_GIVES ? t.gives < 0 : t.takes < 0)
 		return -1;
 	if (!x->args || x->args(x->ctx, &s, args))
 		return -1;
-	if (!strcmp(ty_explain_call(x, call, buf), "sendto") && args[4])
+	if (ty_explain_row(x, call)->id == TY_SYS_sendto && args[4])
 		return -1;
 	return (int32_t)args[t.says & TY_GIVES ? t.gives : t.takes];
 }

@@ -35,10 +35,9 @@ static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_
 	struct ty_syscall there = ty_model_syscall(x->m, call);
 	struct on_set does = {0};
 	uint64_t args[6], other[6];
-	char buf[32];
 	bool behind;
 
-	ty_explain_deed(x, &there, &behind, buf);
+	ty_explain_deed(x, &there, &behind);
 	if (behind || !x->args || x->args(x->ctx, &there, args))
 		return does;
 	i = i < end ? i : end;

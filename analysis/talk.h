@@ -5,23 +5,14 @@
 
 #include "explain.h"
 
-enum ty_talk_says {
-	TY_GIVES = 1,	  /* hands something over */
-	TY_SIGNALS = 2,	  /* a signal */
-	TY_TAKES = 4,	  /* what was handed over */
-	TY_MESSAGE = 8,	  /* the same of a socket for certain */
-	TY_CONNECTS = 16, /* to who serves */
-	TY_ACCEPTS = 32,  /* somebody who asks */
-	TY_CLOSES = 64,	  /* the number was another descriptor's before */
-};
-
 struct ty_talk {
 	unsigned says;	     /* enum ty_talk_says; 0: nothing */
 	int8_t gives, takes; /* the argument with the descriptor that is given to (connected to,
 				closed), taken from (accepted at); -1: there is none */
 };
 
-/* By the call's name, of whatever ABI; and by its result: what handed nothing over says nothing. */
+/* By the table of system calls, of whatever ABI; and by its result: what handed nothing over says
+ * nothing. */
 struct ty_talk ty_talk(const struct ty_explain *x, const struct ty_syscall *c);
 /* What it says on the descriptor; 0: nothing, or its arguments are not recorded. */
 unsigned ty_talk_on(const struct ty_explain *x, const struct ty_syscall *c, const struct ty_talk *t,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See waits.h. One table from the names of system calls to what they wait for; futexes are told
- * apart by operation and value (include/uapi/linux/futex.h). A wait with the value 2 or 3 is a
- * lock's by convention of those who write locks (glibc's lowlevellock and rwlock, Rust, musl, Go);
- * a value with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a
- * private word that of the same process); a value that is the tid of a living thread of the process
- * is a join. Counters (of Rust's and of newer condition variables, of barriers) come by 2 and 3,
- * too: other waits on the word tell (stall_word.c).
+ * See waits.h. What a call waits for is in the table of system calls; futexes are told apart by
+ * operation and value (include/uapi/linux/futex.h). A wait with the value 2 or 3 is a lock's by
+ * convention of those who write locks (glibc's lowlevellock and rwlock, Rust, musl, Go); a value
+ * with FUTEX_WAITERS holds the owner's tid by the rules of robust and PI locks (in a private word
+ * that of the same process); a value that is the tid of a living thread of the process is a join.
+ * Counters (of Rust's and of newer condition variables, of barriers) come by 2 and 3, too: other
+ * waits on the word tell (stall_word.c).
  */
 #include "waits.h"
 
@@ -47,72 +47,13 @@ enum {
 /* fcntl's commands that wait: F_SETLKW, F_SETLKW64 (32-bit), F_OFD_SETLKW */
 #define IS_SETLKW(cmd) ((cmd) == 7 || (cmd) == 14 || (cmd) == 38)
 
-static const struct {
-	const char *name;
-	uint8_t kind, class;
-	int8_t fd; /* the argument that is a descriptor; -1: none */
-} calls[] = {
-	{"accept", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
-	{"accept4", TY_STALL_SOCKET, TY_WAIT_IDLE, 0},
-	{"clock_nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
-	{"clone", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
-	{"clone3", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
-	{"connect", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
-	{"copy_file_range", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"epoll_pwait", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"epoll_pwait2", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"epoll_wait", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"fcntl", TY_STALL_LOCK, TY_WAIT_DEFINITE, 0},
-	{"flock", TY_STALL_LOCK, TY_WAIT_DEFINITE, 0},
-	{"futex", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
-	{"futex_wait", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
-	{"futex_waitv", TY_STALL_FUTEX, TY_WAIT_PEER, -1},
-	{"io_getevents", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"io_pgetevents", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"io_uring_enter", TY_STALL_EVENTS, TY_WAIT_IDLE, 0},
-	{"mq_timedreceive", TY_STALL_QUEUE, TY_WAIT_PEER, 0},
-	{"mq_timedsend", TY_STALL_QUEUE, TY_WAIT_DEFINITE, 0},
-	{"msgrcv", TY_STALL_QUEUE, TY_WAIT_PEER, -1},
-	{"msgsnd", TY_STALL_QUEUE, TY_WAIT_DEFINITE, -1},
-	{"nanosleep", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
-	{"open", TY_STALL_FD, TY_WAIT_PEER, -1}, /* a FIFO without its other side */
-	{"openat", TY_STALL_FD, TY_WAIT_PEER, -1},
-	{"pause", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"poll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"ppoll", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"pread64", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"preadv", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"preadv2", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"pselect6", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"pwrite64", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
-	{"pwritev", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
-	{"pwritev2", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
-	{"read", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"readv", TY_STALL_FD, TY_WAIT_PEER, 0},
-	{"recv", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
-	{"recvfrom", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
-	{"recvmmsg", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
-	{"recvmsg", TY_STALL_SOCKET, TY_WAIT_PEER, 0},
-	{"restart_syscall", TY_STALL_SLEEP, TY_WAIT_IDLE, -1},
-	{"rt_sigsuspend", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"rt_sigtimedwait", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"select", TY_STALL_EVENTS, TY_WAIT_IDLE, -1},
-	{"semop", TY_STALL_SEMAPHORE, TY_WAIT_PEER, -1},
-	{"semtimedop", TY_STALL_SEMAPHORE, TY_WAIT_PEER, -1},
-	{"send", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
-	{"sendfile", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
-	{"sendmmsg", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
-	{"sendmsg", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
-	{"sendto", TY_STALL_SOCKET, TY_WAIT_DEFINITE, 0},
-	{"splice", TY_STALL_PIPE, TY_WAIT_PEER, 0},
-	{"tee", TY_STALL_PIPE, TY_WAIT_PEER, 0},
-	{"vfork", TY_STALL_CHILD, TY_WAIT_DEFINITE, -1},
-	{"vmsplice", TY_STALL_PIPE, TY_WAIT_DEFINITE, 0},
-	{"wait4", TY_STALL_CHILD, TY_WAIT_END, -1},
-	{"waitid", TY_STALL_CHILD, TY_WAIT_END, -1},
-	{"waitpid", TY_STALL_CHILD, TY_WAIT_END, -1},
-	{"write", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
-	{"writev", TY_STALL_FD, TY_WAIT_DEFINITE, 0},
+static const uint8_t kinds[TY_WAIT_ON_KINDS] = {
+	[TY_WAIT_ON_OTHER] = TY_STALL_OTHER,	     [TY_WAIT_ON_CHILD] = TY_STALL_CHILD,
+	[TY_WAIT_ON_EVENTS] = TY_STALL_EVENTS,	     [TY_WAIT_ON_FD] = TY_STALL_FD,
+	[TY_WAIT_ON_FUTEX] = TY_STALL_FUTEX,	     [TY_WAIT_ON_LOCK] = TY_STALL_LOCK,
+	[TY_WAIT_ON_PIPE] = TY_STALL_PIPE,	     [TY_WAIT_ON_QUEUE] = TY_STALL_QUEUE,
+	[TY_WAIT_ON_SEMAPHORE] = TY_STALL_SEMAPHORE, [TY_WAIT_ON_SLEEP] = TY_STALL_SLEEP,
+	[TY_WAIT_ON_SOCKET] = TY_STALL_SOCKET,
 };
 
 static int32_t tgid_of(const struct ty_model *m, uint32_t thread)
@@ -207,9 +148,8 @@ bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k)
 						   : TY_NONE;
 	struct ty_syscall s;
 	uint64_t args[6];
-	char buf[32];
 
-	if (!x->args || strcmp(ty_explain_call(x, call, buf), "ioctl"))
+	if (!x->args || ty_explain_row(x, call)->id != TY_SYS_ioctl)
 		return false;
 	s = ty_model_syscall(x->m, call);
 	return !x->args(x->ctx, &s, args) && IOC_TYPE(args[1]) == UFFDIO_TYPE;
@@ -220,9 +160,8 @@ bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for
 	struct ty_syscall c = ty_model_syscall(x->m, call);
 	uint64_t args[6];
 	bool behind;
-	char buf[32];
 
-	if (strcmp(ty_explain_deed(x, &c, &behind, buf), "futex") || !x->args ||
+	if (ty_explain_deed(x, &c, &behind)->id != TY_SYS_futex || !x->args ||
 	    x->args(x->ctx, &c, args))
 		return false;
 	*w = (struct ty_wait_for){.kind = TY_STALL_FUTEX,
@@ -277,32 +216,23 @@ static void by_waker(const struct ty_explain *x, const struct ty_span *s, struct
 		w->shared = false;
 }
 
-/* Of calls; -1: none. */
-static int known(const char *name)
-{
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!strcmp(calls[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 		    char out[TY_WAIT_OBJECT])
 {
 	struct ty_syscall c = ty_model_syscall(x->m, call);
 	uint64_t args[6];
-	bool behind, word;
-	char buf[32];
-	int k = known(ty_explain_deed(x, &c, &behind, buf));
+	bool behind, word, fd;
+	const struct ty_sysrow *r = ty_explain_deed(x, &c, &behind);
 
 	*out = 0;
-	word = k >= 0 && !strcmp(calls[k].name, "futex") && s->state != TY_ST_BLOCKED;
-	if (k < 0 || (calls[k].fd < 0 && !word) || behind || !x->args || x->args(x->ctx, &c, args))
+	word = r->id == TY_SYS_futex && s->state != TY_ST_BLOCKED;
+	fd = r->wait_on && ty_sysrow_is_fd(r, r->object);
+	if ((!word && !fd) || behind || !x->args || x->args(x->ctx, &c, args))
 		return;
 	if (word)
 		name_word(out, args[0]);
 	else
-		name_fd(out, (int32_t)args[calls[k].fd]);
+		name_fd(out, (int32_t)args[r->object]);
 }
 
 struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span *s, uint32_t call)
@@ -311,9 +241,7 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	uint64_t args[6] = {0};
 	struct ty_syscall c;
 	bool kernel = false;
-	const char *name;
-	char buf[32];
-	int fd_arg = -1, k;
+	const struct ty_sysrow *r;
 	bool behind;
 
 	if (call == TY_NONE) {
@@ -331,13 +259,11 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 		return w;
 	}
 	c = ty_model_syscall(x->m, call);
-	name = ty_explain_deed(x, &c, &behind, buf);
+	r = ty_explain_deed(x, &c, &behind);
 	w.has_args = !behind && x->args && !x->args(x->ctx, &c, args);
-	k = known(name);
-	if (k >= 0) {
-		w.kind = calls[k].kind;
-		w.class = calls[k].class;
-		fd_arg = calls[k].fd;
+	if (r->wait_on) {
+		w.kind = kinds[r->wait_on];
+		w.class = r->wait_class;
 	}
 	if (w.kind == TY_STALL_OTHER && c.flags & TY_SF_LOST)
 		w.class = TY_WAIT_IDLE; /* the call may be over: another one's begin is lost */
@@ -351,26 +277,32 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	}
 	if (!w.has_args)
 		return w;
-	if (fd_arg >= 0) {
-		w.fd = (int32_t)args[fd_arg];
+	if (r->wait_on && ty_sysrow_is_fd(r, r->object)) {
+		w.fd = (int32_t)args[r->object];
 		name_fd(w.object, w.fd);
 	}
 	if (kernel)
 		return w;
-	if (!strcmp(name, "futex")) {
-		futex(x, s, args, &w);
-	} else if (!strcmp(name, "fcntl")) {
+	switch ((enum ty_sysid)r->id) {
+	case TY_SYS_futex: futex(x, s, args, &w); break;
+	case TY_SYS_fcntl:
 		if (!IS_SETLKW(args[1]))
 			w.kind = TY_STALL_OTHER;
-	} else if (!strcmp(name, "poll") || !strcmp(name, "ppoll")) {
+		break;
+	case TY_SYS_poll:
+	case TY_SYS_ppoll:
 		/* One descriptor is one other side; none is a sleep. */
 		if (args[1] == 1)
 			w.class = TY_WAIT_PEER, w.kind = TY_STALL_FD;
 		else if (!args[1])
 			w.kind = TY_STALL_SLEEP;
-	} else if (!strcmp(name, "select") || !strcmp(name, "pselect6")) {
+		break;
+	case TY_SYS_select:
+	case TY_SYS_pselect6:
 		if (!args[0])
 			w.kind = TY_STALL_SLEEP;
+		break;
+	default: break;
 	}
 	return w;
 }
@@ -526,25 +458,20 @@ bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_w
 /* The operation of a futex call on one word, and its arguments as futex() has them; -1. */
 static int futex_op(const struct ty_explain *x, uint32_t call, uint64_t args[6])
 {
+	enum ty_sysid id = ty_explain_row(x, call)->id;
 	struct ty_syscall c;
-	const char *name;
-	char buf[32];
 
-	name = ty_explain_call(x, call, buf);
-	if (strncmp(name, "futex", 5) || !x->args)
+	/* futex_waitv: its words lie behind a pointer. */
+	if ((id != TY_SYS_futex && id != TY_SYS_futex_wait && id != TY_SYS_futex_wake) || !x->args)
 		return -1;
 	c = ty_model_syscall(x->m, call);
 	if (x->args(x->ctx, &c, args))
 		return -1;
-	if (!strcmp(name, "futex_wait")) {
+	if (id == TY_SYS_futex_wait) {
 		args[2] = args[1];
 		return FUTEX_WAIT;
 	}
-	if (!strcmp(name, "futex_wake"))
-		return FUTEX_WAKE;
-	if (strcmp(name, "futex") && strcmp(name, "futex_time64"))
-		return -1; /* futex_waitv: its words lie behind a pointer */
-	return (int)args[1] & FUTEX_CMD;
+	return id == TY_SYS_futex_wake ? FUTEX_WAKE : (int)args[1] & FUTEX_CMD;
 }
 
 enum ty_futex_use ty_wait_futex_use(const struct ty_explain *x, uint32_t call, uint64_t *word)
@@ -591,16 +518,13 @@ bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uin
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;
-	const char *name;
-	char buf[32];
 
 	if (call == TY_NONE)
 		return false;
 	c = ty_model_syscall(x->m, call);
 	if (c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return false;
-	name = ty_explain_call(x, call, buf);
-	if (strstr(name, "poll") || strstr(name, "select"))
+	if (ty_explain_row(x, call)->zero_is_timeout)
 		return !c.ret;
 	return c.ret == -110 || c.ret == -62 || c.ret == -11; /* ETIMEDOUT, ETIME, EAGAIN */
 }

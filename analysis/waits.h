@@ -6,9 +6,6 @@
 #include "explain.h"
 #include "stalls.h"
 
-/* See the rule in stalls.h. */
-enum ty_wait_class { TY_WAIT_DEFINITE, TY_WAIT_PEER, TY_WAIT_END, TY_WAIT_IDLE };
-
 #define TY_WAIT_OBJECT 96 /* bytes */
 
 struct ty_wait_for {

@@ -2,14 +2,14 @@
 /*
  * Arguments and results of system calls as text, as strace writes them where the values alone say
  * enough (strings and structures behind pointers are not in the trace). Driven by the rows of
- * syscall_args.c; what depends on other arguments (fcntl, futex, clone, prctl...) is here.
+ * syscall_table.c; what depends on other arguments (fcntl, futex, clone, prctl...) is here.
  *
  * Budget: one pass, no printf, no allocation but the buffer's growth.
  */
 #include <string.h>
 
-#include "syscall_args.h"
 #include "syscall_sets.h"
+#include "syscalls.h"
 
 struct fmt {
 	struct ty_buf *out;
@@ -404,7 +404,7 @@ static void add_set(struct fmt *f, enum ty_set set, uint64_t v)
 }
 
 /* One argument. true: it has taken all that follow as well. */
-static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
+static bool add_arg(struct fmt *f, const struct ty_sysrow *row, unsigned i)
 {
 	uint64_t v = f->args[i];
 	uint32_t v32 = (uint32_t)v;
@@ -419,15 +419,21 @@ static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
 	if (row->a[i] == TY_ARG_OPENMODE && !(f->args[i - 1] & (0100 | 020000000)))
 		return row->n == i + 1;
 	comma(f);
+	if (ty_arg_is_pointer(row->a[i])) {
+		add_ptr(b, word(f, v));
+		return false;
+	}
 	switch ((enum ty_argkind)row->a[i]) {
 	case TY_ARG_FD:
+	case TY_ARG_PID:
+	case TY_ARG_UID:
+	case TY_ARG_IPC:
 	case TY_ARG_INT: add_int(b, (int32_t)v32); break;
 	case TY_ARG_UINT: add_dec(b, v32); break;
 	case TY_ARG_LONG: add_int(b, f->bits32 ? (int32_t)v32 : (int64_t)v); break;
 	case TY_ARG_ULONG: add_dec(b, word(f, v)); break;
 	case TY_ARG_HEX: add_hex(b, word(f, v)); break;
 	case TY_ARG_HEX32: add_hex(b, v32); break;
-	case TY_ARG_PTR: add_ptr(b, word(f, v)); break;
 	case TY_ARG_DIRFD:
 		if ((int32_t)v32 == -100)
 			ty_buf_adds(b, "AT_FDCWD");
@@ -467,7 +473,7 @@ static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
 		add_flags(b, TY_SET_AT, v32 & ~0x6000u, true);
 		break;
 	case TY_ARG_PGOFF: add_hex(b, (uint64_t)v32 << 12); break;
-	case TY_ARG_SETS: break;
+	default: break;
 	}
 	return false;
 }
@@ -475,17 +481,15 @@ static bool add_arg(struct fmt *f, const struct ty_sysargs *row, unsigned i)
 int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			const uint64_t args[6], struct ty_buf *out)
 {
-	struct fmt f = {.out = out, .args = args, .first = true};
-	const struct ty_sysargs *row = ty_syscall_args_of(a, abi, nr, &f.os, &f.bits32);
+	struct fmt f = {.out = out,
+			.args = args,
+			.os = ty_sysarch_os(a),
+			.bits32 = ty_sysarch_bits32(a, abi),
+			.first = true};
+	const struct ty_sysrow *row = ty_syscall_row(a, abi, nr);
 
-	for (unsigned i = 0; i < (row ? row->n : 6u); i++) {
-		if (!row) {
-			comma(&f);
-			add_hex(out, word(&f, args[i]));
-		} else if (add_arg(&f, row, i)) {
-			break;
-		}
-	}
+	for (unsigned i = 0; i < row->n && !add_arg(&f, row, i); i++)
+		;
 	return out->failed;
 }
 
@@ -562,24 +566,23 @@ static void add_fcntl_result(struct ty_buf *b, unsigned os, const uint64_t *args
 int ty_syscall_fmt_result(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			  const uint64_t *args, int64_t ret, struct ty_buf *out)
 {
-	unsigned os;
-	bool bits32;
-	const struct ty_sysargs *row = ty_syscall_args_of(a, abi, nr, &os, &bits32);
 
 	if (ret < 0 && ret >= -4095) {
 		add_error(out, (int)-ret);
 		return out->failed;
 	}
-	switch (row ? row->ret : TY_RET_INT) {
-	case TY_RET_PTR: add_ptr(out, bits32 ? (uint32_t)ret : (uint64_t)ret); break;
+	switch ((enum ty_retkind)ty_syscall_row(a, abi, nr)->ret) {
+	case TY_RET_PTR:
+		add_ptr(out, ty_sysarch_bits32(a, abi) ? (uint32_t)ret : (uint64_t)ret);
+		break;
 	case TY_RET_OCT: add_octal(out, (uint32_t)ret, 3); break;
 	case TY_RET_POLL:
 		add_int(out, ret);
 		if (!ret)
 			ty_buf_adds(out, " (Timeout)");
 		break;
-	case TY_RET_FCNTL: add_fcntl_result(out, os, args, ret); break;
-	default: add_int(out, ret);
+	case TY_RET_FCNTL: add_fcntl_result(out, ty_sysarch_os(a), args, ret); break;
+	case TY_RET_INT: add_int(out, ret);
 	}
 	return out->failed;
 }

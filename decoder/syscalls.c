@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "syscall_args.h"
-
 #define TABLE	   1024
 #define X32_BIT	   0x40000000
 #define ARM_PRIV   0x0f0000 /* __ARM_NR_BASE */
@@ -23,8 +21,7 @@
 
 struct entry {
 	const char *name;
-	const struct ty_sysargs *args;
-	uint8_t class; /* enum ty_syscall_class */
+	const struct ty_sysrow *row;
 };
 
 struct table {
@@ -56,41 +53,14 @@ static const struct {
 	{469, "file_setattr"},
 };
 
-static enum ty_syscall_class class_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		enum ty_syscall_class class;
-	} c[] = {
-		{"fork", TY_SC_FORK},
-		{"vfork", TY_SC_FORK},
-		{"clone", TY_SC_FORK},
-		{"clone2", TY_SC_FORK},
-		{"clone3", TY_SC_FORK},
-		{"execve", TY_SC_EXEC},
-		{"execveat", TY_SC_EXEC},
-		{"exit", TY_SC_EXIT},
-		{"exit_group", TY_SC_EXIT},
-		{"sigreturn", TY_SC_SIGRETURN},
-		{"rt_sigreturn", TY_SC_SIGRETURN},
-	};
-
-	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-		if (!strcmp(c[i].name, name))
-			return c[i].class;
-	return TY_SC_OTHER;
-}
-
 static void fill(struct entry *e, uint32_t arch, unsigned os, bool bits32, int nr)
 {
 	char *s = seccomp_syscall_resolve_num_arch(arch, nr);
 
 	/* Kept for the life of the process, as the tables are. */
 	e->name = s;
-	if (!s)
-		return;
-	e->class = (uint8_t)class_of(s);
-	e->args = ty_sysargs_find(os, bits32, s);
+	if (s)
+		e->row = ty_sysrow_find(os, bits32, s);
 }
 
 static struct table *table_new(uint32_t arch, unsigned os, bool bits32)
@@ -110,7 +80,7 @@ static struct table *table_new(uint32_t arch, unsigned os, bool bits32)
 		if (e->name)
 			continue;
 		e->name = newer[i].name;
-		e->args = ty_sysargs_find(os, bits32, e->name);
+		e->row = ty_sysrow_find(os, bits32, e->name);
 	}
 	return t;
 }
@@ -195,35 +165,21 @@ int ty_syscall_number(const struct ty_sysarch *a, const char *name)
 	return -1;
 }
 
-const struct ty_sysargs *ty_syscall_args_of(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
-					    unsigned *os, bool *bits32)
+const struct ty_sysrow *ty_syscall_row(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
 {
 	const struct entry *e = entry_of(a, abi, nr);
 
-	*os = a ? a->os & ~TY_ARGOS_32 : TY_ARGOS_GENERIC;
-	*bits32 = abi == TY_ABI_COMPAT32 || (a && a->os & TY_ARGOS_32);
-	return e ? e->args : NULL;
+	return e ? e->row : ty_sysrow_find(TY_ARGOS_GENERIC, false, "");
 }
 
-unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+unsigned ty_sysarch_os(const struct ty_sysarch *a)
 {
-	const struct entry *e = entry_of(a, abi, nr);
-
-	return e && e->args ? e->args->n : 6;
+	return a ? a->os & ~TY_ARGOS_32 : TY_ARGOS_GENERIC;
 }
 
-bool ty_syscall_takes_fd(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
+bool ty_sysarch_bits32(const struct ty_sysarch *a, enum ty_abi abi)
 {
-	const struct entry *e = entry_of(a, abi, nr);
-
-	return e && e->args && e->args->n && e->args->a[0] == TY_ARG_FD;
-}
-
-enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr)
-{
-	const struct entry *e = entry_of(a, abi, nr);
-
-	return e ? (enum ty_syscall_class)e->class : TY_SC_OTHER;
+	return abi == TY_ABI_COMPAT32 || (a && a->os & TY_ARGOS_32);
 }
 
 bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi *abi)
@@ -235,7 +191,7 @@ bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi 
 	for (size_t i = 0; i < sizeof(try) / sizeof(try[0]); i++) {
 		const struct entry *e = entry_of(a, try[i], nr);
 
-		if (e && !strcmp(e->name, "execve")) {
+		if (e && e->row->id == TY_SYS_execve) {
 			*abi = try[i];
 			return true;
 		}

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "syscall_table.h"
 
 enum ty_abi {
 	TY_ABI_NATIVE64, /* of the traced machine's 64-bit kernel */
@@ -28,22 +29,17 @@ const struct ty_sysarch *ty_sysarch_find(const char *machine);
 const char *ty_syscall_name(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr, char buf[32]);
 /* Number of a name, -1 when unknown. */
 int ty_syscall_number(const struct ty_sysarch *a, const char *name);
-/* How many arguments the call takes (6 when unknown). */
-unsigned ty_syscall_nargs(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
-
-/* Is its first argument a descriptor? */
-bool ty_syscall_takes_fd(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
-
-/* What a call does to its thread, as far as pairing of its two ends needs to know. */
-enum ty_syscall_class {
-	TY_SC_OTHER,
-	TY_SC_FORK,	 /* fork, vfork, clone, clone3: returns twice */
-	TY_SC_EXEC,	 /* execve, execveat */
-	TY_SC_EXIT,	 /* exit, exit_group: never returns */
-	TY_SC_SIGRETURN, /* sigreturn, rt_sigreturn: the kernel forgets the number at its end */
-};
-/* TY_ABI_UNSURE is read as native. Thread-safe, a table look-up. */
-enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
+/* What the call is (syscall_table.h), an array index; for unknown ones a row without a name. Never
+ * NULL. TY_ABI_UNSURE is read as native. Thread-safe. */
+const struct ty_sysrow *ty_syscall_row(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr);
+/* enum ty_argos, without TY_ARGOS_32; and is it a 32-bit ABI? */
+unsigned ty_sysarch_os(const struct ty_sysarch *a);
+bool ty_sysarch_bits32(const struct ty_sysarch *a, enum ty_abi abi);
+static inline enum ty_syscall_class ty_syscall_class(const struct ty_sysarch *a, enum ty_abi abi,
+						     int64_t nr)
+{
+	return (enum ty_syscall_class)ty_syscall_row(a, abi, nr)->class;
+}
 /* Is nr an execve of some ABI in which an image runs from its exec on? true fills *abi. (x86: the
  * kernel reports a successful exec with the number of the new image's execve.) */
 bool ty_syscall_exec_proves(const struct ty_sysarch *a, int64_t nr, enum ty_abi *abi);

@@ -216,7 +216,7 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 	ty_json_str(j, "comm", comm);
 	ty_json_str(j, "name", ty_syscall_name(arch, c->abi, c->nr, buf));
 	if (begun) {
-		unsigned n = ty_syscall_nargs(arch, c->abi, c->nr);
+		unsigned n = ty_syscall_row(arch, c->abi, c->nr)->n;
 
 		ty_json_array(j, "args");
 		for (unsigned i = 0; i < n; i++)

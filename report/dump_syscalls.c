@@ -125,7 +125,7 @@ static void put_text(struct dump *d)
 static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
 {
 	const struct ty_call *c = &l->u.call;
-	const char *fd = d->fds && ty_syscall_takes_fd(d->s->arch, c->abi, c->nr)
+	const char *fd = d->fds && ty_sysrow_is_fd(ty_syscall_row(d->s->arch, c->abi, c->nr), 0)
 				 ? ty_fd_names_at(d->fds, l->pid, (int32_t)c->args[0], c->start_ns)
 				 : NULL;
 

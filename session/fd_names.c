@@ -275,26 +275,25 @@ static bool change_of(const struct ty_sysarch *arch, const struct ty_call *c, st
 {
 	uint32_t fd = (uint32_t)c->args[0];
 	bool failed = c->how == TY_CALL_RETURNED && c->ret < 0;
-	const char *name;
-	char buf[32];
+	enum ty_fds_effect effect;
 
 	/* What began before may have been anything. */
 	if (ty_call_end_only(c))
 		return false;
 	*out = (struct change){fd, fd, .exec = false};
-	name = ty_syscall_name(arch, c->abi, c->nr, buf);
-	if (!strcmp(name, "close")) /* with an error (EINTR, EIO) it is closed, too */
+	effect = ty_syscall_row(arch, c->abi, c->nr)->as->fds;
+	if (effect == TY_FDS_CLOSE) /* with an error (EINTR, EIO) it is closed, too */
 		return !failed || c->ret != -EBADF;
 	if (failed)
 		return false;
-	if (ty_syscall_class(arch, c->abi, c->nr) == TY_SC_EXEC) {
+	if (effect == TY_FDS_EXEC) {
 		*out = (struct change){0, UINT32_MAX, .exec = true};
-	} else if (!strncmp(name, "fcntl", 5) && c->args[1] == SETFD) {
+	} else if (effect == TY_FDS_FCNTL && c->args[1] == SETFD) {
 		out->set = true;
 		out->cloexec = c->args[2] & 1;
-	} else if (!strcmp(name, "dup2") || !strcmp(name, "dup3")) {
+	} else if (effect == TY_FDS_DUP2) {
 		out->from = out->to = (uint32_t)c->args[1];
-	} else if (!strcmp(name, "close_range")) {
+	} else if (effect == TY_FDS_RANGE) {
 		out->to = (uint32_t)c->args[1];
 	} else {
 		return false;

@@ -113,11 +113,50 @@ static void changes_before_the_list(void **state)
 	ty_mx_drop();
 }
 
+static void call32(uint64_t at_ns, int nr, int64_t ret, uint64_t fd)
+{
+	struct ty_event ev = {.ts_ns = at_ns, .tid = 11, .kind = TY_EV_SYS_ENTER, .id = 3};
+
+	give(at_ns, fd, 0, 1);
+	ev.u.enter.nr = nr;
+	ev.u.enter.args[0] = fd;
+	ty_mx_feed(ev);
+	ty_mx_exit(0, at_ns + 1000, 11, nr, ret);
+}
+
+/* Numbers are those of the ABI that the process runs in: i386's read is 3, as x86-64's close is. */
+static void numbers_of_its_abi(void **state)
+{
+	enum { NR_EXECVE = 59, NR32_EXECVE = 11, NR32_READ = 3, NR32_CLOSE = 6 };
+	struct ty_event ev = {.ts_ns = 3 * MS - 1, .kind = TY_EV_EXEC, .id = 34, .tid = 11};
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	give(2 * MS, 0, 0, 0);
+	ty_mx_enter(0, 2 * MS, 11, NR_EXECVE);
+	ev.u.exec.tid = ev.u.exec.old_tid = 11;
+	ty_mx_feed(ev);
+	ty_mx_exit(0, 3 * MS, 11, NR32_EXECVE, 0); /* the new image is i386's */
+	call32(20 * MS, NR32_READ, 1, 5);
+	call32(21 * MS, NR32_CLOSE, 0, 6);
+	x = end();
+	x.fds_since_ns = x.fds_ns = 10 * MS;
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	assert_int_equal(ty_fd_kind(&x, t, 5, 30 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/var/lock/x");
+	assert_int_equal(ty_fd_kind(&x, t, 6, 15 * MS, &name), TY_FD_PIPE);
+	assert_int_equal(ty_fd_kind(&x, t, 6, 30 * MS, &name), TY_FD_UNKNOWN);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_from_before),
 		cmocka_unit_test(changes_before_the_list),
+		cmocka_unit_test(numbers_of_its_abi),
 	};
 
 	return cmocka_run_group_tests_name("fds", tests, NULL, NULL);

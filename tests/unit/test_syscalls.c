@@ -59,9 +59,9 @@ static void names(void **state)
 	assert_int_equal(ty_syscall_number(x86, "openat"), 257);
 	assert_int_equal(ty_syscall_number(x86, "sigreturn"), -1);
 	assert_int_equal(ty_syscall_number(ty_sysarch_find("sparc"), "openat"), -1);
-	assert_int_equal(ty_syscall_nargs(x86, TY_ABI_NATIVE64, 39), 0);
-	assert_int_equal(ty_syscall_nargs(x86, TY_ABI_NATIVE64, 257), 4);
-	assert_int_equal(ty_syscall_nargs(x86, TY_ABI_NATIVE64, 999), 6);
+	assert_int_equal(ty_syscall_row(x86, TY_ABI_NATIVE64, 39)->n, 0);
+	assert_int_equal(ty_syscall_row(x86, TY_ABI_NATIVE64, 257)->n, 4);
+	assert_int_equal(ty_syscall_row(x86, TY_ABI_NATIVE64, 999)->n, 6);
 }
 
 static void classes(void **state)
