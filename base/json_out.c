@@ -5,56 +5,39 @@
 #include <math.h>
 #include <string.h>
 
+#include "plain.h"
+
 void ty_json_init(struct ty_json *j, FILE *f)
 {
 	*j = (struct ty_json){.f = f};
 }
 
-/* Bytes of the well-formed UTF-8 sequence at s (RFC 3629), 0 when there is none. */
-static unsigned utf8_len(const unsigned char *s, size_t n)
-{
-	unsigned len, min;
-	uint32_t c;
-
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		len = 2, c = s[0] & 0x1f, min = 0x80;
-	else if (s[0] >= 0xe0 && s[0] <= 0xef)
-		len = 3, c = s[0] & 0x0f, min = 0x800;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		len = 4, c = s[0] & 0x07, min = 0x10000;
-	else
-		return 0;
-	if (n < len)
-		return 0;
-	for (unsigned i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	return c < min || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff) ? 0 : len;
-}
-
 static void string(FILE *f, const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+	const char *end = s + n;
 
 	putc_unlocked('"', f);
-	while (p < end) {
-		unsigned len = utf8_len(p, (size_t)(end - p));
+	while (s < end) {
+		uint32_t ch;
+		unsigned len;
 
+		if (*s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\') {
+			putc_unlocked(*s++, f);
+			continue;
+		}
+		len = ty_utf8_len(s, (size_t)(end - s), &ch);
 		if (!len) {
 			fputs("\\ufffd", f);
-			p++;
-		} else if (*p == '"' || *p == '\\') {
+			s++;
+		} else if (*s == '"' || *s == '\\') {
 			putc_unlocked('\\', f);
-			putc_unlocked(*p++, f);
-		} else if (*p < 0x20 || *p == 0x7f) {
-			fprintf(f, "\\u%04x", *p++);
+			putc_unlocked(*s++, f);
+		} else if (ty_char_harmful(ch)) {
+			fprintf(f, "\\u%04x", ch);
+			s += len;
 		} else {
 			while (len--)
-				putc_unlocked(*p++, f);
+				putc_unlocked(*s++, f);
 		}
 	}
 	putc_unlocked('"', f);

@@ -2,7 +2,8 @@
 /*
  * Streaming JSON writer over a FILE: no tree in memory, so that a dump of any length is one pass.
  * (jansson builds trees only; see docs/architecture.md.) Commas and nesting are kept by the writer.
- * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always JSON.
+ * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always JSON, and
+ * what is harmful in a terminal (plain.h) is escaped.
  */
 #ifndef TY_JSON_OUT_H
 #define TY_JSON_OUT_H

@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of a file is no terminal control. */
+/*
+ * What others chose (names, files' text, options) reaches a terminal only as text. Harmful are
+ * control characters (U+0000 to U+001F, U+007F to U+009F), bidirectional controls (U+061C, U+200E,
+ * U+200F, U+202A to U+202E, U+2066 to U+2069), and bytes that are no UTF-8 (RFC 3629).
+ */
 #ifndef TY_PLAIN_H
 #define TY_PLAIN_H
 
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+/* Bytes of the well-formed UTF-8 sequence at s[0..n), n > 0, and its character; 0: there is none.
+ */
+unsigned ty_utf8_len(const char *s, size_t n, uint32_t *ch);
+/* A control or bidirectional control. TAB and newline are controls, too. */
+bool ty_char_harmful(uint32_t ch);
+/* In place: every harmful byte but TAB becomes '?', as many as there were. Budget: 1 ns per 8 bytes
+ * of ASCII. */
+void ty_plain(char *s, size_t n);
+/* Append s[0..n) with \n, \t, \xNN (a byte) and \uNNNN in place of what is harmful. 0, or -TY_E...
+ */
+int ty_plain_escape(struct ty_buf *out, const char *s, size_t n);
 
 /*
- * In place: every byte that a terminal may take for a command becomes '?': control bytes (escape,
- * newline, delete...; a TAB stays) and the control characters U+0080 to U+009F, in UTF-8 or as lone
- * bytes. Other text stays as it is, whatever its encoding. Budget: 1 ns per 8 bytes of ASCII.
+ * A message on stderr, as printf, with everything harmful escaped but the newlines at the end of
+ * fmt. For sentences that quote what others chose.
  */
-void ty_plain(char *s, size_t n);
+void ty_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ty_vsay(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See cli.h. */
 #include "cli.h"
+#include "plain.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 
 int ty_cli_fail(const struct ty_err *err)
 {
-	fprintf(stderr, "tarry: %s\n", err->code ? err->msg : "failed without saying why");
+	ty_say("tarry: %s\n", err->code ? err->msg : "failed without saying why");
 	if (err->code == TY_EINTR)
 		return TY_EXIT_INTERRUPTED;
 	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
@@ -25,10 +26,10 @@ int ty_cli_usage(const char *cmd, const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "tarry %s: ", cmd);
+	ty_say("tarry %s: ", cmd);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	ty_vsay(fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "; `tarry %s --help` lists the options\n", cmd);
+	ty_say("; `tarry %s --help` lists the options\n", cmd);
 	return TY_EXIT_USAGE;
 }

@@ -255,10 +255,9 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 	if (d->calls)
 		ty_flow_calls_finish(d->calls);
 	if (d->calls && ty_flow_calls_functions(d->calls) == TY_CALLS_FUNCS)
-		fprintf(stderr,
-			"tarry: of more than %u functions those that came later have no names, and "
-			"their levels may be wrong (--from and --to choose a part)\n",
-			TY_CALLS_FUNCS - 1);
+		ty_say("tarry: of more than %u functions those that came later have no names, and "
+		       "their levels may be wrong (--from and --to choose a part)\n",
+		       TY_CALLS_FUNCS - 1);
 	ty_flow_source_tell(src);
 	if (fflush(d->out) || ferror(d->out))
 		return ty_fail_errno(err, "standard output: write failed");

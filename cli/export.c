@@ -10,6 +10,7 @@
 #include "export_perf.h"
 #include "export_trace.h"
 #include "cli.h"
+#include "plain.h"
 #include "reader_options.h"
 
 static const char head[] =
@@ -73,8 +74,7 @@ static int export_dat(const char *path, const char *out, const struct ty_select 
 	r = r ? r : ty_session_check(&s, err);
 	if (!r &&
 	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
-		fprintf(stderr, "tarry: executed instructions and memory samples are not in %s\n",
-			out);
+		ty_say("tarry: executed instructions and memory samples are not in %s\n", out);
 	ty_session_fini(&s);
 	return r;
 }
@@ -101,22 +101,20 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 		w.to_ns = UINT64_MAX;
 	r = r ? r : ty_export_perf(&s, &w, out, &done, err);
 	if (!r) {
-		fprintf(stderr, "tarry: %" PRIu64 " events", done.events);
+		ty_say("tarry: %" PRIu64 " events", done.events);
 		if (done.lost)
-			fprintf(stderr, " (%" PRIu64 " or more were lost)", done.lost);
+			ty_say(" (%" PRIu64 " or more were lost)", done.lost);
 		if (done.aux_bytes)
-			fprintf(stderr, ", %" PRIu64 " bytes of AUX streams", done.aux_bytes);
-		fprintf(stderr, " -> %s\n", out);
+			ty_say(", %" PRIu64 " bytes of AUX streams", done.aux_bytes);
+		ty_say(" -> %s\n", out);
 	}
 	if (!r && done.uncut)
-		fprintf(stderr,
-			"tarry: the AUX streams are exported whole: only Intel PT with a clock is "
-			"cut by --from and --to\n");
+		ty_say("tarry: the AUX streams are exported whole: only Intel PT with a clock is "
+		       "cut by --from and --to\n");
 	if (!r && done.images)
-		fprintf(stderr,
-			"tarry: %s holds images of code that lay in no file (vdso, JIT): "
-			"perf cannot decode there\n",
-			s.trace->path);
+		ty_say("tarry: %s holds images of code that lay in no file (vdso, JIT): "
+		       "perf cannot decode there\n",
+		       s.trace->path);
 	ty_session_fini(&s);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "plain.h"
 
 static const struct command {
 	const char *name;
@@ -61,7 +62,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "tarry: '%s' is not a command of tarry; `tarry --help` lists them\n",
-		argv[1]);
+	ty_say("tarry: '%s' is not a command of tarry; `tarry --help` lists them\n", argv[1]);
 	return TY_EXIT_USAGE;
 }

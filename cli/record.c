@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "index_file.h"
+#include "plain.h"
 #include "record_args.h"
 #include "recording.h"
 #include "units.h"
@@ -43,19 +44,17 @@ static void started(void *ctx, size_t given, size_t found)
 {
 	(void)ctx;
 	if (found)
-		fprintf(stderr,
-			"tarry: recording %zu processes: %zu given, and %zu found running that "
-			"descend%s from %s\n",
-			given + found, given, found, found > 1 ? "" : "s",
-			given > 1 ? "them" : "it");
+		ty_say("tarry: recording %zu processes: %zu given, and %zu found running that "
+		       "descend%s from %s\n",
+		       given + found, given, found, found > 1 ? "" : "s",
+		       given > 1 ? "them" : "it");
 }
 
 static void stopped(void *ctx, pid_t tid, int sig)
 {
-	fprintf(stderr,
-		"tarry: the command stopped itself (SIG%s) after PTRACE_TRACEME, and nobody traces "
-		"it; `kill -CONT %d` continues it\n",
-		sigabbrev_np(sig), (int)tid);
+	ty_say("tarry: the command stopped itself (SIG%s) after PTRACE_TRACEME, and nobody traces "
+	       "it; `kill -CONT %d` continues it\n",
+	       sigabbrev_np(sig), (int)tid);
 }
 
 static void finishing(void *ctx, uint64_t done, uint64_t total)
@@ -76,52 +75,49 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 	if (all >= 1) /* before that it is what starting costs */
 		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / all);
 	if (res->dropped)
-		fprintf(stderr, "tarry: kept the newest %s of %s (%s)\n",
-			ty_fmt_span(res->elapsed_ns, span), ty_fmt_span(res->all_ns, all_span),
-			o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
-				? "as much as --keep's size holds"
-				: "no less than --keep's time");
-	fprintf(stderr,
-		"tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
-		"%s\n",
-		grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
-		res->events ? (double)res->file_bytes / (double)res->events : 0.0,
-		grouped(res->lost, lost), own, share, o->out);
+		ty_say("tarry: kept the newest %s of %s (%s)\n", ty_fmt_span(res->elapsed_ns, span),
+		       ty_fmt_span(res->all_ns, all_span),
+		       o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
+			       ? "as much as --keep's size holds"
+			       : "no less than --keep's time");
+	ty_say("tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
+	       "%s\n",
+	       grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
+	       res->events ? (double)res->file_bytes / (double)res->events : 0.0,
+	       grouped(res->lost, lost), own, share, o->out);
 	if (o->step && !res->steps && !res->steps_lost)
-		fprintf(stderr, "tarry: no instruction was single-stepped: %s\n",
-			o->step->filter ? "the function of --flow-filter was not called"
-					: "the command executed none");
+		ty_say("tarry: no instruction was single-stepped: %s\n",
+		       o->step->filter ? "the function of --flow-filter was not called"
+				       : "the command executed none");
 	else if (o->step && res->steps)
-		fprintf(stderr,
-			"tarry: %s instructions single-stepped in software, %.0f us each: the "
-			"command's times are not its own\n",
-			grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
+		ty_say("tarry: %s instructions single-stepped in software, %.0f us each: the "
+		       "command's times are not its own\n",
+		       grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (o->pt) {
-		fprintf(stderr, "tarry: %s of Intel PT, %s gaps by a full buffer",
-			ty_fmt_bytes(res->aux.bytes, bytes), grouped(res->aux.truncated, n));
-		fprintf(stderr, ", %s lost sideband records\n", grouped(res->aux.lost, lost));
+		ty_say("tarry: %s of Intel PT, %s gaps by a full buffer",
+		       ty_fmt_bytes(res->aux.bytes, bytes), grouped(res->aux.truncated, n));
+		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
 	}
 	if (o->spe) {
-		fprintf(stderr,
-			"tarry: %s of Arm SPE, one sample in %" PRIu64 " operations, %s gaps "
-			"by a full buffer",
-			ty_fmt_bytes(res->aux.bytes, bytes), o->spe->period,
-			grouped(res->aux.truncated, n));
-		fprintf(stderr, ", %s times collisions", grouped(res->aux.collided, n));
-		fprintf(stderr, ", %s lost sideband records\n", grouped(res->aux.lost, lost));
+		ty_say("tarry: %s of Arm SPE, one sample in %" PRIu64 " operations, %s gaps "
+		       "by a full buffer",
+		       ty_fmt_bytes(res->aux.bytes, bytes), o->spe->period,
+		       grouped(res->aux.truncated, n));
+		ty_say(", %s times collisions", grouped(res->aux.collided, n));
+		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
 	}
 	if (res->lost)
-		fprintf(stderr, "tarry: the gaps are marked in the file; a larger --buffer loses "
-				"less\n");
+		ty_say("tarry: the gaps are marked in the file; a larger --buffer loses "
+		       "less\n");
 	if (res->lost && res->no_nice)
-		fprintf(stderr, "tarry: the readers got no higher priority (CAP_SYS_NICE), which "
-				"makes loss likelier\n");
+		ty_say("tarry: the readers got no higher priority (CAP_SYS_NICE), which "
+		       "makes loss likelier\n");
 }
 
 static void say_notes(const struct ty_record_result *res)
 {
 	for (unsigned i = 0; i < res->notes_n; i++)
-		fprintf(stderr, "tarry: note: %s\n", res->notes[i]);
+		ty_say("tarry: note: %s\n", res->notes[i]);
 }
 
 static int exit_status(const struct ty_record_opts *o, struct ty_record_result *res, bool quiet)
@@ -129,21 +125,18 @@ static int exit_status(const struct ty_record_opts *o, struct ty_record_result *
 	if (!o->argv)
 		return TY_EXIT_GOOD;
 	if (res->still_running && res->signal) {
-		fprintf(stderr, "tarry: the command (pid %d) still runs\n",
-			(int)res->still_running);
+		ty_say("tarry: the command (pid %d) still runs\n", (int)res->still_running);
 		return 128 + res->signal;
 	}
 	if (res->still_running) {
 		if (!quiet)
-			fprintf(stderr,
-				"tarry: recording ended; waiting for the command (pid %d)\n",
-				(int)res->still_running);
+			ty_say("tarry: recording ended; waiting for the command (pid %d)\n",
+			       (int)res->still_running);
 		ty_record_wait(o, res);
 	}
 	if (!res->command_ended) {
-		fprintf(stderr,
-			"tarry: the command ended, but the kernel kept its exit status from "
-			"tarry (somebody else has taken it)\n");
+		ty_say("tarry: the command ended, but the kernel kept its exit status from "
+		       "tarry (somebody else has taken it)\n");
 		return TY_EXIT_FAILED;
 	}
 	if (WIFSIGNALED(res->command_status))
@@ -177,10 +170,9 @@ static int record(struct ty_record_args *a)
 	if (r) {
 		r = ty_cli_fail(&err);
 		if (res.kept_spool && !res.kept_whole)
-			fprintf(stderr,
-				"tarry: what was recorded until then (%.3g s) is in %s and can be "
-				"read\n",
-				(double)res.elapsed_ns / 1e9, a->o.out);
+			ty_say("tarry: what was recorded until then (%.3g s) is in %s and can be "
+			       "read\n",
+			       (double)res.elapsed_ns / 1e9, a->o.out);
 		if (res.kept_whole && a->o.argv)
 			return exit_status(&a->o, &res, a->quiet);
 		if (res.still_running && !res.signal)

@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "command.h"
 #include "flow_files.h"
+#include "plain.h"
 #include "pt_caps.h"
 #include "spe_packet.h"
 #include "spe_pmu.h"
@@ -398,10 +399,9 @@ static int check_pt(struct ty_record_args *a)
 
 	if (!ty_pt_caps_have()) {
 		ty_pt_caps_why_not(why, sizeof(why));
-		fprintf(stderr,
-			"tarry: this machine cannot record by Intel PT (%s); --flow=step records "
-			"by single-stepping on any x86-64 machine, slowly\n",
-			why);
+		ty_say("tarry: this machine cannot record by Intel PT (%s); --flow=step records "
+		       "by single-stepping on any x86-64 machine, slowly\n",
+		       why);
 		return TY_EXIT_FAILED;
 	}
 	vec_each (f, &a->flow_filters)
@@ -453,18 +453,17 @@ static int check_memory(struct ty_record_args *a)
 				    "give either --flow or --memory: no machine has both");
 	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
 		ty_spe_why_not(why, sizeof(why));
-		fprintf(stderr, "tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
-			strstr(why, "not Arm") ? "; on x86, `perf mem record` does, and tarry "
-						 "reads its file"
-					       : "");
+		ty_say("tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
+		       strstr(why, "not Arm") ? "; on x86, `perf mem record` does, and tarry "
+						"reads its file"
+					      : "");
 		return TY_EXIT_FAILED;
 	}
 	a->spe.period = ty_spe_period(&pmus[0], asked);
 	if (asked && asked != a->spe.period && !a->quiet)
-		fprintf(stderr,
-			"tarry: the period is %" PRIu64 " operations: the hardware takes multiples "
-			"of 256, from %" PRIu64 " on\n",
-			a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
+		ty_say("tarry: the period is %" PRIu64 " operations: the hardware takes multiples "
+		       "of 256, from %" PRIu64 " on\n",
+		       a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
 	a->o.spe = &a->spe;
 	return 0;
 }

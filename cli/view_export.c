@@ -7,6 +7,7 @@
  */
 #include "view_export.h"
 #include "cli.h"
+#include "plain.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +61,7 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status;
 
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		ty_say("%s: %s\n", path, strerror(errno));
 		return 1;
 	}
 	status = command(ty_cmd_report, "report", s, from_ns, to_ns,
@@ -71,7 +72,7 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 				 (const char *[4]){"syscalls"});
 	}
 	if (!status && fflush(stdout)) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		ty_say("%s: %s\n", path, strerror(errno));
 		status = 1;
 	}
 	if (status)

@@ -28,6 +28,7 @@
 #include "fd_names.h"
 #include "key_value.h"
 #include "partition.h"
+#include "plain.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -521,10 +522,9 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 		return r;
 	finish(d);
 	if (!d->sys_buffers)
-		fprintf(stderr,
-			"tarry: %s: no system calls are recorded in it (raw_syscalls:sys_enter and "
-			"sys_exit)\n",
-			d->s->trace->path);
+		ty_say("tarry: %s: no system calls are recorded in it (raw_syscalls:sys_enter and "
+		       "sys_exit)\n",
+		       d->s->trace->path);
 	return 0;
 }
 
@@ -557,10 +557,9 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		return 0;
 	if (clock_chosen)
 		return ty_select_no_wall(t->path, err);
-	fprintf(stderr,
-		"tarry: %s: the file does not relate its clock to the time of day; times are "
-		"seconds of the trace clock\n",
-		t->path);
+	ty_say("tarry: %s: the file does not relate its clock to the time of day; times are "
+	       "seconds of the trace clock\n",
+	       t->path);
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 
 #include "bus.h"
 #include "debuginfod.h"
+#include "plain.h"
 #include "symbols.h"
 #include "vdso.h"
 #include "vec.h"
@@ -445,11 +446,10 @@ struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_
 	return s;
 }
 
-void ty_flow_files_tell(struct ty_flow_files *f, FILE *to)
+void ty_flow_files_tell(struct ty_flow_files *f)
 {
 	vec_each (n, &f->notes)
-		fprintf(to, "tarry: %s\n", *n);
+		ty_say("tarry: %s\n", *n);
 	if (f->more_notes)
-		fprintf(to, "tarry: and %zu more files that are not what was recorded\n",
-			f->more_notes);
+		ty_say("tarry: and %zu more files that are not what was recorded\n", f->more_notes);
 }

@@ -19,6 +19,7 @@
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
+#include "plain.h"
 #include "rd.h"
 #include "trace.h"
 
@@ -269,7 +270,7 @@ static int add_perf(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 	if (r)
 		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", shown, ty_strerror(r));
 	if (f->note && !s->quiet)
-		fprintf(stderr, "tarry: %s: %s\n", shown, f->note);
+		ty_say("tarry: %s: %s\n", shown, f->note);
 	return r;
 }
 
@@ -358,7 +359,7 @@ static int add_trace(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	if (r)
 		return r;
 	if (s->trace->note.s && !s->quiet)
-		fprintf(stderr, "tarry: %s: %s\n", path, s->trace->note.s);
+		ty_say("tarry: %s: %s\n", path, s->trace->note.s);
 	pt = ty_trace_section(s->trace, TY_SEC_PERF);
 	if (!pt.n)
 		return 0;
@@ -406,20 +407,18 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 static void tell_jit(struct ty_flow_jit j)
 {
 	if (j.missing)
-		fprintf(stderr,
-			"tarry: %u of %u jitdump files of JIT compilers are not to be had: their "
-			"functions have no names (copy them, and name their directory with "
-			"--symfs)\n",
-			j.missing, j.files);
+		ty_say("tarry: %u of %u jitdump files of JIT compilers are not to be had: their "
+		       "functions have no names (copy them, and name their directory with "
+		       "--symfs)\n",
+		       j.missing, j.files);
 	if (j.damaged)
-		fprintf(stderr, "tarry: %u jitdump files are cut short or damaged\n", j.damaged);
+		ty_say("tarry: %u jitdump files are cut short or damaged\n", j.damaged);
 	if (j.left_out)
-		fprintf(stderr,
-			"tarry: %" PRIu64 " of %" PRIu64
-			" functions of JIT compilers are left out: they share their place with "
-			"others, and the recording's clock does not tell when (perf record -k mono "
-			"does)\n",
-			j.left_out, j.left_out + j.functions);
+		ty_say("tarry: %" PRIu64 " of %" PRIu64
+		       " functions of JIT compilers are left out: they share their place with "
+		       "others, and the recording's clock does not tell when (perf record -k mono "
+		       "does)\n",
+		       j.left_out, j.left_out + j.functions);
 }
 
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err)
@@ -463,21 +462,19 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	if (!n)
 		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
 	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)
-		fputs("tarry: the copy of kallsyms holds no function: it was read by somebody "
-		      "who may not see addresses (read it as root), or is none\n",
-		      stderr);
+		ty_say("tarry: the copy of kallsyms holds no function: it was read by somebody "
+		       "who may not see addresses (read it as root), or is none\n");
 	return n;
 }
 
 void ty_flow_source_tell(const struct ty_flow_source *s)
 {
 	if (s->bad)
-		fprintf(stderr,
-			"tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
-			"missing, or shown under another thread\n",
-			s->bad, s->bad == 1 ? " is" : "s are");
+		ty_say("tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
+		       "missing, or shown under another thread\n",
+		       s->bad, s->bad == 1 ? " is" : "s are");
 	if (s->files)
-		ty_flow_files_tell(s->files, stderr);
+		ty_flow_files_tell(s->files);
 }
 
 /* The instants of the source: of a recording those of its events, else those of its packets. */

@@ -14,6 +14,7 @@
 #include "bus.h"
 #include "chosen.h"
 #include "now.h"
+#include "plain.h"
 #include "store.h"
 
 #define TELL_SAMPLES (1u << 18)
@@ -149,14 +150,14 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 		if (!r)
 			set_threads(s);
 		if (!r && s->perf->note)
-			fprintf(stderr, "tarry: %s: %s\n", s->path, s->perf->note);
+			ty_say("tarry: %s: %s\n", s->path, s->perf->note);
 		return r;
 	}
 	r = ty_trace_open(s->path, &t, err);
 	if (r)
 		return r;
 	if (t->note.s)
-		fprintf(stderr, "tarry: %s: %s\n", t->path, t->note.s);
+		ty_say("tarry: %s: %s\n", t->path, t->note.s);
 	r = ty_mem_session_of_trace(s, t, NULL, err);
 	s->borrowed = false;
 	return r;

@@ -8,6 +8,7 @@
 
 #include "log_file.h"
 #include "log_time.h"
+#include "plain.h"
 #include "units.h"
 #include "wall_clock.h"
 
@@ -160,10 +161,9 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 	if (sel->from && (r = instant(path, b, "--from", sel->from, &w->from_ns, &early, err)))
 		return r;
 	if (early)
-		fprintf(stderr,
-			"tarry: note: --from %s lies before the start of this recording: it is "
-			"shown from there\n",
-			sel->from);
+		ty_say("tarry: note: --from %s lies before the start of this recording: it is "
+		       "shown from there\n",
+		       sel->from);
 	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, &early, err)))
 		return r;
 	if (w->from_ns >= w->to_ns)
@@ -197,8 +197,8 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 		.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = w->tids, .tids_n = w->tids_n};
 
 	if (w->tids_n && !chooses(m, &tids))
-		fprintf(stderr, "tarry: note: there is no thread %d%s here (--tid)\n", w->tids[0],
-			w->tids_n > 1 ? " nor any other of those named" : "");
+		ty_say("tarry: note: there is no thread %d%s here (--tid)\n", w->tids[0],
+		       w->tids_n > 1 ? " nor any other of those named" : "");
 	for (uint32_t k = 0; k < w->comms_n; k++) {
 		struct ty_window one = {.from_ns = w->from_ns,
 					.to_ns = w->to_ns,
@@ -206,12 +206,11 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 					.comms_n = 1};
 
 		if (!chooses(m, &one))
-			fprintf(stderr, "tarry: note: no thread is named '%s' here (--comm)\n",
-				w->comms[k]);
+			ty_say("tarry: note: no thread is named '%s' here (--comm)\n", w->comms[k]);
 	}
 	if (w->cpus_n && !has_cpu(m, w))
-		fprintf(stderr, "tarry: note: there is no CPU %u%s in this recording (--cpu)\n",
-			w->cpus[0], w->cpus_n > 1 ? " nor any other of those named" : "");
+		ty_say("tarry: note: there is no CPU %u%s in this recording (--cpu)\n", w->cpus[0],
+		       w->cpus_n > 1 ? " nor any other of those named" : "");
 }
 
 static void model_bounds(const struct ty_session *s, struct bounds *b)

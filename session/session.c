@@ -16,6 +16,7 @@
 #include "held_back.h"
 #include "index_file.h"
 #include "key_value.h"
+#include "plain.h"
 #include "units.h"
 
 #define TAKE_EVENTS 65536      /* between two looks at the clock and for Ctrl-C */
@@ -249,7 +250,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	if (r)
 		return r;
 	if (s->trace->note.s)
-		fprintf(stderr, "tarry: %s: %s\n", path, s->trace->note.s);
+		ty_say("tarry: %s: %s\n", path, s->trace->note.s);
 	r = ty_formats_new(s->trace, &s->formats, err);
 	if (r)
 		return r;

@@ -7,6 +7,7 @@
 #include <wchar.h>
 
 #include "err.h"
+#include "plain.h"
 
 int ty_grid_init(struct ty_grid *g, int w, int h)
 {
@@ -59,7 +60,7 @@ static int char_width(uint32_t ch)
 	if ((ch >= 0x2190 && ch <= 0x21ff) || (ch >= 0x2500 && ch <= 0x25ff) || ch == 0x2026 ||
 	    ch == 0xb7)
 		return 1;
-	return wcwidth((wchar_t)ch);
+	return ty_char_harmful(ch) ? -1 : wcwidth((wchar_t)ch);
 }
 
 int ty_grid_put(struct ty_grid *g, int x, int y, uint32_t ch, struct ty_style st)

@@ -299,21 +299,38 @@ static void plain(void **state)
 			for (unsigned i = 0; i < sizeof(t); i++)
 				if (i != at)
 					assert_int_equal(t[i], 'x');
-			if ((c < 0x20 && c != '\t') || (c >= 0x7f && c < 0xa0))
+			if ((c < 0x20 && c != '\t') || c >= 0x7f)
 				assert_int_equal(t[at], '?');
 			else
 				assert_int_equal((unsigned char)t[at], c);
 		}
-	for (unsigned c = 0x80; c < 0xc0; c++) {
-		char t[] = {'a', (char)0xc2, (char)c, (char)0xe2, (char)0x82, (char)0xac, 'b'};
+	/* every character of two and three bytes, and some of four: as it is, or as many '?' */
+	for (unsigned c = 0x80; c < 0x12000; c++) {
+		char t[9] = "aaaaaaaa", was[9];
+		bool bidi = c == 0x61c || c == 0x200e || c == 0x200f ||
+			    (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+		bool surrogate = c >= 0xd800 && c < 0xe000;
+		unsigned len = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
 
-		ty_plain(t, sizeof(t));
-		assert_int_equal(t[0], 'a');
-		assert_true(c < 0xa0 ? t[1] == '?' && t[2] == '?' : (unsigned char)t[2] == c);
-		assert_memory_equal(t + 3,
-				    "\xe2\x82\xac"
-				    "b",
-				    4);
+		for (unsigned i = len; i-- > 1;)
+			t[1 + i] = (char)(0x80 | (c >> 6 * (len - 1 - i) & 0x3f));
+		t[1] = (char)((len == 2 ? 0xc0 : len == 3 ? 0xe0 : 0xf0) | c >> 6 * (len - 1));
+		memcpy(was, t, sizeof(t));
+		ty_plain(t, 8);
+		if (c < 0xa0 || bidi || surrogate)
+			memset(was + 1, '?', len);
+		assert_string_equal(t, was);
+	}
+	/* overlong, cut short, beyond the last character */
+	static const char *const bad[] = {"\xc0\xaf", "\xe0\x80\xaf", "\xf4\x90\x80\x80",
+					  "\xe2\x82", "\xf0\x9f\x98", "\xc1\x9b"};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		char t[5];
+
+		memcpy(t, bad[i], strlen(bad[i]));
+		ty_plain(t, strlen(bad[i]));
+		for (size_t k = 0; k < strlen(bad[i]); k++)
+			assert_int_equal(t[k], '?');
 	}
 	ty_plain(NULL, 0);
 }
