@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ended_by.h"
+#include "steal.h"
 #include "talk.h"
 #include "tries.h"
 #include "waits.h"
@@ -21,11 +22,13 @@
 #define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
 #define BACK	  256 /* spans of a thread, for who talks to whom */
 #define SEGS_MAX  (1u << 20)
+#define STOLEN	  64 /* times of one run */
 
 const char *ty_seg_text(enum ty_seg_what w)
 {
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
+		[TY_SEG_STOLEN] = "its CPU possibly stolen by the hypervisor",
 		[TY_SEG_READY] = "ready, waiting for a CPU",
 		[TY_SEG_DEVICE] = "waiting for a device",
 		[TY_SEG_TIMER] = "waiting for a timer",
@@ -217,6 +220,26 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	seg(w, a, b, s->thread, span, hop, what, s->flags, &k);
 }
 
+/* The thread runs in [a, b) of its span s: from the end backward, what its CPU gave no sign of life
+ * in is not its own. Behind the first STOLEN of them nothing is told apart. */
+static void run_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
+		    uint32_t hop)
+{
+	struct ty_stolen g[STOLEN];
+	uint64_t at = a;
+	unsigned n = 0;
+
+	while (n < STOLEN && ty_stolen_next(w->x, s, at, b, &g[n]))
+		at = g[n++].to_ns;
+	for (at = b; n; at = g[n].from_ns) {
+		n--;
+		seg(w, g[n].to_ns, at, s->thread, span, hop, TY_SEG_RUNS, s->flags, NULL);
+		seg(w, g[n].from_ns, g[n].to_ns, s->thread, span, hop, TY_SEG_STOLEN, s->flags,
+		    NULL);
+	}
+	seg(w, a, at, s->thread, span, hop, TY_SEG_RUNS, s->flags, NULL);
+}
+
 /*
  * The thread runs in [a, b). What is known there of a wait for a lock that it made on the CPU, at
  * least in part: then all of that, back to `first`, is what the holder did, and what was behind it
@@ -236,7 +259,7 @@ static uint64_t spin_seg(struct walk *w, const struct ty_span *s, uint32_t span,
 	to = spin.end_ns < b ? spin.end_ns : b;
 	if (spin.waker.kind != TY_WAKER_THREAD || on_stack(w, spin.waker.thread, hop, &depth))
 		return b;
-	seg(w, to, b, s->thread, span, hop, TY_SEG_RUNS, s->flags, NULL);
+	run_seg(w, s, span, to, b, hop);
 	if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, from, to, hop, spin.waker}))
 		w->failed = -TY_ENOMEM;
 	else
@@ -291,7 +314,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 						       : k;
 					continue;
 				}
-				seg(w, a, at, thread, k, hop, TY_SEG_RUNS, s.flags, NULL);
+				run_seg(w, &s, k, a, at, hop);
 				break;
 			}
 			case TY_ST_RUNNABLE:
@@ -506,6 +529,10 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	switch (l->what) {
 	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return;
 	case TY_SEG_READY: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	case TY_SEG_STOLEN:
+		snprintf(out, size,
+			 "ran on a CPU without a sign of life, possibly stolen by the hypervisor");
+		return;
 	case TY_SEG_LOST:
 	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	default: break;

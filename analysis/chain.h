@@ -30,6 +30,7 @@
 
 enum ty_seg_what {
 	TY_SEG_RUNS,	/* on a CPU */
+	TY_SEG_STOLEN,	/* on a CPU that the hypervisor possibly took away (steal.h); inferred */
 	TY_SEG_READY,	/* waits for a CPU */
 	TY_SEG_DEVICE,	/* waits; a device's interrupt ended it */
 	TY_SEG_TIMER,	/* waits; a timer ended it: a sleep, or a time-out */
@@ -42,6 +43,10 @@ enum ty_seg_what {
 	TY_SEG_WHATS
 };
 const char *ty_seg_text(enum ty_seg_what w);
+static inline bool ty_seg_on_cpu(unsigned what)
+{
+	return what == TY_SEG_RUNS || what == TY_SEG_STOLEN;
+}
 
 struct ty_hop { /* a wait that a thread ended */
 	uint32_t thread, span;
@@ -86,6 +91,11 @@ struct ty_root {
 	uint64_t ns;			/* with this thread in all */
 	uint64_t what_ns[TY_SEG_WHATS]; /* of them */
 };
+/* What of it was the root's own work, or its wait for a CPU. */
+static inline uint64_t ty_root_work_ns(const struct ty_root *r)
+{
+	return r->what_ns[TY_SEG_RUNS] + r->what_ns[TY_SEG_STOLEN] + r->what_ns[TY_SEG_READY];
+}
 struct ty_root ty_path_root(const struct ty_path *p);
 
 /*

@@ -22,6 +22,7 @@ struct ty_held_back {
 };
 
 struct ty_cpu_gaps;
+struct ty_ticks;
 
 struct ty_explain {
 	const struct ty_model *m;
@@ -43,6 +44,14 @@ struct ty_explain {
 	 */
 	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			  struct ty_held_back *out);
+	/*
+	 * What the kernel counted as taken by the hypervisor from the CPU, by samples that overlap
+	 * [from, to) (they are some 100 ms apart, and count in steps of USER_HZ): at most that
+	 * long. 0 where none was counted. May be NULL: not recorded.
+	 */
+	uint64_t (*steal)(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns);
+	/* The CPUs' ticks (steal.h). NULL: not known; nothing is told to be stolen then. */
+	const struct ty_ticks *ticks;
 	uint64_t fds_since_ns, fds_ns; /* 0: nothing was looked at */
 	void *ctx;
 	int32_t command_tid;  /* the traced command's first thread; 0: none was traced */

@@ -18,6 +18,7 @@
 #include "cpu_gaps.h"
 #include "irq_find.h"
 #include "ledger_book.h"
+#include "steal.h"
 #include "waits.h"
 
 #define RIVALS	  64
@@ -232,7 +233,7 @@ static uint32_t irq_after(struct walk *w, uint32_t cpu, uint64_t t)
 	return ty_irq_after(m, cpu, t);
 }
 
-static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t from,
+static void present(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t from,
 		    uint64_t to)
 {
 	const struct ty_model *m = w->x->m;
@@ -264,6 +265,25 @@ static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint
 	w->irq = irq;
 	if (from < to)
 		modes(w, s->cpu, span, from, to);
+}
+
+/* On a CPU, but for what the hypervisor possibly took of it. */
+static void running(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t from,
+		    uint64_t to)
+{
+	struct ty_stolen g;
+
+	while (from < to && ty_stolen_next(w->x, s, from, to, &g)) {
+		if (g.from_ns > from)
+			present(w, s, span, from, g.from_ns);
+		ty_book_add(&w->book,
+			    (struct ty_ledger_key){
+				    .what = TY_ROW_STEAL, .state = TY_ST_RUNNING, .nr = -1},
+			    g.to_ns - g.from_ns, span);
+		from = g.to_ns;
+	}
+	if (from < to)
+		present(w, s, span, from, to);
 }
 
 /* ready ------------------------------------------------------------------------------------- */

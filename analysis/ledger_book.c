@@ -196,6 +196,9 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	case TY_ROW_IRQ:
 		snprintf(out, size, "stolen by %s %s", irq[k->end < 3 ? k->end : 2], name);
 		return;
+	case TY_ROW_STEAL:
+		snprintf(out, size, "possibly stolen by the hypervisor (inferred: no timer tick)");
+		return;
 	case TY_ROW_READY:
 		snprintf(out, size, "ready%s, %s%s",
 			 k->abi == TY_END_YIELD	    ? " after sched_yield"

@@ -481,6 +481,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
 	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns;
+	ty_stall_steal_of_path(c, &p);
 	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
 	if (c->root.thread != c->s.thread && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
 	    c->s.duration_ns < h->o.min_ns * TY_STALL_READY_TIMES)

@@ -260,6 +260,8 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	c->idle_ns = q.idle;
 	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
+	} else if (ty_stall_steal_of_queue(h, c, s.cpu)) {
+		c->s.kind = TY_STALL_STEAL;
 	} else if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
 		/* A free CPU does not leave a ready thread standing: it was not allowed to run. Or
 		 * it ran, unseen: who is not seen running then proves nothing. */
@@ -274,7 +276,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 2) {
 		/* Several shared the CPU: nobody is to blame. When they were many, a busy machine,
 		 * until it is very long. */
-		c->s.proven = q.sure;
+		c->s.proven = q.sure && !ty_stall_steal_matters(c);
 		c->rival_ns = q.known;
 		return h->o.all || q.most.ns >= c->s.duration_ns / 3 ||
 		       c->s.duration_ns >= 10 * h->o.min_ns;
@@ -283,7 +285,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		c->s.culprit_ns = q.most.longest_at;
 		c->rival_ns = q.most.ns;
 		c->rival_prio = prio_at(h, q.most.thread, q.most.longest_at);
-		c->s.proven = q.sure && q.most.ns >= q.known / 2;
+		c->s.proven = q.sure && q.most.ns >= q.known / 2 && !ty_stall_steal_matters(c);
 	}
 	return 1;
 }

@@ -55,7 +55,7 @@ static bool alike(const struct ty_model *m, const struct ty_cand *a, const struc
 static void join(struct ty_cand **v, size_t n)
 {
 	struct ty_cand *chief = v[0];
-	uint64_t ns = 0, path = 0, aside = 0, rival = 0, held = 0, idle = 0;
+	uint64_t ns = 0, path = 0, aside = 0, rival = 0, held = 0, idle = 0, steal = 0, counted = 0;
 	uint32_t waits = 0;
 	uint8_t flags = 0;
 
@@ -67,6 +67,8 @@ static void join(struct ty_cand **v, size_t n)
 		rival += v[i]->rival_ns;
 		held += v[i]->held.ns;
 		idle += v[i]->idle_ns;
+		steal += v[i]->s.steal_ns;
+		counted += v[i]->s.steal_counted_ns;
 		waits += v[i]->tries ? v[i]->tries : 1;
 		flags |= v[i]->s.flags;
 		v[i]->dropped = v[i]->folded = true;
@@ -81,6 +83,8 @@ static void join(struct ty_cand **v, size_t n)
 	chief->rival_ns = rival;
 	chief->held.ns = held;
 	chief->idle_ns = idle;
+	chief->s.steal_ns = steal;
+	chief->s.steal_counted_ns = counted;
 	chief->s.flags = flags;
 	chief->s.waits = waits;
 	chief->tries = chief->tries ? waits : 0;

@@ -190,7 +190,7 @@ static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t firs
 	for (size_t i = seg_after(h, thread, a);
 	     i < h->path.seg.n && h->at[i].thread == thread && h->at[i].start_ns < b; i++)
 		if (h->at[i].span >= first && h->at[i].span <= last &&
-		    h->at[i].what != TY_SEG_RUNS &&
+		    !ty_seg_on_cpu(h->at[i].what) &&
 		    (h->at[i].what != TY_SEG_READY || first == last))
 			ns += (h->at[i].end_ns < b ? h->at[i].end_ns : b) -
 			      (h->at[i].start_ns > a ? h->at[i].start_ns : a);

@@ -40,8 +40,7 @@ static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 	if (b->s.kind == TY_STALL_CPU)
 		return b->s.thread == a->s.culprit &&
 		       ty_stall_overlap(a, b) >= b->s.duration_ns / 2 &&
-		       a->root.what_ns[TY_SEG_RUNS] + a->root.what_ns[TY_SEG_READY] >=
-			       a->s.duration_ns / 2;
+		       ty_root_work_ns(&a->root) >= a->s.duration_ns / 2;
 	for (uint32_t i = 1; i < a->s.links; i++) {
 		const struct ty_link *l = &a->s.link[i];
 
@@ -176,7 +175,7 @@ static bool in_chain(const struct ty_cand *c, uint32_t thread)
 static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
 			 const struct ty_cand *c)
 {
-	uint64_t works = end->root.what_ns[TY_SEG_RUNS] + end->root.what_ns[TY_SEG_READY];
+	uint64_t works = ty_root_work_ns(&end->root);
 
 	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&

@@ -142,6 +142,35 @@ static void say_held_back(struct out *o, const struct ty_cand *c)
 	say(o, c->used_ns ? " in that time before" : " about then");
 }
 
+/* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
+static void say_steal(struct out *o, const struct ty_hunt *h, const struct ty_cand *c, bool aside)
+{
+	uint32_t cpu = ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
+
+	if (aside) {
+		if (!ty_stall_steal_matters(c))
+			return;
+		say(o, "; for ");
+		say_ns(o, c->s.steal_ns);
+		say(o, " of it a CPU gave no sign of life: possibly stolen by the hypervisor");
+		return;
+	}
+	if (c->s.steal_ns) {
+		say(o, "CPU %u gave no sign of life for ", cpu);
+		say_ns(o, c->s.steal_ns);
+		say(o, " of ");
+		say_ns(o, c->end_ns - c->s.start_ns);
+		say(o, ": possibly stolen by the hypervisor");
+	} else {
+		say(o, "CPU %u was possibly stolen by the hypervisor", cpu);
+	}
+	if (c->s.steal_counted_ns) {
+		say(o, " (the kernel counted ");
+		say_ns(o, c->s.steal_counted_ns);
+		say(o, " of steal about then)");
+	}
+}
+
 static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -301,6 +330,7 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	bool served = c->s.state == TY_ST_SLEEPING; /* the page, by a program */
 
 	switch (c->s.kind) {
+	case TY_STALL_STEAL: say_steal(o, h, c, false); return;
 	case TY_STALL_RUNQUEUE:
 	case TY_STALL_THROTTLED:
 		if (c->s.state == TY_ST_RUNNABLE) {
@@ -388,12 +418,15 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
 
 	cause(&t, h, c);
+	if (s->kind != TY_STALL_STEAL)
+		say_steal(&t, h, c, true);
 	others(&t, h, c);
 	if (s->kind == TY_STALL_IO && c->io != TY_NONE) {
 		struct ty_io io = ty_model_io(m, c->io);
 
 		snprintf(s->object, sizeof(s->object), "device %u:%u", io.major, io.minor);
-	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED) {
+	} else if (s->kind == TY_STALL_RUNQUEUE || s->kind == TY_STALL_THROTTLED ||
+		   s->kind == TY_STALL_STEAL) {
 		uint32_t cpu = ty_model_span_brief(m, s->thread, s->span).cpu;
 
 		if (cpu != TY_NONE)

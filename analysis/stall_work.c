@@ -394,7 +394,7 @@ bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, cons
 	const char *name;
 
 	if (c->w.fd != STDOUT_FILENO || !ty_stall_made_room(h->x, &c->waker) ||
-	    !took_from_stdin(h->x, &c->waker) || (what != TY_SEG_RUNS && what != TY_SEG_READY) ||
+	    !took_from_stdin(h->x, &c->waker) || (!ty_seg_on_cpu(what) && what != TY_SEG_READY) ||
 	    maker < 0 || ty_model_thread(m, c->root.thread)->forked_by != maker ||
 	    !is_program(h, c->s.thread, c->s.start_ns) ||
 	    !is_program(h, c->root.thread, c->s.culprit_ns) ||
@@ -651,7 +651,7 @@ static uint64_t work_ns(const struct ty_model *m, const struct ty_cand *c, const
 	for (size_t i = 0; i < p->seg.n; i++) {
 		const struct ty_seg *s = &p->seg.v[i];
 
-		if ((s->what == TY_SEG_RUNS || s->what == TY_SEG_READY) &&
+		if ((ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) &&
 		    s->thread != c->s.thread && ty_model_thread(m, s->thread)->forked_by == maker)
 			ns += s->end_ns - s->start_ns;
 	}
@@ -713,7 +713,7 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 	const struct ty_model *m = h->x->m;
 	uint8_t what = p->seg.v[c->root.seg].what;
 
-	return (what == TY_SEG_RUNS || what == TY_SEG_READY) &&
+	return (ty_seg_on_cpu(what) || what == TY_SEG_READY) &&
 	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
@@ -755,14 +755,13 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 	s = &p->seg.v[c->root.seg];
 	if (s->what == TY_SEG_READY && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
 		return false; /* told as the awaited one's wait for a CPU */
-	if (s->what == TY_SEG_RUNS || s->what == TY_SEG_READY) {
+	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) {
 		if (is_program(h, c->root.thread, c->s.culprit_ns) ||
 		    others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */
 		/* A child that does nothing but compute, on behalf of its parent alone. */
 		return ty_stall_goes_on(h->x, c->s.thread, c->end_ns) ||
-		       (c->w.kind == TY_STALL_CHILD &&
-			c->root.what_ns[TY_SEG_RUNS] + c->root.what_ns[TY_SEG_READY] >= most &&
+		       (c->w.kind == TY_STALL_CHILD && ty_root_work_ns(&c->root) >= most &&
 			!told_anybody(h, c->root.thread, c->s.start_ns, c->end_ns, c->s.thread));
 	}
 	if (s->what == TY_SEG_TIMER && ty_stall_waits_again(h, c, true))

@@ -6,6 +6,7 @@
  * another one's chain joined to it, the rest ranked (stall_rank.c).
  */
 #include "stalls_priv.h"
+#include "steal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,8 +246,10 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		case TY_ST_STOPPED: break;
 		case TY_ST_RUNNABLE: min = min * TY_STALL_READY_TIMES; break;
 		case TY_ST_RUNNING:
-			if (b - a >= min * TY_STALL_READY_TIMES)
+			r = ty_stall_add_steal(h, thread, k, &s, a, b);
+			if (!r && b - a >= min * TY_STALL_READY_TIMES)
 				r = add_theft(h, thread, k, &s, a, b);
+			r = r < 0 ? r : 0;
 			continue;
 		case TY_ST_UNKNOWN:
 			if (!(s.flags & TY_SF_LOST))
@@ -413,6 +416,8 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 		if (sum.ns[TY_ST_BLOCKED] >= h->o.min_ns &&
 		    (r = add_waits(h, thread, a, b, sum.ns[TY_ST_BLOCKED])))
 			return r;
+		if (sum.ns[TY_ST_RUNNING] >= min)
+			sum.ns[TY_ST_RUNNING] -= ty_stolen_of_thread(h->x, thread, a, b);
 		if (sum.ns[TY_ST_RUNNING] < min ||
 		    sum.ns[TY_ST_RUNNING] + sum.ns[TY_ST_RUNNABLE] < (b - a) / 5 * 4)
 			continue;
@@ -453,8 +458,9 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	int r;
 
 	if (c->s.state == TY_ST_RUNNING && !c->spun) {
-		c->s.kind = c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
+		c->s.kind = c->steal ? TY_STALL_STEAL : c->stolen_ns ? TY_STALL_IRQ : TY_STALL_CPU;
 		c->s.proven = !(c->s.flags & (TY_SF_LOST | TY_SF_INFERRED));
+		ty_stall_judge_run(h, c);
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
 						.span = c->s.span,
 						.start_ns = start,

@@ -82,6 +82,10 @@
  *     call and for that thread, and went on to work: for a signal of a traced thread; or, inferred,
  *     for several descriptors, if who ended that was made by the command, too, and it worked for
  *     longer than a request takes to serve.
+ * - A CPU that a thread had, or that it was ready for, and that gave no sign of life although its
+ *   tick was due, or although it was idle and should have taken the thread, was possibly stolen by
+ *   the hypervisor (steal.h; inferred). Of a long call, that time is not its own; what is behind a
+ *   wait is proven only where less than a tenth of it may have been stolen so.
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
  *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
@@ -138,7 +142,8 @@
 	X(SIGNAL, "signal", "a signal")                                                            \
 	X(SLEEP, "sleep", "its own sleep")                                                         \
 	X(EVENTS, "events", "whatever comes")                                                      \
-	X(OTHER, "other", "something")
+	X(OTHER, "other", "something")                                                             \
+	X(STEAL, "steal", "the hypervisor")
 
 enum ty_stall_kind {
 #define X(name, json, text) TY_STALL_##name,
@@ -166,8 +171,10 @@ struct ty_stall {
 	bool by_waker;	  /* its call is not recorded; it waited by futex, as the waker's tells */
 	uint32_t syscall; /* ty_model_syscall; TY_NONE */
 	uint32_t culprit; /* thread index; TY_NONE: no thread */
-	uint64_t culprit_ns;		     /* the instant its name is told of */
-	uint64_t path_ns;		     /* what it adds to the command's wall time */
+	uint64_t culprit_ns; /* the instant its name is told of */
+	uint64_t path_ns;    /* what it adds to the command's wall time */
+	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
+	uint64_t steal_counted_ns; /* so much steal the kernel counted about then, on that CPU */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
 	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */

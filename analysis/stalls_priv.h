@@ -5,7 +5,7 @@
  * stall_ask.c (who asked whom), stall_owed.c (who owed an answer), stall_passed.c (locks by their
  * words), stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what a
  * futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
- * first), stall_cpu.c and stall_text.c.
+ * first), stall_cpu.c, stall_steal.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -35,7 +35,8 @@ struct ty_ran {
 struct ty_cand {
 	struct ty_stall s;
 	struct ty_theft theft; /* RUNNING: what took most of stolen_ns */
-	uint64_t stolen_ns;    /* RUNNING: interrupts took so much; 0: a long call */
+	uint64_t stolen_ns;    /* RUNNING: interrupts took so much; 0: a long call, or steal */
+	bool steal;	       /* RUNNING: the hypervisor possibly did, s.steal_ns */
 	struct ty_wait_for w;
 	struct ty_waker waker;
 	struct ty_root root;
@@ -357,6 +358,20 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c);
  * several shared its CPU, 0 it is not so.
  */
 int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p);
+/* stall_steal.c */
+/* The run s may be one of which the hypervisor took long: a candidate. 1; 0: it is none, or
+ * -TY_ENOMEM. */
+int ty_stall_add_steal(struct ty_hunt *h, uint32_t thread, uint32_t span, const struct ty_span *s,
+		       uint64_t a, uint64_t b);
+/* Of a run, whose kind and grade are set: what was taken of it, and if that makes it another. */
+void ty_stall_judge_run(struct ty_hunt *h, struct ty_cand *c);
+/* Of a wait for a CPU: what was taken of that CPU; true: it was most of the wait. */
+bool ty_stall_steal_of_queue(struct ty_hunt *h, struct ty_cand *c, uint32_t cpu);
+/* Of a wait with this path, whose grade is set. */
+void ty_stall_steal_of_path(struct ty_cand *c, const struct ty_path *p);
+/* It is enough of the finding to be told, and to make it inferred. */
+bool ty_stall_steal_matters(const struct ty_cand *c);
+
 /* What interrupts took of a running span within [a, b); most: which of them most. */
 uint64_t ty_stall_theft(const struct ty_model *m, const struct ty_span *s, uint64_t a, uint64_t b,
 			struct ty_theft *most);

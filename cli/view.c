@@ -220,6 +220,13 @@ static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t
 	return r->explain.held_back(r->explain.ctx, tid, from_ns, to_ns, out);
 }
 
+static uint64_t explain_steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.steal(r->explain.ctx, cpu, from_ns, to_ns);
+}
+
 /* Arguments of a system call: its sys_enter read again from the file. */
 static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, size_t n)
 {
@@ -340,6 +347,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
 	v->explain.fds_left_out = explain_fds_left_out;
+	if (v->explain.steal)
+		v->explain.steal = explain_steal;
 	if (v->explain.held_back)
 		v->explain.held_back = explain_held_back;
 	v->explain.ctx = &v->reading;

@@ -377,6 +377,7 @@ static int put_sections(struct cut *c)
 
 	r = r ? r : put_threads(c, from_start);
 	r = r ? r : put_end(c);
+	r = r ? r : put_section(c, TY_SEC_STEAL, ty_trace_section(c->t, TY_SEC_STEAL));
 	return r ? r : put_section(c, TY_SEC_QUOTA, ty_trace_section(c->t, TY_SEC_QUOTA));
 }
 

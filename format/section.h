@@ -13,16 +13,17 @@ enum ty_section {
 	 * form), possible_cpus, cpu_model, mem_bytes, page_size, mode (command|pids|all), command
 	 * (shell-quoted), command_tid, pid (repeated), recorder_tid, cwd, start_realtime_ns, event
 	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a space),
-	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events),
-	 * pid_namespace (other: recorded inside a pid namespace, no names or tids of /proc are
-	 * stored), follow_children (no: this kernel cannot follow children), idle_switch_untested
-	 * (repeated: CPU that was too busy to tell), idle_switch_seen (repeated: told later that it
-	 * does; lines at the end add to those of the start), buffer_bytes; of a file cut out of
-	 * another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock marker
-	 * that the original has there: the last one before the window); where something was cut
-	 * off before it cut_from_ns; of it, and of chosen processes, traced as in TY_SEC_KEPT (at
-	 * the begin); of a cut of perf.data own_only
-	 * and switches_only (struct ty_trace).
+	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events), tick_ns
+	 * (the timer tick's period), nohz_full (list of CPUs that need no tick while they run one
+	 * thread), pid_namespace (other: recorded inside a pid namespace, no names or tids of /proc
+	 * are stored), follow_children (no: this kernel cannot follow children),
+	 * idle_switch_untested (repeated: CPU that was too busy to tell), idle_switch_seen
+	 * (repeated: told later that it does; lines at the end add to those of the start),
+	 * buffer_bytes; of a file cut out of another one: cut_to_ns (trace clock), clock (a trace
+	 * time, a blank, and the clock marker that the original has there: the last one before the
+	 * window); where something was cut off before it cut_from_ns; of it, and of chosen
+	 * processes, traced as in TY_SEC_KEPT (at the begin); of a cut of perf.data own_only and
+	 * switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*
@@ -94,6 +95,13 @@ enum ty_section {
 	TY_SEC_KERNEL = 11,
 	/* With it, as /proc/kallsyms: the lines that name code. */
 	TY_SEC_KALLSYMS = 12,
+	/*
+	 * What the hypervisor took of a CPU, by the kernel's count (/proc/stat, steal), as sampled
+	 * about ten times a second. One line per CPU and sample in which its count grew,
+	 * TAB-separated: FROM_NS TO_NS (trace clock) cpu ns (counted in steps of USER_HZ). 16 MB at
+	 * most.
+	 */
+	TY_SEC_STEAL = 13,
 };
 
 /*

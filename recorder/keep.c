@@ -36,7 +36,7 @@ struct mark {
 	struct ty_spool_mark *at;
 	uint64_t mono_ns, trace_ns; /* everything later than trace_ns lies behind `at` */
 	uint64_t written;	    /* bytes to the spool, whatever was dropped of them */
-	uint64_t quota_bytes, quota_left_out;
+	uint64_t quota_bytes, steal_bytes, quota_left_out;
 	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
@@ -52,7 +52,7 @@ struct ty_keep {
 	uint64_t mark_at_ns; /* the next mark, for the time's sake */
 	uint64_t rest_ns;    /* no mark for the size's sake before */
 	uint64_t look_at_ns;
-	uint64_t quota_dropped, quota_left_out;
+	uint64_t quota_dropped, steal_dropped, quota_left_out;
 	bool told, failed; /* that a mark could not be made; a drop failed */
 };
 
@@ -196,6 +196,7 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 
 	*m = (struct mark){.written = ty_spool_written(r->spool),
 			   .quota_bytes = k->quota_dropped + r->quotas.bytes,
+			   .steal_bytes = k->steal_dropped + r->steal.bytes,
 			   .quota_left_out = k->quota_left_out + r->quotas.left_out};
 	ty_buf_init(&m->names, TY_REC_TEXT);
 	ty_buf_init(&m->traced, TRACED_MAX);
@@ -227,7 +228,7 @@ static int take_mark(struct ty_keep *k, struct ty_err *err)
 	uint64_t cost, now, every = mark_every_ns(k);
 	struct ty_err why = {0};
 	struct mark m;
-	int e = ty_rec_put_quotas(k->r, err);
+	int e = ty_rec_put_samples(k->r, err);
 
 	if (e)
 		return e;
@@ -274,6 +275,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 		return e;
 	r->quotas.bytes -= m->quota_bytes - k->quota_dropped;
 	k->quota_dropped = m->quota_bytes;
+	r->steal.bytes -= m->steal_bytes - k->steal_dropped;
+	k->steal_dropped = m->steal_bytes;
 	r->quotas.left_out -= m->quota_left_out - k->quota_left_out;
 	k->quota_left_out = m->quota_left_out;
 	mark_fini(&k->now);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "field_text.h"
@@ -77,6 +78,7 @@ void ty_cpu_model(char *out, size_t size)
 
 void ty_machine_facts(struct ty_buf *b)
 {
+	struct timespec tick;
 	struct utsname u;
 	char text[4096];
 
@@ -92,6 +94,12 @@ void ty_machine_facts(struct ty_buf *b)
 	ty_fact(b, "possible_cpus", text);
 	ty_cpu_model(text, sizeof(text));
 	ty_fact(b, "cpu_model", text);
+	/* The resolution of a coarse clock is a jiffy (kernel/time/hrtimer.c, LOW_RES_NSEC). */
+	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && !tick.tv_sec)
+		ty_fact_u64(b, "tick_ns", (uint64_t)tick.tv_nsec);
+	first_line("/sys/devices/system/cpu/nohz_full", text, sizeof(text));
+	if (text[0] >= '0' && text[0] <= '9') /* "(null)" where there are none */
+		ty_fact(b, "nohz_full", text);
 	ty_fact_u64(b, "mem_bytes",
 		    (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
 	ty_fact_u64(b, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));

@@ -61,7 +61,7 @@ static int watch(struct recording *r, struct ty_err *err)
 	for (;;) {
 		uint64_t next =
 			min_u64(min_u64(min_u64(mark_at, show_at), end_at),
-				min_u64(ty_quotas_next_ns(&r->quotas), ty_keep_next_ns(r->keep)));
+				min_u64(ty_rec_next_sample_ns(r), ty_keep_next_ns(r->keep)));
 		int ms;
 
 		now = ty_rec_clock_ns(CLOCK_MONOTONIC);
@@ -85,11 +85,12 @@ static int watch(struct recording *r, struct ty_err *err)
 		if (now >= mark_at) {
 			ty_rec_mark_clock(r);
 			mark_at = now + MARK_NS;
-			if (ty_rec_put_quotas(r, NULL))
+			if (ty_rec_put_samples(r, NULL)) {
 				ty_quotas_close(&r->quotas);
+				ty_steal_close(&r->steal);
+			}
 		}
-		if (now >= ty_quotas_next_ns(&r->quotas))
-			ty_rec_look_at_quotas(r);
+		ty_rec_look_at_samples(r, true);
 		if (now >= ty_keep_next_ns(r->keep) && (e = ty_keep_look(r->keep, err))) {
 			r->res->stop = "output failed";
 			return e;
@@ -213,6 +214,8 @@ static void release(struct recording *r)
 	vec_fini(&r->tasks);
 	vec_fini(&r->family);
 	ty_quotas_close(&r->quotas);
+	ty_steal_close(&r->steal);
+	ty_buf_fini(&r->stolen);
 	ty_buf_fini(&r->held_back);
 	ty_evset_fini(&r->set);
 	if (r->signals >= 0)
@@ -251,11 +254,12 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	r->res = res;
 	r->signals = r->spool_failed = r->marker = -1;
 	r->command.go = r->command.report = -1;
-	r->step.in = r->quotas.root = -1;
+	r->step.in = r->quotas.root = r->steal.fd = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)
 		r->inst[i] = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
 	ty_buf_init(&r->thread_names, TY_REC_TEXT);
 	ty_buf_init(&r->held_back, TY_REC_TEXT);
+	ty_buf_init(&r->stolen, TY_REC_TEXT);
 
 	e = ty_rec_start(r, err);
 	if (e) {

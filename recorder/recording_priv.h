@@ -24,6 +24,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "spool.h"
+#include "steal_samples.h"
 #include "tracefs.h"
 
 #define TY_REC_CLOCK "perf"
@@ -62,6 +63,8 @@ struct recording {
 	ty_proc_tasks tasks; /* who was there when /proc was read last */
 	ty_proc_pids family; /* of -p: those given, and then those that descend from them */
 	struct ty_quotas quotas;
+	struct ty_steal_samples steal;
+	struct ty_buf stolen;	 /* lines of TY_SEC_STEAL that are not yet in the file */
 	struct ty_buf held_back; /* lines of TY_SEC_QUOTA that are not yet in the file */
 	struct self_test test;
 	pthread_t remover;
@@ -121,9 +124,11 @@ int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err 
  * before_exec: of the command only those that it inherits. */
 int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 		   struct ty_err *err);
-/* Look at cgroups with a quota; what was found goes to the file with the next put. */
-void ty_rec_look_at_quotas(struct recording *r);
-int ty_rec_put_quotas(struct recording *r, struct ty_err *err);
+/* Look at what the hypervisor took, and at cgroups with a quota, when that is due; what was found
+ * goes to the file with the next put. */
+void ty_rec_look_at_samples(struct recording *r, bool due_only);
+uint64_t ty_rec_next_sample_ns(const struct recording *r);
+int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; with `self`, of what is kept, and per CPU into it. */

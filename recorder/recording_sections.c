@@ -317,12 +317,24 @@ static uint64_t trace_ns(void *ctx)
 	return ty_instance_now_ns(((struct recording *)ctx)->insts[0]);
 }
 
-void ty_rec_look_at_quotas(struct recording *r)
+void ty_rec_look_at_samples(struct recording *r, bool due_only)
 {
-	ty_quotas_look(&r->quotas, trace_ns, r, &r->held_back);
+	uint64_t now = ty_rec_clock_ns(CLOCK_MONOTONIC);
+
+	if (!due_only || now >= ty_quotas_next_ns(&r->quotas))
+		ty_quotas_look(&r->quotas, trace_ns, r, &r->held_back);
+	if (!due_only || now >= ty_steal_next_ns(&r->steal))
+		ty_steal_look(&r->steal, trace_ns, r, &r->stolen);
 }
 
-int ty_rec_put_quotas(struct recording *r, struct ty_err *err)
+uint64_t ty_rec_next_sample_ns(const struct recording *r)
+{
+	uint64_t quotas = ty_quotas_next_ns(&r->quotas), steal = ty_steal_next_ns(&r->steal);
+
+	return quotas < steal ? quotas : steal;
+}
+
+int ty_rec_put_samples(struct recording *r, struct ty_err *err)
 {
 	int e = 0;
 
@@ -330,6 +342,9 @@ int ty_rec_put_quotas(struct recording *r, struct ty_err *err)
 	if (r->held_back.len && !r->held_back.failed)
 		e = ty_meta_section(&r->meta, TY_SEC_QUOTA, r->held_back.p, r->held_back.len, err);
 	ty_buf_reset(&r->held_back);
+	if (!e && r->stolen.len && !r->stolen.failed)
+		e = ty_meta_section(&r->meta, TY_SEC_STEAL, r->stolen.p, r->stolen.len, err);
+	ty_buf_reset(&r->stolen);
 	return e;
 }
 
@@ -387,7 +402,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 				e = ty_meta_put(&r->meta, TY_META_CPUSTAT, b.p, b.len, err);
 		}
 	}
-	ty_rec_look_at_quotas(r);
+	ty_rec_look_at_samples(r, false);
 	if (r->quotas.left_out) {
 		ty_buf_addf(&r->held_back, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
 		ty_rec_note(r,
@@ -398,7 +413,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	if (r->quotas.cut)
 		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "
 			       "quotas were not looked at for all");
-	e = e ? e : ty_rec_put_quotas(r, err);
+	e = e ? e : ty_rec_put_samples(r, err);
 	e = e ? e : ty_keep_names(r->keep, &r->thread_names, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
 	ty_buf_reset(&b);

@@ -331,8 +331,9 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	ty_rec_mark_clock(r);
 	if (!r->foreign_pids) {
 		ty_quotas_open(&r->quotas);
-		ty_rec_look_at_quotas(r);
 	}
+	ty_steal_open(&r->steal, NULL);
+	ty_rec_look_at_samples(r, false);
 	e = ty_rec_list_traced(r, &traced, err);
 	e = e ? e : ty_rec_put_traced(r, &traced, err);
 	e = e ? e : ty_rec_put_threads(r, err);

@@ -416,6 +416,8 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		who(m, j, s->culprit, s->culprit_ns);
 		ty_json_str(j, "text", s->text);
 		ty_json_str(j, "evidence", s->proven ? "proven" : "inferred");
+		ty_json_u64(j, "steal_ns", s->steal_ns);
+		ty_json_u64(j, "steal_counted_ns", s->steal_counted_ns);
 		ty_json_end_object(j);
 		ty_json_array(j, "chain");
 		for (uint32_t k = 0; k < s->links; k++)

@@ -7,6 +7,8 @@
 #include "compare.h"
 #include "fd_names.h"
 #include "held_back.h"
+#include "steal.h"
+#include "steal_lines.h"
 #include "key_value.h"
 #include "partition.h"
 
@@ -107,6 +109,24 @@ static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 	return ty_held_lines_find(s->held, tid, from_ns, to_ns, out);
 }
 
+static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_steal_lines_sum(s->steal, cpu, from_ns, to_ns);
+}
+
+/* Out of memory: nothing is told of the hypervisor. */
+static void find_ticks(struct ty_session *s, const char *facts)
+{
+	char nohz_full[4096] = "";
+
+	ty_key_value(facts, "nohz_full", nohz_full, sizeof(nohz_full));
+	s->ticks = calloc(1, sizeof(*s->ticks));
+	if (s->ticks)
+		ty_ticks_find(s->model, ty_key_u64(facts, "tick_ns"), nohz_full, s->ticks);
+}
+
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
@@ -121,12 +141,18 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	if (!s->held)
 		s->held = ty_held_lines_new(ty_trace_section(s->trace, TY_SEC_QUOTA).s);
+	if (!s->steal)
+		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
+	if (!s->ticks)
+		find_ticks(s, facts);
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .args = args,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
 				   .held_back = s->held ? held_back : NULL,
+				   .steal = s->steal ? steal : NULL,
+				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
 				   .fds_left_out = fds_left_out,

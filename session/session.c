@@ -14,6 +14,8 @@
 #include "bus.h"
 #include "fd_names.h"
 #include "held_back.h"
+#include "steal.h"
+#include "steal_lines.h"
 #include "index_file.h"
 #include "key_value.h"
 #include "plain.h"
@@ -329,6 +331,10 @@ void ty_session_fini(struct ty_session *s)
 {
 	ty_fd_names_free(s->fds);
 	ty_held_lines_free(s->held);
+	ty_steal_lines_free(s->steal);
+	if (s->ticks)
+		ty_ticks_fini(s->ticks);
+	free(s->ticks);
 	vec_fini(&s->snapshot);
 	ty_model_free(s->model);
 	ty_events_close(s->events);

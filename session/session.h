@@ -33,9 +33,11 @@ struct ty_session {
 	struct ty_events *events; /* at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
-	struct ty_fd_names *fds;    /* open before the recording; made when first needed */
-	struct ty_held_lines *held; /* by CPU quotas; made when first needed */
-	ty_thread_lines snapshot;   /* of TY_SEC_THREADS; made when first needed */
+	struct ty_fd_names *fds;      /* open before the recording; made when first needed */
+	struct ty_held_lines *held;   /* by CPU quotas; made when first needed */
+	struct ty_steal_lines *steal; /* by the hypervisor; made when first needed */
+	struct ty_ticks *ticks;	      /* of the CPUs; made when first needed */
+	ty_thread_lines snapshot;     /* of TY_SEC_THREADS; made when first needed */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */

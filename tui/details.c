@@ -10,6 +10,7 @@
 #include "irqs.h"
 #include "ruler.h"
 #include "time_text.h"
+#include "steal.h"
 #include "timeline_priv.h"
 #include "wakeup.h"
 
@@ -307,6 +308,18 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 		}
 }
 
+/* Of a run, what its CPU gave no sign of life in. */
+static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *s)
+{
+	uint64_t ns =
+		t->in->explain ? ty_stolen_of_run(t->in->explain, s, s->start_ns, s->end_ns) : 0;
+	char len[TY_TIME_MAX];
+
+	if (ns)
+		add(line, "; no timer tick for %s of it: possibly stolen by the hypervisor",
+		    ty_fmt_length(ns, len));
+}
+
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
@@ -320,6 +333,8 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, TY_NONE);
+	if (s.state == TY_ST_RUNNING)
+		add_stolen(t, line, &s);
 	if (s.syscall != TY_NONE)
 		call = next(l);
 	if (s.state == TY_ST_RUNNABLE) {
@@ -401,6 +416,9 @@ static void cpu_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	add(line, " for %s from %s", ty_fmt_length(s.end_ns - s.start_ns, len),
 	    instant(t, s.start_ns, at));
 	add_flags(t, line, &s, cpu);
+	s.cpu = cpu;
+	if (s.state == TY_ST_RUNNING)
+		add_stolen(t, line, &s);
 	if (s.syscall != TY_NONE)
 		call_in_progress(t, next(l), s.syscall);
 }
