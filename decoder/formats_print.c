@@ -8,7 +8,7 @@
  * lie inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
  * and lengths and indices that a print format computes from the record are computed here first. A
  * record that fails is shown field by field by our own means. Texts are given to its parser only
- * when they are well-formed (format_check.h).
+ * when they are well-formed (format_check.h), and of lists only well-formed lines (list_check.h).
  */
 #include <event-parse.h>
 #include <inttypes.h>
@@ -17,6 +17,7 @@
 
 #include "format_check.h"
 #include "formats_priv.h"
+#include "list_check.h"
 
 #define PAD	   65536
 #define EVAL_DEPTH 30000
@@ -24,13 +25,22 @@
 
 enum { NOT_LOOKED = 0, QUICK, NOT_QUICK, PRINTABLE, PRINTABLE_IF_CHECKED, FIELDS_ONLY };
 
-/* libtraceevent walks a binary print's arguments as far as its format goes. */
-static bool short_lines(const char *s)
+/* Give a parser of libtraceevent what it may read of a list. */
+static int give_list(struct ty_formats *f, const struct ty_text *list,
+		     int (*check)(const char *, struct ty_buf *),
+		     int (*parse)(struct tep_handle *, const char *))
 {
-	for (; *s; s += strcspn(s, "\n"), s += *s == '\n')
-		if (strcspn(s, "\n") > WIDTH_MAX)
-			return false;
-	return true;
+	struct ty_buf good;
+	int r;
+
+	if (!list->s)
+		return 0;
+	ty_buf_init(&good, list->n + 2);
+	r = check(list->s, &good);
+	if (!r && good.len)
+		parse(f->tep, good.p);
+	ty_buf_fini(&good);
+	return r;
 }
 
 static int make_tep(struct ty_formats *f)
@@ -51,11 +61,8 @@ static int make_tep(struct ty_formats *f)
 	tep_set_file_bigendian(f->tep, t->big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_local_bigendian(f->tep, TEP_LITTLE_ENDIAN);
 	tep_set_long_size(f->tep, (int)t->long_size);
-	if (t->kallsyms.s)
-		tep_parse_kallsyms(f->tep, t->kallsyms.s);
-	if (t->printk.s && short_lines(t->printk.s))
-		tep_parse_printk_formats(f->tep, t->printk.s);
-	return 0;
+	return give_list(f, &t->kallsyms, ty_kallsyms_lines, tep_parse_kallsyms)
+		       ?: give_list(f, &t->printk, ty_printk_lines, tep_parse_printk_formats);
 }
 
 void ty_fmt_print_fini(struct ty_formats *f)

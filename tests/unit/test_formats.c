@@ -16,6 +16,7 @@
 #include "format_check.h"
 #include "formats.h"
 #include "format_text.h"
+#include "list_check.h"
 #include "ring_pages.h"
 #include "trace.h"
 
@@ -734,6 +735,85 @@ static void hostile_texts(void **state)
 		}
 }
 
+/* What libtraceevent reads past its end, or stops at, never comes to it. */
+static void lists(void **state)
+{
+	static const char *const bad_printk[] = {
+		"0x10",		  "0x10 : ",	   "0x10 :",
+		"0x10 : \"\"",	  "0x10 : \"",	   "0x10 : abc",
+		"0x10 : \"50%\"", ": \"abc\"",	   "zz : \"abc\"",
+		"0x10 : \"%*s\"", "0x : \"abc\"",  "0x10 : \"%9999999d\"",
+		"0x10 : \"%l\"",  "0x10 : \"%n\"", "0x12345678901234567 : \"abc\""};
+	static const char *const good_printk[] = {"0xffffffff8281972f : \"thaw_processes\"",
+						  "0x10 : \"a\"",
+						  "10 : \"100%% of %5.2lu \\\"%s\\n\""};
+	static const char *const bad_kallsyms[] = {
+		"ffffffff81000000",   "ffffffff81000000 T", "ffffffff81000000 T ", "T _stext",
+		"10 T name\t[module", "10 T name\t[]",	    "10 T two names",	   "10 Tt name"};
+	static const char *const good_kallsyms[] = {"ffffffff81000000 T _stext",
+						    "ffffffffc0201000 t f\t[__builtin__ftrace]"};
+	static const struct {
+		int (*check)(const char *, struct ty_buf *);
+		const char *const *line;
+		size_t n;
+		bool good;
+	} all[] = {
+		{ty_printk_lines, bad_printk, sizeof(bad_printk) / sizeof(char *), false},
+		{ty_printk_lines, good_printk, sizeof(good_printk) / sizeof(char *), true},
+		{ty_kallsyms_lines, bad_kallsyms, sizeof(bad_kallsyms) / sizeof(char *), false},
+		{ty_kallsyms_lines, good_kallsyms, sizeof(good_kallsyms) / sizeof(char *), true}};
+
+	for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++)
+		for (size_t i = 0; i < all[k].n; i++)
+			for (int newline = 0; newline < 2; newline++) {
+				const char *line = all[k].line[i];
+				size_t n = strlen(line);
+				char *text = malloc(n + 2); /* its end is the buffer's */
+				struct ty_buf out;
+
+				assert_non_null(text);
+				snprintf(text, n + 2, "%s%s", line, newline ? "\n" : "");
+				ty_buf_init(&out, n + 2);
+				assert_int_equal(all[k].check(text, &out), 0);
+				if (all[k].good ? out.len != n + 1 || memcmp(out.p, line, n)
+						: out.len)
+					fail_msg("%s: %s", all[k].good ? "refused" : "taken", line);
+				ty_buf_fini(&out);
+				free(text);
+			}
+}
+
+/* The lists of a recording, damaged at their ends: what is whole is used. */
+static void lists_of_a_trace(void **state)
+{
+	static const char bprint[] = HEAD("bprint", 6) F("unsigned long ip", 8, 8,
+							 0) F("const char * fmt", 16, 8, 0)
+		F("u32 buf[]", 24, 0, 0) "\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n";
+	static const char kallsyms[] =
+		"ffffffff81000000 T first\nnonsense\nffffffff81000100 T second",
+			  printk[] = "0x1000 : \"n=%d\\n\"\n0x2000 : \"\"\n0x3000";
+	struct fake k;
+
+	fake_init(&k, 8, false);
+	fake_add(&k, "ftrace", bprint);
+	k.t.kallsyms = (struct ty_text){strdup(kallsyms), strlen(kallsyms)};
+	k.t.printk = (struct ty_text){strdup(printk), strlen(printk)};
+	fake_open(&k);
+	head(&k, 6, 1, 28);
+	put(&k, 8, 0xffffffff81000100, 8);
+	put(&k, 16, 0x1000, 8);
+	put(&k, 24, 42, 4);
+	ty_formats_decode(k.f, &k.ev);
+	assert_string_equal(text_of(&k), "second: n=42");
+	put(&k, 16, 0x2000, 8);
+	assert_string_equal(text_of(&k), "second: (NO FORMAT FOUND at 2000)");
+	put(&k, 16, 0x3000, 8);
+	assert_string_equal(text_of(&k), "second: (NO FORMAT FOUND at 3000)");
+	ty_formats_free(k.f);
+	free((char *)k.t.kallsyms.s);
+	free((char *)k.t.printk.s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -749,6 +829,8 @@ int main(void)
 		cmocka_unit_test(cut_everywhere),
 		cmocka_unit_test(well_formed),
 		cmocka_unit_test(hostile_texts),
+		cmocka_unit_test(lists),
+		cmocka_unit_test(lists_of_a_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
