@@ -152,7 +152,7 @@ static int put_in_order(struct keep *k, uint64_t max_bytes)
 		qsort(k->lines.v, k->lines.n, sizeof(*k->lines.v), line_order);
 	for (; n < k->lines.n; n++) {
 		struct ty_sharing_line *l = &k->lines.v[n];
-		struct ty_sharing_site *from = k->sites.v + l->sites_first;
+		struct ty_sharing_site *from = vec_at(&k->sites, l->sites_first);
 
 		bytes += bytes_of(l);
 		if (n && bytes > max_bytes)
@@ -161,7 +161,8 @@ static int put_in_order(struct keep *k, uint64_t max_bytes)
 			vec_fini(&sites);
 			return -TY_ENOMEM;
 		}
-		memcpy(sites.v + sites.n, from, l->sites_n * sizeof(*from));
+		if (l->sites_n)
+			memcpy(sites.v + sites.n, from, l->sites_n * sizeof(*from));
 		l->sites_first = (uint32_t)sites.n;
 		sites.n += l->sites_n;
 	}

@@ -19,7 +19,9 @@ struct ty_rd {
 
 static inline struct ty_rd ty_rd_init(const void *p, size_t n, bool big_endian)
 {
-	return (struct ty_rd){.p = p, .end = p ? (const uint8_t *)p + n : NULL, .swap = big_endian};
+	const uint8_t *at = p ? p : (const uint8_t *)"";
+
+	return (struct ty_rd){.p = at, .end = p ? at + n : at, .swap = big_endian};
 }
 
 static inline size_t ty_rd_left(const struct ty_rd *r)

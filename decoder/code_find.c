@@ -116,7 +116,7 @@ static bool find_image(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t a
 			hi = mid;
 	}
 	at->until_ns = UINT64_MAX;
-	i = c->images.v + lo; /* the next one */
+	i = vec_at(&c->images, lo); /* the next one */
 	if (lo < c->images.n && i->pid == pid && i->lo == page)
 		at->until_ns = i->t_ns;
 	if (lo && i[-1].pid == pid && i[-1].lo == page)

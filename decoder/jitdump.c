@@ -61,11 +61,12 @@ static int on_lines(struct reading *g, struct ty_rd *r)
 /* Give those lines to the function that has come. */
 static void take_lines(struct reading *g, struct ty_jit_load *l)
 {
-	struct ty_code_line *v = g->out->lines.v + g->lines_from;
 	size_t n = g->out->lines.n - g->lines_from;
+	struct ty_code_line *v;
 
 	if (!n || g->lines_addr != l->addr)
 		return;
+	v = &g->out->lines.v[g->lines_from];
 	l->line = g->lines_from;
 	l->lines_n = n;
 	qsort(v, n, sizeof(*v), by_off);

@@ -116,7 +116,7 @@ const struct ty_mem_map *ty_mem_maps_of(const struct ty_mem_stream *s, int32_t p
 	size_t from = partition_point(i, 0, s->maps.n, s->maps.v[i].pid < pid);
 
 	*n = partition_point(i, from, s->maps.n, s->maps.v[i].pid <= pid) - from;
-	return s->maps.v + from;
+	return vec_at(&s->maps, from);
 }
 
 /* The number of the first fork or exec of the process behind ts: those before it count. */

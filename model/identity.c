@@ -325,8 +325,9 @@ static const char *field(const char *line, size_t len, unsigned k, size_t *n)
 
 	for (; k; k--) {
 		line = memchr(line, '\t', (size_t)(end - line));
-		if (!line++)
+		if (!line)
 			return NULL;
+		line++;
 	}
 	*n = (size_t)(end - line);
 	if (memchr(line, '\t', *n))

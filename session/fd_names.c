@@ -217,7 +217,7 @@ bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid)
 
 static struct ty_fd_name *first_of(const struct table *t, uint32_t fd)
 {
-	return t->v + partition_point(i, 0, t->n, (uint32_t)t->v[i].fd < fd);
+	return vec_at(t, partition_point(i, 0, t->n, (uint32_t)t->v[i].fd < fd));
 }
 
 const char *ty_fd_names_at(const struct ty_fd_names *n, int32_t pid, int32_t fd, uint64_t ts_ns)
@@ -241,7 +241,7 @@ struct change {
 /* Did it do anything? */
 static bool apply(struct table *t, const struct change *c, uint64_t ts_ns)
 {
-	struct ty_fd_name *f, *end = t->v + t->n;
+	struct ty_fd_name *f, *end = vec_at(t, t->n);
 	bool any = false;
 
 	for (f = t->n ? first_of(t, c->from) : end; f < end && (uint32_t)f->fd <= c->to; f++) {

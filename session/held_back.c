@@ -148,12 +148,13 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 	size_t first = partition_point(i, 0, h->v.n, h->v.v[i].to_ns <= from_ns);
 	unsigned n = 0, most = 0;
 
-	for (const struct line *l = h->v.v + first; l < h->v.v + h->v.n && l->from_ns < to_ns;
-	     l++) {
+	for (size_t i = first; i < h->v.n && h->v.v[i].from_ns < to_ns; i++) {
+		const struct line *l = &h->v.v[i];
 		uint64_t so_far = (l->to_ns < to_ns ? l->to_ns : to_ns) - from_ns;
 		unsigned k = 0;
 
-		if (!bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
+		if (!l->tids.n ||
+		    !bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
 			continue;
 		while (k < n && path[k] != l->path)
 			k++;

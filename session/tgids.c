@@ -47,10 +47,12 @@ struct ty_tgids *ty_tgids_new(const char *threads)
 {
 	struct ty_tgids *t = calloc(1, sizeof(*t));
 
-	for (const char *p = threads; t && p && *p; p = strchr(p, '\n'), p += p ? 1 : 0) {
+	for (const char *p = threads, *next; t && p && *p; p = next) {
 		char *end;
 		long tid = strtol(p, &end, 10), tgid;
 
+		next = p + strcspn(p, "\n");
+		next += *next != 0;
 		/* Else the "taken" line, or damage; strtol would step over line ends. */
 		if (*p < '0' || *p > '9' || *end != '\t' || end[1] < '0' || end[1] > '9')
 			continue;

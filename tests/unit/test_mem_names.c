@@ -149,7 +149,7 @@ static void test_names(void **state)
 	assert_non_null(name.symbol);
 	assert_string_equal(name.symbol, "shared_line");
 	assert_int_equal(name.offset, 4);
-	ty_mem_name(names, 100, (uintptr_t)test_wide_store, 2000, &name);
+	ty_mem_name(names, 100, (uintptr_t)code, 2000, &name);
 	assert_string_equal(name.symbol, "code");
 	ty_mem_name(names, 7, at, 2000, &name);
 	assert_null(name.symbol);
