@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# What tests/run itself says: how far it is, and at its end each test that failed or was skipped.
+set -u
+. "$(dirname "$0")/tap.bash"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+mkdir -p "$out/tests/unit" "$out/tests/e2e"
+cp tests/run "$out/tests"
+script() { # NAME LINES...
+	{ echo '#!/bin/sh'; printf '%s\n' "${@:2}"; } >"$out/tests/e2e/$1.sh"
+	chmod +x "$out/tests/e2e/$1.sh"
+}
+last() { sed -n '$p' "$out/said"; }
+script a 'echo "ok 1 - first"; echo "ok 2 - second # SKIP no such machine"; echo 1..2'
+script b 'echo "not ok 1 - third"; echo "ok 2 - fourth"; echo 1..2; exit 1'
+script c 'echo "ok 1 - fifth"; exit 3'
+script d 'echo "ok 1 - sixth"; echo 1..3'
+script e 'sleep 60'
+TEST_SECONDS=2 "$out/tests/run" >"$out/said" 2>&1
+is "a failed test fails the run" 1 $?
+for k in a b c d e; do
+	i=$((${i:-0} + 1))
+	grep -q "^$i of 5: $k: " "$out/said"
+	check "$k is the ${i}th of 5" $? "$(cat "$out/said")"
+done
+is "the skipped test is named again" "  a: second (skipped: no such machine)" "$(sed -n '/^skipped:$/,/^failed:$/p' "$out/said" | sed -n 2p)"
+is "and those that failed" "  b: third
+  c ended with status 3
+  d: the plan says 3, 1 results were seen
+  e took too long" "$(sed -n '/^failed:$/,$p' "$out/said" | sed '1d; $d')"
+is "the last line is alone" "4 passed, 4 failed, 1 skipped" "$(last)"
+"$out/tests/run" a >"$out/said" 2>&1
+is "a run without failures" "0 1 passed, 0 failed, 1 skipped" "$? $(last)"
+! grep -q '^failed:' "$out/said"
+check "names none" $? "$(cat "$out/said")"
+"$out/tests/run" nonesuch >"$out/said" 2>&1
+is "a test that does not exist" "1 0 passed, 1 failed, 0 skipped" "$? $(last)"
+echo "1..$n"
+exit $bad
