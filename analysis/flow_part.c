@@ -115,9 +115,14 @@ static void keep(struct reading *g, const struct ty_flow_at *at)
 	if (s.kind != TY_FLOW_INSN &&
 	    vec_push(&p->ends, (struct ty_flow_part_end){(uint32_t)p->steps.n, at->ts_ns}))
 		g->r = -TY_ENOMEM;
-	if (it->kind != TY_FLOW_INSN)
-		s.text = ty_flow_gap_text(g->flow, it);
-	if ((s.text && vec_push(&p->gaps, (uint32_t)p->steps.n)) || vec_push(&p->steps, s))
+	if (it->kind != TY_FLOW_INSN) {
+		struct ty_flow_gap gap = ty_flow_gap(g->flow, at);
+
+		s.text = gap.text;
+		if (vec_push(&p->gaps, (uint32_t)p->steps.n) || vec_push(&p->gap, gap))
+			g->r = -TY_ENOMEM;
+	}
+	if (vec_push(&p->steps, s))
 		g->r = -TY_ENOMEM;
 }
 
@@ -219,6 +224,7 @@ void ty_flow_part_fini(struct ty_flow_part *p)
 	vec_fini(&p->by_depth);
 	vec_fini(&p->depth_first);
 	vec_fini(&p->gaps);
+	vec_fini(&p->gap);
 	vec_fini(&p->ends);
 	ty_flow_calls_free(p->names);
 	*p = (struct ty_flow_part){0};
@@ -298,6 +304,13 @@ uint64_t ty_flow_part_count(const struct ty_flow_part *p, uint64_t ip, uint32_t 
 	for (uint32_t i = first; i < last && i < p->steps.n; i++)
 		n += p->steps.v[i].ip == ip && p->steps.v[i].kind == TY_FLOW_INSN;
 	return n;
+}
+
+const struct ty_flow_gap *ty_flow_part_gap(const struct ty_flow_part *p, uint32_t step)
+{
+	size_t i = partition_point(k, 0, p->gaps.n, p->gaps.v[k] < step);
+
+	return &p->gap.v[i];
 }
 
 const char *ty_flow_part_function(const struct ty_flow_part *p, uint32_t call)

@@ -23,7 +23,7 @@ struct ty_flow_step {
 	uint64_t ip;	  /* of a gap: near it */
 	uint64_t ts_ns;	  /* of the last time stamp (flow.h), or of the step before where that
 			     is larger: no less than that; TY_FLOW_NO_TIME: before any */
-	const char *text; /* of a gap: why; static */
+	const char *text; /* of a gap: why; static (how much: ty_flow_part_gap) */
 	uint32_t call;	  /* the innermost one that it belongs to; TY_NO_CALL */
 	uint8_t kind;	  /* TY_FLOW_INSN, TY_FLOW_GAP, TY_FLOW_OVERFLOW */
 	uint8_t size, cls, flags; /* as in struct ty_flow_item */
@@ -49,9 +49,10 @@ struct ty_flow_part {
 	uint64_t from_ns, to_ns; /* what was asked for */
 	VEC(struct ty_flow_step) steps;
 	VEC(struct ty_flow_part_call) calls; /* as they began */
-	VEC(uint32_t) by_depth;	   /* calls of depth 0 in order, then those of depth 1... */
-	VEC(uint32_t) depth_first; /* where those of a depth begin; one more at the end */
-	VEC(uint32_t) gaps;	   /* steps that are none of instructions */
+	VEC(uint32_t) by_depth;	     /* calls of depth 0 in order, then those of depth 1... */
+	VEC(uint32_t) depth_first;   /* where those of a depth begin; one more at the end */
+	VEC(uint32_t) gaps;	     /* steps that are none of instructions */
+	VEC(struct ty_flow_gap) gap; /* of each of them */
 	VEC(struct ty_flow_part_end) ends;
 	bool cut; /* there were more than were to be kept: the last are missing */
 	struct ty_flow_calls *names; /* of the calls' functions */
@@ -95,6 +96,8 @@ uint32_t ty_flow_part_same(const struct ty_flow_part *p, uint32_t step, int by);
 /* How often the step's instruction was executed in steps [first, last). */
 uint64_t ty_flow_part_count(const struct ty_flow_part *p, uint64_t ip, uint32_t first,
 			    uint32_t last);
+/* Of a step that is a gap: how much is missing. */
+const struct ty_flow_gap *ty_flow_part_gap(const struct ty_flow_part *p, uint32_t step);
 const char *ty_flow_part_function(const struct ty_flow_part *p, uint32_t call);
 
 #endif

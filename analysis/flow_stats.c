@@ -232,10 +232,23 @@ static int by_self(const void *a, const void *b)
 	return compare(y->self_insns, x->self_insns) ?: compare(x->func, y->func);
 }
 
-static void add_item(struct ty_flow_stats *out, const struct ty_flow_at *at)
+static void add_gap(struct ty_flow_stats *out, const struct ty_flow *f, const struct ty_flow_at *at)
+{
+	struct ty_flow_gap g = ty_flow_gap(f, at);
+
+	if (!out->gaps++)
+		out->first_gap_ns = g.from_ns;
+	out->overflows += !g.sized;
+	out->not_decoded += g.bytes;
+	out->lost += g.lost;
+}
+
+static void add_item(struct ty_flow_stats *out, const struct ty_flow *f,
+		     const struct ty_flow_at *at)
 {
 	out->insns += at->item.kind == TY_FLOW_INSN;
-	out->gaps += at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW;
+	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
+		add_gap(out, f, at);
 	if (at->ts_ns == TY_FLOW_NO_TIME)
 		return;
 	if (out->start_ns == TY_FLOW_NO_TIME)
@@ -250,11 +263,13 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	struct ty_flow_at at;
 	int r = 0, more = 0;
 
-	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME, .end_ns = TY_FLOW_NO_TIME};
+	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME,
+				      .end_ns = TY_FLOW_NO_TIME,
+				      .first_gap_ns = TY_FLOW_NO_TIME};
 	out->calls_of = ty_flow_calls_new(names, on_begin, on_end, &s);
 	while (out->calls_of && !r && (more = ty_flow_next(f, &at)) > 0) {
 		if (!choose || choose(ctx, &at))
-			add_item(out, &at);
+			add_item(out, f, &at);
 		r = ty_flow_calls_feed(out->calls_of, &at);
 	}
 	r = r ? r : more;
@@ -262,6 +277,8 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 		ty_flow_calls_finish(out->calls_of);
 	out->calls = s.calls;
 	out->beyond = s.beyond;
+	out->bytes = ty_flow_window_bytes(f);
+	out->headless = ty_flow_headless_bytes(f);
 	out->many_pairs = s.many_pairs;
 	out->many_funcs = out->calls_of && ty_flow_calls_functions(out->calls_of) == TY_CALLS_FUNCS;
 	for (size_t i = 0; i < s.accs.n; i++) {

@@ -37,6 +37,11 @@ struct ty_flow_func {
 struct ty_flow_stats {
 	VEC(struct ty_flow_func) funcs; /* by self instructions, most first */
 	uint64_t insns, gaps, calls;
+	uint64_t overflows; /* of the gaps: their size is not known */
+	/* Of packets: all, and what of them is in gaps; what of losses never was recorded, as far
+	 * as that is known; when the first gap was (TY_FLOW_NO_TIME). */
+	uint64_t bytes, not_decoded, lost, first_gap_ns;
+	uint64_t headless; /* bytes besides before the first PSB */
 	uint64_t beyond; /* whole calls that percentiles and medians are not of: there were too many
 			    (8 million are kept); all else is of them, too */
 	bool many_funcs; /* the last of funcs stands for many (TY_CALLS_FUNCS) */

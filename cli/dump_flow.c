@@ -133,12 +133,15 @@ static void put_branch(struct dump *d, const struct ty_flow_at *at)
 		json_where(d, at);
 		ty_json_hex(&d->j, "from", b->ip);
 		ty_json_hex(&d->j, "to", b->to);
+		if (b->flags & TY_FF_INFERRED)
+			ty_json_bool(&d->j, "inferred", true);
 		json_end(d);
 		return;
 	}
 	text_where(d, at);
-	fprintf(d->out, "%16" PRIx64 " %s => %16" PRIx64 " %s\n", b->ip,
-		name(d, at, b->ip, from, sizeof(from)), b->to, name(d, at, b->to, to, sizeof(to)));
+	fprintf(d->out, "%16" PRIx64 " %s => %16" PRIx64 " %s%s\n", b->ip,
+		name(d, at, b->ip, from, sizeof(from)), b->to, name(d, at, b->to, to, sizeof(to)),
+		b->flags & TY_FF_INFERRED ? " (inferred from where tracing resumed)" : "");
 }
 
 static void call_begins(void *ctx, const struct ty_flow_call *c)
@@ -195,20 +198,30 @@ static void call_ends(void *ctx, const struct ty_flow_call *c)
 
 static void put_gap(struct dump *d, const struct ty_flow_at *at)
 {
-	const struct ty_flow_item *it = &at->item;
-	const char *text = ty_flow_gap_text(d->flow, it);
+	struct ty_flow_gap g = ty_flow_gap(d->flow, at);
+	char size[160];
 
 	if (d->sel->json) {
 		json_where(d, at);
-		ty_json_str(&d->j, "gap", text);
-		ty_json_hex(&d->j, "ip", it->ip);
-		ty_json_u64(&d->j, "offset", it->off);
+		ty_json_str(&d->j, "gap", g.text);
+		ty_json_hex(&d->j, "ip", at->item.ip);
+		ty_json_u64(&d->j, "offset", g.off);
+		if (g.sized)
+			ty_json_u64(&d->j, "bytes", g.bytes);
+		else
+			ty_json_null(&d->j, "bytes");
+		ty_json_u64(&d->j, "never_recorded", g.lost);
+		json_time(d, "until_ns", g.until_ns);
+		if (g.to)
+			ty_json_hex(&d->j, "goes_on_at", g.to);
+		else
+			ty_json_null(&d->j, "goes_on_at");
 		json_end(d);
 		return;
 	}
 	text_where(d, at);
-	fprintf(d->out, "GAP: %s (at 0x%" PRIx64 ", byte 0x%" PRIx64 " of the stream)\n", text,
-		it->ip, it->off);
+	fprintf(d->out, "GAP: %s (at 0x%" PRIx64 ", byte 0x%" PRIx64 " of the stream; %s)\n",
+		g.text, at->item.ip, g.off, ty_flow_gap_size(&g, size, sizeof(size)));
 }
 
 static int put(struct dump *d, const struct ty_flow_at *at)

@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "reader_options.h"
 
-/* CPUs to choose, or the model of the one that wrote bare packets. */
+/* CPUs to choose, or, as it was called once, the model of the one that wrote bare packets. */
 static int take_cpu(void *to, const char *arg, struct ty_err *err)
 {
 	struct ty_flow_args *a = to;
@@ -25,8 +25,10 @@ const struct ty_option ty_packet_options[] = {
 	{0, "pt-sideband", "FILE[,cpu=N][,sample=TYPE]",
 	 "bare perf records that belong to them (TYPE: their sample_type)", .take = ty_take_texts,
 	 .at = offsetof(struct ty_flow_args, src.sidebands)},
-	{0, "cpu", "F/M/S", "family, model and stepping of the CPU that wrote them",
-	 .take = take_cpu},
+	{0, "cpu-model", "F/M/S",
+	 "family, model and stepping of the CPU that wrote them, for its errata (6/85/4)",
+	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.cpu)},
+	{0, "cpu", "F/M/S", NULL, .take = take_cpu},
 	{0, "pt-time", "ZERO/MULT/SHIFT", "from its time stamps to perf's clock",
 	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.time)},
 	{0}};

@@ -50,11 +50,38 @@ static void plain(const char *s)
 	fputs(text, stdout);
 }
 
+/* What the rest is not of. */
+static void print_not_decoded(const struct job *j)
+{
+	const struct ty_flow_stats *st = &j->st;
+	char all[TY_DURATION_MAX], part[TY_DURATION_MAX];
+
+	ty_fmt_bytes(st->bytes, all);
+	if (st->not_decoded)
+		printf("not decoded: %.3g%% of %s of packets (%s)",
+		       st->bytes ? 100.0 * (double)st->not_decoded / (double)st->bytes : 0.0, all,
+		       ty_fmt_bytes(st->not_decoded, part));
+	else
+		printf("not decoded: nothing of %s of packets", all);
+	if (st->headless)
+		printf("; before the first PSB: %s", ty_fmt_bytes(st->headless, part));
+	if (st->lost)
+		printf("; never recorded: %s", ty_fmt_bytes(st->lost, part));
+	if (st->overflows)
+		printf("; of unknown size: %" PRIu64 " overflow%s", st->overflows,
+		       st->overflows == 1 ? "" : "s");
+	if (st->gaps && st->first_gap_ns != TY_FLOW_NO_TIME)
+		printf("; first gap at %" PRIu64 ".%09" PRIu64, st->first_gap_ns / 1000000000,
+		       st->first_gap_ns % 1000000000);
+	putchar('\n');
+}
+
 static void print_text(const struct job *j)
 {
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX], d[TY_DURATION_MAX];
 	size_t shown = 0;
 
+	print_not_decoded(j);
 	printf("flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
 	       " gap%s\n",
 	       j->software ? " (software: times are the stepper's, compare instructions)" : "",
@@ -116,6 +143,11 @@ static void print_json(const struct job *j)
 	ty_json_u64(&o, "instructions", j->st.insns);
 	ty_json_u64(&o, "calls", j->st.calls);
 	ty_json_u64(&o, "gaps", j->st.gaps);
+	ty_json_u64(&o, "overflows", j->st.overflows);
+	ty_json_u64(&o, "bytes", j->st.bytes);
+	ty_json_u64(&o, "bytes_not_decoded", j->st.not_decoded);
+	ty_json_u64(&o, "bytes_before_first_psb", j->st.headless);
+	ty_json_u64(&o, "bytes_never_recorded", j->st.lost);
 	ty_json_u64(&o, "not_in_percentiles", j->st.beyond);
 	ty_json_bool(&o, "many_functions", j->st.many_funcs);
 	ty_json_bool(&o, "many_pairs", j->st.many_pairs);

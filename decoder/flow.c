@@ -88,14 +88,6 @@ bool ty_flow_software(const struct ty_flow *f)
 	return f->software;
 }
 
-const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap)
-{
-	if (gap->kind != TY_FLOW_OVERFLOW)
-		return gap->text;
-	return f->software ? "the stepper could not read an instruction: what ran next is not known"
-			   : "overflow: the CPU lost packets";
-}
-
 uint32_t ty_flow_streams(const struct ty_flow *f)
 {
 	return (uint32_t)f->streams.n;

@@ -118,7 +118,24 @@ bool ty_flow_density(struct ty_flow *f, int32_t tid, uint64_t from_ns, uint64_t 
  * started; false when none has. */
 bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns);
 /* Of a gap or an overflow: what is missing there, and why. */
-const char *ty_flow_gap_text(const struct ty_flow *f, const struct ty_flow_item *gap);
+struct ty_flow_gap {
+	const char *text;    /* static */
+	bool sized;	     /* it is known how much: */
+	uint64_t off, bytes; /* of the stream, which are not decoded */
+	uint64_t lost;	     /* bytes that never came into the recording; 0: none, or not known */
+	uint64_t from_ns, until_ns; /* TY_FLOW_NO_TIME: not known */
+	uint64_t to;		    /* where decoding goes on; 0: not told */
+};
+struct ty_flow_gap ty_flow_gap(const struct ty_flow *f, const struct ty_flow_at *at);
+/* "812 B not decoded, 3.2 us, goes on at 0x401000", cut to n; out. */
+const char *ty_flow_gap_size(const struct ty_flow_gap *g, char *out, size_t n);
+/* Bytes of packets that what was sought is decoded from; gaps have their part of them. */
+uint64_t ty_flow_window_bytes(const struct ty_flow *f);
+/* Bytes besides before the first PSB of a stream, where nothing tells where a packet begins: a
+ * snapshot, a ring that was not filled. */
+uint64_t ty_flow_headless_bytes(const struct ty_flow *f);
+/* Gaps so far that may come of an erratum, of a CPU that nothing names. */
+uint64_t ty_flow_errata(const struct ty_flow *f);
 uint32_t ty_flow_streams(const struct ty_flow *f);
 uint64_t ty_flow_bytes(const struct ty_flow *f);
 

@@ -73,10 +73,11 @@ struct ty_flow_stream {
 
 	/* Where its reader is (flow_pull.c). */
 	size_t range, until; /* the range that is read, and behind the last to read */
-	bool rises;	     /* so do the times of the window's ranges */
-	bool lost;	     /* the item before was a gap, or another range's */
-	const char *refused; /* why the range is not decoded: a gap, to be told */
-	struct ty_pt *pt;    /* the slow way, and its bytes */
+	uint64_t wanted_bytes, headless_bytes; /* of the window's ranges; before the first PSB */
+	bool rises;			       /* so do the times of the window's ranges */
+	bool lost;			       /* the item before was a gap, or another range's */
+	const char *refused;		       /* why the range is not decoded: a gap, to be told */
+	struct ty_pt *pt;		       /* the slow way, and its bytes */
 	struct ty_buf bytes;
 	struct ty_code_at code_at;
 	struct ty_brancher brancher;
@@ -172,7 +173,8 @@ struct ty_flow {
 	size_t kept_bytes;
 	uint64_t uses;
 	struct ty_flow_work *work;
-	int failed; /* -TY_E...: a stream could not be read on */
+	uint64_t errata; /* gaps that may come of one */
+	int failed;	 /* -TY_E...: a stream could not be read on */
 };
 
 /* ---- flow.c ---- */
@@ -203,6 +205,9 @@ void ty_flow_ranges_in(const struct ty_flow_stream *s, const struct ty_flow_wind
 int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w);
 /* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
 int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
+/* What lies between the pieces that meet at this byte of the stream and was not recorded; 0:
+ * nothing, or nobody knows how much. */
+uint64_t ty_flow_lost_at(const struct ty_flow_stream *s, size_t at);
 /* How many bytes ty_flow_range_read reads: those of the range, and some of what follows it in its
  * segment, so that a PSB+ at its end is whole. */
 size_t ty_flow_range_bytes(const struct ty_flow_range *r);

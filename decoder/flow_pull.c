@@ -237,8 +237,12 @@ static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
 			bool last = !m && s->ip == t->from;
 
 			if (!put_insn(s, it)) {
+				const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
 				it->kind = TY_FLOW_GAP;
 				it->ip = s->ip;
+				it->off = r->at.off;
+				it->value = r->end - r->at.off;
 				it->text = "the code here cannot be read";
 				s->mark = w->marks.n;
 				s->taken = w->taken.n;
@@ -278,27 +282,39 @@ static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
 	return true;
 }
 
+/* A gap that reaches the range's end: what follows tells where and when it is over. */
+static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
+{
+	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
+	if (gap->to || gap->off + gap->value < r->end || s->range + 1 >= s->ranges_end ||
+	    r[1].seg_lo != r->seg_lo)
+		return;
+	gap->to = r[1].at.on ? r[1].at.ip : 0;
+	gap->until = r[1].at.timed ? r[1].at.tsc : 0;
+}
+
 /* The range's next item; false at its end. */
 static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
+	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
 	if (s->walked)
 		return next_walked(s, it);
 	if (s->refused) {
-		const struct ty_pt_point *at = &s->flow->ranges.v[s->range].at;
-
 		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
 					    .text = s->refused,
-					    .off = at->off,
-					    .tsc = at->tsc,
-					    .flags = at->timed ? TY_FF_EXACT : TY_FF_NO_TIME};
+					    .off = r->at.off,
+					    .value = r->end - r->at.off,
+					    .tsc = r->at.tsc,
+					    .flags = r->at.timed ? TY_FF_EXACT : TY_FF_NO_TIME};
+		end_gap(s, it);
 		s->refused = NULL;
 		return true;
 	}
 	if (!s->pt)
 		return false;
 	if (ty_pt_next(s->pt, it) <= 0) {
-		const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
-
 		/* The branch to where the next range begins. */
 		if (!s->flow->branches || !s->brancher.have || !ty_pt_stopped(s->pt) ||
 		    s->brancher.ip + s->brancher.size == r->stop_ip)
@@ -310,15 +326,37 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 		s->brancher.have = false;
 		return true;
 	}
-	if (it->kind == TY_FLOW_GAP)
-		it->off += s->flow->ranges.v[s->range].at.off;
+	if (it->kind != TY_FLOW_GAP)
+		return true;
+	it->off += r->at.off;
+	if (r->blind)
+		it->value = r->end - r->at.off;
+	s->flow->errata += (it->flags & TY_FF_ERRATUM) != 0;
+	end_gap(s, it);
+	return true;
+}
+
+/* A range was entered behind `from`: what lies between is lost where a segment begins. */
+static bool lost_before(const struct ty_flow_stream *s, size_t from, struct ty_flow_item *gap)
+{
+	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
+	if (s->range == from || r[-1].seg_lo == r->seg_lo)
+		return false;
+	*gap = (struct ty_flow_item){
+		.kind = TY_FLOW_GAP,
+		.text = "trace data was lost here (AUX buffer full or not read in time)",
+		.off = r->seg_lo,
+		.value = r->at.off - r->seg_lo,
+		.lost = ty_flow_lost_at(s, r->seg_lo),
+		.until = r->at.timed ? r->at.tsc : 0,
+		.to = r->at.on ? r->at.ip : 0};
 	return true;
 }
 
 /* The stream's next item; at a loss a gap, then what is behind it. False at the end. */
 static bool next_item(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
-	const struct ty_flow_range *v = s->flow->ranges.v;
 	uint64_t tsc = it->tsc;
 	uint8_t no_time = it->flags & TY_FF_NO_TIME;
 
@@ -335,14 +373,10 @@ static bool next_item(struct ty_flow_stream *s, struct ty_flow_item *it)
 		s->flow->failed = open_range(s);
 		if (s->flow->failed)
 			return false;
-		if (s->range == from || v[from].seg_lo == v[s->range].seg_lo)
+		if (!lost_before(s, from, it))
 			continue;
-		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
-					    .text = "trace data was lost here (AUX buffer full or "
-						    "not read in time)",
-					    .off = v[s->range].seg_lo,
-					    .tsc = tsc,
-					    .flags = no_time};
+		it->tsc = tsc;
+		it->flags = no_time;
 		return true;
 	}
 	return false;
@@ -505,6 +539,10 @@ static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 
 	ty_flow_ranges_in(s, &f->window, &s->range, &s->until);
 	s->rises = true;
+	s->wanted_bytes = s->range == s->until ? 0 : v[s->until - 1].end - v[s->range].at.off;
+	s->headless_bytes = s->range < s->until && s->range == s->ranges
+				    ? v[s->range].at.off - v[s->range].seg_lo
+				    : 0;
 	for (size_t i = s->ranges; i < s->ranges_end; i++) {
 		bool wanted = i >= s->range && i < s->until;
 
@@ -521,6 +559,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	int r = ty_flow_split(f, &f->window);
 
 	f->failed = r;
+	f->errata = 0;
 	f->lead = NULL;
 	if (r)
 		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",

@@ -111,6 +111,18 @@ int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, 
 	return 0;
 }
 
+uint64_t ty_flow_lost_at(const struct ty_flow_stream *s, size_t at)
+{
+	size_t i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at < at);
+	const struct ty_flow_piece *p = &s->pieces.v[i];
+	uint64_t end;
+
+	if (!i || i == s->pieces.n || p->at != at)
+		return 0;
+	end = p[-1].off + (p->at - p[-1].at);
+	return p->off > end ? p->off - end : 0;
+}
+
 size_t ty_flow_range_bytes(const struct ty_flow_range *r)
 {
 	size_t n = r->end - r->at.off, rest = r->seg_hi - r->end;

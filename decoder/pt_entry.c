@@ -78,8 +78,8 @@ static void flow(struct ty_pt_entries *s, const struct ty_pt_packet *k, size_t e
 {
 	uint8_t bound = s->bound;
 	bool fup = s->fup, overflow = s->overflow, good;
+	size_t lost_fup = s->lost_fup;
 
-	s->have_last = false;
 	s->lost_fup = 0;
 	take_ip(s, k);
 	good = k->told && s->ip_known;
@@ -108,6 +108,7 @@ static void flow(struct ty_pt_entries *s, const struct ty_pt_packet *k, size_t e
 		return;
 	s->last = entry_at(s, s->p, end);
 	s->last.begins = k->kind == TY_PKT_PGE;
+	s->last.lost_fup = lost_fup;
 	s->have_last = true;
 }
 
@@ -134,7 +135,7 @@ static bool pass(struct ty_pt_entries *s)
 	k = ty_pt_packet_at(s->bytes + s->p, s->n - s->p, &s->block);
 	switch (k.kind) {
 	case TY_PKT_BAD: /* nothing tells where the next one begins */
-		s->synced = s->header = s->have_last = false;
+		s->synced = s->header = false;
 		s->lost_fup = 0;
 		s->p++;
 		return true;
@@ -154,12 +155,11 @@ static bool pass(struct ty_pt_entries *s)
 	case TY_PKT_PTW:
 	case TY_PKT_EVENT:
 	case TY_PKT_BLOCK:
-		s->have_last &= s->header;
 		if (!s->header && (k.has_fup || k.kind == TY_PKT_MODE_TSX))
 			s->bound = k.kind;
 		break;
 	case TY_PKT_OVF:
-		s->have_last = s->fup = s->bits = s->ip_known = s->header = false;
+		s->fup = s->bits = s->ip_known = s->header = false;
 		s->lost_fup = 0;
 		s->bound = 0;
 		s->overflow = s->overflowed = true;
@@ -184,14 +184,12 @@ bool ty_pt_entry_find(struct ty_pt_entries *s, size_t from, size_t after, size_t
 		      struct ty_pt_entry *out)
 {
 	s->overflowed = false;
-	while (s->p < from && pass(s))
-		;
-	s->lost_fup_at = s->lost_fup;
-	while (!s->have_last || s->last.off <= after)
+	do {
+		s->have_last = false;
 		if (s->p >= end || !pass(s))
 			return false;
+	} while (!s->have_last || s->last.from <= from || s->last.off <= after);
 	*out = s->last;
-	s->have_last = false;
 	return out->psb ? out->off < end : out->off <= end;
 }
 

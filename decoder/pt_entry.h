@@ -33,6 +33,8 @@ struct ty_pt_entry {
 	uint64_t tsc;
 	bool tma; /* crystal clock, and ticks since its: */
 	uint16_t ctc, fc;
+	size_t lost_fup; /* the flow's packet before it is a TIP.PGD without address and FUP: its
+			    place; 0: it is not */
 };
 
 struct ty_pt_entries {
@@ -49,21 +51,14 @@ struct ty_pt_entries {
 	bool have_mode;
 	bool fup;	/* it waits for its TIP */
 	uint8_t bound;	/* kind of the packet that the next FUP belongs to, or 0 */
-	bool have_last; /* an entry behind which there were no packets of the flow */
+	bool have_last; /* the last packet passed makes an entry */
 	struct ty_pt_entry last;
-
-	size_t lost_fup; /* the last packet of the flow is a TIP.PGD without address and FUP: its
-			    place */
-
-	/* Of the call to find: */
-	size_t lost_fup_at; /* lost_fup at `from`; 0: it was none */
-	bool overflowed;    /* an OVF was passed since the call before */
+	size_t lost_fup; /* as in an entry, of the last packet of the flow */
+	bool overflowed; /* an OVF was passed since the call to find before */
 };
 
-/*
- * The first entry behind `after` behind which no packet of the flow comes before `from`, up to
- * `end`. What is asked for rises from call to call. False: there is none.
- */
+/* The first entry that is told behind `from` and enters behind `after`, up to `end`. What is asked
+ * for rises from call to call. False: there is none. */
 bool ty_pt_entry_find(struct ty_pt_entries *s, size_t from, size_t after, size_t end,
 		      struct ty_pt_entry *out);
 

@@ -331,6 +331,35 @@ static int enter(struct ty_pt *pt, const struct ty_pt_entry *e)
 	return pt->synced ? 0 : -TY_EFORMAT;
 }
 
+/* Where it can be entered again behind what is sure. gap: its text may tell more then. */
+static bool find_entry(struct ty_pt *pt, uint64_t ip, struct ty_pt_entry *e,
+		       struct ty_flow_item *gap)
+{
+	size_t from = pt->sure, after = pt->entry;
+	bool found, overflow = false;
+
+	/* What led to code that is not there leads there again. */
+	do {
+		found = ty_pt_entry_find(&pt->entries, from, after, pt->end, e);
+		overflow |= pt->entries.overflowed;
+		from = e->from;
+		after = e->off;
+	} while (found && pt->status == -pte_nomap && e->ip == ip && !e->psb);
+	if (found && e->psb) {
+		struct ty_pt_point p = ty_pt_point_at(pt->bytes, pt->n, e->off);
+
+		e->ip = p.on ? p.ip : 0;
+		e->timed = p.timed;
+		e->tsc = p.tsc;
+	}
+	if (overflow && pt->status != -pte_nomap)
+		gap->text = "overflow: the CPU lost packets, and those after it do not say where "
+			    "it went on";
+	if (!found)
+		*e = (struct ty_pt_entry){0};
+	return found;
+}
+
 /*
  * It cannot be decoded on from here, near ip: find where it can, and add what is to be said of what
  * lies between. unproven: what is held back led here and was not executed.
@@ -339,28 +368,22 @@ static void fail(struct ty_pt *pt, uint64_t ip, const char *text, bool unproven)
 {
 	struct ty_flow_item it = {.kind = TY_FLOW_GAP, .text = text, .off = pt->sure};
 	struct ty_pt_entry e = {0};
-	bool found = ty_pt_entry_find(&pt->entries, position(pt), pt->entry, pt->end, &e);
-	bool nowhere = unproven && pt->entries.lost_fup_at;
+	bool found = find_entry(pt, ip, &e, &it);
+	size_t lost_fup = found ? e.lost_fup : pt->entries.lost_fup;
+	bool nowhere = unproven && lost_fup >= pt->sure && lost_fup && lost_fup < position(pt);
 
-	if (found && e.psb) {
-		struct ty_pt_point p = ty_pt_point_at(pt->bytes, pt->n, e.off);
-
-		e.ip = p.on ? p.ip : 0;
-		e.timed = p.timed;
-		e.tsc = p.tsc;
-	}
-	if (pt->entries.overflowed)
-		it.text = "overflow: the CPU lost packets, and those after it do not say where "
-			  "it went on";
-	if (nowhere) {
-		it.text = ty_pt_ended_nowhere;
-		it.off = pt->entries.lost_fup_at;
-	}
 	it.tsc = pt->last_tsc;
 	it.flags = pt->timed ? 0 : TY_FF_NO_TIME;
 	it.value = found ? e.from : pt->end;
-	it.value = nowhere ? 1 : it.value - (it.off < it.value ? it.off : it.value);
-	if (nowhere && found && e.begins && was_interrupted_at(pt, e.ip)) {
+	it.value -= it.off < it.value ? it.off : it.value;
+	if (nowhere) {
+		it.text = ty_pt_ended_nowhere;
+		it.off = lost_fup;
+		it.value = 1;
+	} else if (!pt->cpu.family && pt->status < 0 && pt->status != -pte_nomap) {
+		it.flags |= TY_FF_ERRATUM;
+	}
+	if (nowhere && e.begins && was_interrupted_at(pt, e.ip)) {
 		it = (struct ty_flow_item){.kind = TY_FLOW_ASYNC,
 					   .flags = it.flags | TY_FF_INFERRED,
 					   .tsc = it.tsc,
@@ -378,7 +401,7 @@ static void fail(struct ty_pt *pt, uint64_t ip, const char *text, bool unproven)
 	pt->ready = pt->items.n;
 	pt->synced = false;
 	while (found && enter(pt, &e))
-		found = ty_pt_entry_find(&pt->entries, e.off, e.off, pt->end, &e);
+		found = ty_pt_entry_find(&pt->entries, e.from, e.off, pt->end, &e);
 	pt->over |= !found;
 }
 
@@ -424,6 +447,7 @@ static void run_out(struct ty_pt *pt, struct ty_flow_item *stop)
 /* An event is pending. */
 static void take_event(struct ty_pt *pt, bool past)
 {
+	size_t before = position(pt); /* behind the event's packets; others are read ahead */
 	struct ty_flow_item it = {0};
 	struct pt_event ev;
 
@@ -448,7 +472,7 @@ static void take_event(struct ty_pt *pt, bool past)
 			run_out(pt, &it);
 		add(pt, &it);
 	}
-	be_sure(pt, position(pt));
+	be_sure(pt, before);
 }
 
 static void take_next_insn(struct ty_pt *pt)

@@ -57,9 +57,8 @@ enum ty_flow_class {
 #define TY_FF_SPECULATIVE 0x04 /* inside a transaction */
 #define TY_FF_RESUMED	  0x08
 #define TY_FF_32BIT	  0x10
-#define TY_FF_INFERRED                                                                             \
-	0x20 /* ASYNC: no packet says where; it follows from where tracing resumed                 \
-	      */
+#define TY_FF_INFERRED	  0x20 /* ASYNC: it follows from where tracing resumed; no packet says it */
+#define TY_FF_ERRATUM	  0x40 /* GAP: it may come of an erratum, and the CPU is not known */
 
 struct ty_flow_item {
 	uint8_t kind;  /* enum ty_flow_kind */
@@ -73,7 +72,10 @@ struct ty_flow_item {
 	const char *text; /* static */
 	union {
 		uint8_t raw[16]; /* of an instruction */
-		uint64_t until;	 /* GAP: time stamp where decoding goes on; 0: not known */
+		struct {
+			uint64_t until; /* GAP: time stamp where decoding goes on; 0: not known */
+			uint64_t lost;	/* GAP: bytes that were not recorded, as far as is known */
+		};
 	};
 };
 

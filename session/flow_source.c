@@ -141,9 +141,10 @@ static int add_numbers(struct ty_flow_source *s, struct ty_err *err)
 
 		if (sscanf(s->cpu, "%u/%u/%u%c", &f, &m, &st, &rest) != 3 || f > UINT16_MAX ||
 		    m > UINT8_MAX || st > UINT8_MAX)
-			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-				       "--cpu '%s' is not FAMILY/MODEL/STEPPING such as 6/85/4",
-				       s->cpu);
+			return ty_fail(
+				err, TY_EUSAGE, TY_NO_OFFSET,
+				"--cpu-model '%s' is not FAMILY/MODEL/STEPPING such as 6/85/4",
+				s->cpu);
 		cpu.family = (uint16_t)f;
 		cpu.model = (uint8_t)m;
 		cpu.stepping = (uint8_t)st;
@@ -469,6 +470,14 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 
 void ty_flow_source_tell(const struct ty_flow_source *s)
 {
+	uint64_t errata = s->flow ? ty_flow_errata(s->flow) : 0;
+
+	if (errata)
+		fprintf(stderr,
+			"tarry: %" PRIu64
+			" gap%s may come of errata of the CPU that wrote the packets, which "
+			"nothing names: give it with --cpu-model FAMILY/MODEL/STEPPING\n",
+			errata, errata == 1 ? "" : "s");
 	if (s->bad)
 		ty_say("tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
 		       "missing, or shown under another thread\n",

@@ -152,7 +152,9 @@ static void draw_step(struct ty_flow_view *v, struct ty_grid *g, const struct ty
 	ty_grid_text(g, x, y, TIME_W, text, dim);
 	x += TIME_W + 1;
 	if (s->kind != TY_FLOW_INSN) {
-		snprintf(text, sizeof(text), "! GAP: %s", s->text);
+		snprintf(text, sizeof(text), "! GAP: %s: %s",
+			 ty_flow_gap_size(ty_flow_part_gap(v->part, step), bytes, sizeof(bytes)),
+			 s->text);
 		ty_grid_elide(g, p, x, y, end - x, text, ty_palette_role(p, TY_ROLE_LOST));
 		return;
 	}

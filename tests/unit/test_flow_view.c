@@ -506,6 +506,7 @@ static void test_steps(void **state)
 	act(v, TY_ACT_NEXT);
 	assert_int_not_equal(TY_FLOW_INSN, v->part->steps.v[v->at].kind);
 	assert_non_null(strstr(frame(v, true, 80, 24), "GAP: "));
+	assert_non_null(strstr(frame(v, true, 80, 24), " not decoded"));
 	assert_true(ty_flow_view_at(v, &at) && at > 1000);
 	/* The window to the call, then to its caller. */
 	act(v, TY_ACT_TIME_FIRST);
