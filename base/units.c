@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,5 +120,19 @@ const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX])
 		i++;
 	}
 	snprintf(out, TY_DURATION_MAX, i && v < 9.95 ? "%.1f %s" : "%.0f %s", v, unit[i]);
+	return out;
+}
+
+const char *ty_fmt_count(uint64_t v, char out[TY_COUNT_MAX])
+{
+	char t[24];
+	int n = snprintf(t, sizeof(t), "%" PRIu64, v), o = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			out[o++] = ',';
+		out[o++] = t[i];
+	}
+	out[o] = 0;
 	return out;
 }

@@ -25,4 +25,8 @@ const char *ty_fmt_span(uint64_t ns, char out[TY_DURATION_MAX]);
 /* "1.2 GB", "340 MB", "12 kB": powers of 1000, as file managers show them. */
 const char *ty_fmt_bytes(uint64_t bytes, char out[TY_DURATION_MAX]);
 
+/* "1,234,567"; returns out. */
+#define TY_COUNT_MAX 32
+const char *ty_fmt_count(uint64_t v, char out[TY_COUNT_MAX]);
+
 #endif

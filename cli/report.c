@@ -27,16 +27,18 @@ static const char head[] =
 	"  outliers   per system call and thread, the slowest beside a median one, and what "
 	"differed\n"
 	"  diff       with --from, --to: that part against the rest, per second, ranked by change\n"
+	"  requests   of servers: how many, how long (p50, p90, p99, max), the slowest and why\n"
 	"Without a section: all but ledger, chain, outliers and diff.\n\n";
 
 static const struct {
 	const char *name;
 	unsigned bit;
-} section_names[] = {
-	{"stalls", TY_REP_STALLS},     {"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},
-	{"header", TY_REP_HEADER},     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
-	{"sched", TY_REP_THREADS},     {"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},
-	{"outliers", TY_REP_OUTLIERS}, {"diff", TY_REP_DIFF}};
+} section_names[] = {{"stalls", TY_REP_STALLS},	    {"ledger", TY_REP_LEDGER},
+		     {"chain", TY_REP_CHAIN},	    {"header", TY_REP_HEADER},
+		     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
+		     {"sched", TY_REP_THREADS},	    {"longest", TY_REP_LONGEST},
+		     {"loss", TY_REP_LOSS},	    {"outliers", TY_REP_OUTLIERS},
+		     {"diff", TY_REP_DIFF},	    {"requests", TY_REP_REQUESTS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -92,7 +94,7 @@ static int take_words(struct args *a, char **words, int n)
 			return ty_cli_usage(
 				"report",
 				"'%s' is no section: stalls, ledger, chain, header, syscalls, "
-				"threads, longest, loss, outliers, diff",
+				"threads, longest, loss, outliers, diff, requests",
 				words[i]);
 	}
 	if (a->q.sections & TY_REP_CHAIN && (!a->q.at || a->sel.tids.n != 1))

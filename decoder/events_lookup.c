@@ -2,7 +2,8 @@
 /*
  * One record again, by its place in the file. The chunks of the latest look-ups are kept: analyses
  * ask for the arguments of calls all over a recording, and a chunk takes longer to decompress than
- * all else. Budget: a look at one set of the cache, and the records of a page up to the one.
+ * all else. Budget: a look at one set of the cache, and the records of a page up to the one, or
+ * from the last one that was found there: in the order of the file each is passed once.
  */
 #include <string.h>
 
@@ -101,13 +102,33 @@ static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64
 	return es->latest = l;
 }
 
+/* To the record at off of a page of the chunk, which becomes `last`; false: there is none. Records
+ * are found from the page's begin, or behind the last one that was found. */
+static bool walk_to(const struct ty_events *es, struct ty_lookup *l, uint64_t page, uint32_t off)
+{
+	uint32_t size = es->cursors[l->stream].page_size;
+
+	if (l->walking && l->walk_page == page && l->last.off == off)
+		return true;
+	if (!l->walking || l->walk_page != page || l->last.off > off) {
+		l->walking = false;
+		if (ty_ring_page_init(&l->walk, &es->src.layout,
+				      l->batch->raw + (size_t)(page - l->first_page) * size, size))
+			return false;
+		l->walk_page = page;
+		l->walking = true;
+	}
+	while (ty_ring_page_next(&l->walk, &l->last) > 0)
+		if (l->last.off >= off)
+			return l->last.off == off || (l->walking = false);
+	return l->walking = false;
+}
+
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)
 {
 	uint32_t stream = (uint32_t)(loc >> LOC_STREAM_SHIFT);
 	uint64_t at = (loc & ((UINT64_C(1) << LOC_STREAM_SHIFT) - 1)) * 4, page = 0;
 	uint32_t off = 0;
-	struct ty_ring_record rec;
-	struct ty_ring_page it;
 	struct ty_lookup *l = NULL;
 	const struct ty_cursor *c;
 
@@ -119,22 +140,14 @@ int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, str
 	l = find_page(es, stream, page, err);
 	if (!l)
 		goto none;
-	if (ty_ring_page_init(&it, &es->src.layout,
-			      l->batch->raw + (size_t)(page - l->first_page) * c->page_size,
-			      c->page_size))
+	if (!walk_to(es, l, page, off))
 		goto none;
-	while (ty_ring_page_next(&it, &rec) > 0) {
-		if (rec.off < off)
-			continue;
-		if (rec.off > off)
-			break;
-		ev->ts_ns = rec.ts + (uint64_t)es->trace->ts_offset_ns;
-		ev->loc = loc;
-		ev->cpu = c->cpu;
-		ev->buffer = c->buffer;
-		ty_events_decode(es, ev, &rec);
-		return 0;
-	}
+	ev->ts_ns = l->last.ts + (uint64_t)es->trace->ts_offset_ns;
+	ev->loc = loc;
+	ev->cpu = c->cpu;
+	ev->buffer = c->buffer;
+	ty_events_decode(es, ev, &l->last);
+	return 0;
 none:
 	return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 		       "%s: the record %#llx cannot be read again; was the file changed?",

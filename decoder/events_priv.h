@@ -46,6 +46,11 @@ struct ty_lookup {
 	uint32_t stream, chunk, pages;
 	uint64_t first_page, used, bytes;
 	struct ty_batch *batch; /* bytes only; NULL: empty */
+	/* Where the last look-up in it ended: those that follow in a page go on from there. */
+	bool walking;
+	uint64_t walk_page;
+	struct ty_ring_page walk;   /* behind: */
+	struct ty_ring_record last; /* the record that was found */
 };
 
 /* The heap holds the keys themselves: comparing touches no cursor. */

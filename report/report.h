@@ -11,6 +11,7 @@
 #include "longest.h"
 #include "outliers.h"
 #include "report_explain.h"
+#include "requests.h"
 #include "select.h"
 #include "session.h"
 #include "syscall_stats.h"
@@ -23,15 +24,19 @@ enum {
 	TY_REP_LONGEST = 8,
 	TY_REP_LOSS = 16,
 	TY_REP_STALLS = 32,
-	TY_REP_ALL = 63,
 	TY_REP_LEDGER = 64, /* when asked for */
 	TY_REP_CHAIN = 128,
 	TY_REP_OUTLIERS = 256,
-	TY_REP_DIFF = 512
+	TY_REP_DIFF = 512,
+	TY_REP_REQUESTS = 1024,
+	TY_REP_ALL = 63 | TY_REP_REQUESTS,
 };
 
 #define TY_REP_WAITS	    10
 #define TY_REP_OUTLIERS_MAX 1000 /* found at most */
+#define TY_REP_REQUESTS_MAX 100	 /* kept at most */
+/* Calls that are read for requests nobody asked for by name: a second or two. */
+#define TY_REP_REQUESTS_CALLS 8000000
 
 struct ty_report {
 	struct ty_session *s;
@@ -46,9 +51,10 @@ struct ty_report {
 	struct ty_wait blocked[TY_REP_WAITS], runnable[TY_REP_WAITS];
 	uint32_t blocked_n, runnable_n;
 	struct ty_explained explained;
-	unsigned asked; /* TY_REP_*, as typed */
+	unsigned asked; /* TY_REP_*, as typed; 0: the default ones */
 	struct ty_outliers outliers;
 	struct ty_diff diff;
+	struct ty_requests requests;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -64,6 +70,10 @@ void ty_outliers_text(const struct ty_report *r, FILE *f);
 void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
 void ty_diff_text(const struct ty_report *r, FILE *f);
 void ty_diff_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_requests.c */
+void ty_requests_text(const struct ty_report *r, FILE *f);
+void ty_requests_json(const struct ty_report *r, struct ty_json *j);
 
 /* What is asked of a report. */
 struct ty_report_query {

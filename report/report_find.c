@@ -85,8 +85,8 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	return ty_explained_find(r->s, &r->w, what, &q->stalls, &when, &r->explained, err);
 }
 
-/* Outliers and comparison: when asked for. */
-static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
+/* Outliers and comparison when asked for; requests unless other sections are. */
+static int correlated(struct ty_report *r, unsigned sections, bool json, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);
 	int status = 0;
@@ -96,6 +96,10 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
 	if (!status && sections & TY_REP_DIFF)
 		status = ty_diff_find(&x, &r->w, &r->diff, err);
+	if (!status && (json || !sections || sections & TY_REP_REQUESTS))
+		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
+					  sections & TY_REP_REQUESTS ? 0 : TY_REP_REQUESTS_CALLS,
+					  &r->requests, err);
 	return status;
 }
 
@@ -129,7 +133,7 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 		status = b.status;
 		*err = b.err;
 	}
-	return status ? status : correlated(r, q->sections, err);
+	return status ? status : correlated(r, q->sections, sel->json, err);
 }
 
 void ty_report_fini(struct ty_report *r)
@@ -137,6 +141,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_explained_fini(&r->explained);
 	ty_outliers_fini(&r->outliers);
 	ty_diff_fini(&r->diff);
+	ty_requests_fini(&r->requests);
 	free(r->calls);
 	free(r->threads);
 }

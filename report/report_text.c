@@ -25,21 +25,6 @@ static const char *dur0(uint64_t ns, char b[TY_DURATION_MAX])
 	return ns ? ty_fmt_duration(ns, b) : "-";
 }
 
-/* "1,234,567" */
-static const char *count(uint64_t v, char b[32])
-{
-	char t[24];
-	int n = snprintf(t, sizeof(t), "%" PRIu64, v), o = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			b[o++] = ',';
-		b[o++] = t[i];
-	}
-	b[o] = 0;
-	return b;
-}
-
 /* To the microsecond, in the clock asked for; without its unit. */
 static const char *at(const struct ty_report *r, uint64_t t, char b[TY_TIME_MAX])
 {
@@ -176,7 +161,8 @@ static void header(const struct ty_report *r, FILE *f)
 		traced += ty_model_thread(r->s->model, i)->traced;
 	line(f, "content", "%s%u CPUs, %u threads (%u with system calls), %s events, %s lost%s",
 	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->threads, traced,
-	     count(s->events, n1), count(s->lost, n2), s->gaps_unknown ? " and more" : "");
+	     ty_fmt_count(s->events, n1), ty_fmt_count(s->lost, n2),
+	     s->gaps_unknown ? " and more" : "");
 	if (s->gaps_unknown)
 		line(f, "", "%u gap%s of unknown size: see loss", s->gaps_unknown,
 		     s->gaps_unknown == 1 ? "" : "s");
@@ -224,8 +210,8 @@ static void syscalls(const struct ty_report *r, FILE *f)
 		char n[32], e[32], t[TY_TIME_MAX], d[5][TY_DURATION_MAX];
 		bool timed = c->count > c->untimed + c->before;
 
-		fprintf(f, "%-20s %9s %7s", c->name, count(c->count, n),
-			c->errors ? count(c->errors, e) : "");
+		fprintf(f, "%-20s %9s %7s", c->name, ty_fmt_count(c->count, n),
+			c->errors ? ty_fmt_count(c->errors, e) : "");
 		if (timed)
 			fprintf(f, " %9s %9s %9s %9s %9s  %s", dur(c->total_ns, d[0]),
 				dur(c->mean_ns, d[1]), dur(c->p50_ns, d[2]), dur(c->p99_ns, d[3]),
@@ -233,11 +219,11 @@ static void syscalls(const struct ty_report *r, FILE *f)
 		if (c->unfinished || c->untimed || c->before) {
 			fprintf(f, "%s", timed ? " " : "  ");
 			if (c->unfinished)
-				fprintf(f, " [%s unfinished]", count(c->unfinished, n));
+				fprintf(f, " [%s unfinished]", ty_fmt_count(c->unfinished, n));
 			if (c->before)
-				fprintf(f, " [%s began before]", count(c->before, n));
+				fprintf(f, " [%s began before]", ty_fmt_count(c->before, n));
 			if (c->untimed)
-				fprintf(f, " [%s untimed]", count(c->untimed, n));
+				fprintf(f, " [%s untimed]", ty_fmt_count(c->untimed, n));
 			notes = true;
 		}
 		putc('\n', f);
@@ -283,13 +269,13 @@ static void threads(const struct ty_report *r, FILE *f)
 		if (unknown)
 			fprintf(f, " %9s",
 				s->ns[TY_ST_UNKNOWN] ? dur0(s->ns[TY_ST_UNKNOWN], d[4]) : "");
-		fprintf(f, " %6u %7s\n", s->migrations, count(s->wakeups, n));
+		fprintf(f, " %6u %7s\n", s->migrations, ty_fmt_count(s->wakeups, n));
 	}
 	if (more || idle) {
 		char n[32], n2[32];
 
 		fprintf(f, "%s more that ran less, %s that did not stir (--json has all)\n",
-			count(more, n), count(idle, n2));
+			ty_fmt_count(more, n), ty_fmt_count(idle, n2));
 	}
 }
 
@@ -380,7 +366,7 @@ static void loss(const struct ty_report *r, FILE *f)
 		fprintf(f,
 			"\n%s events were lost, the kernel's counters say, at places that are not "
 			"recorded\n",
-			count(unplaced, c));
+			ty_fmt_count(unplaced, c));
 	if (!n && unplaced)
 		return;
 	if (!n) {
@@ -404,7 +390,7 @@ static void loss(const struct ty_report *r, FILE *f)
 		      g[i].buffer < t->buffers.n ? t->buffers.v[g[i].buffer].name : "");
 		fprintf(f, "%4u %-10s %*s %*s %12s  %s\n", g[i].cpu, *name ? name : "top", w,
 			at(r, g[i].from_ns, a), w, at(r, g[i].to_ns, b),
-			g[i].count == UINT64_MAX ? "unknown" : count(g[i].count, c),
+			g[i].count == UINT64_MAX ? "unknown" : ty_fmt_count(g[i].count, c),
 			g[i].what <= TY_GAP_UNFINISHED ? what[g[i].what] : "");
 	}
 	if (!shown)
@@ -422,6 +408,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		putc('\n', f);
 		ty_report_logs_text(&r->logs, f);
 	}
+	if (sections & TY_REP_REQUESTS)
+		ty_requests_text(r, f);
 	if (sections & TY_REP_HEADER)
 		header(r, f);
 	if (sections & TY_REP_SYSCALLS)

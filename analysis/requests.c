@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/* See requests.h. Calls of all threads are merged by the time at which they have their effect: what
+ * receives or makes a descriptor when it returns, what sends or closes when it begins. */
+#include "requests.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "process.h"
+#include "request_sockets.h"
+#include "syscall_table.h"
+#include "vec.h"
+
+/* A thread's next call that matters; in a heap by time. */
+struct cursor {
+	uint64_t at_ns;
+	uint32_t thread, call;
+};
+
+struct process {
+	struct ty_sock_table table;
+	bool begun;
+	bool chosen;
+	uint64_t open;
+	bool inferred;
+	VEC(uint32_t) ns100; /* lengths of requests, in units of 100 ns, capped */
+	uint64_t n, total_ns, max_ns;
+};
+
+struct pass {
+	const struct ty_explain *x;
+	const struct ty_model *m;
+	const struct ty_window *w;
+	struct process *process; /* by ty_process_of */
+	uint32_t *process_of;	 /* of each thread */
+	struct cursor *heap;
+	uint32_t heap_n;
+	struct ty_request *kept; /* a heap, the shortest on top */
+	uint32_t kept_n, most;
+	uint64_t read, calls, all;
+	bool full; /* `calls` were read */
+	bool nomem;
+};
+
+/* The kept ones: a heap with the shortest on top. */
+static uint64_t length(const struct ty_request *r)
+{
+	return r->end_ns - r->start_ns;
+}
+
+static void keep(struct pass *p, const struct ty_request *r)
+{
+	uint32_t i;
+
+	p->all++;
+	if (p->kept_n < p->most) {
+		for (i = p->kept_n++; i && length(&p->kept[(i - 1) / 2]) > length(r);
+		     i = (i - 1) / 2)
+			p->kept[i] = p->kept[(i - 1) / 2];
+		p->kept[i] = *r;
+		return;
+	}
+	if (!p->most || length(r) <= length(&p->kept[0]))
+		return;
+	for (i = 0; 2 * i + 1 < p->kept_n;) {
+		uint32_t c = 2 * i + 1;
+
+		if (c + 1 < p->kept_n && length(&p->kept[c + 1]) < length(&p->kept[c]))
+			c++;
+		if (length(&p->kept[c]) >= length(r))
+			break;
+		p->kept[i] = p->kept[c];
+		i = c;
+	}
+	p->kept[i] = *r;
+}
+
+static void request(struct pass *p, uint32_t process, struct ty_request r)
+{
+	struct process *of = &p->process[process];
+	uint64_t ns100 = length(&r) / 100;
+
+	if (!of->chosen || r.end_ns < p->w->from_ns || r.end_ns > p->w->to_ns)
+		return;
+	r.service = process; /* until the services are known */
+	of->inferred |= r.flags & TY_REQ_INFERRED;
+	if (r.flags & TY_REQ_OPEN) {
+		of->open++;
+	} else {
+		of->n++;
+		of->total_ns += length(&r);
+		of->max_ns = of->max_ns > length(&r) ? of->max_ns : length(&r);
+		p->nomem |= vec_push(&of->ns100,
+				     (uint32_t)(ns100 < UINT32_MAX ? ns100 : UINT32_MAX)) != 0;
+	}
+	keep(p, &r);
+}
+
+/* The effects of calls ------------------------------------------------------------------------- */
+
+static void made(struct pass *p, struct process *of, int64_t fd, uint8_t kind, uint8_t role)
+{
+	struct ty_sock *s = ty_sock_at(p->x, &of->table, fd);
+
+	if (s)
+		*s = (struct ty_sock){.kind = kind, .role = role, .known = true};
+}
+
+static void received(struct pass *p, struct process *of, uint32_t thread, struct ty_sock *s,
+		     uint64_t at_ns)
+{
+	/* Whoever receives first serves. */
+	if (!s->used && s->role == TY_SOCK_UNKNOWN) {
+		s->role = TY_SOCK_SERVER;
+		s->inferred = true;
+	}
+	s->used = true;
+	if (s->role != TY_SOCK_SERVER || s->open)
+		return;
+	s->open = true;
+	s->since_ns = at_ns;
+	s->thread = thread;
+}
+
+static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, struct ty_sock *s,
+		 const struct ty_syscall *c)
+{
+	bool first = !s->used;
+
+	if (first && s->role == TY_SOCK_UNKNOWN) {
+		s->role = TY_SOCK_CLIENT;
+		s->inferred = true;
+	}
+	s->used = true;
+	if (s->role != TY_SOCK_SERVER)
+		return;
+	if (s->open)
+		request(p, process,
+			(struct ty_request){.start_ns = s->since_ns,
+					    .end_ns = c->end_ns,
+					    .thread = s->thread,
+					    .replied_by = thread,
+					    .fd = fd,
+					    .flags = s->inferred ? TY_REQ_INFERRED : 0});
+	else if (first && s->inferred && !ty_model_thread(p->m, process)->born)
+		request(p, process,
+			(struct ty_request){.start_ns = ty_model_summary(p->m)->start_ns,
+					    .end_ns = c->end_ns,
+					    .thread = TY_NONE,
+					    .replied_by = thread,
+					    .fd = fd,
+					    .flags = TY_REQ_INFERRED | TY_REQ_BEFORE});
+	s->open = false;
+	s->replied = true;
+}
+
+/* Descriptor i of the arguments, where it is a socket. */
+static struct ty_sock *socket_of(struct pass *p, struct process *of, const struct ty_sysrow *row,
+				 int i, const uint64_t args[6], int32_t *fd)
+{
+	struct ty_sock *s;
+
+	if (i < 0)
+		return NULL;
+	*fd = (int32_t)args[i];
+	s = ty_sock_at(p->x, &of->table, *fd);
+	if (s && s->kind == TY_FD_UNKNOWN && row->says & TY_MESSAGE)
+		s->kind = TY_FD_SOCKET;
+	return s && s->kind == TY_FD_SOCKET ? s : NULL;
+}
+
+static void dup_of(struct pass *p, struct process *of, int64_t from, int64_t to)
+{
+	struct ty_sock *s = ty_sock_at(p->x, &of->table, from), was;
+
+	if (!s || from == to)
+		return;
+	was = *s;
+	s = ty_sock_at(p->x, &of->table, to);
+	if (s) {
+		*s = was;
+		s->open = false;
+	}
+}
+
+static void take(struct pass *p, const struct cursor *c)
+{
+	struct ty_syscall call = ty_model_syscall(p->m, c->call);
+	uint32_t process = p->process_of[c->thread];
+	struct process *of = &p->process[process];
+	const struct ty_sysrow *row;
+	struct ty_sock *s;
+	uint64_t args[6];
+	int32_t fd;
+	bool behind;
+
+	row = ty_explain_deed(p->x, &call, &behind);
+	if (behind)
+		return;
+	if (row->says & TY_ACCEPTS)
+		return made(p, of, call.ret, TY_FD_SOCKET, TY_SOCK_SERVER);
+	if (row->fds == TY_FDS_NEW)
+		return made(p, of, call.ret, row->fd_kind, TY_SOCK_UNKNOWN);
+	p->read++;
+	if (p->x->args(p->x->ctx, &call, args))
+		return;
+	if (row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2)
+		return dup_of(p, of, (int32_t)args[0], call.ret);
+	if (row->says & TY_CLOSES) {
+		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);
+		if (s)
+			*s = (struct ty_sock){.known = true};
+		return;
+	}
+	s = row->says & TY_CONNECTS ? ty_sock_at(p->x, &of->table, (int32_t)args[0]) : NULL;
+	if (s) {
+		s->kind = TY_FD_SOCKET;
+		s->role = TY_SOCK_CLIENT;
+		s->inferred = false;
+		return;
+	}
+	if (row->says & TY_TAKES && (s = socket_of(p, of, row, row->takes, args, &fd)))
+		received(p, of, c->thread, s, call.end_ns);
+	if (row->says & TY_GIVES && (s = socket_of(p, of, row, row->gives, args, &fd)))
+		sent(p, process, c->thread, fd, s, &call);
+}
+
+/* The merge ------------------------------------------------------------------------------------ */
+
+/* Does the call matter, and when? */
+static bool matters(const struct pass *p, const struct ty_syscall *c, uint64_t *at_ns)
+{
+	const struct ty_sysrow *row = ty_syscall_row(p->x->arch, (enum ty_abi)c->abi, c->nr);
+	bool connects = row->says & TY_CONNECTS;
+
+	if (c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) || (c->ret < 0 && !connects))
+		return false;
+	if (row->says & TY_CLOSES) {
+		*at_ns = c->start_ns;
+		return true;
+	}
+	if (row->says & TY_ACCEPTS || row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP ||
+	    row->fds == TY_FDS_DUP2 || connects) {
+		*at_ns = c->end_ns;
+		return true;
+	}
+	if (!(row->says & (TY_TAKES | TY_GIVES)) || c->ret <= 0 ||
+	    (row->gives < 0 && row->takes < 0))
+		return false;
+	*at_ns = row->says & TY_TAKES ? c->end_ns : c->start_ns;
+	return true;
+}
+
+static void sift(struct pass *p, uint32_t i)
+{
+	struct cursor c = p->heap[i];
+
+	for (;;) {
+		uint32_t k = 2 * i + 1;
+
+		if (k >= p->heap_n)
+			break;
+		if (k + 1 < p->heap_n && p->heap[k + 1].at_ns < p->heap[k].at_ns)
+			k++;
+		if (p->heap[k].at_ns >= c.at_ns)
+			break;
+		p->heap[i] = p->heap[k];
+		i = k;
+	}
+	p->heap[i] = c;
+}
+
+/* The thread's next call that matters; false: there is none. */
+static bool advance(const struct pass *p, struct cursor *c)
+{
+	const struct ty_thread *t = ty_model_thread(p->m, c->thread);
+
+	while (c->call < t->syscalls_first + t->syscalls_n) {
+		struct ty_syscall call = ty_model_syscall_brief(p->m, c->thread, c->call);
+
+		if (call.start_ns >= p->w->to_ns)
+			return false;
+		if (matters(p, &call, &c->at_ns))
+			return true;
+		c->call++;
+	}
+	return false;
+}
+
+/* Which processes begin when: a child has what its parent has at that moment. */
+struct birth {
+	uint64_t at_ns;
+	uint32_t process, parent; /* TY_NONE: not known */
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct birth *a = pa, *b = pb;
+
+	return compare(a->at_ns, b->at_ns) ?: compare(a->process, b->process);
+}
+
+static void begin(struct pass *p, const struct birth *b)
+{
+	const struct ty_thread *t = ty_model_thread(p->m, b->process);
+	struct ty_sock_table *table = &p->process[b->process].table;
+
+	table->pid = t->tgid >= 0 ? t->tgid : t->tid;
+	table->before = !t->born;
+	if (b->parent != TY_NONE)
+		p->nomem |= ty_sock_inherit(table, &p->process[b->parent].table) != 0;
+}
+
+static int merge(struct pass *p, const struct birth *births, uint32_t births_n, uint64_t *until_ns)
+{
+	uint32_t born = 0;
+
+	for (uint32_t i = p->heap_n / 2; i--;)
+		sift(p, i);
+	while (p->heap_n && !p->nomem) {
+		struct cursor *c = &p->heap[0];
+
+		*until_ns = c->at_ns;
+		if (p->calls && p->read >= p->calls) {
+			p->full = true;
+			return 0;
+		}
+		if (ty_explain_stopped(p->x))
+			return -TY_EINTR;
+		while (born < births_n && births[born].at_ns <= c->at_ns)
+			begin(p, &births[born++]);
+		take(p, c);
+		c->call++;
+		if (!advance(p, c))
+			p->heap[0] = p->heap[--p->heap_n];
+		if (p->heap_n)
+			sift(p, 0);
+	}
+	return p->nomem ? -TY_ENOMEM : 0;
+}
+
+/* What was received and not answered: where this end is known to answer. */
+static void leftovers(struct pass *p, uint64_t until_ns)
+{
+	uint64_t end = p->full ? until_ns : ty_model_summary(p->m)->end_ns;
+
+	if (end > p->w->to_ns)
+		end = p->w->to_ns;
+	for (uint32_t i = 0; i < ty_model_summary(p->m)->threads; i++)
+		for (size_t fd = 0; fd < p->process[i].table.fd.n; fd++) {
+			const struct ty_sock *s = &p->process[i].table.fd.v[fd];
+			uint64_t died = ty_model_thread(p->m, i)->end_ns;
+
+			if (!s->open || !s->replied || s->since_ns >= end)
+				continue;
+			request(p, i,
+				(struct ty_request){.start_ns = s->since_ns,
+						    .end_ns = died < end ? died : end,
+						    .thread = s->thread,
+						    .replied_by = TY_NONE,
+						    .fd = (int32_t)fd,
+						    .flags = TY_REQ_OPEN |
+							     (s->inferred ? TY_REQ_INFERRED : 0)});
+		}
+}
+
+static int by_length(const void *pa, const void *pb)
+{
+	const struct ty_request *a = pa, *b = pb;
+
+	return compare(length(b), length(a)) ?: compare(a->start_ns, b->start_ns);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	return compare(*(const uint32_t *)pa, *(const uint32_t *)pb);
+}
+
+static int by_total(const void *pa, const void *pb)
+{
+	const struct ty_service *a = pa, *b = pb;
+
+	return compare(b->total_ns, a->total_ns) ?: compare(a->process, b->process);
+}
+
+static uint64_t quantile(const struct process *of, unsigned percent)
+{
+	return of->n ? (uint64_t)of->ns100.v[(of->ns100.n - 1) * percent / 100] * 100 : 0;
+}
+
+static int services(struct pass *p, struct ty_requests *out)
+{
+	uint32_t threads = ty_model_summary(p->m)->threads, *at;
+	VEC(struct ty_service) v = {0};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < threads && !rc; i++) {
+		struct process *of = &p->process[i];
+
+		if (!of->n && !of->open)
+			continue;
+		if (of->n)
+			qsort(of->ns100.v, of->ns100.n, sizeof(*of->ns100.v), by_number);
+		rc = vec_push(&v, (struct ty_service){.process = i,
+						      .n = of->n,
+						      .open = of->open,
+						      .p50_ns = quantile(of, 50),
+						      .p90_ns = quantile(of, 90),
+						      .p99_ns = quantile(of, 99),
+						      .max_ns = of->max_ns,
+						      .total_ns = of->total_ns,
+						      .inferred = of->inferred});
+	}
+	out->services = v.v;
+	out->services_n = (uint32_t)v.n;
+	at = rc ? NULL : malloc(((size_t)threads + 1) * sizeof(*at));
+	if (!at)
+		return -TY_ENOMEM;
+	if (v.n)
+		qsort(v.v, v.n, sizeof(*v.v), by_total);
+	for (uint32_t i = 0; i < v.n; i++)
+		at[v.v[i].process] = i;
+	for (uint32_t i = 0; i < p->kept_n; i++)
+		p->kept[i].service = at[p->kept[i].service];
+	free(at);
+	return 0;
+}
+
+/* Threads with calls, and processes with their parents. births: room for all threads. */
+static uint32_t prepare(struct pass *p, struct birth *births)
+{
+	uint32_t threads = ty_model_summary(p->m)->threads, n = 0;
+
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(p->m, i);
+		struct cursor c = {.thread = i, .call = t->syscalls_first};
+		uint32_t process = p->process_of[i] = ty_process_of(p->m, i);
+
+		p->process[process].chosen |= ty_window_thread(p->w, p->m, i);
+		if (process == i)
+			births[n++] =
+				(struct birth){t->start_ns, i,
+					       t->born && t->forked_by >= 0
+						       ? ty_process_of(p->m, (uint32_t)t->forked_by)
+						       : TY_NONE};
+		if (t->syscalls_n && advance(p, &c))
+			p->heap[p->heap_n++] = c;
+	}
+	qsort(births, n, sizeof(*births), by_time);
+	return n;
+}
+
+int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint32_t most,
+		     uint64_t calls, struct ty_requests *out, struct ty_err *err)
+{
+	uint32_t threads = ty_model_summary(x->m)->threads;
+	struct pass p = {.x = x, .m = x->m, .w = w, .most = most, .calls = calls};
+	struct birth *births = calloc((size_t)threads + 1, sizeof(*births));
+	uint64_t until_ns = 0;
+	int rc = -TY_ENOMEM;
+
+	*out = (struct ty_requests){0};
+	p.process = calloc((size_t)threads + 1, sizeof(*p.process));
+	p.process_of = calloc((size_t)threads + 1, sizeof(*p.process_of));
+	p.heap = calloc((size_t)threads + 1, sizeof(*p.heap));
+	p.kept = calloc((size_t)most + 1, sizeof(*p.kept));
+	if (births && p.process && p.process_of && p.heap && p.kept) {
+		rc = 0;
+		if (x->arch && x->args)
+			rc = merge(&p, births, prepare(&p, births), &until_ns);
+		if (!rc)
+			leftovers(&p, until_ns);
+		if (!rc && p.kept_n)
+			qsort(p.kept, p.kept_n, sizeof(*p.kept), by_length);
+		rc = rc ? rc : services(&p, out);
+	}
+	for (uint32_t i = 0; p.process && i < threads; i++) {
+		vec_fini(&p.process[i].table.fd);
+		vec_fini(&p.process[i].ns100);
+	}
+	free(births);
+	free(p.process);
+	free(p.process_of);
+	free(p.heap);
+	out->v = p.kept;
+	out->n = p.kept_n;
+	out->all = p.all;
+	out->cut_ns = p.full ? until_ns : 0;
+	if (rc) {
+		ty_requests_fini(out);
+		return ty_fail(err, -rc, TY_NO_OFFSET, "requests: %s", ty_strerror(rc));
+	}
+	return 0;
+}
+
+void ty_requests_fini(struct ty_requests *r)
+{
+	free(r->services);
+	free(r->v);
+	*r = (struct ty_requests){0};
+}

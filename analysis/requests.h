@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests: what a process received on a socket and answered on the same one. A request begins when
+ * the first bytes are there (its receiving call returns) and ends when the first bytes of the reply
+ * were sent, by whichever thread of the process; so it includes all that the server waited for in
+ * between. What is received on a connection that this process opened itself is a reply, not a
+ * request.
+ *
+ * Which end of a connection serves is recorded where accept or connect were; else it is inferred:
+ * from the ports of a connection that was open before the recording, from who spoke first.
+ *
+ * Limits: a reply by another process is not seen; of several requests that were sent at once before
+ * the first reply, one is counted; the time that a request waited in the socket's buffer is not
+ * part of it.
+ *
+ * Cost: one pass over the calls of all traced threads in time order; the arguments of those that
+ * send or receive are read again from the file, in its order.
+ */
+#ifndef TY_REQUESTS_H
+#define TY_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "explain.h"
+#include "window.h"
+
+enum {
+	TY_REQ_OPEN = 1,     /* no reply when the recording ended (or the process did) */
+	TY_REQ_BEFORE = 2,   /* received before the recording: it is longer than told */
+	TY_REQ_INFERRED = 4, /* that this end serves is inferred */
+};
+
+struct ty_request {
+	uint64_t start_ns, end_ns;
+	uint32_t thread;     /* that received it; TY_NONE: before the recording */
+	uint32_t replied_by; /* TY_NONE: nobody */
+	uint32_t service;    /* index into services */
+	int32_t fd;
+	uint8_t flags; /* TY_REQ_* */
+};
+
+/* The requests of one process. */
+struct ty_service {
+	uint32_t process;				   /* ty_process_of */
+	uint64_t n, open;				   /* answered; not answered yet */
+	uint64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of answered ones */
+	bool inferred;					   /* of some of them */
+};
+
+struct ty_requests {
+	struct ty_service *services; /* most time in requests first */
+	uint32_t services_n;
+	struct ty_request *v; /* the longest, longest first */
+	uint32_t n;
+	uint64_t all; /* requests in all */
+	uint64_t
+		cut_ns; /* after so many calls no further ones were looked at: up to here; 0: all */
+};
+
+/*
+ * Requests that end in [from, to) of w, and of processes of which w chooses a thread. At most
+ * `most` of the longest are kept; at most `calls` calls are read (0: any number). 0 or -TY_E...
+ * with err.
+ */
+int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint32_t most,
+		     uint64_t calls, struct ty_requests *out, struct ty_err *err);
+void ty_requests_fini(struct ty_requests *r);
+
+#endif

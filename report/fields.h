@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One table of fields for a kind of record, written down once: the same rows print it as a line of
+ * a text table and as a JSON object.
+ */
+#ifndef TY_FIELDS_H
+#define TY_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "json_out.h"
+
+enum ty_field_type {
+	TY_F_END,      /* of a table */
+	TY_F_U64,      /* uint64_t; text with thousands separated */
+	TY_F_U32,      /* uint32_t; UINT32_MAX: not known */
+	TY_F_I32,      /* int32_t */
+	TY_F_DURATION, /* uint64_t of nanoseconds */
+	TY_F_INSTANT,  /* uint64_t of the trace clock; text by ctx's clock */
+	TY_F_BOOL,     /* bool; text: the heading's word where it is true, else nothing */
+	TY_F_TEXT,     /* what `text` gives; NULL: not known */
+};
+
+struct ty_field {
+	enum ty_field_type type;
+	const char *key;  /* JSON; NULL: in text only */
+	const char *head; /* the column's heading; NULL: in JSON only */
+	int width;	  /* of the column, to the right; negative: to the left; 0: the rest */
+	size_t at;	  /* where the value lies in the record */
+	/* TEXT: in buf or constant, for the record. */
+	const char *(*text)(const void *ctx, const void *record, char *buf, size_t n);
+};
+
+/* What instants need: text of one, in buf. */
+struct ty_field_ctx {
+	const void *ctx; /* for `text` */
+	const char *(*instant)(const void *ctx, uint64_t t_ns, char *buf, size_t n);
+};
+
+/* The headings, as a line. */
+void ty_fields_head(const struct ty_field *fields, FILE *f);
+/* One record as a line. What is not known is "-". */
+void ty_fields_text(const struct ty_field *fields, const struct ty_field_ctx *c, const void *record,
+		    FILE *f);
+/* Its members, into an object that is open: null where a value is not known. */
+void ty_fields_json(const struct ty_field *fields, const struct ty_field_ctx *c, const void *record,
+		    struct ty_json *j);
+
+#endif

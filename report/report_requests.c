@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's section "requests": services, and the slowest requests with where their time went.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain_session.h"
+#include "fields.h"
+#include "ledger.h"
+#include "report.h"
+#include "time_text.h"
+#include "units.h"
+
+#define SERVICES_SHOWN 10
+#define SLOWEST_SHOWN  10
+
+/* A request as it is shown. */
+struct shown {
+	struct ty_request q;
+	uint64_t duration_ns, most_ns;
+	uint32_t rank;
+	bool open, before, inferred;
+	char where[160]; /* its thread's ledger's first row; "" */
+};
+
+static const char *thread_name(const struct ty_report *r, uint32_t thread, uint64_t at_ns,
+			       char *buf, size_t n)
+{
+	if (thread == TY_NONE)
+		return NULL;
+	snprintf(buf, n, "%s/%d", ty_model_comm(r->s->model, thread, at_ns),
+		 ty_model_thread(r->s->model, thread)->tid);
+	return buf;
+}
+
+static const char *service_name(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct ty_service *s = record;
+
+	return thread_name(r, s->process, ty_model_thread(r->s->model, s->process)->end_ns, buf, n);
+}
+
+static const char *receiver(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	return thread_name(ctx, s->q.thread, s->q.start_ns, buf, n);
+}
+
+static const char *replier(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	return thread_name(ctx, s->q.replied_by, s->q.end_ns, buf, n);
+}
+
+static const char *service_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+	const struct shown *s = record;
+
+	return service_name(ctx, &r->requests.services[s->q.service], buf, n);
+}
+
+static const char *where(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+	char len[TY_DURATION_MAX];
+
+	snprintf(buf, n, "%s%s%s%s%s%s", *s->where ? ty_fmt_duration(s->most_ns, len) : "",
+		 *s->where ? " " : "", s->where, s->open ? "; no reply yet" : "",
+		 s->before ? "; began before the recording" : "", s->inferred ? " (inferred)" : "");
+	return buf;
+}
+
+static const char *where_json(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	return *s->where ? s->where : NULL;
+}
+
+static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+
+	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
+}
+
+#define OF(member) offsetof(struct ty_service, member)
+static const struct ty_field service_fields[] = {
+	{TY_F_TEXT, "service", "process", -22, .text = service_name},
+	{TY_F_U64, "requests", "requests", 10, .at = OF(n)},
+	{TY_F_DURATION, "p50_ns", "p50", 9, .at = OF(p50_ns)},
+	{TY_F_DURATION, "p90_ns", "p90", 9, .at = OF(p90_ns)},
+	{TY_F_DURATION, "p99_ns", "p99", 9, .at = OF(p99_ns)},
+	{TY_F_DURATION, "max_ns", "max", 9, .at = OF(max_ns)},
+	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
+	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
+	{TY_F_BOOL, "inferred", "inferred", 0, .at = OF(inferred)},
+	{.type = TY_F_END}};
+#undef OF
+#define OF(member) offsetof(struct shown, member)
+static const struct ty_field request_fields[] = {
+	{TY_F_U32, NULL, "#", 2, .at = OF(rank)},
+	{TY_F_DURATION, "duration_ns", "duration", 9, .at = OF(duration_ns)},
+	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(q.start_ns)},
+	{TY_F_TEXT, "service", NULL, 0, .text = service_of},
+	{TY_F_TEXT, "received_by", "received by", -20, .text = receiver},
+	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
+	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
+	{TY_F_TEXT, NULL, "most of it", 0, .text = where},
+	{TY_F_TEXT, "most_in", NULL, 0, .text = where_json},
+	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most_ns)},
+	{TY_F_BOOL, "open", NULL, 0, .at = OF(open)},
+	{TY_F_BOOL, "began_before", NULL, 0, .at = OF(before)},
+	{TY_F_BOOL, "inferred", NULL, 0, .at = OF(inferred)},
+	{.type = TY_F_END}};
+
+static struct shown show(const struct ty_report *r, uint32_t i)
+{
+	const struct ty_request *q = &r->requests.v[i];
+	struct shown s = {.q = *q,
+			  .duration_ns = q->end_ns - q->start_ns,
+			  .rank = i + 1,
+			  .open = q->flags & TY_REQ_OPEN,
+			  .before = q->flags & TY_REQ_BEFORE,
+			  .inferred = q->flags & TY_REQ_INFERRED};
+	uint32_t thread = q->thread == TY_NONE ? q->replied_by : q->thread;
+	struct ty_explain x = ty_explain_session(r->s);
+	struct ty_ledger l;
+
+	if (thread != TY_NONE && !ty_ledger_thread(&x, thread, q->start_ns, q->end_ns, &l)) {
+		if (l.n) {
+			snprintf(s.where, sizeof(s.where), "%s", l.rows[0].row);
+			s.most_ns = l.rows[0].ns;
+		}
+		ty_ledger_fini(&l);
+	}
+	return s;
+}
+
+void ty_requests_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_field_ctx c = {r, instant};
+	const struct ty_requests *q = &r->requests;
+	char buf[TY_TIME_MAX];
+
+	if (!q->services_n && !(r->asked & TY_REP_REQUESTS))
+		return;
+	fputs("requests: received on a socket and answered there, until the reply's first bytes\n",
+	      f);
+	if (!q->services_n) {
+		fputs("none\n\n", f);
+		return;
+	}
+	ty_fields_head(service_fields, f);
+	for (uint32_t i = 0; i < q->services_n && i < SERVICES_SHOWN; i++)
+		ty_fields_text(service_fields, &c, &q->services[i], f);
+	if (q->services_n > SERVICES_SHOWN)
+		fprintf(f, "and %u more processes (--json has all)\n",
+			q->services_n - SERVICES_SHOWN);
+	if (q->cut_ns)
+		fprintf(f,
+			"Only requests up to %s were counted: there are too many calls. Narrow "
+			"with --from and --to.\n",
+			instant(r, q->cut_ns, buf, sizeof(buf)));
+	fputs("\nthe slowest requests\n", f);
+	ty_fields_head(request_fields, f);
+	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
+		struct shown s = show(r, i);
+
+		ty_fields_text(request_fields, &c, &s, f);
+	}
+	putc('\n', f);
+}
+
+void ty_requests_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_field_ctx c = {r, instant};
+	const struct ty_requests *q = &r->requests;
+
+	ty_json_object(j, "requests");
+	ty_json_u64(j, "count", q->all);
+	if (q->cut_ns)
+		ty_json_u64(j, "cut_ns", q->cut_ns);
+	ty_json_array(j, "services");
+	for (uint32_t i = 0; i < q->services_n; i++) {
+		ty_json_object(j, NULL);
+		ty_fields_json(service_fields, &c, &q->services[i], j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_array(j, "slowest");
+	for (uint32_t i = 0; i < q->n; i++) {
+		struct shown s = show(r, i);
+
+		ty_json_object(j, NULL);
+		ty_fields_json(request_fields, &c, &s, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_end_object(j);
+}
