@@ -44,6 +44,10 @@ struct ty_explain {
 	 */
 	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			  struct ty_held_back *out);
+	/* Had a cgroup of the thread a CPU quota at some time in [from, to), as far as samples
+	 * tell? out: which, without ns. May be NULL: not recorded. */
+	bool (*quota)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_held_back *out);
 	/*
 	 * What the kernel counted as taken by the hypervisor from the CPU, by samples that overlap
 	 * [from, to) (they are some 100 ms apart, and count in steps of USER_HZ): at most that

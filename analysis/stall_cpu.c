@@ -237,6 +237,8 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
 	struct crowd q = {.sure = true};
+	struct ty_held_back g;
+	bool idle, limited;
 	int r;
 
 	c->s.kind = TY_STALL_RUNQUEUE;
@@ -258,21 +260,30 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 		return r;
 	c->own_prio = prio_at(h, c->s.thread, c->end_ns);
 	c->idle_ns = q.idle;
+	c->s.proven = false;
+	/* A free CPU does not leave a ready thread standing: it was not allowed to run, if there is
+	 * a quota; or the CPU was not there. Or the thread ran, unseen: who is not seen running
+	 * then proves nothing. */
+	idle = q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10;
+	limited = h->x->quota && h->x->quota(h->x->ctx, ty_model_tid(m, c->s.thread, c->end_ns),
+					     c->s.start_ns, c->end_ns, &g);
 	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
-	} else if (ty_stall_steal_of_queue(h, c, s.cpu)) {
-		c->s.kind = TY_STALL_STEAL;
-	} else if (q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10) {
-		/* A free CPU does not leave a ready thread standing: it was not allowed to run. Or
-		 * it ran, unseen: who is not seen running then proves nothing. */
+	} else if (idle && limited) {
+		c->held = g;
 		c->s.kind = TY_STALL_THROTTLED;
 		return h->o.all || ran_next(m, &s, c);
+	} else if (ty_stall_steal_of_queue(h, c, s.cpu)) {
+		c->s.kind = TY_STALL_STEAL;
+	} else if (idle) {
+		return h->o.all || ran_next(m, &s, c); /* why is not known */
 	} else if ((c->own_prio == INT32_MIN || c->own_prio >= 100) &&
 		   (double)q.fair_ns > (double)FAIR_WAIT_NS * (1 + q.shares)) {
 		/* Nor is one left standing whose turn would have come several times: a quota, or
 		 * its group's small weight. */
 		c->rival_ns = q.fair_ns;
 		c->unfair = true;
+		c->quota_seen = limited || !h->x->quota;
 	} else if (q.most.thread != TY_NONE && q.most.ns < c->s.duration_ns / 2) {
 		/* Several shared the CPU: nobody is to blame. When they were many, a busy machine,
 		 * until it is very long. */

@@ -137,6 +137,12 @@ static void say_held_back(struct out *o, const struct ty_cand *c)
 	say_ns(o, c->held.quota_us * 1000);
 	say(o, " of CPU time every ");
 	say_ns(o, c->held.period_us * 1000);
+	if (!c->used_ns && !c->held.ns) {
+		say(o, ", and its CPU was idle for ");
+		say_ns(o, c->idle_ns);
+		say(o, " meanwhile");
+		return;
+	}
 	say(o, c->used_ns ? ", and had run " : ", and was held back for ");
 	say_ns(o, c->used_ns ? c->used_ns : c->held.ns);
 	say(o, c->used_ns ? " in that time before" : " about then");
@@ -177,29 +183,24 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
 
 	if (c->s.kind == TY_STALL_THROTTLED) {
-		uint32_t group = ty_model_thread(m, c->s.thread)->cgroup;
-
-		if (c->held.path) {
-			say_held_back(o, c);
-			return;
-		}
-		say(o, "not allowed to run: its CPU was idle for ");
+		say_held_back(o, c);
+		return;
+	}
+	if (c->idle_ns && c->s.culprit == TY_NONE && !c->unfair && !c->rival_ns) {
+		say(o, "its CPU %u was idle for ", s.cpu);
 		say_ns(o, c->idle_ns);
-		/* The root has no quota: it was moved from there since the recording began. */
-		if (!group || !strcmp(ty_model_str(m, group), "/"))
-			say(o, " meanwhile; a CPU quota of its cgroup");
-		else
-			say(o, " meanwhile; a CPU quota of its cgroup %s", ty_model_str(m, group));
+		say(o, " meanwhile, and no CPU quota of its cgroup is recorded: why it did not run "
+		       "is not known");
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {
 		if (c->unfair) {
 			say(o, "passed over: others ran ");
 			say_ns(o, c->rival_ns);
-			say(o,
-			    " in turns on CPU %u, more than its priority explains; a CPU quota or "
-			    "the weight of its cgroup or session",
-			    s.cpu);
+			say(o, " in turns on CPU %u, more than its priority explains", s.cpu);
+			say(o, c->quota_seen
+				       ? "; a CPU quota or the weight of its cgroup or session"
+				       : "; the weight of its cgroup or session");
 		} else if (c->rival_ns) {
 			say(o, "several others shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);

@@ -56,8 +56,9 @@ struct ty_cand {
 	int32_t own_prio;
 	uint32_t typical;	    /* s.waits > 1: one of them that is no extreme */
 	uint32_t tries, first_span; /* > 1: so many waits with a time-out, one after the other */
-	bool unfair;  /* RUNNABLE: passed over for longer than its priority explains */
-	uint32_t job; /* ty_stall_job */
+	bool quota_seen; /* unfair: its cgroup has a quota, or whether it has is not known */
+	bool unfair;	 /* RUNNABLE: passed over for longer than its priority explains */
+	uint32_t job;	 /* ty_stall_job */
 	bool explained;
 	bool dropped;
 	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */

@@ -220,6 +220,14 @@ static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t
 	return r->explain.held_back(r->explain.ctx, tid, from_ns, to_ns, out);
 }
 
+static bool explain_quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+			  struct ty_held_back *out)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.quota(r->explain.ctx, tid, from_ns, to_ns, out);
+}
+
 static uint64_t explain_steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct reading *r = ctx;
@@ -347,6 +355,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
 	v->explain.fds_left_out = explain_fds_left_out;
+	if (v->explain.quota)
+		v->explain.quota = explain_quota;
 	if (v->explain.steal)
 		v->explain.steal = explain_steal;
 	if (v->explain.held_back)

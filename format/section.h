@@ -59,8 +59,9 @@ enum ty_section {
 	 */
 	TY_SEC_FDS = 5,
 	/*
-	 * When cgroups with a CPU quota were held back, as sampled about ten times a second. One
-	 * line per group and sample in which its count grew, TAB-separated: FROM_NS TO_NS (trace
+	 * Cgroups with a CPU quota, and when they were held back, as sampled about ten times a
+	 * second. One line per group when it is first seen, when its quota, its threads or its
+	 * count changed (of a quota that is gone: 0), TAB-separated: FROM_NS TO_NS (trace
 	 * clock) throttled_ns (of all CPUs together, counted when its threads ran again; "-": not
 	 * known, the group is gone) quota_us period_us path tids (each with a blank before it,
 	 * those of groups below included, 4096 at most; "=": as in the path's line before); TAB,

@@ -276,7 +276,9 @@ static int read_group(struct ty_quotas *q, struct ty_quota_group *g, struct ty_t
 static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 {
 	struct ty_tid_set old = {0}, both = {0};
+	const uint64_t quota_us = g->quota_us, period_us = g->period_us;
 	int r = 0, e = 0;
+	bool changed = g->fresh;
 
 	for (size_t i = 0; !e && i < g->tids.n; i++)
 		e = vec_push(&old, g->tids.v[i]) || vec_push(&both, g->tids.v[i]);
@@ -285,8 +287,13 @@ static int look_closer(struct look *l, struct ty_quota_group *g, uint64_t grown)
 		e = vec_push(&both, g->tids.v[i]);
 	both.n = ty_int_set(both.v, both.n);
 	g->told &= same(&old, &g->tids);
-	if (!e && grown)
+	changed |= !same(&old, &g->tids) || quota_us != g->quota_us || period_us != g->period_us;
+	if (!e && r == 1)
+		g->quota_us = g->period_us = 0;
+	if (!e && (grown || changed || r == 1)) {
 		g->told = put_line(l, g, &grown, &both) && same(&both, &g->tids);
+		g->fresh = false;
+	}
 	vec_fini(&old);
 	vec_fini(&both);
 	return e ? e : r;
@@ -339,6 +346,7 @@ static int add_group(struct look *l, const struct ty_quota_group *new)
 	int r;
 
 	g.seen_ns = l->q->scanned_ns;
+	g.fresh = true;
 	/* More than that is of the time before it had a quota, or before the recording. */
 	if (!l->q->scanned_ns || g.throttled_ns > since * cpus)
 		g.seen_ns = l->mono_ns;

@@ -24,6 +24,7 @@ struct ty_quota_group {
 	uint64_t throttled_ns, quota_us, period_us;
 	uint64_t seen_ns; /* CLOCK_MONOTONIC of that count */
 	bool told;	  /* its last line has these tids */
+	bool fresh;	  /* no line tells of its quota yet */
 };
 
 struct ty_quotas {
@@ -44,11 +45,12 @@ struct ty_quotas {
 void ty_quotas_open(struct ty_quotas *q);
 void ty_quotas_close(struct ty_quotas *q);
 /*
- * Look at the groups that have a quota; append a line for each that was held back since the last
- * look (the first look has no line), or is gone. They are found by a walk over all groups (4096
- * directories at most), every three seconds and soon after groups were made. `out` begins empty
- * when its lines were taken: lines refer to earlier ones in it. trace_ns: the trace clock's time
- * now, asked for when there is a line to write. All lines together are 64 MB at most.
+ * Look at the groups that have a quota; append a line for each that is new, that was held back
+ * since the last look, whose quota or threads are seen to have changed, or that or whose quota is
+ * gone. They are found by a walk over all groups (4096 directories at most), every three seconds
+ * and soon after groups were made. `out` begins empty when its lines were taken: lines refer to
+ * earlier ones in it. trace_ns: the trace clock's time now, asked for when there is a line to
+ * write. All lines together are 64 MB at most.
  */
 void ty_quotas_look(struct ty_quotas *q, uint64_t (*trace_ns)(void *ctx), void *ctx,
 		    struct ty_buf *out);

@@ -109,6 +109,14 @@ static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 	return ty_held_lines_find(s->held, tid, from_ns, to_ns, out);
 }
 
+static bool quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		  struct ty_held_back *out)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_held_lines_quota(s->held, tid, from_ns, to_ns, out);
+}
+
 static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 {
 	const struct ty_session *s = ctx;
@@ -151,6 +159,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .args = args,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
 				   .held_back = s->held ? held_back : NULL,
+				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),

@@ -13,8 +13,10 @@
 #include "strtab.h"
 #include "vec.h"
 
-#define TIDS   8192 /* of a line */
-#define GROUPS 8    /* that one thread is looked for in: those above each other */
+#define TIDS   8192  /* of a line */
+#define LATEST 256   /* groups whose last line before a time is found */
+#define LOOKS  65536 /* lines, from that time backward */
+#define GROUPS 8     /* that one thread is looked for in: those above each other */
 
 struct tids {
 	size_t first, n; /* in order, each once */
@@ -174,4 +176,40 @@ bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t fro
 	}
 	*out = group[most];
 	return n;
+}
+
+bool ty_held_lines_quota(const struct ty_held_lines *h, int32_t tid, uint64_t from_ns,
+			 uint64_t to_ns, struct ty_held_back *out)
+{
+	uint32_t path[LATEST];
+	unsigned n = 0;
+	size_t i = partition_point(k, 0, h->v.n, h->v.v[k].to_ns < to_ns);
+
+	/* One look may end behind `to`: a group's state then is known from before or from that. */
+	while (i < h->v.n && h->v.v[i].from_ns < to_ns)
+		i++;
+	for (unsigned looks = 0; i && n < LATEST && looks < LOOKS; looks++) {
+		const struct line *l = &h->v.v[--i];
+		bool seen = false;
+
+		for (unsigned k = 0; k < n && !seen; k++)
+			seen = path[k] == l->path;
+		if (seen || l->from_ns >= to_ns)
+			continue;
+		/* What is older than `from` is superseded by the group's next line. */
+		if (l->to_ns <= from_ns)
+			path[n++] = l->path;
+		if (l->to_ns <= from_ns && (l->unknown || !l->quota_us))
+			continue;
+		if (!l->quota_us ||
+		    !bsearch(&tid, h->tids.v + l->tids.first, l->tids.n, sizeof(tid), ty_int_order))
+			continue;
+		*out = (struct ty_held_back){.quota_us = l->quota_us,
+					     .period_us = l->period_us,
+					     .path = ty_strtab_get(h->paths, l->path),
+					     .tids = h->tids.v + l->tids.first,
+					     .tids_n = l->tids.n};
+		return true;
+	}
+	return false;
 }

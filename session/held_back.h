@@ -9,6 +9,10 @@ struct ty_held_lines;
 
 /* Of the section's text (NULL: none). NULL: out of memory. Lines that are no such are skipped. */
 struct ty_held_lines *ty_held_lines_new(const char *section);
+/* Had a group of the thread, or one above it, a quota at some time in [from, to), as far as samples
+ * tell? Then out has it, without ns. */
+bool ty_held_lines_quota(const struct ty_held_lines *h, int32_t tid, uint64_t from_ns,
+			 uint64_t to_ns, struct ty_held_back *out);
 void ty_held_lines_free(struct ty_held_lines *h);
 /* As struct ty_explain's held_back. */
 bool ty_held_lines_find(const struct ty_held_lines *h, int32_t tid, uint64_t from_ns,

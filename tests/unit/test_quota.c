@@ -96,9 +96,23 @@ static void groups_are_looked_at(void **state)
 	put("a\tb/c/cgroup.threads", "99\n");
 	put("free/cpu.max", "max 100000\n");
 	put("free/cpu.stat", "throttled_usec 77\n");
-	/* What was counted before the first look is of the time before the recording. */
+	/* It has a quota, and so have the threads below it; what was counted before the first look
+	 * is of the time before the recording. */
 	look(&q, &out);
-	assert_string_equal(out.p, "");
+	h = ty_held_lines_new(out.p);
+	assert_non_null(h);
+	for (unsigned i = 0; i < 2; i++) {
+		/* From then on, until another line tells. */
+		uint64_t at = now_ns + i * UINT64_C(500000000000);
+
+		assert_true(ty_held_lines_quota(h, 99, at, at + 5, &g));
+		assert_int_equal(g.quota_us, 20000);
+		assert_string_equal(g.path, "/a\tb");
+		assert_false(ty_held_lines_quota(h, 13, at, at + 5, &g));
+	}
+	assert_false(ty_held_lines_quota(h, 99, 5, now_ns - UINT64_C(900000000000), &g));
+	assert_false(ty_held_lines_find(h, 99, now_ns, now_ns + 5, &g));
+	ty_held_lines_free(h);
 	look(&q, &out);
 	assert_string_equal(out.p, "");
 
@@ -174,6 +188,17 @@ static void groups_are_looked_at(void **state)
 	put("free/cpu.stat", "throttled_usec 50\n");
 	look(&q, &out);
 	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t 8\n"));
+	/* Its quota is taken away: it had one until then, and then none. */
+	put("free/cpu.max", "max 100000\n");
+	put("free/cpu.stat", "throttled_usec 55\n");
+	look(&q, &out);
+	h = ty_held_lines_new(out.p);
+	assert_non_null(h);
+	assert_false(ty_held_lines_quota(h, 8, now_ns + 5, now_ns + 9, &g));
+	ty_held_lines_free(h);
+	assert_int_equal(q.groups.n, 0);
+	put("free/cpu.max", "30000 100000\n");
+	found_at_last(&q, &out);
 	/* No more lines than fit. */
 	q.bytes = UINT64_MAX - 4096;
 	put("free/cpu.stat", "throttled_usec 60\n");
@@ -255,10 +280,41 @@ static void many_blanks(void **state)
 	free(text);
 }
 
+/* A group gets a quota, 12 leaves it for another one, and its quota is taken away. */
+static void quotas_come_and_go(void **state)
+{
+	static const char text[] = "10\t20\t0\t1000\t100000\t/x\t 12 13\n"
+				   "30\t40\t0\t2000\t100000\t/y\t 12\n"
+				   "30\t40\t0\t1000\t100000\t/x\t 13\n"
+				   "50\t60\t0\t0\t0\t/x\t 13\n"
+				   "50\t60\t-\t2000\t100000\t/y\t 12\n";
+	static const struct {
+		int32_t tid;
+		uint64_t from, to;
+		uint64_t quota_us; /* 0: none */
+	} cases[] = {
+		{12, 1, 5, 0},	    {12, 15, 16, 1000}, {12, 25, 28, 1000},
+		{12, 41, 45, 2000}, {13, 41, 45, 1000}, {13, 61, 65, 0},
+		{12, 55, 58, 2000}, {12, 61, 65, 0},	{14, 25, 28, 0},
+	};
+	struct ty_held_lines *h = ty_held_lines_new(text);
+
+	(void)state;
+	assert_non_null(h);
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_held_back g;
+		bool has = ty_held_lines_quota(h, cases[i].tid, cases[i].from, cases[i].to, &g);
+
+		assert_int_equal(has ? g.quota_us : 0, cases[i].quota_us);
+	}
+	ty_held_lines_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(groups_are_looked_at),
+		cmocka_unit_test(quotas_come_and_go),
 		cmocka_unit_test(several_lines),
 		cmocka_unit_test(many_blanks),
 	};

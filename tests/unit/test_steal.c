@@ -273,12 +273,21 @@ static void who_had_the_cpu_did_not(void **state)
 	}
 }
 
+static bool quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		  struct ty_held_back *out)
+{
+	(void)ctx;
+	assert_true(from_ns < to_ns);
+	*out = (struct ty_held_back){.path = "/x", .quota_us = 5000, .period_us = 100000};
+	return tid == 11;
+}
+
 /* 11 is woken on CPU 0, which is idle, and runs 100 ms later: the CPU was silent; or it had its
- * interrupts all the time, and why 11 did not run is not known. */
+ * interrupts all the time, and why 11 did not run is not known, unless its group has a quota. */
 static void an_idle_cpu_is_silent(void **state)
 {
 	(void)state;
-	for (unsigned alive = 0; alive < 2; alive++) {
+	for (unsigned alive = 0; alive < 4; alive++) {
 		const struct ty_model *m;
 		struct ty_ticks t;
 		struct ty_explain x;
@@ -290,20 +299,24 @@ static void an_idle_cpu_is_silent(void **state)
 		tick.how = NONE;
 		ty_mx_waking(1, 210 * MS, 12, 11, 0);
 		tick.how = BY_IRQ;
-		for (uint64_t at = 211 * MS; alive && at < 310 * MS; at += 3 * MS)
+		for (uint64_t at = 211 * MS; alive && alive < 3 && at < 310 * MS; at += 3 * MS)
 			tick_at(at);
 		tick.next_ns = 312 * MS;
 		switch_to(310 * MS, 0, R, 11);
 		switch_to(330 * MS, 11, S, 0);
 		m = ty_mx_end();
 		x = seen_by(m, TICK, NULL, &t);
+		x.quota = alive >= 2 ? quota : NULL; /* a silent CPU, too */
 		s = stalls_by(&x, false);
 		assert_int_equal(s.n, 1);
 		assert_false(s.v[0].proven);
-		if (alive)
-			assert_int_not_equal(s.v[0].kind, TY_STALL_STEAL);
-		else
-			assert_int_equal(s.v[0].kind, TY_STALL_STEAL);
+		assert_int_equal(s.v[0].kind, alive >= 2   ? TY_STALL_THROTTLED
+					      : alive == 1 ? TY_STALL_RUNQUEUE
+							   : TY_STALL_STEAL);
+		assert_int_equal(strstr(s.v[0].sentence, "its cgroup /x may have 5.00 ms") != NULL,
+				 alive >= 2);
+		assert_int_equal(strstr(s.v[0].sentence, "why it did not run is not known") != NULL,
+				 alive == 1);
 		ty_stalls_fini(&s);
 		ty_ticks_fini(&t);
 		ty_mx_drop();
