@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block_requests.h"
 #include "ended_by.h"
 #include "steal.h"
 #include "talk.h"
@@ -31,6 +32,8 @@ const char *ty_seg_text(enum ty_seg_what w)
 		[TY_SEG_STOLEN] = "its CPU possibly stolen by the hypervisor",
 		[TY_SEG_READY] = "ready, waiting for a CPU",
 		[TY_SEG_DEVICE] = "waiting for a device",
+		[TY_SEG_QUEUED] = "waiting for its request to be given to the device",
+		[TY_SEG_NO_REQUEST] = "waiting, no request of it was under way",
 		[TY_SEG_TIMER] = "waiting for a timer",
 		[TY_SEG_IRQ] = "waiting for an interrupt",
 		[TY_SEG_UNWOKEN] = "waiting, what ended it is not recorded",
@@ -175,12 +178,53 @@ static uint32_t serves(const struct walk *w, uint32_t hop, uint32_t span,
 		       : TY_NONE;
 }
 
+/* A part [a, b) of the wait that k ended, in which no request of it is known. */
+static void part_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
+		     uint32_t hop, struct ty_waker k)
+{
+	enum ty_seg_what what;
+	unsigned depth;
+
+	if (a >= b)
+		return;
+	switch ((enum ty_waker_kind)k.kind) {
+	case TY_WAKER_THREAD:
+		if (k.thread == s->thread || on_stack(w, k.thread, hop, &depth)) {
+			seg(w, a, b, s->thread, span, hop, TY_SEG_LOOP, s->flags, &k);
+			return;
+		}
+		if (w->failed)
+			return;
+		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
+			w->failed = -TY_ENOMEM;
+			return;
+		}
+		walk(w, k.thread, a, b, (uint32_t)w->p->hop.n - 1);
+		return;
+	case TY_WAKER_DEVICE: what = k.io != TY_NONE ? TY_SEG_NO_REQUEST : TY_SEG_DEVICE; break;
+	case TY_WAKER_TIMER: what = TY_SEG_TIMER; break;
+	case TY_WAKER_IPI:
+	case TY_WAKER_UNKNOWN: what = TY_SEG_IRQ; break;
+	default: what = s->flags & TY_SF_OPEN ? TY_SEG_OPEN : TY_SEG_UNWOKEN;
+	}
+	seg(w, a, b, s->thread, span, hop, what, s->flags, &k);
+}
+
+/* May the wait have been for requests of the thread's own: one's completion ended it, or a kernel
+ * thread did, which may but have handed that on? */
+static bool may_be_for_requests(const struct ty_model *m, const struct ty_span *s,
+				const struct ty_waker *k)
+{
+	return k->io != TY_NONE || (s->state == TY_ST_BLOCKED && k->kind == TY_WAKER_THREAD &&
+				    ty_model_thread(m, k->thread)->kernel);
+}
+
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop)
 {
-	struct ty_waker k = ty_ended_by(w->x, s, ty_model_span_edge(w->x->m, s, span));
-	enum ty_seg_what what;
-	unsigned depth;
+	struct ty_waker k = ty_ended_by(w->x, s, ty_model_span_edge(w->x->m, s, span)), io;
+	struct ty_flight f[TY_FLIGHTS];
+	unsigned n = 0;
 
 	w->p->inferred |= k.inferred;
 	if (k.kind == TY_WAKER_TIMER && hop != TY_NONE && b == s->end_ns &&
@@ -197,27 +241,22 @@ static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uin
 	}
 	if (b < s->end_ns && k.kind == TY_WAKER_THREAD && k.act_ns > b)
 		k = (struct ty_waker){.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
-	switch ((enum ty_waker_kind)k.kind) {
-	case TY_WAKER_THREAD:
-		if (k.thread == s->thread || on_stack(w, k.thread, hop, &depth)) {
-			seg(w, a, b, s->thread, span, hop, TY_SEG_LOOP, s->flags, &k);
-			return;
-		}
-		if (w->failed)
-			return;
-		if (vec_push(&w->p->hop, (struct ty_hop){s->thread, span, a, b, hop, k})) {
-			w->failed = -TY_ENOMEM;
-			return;
-		}
-		walk(w, k.thread, a, b, (uint32_t)w->p->hop.n - 1);
-		return;
-	case TY_WAKER_DEVICE: what = TY_SEG_DEVICE; break;
-	case TY_WAKER_TIMER: what = TY_SEG_TIMER; break;
-	case TY_WAKER_IPI:
-	case TY_WAKER_UNKNOWN: what = TY_SEG_IRQ; break;
-	default: what = s->flags & TY_SF_OPEN ? TY_SEG_OPEN : TY_SEG_UNWOKEN;
+	if (may_be_for_requests(w->x->m, s, &k))
+		n = ty_block_flights(w->x->m, s->thread, &k, a, b, f);
+	while (n--) {
+		part_seg(w, s, span, f[n].to_ns, b, hop, k);
+		io = (struct ty_waker){.kind = TY_WAKER_DEVICE,
+				       .thread = TY_NONE,
+				       .cpu = k.cpu,
+				       .ts_ns = k.ts_ns,
+				       .act_ns = k.act_ns,
+				       .name = k.kind == TY_WAKER_DEVICE ? k.name : 0,
+				       .io = f[n].io};
+		seg(w, f[n].from_ns, f[n].to_ns, s->thread, span, hop,
+		    f[n].queued ? TY_SEG_QUEUED : TY_SEG_DEVICE, s->flags, &io);
+		b = f[n].from_ns;
 	}
-	seg(w, a, b, s->thread, span, hop, what, s->flags, &k);
+	part_seg(w, s, span, a, b, hop, k);
 }
 
 /* The thread runs in [a, b) of its span s: from the end backward, what its CPU gave no sign of life
@@ -500,10 +539,16 @@ static void link_end(const struct ty_model *m, const struct ty_link *l, char *ou
 	const struct ty_waker *k = &l->waker;
 	struct ty_io io;
 
-	if (l->what == TY_SEG_DEVICE && k->io != TY_NONE) {
+	if ((l->what == TY_SEG_DEVICE || l->what == TY_SEG_QUEUED) && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", waiting for block device %u:%u (%s)", io.major, io.minor,
-			 ty_model_str(m, k->name));
+		snprintf(out, size, ", waiting %s block device %u:%u%s%s%s",
+			 l->what == TY_SEG_DEVICE ? "for" : "in the queue of", io.major, io.minor,
+			 k->name ? " (" : "", k->name ? ty_model_str(m, k->name) : "",
+			 k->name ? ")" : "");
+	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
+		io = ty_model_io(m, k->io);
+		snprintf(out, size, ", no request of it under way yet, on block device %u:%u",
+			 io.major, io.minor);
 	} else if (l->what == TY_SEG_DEVICE && k->name) {
 		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
 	} else {

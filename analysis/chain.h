@@ -29,17 +29,20 @@
 #define TY_PATH_DEPTH 48 /* waits behind waits that are followed */
 
 enum ty_seg_what {
-	TY_SEG_RUNS,	/* on a CPU */
-	TY_SEG_STOLEN,	/* on a CPU that the hypervisor possibly took away (steal.h); inferred */
-	TY_SEG_READY,	/* waits for a CPU */
-	TY_SEG_DEVICE,	/* waits; a device's interrupt ended it */
-	TY_SEG_TIMER,	/* waits; a timer ended it: a sleep, or a time-out */
-	TY_SEG_IRQ,	/* waits; an interrupt that is not recorded closer ended it */
-	TY_SEG_UNWOKEN, /* waits; what ended it is not recorded */
-	TY_SEG_OPEN,	/* waits to the end of the recording */
-	TY_SEG_LOST,	/* events were lost: not known */
-	TY_SEG_UNKNOWN, /* not known: before the recording, before its first event */
-	TY_SEG_LOOP,	/* waits for a thread that waits for it: the recording does not say more */
+	TY_SEG_RUNS,   /* on a CPU */
+	TY_SEG_STOLEN, /* on a CPU that the hypervisor possibly took away (steal.h); inferred */
+	TY_SEG_READY,  /* waits for a CPU */
+	TY_SEG_DEVICE, /* waits; a device's interrupt ended it: of block devices only for as long
+			* as a request of this wait was in flight (block_requests.h) */
+	TY_SEG_QUEUED, /* waits; its request was with the block layer, not yet with the device */
+	TY_SEG_NO_REQUEST, /* waits; a request's completion ended it, but none was under way yet */
+	TY_SEG_TIMER,	   /* waits; a timer ended it: a sleep, or a time-out */
+	TY_SEG_IRQ,	   /* waits; an interrupt that is not recorded closer ended it */
+	TY_SEG_UNWOKEN,	   /* waits; what ended it is not recorded */
+	TY_SEG_OPEN,	   /* waits to the end of the recording */
+	TY_SEG_LOST,	   /* events were lost: not known */
+	TY_SEG_UNKNOWN,	   /* not known: before the recording, before its first event */
+	TY_SEG_LOOP, /* waits for a thread that waits for it: the recording does not say more */
 	TY_SEG_WHATS
 };
 const char *ty_seg_text(enum ty_seg_what w);

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "block_requests.h"
 #include "command_path.h"
 #include "compare.h"
 #include "cpu_gaps.h"
@@ -368,6 +369,30 @@ static bool is_interrupted(int64_t ret)
 	return ret == -4 || (ret <= -512 && ret >= -516); /* EINTR, ERESTART* */
 }
 
+/* A wait of the row k that a request's completion or a thread ended: while requests of it were in
+ * flight, before that, and the rest. */
+static void requests(struct walk *w, const struct ty_waker *by, struct ty_ledger_key k,
+		     uint32_t thread, uint32_t span, uint64_t from, uint64_t to)
+{
+	const struct ty_model *m = w->x->m;
+	bool kernel = by->io == TY_NONE && ty_model_thread(m, by->thread)->kernel;
+	struct ty_flight f[TY_FLIGHTS];
+	unsigned n = by->io != TY_NONE || kernel ? ty_block_flights(m, thread, by, from, to, f) : 0;
+	struct ty_ledger_key rest = k, io = k;
+
+	rest.end = by->io != TY_NONE ? TY_END_NO_REQUEST : k.end;
+	io.name = by->io != TY_NONE ? k.name : 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (f[i].from_ns > from)
+			ty_book_add(&w->book, rest, f[i].from_ns - from, span);
+		io.end = f[i].queued ? TY_END_QUEUED : TY_END_IO;
+		ty_book_add(&w->book, io, f[i].to_ns - f[i].from_ns, span);
+		from = f[i].to_ns;
+	}
+	if (from < to)
+		ty_book_add(&w->book, n || by->io != TY_NONE ? rest : k, to - from, span);
+}
+
 static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, uint64_t from,
 		    uint64_t to)
 {
@@ -421,7 +446,11 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 	case TY_WAKER_UNKNOWN: k.end = TY_END_IRQ; break;
 	default: k.end = s.flags & TY_SF_OPEN ? TY_END_OPEN : TY_END_NONE;
 	}
-	ty_book_add(&w->book, k, to - from, span);
+	if ((s.state == TY_ST_BLOCKED || ty_model_thread(m, s.thread)->kernel) &&
+	    (by.io != TY_NONE || by.kind == TY_WAKER_THREAD))
+		requests(w, &by, k, s.thread, span, from, to);
+	else
+		ty_book_add(&w->book, k, to - from, span);
 }
 
 /* A piece of a span, in its row. */

@@ -150,7 +150,16 @@ static void ended_by(const struct ty_book *b, const struct ty_ledger_key *k, cha
 	switch ((enum ty_ledger_ender)k->end) {
 	case TY_END_THREAD: snprintf(out, size, ", ended by thread %s", name); return;
 	case TY_END_DEVICE: snprintf(out, size, ", ended by device %s", name); return;
-	case TY_END_IO: snprintf(out, size, ", ended by I/O completion (%s)", name); return;
+	case TY_END_IO:
+		snprintf(out, size,
+			 *name ? ", ended by I/O completion (%s)" : ", its request at a device",
+			 name);
+		return;
+	case TY_END_QUEUED: snprintf(out, size, ", its request queued before the device"); return;
+	case TY_END_NO_REQUEST:
+		snprintf(out, size, ", no request of it under way, ended by I/O completion (%s)",
+			 name);
+		return;
 	case TY_END_TIMER: snprintf(out, size, ", ended by timer"); return;
 	case TY_END_SIGNAL: snprintf(out, size, ", ended by a signal of %s", name); return;
 	case TY_END_IRQ: snprintf(out, size, ", ended by an interrupt"); return;
@@ -165,7 +174,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	static const char *const irq[] = {"interrupt", "softirq", "vector"};
 	const struct ty_ledger_key *k = &r->k;
 	const char *call = "", *name = k->name ? ty_model_str(m, k->name) : "", *obj = "";
-	char buf[32], end[80];
+	char buf[32], end[96];
 	size_t n = 0;
 
 	if (k->who != TY_NONE) {

@@ -5,6 +5,7 @@
  * Budget: the path of the wait (chain.h), for a lock that of its holders, too; and bounded looks
  * back: TY_STALL_BACK spans or calls of one thread, SIGNALS points of a CPU.
  */
+#include "block_requests.h"
 #include "fds.h"
 #include "stalls_priv.h"
 #include "talk.h"
@@ -12,43 +13,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIGNALS 20000
+#define SIGNALS		20000
+#define REQUEST_THREADS 8 /* whose requests are counted */
 
 /* devices ----------------------------------------------------------------------------------- */
 
-/* Block requests under way in [a, b): how many, how much of the time, the longest. */
-static void requests(struct ty_hunt *h, struct ty_cand *c, uint64_t a, uint64_t b)
+/* What of the path was with block devices: at them, before them, and neither though a request of it
+ * ended the wait; how many requests, the longest. */
+static void requests(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
-	uint32_t i = ty_model_io_after(m, b);
-	uint64_t covered_to = b, longest = 0;
+	uint32_t of[REQUEST_THREADS], n = 0, i = ty_model_io_after(m, c->end_ns), before = 0;
+	uint64_t longest = 0;
 
-	/* Backwards; requests are in order of issue. */
-	for (unsigned k = 0; i && k < 65536; k++) {
-		struct ty_io io = ty_model_io(m, --i);
-		uint64_t end = io.end_ns < b ? io.end_ns : b,
-			 from = io.start_ns > a ? io.start_ns : a;
+	c->ios = 0;
+	c->io_ns = c->queued_ns = c->no_io_ns = 0;
+	vec_each (s, &p->seg) {
+		uint64_t ns = s->end_ns - s->start_ns;
+		bool known = false;
 
-		if (io.end_ns <= a) {
-			if (a - io.start_ns > UINT64_C(30000000000))
-				break;
+		c->io_ns += s->what == TY_SEG_DEVICE && s->waker.io != TY_NONE ? ns : 0;
+		c->queued_ns += s->what == TY_SEG_QUEUED ? ns : 0;
+		c->no_io_ns += s->what == TY_SEG_NO_REQUEST ? ns : 0;
+		if (s->what != TY_SEG_DEVICE || s->waker.io == TY_NONE)
 			continue;
+		if (ns > longest) {
+			longest = ns;
+			c->io = s->waker.io;
 		}
-		c->ios++;
-		if (end - from > longest) {
-			longest = end - from;
-			c->io = i;
-		}
-		if (from < covered_to) {
-			uint64_t to = end < covered_to ? end : covered_to;
+		for (uint32_t k = 0; k < n && !known; k++)
+			known = of[k] == s->thread;
+		if (!known && n < REQUEST_THREADS)
+			of[n++] = s->thread;
+	}
+	/* Backwards; requests are in order of issue. */
+	for (unsigned k = 0; i && n && k < 65536 && before < 512; k++) {
+		struct ty_io io = ty_model_io(m, --i);
+		bool own = i == c->io;
 
-			if (to > from)
-				c->io_ns += to - from;
-			covered_to = from;
-		}
+		before += io.start_ns < c->s.start_ns;
+		for (uint32_t t = 0; t < n && !own; t++)
+			own = ty_block_is_of(m, &io, of[t]);
+		c->ios += own && io.end_ns > c->s.start_ns;
 	}
 	if (c->waker.io != TY_NONE)
 		c->io = c->waker.io;
+	if (c->io != TY_NONE && !c->ios)
+		c->ios = 1;
 }
 
 /* stops ------------------------------------------------------------------------------------- */
@@ -226,12 +237,18 @@ static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p
 		return true;
 	}
 	if (c->w.class == TY_WAIT_DEFINITE && blocked && c->w.kind != TY_STALL_CHILD) {
-		requests(h, c, c->s.start_ns, c->end_ns);
-		if (c->waker.io != TY_NONE || (device_bound(c) && kernel_root(h, c)) ||
-		    (c->io_ns > c->s.duration_ns / 2 && kernel_root(h, c))) {
-			c->s.proven = c->waker.io != TY_NONE || device_bound(c);
+		requests(h, c, p);
+		if (!kernel_root(h, c) && c->waker.io == TY_NONE)
+			return true;
+		if (c->io_ns + c->queued_ns > c->s.duration_ns / 2 ||
+		    (!c->no_io_ns && device_bound(c))) {
+			/* By recorded requests, but for what is left over. */
+			c->s.proven = c->io_ns + c->queued_ns >= c->s.duration_ns / 10 * 9 ||
+				      (!c->no_io_ns && device_bound(c));
 			if (c->w.kind != TY_STALL_FAULT)
 				c->s.kind = TY_STALL_IO;
+		} else if (c->no_io_ns) {
+			c->s.proven = false; /* what it waited for first is not known */
 		}
 		return true;
 	}

@@ -127,6 +127,22 @@ static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_c
 	say(o, ")");
 }
 
+/* What of a wait for devices no request explains. */
+static void say_before_device(struct out *o, const struct ty_cand *c)
+{
+	if (c->queued_ns > c->s.duration_ns / 20) {
+		say(o, "; for ");
+		say_ns(o, c->queued_ns);
+		say(o, " of it the request was in the block layer's queue, not yet at the device");
+	}
+	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
+	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
+		say(o, "; for ");
+		say_ns(o, c->no_io_ns);
+		say(o, " of it no request of it was under way (throttled, or waiting for others)");
+	}
+}
+
 static void say_held_back(struct out *o, const struct ty_cand *c)
 {
 	size_t n = strlen(c->held.path);
@@ -363,6 +379,16 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 			say_who(o, m, c->waker.thread, c->waker.act_ns);
 		}
 		return;
+	case TY_STALL_UNINTERRUPTIBLE:
+		if (c->waker.io == TY_NONE)
+			break;
+		say(o, "ended by ");
+		say_device(o, h, c);
+		say(o, "; for ");
+		say_ns(o, c->no_io_ns);
+		say(o,
+		    " before, no request of it was under way (throttled, or waiting for others)");
+		return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT:
 		say(o, "waiting for ");
@@ -419,6 +445,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
 
 	cause(&t, h, c);
+	if (s->waits <= 1)
+		say_before_device(&t, c);
 	if (s->kind != TY_STALL_STEAL)
 		say_steal(&t, h, c, true);
 	others(&t, h, c);

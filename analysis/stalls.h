@@ -82,12 +82,16 @@
  *     call and for that thread, and went on to work: for a signal of a traced thread; or, inferred,
  *     for several descriptors, if who ended that was made by the command, too, and it worked for
  *     longer than a request takes to serve.
+ * - A block device explains a wait for as long as a request of it was in flight or queued
+ *   (block_requests.h); proven where that is nine tenths of it. Where a completion ended it but
+ * most of it had no request, the kernel is to blame, inferred.
  * - A CPU that a thread had, or that it was ready for, and that gave no sign of life although its
  *   tick was due, or although it was idle and should have taken the thread, was possibly stolen by
  *   the hypervisor (steal.h; inferred). Of a long call, that time is not its own; what is behind a
  *   wait is proven only where less than a tenth of it may have been stolen so.
  * - A ready thread whose cgroup was held back by its CPU quota for as long, as samples of the
- *   kernel's count tell, or that stood beside its idle CPU, was not allowed to run (inferred). One
+ *   kernel's count tell, or that stood beside its idle CPU while its cgroup is recorded to have had
+ *   a quota, was not allowed to run (inferred). One
  *   that was passed over for far longer than its priority explains may not have been, or its group
  *   weighs little: nobody is to blame.
  *

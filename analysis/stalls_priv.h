@@ -44,7 +44,9 @@ struct ty_cand {
 	uint64_t aside_ns;	  /* of it, the command's first thread slept by its own choice */
 	uint64_t whole_ns;	  /* of a wait for a lock, the part that is told was cut; else 0 */
 	uint64_t for_work_ns;	  /* of that, those who had the lock waited for work */
-	uint64_t io_ns;		  /* of it, a block request was under way for the path */
+	uint64_t io_ns;		  /* of it, requests of the path were at block devices */
+	uint64_t queued_ns;	  /* and with the block layer, before that */
+	uint64_t no_io_ns;	  /* a request ended this, but none was under way yet */
 	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
 	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
 	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */

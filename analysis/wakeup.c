@@ -141,6 +141,25 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 		w->kind = TY_WAKER_DEVICE;
 }
 
+/* What a block softirq completes wakes, whoever raised it: another CPU, the interrupt, or a
+ * driver's own thread (loop's). */
+static void by_block_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
+{
+	struct ty_irq_span s;
+	uint32_t io;
+
+	if (w->io != TY_NONE || !handler_at(m, w->cpu, t, 1u << 1, &s) || s.vec != VEC_BLOCK)
+		return;
+	io = completed(m, w->cpu, s.start_ns, t);
+	if (io == TY_NONE)
+		return;
+	w->kind = TY_WAKER_DEVICE;
+	w->thread = TY_NONE;
+	w->name = s.name;
+	w->io = io;
+	w->act_ns = s.start_ns;
+}
+
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 {
 	struct ty_waker w = {.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
@@ -155,6 +174,7 @@ struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 		by_hardirq(m, e.ts_ns, &w);
 	} else if (e.context & TY_EVF_SOFTIRQ) {
 		by_softirq(m, e.ts_ns, &w, 0);
+		by_block_softirq(m, e.ts_ns, &w);
 	} else if (e.waker != TY_NONE) {
 		w.kind = TY_WAKER_THREAD;
 		w.thread = e.waker;

@@ -33,6 +33,7 @@
 	X(HRTIMER_EXPIRE, "timer", "hrtimer_expire_entry")                                         \
 	X(BLOCK_ISSUE, "block", "block_rq_issue")                                                  \
 	X(BLOCK_COMPLETE, "block", "block_rq_complete")                                            \
+	X(BLOCK_QUEUE, "block", "block_bio_queue")                                                 \
 	X(SIGNAL_GENERATE, "signal", "signal_generate")                                            \
 	X(SIGNAL_DELIVER, "signal", "signal_deliver")                                              \
 	X(CONTENTION_BEGIN, "lock", "contention_begin")                                            \
@@ -155,7 +156,7 @@ struct ty_event {
 		struct {
 			uint64_t hrtimer, function;
 		} hrtimer;
-		struct {					 /* BLOCK_ISSUE, BLOCK_COMPLETE */
+		struct { /* BLOCK_ISSUE, BLOCK_COMPLETE, BLOCK_QUEUE */
 			uint32_t major, minor, nr_sector, bytes; /* bytes 0: not in this event */
 			uint64_t sector;
 			int32_t error;

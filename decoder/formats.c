@@ -48,6 +48,7 @@ static const struct {
 	{TY_EV_BLOCK_ISSUE, {"dev", "sector", "nr_sector", "bytes|nr_bytes", "", "rwbs", "comm"}},
 	{TY_EV_BLOCK_COMPLETE,
 	 {"dev", "sector", "nr_sector", "bytes|nr_bytes", "error|errors", "rwbs"}},
+	{TY_EV_BLOCK_QUEUE, {"dev", "sector", "nr_sector", "", "", "rwbs", "comm"}},
 	{TY_EV_SIGNAL_GENERATE, {"sig", "errno", "code", "pid", "group", "result"}},
 	{TY_EV_SIGNAL_DELIVER, {"sig", "errno", "code"}},
 	{TY_EV_CONTENTION_BEGIN, {"lock_addr", "flags"}},

@@ -206,7 +206,8 @@ static void decode_known(const struct ty_formats *f, const struct ty_fmt_entry *
 		ev->u.hrtimer.function = N(1);
 		break;
 	case TY_EV_BLOCK_ISSUE:
-	case TY_EV_BLOCK_COMPLETE: {
+	case TY_EV_BLOCK_COMPLETE:
+	case TY_EV_BLOCK_QUEUE: {
 		uint32_t dev = U(0), n;
 		const char *p;
 

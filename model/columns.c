@@ -445,12 +445,15 @@ uint32_t ty_model_ios(const struct ty_model *m)
 
 struct ty_io ty_model_io(const struct ty_model *m, uint32_t i)
 {
-	struct ty_io io = {.thread = TY_NONE, .cpu = TY_NONE, .end_cpu = TY_NONE};
+	struct ty_io io = {
+		.thread = TY_NONE, .bio_thread = TY_NONE, .cpu = TY_NONE, .end_cpu = TY_NONE};
 
 	if (i < m->ios)
 		io = m->io[i];
 	if (io.thread >= m->threads)
 		io.thread = TY_NONE;
+	if (io.bio_thread >= m->threads)
+		io.bio_thread = TY_NONE;
 	return io;
 }
 

@@ -291,15 +291,17 @@ uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t
 /* A block I/O request, from issue to completion, in order of issue. */
 struct ty_io {
 	uint64_t start_ns, end_ns;
+	uint64_t queue_ns; /* the first of its bios was submitted; 0: not recorded */
 	uint32_t major, minor;
 	uint64_t sector;
 	uint32_t bytes;
 	uint32_t thread;       /* who issued it (a kworker when queued); TY_NONE unknown */
+	uint32_t bio_thread;   /* who submitted its first bio; TY_NONE unknown */
 	uint32_t cpu, end_cpu; /* end_cpu TY_NONE: completion not recorded */
 	int32_t error;
 	uint32_t rwbs;	/* string id: "WS", "R", ... */
 	uint8_t flags;	/* TY_SF_OPEN, TY_SF_BEFORE, TY_SF_LOST */
-	uint8_t pad[7]; /* it is stored as it is */
+	uint8_t pad[3]; /* it is stored as it is */
 };
 uint32_t ty_model_ios(const struct ty_model *m);
 struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);

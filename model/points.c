@@ -81,6 +81,69 @@ static struct ty_io_open *take_way(struct ty_io_log *l, const struct ty_event *e
 	return best;
 }
 
+/* A bio of the device that begins at this sector; NULL: none that is known. */
+static struct ty_bio *find_bio(struct ty_io_log *l, uint32_t major, uint32_t minor, uint64_t sector,
+			       bool make)
+{
+	uint64_t key = sector ^ (uint64_t)major << 44 ^ (uint64_t)minor << 24;
+	struct ty_bio *s = l->bio +
+			   (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % TY_IO_SETS * TY_IO_WAYS,
+		      *best = s;
+
+	for (unsigned w = 0; w < TY_IO_WAYS; w++) {
+		if (s[w].ts_ns && s[w].sector == sector && s[w].major == major &&
+		    s[w].minor == minor)
+			return &s[w];
+		best = s[w].ts_ns < best->ts_ns ? &s[w] : best;
+	}
+	return make ? best : NULL;
+}
+
+static void queue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t thread)
+{
+	struct ty_io_log *l = &b->ios;
+
+	if (!l->bio)
+		l->bio = calloc(TY_IO_SETS * TY_IO_WAYS, sizeof(*l->bio));
+	if (!l->bio)
+		ty_build_fail(b, -TY_ENOMEM);
+	else if (ev->u.block.nr_sector)
+		*find_bio(l, ev->u.block.major, ev->u.block.minor, ev->u.block.sector, true) =
+			(struct ty_bio){ev->u.block.sector,    ts,
+					ev->u.block.major,     ev->u.block.minor,
+					ev->u.block.nr_sector, thread};
+}
+
+/* The bios that the request consists of: when the first was submitted, and by whom. Of one that was
+ * split the rest goes to the next request. */
+static void take_bios(struct ty_io_log *l, struct ty_io *io, uint32_t sectors)
+{
+	uint64_t at = io->sector;
+
+	while (l->bio && sectors) {
+		struct ty_bio *s = find_bio(l, io->major, io->minor, at, false), was;
+
+		if (!s)
+			return;
+		was = *s;
+		s->ts_ns = 0;
+		/* Where events were lost since, it may be another one. */
+		if (was.ts_ns >= l->gap_ns && (!io->queue_ns || was.ts_ns < io->queue_ns)) {
+			io->queue_ns = was.ts_ns;
+			io->bio_thread = was.thread;
+		}
+		at += was.sectors;
+		if (was.sectors > sectors) {
+			at = was.sector + sectors;
+			was.sectors -= sectors;
+			was.sector = at;
+			*find_bio(l, io->major, io->minor, at, true) = was;
+			return;
+		}
+		sectors -= was.sectors;
+	}
+}
+
 static void issue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, uint32_t thread)
 {
 	struct ty_io_log *l = &b->ios;
@@ -95,6 +158,7 @@ static void issue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, 
 			 : sectors < UINT32_MAX / 512 ? sectors * 512
 						      : UINT32_MAX,
 		.thread = thread,
+		.bio_thread = TY_NONE,
 		.cpu = ev->cpu,
 		.end_cpu = TY_NONE,
 		.rwbs = ty_strtab_add(b->strs, ev->u.block.rwbs, strlen(ev->u.block.rwbs)),
@@ -122,6 +186,7 @@ static void issue(struct ty_builder *b, const struct ty_event *ev, uint64_t ts, 
 		ty_build_fail(b, -TY_ELIMIT);
 		return;
 	}
+	take_bios(l, &io, sectors);
 	if (vec_push(&l->io, io)) {
 		ty_build_fail(b, -TY_ENOMEM);
 		return;
@@ -174,6 +239,8 @@ void ty_points_finish(struct ty_builder *b, uint64_t end)
 	}
 	free(l->open);
 	l->open = NULL;
+	free(l->bio);
+	l->bio = NULL;
 }
 
 /* events ------------------------------------------------------------------------------------ */
@@ -191,6 +258,7 @@ void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 	case TY_EV_CONTENTION_END:
 	case TY_EV_PI_SETPRIO:
 	case TY_EV_EXEC:
+	case TY_EV_BLOCK_QUEUE:
 	case TY_EV_BLOCK_ISSUE: break;
 	case TY_EV_BLOCK_COMPLETE: complete(b, ev, ts); return;
 	default: return;
@@ -220,6 +288,7 @@ void ty_points_event(struct ty_builder *b, const struct ty_event *ev, uint64_t t
 		break;
 	case TY_EV_EXEC: PUSH(TY_PT_EXEC, 0, 0); break;
 	case TY_EV_BLOCK_ISSUE: issue(b, ev, ts, current); break;
+	case TY_EV_BLOCK_QUEUE: queue(b, ev, ts, current); break;
 	default: break;
 	}
 #undef PUSH

@@ -26,7 +26,12 @@ struct ty_io_log {
 		uint32_t io;	 /* index + 1; 0: free */
 		uint32_t left;	 /* sectors */
 	} * open;		 /* TY_IO_SETS * TY_IO_WAYS, at the first request */
-	uint64_t gap_ns;	 /* end of the last loss in the buffer of block events */
+	/* Bios without a request yet, in sets as above: the oldest of a set gives way. */
+	struct ty_bio {
+		uint64_t sector, ts_ns; /* ts_ns 0: free */
+		uint32_t major, minor, sectors, thread;
+	} * bio;
+	uint64_t gap_ns; /* end of the last loss in the buffer of block events */
 };
 
 /* An event of a kind that is kept, after the scheduler's state machine has seen it. thread: who was

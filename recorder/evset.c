@@ -41,6 +41,7 @@ static const struct {
 	{SCHED, "timer", "hrtimer_expire_entry"},
 	{SCHED, "block", "block_rq_issue"},
 	{SCHED, "block", "block_rq_complete"},
+	{SCHED, "block", "block_bio_queue"}, /* before its request; whose it is */
 	{SCHED, "signal", "signal_generate"},
 	{SCHED, "signal", "signal_deliver"},
 	{SCHED, "lock", "contention_begin"},
