@@ -30,7 +30,8 @@ struct ty_memory_row {
 	uint64_t count, loads, stores;
 	double share, low, high; /* of the samples that the table is about */
 	struct ty_latency total, issue, exec, xlat;
-	uint64_t tlb, walks; /* samples that tell about the TLB; of these with a walk */
+	struct ty_latency insn; /* of instructions, of perf samples */
+	uint64_t tlb, walks;	/* samples that tell about the TLB; of these with a walk */
 	uint64_t l1, l1_miss;
 	uint64_t mispredicts, not_taken, targets; /* branches; targets: different ones */
 };

@@ -9,7 +9,7 @@
 
 #include "memory_tab.h"
 
-#define SOURCES 4096u /* level << 8 | src_flags */
+#define SOURCES (TY_MEM_LV_COUNT << 8) /* level << 8 | src_flags */
 
 static int count_page(struct ty_memory_tab *t, uint64_t key, uint32_t *id)
 {

@@ -9,18 +9,22 @@
 
 #include "memory.h"
 
-#define TY_LATENCIES	  4u /* total, issue, exec, xlat */
+#define TY_LATENCIES	  5u /* total, issue, exec, xlat, insn */
 #define TY_LATENCY_VALUES 65536u
 /* A histogram: TY_LATENCY_VALUES for each latency. */
 #define TY_LATENCY_HIST_BYTES (TY_LATENCIES * TY_LATENCY_VALUES * sizeof(uint32_t))
 
 struct ty_latency_value {
-	uint16_t total, issue, xlat, flags; /* TY_MP_* */
+	uint16_t total, issue, xlat, flags; /* as of a point; TY_MP_* */
 };
 
 static inline struct ty_latency *ty_latency_of(struct ty_memory_row *w, unsigned which)
 {
-	return which == 0 ? &w->total : which == 1 ? &w->issue : which == 2 ? &w->exec : &w->xlat;
+	return which == 0   ? &w->total
+	       : which == 1 ? &w->issue
+	       : which == 2 ? &w->exec
+	       : which == 3 ? &w->xlat
+			    : &w->insn;
 }
 
 /* Each latency that a sample has, to a function that is known where this is called. */
@@ -34,6 +38,8 @@ static inline __attribute__((always_inline)) void ty_latency_each(
 		to(&w->issue, 1, o.issue, ctx);
 		if (o.flags & TY_MP_HAS_LAT && o.total >= o.issue)
 			to(&w->exec, 2, (uint16_t)(o.total - o.issue), ctx);
+	} else if (o.issue) {
+		to(&w->insn, 4, o.issue, ctx);
 	}
 	if (o.flags & TY_MP_HAS_XLAT)
 		to(&w->xlat, 3, o.xlat, ctx);

@@ -37,6 +37,8 @@ enum ty_mem_kind {
 #define TY_MEM_HAS_CPU	  0x2000u
 #define TY_MEM_HAS_TAG	  0x4000u /* the top byte of the data address, not 0 */
 #define TY_MEM_HAS_CTX	  0x8000u
+#define TY_MEM_HAS_INSN	  0x10000u
+#define TY_MEM_HAS_RETIRE 0x20000u
 
 /* Events, by SPE's bits; PEBS and IBS samples fill those that mean the same. */
 #define TY_MEM_EV_RETIRED    (1ull << 1)
@@ -62,21 +64,35 @@ enum ty_mem_level {
 	TY_MEM_LV_LFB, /* on its way already */
 	TY_MEM_LV_L2,
 	TY_MEM_LV_L3,
-	TY_MEM_LV_PEER,	  /* another core's cache, this socket */
-	TY_MEM_LV_REMOTE, /* another socket's cache */
-	TY_MEM_LV_RAM,
+	TY_MEM_LV_L0,
+	TY_MEM_LV_L2_MHB, /* L2's miss handling buffer */
+	TY_MEM_LV_L4,
+	TY_MEM_LV_MSC,	     /* a cache of the memory */
+	TY_MEM_LV_ANY_CACHE, /* which one is not recorded; hops tell how far */
+	TY_MEM_LV_PEER,	     /* another core's cache, this socket */
+	TY_MEM_LV_REMOTE,    /* another socket's cache */
+	TY_MEM_LV_RAM,	     /* from here on: no cache */
 	TY_MEM_LV_REMOTE_RAM,
+	TY_MEM_LV_PMEM,
+	TY_MEM_LV_CXL,
+	TY_MEM_LV_UNCACHED,
 	TY_MEM_LV_DEVICE,
 	TY_MEM_LV_COUNT
 };
 const char *ty_mem_level_name(enum ty_mem_level l);
 
 /* ty_mem.src_flags */
-#define TY_MEM_SRC_PEER	  0x01 /* from another core's cache */
-#define TY_MEM_SRC_HITM	  0x02 /* it was modified there */
-#define TY_MEM_SRC_REMOTE 0x04
-#define TY_MEM_SRC_EVENTS 0x08 /* told from events: this core's codes are not known, or a store */
-#define TY_MEM_SRC_MISS	  0x10 /* a miss in `level` is all that is known */
+#define TY_MEM_SRC_PEER	      0x01 /* from another core's cache */
+#define TY_MEM_SRC_HITM	      0x02 /* it was modified there */
+#define TY_MEM_SRC_REMOTE     0x04
+#define TY_MEM_SRC_EVENTS     0x08 /* told from events: this core's codes are not known, or a store */
+#define TY_MEM_SRC_MISS	      0x10 /* a miss in `level` is all that is known */
+#define TY_MEM_SRC_HOPS	      0xe0 /* 1 another core of the node, 2 node, 3 socket, 4 board; 0 none */
+#define TY_MEM_SRC_HOPS_SHIFT 5
+
+/* "L3 miss, modified, peer": a level and its flags in words. */
+#define TY_MEM_LEVEL_TEXT 96u
+const char *ty_mem_level_text(enum ty_mem_level l, unsigned src_flags, char out[TY_MEM_LEVEL_TEXT]);
 
 /* How the thread is known. */
 enum ty_mem_who {
@@ -104,7 +120,15 @@ struct ty_mem {
 	uint32_t cpu;
 	int32_t pid, tid; /* -1: unknown */
 	uint32_t context;
-	uint32_t lat_total, lat_issue, lat_xlat;
+	uint32_t lat_total; /* SPE: dispatch to completion; a perf sample: the access (weight) */
+	union {
+		uint32_t lat_issue; /* dispatch to issue */
+		uint32_t lat_insn;  /* of the instruction, of a perf sample (HAS_INSN) */
+	};
+	union {
+		uint32_t lat_xlat;
+		uint32_t lat_retire; /* of a perf sample: to retirement (HAS_RETIRE) */
+	};
 	uint16_t source;
 	uint8_t kind; /* enum ty_mem_kind */
 	uint8_t op_class, op;
@@ -121,24 +145,29 @@ struct ty_mem {
 			     */
 };
 
-/* Does it write? Stores, and atomic operations that SPE counts as loads (they return the old
- * value).
+/* perf's data_src, mem_op */
+#define TY_MEM_SRC_OP_LOAD  0x02u
+#define TY_MEM_SRC_OP_STORE 0x04u
+
+/* Does it write? Stores, operations that load and store (AMD IBS), and atomic operations that SPE
+ * counts as loads (they return the old value).
  */
 static inline bool ty_mem_writes(const struct ty_mem *m)
 {
-	return m->kind == TY_MEM_STORE ||
+	return m->kind == TY_MEM_STORE || m->data_src & TY_MEM_SRC_OP_STORE ||
 	       (m->has & TY_MEM_HAS_OP && m->op_class == 1 && (m->op & 0xe6) == 0x06);
 }
 
 /* "LD GP-REG", "ST", "B COND"; "other". Appended. */
 void ty_mem_op_text(const struct ty_mem *m, struct ty_buf *out);
 /* "L2", "peer core", "unknown 0x56": by the core's own table; "" when there is nothing. buf: for
- * those without a name. */
-const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[24]);
+ * those without a name of their own. */
+const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[TY_MEM_LEVEL_TEXT]);
 /* Fill level and src_flags from source (by the core's table, MIDR 0: unknown core) and events. */
 void ty_mem_set_level(struct ty_mem *m, uint64_t midr);
-/* The same from perf's data_src (union perf_mem_data_src); also kind and events. */
-void ty_mem_set_data_src(struct ty_mem *m, uint64_t data_src);
+/* The same from perf's data_src (union perf_mem_data_src); also kind and events. arm: the sample
+ * was made of Arm SPE, whose "walker hit" is a TLB access without a walk. */
+void ty_mem_set_data_src(struct ty_mem *m, uint64_t data_src, bool arm);
 /* Does tarry know this core's data source codes? Its family's name; NULL: no. */
 const char *ty_mem_core_name(uint64_t midr);
 

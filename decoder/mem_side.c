@@ -283,8 +283,15 @@ static int take_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 	m.cpu = p.id.cpu;
 	m.pid = p.id.pid;
 	m.tid = p.id.tid;
-	/* WEIGHT_STRUCT has the cache's latency in its low half. */
+	/* WEIGHT_STRUCT: the access's latency in the low half, then the instruction's, then to
+	 * retirement. 0 is none. */
 	m.weight = (uint32_t)p.weight;
+	if (p.have & TY_PERF_S_WEIGHT_STRUCT) {
+		m.insn = (uint16_t)(p.weight >> 32);
+		m.retire = (uint16_t)(p.weight >> 48);
+		m.have |= m.insn ? TY_MEM_HAS_INSN : 0;
+		m.have |= m.retire ? TY_MEM_HAS_RETIRE : 0;
+	}
 	if (p.have & TY_PERF_S_TIME)
 		m.have |= TY_MEM_HAS_TIME;
 	if (p.have & TY_PERF_S_IP)
@@ -438,6 +445,7 @@ static void facts(struct ty_mem_stream *s)
 	size_t n;
 
 	f->arch = ty_perf_text(s->perf, TY_PERF_F_ARCH);
+	f->arm = f->arch && !strcmp(f->arch, "aarch64");
 	f->cpuid = cpuid;
 	f->host = ty_perf_text(s->perf, TY_PERF_F_HOSTNAME);
 	f->kernel = ty_perf_text(s->perf, TY_PERF_F_OSRELEASE);

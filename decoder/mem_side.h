@@ -110,6 +110,7 @@ struct ty_mem_sample {
 	uint32_t weight, cpu;
 	int32_t pid, tid;
 	uint32_t have;
+	uint16_t insn, retire;
 };
 
 struct ty_mem_stream {

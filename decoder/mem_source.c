@@ -6,6 +6,7 @@
  * "Data Source packet"; AmpereOne and HiSilicon: linux tools/perf/util/arm-spe.c. perf's data_src:
  * include/uapi/linux/perf_event.h, union perf_mem_data_src.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mem_access.h"
@@ -13,10 +14,42 @@
 
 const char *ty_mem_level_name(enum ty_mem_level l)
 {
-	static const char *const names[] = {"unknown", "L1",	 "LFB", "L2",	      "L3",
-					    "peer",    "remote", "RAM", "remote RAM", "device"};
+	static const char *const names[] = {"unknown",	 "L1",	       "LFB",
+					    "L2",	 "L3",	       "L0",
+					    "L2 MHB",	 "L4",	       "memory-side cache",
+					    "any cache", "peer",       "remote",
+					    "RAM",	 "remote RAM", "PMEM",
+					    "CXL",	 "uncached",   "device"};
 
+	_Static_assert(sizeof(names) / sizeof(*names) == TY_MEM_LV_COUNT, "a name for each");
 	return l < TY_MEM_LV_COUNT ? names[l] : "unknown";
+}
+
+/* Whether the level's own name says the same as the flag. */
+static bool implies_remote(enum ty_mem_level l)
+{
+	return l == TY_MEM_LV_REMOTE || l == TY_MEM_LV_REMOTE_RAM;
+}
+
+const char *ty_mem_level_text(enum ty_mem_level l, unsigned f, char out[TY_MEM_LEVEL_TEXT])
+{
+	static const char *const hops[] = {"",
+					   ", another core of the node",
+					   ", another node of the socket",
+					   ", another socket",
+					   ", another board",
+					   ", 5 hops",
+					   ", 6 hops",
+					   ", 7 hops"};
+	unsigned far = (f & TY_MEM_SRC_HOPS) >> TY_MEM_SRC_HOPS_SHIFT;
+
+	snprintf(out, TY_MEM_LEVEL_TEXT, "%s%s%s%s%s%s%s", ty_mem_level_name(l),
+		 f & TY_MEM_SRC_MISS ? " miss" : "", hops[far],
+		 f & TY_MEM_SRC_HITM ? ", modified" : "",
+		 f & TY_MEM_SRC_PEER && l != TY_MEM_LV_PEER && !far ? ", peer" : "",
+		 f & TY_MEM_SRC_REMOTE && !implies_remote(l) && !far ? ", remote" : "",
+		 f & TY_MEM_SRC_EVENTS ? " (by events)" : "");
+	return out;
 }
 
 struct source {
@@ -167,7 +200,7 @@ void ty_mem_set_level(struct ty_mem *m, uint64_t midr)
 		m->src_flags |= TY_MEM_SRC_HITM | TY_MEM_SRC_PEER;
 }
 
-const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[24])
+const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[TY_MEM_LEVEL_TEXT])
 {
 	const struct source *s = NULL;
 	char *p;
@@ -176,6 +209,8 @@ const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[2
 		s = code_find(midr, m->source);
 	if (s)
 		return s->name;
+	if (m->level != TY_MEM_LV_UNKNOWN && m->data_src)
+		return ty_mem_level_text((enum ty_mem_level)m->level, m->src_flags, buf);
 	if (m->level != TY_MEM_LV_UNKNOWN) {
 		if (!(m->src_flags & TY_MEM_SRC_MISS))
 			return ty_mem_level_name(m->level);
@@ -192,65 +227,105 @@ const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[2
 	return buf;
 }
 
-void ty_mem_set_data_src(struct ty_mem *m, uint64_t d)
+/* perf's data_src ------------------------------------------------------------------------------ */
+
+/* mem_lvl */
+enum {
+	LVL_MISS = 0x4,
+	LVL_L1 = 0x8,
+	LVL_LFB = 0x10,
+	LVL_L2 = 0x20,
+	LVL_L3 = 0x40,
+	LVL_RAM = 0x80,
+	LVL_REMOTE_RAM = 0x300,	  /* one hop, two */
+	LVL_REMOTE_CACHE = 0xc00, /* one hop, two */
+	LVL_IO = 0x1000,
+	LVL_UNCACHED = 0x2000,
+};
+/* mem_dtlb */
+enum {
+	TLB_NA = 1,
+	TLB_HIT = 2,
+	TLB_MISS = 4,
+	TLB_L1 = 8,
+	TLB_L2 = 0x10,
+	TLB_WK = 0x20,
+	TLB_OS = 0x40
+};
+
+/* mem_lvl_num, which newer kernels fill; 0: nothing that is known (or, as 15, not recorded). */
+static const uint8_t level_of_num[16] = {
+	[1] = TY_MEM_LV_L1,	 [2] = TY_MEM_LV_L2,	     [3] = TY_MEM_LV_L3,
+	[4] = TY_MEM_LV_L4,	 [5] = TY_MEM_LV_L2_MHB,     [6] = TY_MEM_LV_MSC,
+	[7] = TY_MEM_LV_L0,	 [8] = TY_MEM_LV_UNCACHED,   [9] = TY_MEM_LV_CXL,
+	[10] = TY_MEM_LV_DEVICE, [11] = TY_MEM_LV_ANY_CACHE, [12] = TY_MEM_LV_LFB,
+	[13] = TY_MEM_LV_RAM,	 [14] = TY_MEM_LV_PMEM,
+};
+
+/* The nearest of the older field's bits. */
+static enum ty_mem_level level_of_bits(unsigned lvl)
 {
-	unsigned op = d & 0x1f, lvl = d >> 5 & 0x3fff, snoop = d >> 19 & 0x1f,
-		 dtlb = d >> 26 & 0x7f;
-	unsigned num = d >> 33 & 15, remote = d >> 37 & 1, snoopx = d >> 38 & 3, hops = d >> 43 & 7;
+	return lvl & LVL_L1		? TY_MEM_LV_L1
+	       : lvl & LVL_LFB		? TY_MEM_LV_LFB
+	       : lvl & LVL_L2		? TY_MEM_LV_L2
+	       : lvl & LVL_L3		? TY_MEM_LV_L3
+	       : lvl & LVL_RAM		? TY_MEM_LV_RAM
+	       : lvl & LVL_REMOTE_RAM	? TY_MEM_LV_REMOTE_RAM
+	       : lvl & LVL_REMOTE_CACHE ? TY_MEM_LV_REMOTE
+	       : lvl & LVL_IO		? TY_MEM_LV_DEVICE
+	       : lvl & LVL_UNCACHED	? TY_MEM_LV_UNCACHED
+					: TY_MEM_LV_UNKNOWN;
+}
+
+/*
+ * What the TLB did, in the words of events. A hit in the first or second level is no walk; a miss
+ * of the second, or of no level that is named, is one, and what the walker or the system found was
+ * one, too. A miss of the first level alone says nothing of the second.
+ */
+static uint64_t tlb_events(unsigned tlb, bool arm)
+{
+	if (tlb & TLB_NA || !(tlb & (TLB_HIT | TLB_MISS)))
+		return 0;
+	if (tlb & TLB_MISS && (tlb & (TLB_L1 | TLB_L2 | TLB_WK | TLB_OS)) == TLB_L1)
+		return 0;
+	if (tlb & TLB_MISS ||
+	    (!(tlb & (TLB_L1 | TLB_L2)) && (tlb & TLB_OS || (tlb & TLB_WK && !arm))))
+		return TY_MEM_EV_TLB_ACCESS | TY_MEM_EV_TLB_WALK;
+	return TY_MEM_EV_TLB_ACCESS;
+}
+
+void ty_mem_set_data_src(struct ty_mem *m, uint64_t d, bool arm)
+{
+	unsigned op = d & 0x1f, lvl = d >> 5 & 0x3fff, snoop = d >> 19 & 0x1f;
+	unsigned num = d >> 33 & 15, snoopx = d >> 38 & 3, hops = d >> 43 & 7;
+	bool remote = (d >> 37 & 1 && !hops) || hops > 1; /* one hop is a core of this node */
 
 	m->data_src = d;
-	m->kind = op & 2 ? TY_MEM_LOAD : op & 4 ? TY_MEM_STORE : TY_MEM_OTHER;
-	m->level = TY_MEM_LV_UNKNOWN;
-	m->src_flags = 0;
+	m->kind = op & TY_MEM_SRC_OP_LOAD    ? TY_MEM_LOAD
+		  : op & TY_MEM_SRC_OP_STORE ? TY_MEM_STORE
+					     : TY_MEM_OTHER;
+	m->level = level_of_num[num] ? level_of_num[num] : (uint8_t)level_of_bits(lvl);
+	m->src_flags = (uint8_t)(hops << TY_MEM_SRC_HOPS_SHIFT);
+	remote |= !level_of_num[num] && implies_remote((enum ty_mem_level)m->level);
 	if (snoop & 16)
 		m->src_flags |= TY_MEM_SRC_HITM | TY_MEM_SRC_PEER;
 	if (snoopx & 2 || hops == 1) /* PEER; another core of this node */
 		m->src_flags |= TY_MEM_SRC_PEER;
 	if (remote)
 		m->src_flags |= TY_MEM_SRC_REMOTE;
-	if (lvl & 4) /* MISS */
+	if (lvl & LVL_MISS)
 		m->src_flags |= TY_MEM_SRC_MISS;
-	if (lvl & 8)
-		m->level = TY_MEM_LV_L1;
-	else if (lvl & 0x10)
-		m->level = TY_MEM_LV_LFB;
-	else if (lvl & 0x20)
-		m->level = TY_MEM_LV_L2;
-	else if (lvl & 0x40)
-		m->level = TY_MEM_LV_L3;
-	else if (lvl & 0x80)
-		m->level = TY_MEM_LV_RAM;
-	else if (lvl & 0x300)
-		m->level = TY_MEM_LV_REMOTE_RAM, m->src_flags |= TY_MEM_SRC_REMOTE;
-	else if (lvl & 0xc00)
-		m->level = TY_MEM_LV_REMOTE, m->src_flags |= TY_MEM_SRC_REMOTE;
-	else if (lvl & 0x3000)
-		m->level = TY_MEM_LV_DEVICE;
-	else if (num == 1)
-		m->level = TY_MEM_LV_L1;
-	else if (num == 2)
-		m->level = TY_MEM_LV_L2;
-	else if (num == 3 || num == 4)
-		m->level = TY_MEM_LV_L3;
-	else if (num == 12)
-		m->level = TY_MEM_LV_LFB;
-	else if (num == 13)
-		m->level = TY_MEM_LV_RAM;
-	else if (num == 10)
-		m->level = TY_MEM_LV_DEVICE;
-	if (m->src_flags & TY_MEM_SRC_PEER && m->level >= TY_MEM_LV_L2 && m->level <= TY_MEM_LV_L3)
+	if (m->src_flags & TY_MEM_SRC_PEER &&
+	    (m->level == TY_MEM_LV_L2 || m->level == TY_MEM_LV_L3))
 		m->level = TY_MEM_LV_PEER;
 	if (remote && m->level == TY_MEM_LV_RAM)
 		m->level = TY_MEM_LV_REMOTE_RAM;
 	if (remote && (m->level == TY_MEM_LV_PEER || m->level == TY_MEM_LV_L3))
 		m->level = TY_MEM_LV_REMOTE;
-	/* In the words of events, for what counts walks and misses. */
-	if (dtlb & 0x38 && !(dtlb & 1))
-		m->events |=
-			TY_MEM_EV_TLB_ACCESS | (dtlb & 4 || dtlb & 0x10 ? TY_MEM_EV_TLB_WALK : 0);
+	m->events |= tlb_events(d >> 26 & 0x7f, arm);
 	if (m->level != TY_MEM_LV_UNKNOWN)
 		m->events |= TY_MEM_EV_L1_ACCESS |
-			     (m->level != TY_MEM_LV_L1 || lvl & 4 ? TY_MEM_EV_L1_MISS : 0);
+			     (m->level != TY_MEM_LV_L1 || lvl & LVL_MISS ? TY_MEM_EV_L1_MISS : 0);
 	if (m->events)
 		m->has |= TY_MEM_HAS_EVENTS;
 }
@@ -262,5 +337,7 @@ void ty_mem_op_text(const struct ty_mem *m, struct ty_buf *out)
 	if (m->has & TY_MEM_HAS_OP)
 		ty_spe_op_text(m->op_class, m->op, out);
 	else
-		ty_buf_adds(out, kinds[m->kind <= TY_MEM_GAP ? m->kind : 0]);
+		ty_buf_adds(out, m->kind == TY_MEM_LOAD && ty_mem_writes(m)
+					 ? "LD+ST"
+					 : kinds[m->kind <= TY_MEM_GAP ? m->kind : 0]);
 }

@@ -187,7 +187,9 @@ static int sample_next(struct ty_mem_stream *s, struct ty_err *err)
 	m->tid = p->tid;
 	m->who = p->tid >= 0 ? TY_MEM_WHO_CONTEXT : TY_MEM_WHO_UNKNOWN;
 	m->lat_total = p->weight;
-	ty_mem_set_data_src(m, p->data_src);
+	m->lat_insn = p->insn;
+	m->lat_retire = p->retire;
+	ty_mem_set_data_src(m, p->data_src, s->facts.arm);
 	return 1;
 }
 

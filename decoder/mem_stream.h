@@ -29,6 +29,7 @@ struct ty_mem_facts {
 	uint64_t samples;		       /* perf samples taken up */
 	bool has_clock;			       /* a conversion to perf's clock */
 	bool spe, perf;			       /* kinds of samples */
+	bool arm;			       /* recorded on AArch64 */
 	uint32_t truncated, collided, partial; /* AUX records with such a flag */
 	uint64_t lost;			       /* records the kernel says were lost */
 	uint32_t line_bytes;		       /* of the caches, where the file tells; else 64 */

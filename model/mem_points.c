@@ -35,7 +35,7 @@ const struct ty_table_kind ty_mem_kind = {
 	.length = TY_LEN_NONE,
 };
 
-_Static_assert(TY_MEM_GAP == 4 && TY_MEM_LV_COUNT <= 16, "they have 3 and 4 bits");
+_Static_assert(TY_MEM_GAP == 4 && TY_MEM_LV_COUNT <= 32, "they have 2 and 5 bits");
 
 enum ty_mem_far ty_mem_far(const struct ty_mem_point *o)
 {
@@ -290,7 +290,7 @@ static inline __attribute__((always_inline)) int settle(struct ty_mem_points *p)
 /* All of it at once: bit by bit it would be waited for when it is read. */
 static uint32_t what(const struct ty_mem *m, bool core)
 {
-	return (m->kind & 7u) | (m->level & 15u) << 3 | (uint32_t)core << 7 |
+	return (m->kind & 3u) | (m->level & 31u) << 2 | (uint32_t)core << 7 |
 	       (uint32_t)m->src_flags << 8 | flags(m) << 16 | (uint32_t)m->size << 24;
 }
 
@@ -406,8 +406,8 @@ static void decode(const struct ty_mem_points *p, const uint8_t *block, uint32_t
 
 	COLUMN(what, WHAT, 0);
 	for (uint32_t k = 0; doubt && k < n; k++)
-		if ((out[k].what & 0x7f) >= (TY_MEM_LV_COUNT << 3) || out[k].what & TY_MEM_GAP)
-			out[k].what &= ~0x7fu; /* kind and level that there are not */
+		if (out[k].level >= TY_MEM_LV_COUNT)
+			out[k].level = TY_MEM_LV_UNKNOWN;
 	if (want & TY_MEM_WANT_TIME) {
 		COLUMN(ts_ns, KEY, 0);
 		TY_BLOCK_COLUMN(wide[k], block, i, n, BACK, 0);

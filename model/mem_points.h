@@ -34,16 +34,21 @@
 
 struct ty_mem_point {
 	uint64_t ts_ns, va, pa;
-	uint32_t pc;		     /* instruction: index into code; UINT32_MAX: not recorded */
-	uint32_t thread;	     /* index into thread; TY_MEM_NO_THREAD */
-	uint32_t events;	     /* the low 32 bits */
-	uint16_t total, issue, xlat; /* cycles; 65535: that or more */
-	uint16_t cpu;		     /* UINT16_MAX: not known */
+	uint32_t pc;	 /* instruction: index into code; UINT32_MAX: not recorded */
+	uint32_t thread; /* index into thread; TY_MEM_NO_THREAD */
+	uint32_t events; /* the low 32 bits */
+	uint16_t total;	 /* cycles, all of them; 65535: that or more */
+	union {
+		uint16_t issue;
+		uint16_t insn; /* without TY_MP_HAS_SPLIT: the instruction's latency; 0: none */
+	};
+	uint16_t xlat;
+	uint16_t cpu; /* UINT16_MAX: not known */
 	union {
 		uint32_t what; /* these as they stand in the table */
 		struct {
-			uint8_t kind : 3;  /* enum ty_mem_kind */
-			uint8_t level : 4; /* as in ty_mem */
+			uint8_t kind : 2;  /* enum ty_mem_kind, but for gaps */
+			uint8_t level : 5; /* as in ty_mem */
 			uint8_t core : 1;  /* its data source codes are known */
 			uint8_t src_flags; /* as in ty_mem */
 			uint8_t flags;	   /* TY_MP_* */

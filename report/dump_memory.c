@@ -115,7 +115,7 @@ static void events_init(struct texts *t)
 static const char *op_text(struct texts *t, const struct ty_mem *m)
 {
 	unsigned c = m->has & TY_MEM_HAS_OP ? m->op_class & 3 : 3;
-	unsigned v = m->has & TY_MEM_HAS_OP ? m->op : m->kind;
+	unsigned v = m->has & TY_MEM_HAS_OP ? m->op : m->kind | (unsigned)ty_mem_writes(m) << 3;
 	char *s = t->op[c][v];
 	struct ty_buf b;
 
@@ -192,7 +192,7 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		      const struct ty_mem *m)
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
-	char name[24];
+	char name[TY_MEM_LEVEL_TEXT];
 
 	PUT(l, "{");
 	if (m->has & TY_MEM_HAS_TIME) {
@@ -243,8 +243,10 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	put_s(l, op_text(t, m));
 	PUT(l, "\",\"kind\":\"");
 	put_s(l, kind_names[m->kind]);
-	put_s(l, m->kind == TY_MEM_STORE ? "\",\"store\":true" : "\",\"store\":false");
-	if (ty_mem_writes(m) && m->kind != TY_MEM_STORE)
+	put_s(l, m->kind == TY_MEM_STORE || m->data_src & TY_MEM_SRC_OP_STORE
+			 ? "\",\"store\":true"
+			 : "\",\"store\":false");
+	if (ty_mem_writes(m) && m->kind != TY_MEM_STORE && !m->data_src)
 		PUT(l, ",\"atomic\":true");
 	if (m->has & TY_MEM_HAS_VA)
 		key_x(l, ",\"va\":", m->va);
@@ -273,6 +275,10 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	}
 	if (m->has & TY_MEM_HAS_XLAT)
 		key_u(l, ",\"lat_xlat\":", m->lat_xlat);
+	if (m->has & TY_MEM_HAS_INSN)
+		key_u(l, ",\"lat_insn\":", m->lat_insn);
+	if (m->has & TY_MEM_HAS_RETIRE)
+		key_u(l, ",\"lat_retire\":", m->lat_retire);
 	if (m->has & TY_MEM_HAS_EVENTS) {
 		key_u(l, ",\"events\":", m->events);
 		PUT(l, ",\"event_names\":[");
@@ -306,7 +312,7 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		      const struct ty_mem *m)
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
-	char name[24];
+	char name[TY_MEM_LEVEL_TEXT];
 
 	if (m->has & TY_MEM_HAS_TIME) {
 		put_right(l, m->ts_ns / 1000000000, 5, ' ');
@@ -386,6 +392,10 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		key_u(l, " issue ", m->lat_issue);
 	if (m->has & TY_MEM_HAS_XLAT)
 		key_u(l, " xlat ", m->lat_xlat);
+	if (m->has & TY_MEM_HAS_INSN)
+		key_u(l, " insn ", m->lat_insn);
+	if (m->has & TY_MEM_HAS_RETIRE)
+		key_u(l, " retire ", m->lat_retire);
 	src = ty_mem_source_text(m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX),
 				 name);
 	if (*src) {

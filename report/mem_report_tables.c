@@ -79,19 +79,17 @@ static double mean(const struct ty_latency *l)
 	return l->n ? (double)l->sum / (double)l->n : 0;
 }
 
-static void source_name(uint64_t key, char out[64])
+static void print_mean(FILE *f, const struct ty_latency *l, int width)
 {
-	unsigned flags = key & 0xff;
+	if (l->n)
+		fprintf(f, " %*.1f", width, mean(l));
+	else
+		fprintf(f, " %*s", width, "-");
+}
 
-	snprintf(out, 64, "%s%s%s%s%s%s", ty_mem_level_name((enum ty_mem_level)(key >> 8)),
-		 flags & TY_MEM_SRC_MISS ? " miss" : "",
-		 flags & TY_MEM_SRC_HITM ? ", modified" : "",
-		 flags & TY_MEM_SRC_PEER && key >> 8 != TY_MEM_LV_PEER ? ", peer" : "",
-		 flags & TY_MEM_SRC_REMOTE && key >> 8 != TY_MEM_LV_REMOTE &&
-				 key >> 8 != TY_MEM_LV_REMOTE_RAM
-			 ? ", remote"
-			 : "",
-		 flags & TY_MEM_SRC_EVENTS ? " (by events)" : "");
+static const char *source_name(uint64_t key, char out[TY_MEM_LEVEL_TEXT])
+{
+	return ty_mem_level_text((enum ty_mem_level)(key >> 8), key & 0xff, out);
 }
 
 static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
@@ -111,10 +109,7 @@ static void print_key(struct ty_mem_report *r, FILE *f, enum ty_memory_by by,
 								      : "(no mapping recorded)"),
 		      f);
 		break;
-	case TY_MEMORY_BY_SOURCE:
-		source_name(w->key, b);
-		fputs(b, f);
-		break;
+	case TY_MEMORY_BY_SOURCE: fputs(source_name(w->key, b), f); break;
 	case TY_MEMORY_BY_PAGE:
 		fprintf(f, "0x%" PRIx64, w->key);
 		ty_mem_name(r->names, w->pid, w->key, w->ts_ns, &n);
@@ -143,7 +138,7 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 	else
 		fputs("   samples  share (95%)          latency p50    p90    p99    max  mean: "
 		      "issue  "
-		      " exec   xlat  TLB walks\n",
+		      " exec   xlat   insn  TLB walks\n",
 		      f);
 	for (uint32_t i = 0; i < t->rows_n; i++) {
 		const struct ty_memory_row *w = &t->rows[i];
@@ -155,8 +150,10 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 				100.0 * (double)w->mispredicts / (double)w->count, w->targets);
 		} else {
 			print_latency(f, &w->total);
-			fprintf(f, "  %11.1f %6.1f %6.1f", mean(&w->issue), mean(&w->exec),
-				mean(&w->xlat));
+			print_mean(f, &w->issue, 12);
+			print_mean(f, &w->exec, 6);
+			print_mean(f, &w->xlat, 6);
+			print_mean(f, &w->insn, 6);
 			if (w->tlb)
 				fprintf(f, "  %8.1f%%  ",
 					100.0 * (double)w->walks / (double)w->tlb);
@@ -189,7 +186,7 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 		       const struct ty_mem_name_of *functions)
 {
 	struct ty_mem_name_of n;
-	char b[64];
+	char b[TY_MEM_LEVEL_TEXT];
 
 	ty_json_object(j, key);
 	ty_json_u64(j, "samples", t->samples);
@@ -211,8 +208,7 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 				ty_json_str(j, "object", functions[w->key].mapping);
 			break;
 		case TY_MEMORY_BY_SOURCE:
-			source_name(w->key, b);
-			ty_json_str(j, "source", b);
+			ty_json_str(j, "source", source_name(w->key, b));
 			ty_json_str(j, "level",
 				    ty_mem_level_name((enum ty_mem_level)(w->key >> 8)));
 			ty_json_str(j, "source_by", w->key & TY_MEM_SRC_EVENTS ? "events" : "code");
@@ -253,6 +249,7 @@ static void json_table(struct ty_mem_report *r, struct ty_json *j, const char *k
 		json_latency(j, "lat_issue", &w->issue);
 		json_latency(j, "lat_exec", &w->exec);
 		json_latency(j, "lat_xlat", &w->xlat);
+		json_latency(j, "lat_insn", &w->insn);
 		ty_json_end_object(j);
 	}
 	ty_json_end_array(j);

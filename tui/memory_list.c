@@ -26,7 +26,7 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 		     size_t n)
 {
 	const struct ty_mem_points *p = v->in->points;
-	unsigned f = w->key & 0xff;
+	char level[TY_MEM_LEVEL_TEXT];
 
 	switch (v->by) {
 	case TY_MEMORY_OF_PC:
@@ -34,11 +34,8 @@ static void row_name(const struct ty_memory_view *v, const struct ty_memory_row 
 			     buf, n);
 		break;
 	case TY_MEMORY_OF_SOURCE:
-		snprintf(buf, n, "%s%s%s%s%s", ty_mem_level_name((enum ty_mem_level)(w->key >> 8)),
-			 f & TY_MEM_SRC_MISS ? " miss" : "",
-			 f & TY_MEM_SRC_HITM ? ", modified" : "",
-			 f & TY_MEM_SRC_REMOTE ? ", remote" : "",
-			 f & TY_MEM_SRC_EVENTS ? " (by events)" : "");
+		snprintf(buf, n, "%s",
+			 ty_mem_level_text((enum ty_mem_level)(w->key >> 8), w->key & 0xff, level));
 		break;
 	case TY_MEMORY_OF_PAGE: name_address(v, w->pid, w->key, w->ts_ns, buf, n); break;
 	default: snprintf(buf, n, "%d %s", p->thread[w->key].tid, p->thread[w->key].comm);

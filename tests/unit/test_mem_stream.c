@@ -65,9 +65,179 @@ static void test_sorted_when_read(void **state)
 	free(was);
 }
 
+/* perf's data_src: what `perf mem report` calls each, in our words. */
+#define OP_LD	  2ull
+#define OP_ST	  4ull
+#define LVL(x)	  ((uint64_t)(x) << 5)
+#define SNOOP(x)  ((uint64_t)(x) << 19)
+#define TLB(x)	  ((uint64_t)(x) << 26)
+#define NUM(x)	  ((uint64_t)(x) << 33)
+#define REMOTE	  (1ull << 37)
+#define SNOOPX(x) ((uint64_t)(x) << 38)
+#define HOPS(x)	  ((uint64_t)(x) << 43)
+
+static void test_tlb(void **state)
+{
+	static const struct {
+		unsigned tlb, arm;
+		int walk; /* -1: nothing is known */
+	} cases[] = {
+		{0x2 | 0x8 | 0x10, 0, 0}, /* "L1 or L2 hit" */
+		{0x2 | 0x8, 0, 0},	  /* "L1 hit" */
+		{0x2 | 0x10, 0, 0},	  /* "L2 hit" */
+		{0x2, 0, 0},		  /* a store's "hit" */
+		{0x4 | 0x10, 0, 1},	  /* "L2 miss" */
+		{0x4, 0, 1},		  /* a store's "miss" */
+		{0x2 | 0x20, 0, 1},	  /* "Walker hit" */
+		{0x2 | 0x20, 1, 0},	  /* made of SPE: an access */
+		{0x4 | 0x20, 1, 1},	  /* made of SPE: a walk */
+		{0x2 | 0x40, 0, 1},	  /* "Fault hit" */
+		{0x4 | 0x8, 0, -1},	  /* "L1 miss": nothing of the second level */
+		{0x1, 0, -1},
+		{0x1 | 0x2 | 0x8, 0, -1},
+		{0, 0, -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_mem m = {0};
+		int walk;
+
+		ty_mem_set_data_src(&m, OP_LD | TLB(cases[i].tlb), cases[i].arm);
+		walk = m.events & TY_MEM_EV_TLB_WALK ? 1 : m.events & TY_MEM_EV_TLB_ACCESS ? 0 : -1;
+		if (walk != cases[i].walk)
+			fail_msg("case %zu: %d", i, walk);
+	}
+}
+
+static void test_sources(void **state)
+{
+	static const struct {
+		uint64_t src;
+		const char *text;
+		unsigned level, flags; /* without hops */
+	} cases[] = {
+		{LVL(0xa) | NUM(1), "L1", TY_MEM_LV_L1, 0},
+		{LVL(0xa), "L1", TY_MEM_LV_L1, 0},
+		{NUM(15), "", TY_MEM_LV_UNKNOWN, 0},
+		{LVL(0x2) | NUM(4), "L4", TY_MEM_LV_L4, 0},
+		{LVL(0x2) | NUM(4) | REMOTE, "L4, remote", TY_MEM_LV_L4, TY_MEM_SRC_REMOTE},
+		{LVL(0x2) | NUM(9), "CXL", TY_MEM_LV_CXL, 0},
+		{LVL(0x2) | NUM(14) | REMOTE, "PMEM, remote", TY_MEM_LV_PMEM, TY_MEM_SRC_REMOTE},
+		{LVL(0x2000 | 2) | NUM(15), "uncached", TY_MEM_LV_UNCACHED, 0},
+		{LVL(0x2) | NUM(8), "uncached", TY_MEM_LV_UNCACHED, 0},
+		{LVL(0x1000 | 2) | NUM(10), "device", TY_MEM_LV_DEVICE, 0},
+		{LVL(0x2) | NUM(5), "L2 MHB", TY_MEM_LV_L2_MHB, 0},
+		{LVL(0x2) | NUM(6), "memory-side cache", TY_MEM_LV_MSC, 0},
+		{LVL(0x2) | NUM(7), "L0", TY_MEM_LV_L0, 0},
+		/* AMD's neighbouring and far groups of cores. */
+		{LVL(0x402) | NUM(11) | REMOTE | HOPS(1), "any cache, another core of the node",
+		 TY_MEM_LV_ANY_CACHE, TY_MEM_SRC_PEER},
+		{LVL(0x402) | NUM(11) | REMOTE | HOPS(1) | SNOOP(16),
+		 "any cache, another core of the node, modified", TY_MEM_LV_ANY_CACHE,
+		 TY_MEM_SRC_PEER | TY_MEM_SRC_HITM},
+		{LVL(0x802) | NUM(11) | REMOTE | HOPS(2), "any cache, another node of the socket",
+		 TY_MEM_LV_ANY_CACHE, TY_MEM_SRC_REMOTE},
+		{LVL(0x802) | NUM(11) | REMOTE | HOPS(3), "any cache, another socket",
+		 TY_MEM_LV_ANY_CACHE, TY_MEM_SRC_REMOTE},
+		/* Intel's. */
+		{LVL(0x42) | NUM(3) | SNOOP(16), "peer, modified", TY_MEM_LV_PEER,
+		 TY_MEM_SRC_PEER | TY_MEM_SRC_HITM},
+		{LVL(0x402) | NUM(3) | REMOTE | SNOOP(16), "remote, modified, peer",
+		 TY_MEM_LV_REMOTE, TY_MEM_SRC_PEER | TY_MEM_SRC_HITM | TY_MEM_SRC_REMOTE},
+		{LVL(0x402), "remote", TY_MEM_LV_REMOTE, TY_MEM_SRC_REMOTE},
+		{LVL(0x82) | NUM(13), "RAM", TY_MEM_LV_RAM, 0},
+		{LVL(0x102) | NUM(13) | REMOTE, "remote RAM", TY_MEM_LV_REMOTE_RAM,
+		 TY_MEM_SRC_REMOTE},
+		{LVL(0x102), "remote RAM", TY_MEM_LV_REMOTE_RAM, TY_MEM_SRC_REMOTE},
+		{LVL(0x12) | NUM(12), "LFB", TY_MEM_LV_LFB, 0},
+		{LVL(0x44) | NUM(3), "L3 miss", TY_MEM_LV_L3, TY_MEM_SRC_MISS},
+	};
+	char text[TY_MEM_LEVEL_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct ty_mem m = {0};
+
+		ty_mem_set_data_src(&m, OP_LD | cases[i].src, false);
+		if (m.level != cases[i].level ||
+		    (m.src_flags & ~(unsigned)TY_MEM_SRC_HOPS) != cases[i].flags ||
+		    strcmp(ty_mem_source_text(&m, 0, text), cases[i].text))
+			fail_msg("case %zu: '%s' level %u flags %x", i,
+				 ty_mem_source_text(&m, 0, text), m.level, m.src_flags);
+	}
+}
+
+/* What loads and stores at once (AMD IBS) writes. */
+static void test_load_and_store(void **state)
+{
+	struct ty_mem m = {0};
+
+	(void)state;
+	ty_mem_set_data_src(&m, OP_LD | OP_ST | LVL(0xa), false);
+	assert_int_equal(m.kind, TY_MEM_LOAD);
+	assert_true(ty_mem_writes(&m));
+	ty_mem_set_data_src(&m, OP_LD | LVL(0xa), false);
+	assert_false(ty_mem_writes(&m));
+}
+
+/* Three latencies in one weight; one that is 0 was not recorded. */
+static void test_weights(void **state)
+{
+	static const struct {
+		uint64_t weight;
+		unsigned total, insn, retire;
+	} cases[] = {
+		{0x0007000500000003, 3, 5, 7}, {0x0000000500000000, 0, 5, 0}, {0x30, 0x30, 0, 0}};
+	enum { N = sizeof(cases) / sizeof(*cases) };
+	struct ty_mem_stream *s = NULL;
+	const struct ty_mem *m;
+	struct ty_err err = {0};
+	struct perf_write w;
+	struct ty_perf *perf;
+	struct ty_buf file;
+	char path[32];
+
+	(void)state;
+	pw_init(&w);
+	w.arch = "x86_64";
+	w.type = 4;
+	w.sample_type = (w.sample_type & ~(uint64_t)TY_PERF_S_WEIGHT) | TY_PERF_S_WEIGHT_STRUCT;
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t body[8] = {PW_ID,  0x400100, 100ull << 32 | 100, i + 1,
+				    0x7000, 0,	      cases[i].weight,	  0x2};
+
+		pw_rec(&w, TY_PERF_SAMPLE, 2, body, sizeof(body));
+	}
+	ty_buf_init(&file, 1 << 20);
+	pw_file(&w, &file);
+	pw_save(&file, path);
+	if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &s, &err))
+		fail_msg("%s", err.msg);
+	unlink(path);
+	for (unsigned i = 0; i < N; i++) {
+		assert_int_equal(ty_mem_next(s, &m, &err), 1);
+		assert_int_equal(!!(m->has & TY_MEM_HAS_TOTAL), !!cases[i].total);
+		assert_int_equal(!!(m->has & TY_MEM_HAS_INSN), !!cases[i].insn);
+		assert_int_equal(!!(m->has & TY_MEM_HAS_RETIRE), !!cases[i].retire);
+		assert_int_equal(m->lat_total, cases[i].total);
+		assert_int_equal(m->lat_insn, cases[i].insn);
+		assert_int_equal(m->lat_retire, cases[i].retire);
+		assert_false(m->has & (TY_MEM_HAS_ISSUE | TY_MEM_HAS_XLAT));
+	}
+	ty_mem_close(s);
+	ty_perf_close(perf);
+	ty_buf_fini(&file);
+	pw_fini(&w);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_sorted_when_read)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sorted_when_read), cmocka_unit_test(test_tlb),
+		cmocka_unit_test(test_sources),		 cmocka_unit_test(test_load_and_store),
+		cmocka_unit_test(test_weights),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

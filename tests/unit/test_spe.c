@@ -240,7 +240,7 @@ static void test_levels(void **state)
 				   .has = TY_MEM_HAS_SOURCE | TY_MEM_HAS_EVENTS,
 				   .source = (uint16_t)cases[i].code,
 				   .events = cases[i].events};
-		char name[24];
+		char name[TY_MEM_LEVEL_TEXT];
 
 		ty_mem_set_level(&m, cases[i].midr);
 		if (strcmp(ty_mem_source_text(&m, cases[i].midr, name), cases[i].text) ||
