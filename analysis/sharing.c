@@ -16,9 +16,9 @@
 
 const char *ty_sharing_kind_name(unsigned kind)
 {
-	static const char *const names[] = {"false", "true", "mixed"};
+	static const char *const names[] = {"false", "true", "mixed", "unknown"};
 
-	return names[kind < 3 ? kind : 2];
+	return names[kind < 4 ? kind : 3];
 }
 
 const char *ty_sharing_evidence_name(unsigned e)
@@ -83,9 +83,10 @@ static void judge(struct ty_sharing_line *l, struct ty_sharing_site *v, uint32_t
 		else if (v[i].writes || another(line_writer, v[i].thread))
 			any_false = true;
 	}
-	l->kind = any_true && any_false ? TY_SHARING_MIXED
-		  : any_true		? TY_SHARING_TRUE
-					: TY_SHARING_FALSE;
+	l->kind = line_writer == NOBODY || l->threads < 2 ? TY_SHARING_UNKNOWN
+		  : any_true && any_false		  ? TY_SHARING_MIXED
+		  : any_true				  ? TY_SHARING_TRUE
+							  : TY_SHARING_FALSE;
 	l->evidence = l->peer	     ? TY_SHARING_PEER
 		      : l->remote    ? TY_SHARING_REMOTE
 		      : l->turns > 1 ? TY_SHARING_TIME
@@ -114,15 +115,19 @@ static int threads(struct ty_sharing_line *l, const struct ty_sharing_site *site
 	return 0;
 }
 
+/* By what it cost: latency lost; then by what shows it. */
 static int line_order(const void *a, const void *b)
 {
 	const struct ty_sharing_line *x = a, *y = b;
 
-	return compare(y->evidence, x->evidence) ?:
+	return compare(y->lost, x->lost) ?:
+	       compare(y->evidence, x->evidence) ?:
+	       compare(y->lat_sum, x->lat_sum) ?:
 	       compare(y->peer + y->remote, x->peer + x->remote) ?:
 	       compare(y->count, x->count) ?:
 	       compare(x->line, y->line) ?:
 	       compare(y->physical, x->physical) ?:
+	       compare(x->shared, y->shared) ?:
 	       compare(x->pid, y->pid);
 }
 
@@ -177,6 +182,13 @@ static int put_in_order(struct keep *k, uint64_t max_bytes)
 	return 0;
 }
 
+/* It was written before a second thread came, and not since: one load may have found it modified.
+ */
+static bool only_read_later(const struct ty_gather_line *a)
+{
+	return a->line.writes && !a->line.rewritten && !a->untimed && a->line.modified < 2;
+}
+
 static int keep_line(struct keep *k, const struct ty_gather *g, const struct ty_gather_line *from)
 {
 	struct ty_sharing_line l = from->line;
@@ -192,16 +204,22 @@ static int keep_line(struct keep *k, const struct ty_gather *g, const struct ty_
 	v = k->sites.v + k->sites.n;
 	for (uint32_t i = 0; i < l.sites_n; i++)
 		v[i] = g->sites.v[l.sites_first + i].site;
+	r = threads(&l, v);
+	if (r)
+		return r;
 	assume_widths(v, l.sites_n, k->out->line_bytes);
 	judge(&l, v, k->out->line_bytes);
+	if (!g->collect && only_read_later(from)) {
+		k->out->written_once++;
+		return 0;
+	}
 	if (k->bar.count && line_order(&l, &k->bar) > 0) {
 		k->out->left_out++;
 		return 0;
 	}
 	l.sites_first = (uint32_t)k->sites.n;
 	k->sites.n += l.sites_n;
-	r = threads(&l, v);
-	return r ? r : vec_push(&k->lines, l);
+	return vec_push(&k->lines, l);
 }
 
 static int keep_all(struct keep *k, const struct ty_gather *g)
@@ -225,9 +243,11 @@ static int find(const struct ty_mem_points *p, uint32_t line_bytes,
 	*out = (struct ty_sharing){.line_bytes = line_bytes};
 	r = ty_gather_begin(&g, p, line_bytes, work);
 	if (!r && one) {
-		r = ty_gather_one(
-			&g, (struct ty_line_key){one->line / line_bytes,
-						 one->physical ? TY_LINE_PHYSICAL : one->pid});
+		r = ty_gather_one(&g, (struct ty_line_key){one->line / line_bytes,
+							   one->physical ? TY_LINE_PHYSICAL
+							   : one->shared != TY_MEM_NOT_SHARED
+								   ? TY_LINE_SHARED(one->shared)
+								   : one->pid});
 		r = r ? r : keep_all(&k, &g);
 	}
 	while (!r && !one && (more = ty_gather_next(&g)) > 0)
@@ -241,6 +261,7 @@ static int find(const struct ty_mem_points *p, uint32_t line_bytes,
 	out->sites_n = (uint32_t)k.sites.n;
 	out->accesses = g.accesses;
 	out->no_thread = g.no_thread;
+	out->one_cpu = g.one_cpu;
 	out->access = g.access;
 	out->access_n = g.access_n;
 	g.access = NULL;

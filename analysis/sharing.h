@@ -2,10 +2,20 @@
 /*
  * Cache lines that two or more threads touch and at least one writes.
  *
- * A line is known by its physical address where that was recorded, else by process and virtual
- * address; a sample without a physical address joins the physical line when other samples of the
- * same process show where its page lies, always at one place. A thread that is not known counts for
- * nothing.
+ * A line of memory that processes share is known by its device, inode and place there, where its
+ * mapping is recorded; else by its physical address where that is recorded and the page never
+ * moved, else by process and virtual address. A sample without a physical address joins the
+ * physical line when other samples of the same process show where its page lies, always at one
+ * place. A thread that is not known counts for nothing. An access over a line's end, of a known
+ * width or flagged unaligned, touches both lines.
+ *
+ * That one writes need not be sampled: loads of what another core has modified show it, and where
+ * no store at all is sampled, loads of what another core has suggest it. Then which bytes are
+ * written is not known. Of a single thread that stays on its CPU two loads of modified data are
+ * enough.
+ *
+ * No findings are lines that stay on one CPU, whose threads ran there in turn, and lines that were
+ * only read when a second thread had come.
  *
  * An access site is a thread with an offset in the line. It takes part when another thread has a
  * site in the line and one of the two writes; it is truly shared when such a one overlaps it in
@@ -19,7 +29,12 @@
 
 #include "mem_points.h"
 
-enum ty_sharing_kind { TY_SHARING_FALSE, TY_SHARING_TRUE, TY_SHARING_MIXED };
+enum ty_sharing_kind {
+	TY_SHARING_FALSE,
+	TY_SHARING_TRUE,
+	TY_SHARING_MIXED,
+	TY_SHARING_UNKNOWN, /* no sample shows which bytes are written */
+};
 
 /* What shows that the line went from core to core; the best there is. */
 enum ty_sharing_evidence {
@@ -43,8 +58,10 @@ struct ty_sharing_site {
 struct ty_sharing_line {
 	uint64_t line; /* address of its first byte */
 	bool physical;
-	int32_t pid; /* of a virtual line; -1: not known, or the kernel's */
-	uint64_t va; /* one virtual address of the line; 0: none */
+	uint32_t shared; /* memory that processes share: its number among mappings, `line` is a
+			    place in it; TY_MEM_NOT_SHARED */
+	int32_t pid;	 /* of a virtual line; -1: not known, or the kernel's */
+	uint64_t va;	 /* one virtual address of the line; 0: none */
 	int32_t va_pid;
 	uint64_t va_ts_ns;
 	uint8_t kind;	  /* enum ty_sharing_kind */
@@ -53,12 +70,16 @@ struct ty_sharing_line {
 	bool one_process; /* virtual, and no process known: taken to be of one */
 	uint32_t threads, sites_first, sites_n;
 	uint64_t count, writes, peer, remote, lat_sum, lat_count;
-	uint64_t turns; /* how often, in time order, another thread than before came */
+	uint64_t modified; /* of peer: it was modified there */
+	uint64_t lost;	   /* latency of the loads that came from another core's cache, cycles */
+	uint64_t turns;	   /* how often, in time order, another thread than before came, on another
+			      CPU, and one of the two wrote */
+	bool rewritten;	   /* written after another thread had touched it */
 	uint64_t first_ns, last_ns;
 };
 
 struct ty_sharing {
-	struct ty_sharing_line *lines; /* the strongest first */
+	struct ty_sharing_line *lines; /* the dearest first */
 	uint32_t lines_n;
 	uint64_t left_out;	       /* weaker ones, which the memory has no room for */
 	struct ty_sharing_site *sites; /* of a line: by offset, thread, pc */
@@ -67,6 +88,9 @@ struct ty_sharing {
 	uint64_t access_n;
 	uint64_t accesses;  /* with an address and a thread */
 	uint64_t no_thread; /* left out: with an address, of unknown threads */
+	/* Lines that are no findings: */
+	uint64_t written_once; /* only read when another thread had come */
+	uint64_t one_cpu;      /* never left the CPU that their threads ran on in turn */
 	uint32_t line_bytes;
 };
 

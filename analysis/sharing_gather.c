@@ -11,10 +11,6 @@
 #include "compare.h"
 #include "sharing_priv.h"
 
-#define PAGE_BITS 12
-#define IN_PAGE	  ((UINT64_C(1) << PAGE_BITS) - 1)
-#define MOVED	  UINT64_MAX	   /* a page that lay at several places */
-#define UNKNOWN	  (UINT64_MAX - 1) /* no physical address recorded */
 #define MANY	  (UINT32_MAX - 1)
 #define NOBODY	  UINT32_MAX
 #define HASHES	  (UINT64_C(1) << 32)
@@ -23,125 +19,67 @@
 #define ANEW	  1
 #define BYTES_MIN (64u << 10) /* less makes no sense: a pass for a handful of lines */
 
+/* What was done to a line. */
+enum {
+	WRITTEN = 1,
+	PEER = 2,     /* a load came from another core's cache */
+	MODIFIED = 4, /* and was modified there */
+	AGAIN = 8,    /* twice over */
+};
+
 struct ty_line_slot {
 	struct ty_line_key key;
 	uint32_t thread;    /* the only one, or MANY; NOBODY: the slot is free */
 	uint32_t candidate; /* its number in lines, NOBODY */
-	bool writes;
+	uint16_t cpu;	    /* the only one, or SOME */
+	uint8_t done;
 };
 
-/* Where a block's accesses lie. */
+#define SOME 0xfffeu /* CPUs: several, or some that are not known */
+
+/* Where a block's accesses lie: one after the other, and those that reach over the end of a line
+ * once more, in the next. */
 struct placed {
-	struct ty_line_key key[TY_BLOCK_ROWS];
-	uint32_t hash[TY_BLOCK_ROWS];
-	bool in[TY_BLOCK_ROWS]; /* it counts, and its line is of the range */
+	uint64_t accesses, no_thread; /* of all blocks */
+	uint32_t n, reach_n;
+	uint16_t reach[TY_BLOCK_ROWS];	 /* rows that may be among the latter */
+	uint16_t row[2 * TY_BLOCK_ROWS]; /* whose it is; NEXT: in the next line */
+	bool in[2 * TY_BLOCK_ROWS];	 /* it counts, and its line is of the range */
+	uint32_t hash[2 * TY_BLOCK_ROWS];
+	struct ty_line_key key[2 * TY_BLOCK_ROWS];
 };
-
-static bool kernel(uint64_t va)
-{
-	return va >> 55;
-}
-
-static int32_t process(const struct ty_gather *g, const struct ty_mem_point *o)
-{
-	return kernel(o->va) ? -1 : g->p->thread[o->thread].pid;
-}
-
-static bool counts(const struct ty_mem_point *o)
-{
-	return (o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE) &&
-	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
-}
+#define NEXT	  0x8000u
+#define TY_INLINE static inline __attribute__((always_inline))
+_Static_assert(TY_BLOCK_ROWS <= NEXT, "rows and a bit");
 
 /* Where g lies in memory, which no file can know, has a part in it. */
 static uint32_t hash(const struct ty_gather *g, struct ty_line_key k)
 {
 	uint64_t v = (k.line ^ (uintptr_t)g) * 0x9e3779b97f4a7c15ull;
 
-	v = (v ^ v >> 32 ^ (uint32_t)k.pid) * 0xd6e8feb86659fd93ull;
+	v = (v ^ v >> 32 ^ (uint32_t)k.of) * 0xd6e8feb86659fd93ull;
 	return (uint32_t)(v >> 32);
 }
 
 static bool same(struct ty_line_key a, struct ty_line_key b)
 {
-	return a.line == b.line && a.pid == b.pid;
+	return a.line == b.line && a.of == b.of;
 }
 
-/* Pages of mixed samples ---------------------------------------------------------------------- */
-
-/* Pids have 22 bits, addresses 54 (with the sign): with the page's 12 off they fit one word. */
-static uint64_t page_key(const struct ty_gather *g, const struct ty_mem_point *o)
+static uint32_t offset_of(const struct ty_gather *g, const struct ty_mem_point *o)
 {
-	return (uint64_t)((uint32_t)process(g, o) & 0x3fffff) << 42 |
-	       (o->va >> PAGE_BITS & ((1ull << 42) - 1));
+	return (uint32_t)(o->flags & TY_MP_HAS_PA ? o->pa : o->va) & ((1u << g->shift) - 1);
 }
 
-static int learn_page(struct ty_gather *g, const struct ty_mem_point *o)
+/* At least so many bytes are accessed; 0: not known. What is flagged unaligned is at least twice as
+ * wide as its address is aligned. */
+static uint32_t extent(const struct ty_mem_point *o)
 {
-	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> PAGE_BITS : UNKNOWN, *known;
-	uint32_t id;
-	bool fresh;
-	int r;
+	uint64_t address = o->flags & TY_MP_HAS_PA ? o->pa : o->va;
 
-	if (!counts(o) || o->thread == TY_MEM_NO_THREAD || !(o->flags & TY_MP_HAS_VA))
-		return 0;
-	r = ty_mem_id(&g->pages, page_key(g, o), &id, &fresh);
-	if (r)
-		return r;
-	if (fresh && vec_push(&g->page_pa, UNKNOWN))
-		return -TY_ENOMEM;
-	if (fresh && !(id & 1023) &&
-	    ty_mem_ids_bytes(&g->pages) + g->page_pa.cap * 8 > 2 * g->max_bytes)
-		return -TY_ELIMIT;
-	known = &g->page_pa.v[id];
-	if (pa != UNKNOWN && *known != pa)
-		*known = *known == UNKNOWN ? pa : MOVED;
-	return 0;
-}
-
-/* Only where samples with and without physical addresses stand side by side it has to be known
- * where pages lie. */
-static int learn_pages(struct ty_gather *g)
-{
-	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
-	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	bool with = false, without = false;
-	uint32_t n;
-	int r = 0;
-
-	for (uint64_t at = 0;
-	     g->p->sum.with_pa && !(with && without) && (n = ty_mem_points_rows(g->p, at, 0, rows));
-	     at += n) {
-		if (ty_mem_stopped(g->work))
-			return -TY_EINTR;
-		for (uint32_t i = 0; i < n; i++) {
-			with |= counts(&rows[i]) && rows[i].flags & TY_MP_HAS_PA;
-			without |= counts(&rows[i]) && !(rows[i].flags & TY_MP_HAS_PA);
-		}
-	}
-	g->mixed = with && without;
-	for (uint64_t at = 0; !r && g->mixed && (n = ty_mem_points_rows(g->p, at, want, rows));
-	     at += n) {
-		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
-		for (uint32_t i = 0; !r && i < n; i++)
-			r = learn_page(g, &rows[i]);
-	}
-	return r;
-}
-
-/* The line of an access. */
-static struct ty_line_key key_of(const struct ty_gather *g, const struct ty_mem_point *o)
-{
-	uint64_t pa = o->pa;
-
-	if (!(o->flags & TY_MP_HAS_PA)) {
-		uint32_t page = g->mixed ? ty_mem_id_find(&g->pages, page_key(g, o)) : NOBODY;
-
-		if (page == NOBODY || g->page_pa.v[page] >= UNKNOWN)
-			return (struct ty_line_key){o->va >> g->shift, process(g, o)};
-		pa = g->page_pa.v[page] << PAGE_BITS | (o->va & IN_PAGE);
-	}
-	return (struct ty_line_key){pa >> g->shift, TY_LINE_PHYSICAL};
+	if (o->size || !(o->events & TY_MEM_EV_UNALIGNED))
+		return o->size;
+	return address ? (uint32_t)(2 * (address & -address) & 0x7f) : 0;
 }
 
 /* Lines --------------------------------------------------------------------------------------- */
@@ -229,9 +167,19 @@ static int lines_room(struct ty_gather *g)
 	return r ? r : ANEW;
 }
 
-static int touch(struct ty_gather *g, struct ty_line_key k, uint32_t h,
-		 const struct ty_mem_point *o)
+static uint8_t done_by(const struct ty_mem_point *o)
 {
+	uint8_t d = o->flags & TY_MP_WRITES ? WRITTEN : 0;
+
+	if (o->kind == TY_MEM_LOAD && o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM))
+		d |= o->src_flags & TY_MEM_SRC_HITM ? PEER | MODIFIED : PEER;
+	return d;
+}
+
+TY_INLINE int touch(struct ty_gather *g, struct ty_line_key k, uint32_t h,
+		    const struct ty_mem_point *o)
+{
+	uint8_t done = done_by(o);
 	struct ty_line_slot *s = slot_of(g, k, h);
 
 	if (s->thread == NOBODY) {
@@ -240,57 +188,116 @@ static int touch(struct ty_gather *g, struct ty_line_key k, uint32_t h,
 		if (r)
 			return r;
 		s = slot_of(g, k, h);
-		*s = (struct ty_line_slot){.key = k, .thread = o->thread, .candidate = NOBODY};
+		*s = (struct ty_line_slot){.key = k,
+					   .thread = o->thread,
+					   .candidate = NOBODY,
+					   .cpu = o->cpu == UINT16_MAX ? SOME : o->cpu};
 		g->used++;
 	}
 	if (s->thread != o->thread)
 		s->thread = MANY;
-	s->writes |= o->flags & TY_MP_WRITES;
+	if (s->cpu != o->cpu)
+		s->cpu = SOME;
+	s->done |= done | (s->done & done & MODIFIED ? AGAIN : 0);
 	return 0;
 }
 
-/* Where row i lies, with its slot on the way to the cache. */
-static void place(const struct ty_gather *g, const struct ty_mem_point *o, struct placed *at,
-		  uint32_t i)
+/* The n-th place is row i's, in the key's line, which is on its way to the cache. */
+TY_INLINE void place(const struct ty_gather *g, struct placed *at, uint32_t n, uint32_t row,
+		     struct ty_line_key key)
 {
-	at->in[i] = counts(o) && o->thread != TY_MEM_NO_THREAD;
-	if (!at->in[i])
+	at->row[n] = (uint16_t)row;
+	at->key[n] = key;
+	at->hash[n] = hash(g, key);
+	at->in[n] = in_range(g, at->hash[n]);
+	if (at->in[n])
+		__builtin_prefetch(home(g, at->hash[n]));
+}
+
+/* Does it reach over the end of its line, as far as can be told before its width is looked up? */
+TY_INLINE bool may_reach(const struct ty_gather *g, const struct ty_mem_point *o)
+{
+	uint32_t offset = offset_of(g, o), line = 1u << g->shift;
+
+	if (o->size)
+		return offset + o->size > line;
+	return offset + g->width_most > line ||
+	       (g->p->sum.unaligned && offset && offset + 2 * (offset & -offset) > line);
+}
+
+TY_INLINE void place_row(struct ty_gather *g, const struct ty_mem_point *o, struct placed *at,
+			 uint32_t i)
+{
+	bool counts = ty_line_counts(o), known = o->thread != TY_MEM_NO_THREAD;
+
+	at->row[i] = (uint16_t)i;
+	at->in[i] = counts && known;
+	if (!at->in[i]) {
+		at->no_thread += counts;
 		return;
-	at->key[i] = key_of(g, o);
-	at->hash[i] = hash(g, at->key[i]);
-	at->in[i] = in_range(g, at->hash[i]);
-	if (at->in[i])
-		__builtin_prefetch(home(g, at->hash[i]));
+	}
+	at->accesses++;
+	if (may_reach(g, o))
+		at->reach[at->reach_n++] = (uint16_t)i;
+	place(g, at, i, i, ty_line_key_of(&g->pages, o, g->shift));
+}
+
+/* Those that reach into the next line. What lies where behind the end of a physical page is not
+ * known. */
+static void place_next(struct ty_gather *g, uint64_t first, struct ty_mem_point *o, uint32_t n,
+		       struct placed *at)
+{
+	const unsigned want = (g->width_most ? TY_MEM_WANT_PC : 0) |
+			      (g->p->sum.unaligned ? TY_MEM_WANT_EVENTS : 0);
+	uint64_t page = (UINT64_C(4096) >> g->shift) - 1;
+	bool whole = false;
+
+	at->n = n;
+	for (uint32_t k = 0; k < at->reach_n; k++) {
+		uint32_t i = at->reach[k];
+		struct ty_line_key key;
+
+		if (!whole && want)
+			ty_mem_points_rows(g->p, first, want, o);
+		whole = true;
+		if (!(want & TY_MEM_WANT_EVENTS))
+			o[i].events = 0;
+		key = ty_line_key_of(&g->pages, &o[i], g->shift);
+		if (offset_of(g, &o[i]) + extent(&o[i]) <= 1u << g->shift ||
+		    (key.of == TY_LINE_PHYSICAL && (g->shift >= 12 || (key.line & page) == page)))
+			continue;
+		key.line++;
+		place(g, at, at->n, i | NEXT, key);
+		at->n++;
+	}
 }
 
 /* Who touched the lines of the range; ANEW: begin again. */
 static int look_through(struct ty_gather *g)
 {
-	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
 	struct placed at;
 	uint32_t n;
 	int r = empty_table(g);
 
-	if (!g->lo)
-		g->accesses = g->no_thread = 0;
-	for (uint64_t i = 0; !r && (n = ty_mem_points_rows(g->p, i, want, rows)); i += n) {
+	at.accesses = at.no_thread = 0;
+	for (uint64_t i = 0; !r && (n = ty_mem_points_rows(g->p, i, g->want, rows)); i += n) {
 		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
+		at.reach_n = 0;
 		for (uint32_t k = 0; !r && k < n + AHEAD; k++) {
-			if (k < n) {
-				place(g, &rows[k], &at, k);
-				if (!g->lo && counts(&rows[k])) {
-					bool known = rows[k].thread != TY_MEM_NO_THREAD;
-
-					g->accesses += known;
-					g->no_thread += !known;
-				}
-			}
+			if (k < n)
+				place_row(g, &rows[k], &at, k);
 			if (k >= AHEAD && at.in[k - AHEAD])
 				r = touch(g, at.key[k - AHEAD], at.hash[k - AHEAD],
 					  &rows[k - AHEAD]);
 		}
+		place_next(g, i, rows, n, &at);
+		for (uint32_t k = n; !r && k < at.n; k++)
+			if (at.in[k])
+				r = touch(g, at.key[k], at.hash[k], &rows[at.row[k] & (NEXT - 1)]);
 	}
+	g->accesses = at.accesses;
+	g->no_thread = at.no_thread;
 	return r;
 }
 
@@ -304,24 +311,43 @@ static int find_lines(struct ty_gather *g)
 	return r;
 }
 
-static bool is_shared(const struct ty_line_slot *s)
+/* Threads share it, and one writes, as the samples show: stores; loads of what another core has
+ * modified; where no stores are sampled at all, loads of what another core has. */
+static bool is_written(const struct ty_gather *g, const struct ty_line_slot *s)
 {
-	return s->thread == MANY && s->writes;
+	return s->done & (WRITTEN | MODIFIED) || (g->p->sum.loads_only && s->done & PEER);
+}
+
+/* Several threads, but it never left the one CPU that they ran on in turn. */
+static bool stays(const struct ty_gather *g, const struct ty_line_slot *s)
+{
+	return s->thread == MANY && is_written(g, s) && s->cpu != SOME && !(s->done & PEER);
+}
+
+/* Of a single thread that stayed on its CPU, and found the line modified elsewhere twice: somebody
+ * who was not sampled wrote it in between. */
+static bool is_shared(const struct ty_gather *g, const struct ty_line_slot *s)
+{
+	if (s->thread == MANY)
+		return is_written(g, s) && !stays(g, s);
+	return s->done & AGAIN && s->cpu != SOME;
 }
 
 static int add_line(struct ty_gather *g, struct ty_line_slot *s)
 {
-	struct ty_gather_line l = {.hash = hash(g, s->key), .last = NOBODY};
-	bool physical = s->key.pid == TY_LINE_PHYSICAL;
+	struct ty_gather_line l = {
+		.hash = hash(g, s->key), .last = NOBODY, .toucher = NOBODY, .last_cpu = SOME};
+	bool physical = s->key.of == TY_LINE_PHYSICAL, shared = ty_line_is_shared(s->key.of);
 
 	s->candidate = (uint32_t)g->lines.n;
 	l.line = (struct ty_sharing_line){
 		.line = s->key.line << g->shift,
 		.physical = physical,
-		.pid = physical ? -1 : s->key.pid,
+		.shared = shared ? (uint32_t)(s->key.of - TY_LINE_SHARED(0)) : TY_MEM_NOT_SHARED,
+		.pid = physical || shared ? -1 : s->key.of,
 		.va_pid = -1,
 	};
-	l.line.one_process = !physical && l.line.pid < 0 && !kernel(l.line.line);
+	l.line.one_process = !physical && !shared && l.line.pid < 0 && !(l.line.line >> 55);
 	return vec_push(&g->lines, l);
 }
 
@@ -334,14 +360,17 @@ static int choose(struct ty_gather *g)
 	do {
 		n = 0;
 		for (uint64_t i = 0; i < g->slots; i++)
-			n += g->slot[i].thread != NOBODY && is_shared(&g->slot[i]) &&
+			n += g->slot[i].thread != NOBODY && is_shared(g, &g->slot[i]) &&
 			     in_range(g, hash(g, g->slot[i].key));
 	} while (n > 1 && n * 4 * sizeof(*g->lines.v) > g->max_bytes && !(r = halve(g)));
 	r = r ? r : vec_reserve(&g->lines, n + 1);
 	for (uint64_t i = 0; !r && i < g->slots; i++)
-		if (g->slot[i].thread != NOBODY && is_shared(&g->slot[i]) &&
+		if (g->slot[i].thread != NOBODY && is_shared(g, &g->slot[i]) &&
 		    in_range(g, hash(g, g->slot[i].key)))
 			r = add_line(g, &g->slot[i]);
+	for (uint64_t i = 0; i < g->slots; i++)
+		g->one_cpu += g->slot[i].thread != NOBODY && stays(g, &g->slot[i]) &&
+			      in_range(g, hash(g, g->slot[i].key));
 	return r;
 }
 
@@ -419,14 +448,22 @@ static int sites_room(struct ty_gather *g)
 	return r ? r : rebuild_sites(g, slots);
 }
 
-static int add_site(struct ty_gather *g, uint32_t line, const struct ty_mem_point *o)
+/* Of the access, or of what of it lies in the next line. */
+static struct ty_sharing_site site_of(const struct ty_gather *g, const struct ty_mem_point *o,
+				      bool next)
 {
-	uint64_t address = o->flags & TY_MP_HAS_PA ? o->pa : o->va;
-	struct ty_sharing_site s = {.thread = o->thread,
-				    .pc = o->pc,
-				    .offset = (uint16_t)(address & ((1u << g->shift) - 1)),
-				    .size = o->size};
-	struct ty_sharing_site *to;
+	uint32_t offset = offset_of(g, o), rest = offset + extent(o) - (1u << g->shift);
+	struct ty_sharing_site s = {.thread = o->thread, .pc = o->pc};
+
+	s.offset = (uint16_t)(next ? 0 : offset);
+	s.size = next ? (uint8_t)(rest < UINT8_MAX ? rest : UINT8_MAX) : o->size;
+	s.size_assumed = next && !o->size;
+	return s;
+}
+
+static int add_site(struct ty_gather *g, uint32_t line, const struct ty_mem_point *o, bool next)
+{
+	struct ty_sharing_site s = site_of(g, o, next), *to;
 	uint32_t *at;
 	int r = sites_room(g);
 
@@ -441,7 +478,7 @@ static int add_site(struct ty_gather *g, uint32_t line, const struct ty_mem_poin
 	to = &g->sites.v[*at - 1].site;
 	to->count++;
 	to->writes |= o->flags & TY_MP_WRITES;
-	to->size = o->size > to->size ? o->size : to->size;
+	to->size = s.size > to->size ? s.size : to->size;
 	if (o->flags & TY_MP_HAS_LAT) {
 		to->lat_count++;
 		to->lat_sum += o->total;
@@ -449,7 +486,37 @@ static int add_site(struct ty_gather *g, uint32_t line, const struct ty_mem_poin
 	return 0;
 }
 
-static void add_access(struct ty_gather *g, struct ty_gather_line *a, const struct ty_mem_point *o)
+/* The line goes from one CPU to another for a write, or after one; that readers follow each other
+ * moves nothing. */
+static void turn(struct ty_gather_line *a, const struct ty_mem_point *o)
+{
+	bool wrote = o->flags & TY_MP_WRITES;
+
+	a->line.turns += a->last != NOBODY && a->last != o->thread && (wrote || a->last_wrote) &&
+			 (a->last_cpu == SOME || o->cpu == UINT16_MAX || a->last_cpu != o->cpu);
+	a->last = o->thread;
+	a->last_cpu = o->cpu == UINT16_MAX ? SOME : o->cpu;
+	a->last_wrote = wrote;
+	a->line.rewritten |= wrote && a->toucher != NOBODY && a->toucher != o->thread;
+	a->toucher = a->toucher == NOBODY || a->toucher == o->thread ? o->thread : MANY;
+	a->untimed |= !(o->flags & TY_MP_HAS_TIME);
+}
+
+static void add_source(struct ty_sharing_line *l, const struct ty_mem_point *o)
+{
+	bool peer = o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM);
+	bool far = o->src_flags & TY_MEM_SRC_REMOTE;
+
+	l->peer += peer;
+	l->modified += !!(o->src_flags & TY_MEM_SRC_HITM);
+	l->remote += !peer && (far || o->level == TY_MEM_LV_L3);
+	/* Another core has, or had, it: it would have been in this one's cache. */
+	if ((peer || (far && o->level < TY_MEM_LV_RAM)) && o->flags & TY_MP_HAS_LAT)
+		l->lost += o->total;
+}
+
+static void add_access(struct ty_gather *g, struct ty_gather_line *a, const struct ty_mem_point *o,
+		       bool next)
 {
 	struct ty_sharing_line *l = &a->line;
 
@@ -464,18 +531,13 @@ static void add_access(struct ty_gather *g, struct ty_gather_line *a, const stru
 		l->last_ns = o->ts_ns > l->last_ns ? o->ts_ns : l->last_ns;
 	}
 	if (!l->va && o->flags & TY_MP_HAS_VA) {
-		l->va = o->va >> g->shift << g->shift;
-		l->va_pid = process(g, o);
+		l->va = ((o->va >> g->shift) + next) << g->shift;
+		l->va_pid = ty_line_process(g->p, o);
 		l->va_ts_ns = o->ts_ns;
 	}
-	l->turns += a->last != NOBODY && a->last != o->thread;
-	a->last = o->thread;
-	if (o->kind != TY_MEM_LOAD)
-		return;
-	if (o->src_flags & (TY_MEM_SRC_PEER | TY_MEM_SRC_HITM))
-		l->peer++;
-	else if (o->src_flags & TY_MEM_SRC_REMOTE || o->level == TY_MEM_LV_L3)
-		l->remote++;
+	turn(a, o);
+	if (o->kind == TY_MEM_LOAD)
+		add_source(l, o);
 }
 
 static int note_access(struct ty_gather *g, uint64_t at)
@@ -493,41 +555,48 @@ static int note_access(struct ty_gather *g, uint64_t at)
 	return 0;
 }
 
+/* An access to a line, if that is one: row `at` of the block that begins with point `first`. */
+static int found(struct ty_gather *g, uint64_t first, const struct ty_mem_point *o, uint32_t at,
+		 uint32_t line, bool next)
+{
+	int r;
+
+	if (line == NOBODY || g->lines.v[line].dropped)
+		return 0;
+	add_access(g, &g->lines.v[line], o, next);
+	r = add_site(g, line, o, next);
+	return !r && g->collect ? note_access(g, first + at) : r;
+}
+
 /* What was done to the lines. Blocks without any of them are decoded for their places only. */
 static int find_sites(struct ty_gather *g)
 {
-	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
+	const unsigned rest = TY_MEM_WANT_TIME | TY_MEM_WANT_PC | TY_MEM_WANT_TOTAL;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	uint32_t line[TY_BLOCK_ROWS], n;
+	uint32_t line[2 * TY_BLOCK_ROWS], n;
 	struct placed at;
 	int r = 0;
 
-	for (uint64_t i = 0; !r && (n = ty_mem_points_rows(g->p, i, want, rows)); i += n) {
+	at.accesses = at.no_thread = 0;
+	for (uint64_t i = 0; !r && (n = ty_mem_points_rows(g->p, i, g->want, rows)); i += n) {
 		bool any = false;
 
 		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
-		for (uint32_t k = 0; k < n + AHEAD; k++) {
-			if (k < n)
-				place(g, &rows[k], &at, k);
-			if (k < AHEAD)
-				continue;
-			line[k - AHEAD] =
-				at.in[k - AHEAD] ? slot_of(g, at.key[k - AHEAD], at.hash[k - AHEAD])
-							   ->candidate
-						 : NOBODY;
-			any |= line[k - AHEAD] != NOBODY;
+		at.reach_n = 0;
+		for (uint32_t k = 0; k < n; k++)
+			place_row(g, &rows[k], &at, k);
+		place_next(g, i, rows, n, &at);
+		for (uint32_t k = 0; k < at.n; k++) {
+			line[k] = at.in[k] ? slot_of(g, at.key[k], at.hash[k])->candidate : NOBODY;
+			any |= line[k] != NOBODY;
 		}
 		if (any)
-			ty_mem_points_rows(
-				g->p, i,
-				want | TY_MEM_WANT_TIME | TY_MEM_WANT_PC | TY_MEM_WANT_TOTAL, rows);
-		for (uint32_t k = 0; !r && any && k < n; k++) {
-			if (line[k] == NOBODY || g->lines.v[line[k]].dropped)
-				continue;
-			add_access(g, &g->lines.v[line[k]], &rows[k]);
-			r = add_site(g, line[k], &rows[k]);
-			if (!r && g->collect)
-				r = note_access(g, i + k);
+			ty_mem_points_rows(g->p, i, rest, rows);
+		/* In their order, each with what of it lies in the next line. */
+		for (uint32_t k = 0, next = n; !r && any && k < n; k++) {
+			r = found(g, i, &rows[k], k, line[k], false);
+			if (!r && next < at.n && at.row[next] == (k | NEXT))
+				r = found(g, i, &rows[k], k, line[next++], true);
 		}
 	}
 	return r;
@@ -567,13 +636,19 @@ static int gather_sites(struct ty_gather *g)
 int ty_gather_begin(struct ty_gather *g, const struct ty_mem_points *p, uint32_t line_bytes,
 		    const struct ty_mem_work *work)
 {
+	int r;
+
 	*g = (struct ty_gather){.p = p,
 				.work = work,
 				.shift = (unsigned)__builtin_ctz(line_bytes),
 				.max_bytes = ty_mem_work_bytes(work) / 2,
 				.hi = HASHES};
 	g->max_bytes = g->max_bytes > BYTES_MIN ? g->max_bytes : BYTES_MIN;
-	return learn_pages(g);
+	for (uint32_t i = 0; p->width && i < p->codes; i++)
+		g->width_most = p->width[i] > g->width_most ? p->width[i] : g->width_most;
+	r = ty_line_pages_begin(&g->pages, p, 2 * g->max_bytes, work);
+	g->want = ty_line_pages_want(&g->pages) | TY_MEM_WANT_CPU;
+	return r;
 }
 
 static void forget_lines(struct ty_gather *g)
@@ -629,6 +704,5 @@ void ty_gather_fini(struct ty_gather *g)
 	vec_fini(&g->sites);
 	free(g->access);
 	g->access = NULL;
-	ty_mem_ids_fini(&g->pages);
-	vec_fini(&g->page_pa);
+	ty_line_pages_fini(&g->pages);
 }

@@ -9,17 +9,16 @@
 #define TY_SHARING_PRIV_H
 
 #include "sharing.h"
-
-/* A line: address / bytes of a line; pid of a virtual one. */
-struct ty_line_key {
-	uint64_t line;
-	int32_t pid;
-};
-#define TY_LINE_PHYSICAL INT32_MIN
+#include "sharing_pages.h"
 
 struct ty_gather_line {
 	struct ty_sharing_line line; /* its sites are gather.sites[sites_first...] */
-	uint32_t hash, last;
+	uint32_t hash;
+	uint32_t last;	  /* the thread of the access before */
+	uint32_t toucher; /* the only thread until now, or several */
+	uint16_t last_cpu;
+	bool last_wrote;
+	bool untimed; /* an access has no time: the order says little */
 	bool dropped; /* it belongs to a later range */
 };
 
@@ -34,7 +33,9 @@ struct ty_gather {
 	const struct ty_mem_points *p;
 	const struct ty_mem_work *work;
 	unsigned shift; /* log2 of the line's bytes */
-	uint64_t accesses, no_thread;
+	uint64_t accesses, no_thread, one_cpu;
+	unsigned want;	     /* of a point, to know its line and CPU */
+	uint32_t width_most; /* of what instructions access */
 	/* Lines of hashes [lo, hi): */
 	uint64_t lo, hi;
 	VEC(struct ty_gather_line) lines;
@@ -48,17 +49,15 @@ struct ty_gather {
 	bool full;	     /* the table is as large as it may be */
 	uint32_t *site_slot; /* site + 1; 0: free */
 	uint64_t site_mask;
-	bool mixed; /* samples with and without physical addresses */
 	bool collect;
-	struct ty_mem_ids pages; /* of mixed ones: where they lie */
-	VEC(uint64_t) page_pa;
+	struct ty_line_pages pages;
 };
 
-/* 0, -TY_ENOMEM, -TY_EINTR, -TY_ELIMIT: pages of samples with and without physical addresses are
- * too many. To be ended by fini in any state. */
+/* 0, -TY_ENOMEM, -TY_EINTR, -TY_ELIMIT: there are too many pages (sharing_pages.h). To be ended by
+ * fini in any state. */
 int ty_gather_begin(struct ty_gather *g, const struct ty_mem_points *p, uint32_t line_bytes,
 		    const struct ty_mem_work *work);
-/* The lines of the next range that two threads touched and one wrote: 1; 0: there are no more
+/* The lines of the next range that are shared (sharing.h): 1; 0: there are no more
  * ranges; -TY_E...; -TY_ELIMIT: one line has too many sites. */
 int ty_gather_next(struct ty_gather *g);
 /* That one line, with its accesses. 0 or as above. */

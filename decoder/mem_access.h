@@ -51,6 +51,7 @@ enum ty_mem_kind {
 #define TY_MEM_EV_LLC_ACCESS (1ull << 8)
 #define TY_MEM_EV_LLC_MISS   (1ull << 9)
 #define TY_MEM_EV_REMOTE     (1ull << 10)
+#define TY_MEM_EV_UNALIGNED  (1ull << 11)
 #define TY_MEM_EV_L2_ACCESS  (1ull << 19)
 #define TY_MEM_EV_L2_MISS    (1ull << 20)
 #define TY_MEM_EV_MODIFIED   (1ull << 21)

@@ -15,8 +15,10 @@
 #include "partition.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define CPUS_MAX      8192u
 #define SAMPLES_BYTES (16u << 20) /* of perf samples in memory; more lie in a file */
@@ -213,6 +215,20 @@ static uint32_t file_number(struct ty_mem_stream *s, const struct ty_perf_mmap *
 	return n;
 }
 
+/* Anonymous shared memory, too, has an inode: /dev/zero, SysV, memfd. */
+static uint32_t shared_number(struct ty_mem_stream *s, const struct ty_perf_mmap *m)
+{
+	char key[96];
+	int n;
+
+	if (!(m->flags & MAP_SHARED) || !m->inode)
+		return TY_MEM_NOT_SHARED;
+	s->facts.shared_maps = true;
+	n = snprintf(key, sizeof(key), "%u:%u %" PRIu64 " %" PRIu64, m->major, m->minor, m->inode,
+		     m->generation);
+	return ty_strtab_add(s->strs, key, (size_t)n);
+}
+
 static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 		   const struct ty_perf_id *id, struct ty_err *err)
 {
@@ -232,6 +248,7 @@ static int mapping(struct ty_mem_stream *s, const struct ty_perf_rec *r,
 				  .prot = m.prot,
 				  .order = (uint32_t)s->map_names.n,
 				  .file = file,
+				  .shared = shared_number(s, &m),
 				  .inode = m.inode,
 				  .build_id_n = m.has_build_id ? m.build_id_n : 0};
 	memcpy(map.build_id, m.build_id, sizeof(map.build_id));
@@ -437,6 +454,17 @@ static int settle_flags(struct ty_mem_stream *s, struct ty_err *err)
 	return 0;
 }
 
+static bool is_spe(const struct ty_mem_stream *s, const struct ty_perf_event *e)
+{
+	const char *pmu = ty_perf_pmu(s->perf, e->attr.type);
+
+	return !strncmp(e->name, "arm_spe", 7) || (pmu && !strncmp(pmu, "arm_spe", 7));
+}
+
+/* attr.config of Arm SPE: branches, loads, stores; none of them: all. */
+#define SPE_STORES  (UINT64_C(1) << 34)
+#define SPE_FILTERS (UINT64_C(7) << 32)
+
 static void facts(struct ty_mem_stream *s)
 {
 	struct ty_mem_facts *f = &s->facts;
@@ -452,11 +480,10 @@ static void facts(struct ty_mem_stream *s)
 	if (!f->midr && cpuid && f->spe)
 		f->midr = strtoull(cpuid, NULL, 16);
 	vec_each (e, &s->perf->events) {
-		const char *pmu = ty_perf_pmu(s->perf, e->attr.type);
-
-		if (f->spe && !f->period &&
-		    (!strncmp(e->name, "arm_spe", 7) || (pmu && !strncmp(pmu, "arm_spe", 7))))
+		if (f->spe && !f->period && is_spe(s, e))
 			f->period = e->attr.sample_period;
+		if (is_spe(s, e))
+			f->stores |= !(e->attr.config & SPE_FILTERS) || e->attr.config & SPE_STORES;
 	}
 	/* CACHE: version, count, then level, line size... of each. */
 	f->line_bytes = 64;

@@ -30,6 +30,8 @@ struct ty_mem_facts {
 	bool has_clock;			       /* a conversion to perf's clock */
 	bool spe, perf;			       /* kinds of samples */
 	bool arm;			       /* recorded on AArch64 */
+	bool stores;			       /* stores are known to be among what is sampled */
+	bool shared_maps;		       /* mappings that processes may share are recorded */
 	uint32_t truncated, collided, partial; /* AUX records with such a flag */
 	uint64_t lost;			       /* records the kernel says were lost */
 	uint32_t line_bytes;		       /* of the caches, where the file tells; else 64 */
@@ -62,14 +64,17 @@ const char *ty_mem_comm(const struct ty_mem_stream *s, int32_t tid, uint64_t ts_
 
 /* mem_maps.c ---------------------------------------------------------------------------------- */
 
+#define TY_MEM_NOT_SHARED UINT32_MAX
 struct ty_mem_map {
 	uint64_t addr, len, pgoff, ts_ns;
 	const char *name;
 	uint64_t inode; /* 0: not recorded */
 	int32_t pid;
 	uint32_t prot;
-	uint32_t order; /* in the file */
-	uint32_t file;	/* a number: equal for the same build id, else the same name and inode */
+	uint32_t order;	 /* in the file */
+	uint32_t file;	 /* a number: equal for the same build id, else the same name and inode */
+	uint32_t shared; /* memory that processes share: a number, equal for the same device and
+			    inode; TY_MEM_NOT_SHARED */
 	uint8_t build_id_n; /* 0: not recorded */
 	uint8_t build_id[20];
 };

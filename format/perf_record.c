@@ -241,7 +241,10 @@ int ty_perf_mmap(const struct ty_perf_rec *r, struct ty_perf_mmap *m)
 			m->build_id_n = id[0] < 20 ? id[0] : 20;
 			memcpy(m->build_id, id + 4, m->build_id_n);
 		} else if (id) {
+			m->major = (uint32_t)ty_load(id, 4, false);
+			m->minor = (uint32_t)ty_load(id + 4, 4, false);
 			m->inode = ty_load(id + 8, 8, false);
+			m->generation = ty_load(id + 16, 8, false);
 		}
 		m->prot = ty_rd_u32(&rd);
 		m->flags = ty_rd_u32(&rd);

@@ -177,8 +177,10 @@ struct ty_perf_mmap { /* MMAP, MMAP2 */
 	bool has_build_id;
 	uint8_t build_id_n;
 	uint8_t build_id[20];
-	uint64_t inode;	  /* MMAP2 without build id; else 0 */
-	const char *name; /* NUL-terminated */
+	uint64_t inode; /* MMAP2 without build id; else 0, as the next two */
+	uint64_t generation;
+	uint32_t major, minor; /* of the device */
+	const char *name;      /* NUL-terminated */
 };
 int ty_perf_mmap(const struct ty_perf_rec *r, struct ty_perf_mmap *out);
 

@@ -31,6 +31,7 @@ struct ty_mem_build {
 	uint64_t whats[256];			       /* samples by the low byte of `what` */
 	uint64_t max_bytes; /* of what lies outside the store; 0: no limit */
 	bool part;
+	struct ty_mem_point any; /* its what and events: of all rows together */
 	struct ty_index_write *index;
 	uint64_t midr;
 };

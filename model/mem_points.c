@@ -67,7 +67,7 @@ int ty_mem_points_begin(struct ty_mem_points *p, const struct ty_mem_stream *str
 {
 	int r;
 
-	*p = (struct ty_mem_points){0};
+	*p = (struct ty_mem_points){.stream = stream};
 	r = begin(p, memory_bytes);
 	if (r)
 		return r;
@@ -85,6 +85,8 @@ int ty_mem_points_part(struct ty_mem_points *p, const struct ty_mem_points *whol
 				    .thread = whole->thread,
 				    .threads = whole->threads,
 				    .gaps_cut = whole->gaps_cut,
+				    .stream = whole->stream,
+				    .sum.loads_only = whole->sum.loads_only,
 				    .width = whole->width};
 	r = begin(p, memory_bytes);
 	if (!r)
@@ -140,6 +142,10 @@ static void sum_up(struct ty_mem_points *p)
 	struct ty_memory_sum *s = &p->sum;
 
 	s->samples = s->no_time = p->n;
+	s->unaligned = !!(p->build->any.events & TY_MEM_EV_UNALIGNED);
+	if (!p->build->part)
+		s->loads_only = !(p->build->any.flags & TY_MP_WRITES) &&
+				!(p->stream && ty_mem_facts(p->stream)->stores);
 	for (uint32_t what = 0; what < 256; what++) {
 		const struct ty_mem_point o = {.what = what};
 		uint64_t n = p->build->whats[what];
@@ -216,6 +222,8 @@ static inline int take(struct ty_mem_points *p, const struct ty_mem_point *o)
 	b->whats[o->what & 0xff]++;
 	p->sum.no_thread += o->thread == TY_MEM_NO_THREAD;
 	p->sum.by_events += !!(o->src_flags & TY_MEM_SRC_EVENTS);
+	b->any.what |= o->what;
+	b->any.events |= o->events;
 	room = ty_table_room(&b->fill, 0, b->key_ns, sizeof(*room));
 	*(room ? room : &beside) = (struct row){
 		.key = b->key_ns,

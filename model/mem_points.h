@@ -122,6 +122,8 @@ struct ty_mem_group {
 struct ty_memory_sum {
 	uint64_t samples, loads, stores, branches, others;
 	uint64_t no_thread, no_time, with_pa, with_source, by_events;
+	uint64_t unaligned;  /* 1: some samples are flagged so (Arm SPE) */
+	uint64_t loads_only; /* 1: nothing that writes was sampled, as far as is known */
 	uint64_t first_ns, last_ns;
 };
 
@@ -131,7 +133,8 @@ struct ty_mem_points {
 	uint64_t n;
 	uint64_t first; /* of a borrowed window of other points: where it begins; else 0 */
 	struct ty_memory_sum sum;
-	uint64_t back_ns; /* no point's time lies farther before the merge's */
+	uint64_t back_ns;		    /* no point's time lies farther before the merge's */
+	const struct ty_mem_stream *stream; /* its mappings tell what processes share; or NULL */
 	struct ty_table table;
 	const struct ty_mem_group *group; /* by block */
 	const struct ty_mem_code *code;

@@ -23,6 +23,11 @@ static void name_site(struct ty_mem_report *r, const struct ty_sharing *s,
 		    n);
 }
 
+static bool is_mapped(const struct ty_sharing_line *l)
+{
+	return l->shared != TY_MEM_NOT_SHARED;
+}
+
 /* The variables between the first and the last byte that is accessed. */
 static void print_names(struct ty_mem_report *r, const struct ty_sharing *s,
 			const struct ty_sharing_line *l, FILE *f)
@@ -50,21 +55,28 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	char b[512];
 
 	fprintf(f, "\n%s sharing, %s 0x%" PRIx64, ty_sharing_kind_name(l->kind),
-		l->physical ? "physical line" : "line", l->line);
-	if (l->physical && l->va)
-		fprintf(f, " (0x%" PRIx64 ")", l->va);
+		l->physical    ? "physical line"
+		: is_mapped(l) ? "line of shared memory at"
+			       : "line",
+		l->line);
+	if ((l->physical || is_mapped(l)) && l->va)
+		fprintf(f, " (0x%" PRIx64 " of pid %d)", l->va, l->va_pid);
 	if (!l->physical && l->pid >= 0)
 		fprintf(f, " of pid %d", l->pid);
 	if (l->va && l->sites_n)
 		print_names(r, s, l, f);
-	fprintf(f, ": %u threads, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
-		l->threads, l->count, l->writes, l->turns);
+	fprintf(f, ": %u thread%s, %" PRIu64 " samples, %" PRIu64 " writes, %" PRIu64 " turns",
+		l->threads, l->threads == 1 ? "" : "s", l->count, l->writes, l->turns);
+	if (l->lost)
+		fprintf(f, ", %" PRIu64 " cycles lost", l->lost);
 	if (l->lat_count)
 		fprintf(f, ", mean latency %.0f", (double)l->lat_sum / (double)l->lat_count);
 	fprintf(f, "\n  evidence: %s", evidence_text[l->evidence]);
 	if (l->peer + l->remote)
 		fprintf(f, " (%" PRIu64 " of %" PRIu64 ")", l->peer ? l->peer : l->remote,
 			l->count);
+	if (l->kind == TY_SHARING_UNKNOWN)
+		fputs("; that another thread writes it is inferred: no such store was sampled", f);
 	if (l->size_assumed)
 		fputs("; sizes of accesses are assumed", f);
 	if (l->one_process)
@@ -103,9 +115,11 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 
 	ty_json_object(j, NULL);
 	ty_json_hex(j, "line", l->line);
-	ty_json_str(j, "key", l->physical ? "pa" : "va");
+	ty_json_str(j, "key", l->physical ? "pa" : is_mapped(l) ? "shared" : "va");
 	if (l->va)
 		ty_json_hex(j, "va", l->va);
+	if (l->va && (l->physical || is_mapped(l)) && l->va_pid >= 0)
+		ty_json_i64(j, "va_pid", l->va_pid);
 	if (!l->physical && l->pid >= 0)
 		ty_json_i64(j, "pid", l->pid);
 	if (l->one_process)
@@ -117,6 +131,8 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	ty_json_u64(j, "count", l->count);
 	ty_json_u64(j, "writes", l->writes);
 	ty_json_u64(j, "peer", l->peer);
+	ty_json_u64(j, "modified", l->modified);
+	ty_json_u64(j, "lost_cycles", l->lost);
 	ty_json_u64(j, "remote", l->remote);
 	ty_json_u64(j, "turns", l->turns);
 	if (l->last_ns) {
@@ -162,7 +178,10 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		ty_json_u64(j, "size", v->size);
 		ty_json_bool(j, "size_assumed", v->size_assumed);
 		ty_json_bool(j, "store", v->writes);
-		ty_json_str(j, "shared", v->true_shared ? "true" : "false");
+		ty_json_str(j, "shared",
+			    l->kind == TY_SHARING_UNKNOWN ? "unknown"
+			    : v->true_shared		  ? "true"
+							  : "false");
 		ty_json_u64(j, "count", v->count);
 		if (v->lat_count)
 			ty_json_f64(j, "lat_mean", (double)v->lat_sum / (double)v->lat_count);
@@ -194,6 +213,8 @@ int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		ty_json_u64(j, "sharing_left_out", s.left_out);
 		ty_json_u64(j, "sharing_accesses", s.accesses);
 		ty_json_u64(j, "sharing_unknown_thread", s.no_thread);
+		ty_json_u64(j, "sharing_written_once", s.written_once);
+		ty_json_u64(j, "sharing_one_cpu", s.one_cpu);
 		ty_json_u64(j, "line_bytes", s.line_bytes);
 	} else {
 		fprintf(f,
@@ -204,6 +225,16 @@ int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		if (s.no_thread)
 			fprintf(f, ", %" PRIu64 " of unknown threads left out", s.no_thread);
 		fputs(")\n", f);
+		if (s.written_once)
+			fprintf(f,
+				"%" PRIu64 " more were only read once a second thread came: no "
+				"contention\n",
+				s.written_once);
+		if (s.one_cpu)
+			fprintf(f,
+				"%" PRIu64 " more never left one CPU, where their threads ran in "
+				"turn: no contention\n",
+				s.one_cpu);
 		for (uint64_t i = 0; i < n && i < TOP_TEXT; i++)
 			print_line(r, &s, &s.lines[i], f);
 		if (n > TOP_TEXT)

@@ -414,6 +414,7 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 		e = decode(s, sel, fd, err);
 	if (e)
 		return e;
+	s->whole.stream = s->stream;
 	*out = &s->whole;
 	if (!last) {
 		first = s->whole.sum.first_ns;

@@ -83,7 +83,8 @@ static int select_part(const struct ty_memory_view *v, const struct ty_mem_work 
 
 static bool same_line(const struct ty_sharing_line *a, const struct ty_sharing_line *b)
 {
-	return a->line == b->line && a->physical == b->physical && a->pid == b->pid;
+	return a->line == b->line && a->physical == b->physical && a->shared == b->shared &&
+	       a->pid == b->pid;
 }
 
 /* The chosen line's accesses in the whole recording, and a row for each thread of it. */

@@ -48,9 +48,9 @@ static void line_text(const struct ty_memory_view *v, const struct ty_sharing_li
 	char what[300] = "";
 
 	if (v->in->name)
-		v->in->name(v->in->ctx, l->physical ? l->va_pid : l->pid,
+		v->in->name(v->in->ctx, l->va ? l->va_pid : l->pid,
 			    ty_sharing_accessed(&v->sharing, l), l->last_ns, what, sizeof(what));
-	snprintf(buf, n, "%-5s %-6s %3u %8" PRIu64 " %8" PRIu64 "  0x%" PRIx64 " %s",
+	snprintf(buf, n, "%-7s %-6s %3u %8" PRIu64 " %8" PRIu64 "  0x%" PRIx64 " %s",
 		 ty_sharing_kind_name(l->kind), ty_sharing_evidence_name(l->evidence), l->threads,
 		 l->count, l->writes, l->va ? l->va : l->line, what);
 }

@@ -78,8 +78,8 @@ void pw_comm(struct perf_write *w, struct pw_at at, const char *comm)
 	pw_rec_at(w, TY_PERF_COMM, 0, body, sizeof(body), at);
 }
 
-void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
-	      uint32_t prot, const char *name)
+static void mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
+		  uint64_t pgoff, uint64_t inode, uint32_t prot, uint32_t flags, const char *name)
 {
 	uint8_t body[64 + 256] = {0};
 	size_t n = (strlen(name) + 8) & ~7ul;
@@ -89,9 +89,23 @@ void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len
 	memcpy(body + 8, &addr, 8);
 	memcpy(body + 16, &len, 8);
 	memcpy(body + 24, &pgoff, 8);
+	memcpy(body + 40, &inode, 8);
 	memcpy(body + 56, &prot, 4);
+	memcpy(body + 60, &flags, 4);
 	snprintf((char *)body + 64, 256, "%s", name);
 	pw_rec_at(w, TY_PERF_MMAP2, 2, body, 64 + n, at);
+}
+
+void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
+	      uint32_t prot, const char *name)
+{
+	mmap2(w, at, addr, len, pgoff, 0, prot, 0, name);
+}
+
+void pw_mmap2_shared(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
+		     uint64_t pgoff, uint64_t inode, const char *name)
+{
+	mmap2(w, at, addr, len, pgoff, inode, 3, 1, name);
 }
 
 void pw_switch(struct perf_write *w, struct pw_at at, bool out, int32_t other_pid,

@@ -37,6 +37,9 @@ void pw_rec_at(struct perf_write *w, uint32_t type, uint16_t misc, const void *b
 void pw_comm(struct perf_write *w, struct pw_at at, const char *comm);
 void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
 	      uint32_t prot, const char *name);
+/* Of memory that is shared (MAP_SHARED), by its inode. */
+void pw_mmap2_shared(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
+		     uint64_t pgoff, uint64_t inode, const char *name);
 void pw_switch(struct perf_write *w, struct pw_at at, bool out, int32_t other_pid,
 	       int32_t other_tid);
 void pw_time_conv(struct perf_write *w, uint64_t shift, uint64_t mult, uint64_t zero);

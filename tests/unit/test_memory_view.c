@@ -125,7 +125,7 @@ static void test_tables(void **state)
 	act(v, TY_ACT_MEMORY);
 	shows(v, "103 worker");
 	act(v, TY_ACT_MEMORY);
-	shows(v, "false peer     2      267      134  0x7000 heap");
+	shows(v, "false   peer     2      267      134  0x7000 heap");
 	ty_memory_view_free(v);
 }
 

@@ -20,6 +20,8 @@
 enum { LD = 0, ST = 1, ATOMIC = 0x06, LD_EXCL = 0x0a };
 #define PEER 9
 #define L1   0
+#define A    0xaaab00001000ull
+#define P    0x80000040000ull
 
 struct access {
 	int tid; /* pid: tid / 100 * 100; CPU: tid % 4 */
@@ -63,7 +65,7 @@ static void done(struct result *r)
 	ty_perf_close(r->perf);
 }
 
-enum { NO_CONTEXT = 1, SWITCHES = 2, UNKNOWN_CORE = 4 };
+enum { NO_CONTEXT = 1, SWITCHES = 2, UNKNOWN_CORE = 4, STORES = 8, MAPPED = 16 };
 
 static void header(struct perf_write *w, const struct access *a, unsigned n)
 {
@@ -86,9 +88,19 @@ static void spe(struct result *r, const struct access *a, unsigned n, unsigned h
 	pw_init(&w);
 	if (how & UNKNOWN_CORE)
 		w.cpuid = "0x00000000990fd0c0";
+	if (how & STORES) /* are sampled, too */
+		w.config |= 1ull << 34;
 	pw_time_conv(&w, 0, 1, 0);
 	pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
 	header(&w, a, n);
+	if (how & MAPPED) {
+		const struct pw_at one = {.pid = 100, .tid = 101, .time = 5},
+				   two = {.pid = 200, .tid = 201, .time = 5};
+
+		pw_mmap2_shared(&w, one, A, 0x10000, 0, 7, "/dev/zero (deleted)");
+		pw_mmap2_shared(&w, two, 0xbbbb00000000, 0x10000, 0x1000, 7, "/dev/zero (deleted)");
+		pw_mmap2_shared(&w, two, 0xcccc00000000, 0x10000, 0, 8, "/dev/zero (deleted)");
+	}
 	for (unsigned c = 0; c < 4; c++)
 		ty_buf_init(&cpu[c], 1 << 20);
 	for (unsigned i = 0; i < 10 * n; i++, t += 100) {
@@ -182,8 +194,6 @@ static void none(const char *name, struct result *r)
 }
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
-#define A    0xaaab00001000ull
-#define P    0x80000040000ull
 
 static void test_cases(void **state)
 {
@@ -225,8 +235,12 @@ static void test_cases(void **state)
 	{
 		const struct access a[] = {{101, LD, A, P, PEER}, {102, LD, A, P, PEER}};
 
-		spe(&r, a, N(a), 0);
+		spe(&r, a, N(a), STORES);
 		none("read only", &r);
+		/* Where no store is sampled at all, somebody may write. */
+		spe(&r, a, N(a), 0);
+		assert_int_equal(r.s.lines[0].writes, 0);
+		one("loads only", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
 	}
 	{
 		const struct access a[] = {{101, ST, A, P, -1},
@@ -238,8 +252,8 @@ static void test_cases(void **state)
 	{
 		/* The second process' stores lie by their page, which its loads tell. */
 		const struct access a[] = {{101, ST, A, P, -1},
-					   {201, LD, 0xbbbb00007800, P + 0x800, L1},
-					   {201, ST, 0xbbbb00007000, 0, -1}};
+					   {202, LD, 0xbbbb00007800, P + 0x800, L1},
+					   {202, ST, 0xbbbb00007000, 0, -1}};
 
 		spe(&r, a, N(a), 0);
 		one("a physical address known from the page", &r, TY_SHARING_TRUE, TY_SHARING_TIME,
@@ -293,7 +307,7 @@ static void test_cases(void **state)
 	{
 		const struct access a[] = {{101, LD_EXCL, A, P, PEER}, {102, LD, A, P, PEER}};
 
-		spe(&r, a, N(a), 0);
+		spe(&r, a, N(a), STORES);
 		none("an exclusive load is no write", &r);
 	}
 	{
@@ -303,6 +317,231 @@ static void test_cases(void **state)
 		spe(&r, a, N(a), 0);
 		one("a vector's width is recorded", &r, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
 	}
+}
+
+/* What a point is, for cases that the encoders do not make. */
+struct point {
+	int tid; /* of pid tid / 100 * 100 */
+	int cpu; /* -1: not known */
+	uint64_t va, pa;
+	unsigned kind, flags; /* TY_MEM_SRC_* */
+	unsigned size, latency;
+	uint64_t events;
+};
+
+static void put(struct ty_mem_points *p, uint64_t ts, const struct point *x)
+{
+	struct ty_mem m = {.ts_ns = ts,
+			   .va = x->va,
+			   .pa = x->pa,
+			   .pc = 0x4000,
+			   .pid = x->tid / 100 * 100,
+			   .tid = x->tid,
+			   .cpu = (uint32_t)x->cpu,
+			   .who = TY_MEM_WHO_CONTEXT,
+			   .kind = (uint8_t)x->kind,
+			   .level = TY_MEM_LV_L1,
+			   .src_flags = (uint8_t)x->flags,
+			   .size = (uint8_t)x->size,
+			   .events = x->events,
+			   .lat_total = x->latency,
+			   .has = TY_MEM_HAS_TIME | TY_MEM_HAS_PC | TY_MEM_HAS_VA |
+				  (x->pa ? TY_MEM_HAS_PA : 0) | (x->cpu < 0 ? 0 : TY_MEM_HAS_CPU) |
+				  (x->latency ? TY_MEM_HAS_TOTAL : 0)};
+
+	assert_int_equal(ty_mem_points_add(p, &m, "", true), 0);
+}
+
+/* The points so many times over. */
+static void points(struct result *r, const struct point *x, unsigned n, unsigned times)
+{
+	*r = (struct result){0};
+	assert_int_equal(ty_mem_points_begin(&r->points, NULL, 0), 0);
+	for (unsigned i = 0; i < n * times; i++)
+		put(&r->points, 1000 + i, &x[i % n]);
+	assert_int_equal(ty_mem_points_end(&r->points), 0);
+	assert_int_equal(ty_sharing_find(&r->points, 64, NULL, &r->s), 0);
+}
+
+#define L TY_MEM_LOAD
+#define S TY_MEM_STORE
+#define M (TY_MEM_SRC_HITM | TY_MEM_SRC_PEER)
+
+static void test_loads_only(void **state)
+{
+	struct result r;
+
+	(void)state;
+	{
+		/* One thread on one CPU finds it modified again and again; another's stores are
+		 * among the samples, but not of this line. */
+		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = M},
+					  {.tid = 102, .cpu = 2, .va = A + 640, .kind = S}};
+
+		points(&r, a, 2, 3);
+		one("modified by somebody", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 1);
+		points(&r, a, 2, 1); /* once may be its own, from where it ran before */
+		none("modified once", &r);
+	}
+	{
+		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = M},
+					  {.tid = 101, .cpu = 2, .va = A, .kind = L, .flags = M}};
+
+		points(&r, a, 2, 3);
+		none("a thread that goes from CPU to CPU", &r);
+	}
+	{
+		const struct point a[] = {
+			{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = TY_MEM_SRC_PEER},
+			{.tid = 102, .cpu = 2, .va = A, .kind = L},
+			{.tid = 103, .cpu = 3, .va = A + 640, .kind = S}};
+
+		points(&r, a, 3, 3);
+		none("clean copies where stores are sampled", &r);
+		points(&r, a, 2, 3);
+		one("copies where no store is", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
+	}
+}
+
+static void test_moves(void **state)
+{
+	struct result r;
+
+	(void)state;
+	{
+		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = S},
+					  {.tid = 102, .cpu = 2, .va = A + 8, .kind = L},
+					  {.tid = 103, .cpu = 3, .va = A + 8, .kind = L}};
+		const struct point later[] = {{.tid = 101, .cpu = 1, .va = A, .kind = S},
+					      {.tid = 101, .cpu = 1, .va = A, .kind = S},
+					      {.tid = 102, .cpu = 2, .va = A + 8, .kind = L},
+					      {.tid = 103, .cpu = 3, .va = A + 8, .kind = L},
+					      {.tid = 102, .cpu = 2, .va = A + 8, .kind = L}};
+
+		points(&r, later, 5, 1);
+		assert_int_equal(r.s.written_once, 1);
+		none("written, then only read", &r);
+		points(&r, a, 3, 4);
+		/* To the first reader and back; the second reader moves nothing. */
+		assert_int_equal(r.s.lines[0].turns, 7);
+		one("written again", &r, TY_SHARING_FALSE, TY_SHARING_TIME, 3);
+	}
+	{
+		const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = S},
+					  {.tid = 102, .cpu = 1, .va = A + 8, .kind = S}};
+		const struct point unknown[] = {{.tid = 101, .cpu = -1, .va = A, .kind = S},
+						{.tid = 102, .cpu = -1, .va = A + 8, .kind = S}};
+
+		points(&r, a, 2, 4);
+		assert_int_equal(r.s.one_cpu, 1);
+		none("two threads on one CPU in turn", &r);
+		points(&r, unknown, 2, 4);
+		assert_int_equal(r.s.one_cpu, 0);
+		one("on CPUs that are not known", &r, TY_SHARING_FALSE, TY_SHARING_TIME, 2);
+	}
+	{
+		/* The page lies elsewhere in the second half. */
+		const struct point a[] = {
+			{.tid = 101, .cpu = 1, .va = A, .pa = P, .kind = S},
+			{.tid = 102, .cpu = 2, .va = A + 8, .pa = P + 8, .kind = S},
+			{.tid = 101, .cpu = 1, .va = A, .pa = P + 8192, .kind = S},
+			{.tid = 102, .cpu = 2, .va = A + 8, .pa = P + 8192 + 8, .kind = S}};
+
+		points(&r, a, 4, 1);
+		assert_false(r.s.lines[0].physical);
+		assert_int_equal(r.s.lines[0].line, A);
+		assert_int_equal(r.s.lines[0].count, 4);
+		one("a page that moved", &r, TY_SHARING_FALSE, TY_SHARING_TIME, 2);
+	}
+}
+
+static void test_over_the_end(void **state)
+{
+	struct result r;
+	struct point a[] = {{.tid = 101, .cpu = 1, .va = A + 60, .kind = S, .size = 8},
+			    {.tid = 102, .cpu = 2, .va = A + 64, .kind = L}};
+
+	(void)state;
+	points(&r, a, 2, 4);
+	assert_int_equal(r.s.lines[0].line, A + 64);
+	assert_int_equal(r.s.sites[0].offset, 0);
+	assert_int_equal(r.s.sites[0].size, 4);
+	assert_false(r.s.sites[0].size_assumed);
+	one("a store over the line's end", &r, TY_SHARING_TRUE, TY_SHARING_TIME, 2);
+	/* Physical lines follow each other within a page only. */
+	a[0].pa = P + 60;
+	a[1].pa = P + 64;
+	points(&r, a, 2, 4);
+	assert_int_equal(r.s.lines[0].line, P + 64);
+	assert_int_equal(r.s.lines[0].va, A + 64);
+	one("by physical address", &r, TY_SHARING_TRUE, TY_SHARING_TIME, 2);
+	a[0].va = A + 4092, a[0].pa = P + 4092;
+	a[1].va = A + 4096, a[1].pa = P + 4096;
+	points(&r, a, 2, 4);
+	none("behind the page", &r);
+	a[0].va = A + 60, a[0].pa = 0;
+	a[1].va = A + 64, a[1].pa = 0;
+	/* Its width is not known, but that it is more than its address is aligned. */
+	a[0].size = 0;
+	points(&r, a, 2, 4);
+	none("not known to reach over the end", &r);
+	a[0].events = TY_MEM_EV_UNALIGNED;
+	points(&r, a, 2, 4);
+	assert_true(r.s.sites[0].size_assumed);
+	one("flagged unaligned", &r, TY_SHARING_TRUE, TY_SHARING_TIME, 2);
+	a[0].va = A + 58; /* 4 bytes or more */
+	points(&r, a, 2, 4);
+	none("unaligned, but it may end before", &r);
+}
+
+/* Few loads that wait long cost more than many that do not. */
+static void test_rank(void **state)
+{
+	const struct point a[] = {
+		{.tid = 101, .cpu = 1, .va = A, .kind = S},
+		{.tid = 102, .cpu = 2, .va = A + 8, .kind = L, .flags = M, .latency = 10},
+		{.tid = 101, .cpu = 1, .va = A, .kind = S},
+		{.tid = 102, .cpu = 2, .va = A + 8, .kind = L, .flags = M, .latency = 10},
+		{.tid = 101, .cpu = 1, .va = A + 640, .kind = S},
+		{.tid = 102, .cpu = 2, .va = A + 648, .kind = L, .flags = M, .latency = 900}};
+	struct result r;
+
+	(void)state;
+	points(&r, a, 6, 5);
+	assert_int_equal(r.s.lines_n, 2);
+	assert_int_equal(r.s.lines[0].va, A + 640);
+	assert_int_equal(r.s.lines[0].lost, 4500);
+	assert_int_equal(r.s.lines[1].lost, 100);
+	assert_true(r.s.lines[1].count > r.s.lines[0].count);
+	done(&r);
+}
+
+/* PostgreSQL's case: shared memory at other addresses in each process, and inherited by forks; no
+ * physical addresses. */
+static void test_shared_mapping(void **state)
+{
+	const struct access a[] = {{101, ST, A + 0x2000, 0, -1},
+				   {201, LD, 0xbbbb00001008, 0, PEER}},
+			    b[] = {{101, ST, A + 0x2000, 0, -1},
+				   {201, LD, 0xcccc00002008, 0, PEER}};
+	struct result r;
+
+	(void)state;
+	spe(&r, a, N(a), MAPPED);
+	assert_false(r.s.lines[0].physical);
+	assert_int_equal(r.s.lines[0].pid, -1);
+	assert_int_equal(r.s.lines[0].line, 0x2000);
+	assert_int_equal(r.s.lines[0].va, A + 0x2000);
+	{
+		struct ty_sharing again;
+
+		assert_int_equal(ty_sharing_one(&r.points, 64, &r.s.lines[0], NULL, &again), 0);
+		assert_int_equal(again.access_n, r.s.lines[0].count);
+		ty_sharing_fini(&again);
+	}
+	one("the same place of shared memory", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	spe(&r, b, N(b), MAPPED);
+	none("other memory of the same name", &r);
 }
 
 /* One access as a point. */
@@ -350,7 +589,9 @@ static void test_budget(void **state)
 				    l % 10 && turn != 1);
 	assert_int_equal(ty_mem_points_end(&p), 0);
 	assert_int_equal(ty_sharing_find(&p, 64, NULL, &all), 0);
-	assert_int_equal(all.lines_n, LINES - LINES / 10);
+	/* A tenth is read only, and another one written once and then read. */
+	assert_int_equal(all.lines_n, LINES - LINES / 5);
+	assert_int_equal(all.written_once, LINES / 10);
 	assert_int_equal(all.left_out, 0);
 	assert_int_equal(ty_sharing_find(&p, 64, &little, &few), 0);
 	assert_true(few.lines_n >= 1 && few.lines_n <= 1000);
@@ -398,8 +639,9 @@ static void test_x86(void **state)
 	one("x86", &y, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
 	x86(&y, b, 2);
 	one("x86 true", &y, TY_SHARING_TRUE, TY_SHARING_PEER, 2);
+	/* Loads of modified data: somebody writes, though no store was sampled. */
 	x86(&y, c, 2);
-	none("x86 read only", &y);
+	one("x86 loads only", &y, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
 }
 
 static void test_counts(void **state)
@@ -621,10 +863,19 @@ static void test_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	    cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_x86),	    cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_together),    cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_loads_only),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_over_the_end),
+		cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_shared_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

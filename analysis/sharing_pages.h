@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which cache line an access lies in, by what is known of its page: where it lay in memory, and
+ * which file or shared memory it is of.
+ */
+#ifndef TY_SHARING_PAGES_H
+#define TY_SHARING_PAGES_H
+
+#include "mem_points.h"
+
+/* A line: its address / bytes of a line, and what that address is of: a process's pid (-1: the
+ * kernel, or not known), the physical memory, or shared memory of that number. */
+struct ty_line_key {
+	uint64_t line;
+	int32_t of;
+};
+#define TY_LINE_PHYSICAL       INT32_MIN
+#define TY_LINE_SHARED(number) ((int32_t)(INT32_MIN + 1 + (int64_t)(number)))
+#define TY_LINE_SHARED_MAX     (1u << 30)
+static inline bool ty_line_is_shared(int32_t of)
+{
+	return of > TY_LINE_PHYSICAL && of <= TY_LINE_SHARED(TY_LINE_SHARED_MAX);
+}
+
+struct ty_line_page {
+	uint64_t pa;		 /* its number; special values */
+	uint64_t from_ns, to_ns; /* when these hold: */
+	uint64_t off;		 /* of the page in the shared memory */
+	uint32_t shared;	 /* TY_MEM_NOT_SHARED */
+};
+
+struct ty_line_pages {
+	const struct ty_mem_points *p;
+	bool used;   /* else a line is known by its own address alone */
+	bool shares; /* mappings of shared memory are recorded */
+	struct ty_mem_ids ids;
+	VEC(struct ty_line_page) page;
+};
+
+/* Learn about the pages of all points: only where physical addresses are recorded of some (where do
+ * the others lie?) or move, or memory is shared by processes. max_bytes: that this may take. 0,
+ * -TY_ENOMEM, -TY_EINTR; -TY_ELIMIT: there is no room, and without it lines are not told apart. To
+ * be ended by fini in any state. */
+int ty_line_pages_begin(struct ty_line_pages *g, const struct ty_mem_points *p, uint64_t max_bytes,
+			const struct ty_mem_work *work);
+void ty_line_pages_fini(struct ty_line_pages *g);
+
+/* What of a point ty_line_key_of needs to be there. */
+unsigned ty_line_pages_want(const struct ty_line_pages *g);
+struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_mem_point *o,
+				       unsigned shift);
+
+/* Whose virtual addresses an access's are; -1: the kernel's, or not known. */
+static inline int32_t ty_line_process(const struct ty_mem_points *p, const struct ty_mem_point *o)
+{
+	return o->va >> 55 ? -1 : p->thread[o->thread].pid;
+}
+
+/* The line of 1 << shift bytes that an access with an address lies in. */
+static inline struct ty_line_key ty_line_key_of(struct ty_line_pages *g,
+						const struct ty_mem_point *o, unsigned shift)
+{
+	if (g->used)
+		return ty_line_key_by_page(g, o, shift);
+	if (o->flags & TY_MP_HAS_PA)
+		return (struct ty_line_key){o->pa >> shift, TY_LINE_PHYSICAL};
+	return (struct ty_line_key){o->va >> shift, ty_line_process(g->p, o)};
+}
+
+/* Is it an access to memory with an address? */
+static inline bool ty_line_counts(const struct ty_mem_point *o)
+{
+	return (o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE) &&
+	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
+}
+
+#endif
