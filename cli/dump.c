@@ -50,6 +50,8 @@ static int take_words(struct args *a, char **words, int n)
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
 		return ty_cli_usage("dump", "--spe-raw and --midr go with memory");
+	if (!a->memory && (a->mem.roots.n || a->mem.kallsyms))
+		return ty_cli_usage("dump", "--symfs and --kallsyms go with memory and flow");
 	if (a->memory && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock goes with events and syscalls");
 	return -1;
@@ -106,5 +108,6 @@ int ty_cmd_dump(int argc, char **argv)
 	if (status < 0)
 		status = dump(&a);
 	ty_select_fini(&a.sel);
+	vec_fini(&a.mem.roots);
 	return status;
 }

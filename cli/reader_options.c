@@ -149,6 +149,15 @@ const struct ty_option ty_mem_options[] = {
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
 	{0, "midr", "HEX", "its core's MIDR_EL1; without: sources by events only",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
+	{0, "symfs", "DIR",
+	 "memory, sharing: find the recorded machine's files under DIR (also "
+	 "--sysroot); may be repeated",
+	 .take = ty_take_texts, .at = offsetof(struct ty_mem_options, roots)},
+	{0, "sysroot", "DIR", NULL, .take = ty_take_texts,
+	 .at = offsetof(struct ty_mem_options, roots)},
+	{0, "kallsyms", "FILE",
+	 "memory, sharing: a copy of /proc/kallsyms: the names of the kernel's functions",
+	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, kallsyms)},
 	{0}};
 
 #undef AT

@@ -23,7 +23,6 @@ static const char head[] =
 struct args {
 	struct ty_select sel;
 	struct ty_mem_options mem;
-	struct ty_texts roots;
 	uint32_t line_bytes;
 	const char *path;
 	bool memory, sharing;
@@ -39,11 +38,9 @@ static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err
 	r->facts = ty_mem_facts(r->s.stream);
 	if (!r->line_bytes)
 		r->line_bytes = r->facts->line_bytes;
-	r->names =
-		ty_mem_names_new(r->s.stream, a->roots.v, a->roots.n, ty_mem_session_local(&r->s));
 	r->work.bytes = ty_mem_session_work_bytes(&a->sel);
-	e = r->names ? ty_mem_session_points(&r->s, &a->sel, &r->points, err)
-		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", r->s.path);
+	e = ty_mem_session_names(&r->s, &a->mem, &r->names, err);
+	e = e ? e : ty_mem_session_points(&r->s, &a->sel, &r->points, err);
 	if (e)
 		return e;
 	if (a->sharing) {
@@ -87,8 +84,6 @@ static int take_line(void *to, const char *arg, struct ty_err *err)
 const struct ty_option ty_report_memory_options[] = {
 	{0, "line", "BYTES", "size of a cache line (default: the file's, else 64)",
 	 .take = take_line, .at = offsetof(struct args, line_bytes)},
-	{0, "symfs", "DIR", "files of the recorded machine; may be repeated", .take = ty_take_texts,
-	 .at = offsetof(struct args, roots)},
 	{0}};
 
 /* The file and what is told of it: -1, or the exit status. */
@@ -117,6 +112,8 @@ static int report(const struct args *a)
 	if (ty_mem_session_open(&r.s, a->path, &a->mem, &err) || run(&r, a, &err) ||
 	    ty_cli_written(&err))
 		status = ty_cli_fail(&err);
+	if (r.names && status == TY_EXIT_GOOD)
+		ty_mem_names_tell(r.names);
 	ty_mem_names_free(r.names);
 	ty_mem_session_fini(&r.s);
 	return status;
@@ -139,6 +136,6 @@ int ty_cmd_report_memory(int argc, char **argv)
 	if (status < 0)
 		status = report(&a);
 	ty_select_fini(&a.sel);
-	vec_fini(&a.roots);
+	vec_fini(&a.mem.roots);
 	return status;
 }

@@ -300,11 +300,16 @@ static int print_frame(const struct options *o, const struct ty_view_input *in,
 	return rc;
 }
 
+/* Where the names of memory samples' addresses come from. */
+static struct ty_mem_options name_files(const struct options *o)
+{
+	return (struct ty_mem_options){.roots = o->flow.roots, .kallsyms = o->flow.kallsyms};
+}
+
 /* A perf.data file: its memory samples. */
 static int show_memory(const struct options *o, struct ty_err *err)
 {
-	const struct ty_mem_options none = {0};
-	struct ty_view_memory v = {.aside = !o->print};
+	struct ty_view_memory v = {.files = name_files(o), .aside = !o->print};
 	int rc;
 
 	if (o->sel.clock_chosen || o->logs.path.n)
@@ -313,7 +318,7 @@ static int show_memory(const struct options *o, struct ty_err *err)
 			"%s: --clock and --log go with recordings of events, not with memory "
 			"samples",
 			o->path ? o->path : "tarry.dat");
-	rc = ty_view_memory_open(&v, o->path, &none, &o->sel, err);
+	rc = ty_view_memory_open(&v, o->path, &o->sel, err);
 	if (!rc)
 		rc = o->print ? print_frame(o, NULL, &v.in, err)
 			      : ty_app_run_memory(&v.in, o->color, err);
@@ -370,6 +375,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.trace = s->trace,
 		.start_ns = ty_model_summary(s->model)->start_ns,
 		.end_ns = ty_model_summary(s->model)->end_ns,
+		.files = name_files(o),
 		.memory_bytes = o->samples_bytes,
 		.no_index = o->sel.no_index,
 		.aside = !o->print,
@@ -509,7 +515,7 @@ int ty_cmd_view(int argc, char **argv)
 			   {ty_memory_option, .to = &o.sel},
 			   {ty_index_option, .to = &o.sel},
 			   {ty_code_options, .to = &o.flow,
-			    .title = "Of executed instructions (record --flow), where their code "
+			    .title = "Where the code of executed instructions and memory samples "
 				     "is:"}}};
 	int rc, status = ty_options_parse(&line, argc, argv);
 

@@ -42,9 +42,8 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 {
 	int r;
 
-	v->names = ty_mem_names_new(v->s.stream, NULL, 0, ty_mem_session_local(&v->s));
-	r = v->names ? ty_mem_session_points(&v->s, sel, &v->points, err)
-		     : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", v->s.path);
+	r = ty_mem_session_names(&v->s, &v->files, &v->names, err);
+	r = r ? r : ty_mem_session_points(&v->s, sel, &v->points, err);
 	v->in = (struct ty_memory_input){
 		.points = v->points,
 		.path = v->s.path,
@@ -62,10 +61,10 @@ static int read_points(struct ty_view_memory *v, const struct ty_select *sel, st
 	return r;
 }
 
-int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct ty_mem_options *o,
-			const struct ty_select *sel, struct ty_err *err)
+int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct ty_select *sel,
+			struct ty_err *err)
 {
-	int r = ty_mem_session_open(&v->s, path, o, err);
+	int r = ty_mem_session_open(&v->s, path, &v->files, err);
 
 	v->s.tell = true;
 	return r ? r : read_points(v, sel, err);
@@ -88,6 +87,8 @@ int ty_view_memory_check(const struct ty_view_memory *v, struct ty_err *err)
 
 void ty_view_memory_fini(struct ty_view_memory *v)
 {
+	if (v->names)
+		ty_mem_names_tell(v->names);
 	ty_mem_names_free(v->names);
 	if (v->s.path)
 		ty_mem_session_fini(&v->s);

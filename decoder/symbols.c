@@ -26,12 +26,21 @@ struct sym {
 
 struct seg {
 	uint64_t off, addr, n;
+	uint32_t flags; /* PF_* */
+};
+
+/* Code of a compilation unit, where the file has no .debug_aranges for it. */
+struct unit {
+	uint64_t from, to, before; /* before: the largest `to` up to here */
+	Dwarf_Off die;
 };
 
 struct ty_symbols {
 	Elf *elf, *debug; /* debug: what was stripped of elf; or NULL */
 	Dwarf *dw;
 	bool dw_tried, symtab, lines; /* what elf has */
+	bool units_made, fixed;	      /* fixed: addresses are those of the file (ET_EXEC) */
+	VEC(struct unit) units;	      /* by from */
 	VEC(struct seg) segs;
 	VEC(struct sym) syms; /* functions */
 	VEC(struct sym) data; /* variables */
@@ -48,6 +57,24 @@ static int by_addr(const void *a, const void *b)
 	if (!x->size != !y->size)
 		return x->size ? 1 : -1;
 	return (int)y->weak - (int)x->weak;
+}
+
+/* $x, $d and the like of Arm and RISC-V tell code from data, and name nothing. */
+static bool is_mark(const char *name)
+{
+	return name[0] == '$' && name[1] && (!name[2] || name[2] == '.' || name[1] == 'x');
+}
+
+/* A label without a type names code where its section holds code, and never data. */
+static bool names_code(Elf *elf, const GElf_Sym *sym, const char *name)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn;
+
+	if (GELF_ST_TYPE(sym->st_info) != STT_NOTYPE)
+		return true;
+	scn = is_mark(name) ? NULL : elf_getscn(elf, sym->st_shndx);
+	return scn && gelf_getshdr(scn, &sh) && sh.sh_flags & SHF_EXECINSTR;
 }
 
 static void add_table(struct ty_symbols *s, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh)
@@ -72,7 +99,7 @@ static void add_table(struct ty_symbols *s, Elf *elf, Elf_Scn *scn, const GElf_S
 		if (sym.st_shndx == SHN_UNDEF || sym.st_shndx == SHN_ABS || !sym.st_value)
 			continue;
 		name = elf_strptr(elf, sh->sh_link, sym.st_name);
-		if (!name || !*name)
+		if (!name || !*name || !names_code(elf, &sym, name))
 			continue;
 		fresh = (struct sym){.addr = sym.st_value,
 				     .size = sym.st_size,
@@ -179,6 +206,7 @@ static void add_symbols(struct ty_symbols *s)
 static void load(struct ty_symbols *s)
 {
 	GElf_Shdr sh;
+	GElf_Ehdr eh;
 	size_t n;
 
 	if (elf_getphdrnum(s->elf, &n))
@@ -188,10 +216,12 @@ static void load(struct ty_symbols *s)
 
 		if (!gelf_getphdr(s->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
-		(void)vec_push(
-			&s->segs,
-			(struct seg){.off = ph.p_offset, .addr = ph.p_vaddr, .n = ph.p_filesz});
+		(void)vec_push(&s->segs, (struct seg){.off = ph.p_offset,
+						      .addr = ph.p_vaddr,
+						      .n = ph.p_filesz,
+						      .flags = ph.p_flags});
 	}
+	s->fixed = gelf_getehdr(s->elf, &eh) && eh.e_type == ET_EXEC;
 	s->lines = section_named(s->elf, ".debug_line", &sh);
 	add_symbols(s);
 }
@@ -208,6 +238,11 @@ struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n)
 	if (s->elf && elf_kind(s->elf) == ELF_K_ELF)
 		load(s);
 	return s;
+}
+
+bool ty_symbols_usable(const struct ty_symbols *s)
+{
+	return s->segs.n > 0;
 }
 
 bool ty_symbols_whole(const struct ty_symbols *s)
@@ -253,6 +288,7 @@ void ty_symbols_free(struct ty_symbols *s)
 	vec_fini(&s->segs);
 	vec_fini(&s->syms);
 	vec_fini(&s->data);
+	vec_fini(&s->units);
 	ty_buf_fini(&s->names);
 	free(s);
 }
@@ -309,16 +345,13 @@ bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out)
 	return false;
 }
 
-bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, int64_t delta, struct ty_symbol *out,
-			 uint64_t *in)
+/* The variable at an address of the file. */
+static bool variable_at(const struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
+			uint64_t *in)
 {
 	size_t lo = 0, hi = s->data.n;
 	const struct sym *y;
-	uint64_t addr;
 
-	if (!to_addr(s, off, &addr))
-		return false;
-	addr += (uint64_t)delta;
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
@@ -335,6 +368,49 @@ bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, int64_t delta, stru
 	return true;
 }
 
+/*
+ * The address of the file that is mapped where a mapping begins at offset `off`. Mappings begin
+ * with a page, segments need not: the page may hold the end of another one. Code has one segment
+ * there; other pages do only if no two fit.
+ */
+static bool mapped_addr(const struct ty_symbols *s, uint64_t off, bool code, uint64_t *addr)
+{
+	const struct seg *fits = NULL;
+
+	vec_each (g, &s->segs) {
+		if (off < (g->off & ~UINT64_C(4095)) || off >= g->off + g->n ||
+		    (code && !(g->flags & PF_X)))
+			continue;
+		if (fits)
+			return false;
+		fits = g;
+	}
+	if (fits)
+		*addr = fits->addr - (fits->off - off);
+	return fits;
+}
+
+bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, bool code, int64_t delta,
+			 struct ty_symbol *out, uint64_t *in)
+{
+	uint64_t addr;
+
+	return mapped_addr(s, off, code, &addr) && variable_at(s, addr + (uint64_t)delta, out, in);
+}
+
+bool ty_symbols_variable_of(struct ty_symbols *s, uint64_t off, struct ty_symbol *out, uint64_t *in)
+{
+	uint64_t addr;
+
+	return to_addr(s, off, &addr) && variable_at(s, addr, out, in);
+}
+
+bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
+			       uint64_t *in)
+{
+	return s->fixed && variable_at(s, addr, out, in);
+}
+
 bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out)
 {
 	vec_each (y, &s->syms)
@@ -343,6 +419,65 @@ bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *
 	vec_each (y, &s->syms)
 		if (y->name && !strcmp(y->name, name))
 			return give(s, y, out);
+	return false;
+}
+
+static int unit_order(const void *a, const void *b)
+{
+	const struct unit *x = a, *y = b;
+
+	return x->from != y->from ? (x->from < y->from ? -1 : 1) : 0;
+}
+
+/* Whose code lies where, by the units themselves. */
+static void make_units(struct ty_symbols *s)
+{
+	Dwarf_Off off = 0, next;
+	size_t head;
+
+	s->units_made = true;
+	for (; !dwarf_nextcu(s->dw, off, &next, &head, NULL, NULL, NULL); off = next) {
+		Dwarf_Addr base, from, to;
+		ptrdiff_t at = 0;
+		Dwarf_Die die;
+
+		if (next <= off || !dwarf_offdie(s->dw, off + head, &die))
+			break;
+		while ((at = dwarf_ranges(&die, at, &base, &from, &to)) > 0)
+			if (from < to && s->units.n < SYMBOLS_MAX)
+				(void)vec_push(
+					&s->units,
+					(struct unit){.from = from, .to = to, .die = off + head});
+	}
+	if (s->units.n)
+		qsort(s->units.v, s->units.n, sizeof(*s->units.v), unit_order);
+	for (size_t i = 0; i < s->units.n; i++) {
+		struct unit *u = &s->units.v[i];
+
+		u->before = i && u[-1].before > u->to ? u[-1].before : u->to;
+	}
+}
+
+/* The unit of the code at an address: by .debug_aranges, which clang leaves out, else by all. */
+static bool unit_at(struct ty_symbols *s, uint64_t addr, Dwarf_Die *die)
+{
+	size_t lo = 0, hi;
+
+	if (dwarf_addrdie(s->dw, addr, die))
+		return true;
+	if (!s->units_made)
+		make_units(s);
+	for (hi = s->units.n; lo < hi;) {
+		size_t mid = (lo + hi) / 2;
+
+		if (s->units.v[mid].from <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo && s->units.v[lo - 1].before > addr; lo--)
+		if (s->units.v[lo - 1].to > addr)
+			return dwarf_offdie(s->dw, s->units.v[lo - 1].die, die);
 	return false;
 }
 
@@ -358,7 +493,7 @@ bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int 
 		if (elf && elf_kind(elf) == ELF_K_ELF)
 			s->dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	}
-	if (!s->dw || !to_addr(s, off, &addr) || !dwarf_addrdie(s->dw, addr, &cu))
+	if (!s->dw || !to_addr(s, off, &addr) || !unit_at(s, addr, &cu))
 		return false;
 	l = dwarf_getsrc_die(&cu, addr);
 	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;

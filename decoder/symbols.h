@@ -23,6 +23,8 @@ struct ty_symbol {
 struct ty_symbols *ty_symbols_new(const uint8_t *p, size_t n);
 void ty_symbols_free(struct ty_symbols *s);
 
+/* Is it an ELF file with something to be loaded? */
+bool ty_symbols_usable(const struct ty_symbols *s);
 /* Has the file its whole symbol table and its line table? If not, another file may have what was
  * stripped. */
 bool ty_symbols_whole(const struct ty_symbols *s);
@@ -36,12 +38,19 @@ void ty_symbols_debug(struct ty_symbols *s, const uint8_t *p, size_t n);
 /* The function that holds the byte at this offset; "NAME@plt" for a procedure linkage entry. */
 bool ty_symbols_find(struct ty_symbols *s, uint64_t off, struct ty_symbol *out);
 /*
- * The variable that lies `delta` bytes from where the byte at file offset `off` is mapped, *in
- * bytes into it; also where the file holds no bytes (.bss). out->start is its address as the file
- * has it.
+ * The variable that lies `delta` bytes from where a mapping of the file begins, with the page at
+ * file offset `off` (code: it is mapped to be executed), *in bytes into it; also where the file
+ * holds no bytes (.bss). false, too, where the page is of two segments, so that it is not known
+ * which one is mapped. out->start is its address as the file has it.
  */
-bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, int64_t delta, struct ty_symbol *out,
-			 uint64_t *in);
+bool ty_symbols_variable(struct ty_symbols *s, uint64_t off, bool code, int64_t delta,
+			 struct ty_symbol *out, uint64_t *in);
+/* The same of the byte at this offset. */
+bool ty_symbols_variable_of(struct ty_symbols *s, uint64_t off, struct ty_symbol *out,
+			    uint64_t *in);
+/* The same at an address of a file that is always at its own addresses; false: it is not. */
+bool ty_symbols_variable_fixed(struct ty_symbols *s, uint64_t addr, struct ty_symbol *out,
+			       uint64_t *in);
 /* The first function of this name: by its whole name. */
 bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *out);
 /* Source file and line; false when there is no line table for it. */

@@ -13,8 +13,8 @@
 #include "plain.h"
 #include "spe_packet.h"
 
-/* No line is longer: 64 events, TY_MEM_EXTRAS raw packets, a name of NAME_MAX bytes. */
-#define LINE_MAX_BYTES 6144u
+/* No line is longer: 64 events, TY_MEM_EXTRAS raw packets, six names of NAME_BYTES. */
+#define LINE_MAX_BYTES 8192u
 #define NAME_BYTES     256u
 #define OUT_BYTES      65536u
 
@@ -96,6 +96,7 @@ struct event_text {
 
 /* Texts made once: operations, by class and payload; events, plain and as JSON. */
 struct texts {
+	struct ty_mem_names *names; /* NULL: not asked for */
 	char op[4][256][40];
 	struct event_text events[2][64];
 };
@@ -186,6 +187,67 @@ static void json_extra(struct line *l, const struct ty_mem *m)
 		PUT(l, "}");
 	}
 	PUT(l, "]");
+}
+
+/* Names of the addresses, where files for them were given. */
+static void json_names(struct line *l, struct ty_mem_names *names, const struct ty_mem *m)
+{
+	struct ty_mem_name_of n = {0};
+
+	if (m->has & TY_MEM_HAS_PC)
+		ty_mem_name(names, m->pid, m->pc, m->ts_ns, &n);
+	if (n.symbol) {
+		PUT(l, ",\"symbol\":\"");
+		put_json_text(l, n.symbol);
+		key_u(l, "\",\"symbol_offset\":", n.offset);
+	}
+	if (n.mapping) {
+		PUT(l, ",\"object\":\"");
+		put_json_text(l, n.mapping);
+		PUT(l, "\"");
+	}
+	if (n.file) {
+		PUT(l, ",\"file\":\"");
+		put_json_text(l, n.file);
+		key_u(l, "\",\"source_line\":", n.line > 0 ? (unsigned)n.line : 0);
+	}
+	n.symbol = NULL;
+	if (m->has & TY_MEM_HAS_VA)
+		ty_mem_name(names, m->pid, m->va, m->ts_ns, &n);
+	if (n.symbol) {
+		PUT(l, ",\"variable\":\"");
+		put_json_text(l, n.symbol);
+		key_u(l, "\",\"variable_offset\":", n.offset);
+	}
+}
+
+/* "name+0x10 ", and of code where it stands. */
+static void text_name(struct line *l, struct ty_mem_names *names, const struct ty_mem *m,
+		      uint64_t addr)
+{
+	struct ty_mem_name_of n;
+	char *from = l->p;
+
+	ty_mem_name(names, m->pid, addr, m->ts_ns, &n);
+	if (!n.symbol)
+		return;
+	put(l, n.symbol, strnlen(n.symbol, NAME_BYTES));
+	PUT(l, "+");
+	put_x(l, n.offset);
+	if (n.file) {
+		const char *slash = strrchr(n.file, '/');
+		const char *base = slash ? slash + 1 : n.file;
+
+		PUT(l, " (");
+		put(l, base, strnlen(base, NAME_BYTES));
+		PUT(l, ":");
+		put_u(l, n.line > 0 ? (unsigned)n.line : 0);
+		PUT(l, ")");
+	}
+	if (n.assumed)
+		PUT(l, " (assumed)");
+	ty_plain(from, (size_t)(l->p - from));
+	PUT(l, " ");
 }
 
 static void json_line(struct line *l, struct texts *t, const struct ty_mem_stream *s,
@@ -305,6 +367,8 @@ static void json_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		PUT(l, ",\"remote\":true");
 	if (m->extras)
 		json_extra(l, m);
+	if (t->names)
+		json_names(l, t->names, m);
 	PUT(l, "}\n");
 }
 
@@ -364,11 +428,18 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		PUT(l, "pc ");
 		put_x(l, m->pc);
 		PUT(l, " ");
+		if (t->names)
+			text_name(l, t->names, m, m->pc);
 	}
 	put_s(l, op_text(t, m));
 	if (m->has & TY_MEM_HAS_VA) {
 		PUT(l, " va ");
 		put_x(l, m->va);
+		if (t->names) {
+			PUT(l, " ");
+			text_name(l, t->names, m, m->va);
+			l->p--;
+		}
 	}
 	if (m->has & TY_MEM_HAS_TAG) {
 		PUT(l, " tag ");
@@ -432,8 +503,8 @@ static bool flush(struct line *l, FILE *out)
 	return fwrite(l->buf, 1, n, out) == n;
 }
 
-static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out,
-		struct ty_err *err)
+static int dump(struct ty_mem_session *s, const struct ty_mem_options *o,
+		const struct ty_select *sel, FILE *out, struct ty_err *err)
 {
 	struct texts *t = calloc(1, sizeof(*t));
 	struct line *l = malloc(sizeof(*l));
@@ -445,6 +516,8 @@ static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out
 		l->p = l->buf;
 		events_init(t);
 		r = ty_mem_session_window(s, sel, &w, err);
+		if (!r && (o->roots.n || o->kallsyms))
+			r = ty_mem_session_names(s, o, &t->names, err);
 	}
 	while (!r && (r = ty_mem_next(s->stream, &m, err)) > 0) {
 		r = 0;
@@ -456,6 +529,10 @@ static int dump(struct ty_mem_session *s, const struct ty_select *sel, FILE *out
 	}
 	if (t && l)
 		flush(l, out);
+	if (t && t->names) {
+		ty_mem_names_tell(t->names);
+		ty_mem_names_free(t->names);
+	}
 	free(t);
 	free(l);
 	return r;
@@ -468,7 +545,7 @@ int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struc
 	int r = ty_mem_session_open(&s, path, o, err);
 
 	if (!r)
-		r = dump(&s, sel, out, err);
+		r = dump(&s, o, sel, out, err);
 	ty_mem_session_fini(&s);
 	return r;
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "disasm.h"
+#include "name_list.h"
 #include "pair_map.h"
+#include "plain.h"
 #include "symbols.h"
 #include "vec.h"
 
@@ -14,6 +16,7 @@
 #define LOOKS_MAX 10000 /* mappings that are looked at for a variable */
 
 struct image {
+	const char *name;
 	struct ty_symbols *symbols; /* NULL: not found */
 	struct ty_bytes bytes;
 };
@@ -25,8 +28,9 @@ struct ty_mem_names {
 	VEC(struct image) images;
 	struct ty_pair_map
 		image_of; /* by where the name stands: names of a stream are one text each */
-	struct ty_disasm *disasm; /* NULL: not needed yet */
-	uint8_t *width;		  /* by code; NULL: not asked for yet */
+	struct ty_name_list *kernel; /* NULL: not given */
+	struct ty_disasm *disasm;    /* NULL: not needed yet */
+	uint8_t *width;		     /* by code; NULL: not asked for yet */
 };
 
 /* Who waits is next, however soon the other one wants it again. */
@@ -67,6 +71,7 @@ void ty_mem_names_free(struct ty_mem_names *n)
 		return;
 	vec_each (i, &n->images)
 		ty_symbols_free(i->symbols);
+	ty_name_list_free(n->kernel);
 	ty_disasm_free(n->disasm);
 	free(n->width);
 	vec_fini(&n->images);
@@ -77,11 +82,42 @@ void ty_mem_names_free(struct ty_mem_names *n)
 	free(n);
 }
 
+int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err *err)
+{
+	struct ty_bytes b;
+	int r = ty_flow_files_read(n->files, path, &b, err);
+
+	if (r)
+		return r;
+	n->kernel = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_KALLSYMS);
+	if (!n->kernel)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
+	if (!ty_name_list_count(n->kernel))
+		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
+			       "--kallsyms %s: holds no function: it was read by somebody who may "
+			       "not see addresses (copy /proc/kallsyms as root), or is none",
+			       path);
+	return 0;
+}
+
+void ty_mem_names_tell(struct ty_mem_names *n)
+{
+	take(n);
+	vec_each (i, &n->images)
+		if (i->symbols && !ty_symbols_usable(i->symbols))
+			ty_say("tarry: %s: no ELF file, or a damaged one: its code and data have "
+			       "no names (give the recorded one below a directory with --symfs "
+			       "DIR)\n",
+			       i->name);
+	ty_flow_files_tell(n->files);
+	give(n);
+}
+
 /* The file of a mapping; NULL: out of memory. */
 static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 {
 	uint32_t *known = ty_pair_map_add(&n->image_of, (uintptr_t)m->name, 0);
-	struct image i = {0};
+	struct image i = {.name = m->name};
 
 	if (!known)
 		return NULL;
@@ -99,10 +135,29 @@ static struct image *image(struct ty_mem_names *n, const struct ty_mem_map *m)
 	return &n->images.v[*known];
 }
 
+/* The variable that the file of the mapping itself has there. */
+static bool name_mapped(struct ty_mem_names *n, const struct ty_mem_map *m, uint64_t addr,
+			uint64_t ts_ns, struct ty_mem_name_of *out)
+{
+	const struct image *i = m ? image(n, m) : NULL;
+	struct ty_symbol sym;
+	uint64_t in;
+
+	if (!i || !i->symbols ||
+	    !ty_symbols_variable_of(i->symbols, addr - m->addr + m->pgoff, &sym, &in))
+		return false;
+	*out = (struct ty_mem_name_of){.symbol = sym.name,
+				       .offset = in,
+				       .mapping = m->name,
+				       .mapping_off = addr - m->addr,
+				       .assumed = m->ts_ns > ts_ns};
+	return true;
+}
+
 /* A variable of one of the process' files, of the one mapped last before. Their data need not be
- * mapped in the recording: it lies as far from their code as in the file. What the process was
- * forked with counts, too. None where there are more mappings than are looked at: another one may
- * lie nearer. */
+ * mapped in the recording: it lies as far from their code as in the file, or where the file itself
+ * says. What the process was forked with counts, too. None where there are more mappings than are
+ * looked at: another one may lie nearer. */
 static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		      struct ty_mem_name_of *out)
 {
@@ -126,8 +181,9 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 			if (looks++ == LOOKS_MAX)
 				return;
 			if (!im || !im->symbols ||
-			    !ty_symbols_variable(im->symbols, m->pgoff, (int64_t)(addr - m->addr),
-						 &sym, &in))
+			    (!ty_symbols_variable(im->symbols, m->pgoff, m->prot & 4,
+						  (int64_t)(addr - m->addr), &sym, &in) &&
+			     !ty_symbols_variable_fixed(im->symbols, addr, &sym, &in)))
 				continue;
 			before = m->ts_ns <= ts; /* else the first one recorded later */
 			found = (struct ty_mem_name_of){.symbol = sym.name,
@@ -142,8 +198,22 @@ static void name_data(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 		*out = found;
 }
 
-static void name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
-		      struct ty_mem_name_of *out)
+static bool name_kernel(const struct ty_mem_names *n, uint64_t addr, struct ty_mem_name_of *out)
+{
+	uint64_t start, size;
+
+	if (!n->kernel || !(addr >> 63) ||
+	    !ty_name_list_find(n->kernel, addr, &out->symbol, &start, &size))
+		return false;
+	out->offset = addr - start;
+	if (!out->mapping)
+		out->mapping = "[kernel.kallsyms]";
+	return true;
+}
+
+/* Returns the mapping. */
+static const struct ty_mem_map *name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr,
+					  uint64_t ts_ns, struct ty_mem_name_of *out)
 {
 	const struct ty_mem_map *m = ty_mem_map_find(n->stream, pid, addr, ts_ns);
 	const struct image *i;
@@ -155,15 +225,18 @@ static void name_code(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64
 		out->mapping = m->name;
 		out->mapping_off = addr - m->addr;
 		out->assumed = m->ts_ns > ts_ns;
-		i = image(n, m);
-		off = addr - m->addr + m->pgoff;
-		if (i && i->symbols && ty_symbols_find(i->symbols, off, &sym)) {
-			out->symbol = sym.name;
-			out->offset = off - sym.start;
-			if (!ty_symbols_line(i->symbols, off, &out->file, &out->line))
-				out->file = NULL;
-		}
 	}
+	if (name_kernel(n, addr, out) || !m)
+		return m;
+	i = image(n, m);
+	off = addr - m->addr + m->pgoff;
+	if (i && i->symbols && ty_symbols_find(i->symbols, off, &sym)) {
+		out->symbol = sym.name;
+		out->offset = off - sym.start;
+		if (!ty_symbols_line(i->symbols, off, &out->file, &out->line))
+			out->file = NULL;
+	}
+	return m;
 }
 
 void ty_mem_name_codes(struct ty_mem_names *n, const struct ty_mem_code *c, uint32_t count,
@@ -171,7 +244,7 @@ void ty_mem_name_codes(struct ty_mem_names *n, const struct ty_mem_code *c, uint
 {
 	take(n);
 	for (uint32_t i = 0; i < count; i++)
-		name_code(n, c[i].pid, c[i].addr, c[i].ts_ns, &out[i]);
+		(void)name_code(n, c[i].pid, c[i].addr, c[i].ts_ns, &out[i]);
 	give(n);
 }
 
@@ -193,9 +266,11 @@ bool ty_mem_names_own_code(const struct ty_mem_names *n, const struct ty_mem_cod
 void ty_mem_name(struct ty_mem_names *n, int32_t pid, uint64_t addr, uint64_t ts_ns,
 		 struct ty_mem_name_of *out)
 {
+	const struct ty_mem_map *m;
+
 	take(n);
-	name_code(n, pid, addr, ts_ns, out);
-	if (!out->symbol)
+	m = name_code(n, pid, addr, ts_ns, out);
+	if (!out->symbol && !name_mapped(n, m, addr, ts_ns, out))
 		name_data(n, pid, addr, ts_ns, out);
 	give(n);
 }

@@ -15,6 +15,11 @@ struct ty_mem_names;
 struct ty_mem_names *ty_mem_names_new(const struct ty_mem_stream *s, const char *const *roots,
 				      size_t roots_n, bool local);
 void ty_mem_names_free(struct ty_mem_names *n);
+/* Before anything is asked: names of the kernel's functions out of a copy of /proc/kallsyms. 0 or
+ * -TY_E.... */
+int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err *err);
+/* Which files were there, but could not be used: a line each on stderr, with what would help. */
+void ty_mem_names_tell(struct ty_mem_names *n);
 
 struct ty_mem_name_of {
 	const char *symbol; /* NULL: not known */

@@ -446,6 +446,15 @@ bool ty_mem_session_local(const struct ty_mem_session *s)
 	       !strcmp(u.machine, f->arch);
 }
 
+int ty_mem_session_names(const struct ty_mem_session *s, const struct ty_mem_options *o,
+			 struct ty_mem_names **out, struct ty_err *err)
+{
+	*out = ty_mem_names_new(s->stream, o->roots.v, o->roots.n, ty_mem_session_local(s));
+	if (!*out)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	return o->kallsyms ? ty_mem_names_kernel(*out, o->kallsyms, err) : 0;
+}
+
 bool ty_mem_session_is_perf(const char *path)
 {
 	uint8_t magic[8];

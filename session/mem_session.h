@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "select.h"
+#include "mem_names.h"
 #include "mem_points.h"
 #include "mem_stream.h"
 #include "perf_data.h"
@@ -26,10 +27,12 @@ struct ty_mem_session {
 	const atomic_bool *stop; /* see ty_mem_session_of_trace */
 };
 
-/* Options: a bare stream and its core. */
+/* Options: a bare stream and its core; where names come from. */
 struct ty_mem_options {
-	const char *raw;  /* --spe-raw FILE */
-	const char *midr; /* --midr HEX */
+	const char *raw;       /* --spe-raw FILE */
+	const char *midr;      /* --midr HEX */
+	struct ty_texts roots; /* --symfs DIR */
+	const char *kallsyms;  /* --kallsyms FILE */
 };
 
 /* path (default tarry.dat when NULL) or o->raw. A note about what is missing in the file goes to
@@ -60,6 +63,10 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err);
 /* The machine that recorded is this one? Its files may have changed: build ids are compared. */
 bool ty_mem_session_local(const struct ty_mem_session *s);
+/* Names for what is open, to be freed before that is ended. 0 or -TY_E... with err; *out may be to
+ * be freed either way. */
+int ty_mem_session_names(const struct ty_mem_session *s, const struct ty_mem_options *o,
+			 struct ty_mem_names **out, struct ty_err *err);
 /* Does the file begin as a perf.data file does? */
 bool ty_mem_session_is_perf(const char *path);
 
