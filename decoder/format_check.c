@@ -216,6 +216,39 @@ static bool list(struct in *x)
 	return true;
 }
 
+/* The bytes of the type at *p, stepping over it and blanks; 0 when it is not a known one. */
+static unsigned type_size(const char **p, unsigned long_size)
+{
+	static const struct {
+		const char *word;
+		unsigned char n; /* 0: long_size */
+	} types[] = {{"char", 1},  {"bool", 1},	 {"short", 2}, {"int", 4},   {"long", 0},
+		     {"u8", 1},	   {"u16", 2},	 {"u32", 4},   {"u64", 8},   {"s8", 1},
+		     {"s16", 2},   {"s32", 4},	 {"s64", 8},   {"__u8", 1},  {"__u16", 2},
+		     {"__u32", 4}, {"__u64", 8}, {"__s8", 1},  {"__s16", 2}, {"__s32", 4},
+		     {"__s64", 8}};
+	struct in x = {.p = *p};
+	unsigned size = 0;
+	const char *w;
+	size_t n;
+
+	blanks(&x);
+	if (lit(&x, "unsigned ") || lit(&x, "signed "))
+		blanks(&x);
+	w = x.p;
+	n = word(&x);
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i].word) == n && !memcmp(types[i].word, w, n))
+			size = types[i].n ? types[i].n : long_size;
+	blanks(&x);
+	if (n == 4 && !memcmp(w, "long", 4) && lit(&x, "long")) {
+		size = 8;
+		blanks(&x);
+	}
+	*p = x.p;
+	return size;
+}
+
 /* Behind the '(' of a call up to and with its ')'. */
 static bool arguments(struct in *x, const char *name, size_t n)
 {
@@ -258,16 +291,11 @@ static bool arguments(struct in *x, const char *name, size_t n)
 				return false;
 		} else if (known[k].field) {
 			const char *field = x->p;
-			size_t len = word(x);
+			bool good = n == 6 ? type_size(&x->p, 8) != 0 /* sizeof(unsigned int) */
+					   : is_field(x, field, word(x), true);
 
-			if (!len)
+			if (!good)
 				return false;
-			if (n == 6) { /* sizeof(unsigned int) */
-				blanks(x);
-				word(x);
-			} else if (!is_field(x, field, len, true)) {
-				return false;
-			}
 		} else if (!expr(x)) {
 			return false;
 		}
@@ -492,4 +520,19 @@ bool ty_ft_wellformed(const char *text, size_t n)
 	while (*x.p == '\n')
 		x.p++;
 	return !*x.p;
+}
+
+void ty_ft_sizeof(char *text, unsigned long_size)
+{
+	static const char call[] = "sizeof(";
+
+	for (char *p = text; (p = strstr(p, call)); p++) {
+		const char *end = p + strlen(call);
+		unsigned n = type_size(&end, long_size);
+
+		if ((p > text && is_word(p[-1])) || !n || *end != ')')
+			continue;
+		memset(p, ' ', (size_t)(end + 1 - p));
+		*p = (char)('0' + n);
+	}
 }

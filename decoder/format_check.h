@@ -13,4 +13,11 @@
 /* text[0..n), NUL-terminated at n. */
 bool ty_ft_wellformed(const char *text, size_t n);
 
+/*
+ * Put numbers in the place of each sizeof(TYPE), padded with blanks: libtraceevent's parser (1.7.1)
+ * compares words that it has freed where TYPE is "int", and fails at most others. text is
+ * NUL-terminated and well-formed, so that the types are known.
+ */
+void ty_ft_sizeof(char *text, unsigned long_size);
+
 #endif

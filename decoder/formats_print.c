@@ -255,11 +255,17 @@ static void inspect_all(struct eval *x)
 static void look(struct ty_formats *f, struct ty_fmt_entry *e)
 {
 	struct eval x = {.be = f->big_endian};
+	char *text;
 
 	e->print_state = FIELDS_ONLY;
 	if (!ty_ft_wellformed(e->text, e->text_n))
 		return;
-	tep_parse_event(f->tep, e->text, e->text_n, e->system);
+	text = strndup(e->text, e->text_n);
+	if (!text)
+		return;
+	ty_ft_sizeof(text, f->trace->long_size);
+	tep_parse_event(f->tep, text, e->text_n, e->system);
+	free(text);
 	x.event = tep_find_event(f->tep, e->id);
 	if (!x.event || strcmp(x.event->name, e->name) || strcmp(x.event->system, e->system))
 		return;

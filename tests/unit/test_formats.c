@@ -675,6 +675,8 @@ static void well_formed(void **state)
 		BAD("\"%d\", REC->a +"),
 		BAD("\"%d\", 1 / 0"),
 		BAD("\"%d\", 1 / sizeof0"),
+		BAD("\"%d\", sizeof(int x)"),
+		BAD("\"%d\", sizeof(struct page)"),
 		BAD("\"%d\", 7 / REC->a"),
 		BAD("\"%d\", REC->a % (1 - 1)"),
 		BAD("\"%d\", REC->a / 2 * 0"),
@@ -814,6 +816,33 @@ static void lists_of_a_trace(void **state)
 	free((char *)k.t.printk.s);
 }
 
+/* libtraceevent compares freed words where it reads sizeof(int), as kernels write it
+ * (AddressSanitizer stops there), and fails at u64. */
+static void sizes_of_types(void **state)
+{
+	static const char text[] = HEAD("sizes", 64)
+		F("int n", 8, 4,
+		  1) "\nprint fmt: \"%d %d %d %d %d %d\", sizeof(unsigned int), sizeof( int), "
+		     "sizeof(long "
+		     "long), REC->n / sizeof(unsigned int), sizeof(u8), sizeof(unsigned long)\n";
+	struct fake k;
+	char same[] = "xsizeof(int) sizeof(interval) sizeof(int) sizeof(unsigned int )";
+
+	ty_ft_sizeof(same, 8);
+	assert_string_equal(same,
+			    "xsizeof(int) sizeof(interval) 4           4                    ");
+	for (unsigned wide = 4; wide <= 8; wide += 4) {
+		fake_init(&k, wide, false);
+		fake_add(&k, "test", text);
+		fake_open(&k);
+		head(&k, 64, 1, 12);
+		put(&k, 8, 40, 4);
+		ty_formats_decode(k.f, &k.ev);
+		assert_string_equal(text_of(&k), wide == 4 ? "4 4 8 10 1 4" : "4 4 8 10 1 8");
+		ty_formats_free(k.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -829,6 +858,7 @@ int main(void)
 		cmocka_unit_test(cut_everywhere),
 		cmocka_unit_test(well_formed),
 		cmocka_unit_test(hostile_texts),
+		cmocka_unit_test(sizes_of_types),
 		cmocka_unit_test(lists),
 		cmocka_unit_test(lists_of_a_trace),
 	};
