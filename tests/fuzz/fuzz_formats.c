@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any text as an event's format, any bytes as its record: decoded, taken apart field by field, and
- * printed (which hands text and record to libtraceevent). Input: the format text, a NUL, the
- * record. The text's "ID:" is found by the record's first two bytes being set to it.
+ * printed (which hands text and record to libtraceevent), with any list of printk formats and
+ * kernel symbols. Input: the format text, the printk formats and the symbols, a NUL behind each,
+ * then the record, whose first two bytes are set to the text's "ID:".
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "format_text.h"
 #include "formats.h"
+#include "fuzz.h"
 #include "trace.h"
 
 /* libtraceevent leaks a few bytes on texts that it refuses. */
@@ -19,37 +21,56 @@ const char *__lsan_default_suppressions(void)
 	return "leak:libtraceevent";
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* A copy of the text up to the next NUL, which is stepped over; NULL when there is none. */
+static char *text(const uint8_t **data, size_t *size)
+{
+	const uint8_t *nul = *size ? memchr(*data, 0, *size) : NULL;
+	char *s = nul ? strdup((const char *)*data) : NULL;
+
+	if (s) {
+		*size -= (size_t)(nul + 1 - *data);
+		*data = nul + 1;
+	}
+	return s;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const systems[] = {"sched", "raw_syscalls", "ftrace", "irq"};
-	const uint8_t *nul = size ? memchr(data, 0, size) : NULL;
+	const char *system = systems[size % 4];
 	struct ty_trace t = {.path = "fuzz", .long_size = 8};
 	struct ty_event_format one;
 	struct ty_formats *f;
 	struct ty_event ev = {0};
 	struct ty_buf out;
 	const char *name;
+	char *format, *printk, *kallsyms;
 	size_t name_n;
 	uint8_t *rec;
 	uint16_t id;
 
-	if (!nul || size > 20000)
+	if (size > 20000)
 		return 0;
-	one = (struct ty_event_format){systems[size % 4],
-				       {(const char *)data, (size_t)(nul - data)}};
-	if (ty_ft_head(one.text.s, &name, &name_n, &id))
-		return 0;
+	format = text(&data, &size);
+	printk = text(&data, &size);
+	kallsyms = text(&data, &size);
+	if (!format || ty_ft_head(format, &name, &name_n, &id))
+		goto out;
+	one = (struct ty_event_format){system, {format, strlen(format)}};
 	t.formats.v = &one;
 	t.formats.n = t.formats.cap = 1;
+	if (printk)
+		t.printk = (struct ty_text){printk, strlen(printk)};
+	if (kallsyms)
+		t.kallsyms = (struct ty_text){kallsyms, strlen(kallsyms)};
 	if (ty_formats_new(&t, &f, NULL))
-		return 0;
-	ev.size = (uint32_t)(size - (size_t)(nul - data) - 1);
-	rec = malloc(ev.size ? ev.size : 1);
+		goto out;
+	ev.size = (uint32_t)size;
+	rec = malloc(size ? size : 1);
 	if (!rec)
 		abort();
-	memcpy(rec, nul + 1, ev.size);
-	if (ev.size >= 2)
+	memcpy(rec, data, size);
+	if (size >= 2)
 		memcpy(rec, &id, 2);
 	ev.data = rec;
 	ty_formats_decode(f, &ev);
@@ -64,5 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ty_buf_fini(&out);
 	free(rec);
 	ty_formats_free(f);
+out:
+	free(format);
+	free(printk);
+	free(kallsyms);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "jitdump.h"
 #include "name_list.h"
 #include "rd.h"
+#include "fuzz.h"
 
 enum { BYTES_MAX = 65536, PID = 7, ASKED = 64 };
 enum kind { JITDUMP, MAP, KALLSYMS, CORE, KINDS };
@@ -79,7 +80,11 @@ static void map_dump(struct ty_flow_perf *p)
 	ty_flow_perf_file(p, rec, sizeof(rec), 0, 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	return fuzz_mutate_parts(data, size, max, seed, 2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {0};

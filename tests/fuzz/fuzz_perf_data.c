@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "events.h"
+#include "fuzz.h"
 #include "mem_points.h"
 #include "mem_stream.h"
 #include "perf_data.h"
@@ -119,7 +120,6 @@ static void events(const char *path)
 	ty_trace_close(t);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ty_perf *p;
@@ -128,11 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64];
 	uint32_t a, c;
 	size_t pos = 0;
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-		abort();
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fuzz_file(data, size, path);
 	if (!ty_perf_open(path, &p, NULL)) {
 		while (ty_perf_next(p, &r, NULL) > 0) {
 			uint8_t last;
@@ -158,6 +155,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ty_perf_close(p);
 	}
 	events(path);
-	close(fd);
 	return 0;
 }

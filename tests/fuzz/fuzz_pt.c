@@ -14,8 +14,9 @@
 #include "flow_calls.h"
 #include "flow_perf.h"
 #include "symbols.h"
+#include "fuzz.h"
 
-enum { ITEMS_MAX = 200000, BYTES_MAX = 65536, STREAMS = 4, PAGE = 4096, PAGES_MAX = 64 };
+enum { ITEMS_MAX = 20000, BYTES_MAX = 65536, STREAMS = 4, PAGE = 4096, PAGES_MAX = 64 };
 enum kind { PACKETS, HOLE, BACK, SIDEBAND, CODE, IMAGE, ELF, LOSS, KINDS };
 #define BASE 0x400000ull
 
@@ -116,7 +117,11 @@ static void pull(struct ty_flow *f, struct ty_flow_calls *calls)
 			ty_flow_calls_feed(calls, &at);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	return fuzz_mutate_parts(data, size, max, seed, 2);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {.f = ty_flow_new(NULL, NULL)};

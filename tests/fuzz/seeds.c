@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes what a fuzzer starts from into the directory argv[1]: the small traces of fuzz_trace and
- * fuzz_perf_data, or with argv[2] "pt" streams, code and side bands for fuzz_pt, with "names" what
- * fuzz_names reads. */
+/* Writes what a fuzzer starts from into the directory argv[1], for the fuzzer argv[2] without
+ * "fuzz_"; the files argv[3]... are ELF files for those that read such. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +14,11 @@
 #include "perf_events.h"
 #include "perf_write.h"
 #include "pt_encode.h"
+#include "ring_pages.h"
+#include "spe_encode.h"
 
 static const char *dir;
+static char **elf; /* files, NULL at the end */
 
 static const char *in_dir(const char *name)
 {
@@ -220,18 +222,234 @@ static void test_name_seeds(void **state)
 	ty_buf_fini(&dump);
 }
 
+/* What fuzz_formats reads: texts with one of each that is printed, lists, a record. */
+#define COMMON                                                                                     \
+	"format:\n"                                                                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define F(decl, off, size) "\tfield:" decl ";\toffset:" #off ";\tsize:" #size ";\tsigned:0;\n"
+
+static void test_format_seeds(void **state)
+{
+	static const char *const texts[] = {
+		"name: sys_enter\nID: 1\n" COMMON F("long id", 8, 8)
+			F("unsigned long args[6]", 16, 48) "\nprint fmt: \"NR %ld (%lx, %lx)\", "
+							   "REC->id, REC->args[0], REC->args[1]\n",
+		"name: bprint\nID: 6\n" COMMON F("unsigned long ip", 8, 8)
+			F("const char * fmt", 16, 8)
+				F("u32 buf[]", 24,
+				  0) "\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->fmt\n",
+		"name: print\nID: 5\n" COMMON F("unsigned long ip", 8, 8)
+			F("char buf[]", 16,
+			  0) "\nprint fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n",
+		"name: irq_handler_entry\nID: 7\n" COMMON F("int irq", 8, 4)
+			F("__data_loc char[] name", 12,
+			  4) "\nprint fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n",
+		"name: flags\nID: 8\n" COMMON F("u32 a", 8, 4) F("u8 b[4]", 12, 4)
+			F("u64 c", 16, 8) "\nprint fmt: \"%s %s %s %s\", __print_flags(REC->a, "
+					  "\"|\", { 1, \"S\" }, { "
+					  "0x2UL, \"D\" }), __print_symbolic(REC->a, { 0, \"HI\" "
+					  "}, { 1, \"TIMER\" }), "
+					  "__print_hex(REC->b, 4), __print_array(REC->b, 4, 1)\n",
+		"name: loc\nID: 9\n" COMMON F("__data_loc u8[] d", 8, 4) F("__rel_loc char[] r", 12,
+									   4)
+			F("__data_loc unsigned long[] m", 16,
+			  4) "\nprint fmt: \"%s %d %s\", __print_hex(__get_dynamic_array(d), "
+			     "__get_dynamic_array_len(d)), __get_dynamic_array_len(m), "
+			     "__get_rel_str(r)\n",
+		"name: ops\nID: 10\n" COMMON F("u64 a", 8, 8) F("int n", 16, 4)
+			F("char s[4]", 20, 4) "\nprint fmt: \"%*s %.*s %d%%\", REC->n, REC->s, "
+					      "REC->n, REC->s, (REC->a >> 3 & "
+					      "0xff) / 4 + (REC->n ? sizeof(int) : ~REC->n)\n",
+	};
+	static const char lists[] =
+		"0x1000 : \"n=%d %s\\n\"\n0x2000 : \"%5.2lx %p\"\0"
+		"ffffffff81000000 T _stext\nffffffff81000100 t do_it\t[module]\n";
+
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		char name[16];
+		struct ty_buf b;
+
+		ty_buf_init(&b, 1 << 20);
+		ty_buf_add(&b, texts[i], strlen(texts[i]) + 1);
+		ty_buf_add(&b, lists, sizeof(lists));
+		for (unsigned k = 0; k < 4; k++)
+			ty_buf_addle(&b, (const uint64_t[]){0, 0x0004001800040018, 0x1000, 2}[k],
+				     8);
+		ty_buf_add(&b, "abc\0\1\2\3\4", 8);
+		ty_buf_add(&b, "abcdefg\0\1\2\3\4\5\6\7\10", 16);
+		snprintf(name, sizeof(name), "%u", i);
+		ty_fx_write(in_dir(name), b.p, b.len);
+		ty_buf_fini(&b);
+	}
+}
+
+static void test_log_seeds(void **state)
+{
+	static const char text[] =
+		"no time yet\n2024-05-06T12:53:30Z hello\n"
+		"2024-05-06T14:53:20,123456789+02:00 x\n2024/05/06 12:53:40 GMT\n"
+		"{\"time\":\"2024-05-06T12:53:50.5Z\"}\n\tat somewhere\n"
+		"10.0.0.1 - - [06/May/2024:12:53:20 +0000] \"GET / HTTP/1.1\" 200\n"
+		"Date: Mon, 06 May 2024 12:53:20 GMT\nMay  6 14:53:20 host prog[1]: x\n"
+		"I0506 14:53:20.500000 4242 main.cc:7] x\n"
+		"4242:M 06 May 2024 14:53:20.250 * Ready\n[  120.500000] kernel\n"
+		"1715000005 x\n1715000005000 x\n1715000005.25 x\n12:53:25 x\n"
+		"<34>1 2024-05-06T12:53:20.003Z host app - - - m\n"
+		"2024-10-27 02:30:00 CEST x\n";
+
+	ty_fx_write(in_dir("all"), text, sizeof(text) - 1);
+	for (const char *p = text; *p; p = strchr(p, '\n') + 1) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "line%td", p - text);
+		ty_fx_write(in_dir(name), p, (size_t)(strchr(p, '\n') + 1 - p));
+	}
+}
+
+static void test_spe_seeds(void **state)
+{
+	struct ty_buf b;
+
+	for (unsigned k = 0; k < 4; k++) {
+		ty_buf_init(&b, 1 << 16);
+		ty_buf_addle(&b, k, 1);	 /* which processor */
+		ty_buf_addle(&b, 31, 1); /* pieces of 512 bytes */
+		for (unsigned i = 0; i < 12; i++)
+			spe_mem(&b, (struct spe_mem){.pc = 0x400000 + i % 3 * 4,
+						     .va = 0x7f0000001000 + i % 5 * 8,
+						     .pa = 0x1000 + i % 5 * 8,
+						     .has_pa = k & 1,
+						     .ts = 1000 + i * 10,
+						     .ctx = k == 3 ? -1 : (int)(i % 3),
+						     .source = (int)i,
+						     .op = i & 1,
+						     .total = 100 + i,
+						     .issue = 5,
+						     .xlat = 2});
+		spe_address(&b, 9, 0x1234);
+		spe_op(&b, 2, 1);
+		spe_end(&b);
+		spe_pad(&b, 7);
+		ty_fx_write(in_dir((const char *[]){"n1", "n2", "hisi", "none"}[k]), b.p, b.len);
+		ty_buf_fini(&b);
+	}
+}
+
+static void test_ring_page_seeds(void **state)
+{
+	for (unsigned k = 0; k < 4; k++) {
+		uint8_t page[1 + 1024] = {0}, rec[64] = {0};
+		struct page_maker m = {.be = k & 1};
+
+		page[0] = (uint8_t)k; /* big endian, longs of 4 bytes */
+		ty_page_begin(&m, page + 1, 1024, 1000, k & 2 ? 4 : 8, k & 1);
+		for (unsigned id = 1; id <= 4; id++) {
+			ty_page_put(&m, rec, id, 2);
+			ty_page_put(&m, rec + 8, 0x00080020, 4);
+			ty_page_put(&m, rec + 12, 0x00080008, 4);
+			ty_page_put(&m, rec + 16, 0x00100020, 4);
+			memcpy(rec + 20, "text and more", 14);
+			ty_page_data(&m, 10, rec, sizeof(rec));
+			ty_page_extend(&m, 1ull << 30);
+			ty_page_long(&m, 10, rec, sizeof(rec));
+			ty_page_stamp(&m, 1ull << 32);
+		}
+		ty_page_padding(&m, 5, 16);
+		ty_page_end(&m, k == 2 ? 7 : 0);
+		ty_fx_write(in_dir((const char *[]){"le8", "be8", "le4", "be4"}[k]), page,
+			    sizeof(page));
+	}
+}
+
+/* An edit of each kind, as in fuzz_index.c; its mutator makes the others. */
+static void test_index_seeds(void **state)
+{
+	static const uint8_t edits[1 + 2 * 8] = {0,    0x10, 0, 0, 0x80, 2, 0xff, 0xff, 0xff,
+						 0x40, 0x10, 0, 0, 0,	 1, 1,	  1};
+
+	ty_fx_write(in_dir("none"), edits, 1);
+	ty_fx_write(in_dir("body"), edits, 9);
+	ty_fx_write(in_dir("both"), edits, 17);
+}
+
+static void test_symbol_seeds(void **state)
+{
+	for (unsigned i = 0; elf[i]; i++) {
+		char name[16];
+		struct ty_buf b;
+
+		ty_buf_init(&b, 1 << 20);
+		ty_fx_read(elf[i], &b);
+		snprintf(name, sizeof(name), "elf%u", i);
+		ty_fx_write(in_dir(name), b.p, b.len);
+		ty_buf_fini(&b);
+	}
+}
+
+/* Every file of fuzz_trace and fuzz_perf_data with every command, as in fuzz_cli.c. */
+static void wide_part(struct ty_buf *b, unsigned kind, const void *p, size_t n)
+{
+	ty_buf_addle(b, kind, 1);
+	ty_buf_addle(b, n, 3);
+	ty_buf_add(b, p, n);
+}
+
+static void test_cli_seeds(void **state)
+{
+	static const char *const files[] = {"v6",      "v6-be",	   "v7-none",
+					    "v7-zlib", "v7-zstd",  "v7-zstd-be",
+					    "spool",   "finished", "perf-data"};
+	static const char log[] = "1.5 x\n2024-05-06T12:53:30Z hello\n[  120.500000] kernel\n",
+			  syms[] = "ffffffff81000000 T _stext\n";
+	enum { COMMANDS = 18 };
+
+	test_seeds(NULL);
+	for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct ty_buf b, file;
+		char name[40];
+
+		ty_buf_init(&file, 1 << 20);
+		ty_fx_read(in_dir(files[i]), &file);
+		for (unsigned k = i % 3; k < COMMANDS; k += 3) {
+			ty_buf_init(&b, 2 << 20);
+			wide_part(&b, 0, &(uint8_t){(uint8_t)k}, 1);
+			wide_part(&b, 1, file.p, file.len);
+			wide_part(&b, 2, log, sizeof(log) - 1);
+			wide_part(&b, 4, syms, sizeof(syms) - 1);
+			snprintf(name, sizeof(name), "%s.%u", files[i], k);
+			ty_fx_write(in_dir(name), b.p, b.len);
+			ty_buf_fini(&b);
+		}
+		ty_buf_fini(&file);
+		unlink(in_dir(files[i]));
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest trace[] = {cmocka_unit_test(test_seeds)},
-				pt[] = {cmocka_unit_test(test_pt_seeds)},
-				names[] = {cmocka_unit_test(test_name_seeds)};
+	static const struct {
+		const char *fuzzer;
+		CMUnitTestFunction f;
+	} all[] = {{"trace", test_seeds},	   {"perf_data", test_seeds},
+		   {"pt", test_pt_seeds},	   {"names", test_name_seeds},
+		   {"formats", test_format_seeds}, {"log", test_log_seeds},
+		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
+		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
+		   {"cli", test_cli_seeds}};
 
-	if (argc < 2)
+	if (argc < 3)
 		return 2;
 	dir = argv[1];
-	if (argc > 2 && !strcmp(argv[2], "pt"))
-		return cmocka_run_group_tests(pt, NULL, NULL);
-	if (argc > 2 && !strcmp(argv[2], "names"))
-		return cmocka_run_group_tests(names, NULL, NULL);
-	return cmocka_run_group_tests(trace, NULL, NULL);
+	elf = argv + 3;
+	for (unsigned i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (!strcmp(argv[2], all[i].fuzzer)) {
+			const struct CMUnitTest one[] = {{argv[2], all[i].f, NULL, NULL, NULL}};
+
+			return cmocka_run_group_tests(one, NULL, NULL);
+		}
+	fprintf(stderr, "seeds: none for '%s'\n", argv[2]);
+	return 2;
 }

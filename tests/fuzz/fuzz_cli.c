@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line over any files: a recording, trace or perf.data file, a log beside it, the
+ * program that it names, a copy of kallsyms. Input: parts of u8 kind, u24 bytes, bytes
+ * (fuzz.h); of each kind the last one counts. The first byte of a part of kind COMMAND chooses the
+ * command; all run in this process, so that coverage guides the fuzzer (with -close_fd_mask=3,
+ * which silences them).
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+#include "fuzz.h"
+
+enum { WIDTH = 3, BYTES_MAX = 1 << 20 };
+enum kind { COMMAND, TRACE, LOG, ELF, SYMS, KINDS };
+
+/* libtraceevent and libdw leak on what they refuse. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent\nleak:libdw\nleak:libelf";
+}
+
+static char dir[64];
+
+static void leave(void)
+{
+	char path[128];
+	static const char *const names[KINDS + 1] = {"", "trace", "log", "sym/code", "syms", "sym"};
+
+	for (unsigned i = TRACE; i <= KINDS; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		remove(path);
+	}
+	snprintf(path, sizeof(path), "%s/out", dir);
+	remove(path);
+	rmdir(dir);
+}
+
+/* A folder in memory where there is one. */
+static void begin(void)
+{
+	char path[128];
+
+	snprintf(dir, sizeof(dir), "%s/tarry-fuzz-XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	if (!mkdtemp(dir))
+		abort();
+	snprintf(path, sizeof(path), "%s/sym", dir);
+	mkdir(path, 0700);
+	setenv("XDG_CACHE_HOME", dir, 1);
+	unsetenv("DEBUGINFOD_URLS");
+	atexit(leave);
+}
+
+static void put(const char *name, const uint8_t *p, size_t n)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || write(fd, p, n) != (ssize_t)n)
+		abort();
+	close(fd);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+	return fuzz_mutate_parts(data, size, max, seed, WIDTH);
+}
+
+static void run(unsigned which, const char *trace, const char *log, const char *sym,
+		const char *syms, const char *out)
+{
+	static const struct {
+		int (*cmd)(int, char **);
+		const char *arg[10]; /* T, L, S, K, O: the files */
+	} all[] = {
+		{ty_cmd_report, {"report", "T"}},
+		{ty_cmd_report, {"report", "T", "--json"}},
+		{ty_cmd_report, {"report", "T", "--log", "L"}},
+		{ty_cmd_report, {"report", "T", "stalls", "ledger", "longest", "--all"}},
+		{ty_cmd_report, {"report", "T", "flow", "--symfs", "S"}},
+		{ty_cmd_report, {"report", "T", "memory", "sharing", "--symfs", "S"}},
+		{ty_cmd_report, {"report", "T", "diff", "--from", "0.1", "--to", "0.2"}},
+		{ty_cmd_report, {"report", "T", "outliers", "loss", "threads", "syscalls"}},
+		{ty_cmd_dump, {"dump", "T"}},
+		{ty_cmd_dump, {"dump", "T", "events"}},
+		{ty_cmd_dump, {"dump", "T", "events", "--json"}},
+		{ty_cmd_dump, {"dump", "T", "syscalls", "--json"}},
+		{ty_cmd_dump, {"dump", "T", "memory"}},
+		{ty_cmd_dump, {"dump", "T", "flow", "--symfs", "S"}},
+		{ty_cmd_dump, {"dump", "T", "flow", "--json", "--symfs", "S", "--kallsyms", "K"}},
+		{ty_cmd_view, {"view", "T", "--print"}},
+		{ty_cmd_export, {"export", "T", "--to", "perf", "-o", "O"}},
+		{ty_cmd_export, {"export", "T", "--to", "dat", "-o", "O"}},
+	};
+	char *argv[12] = {0};
+	int argc = 0, r;
+
+	which %= sizeof(all) / sizeof(*all);
+	for (const char *const *a = all[which].arg; *a; a++) {
+		const char *file = !strcmp(*a, "T")   ? trace
+				   : !strcmp(*a, "L") ? log
+				   : !strcmp(*a, "S") ? sym
+				   : !strcmp(*a, "K") ? syms
+				   : !strcmp(*a, "O") ? out
+						      : *a;
+
+		argv[argc++] = strdup(file);
+	}
+	r = all[which].cmd(argc, argv);
+	if (r < 0 || r > TY_EXIT_USAGE)
+		abort();
+	fflush(NULL);
+	for (int i = 0; i < 12; i++)
+		free(argv[i]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_part part, of[KINDS] = {0};
+	char trace[128], log[128], sym[128], syms[128], out[128];
+	uint8_t *copy;
+	size_t at = 0;
+
+	if (size > BYTES_MAX)
+		return 0;
+	if (!*dir)
+		begin();
+	while (fuzz_part_next(data, size, WIDTH, &at, &part))
+		of[part.kind % KINDS] = part;
+	copy = malloc(of[TRACE].n + 1);
+	if (!copy)
+		abort();
+	memcpy(copy, data + of[TRACE].body, of[TRACE].n);
+	if (!(of[COMMAND].n > 1 && data[of[COMMAND].body + 1] & 1))
+		fuzz_repair(copy, of[TRACE].n);
+	put("trace", copy, of[TRACE].n);
+	free(copy);
+	put("log", data + of[LOG].body, of[LOG].n);
+	put("sym/code", data + of[ELF].body, of[ELF].n);
+	put("syms", data + of[SYMS].body, of[SYMS].n);
+	snprintf(trace, sizeof(trace), "%s/trace", dir);
+	snprintf(log, sizeof(log), "%s/log", dir);
+	snprintf(sym, sizeof(sym), "%s/sym", dir);
+	snprintf(syms, sizeof(syms), "%s/syms", dir);
+	snprintf(out, sizeof(out), "%s/out", dir);
+	run(of[COMMAND].n ? data[of[COMMAND].body] : 0, trace, log, sym, syms, out);
+	remove(out);
+	return 0;
+}
