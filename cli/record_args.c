@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "command.h"
 #include "flow_files.h"
+#include "loader_find.h"
 #include "plain.h"
 #include "pt_caps.h"
 #include "spe_packet.h"
@@ -269,7 +271,8 @@ static const struct ty_option options[] = {
 	 "it, by single-stepping (step: 1,000 times slower and more)",
 	 .take = take_flow},
 	{0, "flow-filter", "FUNC[@FILE]",
-	 "only from a function's entry to its return (of the program, or of FILE); outside of it "
+	 "only from a function's entry to its return (of the program, or of FILE, a path or a "
+	 "library's name); outside of it "
 	 "the command runs at full speed. With Intel PT: only the function's own code; also "
 	 "OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC' (as many as the CPU has)",
 	 .take = ty_take_texts, .at = AT(flow_filters)},
@@ -310,7 +313,7 @@ static const struct ty_option options[] = {
 static int find_function(struct ty_record_args *a, const char *text, char *path, struct stat *st,
 			 struct ty_symbol *sym, struct ty_err *err)
 {
-	char name[512], *at;
+	char name[512], library[PATH_MAX], *at;
 	struct ty_command c;
 	struct ty_flow_files *files;
 	struct ty_symbols *syms = NULL;
@@ -325,8 +328,19 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 	if (at) {
 		*at = 0;
 		file = at + 1;
-	} else if ((r = ty_command_find(&c, a->o.argv, err))) {
-		return r;
+	}
+	if (!at || !strchr(file, '/')) {
+		r = ty_command_find(&c, a->o.argv, err);
+		if (r)
+			return r;
+		/* A name alone is a library's, as the command would load it; or a file here. */
+		if (at && ty_loader_find(c.path, file, NULL, library))
+			file = library;
+		else if (at && access(file, F_OK))
+			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				       "--flow-filter: %s would load no library '%s', and there is "
+				       "no such file here: give its path",
+				       c.path, file);
 	}
 	files = ty_flow_files_new(NULL, 0);
 	if (!files)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See code_map.h: what is asked. */
+#include <elf.h>
 #include <string.h>
 
 #include "code_priv.h"
@@ -187,6 +188,20 @@ int32_t ty_code_program(const struct ty_code *c, int32_t pid, uint64_t t_ns)
 	return l ? (int32_t)(l - c->lives.v) : -1;
 }
 
+/* A mapped file that is no program may be another one than what was mapped: what was given for this
+ * address knows better. */
+static bool find_given(struct ty_code *c, const struct ty_code_mapping *m, uint64_t t_ns,
+		       uint64_t addr, struct holds h, struct ty_code_at *at)
+{
+	struct ty_bytes b = ty_code_file_bytes(c, m->file);
+	const struct ty_code_mapping *g;
+
+	if (b.n >= SELFMAG && !memcmp(b.p, ELFMAG, SELFMAG))
+		return false;
+	g = mapping_at(c, TY_CODE_GIVEN, t_ns, addr, &h);
+	return g && bytes_of(c, g, &h, addr, at);
+}
+
 bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 		  struct ty_code_at *at)
 {
@@ -200,7 +215,7 @@ bool ty_code_find(struct ty_code *c, int32_t pid, uint64_t t_ns, uint64_t addr,
 	if (m && bytes_of(c, m, &h, addr, at))
 		return true;
 	m = pid < 0 ? NULL : mapping_at(c, ty_code_mapped(pid), t_ns, addr, &h);
-	if (m && bytes_of(c, m, &h, addr, at))
+	if (m && (find_given(c, m, t_ns, addr, h, at) || bytes_of(c, m, &h, addr, at)))
 		return true;
 	for (int32_t of = TY_CODE_EVERYBODY; of >= TY_CODE_CORE_FILES; of--) {
 		m = mapping_at(c, of, t_ns, addr, &h);

@@ -38,6 +38,7 @@ void ty_flow_free(struct ty_flow *f)
 	ty_blocks_free(f->blocks);
 	ty_buf_fini(&f->bytes);
 	vec_fini(&f->ranges);
+	vec_fini(&f->missing);
 	vec_each (s, &f->streams) {
 		ty_buf_fini(&s->bytes);
 		vec_fini(&s->pieces);

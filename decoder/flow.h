@@ -136,6 +136,13 @@ uint64_t ty_flow_window_bytes(const struct ty_flow *f);
 uint64_t ty_flow_headless_bytes(const struct ty_flow *f);
 /* Gaps so far that may come of an erratum, of a CPU that nothing names. */
 uint64_t ty_flow_errata(const struct ty_flow *f);
+/* Code that gaps so far have missed, the first files; NULL: no more. */
+struct ty_flow_missing {
+	int file;    /* of ty_flow_code; -1: nothing says what was mapped at ip */
+	uint64_t ip; /* of the first gap */
+	uint64_t gaps;
+};
+const struct ty_flow_missing *ty_flow_missing(const struct ty_flow *f, size_t i);
 uint32_t ty_flow_streams(const struct ty_flow *f);
 uint64_t ty_flow_bytes(const struct ty_flow *f);
 

@@ -71,3 +71,8 @@ uint64_t ty_flow_errata(const struct ty_flow *f)
 {
 	return f->errata;
 }
+
+const struct ty_flow_missing *ty_flow_missing(const struct ty_flow *f, size_t i)
+{
+	return i < f->missing.n ? &f->missing.v[i] : NULL;
+}

@@ -174,7 +174,8 @@ struct ty_flow {
 	uint64_t uses;
 	struct ty_flow_work *work;
 	uint64_t errata; /* gaps that may come of one */
-	int failed;	 /* -TY_E...: a stream could not be read on */
+	VEC(struct ty_flow_missing) missing;
+	int failed; /* -TY_E...: a stream could not be read on */
 };
 
 /* ---- flow.c ---- */

@@ -9,6 +9,8 @@
 
 #include "flow_priv.h"
 
+enum { MISSING_MAX = 16 };
+
 static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n)
 {
 	struct ty_flow_stream *s = ctx;
@@ -294,6 +296,23 @@ static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
 	gap->until = r[1].at.timed ? r[1].at.tsc : 0;
 }
 
+/* Which file's code a gap misses; those after the first MISSING_MAX are not told. */
+static void note_missing(const struct ty_flow_stream *s, const struct ty_flow_item *gap)
+{
+	struct ty_flow *f = s->flow;
+	uint64_t off, until, t = f->timed && s->pt ? ty_flow_ns(f, gap->tsc) : UINT64_MAX - 1;
+	int file = ty_code_whose(f->code, s->now_pid, t, gap->ip, &off, &until);
+
+	vec_each (m, &f->missing)
+		if (m->file == file) {
+			m->gaps++;
+			return;
+		}
+	if (f->missing.n < MISSING_MAX)
+		(void)vec_push(&f->missing,
+			       (struct ty_flow_missing){.file = file, .ip = gap->ip, .gaps = 1});
+}
+
 /* The range's next item; false at its end. */
 static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
@@ -332,6 +351,8 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 	if (r->blind)
 		it->value = r->end - r->at.off;
 	s->flow->errata += (it->flags & TY_FF_ERRATUM) != 0;
+	if (it->flags & TY_FF_NO_CODE)
+		note_missing(s, it);
 	end_gap(s, it);
 	return true;
 }
@@ -560,6 +581,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 
 	f->failed = r;
 	f->errata = 0;
+	f->missing.n = 0;
 	f->lead = NULL;
 	if (r)
 		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",

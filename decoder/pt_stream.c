@@ -374,13 +374,15 @@ static void fail(struct ty_pt *pt, uint64_t ip, const char *text, bool unproven)
 
 	it.tsc = pt->last_tsc;
 	it.flags = pt->timed ? 0 : TY_FF_NO_TIME;
+	if (pt->status == -pte_nomap || pt->status == -pte_bad_insn)
+		it.flags |= TY_FF_NO_CODE;
 	it.value = found ? e.from : pt->end;
 	it.value -= it.off < it.value ? it.off : it.value;
 	if (nowhere) {
 		it.text = ty_pt_ended_nowhere;
 		it.off = lost_fup;
 		it.value = 1;
-	} else if (!pt->cpu.family && pt->status < 0 && pt->status != -pte_nomap) {
+	} else if (!pt->cpu.family && pt->status < 0 && !(it.flags & TY_FF_NO_CODE)) {
 		it.flags |= TY_FF_ERRATUM;
 	}
 	if (nowhere && e.begins && was_interrupted_at(pt, e.ip)) {

@@ -58,6 +58,7 @@ enum ty_flow_class {
 #define TY_FF_RESUMED	  0x08
 #define TY_FF_32BIT	  0x10
 #define TY_FF_INFERRED	  0x20 /* ASYNC: it follows from where tracing resumed; no packet says it */
+#define TY_FF_NO_CODE	  0x80 /* GAP: there is no code at ip, or none that can be decoded */
 #define TY_FF_ERRATUM	  0x40 /* GAP: it may come of an erratum, and the CPU is not known */
 
 struct ty_flow_item {

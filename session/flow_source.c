@@ -2,6 +2,7 @@
 /* See flow_source.h. */
 #include "flow_source.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
+#include "plain.h"
 #include "plain.h"
 #include "rd.h"
 #include "trace.h"
@@ -468,10 +470,41 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	return n;
 }
 
+/* What code was missing, and how to give it. */
+static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_missing *m)
+{
+	struct ty_code *code = ty_flow_code(s->flow);
+	struct ty_bytes b = ty_code_file_bytes(code, m->file);
+	char name[300];
+
+	if (m->file < 0) {
+		fprintf(stderr,
+			"tarry: nothing says what was mapped at %#" PRIx64
+			" and elsewhere (%" PRIu64 " gap%s): give it with --image FILE@ADDRESS\n",
+			m->ip, m->gaps, m->gaps == 1 ? "" : "s");
+		return;
+	}
+	snprintf(name, sizeof(name), "%s", ty_code_file_name(code, m->file));
+	ty_plain(name, strlen(name));
+	fprintf(stderr,
+		"tarry: %s %s (%" PRIu64 " gap%s, the first at %#" PRIx64
+		"): name the directory of what was mapped with --symfs DIR, or give it with "
+		"--image "
+		"FILE@ADDRESS\n",
+		name,
+		!b.n						 ? "is not to be had"
+		: b.n > SELFMAG && !memcmp(b.p, ELFMAG, SELFMAG) ? "has no such code"
+								 : "is no ELF file",
+		m->gaps, m->gaps == 1 ? "" : "s", m->ip);
+}
+
 void ty_flow_source_tell(const struct ty_flow_source *s)
 {
 	uint64_t errata = s->flow ? ty_flow_errata(s->flow) : 0;
+	const struct ty_flow_missing *m;
 
+	for (size_t i = 0; s->flow && (m = ty_flow_missing(s->flow, i)); i++)
+		tell_missing(s, m);
 	if (errata)
 		fprintf(stderr,
 			"tarry: %" PRIu64

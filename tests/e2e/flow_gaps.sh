@@ -71,6 +71,42 @@ is "an overflow has no size, and goes on at its FUP" "of unknown size, goes on a
 	"$(flow dump overflow 2>/dev/null | sed -n 's/.*GAP: .*; \(.*\))$/\1/p')"
 is "report flow: an overflow" 1 "$(flow report overflow 2>/dev/null | head -n 1 | grep -c 'of unknown size: 1 overflow')"
 
+# The program that a perf record says was mapped: not there; something else of that name; given by hand.
+mkdir "$out/root"
+python3 - "$out" <<'END'
+import struct, sys
+name = b"/nowhere/prog\0\0\0"
+rec = lambda t, misc, body: struct.pack("<IHH", t, misc, 8 + len(body)) + body
+open(sys.argv[1] + "/side", "wb").write(
+    rec(3, 2, struct.pack("<II", 7, 7) + b"prog\0\0\0\0") +
+    rec(1, 2, struct.pack("<II3Q", 7, 7, 0x400000, 0x1000, 0) + name))
+END
+mapped() { "$TARRY" dump flow --pt-raw "$out/faults,tid=7" --pt-sideband "$out/side,sample=0" --symfs "$out/root" --insn --json "$@"; }
+mapped >"$out/d" 2>"$out/err"
+is "a program that is not there is named, and what would help" 1 \
+	"$(grep -c '^tarry: /nowhere/prog is not to be had (.*--symfs.*--image' "$out/err")"
+printf 'version https://example.invalid/spec/v1\noid sha256:0\n' >"$out/root/prog"
+mapped >"$out/d" 2>"$out/err"
+is "a file that is no ELF file is named, too" 1 "$(grep -c '^tarry: /nowhere/prog is no ELF file' "$out/err")"
+mapped --image "$out/code@0x400000:0:128" >"$out/d" 2>"$out/err"
+is "and --image comes before it" "8 " "$(insns "$out/d") $(cat "$out/err")"
+
+# A library by its name, as the command would load it.
+if [ "$(id -u)" -eq 0 ] && command -v cc >/dev/null; then
+	mkdir "$out/lib"
+	echo 'int twice(int n) { return n + n; }' >"$out/twice.c"
+	echo 'int twice(int); int main(void) { return twice(21) != 42; }' >"$out/main.c"
+	cc -shared -fPIC -Wl,-soname,libtwice.so.3 -o "$out/lib/libtwice.so.3" "$out/twice.c" &&
+		cc -o "$out/prog" "$out/main.c" "$out/lib/libtwice.so.3" -Wl,-rpath,'$ORIGIN/lib'
+	if "$TARRY" record -q --flow=step --flow-filter twice@libtwice.so.3 -o "$out/t.dat" "$out/prog" 2>"$out/err"; then
+		is "--flow-filter finds a library by its soname" 1 "$("$TARRY" report "$out/t.dat" flow | grep -c ' twice (')"
+	else
+		skip "--flow-filter finds a library by its soname" "nothing can be traced here: $(head -n 1 "$out/err")"
+	fi
+	"$TARRY" record -q --flow=step --flow-filter twice@libnone.so -o "$out/t.dat" "$out/prog" 2>"$out/err"
+	is "a library that is none is an error" "1 1" "$? $(grep -c "would load no library 'libnone.so'" "$out/err")"
+fi
+
 if [ ! -d $pt ]; then
 	skip "real captures without their CPU" "../shared/pt is not on this machine"
 	done_with
