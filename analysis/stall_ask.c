@@ -592,11 +592,25 @@ static bool is_done(const struct ty_hunt *h, uint32_t other, uint32_t span)
 	return !is_elsewhere(&was, &w);
 }
 
+/* Was what the thread gave to another one at `ask`, so that this woke, its answer on a descriptor
+ * where it had heard first? Or has that one ended, as a process, which would be heard of? */
+static bool is_answer(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
+		      uint64_t ask)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, other);
+	int64_t fd;
+
+	if (t->died && t->tgid != ty_model_thread(h->x->m, c->s.thread)->tgid)
+		return true;
+	fd = ty_stall_given_to(h->x, c->s.thread, ask);
+	return fd >= 0 && ty_stall_side(h, c, fd).serves;
+}
+
 /* Was the wakeup of another thread at `ask` a request? Not if it came by the very thing that is
  * waited for now, as of a lock that is handed on; nor, if this wait is not over, so that nothing
  * tells of its end, when the other one had waited since before the recording, and may have asked
- * then, or is done with it, or started this one as a program that reads what it says. `span` of
- * that other thread began so. */
+ * then, or is done with it, or was answered itself (is_answer), or started this one as a program
+ * that reads what it says. `span` of that other thread began so. */
 static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
 		       uint32_t span, uint64_t ask)
 {
@@ -605,6 +619,7 @@ static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_
 
 	if (c->s.flags & TY_SF_OPEN &&
 	    (waited_before(h, c->s.thread, other) || is_done(h, other, span) ||
+	     is_answer(h, c, other, ask) ||
 	     (c->w.fd == STDIN_FILENO && ty_stall_descends(m, c->s.thread, tgid))))
 		return false;
 	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, ask), c->s.syscall);

@@ -53,8 +53,10 @@
  *   told to.
  * - A wait for a peer that is not over when the recording ends: a stall when the waiter had woken
  *   somebody right before, who had not asked it first nor waited since before the recording, nor
- *   waits itself in the end where it waited before, or may (only of descriptors it is certain that
- *   it waits elsewhere); and not by what it waits for itself, as at a lock that is handed on.
+ *   waits itself in the end where it waited before, or may, nor was answered by that on a
+ *   descriptor where it had spoken first, nor has ended as a process since (only of descriptors it
+ * is certain that it waits elsewhere); and not by what it waits for itself, as at a lock that is
+ * handed on.
  * - A wait that a timer ended, but no sleep: a stall when the waiter for a peer had asked or sent
  *   anything (by futex only when somebody is seen waking that word at another time, or was asked
  *   right before); or the command waited for it, once, and went on to work (by futex, where nobody

@@ -16,7 +16,7 @@
 #include "err.h"
 #include "irq_find.h"
 
-#define SAMPLE	4096  /* interrupts or points of a CPU that are looked at for its ticks */
+#define SAMPLE	512   /* interrupts or points of a CPU that are looked at for its ticks */
 #define ENOUGH	8     /* intervals of one length are a period */
 #define OTHERS	65536 /* signs of life within one time without an interrupt */
 #define RUNS	4096

@@ -116,6 +116,15 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 		w->kind = TY_WAKER_TIMER;
 		return;
 	}
+	/* What it completed is the device's, whoever raised it: another CPU, the interrupt, or a
+	 * driver's own thread (loop's). */
+	if (s.vec == VEC_BLOCK && !depth) {
+		w->io = completed(m, w->cpu, s.start_ns, t);
+		if (w->io != TY_NONE) {
+			w->kind = TY_WAKER_DEVICE;
+			return;
+		}
+	}
 	i = ty_model_point_after(m, w->cpu, t + 1);
 	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
 		struct ty_point p = ty_model_point(m, w->cpu, --i);
@@ -141,25 +150,6 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 		w->kind = TY_WAKER_DEVICE;
 }
 
-/* What a block softirq completes wakes, whoever raised it: another CPU, the interrupt, or a
- * driver's own thread (loop's). */
-static void by_block_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
-{
-	struct ty_irq_span s;
-	uint32_t io;
-
-	if (w->io != TY_NONE || !handler_at(m, w->cpu, t, 1u << 1, &s) || s.vec != VEC_BLOCK)
-		return;
-	io = completed(m, w->cpu, s.start_ns, t);
-	if (io == TY_NONE)
-		return;
-	w->kind = TY_WAKER_DEVICE;
-	w->thread = TY_NONE;
-	w->name = s.name;
-	w->io = io;
-	w->act_ns = s.start_ns;
-}
-
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 {
 	struct ty_waker w = {.kind = TY_WAKER_NONE, .thread = TY_NONE, .io = TY_NONE};
@@ -174,7 +164,6 @@ struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)
 		by_hardirq(m, e.ts_ns, &w);
 	} else if (e.context & TY_EVF_SOFTIRQ) {
 		by_softirq(m, e.ts_ns, &w, 0);
-		by_block_softirq(m, e.ts_ns, &w);
 	} else if (e.waker != TY_NONE) {
 		w.kind = TY_WAKER_THREAD;
 		w.thread = e.waker;

@@ -14,6 +14,7 @@
 
 enum {
 	NR_READ = 0,
+	NR_WRITE = 1,
 	NR_GETPID = 39,
 	NR_NANOSLEEP = 35,
 	NR_FUTEX = 202,
@@ -85,6 +86,36 @@ static void who_has_answered_waits_for_work(void **state)
 	assert_int_equal(waits_to_the_end(false, false, WAITS), 0);
 	/* A hang, where the one that was asked waits for yet another one. */
 	assert_int_equal(waits_to_the_end(false, false, READS), 1);
+}
+
+/* 11, of a pool, writes to 12, of another process, and waits by futex to the end of the recording,
+ * 100 ms, while 12 computes or ends. Had 11 heard 12's request there before? */
+static unsigned pool_thread(bool heard, bool over)
+{
+	begin("mode=all\n",
+	      "taken 1 2\n" ROW("11", "11", "1", "server") ROW("12", "12", "1", "client"));
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_READ, 9, 0, 11);
+	call(t += MS, 11, heard ? NR_READ : NR_GETPID, 20, 7);
+	wakes(11, NR_WRITE, 7, 0, 12);
+	sleeps(11, NR_FUTEX, WORK, WAIT, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_READ, 20);
+	if (over) {
+		ends(t += MS, 12);
+		ty_mx_switch(0, t += 1000, 12, TY_TASK_DEAD, 0);
+		call(t += 100 * MS, 13, NR_GETPID, 13, 0);
+	} else {
+		call(t += 100 * MS, 12, NR_GETPID, 12, 0);
+	}
+	return waits_of(11);
+}
+
+static void who_has_replied_waits_for_work(void **state)
+{
+	assert_int_equal(pool_thread(false, false), 1);
+	assert_int_equal(pool_thread(true, false), 0);
+	assert_int_equal(pool_thread(false, true), 0);
+	(void)state;
 }
 
 /* 12 has done so much else before it makes 11, which asks it so often, the last time in vain. */
@@ -161,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_has_answered_waits_for_work),
+		cmocka_unit_test(who_has_replied_waits_for_work),
 		cmocka_unit_test(who_has_served_others_for_long_is_asked),
 		cmocka_unit_test(a_turn_that_is_handed_over_is_no_request),
 	};
