@@ -8,7 +8,10 @@
 #include "reader_options.h"
 #include "report.h"
 #include "report_flow.h"
+#include "mem_session.h"
+#include "perf_contents.h"
 #include "report_memory.h"
+#include "trace.h"
 #include "units.h"
 
 static const char head[] =
@@ -111,6 +114,11 @@ static int report(struct args *a)
 	int status;
 
 	r->s = &s;
+	if (a->path && !a->q.sections && !a->q.at && ty_mem_session_is_perf(a->path) &&
+	    !ty_trace_in_perf(a->path))
+		return ty_perf_contents(a->path, a->sel.json, stdout, &err) || ty_cli_written(&err)
+			       ? ty_cli_fail(&err)
+			       : TY_EXIT_GOOD;
 	if (ty_session_open(&s, a->path, TY_OPEN_MODEL | (a->sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    a->sel.memory_bytes, &err) ||
 	    ty_select_clock(&a->sel, &s, &err) || ty_select_window(&a->sel, &s, &r->w, &err) ||

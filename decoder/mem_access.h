@@ -100,7 +100,7 @@ enum ty_mem_who {
 	TY_MEM_WHO_UNKNOWN,
 	TY_MEM_WHO_CONTEXT, /* the record itself */
 	TY_MEM_WHO_SWITCH,  /* who ran on the CPU then, by context switch records */
-	TY_MEM_WHO_RING,    /* the ring is that thread's */
+	TY_MEM_WHO_RING, /* the ring is that thread's; a CPU's: it was opened for that one first */
 };
 
 struct ty_mem_extra { /* a packet that no field is for, as it came */
@@ -149,6 +149,12 @@ struct ty_mem {
 /* perf's data_src, mem_op */
 #define TY_MEM_SRC_OP_LOAD  0x02u
 #define TY_MEM_SRC_OP_STORE 0x04u
+
+/* Does it tell what was done to memory, or is it an event's that knows nothing of it? */
+static inline bool ty_mem_data_src_known(uint64_t data_src)
+{
+	return data_src & 0x1e;
+}
 
 /* Does it write? Stores, operations that load and store (AMD IBS), and atomic operations that SPE
  * counts as loads (they return the old value).

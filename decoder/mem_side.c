@@ -87,6 +87,15 @@ static struct ty_mem_queue *queue_get(struct ty_mem_stream *s, int32_t cpu, int3
 	return &s->queues.v[s->queues.n - 1];
 }
 
+/* Of a CPU's ring: the first thread that it was opened for. */
+static void note_ring_tid(struct ty_mem_queue *q, int32_t t)
+{
+	if (q->pieces.n)
+		q->ring_tid = q->ring_tid == t ? t : -1;
+	else
+		q->ring_tid = t;
+}
+
 static int auxtrace(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_auxtrace a;
@@ -99,6 +108,8 @@ static int auxtrace(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct
 		return ty_fail(err, TY_ELIMIT, r->off,
 			       "%s: has more than %u AUX streams, which is all that tarry reads",
 			       s->perf->path, QUEUES_MAX);
+	if (q)
+		note_ring_tid(q, a.tid);
 	if (!q || vec_push(&q->pieces, (struct ty_mem_piece){r->data_off, r->data_n, a.offset}))
 		return no_memory(s, err);
 	q->bytes += r->data_n;
@@ -271,25 +282,34 @@ static const struct ty_perf_event *parse(struct ty_mem_stream *s, const struct t
 }
 
 /* The side band's reading counts them: who asks for names, or has an index, needs no more. */
-static void count_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r)
+static int count_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_sample p;
+	size_t at;
 	const struct ty_perf_event *e = parse(s, r, &p);
 
 	if (!e)
-		return;
-	s->facts.perf = true;
+		return 0;
+	at = (size_t)(e - s->perf->events.v);
+	while (s->by_event.n <= at)
+		if (vec_push(&s->by_event, (struct ty_mem_event){0}))
+			return no_memory(s, err);
+	s->by_event.v[at].samples++;
+	s->by_event.v[at].accesses |= ty_mem_data_src_known(p.data_src);
 	if (!s->facts.period)
 		s->facts.period = e->attr.flags & 1u << 10 ? 0 : e->attr.sample_period;
-	s->facts.samples++;
+	return 0;
 }
 
 static int take_sample(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct ty_err *err)
 {
+	const struct ty_perf_event *e;
 	struct ty_mem_sample m = {0};
 	struct ty_perf_sample p;
 
-	if (!parse(s, r, &p))
+	e = parse(s, r, &p);
+	if (!e || (size_t)(e - s->perf->events.v) >= s->by_event.n ||
+	    !s->by_event.v[e - s->perf->events.v].accesses)
 		return 0;
 	m.ts = p.id.time;
 	m.ip = p.ip;
@@ -338,7 +358,7 @@ static int side_record(struct ty_mem_stream *s, const struct ty_perf_rec *r, str
 	if (r->type < TY_PERF_KERNEL_TYPES && r->type != TY_PERF_SAMPLE)
 		ty_perf_id(s->perf, r, &id);
 	switch (r->type) {
-	case TY_PERF_SAMPLE: count_sample(s, r); return 0;
+	case TY_PERF_SAMPLE: return count_sample(s, r, err);
 	case TY_PERF_AUXTRACE: return auxtrace(s, r, err);
 	case TY_PERF_AUXTRACE_INFO: info(s, r); return 0;
 	case TY_PERF_TIME_CONV:
@@ -516,6 +536,10 @@ int ty_mem_side_read(struct ty_mem_stream *s, struct ty_err *err)
 	e = settle_flags(s, err);
 	if (e)
 		return e;
+	/* An address field alone makes no memory sample: `perf record -d` of cycles has one. */
+	vec_each (n, &s->by_event)
+		s->facts.samples += n->accesses ? n->samples : 0;
+	s->facts.perf = s->facts.samples;
 	vec_each (c, &s->cpus)
 		SORT(&c->runs, run_order);
 	SORT(&s->names, name_order);

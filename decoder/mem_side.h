@@ -42,6 +42,7 @@ enum ty_mem_fill {
 /* One AUX stream. */
 struct ty_mem_queue {
 	int32_t cpu, tid; /* -1 */
+	int32_t ring_tid; /* of the records with its data; -1 */
 	VEC(struct ty_mem_piece) pieces;
 	VEC(struct ty_mem_flag) flags;
 	uint64_t bytes;
@@ -104,6 +105,12 @@ struct ty_mem_aux_flag {
 	struct ty_mem_flag flag;
 };
 
+/* Samples of an event; some are of known accesses to memory, or it is none of memory. */
+struct ty_mem_event {
+	uint64_t samples;
+	bool accesses;
+};
+
 /* A perf sample. */
 struct ty_mem_sample {
 	uint64_t ts, ip, addr, phys, data_src, off;
@@ -132,6 +139,7 @@ struct ty_mem_stream {
 	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then place; NULL: there
 					   are none, or nobody has asked for them */
 	struct ty_mem sample_item;
+	VEC(struct ty_mem_event) by_event;
 	struct ty_strtab *strs;
 	uint32_t *heap; /* of queue numbers; queues.n: the samples */
 	uint32_t heap_n;
@@ -156,6 +164,10 @@ int ty_mem_side_samples(struct ty_mem_stream *s, struct ty_err *err);
 /* Who ran on the CPU at ts. *at: where the last look-up ended (times mostly increase). */
 bool ty_mem_side_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,
 		     struct ty_mem_run *out);
+static inline bool ty_mem_side_has_runs(const struct ty_mem_stream *s, uint32_t cpu)
+{
+	return cpu < s->cpus.n && s->cpus.v[cpu].runs.n;
+}
 int32_t ty_mem_side_pid(const struct ty_mem_stream *s, int32_t tid);
 
 #endif

@@ -97,8 +97,10 @@ static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *
 			m->who = TY_MEM_WHO_SWITCH;
 		}
 	}
-	if (m->who == TY_MEM_WHO_UNKNOWN && q->cpu < 0 && q->tid >= 0) {
-		m->tid = q->tid;
+	/* Where switches are recorded they know better, also that they do not know. */
+	if (m->who == TY_MEM_WHO_UNKNOWN && q->ring_tid >= 0 &&
+	    (q->cpu < 0 || !ty_mem_side_has_runs(s, (uint32_t)q->cpu))) {
+		m->tid = q->ring_tid;
 		m->who = TY_MEM_WHO_RING;
 	}
 	if (m->who != TY_MEM_WHO_UNKNOWN && m->pid < 0)
@@ -361,7 +363,8 @@ int ty_mem_open_raw(const char *path, ty_mem_read_fn *read, void *ctx, uint64_t 
 
 	*out = NULL;
 	if (!s || !(s->strs = ty_strtab_new()) ||
-	    vec_push(&s->queues, (struct ty_mem_queue){.cpu = -1, .tid = -1, .bytes = n}) ||
+	    vec_push(&s->queues,
+		     (struct ty_mem_queue){.cpu = -1, .tid = -1, .ring_tid = -1, .bytes = n}) ||
 	    vec_push(&s->queues.v[0].pieces, (struct ty_mem_piece){.n = n}))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	if (!r) {
@@ -403,6 +406,7 @@ void ty_mem_close(struct ty_mem_stream *s)
 	ty_mem_map_index_fini(&s->map_index);
 	vec_fini(&s->lives);
 	ty_sorted_runs_free(s->samples);
+	vec_fini(&s->by_event);
 	ty_strtab_free(s->strs);
 	free(s->heap);
 	free(s);

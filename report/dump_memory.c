@@ -423,6 +423,8 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		put_u(l, (uint32_t)m->tid);
 	else
 		PUT(l, "?");
+	if (m->who == TY_MEM_WHO_RING)
+		PUT(l, " (ring)");
 	PUT(l, " ");
 	if (m->has & TY_MEM_HAS_PC) {
 		PUT(l, "pc ");

@@ -55,4 +55,27 @@ elif [ ! -r "$tools/mkx86.py" ]; then
 else
 	passes "sources, TLB and latencies are perf's" as_perf
 fi
+# What a file holds is told where there is nothing for a timeline; cycles are no memory samples.
+contents() {
+	perf record -q -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/timed" >/dev/null 2>&1
+	[ -s "$dir/c.data" ] || return 1
+	"$TARRY" report "$dir/c.data" >"$dir/out.txt" || return 1
+	grep -q 'samples of cpu-clock.*perf report does' "$dir/out.txt" || return 1
+	! "$TARRY" report "$dir/c.data" memory >"$dir/out.txt" 2>&1 && grep -q 'holds no memory samples' "$dir/out.txt" &&
+		! "$TARRY" report "$dir/c.data" stalls >/dev/null 2>&1
+}
+memory_contents() {
+	"$TARRY" report "$dir/x.data" >"$dir/out.txt" && grep -q '98 samples of cpu/mem-loads.*report memory, report sharing' "$dir/out.txt" &&
+		"$TARRY" report "$dir/x.data" --json | python3 -c 'import json, sys; c = json.load(sys.stdin)["contents"]; assert c[0]["memory_samples"] == 98, c'
+}
+if ! command -v perf >/dev/null; then
+	skip "a file of cycles is told so, and is no memory recording" "perf is not installed"
+else
+	passes "a file of cycles is told so, and is no memory recording" contents
+fi
+if [ -r "$dir/x.data" ]; then
+	passes "a file of memory samples says what shows them" memory_contents
+else
+	skip "a file of memory samples says what shows them" "../shared/spe is not there"
+fi
 echo "1..$n"

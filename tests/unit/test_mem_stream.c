@@ -12,6 +12,7 @@
 
 #include "mem_stream.h"
 #include "perf_write.h"
+#include "spe_encode.h"
 
 enum { SAMPLES = 240000 };
 
@@ -181,6 +182,56 @@ static void test_load_and_store(void **state)
 	assert_false(ty_mem_writes(&m));
 }
 
+/* Records without a context in a CPU's ring: the thread that the ring was opened for, marked so,
+ * unless switches are recorded or two threads are named. */
+static void test_ring_thread(void **state)
+{
+	enum { OWN, SWITCHED, TWO, CONTEXT, CASES };
+	const uint64_t words[2] = {8, 1};
+
+	(void)state;
+	for (unsigned k = 0; k < CASES; k++) {
+		struct ty_mem_stream *s = NULL;
+		const struct ty_mem *m;
+		struct ty_err err = {0};
+		struct perf_write w;
+		struct ty_perf *perf;
+		struct ty_buf file, b;
+		char path[32];
+
+		pw_init(&w);
+		ty_buf_init(&b, 1 << 16);
+		ty_buf_init(&file, 1 << 20);
+		pw_time_conv(&w, 0, 1, 0);
+		pw_words(&w, TY_PERF_AUXTRACE_ARM_SPE, words, 2);
+		for (unsigned i = 0; i < 2; i++)
+			spe_mem(&b, (struct spe_mem){.pc = 0x4000,
+						     .va = 0x7000,
+						     .ts = 100 + i,
+						     .ctx = k == CONTEXT ? 55 : -1,
+						     .source = -1});
+		if (k == SWITCHED) /* somebody else, from later on */
+			pw_switch(&w, (struct pw_at){.pid = 9, .tid = 9, .time = 200}, false, 0, 0);
+		pw_auxtrace(&w, 0, 0, 77, b.p, 64);
+		pw_auxtrace(&w, 64, 0, k == TWO ? 78 : 77, b.p + 64, b.len - 64);
+		pw_file(&w, &file);
+		pw_save(&file, path);
+		if (ty_perf_open(path, &perf, &err) || ty_mem_open(perf, &s, &err))
+			fail_msg("%s", err.msg);
+		unlink(path);
+		assert_int_equal(ty_mem_next(s, &m, &err), 1);
+		assert_int_equal(m->tid, k == OWN ? 77 : k == CONTEXT ? 55 : -1);
+		assert_int_equal(m->who, k == OWN	? TY_MEM_WHO_RING
+					 : k == CONTEXT ? TY_MEM_WHO_CONTEXT
+							: TY_MEM_WHO_UNKNOWN);
+		ty_mem_close(s);
+		ty_perf_close(perf);
+		ty_buf_fini(&file);
+		ty_buf_fini(&b);
+		pw_fini(&w);
+	}
+}
+
 /* Three latencies in one weight; one that is 0 was not recorded. */
 static void test_weights(void **state)
 {
@@ -236,7 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted_when_read), cmocka_unit_test(test_tlb),
 		cmocka_unit_test(test_sources),		 cmocka_unit_test(test_load_and_store),
-		cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_weights),		 cmocka_unit_test(test_ring_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,6 +403,19 @@ static void test_loads_only(void **state)
 	}
 }
 
+/* Loads of modified data show a writer, whatever else is sampled. */
+static void test_modified(void **state)
+{
+	const struct point a[] = {{.tid = 101, .cpu = 1, .va = A, .kind = L, .flags = M},
+				  {.tid = 102, .cpu = 2, .va = A, .kind = L, .flags = M},
+				  {.tid = 103, .cpu = 3, .va = A + 640, .kind = S}};
+	struct result r;
+
+	(void)state;
+	points(&r, a, 3, 1);
+	one("modified, two threads", &r, TY_SHARING_UNKNOWN, TY_SHARING_PEER, 2);
+}
+
 static void test_moves(void **state)
 {
 	struct result r;
@@ -498,7 +511,7 @@ static void test_over_the_end(void **state)
 static void test_rank(void **state)
 {
 	const struct point a[] = {
-		{.tid = 101, .cpu = 1, .va = A, .kind = S},
+		{.tid = 101, .cpu = 1, .va = A, .kind = S, .latency = 5000},
 		{.tid = 102, .cpu = 2, .va = A + 8, .kind = L, .flags = M, .latency = 10},
 		{.tid = 101, .cpu = 1, .va = A, .kind = S},
 		{.tid = 102, .cpu = 2, .va = A + 8, .kind = L, .flags = M, .latency = 10},
@@ -863,19 +876,13 @@ static void test_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_x86),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_together),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_percentiles),
-		cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_loads_only),
-		cmocka_unit_test(test_moves),
-		cmocka_unit_test(test_over_the_end),
-		cmocka_unit_test(test_rank),
-		cmocka_unit_test(test_shared_mapping),
+		cmocka_unit_test(test_cases),	    cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_x86),	    cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_together),    cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_loads_only),  cmocka_unit_test(test_modified),
+		cmocka_unit_test(test_moves),	    cmocka_unit_test(test_over_the_end),
+		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_shared_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
