@@ -64,7 +64,7 @@ static uint32_t *pair(struct stats *s, struct ty_pair_map *m, uint64_t a, uint64
 {
 	uint32_t *n;
 
-	if (m->n >= PAIRS_MAX && ty_pair_map_get(m, a, b) == TY_PAIR_NONE) {
+	if (m->pairs.n >= PAIRS_MAX && ty_pair_map_get(m, a, b) == TY_PAIR_NONE) {
 		s->many_pairs = true;
 		return NULL;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "hash_index.h"
 #include "process.h"
 #include "vec.h"
 
@@ -356,11 +357,10 @@ void ty_spectrum_fini(struct ty_spectrum *s)
 /* kinds ------------------------------------------------------------------------------------- */
 
 #define KINDS_MAX 1000u
-#define SLOTS	  4096u
 
 struct kinds {
 	VEC(struct ty_spec_kind_sum) v;
-	uint16_t slot[SLOTS]; /* index + 1, by hash; 0 is free */
+	struct ty_hash_index index;
 };
 
 /* A damaged file may have any number of kinds that no kernel has: those beyond KINDS_MAX are left
@@ -369,17 +369,17 @@ static int place_of(struct kinds *k, const struct ty_spec_kind *kind)
 {
 	uint64_t key = (uint64_t)kind->of << 48 | (uint64_t)kind->state << 40 |
 		       (uint64_t)kind->abi << 32 | (uint32_t)kind->nr;
-	uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 52);
+	uint32_t hash = ty_hash_mix(key);
 
-	for (; k->slot[i]; i = (i + 1) % SLOTS)
-		if (ty_spec_same(&k->v.v[k->slot[i] - 1].kind, kind))
-			return k->slot[i] - 1;
+	hash_each (i, &k->index, hash)
+		if (ty_spec_same(&k->v.v[i].kind, kind))
+			return (int)i;
 	if (k->v.n >= KINDS_MAX)
 		return -TY_ELIMIT;
-	if (vec_push(&k->v, (struct ty_spec_kind_sum){.kind = *kind}))
+	if (vec_push(&k->v, (struct ty_spec_kind_sum){.kind = *kind}) ||
+	    ty_hash_add(&k->index, hash, (uint32_t)k->v.n - 1))
 		return -TY_ENOMEM;
-	k->slot[i] = (uint16_t)k->v.n;
-	return k->slot[i] - 1;
+	return (int)k->v.n - 1;
 }
 
 static int count(void *ctx, const struct item *i)
@@ -429,6 +429,7 @@ int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
 
 	*out = NULL;
 	*n = 0;
+	ty_hash_fini(&k.index);
 	if (r) {
 		vec_fini(&k.v);
 		return r;

@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of things that are known by two words: a hash table of (a, b) to a 32-bit number. 24
- * bytes and a quarter per entry at most; adding and finding cost the same, whatever the number. Not
- * thread-safe while it is added to.
+ * Numbers of things that are known by two words: a hash table of (a, b) to a 32-bit number. 40 to
+ * 80 bytes per entry; adding and finding cost the same, whatever the number. Not thread-safe while
+ * it is added to.
  */
 #ifndef TY_PAIR_MAP_H
 #define TY_PAIR_MAP_H
 
 #include <stdint.h>
 
+#include "hash_index.h"
+#include "vec.h"
+
 #define TY_PAIR_NONE UINT32_MAX
 
-struct ty_pair_slot;
+struct ty_pair {
+	uint64_t a, b;
+	uint32_t value;
+};
+
 struct ty_pair_map {
-	struct ty_pair_slot *slots;
-	uint32_t n, mask;
+	VEC(struct ty_pair) pairs;
+	struct ty_hash_index index;
 };
 
 /* The place of the number of (a, b), which is TY_PAIR_NONE when it is new; valid until the next

@@ -2,14 +2,15 @@
 /*
  * Pairing of sys_enter and sys_exit: see syscall_pair.h for the rules and their reasons.
  *
- * Threads live in an array of slots with a free list; an open-addressed table (linear probing,
- * deletion by shifting back, at most 3/4 full) maps tid to slot. A slot exists from the thread's
- * first event that matters to its exit.
+ * Threads live in an array of slots with a free list. A slot exists from the thread's first event
+ * that matters to its exit.
  */
 #include "syscall_pair.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "hash_index.h"
 
 #define TID_MAX	    4194304 /* PID_MAX_LIMIT of include/linux/threads.h */
 #define NR_UNKNOWN  INT64_MIN
@@ -38,8 +39,7 @@ struct ty_pairs {
 	const struct ty_sysarch *arch;
 	struct thread *slots;
 	uint32_t slots_n, slots_cap, free_head;
-	uint32_t *table; /* slot + 1; 0 = empty */
-	uint32_t table_mask, used;
+	struct ty_hash_index by_tid;
 	uint64_t seq;
 	uint64_t gaps;	      /* losses among system call events so far */
 	uint64_t gaps_any;    /* of any events */
@@ -50,13 +50,6 @@ struct ty_pairs {
 	/* By enum ty_abi, numbers that are of class OTHER in it; UNSURE: in every ABI. */
 	uint64_t plain[TY_ABI_UNSURE + 1][PLAIN_MAX / 64];
 };
-
-static uint32_t hash(int32_t tid)
-{
-	uint32_t h = (uint32_t)tid * 0x9e3779b1u;
-
-	return h ^ h >> 15;
-}
 
 static uint64_t plain_word(const struct ty_sysarch *arch, enum ty_abi abi, unsigned w)
 {
@@ -80,7 +73,6 @@ struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
 	p->arch = arch;
 	p->free_head = UINT32_MAX;
 	p->command_tid = -1;
-	p->table_mask = 1023;
 	for (unsigned w = 0; w < PLAIN_MAX / 64; w++) {
 		uint64_t *all = &p->plain[TY_ABI_UNSURE][w];
 
@@ -90,11 +82,6 @@ struct ty_pairs *ty_pairs_new(const struct ty_sysarch *arch)
 			*all &= p->plain[abi][w];
 		}
 	}
-	p->table = calloc((size_t)p->table_mask + 1, sizeof(*p->table));
-	if (!p->table) {
-		free(p);
-		return NULL;
-	}
 	return p;
 }
 
@@ -103,7 +90,7 @@ void ty_pairs_free(struct ty_pairs *p)
 	if (!p)
 		return;
 	free(p->slots);
-	free(p->table);
+	ty_hash_fini(&p->by_tid);
 	free(p);
 }
 
@@ -114,35 +101,9 @@ void ty_pairs_command(struct ty_pairs *p, int32_t tid)
 
 static struct thread *find(const struct ty_pairs *p, int32_t tid)
 {
-	for (uint32_t i = hash(tid) & p->table_mask; p->table[i]; i = (i + 1) & p->table_mask)
-		if (p->slots[p->table[i] - 1].tid == tid)
-			return &p->slots[p->table[i] - 1];
-	return NULL;
-}
+	uint32_t slot = ty_hash_get(&p->by_tid, (uint32_t)tid);
 
-static void place(uint32_t *table, uint32_t mask, int32_t tid, uint32_t slot)
-{
-	uint32_t i = hash(tid) & mask;
-
-	while (table[i])
-		i = (i + 1) & mask;
-	table[i] = slot + 1;
-}
-
-static int grow_table(struct ty_pairs *p)
-{
-	uint32_t mask = p->table_mask * 2 + 1;
-	uint32_t *t = calloc((size_t)mask + 1, sizeof(*t));
-
-	if (!t)
-		return -TY_ENOMEM;
-	for (uint32_t i = 0; i <= p->table_mask; i++)
-		if (p->table[i])
-			place(t, mask, p->slots[p->table[i] - 1].tid, p->table[i] - 1);
-	free(p->table);
-	p->table = t;
-	p->table_mask = mask;
-	return 0;
+	return slot == TY_HASH_NONE ? NULL : &p->slots[slot];
 }
 
 /* The thread's slot, made when there is none. Pointers to slots end here: the array may move. */
@@ -153,8 +114,6 @@ static struct thread *get(struct ty_pairs *p, int32_t tid)
 
 	if (t)
 		return t;
-	if (p->used >= (p->table_mask + 1) / 4 * 3 && grow_table(p))
-		return NULL;
 	if (p->free_head != UINT32_MAX) {
 		slot = p->free_head;
 		p->free_head = p->slots[slot].next_free;
@@ -175,32 +134,19 @@ static struct thread *get(struct ty_pairs *p, int32_t tid)
 	t->tid = tid;
 	t->abi = ty_sysarch_has_compat(p->arch) ? TY_ABI_UNSURE : TY_ABI_NATIVE64;
 	t->fork_nr = NR_UNKNOWN;
-	place(p->table, p->table_mask, tid, slot);
-	p->used++;
+	if (ty_hash_add(&p->by_tid, (uint32_t)tid, slot)) {
+		t->next_free = p->free_head;
+		p->free_head = slot;
+		return NULL;
+	}
 	return t;
 }
 
 static void forget(struct ty_pairs *p, struct thread *t)
 {
-	uint32_t slot = (uint32_t)(t - p->slots), mask = p->table_mask;
-	uint32_t i = hash(t->tid) & mask;
+	uint32_t slot = (uint32_t)(t - p->slots);
 
-	while (p->table[i] != slot + 1)
-		i = (i + 1) & mask;
-	for (uint32_t j = i;;) {
-		uint32_t home;
-
-		j = (j + 1) & mask;
-		if (!p->table[j])
-			break;
-		home = hash(p->slots[p->table[j] - 1].tid) & mask;
-		if (((j - home) & mask) < ((j - i) & mask))
-			continue; /* would lie before its home */
-		p->table[i] = p->table[j];
-		i = j;
-	}
-	p->table[i] = 0;
-	p->used--;
+	ty_hash_drop(&p->by_tid, (uint32_t)t->tid, slot);
 	t->tid = 0;
 	t->busy = t->held = false;
 	t->next_free = p->free_head;
@@ -659,7 +605,8 @@ int ty_pairs_feed(struct ty_pairs *p, const struct ty_event *ev, struct ty_pair_
 	}
 	if (r < 0)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-			       "out of memory while pairing system calls of %u threads", p->used);
+			       "out of memory while pairing system calls of %u threads",
+			       p->by_tid.n);
 	return 0;
 }
 

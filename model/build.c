@@ -158,7 +158,7 @@ void ty_builder_free(struct ty_builder *b)
 	}
 	free(b->cpu);
 	vec_fini(&b->thread);
-	free(b->map);
+	ty_hash_fini(&b->by_tid);
 	vec_fini(&b->alias);
 	ty_strtab_free(b->strs);
 	for (unsigned i = 0; i < TY_TABLES; i++)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "hash_index.h"
 #include "index_file.h"
 #include "model_priv.h"
 #include "points.h"
@@ -120,11 +121,7 @@ struct ty_builder {
 	struct ty_summary sum;
 
 	VEC(struct ty_bthread) thread;
-	struct {
-		int32_t tid;
-		uint32_t thread; /* TY_NONE: free */
-	} * map;
-	uint32_t map_mask, map_used;
+	struct ty_hash_index by_tid; /* the thread that has the tid now, or had it last */
 	VEC(struct ty_tid_entry) alias;
 	struct ty_strtab *strs;
 	struct ty_bcpu *cpu;

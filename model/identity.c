@@ -21,62 +21,21 @@
 
 /* tid -> life ------------------------------------------------------------------------------- */
 
-static uint32_t slot_of(const struct ty_builder *b, int32_t tid)
+static void set_life(struct ty_builder *b, int32_t tid, uint32_t thread)
 {
-	uint32_t i = ((uint32_t)tid * 0x9e3779b1u) & b->map_mask;
-
-	while (b->map[i].thread != TY_NONE && b->map[i].tid != tid)
-		i = (i + 1) & b->map_mask;
-	return i;
-}
-
-static int map_grow(struct ty_builder *b, uint32_t size)
-{
-	uint32_t old = b->map ? b->map_mask + 1 : 0;
-	typeof(b->map) was = b->map;
-
-	b->map = malloc(size * sizeof(*b->map));
-	if (!b->map) {
-		b->map = was;
-		return -TY_ENOMEM;
-	}
-	b->map_mask = size - 1;
-	for (uint32_t i = 0; i < size; i++)
-		b->map[i].thread = TY_NONE;
-	for (uint32_t i = 0; i < old; i++)
-		if (was[i].thread != TY_NONE)
-			b->map[slot_of(b, was[i].tid)] = was[i];
-	free(was);
-	return 0;
-}
-
-static void map_put(struct ty_builder *b, int32_t tid, uint32_t thread)
-{
-	uint32_t i = slot_of(b, tid);
-
-	if (b->map[i].thread == TY_NONE) {
-		if (++b->map_used * 2 > b->map_mask) {
-			if (map_grow(b, (b->map_mask + 1) * 2)) {
-				b->map_used--;
-				ty_build_fail(b, -TY_ENOMEM);
-				return;
-			}
-			i = slot_of(b, tid);
-		}
-		b->map[i].tid = tid;
-	}
-	b->map[i].thread = thread;
+	if (ty_hash_put(&b->by_tid, (uint32_t)tid, thread))
+		ty_build_fail(b, -TY_ENOMEM);
 }
 
 int ty_identity_init(struct ty_builder *b)
 {
 	b->strs = ty_strtab_new();
-	return b->strs ? map_grow(b, 1024) : -TY_ENOMEM;
+	return b->strs ? 0 : -TY_ENOMEM;
 }
 
 uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid)
 {
-	uint32_t i = tid > 0 ? b->map[slot_of(b, tid)].thread : TY_NONE;
+	uint32_t i = tid > 0 ? ty_hash_get(&b->by_tid, (uint32_t)tid) : TY_NONE;
 
 	/* An exec may have given the life another tid. */
 	return i != TY_NONE && b->thread.v[i].tid_now == tid ? i : TY_NONE;
@@ -114,7 +73,7 @@ static uint32_t life_new(struct ty_builder *b, int32_t tid, uint64_t ts)
 		ty_build_fail(b, -TY_ENOMEM);
 		return TY_NONE;
 	}
-	map_put(b, tid, i);
+	set_life(b, tid, i);
 	return i;
 }
 
@@ -165,11 +124,11 @@ bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_
 	}
 	t->pub.gen = l ? l->pub.gen + 1 : 0;
 	t->tid_now = t->pub.tid = t->pub.tgid = tid;
-	map_put(b, tid, a);
+	set_life(b, tid, a);
 	if (l && !l->ended) {
 		/* What is left of the leader's end happens under the thread's old tid. */
 		l->tid_now = old;
-		map_put(b, old, leader);
+		set_life(b, old, leader);
 	}
 	return true;
 }

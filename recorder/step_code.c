@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "hash_index.h"
 #include "perf_write.h"
 #include "vec.h"
 
@@ -27,7 +28,7 @@ struct map {
 };
 
 struct page {
-	uint64_t addr; /* 0: free */
+	uint64_t addr;
 	bool stable;
 	uint8_t *bytes;
 	bool imaged;
@@ -38,8 +39,8 @@ struct ty_step_mm {
 		tid; /* tid: a thread of it that is stopped, and lives when the first one is gone */
 	uint64_t since_ns;
 	VEC(struct map) maps;
-	struct page *pages; /* open addressing; size is a power of two */
-	size_t pages_n, pages_cap;
+	VEC(struct page) pages;
+	struct ty_hash_index by_addr; /* of pages */
 };
 
 struct ty_step_mm *ty_step_mm_new(pid_t pid, uint64_t now_ns)
@@ -50,12 +51,6 @@ struct ty_step_mm *ty_step_mm_new(pid_t pid, uint64_t now_ns)
 		return NULL;
 	mm->pid = mm->tid = pid;
 	mm->since_ns = now_ns;
-	mm->pages_cap = 256;
-	mm->pages = calloc(mm->pages_cap, sizeof(*mm->pages));
-	if (!mm->pages) {
-		free(mm);
-		return NULL;
-	}
 	return mm;
 }
 
@@ -63,9 +58,10 @@ void ty_step_mm_free(struct ty_step_mm *mm)
 {
 	if (!mm)
 		return;
-	for (size_t i = 0; i < mm->pages_cap; i++)
-		free(mm->pages[i].bytes);
-	free(mm->pages);
+	vec_each (p, &mm->pages)
+		free(p->bytes);
+	vec_fini(&mm->pages);
+	ty_hash_fini(&mm->by_addr);
 	vec_fini(&mm->maps);
 	free(mm);
 }
@@ -180,8 +176,8 @@ void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, 
 	mm->maps.n = fresh.maps.n;
 	mm->maps.cap = fresh.maps.cap;
 	/* What was stable may have been mapped anew or made writable. */
-	for (size_t i = 0; i < mm->pages_cap; i++)
-		mm->pages[i].stable = false;
+	vec_each (p, &mm->pages)
+		p->stable = false;
 }
 
 bool ty_step_mm_known(const struct ty_step_mm *mm)
@@ -197,45 +193,22 @@ uint64_t ty_step_mm_where(const struct ty_step_mm *mm, uint64_t dev, uint64_t in
 	return 0;
 }
 
-static struct page *slot(struct page *pages, size_t cap, uint64_t addr)
-{
-	size_t i = (addr / PAGE * 0x9e3779b97f4a7c15ull) >> 32;
-
-	for (;; i++) {
-		struct page *p = &pages[i & (cap - 1)];
-
-		if (!p->addr || p->addr == addr)
-			return p;
-	}
-}
-
 static struct page *page_of(struct ty_step_mm *mm, uint64_t addr)
 {
-	struct page *p;
+	uint32_t key = ty_hash_mix(addr);
+	struct page p = {.addr = addr};
 
-	if (mm->pages_n * 2 >= mm->pages_cap) {
-		struct page *big = calloc(mm->pages_cap * 2, sizeof(*big));
-
-		if (!big)
-			return NULL;
-		for (size_t i = 0; i < mm->pages_cap; i++)
-			if (mm->pages[i].addr)
-				*slot(big, mm->pages_cap * 2, mm->pages[i].addr) = mm->pages[i];
-		free(mm->pages);
-		mm->pages = big;
-		mm->pages_cap *= 2;
+	hash_each (i, &mm->by_addr, key)
+		if (mm->pages.v[i].addr == addr)
+			return &mm->pages.v[i];
+	p.bytes = malloc(PAGE);
+	if (!p.bytes || vec_reserve(&mm->pages, mm->pages.n + 1) ||
+	    ty_hash_add(&mm->by_addr, key, (uint32_t)mm->pages.n)) {
+		free(p.bytes);
+		return NULL;
 	}
-	p = slot(mm->pages, mm->pages_cap, addr);
-	if (!p->addr) {
-		p->bytes = malloc(PAGE);
-		if (!p->bytes)
-			return NULL;
-		p->addr = addr;
-		p->stable = p->imaged = false;
-		mm->pages_n++;
-		return p;
-	}
-	return p;
+	mm->pages.v[mm->pages.n] = p;
+	return &mm->pages.v[mm->pages.n++];
 }
 
 static size_t peek(const struct ty_step_mm *mm, uint64_t addr, void *dst, size_t n)
