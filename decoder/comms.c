@@ -14,6 +14,7 @@
 
 #include "err.h"
 #include "field_text.h"
+#include "snapshot_text.h"
 
 #define CAP_MAX (1u << 24) /* twice the largest pid_max there can be, and room to spare */
 
@@ -113,21 +114,16 @@ static int add_cmdlines(struct ty_comms *c, const char *p)
 	return 0;
 }
 
-/* TAB-separated lines, tid first and comm (with \t \n \\ escaped) last. */
-static int add_threads(struct ty_comms *c, const char *p)
+static int add_threads(struct ty_comms *c, const char *text)
 {
-	while (*p) {
-		const char *line = p, *end = p + strcspn(p, "\n"), *tab;
-		char name[TY_COMM + 1];
-		size_t n = 0;
-		int32_t tid = tid_at(&line);
+	struct ty_snap_thread t;
 
-		tab = memrchr(line, '\t', (size_t)(end - line));
-		if (tab)
-			n = ty_unescape_field(tab + 1, (size_t)(end - tab) - 1, name, sizeof(name));
-		if (tid && set(c, tid, name, n))
+	while (ty_snap_thread(&text, &t)) {
+		char name[TY_COMM + 1];
+		size_t n = ty_unescape_field(t.comm.s, t.comm.n, name, sizeof(name));
+
+		if (set(c, t.tid, name, n))
 			return -TY_ENOMEM;
-		p = *end ? end + 1 : end;
 	}
 	return 0;
 }

@@ -11,8 +11,8 @@
 #include "builder.h"
 #include "field_text.h"
 #include "key_value.h"
+#include "snapshot_text.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,38 +277,6 @@ void ty_identity_machine(struct ty_builder *b, const char *text)
 	}
 }
 
-/* The k-th TAB-separated field of a line; its length in *n. */
-static const char *field(const char *line, size_t len, unsigned k, size_t *n)
-{
-	const char *end = line + len;
-
-	for (; k; k--) {
-		line = memchr(line, '\t', (size_t)(end - line));
-		if (!line)
-			return NULL;
-		line++;
-	}
-	*n = (size_t)(end - line);
-	if (memchr(line, '\t', *n))
-		*n = (size_t)((const char *)memchr(line, '\t', *n) - line);
-	return line;
-}
-
-static int64_t number(const char *line, size_t len, unsigned k)
-{
-	size_t n;
-	const char *s = field(line, len, k, &n);
-	char *end;
-	long long v;
-
-	if (!s || !n || ((*s < '0' || *s > '9') && *s != '-'))
-		return -1;
-	errno = 0;
-	v = strtoll(s, &end, 10);
-	/* A system call's number is followed by its arguments. */
-	return errno || (end != s + n && *end != ' ') ? -1 : v;
-}
-
 static enum ty_state letter_state(char c)
 {
 	switch (c) {
@@ -325,12 +293,10 @@ static enum ty_state letter_state(char c)
 	}
 }
 
-/* The k-th field as a string id; 0 when it is missing or "-". */
-static uint32_t field_id(struct ty_builder *b, const char *line, size_t len, unsigned k)
+/* A field as a string id; 0 when it is missing or "-". */
+static uint32_t field_id(struct ty_builder *b, struct ty_snap_field f)
 {
-	size_t n;
-	const char *s = field(line, len, k, &n);
-	uint32_t id = s && n && !(n == 1 && *s == '-') ? ty_strtab_add(b->strs, s, n) : 0;
+	uint32_t id = f.n && !(f.n == 1 && *f.s == '-') ? ty_strtab_add(b->strs, f.s, f.n) : 0;
 
 	if (id == UINT32_MAX)
 		ty_build_fail(b, -TY_ENOMEM);
@@ -338,71 +304,55 @@ static uint32_t field_id(struct ty_builder *b, const char *line, size_t len, uns
 }
 
 /* SCHED_* of include/uapi/linux/sched.h by the name proc_snapshot.c gives it, or a number. */
-static int32_t policy_number(const char *line, size_t len)
+static int32_t policy_number(struct ty_snap_field f)
 {
 	static const char *const names[] = {"other", "fifo", "rr",	 "batch",
 					    "iso",   "idle", "deadline", "ext"};
-	size_t n;
-	const char *s = field(line, len, 5, &n);
+	int32_t v = 0;
 
-	for (size_t i = 0; s && i < sizeof(names) / sizeof(*names); i++)
-		if (n == strlen(names[i]) && !memcmp(s, names[i], n))
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (f.n == strlen(names[i]) && !memcmp(f.s, names[i], f.n))
 			return (int32_t)i;
-	return (int32_t)(number(line, len, 5) >= 0 && number(line, len, 5) < 1024
-				 ? number(line, len, 5)
-				 : -1);
+	for (size_t i = 0; i < f.n && v < 1024; i++)
+		v = f.s[i] >= '0' && f.s[i] <= '9' ? v * 10 + f.s[i] - '0' : 1024;
+	return f.n && v < 1024 ? v : -1;
 }
 
-static void snapshot_line(struct ty_builder *b, const char *line, size_t len)
+static void snapshot_thread(struct ty_builder *b, const struct ty_snap_thread *l)
 {
-	int64_t tid = number(line, len, 0), tgid = number(line, len, 1),
-		ppid = number(line, len, 2), nr = number(line, len, 8);
 	struct ty_bthread *t;
 	char comm[TY_COMM + 1] = "";
-	const char *s;
-	size_t n;
 	uint32_t i;
 
-	if (tid <= 0 || tid > TY_MAX_TID || ty_identity_find(b, (int32_t)tid) != TY_NONE)
+	if (l->tid > TY_MAX_TID || ty_identity_find(b, l->tid) != TY_NONE)
 		return;
-	i = life_new(b, (int32_t)tid, 0); /* moved to the start at the first event */
+	i = life_new(b, l->tid, 0); /* moved to the start at the first event */
 	if (i == TY_NONE)
 		return;
 	t = &b->thread.v[i];
 	t->in_snapshot = b->have_snapshot; /* else perf's: names, but nothing of a time */
-	t->pub.tgid = tgid > 0 && tgid <= TY_MAX_TID ? (int32_t)tgid : -1;
-	t->pub.ppid = ppid >= 0 && ppid <= TY_MAX_TID ? (int32_t)ppid : -1;
-	t->pub.kernel = tid == 2 || ppid == 2;
-	s = field(line, len, 4, &n);
-	t->snap_letter = s && n ? *s : '?';
+	t->pub.tgid = l->tgid > 0 && l->tgid <= TY_MAX_TID ? l->tgid : -1;
+	t->pub.ppid = l->ppid >= 0 && l->ppid <= TY_MAX_TID ? l->ppid : -1;
+	t->pub.kernel = l->tid == 2 || l->ppid == 2;
+	t->snap_letter = l->state;
 	t->open_state = (uint8_t)letter_state(t->snap_letter);
 	t->open_flags = TY_SF_BEFORE | (t->open_state == TY_ST_UNKNOWN ? 0 : TY_SF_SNAPSHOT);
-	t->snap_nr = nr >= 0 && nr < INT32_MAX ? (int32_t)nr : -1;
-	t->pub.policy = policy_number(line, len);
-	t->pub.affinity = field_id(b, line, len, 10);
-	t->pub.cgroup = field_id(b, line, len, 11);
-	s = field(line, len, 12, &n);
-	if (s)
-		ty_unescape_field(s, n, comm, sizeof(comm));
+	t->snap_nr = l->nr >= 0 && l->nr < INT32_MAX ? (int32_t)l->nr : -1;
+	t->pub.policy = policy_number(l->policy);
+	t->pub.affinity = field_id(b, l->affinity);
+	t->pub.cgroup = field_id(b, l->cgroup);
+	if (l->comm.s)
+		ty_unescape_field(l->comm.s, l->comm.n, comm, sizeof(comm));
 	ty_identity_name(b, i, 0, comm);
 }
 
 void ty_identity_snapshot(struct ty_builder *b, const char *text)
 {
-	for (const char *p = text; p && *p;) {
-		size_t n = strcspn(p, "\n");
+	struct ty_snap_thread line;
 
-		if (n > 6 && !strncmp(p, "taken ", 6)) {
-			char *end;
-
-			b->have_snapshot = true;
-			b->snap_from = strtoull(p + 6, &end, 10);
-			b->snap_to = strtoull(end, NULL, 10);
-		} else if (n) {
-			snapshot_line(b, p, n);
-		}
-		p += n + (p[n] == '\n');
-	}
+	b->have_snapshot = ty_snap_taken(text, &b->snap_from, &b->snap_to);
+	while (ty_snap_thread(&text, &line))
+		snapshot_thread(b, &line);
 }
 
 /* trace-cmd's saved names, "TID NAME" per line: for threads that no event names. */

@@ -11,6 +11,7 @@
 #include "steal_lines.h"
 #include "key_value.h"
 #include "partition.h"
+#include "snapshot_text.h"
 
 static int by_tid(const void *a, const void *b)
 {
@@ -23,50 +24,30 @@ static int by_tid(const void *a, const void *b)
 /* Where the snapshot of /proc has each thread. Out of memory: what is left is not known. */
 static void find_lines(struct ty_session *s)
 {
-	const char *text = ty_trace_section(s->trace, TY_SEC_THREADS).s;
+	const char *text = ty_trace_section(s->trace, TY_SEC_THREADS).s, *p = text;
+	struct ty_snap_thread t;
 
-	for (const char *p = text; p && *p; p += strcspn(p, "\n"), p += *p == '\n') {
-		char *end;
-		long tid = strtol(p, &end, 10);
-
-		if (tid > 0 && tid <= INT32_MAX && *end == '\t' && p - text <= UINT32_MAX &&
-		    vec_push(&s->snapshot,
-			     (struct ty_thread_line){(int32_t)tid, (uint32_t)(p - text)}))
+	for (size_t at = 0; ty_snap_thread(&p, &t) && at <= UINT32_MAX; at = (size_t)(p - text))
+		if (vec_push(&s->snapshot, (struct ty_thread_line){t.tid, (uint32_t)at}))
 			break;
-	}
 	if (s->snapshot.n)
 		qsort(s->snapshot.v, s->snapshot.n, sizeof(*s->snapshot.v), by_tid);
-}
-
-/* The first line of a thread; NULL: there is none. */
-static const char *line_of(const struct ty_session *s, int32_t tid)
-{
-	size_t i = partition_point(k, 0, s->snapshot.n, s->snapshot.v[k].tid < tid);
-
-	return i < s->snapshot.n && s->snapshot.v[i].tid == tid
-		       ? ty_trace_section(s->trace, TY_SEC_THREADS).s + s->snapshot.v[i].at
-		       : NULL;
 }
 
 /* A call that began before the recording: the snapshot of /proc knows it, if it is still that one.
  */
 static int snapshot_args(const struct ty_session *s, const struct ty_syscall *c, uint64_t out[6])
 {
-	const char *f = line_of(s, ty_model_thread(s->model, c->thread)->tid);
-	char *end;
+	int32_t tid = ty_model_thread(s->model, c->thread)->tid;
+	size_t i = partition_point(k, 0, s->snapshot.n, s->snapshot.v[k].tid < tid);
+	struct ty_snap_thread t;
+	const char *line;
 
-	for (unsigned k = 0; k < 8 && f; k++) {
-		f = strpbrk(k ? f + 1 : f, "\t\n");
-		f = f && *f == '\t' ? f : NULL;
-	}
-	if (!f || strtoll(f + 1, &end, 10) != c->nr)
+	if (i == s->snapshot.n || s->snapshot.v[i].tid != tid)
 		return -TY_ENOTFOUND;
-	for (unsigned i = 0; i < 6; i++) {
-		if (*end != ' ')
-			return -TY_ENOTFOUND;
-		out[i] = strtoull(end, &end, 16);
-	}
-	return 0;
+	line = ty_trace_section(s->trace, TY_SEC_THREADS).s + s->snapshot.v[i].at;
+	return ty_snap_thread(&line, &t) && t.nr == c->nr && ty_snap_args(&t, out) ? 0
+										   : -TY_ENOTFOUND;
 }
 
 static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])

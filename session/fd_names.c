@@ -10,6 +10,7 @@
 #include "field_text.h"
 #include "int_set.h"
 #include "pair_map.h"
+#include "snapshot_text.h"
 #include "partition.h"
 #include "vec.h"
 
@@ -52,52 +53,27 @@ static int by_fd(const void *pa, const void *pb)
 	return compare(a->pid, b->pid) ?: compare(a->fd, b->fd);
 }
 
-/* A number up to INT_MAX with a TAB behind it; NULL: it is none. */
-static const char *number(const char *p, int32_t *out)
-{
-	char *end;
-	unsigned long v = strtoul(p, &end, 10);
-
-	if (*p < '0' || *p > '9' || *end != '\t' || v > INT_MAX)
-		return NULL;
-	*out = (int32_t)v;
-	return end + 1;
-}
-
-static int parse(struct ty_fd_names *n, const char *p)
+static int parse(struct ty_fd_names *n, const char *text)
 {
 	char *to = n->text;
+	struct ty_snap_fd d;
 
-	for (const char *next; *p; p = next) {
-		struct ty_fd_name f;
-		const char *q;
-		size_t len;
+	ty_snap_taken(text, &n->since_ns, &n->taken_ns);
+	while ((d = ty_snap_fd(&text)).is != TY_SNAP_FD_END) {
+		struct ty_fd_name f = {.pid = d.pid,
+				       .fd = d.fd,
+				       .cloexec = d.cloexec,
+				       .gone_ns = UINT64_MAX,
+				       .target = to};
 
-		next = p + strcspn(p, "\n");
-		next += *next == '\n';
-		if (!strncmp(p, "taken ", 6)) {
-			char *end;
-
-			n->since_ns = strtoull(p + 6, &end, 10);
-			n->taken_ns = strtoull(end, &end, 10);
+		if (d.is == TY_SNAP_FD_OPEN) {
+			to += ty_unescape_field(d.target.s, d.target.n, to, d.target.n + 1) + 1;
+			n->v[n->n++] = f;
 			continue;
 		}
-		n->left_out |= !strncmp(p, "left_out\t", 9);
-		q = number(p, &f.pid);
-		if (q && !strncmp(q, "left_out\n", 9) && vec_push(&n->cut, f.pid))
+		n->left_out |= d.pid < 0;
+		if (d.pid >= 0 && vec_push(&n->cut, d.pid))
 			return -TY_ENOMEM;
-		q = q ? number(q, &f.fd) : NULL;
-		if (!q)
-			continue;
-		f.cloexec = !strncmp(q, "cloexec\t", 8);
-		q += strcspn(q, "\t\n");
-		if (*q != '\t')
-			continue;
-		f.gone_ns = UINT64_MAX;
-		f.target = to;
-		len = strcspn(q + 1, "\n");
-		to += ty_unescape_field(q + 1, len, to, len + 1) + 1;
-		n->v[n->n++] = f;
 	}
 	if (n->n)
 		qsort(n->v, n->n, sizeof(*n->v), by_fd);

@@ -10,6 +10,7 @@
 #include "int_set.h"
 #include "field_text.h"
 #include "partition.h"
+#include "snapshot_text.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -43,31 +44,14 @@ static int by_end(const void *pa, const void *pb)
 	return compare(a->to_ns, b->to_ns);
 }
 
-/* A number with a TAB behind it. */
-static bool number(const char **p, uint64_t *out)
+static int add_tids(struct ty_held_lines *h, struct ty_snap_field tids, struct tids *out)
 {
-	char *end;
+	int32_t tid;
 
-	if (**p < '0' || **p > '9')
-		return false;
-	*out = strtoull(*p, &end, 10);
-	*p = end + 1;
-	return *end == '\t';
-}
-
-/* Numbers, each with a blank before it: what is behind the first other byte does not count. */
-static int parse_tids(struct ty_held_lines *h, const char *p, const char *end, struct tids *out)
-{
 	*out = (struct tids){.first = h->tids.n};
-	for (unsigned n = 0; n < TIDS && p + 1 < end && *p == ' ' && p[1] >= '0' && p[1] <= '9';
-	     n++) {
-		uint64_t tid = 0;
-
-		for (p++; p < end && *p >= '0' && *p <= '9'; p++)
-			tid = tid > INT_MAX ? tid : tid * 10 + (uint64_t)(*p - '0');
-		if (tid && tid <= INT_MAX && vec_push(&h->tids, (int32_t)tid))
+	for (unsigned n = 0; n < TIDS && ty_snap_tid(&tids, &tid); n++)
+		if (vec_push(&h->tids, tid))
 			return -TY_ENOMEM;
-	}
 	out->n = h->tids.n - out->first;
 	if (!out->n)
 		return 0;
@@ -76,31 +60,26 @@ static int parse_tids(struct ty_held_lines *h, const char *p, const char *end, s
 	return 0;
 }
 
-/* 0, 1 where the line was none, or -TY_ENOMEM. path: room for one. */
-static int parse_line(struct ty_held_lines *h, const char *p, const char *end, char *path)
+/* path: room for one. */
+static int add_line(struct ty_held_lines *h, const struct ty_snap_quota *q, char *path)
 {
-	struct line l = {0};
-	const char *tab;
-	size_t len;
+	struct line l = {.from_ns = q->from_ns,
+			 .to_ns = q->to_ns,
+			 .ns = q->throttled_ns,
+			 .quota_us = q->quota_us,
+			 .period_us = q->period_us,
+			 .unknown = q->unknown};
 
-	if (!number(&p, &l.from_ns) || !number(&p, &l.to_ns))
-		return 1;
-	l.unknown = !strncmp(p, "-\t", 2);
-	p += l.unknown ? 2 : 0;
-	if ((!l.unknown && !number(&p, &l.ns)) || !number(&p, &l.quota_us) ||
-	    !number(&p, &l.period_us) || !(tab = memchr(p, '\t', (size_t)(end - p))) ||
-	    l.from_ns >= l.to_ns)
-		return 1;
-	len = (size_t)(tab - p);
-	l.path = ty_strtab_add(h->paths, path, ty_unescape_field(p, len, path, len + 1));
+	l.path = ty_strtab_add(h->paths, path,
+			       ty_unescape_field(q->path.s, q->path.n, path, q->path.n + 1));
 	if (l.path == UINT32_MAX)
 		return -TY_ENOMEM;
 	while (h->last.n <= l.path)
 		if (vec_push(&h->last, (struct tids){0}))
 			return -TY_ENOMEM;
-	if (end - tab == 2 && tab[1] == '=')
+	if (q->same_tids)
 		l.tids = h->last.v[l.path];
-	else if (parse_tids(h, tab + 1, end, &l.tids))
+	else if (add_tids(h, q->tids, &l.tids))
 		return -TY_ENOMEM;
 	h->last.v[l.path] = l.tids;
 	return vec_push(&h->v, l);
@@ -109,20 +88,19 @@ static int parse_line(struct ty_held_lines *h, const char *p, const char *end, c
 struct ty_held_lines *ty_held_lines_new(const char *section)
 {
 	struct ty_held_lines *h = calloc(1, sizeof(*h));
+	struct ty_snap_quota line;
 	char *path;
-	int r = 0;
+	int r;
 
 	section = section ? section : "";
 	path = malloc(strlen(section) + 1); /* a path is shorter than its line */
 	if (h)
 		h->paths = ty_strtab_new();
 	r = h && path && h->paths ? 0 : -TY_ENOMEM;
-	for (const char *p = section, *end; r >= 0 && *p; p = *end ? end + 1 : end) {
-		end = p + strcspn(p, "\n");
-		r = parse_line(h, p, end, path);
-	}
+	while (!r && ty_snap_quota(&section, &line))
+		r = add_line(h, &line, path);
 	free(path);
-	if (r < 0) {
+	if (r) {
 		ty_held_lines_free(h);
 		return NULL;
 	}

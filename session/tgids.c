@@ -6,9 +6,9 @@
 #include "tgids.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "err.h"
+#include "snapshot_text.h"
 
 #define TID_MAX		  4194304 /* PID_MAX_LIMIT of include/linux/threads.h */
 #define PAGE_TIDS	  1024
@@ -46,24 +46,13 @@ int32_t ty_tgids_get(const struct ty_tgids *t, int32_t tid)
 struct ty_tgids *ty_tgids_new(const char *threads)
 {
 	struct ty_tgids *t = calloc(1, sizeof(*t));
+	struct ty_snap_thread line;
 
-	for (const char *p = threads, *next; t && p && *p; p = next) {
-		char *end;
-		long tid = strtol(p, &end, 10), tgid;
-
-		next = p + strcspn(p, "\n");
-		next += *next != 0;
-		/* Else the "taken" line, or damage; strtol would step over line ends. */
-		if (*p < '0' || *p > '9' || *end != '\t' || end[1] < '0' || end[1] > '9')
-			continue;
-		tgid = strtol(end + 1, &end, 10);
-		if (*end != '\t' || tid <= 0 || tid > TID_MAX || tgid <= 0 || tgid > TID_MAX)
-			continue;
-		if (set(t, (int32_t)tid, (int32_t)tgid)) {
+	while (t && ty_snap_thread(&threads, &line))
+		if (line.tgid > 0 && line.tgid <= TID_MAX && set(t, line.tid, line.tgid)) {
 			ty_tgids_free(t);
 			return NULL;
 		}
-	}
 	return t;
 }
 

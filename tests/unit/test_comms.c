@@ -9,12 +9,15 @@
 
 #include "comms.h"
 
+#define LINE(tid, comm) tid "\t1\t1\t0\tS\t0\t0\t0\t-\t-\t-\t-\t" comm
+
 static void texts(void **state)
 {
-	struct ty_comms *c =
-		ty_comms_new("1 systemd\n  22 a b\n0 x\n-3 y\nnonsense\n99999999999 z\n7 last",
-			     "taken 1 2\n22\t22\t1\t0\tS\t0\t0\t0\t-\t-\t-\t-\ta\\tb\\\\\n"
-			     "5\tbare\n6\t\nnot a number\tx\n8\t0123456789abcdefgh");
+	struct ty_comms *c = ty_comms_new(
+		"1 systemd\n  22 a b\n0 x\n-3 y\nnonsense\n99999999999 z\n7 last",
+		"taken 1 2\n22\t22\t1\t0\tS\t0\t0\t0\t-\t-\t-\t-\ta\\tb\\\\\n" LINE(
+			"5", "bare") "\n6\t\nnot a number\tx\n9\tcut\n" LINE("8",
+									     "0123456789abcdefgh"));
 
 	assert_non_null(c);
 	assert_string_equal(ty_comms_get(c, 0), "<idle>");
@@ -23,6 +26,7 @@ static void texts(void **state)
 	assert_string_equal(ty_comms_get(c, 7), "last");
 	assert_string_equal(ty_comms_get(c, 5), "bare");
 	assert_string_equal(ty_comms_get(c, 6), "<...>");
+	assert_string_equal(ty_comms_get(c, 9), "<...>");
 	assert_string_equal(ty_comms_get(c, 8), "0123456789abcdef");
 	assert_string_equal(ty_comms_get(c, -3), "<...>");
 	assert_string_equal(ty_comms_get(c, 12345), "<...>");
@@ -33,16 +37,21 @@ static void texts(void **state)
 static void hostile_texts(void **state)
 {
 	static const char *const threads[] = {
-		"\n5\tx\n", "\n\n\n5", "  \n 5\tx\n", "\t5\tx", "+5\tx\n5\tx", "\v\f\r\n5\tx",
+		"\n" LINE("5", "x") "\n",
+		"\n\n\n5",
+		"  \n " LINE("5", "x") "\n",
+		"\t" LINE("5", "x"),
+		LINE("+5", "x") "\n" LINE("5", "x"),
+		"\v\f\r\n" LINE("5", "x"),
+		"5\t1\t1\t0\tS\t0\t0\t0\t-\t-\t-\t-\n\tx",
 	};
 
 	for (size_t i = 0; i < sizeof(threads) / sizeof(*threads); i++) {
 		struct ty_comms *c = ty_comms_new(threads[i], threads[i]);
 
 		assert_non_null(c);
-		assert_string_equal(
-			ty_comms_get(c, 5),
-			strstr(threads[i], "\n5\tx") || strstr(threads[i], " 5\t") ? "x" : "<...>");
+		assert_string_equal(ty_comms_get(c, 5),
+				    strstr(threads[i], "\n" LINE("5", "x")) ? "x" : "<...>");
 		ty_comms_free(c);
 	}
 }

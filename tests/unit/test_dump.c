@@ -270,7 +270,7 @@ static void no_control_bytes(void **state)
 	const char *s;
 
 	reset();
-	fake.threads = "7\t7\tevil\033]0;x\a\\n\n";
+	fake.threads = "7\t7\t1\t0\tS\tother\t0\t0\t-\t-\t-\t-\tevil\033]0;x\a\\n\n";
 	print(0, 1000, 7,
 	      "a\033[2J\nbash-1 [000] forged\r\xc2\x9b"
 	      "2J\x9b"
@@ -476,7 +476,7 @@ static void names_at_the_beginning(void **state)
 	struct ty_window w = all;
 
 	reset();
-	fake.threads = "7\t7\told\n";
+	fake.threads = "7\t7\t1\t0\tS\tother\t0\t0\t-\t-\t-\t-\told\n";
 	enter(0, 1000, 7, EXECVE);
 	rename_to(0, 1100, 7, "old", "new");
 	leave(0, 1200, 7, EXECVE, 0);
@@ -533,7 +533,9 @@ static void exec_of_a_thread(void **state)
 /* More lines wait than the queue holds: what is shown of the call that they wait for. */
 static void split_calls(void **state)
 {
-	static const char threads[] = "7\t7\tslow\n8\t8\tfast\n9\t9\tstop\n";
+	static const char threads[] =
+		"7\t7\t1\t0\tS\tother\t0\t0\t-\t-\t-\t-\tslow\n8\t8\t1\t0\tS\tother\t0\t0\t-\t-\t-"
+		"\t-\tfast\n9\t9\t1\t0\tS\tother\t0\t0\t-\t-\t-\t-\tstop\n";
 	struct ty_window w = all;
 	const unsigned calls = 540000;
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* See snapshot_text.h. Nothing is read beyond a line's end. */
+#include "snapshot_text.h"
+
+#include <limits.h>
+#include <string.h>
+
+/* The next line, and *text behind it; NULL: there is none. */
+static const char *next_line(const char **text, size_t *n)
+{
+	const char *line = *text;
+
+	if (!line || !*line)
+		return NULL;
+	*n = strcspn(line, "\n");
+	*text = line + *n + (line[*n] == '\n');
+	return line;
+}
+
+/* The fields of a line, at most max; what is not there is empty. */
+static void split(const char *line, size_t n, struct ty_snap_field *f, unsigned max)
+{
+	const char *end = line + n, *tab;
+
+	memset(f, 0, max * sizeof(*f));
+	for (unsigned i = 0; i < max && line; i++) {
+		tab = memchr(line, '\t', (size_t)(end - line));
+		f[i].s = line;
+		f[i].n = (size_t)((tab ? tab : end) - line);
+		line = tab ? tab + 1 : NULL;
+	}
+}
+
+/* The decimal number that text begins with, before `end`; -1 where there is none below 2^63. *p
+ * behind it. */
+static int64_t digits(const char **p, const char *end)
+{
+	int64_t v = 0;
+	const char *s = *p;
+
+	for (; s < end && *s >= '0' && *s <= '9'; s++)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *s - '0', &v))
+			return -1;
+	if (s == *p)
+		return -1;
+	*p = s;
+	return v;
+}
+
+/* A field that is a number up to most; -1. */
+static int64_t number(struct ty_snap_field f, int64_t most)
+{
+	const char *p = f.s;
+	int64_t v = f.n ? digits(&p, f.s + f.n) : -1;
+
+	return v >= 0 && p == f.s + f.n && v <= most ? v : -1;
+}
+
+bool ty_snap_taken(const char *text, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *line;
+	bool any = false;
+	size_t n;
+
+	while ((line = next_line(&text, &n))) {
+		const char *end = line + n, *p = line + 6;
+		int64_t from, to;
+
+		if (n <= 6 || memcmp(line, "taken ", 6))
+			continue;
+		from = digits(&p, end);
+		p += p < end && *p == ' ';
+		to = digits(&p, end);
+		any = true;
+		*from_ns = from < 0 ? 0 : (uint64_t)from;
+		*to_ns = to < 0 ? 0 : (uint64_t)to;
+	}
+	return any;
+}
+
+bool ty_snap_thread(const char **text, struct ty_snap_thread *t)
+{
+	enum { TID, TGID, PPID, STATE = 4, POLICY, CALL = 8, AFFINITY = 10, CGROUP, COMM, FIELDS };
+	struct ty_snap_field f[FIELDS];
+	const char *line, *p;
+	size_t n;
+
+	while ((line = next_line(text, &n))) {
+		split(line, n, f, FIELDS);
+		/* What ends the line without being its last field was cut short. */
+		for (unsigned i = 0; i < COMM; i++)
+			if (!f[i + 1].s)
+				f[i].n = 0;
+		t->tid = (int32_t)number(f[TID], INT32_MAX);
+		if (t->tid <= 0)
+			continue;
+		t->tgid = (int32_t)number(f[TGID], INT32_MAX);
+		t->ppid = (int32_t)number(f[PPID], INT32_MAX);
+		t->state = f[STATE].n ? *f[STATE].s : '?';
+		t->policy = f[POLICY];
+		t->call = f[CALL];
+		t->affinity = f[AFFINITY];
+		t->cgroup = f[CGROUP];
+		t->comm = f[COMM];
+		/* The number is followed by the arguments. */
+		p = t->call.s;
+		t->nr = t->call.n ? digits(&p, t->call.s + t->call.n) : -1;
+		if (t->nr >= 0 && p < t->call.s + t->call.n && *p != ' ')
+			t->nr = -1;
+		return true;
+	}
+	return false;
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+bool ty_snap_args(const struct ty_snap_thread *t, uint64_t args[6])
+{
+	const char *p = t->call.s, *end;
+
+	if (t->nr < 0)
+		return false;
+	end = p + t->call.n;
+	digits(&p, end);
+	for (unsigned i = 0; i < 6; i++) {
+		if (p == end || *p++ != ' ')
+			return false;
+		if (end - p > 2 && p[0] == '0' && p[1] == 'x')
+			p += 2;
+		if (p == end || hex(*p) < 0)
+			return false;
+		for (args[i] = 0; p < end && hex(*p) >= 0; p++)
+			args[i] = args[i] << 4 | (unsigned)hex(*p);
+	}
+	return true;
+}
+
+static bool is(struct ty_snap_field f, const char *text)
+{
+	return f.n == strlen(text) && !memcmp(f.s, text, f.n);
+}
+
+struct ty_snap_fd ty_snap_fd(const char **text)
+{
+	struct ty_snap_fd d = {.is = TY_SNAP_FD_END};
+	struct ty_snap_field f[4];
+	const char *line;
+	size_t n;
+
+	while ((line = next_line(text, &n))) {
+		split(line, n, f, 4);
+		d.pid = (int32_t)number(f[0], INT_MAX);
+		d.fd = (int32_t)number(f[1], INT_MAX);
+		d.is = is(f[0], "left_out") || (d.pid >= 0 && is(f[1], "left_out"))
+			       ? TY_SNAP_FD_LEFT_OUT
+		       : d.pid >= 0 && d.fd >= 0 && f[3].s ? TY_SNAP_FD_OPEN
+							   : TY_SNAP_FD_END;
+		if (d.is == TY_SNAP_FD_END)
+			continue;
+		d.cloexec = is(f[2], "cloexec");
+		d.target = f[3];
+		return d;
+	}
+	return d;
+}
+
+bool ty_snap_quota(const char **text, struct ty_snap_quota *q)
+{
+	enum { FROM, TO, THROTTLED, QUOTA, PERIOD, PATH, TIDS, FIELDS };
+	struct ty_snap_field f[FIELDS];
+	const char *line;
+	int64_t v[PERIOD + 1];
+	size_t n;
+
+	while ((line = next_line(text, &n))) {
+		split(line, n, f, FIELDS);
+		for (unsigned i = 0; i <= PERIOD; i++)
+			v[i] = number(f[i], INT64_MAX);
+		q->unknown = is(f[THROTTLED], "-");
+		if (v[FROM] < 0 || v[TO] <= v[FROM] || (v[THROTTLED] < 0 && !q->unknown) ||
+		    v[QUOTA] < 0 || v[PERIOD] < 0 || !f[TIDS].s)
+			continue;
+		q->from_ns = (uint64_t)v[FROM];
+		q->to_ns = (uint64_t)v[TO];
+		q->throttled_ns = q->unknown ? 0 : (uint64_t)v[THROTTLED];
+		q->quota_us = (uint64_t)v[QUOTA];
+		q->period_us = (uint64_t)v[PERIOD];
+		q->path = f[PATH];
+		q->tids = f[TIDS];
+		q->same_tids = is(f[TIDS], "=");
+		return true;
+	}
+	return false;
+}
+
+bool ty_snap_tid(struct ty_snap_field *tids, int32_t *tid)
+{
+	const char *end = tids->s + tids->n, *p = tids->s;
+	int64_t v;
+
+	while (p < end && *p == ' ') {
+		p++;
+		v = digits(&p, end);
+		tids->n = (size_t)(end - p);
+		tids->s = p;
+		if (v > 0 && v <= INT32_MAX) {
+			*tid = (int32_t)v;
+			return true;
+		}
+		if (v < 0)
+			return false;
+	}
+	return false;
+}
