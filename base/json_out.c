@@ -1,73 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 #include "json_out.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "plain.h"
 
 void ty_json_init(struct ty_json *j, FILE *f)
 {
-	*j = (struct ty_json){.f = f};
+	j->f = f;
+	j->p = j->buf;
+	j->full = j->buf + sizeof(j->buf) - (2 * TY_JSON_KEY_MAX + TY_JSON_VALUE_MAX);
 }
 
-static void string(FILE *f, const char *s, size_t n)
+/* All but the last byte, which may be a comma that a sign that closes takes the place of. */
+void ty_json_flush(struct ty_json *j)
+{
+	size_t n = (size_t)(j->p - j->buf);
+
+	if (n < 2)
+		return;
+	fwrite_unlocked(j->buf, 1, n - 1, j->f); /* the caller asks ferror */
+	j->buf[0] = j->p[-1];
+	j->p = j->buf + 1;
+}
+
+void ty_json_fini(struct ty_json *j)
+{
+	fwrite_unlocked(j->buf, 1, (size_t)(j->p - j->buf), j->f);
+	j->p = j->buf;
+}
+
+/* Room for n bytes, fewer than buf has. */
+static inline void room(struct ty_json *j, size_t n)
+{
+	if ((size_t)(j->buf + sizeof(j->buf) - j->p) < n)
+		ty_json_flush(j);
+}
+
+static inline void put(struct ty_json *j, const char *s, size_t n)
+{
+	memcpy(j->p, s, n);
+	j->p += n;
+}
+
+static void string(struct ty_json *j, const char *s, size_t n)
 {
 	const char *end = s + n;
 
-	putc_unlocked('"', f);
+	*j->p++ = '"';
 	while (s < end) {
 		uint32_t ch;
 		unsigned len;
 
+		room(j, 16);
 		if (*s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\') {
-			putc_unlocked(*s++, f);
+			*j->p++ = *s++;
 			continue;
 		}
 		len = ty_utf8_len(s, (size_t)(end - s), &ch);
 		if (!len) {
-			fputs("\\ufffd", f);
+			put(j, "\\ufffd", 6);
 			s++;
 		} else if (*s == '"' || *s == '\\') {
-			putc_unlocked('\\', f);
-			putc_unlocked(*s++, f);
+			*j->p++ = '\\';
+			*j->p++ = *s++;
 		} else if (ty_char_harmful(ch)) {
-			fprintf(f, "\\u%04x", ch);
+			j->p += snprintf(j->p, 16, "\\u%04x", ch);
 			s += len;
 		} else {
-			while (len--)
-				putc_unlocked(*s++, f);
+			put(j, s, len);
+			s += len;
 		}
 	}
-	putc_unlocked('"', f);
-}
-
-static void lead(struct ty_json *j, const char *key)
-{
-	uint64_t bit = UINT64_C(1) << (j->depth & 63);
-
-	if (j->comma & bit)
-		putc_unlocked(',', j->f);
-	j->comma |= bit;
-	if (key) {
-		string(j->f, key, strlen(key));
-		putc_unlocked(':', j->f);
-	}
+	*j->p++ = '"';
+	*j->p++ = ',';
 }
 
 static void open_level(struct ty_json *j, const char *key, char c)
 {
-	lead(j, key);
-	putc_unlocked(c, j->f);
-	j->depth++;
-	j->comma &= ~(UINT64_C(1) << (j->depth & 63));
+	j->p = ty_json_lead(j, key);
+	*j->p++ = c;
 }
 
 static void close_level(struct ty_json *j, char c)
 {
-	j->depth--;
-	putc_unlocked(c, j->f);
+	room(j, 2);
+	j->p -= j->p[-1] == ',';
+	*j->p++ = c;
+	*j->p++ = ',';
 }
 
 void ty_json_object(struct ty_json *j, const char *key)
@@ -92,56 +112,27 @@ void ty_json_end_array(struct ty_json *j)
 
 void ty_json_strn(struct ty_json *j, const char *key, const char *s, size_t n)
 {
-	lead(j, key);
-	string(j->f, s, n);
-}
-
-void ty_json_str(struct ty_json *j, const char *key, const char *s)
-{
-	ty_json_strn(j, key, s, strlen(s));
-}
-
-void ty_json_u64(struct ty_json *j, const char *key, uint64_t v)
-{
-	lead(j, key);
-	fprintf(j->f, "%" PRIu64, v);
-}
-
-void ty_json_i64(struct ty_json *j, const char *key, int64_t v)
-{
-	lead(j, key);
-	fprintf(j->f, "%" PRId64, v);
+	j->p = ty_json_lead(j, key);
+	string(j, s, n);
 }
 
 void ty_json_f64(struct ty_json *j, const char *key, double v)
 {
-	lead(j, key);
+	j->p = ty_json_lead(j, key);
 	if (isfinite(v))
-		fprintf(j->f, "%.9g", v);
+		j->p += snprintf(j->p, TY_JSON_VALUE_MAX, "%.9g", v);
 	else
-		fputs("null", j->f);
-}
-
-void ty_json_bool(struct ty_json *j, const char *key, bool v)
-{
-	lead(j, key);
-	fputs(v ? "true" : "false", j->f);
+		put(j, "null", 4);
+	*j->p++ = ',';
 }
 
 void ty_json_null(struct ty_json *j, const char *key)
 {
-	lead(j, key);
-	fputs("null", j->f);
-}
-
-void ty_json_hex(struct ty_json *j, const char *key, uint64_t v)
-{
-	lead(j, key);
-	fprintf(j->f, "\"0x%" PRIx64 "\"", v);
+	j->p = ty_json_lead(j, key);
+	put(j, "null,", 5);
 }
 
 void ty_json_line(struct ty_json *j)
 {
-	putc_unlocked('\n', j->f);
-	j->comma = 0;
+	j->p[-1] = '\n'; /* for the value's comma */
 }

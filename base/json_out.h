@@ -2,8 +2,10 @@
 /*
  * Streaming JSON writer over a FILE: no tree in memory, so that a dump of any length is one pass.
  * (jansson builds trees only; see docs/architecture.md.) Commas and nesting are kept by the writer.
- * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always JSON, and
- * what is harmful in a terminal (plain.h) is escaped.
+ * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always JSON.
+ * What is written reaches the FILE when the writer is full, and at its end.
+ *
+ * Budget: 15 instructions for a number of a literal key, and those of its digits.
  */
 #ifndef TY_JSON_OUT_H
 #define TY_JSON_OUT_H
@@ -12,28 +14,123 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "digits.h"
 
 struct ty_json {
 	FILE *f;
-	unsigned depth;
-	uint64_t comma; /* bit d: something was written at depth d */
+	char *p;    /* where the next byte goes; before it a comma, or what opened the level */
+	char *full; /* beyond it there may be no room for a key and a name */
+	char buf[16384];
 };
 
+#define TY_JSON_KEY_MAX	  256 /* bytes of a key, or of a name */
+#define TY_JSON_VALUE_MAX 64  /* of numbers, words and signs */
+
 void ty_json_init(struct ty_json *j, FILE *f);
-/* In an object every value is preceded by its key; in an array and at top level key is NULL. */
+/* What is not yet in the FILE goes there. Before the FILE is closed, or written by other means. */
+void ty_json_fini(struct ty_json *j);
+void ty_json_flush(struct ty_json *j); /* for this header */
+
+/* What stands before a value that is a name, or of less than TY_JSON_VALUE_MAX bytes. Inline, so
+ * that the length of a literal key is known. */
+static inline char *ty_json_lead(struct ty_json *j, const char *key)
+{
+	size_t n = key ? strlen(key) : 0;
+	char *p;
+
+	if (j->p > j->full)
+		ty_json_flush(j);
+	p = j->p;
+	if (key) {
+		n = n < TY_JSON_KEY_MAX ? n : TY_JSON_KEY_MAX; /* no key is as long */
+		*p++ = '"';
+		memcpy(p, key, n);
+		memcpy(p + n, "\":", 2);
+		p += n + 2;
+	}
+	return p;
+}
+
+/* In an object every value is preceded by its key, which is plain ASCII without quotes; in an array
+ * and at top level key is NULL. */
 void ty_json_object(struct ty_json *j, const char *key);
 void ty_json_array(struct ty_json *j, const char *key);
 void ty_json_end_object(struct ty_json *j);
 void ty_json_end_array(struct ty_json *j);
-void ty_json_str(struct ty_json *j, const char *key, const char *s);
 void ty_json_strn(struct ty_json *j, const char *key, const char *s, size_t n);
-void ty_json_u64(struct ty_json *j, const char *key, uint64_t v);
-void ty_json_i64(struct ty_json *j, const char *key, int64_t v);
-void ty_json_f64(struct ty_json *j, const char *key, double v); /* not finite: null */
-void ty_json_bool(struct ty_json *j, const char *key, bool v);
-void ty_json_null(struct ty_json *j, const char *key);
+static inline void ty_json_str(struct ty_json *j, const char *key, const char *s)
+{
+	ty_json_strn(j, key, s, strlen(s));
+}
+
+/* The same of a text of this program, of at most TY_JSON_KEY_MAX bytes, that needs no escape. */
+static inline void ty_json_name(struct ty_json *j, const char *key, const char *s, size_t n)
+{
+	char *p = ty_json_lead(j, key);
+
+	n = n < TY_JSON_KEY_MAX ? n : TY_JSON_KEY_MAX;
+	*p++ = '"';
+	memcpy(p, s, n);
+	memcpy(p + n, "\",", 2);
+	j->p = p + n + 2;
+}
+
+/* A value that is JSON already, of at most 4096 bytes. */
+static inline void ty_json_made(struct ty_json *j, const char *key, const char *s, size_t n)
+{
+	char *p = ty_json_lead(j, key);
+
+	if ((size_t)(j->buf + sizeof(j->buf) - p) < n + 1) {
+		j->p = p;
+		ty_json_flush(j);
+		p = j->p;
+	}
+	memcpy(p, s, n);
+	p[n] = ',';
+	j->p = p + n + 1;
+}
+
+static inline void ty_json_u64(struct ty_json *j, const char *key, uint64_t v)
+{
+	char *p = ty_put_dec(ty_json_lead(j, key), v);
+
+	*p = ',';
+	j->p = p + 1;
+}
+
+static inline void ty_json_i64(struct ty_json *j, const char *key, int64_t v)
+{
+	char *p = ty_json_lead(j, key);
+
+	*p = '-';
+	p = ty_put_dec(p + (v < 0), v < 0 ? -(uint64_t)v : (uint64_t)v);
+	*p = ',';
+	j->p = p + 1;
+}
+
 /* A "0x..." string. */
-void ty_json_hex(struct ty_json *j, const char *key, uint64_t v);
+static inline void ty_json_hex(struct ty_json *j, const char *key, uint64_t v)
+{
+	char *p = ty_json_lead(j, key);
+
+	*p = '"';
+	p = ty_put_hex(p + 1, v);
+	memcpy(p, "\",", 2);
+	j->p = p + 2;
+}
+
+static inline void ty_json_bool(struct ty_json *j, const char *key, bool v)
+{
+	char *p = ty_json_lead(j, key);
+
+	memcpy(p, v ? "true, " : "false,", 6);
+	j->p = p + (v ? 5 : 6);
+}
+
+void ty_json_f64(struct ty_json *j, const char *key, double v); /* not finite: null */
+void ty_json_null(struct ty_json *j, const char *key);
 /* End one top-level value with a newline (NDJSON line, or the report's document). */
 void ty_json_line(struct ty_json *j);
 

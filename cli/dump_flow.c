@@ -272,6 +272,7 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 		       "their levels may be wrong (--from and --to choose a part)\n",
 		       TY_CALLS_FUNCS - 1);
 	ty_flow_source_tell(src);
+	ty_json_fini(&d->j);
 	if (fflush(d->out) || ferror(d->out))
 		return ty_fail_errno(err, "standard output: write failed");
 	return 0;

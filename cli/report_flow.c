@@ -184,6 +184,7 @@ static void print_json(const struct job *j)
 	ty_json_end_object(&o);
 	ty_json_end_object(&o);
 	ty_json_line(&o);
+	ty_json_fini(&o);
 }
 
 static bool choose(void *ctx, const struct ty_flow_at *at)

@@ -60,6 +60,7 @@ static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err
 	if (a->sel.json) {
 		ty_json_end_object(&j);
 		ty_json_line(&j);
+		ty_json_fini(&j);
 	}
 	return e == -TY_ELIMIT ? ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
 					 "%s: what is to be counted is more than --memory has room "

@@ -308,6 +308,7 @@ static void print_json(struct ty_flow_names *names, const struct compare *k,
 	ty_json_end_object(&o);
 	ty_json_end_object(&o);
 	ty_json_line(&o);
+	ty_json_fini(&o);
 }
 
 int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "digits.h"
 #include "syscall_sets.h"
 #include "syscalls.h"
 
@@ -21,13 +22,9 @@ struct fmt {
 
 static void add_dec(struct ty_buf *b, uint64_t v)
 {
-	char t[20];
-	unsigned n = sizeof(t);
+	char t[TY_DIGITS_MAX];
 
-	do
-		t[--n] = (char)('0' + v % 10);
-	while (v /= 10);
-	ty_buf_add(b, t + n, sizeof(t) - n);
+	ty_buf_add(b, t, (size_t)(ty_put_dec(t, v) - t));
 }
 
 static void add_int(struct ty_buf *b, int64_t v)
@@ -40,15 +37,9 @@ static void add_int(struct ty_buf *b, int64_t v)
 /* "0x1f"; zero is "0x0" */
 static void add_0x(struct ty_buf *b, uint64_t v)
 {
-	char t[18];
-	unsigned n = sizeof(t);
+	char t[TY_DIGITS_MAX];
 
-	do
-		t[--n] = "0123456789abcdef"[v & 15];
-	while (v >>= 4);
-	t[--n] = 'x';
-	t[--n] = '0';
-	ty_buf_add(b, t + n, sizeof(t) - n);
+	ty_buf_add(b, t, (size_t)(ty_put_hex(t, v) - t));
 }
 
 static void add_hex(struct ty_buf *b, uint64_t v)

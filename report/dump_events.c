@@ -330,6 +330,7 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 		r = ty_select_no_wall(s->trace->path, err);
 	if (!r)
 		r = run(&d, sel, out, err);
+	ty_json_fini(&d.json);
 	ty_wall_fini(&d.wall);
 	ty_buf_fini(&d.line);
 	ty_comms_free(d.comms);

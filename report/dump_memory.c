@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digits.h"
 #include "dump.h"
+#include "json_out.h"
 #include "mem_session.h"
 #include "plain.h"
 #include "spe_packet.h"
@@ -17,6 +19,8 @@
 #define LINE_MAX_BYTES 8192u
 #define NAME_BYTES     256u
 #define OUT_BYTES      65536u
+#define EVENTS	       64   /* lists kept, a power of two */
+#define EVENTS_BYTES   2304 /* 64 names of 32 bytes, quoted */
 
 struct line {
 	char *p; /* where the next byte goes */
@@ -37,23 +41,7 @@ static inline void put_s(struct line *l, const char *s)
 
 static void put_u(struct line *l, uint64_t v)
 {
-	static const char pairs[] = "0001020304050607080910111213141516171819"
-				    "2021222324252627282930313233343536373839"
-				    "4041424344454647484950515253545556575859"
-				    "6061626364656667686970717273747576777879"
-				    "8081828384858687888990919293949596979899";
-	unsigned n = 1;
-	char *p;
-
-	for (uint64_t most = 10; n < 20 && v >= most; most *= 10)
-		n++;
-	l->p = p = l->p + n;
-	for (; v >= 100; v /= 100)
-		memcpy(p -= 2, pairs + v % 100 * 2, 2);
-	if (v >= 10)
-		memcpy(p - 2, pairs + v * 2, 2);
-	else
-		p[-1] = (char)('0' + v);
+	l->p = ty_put_dec(l->p, v);
 }
 
 /* At least `width` wide. */
@@ -69,85 +57,50 @@ static void put_right(struct line *l, uint64_t v, unsigned width, char fill)
 
 static void put_x(struct line *l, uint64_t v)
 {
-	unsigned n = v ? (67 - (unsigned)__builtin_clzll(v)) / 4 : 1;
-
-	PUT(l, "0x");
-	for (unsigned i = n; i-- > 0; v >>= 4)
-		l->p[i] = "0123456789abcdef"[v & 15];
-	l->p += n;
+	l->p = ty_put_hex(l->p, v);
 }
 
-/* Text of a name of the file: no control bytes, JSON's own signs escaped. */
-static void put_json_text(struct line *l, const char *s)
-{
-	for (unsigned n = 0; *s && n < NAME_BYTES / 2; s++, n++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			PUT(l, "\\");
-		put(l, c < 32 || c >= 127 ? "?" : (const char *)s, 1);
-	}
-}
-
-struct event_text {
-	char s[31];
-	uint8_t n;
+struct name {
+	const char *s;
+	size_t n;
 };
 
-/* Texts made once: operations, by class and payload; events, plain and as JSON. */
+#define NAME(text)                                                                                 \
+	{                                                                                          \
+		text, sizeof(text) - 1                                                             \
+	}
+
+/* Texts made once: operations, by class and payload; names of events. */
 struct texts {
 	struct ty_mem_names *names; /* NULL: not asked for */
-	char op[4][256][40];
-	struct event_text events[2][64];
+	struct {
+		uint8_t n; /* 0: not made yet */
+		char s[39];
+	} op[4][256];
+	/* Of events that many samples have: a list in JSON. */
+	struct {
+		uint64_t events;
+		size_t n; /* 0: none */
+		char s[EVENTS_BYTES];
+	} events[EVENTS];
 };
 
-static void events_init(struct texts *t)
-{
-	for (unsigned i = 0; i < 64; i++) {
-		const char *name = ty_spe_event_name(i);
-		struct event_text *e = t->events[0];
-
-		e[i].n = (uint8_t)snprintf(e[i].s, sizeof(e[i].s), " %s", name);
-		e = t->events[1];
-		e[i].n = (uint8_t)snprintf(e[i].s, sizeof(e[i].s), ",\"%s\"", name);
-	}
-}
-
-static const char *op_text(struct texts *t, const struct ty_mem *m)
+static struct name op_text(struct texts *t, const struct ty_mem *m)
 {
 	unsigned c = m->has & TY_MEM_HAS_OP ? m->op_class & 3 : 3;
 	unsigned v = m->has & TY_MEM_HAS_OP ? m->op : m->kind | (unsigned)ty_mem_writes(m) << 3;
-	char *s = t->op[c][v];
+	typeof(&t->op[c][v]) made = &t->op[c][v];
 	struct ty_buf b;
 
 	/* Class 3 is no class of Arm's: its payloads are shown without this table. */
-	if (m->has & TY_MEM_HAS_OP && c == 3)
-		s[0] = 0;
-	if (!s[0]) {
+	if (!made->n || (m->has & TY_MEM_HAS_OP && c == 3)) {
 		ty_buf_init(&b, 256);
 		ty_mem_op_text(m, &b);
-		snprintf(s, sizeof(t->op[c][v]), "%s", b.p ? b.p : "");
+		snprintf(made->s, sizeof(made->s), "%s", b.p ? b.p : "");
+		made->n = (uint8_t)strlen(made->s);
 		ty_buf_fini(&b);
 	}
-	return s;
-}
-
-/* The names of events: quoted and with a comma before, or with a space before; the first one's
- * separator is left out. */
-static void put_events(struct line *l, const struct texts *t, uint64_t events, bool json)
-{
-	char *first = l->p;
-
-	for (; events; events &= events - 1) {
-		const struct event_text *e = &t->events[json][__builtin_ctzll(events)];
-
-		memcpy(l->p, e->s, sizeof(e->s)); /* whole: a copy of known size is no call */
-		l->p += e->n;
-	}
-	if (l->p > first) {
-		memmove(first, first + 1, (size_t)(l->p - first - 1));
-		l->p--;
-	}
+	return (struct name){made->s, made->n};
 }
 
 static inline void key_u(struct line *l, const char *key, uint64_t v)
@@ -156,68 +109,66 @@ static inline void key_u(struct line *l, const char *key, uint64_t v)
 	put_u(l, v);
 }
 
-static inline void key_x(struct line *l, const char *key, uint64_t v)
+static const struct name who_names[] = {NAME("unknown"), NAME("context"), NAME("switch"),
+					NAME("ring")};
+static const struct name kind_names[] = {NAME("other"), NAME("load"), NAME("store"), NAME("branch"),
+					 NAME("gap")};
+
+static inline void json_name(struct ty_json *j, const char *key, struct name n)
 {
-	put_s(l, key);
-	PUT(l, "\"");
-	put_x(l, v);
-	PUT(l, "\"");
+	ty_json_name(j, key, n.s, n.n);
 }
 
-static const char *const who_names[] = {"unknown", "context", "switch", "ring"};
-static const char *const kind_names[] = {"other", "load", "store", "branch", "gap"};
-
-static void json_extra(struct line *l, const struct ty_mem *m)
+static void json_extra(struct ty_json *j, const struct ty_mem *m)
 {
-	PUT(l, ",\"raw\":[");
+	ty_json_array(j, "raw");
 	for (unsigned i = 0; i < m->extras; i++) {
 		const struct ty_mem_extra *x = &m->extra[i];
 
-		if (i)
-			PUT(l, ",");
-		put_s(l, x->kind == TY_SPE_ADDRESS   ? "{\"packet\":\"address\""
-			 : x->kind == TY_SPE_COUNTER ? "{\"packet\":\"counter\""
-			 : x->kind == TY_SPE_CONTEXT ? "{\"packet\":\"context\""
-						     : "{\"packet\":\"source\"");
-		key_u(l, ",\"index\":", x->index);
+		ty_json_object(j, NULL);
+		ty_json_str(j, "packet",
+			    x->kind == TY_SPE_ADDRESS	? "address"
+			    : x->kind == TY_SPE_COUNTER ? "counter"
+			    : x->kind == TY_SPE_CONTEXT ? "context"
+							: "source");
+		ty_json_u64(j, "index", x->index);
 		if (x->kind == TY_SPE_ADDRESS)
-			key_x(l, ",\"value\":", x->value);
+			ty_json_hex(j, "value", x->value);
 		else
-			key_u(l, ",\"value\":", x->value);
-		PUT(l, "}");
+			ty_json_u64(j, "value", x->value);
+		ty_json_end_object(j);
 	}
-	PUT(l, "]");
+	ty_json_end_array(j);
+}
+
+static void json_text(struct ty_json *j, const char *key, const char *text)
+{
+	ty_json_strn(j, key, text, strnlen(text, NAME_BYTES));
 }
 
 /* Names of the addresses, where files for them were given. */
-static void json_names(struct line *l, struct ty_mem_names *names, const struct ty_mem *m)
+static void json_names(struct ty_json *j, struct ty_mem_names *names, const struct ty_mem *m)
 {
 	struct ty_mem_name_of n = {0};
 
 	if (m->has & TY_MEM_HAS_PC)
 		ty_mem_name(names, m->pid, m->pc, m->ts_ns, &n);
 	if (n.symbol) {
-		PUT(l, ",\"symbol\":\"");
-		put_json_text(l, n.symbol);
-		key_u(l, "\",\"symbol_offset\":", n.offset);
+		json_text(j, "symbol", n.symbol);
+		ty_json_u64(j, "symbol_offset", n.offset);
 	}
-	if (n.mapping) {
-		PUT(l, ",\"object\":\"");
-		put_json_text(l, n.mapping);
-		PUT(l, "\"");
-	}
+	if (n.mapping)
+		json_text(j, "object", n.mapping);
 	if (n.file) {
-		PUT(l, ",\"file\":\"");
-		put_json_text(l, n.file);
-		key_u(l, "\",\"source_line\":", n.line > 0 ? (unsigned)n.line : 0);
+		json_text(j, "file", n.file);
+		ty_json_u64(j, "source_line", n.line > 0 ? (unsigned)n.line : 0);
 	}
 	n.symbol = NULL;
 	if (m->has & TY_MEM_HAS_VA)
 		ty_mem_name(names, m->pid, m->va, m->ts_ns, &n);
 	if (n.symbol) {
-		PUT(l, ",\"variable\":\"");
-		put_json_text(l, n.symbol);
-		key_u(l, "\",\"variable_offset\":", n.offset);
+		json_text(j, "variable", n.symbol);
+		ty_json_u64(j, "variable_offset", n.offset);
 	}
 }
 
@@ -250,132 +201,157 @@ static void text_name(struct line *l, struct ty_mem_names *names, const struct t
 	PUT(l, " ");
 }
 
-static void json_line(struct line *l, struct texts *t, const struct ty_mem_stream *s,
-		      const struct ty_mem *m)
+static void json_where(struct ty_json *j, const struct ty_mem_stream *s, const struct ty_mem *m)
 {
-	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
-	char name[TY_MEM_LEVEL_TEXT];
+	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL;
 
-	PUT(l, "{");
-	if (m->has & TY_MEM_HAS_TIME) {
-		key_u(l, "\"ts_ns\":", m->ts_ns);
-		PUT(l, ",");
-	} else if (m->has & TY_MEM_HAS_TICKS) {
-		key_u(l, "\"ticks\":", m->ticks);
-		PUT(l, ",");
-	}
-	if (m->has & TY_MEM_HAS_CPU) {
-		key_u(l, "\"cpu\":", m->cpu);
-		PUT(l, ",");
-	}
-	if (m->kind == TY_MEM_GAP) {
-		PUT(l, "\"gap\":\"");
-		put_s(l, m->gap);
-		key_u(l, "\",\"offset\":", m->off);
-		key_u(l, ",\"bytes\":", m->gap_bytes);
-		PUT(l, "}\n");
-		return;
-	}
 	if (m->who != TY_MEM_WHO_UNKNOWN) {
-		key_u(l, "\"tid\":", (uint32_t)m->tid);
-		PUT(l, ",\"tid_by\":\"");
-		put_s(l, who_names[m->who]);
-		PUT(l, "\",");
-		if (m->pid >= 0) {
-			key_u(l, "\"pid\":", (uint32_t)m->pid);
-			PUT(l, ",");
-		}
-		if (comm) {
-			PUT(l, "\"comm\":\"");
-			put_json_text(l, comm);
-			PUT(l, "\",");
-		}
+		ty_json_u64(j, "tid", (uint32_t)m->tid);
+		json_name(j, "tid_by", who_names[m->who]);
+		if (m->pid >= 0)
+			ty_json_u64(j, "pid", (uint32_t)m->pid);
+		if (comm)
+			json_text(j, "comm", comm);
 	}
 	if (m->has & TY_MEM_HAS_PC) {
-		key_x(l, "\"pc\":", m->pc);
+		ty_json_hex(j, "pc", m->pc);
 		if (!m->data_src) {
-			key_u(l, ",\"el\":", m->el);
-			key_u(l, ",\"ns\":", m->ns);
+			ty_json_u64(j, "el", m->el);
+			ty_json_u64(j, "ns", m->ns);
 			if (m->nse)
-				PUT(l, ",\"nse\":1");
+				ty_json_u64(j, "nse", 1);
 		}
-		PUT(l, ",");
 	}
-	PUT(l, "\"op\":\"");
-	put_s(l, op_text(t, m));
-	PUT(l, "\",\"kind\":\"");
-	put_s(l, kind_names[m->kind]);
-	put_s(l, m->kind == TY_MEM_STORE || m->data_src & TY_MEM_SRC_OP_STORE
-			 ? "\",\"store\":true"
-			 : "\",\"store\":false");
-	if (ty_mem_writes(m) && m->kind != TY_MEM_STORE && !m->data_src)
-		PUT(l, ",\"atomic\":true");
+}
+
+static void json_addresses(struct ty_json *j, const struct ty_mem *m)
+{
 	if (m->has & TY_MEM_HAS_VA)
-		key_x(l, ",\"va\":", m->va);
+		ty_json_hex(j, "va", m->va);
 	if (m->has & TY_MEM_HAS_TAG)
-		key_x(l, ",\"tag\":", m->tag);
+		ty_json_hex(j, "tag", m->tag);
 	if (m->has & TY_MEM_HAS_PA) {
-		key_x(l, ",\"pa\":", m->pa);
+		ty_json_hex(j, "pa", m->pa);
 		if (!m->data_src) {
-			key_u(l, ",\"pa_ns\":", m->pa_ns);
-			key_u(l, ",\"pa_ch\":", m->pa_ch);
-			key_u(l, ",\"pa_pat\":", m->pa_pat);
+			ty_json_u64(j, "pa_ns", m->pa_ns);
+			ty_json_u64(j, "pa_ch", m->pa_ch);
+			ty_json_u64(j, "pa_pat", m->pa_pat);
 			if (m->pa_nse)
-				PUT(l, ",\"pa_nse\":1");
+				ty_json_u64(j, "pa_nse", 1);
 		}
 	}
 	if (m->has & TY_MEM_HAS_TARGET)
-		key_x(l, ",\"target\":", m->target);
+		ty_json_hex(j, "target", m->target);
 	if (m->has & TY_MEM_HAS_PREV)
-		key_x(l, ",\"prev_target\":", m->prev_target);
-	if (m->has & TY_MEM_HAS_TOTAL)
-		key_u(l, ",\"lat_total\":", m->lat_total);
-	if (m->has & TY_MEM_HAS_ISSUE) {
-		key_u(l, ",\"lat_issue\":", m->lat_issue);
-		if (m->has & TY_MEM_HAS_TOTAL && m->lat_total >= m->lat_issue)
-			key_u(l, ",\"lat_exec\":", m->lat_total - m->lat_issue);
-	}
-	if (m->has & TY_MEM_HAS_XLAT)
-		key_u(l, ",\"lat_xlat\":", m->lat_xlat);
-	if (m->has & TY_MEM_HAS_INSN)
-		key_u(l, ",\"lat_insn\":", m->lat_insn);
-	if (m->has & TY_MEM_HAS_RETIRE)
-		key_u(l, ",\"lat_retire\":", m->lat_retire);
-	if (m->has & TY_MEM_HAS_EVENTS) {
-		key_u(l, ",\"events\":", m->events);
-		PUT(l, ",\"event_names\":[");
-		put_events(l, t, m->events, true);
-		PUT(l, "]");
-	}
-	src = ty_mem_source_text(m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX),
-				 name);
+		ty_json_hex(j, "prev_target", m->prev_target);
+}
+
+static void json_source(struct ty_json *j, const struct ty_mem_stream *s, const struct ty_mem *m)
+{
+	char name[TY_MEM_LEVEL_TEXT];
+	const char *src = ty_mem_source_text(
+		m, ty_mem_midr(s, m->has & TY_MEM_HAS_CPU ? m->cpu : UINT32_MAX), name);
+
 	if (*src) {
-		PUT(l, ",\"source\":\"");
-		put_s(l, src);
-		put_s(l, m->src_flags & TY_MEM_SRC_EVENTS ? "\",\"source_by\":\"events\""
-							  : "\",\"source_by\":\"code\"");
+		ty_json_name(j, "source", src, strlen(src));
+		if (m->src_flags & TY_MEM_SRC_EVENTS)
+			ty_json_name(j, "source_by", "events", 6);
+		else
+			ty_json_name(j, "source_by", "code", 4);
 	}
 	if (m->has & TY_MEM_HAS_SOURCE)
-		key_u(l, ",\"source_code\":", m->source);
+		ty_json_u64(j, "source_code", m->source);
 	if (m->data_src)
-		key_x(l, ",\"data_src\":", m->data_src);
+		ty_json_hex(j, "data_src", m->data_src);
 	if (m->src_flags & TY_MEM_SRC_PEER)
-		PUT(l, ",\"peer\":true");
+		ty_json_bool(j, "peer", true);
 	if (m->src_flags & TY_MEM_SRC_HITM)
-		PUT(l, ",\"modified\":true");
+		ty_json_bool(j, "modified", true);
 	if (m->src_flags & TY_MEM_SRC_REMOTE)
-		PUT(l, ",\"remote\":true");
+		ty_json_bool(j, "remote", true);
+}
+
+static struct name events_list(struct texts *t, uint64_t events)
+{
+	typeof(&t->events[0]) e =
+		&t->events[events * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (EVENTS - 1)];
+	char *p = e->s;
+
+	if (!e->n || e->events != events) {
+		*p++ = '[';
+		for (uint64_t left = events; left; left &= left - 1)
+			p += sprintf(p, "%s\"%s\"", left == events ? "" : ",",
+				     ty_spe_event_name((unsigned)__builtin_ctzll(left)));
+		*p++ = ']';
+		e->n = (size_t)(p - e->s);
+		e->events = events;
+	}
+	return (struct name){e->s, e->n};
+}
+
+static void json_sample(struct ty_json *j, struct texts *t, const struct ty_mem_stream *s,
+			const struct ty_mem *m)
+{
+	struct name list;
+
+	json_where(j, s, m);
+	json_name(j, "op", op_text(t, m));
+	json_name(j, "kind", kind_names[m->kind]);
+	ty_json_bool(j, "store", m->kind == TY_MEM_STORE || m->data_src & TY_MEM_SRC_OP_STORE);
+	if (ty_mem_writes(m) && m->kind != TY_MEM_STORE && !m->data_src)
+		ty_json_bool(j, "atomic", true);
+	json_addresses(j, m);
+	if (m->has & TY_MEM_HAS_TOTAL)
+		ty_json_u64(j, "lat_total", m->lat_total);
+	if (m->has & TY_MEM_HAS_ISSUE) {
+		ty_json_u64(j, "lat_issue", m->lat_issue);
+		if (m->has & TY_MEM_HAS_TOTAL && m->lat_total >= m->lat_issue)
+			ty_json_u64(j, "lat_exec", m->lat_total - m->lat_issue);
+	}
+	if (m->has & TY_MEM_HAS_XLAT)
+		ty_json_u64(j, "lat_xlat", m->lat_xlat);
+	if (m->has & TY_MEM_HAS_INSN)
+		ty_json_u64(j, "lat_insn", m->lat_insn);
+	if (m->has & TY_MEM_HAS_RETIRE)
+		ty_json_u64(j, "lat_retire", m->lat_retire);
+	if (m->has & TY_MEM_HAS_EVENTS) {
+		ty_json_u64(j, "events", m->events);
+		list = events_list(t, m->events);
+		ty_json_made(j, "event_names", list.s, list.n);
+	}
+	json_source(j, s, m);
 	if (m->extras)
-		json_extra(l, m);
+		json_extra(j, m);
 	if (t->names)
-		json_names(l, t->names, m);
-	PUT(l, "}\n");
+		json_names(j, t->names, m);
+}
+
+static void json_line(struct ty_json *j, struct texts *t, const struct ty_mem_stream *s,
+		      const struct ty_mem *m)
+{
+	ty_json_object(j, NULL);
+	if (m->has & TY_MEM_HAS_TIME)
+		ty_json_u64(j, "ts_ns", m->ts_ns);
+	else if (m->has & TY_MEM_HAS_TICKS)
+		ty_json_u64(j, "ticks", m->ticks);
+	if (m->has & TY_MEM_HAS_CPU)
+		ty_json_u64(j, "cpu", m->cpu);
+	if (m->kind == TY_MEM_GAP) {
+		ty_json_str(j, "gap", m->gap);
+		ty_json_u64(j, "offset", m->off);
+		ty_json_u64(j, "bytes", m->gap_bytes);
+	} else {
+		json_sample(j, t, s, m);
+	}
+	ty_json_end_object(j);
+	ty_json_line(j);
 }
 
 static void text_line(struct line *l, struct texts *t, const struct ty_mem_stream *s,
 		      const struct ty_mem *m)
 {
 	const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL, *src;
+	struct name op;
 	char name[TY_MEM_LEVEL_TEXT];
 
 	if (m->has & TY_MEM_HAS_TIME) {
@@ -433,7 +409,8 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 		if (t->names)
 			text_name(l, t->names, m, m->pc);
 	}
-	put_s(l, op_text(t, m));
+	op = op_text(t, m);
+	put(l, op.s, op.n);
 	if (m->has & TY_MEM_HAS_VA) {
 		PUT(l, " va ");
 		put_x(l, m->va);
@@ -478,9 +455,11 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 			PUT(l, " (by events)");
 	}
 	if (m->has & TY_MEM_HAS_EVENTS) {
-		PUT(l, " [");
-		put_events(l, t, m->events, false);
-		PUT(l, "]");
+		for (uint64_t e = m->events; e; e &= e - 1) {
+			put_s(l, e == m->events ? " [" : " ");
+			put_s(l, ty_spe_event_name((unsigned)__builtin_ctzll(e)));
+		}
+		put_s(l, m->events ? "]" : " []");
 	}
 	for (unsigned i = 0; i < m->extras; i++) {
 		const struct ty_spe_packet k = {.kind = m->extra[i].kind,
@@ -497,12 +476,10 @@ static void text_line(struct line *l, struct texts *t, const struct ty_mem_strea
 	PUT(l, "\n");
 }
 
-static bool flush(struct line *l, FILE *out)
+static void flush(struct line *l, FILE *out)
 {
-	size_t n = (size_t)(l->p - l->buf);
-
+	fwrite(l->buf, 1, (size_t)(l->p - l->buf), out);
 	l->p = l->buf;
-	return fwrite(l->buf, 1, n, out) == n;
 }
 
 static int dump(struct ty_mem_session *s, const struct ty_mem_options *o,
@@ -512,11 +489,12 @@ static int dump(struct ty_mem_session *s, const struct ty_mem_options *o,
 	struct line *l = malloc(sizeof(*l));
 	const struct ty_mem *m;
 	struct ty_window w;
+	struct ty_json j;
 	int r = t && l ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 
 	if (!r) {
 		l->p = l->buf;
-		events_init(t);
+		ty_json_init(&j, out);
 		r = ty_mem_session_window(s, sel, &w, err);
 		if (!r && (o->roots.n || o->kallsyms))
 			r = ty_mem_session_names(s, o, &t->names, err);
@@ -525,12 +503,19 @@ static int dump(struct ty_mem_session *s, const struct ty_mem_options *o,
 		r = 0;
 		if (!ty_mem_chosen(s->stream, &w, m))
 			continue;
-		(sel->json ? json_line : text_line)(l, t, s->stream, m);
-		if (l->p >= l->buf + OUT_BYTES && !flush(l, out))
+		if (sel->json)
+			json_line(&j, t, s->stream, m);
+		else
+			text_line(l, t, s->stream, m);
+		if (l->p >= l->buf + OUT_BYTES)
+			flush(l, out);
+		if (ferror_unlocked(out))
 			break; /* the caller sees it in the stream's state */
 	}
-	if (t && l)
+	if (t && l) {
 		flush(l, out);
+		ty_json_fini(&j);
+	}
 	if (t && t->names) {
 		ty_mem_names_tell(t->names);
 		ty_mem_names_free(t->names);

@@ -577,6 +577,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	r = prepare(&d, sel->clock_chosen, err);
 	if (!r)
 		r = run(&d, sel, err);
+	ty_json_fini(&d.j);
 	free(d.ring);
 	free(d.split);
 	ty_buf_fini(&d.text);

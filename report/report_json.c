@@ -306,4 +306,5 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	gaps(r, &j);
 	ty_json_end_object(&j);
 	ty_json_line(&j);
+	ty_json_fini(&j);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include "compare.h"
 #include "err.h"
 #include "field_text.h"
+#include "digits.h"
 #include "json_out.h"
 #include "rd.h"
 #include "strtab.h"
@@ -148,6 +150,73 @@ static void durations_and_sizes(void **state)
 	assert_string_equal(ty_fmt_bytes(999, t), "999 B");
 }
 
+/* As printf has them: around every power of ten and of two. */
+static void digits(void **state)
+{
+	for (unsigned k = 0; k < 64 * 5; k++) {
+		uint64_t v = (UINT64_C(1) << k / 5) + k % 5 - 2, ten = 1;
+		char mine[TY_DIGITS_MAX + 1], ours[40];
+
+		for (unsigned i = 0; i < k % 20; i++)
+			ten *= 10;
+		v = k & 1 ? v : ten - (k / 20 % 3) + 1;
+		snprintf(ours, sizeof(ours), "%" PRIu64, v);
+		*ty_put_dec(mine, v) = 0;
+		assert_string_equal(mine, ours);
+		snprintf(ours, sizeof(ours), "0x%" PRIx64, v);
+		memset(mine, 'x', sizeof(mine));
+		*ty_put_hex(mine, v) = 0;
+		assert_string_equal(mine, ours);
+		assert_true(strlen(mine) < TY_DIGITS_MAX);
+	}
+}
+
+/* What is longer than the writer holds, with commas and signs that close at every place in it. */
+static void long_json(void **state)
+{
+	const unsigned n = 9000;
+	struct ty_json j;
+	char *text = NULL, word[64];
+	const char *at;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	ty_json_init(&j, f);
+	ty_json_array(&j, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		memset(word, 'a' + (int)(i % 26), sizeof(word));
+		ty_json_object(&j, NULL);
+		ty_json_strn(&j, "s", word, i % sizeof(word));
+		ty_json_array(&j, "e");
+		ty_json_end_array(&j);
+		ty_json_i64(&j, "i", -(int64_t)i);
+		ty_json_name(&j, "n", word, i % 7);
+		ty_json_made(&j, "m", "[1]", 3);
+		ty_json_null(&j, "z");
+		ty_json_end_object(&j);
+	}
+	ty_json_end_array(&j);
+	ty_json_line(&j);
+	ty_json_fini(&j);
+	fclose(f);
+	at = text;
+	for (unsigned i = 0; i < n; i++) {
+		char want[200];
+		int w;
+
+		memset(word, 'a' + (int)(i % 26), sizeof(word));
+		w = snprintf(want, sizeof(want),
+			     "%c{\"s\":\"%.*s\",\"e\":[],\"i\":%s%u,\"n\":\"%.*s\",\"m\":[1],\"z\":"
+			     "null}",
+			     i ? ',' : '[', (int)(i % sizeof(word)), word, i ? "-" : "", i,
+			     (int)(i % 7), word);
+		assert_memory_equal(at, want, w);
+		at += w;
+	}
+	assert_string_equal(at, "]\n");
+	free(text);
+}
+
 static void json_is_json(void **state)
 {
 	char *text = NULL;
@@ -171,6 +240,7 @@ static void json_is_json(void **state)
 	ty_json_line(&j);
 	ty_json_u64(&j, NULL, 1);
 	ty_json_line(&j);
+	ty_json_fini(&j);
 	fclose(f);
 	assert_string_equal(text,
 			    "{\"a\":18446744073709551615,\"b\":[-5,{},"
@@ -206,6 +276,7 @@ int main(void)
 		cmocka_unit_test(err_keeps_innermost), cmocka_unit_test(buf_has_a_limit),
 		cmocka_unit_test(reads_stay_inside),   cmocka_unit_test(strings_are_interned),
 		cmocka_unit_test(durations_and_sizes), cmocka_unit_test(json_is_json),
+		cmocka_unit_test(long_json),	       cmocka_unit_test(digits),
 		cmocka_unit_test(fields_of_lines),
 	};
 

@@ -170,6 +170,7 @@ static void json(void **state)
 	c.gap_inside = false;
 	c.ret = 0;
 	ty_call_json(x86, &c, 40, "x", NULL, &buf, &j);
+	ty_json_fini(&j);
 	fclose(f);
 	assert_string_equal(
 		out,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers written by hand, where printf costs too much. Both return where the next byte goes. */
+#ifndef TY_DIGITS_H
+#define TY_DIGITS_H
+
+#include <stdint.h>
+
+/* Bytes that either may write, some of them behind the number. */
+#define TY_DIGITS_MAX 20
+
+char *ty_put_big_dec(char *p, uint64_t v);
+static inline char *ty_put_dec(char *p, uint64_t v)
+{
+	if (v >= 10)
+		return ty_put_big_dec(p, v);
+	*p = (char)('0' + v);
+	return p + 1;
+}
+
+/* "0x1f"; zero is "0x0". */
+char *ty_put_hex(char *p, uint64_t v);
+
+#endif
