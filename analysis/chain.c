@@ -30,17 +30,17 @@ const char *ty_seg_text(enum ty_seg_what w)
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
 		[TY_SEG_STOLEN] = "its CPU possibly stolen by the hypervisor",
-		[TY_SEG_READY] = "ready, waiting for a CPU",
+		[TY_SEG_READY] = "runnable, waiting for a CPU",
 		[TY_SEG_DEVICE] = "waiting for a device",
-		[TY_SEG_QUEUED] = "waiting for its request to be given to the device",
-		[TY_SEG_NO_REQUEST] = "waiting, no request of it was under way",
+		[TY_SEG_QUEUED] = "waiting, its I/O request not yet issued to the device",
+		[TY_SEG_NO_REQUEST] = "waiting, with no I/O request in flight",
 		[TY_SEG_TIMER] = "waiting for a timer",
 		[TY_SEG_IRQ] = "waiting for an interrupt",
-		[TY_SEG_UNWOKEN] = "waiting, what ended it is not recorded",
-		[TY_SEG_OPEN] = "waiting to the end of the recording",
-		[TY_SEG_LOST] = "not known: events were lost",
-		[TY_SEG_UNKNOWN] = "not known",
-		[TY_SEG_LOOP] = "waiting in a loop",
+		[TY_SEG_UNWOKEN] = "waiting, waker not recorded",
+		[TY_SEG_OPEN] = "still waiting when the recording ended",
+		[TY_SEG_LOST] = "unknown because of lost events",
+		[TY_SEG_UNKNOWN] = "unknown",
+		[TY_SEG_LOOP] = "waiting in a cycle of waits",
 	};
 
 	return w < TY_SEG_WHATS ? text[w] : "";
@@ -547,8 +547,8 @@ static void link_end(const struct ty_model *m, const struct ty_link *l, char *ou
 			 k->name ? ")" : "");
 	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", no request of it under way yet, on block device %u:%u",
-			 io.major, io.minor);
+		snprintf(out, size, ", no request in flight yet on block device %u:%u", io.major,
+			 io.minor);
 	} else if (l->what == TY_SEG_DEVICE && k->name) {
 		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
 	} else {
@@ -576,7 +576,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	case TY_SEG_READY: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	case TY_SEG_STOLEN:
 		snprintf(out, size,
-			 "ran on a CPU without a sign of life, possibly stolen by the hypervisor");
+			 "ran on a CPU that showed no activity, possibly stolen by the hypervisor");
 		return;
 	case TY_SEG_LOST:
 	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
@@ -588,10 +588,11 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	else
 		snprintf(out, size, "%s%s%s%s%s",
 			 s.state == TY_ST_BLOCKED   ? "blocked (uninterruptible)"
-			 : s.state == TY_ST_RUNNING ? "spun"
-						    : "blocked",
+			 : s.state == TY_ST_RUNNING ? "busy-waited"
+						    : "slept",
 			 *call ? " in " : "", call, end,
-			 !l->waker.inferred			    ? ""
-			 : ty_model_thread(x->m, l->thread)->kernel ? " (inferred: whom it served)"
-								    : " (inferred)");
+			 !l->waker.inferred ? ""
+			 : ty_model_thread(x->m, l->thread)->kernel
+				 ? " (inferred: the thread it served)"
+				 : " (inferred)");
 }

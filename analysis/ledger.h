@@ -17,7 +17,7 @@
 #include "window.h"
 
 struct ty_ledger_row {
-	char row[160];		 /* "on CPU in user mode", "blocked in read, ended by timer", ... */
+	char row[160]; /* "on CPU in user mode", "sleeping in read, woken by a timer", ... */
 	uint64_t ns, longest_ns; /* in all; of the longest piece */
 	uint32_t span;		 /* the one of that piece; TY_NONE */
 	uint8_t state;		 /* its enum ty_state, for colours */

@@ -143,28 +143,33 @@ uint32_t ty_book_object(struct ty_book *b, const char *text)
 
 /* texts ------------------------------------------------------------------------------------- */
 
-static void ended_by(const struct ty_book *b, const struct ty_ledger_key *k, char *out, size_t size)
+static void woken_by(const struct ty_book *b, const struct ty_ledger_key *k, char *out, size_t size)
 {
 	const char *name = k->name ? ty_model_str(b->x->m, k->name) : "";
 
 	switch ((enum ty_ledger_ender)k->end) {
-	case TY_END_THREAD: snprintf(out, size, ", ended by thread %s", name); return;
-	case TY_END_DEVICE: snprintf(out, size, ", ended by device %s", name); return;
+	case TY_END_THREAD: snprintf(out, size, ", woken by thread %s", name); return;
+	case TY_END_DEVICE: snprintf(out, size, ", woken by device %s", name); return;
 	case TY_END_IO:
 		snprintf(out, size,
-			 *name ? ", ended by I/O completion (%s)" : ", its request at a device",
+			 *name ? ", woken by I/O completion (%s)" : ", I/O request at a device",
 			 name);
 		return;
-	case TY_END_QUEUED: snprintf(out, size, ", its request queued before the device"); return;
+	case TY_END_QUEUED:
+		snprintf(out, size, ", I/O request not yet issued to the device");
+		return;
 	case TY_END_NO_REQUEST:
-		snprintf(out, size, ", no request of it under way, ended by I/O completion (%s)",
+		snprintf(out, size, ", no I/O request in flight, woken by I/O completion (%s)",
 			 name);
 		return;
-	case TY_END_TIMER: snprintf(out, size, ", ended by timer"); return;
-	case TY_END_SIGNAL: snprintf(out, size, ", ended by a signal of %s", name); return;
-	case TY_END_IRQ: snprintf(out, size, ", ended by an interrupt"); return;
-	case TY_END_OPEN: snprintf(out, size, ", to the end of the recording"); return;
-	default: snprintf(out, size, ", end not recorded");
+	case TY_END_TIMER: snprintf(out, size, ", woken by a timer"); return;
+	case TY_END_SIGNAL: snprintf(out, size, ", woken by a signal from %s", name); return;
+	case TY_END_IRQ: snprintf(out, size, ", woken by an interrupt"); return;
+	case TY_END_OPEN:
+		snprintf(out, size, ", still %s when the recording ended",
+			 k->what == TY_ROW_STOPPED ? "stopped" : "waiting");
+		return;
+	default: snprintf(out, size, ", waker not recorded");
 	}
 }
 
@@ -197,51 +202,54 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	switch ((enum ty_ledger_what)k->what) {
 	case TY_ROW_USER: snprintf(out, size, "on CPU in user mode"); return;
 	case TY_ROW_KERNEL: snprintf(out, size, "on CPU in kernel: %s", call); return;
-	case TY_ROW_KTHREAD: snprintf(out, size, "on CPU in kernel (a kernel thread)"); return;
+	case TY_ROW_KTHREAD: snprintf(out, size, "on CPU in kernel (kernel thread)"); return;
 	case TY_ROW_UNTOLD: snprintf(out, size, "on CPU, no system call recorded"); return;
 	case TY_ROW_CALLS_LOST:
-		snprintf(out, size, "on CPU, mode not known: system calls were lost");
+		snprintf(out, size, "on CPU, mode unknown because of lost events");
 		return;
 	case TY_ROW_IRQ:
-		snprintf(out, size, "stolen by %s %s", irq[k->end < 3 ? k->end : 2], name);
+		snprintf(out, size, "interrupted by %s %s", irq[k->end < 3 ? k->end : 2], name);
 		return;
 	case TY_ROW_STEAL:
 		snprintf(out, size, "possibly stolen by the hypervisor (inferred: no timer tick)");
 		return;
 	case TY_ROW_READY:
-		snprintf(out, size, "ready%s, %s%s",
+		snprintf(out, size, "runnable%s, %s%s",
 			 k->abi == TY_END_YIELD	    ? " after sched_yield"
-			 : k->abi == TY_END_PREEMPT ? " after being preempted"
+			 : k->abi == TY_END_PREEMPT ? " after preemption"
 						    : "",
 			 k->end == TY_END_THREAD  ? name
-			 : k->end == TY_END_CROWD ? "others, not told apart, ran instead"
+			 : k->end == TY_END_CROWD ? "several threads ran on its CPU"
 			 : k->end == TY_END_IDLE  ? "its CPU was idle"
-						  : "its CPU's work not recorded",
-			 k->end == TY_END_THREAD ? " ran instead" : "");
+						  : "activity of its CPU not recorded",
+			 k->end == TY_END_THREAD ? " ran on its CPU" : "");
 		return;
-	case TY_ROW_THROTTLED: snprintf(out, size, "held back by its CPU quota (inferred)"); return;
+	case TY_ROW_THROTTLED: snprintf(out, size, "throttled by CPU quota (inferred)"); return;
 	case TY_ROW_WAIT:
 	case TY_ROW_FAULT:
 	case TY_ROW_STOPPED:
-		ended_by(b, k, end, sizeof(end));
+		woken_by(b, k, end, sizeof(end));
 		if (k->what == TY_ROW_STOPPED)
 			snprintf(out, size, "stopped%s", end);
 		else if (k->what == TY_ROW_FAULT)
-			snprintf(out, size, "blocked in a page fault%s", end);
+			snprintf(out, size, "waiting in a page fault%s", end);
 		else if (k->nr < 0)
-			snprintf(out, size, "blocked, system call not recorded%s%s",
-				 k->state == TY_ST_BLOCKED ? " (uninterruptible)" : "", end);
+			snprintf(out, size, "%s, system call not recorded%s",
+				 k->state == TY_ST_BLOCKED ? "blocked (uninterruptible)"
+							   : "sleeping",
+				 end);
 		else
-			snprintf(out, size, "blocked in %s%s%s%s%s%s", call, *obj ? "(" : "", obj,
-				 *obj ? ")" : "",
-				 k->state == TY_ST_BLOCKED ? " (uninterruptible)" : "", end);
+			snprintf(out, size, "%s in %s%s%s%s%s",
+				 k->state == TY_ST_BLOCKED ? "blocked (uninterruptible)"
+							   : "sleeping",
+				 call, *obj ? "(" : "", obj, *obj ? ")" : "", end);
 		return;
-	case TY_ROW_NEW: snprintf(out, size, "new, not yet started"); return;
+	case TY_ROW_NEW: snprintf(out, size, "created, not yet run"); return;
 	case TY_ROW_DEAD: snprintf(out, size, "after its exit"); return;
-	case TY_ROW_LOST: snprintf(out, size, "not known: events were lost"); return;
-	case TY_ROW_UNKNOWN: snprintf(out, size, "not known: nothing is recorded"); return;
+	case TY_ROW_LOST: snprintf(out, size, "unknown because of lost events"); return;
+	case TY_ROW_UNKNOWN: snprintf(out, size, "unknown: nothing was recorded"); return;
 	case TY_ROW_OTHERS:
-		snprintf(out, size, "not told apart: more than %u rows", ROWS_MAX);
+		snprintf(out, size, "other causes (beyond the limit of %u rows)", ROWS_MAX);
 		return;
 	}
 }

@@ -108,7 +108,7 @@ static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_can
 	say(o, "; CPU %u was idle for ", best);
 	say_ns(o, most);
 	if (!affinity)
-		say(o, " (whether it may run there is not recorded)");
+		say(o, " (CPU affinity not recorded)");
 }
 
 static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
@@ -122,7 +122,7 @@ static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_c
 	io = ty_model_io(h->x->m, c->io);
 	say(o, "block device %u:%u", io.major, io.minor);
 	say(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
-	    c->longest_ns ? " in one of them" : "", c->ios > 1 ? ", the longest " : ", ");
+	    c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ");
 	say_ns(o, io.end_ns - io.start_ns);
 	say(o, ")");
 }
@@ -133,13 +133,13 @@ static void say_before_device(struct out *o, const struct ty_cand *c)
 	if (c->queued_ns > c->s.duration_ns / 20) {
 		say(o, "; for ");
 		say_ns(o, c->queued_ns);
-		say(o, " of it the request was in the block layer's queue, not yet at the device");
+		say(o, " of it the request was not yet issued to the device");
 	}
 	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
 	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
 		say(o, "; for ");
 		say_ns(o, c->no_io_ns);
-		say(o, " of it no request of it was under way (throttled, or waiting for others)");
+		say(o, " of it no request was in flight (throttled, or waiting for other I/O)");
 	}
 }
 
@@ -148,7 +148,7 @@ static void say_held_back(struct out *o, const struct ty_cand *c)
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
 
-	say(o, "not allowed to run: its cgroup %s%s may have ", cut ? "..." : "",
+	say(o, "throttled by CPU quota: its cgroup %s%s may use ", cut ? "..." : "",
 	    c->held.path + (cut ? n - PATH_SHOWN : 0));
 	say_ns(o, c->held.quota_us * 1000);
 	say(o, " of CPU time every ");
@@ -156,12 +156,11 @@ static void say_held_back(struct out *o, const struct ty_cand *c)
 	if (!c->used_ns && !c->held.ns) {
 		say(o, ", and its CPU was idle for ");
 		say_ns(o, c->idle_ns);
-		say(o, " meanwhile");
 		return;
 	}
-	say(o, c->used_ns ? ", and had run " : ", and was held back for ");
+	say(o, c->used_ns ? ", and had used " : ", and was throttled for ");
 	say_ns(o, c->used_ns ? c->used_ns : c->held.ns);
-	say(o, c->used_ns ? " in that time before" : " about then");
+	say(o, c->used_ns ? " in that period before" : " around that time");
 }
 
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
@@ -174,11 +173,11 @@ static void say_steal(struct out *o, const struct ty_hunt *h, const struct ty_ca
 			return;
 		say(o, "; for ");
 		say_ns(o, c->s.steal_ns);
-		say(o, " of it a CPU gave no sign of life: possibly stolen by the hypervisor");
+		say(o, " of it a CPU showed no activity: possibly stolen by the hypervisor");
 		return;
 	}
 	if (c->s.steal_ns) {
-		say(o, "CPU %u gave no sign of life for ", cpu);
+		say(o, "CPU %u showed no activity for ", cpu);
 		say_ns(o, c->s.steal_ns);
 		say(o, " of ");
 		say_ns(o, c->end_ns - c->s.start_ns);
@@ -189,7 +188,7 @@ static void say_steal(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	if (c->s.steal_counted_ns) {
 		say(o, " (the kernel counted ");
 		say_ns(o, c->s.steal_counted_ns);
-		say(o, " of steal about then)");
+		say(o, " of steal time around then)");
 	}
 }
 
@@ -205,22 +204,22 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 	if (c->idle_ns && c->s.culprit == TY_NONE && !c->unfair && !c->rival_ns) {
 		say(o, "its CPU %u was idle for ", s.cpu);
 		say_ns(o, c->idle_ns);
-		say(o, " meanwhile, and no CPU quota of its cgroup is recorded: why it did not run "
-		       "is not known");
+		say(o, ", and no CPU quota of its cgroup is recorded: unknown why it did not run");
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {
 		if (c->unfair) {
-			say(o, "passed over: others ran ");
+			say(o, "starved: other threads ran ");
 			say_ns(o, c->rival_ns);
-			say(o, " in turns on CPU %u, more than its priority explains", s.cpu);
+			say(o, " on CPU %u, more than its priority explains", s.cpu);
 			say(o, c->quota_seen
-				       ? "; a CPU quota or the weight of its cgroup or session"
-				       : "; the weight of its cgroup or session");
+				       ? "; possible causes: a CPU quota, or the weight of its "
+					 "cgroup or session"
+				       : "; possible cause: the weight of its cgroup or session");
 		} else if (c->rival_ns) {
-			say(o, "several others shared CPU %u, ", s.cpu);
+			say(o, "several threads shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);
-			say(o, " in all: ");
+			say(o, " in total: ");
 			for (unsigned i = 0; i < c->crowd_n; i++) {
 				say(o, i ? ", " : "");
 				say_who(o, m, c->crowd[i].thread, c->crowd[i].at_ns);
@@ -230,17 +229,17 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 			}
 			say_idle(o, h, c);
 		} else {
-			say(o, "what ran meanwhile is not recorded");
+			say(o, "what ran instead is not recorded");
 		}
 		return;
 	}
 	say_who(o, m, c->s.culprit, c->s.culprit_ns);
-	say(o, " ran ");
+	say(o, " ran for ");
 	say_ns(o, c->rival_ns);
 	say(o, " of it on CPU %u", s.cpu);
 	say_prio(o, c->rival_prio, ", ", "");
 	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
-		say(o, " (its own:");
+		say(o, " (victim:");
 		if (c->own_prio == 120)
 			say(o, " nice 0");
 		else if (c->own_prio >= 100)
@@ -261,7 +260,7 @@ static void say_link(struct out *o, const struct ty_hunt *h, const struct ty_can
 					  : l->start_ns + (l->end_ns - l->start_ns) / 2);
 }
 
-/* "flusher/815, which blocked in fsync 2.305 s, ..." down the chain. */
+/* "flusher/815, which slept in fsync for 2.305 s, ..." down the chain. */
 static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_explain *x = h->x;
@@ -272,9 +271,9 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 
 		ty_link_text(x, l, what, sizeof(what));
 		if (i > 1 && c->s.link[i - 1].what == TY_SEG_READY) {
-			say(o, ", its CPU was taken by ");
+			say(o, ", while ");
 			say_link(o, h, c, l);
-			say(o, " for ");
+			say(o, " ran on its CPU for ");
 			say_ns(o, c->rival_ns);
 			return;
 		}
@@ -283,11 +282,15 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		say_link(o, h, c, l);
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
 			say(o, " [inferred holder]");
-		say(o, ", which %s%s ", l->what == TY_SEG_READY ? "was " : "", what);
+		say(o, ", %s %s for ",
+		    l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN ? "whose state is"
+		    : l->what == TY_SEG_READY				? "which was"
+									: "which",
+		    what);
 		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
 		    c->root.what_ns[l->what] > l->end_ns - l->start_ns) {
 			say_ns(o, c->root.what_ns[l->what]);
-			say(o, " in all");
+			say(o, " in total");
 		} else {
 			say_ns(o, l->end_ns - l->start_ns);
 		}
@@ -322,9 +325,15 @@ static void waker(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	case TY_WAKER_UNKNOWN: say(o, "an interrupt"); return;
 	case TY_WAKER_NONE: break;
 	}
-	say(o, "%s",
-	    c->s.flags & TY_SF_OPEN ? "nothing to the end of the recording"
-				    : "what is not recorded");
+}
+
+/* What the thread still was when the recording ended. */
+static const char *still(const struct ty_cand *c)
+{
+	return c->spun || c->s.state == TY_ST_SLEEPING || c->s.state == TY_ST_BLOCKED ||
+			       c->s.state == TY_ST_RUNNABLE
+		       ? "waiting"
+		       : ty_state_name(c->s.state);
 }
 
 static void theft(struct out *o, const struct ty_model *m, const struct ty_cand *c)
@@ -335,10 +344,11 @@ static void theft(struct out *o, const struct ty_model *m, const struct ty_cand 
 	say_ns(o, c->stolen_ns);
 	say(o, " of ");
 	say_ns(o, c->end_ns - c->s.start_ns);
-	say(o, " on CPU %u, %u times %s %s alone ",
-	    ty_model_span_brief(m, c->s.thread, c->s.span).cpu, c->theft.n,
+	say(o, " on CPU %u, of which %s %s took ",
+	    ty_model_span_brief(m, c->s.thread, c->s.span).cpu,
 	    what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(m, c->theft.name));
 	say_ns(o, c->theft.ns);
+	say(o, " in %u run%s", c->theft.n, c->theft.n == 1 ? "" : "s");
 }
 
 static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
@@ -356,23 +366,23 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		}
 		break;
 	case TY_STALL_IRQ: theft(o, m, c); return;
-	case TY_STALL_CPU: say(o, "the call itself computed or spun for a lock"); return;
+	case TY_STALL_CPU:
+		say(o, "the call itself used the CPU (computing or busy-waiting)");
+		return;
 	case TY_STALL_LOST:
-		say(o,
-		    c->s.state == TY_ST_UNKNOWN
-			    ? "events were lost: what it did is not known"
-			    : "events were lost: how long it waited and who ended it is not known");
+		say(o, c->s.state == TY_ST_UNKNOWN
+			       ? "because of lost events"
+			       : "its duration and waker are unknown because of lost events");
 		return;
 	case TY_STALL_TIMER:
-		say(o, ty_wait_timed_out(h->x, c->s.syscall) ? "nothing came before the time was up"
-							     : "a timer ended it");
+		say(o, ty_wait_timed_out(h->x, c->s.syscall) ? "timed out" : "woken by a timer");
 		return;
 	case TY_STALL_STOPPED:
 		if (c->s.culprit != TY_NONE) {
-			say(o, "stopped by a signal of ");
+			say(o, "stopped by a signal from ");
 			say_who(o, m, c->s.culprit, c->s.culprit_ns);
 		} else {
-			say(o, "stopped by a signal or a tracer that is not recorded");
+			say(o, "stopped by an unrecorded signal or tracer");
 		}
 		if (c->waker.kind == TY_WAKER_THREAD) {
 			say(o, ", continued by ");
@@ -382,12 +392,12 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	case TY_STALL_UNINTERRUPTIBLE:
 		if (c->waker.io == TY_NONE)
 			break;
-		say(o, "ended by ");
+		say(o, "woken by block I/O completion on ");
 		say_device(o, h, c);
 		say(o, "; for ");
 		say_ns(o, c->no_io_ns);
 		say(o,
-		    " before, no request of it was under way (throttled, or waiting for others)");
+		    " before that no request was in flight (throttled, or waiting for other I/O)");
 		return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT:
@@ -398,14 +408,21 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		else
 			say_device(o, h, c);
 		if (c->waker.kind == TY_WAKER_THREAD) {
-			say(o, served ? ", served by " : " by way of ");
+			say(o, served ? ", served by " : ", woken by ");
 			waker(o, h, c);
 		}
 		return;
 	default: break;
 	}
-	say(o, c->waker.kind == TY_WAKER_NONE || c->s.state == TY_ST_RUNNING ? "ended by "
-									     : "woken by ");
+	if (c->waker.kind == TY_WAKER_NONE) {
+		if (c->s.flags & TY_SF_OPEN)
+			say(o, "still %s when the recording ended", still(c));
+		else
+			say(o, c->s.state == TY_ST_RUNNING ? "what ended it is not recorded"
+							   : "waker not recorded");
+		return;
+	}
+	say(o, c->s.state == TY_ST_RUNNING ? "released by " : "woken by ");
 	waker(o, h, c);
 }
 
@@ -424,7 +441,7 @@ static void others(struct out *o, const struct ty_hunt *h, const struct ty_cand 
 	if (c->others > named)
 		say(o, " and %u more thread%s", c->others - named,
 		    c->others - named > 1 ? "s" : "");
-	say(o, " waited for %s, too", c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
+	say(o, " also waited for %s", c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
 }
 
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
@@ -440,9 +457,9 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	char buf[32];
 	const char *call = ty_stall_call(h->x, s, buf);
 	static const char *const did[TY_ST_COUNT] = {
-		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "was ready and got no CPU",
-		[TY_ST_SLEEPING] = "blocked",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
-		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "is not known"};
+		[TY_ST_RUNNING] = "ran",	 [TY_ST_RUNNABLE] = "waited for a CPU",
+		[TY_ST_SLEEPING] = "waited",	 [TY_ST_BLOCKED] = "blocked (uninterruptible)",
+		[TY_ST_STOPPED] = "was stopped", [TY_ST_UNKNOWN] = "was in an unknown state"};
 
 	cause(&t, h, c);
 	if (s->waits <= 1)
@@ -466,7 +483,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
 	say_who(&o, m, s->thread, s->named_ns);
-	say(&o, " %s%s", c->spun ? "spun" : did[s->state],
+	say(&o, " %s%s", c->spun ? "busy-waited" : did[s->state],
 	    c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
 		say(&o,
@@ -477,8 +494,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say(&o, " in %s", call);
 	if (*call && *c->w.object)
 		say(&o, "(%s%s)", c->w.object,
-		    c->w.guessed    ? " by what it did next"
-		    : c->w.by_waker ? " by the waker's call"
+		    c->w.guessed    ? ", inferred from what it did next"
+		    : c->w.by_waker ? ", from the waker's call"
 				    : "");
 	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
 	if (!(s->flags & TY_SF_BEFORE))
@@ -496,11 +513,11 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say_ns(&o, c->whole_ns);
 		say(&o, ", for ");
 		say_ns(&o, c->for_work_ns);
-		say(&o, " of which who had the lock waited for work");
+		say(&o, " of which the lock holder was idle");
 	}
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
-		say(&o, "; events were lost meanwhile");
-	if (s->flags & TY_SF_OPEN)
-		say(&o, "; not over when the recording ended");
+		say(&o, "; events were lost during it");
+	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))
+		say(&o, "; still %s when the recording ended", still(c));
 	say(&o, " [%s]", s->proven ? "proven" : "inferred");
 }

@@ -74,7 +74,7 @@ static const char *abi_mark(const struct ty_sysarch *arch, const struct ty_call 
 		/* No matter where both mean the same. */
 		return strcmp(ty_syscall_name(arch, TY_ABI_NATIVE64, c->nr, a),
 			      ty_syscall_name(arch, TY_ABI_COMPAT32, c->nr, b))
-			       ? " [unless a 32-bit caller: "
+			       ? " [if a 32-bit caller: "
 			       : "";
 	default: return "";
 	}
@@ -94,23 +94,25 @@ static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, s
 	case TY_CALL_RETURNED:
 		add_duration(b, c->end_ns - c->start_ns);
 		if (c->gap_inside)
-			ty_buf_adds(b, " <events lost meanwhile>");
+			ty_buf_adds(b, " <events were lost during it>");
 		break;
 	case TY_CALL_NO_ENTER_BEFORE:
 		ty_buf_adds(b, " <unknown: began before the recording>");
 		break;
-	case TY_CALL_NO_ENTER_LOST: ty_buf_adds(b, " <unknown: its beginning was lost>"); break;
+	case TY_CALL_NO_ENTER_LOST:
+		ty_buf_adds(b, " <unknown because of lost events: beginning>");
+		break;
 	case TY_CALL_NO_ENTER:
-		ty_buf_adds(b, " <unknown: its beginning is not recorded; refused by seccomp or a "
-			       "tracer?>");
+		ty_buf_adds(b, " <unknown: beginning not recorded (refused by seccomp or a "
+			       "tracer?)>");
 		break;
 	case TY_CALL_END_LOST:
 		if (!exits)
-			ty_buf_adds(b, " <unknown: events lost>");
+			ty_buf_adds(b, " <unknown because of lost events>");
 		break;
 	case TY_CALL_END_MISSING:
 		if (!exits)
-			ty_buf_adds(b, " <unknown: its end is not recorded>");
+			ty_buf_adds(b, " <unknown: end not recorded>");
 		break;
 	case TY_CALL_EXITED:
 	case TY_CALL_OPEN: break;

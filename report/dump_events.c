@@ -292,10 +292,9 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 		if (!r && in_window(d->w, &ev) && ty_chosen_cpu(d->w, ev.cpu))
 			r = one(d, &ev, sel->json, out);
 		if (r)
-			return ty_fail(err, -r, TY_NO_OFFSET,
-				       "%s: the event at %llu ns cannot be shown: %s",
-				       d->s->trace->path, (unsigned long long)ev.ts_ns,
-				       ty_strerror(r));
+			return ty_fail(
+				err, -r, TY_NO_OFFSET, "%s: cannot print the event at %llu ns: %s",
+				d->s->trace->path, (unsigned long long)ev.ts_ns, ty_strerror(r));
 		if (ferror_unlocked(out))
 			return 0; /* the caller reports it: errno is its matter */
 	}

@@ -167,7 +167,7 @@ static void show_gap(struct dump *d, const struct line *l)
 	ty_buf_reset(b);
 	ty_buf_adds(b, "--- ");
 	if (l->u.gap.what == TY_GAP_UNFINISHED) {
-		ty_buf_addf(b, "CPU %u: the recording was not finished; nothing is known after ",
+		ty_buf_addf(b, "CPU %u: the recording was not finished. Events are missing after ",
 			    l->u.gap.cpu);
 		ty_wall_fmt(&d->wall, l->u.gap.from_ns ? l->u.gap.from_ns : l->u.gap.to_ns, b);
 	} else {
@@ -522,8 +522,8 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 		return r;
 	finish(d);
 	if (!d->sys_buffers)
-		ty_say("tarry: %s: no system calls are recorded in it (raw_syscalls:sys_enter and "
-		       "sys_exit)\n",
+		ty_say("tarry: %s has no system calls (raw_syscalls:sys_enter and sys_exit were "
+		       "not recorded)\n",
 		       d->s->trace->path);
 	return 0;
 }
@@ -557,8 +557,8 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		return 0;
 	if (clock_chosen)
 		return ty_select_no_wall(t->path, err);
-	ty_say("tarry: %s: the file does not relate its clock to the time of day; times are "
-	       "seconds of the trace clock\n",
+	ty_say("tarry: %s does not relate its clock to the time of day. Times are seconds of the "
+	       "trace clock.\n",
 	       t->path);
 	return 0;
 }

@@ -64,7 +64,9 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 			fprintf(f, "  and %u rows that differ less\n", o->n - shown);
 	}
 	if (!r->outliers.n)
-		fprintf(f, "  none: no thread called the same %d times with one twice the median\n",
+		fprintf(f,
+			"  none: no thread made one system call %d times and took twice the median "
+			"once\n",
 			TY_OUTLIER_CALLS);
 	if (r->outliers.n > OUTLIERS_SHOWN || r->outliers.more)
 		fprintf(f, "and %" PRIu64 " more (--json has %s)\n",
@@ -72,8 +74,8 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 			r->outliers.more ? "the first thousand" : "all");
 	if (r->outliers.left_out)
 		fprintf(f,
-			"not looked at: %" PRIu64
-			" calls of threads with more than 512 different ones\n",
+			"not analysed: %" PRIu64
+			" calls, beyond 512 different system calls per thread\n",
 			r->outliers.left_out);
 }
 
@@ -122,10 +124,10 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	fprintf(f, "%s against the other %s, per second\n",
 		r->s->clock == TY_CLOCK_WALL ? "" : " s", ty_fmt_duration(d->out_ns, a));
 	if (d->in_lost || d->out_lost)
-		fprintf(f, "  events were lost %s: rates there may be too low\n",
+		fprintf(f, "  events were lost %s: its rates may be too low\n",
 			!d->out_lost  ? "in this part"
 			: !d->in_lost ? "in the rest"
-				      : "in both");
+				      : "in both parts");
 	fprintf(f, "  %12s %12s %9s  %-9s what\n", "here", "elsewhere", "change", "kind");
 	for (i = 0; i < d->n && i < DIFF_SHOWN && d->v[i].significant; i++) {
 		const struct ty_diff_row *q = &d->v[i];
@@ -137,9 +139,10 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 		putc('\n', f);
 	}
 	if (!i)
-		fputs("  nothing differs by more than chance\n", f);
+		fputs("  no difference beyond chance\n", f);
 	if (i < d->n)
-		fprintf(f, "  and %u smaller or accidental changes (--json has all)\n", d->n - i);
+		fprintf(f, "  and %u smaller or insignificant changes (--json has all)\n",
+			d->n - i);
 }
 
 void ty_diff_json(const struct ty_report *r, struct ty_json *j)

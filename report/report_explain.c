@@ -215,15 +215,14 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 						 f);
 	}
 	if (!e->stalls.n)
-		fputs("     none (what waited for work is not counted; --all shows it)\n", f);
+		fputs("     none (idle waits are hidden; --all shows them)\n", f);
 	if (e->stalls.n > TY_EXPLAINED_SHOWN)
 		fprintf(f, "     and %u more (--json has %s)\n", e->stalls.n - TY_EXPLAINED_SHOWN,
 			e->stalls.n == TY_EXPLAINED_STALLS ? "the first thousand" : "all");
 	if (e->stalls.jobs_left)
 		fprintf(f,
-			"     not looked at: whom %u of the processes that ended waited for "
-			"unasked "
-			"(--from and --to leave fewer)\n",
+			"     %u finished processes were not analysed; narrow with --from and "
+			"--to\n",
 			e->stalls.jobs_left);
 }
 
@@ -268,11 +267,11 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		ty_link_text(&e->x, l, what, sizeof(what));
 		snprintf(name, sizeof(name), "%s/%d", ty_model_comm(m, l->thread, mid),
 			 ty_model_tid(m, l->thread, mid));
-		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "by " : "");
+		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "woken by " : "");
 		put(f, name);
 		putc(' ', f);
 		put(f, what);
-		fprintf(f, " %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
+		fprintf(f, " for %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
 		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
 }
@@ -300,8 +299,8 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 		bool process = t && e->processes;
 
 		if (!t)
-			snprintf(name, sizeof(name), "the command, back from its exit%s",
-				 l->inferred ? ", in part inferred" : "");
+			snprintf(name, sizeof(name), "the command (critical path%s)",
+				 l->inferred ? ", partly inferred" : "");
 		else
 			snprintf(name, sizeof(name), "%s%s/%d", process ? "process " : "",
 				 ty_model_str(m, t->name),
@@ -323,7 +322,7 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 			fprintf(f, "  and %u smaller rows (--json has all)\n", l->n - ROWS_SHOWN);
 	}
 	if (e->ledgers_left)
-		fprintf(f, "\nand of %u more %s, which ran less: --tid, --json\n", e->ledgers_left,
+		fprintf(f, "\n%u more %s ran less (--tid and --json show them)\n", e->ledgers_left,
 			e->processes ? "processes" : "threads");
 }
 

@@ -89,7 +89,7 @@ void ty_report_logs_text(const struct ty_report_logs *l, FILE *f)
 	fprintf(f, "log        %zu lines within the recording, %" PRIu64 " outside", g->line.n,
 		g->outside);
 	if (g->untimed)
-		fprintf(f, ", %" PRIu64 " before the first time", g->untimed);
+		fprintf(f, ", %" PRIu64 " before the first timestamp", g->untimed);
 	for (unsigned i = 0; i < TY_LOG_FORMATS; i++)
 		if (g->formats[i]) {
 			fprintf(f, "%s%s", *sep ? sep : "; times: ", ty_log_format_name(i));
@@ -98,23 +98,20 @@ void ty_report_logs_text(const struct ty_report_logs *l, FILE *f)
 	putc('\n', f);
 	if (g->local) {
 		tzset();
-		fprintf(f,
-			"           %" PRIu64
-			" without a zone: taken as local time here (%s%s%s)\n",
+		fprintf(f, "           %" PRIu64 " without a zone: taken as local time (%s%s%s)\n",
 			g->local, tzname[0], strcmp(tzname[0], tzname[1]) ? "/" : "",
 			strcmp(tzname[0], tzname[1]) ? tzname[1] : "");
 	}
 	if (g->doubtful)
 		fprintf(f,
 			"           %" PRIu64
-			" at a local time that is there twice or not at all (marked ?)\n",
+			" at an ambiguous or nonexistent local time (marked ?)\n",
 			g->doubtful);
 	if (g->cut)
-		fprintf(f, "           %" PRIu64 " lines are shortened\n", g->cut);
+		fprintf(f, "           %" PRIu64 " lines were shortened\n", g->cut);
 	if (g->full)
 		fprintf(f,
-			"           stopped at %zu lines: what follows was not read (a limit of "
-			"tarry's)\n",
+			"           stopped at %zu lines, tarry's limit: the rest was not read\n",
 			g->line.n);
 	putc('\n', f);
 }

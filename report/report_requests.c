@@ -70,7 +70,8 @@ static const char *where(const void *ctx, const void *record, char *buf, size_t 
 	char len[TY_DURATION_MAX];
 
 	snprintf(buf, n, "%s%s%s%s%s%s", *s->where ? ty_fmt_duration(s->most_ns, len) : "",
-		 *s->where ? " " : "", s->where, s->open ? "; no reply yet" : "",
+		 *s->where ? " " : "", s->where,
+		 s->open ? "; no reply when the recording ended" : "",
 		 s->before ? "; began before the recording" : "", s->inferred ? " (inferred)" : "");
 	return buf;
 }
@@ -111,7 +112,7 @@ static const struct ty_field request_fields[] = {
 	{TY_F_TEXT, "received_by", "received by", -20, .text = receiver},
 	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
 	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
-	{TY_F_TEXT, NULL, "most of it", 0, .text = where},
+	{TY_F_TEXT, NULL, "mostly", 0, .text = where},
 	{TY_F_TEXT, "most_in", NULL, 0, .text = where_json},
 	{TY_F_DURATION, "most_ns", NULL, 0, .at = OF(most_ns)},
 	{TY_F_BOOL, "open", NULL, 0, .at = OF(open)},
@@ -150,7 +151,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 
 	if (!q->services_n && !(r->asked & TY_REP_REQUESTS))
 		return;
-	fputs("requests: received on a socket and answered there, until the reply's first bytes\n",
+	fputs("requests: received on a socket, until the first bytes of the reply on that socket\n",
 	      f);
 	if (!q->services_n) {
 		fputs("none\n\n", f);
@@ -164,7 +165,7 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			q->services_n - SERVICES_SHOWN);
 	if (q->cut_ns)
 		fprintf(f,
-			"Only requests up to %s were counted: there are too many calls. Narrow "
+			"Only requests up to %s were counted (too many calls). Narrow "
 			"with --from and --to.\n",
 			instant(r, q->cut_ns, buf, sizeof(buf)));
 	fputs("\nthe slowest requests\n", f);

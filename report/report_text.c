@@ -117,8 +117,8 @@ static void header(const struct ty_report *r, FILE *f)
 		line(f, "kept", "%s", v);
 	if (ty_key_value(mach.s, "cut_to_ns", NULL, 0))
 		line(f, "cut",
-		     "a part of a longer recording, as tarry export --to dat or the "
-		     "timeline wrote it");
+		     "part of a longer recording, written by tarry export --to dat or the "
+		     "timeline");
 	if (ty_key_value(mach.s, "host", v, sizeof(v))) {
 		ty_key_value(mach.s, "cpu_model", w, sizeof(w));
 		ty_key_value(mach.s, "arch", a, sizeof(a));
@@ -141,7 +141,7 @@ static void header(const struct ty_report *r, FILE *f)
 			line(f, "command", "%s", v);
 	} else if (ty_key_value(mach.s, "mode", v, sizeof(v))) {
 		line(f, "recorded", "%s",
-		     !strcmp(v, "all") ? "the whole machine" : "chosen processes");
+		     !strcmp(v, "all") ? "the whole machine" : "selected processes");
 	}
 	wall(r->s->model, s->start_ns, a, sizeof(a));
 	wall(r->s->model, s->end_ns, b, sizeof(b));
@@ -159,15 +159,15 @@ static void header(const struct ty_report *r, FILE *f)
 	}
 	for (uint32_t i = 0; i < s->threads; i++)
 		traced += ty_model_thread(r->s->model, i)->traced;
-	line(f, "content", "%s%u CPUs, %u threads (%u with system calls), %s events, %s lost%s",
+	line(f, "content", "%s%u CPUs, %u threads (%u with system calls), %s events, %s%s lost",
 	     r->whole && !r->selected ? "" : "whole recording: ", s->cpus, s->threads, traced,
-	     ty_fmt_count(s->events, n1), ty_fmt_count(s->lost, n2),
-	     s->gaps_unknown ? " and more" : "");
+	     ty_fmt_count(s->events, n1), s->gaps_unknown ? "at least " : "",
+	     ty_fmt_count(s->lost, n2));
 	if (s->gaps_unknown)
 		line(f, "", "%u gap%s of unknown size: see loss", s->gaps_unknown,
 		     s->gaps_unknown == 1 ? "" : "s");
 	if (!s->has_sched)
-		line(f, "", "no scheduler events: states of threads and CPUs are not known");
+		line(f, "", "no scheduler events: thread and CPU states are unknown");
 	if (!s->has_syscalls)
 		line(f, "", "no system call events");
 	if (ty_key_value(mach.s, "no_idle_switch", v, sizeof(v))) {
@@ -181,7 +181,8 @@ static void header(const struct ty_report *r, FILE *f)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
 						      digits(cpu_text), cpu_text);
 		line(f, "",
-		     "CPU %s: switches from idle are not delivered; starts of runs are inferred",
+		     "CPU %s: the machine does not deliver switches from idle: starts of runs "
+		     "are inferred",
 		     w);
 	}
 	cpu = ty_key_u64(self.s, "cpu_user_ns") + ty_key_u64(self.s, "cpu_sys_ns");
@@ -191,7 +192,7 @@ static void header(const struct ty_report *r, FILE *f)
 	if (cpu)
 		line(f, "recorder", "%s CPU time (%.2f%% of %s), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
-		     t->kept_from_ns ? "all that was recorded" : "the span",
+		     t->kept_from_ns ? "the whole recording time" : "the span",
 		     s->events ? (double)bytes / (double)s->events : 0.0);
 }
 
@@ -229,10 +230,9 @@ static void syscalls(const struct ty_report *r, FILE *f)
 		putc('\n', f);
 	}
 	if (notes)
-		fputs("unfinished: still in the call when the recording ended, counted with the "
-		      "time seen;\nbegan before the recording, untimed (begin or end not "
-		      "recorded): "
-		      "not in the times\n",
+		fputs("unfinished: still in the call when the recording ended; its time until "
+		      "then counts.\nbegan before (the recording), untimed (begin or end not "
+		      "recorded): excluded from times.\n",
 		      f);
 }
 
@@ -274,7 +274,7 @@ static void threads(const struct ty_report *r, FILE *f)
 	if (more || idle) {
 		char n[32], n2[32];
 
-		fprintf(f, "%s more that ran less, %s that did not stir (--json has all)\n",
+		fprintf(f, "%s more threads ran less, %s neither ran nor woke (--json has all)\n",
 			ty_fmt_count(more, n), ty_fmt_count(idle, n2));
 	}
 }
@@ -300,50 +300,49 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	ty_buf_fini(&b);
 	fprintf(f, "\n%27s", "");
 	if (w->flags & TY_SF_PREEMPT)
-		fputs("taken off the CPU while it could run", f);
+		fputs("preempted", f);
 	else if (w->flags & TY_SF_YIELD)
-		fputs("gave up the CPU itself (sched_yield)", f);
+		fputs("yielded the CPU (sched_yield)", f);
 	else if (w->woken && w->waker >= 0)
-		fprintf(f, "%s %s%s%s-%d", w->state == TY_ST_RUNNABLE ? "woken by" : "ended by",
-			ctx ? ctx : "", ctx ? " on the back of " : "",
+		fprintf(f, "woken by %s%s%s-%d", ctx ? ctx : "", ctx ? " interrupting " : "",
 			clean(who, sizeof(who),
 			      ty_model_comm(m, (uint32_t)w->waker, w->start_ns + w->duration_ns)),
 			ty_model_thread(m, (uint32_t)w->waker)->tid);
 	else if (w->woken)
-		fprintf(f, "%s %s%s", w->state == TY_ST_RUNNABLE ? "woken by" : "ended by",
-			ctx ? ctx : "an unknown waker", ctx ? " on an idle CPU" : "");
+		fprintf(f, "woken by %s%s", ctx ? ctx : "an unknown waker",
+			ctx ? " on an idle CPU" : "");
 	else if (w->end_lost)
-		fputs("its end is among lost events", f);
+		fputs("its end is unknown because of lost events", f);
 	else if (w->flags & TY_SF_OPEN)
-		fputs("still so when the recording ended", f);
+		fputs("still waiting when the recording ended", f);
 	else
-		fputs("what ended it is not recorded", f);
+		fputs("waker not recorded", f);
 	if (w->ran >= 0)
-		fprintf(f, "; meanwhile ran %s-%d",
+		fprintf(f, "; meanwhile %s-%d ran on its CPU",
 			clean(who, sizeof(who), ty_model_comm(m, (uint32_t)w->ran, w->start_ns)),
 			ty_model_thread(m, (uint32_t)w->ran)->tid);
 	if (w->flags & TY_SF_BEFORE)
 		fputs("; began before the recording", f);
 	if (w->flags & TY_SF_OPEN && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
-		fputs("; not over when the recording ended", f);
+		fputs("; still waiting when the recording ended", f);
 	if (w->flags & TY_SF_LOST)
-		fputs("; events lost meanwhile", f);
+		fputs("; events were lost during it", f);
 	if (w->end_lost && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
-		fputs("; its end is among lost events", f);
+		fputs("; its end is unknown because of lost events", f);
 	putc('\n', f);
 }
 
 static void longest(const struct ty_report *r, FILE *f)
 {
-	fprintf(f, "\nlongest blocked%s\n",
-		r->blocked_ours ? " (of threads without system calls: uninterruptible only; --comm "
-				  "'*': all)"
-				: "");
+	fprintf(f, "\nlongest sleeping or blocked%s\n",
+		r->blocked_ours
+			? " (threads without system calls: uninterruptible only; --comm '*': all)"
+			: "");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)
 		fputs("     none\n", f);
-	fputs("\nlongest runnable (ready, waiting for a CPU)\n", f);
+	fputs("\nlongest runnable (waiting for a CPU)\n", f);
 	for (uint32_t i = 0; i < r->runnable_n; i++)
 		wait_line(r, &r->runnable[i], f);
 	if (!r->runnable_n)
@@ -363,9 +362,7 @@ static void loss(const struct ty_report *r, FILE *f)
 	char c[32];
 
 	if (unplaced)
-		fprintf(f,
-			"\n%s events were lost, the kernel's counters say, at places that are not "
-			"recorded\n",
+		fprintf(f, "\n%s events were lost at unknown times (from the kernel's counters)\n",
 			ty_fmt_count(unplaced, c));
 	if (!n && unplaced)
 		return;
@@ -398,7 +395,7 @@ static void loss(const struct ty_report *r, FILE *f)
 	if (rest)
 		fprintf(f, "and %u more gaps (--json has all)\n", rest);
 	if (t->unfinished || t->truncated)
-		fputs("the file is not complete: see header\n", f);
+		fputs("the file is incomplete: see header\n", f);
 }
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)

@@ -32,7 +32,7 @@ def part(entry, *begins):
     return sum(r["ns"] for r in entry["rows"] if r["row"].startswith(begins))
 
 def unknown(entry):
-    return sum(r["ns"] for r in entry["rows"] if any(w in r["row"] for w in ("unknown", "not known", "lost")))
+    return sum(r["ns"] for r in entry["rows"] if any(w in r["row"] for w in ("unknown", "lost")))
 
 def born(doc):
     return {t["tid"] for t in doc["threads"] if t.get("born")} | {doc["machine"]["command_tid"]}
@@ -91,7 +91,7 @@ for line in open("ran.txt"):
     got = part(e, "on CPU", "stolen")
     # In bursts of 10 us (tick, tock) the kernel's account lies between running and running + ready: it
     # charges a woken thread that takes the CPU at once from the wakeup on (tests/programs/schedstat.c).
-    most = got + (part(e, "ready") if name in ("tick", "tock") else 0)
+    most = got + (part(e, "runnable") if name in ("tick", "tock") else 0)
     print(f"{name}: kernel {ran} ns, ledger {got} ns ({got / int(ran) - 1:+.3%}), at most {most}, "
           f"inferred {inferred[int(tid)]}")
     # (As report.sh: of bursts of 10 us the start of each may be inferred.)

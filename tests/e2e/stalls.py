@@ -41,16 +41,16 @@ KINDS = {
     "turns": {"lock", "futex", "semaphore"},
     "gate": {"futex"},
 }
-# What the sentence says of a cause; of all others "woken by" or "ended by".
+# What the sentence says of a cause; of all others who ended it, or that it is not recorded.
 SAYS = {
     "stopped": r"was stopped .*, stopped by a signal ",
-    "runqueue": r"(was ready and got no CPU .*(ran .* of it on CPU|shared CPU|passed over|not recorded)|woken by )",
-    "throttled": r"(was ready and got no CPU .*|woken by .*)not allowed to run: its (cgroup .* of CPU time every|CPU was idle)",
-    "io": r"(, waiting for|by way of) .*block device \d+:\d+ \(\d+ request",
+    "runqueue": r"(waited for a CPU .*(ran for .* of it on CPU|shared CPU|starved|not recorded)|woken by )",
+    "throttled": r"(waited for a CPU .*|woken by .*)throttled by CPU quota: its (cgroup .* of CPU time every|CPU was idle)",
+    "io": r", waiting for .*block device \d+:\d+ \(\d+ request",
     "fault": r", waiting for (a page|block device)",
-    "timer": r", (nothing came before the time was up|a timer ended it) ",
-    "cpu": r" ran in .*, the call itself computed or spun for a lock ",
-    "lost": r", events were lost: ",
+    "timer": r", (timed out|woken by a timer) ",
+    "cpu": r" ran in .*, the call itself used the CPU \(computing or busy-waiting\) ",
+    "lost": r"because of lost events",
     "irq": r", interrupts took ",
 }
 # Stalls of many short waits, or whose begin was not recorded: length and begin are not compared.
@@ -151,7 +151,7 @@ def check_sentence(top):
         expect(all(t in says for t in text), f"{text} is not in the sentence: {says}")
     expect(says.startswith(f"{top['comm']}/{top['tid']} "), f"the sentence does not begin with the victim: {says}")
     expect(says.endswith(f" [{cause['evidence']}]"), f"the sentence does not end with [{cause['evidence']}]: {says}")
-    expect(re.search(SAYS.get(cause["kind"], r", (woken|ended) by "), says), f"not said is {cause['kind']}: {says}")
+    expect(re.search(SAYS.get(cause["kind"], r", (woken by|released by|still |waker not recorded|what ended it is not recorded)"), says), f"not said is {cause['kind']}: {says}")
 
 
 def check_sentences(doc):
@@ -241,13 +241,13 @@ def blamed(stall, culprit):
 
 def kept_ready(stall):
     """It, or who it waits for at last, was ready and got no CPU."""
-    return stall["cause"]["kind"] == "runqueue" or any(hop["what"].startswith("ready") for hop in stall["chain"][-2:])
+    return stall["cause"]["kind"] == "runqueue" or any(hop["what"].startswith("runnable") for hop in stall["chain"][-2:])
 
 
 def starved(stall, culprit):
     """The culprit stands ready at the chain's end, or behind it whoever took its CPU for most of the time."""
     chain = stall["chain"]
-    ready = [i for i, hop in enumerate(chain) if hop["what"].startswith("ready")]
+    ready = [i for i, hop in enumerate(chain) if hop["what"].startswith("runnable")]
     if not culprit or not ready or not ready[-1] or chain[ready[-1]]["tid"] != culprit["tid"]:
         return False
     behind = chain[ready[-1] + 1:]
@@ -282,8 +282,8 @@ def stood_ready(doc, data, tid, start_ns, duration_ns):
                         "--from", seconds(begin), "--to", seconds(end)],
                        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
     expect(r.returncode == 0, f"report ledger ended with {r.returncode}: {r.stderr}")
-    rows = [row for e in json.loads(r.stdout)["ledger"] if e["tid"] for row in e["rows"] if row["row"].startswith("ready")]
-    behind = {f"{comm} ran instead" for comm in program(doc)[1]}
+    rows = [row for e in json.loads(r.stdout)["ledger"] if e["tid"] for row in e["rows"] if row["row"].startswith("runnable")]
+    behind = {f"{comm} ran on its CPU" for comm in program(doc)[1]}
     own = sum(row["ns"] for row in rows if row["row"].split(", ", 1)[-1] in behind)
     return sum(row["ns"] for row in rows) - own, own
 
@@ -294,7 +294,7 @@ def foreign(stall, doc, data):
     culprit, chain = stall["cause"]["tid"], stall["chain"]
     if culprit is not None and culprit not in program(doc)[0]:
         return True
-    ready = [hop for hop in chain if hop["what"].startswith("ready")]
+    ready = [hop for hop in chain if hop["what"].startswith("runnable")]
     # A lock, say, is not let go of by a holder that gets no CPU: then that is the chain's end.
     if not ready or (stall["cause"]["kind"] != "runqueue" and ready[-1] != chain[-1]) or \
             (culprit is not None and stall["cause"]["kind"] == "runqueue"):

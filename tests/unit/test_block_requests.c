@@ -123,14 +123,16 @@ static void a_short_request_ends_a_long_wait(void **state)
 	x = explain(end(), 0);
 	assert_int_equal(of_path(&x, TY_SEG_DEVICE), 367 * US);
 	assert_in_range(of_path(&x, TY_SEG_NO_REQUEST), 499 * MS, 500 * MS);
-	assert_int_equal(row_ns(&x, "fsync (uninterruptible), ended by I/O"), 367 * US);
-	assert_in_range(row_ns(&x, "no request of it under way"), 499 * MS, 500 * MS);
+	assert_int_equal(row_ns(&x, "blocked (uninterruptible) in fsync, woken by I/O"), 367 * US);
+	assert_in_range(row_ns(&x, "no I/O request in flight"), 499 * MS, 500 * MS);
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
 	assert_false(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "ended by block device 7:0 (1 request, 367 us)"));
-	assert_non_null(strstr(s.v[0].sentence, "before, no request of it was under way"));
+	assert_non_null(
+		strstr(s.v[0].sentence,
+		       "woken by block I/O completion on block device 7:0 (1 request, 367 us)"));
+	assert_non_null(strstr(s.v[0].sentence, "before that no request was in flight"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -190,13 +192,13 @@ static void a_queue_before_the_device(void **state)
 	x = explain(end(), 0);
 	assert_int_equal(of_path(&x, TY_SEG_QUEUED), 410 * MS);
 	assert_in_range(of_path(&x, TY_SEG_DEVICE), 90 * MS, 91 * MS);
-	assert_int_equal(row_ns(&x, "its request queued before the device"), 410 * MS);
+	assert_int_equal(row_ns(&x, "I/O request not yet issued to the device"), 410 * MS);
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_IO);
 	assert_true(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "for 410 ms of it the request was in the block "
-						"layer's queue"));
+	assert_non_null(strstr(s.v[0].sentence, "for 410 ms of it the request was not yet issued "
+						"to the device"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

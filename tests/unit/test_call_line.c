@@ -73,23 +73,23 @@ static void lines(void **state)
 			    "42    6.234567 <... read resumed>)      = 10 <1.234567>");
 	c.gap_inside = true;
 	assert_string_equal(text(c, TY_CALL_WHOLE), "42    5.000000 read(3, 0x7ffd00001000, 10) = "
-						    "10 <1.234567> <events lost meanwhile>");
+						    "10 <1.234567> <events were lost during it>");
 	assert_string_equal(text_how(TY_CALL_OPEN),
 			    "42    5.000000 read(3, 0x7ffd00001000, 10 <unfinished ...>");
 	assert_string_equal(text_how(TY_CALL_EXITED),
 			    "42    5.000000 read(3, 0x7ffd00001000, 10) = ?");
 	assert_string_equal(
 		text_how(TY_CALL_END_LOST),
-		"42    5.000000 read(3, 0x7ffd00001000, 10) = ? <unknown: events lost>");
+		"42    5.000000 read(3, 0x7ffd00001000, 10) = ? <unknown because of lost events>");
 	assert_string_equal(text_how(TY_CALL_END_MISSING),
-			    "42    5.000000 read(3, 0x7ffd00001000, 10) = ? <unknown: its end is "
-			    "not recorded>");
+			    "42    5.000000 read(3, 0x7ffd00001000, 10) = ? <unknown: end not "
+			    "recorded>");
 	assert_string_equal(text_how(TY_CALL_NO_ENTER_BEFORE),
 			    "42    6.234567 <... read resumed>)      = 10 <unknown: began before "
 			    "the recording>");
-	assert_string_equal(
-		text_how(TY_CALL_NO_ENTER_LOST),
-		"42    6.234567 <... read resumed>)      = 10 <unknown: its beginning was lost>");
+	assert_string_equal(text_how(TY_CALL_NO_ENTER_LOST),
+			    "42    6.234567 <... read resumed>)      = 10 <unknown because of lost "
+			    "events: beginning>");
 	c = read_call;
 	c.tid = c.end_tid = 4194304;
 	c.nr = 231;
@@ -101,8 +101,7 @@ static void lines(void **state)
 			    "4194304 5.000000 exit(3)                = ? [32-bit]");
 	c = read_call;
 	c.abi = TY_ABI_UNSURE;
-	assert_non_null(
-		strstr(text(c, TY_CALL_WHOLE), " [unless a 32-bit caller: restart_syscall]"));
+	assert_non_null(strstr(text(c, TY_CALL_WHOLE), " [if a 32-bit caller: restart_syscall]"));
 	c.nr = 435; /* clone3 is clone3 everywhere */
 	assert_null(strstr(text(c, TY_CALL_WHOLE), "["));
 }

@@ -86,20 +86,20 @@ static void check(uint64_t op, unsigned spins_ms, unsigned sleeps_ms, int by, ui
 static void who_lets_go_held_it(void **state)
 {
 	check(LOCK_PI | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "t11/11 spun in futex(futex 0x1000) from 0.001 s, ended by t12/12 [inferred holder], "
-	      "which ran 100 ms [inferred]");
+	      "t11/11 busy-waited in futex(futex 0x1000) from 0.001 s, released by t12/12 "
+	      "[inferred holder], which ran for 100 ms [inferred]");
 	/* Shorter than a call that computes must be. */
 	check(LOCK_PI | PRIVATE, 30, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "ended by t12/12 ");
-	check(LOCK_PI, 100, 0, 13, WORD, UNLOCK_PI, 0, TY_STALL_LOCK, 13, "ended by t13/13 ");
+	      "released by t12/12 ");
+	check(LOCK_PI, 100, 0, 13, WORD, UNLOCK_PI, 0, TY_STALL_LOCK, 13, "released by t13/13 ");
 }
 
 static void spun_and_slept_is_one(void **state)
 {
 	check(LOCK_PI | PRIVATE, 60, 50, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "spun and slept in futex(futex 0x1000) from 0.001 s, woken by t12/12 ");
+	      "busy-waited and slept in futex(futex 0x1000) from 0.001 s, woken by t12/12 ");
 	check(LOCK_PI | PRIVATE, 60, 5, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 12,
-	      "spun in futex(futex 0x1000) from 0.001 s, ended by t12/12 ");
+	      "busy-waited in futex(futex 0x1000) from 0.001 s, released by t12/12 ");
 }
 
 /* 11 sleeps, is woken in vain and spins, and sleeps longer or shorter than before. */
@@ -132,7 +132,7 @@ static void slept_twice_is_one(void **state)
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].start_ns, 2 * MS);
 		assert_in_range(s.v[0].duration_ns, t - 4 * MS, t - 2 * MS);
-		assert_non_null(strstr(s.v[0].sentence, " spun and slept in futex("));
+		assert_non_null(strstr(s.v[0].sentence, " busy-waited and slept in futex("));
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}
@@ -163,8 +163,9 @@ static void spun_in_small_parts(void **state)
 	s = stalls_of(ty_mx_end(), 0, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].start_ns, 2 * MS);
-	assert_non_null(strstr(s.v[0].sentence,
-			       " spun in futex(futex 0x1000) from 0.000 s, ended by t12/12 "));
+	assert_non_null(
+		strstr(s.v[0].sentence,
+		       " busy-waited in futex(futex 0x1000) from 0.000 s, released by t12/12 "));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -172,7 +173,7 @@ static void spun_in_small_parts(void **state)
 static void who_let_it_go_is_not_known(void **state)
 {
 	const char *says =
-		"spun in futex(futex 0x1000) from 0.001 s, ended by what is not recorded";
+		"busy-waited in futex(futex 0x1000) from 0.001 s, what ended it is not recorded";
 
 	check(LOCK_PI | PRIVATE, 100, 0, 12, OTHER_WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_LOCK, 0,
 	      says);
@@ -185,7 +186,7 @@ static void who_let_it_go_is_not_known(void **state)
 static void other_calls_compute(void **state)
 {
 	check(WAIT | PRIVATE, 100, 0, 12, WORD, UNLOCK_PI | PRIVATE, 0, TY_STALL_CPU, 0,
-	      ", the call itself computed or spun for a lock ");
+	      ", the call itself used the CPU (computing or busy-waiting) ");
 }
 
 /* 13 waits for 11, which spins for 12. */
@@ -223,7 +224,7 @@ static void who_waits_for_the_spinner(void **state)
 	assert_int_equal(p.seg.v[2].end_ns, 110 * MS);
 	assert_int_equal(ty_path_links(&p, 1, link, 4), 3);
 	ty_link_text(&x, &link[1], what, sizeof(what));
-	assert_string_equal(what, "spun in futex");
+	assert_string_equal(what, "busy-waited in futex");
 	ty_path_fini(&p);
 	ty_mx_drop();
 }

@@ -114,7 +114,7 @@ static void lock_stall_is_found_once(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
 	assert_int_equal(s.v[0].culprit, thread(m, 13));
 	assert_int_equal(s.v[0].duration_ns, 103 * MS);
-	assert_non_null(strstr(s.v[0].sentence, "t12/12 blocked in flock"));
+	assert_non_null(strstr(s.v[0].sentence, "t12/12 waited in flock"));
 	assert_non_null(strstr(s.v[0].sentence, "t13/13"));
 	ty_stalls_fini(&s);
 	/* A command that is the clerk could not go on without the read: its chain tells all. */
@@ -179,10 +179,10 @@ static void by_way_of_a_shell(void **state)
 		assert_int_equal(s.v[0].culprit, thread(m, 13));
 		assert_non_null(
 			strstr(s.v[0].sentence,
-			       shell ? "t11/11 blocked in wait4 from 0.001 s, woken by t12/12, "
-				       "which blocked in wait4 103 ms, woken by t13/13, which "
-				       "blocked in nanosleep, waiting for a timer 102 ms"
-				     : "t12/12 blocked in wait4 from 0.003 s, woken by t13/13"));
+			       shell ? "t11/11 waited in wait4 from 0.001 s, woken by t12/12, "
+				       "which slept in wait4 for 103 ms, woken by t13/13, which "
+				       "slept in nanosleep, waiting for a timer for 102 ms"
+				     : "t12/12 waited in wait4 from 0.003 s, woken by t13/13"));
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}
@@ -309,7 +309,7 @@ static void who_shared_the_cpu(void **state)
 	s = stalls_by(&x, false);
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
-	assert_non_null(strstr(s.v[0].text, "shared CPU 0, 220 ms in all: t13/13 70.0 ms"));
+	assert_non_null(strstr(s.v[0].text, "shared CPU 0, 220 ms in total: t13/13 70.0 ms"));
 	assert_non_null(strstr(s.v[0].text, ", t14/14 60.0 ms"));
 	assert_non_null(strstr(s.v[0].text, ", t15/15 50.0 ms"));
 	assert_null(strstr(s.v[0].text, "t12/12"));
@@ -354,9 +354,9 @@ static void a_quota_held_it_back(void **state)
 		const char *text; /* NULL: it is not the quota */
 	} cases[] = {
 		{150 * MS, 4000, false, 120,
-		 "may have 4.00 ms of CPU time every 100 ms, and was held back for 150 ms"},
+		 "may use 4.00 ms of CPU time every 100 ms, and was throttled for 150 ms"},
 		{0, 4000, true, 120,
-		 "may have 4.00 ms of CPU time every 100 ms, and had run 4.00 ms"},
+		 "may use 4.00 ms of CPU time every 100 ms, and had used 4.00 ms"},
 		{0, 4000, false, 120, NULL},
 		{90 * MS, 4000, false, 120, NULL},
 		{0, 10000, true, 120, NULL},
@@ -395,7 +395,7 @@ static void a_quota_held_it_back(void **state)
 		} else {
 			assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
 			assert_int_equal(s.v[0].culprit, thread(m, 12));
-			assert_non_null(strstr(s.v[0].sentence, "ran 200 ms of it on CPU 0"));
+			assert_non_null(strstr(s.v[0].sentence, "ran for 200 ms of it on CPU 0"));
 		}
 		ty_stalls_fini(&s);
 		ty_mx_drop();
@@ -518,7 +518,7 @@ static void ledger_of_a_wait_behind_a_crowd(void **state)
 	assert_int_equal(ty_ledger_thread(&x, thread(m, 13), 2 * MS, 1003 * MS, &l), 0);
 	for (size_t i = 0; i < l.n; i++) {
 		assert_null(strstr(l.rows[i].row, "not recorded"));
-		assert_non_null(strstr(l.rows[i].row, "ran instead"));
+		assert_non_null(strstr(l.rows[i].row, "ran on its CPU"));
 		behind += l.rows[i].ns;
 	}
 	assert_int_equal(behind, 1001 * MS);
@@ -533,11 +533,11 @@ static void ledger_of_the_sleep(void **state)
 	struct ty_ledger l;
 
 	assert_int_equal(ty_ledger_thread(&x, thread(m, 12), 0, UINT64_MAX, &l), 0);
-	assert_string_equal(l.rows[0].row, "blocked in flock, ended by thread t13");
+	assert_string_equal(l.rows[0].row, "sleeping in flock, woken by thread t13");
 	assert_int_equal(l.rows[0].ns, 103 * MS);
 	ty_ledger_fini(&l);
 	assert_int_equal(ty_ledger_command(&x, 0, UINT64_MAX, &l), 0);
-	assert_string_equal(l.rows[0].row, "t13/13: blocked in nanosleep, ended by timer");
+	assert_string_equal(l.rows[0].row, "t13/13: sleeping in nanosleep, woken by a timer");
 	assert_int_equal(l.thread, TY_NONE);
 	ty_ledger_fini(&l);
 	x.command_tid = 0;
@@ -565,7 +565,7 @@ static void link_of_a_device(void **state)
 
 	(void)state;
 	ty_link_text(&x, &l, what, sizeof(what));
-	assert_string_equal(what, "blocked in flock, waiting for device t12");
+	assert_string_equal(what, "slept in flock, waiting for device t12");
 	ty_mx_drop();
 }
 

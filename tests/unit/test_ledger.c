@@ -55,7 +55,7 @@ static void mode_of_those_without_calls(void **state)
 	ty_mx_switch(0, 20 * MS, 13, S, 0);
 	x = explain(ty_mx_end(), 0);
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "on CPU in kernel (a kernel thread)"), 4 * MS);
+	assert_int_equal(row_ns(&l, "on CPU in kernel (kernel thread)"), 4 * MS);
 	ty_ledger_fini(&l);
 	l = ledger_of(&x, 12, 0, UINT64_MAX);
 	assert_int_equal(row_ns(&l, "on CPU, no system call recorded"), 7 * MS);
@@ -117,7 +117,7 @@ static void mode_while_calls_were_lost(void **state)
 	ty_mx_switch(0, 41 * MS, 11, S, 0);
 	x = explain(ty_mx_end(), 0);
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "on CPU, mode not known: system calls were lost"), 20 * MS);
+	assert_int_equal(row_ns(&l, "on CPU, mode unknown because of lost events"), 20 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in kernel: write"), 4 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in kernel: read"), 2 * MS);
 	assert_int_equal(row_ns(&l, "on CPU in user mode"), (1 + 7 + 2 + 4) * MS);
@@ -127,8 +127,7 @@ static void mode_while_calls_were_lost(void **state)
 	for (unsigned g = 0; g < 2; g++) {
 		x.gaps = g ? &gaps : NULL;
 		l = ledger_of(&x, 11, 12 * MS, 20 * MS);
-		assert_int_equal(row_ns(&l, "on CPU, mode not known: system calls were lost"),
-				 8 * MS);
+		assert_int_equal(row_ns(&l, "on CPU, mode unknown because of lost events"), 8 * MS);
 		ty_ledger_fini(&l);
 	}
 	ty_cpu_gaps_fini(&gaps);
@@ -154,7 +153,7 @@ static void faults_and_lost_calls(void **state)
 		ty_mx_switch(0, 27 * MS, 11, S, 0);
 		x = explain(ty_mx_end(), 0);
 		l = ledger_of(&x, 11, 0, UINT64_MAX);
-		assert_int_equal(row_ns(&l, "blocked in a page fault, ended by an interrupt"),
+		assert_int_equal(row_ns(&l, "waiting in a page fault, woken by an interrupt"),
 				 lost ? 0 : 20 * MS);
 		ty_ledger_fini(&l);
 		ty_mx_drop();
@@ -191,16 +190,16 @@ static void quota(void **state)
 	x.held_back = held_back;
 	group.ns = 60 * MS;
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 60 * MS);
-	assert_int_equal(row_ns(&l, "ready after being preempted, t12 ran instead"), 20 * MS);
+	assert_int_equal(row_ns(&l, "throttled by CPU quota (inferred)"), 60 * MS);
+	assert_int_equal(row_ns(&l, "runnable after preemption, t12 ran on its CPU"), 20 * MS);
 	ty_ledger_fini(&l);
 	l = ledger_of(&x, 11, 55 * MS, 75 * MS);
-	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 10 * MS);
-	assert_int_equal(row_ns(&l, "ready after being preempted, t12 ran instead"), 10 * MS);
+	assert_int_equal(row_ns(&l, "throttled by CPU quota (inferred)"), 10 * MS);
+	assert_int_equal(row_ns(&l, "runnable after preemption, t12 ran on its CPU"), 10 * MS);
 	ty_ledger_fini(&l);
 	group.ns = 30 * MS;
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "held back by its CPU quota (inferred)"), 0);
+	assert_int_equal(row_ns(&l, "throttled by CPU quota (inferred)"), 0);
 	ty_ledger_fini(&l);
 	ty_mx_drop();
 }
@@ -281,11 +280,11 @@ static void rows_of_waits(void **state)
 		ty_mx_switch(0, 110 * MS, 11, S, 0);
 		x = explain(ty_mx_end(), 0);
 		l = ledger_of(&x, 11, 0, UINT64_MAX);
-		assert_int_equal(row_ns(&l, "blocked in read, ended by thread t12"), 3 * MS);
+		assert_int_equal(row_ns(&l, "sleeping in read, woken by thread t12"), 3 * MS);
 		assert_int_equal(
-			row_ns(&l, "blocked in read (uninterruptible), ended by thread t12"),
+			row_ns(&l, "blocked (uninterruptible) in read, woken by thread t12"),
 			5 * MS);
-		assert_int_equal(row_ns(&l, "stopped, ended by thread t12"), 40 * MS);
+		assert_int_equal(row_ns(&l, "stopped, woken by thread t12"), 40 * MS);
 		for (uint32_t i = 0; i < l.n; i++)
 			if (l.rows[i].state == TY_ST_STOPPED) {
 				struct ty_span s = ty_model_span(x.m, l.rows[i].span);
@@ -325,12 +324,13 @@ static void objects_of_waits(void **state)
 	x = explain(ty_mx_end(), 0);
 	x.args = args_but_of_sleeps;
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
-	assert_int_equal(row_ns(&l, "blocked in read(fd 5), ended by thread t12"), 3 * MS);
-	assert_int_equal(row_ns(&l, "blocked in futex(futex 0x1000), ended by thread t12"), 4 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in read(fd 5), woken by thread t12"), 3 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in futex(futex 0x1000), woken by thread t12"),
+			 4 * MS);
 	/* In the kernel it waits for something else. */
-	assert_int_equal(row_ns(&l, "blocked in futex (uninterruptible), ended by thread t12"),
+	assert_int_equal(row_ns(&l, "blocked (uninterruptible) in futex, woken by thread t12"),
 			 5 * MS);
-	assert_int_equal(row_ns(&l, "blocked in nanosleep, ended by thread t12"), 6 * MS);
+	assert_int_equal(row_ns(&l, "sleeping in nanosleep, woken by thread t12"), 6 * MS);
 	ty_ledger_fini(&l);
 	ty_mx_drop();
 	givens = 0;

@@ -186,11 +186,11 @@ static void a_crowd_at_one_lock(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].threads, 3);
 	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
-	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 waited for it, too"));
+	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for it"));
 	ty_stalls_fini(&s);
 	s = crowd(false);
 	assert_int_equal(s.n, 3);
-	assert_null(strstr(s.v[0].sentence, ", too"));
+	assert_null(strstr(s.v[0].sentence, " also waited"));
 	ty_stalls_fini(&s);
 }
 
@@ -357,13 +357,13 @@ static void a_crowd_at_one_cpu(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_RUNQUEUE);
 	assert_int_equal(s.v[0].threads, 2);
 	assert_non_null(strstr(s.v[0].sentence, "t14/14 "));
-	assert_non_null(strstr(s.v[0].sentence, "; t11/11 waited for that CPU, too"));
+	assert_non_null(strstr(s.v[0].sentence, "; t11/11 also waited for that CPU"));
 	ty_stalls_fini(&s);
 	s = hogged(true);
 	/* The command's own comes first, but is no more than a part of the other one. */
 	assert_int_equal(s.n, 2);
 	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
-	assert_null(strstr(s.v[0].sentence, ", too"));
+	assert_null(strstr(s.v[0].sentence, " also waited"));
 	assert_true(s.v[1].duration_ns > 900 * MS);
 	assert_non_null(strstr(s.v[1].sentence, "t14/14 "));
 	ty_stalls_fini(&s);
@@ -389,7 +389,7 @@ static void the_sum_of_what_a_hog_ran(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].waits, 4);
 	assert_int_equal(s.v[0].duration_ns, 320 * MS);
-	assert_non_null(strstr(s.v[0].text, "t20/20 ran 320 ms of it"));
+	assert_non_null(strstr(s.v[0].text, "t20/20 ran for 320 ms of it"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }

@@ -367,7 +367,7 @@ static void who_a_timer_woke_serves_the_one_that_gave(void **state)
 
 	assert_int_equal(s.culprit, 12);
 	assert_false(s.proven);
-	assert_non_null(strstr(s.sentence, "blocked (inferred: whom it served) "));
+	assert_non_null(strstr(s.sentence, "slept (inferred: the thread it served) "));
 	for (uint32_t i = 0; i < s.links; i++)
 		assert_int_equal(s.link[i].waker.inferred, i + 2 == s.links);
 	assert_int_equal(served_late(TWO_GIVE).culprit, 20);

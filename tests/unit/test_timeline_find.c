@@ -229,7 +229,7 @@ static void the_chain_leads_to_the_culprit(void **state)
 	ops->draw(page, &g, &ty_tl_utf8);
 	assert_int_equal(ty_grid_dump(&g, &ty_tl_utf8, &b), 0);
 	assert_non_null(strstr(b.p, "Chain behind webserver/100 sleeping for 2.999 s"));
-	assert_non_null(strstr(b.p, "2.999 s  webserver/100 blocked in flock"));
+	assert_non_null(strstr(b.p, "2.999 s  webserver/100 slept in flock"));
 	assert_non_null(strstr(b.p, "<- backup/101 "));
 	assert_int_equal(ops->act(page, TY_ACT_OPEN), TY_VIEW_CLOSE);
 	ops->act(page, TY_ACT_DOWN);

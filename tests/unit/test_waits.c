@@ -59,7 +59,7 @@ static void polls_descriptor_is_a_guess(void **state)
 	assert_int_equal(s.n, 1);
 	assert_string_equal(s.v[0].object, "fd 5"); /* not the log's */
 	assert_false(s.v[0].proven);
-	assert_non_null(strstr(s.v[0].sentence, "poll(fd 5 by what it did next)"));
+	assert_non_null(strstr(s.v[0].sentence, "poll(fd 5, inferred from what it did next)"));
 	ty_stalls_fini(&s);
 	/* Who read made room: it waited to write. */
 	s = poller(NR_READ, NR_WRITE);
@@ -169,8 +169,8 @@ static void asked_while_nobody_waited(void **state)
 	(void)state;
 	assert_int_equal(s.n, 1);
 	assert_non_null(strstr(s.v[0].sentence,
-			       "t11/11 blocked in read(fd 5) from 0.002 s, woken by "
-			       "t12/12, which ran 100 ms"));
+			       "t11/11 waited in read(fd 5) from 0.002 s, woken by "
+			       "t12/12, which ran for 100 ms"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 	s = asker_twice(false);
@@ -577,8 +577,8 @@ static void short_tries_are_one_wait(void **state)
 	assert_int_equal(s.v[0].waits, 201);
 	assert_true(s.v[0].duration_ns > 1000 * MS);
 	assert_non_null(strstr(s.v[0].sentence,
-			       "t11/11 blocked in futex(futex 0x5000) from 0.001 s in "
-			       "201 waits, woken by t12/12, which ran 1.0"));
+			       "t11/11 waited in futex(futex 0x5000) from 0.001 s in "
+			       "201 waits, woken by t12/12, which ran for 1.0"));
 	assert_true(times < 100); /* arguments are read from the file */
 	ty_stalls_fini(&s);
 	s = short_tries(200, 0, false, &times);
@@ -757,7 +757,7 @@ static void who_is_woken_by_futex_waits_for_one(void **state)
 	assert_int_equal(s.v[0].kind, TY_STALL_FUTEX);
 	assert_string_equal(s.v[0].object, "futex 0x7700");
 	assert_non_null(
-		strstr(s.v[0].sentence, " blocked in futex(futex 0x7700 by the waker's call)"));
+		strstr(s.v[0].sentence, " waited in futex(futex 0x7700, from the waker's call)"));
 	assert_false(s.v[0].proven);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
