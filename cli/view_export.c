@@ -7,6 +7,7 @@
  */
 #include "view_export.h"
 #include "cli.h"
+#include "owner.h"
 #include "plain.h"
 
 #include <errno.h>
@@ -58,12 +59,13 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 		      uint64_t to_ns)
 {
 	bool json = ends_in(path, ".json");
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644), status;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), status;
 
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
 		ty_say("%s: %s\n", path, strerror(errno));
 		return 1;
 	}
+	ty_owner_give(fd);
 	status = command(ty_cmd_report, "report", s, from_ns, to_ns,
 			 (const char *[4]){json ? "--json" : NULL});
 	if (!status && !json) {

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "owner.h"
+
 #define NAME	    "tarry-unfinished-XXXXXX"
 #define OTHER	    "name another output file with -o"
 #define FOLDER_WAIT 50 /* times 10 ms */
@@ -114,6 +116,7 @@ int ty_fresh_open(const char *path, int own, bool named, char **name, struct ty_
 		*name = NULL;
 		return r;
 	}
+	ty_owner_give(fd);
 	/* Some network file systems have no locks: two recorders cannot find out there. */
 	(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;

@@ -16,11 +16,11 @@
 #include "err.h"
 
 /*
- * Create the file that may later be placed at path, locked, mode 0600. *name (caller frees) is the
- * name it has until then, or NULL. `named`: with a name in any case (for tests). The fd, or
- * -TY_E... with a sentence; path is refused when it is there and is neither a regular file nor a
- * link to one, and when another recorder is writing to it; the file `own` (an fd,
- * or -1) is no other.
+ * Create the file that may later be placed at path, locked, mode 0600, of who called sudo
+ * (owner.h). *name (caller frees) is the name it has until then, or NULL. `named`: with a name in
+ * any case (for tests). The fd, or -TY_E... with a sentence; path is refused when it is there and
+ * is neither a regular file nor a link to one, and when another recorder is writing to it; the file
+ * `own` (an fd, or -1) is no other.
  */
 int ty_fresh_open(const char *path, int own, bool named, char **name, struct ty_err *err);
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "model_priv.h"
+#include "owner.h"
 
 #define MAGIC	"tarryidx"
 #define VERSION 7u	    /* to be raised when the same trace gives another model */
@@ -108,6 +109,42 @@ static bool beside(const struct ty_index_kind *kind, const char *trace, char out
 	return n > 0 && n < PATH_MAX && *name;
 }
 
+static void dir_of(const char *path, char out[PATH_MAX])
+{
+	char *slash;
+
+	snprintf(out, PATH_MAX, "%s", path);
+	slash = strrchr(out, '/');
+	if (!slash)
+		strcpy(out, ".");
+	else
+		slash[slash == out] = 0;
+}
+
+/* What is made within the folder of who called sudo is theirs: fd was made below path's folder. */
+static void give(int fd, const char *path)
+{
+	char dir[PATH_MAX];
+	struct stat st;
+
+	dir_of(path, dir);
+	if (!stat(dir, &st) && st.st_uid != geteuid() && ty_owner_is_ours(st.st_uid))
+		ty_owner_give(fd);
+}
+
+static void make_folder(const char *path)
+{
+	int fd;
+
+	if (mkdir(path, 0700))
+		return;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	give(fd, path);
+	close(fd);
+}
+
 /* make: create the folder. */
 static bool cached(const struct ty_index_kind *kind, const char *trace, bool make,
 		   char out[PATH_MAX])
@@ -130,25 +167,13 @@ static bool cached(const struct ty_index_kind *kind, const char *trace, bool mak
 		char *slash = strrchr(dir, '/');
 
 		*slash = 0;
-		mkdir(dir, 0700);
+		make_folder(dir);
 		*slash = '/';
-		mkdir(dir, 0700);
+		make_folder(dir);
 	}
 	n = snprintf(out, PATH_MAX, "%s/%016llx.%s", dir,
 		     (unsigned long long)ty_store_hash(real, strlen(real)), kind->suffix);
 	return n > 0 && n < PATH_MAX;
-}
-
-static void dir_of(const char *path, char out[PATH_MAX])
-{
-	char *slash;
-
-	snprintf(out, PATH_MAX, "%s", path);
-	slash = strrchr(out, '/');
-	if (!slash)
-		strcpy(out, ".");
-	else
-		slash[slash == out] = 0;
 }
 
 /* The hash of a head that its body follows, as it should be. */
@@ -174,7 +199,7 @@ static struct ty_store *load(const struct ty_index_kind *kind, const char *path,
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ty_owner_is_ours(st.st_uid) &&
 	    pread(fd, page, sizeof(page), 0) == sizeof(page)) {
 		memcpy(&h, page, sizeof(h));
 		if (!memcmp(h.magic, MAGIC, 8) && h.version == VERSION &&
@@ -336,12 +361,13 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 	w->kind = kind;
 	dir_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */
-	if (beside(kind, trace_path, w->final) && !stat(dir, &st) && st.st_uid == geteuid())
+	if (beside(kind, trace_path, w->final) && !stat(dir, &st) && ty_owner_is_ours(st.st_uid))
 		fd = create(w->final, w->temp);
 	if (fd < 0 && cached(kind, trace_path, true, w->final))
 		fd = create(w->final, w->temp);
 	if (fd < 0)
 		goto none;
+	give(fd, w->final);
 	dir_of(w->final, dir);
 	if (ty_store_file(store, fd, dir, finish, w)) {
 		close(fd);
