@@ -36,6 +36,15 @@ int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
 	return -code;
 }
 
+const char *ty_errno_remedy(int e)
+{
+	if (e == EMFILE)
+		return " (`ulimit -n` is this process's limit: raise it)";
+	if (e == ENFILE)
+		return " (`sysctl fs.file-max` is the machine's limit: raise it)";
+	return "";
+}
+
 int ty_fail_errno(struct ty_err *err, const char *fmt, ...)
 {
 	int e = errno, code = TY_ESYS;
@@ -58,7 +67,8 @@ int ty_fail_errno(struct ty_err *err, const char *fmt, ...)
 		fill(err, code, TY_NO_OFFSET, fmt, ap);
 		va_end(ap);
 		n = strlen(err->msg);
-		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s", strerror(e));
+		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s%s", strerror(e),
+			 ty_errno_remedy(e));
 	}
 	return -code;
 }

@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "fd_limit.h"
 #include "plain.h"
+
+/* What any command may have open at a time; record asks for what its CPUs need besides. */
+#define FDS 24
 
 static const struct command {
 	const char *name;
@@ -38,6 +42,7 @@ static void usage(FILE *f)
 int main(int argc, char **argv)
 {
 	static char help[] = "--help";
+	struct ty_err err = {0};
 
 	setlocale(LC_ALL, "");
 	/* Numbers are written and read with a point everywhere: 0.5s, 4.018 s, JSON. */
@@ -60,8 +65,12 @@ int main(int argc, char **argv)
 		return TY_EXIT_GOOD;
 	}
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
+		if (!strcmp(argv[1], commands[i].name)) {
+			ty_fd_limit_raise();
+			if (ty_fd_limit_need(FDS, &err))
+				return ty_cli_fail(&err);
 			return commands[i].run(argc - 1, argv + 1);
+		}
 	ty_say("tarry: '%s' is not a command of tarry; `tarry --help` lists them\n", argv[1]);
 	return TY_EXIT_USAGE;
 }

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fd_limit.h"
+
 static int not_found(struct ty_command *c, const char *name, struct ty_err *err)
 {
 	c->exit_code = TY_EXIT_NOT_FOUND;
@@ -101,6 +103,7 @@ static void child(const struct ty_command *c, char **sh_argv, const sigset_t *ma
 		if (sigismember(reset, sig) == 1)
 			signal(sig, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	ty_fd_limit_restore();
 	do
 		r = read(go, &byte, 1);
 	while (r < 0 && errno == EINTR);
