@@ -116,6 +116,20 @@ static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out
 	ty_plain(out, strlen(out));
 }
 
+static bool source(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		   bool *newer)
+{
+	struct ty_view_flow *f = ctx;
+	struct ty_flow_name at = ty_flow_names_at(f->names, pid, when(s), s->ip);
+	const char *file;
+	int number;
+
+	if (!f->texts)
+		f->texts = ty_source_text_new(&f->source.roots);
+	return f->texts && ty_flow_names_line(f->names, &at, &file, &number) &&
+	       ty_source_text_line(f->texts, file, number, at.file, out, n, newer);
+}
+
 const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
 					      const struct ty_flow_source *options)
 {
@@ -134,6 +148,7 @@ const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const stru
 				       .place = place,
 				       .insn = insn,
 				       .line = line,
+				       .source = source,
 				       .ctx = f};
 	return &f->in;
 }
@@ -143,6 +158,7 @@ void ty_view_flow_fini(struct ty_view_flow *f)
 	for (unsigned i = 0; i < TY_FLOW_SLOTS; i++)
 		ty_flow_part_fini(&f->part[i]);
 	ty_flow_names_free(f->names);
+	ty_source_text_free(f->texts);
 	ty_disasm_free(f->asm64);
 	ty_disasm_free(f->asm32);
 	ty_flow_source_close(&f->source);

@@ -8,12 +8,14 @@
 #include "flow_part.h"
 #include "flow_source.h"
 #include "flow_view.h"
+#include "source_text.h"
 #include "trace.h"
 
 struct ty_view_flow {
 	const char *path;
 	struct ty_flow_source source; /* of the part */
 	struct ty_flow_names *names;
+	struct ty_source_text *texts; /* made when first asked for */
 	struct ty_disasm *asm64, *asm32;
 	struct ty_flow_part part[TY_FLOW_SLOTS];
 	struct ty_flow_input in;

@@ -10,6 +10,7 @@
 
 #define PART_MOST (2u << 20) /* instructions that are looked at at a time: 64 MB */
 #define POLL_MS	  20
+#define ABOUT	  30 /* instructions before and behind the cursor, where none is in the window */
 #define IDLE_MS	  60 /* counts follow after so long without input */
 
 static uint32_t steps(const struct ty_flow_view *v)
@@ -62,6 +63,28 @@ static void place_cursor(struct ty_flow_view *v)
 	v->placed = true;
 }
 
+/* Time or instructions along the axis; the steps on the screen stay there. */
+static void set_axis(struct ty_flow_view *v, bool by_insn)
+{
+	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),
+		 last = ty_flow_view_step(v, v->vp.to_ns), n = steps(v);
+	struct ty_viewport was = v->vp;
+
+	v->by_insn = by_insn;
+	if (by_insn)
+		ty_viewport_init(&v->vp, 0, (uint64_t)n * TY_FLOW_PER_INSN);
+	else
+		ty_viewport_init(&v->vp, 0, (v->on.end_ns - v->on.start_ns) * TY_FLOW_PER_NS);
+	if (by_insn && first >= last) { /* none is in the window: those about the cursor */
+		first = v->at > ABOUT ? v->at - ABOUT : 0;
+		last = v->at + ABOUT < n ? v->at + ABOUT : n;
+	}
+	if (first < last)
+		ty_viewport_jump(&v->vp, ty_flow_view_pos(v, first), ty_flow_view_pos(v, last));
+	else
+		v->vp = was;
+}
+
 static void decoded(struct ty_flow_view *v)
 {
 	if (v->rc) {
@@ -69,7 +92,16 @@ static void decoded(struct ty_flow_view *v)
 		snprintf(v->message, sizeof(v->message), "%.199s", v->err.msg);
 	}
 	v->counted = false;
+	if (v->whole && v->part && v->part->cut) { /* too much: of the window, then */
+		v->whole = false;
+		v->part = NULL;
+	}
 	place_cursor(v);
+	if (!v->chosen && steps(v)) {
+		v->chosen = true;
+		if (v->on.in->software)
+			set_axis(v, true);
+	}
 }
 
 static void drop_part(struct ty_flow_view *v)
@@ -86,15 +118,16 @@ static void begin(struct ty_flow_view *v)
 	uint64_t from = v->vp.from_ns / TY_FLOW_PER_NS, to = v->vp.to_ns / TY_FLOW_PER_NS + 1;
 	uint64_t half = (to - from) / 2;
 
+	from = v->whole || from < half ? 0 : from - half;
+	to = v->whole ? v->on.end_ns - v->on.start_ns + 1 : to + half;
 	drop_part(v);
 	v->asked_from = v->vp.from_ns;
 	v->asked_to = v->vp.to_ns;
 	v->message[0] = 0;
 	v->rc = 0;
 	v->ask = (struct ty_flow_part_ask){.tid = v->on.tid,
-					   .from_ns =
-						   v->on.start_ns + (from > half ? from - half : 0),
-					   .to_ns = v->on.start_ns + to + half,
+					   .from_ns = v->on.start_ns + from,
+					   .to_ns = v->on.start_ns + to,
 					   .most = PART_MOST,
 					   .stop = &v->aside.stop};
 	ty_aside_start(&v->aside, v->on.aside, decode, v);
@@ -128,6 +161,7 @@ struct ty_flow_view *ty_flow_view_new(const struct ty_flow_on *on)
 		return NULL;
 	v->on = *on;
 	v->at_ns = on->cursor_ns;
+	v->whole = on->in->software;
 	ty_viewport_init(&v->vp, 0, (on->end_ns - on->start_ns) * TY_FLOW_PER_NS);
 	ty_viewport_jump(&v->vp, (on->from_ns - on->start_ns) * TY_FLOW_PER_NS,
 			 (on->to_ns - on->start_ns) * TY_FLOW_PER_NS);
@@ -161,8 +195,7 @@ static uint64_t here(const struct ty_flow_view *v)
 				: v->vp.from_ns + (v->vp.to_ns - v->vp.from_ns) / 2;
 }
 
-/* The cursor to a step, the window following. */
-static enum ty_view_result go(struct ty_flow_view *v, uint32_t step)
+enum ty_view_result ty_flow_view_go(struct ty_flow_view *v, uint32_t step)
 {
 	uint64_t pos;
 
@@ -204,7 +237,7 @@ static enum ty_view_result column(struct ty_flow_view *v, int by)
 		step = v->at + 1;
 	if (by < 0 && step >= v->at)
 		step = v->at ? v->at - 1 : 0;
-	return go(v, step);
+	return ty_flow_view_go(v, step);
 }
 
 static uint32_t depth_of(const struct ty_flow_view *v, uint32_t step)
@@ -225,7 +258,7 @@ static enum ty_view_result over(struct ty_flow_view *v, int by)
 	depth = depth_of(v, v->at);
 	for (i = (int64_t)v->at + by; i >= 0 && i < steps(v); i += by)
 		if (depth_of(v, (uint32_t)i) <= depth)
-			return go(v, (uint32_t)i);
+			return ty_flow_view_go(v, (uint32_t)i);
 	snprintf(v->message, sizeof(v->message), "no instruction %s at this depth",
 		 by > 0 ? "further on" : "before");
 	return TY_VIEW_CHANGED;
@@ -238,9 +271,9 @@ static enum ty_view_result out(struct ty_flow_view *v, int by)
 	const struct ty_flow_part_call *call = c == TY_NO_CALL ? NULL : &v->part->calls.v[c];
 
 	if (call && by > 0 && call->last < steps(v))
-		return go(v, call->last);
+		return ty_flow_view_go(v, call->last);
 	if (call && by < 0 && call->first)
-		return go(v, call->first - 1);
+		return ty_flow_view_go(v, call->first - 1);
 	snprintf(v->message, sizeof(v->message), "this call %s what was decoded",
 		 by > 0 ? "ends behind" : "began before");
 	return TY_VIEW_CHANGED;
@@ -251,7 +284,7 @@ static enum ty_view_result same(struct ty_flow_view *v, int by)
 	uint32_t step = v->part ? ty_flow_part_same(v->part, v->at, by) : TY_NO_CALL;
 
 	if (step != TY_NO_CALL)
-		return go(v, step);
+		return ty_flow_view_go(v, step);
 	snprintf(v->message, sizeof(v->message),
 		 "no %s execution of this instruction in what was "
 		 "decoded",
@@ -267,7 +300,7 @@ static enum ty_view_result gap(struct ty_flow_view *v, int by)
 			uint32_t step = v->part->gaps.v[k];
 
 			if (by > 0 ? step > v->at : step < v->at)
-				return go(v, step);
+				return ty_flow_view_go(v, step);
 		}
 	snprintf(v->message, sizeof(v->message), "no gap %s", by > 0 ? "behind" : "before");
 	return TY_VIEW_CHANGED;
@@ -292,24 +325,11 @@ static enum ty_view_result fit(struct ty_flow_view *v)
 	return TY_VIEW_IGNORED;
 }
 
-/* Time or instructions along the axis; the steps on the screen stay there. */
 static enum ty_view_result next_axis(struct ty_flow_view *v)
 {
-	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),
-		 last = ty_flow_view_step(v, v->vp.to_ns), n = steps(v);
-	struct ty_viewport was = v->vp;
-
-	if (!n)
+	if (!steps(v))
 		return TY_VIEW_IGNORED;
-	v->by_insn = !v->by_insn;
-	if (v->by_insn)
-		ty_viewport_init(&v->vp, 0, (uint64_t)n * TY_FLOW_PER_INSN);
-	else
-		ty_viewport_init(&v->vp, 0, (v->on.end_ns - v->on.start_ns) * TY_FLOW_PER_NS);
-	if (first < last)
-		ty_viewport_jump(&v->vp, ty_flow_view_pos(v, first), ty_flow_view_pos(v, last));
-	else if (!v->by_insn)
-		v->vp = was;
+	set_axis(v, !v->by_insn);
 	return moved(v);
 }
 
@@ -343,6 +363,8 @@ static void help(struct ty_flow_view *v)
 		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "out: behind this call; to where it was made"},
 		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "next, earlier execution of this instruction"},
 		{TY_ACT_NEXT, TY_ACT_PREV, "next, earlier gap (what could not be decoded)"},
+		{TY_ACT_SEARCH, TY_ACT_NONE,
+		 "find a function by (part of) its name: its next call"},
 		{TY_ACT_RIGHT, TY_ACT_LEFT, "a column later, earlier"},
 		{TY_ACT_PAGE_DOWN, TY_ACT_PAGE_UP, "a page of instructions"},
 		{TY_ACT_TIME_FIRST, TY_ACT_TIME_LAST, "first, last instruction decoded"},
@@ -360,8 +382,13 @@ static void help(struct ty_flow_view *v)
 		"An open side: the call began before, or goes on behind, what was decoded.",
 		"",
 		"Instructions: time (~ not earlier than this, and not later than the next time",
-		"without ~), how often it was executed in the window, place, instruction, source",
-		"line. Depth is told by indentation.",
+		"without ~), xN: executed N times in the window above, place (indented by depth),",
+		"instruction, source line. Of the cursor's the line above the list has the text, "
+		"wide",
+		"screens have it of all; '(newer)': the source file was written after the program.",
+		"",
+		"Single-stepped (software): times are those of the stepping and say nothing of the",
+		"program. So the axis counts instructions at first, and each has its number.",
 	};
 
 	ty_page_reset(&v->page);
@@ -390,12 +417,12 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_OPEN: return fit(v);
 	case TY_ACT_LEFT: return column(v, -1);
 	case TY_ACT_RIGHT: return column(v, 1);
-	case TY_ACT_UP: return go(v, v->at ? v->at - 1 : 0);
-	case TY_ACT_DOWN: return go(v, v->at + 1);
-	case TY_ACT_PAGE_UP: return go(v, v->at > page ? v->at - page : 0);
-	case TY_ACT_PAGE_DOWN: return go(v, v->at + page);
-	case TY_ACT_TIME_FIRST: return go(v, 0);
-	case TY_ACT_TIME_LAST: return go(v, UINT32_MAX - 1);
+	case TY_ACT_UP: return ty_flow_view_go(v, v->at ? v->at - 1 : 0);
+	case TY_ACT_DOWN: return ty_flow_view_go(v, v->at + 1);
+	case TY_ACT_PAGE_UP: return ty_flow_view_go(v, v->at > page ? v->at - page : 0);
+	case TY_ACT_PAGE_DOWN: return ty_flow_view_go(v, v->at + page);
+	case TY_ACT_TIME_FIRST: return ty_flow_view_go(v, 0);
+	case TY_ACT_TIME_LAST: return ty_flow_view_go(v, UINT32_MAX - 1);
 	case TY_ACT_SPAN_PREV: return over(v, -1);
 	case TY_ACT_SPAN_NEXT: return over(v, 1);
 	case TY_ACT_LOG_PREV: return out(v, -1);
@@ -405,6 +432,7 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PREV: return gap(v, -1);
 	case TY_ACT_NEXT: return gap(v, 1);
 	case TY_ACT_FOLD: return next_axis(v);
+	case TY_ACT_SEARCH: ty_flow_find_ask(v); return TY_VIEW_CHANGED;
 	case TY_ACT_HELP: help(v); return TY_VIEW_PUSH;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_INSNS:
@@ -430,14 +458,24 @@ static enum ty_view_result mouse(void *self, const struct ty_mouse *m)
 	case TY_MOUSE_CLICK:
 	case TY_MOUSE_DOUBLE:
 		if (list)
-			return go(v, v->top + (uint32_t)(m->y - v->list_y));
+			return ty_flow_view_go(v, v->top + (uint32_t)(m->y - v->list_y));
 		if (!calls || m->x >= v->w)
 			return TY_VIEW_IGNORED;
-		go(v,
-		   ty_flow_view_step(v, ty_viewport_edge(&v->vp, (uint32_t)m->x, (uint32_t)v->w)));
+		ty_flow_view_go(v, ty_flow_view_step(v, ty_viewport_edge(&v->vp, (uint32_t)m->x,
+									 (uint32_t)v->w)));
 		return m->what == TY_MOUSE_DOUBLE ? fit(v) : TY_VIEW_CHANGED;
 	default: return TY_VIEW_IGNORED;
 	}
+}
+
+static bool wants_text(const void *self)
+{
+	return ((const struct ty_flow_view *)self)->asking;
+}
+
+static enum ty_view_result text(void *self, uint32_t key)
+{
+	return ty_flow_find_key(self, key);
 }
 
 static void child(void *self, const struct ty_view_ops **ops, void **view)
@@ -479,6 +517,8 @@ const struct ty_view_ops ty_flow_view_ops = {
 	.draw = draw,
 	.act = act,
 	.mouse = mouse,
+	.wants_text = wants_text,
+	.text = text,
 	.child = child,
 	.wait_ms = wait_ms,
 	.work = work,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Executed instructions of one thread: above its calls, nested, over time (or over instructions:
- * each has the same width, whatever its time); below the instructions around the cursor, one line
- * each, gaps in their places. A view above the timeline, which shares its instant when it is left.
+ * each has the same width, whatever its time; so at first where they were single-stepped, whose
+ * times say nothing); below the instructions around the cursor, one line each, with their source
+ * lines, gaps in their places. A view above the timeline, which shares its instant when it is left.
  *
  * What is shown is decoded aside, for the window that is looked at: a part (analysis/flow_part.h).
  * Drawing costs columns x depths x log(calls), whatever the part's size.
@@ -40,6 +41,10 @@ struct ty_flow_input {
 	void (*insn)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
 		     char *bytes, size_t bytes_n);
 	void (*line)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n);
+	/* The text of that line; false: the source file is not here. *newer: it was written after
+	 * the program, so that the line may be another one. NULL: there are no source files. */
+	bool (*source)(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		       bool *newer);
 	void *ctx;
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock_time.h"
+#include "input_line.h"
 #include "log_file.h"
 #include "log_time.h"
 #include "ruler.h"
@@ -162,49 +163,15 @@ static void enter(struct ty_timeline *t)
 	ty_timeline_select_to(t);
 }
 
-static bool put(struct ty_timeline *t, uint32_t key)
-{
-	size_t n = strlen(t->input);
-	char c[4];
-	unsigned k = 0;
-
-	if (key < 0x80) {
-		c[k++] = (char)key;
-	} else {
-		if (key >= 0x10000)
-			c[k++] = (char)(0xf0 | key >> 18), c[k++] = (char)(0x80 | (key >> 12 & 63));
-		else if (key >= 0x800)
-			c[k++] = (char)(0xe0 | key >> 12);
-		if (key >= 0x800)
-			c[k++] = (char)(0x80 | (key >> 6 & 63));
-		else
-			c[k++] = (char)(0xc0 | key >> 6);
-		c[k++] = (char)(0x80 | (key & 63));
-	}
-	if (n + k >= sizeof(t->input))
-		return false;
-	memcpy(t->input + n, c, k);
-	t->input[n + k] = 0;
-	return true;
-}
-
 enum ty_view_result ty_timeline_text(void *self, uint32_t key)
 {
 	struct ty_timeline *t = self;
-	size_t n = strlen(t->input);
 
-	if (key == TY_KEY_ENTER) {
-		enter(t);
-	} else if (key == TY_KEY_ESC) {
-		t->prompt = TY_PROMPT_NONE;
-	} else if (key == TY_KEY_BACKSPACE) {
-		while (n && ((unsigned char)t->input[--n] & 0xc0) == 0x80)
-			; /* the whole character */
-		t->input[n] = 0;
-	} else if (key == TY_KEY_CTRL('U')) {
-		t->input[0] = 0;
-	} else if (key < 0x20 || key == 0x7f || key > 0x10ffff || !put(t, key)) {
-		return TY_VIEW_IGNORED;
+	switch (ty_input_line_key(t->input, sizeof(t->input), key)) {
+	case TY_INPUT_ENTERED: enter(t); return TY_VIEW_CHANGED;
+	case TY_INPUT_CANCELLED: t->prompt = TY_PROMPT_NONE; return TY_VIEW_CHANGED;
+	case TY_INPUT_CHANGED: return TY_VIEW_CHANGED;
+	case TY_INPUT_IGNORED: break;
 	}
-	return TY_VIEW_CHANGED;
+	return TY_VIEW_IGNORED;
 }

@@ -155,12 +155,21 @@ static void line(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out
 	snprintf(out, n, "code.c:%u", (unsigned)(s->ip - BASE));
 }
 
-static const struct ty_flow_input input = {.software = true,
-					   .read = read_part,
-					   .packets = packets,
-					   .place = place,
-					   .insn = insn,
-					   .line = line};
+/* The source file has 33 lines, and is newer than the program from line 32 on. */
+static bool source(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out, size_t n,
+		   bool *newer)
+{
+	snprintf(out, n, "statement(%u);", (unsigned)(s->ip - BASE));
+	*newer = s->ip - BASE >= 32;
+	return s->ip - BASE < 34;
+}
+
+static struct ty_flow_input input = {.read = read_part,
+				     .packets = packets,
+				     .place = place,
+				     .insn = insn,
+				     .line = line,
+				     .source = source};
 
 static struct ty_flow_view *open_view(uint64_t from, uint64_t to, uint64_t cursor)
 {
@@ -465,11 +474,136 @@ static void test_frames(void **state)
 	ty_tl_golden("flow-80x24-ascii", frame(v, false, 80, 24));
 	ty_tl_golden("flow-40x10", frame(v, true, 40, 10));
 	ty_tl_golden("flow-160x30", frame(v, true, 160, 30));
-	act(v, TY_ACT_FOLD);
-	ty_tl_golden("flow-insns-80x24", frame(v, true, 80, 24));
 	for (int w = 1; w < 210; w += 7) /* every size is drawn */
 		for (int h = 1; h < 60; h += 5)
 			frame(v, true, w, h);
+	ty_flow_view_free(v);
+	drop();
+}
+
+static void type(struct ty_flow_view *v, const char *text)
+{
+	act(v, TY_ACT_SEARCH);
+	assert_true(ty_flow_view_ops.wants_text(v));
+	for (; *text; text++)
+		ty_flow_view_ops.text(v, (unsigned char)*text);
+	ty_flow_view_ops.text(v, TY_KEY_ENTER);
+	assert_false(ty_flow_view_ops.wants_text(v));
+}
+
+/* Single-stepped: the axis counts instructions until the user chooses time, of the whole recording
+ * where that is not too much. */
+static void test_software(void **state)
+{
+	struct ty_flow_view *v;
+	uint32_t at;
+
+	input.software = true;
+	v = open_view(1000, 1300, 1100);
+	assert_true(v->by_insn);
+	assert_int_equal(reads, 1);
+	assert_true(v->part->from_ns <= 900 && v->part->to_ns >= 30000);
+	at = v->at;
+	ty_tl_golden("flow-insns-80x24", frame(v, true, 80, 24));
+	ty_tl_golden("flow-insns-80x24-ascii", frame(v, false, 80, 24));
+	ty_tl_golden("flow-insns-200x60", frame(v, true, 200, 60));
+	assert_non_null(strstr(frame(v, true, 80, 24), "xN: executed N times"));
+	act(v, TY_ACT_SEARCH);
+	ty_flow_view_ops.text(v, 'x');
+	ty_tl_golden("flow-find-80x24", frame(v, true, 80, 24));
+	ty_flow_view_ops.text(v, TY_KEY_ESC);
+	assert_false(v->asking);
+	act(v, TY_ACT_FOLD);
+	assert_false(v->by_insn);
+	assert_int_equal(v->at, at);
+	assert_null(strstr(frame(v, true, 80, 24), "number"));
+	act(v, TY_ACT_FOLD);
+	assert_true(v->by_insn);
+	for (int w = 1; w < 210; w += 7)
+		for (int h = 1; h < 60; h += 5)
+			frame(v, true, w, h);
+	ty_flow_view_free(v);
+
+	/* Too much for all at once: of the window, and instructions are counted all the same. */
+	most = 800;
+	v = open_view(1000, 1300, 1100);
+	frame(v, true, 80, 24);
+	assert_true(v->by_insn && !v->part->cut && v->part->to_ns < 2000);
+	ty_flow_view_free(v);
+	most = UINT32_MAX;
+	/* Nothing executed in the window: those about the cursor. */
+	v = open_view(29000, 29900, 29500);
+	frame(v, true, 80, 24);
+	assert_true(v->by_insn && v->at == v->part->steps.n - 1);
+	ty_flow_view_free(v);
+	input.software = false;
+	v = open_view(1000, 1300, 1100);
+	assert_false(v->by_insn);
+	ty_flow_view_free(v);
+	drop();
+}
+
+/* Functions are found by a part of their name, forward and then from the beginning. */
+static void test_find(void **state)
+{
+	struct ty_flow_view *v;
+	uint32_t before, calls = 0;
+
+	input.software = true;
+	v = open_view(1000, 1300, 1000);
+	for (uint32_t i = 0; i < v->part->calls.n; i++)
+		calls += strstr(ty_flow_part_function(v->part, i), "code+0x2") != NULL;
+	assert_true(calls > 100);
+	act(v, TY_ACT_TIME_FIRST);
+	for (uint32_t i = 0; i < calls; i++) {
+		before = v->at;
+		type(v, i ? "" : "DE+0x2");
+		if (!i) { /* capital letters are meant */
+			assert_int_equal(v->at, before);
+			assert_non_null(strstr(v->message, "no function with 'DE+0x2'"));
+			type(v, "de+0x2");
+		}
+		assert_true(v->at > before);
+		assert_int_equal(ip(v), 0x20);
+	}
+	before = v->at;
+	type(v, "");
+	assert_true(v->at < before);
+	assert_int_equal(ip(v), 0x20);
+	assert_non_null(strstr(v->message, "call 1 of "));
+	/* What is typed may be taken back, and is no action. */
+	before = v->at;
+	act(v, TY_ACT_SEARCH);
+	ty_flow_view_ops.text(v, 'q');
+	ty_flow_view_ops.text(v, TY_KEY_BACKSPACE);
+	ty_flow_view_ops.text(v, TY_KEY_ESC);
+	assert_int_equal(v->at, before);
+	ty_flow_view_free(v);
+	drop();
+	input.software = false;
+}
+
+/* The source line stands beside the instruction on every screen, its text where there is room, and
+ * for the cursor's always. */
+static void test_source(void **state)
+{
+	struct ty_flow_view *v = open_view(1000, 1300, 1100);
+	const char *f;
+
+	while (ip(v) != 0x15)
+		act(v, TY_ACT_DOWN);
+	f = frame(v, true, 80, 24);
+	assert_non_null(strstr(f, "code.c:21  statement(21);"));
+	assert_non_null(strstr(f, "code.c:36"));
+	assert_null(strstr(f, "statement(22)"));
+	assert_non_null(strstr(frame(v, true, 100, 24), "statement(22)"));
+	act(v, TY_ACT_DOWN);
+	while (ip(v) != 0x20)
+		act(v, TY_ACT_DOWN);
+	assert_non_null(strstr(frame(v, true, 80, 24), "code.c:32  (newer) statement(32);"));
+	while (ip(v) != 0x24)
+		act(v, TY_ACT_DOWN);
+	assert_non_null(strstr(frame(v, true, 80, 24), "code.c:36  (its source file is not here)"));
 	ty_flow_view_free(v);
 	drop();
 }
@@ -612,6 +746,7 @@ static void test_rows(void **state)
 	unsigned seed = 5;
 	uint64_t at;
 
+	input.software = true; /* "software" stands beside the rows */
 	ty_tl_build(&facts);
 	ty_tl_switch(0, 0, 0, 0, 7);
 	ty_tl_switch(20, 0, 7, 1, 9);
@@ -715,6 +850,7 @@ static void test_rows(void **state)
 	ty_model_free(m);
 	zero = 0;
 	drop();
+	input.software = false;
 }
 
 /* One that is decoding until it is told to end. */
@@ -813,13 +949,14 @@ static void test_exec(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_part),	 cmocka_unit_test(test_frames),
-		cmocka_unit_test(test_steps),	 cmocka_unit_test(test_window),
-		cmocka_unit_test(test_random),	 cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_places),	 cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_no_order), cmocka_unit_test(test_time_back),
-		cmocka_unit_test(test_exec),	 cmocka_unit_test(test_packets_back),
-		cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_part),	     cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_software),     cmocka_unit_test(test_find),
+		cmocka_unit_test(test_source),	     cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_window),	     cmocka_unit_test(test_random),
+		cmocka_unit_test(test_rows),	     cmocka_unit_test(test_places),
+		cmocka_unit_test(test_packets),	     cmocka_unit_test(test_no_order),
+		cmocka_unit_test(test_time_back),    cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_packets_back), cmocka_unit_test(test_stop),
 	};
 	int failed = 0;
 
