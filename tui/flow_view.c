@@ -382,13 +382,13 @@ static void help(struct ty_flow_view *v)
 		"An open side: the call began before, or goes on behind, what was decoded.",
 		"",
 		"Instructions: time (~ not earlier than this, and not later than the next time",
-		"without ~), xN: executed N times in the window above, place (indented by depth),",
-		"instruction, source line. Of the cursor's the line above the list has the text, "
-		"wide",
-		"screens have it of all; '(newer)': the source file was written after the program.",
+		"without ~), xN: executed N times in the window above, place (indented by",
+		"depth), instruction, source line. The text of the cursor's source line stands",
+		"above the list; wide screens have that of all. \"(newer)\": the source file was",
+		"written after the program.",
 		"",
-		"Single-stepped (software): times are those of the stepping and say nothing of the",
-		"program. So the axis counts instructions at first, and each has its number.",
+		"Single-stepped (software): times are those of the stepping and say nothing of",
+		"the program. The axis counts instructions at first, and each has its number.",
 	};
 
 	ty_page_reset(&v->page);
