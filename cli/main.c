@@ -39,7 +39,7 @@ static void usage(FILE *f)
 	fputs("\n`tarry help COMMAND` tells more. See also tarry(1).\n", f);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	static char help[] = "--help";
 	struct ty_err err = {0};
@@ -73,4 +73,15 @@ int main(int argc, char **argv)
 		}
 	ty_say("tarry: '%s' is not a command of tarry; `tarry --help` lists them\n", argv[1]);
 	return TY_EXIT_USAGE;
+}
+
+/* What was printed and could not be written is a failure of every command, help as well. */
+int main(int argc, char **argv)
+{
+	int status = run(argc, argv);
+	struct ty_err err = {0};
+
+	if (status == TY_EXIT_GOOD && ty_cli_written(&err))
+		return ty_cli_fail(&err);
+	return status;
 }

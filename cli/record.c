@@ -169,6 +169,10 @@ static int record(struct ty_record_args *a)
 		ty_index_remove(a->o.out);
 	if (r) {
 		r = ty_cli_fail(&err);
+		if (res.kept_spool && !res.finished && res.kept_whole)
+			ty_say("tarry: %s stays unfinished: whole and readable by tarry, but not "
+			       "by trace-cmd\n",
+			       a->o.out);
 		if (res.kept_spool && !res.kept_whole)
 			ty_say("tarry: what was recorded until then (%.3g s) is in %s and can be "
 			       "read\n",

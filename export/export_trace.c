@@ -454,8 +454,11 @@ int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, ui
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "no event lies in the window");
 	r = r ? r : ty_spool_publish(spool, err);
 	r = r ? r : ty_spool_finish(spool, err);
-	if (r && spool)
+	if (r && spool && !ty_spool_is_finished(spool)) {
 		ty_spool_discard(spool);
+		if (err && strlen(err->msg) + 30 < sizeof(err->msg))
+			strcat(err->msg, "; nothing was exported");
+	}
 	ty_spool_writer_free(c.w);
 	ty_spool_close(spool);
 	ty_buf_fini(&c.pages);

@@ -101,6 +101,11 @@ void ty_spool_discard(struct ty_spool *s)
 	s->published = false;
 }
 
+bool ty_spool_is_finished(const struct ty_spool *s)
+{
+	return s->finished;
+}
+
 bool ty_spool_removed(const struct ty_spool *s)
 {
 	struct stat st;
@@ -297,8 +302,7 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 		return failed_before(s, err);
 	if (ty_spool_write(s, chunk, len, &off)) {
 		ty_fail_errno(&mine,
-			      "cannot write to %s (all chunks written before stay readable; "
-			      "free space and record again)",
+			      "cannot write to %s (free space, or name another disk with -o)",
 			      s->path);
 		mine.off = off;
 		return fail_first(s, mine, err);

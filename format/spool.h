@@ -164,6 +164,8 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
  */
 void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
 			void *ctx);
+/* Its finished form is at its path, whatever ty_spool_finish says of the disk. */
+bool ty_spool_is_finished(const struct ty_spool *s);
 /* Somebody has removed its file before it was finished: what is in it is gone with the spool. */
 bool ty_spool_removed(const struct ty_spool *s);
 /* Close without finishing; the file stays. */

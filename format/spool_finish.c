@@ -253,10 +253,7 @@ static int build_head(struct ty_finish *f, uint32_t *dir_desc, uint64_t *data_en
 
 static int write_failed(struct ty_finish *f)
 {
-	return ty_fail_errno(f->err,
-			     "%s: cannot write its finished form; it stays unfinished, whole "
-			     "and readable by tarry",
-			     f->spool->path);
+	return ty_fail_errno(f->err, "%s: cannot write its finished form", f->spool->path);
 }
 
 static int put(struct ty_finish *f, const void *p, size_t n, uint64_t off)
@@ -386,9 +383,8 @@ static int check_space(struct ty_finish *f, uint64_t need)
 		return 0;
 	return ty_fail(
 		f->err, TY_ENOSPC, TY_NO_OFFSET,
-		"%s: making a trace.dat of it needs %s beside it, only %s are free; it stays "
-		"unfinished: whole and readable by tarry, but not by trace-cmd. For the "
-		"next recording free space or name another disk with -o",
+		"%s: making a trace.dat of it needs %s beside it, only %s are free (free space, "
+		"or name another disk with -o)",
 		f->spool->path, ty_fmt_bytes(need, a), ty_fmt_bytes(have, b));
 }
 
@@ -458,9 +454,7 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 		r = ty_spool_scan(s->fd, atomic_load(&s->end), s->path, &f.scan, err);
 	if (!r && (f.scan.torn || f.scan.too_many))
 		r = ty_fail(err, TY_EFORMAT, f.scan.torn_off,
-			    "%s: not all of its chunks can be found again; it stays as it is, "
-			    "unfinished and readable",
-			    s->path);
+			    "%s: not all of its chunks can be found again", s->path);
 	if (!r) {
 		count_work(s, &f.scan);
 		r = ty_spool_repack(s, &f.scan, err);

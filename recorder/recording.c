@@ -287,6 +287,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		/* Only what cannot be read back is lost; otherwise it is merely no trace.dat. */
 		res->kept_whole = e && e != -TY_EFORMAT && e != -TY_EIO;
 	}
+	res->finished = ty_spool_is_finished(r->spool);
 	lost = e && ty_spool_removed(r->spool);
 	if (lost) {
 		res->kept_whole = false;

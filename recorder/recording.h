@@ -68,6 +68,7 @@ struct ty_record_result {
 	bool steps_lost;  /* how many is not known: the stepper was killed, or could not write */
 	struct ty_aux_result aux; /* of pt or spe */
 	bool no_nice;		  /* the readers got no higher priority */
+	bool finished;		  /* the finished file is there, even if something failed then */
 	bool kept_spool;	  /* failed, but what was recorded is in the file */
 	bool kept_whole;	  /* only finishing failed: all is in the file, mostly as a spool */
 	/* Whole sentences about what is not recorded as one may expect it. */
