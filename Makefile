@@ -35,7 +35,7 @@ SEES_export    := base format decoder model analysis session export
 SEES_cli       := base format recorder decoder model analysis session tui report export cli
 SEES_tests     := $(FOLDERS) tests/unit
 
-LIBS_PC   := libzstd liblz4 zlib libtraceevent libseccomp ncursesw capstone libdw libelf
+LIBS_PC   := libzstd liblz4 zlib libtraceevent libtracefs libseccomp ncursesw capstone libdw libelf
 LIBS_TEST := cmocka vterm
 
 CFLAGS  ?= -O2 -g

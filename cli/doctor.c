@@ -136,7 +136,7 @@ static bool check_events(const char *root)
 		say("FAIL", "system calls",
 		    "raw_syscalls:sys_enter and sys_exit are not there: the kernel needs "
 		    "CONFIG_FTRACE_SYSCALLS");
-	if (!ty_tracefs_exists(inst.dir, "options/event-fork"))
+	if (!ty_instance_has(&inst, "options/event-fork"))
 		say("note", "later children",
 		    "this kernel has no option event-fork: with -p or a command, children's system "
 		    "calls are missed; use -a");

@@ -251,11 +251,10 @@ bool ty_evset_has_syscalls(const struct ty_evset *set)
 static int enable(const struct ty_evset_item *it, const struct ty_instance *inst,
 		  struct ty_err *err)
 {
-	char path[320], kernel[300];
+	char kernel[300];
 
 	if (it->filter) {
-		snprintf(path, sizeof(path), "events/%s/%s/filter", it->system, it->event);
-		if (ty_tracefs_write(inst->dir, path, it->filter, false, NULL)) {
+		if (ty_instance_event(inst, it->system, it->event, "filter", it->filter, NULL)) {
 			int e = errno;
 
 			if (!ty_instance_error(inst, kernel, sizeof(kernel)))
@@ -265,8 +264,7 @@ static int enable(const struct ty_evset_item *it, const struct ty_instance *inst
 				       it->event, kernel);
 		}
 	}
-	snprintf(path, sizeof(path), "events/%s/%s/enable", it->system, it->event);
-	if (ty_tracefs_write(inst->dir, path, "1", false, NULL)) {
+	if (ty_instance_event(inst, it->system, it->event, "enable", "1", NULL)) {
 		int e = errno;
 
 		return ty_fail(err, e == EPERM || e == EACCES ? TY_EPERM : TY_ESYS, TY_NO_OFFSET,

@@ -105,7 +105,7 @@ int ty_follow_tids(const struct ty_instance *inst, const int *tids, size_t n, st
 		while (i < n && len < WRITE_BYTES)
 			len += (size_t)snprintf(text + len, WRITE_BYTES + 32 - len, "%d ",
 						tids[i++]);
-		e = ty_tracefs_write(inst->dir, "set_event_pid", text, true, err);
+		e = ty_instance_write(inst, "set_event_pid", text, true, err);
 	}
 	free(text);
 	return e;

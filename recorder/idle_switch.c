@@ -82,8 +82,6 @@ static enum ty_idle_verdict judge(const struct ty_instance *inst, unsigned cpu)
 int ty_idle_switch_test(const char *root, const unsigned *cpus, unsigned n,
 			enum ty_idle_verdict *verdict, struct ty_err *err)
 {
-	static const char filter[] = "events/sched/sched_switch/filter",
-			  enable[] = "events/sched/sched_switch/enable";
 	struct ty_instance inst;
 	int r;
 
@@ -92,8 +90,9 @@ int ty_idle_switch_test(const char *root, const unsigned *cpus, unsigned n,
 	r = ty_instance_create(&inst, root, "idletest", NULL, 0, 0, err);
 	if (r)
 		return r;
-	r = ty_tracefs_write(inst.dir, filter, "prev_pid == 0 || next_pid == 0", false, err);
-	r = r ? r : ty_tracefs_write(inst.dir, enable, "1", false, err);
+	r = ty_instance_event(&inst, "sched", "sched_switch", "filter",
+			      "prev_pid == 0 || next_pid == 0", err);
+	r = r ? r : ty_instance_event(&inst, "sched", "sched_switch", "enable", "1", err);
 	for (int round = 0; !r && round < ROUNDS; round++) {
 		bool all = true;
 

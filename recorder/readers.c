@@ -154,7 +154,7 @@ int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *i
 	snprintf(percent, sizeof(percent), "%d", WAKE_PERCENT);
 	/* Kernels before 4.21 have no buffer_percent: their readers wake at every page. */
 	for (unsigned i = 0; !r && i < n; i++)
-		ty_tracefs_write(inst[i]->dir, "buffer_percent", percent, false, NULL);
+		ty_instance_write(inst[i], "buffer_percent", percent, false, NULL);
 	if (!r)
 		r = init_packets(rs, err);
 	if (!r)

@@ -256,7 +256,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	r->command.go = r->command.report = -1;
 	r->step.in = r->quotas.root = r->steal.fd = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)
-		r->inst[i] = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
+		r->inst[i] = (struct ty_instance){.dir = -1, .on = -1};
 	ty_buf_init(&r->thread_names, TY_REC_TEXT);
 	ty_buf_init(&r->held_back, TY_REC_TEXT);
 	ty_buf_init(&r->stolen, TY_REC_TEXT);

@@ -114,9 +114,9 @@ static void set_options(struct recording *r, const struct ty_instance *inst, boo
 		       {"options/record-tgid", "0"},	{"options/hash-ptr", "0"}};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (ty_tracefs_exists(inst->dir, options[i].name))
-			ty_tracefs_write(inst->dir, options[i].name, options[i].value, false, NULL);
-	if (!follow || !ty_tracefs_write(inst->dir, "options/event-fork", "1", false, NULL))
+		if (ty_instance_has(inst, options[i].name))
+			ty_instance_write(inst, options[i].name, options[i].value, false, NULL);
+	if (!follow || !ty_instance_write(inst, "options/event-fork", "1", false, NULL))
 		return;
 	r->no_follow = true;
 	ty_rec_note(r,

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <tracefs.h>
 #include <unistd.h>
 
 #ifndef TRACEFS_MAGIC
@@ -32,49 +32,23 @@ static bool is_tracefs(const char *dir)
 	return !statfs(dir, &s) && (unsigned long)s.f_type == TRACEFS_MAGIC;
 }
 
-/* /proc/mounts writes blanks as \040 and the like. */
-static void unescape(char *s)
+/* As libtracefs finds it in /proc/mounts, or below a mounted debugfs. */
+static bool find_mounted(char root[TY_TRACEFS_PATH], bool mount)
 {
-	char *o = s;
+	const char *dir = NULL;
 
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*o++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-			s += 3;
-		} else {
-			*o++ = *s;
-		}
-	}
-	*o = 0;
-}
-
-static bool find_mounted(char root[TY_TRACEFS_PATH])
-{
-	char line[4096], dir[2048], type[64];
-	bool found = false;
-	FILE *f = fopen("/proc/mounts", "re");
-
-	if (!f)
+	if (tracefs_tracing_dir_is_mounted(mount, &dir) < 0 || !dir ||
+	    strlen(dir) >= TY_TRACEFS_PATH || !is_tracefs(dir))
 		return false;
-	while (!found && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %2047s %63s", dir, type) != 2 || strcmp(type, "tracefs"))
-			continue;
-		unescape(dir);
-		if (strlen(dir) < TY_TRACEFS_PATH && is_tracefs(dir)) {
-			strcpy(root, dir);
-			found = true;
-		}
-	}
-	fclose(f);
-	return found;
+	strcpy(root, dir);
+	return true;
 }
 
 int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *err)
 {
 	if (is_tracefs(DEFAULT_ROOT))
 		strcpy(root, DEFAULT_ROOT);
-	else if (!find_mounted(root)) {
+	else if (!find_mounted(root, false)) {
 		if (access(DEFAULT_ROOT, F_OK))
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 				       "this kernel has no tracefs (%s is not there): it needs "
@@ -84,7 +58,7 @@ int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *e
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 				       "tracefs is not mounted: mount -t tracefs tracefs %s",
 				       DEFAULT_ROOT);
-		if (mount("tracefs", DEFAULT_ROOT, "tracefs", 0, NULL)) {
+		if (!find_mounted(root, true)) {
 			int e = errno;
 
 			if (e == EPERM || e == EACCES)
@@ -99,7 +73,6 @@ int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *e
 					     "cannot mount tracefs (mount -t tracefs tracefs %s)",
 					     DEFAULT_ROOT);
 		}
-		strcpy(root, DEFAULT_ROOT);
 	}
 	if (access(root, R_OK | W_OK | X_OK)) {
 		if (errno == EROFS)
@@ -109,28 +82,38 @@ int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *e
 		return ty_fail(err, TY_EPERM, TY_NO_OFFSET,
 			       "no permission to use %s: run tarry as root (sudo tarry ...)", root);
 	}
-	return 0;
+	return tracefs_set_tracing_dir(root)
+		       ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory")
+		       : 0;
 }
 
-int ty_tracefs_write(int dirfd, const char *path, const char *text, bool append, struct ty_err *err)
+static int written(int r, const char *file, const char *text, struct ty_err *err)
 {
-	size_t n = strlen(text);
-	int fd = openat(dirfd, path, O_WRONLY | O_CLOEXEC | (append ? 0 : O_TRUNC)), e;
-	ssize_t r;
-
-	if (fd < 0)
-		return ty_fail_errno(err, "cannot open tracefs file %s for writing", path);
-	do
-		r = write(fd, text, n);
-	while (r < 0 && errno == EINTR);
-	e = errno;
-	close(fd);
-	if (r == (ssize_t)n)
+	if (r == (int)strlen(text))
 		return 0;
-	errno = r < 0 ? e : EIO;
-	e = ty_fail_errno(err, "cannot write '%.*s' to tracefs file %s", (int)strcspn(text, "\n"),
-			  text, path);
-	return e;
+	errno = r < 0 ? errno : EIO;
+	return ty_fail_errno(err, "cannot write '%.*s' to tracefs file %s",
+			     (int)strcspn(text, "\n"), text, file);
+}
+
+int ty_instance_write(const struct ty_instance *inst, const char *file, const char *text,
+		      bool append, struct ty_err *err)
+{
+	return written(append ? tracefs_instance_file_append(inst->lib, file, text)
+			      : tracefs_instance_file_write(inst->lib, file, text),
+		       file, text, err);
+}
+
+int ty_instance_event(const struct ty_instance *inst, const char *system, const char *event,
+		      const char *file, const char *text, struct ty_err *err)
+{
+	return written(tracefs_event_file_write(inst->lib, system, event, file, text), file, text,
+		       err);
+}
+
+bool ty_instance_has(const struct ty_instance *inst, const char *file)
+{
+	return tracefs_file_exists(inst->lib, file);
 }
 
 int ty_tracefs_read(int dirfd, const char *path, struct ty_buf *out, struct ty_err *err)
@@ -197,28 +180,21 @@ uint64_t ty_proc_start_ticks(int pid)
 
 static int set_ring_bytes(const struct ty_instance *inst, uint64_t bytes)
 {
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, (bytes + 1023) / 1024);
-	return ty_tracefs_write(inst->dir, "buffer_size_kb", text, false, NULL);
+	return tracefs_instance_set_buffer_size(inst->lib, (bytes + 1023) / 1024, -1);
 }
 
 /* 0 only when the kernel then says that the pages are of this size. */
 static int set_page_bytes(const struct ty_instance *inst, uint32_t bytes)
 {
 	static const char file[] = "buffer_subbuf_size_kb";
+	long long now;
 	char text[16];
-	struct ty_buf b;
 	int r;
 
 	snprintf(text, sizeof(text), "%" PRIu32, bytes / 1024);
-	r = ty_tracefs_write(inst->dir, file, text, false, NULL);
-	ty_buf_init(&b, SMALL_FILE);
-	if (!r)
-		r = ty_tracefs_read(inst->dir, file, &b, NULL);
-	if (!r && (!b.len || strtoul(b.p, NULL, 10) != bytes / 1024))
+	r = ty_instance_write(inst, file, text, false, NULL);
+	if (!r && (tracefs_instance_file_read_number(inst->lib, file, &now) || now != bytes / 1024))
 		r = -TY_EUNSUPPORTED;
-	ty_buf_fini(&b);
 	return r;
 }
 
@@ -232,12 +208,12 @@ static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_by
 	inst->dir = open(inst->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (inst->dir < 0)
 		return ty_fail_errno(err, "cannot open trace instance %s", inst->path);
-	inst->on = openat(inst->dir, "tracing_on", O_WRONLY | O_CLOEXEC);
+	inst->on = tracefs_instance_file_open(inst->lib, "tracing_on", O_WRONLY | O_CLOEXEC);
 	if (inst->on < 0)
 		return ty_fail_errno(err, "cannot open %s/tracing_on", inst->path);
 	r = ty_instance_on(inst, false, err);
 	if (!r && clock)
-		r = ty_tracefs_write(inst->dir, "trace_clock", clock, false, err);
+		r = ty_instance_write(inst, "trace_clock", clock, false, err);
 	inst->page_bytes = machine;
 	if (!r && page_bytes > machine && !set_page_bytes(inst, page_bytes))
 		inst->page_bytes = page_bytes;
@@ -259,23 +235,22 @@ int ty_instance_create(struct ty_instance *inst, const char *root, const char *w
 		       const char *clock, uint64_t ring_bytes, uint32_t page_bytes,
 		       struct ty_err *err)
 {
-	char dir[TY_TRACEFS_PATH + 16];
 	int r;
 
-	*inst = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
+	*inst = (struct ty_instance){.dir = -1, .on = -1};
 	snprintf(inst->name, sizeof(inst->name), NAME_PREFIX "%d-%" PRIu64 "-%s", (int)getpid(),
 		 ty_proc_start_ticks(getpid()), what);
-	snprintf(dir, sizeof(dir), "%s/instances", root);
-	snprintf(inst->path, sizeof(inst->path), "%s/%s", dir, inst->name);
-	inst->parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (inst->parent < 0)
-		return ty_fail_errno(err, "cannot open %s (this kernel has no trace instances)",
-				     dir);
-	if (mkdirat(inst->parent, inst->name, 0700)) {
-		r = ty_fail_errno(err, "cannot make the trace instance %s", inst->path);
-		close(inst->parent);
-		inst->parent = -1;
-		return r;
+	snprintf(inst->path, sizeof(inst->path), "%s/instances/%s", root, inst->name);
+	inst->lib = tracefs_instance_create(inst->name);
+	if (!inst->lib)
+		return ty_fail_errno(err, "cannot make the trace instance %s%s", inst->path,
+				     errno == ENOENT ? " (this kernel has no trace instances)"
+						     : "");
+	if (!tracefs_instance_is_new(inst->lib)) {
+		tracefs_instance_free(inst->lib);
+		inst->lib = NULL;
+		errno = EEXIST;
+		return ty_fail_errno(err, "cannot make the trace instance %s", inst->path);
 	}
 	r = prepare(inst, clock, ring_bytes, page_bytes, err);
 	if (r)
@@ -285,14 +260,14 @@ int ty_instance_create(struct ty_instance *inst, const char *root, const char *w
 
 int ty_instance_on(const struct ty_instance *inst, bool on, struct ty_err *err)
 {
-	if (pwrite(inst->on, on ? "1" : "0", 1, 0) == 1)
+	if (!(on ? tracefs_trace_on_fd : tracefs_trace_off_fd)(inst->on))
 		return 0;
 	return ty_fail_errno(err, "cannot switch tracing %s in %s", on ? "on" : "off", inst->path);
 }
 
 void ty_instance_remove(struct ty_instance *inst)
 {
-	if (inst->parent < 0)
+	if (!inst->lib)
 		return;
 	if (inst->on >= 0) {
 		ty_instance_on(inst, false, NULL);
@@ -301,11 +276,10 @@ void ty_instance_remove(struct ty_instance *inst)
 	if (inst->dir >= 0)
 		close(inst->dir);
 	/* A reader of another program (cat trace_pipe) may keep it for a moment. */
-	for (int i = 0;
-	     unlinkat(inst->parent, inst->name, AT_REMOVEDIR) && errno == EBUSY && i < 20; i++)
+	for (int i = 0; tracefs_instance_destroy(inst->lib) && errno == EBUSY && i < 20; i++)
 		usleep(5000);
-	close(inst->parent);
-	*inst = (struct ty_instance){.parent = -1, .dir = -1, .on = -1};
+	tracefs_instance_free(inst->lib);
+	*inst = (struct ty_instance){.dir = -1, .on = -1};
 }
 
 /*
@@ -316,16 +290,12 @@ void ty_instance_remove(struct ty_instance *inst)
  */
 bool ty_instance_error(const struct ty_instance *inst, char *out, size_t size)
 {
-	struct ty_buf b;
-	char *last = NULL, *text, *end;
+	char *log = tracefs_error_last(inst->lib), *last = NULL, *text, *end;
 	bool found = false;
 
-	ty_buf_init(&b, SMALL_FILE);
-	if (!ty_tracefs_read(inst->dir, "error_log", &b, NULL) && b.p) {
-		for (char *p = b.p; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
-			if (*p == '[')
-				last = p;
-	}
+	for (char *p = log; p && *p; p = strchr(p, '\n'), p = p ? p + 1 : NULL)
+		if (*p == '[')
+			last = p;
 	text = last ? strchr(last, ']') : NULL;
 	if (text) {
 		for (text++; *text == ' ';)
@@ -352,7 +322,7 @@ bool ty_instance_error(const struct ty_instance *inst, char *out, size_t size)
 		}
 		found = true;
 	}
-	ty_buf_fini(&b);
+	free(log);
 	return found;
 }
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs: where it is, its small text files, and own instances. The top-level buffer's state and
- * the function tracer's files are never written: other people's recordings live there.
+ * tracefs: where it is, and own instances, by libtracefs. The top-level buffer's state is never
+ * written: other people's recordings live there. The function tracer's files are not even opened
+ * (a container may forbid them): of libtracefs only what touches no file but those that are named
+ * to it is called, so neither its tracers nor its lists of options or events
+ * (tests/e2e/tracefs_files.sh). It opens without O_CLOEXEC: a command is forked before there is an
+ * instance (recording_start.c), so that it holds no file of one.
  *
  * An instance is named tarry-PID-STARTTIME-WHAT, so that the next recorder can tell the ones of
  * dead recorders (ty_instance_sweep). A live recorder holds files of its instances open, and the
@@ -18,6 +22,8 @@
 #include "buf.h"
 #include "err.h"
 
+struct tracefs_instance;
+
 #define TY_TRACEFS_PATH 256
 
 /*
@@ -27,12 +33,6 @@
  */
 int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *err);
 
-/*
- * Write text to the file `path` under the directory dirfd, in one write. `append` keeps what a list
- * file (set_event_pid) holds. 0 or -TY_E... ; errno is kept for callers that choose by it.
- */
-int ty_tracefs_write(int dirfd, const char *path, const char *text, bool append,
-		     struct ty_err *err);
 /* Append a whole small file (up to `limit` bytes) to out. 0 or -TY_E.... */
 int ty_tracefs_read(int dirfd, const char *path, struct ty_buf *out, struct ty_err *err);
 bool ty_tracefs_exists(int dirfd, const char *path);
@@ -40,8 +40,8 @@ bool ty_tracefs_exists(int dirfd, const char *path);
 struct ty_instance {
 	char name[96];
 	char path[TY_TRACEFS_PATH + 112];
-	int parent;	     /* directory fd of instances/; -1: nothing to remove */
-	int dir;	     /* directory fd of the instance */
+	struct tracefs_instance *lib; /* NULL: nothing to remove */
+	int dir;		      /* directory fd of the instance */
 	int on;		     /* its tracing_on, open for writing: also what keeps sweepers away */
 	uint32_t page_bytes; /* of one page of its rings (the kernel's sub-buffer) */
 };
@@ -55,6 +55,16 @@ struct ty_instance {
 int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
 		       const char *clock, uint64_t ring_bytes, uint32_t page_bytes,
 		       struct ty_err *err);
+/*
+ * Write text to a file of the instance, in one write. `append` keeps what a list file
+ * (set_event_pid) holds. 0 or -TY_E... ; errno is kept for callers that choose by it.
+ */
+int ty_instance_write(const struct ty_instance *inst, const char *file, const char *text,
+		      bool append, struct ty_err *err);
+/* The same of a file (enable, filter) of an event. */
+int ty_instance_event(const struct ty_instance *inst, const char *system, const char *event,
+		      const char *file, const char *text, struct ty_err *err);
+bool ty_instance_has(const struct ty_instance *inst, const char *file);
 /* Tracing on or off. */
 int ty_instance_on(const struct ty_instance *inst, bool on, struct ty_err *err);
 /* Close and remove; all other files of the instance must be closed. Any state, also never made. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <tracefs.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,12 +186,19 @@ static void wrong_events_are_refused(void **state)
 
 static struct ty_instance fake_instance(void)
 {
-	struct ty_instance i = {.parent = -1, .on = -1};
+	struct ty_instance i = {.on = -1, .lib = tracefs_instance_alloc(dir, NULL)};
 
 	snprintf(i.path, sizeof(i.path), "%s", dir);
 	i.dir = open(dir, O_RDONLY | O_DIRECTORY);
 	assert_true(i.dir >= 0);
+	assert_non_null(i.lib);
 	return i;
+}
+
+static void fake_gone(struct ty_instance *i)
+{
+	close(i->dir);
+	tracefs_instance_free(i->lib);
 }
 
 static void kernel_errors_in_one_line(void **state)
@@ -213,7 +221,7 @@ static void kernel_errors_in_one_line(void **state)
 	put_text("error_log", "[ 2.5] odd");
 	assert_true(ty_instance_error(&i, text, sizeof(text)));
 	assert_string_equal(text, "odd");
-	close(i.dir);
+	fake_gone(&i);
 }
 
 static void stats_are_read(void **state)
@@ -236,7 +244,7 @@ static void stats_are_read(void **state)
 	assert_int_equal(ty_instance_now_ns(&i), 2524424734000ull);
 	assert_true(ty_instance_stats(&i, 4, &st, NULL) < 0);
 	ty_buf_fini(&b);
-	close(i.dir);
+	fake_gone(&i);
 }
 
 static void only_the_dead_are_swept(void **state)
@@ -549,7 +557,7 @@ static void check_every_page(void)
 	ty_chunk_scratch_fini(&scratch);
 	ty_trace_close(t);
 	close(stop);
-	close(i.dir);
+	fake_gone(&i);
 	free(pages);
 	free(out);
 }
