@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "digits.h"
-#include "syscall_sets.h"
+#include "syscall_constants.h"
 #include "syscalls.h"
 
 struct fmt {

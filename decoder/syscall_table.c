@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "syscall_sets.h"
+#include "syscall_constants.h"
 
 #define INT	    TY_ARG_INT
 #define FD	    TY_ARG_FD

@@ -18,7 +18,8 @@
 /* Whose values of O_DIRECTORY & Co, whose order of clone's arguments. */
 enum ty_argos { TY_ARGOS_X86 = 0, TY_ARGOS_ARM = 1, TY_ARGOS_GENERIC = 2, TY_ARGOS_32 = 0x10 };
 
-/* The type of an argument: one of these, or TY_ARG_SETS + a set of named values (syscall_sets.h).
+/* The type of an argument: one of these, or TY_ARG_SETS + a set of named values
+ * (syscall_constants.h).
  */
 enum ty_argkind {
 	TY_ARG_INT,	 /* 32-bit, signed */

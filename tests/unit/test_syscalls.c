@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "syscall_sets.h"
+#include "syscall_constants.h"
 #include "syscalls.h"
 
 static const struct ty_sysarch *x86, *arm;

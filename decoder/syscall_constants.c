@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named values of system call arguments; see syscall_sets.h. Constants newer than the headers of
- * the oldest supported system are given by number where people meet them (they are ABI: they never
- * change).
+ * Named values of system call arguments; see syscall_constants.h. Constants newer than the headers
+ * of the oldest supported system are given by number where people meet them (they are ABI: they
+ * never change).
  */
-#include "syscall_sets.h"
+#include "syscall_constants.h"
 
 #include <asm/ioctls.h>
 #include <fcntl.h>

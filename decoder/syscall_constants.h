@@ -4,8 +4,8 @@
  * system's own headers; the few that differ between machines (O_DIRECTORY...) are chosen by
  * syscall_fmt.c. Private to the decoder's system call files.
  */
-#ifndef TY_SYSCALL_SETS_H
-#define TY_SYSCALL_SETS_H
+#ifndef TY_SYSCALL_CONSTANTS_H
+#define TY_SYSCALL_CONSTANTS_H
 
 #include <stdint.h>
 
