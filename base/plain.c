@@ -72,7 +72,9 @@ void ty_plain(char *s, size_t n)
 	}
 }
 
-int ty_plain_escape(struct ty_buf *out, const char *s, size_t n)
+/* Append s[0..n) with \n, \t, \xNN (a byte) and \uNNNN in place of what is harmful. 0, or -TY_E...
+ */
+static int escape(struct ty_buf *out, const char *s, size_t n)
 {
 	int r = 0;
 
@@ -105,7 +107,7 @@ void ty_vsay(const char *fmt, va_list ap)
 		n--;
 	}
 	if (ty_buf_vaddf(&text, fmt, ap) || text.len < lines ||
-	    ty_plain_escape(&shown, text.p, text.len - lines)) {
+	    escape(&shown, text.p, text.len - lines)) {
 		fputs("tarry: out of memory for a message\n", stderr);
 	} else {
 		fwrite(shown.p, 1, shown.len, stderr);

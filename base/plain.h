@@ -22,10 +22,6 @@ bool ty_char_harmful(uint32_t ch);
 /* In place: every harmful byte but TAB becomes '?', as many as there were. Budget: 1 ns per 8 bytes
  * of ASCII. */
 void ty_plain(char *s, size_t n);
-/* Append s[0..n) with \n, \t, \xNN (a byte) and \uNNNN in place of what is harmful. 0, or -TY_E...
- */
-int ty_plain_escape(struct ty_buf *out, const char *s, size_t n);
-
 /*
  * A message on stderr, as printf, with everything harmful escaped but the newlines at the end of
  * fmt. For sentences that quote what others chose.
