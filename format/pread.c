@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading at an offset: whole, but for the file's end (spool_file.h). */
+/* Reading and writing at an offset: whole, but for the file's end (spool_file.h). */
 #include <errno.h>
 #include <unistd.h>
 
@@ -23,4 +23,24 @@ int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
 		got += (size_t)r;
 	}
 	return (int64_t)got;
+}
+
+int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
+{
+	const char *s = p;
+
+	while (n) {
+		ssize_t w = pwrite(fd, s, n, (off_t)off);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w == 0)
+			errno = ENOSPC;
+		if (w <= 0)
+			return -1;
+		s += w;
+		n -= (size_t)w;
+		off += (uint64_t)w;
+	}
+	return 0;
 }

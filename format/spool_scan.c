@@ -19,26 +19,6 @@
 /* Looks at a file of which more is dropped meanwhile; TY_SEC_KEPT chunks that are tried. */
 enum { DROP_TRIES = 4, KEPT_TRIES = 4 };
 
-int ty_pwrite(int fd, const void *p, size_t n, uint64_t off)
-{
-	const char *s = p;
-
-	while (n) {
-		ssize_t w = pwrite(fd, s, n, (off_t)off);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w == 0)
-			errno = ENOSPC;
-		if (w <= 0)
-			return -1;
-		s += w;
-		n -= (size_t)w;
-		off += (uint64_t)w;
-	}
-	return 0;
-}
-
 /* The next byte at or after off that is stored and not a hole; `size` when there is none. */
 static uint64_t skip_hole(int fd, uint64_t off, uint64_t size)
 {

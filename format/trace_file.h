@@ -117,6 +117,9 @@ void ty_trace_cut(struct ty_trace *t, uint64_t off);
 
 /* Decompress src into exactly n bytes of dst: 0, or -TY_EFORMAT / -TY_ENOMEM. Thread-safe. */
 int ty_decompress(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n);
+/* The same with a context that is kept in s. */
+int ty_decompress_kept(enum ty_codec codec, const void *src, size_t src_n, void *dst, size_t n,
+		       struct ty_chunk_scratch *s);
 /* Can `stored` compressed bytes be `raw` bytes at all? Keeps small files from asking for much. */
 bool ty_ratio_ok(enum ty_codec codec, uint64_t stored, uint64_t raw);
 

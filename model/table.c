@@ -19,6 +19,27 @@ uint64_t ty_table_dir_bytes(const struct ty_table_kind *kind, uint32_t tracks, u
 	       nodes * sizeof(struct ty_node) + 2 * ((uint64_t)tracks + 1) * 4;
 }
 
+static uint32_t parents(uint32_t n)
+{
+	return n / TY_NODE_FAN + (n % TY_NODE_FAN != 0);
+}
+
+uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[TY_LEVELS],
+			unsigned *levels)
+{
+	uint64_t all = 0;
+
+	*levels = 0;
+	for (uint32_t k = blocks; k && *levels < TY_LEVELS; k = parents(k)) {
+		first[*levels] = all;
+		n[(*levels)++] = k;
+		all += k;
+		if (k <= TY_NODE_FAN)
+			break;
+	}
+	return all;
+}
+
 /* Every number that is used as an index or offset later. */
 static bool sound(const struct ty_table *t)
 {

@@ -30,27 +30,6 @@ static uint64_t node_len(const struct ty_node *n)
 	return best;
 }
 
-static uint32_t parents(uint32_t n)
-{
-	return n / TY_NODE_FAN + (n % TY_NODE_FAN != 0);
-}
-
-uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[TY_LEVELS],
-			unsigned *levels)
-{
-	uint64_t all = 0;
-
-	*levels = 0;
-	for (uint32_t k = blocks; k && *levels < TY_LEVELS; k = parents(k)) {
-		first[*levels] = all;
-		n[(*levels)++] = k;
-		all += k;
-		if (k <= TY_NODE_FAN)
-			break;
-	}
-	return all;
-}
-
 static void inner(struct ty_node *node, const uint64_t *first, const uint32_t *n, unsigned levels)
 {
 	for (unsigned d = 1; d < levels; d++)
