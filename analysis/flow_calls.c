@@ -426,6 +426,10 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 
 	if (f && holds(f, ip))
 		return;
+	/* A jump within a function changes no level. */
+	p = place(c, t->pid, at->ts_ns, t->ip);
+	if (ip >= p->lo && ip < p->hi)
+		return;
 	p = place(c, t->pid, at->ts_ns, ip);
 	if (f && f->call.func == p->func)
 		return;
@@ -545,10 +549,12 @@ static bool indirect(const struct ty_flow_item *it)
 	return false;
 }
 
-static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+/* An instruction, or a run of them. */
+static void on_insns(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *it = &at->item;
-	uint64_t next = t->ip + t->size;
+	const bool run = it->kind == TY_FLOW_RUN;
+	uint64_t next = t->ip + t->size, n = run ? it->value : 1;
 	struct ty_flow_frame *f;
 
 	if (!t->have)
@@ -562,13 +568,13 @@ static void on_insn(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 		jumped(c, t, at, it->ip);
 	f = top(t);
 	if (f) {
-		f->call.insns++;
-		f->call.self_insns++;
+		f->call.insns += n;
+		f->call.self_insns += n;
 	}
-	t->ip = it->ip;
+	t->ip = run ? it->to : it->ip;
 	t->size = it->size;
 	t->cls = it->cls;
-	t->indirect = it->cls == TY_FC_JUMP && indirect(it);
+	t->indirect = run ? it->flags & TY_FF_INDIRECT : it->cls == TY_FC_JUMP && indirect(it);
 	t->have = true;
 	t->off = t->gap = false;
 }
@@ -605,7 +611,8 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 	if (at->ts_ns != TY_FLOW_NO_TIME)
 		t->ts_ns = at->ts_ns;
 	switch (at->item.kind) {
-	case TY_FLOW_INSN: on_insn(c, t, at); break;
+	case TY_FLOW_INSN:
+	case TY_FLOW_RUN: on_insns(c, t, at); break;
 	case TY_FLOW_STOP:
 		if (t->have)
 			left(c, t, at, at->item.to);

@@ -246,9 +246,16 @@ static void add_gap(struct ty_flow_stats *out, const struct ty_flow *f, const st
 static void add_item(struct ty_flow_stats *out, const struct ty_flow *f,
 		     const struct ty_flow_at *at)
 {
+<<<<<<< HEAD
 	out->insns += at->item.kind == TY_FLOW_INSN;
 	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
 		add_gap(out, f, at);
+=======
+	out->insns += at->item.kind == TY_FLOW_INSN  ? 1
+		      : at->item.kind == TY_FLOW_RUN ? at->item.value
+						     : 0;
+	out->gaps += at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW;
+>>>>>>> bbe4010 (decoder, analysis: count runs of instructions instead of following them)
 	if (at->ts_ns == TY_FLOW_NO_TIME)
 		return;
 	if (out->start_ns == TY_FLOW_NO_TIME)
@@ -273,6 +280,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 		r = ty_flow_calls_feed(out->calls_of, &at);
 	}
 	r = r ? r : more;
+	ty_flow_stop(f);
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
 	out->calls = s.calls;

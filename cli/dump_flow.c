@@ -242,7 +242,7 @@ static int put(struct dump *d, const struct ty_flow_at *at)
 static int run(struct dump *d, struct ty_flow_source *src, const char *path, struct ty_err *err)
 {
 	struct ty_flow_at at;
-	int r = ty_flow_source_window(src, path, d->sel, d->shape == BRANCHES, err);
+	int r = ty_flow_source_window(src, path, d->sel, d->shape == BRANCHES, NULL, err);
 
 	if (r)
 		return r;

@@ -194,15 +194,21 @@ static bool choose(void *ctx, const struct ty_flow_at *at)
 
 static int report(struct job *j, const char *path, struct ty_err *err)
 {
+	struct ty_flow_count count = {.extent_of = ty_flow_names_extent,
+				      .each_time = j->a.sel.comms.n};
 	int r = ty_flow_source_open(&j->a.src, path, err);
 
-	r = r ? r : ty_flow_source_window(&j->a.src, path, &j->a.sel, false, err);
 	if (r)
 		return r;
 	j->software = ty_flow_software(j->a.src.flow);
-	j->names = ty_flow_source_names(&j->a.src, err);
+	count.ctx = j->names = ty_flow_source_names(&j->a.src, err);
 	if (!j->names || ty_flow_choice_init(&j->choice, &j->a.sel, &j->a.src))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	/* The slowest call is found again among instructions: its number must be theirs. */
+	r = ty_flow_source_window(&j->a.src, path, &j->a.sel, false, j->slowest ? NULL : &count,
+				  err);
+	if (r)
+		return r;
 	r = ty_flow_stats(j->a.src.flow, j->names, choose, j, &j->st, err);
 	if (r)
 		return r;

@@ -300,6 +300,13 @@ struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file)
 	return f->bytes;
 }
 
+void ty_code_alone(struct ty_code *c, void (*call)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&c->lock);
+	call(ctx);
+	pthread_mutex_unlock(&c->lock);
+}
+
 int ty_code_other(struct ty_code *c, const char *path, struct ty_bytes *out)
 {
 	int r;

@@ -125,6 +125,8 @@ const char *ty_code_file_name(const struct ty_code *c, int file);
 bool ty_code_is_function(const struct ty_code *c, int file);
 /* The file's bytes, loaded if needed; {NULL, 0} when they cannot be had. */
 struct ty_bytes ty_code_file_bytes(struct ty_code *c, int file);
+/* Call while no file is being loaded: for what opens files as `load` does. */
+void ty_code_alone(struct ty_code *c, void (*call)(void *ctx), void *ctx);
 /* A file beside the code (names of a JIT compiler): as `load`. Any time. */
 int ty_code_other(struct ty_code *c, const char *path, struct ty_bytes *out);
 

@@ -35,6 +35,7 @@ void ty_flow_free(struct ty_flow *f)
 		return;
 	ty_flow_pull_stop(f);
 	ty_flow_work_forget(f);
+	ty_memos_free(f->memos);
 	ty_blocks_free(f->blocks);
 	ty_buf_fini(&f->bytes);
 	vec_fini(&f->ranges);
@@ -303,5 +304,24 @@ int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branche
 	ty_flow_pull_stop(f);
 	f->window = *w;
 	f->branches = branches;
+	f->counts = false;
 	return ty_flow_pull_start(f, err);
+}
+
+int ty_flow_seek_runs(struct ty_flow *f, const struct ty_flow_window *w,
+		      const struct ty_flow_count *c, struct ty_err *err)
+{
+	ty_flow_pull_stop(f);
+	/* What is kept are branches. */
+	ty_flow_work_forget(f);
+	f->window = *w;
+	f->branches = false;
+	f->counts = true;
+	f->count = *c;
+	return ty_flow_pull_start(f, err);
+}
+
+void ty_flow_stop(struct ty_flow *f)
+{
+	ty_flow_pull_stop(f);
 }

@@ -19,6 +19,7 @@
 
 #include "code_map.h"
 #include "err.h"
+#include "flow_blocks.h"
 #include "pt_stream.h"
 
 #define TY_FLOW_NO_TIME UINT64_MAX
@@ -105,6 +106,21 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err);
  */
 int ty_flow_seek(struct ty_flow *f, const struct ty_flow_window *w, bool branches,
 		 struct ty_err *err);
+/*
+ * Begin again, to count: runs of instructions (TY_FLOW_RUN) come in place of instructions, wherever
+ * the packets are ordinary; between those of a run, no function is called, returned from or left.
+ * All of a run are within the window, or none. Much faster where code loops: what was executed
+ * before is added, not followed.
+ */
+struct ty_flow_count {
+	ty_extent_of *extent_of; /* which function an address is of; kept until the next seek */
+	void *ctx;
+	bool each_time; /* all instructions of a run have one time */
+};
+int ty_flow_seek_runs(struct ty_flow *f, const struct ty_flow_window *w,
+		      const struct ty_flow_count *c, struct ty_err *err);
+/* Stop decoding: what a seek was given is not used any more. The next one begins again. */
+void ty_flow_stop(struct ty_flow *f);
 /* The next item, over all streams in time order: 1; 0 at the end; -TY_ENOMEM; what reading a stream
  * failed with. */
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);

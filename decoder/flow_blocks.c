@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_blocks.h. A direct-mapped table before the decoding of blocks: a collision costs
- * decoding again. It grows with what was decoded, because a window needs little of it and fresh
+ * See flow_blocks.h. A table before the decoding of blocks, in which each has four places: more
+ * than four costs decoding again. It grows with what was decoded, because a window needs little of it and fresh
  * memory is dear. Blocks lie one after the other, so that a loop's share few pages. Budget: 1 ns
  * where the block before knows its successor, 3 ns for another hit, a miss 0.1 us per instruction
  * (1 us where capstone is asked); 64 MB of blocks, then all are forgotten.
@@ -14,7 +14,8 @@
 #include "disasm.h"
 #include "insn_size.h"
 
-enum { BITS_MIN = 10, BITS_MAX = 15, INSN_MAX = 15 };
+/* An address has WAYS neighbouring slots. */
+enum { BITS_MIN = 10, BITS_MAX = 19, WAYS = 4, INSN_MAX = 15 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
 
@@ -34,6 +35,13 @@ struct ty_blocks {
 	unsigned bits;
 	size_t used;		 /* blocks that were put into: */
 	struct ty_block **slots; /* 2^bits */
+	ty_extent_of *extent_of; /* NULL: nobody wants to know */
+	void *extent_ctx;
+	struct ty_extent extent; /* the last one, of: */
+	int32_t extent_pid;
+	uint64_t extent_from_ns;
+	void (*on_forget)(void *);
+	void *on_forget_ctx;
 };
 
 struct ty_blocks *ty_blocks_new(struct ty_code *code)
@@ -64,10 +72,29 @@ static void free_pieces(struct ty_blocks *b)
 
 static void forget(struct ty_blocks *b)
 {
+	if (b->on_forget)
+		b->on_forget(b->on_forget_ctx);
 	free_pieces(b);
 	b->total = 0;
+	b->used = 0;
 	b->age++;
 	memset(b->slots, 0, sizeof(*b->slots) << b->bits);
+}
+
+void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx)
+{
+	if (b->extent_of == of && b->extent_ctx == ctx)
+		return;
+	forget(b);
+	b->extent_of = of;
+	b->extent_ctx = ctx;
+	b->extent = (struct ty_extent){0};
+}
+
+void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx)
+{
+	b->on_forget = call;
+	b->on_forget_ctx = ctx;
 }
 
 void ty_blocks_free(struct ty_blocks *b)
@@ -84,7 +111,25 @@ static size_t slot_of(int32_t pid, uint64_t ip, unsigned bits)
 {
 	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
 
-	return h >> (64 - bits);
+	return (h >> (64 - bits)) & ~(size_t)(WAYS - 1);
+}
+
+/* Its first slot. */
+static struct ty_block **set_of(struct ty_block **slots, const struct ty_block *x, unsigned bits)
+{
+	return &slots[slot_of(x->pid, x->ip, bits)];
+}
+
+static void put(struct ty_block **set, struct ty_block *x)
+{
+	unsigned i = 0;
+
+	while (i < WAYS && set[i] && (set[i]->ip != x->ip || set[i]->pid != x->pid))
+		i++;
+	/* The oldest goes. */
+	if (i == WAYS)
+		memmove(set, set + 1, (--i) * sizeof(*set));
+	set[i] = x;
 }
 
 /* Twice the slots; without memory for them it stays as it is. */
@@ -96,8 +141,7 @@ static void grow(struct ty_blocks *b)
 		return;
 	for (size_t i = 0; i < (size_t)1 << b->bits; i++)
 		if (b->slots[i])
-			slots[slot_of(b->slots[i]->pid, b->slots[i]->ip, b->bits + 1)] =
-				b->slots[i];
+			put(set_of(slots, b->slots[i], b->bits + 1), b->slots[i]);
 	free(b->slots);
 	b->slots = slots;
 	b->bits++;
@@ -173,6 +217,50 @@ static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip
 	return n;
 }
 
+/* The function of the block's end, and whether its jump leaves it. */
+static void extend(struct ty_blocks *b, struct ty_block *out, uint64_t t_ns)
+{
+	struct ty_extent *e = &b->extent, to;
+	const struct ty_step_insn *i = &out->end;
+
+	if (!b->extent_of)
+		return;
+	if (out->last - e->lo >= e->hi - e->lo || b->extent_pid != out->pid ||
+	    t_ns < b->extent_from_ns || t_ns >= e->until_ns) {
+		*e = (struct ty_extent){.until_ns = UINT64_MAX};
+		b->extent_of(b->extent_ctx, out->pid, t_ns, out->last, e);
+		b->extent_pid = out->pid;
+		b->extent_from_ns = t_ns;
+	}
+	if (e->until_ns < out->until_ns)
+		out->until_ns = e->until_ns;
+	out->lo = e->lo;
+	out->hi = e->hi;
+	if ((i->cls != TY_STEP_COND && i->cls != TY_STEP_DIRECT) || i->call ||
+	    i->target - e->lo < e->hi - e->lo)
+		return;
+	to = (struct ty_extent){.until_ns = UINT64_MAX};
+	b->extent_of(b->extent_ctx, out->pid, t_ns, i->target, &to);
+	if (to.until_ns < out->until_ns)
+		out->until_ns = to.until_ns;
+	out->leaves = to.named;
+}
+
+static uint8_t class_of(const struct ty_step_insn *i)
+{
+	switch (i->cls) {
+	case TY_STEP_COND: return TY_FC_COND;
+	case TY_STEP_DIRECT: return i->call ? TY_FC_CALL : TY_FC_JUMP;
+	case TY_STEP_KERNEL: return TY_FC_FAR_CALL;
+	case TY_STEP_INDIRECT:
+		return i->far	 ? TY_FC_FAR_JUMP
+		       : i->ret	 ? TY_FC_RETURN
+		       : i->call ? TY_FC_CALL
+				 : TY_FC_JUMP | TY_BLOCK_INDIRECT;
+	default: return TY_FC_OTHER;
+	}
+}
+
 static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
 	/* Lengths, then bytes: kept as one. */
@@ -201,22 +289,27 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	if (t_ns < out->from_ns || t_ns >= out->until_ns)
 		return NULL;
 	out->end.next = ip + n;
+	out->cls = class_of(&out->end);
+	extend(b, out, t_ns);
 	memmove(both + out->insns, bytes, n);
 	return keep(b, out, both, out->insns + n);
 }
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
-	struct ty_block *s = b->slots[slot_of(pid, ip, b->bits)];
+	struct ty_block *const *set = &b->slots[slot_of(pid, ip, b->bits)], *s;
 
-	if (s && s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
-		return s;
+	for (unsigned i = 0; i < WAYS && set[i]; i++) {
+		s = set[i];
+		if (s->ip == ip && s->pid == pid && t_ns >= s->from_ns && t_ns < s->until_ns)
+			return s;
+	}
 	s = decode(b, pid, t_ns, ip);
 	if (!s)
 		return NULL;
 	if (++b->used > (size_t)1 << b->bits >> 1 && b->bits < BITS_MAX)
 		grow(b);
-	b->slots[slot_of(pid, ip, b->bits)] = s;
+	put(set_of(b->slots, s, b->bits), s);
 	return s;
 }
 

@@ -11,9 +11,21 @@
 #include <stdint.h>
 
 #include "code_map.h"
+#include "pt_stream.h"
 #include "step_insn.h"
 
 enum { TY_BLOCK_INSNS = 64 };
+#define TY_BLOCK_INDIRECT 0x80 /* a near jump to where a register or memory says */
+
+/* The function that an address is of. */
+struct ty_extent {
+	uint64_t lo, hi;   /* its bytes; 0: not known */
+	uint64_t until_ns; /* something else may be there then */
+	bool named;	   /* there is a function */
+};
+/* Called by the threads that decode, several at a time. */
+typedef void ty_extent_of(void *ctx, int32_t pid, uint64_t t_ns, uint64_t ip,
+			  struct ty_extent *out);
 
 struct ty_block {
 	/* What following the code looks at lies in one cache line. */
@@ -23,6 +35,9 @@ struct ty_block {
 		end; /* the last one; OTHER: the block is long and goes on at end.next */
 	int32_t pid;
 	uint16_t insns;
+	uint8_t cls;	 /* of the last one: enum ty_flow_class, and: */
+	bool leaves;	 /* with extents: the direct jump that ends it goes to another function */
+	uint64_t lo, hi; /* the extent of the last one; 0: not known */
 	struct ty_block *after[2]; /* what came behind it last: at end.next, elsewhere; NULL */
 	uint8_t sizes[];	   /* of its instructions, then the bytes of [ip, end.next) */
 };
@@ -32,6 +47,11 @@ struct ty_blocks;
 /* code: borrowed, no longer changed. NULL: out of memory. */
 struct ty_blocks *ty_blocks_new(struct ty_code *code);
 void ty_blocks_free(struct ty_blocks *b);
+/* From now on blocks know the functions they are of; before any is asked for. NULL: not any more;
+ * all blocks are forgotten. */
+void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx);
+/* Called before all blocks are forgotten. */
+void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx);
 
 /*
  * The block at ip of a process at a time. NULL: there is no code, it is none that is understood, or
@@ -53,6 +73,23 @@ static inline struct ty_block *ty_blocks_after(struct ty_blocks *b, struct ty_bl
 	if (n && n->ip == ip && n->pid == pid && t_ns >= n->from_ns && t_ns < n->until_ns)
 		return n;
 	return ty_blocks_link(b, from, pid, t_ns, ip);
+}
+
+/* Is the end of the block, when the code goes on at `to`, a call, a return or a jump to another
+ * function? */
+static inline bool ty_block_cuts(const struct ty_block *b, uint64_t to)
+{
+	const struct ty_step_insn *i = &b->end;
+
+	switch (i->cls) {
+	case TY_STEP_COND:
+	case TY_STEP_DIRECT: return to != i->next && (i->call || b->leaves);
+	case TY_STEP_INDIRECT:
+		return i->ret ||
+		       (to != i->next && (i->call || i->far || to - b->lo >= b->hi - b->lo));
+	case TY_STEP_KERNEL: return true;
+	default: return false;
+	}
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "flow_names.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,24 @@ struct perf_map {
 };
 
 struct ty_flow_names {
+	pthread_mutex_t lock;
 	struct ty_code *code;
 	ty_flow_symbols *make; /* NULL: ty_symbols_new */
 	void *ctx;
 	VEC(struct ty_symbols *) files;
 	struct ty_name_list *kernel;
 	struct ty_pair_map map_of; /* a process to its perf map */
-	VEC(struct perf_map) maps;
+	VEC(struct perf_map *) maps;
 };
 
 struct ty_flow_names *ty_flow_names_new(struct ty_code *code)
 {
 	struct ty_flow_names *n = calloc(1, sizeof(*n));
 
-	if (n)
-		n->code = code;
+	if (!n)
+		return NULL;
+	pthread_mutex_init(&n->lock, NULL);
+	n->code = code;
 	return n;
 }
 
@@ -42,12 +46,15 @@ void ty_flow_names_free(struct ty_flow_names *n)
 		return;
 	vec_each (s, &n->files)
 		ty_symbols_free(*s);
-	vec_each (m, &n->maps)
-		ty_name_list_free(m->names);
+	vec_each (m, &n->maps) {
+		ty_name_list_free((*m)->names);
+		free(*m);
+	}
 	ty_name_list_free(n->kernel);
 	vec_fini(&n->files);
 	vec_fini(&n->maps);
 	ty_pair_map_fini(&n->map_of);
+	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
 
@@ -57,16 +64,36 @@ void ty_flow_names_symbols(struct ty_flow_names *n, ty_flow_symbols *make, void 
 	n->ctx = ctx;
 }
 
+struct making {
+	struct ty_flow_names *n;
+	const char *name;
+	struct ty_bytes bytes;
+	struct ty_symbols *made;
+};
+
+static void make(void *ctx)
+{
+	struct making *k = ctx;
+
+	k->made = k->n->make(k->n->ctx, k->name, k->bytes);
+}
+
 static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 {
 	while (n->files.n <= (size_t)file)
 		if (vec_push(&n->files, NULL))
 			return NULL;
 	if (!n->files.v[file]) {
-		struct ty_bytes b = ty_code_file_bytes(n->code, file);
+		struct making k = {.n = n,
+				   .name = ty_code_file_name(n->code, file),
+				   .bytes = ty_code_file_bytes(n->code, file)};
 
-		n->files.v[file] = n->make ? n->make(n->ctx, ty_code_file_name(n->code, file), b)
-					   : ty_symbols_new(b.p, b.n);
+		/* It may look for other files. */
+		if (n->make)
+			ty_code_alone(n->code, make, &k);
+		else
+			k.made = ty_symbols_new(k.bytes.p, k.bytes.n);
+		n->files.v[file] = k.made;
 	}
 	return n->files.v[file];
 }
@@ -82,20 +109,21 @@ size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t by
 static const struct perf_map *perf_map(struct ty_flow_names *n, int32_t pid)
 {
 	uint32_t *at = ty_pair_map_add(&n->map_of, (uint32_t)pid, 0);
-	struct perf_map m = {0};
+	struct perf_map *m;
 	struct ty_bytes b;
 
 	if (!at || *at != TY_PAIR_NONE)
-		return at ? &n->maps.v[*at] : NULL;
-	snprintf(m.path, sizeof(m.path), "/tmp/perf-%d.map", (int)pid);
-	if (!ty_code_other(n->code, m.path, &b))
-		m.names = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_PERF_MAP);
-	if (vec_push(&n->maps, m)) {
-		ty_name_list_free(m.names);
+		return at ? n->maps.v[*at] : NULL;
+	m = calloc(1, sizeof(*m));
+	if (!m || vec_push(&n->maps, m)) {
+		free(m);
 		return NULL;
 	}
+	snprintf(m->path, sizeof(m->path), "/tmp/perf-%d.map", (int)pid);
+	if (!ty_code_other(n->code, m->path, &b))
+		m->names = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_PERF_MAP);
 	*at = (uint32_t)n->maps.n - 1;
-	return &n->maps.v[*at];
+	return m;
 }
 
 /* Code that no file names: the kernel's, or a JIT compiler's. */
@@ -137,8 +165,7 @@ static bool symbol_at(struct ty_flow_names *n, int file, uint64_t off, uint64_t 
 	return true;
 }
 
-struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
-				     uint64_t ip)
+static struct ty_flow_name name_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uint64_t ip)
 {
 	struct ty_flow_name out = {.file_id = -1}, other = {.file_id = -1};
 	struct ty_code_at at = {0};
@@ -155,6 +182,29 @@ struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint6
 	out = out.file ? out : other;
 	(void)listed(n, pid, ip, &out);
 	return out;
+}
+
+struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
+				     uint64_t ip)
+{
+	struct ty_flow_name out;
+
+	pthread_mutex_lock(&n->lock);
+	out = name_at(n, pid, t_ns, ip);
+	pthread_mutex_unlock(&n->lock);
+	return out;
+}
+
+void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
+			  struct ty_extent *out)
+{
+	struct ty_flow_name at = ty_flow_names_at(names, pid, t_ns, ip);
+
+	*out = (struct ty_extent){.until_ns = at.until_ns, .named = at.function};
+	if (at.function && at.size) {
+		out->lo = at.start;
+		out->hi = at.start + at.size;
+	}
 }
 
 int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns)
@@ -182,6 +232,7 @@ bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, 
 {
 	const struct ty_code_line *l;
 	struct ty_symbols *s;
+	bool told;
 
 	if (ty_code_is_function(n->code, at->file_id)) {
 		l = ty_code_line_at(n->code, at->file_id, at->off);
@@ -189,6 +240,9 @@ bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, 
 		*line = l ? l->line : 0;
 		return l;
 	}
+	pthread_mutex_lock(&n->lock);
 	s = at->file_id >= 0 ? symbols(n, at->file_id) : NULL;
-	return s && ty_symbols_line(s, at->off, file, line);
+	told = s && ty_symbols_line(s, at->off, file, line);
+	pthread_mutex_unlock(&n->lock);
+	return told;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, source lines and disassembly of the addresses of a flow. Not thread-safe. */
+/* Names and source lines of the addresses of a flow. Several threads may ask at a time. */
 #ifndef TY_FLOW_NAMES_H
 #define TY_FLOW_NAMES_H
 
@@ -36,6 +36,9 @@ struct ty_flow_name {
 /* What is at ip of a process at time t. */
 struct ty_flow_name ty_flow_names_at(struct ty_flow_names *n, int32_t pid, uint64_t t_ns,
 				     uint64_t ip);
+/* ty_extent_of, of names: the function at ip, as ty_flow_names_at tells. */
+void ty_flow_names_extent(void *names, int32_t pid, uint64_t t_ns, uint64_t ip,
+			  struct ty_extent *out);
 /* A number for the program that the process is at time t: another one after an exec. -1: not known.
  */
 int32_t ty_flow_names_program(struct ty_flow_names *n, int32_t pid, uint64_t t_ns);

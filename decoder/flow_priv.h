@@ -85,6 +85,7 @@ struct ty_flow_stream {
 	bool has_later;
 	struct ty_walked *walked;     /* the quick way */
 	size_t taken, time, mark;     /* next of each */
+	size_t run;
 	const struct ty_block *block; /* that ip is in, while the blocks' age is: */
 	unsigned block_age;
 	unsigned block_i;
@@ -166,7 +167,10 @@ struct ty_flow {
 
 	struct ty_flow_window window;
 	bool branches;		  /* items are taken branches, not instructions */
+	bool counts;		  /* they are runs */
+	struct ty_flow_count count;
 	struct ty_blocks *blocks; /* the reader's own */
+	struct ty_memos *memos;	  /* of these, while it counts */
 	struct ty_buf bytes;	  /* the same */
 	size_t read_max;	  /* what streams' bytes may still take */
 	VEC(uint32_t) kept;	  /* ranges, at most TY_FLOW_KEEP bytes of them */

@@ -66,7 +66,7 @@ static void skip_earlier(struct ty_flow_stream *s)
 	const struct ty_walked *w = s->walked;
 	size_t k, to = 0, m = 0;
 
-	if (!s->flow->timed || s->sw < s->sw_end)
+	if (!s->flow->timed || s->sw < s->sw_end || s->flow->counts)
 		return;
 	for (k = 0; k < w->times.n && ty_flow_ns(s->flow, w->times.v[k].tsc) < from_ns; k++) {
 		while (m < w->times.v[k].marks && ty_flow_ns(s->flow, w->marks.v[m].tsc) < from_ns)
@@ -99,7 +99,7 @@ static int open_range(struct ty_flow_stream *s)
 	s->lost = true;
 	s->brancher = (struct ty_brancher){0};
 	if (s->walked) {
-		s->taken = s->time = s->mark = 0;
+		s->taken = s->time = s->mark = s->run = 0;
 		s->ip = s->walked->ip;
 		s->on = s->walked->on;
 		s->timed = false;
@@ -222,6 +222,44 @@ static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
 		s->on = m->kind != TY_FLOW_STOP && s->ip;
 }
 
+/* The walked range's next run, unless a mark comes before it. */
+static inline bool put_run(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	const struct ty_walked *w = s->walked;
+	const struct ty_walk_run *r = s->run < w->runs.n ? &w->runs.v[s->run] : NULL;
+
+	if (!r || r->marks > s->mark)
+		return false;
+	*it = (struct ty_flow_item){.kind = TY_FLOW_RUN,
+				    .cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT,
+				    .size = r->size,
+				    .flags = r->flags | (r->cls & TY_BLOCK_INDIRECT ? TY_FF_INDIRECT : 0),
+				    .tsc = r->tsc,
+				    .ip = r->ip,
+				    .to = r->last,
+				    .value = r->insns};
+	s->run++;
+	return true;
+}
+
+/* The same of a range that is counted. */
+static bool next_counted(struct ty_flow_stream *s, struct ty_flow_item *it)
+{
+	const struct ty_walk_mark *m;
+
+	if (put_run(s, it))
+		return true;
+	if (s->mark == s->walked->marks.n)
+		return false;
+	m = &s->walked->marks.v[s->mark++];
+	if (m->kind == TY_WALK_END)
+		return false;
+	memset(it, 0, sizeof(*it));
+	put_mark(s, m, it);
+	it->tsc = s->tsc;
+	return true;
+}
+
 /* The walked range's next item; false at its end. */
 static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
 {
@@ -319,7 +357,7 @@ static bool next_in_range(struct ty_flow_stream *s, struct ty_flow_item *it)
 	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
 
 	if (s->walked)
-		return next_walked(s, it);
+		return s->flow->counts ? next_counted(s, it) : next_walked(s, it);
 	if (s->refused) {
 		*it = (struct ty_flow_item){.kind = TY_FLOW_GAP,
 					    .text = s->refused,
@@ -413,7 +451,9 @@ static bool may_switch(struct ty_flow_stream *s, const struct ty_flow_item *it)
 
 	s->lost = it->kind == TY_FLOW_GAP || it->kind == TY_FLOW_OVERFLOW;
 	return lost || it->kind == TY_FLOW_START ||
-	       ((it->kind == TY_FLOW_INSN || it->kind == TY_FLOW_BRANCH) && it->ip >> 63 &&
+	       ((it->kind == TY_FLOW_INSN || it->kind == TY_FLOW_BRANCH ||
+		 it->kind == TY_FLOW_RUN) &&
+		it->ip >> 63 &&
 		it->flags & TY_FF_EXACT);
 }
 
@@ -588,6 +628,11 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 			       ty_strerror(r));
 	if (!f->blocks)
 		f->blocks = ty_blocks_new(f->code);
+	if (f->counts && f->blocks && !f->memos)
+		f->memos = ty_memos_new(f->blocks);
+	if (f->blocks)
+		ty_blocks_set_extents(f->blocks, f->counts ? f->count.extent_of : NULL,
+				      f->counts ? f->count.ctx : NULL);
 	vec_each (s, &f->streams) {
 		choose(f, s);
 		s->head = (struct ty_flow_at){.stream = (uint32_t)(s - f->streams.v)};
@@ -596,7 +641,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 		s->now_pid = s->first_pid;
 		s->has_later = false;
 	}
-	r = f->blocks ? ty_flow_work_start(f) : -TY_ENOMEM;
+	r = f->blocks && (f->memos || !f->counts) ? ty_flow_work_start(f) : -TY_ENOMEM;
 	if (r) {
 		f->failed = r;
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");

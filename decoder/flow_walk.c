@@ -21,6 +21,7 @@ void ty_walked_fini(struct ty_walked *w)
 	vec_fini(&w->taken);
 	vec_fini(&w->times);
 	vec_fini(&w->marks);
+	vec_fini(&w->runs);
 }
 
 #ifdef TY_HAVE_IPT
@@ -45,6 +46,7 @@ struct walk {
 	int32_t pid;
 	uint64_t ip, tsc, t_ns, resume;
 	struct ty_block *block;	   /* the last one, to find the next by; NULL */
+	struct ty_block *cur;	   /* the one at ip, where a step led to it; NULL */
 	uint64_t returns[RETURNS]; /* of calls, for compressed returns: a ring */
 	unsigned returns_at, returns_n;
 
@@ -52,11 +54,23 @@ struct walk {
 	bool leaving;
 	struct {
 		uint64_t ip;
-		size_t taken;
+		size_t taken, runs;
 		unsigned returns_at, returns_n;
+		struct ty_walk_run run;
+		unsigned done;
+		uint64_t tsc;
+		bool timed;
 	} left;
 	bool nowhere; /* tracing ended on that way, and no packet says where: */
 	size_t end;   /* its mark */
+
+	/* Where it is counted. */
+	struct ty_memos *memos;	/* NULL: it is not */
+	struct ty_walk_run run;	/* that goes on; the last instruction is the one executed last */
+	unsigned done;		/* instructions of the block at ip that are in it */
+	bool careful;		/* any time may end a run */
+	bool bounded, within;	/* there is a window; the time is in it */
+	size_t which;
 };
 
 static int odd(void)
@@ -82,14 +96,157 @@ static void take_event(struct walk *w)
 	now(w);
 }
 
-/* A new time belongs to the instruction at ip. */
-static int stamp(struct walk *w, uint64_t ip)
+/* ---- counting ---- */
+
+/* It ends, before mark number `marks`. */
+static int end_run(struct walk *w, size_t marks)
+{
+	struct ty_walk_run run = w->run;
+
+	if (!run.insns)
+		return 0;
+	w->run.insns = 0;
+	if (w->out->runs.n >= TAKEN_MAX)
+		return odd();
+	run.marks = (uint32_t)marks;
+	return vec_push(&w->out->runs, run);
+}
+
+static bool is_within(const struct walk *w)
+{
+	return w->timed && w->t_ns >= w->r->from_ns && w->t_ns <= w->r->to_ns;
+}
+
+static inline void begin_run(struct walk *w, uint64_t ip)
+{
+	if (w->bounded)
+		w->within = is_within(w);
+	w->run.ip = ip;
+	w->run.tsc = w->tsc;
+	w->run.flags = w->timed ? 0 : TY_FF_NO_TIME;
+}
+
+static inline void last_is(struct walk *w, uint64_t ip, uint8_t size, uint8_t cls)
+{
+	w->run.last = ip;
+	w->run.size = size;
+	w->run.cls = cls;
+}
+
+/* The block (or what is left of it) was executed to its end. */
+static inline void whole(struct walk *w, const struct ty_block *b)
+{
+	w->run.insns += b->insns - w->done;
+	w->done = 0;
+	last_is(w, b->last, b->sizes[b->insns - 1], b->cls);
+}
+
+/* It was executed up to the instruction at ip; the number of those before it. */
+static unsigned partly(struct walk *w, const struct ty_block *b, uint64_t ip)
+{
+	uint64_t at = b->ip;
+	unsigned n = 0;
+
+	while (at < ip && n < b->insns)
+		at += b->sizes[n++];
+	if (n > w->done) {
+		w->run.insns += n - w->done;
+		last_is(w, at - b->sizes[n - 1], b->sizes[n - 1], TY_FC_OTHER);
+	}
+	w->done = 0;
+	return n;
+}
+
+/* A new time belongs to the instruction at ip of the block. */
+static int count_time(struct walk *w, const struct ty_block *b, uint64_t ip)
+{
+	bool split = w->r->each_time;
+	int r;
+
+	w->fresh = false;
+	if (ip >> 63) {
+		size_t was = w->which;
+
+		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc, &w->which);
+		split |= was != w->which;
+	}
+	split |= w->bounded && w->within != is_within(w);
+	if (!split && (w->run.insns || ip != w->run.ip))
+		return 0;
+	if (split) {
+		unsigned n = b ? partly(w, b, ip) : 0;
+
+		r = end_run(w, w->out->marks.n);
+		if (r)
+			return r;
+		w->done = n;
+	}
+	begin_run(w, ip);
+	w->run.flags |= TY_FF_EXACT;
+	return 0;
+}
+
+static int count_branch(struct walk *w, const struct ty_block *b, uint64_t to)
+{
+	int r;
+
+	whole(w, b);
+	w->ip = to;
+	if (!ty_block_cuts(b, to))
+		return MORE;
+	r = end_run(w, w->out->marks.n);
+	begin_run(w, to);
+	return r;
+}
+
+static void take_calls(struct walk *w, const struct ty_memo *m)
+{
+	const uint64_t *rets = ty_memo_rets(m);
+
+	/* At its deepest, what did not fit any more was lost. */
+	if (w->returns_n + m->deepest > RETURNS)
+		w->returns_n = RETURNS - m->deepest;
+	for (unsigned i = 0; i < m->rets_n; i++)
+		w->returns[w->returns_at++ % RETURNS] = rets[i];
+	w->returns_n += m->rets_n;
+}
+
+/* A step that was taken before. */
+static inline int take_step(struct walk *w, const struct ty_memo *m)
+{
+	const struct ty_memo_cut *c = m->cuts;
+	int r = 0;
+
+	w->q.bits <<= m->used;
+	w->q.branches -= m->used;
+	w->idle = m->idle + (m->used ? 0 : w->idle);
+	for (unsigned i = 0; i < m->cuts_n && !r; i++, c++) {
+		w->run.insns += c->insns;
+		last_is(w, c->last, c->size, c->cls);
+		r = end_run(w, w->out->marks.n);
+		begin_run(w, c->to);
+	}
+	if (m->deepest)
+		take_calls(w, m);
+	w->run.insns += m->insns;
+	last_is(w, m->last, m->size, m->cls);
+	w->cur = m->next;
+	w->ip = m->next->ip;
+	return r;
+}
+
+/* ---- branches and times ---- */
+
+/* A new time belongs to the instruction at ip, of the block (NULL: the next one). */
+static int stamp(struct walk *w, const struct ty_block *b, uint64_t ip)
 {
 	if (!w->fresh)
 		return 0;
+	if (w->memos)
+		return count_time(w, b, ip);
 	w->fresh = false;
 	if (ip >> 63)
-		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc);
+		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc, NULL);
 	if (w->out->times.n >= TAKEN_MAX)
 		return odd();
 	return vec_push(&w->out->times, (struct ty_walk_time){.at = (uint32_t)w->out->taken.n,
@@ -100,6 +257,10 @@ static int stamp(struct walk *w, uint64_t ip)
 
 static int mark(struct walk *w, struct ty_walk_mark m)
 {
+	int r = w->memos ? end_run(w, w->out->marks.n) : 0;
+
+	if (r)
+		return r;
 	m.at = (uint32_t)w->out->taken.n;
 	m.tsc = w->tsc;
 	m.flags |= w->fresh ? TY_FF_EXACT : 0;
@@ -113,6 +274,8 @@ static int mark(struct walk *w, struct ty_walk_mark m)
 
 static inline int branch(struct walk *w, const struct ty_block *b, uint64_t to)
 {
+	if (w->memos)
+		return count_branch(w, b, to);
 	w->ip = to;
 	if (to == b->end.next && b->end.cls == TY_STEP_COND)
 		return MORE;
@@ -154,7 +317,7 @@ static inline int conditional(struct walk *w, const struct ty_block *b)
 	if (!have_bits(w))
 		return odd();
 	w->idle = 0;
-	r = stamp(w, b->last);
+	r = stamp(w, b, b->last);
 	return r ? r : branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
 }
 
@@ -177,7 +340,7 @@ static int indirect(struct walk *w, const struct ty_block *b)
 		now(w);
 	}
 	w->idle = 0;
-	r = stamp(w, b->last);
+	r = stamp(w, b, b->last);
 	return r ? r : branch(w, b, to);
 }
 
@@ -194,8 +357,14 @@ static bool holds(const struct ty_block *b, uint64_t ip)
 }
 
 /* The block at w->ip; NULL: there is none. */
-static inline const struct ty_block *here(struct walk *w)
+static inline struct ty_block *here(struct walk *w)
 {
+	struct ty_block *cur = w->cur;
+
+	w->cur = NULL;
+	if (cur && cur->ip == w->ip && cur->pid == w->pid && w->t_ns >= cur->from_ns &&
+	    w->t_ns < cur->until_ns)
+		return w->block = cur;
 	w->block = ty_blocks_after(w->blocks, w->block, w->pid, w->t_ns, w->ip);
 	return w->block;
 }
@@ -207,6 +376,8 @@ static int pass(struct walk *w, const struct ty_block *b)
 		return direct(w, b);
 	if (b->end.cls != TY_STEP_OTHER && b->end.cls != TY_STEP_REP)
 		return odd();
+	if (w->memos)
+		whole(w, b);
 	w->ip = b->end.next;
 	return MORE;
 }
@@ -217,8 +388,11 @@ static void go_back(struct walk *w)
 	unsigned calls = w->returns_at - w->left.returns_at;
 
 	w->ip = w->left.ip;
-	w->block = NULL;
+	w->block = w->cur = NULL;
 	w->out->taken.n = w->left.taken;
+	w->out->runs.n = w->left.runs;
+	w->run = w->left.run;
+	w->done = w->left.done;
 	w->returns_at = w->left.returns_at;
 	/* What lay deepest in a full ring is overwritten. */
 	w->returns_n = calls >= RETURNS			     ? 0
@@ -251,24 +425,37 @@ static int find_end(struct walk *w, uint64_t to)
 	struct ty_walk_mark *m = &w->out->marks.v[w->end];
 	const struct ty_block *b = NULL;
 	size_t taken = w->out->taken.n;
+	const uint64_t tsc = w->tsc;
+	const bool timed = w->timed;
 	bool same;
 	int r = MORE;
 
 	w->nowhere = false;
-	same = w->r->pid_at(w->r->ctx, w->q.event_timed, w->q.event_tsc) == w->pid;
+	same = w->r->pid_at(w->r->ctx, w->q.event_timed, w->q.event_tsc, NULL) == w->pid;
 	go_back(w);
+	/* What is executed there is executed before the end. */
+	w->tsc = w->left.tsc;
+	w->timed = w->left.timed;
 	for (unsigned i = 0; same && r == MORE && i < IDLE_BLOCKS_MAX; i++) {
 		b = here(w);
 		if (!b || holds(b, to))
 			break;
 		r = pass(w, b);
 	}
+	w->tsc = tsc;
+	w->timed = timed;
 	if (r == -TY_ENOMEM)
 		return r;
 	if (!same || r != MORE || !b || !holds(b, to)) {
 		go_back(w);
 		m->to = to;
-		return MORE;
+		return w->memos ? end_run(w, w->end) : MORE;
+	}
+	if (w->memos) {
+		partly(w, b, to);
+		r = end_run(w, w->end);
+		if (r)
+			return r;
 	}
 	m->kind = TY_FLOW_ASYNC;
 	m->flags |= TY_FF_INFERRED;
@@ -325,7 +512,11 @@ static int stopped(struct walk *w, const struct ty_block *b)
 		return pass(w, b);
 	w->leaving = w->on = false;
 	take_event(w);
-	r = stamp(w, m.ip);
+	r = stamp(w, b, m.ip);
+	if (w->memos && m.upto < b->end.next)
+		(void)partly(w, b, m.upto);
+	else if (w->memos)
+		whole(w, b);
 	return r ? r : mark(w, m);
 }
 
@@ -336,9 +527,11 @@ static int synced(struct walk *w, const struct ty_block *b)
 
 	if (w->ip != at && !(b && holds(b, at)))
 		return b ? pass(w, b) : odd();
+	if (w->memos && b)
+		partly(w, b, at);
 	w->ip = at;
 	take_event(w);
-	return stamp(w, at);
+	return stamp(w, NULL, at);
 }
 
 /* Interrupted before the instruction at `at`, which is in the block or further on. */
@@ -346,16 +539,21 @@ static int interrupted(struct walk *w, const struct ty_block *b)
 {
 	const uint64_t at = w->q.at;
 	struct ty_walk_mark m = {.kind = TY_FLOW_ASYNC, .upto = at, .ip = at};
+	int r;
 
 	if (w->ip != at && !(b && holds(b, at)))
 		return b ? pass(w, b) : odd();
+	if (w->memos && b)
+		partly(w, b, at);
 	w->on = w->q.next == TY_PT_ASYNC;
 	w->ip = at;
 	w->resume = at;
 	if (w->on)
 		m.to = w->ip = w->q.to;
 	take_event(w);
-	return mark(w, m);
+	r = mark(w, m);
+	begin_run(w, w->ip);
+	return r;
 }
 
 /* Apply the event that is next, or go one block towards where it applies. */
@@ -377,14 +575,21 @@ static int event(struct walk *w)
 		m.flags = w->ip == w->resume ? TY_FF_RESUMED : 0;
 		w->on = true;
 		take_event(w);
-		w->pid = w->r->pid_at(w->r->ctx, w->timed, w->tsc);
-		return mark(w, m);
+		w->pid = w->r->pid_at(w->r->ctx, w->timed, w->tsc, &w->which);
+		r = mark(w, m);
+		begin_run(w, w->ip);
+		return r;
 	case TY_PT_CBR:
 		m.kind = TY_FLOW_CBR;
 		m.upto = w->on ? w->ip : 0;
 		m.value = w->q.ratio;
 		take_event(w);
-		return mark(w, m);
+		if (!w->memos)
+			return mark(w, m);
+		if (w->on)
+			return stamp(w, NULL, w->ip);
+		w->fresh = false;
+		return MORE;
 	case TY_PT_PSB:
 		if (w->on == w->q.suppressed)
 			return odd();
@@ -403,6 +608,11 @@ static int event(struct walk *w)
 		w->leaving = true;
 		w->left.ip = w->ip;
 		w->left.taken = w->out->taken.n;
+		w->left.runs = w->out->runs.n;
+		w->left.run = w->run;
+		w->left.done = w->done;
+		w->left.tsc = w->tsc;
+		w->left.timed = w->timed;
 		w->left.returns_at = w->returns_at;
 		w->left.returns_n = w->returns_n;
 	}
@@ -424,6 +634,8 @@ static int finish(struct walk *w)
 		return odd();
 	if (!holds(b, w->r->stop_ip))
 		return pass(w, b);
+	if (w->memos)
+		partly(w, b, w->r->stop_ip);
 	w->ip = w->r->stop_ip;
 	return DONE;
 }
@@ -443,13 +655,55 @@ static int step(struct walk *w)
 									      : pass(w, b);
 }
 
+/* As step, as long as there are branches, by the steps that are known. */
+static int steps(struct walk *w)
+{
+	while (w->on && (w->q.branches || w->q.next <= TY_PT_TIP)) {
+		struct ty_block *b = here(w);
+		const struct ty_memo *m = NULL;
+		unsigned n = w->q.branches, cls = b ? b->end.cls : TY_STEP_UNKNOWN;
+		int r;
+
+		if (cls == TY_STEP_COND) {
+			if (!have_bits(w))
+				return odd();
+			n = w->q.branches;
+			if (w->fresh && !w->careful && !(b->last >> 63)) {
+				r = count_time(w, b, b->last);
+				if (r)
+					return r;
+			}
+		} else if (cls == TY_STEP_INDIRECT || cls == TY_STEP_KERNEL) {
+			n = UINT32_MAX;
+		}
+		if (!b || w->idle >= IDLE_BLOCKS_MAX)
+			return odd();
+		if (n != UINT32_MAX && !w->fresh)
+			m = ty_memo_find(w->memos, b, w->q.bits,
+					 n < TY_MEMO_BRANCHES ? n : TY_MEMO_BRANCHES, w->t_ns);
+		if (m) {
+			r = take_step(w, m);
+		} else if (n == UINT32_MAX) {
+			w->idle++;
+			r = indirect(w, b);
+		} else {
+			/* Blocks may have been forgotten. */
+			w->block = NULL;
+			r = step(w);
+		}
+		if (r != MORE)
+			return r;
+	}
+	return step(w);
+}
+
 int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, struct ty_walked *out)
 {
 	struct walk w = {.blocks = blocks, .r = range, .out = out};
 	struct pt_config conf;
 	int r = MORE;
 
-	out->taken.n = out->times.n = out->marks.n = 0;
+	out->taken.n = out->times.n = out->marks.n = out->runs.n = 0;
 	w.taken_max = range->end * TAKEN_PER_BYTE + TAKEN_FREE;
 	if (w.taken_max > TAKEN_MAX)
 		w.taken_max = TAKEN_MAX;
@@ -468,11 +722,15 @@ int ty_flow_walk(struct ty_blocks *blocks, const struct ty_walk_range *range, st
 	now(&w);
 	w.on = !w.q.suppressed;
 	w.ip = w.on ? w.q.at : 0;
-	w.pid = range->pid_at(range->ctx, w.timed, w.tsc);
+	w.pid = range->pid_at(range->ctx, w.timed, w.tsc, &w.which);
+	w.memos = range->count;
+	w.bounded = range->count && (range->from_ns || range->to_ns != UINT64_MAX);
+	w.careful = w.bounded || range->each_time;
+	begin_run(&w, w.ip);
 	out->on = w.on;
 	out->ip = w.ip;
 	while (r == MORE)
-		r = step(&w);
+		r = w.memos ? steps(&w) : step(&w);
 	return r == DONE ? mark(&w,
 				(struct ty_walk_mark){.kind = TY_WALK_END, .upto = w.on ? w.ip : 0})
 			 : r;

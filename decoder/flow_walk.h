@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "flow_blocks.h"
+#include "flow_memo.h"
 #include "pt_stream.h"
 #include "vec.h"
 
@@ -40,6 +41,17 @@ struct ty_walk_mark {
 	uint64_t tsc, ip, to, value;
 };
 
+/*
+ * Instructions executed one after the other, from ip to `last`, between which functions were
+ * neither called nor returned from nor left; its time is that of the first.
+ */
+struct ty_walk_run {
+	uint64_t ip, last, tsc;
+	uint32_t insns, marks; /* marks: number of marks before it */
+	uint8_t size, cls;     /* of the last: enum ty_flow_class, TY_BLOCK_INDIRECT */
+	uint8_t flags;	       /* TY_FF_* */
+};
+
 enum { TY_WALK_END = 255 }; /* the range ends at `upto` */
 
 struct ty_walked {
@@ -49,6 +61,7 @@ struct ty_walked {
 	VEC(struct ty_taken) taken;
 	VEC(struct ty_walk_time) times;
 	VEC(struct ty_walk_mark) marks;
+	VEC(struct ty_walk_run) runs; /* in place of taken and times, where it is counted */
 };
 
 struct ty_walk_range {
@@ -58,8 +71,17 @@ struct ty_walk_range {
 	size_t end; /* there stands the next range's PSB (n: none) */
 	bool stops; /* tracing is on at end, and the code goes on at: */
 	uint64_t stop_ip;
-	/* The process that runs at time tsc (timed: it is known), from there on. t_ns of a TSC. */
-	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc);
+	/*
+	 * Count: runs and marks come out. A run ends where what its instructions' times tell
+	 * changes: whether they are within [from_ns, to_ns], by which switch of threads the kernel
+	 * runs, or (each_time) any of them. Marks of CBR do not come out.
+	 */
+	struct ty_memos *count; /* of the blocks; NULL: taken branches */
+	uint64_t from_ns, to_ns;
+	bool each_time;
+	/* The process that runs at time tsc (timed: it is known), from there on, and (which not
+	 * NULL) by which switch of threads. t_ns of a TSC. */
+	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc, size_t *which);
 	uint64_t (*ns_of)(void *ctx, bool timed, uint64_t tsc);
 	void *ctx;
 };

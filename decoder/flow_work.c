@@ -46,7 +46,7 @@ static uint64_t ns_of(void *ctx, bool timed, uint64_t tsc)
 	return timed && tsc && j->s->flow->timed ? ty_flow_ns(j->s->flow, tsc) : UINT64_MAX - 1;
 }
 
-static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
+static int32_t pid_at(void *ctx, bool timed, uint64_t tsc, size_t *which)
 {
 	const struct job *j = ctx;
 	const struct ty_flow_stream *s = j->s;
@@ -54,12 +54,14 @@ static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
 			   ? ty_flow_sw_at(s, ty_flow_ns(s->flow, tsc))
 			   : s->sw - 1;
 
+	if (which)
+		*which = i;
 	return i + 1 > s->sw ? s->flow->sws.v[i].pid : s->first_pid;
 }
 
 /* Into out; false: for the instruction decoder (or out of memory, which that one will tell). */
-static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_buf *bytes,
-		   const struct ty_flow_range *r, struct ty_walked *out)
+static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos *memos,
+		   struct ty_buf *bytes, const struct ty_flow_range *r, struct ty_walked *out)
 {
 	struct ty_flow_stream *s = &f->streams.v[r->stream];
 	struct job j = {.s = s};
@@ -67,11 +69,15 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_buf *b
 				  .end = r->end - r->at.off,
 				  .stops = r->stops,
 				  .stop_ip = r->stop_ip,
+				  .count = memos,
+				  .from_ns = f->window.from_ns,
+				  .to_ns = f->window.to_ns,
+				  .each_time = f->count.each_time,
 				  .pid_at = pid_at,
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	if (!out || !blocks || r->blind || ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX ||
+	if (!out || !blocks || (f->counts && !memos) || r->blind || ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX ||
 	    ty_flow_range_read(f, r, bytes))
 		return false;
 	w.bytes = (const uint8_t *)bytes->p;
@@ -89,7 +95,8 @@ static void free_walked(struct ty_walked *w)
 static size_t size_of(const struct ty_walked *w)
 {
 	return sizeof(*w) + w->taken.cap * sizeof(*w->taken.v) +
-	       w->times.cap * sizeof(*w->times.v) + w->marks.cap * sizeof(*w->marks.v);
+	       w->times.cap * sizeof(*w->times.v) + w->marks.cap * sizeof(*w->marks.v) +
+	       w->runs.cap * sizeof(*w->runs.v);
 }
 
 /* Take range k of f->kept out of what is kept. */
@@ -138,8 +145,8 @@ void ty_flow_work_forget(struct ty_flow *f)
 }
 
 /* With the lock held, which is let go of meanwhile. */
-static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_buf *bytes,
-		     struct ty_flow_range *r)
+static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty_memos *memos,
+		     struct ty_buf *bytes, struct ty_flow_range *r)
 {
 	struct ty_walked *out = w->spare.n ? w->spare.v[--w->spare.n] : NULL;
 	bool good;
@@ -151,7 +158,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	pthread_mutex_unlock(&w->lock);
 	if (!out)
 		out = calloc(1, sizeof(*out));
-	good = decode(w->flow, blocks, bytes, r, out);
+	good = decode(w->flow, blocks, memos, bytes, r, out);
 	if (!good) {
 		free_walked(out);
 		out = NULL;
@@ -183,20 +190,25 @@ static struct ty_flow_range *next_idle(struct ty_flow_work *w)
 static void *work_main(void *arg)
 {
 	struct ty_flow_work *w = arg;
-	struct ty_blocks *blocks = ty_blocks_new(w->flow->code);
+	struct ty_flow *f = w->flow;
+	struct ty_blocks *blocks = ty_blocks_new(f->code);
+	struct ty_memos *memos = f->counts && blocks ? ty_memos_new(blocks) : NULL;
 	struct ty_buf bytes;
 
 	ty_buf_init(&bytes, SIZE_MAX / 2);
+	if (memos)
+		ty_blocks_set_extents(blocks, f->count.extent_of, f->count.ctx);
 	pthread_mutex_lock(&w->lock);
-	while (blocks && !w->stop && w->next < w->order.n) {
+	while (blocks && (memos || !f->counts) && !w->stop && w->next < w->order.n) {
 		struct ty_flow_range *r = next_idle(w);
 
 		if (r)
-			do_range(w, blocks, &bytes, r);
+			do_range(w, blocks, memos, &bytes, r);
 		else if (w->next < w->order.n)
 			pthread_cond_wait(&w->room, &w->lock);
 	}
 	pthread_mutex_unlock(&w->lock);
+	ty_memos_free(memos);
 	ty_blocks_free(blocks);
 	ty_buf_fini(&bytes);
 	return NULL;
@@ -209,11 +221,11 @@ struct ty_walked *ty_flow_work_take(struct ty_flow *f, size_t i)
 
 	pthread_mutex_lock(&w->lock);
 	if (r->state == TY_RANGE_IDLE)
-		do_range(w, f->blocks, &f->bytes, r);
+		do_range(w, f->blocks, f->memos, &f->bytes, r);
 	while (r->state == TY_RANGE_BUSY) {
 		other = next_idle(w);
 		if (other) {
-			do_range(w, f->blocks, &f->bytes, other);
+			do_range(w, f->blocks, f->memos, &f->bytes, other);
 			continue;
 		}
 		w->awaited = r;
@@ -230,7 +242,7 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i)
 	struct ty_flow_range *r = &f->ranges.v[i];
 
 	pthread_mutex_lock(&w->lock);
-	if (r->walked && !ty_flow_whole(&f->window)) {
+	if (r->walked && !ty_flow_whole(&f->window) && !f->counts) {
 		w->held -= size_of(r->walked);
 		keep(f, r);
 	} else {
@@ -309,8 +321,12 @@ void ty_flow_work_stop(struct ty_flow *f)
 	for (unsigned i = 0; i < w->threads_n; i++)
 		pthread_join(w->threads[i], NULL);
 	vec_each (r, &f->ranges)
-		if (r->walked && !r->kept)
+		if (r->walked && !r->kept && !f->counts) {
 			keep(f, r);
+		} else if (r->walked && !r->kept) {
+			free_walked(r->walked);
+			r->walked = NULL;
+		}
 	vec_each (v, &w->spare)
 		free_walked(*v);
 	vec_fini(&w->spare);

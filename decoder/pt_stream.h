@@ -38,6 +38,8 @@ enum ty_flow_kind {
 	TY_FLOW_CBR,	 /* value: core to bus ratio from here on */
 	TY_FLOW_POWER,	 /* text: mwait, pwre, exstop, pwrx; value */
 	TY_FLOW_BRANCH,	 /* from ip to `to`; in place of instructions where only these are wanted */
+	TY_FLOW_RUN, /* `value` instructions, from ip to the one at `to`, of which are cls, size and
+			flags; in place of instructions where these are counted */
 };
 
 /* What an instruction does to the flow. */
@@ -60,6 +62,7 @@ enum ty_flow_class {
 #define TY_FF_INFERRED	  0x20 /* ASYNC: it follows from where tracing resumed; no packet says it */
 #define TY_FF_NO_CODE	  0x80 /* GAP: there is no code at ip, or none that can be decoded */
 #define TY_FF_ERRATUM	  0x40 /* GAP: it may come of an erratum, and the CPU is not known */
+#define TY_FF_INDIRECT	  0x80 /* of a RUN: its JUMP goes where a register or memory says */
 
 struct ty_flow_item {
 	uint8_t kind;  /* enum ty_flow_kind */

@@ -555,7 +555,7 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 }
 
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
-			  bool branches, struct ty_err *err)
+			  bool branches, const struct ty_flow_count *count, struct ty_err *err)
 {
 	struct ty_flow_window all = {.to_ns = UINT64_MAX};
 	uint64_t first, last;
@@ -570,8 +570,9 @@ int ty_flow_source_window(struct ty_flow_source *s, const char *path, const stru
 			return r;
 		all.from_ns = w.from_ns;
 		all.to_ns = w.to_ns - 1; /* a window's end is open */
-	} else if (!branches) {
+	} else if (!branches && !count) {
 		return 0;
 	}
-	return ty_flow_seek(s->flow, &all, branches, err);
+	return count ? ty_flow_seek_runs(s->flow, &all, count, err)
+		     : ty_flow_seek(s->flow, &all, branches, err);
 }

@@ -42,11 +42,11 @@ struct ty_flow_source {
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
 /*
  * Begin with what --from and --to choose of the opened source (all, without), as instructions or
- * branches (ty_flow_seek). Seconds count from the recording's start, of other files from the first
+ * branches (ty_flow_seek), or (count not NULL) as runs (ty_flow_seek_runs). Seconds count from the recording's start, of other files from the first
  * time of their packets. 0 or -TY_E...
  */
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
-			  bool branches, struct ty_err *err);
+			  bool branches, const struct ty_flow_count *count, struct ty_err *err);
 /* Names for what was opened, the caller's. NULL: out of memory, with err. */
 struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
 /* On stderr, when all is shown: how many records were left out, and which files were not what was
