@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "flow_stack.h"
+#include "flow_walk.h"
 #include "strtab.h"
 #include "vec.h"
 
@@ -233,19 +234,18 @@ static enum trait trait(const struct ty_flow_calls *c, const struct ty_flow_fram
 static void push(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
 		 const struct place *p, uint64_t ret, uint8_t flags)
 {
-	struct ty_flow_frame f = {.lo = p->lo, .hi = p->hi};
+	struct ty_flow_call call = {.start_ns = at->ts_ns,
+				    .end_ns = TY_FLOW_NO_TIME,
+				    .ip = p->ip,
+				    .ret = ret,
+				    .seq = c->seq++,
+				    .tid = t->tid,
+				    .pid = t->pid,
+				    .cpu = at->cpu,
+				    .func = p->func,
+				    .flags = flags};
 
-	f.call = (struct ty_flow_call){.start_ns = at->ts_ns,
-				       .end_ns = TY_FLOW_NO_TIME,
-				       .ip = p->ip,
-				       .ret = ret,
-				       .seq = c->seq++,
-				       .tid = t->tid,
-				       .pid = t->pid,
-				       .cpu = at->cpu,
-				       .func = p->func,
-				       .flags = flags};
-	if (ty_flow_stack_push(&t->stack, f))
+	if (ty_flow_stack_push(&t->stack, &call, p->lo, p->hi))
 		c->nomem = true;
 }
 
@@ -364,6 +364,11 @@ static void returned(struct ty_flow_calls *c, struct thread *t, const struct ty_
 	const struct place *p;
 	size_t n = s->frames.n, level;
 
+	if (f && f->call.ret == ip && trait(c, f) == PLAIN) {
+		t->doubt = false;
+		ty_flow_stack_pop(s, at->ts_ns, 0);
+		return;
+	}
 	/* Cleaned up for an exception: the next function that wants it is further down. */
 	if (n > 1 && trait(c, f) == UNWINDS) {
 		p = place(c, t->pid, at->ts_ns, ip);
@@ -549,34 +554,68 @@ static bool indirect(const struct ty_flow_item *it)
 	return false;
 }
 
-/* An instruction, or a run of them. */
-static void on_insns(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+/* `n` instructions from ip on, of which only the last may do more than go on in its function. */
+static inline void on_insns(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at,
+			    uint64_t ip, uint64_t n)
 {
-	const struct ty_flow_item *it = &at->item;
-	const bool run = it->kind == TY_FLOW_RUN;
-	uint64_t next = t->ip + t->size, n = run ? it->value : 1;
+	uint64_t next = t->ip + t->size;
 	struct ty_flow_frame *f;
 
 	if (!t->have)
-		started(c, t, at, it->ip);
-	else if (t->cls == TY_FC_CALL && it->ip != next) {
-		settle(t, at, next);
-		push(c, t, at, place(c, t->pid, at->ts_ns, it->ip), next, 0);
+		started(c, t, at, ip);
+	else if (t->cls == TY_FC_CALL) {
+		if (ip != next) {
+			settle(t, at, next);
+			push(c, t, at, place(c, t->pid, at->ts_ns, ip), next, 0);
+		}
 	} else if (t->cls == TY_FC_RETURN)
-		returned(c, t, at, it->ip);
-	else if (it->ip != next && t->cls != TY_FC_CALL)
-		jumped(c, t, at, it->ip);
+		returned(c, t, at, ip);
+	else if (ip != next)
+		jumped(c, t, at, ip);
 	f = top(t);
 	if (f) {
 		f->call.insns += n;
 		f->call.self_insns += n;
 	}
+	t->have = true;
+	t->off = t->gap = false;
+}
+
+static void on_item(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
+{
+	const struct ty_flow_item *it = &at->item;
+	const bool run = it->kind == TY_FLOW_RUN;
+
+	on_insns(c, t, at, it->ip, run ? it->value : 1);
 	t->ip = run ? it->to : it->ip;
 	t->size = it->size;
 	t->cls = it->cls;
 	t->indirect = run ? it->flags & TY_FF_INDIRECT : it->cls == TY_FC_JUMP && indirect(it);
-	t->have = true;
-	t->off = t->gap = false;
+}
+
+int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f, const struct ty_flow_at *at,
+		       const struct ty_walk_run *runs, size_t n)
+{
+	struct thread *t = thread_of(c, at->tid, at->pid);
+	struct ty_flow_at now = {.tid = at->tid, .pid = at->pid, .cpu = at->cpu};
+	const bool timed = ty_flow_timed(f);
+	uint64_t tsc = 0;
+
+	now.ts_ns = TY_FLOW_NO_TIME;
+	for (const struct ty_walk_run *r = runs; t && r < runs + n; r++) {
+		if (!timed || r->flags & TY_FF_NO_TIME) {
+			now.ts_ns = TY_FLOW_NO_TIME;
+		} else if (r->tsc != tsc || now.ts_ns == TY_FLOW_NO_TIME) {
+			tsc = r->tsc;
+			t->ts_ns = now.ts_ns = ty_flow_ns(f, tsc);
+		}
+		on_insns(c, t, &now, r->ip, r->insns);
+		t->ip = r->last;
+		t->size = r->size;
+		t->cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT;
+		t->indirect = r->cls & TY_BLOCK_INDIRECT;
+	}
+	return !t || c->nomem ? -TY_ENOMEM : 0;
 }
 
 /* The last instruction went to what is not traced (a filter). */
@@ -612,7 +651,7 @@ int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at)
 		t->ts_ns = at->ts_ns;
 	switch (at->item.kind) {
 	case TY_FLOW_INSN:
-	case TY_FLOW_RUN: on_insns(c, t, at); break;
+	case TY_FLOW_RUN: on_item(c, t, at); break;
 	case TY_FLOW_STOP:
 		if (t->have)
 			left(c, t, at, at->item.to);

@@ -37,19 +37,26 @@ void ty_flow_stack_fini(struct ty_flow_stack *s)
 	vec_fini(&s->frames);
 }
 
-int ty_flow_stack_push(struct ty_flow_stack *s, struct ty_flow_frame f)
+int ty_flow_stack_push(struct ty_flow_stack *s, const struct ty_flow_call *call, uint64_t lo,
+		       uint64_t hi)
 {
-	const struct ty_flow_frame *up = ty_flow_stack_top(s);
+	struct ty_flow_frame *f;
+	size_t n = s->frames.n;
 
 	s->credit += LOOK_PAID;
-	if (s->frames.n >= DEPTH_MAX)
+	if (n >= DEPTH_MAX)
 		return 0;
-	f.call.depth = (uint32_t)s->frames.n;
-	f.call.caller = up ? up->call.func : TY_NO_FUNC;
-	if (vec_push(&s->frames, f))
+	if (vec_reserve(&s->frames, n + 1))
 		return -TY_ENOMEM;
+	f = &s->frames.v[s->frames.n++];
+	f->call = *call;
+	f->call.depth = (uint32_t)n;
+	f->call.caller = n ? f[-1].call.func : TY_NO_FUNC;
+	f->lo = lo;
+	f->hi = hi;
+	f->over = false;
 	if (s->begin)
-		s->begin(s->ctx, &f.call);
+		s->begin(s->ctx, &f->call);
 	return 0;
 }
 
@@ -187,11 +194,11 @@ int ty_flow_stack_resume(struct ty_flow_stack *s, uint64_t ip, uint64_t ts_ns, u
 		ty_flow_stack_pop(s, ts_ns, 0);
 	level = s->frames.n;
 	for (size_t k = 0; k < a.n && !r; k++) {
-		struct ty_flow_frame f = a.frames[k];
-		const struct ty_flow_call *was = &f.call;
+		const struct ty_flow_frame *f = &a.frames[k];
+		const struct ty_flow_call *was = &f->call;
 		uint8_t kept = was->flags & (TY_CALL_SIGNAL | TY_CALL_TAIL);
-
-		f.call = (struct ty_flow_call){.start_ns = ts_ns,
+		size_t n = s->frames.n;
+		struct ty_flow_call call = (struct ty_flow_call){.start_ns = ts_ns,
 					       .end_ns = TY_FLOW_NO_TIME,
 					       .seq = (*seq)++,
 					       .ip = was->ip,
@@ -201,7 +208,10 @@ int ty_flow_stack_resume(struct ty_flow_stack *s, uint64_t ip, uint64_t ts_ns, u
 					       .cpu = cpu,
 					       .func = was->func,
 					       .flags = kept | TY_CALL_BACK};
-		r = ty_flow_stack_push(s, f);
+
+		r = ty_flow_stack_push(s, &call, f->lo, f->hi);
+		if (s->frames.n > n)
+			s->frames.v[n].over = f->over;
 	}
 	s->base = level < s->frames.n ? level : TY_NO_LEVEL;
 	free(a.frames);

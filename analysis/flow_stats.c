@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call, of
- * the first CALLS_MAX whole calls; counts, sums and maxima are of all. And 24 for each function
- * that a thread was in and 40 for each caller of a function, of the first PAIRS_MAX. */
+ * the first CALLS_MAX whole calls; counts, sums and maxima are of all. And 4 for each function of
+ * each thread, of the first LEVELS_MAX, and 40 for each caller of a function, of the first
+ * PAIRS_MAX. Budget: 50 ns per call, sums and percentiles together. */
 #include "flow_stats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
+#include "flow_walk.h"
+#include "nth.h"
 #include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
-enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22 };
+enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24 };
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -23,11 +26,22 @@ struct acc {
 	VEC(struct one) ones;
 	struct one longest, most; /* of all whole calls: in time, in instructions; insns 0: none */
 	struct ty_flow_func f;
+	uint32_t caller, caller_at; /* the last one, and its place among the callers */
+	bool called;
+};
+
+/* A thread's calls that are going on, by function. */
+struct levels {
+	VEC(uint32_t) n;
 };
 
 struct stats {
 	VEC(struct acc) accs;	      /* by function number */
-	struct ty_pair_map levels;    /* by thread and function: its calls that are going on */
+	struct ty_pair_map threads;   /* by process and thread: place in: */
+	VEC(struct levels) levels;
+	size_t levels_n; /* numbers in them */
+	int32_t tid, pid;
+	struct levels *last; /* of that thread; NULL */
 	struct ty_pair_map callers;   /* by function and caller: place among its callers */
 	uint64_t calls, kept, beyond; /* whole calls in ones, and those that are not */
 	bool nomem, many_pairs;
@@ -73,18 +87,73 @@ static uint32_t *pair(struct stats *s, struct ty_pair_map *m, uint64_t a, uint64
 	return n;
 }
 
-static void add_caller(struct stats *s, struct ty_flow_func *f, uint32_t func, uint32_t caller)
+static struct levels *levels_of(struct stats *s, int32_t pid, int32_t tid)
 {
-	uint32_t *at = pair(s, &s->callers, func, caller);
+	uint32_t *at = pair(s, &s->threads, (uint32_t)pid, (uint32_t)tid);
 
 	if (!at)
-		return;
-	if (*at != TY_PAIR_NONE)
-		f->callers.v[*at].count++;
-	else if (vec_push(&f->callers, (struct ty_flow_caller){.func = caller, .count = 1}))
+		return NULL;
+	if (*at == TY_PAIR_NONE) {
+		if (vec_push(&s->levels, (struct levels){0})) {
+			s->nomem = true;
+			return NULL;
+		}
+		*at = (uint32_t)s->levels.n - 1;
+	}
+	s->pid = pid;
+	s->tid = tid;
+	return s->last = &s->levels.v[*at];
+}
+
+/* The number of the function's calls that are going on in the thread; NULL: not counted. */
+static uint32_t *level_of(struct stats *s, const struct ty_flow_call *c)
+{
+	struct levels *l = s->last && s->pid == c->pid && s->tid == c->tid
+				   ? s->last
+				   : levels_of(s, c->pid, c->tid);
+	size_t was, want;
+
+	if (!l || c->func < l->n.n)
+		return l ? &l->n.v[c->func] : NULL;
+	was = l->n.n;
+	want = c->func + 1 > 2 * was ? c->func + 1 : 2 * was;
+	if (want - was > LEVELS_MAX - s->levels_n) {
+		s->many_pairs = true;
+		return NULL;
+	}
+	if (vec_reserve(&l->n, want)) {
 		s->nomem = true;
-	else
+		return NULL;
+	}
+	memset(l->n.v + was, 0, (want - was) * sizeof(*l->n.v));
+	l->n.n = want;
+	s->levels_n += want - was;
+	return &l->n.v[c->func];
+}
+
+static void add_caller(struct stats *s, struct acc *a, uint32_t func, uint32_t caller)
+{
+	struct ty_flow_func *f = &a->f;
+	uint32_t *at;
+
+	if (a->called && a->caller == caller) {
+		f->callers.v[a->caller_at].count++;
+		return;
+	}
+	at = pair(s, &s->callers, func, caller);
+	if (!at)
+		return;
+	if (*at != TY_PAIR_NONE) {
+		f->callers.v[*at].count++;
+	} else if (vec_push(&f->callers, (struct ty_flow_caller){.func = caller, .count = 1})) {
+		s->nomem = true;
+		return;
+	} else {
 		*at = (uint32_t)f->callers.n - 1;
+	}
+	a->caller = caller;
+	a->caller_at = *at;
+	a->called = true;
 }
 
 static bool chosen(const struct stats *s, const struct ty_flow_call *c)
@@ -94,11 +163,6 @@ static bool chosen(const struct stats *s, const struct ty_flow_call *c)
 	return !s->choose || s->choose(s->ctx, &at);
 }
 
-static uint64_t thread_of(const struct ty_flow_call *c)
-{
-	return (uint64_t)(uint32_t)c->pid << 32 | (uint32_t)c->tid;
-}
-
 static void on_begin(void *ctx, const struct ty_flow_call *c)
 {
 	struct stats *s = ctx;
@@ -106,15 +170,15 @@ static void on_begin(void *ctx, const struct ty_flow_call *c)
 
 	if (c->func == TY_NO_FUNC || !chosen(s, c))
 		return;
-	n = pair(s, &s->levels, thread_of(c), c->func);
+	n = level_of(s, c);
 	if (n)
-		*n = *n == TY_PAIR_NONE ? 1 : *n + 1;
+		++*n;
 }
 
 /* A call has ended: is none of the same function and thread going on around it? */
 static bool outermost(struct stats *s, const struct ty_flow_call *c)
 {
-	uint32_t *n = pair(s, &s->levels, thread_of(c), c->func);
+	uint32_t *n = level_of(s, c);
 
 	return !n || (*n && !--*n);
 }
@@ -144,7 +208,7 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 	}
 	a->f.self_ns += ns > c->children_ns ? ns - c->children_ns : 0;
 	if (counts)
-		add_caller(s, &a->f, c->func, c->caller);
+		add_caller(s, a, c->func, c->caller);
 	if (c->flags & WHOLE_NOT) {
 		a->f.not_whole += counts;
 		return;
@@ -197,11 +261,45 @@ static int by_count(const void *a, const void *b)
 	return compare(y->count, x->count) ?: compare(x->func, y->func);
 }
 
-static void close_one(struct acc *a, uint32_t func, bool software)
+static uint64_t value(const struct one *o, bool ns)
+{
+	return ns ? o->ns : o->insns;
+}
+
+/* Of n calls the values of two ranks; scratch: room for n. */
+static void percentiles(const struct one *v, size_t n, bool ns, uint64_t *scratch, uint64_t *p50,
+			uint64_t *p99)
+{
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = value(&v[i], ns);
+	*p50 = ty_nth(scratch, n, rank(n, 50));
+	*p99 = ty_nth(scratch, n, rank(n, 99));
+}
+
+/* The call of the middle rank, whose value is p50; of equal ones by their beginning. */
+static const struct one *median(const struct one *v, size_t n, bool ns, uint64_t p50,
+				uint64_t *scratch)
+{
+	size_t below = 0, same = 0, i = 0;
+	uint64_t seq;
+
+	for (size_t k = 0; k < n; k++) {
+		below += value(&v[k], ns) < p50;
+		if (value(&v[k], ns) == p50)
+			scratch[same++] = v[k].seq;
+	}
+	seq = ty_nth(scratch, same, rank(n, 50) - below);
+	while (v[i].seq != seq)
+		i++;
+	return &v[i];
+}
+
+/* scratch: room for a number per call. */
+static void close_one(struct acc *a, uint32_t func, bool software, uint64_t *scratch)
 {
 	struct ty_flow_func *f = &a->f;
 	size_t n = a->ones.n;
-	struct one *v = a->ones.v;
+	const struct one *v = a->ones.v;
 
 	f->func = func;
 	if (f->callers.n)
@@ -213,16 +311,10 @@ static void close_one(struct acc *a, uint32_t func, bool software)
 	f->slowest = as_call(software ? &a->most : &a->longest, func);
 	if (!n)
 		return;
-	qsort(v, n, sizeof(*v), by_insns);
-	f->p50_insns = v[rank(n, 50)].insns;
-	f->p99_insns = v[rank(n, 99)].insns;
-	if (software)
-		f->median = as_call(&v[rank(n, 50)], func);
-	qsort(v, n, sizeof(*v), by_ns);
-	f->p50_ns = v[rank(n, 50)].ns;
-	f->p99_ns = v[rank(n, 99)].ns;
-	if (!software)
-		f->median = as_call(&v[rank(n, 50)], func);
+	percentiles(v, n, false, scratch, &f->p50_insns, &f->p99_insns);
+	percentiles(v, n, true, scratch, &f->p50_ns, &f->p99_ns);
+	f->median = as_call(
+		median(v, n, !software, software ? f->p50_insns : f->p50_ns, scratch), func);
 }
 
 static int by_self(const void *a, const void *b)
@@ -246,16 +338,11 @@ static void add_gap(struct ty_flow_stats *out, const struct ty_flow *f, const st
 static void add_item(struct ty_flow_stats *out, const struct ty_flow *f,
 		     const struct ty_flow_at *at)
 {
-<<<<<<< HEAD
-	out->insns += at->item.kind == TY_FLOW_INSN;
-	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
-		add_gap(out, f, at);
-=======
 	out->insns += at->item.kind == TY_FLOW_INSN  ? 1
 		      : at->item.kind == TY_FLOW_RUN ? at->item.value
 						     : 0;
-	out->gaps += at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW;
->>>>>>> bbe4010 (decoder, analysis: count runs of instructions instead of following them)
+	if (at->item.kind == TY_FLOW_GAP || at->item.kind == TY_FLOW_OVERFLOW)
+		add_gap(out, f, at);
 	if (at->ts_ns == TY_FLOW_NO_TIME)
 		return;
 	if (out->start_ns == TY_FLOW_NO_TIME)
@@ -263,48 +350,86 @@ static void add_item(struct ty_flow_stats *out, const struct ty_flow *f,
 	out->end_ns = at->ts_ns;
 }
 
+/* All items of the flow. 0 or -TY_E... */
+static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out)
+{
+	const struct ty_walk_run *runs;
+	struct ty_flow_at at;
+	size_t n = 0;
+	int r = 0, more = 0;
+
+	/* What is chosen is asked for each item. */
+	while (!r && (more = choose ? ty_flow_next(f, &at)
+				    : ty_flow_next_runs(f, &at, &runs, &n)) > 0) {
+		if (!choose || choose(ctx, &at))
+			add_item(out, f, &at);
+		r = ty_flow_calls_feed(out->calls_of, &at);
+		if (!n || r)
+			continue;
+		r = ty_flow_calls_runs(out->calls_of, f, &at, runs, n);
+		for (size_t i = 0; i < n; i++)
+			out->insns += runs[i].insns;
+		if (ty_flow_timed(f) && !(runs[n - 1].flags & TY_FF_NO_TIME))
+			out->end_ns = ty_flow_ns(f, runs[n - 1].tsc);
+	}
+	return r ? r : more;
+}
+
+/* The functions with their sums, in order. */
+static void close_all(struct stats *s, bool software, struct ty_flow_stats *out)
+{
+	uint64_t *scratch;
+	size_t most = 1;
+
+	for (size_t i = 0; i < s->accs.n; i++)
+		most = s->accs.v[i].ones.n > most ? s->accs.v[i].ones.n : most;
+	scratch = malloc(most * sizeof(*scratch));
+	s->nomem |= !scratch;
+	for (size_t i = 0; i < s->accs.n; i++) {
+		struct acc *a = &s->accs.v[i];
+		bool is = a->f.count || a->f.insns;
+
+		if (scratch)
+			close_one(a, (uint32_t)i, software, scratch);
+		if (!is || vec_push(&out->funcs, a->f)) {
+			s->nomem |= is;
+			vec_fini(&a->f.callers);
+		}
+		vec_fini(&a->ones);
+	}
+	free(scratch);
+	if (out->funcs.n)
+		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
+}
+
 int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose *choose, void *ctx,
 		  struct ty_flow_stats *out, struct ty_err *err)
 {
 	struct stats s = {.choose = choose, .ctx = ctx};
-	struct ty_flow_at at;
-	int r = 0, more = 0;
+	int r;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME,
 				      .end_ns = TY_FLOW_NO_TIME,
 				      .first_gap_ns = TY_FLOW_NO_TIME};
 	out->calls_of = ty_flow_calls_new(names, on_begin, on_end, &s);
-	while (out->calls_of && !r && (more = ty_flow_next(f, &at)) > 0) {
-		if (!choose || choose(ctx, &at))
-			add_item(out, f, &at);
-		r = ty_flow_calls_feed(out->calls_of, &at);
-	}
-	r = r ? r : more;
+	r = out->calls_of ? feed(f, choose, ctx, out) : -TY_ENOMEM;
 	ty_flow_stop(f);
 	if (out->calls_of)
 		ty_flow_calls_finish(out->calls_of);
+	close_all(&s, ty_flow_software(f), out);
 	out->calls = s.calls;
 	out->beyond = s.beyond;
 	out->bytes = ty_flow_window_bytes(f);
 	out->headless = ty_flow_headless_bytes(f);
 	out->many_pairs = s.many_pairs;
 	out->many_funcs = out->calls_of && ty_flow_calls_functions(out->calls_of) == TY_CALLS_FUNCS;
-	for (size_t i = 0; i < s.accs.n; i++) {
-		close_one(&s.accs.v[i], (uint32_t)i, ty_flow_software(f));
-		bool is = s.accs.v[i].f.count || s.accs.v[i].f.insns;
-
-		if (!is || vec_push(&out->funcs, s.accs.v[i].f)) {
-			s.nomem |= is;
-			vec_fini(&s.accs.v[i].f.callers);
-		}
-		vec_fini(&s.accs.v[i].ones);
-	}
 	vec_fini(&s.accs);
-	ty_pair_map_fini(&s.levels);
+	vec_each (l, &s.levels)
+		vec_fini(&l->n);
+	vec_fini(&s.levels);
+	ty_pair_map_fini(&s.threads);
 	ty_pair_map_fini(&s.callers);
-	if (out->funcs.n)
-		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
-	if (r || s.nomem || !out->calls_of)
+	if (r || s.nomem)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the calls");
 	return 0;
 }

@@ -125,6 +125,14 @@ void ty_flow_stop(struct ty_flow *f);
  * failed with. */
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out);
 
+struct ty_walk_run; /* flow_walk.h */
+/*
+ * As ty_flow_next, of a flow that counts; where it gives a run, the n runs behind it that are the
+ * next items, too, and of the same thread. They stay until the next call. Of a window there are
+ * none.
+ */
+int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty_walk_run **runs,
+		      size_t *n);
 /* Bytes of packets that thread tid made in each of n equal parts of [from, to), of a started flow.
  * Nothing is decoded: see flow_density.c. What was begun has to be sought again. False: it was
  * stopped (stop NULL: it cannot be). */

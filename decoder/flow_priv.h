@@ -165,6 +165,7 @@ struct ty_flow {
 	struct ty_flow_stream *lead;
 	uint64_t lead_until;
 
+	struct ty_flow_stream *passed; /* its head was given away; NULL */
 	struct ty_flow_window window;
 	bool branches;		  /* items are taken branches, not instructions */
 	bool counts;		  /* they are runs */

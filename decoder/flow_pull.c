@@ -622,7 +622,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	f->failed = r;
 	f->errata = 0;
 	f->missing.n = 0;
-	f->lead = NULL;
+	f->lead = f->passed = NULL;
 	if (r)
 		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",
 			       ty_strerror(r));
@@ -689,6 +689,13 @@ static struct ty_flow_stream *first(struct ty_flow *f)
 	return best;
 }
 
+static void pull_passed(struct ty_flow *f)
+{
+	if (f->passed)
+		pull(f->passed);
+	f->passed = NULL;
+}
+
 int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 {
 	const struct ty_flow_window *w = &f->window;
@@ -696,6 +703,7 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 
 	if (!f->work && !f->failed)
 		(void)ty_flow_pull_start(f, NULL); /* f->failed tells */
+	pull_passed(f);
 	while (!f->failed && (s = first(f))) {
 		bool within = ty_flow_whole(w) ||
 			      (s->head.ts_ns != TY_FLOW_NO_TIME && s->head.ts_ns >= w->from_ns &&
@@ -712,4 +720,42 @@ int ty_flow_next(struct ty_flow *f, struct ty_flow_at *out)
 			return 1;
 	}
 	return f->failed;
+}
+
+/* Runs of the stream that come before all other streams' items, and of its thread; passed. */
+static size_t pass_runs(const struct ty_flow *f, struct ty_flow_stream *s)
+{
+	const struct ty_walked *w = s->walked;
+	size_t from = s->run;
+
+	for (; s->run < w->runs.n && w->runs.v[s->run].marks <= s->mark; s->run++) {
+		const struct ty_walk_run *r = &w->runs.v[s->run];
+
+		if (s->sw < s->sw_end && r->ip >> 63 && r->flags & TY_FF_EXACT)
+			break;
+		if (f->lead_until != TY_FLOW_NO_TIME &&
+		    (r->flags & TY_FF_NO_TIME || ty_flow_ns(f, r->tsc) >= f->lead_until))
+			break;
+	}
+	return s->run - from;
+}
+
+int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty_walk_run **runs,
+		      size_t *n)
+{
+	struct ty_flow_stream *s = NULL;
+
+	*n = 0;
+	pull_passed(f);
+	if (!f->failed && f->work && ty_flow_whole(&f->window))
+		s = first(f);
+	if (!s || s->head.item.kind != TY_FLOW_RUN)
+		return ty_flow_next(f, out);
+	*out = s->head;
+	*runs = &s->walked->runs.v[s->run];
+	/* What has no time comes first, whatever stream it is of. */
+	if (f->lead == s || f->streams.n == 1)
+		*n = pass_runs(f, s);
+	f->passed = s;
+	return 1;
 }

@@ -22,6 +22,11 @@ struct ty_flow_choice {
 int ty_flow_choice_init(struct ty_flow_choice *c, const struct ty_select *sel,
 			const struct ty_flow_source *s);
 void ty_flow_choice_fini(struct ty_flow_choice *c);
+/* Is there anything that is not chosen? */
+static inline bool ty_flow_choosy(const struct ty_flow_choice *c)
+{
+	return c->w.tids_n || c->w.comms_n || c->w.cpus_n;
+}
 /* Is it chosen? By thread, time (for the name it has then) and CPU of an item. */
 bool ty_flow_chosen(struct ty_flow_choice *c, const struct ty_flow_at *at);
 
