@@ -593,8 +593,8 @@ static void on_item(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	t->indirect = run ? it->flags & TY_FF_INDIRECT : it->cls == TY_FC_JUMP && indirect(it);
 }
 
-int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f, const struct ty_flow_at *at,
-		       const struct ty_walk_run *runs, size_t n)
+int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
+		       const struct ty_flow_at *at, const struct ty_walk_run *runs, size_t n)
 {
 	struct thread *t = thread_of(c, at->tid, at->pid);
 	struct ty_flow_at now = {.tid = at->tid, .pid = at->pid, .cpu = at->cpu};

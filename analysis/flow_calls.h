@@ -61,8 +61,8 @@ void ty_flow_calls_free(struct ty_flow_calls *c);
 int ty_flow_calls_feed(struct ty_flow_calls *c, const struct ty_flow_at *at);
 /* The next items, which are runs, behind one that was fed and is of their thread. f: of which they
  * are. 0 or -TY_ENOMEM. */
-int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f, const struct ty_flow_at *at,
-		       const struct ty_walk_run *runs, size_t n);
+int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
+		       const struct ty_flow_at *at, const struct ty_walk_run *runs, size_t n);
 /* The end: what is still going on ends as OPEN. */
 void ty_flow_calls_finish(struct ty_flow_calls *c);
 

@@ -199,15 +199,15 @@ int ty_flow_stack_resume(struct ty_flow_stack *s, uint64_t ip, uint64_t ts_ns, u
 		uint8_t kept = was->flags & (TY_CALL_SIGNAL | TY_CALL_TAIL);
 		size_t n = s->frames.n;
 		struct ty_flow_call call = (struct ty_flow_call){.start_ns = ts_ns,
-					       .end_ns = TY_FLOW_NO_TIME,
-					       .seq = (*seq)++,
-					       .ip = was->ip,
-					       .ret = k ? was->ret : ret,
-					       .tid = was->tid,
-					       .pid = was->pid,
-					       .cpu = cpu,
-					       .func = was->func,
-					       .flags = kept | TY_CALL_BACK};
+								 .end_ns = TY_FLOW_NO_TIME,
+								 .seq = (*seq)++,
+								 .ip = was->ip,
+								 .ret = k ? was->ret : ret,
+								 .tid = was->tid,
+								 .pid = was->pid,
+								 .cpu = cpu,
+								 .func = was->func,
+								 .flags = kept | TY_CALL_BACK};
 
 		r = ty_flow_stack_push(s, &call, f->lo, f->hi);
 		if (s->frames.n > n)

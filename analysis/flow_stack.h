@@ -55,8 +55,8 @@ static inline struct ty_flow_frame *ty_flow_stack_top(struct ty_flow_stack *s)
 	return s->frames.n ? &s->frames.v[s->frames.n - 1] : NULL;
 }
 
-/* Open a level: the call with all that is known at its beginning but caller and depth, of a function
- * at [lo, hi). Levels beyond what any real stack has are not opened. 0 or -TY_ENOMEM. */
+/* Open a level: the call with all that is known at its beginning but caller and depth, of a
+ * function at [lo, hi). Levels beyond what any real stack has are not opened. 0 or -TY_ENOMEM. */
 int ty_flow_stack_push(struct ty_flow_stack *s, const struct ty_flow_call *call, uint64_t lo,
 		       uint64_t hi);
 /* Close the topmost level; flags: TY_CALL_* that become known thereby. */

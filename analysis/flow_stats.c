@@ -36,12 +36,12 @@ struct levels {
 };
 
 struct stats {
-	VEC(struct acc) accs;	      /* by function number */
-	struct ty_pair_map threads;   /* by process and thread: place in: */
+	VEC(struct acc) accs;	    /* by function number */
+	struct ty_pair_map threads; /* by process and thread: place in: */
 	VEC(struct levels) levels;
 	size_t levels_n; /* numbers in them */
 	int32_t tid, pid;
-	struct levels *last; /* of that thread; NULL */
+	struct levels *last;	      /* of that thread; NULL */
 	struct ty_pair_map callers;   /* by function and caller: place among its callers */
 	uint64_t calls, kept, beyond; /* whole calls in ones, and those that are not */
 	bool nomem, many_pairs;
@@ -313,8 +313,8 @@ static void close_one(struct acc *a, uint32_t func, bool software, uint64_t *scr
 		return;
 	percentiles(v, n, false, scratch, &f->p50_insns, &f->p99_insns);
 	percentiles(v, n, true, scratch, &f->p50_ns, &f->p99_ns);
-	f->median = as_call(
-		median(v, n, !software, software ? f->p50_insns : f->p50_ns, scratch), func);
+	f->median = as_call(median(v, n, !software, software ? f->p50_insns : f->p50_ns, scratch),
+			    func);
 }
 
 static int by_self(const void *a, const void *b)
@@ -359,16 +359,15 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 	int r = 0, more = 0;
 
 	/* What is chosen is asked for each item. */
-	while (!r && (more = choose ? ty_flow_next(f, &at)
-				    : ty_flow_next_runs(f, &at, &runs, &n)) > 0) {
+	while (!r &&
+	       (more = choose ? ty_flow_next(f, &at) : ty_flow_next_runs(f, &at, &runs, &n)) > 0) {
 		if (!choose || choose(ctx, &at))
 			add_item(out, f, &at);
 		r = ty_flow_calls_feed(out->calls_of, &at);
 		if (!n || r)
 			continue;
 		r = ty_flow_calls_runs(out->calls_of, f, &at, runs, n);
-		for (size_t i = 0; i < n; i++)
-			out->insns += runs[i].insns;
+		out->insns += ty_flow_runs_insns(runs, n);
 		if (ty_flow_timed(f) && !(runs[n - 1].flags & TY_FF_NO_TIME))
 			out->end_ns = ty_flow_ns(f, runs[n - 1].tsc);
 	}

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n numbers the one that is the k-th (0: the smallest) when they are sorted; k < n. They are moved
- * about, and are the same numbers afterwards. Eight passes at most, whatever they are. */
+/* Of n numbers the one that is the k-th (0: the smallest) when they are sorted; k < n. They are
+ * moved about, and are the same numbers afterwards. Eight passes at most, whatever they are. */
 uint64_t ty_nth(uint64_t *v, size_t n, size_t k);
 
 #endif

@@ -109,8 +109,9 @@ static int read_both(struct ty_flow_args *a, struct compare *k, struct ty_flow_c
 	int r, more = 0;
 
 	/* Decoded again, the calls have the same numbers. */
-	r = a->sel.from || a->sel.to ? ty_flow_source_window(&a->src, a->path, &a->sel, false, NULL, err)
-				     : ty_flow_seek(a->src.flow, &all, false, err);
+	r = a->sel.from || a->sel.to
+		    ? ty_flow_source_window(&a->src, a->path, &a->sel, false, NULL, err)
+		    : ty_flow_seek(a->src.flow, &all, false, err);
 	while (!r && (more = ty_flow_next(a->src.flow, &at)) > 0) {
 		r = ty_flow_calls_feed(calls, &at);
 		for (int i = 0; i < BOTH && !r; i++)

@@ -133,6 +133,8 @@ struct ty_walk_run; /* flow_walk.h */
  */
 int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty_walk_run **runs,
 		      size_t *n);
+/* Instructions of runs. */
+uint64_t ty_flow_runs_insns(const struct ty_walk_run *runs, size_t n);
 /* Bytes of packets that thread tid made in each of n equal parts of [from, to), of a started flow.
  * Nothing is decoded: see flow_density.c. What was begun has to be sought again. False: it was
  * stopped (stop NULL: it cannot be). */

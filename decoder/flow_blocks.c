@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See flow_blocks.h. A table before the decoding of blocks, in which each has four places: more
- * than four costs decoding again. It grows with what was decoded, because a window needs little of it and fresh
- * memory is dear. Blocks lie one after the other, so that a loop's share few pages. Budget: 1 ns
- * where the block before knows its successor, 3 ns for another hit, a miss 0.1 us per instruction
- * (1 us where capstone is asked); 64 MB of blocks, then all are forgotten.
+ * than four costs decoding again. It grows with what was decoded, because a window needs little of
+ * it and fresh memory is dear. Blocks lie one after the other, so that a loop's share few pages.
+ * Budget: 1 ns where the block before knows its successor, 3 ns for another hit, a miss 0.1 us per
+ * instruction (1 us where capstone is asked); 64 MB of blocks, then all are forgotten.
  */
 #include "flow_blocks.h"
 

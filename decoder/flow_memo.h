@@ -26,15 +26,15 @@ struct ty_memo_cut {
 struct ty_memo {
 	_Alignas(64) const struct ty_block *from;
 	uint64_t from_ns, until_ns;
-	struct ty_block *next;	     /* it goes on there */
-	uint64_t last;		     /* the last instruction before */
-	const struct ty_memo_cut *cuts; /* cuts_n; behind them rets_n return addresses to come */
-	uint32_t insns;		     /* since the last cut */
-	uint16_t key;		     /* branches, below a bit that is set */
-	uint8_t blocks;		     /* passed; 0: there is no step */
-	uint8_t idle;		     /* of them, since the last branch */
-	uint8_t used;		     /* branches */
-	uint8_t size, cls;	     /* of the last instruction */
+	struct ty_block *next;		 /* it goes on there */
+	uint64_t last;			 /* the last instruction before */
+	const struct ty_memo_cut *cuts;	 /* cuts_n; behind them rets_n return addresses to come */
+	uint32_t insns;			 /* since the last cut */
+	uint16_t key;			 /* branches, below a bit that is set */
+	uint8_t blocks;			 /* passed; 0: there is no step */
+	uint8_t idle;			 /* of them, since the last branch */
+	uint8_t used;			 /* branches */
+	uint8_t size, cls;		 /* of the last instruction */
 	uint8_t cuts_n, rets_n, deepest; /* the most of its calls that were going on at a time */
 };
 

@@ -83,8 +83,8 @@ struct ty_flow_stream {
 	struct ty_brancher brancher;
 	struct ty_flow_at before, later; /* the item before; one that comes behind head */
 	bool has_later;
-	struct ty_walked *walked;     /* the quick way */
-	size_t taken, time, mark;     /* next of each */
+	struct ty_walked *walked; /* the quick way */
+	size_t taken, time, mark; /* next of each */
 	size_t run;
 	const struct ty_block *block; /* that ip is in, while the blocks' age is: */
 	unsigned block_age;
@@ -167,8 +167,8 @@ struct ty_flow {
 
 	struct ty_flow_stream *passed; /* its head was given away; NULL */
 	struct ty_flow_window window;
-	bool branches;		  /* items are taken branches, not instructions */
-	bool counts;		  /* they are runs */
+	bool branches; /* items are taken branches, not instructions */
+	bool counts;   /* they are runs */
 	struct ty_flow_count count;
 	struct ty_blocks *blocks; /* the reader's own */
 	struct ty_memos *memos;	  /* of these, while it counts */

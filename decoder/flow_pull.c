@@ -233,7 +233,8 @@ static inline bool put_run(struct ty_flow_stream *s, struct ty_flow_item *it)
 	*it = (struct ty_flow_item){.kind = TY_FLOW_RUN,
 				    .cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT,
 				    .size = r->size,
-				    .flags = r->flags | (r->cls & TY_BLOCK_INDIRECT ? TY_FF_INDIRECT : 0),
+				    .flags = r->flags |
+					     (r->cls & TY_BLOCK_INDIRECT ? TY_FF_INDIRECT : 0),
 				    .tsc = r->tsc,
 				    .ip = r->ip,
 				    .to = r->last,
@@ -453,8 +454,7 @@ static bool may_switch(struct ty_flow_stream *s, const struct ty_flow_item *it)
 	return lost || it->kind == TY_FLOW_START ||
 	       ((it->kind == TY_FLOW_INSN || it->kind == TY_FLOW_BRANCH ||
 		 it->kind == TY_FLOW_RUN) &&
-		it->ip >> 63 &&
-		it->flags & TY_FF_EXACT);
+		it->ip >> 63 && it->flags & TY_FF_EXACT);
 }
 
 static void thread_at(struct ty_flow_stream *s, uint64_t t_ns)
@@ -758,4 +758,13 @@ int ty_flow_next_runs(struct ty_flow *f, struct ty_flow_at *out, const struct ty
 		*n = pass_runs(f, s);
 	f->passed = s;
 	return 1;
+}
+
+uint64_t ty_flow_runs_insns(const struct ty_walk_run *runs, size_t n)
+{
+	uint64_t insns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		insns += runs[i].insns;
+	return insns;
 }

@@ -65,8 +65,8 @@ struct walk {
 	size_t end;   /* its mark */
 
 	/* Where it is counted. */
-	struct ty_memos *memos;	/* NULL: it is not */
-	struct ty_walk_run run;	/* that goes on; the last instruction is the one executed last */
+	struct ty_memos *memos; /* NULL: it is not */
+	struct ty_walk_run run; /* that goes on; the last instruction is the one executed last */
 	unsigned done;		/* instructions of the block at ip that are in it */
 	bool careful;		/* any time may end a run */
 	bool bounded, within;	/* there is a window; the time is in it */

@@ -69,7 +69,7 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos 
 				  .end = r->end - r->at.off,
 				  .stops = r->stops,
 				  .stop_ip = r->stop_ip,
-				  .count = memos,
+				  .count = f->counts ? memos : NULL,
 				  .from_ns = f->window.from_ns,
 				  .to_ns = f->window.to_ns,
 				  .each_time = f->count.each_time,
@@ -77,8 +77,8 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos 
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	if (!out || !blocks || (f->counts && !memos) || r->blind || ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX ||
-	    ty_flow_range_read(f, r, bytes))
+	if (!out || !blocks || (f->counts && !memos) || r->blind ||
+	    ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX || ty_flow_range_read(f, r, bytes))
 		return false;
 	w.bytes = (const uint8_t *)bytes->p;
 	w.n = bytes->len;

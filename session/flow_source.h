@@ -42,8 +42,8 @@ struct ty_flow_source {
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
 /*
  * Begin with what --from and --to choose of the opened source (all, without), as instructions or
- * branches (ty_flow_seek), or (count not NULL) as runs (ty_flow_seek_runs). Seconds count from the recording's start, of other files from the first
- * time of their packets. 0 or -TY_E...
+ * branches (ty_flow_seek), or (count not NULL) as runs (ty_flow_seek_runs). Seconds count from the
+ * recording's start, of other files from the first time of their packets. 0 or -TY_E...
  */
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
 			  bool branches, const struct ty_flow_count *count, struct ty_err *err);

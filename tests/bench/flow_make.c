@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces of different shape, for tests/bench/flow: a perf.data file with Intel PT packets as hardware makes them, and the program that they are of.
- *   flow_make PROGRAM OPTIONS BRANCHES ELF OUT
+ * Traces of different shape, for tests/bench/flow: a perf.data file with Intel PT packets as
+ * hardware makes them, and the program that they are of. flow_make PROGRAM OPTIONS BRANCHES ELF OUT
  * PROGRAM: loop, interpreter, compressor, sort, calls, recursion, functions, longjmp; OPTIONS:
  * letters of l (long TNT), u (returns not compressed), m (MTC), c (CYC), or "-".
  *   flow_make capture F/M/S MEGABYTES RAW IMAGE@BASE OUT
@@ -42,7 +42,8 @@ static void loop(struct pm *m, uint64_t branches)
 	out = pm_block(m, PM_JUMP, 1, body.ip);
 	pm_start(m, body.ip);
 	for (uint64_t i = 0; i < branches; i++)
-		pm_run(m, &body, (i + 1) % 1000000 != 0), (i + 1) % 1000000 ? (void)0 : pm_run(m, &out, 0);
+		pm_run(m, &body, (i + 1) % 1000000 != 0),
+			(i + 1) % 1000000 ? (void)0 : pm_run(m, &out, 0);
 }
 
 /* Threaded code: every handler ends with its own dispatch; some test, some call a helper. */
@@ -332,9 +333,14 @@ static const struct program {
 	const char *name;
 	void (*run)(struct pm *m, uint64_t branches);
 } programs[] = {
-	{"loop", loop},	      {"interpreter", interpreter}, {"compressor", compressor},
-	{"sort", sort},	      {"calls", calls},		    {"recursion", recursion},
-	{"functions", functions}, {"longjmp", longjumps},
+	{"loop", loop},
+	{"interpreter", interpreter},
+	{"compressor", compressor},
+	{"sort", sort},
+	{"calls", calls},
+	{"recursion", recursion},
+	{"functions", functions},
+	{"longjmp", longjumps},
 };
 
 /* ---- files ---- */
@@ -370,11 +376,13 @@ static void perf_data(const struct ty_buf *packets, struct pm_options o, const c
 	struct perf_event_attr attr = {
 		.type = PMU_TYPE,
 		.size = sizeof(attr),
-		.config = CONFIG_TSC | CONFIG_BRANCH | 1 | (o.return_compression ? 0 : CONFIG_NORETCOMP) |
+		.config = CONFIG_TSC | CONFIG_BRANCH | 1 |
+			  (o.return_compression ? 0 : CONFIG_NORETCOMP) |
 			  (o.mtc ? CONFIG_MTC | PM_MTC_FREQ << MTC_FREQ_SHIFT : 0) |
 			  (o.cyc ? CONFIG_CYC : 0),
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_IDENTIFIER,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.sample_id_all = 1,
@@ -530,7 +538,8 @@ static int capture(char **argv)
 			else if (p.p_flags & PF_X)
 				images[images_n++] = (struct image){
 					argv[5],
-					(base ? base - (lowest & ~4095ull) : 0) + (p.p_vaddr & ~4095ull),
+					(base ? base - (lowest & ~4095ull) : 0) +
+						(p.p_vaddr & ~4095ull),
 					(p.p_memsz + (p.p_vaddr & 4095) + 4095) & ~4095ull,
 					p.p_offset & ~4095ull};
 		}
@@ -541,7 +550,8 @@ static int capture(char **argv)
 	}
 	while (all.len % 8)
 		ty_buf_addc(&all, 0);
-	perf_data(&all, (struct pm_options){.return_compression = true}, cpu, images, images_n, argv[6]);
+	perf_data(&all, (struct pm_options){.return_compression = true}, cpu, images, images_n,
+		  argv[6]);
 	printf("%zu 0\n", all.len);
 	ty_buf_fini(&raw);
 	ty_buf_fini(&all);

@@ -72,15 +72,15 @@ static void filler(struct pm *m)
 	static const struct {
 		uint8_t n, b[7];
 	} some[] = {
-		{3, {0x48, 0x89, 0xc3}},			     /* mov rbx, rax */
-		{4, {0x48, 0x83, 0xc0, 0x01}},			     /* add rax, 1 */
-		{3, {0x8b, 0x45, 0xfc}},			     /* mov eax, [rbp-4] */
-		{2, {0x89, 0xc2}},				     /* mov edx, eax */
-		{4, {0x48, 0x8d, 0x04, 0x0a}},			     /* lea rax, [rdx+rcx] */
-		{3, {0x0f, 0xb6, 0x00}},			     /* movzx eax, byte [rax] */
-		{7, {0x48, 0x8b, 0x05, 0x10, 0x00, 0x00, 0x00}},     /* mov rax, [rip+16] */
-		{2, {0x85, 0xc0}},				     /* test eax, eax */
-		{1, {0x55}},					     /* push rbp */
+		{3, {0x48, 0x89, 0xc3}},			 /* mov rbx, rax */
+		{4, {0x48, 0x83, 0xc0, 0x01}},			 /* add rax, 1 */
+		{3, {0x8b, 0x45, 0xfc}},			 /* mov eax, [rbp-4] */
+		{2, {0x89, 0xc2}},				 /* mov edx, eax */
+		{4, {0x48, 0x8d, 0x04, 0x0a}},			 /* lea rax, [rdx+rcx] */
+		{3, {0x0f, 0xb6, 0x00}},			 /* movzx eax, byte [rax] */
+		{7, {0x48, 0x8b, 0x05, 0x10, 0x00, 0x00, 0x00}}, /* mov rax, [rip+16] */
+		{2, {0x85, 0xc0}},				 /* test eax, eax */
+		{1, {0x55}},					 /* push rbp */
 	};
 	unsigned i = pm_any(m, sizeof(some) / sizeof(*some));
 
@@ -304,18 +304,45 @@ void pm_start(struct pm *m, uint64_t ip)
 	m->ip = ip;
 }
 
-void pm_stop(struct pm *m)
+static void off(struct pm *m)
 {
 	flush(m);
 	put_ip(m, OP_FUP, m->ip);
 	le(m, OP_PGD, 1);
+}
+
+void pm_interrupt(struct pm *m, uint64_t to)
+{
+	off(m);
+	m->cycles256 += 1 << 20;
+	le(m, 0x19, 1);
+	le(m, tsc_now(m), 7);
+	m->cyc_sent = m->cycles256 >> 8;
+	if (m->o.mtc) {
+		le(m, 0x7302, 2);
+		le(m, tsc_now(m) / PM_TSC_CTC & 0xffff, 2);
+		le(m, 0, 1);
+		le(m, tsc_now(m) % PM_TSC_CTC, 2);
+		m->mtc_sent = tsc_now(m) / PM_TSC_CTC >> PM_MTC_FREQ;
+	}
+	le(m, 0x0199, 2);
+	put_ip(m, OP_PGE, to);
+	m->returns_n = 0;
+	m->ip = to;
+}
+
+void pm_stop(struct pm *m)
+{
+	off(m);
 	while (m->out.len % 8)
 		le(m, 0, 1);
 }
 
-static void call(struct pm *m, uint64_t ret)
+static void call(struct pm *m, uint64_t ret, bool kept)
 {
 	check(!vec_push(&m->stack, ret), "out of memory");
+	if (!kept)
+		return;
 	m->returns[m->returns_at++ % PM_RETURNS] = ret;
 	if (m->returns_n < PM_RETURNS)
 		m->returns_n++;
@@ -329,14 +356,13 @@ static void give_back(struct pm *m)
 	check(m->stack.n, "a return from nowhere");
 	to = m->stack.v[--m->stack.n];
 	same = m->returns_n && m->returns[(m->returns_at - 1) % PM_RETURNS] == to;
-	if (m->returns_n) {
+	if (same && m->o.return_compression) {
 		m->returns_at--;
 		m->returns_n--;
-	}
-	if (same && m->o.return_compression)
 		bit(m, true);
-	else
+	} else {
 		tip(m, OP_TIP, to);
+	}
 	m->ip = to;
 }
 
@@ -364,11 +390,10 @@ void pm_run(struct pm *m, const struct pm_block *b, uint64_t to)
 		m->ip = to ? b->target : b->next;
 		break;
 	case PM_JUMP: break;
-	case PM_CALL: call(m, b->next); break;
+	/* A call of what is behind it only pushes an address. */
+	case PM_CALL: call(m, b->next, b->target != b->next); break;
 	case PM_RETURN: give_back(m); break;
-	case PM_INDIRECT_CALL: call(m, b->next); /* fall through */
-	default:
-		tip(m, OP_TIP, to);
-		m->ip = to;
+	case PM_INDIRECT_CALL: call(m, b->next, true); /* fall through */
+	default: tip(m, OP_TIP, to); m->ip = to;
 	}
 }

@@ -47,9 +47,9 @@ struct pm {
 	struct ty_buf code;
 	VEC(struct pm_symbol) symbols;
 
-	struct ty_buf out; /* packets */
-	uint64_t ip;	   /* of what is executed next */
-	uint64_t insns;	   /* executed */
+	struct ty_buf out;   /* packets */
+	uint64_t ip;	     /* of what is executed next */
+	uint64_t insns;	     /* executed */
 	VEC(uint64_t) stack; /* return addresses; a longjmp cuts it */
 	uint64_t returns[PM_RETURNS];
 	unsigned returns_at, returns_n;
@@ -78,6 +78,9 @@ void pm_elf(struct pm *m, struct ty_buf *out);
  * of indirect ones where to. A block must be the one at m->ip. */
 void pm_start(struct pm *m, uint64_t ip);
 void pm_run(struct pm *m, const struct pm_block *b, uint64_t to);
+/* An interrupt: tracing ends before the instruction at m->ip, and begins again at `to`, some time
+ * later. */
+void pm_interrupt(struct pm *m, uint64_t to);
 void pm_stop(struct pm *m);
 
 #endif

@@ -161,7 +161,7 @@ static size_t read_code(void *ctx, uint64_t t, uint64_t ip, void *buf, size_t n)
 	return n;
 }
 
-static int32_t pid_at(void *ctx, bool timed, uint64_t t)
+static int32_t pid_at(void *ctx, bool timed, uint64_t t, size_t *which)
 {
 	return 7;
 }

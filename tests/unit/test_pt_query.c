@@ -224,7 +224,7 @@ static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t 
 	return n;
 }
 
-static int32_t pid_at(void *ctx, bool timed, uint64_t tsc)
+static int32_t pid_at(void *ctx, bool timed, uint64_t tsc, size_t *which)
 {
 	return 7;
 }

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting (ty_flow_seek_runs) against instructions one by one, over random programs on the machine
+ * of pt_machine.h: the same calls with the same times and numbers of instructions, of all and of
+ * windows, with and without symbols. RUNS_SEEDS, RUNS_BRANCHES: how many programs, how long;
+ * RUNS_LOOPS: each conditional branch is repeated so often on average (make soak: billions of
+ * instructions, because of loops). And libipt's block decoder: as many instructions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "flow.h"
+#include "flow_calls.h"
+#include "flow_names.h"
+#include "flow_stats.h"
+#include "nth.h"
+#include "pt_conf.h"
+#include "pt_machine.h"
+
+#define BASE 0x400000ull
+enum { FUNCTIONS = 9, BLOCKS = 9, TID = 7 };
+
+static unsigned long number(const char *name, unsigned long otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoul(s, NULL, 0) : otherwise;
+}
+
+#ifdef TY_HAVE_IPT
+
+struct function {
+	unsigned n;
+	struct pm_block v[BLOCKS];
+};
+
+struct program {
+	struct function f[FUNCTIONS];
+	VEC(const struct pm_block *) by_ip; /* by address - BASE */
+};
+
+static void lay_out(struct pm *m, struct program *p)
+{
+	static const char *const names[FUNCTIONS] = {"main",	       "work",	    "_setjmp",
+						     "longjmp",	       "helper",    "leaf",
+						     "_Unwind_Resume", "work.cold", "last"};
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		struct function *f = &p->f[i];
+
+		pm_function(m, names[i]);
+		f->n = 2 + pm_any(m, BLOCKS - 1);
+		for (unsigned k = 0; k < f->n; k++) {
+			enum pm_kind kind = pm_any(m, 16) < 6 ? PM_COND : pm_any(m, 6);
+
+			if (k == f->n - 1)
+				kind = pm_any(m, 3) ? PM_RETURN : PM_INDIRECT_JUMP;
+			f->v[k] = pm_block(m, kind, pm_any(m, 5), 0);
+		}
+	}
+	while (m->code.len >= p->by_ip.n)
+		assert_int_equal(0, vec_push(&p->by_ip, NULL));
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		struct function *f = &p->f[i];
+
+		for (unsigned k = 0; k < f->n; k++) {
+			struct pm_block *b = &f->v[k];
+			const struct function *o = &p->f[pm_any(m, FUNCTIONS)];
+			bool inside = pm_any(m, 8);
+
+			p->by_ip.v[b->ip - BASE] = b;
+			/* Where direct ones lead back, no packet says how often. */
+			if (b->kind == PM_CALL && i + 1 < FUNCTIONS && pm_any(m, 20))
+				pm_aim(m, b, p->f[i + 1 + pm_any(m, FUNCTIONS - i - 1)].v[0].ip);
+			else if (b->kind == PM_CALL || b->kind == PM_JUMP)
+				pm_aim(m, b,
+				       k + 1 == f->n ? b->next
+						     : f->v[k + 1 + pm_any(m, f->n - k - 1)].ip);
+			else if (b->kind == PM_COND)
+				pm_aim(m, b,
+				       inside ? f->v[pm_any(m, f->n)].ip
+					      : o->v[pm_any(m, 3) ? 0 : pm_any(m, o->n)].ip);
+		}
+	}
+}
+
+/* Where a random branch leads to: mostly within the function of the block. */
+static uint64_t somewhere(struct pm *m, const struct program *p, bool start)
+{
+	const struct function *f = &p->f[pm_any(m, FUNCTIONS)];
+
+	return f->v[start ? 0 : pm_any(m, f->n)].ip;
+}
+
+static void execute(struct pm *m, const struct program *p, unsigned long branches, unsigned loops)
+{
+	unsigned still = 0;
+	bool taken = false;
+
+	pm_start(m, p->f[0].v[0].ip);
+	for (unsigned long n = 0; n < branches; n++) {
+		const struct pm_block *b = p->by_ip.v[m->ip - BASE];
+		bool call = b && (b->kind == PM_CALL || b->kind == PM_INDIRECT_CALL);
+
+		if (!b || (b->kind == PM_RETURN && !m->stack.n) || (call && m->stack.n > 200) ||
+		    !pm_any(m, 5000)) {
+			pm_interrupt(m, somewhere(m, p, false));
+			continue;
+		}
+		if (still)
+			still--;
+		else if (!(still = loops ? pm_any(m, 2 * loops) : 0) || !pm_any(m, 3))
+			taken = pm_any(m, 2);
+		pm_run(m, b,
+		       b->kind == PM_COND ? (still ? taken : pm_any(m, 2))
+					  : somewhere(m, p, b->kind == PM_INDIRECT_CALL));
+	}
+	pm_stop(m);
+}
+
+/* What is told of calls, as a sum that depends on the order. */
+struct told {
+	const struct ty_flow_calls *of;
+	uint64_t sum, calls, insns;
+	struct ty_flow_call log[8];
+};
+
+static void add(struct told *t, uint64_t v)
+{
+	t->sum = (t->sum ^ v) * 0x100000001b3ull;
+	t->sum ^= t->sum >> 29;
+}
+
+/* Numbers of functions are in the order in which they were asked for: counting asks for fewer. */
+static void add_function(struct told *t, uint32_t func)
+{
+	const char *name = func == TY_NO_FUNC ? "" : ty_flow_calls_function(t->of, func)->name;
+
+	while (*name)
+		add(t, (uint64_t)*name++);
+}
+
+static void add_call(struct told *t, const struct ty_flow_call *c, bool ends)
+{
+	t->log[t->calls++ % 8] = *c;
+	add(t, c->start_ns);
+	add(t, ends ? c->end_ns : 0);
+	add(t, ends ? c->insns : 0);
+	add(t, ends ? c->self_insns : 0);
+	add(t, ends ? c->children_ns : 0);
+	add(t, c->ip);
+	add(t, c->ret);
+	add(t, c->seq);
+	add(t, c->depth);
+	add_function(t, c->func);
+	add_function(t, c->caller);
+	add(t, (uint64_t)ends << 32 | c->flags);
+}
+
+static void begins(void *ctx, const struct ty_flow_call *c)
+{
+	add_call(ctx, c, false);
+}
+
+static void ends(void *ctx, const struct ty_flow_call *c)
+{
+	add_call(ctx, c, true);
+}
+
+static struct ty_flow *flow_of(const struct pm *m, const struct ty_buf *elf)
+{
+	const struct ty_pt_cpu cpu = {.mtc_freq = PM_MTC_FREQ,
+				      .nom_freq = PM_NOM_FREQ,
+				      .cpuid_15_eax = 1,
+				      .cpuid_15_ebx = PM_TSC_CTC};
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+
+	assert_int_equal(0, ty_flow_thread(f, TID, TID));
+	assert_int_equal(0, ty_code_map_elf(c, TID, 0, 0,
+					    ty_code_blob(c, "program", elf->p, elf->len), NULL));
+	ty_flow_set_cpu(f, &cpu);
+	ty_flow_set_time(f, 0, 1, 0);
+	assert_int_equal(0, ty_flow_add(f, -1, TID, 0, m->out.p, m->out.len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	return f;
+}
+
+/* All items from a seek on. */
+static struct told feed(struct ty_flow *f, struct ty_flow_names *names, bool spans)
+{
+	struct told t = {0};
+	struct ty_flow_calls *calls = ty_flow_calls_new(names, begins, ends, &t);
+	const struct ty_walk_run *runs;
+	struct ty_flow_at at;
+	size_t n = 0;
+
+	t.of = calls;
+	while ((spans ? ty_flow_next_runs(f, &at, &runs, &n) : ty_flow_next(f, &at)) > 0) {
+		if (at.item.kind == TY_FLOW_GAP)
+			fail_msg("a gap at %#llx: %s", (unsigned long long)at.item.ip,
+				 at.item.text);
+		t.insns += at.item.kind == TY_FLOW_INSN	 ? 1
+			   : at.item.kind == TY_FLOW_RUN ? at.item.value
+							 : 0;
+		assert_int_equal(0, ty_flow_calls_feed(calls, &at));
+		assert_int_equal(0, n ? ty_flow_calls_runs(calls, f, &at, runs, n) : 0);
+		t.insns += ty_flow_runs_insns(runs, n);
+	}
+	ty_flow_calls_finish(calls);
+	ty_flow_calls_free(calls);
+	return t;
+}
+
+static uint64_t libipt(const struct pm *m)
+{
+	struct pt_image_section_cache *cache = pt_iscache_alloc(NULL);
+	char path[] = "/tmp/tarry-runs-XXXXXX";
+	int fd = mkstemp(path), id, status;
+	struct pt_image *image = pt_image_alloc(NULL);
+	struct pt_block_decoder *d;
+	struct pt_config conf;
+	uint64_t insns = 0;
+
+	assert_true(fd >= 0 && write(fd, m->code.p, m->code.len) == (ssize_t)m->code.len);
+	close(fd);
+	id = pt_iscache_add_file(cache, path, 0, m->code.len, BASE);
+	assert_true(id > 0 && !pt_image_add_cached(image, cache, id, NULL));
+	pt_config_init(&conf);
+	conf.begin = (uint8_t *)m->out.p;
+	conf.end = conf.begin + m->out.len;
+	d = pt_blk_alloc_decoder(&conf);
+	assert_true(d && !pt_blk_set_image(d, image));
+	status = pt_blk_sync_forward(d);
+	while (status >= 0 && !(status & pts_eos && !(status & pts_event_pending))) {
+		struct pt_block block;
+		struct pt_event ev;
+
+		if (status & pts_event_pending) {
+			status = pt_blk_event(d, &ev, sizeof(ev));
+			continue;
+		}
+		status = pt_blk_next(d, &block, sizeof(block));
+		insns += block.ninsn;
+	}
+	assert_true(status >= 0 || status == -pte_eos);
+	pt_blk_free_decoder(d);
+	pt_image_free(image);
+	pt_iscache_free(cache);
+	unlink(path);
+	return insns;
+}
+
+static void same(const struct told *a, const struct told *b, unsigned seed, const char *what)
+{
+	if (a->sum == b->sum && a->insns == b->insns)
+		return;
+	for (uint64_t i = 0; i < 8; i++)
+		print_message("# %s: call at %#llx, %llu insns, depth %u, flags %u; counted: "
+			      "%#llx, %llu, "
+			      "%u, %u\n",
+			      what, (unsigned long long)a->log[i].ip,
+			      (unsigned long long)a->log[i].insns, a->log[i].depth, a->log[i].flags,
+			      (unsigned long long)b->log[i].ip, (unsigned long long)b->log[i].insns,
+			      b->log[i].depth, b->log[i].flags);
+	fail_msg("seed %u, %s: %llu instructions and %llu begins and ends, counted %llu and %llu",
+		 seed, what, (unsigned long long)a->insns, (unsigned long long)a->calls,
+		 (unsigned long long)b->insns, (unsigned long long)b->calls);
+}
+
+static uint64_t one(unsigned seed, unsigned long branches, unsigned loops, bool step)
+{
+	const struct pm_options o = {.long_tnt = seed & 1,
+				     .return_compression = seed & 2,
+				     .mtc = seed & 4,
+				     .cyc = seed & 8,
+				     .psb_every = 1 + seed % 5 * 2000,
+				     .tsc = 1000000};
+	struct ty_flow_window w = {.to_ns = UINT64_MAX};
+	struct ty_flow_count count = {.extent_of = ty_flow_names_extent};
+	struct ty_flow_names *names;
+	struct ty_buf elf;
+	struct ty_flow *f;
+	struct program p = {0};
+	struct told all, counted;
+	uint64_t first, last, insns;
+	struct pm m;
+
+	pm_init(&m, BASE, o);
+	if (getenv("RUNS_TELL"))
+		print_message("# seed %u\n", seed);
+	m.seed = seed;
+	lay_out(&m, &p);
+	execute(&m, &p, branches, loops);
+	ty_buf_init(&elf, SIZE_MAX / 2);
+	/* Some without symbols; some with a few. */
+	if (seed % 7 == 0)
+		m.symbols.n = seed % 3;
+	pm_elf(&m, &elf);
+	f = flow_of(&m, &elf);
+	names = ty_flow_names_new(ty_flow_code(f));
+	count.ctx = names;
+	assert_int_equal(0, ty_flow_seek_runs(f, &w, &count, NULL));
+	counted = feed(f, names, true);
+	if (m.insns != counted.insns || m.insns != libipt(&m))
+		fail_msg("seed %u: %llu instructions executed, %llu counted, %llu by libipt", seed,
+			 (unsigned long long)m.insns, (unsigned long long)counted.insns,
+			 (unsigned long long)libipt(&m));
+	insns = counted.insns;
+	if (step) {
+		assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+		all = feed(f, names, false);
+		same(&all, &counted, seed, "all");
+		count.each_time = true;
+		assert_int_equal(0, ty_flow_seek_runs(f, &w, &count, NULL));
+		counted = feed(f, names, false);
+		same(&all, &counted, seed, "each time");
+		count.each_time = false;
+		assert_true(ty_flow_span(f, &first, &last));
+		for (unsigned i = 0; i < 3; i++) {
+			w.from_ns = first + pm_any(&m, (unsigned)(last - first + 1));
+			w.to_ns = w.from_ns + pm_any(&m, (unsigned)(last - first) / 4 + 1);
+			assert_int_equal(0, ty_flow_seek(f, &w, false, NULL));
+			all = feed(f, names, false);
+			assert_int_equal(0, ty_flow_seek_runs(f, &w, &count, NULL));
+			counted = feed(f, names, false);
+			same(&all, &counted, seed, "a window");
+		}
+	}
+	ty_flow_free(f);
+	ty_flow_names_free(names);
+	ty_buf_fini(&elf);
+	vec_fini(&p.by_ip);
+	pm_fini(&m);
+	return insns;
+}
+
+static void test_same(void **state)
+{
+	unsigned long seeds = number("RUNS_SEEDS", 120), branches = number("RUNS_BRANCHES", 8000),
+		      first = number("RUNS_FIRST", 1);
+	uint64_t insns = 0;
+
+	if (!ty_pt_available())
+		skip();
+	for (unsigned long i = first; i < first + seeds; i++)
+		insns += one((unsigned)i, branches, i % 3 ? 0 : 30, true);
+	print_message("# %llu instructions\n", (unsigned long long)insns);
+	assert_true(insns > seeds * branches);
+}
+
+/* Loops: as many instructions as libipt says. */
+static void test_loops(void **state)
+{
+	unsigned long seeds = number("RUNS_SEEDS", 4), branches = number("RUNS_LOOPS", 200000);
+	uint64_t insns = 0;
+
+	if (!ty_pt_available())
+		skip();
+	for (unsigned long i = 0; i < seeds; i++)
+		insns += one((unsigned)(1000 + i), branches, 400, false);
+	print_message("# %llu instructions\n", (unsigned long long)insns);
+}
+
+#else
+
+static void test_same(void **state)
+{
+	skip();
+}
+
+static void test_loops(void **state)
+{
+	skip();
+}
+
+#endif
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void test_nth(void **state)
+{
+	unsigned seed = 1;
+
+	for (size_t n = 1; n < 3000; n += 1 + n / 3) {
+		for (unsigned shape = 0; shape < 4; shape++) {
+			uint64_t *v = malloc(n * sizeof(*v)), *sorted = malloc(n * sizeof(*v));
+
+			for (size_t i = 0; i < n; i++) {
+				uint64_t r =
+					(uint64_t)rand_r(&seed) << 33 ^ (uint64_t)rand_r(&seed);
+
+				v[i] = shape == 0   ? r << 1
+				       : shape == 1 ? r % 5
+				       : shape == 2 ? 7
+						    : r % 70000;
+			}
+			memcpy(sorted, v, n * sizeof(*v));
+			qsort(sorted, n, sizeof(*v), by_value);
+			for (size_t k = 0; k < n; k += 1 + n / 9)
+				assert_int_equal(sorted[k], ty_nth(v, n, k));
+			qsort(v, n, sizeof(*v), by_value);
+			assert_memory_equal(sorted, v, n * sizeof(*v));
+			free(sorted);
+			free(v);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nth), cmocka_unit_test(test_same),
+					   cmocka_unit_test(test_loops)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
