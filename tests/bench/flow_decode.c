@@ -8,8 +8,8 @@
  *   flow_decode tarry FILE                 all taken branches
  *   flow_decode bounds FILE                the times of 1,000 instructions in the middle
  *   flow_decode window FILE FROM TO        the instructions between two times
- * All but bounds print seconds and what was found: libipt's without reading the file, those of
- * tarry with all that opening it costs, which is told beside.
+ * All but bounds print seconds and what was found: libipt's of CPU time without reading the file,
+ * those of tarry with all that opening it costs, which is told beside.
  */
 #include <intel-pt.h>
 #include <stdio.h>
@@ -18,9 +18,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "flow_priv.h"
 #include "flow_source.h"
 #include "perf_record.h"
 #include "perf_write.h"
+#include "pt_conf.h"
 
 enum { PIECE = 1 << 20, AUX_INDEX = 18 };
 /* Words of perf.data's header; ATTRS and DATA: offset, then size. */
@@ -220,54 +222,37 @@ static int make(const char *path, size_t bytes, const char *out)
 	return fclose(f) != 0;
 }
 
-static int libipt(const char *path)
+static double cpu_now(void)
 {
-	/* Cached sections stay mapped, and the blocks in them known. */
-	struct pt_image_section_cache *cache = pt_iscache_alloc("bench");
-	struct pt_image *image = pt_image_alloc("bench");
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+struct decoded {
+	uint64_t insns, blocks, errors;
+	double t;
+};
+
+static void decode(const struct ty_pt_cpu *cpu, struct pt_image *image, const struct ty_buf *stream,
+		   struct decoded *o)
+{
 	struct pt_block_decoder *d;
 	struct pt_block block;
 	struct pt_config conf;
-	struct ty_buf file, stream;
-	struct ty_perf_rec r;
-	size_t pos = 0, n;
-	const uint8_t *p;
-	uint64_t insns = 0, blocks = 0, errors = 0;
-	int32_t tid = -1;
-	double t;
+	double t = cpu_now();
 	int status;
 
-	pt_iscache_set_limit(cache, 1 << 30);
-	read_all(path, &file);
-	p = records(&file, &n);
-	while (ty_perf_buf_next(p, n, &pos, &r) > 0) {
-		struct ty_perf_auxtrace a;
-		struct ty_perf_mmap m;
-
-		if (r.type == TY_PERF_AUXTRACE && !ty_perf_auxtrace(&r, &a)) {
-			tid = a.tid;
-			pos += a.size;
-		} else if (r.type == TY_PERF_MMAP2 && !ty_perf_mmap(&r, &m) && *m.name == '/') {
-			int id = pt_iscache_add_file(cache, m.name, m.pgoff, m.len, m.addr);
-
-			if (id > 0)
-				pt_image_add_cached(image, cache, id, NULL);
-		}
-	}
-	ty_buf_init(&stream, SIZE_MAX / 2);
-	join(p, n, tid, &stream);
-	pt_config_init(&conf);
-	conf.begin = (uint8_t *)stream.p;
-	conf.end = conf.begin + stream.len;
-	t = now();
+	ty_pt_conf(&conf, cpu, (const uint8_t *)stream->p, stream->len);
 	d = pt_blk_alloc_decoder(&conf);
 	if (!d || pt_blk_set_image(d, image) < 0)
 		die("libipt");
-	for (status = pt_blk_sync_forward(d); status >= 0 || errors < 1000;) {
+	for (status = pt_blk_sync_forward(d);;) {
 		if (status < 0) {
 			if (status == -pte_eos)
 				break;
-			errors++;
+			o->errors++;
 			status = pt_blk_sync_forward(d);
 			if (status == -pte_eos)
 				break;
@@ -282,15 +267,70 @@ static int libipt(const char *path)
 		if (status & pts_eos)
 			break;
 		status = pt_blk_next(d, &block, sizeof(block));
-		insns += block.ninsn;
-		blocks += block.ninsn != 0;
+		o->insns += block.ninsn;
+		o->blocks += block.ninsn != 0;
 	}
-	t = now() - t;
-	printf("%.3f s, %llu instructions, %llu blocks, %llu errors\n", t,
-	       (unsigned long long)insns, (unsigned long long)blocks, (unsigned long long)errors);
 	pt_blk_free_decoder(d);
+	o->t += cpu_now() - t;
+}
+
+static int libipt(const char *path)
+{
+	/* Cached sections stay mapped, and the blocks in them known. */
+	struct pt_image_section_cache *cache = pt_iscache_alloc("bench");
+	struct pt_image *image = pt_image_alloc("bench");
+	struct ty_flow_source src = {0};
+	struct ty_err err = {0};
+	struct decoded o = {0};
+	struct ty_buf file, stream;
+	struct ty_perf_rec r;
+	size_t pos = 0, n;
+	const uint8_t *p;
+	uint64_t end = 0;
+
+	if (ty_flow_source_open(&src, path, &err))
+		die(err.msg);
+	pt_iscache_set_limit(cache, 1 << 30);
+	read_all(path, &file);
+	p = records(&file, &n);
+	while (ty_perf_buf_next(p, n, &pos, &r) > 0) {
+		struct ty_perf_auxtrace a;
+		struct ty_perf_mmap m;
+
+		if (r.type == TY_PERF_AUXTRACE && !ty_perf_auxtrace(&r, &a)) {
+			pos += a.size;
+		} else if (r.type == TY_PERF_MMAP2 && !ty_perf_mmap(&r, &m) && *m.name == '/') {
+			int id = pt_iscache_add_file(cache, m.name, m.pgoff, m.len, m.addr);
+
+			if (id > 0)
+				pt_image_add_cached(image, cache, id, NULL);
+		}
+	}
+	/* What goes on is one stream. */
+	ty_buf_init(&stream, SIZE_MAX / 2);
+	for (pos = 0; ty_perf_buf_next(p, n, &pos, &r) > 0;) {
+		struct ty_perf_auxtrace a;
+
+		if (r.type != TY_PERF_AUXTRACE || ty_perf_auxtrace(&r, &a))
+			continue;
+		if (stream.len && a.offset != end) {
+			decode(&src.flow->cpu, image, &stream, &o);
+			ty_buf_reset(&stream);
+		}
+		ty_buf_add(&stream, p + pos, a.size);
+		end = a.offset + a.size;
+		pos += a.size;
+	}
+	decode(&src.flow->cpu, image, &stream, &o);
+	printf("%.3f s, %llu instructions, %llu blocks, %llu errors\n", o.t,
+	       (unsigned long long)o.insns, (unsigned long long)o.blocks,
+	       (unsigned long long)o.errors);
+	ty_flow_source_close(&src);
+	ty_flow_source_fini(&src);
 	pt_image_free(image);
 	pt_iscache_free(cache);
+	ty_buf_fini(&stream);
+	ty_buf_fini(&file);
 	return 0;
 }
 

@@ -369,8 +369,15 @@ struct image {
 	uint64_t addr, len, off;
 };
 
-static void perf_data(const struct ty_buf *packets, struct pm_options o, const char *cpu,
-		      const struct image *images, unsigned images_n, const char *path)
+/* The packets in pieces of so many bytes; lost: of each, what is behind it is lost. */
+struct pieces {
+	size_t bytes;
+	bool lost;
+};
+
+static void perf_data(const struct ty_buf *packets, struct pieces pieces, struct pm_options o,
+		      const char *cpu, const struct image *images, unsigned images_n,
+		      const char *path)
 {
 	const struct ty_perf_where w = {.pid = TID, .tid = TID, .time_ns = 1, .id = 1};
 	struct perf_event_attr attr = {
@@ -425,8 +432,14 @@ static void perf_data(const struct ty_buf *packets, struct pm_options o, const c
 		ty_perf_put_mmap2(&b, &w, images[i].addr, images[i].len, images[i].off,
 				  PROT_READ | PROT_EXEC, NULL, 0, images[i].path);
 	ty_perf_put_itrace_start(&b, &w);
-	ty_perf_put_auxtrace(&b, -1, TID, 0, 0, packets->p, packets->len);
-	memcpy(b.p + b.len - packets->len - 24, &id, 8); /* perf wants a reference that is not 0 */
+	for (size_t at = 0, n; at < packets->len; at += n) {
+		uint64_t off = pieces.lost ? 2 * at : at, reference = at + 1;
+
+		n = packets->len - at < pieces.bytes ? packets->len - at : pieces.bytes;
+		ty_perf_put_auxtrace(&b, -1, TID, 0, off, packets->p + at, n);
+		/* perf wants one that is not 0. */
+		memcpy(b.p + b.len - n - 24, &reference, 8);
+	}
 	head[6] = b.len - head[5];
 	/* Where they are, and how long; each is a string: its length, padded, then it. */
 	for (unsigned i = 0; i < 2; i++) {
@@ -466,7 +479,8 @@ static int program(char **argv)
 		pm_elf(&m, &elf);
 		write_file(argv[4], &elf, 0);
 		image.len = (m.code.len + 4095) & ~(uint64_t)4095;
-		perf_data(&m.out, o, "6,142,10", &image, 1, argv[5]);
+		perf_data(&m.out, (struct pieces){.bytes = SIZE_MAX}, o, "6,142,10", &image, 1,
+			  argv[5]);
 		printf("%zu %llu\n", m.out.len, (unsigned long long)m.insns);
 		ty_buf_fini(&elf);
 		pm_fini(&m);
@@ -476,12 +490,14 @@ static int program(char **argv)
 	return 1;
 }
 
-/* Add `by` to every TSC; *first and *last: of them then. */
-static void shift(struct ty_buf *b, uint64_t by, uint64_t *first, uint64_t *last)
+/* Add `by` to every TSC; *first and *last: of them then. Where the last packet ends that the stream
+ * has whole, and (off) tracing was last off. */
+static size_t shift(struct ty_buf *b, uint64_t by, uint64_t *first, uint64_t *last, size_t *off)
 {
 	struct pt_config conf;
 	struct pt_packet_decoder *d;
 	struct pt_packet pk;
+	uint64_t at = 0;
 
 	pt_config_init(&conf);
 	conf.begin = (uint8_t *)b->p;
@@ -489,26 +505,27 @@ static void shift(struct ty_buf *b, uint64_t by, uint64_t *first, uint64_t *last
 	d = pt_pkt_alloc_decoder(&conf);
 	if (!d || pt_pkt_sync_forward(d) < 0)
 		die("no packets");
-	*first = 0;
+	*first = *off = 0;
 	for (;;) {
-		uint64_t off = 0;
-
-		pt_pkt_get_offset(d, &off);
+		pt_pkt_get_offset(d, &at);
 		if (pt_pkt_next(d, &pk, sizeof(pk)) < 0)
 			break;
+		if (pk.type == ppt_tip_pgd)
+			*off = at + pk.size;
 		if (pk.type != ppt_tsc)
 			continue;
 		*last = pk.payload.tsc.tsc + by;
 		*first = *first ? *first : *last;
-		memcpy(b->p + off + 1, last, 7);
+		memcpy(b->p + at + 1, last, 7);
 	}
 	pt_pkt_free_decoder(d);
+	return at;
 }
 
 static int capture(char **argv)
 {
 	char *at = strchr(argv[5], '@'), cpu[32];
-	size_t bytes = strtoull(argv[3], NULL, 0) << 20, psb = 0;
+	size_t bytes = strtoull(argv[3], NULL, 0) << 20, psb, whole, off, piece;
 	struct ty_buf raw, all, elf;
 	uint64_t first = 0, last = 0, by = 0, lowest = UINT64_MAX, base;
 	struct image images[16];
@@ -543,15 +560,22 @@ static int capture(char **argv)
 					(p.p_memsz + (p.p_vaddr & 4095) + 4095) & ~4095ull,
 					p.p_offset & ~4095ull};
 		}
+	/* From its first PSB to where tracing ended, each time as if what is behind it was lost:
+	 * what a ring holds before is of no use. */
+	whole = shift(&raw, 0, &first, &last, &off);
+	psb = (size_t)((uint8_t *)memmem(raw.p, raw.len, "\x02\x82\x02\x82\x02\x82\x02\x82", 8) -
+		       (uint8_t *)raw.p);
+	raw.len = off ? off : whole;
+	piece = (raw.len - psb + 7) & ~(size_t)7;
 	while (all.len < bytes) {
-		shift(&raw, by, &first, &last);
+		shift(&raw, by, &first, &last, &off);
 		by = last - first + 1000;
 		ty_buf_add(&all, raw.p + psb, raw.len - psb);
+		while (all.len % piece)
+			ty_buf_addc(&all, 0);
 	}
-	while (all.len % 8)
-		ty_buf_addc(&all, 0);
-	perf_data(&all, (struct pm_options){.return_compression = true}, cpu, images, images_n,
-		  argv[6]);
+	perf_data(&all, (struct pieces){.bytes = piece, .lost = true},
+		  (struct pm_options){.return_compression = true}, cpu, images, images_n, argv[6]);
 	printf("%zu 0\n", all.len);
 	ty_buf_fini(&raw);
 	ty_buf_fini(&all);
