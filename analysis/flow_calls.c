@@ -14,7 +14,13 @@
 #include "strtab.h"
 #include "vec.h"
 
-enum { CACHE = 4096, TEXT = 512, SYSCALL = 2 /* bytes */, HANDLERS_LOOK = 4096 };
+enum {
+	CACHE = 1 << 12,
+	CACHE_MAX = 1 << 18,
+	TEXT = 512,
+	SYSCALL = 2 /* bytes */,
+	HANDLERS_LOOK = 4096
+};
 
 struct thread {
 	int32_t tid, pid;
@@ -46,7 +52,8 @@ struct place {
 	uint64_t ip, lo, hi, from_ns, until_ns; /* asked at from_ns, valid till until_ns */
 	int32_t pid;
 	uint32_t func;
-	bool valid, start, entry; /* first byte of a function; of a program (_start) */
+	uint32_t made;	   /* in which age of the cache; 0: never */
+	bool start, entry; /* first byte of a function; of a program (_start) */
 };
 
 struct ty_flow_calls {
@@ -59,7 +66,10 @@ struct ty_flow_calls {
 	VEC(struct ty_flow_calls_function) funcs;
 	VEC(uint8_t) traits;	/* enum trait, of funcs */
 	struct ty_strtab *keys; /* "name\1file": id - 1 is the function's number */
-	struct place cache[CACHE];
+	struct place *cache;	/* by address */
+	size_t cache_n;		/* a power of two */
+	size_t cache_new;	/* places since it has this size */
+	uint32_t age;		/* of what holds */
 	uint64_t seq;
 	bool nomem;
 };
@@ -78,8 +88,11 @@ struct ty_flow_calls *ty_flow_calls_new(struct ty_flow_names *names,
 	c->end = end;
 	c->ctx = ctx;
 	c->keys = ty_strtab_new();
-	if (!c->keys) {
-		free(c);
+	c->cache_n = CACHE;
+	c->cache = calloc(c->cache_n, sizeof(*c->cache));
+	c->age = 1;
+	if (!c->keys || !c->cache) {
+		ty_flow_calls_free(c);
 		return NULL;
 	}
 	return c;
@@ -101,6 +114,7 @@ void ty_flow_calls_free(struct ty_flow_calls *c)
 	vec_fini(&c->funcs);
 	vec_fini(&c->traits);
 	ty_strtab_free(c->keys);
+	free(c->cache);
 	free(c);
 }
 
@@ -132,20 +146,32 @@ static enum trait trait_of(const char *name)
 										    : UNWINDS;
 }
 
+/* As much of s as there is room for behind `at`; where it ends. */
+static size_t put(char *text, size_t size, size_t at, const char *s)
+{
+	const char *end = memccpy(text + at, s, 0, size - at);
+
+	if (end)
+		return (size_t)(end - text) - 1;
+	text[size - 1] = 0;
+	return size - 1;
+}
+
 static uint32_t function(struct ty_flow_calls *c, const char *name, const char *file)
 {
 	char key[TEXT + 256];
+	size_t n = put(key, sizeof(key),
+		       put(key, sizeof(key), put(key, sizeof(key), 0, name), "\1"), file);
 	uint32_t id;
 
-	snprintf(key, sizeof(key), "%s\1%s", name, file);
 	/* Id 0 is no function. */
 	if (ty_strtab_count(c->keys) >= TY_CALLS_FUNCS &&
-	    ty_strtab_find(c->keys, key, strlen(key)) == UINT32_MAX) {
+	    ty_strtab_find(c->keys, key, n) == UINT32_MAX) {
 		name = "(functions that came later)";
 		file = "";
-		snprintf(key, sizeof(key), "%s", name);
+		n = put(key, sizeof(key), 0, name);
 	}
-	id = ty_strtab_add(c->keys, key, strlen(key));
+	id = ty_strtab_add(c->keys, key, n);
 	if (id == UINT32_MAX || !id) {
 		c->nomem = true;
 		return TY_NO_FUNC;
@@ -164,25 +190,48 @@ static uint32_t function(struct ty_flow_calls *c, const char *name, const char *
 	return id - 1;
 }
 
+static struct place *slot_of(struct ty_flow_calls *c, int32_t pid, uint64_t ip)
+{
+	uint64_t h = (ip ^ (uint64_t)(uint32_t)pid << 48) * 0x9e3779b97f4a7c15ull;
+
+	return &c->cache[h >> 40 & (c->cache_n - 1)];
+}
+
+/* A larger one where there are many places; without memory for it it stays. */
+static void widen(struct ty_flow_calls *c)
+{
+	struct place *more = c->cache_n < CACHE_MAX ? calloc(c->cache_n * 8, sizeof(*more)) : NULL;
+
+	c->cache_new = 0;
+	if (!more)
+		return;
+	free(c->cache);
+	c->cache = more;
+	c->cache_n *= 8;
+}
+
 static const struct place *place(struct ty_flow_calls *c, int32_t pid, uint64_t ts_ns, uint64_t ip)
 {
-	struct place *p =
-		&c->cache[(ip * 0x9e3779b97f4a7c15ull >> 40 ^ (uint32_t)pid) & (CACHE - 1)];
+	struct place *p = slot_of(c, pid, ip);
 	uint64_t t = ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : ts_ns;
 	struct ty_flow_name n;
 	char text[TEXT], *cold;
 
-	if (p->valid && p->ip == ip && p->pid == pid && t >= p->from_ns && t < p->until_ns)
+	if (p->made == c->age && p->ip == ip && p->pid == pid && t >= p->from_ns && t < p->until_ns)
 		return p;
+	if (++c->cache_new > c->cache_n) {
+		widen(c);
+		p = slot_of(c, pid, ip);
+	}
 	n = ty_flow_names_at(c->names, pid, t, ip);
 	*p = (struct place){
-		.ip = ip, .pid = pid, .from_ns = t, .until_ns = n.until_ns, .valid = true};
+		.ip = ip, .pid = pid, .from_ns = t, .until_ns = n.until_ns, .made = c->age};
 	if (n.function) {
 		p->lo = n.start;
 		p->hi = n.size ? n.start + n.size : 0;
 		p->start = ip == n.start;
 		p->entry = p->start && !strcmp(n.function, "_start");
-		snprintf(text, sizeof(text), "%s", n.function);
+		put(text, sizeof(text), 0, n.function);
 		/* What the compiler put elsewhere of a function (landing pads of exceptions, too)
 		 * is a part of it. */
 		cold = strstr(text, ".cold");
@@ -468,7 +517,7 @@ static void jumped(struct ty_flow_calls *c, struct thread *t, const struct ty_fl
 /* Another program: what was known of the addresses is not true any more. */
 static void executed(struct ty_flow_calls *c, struct thread *t, const struct ty_flow_at *at)
 {
-	memset(c->cache, 0, sizeof(c->cache));
+	c->age++;
 	ty_flow_stack_unwind(&t->stack, 0, at->ts_ns, TY_CALL_CUT);
 	ty_flow_stack_forget(&t->stack);
 	t->doubt = false;

@@ -14,7 +14,7 @@
 #include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
-enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24 };
+enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, SMALL = 512 };
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -156,11 +156,14 @@ static void add_caller(struct stats *s, struct acc *a, uint32_t func, uint32_t c
 	a->called = true;
 }
 
-static bool chosen(const struct stats *s, const struct ty_flow_call *c)
+static inline bool chosen(const struct stats *s, const struct ty_flow_call *c)
 {
-	struct ty_flow_at at = {.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+	struct ty_flow_at at;
 
-	return !s->choose || s->choose(s->ctx, &at);
+	if (!s->choose)
+		return true;
+	at = (struct ty_flow_at){.ts_ns = c->start_ns, .tid = c->tid, .pid = c->pid, .cpu = c->cpu};
+	return s->choose(s->ctx, &at);
 }
 
 static void on_begin(void *ctx, const struct ty_flow_call *c)
@@ -266,14 +269,35 @@ static uint64_t value(const struct one *o, bool ns)
 	return ns ? o->ns : o->insns;
 }
 
+/* Of n calls the value of a rank, where it is small: counted. UINT64_MAX: it is not. */
+static uint64_t small_nth(const uint32_t *count, size_t k)
+{
+	for (uint64_t v = 0; v < SMALL; v++) {
+		if (k < count[v])
+			return v;
+		k -= count[v];
+	}
+	return UINT64_MAX;
+}
+
 /* Of n calls the values of two ranks; scratch: room for n. */
 static void percentiles(const struct one *v, size_t n, bool ns, uint64_t *scratch, uint64_t *p50,
 			uint64_t *p99)
 {
+	uint32_t count[SMALL + 1];
+
+	*p50 = *p99 = UINT64_MAX;
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = value(&v[i], ns);
-	*p50 = ty_nth(scratch, n, rank(n, 50));
-	*p99 = ty_nth(scratch, n, rank(n, 99));
+	if (n > SMALL) {
+		memset(count, 0, sizeof(count));
+		for (size_t i = 0; i < n; i++)
+			count[scratch[i] < SMALL ? scratch[i] : SMALL]++;
+		*p50 = small_nth(count, rank(n, 50));
+		*p99 = small_nth(count, rank(n, 99));
+	}
+	*p50 = *p50 != UINT64_MAX ? *p50 : ty_nth(scratch, n, rank(n, 50));
+	*p99 = *p99 != UINT64_MAX ? *p99 : ty_nth(scratch, n, rank(n, 99));
 }
 
 /* The call of the middle rank, whose value is p50; of equal ones by their beginning. */

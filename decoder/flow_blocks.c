@@ -197,17 +197,18 @@ static void hold_while(struct ty_block *out, const struct ty_code_at *at)
 		out->until_ns = at->until_ns;
 }
 
-/* The code at ip into bytes, INSN_MAX of it where there is so much; how many. */
+/* The code at ip, INSN_MAX bytes where there is so much, in place or in `bytes`; how many. */
 static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip, uint8_t *bytes,
-		    struct ty_block *out)
+		    const uint8_t **code, struct ty_block *out)
 {
 	size_t n;
 
+	*code = bytes;
 	if (!ty_code_read(b->code, pid, t_ns, ip, bytes, 1, &b->at))
 		return 0;
 	hold_while(out, &b->at);
 	if (b->at.hi - ip >= INSN_MAX) {
-		memcpy(bytes, b->at.p + (ip - b->at.lo), INSN_MAX);
+		*code = b->at.p + (ip - b->at.lo);
 		return INSN_MAX;
 	}
 	/* The first byte and the others may be of two mappings. */
@@ -266,20 +267,29 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	/* Lengths, then bytes: kept as one. */
 	uint8_t both[TY_BLOCK_INSNS + TY_BLOCK_INSNS * INSN_MAX], *sizes = both;
 	uint8_t *bytes = both + TY_BLOCK_INSNS;
+	uint8_t few[INSN_MAX];
+	const uint8_t *code = few;
+	bool in_place = false;
 	struct ty_block block = {.ip = ip, .pid = pid, .until_ns = UINT64_MAX}, *out = &block;
 	size_t n = 0;
 
 	do {
-		size_t got, size;
+		size_t got = INSN_MAX, size;
 
-		got = fetch(b, pid, t_ns, ip + n, bytes + n, out);
+		/* Mostly the bytes lie behind those of the instruction before. */
+		if (n && in_place && b->at.hi - (ip + n) >= INSN_MAX)
+			code += sizes[out->insns - 1];
+		else
+			got = fetch(b, pid, t_ns, ip + n, few, &code, out);
 		if (!got)
 			return NULL;
+		in_place = code != few;
+		memcpy(bytes + n, code, got);
 		out->last = ip + n;
-		out->end = ty_step_classify(bytes + n, got, out->last, true);
+		out->end = ty_step_classify(code, got, out->last, true);
 		if (out->end.rare)
 			return NULL;
-		size = size_of(b, out, bytes + n, got);
+		size = size_of(b, out, code, got);
 		if (!size || size > got)
 			return NULL;
 		sizes[out->insns++] = (uint8_t)size;

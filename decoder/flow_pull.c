@@ -728,6 +728,10 @@ static size_t pass_runs(const struct ty_flow *f, struct ty_flow_stream *s)
 	const struct ty_walked *w = s->walked;
 	size_t from = s->run;
 
+	/* Mostly it is all of the range that is left. */
+	if (s->sw == s->sw_end && f->lead_until == TY_FLOW_NO_TIME && w->runs.n &&
+	    w->runs.v[w->runs.n - 1].marks <= s->mark)
+		s->run = w->runs.n;
 	for (; s->run < w->runs.n && w->runs.v[s->run].marks <= s->mark; s->run++) {
 		const struct ty_walk_run *r = &w->runs.v[s->run];
 

@@ -101,15 +101,18 @@ static void take_event(struct walk *w)
 /* It ends, before mark number `marks`. */
 static int end_run(struct walk *w, size_t marks)
 {
-	struct ty_walk_run run = w->run;
+	struct ty_walked *out = w->out;
+	struct ty_walk_run *run;
 
-	if (!run.insns)
+	if (!w->run.insns)
 		return 0;
+	if (out->runs.n >= TAKEN_MAX || vec_reserve(&out->runs, out->runs.n + 1))
+		return out->runs.n >= TAKEN_MAX ? odd() : -TY_ENOMEM;
+	run = &out->runs.v[out->runs.n++];
+	*run = w->run;
+	run->marks = (uint32_t)marks;
 	w->run.insns = 0;
-	if (w->out->runs.n >= TAKEN_MAX)
-		return odd();
-	run.marks = (uint32_t)marks;
-	return vec_push(&w->out->runs, run);
+	return 0;
 }
 
 static bool is_within(const struct walk *w)
