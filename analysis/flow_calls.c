@@ -636,6 +636,8 @@ static void on_item(struct ty_flow_calls *c, struct thread *t, const struct ty_f
 	const bool run = it->kind == TY_FLOW_RUN;
 
 	on_insns(c, t, at, it->ip, run ? it->value : 1);
+	if (run && at->last_ns != TY_FLOW_NO_TIME)
+		t->ts_ns = at->last_ns;
 	t->ip = run ? it->to : it->ip;
 	t->size = it->size;
 	t->cls = it->cls;
@@ -664,6 +666,8 @@ int ty_flow_calls_runs(struct ty_flow_calls *c, const struct ty_flow *f,
 		t->cls = r->cls & (uint8_t)~TY_BLOCK_INDIRECT;
 		t->indirect = r->cls & TY_BLOCK_INDIRECT;
 	}
+	if (t && n && timed && runs[n - 1].until)
+		t->ts_ns = ty_flow_ns(f, runs[n - 1].until);
 	return !t || c->nomem ? -TY_ENOMEM : 0;
 }
 

@@ -371,7 +371,7 @@ static void add_item(struct ty_flow_stats *out, const struct ty_flow *f,
 		return;
 	if (out->start_ns == TY_FLOW_NO_TIME)
 		out->start_ns = at->ts_ns;
-	out->end_ns = at->ts_ns;
+	out->end_ns = at->item.kind == TY_FLOW_RUN ? at->last_ns : at->ts_ns;
 }
 
 /* All items of the flow. 0 or -TY_E... */
@@ -392,8 +392,8 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 			continue;
 		r = ty_flow_calls_runs(out->calls_of, f, &at, runs, n);
 		out->insns += ty_flow_runs_insns(runs, n);
-		if (ty_flow_timed(f) && !(runs[n - 1].flags & TY_FF_NO_TIME))
-			out->end_ns = ty_flow_ns(f, runs[n - 1].tsc);
+		if (ty_flow_timed(f) && runs[n - 1].until)
+			out->end_ns = ty_flow_ns(f, runs[n - 1].until);
 	}
 	return r ? r : more;
 }

@@ -27,6 +27,7 @@
 struct ty_flow_at {
 	struct ty_flow_item item;
 	uint64_t ts_ns;	  /* TY_FLOW_NO_TIME: not known */
+	uint64_t last_ns; /* of a RUN: the time of its last instruction, in the same way */
 	int32_t tid, pid; /* -1: not known */
 	int32_t cpu;	  /* -1: not known (a stream of one thread) */
 	uint32_t stream;

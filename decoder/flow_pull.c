@@ -238,7 +238,8 @@ static inline bool put_run(struct ty_flow_stream *s, struct ty_flow_item *it)
 				    .tsc = r->tsc,
 				    .ip = r->ip,
 				    .to = r->last,
-				    .value = r->insns};
+				    .value = r->insns,
+				    .until = r->until};
 	s->run++;
 	return true;
 }
@@ -483,6 +484,9 @@ static inline void place(struct ty_flow_stream *s)
 	} else {
 		h->ts_ns = TY_FLOW_NO_TIME;
 	}
+	if (h->item.kind == TY_FLOW_RUN)
+		h->last_ns =
+			f->timed && h->item.until ? ty_flow_ns(f, h->item.until) : TY_FLOW_NO_TIME;
 	h->pid = s->now_pid;
 	h->tid = s->now_tid;
 	h->cpu = s->cpu;

@@ -125,7 +125,7 @@ static inline void begin_run(struct walk *w, uint64_t ip)
 	if (w->bounded)
 		w->within = is_within(w);
 	w->run.ip = ip;
-	w->run.tsc = w->tsc;
+	w->run.tsc = w->run.until = w->tsc;
 	w->run.flags = w->timed ? 0 : TY_FF_NO_TIME;
 }
 
@@ -174,8 +174,10 @@ static int count_time(struct walk *w, const struct ty_block *b, uint64_t ip)
 		split |= was != w->which;
 	}
 	split |= w->bounded && w->within != is_within(w);
-	if (!split && (w->run.insns || ip != w->run.ip))
+	if (!split && (w->run.insns || ip != w->run.ip)) {
+		w->run.until = w->tsc;
 		return 0;
+	}
 	if (split) {
 		unsigned n = b ? partly(w, b, ip) : 0;
 

@@ -38,8 +38,8 @@ enum ty_flow_kind {
 	TY_FLOW_CBR,	 /* value: core to bus ratio from here on */
 	TY_FLOW_POWER,	 /* text: mwait, pwre, exstop, pwrx; value */
 	TY_FLOW_BRANCH,	 /* from ip to `to`; in place of instructions where only these are wanted */
-	TY_FLOW_RUN, /* `value` instructions, from ip to the one at `to`, of which are cls, size and
-			flags; in place of instructions where these are counted */
+	TY_FLOW_RUN, /* `value` instructions, from ip to the one at `to`, of which are cls, size,
+			flags and the time `until`; in place of instructions that are counted */
 };
 
 /* What an instruction does to the flow. */
@@ -77,7 +77,8 @@ struct ty_flow_item {
 	union {
 		uint8_t raw[16]; /* of an instruction */
 		struct {
-			uint64_t until; /* GAP: time stamp where decoding goes on; 0: not known */
+			uint64_t until; /* time stamp: of a GAP where decoding goes on; 0: not known
+					 */
 			uint64_t lost;	/* GAP: bytes that were not recorded, as far as is known */
 		};
 	};

@@ -6,7 +6,9 @@
  * and calls. Input: parts of u8 kind, u16 bytes, bytes. A stream begins with a PSB+, so that its
  * packets are reached, when the part says so.
  */
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,13 +110,51 @@ static void take(struct input *in, uint8_t op, const uint8_t *p, size_t n)
 	}
 }
 
-static void pull(struct ty_flow *f, struct ty_flow_calls *calls)
-{
-	struct ty_flow_at at;
+/* Instructions and gaps that were seen; all: to the end. */
+struct seen {
+	uint64_t insns, gaps;
+	bool all;
+};
 
-	for (size_t items = 0; items < ITEMS_MAX && ty_flow_next(f, &at) > 0; items++)
+static struct seen pull(struct ty_flow *f, struct ty_flow_calls *calls)
+{
+	struct seen s = {0};
+	struct ty_flow_at at;
+	size_t items = 0;
+
+	for (; items < ITEMS_MAX && ty_flow_next(f, &at) > 0; items++) {
+		s.insns += at.item.kind == TY_FLOW_INSN	 ? 1
+			   : at.item.kind == TY_FLOW_RUN ? at.item.value
+							 : 0;
+		s.gaps += at.item.kind == TY_FLOW_GAP || at.item.kind == TY_FLOW_OVERFLOW;
 		if (calls)
 			ty_flow_calls_feed(calls, &at);
+	}
+	s.all = items < ITEMS_MAX;
+	return s;
+}
+
+/* Counted, it is as many as one by one. */
+static void count(struct ty_flow *f, struct ty_flow_names *names, const struct ty_flow_window *w)
+{
+	const struct ty_flow_count c = {.extent_of = ty_flow_names_extent, .ctx = names};
+	struct ty_flow_calls *calls = ty_flow_calls_new(names, NULL, NULL, NULL);
+	struct seen one, counted;
+
+	if (ty_flow_seek(f, w, false, NULL) || !(one = pull(f, NULL)).all ||
+	    ty_flow_seek_runs(f, w, &c, NULL)) {
+		ty_flow_calls_free(calls);
+		return;
+	}
+	counted = pull(f, calls);
+	ty_flow_calls_finish(calls);
+	ty_flow_calls_free(calls);
+	if (counted.all && (one.insns != counted.insns || one.gaps != counted.gaps)) {
+		fprintf(stderr, "%llu instructions and %llu gaps, counted %llu and %llu\n",
+			(unsigned long long)one.insns, (unsigned long long)one.gaps,
+			(unsigned long long)counted.insns, (unsigned long long)counted.gaps);
+		abort();
+	}
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
@@ -150,6 +190,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* And as branches of a window; left in the middle, too. */
 	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, true, NULL))
 		pull(in.f, NULL);
+	if (ty_flow_streams(in.f)) {
+		const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+
+		count(in.f, names, &all);
+		count(in.f, names, &w);
+	}
 	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, false, NULL))
 		ty_flow_next(in.f, &at);
 	ty_flow_calls_free(calls);
