@@ -302,7 +302,8 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	out->cls = class_of(&out->end);
 	extend(b, out, t_ns);
 	memmove(both + out->insns, bytes, n);
-	return keep(b, out, both, out->insns + n);
+	/* Who counts asks for no bytes. */
+	return keep(b, out, both, out->insns + (b->extent_of ? 0 : n));
 }
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)

@@ -39,7 +39,8 @@ struct ty_block {
 	bool leaves;	 /* with extents: the direct jump that ends it goes to another function */
 	uint64_t lo, hi; /* the extent of the last one; 0: not known */
 	struct ty_block *after[2]; /* what came behind it last: at end.next, elsewhere; NULL */
-	uint8_t sizes[];	   /* of its instructions, then the bytes of [ip, end.next) */
+	uint8_t sizes[]; /* of its instructions; without extents, then the bytes of [ip, end.next)
+			  */
 };
 
 struct ty_blocks;
