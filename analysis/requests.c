@@ -495,6 +495,19 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	return 0;
 }
 
+const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_t thread,
+					    uint64_t from_ns, uint64_t to_ns)
+{
+	for (uint32_t i = 0; r && i < r->n && length(&r->v[i]) >= to_ns - from_ns; i++) {
+		const struct ty_request *q = &r->v[i];
+		uint32_t of = q->thread == TY_NONE ? q->replied_by : q->thread;
+
+		if (of == thread && q->start_ns <= from_ns && q->end_ns >= to_ns)
+			return q;
+	}
+	return NULL;
+}
+
 void ty_requests_fini(struct ty_requests *r)
 {
 	free(r->services);

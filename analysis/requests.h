@@ -59,6 +59,9 @@ struct ty_requests {
 		cut_ns; /* after so many calls no further ones were looked at: up to here; 0: all */
 };
 
+/* Calls that are read where requests are not the question: a second or two. */
+#define TY_REQUESTS_CALLS 8000000
+
 /*
  * Requests that end in [from, to) of w, and of processes of which w chooses a thread. At most
  * `most` of the longest are kept; at most `calls` calls are read (0: any number). 0 or -TY_E...
@@ -66,6 +69,10 @@ struct ty_requests {
  */
 int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint32_t most,
 		     uint64_t calls, struct ty_requests *out, struct ty_err *err);
+/* The longest of the kept ones that the thread received before from and that was not answered
+ * before to; NULL. r may be NULL. */
+const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_t thread,
+					    uint64_t from_ns, uint64_t to_ns);
 void ty_requests_fini(struct ty_requests *r);
 
 #endif

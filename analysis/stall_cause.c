@@ -497,6 +497,13 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	}
 	take_root(h, c, &p);
 	stall = decide(h, c, &p);
+	if (!stall && c->w.class != TY_WAIT_IDLE &&
+	    ty_requests_around(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns)) {
+		stall = c->s.in_request = true;
+		c->s.proven = false;
+		if (c->waker.kind == TY_WAKER_TIMER)
+			c->s.kind = TY_STALL_TIMER;
+	}
 	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns;
 	ty_stall_steal_of_path(c, &p);
 	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */

@@ -515,6 +515,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say_ns(&o, c->for_work_ns);
 		say(&o, " of which the lock holder was idle");
 	}
+	if (s->in_request)
+		say(&o, "; a request waited for its reply meanwhile");
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
 		say(&o, "; events were lost during it");
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))

@@ -108,6 +108,9 @@
  * waited for that word (inferred; a lock by FUTEX_UNLOCK_PI, while other locks are not told from
  * other words; the calls futex_wake and futex_requeue are not looked at).
  *
+ * A wait within a request (requests.h: received, not answered yet) is a stall, inferred, whatever
+ * it waits for but for whatever comes next (epoll and the like).
+ *
  * A wait for another one that itself waited for a CPU is none unless it is long enough for a ready
  * thread. A stall that another one's chain passes through is told in that chain, not again;
  * but, where there is no command, one that is a good deal longer is.
@@ -121,6 +124,7 @@
 #include "chain.h"
 #include "err.h"
 #include "explain.h"
+#include "requests.h"
 #include "window.h"
 
 /* name in JSON, what it is called in sentences */
@@ -174,6 +178,7 @@ struct ty_stall {
 	uint8_t kind;	  /* enum ty_stall_kind */
 	uint8_t flags;	  /* TY_SF_* of the span */
 	bool proven;	  /* else inferred */
+	bool in_request;  /* of a request that was not answered yet: opts.requests */
 	bool by_waker;	  /* its call is not recorded; it waited by futex, as the waker's tells */
 	uint32_t syscall; /* ty_model_syscall; TY_NONE */
 	uint32_t culprit; /* thread index; TY_NONE: no thread */
@@ -198,6 +203,9 @@ struct ty_stalls {
 struct ty_stalls_opts {
 	bool all;	 /* waiting for work, too */
 	uint64_t min_ns; /* shortest; 0: 20 ms */
+	/* A wait within one of these is a stall, whatever is waited for (unless for whatever comes
+	 * next); borrowed. NULL: none are known. */
+	const struct ty_requests *requests;
 };
 
 /*

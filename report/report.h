@@ -34,9 +34,7 @@ enum {
 
 #define TY_REP_WAITS	    10
 #define TY_REP_OUTLIERS_MAX 1000 /* found at most */
-#define TY_REP_REQUESTS_MAX 100	 /* kept at most */
-/* Calls that are read for requests nobody asked for by name: a second or two. */
-#define TY_REP_REQUESTS_CALLS 8000000
+#define TY_REP_REQUESTS_MAX 1000 /* kept at most */
 
 struct ty_report {
 	struct ty_session *s;

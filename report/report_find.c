@@ -65,6 +65,7 @@ static int find(struct ty_report *r, unsigned sections, struct ty_err *err)
 static int explained(struct ty_report *r, const struct ty_select *sel,
 		     const struct ty_report_query *q, struct ty_err *err)
 {
+	struct ty_stalls_opts stalls = q->stalls;
 	struct ty_explain_at when = {0};
 	unsigned what = 0;
 
@@ -82,11 +83,21 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 		what |= TY_EXPLAIN_CHAIN;
 		when = (struct ty_explain_at){at_ns, sel->tids.v[0]};
 	}
-	return ty_explained_find(r->s, &r->w, what, &q->stalls, &when, &r->explained, err);
+	if (what & TY_EXPLAIN_STALLS || q->sections & TY_REP_REQUESTS) {
+		struct ty_explain x = ty_explain_session(r->s);
+		int status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
+					      q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
+					      &r->requests, err);
+
+		if (status)
+			return status;
+		stalls.requests = &r->requests;
+	}
+	return ty_explained_find(r->s, &r->w, what, &stalls, &when, &r->explained, err);
 }
 
-/* Outliers and comparison when asked for; requests unless other sections are. */
-static int correlated(struct ty_report *r, unsigned sections, bool json, struct ty_err *err)
+/* Outliers and comparison: when asked for. */
+static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);
 	int status = 0;
@@ -96,10 +107,6 @@ static int correlated(struct ty_report *r, unsigned sections, bool json, struct 
 		status = ty_outliers_find(&x, &r->w, TY_REP_OUTLIERS_MAX, &r->outliers, err);
 	if (!status && sections & TY_REP_DIFF)
 		status = ty_diff_find(&x, &r->w, &r->diff, err);
-	if (!status && (json || !sections || sections & TY_REP_REQUESTS))
-		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
-					  sections & TY_REP_REQUESTS ? 0 : TY_REP_REQUESTS_CALLS,
-					  &r->requests, err);
 	return status;
 }
 
@@ -133,7 +140,7 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 		status = b.status;
 		*err = b.err;
 	}
-	return status ? status : correlated(r, q->sections, sel->json, err);
+	return status ? status : correlated(r, q->sections, err);
 }
 
 void ty_report_fini(struct ty_report *r)

@@ -79,7 +79,8 @@ static bool is_stall(const struct ty_findings *f, uint32_t span)
 int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const struct ty_explain *x,
 		     const struct ty_window *w, struct ty_err *err)
 {
-	const struct ty_stalls_opts opts = {0};
+	struct ty_requests requests = {0};
+	struct ty_stalls_opts opts = {.requests = &requests};
 	struct ty_window win = *w;
 	struct ty_wait *all;
 	uint32_t n, waits;
@@ -88,8 +89,12 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	*f = (struct ty_findings){0};
 	f->traced_only = !w->tids_n && !w->comms_n && some_traced_only(m);
 	win.traced_only |= f->traced_only;
-	if (x)
+	/* Where only so many steps may be made, they are for stalls. */
+	if (x && !x->steps)
+		rc = ty_requests_find(x, w, TY_FINDINGS_MAX, TY_REQUESTS_CALLS, &requests, err);
+	if (x && !rc)
 		rc = ty_stalls_find(x, w, &opts, TY_FINDINGS_MAX, &f->stalls, err);
+	ty_requests_fini(&requests);
 	f->unsearched = rc == -TY_EINTR && x->steps && !*x->steps;
 	if (rc && !f->unsearched)
 		return rc;

@@ -213,6 +213,58 @@ static void bounds(void **state)
 	}
 }
 
+/* A wait that nobody was seen to ask for is a stall where a request waits for its reply meanwhile.
+ */
+static void a_wait_within_a_request_is_a_stall(void **state)
+{
+	enum { NR_FUTEX = 202 };
+	struct ty_stalls_opts o = {0};
+	struct ty_requests r;
+	struct ty_stalls s;
+	struct ty_explain x;
+	struct ty_window w;
+
+	for (int answered = 0; answered < 2; answered++) {
+		begin();
+		ty_mx_fork(0, 2 * MS, 11, 12, 0x10000);
+		ty_mx_switch(1, 3 * MS, 0, R, 12);
+		call(10 * MS, 11, NR_ACCEPT, 9, 3);
+		call(20 * MS, 11, NR_READ, 100, 9);
+		if (answered)
+			call(25 * MS, 11, NR_WRITE, 10, 9);
+		give(30 * MS, 0x7000, 128, 0);
+		ty_mx_enter(0, 30 * MS, 11, NR_FUTEX);
+		ty_mx_switch(0, 31 * MS, 11, S, 0);
+		give(130 * MS, 0x7000, 129, 1);
+		ty_mx_enter(1, 130 * MS, 12, NR_FUTEX);
+		ty_mx_waking(1, 131 * MS, 12, 11, 0);
+		ty_mx_exit(1, 131 * MS + 500, 12, NR_FUTEX, 1);
+		ty_mx_switch(0, 133 * MS, 0, R, 11);
+		ty_mx_exit(0, 134 * MS, 11, NR_FUTEX, 0);
+		if (!answered)
+			call(140 * MS, 11, NR_WRITE, 10, 9);
+		r = end();
+		x = explain(model, 0);
+		w = ty_window_all(model);
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+		assert_int_equal(s.n, 0);
+		ty_stalls_fini(&s);
+		o.requests = &r;
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+		assert_int_equal(s.n, !answered);
+		if (s.n) {
+			assert_true(s.v[0].in_request);
+			assert_false(s.v[0].proven);
+			assert_int_equal(s.v[0].culprit, ty_model_thread_find(model, 12, 130 * MS));
+			assert_non_null(strstr(s.v[0].sentence, "a request waited for its reply"));
+		}
+		ty_stalls_fini(&s);
+		ty_requests_fini(&r);
+		o.requests = NULL;
+		ty_mx_drop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +273,7 @@ int main(void)
 		cmocka_unit_test(attached),
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
+		cmocka_unit_test(a_wait_within_a_request_is_a_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
