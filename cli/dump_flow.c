@@ -16,6 +16,7 @@
 #include "flow_calls.h"
 #include "flow_args.h"
 #include "flow_choice.h"
+#include "flow_lines.h"
 #include "flow_names.h"
 #include "json_out.h"
 #include "plain.h"
@@ -39,6 +40,7 @@ struct dump {
 	struct ty_flow *flow;
 	struct ty_flow_names *names;
 	struct ty_disasm *asm64, *asm32;
+	struct ty_flow_lines *lines;
 	struct ty_flow_calls *calls;
 	struct ty_flow_choice choice;
 };
@@ -66,68 +68,118 @@ static void json_end(struct dump *d)
 	ty_json_line(&d->j);
 }
 
-static void text_where(struct dump *d, const struct ty_flow_at *at)
+/* v in `width` columns or more, filled up with `fill`; where it ends. */
+static char *digits(char *p, uint64_t v, unsigned width, char fill)
 {
-	char tid[16] = "?", cpu[16] = "-";
+	char text[24];
+	unsigned n = 0;
 
-	if (at->tid >= 0)
-		snprintf(tid, sizeof(tid), "%d", at->tid);
-	if (at->cpu >= 0)
-		snprintf(cpu, sizeof(cpu), "%03d", at->cpu);
-	/* "~": not later than the next time stamp, and not earlier than this one. */
-	if (at->ts_ns == TY_FLOW_NO_TIME)
-		fprintf(d->out, "%14s  %7s [%s] ", "?", tid, cpu);
-	else
-		fprintf(d->out, "%6" PRIu64 ".%09" PRIu64 "%c %7s [%s] ", at->ts_ns / 1000000000,
-			at->ts_ns % 1000000000, at->item.flags & TY_FF_EXACT ? ' ' : '~', tid, cpu);
+	do
+		text[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	for (; width > n; width--)
+		*p++ = fill;
+	while (n)
+		*p++ = text[--n];
+	return p;
 }
 
-static const char *name(struct dump *d, const struct ty_flow_at *at, uint64_t ip, char *out,
-			size_t size)
+static void text_where(struct dump *d, const struct ty_flow_at *at)
 {
-	uint64_t t = at->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : at->ts_ns;
+	char text[96], *p = text;
 
-	if (!ip)
-		snprintf(out, size, "0");
+	/* "~": not later than the next time stamp, and not earlier than this one. */
+	if (at->ts_ns == TY_FLOW_NO_TIME) {
+		p += sprintf(p, "%14s  ", "?");
+	} else {
+		p = digits(p, at->ts_ns / 1000000000, 6, ' ');
+		*p++ = '.';
+		p = digits(p, at->ts_ns % 1000000000, 9, '0');
+		*p++ = at->item.flags & TY_FF_EXACT ? ' ' : '~';
+		*p++ = ' ';
+	}
+	if (at->tid >= 0)
+		p = digits(p, (uint32_t)at->tid, 7, ' ');
 	else
-		ty_flow_names_text(d->names, at->pid, t, ip, out, size);
-	ty_plain(out, strlen(out));
-	return out;
+		p += sprintf(p, "%7s", "?");
+	*p++ = ' ';
+	*p++ = '[';
+	if (at->cpu >= 0)
+		p = digits(p, (uint32_t)at->cpu, 3, '0');
+	else
+		*p++ = '-';
+	*p++ = ']';
+	*p++ = ' ';
+	fwrite(text, 1, (size_t)(p - text), d->out);
+}
+
+static uint64_t when(const struct ty_flow_at *at)
+{
+	return at->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : at->ts_ns;
+}
+
+/* The address and its name. */
+static void put_name(struct dump *d, const struct ty_flow_at *at, uint64_t ip)
+{
+	char sym[256] = "0";
+	bool known;
+	struct ty_flow_line *l = ty_flow_line(d->lines, at->pid, when(at), ip, NULL, &known);
+
+	if (!known) {
+		l->until_ns = ty_flow_names_at(d->names, at->pid, when(at), ip).until_ns;
+		if (ip)
+			ty_flow_names_text(d->names, at->pid, when(at), ip, sym, sizeof(sym));
+		ty_plain(sym, strlen(sym));
+		l->len = (uint16_t)snprintf(l->text, sizeof(l->text), "%16" PRIx64 " %s", ip, sym);
+	}
+	fwrite(l->text, 1, l->len, d->out);
+}
+
+/* The instruction's address, name, text and source line. */
+static void fill(struct dump *d, const struct ty_flow_at *at, struct ty_flow_line *l)
+{
+	const struct ty_flow_item *it = &at->item;
+	struct ty_flow_name where = ty_flow_names_at(d->names, at->pid, when(at), it->ip);
+	char sym[256], text[192];
+	const char *file;
+	int line, n;
+
+	l->until_ns = where.until_ns;
+	ty_flow_names_text(d->names, at->pid, when(at), it->ip, sym, sizeof(sym));
+	ty_plain(sym, strlen(sym));
+	ty_disasm_text(it->flags & TY_FF_32BIT ? d->asm32 : d->asm64, it->raw, it->size, it->ip,
+		       text, sizeof(text));
+	n = snprintf(l->text, sizeof(l->text), "%16" PRIx64 " %-32s %s", it->ip, sym, text);
+	if (ty_flow_names_line(d->names, &where, &file, &line)) {
+		snprintf(sym, sizeof(sym), "%s", file);
+		ty_plain(sym, strlen(sym));
+		n += snprintf(l->text + n, sizeof(l->text) - (size_t)n, "  %s:%d", sym, line);
+	}
+	n += snprintf(l->text + n, sizeof(l->text) - (size_t)n, "\n");
+	l->len = (uint16_t)n;
 }
 
 static void put_insn(struct dump *d, const struct ty_flow_at *at)
 {
-	const struct ty_flow_item *it = &at->item;
-	uint64_t t = at->ts_ns == TY_FLOW_NO_TIME ? UINT64_MAX - 1 : at->ts_ns;
-	struct ty_flow_name where;
-	char sym[256], text[192];
-	const char *file;
-	int line;
+	struct ty_flow_line *l;
+	bool known;
 
 	if (d->sel->json) {
 		json_where(d, at);
-		ty_json_hex(&d->j, "ip", it->ip);
+		ty_json_hex(&d->j, "ip", at->item.ip);
 		json_end(d);
 		return;
 	}
-	where = ty_flow_names_at(d->names, at->pid, t, it->ip);
-	ty_disasm_text(it->flags & TY_FF_32BIT ? d->asm32 : d->asm64, it->raw, it->size, it->ip,
-		       text, sizeof(text));
+	l = ty_flow_line(d->lines, at->pid, when(at), at->item.ip, &at->item, &known);
+	if (!known)
+		fill(d, at, l);
 	text_where(d, at);
-	fprintf(d->out, "%16" PRIx64 " %-32s %s", it->ip, name(d, at, it->ip, sym, sizeof(sym)),
-		text);
-	if (ty_flow_names_line(d->names, &where, &file, &line)) {
-		snprintf(sym, sizeof(sym), "%s", file);
-		ty_plain(sym, strlen(sym));
-		fprintf(d->out, "  %s:%d", sym, line);
-	}
-	fputc('\n', d->out);
+	fwrite(l->text, 1, l->len, d->out);
 }
 
 static void put_branch(struct dump *d, const struct ty_flow_at *at)
 {
 	const struct ty_flow_item *b = &at->item;
-	char from[256], to[256];
 
 	if (d->sel->json) {
 		json_where(d, at);
@@ -139,9 +191,12 @@ static void put_branch(struct dump *d, const struct ty_flow_at *at)
 		return;
 	}
 	text_where(d, at);
-	fprintf(d->out, "%16" PRIx64 " %s => %16" PRIx64 " %s%s\n", b->ip,
-		name(d, at, b->ip, from, sizeof(from)), b->to, name(d, at, b->to, to, sizeof(to)),
-		b->flags & TY_FF_INFERRED ? " (inferred from where tracing resumed)" : "");
+	put_name(d, at, b->ip);
+	fputs(" => ", d->out);
+	put_name(d, at, b->to);
+	if (b->flags & TY_FF_INFERRED)
+		fputs(" (inferred from where tracing resumed)", d->out);
+	fputc('\n', d->out);
 }
 
 static void call_begins(void *ctx, const struct ty_flow_call *c)
@@ -251,7 +306,8 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 	d->names = ty_flow_source_names(src, err);
 	d->asm64 = ty_disasm_new(TY_DISASM_X86_64);
 	d->asm32 = ty_disasm_new(TY_DISASM_X86_32);
-	if (!d->names || !d->asm64 || !d->asm32)
+	d->lines = ty_flow_lines_new();
+	if (!d->names || !d->asm64 || !d->asm32 || !d->lines)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (d->shape == CALLS) {
 		d->calls = ty_flow_calls_new(d->names, call_begins, call_ends, d);
@@ -282,6 +338,7 @@ static void fini(struct dump *d)
 {
 	ty_flow_calls_free(d->calls);
 	ty_flow_names_free(d->names);
+	ty_flow_lines_free(d->lines);
 	ty_disasm_free(d->asm64);
 	ty_disasm_free(d->asm32);
 	ty_flow_choice_fini(&d->choice);
