@@ -3,7 +3,7 @@
  * The model: what happened, as columns. One array per field, 32-bit ids, spans of one track
  * contiguous and in time order, so that every question is a binary search and a walk. Built once
  * (build.h), const afterwards; analyses and views only read it through this file. How to write one,
- * with an example: docs/architecture.md, section 5, "Writing an analysis".
+ * with an example: docs/design/index.md, "Writing an analysis".
  *
  * Times are trace-clock nanoseconds. A span is [start, end). The spans of a track neither overlap
  * nor leave holes between the track's first and last instant: what is not known is a span of state

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See evset.h. The defaults and their reasons: docs/architecture.md, "Recording". A default event
+ * See evset.h. The defaults and their reasons: docs/design/recording.md. A default event
  * that the kernel lacks is no error: it is listed as skipped, in the file and by `tarry doctor`.
  */
 #include "evset.h"

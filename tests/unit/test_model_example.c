@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The examples of docs/architecture.md (Writing an analysis) compile, do what they say, and are
+/* The examples of docs/design/index.md (Writing an analysis) compile, do what they say, and are
  * what stands there. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,12 +120,12 @@ static char *whole(const char *path)
 
 static void is_what_is_documented(void **state)
 {
-	char *here = whole("tests/unit/test_model_example.c"), *doc = whole("docs/architecture.md");
+	char *here = whole("tests/unit/test_model_example.c"), *doc = whole("docs/design/index.md");
 	char *from = strstr(here, "/* >>> */\n") + 10, *to = strstr(here, "/* <<< */\n");
 
 	*to = 0;
 	if (!strstr(doc, from))
-		fail_msg("docs/architecture.md shows another example than this test compiles");
+		fail_msg("docs/design/index.md shows another example than this test compiles");
 	free(here);
 	free(doc);
 }
