@@ -8,7 +8,8 @@
  * code comes to a near branch first, the FUP of an interrupt or exception is missing (two page
  * faults on the first instruction of a program look so). Nothing before that branch is then known
  * to have been executed, until tracing begins again: at an address on the way, that is where it was
- * interrupted; elsewhere, the way is a gap.
+ * interrupted; elsewhere, the way is a gap. Where tracing begins again on the way before a far
+ * transfer, the same FUP is missing, and that transfer was not executed.
  */
 #include "flow_walk.h"
 
@@ -62,7 +63,9 @@ struct walk {
 		bool timed;
 	} left;
 	bool nowhere; /* tracing ended on that way, and no packet says where: */
+	bool far;     /* or by the far transfer at its end, if no FUP is missing: */
 	size_t end;   /* its mark */
+	size_t times; /* how many there were before it */
 
 	/* Where it is counted. */
 	struct ty_memos *memos; /* NULL: it is not */
@@ -471,6 +474,42 @@ static int find_end(struct walk *w, uint64_t to)
 	return MORE;
 }
 
+/* Is `to` on the way to the far transfer that is said to have ended tracing, before that? */
+static bool is_before_far(struct walk *w, uint64_t to)
+{
+	uint64_t ip = w->left.ip, far = w->out->marks.v[w->end].ip;
+
+	w->block = NULL;
+	for (unsigned i = 0; i < IDLE_BLOCKS_MAX && to != far; i++) {
+		const struct ty_block *b = ty_blocks_after(w->blocks, NULL, w->pid, w->t_ns, ip);
+
+		if (!b || holds(b, to))
+			return b;
+		if (b->last == far)
+			return false;
+		ip = b->end.cls == TY_STEP_DIRECT ? b->end.target : b->end.next;
+	}
+	return false;
+}
+
+/* Tracing begins at `to` again behind a far transfer: one before which it was interrupted? */
+static int find_far(struct walk *w, uint64_t to)
+{
+	struct ty_walk_mark *m = &w->out->marks.v[w->end];
+	int r;
+
+	w->far = false;
+	if (to == w->resume ||
+	    w->r->pid_at(w->r->ctx, w->q.event_timed, w->q.event_tsc, NULL) != w->pid ||
+	    !is_before_far(w, to))
+		return MORE;
+	/* The time that came with the end is the interruption's. */
+	m->flags |= w->out->times.n > w->times ? TY_FF_EXACT : 0;
+	w->out->times.n = w->times;
+	r = find_end(w, to);
+	return r == MORE && w->out->marks.v[w->end].kind == TY_FLOW_STOP ? odd() : r;
+}
+
 /* Does the code come to `to`, where tracing ends, without a branch? It does at the end of an
  * address range that is filtered for. */
 static bool runs_out(const struct ty_block *b, uint64_t to)
@@ -516,12 +555,15 @@ static int stopped(struct walk *w, const struct ty_block *b)
 	if (!leaves)
 		return pass(w, b);
 	w->leaving = w->on = false;
+	w->far = !told;
+	w->times = w->out->times.n;
 	take_event(w);
 	r = stamp(w, b, m.ip);
 	if (w->memos && m.upto < b->end.next)
 		(void)partly(w, b, m.upto);
 	else if (w->memos)
 		whole(w, b);
+	w->end = w->out->marks.n;
 	return r ? r : mark(w, m);
 }
 
@@ -572,7 +614,7 @@ static int event(struct walk *w)
 	case TY_PT_ON:
 		if (w->on)
 			return odd();
-		r = w->nowhere ? find_end(w, w->q.to) : MORE;
+		r = w->nowhere ? find_end(w, w->q.to) : w->far ? find_far(w, w->q.to) : MORE;
 		if (r != MORE)
 			return r;
 		m.kind = TY_FLOW_START;

@@ -60,7 +60,9 @@ struct ty_pt {
 	/* Items to be given; from `ready` on they are held back. */
 	VEC(struct ty_flow_item) items;
 	size_t taken, ready;
-	size_t sure; /* offset when they last were ready: what is not decoded begins there */
+	size_t far; /* behind the end of tracing that is held back, by a far transfer; 0: none is */
+	size_t far_end; /* its item */
+	size_t sure;	/* offset when they last were ready: what is not decoded begins there */
 };
 
 static int read_code(uint8_t *buf, size_t n, const struct pt_asid *asid, uint64_t ip, void *ctx)
@@ -204,7 +206,7 @@ int ty_pt_range(struct ty_pt *pt, size_t off, size_t end, bool stops)
 	pt->timed = false;
 	pt->ip = 0;
 	pt->tsc = pt->last_tsc = 0;
-	pt->items.n = pt->taken = pt->ready = 0;
+	pt->items.n = pt->taken = pt->ready = pt->far = 0;
 	read_entries(pt, off);
 	return pt->dec ? sync_set(pt, off) : -TY_EFORMAT;
 }
@@ -269,6 +271,7 @@ static void be_sure(struct ty_pt *pt, size_t off)
 {
 	pt->ready = pt->items.n;
 	pt->sure = off < pt->entry ? pt->entry : off;
+	pt->far = 0;
 }
 
 /* Where tracing began again is on the way that is held back: it was interrupted there. */
@@ -282,6 +285,33 @@ static bool was_interrupted_at(struct ty_pt *pt, uint64_t ip)
 		return false;
 	pt->items.n = k;
 	return true;
+}
+
+/*
+ * Tracing begins at ip behind an end by a far transfer. Where ip is on the way to that, the FUP of
+ * an interrupt there is missing, and the transfer was not executed.
+ */
+static void begins_behind_far(struct ty_pt *pt, uint64_t ip)
+{
+	struct ty_flow_item *v = pt->items.v;
+	size_t end = pt->far_end, k = pt->ready, last = end - 1;
+
+	while (last > k && v[last].kind != TY_FLOW_INSN)
+		last--;
+	if (ip == v[last].ip + v[last].size) /* it came back */
+		k = end;
+	while (k < last && (v[k].kind != TY_FLOW_INSN || v[k].ip != ip))
+		k++;
+	if (k < last) {
+		v[k] = (struct ty_flow_item){
+			.kind = TY_FLOW_ASYNC,
+			.flags = (v[end].flags & (TY_FF_NO_TIME | TY_FF_EXACT)) | TY_FF_INFERRED,
+			.tsc = v[end].tsc,
+			.ip = ip};
+		memmove(v + k + 1, v + end + 1, (pt->items.n - end - 1) * sizeof(*v));
+		pt->items.n -= end - k;
+	}
+	be_sure(pt, pt->far);
 }
 
 /* ---- where it cannot go on ---- */
@@ -468,13 +498,20 @@ static void take_event(struct ty_pt *pt, bool past)
 		fail(pt, pt->ip, ty_pt_ended_nowhere, true);
 		return;
 	}
+	if (pt->far && ev.type == ptev_enabled)
+		begins_behind_far(pt, ev.variant.enabled.ip);
 	stamp_event(pt, &it, &ev);
 	if (ty_pt_item_event(&ev, pt->ip, &it)) {
 		if (it.kind == TY_FLOW_STOP)
 			run_out(pt, &it);
 		add(pt, &it);
 	}
-	be_sure(pt, before);
+	if (ev.type == ptev_disabled && ev.ip_suppressed && pt->ready + 1 < pt->items.n) {
+		pt->far = before;
+		pt->far_end = pt->items.n - 1;
+	} else if (!pt->far || ev.type == ptev_overflow) {
+		be_sure(pt, before);
+	}
 }
 
 static void take_next_insn(struct ty_pt *pt)
@@ -531,6 +568,8 @@ static void step(struct ty_pt *pt)
 		pt->over = true;
 	else if (pt->status == -pte_eos)
 		pt->over = true;
+	else if (pt->status < 0 && pt->far)
+		be_sure(pt, pt->far);
 	else if (pt->status < 0)
 		fail(pt, pt->ip, pt_errstr(pt_errcode(pt->status)), pt->status == -pte_bad_query);
 	else if (pt->status & pts_event_pending)

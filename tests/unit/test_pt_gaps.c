@@ -304,8 +304,31 @@ static void test_syscall(void **state)
 	PUT(&b, PGD);
 	begin(&b, 1100, BASE + 0x32);
 	PUT(&b, PGD);
+	/* Behind it again, which is on the way to it. */
+	begin(&b, 1200, BASE + 0x32);
+	PUT(&b, PGD);
 	s = decode(&b, true);
-	assert_string_equal("<ii><ii>", s.text);
+	assert_string_equal("<ii><ii><ii>", s.text);
+	assert_int_equal(0, s.gaps);
+	ty_buf_fini(&b);
+}
+
+/* Interrupted without a FUP, and the code comes to a system call first: it was not called. */
+static void test_interrupted_before_syscall(void **state)
+{
+	struct ty_buf b = new_stream();
+	struct seen s;
+
+	ip16(&b, TIP, BASE + 0x2c); /* adds up to the call */
+	tsc(&b, 1050);
+	PUT(&b, PGD CBR);
+	begin(&b, 1100, BASE + 0x2e);
+	PUT(&b, PGD);
+	begin(&b, 1200, OTHER);
+	s = decode(&b, true);
+	assert_string_equal("<iia<ii><", s.text);
+	assert_int_equal(BASE + 0x2e, s.inferred.ip);
+	assert_int_equal(1050, s.inferred.tsc);
 	assert_int_equal(0, s.gaps);
 	ty_buf_fini(&b);
 }
@@ -479,8 +502,7 @@ static void test_time_behind(void **state)
 	ty_buf_fini(&b);
 }
 
-/* Random flips in random streams: it ends, bytes of gaps are no more than there are, and libipt's
- * way from PSB to PSB never has more instructions. */
+/* Random flips in streams: it ends, and bytes of gaps are no more than there are. */
 static void test_flips(void **state)
 {
 	unsigned seed = 1, insns = 0, gaps = 0;
@@ -590,6 +612,7 @@ int main(void)
 		cmocka_unit_test_setup(test_interrupted_on_the_way, needs_ipt),
 		cmocka_unit_test_setup(test_ended_nowhere, needs_ipt),
 		cmocka_unit_test_setup(test_syscall, needs_ipt),
+		cmocka_unit_test_setup(test_interrupted_before_syscall, needs_ipt),
 		cmocka_unit_test_setup(test_runs_out, needs_ipt),
 		cmocka_unit_test_setup(test_next_begin, needs_ipt),
 		cmocka_unit_test_setup(test_next_interrupt, needs_ipt),
