@@ -16,6 +16,8 @@ is "a dat: not without -o, not of chosen CPUs" "2 2" "$? $(grep -c -e "say -o OU
 echo mine >perf.data
 "$TARRY" export x --to perf 2>err
 is "a perf.data that is there: not without -o" "2 mine" "$? $(cat perf.data)"
+(ulimit -f 0; exec "$TARRY" --help) 2>&1 >keys | cat >err
+is "output that may not grow: a sentence, no signal" "1 1" "${PIPESTATUS[0]} $(grep -c 'File too large' err)"
 
 cat >load <<'EOF'
 for i in 1 2 3; do ls -R /usr/include | sort | wc -l; sleep 0.01; done >/dev/null
@@ -36,6 +38,9 @@ else
 	}
 	"$TARRY" export t.dat --to perf -o whole 2>err
 	check "exported" $? "$(cat err)"
+	(ulimit -f 1; exec "$TARRY" export t.dat --to perf -o small) 2>&1 | cat >err
+	is "a file that may not grow: a sentence, no signal, no file" "1 1 0" \
+		"${PIPESTATUS[0]} $(grep -c 'File too large' err) $(ls small* 2>/dev/null | wc -l)"
 	tarry >want
 	perf_script whole >got
 	cmp -s want got && [ "$(wc -l <want)" -gt 1000 ]
