@@ -15,6 +15,7 @@
 
 #include "buf.h"
 #include "flow.h"
+#include "flow_names.h"
 #include "pt_stream.h"
 #include "vec.h"
 
@@ -271,6 +272,33 @@ static void by_flow(const struct ty_buf *b, way *out)
 	ty_flow_free(f);
 }
 
+/* The same, counted. */
+static size_t counted(const struct ty_buf *b)
+{
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+	struct ty_flow_names *names = ty_flow_names_new(c);
+	const struct ty_flow_count count = {.extent_of = ty_flow_names_extent, .ctx = names};
+	const struct ty_flow_window window = {.to_ns = UINT64_MAX};
+	const struct ty_walk_run *runs;
+	struct ty_flow_at at;
+	size_t n, insns = 0;
+
+	assert_int_equal(0, ty_flow_thread(f, 7, 7));
+	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
+					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_time(f, 0, 1, 0);
+	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, b->p, b->len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	assert_int_equal(0, ty_flow_seek_runs(f, &window, &count, NULL));
+	while (ty_flow_next_runs(f, &at, &runs, &n) > 0)
+		insns += ty_flow_runs_insns(runs, n) + (at.item.kind == TY_FLOW_INSN) +
+			 (at.item.kind == TY_FLOW_RUN ? at.item.value : 0);
+	ty_flow_names_free(names);
+	ty_flow_free(f);
+	return insns;
+}
+
 /* How many of `seen` were executed, at most: the longest common subsequence. */
 static size_t common(const way *ran, const way *seen)
 {
@@ -312,6 +340,7 @@ static void compare(const struct mix *x, unsigned seed, unsigned least)
 		by_libipt(&packets, &s);
 		by_flow(&packets, &f);
 		assert_int_equal(s.n, f.n);
+		assert_int_equal(s.n, counted(&packets));
 		assert_memory_equal(s.v, f.v, s.n);
 		assert_int_equal(s.n, common(&ran, &s)); /* nothing that was not executed */
 		all += ran.n;
