@@ -1,111 +1,103 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages by process and virtual address (sharing_pages.h). Budget: one pass more over the points
- * where physical addresses are recorded, a look-up per access; where pages neither move nor have to
- * be known, nothing afterwards.
+ * Pages by process and virtual address (sharing_pages.h). Budget: a look-up per access with a
+ * physical address, in the first pass alone; where pages move or have to be known, one pass more
+ * and look-ups in each.
  */
 #include "sharing_pages.h"
 
 #define PAGE_BITS 12
 #define IN_PAGE	  ((UINT64_C(1) << PAGE_BITS) - 1)
-#define MOVED	  UINT64_MAX	   /* it lay at several places */
-#define UNKNOWN	  (UINT64_MAX - 1) /* no physical address recorded */
+#define MOVED	  UINT64_MAX /* it lay at several places */
 
-/* Pids have 22 bits, addresses 54 (with the sign): with the page's 12 off they fit one word. */
-static uint64_t page_key(const struct ty_line_pages *g, const struct ty_mem_point *o)
+int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa)
 {
-	return (uint64_t)((uint32_t)ty_line_process(g->p, o) & 0x3fffff) << 42 |
-	       (o->va >> PAGE_BITS & ((1ull << 42) - 1));
-}
-
-static bool has_page(const struct ty_mem_point *o)
-{
-	return ty_line_counts(o) && o->thread != TY_MEM_NO_THREAD && o->flags & TY_MP_HAS_VA;
-}
-
-static int learn(struct ty_line_pages *g, const struct ty_mem_point *o, uint64_t max_bytes,
-		 bool *moved)
-{
-	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> PAGE_BITS : UNKNOWN, *known;
+	uint64_t *known;
 	uint32_t id;
 	bool fresh;
-	int r;
+	int r = ty_mem_id(&g->ids, key, &id, &fresh);
 
-	if (!has_page(o))
-		return 0;
-	r = ty_mem_id(&g->ids, page_key(g, o), &id, &fresh);
 	if (r)
 		return r;
-	if (fresh &&
-	    vec_push(&g->page, (struct ty_line_page){
-				       .pa = UNKNOWN, .from_ns = 1, .shared = TY_MEM_NOT_SHARED}))
+	if (fresh && vec_push(&g->page, (struct ty_line_page){.pa = TY_LINE_PA_UNKNOWN,
+							      .from_ns = 1,
+							      .shared = TY_MEM_NOT_SHARED}))
 		return -TY_ENOMEM;
 	if (fresh && !(id & 1023) &&
-	    ty_mem_ids_bytes(&g->ids) + g->page.cap * sizeof(*g->page.v) > max_bytes)
+	    ty_mem_ids_bytes(&g->ids) + g->page.cap * sizeof(*g->page.v) > g->max_bytes)
 		return -TY_ELIMIT;
 	known = &g->page.v[id].pa;
-	if (pa != UNKNOWN && *known != pa) {
-		*moved |= *known != UNKNOWN;
-		*known = *known == UNKNOWN ? pa : MOVED;
+	if (pa != TY_LINE_PA_UNKNOWN && *known != pa) {
+		g->moved |= *known != TY_LINE_PA_UNKNOWN;
+		*known = *known == TY_LINE_PA_UNKNOWN ? pa : MOVED;
 	}
 	return 0;
 }
 
-/* Do samples with and without physical addresses stand side by side? */
-static int mixed(const struct ty_line_pages *g, const struct ty_mem_work *work)
+/* About the pages of all points. */
+static int learn_all(struct ty_line_pages *g)
 {
+	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
 	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	bool with = false, without = false;
 	uint32_t n;
+	int r = 0;
 
-	for (uint64_t at = 0; !(with && without) && (n = ty_mem_points_rows(g->p, at, 0, rows));
-	     at += n) {
-		if (ty_mem_stopped(work))
-			return -TY_EINTR;
-		for (uint32_t i = 0; i < n; i++) {
-			with |= ty_line_counts(&rows[i]) && rows[i].flags & TY_MP_HAS_PA;
-			without |= ty_line_counts(&rows[i]) && !(rows[i].flags & TY_MP_HAS_PA);
-		}
+	for (uint64_t at = 0; !r && (n = ty_mem_points_rows(g->p, at, want, rows)); at += n) {
+		r = ty_mem_stopped(g->work) ? -TY_EINTR : 0;
+		for (uint32_t i = 0; !r && i < n; i++)
+			r = ty_line_page_note(g, &rows[i]);
 	}
-	return with && without;
+	return r;
 }
 
 int ty_line_pages_begin(struct ty_line_pages *g, const struct ty_mem_points *p, uint64_t max_bytes,
 			const struct ty_mem_work *work)
 {
-	const unsigned want = TY_MEM_WANT_VA | TY_MEM_WANT_PA | TY_MEM_WANT_THREAD;
-	struct ty_mem_point rows[TY_BLOCK_ROWS];
-	bool moved = false;
-	uint32_t n;
-	int r, mix;
-
 	*g = (struct ty_line_pages){.p = p,
+				    .work = work,
+				    .max_bytes = max_bytes,
 				    .shares = p->stream && ty_mem_facts(p->stream)->shared_maps};
-	mix = r = p->sum.with_pa ? mixed(g, work) : 0;
-	if (r < 0 || !(p->sum.with_pa || g->shares))
-		return r;
-	r = 0;
-	for (uint64_t at = 0; !r && (n = ty_mem_points_rows(p, at, want, rows)); at += n) {
-		r = ty_mem_stopped(work) ? -TY_EINTR : 0;
-		for (uint32_t i = 0; !r && i < n; i++)
-			r = learn(g, &rows[i], max_bytes, &moved);
-	}
-	g->used = mix || moved || g->shares;
-	/* That pages move is no reason to fail. */
-	if (r == -TY_ELIMIT && !mix && !g->shares) {
-		g->used = false;
-		r = 0;
-	}
+	g->used = p->sum.part_pa || g->shares;
+	g->watch = p->sum.with_pa && !g->used;
+	return g->used ? learn_all(g) : 0;
+}
+
+int ty_line_pages_settle(struct ty_line_pages *g)
+{
+	int r;
+
+	if (!g->watch)
+		return 0;
+	g->watch = false;
+	r = learn_all(g);
+	g->used = !r && g->moved;
 	if (!g->used)
 		ty_line_pages_fini(g);
-	return r;
+	/* That pages move is no reason to fail. */
+	return r == -TY_ELIMIT ? 0 : r;
+}
+
+int ty_line_pages_watch(struct ty_line_pages *g, const struct ty_mem_point *o, uint32_t n)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; !r && i < n; i++)
+		r = ty_line_page_note(g, &o[i]);
+	if (r == -TY_ELIMIT) { /* as above */
+		ty_line_pages_fini(g);
+		return 0;
+	}
+	if (r || !g->moved)
+		return r;
+	r = ty_line_pages_settle(g);
+	return r ? r : g->used;
 }
 
 void ty_line_pages_fini(struct ty_line_pages *g)
 {
 	ty_mem_ids_fini(&g->ids);
 	vec_fini(&g->page);
-	g->used = false;
+	g->used = g->watch = false;
 }
 
 unsigned ty_line_pages_want(const struct ty_line_pages *g)
@@ -138,8 +130,8 @@ struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_
 	uint64_t pa = o->pa;
 	struct ty_line_page *page = NULL;
 
-	if (o->flags & TY_MP_HAS_VA) {
-		uint32_t id = ty_mem_id_find(&g->ids, page_key(g, o));
+	if (o->flags & TY_MP_HAS_VA && (!physical || g->moved || g->shares)) {
+		uint32_t id = ty_mem_id_find(&g->ids, ty_line_page_key(g, o));
 
 		page = id == UINT32_MAX ? NULL : &g->page.v[id];
 	}
@@ -152,7 +144,7 @@ struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_
 	}
 	if (page && page->pa == MOVED) {
 		physical = false;
-	} else if (page && !physical && page->pa != UNKNOWN) {
+	} else if (page && !physical && page->pa != TY_LINE_PA_UNKNOWN) {
 		physical = true;
 		pa = page->pa << PAGE_BITS | (o->va & IN_PAGE);
 	}

@@ -31,30 +31,69 @@ struct ty_line_page {
 
 struct ty_line_pages {
 	const struct ty_mem_points *p;
+	const struct ty_mem_work *work;
+	uint64_t max_bytes;
 	bool used;   /* else a line is known by its own address alone */
 	bool shares; /* mappings of shared memory are recorded */
+	bool watch;  /* all have physical addresses; it is not known yet whether some move */
+	bool moved;
 	struct ty_mem_ids ids;
 	VEC(struct ty_line_page) page;
 };
 
-/* Learn about the pages of all points: only where physical addresses are recorded of some (where do
- * the others lie?) or move, or memory is shared by processes. max_bytes: that this may take. 0,
- * -TY_ENOMEM, -TY_EINTR; -TY_ELIMIT: there is no room, and without it lines are not told apart. To
- * be ended by fini in any state. */
+/* Learn about the pages of all points where physical addresses are recorded of some (where do the
+ * others lie?), or memory is shared by processes. max_bytes: that this may take. 0, -TY_ENOMEM,
+ * -TY_EINTR; -TY_ELIMIT: there is no room, and without it lines are not told apart. To be ended by
+ * fini in any state. */
 int ty_line_pages_begin(struct ty_line_pages *g, const struct ty_mem_points *p, uint64_t max_bytes,
 			const struct ty_mem_work *work);
+/* While g->watch, of all points in the first pass: do their pages lie where they lay? 1: some do
+ * not, and lines until now were told by wrong addresses; 0, -TY_ENOMEM, -TY_EINTR. Too many pages
+ * are not watched: that they move is no reason to fail. */
+int ty_line_pages_watch(struct ty_line_pages *g, const struct ty_mem_point *o, uint32_t n);
+/* End the watch: look through all points now. 0, -TY_ENOMEM, -TY_EINTR. */
+int ty_line_pages_settle(struct ty_line_pages *g);
 void ty_line_pages_fini(struct ty_line_pages *g);
 
-/* What of a point ty_line_key_of needs to be there. */
-unsigned ty_line_pages_want(const struct ty_line_pages *g);
-struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_mem_point *o,
-				       unsigned shift);
+/* Is it an access to memory with an address? */
+static inline bool ty_line_counts(const struct ty_mem_point *o)
+{
+	return (o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE) &&
+	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
+}
 
 /* Whose virtual addresses an access's are; -1: the kernel's, or not known. */
 static inline int32_t ty_line_process(const struct ty_mem_points *p, const struct ty_mem_point *o)
 {
 	return o->va >> 55 ? -1 : p->thread[o->thread].pid;
 }
+
+/* Pids have 22 bits, addresses 54 (with the sign): with the page's 12 off they fit one word. */
+static inline uint64_t ty_line_page_key(const struct ty_line_pages *g, const struct ty_mem_point *o)
+{
+	return (uint64_t)((uint32_t)ty_line_process(g->p, o) & 0x3fffff) << 42 |
+	       (o->va >> 12 & ((1ull << 42) - 1));
+}
+
+#define TY_LINE_PA_UNKNOWN (UINT64_MAX - 1)
+int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa);
+/* Where the point's page lies, if it has one. 0, -TY_ENOMEM, -TY_ELIMIT. */
+static inline int ty_line_page_note(struct ty_line_pages *g, const struct ty_mem_point *o)
+{
+	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> 12 : TY_LINE_PA_UNKNOWN, key;
+	uint32_t id;
+
+	if (!ty_line_counts(o) || o->thread == TY_MEM_NO_THREAD || !(o->flags & TY_MP_HAS_VA))
+		return 0;
+	key = ty_line_page_key(g, o);
+	id = ty_mem_id_find(&g->ids, key);
+	return id != UINT32_MAX && g->page.v[id].pa == pa ? 0 : ty_line_page_learn(g, key, pa);
+}
+
+/* What of a point ty_line_key_of needs to be there. */
+unsigned ty_line_pages_want(const struct ty_line_pages *g);
+struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_mem_point *o,
+				       unsigned shift);
 
 /* The line of 1 << shift bytes that an access with an address lies in. */
 static inline struct ty_line_key ty_line_key_of(struct ty_line_pages *g,
@@ -65,13 +104,6 @@ static inline struct ty_line_key ty_line_key_of(struct ty_line_pages *g,
 	if (o->flags & TY_MP_HAS_PA)
 		return (struct ty_line_key){o->pa >> shift, TY_LINE_PHYSICAL};
 	return (struct ty_line_key){o->va >> shift, ty_line_process(g->p, o)};
-}
-
-/* Is it an access to memory with an address? */
-static inline bool ty_line_counts(const struct ty_mem_point *o)
-{
-	return (o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE) &&
-	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
 }
 
 #endif

@@ -11,6 +11,10 @@
 #include "sharing.h"
 #include "sharing_pages.h"
 
+#define TY_LINE_MANY   (UINT32_MAX - 1)
+#define TY_LINE_NOBODY UINT32_MAX
+#define TY_LINE_CPUS   0xfffeu /* CPUs: several, or some that are not known */
+
 struct ty_gather_line {
 	struct ty_sharing_line line; /* its sites are gather.sites[sites_first...] */
 	uint32_t hash;
@@ -63,5 +67,14 @@ int ty_gather_next(struct ty_gather *g);
 /* That one line, with its accesses. 0 or as above. */
 int ty_gather_one(struct ty_gather *g, struct ty_line_key key);
 void ty_gather_fini(struct ty_gather *g);
+
+/* Between its files: --------------------------------------------------------------------------- */
+
+#define TY_GATHER_SLOTS 1024u /* of a table, at first */
+/* Half of the range is left to a later one: 0 or -TY_ELIMIT. */
+int ty_gather_halve(struct ty_gather *g);
+/* What was done to g->lines, and by whom (sharing_sites.c); their range may become smaller. 0 or
+ * -TY_E.... */
+int ty_gather_sites(struct ty_gather *g);
 
 #endif

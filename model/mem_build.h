@@ -32,6 +32,7 @@ struct ty_mem_build {
 	uint64_t max_bytes; /* of what lies outside the store; 0: no limit */
 	bool part;
 	struct ty_mem_point any; /* its what and events: of all rows together */
+	uint8_t no_pa;		 /* flags of rows without a physical address, of all together */
 	struct ty_index_write *index;
 	uint64_t midr;
 };

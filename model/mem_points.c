@@ -142,6 +142,7 @@ static void sum_up(struct ty_mem_points *p)
 	struct ty_memory_sum *s = &p->sum;
 
 	s->samples = s->no_time = p->n;
+	s->part_pa = s->with_pa && p->build->no_pa & TY_MP_HAS_VA;
 	s->unaligned = !!(p->build->any.events & TY_MEM_EV_UNALIGNED);
 	if (!p->build->part)
 		s->loads_only = !(p->build->any.flags & TY_MP_WRITES) &&
@@ -213,6 +214,8 @@ static inline int take(struct ty_mem_points *p, const struct ty_mem_point *o)
 	if (o->flags & TY_MP_HAS_PA) {
 		b->pa = o->pa;
 		p->sum.with_pa++;
+	} else {
+		b->no_pa |= o->flags;
 	}
 	if (o->flags & TY_MP_HAS_TIME) {
 		b->key_ns = o->ts_ns > b->key_ns ? o->ts_ns : b->key_ns;

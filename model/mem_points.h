@@ -122,6 +122,7 @@ struct ty_mem_group {
 struct ty_memory_sum {
 	uint64_t samples, loads, stores, branches, others;
 	uint64_t no_thread, no_time, with_pa, with_source, by_events;
+	uint64_t part_pa; /* 1: some accesses have a physical address, others a virtual one only */
 	uint64_t unaligned;  /* 1: some samples are flagged so (Arm SPE) */
 	uint64_t loads_only; /* 1: nothing that writes was sampled, as far as is known */
 	uint64_t first_ns, last_ns;

@@ -65,7 +65,15 @@ static void done(struct result *r)
 	ty_perf_close(r->perf);
 }
 
-enum { NO_CONTEXT = 1, SWITCHES = 2, UNKNOWN_CORE = 4, STORES = 8, MAPPED = 16 };
+enum {
+	NO_CONTEXT = 1,
+	SWITCHES = 2,
+	UNKNOWN_CORE = 4,
+	STORES = 8,
+	MAPPED = 16,
+	FORKED = 32,
+	EXECED = 64
+};
 
 static void header(struct perf_write *w, const struct access *a, unsigned n)
 {
@@ -100,6 +108,18 @@ static void spe(struct result *r, const struct access *a, unsigned n, unsigned h
 		pw_mmap2_shared(&w, one, A, 0x10000, 0, 7, "/dev/zero (deleted)");
 		pw_mmap2_shared(&w, two, 0xbbbb00000000, 0x10000, 0x1000, 7, "/dev/zero (deleted)");
 		pw_mmap2_shared(&w, two, 0xcccc00000000, 0x10000, 0, 8, "/dev/zero (deleted)");
+	}
+	if (how & FORKED) { /* process 300 of 100 */
+		const uint32_t body[6] = {300, 100, 300, 101, 7, 0};
+
+		pw_rec_at(&w, TY_PERF_FORK, 0, body, sizeof(body),
+			  (struct pw_at){.pid = 300, .tid = 300, .time = 7});
+	}
+	if (how & EXECED) {
+		const uint32_t body[4] = {300, 300, 'c', 0};
+
+		pw_rec_at(&w, TY_PERF_COMM, TY_PERF_MISC_COMM_EXEC, body, sizeof(body),
+			  (struct pw_at){.pid = 300, .tid = 300, .time = 8});
 	}
 	for (unsigned c = 0; c < 4; c++)
 		ty_buf_init(&cpu[c], 1 << 20);
@@ -464,7 +484,36 @@ static void test_moves(void **state)
 		assert_false(r.s.lines[0].physical);
 		assert_int_equal(r.s.lines[0].line, A);
 		assert_int_equal(r.s.lines[0].count, 4);
+		{
+			struct ty_sharing again;
+
+			assert_int_equal(ty_sharing_one(&r.points, 64, &r.s.lines[0], NULL, &again),
+					 0);
+			assert_int_equal(again.access_n, 4);
+			ty_sharing_fini(&again);
+		}
 		one("a page that moved", &r, TY_SHARING_FALSE, TY_SHARING_TIME, 2);
+	}
+	{
+		/* In the last block alone: what was found before counts once more. */
+		const struct point before = {.tid = 101, .cpu = 1, .va = A, .pa = P, .kind = S},
+				   after = {.tid = 102,
+					    .cpu = 2,
+					    .va = A + 8,
+					    .pa = P + 8192 + 8,
+					    .kind = S};
+		const unsigned n = 3 * TY_BLOCK_ROWS;
+
+		r = (struct result){0};
+		assert_int_equal(ty_mem_points_begin(&r.points, NULL, 0), 0);
+		for (unsigned i = 0; i < n; i++)
+			put(&r.points, 1000 + i, i < n - TY_BLOCK_ROWS ? &before : &after);
+		assert_int_equal(ty_mem_points_end(&r.points), 0);
+		assert_int_equal(ty_sharing_find(&r.points, 64, NULL, &r.s), 0);
+		assert_false(r.s.lines[0].physical);
+		assert_int_equal(r.s.lines[0].count, n);
+		assert_int_equal(r.s.accesses, n);
+		one("a page that moved late", &r, TY_SHARING_FALSE, TY_SHARING_APART, 2);
 	}
 }
 
@@ -536,7 +585,8 @@ static void test_shared_mapping(void **state)
 	const struct access a[] = {{101, ST, A + 0x2000, 0, -1},
 				   {201, LD, 0xbbbb00001008, 0, PEER}},
 			    b[] = {{101, ST, A + 0x2000, 0, -1},
-				   {201, LD, 0xcccc00002008, 0, PEER}};
+				   {201, LD, 0xcccc00002008, 0, PEER}},
+			    c[] = {{101, ST, A + 0x2000, 0, -1}, {302, LD, A + 0x2008, 0, PEER}};
 	struct result r;
 
 	(void)state;
@@ -555,6 +605,12 @@ static void test_shared_mapping(void **state)
 	one("the same place of shared memory", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
 	spe(&r, b, N(b), MAPPED);
 	none("other memory of the same name", &r);
+	/* A child has what its parent had mapped; not once it runs another program. */
+	spe(&r, c, N(c), MAPPED | FORKED);
+	assert_int_equal(r.s.lines[0].line, 0x2000);
+	one("shared with a fork", &r, TY_SHARING_FALSE, TY_SHARING_PEER, 2);
+	spe(&r, c, N(c), MAPPED | FORKED | EXECED);
+	none("the child runs another program", &r);
 }
 
 /* One access as a point. */
@@ -626,6 +682,34 @@ static void test_budget(void **state)
 	same_line(&few, &all, 0);
 	ty_sharing_fini(&few);
 	ty_sharing_fini(&all);
+	ty_mem_points_fini(&p);
+}
+
+/* Lines that never left one CPU are counted once, however small the ranges become. */
+static void test_budget_one_cpu(void **state)
+{
+	enum { LINES = 3000, SITES = 6 };
+	const struct ty_mem_work little = {300u << 10, NULL};
+	struct ty_mem_points p;
+	struct ty_sharing s;
+
+	(void)state;
+	assert_int_equal(ty_mem_points_begin(&p, NULL, 0), 0);
+	for (unsigned i = 0; i < LINES * SITES; i++) {
+		unsigned line = i / SITES, n = i % SITES;
+		bool stays = line % 2; /* the others have many sites each, of two CPUs */
+		const struct point x = {.tid = 101 + (int)(n % 2),
+					.cpu = stays ? 1 : (int)(n % 2),
+					.va = A + 64 * line + 8 * n,
+					.kind = S};
+
+		put(&p, 1000 + i, &x);
+	}
+	assert_int_equal(ty_mem_points_end(&p), 0);
+	assert_int_equal(ty_sharing_find(&p, 64, &little, &s), 0);
+	assert_int_equal(s.lines_n + s.left_out, LINES / 2);
+	assert_int_equal(s.one_cpu, LINES / 2);
+	ty_sharing_fini(&s);
 	ty_mem_points_fini(&p);
 }
 
@@ -876,13 +960,21 @@ static void test_stream(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	    cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_x86),	    cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_together),    cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_percentiles), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_loads_only),  cmocka_unit_test(test_modified),
-		cmocka_unit_test(test_moves),	    cmocka_unit_test(test_over_the_end),
-		cmocka_unit_test(test_rank),	    cmocka_unit_test(test_shared_mapping),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_x86),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_together),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_loads_only),
+		cmocka_unit_test(test_modified),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_over_the_end),
+		cmocka_unit_test(test_rank),
+		cmocka_unit_test(test_shared_mapping),
+		cmocka_unit_test(test_budget_one_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
