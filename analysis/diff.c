@@ -288,8 +288,8 @@ int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct t
 	if (from >= to || to - from == sum->end_ns - sum->start_ns)
 		return ty_fail(
 			err, TY_EUSAGE, TY_NO_OFFSET,
-			"diff compares a part of the recording with the rest: give --from or "
-			"--to so that there is a rest");
+			"diff compares a part of the recording with the rest. Give --from or "
+			"--to, so that a rest remains");
 	out->in_ns = to - from;
 	out->out_ns = sum->end_ns - sum->start_ns - out->in_ns;
 	s.all.from_ns = sum->start_ns;

@@ -236,22 +236,23 @@ int ty_log_read(struct ty_log *l, const struct ty_model *m, const char *path, ui
 
 	ty_model_clock(m, &points);
 	if (!points)
-		return ty_fail(
-			err, TY_ENOTFOUND, TY_NO_OFFSET,
-			"--log %s: the recording has no wall clock (it was not made by tarry, "
-			"or its clock marks were lost), so that a log has no place in it",
-			path);
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			       "--log %s cannot be aligned: the recording has no wall clock (not "
+			       "made by tarry, "
+			       "or its clock marks were lost)",
+			       path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return ty_fail_errno(err, "--log %s: cannot be opened", path);
+		return ty_fail_errno(err, "--log %s: cannot open", path);
 	if (fstat(fd, &st) || (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))) {
 		close(fd);
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--log %s: not a file or pipe", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--log %s is not a file or pipe",
+			       path);
 	}
 	while (!e && !l->full && (got = read(fd, piece, sizeof(piece))) > 0)
 		e = feed(&r, piece, (size_t)got);
 	if (!e && got < 0)
-		e = ty_fail_errno(err, "--log %s: cannot be read", path);
+		e = ty_fail_errno(err, "--log %s: cannot read", path);
 	else if (!e && r.n)
 		e = line_ends(&r);
 	close(fd);

@@ -9,7 +9,7 @@
 
 int ty_cli_fail(const struct ty_err *err)
 {
-	ty_say("tarry: %s\n", err->code ? err->msg : "failed without saying why");
+	ty_say("tarry: %s\n", err->code ? err->msg : "failed for an unknown reason");
 	if (err->code == TY_EINTR)
 		return TY_EXIT_INTERRUPTED;
 	return err->code == TY_EUSAGE ? TY_EXIT_USAGE : TY_EXIT_FAILED;
@@ -26,10 +26,10 @@ int ty_cli_usage(const char *cmd, const char *fmt, ...)
 {
 	va_list ap;
 
-	ty_say("tarry %s: ", cmd);
+	ty_say("tarry: ");
 	va_start(ap, fmt);
 	ty_vsay(fmt, ap);
 	va_end(ap);
-	ty_say("; `tarry %s --help` lists the options\n", cmd);
+	ty_say(" (see tarry help %s)\n", cmd);
 	return TY_EXIT_USAGE;
 }

@@ -33,13 +33,12 @@
 #include "units.h"
 #include "options.h"
 
-static const char help[] = "usage: tarry doctor\n"
-			   "\n"
-			   "Say what this machine can capture, and the exact fix for what it "
-			   "can't. Changes nothing (but\n"
-			   "mounts tracefs when it is mounted nowhere). Exit status 0 when the "
-			   "defaults of `tarry record`\n"
-			   "work here, 1 when they don't.\n";
+static const char help[] =
+	"usage: tarry doctor\n"
+	"\n"
+	"Show what this machine can record, and how to fix what it cannot. Changes\n"
+	"nothing, except that it mounts tracefs if tracefs is not mounted. Exit status: 0\n"
+	"if tarry record works here with its defaults, else 1.\n";
 
 /* ok: works; note: works, but know this; no: not here; FAIL: record will not work. */
 static void say(const char *mark, const char *what, const char *fmt, ...)
@@ -96,13 +95,14 @@ static bool check_idle(const char *root)
 	}
 	if (bad)
 		say("note", "switches from idle",
-		    "not delivered by CPU%s (a fault of this virtual machine; no fix from inside): "
+		    "not delivered by CPU%s (a fault of this virtual machine, no fix inside it): "
 		    "a "
 		    "thread's start there is inferred from its next event and marked so",
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",
-		    "not known of CPU%s: never idle during the test; run doctor again when it is",
+		    "unknown for CPU%s, never idle during the test: run doctor again when it is "
+		    "idle",
 		    list[0]);
 	if (!bad && !open)
 		say("ok", "switches from idle", "delivered by all %u CPUs tested", n);
@@ -134,12 +134,13 @@ static bool check_events(const char *root)
 	good = !r && ty_evset_has_syscalls(&set);
 	if (!r && !good)
 		say("FAIL", "system calls",
-		    "raw_syscalls:sys_enter and sys_exit are not there: the kernel needs "
+		    "raw_syscalls:sys_enter and sys_exit are missing: the kernel needs "
 		    "CONFIG_FTRACE_SYSCALLS");
 	if (!ty_instance_has(&inst, "options/event-fork"))
 		say("note", "later children",
-		    "this kernel has no option event-fork: with -p or a command, children's system "
-		    "calls are missed; use -a");
+		    "this kernel has no option event-fork. With -p or a command, system calls of "
+		    "children "
+		    "are missed: use -a");
 	ty_instance_remove(&inst);
 	ty_evset_fini(&set);
 	return good;
@@ -217,7 +218,7 @@ static void check_spe(void)
 		    pmus[i].name, (unsigned long long)ty_spe_period(&pmus[i], 1));
 	if (n && geteuid())
 		say("note", "Arm SPE",
-		    "physical addresses, everybody's samples and the thread in each sample need "
+		    "physical addresses, samples of other users and thread ids in samples need "
 		    "CAP_PERFMON: run as root");
 }
 
@@ -230,14 +231,15 @@ static void check_kernel_code(void)
 
 	if (r)
 		say("note", "kernel code",
-		    "%s: record --flow-kernel records which kernel code ran, and not the code (run "
+		    "%s: record --flow-kernel records which kernel code ran, but not the code "
+		    "itself (run "
 		    "as root on a kernel with CONFIG_PROC_KCORE, not locked down)",
 		    why);
 	else if (*why)
 		say("note", "kernel code", "record --flow-kernel cannot record all of it: %s", why);
 	else
 		say("ok", "kernel code",
-		    "/proc/kcore and /proc/kallsyms have it for record "
+		    "/proc/kcore and /proc/kallsyms provide it for record "
 		    "--flow-kernel");
 	ty_kernel_code_fini(&k);
 }
@@ -256,7 +258,7 @@ static void check_hardware(void)
 		check_kernel_code();
 #if defined(__x86_64__)
 	say("ok", "single-stepping",
-	    "record --flow=step takes its place for executed instructions, slowly");
+	    "record --flow=step records executed instructions instead, slowly");
 #endif
 	if (ty_pt_available())
 		say("ok", "PT decoding", "libipt %s", ty_pt_version());
@@ -283,7 +285,7 @@ static void check_perf_and_bpf(void)
 		say("no", "BPF", "the kernel has none (CONFIG_BPF_SYSCALL)");
 	else
 		say(btf ? "ok" : "no", "BPF",
-		    btf ? "the system call and type information (BTF) are there"
+		    btf ? "the system call and type information (BTF) are present"
 			: "no type information in /sys/kernel/btf/vmlinux: the kernel needs "
 			  "CONFIG_DEBUG_INFO_BTF");
 }
@@ -321,7 +323,7 @@ static int doctor(void)
 		say("ok", "tracefs", "%s", root);
 		swept = ty_instance_sweep(root);
 		if (swept)
-			say("note", "left-overs", "removed %u trace instance%s of dead recorders",
+			say("note", "leftovers", "removed %u trace instance%s of dead recorders",
 			    swept, swept == 1 ? "" : "s");
 		/* A Ctrl-C meanwhile would leave the trace instances behind: it acts afterwards. */
 		hold_signals(&before);
@@ -330,8 +332,9 @@ static int doctor(void)
 	}
 	if (readlink("/proc/self/ns/pid", text, sizeof(text) - 1) > 0 &&
 	    strncmp(text, "pid:[4026531836]", 16))
-		say("note", "process numbers",
-		    "this is a container with its own: only -a works; run outside, or with "
+		say("note", "process ids",
+		    "this container has its own process ids, so only -a works: run outside, or "
+		    "with "
 		    "--pid=host");
 	check_priority();
 	check_space();
@@ -349,7 +352,6 @@ int ty_cmd_doctor(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind < argc)
-		return ty_cli_usage("doctor", "'%s' is too much: doctor takes no arguments",
-				    argv[optind]);
+		return ty_cli_usage("doctor", "doctor takes no arguments (%s)", argv[optind]);
 	return doctor();
 }

@@ -12,13 +12,13 @@
 
 static const char head[] =
 	"usage: tarry dump [FILE] [events|syscalls|memory] [options]\n"
-	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n\n"
-	"  events     every event once, in time order, as trace-cmd report prints it (default)\n"
-	"  syscalls   one line per system call, as strace -f -tt -T prints it\n"
-	"  memory     one line per sampled memory access (Arm SPE; perf.data files: x86, too)\n\n";
-static const char tail[] = "Without --clock, which is for events and syscalls: the trace clock for "
-			   "events, the time of\n"
-			   "day for syscalls.\n";
+	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n"
+	"\n"
+	"  events     print each event in time order, as trace-cmd report does (default)\n"
+	"  syscalls   print one line per system call, as strace -f -tt -T does\n"
+	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
+	"\n";
+static const char tail[] = "Default of --clock: trace for events, wall for syscalls.\n";
 
 struct args {
 	struct ty_select sel;
@@ -45,15 +45,15 @@ static int take_words(struct args *a, char **words, int n)
 			a->path = words[i];
 		else
 			return ty_cli_usage("dump",
-					    "'%s' cannot be dumped: events, syscalls, memory, flow",
+					    "cannot dump %s: give events, syscalls, memory or flow",
 					    words[i]);
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
-		return ty_cli_usage("dump", "--spe-raw and --midr go with memory");
+		return ty_cli_usage("dump", "--spe-raw and --midr need memory");
 	if (!a->memory && (a->mem.roots.n || a->mem.kallsyms))
-		return ty_cli_usage("dump", "--symfs and --kallsyms go with memory and flow");
+		return ty_cli_usage("dump", "--symfs and --kallsyms need memory or flow");
 	if (a->memory && a->sel.clock_chosen)
-		return ty_cli_usage("dump", "--clock goes with events and syscalls");
+		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;
 }
 

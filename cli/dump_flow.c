@@ -25,12 +25,13 @@
 enum { INDENT_MAX = 60 };
 enum shape { INSN, BRANCHES, CALLS };
 
-static const char head[] = "usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n\n"
-			   "Executed instructions, from Intel PT or the software branch tracer. "
-			   "Only what lies around\n"
-			   "the time slice is decoded. Threads are chosen while they have the "
-			   "name; CPUs of recordings\n"
-			   "by CPU (a stream of a thread has none).\n\n";
+static const char head[] =
+	"usage: tarry dump [FILE] flow [--insn|--branches|--calls] [options]\n"
+	"\n"
+	"Print executed instructions, from Intel PT or single-stepping. Only the packets\n"
+	"around the selected time are decoded. --comm selects a thread while it has that\n"
+	"name. --cpu applies to recordings with one stream per CPU.\n"
+	"\n";
 
 struct dump {
 	const struct ty_select *sel;
@@ -364,11 +365,11 @@ static int take_calls(void *shape, const char *arg, struct ty_err *err)
 
 static const struct ty_option shapes[] = {
 	{0, "branches", NULL,
-	 "taken branches, FROM => TO; 0 is outside of what was traced (default)",
+	 "print taken branches, FROM => TO; 0 is outside the traced code (default)",
 	 .take = take_branches},
-	{0, "insn", NULL, "every instruction, with symbol, disassembly and source line",
+	{0, "insn", NULL, "print every instruction with symbol, disassembly and source line",
 	 .take = take_insn},
-	{0, "calls", NULL, "calls, indented by depth, as they begin; as JSON as they end",
+	{0, "calls", NULL, "print calls, indented by depth, as they begin (JSON: as they end)",
 	 .take = take_calls},
 	{0}};
 

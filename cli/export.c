@@ -14,16 +14,17 @@
 #include "reader_options.h"
 
 static const char head[] =
-	"usage: tarry export [FILE] --to perf|dat [-o OUT] [options]\n\n"
-	"perf: a perf.data file, for perf script, perf sched, perf trace -i: events as samples of\n"
-	"tracepoints; Intel PT (also of --flow=step) for perf script --itrace=b; memory samples.\n"
-	"Of chosen threads and CPUs are events and samples; Arm SPE goes along whole, Intel PT of "
-	"all\n"
-	"threads and CPUs.\n\n"
-	"dat: a smaller recording, the events of --from to --to, with all that is known of "
-	"threads\n"
-	"when it begins; for tarry, trace-cmd and KernelShark. Without Intel PT and memory "
-	"samples.\n\n";
+	"usage: tarry export [FILE] --to perf|dat [-o OUT] [options]\n"
+	"\n"
+	"perf: write a perf.data file for perf script, perf sched and perf trace -i.\n"
+	"Events become tracepoint samples. Intel PT (also that of --flow=step, for\n"
+	"perf script --itrace=b) and memory samples are included. --tid, --comm and --cpu\n"
+	"select events and samples. Intel PT and Arm SPE are copied whole.\n"
+	"\n"
+	"dat: write the events between --from and --to as a smaller recording, with the\n"
+	"state of every thread at its start, for tarry, trace-cmd and KernelShark. Intel\n"
+	"PT and memory samples are left out.\n"
+	"\n";
 
 struct args {
 	struct ty_select sel;
@@ -45,9 +46,9 @@ static int take_to(void *to, const char *arg, struct ty_err *err)
 }
 
 static const struct ty_option options[] = {
-	{0, "to", "FORM", "perf or dat", .take = take_to},
+	{0, "to", "FORM", "write perf (perf.data) or dat (a smaller recording)", .take = take_to},
 	{'o', "output", "OUT",
-	 "where to (perf: without it perf.data; that, and a dat, are not written over)",
+	 "write to OUT (default for perf: perf.data); the default and a dat are never overwritten",
 	 .take = ty_take_text, .at = offsetof(struct args, out)},
 	{0}};
 
@@ -57,7 +58,7 @@ static int same_file(const char *in, const char *out, struct ty_err *err)
 
 	if (realpath(in, a) && realpath(out, b) && !strcmp(a, b))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s would be written over itself: choose another -o", in);
+			       "%s would overwrite itself: choose another -o", in);
 	return 0;
 }
 
@@ -90,7 +91,8 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 	if (out)
 		r = same_file(path ? path : "tarry.dat", out, err);
 	else if (!access("perf.data", F_OK))
-		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "perf.data is there already: say -o OUT");
+		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			    "perf.data exists already: choose another file with -o OUT");
 	out = out ? out : "perf.data";
 	r = r ? r : ty_session_open(&s, path, TY_OPEN_EVENTS, sel->memory_bytes, err);
 	r = r ? r : ty_select_window(sel, &s, &w, err);
@@ -123,18 +125,17 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 static int check(const struct args *a, char **words, int n)
 {
 	if (n > 1)
-		return ty_cli_usage("export", "'%s': one file at a time", words[1]);
+		return ty_cli_usage("export", "more than one file (%s)", words[1]);
 	if (!a->form)
-		return ty_cli_usage("export", "--to is missing: --to perf, or --to dat");
+		return ty_cli_usage("export", "--to is missing: give --to perf or --to dat");
 	if (strcmp(a->form, "perf") && strcmp(a->form, "dat"))
-		return ty_cli_usage("export",
-				    "'%s' is no form that tarry writes: --to perf, or --to dat",
+		return ty_cli_usage("export", "unknown format %s: give --to perf or --to dat",
 				    a->form);
 	if (!strcmp(a->form, "perf"))
 		return -1;
 	if (a->sel.tids.n || a->sel.comms.n || a->sel.cpus.n)
-		return ty_cli_usage("export", "a dat is cut by --from and --to only");
-	return a->out ? -1 : ty_cli_usage("export", "--to dat: say -o OUT");
+		return ty_cli_usage("export", "--to dat takes only --from and --to");
+	return a->out ? -1 : ty_cli_usage("export", "--to dat needs -o OUT");
 }
 
 int ty_cmd_export(int argc, char **argv)
@@ -143,7 +144,7 @@ int ty_cmd_export(int argc, char **argv)
 	const struct ty_command_line line = {
 		"export", head,
 		.groups = {{options, .to = &a},
-			   {ty_select_options, .to = &a.sel, .title = "Of a part:"},
+			   {ty_select_options, .to = &a.sel, .title = "Select a part:"},
 			   {ty_memory_option, .to = &a.sel},
 			   {ty_unused_options, .to = &a.sel}}};
 	struct ty_err err = {0};

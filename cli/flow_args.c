@@ -20,17 +20,16 @@ static int take_cpu(void *to, const char *arg, struct ty_err *err)
 }
 
 const struct ty_option ty_packet_options[] = {
-	{0, "pt-raw", "FILE[,cpu=N][,tid=N]", "bare Intel PT packets", .take = ty_take_texts,
+	{0, "pt-raw", "FILE[,cpu=N][,tid=N]", "read bare Intel PT packets", .take = ty_take_texts,
 	 .at = offsetof(struct ty_flow_args, src.raws)},
 	{0, "pt-sideband", "FILE[,cpu=N][,sample=TYPE]",
-	 "bare perf records that belong to them (TYPE: their sample_type)", .take = ty_take_texts,
-	 .at = offsetof(struct ty_flow_args, src.sidebands)},
-	{0, "cpu-model", "F/M/S",
-	 "family, model and stepping of the CPU that wrote them, for its errata (6/85/4)",
+	 "read the perf records that belong to them (TYPE: their sample_type)",
+	 .take = ty_take_texts, .at = offsetof(struct ty_flow_args, src.sidebands)},
+	{0, "cpu-model", "F/M/S", "apply the errata of this CPU: family, model, stepping (6/85/4)",
 	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.cpu)},
 	{0, "cpu", "F/M/S", NULL, .take = take_cpu},
-	{0, "pt-time", "ZERO/MULT/SHIFT", "from its time stamps to perf's clock",
-	 .take = ty_take_text, .at = offsetof(struct ty_flow_args, src.time)},
+	{0, "pt-time", "ZERO/MULT/SHIFT", "convert TSC to perf's clock", .take = ty_take_text,
+	 .at = offsetof(struct ty_flow_args, src.time)},
 	{0}};
 
 static int take_words(struct ty_flow_args *a, const char *cmd, char **words, int n)
@@ -39,8 +38,7 @@ static int take_words(struct ty_flow_args *a, const char *cmd, char **words, int
 		if (!strcmp(words[i], "flow") && (a->path || i == n - 1))
 			continue;
 		if (a->path)
-			return ty_cli_usage(cmd,
-					    "flow is told alone, of one file: '%s' is one too many",
+			return ty_cli_usage(cmd, "flow takes one file and no other section (%s)",
 					    words[i]);
 		a->path = words[i];
 	}
@@ -55,13 +53,13 @@ int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head
 	/* ty_packet_options first: their --cpu takes both kinds. */
 	const struct ty_command_line line = {
 		cmd, head,
-		.groups = {
-			own,
-			{ty_json_option, .to = &a->sel},
-			{ty_packet_options, .to = a, .title = "Of bare packets instead of a file:"},
-			{ty_select_options, .to = &a->sel, .title = "Of a part:"},
-			{ty_code_options, .to = &a->src, .title = "Where code is:"},
-			{ty_unused_options, .to = &a->sel}}};
+		.groups = {own,
+			   {ty_json_option, .to = &a->sel},
+			   {ty_packet_options, .to = a,
+			    .title = "Read bare packets instead of a recording:"},
+			   {ty_select_options, .to = &a->sel, .title = "Select a part:"},
+			   {ty_code_options, .to = &a->src, .title = "Locate code:"},
+			   {ty_unused_options, .to = &a->sel}}};
 	int status = ty_options_parse(&line, argc, argv);
 
 	return status < 0 ? take_words(a, cmd, argv + optind, argc - optind) : status;

@@ -18,25 +18,24 @@ static const struct command {
 	const char *args, *help;
 } commands[] = {
 	{"record", ty_cmd_record, "[OPTIONS] [-- CMD...]",
-	 "capture a command, processes or the whole machine"},
-	{"view", ty_cmd_view, "[FILE]", "the timeline (FILE: tarry.dat when not given)"},
-	{"report", ty_cmd_report, "[FILE] [SECTION...]", "what happened, in numbers"},
-	{"dump", ty_cmd_dump, "[FILE] [WHAT]", "one line per item: syscalls, events, flow, memory"},
-	{"export", ty_cmd_export, "[FILE] --to FORM",
-	 "a perf.data file for perf's tools, or a part of it as a smaller recording"},
-	{"doctor", ty_cmd_doctor, "", "what can be captured here, and the fix for what can't"},
+	 "record a command, processes or the machine"},
+	{"view", ty_cmd_view, "[FILE]", "open the timeline (default: tarry.dat)"},
+	{"report", ty_cmd_report, "[FILE] [SECTION...]", "explain waits and count what happened"},
+	{"dump", ty_cmd_dump, "[FILE] [WHAT]", "print events, syscalls, flow or memory"},
+	{"export", ty_cmd_export, "[FILE] --to FORM", "write perf.data, or a smaller recording"},
+	{"doctor", ty_cmd_doctor, "", "show what can be recorded here"},
 };
 
 static void usage(FILE *f)
 {
-	fputs("tarry records what a Linux machine did and shows it on a timeline in the "
-	      "terminal.\n\n"
+	fputs("tarry records what a Linux machine did, explains it, and shows it on a "
+	      "timeline.\n\n"
 	      "usage:\n",
 	      f);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		fprintf(f, "  tarry %-7s%-22s %s\n", commands[i].name, commands[i].args,
 			commands[i].help);
-	fputs("\n`tarry help COMMAND` tells more. See also tarry(1).\n", f);
+	fputs("\nSee tarry help COMMAND and tarry(1).\n", f);
 }
 
 static int run(int argc, char **argv)
@@ -75,7 +74,7 @@ static int run(int argc, char **argv)
 				return ty_cli_fail(&err);
 			return commands[i].run(argc - 1, argv + 1);
 		}
-	ty_say("tarry: '%s' is not a command of tarry; `tarry --help` lists them\n", argv[1]);
+	ty_say("tarry: unknown command %s (see tarry help)\n", argv[1]);
 	return TY_EXIT_USAGE;
 }
 

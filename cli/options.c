@@ -52,7 +52,8 @@ static int take_help(void *to, const char *arg, struct ty_err *err)
 	return 0; /* ty_options_parse */
 }
 
-static const struct ty_option help_option = {'h', "help", NULL, "this text", .take = take_help};
+static const struct ty_option help_option = {'h', "help", NULL, "print this help",
+					     .take = take_help};
 
 static int has_arg(const struct ty_option *o)
 {
@@ -174,10 +175,10 @@ static int refuse(const char *cmd, int c, char **argv)
 	const char *what = optopt > 0 && optopt < BY_ROW ? letter : argv[optind - 1];
 
 	if (c == ':')
-		return ty_cli_usage(cmd, "%s needs a value", what);
+		return ty_cli_usage(cmd, "option %s needs a value", what);
 	if (optopt >= BY_ROW)
-		return ty_cli_usage(cmd, "'%s': the option has no value", what);
-	return ty_cli_usage(cmd, "'%s' is no option, or stands for several", what);
+		return ty_cli_usage(cmd, "option %s takes no value", what);
+	return ty_cli_usage(cmd, "unknown or ambiguous option %s", what);
 }
 
 /* The value; a word that only may be one is stepped over. */

@@ -111,28 +111,28 @@ static int take_clock(void *to, const char *arg, struct ty_err *err)
 #define AT(member) offsetof(struct ty_select, member)
 const struct ty_option ty_select_options[] = {
 	{0, "from", "T",
-	 "from T on: seconds from the start (12.5), -3 (before the end), or 14:03:22.5 "
-	 "(also with its date)",
+	 "start at T: seconds from the start (12.5), before the end (-3), or a clock time "
+	 "(14:03:22.5, or with its date)",
 	 .take = ty_take_text, .at = AT(from)},
-	{0, "to", "T", "up to T", .take = ty_take_text, .at = AT(to)},
-	{0, "tid", "N[,N]", "only these threads", .take = take_tids},
-	{0, "comm", "NAME", "only threads of this name (shell pattern); may be repeated",
-	 .take = take_comm, .at = AT(comms)},
-	{0, "cpu", "N[,N-M]", "only these CPUs", .take = ty_select_take_cpus},
+	{0, "to", "T", "end at T", .take = ty_take_text, .at = AT(to)},
+	{0, "tid", "N[,N]", "select these threads", .take = take_tids},
+	{0, "comm", "NAME", "select threads by name (shell pattern, repeatable)", .take = take_comm,
+	 .at = AT(comms)},
+	{0, "cpu", "N[,N-M]", "select these CPUs", .take = ty_select_take_cpus},
 	{0}};
 const struct ty_option ty_json_option[] = {
-	{0, "json", NULL, "JSON: one document (report), or one object per line (dump)",
+	{0, "json", NULL, "print JSON: one document (report) or one object per line (dump)",
 	 .take = ty_take_flag, .at = AT(json)},
 	{0}};
 const struct ty_option ty_clock_option[] = {
 	{0, "clock", "WHICH",
-	 "times from the start (start: default of report and view), as time of day (wall), or in "
-	 "the trace clock (trace: always in JSON)",
+	 "print times as seconds since the start (start, default of report and view), time of day "
+	 "(wall) or trace clock (trace); JSON always has the trace clock",
 	 .take = take_clock},
 	{0}};
 const struct ty_option ty_memory_option[] = {
 	{0, "memory", "SIZE",
-	 "most memory to use, such as 2G (default: a quarter of the machine's)",
+	 "use at most SIZE of memory, such as 2G (default: a quarter of the machine)",
 	 .take = take_memory, .at = AT(memory_bytes)},
 	{0}};
 const struct ty_option ty_unused_options[] = {
@@ -140,23 +140,23 @@ const struct ty_option ty_unused_options[] = {
 	{0, "no-index", NULL, NULL, .take = ty_take_flag, .at = AT(no_index)},
 	{0}};
 const struct ty_option ty_index_option[] = {
-	{0, "no-index", NULL, "neither read nor write the index file that makes the next open fast",
+	{0, "no-index", NULL, "do not read or write the index file, which makes reopening fast",
 	 .take = ty_take_flag, .at = AT(no_index)},
 	{0}};
 
 const struct ty_option ty_mem_options[] = {
-	{0, "spe-raw", "FILE", "memory, sharing: one bare Arm SPE stream instead of a recording",
+	{0, "spe-raw", "FILE", "memory, sharing: read a bare Arm SPE stream, not a recording",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, raw)},
-	{0, "midr", "HEX", "its core's MIDR_EL1; without: sources by events only",
+	{0, "midr", "HEX", "MIDR_EL1 of its core (default: data sources by events only)",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
 	{0, "symfs", "DIR",
-	 "memory, sharing: find the recorded machine's files under DIR (also "
-	 "--sysroot); may be repeated",
+	 "memory, sharing: search files of the recorded machine under DIR (alias: --sysroot, "
+	 "repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct ty_mem_options, roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts,
 	 .at = offsetof(struct ty_mem_options, roots)},
 	{0, "kallsyms", "FILE",
-	 "memory, sharing: a copy of /proc/kallsyms: the names of the kernel's functions",
+	 "memory, sharing: read kernel function names from a copy of /proc/kallsyms",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, kallsyms)},
 	{0}};
 
@@ -164,21 +164,19 @@ const struct ty_option ty_mem_options[] = {
 #define AT(member) offsetof(struct ty_flow_source, member)
 const struct ty_option ty_code_options[] = {
 	{0, "symfs", "DIR",
-	 "find the traced programs' files under DIR, by path, name or build id (also --sysroot); "
-	 "may be repeated",
+	 "search program files under DIR by path, name or build id (alias: --sysroot, repeatable)",
 	 .take = ty_take_texts, .at = AT(roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts, .at = AT(roots)},
 	{0, "image", "FILE@ADDRESS[:OFFSET:SIZE]",
-	 "code that was at ADDRESS: an ELF file with its lowest page there, or SIZE bytes of any "
-	 "file from OFFSET on",
+	 "map code at ADDRESS: an ELF file, lowest page first, or SIZE bytes of any file from "
+	 "OFFSET",
 	 .take = ty_take_texts, .at = AT(images)},
-	{0, "core", "FILE", "a core dump, for code that no other file has", .take = ty_take_texts,
-	 .at = AT(cores)},
+	{0, "core", "FILE", "read code from a core dump if no other file has it",
+	 .take = ty_take_texts, .at = AT(cores)},
 	{0, "kcore", "PATH",
-	 "a copy of /proc/kcore, or a directory with one and a copy of kallsyms: the kernel's "
-	 "code, "
-	 "instead of what the recording holds",
+	 "read kernel code from a copy of /proc/kcore (or a directory with kcore and kallsyms), "
+	 "not from the recording",
 	 .take = ty_take_texts, .at = AT(kcores)},
-	{0, "kallsyms", "FILE", "a copy of /proc/kallsyms: the names of the kernel's functions",
+	{0, "kallsyms", "FILE", "read kernel function names from a copy of /proc/kallsyms",
 	 .take = ty_take_text, .at = AT(kallsyms)},
 	{0}};

@@ -28,23 +28,21 @@ static const char head[] =
 	"       tarry record [options] -p PID[,PID...]\n"
 	"       tarry record [options] -a\n"
 	"\n"
-	"Record system calls and scheduling into a file. The system calls are those of the "
-	"command\n"
-	"and its children, or of the processes given with all that descend from them (children "
-	"that\n"
-	"run already and later ones), or with -a of everybody; scheduling, interrupts and block "
-	"I/O\n"
-	"are always recorded of the whole machine, because the culprit is often somebody else.\n"
-	"Recording ends with the command or with the last of the processes given (children that\n"
-	"outlive them are not waited for), after --duration, or with Ctrl-C; a second Ctrl-C does\n"
-	"not wait for the command.\n"
+	"Record system calls and scheduling into a file. System calls are recorded for\n"
+	"the command and its descendants, for the given processes and their descendants\n"
+	"(-p), or for all processes (-a). Scheduling, interrupts and block I/O are always\n"
+	"recorded for the whole machine, because the cause of a wait is often elsewhere.\n"
+	"\n"
+	"Recording stops when the command or the last given process ends (it does not\n"
+	"wait for their children), after --duration, or at Ctrl-C. A second Ctrl-C stops\n"
+	"without waiting for the command.\n"
 	"\n";
 static const char tail[] =
 	"\n"
-	"Exit status: the command's own (128+N when signal N ended it; 127 not found, 126 not\n"
-	"executable), also when all was recorded and only finishing the file failed; without a\n"
-	"command 0; 1 when recording failed, 2 for wrong usage.\n"
-	"What this machine can record: tarry doctor.\n";
+	"Exit status: that of the command (128+N if killed by signal N, 127 if not found,\n"
+	"126 if not executable), even if only finishing the file failed. Without a\n"
+	"command 0. If recording failed 1, for wrong usage 2.\n"
+	"To see what this machine can record, run tarry doctor.\n";
 
 #define wrong(err, ...) ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, __VA_ARGS__)
 
@@ -242,70 +240,67 @@ static int take_mem_phys(void *to, const char *arg, struct ty_err *err)
 
 #define AT(member) offsetof(struct ty_record_args, member)
 static const struct ty_option options[] = {
-	{'o', "output", "FILE", "write to FILE (default tarry.dat; an old one is replaced)",
+	{'o', "output", "FILE", "write to FILE (default tarry.dat, replaced if present)",
 	 .take = ty_take_text, .at = AT(o.out)},
 	{'p', "pid", "PID[,PID]",
-	 "record these processes and all that descend from them: their threads, and children, "
-	 "those "
-	 "that run already, too; may be repeated",
+	 "record these processes, their threads and all their descendants (repeatable)",
 	 .take = take_pids},
 	{'a', "all", NULL, "record the system calls of all processes", .take = ty_take_flag,
 	 .at = AT(o.all)},
 	{'d', "duration", "T",
-	 "stop after T (500ms, 20s, 2m); a command goes on, and is waited for",
+	 "stop after T (500ms, 20s, 2m); the command keeps running and tarry waits for it",
 	 .take = take_duration, .at = AT(o.duration_ns)},
 	{0, "keep", "TIME|SIZE",
-	 "keep the newest part only, a flight recorder: no less than the last TIME (30s, 10m, 2h), "
-	 "or at most SIZE (500M, 2G) on the disk; both may be given, then SIZE comes first",
+	 "keep only the newest part (flight recorder): at least the last TIME (30s, 10m, 2h), or "
+	 "at most SIZE on disk (500M, 2G); if both are given, SIZE wins",
 	 .take = take_keep},
 	{'e', "event", "SYSTEM:EVENT[:FILTER]",
-	 "record this event too; may be repeated. EVENT may be a pattern (block:*); FILTER as in "
-	 "the kernel's event filters (prev_pid == 1)",
+	 "also record this event (repeatable); EVENT may be a pattern (block:*), FILTER is a "
+	 "kernel event filter (prev_pid == 1)",
 	 .take = ty_take_texts, .at = AT(events)},
-	{0, "no-syscalls", NULL, "leave out system calls", .take = ty_take_flag,
+	{0, "no-syscalls", NULL, "do not record system calls", .take = ty_take_flag,
 	 .at = AT(o.no_syscalls)},
-	{0, "no-sched", NULL, "leave out scheduling, interrupts, block I/O, signals and locks",
+	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "flow", "[=pt|step]",
-	 "record every executed instruction of the command: by Intel PT, or, on machines without "
-	 "it, by single-stepping (step: 1,000 times slower and more)",
+	 "record every executed instruction of the command, by Intel PT or by single-stepping "
+	 "(step: at least 1,000 times slower)",
 	 .take = take_flow},
 	{0, "flow-filter", "FUNC[@FILE]",
-	 "only from a function's entry to its return (of the program, or of FILE, a path or a "
-	 "library's name); outside of it "
-	 "the command runs at full speed. With Intel PT: only the function's own code; also "
-	 "OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC' (as many as the CPU has)",
+	 "record only from the entry of FUNC to its return; FILE is a path or a library name. "
+	 "Elsewhere the command runs at full speed. Intel PT records only the code of FUNC itself, "
+	 "and also takes OFFSET/SIZE@FILE, 'start FUNC' and 'stop FUNC', as many as the CPU has",
 	 .take = ty_take_texts, .at = AT(flow_filters)},
-	{0, "flow-kernel", NULL, "Intel PT: kernel code, too", .take = ty_take_flag,
+	{0, "flow-kernel", NULL, "Intel PT: also record kernel code", .take = ty_take_flag,
 	 .at = AT(pt.kernel)},
 	{0, "flow-snapshot", NULL,
-	 "Intel PT: keep the newest 4 MB per CPU only, as they are at the end and whenever tarry "
-	 "gets SIGUSR2",
+	 "Intel PT: keep only the newest 4 MB per CPU, at the end and at each SIGUSR2",
 	 .take = ty_take_flag, .at = AT(pt.snapshot)},
 	{0, "flow-list", "FILE",
-	 "single-stepping: write thread and address of each instruction, for tests of the decoder",
+	 "single-stepping: write thread and address of each instruction to FILE (decoder tests)",
 	 .take = ty_take_text, .at = AT(step.list)},
 	{0, "memory", "[=spe]",
-	 "sample memory accesses by Arm SPE: of the command, of -p's processes, or with -a of "
-	 "everybody",
+	 "sample memory accesses by Arm SPE, of the command, of the processes of -p, or with -a "
+	 "of all processes",
 	 .take = take_memory},
-	{0, "mem-ops", "OP[,OP]", "load, store, branch, or all (default load,store)",
+	{0, "mem-ops", "OP[,OP]", "sample load, store, branch, or all (default load,store)",
 	 .take = take_mem_ops},
-	{0, "mem-latency", "N", "only what takes N cycles or longer", .take = take_mem_latency},
+	{0, "mem-latency", "N", "sample only accesses of N cycles or more",
+	 .take = take_mem_latency},
 	{0, "mem-events", "EVENT[,EVENT]",
-	 "only samples with all these events, by name as `dump memory` shows them (l1d-refill, "
-	 "tlb-refill...) or by bit; !EVENT: only those without",
+	 "sample only accesses with all these events, named as in tarry dump memory (l1d-refill, "
+	 "tlb-refill...) or by bit; !EVENT excludes",
 	 .take = take_mem_events},
 	{0, "mem-period", "N",
-	 "operations from one sample to the next (default 4096); the hardware takes multiples of "
-	 "256 from its least on",
+	 "sample every N operations (default 4096; rounded to a multiple of 256, at least the "
+	 "minimum of the hardware)",
 	 .take = take_mem_period},
-	{0, "mem-phys", NULL, "physical addresses, too", .take = take_mem_phys},
+	{0, "mem-phys", NULL, "also record physical addresses", .take = take_mem_phys},
 	{0, "buffer", "SIZE",
-	 "kernel ring per CPU and buffer (default 8M, less on small machines); make it larger when "
-	 "events are lost",
+	 "set the size of each kernel ring buffer (default 8M per CPU, less on small machines); "
+	 "increase it if events are lost",
 	 .take = take_buffer, .at = AT(o.buffer_bytes)},
-	{'q', "quiet", NULL, "no progress and no closing line", .take = ty_take_flag,
+	{'q', "quiet", NULL, "print no progress and no summary", .take = ty_take_flag,
 	 .at = AT(quiet)},
 	{0}};
 
@@ -322,7 +317,7 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 	int r;
 
 	if (strlen(text) >= sizeof(name))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: the name is too long");
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--flow-filter: name too long");
 	strcpy(name, text);
 	at = strchr(name, '@');
 	if (at) {
@@ -436,7 +431,7 @@ static int check_flow(struct ty_record_args *a)
 	struct stat st;
 
 	if (!a->o.argv)
-		return ty_cli_usage("record", "--flow follows a command from its start: give one "
+		return ty_cli_usage("record", "--flow records a command from its start: give one "
 					      "(-- CMD...); it takes no process that runs "
 					      "already");
 	if (!strcmp(a->flow, "pt"))
@@ -464,7 +459,7 @@ static int check_memory(struct ty_record_args *a)
 
 	if (a->flow)
 		return ty_cli_usage("record",
-				    "give either --flow or --memory: no machine has both");
+				    "--flow and --memory exclude each other: no machine has both");
 	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
 		ty_spe_why_not(why, sizeof(why));
 		ty_say("tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
@@ -475,7 +470,8 @@ static int check_memory(struct ty_record_args *a)
 	}
 	a->spe.period = ty_spe_period(&pmus[0], asked);
 	if (asked && asked != a->spe.period && !a->quiet)
-		ty_say("tarry: the period is %" PRIu64 " operations: the hardware takes multiples "
+		ty_say("tarry: the sampling period is %" PRIu64
+		       " operations. The hardware takes multiples "
 		       "of 256, from %" PRIu64 " on\n",
 		       a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
 	a->o.spe = &a->spe;
@@ -493,8 +489,8 @@ static int check(struct ty_record_args *a)
 	if (!*a->o.out)
 		return ty_cli_usage("record", "-o needs a file name");
 	if (!strcmp(a->o.out, "-"))
-		return ty_cli_usage("record", "a recording is a file, not a stream: name it (a "
-					      "file that is called so: -o ./-)");
+		return ty_cli_usage("record", "-o needs a file, not a stream (a "
+					      "file named -: -o ./-)");
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
 		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
 					      "with --flow");
@@ -504,7 +500,7 @@ static int check(struct ty_record_args *a)
 				    "dropped in parts (--flow-snapshot keeps the newest of Intel "
 				    "PT)");
 	if (a->mem_option && !a->memory)
-		return ty_cli_usage("record", "--mem-... options go with --memory");
+		return ty_cli_usage("record", "--mem-... options need --memory");
 	if (a->memory)
 		return check_memory(a);
 	return a->flow ? check_flow(a) : 0;

@@ -17,21 +17,21 @@
 static const char head[] =
 	"usage: tarry report [FILE] [SECTION...] [options]\n"
 	"       tarry report [FILE] memory|sharing: see tarry report memory --help\n"
-	"       tarry report [FILE] flow [options]: executed instructions, see tarry report flow "
-	"--help\n\n"
-	"  stalls     who or what held a thread up, ranked: one sentence each\n"
-	"  ledger     where every nanosecond went: of the command, of each thread (or --process)\n"
-	"  chain      with --at T --tid N: who ended that wait, what it did meanwhile, and so on\n"
-	"  header     what was recorded, where and when, and what it cost\n"
-	"  syscalls   system calls by name: how many, how long (whole durations)\n"
-	"  threads    where each thread's time went (also: sched)\n"
-	"  longest    the ten longest blocked and runnable spans\n"
-	"  loss       where events were lost\n"
-	"  outliers   per system call and thread, the slowest beside a median one, and what "
-	"differed\n"
-	"  diff       with --from, --to: that part against the rest, per second, ranked by change\n"
-	"  requests   of servers: how many, how long (p50, p90, p99, max), the slowest and why\n"
-	"Without a section: all but ledger, chain, outliers and diff.\n\n";
+	"       tarry report [FILE] flow: see tarry report flow --help\n"
+	"\n"
+	"  stalls     rank the longest waits and name their causes, one sentence each\n"
+	"  ledger     account for every nanosecond of the command and of each thread\n"
+	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"
+	"  header     show what was recorded, when, on which machine, at which cost\n"
+	"  syscalls   count and time system calls by name (whole durations)\n"
+	"  threads    split each thread's time by state (alias: sched)\n"
+	"  longest    list the ten longest waits and the ten longest runnable spans\n"
+	"  loss       list where events were lost\n"
+	"  outliers   compare the slowest call with a median one, per thread and call\n"
+	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
+	"  requests   count and time requests of servers, and explain the slowest\n"
+	"Default: all sections except ledger, chain, outliers and diff.\n"
+	"\n";
 
 static const struct {
 	const char *name;
@@ -63,22 +63,22 @@ static int take_min(void *to, const char *arg, struct ty_err *err)
 	uint64_t *ns = to;
 
 	if (ty_parse_duration(arg, ns) || !*ns)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--min %s: a duration, as 20ms or 1s",
-			       arg);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--min %s is not a duration such as 20ms or 1s", arg);
 	return 0;
 }
 
 static const struct ty_option options[] = {
-	{0, "all", NULL, "stalls: waiting for work, too", .take = ty_take_flag,
+	{0, "all", NULL, "stalls: also show idle waits", .take = ty_take_flag,
 	 .at = offsetof(struct args, q.stalls.all)},
-	{0, "min", "T", "stalls: from this length on (default 20ms)", .take = take_min,
+	{0, "min", "T", "stalls: show waits of at least T (default 20ms)", .take = take_min,
 	 .at = offsetof(struct args, q.stalls.min_ns)},
-	{0, "process", NULL, "ledger: of each process, its threads together", .take = ty_take_flag,
+	{0, "process", NULL, "ledger: add up the threads of each process", .take = ty_take_flag,
 	 .at = offsetof(struct args, r.processes)},
-	{0, "at", "T", "chain: a time within the wait", .take = ty_take_text,
+	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
 	 .at = offsetof(struct args, q.at)},
 	{0, "log", "FILE",
-	 "stalls: lines of a log file around each, by the times in them; may be repeated",
+	 "stalls: show the lines of a log file around each (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, r.logs.path)},
 	{0}};
 
@@ -96,7 +96,7 @@ static int take_words(struct args *a, char **words, int n)
 		else
 			return ty_cli_usage(
 				"report",
-				"'%s' is no section: stalls, ledger, chain, header, syscalls, "
+				"unknown section %s: give stalls, ledger, chain, header, syscalls, "
 				"threads, longest, loss, outliers, diff, requests",
 				words[i]);
 	}

@@ -20,11 +20,13 @@
 enum { ROWS = 40, CALLERS = 3 };
 
 static const char head[] =
-	"usage: tarry report [FILE] flow [options]\n\n"
-	"Functions by the instructions executed in them: calls, total and self, per call p50, p99\n"
-	"and maximum with its place, and who calls them most. Only what lies around the time "
-	"slice\n"
-	"is decoded; of chosen threads and CPUs, a call is counted where it began.\n\n";
+	"usage: tarry report [FILE] flow [options]\n"
+	"\n"
+	"Rank functions by executed instructions: calls, instructions (total and self),\n"
+	"p50, p99 and maximum per call, and the most frequent callers. Only the packets\n"
+	"around the selected time are decoded. With --tid or --cpu, a call counts where\n"
+	"it began.\n"
+	"\n";
 
 struct job {
 	struct ty_flow_args a;
@@ -225,8 +227,8 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 
 const struct ty_option ty_report_flow_options[] = {
 	{0, "slowest", "FUNC",
-	 "the slowest whole call of FUNC beside the median one: where their paths part, and which "
-	 "functions inside make the difference (of software recordings: the one with most "
+	 "compare the slowest complete call of FUNC with the median one: where their paths "
+	 "diverge, and which functions make the difference (single-stepping: the call with most "
 	 "instructions)",
 	 .take = ty_take_text, .at = offsetof(struct job, slowest)},
 	{0}};

@@ -13,12 +13,16 @@
 #include "reader_options.h"
 
 static const char head[] =
-	"usage: tarry report [FILE] memory|sharing [options]\n\n"
-	"  memory     latency and source of sampled accesses by instruction, function, source,\n"
-	"             page and thread; branches; what the sample is worth\n"
-	"  sharing    cache lines that threads share while one writes: falsely or truly\n\n"
-	"FILE is a perf.data file with Arm SPE or with samples of perf mem record, or a recording\n"
-	"of tarry that has such samples. Times count from the first sample.\n\n";
+	"usage: tarry report [FILE] memory|sharing [options]\n"
+	"\n"
+	"  memory     rank latency and source of sampled accesses by instruction,\n"
+	"             function, source, page and thread; show branches and sample quality\n"
+	"  sharing    find cache lines that threads share while one writes: false or true\n"
+	"             sharing\n"
+	"\n"
+	"FILE is a recording of tarry with memory samples, or a perf.data file of Arm SPE\n"
+	"or perf mem record. Times count from the first sample.\n"
+	"\n";
 
 struct args {
 	struct ty_select sel;
@@ -77,13 +81,13 @@ static int take_line(void *to, const char *arg, struct ty_err *err)
 
 	if (ty_parse_size(arg, &line) || line < 16 || line > 4096 || line & (line - 1))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--line %s: a power of two from 16 to 4096", arg);
+			       "--line %s is not a power of two from 16 to 4096", arg);
 	*(uint32_t *)to = (uint32_t)line;
 	return 0;
 }
 
 const struct ty_option ty_report_memory_options[] = {
-	{0, "line", "BYTES", "size of a cache line (default: the file's, else 64)",
+	{0, "line", "BYTES", "set the cache line size (default: from the file, else 64)",
 	 .take = take_line, .at = offsetof(struct args, line_bytes)},
 	{0}};
 

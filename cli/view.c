@@ -34,9 +34,11 @@
 #define PRINT_STEPS   1000000 /* spans, for the stalls of a printed frame: some 0.1 s */
 
 static const char head[] =
-	"usage: tarry view [FILE] [options]\n\n"
-	"Opens the timeline of FILE (default tarry.dat); ? inside shows the keys. Of a perf.data\n"
-	"file with memory samples: latency over time, and its tables (y: the next one).\n\n";
+	"usage: tarry view [FILE] [options]\n"
+	"\n"
+	"Open the timeline of FILE (default tarry.dat). Press ? for the keys. A perf.data\n"
+	"file with memory samples shows latency over time and its tables (y: next table).\n"
+	"\n";
 
 struct options {
 	struct ty_select sel;
@@ -156,25 +158,23 @@ static int take_finding(void *to, const char *arg, struct ty_err *err)
 static int take_json(void *to, const char *arg, struct ty_err *err)
 {
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "the timeline has no --json; tarry report --json and tarry dump --json "
+		       "view has no --json. Use tarry report --json or tarry dump --json, which "
 		       "write the same facts");
 }
 
 static const struct ty_option options[] = {
-	{0, "at-finding", "N", "start on the N-th finding (stalls, then the longest waits)",
+	{0, "at-finding", "N", "start at the N-th finding (stalls, then the longest waits)",
 	 .take = take_finding, .at = offsetof(struct options, at_finding)},
-	{0, "log", "FILE",
-	 "lay the lines of a log file on the axis, by the times in them; may be repeated",
+	{0, "log", "FILE", "show the lines of a log file on the axis (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct options, logs.path)},
-	{0, "print", NULL, "write one frame as text instead of opening the timeline",
+	{0, "print", NULL, "print one frame as text instead of opening the timeline",
 	 .take = ty_take_flag, .at = offsetof(struct options, print)},
 	{0, "size", "WxH",
-	 "its size in characters (default COLUMNS x LINES, else that of the terminal written to, "
-	 "else 100x30)",
+	 "set the size of that frame (default: COLUMNS x LINES, the terminal, or 100x30)",
 	 .take = take_size},
-	{0, "color", "[=WHEN]", "auto, always (without WHEN), never, truecolor, 256 or 16",
+	{0, "color", "[=WHEN]", "color auto, always (default WHEN), never, truecolor, 256 or 16",
 	 .take = take_color, .is_value = is_color_word},
-	{0, "keys-man", NULL, "write the table of keys as man(7) text", .take = ty_take_flag,
+	{0, "keys-man", NULL, "print the table of keys as man(7) text", .take = ty_take_flag,
 	 .at = offsetof(struct options, keys_man)},
 	{0, "json", NULL, NULL, .take = take_json},
 	{0}};
@@ -515,8 +515,7 @@ int ty_cmd_view(int argc, char **argv)
 			   {ty_memory_option, .to = &o.sel},
 			   {ty_index_option, .to = &o.sel},
 			   {ty_code_options, .to = &o.flow,
-			    .title = "Where the code of executed instructions and memory samples "
-				     "is:"}}};
+			    .title = "Locate code of executed instructions and memory samples:"}}};
 	int rc, status = ty_options_parse(&line, argc, argv);
 
 	if (status < 0 && o.keys_man)
@@ -524,10 +523,10 @@ int ty_cmd_view(int argc, char **argv)
 	if (status < 0 && optind < argc)
 		o.path = argv[optind++];
 	if (status < 0 && optind < argc)
-		status = ty_cli_usage("view", "'%s': only one file can be viewed", argv[optind]);
+		status = ty_cli_usage("view", "more than one file (%s)", argv[optind]);
 	if (status < 0 && !o.print && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		ty_fail(&err, TY_EUSAGE, TY_NO_OFFSET,
-			"view: standard %s is not a terminal; add --print to write one frame as "
+			"view: standard %s is not a terminal: add --print to print one frame as "
 			"text, or use tarry report",
 			isatty(STDOUT_FILENO) ? "input" : "output");
 		ty_cli_fail(&err);

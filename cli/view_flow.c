@@ -93,7 +93,7 @@ static void insn(void *ctx, int32_t pid, const struct ty_flow_step *s, char *out
 	for (size_t i = 0; i < have && 3 * i + 4 < bytes_n; i++)
 		snprintf(bytes + 3 * i, bytes_n - 3 * i, "%02x ", raw[i]);
 	if (have < s->size)
-		snprintf(out, n, "(its bytes are not to be had)");
+		snprintf(out, n, "(its bytes are not available)");
 	else
 		ty_disasm_text(s->flags & TY_FF_32BIT ? f->asm32 : f->asm64, raw, have, s->ip, out,
 			       n);

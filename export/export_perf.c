@@ -225,13 +225,13 @@ static int put_events(struct export *x, struct ty_export_side *side, struct ty_e
 			put_event(x, &ev);
 		if (x->rec.failed)
 			return ty_fail(err, -x->rec.failed, TY_NO_OFFSET,
-				       "%s: the event at %llu ns cannot be written: %s",
+				       "%s: cannot write the event at %llu ns: %s",
 				       x->s->trace->path, (unsigned long long)ev.ts_ns,
 				       ty_strerror(x->rec.failed));
 	}
 	if (!r && last && x->w->from_ns > last)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: --from lies behind its end",
-			       x->s->trace->path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "%s: --from is after the end of the recording", x->s->trace->path);
 	return r < 0 ? r : ty_export_side_until(side, x->w->to_ns - 1, err);
 }
 
@@ -402,7 +402,7 @@ static int all(struct export *x, struct ty_err *err)
 	if (r)
 		return r;
 	if (!any)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: no event lies in the window",
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: no event in the selected range",
 			       t->path);
 	put_attrs(x);
 	r = x->done->events ? put_formats(x, err) : 0;

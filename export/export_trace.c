@@ -433,7 +433,7 @@ int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, ui
 	if (r)
 		return r;
 	if (!access(path, F_OK))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is there already", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s exists already", path);
 	/* Records that are older than what was kept are no part of the recording. */
 	from_ns = from_ns > t->kept_from_ns ? from_ns : t->kept_from_ns;
 	c.from_ns = from_ns - (uint64_t)t->ts_offset_ns;
@@ -451,7 +451,7 @@ int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, ui
 	for (uint32_t i = 0; !r && i < t->streams.n; i++)
 		r = cut_stream(&c, i);
 	if (!r && !c.events)
-		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "no event lies in the window");
+		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "no event in the selected range");
 	r = r ? r : ty_spool_publish(spool, err);
 	r = r ? r : ty_spool_finish(spool, err);
 	if (r && spool && !ty_spool_is_finished(spool)) {

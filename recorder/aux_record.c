@@ -104,8 +104,8 @@ static int open_hw(struct ty_aux_rec *a, unsigned i, const struct ty_aux_events 
 			       cpu, why.msg);
 	if (ev->filter && ioctl(r->fd, PERF_EVENT_IOC_SET_FILTER, ev->filter))
 		return ty_fail_errno(err,
-				     "%s-filter: the kernel does not take '%s' (`tarry doctor` "
-				     "tells how many address filters the CPU has)",
+				     "%s-filter: the kernel rejects '%s' (tarry doctor "
+				     "shows how many address filters the CPU has)",
 				     ev->option, ev->filter);
 	return 0;
 }

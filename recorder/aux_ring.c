@@ -19,16 +19,16 @@ static int no_event(struct ty_err *err, int error)
 	errno = error;
 	if (error == EACCES || error == EPERM)
 		return ty_fail(err, TY_EPERM, TY_NO_OFFSET,
-			       "the kernel does not let this user open the event: be root, or "
+			       "no permission to open the event: run tarry as root, or "
 			       "lower kernel.perf_event_paranoid");
 	if (error == EBUSY)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
 			       "the hardware tracer is in use by another program (perf, a "
-			       "hypervisor): end that one first");
+			       "hypervisor): stop that program first");
 	if (error == EMFILE || error == ENFILE)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
 			       "too many files are open for one event per thread and CPU: raise "
-			       "the limit (ulimit -n), or record everybody with -a");
+			       "the limit (ulimit -n), or record all processes with -a");
 	return ty_fail_errno(err, "cannot open the event (perf_event_open)");
 }
 

@@ -88,8 +88,8 @@ static int widen(struct ty_evset *set, struct ty_evset_item *it, const char *fil
 		return 0;
 	}
 	if (asprintf(&s,
-		     "-e %s:%s:%s: the event is recorded whole anyway, the filter has no effect "
-		     "(--no-sched and --no-syscalls leave the defaults out)",
+		     "-e %s:%s:%s: the event is a default and recorded without filter "
+		     "(--no-sched and --no-syscalls exclude the defaults)",
 		     it->system, it->event, filter) < 0)
 		return -TY_ENOMEM;
 	if (vec_push(&set->notes, s)) {
@@ -177,11 +177,10 @@ static int add_spec(struct ty_evset *set, const char *root, const char *spec, st
 
 	if (!sn || !en || sn >= sizeof(system) || en >= sizeof(event) || memchr(spec, '/', sn) ||
 	    memchr(colon, '/', en + 1) || spec[0] == '.')
-		return ty_fail(
-			err, TY_EUSAGE, TY_NO_OFFSET,
-			"-e %s: an event is written SYSTEM:EVENT or SYSTEM:EVENT:FILTER, as in "
-			"-e 'sched:sched_switch:prev_pid == 1'",
-			spec);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "-e %s is not SYSTEM:EVENT or SYSTEM:EVENT:FILTER, as in "
+			       "-e 'sched:sched_switch:prev_pid == 1'",
+			       spec);
 	snprintf(system, sizeof(system), "%.*s", (int)sn, spec);
 	snprintf(event, sizeof(event), "%.*s", (int)en, colon + 1);
 	n = add_matching(set, root, system, event, second && second[1] ? second + 1 : NULL, true);
@@ -192,11 +191,11 @@ static int add_spec(struct ty_evset *set, const char *root, const char *spec, st
 	snprintf(dir, sizeof(dir), "%s/events/%s", root, system);
 	if (access(dir, F_OK))
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "-e %s: this kernel has no event system '%s' (%s: %s); ls %s/events "
+			       "-e %s: this kernel has no event system '%s' (%s: %s). ls %s/events "
 			       "lists them",
 			       spec, system, dir, strerror(errno), root);
 	return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-		       "-e %s: this kernel has no event '%s' in '%s' (%s/%s: %s); ls %s lists them",
+		       "-e %s: this kernel has no event '%s' in '%s' (%s/%s: %s). ls %s lists them",
 		       spec, event, system, dir, event, strerror(ENOENT), dir);
 }
 

@@ -208,7 +208,7 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 	m->trace_ns = ty_instance_now_ns(r->insts[0]) + 1000;
 	if (m->trace_ns <= 1000)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
-			       "the kernel's per_cpu/cpu*/stats do not tell the time");
+			       "the kernel's per_cpu/cpu*/stats have no timestamps");
 	m->mono_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		for (unsigned c = 0; !e && c < r->cpus_n; c++)
@@ -238,8 +238,9 @@ static int take_mark(struct ty_keep *k, struct ty_err *err)
 		mark_fini(&m);
 		if (!k->told)
 			ty_rec_note(k->r,
-				    "--keep: for a while nothing could be dropped, and more may "
-				    "be kept: %s",
+				    "--keep: tarry could not drop old data for a while, so the "
+				    "file may "
+				    "be larger: %s",
 				    why.msg);
 		k->told = true;
 		every = MARK_MIN_NS;

@@ -248,8 +248,7 @@ int ty_proc_threads(int pid, int **tids, size_t *n, struct ty_err *err)
 	task = opendir(path);
 	if (!task)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "there is no process %d (any more): ps -e lists those there are",
-			       pid);
+			       "process %d does not exist (ps -e lists processes)", pid);
 	while (!r && (t = readdir(task)))
 		if (t->d_name[0] >= '1' && t->d_name[0] <= '9')
 			r = vec_push(&v, atoi(t->d_name));

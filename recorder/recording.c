@@ -167,24 +167,23 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    r->step.refused, r->step.refused > 1 ? "s" : "");
 	if (r->step.held)
 		ty_rec_note(r,
-			    "%u single-stepped thread%s asleep in the kernel and could not be "
-			    "stopped: let go of when %s back",
+			    "%u single-stepped thread%s sleeping in the kernel and could not be "
+			    "stopped: released when %s",
 			    r->step.held, r->step.held > 1 ? "s are" : " is",
-			    r->step.held > 1 ? "they come" : "it comes");
+			    r->step.held > 1 ? "they wake" : "it wakes");
 	ty_aux_rec_finish(r->aux, &r->res->aux);
 	r->aux = NULL;
 	if (r->res->aux.failed)
-		ty_rec_note(r, "%s is not complete: its packets could not be written",
+		ty_rec_note(r, "%s is incomplete: its packets could not be written",
 			    r->o->pt ? "Intel PT" : "Arm SPE");
 	if (recorded && r->o->spe && r->res->aux.no_time)
-		ty_rec_note(r,
-			    "the kernel does not tell how the CPU's counter and its clock belong "
-			    "together: the times of memory samples are not known");
+		ty_rec_note(r, "the kernel does not relate the CPU's counter to its clock: "
+			       "the times of memory samples are unknown");
 	if (recorded && r->o->pt && r->res->aux.no_time)
 		ty_rec_note(r,
-			    "the kernel does not tell how TSC and its clock belong together (a "
+			    "the kernel does not relate TSC to its clock (a "
 			    "virtual machine, or an unstable TSC): the times of instructions are "
-			    "not known");
+			    "unknown");
 	if (r->marker >= 0)
 		close(r->marker);
 	if (r->readers)
@@ -291,7 +290,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	lost = e && ty_spool_removed(r->spool);
 	if (lost) {
 		res->kept_whole = false;
-		ty_rec_note(r, "the recording is lost: its file was removed meanwhile");
+		ty_rec_note(r, "the recording is lost: its file was removed during recording");
 	}
 	if (r->removing)
 		pthread_join(r->remover, NULL);

@@ -280,12 +280,12 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 		    : ty_proc_fds(tasks.v, tasks.n, before_exec ? r->command.pid : 0, budget, &b,
 				  &cut, err);
 	if (!e && cut && !r->meta.aside)
-		ty_rec_note(
-			r,
-			"%zu process%s more descriptors than are noted (%d in all%s): what calls "
-			"on the others are about may not be told",
-			cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX,
-			budget ? ", and what a tenth of a second lists" : "");
+		ty_rec_note(r,
+			    "%zu process%s more open descriptors than tarry saves (%d in total%s): "
+			    "names of "
+			    "the others may be missing",
+			    cut, cut > 1 ? "es have" : " has", TY_PROC_FDS_MAX,
+			    budget ? ", and those listed within 0.1 s" : "");
 	e = e ? e : put_taken(r, TY_SEC_FDS, from, &b, err);
 	ty_buf_fini(&b);
 	vec_fini(&tasks);
@@ -305,8 +305,8 @@ int ty_rec_put_threads(struct recording *r, struct ty_err *err)
 		return 0;
 	e = ty_proc_snapshot(&b, &r->thread_names, &r->tasks, err);
 	if (!e && !b.len && !r->meta.aside)
-		ty_rec_note(r, "/proc lists nobody (mount -t proc proc /proc): of threads that "
-			       "lived before the recording only events tell");
+		ty_rec_note(r, "/proc is empty (mount -t proc proc /proc): threads that "
+			       "existed before the recording are known only from events");
 	e = e ? e : put_taken(r, TY_SEC_THREADS, from, &b, err);
 	ty_buf_fini(&b);
 	return e;
@@ -406,13 +406,13 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	if (r->quotas.left_out) {
 		ty_buf_addf(&r->held_back, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
 		ty_rec_note(r,
-			    "%" PRIu64 " times that a CPU quota held a cgroup back are missing: "
-			    "there were too many",
+			    "%" PRIu64 " CPU quota throttlings of cgroups are missing: "
+			    "too many",
 			    r->quotas.left_out);
 	}
 	if (r->quotas.cut)
 		ty_rec_note(r, "there are more than 4096 cgroups, or threads in one of them: CPU "
-			       "quotas were not looked at for all");
+			       "quotas were not sampled for all");
 	e = e ? e : ty_rec_put_samples(r, err);
 	e = e ? e : ty_keep_names(r->keep, &r->thread_names, err);
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);

@@ -49,19 +49,17 @@ static int open_pids(struct recording *r, struct ty_err *err)
 
 		if (!tgid)
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "-p %d: there is no such process (any more); ps -e lists "
-				       "those there are",
-				       (int)pid);
+				       "-p %d: no such process (ps -e lists processes)", (int)pid);
 		if (tgid != pid)
 			return ty_fail(
 				err, TY_EUSAGE, TY_NO_OFFSET,
-				"-p %d: that is a thread of process %d; -p %d records it with "
+				"-p %d is a thread of process %d: use -p %d, which records it with "
 				"all its threads",
 				(int)pid, tgid, tgid);
 		fd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (fd < 0 && errno == ESRCH)
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "-p %d: the process has just ended", (int)pid);
+				       "-p %d: the process has exited", (int)pid);
 		/* Kernels before 5.3 have no pidfd: fd stays -1 and the main loop asks kill(). */
 		if (fd >= 0)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -84,14 +82,13 @@ static int check_pid_namespace(struct recording *r, struct ty_err *err)
 	r->foreign_pids = true;
 	if (r->o->all) {
 		ty_rec_note(
-			r,
-			"this is a container with its own process numbers; the recording has the "
-			"host's, and threads that lived before it have no more than a name");
+			r, "this container has its own process ids. The recording has those of the "
+			   "host, and threads that existed before it have only a name");
 		return 0;
 	}
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
-		"this is a container with its own process numbers, which the kernel's tracer "
+		"this container has its own process ids, which the kernel's tracer "
 		"does not know: run tarry outside (or with --pid=host), or record everything "
 		"with -a");
 }
@@ -169,10 +166,9 @@ static int make_instances(struct recording *r, struct ty_err *err)
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
 		e = ty_evset_enable(&r->set, &r->inst[i], i == 1, !two, err);
 	if (!e && !r->set.items.n)
-		e = ty_fail(
-			err, TY_ENOTFOUND, TY_NO_OFFSET,
-			"there is no event to record: this kernel has none of the defaults; add "
-			"some with -e");
+		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "no event to record: this kernel has none of the default events. Add "
+			    "some with -e");
 	return e;
 }
 
@@ -188,7 +184,7 @@ static int set_pids(struct recording *r, struct ty_err *err)
 		return ty_follow_tids(&r->inst[1], (int[]){r->command.pid}, 1, err);
 	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &r->family, &sure, err);
 	if (!e && !sure)
-		ty_rec_note(r, "threads of the processes come and go faster than they can be "
+		ty_rec_note(r, "the processes create and end threads faster than they can be "
 			       "listed: system "
 			       "calls of some may be missing; -a misses none");
 	return e;

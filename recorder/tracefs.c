@@ -51,7 +51,7 @@ int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *e
 	else if (!find_mounted(root, false)) {
 		if (access(DEFAULT_ROOT, F_OK))
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "this kernel has no tracefs (%s is not there): it needs "
+				       "this kernel has no tracefs (%s is missing): it needs "
 				       "CONFIG_FTRACE and CONFIG_EVENT_TRACING",
 				       DEFAULT_ROOT);
 		if (!may_mount)
@@ -227,7 +227,7 @@ static int prepare(struct ty_instance *inst, const char *clock, uint64_t ring_by
 	}
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
 		       "the kernel has no memory for trace rings of %" PRIu64
-		       " kB per CPU (%s): ask for less with --buffer",
+		       " kB per CPU (%s): reduce --buffer",
 		       ring_bytes / 1024, strerror(errno));
 }
 

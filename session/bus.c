@@ -24,7 +24,7 @@ struct watched {
 };
 
 static _Atomic(struct watched *) watched;
-static char text[4600] = "tarry: a file that is read was cut short or cannot be read any more: try "
+static char text[4600] = "tarry: an input file was truncated or became unreadable: try "
 			 "again\n";
 static bool caught;
 
@@ -57,8 +57,8 @@ static void handle(void)
 void ty_bus_catch(const char *path)
 {
 	int n = snprintf(text, sizeof(text),
-			 "tarry: %s: its index file, or a temporary file, was cut short or cannot "
-			 "be read any more: try again; --no-index does without the index file\n",
+			 "tarry: %s: its index file, or a temporary file, was truncated or cannot "
+			 "be read any more. Try again, or use --no-index.\n",
 			 path);
 
 	if (n >= (int)sizeof(text))
@@ -68,8 +68,8 @@ void ty_bus_catch(const char *path)
 
 void ty_bus_watch(const void *p, size_t n, const char *path)
 {
-	static const char what[] = "tarry: %s: it was cut short while it was read, or cannot be "
-				   "read any more: try again when nobody writes it\n";
+	static const char what[] = "tarry: %s was truncated while tarry read it, or cannot be "
+				   "read any more. Try again when nothing writes to it.\n";
 	size_t size = sizeof(what) + strlen(path);
 	struct watched *w = malloc(sizeof(*w) + size);
 

@@ -161,8 +161,7 @@ static bool is_wanted(struct wanted *w, const char *path, struct ty_bytes b)
 		if (crc32_z(0, b.p, b.n) == *w->crc)
 			return true;
 		snprintf(w->other, sizeof(w->other),
-			 "%s is not used: its checksum is not the one that the program names",
-			 path);
+			 "%s is not used: its checksum differs from the one in the program", path);
 		return false;
 	}
 	/* perf pads short ids with zeros. */
@@ -171,7 +170,7 @@ static bool is_wanted(struct wanted *w, const char *path, struct ty_bytes b)
 	hex(id, n, got);
 	hex(w->id, w->id_n, want);
 	snprintf(w->other, sizeof(w->other),
-		 "%s is not what was recorded, and not used: its build id is %s, not %s", path,
+		 "%s is not used: its build id is %s, the recorded one is %s", path,
 		 n ? got : "missing", want);
 	return false;
 }
@@ -287,7 +286,8 @@ static bool attempt_map(struct ty_flow_files *f, const char *path, int pid, stru
 		return !map_fd(f, fd, path, out, NULL);
 	close(fd);
 	snprintf(w->other, sizeof(w->other),
-		 "%s is not used: nothing says that the recorded process wrote it; if it did, copy "
+		 "%s is not used: tarry cannot verify that the recorded process wrote it. If it "
+		 "did, copy "
 		 "it to DIR/tmp and give --symfs DIR",
 		 path);
 	return false;
@@ -451,5 +451,6 @@ void ty_flow_files_tell(struct ty_flow_files *f)
 	vec_each (n, &f->notes)
 		ty_say("tarry: %s\n", *n);
 	if (f->more_notes)
-		ty_say("tarry: and %zu more files that are not what was recorded\n", f->more_notes);
+		ty_say("tarry: %zu more files differ from the recorded ones and are not used\n",
+		       f->more_notes);
 }

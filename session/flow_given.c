@@ -57,8 +57,7 @@ static int add_image(struct ty_flow_source *s, const char *arg, struct ty_err *e
 	if (fields == 1)
 		return ty_code_map_elf(code, TY_CODE_GIVEN, 0, n[0], file, err);
 	r = ty_code_map(code, TY_CODE_GIVEN, 0, n[0], n[2], n[1], file);
-	return r ? ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--image '%s': such a stretch cannot be",
-			   arg)
+	return r ? ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "--image '%s': invalid address range", arg)
 		 : 0;
 }
 

@@ -94,7 +94,8 @@ bad:
 	free(out->file);
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
-		"'%s': behind the file's name stand cpu=N, tid=N or sample=TYPE, with commas", arg);
+		"'%s': after the file name give cpu=N, tid=N or sample=TYPE, separated by commas",
+		arg);
 }
 
 static int add_raw(struct ty_flow_source *s, const char *arg, struct ty_err *err)
@@ -292,11 +293,10 @@ static int add_images(struct ty_flow_source *s, const char *path, struct ty_text
 
 		if (!p)
 			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-				       "%s: its images of code are cut short", path);
+				       "%s: its code images are truncated", path);
 		e = ty_code_image(ty_flow_code(s->flow), pid, t_ns, addr, p, n);
 	}
-	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: its images of code: %s", path,
-			   ty_strerror(e))
+	return e ? ty_fail(err, -e, TY_NO_OFFSET, "%s: its code images: %s", path, ty_strerror(e))
 		 : 0;
 }
 
@@ -410,15 +410,15 @@ static int add_path(struct ty_flow_source *s, struct ty_flow_perf *perf, const c
 static void tell_jit(struct ty_flow_jit j)
 {
 	if (j.missing)
-		ty_say("tarry: %u of %u jitdump files of JIT compilers are not to be had: their "
+		ty_say("tarry: %u of %u jitdump files of JIT compilers are missing: their "
 		       "functions have no names (copy them, and name their directory with "
 		       "--symfs)\n",
 		       j.missing, j.files);
 	if (j.damaged)
-		ty_say("tarry: %u jitdump files are cut short or damaged\n", j.damaged);
+		ty_say("tarry: %u jitdump files are truncated or damaged\n", j.damaged);
 	if (j.left_out)
 		ty_say("tarry: %" PRIu64 " of %" PRIu64
-		       " functions of JIT compilers are left out: they share their place with "
+		       " functions of JIT compilers are left out: they share their addresses with "
 		       "others, and the recording's clock does not tell when (perf record -k mono "
 		       "does)\n",
 		       j.left_out, j.left_out + j.functions);
@@ -465,8 +465,8 @@ struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_e
 	if (!n)
 		ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the names");
 	else if (k->n && !ty_flow_names_kernel(n, (const char *)k->p, k->n) && !s->quiet)
-		ty_say("tarry: the copy of kallsyms holds no function: it was read by somebody "
-		       "who may not see addresses (read it as root), or is none\n");
+		ty_say("tarry: the copy of kallsyms has no functions. It was made by a user "
+		       "who may not see addresses (copy it as root), or is not a kallsyms file.\n");
 	return n;
 }
 
@@ -492,7 +492,7 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 		"--image "
 		"FILE@ADDRESS\n",
 		name,
-		!b.n						 ? "is not to be had"
+		!b.n						 ? "is not available"
 		: b.n > SELFMAG && !memcmp(b.p, ELFMAG, SELFMAG) ? "has no such code"
 								 : "is no ELF file",
 		m->gaps, m->gaps == 1 ? "" : "s", m->ip);
@@ -508,8 +508,8 @@ void ty_flow_source_tell(const struct ty_flow_source *s)
 	if (errata)
 		fprintf(stderr,
 			"tarry: %" PRIu64
-			" gap%s may come of errata of the CPU that wrote the packets, which "
-			"nothing names: give it with --cpu-model FAMILY/MODEL/STEPPING\n",
+			" gap%s may be due to errata of the recorded CPU, whose model "
+			"is not recorded: give it with --cpu-model FAMILY/MODEL/STEPPING\n",
 			errata, errata == 1 ? "" : "s");
 	if (s->bad)
 		ty_say("tarry: %" PRIu64 " malformed record%s of perf's left out: code may be "
@@ -530,7 +530,7 @@ static int bounds(struct ty_flow_source *s, const char *path, uint64_t *first, u
 
 	if (!ty_flow_span(s->flow, first, last))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: its instructions have no time: --from and --to choose nothing",
+			       "%s: its instructions have no timestamps: leave out --from and --to",
 			       path);
 	/* What lies behind the last PSB. */
 	w.from_ns = *last;

@@ -94,8 +94,9 @@ int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err 
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	if (!ty_name_list_count(n->kernel))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "--kallsyms %s: holds no function: it was read by somebody who may "
-			       "not see addresses (copy /proc/kallsyms as root), or is none",
+			       "--kallsyms %s has no functions: it was made by a user who may "
+			       "not see addresses (copy /proc/kallsyms as root), or is not a "
+			       "kallsyms file",
 			       path);
 	return 0;
 }
@@ -105,7 +106,7 @@ void ty_mem_names_tell(struct ty_mem_names *n)
 	take(n);
 	vec_each (i, &n->images)
 		if (i->symbols && !ty_symbols_usable(i->symbols))
-			ty_say("tarry: %s: no ELF file, or a damaged one: its code and data have "
+			ty_say("tarry: %s is not an ELF file or is damaged: its code and data have "
 			       "no names (give the recorded one below a directory with --symfs "
 			       "DIR)\n",
 			       i->name);

@@ -34,7 +34,7 @@ static int raw_read(void *ctx, uint64_t off, void *dst, size_t n, struct ty_err 
 			return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, s->path,
 					     off);
 		if (!r)
-			return ty_fail(err, TY_EFORMAT, off, "%s: became shorter while read",
+			return ty_fail(err, TY_EFORMAT, off, "%s was truncated while tarry read it",
 				       s->path);
 		p += r;
 		n -= (size_t)r;
@@ -69,9 +69,10 @@ static int open_raw(struct ty_mem_session *s, const struct ty_mem_options *o, st
 	}
 	s->fd = open(o->raw, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0 || fstat(s->fd, &st))
-		return ty_fail_errno(err, "%s: cannot be opened", o->raw);
+		return ty_fail_errno(err, "%s: cannot open", o->raw);
 	if (!S_ISREG(st.st_mode))
-		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "%s: not a plain file", o->raw);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET, "%s is not a regular file",
+			       o->raw);
 	r = ty_mem_open_raw(o->raw, raw_read, s, (uint64_t)st.st_size, midr, &s->stream, err);
 	if (!r)
 		set_threads(s);
@@ -122,7 +123,7 @@ int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, const 
 	return r != -TY_ENOTFOUND
 		       ? r
 		       : ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				 "%s: holds no memory samples: record them on an Arm machine with "
+				 "%s has no memory samples: record them on an Arm machine with "
 				 "tarry record --memory, or give a perf.data file of "
 				 "`perf record -e arm_spe_0//` or, on x86, `perf mem record`",
 				 t->path);
@@ -137,12 +138,13 @@ int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct
 	*s = (struct ty_mem_session){.fd = -1, .path = o->raw ? o->raw : path ? path : "tarry.dat"};
 	if (o->raw && path)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--spe-raw %s stands for a recording: give it or %s", o->raw, path);
+			       "--spe-raw %s replaces the recording: give it or %s, not both",
+			       o->raw, path);
 	if (o->raw)
 		return open_raw(s, o, err);
 	if (o->midr)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--midr goes with --spe-raw: a recording tells its cores itself");
+			       "--midr needs --spe-raw: a recording names its cores itself");
 	if (ty_mem_session_is_perf(s->path)) {
 		r = ty_perf_open(s->path, &s->perf, err);
 		if (!r)
@@ -179,7 +181,7 @@ void ty_mem_session_fini(struct ty_mem_session *s)
 static int no_times(const struct ty_mem_session *s, struct ty_err *err)
 {
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "%s: its samples have no time: --from and --to choose nothing", s->path);
+		       "%s: its samples have no timestamps: leave out --from and --to", s->path);
 }
 
 int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
@@ -263,12 +265,13 @@ static int no_room(const struct ty_mem_session *s, const struct ty_mem_points *p
 		   struct ty_err *err)
 {
 	if (e == -TY_ELIMIT)
-		return ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
-			       p->n >= UINT32_MAX - 1
-				       ? "%s: more than 2^32 samples: give a slice of the recording"
-				       : "%s: its samples are of more different instructions than "
-					 "--memory has room for: give more",
-			       s->path);
+		return ty_fail(
+			err, TY_ELIMIT, TY_NO_OFFSET,
+			p->n >= UINT32_MAX - 1
+				? "%s has more than 2^32 samples: narrow with --from and --to"
+				: "%s: its samples cover more distinct instructions than "
+				  "fit into --memory: increase it",
+			s->path);
 	if (p->store && ty_store_why(p->store, err))
 		return -err->code;
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);

@@ -79,16 +79,16 @@ static int wall_instant(const char *path, const struct bounds *b, const char *op
 
 	if (!b->has_clock)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: %s %s is a clock time, but the file does not say what its "
-			       "clock was; use seconds from the start",
+			       "%s: %s %s is a clock time, but the file does not relate its "
+			       "clock to the time of day: use seconds from the start",
 			       path, opt, arg);
 	r = ty_wall_time(arg, b->start_real_ns, b->end_ns - b->start_ns, &real);
 	if (r < 0)
 		return r;
 	if (r)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s %s: that local time is there twice, or not at all, because "
-			       "clocks were changed; write its zone (2026-10-25T02:30:00+02:00)",
+			       "%s %s: this local time is ambiguous or does not exist, because "
+			       "clocks were changed: add the zone (2026-10-25T02:30:00+02:00)",
 			       opt, arg);
 	/* By the points of the recording, as times are shown: its clock may have been set. */
 	if (b->model && ty_log_trace_time(b->model, TY_LOG_REALTIME, real, &ts))
@@ -133,7 +133,7 @@ static int nothing(const struct ty_select *sel, bool recording, uint64_t length_
 	char text[TY_DURATION_MAX];
 
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "nothing lies between --from %s and --to %s%s%s%s%s",
+		       "nothing is recorded between --from %s and --to %s%s%s%s%s",
 		       sel->from ? sel->from : "0", sel->to ? sel->to : "the end",
 		       recording ? " of this recording" : "", length_ns ? ", which is " : "",
 		       length_ns ? ty_fmt_duration(length_ns, text) : "", length_ns ? " long" : "");
@@ -161,8 +161,8 @@ static int window(const struct ty_select *sel, const char *path, const struct bo
 	if (sel->from && (r = instant(path, b, "--from", sel->from, &w->from_ns, &early, err)))
 		return r;
 	if (early)
-		ty_say("tarry: note: --from %s lies before the start of this recording: it is "
-		       "shown from there\n",
+		ty_say("tarry: note: --from %s is before the start of this recording, which is "
+		       "shown from its start\n",
 		       sel->from);
 	if (sel->to && (r = instant(path, b, "--to", sel->to, &w->to_ns, &early, err)))
 		return r;
@@ -197,8 +197,8 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 		.from_ns = w->from_ns, .to_ns = w->to_ns, .tids = w->tids, .tids_n = w->tids_n};
 
 	if (w->tids_n && !chooses(m, &tids))
-		ty_say("tarry: note: there is no thread %d%s here (--tid)\n", w->tids[0],
-		       w->tids_n > 1 ? " nor any other of those named" : "");
+		ty_say("tarry: note: no thread %d%s in the selected part (--tid)\n", w->tids[0],
+		       w->tids_n > 1 ? " and none of the others given" : "");
 	for (uint32_t k = 0; k < w->comms_n; k++) {
 		struct ty_window one = {.from_ns = w->from_ns,
 					.to_ns = w->to_ns,
@@ -206,11 +206,12 @@ static void tell_unmatched(const struct ty_model *m, const struct ty_window *w)
 					.comms_n = 1};
 
 		if (!chooses(m, &one))
-			ty_say("tarry: note: no thread is named '%s' here (--comm)\n", w->comms[k]);
+			ty_say("tarry: note: no thread named '%s' in the selected part (--comm)\n",
+			       w->comms[k]);
 	}
 	if (w->cpus_n && !has_cpu(m, w))
-		ty_say("tarry: note: there is no CPU %u%s in this recording (--cpu)\n", w->cpus[0],
-		       w->cpus_n > 1 ? " nor any other of those named" : "");
+		ty_say("tarry: note: no CPU %u%s in this recording (--cpu)\n", w->cpus[0],
+		       w->cpus_n > 1 ? " and none of the others given" : "");
 }
 
 static void model_bounds(const struct ty_session *s, struct bounds *b)
@@ -233,11 +234,11 @@ int ty_select_instant(const struct ty_session *s, const char *opt, const char *a
 	r = instant(s->trace->path, &b, opt, arg, ts_ns, &early, err);
 	if (!r && early)
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			    "%s %s lies before the start of this recording", opt, arg);
+			    "%s %s is before the start of this recording", opt, arg);
 	if (!r && *ts_ns > b.end_ns)
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			    "%s %s lies behind the end of this recording, which is %s long", opt,
-			    arg, ty_fmt_duration(b.end_ns - b.start_ns, text));
+			    "%s %s is after the end of this recording, which is %s long", opt, arg,
+			    ty_fmt_duration(b.end_ns - b.start_ns, text));
 	return r;
 }
 
@@ -268,7 +269,7 @@ int ty_select_no_wall(const char *path, struct ty_err *err)
 {
 	return ty_fail(
 		err, TY_EUSAGE, TY_NO_OFFSET,
-		"%s: --clock wall: the file does not relate its clock to the time of day; use "
+		"%s: --clock wall: the file does not relate its clock to the time of day: use "
 		"--clock start or trace",
 		path);
 }

@@ -224,11 +224,11 @@ uint64_t ty_memory_default(void)
 }
 
 #define OWN_ONLY                                                                                   \
-	"only events of the threads that perf was to record: what others did, and when a CPU was " \
-	"idle, is not known"
+	"only events of the threads selected in perf. Activity of other threads and idle time of " \
+	"CPUs are unknown"
 #define SWITCHES_ONLY                                                                              \
-	"of scheduling only switches are there: when a thread is on a CPU is known, not why it "   \
-	"left it, nor when it was woken"
+	"scheduling has only switches. When a thread ran is known, not why it left the CPU or "    \
+	"when it was woken"
 
 const char *ty_session_scope(const struct ty_session *s)
 {
@@ -287,8 +287,8 @@ int ty_index_damaged(const char *path, struct ty_err *err)
 {
 	ty_index_remove(path);
 	return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-		       "%s: its index file was damaged, and what was shown may be wrong; it is "
-		       "removed: try again",
+		       "%s: its index file was damaged, so output may be wrong. It is "
+		       "removed: run the command again",
 		       path);
 }
 
@@ -315,8 +315,8 @@ const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
 	if (!from)
 		return NULL;
 	snprintf(out, TY_KEPT_MAX,
-		 "the newest %s of %s; what was recorded before was dropped (record --keep), and "
-		 "is no loss",
+		 "the newest %s of %s. Older data was dropped (record --keep) and "
+		 "does not count as lost",
 		 ty_fmt_span(end > from ? end - from : 0, kept),
 		 ty_fmt_span(ty_session_recorded_ns(s), all));
 	return out;

@@ -222,7 +222,7 @@ cut_short() {
 		: >"$out/prog"
 		cat >/dev/null
 	}
-	is "a program's file that is cut short" "1 tarry: $out/prog: it was cut short while it was read, or cannot be read any more: try again when nobody writes it" \
+	is "a program's file that is cut short" "1 tarry: $out/prog was truncated while tarry read it, or cannot be read any more. Try again when nothing writes to it." \
 		"${PIPESTATUS[0]} $(cat "$out/err")"
 }
 
@@ -247,7 +247,7 @@ jitted() {
 	check "JIT: and that is told" $?
 	mv "$out/jit/jit-$pid.dump" "$out"
 	is "JIT: a dump that is gone" "" "$(named first)"
-	grep -q '^tarry: 1 of 1 jitdump files .* not to be had' "$out/err"
+	grep -q '^tarry: 1 of 1 jitdump files .* are missing' "$out/err"
 	check "JIT: and that is told" $?
 	mkdir "$out/tmp"
 	mv "/tmp/perf-$pid.map" "$out/tmp"

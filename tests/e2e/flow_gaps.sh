@@ -84,7 +84,7 @@ END
 mapped() { "$TARRY" dump flow --pt-raw "$out/faults,tid=7" --pt-sideband "$out/side,sample=0" --symfs "$out/root" --insn --json "$@"; }
 mapped >"$out/d" 2>"$out/err"
 is "a program that is not there is named, and what would help" 1 \
-	"$(grep -c '^tarry: /nowhere/prog is not to be had (.*--symfs.*--image' "$out/err")"
+	"$(grep -c '^tarry: /nowhere/prog is not available (.*--symfs.*--image' "$out/err")"
 printf 'version https://example.invalid/spec/v1\noid sha256:0\n' >"$out/root/prog"
 mapped >"$out/d" 2>"$out/err"
 is "a file that is no ELF file is named, too" 1 "$(grep -c '^tarry: /nowhere/prog is no ELF file' "$out/err")"

@@ -80,7 +80,7 @@ assert s["lost"] == 0 and s["gaps_of_unknown_size"] == 0, s
 assert not f["unfinished"] and not f["truncated"] and "note" not in f, f
 P
 [ ! -s "$t/err" ]; check "it opens without a warning" $? "$(cat "$t/err")"
-"$TARRY" report "$t/c.dat" 2>/dev/null | grep -q "^kept *the newest .* of .*; what was recorded before was dropped"
+"$TARRY" report "$t/c.dat" 2>/dev/null | grep -q "^kept *the newest .* of .*. Older data was dropped"
 check "the report says that it is the newest part" $?
 COLUMNS=120 LINES=40 "$TARRY" view "$t/c.dat" --print 2>/dev/null | head -n 1 | grep -q "NEWEST PART"
 check "and so does the timeline" $?

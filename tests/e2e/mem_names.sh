@@ -109,7 +109,7 @@ passes "--kallsyms of report and view" kernel_names
 bad_kallsyms() {
 	echo nothing >"$dir/none"
 	! "$TARRY" report "$dir/pie.data" memory --no-index --kallsyms "$dir/none" >"$dir/out.txt" 2>&1 &&
-		grep -q 'holds no function' "$dir/out.txt"
+		grep -q 'has no functions' "$dir/out.txt"
 }
 passes "a list without functions is told so" bad_kallsyms
 damaged() {

@@ -65,7 +65,7 @@ fi
 perf record -q $events -o own -- bash ./load 2>err
 same "one command's threads" own
 "$TARRY" report own header threads >got 2>&1
-grep -q '^ *only events of the threads that perf was to record' got
+grep -q '^ *only events of the threads selected in perf' got
 check "one command's threads: said so" $? "$(cat got)"
 "$TARRY" dump own syscalls >got 2>err
 grep -qE 'execve\(|getdents64\(' got

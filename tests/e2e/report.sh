@@ -124,7 +124,7 @@ passes "... a name, a thread, a CPU" [ "$(grep -cE "named 'nobody'|no thread 200
 "$TARRY" report c.dat --from 9999 2>err.txt
 passes "a window behind the end is told, with the length of the recording" grep -q 'this recording, which is .* long' err.txt
 "$TARRY" report c.dat chain --tid 1 --at 9999 2>err.txt
-passes "so is a time of a chain" grep -q -- '--at 9999 lies behind the end' err.txt
+passes "so is a time of a chain" grep -q -- '--at 9999 is after the end' err.txt
 "$TARRY" report c.dat header --comm memory --comm flow >out.txt 2>err.txt
 passes "an option's value is no word: a thread named memory" [ $? -eq 0 -a "$(grep -c 'named' err.txt)" -eq 2 ]
 passes "help COMMAND is COMMAND --help" cmp -s <("$TARRY" help report memory) <("$TARRY" report memory --help)

@@ -70,7 +70,7 @@ rules() { # WHAT COMMAND OTHER: COMMAND OUT [--no-index] tells of $t; a file of 
 	$tell a.json
 	passes "$what: an index with damaged blocks: status 1" [ $? -eq 1 ]
 	passes "one sentence" [ "$(wc -l <err.txt)" -eq 1 ]
-	passes "that says what to do" grep -q 'index file was damaged.*try again' err.txt
+	passes "that says what to do" grep -q 'index file was damaged.*again' err.txt
 	passes "it is removed" only "$bare"
 	$tell a.json
 	passes "$what: the next open is right" same a.json

@@ -111,7 +111,7 @@ static void test_none(void **state)
 	struct ty_err err = {0};
 
 	assert_int_equal(ty_mem_session_open(&s, recording(false), &none, &err), -TY_ENOTFOUND);
-	assert_non_null(strstr(err.msg, "holds no memory samples"));
+	assert_non_null(strstr(err.msg, "has no memory samples"));
 	ty_mem_session_fini(&s);
 }
 

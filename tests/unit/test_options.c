@@ -158,7 +158,7 @@ static void test_help(void **state)
 		"      --to T           the first of two\n"
 		"Others:\n"
 		"      --to T           the other\n"
-		"  -h, --help           this text\n"
+		"  -h, --help           print this help\n"
 		"tail\n");
 }
 

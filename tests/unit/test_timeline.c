@@ -139,7 +139,7 @@ static void what_is_missing_is_told(void **state)
 	struct ty_build_facts facts = {.cpus = 2, .long_size = 8, .arch = "x86_64"};
 	static const char note[] = "the recording was not finished: the recorder was killed; the "
 				   "last 2 s of CPU 1 may be missing";
-	static const char scope[] = "of scheduling only switches are there";
+	static const char scope[] = "scheduling has only switches";
 	struct ty_event gap = {0};
 	struct ty_view_input in;
 	struct ty_timeline *t;
