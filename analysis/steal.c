@@ -19,10 +19,10 @@
 #define SAMPLE	512   /* interrupts or points of a CPU that are looked at for its ticks */
 #define ENOUGH	8     /* intervals of one length are a period */
 #define OTHERS	65536 /* signs of life within one time without an interrupt */
-#define RUNS	4096
-#define INSIDE	8 /* interrupts within each other */
-#define SHARE	8 /* a CPU ticks when it has this part of the ticks that its runs should have */
-#define MIN_RAN 4 /* periods: in less, no tick may have come by chance */
+#define RUNS	4096  /* spans of a track that are looked at for one time */
+#define INSIDE	8     /* interrupts within each other */
+#define SHARE	8     /* a CPU ticks when it has this part of the ticks that its runs should have */
+#define MIN_RAN 4     /* periods: in less, no tick may have come by chance */
 
 /* ticks ------------------------------------------------------------------------------------- */
 
@@ -358,72 +358,92 @@ uint64_t ty_stolen_of_run(const struct ty_explain *x, const struct ty_span *s, u
 	return sum;
 }
 
-uint64_t ty_stolen_of_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_ns,
-			     uint64_t to_ns)
+/* The spans of a track from a time on, of some states and at least so long: short ones are passed
+ * by the zoom forest. */
+struct spans {
+	const struct ty_model *m;
+	struct ty_track track;
+	struct ty_seek q;
+	uint32_t i, looked; /* TY_NONE: none is left */
+};
+
+static struct spans spans_from(const struct ty_model *m, struct ty_track track, uint64_t from_ns,
+			       uint32_t state, uint64_t min_ns)
 {
-	struct ty_seek q = {.states = 1u << TY_ST_RUNNING, .min_ns = TY_STEAL_LATE_NS, .nr = -1};
-	struct ty_track track = {TY_TRACK_THREAD, thread};
-	uint32_t k = ty_model_span_find(x->m, thread, from_ns);
+	return (struct spans){.m = m,
+			      .track = track,
+			      .q = {.states = 1u << state, .min_ns = min_ns, .nr = -1},
+			      .i = track.kind == TY_TRACK_CPU
+					   ? ty_model_cpu_span_find(m, track.id, from_ns)
+					   : ty_model_span_find(m, track.id, from_ns)};
+}
+
+/* The next one that begins before to_ns. The first may be of another state or shorter. */
+static bool next_span(struct spans *g, uint64_t to_ns, struct ty_span *s)
+{
+	bool cpu = g->track.kind == TY_TRACK_CPU;
+	uint32_t was = g->i;
+
+	if (was == TY_NONE || g->looked++ >= RUNS)
+		return false;
+	*s = cpu ? ty_model_cpu_span_brief(g->m, g->track.id, was)
+		 : ty_model_span_brief(g->m, g->track.id, was);
+	if (cpu)
+		s->cpu = g->track.id;
+	g->i = ty_model_seek(g->m, g->track, &g->q, s->start_ns, false);
+	if (g->i <= was) /* a damaged index */
+		g->i = TY_NONE;
+	return s->start_ns < to_ns;
+}
+
+static uint64_t stolen_of_track(const struct ty_explain *x, struct ty_track track, uint64_t from_ns,
+				uint64_t to_ns)
+{
+	struct spans g;
+	struct ty_span s;
 	uint64_t sum = 0;
 
 	if (!x->ticks)
 		return 0;
-	for (unsigned n = 0; k != TY_NONE && n < RUNS; n++) {
-		struct ty_span s = ty_model_span_brief(x->m, thread, k);
-		uint32_t was = k;
-
-		if (s.start_ns >= to_ns)
-			break;
+	g = spans_from(x->m, track, from_ns, TY_ST_RUNNING, TY_STEAL_LATE_NS);
+	while (next_span(&g, to_ns, &s))
 		if (s.state == TY_ST_RUNNING)
 			sum += ty_stolen_of_run(x, &s, s.start_ns > from_ns ? s.start_ns : from_ns,
 						s.end_ns < to_ns ? s.end_ns : to_ns);
-		k = ty_model_seek(x->m, track, &q, s.start_ns, false);
-		if (k != TY_NONE && k <= was) /* a damaged index */
-			break;
-	}
 	return sum;
+}
+
+uint64_t ty_stolen_of_thread(const struct ty_explain *x, uint32_t thread, uint64_t from_ns,
+			     uint64_t to_ns)
+{
+	return stolen_of_track(x, (struct ty_track){TY_TRACK_THREAD, thread}, from_ns, to_ns);
 }
 
 uint64_t ty_stolen_of_cpu(const struct ty_explain *x, uint32_t cpu, uint64_t from_ns,
 			  uint64_t to_ns)
 {
-	uint32_t n = ty_model_cpu_spans(x->m, cpu), i;
-	uint64_t sum = 0;
-
-	if (!x->ticks || !n)
-		return 0;
-	i = ty_model_cpu_span_find(x->m, cpu, from_ns);
-	for (unsigned k = 0; i < n && k < RUNS; k++, i++) {
-		struct ty_span s = ty_model_cpu_span_brief(x->m, cpu, i);
-
-		if (s.start_ns >= to_ns)
-			break;
-		s.cpu = cpu;
-		if (s.state == TY_ST_RUNNING)
-			sum += ty_stolen_of_run(x, &s, s.start_ns > from_ns ? s.start_ns : from_ns,
-						s.end_ns < to_ns ? s.end_ns : to_ns);
-	}
-	return sum;
+	return ty_model_cpu_spans(x->m, cpu)
+		       ? stolen_of_track(x, (struct ty_track){TY_TRACK_CPU, cpu}, from_ns, to_ns)
+		       : 0;
 }
 
 uint64_t ty_silent_while_idle(const struct ty_explain *x, uint32_t cpu, uint64_t from_ns,
 			      uint64_t to_ns)
 {
-	uint32_t n = ty_model_cpu_spans(x->m, cpu), i;
+	struct spans g;
+	struct ty_span s;
 	uint64_t sum = 0;
 
-	if (!x->ticks || cpu >= x->ticks->cpus || !x->ticks->period_ns[cpu] || !n ||
-	    lost(x->m, cpu, from_ns, to_ns))
+	if (!x->ticks || cpu >= x->ticks->cpus || !x->ticks->period_ns[cpu] ||
+	    !ty_model_cpu_spans(x->m, cpu) || lost(x->m, cpu, from_ns, to_ns))
 		return 0;
-	i = ty_model_cpu_span_find(x->m, cpu, from_ns);
-	for (unsigned k = 0; i < n && k < RUNS; k++, i++) {
-		struct ty_span s = ty_model_cpu_span_brief(x->m, cpu, i);
+	g = spans_from(x->m, (struct ty_track){TY_TRACK_CPU, cpu}, from_ns, TY_ST_IDLE,
+		       TY_STEAL_LATE_NS);
+	while (next_span(&g, to_ns, &s)) {
 		uint64_t a = s.start_ns > from_ns ? s.start_ns : from_ns,
 			 b = s.end_ns < to_ns ? s.end_ns : to_ns;
 		uint32_t irq, irqs = ty_model_irq_spans(x->m, cpu);
 
-		if (s.start_ns >= to_ns)
-			break;
 		if (s.state != TY_ST_IDLE || s.flags & (TY_SF_LOST | TY_SF_INFERRED) || a >= b)
 			continue;
 		/* Up to its first sign of life: then it was there, and left the thread standing. */

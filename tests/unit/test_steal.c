@@ -323,6 +323,38 @@ static void an_idle_cpu_is_silent(void **state)
 	}
 }
 
+/* Two runs of a CPU that was away, short ones between them; and two idle times, one behind another:
+ * all of them count. */
+static void all_spans_count(void **state)
+{
+	const struct ty_model *m;
+	struct ty_ticks t;
+	struct ty_explain x;
+
+	(void)state;
+	begin(BY_IRQ);
+	switch_to(1 * MS, 0, R, 11);
+	switch_to(100 * MS, 11, R, 12);
+	away(106 * MS, 195 * MS);
+	switch_to(200 * MS, 12, R, 13);
+	switch_to(201 * MS, 13, R, 12);
+	switch_to(202 * MS, 12, R, 13);
+	away(210 * MS, 300 * MS);
+	switch_to(305 * MS, 13, S, 0);
+	tick.how = NONE;
+	switch_to(350 * MS, 0, R, 11);
+	switch_to(350 * MS + 500 * US, 11, S, 0);
+	switch_to(400 * MS, 0, R, 11);
+	tick.how = BY_IRQ;
+	switch_to(410 * MS, 11, S, 0);
+	m = ty_mx_end();
+	x = seen_by(m, TICK, NULL, &t);
+	assert_in_range(ty_stolen_of_cpu(&x, 0, 0, 305 * MS), 170 * MS, 180 * MS);
+	assert_int_equal(ty_silent_while_idle(&x, 0, 0, 400 * MS), 94 * MS + 500 * US);
+	ty_ticks_fini(&t);
+	ty_mx_drop();
+}
+
 /* 11 waits for a lock of 12, which runs on a CPU that is away for most of it: what 12 did is not
  * its own, and that 11 waited for nothing else is not proven any more. */
 static void a_chain_ends_at_the_hypervisor(void **state)
@@ -477,6 +509,7 @@ int main(void)
 		cmocka_unit_test(calls_are_signs_of_life),
 		cmocka_unit_test(who_had_the_cpu_did_not),
 		cmocka_unit_test(an_idle_cpu_is_silent),
+		cmocka_unit_test(all_spans_count),
 		cmocka_unit_test(a_chain_ends_at_the_hypervisor),
 		cmocka_unit_test(the_kernel_counts),
 		cmocka_unit_test(samples),
