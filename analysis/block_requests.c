@@ -105,6 +105,8 @@ unsigned ty_block_flights(const struct ty_model *m, uint32_t thread, const struc
 	     i && looks < REQUESTS && before < BEFORE; looks++) {
 		struct ty_io io = ty_model_io(m, --i);
 
+		if (io.busy_to_ns <= from_ns)
+			break;
 		before += io.start_ns < from_ns;
 		if (i != k->io && !ty_block_is_of(m, &io, thread))
 			continue;

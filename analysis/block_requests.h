@@ -29,7 +29,8 @@ bool ty_block_is_of(const struct ty_model *m, const struct ty_io *io, uint32_t t
 /*
  * In [from, to), in which the thread waited and k ended that: the times in which requests of the
  * wait were under way, in order, none touching another of its kind; at most TY_FLIGHTS, the last
- * ones. How many. Cost: requests that were issued meanwhile, and 512 before.
+ * ones. How many. Cost: requests that were issued meanwhile, and before back to when none of them
+ * was under way any more, 512 at most.
  */
 unsigned ty_block_flights(const struct ty_model *m, uint32_t thread, const struct ty_waker *k,
 			  uint64_t from_ns, uint64_t to_ns, struct ty_flight out[TY_FLIGHTS]);

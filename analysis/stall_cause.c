@@ -51,6 +51,8 @@ static void requests(struct ty_hunt *h, struct ty_cand *c, const struct ty_path 
 		struct ty_io io = ty_model_io(m, --i);
 		bool own = i == c->io;
 
+		if (io.busy_to_ns <= c->s.start_ns)
+			break;
 		before += io.start_ns < c->s.start_ns;
 		for (uint32_t t = 0; t < n && !own; t++)
 			own = ty_block_is_of(m, &io, of[t]);

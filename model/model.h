@@ -291,7 +291,8 @@ uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t
 /* A block I/O request, from issue to completion, in order of issue. */
 struct ty_io {
 	uint64_t start_ns, end_ns;
-	uint64_t queue_ns; /* the first of its bios was submitted; 0: not recorded */
+	uint64_t busy_to_ns; /* the last end of this one and of all before it */
+	uint64_t queue_ns;   /* the first of its bios was submitted; 0: not recorded */
 	uint32_t major, minor;
 	uint64_t sector;
 	uint32_t bytes;

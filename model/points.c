@@ -228,6 +228,7 @@ void ty_points_gap(struct ty_builder *b, uint64_t to)
 void ty_points_finish(struct ty_builder *b, uint64_t end)
 {
 	struct ty_io_log *l = &b->ios;
+	uint64_t busy_to = 0;
 
 	for (unsigned i = 0; l->open && i < TY_IO_SETS * TY_IO_WAYS; i++) {
 		struct ty_io *io = l->open[i].io ? &l->io.v[l->open[i].io - 1] : NULL;
@@ -236,6 +237,10 @@ void ty_points_finish(struct ty_builder *b, uint64_t end)
 			continue;
 		io->end_ns = end;
 		io->flags = io->start_ns < l->gap_ns ? TY_SF_LOST | TY_SF_OPEN : TY_SF_OPEN;
+	}
+	vec_each (io, &l->io) {
+		busy_to = io->end_ns > busy_to ? io->end_ns : busy_to;
+		io->busy_to_ns = busy_to;
 	}
 	free(l->open);
 	l->open = NULL;
