@@ -52,6 +52,8 @@ static uint32_t completed(const struct ty_model *m, uint32_t cpu, uint64_t from,
 	for (unsigned k = 0; i && k < (best == TY_NONE ? 512 : 64); k++) {
 		struct ty_io io = ty_model_io(m, --i);
 
+		if (io.busy_to_ns < from)
+			break;
 		if (io.end_cpu == cpu && io.end_ns <= t && io.end_ns >= from && io.end_ns >= end) {
 			best = i;
 			end = io.end_ns;
@@ -100,11 +102,43 @@ static void by_hardirq(const struct ty_model *m, uint64_t t, struct ty_waker *w)
 	w->kind = TY_WAKER_UNKNOWN;
 }
 
-/* Who raised the softirq that ran at t? depth: a softirq may raise another. */
+static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w, unsigned depth);
+
+/* Who raised the softirq s that ran at t? */
+static void by_raise(const struct ty_model *m, const struct ty_irq_span *s, uint64_t t,
+		     struct ty_waker *w, unsigned depth)
+{
+	uint32_t i = ty_model_point_after(m, w->cpu, t + 1);
+
+	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
+		struct ty_point p = ty_model_point(m, w->cpu, --i);
+
+		if (p.kind != TY_PT_SOFTIRQ_RAISE || p.a != s->vec)
+			continue;
+		w->act_ns = p.ts_ns;
+		if (p.context & (TY_EVF_HARDIRQ | TY_EVF_NMI)) {
+			by_hardirq(m, p.ts_ns, w);
+		} else if (p.context & TY_EVF_SOFTIRQ) {
+			if (p.ts_ns < s->start_ns)
+				by_softirq(m, p.ts_ns, w, depth + 1);
+			else
+				continue; /* raised by itself, to go on later */
+		} else if (p.thread != TY_NONE) {
+			w->kind = TY_WAKER_THREAD;
+			w->thread = p.thread;
+		}
+		return;
+	}
+	/* The raise is not recorded: network and block softirqs are interrupts' second halves. */
+	if (s->vec == VEC_NET_RX || s->vec == VEC_BLOCK)
+		w->kind = TY_WAKER_DEVICE;
+}
+
+/* Who stands behind the softirq that ran at t? depth: a softirq may raise another. */
 static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w, unsigned depth)
 {
 	struct ty_irq_span s;
-	uint32_t i;
+	struct ty_waker raised;
 
 	w->kind = TY_WAKER_UNKNOWN;
 	if (depth > 3 || !handler_at(m, w->cpu, t, 1u << 1, &s))
@@ -116,38 +150,16 @@ static void by_softirq(const struct ty_model *m, uint64_t t, struct ty_waker *w,
 		w->kind = TY_WAKER_TIMER;
 		return;
 	}
-	/* What it completed is the device's, whoever raised it: another CPU, the interrupt, or a
-	 * driver's own thread (loop's). */
-	if (s.vec == VEC_BLOCK && !depth) {
+	raised = *w;
+	by_raise(m, &s, t, &raised, depth);
+	/* What it completed is the device's, whoever raised it: another CPU, or a driver's own
+	 * thread (loop's). A device's interrupt that did names it. */
+	if (s.vec == VEC_BLOCK && !depth && raised.io == TY_NONE) {
 		w->io = completed(m, w->cpu, s.start_ns, t);
-		if (w->io != TY_NONE) {
-			w->kind = TY_WAKER_DEVICE;
-			return;
-		}
-	}
-	i = ty_model_point_after(m, w->cpu, t + 1);
-	for (unsigned k = 0; i && k < LOOK_BACK; k++) {
-		struct ty_point p = ty_model_point(m, w->cpu, --i);
-
-		if (p.kind != TY_PT_SOFTIRQ_RAISE || p.a != s.vec)
-			continue;
-		w->act_ns = p.ts_ns;
-		if (p.context & (TY_EVF_HARDIRQ | TY_EVF_NMI)) {
-			by_hardirq(m, p.ts_ns, w);
-		} else if (p.context & TY_EVF_SOFTIRQ) {
-			if (p.ts_ns < s.start_ns)
-				by_softirq(m, p.ts_ns, w, depth + 1);
-			else
-				continue; /* raised by itself, to go on later */
-		} else if (p.thread != TY_NONE) {
-			w->kind = TY_WAKER_THREAD;
-			w->thread = p.thread;
-		}
-		return;
-	}
-	/* The raise is not recorded: network and block softirqs are interrupts' second halves. */
-	if (s.vec == VEC_NET_RX || s.vec == VEC_BLOCK)
 		w->kind = TY_WAKER_DEVICE;
+	}
+	if (w->io == TY_NONE)
+		*w = raised;
 }
 
 struct ty_waker ty_waker_find(const struct ty_model *m, uint32_t edge)

@@ -149,6 +149,9 @@ static void a_kworker_hands_on(void **state)
 		begin();
 		QUEUE(10 * MS + 100 * US, own ? WAITER : OTHER, 800, 8);
 		ISSUE(10 * MS + 200 * US, own ? WAITER : OTHER, 800, 8);
+		/* Behind it, and over before the wait. */
+		ISSUE(10 * MS + 300 * US, OTHER, 900, 8);
+		COMPLETE(10 * MS + 400 * US, OTHER, 900, 8);
 		ty_mx_switch(0, 11 * MS, WAITER, D, OTHER);
 		for (unsigned i = 0; i < 40; i++) {
 			ISSUE((20 + i * 10) * MS, OTHER, 1000 + i * 8, 8);
@@ -203,21 +206,26 @@ static void a_queue_before_the_device(void **state)
 	ty_mx_drop();
 }
 
-/* A block softirq's completion wakes, though a thread (loop's own) raised it. */
-static void a_driver_in_a_thread(void **state)
+/* A block softirq's completion wakes, whoever raised it: a thread (loop's own), or an interrupt,
+ * which names the device. */
+static void completes_in_a_softirq(bool by_irq)
 {
 	struct ty_event ev = {.tid = OTHER, .id = 32};
 	struct ty_explain x;
 	struct ty_stalls s;
 
-	(void)state;
 	begin();
 	ISSUE(10 * MS + 100 * US, WAITER, 800, 8);
 	ty_mx_switch(0, 11 * MS, WAITER, D, OTHER);
+	if (by_irq)
+		irq(511 * MS - 1 * US, true);
 	ev.u.softirq.vec = 4; /* BLOCK */
 	ev.ts_ns = 511 * MS;
 	ev.kind = TY_EV_SOFTIRQ_RAISE;
+	ev.flags = by_irq ? TY_EVF_HARDIRQ : 0;
 	ty_mx_feed(ev);
+	if (by_irq)
+		irq(511 * MS + 500, false);
 	ev.flags = TY_EVF_SOFTIRQ;
 	ev.ts_ns = 511 * MS + 1 * US;
 	ev.kind = TY_EV_SOFTIRQ_ENTRY;
@@ -244,8 +252,18 @@ static void a_driver_in_a_thread(void **state)
 	assert_true(s.v[0].proven);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
 	assert_in_range(of_path(&x, TY_SEG_DEVICE), 500 * MS, 501 * MS);
+	assert_in_range(row_ns(&x, by_irq ? "ended by I/O completion (disk)"
+					  : "ended by I/O completion (BLOCK)"),
+			500 * MS, 501 * MS);
 	ty_stalls_fini(&s);
 	ty_mx_drop();
+}
+
+static void a_softirq_completes(void **state)
+{
+	(void)state;
+	completes_in_a_softirq(false);
+	completes_in_a_softirq(true);
 }
 
 /* Bios to requests: of one, of two that were merged, of one that was split; and where events were
@@ -296,7 +314,7 @@ int main(void)
 		cmocka_unit_test(a_short_request_ends_a_long_wait),
 		cmocka_unit_test(a_kworker_hands_on),
 		cmocka_unit_test(a_queue_before_the_device),
-		cmocka_unit_test(a_driver_in_a_thread),
+		cmocka_unit_test(a_softirq_completes),
 		cmocka_unit_test(bios_become_requests),
 	};
 
