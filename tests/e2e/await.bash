@@ -13,3 +13,6 @@ tracing() { # PID of a recorder: its instances are there and on
 		[[ $f != *idletest* ]] && [ -e "$f" ] && [ "$(cat "$f")" = 1 ] || return 1
 	done
 }
+recording() { # PID FILE: its recorder has begun, and has read /proc, after which the file gets its name
+	tracing "$1" && [ -e "$2" ]
+}

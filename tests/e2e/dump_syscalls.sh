@@ -132,7 +132,7 @@ sleeper=$!
 "$TARRY" record -q -o attach.dat -p $sleeper &
 rec=$!
 asleep() { [ "$(cat /proc/$sleeper/comm)" = sleep ] && grep -q '^State:.*S' /proc/$sleeper/status; }
-await 60 tracing $rec
+await 60 recording $rec attach.dat
 echo >gate
 # It has exec'ed, and then waits in clock_nanosleep.
 await 60 asleep

@@ -57,7 +57,7 @@ exec 9>go
 await 10 test -s up
 "$TARRY" record -q -o t.dat -p "$server" --duration 60s 2>rec.log &
 rec=$!
-await 30 tracing "$rec"
+await 30 recording "$rec" t.dat
 echo >&9
 wait "$client"
 exec 9>&-
@@ -84,7 +84,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	await 10 test -S sock
 	"$TARRY" record -q -o redis.dat -p "$redis" --duration 60s 2>/dev/null &
 	rec=$!
-	await 30 tracing "$rec"
+	await 30 recording "$rec" redis.dat
 	redis-benchmark -s "$dir/sock" -n 3000 -c 7 -t get -q >/dev/null 2>&1
 	kill -INT "$rec"
 	wait "$rec"

@@ -75,7 +75,7 @@ waits() { [ "$(cat /proc/$waiter/comm)" = flock ] && grep -q '^State:.*S' /proc/
 await 60 waits
 "$TARRY" record -q -o "$T/attach.dat" -p $waiter 9>&- &
 recorder=$!
-await 60 tracing $recorder
+await 60 recording $recorder "$T/attach.dat"
 sleep 0.3 # the stall
 flock -u 9
 wait $recorder
