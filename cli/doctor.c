@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "evidence.h"
 #include "cpu_list.h"
 #include "evset.h"
 #include "idle_switch.h"
@@ -290,6 +291,17 @@ static void check_perf_and_bpf(void)
 			  "CONFIG_DEBUG_INFO_BTF");
 }
 
+/* What record does by itself; a Ctrl-C meanwhile leaves nothing behind. */
+static void check_strings(void)
+{
+	char why[TY_EVIDENCE_WHY];
+
+	if (ty_evidence_available(why))
+		say("ok", "strings", "paths and addresses of system calls are recorded (BPF)");
+	else
+		say("no", "strings", "%s", why);
+}
+
 static void hold_signals(sigset_t *before)
 {
 	static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
@@ -339,6 +351,7 @@ static int doctor(void)
 	check_priority();
 	check_space();
 	check_perf_and_bpf();
+	check_strings();
 	check_hardware();
 	puts(good ? "\ntarry record works here." : "\ntarry record does not work here: see FAIL.");
 	return good ? TY_EXIT_GOOD : TY_EXIT_FAILED;

@@ -262,6 +262,8 @@ static const struct ty_option options[] = {
 	 .at = AT(o.no_syscalls)},
 	{0, "no-sched", NULL, "do not record scheduling, interrupts, block I/O, signals, locks",
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
+	{0, "no-strings", NULL, "leave out paths and other strings of system calls",
+	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, by Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "digits.h"
+#include "plain.h"
 #include "syscall_constants.h"
 #include "syscalls.h"
 
@@ -469,8 +470,27 @@ static bool add_arg(struct fmt *f, const struct ty_sysrow *row, unsigned i)
 	return false;
 }
 
+/* "<NAME>", of bytes that are no terminal's control. */
+static void add_fd_name(struct ty_buf *b, const char *name)
+{
+	size_t start;
+
+	ty_buf_addc(b, '<');
+	start = b->len;
+	if (!ty_buf_adds(b, name))
+		ty_plain(b->p + start, b->len - start);
+	ty_buf_addc(b, '>');
+}
+
 int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			const uint64_t args[6], struct ty_buf *out)
+{
+	return ty_syscall_fmt_named(a, abi, nr, args, NULL, out);
+}
+
+int ty_syscall_fmt_named(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
+			 const uint64_t args[6], const struct ty_arg_names *names,
+			 struct ty_buf *out)
 {
 	struct fmt f = {.out = out,
 			.args = args,
@@ -479,8 +499,16 @@ int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			.first = true};
 	const struct ty_sysrow *row = ty_syscall_row(a, abi, nr);
 
-	for (unsigned i = 0; i < row->n && !add_arg(&f, row, i); i++)
-		;
+	for (unsigned i = 0; i < row->n; i++) {
+		if (names && names->text[i]) {
+			comma(&f);
+			ty_buf_adds(out, names->text[i]);
+		} else if (add_arg(&f, row, i)) {
+			break;
+		}
+		if (names && names->fd[i])
+			add_fd_name(out, names->fd[i]);
+	}
 	return out->failed;
 }
 

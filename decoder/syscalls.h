@@ -48,7 +48,17 @@ bool ty_sysarch_has_compat(const struct ty_sysarch *a);
 /* Does the number itself say that it is an x32 call? */
 bool ty_syscall_is_x32(const struct ty_sysarch *a, int64_t nr);
 
-/* "AT_FDCWD, 0x7f.., O_RDONLY|O_CLOEXEC" appended to out. */
+/* What is known of arguments besides their numbers; NULL: nothing. */
+struct ty_arg_names {
+	const char
+		*text[6];  /* stands in place of it, printable as it is: what a pointer points to */
+	const char *fd[6]; /* what the descriptor is: "3</etc/passwd>" */
+};
+/* "AT_FDCWD, 0x7f.., O_RDONLY|O_CLOEXEC" appended to out. names: may be NULL. */
+int ty_syscall_fmt_named(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
+			 const uint64_t args[6], const struct ty_arg_names *names,
+			 struct ty_buf *out);
+/* The same without names. */
 int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			const uint64_t args[6], struct ty_buf *out);
 /* "3", "-1 ENOENT (No such file or directory)", "0x7f..." (mmap, brk), "?" + " ERESTARTSYS (...)"

@@ -19,11 +19,12 @@ enum ty_section {
 	 * are stored), follow_children (no: this kernel cannot follow children),
 	 * idle_switch_untested (repeated: CPU that was too busy to tell), idle_switch_seen
 	 * (repeated: told later that it does; lines at the end add to those of the start),
-	 * buffer_bytes; of a file cut out of another one: cut_to_ns (trace clock), clock (a trace
-	 * time, a blank, and the clock marker that the original has there: the last one before the
-	 * window); where something was cut off before it cut_from_ns; of it, and of chosen
-	 * processes, traced as in TY_SEC_KEPT (at the begin); of a cut of perf.data own_only and
-	 * switches_only (struct ty_trace).
+	 * buffer_bytes, strings (names of the tracepoints of system calls, separated by commas, of
+	 * which strings are recorded; empty: none) and strings_why (why none are); of a file cut
+	 * out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock
+	 * marker that the original has there: the last one before the window); where something was
+	 * cut off before it cut_from_ns; of it, and of chosen processes, traced as in TY_SEC_KEPT
+	 * (at the begin); of a cut of perf.data own_only and switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*
@@ -103,6 +104,10 @@ enum ty_section {
 	 * most.
 	 */
 	TY_SEC_STEAL = 13,
+	/* Binary. What lay behind the pointers of system calls: records of evidence_record.h, in
+	   pieces of whole records, in no order of time. 512 MB at most. Machine fact strings: of
+	   which calls. */
+	TY_SEC_EVIDENCE = 14,
 };
 
 /*

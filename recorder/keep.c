@@ -37,6 +37,7 @@ struct mark {
 	uint64_t mono_ns, trace_ns; /* everything later than trace_ns lies behind `at` */
 	uint64_t written;	    /* bytes to the spool, whatever was dropped of them */
 	uint64_t quota_bytes, steal_bytes, quota_left_out;
+	uint64_t piece, strings_bytes; /* the first of TY_SEC_EVIDENCE that counts; up to it */
 	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
@@ -204,6 +205,14 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 	m->at = ty_spool_mark_new(r->spool);
 	if (!m->stats || !m->at)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	/* What is put from now on lies behind the mark; what was put before is older than its time.
+	 */
+	if (r->evidence) {
+		m->piece = ty_evidence_piece(r->evidence);
+		m->strings_bytes = ty_evidence_bytes(r->evidence);
+		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_EVIDENCE, m->piece))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
 	/* After the mark, and cut to microseconds: nothing that lies before it is later. */
 	m->trace_ns = ty_instance_now_ns(r->insts[0]) + 1000;
 	if (m->trace_ns <= 1000)
@@ -280,6 +289,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 	k->steal_dropped = m->steal_bytes;
 	r->quotas.left_out -= m->quota_left_out - k->quota_left_out;
 	k->quota_left_out = m->quota_left_out;
+	if (r->evidence)
+		ty_evidence_dropped(r->evidence, m->strings_bytes);
 	mark_fini(&k->now);
 	k->now = *m;
 	k->n--;

@@ -11,6 +11,7 @@
 #include "recording_priv.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,7 @@ static void wait_for_writers(void)
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
+	struct ty_evidence_result strings = {0};
 	uint64_t end_ns = 0;
 	int e = 0, x;
 
@@ -148,6 +150,16 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->off_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	if (recorded)
 		wait_for_writers();
+	if (r->evidence)
+		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
+	r->evidence = NULL;
+	r->res->strings = strings.records;
+	r->res->strings_lost = strings.lost;
+	if (strings.lost)
+		ty_rec_note(r,
+			    "%" PRIu64 " paths or other strings of system calls are missing: there "
+			    "were too many",
+			    strings.lost);
 	ty_step_finish(&r->step);
 	r->res->steps = r->step.insns;
 	r->res->steps_lost = r->step.lost;
@@ -206,6 +218,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 
 static void release(struct recording *r)
 {
+	if (r->evidence_hold >= 0)
+		close(r->evidence_hold);
 	ty_keep_free(r->keep);
 	ty_meta_fini(&r->meta);
 	ty_readers_free(r->readers);
@@ -251,7 +265,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	r->o = o;
 	r->res = res;
-	r->signals = r->spool_failed = r->marker = -1;
+	r->signals = r->spool_failed = r->marker = r->evidence_hold = -1;
 	r->command.go = r->command.report = -1;
 	r->step.in = r->quotas.root = r->steal.fd = -1;
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)

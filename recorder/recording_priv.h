@@ -15,6 +15,7 @@
 #include "cgroup_quota.h"
 #include "command.h"
 #include "cpu_list.h"
+#include "evidence.h"
 #include "evset.h"
 #include "follow_pids.h"
 #include "idle_switch.h"
@@ -58,6 +59,9 @@ struct recording {
 	struct ty_spool *spool;
 	struct ty_meta meta;
 	struct ty_readers *readers;
+	struct ty_evidence *evidence; /* NULL: no strings are recorded */
+	int evidence_hold;	      /* closed when the instances are gone (ty_evidence_finish) */
+	char evidence_why[TY_EVIDENCE_WHY];
 	struct ty_keep *keep; /* NULL: all is kept */
 	struct ty_buf thread_names;
 	ty_proc_tasks tasks; /* who was there when /proc was read last */
@@ -129,6 +133,8 @@ int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 void ty_rec_look_at_samples(struct recording *r, bool due_only);
 uint64_t ty_rec_next_sample_ns(const struct recording *r);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
+/* Of which calls strings are recorded, as lines of TY_SEC_MACHINE. */
+int ty_rec_put_evidence(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; with `self`, of what is kept, and per CPU into it. */

@@ -147,6 +147,24 @@ int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err 
 	return e;
 }
 
+int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
+{
+	struct ty_buf b;
+	int e;
+
+	if (r->o->no_syscalls)
+		return 0;
+	ty_buf_init(&b, TY_REC_TEXT);
+	ty_fact(&b, "strings", r->evidence ? ty_evidence_names(r->evidence) : "");
+	if (!r->evidence)
+		ty_fact(&b, "strings_why",
+			r->o->no_strings ? "record --no-strings" : r->evidence_why);
+	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
+		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
 /* Code that no other machine has, nor this one after a start with another kernel. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
 {
@@ -434,6 +452,8 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	ty_fact_u64(&b, "raw_bytes", res->raw_bytes);
 	ty_fact_u64(&b, "cpu_user_ns", res->cpu_user_ns);
 	ty_fact_u64(&b, "cpu_sys_ns", res->cpu_sys_ns);
+	ty_fact_u64(&b, "strings", res->strings);
+	ty_fact_u64(&b, "strings_lost", res->strings_lost);
 	if (res->command_ended)
 		ty_fact_u64(&b, "command_status", (uint64_t)res->command_status);
 	ty_fact(&b, "stop", res->stop);

@@ -190,6 +190,32 @@ static int set_pids(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* Strings are read of whom the kernel's list has: until no look at it finds anybody new, since
+ * children of who is not yet followed are followed by nobody. */
+static int start_evidence(struct recording *r, struct ty_err *err)
+{
+	ty_tids tids = {0};
+	size_t fresh = 1;
+	int e = 0;
+
+	for (unsigned looks = 0; r->evidence && !r->o->all && fresh && !e && looks < 100; looks++) {
+		e = ty_rec_list_traced(r, &tids, err);
+		fresh = e ? 0 : ty_evidence_follow(r->evidence, tids.v, tids.n);
+	}
+	vec_fini(&tids);
+	if (e)
+		return e;
+	if (r->evidence &&
+	    !ty_evidence_start(r->evidence, r->spool, r->cpus, r->cpus_n, r->evidence_why)) {
+		r->evidence_hold = ty_evidence_finish(r->evidence, &(struct ty_evidence_result){0});
+		r->evidence = NULL;
+	}
+	if (!r->evidence && !r->o->no_strings && !r->o->no_syscalls)
+		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
+			    r->evidence_why);
+	return ty_rec_put_evidence(r, err);
+}
+
 /* Whose memory accesses are sampled: as system calls, the command's, the processes' or everybody's.
  */
 static struct ty_spe_whom whom(const struct recording *r)
@@ -297,6 +323,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if ((e = open_hardware(r, err)))
 		return e;
 	ty_rec_self_test_start(r);
+	if (!r->o->no_strings && ty_evset_has_syscalls(&r->set))
+		r->evidence = ty_evidence_open(r->root, r->o->all, r->evidence_why);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
 	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);
@@ -306,6 +334,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	      : ty_meta_start(&r->meta, r->root, &r->set, r->insts, r->names, r->insts_n, cpu_count,
 			      TY_REC_CLOCK, err);
 	e = e ? e : ty_rec_put_machine(r, err);
+	e = e ? e : start_evidence(r, err);
 	e = e ? e : ty_rec_put_vdso(r, err);
 	e = e ? e : ty_rec_put_kernel(r, err);
 	if (!e && (r->o->keep_ns || r->o->keep_bytes))

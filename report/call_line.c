@@ -8,10 +8,7 @@
 
 #include <string.h>
 
-#include "plain.h"
-
 #define RESULT_COLUMN 40
-#define ARGS_TEXT     1024
 
 static bool has_result(const struct ty_call *c)
 {
@@ -119,34 +116,8 @@ static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, s
 	}
 }
 
-/* The call's arguments; the first one as "3</etc/passwd>" where its name is known. */
-static void add_args(const struct ty_sysarch *arch, const struct ty_call *c, const char *fd_name,
-		     struct ty_buf *b)
-{
-	size_t start = b->len, digits, rest;
-	char text[ARGS_TEXT];
-
-	ty_syscall_fmt_args(arch, c->abi, c->nr, c->args, b);
-	if (!fd_name || b->failed)
-		return;
-	for (digits = 0;
-	     start + digits < b->len && b->p[start + digits] >= '0' && b->p[start + digits] <= '9';)
-		digits++;
-	rest = b->len - start - digits;
-	if (!digits || rest > sizeof(text))
-		return;
-	memcpy(text, b->p + start + digits, rest);
-	b->len = start + digits;
-	ty_buf_addc(b, '<');
-	start = b->len;
-	if (!ty_buf_adds(b, fd_name))
-		ty_plain(b->p + start, b->len - start);
-	ty_buf_addc(b, '>');
-	ty_buf_add(b, text, rest);
-}
-
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
-		  enum ty_call_part part, const char *fd_name, struct ty_buf *b)
+		  enum ty_call_part part, const struct ty_arg_names *names, struct ty_buf *b)
 {
 	char buf[32];
 	const char *name = ty_syscall_name(arch, c->abi, c->nr, buf), *mark;
@@ -165,7 +136,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 		ty_buf_adds(b, " resumed>");
 	} else {
 		ty_buf_addc(b, '(');
-		add_args(arch, c, fd_name, b);
+		ty_syscall_fmt_named(arch, c->abi, c->nr, c->args, names, b);
 	}
 	if (part == TY_CALL_BEGUN || open) {
 		ty_buf_adds(b, " <unfinished ...>");
@@ -182,8 +153,27 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 	}
 }
 
+/* "strings": of each argument what it points to, null where that is no text or not known. */
+static void add_strings(struct ty_json *j, const struct ty_evidence_item item[6], unsigned n)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < n; i++)
+		any |= item[i].p && item[i].kind == TY_EVK_STRING;
+	if (!any)
+		return;
+	ty_json_array(j, "strings");
+	for (unsigned i = 0; i < n; i++)
+		if (item[i].p && item[i].kind == TY_EVK_STRING)
+			ty_json_strn(j, NULL, item[i].p, item[i].len);
+		else
+			ty_json_null(j, NULL);
+	ty_json_end_array(j);
+}
+
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
-		  const char *comm, const char *fd_name, struct ty_buf *scratch, struct ty_json *j)
+		  const char *comm, const struct ty_arg_names *names,
+		  const struct ty_evidence_item item[6], struct ty_buf *scratch, struct ty_json *j)
 {
 	static const char *const status[] = {
 		[TY_CALL_RETURNED] = "returned",
@@ -203,6 +193,7 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 	};
 	char buf[32];
 	bool begun = !ty_call_end_only(c);
+	struct ty_arg_names texts = {0};
 
 	ty_json_object(j, NULL);
 	ty_json_u64(j, "ts_ns", begun ? c->start_ns : c->end_ns);
@@ -224,11 +215,16 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 		for (unsigned i = 0; i < n; i++)
 			ty_json_hex(j, NULL, c->args[i]);
 		ty_json_end_array(j);
+		/* Names of descriptors have a key of their own. */
+		if (names)
+			memcpy(texts.text, names->text, sizeof(texts.text));
 		ty_buf_reset(scratch);
-		ty_syscall_fmt_args(arch, c->abi, c->nr, c->args, scratch);
+		ty_syscall_fmt_named(arch, c->abi, c->nr, c->args, &texts, scratch);
 		ty_json_strn(j, "args_text", scratch->p ? scratch->p : "", scratch->len);
-		if (fd_name)
-			ty_json_str(j, "fd_name", fd_name);
+		if (names && names->fd[0])
+			ty_json_str(j, "fd_name", names->fd[0]);
+		if (item)
+			add_strings(j, item, n);
 	} else {
 		ty_json_null(j, "args");
 		ty_json_null(j, "args_text");

@@ -5,6 +5,7 @@
 
 #include "buf.h"
 #include "event.h"
+#include "evidence_index.h"
 #include "json_out.h"
 #include "syscall_pair.h"
 #include "wall_clock.h"
@@ -15,13 +16,14 @@ enum ty_call_part {
 	TY_CALL_RESUMED /* "<... name resumed>) = 0": its beginning was shown before */
 };
 
-/* Text, without the newline, appended to out. fd_name: what the descriptor is that is its first
- * argument; NULL: not known. */
+/* Text, without the newline, appended to out. names: of its arguments; may be NULL. */
 void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const struct ty_call *c,
-		  enum ty_call_part part, const char *fd_name, struct ty_buf *out);
+		  enum ty_call_part part, const struct ty_arg_names *names, struct ty_buf *out);
 
-/* One NDJSON line. pid -1: not known. scratch is overwritten. */
+/* One NDJSON line. pid -1: not known. item: what the arguments pointed to; may be NULL. scratch is
+ * overwritten. */
 void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_t pid,
-		  const char *comm, const char *fd_name, struct ty_buf *scratch, struct ty_json *j);
+		  const char *comm, const struct ty_arg_names *names,
+		  const struct ty_evidence_item item[6], struct ty_buf *scratch, struct ty_json *j);
 
 #endif

@@ -18,6 +18,7 @@
  *
  * Budget: 700 ns per line of text, decoding included.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ struct line {
 			bool to_end;
 		} gap;
 	} u;
+	uint64_t after_ns; /* ty_evidence_after when it began */
 	int32_t pid;
 	char comm[TY_COMM + 1];
 	bool named; /* comm is the name at the call's beginning */
@@ -66,6 +68,9 @@ struct dump {
 	struct ty_comms *comms;
 	struct ty_tgids *tgids;
 	struct ty_fd_names *fds;
+	struct ty_evidence_index *strings; /* NULL: none are recorded */
+	struct ty_buf strings_text;
+	uint64_t paths, paths_unknown; /* calls shown that have any; that have one not known */
 	struct ty_wall wall;
 	struct ty_json j;
 	struct ty_buf text;
@@ -123,20 +128,53 @@ static void put_text(struct dump *d)
 	fwrite_unlocked(d->text.p, 1, d->text.len, d->out);
 }
 
+/* What pointers point to, as items and as texts in d->strings_text. A call that is shown as begun
+ * has not been looked at when it ends. */
+static void add_strings(struct dump *d, const struct line *l, const struct ty_sysrow *row,
+			bool begun, struct ty_evidence_item item[6], struct ty_arg_names *names)
+{
+	const struct ty_call *c = &l->u.call;
+	size_t at[6] = {0};
+	bool paths = false, known = true;
+
+	ty_evidence_of(d->strings, c, l->after_ns, item);
+	ty_buf_reset(&d->strings_text);
+	for (unsigned i = 0; i < row->n; i++) {
+		if (row->a[i] == TY_ARG_PATH && c->args[i] && !begun) {
+			paths = true;
+			known &= item[i].p != NULL;
+		}
+		if (!item[i].p)
+			continue;
+		at[i] = d->strings_text.len + 1;
+		ty_evidence_text(&item[i], &d->strings_text);
+		ty_buf_addc(&d->strings_text, 0);
+	}
+	for (unsigned i = 0; i < 6 && !d->strings_text.failed; i++)
+		names->text[i] = at[i] ? d->strings_text.p + at[i] - 1 : NULL;
+	d->paths += paths && !ty_call_end_only(c);
+	d->paths_unknown += paths && !known && !ty_call_end_only(c);
+}
+
 static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
 {
 	const struct ty_call *c = &l->u.call;
-	const char *fd = d->fds && ty_sysrow_is_fd(ty_syscall_row(d->s->arch, c->abi, c->nr), 0)
-				 ? ty_fd_names_at(d->fds, l->pid, (int32_t)c->args[0], c->start_ns)
-				 : NULL;
+	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
+	struct ty_evidence_item item[6];
+	struct ty_arg_names names = {0};
 
+	if (d->fds && ty_sysrow_is_fd(row, 0))
+		names.fd[0] = ty_fd_names_at(d->fds, l->pid, (int32_t)c->args[0], c->start_ns);
+	if (d->strings)
+		add_strings(d, l, row, part == TY_CALL_BEGUN, item, &names);
 	if (d->json) {
 		if (part != TY_CALL_BEGUN) /* a JSON line is whole: it comes when all is known */
-			ty_call_json(d->s->arch, c, l->pid, l->comm, fd, &d->text, &d->j);
+			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
+				     d->strings ? item : NULL, &d->text, &d->j);
 		return;
 	}
 	ty_buf_reset(&d->text);
-	ty_call_text(d->s->arch, &d->wall, c, part, fd, &d->text);
+	ty_call_text(d->s->arch, &d->wall, c, part, &names, &d->text);
 	put_text(d);
 }
 
@@ -328,7 +366,7 @@ static void set_name(struct line *l, const char *comm)
 	l->comm[n] = 0;
 }
 
-static int begun(struct dump *d, const struct ty_call *c)
+static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 {
 	const char *comm = ty_comms_get(d->comms, c->tid);
 	bool named = ty_comms_known(d->comms, c->tid);
@@ -342,6 +380,7 @@ static int begun(struct dump *d, const struct ty_call *c)
 	l->key = d->last_key = 2 * c->seq + 1;
 	l->kind = LINE_PENDING;
 	l->u.call = *c;
+	l->after_ns = after_ns;
 	l->pid = ty_tgids_get(d->tgids, c->tid);
 	l->named = named;
 	set_name(l, comm);
@@ -418,6 +457,8 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
 		return 0;
 	ty_fd_names_lost(d->fds, ev->u.gap.from_ns);
+	if (d->strings)
+		ty_evidence_gap(d->strings, ev->ts_ns);
 	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev))
 		return 0;
 	l = push(d);
@@ -464,10 +505,13 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 		if (d->fds)
 			ty_fd_names_call(d->fds, d->s->arch, &step.done[i],
 					 ty_tgids_get(d->tgids, step.done[i].end_tid));
+		if (d->strings)
+			ty_evidence_over(d->strings, step.done[i].end_tid, step.done[i].end_ns);
 		r = over(d, &step.done[i]);
 	}
 	if (!r && step.started)
-		r = begun(d, &step.call);
+		r = begun(d, &step.call,
+			  d->strings ? ty_evidence_after(d->strings, step.call.tid) : 0);
 	flush_lines(d);
 	return r;
 }
@@ -500,6 +544,22 @@ static void finish(struct dump *d)
 	flush_lines(d);
 }
 
+/* What was to be recorded and is not there. */
+static void tell_unknown(const struct dump *d)
+{
+	const struct ty_evidence_counts n = ty_evidence_counts(d->strings);
+
+	if (d->paths_unknown || n.lost || n.pieces_missing || n.damaged)
+		fprintf(stderr,
+			"tarry: %s: of %" PRIu64 " calls with paths %" PRIu64
+			" have one that is not known (its pointer is shown); %" PRIu64
+			" strings were lost when it was recorded%s\n",
+			d->s->trace->path, d->paths, d->paths_unknown, n.lost,
+			n.damaged	   ? ", and those that are recorded are damaged"
+			: n.pieces_missing ? ", and parts of what was recorded are missing"
+					   : "");
+}
+
 static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 {
 	struct ty_event ev;
@@ -521,6 +581,7 @@ static int run(struct dump *d, const struct ty_select *sel, struct ty_err *err)
 	if (r < 0)
 		return r;
 	finish(d);
+	tell_unknown(d);
 	if (!d->sys_buffers)
 		ty_say("tarry: %s has no system calls (raw_syscalls:sys_enter and sys_exit were "
 		       "not recorded)\n",
@@ -532,6 +593,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 {
 	struct ty_trace *t = d->s->trace;
 	const char *threads = ty_trace_section(t, TY_SEC_THREADS).s;
+	const struct ty_text strings = ty_trace_section(t, TY_SEC_EVIDENCE);
 	int64_t command;
 	int r;
 
@@ -541,6 +603,11 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	d->fds = ty_fd_names_new(ty_trace_section(t, TY_SEC_FDS).s);
 	if (!d->pairs || !d->comms || !d->tgids || !d->fds)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	if (strings.n) {
+		d->strings = ty_evidence_index_new(strings.s, strings.n);
+		if (!d->strings)
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
+	}
 	if (!ty_fd_names_taken_ns(d->fds)) { /* as in most files: nothing to follow */
 		ty_fd_names_free(d->fds);
 		d->fds = NULL;
@@ -573,6 +640,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	if (sel->clock_chosen)
 		d.wall.clock = sel->clock;
 	ty_buf_init(&d.text, LINE_MAX_BYTES);
+	ty_buf_init(&d.strings_text, LINE_MAX_BYTES);
 	ty_json_init(&d.j, out);
 	r = prepare(&d, sel->clock_chosen, err);
 	if (!r)
@@ -581,6 +649,8 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	free(d.ring);
 	free(d.split);
 	ty_buf_fini(&d.text);
+	ty_buf_fini(&d.strings_text);
+	ty_evidence_index_free(d.strings);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);
 	ty_fd_names_free(d.fds);

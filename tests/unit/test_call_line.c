@@ -141,10 +141,12 @@ static void time_of_day(void **state)
 	assert_string_equal(buf.p, "03:46:40.122456 03:46:43.123455 04:46:43.000000");
 }
 
+static const struct ty_arg_names passwd = {.fd = {"/etc/\x1bx"}};
+
 static void names_of_descriptors(void **state)
 {
 	ty_buf_reset(&buf);
-	ty_call_text(x86, &wall, &read_call, TY_CALL_WHOLE, "/etc/\x1bx", &buf);
+	ty_call_text(x86, &wall, &read_call, TY_CALL_WHOLE, &passwd, &buf);
 	assert_non_null(strstr(buf.p, " read(3</etc/?x>, 0x7ffd00001000, 10) = 10"));
 }
 
@@ -156,19 +158,22 @@ static void json(void **state)
 	FILE *f = open_memstream(&out, &n);
 	struct ty_json j;
 
+	const struct ty_evidence_item item[6] = {{0},
+						 {.p = "a\"\n", .len = 3, .kind = TY_EVK_STRING}};
+
 	ty_json_init(&j, f);
-	ty_call_json(x86, &c, 40, "a\"b", "/etc/\x1bx", &buf, &j);
+	ty_call_json(x86, &c, 40, "a\"b", &passwd, item, &buf, &j);
 	c.ret = -2;
-	ty_call_json(x86, &c, -1, "x", NULL, &buf, &j);
+	ty_call_json(x86, &c, -1, "x", NULL, NULL, &buf, &j);
 	c.how = TY_CALL_OPEN;
 	c.abi = TY_ABI_UNSURE;
 	c.gap_inside = true;
-	ty_call_json(x86, &c, 40, "x", NULL, &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, NULL, &buf, &j);
 	c.how = TY_CALL_NO_ENTER_BEFORE;
 	c.abi = TY_ABI_NATIVE64;
 	c.gap_inside = false;
 	c.ret = 0;
-	ty_call_json(x86, &c, 40, "x", NULL, &buf, &j);
+	ty_call_json(x86, &c, 40, "x", NULL, NULL, &buf, &j);
 	ty_json_fini(&j);
 	fclose(f);
 	assert_string_equal(
@@ -176,7 +181,8 @@ static void json(void **state)
 		"{\"ts_ns\":5000000000,\"duration_ns\":1234567890,\"tid\":42,\"pid\":40,"
 		"\"comm\":\"a\\\"b\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","
 		"\"0xa\"],\"args_text\":\"3, 0x7ffd00001000, 10\","
-		"\"fd_name\":\"/etc/\\u001bx\",\"ret\":10,\"errno\":null,"
+		"\"fd_name\":\"/etc/"
+		"\\u001bx\",\"strings\":[null,\"a\\\"\\u000a\",null],\"ret\":10,\"errno\":null,"
 		"\"status\":\"returned\"}\n"
 		"{\"ts_ns\":5000000000,\"duration_ns\":1234567890,\"tid\":42,\"pid\":null,"
 		"\"comm\":\"x\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See evidence_index.h; records: evidence_record.h. They come from a ring per CPU, so that the
+ * section is in order only by CPU: an index of (thread, time) is made once, and a look-up is a
+ * search in it.
+ *
+ * Every size, number and offset in the section is checked when the index is made; a record that
+ * does not fit ends its piece's worth of trust: what follows is searched for no further, because
+ * heads cannot be told from bytes.
+ */
+#include "evidence_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "partition.h"
+#include "vec.h"
+
+/* The program that reads runs before the ring's own event, of which nothing is between the two but
+ * an interrupt: how long before, where no call before is known. */
+#define EARLY_NS 10000
+
+struct entry {
+	uint64_t ns;
+	uint32_t tid, off;
+};
+
+/* A thread number that has entries. */
+struct thread {
+	uint32_t tid;
+	uint32_t first, n;
+	uint64_t over_ns; /* when its latest call was over, as it was told */
+};
+
+struct ty_evidence_index {
+	const char *p;
+	VEC(struct entry) v;
+	VEC(struct thread) threads;
+	uint64_t gap_ns; /* the end of the latest loss */
+	struct ty_evidence_counts n;
+};
+
+static struct ty_ev_record head_at(const struct ty_evidence_index *x, size_t off)
+{
+	struct ty_ev_record r;
+
+	memcpy(&r, x->p + off, sizeof(r));
+	return r;
+}
+
+static int by_tid_and_time(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	return compare(a->tid, b->tid) ?: compare(a->ns, b->ns) ?: compare(a->off, b->off);
+}
+
+static bool is_good(const struct ty_ev_record *r)
+{
+	return r->len <= TY_EV_BYTES && r->arg < 6 && r->tid && r->tid <= INT32_MAX &&
+	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_STRINGS;
+}
+
+static int index_all(struct ty_evidence_index *x, size_t n)
+{
+	uint64_t next = UINT64_MAX;
+	int r = 0;
+
+	for (size_t at = 0; at < n && !r;) {
+		struct ty_ev_record h;
+
+		if (n - at < sizeof(h)) {
+			x->n.damaged = true;
+			break;
+		}
+		h = head_at(x, at);
+		if (h.kind == TY_EVK_PIECE && !h.len) {
+			/* A recording that kept its newest part begins with any. */
+			if (next != UINT64_MAX && h.ptr > next)
+				x->n.pieces_missing += h.ptr - next;
+			next = h.ptr + 1;
+			x->n.lost = h.ns > x->n.lost ? h.ns : x->n.lost;
+			at += sizeof(h);
+			continue;
+		}
+		if (!is_good(&h) || h.len > n - at - sizeof(h)) {
+			x->n.damaged = true;
+			break;
+		}
+		r = vec_push(&x->v, ((struct entry){h.ns, h.tid, (uint32_t)at}));
+		at += sizeof(h) + h.len;
+	}
+	return r;
+}
+
+static int list_threads(struct ty_evidence_index *x)
+{
+	for (size_t i = 0; i < x->v.n; i++) {
+		const uint32_t tid = x->v.v[i].tid;
+
+		if ((!i || x->v.v[i - 1].tid != tid) &&
+		    vec_push(&x->threads, ((struct thread){.tid = tid, .first = (uint32_t)i})))
+			return -TY_ENOMEM;
+		x->threads.v[x->threads.n - 1].n++;
+	}
+	return 0;
+}
+
+struct ty_evidence_index *ty_evidence_index_new(const void *section, size_t n)
+{
+	struct ty_evidence_index *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return NULL;
+	x->p = section;
+	if (n > UINT32_MAX) {
+		x->n.damaged = true;
+		n = 0;
+	}
+	if (index_all(x, n)) {
+		ty_evidence_index_free(x);
+		return NULL;
+	}
+	x->n.records = x->v.n;
+	if (x->v.n)
+		qsort(x->v.v, x->v.n, sizeof(*x->v.v), by_tid_and_time);
+	if (list_threads(x)) {
+		ty_evidence_index_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+void ty_evidence_index_free(struct ty_evidence_index *x)
+{
+	if (!x)
+		return;
+	vec_fini(&x->v);
+	vec_fini(&x->threads);
+	free(x);
+}
+
+struct ty_evidence_counts ty_evidence_counts(const struct ty_evidence_index *x)
+{
+	return x ? x->n : (struct ty_evidence_counts){0};
+}
+
+static struct thread *thread_of(const struct ty_evidence_index *x, int32_t tid)
+{
+	size_t i = partition_point(k, (size_t)0, x->threads.n, x->threads.v[k].tid < (uint32_t)tid);
+
+	return i < x->threads.n && x->threads.v[i].tid == (uint32_t)tid ? &x->threads.v[i] : NULL;
+}
+
+/* The thread's entries of [from, to): places in v. */
+struct range {
+	size_t from, to;
+};
+
+static struct range entries(const struct ty_evidence_index *x, int32_t tid, uint64_t from_ns,
+			    uint64_t to_ns)
+{
+	const struct thread *t = thread_of(x, tid);
+	const size_t end = t ? t->first + t->n : 0;
+	struct range r = {0};
+
+	if (!t || from_ns >= to_ns)
+		return r;
+	r.from = partition_point(i, (size_t)t->first, end, x->v.v[i].ns < from_ns);
+	r.to = partition_point(i, r.from, end, x->v.v[i].ns < to_ns);
+	return r;
+}
+
+void ty_evidence_over(struct ty_evidence_index *x, int32_t tid, uint64_t end_ns)
+{
+	struct thread *t = thread_of(x, tid);
+
+	if (t && end_ns > t->over_ns)
+		t->over_ns = end_ns;
+}
+
+void ty_evidence_gap(struct ty_evidence_index *x, uint64_t to_ns)
+{
+	if (to_ns > x->gap_ns)
+		x->gap_ns = to_ns;
+}
+
+uint64_t ty_evidence_after(const struct ty_evidence_index *x, int32_t tid)
+{
+	const struct thread *t = thread_of(x, tid);
+
+	return t && t->over_ns > x->gap_ns ? t->over_ns : x->gap_ns;
+}
+
+static struct ty_evidence_item item_at(const struct ty_evidence_index *x, size_t off,
+				       const struct ty_ev_record *h)
+{
+	return (struct ty_evidence_item){
+		.p = x->p + off + sizeof(*h), .len = h->len, .kind = h->kind, .flags = h->flags};
+}
+
+/* Take what belongs to the call's arguments; the latest counts. */
+static void take(const struct ty_evidence_index *x, const struct ty_call *c, struct range r,
+		 bool at_exit, struct ty_evidence_item item[6])
+{
+	for (size_t i = r.from; i < r.to; i++) {
+		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+
+		if (h.kind != TY_EVK_ARGV && h.nr == c->nr && h.ptr == c->args[h.arg] &&
+		    !(h.flags & TY_EVF_FAULT) && at_exit == !!(h.flags & TY_EVF_EXIT))
+			item[h.arg] = item_at(x, x->v.v[i].off, &h);
+	}
+}
+
+void ty_evidence_of(const struct ty_evidence_index *x, const struct ty_call *c, uint64_t after_ns,
+		    struct ty_evidence_item item[6])
+{
+	const uint64_t early = c->start_ns > EARLY_NS ? c->start_ns - EARLY_NS : 0;
+
+	memset(item, 0, 6 * sizeof(*item));
+	if (!x || ty_call_end_only(c))
+		return;
+	take(x, c, entries(x, c->tid, after_ns ? after_ns + 1 : early, c->start_ns + 1), false,
+	     item);
+	if (c->how == TY_CALL_RETURNED)
+		take(x, c, entries(x, c->tid, c->start_ns, c->end_ns + 1), true, item);
+}
+
+struct ty_evidence_item ty_evidence_argv(const struct ty_evidence_index *x, const struct ty_call *c)
+{
+	struct range r = {0};
+
+	if (x && c->how == TY_CALL_RETURNED)
+		r = entries(x, c->end_tid, c->start_ns, c->end_ns + 1);
+	for (size_t i = r.from; i < r.to; i++) {
+		const struct ty_ev_record h = head_at(x, x->v.v[i].off);
+
+		if (h.kind == TY_EVK_ARGV && !(h.flags & TY_EVF_FAULT))
+			return item_at(x, x->v.v[i].off, &h);
+	}
+	return (struct ty_evidence_item){0};
+}

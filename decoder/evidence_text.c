@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lay behind a pointer, as strace prints it: texts in quotes with C's escapes, other bytes in
+ * octal (as few digits as the next byte allows), paths whole, arguments cut at 32 bytes each; what
+ * was cut ends in "...". Socket addresses: sockaddr(3type), ip(7), ipv6(7), unix(7), netlink(7).
+ */
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "evidence_index.h"
+
+enum { ARG_MAX_BYTES = 32, ARGS_SHOWN = 32 };
+
+static void add_byte(struct ty_buf *b, unsigned char c, bool digit_follows)
+{
+	static const char escapes[] = "\t\n\v\f\r\"\\", names[] = "tnvfr\"\\";
+	const char *e = c ? strchr(escapes, c) : NULL;
+
+	if (e) {
+		ty_buf_addc(b, '\\');
+		ty_buf_addc(b, names[e - escapes]);
+	} else if (c >= ' ' && c < 0x7f) {
+		ty_buf_addc(b, (char)c);
+	} else {
+		ty_buf_addf(b, digit_follows ? "\\%03o" : "\\%o", c);
+	}
+}
+
+static void add_quoted(struct ty_buf *b, const char *p, size_t n, bool more)
+{
+	ty_buf_addc(b, '"');
+	for (size_t i = 0; i < n; i++)
+		add_byte(b, (unsigned char)p[i], i + 1 < n && p[i + 1] >= '0' && p[i + 1] <= '9');
+	ty_buf_addc(b, '"');
+	if (more)
+		ty_buf_adds(b, "...");
+}
+
+/* ["ls", "-l", ...] */
+static void add_argv(struct ty_buf *b, const struct ty_evidence_item *it)
+{
+	unsigned shown = 0;
+
+	ty_buf_addc(b, '[');
+	for (size_t at = 0; at < it->len; shown++) {
+		size_t n = strnlen(it->p + at, it->len - at);
+		bool cut = at + n == it->len; /* its NUL is not there */
+
+		if (at)
+			ty_buf_adds(b, ", ");
+		if (shown == ARGS_SHOWN) {
+			ty_buf_adds(b, "...");
+			break;
+		}
+		add_quoted(b, it->p + at, n < ARG_MAX_BYTES ? n : ARG_MAX_BYTES,
+			   cut || n > ARG_MAX_BYTES);
+		at += n + 1;
+	}
+	if (shown < ARGS_SHOWN && it->flags & TY_EVF_CUT)
+		ty_buf_adds(b, ", ...");
+	ty_buf_addc(b, ']');
+}
+
+static void add_bytes(struct ty_buf *b, const char *p, size_t n)
+{
+	add_quoted(b, p, n < ARG_MAX_BYTES ? n : ARG_MAX_BYTES, n > ARG_MAX_BYTES);
+}
+
+static void add_sockaddr(struct ty_buf *b, const char *p, size_t n)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint16_t family = 0, port = 0;
+	uint32_t w[2];
+
+	if (n < 2) {
+		ty_buf_adds(b, "{...}");
+		return;
+	}
+	memcpy(&family, p, 2);
+	if (n >= 4)
+		memcpy(&port, p + 2, 2);
+	if (family == AF_INET && n >= 8) {
+		inet_ntop(AF_INET, p + 4, text, sizeof(text));
+		ty_buf_addf(b,
+			    "{sa_family=AF_INET, sin_port=htons(%u), sin_addr=inet_addr(\"%s\")}",
+			    ntohs(port), text);
+	} else if (family == AF_INET6 && n >= 24) {
+		inet_ntop(AF_INET6, p + 8, text, sizeof(text));
+		memcpy(&w[0], p + 4, 4);
+		w[1] = 0;
+		if (n >= 28)
+			memcpy(&w[1], p + 24, 4);
+		ty_buf_addf(b,
+			    "{sa_family=AF_INET6, sin6_port=htons(%u), sin6_flowinfo=htonl(%u), "
+			    "inet_pton(AF_INET6, \"%s\", &sin6_addr), sin6_scope_id=%u}",
+			    ntohs(port), ntohl(w[0]), text, w[1]);
+	} else if (family == AF_UNIX && n > 2 && !p[2]) {
+		ty_buf_adds(b, "{sa_family=AF_UNIX, sun_path=@");
+		add_quoted(b, p + 3, n - 3, false);
+		ty_buf_addc(b, '}');
+	} else if (family == AF_UNIX && n > 2) {
+		ty_buf_adds(b, "{sa_family=AF_UNIX, sun_path=");
+		add_quoted(b, p + 2, strnlen(p + 2, n - 2), false);
+		ty_buf_addc(b, '}');
+	} else if (family == AF_UNIX) {
+		ty_buf_adds(b, "{sa_family=AF_UNIX}");
+	} else if (family == AF_NETLINK && n >= 12) {
+		memcpy(w, p + 4, 8);
+		ty_buf_addf(b, "{sa_family=AF_NETLINK, nl_pid=%d, nl_groups=%#08x}", (int)w[0],
+			    w[1]);
+	} else if (family == AF_UNSPEC) {
+		ty_buf_adds(b, "{sa_family=AF_UNSPEC, sa_data=");
+		add_bytes(b, p + 2, n - 2);
+		ty_buf_addc(b, '}');
+	} else {
+		ty_buf_addf(b, "{sa_family=%u, sa_data=", family);
+		add_bytes(b, p + 2, n - 2);
+		ty_buf_addc(b, '}');
+	}
+}
+
+int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out)
+{
+	switch (i->kind) {
+	case TY_EVK_STRING: add_quoted(out, i->p, i->len, i->flags & TY_EVF_CUT); break;
+	case TY_EVK_STRINGS:
+	case TY_EVK_ARGV: add_argv(out, i); break;
+	case TY_EVK_SOCKADDR: add_sockaddr(out, i->p, i->len); break;
+	}
+	return out->failed;
+}

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See evidence.h. The programs are hooked to perf events of single system calls
+ * (syscalls:sys_enter_NAME): measured beside a ring that records, getppid takes 740 ns, with them
+ * 765, with programs on the raw tracepoints of all calls 870. What they write comes through a perf
+ * ring per CPU, whose time stamps are the trace clock's (a BPF ring buffer has none, and one lock
+ * for all CPUs). What does not fit into a ring is counted by the program.
+ */
+#include "evidence.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef TY_HAVE_BPF
+
+struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[TY_EVIDENCE_WHY])
+{
+	snprintf(why, TY_EVIDENCE_WHY,
+		 "this tarry was built without BPF: install clang, bpftool and libbpf-dev, and "
+		 "build it again");
+	return NULL;
+}
+
+size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
+{
+	return 0;
+}
+
+bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
+		       unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+{
+	return false;
+}
+
+uint64_t ty_evidence_piece(const struct ty_evidence *e)
+{
+	return 0;
+}
+
+void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
+{
+}
+
+uint64_t ty_evidence_bytes(const struct ty_evidence *e)
+{
+	return 0;
+}
+
+const char *ty_evidence_names(const struct ty_evidence *e)
+{
+	return "";
+}
+
+int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
+{
+	*res = (struct ty_evidence_result){0};
+	return -1;
+}
+
+bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
+{
+	ty_evidence_open("", false, why);
+	return false;
+}
+
+#else
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <evidence.skel.h>
+
+#include "aux_ring.h"
+#include "evidence_calls.h"
+#include "now.h"
+#include "vec.h"
+
+enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
+/* A piece at the latest: what a killed recorder loses. */
+#define PIECE_MS    1000
+/* Of the section, whose readers hold it in memory. */
+#define SECTION_MAX (512ull << 20)
+#define PID_MAX	    (4u << 20)
+
+struct ty_evidence {
+	struct evidence_bpf *bpf;
+	int root; /* of tracefs */
+	bool everybody;
+	struct ty_ev_tids *tids; /* mapped */
+	size_t tids_bytes;
+	VEC(int) hooks; /* perf events */
+	VEC(char) names;
+	struct ty_aux_ring *rings;
+	unsigned rings_n;
+	struct ty_spool_writer *writer;
+	pthread_t thread;
+	bool started;
+	int wake; /* eventfd */
+	atomic_bool stop;
+	char *piece;
+	size_t piece_len;
+	uint64_t piece_at_ms, lost_here; /* lost_here: for want of room in the section */
+	_Atomic uint64_t pieces, bytes, dropped;
+	struct ty_evidence_result res;
+};
+
+/* libbpf's last word, for `why`. */
+static _Thread_local char said[TY_EVIDENCE_WHY];
+
+static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	if (level == LIBBPF_WARN && !*said) {
+		vsnprintf(said, sizeof(said), fmt, ap);
+		said[strcspn(said, "\n")] = 0;
+	}
+	return 0;
+}
+
+static void why_not(char why[TY_EVIDENCE_WHY], int error)
+{
+	char lockdown[64] = "";
+	int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		ssize_t n = read(fd, lockdown, sizeof(lockdown) - 1);
+
+		lockdown[n > 0 ? n : 0] = 0;
+		close(fd);
+	}
+	if (error == ENOSYS)
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "the kernel has no BPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
+	else if (strstr(lockdown, "[confidentiality]"))
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "the kernel is locked down (confidentiality), so that BPF may not read "
+			 "memory: boot with lockdown=integrity or none");
+	else if (error == EPERM || error == EACCES)
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "the kernel refuses BPF: be root outside of a container, or have CAP_BPF "
+			 "and CAP_PERFMON");
+	else if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "the kernel has no type information in /sys/kernel/btf/vmlinux "
+			 "(CONFIG_DEBUG_INFO_BTF)");
+	else
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF programs (%.140s)",
+			 *said ? said : strerror(error));
+}
+
+static unsigned pid_max(void)
+{
+	unsigned v = PID_MAX;
+	FILE *f = fopen("/proc/sys/kernel/pid_max", "re");
+
+	if (f && (fscanf(f, "%u", &v) != 1 || v > PID_MAX))
+		v = PID_MAX;
+	if (f)
+		fclose(f);
+	return v;
+}
+
+static struct evidence_bpf *load(bool everybody, char why[TY_EVIDENCE_WHY])
+{
+	struct evidence_bpf *b;
+	int r;
+
+	*said = 0;
+	libbpf_set_print(hear);
+	b = evidence_bpf__open();
+	if (!b) {
+		why_not(why, errno);
+		return NULL;
+	}
+	bpf_map__set_max_entries(b->maps.tids, pid_max() / TY_EV_TIDS + 1);
+	b->rodata->everybody = everybody;
+	b->rodata->own = (uint32_t)getpid();
+	r = evidence_bpf__load(b);
+	for (unsigned i = 0; !r && i < ty_evidence_calls_n; i++) {
+		uint32_t nr = (uint32_t)ty_evidence_calls[i].nr;
+
+		r = bpf_map__update_elem(b->maps.calls, &nr, sizeof(nr), &ty_evidence_calls[i].what,
+					 sizeof(struct ty_ev_call), BPF_ANY);
+	}
+	if (!r) {
+		b->bss->off = 1;
+		return b;
+	}
+	why_not(why, -r);
+	evidence_bpf__destroy(b);
+	return NULL;
+}
+
+bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
+{
+	struct evidence_bpf *b = load(true, why);
+
+	evidence_bpf__destroy(b);
+	return b;
+}
+
+/* Hook a program to a tracepoint of the system calls; one that the kernel lacks is left out. How
+ * many arguments it has goes to *args. */
+static int tracepoint_id(const struct ty_evidence *e, const char *way, const char *name,
+			 unsigned *args)
+{
+	char path[96], text[4096];
+	const char *p;
+	int fd, id = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "events/syscalls/sys_%s_%s/format", way, name);
+	fd = openat(e->root, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	if (sscanf(text, "name: %*s ID: %d", &id) != 1)
+		return -1;
+	/* Behind the common fields and the number, 8 bytes each. */
+	for (*args = 0, p = text; (p = strstr(p, "size:8;")); p++)
+		++*args;
+	return id;
+}
+
+static bool hook(struct ty_evidence *e, const struct bpf_program *p, int id)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+				       .size = sizeof(attr),
+				       .config = (uint64_t)id,
+				       .sample_period = 1,
+				       .wakeup_events = 1};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, bpf_program__fd(p)) ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) || vec_push(&e->hooks, fd)) {
+		close(fd);
+		return false;
+	}
+	return true;
+}
+
+static void add_name(struct ty_evidence *e, const char *name)
+{
+	const size_t at = e->names.n ? e->names.n - 1 : 0, n = strlen(name);
+
+	if (vec_reserve(&e->names, at + n + 2))
+		return;
+	if (at)
+		e->names.v[at] = ',';
+	memcpy(e->names.v + at + !!at, name, n + 1);
+	e->names.n = at + !!at + n + 1;
+}
+
+static bool hook_calls(struct ty_evidence *e)
+{
+	const struct bpf_program *by_args[] = {e->bpf->progs.enter_1, e->bpf->progs.enter_2,
+					       e->bpf->progs.enter_3, e->bpf->progs.enter_4,
+					       e->bpf->progs.enter_5, e->bpf->progs.enter_6};
+
+	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
+		const struct bpf_program *p;
+		unsigned args = 0;
+		int id = tracepoint_id(e, "enter", ty_evidence_calls[i].name, &args);
+
+		if (id < 0 || !args || args > 6)
+			continue;
+		if (ty_evidence_calls[i].what.list)
+			p = ty_evidence_calls[i].what.list == 2 ? e->bpf->progs.enter_execve
+								: e->bpf->progs.enter_execveat;
+		else
+			p = by_args[args - 1];
+		if (!hook(e, p, id))
+			return false;
+		if (ty_evidence_calls[i].what.exit) {
+			id = tracepoint_id(e, "exit", ty_evidence_calls[i].name, &args);
+			if (id >= 0 && !hook(e, e->bpf->progs.leave, id))
+				return false;
+		}
+		add_name(e, ty_evidence_calls[i].name);
+	}
+	return e->hooks.n;
+}
+
+/* Removing a hook waits for all CPUs (70 ms), one after the other, and whoever makes or removes
+ * trace instances has to wait meanwhile: a child does it, which holds nothing but the hooks, when
+ * the descriptor that is returned is closed. */
+static int unhook_elsewhere(struct ty_evidence *e)
+{
+	int pipes[2] = {-1, -1}, from = 0;
+	pid_t child = -1;
+	char c;
+
+	if (e->hooks.n && !pipe2(pipes, O_CLOEXEC))
+		child = fork();
+	if (!child) {
+		if (fork())
+			_exit(0);
+		/* In ascending order, as they were opened; a pipe of the user's must not stay open.
+		 */
+		dup2(pipes[0], 0);
+		for (size_t i = 0; i < e->hooks.n; i++) {
+			if (e->hooks.v[i] > from + 1)
+				syscall(SYS_close_range, from + 1, e->hooks.v[i] - 1, 0);
+			from = e->hooks.v[i];
+		}
+		syscall(SYS_close_range, from + 1, UINT_MAX, 0);
+		(void)!read(0, &c, 1);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	vec_each (fd, &e->hooks)
+		close(*fd);
+	if (pipes[0] >= 0)
+		close(pipes[0]);
+	vec_fini(&e->hooks);
+	return pipes[1];
+}
+
+static int free_all(struct ty_evidence *e)
+{
+	int hold = unhook_elsewhere(e);
+
+	for (unsigned i = 0; i < e->rings_n; i++)
+		ty_aux_close(&e->rings[i]);
+	free(e->rings);
+	if (e->tids)
+		munmap(e->tids, e->tids_bytes);
+	evidence_bpf__destroy(e->bpf);
+	ty_spool_writer_free(e->writer);
+	if (e->wake >= 0)
+		close(e->wake);
+	if (e->root >= 0)
+		close(e->root);
+	vec_fini(&e->names);
+	free(e->piece);
+	free(e);
+	return hold;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[TY_EVIDENCE_WHY])
+{
+	struct ty_evidence *e = calloc(1, sizeof(*e));
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct bpf_link *l[3] = {0};
+	void *p;
+
+	if (!e) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return NULL;
+	}
+	e->everybody = everybody;
+	e->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	e->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	e->bpf = load(everybody, why);
+	if (!e->bpf) {
+		close(free_all(e));
+		return NULL;
+	}
+	e->tids_bytes = ((pid_max() / TY_EV_TIDS + 1) * sizeof(*e->tids) + page - 1) & ~(page - 1);
+	p = mmap(NULL, e->tids_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		 bpf_map__fd(e->bpf->maps.tids), 0);
+	e->tids = p == MAP_FAILED ? NULL : p;
+	l[0] = bpf_program__attach_raw_tracepoint(e->bpf->progs.executed, "sched_process_exec");
+	e->bpf->links.executed = l[0];
+	if (!everybody) {
+		l[1] = bpf_program__attach_raw_tracepoint(e->bpf->progs.forked,
+							  "sched_process_fork");
+		e->bpf->links.forked = l[1];
+	}
+	l[2] = bpf_program__attach_raw_tracepoint(e->bpf->progs.ended, "sched_process_exit");
+	e->bpf->links.ended = l[2];
+	if (e->tids && l[0] && l[2] && (everybody || l[1]) && e->wake >= 0 && e->root >= 0 &&
+	    hook_calls(e))
+		return e;
+	why_not(why, errno);
+	close(free_all(e));
+	return NULL;
+}
+
+size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n)
+{
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *b = (uint8_t *)e->tids + (unsigned)tids[i];
+
+		if ((unsigned)tids[i] >= e->tids_bytes || *b & TY_EV_TRACED)
+			continue;
+		*b = TY_EV_TRACED;
+		fresh++;
+	}
+	return fresh;
+}
+
+/* pieces ------------------------------------------------------------------------------------------
+ */
+
+static void put_piece(struct ty_evidence *e)
+{
+	struct ty_ev_record head = {.kind = TY_EVK_PIECE};
+	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = TY_SEC_EVIDENCE};
+
+	e->piece_at_ms = ty_now_ms();
+	if (e->piece_len <= sizeof(head) || e->res.failed)
+		return;
+	what.seq = atomic_fetch_add(&e->pieces, 1);
+	head.ptr = what.seq;
+	head.ns = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
+	memcpy(e->piece, &head, sizeof(head));
+	atomic_fetch_add(&e->bytes, e->piece_len);
+	if (ty_spool_put(e->writer, &what, e->piece, e->piece_len, NULL))
+		e->res.failed = true;
+	e->piece_len = sizeof(head);
+}
+
+/* n bytes of a perf ring: PERF_RECORD_SAMPLE with time and raw data. */
+static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
+{
+	struct ty_evidence *e = ctx;
+	const char *p = bytes;
+
+	while (n >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		struct ty_ev_record rec;
+		uint32_t raw;
+		size_t len;
+
+		memcpy(&h, p, sizeof(h));
+		if (h.size < sizeof(h) || h.size > n)
+			break;
+		if (h.type == PERF_RECORD_SAMPLE && h.size >= 20 + sizeof(rec)) {
+			memcpy(&raw, p + 16, sizeof(raw));
+			memcpy(&rec, p + 20, sizeof(rec));
+			memcpy(&rec.ns, p + 8, sizeof(rec.ns));
+			len = sizeof(rec) + rec.len;
+			if (raw < len || h.size < 20 + len) {
+				e->lost_here++;
+			} else if (atomic_load_explicit(&e->bytes, memory_order_relaxed) +
+					   e->piece_len + len >
+				   SECTION_MAX + atomic_load_explicit(&e->dropped,
+								      memory_order_relaxed)) {
+				e->lost_here++;
+			} else {
+				if (e->piece_len + len > PIECE)
+					put_piece(e);
+				memcpy(e->piece + e->piece_len, &rec, sizeof(rec));
+				memcpy(e->piece + e->piece_len + sizeof(rec), p + 20 + sizeof(rec),
+				       rec.len);
+				e->piece_len += len;
+				e->res.records++;
+			}
+		}
+		p += h.size;
+		n -= h.size;
+	}
+	return 0;
+}
+
+static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
+{
+	return 0;
+}
+
+static void *move_main(void *arg)
+{
+	struct ty_evidence *e = arg;
+	const struct ty_aux_sink sink = {on_records, no_aux, e};
+	struct pollfd *polls = calloc(e->rings_n + 1u, sizeof(*polls));
+	bool stop;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	for (unsigned i = 0; polls && i < e->rings_n; i++)
+		polls[i] = (struct pollfd){.fd = e->rings[i].fd, .events = POLLIN};
+	if (polls)
+		polls[e->rings_n] = (struct pollfd){.fd = e->wake, .events = POLLIN};
+	do {
+		if (polls)
+			poll(polls, e->rings_n + 1u, TICK_MS);
+		else
+			usleep(TICK_MS * 1000);
+		for (unsigned i = 0; polls && i < e->rings_n; i++)
+			if (polls[i].revents & (POLLHUP | POLLERR))
+				polls[i].fd = -1;
+		stop = atomic_load(&e->stop);
+		for (unsigned i = 0; i < e->rings_n; i++)
+			ty_aux_drain(&e->rings[i], &sink);
+		if (stop || ty_now_ms() - e->piece_at_ms >= PIECE_MS)
+			put_piece(e);
+	} while (!stop);
+	free(polls);
+	return NULL;
+}
+
+static bool open_rings(struct ty_evidence *e, const unsigned *cpus, unsigned n)
+{
+	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
+
+	e->rings = calloc(n, sizeof(*e->rings));
+	for (unsigned i = 0; e->rings && i < n; i++) {
+		struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+					       .config = PERF_COUNT_SW_BPF_OUTPUT,
+					       .sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW,
+					       .sample_period = 1,
+					       .watermark = 1,
+					       .wakeup_watermark = (uint32_t)bytes / 4};
+		struct ty_aux_ring *r = &e->rings[i];
+
+		if (ty_aux_open(r, &attr, -1, (int)cpus[i], bytes, 0, false, NULL))
+			return false;
+		e->rings_n++;
+		if (bpf_map__update_elem(e->bpf->maps.out, &cpus[i], sizeof(cpus[i]), &r->fd,
+					 sizeof(r->fd), BPF_ANY))
+			return false;
+	}
+	return e->rings;
+}
+
+bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
+		       unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+{
+	e->writer = ty_spool_writer_new(spool, PIECE);
+	e->piece = malloc(PIECE);
+	e->piece_len = sizeof(struct ty_ev_record);
+	e->piece_at_ms = ty_now_ms();
+	if (!e->writer || !e->piece) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return false;
+	}
+	if (!open_rings(e, cpus, cpus_n)) {
+		why_not(why, errno);
+		return false;
+	}
+	errno = pthread_create(&e->thread, NULL, move_main, e);
+	if (errno) {
+		why_not(why, errno);
+		return false;
+	}
+	e->started = true;
+	e->bpf->bss->off = 0;
+	return true;
+}
+
+uint64_t ty_evidence_piece(const struct ty_evidence *e)
+{
+	return atomic_load(&e->pieces);
+}
+
+uint64_t ty_evidence_bytes(const struct ty_evidence *e)
+{
+	return atomic_load(&e->bytes);
+}
+
+void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
+{
+	atomic_store(&e->dropped, bytes);
+}
+
+const char *ty_evidence_names(const struct ty_evidence *e)
+{
+	return e->names.v ? e->names.v : "";
+}
+
+int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
+{
+	uint64_t one = 1;
+
+	*res = (struct ty_evidence_result){0};
+	if (!e)
+		return -1;
+	e->bpf->bss->off = 1;
+	if (e->started) {
+		atomic_store(&e->stop, true);
+		(void)!write(e->wake, &one, sizeof(one));
+		pthread_join(e->thread, NULL);
+		e->res.lost = __atomic_load_n(&e->bpf->bss->lost, __ATOMIC_RELAXED) + e->lost_here;
+	}
+	*res = e->res;
+	/* As the child that removes them goes through its descriptors. */
+	if (e->hooks.n)
+		qsort(e->hooks.v, e->hooks.n, sizeof(*e->hooks.v), by_number);
+	return free_all(e);
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program in the kernel (evidence.bpf.c) and its loader (evidence.c) share. */
+#ifndef TY_EVIDENCE_BPF_H
+#define TY_EVIDENCE_BPF_H
+
+#include "evidence_record.h"
+
+/* LIST: strings at most, and bytes of each. */
+enum { TY_EV_CALLS = 512, TY_EV_ARGS = 5, TY_EV_LIST = 64, TY_EV_LIST_BYTES = 512 };
+
+/* What is read of a call, by number. */
+struct ty_ev_call {
+	__u8 strings;  /* bit per argument: a NUL-terminated string */
+	__u8 sockaddr; /* 1 + the argument that is one, its length behind it; 0: none */
+	__u8 list;     /* 1 + the argument that points to pointers to strings; 0: none */
+	__u8 exit;     /* its exit is seen, too */
+};
+
+/* A byte per thread number, 64 in an element. */
+enum { TY_EV_TRACED = 1, TY_EV_OWED = 2, TY_EV_TIDS = 64 };
+struct ty_ev_tids {
+	__u8 of[TY_EV_TIDS];
+};
+
+#endif

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Paths and addresses behind the pointers of system calls, against strace on the same execution.
+set -u
+. "$(dirname "$0")/tap.bash"
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	echo "ok 1 - strings # SKIP recording needs root and the program"
+	echo "1..1"
+	exit 0
+fi
+why=$("$TARRY" doctor | sed -n 's/^no  *strings  *//p')
+if [ -n "$why" ]; then
+	echo "ok 1 - strings # SKIP $why"
+	echo "1..1"
+	exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+src=$PWD
+cd "$dir" || exit 1
+PROGRAMS=${PROGRAMS:-$src/${B:-build}/programs}
+export LC_ALL=C
+
+# Both see the same calls of the same threads: strace is the command that is recorded.
+cat >load.sh <<'S'
+find "$1/tests" -name '*.c' >found
+gcc -c -O1 -std=gnu17 -D_GNU_SOURCE -iquote "$1/base" "$1/base/buf.c" -o buf.o
+ls -la /etc | sort | head -n 3 | wc -l
+mkdir a; mv a b; ln -s b c; chmod 700 b; rmdir b; rm c
+python3 -c 'import socket, os
+s = socket.socket(socket.AF_UNIX)
+for a in ("/nowhere/socket", "\0abstract"):
+    try: s.connect(a)
+    except OSError: pass
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.1", 0)); s.sendto(b"x", s.getsockname())
+s = socket.socket(socket.AF_INET6)
+try: s.connect(("::1", 1))
+except OSError: pass'
+S
+"$TARRY" record -q -o s.dat -- strace -f -qq -o s.txt sh load.sh "$src" >/dev/null 2>err.txt
+check "a command under strace is recorded" $? "$(cat err.txt)"
+"$TARRY" dump s.dat syscalls >s.dump 2>err.txt
+judge "every path, address and argument of exec is strace's, byte for byte (99.9%)" <<'P'
+import collections, re
+paths = set('''openat newfstatat statx access faccessat faccessat2 readlink readlinkat execve chdir unlink unlinkat mkdir
+rename renameat2 symlink symlinkat chmod fchmodat rmdir connect bind sendto'''.split())
+quoted = re.compile(r'"(?:[^"\\]|\\.)*"')
+address = re.compile(r'\{sa_family=.*\}')
+def calls(file):
+    by = collections.defaultdict(list)
+    for line in open(file, errors='surrogateescape'):
+        m = re.match(r'\s*(\d+)\s+(?:[\d:.]+ )?(\w+)\((.*)', line)
+        if not m or m[2] not in paths: continue
+        if m[2] in ('connect', 'bind', 'sendto'): what = address.findall(m[3])
+        elif m[2] in ('readlink', 'readlinkat'): what = quoted.findall(m[3])[:1]
+        elif m[2] == 'execve': what = re.findall(r'^".*?", \[.*?\](?=, 0x)', m[3])
+        else: what = quoted.findall(m[3])
+        by[int(m[1])].append((m[2], what))
+    return by
+want, got = calls('s.txt'), calls('s.dump')
+pairs = [(w, g) for t in want for w, g in zip(want[t], got[t])]
+differ = [(w, g) for w, g in pairs if w != g]
+assert len(pairs) > 800, len(pairs)
+assert len(pairs) == sum(map(len, want.values())), "calls are missing"
+assert sum(w[0] == 'execve' and bool(w[1]) for w, g in pairs) > 20
+assert sum(w[0] in ('connect', 'bind', 'sendto') for w, g in pairs) >= 5
+assert len(differ) * 1000 <= len(pairs), differ[:10]
+P
+# Pages that are not in memory when the call begins; strace would bring them in.
+"$TARRY" record -q -o cold.dat -- "$PROGRAMS/cold_path" >opened 2>err.txt
+check "cold pages: recorded" $? "$(cat err.txt)"
+"$TARRY" dump cold.dat syscalls >cold.dump 2>cold.err
+"$TARRY" dump cold.dat syscalls --json >cold.json 2>/dev/null
+judge "cold pages: each path is there, and the pointer that leads nowhere is counted as not known" <<'P'
+import json, re
+text = open('cold.dump', errors='surrogateescape').read()
+for i in range(64):
+    assert f'"/nowhere/cold/{i}"' in text, i
+assert f'"/nowhere/\\"quoted\\"\\t\\n\\\\"' in text
+assert '"/nowhere/\\377\\303(\\0011"' in text
+assert 'openat(AT_FDCWD, 0x8, O_RDONLY) = -1 EFAULT' in text
+long = re.search(r'"(/nowhere/long/[x/]*)"', text)[1]
+assert len(long) == 4095, len(long)
+said = open('cold.err').read()
+m = re.search(r'of (\d+) calls with paths (\d+) ', said)
+assert m and m[2] == '1', said
+strings = [c["strings"] for c in map(json.loads, open('cold.json', errors='surrogateescape')) if "strings" in c]
+assert [None, '/nowhere/cold/7', None] in [s[:3] for s in strings], strings[:3]
+P
+
+"$TARRY" record -q --no-strings -o no.dat -- ls /etc/passwd >/dev/null
+"$TARRY" dump no.dat syscalls >no.dump 2>err.txt
+{ ! grep -q passwd no.dump && [ ! -s err.txt ]; }
+check "--no-strings records none, and nothing is said to be missing" $? "$(cat err.txt)"
+
+# Processes that run already, and what they make; nobody else.
+sh -c 'sleep 2; ls /etc/hostname; cat /etc/hosts >/dev/null' >/dev/null &
+other=$!
+"$TARRY" record -q -o p.dat -p $other 2>err.txt &
+rec=$!
+sleep 1
+ls /etc/shadow >/dev/null
+wait $rec
+"$TARRY" dump p.dat syscalls >p.dump 2>/dev/null
+grep -q '"/etc/hostname"' p.dump && grep -q '"/etc/hosts"' p.dump
+check "-p: children of the process have their paths" $?
+! grep -qa /etc/shadow p.dump
+check "-p: nobody else is read" $?
+"$TARRY" record -q -a --duration 2s -o a.dat 2>err.txt &
+rec=$!
+sleep 1
+ls /etc/networks >/dev/null
+wait $rec
+grep -q '"/etc/networks"' <("$TARRY" dump a.dat syscalls 2>/dev/null)
+check "-a: everybody" $?
+
+# A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
+if command -v bpftool >/dev/null; then
+	progs() { bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): tracepoint  *name enter_[0-9].*/\1/p' | sort; }
+	progs >before
+	"$TARRY" record -q -o k.dat -- sh -c 'ls /etc/hostname; echo $$ >pid; exec sleep 30' >/dev/null 2>&1 &
+	rec=$!
+	sleep 3
+	progs >during
+	kill -9 $rec
+	for _ in $(seq 30); do
+		progs >after
+		[ -z "$(comm -12 <(comm -13 before during) after)" ] && break
+		sleep 1
+	done
+	[ -n "$(comm -13 before during)" ] && [ -z "$(comm -12 <(comm -13 before during) after)" ]
+	check "kill -9: no program stays in the kernel" $? "$(comm -12 <(comm -13 before during) after)"
+	"$TARRY" dump k.dat syscalls 2>/dev/null | grep -q '"/etc/hostname"'
+	check "kill -9: the strings are in the unfinished file" $?
+	kill "$(cat pid)"
+else
+	skip "kill -9: no program stays in the kernel" "no bpftool"
+fi
+
+# The newest part of a recording: strings of the part that is kept.
+"$TARRY" record -q --keep 2s -o keep.dat -- sh -c 'ls /etc/oldest; for i in 1 2 3 4 5 6 7 8; do ls /etc/hostname; sleep 0.5; done; ls /etc/newest' >/dev/null 2>&1
+"$TARRY" dump keep.dat syscalls >keep.dump 2>keep.err
+grep -q '"/etc/newest"' keep.dump && grep -q '"/etc/hostname"' keep.dump && ! grep -q oldest keep.dump && [ ! -s keep.err ]
+check "--keep: strings of the part that is kept" $? "$(cat keep.err)"
+echo "1..$n"
+exit $bad

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "evidence_index.h"
+#include "evidence_calls.h"
+
+#define CALL(tid_, nr_, start, end, ...)                                                           \
+	(&(struct ty_call){.tid = tid_,                                                            \
+			   .end_tid = tid_,                                                        \
+			   .nr = nr_,                                                              \
+			   .start_ns = start,                                                      \
+			   .end_ns = end,                                                          \
+			   .how = TY_CALL_RETURNED,                                                \
+			   .args = {__VA_ARGS__}})
+
+struct section {
+	char p[4096];
+	size_t n;
+};
+
+static void put(struct section *s, struct ty_ev_record h, const char *bytes, unsigned len)
+{
+	h.len = (__u16)len;
+	memcpy(s->p + s->n, &h, sizeof(h));
+	memcpy(s->p + s->n + sizeof(h), bytes, len);
+	s->n += sizeof(h) + len;
+}
+
+static void piece(struct section *s, uint64_t number, uint64_t lost)
+{
+	put(s, (struct ty_ev_record){.kind = TY_EVK_PIECE, .ptr = number, .ns = lost}, "", 0);
+}
+
+static void string(struct section *s, uint64_t ns, uint32_t tid, uint16_t nr, uint8_t arg,
+		   uint64_t ptr, uint8_t flags, const char *text)
+{
+	put(s,
+	    (struct ty_ev_record){.ns = ns,
+				  .tid = tid,
+				  .nr = nr,
+				  .kind = TY_EVK_STRING,
+				  .arg = arg,
+				  .ptr = ptr,
+				  .flags = flags},
+	    text, (unsigned)strlen(text));
+}
+
+static const char *text_of(const struct ty_evidence_item *i)
+{
+	static struct ty_buf b;
+
+	if (!i->p)
+		return "?";
+	ty_buf_init(&b, 65536);
+	assert_int_equal(ty_evidence_text(i, &b), 0);
+	ty_buf_addc(&b, 0);
+	return b.p;
+}
+
+static const char *arg_of(const struct ty_evidence_index *x, const struct ty_call *c,
+			  uint64_t after_ns, unsigned arg)
+{
+	struct ty_evidence_item item[6];
+
+	ty_evidence_of(x, c, after_ns, item);
+	return text_of(&item[arg]);
+}
+
+/* What belongs to a call lies between the end of the call before and its own beginning. */
+static void found_by_call(void **state)
+{
+	struct section s = {.n = 0};
+	struct ty_evidence_index *x;
+
+	piece(&s, 0, 0);
+	/* Another CPU's records lie behind, and are earlier. */
+	string(&s, 1990, 7, 257, 1, 0x10, 0, "/second");
+	string(&s, 990, 7, 257, 1, 0x10, 0, "/first");
+	string(&s, 991, 8, 257, 1, 0x10, 0, "/other thread");
+	string(&s, 2990, 7, 82, 0, 0x20, 0, "from");
+	string(&s, 2991, 7, 82, 1, 0x30, 0, "to");
+	x = ty_evidence_index_new(s.p, s.n);
+	assert_int_equal(ty_evidence_counts(x).records, 5);
+	assert_false(ty_evidence_counts(x).damaged);
+	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/first\"");
+	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "\"/second\"");
+	assert_string_equal(arg_of(x, CALL(8, 257, 1000, 1500, 0, 0x10), 0, 1),
+			    "\"/other thread\"");
+	assert_string_equal(arg_of(x, CALL(7, 82, 3000, 3500, 0x20, 0x30), 2500, 0), "\"from\"");
+	assert_string_equal(arg_of(x, CALL(7, 82, 3000, 3500, 0x20, 0x30), 2500, 1), "\"to\"");
+	/* Its own was lost: that of the call before is not taken for it, nor that of another
+	 * pointer, number or thread. */
+	assert_string_equal(arg_of(x, CALL(7, 257, 2600, 2700, 0, 0x10), 2500, 1), "?");
+	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x11), 1500, 1), "?");
+	assert_string_equal(arg_of(x, CALL(7, 258, 2000, 2500, 0, 0x10), 1500, 1), "?");
+	assert_string_equal(arg_of(x, CALL(9, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
+	/* Of a first call what is far away is another one's. */
+	assert_string_equal(arg_of(x, CALL(7, 257, 40000, 50000, 0, 0x10), 0, 1), "?");
+	ty_evidence_index_free(x);
+}
+
+/* For who sees calls in order: ends of calls and losses bound what may be taken. */
+static void after_calls_and_losses(void **state)
+{
+	struct section s = {.n = 0};
+	struct ty_evidence_index *x;
+
+	piece(&s, 0, 0);
+	string(&s, 1990, 7, 257, 1, 0x10, 0, "/a");
+	x = ty_evidence_index_new(s.p, s.n);
+	assert_int_equal(ty_evidence_after(x, 7), 0);
+	ty_evidence_over(x, 7, 1500);
+	ty_evidence_over(x, 99, 1700);
+	assert_int_equal(ty_evidence_after(x, 7), 1500);
+	ty_evidence_gap(x, 1995);
+	assert_int_equal(ty_evidence_after(x, 7), 1995);
+	assert_string_equal(
+		arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), ty_evidence_after(x, 7), 1), "?");
+	ty_evidence_index_free(x);
+}
+
+/* The page was not there at the enter: what was read at the exit counts. */
+static void read_again(void **state)
+{
+	struct section s = {.n = 0};
+	struct ty_evidence_index *x;
+	struct ty_call *open = CALL(7, 257, 5000, 0, 0, 0x10);
+
+	piece(&s, 0, 0);
+	string(&s, 990, 7, 257, 1, 0x10, TY_EVF_FAULT, "");
+	string(&s, 1490, 7, 257, 1, 0x10, TY_EVF_EXIT, "/cold");
+	string(&s, 1990, 7, 257, 1, 0x10, TY_EVF_FAULT, "");
+	string(&s, 2600, 7, 257, 1, 0x10, TY_EVF_EXIT, "/of a later call");
+	put(&s,
+	    (struct ty_ev_record){.ns = 3100, .tid = 7, .kind = TY_EVK_ARGV, .flags = TY_EVF_CUT},
+	    "ls\0-l\0abc", 9);
+	string(&s, 4990, 7, 257, 1, 0x10, 0, "/open");
+	x = ty_evidence_index_new(s.p, s.n);
+	assert_string_equal(arg_of(x, CALL(7, 257, 1000, 1500, 0, 0x10), 0, 1), "\"/cold\"");
+	assert_string_equal(arg_of(x, CALL(7, 257, 2000, 2500, 0, 0x10), 1500, 1), "?");
+	assert_string_equal(text_of(&(struct ty_evidence_item[1]){
+				    ty_evidence_argv(x, CALL(7, 59, 3000, 3500, 0))}[0]),
+			    "[\"ls\", \"-l\", \"abc\"..., ...]");
+	assert_null(ty_evidence_argv(x, CALL(7, 59, 3200, 3500, 0)).p);
+	open->how = TY_CALL_OPEN;
+	assert_string_equal(arg_of(x, open, 3500, 1), "\"/open\"");
+	ty_evidence_index_free(x);
+}
+
+static void losses(void **state)
+{
+	struct section s = {.n = 0};
+	struct ty_evidence_index *x;
+
+	piece(&s, 4, 0); /* a recording that kept its newest part */
+	string(&s, 990, 7, 257, 1, 0x10, 0, "/a");
+	piece(&s, 7, 3);
+	string(&s, 1990, 7, 257, 1, 0x10, 0, "/b");
+	x = ty_evidence_index_new(s.p, s.n);
+	assert_int_equal(ty_evidence_counts(x).lost, 3);
+	assert_int_equal(ty_evidence_counts(x).pieces_missing, 2);
+	assert_int_equal(ty_evidence_counts(x).records, 2);
+	ty_evidence_index_free(x);
+}
+
+/* A section that ends anywhere, or has heads that lie. */
+static void damage(void **state)
+{
+	struct section s = {.n = 0};
+	struct ty_ev_record bad;
+
+	piece(&s, 0, 0);
+	string(&s, 990, 7, 257, 1, 0x10, 0, "/a");
+	string(&s, 1990, 7, 257, 1, 0x10, 0, "/b");
+	for (size_t n = 0; n < s.n; n++) {
+		char *exact = malloc(n + !n); /* so that the sanitizers see one byte too much */
+		struct ty_evidence_index *x;
+
+		memcpy(exact, s.p, n);
+		x = ty_evidence_index_new(exact, n);
+		assert_int_equal(ty_evidence_counts(x).records, n >= 66);
+		assert_int_equal(ty_evidence_counts(x).damaged, n != 0 && n != 32 && n != 66);
+		ty_evidence_index_free(x);
+		free(exact);
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		struct section t = s;
+		struct ty_evidence_index *x;
+
+		memcpy(&bad, t.p + 66, sizeof(bad));
+		bad.len = i == 0 ? 4096 : bad.len;
+		bad.arg = i == 1 ? 6 : bad.arg;
+		bad.tid = i == 2 ? 0 : i == 3 ? 0x80000000u : bad.tid;
+		bad.kind = i == 4 ? 200 : bad.kind;
+		memcpy(t.p + 66, &bad, sizeof(bad));
+		x = ty_evidence_index_new(t.p, t.n);
+		assert_true(ty_evidence_counts(x).damaged);
+		assert_int_equal(ty_evidence_counts(x).records, 1);
+		ty_evidence_index_free(x);
+	}
+}
+
+static void is_text(uint8_t kind, uint8_t flags, const char *p, unsigned n, const char *want)
+{
+	const struct ty_evidence_item i = {.p = p, .len = n, .kind = kind, .flags = flags};
+
+	assert_string_equal(text_of(&i), want);
+}
+
+/* As strace 6.1 printed the same. */
+static void as_strace(void **state)
+{
+	is_text(TY_EVK_STRING, 0, "/etc/passwd", 11, "\"/etc/passwd\"");
+	is_text(TY_EVK_STRING, 0, "", 0, "\"\"");
+	is_text(TY_EVK_STRING, 0, "a\"b\\c\t\n\v\f\r", 10, "\"a\\\"b\\\\c\\t\\n\\v\\f\\r\"");
+	is_text(TY_EVK_STRING, 0,
+		"\x01"
+		"1\x01x\x7f\xc3\xa4",
+		7, "\"\\0011\\1x\\177\\303\\244\"");
+	is_text(TY_EVK_STRING, TY_EVF_CUT, "ab", 2, "\"ab\"...");
+	is_text(TY_EVK_STRINGS, 0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\0b\"\t\x01", 42,
+		"[\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"..., \"b\\\"\\t\\1\"]");
+	is_text(TY_EVK_SOCKADDR, 0, "\1\0/tmp/nope", 12,
+		"{sa_family=AF_UNIX, sun_path=\"/tmp/nope\"}");
+	is_text(TY_EVK_SOCKADDR, 0, "\1\0\0abc", 6, "{sa_family=AF_UNIX, sun_path=@\"abc\"}");
+	is_text(TY_EVK_SOCKADDR, 0, "\1\0", 2, "{sa_family=AF_UNIX}");
+	is_text(TY_EVK_SOCKADDR, 0, "\2\0\0\65\177\0\0\1\0\0\0\0\0\0\0\0", 16,
+		"{sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr(\"127.0.0.1\")}");
+	is_text(TY_EVK_SOCKADDR, 0, "\12\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0", 28,
+		"{sa_family=AF_INET6, sin6_port=htons(1), sin6_flowinfo=htonl(0), "
+		"inet_pton(AF_INET6, \"::1\", &sin6_addr), sin6_scope_id=0}");
+	is_text(TY_EVK_SOCKADDR, 0, "\20\0\0\0\0\0\0\0\3\0\0\0", 12,
+		"{sa_family=AF_NETLINK, nl_pid=0, nl_groups=0x000003}");
+	is_text(TY_EVK_SOCKADDR, 0, "\1", 1, "{...}");
+	is_text(TY_EVK_SOCKADDR, 0, "\2\0\0", 3, "{sa_family=2, sa_data=\"\\0\"}");
+}
+
+/* What the recorder reads is what the table of system calls says, and all paths of a call. */
+static void as_the_table(void **state)
+{
+	struct utsname u;
+	const struct ty_sysarch *a;
+
+	uname(&u);
+	a = ty_sysarch_find(u.machine);
+	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
+		const struct ty_evidence_call *c = &ty_evidence_calls[i];
+		const struct ty_sysrow *row = ty_syscall_row(a, TY_ABI_NATIVE64, c->nr);
+
+		assert_non_null(row->name);
+		assert_true(c->nr < TY_EV_CALLS);
+		for (unsigned k = 0; k < 6; k++) {
+			bool read = c->what.strings >> k & 1;
+			uint8_t is = k < row->n ? row->a[k] : TY_ARG_INT;
+
+			if (read != (is == TY_ARG_PATH) && !(read && is == TY_ARG_STR))
+				fail_msg("%s: argument %u", c->name, k);
+			if ((c->what.list == k + 1) && is != TY_ARG_STRS)
+				fail_msg("%s: argument %u is no list", c->name, k);
+			if ((c->what.sockaddr == k + 1) != (is == TY_ARG_ADDR_IN))
+				fail_msg("%s: argument %u is (no) address", c->name, k);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(found_by_call), cmocka_unit_test(after_calls_and_losses),
+		cmocka_unit_test(read_again),	 cmocka_unit_test(losses),
+		cmocka_unit_test(damage),	 cmocka_unit_test(as_strace),
+		cmocka_unit_test(as_the_table),
+	};
+
+	return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);
+}
