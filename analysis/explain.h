@@ -29,6 +29,10 @@ struct ty_explain {
 	const struct ty_sysarch *arch; /* may be NULL: system calls have no names */
 	/* The arguments of a call: 0, or negative when they are not recorded. May be NULL. */
 	int (*args)(void *ctx, const struct ty_syscall *c, uint64_t args[6]);
+	/* What argument `arg` of the thread's call points to: a string ("/etc/passwd"), or a socket
+	 * address ("socket:[127.0.0.1:80]", "UNIX:[/run/x]"; with "->" before it where the call
+	 * connects or sends there). Borrowed; NULL: not known. May be NULL. */
+	const char *(*pointee)(void *ctx, uint32_t thread, uint32_t call, unsigned arg);
 	/*
 	 * What a descriptor was that was open before the recording, as looked at when it began,
 	 * from fds_since_ns to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: not known. May be

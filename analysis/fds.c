@@ -9,6 +9,7 @@
  */
 #include "fds.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,18 @@ enum {
 	CLOSE_RANGE_CLOEXEC_ = 4
 };
 
+/* The call one of whose arguments points to the name. */
+struct named_by {
+	uint32_t thread, call;
+	int8_t arg; /* -1: none */
+};
+
 struct table {
 	bool open[FDS], cloexec[FDS];
 	uint8_t kind[FDS];
-	const char *name[FDS]; /* NULL: not known */
-	bool left_out;	       /* others may be open, too */
+	const char *name[FDS]; /* NULL: not known, or by a call */
+	struct named_by by[FDS];
+	bool left_out; /* others may be open, too */
 };
 
 struct call {
@@ -56,13 +64,16 @@ static void put(struct table *t, uint64_t fd, uint8_t kind, bool cloexec)
 	t->kind[fd] = kind;
 	t->cloexec[fd] = cloexec;
 	t->name[fd] = NULL;
+	t->by[fd].arg = -1;
 }
 
 static void put_copy(struct table *t, uint64_t fd, uint64_t of, bool cloexec)
 {
 	put(t, fd, of < FDS ? t->kind[of] : TY_FD_UNKNOWN, cloexec);
-	if (fd < FDS && of < FDS)
+	if (fd < FDS && of < FDS) {
 		t->name[fd] = t->name[of];
+		t->by[fd] = t->by[of];
+	}
 }
 
 /* fd was the lowest free one. */
@@ -82,6 +93,12 @@ static void put_lowest(struct table *t, uint8_t kind, bool cloexec)
 		}
 }
 
+/* connect and bind: (descriptor, address, its size). */
+static bool names_socket(const struct ty_sysrow *row)
+{
+	return row->n == 3 && row->a[0] == TY_ARG_FD && row->a[1] == TY_ARG_ADDR_IN;
+}
+
 static void replay(const struct ty_explain *x, struct table *t, const struct call *k)
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
@@ -90,7 +107,8 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 	int8_t flags = k->row->cloexec;
 	bool cloexec;
 
-	if (c.ret < 0 || c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
+	if ((c.ret < 0 && (!names_socket(k->row) || c.ret != -EINPROGRESS)) ||
+	    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return;
 	if (k->row->fds == TY_FDS_EXEC) {
 		for (unsigned i = 0; i < FDS; i++)
@@ -105,6 +123,8 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 	case TY_FDS_NEW:
 		mend(t, fd);
 		put(t, fd, kind, cloexec);
+		if (fd < FDS && k->row->object >= 0 && k->row->a[k->row->object] == TY_ARG_PATH)
+			t->by[fd] = (struct named_by){k->thread, k->call, k->row->object};
 		break;
 	case TY_FDS_PAIR:
 		/* The lowest free ones, if it is known which are. */
@@ -139,6 +159,10 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
 	case TY_FDS_NONE:
+		if (args[0] < FDS && t->open[args[0]] && t->kind[args[0]] == TY_FD_SOCKET &&
+		    !t->name[args[0]])
+			t->by[args[0]] = (struct named_by){k->thread, k->call, 1};
+		break;
 	case TY_FDS_EXEC: break;
 	}
 }
@@ -172,6 +196,8 @@ static bool begin(const struct ty_explain *x, int32_t pid, struct table *t)
 	bool any = false;
 
 	memset(t, 0, sizeof(*t));
+	for (unsigned i = 0; i < FDS; i++)
+		t->by[i].arg = -1;
 	for (int32_t i = 0; x->fd_before && i < FDS; i++) {
 		bool cloexec = false;
 		const char *name = x->fd_before(x->ctx, pid, i, &cloexec);
@@ -193,6 +219,7 @@ static void forget(struct table *t, uint64_t from, uint64_t to)
 	for (uint64_t i = from; i < FDS && i <= to; i++) {
 		t->kind[i] = TY_FD_UNKNOWN;
 		t->name[i] = NULL;
+		t->by[i].arg = -1;
 	}
 }
 
@@ -274,7 +301,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 				break;
 			}
 			row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
-			if (row->fds) {
+			if (row->fds || (x->pointee && names_socket(row))) {
 				struct call q = {c.end_ns, i, o->syscalls_first + k, row};
 
 				r = vec_push(&v, q);
@@ -308,6 +335,9 @@ enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t
 	    t->open[fd]) {
 		k = t->kind[fd];
 		*name = t->name[fd];
+		if (!*name && t->by[fd].arg >= 0 && x->pointee)
+			*name = x->pointee(x->ctx, t->by[fd].thread, t->by[fd].call,
+					   (unsigned)t->by[fd].arg);
 	}
 	free(t);
 	return k;

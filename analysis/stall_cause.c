@@ -557,7 +557,7 @@ static bool is_fifo(const struct ty_hunt *h, const struct ty_cand *c)
 	ty_fd_kind(x, c->s.thread, (uint64_t)c->w.fd, c->s.start_ns, &own);
 	if (own && (!strncmp(own, "/dev/", 5) || !strncmp(own, "/proc/", 6)))
 		return false;
-	return !own || !other || !strcmp(own, other);
+	return !own || !other || *own != '/' || *other != '/' || !strcmp(own, other);
 }
 
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
@@ -575,6 +575,7 @@ void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
 	/* What a timer or a signal ended, or lost events hide, says nothing of the next read. */
 	ty_wait_look_at_fd(h->x, &s, open ? c->s.syscall : TY_NONE,
 			   ty_stall_made_room(h->x, &c->waker), &c->w);
+	ty_wait_look_at_path(h->x, &s, c->s.syscall, &c->w);
 	if (open && c->w.kind == TY_STALL_FD && c->w.opened && ty_stall_handed(h->x, &c->waker) &&
 	    is_fifo(h, c)) {
 		c->w.kind = TY_STALL_PIPE;

@@ -494,7 +494,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 		say(&o, " in %s", call);
 	if (*call && *c->w.object)
 		say(&o, "(%s%s)", c->w.object,
-		    c->w.guessed    ? ", inferred from what it did next"
+		    c->w.path	    ? ""
+		    : c->w.guessed  ? ", inferred from what it did next"
 		    : c->w.by_waker ? ", from the waker's call"
 				    : "");
 	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");

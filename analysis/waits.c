@@ -405,26 +405,50 @@ static bool find_kind(const struct ty_explain *x, const struct ty_span *s, uint3
 	return true;
 }
 
+/* The end of a long name tells more than its begin. */
+static const char *end_of(const char *name, const char **cut)
+{
+	*cut = "";
+	if (strlen(name) <= NAME_SHOWN)
+		return name;
+	*cut = "...";
+	name += strlen(name) - NAME_SHOWN;
+	while ((*name & 0xc0) == 0x80) /* not amid a character */
+		name++;
+	return name;
+}
+
+void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+			  struct ty_wait_for *w)
+{
+	const struct ty_sysrow *r = ty_explain_row(x, call);
+	const char *name = NULL, *cut;
+
+	if ((*w->object && !w->guessed) || !x->pointee || call == TY_NONE)
+		return;
+	if (r->object >= 0 && r->a[r->object] == TY_ARG_PATH)
+		name = x->pointee(x->ctx, s->thread, call, (unsigned)r->object);
+	if (!name)
+		return;
+	name = end_of(name, &cut);
+	w->path = true;
+	snprintf(w->object, sizeof(w->object), "\"%s%s\"", cut, name);
+}
+
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w)
 {
-	const char *name = NULL, *cut = "";
+	const char *name = NULL, *cut;
 
 	bool asked = find_kind(x, s, call, room, w, &name);
 
-	if (w->fd < 0 || !x->fd_before)
+	if (w->fd < 0 || (!x->fd_before && !x->pointee))
 		return;
 	if (!asked)
 		ty_fd_kind(x, s->thread, (uint64_t)w->fd, s->start_ns, &name);
 	if (!name)
 		return;
-	/* The end of a long path tells more than its begin. */
-	if (strlen(name) > NAME_SHOWN) {
-		cut = "...";
-		name += strlen(name) - NAME_SHOWN;
-		while ((*name & 0xc0) == 0x80) /* not amid a character */
-			name++;
-	}
+	name = end_of(name, &cut);
 	snprintf(w->object, sizeof(w->object), "fd %d <%s%s>", (int)w->fd, cut, name);
 }
 

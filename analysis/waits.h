@@ -15,6 +15,7 @@ struct ty_wait_for {
 	int64_t fd;    /* -1: no descriptor */
 	bool guessed;  /* the descriptor and the kind are concluded from what the thread did next */
 	bool shared;   /* futex: its word may be that of other processes, too */
+	bool path;     /* the object is the path that the call is about */
 	bool opened;   /* the descriptor was opened by a path: a file, a FIFO, a device */
 	bool by_waker; /* its own call is not recorded: that of the one that ended it tells */
 	bool by_value; /* a lock because of the value alone, which a counter can have, too */
@@ -53,6 +54,10 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
  * known that who ended the wait took something; what the thread waited for was to give. */
 void ty_wait_look_at_fd(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
 			bool room, struct ty_wait_for *w);
+/* The path that a call on a path is about, as the wait's object, where it has none; for findings.
+ */
+void ty_wait_look_at_path(const struct ty_explain *x, const struct ty_span *s, uint32_t call,
+			  struct ty_wait_for *w);
 /* May both be waits for the same thing? Descriptors and words of memory are those of a process: its
  * children inherit descriptors, and share words that are not private. */
 bool ty_wait_same(const struct ty_model *m, uint32_t thread_a, const struct ty_wait_for *a,

@@ -84,7 +84,9 @@ static int index_all(struct ty_evidence_index *x, size_t n)
 			at += sizeof(h);
 			continue;
 		}
-		if (!is_good(&h) || h.len > n - at - sizeof(h)) {
+		if (!is_good(&h) || h.len > n - at - sizeof(h) ||
+		    (h.kind == TY_EVK_STRING && !(h.flags & TY_EVF_FAULT) &&
+		     (!h.len || x->p[at + sizeof(h) + h.len - 1]))) {
 			x->n.damaged = true;
 			break;
 		}
@@ -196,8 +198,10 @@ uint64_t ty_evidence_after(const struct ty_evidence_index *x, int32_t tid)
 static struct ty_evidence_item item_at(const struct ty_evidence_index *x, size_t off,
 				       const struct ty_ev_record *h)
 {
-	return (struct ty_evidence_item){
-		.p = x->p + off + sizeof(*h), .len = h->len, .kind = h->kind, .flags = h->flags};
+	return (struct ty_evidence_item){.p = x->p + off + sizeof(*h),
+					 .len = (unsigned)h->len - (h->kind == TY_EVK_STRING),
+					 .kind = h->kind,
+					 .flags = h->flags};
 }
 
 /* Take what belongs to the call's arguments; the latest counts. */

@@ -17,8 +17,8 @@
 struct ty_evidence_index;
 
 struct ty_evidence_item {
-	const char *p; /* not NUL-terminated, borrowed from the section; NULL: not known */
-	unsigned len;
+	const char *p; /* borrowed from the section, a string with its NUL; NULL: not known */
+	unsigned len;  /* of a string without it */
 	uint8_t kind;  /* enum ty_ev_kind: STRING, SOCKADDR, STRINGS, ARGV */
 	uint8_t flags; /* enum ty_ev_flag */
 };
@@ -55,6 +55,10 @@ void ty_evidence_over(struct ty_evidence_index *x, int32_t tid, uint64_t end_ns)
 void ty_evidence_gap(struct ty_evidence_index *x, uint64_t to_ns);
 uint64_t ty_evidence_after(const struct ty_evidence_index *x, int32_t tid);
 
+/* A string as it is, or an address in short, as descriptors are named (TY_SEC_FDS):
+ * "socket:[127.0.0.1:80]", "socket:[->[::1]:80]" (to: of a peer), "UNIX:[/run/x]",
+ * "UNIX:[@abstract]"; appended. false: it is neither, or an address that says nothing. */
+bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf *out);
 /* As strace prints it: "/etc/pa\"sswd", {sa_family=AF_INET, ...}, ["ls", "-l"]; appended. */
 int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out);
 

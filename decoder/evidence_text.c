@@ -123,6 +123,29 @@ static void add_sockaddr(struct ty_buf *b, const char *p, size_t n)
 	}
 }
 
+bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf *out)
+{
+	const char *arrow = to ? "->" : "";
+	char text[INET6_ADDRSTRLEN];
+	uint16_t family = 0, port = 0;
+	const bool path = i->len > 2 && i->p[2];
+
+	if (i->kind == TY_EVK_STRING)
+		return !ty_buf_add(out, i->p, i->len);
+	if (i->kind != TY_EVK_SOCKADDR || i->len < 3)
+		return false;
+	memcpy(&family, i->p, 2);
+	if (family == AF_UNIX)
+		return !ty_buf_addf(out, "UNIX:[%s%s%.*s]", arrow, path ? "" : "@",
+				    (int)i->len - 2 - !path, i->p + 2 + !path);
+	if ((family != AF_INET || i->len < 8) && (family != AF_INET6 || i->len < 24))
+		return false;
+	memcpy(&port, i->p + 2, 2);
+	inet_ntop(family, i->p + (family == AF_INET ? 4 : 8), text, sizeof(text));
+	return !ty_buf_addf(out, family == AF_INET ? "socket:[%s%s:%u]" : "socket:[%s[%s]:%u]",
+			    arrow, text, ntohs(port));
+}
+
 int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out)
 {
 	switch (i->kind) {

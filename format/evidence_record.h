@@ -15,11 +15,10 @@
 #include <linux/types.h>
 
 enum ty_ev_kind {
-	TY_EVK_PIECE = 1, /* begins each piece of the section: ptr is its number, from 0, and ns
-			     how many records were lost before its end, not counting those that
-			     the pieces that are missing here had */
-	TY_EVK_STRING =
-		2, /* NUL-terminated, without the NUL; arg, ptr: which argument, its value */
+	TY_EVK_PIECE = 1,    /* begins each piece of the section: ptr is its number, from 0, and ns
+				how many records were lost before its end, not counting those that
+				the pieces that are missing here had */
+	TY_EVK_STRING = 2,   /* with the NUL that ends it; arg, ptr: which argument, its value */
 	TY_EVK_SOCKADDR = 3, /* struct sockaddr of the kernel's ABI; arg, ptr as above */
 	TY_EVK_ARGV = 4,     /* of a successful exec: the process's command line as it begins, a NUL
 				behind each part (of a script the interpreter and its arguments come
@@ -44,6 +43,6 @@ struct ty_ev_record {
 _Static_assert(sizeof(struct ty_ev_record) == 32, "on disk");
 
 /* The most that a record has behind its head. */
-#define TY_EV_BYTES 4095
+#define TY_EV_BYTES 4096
 
 #endif

@@ -40,7 +40,7 @@ struct call {
 };
 struct scratch {
 	struct ty_ev_record head;
-	char bytes[TY_EV_BYTES + 1];
+	char bytes[TY_EV_BYTES];
 };
 /* Arguments of a call whose strings (bits) were not in memory. */
 struct owed {
@@ -133,7 +133,7 @@ static __always_inline int put_string(void *ctx, __u32 tid, __u32 nr, __u32 arg,
 	s->head.kind = TY_EVK_STRING;
 	s->head.arg = arg;
 	s->head.flags = flags | (n < 0 ? TY_EVF_FAULT : n == sizeof(s->bytes) ? TY_EVF_CUT : 0);
-	emit(ctx, s, n > 0 ? n - 1 : 0);
+	emit(ctx, s, n > 0 ? n : 0);
 	return n >= 0;
 }
 
@@ -330,7 +330,7 @@ SEC("raw_tp/sched_process_exec") int executed(struct bpf_raw_tracepoint_args *c)
 		s->head.kind = TY_EVK_STRING;
 		s->head.arg = !(o->strings & 1);
 		s->head.flags = TY_EVF_EXIT | (r < 0 ? TY_EVF_FAULT : 0);
-		emit(c, s, r > 0 ? r - 1 : 0);
+		emit(c, s, r > 0 ? r : 0);
 		bpf_map_delete_elem(&owed, &old);
 		s->head.tid = tid;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "evidence_index.h"
 #include "fd_names.h"
 #include "held_back.h"
 #include "steal.h"
@@ -12,6 +13,7 @@
 #include "key_value.h"
 #include "partition.h"
 #include "snapshot_text.h"
+#include "strtab.h"
 
 static int by_tid(const void *a, const void *b)
 {
@@ -62,6 +64,56 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 	for (unsigned i = 0; i < 6; i++)
 		out[i] = ev.u.enter.args[i];
 	return 0;
+}
+
+/* A call of the model as the index of evidence knows calls. */
+static struct ty_call call_of(const struct ty_session *s, const struct ty_syscall *c,
+			      const uint64_t a[6])
+{
+	struct ty_call out = {.start_ns = c->start_ns,
+			      .end_ns = c->end_ns,
+			      .nr = c->nr,
+			      .abi = c->abi,
+			      .how = c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)
+					     ? TY_CALL_OPEN
+					     : TY_CALL_RETURNED};
+
+	out.tid = out.end_tid = ty_model_tid(s->model, c->thread, c->start_ns);
+	memcpy(out.args, a, sizeof(out.args));
+	return out;
+}
+
+static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	struct ty_session *s = ctx;
+	struct ty_syscall c = ty_model_syscall(s->model, call);
+	struct ty_evidence_item item[6];
+	const struct ty_sysrow *row;
+	const char *p = NULL;
+	uint64_t a[6], after_ns = 0;
+	struct ty_call k;
+	struct ty_buf b;
+
+	if (!s->evidence || c.loc == TY_NO_LOC || args(s, &c, a))
+		return NULL;
+	if (call > ty_model_thread(s->model, thread)->syscalls_first) {
+		struct ty_syscall before = ty_model_syscall_brief(s->model, thread, call - 1);
+
+		after_ns = before.flags & (TY_SF_OPEN | TY_SF_LOST) ? c.start_ns : before.end_ns;
+	}
+	k = call_of(s, &c, a);
+	ty_evidence_of(s->evidence, &k, after_ns, item);
+	if (!item[arg].p || item[arg].kind == TY_EVK_STRING)
+		return item[arg].p;
+	row = ty_syscall_row(s->arch, c.abi, c.nr);
+	ty_buf_init(&b, 512);
+	if (ty_evidence_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b)) {
+		uint32_t id = ty_strtab_add(s->addresses, b.p, b.len);
+
+		p = id == UINT32_MAX ? NULL : ty_strtab_get(s->addresses, id);
+	}
+	ty_buf_fini(&b);
+	return p;
 }
 
 static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
@@ -121,6 +173,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
 	uint64_t tid = ty_key_u64(facts, "command_tid"),
 		 recorder = ty_key_u64(facts, "recorder_tid");
+	const struct ty_text strings = ty_trace_section(s->trace, TY_SEC_EVIDENCE);
 	char mode[16] = "";
 
 	ty_key_value(facts, "mode", mode, sizeof(mode));
@@ -134,10 +187,15 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
 	if (!s->ticks)
 		find_ticks(s, facts);
+	if (!s->evidence && strings.n) {
+		s->addresses = s->addresses ?: ty_strtab_new();
+		s->evidence = s->addresses ? ty_evidence_index_new(strings.s, strings.n) : NULL;
+	}
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
 				   .args = args,
+				   .pointee = s->evidence ? pointee : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
 				   .held_back = s->held ? held_back : NULL,
 				   .quota = s->held ? quota : NULL,

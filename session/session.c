@@ -12,6 +12,7 @@
 
 #include "build.h"
 #include "bus.h"
+#include "evidence_index.h"
 #include "fd_names.h"
 #include "held_back.h"
 #include "steal.h"
@@ -19,6 +20,7 @@
 #include "index_file.h"
 #include "key_value.h"
 #include "plain.h"
+#include "strtab.h"
 #include "units.h"
 
 #define TAKE_EVENTS 65536      /* between two looks at the clock and for Ctrl-C */
@@ -329,6 +331,8 @@ int ty_session_check(const struct ty_session *s, struct ty_err *err)
 
 void ty_session_fini(struct ty_session *s)
 {
+	ty_evidence_index_free(s->evidence);
+	ty_strtab_free(s->addresses);
 	ty_fd_names_free(s->fds);
 	ty_held_lines_free(s->held);
 	ty_steal_lines_free(s->steal);

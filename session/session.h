@@ -20,6 +20,8 @@
 
 /* An opened file. Members are there as asked for by the flags; fini in any state. */
 struct ty_fd_names;
+struct ty_evidence_index;
+struct ty_strtab;
 /* Where a section has the line of a thread; in order of tid, then of the text. */
 struct ty_thread_line {
 	int32_t tid;
@@ -33,11 +35,13 @@ struct ty_session {
 	struct ty_events *events; /* at the first event */
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
-	struct ty_fd_names *fds;      /* open before the recording; made when first needed */
-	struct ty_held_lines *held;   /* by CPU quotas; made when first needed */
-	struct ty_steal_lines *steal; /* by the hypervisor; made when first needed */
-	struct ty_ticks *ticks;	      /* of the CPUs; made when first needed */
-	ty_thread_lines snapshot;     /* of TY_SEC_THREADS; made when first needed */
+	struct ty_fd_names *fds;	    /* open before the recording; made when first needed */
+	struct ty_held_lines *held;	    /* by CPU quotas; made when first needed */
+	struct ty_steal_lines *steal;	    /* by the hypervisor; made when first needed */
+	struct ty_ticks *ticks;		    /* of the CPUs; made when first needed */
+	struct ty_evidence_index *evidence; /* made when first needed; NULL also: none recorded */
+	struct ty_strtab *addresses;	    /* of sockets, as text */
+	ty_thread_lines snapshot;	    /* of TY_SEC_THREADS; made when first needed */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */

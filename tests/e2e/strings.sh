@@ -114,6 +114,22 @@ wait $rec
 grep -q '"/etc/networks"' <("$TARRY" dump a.dat syscalls 2>/dev/null)
 check "-a: everybody" $?
 
+# Findings name what was waited for.
+cat >wait.sh <<'S'
+mkfifo ff
+( flock 9; sleep 0.5 ) 9>site.lock &
+sleep 0.1
+( flock 9; true ) 9>site.lock
+(sleep 0.3; echo hi >ff) & cat "$PWD/ff"
+wait
+S
+"$TARRY" record -q -o w.dat -- sh wait.sh >/dev/null 2>&1
+"$TARRY" report w.dat stalls --all >stalls.txt 2>&1
+grep -q 'flock(fd [0-9]* <site.lock>)' stalls.txt
+check "a finding names the file of a descriptor" $? "$(cat stalls.txt)"
+grep -q 'openat("[^ ]*/ff")' stalls.txt
+check "a finding names the path of a call" $? "$(cat stalls.txt)"
+
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then
 	progs() { bpftool prog show 2>/dev/null | sed -n 's/^\([0-9]*\): tracepoint  *name enter_[0-9].*/\1/p' | sort; }

@@ -50,7 +50,7 @@ static void string(struct section *s, uint64_t ns, uint32_t tid, uint16_t nr, ui
 				  .arg = arg,
 				  .ptr = ptr,
 				  .flags = flags},
-	    text, (unsigned)strlen(text));
+	    text, flags & TY_EVF_FAULT ? 0 : (unsigned)strlen(text) + 1);
 }
 
 static const char *text_of(const struct ty_evidence_item *i)
@@ -186,21 +186,23 @@ static void damage(void **state)
 
 		memcpy(exact, s.p, n);
 		x = ty_evidence_index_new(exact, n);
-		assert_int_equal(ty_evidence_counts(x).records, n >= 66);
-		assert_int_equal(ty_evidence_counts(x).damaged, n != 0 && n != 32 && n != 66);
+		assert_int_equal(ty_evidence_counts(x).records, n >= 67);
+		assert_int_equal(ty_evidence_counts(x).damaged, n != 0 && n != 32 && n != 67);
 		ty_evidence_index_free(x);
 		free(exact);
 	}
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		struct section t = s;
 		struct ty_evidence_index *x;
 
-		memcpy(&bad, t.p + 66, sizeof(bad));
-		bad.len = i == 0 ? 4096 : bad.len;
+		memcpy(&bad, t.p + 67, sizeof(bad));
+		bad.len = i == 0 ? 4097 : bad.len;
 		bad.arg = i == 1 ? 6 : bad.arg;
 		bad.tid = i == 2 ? 0 : i == 3 ? 0x80000000u : bad.tid;
 		bad.kind = i == 4 ? 200 : bad.kind;
-		memcpy(t.p + 66, &bad, sizeof(bad));
+		memcpy(t.p + 67, &bad, sizeof(bad));
+		if (i == 5)
+			t.p[t.n - 1] = 'x'; /* a string without its end */
 		x = ty_evidence_index_new(t.p, t.n);
 		assert_true(ty_evidence_counts(x).damaged);
 		assert_int_equal(ty_evidence_counts(x).records, 1);
@@ -243,6 +245,37 @@ static void as_strace(void **state)
 	is_text(TY_EVK_SOCKADDR, 0, "\2\0\0", 3, "{sa_family=2, sa_data=\"\\0\"}");
 }
 
+static void in_short(void **state)
+{
+	static const struct {
+		const char *p, *want;
+		unsigned n;
+		bool to;
+	} v[] = {
+		{"\2\0\0\65\177\0\0\1", "socket:[->127.0.0.1:53]", 8, true},
+		{"\12\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1", "socket:[[::1]:1]", 24,
+		 false},
+		{"\1\0/run/x", "UNIX:[/run/x]", 9, false},
+		{"\1\0\0abc", "UNIX:[->@abc]", 6, true},
+		{"\2\0\0\65", NULL, 4, false},
+		{"\1\0", NULL, 2, false},
+		{"", NULL, 0, false},
+	};
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		const struct ty_evidence_item it = {
+			.p = v[i].p, .len = v[i].n, .kind = TY_EVK_SOCKADDR};
+		struct ty_buf b;
+
+		ty_buf_init(&b, 4096);
+		assert_int_equal(ty_evidence_short(&it, v[i].to, &b), v[i].want != NULL);
+		ty_buf_addc(&b, 0);
+		if (v[i].want)
+			assert_string_equal(b.p, v[i].want);
+		ty_buf_fini(&b);
+	}
+}
+
 /* What the recorder reads is what the table of system calls says, and all paths of a call. */
 static void as_the_table(void **state)
 {
@@ -277,7 +310,7 @@ int main(void)
 		cmocka_unit_test(found_by_call), cmocka_unit_test(after_calls_and_losses),
 		cmocka_unit_test(read_again),	 cmocka_unit_test(losses),
 		cmocka_unit_test(damage),	 cmocka_unit_test(as_strace),
-		cmocka_unit_test(as_the_table),
+		cmocka_unit_test(as_the_table),	 cmocka_unit_test(in_short),
 	};
 
 	return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);

@@ -151,10 +151,48 @@ static void numbers_of_its_abi(void **state)
 	ty_mx_drop();
 }
 
+static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	return arg ? "socket:[->1.2.3.4:5]" : "/opened";
+}
+
+/* What was opened while it was recorded has the name that its call was given. */
+static void names_from_calls(void **state)
+{
+	enum { NR_OPEN = 2, NR_CLOSE = 3, NR_DUP = 32, NR_SOCKET = 41, NR_CONNECT = 42 };
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_OPEN, 8, 0x7000);
+	call(4 * MS, 11, NR_DUP, 9, 8);
+	call(6 * MS, 11, NR_CLOSE, 0, 8);
+	call(8 * MS, 11, NR_SOCKET, 8, 2);
+	call(10 * MS, 11, NR_CONNECT, -111, 8); /* ECONNREFUSED */
+	call(20 * MS, 11, NR_CONNECT, -115, 8); /* EINPROGRESS */
+	call(30 * MS, 11, NR_OPEN, -2, 0x7000);
+	x = end();
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	assert_int_equal(ty_fd_kind(&x, t, 8, 3 * MS, &name), TY_FD_FILE);
+	assert_null(name); /* strings are not recorded */
+	x.pointee = pointee;
+	assert_int_equal(ty_fd_kind(&x, t, 8, 3 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/opened");
+	assert_int_equal(ty_fd_kind(&x, t, 9, 40 * MS, &name), TY_FD_FILE);
+	assert_string_equal(name, "/opened");
+	assert_int_equal(ty_fd_kind(&x, t, 8, 15 * MS, &name), TY_FD_SOCKET);
+	assert_null(name);
+	assert_int_equal(ty_fd_kind(&x, t, 8, 25 * MS, &name), TY_FD_SOCKET);
+	assert_string_equal(name, "socket:[->1.2.3.4:5]");
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_from_before),
+		cmocka_unit_test(names_from_calls),
 		cmocka_unit_test(changes_before_the_list),
 		cmocka_unit_test(numbers_of_its_abi),
 	};
