@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "evidence_record.h"
 #include "fixture_trace.h"
 #include "perf_events.h"
 #include "perf_write.h"
@@ -428,6 +429,53 @@ static void test_cli_seeds(void **state)
 	}
 }
 
+/* Records of each kind, one piece behind the other. */
+static void test_evidence_seeds(void **state)
+{
+	static const struct {
+		struct ty_ev_record h;
+		const char *bytes;
+	} v[] = {
+		{{.kind = TY_EVK_PIECE}, ""},
+		{{.ns = 990, .tid = 7, .nr = 257, .kind = 2, .arg = 1, .ptr = 16, .len = 12},
+		 "/etc/passwd"},
+		{{.ns = 991, .tid = 7, .nr = 257, .kind = 2, .arg = 1, .ptr = 16, .flags = 2}, ""},
+		{{.ns = 992,
+		  .tid = 7,
+		  .nr = 257,
+		  .kind = 2,
+		  .arg = 1,
+		  .ptr = 16,
+		  .flags = 1,
+		  .len = 6},
+		 "/a\"\n\1"},
+		{{.ns = 993, .tid = 8, .nr = 42, .kind = 3, .arg = 1, .ptr = 32, .len = 8},
+		 "\2\0\0\65\177\0\0\1"},
+		{{.ns = 994, .tid = 8, .nr = 42, .kind = 3, .arg = 1, .ptr = 32, .len = 9},
+		 "\1\0/run/x"},
+		{{.ns = 995, .tid = 8, .nr = 42, .kind = 3, .arg = 1, .ptr = 32, .len = 12},
+		 "\20\0\0\0\1\0\0\0\3\0\0\0"},
+		{{.kind = TY_EVK_PIECE, .ptr = 1, .ns = 3}, ""},
+		{{.ns = 996, .tid = 9, .kind = 4, .flags = 4, .len = 9}, "ls\0-l\0abc"},
+		{{.ns = 997, .tid = 9, .nr = 59, .kind = 5, .arg = 1, .ptr = 48, .len = 6},
+		 "ls\0-l"},
+	};
+	struct ty_buf all;
+
+	ty_buf_init(&all, 1 << 16);
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		char one[sizeof(v->h) + 64], name[24];
+
+		memcpy(one, &v[i].h, sizeof(v->h));
+		memcpy(one + sizeof(v->h), v[i].bytes, v[i].h.len);
+		snprintf(name, sizeof(name), "record%u", i);
+		ty_fx_write(in_dir(name), one, sizeof(v->h) + v[i].h.len);
+		ty_buf_add(&all, one, sizeof(v->h) + v[i].h.len);
+	}
+	ty_fx_write(in_dir("all"), all.p, all.len);
+	ty_buf_fini(&all);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -438,7 +486,7 @@ int main(int argc, char **argv)
 		   {"formats", test_format_seeds}, {"log", test_log_seeds},
 		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
-		   {"cli", test_cli_seeds}};
+		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds}};
 
 	if (argc < 3)
 		return 2;

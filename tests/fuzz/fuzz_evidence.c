@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes as the section of what pointers of system calls pointed to: indexed, asked for calls
+ * that the bytes themselves name, and printed. Input: the section.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "evidence_index.h"
+
+enum { BYTES_MAX = 65536, ASKED = 256 };
+
+static void print(const struct ty_evidence_item *i)
+{
+	struct ty_buf b;
+
+	if (!i->p)
+		return;
+	ty_buf_init(&b, 1 << 20);
+	ty_evidence_text(i, &b);
+	ty_evidence_short(i, i->len & 1, &b);
+	/* Strings end with a NUL that is there. */
+	if (i->kind == TY_EVK_STRING && i->p[i->len])
+		abort();
+	ty_buf_fini(&b);
+}
+
+static void ask(struct ty_evidence_index *x, const struct ty_ev_record *h)
+{
+	struct ty_call c = {.tid = (int32_t)h->tid,
+			    .end_tid = (int32_t)h->tid,
+			    .nr = h->nr,
+			    .start_ns = h->ns,
+			    .end_ns = h->ns,
+			    .how = h->flags & TY_EVF_EXIT ? TY_CALL_RETURNED : TY_CALL_OPEN};
+	struct ty_evidence_item item[6], argv;
+
+	for (unsigned i = 0; i < 6; i++)
+		c.args[i] = h->ptr;
+	ty_evidence_of(x, &c, ty_evidence_after(x, c.tid), item);
+	for (unsigned i = 0; i < 6; i++)
+		print(&item[i]);
+	c.how = TY_CALL_RETURNED;
+	argv = ty_evidence_argv(x, &c);
+	print(&argv);
+	if (h->pad & 1)
+		ty_evidence_over(x, c.tid, h->ns);
+	if (h->pad & 2)
+		ty_evidence_gap(x, h->ns);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ty_evidence_index *x;
+	unsigned asked = 0;
+
+	if (size > BYTES_MAX)
+		return 0;
+	x = ty_evidence_index_new(data, size);
+	if (!x)
+		return 0;
+	/* As the index goes from record to record. */
+	for (size_t at = 0; size - at >= sizeof(struct ty_ev_record) && asked < ASKED; asked++) {
+		struct ty_ev_record h;
+
+		memcpy(&h, data + at, sizeof(h));
+		ask(x, &h);
+		if (h.len > size - at - sizeof(h))
+			break;
+		at += sizeof(h) + h.len;
+	}
+	ty_evidence_counts(x);
+	ty_evidence_index_free(x);
+	return 0;
+}
