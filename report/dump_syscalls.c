@@ -551,12 +551,12 @@ static void tell_unknown(const struct dump *d)
 
 	if (d->paths_unknown || n.lost || n.pieces_missing || n.damaged)
 		fprintf(stderr,
-			"tarry: %s: of %" PRIu64 " calls with paths %" PRIu64
-			" have one that is not known (its pointer is shown); %" PRIu64
-			" strings were lost when it was recorded%s\n",
-			d->s->trace->path, d->paths, d->paths_unknown, n.lost,
-			n.damaged	   ? ", and those that are recorded are damaged"
-			: n.pieces_missing ? ", and parts of what was recorded are missing"
+			"tarry: %s: the paths of %" PRIu64 " of %" PRIu64
+			" calls are unknown (the pointer is shown). %" PRIu64
+			" strings were lost while recording%s.\n",
+			d->s->trace->path, d->paths_unknown, d->paths, n.lost,
+			n.damaged	   ? ", and the recorded ones are damaged"
+			: n.pieces_missing ? ", and parts of the recorded ones are missing"
 					   : "");
 }
 

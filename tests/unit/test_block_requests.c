@@ -252,8 +252,8 @@ static void completes_in_a_softirq(bool by_irq)
 	assert_true(s.v[0].proven);
 	assert_int_equal(s.v[0].culprit, TY_NONE);
 	assert_in_range(of_path(&x, TY_SEG_DEVICE), 500 * MS, 501 * MS);
-	assert_in_range(row_ns(&x, by_irq ? "ended by I/O completion (disk)"
-					  : "ended by I/O completion (BLOCK)"),
+	assert_in_range(row_ns(&x, by_irq ? "woken by I/O completion (disk)"
+					  : "woken by I/O completion (BLOCK)"),
 			500 * MS, 501 * MS);
 	ty_stalls_fini(&s);
 	ty_mx_drop();

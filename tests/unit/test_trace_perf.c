@@ -482,7 +482,7 @@ static void test_calls_and_switches(void **state)
 	pw_switch(&w, (struct pw_at){7, 7, 2000, 0}, true, 0, 0);
 	open_it(&s, &w, TY_OPEN_EVENTS | TY_OPEN_MODEL);
 	assert_true(s.trace->switches_only);
-	assert_non_null(strstr(ty_session_scope(&s), "not why it left it"));
+	assert_non_null(strstr(ty_session_scope(&s), "not why it left the CPU"));
 	ty_session_fini(&s);
 	chosen(&s, true);
 	assert_false(s.trace->switches_only);
