@@ -119,6 +119,7 @@ static void json(const struct contents *c, const struct ty_perf *p, FILE *f)
 	ty_json_u64(&j, "records", c->records);
 	ty_json_end_object(&j);
 	ty_json_line(&j);
+	ty_json_fini(&j);
 }
 
 int ty_perf_contents(const char *path, bool as_json, FILE *f, struct ty_err *err)
