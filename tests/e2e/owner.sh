@@ -31,7 +31,7 @@ as "$TARRY" export "$t/u/x.dat" --to dat --from 0 --to 0.1 -o "$t/u/e.dat" 2>"$t
 owned "a smaller recording" "$t/u/e.dat" 12345:23456:600
 as "$TARRY" export "$t/u/x.dat" --to perf -o "$t/u/e.perf" 2>"$t/err"
 owned "a perf.data file" "$t/u/e.perf" 12345:23456:600
-as "$TARRY" record -q -a -o "$t/u/killed.dat" & p=$!
+SUDO_UID=12345 SUDO_GID=23456 "$TARRY" record -q -a -o "$t/u/killed.dat" & p=$! # not by a function, whose shell would be killed instead
 await 60 test -s "$t/u/killed.dat"
 kill -9 $p; wait $p 2>/dev/null
 owned "what a killed recorder leaves" "$t/u/killed.dat" 12345:23456:600
