@@ -15,7 +15,9 @@
 #include "keep.h"
 
 /* Descriptors of a recording besides those of its CPUs and pids: measured 21 at most. */
-#define FDS	     40
+#define FDS 40
+/* Programs, maps and hooks of recorder/evidence.c: 90 were seen. */
+#define EVIDENCE_FDS 120
 #define RING_DEFAULT (8ull << 20)
 #define RING_MIN     (256ull << 10)
 #define SLOTS_MAX    (64ull << 20)
@@ -263,6 +265,21 @@ static unsigned descriptors(const struct recording *r)
 	       (r->o->pt || r->o->spe ? 2 * r->cpus_n : 0);
 }
 
+/* Strings are left out rather than the recording where their hooks find no room. */
+static void open_evidence(struct recording *r)
+{
+	struct ty_err err;
+
+	if (r->o->no_strings || !ty_evset_has_syscalls(&r->set))
+		return;
+	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + r->cpus_n, &err))
+		snprintf(r->evidence_why, sizeof(r->evidence_why),
+			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
+			 EVIDENCE_FDS);
+	else
+		r->evidence = ty_evidence_open(r->root, r->o->all, r->evidence_why);
+}
+
 static bool is_given(const struct ty_record_opts *o, int pid)
 {
 	size_t i = 0;
@@ -323,8 +340,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if ((e = open_hardware(r, err)))
 		return e;
 	ty_rec_self_test_start(r);
-	if (!r->o->no_strings && ty_evset_has_syscalls(&r->set))
-		r->evidence = ty_evidence_open(r->root, r->o->all, r->evidence_why);
+	open_evidence(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
 	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);
