@@ -33,7 +33,7 @@ static void *waits(void *arg)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	prctl(PR_SET_NAME, "T\033\nFORG\xe2\x80\xae\xffx");
-	if (fd < 0 || flock(fd, LOCK_EX))
+	if (fd < 0 || flock(fd, LOCK_EX) || close(fd)) /* the other one waits for it, too */
 		_exit(4);
 	return NULL;
 }
