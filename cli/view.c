@@ -197,6 +197,17 @@ static int explain_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 	return rc;
 }
 
+static const char *explain_pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	struct reading *r = ctx;
+	const char *p;
+
+	pthread_mutex_lock(&r->lock);
+	p = r->explain.pointee(r->explain.ctx, thread, call, arg);
+	pthread_mutex_unlock(&r->lock);
+	return p;
+}
+
 /* What was open before is in memory and does not change: no lock. */
 static const char *explain_fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 {
@@ -357,6 +368,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		.s = s, .explain = ty_explain_session(s), .lock = PTHREAD_MUTEX_INITIALIZER};
 	v->explain = v->reading.explain;
 	v->explain.args = explain_args;
+	if (v->explain.pointee)
+		v->explain.pointee = explain_pointee;
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
 	v->explain.fds_left_out = explain_fds_left_out;

@@ -83,6 +83,22 @@ static struct ty_call call_of(const struct ty_session *s, const struct ty_syscal
 	return out;
 }
 
+/* The text, where it stays. NULL: out of memory. */
+static const char *kept_address(struct ty_session *s, const char *text, size_t n)
+{
+	uint32_t id = ty_strtab_add(s->addresses, text, n);
+
+	while (id != UINT32_MAX && s->address.n <= id) {
+		char *kept = strdup(ty_strtab_get(s->addresses, (uint32_t)s->address.n));
+
+		if (!kept || vec_push(&s->address, kept)) {
+			free(kept);
+			return NULL;
+		}
+	}
+	return id == UINT32_MAX ? NULL : s->address.v[id];
+}
+
 static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
 	struct ty_session *s = ctx;
@@ -108,9 +124,7 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	row = ty_syscall_row(s->arch, c.abi, c.nr);
 	ty_buf_init(&b, 512);
 	if (ty_evidence_short(&item[arg], row->says & (TY_CONNECTS | TY_GIVES), &b)) {
-		uint32_t id = ty_strtab_add(s->addresses, b.p, b.len);
-
-		p = id == UINT32_MAX ? NULL : ty_strtab_get(s->addresses, id);
+		p = kept_address(s, b.p, b.len);
 	}
 	ty_buf_fini(&b);
 	return p;

@@ -333,6 +333,9 @@ void ty_session_fini(struct ty_session *s)
 {
 	ty_evidence_index_free(s->evidence);
 	ty_strtab_free(s->addresses);
+	vec_each (text, &s->address)
+		free(*text);
+	vec_fini(&s->address);
 	ty_fd_names_free(s->fds);
 	ty_held_lines_free(s->held);
 	ty_steal_lines_free(s->steal);

@@ -41,7 +41,8 @@ struct ty_session {
 	struct ty_ticks *ticks;		    /* of the CPUs; made when first needed */
 	struct ty_evidence_index *evidence; /* made when first needed; NULL also: none recorded */
 	struct ty_strtab *addresses;	    /* of sockets, as text */
-	ty_thread_lines snapshot;	    /* of TY_SEC_THREADS; made when first needed */
+	VEC(char *) address;	  /* by id: a text stays where it is while others are added */
+	ty_thread_lines snapshot; /* of TY_SEC_THREADS; made when first needed */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */
