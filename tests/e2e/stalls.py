@@ -52,6 +52,7 @@ SAYS = {
     "cpu": r" ran in .*, the call itself used the CPU \(computing or busy-waiting\) ",
     "lost": r"because of lost events",
     "irq": r", interrupts took ",
+    "steal": r"possibly stolen by the hypervisor",
 }
 # Stalls of many short waits, or whose begin was not recorded: length and begin are not compared.
 MANY = {"storm", "io", "fault", "throttled", "lost"}
