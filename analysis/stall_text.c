@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_ranges.h"
 #include "time_text.h"
 #include "units.h"
 
@@ -63,24 +64,6 @@ static void say_prio(struct out *o, int32_t prio, const char *before, const char
 		say(o, "%snice %d%s", before, prio - 120, behind);
 }
 
-/* Is the CPU in a list like "0-3,7"? */
-static bool in_list(const char *list, uint32_t cpu)
-{
-	while (*list) {
-		char *end;
-		unsigned long a = strtoul(list, &end, 10), b = a;
-
-		if (end == list)
-			return false;
-		if (*end == '-')
-			b = strtoul(end + 1, &end, 10);
-		if (cpu >= a && cpu <= b)
-			return true;
-		list = *end == ',' ? end + 1 : end + strlen(end);
-	}
-	return false;
-}
-
 /* Was another CPU idle meanwhile, on which the thread may run? */
 static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
@@ -95,7 +78,7 @@ static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_can
 		struct ty_track t = {TY_TRACK_CPU, cpu};
 		struct ty_cell cell;
 
-		if (cpu == own || (affinity && !in_list(ty_model_str(m, affinity), cpu)))
+		if (cpu == own || (affinity && !ty_cpu_ranges_have(ty_model_str(m, affinity), cpu)))
 			continue;
 		ty_model_cells(m, t, c->s.start_ns, c->end_ns, 1, &cell);
 		if (cell.ns[TY_ST_IDLE] > most) {

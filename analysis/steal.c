@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_ranges.h"
 #include "err.h"
 #include "irq_find.h"
 
@@ -25,24 +26,6 @@
 #define MIN_RAN 4     /* periods: in less, no tick may have come by chance */
 
 /* ticks ------------------------------------------------------------------------------------- */
-
-/* Is the CPU in a list like "0-3,7"? */
-static bool in_list(const char *list, uint32_t cpu)
-{
-	while (list && *list) {
-		char *end;
-		unsigned long a = strtoul(list, &end, 10), b = a;
-
-		if (end == list)
-			return false;
-		if (*end == '-')
-			b = strtoul(end + 1, &end, 10);
-		if (cpu >= a && cpu <= b)
-			return true;
-		list = *end == ',' ? end + 1 : end + strlen(end);
-	}
-	return false;
-}
 
 /* A timer's interrupts on a CPU: by the interrupts' names, or, where there are none, expiries. */
 struct timer {
@@ -162,7 +145,7 @@ int ty_ticks_find(const struct ty_model *m, uint64_t tick_ns, const char *nohz_f
 	if (!tick_ns && count[best] >= ENOUGH)
 		tick_ns = lengths[best];
 	for (uint32_t c = 0; c < t->cpus && tick_ns; c++)
-		if (!in_list(nohz_full, c) && has_tick(m, c, tick_ns))
+		if (!ty_cpu_ranges_have(nohz_full, c) && has_tick(m, c, tick_ns))
 			t->period_ns[c] = tick_ns;
 	return 0;
 }
