@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "block_requests.h"
-#include "ended_by.h"
+#include "futex_waker.h"
 #include "steal.h"
-#include "talk.h"
-#include "tries.h"
+#include "syscall_ipc.h"
+#include "wait_retry.h"
 #include "waits.h"
 
 #define MEANWHILE 16  /* spans of a CPU, calls of a thread, that are looked at for one wakeup */
@@ -98,7 +98,7 @@ static bool gives(const struct ty_explain *x, uint32_t thread, uint64_t from, ui
 
 		if (c.start_ns > to)
 			break;
-		if ((ty_talk(x, &c).says & (TY_GIVES | TY_SIGNALS)) == TY_GIVES)
+		if ((ty_syscall_ipc(x, &c).says & (TY_GIVES | TY_SIGNALS)) == TY_GIVES)
 			return true;
 	}
 	return false;
@@ -222,7 +222,7 @@ static bool may_be_for_requests(const struct ty_model *m, const struct ty_span *
 static void wait_seg(struct walk *w, const struct ty_span *s, uint32_t span, uint64_t a, uint64_t b,
 		     uint32_t hop)
 {
-	struct ty_waker k = ty_ended_by(w->x, s, ty_model_span_edge(w->x->m, s, span)), io;
+	struct ty_waker k = ty_futex_waker(w->x, s, ty_model_span_edge(w->x->m, s, span)), io;
 	struct ty_flight f[TY_FLIGHTS];
 	unsigned n = 0;
 
@@ -364,7 +364,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				 * asked was for others. */
 				a = t->kernel ? first : a;
 				if (!t->kernel && at == s.end_ns) {
-					began = ty_tries_first(w->x, thread, k, first);
+					began = ty_wait_retry_first(w->x, thread, k, first);
 					a = ty_model_span_brief(m, thread, began).start_ns;
 					a = a > first ? a : first;
 				}

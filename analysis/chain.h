@@ -5,11 +5,11 @@
  * While the thread ran or was ready, that was it. While it waited and another thread ended the
  * wait, what counts is what that thread did meanwhile, and so on: segments are the leaves of this
  * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there.
- * Several tries, each with a time-out or broken off by a signal (tries.h), are one wait for the one
- * that ended the last.
- * Ends visibly at timers and devices, at lost data, at the edge of the recording, and at loops.
+ * Several tries, each with a time-out or broken off by a signal (wait_retry.h), are one wait for
+ * the one that ended the last. Ends visibly at timers and devices, at lost data, at the edge of the
+ * recording, and at loops.
  *
- * Time on a CPU in which a lock was waited for (ended_by.h) is a wait, too: what its holder did
+ * Time on a CPU in which a lock was waited for (futex_waker.h) is a wait, too: what its holder did
  * counts.
  *
  * A kernel thread that a timer has woken may have been handed something before it ran, which woke

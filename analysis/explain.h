@@ -12,7 +12,7 @@
 #include "syscalls.h"
 
 /* A cgroup's CPU quota kept its threads from running. */
-struct ty_held_back {
+struct ty_throttled {
 	uint64_t ns;  /* as counted, but never longer than what was asked for */
 	bool unknown; /* for a part of the time no count is known */
 	uint64_t quota_us, period_us;
@@ -47,11 +47,11 @@ struct ty_explain {
 	 * longest. May be NULL.
 	 */
 	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			  struct ty_held_back *out);
+			  struct ty_throttled *out);
 	/* Had a cgroup of the thread a CPU quota at some time in [from, to), as far as samples
 	 * tell? out: which, without ns. May be NULL: not recorded. */
 	bool (*quota)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		      struct ty_held_back *out);
+		      struct ty_throttled *out);
 	/*
 	 * What the kernel counted as taken by the hypervisor from the CPU, by samples that overlap
 	 * [from, to) (they are some 100 ms apart, and count in steps of USER_HZ): at most that

@@ -10,7 +10,7 @@
 
 #include "compare.h"
 #include "flow_walk.h"
-#include "nth.h"
+#include "nth_element.h"
 #include "pair_map.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
@@ -296,8 +296,8 @@ static void percentiles(const struct one *v, size_t n, bool ns, uint64_t *scratc
 		*p50 = small_nth(count, rank(n, 50));
 		*p99 = small_nth(count, rank(n, 99));
 	}
-	*p50 = *p50 != UINT64_MAX ? *p50 : ty_nth(scratch, n, rank(n, 50));
-	*p99 = *p99 != UINT64_MAX ? *p99 : ty_nth(scratch, n, rank(n, 99));
+	*p50 = *p50 != UINT64_MAX ? *p50 : ty_nth_element(scratch, n, rank(n, 50));
+	*p99 = *p99 != UINT64_MAX ? *p99 : ty_nth_element(scratch, n, rank(n, 99));
 }
 
 /* The call of the middle rank, whose value is p50; of equal ones by their beginning. */
@@ -312,7 +312,7 @@ static const struct one *median(const struct one *v, size_t n, bool ns, uint64_t
 		if (value(&v[k], ns) == p50)
 			scratch[same++] = v[k].seq;
 	}
-	seq = ty_nth(scratch, same, rank(n, 50) - below);
+	seq = ty_nth_element(scratch, same, rank(n, 50) - below);
 	while (v[i].seq != seq)
 		i++;
 	return &v[i];

@@ -313,7 +313,7 @@ static void crowd(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t
 static uint64_t held_back(const struct ty_explain *x, const struct ty_span *s)
 {
 	uint64_t ns = s->end_ns - s->start_ns;
-	struct ty_held_back h;
+	struct ty_throttled h;
 
 	if (!x->held_back || ns < HELD_NS ||
 	    !x->held_back(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,

@@ -14,7 +14,7 @@
 
 #include "compare.h"
 #include "partition.h"
-#include "plain.h"
+#include "plain_text.h"
 
 #define SEC	 UINT64_C(1000000000)
 #define TEXT_MAX 4000 /* of a line and those without a time that follow it */

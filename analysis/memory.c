@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "memory_tab.h"
+#include "memory_table.h"
 
 #define PAGE_BYTES 96u /* of a page, while their table grows */
 

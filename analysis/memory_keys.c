@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting by key (memory_tab.h). Keys are numbers that the points have already, but for pages:
+ * Counting by key (memory_table.h). Keys are numbers that the points have already, but for pages:
  * however many these are, no more are held at a time than there is room for. Budget: a dozen
  * instructions per sample and table; a page's a cache miss, whose waits overlap.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory_tab.h"
+#include "memory_table.h"
 
 #define SOURCES (TY_MEM_LV_COUNT << 8) /* level << 8 | src_flags */
 

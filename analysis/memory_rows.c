@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands in the rows of tables (memory_tab.h): the values of their samples are filed, or
+ * What stands in the rows of tables (memory_table.h): the values of their samples are filed, or
  * counted, for as many rows at a time as there is room for; so are targets of branches, by ranges
  * of their hash. Budget: six instructions per sample and table, fifty more where it is in a row.
  */
 #include <stdlib.h>
 
-#include "memory_tab.h"
+#include "memory_table.h"
 
 #define PAIR_BYTES 160u /* of a target and its row, while their tables grow */
 

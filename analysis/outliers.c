@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bars.h"
+#include "log_histogram.h"
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "ledger.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "big.h"
+#include "huge_alloc.h"
 #include "sharing_place.h"
 
 #define HASHES	  (UINT64_C(1) << 32)
@@ -31,7 +31,7 @@ static int empty_table(struct ty_gather *g)
 	slots = slots > TY_GATHER_SLOTS ? slots : TY_GATHER_SLOTS;
 	if (!g->slot || slots != g->slots) {
 		free(g->slot);
-		g->slot = ty_big_alloc(slots * sizeof(*g->slot));
+		g->slot = ty_huge_alloc(slots * sizeof(*g->slot));
 		g->slots = slots;
 	}
 	g->used = 0;
@@ -46,7 +46,7 @@ static int grow(struct ty_gather *g)
 	struct ty_line_slot *old = g->slot;
 	uint64_t n = g->slots;
 
-	g->slot = ty_big_alloc(2 * n * sizeof(*g->slot));
+	g->slot = ty_huge_alloc(2 * n * sizeof(*g->slot));
 	if (!g->slot) {
 		g->slot = old;
 		return -TY_ENOMEM;

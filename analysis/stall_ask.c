@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 #define ASKS	 8		  /* wakeups of one by the other that are looked at */
 #define BEGUN_NS UINT64_C(500000) /* a new thread that has run no longer has only begun */
@@ -78,7 +78,7 @@ static unsigned waker_says(const struct ty_explain *x, const struct ty_waker *k)
 	if (call == TY_NONE)
 		return 0;
 	c = ty_model_syscall_brief(x->m, k->thread, call);
-	return ty_talk(x, &c).says;
+	return ty_syscall_ipc(x, &c).says;
 }
 
 bool ty_stall_made_room(const struct ty_explain *x, const struct ty_waker *k)
@@ -233,7 +233,7 @@ static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
 	for (uint32_t k = 0; c->w.fd >= 0 && k < th->syscalls_n && k < TY_STALL_BACK; k++) {
 		struct ty_syscall s =
 			ty_model_syscall_brief(x->m, c->s.thread, th->syscalls_first + k);
-		struct ty_talk t = ty_talk(x, &s);
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 		unsigned says;
 
 		if (s.end_ns > first)
@@ -241,7 +241,7 @@ static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
 		if (!(t.says & (TY_TAKES | TY_CLOSES)))
 			continue;
 		s = ty_model_syscall(x->m, th->syscalls_first + k);
-		says = ty_talk_on(x, &s, &t, c->w.fd);
+		says = ty_syscall_ipc_on(x, &s, &t, c->w.fd);
 		if (says & TY_CLOSES)
 			heard = false; /* what the number was before */
 		else if (says & TY_TAKES && s.ret > 0)
@@ -266,18 +266,18 @@ static bool gave_last(const struct ty_explain *x, uint32_t call, int64_t to, int
 	const struct ty_thread *th = ty_model_thread(x->m, s.thread);
 
 	for (unsigned n = 0; call > th->syscalls_first && n < 32; n++) {
-		struct ty_talk t;
+		struct ty_syscall_ipc t;
 
 		s = ty_model_syscall_brief(x->m, s.thread, --call);
-		t = ty_talk(x, &s);
+		t = ty_syscall_ipc(x, &s);
 		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
 			return false;
 		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
 			continue;
 		s = ty_model_syscall(x->m, call);
-		if (ty_talk_on(x, &s, &t, to) & TY_GIVES)
+		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
 			return true;
-		if (ty_talk_on(x, &s, &t, from) & TY_TAKES)
+		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
 			return false;
 	}
 	return false;
@@ -287,13 +287,13 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 {
 	uint32_t call = ty_model_syscall_at(x->m, thread, t);
 	struct ty_syscall s;
-	struct ty_talk talk;
+	struct ty_syscall_ipc talk;
 	uint64_t args[6];
 
 	if (call == TY_NONE || !x->args)
 		return -1;
 	s = ty_model_syscall(x->m, call);
-	talk = ty_talk(x, &s);
+	talk = ty_syscall_ipc(x, &s);
 	return talk.says & TY_GIVES && talk.gives >= 0 && !x->args(x->ctx, &s, args)
 		       ? (int32_t)args[talk.gives]
 		       : -1;
@@ -368,16 +368,16 @@ static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, b
 
 	for (unsigned n = 0; to >= 0 && call > th->syscalls_first && n < TY_STALL_BACK; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
-		struct ty_talk t = ty_talk(x, &s);
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 
 		if (s.start_ns <= ask)
 			break;
 		if (s.ret <= 0 || !(t.says & (TY_GIVES | TY_TAKES)))
 			continue;
 		s = ty_model_syscall(x->m, call);
-		if (ty_talk_on(x, &s, &t, to) & TY_GIVES)
+		if (ty_syscall_ipc_on(x, &s, &t, to) & TY_GIVES)
 			break;
-		if (ty_talk_on(x, &s, &t, from) & TY_TAKES)
+		if (ty_syscall_ipc_on(x, &s, &t, from) & TY_TAKES)
 			return went_back(x, c->waker.thread, span, c->waker.act_ns) ||
 			       says_more(x, c, ask, futex);
 	}
@@ -668,14 +668,14 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first && n < 32; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		struct ty_talk t;
+		struct ty_syscall_ipc t;
 
 		if (s.end_ns - s.start_ns >= TY_STALL_LITTLE_NS)
 			return false;
-		t = ty_talk(x, &s);
+		t = ty_syscall_ipc(x, &s);
 		if (s.ret < 0 || !(t.says & TY_GIVES))
 			continue;
-		if (fd < 0 || ty_talk_on(x, &s, &t, fd) & TY_GIVES)
+		if (fd < 0 || ty_syscall_ipc_on(x, &s, &t, fd) & TY_GIVES)
 			return true;
 	}
 	return false;
@@ -693,7 +693,7 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 
 	for (unsigned n = 0; i != TY_NONE && i > th->syscalls_first; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, c->s.thread, --i);
-		struct ty_talk t = ty_talk(x, &s);
+		struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 		unsigned what;
 
 		if (n >= TY_STALL_BACK)
@@ -706,9 +706,9 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 				break;
 			continue;
 		}
-		what = ty_talk_on(x, &s, &t, fd);
+		what = ty_syscall_ipc_on(x, &s, &t, fd);
 		if (to >= 0)
-			what |= ty_talk_on(x, &s, &t, to) & (TY_GIVES | TY_CLOSES);
+			what |= ty_syscall_ipc_on(x, &s, &t, to) & (TY_GIVES | TY_CLOSES);
 		if (!what)
 			continue;
 		side.asks = what & TY_CONNECTS;

@@ -8,7 +8,7 @@
 #include "block_requests.h"
 #include "fds.h"
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -459,7 +459,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return 1;
 	}
 	if (c->s.state != TY_ST_RUNNING)
-		c->waker = ty_ended_by(h->x, &s, s.edge);
+		c->waker = ty_futex_waker(h->x, &s, s.edge);
 	else if (ty_spin_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, &spin))
 		c->waker = spin.waker;
 	c->w = ty_wait_for(h->x, &s, c->s.syscall);
@@ -547,7 +547,7 @@ static bool is_fifo(const struct ty_hunt *h, const struct ty_cand *c)
 	const char *own = NULL, *other = NULL;
 	uint32_t call = ty_model_syscall_at(x->m, c->waker.thread, c->waker.act_ns);
 	struct ty_syscall s = ty_model_syscall(x->m, call);
-	struct ty_talk t = ty_talk(x, &s);
+	struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 	int arg = t.gives >= 0 ? t.gives : t.takes;
 	uint64_t args[6];
 

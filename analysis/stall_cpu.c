@@ -178,7 +178,7 @@ static void name_crowd(const struct ty_hunt *h, struct ty_cand *c, const struct 
 }
 
 /* What the threads of the cgroup ran in the period before t. */
-static uint64_t used_before(const struct ty_model *m, const struct ty_held_back *g, uint64_t t)
+static uint64_t used_before(const struct ty_model *m, const struct ty_throttled *g, uint64_t t)
 {
 	uint64_t period_ns = g->period_us * 1000, from = t > period_ns ? t - period_ns : 0, ns = 0;
 
@@ -203,7 +203,7 @@ static uint64_t used_before(const struct ty_model *m, const struct ty_held_back 
 static bool held_back(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
 		      uint64_t b, uint64_t ns, const struct rival *most)
 {
-	struct ty_held_back g;
+	struct ty_throttled g;
 	int32_t prio;
 
 	if (!h->x->held_back ||
@@ -237,7 +237,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
 	struct crowd q = {.sure = true};
-	struct ty_held_back g;
+	struct ty_throttled g;
 	bool idle, limited;
 	int r;
 

@@ -8,7 +8,7 @@
  * last TY_STALL_BACK calls of TY_STALL_LOOKED threads, and the path of one of them.
  */
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call,
 		      const struct ty_wait_for *w)
@@ -66,7 +66,7 @@ static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
 			if (near[k] - first >= th->syscalls_n)
 				continue;
 			s = ty_model_syscall_brief(x->m, thread, near[k]);
-			says |= ty_talk(x, &s).says & (TY_ACCEPTS | TY_GIVES | TY_TAKES);
+			says |= ty_syscall_ipc(x, &s).says & (TY_ACCEPTS | TY_GIVES | TY_TAKES);
 			if (says & TY_ACCEPTS)
 				return true;
 		}
@@ -89,14 +89,14 @@ static bool asks(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thre
 		return false;
 	for (unsigned n = 0; i > first && n < TY_STALL_BACK; n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --i);
-		struct ty_talk t;
+		struct ty_syscall_ipc t;
 		unsigned on;
 
 		if (s.nr == own.nr && s.abi == own.abi && !x->args(x->ctx, &s, other) &&
 		    other[0] == args[0])
 			break;
-		t = ty_talk(x, &s);
-		on = s.ret > 0 ? ty_talk_on(x, &s, &t, fd) : 0;
+		t = ty_syscall_ipc(x, &s);
+		on = s.ret > 0 ? ty_syscall_ipc_on(x, &s, &t, fd) : 0;
 		said = on & (TY_GIVES | TY_TAKES) ? on : said;
 	}
 	return said & TY_GIVES;

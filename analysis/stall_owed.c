@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 #define SIGNAL_NS    UINT64_C(50000) /* from a wakeup to the signal that was its cause */
 #define SIGNAL_LOOKS 256
@@ -41,14 +41,14 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
 		return !ty_model_thread(h->x->m, c->waker.thread)->traced &&
 		       signal_before(h->x->m, c);
 	s = ty_model_syscall_brief(h->x->m, c->waker.thread, i);
-	return ty_talk(h->x, &s).says & TY_SIGNALS;
+	return ty_syscall_ipc(h->x, &s).says & TY_SIGNALS;
 }
 
 /* What the call says of a message that went through; 0: nothing. */
 static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
-	unsigned says = s.ret > 0 ? ty_talk(x, &s).says : 0;
+	unsigned says = s.ret > 0 ? ty_syscall_ipc(x, &s).says : 0;
 
 	return says & TY_MESSAGE ? says : 0;
 }
@@ -68,7 +68,7 @@ bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
 static int64_t other_side(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
-	struct ty_talk t = ty_talk(x, &s);
+	struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 	uint64_t args[6];
 
 	if (t.says & TY_GIVES ? t.gives < 0 : t.takes < 0)

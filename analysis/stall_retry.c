@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waits with a time-out, or broken off by a signal, that are taken up again (tries.h): who waits
- * for 350 ms in steps of 50, and is woken in the end, waited once for that one. Budget: each wait
- * and the spans between two of them are looked at once; arguments, which are read from the file,
- * only of waits in vain that were followed by another one in the same call; of tries that are too
- * short to be stalls of their own (an interpreter's for its lock, 5 ms each) only those of the
+ * Waits with a time-out, or broken off by a signal, that are taken up again (wait_retry.h): who
+ * waits for 350 ms in steps of 50, and is woken in the end, waited once for that one. Budget: each
+ * wait and the spans between two of them are looked at once; arguments, which are read from the
+ * file, only of waits in vain that were followed by another one in the same call; of tries that are
+ * too short to be stalls of their own (an interpreter's for its lock, 5 ms each) only those of the
  * first and the last.
  */
 #include "stalls_priv.h"
-#include "tries.h"
+#include "wait_retry.h"
 
 /* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
  * long did not just wait on. */
@@ -25,7 +25,7 @@ static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t spa
 			return s.state == TY_ST_SLEEPING ? k : TY_NONE;
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
 		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
-		if (ran > TY_TRIES_RAN_NS || ready >= TY_TRIES_READY_NS ||
+		if (ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_READY_NS ||
 		    (s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE && s.start_ns >= t))
 			return TY_NONE;
 	}
@@ -70,11 +70,12 @@ static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
 	const struct ty_wait_for *v, *w;
 
 	/* Who asks anew in between waits for another answer. */
-	if (b->s.syscall == TY_NONE || !ty_tries_again(h->x, thread, a->s.syscall, b->s.syscall))
+	if (b->s.syscall == TY_NONE ||
+	    !ty_wait_retry_again(h->x, thread, a->s.syscall, b->s.syscall))
 		return false;
 	v = what_for(h, a);
 	w = what_for(h, b);
-	if (!ty_tries_same(m, thread, v, w))
+	if (!ty_wait_retry_same(m, thread, v, w))
 		return false;
 	/* poll's and the like are told by where their descriptors are listed, and how many; a
 	 * signal may be what they waited for. */
@@ -93,7 +94,7 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from)
 		size_t end = i + 1;
 		if (c.s.state == TY_ST_SLEEPING)
 			a = try_at(h, first);
-		while (ty_tries_in_vain(h->x, a.s.syscall)) {
+		while (ty_wait_retry_in_vain(h->x, a.s.syscall)) {
 			uint32_t k = next_wait(h, c.s.thread, c.s.span, c.end_ns);
 			struct try b;
 
@@ -163,20 +164,20 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 	struct run r = {.last = i, .tries = 1, .in_vain = true};
 
 	for (uint32_t k = i + 1;
-	     k < t->syscalls_first + t->syscalls_n && k - r.last <= TY_TRIES_BETWEEN; k++) {
+	     k < t->syscalls_first + t->syscalls_n && k - r.last <= TY_WAIT_RETRY_BETWEEN; k++) {
 		struct ty_syscall b = ty_model_syscall_brief(m, thread, k);
 
-		if (ty_explain_stopped(h->x) || b.start_ns - a.end_ns >= TY_TRIES_READY_NS ||
+		if (ty_explain_stopped(h->x) || b.start_ns - a.end_ns >= TY_WAIT_RETRY_READY_NS ||
 		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			break;
 		if (b.nr != a.nr || sleep_in(m, thread, &b) == TY_NONE)
 			continue;
-		if (!ty_tries_again(h->x, thread, r.last, k))
+		if (!ty_wait_retry_again(h->x, thread, r.last, k))
 			break; /* who asks anew waits for another answer */
 		a = b;
 		r.last = k;
 		r.tries++;
-		r.in_vain = ty_tries_in_vain(h->x, k);
+		r.in_vain = ty_wait_retry_in_vain(h->x, k);
 		if (!r.in_vain)
 			break;
 	}
@@ -234,7 +235,7 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 			return 0;
 		if (ty_explain_stopped(h->x))
 			return -TY_EINTR;
-		from = ty_tries_in_vain(h->x, i) ? sleep_in(m, thread, &a) : TY_NONE;
+		from = ty_wait_retry_in_vain(h->x, i) ? sleep_in(m, thread, &a) : TY_NONE;
 		if (from == TY_NONE)
 			continue;
 		first = try_at(h, from);
@@ -248,7 +249,7 @@ int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
 		to = sleep_in(m, thread, &z);
 		last = try_at(h, to);
 		if (last.s.end_ns - first.s.start_ns < min ||
-		    !ty_tries_same(m, thread, what_for(h, &first), what_for(h, &last)) ||
+		    !ty_wait_retry_same(m, thread, what_for(h, &first), what_for(h, &last)) ||
 		    (!last.w.word && last.w.fd < 0))
 			continue;
 		r = add_tries(h, &first.s, from, &last.s, to, run.tries);

@@ -10,7 +10,7 @@
 
 #include "fds.h"
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 #define FDS   8	 /* that are looked at for one wait */
 #define GIVEN 16 /* what was given to one of them */
@@ -100,13 +100,13 @@ static bool wakes_there(const struct ty_explain *x, uint32_t call, int64_t fd, i
 
 	for (unsigned n = 0; call < end && n < TY_STALL_BACK && gave < GIVEN; n++, call++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, call);
-		struct ty_talk talk = ty_talk(x, &s);
+		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
 		unsigned says;
 
 		if (!(talk.says & (TY_GIVES | TY_CLOSES)))
 			continue;
 		s = ty_model_syscall(x->m, call);
-		says = ty_talk_on(x, &s, &talk, fd);
+		says = ty_syscall_ipc_on(x, &s, &talk, fd);
 		if (says & TY_CLOSES)
 			break;
 		if (!(says & TY_GIVES))
@@ -161,7 +161,7 @@ static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand
 	for (unsigned n = 0; call != TY_NONE && call > th->syscalls_first && n < TY_STALL_BACK;
 	     n++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, --call);
-		struct ty_talk talk = ty_talk(x, &s);
+		struct ty_syscall_ipc talk = ty_syscall_ipc(x, &s);
 		int64_t to;
 
 		if (s.start_ns <= t)
@@ -192,7 +192,7 @@ static bool takes_and_gives(const struct ty_explain *x, uint32_t thread)
 
 	for (uint32_t k = 0; k < th->syscalls_n && k < TY_STALL_BACK; k++) {
 		struct ty_syscall s = ty_model_syscall_brief(x->m, thread, th->syscalls_first + k);
-		unsigned says = s.ret > 0 ? ty_talk(x, &s).says : 0;
+		unsigned says = s.ret > 0 ? ty_syscall_ipc(x, &s).says : 0;
 
 		took = took || says & TY_TAKES;
 		if (took && says & TY_GIVES &&

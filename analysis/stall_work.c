@@ -9,7 +9,7 @@
 
 #include "fds.h"
 #include "stalls_priv.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 /* Goes on to compute: so much in user mode. What a program does to end takes a third of it on a
  * busy machine. */
@@ -380,9 +380,9 @@ static bool took_from_stdin(const struct ty_explain *x, const struct ty_waker *k
 {
 	uint32_t call = ty_model_syscall_at(x->m, k->thread, k->act_ns);
 	struct ty_syscall s = ty_model_syscall(x->m, call);
-	struct ty_talk t = ty_talk(x, &s);
+	struct ty_syscall_ipc t = ty_syscall_ipc(x, &s);
 
-	return ty_talk_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
+	return ty_syscall_ipc_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
 }
 
 bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)

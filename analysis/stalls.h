@@ -6,7 +6,7 @@
  * The rule of what is no stall (unless all is asked for): waiting for work.
  *
  * - Definite waits: a lock (flock, fcntl, futex words of locks; those that the kernel spins for,
- *   while it does, too: ended_by.h), room to write, a device, a stop by
+ *   while it does, too: futex_waker.h), room to write, a device, a stop by
  *   a signal, a CPU, a vfork, an uninterruptible sleep; a sleep outside of any call (for a page of
  *   userfaultfd; inferred: for something else). Always a stall when long enough; but not the room
  *   that the next program of a shell's pipeline (from standard output to standard input) does not

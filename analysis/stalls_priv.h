@@ -10,7 +10,7 @@
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
 
-#include "ended_by.h"
+#include "futex_waker.h"
 #include "stalls.h"
 #include "waits.h"
 
@@ -50,7 +50,7 @@ struct ty_cand {
 	uint32_t ios, io;	  /* requests meanwhile; the one that ended it or the longest */
 	uint64_t rival_ns;	  /* RUNNABLE: how long the culprit ran meanwhile */
 	uint64_t idle_ns;	  /* RUNNABLE: how long that CPU was idle */
-	struct ty_held_back held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
+	struct ty_throttled held; /* by a CPU quota, RUNNABLE it or its root; path NULL: was not */
 	uint64_t used_ns; /* of that quota, in the period before; 0: it is counted in held */
 	struct ty_ran crowd[TY_STALL_CROWD]; /* RUNNABLE, no culprit: who ran most, the first n */
 	unsigned crowd_n;
@@ -66,7 +66,8 @@ struct ty_cand {
 	bool folded;	 /* no stall; or STOPPED and looked at, with its process's other threads */
 	bool last_words; /* who ended the wait ended right then: as if the end was waited for */
 	bool one_call;	 /* s.waits > 1: all within one call */
-	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (ended_by.h) */
+	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (futex_waker.h)
+		    */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */

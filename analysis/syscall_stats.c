@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bars.h"
+#include "log_histogram.h"
 #include "compare.h"
 #include "pair_map.h"
 #include "vec.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "fds.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 
 enum {
 	FUTEX_WAIT = 0,
@@ -360,11 +360,11 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 	from = wait.end_ns;
 	for (uint32_t i = call + 1, n = 0; n < SOON && i < t->syscalls_first + t->syscalls_n;
 	     i++, n++) {
-		struct ty_talk talk;
+		struct ty_syscall_ipc talk;
 		int arg;
 
 		c = ty_model_syscall_brief(x->m, thread, i);
-		talk = ty_talk(x, &c);
+		talk = ty_syscall_ipc(x, &c);
 		arg = room ? talk.gives : talk.takes;
 		/* What it does after another wait is about something else. */
 		if (c.nr == wait.nr || c.start_ns < from || c.start_ns - from > SOON_NS ||

@@ -44,8 +44,8 @@ bool ty_wait_in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t_
 /*
  * After a wait for several descriptors, or one that is not told (poll's are behind a pointer,
  * epoll's were told before): what the thread does at once, as a rule on the one that was ready. It
- * takes from fd or accepts there; or gives, when it waited for room. What the call says (talk.h);
- * 0: none such.
+ * takes from fd or accepts there; or gives, when it waited for room. What the call says
+ * (syscall_ipc.h); 0: none such.
  */
 unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t call, bool room,
 			 int64_t *fd);

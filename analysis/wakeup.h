@@ -25,7 +25,7 @@ struct ty_waker {
 	uint8_t kind;	 /* enum ty_waker_kind */
 	bool net;	 /* by way of the network's softirq */
 	bool inferred;	 /* in a path: whom a kernel thread served (chain.h);
-			    or one of several that may have (ended_by.h) */
+			    or one of several that may have (futex_waker.h) */
 	uint32_t thread; /* THREAD: who; else TY_NONE */
 	uint32_t cpu;	 /* where the wakeup happened */
 	uint64_t ts_ns;	 /* of the wakeup */

@@ -2,7 +2,7 @@
 /* Windows: what is asked about. */
 #include "window.h"
 
-#include "chosen.h"
+#include "window_filter.h"
 
 struct ty_window ty_window_all(const struct ty_model *m)
 {
@@ -40,7 +40,7 @@ bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint3
 		if ((k && name[k].from_ns >= w->to_ns) ||
 		    (k + 1 < n && name[k + 1].from_ns <= w->from_ns))
 			continue;
-		if (ty_chosen_comm(w, ty_model_str(m, name[k].str)))
+		if (ty_window_has_comm(w, ty_model_str(m, name[k].str)))
 			return true;
 	}
 	return false;
@@ -55,13 +55,13 @@ bool ty_window_comm(const struct ty_window *w, const struct ty_model *m, uint32_
 		return true;
 	comm = ty_model_comm(m, thread, t_ns);
 	if (comm != memo->comm || !comm)
-		*memo = (struct ty_comm_memo){comm, comm && ty_chosen_comm(w, comm)};
+		*memo = (struct ty_comm_memo){comm, comm && ty_window_has_comm(w, comm)};
 	return memo->chosen;
 }
 
 bool ty_window_cpu(const struct ty_window *w, uint32_t cpu)
 {
-	return ty_chosen_cpu(w, cpu);
+	return ty_window_has_cpu(w, cpu);
 }
 
 bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "plain.h"
+#include "plain_text.h"
 
 void ty_json_init(struct ty_json *j, FILE *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See cli.h. */
 #include "cli.h"
-#include "plain.h"
+#include "plain_text.h"
 
 #include <errno.h>
 #include <stdarg.h>

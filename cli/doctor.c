@@ -22,7 +22,7 @@
 #include "cli.h"
 #include "evidence.h"
 #include "cpu_list.h"
-#include "evset.h"
+#include "event_set.h"
 #include "idle_switch.h"
 #include "kernel_code.h"
 #include "pt_caps.h"
@@ -112,27 +112,27 @@ static bool check_idle(const char *root)
 
 static bool check_events(const char *root)
 {
-	struct ty_evset set;
+	struct ty_event_set set;
 	struct ty_err err = {0};
 	struct ty_instance inst;
 	bool good = true;
-	int r = ty_evset_build(&set, root, true, true, NULL, 0, &err);
+	int r = ty_event_set_build(&set, root, true, true, NULL, 0, &err);
 
 	r = r ? r : ty_instance_create(&inst, root, "doctor", "perf", 64 << 10, 0, &err);
 	if (r) {
 		say("FAIL", "trace instance", "%s", err.msg);
-		ty_evset_fini(&set);
+		ty_event_set_fini(&set);
 		return false;
 	}
 	say("ok", "trace instance", "can be made, with the perf clock");
-	r = ty_evset_enable(&set, &inst, false, true, &err);
+	r = ty_event_set_enable(&set, &inst, false, true, &err);
 	if (r)
 		say("FAIL", "events", "%s", err.msg);
 	else
 		say("ok", "events", "%zu default events can be enabled", set.items.n);
 	for (size_t i = 0; i < set.skipped.n; i++)
 		say("no", "event", "%s: not recorded", set.skipped.v[i]);
-	good = !r && ty_evset_has_syscalls(&set);
+	good = !r && ty_event_set_has_syscalls(&set);
 	if (!r && !good)
 		say("FAIL", "system calls",
 		    "raw_syscalls:sys_enter and sys_exit are missing: the kernel needs "
@@ -143,7 +143,7 @@ static bool check_events(const char *root)
 		    "children "
 		    "are missed: use -a");
 	ty_instance_remove(&inst);
-	ty_evset_fini(&set);
+	ty_event_set_fini(&set);
 	return good;
 }
 

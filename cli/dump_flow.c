@@ -19,7 +19,7 @@
 #include "flow_lines.h"
 #include "flow_names.h"
 #include "json_out.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "reader_options.h"
 
 enum { INDENT_MAX = 60 };

@@ -10,7 +10,7 @@
 #include "export_perf.h"
 #include "export_trace.h"
 #include "cli.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "reader_options.h"
 
 static const char head[] =

@@ -5,7 +5,7 @@
 
 #include "flow_source.h"
 #include "options.h"
-#include "select.h"
+#include "window_select.h"
 
 extern const struct ty_option ty_packet_options[]; /* of struct ty_flow_args */
 

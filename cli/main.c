@@ -7,7 +7,7 @@
 
 #include "cli.h"
 #include "fd_limit.h"
-#include "plain.h"
+#include "plain_text.h"
 
 /* What any command may have open at a time; record asks for what its CPUs need besides. */
 #define FDS 24

@@ -4,7 +4,7 @@
 #define TY_READER_OPTIONS_H
 
 #include "options.h"
-#include "select.h"
+#include "window_select.h"
 
 /* Tables that fill a struct ty_select: which part of the file (--from --to --tid --comm --cpu), and
  * what some commands take besides. */

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "index_file.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "record_args.h"
 #include "recording.h"
 #include "units.h"

@@ -16,7 +16,7 @@
 #include "command.h"
 #include "flow_files.h"
 #include "loader_find.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "pt_caps.h"
 #include "spe_packet.h"
 #include "spe_pmu.h"

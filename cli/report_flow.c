@@ -11,7 +11,7 @@
 #include "flow_choice.h"
 #include "flow_stats.h"
 #include "json_out.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "report_slowest.h"
 #include "units.h"
 #include "cli.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "json_out.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "units.h"
 
 enum { PATH_MOST = 1 << 22, SHOWN = 12, ROWS = 12 };

@@ -20,9 +20,9 @@
 #include "view_export.h"
 #include "view_flow.h"
 #include "view_memory.h"
-#include "view_rest.h"
+#include "view_indexing.h"
 #include "reader_options.h"
-#include "select.h"
+#include "window_select.h"
 
 /* Of a recording without an index the first PART_EVENTS events (a tenth of a second's work) are
  * shown while it is indexed, in this part of the memory; smaller files are there at once. */
@@ -224,7 +224,7 @@ static bool explain_fds_left_out(void *ctx, int32_t pid)
 }
 
 static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			      struct ty_held_back *out)
+			      struct ty_throttled *out)
 {
 	const struct reading *r = ctx;
 
@@ -232,7 +232,7 @@ static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t
 }
 
 static bool explain_quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-			  struct ty_held_back *out)
+			  struct ty_throttled *out)
 {
 	const struct reading *r = ctx;
 
@@ -449,10 +449,11 @@ static const struct ty_view_input *whole_shown(void *ctx, struct ty_err *err)
 static int show_growing(struct options *o, struct ty_session *s, struct ty_err *err)
 {
 	struct shown part = {0}, whole = {.o = o, .s = s};
-	struct ty_view_rest rest = {.s = s,
-				    .memory_bytes = s->memory_bytes / PART_SHARE * (PART_SHARE - 1),
-				    .shown = whole_shown,
-				    .ctx = &whole};
+	struct ty_view_indexing rest = {.s = s,
+					.memory_bytes =
+						s->memory_bytes / PART_SHARE * (PART_SHARE - 1),
+					.shown = whole_shown,
+					.ctx = &whole};
 	const struct ty_build_how how = {.memory_bytes = s->memory_bytes / PART_SHARE,
 					 .most = PART_EVENTS};
 	struct ty_session first;
@@ -464,12 +465,12 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 	if (!rc)
 		rc = shown_init(&part, o, &first, err);
 	part.in.rest = &rest;
-	part.in.rest_poll = ty_view_rest_poll;
+	part.in.rest_poll = ty_view_indexing_poll;
 	if (!rc) {
-		ty_view_rest_start(&rest);
+		ty_view_indexing_start(&rest);
 		rc = ty_app_run(&part.in, o->color, err);
 	}
-	ty_view_rest_stop(&rest);
+	ty_view_indexing_stop(&rest);
 	if (!rc && rest.rc && rest.rc != -TY_EINTR) {
 		*err = rest.err;
 		rc = rest.rc;

@@ -7,8 +7,8 @@
  */
 #include "view_export.h"
 #include "cli.h"
-#include "owner.h"
-#include "plain.h"
+#include "file_owner.h"
+#include "plain_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static int write_text(const struct ty_session *s, const char *path, uint64_t fro
 		ty_say("%s: %s\n", path, strerror(errno));
 		return 1;
 	}
-	ty_owner_give(fd);
+	ty_file_owner_give(fd);
 	status = command(ty_cmd_report, "report", s, from_ns, to_ns,
 			 (const char *[4]){json ? "--json" : NULL});
 	if (!status && !json) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "key_value.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "section.h"
 
 /* So much is decoded from its begin on, so that all calls that a part lies in are known. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plain.h"
+#include "plain_text.h"
 
 static void address_name(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n)
 {

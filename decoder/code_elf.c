@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "code_priv.h"
-#include "rd.h"
+#include "checked_read.h"
 
 enum { NAME_CORE = 5, GNU_NAME = 4 };
 

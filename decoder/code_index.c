@@ -156,21 +156,21 @@ static void list(struct ty_code_index *x, uint32_t number)
 	const struct ty_code_piece *p = &x->pieces.v[number];
 
 	if (p->from_ns < p->until_ns) /* not covered at once */
-		ty_interval_lists_add(&x->lists, stretch(x, p->lo),
-				      p->hi == UINT64_MAX ? x->n : stretch(x, p->hi), number);
+		ty_interval_tree_add(&x->lists, stretch(x, p->lo),
+				     p->hi == UINT64_MAX ? x->n : stretch(x, p->hi), number);
 }
 
 static int lists(struct ty_code_index *x)
 {
-	int r = ty_interval_lists_begin(&x->lists, x->n);
+	int r = ty_interval_tree_begin(&x->lists, x->n);
 
 	for (uint32_t i = 0; !r && i < x->pieces.n; i++)
 		list(x, i);
-	r = r ? r : ty_interval_lists_turn(&x->lists);
+	r = r ? r : ty_interval_tree_turn(&x->lists);
 	for (uint32_t i = 0; !r && i < x->pieces.n; i++)
 		list(x, i);
 	if (!r)
-		ty_interval_lists_end(&x->lists);
+		ty_interval_tree_end(&x->lists);
 	return r;
 }
 
@@ -200,14 +200,14 @@ int ty_code_index_make(struct ty_code_life *l)
 void ty_code_index_fini(struct ty_code_index *x)
 {
 	free(x->edge);
-	ty_interval_lists_fini(&x->lists);
+	ty_interval_tree_fini(&x->lists);
 	vec_fini(&x->pieces);
 }
 
 struct ty_code_piece ty_code_index_at(const struct ty_code_index *x, uint64_t t_ns, uint64_t addr)
 {
-	const struct ty_interval_lists *l = &x->lists;
-	uint64_t node = x->n ? ty_interval_lists_node(l, stretch(x, addr)) : 0;
+	const struct ty_interval_tree *l = &x->lists;
+	uint64_t node = x->n ? ty_interval_tree_node(l, stretch(x, addr)) : 0;
 
 	for (; node; node /= 2) {
 		uint32_t begin = l->first[node];

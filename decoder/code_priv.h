@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "code_map.h"
-#include "interval_lists.h"
+#include "interval_tree.h"
 #include "pair_map.h"
 #include "strtab.h"
 #include "vec.h"
@@ -56,7 +56,7 @@ struct ty_code_index {
 	uint64_t *edge; /* stretch i begins there */
 	uint32_t n;	/* stretches; 0: there is no mapping, all is one hole */
 	VEC(struct ty_code_piece) pieces;
-	struct ty_interval_lists lists; /* of pieces */
+	struct ty_interval_tree lists; /* of pieces */
 };
 
 /* An address space from an exec, a fork or its first mapping on. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Merging the streams of a trace. One cursor per stream holds the batch of one chunk (batch.h, made
- * ahead by ahead.h) and stands at its next item: a record, or a gap that comes before it. A binary
- * heap orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
+ * ahead by batch_ahead.h) and stands at its next item: a record, or a gap that comes before it. A
+ * binary heap orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
  *
  * Time never goes back in what is given out: a stamp smaller than the one before it in its own
  * stream is raised to that one. Kernels with an unsteady clock do this by nanoseconds; a step back
@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "events_priv.h"
-#include "rd.h"
+#include "checked_read.h"
 
 #define BACK_LIMIT_NS  1000000
 #define PREFETCH_ITEMS 16 /* another core wrote them */
@@ -63,12 +63,12 @@ int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 {
 	struct ty_batch *b;
 
-	ty_ahead_give(es->ahead, c->batch);
+	ty_batch_ahead_give(es->ahead, c->batch);
 	c->batch = NULL;
 	c->next = c->end = NULL;
 	if (c->chunk >= c->chunks)
 		return 0;
-	b = c->batch = ty_ahead_take(es->ahead, c->stream);
+	b = c->batch = ty_batch_ahead_take(es->ahead, c->stream);
 	if (!b)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", es->trace->path);
 	if (b->status) {
@@ -206,7 +206,7 @@ static int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 
 void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 {
-	ty_ahead_give(es->ahead, c->batch);
+	ty_batch_ahead_give(es->ahead, c->batch);
 	c->batch = NULL;
 	c->next = c->end = NULL;
 	c->any = c->damaged = c->has_record = false;
@@ -215,7 +215,7 @@ void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 	c->chunk = chunk;
 	for (uint32_t i = 0; i < chunk; i++)
 		c->done += ty_trace_chunk(es->trace, c->stream, i).raw_bytes;
-	ty_ahead_from(es->ahead, c->stream, chunk);
+	ty_batch_ahead_from(es->ahead, c->stream, chunk);
 }
 
 /* heap ---------------------------------------------------------------------------------------- */
@@ -270,10 +270,10 @@ static int start(struct ty_events *es, struct ty_err *err)
 {
 	if (es->trace->kept_from_ns)
 		return ty_events_seek(es, 0, err);
-	ty_ahead_stop(es->ahead);
+	ty_batch_ahead_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++)
 		ty_cursor_place(es, &es->cursors[i], 0);
-	ty_ahead_go(es->ahead);
+	ty_batch_ahead_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		int r = ty_cursor_load(es, &es->cursors[i], err);
 
@@ -353,7 +353,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 			}
 		es->all_bytes += s->raw_bytes;
 	}
-	es->ahead = ty_ahead_new(&es->src);
+	es->ahead = ty_batch_ahead_new(&es->src);
 	if (!es->ahead)
 		goto nomem;
 	*out = es;
@@ -372,7 +372,7 @@ void ty_events_close(struct ty_events *es)
 		ty_batch_free(es->cursors[i].batch);
 	for (unsigned i = 0; i < TY_LOOKUPS; i++)
 		ty_batch_free(es->lookup[i].batch);
-	ty_ahead_free(es->ahead);
+	ty_batch_ahead_free(es->ahead);
 	ty_batch_free(es->probe);
 	free(es->cursors);
 	free(es->heap);
@@ -382,7 +382,7 @@ void ty_events_close(struct ty_events *es)
 
 void ty_events_workers(struct ty_events *es, unsigned workers, uint64_t memory_bytes)
 {
-	ty_ahead_workers(es->ahead, workers, memory_bytes);
+	ty_batch_ahead_workers(es->ahead, workers, memory_bytes);
 }
 
 void ty_events_rest(struct ty_events *es)
@@ -395,7 +395,7 @@ void ty_events_rest(struct ty_events *es)
 		c->batch = NULL;
 		c->next = c->end = NULL;
 	}
-	ty_ahead_rest(es->ahead);
+	ty_batch_ahead_rest(es->ahead);
 }
 
 /* Head and union of ev from a record. */

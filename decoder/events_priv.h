@@ -3,7 +3,7 @@
 #ifndef TY_EVENTS_PRIV_H
 #define TY_EVENTS_PRIV_H
 
-#include "ahead.h"
+#include "batch_ahead.h"
 #include "events.h"
 
 /* Chunks that were looked up are kept, so many at most and so many bytes (or one larger one): as
@@ -62,7 +62,7 @@ struct ty_head_key {
 struct ty_events {
 	const struct ty_trace *trace;
 	struct ty_batch_source src;
-	struct ty_ahead *ahead;
+	struct ty_batch_ahead *ahead;
 	struct ty_cursor *cursors;
 	struct ty_head_key *heap;
 	uint32_t n, heap_n;

@@ -123,7 +123,7 @@ int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
 	t_ns = t_ns > kept ? t_ns : kept;
 	file_t = file_time(es, t_ns);
 	es->started = false;
-	ty_ahead_stop(es->ahead);
+	ty_batch_ahead_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		struct ty_cursor *c = &es->cursors[i];
 		uint32_t chunk = 0;
@@ -133,7 +133,7 @@ int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
 			return r;
 		ty_cursor_place(es, c, chunk);
 	}
-	ty_ahead_go(es->ahead);
+	ty_batch_ahead_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
 		int r = seek_cursor(es, &es->cursors[i], t_ns, err);
 

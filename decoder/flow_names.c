@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_names.h. Symbols of a file, and a process' perf map (name_list.h), are read when first
+/* See flow_names.h. Symbols of a file, and a process' perf map (symbol_list.h), are read when first
  * asked for. */
 #include "flow_names.h"
 
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "name_list.h"
+#include "symbol_list.h"
 #include "pair_map.h"
 #include "vec.h"
 
 struct perf_map {
 	char path[40];
-	struct ty_name_list *names; /* NULL: there is none */
+	struct ty_symbol_list *names; /* NULL: there is none */
 };
 
 struct ty_flow_names {
@@ -24,7 +24,7 @@ struct ty_flow_names {
 	ty_flow_symbols *make; /* NULL: ty_symbols_new */
 	void *ctx;
 	VEC(struct ty_symbols *) files;
-	struct ty_name_list *kernel;
+	struct ty_symbol_list *kernel;
 	struct ty_pair_map map_of; /* a process to its perf map */
 	VEC(struct perf_map *) maps;
 };
@@ -47,10 +47,10 @@ void ty_flow_names_free(struct ty_flow_names *n)
 	vec_each (s, &n->files)
 		ty_symbols_free(*s);
 	vec_each (m, &n->maps) {
-		ty_name_list_free((*m)->names);
+		ty_symbol_list_free((*m)->names);
 		free(*m);
 	}
-	ty_name_list_free(n->kernel);
+	ty_symbol_list_free(n->kernel);
 	vec_fini(&n->files);
 	vec_fini(&n->maps);
 	ty_pair_map_fini(&n->map_of);
@@ -100,9 +100,9 @@ static struct ty_symbols *symbols(struct ty_flow_names *n, int file)
 
 size_t ty_flow_names_kernel(struct ty_flow_names *n, const char *text, size_t bytes)
 {
-	ty_name_list_free(n->kernel);
-	n->kernel = ty_name_list_new(text, bytes, TY_NAMES_KALLSYMS);
-	return n->kernel ? ty_name_list_count(n->kernel) : 0;
+	ty_symbol_list_free(n->kernel);
+	n->kernel = ty_symbol_list_new(text, bytes, TY_NAMES_KALLSYMS);
+	return n->kernel ? ty_symbol_list_count(n->kernel) : 0;
 }
 
 /* What the process' JIT compiler says of its code. NULL: out of memory. */
@@ -121,7 +121,7 @@ static const struct perf_map *perf_map(struct ty_flow_names *n, int32_t pid)
 	}
 	snprintf(m->path, sizeof(m->path), "/tmp/perf-%d.map", (int)pid);
 	if (!ty_code_other(n->code, m->path, &b))
-		m->names = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_PERF_MAP);
+		m->names = ty_symbol_list_new((const char *)b.p, b.n, TY_NAMES_PERF_MAP);
 	*at = (uint32_t)n->maps.n - 1;
 	return m;
 }
@@ -131,9 +131,9 @@ static bool listed(struct ty_flow_names *n, int32_t pid, uint64_t ip, struct ty_
 {
 	bool kernel = ip >> 63;
 	const struct perf_map *m = kernel || pid < 0 ? NULL : perf_map(n, pid);
-	const struct ty_name_list *l = kernel ? n->kernel : m ? m->names : NULL;
+	const struct ty_symbol_list *l = kernel ? n->kernel : m ? m->names : NULL;
 
-	if (!l || !ty_name_list_find(l, ip, &out->function, &out->start, &out->size))
+	if (!l || !ty_symbol_list_find(l, ip, &out->function, &out->start, &out->size))
 		return false;
 	out->file = kernel ? "[kernel.kallsyms]" : m->path;
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a flow. flow.c is told what is in a recording; flow_ranges.c cuts its streams into
+ * Inside of a flow. flow.c is told what is in a recording; pt_ranges.c cuts its streams into
  * ranges where flow_search.c finds that they may be cut, and reads their bytes when they are
  * wanted; flow_work.c decodes ranges, on all CPUs,
  * ahead of the reader; flow_pull.c is the reader: it makes items of what was decoded, and merges
@@ -198,7 +198,7 @@ bool ty_flow_is_border(const struct ty_pt_point *p);
  * other, and the first one, whatever it is. 0; -TY_ENOMEM; what reading failed with. */
 int ty_flow_search(ty_flow_blocks *blocks);
 
-/* ---- flow_ranges.c ---- */
+/* ---- pt_ranges.c ---- */
 
 /* Cut all streams into f->ranges, coarsely where that can be. 0; -TY_ENOMEM; what reading failed
  * with. */

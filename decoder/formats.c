@@ -14,7 +14,7 @@
 
 #include "format_text.h"
 #include "formats_priv.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "trace.h"
 
 /* Which fields a kind uses, in slot order; "a|b": the same thing under two names. */

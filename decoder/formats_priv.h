@@ -11,7 +11,7 @@
 #include "event.h"
 #include "format_text.h"
 #include "formats.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "trace.h"
 #include "vec.h"
 

@@ -8,7 +8,7 @@
 #include "compare.h"
 #include "err.h"
 #include "pair_map.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "vec.h"
 
 #define MAGIC 0x4a695444u

@@ -7,7 +7,7 @@
 #ifndef TY_MEM_AHEAD_H
 #define TY_MEM_AHEAD_H
 
-#include "mem_side.h"
+#include "mem_sideband.h"
 
 /* Begin anew with the queues at their start: batches of some items for all, and the threads.
  * 0 or -TY_ENOMEM; without threads where they cannot be made. */

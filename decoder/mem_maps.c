@@ -4,7 +4,7 @@
  * their parents had when they were forked. A look-up takes log(mappings)^2 for each generation,
  * however they lie.
  */
-#include "mem_side.h"
+#include "mem_sideband.h"
 
 #include <stdlib.h>
 
@@ -81,7 +81,7 @@ int ty_mem_map_index_make(struct ty_mem_stream *s)
 	if (!n || r)
 		return r;
 	by_time = malloc(n * sizeof(*by_time));
-	r = by_time ? ty_interval_lists_begin(&x->lists, x->n) : -TY_ENOMEM;
+	r = by_time ? ty_interval_tree_begin(&x->lists, x->n) : -TY_ENOMEM;
 	for (uint32_t i = 0; !r && i < n; i++)
 		by_time[i] = i;
 	if (!r)
@@ -91,21 +91,21 @@ int ty_mem_map_index_make(struct ty_mem_stream *s)
 			const struct ty_mem_map *m = &s->maps.v[by_time[i]];
 			struct ty_mem_edge from = {m->pid, m->addr};
 
-			ty_interval_lists_add(&x->lists, stretch1(x, from) - 1,
-					      stretch1(x, end_of(m)) - 1, by_time[i]);
+			ty_interval_tree_add(&x->lists, stretch1(x, from) - 1,
+					     stretch1(x, end_of(m)) - 1, by_time[i]);
 		}
-		r = pass ? 0 : ty_interval_lists_turn(&x->lists);
+		r = pass ? 0 : ty_interval_tree_turn(&x->lists);
 	}
 	free(by_time);
 	if (!r)
-		ty_interval_lists_end(&x->lists);
+		ty_interval_tree_end(&x->lists);
 	return r;
 }
 
 void ty_mem_map_index_fini(struct ty_mem_map_index *x)
 {
 	free(x->edge);
-	ty_interval_lists_fini(&x->lists);
+	ty_interval_tree_fini(&x->lists);
 	*x = (struct ty_mem_map_index){0};
 }
 
@@ -160,12 +160,12 @@ static const struct ty_mem_map *own(const struct ty_mem_stream *s, int32_t pid, 
 				    const struct ty_mem_map **early)
 {
 	const struct ty_mem_life *life = life_at(s, pid, ts);
-	const struct ty_interval_lists *l = &s->map_index.lists;
+	const struct ty_interval_tree *l = &s->map_index.lists;
 	uint32_t at = stretch1(&s->map_index, (struct ty_mem_edge){pid, addr});
 	const struct ty_mem_map *best = NULL, *m;
 
 	*early = NULL;
-	for (uint64_t node = at ? ty_interval_lists_node(l, at - 1) : 0; node; node /= 2) {
+	for (uint64_t node = at ? ty_interval_tree_node(l, at - 1) : 0; node; node /= 2) {
 		uint32_t end = l->first[node + 1];
 		uint32_t next =
 			partition_point(i, l->first[node], end, s->maps.v[l->entry[i]].ts_ns <= ts);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The streams of memory samples and their merge by time (mem_stream.h). The side band's reading is
- * mem_side.c, decoding ahead by threads mem_ahead.c. A heap holds the next item of every stream;
- * budget per item: its decoding, log2 of the streams comparisons, and a step along the CPU's list
- * of switches.
+ * mem_sideband.c, decoding ahead by threads mem_ahead.c. A heap holds the next item of every
+ * stream; budget per item: its decoding, log2 of the streams comparisons, and a step along the
+ * CPU's list of switches.
  */
 #include "mem_stream.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "mem_ahead.h"
-#include "mem_side.h"
+#include "mem_sideband.h"
 
 #define BUF_BYTES (128u << 10)
 
@@ -91,7 +91,7 @@ static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *
 	if (m->who == TY_MEM_WHO_UNKNOWN && q->cpu >= 0 && m->has & TY_MEM_HAS_TIME) {
 		struct ty_mem_run run;
 
-		if (ty_mem_side_run(s, (uint32_t)q->cpu, m->ts_ns, &q->switch_at, &run)) {
+		if (ty_mem_sideband_run(s, (uint32_t)q->cpu, m->ts_ns, &q->switch_at, &run)) {
 			m->tid = run.tid;
 			m->pid = run.pid;
 			m->who = TY_MEM_WHO_SWITCH;
@@ -99,12 +99,12 @@ static void who(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem *
 	}
 	/* Where switches are recorded they know better, also that they do not know. */
 	if (m->who == TY_MEM_WHO_UNKNOWN && q->ring_tid >= 0 &&
-	    (q->cpu < 0 || !ty_mem_side_has_runs(s, (uint32_t)q->cpu))) {
+	    (q->cpu < 0 || !ty_mem_sideband_has_runs(s, (uint32_t)q->cpu))) {
 		m->tid = q->ring_tid;
 		m->who = TY_MEM_WHO_RING;
 	}
 	if (m->who != TY_MEM_WHO_UNKNOWN && m->pid < 0)
-		m->pid = ty_mem_side_pid(s, m->tid);
+		m->pid = ty_mem_sideband_pid(s, m->tid);
 }
 
 int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem_item *out,
@@ -235,7 +235,7 @@ static int advance(struct ty_mem_stream *s, uint32_t i, struct ty_err *err)
 
 static int start(struct ty_mem_stream *s, struct ty_err *err)
 {
-	int r = ty_mem_side_samples(s, err);
+	int r = ty_mem_sideband_samples(s, err);
 
 	if (!r && s->samples)
 		r = ty_sorted_runs_rewind(s->samples, err);
@@ -338,7 +338,7 @@ int ty_mem_open(struct ty_perf *p, struct ty_mem_stream **out, struct ty_err *er
 	s->perf = p;
 	s->read = perf_read;
 	s->ctx = p;
-	r = ty_mem_side_read(s, err);
+	r = ty_mem_sideband_read(s, err);
 	if (!r && !s->facts.spe && !s->facts.samples)
 		r = ty_fail(
 			err, TY_ENOTFOUND, TY_NO_OFFSET,

@@ -7,7 +7,7 @@
 
 #include "err.h"
 #include "format_text.h"
-#include "rd.h"
+#include "checked_read.h"
 
 enum { TYPE_PADDING = 29, TYPE_TIME_EXTEND = 30, TYPE_TIME_STAMP = 31 };
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "err.h"
-#include "rd.h"
+#include "checked_read.h"
 
 #define WIDTHS(h, kind, slot)                                                                      \
 	[h] = {kind, 1, 0, slot}, [(h) + 0x10] = {kind, 2, 0, slot},                               \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "spe_packet.h"
 
 #define LOW56 ((1ull << 56) - 1)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "digits.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "syscall_constants.h"
 #include "syscalls.h"
 

@@ -167,7 +167,7 @@ enum ty_wait_on {
 enum ty_wait_class { TY_WAIT_DEFINITE, TY_WAIT_PEER, TY_WAIT_END, TY_WAIT_IDLE };
 
 /* What a call sends to another thread or receives from one. */
-enum ty_talk_says {
+enum ty_syscall_ipc_says {
 	TY_GIVES = 1,	  /* hands something over */
 	TY_SIGNALS = 2,	  /* a signal */
 	TY_TAKES = 4,	  /* what was handed over */
@@ -215,7 +215,7 @@ struct ty_sysrow {
 	uint8_t wait_on;      /* enum ty_wait_on */
 	uint8_t wait_class;   /* enum ty_wait_class */
 	bool zero_is_timeout; /* a result of 0 says that its time was up */
-	uint8_t says;	      /* enum ty_talk_says; 0: neither sends nor receives */
+	uint8_t says;	      /* enum ty_syscall_ipc_says; 0: neither sends nor receives */
 	int8_t gives, takes;  /* with says: the argument with the descriptor that is sent to
 			       * (connected to, closed), received from (accepted at); -1: none */
 	uint8_t fds;	      /* enum ty_fds_effect */

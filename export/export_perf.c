@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chosen.h"
+#include "window_filter.h"
 #include "comms.h"
-#include "export_side.h"
+#include "export_sideband.h"
 #include "format_text.h"
 #include "key_value.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -191,16 +191,16 @@ static void put_event(struct export *x, const struct ty_event *ev)
 
 static bool chosen(const struct export *x, const struct ty_event *ev)
 {
-	if (!ty_chosen_cpu(x->w, ev->cpu))
+	if (!ty_window_has_cpu(x->w, ev->cpu))
 		return false;
 	if (ev->kind == TY_EV_GAP)
-		return x->any && ty_chosen_gap(x->w, ev);
+		return x->any && ty_window_has_gap(x->w, ev);
 	return ev->ts_ns >= x->w->from_ns && ev->ts_ns < x->w->to_ns &&
-	       ty_chosen_tid(x->w, ev->tid) &&
-	       (!x->w->comms_n || ty_chosen_comm(x->w, ty_comms_get(x->comms, ev->tid)));
+	       ty_window_has_tid(x->w, ev->tid) &&
+	       (!x->w->comms_n || ty_window_has_comm(x->w, ty_comms_get(x->comms, ev->tid)));
 }
 
-static int put_events(struct export *x, struct ty_export_side *side, struct ty_err *err)
+static int put_events(struct export *x, struct ty_export_sideband *side, struct ty_err *err)
 {
 	struct ty_event ev;
 	uint64_t last = 0;
@@ -210,8 +210,8 @@ static int put_events(struct export *x, struct ty_export_side *side, struct ty_e
 		last = ev.ts_ns;
 		if (ev.ts_ns >= x->w->to_ns && ty_events_past(x->s->events, x->w->to_ns))
 			break;
-		r = ty_export_side_until(side, ev.ts_ns < x->w->to_ns ? ev.ts_ns : x->w->to_ns - 1,
-					 err);
+		r = ty_export_sideband_until(
+			side, ev.ts_ns < x->w->to_ns ? ev.ts_ns : x->w->to_ns - 1, err);
 		if (r)
 			return r;
 		if (ty_comms_feed(x->comms, &ev) || ty_tgids_feed(x->tgids, &ev))
@@ -232,7 +232,7 @@ static int put_events(struct export *x, struct ty_export_side *side, struct ty_e
 	if (!r && last && x->w->from_ns > last)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
 			       "%s: --from is after the end of the recording", x->s->trace->path);
-	return r < 0 ? r : ty_export_side_until(side, x->w->to_ns - 1, err);
+	return r < 0 ? r : ty_export_sideband_until(side, x->w->to_ns - 1, err);
 }
 
 /* The tracepoints that occurred, as events. */
@@ -386,19 +386,19 @@ static void put_machine(struct export *x)
 static int all(struct export *x, struct ty_err *err)
 {
 	const struct ty_trace *t = x->s->trace;
-	struct ty_export_side *side;
+	struct ty_export_sideband *side;
 	bool any;
 	int r;
 
 	put_machine(x);
-	r = ty_export_side_new(t, x->out, x->w, x->comms, &side, err);
+	r = ty_export_sideband_new(t, x->out, x->w, x->comms, &side, err);
 	if (r)
 		return r;
 	r = put_events(x, side, err);
 	any = side || x->done->events;
-	x->done->aux_bytes = ty_export_side_aux(side);
-	x->done->uncut = ty_export_side_uncut(side);
-	ty_export_side_free(side);
+	x->done->aux_bytes = ty_export_sideband_aux(side);
+	x->done->uncut = ty_export_sideband_uncut(side);
+	ty_export_sideband_free(side);
 	if (r)
 		return r;
 	if (!any)

@@ -21,7 +21,7 @@
 
 #include "buf.h"
 #include "perf_file.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "spool_file.h"
 
 #define WINDOW	  (256u << 10)

@@ -14,7 +14,7 @@
 
 #include "perf_file.h"
 #include "partition.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "compare.h"
 
 #define META_BYTES (256ull << 20)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fresh_file.h"
+#include "atomic_file.h"
 #include "perf_data.h"
 #include "vec.h"
 
@@ -103,7 +103,7 @@ int ty_perf_out_new(const char *path, struct ty_perf_out **out, struct ty_err *e
 	ty_buf_init(&o->buf, FLUSH);
 	for (unsigned i = 0; i < TY_PERF_F_COUNT; i++)
 		ty_buf_init(&o->feature[i], FEATURE_BYTES);
-	o->fd = ty_fresh_open(path, -1, false, &o->unfinished, err);
+	o->fd = ty_atomic_file_open(path, -1, false, &o->unfinished, err);
 	if (o->fd < 0) {
 		int r = o->fd;
 
@@ -119,7 +119,7 @@ void ty_perf_out_free(struct ty_perf_out *o)
 {
 	if (!o)
 		return;
-	ty_fresh_remove(&o->unfinished);
+	ty_atomic_file_remove(&o->unfinished);
 	if (o->fd >= 0)
 		close(o->fd);
 	vec_each (e, &o->events) {
@@ -332,7 +332,7 @@ int ty_perf_out_finish(struct ty_perf_out *o, struct ty_err *err)
 	if (!o->err.code)
 		put_head(o, attrs_at);
 	if (!o->err.code)
-		ty_fresh_place(o->fd, &o->unfinished, o->path, -1, &o->err);
+		ty_atomic_file_place(o->fd, &o->unfinished, o->path, -1, &o->err);
 	if (o->err.code && err)
 		*err = o->err;
 	return o->err.code ? -(int)o->err.code : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writing a perf.data file, file form: records as they come, then features, events and the header.
- * The file takes its place at the end (fresh_file.h): what fails leaves nothing behind. Failures
+ * The file takes its place at the end (atomic_file.h): what fails leaves nothing behind. Failures
  * are kept and told by ty_perf_out_finish, so that a writer may put many records and look once.
  *
  * Format: linux tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/header.c.

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "rd.h"
+#include "checked_read.h"
 
 #define WORTH_BYTES (4u << 20)
 #define HOLD_BYTES  (256u << 20)
@@ -26,7 +26,7 @@ struct cpu {
 	bool unsorted;
 	uint64_t given; /* time of the last record given on */
 	bool any;	/* one was */
-	struct ty_page_out out;
+	struct ty_page_writer out;
 };
 
 struct ty_perf_queue {
@@ -57,7 +57,7 @@ void ty_perf_queue_free(struct ty_perf_queue *q)
 		ty_buf_fini(&q->cpu[i].bytes);
 		ty_buf_fini(&q->cpu[i].spare);
 		vec_fini(&q->cpu[i].out.data.chunks);
-		ty_page_out_fini(&q->cpu[i].out);
+		ty_page_writer_fini(&q->cpu[i].out);
 	}
 	free(q->cpu);
 	free(q);
@@ -100,7 +100,7 @@ static int give(struct ty_perf_queue *q, struct cpu *c, const struct entry *e, s
 	}
 	c->given = e->ts;
 	c->any = true;
-	return ty_page_out_add(&c->out, q->sink, e->ts, p, e->n, err);
+	return ty_page_writer_add(&c->out, q->sink, e->ts, p, e->n, err);
 }
 
 /* Give on what is not later than limit. */
@@ -267,11 +267,11 @@ int ty_perf_queue_finish(struct ty_perf_queue *q, uint64_t *late, struct ty_err 
 	int r = give_all(q, UINT64_MAX, err);
 
 	for (uint32_t i = 0; i < q->cpus && !r; i++) {
-		struct ty_page_out *o = &q->cpu[i].out;
+		struct ty_page_writer *o = &q->cpu[i].out;
 
 		if (!o->raw && !o->missed)
 			continue;
-		r = ty_page_out_finish(o, q->sink, i, err);
+		r = ty_page_writer_finish(o, q->sink, i, err);
 		o->data = (struct ty_stream_data){0}; /* the trace's now */
 	}
 	*late = q->late;

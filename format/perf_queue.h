@@ -11,7 +11,7 @@
 #ifndef TY_PERF_QUEUE_H
 #define TY_PERF_QUEUE_H
 
-#include "page_out.h"
+#include "ring_page_writer.h"
 
 struct ty_perf_queue;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A perf.data file while it is read as a trace: what its reader (trace_perf.c) and what makes
- * events of perf's own records (perf_made.c) share. */
+ * events of perf's own records (perf_thread_events.c) share. */
 #ifndef TY_PERF_READING_H
 #define TY_PERF_READING_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "rd.h"
+#include "checked_read.h"
 
 #define S_IN_TAIL                                                                                  \
 	(TY_PERF_S_TID | TY_PERF_S_TIME | TY_PERF_S_ID | TY_PERF_S_STREAM_ID | TY_PERF_S_CPU |     \

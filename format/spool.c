@@ -28,7 +28,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "fresh_file.h"
+#include "atomic_file.h"
 #include "spool_file.h"
 #include "trace_dat.h"
 
@@ -69,7 +69,7 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 	}
 	s->fd = -1;
 	s->page_size = page_size;
-	s->fd = ty_fresh_open(path, -1, false, &s->name, err);
+	s->fd = ty_atomic_file_open(path, -1, false, &s->name, err);
 	r = s->fd < 0 ? s->fd : 0;
 	memcpy(head.magic, TY_SPOOL_MAGIC, sizeof(head.magic));
 	if (!r && ty_pwrite(s->fd, &head, sizeof(head), 0))
@@ -87,7 +87,7 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 
 int ty_spool_publish(struct ty_spool *s, struct ty_err *err)
 {
-	int r = s->published ? 0 : ty_fresh_place(s->fd, &s->name, s->path, -1, err);
+	int r = s->published ? 0 : ty_atomic_file_place(s->fd, &s->name, s->path, -1, err);
 
 	s->published |= !r;
 	return r;
@@ -95,8 +95,8 @@ int ty_spool_publish(struct ty_spool *s, struct ty_err *err)
 
 void ty_spool_discard(struct ty_spool *s)
 {
-	ty_fresh_remove(&s->name);
-	if (s->published && ty_fresh_is_at(s->path, s->fd))
+	ty_atomic_file_remove(&s->name);
+	if (s->published && ty_atomic_file_is_at(s->path, s->fd))
 		unlink(s->path);
 	s->published = false;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "rd.h"
+#include "checked_read.h"
 #include "trace_file.h"
 
 uint32_t ty_spool_head_crc(const struct ty_spool_chunk *c)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spool_finish.h"
+#include "trace_v7_write.h"
 
 enum { THREADS_MAX = 64 };
 
@@ -24,7 +24,7 @@ struct repack {
 	struct ty_err err;
 };
 
-bool ty_finish_is_lz4(const struct ty_spool_chunk *h)
+bool ty_v7_is_lz4(const struct ty_spool_chunk *h)
 {
 	return h->type == TY_SPOOL_DATA && h->flags & TY_SPOOL_LZ4;
 }
@@ -39,7 +39,7 @@ static int repack_one(const struct repack *k, struct ty_spool_ent *e, struct ty_
 	ty_buf_reset(raw);
 	r = ty_spool_chunk_read(k->spool->fd, e, raw);
 	if (r)
-		return ty_finish_bad_chunk(k->spool, e, r, err);
+		return ty_v7_bad_chunk(k->spool, e, r, err);
 	h.flags &= (uint16_t)~TY_SPOOL_LZ4;
 	r = ty_spool_pack(w, &h, raw->p, h.raw, packed, ty_spool_packed_max(k->raw_max), &len, err);
 	if (r)
@@ -70,14 +70,14 @@ static void *part_main(void *arg)
 		if (i >= k->scan->ents.n)
 			break;
 		e = &k->scan->ents.v[i];
-		if (!ty_finish_is_lz4(&e->h))
+		if (!ty_v7_is_lz4(&e->h))
 			continue;
 		was = e->h.stored;
 		r = repack_one(k, e, w, &raw, packed, &err);
 		/* What became smaller need not be copied any more. */
 		atomic_fetch_add(&k->spool->done, e->h.raw + was - e->h.stored);
 		if (pthread_equal(pthread_self(), k->caller))
-			ty_finish_tell(k->spool);
+			ty_v7_tell(k->spool);
 	}
 	if (r && !atomic_exchange(&k->failed, true))
 		k->err = err; /* read when all have ended */
@@ -106,7 +106,7 @@ int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_er
 	size_t chunks = 0;
 
 	vec_each (e, &scan->ents) {
-		if (!ty_finish_is_lz4(&e->h))
+		if (!ty_v7_is_lz4(&e->h))
 			continue;
 		chunks++;
 		k.raw_max = e->h.raw > k.raw_max ? e->h.raw : k.raw_max;

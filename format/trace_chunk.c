@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "rd.h"
+#include "checked_read.h"
 #include "trace_file.h"
 
 static uint32_t whole_pages(const struct ty_stream_data *d, uint32_t raw)

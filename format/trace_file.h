@@ -6,7 +6,7 @@
 #ifndef TY_TRACE_FILE_H
 #define TY_TRACE_FILE_H
 
-#include "in.h"
+#include "bounded_input.h"
 #include "spool_file.h"
 #include "trace.h"
 #include "trace_dat.h"

@@ -3,9 +3,10 @@
  * A perf.data file with tracepoints (perf record -e 'sched:*', perf trace record, perf sched
  * record) or with Intel PT as a trace: samples of tracepoints are the events, their raw data is
  * what a ring page holds, too. One pass over the file puts them into ring pages of a nameless file
- * (page_out.h), in order (perf_queue.h); from there on nothing is different from other traces.
+ * (ring_page_writer.h), in order (perf_queue.h); from there on nothing is different from other
+ * traces.
  *
- * perf's own records of threads are events, too, and a table of threads: perf_made.c.
+ * perf's own records of threads are events, too, and a table of threads: perf_thread_events.c.
  *
  * Format: perf_data.h; HEADER_TRACING_DATA: tools/perf/util/trace-event-read.c, the metadata of
  * trace.dat 6.
@@ -18,7 +19,7 @@
 
 #include "compare.h"
 #include "perf_reading.h"
-#include "rd.h"
+#include "checked_read.h"
 
 #define ATTR_FREQ	 (1u << 10)
 #define ATTR_USE_CLOCKID (1u << 25)

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "compare.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "trace_file.h"
 
 #define OPTION_SECTIONS_MAX 4096

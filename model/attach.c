@@ -2,7 +2,7 @@
 /*
  * From a store with a body to a model: tables and sections are found and every number that is
  * used as an index later is checked, whoever wrote it. What rows say of other rows (threads,
- * strings) is checked when it is read (columns.c).
+ * strings) is checked when it is read (model_queries.c).
  */
 #include "model_priv.h"
 

@@ -8,7 +8,7 @@
  * them), so that a file that holds them twice does not count twice.
  */
 #include "builder.h"
-#include "coder.h"
+#include "block_coder.h"
 #include "key_value.h"
 
 #include <inttypes.h>
@@ -129,7 +129,7 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 		b->index = ty_index_begin(&ty_index_of_model, b->store, facts->index_of,
 					  facts->index_fd);
 	if (facts->aside)
-		b->coder = ty_coder_new();
+		b->coder = ty_block_coder_new();
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		b->fill[i].coder = b->coder;
 	return b;
@@ -141,7 +141,7 @@ nomem:
 /* From here on the builder codes blocks itself. */
 static void stop_coder(struct ty_builder *b)
 {
-	ty_build_fail(b, ty_coder_free(b->coder));
+	ty_build_fail(b, ty_block_coder_free(b->coder));
 	b->coder = NULL;
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		b->fill[i].coder = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builder's inside, shared by build.c (front), sched_state.c (threads and CPUs), identity.c
- * (who is who), syscall_spans.c (calls) and finish.c (the end).
+ * The builder's inside, shared by build.c (front), sched_state.c (threads and CPUs),
+ * thread_identity.c (who is who), syscall_spans.c (calls) and build_finish.c (the end).
  *
  * While events come in, each thread and each CPU has one open span; when it closes, its row goes to
  * its table, and every full block of rows to the store: building is spilling. A row of a thread's
@@ -129,7 +129,7 @@ struct ty_builder {
 
 	struct ty_store *store;	      /* the model's, when it is finished */
 	struct ty_index_write *index; /* belongs to the store; NULL: none is written */
-	struct ty_coder *coder;	      /* until ty_builder_finish; NULL: none */
+	struct ty_block_coder *coder; /* until ty_builder_finish; NULL: none */
 	struct ty_table_fill fill[TY_TABLES];
 	struct ty_name_log names;
 	struct ty_io_log ios;
@@ -150,7 +150,8 @@ static inline bool ty_is_thread(uint32_t cur)
 /* build.c: make sure b->cpu[cpu] is there; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
 int ty_builder_cpu(struct ty_builder *b, uint32_t cpu);
 
-/* identity.c -------------------------------------------------------------------------------- */
+/* thread_identity.c
+ * -------------------------------------------------------------------------------- */
 int ty_identity_init(struct ty_builder *b);
 /* The life that tid names now (it may have ended); TY_NONE. */
 uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
@@ -266,11 +267,12 @@ const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *ru
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
 void ty_calls_finish(struct ty_builder *b, uint64_t end);
 
-/* finish.c ---------------------------------------------------------------------------------- */
+/* build_finish.c ----------------------------------------------------------------------------------
+ */
 /* Everything to the store, and the store to m (zero before). 0 or -TY_E.... */
 int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m);
 
-/* finish.c: to be asked every few thousand rows of finishing; -TY_EINTR when it shall end. */
+/* build_finish.c: to be asked every few thousand rows of finishing; -TY_EINTR when it shall end. */
 static inline int ty_build_go_on(const struct ty_builder *b, double part)
 {
 	return !b->facts.finishing || b->facts.finishing(b->facts.finishing_ctx, part) ? 0

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "model_priv.h"
-#include "owner.h"
+#include "file_owner.h"
 
 #define MAGIC	"tarryidx"
 #define VERSION 7u	    /* to be raised when the same trace gives another model */
@@ -128,8 +128,8 @@ static void give(int fd, const char *path)
 	struct stat st;
 
 	dir_of(path, dir);
-	if (!stat(dir, &st) && st.st_uid != geteuid() && ty_owner_is_ours(st.st_uid))
-		ty_owner_give(fd);
+	if (!stat(dir, &st) && st.st_uid != geteuid() && ty_file_owner_is_ours(st.st_uid))
+		ty_file_owner_give(fd);
 }
 
 static void make_folder(const char *path)
@@ -199,7 +199,7 @@ static struct ty_store *load(const struct ty_index_kind *kind, const char *path,
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ty_owner_is_ours(st.st_uid) &&
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && ty_file_owner_is_ours(st.st_uid) &&
 	    pread(fd, page, sizeof(page), 0) == sizeof(page)) {
 		memcpy(&h, page, sizeof(h));
 		if (!memcmp(h.magic, MAGIC, 8) && h.version == VERSION &&
@@ -361,7 +361,8 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 	w->kind = kind;
 	dir_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */
-	if (beside(kind, trace_path, w->final) && !stat(dir, &st) && ty_owner_is_ours(st.st_uid))
+	if (beside(kind, trace_path, w->final) && !stat(dir, &st) &&
+	    ty_file_owner_is_ours(st.st_uid))
 		fd = create(w->final, w->temp);
 	if (fd < 0 && cached(kind, trace_path, true, w->final))
 		fd = create(w->final, w->temp);

@@ -8,7 +8,7 @@
 #include "mem_points.h"
 #include "store.h"
 
-struct ty_coder;
+struct ty_block_coder;
 
 /* A sample whose instruction and thread have no numbers yet. */
 struct ty_mem_pending {
@@ -22,7 +22,7 @@ struct ty_mem_pending {
 
 struct ty_mem_build {
 	struct ty_table_fill fill;
-	struct ty_coder *coder;
+	struct ty_block_coder *coder;
 	struct ty_mem_codes *codes;
 	struct ty_mem_ids threads;
 	struct ty_mem_pending pending[TY_MEM_PENDING]; /* a ring */

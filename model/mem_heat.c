@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "big.h"
+#include "huge_alloc.h"
 #include "compare.h"
 #include "partition.h"
 
@@ -133,7 +133,7 @@ static int put_in_order(struct ty_mem_heat *h, uint32_t strip, const struct ty_m
 {
 	uint64_t from = h->first[strip], to = h->first[strip + 1];
 	struct timed *piece = malloc(PIECE * sizeof(*piece));
-	uint32_t *room = ty_big_alloc((to - from) * sizeof(*room));
+	uint32_t *room = ty_huge_alloc((to - from) * sizeof(*room));
 	int r = piece && room ? 0 : -TY_ENOMEM;
 
 	for (uint64_t i = from; !r && i < to; i += PIECE) {
@@ -207,7 +207,7 @@ static int fill(struct ty_mem_heat *h, enum ty_mem_heat_by by, const struct ty_m
 		groups += (h->first[s + 1] - h->first[s] + GROUP - 1) / GROUP;
 	}
 	h->first_group[h->strips] = groups;
-	h->index = ty_big_alloc((h->first[h->strips] + 1) * sizeof(*h->index));
+	h->index = ty_huge_alloc((h->first[h->strips] + 1) * sizeof(*h->index));
 	h->group = calloc(groups + 1, sizeof(*h->group));
 	seen = calloc((size_t)h->strips + 1, sizeof(*seen));
 	last_ns = calloc((size_t)h->strips + 1, sizeof(*last_ns));

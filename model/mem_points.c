@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "block_column.h"
-#include "coder.h"
+#include "block_coder.h"
 
 #define CODER_ROWS (1u << 15) /* from so many on a thread is worth its fresh memory */
 
@@ -195,7 +195,7 @@ static int push(struct ty_mem_points *p, const struct row *w)
 	struct ty_mem_build *b = p->build;
 
 	if (p->n == CODER_ROWS && !b->part)
-		b->fill.coder = b->coder = ty_coder_new();
+		b->fill.coder = b->coder = ty_block_coder_new();
 	return ty_table_push(&b->fill, 0, w);
 }
 
@@ -351,7 +351,7 @@ static void build_free(struct ty_mem_points *p)
 
 	if (!b)
 		return;
-	(void)ty_coder_free(b->coder);
+	(void)ty_block_coder_free(b->coder);
 	ty_table_fill_fini(&b->fill);
 	ty_mem_codes_free(b->codes);
 	ty_mem_ids_fini(&b->threads);
@@ -369,7 +369,7 @@ int ty_mem_points_end(struct ty_mem_points *p)
 		r = settle(p);
 	if (!r)
 		r = ty_table_seal(&b->fill, 0, b->key_ns);
-	e = ty_coder_free(b->coder);
+	e = ty_block_coder_free(b->coder);
 	b->fill.coder = b->coder = NULL;
 	r = r ? r : e;
 	if (!r)

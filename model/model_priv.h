@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The model behind model.h: tables (table.h) and a few small arrays, all in one store (store.h),
- * the same whether it was just built or is an index file (index_file.h). finish.c writes them,
- * attach.c finds them again and checks every number; const afterwards.
+ * the same whether it was just built or is an index file (index_file.h). build_finish.c writes
+ * them, attach.c finds them again and checks every number; const afterwards.
  */
 #ifndef TY_MODEL_PRIV_H
 #define TY_MODEL_PRIV_H

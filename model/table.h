@@ -130,8 +130,9 @@ struct ty_table_fill {
 	struct ty_store *store;
 	uint64_t rows;
 	VEC(struct ty_track_fill) track;
-	struct ty_coder *coder; /* borrowed; codes full blocks meanwhile. NULL: no thread does */
-	uint8_t *spare;		/* full-sized buffers that the coder is done with, linked */
+	struct ty_block_coder
+		*coder; /* borrowed; codes full blocks meanwhile. NULL: no thread does */
+	uint8_t *spare; /* full-sized buffers that the coder is done with, linked */
 	/* The coder's, while there is one: */
 	VEC(struct ty_track_chain) chain;
 	VEC(struct ty_block_ref) ref; /* in the order of coding */
@@ -190,7 +191,7 @@ static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const vo
 	memcpy(p, row, row_bytes);
 	return 0;
 }
-/* Code rows as the next block of the track (coder.h). */
+/* Code rows as the next block of the track (block_coder.h). */
 int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
 		  uint64_t end_ns);
 /* Forget all rows. */

@@ -2,7 +2,7 @@
 /* Filling tables: open blocks and their coding; see table.h. */
 #include <stdlib.h>
 
-#include "coder.h"
+#include "block_coder.h"
 #include "table.h"
 
 #define GROUPS	  (TY_BLOCK_ROWS / TY_GROUP_ROWS)
@@ -464,7 +464,8 @@ static int code_open(struct ty_table_fill *f, uint32_t track, uint64_t end)
 	if (!f->coder)
 		return ty_table_code(f, track, rows, n, end);
 	t->open = NULL;
-	return ty_coder_put(f->coder, f, track, rows, n, end, t->cap == TY_BLOCK_ROWS, &t->open);
+	return ty_block_coder_put(f->coder, f, track, rows, n, end, t->cap == TY_BLOCK_ROWS,
+				  &t->open);
 }
 
 static int grow(struct ty_track_fill *t, unsigned row_bytes)

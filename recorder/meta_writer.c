@@ -101,7 +101,8 @@ static int put_file(struct ty_meta *m, int dir, const char *path, enum ty_spool_
 	return r;
 }
 
-static int put_formats(struct ty_meta *m, int root, const struct ty_evset *set, struct ty_err *err)
+static int put_formats(struct ty_meta *m, int root, const struct ty_event_set *set,
+		       struct ty_err *err)
 {
 	char path[400];
 	struct dirent *e;
@@ -130,7 +131,7 @@ static int put_formats(struct ty_meta *m, int root, const struct ty_evset *set, 
 	return r;
 }
 
-int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_evset *set,
+int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_event_set *set,
 		  const struct ty_instance *const *inst, const char *const *names, unsigned n,
 		  unsigned cpu_count, const char *clock, struct ty_err *err)
 {

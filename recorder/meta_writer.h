@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "evset.h"
+#include "event_set.h"
 #include "spool.h"
 #include "tracefs.h"
 #include "vec.h"
@@ -42,7 +42,7 @@ int ty_meta_section(struct ty_meta *m, enum ty_section section, const char *text
  * All that is known before the first event: page and event headers, formats of the tracer's own and
  * of the enabled events, printk formats, uname, version, CPU count, the buffers with their clock.
  */
-int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_evset *set,
+int ty_meta_start(struct ty_meta *m, const char *root, const struct ty_event_set *set,
 		  const struct ty_instance *const *inst, const char *const *names, unsigned n,
 		  unsigned cpu_count, const char *clock, struct ty_err *err);
 

@@ -230,7 +230,7 @@ static void release(struct recording *r)
 	ty_steal_close(&r->steal);
 	ty_buf_fini(&r->stolen);
 	ty_buf_fini(&r->held_back);
-	ty_evset_fini(&r->set);
+	ty_event_set_fini(&r->set);
 	if (r->signals >= 0)
 		close(r->signals);
 	if (r->spool_failed >= 0)

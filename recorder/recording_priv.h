@@ -16,7 +16,7 @@
 #include "command.h"
 #include "cpu_list.h"
 #include "evidence.h"
-#include "evset.h"
+#include "event_set.h"
 #include "follow_pids.h"
 #include "idle_switch.h"
 #include "meta_writer.h"
@@ -47,7 +47,7 @@ struct recording {
 	const struct ty_record_opts *o;
 	struct ty_record_result *res;
 	char root[TY_TRACEFS_PATH];
-	struct ty_evset set;
+	struct ty_event_set set;
 	struct ty_instance inst[TY_READER_INSTANCES];
 	const struct ty_instance *insts[TY_READER_INSTANCES];
 	const char *names[TY_READER_INSTANCES]; /* of the file's buffers */

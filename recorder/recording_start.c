@@ -147,7 +147,7 @@ static int create_instances(struct recording *r, uint32_t page_bytes, struct ty_
 
 static int make_instances(struct recording *r, struct ty_err *err)
 {
-	bool filtered = !r->o->all, two = filtered && ty_evset_has_syscalls(&r->set);
+	bool filtered = !r->o->all, two = filtered && ty_event_set_has_syscalls(&r->set);
 	int e;
 
 	r->insts_n = two ? 2 : 1;
@@ -166,7 +166,7 @@ static int make_instances(struct recording *r, struct ty_err *err)
 		set_options(r, &r->inst[i], i == 1);
 	}
 	for (unsigned i = 0; !e && i < r->insts_n; i++)
-		e = ty_evset_enable(&r->set, &r->inst[i], i == 1, !two, err);
+		e = ty_event_set_enable(&r->set, &r->inst[i], i == 1, !two, err);
 	if (!e && !r->set.items.n)
 		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			    "no event to record: this kernel has none of the default events. Add "
@@ -270,7 +270,7 @@ static void open_evidence(struct recording *r)
 {
 	struct ty_err err;
 
-	if (r->o->no_strings || !ty_evset_has_syscalls(&r->set))
+	if (r->o->no_strings || !ty_event_set_has_syscalls(&r->set))
 		return;
 	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + r->cpus_n, &err))
 		snprintf(r->evidence_why, sizeof(r->evidence_why),
@@ -326,8 +326,8 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 	if ((e = check_pid_namespace(r, err)))
 		return e;
 	r->res->swept = ty_instance_sweep(r->root);
-	e = ty_evset_build(&r->set, r->root, !r->o->no_syscalls, !r->o->no_sched, r->o->events,
-			   r->o->events_n, err);
+	e = ty_event_set_build(&r->set, r->root, !r->o->no_syscalls, !r->o->no_sched, r->o->events,
+			       r->o->events_n, err);
 	if (e)
 		return e;
 	vec_each (s, &r->set.notes)

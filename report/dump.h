@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "select.h"
+#include "window_select.h"
 #include "mem_session.h"
 
 int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "buf.h"
-#include "chosen.h"
+#include "window_filter.h"
 #include "comms.h"
 #include "dump.h"
 #include "json_out.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "wall_clock.h"
 
 #define LINE_MAX_BYTES (16u << 20)
@@ -246,7 +246,7 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 		d->loss_shown = true;
 	} else {
 		comm = ty_comms_get(d->comms, ev->tid);
-		if (!ty_chosen_tid(d->w, ev->tid) || !ty_chosen_comm(d->w, comm))
+		if (!ty_window_has_tid(d->w, ev->tid) || !ty_window_has_comm(d->w, comm))
 			return 0;
 	}
 	if (json) {
@@ -272,7 +272,7 @@ static int one(struct dump *d, const struct ty_event *ev, bool json, FILE *out)
 static bool in_window(const struct ty_window *w, const struct ty_event *ev)
 {
 	if (ev->kind == TY_EV_GAP)
-		return ty_chosen_gap(w, ev);
+		return ty_window_has_gap(w, ev);
 	return ev->ts_ns >= w->from_ns && ev->ts_ns < w->to_ns;
 }
 
@@ -289,7 +289,7 @@ static int run(struct dump *d, const struct ty_select *sel, FILE *out, struct ty
 		r = ty_comms_feed(d->comms, &ev);
 		if (!r)
 			r = ty_wall_feed(&d->wall, &ev);
-		if (!r && in_window(d->w, &ev) && ty_chosen_cpu(d->w, ev.cpu))
+		if (!r && in_window(d->w, &ev) && ty_window_has_cpu(d->w, ev.cpu))
 			r = one(d, &ev, sel->json, out);
 		if (r)
 			return ty_fail(

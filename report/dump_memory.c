@@ -12,7 +12,7 @@
 #include "dump.h"
 #include "json_out.h"
 #include "mem_session.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "spe_packet.h"
 
 /* No line is longer: 64 events, TY_MEM_EXTRAS raw packets, six names of NAME_BYTES. */

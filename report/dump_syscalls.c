@@ -23,13 +23,13 @@
 #include <string.h>
 
 #include "call_line.h"
-#include "chosen.h"
+#include "window_filter.h"
 #include "comms.h"
 #include "dump.h"
 #include "fd_names.h"
 #include "key_value.h"
 #include "partition.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "section.h"
 #include "tgids.h"
 
@@ -98,20 +98,21 @@ static bool may_move(const struct dump *d, const struct ty_call *c)
 
 static bool tids_wanted(const struct dump *d, const struct ty_call *c)
 {
-	return ty_chosen_tid(d->w, c->tid) || ty_chosen_tid(d->w, c->end_tid);
+	return ty_window_has_tid(d->w, c->tid) || ty_window_has_tid(d->w, c->end_tid);
 }
 
 /* As far as can be told when it begins. */
 static bool begin_wanted(const struct dump *d, const struct ty_call *c)
 {
-	return (tids_wanted(d, c) || may_move(d, c)) && ty_chosen_cpu(d->w, c->cpu) &&
+	return (tids_wanted(d, c) || may_move(d, c)) && ty_window_has_cpu(d->w, c->cpu) &&
 	       c->start_ns < d->w->to_ns;
 }
 
 /* All of it, when it is over. */
 static bool end_wanted(const struct dump *d, const struct ty_call *c, const char *comm)
 {
-	if (!tids_wanted(d, c) || !ty_chosen_cpu(d->w, c->cpu) || !ty_chosen_comm(d->w, comm))
+	if (!tids_wanted(d, c) || !ty_window_has_cpu(d->w, c->cpu) ||
+	    !ty_window_has_comm(d->w, comm))
 		return false;
 	if (c->how == TY_CALL_OPEN)
 		return true;
@@ -372,7 +373,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	bool named = ty_comms_known(d->comms, c->tid);
 	struct line *l;
 
-	if (!begin_wanted(d, c) || (named && !ty_chosen_comm(d->w, comm)))
+	if (!begin_wanted(d, c) || (named && !ty_window_has_comm(d->w, comm)))
 		return 0;
 	l = push(d);
 	if (!l)
@@ -459,7 +460,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	ty_fd_names_lost(d->fds, ev->u.gap.from_ns);
 	if (d->strings)
 		ty_evidence_gap(d->strings, ev->ts_ns);
-	if (!ty_chosen_cpu(d->w, ev->cpu) || !ty_chosen_gap(d->w, ev))
+	if (!ty_window_has_cpu(d->w, ev->cpu) || !ty_window_has_gap(d->w, ev))
 		return 0;
 	l = push(d);
 	if (!l)

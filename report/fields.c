@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "plain.h"
+#include "plain_text.h"
 #include "units.h"
 
 #define VALUE_MAX 320

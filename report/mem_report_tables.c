@@ -8,7 +8,7 @@
 
 #include "mem_report.h"
 #include "memory.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "units.h"
 
 #define TOP_TEXT 10u

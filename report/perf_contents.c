@@ -8,7 +8,7 @@
 #include "json_out.h"
 #include "mem_access.h"
 #include "perf_data.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "vec.h"
 
 struct of_event {

@@ -12,7 +12,7 @@
 #include "outliers.h"
 #include "report_explain.h"
 #include "requests.h"
-#include "select.h"
+#include "window_select.h"
 #include "session.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plain.h"
+#include "plain_text.h"
 #include "report.h"
 #include "time_text.h"
 #include "units.h"

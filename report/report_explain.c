@@ -9,7 +9,7 @@
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "explain_session.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "process.h"
 #include "time_text.h"
 #include "units.h"

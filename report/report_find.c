@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "aside.h"
+#include "background.h"
 #include "explain_session.h"
 
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out)
@@ -112,7 +112,7 @@ static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err
 
 /* find() beside explained(): both only read the model. */
 struct beside {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_report *r;
 	unsigned sections;
 	int status;
@@ -133,9 +133,10 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	struct beside b = {.r = r, .sections = sel->json ? TY_REP_ALL : shown};
 	int status;
 
-	ty_aside_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside, &b);
+	ty_background_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside,
+			    &b);
 	status = explained(r, sel, q, err);
-	ty_aside_stop(&b.aside);
+	ty_background_stop(&b.aside);
 	if (!status && b.status) {
 		status = b.status;
 		*err = b.err;

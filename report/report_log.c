@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "plain.h"
+#include "plain_text.h"
 #include "time_text.h"
 #include "vec.h"
 

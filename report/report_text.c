@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "key_value.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "time_text.h"
 #include "units.h"
 

@@ -7,7 +7,7 @@
 #include "compare.h"
 #include "evidence_index.h"
 #include "fd_names.h"
-#include "held_back.h"
+#include "cfs_throttle.h"
 #include "steal.h"
 #include "steal_lines.h"
 #include "key_value.h"
@@ -149,19 +149,19 @@ static bool fds_left_out(void *ctx, int32_t pid)
 }
 
 static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		      struct ty_held_back *out)
+		      struct ty_throttled *out)
 {
 	const struct ty_session *s = ctx;
 
-	return ty_held_lines_find(s->held, tid, from_ns, to_ns, out);
+	return ty_throttle_lines_find(s->held, tid, from_ns, to_ns, out);
 }
 
 static bool quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		  struct ty_held_back *out)
+		  struct ty_throttled *out)
 {
 	const struct ty_session *s = ctx;
 
-	return ty_held_lines_quota(s->held, tid, from_ns, to_ns, out);
+	return ty_throttle_lines_quota(s->held, tid, from_ns, to_ns, out);
 }
 
 static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
@@ -196,7 +196,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	if (!s->fds)
 		s->fds = ty_fd_names_new(ty_trace_section(s->trace, TY_SEC_FDS).s);
 	if (!s->held)
-		s->held = ty_held_lines_new(ty_trace_section(s->trace, TY_SEC_QUOTA).s);
+		s->held = ty_throttle_lines_new(ty_trace_section(s->trace, TY_SEC_QUOTA).s);
 	if (!s->steal)
 		s->steal = ty_steal_lines_new(ty_trace_section(s->trace, TY_SEC_STEAL).s);
 	if (!s->ticks)

@@ -2,7 +2,7 @@
 /* See flow_choice.h. */
 #include "flow_choice.h"
 
-#include "chosen.h"
+#include "window_filter.h"
 
 int ty_flow_choice_init(struct ty_flow_choice *c, const struct ty_select *sel,
 			const struct ty_flow_source *s)
@@ -39,14 +39,14 @@ static bool named(struct ty_flow_choice *c, int32_t tid, uint64_t t_ns)
 		comm = ty_comms_get(c->comms, tid);
 	c->tid = tid;
 	c->from_ns = t_ns;
-	c->named = comm && ty_chosen_comm(&c->w, comm);
+	c->named = comm && ty_window_has_comm(&c->w, comm);
 	return c->named;
 }
 
 bool ty_flow_chosen(struct ty_flow_choice *c, const struct ty_flow_at *at)
 {
-	if (!ty_chosen_tid(&c->w, at->tid) ||
-	    (c->w.cpus_n && (at->cpu < 0 || !ty_chosen_cpu(&c->w, (uint32_t)at->cpu))))
+	if (!ty_window_has_tid(&c->w, at->tid) ||
+	    (c->w.cpus_n && (at->cpu < 0 || !ty_window_has_cpu(&c->w, (uint32_t)at->cpu))))
 		return false;
 	return !c->w.comms_n || named(c, at->tid, at->ts_ns == TY_FLOW_NO_TIME ? 0 : at->ts_ns);
 }

@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "bus.h"
+#include "sigbus.h"
 #include "debuginfod.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "symbols.h"
 #include "vdso.h"
 #include "vec.h"
@@ -46,7 +46,7 @@ struct wanted {
 
 static void unmap(const struct ty_bytes *m)
 {
-	ty_bus_forget(m->p);
+	ty_sigbus_forget(m->p);
 	munmap((void *)m->p, m->n);
 }
 
@@ -129,7 +129,7 @@ static int map_fd(struct ty_flow_files *f, int fd, const char *path, struct ty_b
 		munmap(p, (size_t)st.st_size);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
 	}
-	ty_bus_watch(p, (size_t)st.st_size, path);
+	ty_sigbus_watch(p, (size_t)st.st_size, path);
 	return 0;
 }
 

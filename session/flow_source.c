@@ -20,9 +20,9 @@
 #include "flow_perf.h"
 #include "key_value.h"
 #include "perf_data.h"
-#include "plain.h"
-#include "plain.h"
-#include "rd.h"
+#include "plain_text.h"
+#include "plain_text.h"
+#include "checked_read.h"
 #include "trace.h"
 
 #define SAMPLE_TYPE_LIBIPT 0x10086 /* TID, TIME, CPU, IDENTIFIER: what perf record writes */

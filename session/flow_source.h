@@ -14,7 +14,7 @@
 #include "err.h"
 #include "flow.h"
 #include "flow_names.h"
-#include "select.h"
+#include "window_select.h"
 #include "texts.h"
 #include "trace.h"
 #include "vec.h"

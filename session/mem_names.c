@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "disasm.h"
-#include "name_list.h"
+#include "symbol_list.h"
 #include "pair_map.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "symbols.h"
 #include "vec.h"
 
@@ -28,9 +28,9 @@ struct ty_mem_names {
 	VEC(struct image) images;
 	struct ty_pair_map
 		image_of; /* by where the name stands: names of a stream are one text each */
-	struct ty_name_list *kernel; /* NULL: not given */
-	struct ty_disasm *disasm;    /* NULL: not needed yet */
-	uint8_t *width;		     /* by code; NULL: not asked for yet */
+	struct ty_symbol_list *kernel; /* NULL: not given */
+	struct ty_disasm *disasm;      /* NULL: not needed yet */
+	uint8_t *width;		       /* by code; NULL: not asked for yet */
 };
 
 /* Who waits is next, however soon the other one wants it again. */
@@ -71,7 +71,7 @@ void ty_mem_names_free(struct ty_mem_names *n)
 		return;
 	vec_each (i, &n->images)
 		ty_symbols_free(i->symbols);
-	ty_name_list_free(n->kernel);
+	ty_symbol_list_free(n->kernel);
 	ty_disasm_free(n->disasm);
 	free(n->width);
 	vec_fini(&n->images);
@@ -89,10 +89,10 @@ int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err 
 
 	if (r)
 		return r;
-	n->kernel = ty_name_list_new((const char *)b.p, b.n, TY_NAMES_KALLSYMS);
+	n->kernel = ty_symbol_list_new((const char *)b.p, b.n, TY_NAMES_KALLSYMS);
 	if (!n->kernel)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", path);
-	if (!ty_name_list_count(n->kernel))
+	if (!ty_symbol_list_count(n->kernel))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
 			       "--kallsyms %s has no functions: it was made by a user who may "
 			       "not see addresses (copy /proc/kallsyms as root), or is not a "
@@ -204,7 +204,7 @@ static bool name_kernel(const struct ty_mem_names *n, uint64_t addr, struct ty_m
 	uint64_t start, size;
 
 	if (!n->kernel || !(addr >> 63) ||
-	    !ty_name_list_find(n->kernel, addr, &out->symbol, &start, &size))
+	    !ty_symbol_list_find(n->kernel, addr, &out->symbol, &start, &size))
 		return false;
 	out->offset = addr - start;
 	if (!out->mapping)

@@ -11,10 +11,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "bus.h"
-#include "chosen.h"
+#include "sigbus.h"
+#include "window_filter.h"
 #include "now.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "store.h"
 
 #define TELL_SAMPLES (1u << 18)
@@ -215,16 +215,16 @@ bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w, con
 	if (!whole &&
 	    (!(m->has & TY_MEM_HAS_TIME) || m->ts_ns < w->from_ns || m->ts_ns >= w->to_ns))
 		return false;
-	if (w->cpus_n && (!(m->has & TY_MEM_HAS_CPU) || !ty_chosen_cpu(w, m->cpu)))
+	if (w->cpus_n && (!(m->has & TY_MEM_HAS_CPU) || !ty_window_has_cpu(w, m->cpu)))
 		return false;
 	if (m->kind == TY_MEM_GAP)
 		return true; /* whose samples are lost nobody knows */
-	if (w->tids_n && !ty_chosen_tid(w, m->tid))
+	if (w->tids_n && !ty_window_has_tid(w, m->tid))
 		return false;
 	if (w->comms_n) {
 		const char *comm = m->tid >= 0 ? ty_mem_comm(s, m->tid, m->ts_ns) : NULL;
 
-		return comm && ty_chosen_comm(w, comm);
+		return comm && ty_window_has_comm(w, comm);
 	}
 	return true;
 }
@@ -351,21 +351,21 @@ static bool chosen(const struct ty_mem_session *s, const struct ty_window *w,
 	if (slice(w) &&
 	    (!(o->flags & TY_MP_HAS_TIME) || o->ts_ns < w->from_ns || o->ts_ns >= w->to_ns))
 		return false;
-	if (w->cpus_n && (o->cpu == UINT16_MAX || !ty_chosen_cpu(w, o->cpu)))
+	if (w->cpus_n && (o->cpu == UINT16_MAX || !ty_window_has_cpu(w, o->cpu)))
 		return false;
-	if (w->tids_n && !ty_chosen_tid(w, t ? t->tid : -1))
+	if (w->tids_n && !ty_window_has_tid(w, t ? t->tid : -1))
 		return false;
 	if (!w->comms_n)
 		return true;
 	comm = t ? ty_mem_comm(s->stream, t->tid, o->ts_ns) : NULL;
-	return comm && ty_chosen_comm(w, comm);
+	return comm && ty_window_has_comm(w, comm);
 }
 
 static int select_gaps(struct ty_mem_session *s, const struct ty_window *w)
 {
 	vec_each (g, &s->whole.gaps) {
 		if ((slice(w) && (!g->ts_ns || g->ts_ns < w->from_ns || g->ts_ns >= w->to_ns)) ||
-		    (w->cpus_n && (g->cpu == UINT16_MAX || !ty_chosen_cpu(w, g->cpu))))
+		    (w->cpus_n && (g->cpu == UINT16_MAX || !ty_window_has_cpu(w, g->cpu))))
 			continue;
 		s->part.gaps_n++;
 		s->part.unreadable_bytes += g->bytes;
@@ -411,7 +411,7 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 
 	s->no_index = sel->no_index;
 	fd = indexed_fd(s);
-	ty_bus_catch(s->path);
+	ty_sigbus_catch(s->path);
 	ty_mem_points_fini(&s->part);
 	if (!s->whole.store && (fd < 0 || !ty_mem_points_open(&s->whole, s->path, fd, s->midr)))
 		e = decode(s, sel, fd, err);

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "select.h"
+#include "window_select.h"
 #include "mem_names.h"
 #include "mem_points.h"
 #include "mem_stream.h"

@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 #include "build.h"
-#include "bus.h"
+#include "sigbus.h"
 #include "evidence_index.h"
 #include "fd_names.h"
-#include "held_back.h"
+#include "cfs_throttle.h"
 #include "steal.h"
 #include "steal_lines.h"
 #include "index_file.h"
 #include "key_value.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "strtab.h"
 #include "units.h"
 
@@ -276,7 +276,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 		/* A recording that may still grow has no index. */
 		s->write_index = !(flags & TY_OPEN_NO_INDEX) && !s->trace->unfinished;
 		s->memory_bytes = memory_bytes ? memory_bytes : ty_memory_default();
-		ty_bus_catch(path);
+		ty_sigbus_catch(path);
 		if (s->write_index && ty_index_open(path, ty_trace_fd(s->trace), &s->model))
 			return 0;
 		if (!(flags & TY_OPEN_LATER))
@@ -337,7 +337,7 @@ void ty_session_fini(struct ty_session *s)
 		free(*text);
 	vec_fini(&s->address);
 	ty_fd_names_free(s->fds);
-	ty_held_lines_free(s->held);
+	ty_throttle_lines_free(s->held);
 	ty_steal_lines_free(s->steal);
 	if (s->ticks)
 		ty_ticks_fini(s->ticks);

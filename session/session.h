@@ -36,7 +36,7 @@ struct ty_session {
 	struct ty_model *model;
 	const struct ty_sysarch *arch;
 	struct ty_fd_names *fds;	    /* open before the recording; made when first needed */
-	struct ty_held_lines *held;	    /* by CPU quotas; made when first needed */
+	struct ty_throttle_lines *held;	    /* by CPU quotas; made when first needed */
 	struct ty_steal_lines *steal;	    /* by the hypervisor; made when first needed */
 	struct ty_ticks *ticks;		    /* of the CPUs; made when first needed */
 	struct ty_evidence_index *evidence; /* made when first needed; NULL also: none recorded */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plain.h"
+#include "plain_text.h"
 #include "vec.h"
 
 #define FILE_MOST (16u << 20)

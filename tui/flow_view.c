@@ -130,8 +130,8 @@ static void begin(struct ty_flow_view *v)
 					   .to_ns = v->on.start_ns + to,
 					   .most = PART_MOST,
 					   .stop = &v->aside.stop};
-	ty_aside_start(&v->aside, v->on.aside, decode, v);
-	if (ty_aside_wait(&v->aside, v->on.aside ? POLL_MS : 0))
+	ty_background_start(&v->aside, v->on.aside, decode, v);
+	if (ty_background_wait(&v->aside, v->on.aside ? POLL_MS : 0))
 		decoded(v);
 }
 
@@ -173,7 +173,7 @@ void ty_flow_view_free(struct ty_flow_view *v)
 {
 	if (!v)
 		return;
-	ty_aside_stop(&v->aside);
+	ty_background_stop(&v->aside);
 	ty_page_reset(&v->page);
 	free(v);
 }
@@ -496,7 +496,7 @@ static enum ty_view_result work(void *self)
 	struct ty_flow_view *v = self;
 
 	if (v->aside.on) {
-		if (!ty_aside_wait(&v->aside, 0))
+		if (!ty_background_wait(&v->aside, 0))
 			return TY_VIEW_IGNORED;
 		decoded(v);
 	} else if (must_decode(v)) {

@@ -3,7 +3,7 @@
 #ifndef TY_FLOW_VIEW_PRIV_H
 #define TY_FLOW_VIEW_PRIV_H
 
-#include "aside.h"
+#include "background.h"
 #include "flow_spans.h"
 #include "flow_view.h"
 #include "page.h"
@@ -13,7 +13,7 @@
 
 struct ty_flow_view {
 	struct ty_flow_on on;
-	struct ty_aside aside;
+	struct ty_background aside;
 	/* The thread's while it is on: */
 	struct ty_flow_part_ask ask;
 	const struct ty_flow_part *part; /* NULL: none (yet) */

@@ -7,7 +7,7 @@
 #include <wchar.h>
 
 #include "err.h"
-#include "plain.h"
+#include "plain_text.h"
 
 int ty_grid_init(struct ty_grid *g, int w, int h)
 {

@@ -190,14 +190,14 @@ static void drop(struct ty_memory_job *j)
 
 void ty_memory_count_forget(struct ty_memory_view *v)
 {
-	if (ty_aside_stop(&v->job.aside))
+	if (ty_background_stop(&v->job.aside))
 		drop(&v->job);
 }
 
 void ty_memory_count_stop(struct ty_memory_view *v)
 {
 	ty_memory_count_forget(v);
-	if (ty_aside_stop(&v->heats.aside)) {
+	if (ty_background_stop(&v->heats.aside)) {
 		ty_mem_heat_free(v->heats.heat);
 		v->heats.heat = NULL;
 	}
@@ -250,17 +250,17 @@ bool ty_memory_count_step(struct ty_memory_view *v)
 		ty_memory_count_forget(v);
 	if (!v->counted && !v->job.aside.on) {
 		v->job.want = want;
-		ty_aside_start(&v->job.aside, v->in->aside, count, v);
+		ty_background_start(&v->job.aside, v->in->aside, count, v);
 	}
-	if (ty_aside_wait(&v->job.aside, 0)) {
+	if (ty_background_wait(&v->job.aside, 0)) {
 		take(v);
 		changed = true;
 	}
 	if (ty_memory_wants_strips(v) && !v->heats.aside.on) {
 		v->heats.by = v->pane == TY_MEMORY_CPUS ? TY_MEM_HEAT_CPU : TY_MEM_HEAT_THREAD;
-		ty_aside_start(&v->heats.aside, v->in->aside, make_strips, v);
+		ty_background_start(&v->heats.aside, v->in->aside, make_strips, v);
 	}
-	if (ty_aside_wait(&v->heats.aside, 0)) {
+	if (ty_background_wait(&v->heats.aside, 0)) {
 		v->heat[v->heats.by] = v->heats.heat;
 		v->heats.heat = NULL;
 		v->failed |= v->heats.rc != 0;

@@ -4,7 +4,7 @@
 #ifndef TY_MEMORY_PRIV_H
 #define TY_MEMORY_PRIV_H
 
-#include "aside.h"
+#include "background.h"
 #include "heat.h"
 #include "memory.h"
 #include "memory_view.h"
@@ -73,7 +73,7 @@ struct ty_memory_want {
 
 /* A table that is being counted in a thread, which owns what it makes until it is done. */
 struct ty_memory_job {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_memory_want want;
 	int rc;
 	struct ty_memory_table table;
@@ -83,7 +83,7 @@ struct ty_memory_job {
 
 /* Strips that are being made in a thread. */
 struct ty_memory_strips_job {
-	struct ty_aside aside;
+	struct ty_background aside;
 	enum ty_mem_heat_by by;
 	int rc;
 	struct ty_mem_heat *heat;

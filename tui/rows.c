@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row, two for system calls of
- * a thread that is not known throughout; heads: heads.h. */
+ * a thread that is not known throughout; heads: group_bars.h. */
 #include "timeline_priv.h"
 
 #include <stdio.h>
@@ -350,8 +350,8 @@ static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, u
 {
 	struct ty_head row = {
 		.row_kind = d->r->kind, .row_id = d->r->id, .kind = kind, .ids = ids, .n = n};
-	const struct ty_head *h =
-		ty_heads_get(&d->t->heads, d->t->m, &d->t->gaps, &d->t->vp, (uint32_t)d->n, &row);
+	const struct ty_head *h = ty_group_bars_get(&d->t->heads, d->t->m, &d->t->gaps, &d->t->vp,
+						    (uint32_t)d->n, &row);
 
 	if (!h || h->done < h->n) {
 		char text[64];
@@ -385,7 +385,7 @@ static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 	struct draw d = {.t = t, .g = g, .p = p, .n = l->cells_w};
 	uint32_t cursor = ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)l->cells_w);
 
-	ty_heads_frame(&t->heads);
+	ty_group_bars_frame(&t->heads);
 	for (int i = 0; i < l->rows_h; i++) {
 		uint32_t row = t->top + (uint32_t)i;
 		struct ty_track track;

@@ -3,7 +3,7 @@
 #ifndef TY_SPECTRUM_PRIV_H
 #define TY_SPECTRUM_PRIV_H
 
-#include "aside.h"
+#include "background.h"
 #include "page.h"
 #include "spectrum_view.h"
 
@@ -11,7 +11,7 @@
 
 /* Made in a thread of its own. */
 struct ty_spec_counting {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_explain explain;
 	struct ty_spec_ask ask;
 	uint32_t cols;
@@ -19,7 +19,7 @@ struct ty_spec_counting {
 	int rc;
 };
 struct ty_spec_kinding {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_explain explain;
 	struct ty_spec_ask ask;
 	struct ty_spec_kind_sum *v;
@@ -27,7 +27,7 @@ struct ty_spec_kinding {
 	int rc;
 };
 struct ty_spec_listing {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_explain explain;
 	struct ty_spec_ask ask;
 	bool before;

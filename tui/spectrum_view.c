@@ -157,18 +157,18 @@ static void follow(struct ty_spectrum_view *v)
 	struct ty_spec_ask now = ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
 
 	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w && same_ask(&c->ask, &now)) {
-		if (ty_aside_wait(&c->aside, 0))
+		if (ty_background_wait(&c->aside, 0))
 			counted(v);
 		return;
 	}
 	if (ty_spec_is_counted(v))
 		return;
-	if (ty_aside_stop(&c->aside))
+	if (ty_background_stop(&c->aside))
 		ty_spectrum_fini(&c->s);
 	c->ask = now;
 	c->cols = (uint32_t)v->lay.cells_w;
-	ty_aside_start(&c->aside, v->on.in->aside, count, c);
-	if (ty_aside_wait(&c->aside, AT_ONCE_MS))
+	ty_background_start(&c->aside, v->on.in->aside, count, c);
+	if (ty_background_wait(&c->aside, AT_ONCE_MS))
 		counted(v);
 }
 
@@ -189,7 +189,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 {
 	struct ty_spec_kinding *k = &v->kinding;
 
-	if (ty_aside_stop(&k->aside))
+	if (ty_background_stop(&k->aside))
 		free(k->v);
 	free(v->kinds);
 	v->kinds = NULL;
@@ -197,8 +197,8 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	v->no_kinds = "counting the kinds...";
 	k->v = NULL;
 	k->ask = ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
-	ty_aside_start(&k->aside, v->on.in->aside, count_kinds, k);
-	if (ty_aside_wait(&k->aside, AT_ONCE_MS))
+	ty_background_start(&k->aside, v->on.in->aside, count_kinds, k);
+	if (ty_background_wait(&k->aside, AT_ONCE_MS))
 		kinds_found(v);
 }
 
@@ -360,7 +360,7 @@ static void next_scope(struct ty_spectrum_view *v)
 /* The spans that are being listed are no longer wanted. False: there were none. */
 static bool drop_listing(struct ty_spectrum_view *v)
 {
-	if (!ty_aside_stop(&v->listing.aside))
+	if (!ty_background_stop(&v->listing.aside))
 		return false;
 	free(v->listing.v);
 	v->listing.v = NULL;
@@ -443,7 +443,7 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 		say(v, "nothing is in this %s", v->sel ? "rectangle" : "cell");
 		return TY_VIEW_CHANGED;
 	}
-	if (ty_aside_stop(&l->aside))
+	if (ty_background_stop(&l->aside))
 		free(l->v);
 	l->v = NULL;
 	l->ask = ask_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
@@ -451,8 +451,8 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	l->before = !b.c0;
 	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
 	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));
-	ty_aside_start(&l->aside, v->on.in->aside, list_spans, l);
-	if (ty_aside_wait(&l->aside, AT_ONCE_MS))
+	ty_background_start(&l->aside, v->on.in->aside, list_spans, l);
+	if (ty_background_wait(&l->aside, AT_ONCE_MS))
 		return listed(v);
 	say(v, "listing; Esc stops");
 	return TY_VIEW_CHANGED;
@@ -610,15 +610,15 @@ static enum ty_view_result work(void *self)
 	struct ty_spectrum_view *v = self;
 	enum ty_view_result r = TY_VIEW_IGNORED;
 
-	if (ty_aside_wait(&v->kinding.aside, 0)) {
+	if (ty_background_wait(&v->kinding.aside, 0)) {
 		kinds_found(v);
 		r = TY_VIEW_CHANGED;
 	}
-	if (ty_aside_wait(&v->counting.aside, 0)) {
+	if (ty_background_wait(&v->counting.aside, 0)) {
 		counted(v);
 		r = TY_VIEW_CHANGED;
 	}
-	if (ty_aside_wait(&v->listing.aside, 0)) {
+	if (ty_background_wait(&v->listing.aside, 0)) {
 		v->message[0] = 0;
 		return listed(v);
 	}
@@ -648,9 +648,9 @@ void ty_spectrum_view_free(struct ty_spectrum_view *v)
 {
 	if (!v)
 		return;
-	ty_aside_stop(&v->counting.aside);
-	ty_aside_stop(&v->kinding.aside);
-	ty_aside_stop(&v->listing.aside);
+	ty_background_stop(&v->counting.aside);
+	ty_background_stop(&v->kinding.aside);
+	ty_background_stop(&v->listing.aside);
 	ty_spectrum_fini(&v->counting.s);
 	ty_spectrum_fini(&v->s);
 	free(v->kinding.v);

@@ -132,11 +132,11 @@ static bool findings_work(struct ty_timeline *t)
 	struct ty_place at = ty_timeline_place(t);
 
 	/* A filter that is being made counts on the order of the threads. */
-	if (t->job == &ty_filter_job || !ty_aside_wait(&h->aside, 0))
+	if (t->job == &ty_filter_job || !ty_background_wait(&h->aside, 0))
 		return false;
 	if (!h->rc)
 		h->rc = ty_tracks_reorder(&t->tracks, t->m, &t->in->window, &h->found, &h->err);
-	ty_heads_forget(&t->heads);
+	ty_group_bars_forget(&t->heads);
 	if (h->rc) {
 		ty_findings_fini(&h->found);
 		ty_timeline_say(t, "%s", h->err.msg);
@@ -147,7 +147,7 @@ static bool findings_work(struct ty_timeline *t)
 	h->found = (struct ty_findings){0};
 	ty_timeline_unselect(t);
 	t->vp.here = at;
-	ty_timeline_restore(t);
+	ty_timeline_indexingore(t);
 	if (!t->touched)
 		to_foremost(t);
 	if (t->wanted)
@@ -162,7 +162,7 @@ static int findings_wait_ms(const struct ty_timeline *t)
 
 static void findings_fini(struct ty_timeline *t)
 {
-	if (ty_aside_stop(&t->hunting.aside))
+	if (ty_background_stop(&t->hunting.aside))
 		ty_findings_fini(&t->hunting.found);
 	ty_findings_fini(&t->findings);
 }
@@ -186,7 +186,7 @@ void ty_timeline_hunt(struct ty_timeline *t)
 		t->asked.explain.steps = NULL;
 	}
 	if (!t->partial)
-		ty_aside_start(&h->aside, t->in->aside && !t->in->at_finding, hunt, t);
+		ty_background_start(&h->aside, t->in->aside && !t->in->at_finding, hunt, t);
 }
 
 int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, struct ty_err *err)
@@ -209,10 +209,10 @@ int ty_timeline_new(const struct ty_view_input *in, struct ty_timeline **out, st
 	if (in->window.from_ns > s->start_ns || in->window.to_ns < s->end_ns)
 		ty_viewport_jump(&t->vp, in->window.from_ns, in->window.to_ns);
 	t->vp.undo_n = 0;
-	ty_timeline_rest_begin(t);
+	ty_timeline_indexing_begin(t);
 	ty_timeline_hunt(t);
 	/* What is there at once needs no second frame. */
-	if (ty_aside_wait(&t->hunting.aside, FIRST_MS)) {
+	if (ty_background_wait(&t->hunting.aside, FIRST_MS)) {
 		rc = t->hunting.rc;
 		t->findings = t->hunting.found;
 		t->hunting.found = (struct ty_findings){0};
@@ -253,7 +253,7 @@ void ty_timeline_free(struct ty_timeline *t)
 	ty_timeline_layers_fini(t);
 	ty_tracks_fini(&t->tracks);
 	ty_gaps_fini(&t->gaps);
-	ty_heads_fini(&t->heads);
+	ty_group_bars_fini(&t->heads);
 	ty_range_stats_free(t->stats);
 	ty_page_reset(&t->page);
 	ty_spectrum_view_free(t->spectrum);

@@ -5,7 +5,7 @@
 static void undo(struct ty_timeline *t)
 {
 	if (ty_viewport_undo(&t->vp))
-		ty_timeline_restore(t);
+		ty_timeline_indexingore(t);
 	else
 		ty_timeline_say(t, "this is the first view");
 }
@@ -13,7 +13,7 @@ static void undo(struct ty_timeline *t)
 static void redo(struct ty_timeline *t)
 {
 	if (ty_viewport_redo(&t->vp))
-		ty_timeline_restore(t);
+		ty_timeline_indexingore(t);
 	else
 		ty_timeline_say(t, "nothing was undone");
 }
@@ -177,7 +177,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 /* What the view answers; TY_VIEW_CHANGED: the cursor may have moved. */
 static enum ty_view_result run(struct ty_timeline *t, const struct action *a)
 {
-	if (a->needs_all && ty_timeline_rest_waits(t, a->needs_all))
+	if (a->needs_all && ty_timeline_indexing_waits(t, a->needs_all))
 		return TY_VIEW_CHANGED;
 	if (a->open)
 		return a->open(t) ? TY_VIEW_PUSH : TY_VIEW_CHANGED;

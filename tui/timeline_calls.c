@@ -191,7 +191,7 @@ static void decoded(struct ty_timeline *t)
 	if (c->thread == t->tracks.flow[i].thread && rows != t->tracks.flow[i].rows) {
 		ty_tracks_calls(&t->tracks, c->thread, rows);
 		t->vp.here = at;
-		ty_timeline_restore(t);
+		ty_timeline_indexingore(t);
 	}
 }
 
@@ -203,7 +203,7 @@ static bool calls_work(struct ty_timeline *t)
 	struct ty_timeline_part *c;
 
 	if (calls->aside.on) {
-		if (!ty_aside_wait(&calls->aside, 0))
+		if (!ty_background_wait(&calls->aside, 0))
 			return false;
 		decoded(t);
 		return true;
@@ -225,15 +225,15 @@ static bool calls_work(struct ty_timeline *t)
 		.to_ns = t->vp.to_ns < UINT64_MAX - half ? t->vp.to_ns + half : UINT64_MAX,
 		.most = threads < 2 ? PART_MOST : PARTS_MOST / threads,
 		.stop = &calls->aside.stop};
-	ty_aside_start(&calls->aside, t->in->aside, decode, t);
-	if (ty_aside_wait(&calls->aside, 0))
+	ty_background_start(&calls->aside, t->in->aside, decode, t);
+	if (ty_background_wait(&calls->aside, 0))
 		decoded(t);
 	return true;
 }
 
 void ty_timeline_calls_stop(struct ty_timeline *t)
 {
-	if (!ty_aside_stop(&t->calls.aside))
+	if (!ty_background_stop(&t->calls.aside))
 		return;
 	t->calls.of[t->calls.at].part = NULL;
 	t->calls.of[t->calls.at].made = false;
@@ -271,7 +271,7 @@ void ty_timeline_calls(struct ty_timeline *t)
 		t->below = ROWS_MOST;
 	}
 	t->vp.here = at;
-	ty_timeline_restore(t);
+	ty_timeline_indexingore(t);
 }
 
 /* Drawing ---------------------------------------------------------------------------------------

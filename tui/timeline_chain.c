@@ -51,7 +51,7 @@ static void make(void *ctx)
 
 void ty_timeline_unask(struct ty_timeline *t)
 {
-	if (ty_aside_stop(&t->asked.aside))
+	if (ty_background_stop(&t->asked.aside))
 		t->asked.what->forget(&t->asked);
 }
 
@@ -71,7 +71,7 @@ static bool explained(struct ty_timeline *t)
 
 static bool explain_step(struct ty_timeline *t)
 {
-	return ty_aside_wait(&t->asked.aside, STEP_MS);
+	return ty_background_wait(&t->asked.aside, STEP_MS);
 }
 
 static void explain_tell(struct ty_timeline *t)
@@ -97,8 +97,8 @@ bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, 
 	a->window.from_ns = from_ns;
 	a->window.to_ns = to_ns;
 	a->err = (struct ty_err){0};
-	ty_aside_start(&a->aside, t->in->aside, make, a);
-	if (ty_aside_wait(&a->aside, AT_ONCE_MS))
+	ty_background_start(&a->aside, t->in->aside, make, a);
+	if (ty_background_wait(&a->aside, AT_ONCE_MS))
 		return explained(t);
 	ty_timeline_begin(t, &ty_explain_job);
 	return false;

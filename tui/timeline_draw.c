@@ -66,7 +66,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
 	char text[200], lost[64], rest[TY_REST_MAX];
 	const char *name = base_name(t->in->path),
-		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_rest_mark(t, rest);
+		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const bool kept = t->in->kept && !*mark;
 	bool bad = s->lost || s->gaps_unknown || t->in->note;
 	int x = 0, n;

@@ -63,7 +63,7 @@ void ty_timeline_memory_begin(struct ty_timeline *t)
 		return;
 	m->load = t->in->memory_load;
 	m->source = t->in->memory;
-	ty_aside_start(&m->aside, t->in->aside, load, t);
+	ty_background_start(&m->aside, t->in->aside, load, t);
 }
 
 int ty_timeline_memory_map(struct ty_timeline *t)
@@ -101,13 +101,13 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	struct ty_timeline_memory *m = &t->memory;
 	struct ty_place at = ty_timeline_place(t);
 
-	if (ty_aside_wait(&m->cpus_aside, 0)) {
+	if (ty_background_wait(&m->cpus_aside, 0)) {
 		if (m->cpus_failed)
 			ty_timeline_say(t, "out of memory for the CPUs' strips of memory samples");
 		return true;
 	}
 	/* A filter that is being made counts on the rows. */
-	if (t->job == &ty_filter_job || !ty_aside_wait(&m->aside, ms))
+	if (t->job == &ty_filter_job || !ty_background_wait(&m->aside, ms))
 		return false;
 	if (!m->rc && ty_timeline_memory_map(t))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,
@@ -115,7 +115,7 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	if (m->rc && m->rc != -TY_ENOTFOUND)
 		ty_timeline_say(t, "%s", m->err.msg);
 	t->vp.here = at;
-	ty_timeline_restore(t);
+	ty_timeline_indexingore(t);
 	return true;
 }
 
@@ -182,8 +182,8 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 	uint32_t strip;
 
 	if (r->kind == TY_ROW_CPU_MEMORY && !m->cpu_heat && !m->cpus_aside.on && !m->cpus_failed) {
-		ty_aside_start(&m->cpus_aside, t->in->aside, load_cpus, t);
-		ty_aside_wait(&m->cpus_aside, 0);
+		ty_background_start(&m->cpus_aside, t->in->aside, load_cpus, t);
+		ty_background_wait(&m->cpus_aside, 0);
 	}
 	heat = strip_of(t, r, &strip);
 	if (!heat) {
@@ -268,8 +268,8 @@ static void memory_fini(struct ty_timeline *t)
 {
 	struct ty_timeline_memory *m = &t->memory;
 
-	ty_aside_stop(&m->aside);
-	ty_aside_stop(&m->cpus_aside);
+	ty_background_stop(&m->aside);
+	ty_background_stop(&m->cpus_aside);
 	ty_memory_view_free(m->view);
 	ty_mem_heat_free(m->heat);
 	ty_mem_heat_free(m->cpu_heat);

@@ -3,13 +3,13 @@
 #ifndef TY_TIMELINE_PRIV_H
 #define TY_TIMELINE_PRIV_H
 
-#include "aside.h"
+#include "background.h"
 #include "chain.h"
 #include "diff.h"
 #include "findings.h"
 #include "flow_view.h"
 #include "gaps.h"
-#include "heads.h"
+#include "group_bars.h"
 #include "ledger.h"
 #include "mem_heat.h"
 #include "memory_view.h"
@@ -92,14 +92,14 @@ struct ty_layer {
 	bool (*stop)(struct ty_timeline *t); /* Esc: true when there was something to stop */
 	void (*fini)(struct ty_timeline *t);
 };
-extern const struct ty_layer ty_rest_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
+extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
 	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_selection_layer,
 	ty_export_layer;
 #define TY_LAYER_POLL_MS 20 /* of what is made in a thread */
 
 /* Stalls and longest waits, looked for in a thread when a file is opened. */
 struct ty_hunting {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_explain explain; /* with the thread's own stop */
 	struct ty_findings found;
 	struct ty_window window;
@@ -117,7 +117,7 @@ struct ty_question {
 	void (*forget)(struct ty_asked *a);
 };
 struct ty_asked {
-	struct ty_aside aside;
+	struct ty_background aside;
 	const struct ty_question *what;
 	struct ty_explain explain;
 	uint32_t thread;
@@ -131,7 +131,7 @@ struct ty_asked {
 
 /* Memory samples of the recording (timeline_memory.c). */
 struct ty_timeline_memory {
-	struct ty_aside aside; /* they are being read */
+	struct ty_background aside; /* they are being read */
 	int (*load)(struct ty_view_memory *m, const atomic_bool *stop,
 		    const struct ty_memory_input **out, struct ty_err *err);
 	struct ty_view_memory *source;
@@ -141,9 +141,9 @@ struct ty_timeline_memory {
 	struct ty_mem_heat *heat; /* NULL: there are none */
 	uint32_t *strip;	  /* of each thread of the model; TY_NONE */
 	uint32_t strips;
-	uint8_t *cpus;		      /* by number: it has samples; as many as a point can tell */
-	struct ty_aside cpus_aside;   /* their strips are being made, when the first is shown */
-	struct ty_mem_heat *cpu_heat; /* NULL: not made */
+	uint8_t *cpus; /* by number: it has samples; as many as a point can tell */
+	struct ty_background cpus_aside; /* their strips are being made, when the first is shown */
+	struct ty_mem_heat *cpu_heat;	 /* NULL: not made */
 	bool cpus_failed;
 	bool by_source;		     /* colours, until there is a view that has its own */
 	struct ty_memory_view *view; /* NULL: not opened yet */
@@ -164,7 +164,7 @@ struct ty_timeline_part {
 	uint64_t bytes[TY_CALLS_BINS]; /* of packets, in equal parts of ask; all 0: not known */
 };
 struct ty_timeline_calls {
-	struct ty_aside aside;
+	struct ty_background aside;
 	uint32_t at; /* which one is being decoded while that is on */
 	struct ty_timeline_part of[TY_TRACKS_FLOW];
 };
@@ -172,7 +172,7 @@ struct ty_timeline_calls {
 /* What is laid over the rows: the chain of the span under the cursor, or the critical path of the
  * traced command; made in a thread. */
 struct ty_trail {
-	struct ty_aside aside;
+	struct ty_background aside;
 	struct ty_explain explain;
 	bool on, made;
 	uint32_t thread; /* the chain's: of whom, */
@@ -203,7 +203,7 @@ struct ty_timeline {
 	struct ty_asked asked;
 	struct ty_trail arrows, route;
 	struct ty_gaps gaps;
-	struct ty_heads heads;
+	struct ty_group_bars heads;
 	struct ty_layout lay;
 	uint64_t cursor_ns; /* in the window */
 	uint32_t row, top;  /* selected row, first row on the screen */
@@ -305,7 +305,7 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
 void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns);
 /* Cursor and row of a view that was undone or redone. */
 struct ty_place ty_timeline_place(const struct ty_timeline *t);
-void ty_timeline_restore(struct ty_timeline *t);
+void ty_timeline_indexingore(struct ty_timeline *t);
 
 /* timeline_select.c: selection and marks */
 void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */
@@ -320,13 +320,13 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 /* timeline.c: begin to look for findings. */
 void ty_timeline_hunt(struct ty_timeline *t);
 
-/* timeline_rest.c: a recording whose rest is still being indexed */
-void ty_timeline_rest_begin(struct ty_timeline *t);
+/* timeline_indexing.c: a recording whose rest is still being indexed */
+void ty_timeline_indexing_begin(struct ty_timeline *t);
 /* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
 #define TY_REST_MAX 48
-const char *ty_timeline_rest_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
+const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
 /* What needs all of the recording is told to wait: true after a sentence. */
-bool ty_timeline_rest_waits(struct ty_timeline *t, const char *what);
+bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what);
 
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);

@@ -34,8 +34,8 @@ static void start(struct ty_timeline *t, struct ty_trail *a, void (*make)(void *
 	a->explain = *t->in->explain;
 	a->explain.stop = &a->aside.stop;
 	a->made = false;
-	ty_aside_start(&a->aside, t->in->aside, make, a);
-	a->made = ty_aside_wait(&a->aside, AT_ONCE_MS);
+	ty_background_start(&a->aside, t->in->aside, make, a);
+	a->made = ty_background_wait(&a->aside, AT_ONCE_MS);
 }
 
 /* The wait under the cursor; false: nothing that somebody could have ended. */
@@ -68,14 +68,14 @@ static void follow(struct ty_timeline *t)
 	if (!a->on)
 		return;
 	if (!wait_here(t, &thread, &from, &to)) {
-		ty_aside_stop(&a->aside);
+		ty_background_stop(&a->aside);
 		a->made = false;
 		a->thread = TY_NONE;
 		return;
 	}
 	if (a->thread == thread && a->from_ns == from && a->to_ns == to)
 		return;
-	ty_aside_stop(&a->aside);
+	ty_background_stop(&a->aside);
 	a->thread = thread;
 	a->from_ns = from;
 	a->to_ns = to;
@@ -100,9 +100,9 @@ static bool trails_work(struct ty_timeline *t)
 {
 	bool changed = false;
 
-	if (ty_aside_wait(&t->arrows.aside, 0))
+	if (ty_background_wait(&t->arrows.aside, 0))
 		changed = t->arrows.made = true;
-	if (ty_aside_wait(&t->route.aside, 0)) {
+	if (ty_background_wait(&t->route.aside, 0)) {
 		changed = t->route.made = true;
 		route_told(t);
 	}
@@ -121,7 +121,7 @@ void ty_timeline_arrows(struct ty_timeline *t)
 	a->thread = TY_NONE;
 	a->made = false;
 	if (!a->on) {
-		ty_aside_stop(&a->aside);
+		ty_background_stop(&a->aside);
 		ty_timeline_say(t, "no arrows");
 	} else {
 		ty_timeline_say(t,
@@ -139,7 +139,7 @@ void ty_timeline_route(struct ty_timeline *t)
 	}
 	a->on = !a->on;
 	if (!a->on) {
-		if (ty_aside_stop(&a->aside))
+		if (ty_background_stop(&a->aside))
 			ty_path_fini(&a->path);
 		ty_timeline_say(t, "no critical path");
 	} else if (a->made && !a->rc) {
@@ -155,8 +155,8 @@ void ty_timeline_route(struct ty_timeline *t)
 
 static void trails_fini(struct ty_timeline *t)
 {
-	ty_aside_stop(&t->arrows.aside);
-	ty_aside_stop(&t->route.aside);
+	ty_background_stop(&t->arrows.aside);
+	ty_background_stop(&t->route.aside);
 	ty_path_fini(&t->route.path);
 }
 

@@ -13,7 +13,7 @@
 
 /* In the order in which they are drawn, over each other. */
 static const struct ty_layer *const layers[] = {
-	&ty_rest_layer,	     &ty_findings_layer, &ty_marks_layer,  &ty_log_layer,
+	&ty_indexing_layer,  &ty_findings_layer, &ty_marks_layer,  &ty_log_layer,
 	&ty_rows_layer,	     &ty_memory_layer,	 &ty_trails_layer, &ty_calls_layer,
 	&ty_selection_layer, &ty_export_layer};
 #define LAYERS (sizeof(layers) / sizeof(*layers))
@@ -66,7 +66,7 @@ void ty_timeline_stop_page(struct ty_timeline *t)
 int ty_timeline_wait_ms(const void *self)
 {
 	const struct ty_timeline *t = self;
-	int least = t->job || ty_heads_due(&t->heads) ? 0 : -1;
+	int least = t->job || ty_group_bars_due(&t->heads) ? 0 : -1;
 
 	for (unsigned i = 0; least && i < LAYERS; i++) {
 		int ms = layers[i]->wait_ms ? layers[i]->wait_ms(t) : -1;
@@ -92,8 +92,8 @@ static enum ty_view_result job_done(struct ty_timeline *t)
 /* What is asked for goes first; the bars of heads follow. */
 static enum ty_view_result sum_heads(struct ty_timeline *t, int64_t start)
 {
-	while (ty_now_ms() - start < SLICE_MS && ty_heads_due(&t->heads))
-		if (ty_heads_step(&t->heads, t->m, &t->gaps))
+	while (ty_now_ms() - start < SLICE_MS && ty_group_bars_due(&t->heads))
+		if (ty_group_bars_step(&t->heads, t->m, &t->gaps))
 			return TY_VIEW_CHANGED;
 	return TY_VIEW_IGNORED;
 }

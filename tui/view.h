@@ -79,8 +79,8 @@ struct ty_rest_news {
 	bool failed;			 /* there is none, and err says why */
 	struct ty_err err;
 };
-struct ty_view_rest;   /* whoever indexes it knows it */
-struct ty_view_memory; /* whoever reads samples knows it */
+struct ty_view_indexing; /* whoever indexes it knows it */
+struct ty_view_memory;	 /* whoever reads samples knows it */
 struct ty_memory_input;
 struct ty_flow_input;  /* flow_view.h */
 struct ty_view_export; /* whoever writes files knows it; views only hand it back */
@@ -110,8 +110,8 @@ struct ty_view_input {
 	struct ty_view_export *export;
 	/* The model holds the first part of the recording, while all of it is being indexed. poll:
 	 * true when that is over. NULL: the model is of all. */
-	struct ty_view_rest *rest;
-	bool (*rest_poll)(struct ty_view_rest *r, struct ty_rest_news *news);
+	struct ty_view_indexing *rest;
+	bool (*rest_poll)(struct ty_view_indexing *r, struct ty_rest_news *news);
 	/*
 	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
 	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.

@@ -27,11 +27,11 @@ for t in test_spe test_perf_data test_sharing; do
 		set -- "$@" format/perf_record.c format/perf_data.c format/perf_meta.c tests/unit/perf_write.c \
 			format/pread.c
 	[ $t != test_sharing ] ||
-		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_side.c model/mem_points.c \
+		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_sideband.c model/mem_points.c \
 			model/mem_code.c model/mem_ids.c model/mem_index.c model/index_file.c \
 			decoder/mem_maps.c model/store.c model/table.c model/table_fill.c \
-			model/table_finish.c model/coder.c analysis/sharing*.c \
-			decoder/interval_lists.c analysis/memory*.c
+			model/table_finish.c model/block_coder.c analysis/sharing*.c \
+			decoder/interval_tree.c analysis/memory*.c
 	if one $t "$@"; then
 		echo "ok $n - $t on arm64"
 	else

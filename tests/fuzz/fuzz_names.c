@@ -12,8 +12,8 @@
 #include "flow_names.h"
 #include "flow_perf.h"
 #include "jitdump.h"
-#include "name_list.h"
-#include "rd.h"
+#include "symbol_list.h"
+#include "checked_read.h"
 #include "fuzz.h"
 
 enum { BYTES_MAX = 65536, PID = 7, ASKED = 64 };
@@ -57,15 +57,15 @@ static void ask(struct ty_flow_names *names, struct ty_code *code, uint64_t ip, 
 	ty_code_read(code, PID, t_ns, ip, bytes, sizeof(bytes), &at);
 }
 
-static void list(struct ty_bytes b, enum ty_name_list_kind kind)
+static void list(struct ty_bytes b, enum ty_symbol_list_kind kind)
 {
-	struct ty_name_list *l = ty_name_list_new((const char *)b.p, b.n, kind);
+	struct ty_symbol_list *l = ty_symbol_list_new((const char *)b.p, b.n, kind);
 	uint64_t start, size;
 	const char *name;
 
 	for (unsigned i = 0; l && i < 64; i++)
-		ty_name_list_find(l, 1ull << i, &name, &start, &size);
-	ty_name_list_free(l);
+		ty_symbol_list_find(l, 1ull << i, &name, &start, &size);
+	ty_symbol_list_free(l);
 }
 
 /* perf's record of a mapping of the dump, as tools/perf/util/jitdump.c finds it. */

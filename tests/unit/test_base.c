@@ -16,7 +16,7 @@
 #include "field_text.h"
 #include "digits.h"
 #include "json_out.h"
-#include "rd.h"
+#include "checked_read.h"
 #include "strtab.h"
 #include "units.h"
 #include "vec.h"

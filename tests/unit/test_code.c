@@ -17,7 +17,7 @@
 #include "code_map.h"
 #include "flow_perf.h"
 #include "jitdump.h"
-#include "name_list.h"
+#include "symbol_list.h"
 
 enum { PIDS = 3, EVENTS = 60, ADDRS = 24, TIMES = 30, FILE_BYTES = 64 };
 
@@ -541,12 +541,13 @@ static void test_jit(void **state)
 	ty_buf_fini(&b);
 }
 
-static void is_named(const struct ty_name_list *l, uint64_t addr, const char *want, uint64_t start)
+static void is_named(const struct ty_symbol_list *l, uint64_t addr, const char *want,
+		     uint64_t start)
 {
 	const char *name = NULL;
 	uint64_t at = 0, size;
 
-	if (!ty_name_list_find(l, addr, &name, &at, &size))
+	if (!ty_symbol_list_find(l, addr, &name, &at, &size))
 		name = NULL;
 	if (!want)
 		assert_null(name);
@@ -563,26 +564,26 @@ static void test_names(void **state)
 	static const char kernel[] = "ffffffff81000000 T _text\nffffffff81000000 T again\n"
 				     "ffffffff81000100 t some_code\nffffffff81000180 d data\n"
 				     "ffffffffc0000000 t in_module\t[module]\n";
-	struct ty_name_list *l = ty_name_list_new(map, sizeof(map) - 1, TY_NAMES_PERF_MAP);
+	struct ty_symbol_list *l = ty_symbol_list_new(map, sizeof(map) - 1, TY_NAMES_PERF_MAP);
 
-	assert_int_equal(5, ty_name_list_count(l));
+	assert_int_equal(5, ty_symbol_list_count(l));
 	is_named(l, 0x100f, "first one", 0x1000);
 	is_named(l, 0x1010, "second", 0x1010);
 	is_named(l, 0x1030, NULL, 0);
 	is_named(l, 0x2000, "a?", 0x2000);
 	is_named(l, 0x2009, "b?", 0x2008);
 	is_named(l, 0x5007, "last", 0x5000);
-	ty_name_list_free(l);
-	l = ty_name_list_new(kernel, sizeof(kernel) - 1, TY_NAMES_KALLSYMS);
+	ty_symbol_list_free(l);
+	l = ty_symbol_list_new(kernel, sizeof(kernel) - 1, TY_NAMES_KALLSYMS);
 	is_named(l, 0xffffffff810000ff, "_text", 0xffffffff81000000);
 	is_named(l, 0xffffffff81000181, "some_code", 0xffffffff81000100);
 	is_named(l, 0xffffffffc0000001, "in_module", 0xffffffffc0000000);
 	is_named(l, 0xffffffff80ffffff, NULL, 0);
-	ty_name_list_free(l);
+	ty_symbol_list_free(l);
 	/* Shown to somebody who may not see addresses. */
-	l = ty_name_list_new("0000000000000000 T x\n", 21, TY_NAMES_KALLSYMS);
-	assert_int_equal(0, ty_name_list_count(l));
-	ty_name_list_free(l);
+	l = ty_symbol_list_new("0000000000000000 T x\n", 21, TY_NAMES_KALLSYMS);
+	assert_int_equal(0, ty_symbol_list_count(l));
+	ty_symbol_list_free(l);
 }
 
 int main(void)

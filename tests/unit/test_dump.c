@@ -15,10 +15,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "chosen.h"
+#include "window_filter.h"
 #include "dump.h"
 #include "key_value.h"
-#include "plain.h"
+#include "plain_text.h"
 #include "ring_pages.h"
 
 #define PAGE 4096

@@ -333,10 +333,10 @@ static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int nex
 
 /* The same with a quota: counted, or, where that is not known, as far as it was used up; but a
  * thread of real-time priority is to blame whatever the quota. */
-static struct ty_held_back group;
+static struct ty_throttled group;
 
 static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		      struct ty_held_back *out)
+		      struct ty_throttled *out)
 {
 	(void)ctx;
 	assert_true(from_ns < to_ns);
@@ -377,7 +377,7 @@ static void a_quota_held_it_back(void **state)
 		m = ty_mx_end();
 		x = explain(m, 0);
 		x.held_back = held_back;
-		group = (struct ty_held_back){.ns = cases[i].ns,
+		group = (struct ty_throttled){.ns = cases[i].ns,
 					      .unknown = cases[i].unknown,
 					      .quota_us = cases[i].quota_us,
 					      .period_us = 100000,

@@ -20,7 +20,7 @@
 #include "flow_calls.h"
 #include "flow_names.h"
 #include "flow_stats.h"
-#include "nth.h"
+#include "nth_element.h"
 #include "pt_conf.h"
 #include "pt_machine.h"
 
@@ -408,7 +408,7 @@ static void test_nth(void **state)
 			memcpy(sorted, v, n * sizeof(*v));
 			qsort(sorted, n, sizeof(*v), by_value);
 			for (size_t k = 0; k < n; k += 1 + n / 9)
-				assert_int_equal(sorted[k], ty_nth(v, n, k));
+				assert_int_equal(sorted[k], ty_nth_element(v, n, k));
 			qsort(v, n, sizeof(*v), by_value);
 			assert_memory_equal(sorted, v, n * sizeof(*v));
 			free(sorted);

@@ -161,10 +161,10 @@ static void faults_and_lost_calls(void **state)
 	(void)state;
 }
 
-static struct ty_held_back group;
+static struct ty_throttled group;
 
 static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		      struct ty_held_back *out)
+		      struct ty_throttled *out)
 {
 	(void)ctx;
 	(void)to_ns;

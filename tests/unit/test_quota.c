@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cgroup_quota.h"
-#include "held_back.h"
+#include "cfs_throttle.h"
 
 static char root[] = "/tmp/tarry-quota-XXXXXX";
 static uint64_t now_ns;
@@ -77,8 +77,8 @@ static void found_at_last(struct ty_quotas *q, struct ty_buf *out)
 static void groups_are_looked_at(void **state)
 {
 	struct ty_quotas q = {.v2 = true};
-	struct ty_held_lines *h;
-	struct ty_held_back g;
+	struct ty_throttle_lines *h;
+	struct ty_throttled g;
 	struct ty_buf out;
 
 	(void)state;
@@ -99,42 +99,42 @@ static void groups_are_looked_at(void **state)
 	/* It has a quota, and so have the threads below it; what was counted before the first look
 	 * is of the time before the recording. */
 	look(&q, &out);
-	h = ty_held_lines_new(out.p);
+	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
 	for (unsigned i = 0; i < 2; i++) {
 		/* From then on, until another line tells. */
 		uint64_t at = now_ns + i * UINT64_C(500000000000);
 
-		assert_true(ty_held_lines_quota(h, 99, at, at + 5, &g));
+		assert_true(ty_throttle_lines_quota(h, 99, at, at + 5, &g));
 		assert_int_equal(g.quota_us, 20000);
 		assert_string_equal(g.path, "/a\tb");
-		assert_false(ty_held_lines_quota(h, 13, at, at + 5, &g));
+		assert_false(ty_throttle_lines_quota(h, 13, at, at + 5, &g));
 	}
-	assert_false(ty_held_lines_quota(h, 99, 5, now_ns - UINT64_C(900000000000), &g));
-	assert_false(ty_held_lines_find(h, 99, now_ns, now_ns + 5, &g));
-	ty_held_lines_free(h);
+	assert_false(ty_throttle_lines_quota(h, 99, 5, now_ns - UINT64_C(900000000000), &g));
+	assert_false(ty_throttle_lines_find(h, 99, now_ns, now_ns + 5, &g));
+	ty_throttle_lines_free(h);
 	look(&q, &out);
 	assert_string_equal(out.p, "");
 
 	put("a\tb/cpu.stat", "throttled_usec 700\n");
 	put("a\tb/cgroup.threads", "12\n"); /* 7 is gone, but was there */
 	look(&q, &out);
-	h = ty_held_lines_new(out.p);
+	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
 	for (unsigned i = 0; i < 3; i++) {
 		static const int32_t tids[] = {7, 12, 99};
 
-		assert_true(ty_held_lines_find(h, tids[i], now_ns - 500000, now_ns + 5, &g));
+		assert_true(ty_throttle_lines_find(h, tids[i], now_ns - 500000, now_ns + 5, &g));
 		assert_int_equal(g.ns, 200000);
 		assert_false(g.unknown);
 		assert_int_equal(g.quota_us, 20000);
 		assert_int_equal(g.period_us, 100000);
 		assert_string_equal(g.path, "/a\tb");
 	}
-	assert_false(ty_held_lines_find(h, 12, now_ns, now_ns + 5, &g));
-	assert_false(ty_held_lines_find(h, 12, 0, now_ns - UINT64_C(900000000000), &g));
-	assert_false(ty_held_lines_find(h, 13, now_ns - 5, now_ns + 5, &g));
-	ty_held_lines_free(h);
+	assert_false(ty_throttle_lines_find(h, 12, now_ns, now_ns + 5, &g));
+	assert_false(ty_throttle_lines_find(h, 12, 0, now_ns - UINT64_C(900000000000), &g));
+	assert_false(ty_throttle_lines_find(h, 13, now_ns - 5, now_ns + 5, &g));
+	ty_throttle_lines_free(h);
 
 	/* It is removed: what was since the last look is not known. */
 	drop("a\tb/c/cpu.max");
@@ -145,13 +145,13 @@ static void groups_are_looked_at(void **state)
 	drop("a\tb/cgroup.threads");
 	folder("a\tb", false);
 	look(&q, &out);
-	h = ty_held_lines_new(out.p);
+	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
-	assert_true(ty_held_lines_find(h, 12, now_ns - 5, now_ns, &g));
+	assert_true(ty_throttle_lines_find(h, 12, now_ns - 5, now_ns, &g));
 	assert_int_equal(g.ns, 0);
 	assert_true(g.unknown);
 	assert_int_equal(g.tids_n, 2); /* of the last look, with the group below */
-	ty_held_lines_free(h);
+	ty_throttle_lines_free(h);
 	look(&q, &out);
 	assert_string_equal(out.p, "");
 
@@ -170,12 +170,12 @@ static void groups_are_looked_at(void **state)
 	now_ns += UINT64_C(1000000000000);
 	ty_quotas_look(&q, trace_ns, NULL, &out);
 	assert_non_null(strstr(out.p, "\t10000\t30000\t100000\t/free\t=\n"));
-	h = ty_held_lines_new(out.p);
+	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
-	assert_true(ty_held_lines_find(h, 8, now_ns - 500000, now_ns, &g));
+	assert_true(ty_throttle_lines_find(h, 8, now_ns - 500000, now_ns, &g));
 	assert_int_equal(g.ns, 10000);
 	assert_int_equal(g.tids_n, 1);
-	ty_held_lines_free(h);
+	ty_throttle_lines_free(h);
 	put("free/cpu.stat", "throttled_usec 40\n");
 	look(&q, &out);
 	assert_non_null(strstr(out.p, "\t/free\t 8\n"));
@@ -192,10 +192,10 @@ static void groups_are_looked_at(void **state)
 	put("free/cpu.max", "max 100000\n");
 	put("free/cpu.stat", "throttled_usec 55\n");
 	look(&q, &out);
-	h = ty_held_lines_new(out.p);
+	h = ty_throttle_lines_new(out.p);
 	assert_non_null(h);
-	assert_false(ty_held_lines_quota(h, 8, now_ns + 5, now_ns + 9, &g));
-	ty_held_lines_free(h);
+	assert_false(ty_throttle_lines_quota(h, 8, now_ns + 5, now_ns + 9, &g));
+	ty_throttle_lines_free(h);
 	assert_int_equal(q.groups.n, 0);
 	put("free/cpu.max", "30000 100000\n");
 	found_at_last(&q, &out);
@@ -228,34 +228,34 @@ static void several_lines(void **state)
 		"60\t70\t5\t1\t2\t/x\t=\n60\t70\t5\t1\t2\t/z\t=\n"
 		"80\t90\t5\t1\t2\t/w\t 6 5 6 5 6\n"
 		"30\t40\t5\t1\t2\t/x 3\n30\t40\t5\t1\t2\t/y\t -3 0 99999999999 q";
-	struct ty_held_lines *h = ty_held_lines_new(text);
-	struct ty_held_back g;
+	struct ty_throttle_lines *h = ty_throttle_lines_new(text);
+	struct ty_throttled g;
 
 	(void)state;
 	assert_non_null(h);
-	assert_true(ty_held_lines_find(h, 3, 5, 25, &g));
+	assert_true(ty_throttle_lines_find(h, 3, 5, 25, &g));
 	assert_string_equal(g.path, "/x");
 	assert_int_equal(g.ns, 11);
 	/* Never for longer than was asked for: of the first line it can have been no more than 2.
 	 */
-	assert_true(ty_held_lines_find(h, 4, 18, 25, &g));
+	assert_true(ty_throttle_lines_find(h, 4, 18, 25, &g));
 	assert_int_equal(g.ns, 7);
-	assert_true(ty_held_lines_find(h, 4, 18, 21, &g));
+	assert_true(ty_throttle_lines_find(h, 4, 18, 21, &g));
 	assert_int_equal(g.ns, 3);
-	assert_true(ty_held_lines_find(h, 3, 21, 30, &g));
+	assert_true(ty_throttle_lines_find(h, 3, 21, 30, &g));
 	assert_string_equal(g.path, "/");
 	assert_int_equal(g.ns, 9);
-	assert_false(ty_held_lines_find(h, 3, 30, 50, &g));
-	assert_true(ty_held_lines_find(h, 4, 60, 61, &g));
+	assert_false(ty_throttle_lines_find(h, 3, 30, 50, &g));
+	assert_true(ty_throttle_lines_find(h, 4, 60, 61, &g));
 	assert_string_equal(g.path, "/x");
 	assert_int_equal(g.tids_n, 2);
-	assert_true(ty_held_lines_find(h, 5, 80, 81, &g));
+	assert_true(ty_throttle_lines_find(h, 5, 80, 81, &g));
 	assert_int_equal(g.tids_n, 2); /* each once */
-	ty_held_lines_free(h);
-	h = ty_held_lines_new(NULL);
+	ty_throttle_lines_free(h);
+	h = ty_throttle_lines_new(NULL);
 	assert_non_null(h);
-	assert_false(ty_held_lines_find(h, 3, 0, UINT64_MAX, &g));
-	ty_held_lines_free(h);
+	assert_false(ty_throttle_lines_find(h, 3, 0, UINT64_MAX, &g));
+	ty_throttle_lines_free(h);
 }
 
 /* Blanks instead of threads: one look at each, and no number of the next line. */
@@ -264,19 +264,19 @@ static void many_blanks(void **state)
 	static const char head[] = "1\t2\t-\t1\t1\t/x\t", tail[] = "\n7\t8\t-\t1\t1\t/y\t 9";
 	const size_t n = 16u << 20, h = sizeof(head) - 1;
 	char *text = malloc(h + n + sizeof(tail));
-	struct ty_held_lines *l;
-	struct ty_held_back g;
+	struct ty_throttle_lines *l;
+	struct ty_throttled g;
 
 	(void)state;
 	assert_non_null(text);
 	memcpy(text, head, h);
 	memset(text + h, ' ', n);
 	memcpy(text + h + n, tail, sizeof(tail));
-	l = ty_held_lines_new(text);
+	l = ty_throttle_lines_new(text);
 	assert_non_null(l);
-	assert_false(ty_held_lines_find(l, 7, 1, 2, &g));
-	assert_true(ty_held_lines_find(l, 9, 7, 8, &g));
-	ty_held_lines_free(l);
+	assert_false(ty_throttle_lines_find(l, 7, 1, 2, &g));
+	assert_true(ty_throttle_lines_find(l, 9, 7, 8, &g));
+	ty_throttle_lines_free(l);
 	free(text);
 }
 
@@ -297,17 +297,17 @@ static void quotas_come_and_go(void **state)
 		{12, 41, 45, 2000}, {13, 41, 45, 1000}, {13, 61, 65, 0},
 		{12, 55, 58, 2000}, {12, 61, 65, 0},	{14, 25, 28, 0},
 	};
-	struct ty_held_lines *h = ty_held_lines_new(text);
+	struct ty_throttle_lines *h = ty_throttle_lines_new(text);
 
 	(void)state;
 	assert_non_null(h);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct ty_held_back g;
-		bool has = ty_held_lines_quota(h, cases[i].tid, cases[i].from, cases[i].to, &g);
+		struct ty_throttled g;
+		bool has = ty_throttle_lines_quota(h, cases[i].tid, cases[i].from, cases[i].to, &g);
 
 		assert_int_equal(has ? g.quota_us : 0, cases[i].quota_us);
 	}
-	ty_held_lines_free(h);
+	ty_throttle_lines_free(h);
 }
 
 int main(void)

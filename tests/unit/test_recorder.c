@@ -24,7 +24,7 @@
 
 #include "command.h"
 #include "cpu_list.h"
-#include "evset.h"
+#include "event_set.h"
 #include "fixture_trace.h"
 #include "int_set.h"
 #include "machine_facts.h"
@@ -85,7 +85,7 @@ static int teardown(void **state)
 	return system(cmd);
 }
 
-static const struct ty_evset_item *item(const struct ty_evset *s, const char *event)
+static const struct ty_event_set_item *item(const struct ty_event_set *s, const char *event)
 {
 	for (size_t i = 0; i < s->items.n; i++)
 		if (!strcmp(s->items.v[i].event, event))
@@ -113,12 +113,12 @@ static void events_are_chosen(void **state)
 						 "sched:sched_switch:b == 2"},
 				 *const wide[] = {"sched:sched_switch:a == 1",
 						  "sched:sched_switch"};
-	struct ty_evset s;
+	struct ty_event_set s;
 	struct ty_err err = {0};
 	bool told = false;
 
 	a_kernel();
-	assert_int_equal(ty_evset_build(&s, dir, true, true, specs, 2, &err), 0);
+	assert_int_equal(ty_event_set_build(&s, dir, true, true, specs, 2, &err), 0);
 	assert_true(item(&s, "sys_enter")->syscalls);
 	assert_false(item(&s, "sched_switch")->syscalls);
 	assert_true(item(&s, "sched_switch")->asked);
@@ -132,26 +132,26 @@ static void events_are_chosen(void **state)
 	for (size_t i = 0; i < s.skipped.n; i++)
 		told |= !strncmp(s.skipped.v[i], "sched:sched_waking ", 19);
 	assert_true(told);
-	assert_true(ty_evset_has_syscalls(&s));
-	ty_evset_fini(&s);
+	assert_true(ty_event_set_has_syscalls(&s));
+	ty_event_set_fini(&s);
 
-	assert_int_equal(ty_evset_build(&s, dir, false, false, NULL, 0, &err), 0);
+	assert_int_equal(ty_event_set_build(&s, dir, false, false, NULL, 0, &err), 0);
 	assert_null(item(&s, "sched_switch"));
 	assert_non_null(item(&s, "sched_process_fork"));
-	assert_false(ty_evset_has_syscalls(&s));
-	ty_evset_fini(&s);
+	assert_false(ty_event_set_has_syscalls(&s));
+	ty_event_set_fini(&s);
 
 	/* Only the first two colons part. */
-	assert_int_equal(ty_evset_build(&s, dir, true, false, specs, 2, &err), 0);
+	assert_int_equal(ty_event_set_build(&s, dir, true, false, specs, 2, &err), 0);
 	assert_string_equal(item(&s, "sched_switch")->filter, "prev_pid == 1 || x:y");
 	assert_int_equal(s.notes.n, 0);
-	ty_evset_fini(&s);
-	assert_int_equal(ty_evset_build(&s, dir, true, false, two, 2, &err), 0);
+	ty_event_set_fini(&s);
+	assert_int_equal(ty_event_set_build(&s, dir, true, false, two, 2, &err), 0);
 	assert_string_equal(item(&s, "sched_switch")->filter, "(a == 1) || (b == 2)");
-	ty_evset_fini(&s);
-	assert_int_equal(ty_evset_build(&s, dir, true, false, wide, 2, &err), 0);
+	ty_event_set_fini(&s);
+	assert_int_equal(ty_event_set_build(&s, dir, true, false, wide, 2, &err), 0);
 	assert_null(item(&s, "sched_switch")->filter);
-	ty_evset_fini(&s);
+	ty_event_set_fini(&s);
 }
 
 static void wrong_events_are_refused(void **state)
@@ -171,16 +171,16 @@ static void wrong_events_are_refused(void **state)
 		{"nothing:sched_switch", TY_ENOTFOUND},
 		{"sched:nothing*", TY_ENOTFOUND},
 	};
-	struct ty_evset s;
+	struct ty_event_set s;
 
 	a_kernel();
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct ty_err err = {0};
 
-		assert_int_equal(ty_evset_build(&s, dir, true, true, &bad[i].spec, 1, &err),
+		assert_int_equal(ty_event_set_build(&s, dir, true, true, &bad[i].spec, 1, &err),
 				 -bad[i].code);
 		assert_non_null(strstr(err.msg, bad[i].spec));
-		ty_evset_fini(&s);
+		ty_event_set_fini(&s);
 	}
 }
 

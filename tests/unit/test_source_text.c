@@ -69,9 +69,10 @@ static void lines(void **state)
 	assert_false(ty_source_text_line(s, dir, 1, NULL, out, sizeof(out), &newer));
 	assert_int_equal(0, mkfifo(path("fifo.c"), 0600));
 	assert_false(ty_source_text_line(s, path("fifo.c"), 1, NULL, out, sizeof(out), &newer));
-	put("big.c", "x\n", 2, 1000);
-	assert_int_equal(0, truncate(path("big.c"), (16 << 20) + 1));
-	assert_false(ty_source_text_line(s, path("big.c"), 1, NULL, out, sizeof(out), &newer));
+	put("huge_alloc.c", "x\n", 2, 1000);
+	assert_int_equal(0, truncate(path("huge_alloc.c"), (16 << 20) + 1));
+	assert_false(
+		ty_source_text_line(s, path("huge_alloc.c"), 1, NULL, out, sizeof(out), &newer));
 	ty_source_text_free(s);
 }
 

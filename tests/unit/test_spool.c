@@ -19,8 +19,8 @@
 #include <cmocka.h>
 
 #include "fixture_trace.h"
-#include "fresh_file.h"
-#include "spool_finish.h"
+#include "atomic_file.h"
+#include "trace_v7_write.h"
 #include "trace_dat.h"
 
 #define PAGES  4u /* per chunk */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "fixture_trace.h"
-#include "fresh_file.h"
+#include "atomic_file.h"
 #include "spool.h"
 
 static struct ty_spool *spool;
@@ -148,15 +148,15 @@ static void test_named(void **state)
 
 	assert_int_equal(mkdir(ty_fx_path("named"), 0700), 0);
 	for (int place = 0; place < 2; place++) {
-		fd = ty_fresh_open(path, -1, true, &name, NULL);
+		fd = ty_atomic_file_open(path, -1, true, &name, NULL);
 		assert_true(fd >= 0);
 		assert_non_null(strstr(name, "/named/tarry-unfinished-"));
 		assert_int_equal(access(name, F_OK), 0);
 		if (place)
-			assert_int_equal(ty_fresh_place(fd, &name, path, -1, NULL), 0);
-		ty_fresh_remove(&name);
+			assert_int_equal(ty_atomic_file_place(fd, &name, path, -1, NULL), 0);
+		ty_atomic_file_remove(&name);
 		assert_null(name);
-		assert_int_equal(ty_fresh_is_at(path, fd), place);
+		assert_int_equal(ty_atomic_file_is_at(path, fd), place);
 		close(fd);
 		assert_int_equal(ty_fx_files(ty_fx_path("named")), place);
 	}

@@ -274,11 +274,11 @@ static void who_had_the_cpu_did_not(void **state)
 }
 
 static bool quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
-		  struct ty_held_back *out)
+		  struct ty_throttled *out)
 {
 	(void)ctx;
 	assert_true(from_ns < to_ns);
-	*out = (struct ty_held_back){.path = "/x", .quota_us = 5000, .period_us = 100000};
+	*out = (struct ty_throttled){.path = "/x", .quota_us = 5000, .period_us = 100000};
 	return tid == 11;
 }
 

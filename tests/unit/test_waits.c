@@ -16,7 +16,7 @@
 #include "fixture_given.h"
 #include "fixture_model.h"
 #include "stalls.h"
-#include "talk.h"
+#include "syscall_ipc.h"
 #include "waits.h"
 
 #define MS UINT64_C(1000000)
@@ -660,17 +660,17 @@ static int first_arg(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 	return 0;
 }
 
-static struct ty_talk says(const char *machine, const char *name, uint64_t *args, int64_t ret,
-			   unsigned *on_fd_4)
+static struct ty_syscall_ipc says(const char *machine, const char *name, uint64_t *args,
+				  int64_t ret, unsigned *on_fd_4)
 {
 	const struct ty_sysarch *arch = ty_sysarch_find(machine);
 	struct ty_explain x = {.arch = arch, .args = first_arg, .ctx = args};
 	struct ty_syscall c = {.nr = ty_syscall_number(arch, name), .ret = ret};
-	struct ty_talk t;
+	struct ty_syscall_ipc t;
 
 	assert_true(c.nr >= 0);
-	t = ty_talk(&x, &c);
-	*on_fd_4 = ty_talk_on(&x, &c, &t, 4);
+	t = ty_syscall_ipc(&x, &c);
+	*on_fd_4 = ty_syscall_ipc_on(&x, &c, &t, 4);
 	return t;
 }
 
@@ -702,7 +702,7 @@ static void what_calls_say(void **state)
 	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
 		uint64_t args[6];
 		unsigned on;
-		struct ty_talk t;
+		struct ty_syscall_ipc t;
 
 		memcpy(args, v[i].args, sizeof(args));
 		t = says(v[i].machine, v[i].name, args, v[i].ret, &on);

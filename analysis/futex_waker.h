@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who ended a wait by futex where no wakeup tells.
+ *
+ * - The kernel spins for a futex with priority inheritance (FUTEX_LOCK_PI) while its holder runs,
+ *   and sleeps only when that one does, or when somebody else wants the CPU
+ *   (kernel/locking/rtmutex.c, rtmutex_spin_on_owner).
+ * - A timer made the thread ready, but another thread woke the word before it got a CPU: then the
+ *   call returns 0 (kernel/futex/waitwake.c, futex_wait).
+ *
+ * Cost: log(calls); of calls to which that applies, those that were begun on each CPU meanwhile,
+ * from the end backward (at most 256 spans and calls of each). Who is told is inferred where that
+ * was not enough, or where several woke the word: another one may have been meant.
+ */
+#ifndef TY_FUTEX_WAKER_H
+#define TY_FUTEX_WAKER_H
+
+#include "explain.h"
+#include "wakeup.h"
+
+#define TY_SPIN_NS UINT64_C(1000000) /* on a CPU in the call: to take the lock needs far less */
+
+struct ty_spin {
+	uint32_t call;
+	uint64_t start_ns, end_ns; /* of the call */
+	/* THREAD: who was the last to let the lock go before the call ended, and when it began to;
+	 * NONE: nobody is seen to, or the call did not get the lock. */
+	struct ty_waker waker;
+};
+
+/* The thread runs in [from, to): the last call in which it waited for a lock meanwhile, for
+ * TY_SPIN_NS or more. */
+bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		  struct ty_spin *out);
+/* As ty_waker_find of the span's edge; but who woke the word, if that was not the timer. */
+struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s, uint32_t edge);
+
+#endif

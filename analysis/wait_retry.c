@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* See wait_retry.h. */
+#include "wait_retry.h"
+
+#include "syscall_ipc.h"
+#include "waits.h"
+
+/* The sleep before this one, if the thread did little in between; TY_NONE. */
+static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t span)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+	uint64_t ran = 0, ready = 0;
+
+	while (span > t->spans_first) {
+		struct ty_span s = ty_model_span_brief(m, thread, --span);
+
+		if (s.state == TY_ST_SLEEPING)
+			return span;
+		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
+		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
+		if ((s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE) ||
+		    ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_READY_NS)
+			break;
+	}
+	return TY_NONE;
+}
+
+/* EINTR; and what sys_exit sees of calls that the kernel makes again itself, or would (ERESTARTSYS,
+ * ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: include/linux/errno.h). */
+static bool broken_off(const struct ty_syscall *c)
+{
+	return !(c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED)) &&
+	       (c->ret == -4 || (c->ret <= -512 && c->ret >= -514) || c->ret == -516);
+}
+
+bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c;
+
+	if (call == TY_NONE)
+		return false;
+	c = ty_model_syscall(x->m, call);
+	return broken_off(&c) || ty_wait_timed_out(x, call);
+}
+
+/* The last return from a signal handler in (a, b); a: there is none. */
+static uint32_t handled(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+{
+	while (--b > a) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, b);
+
+		if (ty_syscall_class(x->arch, c.abi, c.nr) == TY_SC_SIGRETURN)
+			break;
+	}
+	return b;
+}
+
+bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b)
+{
+	struct ty_syscall first = ty_model_syscall_brief(x->m, thread, a);
+	bool told_itself = false;
+	uint32_t over = a;
+
+	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr ||
+	    !ty_wait_retry_in_vain(x, a))
+		return false;
+	if (broken_off(&first) && x->arch)
+		over = handled(x, thread, a, b);
+	for (uint32_t i = a + 1; i < b; i++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, i);
+		bool gives = ty_syscall_ipc(x, &c).says & TY_GIVES;
+
+		if (i < over)
+			told_itself |= gives;
+		else if (c.nr == first.nr && c.ret > 0 && told_itself)
+			told_itself = false;
+		else if (gives || (c.nr == first.nr && c.ret > 0))
+			return false;
+	}
+	return true;
+}
+
+bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
+			const struct ty_wait_for *b)
+{
+	return a->class == b->class && a->class != TY_WAIT_END &&
+	       ty_wait_same(m, thread, a, thread, b);
+}
+
+uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
+			     uint64_t from_ns)
+{
+	struct ty_span s = ty_model_span(x->m, span), last = s;
+	uint32_t first = span, call = s.syscall, k;
+	struct ty_wait_for what = {0}, before;
+
+	if (s.state != TY_ST_SLEEPING || call == TY_NONE || ty_wait_timed_out(x, call))
+		return span;
+	while (s.start_ns > from_ns && (k = sleep_before(x->m, thread, first)) != TY_NONE &&
+	       !ty_explain_stopped(x)) {
+		s = ty_model_span(x->m, k);
+		if (s.syscall == TY_NONE || call - s.syscall > TY_WAIT_RETRY_BETWEEN ||
+		    !ty_wait_retry_again(x, thread, s.syscall, call))
+			break;
+		if (first == span)
+			what = ty_wait_for(x, &last, call);
+		if (!what.word && what.fd < 0)
+			break;
+		before = ty_wait_for(x, &s, s.syscall);
+		if (!ty_wait_retry_same(x->m, thread, &before, &what))
+			break;
+		first = k;
+		call = s.syscall;
+	}
+	return first;
+}

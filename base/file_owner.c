@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* See file_owner.h. */
+#include "file_owner.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Decimal, and below the number that stands for "unchanged". */
+static bool number(const char *s, uint32_t *out)
+{
+	uint64_t v = 0;
+
+	if (!s || !*s)
+		return false;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9')
+			return false;
+		v = v * 10 + (uint64_t)(*s - '0');
+		if (v >= UINT32_MAX)
+			return false;
+	}
+	*out = (uint32_t)v;
+	return true;
+}
+
+bool ty_file_owner_caller(uid_t *uid, gid_t *gid)
+{
+	uint32_t u, g;
+
+	if (geteuid() || !number(getenv("SUDO_UID"), &u) || !number(getenv("SUDO_GID"), &g) || !u)
+		return false;
+	*uid = u;
+	*gid = g;
+	return true;
+}
+
+bool ty_file_owner_is_ours(uid_t uid)
+{
+	uid_t u;
+	gid_t g;
+
+	return uid == geteuid() || (ty_file_owner_caller(&u, &g) && uid == u);
+}
+
+void ty_file_owner_give(int fd)
+{
+	uid_t u;
+	gid_t g;
+
+	if (ty_file_owner_caller(&u, &g))
+		(void)!fchown(fd, u, g);
+}

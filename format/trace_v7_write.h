@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two halves of finishing a spool share: its metadata (trace_v7_write_meta.c) and the file
+ * as a whole (trace_v7_write.c). */
+#ifndef TY_TRACE_V7_WRITE_H
+#define TY_TRACE_V7_WRITE_H
+
+#include <zstd.h>
+
+#include "buf.h"
+#include "spool_file.h"
+#include "trace_dat.h"
+
+#define TY_FINISH_LIMIT (4096ull << 20)
+
+/* One CPU of one buffer: its chunks are ents[first .. first + n). */
+struct ty_v7_cpu {
+	uint32_t buffer, cpu;
+	size_t first, n;
+	uint64_t off, size; /* in the finished file */
+	uint32_t count;	    /* chunks that are written (empty ones are not) */
+};
+
+struct ty_v7_buffer {
+	const char *name, *clock; /* in `texts` */
+	uint32_t desc;
+	uint64_t off, size; /* section head; bytes behind the head */
+};
+
+struct ty_v7 {
+	struct ty_spool *spool;
+	struct ty_spool_scan scan;
+	ZSTD_CCtx *zstd;
+	struct ty_buf head;    /* all bytes before the first buffer section */
+	struct ty_buf strings; /* STRINGS section, collected */
+	struct ty_buf raw;     /* one section before compression */
+	struct ty_buf z;       /* what is copied */
+	struct ty_buf texts;   /* decompressed META_BUFFER chunks; sized once, never moved */
+	VEC(struct ty_dat_entry) dir;
+	VEC(struct ty_v7_buffer) buffers;
+	VEC(struct ty_v7_cpu) cpus;
+	uint64_t section_off[TY_DAT_CMDLINES + 1]; /* by enum ty_dat_id; 0: not written */
+	int fd;					   /* the finished file */
+	char *name;				   /* its name until it is placed; NULL: none */
+	struct ty_err *err;
+};
+
+/*
+ * Compress the LZ4 chunks of the scan anew, as v7 wants them, on all CPUs: they are appended to the
+ * spool, and the scan names the new ones. 0; on failure some may have been.
+ */
+int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_err *err);
+
+bool ty_v7_is_lz4(const struct ty_spool_chunk *h);
+/* Tell the caller of ty_spool_finish how far it is; only from its thread. */
+void ty_v7_tell(const struct ty_spool *s);
+
+int ty_v7_no_memory(struct ty_v7 *f);
+/* The sentence for a chunk of the spool that ty_spool_chunk_read refused with r. */
+int ty_v7_bad_chunk(const struct ty_spool *s, const struct ty_spool_ent *e, int r,
+		    struct ty_err *err);
+/* A description's number: its place in the STRINGS section. */
+uint32_t ty_v7_describe(struct ty_v7 *f, const char *text);
+/* The chunks of (type, stream) are scan.ents[*first .. *first + *n). */
+void ty_v7_find(const struct ty_v7 *f, enum ty_spool_type type, uint32_t stream, size_t *first,
+		size_t *n);
+/* Append one chunk, or all of (type, stream), decompressed, to `to`. */
+int ty_v7_chunk(struct ty_v7 *f, const struct ty_spool_ent *e, struct ty_buf *to);
+int ty_v7_append(struct ty_v7 *f, enum ty_spool_type type, uint32_t stream, struct ty_buf *to);
+/* Append f->raw as one compressed section to f->head, and empty it. */
+int ty_v7_section(struct ty_v7 *f, unsigned id, const char *what);
+/* The standard metadata sections; tarry's own with the chunk directory. */
+int ty_v7_metadata(struct ty_v7 *f);
+int ty_v7_tarry(struct ty_v7 *f);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timeline that was opened on the first part of a recording, while all of it is being indexed
+ * aside. When that is done it goes over to the whole model, at a moment when nothing hangs on the
+ * old one (no page, prompt or job): window, cursor, row, folds, filter and marks stay.
+ *
+ * A thread of the part has the same index in the whole, because models are built from the begin on
+ * in one order; spans and calls have not.
+ */
+#include <stdio.h>
+
+#include "timeline_priv.h"
+
+void ty_timeline_indexing_begin(struct ty_timeline *t)
+{
+	t->partial = t->in->rest != NULL;
+	t->rest.left_s = -1;
+}
+
+const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_REST_MAX])
+{
+	int n;
+
+	if (!t->partial)
+		return "";
+	if (t->rest.failed)
+		return " ONLY ITS BEGIN";
+	n = snprintf(out, TY_REST_MAX, " INDEXING %d%%", (int)(100 * t->rest.part));
+	if (t->rest.left_s >= 0 && n > 0 && n < TY_REST_MAX)
+		snprintf(out + n, (size_t)(TY_REST_MAX - n), ", %.0f s left", t->rest.left_s);
+	return out;
+}
+
+bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what)
+{
+	if (!t->partial)
+		return false;
+	ty_timeline_say(t,
+			t->rest.failed ? "%s: only the begin of the recording could be indexed"
+				       : "%s: when all of the recording is indexed",
+			what);
+	return true;
+}
+
+/* Nothing that is open knows the model of the part. */
+static bool may_change(const struct ty_timeline *t)
+{
+	return !t->job && !t->prompt && !t->child.ops && !t->dragging;
+}
+
+/* The text of a query means the same in the whole recording. */
+static void ask_again(struct ty_timeline *t)
+{
+	struct ty_query *q = NULL;
+	struct ty_err err;
+	char text[sizeof(t->input)];
+
+	if (t->query && !ty_query_new(t->m, t->in->arch, ty_query_text(t->query), &q, &err)) {
+		ty_query_free(t->query);
+		t->query = q;
+	}
+	if (t->filter) {
+		snprintf(text, sizeof(text), "%s", ty_query_text(t->filter));
+		ty_timeline_filter(t, text);
+	}
+}
+
+/* Go over to the whole recording. On failure (out of memory) nothing has changed. */
+static int change(struct ty_timeline *t, const struct ty_view_input *all, struct ty_err *err)
+{
+	const struct ty_summary *s = ty_model_summary(all->model);
+	const struct ty_findings none = {0};
+	struct ty_place at = ty_timeline_place(t);
+	bool whole = t->vp.from_ns == t->vp.start_ns && t->vp.to_ns == t->vp.end_ns;
+	struct ty_gaps gaps;
+	int rc = ty_gaps_init(&gaps, all->model, err);
+
+	if (!rc)
+		rc = ty_tracks_reorder(&t->tracks, all->model, &all->window, &none, err);
+	if (rc) {
+		ty_gaps_fini(&gaps);
+		return rc;
+	}
+	ty_timeline_unselect(t);
+	ty_group_bars_forget(&t->heads);
+	ty_gaps_fini(&t->gaps);
+	t->gaps = gaps;
+	t->in = all;
+	t->m = all->model;
+	t->partial = false;
+	t->vp.end_ns = s->end_ns;
+	if (whole && !t->vp.undo_n)
+		t->vp.to_ns = s->end_ns;
+	(void)ty_timeline_memory_map(t); /* out of memory: the strips are as they were */
+	t->args_of = TY_NONE;
+	t->hit_known = t->pin.on = false;
+	t->links_n = 0;
+	ty_range_stats_free(t->stats);
+	t->stats = NULL;
+	ty_page_reset(&t->page);
+	t->vp.here = at;
+	ty_timeline_indexingore(t);
+	ask_again(t);
+	ty_timeline_hunt(t);
+	return 0;
+}
+
+static int rest_wait_ms(const struct ty_timeline *t)
+{
+	return t->partial && !t->rest.failed ? 100 : -1;
+}
+
+/* Look how far that is, go over to all of it when it is done. */
+static bool rest_work(struct ty_timeline *t)
+{
+	struct ty_rest_news was = t->rest;
+	struct ty_err err = {0};
+
+	if (!t->partial || t->rest.failed)
+		return false;
+	if (!t->rest_over)
+		t->rest_over = t->in->rest_poll(t->in->rest, &t->rest);
+	if (t->rest_over && t->rest.failed) {
+		ty_timeline_say(t, "%s", t->rest.err.msg);
+		return true;
+	}
+	if (t->rest_over && may_change(t)) {
+		if (change(t, t->rest.all, &err)) {
+			t->rest.failed = true;
+			ty_timeline_say(t, "%s", err.msg);
+		}
+		return true;
+	}
+	return (int)(100 * was.part) != (int)(100 * t->rest.part) ||
+	       (int)was.left_s != (int)t->rest.left_s;
+}
+
+const struct ty_layer ty_indexing_layer = {.wait_ms = rest_wait_ms, .work = rest_work};
