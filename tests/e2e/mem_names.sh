@@ -115,7 +115,7 @@ passes "a list without functions is told so" bad_kallsyms
 damaged() {
 	mkdir -p "$dir/bad" && head -c 4000 /dev/zero >"$dir/bad/pie" &&
 		"$TARRY" report "$dir/pie.data" memory sharing --no-index --symfs "$dir/bad" >"$dir/out.txt" 2>"$dir/err.txt" &&
-		[ "$(grep -c '/pie: no ELF file, or a damaged one.*--symfs DIR' "$dir/err.txt")" = 1 ]
+		[ "$(grep -c '/pie is not an ELF file or is damaged.*--symfs DIR' "$dir/err.txt")" = 1 ]
 }
 passes "a damaged file is named once" damaged
 echo "1..$n"
