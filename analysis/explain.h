@@ -41,6 +41,9 @@ struct ty_explain {
 	const char *(*fd_before)(void *ctx, int32_t pid, int32_t fd, bool *cloexec);
 	/* The process had more then, for which there was no room. With fd_before. */
 	bool (*fds_left_out)(void *ctx, int32_t pid);
+	/* Did some socket listen at the address then ("127.0.0.1:80", n bytes), as far as
+	 * descriptors were listed? May be NULL. */
+	bool (*listens)(void *ctx, const char *at, size_t n);
 	/*
 	 * Was the thread's cgroup (or one above it) held back in [from, to), or may it have been,
 	 * as far as samples tell? They are some 100 ms apart. Of several groups that which was for

@@ -7,31 +7,52 @@
 
 #include "syscall_table.h"
 
-#define FDS_MOST 65536 /* of a process */
+#define FDS_MOST	65536 /* of a process */
+#define FIRST_EPHEMERAL 32768 /* what a client is given by the kernel, unless configured */
 
-/* "TCP:[127.0.0.1:3306->127.0.0.1:5120]": the end with the lower port serves, as ports that a
- * client is given by the kernel are high ones. */
-static uint8_t tcp_role(const char *name)
+/* "127.0.0.1:3306", "[::1]:3306"; -1: it has no port. */
+static int port_of(const char *at, size_t n)
 {
-	const char *arrow = strstr(name, "->"), *own, *peer;
+	while (n && at[n - 1] != ':')
+		n--;
+	return n ? atoi(at + n) : -1;
+}
 
-	if (!arrow)
+/*
+ * "TCP:[127.0.0.1:3306->127.0.0.1:5120]". The end at which a socket listened when recording began
+ * serves: the kernel gives a client no such port, though one may bind to it (SO_REUSEPORT). Where
+ * no list of descriptors has that socket, a port that no client is given; else unknown: whoever is
+ * seen to speak first is the client.
+ */
+static uint8_t tcp_role(const struct ty_explain *x, const char *name)
+{
+	const char *arrow = strstr(name, "->"), *own = strchr(name, '['), *peer, *end;
+	bool here, there;
+
+	if (!arrow || !own || ++own > arrow || !(end = strrchr(arrow, ']')))
 		return TY_SOCK_UNKNOWN;
-	for (own = arrow; own > name && own[-1] != ':'; own--)
-		;
-	peer = strrchr(arrow, ':');
-	if (own == name || !peer)
-		return TY_SOCK_UNKNOWN;
-	return atoi(own) < atoi(peer + 1) ? TY_SOCK_SERVER : TY_SOCK_CLIENT;
+	peer = arrow + 2;
+	here = x->listens && x->listens(x->ctx, own, (size_t)(arrow - own));
+	there = x->listens && x->listens(x->ctx, peer, (size_t)(end - peer));
+	if (here == there) {
+		int own_port = port_of(own, (size_t)(arrow - own));
+		int peer_port = port_of(peer, (size_t)(end - peer));
+
+		if (own_port < 0 || peer_port < 0)
+			return TY_SOCK_UNKNOWN;
+		here = own_port < FIRST_EPHEMERAL;
+		there = peer_port < FIRST_EPHEMERAL;
+	}
+	return here == there ? TY_SOCK_UNKNOWN : here ? TY_SOCK_SERVER : TY_SOCK_CLIENT;
 }
 
 /* A unix socket has a name where it was bound: on the serving side. */
-static void by_name(struct ty_sock *s, const char *name)
+static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *name)
 {
 	s->inferred = true;
 	if (!strncmp(name, "TCP", 3)) {
 		s->kind = TY_FD_SOCKET;
-		s->role = tcp_role(name);
+		s->role = tcp_role(x, name);
 	} else if (!strncmp(name, "UNIX:[", 6)) {
 		s->kind = TY_FD_SOCKET;
 		s->role = TY_SOCK_SERVER;
@@ -62,7 +83,7 @@ struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, 
 		const char *name = x->fd_before(x->ctx, t->pid, (int32_t)fd, &cloexec);
 
 		if (name)
-			by_name(s, name);
+			by_name(x, s, name);
 	}
 	s->known = true;
 	return s;

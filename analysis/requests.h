@@ -7,7 +7,7 @@
  * request.
  *
  * Which end of a connection serves is recorded where accept or connect were; else it is inferred:
- * from the ports of a connection that was open before the recording, from who spoke first.
+ * from the sockets that listened when recording began, from the ports, from who spoke first.
  *
  * Limits: a reply by another process is not seen; of several requests that were sent at once before
  * the first reply, one is counted; the time that a request waited in the socket's buffer is not

@@ -223,6 +223,13 @@ static bool explain_fds_left_out(void *ctx, int32_t pid)
 	return r->explain.fds_left_out(r->explain.ctx, pid);
 }
 
+static bool explain_listens(void *ctx, const char *at, size_t n)
+{
+	const struct reading *r = ctx;
+
+	return r->explain.listens(r->explain.ctx, at, n);
+}
+
 static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			      struct ty_throttled *out)
 {
@@ -373,6 +380,7 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	if (v->explain.fd_before)
 		v->explain.fd_before = explain_fd_before;
 	v->explain.fds_left_out = explain_fds_left_out;
+	v->explain.listens = explain_listens;
 	if (v->explain.quota)
 		v->explain.quota = explain_quota;
 	if (v->explain.steal)

@@ -148,6 +148,13 @@ static bool fds_left_out(void *ctx, int32_t pid)
 	return ty_fd_names_left_out(s->fds, pid);
 }
 
+static bool listens(void *ctx, const char *at, size_t n)
+{
+	const struct ty_session *s = ctx;
+
+	return ty_fd_names_listens(s->fds, at, n);
+}
+
 static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_throttled *out)
 {
@@ -218,6 +225,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),
 				   .fds_left_out = fds_left_out,
+				   .listens = listens,
 				   .ctx = s,
 				   .command_tid = tid < INT32_MAX ? (int32_t)tid : 0,
 				   .whole_machine = !tid && !strcmp(mode, "all"),

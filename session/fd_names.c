@@ -11,11 +11,13 @@
 #include "int_set.h"
 #include "pair_map.h"
 #include "snapshot_text.h"
+#include "trace.h"
 #include "partition.h"
 #include "vec.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ struct ty_fd_names {
 	uint32_t copies, copies_ended, looks; /* copied descriptors and tables */
 	uint64_t since_ns, taken_ns, lost_ns; /* lost_ns: UINT64_MAX none */
 	bool left_out;
+	VEC(struct ty_text) listening; /* addresses, sorted */
 	VEC(int) cut; /* a set: whose lists are not whole; empty in older recordings */
 };
 
@@ -51,6 +54,24 @@ static int by_fd(const void *pa, const void *pb)
 	const struct ty_fd_name *a = pa, *b = pb;
 
 	return compare(a->pid, b->pid) ?: compare(a->fd, b->fd);
+}
+
+static int by_bytes(const void *pa, const void *pb)
+{
+	const struct ty_text *a = pa, *b = pb;
+
+	return memcmp(a->s, b->s, a->n < b->n ? a->n : b->n) ?: compare(a->n, b->n);
+}
+
+/* "TCP:[127.0.0.1:80 listening]" */
+static int add_listening(struct ty_fd_names *n, const char *target)
+{
+	static const char listening[] = " listening]";
+	const char *end = strstr(target, listening);
+
+	if (strncmp(target, "TCP:[", 5) || !end || end[sizeof(listening) - 1])
+		return 0;
+	return vec_push(&n->listening, ((struct ty_text){target + 5, (size_t)(end - target) - 5}));
 }
 
 static int parse(struct ty_fd_names *n, const char *text)
@@ -69,6 +90,8 @@ static int parse(struct ty_fd_names *n, const char *text)
 		if (d.is == TY_SNAP_FD_OPEN) {
 			to += ty_unescape_field(d.target.s, d.target.n, to, d.target.n + 1) + 1;
 			n->v[n->n++] = f;
+			if (add_listening(n, f.target))
+				return -TY_ENOMEM;
 			continue;
 		}
 		n->left_out |= d.pid < 0;
@@ -77,6 +100,8 @@ static int parse(struct ty_fd_names *n, const char *text)
 	}
 	if (n->n)
 		qsort(n->v, n->n, sizeof(*n->v), by_fd);
+	if (n->listening.n)
+		qsort(n->listening.v, n->listening.n, sizeof(*n->listening.v), by_bytes);
 	n->cut.n = ty_int_set(n->cut.v, n->cut.n);
 	return 0;
 }
@@ -161,6 +186,7 @@ void ty_fd_names_free(struct ty_fd_names *n)
 		empty(n, t);
 	vec_fini(&n->tables);
 	ty_pair_map_fini(&n->by_pid);
+	vec_fini(&n->listening);
 	vec_fini(&n->cut);
 	free(n->text);
 	free(n->v);
@@ -189,6 +215,33 @@ bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid)
 	if (!n || !n->left_out)
 		return false;
 	return !n->cut.n || bsearch(&pid, n->cut.v, n->cut.n, sizeof(*n->cut.v), ty_int_order);
+}
+
+static bool listed(const struct ty_fd_names *n, const char *at, size_t len)
+{
+	struct ty_text key = {at, len};
+
+	return bsearch(&key, n->listening.v, n->listening.n, sizeof(*n->listening.v), by_bytes);
+}
+
+bool ty_fd_names_listens(const struct ty_fd_names *n, const char *at, size_t len)
+{
+	static const char *const any[] = {"0.0.0.0", "[::]"};
+	const char *port = at + len;
+	char text[32];
+
+	if (!n || !n->listening.n)
+		return false;
+	while (port > at && *port != ':')
+		port--;
+	for (unsigned i = 0; i < 2; i++) {
+		int k = snprintf(text, sizeof(text), "%s%.*s", any[i], (int)(at + len - port),
+				 port);
+
+		if (k > 0 && (size_t)k < sizeof(text) && listed(n, text, (size_t)k))
+			return true;
+	}
+	return listed(n, at, len);
 }
 
 static struct ty_fd_name *first_of(const struct table *t, uint32_t fd)

@@ -42,6 +42,9 @@ void ty_fd_names_lost(struct ty_fd_names *n, uint64_t from_ns);
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
 /* It was begun at this time. */
 uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n);
+/* Did a socket of any process listen at "127.0.0.1:80" (n bytes), or at that port of any address?
+ * As far as the list tells. */
+bool ty_fd_names_listens(const struct ty_fd_names *n, const char *at, size_t len);
 /* The process had more descriptors than the list has; of older recordings: may have had. */
 bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid);
 

@@ -93,6 +93,9 @@ static void our_own(void **state)
 	snprintf(text, sizeof(text), "->127.0.0.1:%u]", ntohs(in.sin_port));
 	assert_non_null(strstr(target(n, asks), text));
 	assert_memory_equal(target(n, asks), "TCP:[127.0.0.1:", 15);
+	snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(in.sin_port));
+	assert_true(ty_fd_names_listens(n, text, strlen(text)));
+	assert_false(ty_fd_names_listens(n, text, strlen(text) - 1));
 	assert_null(ty_fd_names_find(n, getpid(), 1000000));
 	assert_null(ty_fd_names_find(n, 1, file));
 	ty_fd_names_free(n);
@@ -183,6 +186,38 @@ static void whatever_the_text(void **state)
 	assert_string_equal(ty_fd_names_find(n, 7, 1)->target, "a\tb\nc\\d");
 	assert_string_equal(ty_fd_names_find(n, 7, 0)->target, "end\\");
 	ty_fd_names_free(n);
+}
+
+/* At its own address, at any one of its port. */
+static void who_listens(void **state)
+{
+	static const struct {
+		const char *at;
+		bool listens;
+	} v[] = {{"127.0.0.1:80", true},
+		 {"10.0.0.1:80", false},
+		 {"10.0.0.1:81", true},
+		 {"[::1]:81", true},
+		 {"[::ffff:1.2.3.4]:82", true},
+		 {"1.2.3.4:82", true},
+		 {"10.0.0.1:83", false},
+		 {"10.0.0.1:84", false},
+		 {"", false},
+		 {":80", false},
+		 {"80", false}};
+	struct ty_fd_names *n = ty_fd_names_new("taken 5 17\n"
+						"7\t3\t-\tTCP:[127.0.0.1:80 listening]\n"
+						"7\t4\t-\tTCP:[0.0.0.0:81 listening]\n"
+						"8\t3\t-\tTCP:[[::]:82 listening]\n"
+						"8\t4\t-\tTCP:[10.0.0.1:83->10.0.0.1:80]\n"
+						"8\t5\t-\t/tmp/TCP:[10.0.0.1:84 listening]\n"
+						"8\t6\t-\tTCP:[ listening]x\n");
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++)
+		assert_int_equal(ty_fd_names_listens(n, v[i].at, strlen(v[i].at)), v[i].listens);
+	ty_fd_names_free(n);
+	assert_false(ty_fd_names_listens(NULL, "10.0.0.1:81", 11));
 }
 
 static void call_of(struct ty_fd_names *n, int32_t pid, uint64_t at, const char *name, int64_t ret,
@@ -458,6 +493,7 @@ int main(void)
 		cmocka_unit_test(of_several),
 		cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(whatever_the_text),
+		cmocka_unit_test(who_listens),
 		cmocka_unit_test(calls_close_them),
 		cmocka_unit_test(children_inherit_them),
 		cmocka_unit_test(many_children),

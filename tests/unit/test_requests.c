@@ -34,7 +34,18 @@ static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
 	       : fd == 6 ? "TCP:[127.0.0.1:40002->127.0.0.1:3306]"
 	       : fd == 7 ? "pipe:[9]"
 	       : fd == 8 ? "UNIX:[/run/s]"
-			 : NULL;
+	       /* Both ports are of those that clients get. */
+	       : fd == 30 ? "TCP:[127.0.0.1:50000->127.0.0.1:40000]"
+	       : fd == 31 ? "TCP:[127.0.0.1:40000->127.0.0.1:50000]"
+	       : fd == 32 ? "TCP:[127.0.0.1:50000->127.0.0.1:51000]"
+	       : fd == 33 ? "TCP:[10.0.0.1:8080->10.0.0.1:9090]"
+	       : fd == 34 ? "TCP:[10.0.0.1:9090->10.0.0.1:8080]"
+			  : NULL;
+}
+
+static bool listens(void *ctx, const char *at, size_t n)
+{
+	return !strncmp(at, "127.0.0.1:50000", n);
 }
 
 static const struct ty_model *model;
@@ -56,6 +67,7 @@ static struct ty_requests end_of(uint32_t most, uint64_t calls)
 	model = ty_mx_end();
 	x = explain(model, 0);
 	x.fd_before = fd_before;
+	x.listens = listens;
 	w = ty_window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, most, calls, &r, NULL), 0);
 	return r;
@@ -111,7 +123,7 @@ static void replies_files_and_pipes(void **state)
 	call(90 * MS, 11, NR_WRITE, 50, 10);
 	call(100 * MS, 11, NR_READ, 50, 7);
 	call(150 * MS, 11, NR_WRITE, 50, 7);
-	/* The lower port serves: this end is the client. */
+	/* A port that no client gets serves: this end is the client. */
 	call(200 * MS, 11, NR_READ, 50, 6);
 	call(250 * MS, 11, NR_WRITE, 50, 6);
 	r = end();
@@ -151,6 +163,35 @@ static void attached(void **state)
 	assert_int_equal(r.v[3].fd, 20);
 	ty_requests_fini(&r);
 	ty_mx_drop();
+}
+
+/* Where both ports are those of clients: the end that listened serves, whoever is seen to send
+ * first; else the end that receives first. */
+static void which_end_serves(void **state)
+{
+	static const struct {
+		int32_t fd;
+		bool sends_first, serves;
+	} v[] = {{30, true, true},   {30, false, true}, {31, true, false},
+		 {31, false, false}, {32, true, true},	{33, false, true},
+		 {33, true, false},  {34, false, true}, {34, true, false}};
+	struct ty_requests r;
+
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		uint64_t fd = (uint64_t)v[i].fd;
+
+		begin();
+		if (v[i].sends_first)
+			call(10 * MS, 11, NR_SENDTO, 10, fd);
+		call(20 * MS, 11, NR_RECVFROM, 5, fd);
+		call(50 * MS, 11, NR_SENDTO, 10, fd);
+		r = end();
+		assert_int_equal(r.all, v[i].serves ? 1 + v[i].sends_first : 0);
+		for (unsigned k = 0; k < r.n; k++)
+			assert_true(r.v[k].flags & TY_REQ_INFERRED);
+		ty_requests_fini(&r);
+		ty_mx_drop();
+	}
 }
 
 /* A child goes on with its parent's connection; a copy of a descriptor is the same connection; a
@@ -271,6 +312,7 @@ int main(void)
 		cmocka_unit_test(accepted_connection),
 		cmocka_unit_test(replies_files_and_pipes),
 		cmocka_unit_test(attached),
+		cmocka_unit_test(which_end_serves),
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(a_wait_within_a_request_is_a_stall),
