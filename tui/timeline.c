@@ -147,7 +147,7 @@ static bool findings_work(struct ty_timeline *t)
 	h->found = (struct ty_findings){0};
 	ty_timeline_unselect(t);
 	t->vp.here = at;
-	ty_timeline_indexingore(t);
+	ty_timeline_restore(t);
 	if (!t->touched)
 		to_foremost(t);
 	if (t->wanted)

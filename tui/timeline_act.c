@@ -5,7 +5,7 @@
 static void undo(struct ty_timeline *t)
 {
 	if (ty_viewport_undo(&t->vp))
-		ty_timeline_indexingore(t);
+		ty_timeline_restore(t);
 	else
 		ty_timeline_say(t, "this is the first view");
 }
@@ -13,7 +13,7 @@ static void undo(struct ty_timeline *t)
 static void redo(struct ty_timeline *t)
 {
 	if (ty_viewport_redo(&t->vp))
-		ty_timeline_indexingore(t);
+		ty_timeline_restore(t);
 	else
 		ty_timeline_say(t, "nothing was undone");
 }

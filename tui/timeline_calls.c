@@ -191,7 +191,7 @@ static void decoded(struct ty_timeline *t)
 	if (c->thread == t->tracks.flow[i].thread && rows != t->tracks.flow[i].rows) {
 		ty_tracks_calls(&t->tracks, c->thread, rows);
 		t->vp.here = at;
-		ty_timeline_indexingore(t);
+		ty_timeline_restore(t);
 	}
 }
 
@@ -271,7 +271,7 @@ void ty_timeline_calls(struct ty_timeline *t)
 		t->below = ROWS_MOST;
 	}
 	t->vp.here = at;
-	ty_timeline_indexingore(t);
+	ty_timeline_restore(t);
 }
 
 /* Drawing ---------------------------------------------------------------------------------------

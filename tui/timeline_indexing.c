@@ -99,7 +99,7 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	t->stats = NULL;
 	ty_page_reset(&t->page);
 	t->vp.here = at;
-	ty_timeline_indexingore(t);
+	ty_timeline_restore(t);
 	ask_again(t);
 	ty_timeline_hunt(t);
 	return 0;

@@ -115,7 +115,7 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 	if (m->rc && m->rc != -TY_ENOTFOUND)
 		ty_timeline_say(t, "%s", m->err.msg);
 	t->vp.here = at;
-	ty_timeline_indexingore(t);
+	ty_timeline_restore(t);
 	return true;
 }
 

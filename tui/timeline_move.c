@@ -305,7 +305,7 @@ struct ty_place ty_timeline_place(const struct ty_timeline *t)
 	return p;
 }
 
-void ty_timeline_indexingore(struct ty_timeline *t)
+void ty_timeline_restore(struct ty_timeline *t)
 {
 	const struct ty_place *p = &t->vp.here;
 	uint32_t row = ty_tracks_find(&t->tracks, p->row_kind, p->row_id);
@@ -354,7 +354,7 @@ void ty_timeline_back(struct ty_timeline *t)
 	else if (t->sel.on)
 		ty_timeline_unselect(t);
 	else if (ty_viewport_undo(&t->vp))
-		ty_timeline_indexingore(t);
+		ty_timeline_restore(t);
 	else
 		ty_timeline_say(t, "this is the first view");
 }

@@ -305,7 +305,7 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
 void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns);
 /* Cursor and row of a view that was undone or redone. */
 struct ty_place ty_timeline_place(const struct ty_timeline *t);
-void ty_timeline_indexingore(struct ty_timeline *t);
+void ty_timeline_restore(struct ty_timeline *t);
 
 /* timeline_select.c: selection and marks */
 void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */

@@ -155,7 +155,7 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 
 		ty_tracks_show_all(&t->tracks);
 		t->vp.here = at;
-		ty_timeline_indexingore(t);
+		ty_timeline_restore(t);
 		t->job = NULL;
 		return;
 	}
@@ -206,7 +206,7 @@ static bool filtered(struct ty_timeline *t)
 
 	ty_tracks_filter_end(&t->tracks);
 	t->vp.here = at;
-	ty_timeline_indexingore(t);
+	ty_timeline_restore(t);
 	ty_timeline_say(t, "%u of %u threads are shown; f and Enter shows all again",
 			t->tracks.threads - t->tracks.hidden_n, t->tracks.threads);
 	return false;
