@@ -619,6 +619,44 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 	return r;
 }
 
+/* Each segment of the path in the rows of whom crowd tells it with. What the path does not cover
+ * (one that was cut short lacks its beginning) is unknown. */
+static void account_path(struct walk *w, const struct ty_path *p,
+			 const struct ty_ledger_crowd *crowd, uint64_t from, uint64_t to)
+{
+	const struct ty_ledger_key unknown = {
+		.what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1};
+
+	vec_each (s, &p->seg) {
+		w->book.who = TY_NONE;
+		if (s->start_ns > from)
+			ty_book_add(&w->book, unknown, s->start_ns - from, TY_NONE);
+		w->book.who = crowd[s->thread].thread;
+		if (s->span == TY_NONE)
+			ty_book_add(&w->book, unknown, s->end_ns - s->start_ns, TY_NONE);
+		else
+			account(w, s->thread, s->start_ns, s->end_ns);
+		from = s->end_ns;
+	}
+	w->book.who = TY_NONE;
+	if (from < to)
+		ty_book_add(&w->book, unknown, to - from, TY_NONE);
+}
+
+int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
+		   const struct ty_ledger_crowd *crowd, uint64_t from_ns, uint64_t to_ns,
+		   struct ty_book *out)
+{
+	struct rows rows;
+	struct walk w = walk_of(x, &rows);
+
+	find_gaps(&w, from_ns, to_ns);
+	account_path(&w, p, crowd, from_ns, to_ns);
+	ty_cpu_gaps_fini(&w.own);
+	*out = w.book;
+	return out->failed;
+}
+
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_ledger *out)
 {
@@ -626,7 +664,6 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	struct walk w = walk_of(x, &rows);
 	struct ty_ledger_crowd *crowd = NULL;
 	struct ty_path p;
-	uint64_t at;
 	int r;
 
 	*out = (struct ty_ledger){.thread = TY_NONE};
@@ -640,35 +677,8 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	if (!r)
 		r = crowds(x->m, &p, &crowd);
 	w.book.crowd = crowd;
-	at = out->start_ns;
-	for (size_t k = 0; k < p.seg.n && !r; k++) {
-		const struct ty_seg *s = &p.seg.v[k];
-
-		/* A path that was cut short lacks its beginning. */
-		w.book.who = TY_NONE;
-		if (s->start_ns > at)
-			ty_book_add(&w.book,
-				    (struct ty_ledger_key){.what = TY_ROW_UNKNOWN,
-							   .state = TY_ST_UNKNOWN,
-							   .nr = -1},
-				    s->start_ns - at, TY_NONE);
-		w.book.who = crowd[s->thread].thread;
-		if (s->span == TY_NONE)
-			ty_book_add(&w.book,
-				    (struct ty_ledger_key){.what = TY_ROW_UNKNOWN,
-							   .state = TY_ST_UNKNOWN,
-							   .nr = -1},
-				    s->end_ns - s->start_ns, TY_NONE);
-		else
-			account(&w, s->thread, s->start_ns, s->end_ns);
-		at = s->end_ns;
-	}
-	w.book.who = TY_NONE;
-	if (!r && at < out->end_ns)
-		ty_book_add(&w.book,
-			    (struct ty_ledger_key){
-				    .what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1},
-			    out->end_ns - at, TY_NONE);
+	if (!r)
+		account_path(&w, &p, crowd, out->start_ns, out->end_ns);
 	ty_path_fini(&p);
 	if (r && !w.book.failed)
 		w.book.failed = r;

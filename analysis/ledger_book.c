@@ -90,6 +90,7 @@ static void add(struct ty_book *b, uint32_t row, uint64_t ns, uint64_t longest, 
 	if (!r)
 		return;
 	r->ns += ns;
+	r->pieces++;
 	if (longest > r->longest) {
 		r->longest = longest;
 		r->span = span;
@@ -268,6 +269,15 @@ static int by_text(const void *pa, const void *pb)
 	return strcmp(a->row, b->row) ?: compare(b->longest_ns, a->longest_ns);
 }
 
+void ty_book_fini(struct ty_book *b)
+{
+	vec_fini(&b->row);
+	for (size_t i = 0; i < b->object.n; i++)
+		free(b->object.v[i]);
+	vec_fini(&b->object);
+	free(b->map);
+}
+
 int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 {
 	uint32_t w = 0;
@@ -295,11 +305,7 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 		qsort(out->rows, w, sizeof(*out->rows), by_ns);
 		out->n = w;
 	}
-	vec_fini(&b->row);
-	for (size_t i = 0; i < b->object.n; i++)
-		free(b->object.v[i]);
-	vec_fini(&b->object);
-	free(b->map);
+	ty_book_fini(b);
 	if (b->failed)
 		ty_ledger_fini(out);
 	return b->failed;

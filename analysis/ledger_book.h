@@ -58,8 +58,8 @@ enum ty_ledger_ender {
 
 struct ty_book_row {
 	struct ty_ledger_key k;
-	uint64_t ns, longest;
-	uint32_t span;
+	uint64_t ns, longest, pieces;
+	uint32_t span; /* of the longest piece */
 };
 
 /* Threads of one name that are told together: thread index of the first of them, and how many. */
@@ -93,5 +93,6 @@ uint32_t ty_book_object(struct ty_book *b, const char *text);
 /* The rows, most time first, into out, which is emptied where b has failed; b is empty then.
  * Returns b->failed. */
 int ty_book_close(struct ty_book *b, struct ty_ledger *out);
+void ty_book_fini(struct ty_book *b);
 
 #endif

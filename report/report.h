@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "answer.h"
 #include "buf.h"
 #include "diff.h"
 #include "json_out.h"
@@ -29,7 +30,8 @@ enum {
 	TY_REP_OUTLIERS = 256,
 	TY_REP_DIFF = 512,
 	TY_REP_REQUESTS = 1024,
-	TY_REP_ALL = 63 | TY_REP_REQUESTS,
+	TY_REP_ANSWER = 2048,
+	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER,
 };
 
 #define TY_REP_WAITS	    10
@@ -53,6 +55,7 @@ struct ty_report {
 	struct ty_outliers outliers;
 	struct ty_diff diff;
 	struct ty_requests requests;
+	struct ty_answer answer;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -68,6 +71,10 @@ void ty_outliers_text(const struct ty_report *r, FILE *f);
 void ty_outliers_json(const struct ty_report *r, struct ty_json *j);
 void ty_diff_text(const struct ty_report *r, FILE *f);
 void ty_diff_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_answer.c */
+void ty_answer_text(const struct ty_report *r, FILE *f);
+void ty_answer_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_requests.c */
 void ty_requests_text(const struct ty_report *r, FILE *f);

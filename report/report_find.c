@@ -96,6 +96,14 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	return ty_explained_find(r->s, &r->w, what, &stalls, &when, &r->explained, err);
 }
 
+static int answered(struct ty_report *r, struct ty_err *err)
+{
+	struct ty_explain x = ty_explain_session(r->s);
+	int status = ty_answer_find(&x, &r->w, &r->answer);
+
+	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;
+}
+
 /* Outliers and comparison: when asked for. */
 static int correlated(struct ty_report *r, unsigned sections, struct ty_err *err)
 {
@@ -136,6 +144,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	ty_background_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside,
 			    &b);
 	status = explained(r, sel, q, err);
+	if (!status && b.sections & TY_REP_ANSWER)
+		status = answered(r, err);
 	ty_background_stop(&b.aside);
 	if (!status && b.status) {
 		status = b.status;

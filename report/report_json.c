@@ -285,6 +285,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	ty_json_object(&j, NULL);
 	summary(r, &j);
 	file(r, &j);
+	ty_answer_json(r, &j);
 	ty_stalls_json(&r->explained, &j);
 	ty_ledgers_json(&r->explained, &j);
 	if (r->explained.links)

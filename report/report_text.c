@@ -400,6 +400,8 @@ static void loss(const struct ty_report *r, FILE *f)
 
 void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
+	if (sections & TY_REP_ANSWER)
+		ty_answer_text(r, f);
 	if (sections & TY_REP_STALLS) {
 		ty_stalls_text(&r->explained, f);
 		putc('\n', f);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "answer.h"
 #include "fixture_given.h"
 #include "fixture_model.h"
 #include "ledger.h"
@@ -662,6 +663,25 @@ static void check_ledger(const struct ty_ledger *l)
 	assert_int_equal(sum, l->end_ns - l->start_ns);
 }
 
+/* An answer's parts, and its items with the rest, sum to what it is about. */
+static void check_answer(const struct ty_explain *x)
+{
+	struct ty_window w = ty_window_all(x->m);
+	uint64_t parts = 0, items = 0;
+	struct ty_answer a;
+
+	assert_int_equal(ty_answer_find(x, &w, &a), 0);
+	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
+		parts += a.part_ns[p];
+	for (uint32_t i = 0; i < a.items; i++) {
+		items += a.item[i].ns;
+		assert_true(a.item[i].text[0]);
+		assert_true(!i || a.item[i].ns <= a.item[i - 1].ns);
+	}
+	assert_int_equal(parts, a.total_ns);
+	assert_int_equal(items + a.rest_ns, a.total_ns);
+}
+
 static int no_args(void *ctx, const struct ty_syscall *c, uint64_t args[6])
 {
 	for (unsigned i = 0; i < 6; i++)
@@ -724,6 +744,7 @@ static void sums(void **state)
 		if (!ty_ledger_command(&x, 0, UINT64_MAX, &l))
 			check_ledger(&l);
 		ty_ledger_fini(&l);
+		check_answer(&x);
 		o.all = s % 3 == 0;
 		assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &st, NULL), 0);
 		for (uint32_t i = 0; i < st.n; i++) {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answer at the top of a report: where the time went, and whose it was, in few items.
+ *
+ * Of a command: its wall time along the critical path (command_path.h), from its exit back to its
+ * start. Every nanosecond is in exactly one item and every item in one part, so that the parts sum
+ * to the wall time exactly, whatever was lost. What a process outside of the command's tree did
+ * while the command waited for it is that process's item.
+ *
+ * Cost: the path, and one walk over it (ledger.h).
+ */
+#ifndef TY_ANSWER_H
+#define TY_ANSWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "explain.h"
+#include "window.h"
+
+#define TY_ANSWER_ITEMS 6 /* at most: the largest, until they make nine tenths */
+
+/* Name in JSON, in text. */
+#define TY_ANSWER_PARTS(X)                                                                         \
+	X(CPU, "on_cpu", "on CPU")                                                                 \
+	X(RUNNABLE, "runnable", "runnable")                                                        \
+	X(THROTTLED, "throttled", "throttled by CPU quota")                                        \
+	X(STOLEN, "stolen", "possibly stolen by the hypervisor")                                   \
+	X(DISK, "disk", "disk")                                                                    \
+	X(FAULT, "fault", "page faults")                                                           \
+	X(DEVICE, "device", "other devices")                                                       \
+	X(SLEEP, "sleep", "sleeping")                                                              \
+	X(TIMEOUT, "timeout", "timed out")                                                         \
+	X(OTHERS, "others", "other processes")                                                     \
+	X(STOPPED, "stopped", "stopped")                                                           \
+	X(WAIT, "wait", "other waits")                                                             \
+	X(UNKNOWN, "unknown", "unknown")
+
+enum ty_answer_part {
+#define X(name, json, text) TY_PART_##name,
+	TY_ANSWER_PARTS(X)
+#undef X
+		TY_ANSWER_PARTS_N
+};
+const char *ty_answer_part_key(enum ty_answer_part p);
+const char *ty_answer_part_text(enum ty_answer_part p);
+
+struct ty_answer_item {
+	uint64_t ns, longest_ns; /* together; the longest piece */
+	uint64_t pieces;
+	uint32_t thread;  /* whose it is, the first of them; TY_NONE: nobody's */
+	uint32_t threads; /* so many of that name */
+	uint8_t part;	  /* enum ty_answer_part */
+	char text[320];	  /* "dd/12 waited for disk 254:0 in fsync on \"/var/x\"" */
+};
+
+enum ty_answer_of { TY_ANSWER_NOTHING, TY_ANSWER_COMMAND };
+
+struct ty_answer {
+	enum ty_answer_of of;
+	uint64_t start_ns, end_ns;
+	uint64_t total_ns; /* what parts, and items with the rest, sum to */
+	bool inferred;	   /* the path is, somewhere */
+	uint64_t part_ns[TY_ANSWER_PARTS_N];
+	struct ty_answer_item item[TY_ANSWER_ITEMS]; /* most time first */
+	uint32_t items;
+	uint64_t rest_ns; /* of items that are not among these */
+	uint32_t rest;	  /* how many */
+	/* Of a command with children on its path: how long itself, how long in which children, and
+	 * theirs. */
+	char children[320];
+};
+
+/* Of what was recorded, within w. 0 or -TY_E.... */
+int ty_answer_find(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
+
+/*
+ * n values that sum to total_ns as text of one unit and as many decimals, so that what is shown
+ * sums to the shown total, too: each is rounded down or up, the nearest first. out[n] is the total.
+ */
+#define TY_ANSWER_FIXED 24
+void ty_answer_fixed(const uint64_t *ns, uint32_t n, uint64_t total_ns,
+		     char (*out)[TY_ANSWER_FIXED]);
+
+#endif

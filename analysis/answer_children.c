@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A command's time by process: how long itself, how long in which children, down to where most of
+ * it was. Time behind a wait for a process outside of the command's tree is that of the one that
+ * waited.
+ */
+#include "answer_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "process.h"
+#include "units.h"
+#include "vec.h"
+
+#define DEPTH 64 /* generations */
+#define SHOWN 3	 /* children by name */
+
+/* By the thread index that stands for the process. */
+struct node {
+	uint64_t self_ns, all_ns;
+	uint32_t parent;
+	uint8_t level; /* of the line to where most of the time was; 0: beside it */
+};
+typedef VEC(uint32_t) ty_processes;
+
+/* Children of processes of one level that bear one name. */
+struct group {
+	uint64_t ns;
+	uint32_t name, n, one;
+};
+typedef VEC(struct group) ty_groups;
+
+static uint32_t parent_of(const struct ty_model *m, uint32_t process, uint32_t root)
+{
+	const struct ty_thread *t = ty_model_thread(m, process);
+
+	if (process == root || t->forked_by < 0)
+		return TY_NONE;
+	return ty_process_of(m, (uint32_t)t->forked_by);
+}
+
+/* The process of the command's tree that a segment's time is counted for. */
+static uint32_t charged(const struct ty_answer_work *k, const struct ty_seg *s, uint32_t root)
+{
+	uint32_t thread = s->thread;
+
+	for (uint32_t h = s->hop; !k->mine[thread] && h != TY_NONE; h = k->path->hop.v[h].parent)
+		thread = k->path->hop.v[h].thread;
+	return k->mine[thread] ? ty_process_of(k->x->m, thread) : root;
+}
+
+static int by_ns(const void *pa, const void *pb)
+{
+	const struct group *a = pa, *b = pb;
+
+	return compare(b->ns, a->ns) ?: compare(a->one, b->one);
+}
+
+static void say(char *out, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void say(char *out, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(out);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out + n, size - n, fmt, ap);
+	va_end(ap);
+}
+
+static void say_group(char *out, size_t size, const struct ty_model *m, const struct group *g)
+{
+	const struct ty_thread *t = ty_model_thread(m, g->one);
+
+	if (g->n > 1)
+		say(out, size, "%s (%u processes)", ty_model_str(m, t->name), g->n);
+	else
+		say(out, size, "%s/%d", ty_model_str(m, t->name), t->tid);
+}
+
+/* Each process of the tree that the path goes over, or that made such a one. 0 or -TY_ENOMEM. */
+static int find_times(const struct ty_answer_work *k, uint32_t root, struct node *v,
+		      ty_processes *all)
+{
+	int r = 0;
+
+	vec_each (s, &k->path->seg) {
+		uint64_t ns = s->end_ns - s->start_ns;
+		uint32_t p = charged(k, s, root);
+
+		v[p].self_ns += ns;
+		for (unsigned depth = 0; p != TY_NONE && depth < DEPTH && !r; depth++) {
+			if (!v[p].all_ns) {
+				v[p].parent = parent_of(k->x->m, p, root);
+				r = vec_push(all, p);
+			}
+			v[p].all_ns += ns;
+			p = v[p].parent;
+		}
+	}
+	return r;
+}
+
+/* Children of the processes of a level, most time first. 0 or -TY_ENOMEM. */
+static int find_groups(const struct ty_model *m, const struct node *v, const ty_processes *all,
+		       unsigned level, ty_groups *g)
+{
+	int r = 0;
+
+	g->n = 0;
+	vec_each (p, all) {
+		uint32_t up = v[*p].parent, name = ty_model_thread(m, *p)->name;
+		size_t i = 0;
+
+		if (up == TY_NONE || v[up].level != level)
+			continue;
+		while (i < g->n && g->v[i].name != name)
+			i++;
+		if (i == g->n)
+			r = r ? r : vec_push(g, (struct group){.name = name, .one = *p});
+		if (i < g->n) {
+			g->v[i].n++;
+			g->v[i].ns += v[*p].all_ns;
+		}
+	}
+	if (g->n)
+		qsort(g->v, g->n, sizeof(*g->v), by_ns);
+	return r;
+}
+
+/* The children of that name are the next level. */
+static void descend(const struct ty_model *m, struct node *v, const ty_processes *all,
+		    unsigned level, uint32_t name)
+{
+	vec_each (p, all)
+		if (v[*p].parent != TY_NONE && v[v[*p].parent].level == level &&
+		    ty_model_thread(m, *p)->name == name)
+			v[*p].level = (uint8_t)(level + 1);
+}
+
+static void say_children(const struct ty_model *m, const ty_groups *g, char *out, size_t size)
+{
+	uint64_t rest = 0;
+	uint32_t others = 0;
+	char d[TY_DURATION_MAX];
+
+	for (size_t i = 0; i < g->n; i++) {
+		if (i >= SHOWN) {
+			others += g->v[i].n;
+			rest += g->v[i].ns;
+			continue;
+		}
+		say(out, size, i ? ", " : " ");
+		say_group(out, size, m, &g->v[i]);
+		say(out, size, " %s", ty_fmt_duration(g->v[i].ns, d));
+	}
+	if (others)
+		say(out, size, ", %u other%s %s", others, others > 1 ? "s" : "",
+		    ty_fmt_duration(rest, d));
+}
+
+int ty_answer_children(const struct ty_answer_work *k, uint32_t root, uint64_t total_ns, char *out,
+		       size_t size)
+{
+	const struct ty_model *m = k->x->m;
+	struct node *v = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*v));
+	ty_processes all = {0};
+	ty_groups g = {0};
+	char line[160] = "", d[TY_DURATION_MAX];
+	uint64_t ns = 0;
+	int r = v ? find_times(k, root, v, &all) : -TY_ENOMEM;
+
+	*out = 0;
+	if (!r) {
+		v[root].level = 1;
+		r = find_groups(m, v, &all, 1, &g);
+	}
+	if (!r && g.n) {
+		const struct ty_thread *t = ty_model_thread(m, root);
+
+		say(out, size,
+		    "%s in %s/%d itself; in children:", ty_fmt_duration(v[root].self_ns, d),
+		    ty_model_str(m, t->name), t->tid);
+		say_children(m, &g, out, size);
+	}
+	/* Where most of it was, generation by generation. */
+	for (unsigned level = 1; !r && g.n && g.v[0].ns > total_ns / 2 && level < DEPTH; level++) {
+		ns = g.v[0].ns;
+		say(line, sizeof(line), level > 1 ? " > " : "");
+		say_group(line, sizeof(line), m, &g.v[0]);
+		descend(m, v, &all, level, g.v[0].name);
+		r = find_groups(m, v, &all, level + 1, &g);
+	}
+	if (!r && strchr(line, '>'))
+		say(out, size, "; %s of it in %s", ty_fmt_duration(ns, d), line);
+	vec_fini(&g);
+	vec_fini(&all);
+	free(v);
+	return r;
+}

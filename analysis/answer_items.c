@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a ledger as items of an answer: whose time it was, and what kind of time. */
+#include "answer_priv.h"
+
+#include <stdlib.h>
+
+#include "compare.h"
+
+/* What kind of time a row of the thread `who` is. */
+static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct ty_ledger_key *r)
+{
+	const struct ty_model *m = k->x->m;
+	const struct ty_sysrow *call;
+
+	if (r->what == TY_ROW_LOST || r->what == TY_ROW_UNKNOWN || r->what == TY_ROW_OTHERS ||
+	    r->what == TY_ROW_DEAD)
+		return TY_PART_UNKNOWN;
+	/* Kernel threads serve: a device that they wait for is what is waited for. */
+	if (r->who != TY_NONE && k->mine && !k->mine[r->who] &&
+	    !(ty_model_thread(m, r->who)->kernel && r->what == TY_ROW_WAIT &&
+	      (r->end == TY_END_IO || r->end == TY_END_QUEUED || r->end == TY_END_NO_REQUEST)))
+		return TY_PART_OTHERS;
+	switch ((enum ty_ledger_what)r->what) {
+	case TY_ROW_READY: return TY_PART_RUNNABLE;
+	case TY_ROW_THROTTLED: return TY_PART_THROTTLED;
+	case TY_ROW_STEAL: return TY_PART_STOLEN;
+	case TY_ROW_STOPPED: return TY_PART_STOPPED;
+	case TY_ROW_NEW: return TY_PART_RUNNABLE;
+	case TY_ROW_FAULT:
+	case TY_ROW_WAIT: break;
+	default: return TY_PART_CPU;
+	}
+	switch ((enum ty_ledger_ender)r->end) {
+	case TY_END_IO:
+	case TY_END_QUEUED:
+	case TY_END_NO_REQUEST: return TY_PART_DISK;
+	default: break;
+	}
+	if (r->what == TY_ROW_FAULT)
+		return TY_PART_FAULT;
+	if (r->end == TY_END_DEVICE)
+		return TY_PART_DEVICE;
+	if (r->end != TY_END_TIMER)
+		return TY_PART_WAIT;
+	call = r->nr < 0 ? NULL : ty_syscall_row(k->x->arch, r->abi, r->nr)->as;
+	return call && call->wait_on == TY_WAIT_ON_SLEEP ? TY_PART_SLEEP : TY_PART_TIMEOUT;
+}
+
+/* Waits are told by their call; of others all that the process did is one item. */
+static bool by_call(enum ty_answer_part p)
+{
+	switch (p) {
+	case TY_PART_DISK:
+	case TY_PART_DEVICE:
+	case TY_PART_SLEEP:
+	case TY_PART_TIMEOUT:
+	case TY_PART_WAIT: return true;
+	default: return false;
+	}
+}
+
+static int by_ns(const void *pa, const void *pb)
+{
+	const struct ty_answer_sum *a = pa, *b = pb;
+
+	return compare(b->ns, a->ns) ?: compare(a->part, b->part) ?: compare(a->who, b->who)
+	       ?: compare(a->nr, b->nr);
+}
+
+static void add(struct ty_answer_sum *s, const struct ty_answer_work *k, uint32_t row)
+{
+	const struct ty_book_row *r = &k->book->row.v[row];
+
+	if (s->ns == 0 || r->ns > k->book->row.v[s->row].ns)
+		s->row = row;
+	s->ns += r->ns;
+	s->pieces += r->pieces;
+	if (r->longest > s->longest_ns) {
+		s->longest_ns = r->longest;
+		s->span = r->span;
+	}
+}
+
+int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
+{
+	struct ty_answer_sum *v = calloc(k->book->row.n + 1, sizeof(*v));
+	uint64_t told = 0;
+	uint32_t n = 0;
+
+	if (!v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < k->book->row.n; i++) {
+		const struct ty_book_row *r = &k->book->row.v[i];
+		enum ty_answer_part p = part_of(k, &r->k);
+		struct ty_answer_sum key = {.who = r->k.who,
+					    .nr = by_call(p) ? r->k.nr : -1,
+					    .abi = by_call(p) ? r->k.abi : 0,
+					    .part = (uint8_t)p,
+					    .span = TY_NONE};
+		uint32_t at = 0;
+
+		while (at < n && (v[at].who != key.who || v[at].nr != key.nr ||
+				  v[at].abi != key.abi || v[at].part != key.part))
+			at++;
+		if (at == n)
+			v[n++] = key;
+		add(&v[at], k, (uint32_t)i);
+		out->part_ns[p] += r->ns;
+	}
+	qsort(v, n, sizeof(*v), by_ns);
+	for (uint32_t i = 0; i < n; i++) {
+		struct ty_answer_item *t = &out->item[out->items];
+
+		/* Ten of ten where it is the last one. */
+		if (out->items == TY_ANSWER_ITEMS || told >= out->total_ns - out->total_ns / 10) {
+			out->rest++;
+			out->rest_ns += v[i].ns;
+			continue;
+		}
+		*t = (struct ty_answer_item){.ns = v[i].ns,
+					     .longest_ns = v[i].longest_ns,
+					     .pieces = v[i].pieces,
+					     .thread = v[i].who,
+					     .threads =
+						     v[i].who == TY_NONE ? 0 : k->crowd[v[i].who].n,
+					     .part = v[i].part};
+		ty_answer_item_text(k, &v[i], t->text, sizeof(t->text));
+		told += v[i].ns;
+		out->items++;
+	}
+	free(v);
+	return 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* An item of an answer in words: who, what it did or waited for, held up by whom. */
+#include "answer_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "block_requests.h"
+#include "units.h"
+#include "waits.h"
+
+#define TOLD 2 /* of calls, of those that ran instead: the first ones */
+
+struct out {
+	char *p;
+	size_t size, n;
+};
+
+static void say(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(struct out *o, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(o->p + o->n, o->size - o->n, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		o->n += (size_t)n < o->size - o->n ? (size_t)n : o->size - o->n - 1;
+}
+
+static void say_thread(struct out *o, const struct ty_model *m, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(m, thread);
+
+	say(o, "%s/%d", ty_model_str(m, t->name), t->tid);
+}
+
+/* "dd/12", "cc1 (14 processes)", "java (3 threads)" */
+static void say_who(struct out *o, const struct ty_answer_work *k, uint32_t who)
+{
+	const struct ty_model *m = k->x->m;
+	const struct ty_thread *t = ty_model_thread(m, who);
+	uint32_t n = k->crowd[who].n;
+	bool one = true;
+
+	if (n < 2) {
+		say_thread(o, m, who);
+		return;
+	}
+	if (k->path)
+		vec_each (s, &k->path->seg)
+			one = one && (k->crowd[s->thread].thread != who ||
+				      ty_model_thread(m, s->thread)->tgid == t->tgid);
+	say(o, "%s (%u %s)", ty_model_str(m, t->name), n, one ? "threads" : "processes");
+}
+
+static unsigned percent(uint64_t part, uint64_t all)
+{
+	return all ? (unsigned)((part * 100 + all / 2) / all) : 0;
+}
+
+/* rows of an item --------------------------------------------------------------------------- */
+
+/* The largest rows of the same who and kind that `rank` takes as one, with their sums. */
+struct top {
+	uint32_t id; /* system call and ABI, or a name's id */
+	uint8_t abi;
+	uint64_t ns;
+};
+
+static void top_add(struct top *v, unsigned *n, unsigned most, uint32_t id, uint8_t abi,
+		    uint64_t ns)
+{
+	unsigned i = 0;
+
+	while (i < *n && (v[i].id != id || v[i].abi != abi))
+		i++;
+	if (i == most)
+		return;
+	if (i == *n)
+		v[(*n)++] = (struct top){id, abi, 0};
+	v[i].ns += ns;
+	for (; i && v[i].ns > v[i - 1].ns; i--) {
+		struct top t = v[i];
+
+		v[i] = v[i - 1];
+		v[i - 1] = t;
+	}
+}
+
+static void say_cpu(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+{
+	struct top v[64];
+	uint64_t user = 0, irq = 0;
+	unsigned n = 0;
+	char buf[32];
+	bool any = false;
+
+	vec_each (r, &k->book->row) {
+		if (r->k.who != s->who)
+			continue;
+		if (r->k.what == TY_ROW_USER)
+			user += r->ns;
+		else if (r->k.what == TY_ROW_IRQ)
+			irq += r->ns;
+		else if (r->k.what == TY_ROW_KERNEL)
+			top_add(v, &n, 64, (uint32_t)r->k.nr, r->k.abi, r->ns);
+	}
+	say(o, " ran");
+	if (percent(user, s->ns) >= 5) {
+		say(o, ": %u%% in user mode", percent(user, s->ns));
+		any = true;
+	}
+	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
+		say(o, "%s %u%% in %s", any ? "," : ":", percent(v[i].ns, s->ns),
+		    ty_syscall_name(k->x->arch, v[i].abi, (int32_t)v[i].id, buf));
+		any = true;
+	}
+	if (percent(irq, s->ns) >= 5)
+		say(o, "%s %u%% interrupted", any ? "," : ":", percent(irq, s->ns));
+}
+
+static void say_runnable(struct out *o, const struct ty_answer_work *k,
+			 const struct ty_answer_sum *s)
+{
+	struct top v[64];
+	unsigned n = 0;
+	uint64_t idle = 0, none = 0;
+	bool any = false;
+
+	vec_each (r, &k->book->row) {
+		if (r->k.who != s->who || r->k.what != TY_ROW_READY)
+			continue;
+		if (r->k.end == TY_END_THREAD)
+			top_add(v, &n, 64, r->k.name, 0, r->ns);
+		else if (r->k.end == TY_END_IDLE)
+			idle += r->ns;
+		else
+			none += r->ns;
+	}
+	say(o, " waited for a CPU");
+	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
+		say(o, "%s %s ran %u%%", any ? "," : " on which", ty_model_str(k->x->m, v[i].id),
+		    percent(v[i].ns, s->ns));
+		any = true;
+	}
+	if (percent(idle, s->ns) >= 5) {
+		say(o, "%s %u%%", any ? ", idle" : " which was idle", percent(idle, s->ns));
+		any = true;
+	}
+	if (!any && none)
+		say(o, " on which it is not recorded what ran");
+}
+
+/* waits ------------------------------------------------------------------------------------- */
+
+/* "in fsync on "/var/x"" of a wait. Returns its kind, enum ty_stall_kind. */
+static unsigned say_call(struct out *o, const struct ty_explain *x, uint32_t span)
+{
+	struct ty_span s = ty_model_span(x->m, span);
+	uint32_t call = ty_wait_call(x, &s);
+	struct ty_wait_for w = ty_wait_for(x, &s, call);
+	char buf[32];
+
+	ty_wait_look_at_fd(x, &s, call, false, &w);
+	ty_wait_look_at_path(x, &s, call, &w);
+	if (call == TY_NONE)
+		return w.kind;
+	say(o, " in %s", ty_explain_call(x, call, buf));
+	if (*w.object)
+		say(o, " on %s", w.object);
+	return w.kind;
+}
+
+/* The device of the wait's request that was in flight longest. */
+static void say_disk(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+{
+	const struct ty_model *m = k->x->m;
+	struct ty_span span = ty_model_span(m, s->span);
+	struct ty_waker by = ty_waker_find(m, span.edge);
+	struct ty_flight f[TY_FLIGHTS];
+	unsigned n = ty_block_flights(m, span.thread, &by, span.start_ns, span.end_ns, f);
+	uint32_t io = by.io;
+
+	for (unsigned i = 0; i < n; i++)
+		if (io == TY_NONE ||
+		    ty_model_io(m, f[i].io).end_ns - ty_model_io(m, f[i].io).start_ns >
+			    ty_model_io(m, io).end_ns - ty_model_io(m, io).start_ns)
+			io = f[i].io;
+	if (io == TY_NONE) {
+		say(o, " waited for a disk");
+		return;
+	}
+	say(o, " waited for disk %u:%u", ty_model_io(m, io).major, ty_model_io(m, io).minor);
+}
+
+static void say_pieces(struct out *o, const struct ty_answer_sum *s)
+{
+	char d[TY_DURATION_MAX];
+
+	if (s->pieces > 1)
+		say(o, " (%llu times, the longest %s)", (unsigned long long)s->pieces,
+		    ty_fmt_duration(s->longest_ns, d));
+}
+
+static void say_wait(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+{
+	const struct ty_book_row *r = &k->book->row.v[s->row];
+	const char *name = r->k.name ? ty_model_str(k->x->m, r->k.name) : "";
+
+	switch ((enum ty_answer_part)s->part) {
+	case TY_PART_DISK: say_disk(o, k, s); break;
+	case TY_PART_DEVICE: say(o, " waited for device %s", name); break;
+	case TY_PART_SLEEP: say(o, " slept"); break;
+	case TY_PART_STOPPED: say(o, " was stopped"); return;
+	case TY_PART_FAULT: say(o, " waited in page faults"); break;
+	default: say(o, " waited");
+	}
+	if (s->part != TY_PART_FAULT)
+		say_call(o, k->x, s->span);
+	if (s->part == TY_PART_TIMEOUT)
+		say(o, " until it timed out");
+	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
+		say(o, ", still waiting when the recording ended");
+	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_IRQ)
+		say(o, ", woken by an interrupt");
+	else if (s->part == TY_PART_WAIT && *name)
+		say(o, ", woken by %s", name);
+	else if (s->part == TY_PART_WAIT)
+		say(o, ", waker not recorded");
+	say_pieces(o, s);
+}
+
+/* The wait that the path's longest piece of the item is behind; NULL: the piece is not behind one,
+ * or only behind waits for the end of a child. */
+static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct ty_answer_sum *s)
+{
+	const struct ty_seg *best = NULL;
+
+	if (!k->path)
+		return NULL;
+	vec_each (g, &k->path->seg)
+		if (g->span == s->span && g->span != TY_NONE &&
+		    (!best || g->end_ns - g->start_ns > best->end_ns - best->start_ns))
+			best = g;
+	for (uint32_t h = best ? best->hop : TY_NONE; h != TY_NONE; h = k->path->hop.v[h].parent) {
+		const struct ty_hop *hop = &k->path->hop.v[h];
+		struct ty_span span = ty_model_span(k->x->m, hop->span);
+		uint32_t call = ty_wait_call(k->x, &span);
+
+		if (!k->mine[hop->thread])
+			continue;
+		return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
+	}
+	return NULL;
+}
+
+/* What a process outside of the command's tree mostly did meanwhile. */
+static void say_others(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+{
+	const struct ty_hop *hop = hop_of(k, s);
+	const struct ty_ledger_key *r = &k->book->row.v[s->row].k;
+	char buf[32];
+
+	if (hop) {
+		say_thread(o, k->x->m, hop->thread);
+		say(o, " waited");
+		say_call(o, k->x, hop->span);
+	} else {
+		say(o, "waited");
+	}
+	say(o, " for ");
+	say_who(o, k, s->who);
+	switch ((enum ty_ledger_what)r->what) {
+	case TY_ROW_READY: say(o, ", which waited for a CPU"); break;
+	case TY_ROW_THROTTLED: say(o, ", which was throttled by its CPU quota"); break;
+	case TY_ROW_STOPPED: say(o, ", which was stopped"); break;
+	case TY_ROW_WAIT:
+	case TY_ROW_FAULT:
+	case TY_ROW_NEW:
+		say(o, ", which %s", r->end == TY_END_TIMER ? "slept" : "waited");
+		if (r->nr >= 0)
+			say(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
+		break;
+	default: say(o, ", which ran");
+	}
+}
+
+void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_sum *s, char *out,
+			 size_t size)
+{
+	struct out o = {out, size, 0};
+	const struct ty_hop *hop;
+
+	*out = 0;
+	if (s->part == TY_PART_UNKNOWN) {
+		if (s->who != TY_NONE)
+			say_who(&o, k, s->who);
+		say(&o, "%sunknown%s", s->who != TY_NONE ? ": " : "",
+		    k->book->row.v[s->row].k.what == TY_ROW_LOST ? " because of lost events" : "");
+		return;
+	}
+	if (s->part == TY_PART_OTHERS) {
+		say_others(&o, k, s);
+		return;
+	}
+	say_who(&o, k, s->who);
+	switch ((enum ty_answer_part)s->part) {
+	case TY_PART_CPU: say_cpu(&o, k, s); break;
+	case TY_PART_RUNNABLE: say_runnable(&o, k, s); break;
+	case TY_PART_THROTTLED: say(&o, " was throttled by its CPU quota (inferred)"); break;
+	case TY_PART_STOLEN:
+		say(&o, " had a CPU that the hypervisor possibly stole (inferred)");
+		break;
+	default: say_wait(&o, k, s);
+	}
+	/* Of an item of many pieces the longest says little. */
+	hop = s->longest_ns >= s->ns / 2 ? hop_of(k, s) : NULL;
+	if (hop && k->crowd[hop->thread].thread != s->who) {
+		say(&o, "; ");
+		say_thread(&o, k->x->m, hop->thread);
+		say(&o, " waited for it");
+		say_call(&o, k->x, hop->span);
+	}
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's first lines: the answer (analysis/answer.h), ten lines at most. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields.h"
+#include "key_value.h"
+#include "plain_text.h"
+#include "report.h"
+#include "trace.h"
+#include "units.h"
+
+#define NAME_SHOWN 60 /* of a command line */
+
+/* A part or an item as it is shown. */
+struct shown {
+	const char *part, *text; /* text: NULL: none */
+	uint64_t ns, longest_ns, pieces;
+	uint32_t threads;
+	int32_t tid;
+	uint64_t of_ns;
+};
+
+static const char *part_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return s->part;
+}
+
+static const char *share_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	(void)ctx;
+	snprintf(buf, n, "%.0f%%", s->of_ns ? 100.0 * (double)s->ns / (double)s->of_ns : 0.0);
+	return buf;
+}
+
+static const char *text_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct shown *s = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return s->text;
+}
+
+#define OF(member) offsetof(struct shown, member)
+static const struct ty_field part_fields[] = {{TY_F_TEXT, "part", NULL, 0, .text = part_of},
+					      {TY_F_DURATION, "ns", NULL, 0, .at = OF(ns)},
+					      {.type = TY_F_END}};
+static const struct ty_field item_fields[] = {
+	{TY_F_TEXT, "part", NULL, 0, .text = part_of},
+	{TY_F_DURATION, "ns", "time", 11, .at = OF(ns)},
+	{TY_F_TEXT, NULL, "share", 4, .text = share_of},
+	{TY_F_DURATION, "longest_ns", NULL, 0, .at = OF(longest_ns)},
+	{TY_F_U64, "pieces", NULL, 0, .at = OF(pieces)},
+	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
+	{TY_F_U32, "threads", NULL, 0, .at = OF(threads)},
+	{TY_F_TEXT, "text", "what", 0, .text = text_of},
+	{.type = TY_F_END}};
+#undef OF
+
+static struct shown show(const struct ty_report *r, const struct ty_answer_item *t)
+{
+	return (struct shown){
+		.part = ty_answer_part_key(t->part),
+		.text = t->text,
+		.ns = t->ns,
+		.longest_ns = t->longest_ns,
+		.pieces = t->pieces,
+		.threads = t->threads,
+		.tid = t->thread == TY_NONE ? 0 : ty_model_thread(r->s->model, t->thread)->tid,
+		.of_ns = r->answer.total_ns};
+}
+
+static void put(FILE *f, const char *s)
+{
+	char b[512];
+
+	snprintf(b, sizeof(b), "%s", s);
+	ty_plain(b, strlen(b));
+	fputs(b, f);
+}
+
+/* The command line, its end left out where it is long. */
+static void put_command(const struct ty_report *r, FILE *f)
+{
+	char v[NAME_SHOWN + 1] = "";
+	struct ty_text facts = ty_trace_section(r->s->trace, TY_SEC_MACHINE);
+
+	ty_key_value(facts.s, "command", v, sizeof(v));
+	put(f, *v ? v : "the command");
+	if (strlen(v) == NAME_SHOWN)
+		fputs("...", f);
+}
+
+/* "812.5 ms = 398.3 ms on CPU + ..." */
+static void put_sum(const struct ty_answer *a, FILE *f)
+{
+	char text[TY_ANSWER_PARTS_N + 1][TY_ANSWER_FIXED];
+	uint8_t order[TY_ANSWER_PARTS_N];
+	unsigned n = 0;
+
+	ty_answer_fixed(a->part_ns, TY_ANSWER_PARTS_N, a->total_ns, text);
+	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {
+		unsigned i = n;
+
+		if (!a->part_ns[p])
+			continue;
+		for (; i && a->part_ns[order[i - 1]] < a->part_ns[p]; i--)
+			order[i] = order[i - 1];
+		order[i] = (uint8_t)p;
+		n++;
+	}
+	fprintf(f, "%s", text[TY_ANSWER_PARTS_N]);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, " %s %s %s", i ? "+" : "=", text[order[i]],
+			ty_answer_part_text(order[i]));
+}
+
+void ty_answer_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_answer *a = &r->answer;
+	const struct ty_field_ctx c = {r, NULL};
+	char d[TY_DURATION_MAX];
+
+	if (a->of == TY_ANSWER_NOTHING)
+		return;
+	fputs("answer: ", f);
+	put_command(r, f);
+	fprintf(f, " took %s%s\n  ", ty_fmt_duration(a->total_ns, d),
+		a->inferred ? " (critical path, partly inferred)" : " (critical path)");
+	put_sum(a, f);
+	putc('\n', f);
+	if (*a->children) {
+		fputs("  ", f);
+		put(f, a->children);
+		putc('\n', f);
+	}
+	for (uint32_t i = 0; i < a->items; i++) {
+		struct shown s = show(r, &a->item[i]);
+
+		ty_fields_text(item_fields, &c, &s, f);
+	}
+	if (a->rest)
+		fprintf(f, "%11s  %3.0f%%  %u smaller item%s\n", ty_fmt_duration(a->rest_ns, d),
+			a->total_ns ? 100.0 * (double)a->rest_ns / (double)a->total_ns : 0.0,
+			a->rest, a->rest > 1 ? "s" : "");
+	putc('\n', f);
+}
+
+void ty_answer_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_answer *a = &r->answer;
+	const struct ty_field_ctx c = {r, NULL};
+
+	ty_json_object(j, "answer");
+	ty_json_str(j, "of", a->of == TY_ANSWER_COMMAND ? "command" : "nothing");
+	ty_json_u64(j, "start_ns", a->start_ns);
+	ty_json_u64(j, "end_ns", a->end_ns);
+	ty_json_u64(j, "total_ns", a->total_ns);
+	ty_json_bool(j, "inferred", a->inferred);
+	ty_json_array(j, "parts");
+	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {
+		struct shown s = {.part = ty_answer_part_key(p), .ns = a->part_ns[p]};
+
+		if (!s.ns)
+			continue;
+		ty_json_object(j, NULL);
+		ty_fields_json(part_fields, &c, &s, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_array(j, "items");
+	for (uint32_t i = 0; i < a->items; i++) {
+		struct shown s = show(r, &a->item[i]);
+
+		ty_json_object(j, NULL);
+		ty_fields_json(item_fields, &c, &s, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_u64(j, "rest_ns", a->rest_ns);
+	ty_json_str(j, "children", a->children);
+	ty_json_end_object(j);
+}

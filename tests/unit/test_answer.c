@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer at the top of a report: sums that are exact, also as shown; whose time it was. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer.h"
+#include "fixture_given.h"
+
+#define MS UINT64_C(1000000)
+
+enum { NR_READ = 0, NR_NANOSLEEP = 35, NR_WAIT4 = 61, NR_FLOCK = 73 };
+
+static struct ty_answer answer_of(int command)
+{
+	struct ty_explain x = explain(ty_mx_end(), command);
+	struct ty_window w = ty_window_all(x.m);
+	struct ty_answer a;
+	uint64_t parts = 0, items = 0;
+
+	assert_int_equal(ty_answer_find(&x, &w, &a), 0);
+	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
+		parts += a.part_ns[p];
+	for (uint32_t i = 0; i < a.items; i++)
+		items += a.item[i].ns;
+	assert_int_equal(parts, a.total_ns);
+	assert_int_equal(items + a.rest_ns, a.total_ns);
+	return a;
+}
+
+/* On CPU 1, which is idle, a timer expires and wakes the thread. */
+static void timer(uint64_t at_ns, int tid)
+{
+	struct ty_event ev = {.ts_ns = at_ns,
+			      .cpu = 1,
+			      .kind = TY_EV_HRTIMER_EXPIRE,
+			      .id = 34,
+			      .flags = TY_EVF_HARDIRQ};
+
+	ev.u.hrtimer.function = 4711;
+	ty_mx_feed(ev);
+	ty_mx_waking_irq(1, at_ns, 0, tid, 1);
+}
+
+/* What is shown sums to the total that is shown: to the last digit, of any values. */
+static void shown_sums(void **state)
+{
+	uint64_t seed = 88172645463325252u;
+
+	(void)state;
+	for (unsigned k = 0; k < 20000; k++) {
+		uint64_t ns[7], total = 0, sum = 0;
+		char text[8][TY_ANSWER_FIXED];
+		unsigned n = 1 + k % 7;
+		double shown, step;
+
+		for (unsigned i = 0; i < n; i++) {
+			seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+			ns[i] = seed >> (22 + seed % 40);
+			total += ns[i];
+		}
+		ty_answer_fixed(ns, n, total, text);
+		for (unsigned i = 0; i <= n; i++) {
+			const char *unit = strchr(text[i], ' ');
+			uint64_t v = 0;
+
+			assert_non_null(unit);
+			assert_string_equal(unit, strchr(text[n], ' '));
+			for (const char *c = text[i]; c < unit; c++)
+				v = *c == '.' ? v : v * 10 + (uint64_t)(*c - '0');
+			if (i < n)
+				sum += v;
+			else
+				assert_int_equal(sum, v);
+		}
+		/* None is off by a step. */
+		for (unsigned i = 0; i < n; i++) {
+			const char *dot = strchr(text[i], '.'), *unit = strchr(text[i], ' ');
+
+			step = !strcmp(unit, " s")    ? 1e9
+			       : !strcmp(unit, " ms") ? 1e6
+			       : !strcmp(unit, " us") ? 1e3
+						      : 1;
+			shown = strtod(text[i], NULL) * step;
+			for (const char *c = dot ? dot + 1 : unit; c < unit; c++)
+				step /= 10;
+			assert_true(shown - (double)ns[i] < 1.001 * step &&
+				    (double)ns[i] - shown < 1.001 * step);
+		}
+	}
+}
+
+/* The shell 11 computes, makes the child 12 and waits for it; the child sleeps, and computes. */
+static void child_has_the_time(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(1 * MS, 11, NR_READ, 0, 0);
+	ty_mx_fork(0, 5 * MS, 11, 12, 0);
+	ty_mx_waking(0, 5 * MS, 11, 12, 1);
+	ty_mx_enter(0, 6 * MS, 11, NR_WAIT4);
+	ty_mx_switch(0, 7 * MS, 11, S, 0);
+	ty_mx_switch(1, 7 * MS, 0, R, 12);
+	ty_mx_enter(1, 10 * MS, 12, NR_NANOSLEEP);
+	ty_mx_switch(1, 10 * MS, 12, S, 0);
+	timer(310 * MS, 12);
+	ty_mx_switch(1, 311 * MS, 0, R, 12);
+	ty_mx_exit(1, 311 * MS, 12, NR_NANOSLEEP, 0);
+	ty_mx_waking(1, 400 * MS, 12, 11, 0);
+	ty_mx_switch(1, 400 * MS, 12, TY_TASK_DEAD, 0);
+	ty_mx_switch(0, 401 * MS, 0, R, 11);
+	ty_mx_exit(0, 401 * MS, 11, NR_WAIT4, 12);
+	ty_mx_switch(0, 411 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_int_equal(a.of, TY_ANSWER_COMMAND);
+	assert_int_equal(a.total_ns, 410 * MS);
+	assert_int_equal(a.part_ns[TY_PART_SLEEP], 300 * MS);
+	assert_int_equal(a.part_ns[TY_PART_CPU], (6 + 3 + 89 + 10) * MS);
+	assert_int_equal(a.part_ns[TY_PART_RUNNABLE], 2 * MS);
+	assert_string_equal(a.item[0].text, "t12/12 slept in nanosleep");
+	assert_string_equal(a.item[1].text, "t12/12 ran: 100% in user mode");
+	assert_string_equal(a.children, "17.0 ms in t11/11 itself; in children: t12/12 393 ms");
+	assert_int_equal(a.items, 2);
+	ty_mx_drop();
+}
+
+/* The command waits for a lock that 20, which it did not make, holds while that sleeps. */
+static void another_process_held_it_up(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(1, 1 * MS, 0, R, 20);
+	ty_mx_enter(1, 1 * MS, 20, NR_NANOSLEEP);
+	ty_mx_switch(0, 2 * MS, 0, R, 11);
+	call(2 * MS, 11, NR_READ, 0, 0);
+	ty_mx_switch(1, 2 * MS, 20, S, 0);
+	ty_mx_enter(0, 10 * MS, 11, NR_FLOCK);
+	ty_mx_switch(0, 10 * MS, 11, S, 0);
+	timer(190 * MS, 20);
+	ty_mx_switch(1, 190 * MS, 0, R, 20);
+	ty_mx_exit(1, 190 * MS, 20, NR_NANOSLEEP, 0);
+	ty_mx_enter(1, 195 * MS, 20, NR_FLOCK);
+	ty_mx_waking(1, 195 * MS, 20, 11, 0);
+	ty_mx_exit(1, 195 * MS, 20, NR_FLOCK, 0);
+	ty_mx_switch(0, 195 * MS, 0, R, 11);
+	ty_mx_exit(0, 195 * MS, 11, NR_FLOCK, 0);
+	ty_mx_switch(0, 202 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_int_equal(a.total_ns, 200 * MS);
+	assert_int_equal(a.part_ns[TY_PART_OTHERS], 185 * MS);
+	assert_int_equal(a.part_ns[TY_PART_CPU], 15 * MS);
+	assert_string_equal(a.item[0].text,
+			    "t11/11 waited in flock for t20/20, which slept in nanosleep");
+	assert_string_equal(a.children, "");
+	ty_mx_drop();
+}
+
+/* No scheduler's events of the command: all of it is unknown, and said to be. */
+static void nothing_known(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_enter(0, 10 * MS, 11, NR_READ);
+	ty_mx_exit(0, 20 * MS, 11, NR_READ, 0);
+	ty_mx_enter(0, 30 * MS, 11, NR_READ);
+	a = answer_of(11);
+	assert_int_equal(a.total_ns, 20 * MS);
+	assert_int_equal(a.part_ns[TY_PART_UNKNOWN], 20 * MS);
+	assert_string_equal(a.item[0].text, "/11: unknown");
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shown_sums),
+		cmocka_unit_test(child_has_the_time),
+		cmocka_unit_test(another_process_held_it_up),
+		cmocka_unit_test(nothing_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
