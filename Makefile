@@ -21,18 +21,19 @@ PKGCONF ?= $(if $(CROSS),PKG_CONFIG_LIBDIR=/usr/lib/$(CROSS:%-=%)/pkgconfig:/usr
 
 # The include DAG (docs/architecture.md): a folder sees only what it may include, so that an arrow
 # against the data flow does not compile.
-FOLDERS        := base format recorder decoder model analysis session tui report export cli
+FOLDERS        := base format recorder decoder model analysis analysis/graph session tui report export cli
 SEES_base      := base
 SEES_format    := base format
 SEES_recorder  := base format recorder
 SEES_decoder   := base format decoder
 SEES_model     := base decoder model
-SEES_analysis  := base decoder model analysis
-SEES_session   := base format decoder model analysis session
-SEES_tui       := base decoder model analysis tui
-SEES_report    := base format decoder model analysis session report
-SEES_export    := base format decoder model analysis session export
-SEES_cli       := base format recorder decoder model analysis session tui report export cli
+SEES_analysis  := base decoder model analysis analysis/graph
+SEES_analysis/graph := base analysis/graph
+SEES_session   := base format decoder model analysis analysis/graph session
+SEES_tui       := base decoder model analysis analysis/graph tui
+SEES_report    := base format decoder model analysis analysis/graph session report
+SEES_export    := base format decoder model analysis analysis/graph session export
+SEES_cli       := base format recorder decoder model analysis analysis/graph session tui report export cli
 SEES_tests     := $(FOLDERS) tests/unit
 
 LIBS_PC   := libzstd liblz4 zlib libtraceevent libtracefs libseccomp ncursesw capstone libdw libelf

@@ -132,219 +132,48 @@ static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
 }
 
-/* It is a stall by the command's path. Which process stands for a command, where one was attached
- * to, is inferred, and so is all that follows from it; the path itself may be. */
-static bool by_path(const struct ty_hunt *h, struct ty_cand *c)
-{
-	c->s.proven = c->s.proven && h->x->command_tid && !h->path.inferred;
-	return true;
-}
-
 uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	return c->tries ? ty_model_span(h->x->m, c->first_span).syscall : c->s.syscall;
 }
 
-/* Did the thread wake somebody by its last call before its wait? */
-static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
+/* What an uninterruptible wait was for, as far as requests tell: a device, what of it is not
+ * explained. */
+static void describe_blocked(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
-	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
-	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
+	bool device = device_bound(c);
 
-	return back && ty_stall_woke_anybody(
-			       h->x, c->s.thread,
-			       ty_model_syscall_brief(h->x->m, c->s.thread, call - back).start_ns,
-			       c->s.start_ns, TY_NONE);
+	requests(h, c, p);
+	if (!kernel_root(h, c) && c->waker.io == TY_NONE)
+		return;
+	if (c->io_ns + c->queued_ns > c->s.duration_ns / 2 || (!c->no_io_ns && device)) {
+		/* By recorded requests, but for what is left over. */
+		c->s.proven = c->io_ns + c->queued_ns >= c->s.duration_ns / 10 * 9 ||
+			      (!c->no_io_ns && device);
+		if (c->w.kind != TY_STALL_FAULT)
+			c->s.kind = TY_STALL_IO;
+	} else if (c->no_io_ns) {
+		c->s.proven = false; /* what it waited for first is not known */
+	}
 }
 
-/* A wait that a timer ended, but no sleep: nothing came before the time was up; or the command
- * waited for the timer, once, and went on to work. */
-static bool timer_is_stall(const struct ty_hunt *h, struct ty_cand *c)
+/* The kind of a wait whose path and waker are known, and what of it is recorded. */
+static void describe(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
 {
-	bool futex = c->w.kind == TY_STALL_FUTEX, expected;
-
-	/* poll and select without descriptors are sleeps, too. */
-	if (c->w.kind == TY_STALL_SLEEP || (c->w.kind == TY_STALL_EVENTS && !c->w.has_args))
-		return false;
-	if (futex && ty_stall_waits_again(h, c, true))
-		return false; /* a sleep, as runtimes do it */
-	expected =
-		!futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) || just_asked(h, c);
-	if (expected && c->w.class == TY_WAIT_PEER && ty_wait_timed_out(h->x, c->s.syscall) &&
-	    ((futex && ty_stall_asked_anybody(h, c)) ||
-	     ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1)))
-		return true;
-	if (ty_stall_on_path(h, c, true) < c->s.duration_ns / 2 ||
-	    ty_stall_waits_again(h, c, true) || ty_stall_calls_again(h, c) ||
-	    !ty_stall_goes_on(h->x, c->s.thread, c->end_ns))
-		return false;
-	c->s.proven = c->s.proven && expected; /* a runtime's one sleep looks the same */
-	return by_path(h, c);
-}
-
-/* Is what ended the wait among lost events? */
-static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
-{
-	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
-	struct ty_span next;
-
-	if (c->s.flags & TY_SF_LOST)
-		return true;
-	if (c->s.span + 1 >= t->spans_first + t->spans_n)
-		return false;
-	next = ty_model_span_brief(m, c->s.thread, c->s.span + 1);
-	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
-}
-
-/* The descriptor on which the other side is, but not where somebody new comes; -1: not known.
- * guessed: by what the thread did next. */
-static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c, bool *guessed)
-{
-	int64_t fd;
-
-	*guessed = c->w.kind == TY_STALL_EVENTS || c->w.fd < 0;
-	if (!*guessed)
-		return c->w.fd;
-	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
-}
-
-/* The command could not go on without this wait of its own first thread, once, and went on to work.
- */
-static bool needed_once(const struct ty_hunt *h, struct ty_cand *c)
-{
-	return h->path.seg.n && h->path.seg.v[h->path.seg.n - 1].thread == c->s.thread &&
-	       !ty_stall_woken_alike(h, c) &&
-	       ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2 &&
-	       !ty_stall_waits_again(h, c, true) &&
-	       ty_stall_goes_on(h->x, c->s.thread, c->end_ns) && by_path(h, c);
-}
-
-/* The kind of a wait whose path and waker are known; is it a stall? */
-static bool decide(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
-{
-	const struct ty_model *m = h->x->m;
-	bool blocked = c->s.state == TY_ST_BLOCKED, guessed = false, told = false, asked;
-	int64_t fd = -1;
-	struct ty_stall_side side = {0};
-
 	c->s.kind = c->w.kind;
 	c->s.proven =
 		c->waker.kind != TY_WAKER_NONE && !(c->s.flags & TY_SF_LOST) && !c->w.by_waker;
-	if (c->w.kind == TY_STALL_FAULT && !blocked && !ty_wait_page_served(h->x, &c->waker)) {
-		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
-		 * on its way out of a call: no program waits there for work, but why is not known.
-		 */
-		c->w.kind = c->s.kind = TY_STALL_OTHER;
-		c->s.proven = false;
-		return true;
+	if (c->w.class != TY_WAIT_DEFINITE)
+		return;
+	if (c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD) {
+		describe_blocked(h, c, p);
+		return;
 	}
-	if (c->w.class == TY_WAIT_DEFINITE && blocked && c->w.kind != TY_STALL_CHILD) {
-		requests(h, c, p);
-		if (!kernel_root(h, c) && c->waker.io == TY_NONE)
-			return true;
-		if (c->io_ns + c->queued_ns > c->s.duration_ns / 2 ||
-		    (!c->no_io_ns && device_bound(c))) {
-			/* By recorded requests, but for what is left over. */
-			c->s.proven = c->io_ns + c->queued_ns >= c->s.duration_ns / 10 * 9 ||
-				      (!c->no_io_ns && device_bound(c));
-			if (c->w.kind != TY_STALL_FAULT)
-				c->s.kind = TY_STALL_IO;
-		} else if (c->no_io_ns) {
-			c->s.proven = false; /* what it waited for first is not known */
-		}
-		return true;
-	}
-	if (c->waker.kind == TY_WAKER_NONE && end_lost(m, c) &&
-	    (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_PEER)) {
-		c->s.kind = TY_STALL_LOST;
-		return h->o.all || c->w.class == TY_WAIT_DEFINITE ||
-		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1) ||
-		       (ty_stall_on_path(h, c, true) > c->s.duration_ns / 2 && by_path(h, c));
-	}
-	if (c->w.class == TY_WAIT_DEFINITE) {
-		if (!h->o.all && ty_stall_in_pipeline(h, c, p))
-			return false;
-		if (c->s.kind == TY_STALL_LOCK && c->w.word)
-			c->s.proven = false; /* the holder is inferred: the one who woke */
-		if (c->w.holder && c->s.culprit != TY_NONE && c->s.links > 1 &&
-		    ty_model_thread(m, c->s.link[1].thread)->tid == c->w.holder)
-			c->s.proven = true;
-		return true;
-	}
-	if (h->o.all)
-		return true;
-	if (c->waker.kind == TY_WAKER_TIMER && timer_is_stall(h, c)) {
-		c->s.kind = TY_STALL_TIMER;
-		return true;
-	}
-	if (c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE)
-		return c->w.class == TY_WAIT_PEER && !(c->s.flags & TY_SF_BEFORE) &&
-		       ty_stall_asked_anybody(h, c);
-	if (c->waker.kind != TY_WAKER_THREAD)
-		return false;
-	if (c->w.class == TY_WAIT_END)
-		return ty_stall_is_end(h, c, p);
-	if (ty_stall_accepts(h->x, c->s.thread, c->s.syscall, &c->w))
-		return false;
-	if (c->w.class == TY_WAIT_IDLE && ty_stall_signalled(h, c)) {
-		c->s.kind = TY_STALL_SIGNAL;
-		if (ty_stall_owes_answer(h, c) ||
-		    (ty_model_thread(m, c->waker.thread)->traced && needed_once(h, c)) ||
-		    (ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1) &&
-		     !ty_stall_serves(h, c) &&
-		     ty_stall_on_path(h, c, false) >= (c->s.duration_ns + 1) / 2 && by_path(h, c)))
-			return true;
-		if (ty_stall_owed_unseen(h, c)) {
-			c->s.proven = false;
-			return true;
-		}
-	}
-	if (ty_stall_is_passed_on(h, c, p)) {
-		c->s.proven = false;
-		return true;
-	}
-	/* Who hands work to a pool by futex asks its threads, too. */
-	if (c->w.word &&
-	    (ty_stall_is_for_workers(h, c, p) || ty_stall_hands_on(h, c, p->seg.v[0].thread)))
-		return false;
-	if (c->w.class == TY_WAIT_PEER || c->w.kind == TY_STALL_EVENTS) {
-		fd = peer_fd(h, c, &guessed);
-		side = ty_stall_side(h, c, fd);
-		told = fd >= 0;
-	}
-	if (!c->w.word && ty_stall_shares_out(h, c))
-		return false;
-	asked = !side.serves && ty_stall_asked(h, c, p->seg.v[0].thread, fd);
-	if (side.asks && side.gave_last) {
-		c->s.proven = c->s.proven && !guessed && (!side.inferred || asked);
-		return true;
-	}
-	if (asked)
-		return !ty_stall_told_to_end(h, c, p->seg.v[0].thread);
-	if (ty_stall_is_for_program(h, c, p) || (!c->w.word && ty_stall_is_for_workers(h, c, p)))
-		return false;
-	if (c->w.kind == TY_STALL_EVENTS && told && !side.serves && !ty_stall_serves(h, c) &&
-	    !ty_stall_answers(h, c) && ty_stall_is_kin(h, c->s.thread, c->waker.thread) &&
-	    ty_stall_computes(h->x, c->s.thread, c->end_ns, 2) && needed_once(h, c)) {
-		/* Strangers give work; and to serve the one request that comes takes little. */
-		c->s.proven = false; /* which of its descriptors it was is guessed */
-		return true;
-	}
-	if (c->w.class != TY_WAIT_PEER || (side.serves && side.gave) ||
-	    ty_stall_is_given_more(h, c))
-		return false;
-	if (ty_stall_asked_unseen(h, c)) {
-		c->s.proven = false;
-		return !ty_stall_told_to_end(h, c, p->seg.v[0].thread);
-	}
-	if (ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
-		return !ty_stall_serves(h, c) &&
-		       (!ty_stall_waits_again(h, c, false) ||
-			(c->w.fd >= 0 &&
-			 ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd))) &&
-		       by_path(h, c);
-	c->s.proven = false;
-	return ty_stall_had_work(h, c);
+	if (c->s.kind == TY_STALL_LOCK && c->w.word)
+		c->s.proven = false; /* the holder is inferred: the one who woke */
+	if (c->w.holder && c->s.culprit != TY_NONE && c->s.links > 1 &&
+	    ty_model_thread(h->x->m, c->s.link[1].thread)->tid == c->w.holder)
+		c->s.proven = true;
 }
 
 /* Was waking the waiter the last thing that another thread of its process did? Runtimes with joins
@@ -436,8 +265,10 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	c->rival_prio = c->own_prio = INT32_MIN;
 	c->waker = (struct ty_waker){.thread = TY_NONE, .io = TY_NONE};
 	c->s.syscall = ty_wait_call(h->x, &s);
-	if (c->s.state == TY_ST_RUNNABLE)
-		return ty_stall_run_queue(h, c);
+	if (c->s.state == TY_ST_RUNNABLE) {
+		r = ty_stall_run_queue(h, c);
+		return r < 0 ? r : ty_stall_judge(h, c, NULL, r);
+	}
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
@@ -448,15 +279,15 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 						.waker = c->waker};
 		c->s.links = 1;
 		c->s.syscall = call_within(m, c);
-		if (c->s.syscall == TY_NONE)
-			return 1;
 		s.state = TY_ST_SLEEPING;
-		c->w = ty_wait_for(h->x, &s, c->s.syscall);
-		if (c->w.class == TY_WAIT_END || c->w.class == TY_WAIT_IDLE)
-			return h->o.all;
+		if (c->s.syscall != TY_NONE)
+			c->w = ty_wait_for(h->x, &s, c->s.syscall);
+		else
+			c->w.class = TY_WAIT_PEER;
+		r = ty_stall_judge(h, c, NULL, 0);
 		if (c->w.kind == TY_STALL_OTHER)
 			c->s.syscall = TY_NONE;
-		return 1;
+		return r;
 	}
 	if (c->s.state != TY_ST_RUNNING)
 		c->waker = ty_futex_waker(h->x, &s, s.edge);
@@ -490,7 +321,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 	r = find_path(h, c, &p);
 	if (r <= 0) {
 		h->spare = p;
-		return r;
+		c->holder_idle = !r && p.seg.n;
+		return c->holder_idle ? ty_stall_judge(h, c, NULL, 0) : r;
 	}
 	c->root = ty_path_root(&p);
 	if (c->root.thread == TY_NONE) {
@@ -498,20 +330,10 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		return -TY_ENOMEM;
 	}
 	take_root(h, c, &p);
-	stall = decide(h, c, &p);
-	if (!stall && c->w.class != TY_WAIT_IDLE &&
-	    ty_requests_around(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns)) {
-		stall = c->s.in_request = true;
-		c->s.proven = false;
-		if (c->waker.kind == TY_WAKER_TIMER)
-			c->s.kind = TY_STALL_TIMER;
-	}
+	describe(h, c, &p);
+	stall = ty_stall_judge(h, c, &p, 0);
 	c->s.proven = c->s.proven && !p.inferred && !c->for_work_ns;
 	ty_stall_steal_of_path(c, &p);
-	/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
-	if (c->root.thread != c->s.thread && c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
-	    c->s.duration_ns < h->o.min_ns * TY_STALL_READY_TIMES)
-		stall = stall && h->o.all;
 	if (stall && c->root.thread != c->s.thread) {
 		r = ty_stall_blame_rival(h, c, &p);
 		if (r == 1 && c->w.class != TY_WAIT_DEFINITE)

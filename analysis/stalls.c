@@ -468,7 +468,7 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 						.what = TY_SEG_RUNS,
 						.waker = {.thread = TY_NONE, .io = TY_NONE}};
 		c->s.links = 1;
-		return 1;
+		return ty_stall_judge(h, c, NULL, 0);
 	}
 	if (c->s.waits <= 1)
 		return ty_stall_explain(h, c);
@@ -601,6 +601,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	*out = (struct ty_stalls){0};
 	if (!h.o.min_ns)
 		h.o.min_ns = DEFAULT_NS;
+	ty_rulebook_init(&h.rules);
 	h.words = calloc(TY_STALL_BLOCKS, sizeof(*h.words));
 	r = h.words ? hunt(&h, max, out) : -TY_ENOMEM;
 	free(h.words);

@@ -125,6 +125,7 @@
 #include "err.h"
 #include "explain.h"
 #include "requests.h"
+#include "rule.h"
 #include "window.h"
 
 /* name in JSON, what it is called in sentences */
@@ -185,7 +186,8 @@ struct ty_stall {
 	uint64_t culprit_ns; /* the instant its name is told of */
 	uint64_t path_ns;    /* what it adds to the command's wall time */
 	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
-	uint64_t steal_counted_ns; /* so much steal the kernel counted about then, on that CPU */
+	uint64_t steal_counted_ns;  /* so much steal the kernel counted about then, on that CPU */
+	const struct ty_rule *rule; /* why it is a stall, or is none */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
 	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */

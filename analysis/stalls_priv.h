@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
- * stall_retry.c (waits in several tries), stall_idle.c (locks whose holder waits for work),
- * stall_ask.c (who asked whom), stall_owed.c (who owed an answer), stall_passed.c (locks by their
- * words), stall_share.c (turns and parts), stall_work.c (had the waiter work), stall_word.c (what a
- * futex word is), stall_path.c (what the command lost), stall_rank.c (which are one, which comes
- * first), stall_cpu.c, stall_steal.c and stall_text.c.
+ * stall_relations.c (the rule that decides), stall_retry.c (waits in several tries), stall_idle.c
+ * (locks whose holder waits for work), stall_ask.c (who asked whom), stall_owed.c (who owed an
+ * answer), stall_passed.c (locks by their words), stall_share.c (turns and parts), stall_work.c
+ * (had the waiter work), stall_word.c (what a futex word is), stall_path.c (what the command lost),
+ * stall_rank.c (which are one, which comes first), stall_cpu.c, stall_steal.c and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -68,6 +68,7 @@ struct ty_cand {
 	bool one_call;	 /* s.waits > 1: all within one call */
 	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (futex_waker.h)
 		    */
+	bool holder_idle; /* a lock whose holders were idle for most of the wait */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
@@ -110,6 +111,7 @@ struct ty_waits_on {
 
 struct ty_hunt {
 	const struct ty_explain *x;
+	struct ty_rulebook rules;
 	struct ty_window w;
 	struct ty_stalls_opts o;
 	VEC(struct ty_cand) cand;
@@ -163,6 +165,11 @@ void ty_stall_fold_waiters(struct ty_hunt *h, size_t n);
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c);
 /* The call that the thread began to wait in: of several tries the first. */
 uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c);
+/* stall_relations.c: the rule that decides on the candidate, whose kind and grade are described so
+ * far; is it to be shown? p: the path of a wait; NULL: it is no wait, or has none. cpu_explained:
+ * of a runnable one, what ty_stall_run_queue gave. */
+bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p,
+		    int cpu_explained);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rules: is a wait a stall, idle, or the thread's own choice?
+ *
+ * A rule is one row: its predicate is a conjunction of relations (relations.h) that hold or do not
+ * hold, and nothing else. Of all rules that match, the one of the strongest grade decides; of one
+ * grade, that of the highest priority. No two rules have both alike, so that the order in which
+ * they are written or tried never matters (it is checked by tests/unit/test_rules.c).
+ */
+#ifndef TY_RULE_H
+#define TY_RULE_H
+
+#include <stddef.h>
+
+#include "relations.h"
+
+enum ty_verdict { TY_IDLE, TY_STALL, TY_OWN_CHOICE };
+
+/* What the verdict rests on, weakest first. */
+enum ty_grade {
+	TY_BY_PATTERN,	/* habit: how such threads wait, before and after */
+	TY_BY_PROTOCOL, /* both ends of the channel are seen */
+	TY_RECORDED	/* the kernel or a word in memory says so */
+};
+
+enum ty_rule_kind { /* of wait, where a rule says more than the call */
+		    TY_KIND_OF_CALL,
+		    TY_KIND_LOST,
+		    TY_KIND_TIMER,
+		    TY_KIND_REQUEST, /* the call's; of a request that waited for its reply */
+		    TY_KIND_OTHER
+};
+
+enum ty_proof {			/* can the finding be proven? */
+		TY_PROOF_EDGES, /* when the edges of its chain are recorded */
+		TY_PROOF_PATH,	/* and the critical path is that of a recorded command */
+		TY_PROOF_NEVER
+};
+
+#define TY_RULE_TERMS 10
+#define TY_NOT(r)     (-(int)(r))
+
+struct ty_rule {
+	const char *id;
+	uint8_t verdict, grade, kind, proof; /* enums above */
+	uint8_t proven_if;		     /* a relation that must hold, too; TY_R_NONE */
+	unsigned priority;
+	const char *says; /* one sentence */
+	/* All must hold (or, TY_NOT, not hold). Cheap ones first: they are tried in this order. */
+	int8_t when[TY_RULE_TERMS];
+};
+_Static_assert(TY_R_COUNT < 128, "a relation fits into int8_t");
+
+const char *ty_verdict_name(enum ty_verdict v);
+const char *ty_grade_name(enum ty_grade g);
+
+/* All rules, strongest first. To be made once for many waits; borrows constants only. */
+#define TY_RULES_MOST 64
+struct ty_rulebook {
+	const struct ty_rule *v[TY_RULES_MOST];
+	unsigned n;
+};
+void ty_rulebook_init(struct ty_rulebook *b);
+/* The rule that decides; never NULL: the last one matches every wait. */
+const struct ty_rule *ty_rules_judge(const struct ty_rulebook *b, struct ty_relations *of);
+bool ty_rule_matches(const struct ty_rule *r, struct ty_relations *of);
+const struct ty_rule *ty_rule_find(const struct ty_rulebook *b, const char *id); /* or NULL */
+
+/* The groups, one file each. */
+struct ty_rules {
+	const struct ty_rule *v;
+	size_t n;
+};
+extern const struct ty_rules ty_rules_recorded, ty_rules_reply, ty_rules_signal, ty_rules_pool,
+	ty_rules_path;
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The relations of a wait (graph/relations.h), and the rule that decides on it. Each is found at
+ * most once for a wait; what it costs is written where it is made (stall_ask.c, stall_work.c ...).
+ */
+#include "relations.h"
+#include "rule.h"
+#include "stalls_priv.h"
+
+struct view {
+	struct ty_hunt *h;
+	struct ty_cand *c;
+	const struct ty_path *p; /* of a wait; else NULL */
+	int cpu_explained;
+	/* Which side the thread has on the descriptor it waits on: made when first asked for. */
+	bool side_made, guessed;
+	int64_t fd;
+	struct ty_stall_side side;
+	struct ty_relations of;
+};
+
+/* Did the thread wake somebody by its last call before its wait? */
+static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
+
+	return back && ty_stall_woke_anybody(
+			       h->x, c->s.thread,
+			       ty_model_syscall_brief(h->x->m, c->s.thread, call - back).start_ns,
+			       c->s.start_ns, TY_NONE);
+}
+
+/* Is what ended the wait among lost events? */
+static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
+{
+	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
+	struct ty_span next;
+
+	if (c->waker.kind != TY_WAKER_NONE)
+		return false;
+	if (c->s.flags & TY_SF_LOST)
+		return true;
+	if (c->s.span + 1 >= t->spans_first + t->spans_n)
+		return false;
+	next = ty_model_span_brief(m, c->s.thread, c->s.span + 1);
+	return next.state == TY_ST_UNKNOWN && next.flags & TY_SF_LOST;
+}
+
+/* The descriptor on which the other side is, but not where somebody new comes; -1: not known.
+ * guessed: by what the thread did next. */
+static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c, bool *guessed)
+{
+	int64_t fd;
+
+	*guessed = c->w.kind == TY_STALL_EVENTS || c->w.fd < 0;
+	if (!*guessed)
+		return c->w.fd;
+	return ty_wait_next_fd(h->x, c->s.thread, c->s.syscall, false, &fd) & TY_TAKES ? fd : -1;
+}
+
+static const struct ty_stall_side *side(struct view *v)
+{
+	if (!v->side_made) {
+		v->side_made = true;
+		v->fd = -1;
+		if (v->c->w.class == TY_WAIT_PEER || v->c->w.kind == TY_STALL_EVENTS) {
+			v->fd = peer_fd(v->h, v->c, &v->guessed);
+			v->side = ty_stall_side(v->h, v->c, v->fd);
+		}
+	}
+	return &v->side;
+}
+
+static bool holds(struct view *v, enum ty_relation r)
+{
+	return ty_relation_holds(&v->of, r);
+}
+
+/* The command could not go on without this wait of its own first thread, once, and went on to
+ * compute. */
+static bool needed_once(struct view *v)
+{
+	const struct ty_path *path = &v->h->path;
+
+	return path->seg.n && path->seg.v[path->seg.n - 1].thread == v->c->s.thread &&
+	       !ty_stall_woken_alike(v->h, v->c) && holds(v, TY_R_ON_PATH) &&
+	       !holds(v, TY_R_COMES_AGAIN) && holds(v, TY_R_GOES_ON);
+}
+
+/* Several share the work; or the place of a pool's leader is handed over. */
+static bool work_shared(const struct view *v)
+{
+	if (!v->c->w.word)
+		return ty_stall_shares_out(v->h, v->c);
+	return ty_stall_is_for_workers(v->h, v->c, v->p) ||
+	       ty_stall_hands_on(v->h, v->c, v->p->seg.v[0].thread);
+}
+
+static bool is_request(const struct view *v)
+{
+	const struct ty_cand *c = v->c;
+
+	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
+}
+
+/* The other side waited for a CPU itself: a busy machine, as long as that is short. */
+static bool waker_runnable(const struct view *v)
+{
+	const struct ty_cand *c = v->c;
+
+	return c->root.thread != c->s.thread &&
+	       c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
+	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_READY_TIMES;
+}
+
+/* What the call and the kernel say. */
+static bool of_channel(struct view *v, enum ty_relation r)
+{
+	const struct ty_cand *c = v->c;
+
+	switch (r) {
+	case TY_R_DEFINITE: return c->w.class == TY_WAIT_DEFINITE;
+	case TY_R_PEER: return c->w.class == TY_WAIT_PEER;
+	case TY_R_END: return c->w.class == TY_WAIT_END;
+	case TY_R_IDLE: return c->w.class == TY_WAIT_IDLE;
+	case TY_R_EVENTS: return c->w.kind == TY_STALL_EVENTS;
+	case TY_R_SLEEP: /* poll and select without descriptors are sleeps, too */
+		return c->w.kind == TY_STALL_SLEEP ||
+		       (c->w.kind == TY_STALL_EVENTS && !c->w.has_args);
+	case TY_R_WORD: return c->w.word;
+	case TY_R_UNINTERRUPTIBLE:
+		return c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD;
+	case TY_R_UNCALLED:
+		/* Frozen by its cgroup, held by who supervises its calls, closing its last socket
+		 * on its way out of a call. */
+		return c->w.kind == TY_STALL_FAULT && c->s.state != TY_ST_BLOCKED &&
+		       !ty_wait_page_served(v->h->x, &c->waker);
+	case TY_R_BY_THREAD: return c->waker.kind == TY_WAKER_THREAD;
+	case TY_R_BY_TIMER: return c->waker.kind == TY_WAKER_TIMER;
+	case TY_R_TIMED_OUT: return ty_wait_timed_out(v->h->x, c->s.syscall);
+	case TY_R_STILL_WAITING: return c->s.flags & TY_SF_OPEN && c->waker.kind == TY_WAKER_NONE;
+	case TY_R_BEGAN_BEFORE: return c->s.flags & TY_SF_BEFORE;
+	case TY_R_END_LOST: return end_lost(v->h->x->m, c);
+	case TY_R_ACCEPTS: return ty_stall_accepts(v->h->x, c->s.thread, c->s.syscall, &c->w);
+	case TY_R_WAKER_RUNNABLE: return waker_runnable(v);
+	case TY_R_SHELL_PIPELINE: return ty_stall_in_pipeline(v->h, c, v->p);
+	default: return false;
+	}
+}
+
+/* Who had said what to whom. */
+static bool of_messages(struct view *v, enum ty_relation r)
+{
+	const struct ty_hunt *h = v->h;
+	const struct ty_cand *c = v->c;
+	uint32_t first = v->p->seg.v[0].thread;
+
+	switch (r) {
+	case TY_R_SENT: return ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), -1);
+	case TY_R_SENT_THERE:
+		return c->w.fd >= 0 &&
+		       ty_stall_sent(h, c->s.thread, ty_stall_first_call(h, c), c->w.fd);
+	case TY_R_SPOKE_LAST: return side(v)->asks && side(v)->gave_last;
+	case TY_R_REPLY_CERTAIN:
+		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_ASKED));
+	case TY_R_ASKED: return !side(v)->serves && ty_stall_asked(h, c, first, v->fd);
+	case TY_R_ASKED_UNSEEN: return ty_stall_asked_unseen(h, c);
+	case TY_R_ASKED_ANYBODY: return ty_stall_asked_anybody(h, c);
+	case TY_R_ASKED_OR_SENT:
+		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_ASKED_ANYBODY)) ||
+		       holds(v, TY_R_SENT);
+	case TY_R_SERVES: return ty_stall_serves(h, c);
+	case TY_R_SERVED: return side(v)->serves && v->side.gave;
+	case TY_R_SERVES_FD: return side(v)->serves;
+	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
+	case TY_R_REPLIES: return ty_stall_answers(h, c);
+	case TY_R_GIVEN_MORE: return ty_stall_is_given_more(h, c);
+	case TY_R_TOLD_TO_END: return ty_stall_told_to_end(h, c, first);
+	case TY_R_IN_REQUEST: return is_request(v);
+	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
+	case TY_R_SIGNALLER_TRACED:
+		return c->waker.thread != TY_NONE &&
+		       ty_model_thread(h->x->m, c->waker.thread)->traced;
+	case TY_R_OWES_REPLY: return ty_stall_owes_answer(h, c);
+	case TY_R_OWED_UNSEEN: return ty_stall_owed_unseen(h, c);
+	default: return of_channel(v, r);
+	}
+}
+
+/* What waiter and waker do at other times. */
+static bool of_habits(struct view *v, enum ty_relation r)
+{
+	struct ty_hunt *h = v->h;
+	const struct ty_cand *c = v->c;
+	uint64_t half = (c->s.duration_ns + 1) / 2;
+	bool futex = c->w.kind == TY_STALL_FUTEX;
+
+	switch (r) {
+	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
+	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
+	case TY_R_WORK_SHARED: return work_shared(v);
+	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
+	case TY_R_AWAITED_HELD_UP: return ty_stall_is_end(h, c, v->p);
+	case TY_R_ON_PATH: return ty_stall_on_path(h, c, true) >= half;
+	case TY_R_ON_PATH_ANY: return ty_stall_on_path(h, c, false) >= half;
+	case TY_R_NEEDED_ONCE: return needed_once(v);
+	case TY_R_COMES_AGAIN: return ty_stall_waits_again(h, c, true);
+	case TY_R_COMES_AGAIN_SAME: return ty_stall_waits_again(h, c, false);
+	case TY_R_CALLS_AGAIN: return ty_stall_calls_again(h, c);
+	case TY_R_GOES_ON: return ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
+	case TY_R_COMPUTES: return ty_stall_computes(h->x, c->s.thread, c->end_ns, 2);
+	case TY_R_RELATED: return ty_stall_is_kin(h, c->s.thread, c->waker.thread);
+	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_COMES_AGAIN);
+	case TY_R_WAKE_EXPECTED:
+		return !futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) ||
+		       just_asked(h, c);
+	case TY_R_HAD_WORK: return ty_stall_had_work(h, c);
+	default: return of_messages(v, r);
+	}
+}
+
+static bool find(void *ctx, enum ty_relation r)
+{
+	struct view *v = ctx;
+	const struct ty_cand *c = v->c;
+
+	switch (r) {
+	case TY_R_NO_CPU: return c->s.state == TY_ST_RUNNABLE;
+	case TY_R_CPU_EXPLAINED: return v->cpu_explained;
+	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->spun;
+	case TY_R_STATE_LOST: return c->s.state == TY_ST_UNKNOWN;
+	case TY_R_HOLDER_IDLE: return c->holder_idle;
+	default: break;
+	}
+	if (v->p)
+		return of_habits(v, r);
+	/* Of what was no wait only the call tells, where the state is lost. */
+	return (c->s.state == TY_ST_UNKNOWN || c->holder_idle) && of_channel(v, r);
+}
+
+/* What the rule makes of the finding. Which process stands for a command, where one was attached
+ * to, is inferred, and so is all that follows from it; the path itself may be. */
+static void apply(struct view *v, const struct ty_rule *rule)
+{
+	struct ty_cand *c = v->c;
+
+	switch ((enum ty_rule_kind)rule->kind) {
+	case TY_KIND_LOST: c->s.kind = TY_STALL_LOST; break;
+	case TY_KIND_TIMER: c->s.kind = TY_STALL_TIMER; break;
+	case TY_KIND_OTHER: c->w.kind = c->s.kind = TY_STALL_OTHER; break;
+	case TY_KIND_REQUEST:
+		c->s.in_request = true;
+		if (c->waker.kind == TY_WAKER_TIMER)
+			c->s.kind = TY_STALL_TIMER;
+		break;
+	case TY_KIND_OF_CALL:
+		if (v->p && holds(v, TY_R_BY_THREAD) && holds(v, TY_R_IDLE) &&
+		    holds(v, TY_R_SIGNALLED))
+			c->s.kind = TY_STALL_SIGNAL;
+		break;
+	}
+	if (rule->proof == TY_PROOF_NEVER)
+		c->s.proven = false;
+	if (rule->proof == TY_PROOF_PATH)
+		c->s.proven = c->s.proven && v->h->x->command_tid && !v->h->path.inferred;
+	if (c->s.proven && rule->proven_if)
+		c->s.proven = holds(v, (enum ty_relation)rule->proven_if);
+}
+
+bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p,
+		    int cpu_explained)
+{
+	struct view v = {.h = h, .c = c, .p = p, .cpu_explained = cpu_explained};
+
+	v.of.find = find;
+	v.of.ctx = &v;
+	c->s.rule = ty_rules_judge(&h->rules, &v.of);
+	if (c->s.rule->verdict == TY_STALL || c->s.rule->kind == TY_KIND_LOST)
+		apply(&v, c->s.rule);
+	return c->s.rule->verdict == TY_STALL || h->o.all;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules of stalls: for each, a wait that it decides on, and what one relation more or less makes of
+ * that wait. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "rule.h"
+
+#define R(name) TY_R_##name
+
+/* What holds of the wait; the relation that is turned over then, and the rule that decides then. */
+static const struct {
+	const char *id;
+	uint8_t holds[TY_RULE_TERMS];
+	uint8_t turned;
+	const char *then;
+} waits[] = {
+	/* rules_recorded.c */
+	{"holder-idle", {R(DEFINITE), R(BY_THREAD), R(HOLDER_IDLE)}, R(HOLDER_IDLE), "lock"},
+	{"busy-machine",
+	 {R(PEER), R(BY_THREAD), R(ASKED), R(WAKER_RUNNABLE)},
+	 R(WAKER_RUNNABLE),
+	 "asked"},
+	{"unexplained-sleep", {R(DEFINITE), R(UNCALLED)}, R(UNCALLED), "lock"},
+	{"kernel-wait",
+	 {R(DEFINITE), R(UNINTERRUPTIBLE), R(END_LOST)},
+	 R(UNINTERRUPTIBLE),
+	 "lost-lock"},
+	{"lost-lock", {R(DEFINITE), R(END_LOST), R(SHELL_PIPELINE)}, R(END_LOST), "shell-pipeline"},
+	{"lock", {R(DEFINITE), R(BY_THREAD)}, R(SHELL_PIPELINE), "shell-pipeline"},
+	{"accept", {R(IDLE), R(BY_THREAD), R(ACCEPTS), R(ASKED)}, R(ACCEPTS), "asked"},
+	{"no-cpu", {R(NO_CPU), R(CPU_EXPLAINED)}, R(CPU_EXPLAINED), "no-cpu-shared"},
+	{"no-cpu-shared", {R(NO_CPU)}, R(CPU_EXPLAINED), "no-cpu"},
+	{"on-cpu", {R(ON_CPU)}, R(ON_CPU), "not-woken"},
+	{"state-lost", {R(STATE_LOST), R(PEER)}, R(IDLE), "state-lost-idle"},
+	{"state-lost-idle", {R(STATE_LOST), R(END)}, R(END), "state-lost"},
+	{"lost-request", {R(PEER), R(END_LOST), R(SENT)}, R(SENT), "lost-idle"},
+	{"lost-on-path", {R(PEER), R(END_LOST), R(ON_PATH)}, R(ON_PATH), "lost-idle"},
+	{"lost-idle",
+	 {R(PEER), R(END_LOST), R(STILL_WAITING), R(ASKED_ANYBODY)},
+	 R(END_LOST),
+	 "no-reply"},
+	{"shell-pipeline",
+	 {R(DEFINITE), R(BY_THREAD), R(SHELL_PIPELINE)},
+	 R(IN_REQUEST),
+	 "in-request"},
+	/* rules_reply.c */
+	{"timed-out",
+	 {R(BY_TIMER), R(PEER), R(TIMED_OUT), R(WAKE_EXPECTED), R(ASKED_OR_SENT)},
+	 R(RUNTIME_SLEEP),
+	 "not-woken"},
+	{"no-reply", {R(STILL_WAITING), R(PEER), R(ASKED_ANYBODY)}, R(BEGAN_BEFORE), "not-woken"},
+	{"reply-late", {R(BY_THREAD), R(PEER), R(SPOKE_LAST)}, R(WORK_SHARED), "work-shared"},
+	{"asked", {R(BY_THREAD), R(IDLE), R(EVENTS), R(ASKED)}, R(TOLD_TO_END), "told-to-end"},
+	{"in-request", {R(PEER), R(BY_TIMER), R(IN_REQUEST)}, R(IDLE), "not-woken"},
+	{"told-to-end",
+	 {R(BY_THREAD), R(PEER), R(ASKED), R(TOLD_TO_END)},
+	 R(IN_REQUEST),
+	 "in-request"},
+	{"server",
+	 {R(BY_THREAD), R(PEER), R(SERVED), R(ON_PATH), R(GIVEN_MORE)},
+	 R(SERVED),
+	 "given-more"},
+	{"given-more",
+	 {R(BY_THREAD), R(PEER), R(GIVEN_MORE), R(ON_PATH)},
+	 R(GIVEN_MORE),
+	 "critical-path"},
+	{"asked-unseen",
+	 {R(BY_THREAD), R(PEER), R(WORD), R(ASKED_UNSEEN)},
+	 R(TOLD_TO_END),
+	 "told-to-end-unseen"},
+	{"told-to-end-unseen",
+	 {R(BY_THREAD), R(PEER), R(ASKED_UNSEEN), R(TOLD_TO_END)},
+	 R(ASKED_UNSEEN),
+	 "nobody-waits"},
+	/* rules_signal.c */
+	{"signal-reply-due",
+	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(OWES_REPLY)},
+	 R(OWES_REPLY),
+	 "whatever-comes"},
+	{"signal-needed",
+	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(SIGNALLER_TRACED), R(NEEDED_ONCE)},
+	 R(SIGNALLER_TRACED),
+	 "whatever-comes"},
+	{"signal-asked",
+	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(SENT), R(ON_PATH_ANY)},
+	 R(SERVES),
+	 "whatever-comes"},
+	{"signal-reply-follows",
+	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(OWED_UNSEEN)},
+	 R(SIGNALLED),
+	 "whatever-comes"},
+	/* rules_pool.c */
+	{"awaited-end",
+	 {R(BY_THREAD), R(END), R(AWAITED_HELD_UP)},
+	 R(AWAITED_HELD_UP),
+	 "end-of-work"},
+	{"lock-by-use",
+	 {R(BY_THREAD), R(PEER), R(WORD), R(PASSED_ON), R(WORK_SHARED)},
+	 R(PASSED_ON),
+	 "work-shared"},
+	{"work-shared",
+	 {R(BY_THREAD), R(PEER), R(WORK_SHARED), R(ON_PATH)},
+	 R(WORK_SHARED),
+	 "critical-path"},
+	{"end-of-work",
+	 {R(BY_THREAD), R(END), R(ON_PATH), R(ASKED)},
+	 R(AWAITED_HELD_UP),
+	 "awaited-end"},
+	{"started-program",
+	 {R(BY_THREAD), R(PEER), R(FOR_PROGRAM), R(ON_PATH)},
+	 R(SPOKE_LAST),
+	 "reply-late"},
+	{"workers", {R(BY_THREAD), R(PEER), R(FOR_WORKERS), R(ON_PATH)}, R(WORD), "critical-path"},
+	/* rules_path.c */
+	{"timer-needed",
+	 {R(BY_TIMER), R(PEER), R(ON_PATH), R(GOES_ON)},
+	 R(CALLS_AGAIN),
+	 "not-woken"},
+	{"sleep",
+	 {R(BY_TIMER), R(IDLE), R(SLEEP), R(ON_PATH), R(GOES_ON)},
+	 R(SLEEP),
+	 "timer-needed"},
+	{"not-woken", {R(PEER), R(ON_PATH), R(ASKED)}, R(BY_THREAD), "asked"},
+	{"needed-once",
+	 {R(BY_THREAD), R(IDLE), R(EVENTS), R(NEXT_FD), R(RELATED), R(COMPUTES), R(NEEDED_ONCE)},
+	 R(RELATED),
+	 "whatever-comes"},
+	{"whatever-comes",
+	 {R(BY_THREAD), R(IDLE), R(EVENTS), R(ON_PATH)},
+	 R(PEER),
+	 "critical-path"},
+	{"critical-path", {R(BY_THREAD), R(PEER), R(ON_PATH)}, R(SERVES), "critical-path-service"},
+	{"critical-path-request",
+	 {R(BY_THREAD), R(PEER), R(ON_PATH), R(COMES_AGAIN_SAME), R(SENT_THERE)},
+	 R(SENT_THERE),
+	 "critical-path-service"},
+	{"critical-path-service",
+	 {R(BY_THREAD), R(PEER), R(ON_PATH), R(COMES_AGAIN_SAME)},
+	 R(ON_PATH),
+	 "nobody-waits"},
+	{"had-work", {R(BY_THREAD), R(PEER), R(HAD_WORK)}, R(HAD_WORK), "nobody-waits"},
+	{"nobody-waits", {R(BY_THREAD), R(PEER)}, R(HAD_WORK), "had-work"},
+};
+#define WAITS (sizeof(waits) / sizeof(*waits))
+
+static bool holds(void *ctx, enum ty_relation r)
+{
+	return ((const bool *)ctx)[r];
+}
+
+static const char *judged(const struct ty_rulebook *b, const bool *of)
+{
+	struct ty_relations r = {.find = holds, .ctx = (void *)of};
+
+	return ty_rules_judge(b, &r)->id;
+}
+
+static void each_rule_decides_on_its_wait(void **state)
+{
+	struct ty_rulebook b;
+
+	ty_rulebook_init(&b);
+	for (size_t i = 0; i < WAITS; i++) {
+		bool of[TY_R_COUNT] = {0};
+
+		for (size_t k = 0; k < TY_RULE_TERMS && waits[i].holds[k]; k++)
+			of[waits[i].holds[k]] = true;
+		assert_string_equal(judged(&b, of), waits[i].id);
+		of[waits[i].turned] = !of[waits[i].turned];
+		assert_string_equal(judged(&b, of), waits[i].then);
+	}
+}
+
+static void each_rule_has_a_wait(void **state)
+{
+	struct ty_rulebook b;
+
+	ty_rulebook_init(&b);
+	assert_int_equal(b.n, WAITS);
+	for (unsigned i = 0; i < b.n; i++) {
+		size_t k = 0;
+
+		while (k < WAITS && strcmp(waits[k].id, b.v[i]->id))
+			k++;
+		if (k == WAITS)
+			fail_msg("no wait tests %s", b.v[i]->id);
+	}
+}
+
+/* So that the order in which they are written never decides. */
+static void no_two_rules_are_of_one_strength(void **state)
+{
+	struct ty_rulebook b;
+
+	ty_rulebook_init(&b);
+	for (unsigned i = 0; i + 1 < b.n; i++)
+		if (b.v[i]->grade == b.v[i + 1]->grade && b.v[i]->priority <= b.v[i + 1]->priority)
+			fail_msg("%s and %s", b.v[i]->id, b.v[i + 1]->id);
+}
+
+static void rules_are_whole(void **state)
+{
+	struct ty_rulebook b;
+
+	ty_rulebook_init(&b);
+	for (unsigned i = 0; i < b.n; i++) {
+		const struct ty_rule *r = b.v[i];
+
+		assert_ptr_equal(ty_rule_find(&b, r->id), r);
+		assert_true(r->says && *r->says && r->says[strlen(r->says) - 1] != '.');
+		for (unsigned k = 0; k < TY_RULE_TERMS && r->when[k]; k++)
+			assert_true(*ty_relation_text(
+				(enum ty_relation)(r->when[k] < 0 ? -r->when[k] : r->when[k])));
+	}
+	assert_null(ty_rule_find(&b, "no such rule"));
+}
+
+static unsigned found;
+
+static bool count(void *ctx, enum ty_relation r)
+{
+	found++;
+	return r == TY_R_BY_THREAD;
+}
+
+static void a_relation_is_found_once(void **state)
+{
+	struct ty_relations of = {.find = count};
+	struct ty_rulebook b;
+
+	ty_rulebook_init(&b);
+	found = 0;
+	ty_rules_judge(&b, &of);
+	assert_in_range(found, 1, TY_R_COUNT);
+	found = 0;
+	ty_rules_judge(&b, &of);
+	assert_int_equal(found, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_rule_decides_on_its_wait),
+		cmocka_unit_test(each_rule_has_a_wait),
+		cmocka_unit_test(no_two_rules_are_of_one_strength),
+		cmocka_unit_test(rules_are_whole),
+		cmocka_unit_test(a_relation_is_found_once),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
