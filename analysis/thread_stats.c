@@ -23,6 +23,7 @@ static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_
 		    struct ty_thread_stats *s, struct ty_span_rows *rows)
 {
 	bool on_cpu = false, over = false;
+	uint32_t ran_on = TY_NONE; /* the CPU, in the span before */
 	uint32_t n, at = ty_model_span_find(m, thread, w->from_ns);
 
 	*s = (struct ty_thread_stats){.thread = thread};
@@ -31,9 +32,12 @@ static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_
 			uint64_t a = rows->start_ns[k], b = rows->start_ns[k + 1];
 			unsigned state = rows->state[k];
 
+			uint32_t before = ran_on;
+
 			over = a >= w->to_ns;
 			if (over)
 				break;
+			ran_on = TY_NONE;
 			if (!ty_window_clip(w, &a, &b))
 				continue;
 			if (state == TY_ST_RUNNING || state == TY_ST_RUNNABLE) {
@@ -43,7 +47,9 @@ static bool measure(const struct ty_model *m, const struct ty_window *w, uint32_
 			}
 			s->ns[state] += b - a;
 			if (state == TY_ST_RUNNING) {
-				s->runs++;
+				/* A run whose begin is inferred is two spans. */
+				s->runs += before == TY_NONE || before != rows->cpu[k];
+				ran_on = rows->cpu[k];
 				s->inferred_ns += rows->flags[k] & TY_SF_INFERRED ? b - a : 0;
 			}
 		}

@@ -106,8 +106,9 @@ import json, os, subprocess, sys
 def threads(*args):
     return json.loads(subprocess.run([os.environ["TARRY"], "report", *args, "threads", "--json"],
                                      capture_output=True, text=True, check=True).stdout)
+KNOWN = ["running_ns", "runnable_ns", "blocked_ns", "stopped_ns", "dead_ns"]
 def known_or_not(t):
-    return sum(t[k + "_ns"] for k in ("running", "runnable", "blocked", "stopped", "dead", "unknown"))
+    return sum(t[k] for k in KNOWN) + t["unknown_ns"]
 cut, whole = threads(sys.argv[1]), threads(os.environ["t"] + "/c.dat")
 start = whole["summary"]["start_ns"]
 at = ["%d.%09d" % divmod(cut["summary"][k] - start, 10**9) for k in ("start_ns", "end_ns")]
@@ -115,10 +116,14 @@ window = threads(os.environ["t"] + "/c.dat", "--from", at[0], "--to", at[1])
 ours = {t["tid"]: t for t in cut["threads"]}
 for t in window["threads"]:
     mine = ours.pop(t["tid"])
-    for k in t: # of kernel threads /proc has other names than their events; what shows who ran may be cut off
-        assert k in ("start_ns", "end_ns", "born", "died", "generation") or mine[k] == t[k] or \
-            k == "comm" and t["kernel"] or k == "inferred_ns" and mine[k] > t[k] or mine["unknown_ns"] > t["unknown_ns"] and t["runs"], \
-            (t["tid"], t["comm"], k, t[k], mine[k])
+    # What shows who ran may be cut off, and where a kernel leaves out a switch one of both may know more:
+    # no known state of one is another state of the other.
+    more = t["unknown_ns"] - mine["unknown_ns"]
+    for k in t: # of kernel threads /proc has other names than their events
+        assert k in ("start_ns", "end_ns", "born", "died", "generation") or mine[k] == t[k] or more or \
+            k == "comm" and t["kernel"] or k == "inferred_ns" and mine[k] > t[k], (t["tid"], t["comm"], k, t[k], mine[k])
+    for k in KNOWN:
+        assert (mine[k] - t[k]) * more >= 0, (t["tid"], t["comm"], k, t[k], mine[k], more)
     assert known_or_not(mine) == known_or_not(t), (mine, t)
 assert not ours, ours
 sleeper = [t for t in cut["threads"] if t["tid"] == int(os.environ["sleeper"])][0]

@@ -145,6 +145,31 @@ static void threads(void **state)
 	free(s);
 }
 
+/* A run whose begin is inferred is one run. */
+static void inferred_runs(void **state)
+{
+	const struct ty_model *m;
+	struct ty_thread_stats *s;
+	struct ty_window w;
+	uint32_t n;
+
+	ty_mx_begin("mode=all\nno_idle_switch=1\n", NULL);
+	ty_mx_event(0, 0, 5, TY_EV_OTHER);
+	ty_mx_event(1, 400, 7, TY_EV_OTHER);
+	ty_mx_switch(1, 500, 7, RP, 6);
+	ty_mx_switch(1, 700, 6, S, 7);
+	ty_mx_event(0, 1000, 5, TY_EV_OTHER);
+	m = ty_mx_end();
+	w = ty_window_all(m);
+	assert_int_equal(ty_thread_stats(m, &w, &s, &n), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(ty_model_thread(m, s[1].thread)->tid, 7);
+	assert_int_equal(s[1].ns[TY_ST_RUNNING], 800);
+	assert_int_equal(s[1].inferred_ns, 400);
+	assert_int_equal(s[1].runs, 2);
+	free(s);
+}
+
 static int cmp(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
@@ -482,19 +507,13 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_teardown(f, drop)
 	const struct CMUnitTest tests[] = {
-		T(longest),
-		T(windows),
-		T(threads),
-		T(syscalls),
-		T(rare_long_calls),
-		T(untimed),
-		T(untimed_begin),
-		T(calls_by_cpu),
-		T(names_at_the_start),
-		T(ran_most),
-		T(bystanders),
-		T(end_lost),
-		T(command_before_its_release),
+		T(longest),	 T(windows),
+		T(threads),	 T(inferred_runs),
+		T(syscalls),	 T(rare_long_calls),
+		T(untimed),	 T(untimed_begin),
+		T(calls_by_cpu), T(names_at_the_start),
+		T(ran_most),	 T(bystanders),
+		T(end_lost),	 T(command_before_its_release),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);
