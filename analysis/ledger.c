@@ -686,10 +686,3 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 	free(crowd);
 	return r;
 }
-
-void ty_ledger_fini(struct ty_ledger *l)
-{
-	free(l->rows);
-	l->rows = NULL;
-	l->n = 0;
-}

@@ -310,3 +310,10 @@ int ty_book_close(struct ty_book *b, struct ty_ledger *out)
 		ty_ledger_fini(out);
 	return b->failed;
 }
+
+void ty_ledger_fini(struct ty_ledger *l)
+{
+	free(l->rows);
+	l->rows = NULL;
+	l->n = 0;
+}

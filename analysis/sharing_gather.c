@@ -60,14 +60,6 @@ static int grow(struct ty_gather *g)
 	return 0;
 }
 
-int ty_gather_halve(struct ty_gather *g)
-{
-	if (g->hi - g->lo < 2)
-		return -TY_ELIMIT;
-	g->hi = g->lo + (g->hi - g->lo) / 2;
-	return 0;
-}
-
 /* There is to be room for one more. ANEW: there is, in another table or range, of which nothing is
  * known yet. */
 static int lines_room(struct ty_gather *g)

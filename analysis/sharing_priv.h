@@ -72,7 +72,13 @@ void ty_gather_fini(struct ty_gather *g);
 
 #define TY_GATHER_SLOTS 1024u /* of a table, at first */
 /* Half of the range is left to a later one: 0 or -TY_ELIMIT. */
-int ty_gather_halve(struct ty_gather *g);
+static inline int ty_gather_halve(struct ty_gather *g)
+{
+	if (g->hi - g->lo < 2)
+		return -TY_ELIMIT;
+	g->hi = g->lo + (g->hi - g->lo) / 2;
+	return 0;
+}
 /* What was done to g->lines, and by whom (sharing_sites.c); their range may become smaller. 0 or
  * -TY_E.... */
 int ty_gather_sites(struct ty_gather *g);

@@ -29,7 +29,7 @@
 
 /* cursors ------------------------------------------------------------------------------------- */
 
-void ty_cursor_items(struct ty_cursor *c)
+static void take_items(struct ty_cursor *c)
 {
 	c->loc_base =
 		(uint64_t)c->stream << LOC_STREAM_SHIFT | c->batch->first_page * c->page_size / 4;
@@ -59,7 +59,8 @@ static void set_calm(struct ty_events *es)
 	}
 }
 
-int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
+/* Take the batch of chunk c->chunk: loaded, or noted as damaged. 0 or -TY_E.... */
+static int load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	struct ty_batch *b;
 
@@ -78,7 +79,7 @@ int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 	}
 	if (b->loaded) {
 		c->damaged |= b->odd;
-		ty_cursor_items(c);
+		take_items(c);
 	} else {
 		struct ty_chunk ch = ty_trace_chunk(es->trace, c->stream, c->chunk);
 
@@ -106,7 +107,7 @@ static int next_items(struct ty_events *es, struct ty_cursor *c, struct ty_err *
 		return 0;
 	if (c->batch && c->batch->loaded && !c->batch->whole) {
 		ty_batch_more(c->batch, &es->src);
-		ty_cursor_items(c);
+		take_items(c);
 		r = c->batch->status;
 		if (r && err && !err->code)
 			*err = c->batch->err;
@@ -114,7 +115,7 @@ static int next_items(struct ty_events *es, struct ty_cursor *c, struct ty_err *
 	}
 	c->done += ty_trace_chunk(es->trace, c->stream, c->chunk).raw_bytes;
 	c->chunk++;
-	r = ty_cursor_load(es, c, err);
+	r = load(es, c, err);
 	return r ? r : c->chunk < c->chunks;
 }
 
@@ -158,7 +159,8 @@ static void set_head(struct ty_events *es, struct ty_cursor *c)
 		c->head = AT_END;
 }
 
-int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
+/* Find the next record and what comes before it. 0 or -TY_E.... */
+static int fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err)
 {
 	uint64_t off = es->offset;
 	int r = next_record(es, c, err);
@@ -197,14 +199,15 @@ static int advance(struct ty_events *es, struct ty_cursor *c, struct ty_err *err
 	case AT_RECORD:
 		c->last_ts = c->ts;
 		c->any = true;
-		return ty_cursor_fill(es, c, err);
+		return fill(es, c, err);
 	default: break;
 	}
 	set_head(es, c);
 	return 0;
 }
 
-void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
+/* Stand before chunk, with nothing seen yet; load takes the batch. */
+static void place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk)
 {
 	ty_batch_ahead_give(es->ahead, c->batch);
 	c->batch = NULL;
@@ -244,7 +247,8 @@ static inline void sift_down(struct ty_events *es, uint32_t i)
 	h[i] = c;
 }
 
-void ty_events_order(struct ty_events *es)
+/* All cursors stand somewhere: order them. */
+static void order(struct ty_events *es)
 {
 	uint64_t first = UINT64_MAX;
 
@@ -266,119 +270,111 @@ void ty_events_order(struct ty_events *es)
 	es->pulled = false;
 }
 
+/* Standing somewhere in the middle: the chunk by its time, the page in it, the record. */
+
+/* t in the file's own time. */
+static uint64_t file_time(const struct ty_events *es, uint64_t t)
+{
+	uint64_t off = (uint64_t)es->trace->ts_offset_ns, file_t = t - off;
+
+	if (es->trace->ts_offset_ns > 0 && t < off)
+		return 0;
+	return es->trace->ts_offset_ns < 0 && file_t < t ? UINT64_MAX : file_t;
+}
+
+static int seek_cursor(struct ty_events *es, struct ty_cursor *c, uint64_t t, struct ty_err *err)
+{
+	uint64_t off = (uint64_t)es->trace->ts_offset_ns, file_t = file_time(es, t);
+	struct ty_batch *b;
+	int r = load(es, c, err);
+
+	if (r)
+		return r;
+	b = c->batch;
+	if (b && b->loaded && b->pages) {
+		uint32_t page = 0;
+
+		/* The last page of it that begins before t: pages are in time order. */
+		while (page + 1 < b->pages &&
+		       ty_ring_page_ts(&es->src.layout,
+				       b->raw + (size_t)(page + 1) * c->page_size) < file_t)
+			page++;
+		if (page) {
+			ty_batch_at_page(b, page);
+			ty_batch_more(b, &es->src);
+			take_items(c);
+		}
+		if (page || c->chunk) {
+			c->last_ts = ty_ring_page_ts(&es->src.layout,
+						     b->raw + (size_t)page * c->page_size) +
+				     off;
+			c->any = c->last_ts < t;
+		}
+	}
+	for (;;) {
+		r = fill(es, c, err);
+		if (r || c->ts >= t)
+			return r;
+		c->overrun = 0;
+		c->damaged = false;
+		if (!c->has_record) {
+			c->head = AT_END;
+			return 0;
+		}
+		c->last_ts = c->ts;
+		c->any = true;
+	}
+}
+
+int ty_events_seek(struct ty_events *es, uint64_t t_ns, struct ty_err *err)
+{
+	uint64_t kept = es->trace->kept_from_ns, file_t;
+
+	t_ns = t_ns > kept ? t_ns : kept;
+	file_t = file_time(es, t_ns);
+	es->started = false;
+	ty_batch_ahead_stop(es->ahead);
+	for (uint32_t i = 0; i < es->n; i++) {
+		struct ty_cursor *c = &es->cursors[i];
+		uint32_t chunk = 0;
+		int r = c->chunks ? ty_events_find_chunk(es, c, file_t, &chunk, err) : 0;
+
+		if (r)
+			return r;
+		place(es, c, chunk);
+	}
+	ty_batch_ahead_go(es->ahead);
+	for (uint32_t i = 0; i < es->n; i++) {
+		int r = seek_cursor(es, &es->cursors[i], t_ns, err);
+
+		if (r)
+			return r;
+	}
+	order(es);
+	return 0;
+}
+
 static int start(struct ty_events *es, struct ty_err *err)
 {
 	if (es->trace->kept_from_ns)
 		return ty_events_seek(es, 0, err);
 	ty_batch_ahead_stop(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++)
-		ty_cursor_place(es, &es->cursors[i], 0);
+		place(es, &es->cursors[i], 0);
 	ty_batch_ahead_go(es->ahead);
 	for (uint32_t i = 0; i < es->n; i++) {
-		int r = ty_cursor_load(es, &es->cursors[i], err);
+		int r = load(es, &es->cursors[i], err);
 
 		if (!r)
-			r = ty_cursor_fill(es, &es->cursors[i], err);
+			r = fill(es, &es->cursors[i], err);
 		if (r)
 			return r;
 	}
-	ty_events_order(es);
+	order(es);
 	return 0;
 }
 
 /* the interface ------------------------------------------------------------------------------- */
-
-int ty_events_open(const struct ty_trace *trace, const struct ty_formats *formats,
-		   struct ty_events **out, struct ty_err *err)
-{
-	struct ty_events *es;
-	size_t n = trace->streams.n;
-
-	*out = NULL;
-	if (n > LOC_STREAMS_MAX)
-		return ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
-			       "%s: %zu CPU buffers; tarry reads at most %u in one file",
-			       trace->path, n, LOC_STREAMS_MAX);
-	es = calloc(1, sizeof(*es));
-	if (!es)
-		goto nomem;
-	es->trace = trace;
-	es->offset = (uint64_t)trace->ts_offset_ns;
-	es->src.trace = trace;
-	es->src.formats = formats;
-	es->n = (uint32_t)n;
-	ty_chunk_scratch_init(&es->scratch);
-	if (ty_ring_layout_init(&es->src.layout, trace->header_page.s, trace->long_size,
-				trace->big_endian)) {
-		ty_events_close(es);
-		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: the header_page text describes no ring buffer page that a "
-			       "kernel writes; the file is damaged",
-			       trace->path);
-	}
-	es->cursors = calloc(n + 1, sizeof(*es->cursors));
-	es->heap = calloc(n + 1, sizeof(*es->heap));
-	es->probe = ty_batch_new();
-	if (!es->cursors || !es->heap || !es->probe)
-		goto nomem;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ty_stream *s = &trace->streams.v[i];
-		struct ty_cursor *c = &es->cursors[i];
-
-		if (s->buffer >= trace->buffers.n || s->buffer > UINT16_MAX)
-			c->page_size = 0;
-		else
-			c->page_size = trace->buffers.v[s->buffer].page_size;
-		if (c->page_size < 64 || c->page_size > PAGE_MAX ||
-		    c->page_size & (c->page_size - 1) || s->raw_bytes >= LOC_BYTES_MAX) {
-			uint32_t page_size = c->page_size;
-
-			ty_events_close(es);
-			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-				       "%s: CPU %u has ring pages of %u bytes (%llu in all); the "
-				       "file is damaged",
-				       trace->path, s->cpu, page_size,
-				       (unsigned long long)s->raw_bytes);
-		}
-		c->stream = i;
-		c->buffer = (uint16_t)s->buffer;
-		c->cpu = s->cpu;
-		c->chunks = s->chunks;
-		c->same_cpu = i;
-		for (uint32_t k = i; k-- > 0;)
-			if (es->cursors[k].cpu == c->cpu) {
-				c->same_cpu = es->cursors[k].same_cpu;
-				es->cursors[k].same_cpu = i;
-				break;
-			}
-		es->all_bytes += s->raw_bytes;
-	}
-	es->ahead = ty_batch_ahead_new(&es->src);
-	if (!es->ahead)
-		goto nomem;
-	*out = es;
-	return 0;
-nomem:
-	ty_events_close(es);
-	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for %zu streams",
-		       trace->path, n);
-}
-
-void ty_events_close(struct ty_events *es)
-{
-	if (!es)
-		return;
-	for (uint32_t i = 0; es->cursors && i < es->n; i++)
-		ty_batch_free(es->cursors[i].batch);
-	for (unsigned i = 0; i < TY_LOOKUPS; i++)
-		ty_batch_free(es->lookup[i].batch);
-	ty_batch_ahead_free(es->ahead);
-	ty_batch_free(es->probe);
-	free(es->cursors);
-	free(es->heap);
-	ty_chunk_scratch_fini(&es->scratch);
-	free(es);
-}
 
 void ty_events_workers(struct ty_events *es, unsigned workers, uint64_t memory_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by events.c (merging), events_seek.c and events_lookup.c; nobody else. */
+/* Shared by events.c (merging), events_open.c, events_seek.c and events_lookup.c; nobody else. */
 #ifndef TY_EVENTS_PRIV_H
 #define TY_EVENTS_PRIV_H
 
@@ -14,9 +14,6 @@
 #define TY_LOOKUP_BYTES (UINT64_C(64) << 20)
 
 #define LOC_STREAM_SHIFT 52
-#define LOC_STREAMS_MAX	 (1u << 12)
-#define LOC_BYTES_MAX	 (UINT64_C(4) << LOC_STREAM_SHIFT)
-#define PAGE_MAX	 (1u << 20)
 
 enum ty_head { AT_OVERRUN, AT_DAMAGED, AT_RECORD, AT_UNFINISHED, AT_END };
 
@@ -76,18 +73,11 @@ struct ty_events {
 	uint64_t lookup_bytes; /* of all that are kept */
 };
 
-/* events.c */
-/* Stand before chunk, with nothing seen yet; the batch is loaded by ty_cursor_load. */
-void ty_cursor_place(struct ty_events *es, struct ty_cursor *c, uint32_t chunk);
-/* Take the batch of chunk c->chunk: loaded, or noted as damaged. 0 or -TY_E.... */
-int ty_cursor_load(struct ty_events *es, struct ty_cursor *c, struct ty_err *err);
-/* Items are those of the batch. */
-void ty_cursor_items(struct ty_cursor *c);
-/* Find the next record and what comes before it. 0 or -TY_E.... */
-int ty_cursor_fill(struct ty_events *es, struct ty_cursor *c, struct ty_err *err);
-/* All cursors stand somewhere: order them. */
-void ty_events_order(struct ty_events *es);
-/* The whole event of a record. */
+/* events_seek.c: the last chunk that is known to begin before t (the file's own time), 0 when none
+ * is. Of a stream that has chunks. 0 or -TY_E.... */
+int ty_events_find_chunk(struct ty_events *es, struct ty_cursor *c, uint64_t t, uint32_t *chunk,
+			 struct ty_err *err);
+/* events.c: the whole event of a record. */
 void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 		      const struct ty_ring_record *rec);
 

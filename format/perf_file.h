@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf_data.c (records) and perf_meta.c (header, attributes, features) share. */
+/* What perf_data.c (opening), perf_records.c (records) and perf_meta.c (header, attributes,
+ * features) share. */
 #ifndef TY_PERF_FILE_H
 #define TY_PERF_FILE_H
 
@@ -49,6 +50,11 @@ struct ty_perf_priv {
 	struct ty_buf note;
 };
 
+#define TY_PERF_WINDOW (256u << 10) /* bytes of priv->win */
+
+/* ty_perf_next, but for what records of the pipe form say. */
+int ty_perf_next_record(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *err);
+/* The first sentence is kept: what is missing behind off. */
 void ty_perf_note(struct ty_perf *p, uint64_t off, const char *what);
 /* The header of either form with all that it leads to. */
 int ty_perf_read_header(struct ty_perf *p, struct ty_err *err);

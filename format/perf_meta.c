@@ -451,9 +451,11 @@ static int read_pipe_head(struct ty_perf *p, struct ty_err *err)
 	int e;
 
 	ty_perf_rewind(p);
-	while ((e = ty_perf_next(p, &r, err)) > 0)
-		if (r.type == TY_PERF_SAMPLE || r.type == TY_PERF_AUXTRACE)
-			return 0;
+	while ((e = ty_perf_next_record(p, &r, err)) > 0) {
+		e = ty_perf_pipe_record(p, &r, err);
+		if (e || r.type == TY_PERF_SAMPLE || r.type == TY_PERF_AUXTRACE)
+			return e;
+	}
 	return e;
 }
 

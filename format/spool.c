@@ -204,13 +204,6 @@ int ty_spool_failed(struct ty_spool *s, struct ty_err *err)
 	return failed_before(s, err);
 }
 
-size_t ty_spool_packed_max(size_t raw_bytes)
-{
-	size_t zstd = ZSTD_compressBound(raw_bytes), lz4 = (size_t)LZ4_COMPRESSBOUND(raw_bytes);
-
-	return sizeof(struct ty_spool_chunk) + TY_V7_CHUNK_HEAD + (zstd > lz4 ? zstd : lz4);
-}
-
 /* Bytes of out that are used; 0 on failure, with the reason. */
 static size_t squeeze(struct ty_spool_writer *w, bool lz4, const void *raw, size_t n, void *out,
 		      size_t cap, const char **why)

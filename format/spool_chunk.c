@@ -5,7 +5,9 @@
  * (trace_chunk.c).
  */
 #include <stdlib.h>
+#include <lz4.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "checked_read.h"
 #include "trace_file.h"
@@ -50,4 +52,11 @@ int ty_spool_chunk_read(int fd, const struct ty_spool_ent *e, struct ty_buf *to)
 		to->len += h->raw;
 	to->p[to->len] = 0;
 	return r;
+}
+
+size_t ty_spool_packed_max(size_t raw_bytes)
+{
+	size_t zstd = ZSTD_compressBound(raw_bytes), lz4 = (size_t)LZ4_COMPRESSBOUND(raw_bytes);
+
+	return sizeof(struct ty_spool_chunk) + TY_V7_CHUNK_HEAD + (zstd > lz4 ? zstd : lz4);
 }

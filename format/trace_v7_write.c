@@ -267,12 +267,6 @@ void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t don
 	s->tell_ctx = ctx;
 }
 
-void ty_v7_tell(const struct ty_spool *s)
-{
-	if (s->tell)
-		s->tell(s->tell_ctx, atomic_load(&s->done), s->total);
-}
-
 /* What is compressed anew counts as it was before compression, what is copied as it is stored: both
  * take about as long. */
 static void count_work(struct ty_spool *s, const struct ty_spool_scan *scan)

@@ -52,7 +52,11 @@ int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_er
 
 bool ty_v7_is_lz4(const struct ty_spool_chunk *h);
 /* Tell the caller of ty_spool_finish how far it is; only from its thread. */
-void ty_v7_tell(const struct ty_spool *s);
+static inline void ty_v7_tell(const struct ty_spool *s)
+{
+	if (s->tell)
+		s->tell(s->tell_ctx, atomic_load(&s->done), s->total);
+}
 
 int ty_v7_no_memory(struct ty_v7 *f);
 /* The sentence for a chunk of the spool that ty_spool_chunk_read refused with r. */

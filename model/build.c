@@ -21,32 +21,6 @@
 #define PROGRAM_BYTES	(20u << 20)
 #define EVEN_MAX	4000000 /* events; losses everywhere may put an even end off for ever */
 
-int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
-{
-	if (cpu < b->cpus)
-		return 0;
-	if (cpu >= b->cpus_cap) {
-		uint32_t cap = b->cpus_cap ? b->cpus_cap : 16;
-		struct ty_bcpu *v;
-
-		while (cap <= cpu)
-			cap *= 2;
-		v = realloc(b->cpu, cap * sizeof(*v));
-		if (!v)
-			return -TY_ENOMEM;
-		b->cpu = v;
-		b->cpus_cap = cap;
-	}
-	for (; b->cpus <= cpu; b->cpus++)
-		b->cpu[b->cpus] = (struct ty_bcpu){.cur = TY_CUR_UNKNOWN,
-						   .open_start = b->start,
-						   .open_thread = TY_NONE,
-						   .open_state = TY_ST_UNKNOWN,
-						   .open_flags = TY_SF_BEFORE,
-						   .gaps.endless = UINT64_MAX};
-	return 0;
-}
-
 static void clock_point(struct ty_builder *b, const char *text, uint64_t ts)
 {
 	struct ty_clock_point p = {.ts_ns = ts};

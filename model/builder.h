@@ -147,8 +147,12 @@ static inline bool ty_is_thread(uint32_t cur)
 	return cur < TY_CUR_THREAD;
 }
 
-/* build.c: make sure b->cpu[cpu] is there; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
-int ty_builder_cpu(struct ty_builder *b, uint32_t cpu);
+/* Make sure b->cpu[cpu] is there; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
+int ty_builder_cpu_add(struct ty_builder *b, uint32_t cpu); /* open_spans.c */
+static inline int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
+{
+	return cpu < b->cpus ? 0 : ty_builder_cpu_add(b, cpu);
+}
 
 /* thread_identity.c
  * -------------------------------------------------------------------------------- */
@@ -184,6 +188,15 @@ void ty_identity_cmdlines(struct ty_builder *b, const char *text);
 /* Close the open span of the thread at `at` (never before its start) and open another. */
 void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
 		  unsigned flags, uint32_t cpu);
+/* What is claimed of the thread since its open span began may be wrong from `from` on. why:
+ * TY_SF_LOST; 0: nothing was lost, but a switch was never delivered. */
+static inline void ty_sched_doubt(struct ty_builder *b, uint32_t thread, uint64_t from,
+				  unsigned why)
+{
+	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, why, TY_NO_CPU);
+}
+/* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
+void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
 /* Its last span is closed, its end known: nothing more comes. */
 void ty_sched_finish(struct ty_builder *b, uint32_t thread);
@@ -225,8 +238,6 @@ static inline void ty_sched_proven(const struct ty_builder *b, struct ty_bcpu *c
 void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
 /* With own_only, at the end: who may have left the CPU unseen. */
 void ty_sched_own_end(struct ty_builder *b, uint32_t cpu);
-/* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
-void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
 /* A switch or a waking, of an event as a whole or packed. Names: TY_COMM bytes. */
 struct ty_switch {
 	uint32_t cpu;

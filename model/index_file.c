@@ -4,7 +4,7 @@
  *
  * Invariants: a file gets its name by rename(2) when all its bytes are written, so that a reader
  * sees a whole one or none; after a power cut, hashes tell. Read are only regular files of our own
- * (one that its owner cuts short ends us by SIGBUS, cli/bus.c), not through a symbolic link.
+ * (one that its owner cuts short ends us by SIGBUS, session/sigbus.c), not through a symbolic link.
  */
 #include "index_file.h"
 
@@ -42,7 +42,6 @@ struct head {
 };
 
 _Static_assert(sizeof(struct head) + TY_INDEX_BODY_MAX <= TY_STORE_HEAD, "they fit their place");
-_Static_assert(sizeof(struct ty_index_body) <= TY_INDEX_BODY_MAX, "the model's fits");
 
 struct ty_index_write {
 	char final[PATH_MAX], temp[PATH_MAX]; /* temp: "" while the file has no name */
@@ -51,28 +50,6 @@ struct ty_index_write {
 	uint8_t head[TY_STORE_HEAD];
 	bool wanted;
 };
-
-static uint64_t model_layout(void)
-{
-	struct {
-		char version[32];
-		uint32_t size[TY_SECTION_IDS], rows[TY_TABLES], one, other[4];
-	} l;
-
-	memset(&l, 0, sizeof(l));
-	snprintf(l.version, sizeof(l.version), "%s", TY_VERSION);
-	l.one = 1; /* byte order */
-#define X(id, type, v, n) l.size[TY_S_##id] = sizeof(type);
-	TY_SECTIONS(X)
-#undef X
-	for (unsigned i = 0; i < TY_TABLES; i++)
-		l.rows[i] = ty_table_kinds[i].row_bytes;
-	l.other[0] = sizeof(struct ty_node);
-	l.other[1] = sizeof(struct ty_block_head);
-	l.other[2] = TY_BLOCK_ROWS;
-	l.other[3] = TY_NODE_FAN;
-	return ty_store_hash(&l, sizeof(l));
-}
 
 /* Of the open file, not of a path, where another file may lie by now. */
 static bool identify(int fd, struct identity *id)
@@ -100,11 +77,10 @@ static bool identify(int fd, struct identity *id)
 
 /* places ------------------------------------------------------------------------------------ */
 
-static bool beside(const struct ty_index_kind *kind, const char *trace, char out[PATH_MAX])
+static bool beside(const char *suffix, const char *trace, char out[PATH_MAX])
 {
 	const char *slash = strrchr(trace, '/'), *name = slash ? slash + 1 : trace;
-	int n = snprintf(out, PATH_MAX, "%.*s.%s.%s", (int)(name - trace), trace, name,
-			 kind->suffix);
+	int n = snprintf(out, PATH_MAX, "%.*s.%s.%s", (int)(name - trace), trace, name, suffix);
 
 	return n > 0 && n < PATH_MAX && *name;
 }
@@ -146,8 +122,7 @@ static void make_folder(const char *path)
 }
 
 /* make: create the folder. */
-static bool cached(const struct ty_index_kind *kind, const char *trace, bool make,
-		   char out[PATH_MAX])
+static bool cached(const char *suffix, const char *trace, bool make, char out[PATH_MAX])
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char real[PATH_MAX], dir[PATH_MAX];
@@ -172,7 +147,7 @@ static bool cached(const struct ty_index_kind *kind, const char *trace, bool mak
 		make_folder(dir);
 	}
 	n = snprintf(out, PATH_MAX, "%s/%016llx.%s", dir,
-		     (unsigned long long)ty_store_hash(real, strlen(real)), kind->suffix);
+		     (unsigned long long)ty_store_hash(real, strlen(real)), suffix);
 	return n > 0 && n < PATH_MAX;
 }
 
@@ -223,63 +198,26 @@ bool ty_index_load(const struct ty_index_kind *kind, const char *trace_path, int
 
 	if (!identify(trace_fd, &id))
 		return false;
-	if (beside(kind, trace_path, path)) {
+	if (beside(kind->suffix, trace_path, path)) {
 		store = load(kind, path, &id, body);
 		if (store && attach(ctx, store))
 			return true;
 	}
-	if (!cached(kind, trace_path, false, path))
+	if (!cached(kind->suffix, trace_path, false, path))
 		return false;
 	store = load(kind, path, &id, body);
 	return store && attach(ctx, store);
 }
 
-struct attaching {
-	struct ty_index_body body;
-	struct ty_model *model;
-};
-
-static bool attach_model(void *ctx, struct ty_store *store)
-{
-	struct attaching *a = ctx;
-	struct ty_model *m = calloc(1, sizeof(*m));
-
-	if (!m) {
-		ty_store_free(store);
-		return false;
-	}
-	m->body = a->body;
-	m->store = store;
-	if (ty_model_attach(m, true)) {
-		ty_model_free(m);
-		return false;
-	}
-	a->model = m;
-	return true;
-}
-
-const struct ty_index_kind ty_index_of_model = {"tarry-index", model_layout,
-						sizeof(struct ty_index_body)};
-
-int ty_index_open(const char *trace_path, int trace_fd, struct ty_model **out)
-{
-	struct attaching a = {0};
-
-	(void)ty_index_load(&ty_index_of_model, trace_path, trace_fd, &a.body, attach_model, &a);
-	*out = a.model;
-	return *out != NULL;
-}
-
 void ty_index_remove(const char *trace_path)
 {
-	static const struct ty_index_kind *const kinds[] = {&ty_index_of_model,
-							    &ty_index_of_samples};
+	static const char *const suffixes[] = {TY_INDEX_OF_MODEL, TY_INDEX_OF_SAMPLES};
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (beside(kinds[i], trace_path, path))
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		if (beside(suffixes[i], trace_path, path))
 			unlink(path);
-		if (cached(kinds[i], trace_path, false, path))
+		if (cached(suffixes[i], trace_path, false, path))
 			unlink(path);
 	}
 }
@@ -361,10 +299,10 @@ struct ty_index_write *ty_index_begin(const struct ty_index_kind *kind, struct t
 	w->kind = kind;
 	dir_of(trace_path, dir);
 	/* Not into somebody else's folder, though root may. */
-	if (beside(kind, trace_path, w->final) && !stat(dir, &st) &&
+	if (beside(kind->suffix, trace_path, w->final) && !stat(dir, &st) &&
 	    ty_file_owner_is_ours(st.st_uid))
 		fd = create(w->final, w->temp);
-	if (fd < 0 && cached(kind, trace_path, true, w->final))
+	if (fd < 0 && cached(kind->suffix, trace_path, true, w->final))
 		fd = create(w->final, w->temp);
 	if (fd < 0)
 		goto none;
@@ -403,11 +341,4 @@ void ty_index_seal(struct ty_store *store, struct ty_index_part *parts, size_t n
 {
 	for (size_t i = 0; i < n; i++)
 		parts[i].hash = ty_store_hash(ty_store_at(store, parts[i].off), parts[i].bytes);
-}
-
-void ty_index_commit_model(struct ty_index_write *w, struct ty_model *m)
-{
-	ty_index_seal(m->store, m->body.table, TY_TABLES);
-	ty_index_seal(m->store, m->body.section, TY_SECTION_IDS);
-	ty_index_commit(w, m->store, &m->body);
 }

@@ -26,8 +26,11 @@ struct ty_index_kind {
 	uint64_t (*layout)(void);
 	size_t body_bytes; /* at most TY_INDEX_BODY_MAX */
 };
-#define TY_INDEX_BODY_MAX 3072u
-extern const struct ty_index_kind ty_index_of_model, ty_index_of_samples;
+#define TY_INDEX_BODY_MAX   3072u
+#define TY_INDEX_OF_MODEL   "tarry-index"
+#define TY_INDEX_OF_SAMPLES "tarry-memory-index"
+extern const struct ty_index_kind ty_index_of_model,
+	ty_index_of_samples; /* model_index.c, mem_index.c */
 
 /* A run of bytes in the store. */
 struct ty_index_part {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points being filled: shared by mem_points.c and mem_index.c. */
+/* Points being filled: shared by mem_points_fill.c, mem_points.c (reading) and mem_index.c. */
 #ifndef TY_MEM_BUILD_H
 #define TY_MEM_BUILD_H
 
@@ -37,7 +37,16 @@ struct ty_mem_build {
 	uint64_t midr;
 };
 
+/* A row of the table, as it is coded. */
+struct ty_mem_row {
+	uint64_t key, back, va, pa;
+	uint32_t pc1, thread1, events, what;
+	uint16_t total, issue, xlat, cpu1;
+} __attribute__((packed));
+
 extern const struct ty_table_kind ty_mem_kind;
+
+void ty_mem_build_free(struct ty_mem_points *p);
 
 /* Codes, threads, groups and gaps to the store, and the index file its name. What fails leaves no
  * index file. */

@@ -53,8 +53,7 @@ static uint64_t layout(void)
 	return ty_store_hash(&l, sizeof(l));
 }
 
-const struct ty_index_kind ty_index_of_samples = {"tarry-memory-index", layout,
-						  sizeof(struct body)};
+const struct ty_index_kind ty_index_of_samples = {TY_INDEX_OF_SAMPLES, layout, sizeof(struct body)};
 
 void ty_mem_points_index(struct ty_mem_points *p, const char *path, int fd, uint64_t midr)
 {

@@ -6,7 +6,33 @@
  */
 #include "builder.h"
 
+#include <stdlib.h>
+
 #include "partition.h"
+
+int ty_builder_cpu_add(struct ty_builder *b, uint32_t cpu)
+{
+	if (cpu >= b->cpus_cap) {
+		uint32_t cap = b->cpus_cap ? b->cpus_cap : 16;
+		struct ty_bcpu *v;
+
+		while (cap <= cpu)
+			cap *= 2;
+		v = realloc(b->cpu, cap * sizeof(*v));
+		if (!v)
+			return -TY_ENOMEM;
+		b->cpu = v;
+		b->cpus_cap = cap;
+	}
+	for (; b->cpus <= cpu; b->cpus++)
+		b->cpu[b->cpus] = (struct ty_bcpu){.cur = TY_CUR_UNKNOWN,
+						   .open_start = b->start,
+						   .open_thread = TY_NONE,
+						   .open_state = TY_ST_UNKNOWN,
+						   .open_flags = TY_SF_BEFORE,
+						   .gaps.endless = UINT64_MAX};
+	return 0;
+}
 
 static void push_last(struct ty_builder *b, uint32_t thread)
 {
@@ -102,4 +128,24 @@ uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t)
 	size_t lo = partition_point(i, 0, s->g.n, s->g.v[i].to <= t);
 
 	return lo < s->g.n && s->g.v[lo].from < s->endless ? s->g.v[lo].from : s->endless;
+}
+
+void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
+{
+	struct ty_bthread *t = &b->thread.v[thread];
+	unsigned why = b->none_lost ? 0 : TY_SF_LOST;
+	struct ty_bcpu *c;
+	uint64_t at;
+
+	if (t->open_state != TY_ST_RUNNING || t->open_cpu >= b->cpus)
+		return;
+	c = &b->cpu[t->open_cpu];
+	/* A gap may be going on there, of which we hear at its end: what other buffers saw since
+	 * proves instants only. */
+	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
+	if (c->cur == thread) {
+		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, why);
+		c->cur = TY_CUR_LOST;
+	}
+	ty_sched_doubt(b, thread, at, why);
 }

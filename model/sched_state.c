@@ -38,13 +38,6 @@
 
 /* threads ----------------------------------------------------------------------------------- */
 
-/* What is claimed of the thread since its open span began may be wrong from `from` on. */
-/* why: TY_SF_LOST; 0: nothing was lost, but a switch was never delivered. */
-static void doubt_from(struct ty_builder *b, uint32_t thread, uint64_t from, unsigned why)
-{
-	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, why, TY_NO_CPU);
-}
-
 static bool waits(unsigned state)
 {
 	return state == TY_ST_SLEEPING || state == TY_ST_BLOCKED || state == TY_ST_STOPPED;
@@ -90,7 +83,7 @@ static void leave_wait(struct ty_builder *b, uint32_t thread, uint64_t ts, uint3
 		else
 			from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts)
-			doubt_from(b, thread, from, TY_SF_LOST);
+			ty_sched_doubt(b, thread, from, TY_SF_LOST);
 	} else if (waits(t->open_state) && t->wake_pending) {
 		t->open_state = TY_ST_RUNNABLE;
 		t->open_flags = 0;
@@ -112,26 +105,6 @@ static void run(struct ty_builder *b, uint32_t thread, uint32_t cpu, uint64_t s,
 	ty_sched_set(b, thread, s, TY_ST_RUNNING, flags, cpu);
 	ty_sched_cpu_set(b, cpu, s, thread, TY_ST_RUNNING, flags);
 	c->cur = thread;
-}
-
-void ty_sched_vacate(struct ty_builder *b, uint32_t thread)
-{
-	struct ty_bthread *t = &b->thread.v[thread];
-	unsigned why = b->none_lost ? 0 : TY_SF_LOST;
-	struct ty_bcpu *c;
-	uint64_t at;
-
-	if (t->open_state != TY_ST_RUNNING || t->open_cpu >= b->cpus)
-		return;
-	c = &b->cpu[t->open_cpu];
-	/* A gap may be going on there, of which we hear at its end: what other buffers saw since
-	 * proves instants only. */
-	at = c->sched_ns > t->open_start ? c->sched_ns : t->open_start;
-	if (c->cur == thread) {
-		ty_sched_cpu_set(b, t->open_cpu, at, TY_NONE, TY_ST_UNKNOWN, why);
-		c->cur = TY_CUR_LOST;
-	}
-	doubt_from(b, thread, at, why);
 }
 
 /* who is current ---------------------------------------------------------------------------- */
@@ -237,7 +210,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		if (b->thread.v[was].exiting)
 			ty_identity_end(b, was, left);
 		else
-			doubt_from(b, was, left, why);
+			ty_sched_doubt(b, was, left, why);
 		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, why);
 		c->cur = TY_NONE; /* neither: told apart from a gap below */
 	}
@@ -344,7 +317,7 @@ static void seen_in_passing(struct ty_builder *b, const struct ty_bcpu *c, int32
 	if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 		ty_sched_vacate(b, thread);
 	else
-		doubt_from(b, thread, c->sched_ns, b->none_lost ? 0 : TY_SF_LOST);
+		ty_sched_doubt(b, thread, c->sched_ns, b->none_lost ? 0 : TY_SF_LOST);
 }
 
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts)
@@ -540,9 +513,9 @@ void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts)
 			return;
 		from = ty_gap_stack_from(&b->gaps, t->open_start);
 		if (from < ts)
-			doubt_from(b, thread, from, TY_SF_LOST);
+			ty_sched_doubt(b, thread, from, TY_SF_LOST);
 		else
-			doubt_from(b, thread, t->open_start, 0);
+			ty_sched_doubt(b, thread, t->open_start, 0);
 	}
 	t->wake_pending = false;
 	ty_sched_set(b, thread, ts, TY_ST_RUNNABLE, 0, (uint32_t)w->target_cpu);
@@ -622,14 +595,14 @@ void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to
 			b->thread.v[thread].seen = true;
 			if (b->thread.v[thread].open_state == TY_ST_RUNNING)
 				ty_sched_vacate(b, thread);
-			doubt_from(b, thread, from, TY_SF_LOST);
+			ty_sched_doubt(b, thread, from, TY_SF_LOST);
 		}
 	}
 	if (ty_is_thread(c->cur)) {
 		if (b->thread.v[c->cur].exiting)
 			ty_identity_end(b, c->cur, from);
 		else
-			doubt_from(b, c->cur, from, TY_SF_LOST);
+			ty_sched_doubt(b, c->cur, from, TY_SF_LOST);
 	}
 	ty_sched_cpu_set(b, cpu, from, TY_NONE, TY_ST_UNKNOWN, TY_SF_LOST);
 	c->cur = TY_CUR_LOST;

@@ -191,9 +191,18 @@ static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const vo
 	memcpy(p, row, row_bytes);
 	return 0;
 }
-/* Code rows as the next block of the track (block_coder.h). */
+/* What the fill holds of each block until the directory is written. */
+static inline size_t ty_table_fill_block_bytes(const struct ty_table_fill *f)
+{
+	return sizeof(struct ty_block_ref) + sizeof(uint32_t) +
+	       (f->kind->forest ? sizeof(struct ty_node) : 0);
+}
+
+/* table_code.c: code rows as the next block of the track (block_coder.h). */
 int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
 		  uint64_t end_ns);
+/* The latest block of f->ref is the track's next one. 0 or -TY_ENOMEM. */
+int ty_table_chain(struct ty_table_fill *f, uint32_t track);
 /* Forget all rows. */
 void ty_table_reset(struct ty_table_fill *f);
 /* All rows of a finished table's track, whose blocks lie in the same store, as those of a track

@@ -3,7 +3,7 @@
  * See keep.h. A recording that keeps its newest part is one that could have begun at any of its
  * marks: at a mark it does what a recording does at its start, after tracing is on (the clock's
  * point, the threads of /proc, descriptors), and notes the counts of the rings. What precedes the
- * oldest mark that is still needed is dropped (spool_keep.c), and from then on the file is one of
+ * oldest mark that is still needed is dropped (spool_drop.c), and from then on the file is one of
  * a recording that began there: readers need no other rule than to begin with that time.
  *
  * What a mark took from /proc waits in memory, compressed, until the recording begins there.

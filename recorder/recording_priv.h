@@ -2,7 +2,7 @@
 /*
  * What the parts of a recording share: recording.c (its course), recording_start.c (up to the first
  * event), recording_signals.c (signals and the command's end), recording_sections.c (what it writes
- * about itself).
+ * about itself while it runs), recording_end.c (and at its end).
  */
 #ifndef TY_RECORDING_PRIV_H
 #define TY_RECORDING_PRIV_H
@@ -94,7 +94,7 @@ static inline uint64_t ty_rec_clock_ns(clockid_t c)
 	return (uint64_t)t.tv_sec * TY_REC_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A whole sentence for res->notes. */
+/* A whole sentence for res->notes (recording_sections.c). */
 void ty_rec_note(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Everything up to the first event; 0 or -TY_E.... */

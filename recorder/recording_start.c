@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +23,6 @@
 /* 32 KB is the largest the kernel's page allocator hands out cheaply (order 3). */
 #define RING_PAGE_MAX  (32u << 10)
 #define RING_PAGES_MIN 64u
-
-void ty_rec_note(struct recording *r, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (r->res->notes_n == TY_RECORD_NOTES)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(r->res->notes[r->res->notes_n++], sizeof(*r->res->notes), fmt, ap);
-	va_end(ap);
-}
 
 /* Each pid: a process, alive; an fd that tells its end. */
 static int open_pids(struct recording *r, struct ty_err *err)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A spool that drops its oldest data (layout: spool.h, section.h's TY_SEC_KEPT).
+ *
+ * The file grows at its end and is freed from its begin (FALLOC_FL_PUNCH_HOLE), so that its size is
+ * that of all that was ever written, while the disk holds what is kept. What is dropped is
+ * whatever lies before a mark: chunks are written within a second or two of their events, so that
+ * the order of the file is that of time but for that. A mark knows the numbers that the streams had
+ * reached: a chunk that was overtaken by its successor lies behind the mark and does not count
+ * either, so that no stream has a hole at its begin.
+ *
+ * The order of a drop is that of its crash safety: the new TY_SEC_KEPT chunk, the head that points
+ * to it, the hole, each on the disk before the next is begun. Whoever dies in between, by a power
+ * cut, too, leaves data that does not count, or more of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "key_value.h"
+#include "section.h"
+#include "spool_keep.h"
+
+/* A hole begins where the one before it ended, in the middle of a block, which only a hole that
+ * has all of the block can free: more than any file system's block. */
+#define BLOCK_MAX  (1u << 20)
+#define TEXT_LIMIT (2u << 20)
+
+int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
+{
+	struct ty_spool_keep *k;
+
+	/* A hole behind the end, where nothing is yet, is refused where there are none. */
+	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		      (off_t)atomic_load(&s->end), BLOCK_MAX))
+		return ty_fail_errno(err,
+				     "--keep: the file system of %s cannot free part of a file; "
+				     "name another one with -o",
+				     s->path);
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	pthread_mutex_init(&k->lock, NULL);
+	k->begin = k->from = k->to = atomic_load(&s->end);
+	s->keep = k;
+	return 0;
+}
+
+/* The TY_SEC_KEPT chunk: its text and its place. */
+static int put_kept(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
+		    const char *text, uint64_t *off, struct ty_err *err)
+{
+	const struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION,
+					    .flags = TY_SPOOL_LATER,
+					    .stream = TY_SEC_KEPT,
+					    .seq = s->keep->seq};
+	struct ty_buf b;
+	char *out;
+	size_t len, cap;
+	int r = ty_spool_at_least(&m->first, what.type, what.stream, what.seq);
+
+	ty_buf_init(&b, TEXT_LIMIT);
+	ty_buf_adds(&b, text);
+	ty_buf_addf(&b, "dropped=%" PRIu64 " %" PRIu64 "\n", s->keep->begin, m->off);
+	vec_each (f, &m->first)
+		ty_buf_addf(&b, "first=%u %u %" PRIu64 "\n", f->type, f->stream, f->seq);
+	cap = ty_spool_packed_max(b.len);
+	out = malloc(cap);
+	if (r || b.failed || !out)
+		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
+	if (!r)
+		r = ty_spool_pack(w, &what, b.p, b.len, out, cap, &len, err);
+	if (!r && ty_spool_write(s, out, len, off))
+		r = ty_fail_errno(err, "cannot write to %s", s->path);
+	s->keep->seq += !r;
+	free(out);
+	ty_buf_fini(&b);
+	return r;
+}
+
+int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
+		  const char *text, bool *begins, struct ty_err *err)
+{
+	struct ty_spool_keep *k = s->keep;
+	uint64_t off, from;
+	int r = put_kept(w, s, m, text, &off, err);
+
+	*begins = false;
+	if (r)
+		return r;
+	if (fdatasync(s->fd) ||
+	    ty_pwrite(s->fd, &off, sizeof(off), offsetof(struct ty_spool_head, kept)) ||
+	    fdatasync(s->fd))
+		return ty_fail_errno(err, "cannot write to %s", s->path);
+	*begins = true;
+	if (m->off <= k->to)
+		return 0;
+	from = k->to - k->from > BLOCK_MAX ? k->to - BLOCK_MAX : k->from;
+	while (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			 (off_t)(m->off - from)))
+		if (errno != EINTR)
+			return ty_fail_errno(err, "cannot free the oldest part of %s", s->path);
+	k->from = from;
+	k->to = m->off;
+	atomic_store(&s->dropped, k->to - k->begin);
+	return 0;
+}
+
+int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan *out)
+{
+	struct ty_spool_ent e = {.off = off};
+	struct ty_buf text;
+	const char *p, *value;
+	uint64_t v[3];
+	size_t n;
+	int r;
+
+	if (off > size || size - off < sizeof(e.h) ||
+	    ty_pread(fd, &e.h, sizeof(e.h), off) != sizeof(e.h) || !ty_spool_head_valid(&e.h) ||
+	    e.h.type != TY_SPOOL_SECTION || e.h.stream != TY_SEC_KEPT ||
+	    e.h.stored > size - off - sizeof(e.h))
+		return 0;
+	ty_buf_init(&text, TEXT_LIMIT);
+	r = ty_spool_chunk_read(fd, &e, &text);
+	out->kept_off = r ? 0 : off;
+	p = text.p;
+	if (!r && ty_key_next(&p, "dropped", &value, &n) && ty_key_numbers(value, n, v, 2)) {
+		out->dropped_from = v[0];
+		out->dropped_to = v[1];
+	}
+	for (p = text.p; !r && ty_key_next(&p, "first", &value, &n);) {
+		const struct ty_spool_first *last =
+			out->first.n ? &out->first.v[out->first.n - 1] : NULL;
+
+		/* They are in order, and whatever is not says nothing. */
+		if (ty_key_numbers(value, n, v, 3) && v[0] <= UINT32_MAX && v[1] <= UINT32_MAX &&
+		    (!last || v[0] > last->type || (v[0] == last->type && v[1] > last->stream)))
+			r = vec_push(&out->first, ((struct ty_spool_first){(uint32_t)v[0],
+									   (uint32_t)v[1], v[2]}));
+	}
+	ty_buf_fini(&text);
+	return r == -TY_ENOMEM ? r : 0;
+}
