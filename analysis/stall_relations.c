@@ -6,6 +6,7 @@
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"
+#include "syscall_ipc.h"
 
 struct view {
 	struct ty_hunt *h;
@@ -279,4 +280,57 @@ bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *
 	if (c->s.rule->verdict == TY_STALL || c->s.rule->kind == TY_KIND_LOST)
 		apply(&v, c->s.rule);
 	return c->s.rule->verdict == TY_STALL || h->o.all;
+}
+
+static bool rests_on(const struct ty_rule *rule, enum ty_relation r)
+{
+	for (unsigned i = 0; i < TY_RULE_TERMS && rule->when[i]; i++)
+		if (rule->when[i] == (int)r)
+			return true;
+	return false;
+}
+
+/* The last call before the wait that gave something to somebody; TY_NONE. */
+static uint32_t last_sent(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	uint32_t i = ty_stall_first_call(h, c);
+	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
+
+	for (unsigned n = 0; i != TY_NONE && i > t->syscalls_first && n < 32; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, c->s.thread, --i);
+
+		if (s.ret >= 0 && ty_syscall_ipc(h->x, &s).says & TY_GIVES)
+			return i;
+	}
+	return TY_NONE;
+}
+
+void ty_stall_find_evidence(const struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_rule *rule = c->s.rule;
+	uint32_t call;
+
+	c->s.asked = TY_NONE;
+	if (!rule || !ty_stall_is_wait(c->s.state))
+		return;
+	if (rule->kind == TY_KIND_REQUEST) {
+		const struct ty_request *q = ty_requests_around(h->o.requests, c->s.thread,
+								c->s.start_ns, c->s.start_ns);
+
+		c->s.request_ns = q ? q->start_ns : 0;
+	}
+	if (!rests_on(rule, TY_R_ASKED) && !rests_on(rule, TY_R_SPOKE_LAST) &&
+	    !rests_on(rule, TY_R_ASKED_OR_SENT) && !rests_on(rule, TY_R_SENT) &&
+	    !rests_on(rule, TY_R_SENT_THERE))
+		return;
+	if (c->waker.kind == TY_WAKER_THREAD)
+		c->s.asked_ns =
+			ty_stall_last_woke(h->x, c->waker.thread, c->s.thread, c->s.start_ns);
+	if (c->s.asked_ns) {
+		c->s.asked = c->waker.thread;
+		return;
+	}
+	call = last_sent(h, c);
+	if (call != TY_NONE)
+		c->s.asked_ns = ty_model_syscall_brief(h->x->m, c->s.thread, call).start_ns;
 }

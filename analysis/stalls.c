@@ -549,6 +549,36 @@ static int explain_job(struct ty_hunt *h, size_t i, size_t n)
 	return 0;
 }
 
+/* Idle, and nothing else of it is a finding. */
+static bool is_rejected(const struct ty_cand *c)
+{
+	return c->dropped && c->s.rule && c->s.rule->verdict != TY_STALL &&
+	       (c->s.waits <= 1 || c->tries);
+}
+
+/* Of the first n candidates the findings, or the rejected, at most max of them, with their words.
+ * 0 or -TY_ENOMEM. */
+static int take(struct ty_hunt *h, size_t n, uint32_t max, bool rejected, struct ty_stall **v,
+		uint32_t *v_n)
+{
+	*v = malloc((max + 1) * sizeof(**v));
+	if (!*v)
+		return -TY_ENOMEM;
+	for (size_t i = 0; i < n && *v_n < max; i++) {
+		struct ty_cand *c = &h->cand.v[i];
+
+		if (rejected ? !is_rejected(c) : c->dropped)
+			continue;
+		ty_stall_refine(h, c);
+		ty_stall_find_evidence(h, c);
+		if (c->tries)
+			c->s.waits = c->tries;
+		ty_stall_say(h, c);
+		(*v)[(*v_n)++] = c->s;
+	}
+	return 0;
+}
+
 static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 {
 	const struct ty_model *m = h->x->m;
@@ -577,18 +607,11 @@ static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
 	r = ty_stall_rank(h, n);
 	if (r)
 		return r;
-	out->v = malloc((max + 1) * sizeof(*out->v));
-	if (!out->v)
-		return -TY_ENOMEM;
-	for (size_t i = 0; i < n && out->n < max && !h->cand.v[i].dropped; i++) {
-		ty_stall_refine(h, &h->cand.v[i]);
-		if (h->cand.v[i].tries)
-			h->cand.v[i].s.waits = h->cand.v[i].tries;
-		ty_stall_say(h, &h->cand.v[i]);
-		out->v[out->n++] = h->cand.v[i].s;
-	}
+	r = take(h, n, max, false, &out->v, &out->n);
+	if (!r && h->o.rejected)
+		r = take(h, n, max, true, &out->rejected, &out->rejected_n);
 	out->jobs_left = h->jobs_left;
-	return 0;
+	return r;
 }
 
 int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
@@ -622,5 +645,6 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 void ty_stalls_fini(struct ty_stalls *s)
 {
 	free(s->v);
+	free(s->rejected);
 	*s = (struct ty_stalls){0};
 }

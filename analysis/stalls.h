@@ -187,6 +187,9 @@ struct ty_stall {
 	uint64_t path_ns;    /* what it adds to the command's wall time */
 	uint64_t steal_ns;   /* of it, the CPU was possibly stolen by the hypervisor (steal.h) */
 	uint64_t steal_counted_ns;  /* so much steal the kernel counted about then, on that CPU */
+	uint32_t asked;		    /* whom it had asked at asked_ns; TY_NONE */
+	uint64_t asked_ns;	    /* it woke that one or sent something; 0: not so, not known */
+	uint64_t request_ns;	    /* it had received a request then; 0 */
 	const struct ty_rule *rule; /* why it is a stall, or is none */
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
@@ -198,12 +201,15 @@ struct ty_stall {
 struct ty_stalls {
 	struct ty_stall *v; /* by rank */
 	uint32_t n;
+	struct ty_stall *rejected; /* opts.rejected: idle waits, ranked as findings are */
+	uint32_t rejected_n;
 	uint32_t jobs_left; /* processes that ended, of a whole machine, that were not asked for
 			     * their path: those before took too long a path already */
 };
 
 struct ty_stalls_opts {
 	bool all;	 /* waiting for work, too */
+	bool rejected;	 /* list idle waits apart, each with its rule */
 	uint64_t min_ns; /* shortest; 0: 20 ms */
 	/* A wait within one of these is a stall, whatever is waited for (unless for whatever comes
 	 * next); borrowed. NULL: none are known. */

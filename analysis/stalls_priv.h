@@ -170,6 +170,9 @@ uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c);
  * of a runnable one, what ty_stall_run_queue gave. */
 bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p,
 		    int cpu_explained);
+/* A finding is to be shown: when it asked, or had received a request, where its rule rests on that.
+ */
+void ty_stall_find_evidence(const struct ty_hunt *h, struct ty_cand *c);
 /* A finding is to be shown: what its descriptor is. */
 void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tarry report: arguments, and the choice of the report. */
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -69,11 +70,28 @@ static int take_min(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
+static int take_why(void *to, const char *arg, struct ty_err *err)
+{
+	uint32_t *n = to;
+	char *end;
+	unsigned long v = strtoul(arg, &end, 10);
+
+	if (*arg < '1' || *arg > '9' || *end || v > UINT32_MAX)
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "--why %s is not the number of a stall such as 1", arg);
+	*n = (uint32_t)v;
+	return 0;
+}
+
 static const struct ty_option options[] = {
 	{0, "all", NULL, "stalls: also show idle waits", .take = ty_take_flag,
 	 .at = offsetof(struct args, q.stalls.all)},
 	{0, "min", "T", "stalls: show waits of at least T (default 20ms)", .take = take_min,
 	 .at = offsetof(struct args, q.stalls.min_ns)},
+	{0, "why", "N", "stalls: explain the N-th: its rule, its edges and their events",
+	 .take = take_why, .at = offsetof(struct args, r.why)},
+	{0, "rejected", NULL, "stalls: list idle waits, each with the rule that says so",
+	 .take = ty_take_flag, .at = offsetof(struct args, r.rejected)},
 	{0, "process", NULL, "ledger: add up the threads of each process", .take = ty_take_flag,
 	 .at = offsetof(struct args, r.processes)},
 	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
@@ -101,6 +119,12 @@ static int take_words(struct args *a, char **words, int n)
 					    "threads, longest, loss, outliers, diff, requests",
 					    words[i]);
 	}
+	if (a->r.why && a->r.rejected)
+		return ty_cli_usage("report", "give --why or --rejected, not both");
+	if ((a->r.why || a->r.rejected) && !a->q.sections)
+		a->q.sections = TY_REP_STALLS;
+	if ((a->r.why || a->r.rejected) && !(a->q.sections & TY_REP_STALLS))
+		return ty_cli_usage("report", "--why and --rejected need the section stalls");
 	if (a->q.sections & TY_REP_CHAIN && (!a->q.at || a->sel.tids.n != 1))
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	return -1;

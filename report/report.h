@@ -44,6 +44,8 @@ struct ty_report {
 	bool whole;	/* the window is the whole recording */
 	bool selected;	/* threads or CPUs were chosen */
 	bool processes; /* ledgers of processes */
+	uint32_t why;	/* explain this stall, from 1; 0: none */
+	bool rejected;	/* list idle waits */
 	struct ty_syscall_stats *calls;
 	uint32_t calls_n;
 	struct ty_thread_stats *threads; /* by running time */

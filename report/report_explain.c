@@ -422,6 +422,8 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 		for (uint32_t k = 0; k < s->links; k++)
 			json_link(&e->x, j, &s->link[k]);
 		ty_json_end_array(j);
+		ty_rule_json(s->rule, j);
+		ty_edges_json(e, s, j);
 		ty_json_str(j, "sentence", s->sentence);
 		if (e->logs)
 			ty_report_logs_near_json(e->logs, s->start_ns, ty_stall_end_ns(s), j);

@@ -49,6 +49,14 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 void ty_explained_fini(struct ty_explained *e);
 
 void ty_stalls_text(const struct ty_explained *e, FILE *f);
+/* report_why.c: why the n-th stall (from 1, at most stalls.n) is one; the idle waits; the members
+ * "rule", "edges" of a stall, and "rejected". */
+void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f);
+void ty_rejected_text(const struct ty_explained *e, FILE *f);
+void ty_rule_json(const struct ty_rule *r, struct ty_json *j);
+void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struct ty_json *j);
+void ty_rejected_json(const struct ty_explained *e, struct ty_json *j);
+
 void ty_ledgers_text(const struct ty_explained *e, FILE *f);
 void ty_chain_text(const struct ty_explained *e, FILE *f);
 void ty_ledgers_json(const struct ty_explained *e, struct ty_json *j);

@@ -68,6 +68,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	struct ty_stalls_opts stalls = q->stalls;
 	struct ty_explain_at when = {0};
 	unsigned what = 0;
+	int status;
 
 	if (sel->json || !q->sections || q->sections & TY_REP_STALLS)
 		what |= TY_EXPLAIN_STALLS;
@@ -76,7 +77,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 			(sel->json ? 0 : TY_EXPLAIN_FEW);
 	if (q->sections & TY_REP_CHAIN) {
 		uint64_t at_ns;
-		int status = ty_select_instant(r->s, "--at", q->at, &at_ns, err);
+		status = ty_select_instant(r->s, "--at", q->at, &at_ns, err);
 
 		if (status)
 			return status;
@@ -85,15 +86,22 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	}
 	if (what & TY_EXPLAIN_STALLS || q->sections & TY_REP_REQUESTS) {
 		struct ty_explain x = ty_explain_session(r->s);
-		int status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
-					      q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
-					      &r->requests, err);
+		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
+					  q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
+					  &r->requests, err);
 
 		if (status)
 			return status;
 		stalls.requests = &r->requests;
 	}
-	return ty_explained_find(r->s, &r->w, what, &stalls, &when, &r->explained, err);
+	stalls.rejected = r->rejected;
+	status = ty_explained_find(r->s, &r->w, what, &stalls, &when, &r->explained, err);
+	if (!status && r->why > r->explained.stalls.n)
+		return ty_fail(
+			err, TY_ENOTFOUND, TY_NO_OFFSET,
+			"--why %u: there are %u stalls (tarry report FILE stalls lists them)",
+			r->why, r->explained.stalls.n);
+	return status;
 }
 
 static int answered(struct ty_report *r, struct ty_err *err)

@@ -287,6 +287,8 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	file(r, &j);
 	ty_answer_json(r, &j);
 	ty_stalls_json(&r->explained, &j);
+	if (r->rejected)
+		ty_rejected_json(&r->explained, &j);
 	ty_ledgers_json(&r->explained, &j);
 	if (r->explained.links)
 		ty_chain_json(&r->explained, &j);

@@ -403,7 +403,12 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 	if (sections & TY_REP_ANSWER)
 		ty_answer_text(r, f);
 	if (sections & TY_REP_STALLS) {
-		ty_stalls_text(&r->explained, f);
+		if (r->why)
+			ty_why_text(&r->explained, r->why, f);
+		else if (r->rejected)
+			ty_rejected_text(&r->explained, f);
+		else
+			ty_stalls_text(&r->explained, f);
 		putc('\n', f);
 		ty_report_logs_text(&r->logs, f);
 	}

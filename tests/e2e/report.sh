@@ -116,6 +116,14 @@ assert s["to_ns"] - s["from_ns"] < 60e6
 assert all(t["running_ns"] + t["blocked_ns"] <= 60e6 for t in d["threads"])'
 "$TARRY" report c.dat nonsense >/dev/null 2>err.txt
 passes "a wrong section is wrong usage" [ $? -eq 2 ]
+"$TARRY" report c.dat stalls --why 0 >/dev/null 2>err.txt
+passes "--why 0 is wrong usage" [ $? -eq 2 ]
+"$TARRY" report c.dat stalls --why 99999 >/dev/null 2>err.txt
+passes "--why of a stall that there is not fails with a sentence" [ $? -eq 1 -a "$(grep -c 'stalls' err.txt)" -eq 1 ]
+"$TARRY" report c.dat --why 1 --rejected >/dev/null 2>err.txt
+passes "--why and --rejected together are wrong usage" [ $? -eq 2 ]
+"$TARRY" report c.dat --rejected >out.txt 2>err.txt
+passes "--rejected lists the command's sleep as its own choice" grep -q 'rule  *sleep (own choice, by pattern)' out.txt
 "$TARRY" report missing.dat >/dev/null 2>err.txt
 passes "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]
 "$TARRY" report c.dat header --comm nobody --comm sleep --tid 2000000000 --cpu 60000 >out.txt 2>err.txt

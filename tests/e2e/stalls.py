@@ -86,6 +86,20 @@ def typed(obj, key, *types):
     expect(type(obj[key]) in types, f"'{key}' is {obj[key]!r}")
 
 
+def check_rule(s):
+    """Why it is a stall: a rule that says so, and edges from the victim on, each within the recording."""
+    typed(s, "rule", dict)
+    for key in ("id", "verdict", "grade", "sentence"):
+        typed(s["rule"], key, str)
+    expect(s["rule"]["verdict"] == "stall", f"a finding by a rule of idle waits: {s['rule']}")
+    typed(s, "edges", list)
+    expect(s["edges"], f"no edges: {s['sentence']}")
+    own = [e for e in s["edges"] if e["kind"] not in ("receives", "sends")]
+    expect(own[0]["tid"] == s["tid"], f"the first edge is not the victim's: {own[0]}")
+    for e in s["edges"]:
+        expect(0 < e["start_ns"] <= e["end_ns"], f"an edge ends before it begins: {e}")
+
+
 def check_shape(doc):
     """The shapes of the issue, whatever is in them."""
     none = type(None)
@@ -103,6 +117,7 @@ def check_shape(doc):
         expect(s["duration_ns"] > 0 and s["start_ns"] > 0, "a stall without length or begin")
         expect(s["sentence"].strip(), "an empty sentence")
         c = s["cause"]
+        check_rule(s)
         typed(c, "kind", str)
         typed(c, "tid", int, none)
         typed(c, "comm", str, none)

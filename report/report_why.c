@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a finding is one: its rule, the relations that the rule needs, the edges with their times;
+ * and the idle waits with their rules. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plain_text.h"
+#include "report_explain.h"
+#include "stall_edges.h"
+#include "time_text.h"
+#include "units.h"
+
+#define REJECTED_SHOWN 40
+
+static const char *grade(uint8_t g)
+{
+	return ty_grade_name((enum ty_grade)g);
+}
+
+/* Text that others chose. */
+static void put(FILE *f, const char *s)
+{
+	char b[1024];
+
+	snprintf(b, sizeof(b), "%s", s);
+	ty_plain(b, strlen(b));
+	fputs(b, f);
+}
+
+static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
+{
+	put(f, ty_model_comm(m, thread, t));
+	fprintf(f, "/%d", ty_model_tid(m, thread, t));
+}
+
+static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, FILE *f)
+{
+	char at[TY_TIME_MAX], d[TY_DURATION_MAX], buf[32];
+	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2;
+	const char *call = ty_explain_call(x, e->call, buf);
+
+	fprintf(f, "    %s  %9s  ", ty_time_text(x->m, x->clock, e->start_ns, 1000, at),
+		e->end_ns > e->start_ns ? ty_fmt_duration(e->end_ns - e->start_ns, d) : "");
+	if (e->thread != TY_NONE)
+		put_who(x->m, e->thread, mid, f);
+	else if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE)
+		fprintf(f, "block device %u:%u", ty_model_io(x->m, e->io).major,
+			ty_model_io(x->m, e->io).minor);
+	else
+		fputs(e->kind == TY_EDGE_COMPLETES ? "device" : "a timer", f);
+	fprintf(f, " %s", ty_edge_kind_name((enum ty_edge_kind)e->kind));
+	if (e->kind == TY_EDGE_RECEIVES)
+		fputs(" a request", f);
+	if (e->kind == TY_EDGE_SENDS && e->to == TY_NONE)
+		fputs(" something", f);
+	if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE) {
+		struct ty_io io = ty_model_io(x->m, e->io);
+
+		fprintf(f, " its request of %s (%s)",
+			ty_time_text(x->m, x->clock, io.start_ns, 1000, at),
+			ty_fmt_duration(io.end_ns - io.start_ns, d));
+	} else if (e->name) {
+		fputs(" interrupt ", f);
+		put(f, ty_model_str(x->m, e->name));
+	}
+	if (e->to != TY_NONE) {
+		fputs(e->kind == TY_EDGE_SENDS	 ? " to "
+		      : e->kind == TY_EDGE_WAKES ? " "
+						 : " for ",
+		      f);
+		put_who(x->m, e->to, mid, f);
+	}
+	if (*call)
+		fprintf(f, " in %s", call);
+	if (*e->object) {
+		putc('(', f);
+		put(f, e->object);
+		putc(')', f);
+	}
+	fprintf(f, "  [%s]\n", grade(e->grade));
+}
+
+static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
+{
+	bool first = true;
+
+	for (unsigned i = 0; i < TY_RULE_TERMS && r->when[i]; i++) {
+		if ((r->when[i] > 0) != hold)
+			continue;
+		fprintf(f, "    %-8s %s\n",
+			!first ? ""
+			: hold ? "holds"
+			       : "not so",
+			ty_relation_text((enum ty_relation)abs(r->when[i])));
+		first = false;
+	}
+}
+
+static void put_rule(const struct ty_rule *r, FILE *f)
+{
+	fprintf(f, "    %-8s %s (%s, %s): %s\n", "rule", r->id,
+		ty_verdict_name((enum ty_verdict)r->verdict), grade(r->grade), r->says);
+}
+
+void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
+{
+	const struct ty_stall *s = &e->stalls.v[n - 1];
+	struct ty_stall_edge edge[TY_STALL_EDGES];
+	uint32_t edges = ty_stall_edges(&e->x, s, edge);
+	char d[TY_DURATION_MAX];
+
+	fprintf(f, "why stall %u\n%9s  ", n, ty_fmt_duration(s->duration_ns, d));
+	put(f, s->sentence);
+	putc('\n', f);
+	put_rule(s->rule, f);
+	put_terms(s->rule, true, f);
+	put_terms(s->rule, false, f);
+	fprintf(f, "    edges%s, from the victim to the root cause\n",
+		s->waits > 1 && s->links ? " of one of its waits" : "");
+	for (uint32_t i = 0; i < edges; i++)
+		put_edge(&e->x, &edge[i], f);
+}
+
+void ty_rejected_text(const struct ty_explained *e, FILE *f)
+{
+	char d[TY_DURATION_MAX];
+
+	fputs("idle waits (no stalls)\n", f);
+	for (uint32_t i = 0; i < e->stalls.rejected_n && i < REJECTED_SHOWN; i++) {
+		const struct ty_stall *s = &e->stalls.rejected[i];
+
+		fprintf(f, "%14s  ", ty_fmt_duration(s->duration_ns, d));
+		put(f, s->sentence);
+		putc('\n', f);
+		put_rule(s->rule, f);
+	}
+	if (!e->stalls.rejected_n)
+		fputs("     none\n", f);
+	if (e->stalls.rejected_n > REJECTED_SHOWN)
+		fprintf(f, "     and %u more (--json has %s)\n",
+			e->stalls.rejected_n - REJECTED_SHOWN,
+			e->stalls.rejected_n == TY_EXPLAINED_STALLS ? "the first thousand" : "all");
+}
+
+void ty_rule_json(const struct ty_rule *r, struct ty_json *j)
+{
+	ty_json_object(j, "rule");
+	ty_json_str(j, "id", r->id);
+	ty_json_str(j, "verdict", ty_verdict_name((enum ty_verdict)r->verdict));
+	ty_json_str(j, "grade", grade(r->grade));
+	ty_json_str(j, "sentence", r->says);
+	for (unsigned not = 0; not < 2; not ++) {
+		ty_json_array(j, not ? "not" : "holds");
+		for (unsigned i = 0; i < TY_RULE_TERMS && r->when[i]; i++)
+			if ((r->when[i] < 0) == not )
+				ty_json_str(j, NULL,
+					    ty_relation_text((enum ty_relation)abs(r->when[i])));
+		ty_json_end_array(j);
+	}
+	ty_json_end_object(j);
+}
+
+static void json_tid(const struct ty_model *m, struct ty_json *j, const char *key, uint32_t thread,
+		     uint64_t t)
+{
+	if (thread == TY_NONE)
+		ty_json_null(j, key);
+	else
+		ty_json_i64(j, key, ty_model_tid(m, thread, t));
+}
+
+void ty_edges_json(const struct ty_explained *e, const struct ty_stall *s, struct ty_json *j)
+{
+	struct ty_stall_edge edge[TY_STALL_EDGES];
+	uint32_t edges = ty_stall_edges(&e->x, s, edge);
+	char buf[32];
+
+	ty_json_array(j, "edges");
+	for (uint32_t i = 0; i < edges; i++) {
+		const struct ty_stall_edge *g = &edge[i];
+		const char *call = ty_explain_call(&e->x, g->call, buf);
+
+		ty_json_object(j, NULL);
+		ty_json_str(j, "kind", ty_edge_kind_name((enum ty_edge_kind)g->kind));
+		ty_json_str(j, "grade", grade(g->grade));
+		json_tid(e->x.m, j, "tid", g->thread, g->start_ns);
+		json_tid(e->x.m, j, "to", g->to, g->start_ns);
+		if (*call)
+			ty_json_str(j, "syscall", call);
+		else
+			ty_json_null(j, "syscall");
+		if (*g->object)
+			ty_json_str(j, "object", g->object);
+		else
+			ty_json_null(j, "object");
+		ty_json_u64(j, "start_ns", g->start_ns);
+		ty_json_u64(j, "end_ns", g->end_ns);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
+void ty_rejected_json(const struct ty_explained *e, struct ty_json *j)
+{
+	ty_json_array(j, "rejected");
+	for (uint32_t i = 0; i < e->stalls.rejected_n; i++) {
+		const struct ty_stall *s = &e->stalls.rejected[i];
+
+		ty_json_object(j, NULL);
+		ty_json_i64(j, "tid", ty_model_tid(e->x.m, s->thread, s->named_ns));
+		ty_json_str(j, "comm", ty_model_comm(e->x.m, s->thread, s->named_ns));
+		ty_json_u64(j, "start_ns", s->start_ns);
+		ty_json_u64(j, "duration_ns", s->duration_ns);
+		ty_json_str(j, "sentence", s->sentence);
+		ty_rule_json(s->rule, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
