@@ -84,7 +84,7 @@ static uint64_t here(const struct ty_timeline *t, uint64_t from, uint64_t to)
 
 static const char *the_end(const struct ty_timeline *t)
 {
-	return t->partial ? "where the index ends so far" : "when the recording ended";
+	return t->partial ? "when the indexed part ended" : "when the recording ended";
 }
 
 static void add_flags(const struct ty_timeline *t, char *line, const struct ty_span *s,
@@ -95,11 +95,11 @@ static void add_flags(const struct ty_timeline *t, char *line, const struct ty_s
 	if (flags & TY_SF_LOST)
 		add(line, ty_gaps_touch(&t->gaps, s->start_ns, s->end_ns, cpu)
 				  ? "; events were lost here"
-				  : "; an event is missing here (never delivered)");
+				  : "; an event is missing here (the kernel never delivered it)");
 	if (flags & TY_SF_BEFORE)
 		add(line, "; began before the recording");
 	if (flags & TY_SF_OPEN)
-		add(line, "; not over %s", the_end(t));
+		add(line, "; still open %s", the_end(t));
 	if (flags & TY_SF_INFERRED)
 		add(line, "; start inferred (switch not delivered)");
 	if (flags & TY_SF_SNAPSHOT)
@@ -107,7 +107,7 @@ static void add_flags(const struct ty_timeline *t, char *line, const struct ty_s
 	if (state == TY_ST_RUNNABLE && flags & TY_SF_PREEMPT)
 		add(line, "; preempted");
 	if (state == TY_ST_RUNNABLE && flags & TY_SF_YIELD)
-		add(line, "; gave up the CPU");
+		add(line, "; yielded the CPU");
 	if (state == TY_ST_RUNNABLE && flags & TY_SF_NEW)
 		add(line, "; new thread");
 }
@@ -176,11 +176,11 @@ static void add_interrupt(struct ty_timeline *t, char *line, uint32_t edge)
 		    w.cpu);
 		break;
 	case TY_WAKER_DEVICE:
-		add(line, "the device %.40s on CPU %u", w.name ? ty_model_str(t->m, w.name) : "?",
+		add(line, "device %.40s on CPU %u", w.name ? ty_model_str(t->m, w.name) : "?",
 		    w.cpu);
 		break;
 	case TY_WAKER_TIMER: add(line, "a timer on CPU %u", w.cpu); break;
-	case TY_WAKER_IPI: add(line, "another CPU's interrupt on CPU %u", w.cpu); break;
+	case TY_WAKER_IPI: add(line, "an inter-processor interrupt on CPU %u", w.cpu); break;
 	default:
 		add(line, "%s on CPU %u (while %s ran there)",
 		    e.context & TY_EVF_NMI	 ? "an NMI"
@@ -271,7 +271,7 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	if (s->cpu == TY_NONE)
 		return;
 	if (ran != TY_NONE) {
-		add(line, "; meanwhile %s ran longest", ty_timeline_who(t, ran, at, who));
+		add(line, "; %s ran longest meanwhile", ty_timeline_who(t, ran, at, who));
 		add_link(t, line, ran, at);
 		add(line, " on CPU %u", s->cpu);
 	} else {
@@ -343,7 +343,7 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 			add(line, "woken by ");
 			add_waker(t, line, s.edge);
 		} else if (s.flags & (TY_SF_PREEMPT | TY_SF_YIELD)) {
-			add(line, "was not blocked: it could run but had no CPU");
+			add(line, "was not blocked: it was waiting for a CPU");
 		} else {
 			add(line, "its wakeup was not recorded");
 		}
@@ -352,11 +352,11 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 		   s.state == TY_ST_STOPPED) {
 		line = next(l);
 		if (s.edge != TY_NONE) {
-			add(line, "ended by ");
+			add(line, "woken by ");
 			add_waker(t, line, s.edge);
 			add_latency(t, line, thread, idx);
 		} else if (s.flags & TY_SF_OPEN) {
-			add(line, "nobody had woken it %s", the_end(t));
+			add(line, "still waiting %s", the_end(t));
 		} else {
 			add(line, "its wakeup was not recorded");
 		}
@@ -463,9 +463,9 @@ static void irq_span(struct ty_timeline *t, struct lines *l, uint32_t cpu, uint3
 	add(line, "CPU %u in %s for %s from %s", cpu, ty_irq_name(t->m, &s, name),
 	    ty_fmt_length(s.end_ns - s.start_ns, len), instant(t, s.start_ns, at));
 	if (s.flags & TY_SF_LOST)
-		add(line, "; its end was lost: it ended here or before");
+		add(line, "; its end was lost: it ended at this time or earlier");
 	if (s.flags & TY_SF_OPEN)
-		add(line, "; not over %s", the_end(t));
+		add(line, "; still open %s", the_end(t));
 	add_interrupted(t, next(l), cpu, idx, &s);
 }
 
@@ -525,14 +525,15 @@ static void head_lines(struct ty_timeline *t, struct lines *l)
 		return;
 	}
 	if (r->kind == TY_ROW_CPUS) {
-		add(next(l), "%u CPUs; the bar is how busy they are together", t->tracks.cpus_n);
+		add(next(l), "%u CPUs; the bar shows their total load", t->tracks.cpus_n);
 	} else if (r->kind == TY_ROW_QUIET) {
-		add(next(l), "%u processes did not run while this was recorded", t->tracks.quiet_n);
+		add(next(l), "%u processes did not run during the recording", t->tracks.quiet_n);
 	} else if (r->kind == TY_ROW_PROCESS) {
 		const struct ty_process *p = &t->tracks.processes.v[r->id];
 
 		add(next(l),
-		    "process %s: %u threads; the bar is their running time, a full cell is one CPU",
+		    "process %s: %u threads; the bar shows their running time (a full cell: one "
+		    "CPU)",
 		    ty_timeline_who(t, p->leader, t->cursor_ns, who), p->n);
 	}
 	add(next(l), r->folded ? "folded: Space unfolds" : "Space folds");
@@ -548,26 +549,26 @@ static const char *nothing_here(const struct ty_timeline *t, struct ty_track tra
 	enum ty_known known;
 
 	if (track.kind == TY_TRACK_CPU)
-		return "nothing is recorded of this CPU here";
+		return "nothing was recorded for this CPU here";
 	if (track.kind == TY_TRACK_THREAD)
-		return "this thread did not exist here, or nothing is known";
+		return "this thread did not exist here, or nothing about it was recorded";
 	if (calls && !ty_model_thread(t->m, track.id)->traced)
 		return "its system calls were not recorded";
 	if (calls)
 		ty_model_cells(t->m, thread, from, to, 1, &state);
 	known = ty_calls_known(t->m, &t->gaps, track, cell, calls ? &state : NULL, from, to);
 	if (!calls)
-		return known == TY_KNOWN_LOST ? "no interrupt is recorded here, but events of this "
-						"CPU were lost"
-					      : "no interrupt was recorded here";
+		return known == TY_KNOWN_LOST
+			       ? "no interrupt was recorded here, but this CPU lost events"
+			       : "no interrupt was recorded here";
 	if (known == TY_KNOWN_LOST)
-		return "no system call is recorded here, but events were lost meanwhile";
+		return "no system call was recorded here, but events were lost";
 	if (known == TY_KNOWN_NOT)
-		return "it is not known what the thread did here";
+		return "unknown what the thread did here";
 	return state.ns[TY_ST_RUNNING] || state.ns[TY_ST_RUNNABLE]
 		       ? "in user mode: no system call here"
 	       : state.spans ? "no system call here"
-			     : "this thread did not exist here, or nothing is known";
+			     : "this thread did not exist here, or nothing about it was recorded";
 }
 
 /* Events were lost in a cell of calls or interrupts that were recorded: it may have held more. */
@@ -582,7 +583,7 @@ static void more_lost(struct ty_timeline *t, struct lines *l, struct ty_track tr
 	if (ty_calls_known(t->m, &t->gaps, track, cell,
 			   track.kind == TY_TRACK_SYSCALLS ? &state : NULL, from,
 			   to) == TY_KNOWN_LOST)
-		add(next(l), "events were lost in this cell: there may have been more");
+		add(next(l), "events were lost in this cell: there may have been more than shown");
 }
 
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX])

@@ -103,7 +103,7 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	if (!all || !f->v) {
 		free(all);
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-			       "out of memory while looking for the longest waits");
+			       "out of memory while searching for the longest waits");
 	}
 	for (uint32_t i = 0; i < f->stalls.n; i++)
 		f->v[f->n++] = wait_of(m, &f->stalls.v[i]);

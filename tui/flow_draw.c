@@ -298,8 +298,8 @@ static void draw_titles(struct ty_flow_view *v, struct ty_grid *g, const struct 
 		v->on.in->line(v->on.in->ctx, v->part->pid, s, line, sizeof(line));
 		source_of(v, s, source, sizeof(source));
 	}
-	snprintf(text, sizeof(text), "%s%s%s", *line ? line : "no source line is known",
-		 *line ? "  " : "", *line && !*source ? "(its source file is not here)" : source);
+	snprintf(text, sizeof(text), "%s%s%s", *line ? line : "no source line found",
+		 *line ? "  " : "", *line && !*source ? "(source file not found)" : source);
 	ty_grid_elide(g, p, 1, y, g->w - 2, text, *source ? ty_palette_role(p, TY_ROLE_TEXT) : dim);
 	y++;
 	ty_grid_text(g, c->numbers ? 4 : 1, y, c->first_w, c->numbers ? "number" : "time", dim);
@@ -353,10 +353,11 @@ void ty_flow_draw(struct ty_flow_view *v, struct ty_grid *g, const struct ty_pal
 	} else {
 		draw_ruler(v, g, p);
 		ty_grid_elide(g, p, 1, v->path_y, g->w - 2,
-			      v->aside.on     ? "decoding ..."
-			      : v->message[0] ? v->message
-					      : "nothing of this thread was traced here: 0 shows "
-						"the whole recording, s a longer window",
+			      v->aside.on ? "decoding ..."
+			      : v->message[0]
+				      ? v->message
+				      : "no instructions of this thread were traced here: press 0 "
+					"for the whole recording, s for a longer window",
 			      ty_palette_role(p, TY_ROLE_WARN));
 	}
 	draw_head(v, g, p);

@@ -42,8 +42,8 @@ static void find(struct ty_flow_view *v)
 	}
 	if (first == TY_NO_CALL) {
 		snprintf(v->message, sizeof(v->message),
-			 "no function with '%.60s' in its name was called %s", v->wanted,
-			 all ? "in this recording" : "in the part that is decoded");
+			 "no call of a function named like '%.60s' %s", v->wanted,
+			 all ? "in this recording" : "in the decoded part");
 		return;
 	}
 	if (next == TY_NO_CALL) {
@@ -54,7 +54,7 @@ static void find(struct ty_flow_view *v)
 	snprintf(v->message, sizeof(v->message),
 		 "%.80s: call %zu of %zu with '%.40s'%s; / Enter: next",
 		 ty_flow_bare(ty_flow_part_function(part, next), name), nth, n, v->wanted,
-		 all ? "" : " in the part that is decoded");
+		 all ? "" : " in the decoded part");
 }
 
 void ty_flow_find_ask(struct ty_flow_view *v)
@@ -62,7 +62,8 @@ void ty_flow_find_ask(struct ty_flow_view *v)
 	v->asking = v->part && v->part->calls.n && !v->aside.on;
 	v->input[0] = 0;
 	if (!v->asking)
-		snprintf(v->message, sizeof(v->message), "no call is known here to search in");
+		snprintf(v->message, sizeof(v->message),
+			 "no calls were decoded here: nothing to search");
 }
 
 enum ty_view_result ty_flow_find_key(struct ty_flow_view *v, uint32_t key)
@@ -89,7 +90,7 @@ void ty_flow_find_draw(const struct ty_flow_view *v, struct ty_grid *g, const st
 	int y = g->h - 1, x = 1, room;
 
 	snprintf(ask, sizeof(ask),
-		 "function (part of its name%s%.60s): ", *v->wanted ? "; Enter: " : "", v->wanted);
+		 "function name or part of it%s%.60s: ", *v->wanted ? "; Enter: " : "", v->wanted);
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	x += ty_grid_text(g, x, y, ty_text_width(ask) > g->w - 20 ? 8 : g->w, ask, bar);
 	x += x == 9;

@@ -181,21 +181,22 @@ void ty_flow_path_text(const struct ty_flow_part *part, uint32_t step, char *tex
 	char len[TY_TIME_MAX], name[256];
 	size_t n = 0;
 
-	snprintf(text, size, "in no call that is known");
+	snprintf(text, size, "in no known call");
 
 	if (call) {
 		bool known = call->start_ns != TY_FLOW_NO_TIME && call->end_ns != TY_FLOW_NO_TIME &&
 			     call->end_ns >= call->start_ns;
 
-		n = (size_t)snprintf(text, size, "%.200s: %" PRIu64 " instructions%s%s%s%s%s%s%s",
-				     ty_flow_bare(ty_flow_part_function(part, c), name),
-				     call->insns, known ? ", " : "",
-				     known ? ty_fmt_length(call->end_ns - call->start_ns, len) : "",
-				     call->flags & TY_CALL_BEFORE ? ", began before" : "",
-				     call->flags & TY_CALL_BACK ? ", goes on from earlier" : "",
-				     call->flags & TY_CALL_OPEN ? ", goes on behind" : "",
-				     call->flags & TY_CALL_GAP ? ", with a gap inside" : "",
-				     call->flags & TY_CALL_CUT ? ", left without a return" : "");
+		n = (size_t)snprintf(
+			text, size, "%.200s: %" PRIu64 " instructions%s%s%s%s%s%s%s",
+			ty_flow_bare(ty_flow_part_function(part, c), name), call->insns,
+			known ? ", " : "",
+			known ? ty_fmt_length(call->end_ns - call->start_ns, len) : "",
+			call->flags & TY_CALL_BEFORE ? ", began earlier" : "",
+			call->flags & TY_CALL_BACK ? ", continued from earlier" : "",
+			call->flags & TY_CALL_OPEN ? ", continues after the decoded part" : "",
+			call->flags & TY_CALL_GAP ? ", with a gap inside" : "",
+			call->flags & TY_CALL_CUT ? ", left without a return" : "");
 		for (c = call->parent; c != TY_NO_CALL && n + 110 < size;
 		     c = part->calls.v[c].parent)
 			n += (size_t)snprintf(text + n, size - n, " < %.100s",

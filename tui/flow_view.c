@@ -259,8 +259,8 @@ static enum ty_view_result over(struct ty_flow_view *v, int by)
 	for (i = (int64_t)v->at + by; i >= 0 && i < steps(v); i += by)
 		if (depth_of(v, (uint32_t)i) <= depth)
 			return ty_flow_view_go(v, (uint32_t)i);
-	snprintf(v->message, sizeof(v->message), "no instruction %s at this depth",
-		 by > 0 ? "further on" : "before");
+	snprintf(v->message, sizeof(v->message), "no %s instruction at this depth",
+		 by > 0 ? "later" : "earlier");
 	return TY_VIEW_CHANGED;
 }
 
@@ -274,8 +274,8 @@ static enum ty_view_result out(struct ty_flow_view *v, int by)
 		return ty_flow_view_go(v, call->last);
 	if (call && by < 0 && call->first)
 		return ty_flow_view_go(v, call->first - 1);
-	snprintf(v->message, sizeof(v->message), "this call %s what was decoded",
-		 by > 0 ? "ends behind" : "began before");
+	snprintf(v->message, sizeof(v->message), "this call %s the decoded part",
+		 by > 0 ? "ends after" : "began before");
 	return TY_VIEW_CHANGED;
 }
 
@@ -286,8 +286,7 @@ static enum ty_view_result same(struct ty_flow_view *v, int by)
 	if (step != TY_NO_CALL)
 		return ty_flow_view_go(v, step);
 	snprintf(v->message, sizeof(v->message),
-		 "no %s execution of this instruction in what was "
-		 "decoded",
+		 "no %s execution of this instruction in the decoded part",
 		 by > 0 ? "later" : "earlier");
 	return TY_VIEW_CHANGED;
 }
@@ -358,41 +357,41 @@ static void count(struct ty_flow_view *v)
 static void help(struct ty_flow_view *v)
 {
 	static const struct ty_page_key keys[] = {
-		{TY_ACT_DOWN, TY_ACT_UP, "an instruction forward, back"},
-		{TY_ACT_SPAN_NEXT, TY_ACT_SPAN_PREV, "the same, over what is called"},
-		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "out: behind this call; to where it was made"},
-		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "next, earlier execution of this instruction"},
-		{TY_ACT_NEXT, TY_ACT_PREV, "next, earlier gap (what could not be decoded)"},
+		{TY_ACT_DOWN, TY_ACT_UP, "next, previous instruction"},
+		{TY_ACT_SPAN_NEXT, TY_ACT_SPAN_PREV, "the same, stepping over calls"},
+		{TY_ACT_LOG_NEXT, TY_ACT_LOG_PREV, "step out: to the return; back to the call"},
+		{TY_ACT_HIT_NEXT, TY_ACT_HIT_PREV, "next, previous execution of this instruction"},
+		{TY_ACT_NEXT, TY_ACT_PREV, "next, previous gap (code that could not be decoded)"},
 		{TY_ACT_SEARCH, TY_ACT_NONE,
-		 "find a function by (part of) its name: its next call"},
-		{TY_ACT_RIGHT, TY_ACT_LEFT, "a column later, earlier"},
+		 "go to the next call of a function, by part of its name"},
+		{TY_ACT_RIGHT, TY_ACT_LEFT, "one column right, left"},
 		{TY_ACT_PAGE_DOWN, TY_ACT_PAGE_UP, "a page of instructions"},
-		{TY_ACT_TIME_FIRST, TY_ACT_TIME_LAST, "first, last instruction decoded"},
+		{TY_ACT_TIME_FIRST, TY_ACT_TIME_LAST, "first, last decoded instruction"},
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
 		{TY_ACT_ZOOM_SPAN, TY_ACT_OPEN, "fit the window to the call; again: to its caller"},
 		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
-		{TY_ACT_UNDO, TY_ACT_REDO, "the window before; forward again"},
-		{TY_ACT_FOLD, TY_ACT_NONE, "axis: time, or instructions (each as wide)"},
-		{TY_ACT_BACK, TY_ACT_INSNS, "back to the timeline, at this instant"},
+		{TY_ACT_UNDO, TY_ACT_REDO, "undo; redo a change of the window"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "axis: time, or instruction count"},
+		{TY_ACT_BACK, TY_ACT_INSNS, "back to the timeline, at this time"},
 	};
 	static const char *const signs[] = {
-		"Calls: [name ] from its first instruction to its return, callees below; # more",
-		"than one in a cell; ! a gap: something here could not be decoded, or was lost.",
-		"An open side: the call began before, or goes on behind, what was decoded.",
+		"Calls: [name ] from first instruction to return, callees below; # several calls",
+		"in one cell; ! a gap: trace data was lost or could not be decoded.",
+		"An open side: the call began before or continues after the decoded part.",
 		"",
-		"Instructions: time (~ not earlier than this, and not later than the next time",
-		"without ~), xN: executed N times in the window above, place (indented by",
-		"depth), instruction, source line. The text of the cursor's source line stands",
-		"above the list; wide screens have that of all. \"(newer)\": the source file was",
-		"written after the program.",
+		"Instructions: time (~ marks a lower bound; the upper bound is the next time",
+		"without ~), xN: executed N times in the window above, location (indented by",
+		"call depth), instruction, source line. The source text at the cursor is shown",
+		"above the list; wide screens show it for every line. \"(newer)\": the source",
+		"file was changed after the program was built.",
 		"",
-		"Single-stepped (software): times are those of the stepping and say nothing of",
-		"the program. The axis counts instructions at first, and each has its number.",
+		"Single-stepped (software): times are dominated by the stepping, not by",
+		"the program. The axis counts instructions, and each shows its number.",
 	};
 
 	ty_page_reset(&v->page);
-	snprintf(v->page.title, sizeof(v->page.title), "Executed instructions: keys and signs");
+	snprintf(v->page.title, sizeof(v->page.title), "Executed instructions: keys and symbols");
 	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
 	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)

@@ -67,13 +67,13 @@ static void language(struct page *pg)
 	static const char *const lines[][2] = {
 		{"webserver",
 		 "a name: thread, process, system call, state, event, error, interrupt"},
-		{"thread: process:", "the name of a thread, of its process; tid:N, pid:N"},
-		{"call:^f.*sync", "a system call; expressions are POSIX extended ones"},
-		{"error:ENOENT", "system calls that returned it (error:. any)"},
+		{"thread: process:", "thread or process name; tid:N, pid:N"},
+		{"call:^f.*sync", "a system call; patterns are POSIX extended regular expressions"},
+		{"error:ENOENT", "system calls that returned this error (error:. for any)"},
 		{"state:sleeping", "running, runnable, uninterruptible, stopped, unknown"},
 		{"event:SIGKILL", "signals, softirq_raise, hrtimer, exec, lost..."},
 		{"irq:virtio", "an interrupt handler, softirq or vector by name"},
-		{">10ms", "at least that long"},
+		{">10ms", "longer than this"},
 	};
 
 	title(pg, "Searching and filtering: all words must hold");
@@ -98,16 +98,17 @@ static void signs(struct page *pg)
 		const char *what;
 	} states[] = {
 		{TY_ST_RUNNING, "running"},
-		{TY_ST_RUNNABLE, "runnable: could run, but has no CPU"},
-		{TY_ST_SLEEPING, "sleeping: waits, a signal can end it"},
-		{TY_ST_BLOCKED, "uninterruptible: waits for a device or a kernel lock"},
+		{TY_ST_RUNNABLE, "runnable: waiting for a CPU"},
+		{TY_ST_SLEEPING, "sleeping: waiting; a signal can interrupt it"},
+		{TY_ST_BLOCKED,
+		 "uninterruptible: blocked (D), waiting for a device or a kernel lock"},
 		{TY_ST_STOPPED, "stopped by a signal or a debugger"},
-		{TY_ST_UNKNOWN, "not known (lost events, or before the recording)"},
+		{TY_ST_UNKNOWN, "unknown (lost events, or before the recording)"},
 		{TY_ST_IDLE, "idle (a CPU)"},
 	};
 	const struct ty_palette *p = pg->p;
 
-	title(pg, "Signs");
+	title(pg, "Symbols");
 	for (unsigned i = 0; i < sizeof(states) / sizeof(*states); i++)
 		sign(pg, ty_glyph_state(p, states[i].s), 6, states[i].what);
 	sign(pg, (struct ty_glyph){.ch = '!', .st = ty_palette_role(p, TY_ROLE_LOST)}, 1,
@@ -116,14 +117,14 @@ static void signs(struct page *pg)
 		sign(pg,
 		     (struct ty_glyph){.ch = p->utf8 ? 0x2588 : 'R',
 				       .st = {.fg = TY_C_RUNNING_ODD}},
-		     6, "a CPU's next run: neighbours have two shades");
+		     6, "a CPU's runs alternate between two shades");
 	else
 		sign(pg, (struct ty_glyph){.ch = p->utf8 ? 0x2503 : '|'}, 1,
-		     "on a CPU: one run ended and the next began");
+		     "on a CPU: one run ended and the next one began");
 	sign(pg,
 	     (struct ty_glyph){.ch = p->utf8 ? 0x25a0 : '=',
 			       .st = ty_palette_role(p, TY_ROLE_STRONG)},
-	     1, "among many system calls: one much longer than the others");
+	     1, "among many system calls: one is much longer than the others");
 	if (p->utf8) {
 		sign(pg, ty_glyph_bar(p, 3, TY_C_RUNNING), 6,
 		     "many spans in a cell: the height is the share of running time");
@@ -131,7 +132,7 @@ static void signs(struct page *pg)
 		     "a run whose start or end was not recorded (inferred)");
 	} else {
 		sign(pg, (struct ty_glyph){.ch = 'r', .st = {.fg = TY_C_RUNNING}}, 6,
-		     "ran, but for less than half of the cell");
+		     "running for less than half of the cell");
 		sign(pg, (struct ty_glyph){.ch = '~', .st = {.fg = TY_C_RUNNING}}, 1,
 		     "a run whose start or end was not recorded (inferred)");
 	}
@@ -139,8 +140,8 @@ static void signs(struct page *pg)
 	     "beside a CPU: some starts of runs on it are inferred");
 	title(pg, "Mouse");
 	sign(pg, (struct ty_glyph){.ch = ' '}, 0,
-	     "wheel on the ruler zooms at the pointer, over rows or list it scrolls; a click goes "
-	     "there; a double click fits the span; dragging selects");
+	     "the wheel zooms on the ruler and scrolls on rows and list; a click moves the cursor; "
+	     "a double click fits the span; dragging selects");
 }
 
 static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
@@ -158,13 +159,13 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	pg.top = h->top;
 	ty_grid_clear(g);
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
-	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and signs", bar);
+	ty_grid_text(g, 1, 0, g->w - 1, "tarry view: keys and symbols", bar);
 	if (h->note) {
 		title(&pg, "This recording is incomplete");
 		para(&pg, 3, h->note, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	if (h->scope) {
-		title(&pg, "What this recording can tell");
+		title(&pg, "What this recording covers");
 		para(&pg, 3, h->scope, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	keys(&pg);
@@ -172,7 +173,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	signs(&pg);
 	h->lines = pg.line;
 	ty_grid_fill(g, 0, g->h - 1, g->w, 1, ' ', bar);
-	snprintf(text, sizeof(text), "%sq closes  %d-%d of %d",
+	snprintf(text, sizeof(text), "%sq close  %d-%d of %d",
 		 h->lines > h->page ? "j/k scroll  " : "", h->top + 1,
 		 h->top + h->page < h->lines ? h->top + h->page : h->lines, h->lines);
 	ty_grid_text(g, 1, g->h - 1, g->w - 1, text, bar);

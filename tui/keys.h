@@ -34,72 +34,74 @@ enum {
 #define TY_ACTIONS(X)                                                                              \
 	X(ZOOM_IN, "Time", "+zoom", "zoom in at the cursor")                                       \
 	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \
-	X(PAN_LEFT, "Time", "+pan", "pan a quarter of the window to earlier")                      \
-	X(PAN_RIGHT, "Time", "", "pan a quarter of the window to later")                           \
-	X(ALL, "Time", "all", "the whole recording")                                               \
-	X(ZOOM_SPAN, "Time", "fit", "fit the window to the selection, or the span at the cursor")  \
-	X(UNDO, "Time", "+undo", "back to the view before")                                        \
-	X(REDO, "Time", "", "forward to the view that was undone")                                 \
+	X(PAN_LEFT, "Time", "+pan", "pan left by a quarter of the window")                         \
+	X(PAN_RIGHT, "Time", "", "pan right by a quarter of the window")                           \
+	X(ALL, "Time", "all", "show the whole recording")                                          \
+	X(ZOOM_SPAN, "Time", "fit",                                                                \
+	  "fit the window to the selection, or to the span at the cursor")                         \
+	X(UNDO, "Time", "+undo", "undo the last change of the window")                             \
+	X(REDO, "Time", "", "redo the last change of the window")                                  \
 	X(GOTO, "Time", "go to",                                                                   \
-	  "go to a time: 1.5 or 250ms from the start, +2ms or -2ms from "                          \
-	  "here, 14:03:22.5 by the clock")                                                         \
+	  "go to a time: 1.5 or 250ms from the start, +2ms or -2ms from the cursor, 14:03:22.5 "   \
+	  "as time of day")                                                                        \
 	X(TIME_FIRST, "Time", "", "go to the start of the recording")                              \
 	X(TIME_LAST, "Time", "", "go to the end of the recording")                                 \
-	X(CLOCK, "Time", "", "times from the start, as time of day, or in the trace clock")        \
-	X(LEFT, "Cursor", "", "one cell to earlier")                                               \
-	X(RIGHT, "Cursor", "", "one cell to later")                                                \
-	X(SPAN_PREV, "Cursor", "+span", "to the span before on this row")                          \
-	X(SPAN_NEXT, "Cursor", "", "to the next span on this row")                                 \
-	X(UP, "Cursor", "+rows", "one row up")                                                     \
-	X(DOWN, "Cursor", "", "one row down")                                                      \
-	X(PAGE_UP, "Cursor", "", "a page of rows up")                                              \
-	X(PAGE_DOWN, "Cursor", "", "a page of rows down")                                          \
+	X(CLOCK, "Time", "", "show times from the start, as time of day, or in the trace clock")   \
+	X(LEFT, "Cursor", "", "move one cell left")                                                \
+	X(RIGHT, "Cursor", "", "move one cell right")                                              \
+	X(SPAN_PREV, "Cursor", "+span", "go to the previous span of this row")                     \
+	X(SPAN_NEXT, "Cursor", "", "go to the next span of this row")                              \
+	X(UP, "Cursor", "+rows", "move one row up")                                                \
+	X(DOWN, "Cursor", "", "move one row down")                                                 \
+	X(PAGE_UP, "Cursor", "", "move one page up")                                               \
+	X(PAGE_DOWN, "Cursor", "", "move one page down")                                           \
 	X(FOLD, "Cursor", "fold",                                                                  \
-	  "fold or unfold a process, a thread's system calls, a CPU's interrupts and memory")      \
-	X(LINK_1, "Cursor", "", "follow link [1] of the details")                                  \
+	  "fold or unfold a process, the system calls of a thread, the interrupts and memory "     \
+	  "samples of a CPU")                                                                      \
+	X(LINK_1, "Cursor", "", "follow link [1] in the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
 	X(LINK_4, "Cursor", "", "follow link [4]")                                                 \
-	X(NEXT, "Findings", "+finding", "jump to the next stall, then to the next longest wait")   \
-	X(PREV, "Findings", "", "jump to the one before")                                          \
+	X(NEXT, "Findings", "+finding",                                                            \
+	  "jump to the next finding: stalls first, then the longest waits")                        \
+	X(PREV, "Findings", "", "jump to the previous finding")                                    \
 	X(OPEN, "Findings", "open",                                                                \
-	  "to the chosen finding; a row: fit the span, unfold, recolour")                          \
-	X(FOCUS, "Findings", "list", "between the rows and the list of findings")                  \
+	  "go to the selected finding; on a row: fit the span, unfold, or recolour")               \
+	X(FOCUS, "Findings", "list", "switch between the rows and the list of findings")           \
 	X(CHAIN, "Findings", "chain",                                                              \
-	  "what the span under the cursor waited for, back to the cause")                          \
+	  "show the wakeup chain of the span under the cursor, back to its root cause")            \
 	X(ARROWS, "Findings", "arrows",                                                            \
-	  "draw the chain of the span under the cursor: who ended each wait, row to row")          \
-	X(PATH, "Findings", "path", "lay the traced command's critical path over the rows")        \
+	  "draw the wakeup chain of the span under the cursor as arrows between rows")             \
+	X(PATH, "Findings", "path", "show the critical path of the traced command on the rows")    \
 	X(LEDGER, "Findings", "ledger",                                                            \
-	  "where the time of the row's thread or process went, elsewhere the traced command's: "   \
-	  "the selected time, or the window")                                                      \
+	  "ledger: where the time of this row's thread or process (else of the traced command) "   \
+	  "went")                                                                                  \
 	X(DIFF, "Findings", "diff",                                                                \
-	  "what was different then: the selected time, or the window, against the rest")           \
+	  "compare the selection, or the window, with the rest of the recording")                  \
 	X(SPECTRUM, "Findings", "latencies",                                                       \
-	  "spectrogram: how long waits, calls or requests took over time")                         \
-	X(LOG_NEXT, "Findings", "+log", "to the next line of the log files (--log)")               \
-	X(LOG_PREV, "Findings", "", "to the line before")                                          \
+	  "spectrogram: latencies of waits, system calls or block requests over time")             \
+	X(LOG_NEXT, "Findings", "+log", "go to the next log line (--log)")                         \
+	X(LOG_PREV, "Findings", "", "go to the previous log line")                                 \
 	X(CALLS, "Findings", "calls",                                                              \
-	  "unfold the thread's executed calls under its row (record --flow); again: fold them")    \
+	  "show or hide the executed function calls of the thread under its row (record --flow)")  \
 	X(INSNS, "Findings", "instructions",                                                       \
-	  "the thread's executed instructions and calls at the cursor (record --flow)")            \
-	X(MEMORY, "Findings", "", "memory samples of the recording; among them: the next table")   \
+	  "open the executed instructions of the thread at the cursor (record --flow)")            \
+	X(MEMORY, "Findings", "", "open the memory samples; in that view: the next table")         \
 	X(SEARCH, "Search", "search", "search: threads, processes, system calls, events, errors")  \
-	X(HIT_NEXT, "Search", "+hit", "to the next hit in the whole recording")                    \
-	X(HIT_PREV, "Search", "", "to the hit before")                                             \
-	X(FILTER, "Search", "filter", "show only the rows of threads that a search would find")    \
-	X(SELECT, "Selection", "select",                                                           \
-	  "select from here on; again: keep the selection as it is")                               \
+	X(HIT_NEXT, "Search", "+hit", "go to the next hit")                                        \
+	X(HIT_PREV, "Search", "", "go to the previous hit")                                        \
+	X(FILTER, "Search", "filter", "filter: show only the rows of threads that match a search") \
+	X(SELECT, "Selection", "select", "start a selection at the cursor; again: finish it")      \
 	X(STATS, "Selection", "statistics",                                                        \
-	  "statistics of the selection, or of the row in the window")                              \
+	  "statistics of the selection, or of this row in the window")                             \
 	X(EXPORT, "Selection", "export",                                                           \
-	  "write the selected time, or the window, to NAME.txt, .json or .dat")                    \
-	X(MARK, "Selection", "mark", "put a mark with a name at the cursor")                       \
-	X(MARK_JUMP, "Selection", "", "jump to a mark by its name; empty: to the next one")        \
+	  "export the selection, or the window, to NAME.txt, .json or .dat")                       \
+	X(MARK, "Selection", "mark", "set a named mark at the cursor")                             \
+	X(MARK_JUMP, "Selection", "", "jump to a mark by name; without a name: to the next one")   \
 	X(HELP, "Program", "help", "this help")                                                    \
 	X(BACK, "Program", "back",                                                                 \
-	  "close what is open; drop the selection; leave the list; else undo")                     \
-	X(REDRAW, "Program", "", "draw the screen afresh")                                         \
+	  "close the open page, drop the selection, leave the list; otherwise undo")               \
+	X(REDRAW, "Program", "", "redraw the screen")                                              \
 	X(QUIT, "Program", "quit", "quit")
 
 enum ty_action {

@@ -176,38 +176,38 @@ void ty_memory_help(struct ty_memory_view *v)
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
 		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
 		{TY_ACT_ZOOM_SPAN, TY_ACT_NONE, "fit the window to the selection"},
-		{TY_ACT_UNDO, TY_ACT_REDO, "the view before; forward again"},
-		{TY_ACT_LEFT, TY_ACT_RIGHT, "cursor, one cell"},
-		{TY_ACT_UP, TY_ACT_DOWN, "rows of the table; of the picture while selecting"},
+		{TY_ACT_UNDO, TY_ACT_REDO, "undo; redo a change of the window"},
+		{TY_ACT_LEFT, TY_ACT_RIGHT, "move the cursor by one cell"},
+		{TY_ACT_UP, TY_ACT_DOWN, "move in the table, or in the picture while selecting"},
 		{TY_ACT_FOCUS, TY_ACT_NONE,
-		 "picture: latencies, threads, CPUs, the accesses of the chosen line"},
-		{TY_ACT_FOLD, TY_ACT_NONE, "colours of strips: how many samples, or from how far"},
+		 "next picture: latencies, threads, CPUs, accesses to the chosen line"},
+		{TY_ACT_FOLD, TY_ACT_NONE, "colour strips by number of samples, or by data source"},
 		{TY_ACT_MEMORY, TY_ACT_NONE,
-		 "table: instructions, sources, pages, threads, shared lines"},
+		 "next table: instructions, sources, pages, threads, shared lines"},
 		{TY_ACT_SELECT, TY_ACT_NONE,
-		 "begin a rectangle; again: keep it (or drag with the mouse)"},
+		 "start a rectangle; again: finish it (or drag the mouse)"},
 		{TY_ACT_OPEN, TY_ACT_NONE,
-		 "the records of the rectangle, or of the cursor's column"},
-		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; else back"},
+		 "list the records of the rectangle, or of the cursor's column"},
+		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; otherwise go back"},
 		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
 	};
 	static const char *const signs[] = {
-		"Latencies: each row is a power of two of cycles. A cell's glyph tells how many",
+		"Latencies: each row is a power of two of cycles. A cell's glyph shows how many",
 		"samples (1, 2, 4, 16, 64 and more), its colour the farthest source of their data:",
 		"grey unknown, green a cache of this core, yellow memory, red another core.",
 		"",
 		"Strips: the height of a bar is the longest latency in it (up to 3, 15, 63, 255,",
-		"1023, 4095, 16383 cycles, or more); a dot: no latency recorded. The colour tells",
-		"how many samples (4, 16, 128 and more), or the farthest source (without colours",
-		"letters instead of bars: ? unknown, c cache, m memory, o another core).",
+		"1023, 4095, 16383 cycles, or more); a dot: no latency recorded. The colour shows",
+		"the number of samples (4, 16, 128 and more) or the farthest source (without",
+		"colours: letters instead of bars: ? unknown, c cache, m memory, o other core).",
 		"",
-		"A line's accesses: a row per thread, W where it wrote, r where it only read.",
+		"Accesses to a line: a row per thread, W where it wrote, r where it only read.",
 		"",
-		"All numbers are of samples: one in so many operations is recorded.",
+		"All numbers count samples: only one in many operations is sampled.",
 	};
 
 	ty_page_reset(&v->page);
-	snprintf(v->page.title, sizeof(v->page.title), "Memory samples: keys and signs");
+	snprintf(v->page.title, sizeof(v->page.title), "Memory samples: keys and symbols");
 	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
 	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)

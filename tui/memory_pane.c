@@ -243,10 +243,10 @@ static void draw_strips(struct ty_memory_view *v, struct ty_grid *g, const struc
 
 	if (!v->strips.n)
 		ty_grid_text(g, 1, y, g->w - 2,
-			     !h ? "looking through the samples"
+			     !h ? "reading the samples"
 			     : v->pane == TY_MEMORY_CPUS
-				     ? "no sample of this window tells its CPU"
-				     : "no sample of this window is of a known thread",
+				     ? "no sample in this window has a CPU number"
+				     : "no sample in this window has a known thread",
 			     ty_palette_role(p, TY_ROLE_DIM));
 	for (int r = 0; r < v->h && v->strip_top + r < (int)v->strips.n; r++) {
 		const struct ty_memory_strip *s = &v->strips.v[v->strip_top + r];
@@ -287,7 +287,7 @@ static void draw_line(struct ty_memory_view *v, struct ty_grid *g, const struct 
 		ty_grid_text(g, 1, y, g->w - 2,
 			     !cell	  ? "out of memory"
 			     : v->counted ? "no cache line is shared in this window"
-					  : "looking for shared cache lines",
+					  : "searching for shared cache lines",
 			     ty_palette_role(p, TY_ROLE_DIM));
 		free(cell);
 		return;

@@ -24,8 +24,8 @@ int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view *
 	*out = NULL;
 	if (sum.no_time == sum.samples)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: its memory samples have no time, so there is no time axis: "
-			       "tarry report %s memory sums them up",
+			       "%s: the memory samples have no timestamps, so there is no "
+			       "timeline; use tarry report %s memory",
 			       in->path, in->path);
 	v = calloc(1, sizeof(*v));
 	if (!v)

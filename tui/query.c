@@ -89,13 +89,13 @@ static int compile(struct ty_query *q, struct word *w, const char *re, struct ty
 	int r;
 
 	if (!*re)
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "an expression is missing in '%s'",
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' needs a pattern after the colon",
 			       q->text);
 	r = regcomp(&w->re, re, REG_EXTENDED | REG_NOSUB | (capital(re) ? 0 : REG_ICASE));
 	if (r) {
 		regerror(r, &w->re, why, sizeof(why));
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' is not a regular expression: %s",
-			       re, why);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
+			       "'%s' is not a valid regular expression: %s", re, why);
 	}
 	w->has_re = true;
 	return 0;
@@ -130,7 +130,7 @@ static int add_word(struct ty_query *q, char *s, struct ty_err *err)
 		w->field = LONGER;
 		if (ty_parse_duration(s + 1, &q->min_ns))
 			return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-				       "'%s' is not a length: write >10ms", s);
+				       "'%s' is not a duration (example: >10ms)", s);
 		return 0;
 	}
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -241,7 +241,7 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 	     s = strtok_r(NULL, " ", &save))
 		rc = add_word(q, s, err);
 	if (!rc && !q->n)
-		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "nothing to look for was typed");
+		rc = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "the search is empty");
 	free(words);
 	if (rc) {
 		ty_query_free(q);

@@ -356,7 +356,7 @@ static void draw_head(const struct draw *d, uint8_t kind, const uint32_t *ids, u
 	if (!h || h->done < h->n) {
 		char text[64];
 
-		snprintf(text, sizeof(text), h ? "%u %s: adding up..." : "%u %s: out of memory", n,
+		snprintf(text, sizeof(text), h ? "%u %s: computing..." : "%u %s: out of memory", n,
 			 kind == TY_TRACK_CPU ? "CPUs" : "threads");
 		ty_grid_elide(d->g, d->p, d->t->lay.cells_x + 1, d->y, d->n - 1, text,
 			      ty_palette_role(d->p, TY_ROLE_DIM));

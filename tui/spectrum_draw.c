@@ -96,7 +96,8 @@ static void scope_text(const struct ty_spectrum_view *v, char out[80])
 
 	if (v->scope == TY_SPEC_ALL)
 		snprintf(out, 80, "%s",
-			 w->tids_n || w->comms_n || w->cpus_n ? "what was chosen" : "all threads");
+			 w->tids_n || w->comms_n || w->cpus_n ? "the filtered threads"
+							      : "all threads");
 	else
 		snprintf(out, 80, "%s%s", v->scope == TY_SPEC_PROCESS ? "process " : "",
 			 ty_spec_who(v, v->of.thread, *v->on.cursor_ns, who));
@@ -112,7 +113,7 @@ static void draw_top(const struct ty_spectrum_view *v, struct ty_grid *g,
 
 	ty_grid_fill(g, 0, 0, g->w, 1, ' ', bar);
 	scope_text(v, scope);
-	snprintf(text, sizeof(text), "Latencies of %s, %s: %s from %s",
+	snprintf(text, sizeof(text), "Latency of %s, %s: %s from %s",
 		 ty_spec_name(v->on.in->arch, &v->kind, name), scope, ty_fmt_length(length, len),
 		 ty_time_text(v->m, *v->on.clock, vp->from_ns, length / 1000 + 1, at));
 	bar.attr |= TY_A_BOLD;
@@ -241,7 +242,7 @@ static void draw_panel(const struct ty_spectrum_view *v, struct ty_grid *g,
 		ty_grid_text(g, x, y, l->panel_w - 1, text, st);
 	}
 	if (s->untimed && y < end) {
-		snprintf(text, sizeof(text), "%" PRIu64 " without begin", s->untimed);
+		snprintf(text, sizeof(text), "%" PRIu64 " without start", s->untimed);
 		ty_grid_elide(g, p, x, y++, l->panel_w - 1, text, ty_palette_role(p, TY_ROLE_WARN));
 	}
 	/* A glyph and the least that it stands for; levels that nothing reaches are left out. */
@@ -288,7 +289,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 		name[32], who[TY_SPEC_WHO_MAX];
 
 	if (!s->n) {
-		snprintf(text, sizeof(text), "no %s whose begin is known in this window",
+		snprintf(text, sizeof(text), "no %s with a known start in this window",
 			 ty_spec_name(v->on.in->arch, &v->kind, name));
 		ty_grid_elide(g, p, 1, v->lay.details_y, g->w - 2, text,
 			      ty_palette_role(p, TY_ROLE_STRONG));
@@ -308,7 +309,7 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 			 ty_spec_who(v, s->worst.thread, s->worst.start_ns, who),
 			 ty_time_text(v->m, *v->on.clock, s->worst.start_ns, 1000, at));
 	else
-		snprintf(text, sizeof(text), "longest %s [1], p50 %s, p99 %s, %" PRIu64 " in all",
+		snprintf(text, sizeof(text), "longest %s [1], p50 %s, p99 %s, count %" PRIu64 "",
 			 ty_fmt_length(s->worst.end_ns - s->worst.start_ns, len),
 			 ty_fmt_duration(s->p50_ns, lo), ty_fmt_duration(s->p99_ns, hi), s->n);
 	ty_grid_elide(g, p, 1, v->lay.details_y + 1, g->w - 2, text,

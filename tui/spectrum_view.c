@@ -194,7 +194,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	free(v->kinds);
 	v->kinds = NULL;
 	v->kinds_n = 0;
-	v->no_kinds = "counting the kinds...";
+	v->no_kinds = "counting...";
 	k->v = NULL;
 	k->ask = ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
 	ty_background_start(&k->aside, v->on.in->aside, count_kinds, k);
@@ -209,7 +209,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 
 	ty_grid_clear(g);
 	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
-		snprintf(text, sizeof(text), "tarry needs a screen of %dx%d", TY_VIEW_MIN_W,
+		snprintf(text, sizeof(text), "tarry needs a terminal of %dx%d", TY_VIEW_MIN_W,
 			 TY_VIEW_MIN_H);
 		ty_grid_text(g, 0, 0, g->w, text, (struct ty_style){0});
 		return;
@@ -285,7 +285,7 @@ static void step(struct ty_spectrum_view *v, int by)
 			return;
 		}
 	}
-	say(v, "no further cell of this row holds anything");
+	say(v, "the other cells of this row are empty");
 }
 
 static void select_cells(struct ty_spectrum_view *v)
@@ -333,7 +333,7 @@ static void next_kind(struct ty_spectrum_view *v, int by)
 	uint32_t i = 0, n = v->kinds_n;
 
 	if (v->no_kinds) {
-		say(v, "no other kind: %s", v->no_kinds);
+		say(v, "no other kind of latency: %s", v->no_kinds);
 		return;
 	}
 	while (i < n && !ty_spec_same(&v->kinds[i].kind, &v->kind))
@@ -345,7 +345,8 @@ static void next_kind(struct ty_spectrum_view *v, int by)
 static void next_scope(struct ty_spectrum_view *v)
 {
 	if (v->on.thread == TY_NONE) {
-		say(v, "whose: leave, and put the cursor on the row of a thread first");
+		say(v,
+		    "to choose a thread or process: go back and put the cursor on its row first");
 		return;
 	}
 	v->scope = v->scope == TY_SPEC_ALL	 ? TY_SPEC_PROCESS
@@ -373,17 +374,17 @@ static enum ty_view_result kinds_page(struct ty_spectrum_view *v)
 	char name[32], d[3][TY_DURATION_MAX];
 
 	if (v->no_kinds) {
-		say(v, "no kinds to list: %s", v->no_kinds);
+		say(v, "nothing to list: %s", v->no_kinds);
 		return TY_VIEW_CHANGED;
 	}
 	ty_page_reset(&v->page);
 	v->page_of_kinds = true;
-	snprintf(v->page.title, sizeof(v->page.title), "Latencies of what?");
+	snprintf(v->page.title, sizeof(v->page.title), "Choose a kind of latency");
 	for (uint32_t i = 0; i < v->kinds_n; i++) {
 		const struct ty_spec_kind_sum *k = &v->kinds[i];
 
 		ty_page_add(&v->page, k->kind.of == TY_SPEC_CALL ? TY_ROLE_TEXT : TY_ROLE_STRONG,
-			    "%-20s %9" PRIu64 "  mean %9s  longest %9s  in all %9s",
+			    "%-20s %9" PRIu64 "  mean %9s  longest %9s  sum %9s",
 			    ty_spec_name(v->on.in->arch, &k->kind, name), k->n,
 			    ty_fmt_duration(k->n ? k->total_ns / k->n : 0, d[0]),
 			    ty_fmt_duration(k->max_ns, d[1]), ty_fmt_duration(k->total_ns, d[2]));
@@ -408,7 +409,7 @@ static enum ty_view_result listed(struct ty_spectrum_view *v)
 	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX], who[TY_SPEC_WHO_MAX];
 
 	if (l->rc || !l->n) {
-		say(v, l->rc ? "out of memory for the list" : "nothing is in this cell");
+		say(v, l->rc ? "out of memory for the list" : "this cell is empty");
 		free(l->v);
 		l->v = NULL;
 		return TY_VIEW_CHANGED;
@@ -440,7 +441,7 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	struct ty_spec_box b = ty_spec_box(v);
 
 	if (!ty_spec_is_counted(v) || !ty_spec_count(v, &b)) {
-		say(v, "nothing is in this %s", v->sel ? "rectangle" : "cell");
+		say(v, "this %s is empty", v->sel ? "rectangle" : "cell");
 		return TY_VIEW_CHANGED;
 	}
 	if (ty_background_stop(&l->aside))
@@ -492,8 +493,8 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_PAN_RIGHT: pan(v, 1); break;
 	case TY_ACT_ALL: ty_viewport_jump(vp, vp->start_ns, vp->end_ns); break;
 	case TY_ACT_ZOOM_SPAN: zoom_box(v); break;
-	case TY_ACT_UNDO: undo(v, ty_viewport_undo, "this is the first view"); break;
-	case TY_ACT_REDO: undo(v, ty_viewport_redo, "nothing was undone"); break;
+	case TY_ACT_UNDO: undo(v, ty_viewport_undo, "nothing to undo"); break;
+	case TY_ACT_REDO: undo(v, ty_viewport_redo, "nothing to redo"); break;
 	case TY_ACT_TIME_FIRST:
 		*v->on.cursor_ns = vp->start_ns;
 		ty_viewport_follow(vp, vp->start_ns);
@@ -521,14 +522,14 @@ static enum ty_view_result act(void *self, enum ty_action a)
 	case TY_ACT_LINK_1:
 		if (ty_spec_is_counted(v) && v->s.n)
 			return lead(v, v->s.worst.thread, v->s.worst.start_ns);
-		say(v, "nothing is counted here");
+		say(v, "nothing to count here");
 		break;
 	case TY_ACT_HELP: drop_listing(v); return TY_VIEW_HELP;
 	case TY_ACT_REDRAW: return TY_VIEW_REDRAW;
 	case TY_ACT_BACK: return back(v);
 	case TY_ACT_SPECTRUM:
 	case TY_ACT_QUIT: return TY_VIEW_CLOSE;
-	default: say(v, "this key works in the timeline: q goes back there"); break;
+	default: say(v, "this key works in the timeline only: q goes back there"); break;
 	}
 	if (*v->on.cursor_ns < vp->from_ns)
 		*v->on.cursor_ns = vp->from_ns;

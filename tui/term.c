@@ -164,8 +164,8 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 	if (!t->screen) {
 		ty_term_close(t);
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "terminal type '%s' is not known here; set TERM to one that is "
-			       "(xterm-256color), or use --print",
+			       "unknown terminal type '%s'. Set TERM to a known one "
+			       "(xterm-256color) or use --print",
 			       term ? term : "");
 	}
 	set_term(t->screen);
@@ -175,8 +175,8 @@ int ty_term_open(struct ty_term **out, struct ty_err *err)
 		t->screen = NULL;
 		ty_term_close(t);
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "terminal type '%s' cannot move its cursor, which the timeline "
-			       "needs; set TERM to what the terminal really is, or use --print",
+			       "terminal type '%s' cannot position the cursor. Set TERM to the "
+			       "type of this terminal or use --print",
 			       term ? term : "");
 	}
 	cbreak();

@@ -7,7 +7,7 @@ static void undo(struct ty_timeline *t)
 	if (ty_viewport_undo(&t->vp))
 		ty_timeline_restore(t);
 	else
-		ty_timeline_say(t, "this is the first view");
+		ty_timeline_say(t, "nothing to undo");
 }
 
 static void redo(struct ty_timeline *t)
@@ -15,7 +15,7 @@ static void redo(struct ty_timeline *t)
 	if (ty_viewport_redo(&t->vp))
 		ty_timeline_restore(t);
 	else
-		ty_timeline_say(t, "nothing was undone");
+		ty_timeline_say(t, "nothing to redo");
 }
 
 static void follow_link(struct ty_timeline *t, int link)
@@ -24,8 +24,8 @@ static void follow_link(struct ty_timeline *t, int link)
 
 	if (i >= t->links_n) {
 		ty_timeline_say(t,
-				t->links_n ? "the details have no link [%u]"
-					   : "the details under the cursor have no links",
+				t->links_n ? "there is no link [%u] in the details"
+					   : "there are no links in the details",
 				i + 1);
 		return;
 	}
@@ -47,16 +47,16 @@ static void next_clock(struct ty_timeline *t)
 
 	if (t->clock == TY_CLOCK_START && wall) {
 		t->clock = TY_CLOCK_WALL;
-		ty_timeline_say(t, "times are local time of day; T: the trace clock");
+		ty_timeline_say(t, "times are local time of day; press T for the trace clock");
 	} else if (t->clock != TY_CLOCK_TRACE) {
 		t->clock = TY_CLOCK_TRACE;
-		ty_timeline_say(t,
-				wall ? "times are of the trace clock; T: from the start"
-				     : "times are of the trace clock (the recording does not say "
-				       "the time of day); T: from the start");
+		ty_timeline_say(
+			t, wall ? "times are in the trace clock; press T for times from the start"
+				: "times are in the trace clock (the recording has no time of "
+				  "day); press T for times from the start");
 	} else {
 		t->clock = TY_CLOCK_START;
-		ty_timeline_say(t, "times count from the start");
+		ty_timeline_say(t, "times are from the start");
 	}
 }
 

@@ -246,12 +246,12 @@ void ty_timeline_calls(struct ty_timeline *t)
 	char who[TY_WHO_MAX];
 
 	if (!t->in->flow) {
-		ty_timeline_say(t, "no executed instructions in this recording: record --flow, or "
-				   "--flow=step where there is no Intel PT");
+		ty_timeline_say(t, "this recording has no executed instructions: record with "
+				   "--flow, or --flow=step without Intel PT");
 		return;
 	}
 	if (thread == TY_NONE) {
-		ty_timeline_say(t, "calls are a thread's: put the cursor on its row");
+		ty_timeline_say(t, "put the cursor on the row of a thread to see its calls");
 		return;
 	}
 	if (ty_tracks_calls_at(&t->tracks, thread) != TY_NONE) {
@@ -259,14 +259,18 @@ void ty_timeline_calls(struct ty_timeline *t)
 			at.row_kind = TY_ROW_THREAD;
 		ty_tracks_calls(&t->tracks, thread, 0);
 	} else if (!ty_tracks_calls(&t->tracks, thread, 1)) {
-		ty_timeline_say(t, "the calls of %u threads are unfolded: fold one of them first",
+		ty_timeline_say(t,
+				"the calls of %u threads are shown, which is the limit: hide one "
+				"of them first",
 				TY_TRACKS_FLOW);
 		return;
 	} else {
 		t->calls.of[ty_tracks_calls_at(&t->tracks, thread)].made = false;
-		ty_timeline_say(t, "executed calls of %s%s; I folds them, i shows the instructions",
+		ty_timeline_say(t, "executed calls of %s%s; I hides them, i shows the instructions",
 				ty_timeline_who(t, thread, t->cursor_ns, who),
-				t->in->flow->software ? " (software: the stepper's time)" : "");
+				t->in->flow->software
+					? " (single-stepped: times are not the program's own)"
+					: "");
 		/* As many rows as there are are to be seen. */
 		t->below = ROWS_MOST;
 	}
@@ -378,9 +382,9 @@ void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struc
 	else if (c->rc)
 		why = c->err.msg;
 	else if (c->wide && r->sub)
-		why = "above: packets of executed instructions; zoom in for calls";
+		why = "above: trace packets per cell; zoom in for calls";
 	else if (!c->wide && !steps(c))
-		why = "no executed instruction of this thread is known here";
+		why = "no executed instruction of this thread was recorded here";
 	if (why) {
 		if (!r->sub || (c->wide && r->sub == 1))
 			ty_grid_elide(g, p, a.x + 1, y, a.w - 1, why,
@@ -428,7 +432,7 @@ void ty_timeline_calls_text(const struct ty_timeline *t, uint32_t thread, char *
 		snprintf(out, n, "%" PRIu64 " bytes of packets in this window: zoom in for calls",
 			 packets(c, t->vp.from_ns, t->vp.to_ns));
 	else
-		snprintf(out, n, "no executed instruction is known before the cursor");
+		snprintf(out, n, "no executed instruction was recorded before the cursor");
 }
 
 void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *out, size_t n)
@@ -438,9 +442,9 @@ void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *
 
 	snprintf(out, n, "%s%s; i: the instructions; Space folds",
 		 t->in->flow->software
-			 ? "software: the time is the stepper's"
-			 : "times are those of the packets, between them spread evenly",
-		 cut ? "; not all of the window is decoded: zoom in" : "");
+			 ? "single-stepped: times are not the program's own"
+			 : "times come from trace packets and are interpolated between them",
+		 cut ? "; only a part of the window is decoded: zoom in" : "");
 }
 
 const struct ty_layer ty_calls_layer = {

@@ -26,7 +26,7 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 	char who[TY_WHO_MAX], len[TY_TIME_MAX];
 
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
-	ty_page_add(&t->page, TY_ROLE_ACCENT, "In all, %s with %s:", ty_fmt_length(r->ns, len),
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "Total %s with %s:", ty_fmt_length(r->ns, len),
 		    ty_timeline_who(t, r->thread, p->seg.v[r->seg].start_ns, who));
 	for (unsigned w = 0; w < TY_SEG_WHATS; w++)
 		if (r->what_ns[w])
@@ -35,7 +35,7 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 				    ty_seg_text((enum ty_seg_what)w));
 	if (p->cut)
 		ty_page_add(&t->page, TY_ROLE_WARN,
-			    "The path has more parts than are kept: its beginning is missing.");
+			    "The path is too long to show: its beginning is missing.");
 }
 
 /* A page is made at once when that takes no longer than a key may. */
@@ -124,7 +124,7 @@ static bool chain_page(struct ty_timeline *t, struct ty_asked *a)
 	uint32_t n;
 
 	if (root.thread == TY_NONE) {
-		ty_timeline_say(t, "nothing is known of what went on behind this wait");
+		ty_timeline_say(t, "nothing was recorded about the cause of this wait");
 		return false;
 	}
 	n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
@@ -161,7 +161,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 		return false;
 	}
 	ty_page_reset(&t->page);
-	snprintf(t->page.title, sizeof(t->page.title), "Chain behind %s %s for %s from %s",
+	snprintf(t->page.title, sizeof(t->page.title), "Wakeup chain of %s %s for %s from %s",
 		 ty_timeline_who(t, thread, s.start_ns, who),
 		 track.kind == TY_TRACK_SYSCALLS ? "in a system call"
 						 : ty_state_name((enum ty_state)s.state),
@@ -208,7 +208,7 @@ static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
 	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], many[32] = "";
 
 	if (!l->n) {
-		ty_timeline_say(t, "%s did not live then",
+		ty_timeline_say(t, "%s did not exist then",
 				l->thread == TY_NONE ? "the command"
 				: process	     ? "the process"
 						     : "the thread");
@@ -219,8 +219,8 @@ static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
 	snprintf(t->page.title, sizeof(t->page.title), "Ledger of %s%s: %s%s from %s",
 		 process ? "process " : "",
 		 l->thread == TY_NONE && l->inferred
-			 ? "the command, back from its exit, in part inferred"
-		 : l->thread == TY_NONE ? "the command, back from its exit"
+			 ? "the command (critical path), partly inferred"
+		 : l->thread == TY_NONE ? "the command (critical path)"
 					: ty_timeline_who(t, l->thread, a->window.from_ns, who),
 		 ty_fmt_length(l->total_ns, len), many,
 		 ty_timeline_at(t, l->start_ns, (a->window.to_ns - a->window.from_ns) / 1000 + 1,
@@ -237,18 +237,18 @@ static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
 		}
 	}
 	ty_page_add(&t->page, TY_ROLE_DIM,
-		    "%12s        in all; Enter goes to the longest span of a row",
+		    "%12s        total; Enter goes to the longest span of a row",
 		    ty_fmt_length(l->total_ns, len));
 	return true;
 }
 
 static const struct ty_question the_ledger = {.name = "ledger",
-					      .doing = "adding up the ledger",
+					      .doing = "computing the ledger",
 					      .make = make_ledger,
 					      .page = ledger_page,
 					      .forget = forget_ledger};
 static const struct ty_question the_process_ledger = {.name = "ledger",
-						      .doing = "adding up the ledger",
+						      .doing = "computing the ledger",
 						      .make = make_process_ledger,
 						      .page = ledger_page,
 						      .forget = forget_ledger};
@@ -262,7 +262,7 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 	bool process = r && r->kind == TY_ROW_PROCESS;
 
 	if (!t->in->explain) {
-		ty_timeline_say(t, "there is nothing to make a ledger of");
+		ty_timeline_say(t, "no thread to show a ledger for");
 		return false;
 	}
 	if (process)
@@ -271,7 +271,8 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 		       r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
 		thread = r->id;
 	else if (!t->in->explain->command_tid) {
-		ty_timeline_say(t, "a ledger is a thread's or a process's: go to its row");
+		ty_timeline_say(
+			t, "put the cursor on the row of a thread or process to see its ledger");
 		return false;
 	}
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);

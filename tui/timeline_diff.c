@@ -21,8 +21,7 @@ static bool page(struct ty_timeline *t, struct ty_asked *a)
 	uint32_t i;
 
 	if (d->in_lost || d->out_lost)
-		ty_page_add(&t->page, TY_ROLE_LOST,
-			    "events were lost %s: rates there may be too low",
+		ty_page_add(&t->page, TY_ROLE_LOST, "events were lost %s: its rates may be too low",
 			    !d->out_lost  ? "in this part"
 			    : !d->in_lost ? "in the rest"
 					  : "in both");
@@ -38,16 +37,15 @@ static bool page(struct ty_timeline *t, struct ty_asked *a)
 			    ty_diff_kind_name((enum ty_diff_kind)r->kind), r->what);
 	}
 	if (!i)
-		ty_page_add(&t->page, TY_ROLE_TEXT, "nothing differs by more than chance");
-	ty_page_add(
-		&t->page, TY_ROLE_DIM,
-		"per second; ranked by what each adds to the change of its kind; %u that chance "
-		"explains are left out",
-		d->n - i);
+		ty_page_add(&t->page, TY_ROLE_TEXT, "no difference beyond chance");
+	ty_page_add(&t->page, TY_ROLE_DIM,
+		    "rates per second, ranked by share of the change of their kind; %u that may be "
+		    "chance are hidden",
+		    d->n - i);
 	return true;
 }
 
-static const struct ty_question the_difference = {.name = "what was different",
+static const struct ty_question the_difference = {.name = "differences",
 						  .doing = "comparing with the rest",
 						  .make = make,
 						  .page = page,
@@ -65,14 +63,13 @@ bool ty_timeline_diff(struct ty_timeline *t)
 	if (to > t->vp.end_ns)
 		to = t->vp.end_ns;
 	if (!t->in->explain || to - from >= t->vp.end_ns - t->vp.start_ns) {
-		ty_timeline_say(t,
-				"this is the whole recording: zoom in, or select (v), what is to "
-				"be compared with the rest");
+		ty_timeline_say(t, "zoom in or select (v) a part: it is compared with the rest of "
+				   "the recording");
 		return false;
 	}
 	ty_page_reset(&t->page);
 	snprintf(t->page.title, sizeof(t->page.title),
-		 "What was different: %s from %s against the other %s",
+		 "Differences: %s from %s compared with the other %s",
 		 ty_fmt_length(to - from, len[0]),
 		 ty_timeline_at(t, from, (to - from) / 1000 + 1, at),
 		 ty_fmt_length(t->vp.end_ns - t->vp.start_ns - (to - from), len[1]));

@@ -200,19 +200,19 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 	headline(g, p, l->list_y,
 		 t->partial		   ? "No stalls yet"
 		 : t->hunting.aside.on	   ? "Finding stalls..."
-		 : t->findings.unsearched  ? "The longest waits; for stalls: tarry report"
+		 : t->findings.unsearched  ? "The longest waits; tarry report shows stalls"
 		 : !t->findings.stalls.n   ? "No stalls; the longest waits"
-		 : t->findings.traced_only ? "Stalls, then the longest waits of what was traced"
+		 : t->findings.traced_only ? "Stalls, then the longest waits of traced threads"
 					   : "Stalls, then the longest waits",
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
-			     t->rest.failed ? "only the begin of the recording could be indexed"
-			     : t->partial   ? "they are looked for when all of the recording is "
-					      "indexed; this is its begin"
+			     t->rest.failed ? "only the beginning of the recording could be indexed"
+			     : t->partial   ? "stalls are searched when the whole recording is "
+					      "indexed; this is its beginning"
 			     : t->hunting.aside.on
-				     ? "the whole recording is searched; all keys work meanwhile"
-				     : "none: nobody waited, or no scheduling was recorded",
+				     ? "searching the whole recording; all keys work meanwhile"
+				     : "none: no thread waited, or no scheduling was recorded",
 			     ty_palette_role(p, TY_ROLE_DIM));
 	for (int i = 0; i < l->list_h - 1 && t->list_top + (uint32_t)i < t->findings.n; i++)
 		draw_wait(t, g, p, l->list_y + 1 + i, t->list_top + (uint32_t)i);
@@ -352,8 +352,8 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 
 	ty_grid_clear(g);
 	if (g->w < TY_VIEW_MIN_W || g->h < TY_VIEW_MIN_H) {
-		snprintf(text, sizeof(text), "tarry needs a screen of %dx%d; this one is %dx%d",
-			 TY_VIEW_MIN_W, TY_VIEW_MIN_H, g->w, g->h);
+		snprintf(text, sizeof(text), "tarry needs %dx%d; this is %dx%d", TY_VIEW_MIN_W,
+			 TY_VIEW_MIN_H, g->w, g->h);
 		ty_grid_wrap(g, p, 0, 0, g->h, g->w, text, (struct ty_style){0});
 		return;
 	}

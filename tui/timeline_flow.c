@@ -52,12 +52,12 @@ bool ty_timeline_flow(struct ty_timeline *t)
 				.aside = t->in->aside};
 
 	if (!on.in) {
-		ty_timeline_say(t, "no executed instructions in this recording: record --flow, or "
-				   "--flow=step where there is no Intel PT");
+		ty_timeline_say(t, "this recording has no executed instructions: record with "
+				   "--flow, or --flow=step without Intel PT");
 		return false;
 	}
 	if (thread == TY_NONE) {
-		ty_timeline_say(t, "instructions are a thread's: put the cursor on its row");
+		ty_timeline_say(t, "put the cursor on the row of a thread to see its instructions");
 		return false;
 	}
 	ty_timeline_calls_stop(t);

@@ -64,7 +64,7 @@ static void draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palet
 	sign.attr |= TY_A_BOLD;
 	if (!log->line.n) {
 		ty_grid_elide(g, p, l->cells_x, l->log_y, l->cells_w,
-			      "no line of the log lies within the recording", dim);
+			      "the log has no line within the recording", dim);
 		return;
 	}
 	at = ty_log_after(log, t->vp.from_ns);
@@ -146,8 +146,8 @@ void ty_timeline_log_step(struct ty_timeline *t, int by)
 	size_t i, n;
 
 	if (!log || !log->line.n) {
-		ty_timeline_say(t, log ? "no line of the log lies within the recording"
-				       : "no log file was given: tarry view FILE --log LOG");
+		ty_timeline_say(t, log ? "the log has no line within the recording"
+				       : "no log file: start with tarry view FILE --log LOG");
 		return;
 	}
 	n = log->line.n;

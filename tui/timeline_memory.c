@@ -168,9 +168,9 @@ void ty_timeline_memory_colours(const struct ty_timeline *t, char *what, char *o
 		what, n, "%s",
 		source ? "colours: ? grey unknown, c green own cache, m yellow memory, o red other "
 			 "core"
-		       : "colours: how many samples (4, 16, 128 and more)");
+		       : "colours: number of samples (4, 16, 128 and more)");
 	snprintf(other, n, "Enter: colours by %s; Space folds",
-		 source ? "how many samples" : "the farthest source");
+		 source ? "number of samples" : "the farthest source");
 }
 
 void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
@@ -188,7 +188,7 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 	heat = strip_of(t, r, &strip);
 	if (!heat) {
 		ty_grid_text(g, t->lay.cells_x, y, t->lay.cells_w,
-			     m->cpus_failed ? "out of memory" : "looking through the samples",
+			     m->cpus_failed ? "out of memory" : "reading the samples",
 			     ty_palette_role(p, TY_ROLE_DIM));
 		return;
 	}
@@ -203,7 +203,7 @@ void ty_timeline_memory_row(struct ty_timeline *t, struct ty_grid *g, const stru
 void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r, char *out,
 			     size_t n)
 {
-	static const char *const far[] = {"not told", "a cache of its own core's", "memory",
+	static const char *const far[] = {"unknown", "a cache of the same core", "memory",
 					  "another core or socket"};
 	uint32_t strip, w = ty_timeline_cells(t), x = ty_viewport_column(&t->vp, t->cursor_ns, w);
 	uint64_t from = ty_viewport_edge(&t->vp, x, w), to = ty_viewport_edge(&t->vp, x + 1, w);
@@ -223,12 +223,11 @@ void ty_timeline_memory_text(const struct ty_timeline *t, const struct ty_row *r
 			 c.n, c.n == 1 ? "" : "s", lat, far[c.far]);
 	else if (heat)
 		snprintf(out, n,
-			 "no memory sample in this cell: they are samples, one in so many "
-			 "operations");
+			 "no memory sample in this cell (only one in many operations is sampled)");
 	else
 		snprintf(out, n, "%s",
 			 t->memory.cpus_failed ? "out of memory for the CPUs' strips"
-					       : "the samples are being looked through");
+					       : "reading the samples");
 }
 
 bool ty_timeline_memory_open(struct ty_timeline *t)
@@ -239,15 +238,15 @@ bool ty_timeline_memory_open(struct ty_timeline *t)
 	struct ty_err err;
 
 	if (m->aside.on) {
-		ty_timeline_say(t, "the memory samples are still being read");
+		ty_timeline_say(t, "still reading the memory samples");
 		return false;
 	}
 	if (!m->heat) {
 		if (m->rc && m->rc != -TY_ENOTFOUND)
 			ty_timeline_say(t, "%s", m->err.msg);
 		else
-			ty_timeline_say(t, "no memory samples in this recording: record them with "
-					   "--memory, or view a perf.data file that holds some");
+			ty_timeline_say(t, "this recording has no memory samples: record with "
+					   "--memory, or view a perf.data file that has some");
 		return false;
 	}
 	if (!m->view) {

@@ -110,7 +110,7 @@ void ty_timeline_to_finding(struct ty_timeline *t)
 	char who[TY_WHO_MAX];
 
 	if (t->finding >= t->findings.n) {
-		ty_timeline_say(t, "nothing is in the list");
+		ty_timeline_say(t, "the list is empty");
 		return;
 	}
 	f = &t->findings.v[t->finding];
@@ -143,18 +143,17 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by)
 {
 	uint32_t n = t->findings.n;
 
-	if (ty_timeline_indexing_waits(t, "stalls are looked for")) {
+	if (ty_timeline_indexing_waits(t, "searching for stalls")) {
 		t->wanted = by;
 		return;
 	}
 	if (t->hunting.aside.on) {
 		t->wanted = by;
-		ty_timeline_say(t, "stalls are still being looked for: goes there when they are "
-				   "found");
+		ty_timeline_say(t, "still searching for stalls: will go to the first one found");
 		return;
 	}
 	if (!n) {
-		ty_timeline_say(t, "nothing is in the list");
+		ty_timeline_say(t, "the list is empty");
 		return;
 	}
 	/* The first step goes to the first one: nothing was visited yet. */
@@ -323,7 +322,7 @@ void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uin
 	ty_timeline_visit(t, TY_NONE, at_ns);
 	row = ty_tracks_reveal_row(&t->tracks, kind, id);
 	if (row == TY_NONE) {
-		ty_timeline_say(t, "its row is not among those that were chosen");
+		ty_timeline_say(t, "its row is hidden by the filter or by --tid, --comm or --cpu");
 		return;
 	}
 	t->row = row;
@@ -356,5 +355,5 @@ void ty_timeline_back(struct ty_timeline *t)
 	else if (ty_viewport_undo(&t->vp))
 		ty_timeline_restore(t);
 	else
-		ty_timeline_say(t, "this is the first view");
+		ty_timeline_say(t, "nothing to undo");
 }

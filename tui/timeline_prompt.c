@@ -25,14 +25,14 @@ const char *ty_timeline_question(const struct ty_timeline *t, char names[TY_QUES
 	switch (t->prompt) {
 	case TY_PROMPT_GOTO: return "go to (1.5, 250ms, +2ms, -2ms, 14:03:22.5): ";
 	case TY_PROMPT_SEARCH: return "search (name, call:, error:, state:, event:, tid:, >10ms): ";
-	case TY_PROMPT_FILTER: return "show only rows with (as in a search; Enter: all): ";
+	case TY_PROMPT_FILTER: return "show only threads matching (empty: all): ";
 	case TY_PROMPT_EXPORT:
-		return t->sel.on ? "export the selected time to (NAME.txt, .json or .dat): "
+		return t->sel.on ? "export the selection to (NAME.txt, .json or .dat): "
 				 : "export the window to (NAME.txt, .json or .dat): ";
-	case TY_PROMPT_MARK: return "name of the mark (Enter: the next letter): ";
+	case TY_PROMPT_MARK: return "name of the mark (empty: the next letter): ";
 	case TY_PROMPT_MARK_JUMP:
 		n = (size_t)snprintf(names, TY_QUESTION_MAX,
-				     "jump to mark (Enter: the next; there");
+				     "jump to mark (empty: the next; there");
 		for (size_t i = 0; i < t->marks.n; i++)
 			if (n + strlen(t->marks.v[i].name) + 12 < TY_QUESTION_MAX)
 				n += (size_t)snprintf(names + n, TY_QUESTION_MAX - n, " %s",
@@ -50,19 +50,20 @@ static bool clock_time(struct ty_timeline *t, const char *s, uint64_t *at)
 	int r;
 
 	if (!ty_model_realtime(t->m, t->vp.start_ns, &real)) {
-		ty_timeline_say(t, "the recording does not say what the clock was; give seconds "
-				   "from the start");
+		ty_timeline_say(t, "the recording has no time of day; give seconds from the start");
 		return false;
 	}
 	r = ty_wall_time(s, real, t->vp.end_ns - t->vp.start_ns, &real);
 	if (r < 0)
-		ty_timeline_say(t,
-				"'%s' is not a clock time: write 14:03:22.5 or "
-				"2026-05-06T14:03:22.5Z",
-				s);
-	else if (r)
 		ty_timeline_say(
-			t, "the local time '%s' is there twice, or not at all: write its zone", s);
+			t,
+			"'%s' is not a time of day (examples: 14:03:22.5, 2026-05-06T14:03:22.5Z)",
+			s);
+	else if (r)
+		ty_timeline_say(t,
+				"the local time '%s' is ambiguous or does not exist (clock "
+				"change): add its zone",
+				s);
 	else if (!ty_log_trace_time(t->m, TY_LOG_REALTIME, real, at))
 		*at = UINT64_MAX; /* far outside */
 	return !r;
@@ -82,7 +83,8 @@ static void go_to(struct ty_timeline *t)
 		if (!clock_time(t, s, &d))
 			return;
 	} else if (ty_parse_duration(s, &d)) {
-		ty_timeline_say(t, "'%s' is not a time: write 1.5, 250ms, +2ms, -2ms or 14:03:22.5",
+		ty_timeline_say(t,
+				"'%s' is not a time (examples: 1.5, 250ms, +2ms, -2ms, 14:03:22.5)",
 				t->input);
 		return;
 	}
@@ -95,7 +97,7 @@ static void go_to(struct ty_timeline *t)
 		at = sign == '-' ? at - d : at + d;
 	}
 	if (outside) {
-		ty_timeline_say(t, "%s lies outside the recording, which is %s long", t->input,
+		ty_timeline_say(t, "%s is outside the recording, which is %s long", t->input,
 				ty_fmt_length(t->vp.end_ns - t->vp.start_ns, text));
 		return;
 	}
@@ -112,7 +114,7 @@ static void export_to(struct ty_timeline *t)
 		return;
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
 	if (!t->in->export_start)
-		ty_timeline_say(t, "nothing can be written from here");
+		ty_timeline_say(t, "export is not available here");
 	else if (t->in->export_start(t->in->export, t->input, from, to, &err))
 		ty_timeline_say(t, "%s", err.msg);
 	else

@@ -33,7 +33,7 @@ void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 	struct ty_hit from = {.at_ns = t->cursor_ns, .ord = backward ? 0 : UINT64_MAX};
 
 	if (!t->query) {
-		ty_timeline_say(t, "nothing was searched for yet: / searches");
+		ty_timeline_say(t, "no search yet: press / to search");
 		return;
 	}
 	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
@@ -109,8 +109,8 @@ static bool hit_found(struct ty_timeline *t)
 	const struct ty_search *s = &t->search;
 
 	if (!s->found) {
-		ty_timeline_say(t, "'%s' is nowhere in %s", ty_query_text(t->query),
-				t->partial ? "what is indexed so far" : "the recording");
+		ty_timeline_say(t, "'%s' not found in %s", ty_query_text(t->query),
+				t->partial ? "the part indexed so far" : "the recording");
 		return false;
 	}
 	t->vp.here = ty_timeline_place(t);
@@ -120,8 +120,8 @@ static bool hit_found(struct ty_timeline *t)
 	show_hit_row(t, &s->hit);
 	say_hit(t, &s->hit,
 		!s->wrapped   ? ""
-		: s->backward ? "round the start, from the end: "
-			      : "round the end, from the start: ");
+		: s->backward ? "wrapped to the end: "
+			      : "wrapped to the start: ");
 	return false;
 }
 
@@ -207,7 +207,7 @@ static bool filtered(struct ty_timeline *t)
 	ty_tracks_filter_end(&t->tracks);
 	t->vp.here = at;
 	ty_timeline_restore(t);
-	ty_timeline_say(t, "%u of %u threads are shown; f and Enter shows all again",
+	ty_timeline_say(t, "%u of %u threads shown; press f, then Enter, to show all",
 			t->tracks.threads - t->tracks.hidden_n, t->tracks.threads);
 	return false;
 }

@@ -104,7 +104,7 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 	uint32_t row;
 
 	if (!t->marks.n) {
-		ty_timeline_say(t, "there is no mark yet: m sets one");
+		ty_timeline_say(t, "no mark yet: press m to set one");
 		return;
 	}
 	if (*name) {

@@ -60,7 +60,7 @@ void ty_timeline_stats(struct ty_timeline *t)
 	for (uint32_t row = first; !rc && row <= last && row < t->tracks.rows.n; row++)
 		rc = add_row(t, &v, row, first);
 	if (!rc && !v.n) {
-		ty_timeline_say(t, "this row holds nothing to count: unfold it, or select others");
+		ty_timeline_say(t, "this row has nothing to count: unfold it or select other rows");
 		return;
 	}
 	ty_range_stats_free(t->stats);
@@ -104,7 +104,7 @@ static bool stats_done(struct ty_timeline *t)
 
 	v = ty_range_stats_kinds(t->stats, &n);
 	if (!n) {
-		ty_timeline_say(t, "nothing is known of this range");
+		ty_timeline_say(t, "nothing was recorded in this range");
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ static bool stats_done(struct ty_timeline *t)
 	}
 	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
 	ty_page_add(&t->page, TY_ROLE_DIM, "%s",
-		    "Spans that reach out of the range are cut to it. Enter goes to the longest.");
+		    "Spans are clipped to the range. Enter goes to the longest.");
 	t->page.at = 1;
 	return ty_timeline_push_page(t);
 }

@@ -90,10 +90,10 @@ static void route_told(struct ty_timeline *t)
 	if (a->rc)
 		ty_timeline_say(t, "critical path: %s", ty_strerror(a->rc));
 	else
-		ty_timeline_say(t, "critical path: %s in %zu parts%s%s; P takes it away",
+		ty_timeline_say(t, "critical path: %s in %zu parts%s%s; P hides it",
 				ty_fmt_length(a->to_ns - a->from_ns, len), a->path.seg.n,
-				a->path.cut ? " (its begin has more than are kept)" : "",
-				a->path.inferred ? ", in part inferred" : "");
+				a->path.cut ? " (too long: its beginning is missing)" : "",
+				a->path.inferred ? ", partly inferred" : "");
 }
 
 static bool trails_work(struct ty_timeline *t)
@@ -114,7 +114,7 @@ void ty_timeline_arrows(struct ty_timeline *t)
 	struct ty_trail *a = &t->arrows;
 
 	if (!t->in->explain) {
-		ty_timeline_say(t, "there is nothing to follow chains in");
+		ty_timeline_say(t, "no scheduling was recorded: there are no wakeup chains");
 		return;
 	}
 	a->on = !a->on;
@@ -125,7 +125,7 @@ void ty_timeline_arrows(struct ty_timeline *t)
 		ty_timeline_say(t, "no arrows");
 	} else {
 		ty_timeline_say(t,
-				"arrows: who ended the wait under the cursor; A takes them away");
+				"arrows: wakeup chain of the wait under the cursor; A hides them");
 	}
 }
 
@@ -134,7 +134,7 @@ void ty_timeline_route(struct ty_timeline *t)
 	struct ty_trail *a = &t->route;
 
 	if (!t->in->explain || !t->in->explain->command_tid) {
-		ty_timeline_say(t, "no command was traced: a critical path is a command's");
+		ty_timeline_say(t, "no command was traced, so there is no critical path");
 		return;
 	}
 	a->on = !a->on;
@@ -145,7 +145,7 @@ void ty_timeline_route(struct ty_timeline *t)
 	} else if (a->made && !a->rc) {
 		route_told(t);
 	} else {
-		ty_timeline_say(t, "the critical path is being followed; P stops");
+		ty_timeline_say(t, "computing the critical path; P stops");
 		ty_path_fini(&a->path);
 		start(t, a, make_route);
 		if (a->made)

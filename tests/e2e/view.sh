@@ -29,7 +29,7 @@ fi
 [ "$(wc -l <"$T/frame")" -eq 24 ] && [ "$(wc -L <"$T/frame")" -le 80 ]
 check "--print writes a frame of the size asked for" $? "$(cat "$T/frame")"
 grep -q 'webserver/[0-9]* sleeping for' "$T/frame" && grep -q 'in flock(' "$T/frame" &&
-	grep -q 'ended by backup/' "$T/frame"
+	grep -q 'woken by backup/' "$T/frame"
 check "--at-finding 1 is the stall: its call and its waker" $? "$(cat "$T/frame")"
 ! grep -q $'\033' "$T/frame"
 check "no colours into a file" $?
@@ -58,7 +58,7 @@ check "--from and --to are the window" $?
 [ $? -eq 2 ] && grep -q -- '--print' "$T/out"
 check "without a terminal: usage error that names --print" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --at-finding 4000000000 >"$T/out" 2>&1
-[ $? -eq 2 ] && grep -q 'no finding number' "$T/out"
+[ $? -eq 2 ] && grep -q 'does not exist; there are' "$T/out"
 check "a finding that is not there is a sentence" $? "$(cat "$T/out")"
 "$TARRY" view "$F" --print --size 80by24 >"$T/out" 2>&1
 [ $? -eq 2 ]
@@ -137,13 +137,13 @@ for size in '80 24' '200 60'; do
 	wait_for "^$whole"
 	check "$s: 0 is the whole recording again" $? "$(screen)"
 	keys '?'
-	wait_for 'keys and signs' && screen | grep -q 'zoom in at the cursor'
+	wait_for 'keys and symbols' && screen | grep -q 'zoom in at the cursor'
 	check "$s: ? opens the help" $? "$(screen)"
 	keys q
 	wait_for 'q quit'
 	check "$s: q closes the help" $? "$(screen)"
 	keys n
-	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'ended by backup/'
+	wait_for 'stall 1 of' && screen | grep -q 'in flock(' && screen | grep -q 'woken by backup/'
 	check "$s: n jumps to the stall; details name the call and the waker" $? "$(screen)"
 	keys Tab j Enter
 	wait_for 'stall 2 of\|2 of .* in the list' && screen | grep -q '^>  2 '
@@ -170,7 +170,7 @@ tm resize-window -x 60 -y 16
 wait_for 'q quit' && [ "$(screen | wc -l)" -eq 16 ] && screen | grep -q '^>[^│]*CPU 1'
 check "a resized terminal is drawn anew" $? "$(screen)"
 tm resize-window -x 39 -y 9
-wait_for 'needs a screen of 40x10'
+wait_for 'tarry needs 40x10'
 check "a screen too small is said so" $? "$(screen)"
 tm resize-window -x 80 -y 24
 wait_for 'q quit'
@@ -186,7 +186,7 @@ done
 tm kill-server
 servers=$((servers + 1))
 tm new-session -d -x 80 -y 24 "TERM=dumb '$TARRY' view '$F'; echo status=\$?; exec cat"
-wait_for 'status=1' && screen | grep -q 'cannot move its cursor'
+wait_for 'status=1' && screen | grep -q 'cannot position the cursor'
 check "a terminal that cannot place text is said so" $? "$(screen)"
 
 # Ctrl-Z and fg need a shell with job control.
@@ -235,10 +235,10 @@ if "$TARRY" doctor | grep -q '^ok.*PT decoding' &&
 	wait_for '^>.*main+0x0'
 	check "^: the first is main's" $? "$(screen)"
 	keys '$' ?
-	wait_for 'Executed instructions: keys and signs'
+	wait_for 'Executed instructions: keys and symbols'
 	check "? its own help" $? "$(screen)"
 	keys q
-	wait_gone 'keys and signs'
+	wait_gone 'keys and symbols'
 	keys q
 	wait_for 'Under the cursor'
 	check "q leads back to the timeline" $? "$(screen)"

@@ -560,7 +560,8 @@ static void test_find(void **state)
 		type(v, i ? "" : "DE+0x2");
 		if (!i) { /* capital letters are meant */
 			assert_int_equal(v->at, before);
-			assert_non_null(strstr(v->message, "no function with 'DE+0x2'"));
+			assert_non_null(
+				strstr(v->message, "no call of a function named like 'DE+0x2'"));
 			type(v, "de+0x2");
 		}
 		assert_true(v->at > before);
@@ -603,7 +604,7 @@ static void test_source(void **state)
 	assert_non_null(strstr(frame(v, true, 80, 24), "code.c:32  (newer) statement(32);"));
 	while (ip(v) != 0x24)
 		act(v, TY_ACT_DOWN);
-	assert_non_null(strstr(frame(v, true, 80, 24), "code.c:36  (its source file is not here)"));
+	assert_non_null(strstr(frame(v, true, 80, 24), "code.c:36  (source file not found)"));
 	ty_flow_view_free(v);
 	drop();
 }
@@ -686,7 +687,7 @@ static void test_window(void **state)
 	ty_flow_view_free(v);
 	most = UINT32_MAX;
 	v = open_view(29000, 30000, 29500); /* nothing there */
-	assert_non_null(strstr(frame(v, true, 80, 24), "nothing of this thread"));
+	assert_non_null(strstr(frame(v, true, 80, 24), "no instructions of this thread"));
 	for (int a = 1; a < TY_ACT_COUNT; a++)
 		act(v, (enum ty_action)a);
 	ty_flow_view_free(v);
@@ -827,7 +828,7 @@ static void test_rows(void **state)
 	ty_timeline_ops.resumed(t);
 	tl_act(t, TY_ACT_CALLS);
 	tl_act(t, TY_ACT_DOWN);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "not all of the window"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "only a part of the window"));
 	most = UINT32_MAX;
 	/* Any keys in any order. */
 	for (int i = 0; i < 1500; i++) {

@@ -115,13 +115,13 @@ static void says_that_it_is_a_part(void **state)
 	has("of the first ");
 	has("lost ?");
 	has("No stalls yet");
-	has("when all of the recording is indexed");
+	has("when the whole recording is indexed");
 	/* What did not change is not drawn again. */
 	assert_int_equal(ty_timeline_ops.work(t), TY_VIEW_IGNORED);
 	for (unsigned i = 0; i < sizeof(waiting) / sizeof(*waiting); i++) {
 		assert_int_equal(act(waiting[i]), TY_VIEW_CHANGED);
 		assert_false(ty_timeline_ops.wants_text(t));
-		has(": when all of the recording is indexed");
+		has(": when the whole recording is indexed");
 	}
 	/* The wait for the lock is not over: the part does not know how it ends. */
 	ask_without_work(TY_ACT_GOTO, "0.5");
@@ -209,7 +209,7 @@ static void stays_when_that_fails(void **state)
 	has("ONLY ITS BEGIN");
 	has("no room for the index");
 	act(TY_ACT_NEXT);
-	has("only the begin of the recording could be indexed");
+	has("only the beginning of the recording could be indexed");
 	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
 }
 

@@ -97,7 +97,7 @@ static void lost_calls(uint64_t from, uint64_t to, unsigned cpu)
 }
 
 /* The scheduler's events are all there, system calls lie in a buffer that lost some: 11 ran on, and
- * in which mode is not known. What ends behind the loss began in it. */
+ * in which mode is not known. What ends after the loss began in it. */
 static void mode_while_calls_were_lost(void **state)
 {
 	struct ty_explain x;

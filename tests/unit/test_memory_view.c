@@ -246,7 +246,7 @@ static void test_panes(void **state)
 	shows(v, "134 100.0%      5      5      5  0x4000 work");
 	act(v, TY_ACT_BACK);
 	act(v, TY_ACT_FOCUS);
-	shows(v, "no sample of this window tells its CPU");
+	shows(v, "no sample in this window has a CPU number");
 	act(v, TY_ACT_FOCUS);
 	for (int i = 0; i < 5; i++)
 		act(v, TY_ACT_ZOOM_IN);

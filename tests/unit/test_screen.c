@@ -66,17 +66,17 @@ static const struct step {
 	[TY_ACT_OPEN] = {"\t", "", .shows = "stall 1 of"},
 	[TY_ACT_FOCUS] = {"", "j\r", .shows = "stall 2 of"},
 	[TY_ACT_CHAIN] = {"n", "", .shows = "<- backup/101"},
-	[TY_ACT_LEDGER] = {"n", "", .shows = "in all; Enter goes"},
+	[TY_ACT_LEDGER] = {"n", "", .shows = "total; Enter goes"},
 	[TY_ACT_DIFF] = {"wwg2\r", "", .shows = "here    elsewhere"},
-	[TY_ACT_SPECTRUM] = {"n", "1", .shows = "at 0.5", .lacks = "Latencies of",
+	[TY_ACT_SPECTRUM] = {"n", "1", .shows = "at 0.5", .lacks = "Latency of",
 			     .ready = "longest: 3.000 s of"},
-	[TY_ACT_ARROWS] = {"n", "", .shows = "arrows: who ended the wait"},
+	[TY_ACT_ARROWS] = {"n", "", .shows = "arrows: wakeup chain of"},
 	[TY_ACT_PATH] = {"", "", .shows = "critical path: 3.9"},
 	[TY_ACT_LOG_NEXT] = {"^", "", .shows = "1 of 2: story.log:1 at 1.250000", .log = true},
 	[TY_ACT_LOG_PREV] = {"$", "", .shows = "2 of 2: story.log:3 at 3.5", .log = true},
-	[TY_ACT_CALLS] = {"", "", .shows = "no executed instructions"},
-	[TY_ACT_INSNS] = {"", "", .shows = "no executed instructions"},
-	[TY_ACT_MEMORY] = {"", "", .shows = "no memory samples"},
+	[TY_ACT_CALLS] = {"", "", .shows = "has no executed instructions"},
+	[TY_ACT_INSNS] = {"", "", .shows = "has no executed instructions"},
+	[TY_ACT_MEMORY] = {"", "", .shows = "has no memory samples"},
 	[TY_ACT_SEARCH] = {"^", "fsync\r", .shows = "fsync of backup/101 at 0.900010"},
 	[TY_ACT_HIT_NEXT] = {"^/state:uninterruptible\r^", "",
 			     .shows = "uninterruptible of backup/101"},
@@ -87,8 +87,8 @@ static const struct step {
 	[TY_ACT_EXPORT] = {"n", "{D}/cut.dat\r", .shows = "cut.dat is written"},
 	[TY_ACT_MARK] = {"", "here\r", .shows = "mark 'here' is here"},
 	[TY_ACT_MARK_JUMP] = {"g1\rmone\r$", "one\r", .shows = "at 1.0"},
-	[TY_ACT_HELP] = {"", "", .shows = "keys and signs"},
-	[TY_ACT_BACK] = {"?", "", .shows = "q quit", .lacks = "keys and signs"},
+	[TY_ACT_HELP] = {"", "", .shows = "keys and symbols"},
+	[TY_ACT_BACK] = {"?", "", .shows = "q quit", .lacks = "keys and symbols"},
 	[TY_ACT_REDRAW] = {"n", "", .shows = "flock"},
 	[TY_ACT_QUIT] = {.before = "", .after = ""},
 };
@@ -325,12 +325,12 @@ static void the_first_walk(void **state)
 	start(&plain, NULL);
 	send("n"); /* 1: the first finding */
 	assert_true(ty_vt_shows("in flock("));
-	assert_true(ty_vt_shows("ended by backup/101"));
+	assert_true(ty_vt_shows("woken by backup/101"));
 	send("c"); /* 2: why */
 	assert_true(ty_vt_shows("<- backup/101"));
 	send("j");  /* 3: the line of the culprit */
 	send("\r"); /* 4: there */
-	assert_true(ty_vt_lacks("Chain behind"));
+	assert_true(ty_vt_lacks("Wakeup chain of"));
 	assert_true(ty_vt_shows("backup/101 "));
 	/* Home and End as tmux and rxvt send them, whatever TERM says. */
 	send("\033[4~");
@@ -398,14 +398,14 @@ static void one_frame_per_burst(void **state)
 			send(burst);
 		kill(ty_vt_pid(), SIGCONT); /* draws the screen afresh */
 		send("?");
-		assert_true(ty_vt_shows("keys and signs"));
-		assert_true(ty_vt_shows("q closes")); /* the last line */
+		assert_true(ty_vt_shows("keys and symbols"));
+		assert_true(ty_vt_shows("q close")); /* the last line */
 		if (!with)
 			frame = ty_vt_bytes() - before;
 		else
 			assert_in_range(ty_vt_bytes() - before, 1, 3 * frame);
 		send("q");
-		assert_true(ty_vt_lacks("keys and signs"));
+		assert_true(ty_vt_lacks("keys and symbols"));
 	}
 	send("q");
 	assert_int_equal(ty_vt_end(), 0);

@@ -361,10 +361,14 @@ static void bad_queries_are_sentences(void **state)
 	static const struct {
 		const char *text, *why;
 	} bad[] = {
-		{"", "nothing to look for"},	    {"   ", "nothing to look for"},
-		{"a(", "not a regular expression"}, {"call:", "expression is missing"},
-		{"tid:x", "not a number"},	    {"tid:99999999999999999999", "not a number"},
-		{">soon", "not a length"},	    {"a b c d e f g h i", "at most 8 words"},
+		{"", "search is empty"},
+		{"   ", "search is empty"},
+		{"a(", "not a valid regular expression"},
+		{"call:", "needs a pattern"},
+		{"tid:x", "not a number"},
+		{"tid:99999999999999999999", "not a number"},
+		{">soon", "not a duration"},
+		{"a b c d e f g h i", "at most 8 words"},
 	};
 	const struct ty_model *m = random_model(3);
 

@@ -490,7 +490,7 @@ static void no_kind_at_all(void **state)
 	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "nothing to count"));
 	ty_spectrum_view_ops.act(v, TY_ACT_NEXT);
 	assert_int_equal(ty_spectrum_view_ops.act(v, TY_ACT_SEARCH), TY_VIEW_CHANGED);
-	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "no kinds to list"));
+	assert_non_null(strstr(frame(v, &ty_tl_ascii, 80, 24), "nothing to list"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }

@@ -211,7 +211,7 @@ static void help_is_whole(void **state)
 		s = b.p;
 		for (int y = 0; y < sizes[k][1] - 1; y++)
 			s = strchr(s, '\n') + 1;
-		assert_non_null(strstr(s, "q closes"));
+		assert_non_null(strstr(s, "q close"));
 		s[strcspn(s, "\n")] = 0;
 		assert_int_equal(atoi(strstr(s, " of ") + 4), help.lines);
 		/* all of it on one tall screen of the same width */
@@ -265,7 +265,7 @@ static void frames_fit_every_screen(void **state)
 			}
 			assert_int_equal(lines, h);
 		}
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_ascii, 39, 10), "needs a screen of 40x10"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_ascii, 39, 10), "tarry needs 40x10"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
@@ -339,7 +339,7 @@ static void an_empty_recording_opens(void **state)
 	ty_timeline_free(t);
 	in.at_finding = 1;
 	assert_int_equal(ty_timeline_new(&in, &t, &err), -TY_EUSAGE);
-	assert_non_null(strstr(err.msg, "no finding number 1"));
+	assert_non_null(strstr(err.msg, "finding 1 does not exist"));
 	ty_model_free(m);
 }
 

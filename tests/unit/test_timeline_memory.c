@@ -137,7 +137,7 @@ static void strips_are_under_their_cpus(void **state)
 	ty_tl_golden("timeline-memory-cpu-100x24", ty_tl_frame(t, &ty_tl_utf8, 100, 24));
 	/* Enter changes the colours, here and in the view; Space folds it away. */
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
-	assert_non_null(strstr(s, "colours: how many samples"));
+	assert_non_null(strstr(s, "colours: number of samples"));
 	ty_timeline_ops.act(t, TY_ACT_OPEN);
 	s = ty_tl_flat(ty_tl_frame(t, &ty_tl_ascii, 100, 30));
 	assert_non_null(strstr(s, "colours: ? grey unknown, c green"));
@@ -205,14 +205,14 @@ static void none_and_damaged_are_told(void **state)
 
 	t = ty_tl_open(&in);
 	ty_timeline_ops.act(t, TY_ACT_MEMORY);
-	assert_non_null(strstr(t->message, "no memory samples in this recording"));
+	assert_non_null(strstr(t->message, "this recording has no memory samples"));
 	ty_timeline_free(t);
 	in.memory_load = give;
 	in.memory = &v;
 	t = ty_tl_open(&in);
 	assert_string_equal(t->message, "");
 	ty_timeline_ops.act(t, TY_ACT_MEMORY);
-	assert_non_null(strstr(t->message, "no memory samples in this recording"));
+	assert_non_null(strstr(t->message, "this recording has no memory samples"));
 	ty_timeline_free(t);
 	v.rc = -TY_EFORMAT;
 	t = ty_tl_open(&in);

@@ -37,7 +37,7 @@ static void a_jump_shows_call_and_waker(void **state)
 		    f->duration_ns > 2900 * MS) {
 			assert_non_null(strstr(s, "webserver/100 sleeping for 2.999"));
 			assert_non_null(strstr(s, "in flock(3, LOCK_EX) = 0"));
-			assert_non_null(strstr(s, "ended by backup/101 on CPU 1 (in flock)"));
+			assert_non_null(strstr(s, "woken by backup/101 on CPU 1 (in flock)"));
 			ty_model_free(m);
 			ty_timeline_free(t);
 			return;
@@ -119,7 +119,7 @@ static void going_to_a_clock_time(void **state)
 	assert_int_equal(t->cursor_ns, START + 1250 * MS);
 	ty_timeline_ops.act(t, TY_ACT_GOTO);
 	ty_tl_type(t, "25:13");
-	assert_non_null(strstr(t->message, "not a clock time"));
+	assert_non_null(strstr(t->message, "not a time of day"));
 	ty_timeline_ops.act(t, TY_ACT_GOTO);
 	ty_tl_type(t, "22:14");
 	assert_non_null(strstr(t->message, "outside the recording"));

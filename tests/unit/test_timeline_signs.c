@@ -304,8 +304,8 @@ static void lost_calls_are_marked(void **state)
 			assert_int_not_equal(row, TY_NONE);
 			t->row = row;
 			t->cursor_ns = START + 450 * MS;
-			assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40),
-					       "events were lost meanwhile"));
+			assert_non_null(
+				strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "events were lost"));
 		}
 		ty_timeline_free(t);
 		ty_model_free(m);
@@ -345,12 +345,12 @@ static void big_heads_are_added_up(void **state)
 	m = ty_tl_built();
 	in = ty_tl_input(m);
 	t = ty_tl_open(&in);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "1500 threads: adding up"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "1500 threads: computing"));
 	while (ty_timeline_ops.wait_ms(t) >= 0) {
 		ty_timeline_ops.work(t);
 		assert_true(++slices < 10000);
 	}
-	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "adding up"));
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "computing"));
 	assert_int_equal(ty_timeline_ops.wait_ms(t), -1);
 	for (size_t i = 0; i < t->heads.v.n; i++)
 		if (t->heads.v.v[i].n == MEMBERS)
@@ -368,7 +368,7 @@ static void big_heads_are_added_up(void **state)
 	assert_int_equal(sum, want);
 	/* another window: added up anew, input first */
 	ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "adding up"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 120, 40), "computing"));
 	ty_timeline_free(t);
 	ty_model_free(m);
 }
