@@ -13,34 +13,6 @@
 #define ABOUT	  30 /* instructions before and behind the cursor, where none is in the window */
 #define IDLE_MS	  60 /* counts follow after so long without input */
 
-static uint32_t steps(const struct ty_flow_view *v)
-{
-	return v->part ? (uint32_t)v->part->steps.n : 0;
-}
-
-struct ty_flow_axis ty_flow_view_axis(const struct ty_flow_view *v)
-{
-	return (struct ty_flow_axis){.part = v->part,
-				     .vp = &v->vp,
-				     .start_ns = v->on.start_ns,
-				     .by_insn = v->by_insn,
-				     .w = v->w};
-}
-
-uint64_t ty_flow_view_pos(const struct ty_flow_view *v, uint32_t step)
-{
-	struct ty_flow_axis a = ty_flow_view_axis(v);
-
-	return ty_flow_axis_pos(&a, step);
-}
-
-uint32_t ty_flow_view_step(const struct ty_flow_view *v, uint64_t pos)
-{
-	struct ty_flow_axis a = ty_flow_view_axis(v);
-
-	return ty_flow_axis_step(&a, pos);
-}
-
 /* Decoding --------------------------------------------------------------------------------------
  */
 
@@ -56,7 +28,7 @@ static void place_cursor(struct ty_flow_view *v)
 {
 	uint32_t n;
 
-	if (!steps(v))
+	if (!ty_flow_view_steps(v))
 		return;
 	n = ty_flow_part_step_at(v->part, v->at_ns + 1);
 	v->at = n ? n - 1 : 0;
@@ -67,7 +39,7 @@ static void place_cursor(struct ty_flow_view *v)
 static void set_axis(struct ty_flow_view *v, bool by_insn)
 {
 	uint32_t first = ty_flow_view_step(v, v->vp.from_ns),
-		 last = ty_flow_view_step(v, v->vp.to_ns), n = steps(v);
+		 last = ty_flow_view_step(v, v->vp.to_ns), n = ty_flow_view_steps(v);
 	struct ty_viewport was = v->vp;
 
 	v->by_insn = by_insn;
@@ -97,7 +69,7 @@ static void decoded(struct ty_flow_view *v)
 		v->part = NULL;
 	}
 	place_cursor(v);
-	if (!v->chosen && steps(v)) {
+	if (!v->chosen && ty_flow_view_steps(v)) {
 		v->chosen = true;
 		if (v->on.in->software)
 			set_axis(v, true);
@@ -106,7 +78,8 @@ static void decoded(struct ty_flow_view *v)
 
 static void drop_part(struct ty_flow_view *v)
 {
-	if (steps(v) && v->at < steps(v) && v->part->steps.v[v->at].ts_ns != TY_FLOW_NO_TIME)
+	if (ty_flow_view_steps(v) && v->at < ty_flow_view_steps(v) &&
+	    v->part->steps.v[v->at].ts_ns != TY_FLOW_NO_TIME)
 		v->at_ns = v->part->steps.v[v->at].ts_ns;
 	v->part = NULL;
 	v->placed = false;
@@ -149,7 +122,7 @@ static bool must_decode(const struct ty_flow_view *v)
 	if (from < v->part->from_ns || to > v->part->to_ns)
 		return v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns;
 	/* What was too much for one part may fit now. */
-	return v->part->cut && v->vp.to_ns > ty_flow_view_pos(v, steps(v)) &&
+	return v->part->cut && v->vp.to_ns > ty_flow_view_pos(v, ty_flow_view_steps(v)) &&
 	       (v->asked_from != v->vp.from_ns || v->asked_to != v->vp.to_ns);
 }
 
@@ -180,7 +153,8 @@ void ty_flow_view_free(struct ty_flow_view *v)
 
 bool ty_flow_view_at(const struct ty_flow_view *v, uint64_t *at_ns)
 {
-	if (v->aside.on || v->at >= steps(v) || v->part->steps.v[v->at].ts_ns == TY_FLOW_NO_TIME)
+	if (v->aside.on || v->at >= ty_flow_view_steps(v) ||
+	    v->part->steps.v[v->at].ts_ns == TY_FLOW_NO_TIME)
 		return false;
 	*at_ns = v->part->steps.v[v->at].ts_ns;
 	return true;
@@ -191,23 +165,8 @@ bool ty_flow_view_at(const struct ty_flow_view *v, uint64_t *at_ns)
 
 static uint64_t here(const struct ty_flow_view *v)
 {
-	return v->at < steps(v) ? ty_flow_view_pos(v, v->at)
-				: v->vp.from_ns + (v->vp.to_ns - v->vp.from_ns) / 2;
-}
-
-enum ty_view_result ty_flow_view_go(struct ty_flow_view *v, uint32_t step)
-{
-	uint64_t pos;
-
-	if (!steps(v))
-		return TY_VIEW_IGNORED;
-	v->at = step < steps(v) ? step : steps(v) - 1;
-	pos = ty_flow_view_pos(v, v->at);
-	if (pos < v->vp.from_ns || pos >= v->vp.to_ns)
-		ty_viewport_follow(&v->vp, pos);
-	v->message[0] = 0;
-	v->counted = false;
-	return TY_VIEW_CHANGED;
+	return v->at < ty_flow_view_steps(v) ? ty_flow_view_pos(v, v->at)
+					     : v->vp.from_ns + (v->vp.to_ns - v->vp.from_ns) / 2;
 }
 
 /* After a move of the window: the cursor stays in it, on a step where there is one. */
@@ -218,7 +177,7 @@ static enum ty_view_result moved(struct ty_flow_view *v)
 
 	v->counted = false;
 	v->message[0] = 0;
-	if (!steps(v) || (pos >= v->vp.from_ns && pos < v->vp.to_ns))
+	if (!ty_flow_view_steps(v) || (pos >= v->vp.from_ns && pos < v->vp.to_ns))
 		return TY_VIEW_CHANGED;
 	first = ty_flow_view_step(v, v->vp.from_ns);
 	last = ty_flow_view_step(v, v->vp.to_ns);
@@ -253,10 +212,10 @@ static enum ty_view_result over(struct ty_flow_view *v, int by)
 	uint32_t depth;
 	int64_t i;
 
-	if (v->at >= steps(v))
+	if (v->at >= ty_flow_view_steps(v))
 		return TY_VIEW_IGNORED;
 	depth = depth_of(v, v->at);
-	for (i = (int64_t)v->at + by; i >= 0 && i < steps(v); i += by)
+	for (i = (int64_t)v->at + by; i >= 0 && i < ty_flow_view_steps(v); i += by)
 		if (depth_of(v, (uint32_t)i) <= depth)
 			return ty_flow_view_go(v, (uint32_t)i);
 	snprintf(v->message, sizeof(v->message), "no %s instruction at this depth",
@@ -267,10 +226,10 @@ static enum ty_view_result over(struct ty_flow_view *v, int by)
 /* Out of the call: to what is executed behind it, or to the instruction that made it. */
 static enum ty_view_result out(struct ty_flow_view *v, int by)
 {
-	uint32_t c = v->at < steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
+	uint32_t c = v->at < ty_flow_view_steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
 	const struct ty_flow_part_call *call = c == TY_NO_CALL ? NULL : &v->part->calls.v[c];
 
-	if (call && by > 0 && call->last < steps(v))
+	if (call && by > 0 && call->last < ty_flow_view_steps(v))
 		return ty_flow_view_go(v, call->last);
 	if (call && by < 0 && call->first)
 		return ty_flow_view_go(v, call->first - 1);
@@ -308,12 +267,14 @@ static enum ty_view_result gap(struct ty_flow_view *v, int by)
 /* The window to the call at the cursor; again: to its caller. */
 static enum ty_view_result fit(struct ty_flow_view *v)
 {
-	uint32_t c = v->at < steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
+	uint32_t c = v->at < ty_flow_view_steps(v) ? v->part->steps.v[v->at].call : TY_NO_CALL;
 
 	for (; c != TY_NO_CALL; c = v->part->calls.v[c].parent) {
 		const struct ty_flow_part_call *call = &v->part->calls.v[c];
 		uint64_t from = ty_flow_view_pos(v, call->first),
-			 to = ty_flow_view_pos(v, call->last < steps(v) ? call->last : steps(v));
+			 to = ty_flow_view_pos(v, call->last < ty_flow_view_steps(v)
+							  ? call->last
+							  : ty_flow_view_steps(v));
 
 		if (to <= from || (from >= v->vp.from_ns && to <= v->vp.to_ns &&
 				   (to - from) * 2 > v->vp.to_ns - v->vp.from_ns))
@@ -326,7 +287,7 @@ static enum ty_view_result fit(struct ty_flow_view *v)
 
 static enum ty_view_result next_axis(struct ty_flow_view *v)
 {
-	if (!steps(v))
+	if (!ty_flow_view_steps(v))
 		return TY_VIEW_IGNORED;
 	set_axis(v, !v->by_insn);
 	return moved(v);
@@ -341,7 +302,7 @@ static void count(struct ty_flow_view *v)
 	v->counts = 0;
 	for (int i = 0; i < v->list_h && v->counts < TY_FLOW_LINES; i++) {
 		uint32_t s = v->top + (uint32_t)i;
-		bool known = s >= steps(v) || v->part->steps.v[s].kind != TY_FLOW_INSN;
+		bool known = s >= ty_flow_view_steps(v) || v->part->steps.v[s].kind != TY_FLOW_INSN;
 
 		for (int k = 0; !known && k < v->counts; k++)
 			known = v->ip[k] == v->part->steps.v[s].ip;

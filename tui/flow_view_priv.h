@@ -45,7 +45,13 @@ struct ty_flow_view {
 	char input[100], wanted[100];
 };
 
-/* flow_view.c */
+/* Steps of the part. */
+static inline uint32_t ty_flow_view_steps(const struct ty_flow_view *v)
+{
+	return v->part ? (uint32_t)v->part->steps.n : 0;
+}
+
+/* flow_cursor.c */
 struct ty_flow_axis ty_flow_view_axis(const struct ty_flow_view *v);
 uint64_t ty_flow_view_pos(const struct ty_flow_view *v, uint32_t step); /* on the axis */
 /* The first step at or behind a place on the axis. */

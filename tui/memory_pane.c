@@ -16,37 +16,6 @@
 #define LABEL_STRIP 22 /* left of strips, where there is room */
 #define HIST	    13 /* columns right of the scatter, where there is room */
 
-int ty_memory_rows(const struct ty_memory_view *v)
-{
-	switch (v->pane) {
-	case TY_MEMORY_LATENCY: return v->h;
-	case TY_MEMORY_LINE: return (int)v->line.sites.n;
-	default: return (int)v->strips.n;
-	}
-}
-
-/* Lowest octave of a row of the scatter, counted from below; several in a row where there is no
- * room. */
-static uint32_t row_octave(const struct ty_memory_view *v, int r)
-{
-	return (uint32_t)((r * TY_MEM_OCTAVES + v->h - 1) / v->h);
-}
-
-struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row)
-{
-	uint32_t w = v->w > 0 ? (uint32_t)v->w : 1, x = ty_viewport_column(&v->vp, at_ns, w);
-	struct ty_memory_corner c = {.from_ns = ty_viewport_edge(&v->vp, x, w),
-				     .to_ns = ty_viewport_edge(&v->vp, x + 1, w)};
-
-	if (v->pane == TY_MEMORY_LATENCY && v->h > 0) {
-		c.low = row_octave(v, v->h - 1 - row);
-		c.high = row_octave(v, v->h - row) - 1;
-	} else {
-		c.low = c.high = (uint32_t)row;
-	}
-	return c;
-}
-
 void ty_memory_lay_out(struct ty_memory_view *v, const struct ty_grid *g)
 {
 	int rows;
@@ -198,7 +167,7 @@ static void draw_scatter(struct ty_memory_view *v, struct ty_grid *g, const stru
 	for (int r = 0; r < h; r++)
 		most = sum[r] > most ? sum[r] : most;
 	for (int r = 0; r < h; r++) {
-		int low = (int)row_octave(v, r), at = y + h - 1 - r;
+		int low = (int)ty_memory_row_octave(v, r), at = y + h - 1 - r;
 
 		snprintf(text, sizeof(text), "%6u", low ? 1u << (low - 1) : 0);
 		ty_grid_text(g, 0, at, LABEL - 1, text, ty_palette_role(p, TY_ROLE_DIM));
@@ -365,20 +334,4 @@ void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const stru
 	else
 		draw_strips(v, g, p, y);
 	draw_cursor(v, g, p, y);
-}
-
-bool ty_memory_in_rows(const struct ty_memory_view *v, const struct ty_memory_corner *box,
-		       const struct ty_mem_point *o)
-{
-	uint32_t id = v->pane == TY_MEMORY_CPUS ? o->cpu : o->thread;
-
-	if (v->pane == TY_MEMORY_LATENCY)
-		return o->flags & TY_MP_HAS_LAT && ty_mem_octave(o->total) >= box->low &&
-		       ty_mem_octave(o->total) <= box->high;
-	for (uint64_t i = box->low; i <= box->high; i++)
-		if (v->pane == TY_MEMORY_LINE
-			    ? i < v->line.sites.n && v->line.sites.v[i].thread == id
-			    : i < v->strips.n && v->strips.v[i].id == id)
-			return true;
-	return false;
 }

@@ -125,7 +125,7 @@ struct ty_memory_view {
 	struct ty_page page;
 };
 
-/* memory_view.c */
+/* memory_box.c */
 bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box);
 /* Does the sample lie in the window [from, to)? */
 static inline bool ty_memory_inside(const struct ty_mem_point *o, uint64_t from, uint64_t to)
@@ -140,6 +140,12 @@ static inline bool ty_memory_all_rows(const struct ty_memory_corner *box)
 bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,
 		      const struct ty_mem_point *o);
 
+int ty_memory_rows(const struct ty_memory_view *v); /* of strips or of the line; else h */
+/* Lowest octave of a row of the scatter, counted from below; several in a row where there is no
+ * room. */
+uint32_t ty_memory_row_octave(const struct ty_memory_view *v, int r);
+struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row);
+
 /* memory_count.c */
 /* Begin to count what the table is to show, or take what has been counted. True: something new is
  * there. */
@@ -152,11 +158,6 @@ bool ty_memory_wants_strips(const struct ty_memory_view *v);
 void ty_memory_line_drop(struct ty_memory_line *l);
 
 /* memory_pane.c */
-int ty_memory_rows(const struct ty_memory_view *v); /* of strips or of the line; else h */
-struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row);
-/* Is it of the latencies or rows of the box? */
-bool ty_memory_in_rows(const struct ty_memory_view *v, const struct ty_memory_corner *box,
-		       const struct ty_mem_point *o);
 void ty_memory_lay_out(struct ty_memory_view *v, const struct ty_grid *g);
 void ty_memory_fill(struct ty_memory_view *v);
 void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,

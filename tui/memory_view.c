@@ -84,25 +84,6 @@ void ty_memory_view_colours(struct ty_memory_view *v, bool by_source)
 	v->by_source = by_source;
 }
 
-bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box)
-{
-	if (!v->selecting)
-		return false;
-	*box = (struct ty_memory_corner){.from_ns = v->a.from_ns < v->b.from_ns ? v->a.from_ns
-										: v->b.from_ns,
-					 .to_ns = v->a.to_ns > v->b.to_ns ? v->a.to_ns : v->b.to_ns,
-					 .low = v->a.low < v->b.low ? v->a.low : v->b.low,
-					 .high = v->a.high > v->b.high ? v->a.high : v->b.high};
-	return true;
-}
-
-bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,
-		      const struct ty_mem_point *o)
-{
-	return ty_memory_inside(o, box->from_ns, box->to_ns) &&
-	       (ty_memory_all_rows(box) || ty_memory_in_rows(v, box, o));
-}
-
 /* Drawing -------------------------------------------------------------------------------------- */
 
 static void draw_footer(const struct ty_memory_view *v, struct ty_grid *g,

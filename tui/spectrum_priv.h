@@ -77,7 +77,8 @@ struct ty_spectrum_view {
 
 struct ty_spec_layout ty_spec_layout_make(int w, int h);
 
-/* Rows from the bottom (the shortest) up: [begin(k), begin(k + 1)) are the bins of row k. */
+/* spectrum_cells.c
+ * Rows from the bottom (the shortest) up: [begin(k), begin(k + 1)) are the bins of row k. */
 unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k);
 unsigned ty_spec_row_of(const struct ty_spectrum_view *v, unsigned bin);
 /* Of the columns and rows of a rectangle; without one, of the cursor's cell. */
@@ -87,9 +88,13 @@ struct ty_spec_box {
 };
 struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v);
 uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b);
+/* What is to be counted of a part of the time. */
+struct ty_spec_ask ty_spec_ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to);
+bool ty_spec_ask_same(const struct ty_spec_ask *a, const struct ty_spec_ask *b);
 /* Is what is counted that of the window that is shown? */
 bool ty_spec_is_counted(const struct ty_spectrum_view *v);
 
+/* spectrum_draw.c */
 void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
 /* "webserver/100" of a thread at an instant; returns out. */
 #define TY_SPEC_WHO_MAX 48

@@ -29,79 +29,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct ty_spectrum_view *v
 
 /* rows and cells ------------------------------------------------------------------------------ */
 
-unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k)
-{
-	return v->lo + (v->hi - v->lo) * k / (unsigned)(v->lay.heat_h > 0 ? v->lay.heat_h : 1);
-}
-
-unsigned ty_spec_row_of(const struct ty_spectrum_view *v, unsigned bin)
-{
-	unsigned k = 0;
-
-	while (k + 1 < (unsigned)v->lay.heat_h && ty_spec_row_begin(v, k + 1) <= bin)
-		k++;
-	return k;
-}
-
-struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v)
-{
-	uint32_t n = (uint32_t)v->lay.cells_w,
-		 c = ty_viewport_column(v->on.vp, *v->on.cursor_ns, n);
-	unsigned k = ty_spec_row_of(v, v->bin);
-	struct ty_spec_box b = {c, c, k, k};
-
-	if (v->sel) {
-		uint32_t c0 = ty_viewport_column(v->on.vp, v->sel_ns[0], n);
-		uint32_t c1 = ty_viewport_column(v->on.vp, v->sel_ns[1] - 1, n);
-		unsigned row = ty_spec_row_of(v, v->sel_bin);
-
-		b.c0 = c0 < c ? c0 : c;
-		b.c1 = c1 > c ? c1 : c;
-		b.k0 = row < k ? row : k;
-		b.k1 = row > k ? row : k;
-	}
-	return b;
-}
-
-uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b)
-{
-	uint64_t sum = 0;
-
-	for (unsigned bin = ty_spec_row_begin(v, b->k0); bin < ty_spec_row_begin(v, b->k1 + 1);
-	     bin++)
-		for (uint32_t c = b->c0; c <= b->c1 && c < v->s.cols; c++)
-			sum += v->s.count[(size_t)bin * v->s.cols + c];
-	return sum;
-}
-
 /* counting ------------------------------------------------------------------------------------ */
-
-static struct ty_spec_ask ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to)
-{
-	struct ty_spec_ask a = {
-		.window = v->on.in->window, .scope = v->scope, .thread = TY_NONE, .kind = v->kind};
-
-	a.window.from_ns = from;
-	a.window.to_ns = to;
-	if (v->scope == TY_SPEC_THREAD)
-		a.thread = v->on.thread;
-	else if (v->scope == TY_SPEC_PROCESS)
-		a.thread = ty_process_of(v->m, v->on.thread);
-	return a;
-}
-
-static bool same_ask(const struct ty_spec_ask *a, const struct ty_spec_ask *b)
-{
-	return a->window.from_ns == b->window.from_ns && a->window.to_ns == b->window.to_ns &&
-	       a->scope == b->scope && a->thread == b->thread && ty_spec_same(&a->kind, &b->kind);
-}
-
-bool ty_spec_is_counted(const struct ty_spectrum_view *v)
-{
-	struct ty_spec_ask now = ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
-
-	return v->s.cols == (uint32_t)v->lay.cells_w && same_ask(&v->of, &now);
-}
 
 static void count(void *ctx)
 {
@@ -154,9 +82,9 @@ static void counted(struct ty_spectrum_view *v)
 static void follow(struct ty_spectrum_view *v)
 {
 	struct ty_spec_counting *c = &v->counting;
-	struct ty_spec_ask now = ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
+	struct ty_spec_ask now = ty_spec_ask_of(v, v->on.vp->from_ns, v->on.vp->to_ns);
 
-	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w && same_ask(&c->ask, &now)) {
+	if (c->aside.on && c->cols == (uint32_t)v->lay.cells_w && ty_spec_ask_same(&c->ask, &now)) {
 		if (ty_background_wait(&c->aside, 0))
 			counted(v);
 		return;
@@ -196,7 +124,7 @@ static void look_for_kinds(struct ty_spectrum_view *v)
 	v->kinds_n = 0;
 	v->no_kinds = "counting...";
 	k->v = NULL;
-	k->ask = ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
+	k->ask = ty_spec_ask_of(v, v->on.vp->start_ns, v->on.vp->end_ns);
 	ty_background_start(&k->aside, v->on.in->aside, count_kinds, k);
 	if (ty_background_wait(&k->aside, AT_ONCE_MS))
 		kinds_found(v);
@@ -447,8 +375,8 @@ static enum ty_view_result list_box(struct ty_spectrum_view *v)
 	if (ty_background_stop(&l->aside))
 		free(l->v);
 	l->v = NULL;
-	l->ask = ask_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
-			ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
+	l->ask = ty_spec_ask_of(v, ty_viewport_edge(v->on.vp, b.c0, cells(v)),
+				ty_viewport_edge(v->on.vp, b.c1 + 1, cells(v)));
 	l->before = !b.c0;
 	l->min_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k0));
 	l->end_ns = ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1));
