@@ -3,15 +3,9 @@
 #include "answer_priv.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "command_path.h"
-#include "compare.h"
-#include "process.h"
-#include "vec.h"
-
-#define NAMESAKES 4 /* threads of one name that are told apart */
+#include <string.h>
 
 const char *ty_answer_part_key(enum ty_answer_part p)
 {
@@ -33,6 +27,28 @@ const char *ty_answer_part_text(enum ty_answer_part p)
 	};
 
 	return p < TY_ANSWER_PARTS_N ? name[p] : "";
+}
+
+const char *ty_answer_of_key(enum ty_answer_of of)
+{
+	static const char *const key[] = {[TY_ANSWER_NOTHING] = "nothing",
+					  [TY_ANSWER_COMMAND] = "command",
+					  [TY_ANSWER_REQUESTS] = "requests",
+					  [TY_ANSWER_THREADS] = "threads",
+					  [TY_ANSWER_MACHINE] = "machine"};
+
+	return key[of];
+}
+
+void ty_answer_note(struct ty_answer *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (a->notes == TY_ANSWER_NOTES)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(a->note[a->notes++], sizeof(a->note[0]), fmt, ap);
+	va_end(ap);
 }
 
 /* Four digits of the total. */
@@ -86,117 +102,47 @@ void ty_answer_fixed(const uint64_t *ns, uint32_t n, uint64_t total_ns,
 	fixed_text(f, total, out[n]);
 }
 
-/* command ------------------------------------------------------------------------------------ */
-
-/* The command's process, those that it made, and theirs. Who made a thread may be known later than
- * the thread: as often as something new is found. */
-static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
+void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t total_ns, char *out,
+			size_t size)
 {
-	uint32_t n = ty_model_summary(m)->threads, process = ty_process_of(m, root);
-	bool more = true;
+	char text[TY_ANSWER_PARTS_N + 1][TY_ANSWER_FIXED];
+	uint8_t order[TY_ANSWER_PARTS_N];
+	size_t at = strlen(out);
+	unsigned n = 0;
 
-	mine[root] = 1;
-	while (more) {
-		more = false;
-		for (uint32_t i = 0; i < n; i++) {
-			const struct ty_thread *t = ty_model_thread(m, i);
-			uint32_t by = t->forked_by >= 0 ? (uint32_t)t->forked_by : TY_NONE;
+	ty_answer_fixed(part_ns, TY_ANSWER_PARTS_N, total_ns, text);
+	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {
+		unsigned i = n;
 
-			if (mine[i] || t->kernel)
-				continue;
-			if ((by != TY_NONE && mine[by]) || ty_process_of(m, i) == process)
-				mine[i] = more = true;
-		}
+		if (!part_ns[p])
+			continue;
+		for (; i && part_ns[order[i - 1]] < part_ns[p]; i--)
+			order[i] = order[i - 1];
+		order[i] = (uint8_t)p;
+		n++;
 	}
+	at += (size_t)snprintf(out + at, size - at, "%s", text[TY_ANSWER_PARTS_N]);
+	for (unsigned i = 0; i < n && at < size; i++)
+		at += (size_t)snprintf(out + at, size - at, " %s %s %s", i ? "+" : "=",
+				       text[order[i]], ty_answer_part_text(order[i]));
 }
 
-struct namesake {
-	uint32_t name, thread;
-	uint8_t mine;
-};
-
-static int by_name(const void *pa, const void *pb)
+int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
+		   const struct ty_requests *requests, struct ty_answer *out)
 {
-	const struct namesake *a = pa, *b = pb;
-
-	return compare(a->mine, b->mine) ?: compare(a->name, b->name)
-	       ?: compare(a->thread, b->thread);
-}
-
-/* More threads of one name than a few are one, of the command's apart from others. */
-static int find_crowds(const struct ty_model *m, const struct ty_path *p, const uint8_t *mine,
-		       struct ty_ledger_crowd *c)
-{
-	VEC(struct namesake) v = {0};
-	int r = 0;
-
-	for (size_t k = 0; k < p->seg.n && !r; k++) {
-		uint32_t i = p->seg.v[k].thread;
-
-		if (!c[i].n)
-			r = vec_push(&v,
-				     (struct namesake){ty_model_thread(m, i)->name, i, mine[i]});
-		c[i] = (struct ty_ledger_crowd){i, 1};
-	}
-	if (v.n)
-		qsort(v.v, v.n, sizeof(*v.v), by_name);
-	for (size_t i = 0, n; i < v.n && !r; i += n) {
-		for (n = 1; i + n < v.n && v.v[i + n].name == v.v[i].name &&
-			    v.v[i + n].mine == v.v[i].mine;)
-			n++;
-		for (size_t k = i; n > NAMESAKES && k < i + n; k++)
-			c[v.v[k].thread] = (struct ty_ledger_crowd){v.v[i].thread, (uint32_t)n};
-	}
-	vec_fini(&v);
-	return r;
-}
-
-static int of_command(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
-{
-	size_t threads = (size_t)ty_model_summary(x->m)->threads + 1;
-	struct ty_book book = {.x = x};
-	struct ty_ledger_crowd *crowd = NULL;
-	uint8_t *mine = NULL;
-	struct ty_path p;
-	uint32_t root;
-	int r = ty_command_path(x, w->from_ns, w->to_ns, &out->start_ns, &out->end_ns, &p);
-
-	if (!r) {
-		crowd = calloc(threads, sizeof(*crowd));
-		mine = calloc(threads, sizeof(*mine));
-		r = crowd && mine ? 0 : -TY_ENOMEM;
-	}
-	if (!r) {
-		root = ty_model_thread_find(x->m, x->command_tid, w->to_ns);
-		out->of = TY_ANSWER_COMMAND;
-		out->total_ns = out->end_ns - out->start_ns;
-		out->inferred = p.inferred;
-		find_mine(x->m, root, mine);
-		r = find_crowds(x->m, &p, mine, crowd);
-	}
-	if (!r)
-		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);
-	if (!r) {
-		const struct ty_answer_work k = {x, &book, crowd, &p, mine};
-
-		r = ty_answer_items(&k, out);
-		if (!r)
-			r = ty_answer_children(&k, ty_process_of(x->m, root), out->total_ns,
-					       out->children, sizeof(out->children));
-	}
-	ty_path_fini(&p);
-	ty_book_fini(&book);
-	free(crowd);
-	free(mine);
-	return r;
-}
-
-int ty_answer_find(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
-{
+	bool chosen = w->tids_n || w->comms_n || w->cpus_n;
 	int r = -TY_ENOTFOUND;
 
-	*out = (struct ty_answer){.of = TY_ANSWER_NOTHING};
-	if (!w->tids_n && !w->comms_n && !w->cpus_n)
-		r = of_command(x, w, out);
-	return r == -TY_ENOTFOUND ? 0 : r;
+	*out = (struct ty_answer){.of = TY_ANSWER_NOTHING,
+				  .start_ns = w->from_ns,
+				  .end_ns = w->to_ns > w->from_ns ? w->to_ns : w->from_ns};
+	if (!chosen)
+		r = ty_answer_command(x, w, out);
+	if (r == -TY_ENOTFOUND && requests && requests->services_n && !x->whole_machine)
+		r = ty_answer_requests(x, requests, out);
+	if (r == -TY_ENOTFOUND && !w->cpus_n && (!x->whole_machine || chosen))
+		r = ty_answer_threads(x, w, out);
+	if (r == -TY_ENOTFOUND)
+		r = ty_answer_machine(x, w, out);
+	return r;
 }

@@ -2,6 +2,10 @@
 /*
  * The answer at the top of a report: where the time went, and whose it was, in few items.
  *
+ * Of threads that were attached to: the slowest requests of the process that spends most time in
+ * requests, beside median ones, each along its own path from its reply back to its begin; without
+ * requests what their threads did, together. Of a machine: who had the CPUs, what the disks did.
+ *
  * Of a command: its wall time along the critical path (command_path.h), from its exit back to its
  * start. Every nanosecond is in exactly one item and every item in one part, so that the parts sum
  * to the wall time exactly, whatever was lost. What a process outside of the command's tree did
@@ -16,6 +20,7 @@
 #include <stdint.h>
 
 #include "explain.h"
+#include "requests.h"
 #include "window.h"
 
 #define TY_ANSWER_ITEMS 6 /* at most: the largest, until they make nine tenths */
@@ -33,6 +38,7 @@
 	X(TIMEOUT, "timeout", "timed out")                                                         \
 	X(OTHERS, "others", "other processes")                                                     \
 	X(STOPPED, "stopped", "stopped")                                                           \
+	X(IDLE, "idle", "idle")                                                                    \
 	X(WAIT, "wait", "other waits")                                                             \
 	X(UNKNOWN, "unknown", "unknown")
 
@@ -54,7 +60,17 @@ struct ty_answer_item {
 	char text[320];	  /* "dd/12 waited for disk 254:0 in fsync on \"/var/x\"" */
 };
 
-enum ty_answer_of { TY_ANSWER_NOTHING, TY_ANSWER_COMMAND };
+enum ty_answer_of {
+	TY_ANSWER_NOTHING,
+	TY_ANSWER_COMMAND,
+	TY_ANSWER_REQUESTS, /* of the process with most time in requests: its slowest ones */
+	TY_ANSWER_THREADS,  /* the chosen ones, or those that were attached to: their times together
+			     */
+	TY_ANSWER_MACHINE   /* the CPUs' time together */
+};
+const char *ty_answer_of_key(enum ty_answer_of of);
+
+#define TY_ANSWER_NOTES 3
 
 struct ty_answer {
 	enum ty_answer_of of;
@@ -69,10 +85,16 @@ struct ty_answer {
 	/* Of a command with children on its path: how long itself, how long in which children, and
 	 * theirs. */
 	char children[320];
+	char head[240];	 /* what the answer is about; "": of a command */
+	char sum_of[64]; /* what the sum is of: "the 3 slowest "; "" */
+	char note[TY_ANSWER_NOTES][320];
+	uint32_t notes;
 };
 
-/* Of what was recorded, within w. 0 or -TY_E.... */
-int ty_answer_find(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
+/* Of what was recorded, within w. requests: those of the window; NULL: not looked for. 0 or
+ * -TY_E.... */
+int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
+		   const struct ty_requests *requests, struct ty_answer *out);
 
 /*
  * n values that sum to total_ns as text of one unit and as many decimals, so that what is shown
@@ -81,5 +103,8 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w, struct
 #define TY_ANSWER_FIXED 24
 void ty_answer_fixed(const uint64_t *ns, uint32_t n, uint64_t total_ns,
 		     char (*out)[TY_ANSWER_FIXED]);
+/* "812 ms = 398 ms on CPU + ...", appended to out: the largest first. */
+void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t total_ns, char *out,
+			size_t size);
 
 #endif

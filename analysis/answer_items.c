@@ -38,11 +38,14 @@ static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct 
 	}
 	if (r->what == TY_ROW_FAULT)
 		return TY_PART_FAULT;
+	call = r->nr < 0 ? NULL : ty_syscall_row(k->x->arch, r->abi, r->nr)->as;
+	if (k->fold && call && call->wait_class == TY_WAIT_IDLE &&
+	    call->wait_on != TY_WAIT_ON_SLEEP)
+		return TY_PART_IDLE;
 	if (r->end == TY_END_DEVICE)
 		return TY_PART_DEVICE;
 	if (r->end != TY_END_TIMER)
 		return TY_PART_WAIT;
-	call = r->nr < 0 ? NULL : ty_syscall_row(k->x->arch, r->abi, r->nr)->as;
 	return call && call->wait_on == TY_WAIT_ON_SLEEP ? TY_PART_SLEEP : TY_PART_TIMEOUT;
 }
 
@@ -54,6 +57,7 @@ static bool by_call(enum ty_answer_part p)
 	case TY_PART_DEVICE:
 	case TY_PART_SLEEP:
 	case TY_PART_TIMEOUT:
+	case TY_PART_IDLE:
 	case TY_PART_WAIT: return true;
 	default: return false;
 	}
@@ -63,7 +67,7 @@ static int by_ns(const void *pa, const void *pb)
 {
 	const struct ty_answer_sum *a = pa, *b = pb;
 
-	return compare(b->ns, a->ns) ?: compare(a->part, b->part) ?: compare(a->who, b->who)
+	return compare(a->last, b->last) ?: compare(b->ns, a->ns) ?: compare(a->part, b->part) ?: compare(a->who, b->who)
 	       ?: compare(a->nr, b->nr);
 }
 
@@ -105,6 +109,9 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 		if (at == n)
 			v[n++] = key;
 		add(&v[at], k, (uint32_t)i);
+		/* Threads that wait for work hide what those did that had some. */
+		v[at].last = k->fold && (p == TY_PART_IDLE || p == TY_PART_SLEEP ||
+					 p == TY_PART_TIMEOUT || p == TY_PART_WAIT);
 		out->part_ns[p] += r->ns;
 	}
 	qsort(v, n, sizeof(*v), by_ns);

@@ -216,6 +216,7 @@ static void say_wait(struct out *o, const struct ty_answer_work *k, const struct
 	case TY_PART_DEVICE: say(o, " waited for device %s", name); break;
 	case TY_PART_SLEEP: say(o, " slept"); break;
 	case TY_PART_STOPPED: say(o, " was stopped"); return;
+	case TY_PART_IDLE: say(o, " was idle"); break;
 	case TY_PART_FAULT: say(o, " waited in page faults"); break;
 	default: say(o, " waited");
 	}
@@ -251,7 +252,7 @@ static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct 
 		struct ty_span span = ty_model_span(k->x->m, hop->span);
 		uint32_t call = ty_wait_call(k->x, &span);
 
-		if (!k->mine[hop->thread])
+		if (k->mine && !k->mine[hop->thread])
 			continue;
 		return ty_wait_for(k->x, &span, call).kind == TY_STALL_CHILD ? NULL : hop;
 	}

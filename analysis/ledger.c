@@ -643,18 +643,43 @@ static void account_path(struct walk *w, const struct ty_path *p,
 		ty_book_add(&w->book, unknown, to - from, TY_NONE);
 }
 
+/* The book of a walk is that of the caller meanwhile. */
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
 		   const struct ty_ledger_crowd *crowd, uint64_t from_ns, uint64_t to_ns,
-		   struct ty_book *out)
+		   struct ty_book *b)
 {
 	struct rows rows;
 	struct walk w = walk_of(x, &rows);
 
 	find_gaps(&w, from_ns, to_ns);
+	b->failed = w.book.failed;
+	w.book = *b;
 	account_path(&w, p, crowd, from_ns, to_ns);
 	ty_cpu_gaps_fini(&w.own);
-	*out = w.book;
-	return out->failed;
+	*b = w.book;
+	return b->failed;
+}
+
+int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		  const struct ty_ledger_crowd *crowd, struct ty_book *b, uint64_t *ns)
+{
+	const struct ty_thread *t = ty_model_thread(x->m, thread);
+	uint64_t from = from_ns > t->start_ns ? from_ns : t->start_ns,
+		 to = to_ns < t->end_ns ? to_ns : t->end_ns;
+	struct rows rows;
+	struct walk w = walk_of(x, &rows);
+
+	*ns = from < to ? to - from : 0;
+	if (!*ns)
+		return 0;
+	find_gaps(&w, from, to);
+	b->failed = w.book.failed;
+	w.book = *b;
+	w.book.who = crowd[thread].thread;
+	account(&w, thread, from, to);
+	ty_cpu_gaps_fini(&w.own);
+	*b = w.book;
+	return b->failed;
 }
 
 int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_ns,

@@ -46,13 +46,16 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 		      struct ty_ledger *out);
 void ty_ledger_fini(struct ty_ledger *l);
 
-/* The rows of a path (chain.h) over [from, to) in place of what the book holds, not yet as text:
- * each thread's in those of crowd[thread].thread (ledger_book.h). They sum to `to - from`. 0 or
- * -TY_E...; ty_book_fini in any case. */
+/* The rows of a path (chain.h) over [from, to), added to those of the book, not yet as text: each
+ * thread's in those of crowd[thread].thread (ledger_book.h). What is added sums to `to - from`. 0
+ * or -TY_E...; ty_book_fini in any case. */
 struct ty_book;
 struct ty_ledger_crowd;
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
 		   const struct ty_ledger_crowd *crowd, uint64_t from_ns, uint64_t to_ns,
-		   struct ty_book *out);
+		   struct ty_book *b);
+/* The same of one thread's time in [from, to), cut to its life: *ns is what was added. */
+int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
+		  const struct ty_ledger_crowd *crowd, struct ty_book *b, uint64_t *ns);
 
 #endif

@@ -27,6 +27,8 @@ struct process {
 	bool inferred;
 	VEC(uint32_t) ns100; /* lengths of requests, in units of 100 ns, capped */
 	uint64_t n, total_ns, max_ns;
+	VEC(struct ty_request) sample; /* each stride-th */
+	uint64_t stride;
 };
 
 struct pass {
@@ -77,6 +79,23 @@ static void keep(struct pass *p, const struct ty_request *r)
 	p->kept[i] = *r;
 }
 
+/* Every stride-th one, by its number from 0: where there are too many, every other one of them. */
+static void sample(struct pass *p, struct process *of, const struct ty_request *r)
+{
+	of->stride = of->stride ? of->stride : 1;
+	if ((of->n - 1) % of->stride)
+		return;
+	if (of->sample.n == TY_REQUESTS_SAMPLE) {
+		for (size_t i = 0; i < TY_REQUESTS_SAMPLE / 2; i++)
+			of->sample.v[i] = of->sample.v[2 * i];
+		of->sample.n = TY_REQUESTS_SAMPLE / 2;
+		of->stride *= 2;
+		if ((of->n - 1) % of->stride)
+			return;
+	}
+	p->nomem |= vec_push(&of->sample, *r) != 0;
+}
+
 static void request(struct pass *p, uint32_t process, struct ty_request r)
 {
 	struct process *of = &p->process[process];
@@ -94,6 +113,7 @@ static void request(struct pass *p, uint32_t process, struct ty_request r)
 		of->max_ns = of->max_ns > length(&r) ? of->max_ns : length(&r);
 		p->nomem |= vec_push(&of->ns100,
 				     (uint32_t)(ns100 < UINT32_MAX ? ns100 : UINT32_MAX)) != 0;
+		sample(p, of, &r);
 	}
 	keep(p, &r);
 }
@@ -420,12 +440,24 @@ static int services(struct pass *p, struct ty_requests *out)
 		return -TY_ENOMEM;
 	if (v.n)
 		qsort(v.v, v.n, sizeof(*v.v), by_total);
-	for (uint32_t i = 0; i < v.n; i++)
+	for (uint32_t i = 0; i < v.n; i++) {
 		at[v.v[i].process] = i;
+		v.v[i].sample = out->sample_n;
+		v.v[i].sample_n = (uint32_t)p->process[v.v[i].process].sample.n;
+		out->sample_n += v.v[i].sample_n;
+	}
+	out->sample = malloc(((size_t)out->sample_n + 1) * sizeof(*out->sample));
+	for (uint32_t i = 0; out->sample && i < v.n; i++)
+		for (uint32_t k = 0; k < v.v[i].sample_n; k++) {
+			struct ty_request *r = &out->sample[v.v[i].sample + k];
+
+			*r = p->process[v.v[i].process].sample.v[k];
+			r->service = i;
+		}
 	for (uint32_t i = 0; i < p->kept_n; i++)
 		p->kept[i].service = at[p->kept[i].service];
 	free(at);
-	return 0;
+	return out->sample ? 0 : -TY_ENOMEM;
 }
 
 /* Threads with calls, and processes with their parents. births: room for all threads. */
@@ -479,6 +511,7 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	for (uint32_t i = 0; p.process && i < threads; i++) {
 		vec_fini(&p.process[i].table.fd);
 		vec_fini(&p.process[i].ns100);
+		vec_fini(&p.process[i].sample);
 	}
 	free(births);
 	free(p.process);
@@ -512,5 +545,6 @@ void ty_requests_fini(struct ty_requests *r)
 {
 	free(r->services);
 	free(r->v);
+	free(r->sample);
 	*r = (struct ty_requests){0};
 }

@@ -47,6 +47,7 @@ struct ty_service {
 	uint64_t n, open;				   /* answered; not answered yet */
 	uint64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of answered ones */
 	bool inferred;					   /* of some of them */
+	uint32_t sample, sample_n;			   /* its part of the samples */
 };
 
 struct ty_requests {
@@ -54,10 +55,15 @@ struct ty_requests {
 	uint32_t services_n;
 	struct ty_request *v; /* the longest, longest first */
 	uint32_t n;
+	/* Answered ones, evenly among those of their service: service by service, in time order. */
+	struct ty_request *sample;
+	uint32_t sample_n;
 	uint64_t all; /* requests in all */
 	uint64_t
 		cut_ns; /* after so many calls no further ones were looked at: up to here; 0: all */
 };
+
+#define TY_REQUESTS_SAMPLE 256 /* of a service at most */
 
 /* Calls that are read where requests are not the question: a second or two. */
 #define TY_REQUESTS_CALLS 8000000

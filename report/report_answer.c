@@ -96,47 +96,30 @@ static void put_command(const struct ty_report *r, FILE *f)
 		fputs("...", f);
 }
 
-/* "812.5 ms = 398.3 ms on CPU + ..." */
-static void put_sum(const struct ty_answer *a, FILE *f)
-{
-	char text[TY_ANSWER_PARTS_N + 1][TY_ANSWER_FIXED];
-	uint8_t order[TY_ANSWER_PARTS_N];
-	unsigned n = 0;
-
-	ty_answer_fixed(a->part_ns, TY_ANSWER_PARTS_N, a->total_ns, text);
-	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++) {
-		unsigned i = n;
-
-		if (!a->part_ns[p])
-			continue;
-		for (; i && a->part_ns[order[i - 1]] < a->part_ns[p]; i--)
-			order[i] = order[i - 1];
-		order[i] = (uint8_t)p;
-		n++;
-	}
-	fprintf(f, "%s", text[TY_ANSWER_PARTS_N]);
-	for (unsigned i = 0; i < n; i++)
-		fprintf(f, " %s %s %s", i ? "+" : "=", text[order[i]],
-			ty_answer_part_text(order[i]));
-}
-
 void ty_answer_text(const struct ty_report *r, FILE *f)
 {
 	const struct ty_answer *a = &r->answer;
 	const struct ty_field_ctx c = {r, NULL};
-	char d[TY_DURATION_MAX];
+	char d[TY_DURATION_MAX], sum[480] = "";
 
-	if (a->of == TY_ANSWER_NOTHING)
-		return;
 	fputs("answer: ", f);
-	put_command(r, f);
-	fprintf(f, " took %s%s\n  ", ty_fmt_duration(a->total_ns, d),
-		a->inferred ? " (critical path, partly inferred)" : " (critical path)");
-	put_sum(a, f);
-	putc('\n', f);
+	if (a->of == TY_ANSWER_COMMAND) {
+		put_command(r, f);
+		fprintf(f, " took %s (critical path%s)", ty_fmt_duration(a->total_ns, d),
+			a->inferred ? ", partly inferred" : "");
+	} else {
+		put(f, a->head);
+	}
+	ty_answer_sum_text(a->part_ns, a->total_ns, sum, sizeof(sum));
+	fprintf(f, "\n  %s%s\n", a->sum_of, sum);
 	if (*a->children) {
 		fputs("  ", f);
 		put(f, a->children);
+		putc('\n', f);
+	}
+	for (uint32_t i = 0; i < a->notes; i++) {
+		fputs("  ", f);
+		put(f, a->note[i]);
 		putc('\n', f);
 	}
 	for (uint32_t i = 0; i < a->items; i++) {
@@ -157,7 +140,7 @@ void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 	const struct ty_field_ctx c = {r, NULL};
 
 	ty_json_object(j, "answer");
-	ty_json_str(j, "of", a->of == TY_ANSWER_COMMAND ? "command" : "nothing");
+	ty_json_str(j, "of", ty_answer_of_key(a->of));
 	ty_json_u64(j, "start_ns", a->start_ns);
 	ty_json_u64(j, "end_ns", a->end_ns);
 	ty_json_u64(j, "total_ns", a->total_ns);
@@ -184,5 +167,10 @@ void ty_answer_json(const struct ty_report *r, struct ty_json *j)
 	ty_json_end_array(j);
 	ty_json_u64(j, "rest_ns", a->rest_ns);
 	ty_json_str(j, "children", a->children);
+	ty_json_str(j, "head", a->head);
+	ty_json_array(j, "notes");
+	for (uint32_t i = 0; i < a->notes; i++)
+		ty_json_str(j, NULL, a->note[i]);
+	ty_json_end_array(j);
 	ty_json_end_object(j);
 }

@@ -84,7 +84,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 		what |= TY_EXPLAIN_CHAIN;
 		when = (struct ty_explain_at){at_ns, sel->tids.v[0]};
 	}
-	if (what & TY_EXPLAIN_STALLS || q->sections & TY_REP_REQUESTS) {
+	if (what & TY_EXPLAIN_STALLS || q->sections & (TY_REP_REQUESTS | TY_REP_ANSWER)) {
 		struct ty_explain x = ty_explain_session(r->s);
 		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
 					  q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
@@ -107,7 +107,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 static int answered(struct ty_report *r, struct ty_err *err)
 {
 	struct ty_explain x = ty_explain_session(r->s);
-	int status = ty_answer_find(&x, &r->w, &r->answer);
+	int status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
 
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;
 }

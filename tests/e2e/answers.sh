@@ -70,10 +70,11 @@ P
 tries 3 on_cpu
 
 locked_out() {
-	flock lock sh -c 'echo >held; exec sleep 0.8' &
+	rm -f held up
+	flock lock sh -c 'echo >held; until [ -e up ]; do sleep 0.05; done; exec sleep 0.8' &
 	holder=$!
 	await 10 test -s held
-	record flock lock true
+	record sh -c 'echo >up; exec flock lock true'
 	wait "$holder"
 	holder=
 	judge "a process outside of the command's tree that held its lock is named" <<'P'
@@ -84,7 +85,6 @@ shown_sum(lines[1])
 assert a["items"][0]["part"] == "others", a["items"]
 assert re.match(r"flock/[0-9]+ waited in flock.* for sleep/[0-9]+, which slept", a["items"][0]["text"]), a["items"]
 P
-	rm -f held
 }
 tries 3 locked_out
 echo "1..$n"

@@ -16,7 +16,7 @@
 
 #define MS UINT64_C(1000000)
 
-enum { NR_READ = 0, NR_NANOSLEEP = 35, NR_WAIT4 = 61, NR_FLOCK = 73 };
+enum { NR_READ = 0, NR_WRITE = 1, NR_ACCEPT = 43, NR_NANOSLEEP = 35, NR_WAIT4 = 61, NR_FLOCK = 73 };
 
 static struct ty_answer answer_of(int command)
 {
@@ -25,7 +25,7 @@ static struct ty_answer answer_of(int command)
 	struct ty_answer a;
 	uint64_t parts = 0, items = 0;
 
-	assert_int_equal(ty_answer_find(&x, &w, &a), 0);
+	assert_int_equal(ty_answer_find(&x, &w, NULL, &a), 0);
 	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
 		parts += a.part_ns[p];
 	for (uint32_t i = 0; i < a.items; i++)
@@ -167,6 +167,110 @@ static void another_process_held_it_up(void **state)
 	ty_mx_drop();
 }
 
+/* A server that was attached to: each reply takes a millisecond on the CPU, but one waits for a
+ * lock that 20, another process, holds meanwhile. */
+static void a_slow_request(void **state)
+{
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_requests q;
+	struct ty_answer a;
+	uint64_t at = 2 * MS;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "server"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(1, 1 * MS, 0, R, 20);
+	call(at, 11, NR_ACCEPT, 9, 3);
+	for (unsigned i = 0; i < 9; i++) {
+		at += 2 * MS;
+		call(at, 11, NR_READ, 10, 9);
+		at += 1 * MS;
+		if (i == 6) {
+			give(at, 7, 0, 0);
+			ty_mx_enter(0, at, 11, NR_FLOCK);
+			ty_mx_switch(0, at, 11, S, 0);
+			at += 50 * MS;
+			ty_mx_waking(1, at, 20, 11, 0);
+			ty_mx_switch(0, at, 0, R, 11);
+			ty_mx_exit(0, at, 11, NR_FLOCK, 0);
+			at += 1000;
+		}
+		call(at, 11, NR_WRITE, 10, 9);
+	}
+	ty_mx_switch(0, at + MS, 11, S, 0);
+	ty_mx_switch(1, at + MS, 20, S, 0);
+	x = explain(ty_mx_end(), 0);
+	w = ty_window_all(x.m);
+	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &q, NULL), 0);
+	assert_int_equal(q.sample_n, 9);
+	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
+	assert_int_equal(a.of, TY_ANSWER_REQUESTS);
+	assert_string_equal(a.head,
+			    "t11/11 replied to 9 requests: p50 1.00 ms, p99 1.00 ms, max 51.0 ms");
+	assert_string_equal(a.sum_of, "the slowest, ");
+	assert_int_equal(a.part_ns[TY_PART_OTHERS], 50 * MS);
+	assert_int_equal(a.part_ns[TY_PART_OTHERS] + a.part_ns[TY_PART_CPU], a.total_ns);
+	assert_string_equal(a.item[0].text, "t11/11 waited in flock on fd 7 for t20/20, which ran");
+	assert_int_equal(a.notes, 1);
+	assert_string_equal(a.note[0], "a median one, 1.000 ms = 1.000 ms on CPU");
+	/* Without requests: what the thread did. */
+	assert_int_equal(ty_answer_find(&x, &w, NULL, &a), 0);
+	assert_int_equal(a.of, TY_ANSWER_THREADS);
+	assert_int_equal(a.part_ns[TY_PART_WAIT], 50 * MS);
+	assert_string_equal(a.item[0].text, "t11/11 ran: 100% in user mode");
+	/* Of the whole machine: who had the CPUs. */
+	x.whole_machine = true;
+	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
+	assert_int_equal(a.of, TY_ANSWER_MACHINE);
+	assert_int_equal(a.total_ns, 2 * (w.to_ns - w.from_ns));
+	assert_string_equal(a.item[0].text, "t20/20 ran");
+	ty_requests_fini(&q);
+	ty_mx_drop();
+}
+
+static int on_fd_9(void *ctx, const struct ty_syscall *c, uint64_t args[6])
+{
+	(void)ctx;
+	memcpy(args, (uint64_t[6]){c->nr == NR_ACCEPT ? 3 : 9, 0, 10}, 6 * sizeof(*args));
+	return 0;
+}
+
+/* Every stride-th of more requests than are kept, evenly, in time order. */
+static void sampled_requests(void **state)
+{
+	struct ty_explain x;
+	struct ty_window w;
+	struct ty_requests q;
+	uint64_t at = 2 * MS;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=pids\npid=11\n", "taken 1 2\n" ROW("11", "11", "1", "server"));
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	call(at, 11, NR_ACCEPT, 9, 3);
+	for (unsigned i = 0; i < 700; i++) {
+		at += 2000;
+		ty_mx_enter(0, at, 11, NR_READ);
+		ty_mx_exit(0, at + 1000, 11, NR_READ, 10);
+		at += 2000;
+		ty_mx_enter(0, at, 11, NR_WRITE);
+		ty_mx_exit(0, at + 1000, 11, NR_WRITE, 10);
+	}
+	ty_mx_switch(0, at + MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.args = on_fd_9;
+	w = ty_window_all(x.m);
+	assert_int_equal(ty_requests_find(&x, &w, 10, 0, &q, NULL), 0);
+	assert_int_equal(q.all, 700);
+	assert_int_equal(q.sample_n, 175);
+	for (uint32_t i = 1; i < q.sample_n; i++)
+		assert_int_equal(q.sample[i].start_ns - q.sample[i - 1].start_ns, 4 * 4000);
+	ty_requests_fini(&q);
+	ty_mx_drop();
+}
+
 /* No scheduler's events of the command: all of it is unknown, and said to be. */
 static void nothing_known(void **state)
 {
@@ -191,6 +295,8 @@ int main(void)
 		cmocka_unit_test(child_has_the_time),
 		cmocka_unit_test(another_process_held_it_up),
 		cmocka_unit_test(nothing_known),
+		cmocka_unit_test(a_slow_request),
+		cmocka_unit_test(sampled_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of a traced command: its critical path. */
+#include "answer_priv.h"
+
+#include <stdlib.h>
+
+#include "command_path.h"
+#include "process.h"
+
+/* The command's process, those that it made, and theirs. Who made a thread may be known later than
+ * the thread: as often as something new is found. */
+static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
+{
+	uint32_t n = ty_model_summary(m)->threads, process = ty_process_of(m, root);
+	bool more = true;
+
+	mine[root] = 1;
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_thread *t = ty_model_thread(m, i);
+			uint32_t by = t->forked_by >= 0 ? (uint32_t)t->forked_by : TY_NONE;
+
+			if (mine[i] || t->kernel)
+				continue;
+			if ((by != TY_NONE && mine[by]) || ty_process_of(m, i) == process)
+				mine[i] = more = true;
+		}
+	}
+}
+
+int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
+{
+	size_t threads = (size_t)ty_model_summary(x->m)->threads + 1;
+	struct ty_book book = {.x = x};
+	struct ty_ledger_crowd *crowd = NULL;
+	uint8_t *mine = NULL;
+	struct ty_path p;
+	uint32_t root;
+	int r = ty_command_path(x, w->from_ns, w->to_ns, &out->start_ns, &out->end_ns, &p);
+
+	if (!r) {
+		crowd = calloc(threads, sizeof(*crowd));
+		mine = calloc(threads, sizeof(*mine));
+		r = crowd && mine ? 0 : -TY_ENOMEM;
+	}
+	if (!r) {
+		root = ty_model_thread_find(x->m, x->command_tid, w->to_ns);
+		out->of = TY_ANSWER_COMMAND;
+		out->total_ns = out->end_ns - out->start_ns;
+		out->inferred = p.inferred;
+		find_mine(x->m, root, mine);
+		vec_each (s, &p.seg)
+			crowd[s->thread].n = 1;
+		r = ty_answer_crowds(x->m, mine, crowd);
+	}
+	if (!r)
+		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);
+	if (!r) {
+		const struct ty_answer_work k = {
+			.x = x, .book = &book, .crowd = crowd, .path = &p, .mine = mine};
+
+		r = ty_answer_items(&k, out);
+		if (!r)
+			r = ty_answer_children(&k, ty_process_of(x->m, root), out->total_ns,
+					       out->children, sizeof(out->children));
+	}
+	ty_path_fini(&p);
+	ty_book_fini(&book);
+	free(crowd);
+	free(mine);
+	return r;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of a whole machine: who had the CPUs, who waited for them, what the disks did. */
+#include "answer_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare.h"
+#include "thread_stats.h"
+#include "units.h"
+#include "window.h"
+
+#define DISKS 16
+
+/* Threads of one name. */
+struct group {
+	uint64_t ran_ns, ready_ns;
+	uint32_t name, n, one;
+};
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct group *a = pa, *b = pb;
+
+	return compare(a->name, b->name) ?: compare(b->ran_ns, a->ran_ns);
+}
+
+static int by_ran(const void *pa, const void *pb)
+{
+	const struct group *a = pa, *b = pb;
+
+	return compare(b->ran_ns, a->ran_ns) ?: compare(a->one, b->one);
+}
+
+/* In place; how many. */
+static uint32_t join(struct group *g, uint32_t n)
+{
+	uint32_t to = 0;
+
+	qsort(g, n, sizeof(*g), by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		if (to && g[to - 1].name == g[i].name) {
+			g[to - 1].ran_ns += g[i].ran_ns;
+			g[to - 1].ready_ns += g[i].ready_ns;
+			g[to - 1].n++;
+		} else {
+			g[to++] = g[i];
+		}
+	}
+	qsort(g, to, sizeof(*g), by_ran);
+	return to;
+}
+
+static void say_group(const struct ty_model *m, const struct group *g, char *out, size_t size)
+{
+	if (g->n > 1)
+		snprintf(out, size, "%s (%u threads)", ty_model_str(m, g->name), g->n);
+	else
+		snprintf(out, size, "%s/%d", ty_model_str(m, g->name),
+			 ty_model_thread(m, g->one)->tid);
+}
+
+static void note_ready(const struct ty_model *m, const struct group *g, uint32_t n,
+		       struct ty_answer *out)
+{
+	uint64_t all = 0;
+	uint32_t most = 0;
+	char d[2][TY_DURATION_MAX], who[96];
+
+	for (uint32_t i = 0; i < n; i++) {
+		all += g[i].ready_ns;
+		most = g[i].ready_ns > g[most].ready_ns ? i : most;
+	}
+	if (!all)
+		return;
+	say_group(m, &g[most], who, sizeof(who));
+	ty_answer_note(out, "threads waited %s for a CPU, most of all %s: %s",
+		       ty_fmt_duration(all, d[0]), who, ty_fmt_duration(g[most].ready_ns, d[1]));
+}
+
+/* Time in which at least one request was at the device, requests, bytes. */
+struct disk {
+	uint64_t busy_ns, to_ns, bytes, n, longest_ns;
+	uint32_t major, minor;
+};
+
+static void note_disks(const struct ty_model *m, const struct ty_window *w, struct ty_answer *out)
+{
+	struct disk v[DISKS] = {0}, *most = v;
+	uint32_t n = 0, ios = ty_model_ios(m);
+	char d[3][TY_DURATION_MAX], c[TY_COUNT_MAX], b[TY_DURATION_MAX];
+
+	for (uint32_t i = 0; i < ios; i++) {
+		struct ty_io io = ty_model_io(m, i);
+		uint64_t from = io.start_ns > w->from_ns ? io.start_ns : w->from_ns,
+			 to = io.end_ns < w->to_ns ? io.end_ns : w->to_ns;
+		uint32_t k = 0;
+
+		if (io.start_ns >= w->to_ns)
+			break;
+		if (from >= to)
+			continue;
+		while (k < n && (v[k].major != io.major || v[k].minor != io.minor))
+			k++;
+		if (k == DISKS)
+			continue;
+		if (k == n)
+			v[n++] = (struct disk){.major = io.major, .minor = io.minor};
+		v[k].n++;
+		v[k].bytes += io.bytes;
+		if (to - from > v[k].longest_ns)
+			v[k].longest_ns = to - from;
+		from = from > v[k].to_ns ? from : v[k].to_ns;
+		if (to > from) {
+			v[k].busy_ns += to - from;
+			v[k].to_ns = to;
+		}
+	}
+	for (uint32_t k = 1; k < n; k++)
+		most = v[k].busy_ns > most->busy_ns ? &v[k] : most;
+	if (n)
+		ty_answer_note(
+			out, "disk %u:%u was busy for %s: %s request%s, %s, the longest %s%s",
+			most->major, most->minor, ty_fmt_duration(most->busy_ns, d[0]),
+			ty_fmt_count(most->n, c), most->n == 1 ? "" : "s",
+			ty_fmt_bytes(most->bytes, b), ty_fmt_duration(most->longest_ns, d[1]),
+			n > 1 ? "; other disks less" : "");
+}
+
+int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
+{
+	const struct ty_model *m = x->m;
+	uint64_t window = out->end_ns - out->start_ns, items = 0, told;
+	uint32_t n = 0, cpus = 0;
+	struct ty_thread_stats *stats = NULL;
+	struct group *g = NULL;
+	char d[TY_DURATION_MAX], who[96];
+	int r = ty_thread_stats(m, w, &stats, &n);
+
+	if (!r) {
+		g = calloc((size_t)n + 1, sizeof(*g));
+		r = g ? 0 : -TY_ENOMEM;
+	}
+	if (r) {
+		free(stats);
+		return r;
+	}
+	for (uint32_t cpu = 0; cpu < ty_model_summary(m)->cpus; cpu++) {
+		struct ty_cell c = {0};
+
+		if (!ty_window_cpu(w, cpu))
+			continue;
+		cpus++;
+		if (ty_model_cpu_spans(m, cpu) && window)
+			ty_model_cells(m, (struct ty_track){TY_TRACK_CPU, cpu}, out->start_ns,
+				       out->end_ns, 1, &c);
+		out->part_ns[TY_PART_CPU] += c.ns[TY_ST_RUNNING];
+		out->part_ns[TY_PART_IDLE] += c.ns[TY_ST_IDLE];
+	}
+	out->of = TY_ANSWER_MACHINE;
+	out->total_ns = cpus * window;
+	told = out->part_ns[TY_PART_CPU] + out->part_ns[TY_PART_IDLE];
+	out->part_ns[TY_PART_UNKNOWN] = out->total_ns - told;
+	for (uint32_t i = 0; i < n; i++)
+		g[i] = (struct group){.ran_ns = stats[i].ns[TY_ST_RUNNING],
+				      .ready_ns = stats[i].ns[TY_ST_RUNNABLE],
+				      .name = ty_model_thread(m, stats[i].thread)->name,
+				      .n = 1,
+				      .one = stats[i].thread};
+	n = join(g, n);
+	for (uint32_t i = 0; i < n && out->items < TY_ANSWER_ITEMS && g[i].ran_ns; i++) {
+		struct ty_answer_item *t = &out->item[out->items];
+
+		if (items >= out->part_ns[TY_PART_CPU] / 10 * 9)
+			break;
+		*t = (struct ty_answer_item){.ns = g[i].ran_ns,
+					     .thread = g[i].one,
+					     .threads = g[i].n,
+					     .part = TY_PART_CPU};
+		say_group(m, &g[i], who, sizeof(who));
+		snprintf(t->text, sizeof(t->text), "%s ran", who);
+		items += g[i].ran_ns;
+		out->items++;
+	}
+	/* What the CPUs did besides, idle and unknown time included. */
+	out->rest_ns = out->total_ns > items ? out->total_ns - items : 0;
+	snprintf(out->head, sizeof(out->head), "%u CPU%s over %s were %.0f%% busy", cpus,
+		 cpus == 1 ? "" : "s", ty_fmt_duration(window, d),
+		 out->total_ns ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)out->total_ns
+			       : 0.0);
+	snprintf(out->sum_of, sizeof(out->sum_of), "CPU time ");
+	note_ready(m, g, n, out);
+	note_disks(m, w, out);
+	free(g);
+	free(stats);
+	return 0;
+}

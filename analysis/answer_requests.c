@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The answer of a process that serves: its slowest requests, beside median ones. Each is the path
+ * of the thread that replied, from the reply back to the begin of the request, so that the thread
+ * or process that held it up is in it.
+ */
+#include "answer_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compare.h"
+#include "process.h"
+#include "units.h"
+
+#define MOST	 10 /* requests that are followed */
+#define SLOW	 MOST
+#define MEDIAN	 9
+#define SLOW_DIV 2 /* at least a half of the slowest */
+
+static uint64_t length(const struct ty_request *r)
+{
+	return r->end_ns - r->start_ns;
+}
+
+/* The paths of requests one behind the other: one book, one list of segments. */
+struct paths {
+	struct ty_path all;
+	uint64_t total_ns;
+	uint32_t n;
+};
+
+static int add_path(struct paths *p, struct ty_path *one)
+{
+	uint32_t base = (uint32_t)p->all.hop.n;
+	int r = 0;
+
+	vec_each (h, &one->hop) {
+		if (h->parent != TY_NONE)
+			h->parent += base;
+		r = r ? r : vec_push(&p->all.hop, *h);
+	}
+	vec_each (s, &one->seg) {
+		if (s->hop != TY_NONE)
+			s->hop += base;
+		r = r ? r : vec_push(&p->all.seg, *s);
+	}
+	p->all.inferred |= one->inferred;
+	return r;
+}
+
+static uint32_t served_by(const struct ty_request *r)
+{
+	return r->replied_by != TY_NONE ? r->replied_by : r->thread;
+}
+
+/* What n requests (MOST at most) did, in all, as items of out. */
+static int explain(const struct ty_explain *x, const struct ty_request *const *v, uint32_t n,
+		   uint32_t process, struct ty_answer *out)
+{
+	const struct ty_model *m = x->m;
+	size_t threads = (size_t)ty_model_summary(m)->threads + 1;
+	struct ty_ledger_crowd *crowd = calloc(threads, sizeof(*crowd));
+	uint8_t *mine = calloc(threads, sizeof(*mine));
+	struct ty_book book = {.x = x};
+	struct paths p = {0};
+	struct ty_path one = {0};
+	size_t at[MOST + 1] = {0}; /* where the segments of each begin */
+	int r = crowd && mine ? 0 : -TY_ENOMEM;
+
+	for (uint32_t i = 0; i + 1 < threads && !r; i++)
+		mine[i] = ty_process_of(m, i) == process;
+	for (uint32_t i = 0; i < n && !r; i++) {
+		r = ty_path_find(x, served_by(v[i]), v[i]->start_ns, v[i]->end_ns, &one);
+		if (!r)
+			vec_each (s, &one.seg)
+				crowd[s->thread].n = 1;
+		r = r ? r : add_path(&p, &one);
+		at[i + 1] = p.all.seg.n;
+	}
+	ty_path_fini(&one);
+	if (!r)
+		r = ty_answer_crowds(m, mine, crowd);
+	for (size_t i = 0; i < n && !r; i++) {
+		struct ty_path part = {0};
+
+		part.seg.v = vec_at(&p.all.seg, at[i]);
+		part.seg.n = at[i + 1] - at[i];
+		r = ty_ledger_path(x, &part, crowd, v[i]->start_ns, v[i]->end_ns, &book);
+		p.total_ns += length(v[i]);
+	}
+	if (!r) {
+		const struct ty_answer_work k = {
+			.x = x, .book = &book, .crowd = crowd, .path = &p.all, .mine = mine};
+
+		out->total_ns = p.total_ns;
+		out->inferred |= p.all.inferred;
+		r = ty_answer_items(&k, out);
+	}
+	ty_path_fini(&p.all);
+	ty_book_fini(&book);
+	free(crowd);
+	free(mine);
+	return r;
+}
+
+static int by_length(const void *pa, const void *pb)
+{
+	const struct ty_request *const *a = pa, *const *b = pb;
+
+	return compare(length(*a), length(*b)) ?: compare((*a)->start_ns, (*b)->start_ns);
+}
+
+/* Those of the sample around its median, a third of them at most. */
+static uint32_t median_ones(const struct ty_requests *q, const struct ty_service *s,
+			    const struct ty_request **v)
+{
+	const struct ty_request *all[TY_REQUESTS_SAMPLE];
+	uint32_t n = 0, some;
+
+	for (uint32_t i = 0; i < s->sample_n && n < TY_REQUESTS_SAMPLE; i++)
+		if (served_by(&q->sample[s->sample + i]) != TY_NONE)
+			all[n++] = &q->sample[s->sample + i];
+	if (!n)
+		return 0;
+	qsort(all, n, sizeof(*all), by_length);
+	some = n / 3 ? n / 3 : 1;
+	some = some < MEDIAN ? some : MEDIAN;
+	for (uint32_t i = 0; i < some; i++)
+		v[i] = all[(n - some) / 2 + i];
+	return some;
+}
+
+int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
+		       struct ty_answer *out)
+{
+	const struct ty_service *s = &q->services[0];
+	const struct ty_request *slow[SLOW], *median[MEDIAN];
+	struct ty_answer beside = {0};
+	char d[3][TY_DURATION_MAX], c[2][TY_COUNT_MAX], text[240] = "";
+	const struct ty_thread *t = ty_model_thread(x->m, s->process);
+	uint32_t n = 0, medians;
+	int r;
+
+	for (uint32_t i = 0; i < q->n && n < SLOW; i++)
+		if (!q->v[i].service && served_by(&q->v[i]) != TY_NONE && length(&q->v[i]) &&
+		    (!n || length(&q->v[i]) >= length(slow[0]) / SLOW_DIV))
+			slow[n++] = &q->v[i];
+	if (!n)
+		return -TY_ENOTFOUND;
+	out->of = TY_ANSWER_REQUESTS;
+	r = explain(x, slow, n, s->process, out);
+	medians = median_ones(q, s, median);
+	if (!r && s->n && medians)
+		r = explain(x, median, medians, s->process, &beside);
+	if (r)
+		return r;
+	if (s->n)
+		snprintf(text, sizeof(text), ": p50 %s, p99 %s, max %s",
+			 ty_fmt_duration(s->p50_ns, d[0]), ty_fmt_duration(s->p99_ns, d[1]),
+			 ty_fmt_duration(s->max_ns, d[2]));
+	ty_fmt_count(s->open, c[1]);
+	snprintf(out->head, sizeof(out->head), "%s/%d replied to %s request%s%s%s%s%s",
+		 ty_model_str(x->m, t->name), t->tgid > 0 ? t->tgid : t->tid,
+		 ty_fmt_count(s->n, c[0]), s->n == 1 ? "" : "s", text, s->open ? "; " : "",
+		 s->open ? c[1] : "", s->open ? " not replied to" : "");
+	if (n > 1)
+		snprintf(out->sum_of, sizeof(out->sum_of), "the %u slowest together, ", n);
+	else
+		snprintf(out->sum_of, sizeof(out->sum_of), "the slowest, ");
+	if (beside.total_ns) {
+		uint64_t part[TY_ANSWER_PARTS_N], sum = 0;
+
+		for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
+			sum += part[p] = beside.part_ns[p] / medians;
+		text[0] = 0;
+		ty_answer_sum_text(part, sum, text, sizeof(text));
+		ty_answer_note(out, "a median one, %s", text);
+	}
+	if (q->services_n > 1)
+		ty_answer_note(out,
+			       "%u more process%s replied to requests: tarry report FILE requests",
+			       q->services_n - 1, q->services_n > 2 ? "es" : "");
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The answer of threads that were attached to, or chosen: their ledgers together. */
+#include "answer_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cpu_gaps.h"
+#include "process.h"
+#include "units.h"
+#include "window.h"
+
+/* Which: the chosen ones, else those whose calls are recorded. */
+static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
+		       struct ty_ledger_crowd *crowd)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+
+		if (t->start_ns >= w->to_ns || t->end_ns <= w->from_ns ||
+		    !(w->tids_n || w->comms_n ? ty_window_thread(w, m, i) : t->traced))
+			continue;
+		crowd[i].n = 1;
+		n++;
+	}
+	return n;
+}
+
+/* "java/12 (34 threads)", "java/12 and 3 more processes (40 threads)". 0 or -TY_ENOMEM. */
+static int name(const struct ty_model *m, const struct ty_ledger_crowd *crowd, uint32_t threads,
+		char *out, size_t size)
+{
+	uint32_t processes = 0, one = TY_NONE, all = ty_model_summary(m)->threads;
+	uint8_t *seen = calloc((size_t)all + 1, sizeof(*seen));
+	const struct ty_thread *t;
+
+	if (!seen)
+		return -TY_ENOMEM;
+	for (uint32_t i = 0; i < all; i++) {
+		uint32_t p = ty_process_of(m, i);
+
+		if (!crowd[i].n || seen[p])
+			continue;
+		seen[p] = 1;
+		one = one == TY_NONE ? p : one;
+		processes++;
+	}
+	free(seen);
+	t = ty_model_thread(m, one);
+	if (processes > 1)
+		snprintf(out, size, "%s/%d and %u more process%s (%u threads)",
+			 ty_model_str(m, t->name), t->tid, processes - 1, processes > 2 ? "es" : "",
+			 threads);
+	else if (threads > 1)
+		snprintf(out, size, "%s/%d (%u threads)", ty_model_str(m, t->name), t->tid,
+			 threads);
+	else
+		snprintf(out, size, "%s/%d", ty_model_str(m, t->name), t->tid);
+	return 0;
+}
+
+int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w, struct ty_answer *out)
+{
+	const struct ty_model *m = of->m;
+	uint32_t threads = ty_model_summary(m)->threads, n;
+	struct ty_ledger_crowd *crowd = calloc((size_t)threads + 1, sizeof(*crowd));
+	struct ty_cpu_gaps gaps = {0};
+	struct ty_explain x = *of;
+	struct ty_book book = {.x = &x};
+	uint64_t window = w->to_ns > w->from_ns ? w->to_ns - w->from_ns : 0, ns;
+	char d[TY_DURATION_MAX], who[160] = "";
+	int r = crowd ? 0 : -TY_ENOMEM;
+
+	n = r ? 0 : choose(m, w, crowd);
+	if (!r && !n)
+		r = -TY_ENOTFOUND;
+	if (!r) {
+		const struct ty_answer_work k = {
+			.x = &x, .book = &book, .crowd = crowd, .fold = true};
+
+		r = name(m, crowd, n, who, sizeof(who));
+		r = r ? r : ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps);
+		x.gaps = &gaps;
+		r = r ? r : ty_answer_crowds(m, NULL, crowd);
+		for (uint32_t i = 0; i < threads && !r; i++) {
+			if (!crowd[i].n)
+				continue;
+			r = ty_ledger_add(&x, i, w->from_ns, w->to_ns, crowd, &book, &ns);
+			out->total_ns += ns;
+		}
+		if (!r)
+			r = ty_answer_items(&k, out);
+	}
+	if (!r) {
+		out->of = TY_ANSWER_THREADS;
+		snprintf(out->head, sizeof(out->head), "%s used %.1f%% of a CPU over %s", who,
+			 window ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)window : 0.0,
+			 ty_fmt_duration(window, d));
+		if (n > 1)
+			snprintf(out->sum_of, sizeof(out->sum_of), "all threads' time, ");
+	}
+	ty_cpu_gaps_fini(&gaps);
+	ty_book_fini(&book);
+	free(crowd);
+	return r;
+}
