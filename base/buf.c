@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "buf.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,9 +53,15 @@ int ty_buf_reserve(struct ty_buf *b, size_t n)
 	return 0;
 }
 
+/* Room for n bytes and a NUL without any look at the limit, which cap never exceeds. */
+static inline bool has_room(const struct ty_buf *b, size_t n)
+{
+	return n < b->cap - b->len && !b->failed;
+}
+
 int ty_buf_add(struct ty_buf *b, const void *p, size_t n)
 {
-	int r = ty_buf_reserve(b, n);
+	int r = has_room(b, n) ? 0 : ty_buf_reserve(b, n);
 
 	if (r)
 		return r;
@@ -72,7 +79,11 @@ int ty_buf_adds(struct ty_buf *b, const char *s)
 
 int ty_buf_addc(struct ty_buf *b, char c)
 {
-	return ty_buf_add(b, &c, 1);
+	if (!has_room(b, 1))
+		return ty_buf_add(b, &c, 1);
+	b->p[b->len++] = c;
+	b->p[b->len] = 0;
+	return 0;
 }
 
 int ty_buf_vaddf(struct ty_buf *b, const char *fmt, va_list ap)

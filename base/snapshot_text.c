@@ -159,8 +159,9 @@ struct ty_snap_fd ty_snap_fd(const char **text)
 		d.fd = (int32_t)number(f[1], INT_MAX);
 		d.is = is(f[0], "left_out") || (d.pid >= 0 && is(f[1], "left_out"))
 			       ? TY_SNAP_FD_LEFT_OUT
-		       : d.pid >= 0 && d.fd >= 0 && f[3].s ? TY_SNAP_FD_OPEN
-							   : TY_SNAP_FD_END;
+		       : d.pid >= 0 && is(f[1], "cwd") && f[3].s ? TY_SNAP_FD_CWD
+		       : d.pid >= 0 && d.fd >= 0 && f[3].s	 ? TY_SNAP_FD_OPEN
+								 : TY_SNAP_FD_END;
 		if (d.is == TY_SNAP_FD_END)
 			continue;
 		d.cloexec = is(f[2], "cloexec");

@@ -36,6 +36,7 @@ struct ty_snap_fd {
 	enum {
 		TY_SNAP_FD_END,	     /* no further line */
 		TY_SNAP_FD_OPEN,     /* a descriptor */
+		TY_SNAP_FD_CWD,	     /* the working directory: target */
 		TY_SNAP_FD_LEFT_OUT, /* the list of pid is not whole; pid < 0: that of some is not
 				      */
 	} is;

@@ -15,7 +15,7 @@ static const char head[] =
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n"
 	"\n"
 	"  events     print each event in time order, as trace-cmd report does (default)\n"
-	"  syscalls   print one line per system call, as strace -f -tt -T does\n"
+	"  syscalls   print one line per system call, as strace -f -yy -tt -T does\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
 static const char tail[] = "Default of --clock: trace for events, wall for syscalls.\n";

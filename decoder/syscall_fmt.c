@@ -470,16 +470,21 @@ static bool add_arg(struct fmt *f, const struct ty_sysrow *row, unsigned i)
 	return false;
 }
 
-/* "<NAME>", of bytes that are no terminal's control. */
-static void add_fd_name(struct ty_buf *b, const char *name)
+int ty_syscall_fmt_fd_name(const char *name, struct ty_buf *b)
 {
+	static const char deleted[] = " (deleted)";
+	const size_t n = strlen(name), tail = sizeof(deleted) - 1;
+	const bool gone = n > tail && !strcmp(name + n - tail, deleted);
 	size_t start;
 
 	ty_buf_addc(b, '<');
 	start = b->len;
-	if (!ty_buf_adds(b, name))
+	if (!ty_buf_add(b, name, gone ? n - tail : n))
 		ty_plain(b->p + start, b->len - start);
 	ty_buf_addc(b, '>');
+	if (gone)
+		ty_buf_adds(b, deleted + 1);
+	return b->failed;
 }
 
 int ty_syscall_fmt_args(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
@@ -507,7 +512,7 @@ int ty_syscall_fmt_named(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr
 			break;
 		}
 		if (names && names->fd[i])
-			add_fd_name(out, names->fd[i]);
+			ty_syscall_fmt_fd_name(names->fd[i], out);
 	}
 	return out->failed;
 }

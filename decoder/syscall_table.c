@@ -95,12 +95,13 @@
 #define NONE			(-1)
 #define TALK(what, to, from)	.says = what, .gives = to, .takes = from
 #define MAKES(how, kind, flags) .fds = TY_FDS_##how, .fd_kind = TY_FD_##kind, .cloexec = flags
+#define NAMED(name)		.makes = "anon_inode:" name
 #define FDS(effect)		.fds = TY_FDS_##effect
 #define COPIES(flags)		.fds = TY_FDS_DUP2, .cloexec = flags
 
 _Static_assert(TY_ARG_SETS + TY_SET_COUNT <= 256, "an argument's kind is one byte");
 
-/* `object` and `as` are filled in once, before the first look-up. */
+/* `object`, `points` and `as` are filled in once, before the first look-up. */
 static struct ty_sysrow rows[] = {
 	/* files */
 	{"open", A(PATH, OPEN, OPENMODE), ID(open), WAITS(FD, PEER), MAKES(NEW, FILE, 1)},
@@ -169,8 +170,8 @@ static struct ty_sysrow rows[] = {
 	{"utimes", A(PATH, STRUCT_IN)},
 	{"futimesat", A(AT, PATH, STRUCT_IN)},
 	{"utimensat", A(AT, PATH, STRUCT_IN, SET(AT))},
-	{"chdir", A(PATH)},
-	{"fchdir", A(FD)},
+	{"chdir", A(PATH), ID(chdir)},
+	{"fchdir", A(FD), ID(fchdir)},
 	{"chroot", A(PATH)},
 	{"getcwd", A(BUF_OUT, SIZE)},
 	{"getdents", A(FD, BUF_OUT, UINT)},
@@ -192,7 +193,7 @@ static struct ty_sysrow rows[] = {
 	{"vmsplice", A(FD, IOV_IN, SIZE, SET(SPLICE)), WAITS(PIPE, DEFINITE),
 	 TALK(TY_GIVES, 0, NONE)},
 	{"copy_file_range", A(FD, OFF_IO, FD, OFF_IO, SIZE, HEX32), WAITS(FD, PEER)},
-	{"memfd_create", A(STR, SET(MFD)), MAKES(NEW, FILE, TY_CLOEXEC_NEVER)},
+	{"memfd_create", A(STR, SET(MFD)), ID(memfd_create), MAKES(NEW, FILE, TY_CLOEXEC_NEVER)},
 	{"mount", A(STR, PATH, STR, SET(MOUNT), PTR)},
 	{"umount2", A(PATH, SET(UMOUNT))},
 	{"getxattr", A(PATH, STR, BUF_OUT, SIZE)},
@@ -208,8 +209,8 @@ static struct ty_sysrow rows[] = {
 	{"lremovexattr", A(PATH, STR)},
 	{"fremovexattr", A(FD, STR)},
 	{"umask", A(MODE), RET(OCT)},
-	{"inotify_init1", A(SET(IN)), MAKES(NEW, OTHER, 0)},
-	{"inotify_init", MAKES(NEW, OTHER, TY_CLOEXEC_NEVER)},
+	{"inotify_init1", A(SET(IN)), MAKES(NEW, OTHER, 0), NAMED("inotify")},
+	{"inotify_init", MAKES(NEW, OTHER, TY_CLOEXEC_NEVER), NAMED("inotify")},
 	{"inotify_add_watch", A(FD, PATH, SET(INMASK))},
 	{"inotify_rm_watch", A(FD, INT)},
 	{"cachestat", A(FD, STRUCT_IN, STRUCT_OUT, HEX32)},
@@ -253,7 +254,7 @@ static struct ty_sysrow rows[] = {
 	{"msgctl", A(IPC, HEX32, PTR)},
 	{"process_vm_readv", A(PID, IOV_OUT, SIZE, PTR, SIZE, HEX)},
 	{"process_vm_writev", A(PID, IOV_IN, SIZE, PTR, SIZE, HEX)},
-	{"userfaultfd", A(SET(UFFD))},
+	{"userfaultfd", A(SET(UFFD)), MAKES(NEW, OTHER, 0), NAMED("[userfaultfd]")},
 	/* processes and threads */
 	{"clone", A(CLONE, PTR, PTR, PTR, HEX), CLASS(FORK), WAITS(CHILD, DEFINITE)},
 	{"clone3", A(BUF_IN, SIZE), CLASS(FORK), WAITS(CHILD, DEFINITE)},
@@ -268,7 +269,7 @@ static struct ty_sysrow rows[] = {
 	{"kill", A(PID, SIG), TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
 	{"tkill", A(PID, SIG), TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
 	{"tgkill", A(PID, PID, SIG), TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
-	{"pidfd_open", A(PID, SET(PIDFD)), MAKES(NEW, OTHER, TY_CLOEXEC_ALWAYS)},
+	{"pidfd_open", A(PID, SET(PIDFD)), MAKES(NEW, OTHER, TY_CLOEXEC_ALWAYS), NAMED("[pidfd]")},
 	{"pidfd_send_signal", A(FD, SIG, STRUCT_IN, HEX32),
 	 TALK(TY_GIVES | TY_SIGNALS, NONE, NONE)},
 	{"pidfd_getfd", A(FD, FD, HEX32)},
@@ -298,7 +299,7 @@ static struct ty_sysrow rows[] = {
 	{"setgroups", A(INT, PTR)},
 	{"capget", A(PTR, PTR)},
 	{"capset", A(PTR, PTR)},
-	{"unshare", A(SET(CLONE))},
+	{"unshare", A(SET(CLONE)), ID(unshare)},
 	{"setns", A(FD, SET(CLONE))},
 	{"prctl", A(PRCTL, HEX, HEX, HEX, HEX)},
 	{"arch_prctl", A(SET(ARCHPRCTL), PTR)},
@@ -322,7 +323,7 @@ static struct ty_sysrow rows[] = {
 	{"seccomp", A(SET(SECCOMP), SET(SECCOMPFLAGS), PTR)},
 	{"bpf", A(SET(BPF), PTR, UINT)},
 	{"perf_event_open", A(STRUCT_IN, PID, INT, FD, SET(PERFFLAGS)),
-	 MAKES(NEW, OTHER, TY_CLOEXEC_NEVER)},
+	 MAKES(NEW, OTHER, TY_CLOEXEC_NEVER), NAMED("[perf_event]")},
 	{"kcmp", A(PID, PID, SET(KCMP), SIZE, SIZE)},
 	{"landlock_create_ruleset", A(BUF_IN, SIZE, SET(LANDLOCK))},
 	{"landlock_add_rule", A(FD, INT, PTR, HEX32)},
@@ -356,8 +357,10 @@ static struct ty_sysrow rows[] = {
 	{"sigaltstack", A(STRUCT_IN, STRUCT_OUT)},
 	{"pause", WAITS(EVENTS, IDLE)},
 	{"alarm", A(UINT)},
-	{"signalfd", A(FD, SIGSET_IN, SIZE), MAKES(NEW, SIGNALFD, TY_CLOEXEC_NEVER)},
-	{"signalfd4", A(FD, SIGSET_IN, SIZE, SET(SFD)), MAKES(NEW, SIGNALFD, 3)},
+	{"signalfd", A(FD, SIGSET_IN, SIZE), MAKES(NEW, SIGNALFD, TY_CLOEXEC_NEVER),
+	 NAMED("[signalfd]")},
+	{"signalfd4", A(FD, SIGSET_IN, SIZE, SET(SFD)), MAKES(NEW, SIGNALFD, 3),
+	 NAMED("[signalfd]")},
 	/* waiting for descriptors */
 	{"poll", A(POLLFD, UINT, INT), RET(POLL), ID(poll), WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
 	{"ppoll", A(POLLFD, UINT, TIME_IN, SIGSET_IN, SIZE), RET(POLL), ID(ppoll),
@@ -366,23 +369,24 @@ static struct ty_sysrow rows[] = {
 	 WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
 	{"pselect6", A(INT, FDSET, FDSET, FDSET, TIME_IN, PTR), RET(POLL), ID(pselect6),
 	 WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
-	{"epoll_create", A(INT), MAKES(NEW, EPOLL, TY_CLOEXEC_NEVER)},
-	{"epoll_create1", A(SET(EPOLLCREATE)), MAKES(NEW, EPOLL, 0)},
+	{"epoll_create", A(INT), MAKES(NEW, EPOLL, TY_CLOEXEC_NEVER), NAMED("[eventpoll]")},
+	{"epoll_create1", A(SET(EPOLLCREATE)), MAKES(NEW, EPOLL, 0), NAMED("[eventpoll]")},
 	{"epoll_ctl", A(FD, SET(EPOLLCTL), FD, EPOLL_IN)},
 	{"epoll_wait", A(FD, EPOLL_OUT, INT, INT), WAITS(EVENTS, IDLE), ZERO_IS_TIMEOUT},
 	{"epoll_pwait", A(FD, EPOLL_OUT, INT, INT, SIGSET_IN, SIZE), WAITS(EVENTS, IDLE),
 	 ZERO_IS_TIMEOUT},
 	{"epoll_pwait2", A(FD, EPOLL_OUT, INT, TIME64_IN, SIGSET_IN, SIZE), WAITS(EVENTS, IDLE),
 	 ZERO_IS_TIMEOUT},
-	{"eventfd", A(UINT), MAKES(NEW, EVENTFD, TY_CLOEXEC_NEVER)},
-	{"eventfd2", A(UINT, SET(EFD)), MAKES(NEW, EVENTFD, 1)},
+	{"eventfd", A(UINT), MAKES(NEW, EVENTFD, TY_CLOEXEC_NEVER), NAMED("[eventfd]")},
+	{"eventfd2", A(UINT, SET(EFD)), MAKES(NEW, EVENTFD, 1), NAMED("[eventfd]")},
 	{"io_setup", A(UINT, PTR)},
 	{"io_destroy", A(HEX)},
 	{"io_submit", A(HEX, LONG, PTR)},
 	{"io_getevents", A(HEX, LONG, LONG, PTR, TIME_IN), WAITS(EVENTS, IDLE)},
 	{"io_pgetevents", A(HEX, LONG, LONG, PTR, TIME_IN, PTR), WAITS(EVENTS, IDLE)},
 	{"io_cancel", A(HEX, PTR, PTR)},
-	{"io_uring_setup", A(UINT, STRUCT_IO), MAKES(NEW, OTHER, TY_CLOEXEC_ALWAYS)},
+	{"io_uring_setup", A(UINT, STRUCT_IO), MAKES(NEW, OTHER, TY_CLOEXEC_ALWAYS),
+	 NAMED("[io_uring]")},
 	{"io_uring_enter", A(FD, UINT, UINT, SET(URINGENTER), PTR, SIZE), ID(io_uring_enter),
 	 WAITS(EVENTS, IDLE), TALK(TY_GIVES, NONE, NONE)},
 	{"io_uring_register", A(FD, SET(URINGREG), PTR, UINT)},
@@ -436,7 +440,7 @@ static struct ty_sysrow rows[] = {
 	{"timer_gettime", A(INT, STRUCT_OUT)},
 	{"timer_getoverrun", A(INT)},
 	{"timer_delete", A(INT)},
-	{"timerfd_create", A(SET(CLOCK), SET(TFD)), MAKES(NEW, TIMERFD, 1)},
+	{"timerfd_create", A(SET(CLOCK), SET(TFD)), MAKES(NEW, TIMERFD, 1), NAMED("[timerfd]")},
 	{"timerfd_settime", A(FD, SET(TFDSET), STRUCT_IN, STRUCT_OUT)},
 	{"timerfd_gettime", A(FD, STRUCT_OUT)},
 	/* the machine */
@@ -599,6 +603,9 @@ static void fill_in(void)
 	qsort(table.by_name, ROWS, sizeof(*table.by_name), by_name);
 	for (size_t i = 0; i < ROWS; i++) {
 		rows[i].object = (int8_t)object_of(&rows[i]);
+		for (unsigned k = 0; k < rows[i].n; k++)
+			rows[i].points |= rows[i].a[k] == PATH || rows[i].a[k] == STR ||
+					  rows[i].a[k] == STRS || rows[i].a[k] == ADDR_IN;
 		rows[i].as = rows[i].does ? find(rows[i].does, TY_ONLY_NOT) : &rows[i];
 	}
 	for (size_t i = 0; i < SOCKETCALLS; i++)

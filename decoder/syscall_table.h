@@ -120,7 +120,9 @@ enum ty_retkind { TY_RET_INT, TY_RET_PTR, TY_RET_OCT, TY_RET_FCNTL, TY_RET_POLL 
 /* Calls that code asks for by name; all others are TY_SYS_OTHER. */
 enum ty_sysid {
 	TY_SYS_OTHER,
+	TY_SYS_chdir,
 	TY_SYS_execve,
+	TY_SYS_fchdir,
 	TY_SYS_fcntl,
 	TY_SYS_futex,
 	TY_SYS_futex_wait,
@@ -128,6 +130,7 @@ enum ty_sysid {
 	TY_SYS_io_uring_enter,
 	TY_SYS_ioctl,
 	TY_SYS_ipc,
+	TY_SYS_memfd_create,
 	TY_SYS_open,
 	TY_SYS_openat,
 	TY_SYS_poll,
@@ -136,6 +139,7 @@ enum ty_sysid {
 	TY_SYS_select,
 	TY_SYS_sendto,
 	TY_SYS_socketcall,
+	TY_SYS_unshare,
 };
 
 /* What a call does to its thread, as far as pairing of its two ends needs to know. */
@@ -223,6 +227,9 @@ struct ty_sysrow {
 	int8_t cloexec;	      /* NEW, PAIR, DUP2: the argument with O_CLOEXEC & Co, TY_CLOEXEC_ */
 	int8_t object;	      /* the argument that names what it acts on (FD, PATH, WORD, PID or
 			       * IPC; the first of these); -1: none */
+	bool points; /* an argument points to what a recording may have (evidence_record.h) */
+	const char
+		*makes;	  /* NEW: the name of what it makes, where that is not the object's; NULL */
 	const char *does; /* the name that 64-bit machines have for what it does; NULL: its own */
 	const struct ty_sysrow *as; /* that row: sendfile for sendfile64; else this one */
 };

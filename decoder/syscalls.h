@@ -53,7 +53,11 @@ struct ty_arg_names {
 	const char
 		*text[6];  /* stands in place of it, printable as it is: what a pointer points to */
 	const char *fd[6]; /* what the descriptor is: "3</etc/passwd>" */
+	const char *result; /* what the descriptor is that the call returned */
 };
+/* "<NAME>" appended to out, of bytes that are no terminal's control; what is "(deleted)" behind it,
+ * as strace has it. */
+int ty_syscall_fmt_fd_name(const char *name, struct ty_buf *out);
 /* "AT_FDCWD, 0x7f.., O_RDONLY|O_CLOEXEC" appended to out. names: may be NULL. */
 int ty_syscall_fmt_named(const struct ty_sysarch *a, enum ty_abi abi, int64_t nr,
 			 const uint64_t args[6], const struct ty_arg_names *names,

@@ -54,9 +54,10 @@ enum ty_section {
 	 * clock). Then one line per descriptor, TAB-separated: pid fd flags target. flags:
 	 * "cloexec" or "-"; target: the link of /proc/PID/fd, of sockets that /proc/PID/net knows
 	 * "TCP:[OWN->PEER]", "TCP:[OWN listening]", "UDP:[..]", "UNIX:[PATH]"; TAB, newline and
-	 * backslash in it as above. Last, where there were too many: a line "PID left_out" for each
-	 * process whose list is not whole, and "left_out N", how many these are (of older
-	 * recordings: descriptors, and no such lines).
+	 * backslash in it as above. The fd "cwd" is the working directory (older recordings have
+	 * none). Last, where there were too many: a line "PID left_out" for each process whose list
+	 * is not whole, and "left_out N", how many these are (of older recordings: descriptors, and
+	 * no such lines).
 	 */
 	TY_SEC_FDS = 5,
 	/*

@@ -35,8 +35,8 @@
 #define TCP_LISTEN 0x0A
 
 struct fd {
-	int pid, fd;
-	ino_t net; /* the network namespace of its process; 0: not known */
+	int pid, fd; /* fd < 0: its working directory */
+	ino_t net;   /* the network namespace of its process; 0: not known */
 	bool cloexec;
 	unsigned long inode; /* of a socket; 0: none */
 	char *target;	     /* heap */
@@ -138,6 +138,22 @@ static int take(struct fds *f, struct process *p, int proc, int dir, const char 
 	return -TY_ENOMEM;
 }
 
+static int take_cwd(struct fds *f, const struct process *p, int proc)
+{
+	struct fd fd = {.pid = p->pid, .fd = -1};
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(proc, "cwd", target, sizeof(target) - 1);
+
+	if (n <= 0)
+		return 0;
+	target[n] = 0;
+	fd.target = strdup(target);
+	if (fd.target && !vec_push(&f->v, fd))
+		return 0;
+	free(fd.target);
+	return -TY_ENOMEM;
+}
+
 static bool is_slept_for(const struct fds *f, const struct process *p, int fd)
 {
 	const struct ty_proc_task *t = f->tasks + p->first;
@@ -189,6 +205,8 @@ static int list(struct fds *f, struct process *p)
 		snprintf(name, sizeof(name), "%d", t->fd);
 		r = take(f, p, proc, dir, name);
 	}
+	if (d && r >= 0)
+		r = take_cwd(f, p, proc);
 	/* Even to look into a folder takes as long as it has descriptors. */
 	p->cut = look ? d && !f->room : p->fds > 0;
 	if (d && f->room && r >= 0)
@@ -430,7 +448,11 @@ int ty_proc_fds(struct ty_proc_task *tasks, size_t n, int before_exec, uint64_t 
 	for (size_t i = 0; i < f.v.n && !r; i++) {
 		const struct fd *d = &f.v.v[i];
 
-		r = ty_buf_addf(out, "%d\t%d\t%s\t", d->pid, d->fd, d->cloexec ? "cloexec" : "-");
+		if (d->fd < 0)
+			r = ty_buf_addf(out, "%d\tcwd\t-\t", d->pid);
+		else
+			r = ty_buf_addf(out, "%d\t%d\t%s\t", d->pid, d->fd,
+					d->cloexec ? "cloexec" : "-");
 		r = r ? r : ty_escape_field(out, d->target, strlen(d->target));
 		r = r ? r : ty_buf_addc(out, '\n');
 	}

@@ -77,7 +77,8 @@ static const char *abi_mark(const struct ty_sysarch *arch, const struct ty_call 
 	}
 }
 
-static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, struct ty_buf *b)
+static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, const char *fd_name,
+		       struct ty_buf *b)
 {
 	bool exits = ty_syscall_class(arch, c->abi, c->nr) == TY_SC_EXIT;
 
@@ -87,6 +88,8 @@ static void add_result(const struct ty_sysarch *arch, const struct ty_call *c, s
 				      c->ret, b);
 	else
 		ty_buf_addc(b, '?');
+	if (fd_name)
+		ty_syscall_fmt_fd_name(fd_name, b);
 	switch ((enum ty_call_how)c->how) {
 	case TY_CALL_RETURNED:
 		add_duration(b, c->end_ns - c->start_ns);
@@ -143,7 +146,7 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 	} else {
 		ty_buf_add(b, ") ", 2);
 		pad_to_result(b, start);
-		add_result(arch, c, b);
+		add_result(arch, c, names ? names->result : NULL, b);
 	}
 	mark = abi_mark(arch, c);
 	ty_buf_adds(b, mark);
@@ -151,6 +154,28 @@ void ty_call_text(const struct ty_sysarch *arch, struct ty_wall *wall, const str
 		ty_buf_adds(b, ty_syscall_name(arch, TY_ABI_COMPAT32, c->nr, buf));
 		ty_buf_addc(b, ']');
 	}
+}
+
+/* "fd_names": of each argument that is a descriptor or a folder's; null: another, or not known. */
+static void add_fd_names(struct ty_json *j, const struct ty_arg_names *names, unsigned n)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < n; i++)
+		any |= names->fd[i] != NULL;
+	if (names->fd[0])
+		ty_json_str(j, "fd_name", names->fd[0]);
+	if (any) {
+		ty_json_array(j, "fd_names");
+		for (unsigned i = 0; i < n; i++)
+			if (names->fd[i])
+				ty_json_str(j, NULL, names->fd[i]);
+			else
+				ty_json_null(j, NULL);
+		ty_json_end_array(j);
+	}
+	if (names->result)
+		ty_json_str(j, "ret_name", names->result);
 }
 
 /* "strings": of each argument what it points to, null where that is no text or not known. */
@@ -221,8 +246,8 @@ void ty_call_json(const struct ty_sysarch *arch, const struct ty_call *c, int32_
 		ty_buf_reset(scratch);
 		ty_syscall_fmt_named(arch, c->abi, c->nr, c->args, &texts, scratch);
 		ty_json_strn(j, "args_text", scratch->p ? scratch->p : "", scratch->len);
-		if (names && names->fd[0])
-			ty_json_str(j, "fd_name", names->fd[0]);
+		if (names)
+			add_fd_names(j, names, n);
 		if (item)
 			add_strings(j, item, n);
 	} else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One system call as a line: in the shape of strace -f -tt -T, or as JSON. */
+/* One system call as a line: in the shape of strace -f -yy -tt -T, or as JSON. */
 #ifndef TY_CALL_LINE_H
 #define TY_CALL_LINE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tarry dump syscalls: one line per system call, in the order of their beginnings, as
- * strace -f -tt -T shows calls that are not interrupted.
+ * strace -f -yy -tt -T shows calls that are not interrupted.
  *
  * Lines wait in a queue until all calls that began earlier are over. When LINES_MAX wait for one
  * that blocks, that one is shown as unfinished and its end later as resumed, as strace does: it
@@ -18,6 +18,7 @@
  *
  * Budget: 700 ns per line of text, decoding included.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #include "window_filter.h"
 #include "comms.h"
 #include "dump.h"
-#include "fd_names.h"
+#include "fd_track.h"
 #include "key_value.h"
 #include "partition.h"
 #include "plain_text.h"
@@ -36,6 +37,7 @@
 #define LINES_MAX      (1u << 19)
 #define LINE_MAX_BYTES (1u << 20)
 #define BUFFERS_MAX    64
+#define FDS_SHOWN      2 /* no call has more that are arguments */
 
 enum kind { LINE_PENDING, LINE_CALL, LINE_RESUMED, LINE_GAP, LINE_DROPPED };
 
@@ -51,6 +53,8 @@ struct line {
 		} gap;
 	} u;
 	uint64_t after_ns; /* ty_evidence_after when it began */
+	uint32_t fd[FDS_SHOWN],
+		result; /* ty_fd_track_name of its first descriptors, and its result */
 	int32_t pid;
 	char comm[TY_COMM + 1];
 	bool named; /* comm is the name at the call's beginning */
@@ -67,7 +71,7 @@ struct dump {
 	struct ty_pairs *pairs;
 	struct ty_comms *comms;
 	struct ty_tgids *tgids;
-	struct ty_fd_names *fds;
+	struct ty_fd_track *fds;
 	struct ty_evidence_index *strings; /* NULL: none are recorded */
 	struct ty_buf strings_text;
 	uint64_t paths, paths_unknown; /* calls shown that have any; that have one not known */
@@ -157,6 +161,37 @@ static void add_strings(struct dump *d, const struct line *l, const struct ty_sy
 	d->paths_unknown += paths && !known && !ty_call_end_only(c);
 }
 
+static bool is_fd(const struct ty_sysrow *row, unsigned i)
+{
+	return row->a[i] == TY_ARG_FD || row->a[i] == TY_ARG_DIRFD;
+}
+
+/* What the call's descriptors are as it begins. */
+static void name_fds(const struct dump *d, struct line *l)
+{
+	const struct ty_call *c = &l->u.call;
+	const struct ty_sysrow *row = ty_syscall_row(d->s->arch, c->abi, c->nr);
+
+	for (unsigned i = 0, k = 0; i < row->n && k < FDS_SHOWN; i++)
+		if (is_fd(row, i))
+			l->fd[k++] =
+				ty_fd_track_name(d->fds, l->pid, (int32_t)c->args[i], c->start_ns);
+}
+
+/* What the descriptor is that the call has made. */
+static void name_result(const struct dump *d, struct line *l)
+{
+	const struct ty_call *c = &l->u.call;
+	const struct ty_sysrow *row;
+
+	if (c->how != TY_CALL_RETURNED || c->ret < 0)
+		return;
+	row = ty_syscall_row(d->s->arch, c->abi, c->nr)->as;
+	if (row->fds == TY_FDS_NEW || row->fds == TY_FDS_DUP || row->fds == TY_FDS_DUP2 ||
+	    (row->fds == TY_FDS_FCNTL && (c->args[1] == F_DUPFD || c->args[1] == F_DUPFD_CLOEXEC)))
+		l->result = ty_fd_track_name(d->fds, l->pid, (int32_t)c->ret, c->end_ns);
+}
+
 static void show_call(struct dump *d, const struct line *l, enum ty_call_part part)
 {
 	const struct ty_call *c = &l->u.call;
@@ -164,14 +199,16 @@ static void show_call(struct dump *d, const struct line *l, enum ty_call_part pa
 	struct ty_evidence_item item[6];
 	struct ty_arg_names names = {0};
 
-	if (d->fds && ty_sysrow_is_fd(row, 0))
-		names.fd[0] = ty_fd_names_at(d->fds, l->pid, (int32_t)c->args[0], c->start_ns);
-	if (d->strings)
+	for (unsigned i = 0, k = 0; i < row->n && k < FDS_SHOWN; i++)
+		if (is_fd(row, i))
+			names.fd[i] = ty_fd_track_text(d->fds, l->fd[k++]);
+	names.result = ty_fd_track_text(d->fds, l->result);
+	if (d->strings && row->points)
 		add_strings(d, l, row, part == TY_CALL_BEGUN, item, &names);
 	if (d->json) {
 		if (part != TY_CALL_BEGUN) /* a JSON line is whole: it comes when all is known */
 			ty_call_json(d->s->arch, c, l->pid, l->comm, &names,
-				     d->strings ? item : NULL, &d->text, &d->j);
+				     d->strings && row->points ? item : NULL, &d->text, &d->j);
 		return;
 	}
 	ty_buf_reset(&d->text);
@@ -383,6 +420,7 @@ static int begun(struct dump *d, const struct ty_call *c, uint64_t after_ns)
 	l->u.call = *c;
 	l->after_ns = after_ns;
 	l->pid = ty_tgids_get(d->tgids, c->tid);
+	name_fds(d, l);
 	l->named = named;
 	set_name(l, comm);
 	return 0;
@@ -416,6 +454,8 @@ static void complete(struct dump *d, struct line *l, const struct ty_call *c)
 		set_name(l, ty_comms_get(d->comms, c->end_tid));
 	if (!end_wanted(d, c, l->comm))
 		l->kind = LINE_DROPPED;
+	else
+		name_result(d, l);
 }
 
 static int over(struct dump *d, const struct ty_call *c)
@@ -457,7 +497,7 @@ static int lost(struct dump *d, const struct ty_event *ev)
 	/* Buffers without system calls cannot lose any. */
 	if (d->sys_buffers && ev->buffer < BUFFERS_MAX && !(d->sys_buffers >> ev->buffer & 1))
 		return 0;
-	ty_fd_names_lost(d->fds, ev->u.gap.from_ns);
+	ty_fd_track_lost(d->fds);
 	if (d->strings)
 		ty_evidence_gap(d->strings, ev->ts_ns);
 	if (!ty_window_has_cpu(d->w, ev->cpu) || !ty_window_has_gap(d->w, ev))
@@ -492,8 +532,12 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 		r = ty_wall_feed(&d->wall, ev);
 	if (!r)
 		r = ty_tgids_feed(d->tgids, ev);
-	if (!r && d->fds && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT))
-		r = ty_fd_names_event(d->fds, ev, ty_tgids_get(d->tgids, ev->tid));
+	if (!r && (ev->kind == TY_EV_NEWTASK || ev->kind == TY_EV_EXIT)) {
+		const struct ty_call *makes = ty_pairs_current(d->pairs, ev->tid);
+
+		r = ty_fd_track_event(d->fds, ev, ty_tgids_get(d->tgids, ev->tid),
+				      makes ? makes->start_ns : 0);
+	}
 	if (!r && ev->kind == TY_EV_GAP)
 		r = lost(d, ev);
 	if ((ev->kind == TY_EV_SYS_ENTER || ev->kind == TY_EV_SYS_EXIT) && ev->buffer < BUFFERS_MAX)
@@ -503,16 +547,20 @@ static int one(struct dump *d, const struct ty_event *ev, struct ty_err *err)
 	if (r)
 		return r;
 	for (unsigned i = 0; i < step.done_n && !r; i++) {
-		if (d->fds)
-			ty_fd_names_call(d->fds, d->s->arch, &step.done[i],
-					 ty_tgids_get(d->tgids, step.done[i].end_tid));
+		const struct ty_call *c = &step.done[i];
+
+		if (ty_fd_track_follows(d->fds, c))
+			r = ty_fd_track_end(d->fds, ty_tgids_get(d->tgids, c->end_tid), c);
 		if (d->strings)
-			ty_evidence_over(d->strings, step.done[i].end_tid, step.done[i].end_ns);
-		r = over(d, &step.done[i]);
+			ty_evidence_over(d->strings, c->end_tid, c->end_ns);
+		r = r ? r : over(d, c);
 	}
 	if (!r && step.started)
 		r = begun(d, &step.call,
 			  d->strings ? ty_evidence_after(d->strings, step.call.tid) : 0);
+	/* Its own line is the last to know what it closes. */
+	if (!r && step.started && ty_fd_track_follows(d->fds, &step.call))
+		ty_fd_track_begin(d->fds, ty_tgids_get(d->tgids, step.call.tid), &step.call);
 	flush_lines(d);
 	return r;
 }
@@ -601,18 +649,17 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 	d->pairs = ty_pairs_new(d->s->arch);
 	d->comms = ty_comms_new(t->cmdlines.s, threads);
 	d->tgids = ty_tgids_new(threads);
-	d->fds = ty_fd_names_new(ty_trace_section(t, TY_SEC_FDS).s);
-	if (!d->pairs || !d->comms || !d->tgids || !d->fds)
+	if (!d->pairs || !d->comms || !d->tgids)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	if (strings.n) {
 		d->strings = ty_evidence_index_new(strings.s, strings.n);
 		if (!d->strings)
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	}
-	if (!ty_fd_names_taken_ns(d->fds)) { /* as in most files: nothing to follow */
-		ty_fd_names_free(d->fds);
-		d->fds = NULL;
-	}
+	d->fds = ty_fd_track_new(d->s->arch, ty_trace_section(t, TY_SEC_FDS).s,
+				 ty_trace_section(t, TY_SEC_MACHINE).s, d->strings);
+	if (!d->fds)
+		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	if (!t->begins_later &&
 	    ty_key_i64(ty_trace_section(t, TY_SEC_MACHINE).s, "command_tid", &command))
 		ty_pairs_command(d->pairs, (int32_t)command);
@@ -654,7 +701,7 @@ int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const st
 	ty_evidence_index_free(d.strings);
 	ty_wall_fini(&d.wall);
 	ty_tgids_free(d.tgids);
-	ty_fd_names_free(d.fds);
+	ty_fd_track_free(d.fds);
 	ty_comms_free(d.comms);
 	ty_pairs_free(d.pairs);
 	return r;

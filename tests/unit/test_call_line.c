@@ -141,13 +141,17 @@ static void time_of_day(void **state)
 	assert_string_equal(buf.p, "03:46:40.122456 03:46:43.123455 04:46:43.000000");
 }
 
-static const struct ty_arg_names passwd = {.fd = {"/etc/\x1bx"}};
+static const struct ty_arg_names passwd = {.fd = {"/etc/\x1bx"}, .result = "/x"};
 
 static void names_of_descriptors(void **state)
 {
 	ty_buf_reset(&buf);
 	ty_call_text(x86, &wall, &read_call, TY_CALL_WHOLE, &passwd, &buf);
-	assert_non_null(strstr(buf.p, " read(3</etc/?x>, 0x7ffd00001000, 10) = 10"));
+	assert_non_null(strstr(buf.p, " read(3</etc/?x>, 0x7ffd00001000, 10) = 10</x>"));
+	ty_buf_reset(&buf);
+	ty_call_text(x86, &wall, &read_call, TY_CALL_WHOLE,
+		     &(struct ty_arg_names){.fd = {"/memfd:x (deleted)"}}, &buf);
+	assert_non_null(strstr(buf.p, " read(3</memfd:x>(deleted), 0x7ffd00001000, 10) = 10 "));
 }
 
 static void json(void **state)
@@ -182,7 +186,8 @@ static void json(void **state)
 		"\"comm\":\"a\\\"b\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","
 		"\"0xa\"],\"args_text\":\"3, 0x7ffd00001000, 10\","
 		"\"fd_name\":\"/etc/"
-		"\\u001bx\",\"strings\":[null,\"a\\\"\\u000a\",null],\"ret\":10,\"errno\":null,"
+		"\\u001bx\",\"fd_names\":[\"/etc/\\u001bx\",null,null],\"ret_name\":\"/x\","
+		"\"strings\":[null,\"a\\\"\\u000a\",null],\"ret\":10,\"errno\":null,"
 		"\"status\":\"returned\"}\n"
 		"{\"ts_ns\":5000000000,\"duration_ns\":1234567890,\"tid\":42,\"pid\":null,"
 		"\"comm\":\"x\",\"name\":\"read\",\"args\":[\"0x3\",\"0x7ffd00001000\","

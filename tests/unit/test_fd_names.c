@@ -182,7 +182,7 @@ static void whatever_the_text(void **state)
 	n = ty_fd_names_new(NULL);
 	assert_int_equal(ty_fd_names_taken_ns(n), 0);
 	ty_fd_names_free(n);
-	n = ty_fd_names_new("7\t1\t-\ta\\tb\\nc\\\\d\n7\t0\tcloexec\tend\\");
+	n = ty_fd_names_new("7\t1\t-\ta\\tb\\nc\\\\d\n7\tcwd\t-\t/home\n7\t0\tcloexec\tend\\");
 	assert_string_equal(ty_fd_names_find(n, 7, 1)->target, "a\tb\nc\\d");
 	assert_string_equal(ty_fd_names_find(n, 7, 0)->target, "end\\");
 	ty_fd_names_free(n);
@@ -218,146 +218,6 @@ static void who_listens(void **state)
 		assert_int_equal(ty_fd_names_listens(n, v[i].at, strlen(v[i].at)), v[i].listens);
 	ty_fd_names_free(n);
 	assert_false(ty_fd_names_listens(NULL, "10.0.0.1:81", 11));
-}
-
-static void call_of(struct ty_fd_names *n, int32_t pid, uint64_t at, const char *name, int64_t ret,
-		    uint64_t a, uint64_t b)
-{
-	const struct ty_sysarch *x86 = ty_sysarch_find("x86_64");
-	struct ty_call c = {.start_ns = at,
-			    .end_ns = at + 5,
-			    .nr = ty_syscall_number(x86, name),
-			    .ret = ret,
-			    .args = {a, b}};
-
-	assert_true(c.nr >= 0);
-	ty_fd_names_call(n, x86, &c, pid);
-}
-
-static void call(struct ty_fd_names *n, uint64_t at, const char *name, int64_t ret, uint64_t a,
-		 uint64_t b)
-{
-	call_of(n, 7, at, name, ret, a, b);
-}
-
-static void calls_close_them(void **state)
-{
-	struct ty_fd_names *n =
-		ty_fd_names_new("taken 90 100\n7\t3\t-\tthree\n7\t4\tcloexec\tfour\n"
-				"7\t5\t-\tfive\n7\t6\t-\tsix\n8\t3\t-\tother\n8\t4\t-\tanother\n");
-
-	assert_null(ty_fd_names_at(n, 7, 3, 99)); /* not looked at yet */
-	assert_string_equal(ty_fd_names_at(n, 7, 3, 100), "three");
-	call(n, 200, "close", -9, 3, 0);
-	call(n, 200, "read", 1, 3, 0);
-	assert_string_equal(ty_fd_names_at(n, 7, 3, 300), "three");
-	call(n, 400, "close", 0, 3, 0);
-	assert_string_equal(ty_fd_names_at(n, 7, 3, 400), "three");
-	assert_null(ty_fd_names_at(n, 7, 3, 401));
-	call_of(n, 8, 405, "close", -4, 4, 0); /* EINTR: closed all the same */
-	assert_string_equal(ty_fd_names_at(n, 8, 4, 405), "another");
-	assert_null(ty_fd_names_at(n, 8, 4, 406));
-	assert_string_equal(ty_fd_names_at(n, 8, 3, 400), "other");
-	call(n, 500, "dup2", 5, 6, 5);
-	assert_null(ty_fd_names_at(n, 7, 5, 501));
-	assert_string_equal(ty_fd_names_at(n, 7, 6, 500), "six");
-	call(n, 600, "execve", 0, 0, 0);
-	assert_null(ty_fd_names_at(n, 7, 4, 601));
-	call(n, 610, "fcntl", 0, 6, 2); /* F_SETFD, 0 */
-	assert_string_equal(ty_fd_names_at(n, 7, 6, 600), "six");
-	call(n, 700, "close_range", 0, 3, UINT32_MAX);
-	assert_null(ty_fd_names_at(n, 7, 6, 701));
-	ty_fd_names_lost(n, 450);
-	assert_string_equal(ty_fd_names_at(n, 8, 3, 449), "other");
-	assert_null(ty_fd_names_at(n, 8, 3, 450));
-	ty_fd_names_free(n);
-}
-
-static void born(struct ty_fd_names *n, uint64_t at, int32_t parent, int32_t child, uint64_t flags)
-{
-	struct ty_event ev = {.kind = TY_EV_NEWTASK, .ts_ns = at, .tid = parent};
-
-	ev.u.newtask.tid = child;
-	ev.u.newtask.clone_flags = flags;
-	assert_int_equal(ty_fd_names_event(n, &ev, parent), 0);
-}
-
-static void ended(struct ty_fd_names *n, uint64_t at, int32_t pid)
-{
-	struct ty_event ev = {.kind = TY_EV_EXIT, .ts_ns = at, .tid = pid};
-
-	ev.u.tex.tid = pid;
-	assert_int_equal(ty_fd_names_event(n, &ev, pid), 0);
-}
-
-static void children_inherit_them(void **state)
-{
-	enum { THREAD = 0x10000, FILES = 0x400 };
-	struct ty_fd_names *n = ty_fd_names_new("taken 90 100\n7\t3\t-\tthree\n7\t4\tcloexec\t"
-						"four\n7\t5\t-\tfive\n9\t3\t-\tstale\n");
-
-	call(n, 150, "close", 0, 5, 0);
-	born(n, 200, 7, 8, 0);
-	assert_null(ty_fd_names_at(n, 8, 3, 199));
-	assert_string_equal(ty_fd_names_at(n, 8, 3, 200), "three");
-	assert_null(ty_fd_names_at(n, 8, 5, 200));
-	/* Each has its own from then on. */
-	call_of(n, 8, 210, "execve", 0, 0, 0);
-	assert_null(ty_fd_names_at(n, 8, 4, 220));
-	assert_string_equal(ty_fd_names_at(n, 7, 4, 220), "four");
-	call(n, 230, "close", 0, 3, 0);
-	assert_null(ty_fd_names_at(n, 7, 3, 240));
-	assert_string_equal(ty_fd_names_at(n, 8, 3, 240), "three");
-	/* A grandchild; a thread is none. The end takes nothing away from lines still to be shown.
-	 */
-	born(n, 300, 8, 10, 0);
-	ended(n, 310, 8);
-	assert_string_equal(ty_fd_names_at(n, 10, 3, 320), "three");
-	assert_string_equal(ty_fd_names_at(n, 8, 3, 305), "three");
-	born(n, 330, 10, 12, THREAD | FILES);
-	assert_string_equal(ty_fd_names_at(n, 10, 3, 340), "three");
-	assert_null(ty_fd_names_at(n, 12, 3, 340));
-	/* A number that is given anew has nothing of its former owner. */
-	assert_string_equal(ty_fd_names_at(n, 9, 3, 350), "stale");
-	born(n, 360, 7, 9, 0);
-	assert_null(ty_fd_names_at(n, 9, 3, 370));
-	assert_string_equal(ty_fd_names_at(n, 9, 4, 370), "four");
-	/* Born while its parent closed it: before or after? */
-	born(n, 402, 10, 13, 0);
-	assert_string_equal(ty_fd_names_at(n, 13, 3, 402), "three");
-	call_of(n, 10, 400, "close", 0, 3, 0);
-	assert_null(ty_fd_names_at(n, 13, 3, 410));
-	/* Shared: nobody's calls are known to be all. */
-	born(n, 500, 7, 14, FILES);
-	assert_null(ty_fd_names_at(n, 14, 4, 510));
-	assert_null(ty_fd_names_at(n, 7, 4, 510));
-	assert_string_equal(ty_fd_names_at(n, 7, 4, 490), "four");
-	ty_fd_names_free(n);
-}
-
-/* More than there is room for: the ended ones make some; what finds none has no name. */
-static void many_children(void **state)
-{
-	struct ty_fd_names *n;
-	struct ty_buf b;
-
-	ty_buf_init(&b, 1 << 20);
-	assert_int_equal(ty_buf_adds(&b, "taken 1 2\n"), 0);
-	for (int i = 0; i < 1000; i++)
-		assert_int_equal(ty_buf_addf(&b, "7\t%d\t-\tx\n", i), 0);
-	assert_int_equal(ty_buf_addc(&b, 0), 0);
-	n = ty_fd_names_new(b.p);
-	for (int i = 0; i < 2000; i++) {
-		born(n, 10 + (uint64_t)i, 7, 1000 + i, 0);
-		if (i < 1000)
-			ended(n, 10 + (uint64_t)i, 1000 + i);
-	}
-	assert_string_equal(ty_fd_names_at(n, 7, 3, 5000), "x");
-	assert_null(ty_fd_names_at(n, 1000, 3, 10));
-	assert_string_equal(ty_fd_names_at(n, 2000, 999, 5000), "x");
-	assert_null(ty_fd_names_at(n, 2999, 3, 5000));
-	ty_fd_names_free(n);
-	ty_buf_fini(&b);
 }
 
 /* More descriptors than there is room for: those that somebody sleeps for are there, and all of who
@@ -494,9 +354,6 @@ int main(void)
 		cmocka_unit_test(a_process_that_is_gone),
 		cmocka_unit_test(whatever_the_text),
 		cmocka_unit_test(who_listens),
-		cmocka_unit_test(calls_close_them),
-		cmocka_unit_test(children_inherit_them),
-		cmocka_unit_test(many_children),
 		cmocka_unit_test(too_many),
 		cmocka_unit_test(no_time),
 		cmocka_unit_test(before_an_exec),

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See fd_track.h. A table per process, indexed by descriptor; who shares one (CLONE_FILES) has the
+ * same. Other threads act while a call lasts: a descriptor that is closed or replaced is so at some
+ * time in the call, so that it has no name from its beginning on; one that came up in the middle of
+ * the call that closes its number stays only if the old one was known to be open till then, because
+ * only then it is certain which of the two was closed.
+ *
+ * Bounds: SLOTS_MAX descriptors in all, NAMES_MAX bytes of names. What has no room has no name.
+ *
+ * Budget: a call that does nothing to descriptors costs the look-up of its row; a name one look-up
+ * of the process.
+ */
+#include "fd_track.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "field_text.h"
+#include "key_value.h"
+#include "pair_map.h"
+#include "snapshot_text.h"
+#include "strtab.h"
+#include "vec.h"
+
+#define FD_CWD	       (-100) /* AT_FDCWD */
+#define FD_MAX	       (1u << 20)
+#define SLOTS_MAX      (4u << 20)
+#define NAMES_MAX      (256u << 20)
+#define NAME_MAX_BYTES 8192
+#define SHARES_FILES   0x400 /* CLONE_FILES, CLONE_FS, CLONE_THREAD */
+#define SHARES_FS      0x200
+#define IS_THREAD      0x10000
+#define CLOEXEC	       0x80000u /* O_, SOCK_, EFD_, TFD_, EPOLL_CLOEXEC of all of Linux's machines */
+#define TMPFILE	       020000000
+#define SETS_CLOEXEC   0x5451 /* FIOCLEX, FIONCLEX */
+#define CLEARS_CLOEXEC 0x5450
+enum { F_DUPFD_ = 0, F_SETFD_ = 2, F_DUPFD_CLOEXEC_ = 1030, CLOSE_RANGE_CLOEXEC_ = 4 };
+
+struct slot {
+	uint64_t since_ns;   /* the end of the call that made it */
+	uint64_t closing_ns; /* a call that closes or replaces it began; 0: none */
+	uint32_t name;	     /* 0: not known */
+	bool open, cloexec;
+	bool fresh; /* took the place of one that was open, as the lowest free number */
+};
+
+struct table {
+	struct slot *v;
+	uint32_t n, users;
+};
+
+struct process {
+	struct table *table; /* NULL: nothing is known */
+	uint32_t cwd;
+};
+
+struct ty_fd_track {
+	const struct ty_sysarch *arch;
+	const struct ty_evidence_index *strings;
+	struct ty_strtab *names;
+	uint64_t name_bytes;
+	VEC(struct process) processes;
+	struct ty_pair_map by_pid; /* (pid, 0): index of its process */
+	uint32_t slots;		   /* allocated */
+	uint64_t listed_ns;	   /* what was open before is known from then on */
+	struct ty_buf text;
+};
+
+static struct process *process_of(const struct ty_fd_track *t, int32_t pid)
+{
+	uint32_t i = ty_pair_map_get(&t->by_pid, (uint32_t)pid, 0);
+
+	return i == TY_PAIR_NONE ? NULL : &t->processes.v[i];
+}
+
+/* NULL: out of memory. */
+static struct process *process_add(struct ty_fd_track *t, int32_t pid)
+{
+	uint32_t *i = ty_pair_map_add(&t->by_pid, (uint32_t)pid, 0);
+
+	if (!i)
+		return NULL;
+	if (*i == TY_PAIR_NONE) {
+		if (vec_push(&t->processes, ((struct process){0})))
+			return NULL;
+		*i = (uint32_t)t->processes.n - 1;
+	}
+	return &t->processes.v[*i];
+}
+
+static void let_go(struct ty_fd_track *t, struct process *p)
+{
+	struct table *a = p->table;
+
+	p->table = NULL;
+	if (!a || --a->users)
+		return;
+	t->slots -= a->n;
+	free(a->v);
+	free(a);
+}
+
+/* A slot to be written; NULL: there is no room. */
+static struct slot *slot_add(struct ty_fd_track *t, struct process *p, uint64_t fd)
+{
+	uint32_t n = 16;
+	struct slot *v;
+
+	if (fd >= FD_MAX)
+		return NULL;
+	if (!p->table) {
+		p->table = calloc(1, sizeof(*p->table));
+		if (!p->table)
+			return NULL;
+		p->table->users = 1;
+	}
+	if (fd < p->table->n)
+		return &p->table->v[fd];
+	while (n <= fd)
+		n *= 2;
+	v = t->slots + n - p->table->n <= SLOTS_MAX ? realloc(p->table->v, n * sizeof(*v)) : NULL;
+	if (!v)
+		return NULL;
+	memset(v + p->table->n, 0, (n - p->table->n) * sizeof(*v));
+	t->slots += n - p->table->n;
+	*p->table = (struct table){v, n, p->table->users};
+	return &v[fd];
+}
+
+static struct slot *slot_of(const struct process *p, uint64_t fd)
+{
+	struct slot *s = p && p->table && fd < p->table->n ? &p->table->v[fd] : NULL;
+
+	return s && s->open ? s : NULL;
+}
+
+/* Its id; 0: no room for it. */
+static uint32_t name_add(struct ty_fd_track *t, const char *s, size_t n)
+{
+	uint32_t before = ty_strtab_count(t->names), id;
+
+	if (t->name_bytes + n > NAMES_MAX) {
+		id = ty_strtab_find(t->names, s, n);
+		return id == UINT32_MAX ? 0 : id;
+	}
+	id = ty_strtab_add(t->names, s, n);
+	if (id == UINT32_MAX)
+		return 0;
+	t->name_bytes += id >= before ? n : 0;
+	return id;
+}
+
+static int add_listed(struct ty_fd_track *t, const char *text)
+{
+	uint64_t from;
+	struct ty_snap_fd d;
+
+	ty_snap_taken(text, &from, &t->listed_ns);
+	while (t->listed_ns && (d = ty_snap_fd(&text)).is != TY_SNAP_FD_END) {
+		char target[NAME_MAX_BYTES];
+		struct process *p;
+		struct slot *s;
+
+		if (d.is == TY_SNAP_FD_LEFT_OUT || d.target.n >= sizeof(target))
+			continue;
+		ty_unescape_field(d.target.s, d.target.n, target, sizeof(target));
+		p = process_add(t, d.pid);
+		if (!p)
+			return -TY_ENOMEM;
+		if (d.is == TY_SNAP_FD_CWD) {
+			p->cwd = name_add(t, target, strlen(target));
+			continue;
+		}
+		s = slot_add(t, p, (uint64_t)d.fd);
+		if (s)
+			*s = (struct slot){.since_ns = t->listed_ns,
+					   .name = name_add(t, target, strlen(target)),
+					   .open = true,
+					   .cloexec = d.cloexec};
+	}
+	return 0;
+}
+
+struct ty_fd_track *ty_fd_track_new(const struct ty_sysarch *arch, const char *fds,
+				    const char *machine, const struct ty_evidence_index *strings)
+{
+	struct ty_fd_track *t = calloc(1, sizeof(*t));
+	uint64_t command = ty_key_u64(machine ? machine : "", "command_tid");
+	char cwd[NAME_MAX_BYTES] = "";
+	struct process *p;
+
+	if (!t)
+		return NULL;
+	t->arch = arch;
+	t->strings = strings;
+	t->names = ty_strtab_new();
+	ty_buf_init(&t->text, NAME_MAX_BYTES);
+	if (!t->names || add_listed(t, fds ? fds : ""))
+		goto fail;
+	if (command && command <= INT32_MAX && ty_key_value(machine, "cwd", cwd, sizeof(cwd))) {
+		p = process_add(t, (int32_t)command);
+		if (!p)
+			goto fail;
+		p->cwd = name_add(t, cwd, strlen(cwd));
+	}
+	return t;
+fail:
+	ty_fd_track_free(t);
+	return NULL;
+}
+
+void ty_fd_track_free(struct ty_fd_track *t)
+{
+	if (!t)
+		return;
+	vec_each (p, &t->processes)
+		let_go(t, p);
+	vec_fini(&t->processes);
+	ty_pair_map_fini(&t->by_pid);
+	ty_strtab_free(t->names);
+	ty_buf_fini(&t->text);
+	free(t);
+}
+
+static uint32_t name_at(const struct process *p, int32_t fd, uint64_t ts_ns)
+{
+	const struct slot *s;
+
+	if (!p)
+		return 0;
+	if (fd == FD_CWD)
+		return p->cwd;
+	s = fd < 0 ? NULL : slot_of(p, (uint64_t)fd);
+	if (!s || ts_ns < s->since_ns || (s->closing_ns && ts_ns > s->closing_ns))
+		return 0;
+	return s->name;
+}
+
+uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns)
+{
+	return name_at(process_of(t, pid), fd, ts_ns);
+}
+
+const char *ty_fd_track_text(const struct ty_fd_track *t, uint32_t name)
+{
+	return name ? ty_strtab_get(t->names, name) : NULL;
+}
+
+/* calls -------------------------------------------------------------------------------------- */
+
+static const struct ty_sysrow *row_of(const struct ty_fd_track *t, const struct ty_call *c)
+{
+	return ty_syscall_row(t->arch, c->abi, c->nr)->as;
+}
+
+bool ty_fd_track_follows(const struct ty_fd_track *t, const struct ty_call *c)
+{
+	const struct ty_sysrow *row = row_of(t, c);
+
+	return row->fds || row->id == TY_SYS_ioctl || row->id == TY_SYS_chdir ||
+	       row->id == TY_SYS_fchdir || row->id == TY_SYS_unshare;
+}
+
+/* What the call closes or replaces, as [*from, *to]; false: nothing. */
+static bool takes_away(const struct ty_sysrow *row, const struct ty_call *c, uint32_t *from,
+		       uint32_t *to)
+{
+	*from = *to = (uint32_t)c->args[0];
+	switch ((enum ty_fds_effect)row->fds) {
+	case TY_FDS_CLOSE: return true;
+	case TY_FDS_DUP2: *from = *to = (uint32_t)c->args[1]; return *from != (uint32_t)c->args[0];
+	case TY_FDS_RANGE: *to = (uint32_t)c->args[1]; return !(c->args[2] & CLOSE_RANGE_CLOEXEC_);
+	default: return false;
+	}
+}
+
+void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
+{
+	const struct ty_sysrow *row = row_of(t, c);
+	const struct process *p;
+	uint32_t from, to;
+
+	if (!takes_away(row, c, &from, &to))
+		return;
+	p = process_of(t, pid);
+	for (uint32_t fd = from; p && p->table && fd < p->table->n && fd <= to; fd++)
+		if (p->table->v[fd].open && !p->table->v[fd].closing_ns)
+			p->table->v[fd].closing_ns = c->start_ns;
+}
+
+static void taken_away(const struct process *p, const struct ty_call *c, uint32_t from, uint32_t to,
+		       bool failed)
+{
+	for (uint32_t fd = from; p->table && fd < p->table->n && fd <= to; fd++) {
+		struct slot *s = &p->table->v[fd];
+
+		if (!s->open || (s->since_ns > c->start_ns && s->fresh))
+			continue;
+		if (failed)
+			s->closing_ns = 0;
+		else
+			s->open = false;
+	}
+}
+
+/* lowest: the call took the lowest free number, so that what was there had been closed. */
+static void put(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
+		uint32_t name, bool cloexec, bool lowest)
+{
+	struct slot *s = fd < 0 ? NULL : slot_add(t, p, (uint64_t)fd);
+
+	if (s)
+		*s = (struct slot){.since_ns = c->end_ns,
+				   .name = name,
+				   .open = true,
+				   .cloexec = cloexec,
+				   .fresh = lowest && s->open && s->since_ns <= c->start_ns};
+}
+
+/* As it was all the time that the call lasted. */
+static uint32_t name_during(const struct process *p, const struct ty_call *c, uint64_t fd)
+{
+	const struct slot *s = slot_of(p, (uint32_t)fd);
+
+	return s && s->since_ns <= c->start_ns && !s->closing_ns ? s->name : 0;
+}
+
+static void put_copy(struct ty_fd_track *t, struct process *p, const struct ty_call *c, int64_t fd,
+		     bool cloexec)
+{
+	put(t, p, c, fd, name_during(p, c, c->args[0]), cloexec,
+	    ty_syscall_row(t->arch, c->abi, c->nr)->as->fds != TY_FDS_DUP2);
+}
+
+/* The path that argument `arg` pointed to, from the folder that it starts in. */
+static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
+			  const struct ty_sysrow *row, const struct ty_call *c, unsigned arg,
+			  const struct ty_evidence_item *path)
+{
+	const char *s = path->p, *base = NULL;
+	struct ty_buf *b = &t->text;
+	int32_t from = FD_CWD;
+
+	if (!s || path->kind != TY_EVK_STRING || !path->len)
+		return 0;
+	if (arg && row->a[arg - 1] == TY_ARG_DIRFD)
+		from = (int32_t)c->args[arg - 1];
+	if (*s != '/')
+		base = ty_fd_track_text(t, from == FD_CWD ? p->cwd
+							  : name_during(p, c, (uint32_t)from));
+	ty_buf_reset(b);
+	if (base) {
+		while (s[0] == '.' && (s[1] == '/' || !s[1]))
+			s += s[1] ? 2 : 1;
+		ty_buf_adds(b, base);
+		if (*s && b->len && b->p[b->len - 1] != '/')
+			ty_buf_addc(b, '/');
+	}
+	ty_buf_adds(b, s);
+	/* It has no name in that folder. */
+	if (row->a[arg + 1] == TY_ARG_OPEN && (c->args[arg + 1] & TMPFILE) == TMPFILE)
+		ty_buf_adds(b, " (O_TMPFILE)");
+	return b->failed ? 0 : name_add(t, b->p, b->len);
+}
+
+static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
+			  const struct ty_sysrow *row, const struct ty_call *c,
+			  const struct ty_evidence_item item[6])
+{
+	struct ty_buf *b = &t->text;
+
+	if (row->object >= 0 && row->a[row->object] == TY_ARG_PATH)
+		return path_name(t, p, row, c, (unsigned)row->object, &item[row->object]);
+	if (row->id == TY_SYS_memfd_create && item[0].p) {
+		ty_buf_reset(b);
+		ty_buf_addf(b, "/memfd:%s (deleted)", item[0].p);
+		return b->failed ? 0 : name_add(t, b->p, b->len);
+	}
+	return row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0;
+}
+
+/* exec stops sharing. -TY_ENOMEM, or 0, also where there was no room. */
+static int unshare(struct ty_fd_track *t, struct process *p)
+{
+	struct table *a = p->table, *b;
+
+	if (!a || a->users < 2)
+		return 0;
+	p->table = NULL;
+	a->users--;
+	if (t->slots + a->n > SLOTS_MAX)
+		return 0;
+	b = calloc(1, sizeof(*b));
+	if (b && a->n)
+		b->v = malloc(a->n * sizeof(*b->v));
+	if (!b || (a->n && !b->v)) {
+		free(b);
+		return -TY_ENOMEM;
+	}
+	if (a->n)
+		memcpy(b->v, a->v, a->n * sizeof(*b->v));
+	b->n = a->n;
+	b->users = 1;
+	t->slots += b->n;
+	p->table = b;
+	return 0;
+}
+
+static int on_exec(struct ty_fd_track *t, struct process *p)
+{
+	int r = unshare(t, p);
+
+	for (uint32_t i = 0; p->table && i < p->table->n; i++)
+		if (p->table->v[i].cloexec)
+			p->table->v[i].open = p->table->v[i].cloexec = false;
+	return r;
+}
+
+/* What a call that succeeded does to a table. */
+static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysrow *row,
+		  const struct ty_call *c, const struct ty_evidence_item item[6])
+{
+	const int8_t flags = row->cloexec;
+	const bool cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && c->args[flags] & CLOEXEC);
+	struct slot *s = slot_of(p, (uint32_t)c->args[0]);
+
+	switch ((enum ty_fds_effect)row->fds) {
+	case TY_FDS_NEW: put(t, p, c, c->ret, made_name(t, p, row, c, item), cloexec, true); break;
+	case TY_FDS_DUP: put_copy(t, p, c, c->ret, false); break;
+	case TY_FDS_DUP2:
+		if ((uint32_t)c->args[0] != (uint32_t)c->args[1])
+			put_copy(t, p, c, c->ret, cloexec);
+		break;
+	case TY_FDS_FCNTL:
+		if (c->args[1] == F_DUPFD_ || c->args[1] == F_DUPFD_CLOEXEC_)
+			put_copy(t, p, c, c->ret, c->args[1] == F_DUPFD_CLOEXEC_);
+		else if (c->args[1] == F_SETFD_ && s)
+			s->cloexec = c->args[2] & 1;
+		break;
+	case TY_FDS_EXEC: return on_exec(t, p);
+	case TY_FDS_RANGE:
+		for (uint64_t fd = (uint32_t)c->args[0];
+		     c->args[2] & CLOSE_RANGE_CLOEXEC_ && p->table && fd < p->table->n &&
+		     fd <= (uint32_t)c->args[1];
+		     fd++)
+			p->table->v[fd].cloexec = p->table->v[fd].open;
+		break;
+	case TY_FDS_PAIR:
+	case TY_FDS_CLOSE:
+	case TY_FDS_NONE: break;
+	}
+	if (row->id == TY_SYS_chdir)
+		p->cwd = path_name(t, p, row, c, 0, &item[0]);
+	else if (row->id == TY_SYS_fchdir)
+		p->cwd = name_during(p, c, c->args[0]);
+	else if (row->id == TY_SYS_unshare && c->args[0] & SHARES_FILES)
+		let_go(t, p); /* its threads have one each */
+	else if (row->id == TY_SYS_ioctl && s &&
+		 (c->args[1] == SETS_CLOEXEC || c->args[1] == CLEARS_CLOEXEC))
+		s->cloexec = c->args[1] == SETS_CLOEXEC;
+	return 0;
+}
+
+int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
+{
+	const struct ty_sysrow *row = row_of(t, c);
+	const bool failed = c->how != TY_CALL_RETURNED || c->ret < 0;
+	struct ty_evidence_item item[6] = {0};
+	struct process *p;
+	uint32_t from, to;
+
+	if (pid <= 0)
+		return 0;
+	if (ty_call_end_only(c)) { /* what it was about is not known */
+		p = process_of(t, pid);
+		if (p)
+			let_go(t, p);
+		return 0;
+	}
+	p = process_add(t, pid);
+	if (!p)
+		return -TY_ENOMEM;
+	if (takes_away(row, c, &from, &to)) /* close with an error (EINTR, EIO) has closed, too */
+		taken_away(p, c, from, to, failed && row->fds != TY_FDS_CLOSE);
+	if (failed)
+		return 0;
+	if (t->strings && (row->fds == TY_FDS_NEW || row->id == TY_SYS_chdir))
+		ty_evidence_of(t->strings, c, ty_evidence_after(t->strings, c->tid), item);
+	return effect(t, p, row, c, item);
+}
+
+/* processes ---------------------------------------------------------------------------------- */
+
+static int inherit(struct ty_fd_track *t, int32_t parent, const struct ty_event *ev,
+		   uint64_t since_ns)
+{
+	struct process *child = process_add(t, ev->u.newtask.tid), *p = process_of(t, parent);
+	int r;
+
+	if (!child || !p)
+		return child ? 0 : -TY_ENOMEM;
+	child->cwd = p->cwd;
+	if (ev->u.newtask.clone_flags & SHARES_FS) /* whose chdir counts for both is not followed */
+		child->cwd = p->cwd = 0;
+	if (!p->table)
+		return 0;
+	child->table = p->table;
+	p->table->users++;
+	if (ev->u.newtask.clone_flags & SHARES_FILES)
+		return 0;
+	r = unshare(t, child);
+	/* Made while the child was: it may have it or not. So what was not yet looked at. */
+	for (uint32_t i = 0; child->table && i < child->table->n; i++) {
+		struct slot *s = &child->table->v[i];
+
+		if (s->since_ns > ev->ts_ns ||
+		    (s->since_ns > since_ns && s->since_ns != t->listed_ns))
+			s->open = false;
+	}
+	return r;
+}
+
+int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t pid,
+		      uint64_t since_ns)
+{
+	struct process *p;
+
+	if (ev->decode_error)
+		return 0;
+	if (ev->kind == TY_EV_EXIT) {
+		p = process_of(t, ev->u.tex.tid);
+		if (p) {
+			let_go(t, p);
+			p->cwd = 0;
+		}
+		return 0;
+	}
+	if (ev->kind != TY_EV_NEWTASK || ev->u.newtask.clone_flags & IS_THREAD ||
+	    ev->u.newtask.tid == pid)
+		return 0;
+	p = process_of(t, ev->u.newtask.tid);
+	if (p) { /* the number was somebody else's */
+		let_go(t, p);
+		*p = (struct process){0};
+	}
+	return inherit(t, pid, ev, since_ns);
+}
+
+void ty_fd_track_lost(struct ty_fd_track *t)
+{
+	vec_each (p, &t->processes) {
+		let_go(t, p);
+		p->cwd = 0;
+	}
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* What descriptors are while calls go by: opened, copied, inherited, closed, and what is not known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "fd_track.h"
+
+enum { CWD = -100, CLOEXEC = 02000000, THREAD = 0x10000, FILES = 0x400, FS = 0x200 };
+
+struct all {
+	struct ty_fd_track *t;
+	struct ty_evidence_index *x;
+	struct ty_buf strings;
+	uint64_t over_ns; /* the last call of the only thread that has strings */
+};
+
+static const struct ty_sysarch *x86;
+
+static void path_at(struct all *a, uint64_t ns, int32_t tid, unsigned nr, unsigned arg,
+		    uint64_t ptr, const char *text)
+{
+	struct ty_ev_record h = {.ns = ns,
+				 .ptr = ptr,
+				 .tid = (uint32_t)tid,
+				 .nr = (uint16_t)nr,
+				 .len = (uint16_t)(strlen(text) + 1),
+				 .kind = TY_EVK_STRING,
+				 .arg = (uint8_t)arg};
+
+	ty_buf_add(&a->strings, &h, sizeof(h));
+	ty_buf_add(&a->strings, text, strlen(text) + 1);
+}
+
+static void begin(struct all *a, const char *fds, const char *machine)
+{
+	x86 = ty_sysarch_find("x86_64");
+	a->x = ty_evidence_index_new(a->strings.p, a->strings.len);
+	a->t = ty_fd_track_new(x86, fds, machine, a->x);
+	assert_non_null(a->x);
+	assert_non_null(a->t);
+}
+
+static void end(struct all *a)
+{
+	ty_fd_track_free(a->t);
+	ty_evidence_index_free(a->x);
+	ty_buf_fini(&a->strings);
+}
+
+static struct ty_call call_of(int32_t tid, uint64_t at, const char *name, int64_t ret, uint64_t a,
+			      uint64_t b, uint64_t c)
+{
+	struct ty_call k = {.start_ns = at,
+			    .end_ns = at + 5,
+			    .nr = ty_syscall_number(x86, name),
+			    .ret = ret,
+			    .tid = tid,
+			    .end_tid = tid,
+			    .args = {a, b, c}};
+
+	assert_true(k.nr >= 0);
+	return k;
+}
+
+static void is_over(struct all *a, int32_t pid, const struct ty_call *k)
+{
+	assert_int_equal(ty_fd_track_end(a->t, pid, k), 0);
+	ty_evidence_over(a->x, k->end_tid, k->end_ns);
+}
+
+static void call(struct all *a, int32_t pid, uint64_t at, const char *name, int64_t ret, uint64_t b,
+		 uint64_t c, uint64_t d)
+{
+	struct ty_call k = call_of(pid, at, name, ret, b, c, d);
+
+	assert_true(ty_fd_track_follows(a->t, &k));
+	ty_fd_track_begin(a->t, pid, &k);
+	is_over(a, pid, &k);
+}
+
+static const char *name(const struct all *a, int32_t pid, int32_t fd, uint64_t at)
+{
+	const char *s = ty_fd_track_text(a->t, ty_fd_track_name(a->t, pid, fd, at));
+
+	return s ? s : "?";
+}
+#define NAME(pid, fd, at, want) assert_string_equal(name(&a, pid, fd, at), want)
+
+static void born(struct all *a, uint64_t at, int32_t parent, int32_t child, uint64_t flags,
+		 uint64_t since)
+{
+	struct ty_event ev = {.kind = TY_EV_NEWTASK, .ts_ns = at, .tid = parent};
+
+	ev.u.newtask.tid = child;
+	ev.u.newtask.clone_flags = flags;
+	assert_int_equal(ty_fd_track_event(a->t, &ev, parent, since), 0);
+}
+
+static const char listed[] = "taken 90 100\n7\t3\t-\tthree\n7\t4\tcloexec\tfour\n7\t5\t-\tfive\n"
+			     "7\t6\t-\tsix\n7\tcwd\t-\t/home\n8\t3\t-\tother\n8\t4\t-\tanother\n";
+
+static void what_was_open_is_closed(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	begin(&a, listed, NULL);
+	NAME(7, 3, 99, "?"); /* not looked at yet */
+	NAME(7, 3, 100, "three");
+	NAME(7, CWD, 100, "/home");
+	call(&a, 8, 110, "close", -EINTR, 4, 0, 0); /* closed all the same */
+	NAME(8, 4, 120, "?");
+	NAME(8, 3, 120, "other");
+	call(&a, 7, 130, "dup2", -EBADF, 9, 5, 0);
+	NAME(7, 5, 140, "five");
+	call(&a, 7, 150, "dup2", 5, 6, 5, 0);
+	NAME(7, 5, 160, "six");
+	call(&a, 7, 170, "execve", -ENOENT, 0, 0, 0);
+	NAME(7, 4, 180, "four");
+	call(&a, 7, 190, "execve", 0, 0, 0, 0);
+	NAME(7, 4, 200, "?");
+	call(&a, 7, 210, "fcntl", 0, 6, 2, 1); /* F_SETFD, FD_CLOEXEC */
+	call(&a, 7, 220, "ioctl", 0, 3, 0x5451, 0);
+	call(&a, 7, 230, "fcntl", 9, 6, 0, 0); /* F_DUPFD */
+	call(&a, 7, 240, "execve", 0, 0, 0, 0);
+	NAME(7, 6, 250, "?");
+	NAME(7, 3, 250, "?");
+	NAME(7, 9, 250, "six");
+	call(&a, 7, 260, "close_range", 0, 3, UINT32_MAX, 0);
+	NAME(7, 9, 270, "?");
+	end(&a);
+}
+
+static void opened_by_path(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	path_at(&a, 109, 7, SYS_openat, 1, 0x10, "/etc/passwd");
+	path_at(&a, 129, 7, SYS_openat, 1, 0x10, "./lock");
+	path_at(&a, 149, 7, SYS_openat, 1, 0x20, "/srv");
+	path_at(&a, 169, 7, SYS_openat, 1, 0x30, "sub/../x");
+	path_at(&a, 189, 7, SYS_chdir, 0, 0x40, "web");
+	path_at(&a, 209, 7, SYS_openat, 1, 0x50, ".");
+	path_at(&a, 229, 7, SYS_openat, 1, 0x60, "/tmp");
+	path_at(&a, 249, 7, SYS_memfd_create, 0, 0x70, "m");
+	path_at(&a, 269, 7, SYS_openat, 1, 0x80, "lost");
+	begin(&a, "", "command_tid=7\ncwd=/home\n");
+	call(&a, 7, 110, "openat", 3, (uint32_t)CWD, 0x10, CLOEXEC);
+	NAME(7, 3, 120, "/etc/passwd");
+	call(&a, 7, 130, "openat", 4, (uint32_t)CWD, 0x10, 0);
+	NAME(7, 4, 140, "/home/lock");
+	call(&a, 7, 150, "openat", 5, (uint32_t)CWD, 0x20, 0200000);
+	call(&a, 7, 170, "openat", 6, 5, 0x30, 0);
+	NAME(7, 6, 180, "/srv/sub/../x"); /* sub may be a symbolic link */
+	call(&a, 7, 190, "chdir", 0, 0x40, 0, 0);
+	NAME(7, CWD, 200, "/home/web");
+	call(&a, 7, 210, "openat", 7, (uint32_t)CWD, 0x50, 0);
+	NAME(7, 7, 220, "/home/web");
+	call(&a, 7, 230, "openat", 8, (uint32_t)CWD, 0x60, 020200002);
+	NAME(7, 8, 240, "/tmp (O_TMPFILE)");
+	call(&a, 7, 250, "memfd_create", 9, 0x70, 1, 0);
+	NAME(7, 9, 260, "/memfd:m (deleted)");
+	call(&a, 7, 270, "openat", 10, 99, 0x80, 0); /* from a folder that is not known */
+	NAME(7, 10, 280, "lost");
+	call(&a, 7, 290, "eventfd2", 11, 0, 0x80000, 0);
+	NAME(7, 11, 300, "anon_inode:[eventfd]");
+	call(&a, 7, 310, "openat", 12, (uint32_t)CWD, 0x90, 0); /* its path was lost */
+	NAME(7, 12, 320, "?");
+	call(&a, 7, 330, "dup", 13, 4, 0, 0);
+	call(&a, 7, 340, "fchdir", 0, 5, 0, 0);
+	NAME(7, CWD, 350, "/srv");
+	call(&a, 7, 360, "execve", 0, 0, 0, 0);
+	NAME(7, 3, 370, "?");
+	NAME(7, 11, 370, "?");
+	NAME(7, 13, 370, "/home/lock");
+	ty_fd_track_lost(a.t);
+	NAME(7, 13, 380, "?");
+	NAME(7, CWD, 380, "?");
+	end(&a);
+}
+
+/* What other threads do while a call lasts. */
+static void at_the_same_time(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+	struct ty_call k;
+
+	(void)state;
+	path_at(&a, 119, 8, SYS_openat, 1, 0x10, "/new");
+	path_at(&a, 219, 8, SYS_openat, 1, 0x10, "/newer");
+	path_at(&a, 319, 8, SYS_openat, 1, 0x10, "/newest");
+	begin(&a, listed, NULL);
+	/* Opened again before the call that closes the old one is over. */
+	k = call_of(7, 110, "close", 0, 3, 0, 0);
+	k.end_ns = 130;
+	ty_fd_track_begin(a.t, 7, &k);
+	NAME(7, 3, 110, "three"); /* for that call itself */
+	NAME(7, 3, 111, "?");
+	k = call_of(8, 120, "openat", 3, (uint32_t)CWD, 0x10, 0);
+	is_over(&a, 7, &k);
+	k = call_of(7, 110, "close", 0, 3, 0, 0);
+	k.end_ns = 130;
+	is_over(&a, 7, &k);
+	NAME(7, 3, 140, "/new");
+	/* Nothing is known to have been there: the new one may be what was closed. */
+	k = call_of(7, 210, "close", 0, 9, 0, 0);
+	k.end_ns = 230;
+	ty_fd_track_begin(a.t, 7, &k);
+	k = call_of(8, 220, "openat", 9, (uint32_t)CWD, 0x10, 0);
+	is_over(&a, 7, &k);
+	NAME(7, 9, 226, "/newer");
+	k = call_of(7, 210, "close", 0, 9, 0, 0);
+	k.end_ns = 230;
+	is_over(&a, 7, &k);
+	NAME(7, 9, 240, "?");
+	/* A child is born while another thread opens. */
+	k = call_of(8, 320, "openat", 10, (uint32_t)CWD, 0x10, 0);
+	is_over(&a, 7, &k);
+	born(&a, 330, 7, 20, 0, 322);
+	NAME(7, 10, 340, "/newest");
+	NAME(20, 10, 340, "?");
+	NAME(20, 3, 340, "/new");
+	/* And while one is closed. */
+	k = call_of(7, 350, "close", 0, 6, 0, 0);
+	ty_fd_track_begin(a.t, 7, &k);
+	born(&a, 352, 7, 21, 0, 351);
+	NAME(21, 6, 360, "?");
+	end(&a);
+}
+
+static void children(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+	struct ty_event ev = {.kind = TY_EV_EXIT, .ts_ns = 400, .tid = 9};
+
+	(void)state;
+	path_at(&a, 219, 9, SYS_openat, 1, 0x10, "/shared");
+	begin(&a, listed, NULL);
+	born(&a, 95, 7, 12, 0, 94); /* before the list was taken: it may be of what came later */
+	NAME(12, 3, 200, "?");
+	born(&a, 200, 7, 8, 0, 198); /* the number was somebody else's */
+	NAME(8, 3, 200, "three");
+	NAME(8, CWD, 200, "/home");
+	call(&a, 8, 201, "close", 0, 3, 0, 0);
+	NAME(8, 3, 210, "?");
+	NAME(7, 3, 210, "three");
+	/* One table for both, until one of them execs. */
+	born(&a, 212, 7, 9, FILES, 211);
+	call(&a, 9, 220, "openat", 10, (uint32_t)CWD, 0x10, CLOEXEC);
+	NAME(7, 10, 230, "/shared");
+	call(&a, 9, 240, "execve", 0, 0, 0, 0);
+	NAME(9, 10, 250, "?");
+	NAME(7, 10, 250, "/shared");
+	call(&a, 7, 260, "close", 0, 6, 0, 0);
+	NAME(9, 6, 270, "six");
+	born(&a, 280, 7, 10, THREAD | FILES, 279);
+	NAME(10, 3, 290, "?"); /* a thread is no process */
+	born(&a, 300, 7, 11, FS, 299);
+	NAME(11, CWD, 310, "?"); /* either may change it */
+	NAME(7, CWD, 310, "?");
+	call(&a, 7, 320, "unshare", 0, FILES, 0, 0);
+	NAME(7, 3, 330, "?"); /* of which thread? */
+	ev.u.tex.tid = 9;
+	assert_int_equal(ty_fd_track_event(a.t, &ev, 9, 0), 0);
+	NAME(9, 6, 410, "?");
+	end(&a);
+}
+
+/* More than there is room for has no name; nothing else suffers. */
+static void bounds(void **state)
+{
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	path_at(&a, 99, 7, SYS_openat, 1, 0x10, "/x");
+	begin(&a, "taken 1 2\n5\t99999999\t-\tx\n5\t2147483647\t-\tx\n", NULL);
+	call(&a, 7, 100, "openat", 1000000, (uint32_t)CWD, 0x10, 0);
+	NAME(7, 1000000, 110, "/x");
+	NAME(5, 99999999, 110, "?");
+	for (int i = 0; i < 1000; i++)
+		born(&a, 120, 7, 1000 + i, 0, 119);
+	NAME(1000, 1000000, 130, "/x");
+	NAME(1999, 1000000, 130, "?");
+	NAME(7, 1000000, 130, "/x");
+	NAME(-1, -1, 130, "?");
+	end(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_open_is_closed),
+		cmocka_unit_test(opened_by_path),
+		cmocka_unit_test(at_the_same_time),
+		cmocka_unit_test(children),
+		cmocka_unit_test(bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
