@@ -281,6 +281,9 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 			code += sizes[out->insns - 1];
 		else
 			got = fetch(b, pid, t_ns, ip + n, few, &code, out);
+		/* What is executed before the code that is missing is known. */
+		if (!got && out->insns)
+			break;
 		if (!got)
 			return NULL;
 		in_place = code != few;
@@ -304,6 +307,13 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	memmove(both + out->insns, bytes, n);
 	/* Who counts asks for no bytes. */
 	return keep(b, out, both, out->insns + (b->extent_of ? 0 : n));
+}
+
+bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)
+{
+	uint8_t byte;
+
+	return !ty_code_read(b->code, pid, t_ns, ip, &byte, 1, &b->at);
 }
 
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)

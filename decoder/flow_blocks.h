@@ -31,8 +31,8 @@ struct ty_block {
 	/* What following the code looks at lies in one cache line. */
 	uint64_t ip, last; /* of its first and last instruction */
 	uint64_t from_ns, until_ns;
-	struct ty_step_insn
-		end; /* the last one; OTHER: the block is long and goes on at end.next */
+	struct ty_step_insn end; /* the last one; OTHER: the block is long and goes on at end.next,
+				    if there is code */
 	int32_t pid;
 	uint16_t insns;
 	uint8_t cls;	 /* of the last one: enum ty_flow_class, and: */
@@ -59,6 +59,8 @@ void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx
  * the same bytes are there for no time at all. Valid while ty_blocks_age stays the same.
  */
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
+/* Is nothing known of the byte at ip of a process at a time? */
+bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
 /* Counts how often all blocks were forgotten. */
 unsigned ty_blocks_age(const struct ty_blocks *b);
 /* As ty_blocks_at, kept as what comes behind `from`. */

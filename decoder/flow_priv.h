@@ -124,6 +124,7 @@ struct ty_flow_range {
 	bool wanted;   /* in the window */
 	uint8_t state; /* enum ty_range_state; under the lock of the work */
 	bool kept;     /* walked is of an earlier window, and may be forgotten */
+	bool quick;    /* it was decoded, and not by libipt */
 	bool ahead;    /* it counts among what is decoded and not read */
 	uint64_t used; /* when, of those kept */
 	uint32_t stream;
@@ -167,8 +168,9 @@ struct ty_flow {
 
 	struct ty_flow_stream *passed; /* its head was given away; NULL */
 	struct ty_flow_window window;
-	bool branches; /* items are taken branches, not instructions */
-	bool counts;   /* they are runs */
+	bool branches;	/* items are taken branches, not instructions */
+	bool counts;	/* they are runs */
+	bool by_libipt; /* all of it: for tests of the quick way */
 	struct ty_flow_count count;
 	struct ty_blocks *blocks; /* the reader's own */
 	struct ty_memos *memos;	  /* of these, while it counts */

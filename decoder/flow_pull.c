@@ -196,6 +196,35 @@ static uint64_t next_start(const struct ty_flow_stream *s)
 	return 0;
 }
 
+/* A gap that reaches the range's end: what follows tells where and when it is over. */
+static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
+{
+	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
+
+	if (gap->to || gap->off + gap->value < r->end || s->range + 1 >= s->ranges_end ||
+	    r[1].seg_lo != r->seg_lo)
+		return;
+	gap->to = r[1].at.on ? r[1].at.ip : 0;
+	gap->until = r[1].at.timed ? r[1].at.tsc : 0;
+}
+
+/* Which file's code a gap misses; those after the first MISSING_MAX are not told. */
+static void note_missing(const struct ty_flow_stream *s, const struct ty_flow_item *gap)
+{
+	struct ty_flow *f = s->flow;
+	uint64_t off, until, t = f->timed && gap->tsc ? ty_flow_ns(f, gap->tsc) : UINT64_MAX - 1;
+	int file = ty_code_whose(f->code, s->now_pid, t, gap->ip, &off, &until);
+
+	vec_each (m, &f->missing)
+		if (m->file == file) {
+			m->gaps++;
+			return;
+		}
+	if (f->missing.n < MISSING_MAX)
+		(void)vec_push(&f->missing,
+			       (struct ty_flow_missing){.file = file, .ip = gap->ip, .gaps = 1});
+}
+
 static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
 		     struct ty_flow_item *it)
 {
@@ -204,16 +233,24 @@ static void put_mark(struct ty_flow_stream *s, const struct ty_walk_mark *m,
 	it->to = m->to;
 	it->value = m->value;
 	it->flags = m->flags;
+	it->tsc = s->tsc;
 	if (!(m->flags & TY_FF_NO_TIME)) {
-		s->tsc = m->tsc;
+		it->tsc = s->tsc = m->tsc;
 		s->timed = true;
 	}
 	if (m->kind == TY_FLOW_GAP) {
-		it->text = ty_pt_ended_nowhere;
-		it->off = s->flow->ranges.v[s->range].at.off + m->value;
-		it->value = 1; /* a TIP.PGD without address */
-		it->until = next_start(s);
-		s->on = false;
+		const struct ty_walk_gap *g = &s->walked->gaps.v[m->value];
+
+		it->text = g->text;
+		it->off = s->flow->ranges.v[s->range].at.off + g->off;
+		it->value = g->bytes;
+		it->until = g->text == ty_pt_ended_nowhere ? next_start(s) : g->until;
+		s->on = g->resume;
+		s->ip = g->resume;
+		if (m->flags & TY_FF_NO_CODE) {
+			note_missing(s, it);
+			end_gap(s, it);
+		}
 	}
 	s->block = NULL;
 	if (m->kind == TY_FLOW_START || m->kind == TY_FLOW_ASYNC)
@@ -322,35 +359,6 @@ static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
 	if (!s->timed)
 		it->flags |= TY_FF_NO_TIME;
 	return true;
-}
-
-/* A gap that reaches the range's end: what follows tells where and when it is over. */
-static void end_gap(const struct ty_flow_stream *s, struct ty_flow_item *gap)
-{
-	const struct ty_flow_range *r = &s->flow->ranges.v[s->range];
-
-	if (gap->to || gap->off + gap->value < r->end || s->range + 1 >= s->ranges_end ||
-	    r[1].seg_lo != r->seg_lo)
-		return;
-	gap->to = r[1].at.on ? r[1].at.ip : 0;
-	gap->until = r[1].at.timed ? r[1].at.tsc : 0;
-}
-
-/* Which file's code a gap misses; those after the first MISSING_MAX are not told. */
-static void note_missing(const struct ty_flow_stream *s, const struct ty_flow_item *gap)
-{
-	struct ty_flow *f = s->flow;
-	uint64_t off, until, t = f->timed && s->pt ? ty_flow_ns(f, gap->tsc) : UINT64_MAX - 1;
-	int file = ty_code_whose(f->code, s->now_pid, t, gap->ip, &off, &until);
-
-	vec_each (m, &f->missing)
-		if (m->file == file) {
-			m->gaps++;
-			return;
-		}
-	if (f->missing.n < MISSING_MAX)
-		(void)vec_push(&f->missing,
-			       (struct ty_flow_missing){.file = file, .ip = gap->ip, .gaps = 1});
 }
 
 /* The range's next item; false at its end. */

@@ -5,11 +5,12 @@
  * compact: taken branches, and marks between them (times, begin and end of tracing, interrupts);
  * the instructions follow from these and the code.
  *
- * It answers in the ordinary case only. Whatever is not ordinary (an error, an overflow, a
- * transaction, 32-bit code, power events, PTWRITE) makes it give the range back, and the
- * instruction decoder (pt_stream.h) decodes it from its begin: so an error is told in one place,
- * and the two ways give the same items wherever both give any. Their times agree, but that libipt
- * gives instructions before an event the event's time, which it has read ahead.
+ * Code that is missing is a gap up to the next packet that tells where the code is (pt_entry.h).
+ * Other than that it answers in the ordinary case only. Whatever is not ordinary (an error, an
+ * overflow, a transaction, 32-bit code, power events, PTWRITE) makes it give the range back, and
+ * the instruction decoder (pt_stream.h) decodes it from its begin: so an error is told in one
+ * place, and the two ways give the same items wherever both give any. Their times agree, but that
+ * libipt gives instructions before an event the event's time, which it has read ahead.
  */
 #ifndef TY_FLOW_WALK_H
 #define TY_FLOW_WALK_H
@@ -35,10 +36,17 @@ struct ty_walk_time {
 
 struct ty_walk_mark {
 	uint32_t at;
-	uint8_t kind; /* TY_FLOW_START, STOP, ASYNC, CBR; TY_WALK_END */
+	uint8_t kind; /* TY_FLOW_START, STOP, ASYNC, CBR, GAP; TY_WALK_END */
 	uint8_t flags;
-	uint64_t upto; /* instructions below this address come before it */
-	uint64_t tsc, ip, to, value;
+	uint64_t upto;		     /* instructions below this address come before it */
+	uint64_t tsc, ip, to, value; /* GAP: value is its number */
+};
+
+/* What is not decoded, from `off` in the range. */
+struct ty_walk_gap {
+	uint64_t off, bytes, until; /* until: a TSC; 0: not known, or when tracing begins again */
+	uint64_t resume;	    /* where it goes on executing; 0: it does not */
+	const char *text;	    /* static */
 };
 
 /*
@@ -62,6 +70,7 @@ struct ty_walked {
 	VEC(struct ty_taken) taken;
 	VEC(struct ty_walk_time) times;
 	VEC(struct ty_walk_mark) marks;
+	VEC(struct ty_walk_gap) gaps;
 	VEC(struct ty_walk_run) runs; /* in place of taken and times, where it is counted */
 };
 

@@ -77,7 +77,7 @@ static bool decode(struct ty_flow *f, struct ty_blocks *blocks, struct ty_memos 
 				  .ns_of = ns_of,
 				  .ctx = &j};
 
-	if (!out || !blocks || (f->counts && !memos) || r->blind ||
+	if (f->by_libipt || !out || !blocks || (f->counts && !memos) || r->blind ||
 	    ty_flow_range_bytes(r) > TY_FLOW_WALK_MAX || ty_flow_range_read(f, r, bytes))
 		return false;
 	w.bytes = (const uint8_t *)bytes->p;
@@ -96,7 +96,7 @@ static size_t size_of(const struct ty_walked *w)
 {
 	return sizeof(*w) + w->taken.cap * sizeof(*w->taken.v) +
 	       w->times.cap * sizeof(*w->times.v) + w->marks.cap * sizeof(*w->marks.v) +
-	       w->runs.cap * sizeof(*w->runs.v);
+	       w->gaps.cap * sizeof(*w->gaps.v) + w->runs.cap * sizeof(*w->runs.v);
 }
 
 /* Take range k of f->kept out of what is kept. */
@@ -171,6 +171,7 @@ static void do_range(struct ty_flow_work *w, struct ty_blocks *blocks, struct ty
 	}
 	w->held += good ? size_of(out) : 0;
 	r->walked = out;
+	r->quick = good;
 	r->state = good ? TY_RANGE_DONE : TY_RANGE_SLOW;
 	if (w->awaited == r)
 		pthread_cond_signal(&w->done);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pt_packet.h"
 #include "pt_stream.h"
 
 enum { PSB_SIZE = 16 };
@@ -101,6 +102,13 @@ static bool cyc(struct ty_pt_query *q)
 	return ty_pt_clock_cyc(&q->clock, v) || odd(q);
 }
 
+/* Events to libipt. */
+static void silent(struct ty_pt_query *q, bool header)
+{
+	if (!header && !q->silent)
+		q->silent = q->p;
+}
+
 /* What changes time or nothing, wherever it stands; false: odd. */
 static bool plain(struct ty_pt_query *q, bool header)
 {
@@ -122,7 +130,7 @@ static bool plain(struct ty_pt_query *q, bool header)
 			return odd(q);
 		q->p += 2;
 		return true;
-	case OP_MODE: return mode(q, header);
+	case OP_MODE: silent(q, header); return mode(q, header);
 	case OP_EXT: break;
 	default: return (*p & 3) == 3 ? cyc(q) : odd(q);
 	}
@@ -146,6 +154,8 @@ static bool plain(struct ty_pt_query *q, bool header)
 	}
 	if (!has(q, n))
 		return odd(q);
+	if (p[1] != EXT_TMA)
+		silent(q, header);
 	q->p += n;
 	return true;
 }
@@ -160,6 +170,7 @@ static bool cbr(struct ty_pt_query *q, bool header)
 	if (!has(q, 4) || !(header ? ty_pt_clock_psb_cbr : ty_pt_clock_cbr)(&q->clock, q->p[2]))
 		return odd(q);
 	q->ratio = q->p[2];
+	q->event = q->p;
 	q->p += 4;
 	return true;
 }
@@ -168,6 +179,34 @@ static void event_time(struct ty_pt_query *q)
 {
 	q->event_timed = q->clock.timed;
 	q->event_tsc = q->clock.tsc;
+}
+
+/* BDM70: the FUP of a PSB+ before p is of where tracing will begin, by a TIP.PGE close behind. */
+static bool begins(const struct ty_pt_query *q)
+{
+	struct ty_pt_packet k;
+	uint8_t block = 0;
+
+	for (const uint8_t *p = q->p; p < q->end; p += k.size) {
+		k = ty_pt_packet_at(p, (size_t)(q->end - p), &block);
+		switch (k.kind) {
+		case TY_PKT_PGE: return true;
+		case TY_PKT_PAD:
+		case TY_PKT_TSC:
+		case TY_PKT_CBR:
+		case TY_PKT_PSBEND:
+		case TY_PKT_PIP:
+		case TY_PKT_MODE_EXEC:
+		case TY_PKT_MODE_TSX:
+		case TY_PKT_VMCS:
+		case TY_PKT_TMA:
+		case TY_PKT_MTC:
+		case TY_PKT_CYC:
+		case TY_PKT_MNT: break;
+		default: return false;
+		}
+	}
+	return false;
 }
 
 /* The PSB+ at p: where the code is, an event, and before or after it a CBR, as libipt would. */
@@ -194,8 +233,16 @@ static void header(struct ty_pt_query *q)
 				return;
 			cbr_first = !state;
 		} else if ((op & 0x1f) == OP_FUP) {
-			if ((q->bdm70 && !q->on) || !take_ip(q))
+			uint64_t last = q->ip;
+			bool off = q->suppressed;
+
+			if (!take_ip(q))
 				break;
+			if (q->bdm70 && !q->on && begins(q)) {
+				q->ip = last;
+				q->suppressed = off;
+				continue;
+			}
 			q->on |= !q->suppressed;
 			q->at = q->ip;
 		} else {
@@ -208,6 +255,7 @@ static void header(struct ty_pt_query *q)
 		odd(q);
 		return;
 	}
+	q->event = q->p;
 	q->p += 2;
 	q->next = cbr_first ? TY_PT_CBR : TY_PT_PSB;
 	q->then = !q->ratio ? 0 : cbr_first ? TY_PT_PSB : TY_PT_CBR;
@@ -314,16 +362,77 @@ static void stamp(struct ty_pt_query *q)
 	q->tsc = q->clock.tsc;
 }
 
+static void begin_at(struct ty_pt_query *q, const uint8_t *p)
+{
+	q->before = p;
+	q->left = 1;
+	q->silent = NULL;
+}
+
+static void begin(struct ty_pt_query *q, const uint8_t *p)
+{
+	q->p = p;
+	q->on = q->fup = false;
+	q->branches = 0;
+	begin_at(q, p);
+}
+
 void ty_pt_query_start(struct ty_pt_query *q, const uint8_t *p)
 {
-	bool bdm70 = q->bdm70;
-
-	q->p = p;
-	/* BDM70: an address of where tracing will begin; where it is wrong here, TY_PT_ON tells. */
-	q->bdm70 = false;
+	begin(q, p);
 	header(q);
-	q->bdm70 = bdm70;
 	stamp(q);
+}
+
+void ty_pt_query_enter(struct ty_pt_query *q, const uint8_t *psb, size_t n, const uint8_t *p,
+		       bool on, uint64_t ip)
+{
+	const uint8_t *end = q->end;
+
+	begin(q, psb);
+	q->end = psb + n;
+	header(q);
+	q->end = end;
+	q->p = p;
+	begin_at(q, p);
+	if (q->next == TY_PT_ODD)
+		return;
+	q->then = 0;
+	q->on = on;
+	q->ip = ip;
+	stamp(q);
+	advance(q);
+}
+
+/* Where the packet is that is next; as libipt, which has read on to there. */
+static const uint8_t *ahead(const struct ty_pt_query *q)
+{
+	struct ty_pt_packet k = {0};
+	const uint8_t *p = q->p;
+	uint8_t block = 0;
+
+	if (q->silent)
+		return q->silent;
+	if (q->next > TY_PT_TIP && q->next < TY_PT_END)
+		return q->event;
+	/* The next range's PSB+ has been read. */
+	while (q->next == TY_PT_END && p < q->end && k.kind != TY_PKT_PSBEND) {
+		p += k.size;
+		k = ty_pt_packet_at(p, (size_t)(q->end - p), &block);
+		if (k.kind == TY_PKT_BAD)
+			return q->end;
+	}
+	return p;
+}
+
+bool ty_pt_query_state(const struct ty_pt_query *q)
+{
+	return q->next == TY_PT_PSB || (q->next == TY_PT_CBR && q->event[1] == EXT_PSBEND);
+}
+
+const uint8_t *ty_pt_query_sure(const struct ty_pt_query *q)
+{
+	return q->branches + 1 == q->left ? q->before : ahead(q);
 }
 
 void ty_pt_query_branches(struct ty_pt_query *q)
@@ -348,7 +457,9 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 	}
 	width = 63 - (unsigned)__builtin_clzll(v);
 	q->bits = v << (64 - width);
-	q->branches = width;
+	q->branches = q->left = width;
+	q->before = q->silent ? q->silent : q->p;
+	q->silent = NULL;
 	q->p += n;
 	stamp(q);
 	advance(q);
@@ -356,6 +467,7 @@ void ty_pt_query_branches(struct ty_pt_query *q)
 
 bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 {
+	const uint8_t *before = q->p;
 	bool known;
 
 	/* Branches executed later that come first. */
@@ -365,6 +477,9 @@ bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to)
 		odd(q);
 		return false;
 	}
+	q->before = q->silent ? q->silent : before;
+	q->silent = NULL;
+	q->left = q->branches + 1;
 	if (!take_ip(q))
 		return false;
 	*to = q->ip;
@@ -378,10 +493,13 @@ void ty_pt_query_event(struct ty_pt_query *q)
 {
 	q->timed = q->event_timed;
 	q->tsc = q->event_tsc;
-	if (!q->then) {
+	q->silent = NULL;
+	if (q->then) {
+		q->next = q->then;
+		q->then = 0;
+	} else {
 		advance(q);
-		return;
 	}
-	q->next = q->then;
-	q->then = 0;
+	q->before = ahead(q);
+	q->left = q->branches + 1;
 }

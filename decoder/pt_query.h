@@ -57,7 +57,10 @@ struct ty_pt_query {
 	const uint8_t *p;
 	uint64_t ip; /* told last; it is what addresses are compressed against */
 	bool on;
-	const uint8_t *event; /* packet of the event that is next, which is no CBR or PSB */
+	const uint8_t *event; /* packet of the event that is next; of a PSB+ its PSBEND */
+	/* For ty_pt_query_sure; silent: the first packet since that tells nothing here. */
+	const uint8_t *before, *silent;
+	unsigned left; /* branches when `before` was kept, and that one */
 	bool event_timed;
 	uint64_t event_tsc;
 	bool fup, fup_timed; /* one was read, at `at`, and waits for its TIP */
@@ -66,6 +69,15 @@ struct ty_pt_query {
 
 /* Begin at the PSB at p, which is the first event, or the second after its CBR. */
 void ty_pt_query_start(struct ty_pt_query *q, const uint8_t *p);
+/* Begin at p in the middle, where the PSB+ (of n bytes) would say what is said there: see
+ * pt_entry.h. on: tracing is on, at ip. Events of that PSB+ do not come. */
+void ty_pt_query_enter(struct ty_pt_query *q, const uint8_t *psb, size_t n, const uint8_t *p,
+		       bool on, uint64_t ip);
+/* Is the event that is next one of a PSB+? */
+bool ty_pt_query_state(const struct ty_pt_query *q);
+/* Where libipt has come to when the last question was asked that it has answered: what is decoded
+ * is what lies before. */
+const uint8_t *ty_pt_query_sure(const struct ty_pt_query *q);
 /* next is TNT, and no branches are left: take them. */
 void ty_pt_query_branches(struct ty_pt_query *q);
 /* Where an indirect branch went; false: next was no TIP, nor TNT and then TIP, or it is not told.

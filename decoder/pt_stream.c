@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+const char ty_pt_no_code[] = "no memory mapped at this address";
 const char ty_pt_ended_nowhere[] =
 	"tracing ended, and no packet says where: what was executed on the "
 	"way to the next branch is not known";
@@ -571,7 +572,9 @@ static void step(struct ty_pt *pt)
 	else if (pt->status < 0 && pt->far)
 		be_sure(pt, pt->far);
 	else if (pt->status < 0)
-		fail(pt, pt->ip, pt_errstr(pt_errcode(pt->status)), pt->status == -pte_bad_query);
+		fail(pt, pt->ip,
+		     pt->status == -pte_nomap ? ty_pt_no_code : pt_errstr(pt_errcode(pt->status)),
+		     pt->status == -pte_bad_query);
 	else if (pt->status & pts_event_pending)
 		take_event(pt, past);
 	else if (pt->status & pts_eos)

@@ -84,6 +84,8 @@ struct ty_flow_item {
 	};
 };
 
+/* The text of a gap of code that is missing. */
+extern const char ty_pt_no_code[];
 /* The text of a gap where tracing ended without a packet that says where. */
 extern const char ty_pt_ended_nowhere[];
 

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "flow.h"
 #include "flow_calls.h"
 #include "flow_names.h"
+#include "flow_priv.h"
 #include "flow_stats.h"
 #include "nth_element.h"
 #include "pt_conf.h"
@@ -193,6 +193,57 @@ static struct ty_flow *flow_of(const struct pm *m, const struct ty_buf *elf)
 	return f;
 }
 
+/* The same, of which some code is missing. */
+static struct ty_flow *flow_with_holes(const struct pm *m, const struct program *p,
+				       const struct ty_buf *elf, unsigned seed)
+{
+	const struct ty_pt_cpu cpu = {.family = 6,
+				      .model = 142,
+				      .stepping = 10,
+				      .mtc_freq = PM_MTC_FREQ,
+				      .nom_freq = PM_NOM_FREQ,
+				      .cpuid_15_eax = 1,
+				      .cpuid_15_ebx = PM_TSC_CTC};
+	struct ty_flow *f = ty_flow_new(NULL, NULL);
+	struct ty_code *c = ty_flow_code(f);
+	int file = ty_code_blob(c, "program", elf->p, elf->len);
+	size_t at = 0, n;
+
+	assert_int_equal(0, ty_flow_thread(f, TID, TID));
+	/* Between blocks; of some also in the middle of instructions. */
+	for (size_t end = m->code.len, cut = seed % 8 == 0; at < end;) {
+		n = 20 + rand_r(&seed) % 200;
+		while (!cut && at + n < end && !p->by_ip.v[at + n])
+			n++;
+		n = n < end - at ? n : end - at;
+		assert_int_equal(0, ty_code_map(c, TID, 0, BASE + at, n, PM_ELF_OFF + at, file));
+		at += n + 1 + rand_r(&seed) % 20;
+		while (!cut && at < end && !p->by_ip.v[at])
+			at++;
+	}
+	ty_flow_set_cpu(f, &cpu);
+	ty_flow_set_time(f, 0, 1, 0);
+	assert_int_equal(0, ty_flow_add(f, -1, TID, 0, m->out.p, m->out.len, 0));
+	assert_int_equal(0, ty_flow_start(f, NULL));
+	return f;
+}
+
+static bool same_item(const struct ty_flow_at *a, const struct ty_flow_at *b)
+{
+	const struct ty_flow_item *x = &a->item, *y = &b->item;
+
+	/* Of what comes before an event libipt tells the time that it has read ahead. */
+	return x->kind == y->kind && x->ip == y->ip && x->to == y->to && x->value == y->value &&
+	       x->off == y->off && x->until == y->until && x->text == y->text && x->tsc <= y->tsc &&
+	       !((x->flags ^ y->flags) & ~(unsigned)TY_FF_EXACT);
+}
+
+#define ITEM(a)                                                                                    \
+	(a).item.kind, (unsigned long long)(a).item.ip, (unsigned long long)(a).item.to,           \
+		(unsigned long long)(a).item.off, (unsigned long long)(a).item.value,              \
+		(unsigned long long)(a).item.until, (a).item.text ? (a).item.text : "-",           \
+		(unsigned long long)(a).item.tsc, (a).item.flags
+
 /* All items from a seek on. */
 static struct told feed(struct ty_flow *f, struct ty_flow_names *names, bool spans)
 {
@@ -340,6 +391,88 @@ static uint64_t one(unsigned seed, unsigned long branches, unsigned loops, bool 
 	return insns;
 }
 
+/* The same flow by the quick way, by libipt, and counted, of a program of which code is missing. */
+static uint64_t holes(unsigned seed, unsigned long branches, size_t *ranges, size_t *quickly)
+{
+	const struct pm_options o = {.long_tnt = seed & 1,
+				     .return_compression = seed & 2,
+				     .mtc = seed & 4,
+				     .cyc = seed & 8,
+				     .psb_every = 1 + seed % 5 * 2000,
+				     .tsc = 1000000};
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	struct ty_flow *quick, *slow;
+	struct ty_flow_at x, y;
+	struct ty_flow_names *names;
+	struct ty_flow_count count = {.extent_of = ty_flow_names_extent};
+	struct ty_buf elf;
+	struct program p = {0};
+	uint64_t gaps = 0, insns = 0, counted = 0, counted_gaps = 0, items = 0;
+	struct pm m;
+
+	pm_init(&m, BASE, o);
+	m.seed = seed;
+	lay_out(&m, &p);
+	execute(&m, &p, branches, 0);
+	ty_buf_init(&elf, SIZE_MAX / 2);
+	pm_elf(&m, &elf);
+	quick = flow_with_holes(&m, &p, &elf, seed);
+	slow = flow_with_holes(&m, &p, &elf, seed);
+	slow->by_libipt = true;
+	assert_int_equal(0, ty_flow_seek(quick, &all, false, NULL));
+	assert_int_equal(0, ty_flow_seek(slow, &all, false, NULL));
+	while (ty_flow_next(quick, &x) > 0) {
+		assert_int_equal(1, ty_flow_next(slow, &y));
+		items++;
+		if (!same_item(&x, &y))
+			fail_msg("seed %u, item %llu: kind %u at %#llx to %#llx, byte %llu, %llu "
+				 "until %llu, %s, time %llu, %x; by libipt: %u at %#llx to %#llx, "
+				 "byte %llu, %llu until %llu, %s, time %llu, %x",
+				 seed, (unsigned long long)items, ITEM(x), ITEM(y));
+		gaps += x.item.kind == TY_FLOW_GAP;
+		insns += x.item.kind == TY_FLOW_INSN;
+	}
+	assert_int_equal(0, ty_flow_next(slow, &y));
+	*ranges += quick->ranges.n;
+	vec_each (r, &quick->ranges)
+		*quickly += r->quick;
+	names = ty_flow_names_new(ty_flow_code(quick));
+	count.ctx = names;
+	assert_int_equal(0, ty_flow_seek_runs(quick, &all, &count, NULL));
+	while (ty_flow_next(quick, &x) > 0) {
+		counted += x.item.kind == TY_FLOW_RUN	 ? x.item.value
+			   : x.item.kind == TY_FLOW_INSN ? 1
+							 : 0;
+		counted_gaps += x.item.kind == TY_FLOW_GAP;
+	}
+	assert_int_equal(insns, counted);
+	assert_int_equal(gaps, counted_gaps);
+	ty_flow_free(quick);
+	ty_flow_free(slow);
+	ty_flow_names_free(names);
+	ty_buf_fini(&elf);
+	vec_fini(&p.by_ip);
+	pm_fini(&m);
+	return gaps;
+}
+
+static void test_holes(void **state)
+{
+	unsigned long seeds = number("RUNS_SEEDS", 60), branches = number("RUNS_BRANCHES", 20000),
+		      first = number("RUNS_FIRST", 1);
+	size_t ranges = 0, quickly = 0;
+	uint64_t gaps = 0;
+
+	if (!ty_pt_available())
+		skip();
+	for (unsigned long i = first; i < first + seeds; i++)
+		gaps += holes((unsigned)i, branches / 4, &ranges, &quickly);
+	print_message("# %llu gaps, %zu of %zu ranges quickly\n", (unsigned long long)gaps, quickly,
+		      ranges);
+	assert_true(gaps > 10 * seeds);
+	assert_true(quickly > ranges / 2);
+}
+
 static void test_same(void **state)
 {
 	unsigned long seeds = number("RUNS_SEEDS", 60), branches = number("RUNS_BRANCHES", 20000),
@@ -368,6 +501,11 @@ static void test_loops(void **state)
 }
 
 #else
+
+static void test_holes(void **state)
+{
+	skip();
+}
 
 static void test_same(void **state)
 {
@@ -420,6 +558,7 @@ static void test_nth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nth), cmocka_unit_test(test_same),
+					   cmocka_unit_test(test_holes),
 					   cmocka_unit_test(test_loops)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

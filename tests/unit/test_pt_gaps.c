@@ -171,11 +171,12 @@ static uint64_t ns_of(void *ctx, bool timed, uint64_t t)
 	return t;
 }
 
+static struct ty_pt_cpu traced; /* none named */
+
 /* Decode it by libipt; and as a recording's stream. quick: whether that is to be the quick way. */
 static struct seen decode(const struct ty_buf *b, bool quick)
 {
-	const struct ty_pt_cpu cpu = {0};
-	struct ty_walk_range range = {.cpu = &cpu,
+	struct ty_walk_range range = {.cpu = &traced,
 				      .bytes = (const uint8_t *)b->p,
 				      .n = b->len,
 				      .end = b->len,
@@ -191,13 +192,14 @@ static struct seen decode(const struct ty_buf *b, bool quick)
 	struct ty_pt *pt;
 
 	assert_int_equal(
-		0, ty_pt_new(&cpu, (const uint8_t *)b->p, b->len, read_code, NULL, &pt, NULL));
+		0, ty_pt_new(&traced, (const uint8_t *)b->p, b->len, read_code, NULL, &pt, NULL));
 	while (ty_pt_next(pt, &it) > 0)
 		see(&slow, &it);
 	ty_pt_free(pt);
 	assert_int_equal(0, ty_flow_thread(f, 7, 7));
 	assert_int_equal(0, ty_code_map(c, 7, 0, BASE, sizeof(code), 0,
 					ty_code_blob(c, "code", code, sizeof(code))));
+	ty_flow_set_cpu(f, &traced);
 	ty_flow_set_time(f, 0, 1, 0);
 	assert_int_equal(0, ty_flow_add(f, -1, 7, 0, b->p, b->len, 0));
 	assert_int_equal(0, ty_flow_start(f, NULL));
@@ -250,6 +252,54 @@ static void test_two_faults(void **state)
 	s = decode(&b, true);
 	assert_string_equal("<ia<a<iiiiiiii", s.text);
 	assert_int_equal(0, s.gaps);
+	ty_buf_fini(&b);
+}
+
+/* Erratum BDM70: while tracing is off, a PSB+ tells where it will begin. */
+static void test_early_fup(void **state)
+{
+	struct ty_buf b = new_stream();
+	struct seen s;
+
+	ip16(&b, TIP, OTHER);
+	ip16(&b, FUP, OTHER + 1);
+	PUT(&b, PGD);
+	psb(&b, 1100, OTHER + 1);
+	begin(&b, 1101, OTHER + 1);
+	ip16(&b, TIP, OTHER);
+	decode(&b, false);
+	traced = (struct ty_pt_cpu){.family = 6, .model = 61, .stepping = 4};
+	s = decode(&b, true);
+	traced = (struct ty_pt_cpu){0};
+	assert_string_equal("<iia<i", s.text);
+	assert_int_equal(0, s.gaps);
+	ty_buf_fini(&b);
+}
+
+/* Code that is missing is a gap to where the packets tell an address again. */
+static void test_no_code(void **state)
+{
+	struct ty_buf b = new_stream();
+	struct seen s;
+	size_t off;
+
+	off = b.len;
+	ip16(&b, TIP, BASE + 0x1000);
+	PUT(&b, "\x06"); /* a branch there */
+	ip16(&b, FUP, BASE + 0x1010);
+	ip16(&b, TIP, OTHER);
+	ip16(&b, TIP, BASE + 0x1000);
+	PUT(&b, "\x06");
+	psb(&b, 1100, OTHER);
+	ip16(&b, TIP, OTHER);
+	s = decode(&b, true);
+	assert_string_equal("<i!ii!ii", s.text);
+	assert_int_equal(BASE + 0x1000, s.gap.ip);
+	assert_int_equal(OTHER, s.gap.to);
+	assert_int_equal(1100, s.gap.until);
+	assert_true(s.gap.flags & TY_FF_NO_CODE);
+	assert_int_equal(off + 3 + 1 + 3 + 3, s.gap.off);
+	assert_int_equal(3 + 1, s.gap.value);
 	ty_buf_fini(&b);
 }
 
@@ -617,6 +667,8 @@ int main(void)
 		cmocka_unit_test_setup(test_next_begin, needs_ipt),
 		cmocka_unit_test_setup(test_next_interrupt, needs_ipt),
 		cmocka_unit_test_setup(test_overflow, needs_ipt),
+		cmocka_unit_test_setup(test_early_fup, needs_ipt),
+		cmocka_unit_test_setup(test_no_code, needs_ipt),
 		cmocka_unit_test_setup(test_unknown_packets, needs_ipt),
 		cmocka_unit_test_setup(test_garbage, needs_ipt),
 		cmocka_unit_test_setup(test_time_behind, needs_ipt),

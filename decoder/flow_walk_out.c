@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* See flow_walk_priv.h: runs, times and marks. */
+#include "flow_walk_priv.h"
+
+#ifdef TY_HAVE_IPT
+
+int ty_walk_end_run(struct ty_walk *w, size_t marks)
+{
+	struct ty_walked *out = w->out;
+	struct ty_walk_run *run;
+
+	if (!w->run.insns)
+		return 0;
+	if (out->runs.n >= TY_WALK_TAKEN_MAX || vec_reserve(&out->runs, out->runs.n + 1))
+		return out->runs.n >= TY_WALK_TAKEN_MAX ? ty_walk_odd() : -TY_ENOMEM;
+	run = &out->runs.v[out->runs.n++];
+	*run = w->run;
+	run->marks = (uint32_t)marks;
+	w->run.insns = 0;
+	return 0;
+}
+
+unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
+{
+	uint64_t at = b->ip;
+	unsigned n = 0;
+
+	while (at < ip && n < b->insns)
+		at += b->sizes[n++];
+	if (n > w->done) {
+		w->run.insns += n - w->done;
+		ty_walk_last_is(w, at - b->sizes[n - 1], b->sizes[n - 1], TY_FC_OTHER);
+	}
+	w->done = 0;
+	return n;
+}
+
+int ty_walk_count_time(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
+{
+	bool split = w->r->each_time;
+	int r;
+
+	w->fresh = false;
+	if (ip >> 63) {
+		size_t was = w->which;
+
+		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc, &w->which);
+		split |= was != w->which;
+	}
+	split |= w->bounded && w->within != ty_walk_is_within(w);
+	if (!split && (w->run.insns || ip != w->run.ip)) {
+		w->run.until = w->tsc;
+		return 0;
+	}
+	if (split) {
+		unsigned n = b ? ty_walk_partly(w, b, ip) : 0;
+
+		r = ty_walk_end_run(w, w->out->marks.n);
+		if (r)
+			return r;
+		w->done = n;
+	}
+	ty_walk_begin_run(w, ip);
+	w->run.flags |= TY_FF_EXACT;
+	return 0;
+}
+
+int ty_walk_new_time(struct ty_walk *w, uint64_t ip)
+{
+	w->fresh = false;
+	if (ip >> 63)
+		w->pid = w->r->pid_at(w->r->ctx, true, w->tsc, NULL);
+	if (w->out->times.n >= TY_WALK_TAKEN_MAX)
+		return ty_walk_odd();
+	return vec_push(&w->out->times, (struct ty_walk_time){.at = (uint32_t)w->out->taken.n,
+							      .marks = (uint32_t)w->out->marks.n,
+							      .ip = ip,
+							      .tsc = w->tsc});
+}
+
+int ty_walk_mark(struct ty_walk *w, struct ty_walk_mark m)
+{
+	int r = w->memos ? ty_walk_end_run(w, w->out->marks.n) : 0;
+
+	if (r)
+		return r;
+	w->in_gap = false;
+	m.at = (uint32_t)w->out->taken.n;
+	m.tsc = w->tsc;
+	m.flags |= w->fresh ? TY_FF_EXACT : 0;
+	m.flags |= w->timed ? 0 : TY_FF_NO_TIME;
+	w->fresh = false;
+	/* Packets alone make them, 14 bytes of memory each byte: so many are not ordinary. */
+	if (w->out->marks.n >= TY_WALK_MARKS_MAX)
+		return ty_walk_odd();
+	return vec_push(&w->out->marks, m);
+}
+
+#endif

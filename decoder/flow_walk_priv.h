@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of flow_walk.h: the walk's state. flow_walk.c takes steps; flow_walk_out.c keeps what
+ * comes out; flow_walk_end.c tells where tracing ended; flow_walk_gap.c goes on behind code that is
+ * missing. Functions that return int give TY_WALK_MORE, TY_WALK_DONE (nothing more of the range can
+ * be told) or -TY_E...
+ */
+#ifndef TY_FLOW_WALK_PRIV_H
+#define TY_FLOW_WALK_PRIV_H
+
+#include "err.h"
+#include "flow_walk.h"
+#include "pt_entry.h"
+#include "pt_query.h"
+
+/* Real code does not run that long without a packet; a loop that is not what ran does. */
+enum {
+	TY_WALK_IDLE_MAX = 20000,
+	TY_WALK_RETURNS = 64,
+	TY_WALK_TAKEN_MAX = 1 << 20,
+	TY_WALK_MARKS_MAX = 1 << 18
+};
+enum { TY_WALK_MORE, TY_WALK_DONE };
+
+struct ty_walk {
+	struct ty_blocks *blocks;
+	const struct ty_walk_range *r;
+	struct ty_walked *out;
+	struct ty_pt_query q;
+	bool on, timed, fresh;
+	unsigned idle; /* blocks since the last packet */
+	size_t taken_max;
+	int32_t pid;
+	uint64_t ip, tsc, t_ns, resume;
+	struct ty_block *block;		   /* the last one, to find the next by; NULL */
+	struct ty_block *cur;		   /* the one at ip, where a step led to it; NULL */
+	uint64_t returns[TY_WALK_RETURNS]; /* of calls, for compressed returns: a ring */
+	unsigned returns_at, returns_n;
+
+	/* The end of tracing is next: where the way to it began. */
+	bool leaving;
+	struct {
+		uint64_t ip;
+		size_t taken, runs;
+		unsigned returns_at, returns_n;
+		struct ty_walk_run run;
+		unsigned done;
+		uint64_t tsc;
+		bool timed;
+	} left;
+	bool nowhere; /* tracing ended on that way, and no packet says where: */
+	bool far;     /* or by the far transfer at its end, if no FUP is missing: */
+	size_t end;   /* its mark */
+	size_t times; /* how many there were before it */
+
+	/* Where code was missing. */
+	struct ty_pt_entries entries; /* bytes NULL: nowhere yet */
+	size_t entry;		      /* where it was entered behind that; and there: */
+	uint64_t entry_ip;
+	size_t entry_taken, entry_runs, entry_times;
+	bool in_gap;	  /* nothing was told since, */
+	bool made;	  /* and what stands before that place was made up */
+	bool entry_fresh; /* the time there was new */
+
+	/* Where it is counted. */
+	struct ty_memos *memos; /* NULL: it is not */
+	struct ty_walk_run run; /* that goes on; the last instruction is the one executed last */
+	unsigned done;		/* instructions of the block at ip that are in it */
+	bool careful;		/* any time may end a run */
+	bool bounded, within;	/* there is a window; the time is in it */
+	size_t which;
+};
+
+static inline int ty_walk_odd(void)
+{
+	return -TY_EUNSUPPORTED;
+}
+
+/* The time of the packet that was taken. */
+static inline void ty_walk_now(struct ty_walk *w)
+{
+	w->idle = 0;
+	if (!w->q.timed || (w->timed && w->q.tsc == w->tsc))
+		return;
+	w->timed = true;
+	w->tsc = w->q.tsc;
+	w->fresh = true;
+	w->t_ns = w->r->ns_of(w->r->ctx, true, w->tsc);
+}
+
+static inline void ty_walk_take_event(struct ty_walk *w)
+{
+	ty_pt_query_event(&w->q);
+	ty_walk_now(w);
+}
+
+static inline bool ty_walk_is_within(const struct ty_walk *w)
+{
+	return w->timed && w->t_ns >= w->r->from_ns && w->t_ns <= w->r->to_ns;
+}
+
+static inline void ty_walk_begin_run(struct ty_walk *w, uint64_t ip)
+{
+	if (w->bounded)
+		w->within = ty_walk_is_within(w);
+	w->run.ip = ip;
+	w->run.tsc = w->run.until = w->tsc;
+	w->run.flags = w->timed ? 0 : TY_FF_NO_TIME;
+}
+
+static inline void ty_walk_last_is(struct ty_walk *w, uint64_t ip, uint8_t size, uint8_t cls)
+{
+	w->run.last = ip;
+	w->run.size = size;
+	w->run.cls = cls;
+}
+
+/* The block (or what is left of it) was executed to its end. */
+static inline void ty_walk_whole(struct ty_walk *w, const struct ty_block *b)
+{
+	w->run.insns += b->insns - w->done;
+	w->done = 0;
+	ty_walk_last_is(w, b->last, b->sizes[b->insns - 1], b->cls);
+}
+
+/* Is ip the address of an instruction of the block? */
+static inline bool ty_walk_holds(const struct ty_block *b, uint64_t ip)
+{
+	uint64_t at = b->ip;
+
+	if (ip < b->ip || ip > b->last)
+		return false;
+	for (unsigned i = 0; at < ip; i++)
+		at += b->sizes[i];
+	return at == ip;
+}
+
+/* The block at w->ip; NULL: there is none. */
+static inline struct ty_block *ty_walk_here(struct ty_walk *w)
+{
+	struct ty_block *cur = w->cur;
+
+	w->cur = NULL;
+	if (cur && cur->ip == w->ip && cur->pid == w->pid && w->t_ns >= cur->from_ns &&
+	    w->t_ns < cur->until_ns)
+		return w->block = cur;
+	w->block = ty_blocks_after(w->blocks, w->block, w->pid, w->t_ns, w->ip);
+	return w->block;
+}
+
+/* Nothing was told, nor executed, since it was entered behind a gap. */
+static inline bool ty_walk_just_entered(const struct ty_walk *w)
+{
+	return w->in_gap && w->ip == w->entry_ip && w->out->taken.n == w->entry_taken &&
+	       w->out->runs.n == w->entry_runs && !w->run.insns;
+}
+
+/* ---- flow_walk_out.c ---- */
+
+/* The run ends, before mark number `marks`. */
+int ty_walk_end_run(struct ty_walk *w, size_t marks);
+/* The block was executed up to the instruction at ip; the number of those before it. */
+unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip);
+/* A new time belongs to the instruction at ip of the block: counted. */
+int ty_walk_count_time(struct ty_walk *w, const struct ty_block *b, uint64_t ip);
+/* A new time belongs to the instruction at ip. */
+int ty_walk_new_time(struct ty_walk *w, uint64_t ip);
+int ty_walk_mark(struct ty_walk *w, struct ty_walk_mark m);
+
+/* The time, where it is new, belongs to the instruction at ip, of the block (NULL: the next one).
+ */
+static inline int ty_walk_stamp(struct ty_walk *w, const struct ty_block *b, uint64_t ip)
+{
+	if (!w->fresh)
+		return TY_WALK_MORE;
+	return w->memos ? ty_walk_count_time(w, b, ip) : ty_walk_new_time(w, ip);
+}
+
+/* ---- flow_walk.c ---- */
+
+/* One block further without a question; -TY_EUNSUPPORTED when its end would need one. */
+int ty_walk_pass(struct ty_walk *w, const struct ty_block *b);
+
+/* ---- flow_walk_end.c ---- */
+
+/* Tracing ends by the block's last instruction, if that is one that can. */
+int ty_walk_stopped(struct ty_walk *w, const struct ty_block *b);
+/* Tracing begins at `to` after an end of which no packet says where. */
+int ty_walk_find_end(struct ty_walk *w, uint64_t to);
+/* Tracing begins at `to` again behind a far transfer: one before which it was interrupted? */
+int ty_walk_find_far(struct ty_walk *w, uint64_t to);
+
+/* ---- flow_walk_gap.c ---- */
+
+/* The clock before any packet. */
+void ty_walk_begin_clock(struct ty_walk *w, struct ty_pt_clock *c);
+/* There is no code at w->ip, or none that is understood: go on behind it. */
+int ty_walk_no_code(struct ty_walk *w);
+/* The event of a PSB+ that is next, where it was just entered: to libipt it tells nothing. */
+int ty_walk_pass_state(struct ty_walk *w);
+
+#endif
