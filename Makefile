@@ -78,6 +78,8 @@ UNIT_LIB := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(B)/unit/%)
 PROG_SRC := $(wildcard tests/programs/*.c)
 PROG_BIN := $(PROG_SRC:tests/programs/%.c=$(B)/programs/%)
+# What tests preload into tarry.
+PRELOAD  := $(patsubst tests/programs/preload/%.c,$(B)/programs/%.so,$(wildcard tests/programs/preload/*.c))
 # Planted stalls and controls without one; stalls.sh records them.
 STALL_SRC := $(wildcard tests/programs/stalls/*.c)
 STALL_BIN := $(STALL_SRC:tests/programs/stalls/%.c=$(B)/programs/stalls/%)
@@ -160,6 +162,11 @@ $(B)/programs/%: tests/programs/%.c
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
 
+$(B)/programs/%.so: tests/programs/preload/%.c
+	@mkdir -p $(@D)
+	$(call say,LD,$(patsubst $(B)/%,%,$@))
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O2 -g -Wall -Werror -shared -fPIC -o $@ $< -ldl
+
 $(B)/programs/stalls/%: tests/programs/stalls/%.c $(wildcard tests/programs/stalls/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Werror -pthread -o $@ $<
@@ -208,7 +215,7 @@ unit-syntax: $(B)/.deps-ok
 	$(call say,CHECK,tests/unit)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PC_CFLAGS) $(patsubst %,-iquote %,$(SEES_tests)) -fsyntax-only $(UNIT_SRC) $(UNIT_LIB)
 
-programs: $(PROG_BIN) $(STALL_BIN)
+programs: $(PROG_BIN) $(PRELOAD) $(STALL_BIN)
 rig: $(RIG_BIN)
 
 deps:

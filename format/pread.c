@@ -5,6 +5,21 @@
 
 #include "spool_file.h"
 
+/* Of this thread. */
+static _Thread_local int failed;
+static _Thread_local uint64_t failed_off;
+
+void ty_pread_forget(void)
+{
+	failed = 0;
+}
+
+int ty_pread_failed(uint64_t *off)
+{
+	*off = failed_off;
+	return failed;
+}
+
 int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
 {
 	size_t got = 0;
@@ -16,8 +31,13 @@ int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r < 0)
+		if (r < 0) {
+			if (!failed) {
+				failed = errno;
+				failed_off = off + got;
+			}
 			return -1;
+		}
 		if (!r)
 			break;
 		got += (size_t)r;

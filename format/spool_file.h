@@ -135,5 +135,9 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 int ty_pwrite(int fd, const void *p, size_t n, uint64_t off);
 /* Read n bytes at off: n, fewer at the end of the file, or -1 with errno. */
 int64_t ty_pread(int fd, void *dst, size_t n, uint64_t off);
+/* For whoever reads much and asks once: did a ty_pread of this thread fail since it forgot? Its
+ * errno and offset; 0: none. */
+void ty_pread_forget(void);
+int ty_pread_failed(uint64_t *off);
 
 #endif

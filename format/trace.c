@@ -144,7 +144,8 @@ int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, stru
 {
 	struct ty_trace *t = calloc(1, sizeof(*t));
 	struct ty_text kept;
-	int r;
+	uint64_t failed_off;
+	int r, failed;
 
 	*out = NULL;
 	if (!t || !(t->priv = calloc(1, sizeof(*t->priv)))) {
@@ -166,8 +167,16 @@ int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, stru
 		t->path = kept.s;
 		r = open_file(t, err);
 	}
+	ty_pread_forget();
 	if (!r)
 		r = read_any(t, err);
+	/* What a disk does not give is not damaged, and nothing is concluded without it. */
+	if (r != -TY_ENOMEM && (failed = ty_pread_failed(&failed_off))) {
+		if (err)
+			*err = (struct ty_err){0};
+		errno = failed;
+		r = ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, path, failed_off);
+	}
 	if (r) {
 		ty_trace_close(t);
 		return r;

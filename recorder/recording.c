@@ -105,10 +105,7 @@ static int watch(struct recording *r, struct ty_err *err)
 		}
 	}
 	r->res->stop = "poll failed";
-	return ty_fail_errno(err,
-			     "the recording ended early, because poll failed; what was recorded "
-			     "until then is in %s",
-			     r->o->out);
+	return ty_fail_errno(err, "the recording ended early, because poll failed");
 }
 
 /* Removing takes the kernel 50 ms and more each: it is done while the file is finished. */
@@ -309,12 +306,12 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	if (r->removing)
 		pthread_join(r->remover, NULL);
 	ty_rec_own_cpu(res);
-	res->kept_spool = e && !lost;
-	e = watched ? watched : e;
-	if (res->kept_spool)
+	if (e && !lost)
 		res->file_bytes = ty_spool_bytes(r->spool);
 	else
 		res->file_bytes = stat(o->out, &st) ? 0 : (uint64_t)st.st_size;
+	e = watched ? watched : e;
+	res->kept_spool = e && !lost;
 	ty_spool_close(r->spool);
 	release(r);
 	return e;

@@ -41,6 +41,32 @@ if mountpoint -q "$t/small"; then
 	[ $r = 0 ] && diff <(grep -v '^file ' "$t/out") <(grep -v '^file ' "$t/want") >"$t/diff"
 	check "no room for an index: the report is the same" $? "status $r: $(cat "$t/err" "$t/diff")"
 	[ -z "$(find "$t/small" -name '*tarry-index*')" ]; check "and no part of an index is left" $? "$(ls -laR "$t/small")"
+	rm -rf "${t:?}/small/"* "$t/small/".[!.]*
+
+	# --keep: room for a part of what is kept. What was recorded until then is there, and is said to be.
+	mount -o remount,size=512k "$t/small"
+	"$TARRY" record -q --keep 1h -o "$t/small/k.dat" -- "$PROGRAMS/numbered_calls" 200000 4000 2>"$t/err"; r=$?
+	[ $r = 1 ] && [ "$(grep -c 'No space left on device' "$t/err")" = 1 ] &&
+		grep -q "what was recorded until then (.* s) is in $t/small/k.dat and can be read" "$t/err" &&
+		"$TARRY" dump "$t/small/k.dat" syscalls >"$t/out" 2>"$t/err2" && [ "$(grep -c lseek "$t/out")" -gt 1000 ] &&
+		[ "$(ls -A "$t/small")" = k.dat ]
+	check "record --keep on a full disk: the part that is there is named, and can be read" $? "status $r: $(cat "$t/err" "$t/err2"); $(ls -lA "$t/small")"
+	rm -f "${t:?}/small/"*
+
+	# What the timeline writes is whole, or not there and the screen says why.
+	for form in txt json dat; do
+		for size in 16k 64m; do
+			mount -o remount,size=$size "$t/small"
+			python3 "${0%/*}/view_export.py" "$TARRY" "$f" "$t/small/e.$form" >"$t/screen" 2>&1
+			if [ $size = 16k ]; then
+				grep -aqE 'No space left|are free' "$t/screen" && [ -z "$(ls -A "$t/small")" ]
+			else
+				[ -s "$t/small/e.$form" ] && ! grep -aq 'No space left' "$t/screen"
+			fi
+			check "the timeline's export to .$form, room for $size: true of the file" $? "$(ls -lA "$t/small"; cat -v "$t/screen" | tail -c 600)"
+			rm -f "${t:?}/small/"*
+		done
+	done
 	umount "$t/small"
 else
 	skip "a full disk" "cannot mount a tmpfs"
