@@ -39,9 +39,9 @@ int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
 const char *ty_errno_remedy(int e)
 {
 	if (e == EMFILE)
-		return " (`ulimit -n` is this process's limit: raise it)";
+		return " (raise the limit of this process: ulimit -n)";
 	if (e == ENFILE)
-		return " (`sysctl fs.file-max` is the machine's limit: raise it)";
+		return " (raise the limit of this machine: sysctl fs.file-max)";
 	return "";
 }
 

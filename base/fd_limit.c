@@ -42,7 +42,7 @@ int ty_fd_limit_need(unsigned more, struct ty_err *err)
 	if (free_n >= more)
 		return 0;
 	return ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
-		       "too few files may be open: the limit is %llu, and %u are needed; raise it "
-		       "(`ulimit -Hn %u` as root, or LimitNOFILE= of the service)",
+		       "the limit on open files is %llu, but %u are needed. Raise it: `ulimit -Hn "
+		       "%u` as root, or LimitNOFILE= of the service",
 		       (unsigned long long)r.rlim_cur, used + more, used + more);
 }

@@ -68,7 +68,7 @@ uint64_t ty_sorted_runs_count(const struct ty_sorted_runs *s)
 
 static int no_memory(struct ty_err *err)
 {
-	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for what is to be sorted");
+	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for sorting");
 }
 
 /* What is in memory becomes a run of the file. */
@@ -79,10 +79,9 @@ static int spill(struct ty_sorted_runs *s, struct ty_err *err)
 	if (s->fd < 0)
 		s->fd = ty_temp_file(&s->dir);
 	if (s->fd < 0)
-		return ty_fail_errno(err,
-				     "%s: a file for what memory does not hold cannot be made "
-				     "(TMPDIR chooses where)",
-				     s->dir);
+		return ty_fail_errno(
+			err, "%s: cannot create a temporary file (set TMPDIR to another directory)",
+			s->dir);
 	qsort(s->item, s->held, s->size, s->order);
 	for (uint64_t done = 0; done < bytes;) {
 		ssize_t r = pwrite(s->fd, s->item + done, bytes - done, (off_t)(off + done));
@@ -91,8 +90,8 @@ static int spill(struct ty_sorted_runs *s, struct ty_err *err)
 			continue;
 		if (r <= 0)
 			return ty_fail_errno(err,
-					     "%s: what memory does not hold cannot be written "
-					     "(TMPDIR chooses another folder)",
+					     "%s: cannot write to a temporary file (set TMPDIR to "
+					     "another directory)",
 					     s->dir);
 		done += (uint64_t)r;
 	}
@@ -145,8 +144,7 @@ static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return ty_fail_errno(err, "%s: what memory does not hold cannot be read",
-					     s->dir);
+			return ty_fail_errno(err, "%s: cannot read from a temporary file", s->dir);
 		done += (uint64_t)k;
 	}
 	r->held = (uint32_t)n;

@@ -26,7 +26,7 @@ static int elf_open(struct ty_code *c, int file, struct elf *e, struct ty_err *e
 	if (e->b.n < sizeof(eh) || memcmp(e->b.p, ELFMAG, SELFMAG) ||
 	    e->b.p[EI_CLASS] != ELFCLASS64 || e->b.p[EI_DATA] != ELFDATA2LSB)
 		return ty_fail(err, TY_EFORMAT, 0,
-			       "%s is not a 64-bit little-endian ELF file: give its place as "
+			       "%s is not a 64-bit little-endian ELF file: give it as "
 			       "FILE@ADDRESS:OFFSET:SIZE",
 			       e->name);
 	memcpy(&eh, e->b.p, sizeof(eh));
@@ -43,7 +43,7 @@ static int elf_open(struct ty_code *c, int file, struct elf *e, struct ty_err *e
 	if (eh.e_phentsize != sizeof(Elf64_Phdr) || e->ph_off > e->b.n ||
 	    (uint64_t)e->ph_n * sizeof(Elf64_Phdr) > e->b.n - e->ph_off)
 		return ty_fail(err, TY_EFORMAT, e->ph_off,
-			       "%s: its program headers lie outside the file", e->name);
+			       "%s: its program headers are beyond the end of the file", e->name);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ static int map_files(struct ty_code *c, const struct elf *e, struct ty_bytes des
 
 		if (!name || __builtin_mul_overflow(off, page, &off))
 			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-				       "%s: its list of mapped files is cut short", e->name);
+				       "%s: its list of mapped files is truncated", e->name);
 		/* A file's first page says which one it is, for the mappings behind it, too. */
 		if (!off || strcmp(name, before))
 			id_n = off ? 0 : build_id(dumped(e, lo), &id);

@@ -150,6 +150,6 @@ int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, str
 	return 0;
 none:
 	return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-		       "%s: the record %#llx cannot be read again; was the file changed?",
+		       "%s: cannot read record %#llx again. The file may have been changed",
 		       es->trace->path, (unsigned long long)loc);
 }

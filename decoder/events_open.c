@@ -33,8 +33,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 				trace->big_endian)) {
 		ty_events_close(es);
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: the header_page text describes no ring buffer page that a "
-			       "kernel writes; the file is damaged",
+			       "%s: invalid ring buffer layout (header_page): the file is damaged",
 			       trace->path);
 	}
 	es->cursors = calloc(n + 1, sizeof(*es->cursors));
@@ -56,7 +55,7 @@ int ty_events_open(const struct ty_trace *trace, const struct ty_formats *format
 
 			ty_events_close(es);
 			return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-				       "%s: CPU %u has ring pages of %u bytes (%llu in all); the "
+				       "%s: CPU %u has ring pages of %u bytes (%llu in total): the "
 				       "file is damaged",
 				       trace->path, s->cpu, page_size,
 				       (unsigned long long)s->raw_bytes);

@@ -264,8 +264,8 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 
 	if (!f->streams.n)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "there are no executed instructions in this file: record with "
-			       "--flow (Intel PT) or --flow=step (any x86-64 machine, slow)");
+			       "this file has no executed instructions. Record with --flow (Intel "
+			       "PT) or --flow=step (any x86-64 machine, slow)");
 	if (ty_code_ready(f->code))
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the mappings");
 	ty_flow_comms_ready(f);
@@ -288,7 +288,7 @@ int ty_flow_start(struct ty_flow *f, struct ty_err *err)
 	}
 	r = ty_flow_find_ranges(f);
 	if (r)
-		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",
+		return ty_fail(err, -r, TY_NO_OFFSET, "trace packets of executed instructions: %s",
 			       ty_strerror(r));
 	f->window = (struct ty_flow_window){.to_ns = UINT64_MAX};
 	/* Built without libipt, and says so. */

@@ -13,9 +13,10 @@ struct ty_flow_gap ty_flow_gap(const struct ty_flow *f, const struct ty_flow_at 
 		.text = it->text, .from_ns = at->ts_ns, .until_ns = TY_FLOW_NO_TIME, .to = it->to};
 
 	if (it->kind == TY_FLOW_OVERFLOW) {
-		g.text = f->software ? "the stepper could not read an instruction: what ran next "
-				       "is not known"
-				     : "overflow: the CPU lost packets";
+		g.text =
+			f->software
+				? "the stepper could not read an instruction: unknown what ran next"
+				: "overflow: the CPU lost packets";
 		g.to = it->ip;
 		return g;
 	}
@@ -45,7 +46,7 @@ const char *ty_flow_gap_size(const struct ty_flow_gap *g, char *out, size_t n)
 		at += (size_t)snprintf(out + at, n - at, ", %s",
 				       ty_fmt_duration(g->until_ns - g->from_ns, part));
 	if (g->to && at < n)
-		snprintf(out + at, n - at, ", goes on at 0x%" PRIx64, g->to);
+		snprintf(out + at, n - at, ", resumes at 0x%" PRIx64, g->to);
 	return out;
 }
 

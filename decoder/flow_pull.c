@@ -39,10 +39,10 @@ static const char *refusal(const struct ty_flow *f, const struct ty_flow_range *
 	size_t n = ty_flow_range_bytes(r);
 
 	if (n > TY_FLOW_RANGE_MAX)
-		return "too many bytes without a PSB to begin at: they are not decoded";
+		return "not decoded: too many bytes without a PSB packet to start at";
 	if (n > f->read_max)
-		return "not decoded: other threads' or CPUs' packets take the memory for what has "
-		       "to be decoded slowly at one time (choose fewer, or a shorter time)";
+		return "not decoded: too many threads or CPUs need slow decoding at the same time "
+		       "(select fewer, or a shorter time)";
 	return NULL;
 }
 
@@ -322,7 +322,7 @@ static bool next_walked(struct ty_flow_stream *s, struct ty_flow_item *it)
 				it->ip = s->ip;
 				it->off = r->at.off;
 				it->value = r->end - r->at.off;
-				it->text = "the code here cannot be read";
+				it->text = "cannot read the code here";
 				s->mark = w->marks.n;
 				s->taken = w->taken.n;
 				s->on = false;
@@ -636,7 +636,7 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	f->missing.n = 0;
 	f->lead = f->passed = NULL;
 	if (r)
-		return ty_fail(err, -r, TY_NO_OFFSET, "the packets of executed instructions: %s",
+		return ty_fail(err, -r, TY_NO_OFFSET, "trace packets of executed instructions: %s",
 			       ty_strerror(r));
 	if (!f->blocks)
 		f->blocks = ty_blocks_new(f->code);

@@ -340,8 +340,7 @@ int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_
 	bool use;
 
 	if (!e)
-		return ty_buf_addf(out, "[no format of event %u in the file; %u bytes]", ev->id,
-				   ev->size);
+		return ty_buf_addf(out, "[unknown event %u, %u bytes]", ev->id, ev->size);
 	if (e->print_state == NOT_LOOKED)
 		e->print_state = ty_fmt_quick_knows(f, e) ? QUICK : NOT_QUICK;
 	if (e->print_state == QUICK && ev->kind == e->kind && !ev->decode_error)

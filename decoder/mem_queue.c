@@ -65,7 +65,7 @@ static bool flag_item(struct ty_mem_queue *q, bool end, struct ty_mem *m)
 		 f->flags & TY_PERF_AUX_PARTIAL
 			 ? "samples lost: the buffer was full, and the last one is damaged"
 		 : f->flags & TY_PERF_AUX_TRUNCATED ? "samples lost: the buffer was full"
-						    : "samples lost: they collided",
+						    : "samples lost: collisions",
 		 0);
 	return true;
 }
@@ -130,7 +130,7 @@ int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty
 			if (r)
 				return r;
 			if (to > from) {
-				gap_item(m, from, "a piece of the AUX stream is not in the file",
+				gap_item(m, from, "a part of the AUX data is not in the file",
 					 to - from);
 				break;
 			}

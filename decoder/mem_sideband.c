@@ -106,7 +106,7 @@ static int auxtrace(struct ty_mem_stream *s, const struct ty_perf_rec *r, struct
 	q = queue_get(s, a.cpu, a.tid);
 	if (!q && s->queues.n >= QUEUES_MAX)
 		return ty_fail(err, TY_ELIMIT, r->off,
-			       "%s: has more than %u AUX streams, which is all that tarry reads",
+			       "%s: has more than %u AUX streams, the limit of tarry",
 			       s->perf->path, QUEUES_MAX);
 	if (q)
 		note_ring_tid(q, a.tid);

@@ -189,11 +189,9 @@ int ty_mem_open(struct ty_perf *p, struct ty_mem_stream **out, struct ty_err *er
 	s->ctx = p;
 	r = ty_mem_sideband_read(s, err);
 	if (!r && !s->facts.spe && !s->facts.samples)
-		r = ty_fail(
-			err, TY_ENOTFOUND, TY_NO_OFFSET,
-			"%s: holds no memory samples (Arm SPE, or samples with address and data "
-			"source as `perf mem record` takes them)",
-			p->path);
+		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "%s: has no memory samples (Arm SPE, or samples of `perf mem record`)",
+			    p->path);
 	if (!r)
 		r = prepare(s, p->path, err);
 	if (r) {

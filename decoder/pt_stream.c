@@ -17,8 +17,7 @@
 
 const char ty_pt_no_code[] = "no memory mapped at this address";
 const char ty_pt_ended_nowhere[] =
-	"tracing ended, and no packet says where: what was executed on the "
-	"way to the next branch is not known";
+	"tracing ended and no packet says where: unknown what ran up to the next branch";
 
 #ifdef TY_HAVE_IPT
 
@@ -384,8 +383,8 @@ static bool find_entry(struct ty_pt *pt, uint64_t ip, struct ty_pt_entry *e,
 		e->tsc = p.tsc;
 	}
 	if (overflow && pt->status != -pte_nomap)
-		gap->text = "overflow: the CPU lost packets, and those after it do not say where "
-			    "it went on";
+		gap->text = "overflow: the CPU lost packets, and later packets do not say where "
+			    "execution resumed";
 	if (!found)
 		*e = (struct ty_pt_entry){0};
 	return found;
@@ -537,7 +536,7 @@ static void take_next_insn(struct ty_pt *pt)
 		pt->progress = position(pt);
 		pt->idle = 0;
 	} else if (++pt->idle > IDLE_INSNS_MAX) {
-		fail(pt, pt->ip, "a loop without any packet: the code is not what ran", true);
+		fail(pt, pt->ip, "a loop without any packet: this is not the code that ran", true);
 		return;
 	}
 	if (r >= 0 && !(r & pts_event_pending) && ty_pt_item_needs_packet(&it))
@@ -557,7 +556,7 @@ static void step(struct ty_pt *pt)
 	if (!pt->synced && !sync_first(pt)) {
 		struct ty_flow_item it = {.kind = TY_FLOW_GAP, .value = pt->n};
 
-		it.text = "no PSB packet in this piece: decoding has nowhere to begin";
+		it.text = "no PSB packet in this part: decoding cannot start";
 		it.flags = TY_FF_NO_TIME;
 		pt->over = true;
 		if (!pt->entered)
@@ -608,8 +607,8 @@ int ty_pt_new(const struct ty_pt_cpu *cpu, const uint8_t *bytes, size_t n, ty_pt
 	      void *ctx, struct ty_pt **out, struct ty_err *err)
 {
 	return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-		       "this tarry was built without Intel PT decoding: install libipt (Debian: "
-		       "libipt-dev) and build again");
+		       "this tarry was built without Intel PT decoding. Install libipt (Debian: "
+		       "libipt-dev) and rebuild");
 }
 
 void ty_pt_free(struct ty_pt *pt)

@@ -65,7 +65,7 @@ static int check(const char *path, int own, struct ty_err *err)
 	int fd, busy;
 
 	if (!n || path[n - 1] == '/')
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "'%s' names a folder; " OTHER, path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is a directory: " OTHER, path);
 	if (lstat(path, &st)) {
 		if (errno == ENOENT)
 			return 0;
@@ -73,7 +73,7 @@ static int check(const char *path, int own, struct ty_err *err)
 	}
 	if (S_ISLNK(st.st_mode) ? proc_link(path) || (!stat(path, &to) && !S_ISREG(to.st_mode))
 				: !S_ISREG(st.st_mode))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is not a regular file; " OTHER,
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is not a regular file: " OTHER,
 			       path);
 	if (S_ISLNK(st.st_mode) || ty_atomic_file_is_at(path, own))
 		return 0;
@@ -84,7 +84,7 @@ static int check(const char *path, int own, struct ty_err *err)
 	close(fd);
 	if (busy)
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s is being written by another tarry record; " OTHER, path);
+			       "%s is being written by another tarry record: " OTHER, path);
 	return 0;
 }
 

@@ -79,10 +79,10 @@ void ty_perf_close(struct ty_perf *p);
 int ty_perf_fd(const struct ty_perf *p);
 
 /*
- * The next record, valid until the next call. 1; 0 at the end (also where the file is cut inside a
- * record: note); -TY_EFORMAT, -TY_EIO, -TY_ENOMEM with err: what follows cannot be read. COMPRESSED
- * records are not given, but what is in them. In the pipe form, attributes and features that come
- * by are taken up and given all the same.
+ * The next record, valid until the next call. 1; 0 at the end (also where the file is truncated
+ * inside a record: note); -TY_EFORMAT, -TY_EIO, -TY_ENOMEM with err: what follows cannot be read.
+ * COMPRESSED records are not given, but what is in them. In the pipe form, attributes and features
+ * that come by are taken up and given all the same.
  */
 int ty_perf_next(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *err);
 /* Begin anew. */

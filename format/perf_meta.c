@@ -43,7 +43,7 @@ static int add_event(struct ty_perf *p, const struct ty_perf_attr *attr, const u
 	uint32_t index = (uint32_t)p->events.n;
 
 	if (index >= EVENTS_MAX)
-		return damaged(p, off, "more events than there can be", err);
+		return damaged(p, off, "an impossible number of events", err);
 	if (n) {
 		ids = malloc(n * 8);
 		if (!ids || vec_push(&v->id_lists, ids)) {
@@ -262,7 +262,7 @@ static int hold(struct ty_perf *p, unsigned feature, const uint8_t *src, size_t 
 	uint8_t *b;
 
 	if (n + 1 > p->priv->meta_left)
-		return damaged(p, f->off, "features beyond every measure", err);
+		return damaged(p, f->off, "an impossible size of a feature", err);
 	p->priv->meta_left -= n + 1;
 	b = realloc(f->p, f->len + n + 1);
 	if (!b)
@@ -319,7 +319,7 @@ static int read_features(struct ty_perf *p, const uint8_t *bits, uint64_t at, st
 		if (!(bits[f / 8] >> f % 8 & 1))
 			continue;
 		if (at > p->file_bytes || p->file_bytes - at < 16) {
-			ty_perf_note(p, at, "the table of features is cut");
+			ty_perf_note(p, at, "the table of features is truncated");
 			return 0;
 		}
 		r = ty_perf_read(p, at, ent, sizeof(ent), err);
@@ -329,7 +329,7 @@ static int read_features(struct ty_perf *p, const uint8_t *bits, uint64_t at, st
 		ft->off = ty_load(ent, 8, false);
 		ft->n = ty_load(ent + 8, 8, false);
 		if (ft->off > p->file_bytes || ft->n > p->file_bytes - ft->off) {
-			ty_perf_note(p, at, "a feature is cut");
+			ty_perf_note(p, at, "a feature is truncated");
 			ft->n = 0;
 			continue;
 		}
@@ -338,7 +338,7 @@ static int read_features(struct ty_perf *p, const uint8_t *bits, uint64_t at, st
 		if (f == TY_PERF_F_TRACING_DATA || f == TY_PERF_F_AUXTRACE || !ft->n)
 			continue;
 		if (ft->n + 1 > p->priv->meta_left)
-			return damaged(p, ft->off, "features beyond every measure", err);
+			return damaged(p, ft->off, "an impossible size of a feature", err);
 		tmp = malloc(ft->n);
 		if (!tmp)
 			return no_memory(p, err);
@@ -359,9 +359,9 @@ static int read_attrs(struct ty_perf *p, uint64_t attr_size, uint64_t off, uint6
 	uint8_t raw[TY_PERF_ATTR_MAX + 16];
 
 	if (attr_size < TY_PERF_ATTR_MIN + 16 || attr_size > sizeof(raw))
-		return damaged(p, 16, "an attribute size that cannot be", err);
+		return damaged(p, 16, "an invalid attribute size", err);
 	if (off > p->file_bytes || n > p->file_bytes - off)
-		return damaged(p, 24, "attributes that the file does not hold", err);
+		return damaged(p, 24, "attributes beyond the end of the file", err);
 	for (; n >= attr_size; off += attr_size, n -= attr_size) {
 		struct ty_perf_attr attr;
 		uint64_t size, ids_off, ids_n;
@@ -377,10 +377,10 @@ static int read_attrs(struct ty_perf *p, uint64_t attr_size, uint64_t off, uint6
 		ids_off = ty_load(raw + size, 8, false);
 		ids_n = ty_load(raw + size + 8, 8, false) / 8;
 		if (ids_n > p->file_bytes / 8 || ids_off > p->file_bytes - ids_n * 8)
-			return damaged(p, off, "ids that the file does not hold", err);
+			return damaged(p, off, "ids beyond the end of the file", err);
 		/* With the look-up table an id costs 24 bytes. */
 		if (ids_n > p->priv->meta_left / 24)
-			return damaged(p, off, "more ids than there can be", err);
+			return damaged(p, off, "an impossible number of ids", err);
 		p->priv->meta_left -= ids_n * 24;
 		if (ids_n) {
 			ids = malloc(ids_n * 8);
@@ -412,9 +412,9 @@ int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct t
 		if (size < TY_PERF_ATTR_MIN)
 			size = TY_PERF_ATTR_MIN;
 		if (size > r->n || ty_perf_attr_parse(r->body, size, &attr))
-			return damaged(p, r->off, "an attribute that is cut", err);
+			return damaged(p, r->off, "a truncated attribute", err);
 		if ((r->n - size) / 8 > v->meta_left / 24)
-			return damaged(p, r->off, "more ids than there can be", err);
+			return damaged(p, r->off, "an impossible number of ids", err);
 		v->meta_left -= (r->n - size) / 8 * 24;
 		return add_event(p, &attr, r->body + size, (r->n - size) / 8, r->off, err);
 	}
@@ -469,18 +469,19 @@ int ty_perf_read_header(struct ty_perf *p, struct ty_err *err)
 	v->meta_left = META_BYTES;
 	v->last_event = UINT32_MAX;
 	if (p->file_bytes < PIPE_HEAD)
-		return ty_fail(err, TY_EFORMAT, 0, "%s: not a perf.data file: too short", p->path);
+		return ty_fail(err, TY_EFORMAT, 0, "%s: not a perf.data file (too short)", p->path);
 	r = ty_perf_read(p, 0, h, PIPE_HEAD, err);
 	if (r)
 		return r;
 	if (!memcmp(h, "2ELIFREP", 8))
 		return ty_fail(err, TY_EUNSUPPORTED, 0,
-			       "%s: recorded on a big-endian machine, which tarry does not read",
+			       "%s: recorded on a big-endian machine, which tarry does not support",
 			       p->path);
 	if (!memcmp(h, "PERFFILE", 8))
-		return ty_fail(err, TY_EUNSUPPORTED, 0,
-			       "%s: perf.data version 1 (before 2012), which tarry does not read",
-			       p->path);
+		return ty_fail(
+			err, TY_EUNSUPPORTED, 0,
+			"%s: perf.data version 1 (before 2012), which tarry does not support",
+			p->path);
 	if (memcmp(h, "PERFILE2", 8))
 		return ty_fail(err, TY_EFORMAT, 0, "%s: not a perf.data file", p->path);
 	size = ty_load(h + 8, 8, false);
@@ -491,7 +492,7 @@ int ty_perf_read_header(struct ty_perf *p, struct ty_err *err)
 		return read_pipe_head(p, err);
 	}
 	if (size < FILE_HEAD || p->file_bytes < FILE_HEAD)
-		return damaged(p, 8, "a header size that cannot be", err);
+		return damaged(p, 8, "an invalid header size", err);
 	r = ty_perf_read(p, 0, h, FILE_HEAD, err);
 	if (r)
 		return r;
@@ -502,17 +503,17 @@ int ty_perf_read_header(struct ty_perf *p, struct ty_err *err)
 	data_off = ty_load(h + 40, 8, false);
 	data_n = ty_load(h + 48, 8, false);
 	if (data_off > p->file_bytes)
-		return damaged(p, 40, "data that the file does not hold", err);
+		return damaged(p, 40, "data beyond the end of the file", err);
 	v->begin = data_off;
 	if (!data_n) {
 		p->unfinished = true;
 		v->end = p->file_bytes;
-		ty_perf_note(p, v->end, "perf did not finish it");
+		ty_perf_note(p, v->end, "perf did not finish this file");
 		return 0;
 	}
 	if (data_n > p->file_bytes - data_off) {
 		v->end = p->file_bytes;
-		ty_perf_note(p, v->end, "the file is cut");
+		ty_perf_note(p, v->end, "the file is truncated");
 		return 0;
 	}
 	v->end = data_off + data_n;

@@ -142,7 +142,7 @@ void ty_perf_out_rec(struct ty_perf_out *o, uint32_t type, uint16_t misc, const 
 	if (n > UINT16_MAX - 8u || n % 8) {
 		if (!o->err.code)
 			ty_fail(&o->err, TY_ELIMIT, TY_NO_OFFSET,
-				"%s: a record of %zu bytes has no place in a perf.data file",
+				"%s: a record of %zu bytes is too large for a perf.data file",
 				o->path, n);
 		return;
 	}

@@ -231,7 +231,7 @@ int ty_perf_auxtrace_info(const struct ty_perf_rec *r, struct ty_perf_auxtrace_i
 /* 0 behind the last one. */
 uint64_t ty_perf_word(const struct ty_perf_auxtrace_info *i, uint32_t word);
 
-/* AUXTRACE: a piece of an AUX stream; its bytes are rec.data_off, rec.data_n. */
+/* AUXTRACE: a block of AUX data; its bytes are rec.data_off, rec.data_n. */
 struct ty_perf_auxtrace {
 	uint64_t size, offset, reference; /* offset: in the AUX stream */
 	uint32_t idx;

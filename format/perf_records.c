@@ -18,7 +18,7 @@
 #include "perf_file.h"
 #include "spool_file.h"
 
-#define GLANCE	  (4u << 10) /* of what lies behind a piece of an AUX stream: often another one */
+#define GLANCE	  (4u << 10) /* of what lies behind a block of AUX data: often another one */
 #define REC_MAX	  65535u
 #define DEC_BYTES (256u << 10)
 
@@ -33,7 +33,7 @@ int ty_perf_read(const struct ty_perf *p, uint64_t off, void *dst, size_t n, str
 	int64_t r;
 
 	if (off > p->file_bytes || n > p->file_bytes - off)
-		return damaged(p, off, "data that the file does not hold", err);
+		return damaged(p, off, "data beyond the end of the file", err);
 	if (p->priv->mem) {
 		memcpy(dst, p->priv->mem + off, n);
 		return 0;
@@ -41,7 +41,8 @@ int ty_perf_read(const struct ty_perf *p, uint64_t off, void *dst, size_t n, str
 	r = ty_pread(p->priv->fd, dst, n, off);
 	if (r < 0)
 		return ty_fail_errno(err, "%s: cannot read at offset %" PRIu64, p->path, off);
-	return r == (int64_t)n ? 0 : damaged(p, off, "the file became shorter", err);
+	return r == (int64_t)n ? 0
+			       : damaged(p, off, "the file was truncated while it was read", err);
 }
 
 /* n bytes (at most REC_MAX) at off, borrowed until the next call; NULL when they are not there
@@ -77,7 +78,8 @@ void ty_perf_note(struct ty_perf *p, uint64_t off, const char *what)
 
 	if (p->note)
 		return;
-	ty_buf_addf(&v->note, "%s at offset %" PRIu64 ": what was behind it is missing", what, off);
+	ty_buf_addf(&v->note, "%s at offset %" PRIu64 ": everything after it is missing", what,
+		    off);
 	p->note = v->note.p;
 }
 
@@ -120,7 +122,7 @@ static int next_raw(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *e
 		if (!aux)
 			skip = (skip + 7) & ~7ull;
 		if (skip > left - size) {
-			ty_perf_note(p, v->pos, "the data ends inside a piece of an AUX stream");
+			ty_perf_note(p, v->pos, "the data ends inside a block of AUX data");
 			out->data_n = skip = left - size;
 		}
 	}
@@ -186,9 +188,10 @@ static int next_unpacked(struct ty_perf *p, struct ty_perf_rec *out, struct ty_e
 			if (out->type == TY_PERF_AUXTRACE ||
 			    out->type == TY_PERF_HEADER_TRACING_DATA ||
 			    out->type == TY_PERF_COMPRESSED || out->type == TY_PERF_COMPRESSED2)
-				return damaged(p, v->zin_off,
-					       "a record that cannot stand in a compressed one",
-					       err);
+				return damaged(
+					p, v->zin_off,
+					"a record type that is invalid inside a compressed record",
+					err);
 			v->dec_pos += size;
 			return 1;
 		}
@@ -201,9 +204,9 @@ static int next_unpacked(struct ty_perf *p, struct ty_perf_rec *out, struct ty_e
 		o = (ZSTD_outBuffer){v->dec, DEC_BYTES, left};
 		r = ZSTD_decompressStream(v->zstd, &o, &in);
 		if (ZSTD_isError(r))
-			return damaged(p, v->zin_off, "compressed data that cannot be unpacked",
+			return damaged(p, v->zin_off, "compressed data that cannot be decompressed",
 				       err);
-		/* zstd may hold back output only while there was no room for it. */
+		/* zstd may hold back output only while there was no space for it. */
 		v->zin_more = in.pos < in.size || o.pos == o.size;
 		v->zin_pos = in.pos;
 		v->dec_n = o.pos;
@@ -217,7 +220,7 @@ int ty_perf_next_record(struct ty_perf *p, struct ty_perf_rec *out, struct ty_er
 
 	for (;;) {
 		if (p->stop && atomic_load_explicit(p->stop, memory_order_relaxed))
-			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", p->path);
+			return ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: interrupted", p->path);
 		if (v->zstd_on) {
 			r = next_unpacked(p, out, err);
 			if (r)

@@ -56,8 +56,10 @@ int ty_page_sink_init(struct ty_page_sink *k, struct ty_trace *t, struct ty_err 
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);
 	t->priv->data_fd = ty_temp_file(&dir);
 	if (t->priv->data_fd < 0)
-		return ty_fail_errno(err, "%s: its events need a temporary file in %s", t->path,
-				     dir);
+		return ty_fail_errno(err,
+				     "%s: cannot create a temporary file for its events in %s (set "
+				     "TMPDIR to another directory)",
+				     t->path, dir);
 	return 0;
 }
 
@@ -105,8 +107,7 @@ static int flush(struct ty_page_writer *o, struct ty_page_sink *k, struct ty_err
 	if (pwrite(t->priv->data_fd, k->lz4, e.stored, (off_t)k->off) != (ssize_t)e.stored)
 		return ty_fail_errno(
 			err,
-			"%s: its events cannot be written to a temporary file (in $TMPDIR or "
-			"/var/tmp)",
+			"%s: cannot write its events to a temporary file (in $TMPDIR or /var/tmp)",
 			t->path);
 	k->off += e.stored;
 	k->pages += o->page / TY_PAGE_OUT_BYTES;

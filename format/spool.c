@@ -60,7 +60,7 @@ int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 	*out = NULL;
 	if (page_size < TY_DAT_PAGE_MIN || page_size & (page_size - 1)) {
 		free(s);
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: ring pages of %u bytes", path,
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s: invalid ring page size %u", path,
 			       page_size);
 	}
 	if (!s || !(s->path = strdup(path))) {
@@ -211,7 +211,7 @@ static size_t squeeze(struct ty_spool_writer *w, bool lz4, const void *raw, size
 	size_t r;
 
 	if (lz4) {
-		*why = "no room";
+		*why = "no space";
 		return (size_t)LZ4_compress_fast_extState(w->lz4, raw, out, (int)n, (int)cap, 1);
 	}
 	r = ZSTD_compress2(w->zstd, out, cap, raw, n);
@@ -234,7 +234,7 @@ int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, 
 		return failed_before(s, err);
 	if (n > w->max_raw || cap < ty_spool_packed_max(n)) {
 		ty_fail(&mine, TY_ELIMIT, TY_NO_OFFSET,
-			"%s: a chunk of %zu bytes is over the writer's limit of %zu", s->path, n,
+			"%s: a chunk of %zu bytes exceeds the limit of %zu", s->path, n,
 			w->max_raw);
 		return fail_first(s, mine, err);
 	}
@@ -295,7 +295,7 @@ int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty
 		return failed_before(s, err);
 	if (ty_spool_write(s, chunk, len, &off)) {
 		ty_fail_errno(&mine,
-			      "cannot write to %s (free space, or name another disk with -o)",
+			      "cannot write to %s (free disk space or choose another disk with -o)",
 			      s->path);
 		mine.off = off;
 		return fail_first(s, mine, err);

@@ -154,7 +154,7 @@ int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool
 
 /*
  * Turn the spool into a finished trace.dat v7 at its own path: written into a second file in
- * the same folder, synced and renamed over it (atomic_file.h). When that fails (no room) the spool
+ * the same folder, synced and renamed over it (atomic_file.h). When that fails (no space) the spool
  * stays as it is and remains readable.
  */
 int ty_spool_finish(struct ty_spool *s, struct ty_err *err);

@@ -37,8 +37,8 @@ int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
 	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      (off_t)atomic_load(&s->end), BLOCK_MAX))
 		return ty_fail_errno(err,
-				     "--keep: the file system of %s cannot free part of a file; "
-				     "name another one with -o",
+				     "--keep: the file system of %s cannot punch holes into files. "
+				     "Choose another one with -o",
 				     s->path);
 	k = calloc(1, sizeof(*k));
 	if (!k)

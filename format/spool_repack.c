@@ -45,7 +45,7 @@ static int repack_one(const struct repack *k, struct ty_spool_ent *e, struct ty_
 	if (r)
 		return r;
 	if (ty_spool_write(k->spool, packed, len, &e->off))
-		return ty_fail_errno(err, "%s: cannot write its finished form", k->spool->path);
+		return ty_fail_errno(err, "%s: cannot write the finished file", k->spool->path);
 	memcpy(&e->h, packed, sizeof(e->h));
 	return 0;
 }

@@ -35,11 +35,11 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 	if (t->priv->fd < 0)
 		return ty_fail_errno(err, "%s: cannot open", t->path);
 	if (fstat(t->priv->fd, &st))
-		return ty_fail_errno(err, "%s: cannot examine", t->path);
+		return ty_fail_errno(err, "%s: cannot stat", t->path);
 	if (S_ISDIR(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: is a directory; name the file in it (perf record --threads "
-			       "writes directories, which are not read)",
+			       "%s: is a directory. Name the file in it (directories of perf "
+			       "record --threads are not supported)",
 			       t->path);
 	if (!S_ISREG(st.st_mode))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET, "%s: is not a regular file", t->path);
@@ -79,8 +79,7 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 	int64_t n;
 
 	if (!t->file_bytes)
-		return ty_fail(err, TY_EFORMAT, 0, "%s: is empty: no recording was written there",
-			       t->path);
+		return ty_fail(err, TY_EFORMAT, 0, "%s: is empty", t->path);
 	n = ty_pread(t->priv->fd, magic, sizeof(magic), 0);
 	if (n < 0)
 		return ty_fail_errno(err, "%s: cannot read", t->path);
@@ -90,10 +89,10 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 		return ty_trace_read_spool(t, err);
 	if (n >= 8 && ty_perf_magic((const uint8_t *)magic, (size_t)n))
 		return ty_trace_read_perf(t, err);
-	return ty_fail(err, TY_EFORMAT, 0,
-		       "%s: is no trace: neither a recording of tarry or trace-cmd nor a "
-		       "perf.data file",
-		       t->path);
+	return ty_fail(
+		err, TY_EFORMAT, 0,
+		"%s: unknown format: not a recording of tarry or trace-cmd, nor a perf.data file",
+		t->path);
 }
 
 /* The clauses that are counted while reading, and the note as the caller sees it. */
@@ -103,9 +102,9 @@ static void finish_note(struct ty_trace *t)
 
 	if (p->streams_cut)
 		ty_trace_note(t,
-			      "data is cut off or damaged in %" PRIu64
+			      "data is truncated or damaged in %" PRIu64
 			      " place%s, the first at offset %" PRIu64 " of %" PRIu64
-			      "; what lay there is missing",
+			      "; the events there are missing",
 			      p->streams_cut, p->streams_cut > 1 ? "s" : "", p->first_cut,
 			      t->file_bytes);
 	if (p->note.len)

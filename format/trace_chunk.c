@@ -87,10 +87,10 @@ static int read_compressed(const struct ty_trace *t, uint32_t stream,
 	if (r)
 		return r;
 	if (e->has_crc && e->crc != (uint32_t)crc32(0, p, e->stored))
-		return bad_chunk(t, stream, e->off, "its checksum does not fit", err);
+		return bad_chunk(t, stream, e->off, "its checksum does not match", err);
 	if (ty_load(p, 4, t->big_endian) != e->stored - TY_V7_CHUNK_HEAD ||
 	    ty_load(p + 4, 4, t->big_endian) != e->raw)
-		return bad_chunk(t, stream, e->off, "its sizes do not fit", err);
+		return bad_chunk(t, stream, e->off, "its sizes are inconsistent", err);
 	r = ty_decompress_kept(ty_chunk_codec(t, e), p + TY_V7_CHUNK_HEAD,
 			       e->stored - TY_V7_CHUNK_HEAD, whole == e->raw ? dst : p + e->stored,
 			       e->raw, scratch);

@@ -139,8 +139,8 @@ int ty_trace_option(struct ty_trace *t, unsigned id, struct ty_in *in, struct ty
 		return 0;
 	case TY_DAT_TSC2NSEC:
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: its times are raw TSC ticks, which tarry does not convert; "
-			       "record with trace-cmd's -C perf, mono or local",
+			       "%s: its timestamps are raw TSC ticks, which tarry does not "
+			       "support. Record with trace-cmd -C perf, mono or local",
 			       t->path);
 	}
 	return 0;

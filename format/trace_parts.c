@@ -96,8 +96,8 @@ int ty_trace_damaged(struct ty_trace *t, int r, const char *what, uint64_t off, 
 	if (r == -TY_ENOMEM)
 		return ty_fail(err, TY_ENOMEM, off, "%s: out of memory", t->path);
 	return ty_fail(err, TY_EFORMAT, off,
-		       "%s: damaged before its first event: the %s at offset %" PRIu64
-		       " of %" PRIu64 " cannot be read; get a whole copy of the file",
+		       "%s: damaged before its first event: cannot read the %s at offset %" PRIu64
+		       " of %" PRIu64 ". Get a complete copy of the file",
 		       t->path, what, off, t->file_bytes);
 }
 
@@ -128,8 +128,7 @@ int ty_trace_flat(struct ty_trace *t, struct ty_stream_data *d, uint32_t page_si
 	d->off = off;
 	d->bytes = have & ~(uint64_t)(page_size - 1);
 	if (d->bytes / d->flat_pages / page_size >= UINT32_MAX - 1)
-		return ty_fail(err, TY_ELIMIT, off,
-			       "%s: more data on one CPU than tarry can number", t->path);
+		return ty_fail(err, TY_ELIMIT, off, "%s: too much data on one CPU", t->path);
 	d->cut = d->bytes != size;
 	if (d->cut)
 		ty_trace_cut(t, off + d->bytes);

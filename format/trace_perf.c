@@ -43,8 +43,8 @@ static int read_formats(struct ty_trace *t, uint64_t off, uint64_t n, struct ty_
 	ty_in_uint(&in, 4); /* page size */
 	if (!in.bad && t->big_endian)
 		return ty_fail(err, TY_EUNSUPPORTED, off,
-			       "%s: its events are of a big-endian machine, which tarry does not "
-			       "read from perf.data",
+			       "%s: recorded on a big-endian machine, which tarry does not support "
+			       "in perf.data files",
 			       t->path);
 	if (in.bad || (t->long_size != 4 && t->long_size != 8) ||
 	    (r = ty_trace_header_info(t, &in)) || (r = ty_trace_ftrace_formats(t, &in)) ||
@@ -234,18 +234,19 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 	if (e || rd->p->note || rd->p->unfinished) {
 		/* What follows is not known. */
 		t->truncated = t->unfinished = true;
-		ty_trace_note(t, "%s",
-			      e		    ? cut.msg
-			      : rd->p->note ? rd->p->note
-					    : "perf did not finish it: what came last is missing");
+		ty_trace_note(
+			t, "%s",
+			e ? cut.msg
+			: rd->p->note
+				? rd->p->note
+				: "perf did not finish this file: its last events are missing");
 	}
 	e = lost_at_end(rd, err);
 	e = e ? e : ty_perf_queue_finish(rd->queue, &late, err);
 	if (late)
-		ty_trace_note(t, "%" PRIu64 " events came out of order and count as lost", late);
+		ty_trace_note(t, "%" PRIu64 " events were out of order and count as lost", late);
 	if (rd->lost_nowhere)
-		ty_trace_note(t,
-			      "%" PRIu64 " events were lost, the file does not tell when and where",
+		ty_trace_note(t, "%" PRIu64 " events were lost at unknown times and CPUs",
 			      rd->lost_nowhere);
 	return e;
 }
@@ -320,13 +321,13 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 	*formats = any;
 	if (!any && !is_flow(p))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: is a perf.data file without tracepoints: `tarry dump F flow` "
-			       "and `tarry dump F memory` show instructions (Intel PT) and memory "
-			       "samples, where it has such",
+			       "%s: this perf.data file has no tracepoints. `tarry dump F flow` "
+			       "shows its instructions (Intel PT), `tarry dump F memory` its "
+			       "memory samples, if it has any",
 			       t->path);
 	if (some)
-		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): events in "
-				 "between are not there");
+		ty_trace_note(t, "its tracepoints were sampled (perf record -c or -F): most events "
+				 "are missing");
 	return 0;
 }
 
@@ -364,7 +365,7 @@ static int read_all(struct ty_perf_reading *rd, struct ty_err *err)
 	t->long_size = 8;
 	if (formats && !ty_perf_feature_place(rd->p, TY_PERF_F_TRACING_DATA, &off, &n))
 		return ty_fail(err, TY_EFORMAT, TY_NO_OFFSET,
-			       "%s: the formats of its tracepoints are not in the file", t->path);
+			       "%s: the file has no formats of its tracepoints", t->path);
 	r = formats ? read_formats(t, off, n, err) : 0;
 	if (!r && (ty_perf_kinds_add(rd) || vec_push(&t->buffers, top)))
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", t->path);

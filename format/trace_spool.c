@@ -122,8 +122,8 @@ static bool is_list(const struct ty_spool_chunk *h)
 int ty_trace_dropped(const struct ty_trace *t, struct ty_err *err)
 {
 	return ty_fail(err, TY_EIO, TY_NO_OFFSET,
-		       "%s: tarry still records, and has dropped (--keep) what was to be read: try "
-		       "again, or end the recording first",
+		       "%s: the running recorder dropped (--keep) the data to read. Try again, or "
+		       "stop the recorder first",
 		       t->path);
 }
 
@@ -232,28 +232,29 @@ static void note(struct spool *s)
 {
 	char size[TY_DURATION_MAX], torn[TY_DURATION_MAX];
 
-	ty_trace_note(s->t,
-		      "the recording was not finished (the recorder died, or still runs): "
-		      "%" PRIu64 " chunks (%s) are read, what came after them is missing",
-		      s->chunks, ty_fmt_bytes(s->bytes, size));
+	ty_trace_note(
+		s->t,
+		"the recording is not finished (the recorder died or is still running): %" PRIu64
+		" chunks (%s) were read, later data is missing",
+		s->chunks, ty_fmt_bytes(s->bytes, size));
 	if (s->scan.kept_lost)
-		ty_trace_note(s->t, "what it dropped last is not known (the head points to "
-				    "nothing that can be read)");
+		ty_trace_note(s->t, "unknown which data it dropped last (a damaged header)");
 	if (s->scan.torn)
-		ty_trace_note(s->t, "%u torn place%s (%s, the first at offset %" PRIu64 ") skipped",
+		ty_trace_note(s->t,
+			      "%u damaged place%s (%s, the first at offset %" PRIu64 ") skipped",
 			      s->scan.torn, s->scan.torn > 1 ? "s" : "",
 			      ty_fmt_bytes(s->scan.torn_bytes, torn), s->scan.torn_off);
 	if (s->holes)
-		ty_trace_note(s->t, "%" PRIu64 " hole%s in the numbers of its chunks", s->holes,
+		ty_trace_note(s->t, "%" PRIu64 " gap%s in its chunk numbers", s->holes,
 			      s->holes > 1 ? "s" : "");
 	if (s->damaged)
-		ty_trace_note(s->t, "%u damaged piece%s of metadata left out", s->damaged,
+		ty_trace_note(s->t, "%u damaged metadata chunk%s skipped", s->damaged,
 			      s->damaged > 1 ? "s" : "");
 	if (s->nameless)
-		ty_trace_note(s->t, "%u chunk%s of a buffer that is not described left out",
-			      s->nameless, s->nameless > 1 ? "s" : "");
+		ty_trace_note(s->t, "%u chunk%s of an unknown buffer skipped", s->nameless,
+			      s->nameless > 1 ? "s" : "");
 	if (s->scan.too_many)
-		ty_trace_note(s->t, "more than %u chunks: the rest is not read", TY_CHUNKS_MAX);
+		ty_trace_note(s->t, "more than %u chunks: the rest was not read", TY_CHUNKS_MAX);
 	s->t->truncated |= s->scan.torn || s->scan.kept_lost || s->holes || s->damaged ||
 			   s->nameless || s->scan.too_many;
 }
@@ -266,7 +267,7 @@ int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
 
 	if (ty_pread(t->priv->fd, &head, sizeof(head), 0) != sizeof(head) ||
 	    !ty_trace_page_size_ok(head.page_size) || (head.long_size != 4 && head.long_size != 8))
-		return ty_trace_damaged(t, 0, "head of the unfinished recording", 0, err);
+		return ty_trace_damaged(t, 0, "header of the unfinished recording", 0, err);
 	if (head.version != TY_SPOOL_VERSION)
 		return ty_fail(err, TY_EUNSUPPORTED, 8,
 			       "%s: is an unfinished recording of version %u; this tarry reads %u",
@@ -285,8 +286,8 @@ int ty_trace_read_spool(struct ty_trace *t, struct ty_err *err)
 	r = metadata(&s);
 	if (!r && (!t->header_page.s || !t->buffers.n))
 		r = ty_fail(err, TY_EFORMAT, sizeof(head),
-			    "%s: the recorder died before it had written what describes the "
-			    "events; nothing can be read from it",
+			    "%s: the recorder died before it wrote the event formats. Nothing can "
+			    "be read from this file",
 			    t->path);
 	if (!r) {
 		ty_trace_find_long_size(t);

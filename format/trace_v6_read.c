@@ -106,8 +106,8 @@ static int buffer_data(struct v6 *v, struct ty_in *in, uint32_t buffer)
 	}
 	if (!in->bad && !memcmp(kind, "latency", 7))
 		return ty_fail(v->err, TY_EUNSUPPORTED, off,
-			       "%s: holds a latency tracer's text, not events; "
-			       "'trace-cmd report' shows it",
+			       "%s: contains the text of a latency tracer, not events. Use "
+			       "'trace-cmd report' to show it",
 			       t->path);
 	if (in->bad || memcmp(kind, "flyrecord", 10))
 		return damaged(v, 0, "kind of data", off);

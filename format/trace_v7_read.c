@@ -270,7 +270,7 @@ static int metadata(struct v7 *v)
 		if (r == -TY_ENOMEM || (r && id <= TY_DAT_EVENT_FORMATS))
 			return damaged(v, r, what[id - TY_DAT_HEADER_INFO], off);
 		if (r) {
-			ty_trace_note(t, "its %s at offset %" PRIu64 " are damaged and left out",
+			ty_trace_note(t, "its %s at offset %" PRIu64 " are damaged and ignored",
 				      what[id - TY_DAT_HEADER_INFO], off);
 			t->truncated = true;
 		}
@@ -360,11 +360,11 @@ static int load_buffer(struct v7 *v, struct v7_buffer *b)
 	/* A section head that was cut off: no data follows it either. */
 	if (!section_head(t, b->off, &s)) {
 		if (s.id != TY_DAT_BUFFER)
-			return damaged(v, 0, "head of the data", b->off);
+			return damaged(v, 0, "header of the data", b->off);
 		compressed = s.flags & TY_DAT_COMPRESSED;
 	}
 	if (compressed && t->priv->codec == TY_CODEC_NONE)
-		return damaged(v, 0, "head of the data", b->off);
+		return damaged(v, 0, "header of the data", b->off);
 	if (b->cpus.n)
 		qsort(b->cpus.v, b->cpus.n, sizeof(*b->cpus.v), by_cpu);
 	for (size_t i = 0; i < b->cpus.n && !r; i++) {
@@ -384,8 +384,8 @@ static int data(struct v7 *v)
 
 	if (!v->buffers.n && v->latency)
 		return ty_fail(v->err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: holds a latency tracer's text, not events; "
-			       "'trace-cmd report' shows it",
+			       "%s: contains the text of a latency tracer, not events. Use "
+			       "'trace-cmd report' to show it",
 			       v->t->path);
 	for (int top = 1; top >= 0; top--)
 		for (size_t i = 0; i < v->buffers.n && !r; i++)
@@ -428,8 +428,8 @@ static int tarry_section(struct ty_trace *t, const struct section *s, const uint
 	if (!r)
 		r = ty_trace_add_section(t, st.type, st.text);
 	if (r == -TY_EFORMAT) {
-		ty_trace_note(t, "tarry's section %u at offset %" PRIu64 " is damaged and left out",
-			      st.type, s->off);
+		ty_trace_note(t, "section %u at offset %" PRIu64 " is damaged and ignored", st.type,
+			      s->off);
 		t->truncated = true;
 		r = 0;
 	}
@@ -566,8 +566,7 @@ static int direct_stream(struct ty_trace *t, size_t i, const char **p)
 		}
 	}
 	if (r == -TY_ELIMIT) {
-		ty_trace_note(t,
-			      "more than %u chunks: not every place where data was lost is shown",
+		ty_trace_note(t, "more than %u chunks: some places with lost data are not shown",
 			      TY_CHUNKS_MAX);
 		t->truncated = true;
 		r = 0;
@@ -608,8 +607,8 @@ static int codec(struct v7 *v, struct ty_in *in)
 		v->t->priv->codec = TY_CODEC_ZSTD;
 	else
 		return ty_fail(v->err, TY_EUNSUPPORTED, off,
-			       "%s: its compression is neither none, zlib nor zstd; "
-			       "'trace-cmd convert --compression zstd' may rewrite it",
+			       "%s: unknown compression (not zlib or zstd). 'trace-cmd convert "
+			       "--compression zstd' may convert it",
 			       v->t->path);
 	return 0;
 }

@@ -50,7 +50,7 @@ static int load_buffers(struct ty_v7 *f)
 
 		if (!clock || !memchr(clock + 1, 0, raw - (size_t)(clock + 1 - p)))
 			return ty_fail(f->err, TY_EFORMAT, f->scan.ents.v[first + i].off,
-				       "%s: a buffer without name and clock", f->spool->path);
+				       "%s: a buffer has no name or clock", f->spool->path);
 		b.clock = clock + 1;
 		snprintf(desc, sizeof(desc), "buffer flyrecord %s", b.name);
 		b.desc = ty_v7_describe(f, desc);
@@ -76,8 +76,7 @@ static int load_cpus(struct ty_v7 *f)
 			continue;
 		if (buffer >= f->buffers.n)
 			return ty_fail(f->err, TY_EFORMAT, v[i].off,
-				       "%s: data of a buffer %u that was never named",
-				       f->spool->path, buffer);
+				       "%s: data of unknown buffer %u", f->spool->path, buffer);
 		if (!c || c->buffer != buffer || c->cpu != cpu) {
 			struct ty_v7_cpu fresh = {.buffer = buffer, .cpu = cpu, .first = i};
 
@@ -252,7 +251,7 @@ static int build_head(struct ty_v7 *f, uint32_t *dir_desc, uint64_t *data_end)
 
 static int write_failed(struct ty_v7 *f)
 {
-	return ty_fail_errno(f->err, "%s: cannot write its finished form", f->spool->path);
+	return ty_fail_errno(f->err, "%s: cannot write the finished file", f->spool->path);
 }
 
 static int put(struct ty_v7 *f, const void *p, size_t n, uint64_t off)
@@ -374,11 +373,10 @@ static int check_space(struct ty_v7 *f, uint64_t need)
 	have = (uint64_t)vfs.f_bavail * vfs.f_frsize;
 	if (have >= need)
 		return 0;
-	return ty_fail(
-		f->err, TY_ENOSPC, TY_NO_OFFSET,
-		"%s: making a trace.dat of it needs %s beside it, only %s are free (free space, "
-		"or name another disk with -o)",
-		f->spool->path, ty_fmt_bytes(need, a), ty_fmt_bytes(have, b));
+	return ty_fail(f->err, TY_ENOSPC, TY_NO_OFFSET,
+		       "%s: finishing the recording needs %s of disk space, but only %s are free "
+		       "(free space or choose another disk with -o)",
+		       f->spool->path, ty_fmt_bytes(need, a), ty_fmt_bytes(have, b));
 }
 
 static int sync_directory(struct ty_v7 *f)
@@ -392,8 +390,8 @@ static int sync_directory(struct ty_v7 *f)
 	/* Some file systems cannot sync directories (EINVAL): nothing more can be done there. */
 	if (fd < 0 || (fsync(fd) && errno != EINVAL && errno != EROFS))
 		r = ty_fail_errno(f->err,
-				  "%s is finished, but a power cut may take it yet: cannot sync "
-				  "its folder",
+				  "%s is finished, but a power failure may still lose it: cannot "
+				  "sync its directory",
 				  f->spool->path);
 	if (fd >= 0)
 		close(fd);
@@ -411,7 +409,7 @@ static int write_file(struct ty_v7 *f, uint32_t dir_desc, uint64_t data_end)
 	if (!(r = check_space(f, data_end + 4096)) && !(r = put(f, f->head.p, f->head.len, 0)) &&
 	    !(r = write_data(f)) && !(r = write_footer(f, dir_desc, data_end))) {
 		if (fsync(f->fd))
-			r = ty_fail_errno(f->err, "%s: cannot sync its finished form",
+			r = ty_fail_errno(f->err, "%s: cannot sync the finished file",
 					  f->spool->path);
 		else if (!(r = ty_atomic_file_place(f->fd, &f->name, f->spool->path, f->spool->fd,
 						    f->err))) {
@@ -447,7 +445,7 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 		r = ty_spool_scan(s->fd, atomic_load(&s->end), s->path, &f.scan, err);
 	if (!r && (f.scan.torn || f.scan.too_many))
 		r = ty_fail(err, TY_EFORMAT, f.scan.torn_off,
-			    "%s: not all of its chunks can be found again", s->path);
+			    "%s: some of its chunks cannot be found any more", s->path);
 	if (!r) {
 		count_work(s, &f.scan);
 		r = ty_spool_repack(s, &f.scan, err);

@@ -27,7 +27,7 @@ int ty_v7_bad_chunk(const struct ty_spool *s, const struct ty_spool_ent *e, int 
 	if (r == -TY_EFORMAT)
 		return ty_fail(err, TY_EFORMAT, e->off,
 			       "%s: the chunk at offset %" PRIu64
-			       " is not what was written; the disk or the memory is failing",
+			       " differs from what was written. Check the disk and the memory",
 			       s->path, e->off);
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 }
@@ -209,7 +209,7 @@ static int add_event_formats(struct ty_v7 *f)
 
 		if (!z)
 			r = ty_fail(f->err, TY_EFORMAT, f->scan.ents.v[first + i].off,
-				    "%s: an event format without its system", f->spool->path);
+				    "%s: an event format has no system", f->spool->path);
 		else
 			ev[i] = (struct event_text){p, z + 1, raw - (size_t)(z + 1 - p), i};
 		at += raw;

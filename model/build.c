@@ -305,8 +305,8 @@ static int failure(const struct ty_builder *b, struct ty_err *err)
 		return r;
 	return ty_fail(err, -b->failed, TY_NO_OFFSET,
 		       b->failed == -TY_ELIMIT
-			       ? "more threads or spans than tarry can hold after %" PRIu64
-				 " events: look at a part of the trace with --from and --to"
+			       ? "too many threads or spans after %" PRIu64
+				 " events: select a part of the recording with --from and --to"
 			       : "out of memory after %" PRIu64 " events",
 		       b->sum.events);
 }
@@ -553,7 +553,7 @@ int ty_builder_finish(struct ty_builder *b, struct ty_model **out, struct ty_err
 		if (r == -TY_ENOMEM && b->store && ty_store_why(b->store, err))
 			return ty_store_why(b->store, err);
 		return ty_fail(err, -r, TY_NO_OFFSET,
-			       "%s while arranging the spans of %" PRIu64 " events", ty_strerror(r),
+			       "%s while building the spans of %" PRIu64 " events", ty_strerror(r),
 			       b->sum.events);
 	}
 	*out = m;

@@ -374,12 +374,11 @@ int ty_store_why(const struct ty_store *s, struct ty_err *err)
 	if (!s->error)
 		return 0;
 	errno = s->error;
-	return ty_fail_errno(
-		err,
-		"the model is larger than --memory allows, and what is too much cannot "
-		"be kept in a file in %s: make room there, or use --no-index with TMPDIR "
-		"set to a folder on another disk, or a larger --memory",
-		s->place);
+	return ty_fail_errno(err,
+			     "the index exceeds --memory and cannot be spilled to a file in %s. "
+			     "Free space there, increase --memory, or use --no-index with TMPDIR "
+			     "set to a directory on another disk",
+			     s->place);
 }
 
 /* Under the lock: until all is written, or it is not worth waiting any more. */

@@ -17,7 +17,7 @@ struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[
 {
 	snprintf(why, TY_EVIDENCE_WHY,
 		 "this tarry was built without BPF: install clang, bpftool and libbpf-dev, and "
-		 "build it again");
+		 "rebuild");
 	return NULL;
 }
 
@@ -143,21 +143,21 @@ static void why_not(char why[TY_EVIDENCE_WHY], int error)
 	}
 	if (error == ENOSYS)
 		snprintf(why, TY_EVIDENCE_WHY,
-			 "the kernel has no BPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
+			 "the kernel lacks BPF (CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS)");
 	else if (strstr(lockdown, "[confidentiality]"))
 		snprintf(why, TY_EVIDENCE_WHY,
-			 "the kernel is locked down (confidentiality), so that BPF may not read "
-			 "memory: boot with lockdown=integrity or none");
+			 "kernel lockdown (confidentiality) forbids BPF to read memory: boot with "
+			 "lockdown=integrity or none");
 	else if (error == EPERM || error == EACCES)
 		snprintf(why, TY_EVIDENCE_WHY,
-			 "the kernel refuses BPF: be root outside of a container, or have CAP_BPF "
-			 "and CAP_PERFMON");
+			 "the kernel refuses BPF: run as root outside of a container, or with "
+			 "CAP_BPF and CAP_PERFMON");
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(why, TY_EVIDENCE_WHY,
-			 "the kernel has no type information in /sys/kernel/btf/vmlinux "
+			 "the kernel lacks type information in /sys/kernel/btf/vmlinux "
 			 "(CONFIG_DEBUG_INFO_BTF)");
 	else
-		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF programs (%.140s)",
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel rejects the BPF programs (%.140s)",
 			 *said ? said : strerror(error));
 }
 

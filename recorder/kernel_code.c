@@ -278,7 +278,7 @@ int ty_kernel_code_read(const char *kcore, const char *kallsyms, struct ty_kerne
 		close(fd);
 	vec_fini(&n);
 	if (r == -TY_EFORMAT) {
-		snprintf(why, why_n, "%s holds none of the code that %s names", kcore, kallsyms);
+		snprintf(why, why_n, "%s has none of the code that %s lists", kcore, kallsyms);
 		r = -TY_ENOTFOUND;
 	} else if (r && !*why) {
 		snprintf(why, why_n, "out of memory");
@@ -286,7 +286,7 @@ int ty_kernel_code_read(const char *kcore, const char *kallsyms, struct ty_kerne
 		snprintf(why, why_n, "%" PRIu64 " KB of %s cannot be read",
 			 (left.unread + 1023) / 1024, kcore);
 	} else if (!r && left.cut) {
-		snprintf(why, why_n, "of code and of names no more than %u MB are taken each",
+		snprintf(why, why_n, "code and names are limited to %u MB each",
 			 TY_KERNEL_CODE_MAX >> 20);
 	}
 	return r;

@@ -85,7 +85,8 @@ int ty_perf_clock_open(struct ty_perf_clock *c, struct ty_err *err)
 	renew(c);
 	if (c->tsc0 == c->tsc_a)
 		return ty_fail(err, TY_ESYS, TY_NO_OFFSET,
-			       "the kernel's perf clock stands still: no time for --flow=step");
+			       "the kernel's perf clock does not advance: --flow=step needs it for "
+			       "its times");
 	return 0;
 }
 

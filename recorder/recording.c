@@ -161,18 +161,18 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->res->steps = r->step.insns;
 	r->res->steps_lost = r->step.lost;
 	if (r->step.lost)
-		ty_rec_note(r, "the executed instructions are not complete: the process that "
+		ty_rec_note(r, "the executed instructions are incomplete: the process that "
 			       "single-steps was killed, or its packets could not be written");
 	if (r->step.unset)
 		ty_rec_note(
 			r,
-			"calls of --flow-filter's function are missing: %u times a thread could "
-			"not be given a breakpoint at its entry (%s); a debugger may use them all",
+			"calls of the --flow-filter function are missing: %u times no breakpoint "
+			"could be set (%s). A debugger may use all hardware breakpoints",
 			r->step.unset, strerror(r->step.unset_why));
 	if (r->step.refused)
 		ty_rec_note(r,
-			    "the command could not trace a process (ptrace failed %u time%s): a "
-			    "process has one tracer, and here that is --flow=step",
+			    "the command could not use ptrace (it failed %u time%s): a process can "
+			    "have one tracer only, and --flow=step is already it",
 			    r->step.refused, r->step.refused > 1 ? "s" : "");
 	if (r->step.held)
 		ty_rec_note(r,
@@ -186,13 +186,11 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 		ty_rec_note(r, "%s is incomplete: its packets could not be written",
 			    r->o->pt ? "Intel PT" : "Arm SPE");
 	if (recorded && r->o->spe && r->res->aux.no_time)
-		ty_rec_note(r, "the kernel does not relate the CPU's counter to its clock: "
-			       "the times of memory samples are unknown");
+		ty_rec_note(r, "the kernel gives no conversion from the CPU counter to its clock: "
+			       "times of memory samples are unknown");
 	if (recorded && r->o->pt && r->res->aux.no_time)
-		ty_rec_note(r,
-			    "the kernel does not relate TSC to its clock (a "
-			    "virtual machine, or an unstable TSC): the times of instructions are "
-			    "unknown");
+		ty_rec_note(r, "the kernel gives no conversion from TSC to its clock (a virtual "
+			       "machine, or an unstable TSC): times of instructions are unknown");
 	if (r->marker >= 0)
 		close(r->marker);
 	if (r->readers)

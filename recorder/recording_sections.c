@@ -198,18 +198,17 @@ int ty_rec_put_kernel(struct recording *r, struct ty_err *err)
 	e = ty_kernel_code_read("/proc/kcore", "/proc/kallsyms", &k, why, sizeof(why));
 	if (e) {
 		ty_rec_note(r,
-			    "the kernel's code is not in the recording (%s): to decode it, name a "
-			    "copy with --kcore and --kallsyms when it is read",
+			    "the recording lacks kernel code (%s). To decode it later, give copies "
+			    "with --kcore and --kallsyms",
 			    why);
 		ty_kernel_code_fini(&k);
 		return 0;
 	}
 	if (*why)
-		ty_rec_note(
-			r,
-			"not all of the kernel's code is in the recording (%s): what ran in the "
-			"rest is a gap, unless a copy is named with --kcore and --kallsyms",
-			why);
+		ty_rec_note(r,
+			    "the recording lacks some kernel code (%s): it shows as gaps unless "
+			    "you give copies with --kcore and --kallsyms",
+			    why);
 	e = ty_meta_section(&r->meta, TY_SEC_KERNEL, k.head.p, k.head.len, err);
 	e = e ? e : ty_meta_section(&r->meta, TY_SEC_KERNEL, k.code.p, k.code.len, err);
 	e = e ? e : ty_meta_section(&r->meta, TY_SEC_KALLSYMS, k.names.p, k.names.len, err);

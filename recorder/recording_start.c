@@ -71,9 +71,8 @@ static int check_pid_namespace(struct recording *r, struct ty_err *err)
 		return 0;
 	r->foreign_pids = true;
 	if (r->o->all) {
-		ty_rec_note(
-			r, "this container has its own process ids. The recording has those of the "
-			   "host, and threads that existed before it have only a name");
+		ty_rec_note(r, "this container has its own process ids. The recording shows those "
+			       "of the host; threads that existed before have only a name");
 		return 0;
 	}
 	return ty_fail(
@@ -108,8 +107,7 @@ static void set_options(struct recording *r, const struct ty_instance *inst, boo
 	r->no_follow = true;
 	ty_rec_note(r,
 		    "this kernel cannot follow new threads and children (options/event-fork: %s): "
-		    "their "
-		    "system calls are not recorded; -a records everybody's",
+		    "their system calls are not recorded. Use -a to record everything",
 		    strerror(errno));
 }
 
@@ -174,9 +172,9 @@ static int set_pids(struct recording *r, struct ty_err *err)
 		return ty_follow_tids(&r->inst[1], (int[]){r->command.pid}, 1, err);
 	e = ty_follow_pids(&r->inst[1], r->o->pids, r->o->pids_n, &r->family, &sure, err);
 	if (!e && !sure)
-		ty_rec_note(r, "the processes create and end threads faster than they can be "
-			       "listed: system "
-			       "calls of some may be missing; -a misses none");
+		ty_rec_note(r,
+			    "the processes create and end threads faster than they can be "
+			    "listed: system calls of some may be missing. -a records all of them");
 	return e;
 }
 
@@ -239,7 +237,7 @@ static int start_hardware(struct recording *r, struct ty_err *err)
 	if (r->o->spe)
 		ty_spe_put_running(&running, &w);
 	e = running.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
-				     "out of memory for the mappings of what runs already")
+				     "out of memory for the mappings of running processes")
 			   : ty_aux_rec_start(r->aux, r->spool, &running, err);
 	ty_buf_fini(&running);
 	return e;

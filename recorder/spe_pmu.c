@@ -79,7 +79,7 @@ void ty_spe_why_not(char *out, size_t size)
 #if defined(__aarch64__)
 	if (ty_file_has("/proc/cpuinfo", " hypervisor") ||
 	    !access("/proc/device-tree/hypervisor", F_OK))
-		why = "a hypervisor hides it: use a bare-metal machine";
+		why = "hidden by the hypervisor: use a bare-metal machine";
 	else if (ty_file_has("/proc/cmdline", "kpti=off"))
 		why = "the CPU lacks it, the firmware does not describe its interrupt, or the "
 		      "driver is not loaded: modprobe arm_spe_pmu";
@@ -132,8 +132,8 @@ static int set_field(const struct ty_spe_pmu *p, struct perf_event_attr *attr, c
 	snprintf(file, sizeof(file), "format/%s", name);
 	if (!read_line(p, file, text, sizeof(text)))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s: the kernel's driver of %s cannot do that (it has no %s)",
-			       option, p->name, file);
+			       "%s: the kernel driver of %s does not support it (no %s)", option,
+			       p->name, file);
 	colon = strchr(text, ':');
 	if (text[6] >= '1' && text[6] <= '9')
 		word = (unsigned)(text[6] - '0');
@@ -147,14 +147,13 @@ static int set_field(const struct ty_spe_pmu *p, struct perf_event_attr *attr, c
 			       p->folder, file);
 	if (hi - lo < 63 && value >> (hi - lo + 1))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "%s: %" PRIu64 " is more than %s takes (%" PRIu64 ")", option, value,
-			       p->name, ((uint64_t)1 << (hi - lo + 1)) - 1);
+			       "%s: %" PRIu64 " exceeds the maximum of %s (%" PRIu64 ")", option,
+			       value, p->name, ((uint64_t)1 << (hi - lo + 1)) - 1);
 	if (word == sizeof(words) / sizeof(*words))
-		return ty_fail(
-			err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			"%s: this tarry was built with kernel headers before 6.3, which do not "
-			"know the place of %s (%s)",
-			option, name, text);
+		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
+			       "%s: this tarry was built with kernel headers older than 6.3, which "
+			       "lack %s (%s)",
+			       option, name, text);
 	*words[word] |= value << lo;
 	return 0;
 }

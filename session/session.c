@@ -70,7 +70,7 @@ static bool progress_show(void *ctx, const struct ty_progress *how_far)
 		return !interrupted;
 	p->last = t;
 	if (how_far->finishing) {
-		fprintf(stderr, "\rarranging: %3.0f%%", 100 * how_far->part);
+		fprintf(stderr, "\rbuilding: %3.0f%%", 100 * how_far->part);
 	} else {
 		fprintf(stderr, "\rreading: %3.0f%%, %" PRIu64 " events, %.1f M/s",
 			100 * how_far->part, how_far->events, (double)how_far->events / t / 1e6);

@@ -331,7 +331,7 @@ static void help(struct ty_flow_view *v)
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
 		{TY_ACT_ZOOM_SPAN, TY_ACT_OPEN, "fit the window to the call; again: to its caller"},
-		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
+		{TY_ACT_ALL, TY_ACT_NONE, "show the whole recording"},
 		{TY_ACT_UNDO, TY_ACT_REDO, "undo; redo a change of the window"},
 		{TY_ACT_FOLD, TY_ACT_NONE, "axis: time, or instruction count"},
 		{TY_ACT_BACK, TY_ACT_INSNS, "back to the timeline, at this time"},

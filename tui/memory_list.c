@@ -174,7 +174,7 @@ void ty_memory_help(struct ty_memory_view *v)
 	static const struct ty_page_key keys[] = {
 		{TY_ACT_ZOOM_IN, TY_ACT_ZOOM_OUT, "zoom in and out at the cursor"},
 		{TY_ACT_PAN_LEFT, TY_ACT_PAN_RIGHT, "pan a quarter of the window"},
-		{TY_ACT_ALL, TY_ACT_NONE, "the whole recording"},
+		{TY_ACT_ALL, TY_ACT_NONE, "show the whole recording"},
 		{TY_ACT_ZOOM_SPAN, TY_ACT_NONE, "fit the window to the selection"},
 		{TY_ACT_UNDO, TY_ACT_REDO, "undo; redo a change of the window"},
 		{TY_ACT_LEFT, TY_ACT_RIGHT, "move the cursor by one cell"},
@@ -183,11 +183,11 @@ void ty_memory_help(struct ty_memory_view *v)
 		 "next picture: latencies, threads, CPUs, accesses to the chosen line"},
 		{TY_ACT_FOLD, TY_ACT_NONE, "colour strips by number of samples, or by data source"},
 		{TY_ACT_MEMORY, TY_ACT_NONE,
-		 "next table: instructions, sources, pages, threads, shared lines"},
+		 "next next table: instructions, sources, pages, threads, shared lines"},
 		{TY_ACT_SELECT, TY_ACT_NONE,
 		 "start a rectangle; again: finish it (or drag the mouse)"},
 		{TY_ACT_OPEN, TY_ACT_NONE,
-		 "list the records of the rectangle, or of the cursor's column"},
+		 "list list the records of the rectangle, or of the cursor's column"},
 		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; otherwise go back"},
 		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
 	};

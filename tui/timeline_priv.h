@@ -111,7 +111,7 @@ struct ty_hunting {
  * page. */
 struct ty_asked;
 struct ty_question {
-	const char *name, *doing;	 /* "ledger", "adding up the ledger" */
+	const char *name, *doing;	 /* "ledger", "computing the ledger" */
 	int (*make)(struct ty_asked *a); /* in the thread: 0 or -TY_E..., err where it says more */
 	bool (*page)(struct ty_timeline *t, struct ty_asked *a); /* false: a sentence says why */
 	void (*forget)(struct ty_asked *a);

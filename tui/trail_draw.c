@@ -97,7 +97,7 @@ static void draw_arrows(const struct ty_timeline *t, struct ty_grid *g, const st
 
 /* the critical path --------------------------------------------------------------------------- */
 
-/* The first part that ends behind at_ns. */
+/* The first part that ends after at_ns. */
 static size_t part_at(const struct ty_path *p, uint64_t at_ns)
 {
 	return partition_point(i, 0, p->seg.n, p->seg.v[i].end_ns <= at_ns);

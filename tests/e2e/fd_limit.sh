@@ -23,7 +23,7 @@ for cmd in "report $f" "dump $f" "dump $f syscalls" "${flow[@]}" "view $f --prin
 	for k in 6 7 8 9 10 12 14 17 20 23 26 30 40 50 64 200; do
 		rm -f "$t/e"
 		limited $k "$TARRY" $cmd; r=$?
-		if grep -q "too few files may be open: the limit is $k, and [0-9]* are needed" "$t/err"; then
+		if grep -q "the limit on open files is $k, but [0-9]* are needed" "$t/err"; then
 			refused=1
 			[ $r = 1 ] && [ ! -s "$t/out" ] && [ "$(wc -l <"$t/err")" = 1 ] && [ $worked = 0 ] || wrong="limit $k: status $r: $(cat "$t/err")"
 		else

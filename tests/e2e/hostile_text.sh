@@ -95,7 +95,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 # what is typed, or is a file's name
-printf 'no trace %s' "$evil" >"$t/bad$evil"
+printf 'unknown format %s' "$evil" >"$t/bad$evil"
 for cmd in report dump "view --print" "export --to dat -o $t/q"; do
 	clean named "$TARRY" $cmd "$t/bad$evil"
 	clean named "$TARRY" $cmd "$t/none$evil"

@@ -189,8 +189,8 @@ says() { # TEXT CMD...
 	"${@:2}" >"$dir/out.txt" 2>"$dir/err.txt" && return 1
 	grep -q -- "$1" "$dir/err.txt"
 }
-echo "no trace" >"$dir/text"
-passes "a file without samples is told so" says "is no trace" "$TARRY" report "$dir/text" memory
+echo "unknown format" >"$dir/text"
+passes "a file without samples is told so" says "unknown format" "$TARRY" report "$dir/text" memory
 passes "a wrong MIDR is told so" says "not a hexadecimal" "$TARRY" dump memory --spe-raw "$dir/text" --midr N1
 passes "a missing file is told so" says "cannot open" "$TARRY" dump "$dir/none" memory
 echo "1..$n"

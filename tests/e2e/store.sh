@@ -116,7 +116,7 @@ if unshare -m sh -c 'mount -t tmpfs -o size=1m none tmp' 2>/dev/null; then
 	unshare -m sh -c 'mount -t tmpfs -o size=1m none tmp && exec "$0" "$@"' \
 		"$TARRY" report $t --no-index --memory=16M >a.json 2>err.txt
 	passes "a full disk for what is over --memory: status 1" [ $? -eq 1 ]
-	passes "names the disk" grep -q "in a file in $dir/tmp.*No space left on device" err.txt
+	passes "names the disk" grep -q "to a file in $dir/tmp.*No space left on device" err.txt
 	unshare -m sh -c 'mount -t tmpfs -o size=1m none in && cp "$1" in/t.dat 2>/dev/null; exec "$0" report in/t.dat' \
 		"$TARRY" "$dir/other.dat" >a.json 2>err.txt
 	passes "a full disk for the index alone is no failure" [ $? -eq 0 ]

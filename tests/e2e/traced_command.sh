@@ -50,7 +50,7 @@ fi
 [ "$(uname -m)" != x86_64 ] || {
 	# Who is stepped cannot be traced by anybody else; that is said.
 	recorded 1 --flow=step -- "$me" debugger
-	grep -q 'could not trace' "$t/err"; check "--flow=step: that a command's debugger cannot trace is said" $? "$(cat "$t/err")"
+	grep -q 'could not use ptrace' "$t/err"; check "--flow=step: that a command's debugger cannot trace is said" $? "$(cat "$t/err")"
 }
 echo "1..$n"
 exit $bad

@@ -310,7 +310,7 @@ static void test_no_room(void **state)
 			assert_true(f->read_max <= room);
 			if (at.item.kind != TY_FLOW_GAP)
 				continue;
-			assert_non_null(strstr(at.item.text, "take the memory"));
+			assert_non_null(strstr(at.item.text, "need slow decoding"));
 			gaps++;
 		}
 		assert_int_equal(0, f->failed);

@@ -420,7 +420,7 @@ static void block_and_others(void **state)
 	assert_int_equal(k.ev.decode_error, 0);
 	assert_string_equal(ty_formats_name(k.f, 999), "event_999");
 	assert_string_equal(ty_formats_system(k.f, 999), "unknown");
-	assert_non_null(strstr(text_of(&k), "no format"));
+	assert_non_null(strstr(text_of(&k), "unknown event"));
 	k.ev.size = 7;
 	ty_formats_decode(k.f, &k.ev);
 	assert_int_equal(k.ev.decode_error, 1);

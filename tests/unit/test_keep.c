@@ -339,7 +339,7 @@ static void test_damaged(void **state)
 		ty_fx_write(part, b.p, b.len);
 		assert_int_equal(ty_trace_open(part, &t, &err), 0);
 		assert_true(t->truncated);
-		assert_non_null(strstr(t->note.s, "dropped last is not known"));
+		assert_non_null(strstr(t->note.s, "unknown which data it dropped last"));
 		assert_int_equal(t->kept_from_ns, i < 3 ? 200 : i == 3 ? 100 : 0);
 		assert_true(t->streams.n > 0);
 		ty_trace_close(t);
@@ -369,7 +369,7 @@ static void test_dropped_while_read(void **state)
 	drop(&p);
 	/* What is whole yet, because a hole ends with a block, may be read. */
 	assert_int_equal(ty_trace_chunk_read(t, 0, 0, raw, &scratch, &err), -TY_EIO);
-	assert_non_null(strstr(err.msg, "still records, and has dropped"));
+	assert_non_null(strstr(err.msg, "the running recorder dropped"));
 	assert_int_equal(ty_trace_chunk_read(t, 0, 8, raw, &scratch, NULL), 0);
 	ty_chunk_scratch_fini(&scratch);
 	ty_trace_close(t);
@@ -481,7 +481,7 @@ static void test_hostile_damage(void **state)
 	ty_fx_cpu_limit(20);
 	assert_int_equal(ty_trace_open(path, &t, NULL), 0);
 	ty_fx_cpu_limit(0);
-	assert_non_null(strstr(t->note.s, "20000 damaged pieces of metadata"));
+	assert_non_null(strstr(t->note.s, "20000 damaged metadata chunks"));
 	ty_trace_close(t);
 	ty_buf_fini(&b);
 	end();

@@ -233,7 +233,7 @@ static void test_hole(void **state)
 		assert_int_equal(ty_fx_check(t, 0, &bad), CHUNKS * PAGES);
 		assert_int_equal(bad, 0);
 		if (!finished)
-			assert_non_null(strstr(t->note.s, "1 hole"));
+			assert_non_null(strstr(t->note.s, "1 gap"));
 		ty_trace_close(t);
 	}
 	end();
@@ -307,7 +307,7 @@ static void test_torn(void **state)
 			char want[64];
 
 			snprintf(want, sizeof(want), "offset %llu)", (unsigned long long)e.off);
-			assert_non_null(strstr(t->note.s, "1 torn place"));
+			assert_non_null(strstr(t->note.s, "1 damaged place"));
 			assert_non_null(strstr(t->note.s, want));
 		}
 		ty_trace_close(t);

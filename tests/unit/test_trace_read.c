@@ -227,7 +227,7 @@ static void test_refused(void **state)
 	char *p;
 
 	REFUSE("", TY_EFORMAT, "is empty");
-	REFUSE("hello", TY_EFORMAT, "no trace");
+	REFUSE("hello", TY_EFORMAT, "unknown format");
 	REFUSE("PERFILE2........", TY_EFORMAT, "damaged");
 	REFUSE("\x17\x08\x44tracing8\0\0\b\0\x10\0\0", TY_EUNSUPPORTED, "version 8");
 	REFUSE("\x17\x08\x44tracing7\0\0\b\0\x10\0\0lzma\0x\0", TY_EUNSUPPORTED, "zstd");
