@@ -942,7 +942,7 @@ static void test_stream(void **state)
 	assert_int_equal(r.points.n, 100);
 	assert_int_equal(r.points.gaps_n, 2);
 	assert_int_equal(r.points.gaps.v[0].ts_ns, 57);
-	assert_non_null(strstr(r.points.gaps.v[0].why, "collided"));
+	assert_non_null(strstr(r.points.gaps.v[0].why, "collisions"));
 	assert_int_equal(r.points.gaps.v[1].off, 99 * 64);
 	assert_int_equal(r.points.gaps.v[1].bytes, 640);
 	assert_int_equal(ty_memory_count(&r.points, TY_MEMORY_BY_PC, NULL, 10, NULL, &t), 0);
