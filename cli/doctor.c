@@ -96,9 +96,8 @@ static bool check_idle(const char *root)
 	}
 	if (bad)
 		say("note", "switches from idle",
-		    "not delivered by CPU%s (a fault of this virtual machine, no fix inside it): "
-		    "a "
-		    "thread's start there is inferred from its next event and marked so",
+		    "not delivered by CPU%s (a defect of this virtual machine, no fix inside it): "
+		    "the start of a run there is inferred from the thread's next event, and marked",
 		    list[1]);
 	if (open)
 		say("note", "switches from idle",
@@ -124,7 +123,7 @@ static bool check_events(const char *root)
 		ty_event_set_fini(&set);
 		return false;
 	}
-	say("ok", "trace instance", "can be made, with the perf clock");
+	say("ok", "trace instance", "can be created, with the perf clock");
 	r = ty_event_set_enable(&set, &inst, false, true, &err);
 	if (r)
 		say("FAIL", "events", "%s", err.msg);
@@ -168,7 +167,7 @@ static void check_priority(void)
 	pthread_join(t, NULL);
 	if (r[0])
 		say("note", "reader priority",
-		    "nice -20: %s; on busy CPUs more may be lost (needs CAP_SYS_NICE)",
+		    "nice -20: %s; events may be lost on busy CPUs (needs CAP_SYS_NICE)",
 		    strerror(r[0]));
 	else
 		say("ok", "reader priority", "nice -20 is permitted");
@@ -265,7 +264,7 @@ static void check_hardware(void)
 		say("ok", "PT decoding", "libipt %s", ty_pt_version());
 	else
 		say("no", "PT decoding",
-		    "built without: install libipt (Debian: libipt-dev) and build tarry again");
+		    "not built in: install libipt (Debian: libipt-dev) and rebuild tarry");
 	check_spe();
 }
 
@@ -281,9 +280,9 @@ static void check_perf_and_bpf(void)
 			    ? ": sysctl kernel.perf_event_paranoid=-1, or run as root"
 			    : "");
 	else
-		say("no", "perf events", "the kernel has none (CONFIG_PERF_EVENTS)");
+		say("no", "perf events", "not in this kernel (CONFIG_PERF_EVENTS)");
 	if (syscall(SYS_bpf, -1, NULL, 0) < 0 && errno == ENOSYS)
-		say("no", "BPF", "the kernel has none (CONFIG_BPF_SYSCALL)");
+		say("no", "BPF", "not in this kernel (CONFIG_BPF_SYSCALL)");
 	else
 		say(btf ? "ok" : "no", "BPF",
 		    btf ? "the system call and type information (BTF) are present"

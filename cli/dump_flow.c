@@ -217,7 +217,7 @@ static void call_begins(void *ctx, const struct ty_flow_call *c)
 		c->flags & TY_CALL_SIGNAL ? " (signal)" : "",
 		c->flags & TY_CALL_TAIL ? " (tail call)" : "",
 		c->flags & TY_CALL_BEFORE ? " (began before)" : "",
-		c->flags & TY_CALL_BACK ? " (goes on)" : "");
+		c->flags & TY_CALL_BACK ? " (continues)" : "");
 }
 
 static void json_time(struct dump *d, const char *key, uint64_t ns)
@@ -325,8 +325,8 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 	if (d->calls)
 		ty_flow_calls_finish(d->calls);
 	if (d->calls && ty_flow_calls_functions(d->calls) == TY_CALLS_FUNCS)
-		ty_say("tarry: of more than %u functions those that came later have no names, and "
-		       "their levels may be wrong (--from and --to choose a part)\n",
+		ty_say("tarry: more than %u functions: later ones have no names, and their depth "
+		       "may be wrong (narrow with --from and --to)\n",
 		       TY_CALLS_FUNCS - 1);
 	ty_flow_source_tell(src);
 	ty_json_fini(&d->j);

@@ -75,7 +75,8 @@ static int export_dat(const char *path, const char *out, const struct ty_select 
 	r = r ? r : ty_session_check(&s, err);
 	if (!r &&
 	    (ty_trace_section(s.trace, TY_SEC_PERF).n || s.trace->perf_pt || s.trace->perf_memory))
-		ty_say("tarry: executed instructions and memory samples are not in %s\n", out);
+		ty_say("tarry: %s does not contain the executed instructions and memory samples\n",
+		       out);
 	ty_session_fini(&s);
 	return r;
 }
@@ -92,7 +93,7 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 		r = same_file(path ? path : "tarry.dat", out, err);
 	else if (!access("perf.data", F_OK))
 		r = ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			    "perf.data exists already: choose another file with -o OUT");
+			    "perf.data already exists: choose another file with -o OUT");
 	out = out ? out : "perf.data";
 	r = r ? r : ty_session_open(&s, path, TY_OPEN_EVENTS, sel->memory_bytes, err);
 	r = r ? r : ty_select_window(sel, &s, &w, err);
@@ -107,15 +108,15 @@ static int export_perf(const char *path, const char *out, const struct ty_select
 		if (done.lost)
 			ty_say(" (%" PRIu64 " or more were lost)", done.lost);
 		if (done.aux_bytes)
-			ty_say(", %" PRIu64 " bytes of AUX streams", done.aux_bytes);
+			ty_say(", %" PRIu64 " bytes of AUX data", done.aux_bytes);
 		ty_say(" -> %s\n", out);
 	}
 	if (!r && done.uncut)
-		ty_say("tarry: the AUX streams are exported whole: only Intel PT with a clock is "
-		       "cut by --from and --to\n");
+		ty_say("tarry: AUX data is exported whole: --from and --to apply only to Intel PT "
+		       "with a clock\n");
 	if (!r && done.images)
-		ty_say("tarry: %s holds images of code that lay in no file (vdso, JIT): "
-		       "perf cannot decode there\n",
+		ty_say("tarry: %s has images of code that is in no file (vdso, JIT), which perf "
+		       "cannot decode\n",
 		       s.trace->path);
 	ty_session_fini(&s);
 	return r;

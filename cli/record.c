@@ -44,16 +44,16 @@ static void started(void *ctx, size_t given, size_t found)
 {
 	(void)ctx;
 	if (found)
-		ty_say("tarry: recording %zu processes: %zu given, and %zu found running that "
-		       "descend%s from %s\n",
+		ty_say("tarry: recording %zu processes: %zu given, and %zu that descend%s from "
+		       "%s\n",
 		       given + found, given, found, found > 1 ? "" : "s",
 		       given > 1 ? "them" : "it");
 }
 
 static void stopped(void *ctx, pid_t tid, int sig)
 {
-	ty_say("tarry: the command stopped itself (SIG%s) after PTRACE_TRACEME, and nobody traces "
-	       "it; `kill -CONT %d` continues it\n",
+	ty_say("tarry: the command stopped itself (SIG%s) after PTRACE_TRACEME, and no tracer "
+	       "resumes it. To continue it: kill -CONT %d\n",
 	       sigabbrev_np(sig), (int)tid);
 }
 
@@ -78,8 +78,8 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		ty_say("tarry: kept the newest %s of %s (%s)\n", ty_fmt_span(res->elapsed_ns, span),
 		       ty_fmt_span(res->all_ns, all_span),
 		       o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
-			       ? "as much as --keep's size holds"
-			       : "no less than --keep's time");
+			       ? "limited by the size of --keep"
+			       : "at least the time of --keep");
 	ty_say("tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
 	       "%s\n",
 	       grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
@@ -87,31 +87,31 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 	       grouped(res->lost, lost), own, share, o->out);
 	if (o->step && !res->steps && !res->steps_lost)
 		ty_say("tarry: no instruction was single-stepped: %s\n",
-		       o->step->filter ? "the function of --flow-filter was not called"
+		       o->step->filter ? "the --flow-filter function was not called"
 				       : "the command executed none");
 	else if (o->step && res->steps)
-		ty_say("tarry: %s instructions single-stepped in software, %.0f us each: the "
-		       "command's times are not its own\n",
+		ty_say("tarry: %s instructions single-stepped, %.0f us each: the times of the "
+		       "command are not its own\n",
 		       grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (o->pt) {
-		ty_say("tarry: %s of Intel PT, %s gaps by a full buffer",
+		ty_say("tarry: %s of Intel PT, %s gaps (buffer full)",
 		       ty_fmt_bytes(res->aux.bytes, bytes), grouped(res->aux.truncated, n));
 		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
 	}
 	if (o->spe) {
-		ty_say("tarry: %s of Arm SPE, one sample in %" PRIu64 " operations, %s gaps "
-		       "by a full buffer",
+		ty_say("tarry: %s of Arm SPE, one sample in %" PRIu64
+		       " operations, %s gaps (buffer full)",
 		       ty_fmt_bytes(res->aux.bytes, bytes), o->spe->period,
 		       grouped(res->aux.truncated, n));
-		ty_say(", %s times collisions", grouped(res->aux.collided, n));
+		ty_say(", %s collisions", grouped(res->aux.collided, n));
 		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
 	}
 	if (res->lost)
-		ty_say("tarry: the gaps are marked in the file; a larger --buffer loses "
-		       "less\n");
+		ty_say("tarry: lost events are marked in the file. A larger --buffer reduces the "
+		       "loss\n");
 	if (res->lost && res->no_nice)
-		ty_say("tarry: the readers got no higher priority (CAP_SYS_NICE), which "
-		       "makes loss likelier\n");
+		ty_say("tarry: the readers could not raise their priority (CAP_SYS_NICE), so loss "
+		       "is more likely\n");
 }
 
 static void say_notes(const struct ty_record_result *res)
@@ -125,7 +125,7 @@ static int exit_status(const struct ty_record_opts *o, struct ty_record_result *
 	if (!o->argv)
 		return TY_EXIT_GOOD;
 	if (res->still_running && res->signal) {
-		ty_say("tarry: the command (pid %d) still runs\n", (int)res->still_running);
+		ty_say("tarry: the command (pid %d) is still running\n", (int)res->still_running);
 		return 128 + res->signal;
 	}
 	if (res->still_running) {
@@ -135,8 +135,8 @@ static int exit_status(const struct ty_record_opts *o, struct ty_record_result *
 		ty_record_wait(o, res);
 	}
 	if (!res->command_ended) {
-		ty_say("tarry: the command ended, but the kernel kept its exit status from "
-		       "tarry (somebody else has taken it)\n");
+		ty_say("tarry: the command ended, but its exit status is unknown (another process "
+		       "has reaped it)\n");
 		return TY_EXIT_FAILED;
 	}
 	if (WIFSIGNALED(res->command_status))
@@ -170,11 +170,11 @@ static int record(struct ty_record_args *a)
 	if (r) {
 		r = ty_cli_fail(&err);
 		if (res.kept_spool && !res.finished && res.kept_whole)
-			ty_say("tarry: %s stays unfinished: whole and readable by tarry, but not "
-			       "by trace-cmd\n",
+			ty_say("tarry: %s stays unfinished: complete and readable by tarry, but "
+			       "not by trace-cmd\n",
 			       a->o.out);
 		if (res.kept_spool && !res.kept_whole)
-			ty_say("tarry: what was recorded until then (%.3g s) is in %s and can be "
+			ty_say("tarry: the part recorded until then (%.3g s) is in %s and can be "
 			       "read\n",
 			       (double)res.elapsed_ns / 1e9, a->o.out);
 		if (res.kept_whole && a->o.argv)

@@ -117,7 +117,7 @@ static int take_flow(void *to, const char *arg, struct ty_err *err)
 
 	a->flow = arg ? arg : "pt";
 	if (strcmp(a->flow, "pt") && strcmp(a->flow, "step"))
-		return wrong(err, "--flow=%s: it is pt or step", a->flow);
+		return wrong(err, "--flow=%s is neither pt nor step", a->flow);
 	return 0;
 }
 
@@ -126,7 +126,8 @@ static int take_memory(void *to, const char *arg, struct ty_err *err)
 	struct ty_record_args *a = to;
 
 	a->memory = true;
-	return arg && strcmp(arg, "spe") ? wrong(err, "--memory=%s: it is spe", arg) : 0;
+	return arg && strcmp(arg, "spe") ? wrong(err, "--memory=%s: only spe is supported", arg)
+					 : 0;
 }
 
 /* "load,store"; "all" is no filter. */
@@ -189,7 +190,7 @@ static int take_mem_events(void *to, const char *arg, struct ty_err *err)
 		bit = mem_event(p, n);
 		if (bit == 64)
 			return wrong(err,
-				     "--mem-events '%s': '%.*s' is no event of Arm SPE "
+				     "--mem-events '%s': '%.*s' is not an event of Arm SPE "
 				     "(l1d-refill, tlb-refill, llc-refill, remote-access... or a "
 				     "bit, 0 to 63)",
 				     arg, (int)n, p);
@@ -199,7 +200,9 @@ static int take_mem_events(void *to, const char *arg, struct ty_err *err)
 			break;
 	}
 	if (a->spe.events & a->spe.events_not)
-		return wrong(err, "--mem-events '%s': no sample has an event and has it not", arg);
+		return wrong(err,
+			     "--mem-events '%s': an event cannot be both required and excluded",
+			     arg);
 	return 0;
 }
 
@@ -335,8 +338,8 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 			file = library;
 		else if (at && access(file, F_OK))
 			return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-				       "--flow-filter: %s would load no library '%s', and there is "
-				       "no such file here: give its path",
+				       "--flow-filter: %s does not load a library '%s', and no "
+				       "such file exists here: give its path",
 				       c.path, file);
 	}
 	files = ty_flow_files_new(NULL, 0);
@@ -347,8 +350,8 @@ static int find_function(struct ty_record_args *a, const char *text, char *path,
 		r = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	if (!r && (!ty_symbols_named(syms, name, sym) || stat(file, st) || !realpath(file, path)))
 		r = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "--flow-filter: %s has no function '%s' in its symbol table (nm shows "
-			    "what it has; FUNC@FILE names a function of a library)",
+			    "--flow-filter: %s has no function '%s' in its symbol table (see nm; "
+			    "for a function of a library give FUNC@FILE)",
 			    file, name);
 	ty_symbols_free(syms);
 	ty_flow_files_free(files);
@@ -394,7 +397,7 @@ static int add_pt_filter(struct ty_record_args *a, const char *text, struct ty_e
 	ty_buf_addf(&a->pt_filter, "%s %#" PRIx64, what, sym.start);
 	if (*what == 'f' && !sym.size)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "--flow-filter: the size of '%s' is not in the symbol table; give "
+			       "--flow-filter: the symbol table has no size of '%s': give "
 			       "%#" PRIx64 "/SIZE@%s",
 			       rest, sym.start, path);
 	if (*what == 'f')
@@ -434,8 +437,7 @@ static int check_flow(struct ty_record_args *a)
 
 	if (!a->o.argv)
 		return ty_cli_usage("record", "--flow records a command from its start: give one "
-					      "(-- CMD...); it takes no process that runs "
-					      "already");
+					      "(-- CMD...). It cannot attach to running processes");
 	if (!strcmp(a->flow, "pt"))
 		return check_pt(a);
 	if (a->flow_filters.n > 1 || a->pt.kernel || a->pt.snapshot)
@@ -461,7 +463,7 @@ static int check_memory(struct ty_record_args *a)
 
 	if (a->flow)
 		return ty_cli_usage("record",
-				    "--flow and --memory exclude each other: no machine has both");
+				    "--flow and --memory cannot be combined: no machine has both");
 	if (!ty_spe_pmus(TY_SPE_DEVICES, pmus, TY_SPE_PMUS_MAX)) {
 		ty_spe_why_not(why, sizeof(why));
 		ty_say("tarry: this machine cannot sample memory by Arm SPE (%s)%s\n", why,
@@ -473,8 +475,7 @@ static int check_memory(struct ty_record_args *a)
 	a->spe.period = ty_spe_period(&pmus[0], asked);
 	if (asked && asked != a->spe.period && !a->quiet)
 		ty_say("tarry: the sampling period is %" PRIu64
-		       " operations. The hardware takes multiples "
-		       "of 256, from %" PRIu64 " on\n",
+		       " operations. The hardware supports multiples of 256 from %" PRIu64 "\n",
 		       a->spe.period, pmus[0].min_interval ? pmus[0].min_interval : 256);
 	a->o.spe = &a->spe;
 	return 0;
@@ -494,13 +495,13 @@ static int check(struct ty_record_args *a)
 		return ty_cli_usage("record", "-o needs a file, not a stream (a "
 					      "file named -: -o ./-)");
 	if ((a->flow_filters.n || a->pt.kernel || a->pt.snapshot) && !a->flow)
-		return ty_cli_usage("record", "--flow-filter, --flow-kernel and --flow-snapshot go "
-					      "with --flow");
-	if ((a->o.keep_ns || a->o.keep_bytes) && (a->flow || a->memory))
 		return ty_cli_usage("record",
-				    "--keep takes no --flow and no --memory: their data cannot be "
-				    "dropped in parts (--flow-snapshot keeps the newest of Intel "
-				    "PT)");
+				    "--flow-filter, --flow-kernel and --flow-snapshot need --flow");
+	if ((a->o.keep_ns || a->o.keep_bytes) && (a->flow || a->memory))
+		return ty_cli_usage(
+			"record",
+			"--keep cannot be combined with --flow or --memory, whose data cannot be "
+			"dropped in parts (--flow-snapshot keeps the newest Intel PT data)");
 	if (a->mem_option && !a->memory)
 		return ty_cli_usage("record", "--mem-... options need --memory");
 	if (a->memory)

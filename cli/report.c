@@ -124,7 +124,7 @@ static int take_words(struct args *a, char **words, int n)
 	if ((a->r.why || a->r.rejected) && !a->q.sections)
 		a->q.sections = TY_REP_STALLS;
 	if ((a->r.why || a->r.rejected) && !(a->q.sections & TY_REP_STALLS))
-		return ty_cli_usage("report", "--why and --rejected need the section stalls");
+		return ty_cli_usage("report", "--why and --rejected need the stalls section");
 	if (a->q.sections & TY_REP_CHAIN && (!a->q.at || a->sel.tids.n != 1))
 		return ty_cli_usage("report", "chain needs --at T and --tid N");
 	return -1;

@@ -86,7 +86,9 @@ static void print_text(const struct job *j)
 	print_not_decoded(j);
 	printf("flow%s: %" PRIu64 " instruction%s, %" PRIu64 " call%s of %zu function%s, %" PRIu64
 	       " gap%s\n",
-	       j->software ? " (software: times are the stepper's, compare instructions)" : "",
+	       j->software
+		       ? " (single-stepped: times are not the program's own; compare instructions)"
+		       : "",
 	       j->st.insns, j->st.insns == 1 ? "" : "s", j->st.calls, j->st.calls == 1 ? "" : "s",
 	       j->st.funcs.n, j->st.funcs.n == 1 ? "" : "s", j->st.gaps,
 	       j->st.gaps == 1 ? "" : "s");
@@ -118,20 +120,19 @@ static void print_text(const struct job *j)
 		putchar('\n');
 	}
 	if (j->st.beyond)
-		printf("p50 and p99 are of the first 8 million calls; %" PRIu64
-		       " more are only in the "
-		       "counts, sums and maxima (--from and --to choose a part)\n",
+		printf("p50 and p99 cover the first 8 million calls; %" PRIu64
+		       " more are only in counts, sums and maxima (narrow with --from and --to)\n",
 		       j->st.beyond);
 	if (j->st.many_funcs)
 		printf("of more than %u functions those that came later are one, \"%s\" "
 		       "(--from and --to choose a part)\n",
 		       TY_CALLS_FUNCS - 1, func_name(j, TY_CALLS_FUNCS - 1));
 	if (j->st.many_pairs)
-		puts("callers are not complete, and \"all insns\" may count a recursion more than "
-		     "once: there are more than 4 million pairs of functions, or of threads and "
-		     "functions (--from and --to choose a part)");
+		puts("callers are incomplete, and \"all insns\" may count recursion more than "
+		     "once: more than 4 million pairs of functions, or of threads and functions "
+		     "(narrow with --from and --to)");
 	if (j->st.funcs.n > ROWS)
-		printf("and %zu functions more; --json has all\n", j->st.funcs.n - ROWS);
+		printf("and %zu more functions (--json has all)\n", j->st.funcs.n - ROWS);
 }
 
 static void print_json(const struct job *j)

@@ -67,9 +67,8 @@ static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err
 		ty_json_fini(&j);
 	}
 	return e == -TY_ELIMIT ? ty_fail(err, TY_ELIMIT, TY_NO_OFFSET,
-					 "%s: what is to be counted is more than --memory has room "
-					 "for: give "
-					 "more, or a slice of the recording",
+					 "%s: the counts exceed --memory: increase it, or narrow "
+					 "with --from and --to",
 					 r->s.path)
 	       : e	       ? ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory", r->s.path)
 			       : ty_mem_session_check(&r->s, err);
@@ -102,7 +101,8 @@ static int take_words(struct args *a, char **words, int n)
 		else if (!a->path)
 			a->path = words[i];
 		else
-			return ty_cli_usage("report", "'%s' does not go with memory, sharing",
+			return ty_cli_usage("report",
+					    "'%s' cannot be combined with memory or sharing",
 					    words[i]);
 	}
 	return -1;

@@ -211,7 +211,7 @@ static void print_inner(struct ty_flow_names *names, const struct compare *k,
 		printf("  %s%s%s\n", text, *line ? "  " : "", line);
 	}
 	if (left)
-		printf("and %zu functions more; --json has all\n", left);
+		printf("and %zu more functions (--json has all)\n", left);
 }
 
 static void print_text(struct ty_flow_names *names, const struct compare *k,
@@ -221,12 +221,12 @@ static void print_text(struct ty_flow_names *names, const struct compare *k,
 	const struct path *p = k->p;
 	bool part = same < p[SLOWEST].ips.n || same < p[MEDIAN].ips.n;
 
-	printf("%s: %" PRIu64 " calls; slowest and median call go the same way for %zu "
+	printf("%s: %" PRIu64 " calls; the slowest and the median call take the same path for %zu "
 	       "instructions%s\n",
 	       func, count, same,
-	       part		  ? ", then part (>)"
+	       part		  ? ", then diverge (>)"
 	       : same < PATH_MOST ? ": all of them"
-				  : "; what comes after was not compared");
+				  : "; the rest was not compared");
 	if (part || same == PATH_MOST) {
 		print_path(names, &p[SLOWEST], same, "slowest");
 		print_path(names, &p[MEDIAN], same, "median");
@@ -329,7 +329,7 @@ int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,
 			best = f;
 	if (!best || !best->slowest.insns || !best->median.insns)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "--slowest: there is no whole call of a function '%s'%s", func,
+			       "--slowest: no complete call of a function '%s'%s", func,
 			       st->beyond ? " among the first 8 million" : "");
 	k.p[SLOWEST].call = best->slowest;
 	k.p[MEDIAN].call = best->median;

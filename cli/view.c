@@ -126,7 +126,7 @@ static int take_size(void *to, const char *arg, struct ty_err *err)
 	if (parse_size(arg, to))
 		return 0;
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "--size '%s': write columns x lines, as 100x30 (at most %dx%d)", arg,
+		       "--size '%s' is not COLUMNSxLINES such as 100x30 (at most %dx%d)", arg,
 		       TY_GRID_MAX, TY_GRID_MAX);
 }
 
@@ -138,7 +138,8 @@ static int take_color(void *to, const char *arg, struct ty_err *err)
 		arg = "always";
 	if (!is_color_word(arg))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "--color '%s': auto, always, never, truecolor, 256 or 16", arg);
+			       "--color takes auto, always, never, truecolor, 256 or 16, not '%s'",
+			       arg);
 	o->color = strcmp(arg, "auto") ? arg : NULL;
 	return 0;
 }
@@ -158,8 +159,7 @@ static int take_finding(void *to, const char *arg, struct ty_err *err)
 static int take_json(void *to, const char *arg, struct ty_err *err)
 {
 	return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-		       "view has no --json. Use tarry report --json or tarry dump --json, which "
-		       "write the same facts");
+		       "view has no --json. Use tarry report --json or tarry dump --json");
 }
 
 static const struct ty_option options[] = {
@@ -333,8 +333,7 @@ static int show_memory(const struct options *o, struct ty_err *err)
 	if (o->sel.clock_chosen || o->logs.path.n)
 		return ty_fail(
 			err, TY_EUSAGE, TY_NO_OFFSET,
-			"%s: --clock and --log go with recordings of events, not with memory "
-			"samples",
+			"%s: --clock and --log need a recording of events, not memory samples",
 			o->path ? o->path : "tarry.dat");
 	rc = ty_view_memory_open(&v, o->path, &o->sel, err);
 	if (!rc)

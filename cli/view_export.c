@@ -108,11 +108,11 @@ int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t fr
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is still being written", e->path);
 	if (!ends_in(path, ".txt") && !ends_in(path, ".json") && !ends_in(path, ".dat"))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET,
-			       "the name says what is written: .txt, .json or .dat");
+			       "the name must end in .txt, .json or .dat");
 	if (strlen(path) >= sizeof(e->path))
 		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "the name is too long");
 	if (!access(path, F_OK))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s is there already", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists", path);
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ty_fail_errno(err, "cannot create a pipe");
 	snprintf(e->path, sizeof(e->path), "%s", path);
@@ -153,7 +153,7 @@ bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n)
 	else if (!strncmp(why, "tarry: ", 7) || *why)
 		snprintf(said, n, "%s", why + (strncmp(why, "tarry: ", 7) ? 0 : 7));
 	else
-		snprintf(said, n, "%s could not be written", e->path);
+		snprintf(said, n, "cannot write %s", e->path);
 	close(e->fd);
 	e->pid = 0;
 	return true;

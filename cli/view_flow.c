@@ -68,7 +68,7 @@ static int packets(void *ctx, const struct ty_flow_part_ask *ask, uint32_t n, ui
 
 	if (!r && !ty_flow_density(f->source.flow, ask->tid, ask->from_ns, ask->to_ns, n, bytes,
 				   ask->stop))
-		r = ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: stopped", f->path);
+		r = ty_fail(err, TY_EINTR, TY_NO_OFFSET, "%s: interrupted", f->path);
 	return r;
 }
 

@@ -420,8 +420,8 @@ int ty_export_perf(struct ty_session *s, const struct ty_window *w, const char *
 	*done = (struct ty_perf_exported){.images = ty_trace_section(t, TY_SEC_CODE).n != 0};
 	if (t->big_endian)
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s comes from a big-endian machine, whose perf.data files tarry "
-			       "does not write",
+			       "%s comes from a big-endian machine, for which tarry cannot write "
+			       "perf.data files",
 			       t->path);
 	x = calloc(1, sizeof(*x));
 	if (!x)

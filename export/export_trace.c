@@ -40,8 +40,8 @@ struct cut {
 
 static int no_memory(struct cut *c)
 {
-	return ty_fail(c->err, TY_ENOMEM, TY_NO_OFFSET, "out of memory while cutting %s",
-		       c->t->path);
+	return ty_fail(c->err, TY_ENOMEM, TY_NO_OFFSET,
+		       "out of memory while exporting a part of %s", c->t->path);
 }
 
 static int put(struct cut *c, unsigned type, uint32_t stream, uint64_t seq, uint64_t first_ns,
@@ -407,19 +407,18 @@ static int can_be_cut(const struct ty_trace *t, uint32_t *page_size, struct ty_e
 	*page_size = 0;
 	if (t->big_endian != !*(const uint8_t *)&one || t->long_size != sizeof(long))
 		return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-			       "%s comes from a machine of another word size or byte order and "
-			       "cannot be cut here",
+			       "%s comes from a machine with another word size or byte order: it "
+			       "cannot be exported here",
 			       t->path);
 	for (size_t i = 0; i < t->buffers.n; i++) {
 		if (*page_size && t->buffers.v[i].page_size != *page_size)
 			return ty_fail(err, TY_EUNSUPPORTED, TY_NO_OFFSET,
-				       "%s holds buffers with pages of different sizes and cannot "
-				       "be cut",
+				       "%s has buffers with different page sizes: it cannot be "
+				       "exported as dat",
 				       t->path);
 		*page_size = t->buffers.v[i].page_size;
 	}
-	return *page_size ? 0
-			  : ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s holds no events", t->path);
+	return *page_size ? 0 : ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s has no events", t->path);
 }
 
 int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, uint64_t to_ns,
@@ -433,7 +432,7 @@ int ty_export_trace(struct ty_session *s, const char *path, uint64_t from_ns, ui
 	if (r)
 		return r;
 	if (!access(path, F_OK))
-		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s exists already", path);
+		return ty_fail(err, TY_EUSAGE, TY_NO_OFFSET, "%s already exists", path);
 	/* Records that are older than what was kept are no part of the recording. */
 	from_ns = from_ns > t->kept_from_ns ? from_ns : t->kept_from_ns;
 	c.from_ns = from_ns - (uint64_t)t->ts_offset_ns;

@@ -21,9 +21,9 @@ static int not_found(struct ty_command *c, const char *name, struct ty_err *err)
 	c->exit_code = TY_EXIT_NOT_FOUND;
 	if (strchr(name, '/'))
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "cannot run %s: there is no such file; check the path", name);
+			       "cannot run %s: no such file exists. Check the path", name);
 	return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-		       "cannot run %s: no such command in PATH; check the name or give a path",
+		       "cannot run %s: no such command in PATH. Check the name or give a path",
 		       name);
 }
 
@@ -31,8 +31,8 @@ static int not_executable(struct ty_command *c, const char *path, int e, struct 
 {
 	c->exit_code = TY_EXIT_NOT_EXECUTABLE;
 	return ty_fail(err, TY_EPERM, TY_NO_OFFSET,
-		       "cannot run %s: %s; it must be an executable file (chmod +x, or its "
-		       "interpreter before it)",
+		       "cannot run %s: %s. It must be an executable file (chmod +x, or name its "
+		       "interpreter)",
 		       path, strerror(e));
 }
 

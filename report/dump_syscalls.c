@@ -672,9 +672,7 @@ static int prepare(struct dump *d, bool clock_chosen, struct ty_err *err)
 		return 0;
 	if (clock_chosen)
 		return ty_select_no_wall(t->path, err);
-	ty_say("tarry: %s does not relate its clock to the time of day. Times are seconds of the "
-	       "trace clock.\n",
-	       t->path);
+	ty_say("tarry: %s has no time of day. Times are seconds of the trace clock.\n", t->path);
 	return 0;
 }
 

@@ -8,8 +8,8 @@
 #define TOP_TEXT 20u
 
 static const char *const evidence_text[] = {
-	"one thread after the other: no sign of contention",
-	"at the same time; nothing shows that the line moved",
+	"accessed by one thread after the other: no sign of contention",
+	"accessed in the same period; no sample shows a transfer between caches",
 	"loads came from the last cache level or farther",
 	"loads came from another core's cache",
 };
@@ -76,11 +76,11 @@ static void print_line(struct ty_mem_report *r, const struct ty_sharing *s,
 		fprintf(f, " (%" PRIu64 " of %" PRIu64 ")", l->peer ? l->peer : l->remote,
 			l->count);
 	if (l->kind == TY_SHARING_UNKNOWN)
-		fputs("; that another thread writes it is inferred: no such store was sampled", f);
+		fputs("; the writer is inferred: no store of another thread was sampled", f);
 	if (l->size_assumed)
-		fputs("; sizes of accesses are assumed", f);
+		fputs("; access sizes are assumed", f);
 	if (l->one_process)
-		fputs("; the process is not recorded: taken to be one", f);
+		fputs("; the process was not recorded and is assumed to be one", f);
 	fputs("\n  offset size  op      samples  latency  thread\n", f);
 	for (uint32_t i = 0; i < l->sites_n; i++) {
 		const struct ty_sharing_site *v = &s->sites[l->sites_first + i];
@@ -219,20 +219,20 @@ int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 	} else {
 		fprintf(f,
 			"%" PRIu64 " line%s of %u bytes %s shared by two or more threads while one "
-			"writes (%" PRIu64 " accesses looked at",
+			"writes (%" PRIu64 " accesses analysed",
 			all, all == 1 ? "" : "s", s.line_bytes, all == 1 ? "is" : "are",
 			s.accesses);
 		if (s.no_thread)
-			fprintf(f, ", %" PRIu64 " of unknown threads left out", s.no_thread);
+			fprintf(f, ", %" PRIu64 " of unknown threads excluded", s.no_thread);
 		fputs(")\n", f);
 		if (s.written_once)
 			fprintf(f,
-				"%" PRIu64 " more were only read once a second thread came: no "
-				"contention\n",
+				"%" PRIu64 " more were only read after a second thread accessed "
+				"them: no contention\n",
 				s.written_once);
 		if (s.one_cpu)
 			fprintf(f,
-				"%" PRIu64 " more never left one CPU, where their threads ran in "
+				"%" PRIu64 " more were accessed on one CPU only, by threads in "
 				"turn: no contention\n",
 				s.one_cpu);
 		for (uint64_t i = 0; i < n && i < TOP_TEXT; i++)
@@ -242,9 +242,8 @@ int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 				s.left_out ? "" : " all");
 		if (s.left_out)
 			fprintf(f,
-				"\n%" PRIu64
-				" more, weaker than these, are counted only: --memory has no "
-				"room for them\n",
+				"\n%" PRIu64 " more with weaker evidence were counted but not kept "
+				"(increase --memory)\n",
 				s.left_out);
 	}
 	ty_sharing_fini(&s);

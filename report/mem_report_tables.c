@@ -131,7 +131,7 @@ static void print_table(struct ty_mem_report *r, FILE *f, const char *title, enu
 {
 	if (!t->rows_n)
 		return;
-	fprintf(f, "\n%s (%" PRIu64 " samples, %" PRIu64 " different):\n", title, t->samples,
+	fprintf(f, "\n%s (%" PRIu64 " samples, %" PRIu64 " distinct):\n", title, t->samples,
 		t->keys);
 	if (by == TY_MEMORY_BY_BRANCH)
 		fputs("   samples  share (95%)             mispredicted  targets\n", f);
@@ -273,24 +273,23 @@ static void print_head(const struct ty_mem_report *r, const struct ty_memory_sum
 	if (c->spe)
 		fprintf(f, "  Arm SPE, core %s\n",
 			c->core	  ? c->core
-			: c->midr ? "unknown to tarry: sources by events only"
-				  : "not told by the file: sources by events only");
+			: c->midr ? "unknown to tarry: data sources come from events only"
+				  : "not recorded: data sources come from events only");
 	if (c->period)
 		fprintf(f, "  one sample per %" PRIu64 " operations or events\n", c->period);
 	if (c->truncated || c->collided || c->partial || c->lost)
 		fprintf(f,
-			"  not complete: %u times the buffer was full, %u times samples collided, "
-			"%u "
-			"times the last one was damaged, %" PRIu64 " records lost\n",
+			"  incomplete: the buffer was full %u times, samples collided %u times, "
+			"the last one was damaged %u times, %" PRIu64 " records lost\n",
 			c->truncated, c->collided, c->partial, c->lost);
 	if (r->points->gaps_n)
-		fprintf(f, "  %s%" PRIu64 " gaps, %" PRIu64 " bytes that cannot be read\n",
+		fprintf(f, "  %s%" PRIu64 " gaps, %" PRIu64 " bytes undecodable\n",
 			r->points->gaps_cut ? "at least " : "", r->points->gaps_n,
 			r->points->unreadable_bytes);
 	if (s->no_thread)
 		fprintf(f, "  %" PRIu64 " samples of unknown threads\n", s->no_thread);
 	if (s->no_time)
-		fprintf(f, "  %" PRIu64 " samples without a time\n", s->no_time);
+		fprintf(f, "  %" PRIu64 " samples without a timestamp\n", s->no_time);
 }
 
 static void json_head(const struct ty_mem_report *r, const struct ty_memory_sum *s,

@@ -58,10 +58,9 @@ static int count(struct contents *c, struct ty_perf *p, const struct ty_perf_rec
 
 static const char *shown_by(const struct of_event *e)
 {
-	return e->accesses ? "memory samples: report memory, report sharing, dump memory, view"
-	       : e->branches
-		       ? "samples with branch stacks: tarry does not show them, perf report does"
-		       : "samples: tarry does not show them, perf report does";
+	return e->accesses   ? "memory samples: report memory, report sharing, dump memory, view"
+	       : e->branches ? "samples with branch stacks: use perf report"
+			     : "samples: use perf report";
 }
 
 static const char *aux_kind(uint32_t type)
@@ -69,14 +68,14 @@ static const char *aux_kind(uint32_t type)
 	return type == TY_PERF_AUXTRACE_INTEL_PT  ? "Intel PT: dump flow, report flow, view"
 	       : type == TY_PERF_AUXTRACE_ARM_SPE ? "Arm SPE: report memory, report sharing, dump "
 						    "memory, view"
-						  : "of a kind that tarry does not show";
+						  : "of an unsupported kind";
 }
 
 static void text(const struct contents *c, const struct ty_perf *p, FILE *f)
 {
 	char name[256];
 
-	fprintf(f, "%s: a perf.data file without events for a timeline. It holds:\n", p->path);
+	fprintf(f, "%s: a perf.data file without events for a timeline. It contains:\n", p->path);
 	for (size_t i = 0; i < c->events.n; i++) {
 		const struct of_event *e = &c->events.v[i];
 
@@ -85,14 +84,14 @@ static void text(const struct contents *c, const struct ty_perf *p, FILE *f)
 		snprintf(name, sizeof(name), "%s", p->events.v[i].name);
 		ty_plain(name, strlen(name));
 		fprintf(f, "  %10" PRIu64 " samples of %s  (%s)\n", e->samples,
-			*name ? name : "an event without a name", shown_by(e));
+			*name ? name : "an unnamed event", shown_by(e));
 	}
 	if (c->other_samples)
 		fprintf(f, "  %10" PRIu64 " samples of unknown events\n", c->other_samples);
 	if (c->aux_type || c->aux_bytes)
 		fprintf(f, "  %10" PRIu64 " bytes of AUX data  (%s)\n", c->aux_bytes,
 			aux_kind(c->aux_type));
-	fprintf(f, "  %10" PRIu64 " records in all\n", c->records);
+	fprintf(f, "  %10" PRIu64 " records in total\n", c->records);
 }
 
 static void json(const struct contents *c, const struct ty_perf *p, FILE *f)
@@ -139,8 +138,8 @@ int ty_perf_contents(const char *path, bool as_json, FILE *f, struct ty_err *err
 		}
 	}
 	if (!e && !c.records)
-		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			    "%s: a perf.data file that holds no records", path);
+		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "%s: a perf.data file without records",
+			    path);
 	if (!e)
 		(as_json ? json : text)(&c, p, f);
 	if (!e && p->note)

@@ -65,8 +65,8 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 	}
 	if (!r->outliers.n)
 		fprintf(f,
-			"  none: no thread made one system call %d times and took twice the median "
-			"once\n",
+			"  none: no thread made the same system call %d times with one taking "
+			"twice the median\n",
 			TY_OUTLIER_CALLS);
 	if (r->outliers.n > OUTLIERS_SHOWN || r->outliers.more)
 		fprintf(f, "and %" PRIu64 " more (--json has %s)\n",

@@ -149,13 +149,13 @@ static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct 
 	int r;
 
 	if (i == TY_NONE)
-		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "there is no thread %d in the recording", at->tid);
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "no thread %d in this recording",
+			       at->tid);
 	k = ty_model_span_find(m, i, at->at_ns);
 	s = ty_model_span(m, k);
 	if (k == TY_NONE || at->at_ns < s.start_ns || at->at_ns >= s.end_ns)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
-			       "thread %d did not live at that time", at->tid);
+			       "thread %d did not exist at that time", at->tid);
 	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
 	if (!r)
 		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
@@ -267,7 +267,7 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		ty_link_text(&e->x, l, what, sizeof(what));
 		snprintf(name, sizeof(name), "%s/%d", ty_model_comm(m, l->thread, mid),
 			 ty_model_tid(m, l->thread, mid));
-		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "woken by " : "");
+		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "<- " : "");
 		put(f, name);
 		putc(' ', f);
 		put(f, what);

@@ -62,7 +62,7 @@ void ty_report_logs_near_text(const struct ty_report_logs *l, const struct ty_ex
 		fputs(k->text[part] ? " ...\n" : "\n", f);
 	}
 	if (n > NEAR_SHOWN)
-		fprintf(f, "%24sand %zu more lines of the log\n", "", n - NEAR_SHOWN);
+		fprintf(f, "%24sand %zu more log lines\n", "", n - NEAR_SHOWN);
 }
 
 void ty_report_logs_near_json(const struct ty_report_logs *l, uint64_t from_ns, uint64_t to_ns,

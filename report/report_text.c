@@ -181,8 +181,7 @@ static void header(const struct ty_report *r, FILE *f)
 				o += (size_t)snprintf(w + o, sizeof(w) - o, "%s%.*s", o ? ", " : "",
 						      digits(cpu_text), cpu_text);
 		line(f, "",
-		     "CPU %s: the machine does not deliver switches from idle: starts of runs "
-		     "are inferred",
+		     "CPU %s: switches from idle are not delivered, so starts of runs are inferred",
 		     w);
 	}
 	cpu = ty_key_u64(self.s, "cpu_user_ns") + ty_key_u64(self.s, "cpu_sys_ns");
@@ -231,7 +230,7 @@ static void syscalls(const struct ty_report *r, FILE *f)
 	}
 	if (notes)
 		fputs("unfinished: still in the call when the recording ended; its time until "
-		      "then counts.\nbegan before (the recording), untimed (begin or end not "
+		      "then counts.\nbegan before (the recording), untimed (start or end not "
 		      "recorded): excluded from times.\n",
 		      f);
 }

@@ -89,8 +89,8 @@ static void put_terms(const struct ty_rule *r, bool hold, FILE *f)
 			continue;
 		fprintf(f, "    %-8s %s\n",
 			!first ? ""
-			: hold ? "holds"
-			       : "not so",
+			: hold ? "requires"
+			       : "excludes",
 			ty_relation_text((enum ty_relation)abs(r->when[i])));
 		first = false;
 	}
@@ -125,7 +125,7 @@ void ty_rejected_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX];
 
-	fputs("idle waits (no stalls)\n", f);
+	fputs("idle waits (not stalls)\n", f);
 	for (uint32_t i = 0; i < e->stalls.rejected_n && i < REJECTED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.rejected[i];
 

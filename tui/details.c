@@ -583,9 +583,8 @@ static void more_lost(struct ty_timeline *t, struct lines *l, struct ty_track tr
 	if (ty_calls_known(t->m, &t->gaps, track, cell,
 			   track.kind == TY_TRACK_SYSCALLS ? &state : NULL, from,
 			   to) == TY_KNOWN_LOST)
-		add(next(l),
-		    "events were lost in this cell: there may have been more than shown than shown "
-		    "than shown");
+		add(next(l), "events were lost in this cell: there may have been more than shown"
+			     "than shown");
 }
 
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX])

@@ -46,8 +46,7 @@ enum {
 	  "as time of day")                                                                        \
 	X(TIME_FIRST, "Time", "", "go to the start of the recording")                              \
 	X(TIME_LAST, "Time", "", "go to the end of the recording")                                 \
-	X(CLOCK, "Time", "",                                                                       \
-	  "show show show times from the start, as time of day, or in the trace clock")            \
+	X(CLOCK, "Time", "", "show times from the start, as time of day, or in the trace clock")   \
 	X(LEFT, "Cursor", "", "move one cell left")                                                \
 	X(RIGHT, "Cursor", "", "move one cell right")                                              \
 	X(SPAN_PREV, "Cursor", "+span", "go to the previous span of this row")                     \
@@ -68,8 +67,7 @@ enum {
 	X(PREV, "Findings", "", "jump to the previous finding")                                    \
 	X(OPEN, "Findings", "open",                                                                \
 	  "go to the selected finding; on a row: fit the span, unfold, or recolour")               \
-	X(FOCUS, "Findings", "list",                                                               \
-	  "switch switch switch between the rows and the list of findings")                        \
+	X(FOCUS, "Findings", "list", "switch between the rows and the list of findings")           \
 	X(CHAIN, "Findings", "chain",                                                              \
 	  "show the wakeup chain of the span under the cursor, back to its root cause")            \
 	X(ARROWS, "Findings", "arrows",                                                            \

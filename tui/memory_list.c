@@ -183,11 +183,11 @@ void ty_memory_help(struct ty_memory_view *v)
 		 "next picture: latencies, threads, CPUs, accesses to the chosen line"},
 		{TY_ACT_FOLD, TY_ACT_NONE, "colour strips by number of samples, or by data source"},
 		{TY_ACT_MEMORY, TY_ACT_NONE,
-		 "next next next table: instructions, sources, pages, threads, shared lines"},
+		 "next table: instructions, sources, pages, threads, shared lines"},
 		{TY_ACT_SELECT, TY_ACT_NONE,
 		 "start a rectangle; again: finish it (or drag the mouse)"},
 		{TY_ACT_OPEN, TY_ACT_NONE,
-		 "list list list the records of the rectangle, or of the cursor's column"},
+		 "list the records of the rectangle, or of the cursor's column"},
 		{TY_ACT_BACK, TY_ACT_NONE, "drop the rectangle; otherwise go back"},
 		{TY_ACT_QUIT, TY_ACT_NONE, "quit"},
 	};

@@ -84,7 +84,7 @@ await 60 test -s said
 await 60 more rounds "$(rounds rounds)"
 kill -INT $rec; wait $rec
 check "-p is recorded until SIGINT" $? "$(cat said)"
-grep -qE '^tarry: recording [3-9] processes: 1 given, and [2-9] found running that descend from it$' said
+grep -qE '^tarry: recording [3-9] processes: 1 given, and [2-9] that descend from it$' said
 check "-p says how many children were found running" $? "$(cat said)"
 "$TARRY" report p.dat --json >p.json 2>err
 "$TARRY" dump p.dat syscalls --json >calls.json 2>>err

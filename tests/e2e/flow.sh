@@ -170,7 +170,7 @@ assert r["slowest"]["path"][0] == r["median"]["path"][0] and r["slowest"]["path"
 	check "step: $all instructions in all" $?
 	"$TARRY" record --flow-filter nosuch --flow=step -o "$out/t.dat" true 2>&1 | grep -q "no function 'nosuch'"
 	check "step: a function that is not there" $?
-	"$TARRY" record --flow=step -p $$ -o "$out/t.dat" 2>&1 | grep -q 'takes no process that runs already'
+	"$TARRY" record --flow=step -p $$ -o "$out/t.dat" 2>&1 | grep -q 'cannot attach to running processes'
 	check "step: -p is refused, with the reason" $?
 }
 

@@ -41,7 +41,7 @@ for wrong in 0 20000000 10ms x 1k -1s 1s2; do
 done
 for with in --flow=step --memory; do
 	"$TARRY" record --keep 5s "$with" -o "$t/no.dat" -- true 2>"$t/said"
-	[ $? = 2 ] && grep -q -e "--keep takes no" "$t/said"
+	[ $? = 2 ] && grep -q -e "--keep cannot be combined with" "$t/said"
 	check "--keep with $with is refused" $? "$(cat "$t/said")"
 done
 "$TARRY" record --keep 1s -o "$t/none.dat" -- true 2>"$t/said"
@@ -63,7 +63,7 @@ check "shorter than --keep: all is there, and nothing is said to be dropped" $? 
 sleep 600 & sleeper=$!
 "$TARRY" record --keep 2s -o "$t/c.dat" -- "$PROGRAMS/numbered_calls" 60000 10 2>"$t/said"
 check "a command is recorded with --keep 2s" $? "$(cat "$t/said")"
-grep -q "^tarry: kept the newest .* of .* (no less than --keep's time)$" "$t/said"
+grep -q "^tarry: kept the newest .* of .* (at least the time of --keep)$" "$t/said"
 check "the closing line says how much of how much is kept" $? "$(cat "$t/said")"
 numbers "$t/c.dat"
 said=$(row "$t/c.dat" 2 60000); check "each call from the first that is kept to the last" $? "$said"
@@ -227,7 +227,7 @@ else
 	check "the disk holds what is kept" $? "$most bytes of $written, $step at once"
 	[ "$(stat -c %s "$t/s.dat")" -le $(((32 << 20) + step)) ]
 	check "and so does the finished file" $? "$(stat -c %s "$t/s.dat")"
-	grep -q "as much as --keep's size holds" "$t/said"
+	grep -q "limited by the size of --keep" "$t/said"
 	check "the closing line says that the size is the bound" $? "$(cat "$t/said")"
 	if grep -q " lost 0, own" "$t/said"; then
 		is "nothing is said to be lost where the kernel lost nothing" \

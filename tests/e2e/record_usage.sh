@@ -50,7 +50,7 @@ before=$(settings)
 [ "$("$TARRY" record -q -o "$t/a" -- echo one two)" = "one two" ]; check "the command's output is its own" $?
 [ "$(echo in | "$TARRY" record -q -o "$t/a" cat)" = in ]; check "without --, and standard input passes" $?
 says "a command that is not there: 127" 127 'no such command in PATH' -o "$t/b" -- no-such-command-here
-says "a path that is not there: 127" 127 'there is no such file' -o "$t/b" -- ./no/such/file
+says "a path that is not there: 127" 127 'no such file exists' -o "$t/b" -- ./no/such/file
 : >"$t/plain"
 says "not executable: 126" 126 'chmod \+x' -o "$t/b" -- "$t/plain"
 says "a directory: 126" 126 'Is a directory' -o "$t/b" -- "$t"

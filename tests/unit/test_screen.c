@@ -488,7 +488,7 @@ static void exports_open(void **state)
 		send("e{D}/window"); /* and is not written over */
 		send(ends[i]);
 		send("\r");
-		assert_true(ty_vt_shows("is there already"));
+		assert_true(ty_vt_shows("already exists"));
 		send("q");
 		assert_int_equal(ty_vt_end(), 0);
 		assert_int_equal(stat(path, &st), 0);
@@ -529,7 +529,7 @@ static void exports_open(void **state)
 		assert_int_equal(system(cmd), 0);
 	start(&plain, NULL);
 	send("e{D}/x.exe\r");
-	assert_true(ty_vt_shows("the name says what is written"));
+	assert_true(ty_vt_shows("the name must end in"));
 	send("e{D}/no/such/folder/x.dat\r");
 	assert_true(ty_vt_shows("cannot "));
 	send("q");
