@@ -9,7 +9,6 @@
 #include "glyphs.h"
 #include "irqs.h"
 #include "ruler.h"
-#include "time_text.h"
 #include "steal.h"
 #include "timeline_priv.h"
 #include "wakeup.h"
@@ -34,23 +33,6 @@ __attribute__((format(printf, 2, 3))) static void add(char *line, const char *fm
 	va_start(ap, fmt);
 	vsnprintf(line + n, TY_DETAIL_MAX - n, fmt, ap);
 	va_end(ap);
-}
-
-const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
-			    char out[TY_WHO_MAX])
-{
-	if (thread == TY_NONE)
-		snprintf(out, TY_WHO_MAX, "idle");
-	else
-		snprintf(out, TY_WHO_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
-			 ty_model_thread(t->m, thread)->tid);
-	return out;
-}
-
-const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
-			   char out[TY_TIME_MAX])
-{
-	return ty_time_text(t->m, t->clock, ns, res_ns, out);
 }
 
 static const char *instant(const struct ty_timeline *t, uint64_t ns, char out[TY_TIME_MAX])

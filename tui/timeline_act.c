@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each key does on the timeline, and the views that it opens above itself. */
+/* What each key does on the timeline. */
 #include "timeline_priv.h"
 
 static void undo(struct ty_timeline *t)
@@ -107,6 +107,34 @@ static void step_hit(struct ty_timeline *t, int by)
 	ty_timeline_next_hit(t, by < 0);
 }
 
+static void open_row(struct ty_timeline *t)
+{
+	struct ty_track track;
+
+	if (t->list_focus)
+		ty_timeline_to_finding(t);
+	else if (ty_timeline_track(t, t->row, &track))
+		ty_timeline_zoom(t);
+	else if (t->row < t->tracks.rows.n && ty_row_is_memory(&t->tracks.rows.v[t->row]))
+		ty_timeline_memory_recolour(t);
+	else
+		ty_timeline_fold(t);
+}
+
+static void back(struct ty_timeline *t)
+{
+	if (ty_timeline_stop(t))
+		return;
+	if (t->list_focus)
+		t->list_focus = false;
+	else if (t->sel.on)
+		ty_timeline_unselect(t);
+	else if (ty_viewport_undo(&t->vp))
+		ty_timeline_restore(t);
+	else
+		ty_timeline_say(t, "nothing to undo");
+}
+
 /* One action: exactly one of these is set. */
 struct action {
 	void (*run)(struct ty_timeline *t);
@@ -146,7 +174,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_LINK_4] = {.step = follow_link, .by = 3},
 	[TY_ACT_NEXT] = {.step = ty_timeline_step_finding, .by = 1},
 	[TY_ACT_PREV] = {.step = ty_timeline_step_finding, .by = -1},
-	[TY_ACT_OPEN] = {.run = ty_timeline_open_row},
+	[TY_ACT_OPEN] = {.run = open_row},
 	[TY_ACT_FOCUS] = {.run = focus},
 	[TY_ACT_CHAIN] = {.open = ty_timeline_chain, .needs_all = "chains"},
 	[TY_ACT_ARROWS] = {.run = ty_timeline_arrows, .needs_all = "chains"},
@@ -168,7 +196,7 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_EXPORT] = {.prompt = TY_PROMPT_EXPORT, .needs_all = "exports"},
 	[TY_ACT_MARK] = {.prompt = TY_PROMPT_MARK},
 	[TY_ACT_MARK_JUMP] = {.prompt = TY_PROMPT_MARK_JUMP},
-	[TY_ACT_BACK] = {.run = ty_timeline_back},
+	[TY_ACT_BACK] = {.run = back},
 	[TY_ACT_HELP] = {.result = TY_VIEW_HELP},
 	[TY_ACT_REDRAW] = {.result = TY_VIEW_REDRAW},
 	[TY_ACT_QUIT] = {.result = TY_VIEW_QUIT},
@@ -208,51 +236,4 @@ enum ty_view_result ty_timeline_act(void *self, enum ty_action a)
 		ty_timeline_select_to(t);
 	}
 	return r;
-}
-
-bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
-		      void (*left)(struct ty_timeline *t))
-{
-	t->child = (struct ty_timeline_child){ops, view, left};
-	return true;
-}
-
-void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view)
-{
-	const struct ty_timeline *t = self;
-
-	*ops = t->child.ops;
-	*view = t->child.view;
-}
-
-enum ty_view_result ty_timeline_resumed(void *self)
-{
-	struct ty_timeline *t = self;
-	void (*left)(struct ty_timeline * t) = t->child.left;
-
-	t->child = (struct ty_timeline_child){0};
-	if (left)
-		left(t);
-	ty_timeline_clamp(t);
-	return TY_VIEW_CHANGED;
-}
-
-/* Left by a choice: go where it leads. */
-static void page_left(struct ty_timeline *t)
-{
-	const struct ty_page_line *l;
-
-	if (!t->page.chosen)
-		return;
-	t->page.chosen = false;
-	l = &t->page.lines.v[t->page.at];
-	t->message[0] = 0;
-	t->vp.here = ty_timeline_place(t);
-	ty_timeline_unselect(t);
-	ty_timeline_visit(t, l->thread, l->at_ns);
-}
-
-bool ty_timeline_push_page(struct ty_timeline *t)
-{
-	return ty_timeline_push(t, &ty_page_ops, &t->page, page_left);
 }

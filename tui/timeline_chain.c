@@ -38,72 +38,6 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 			    "The path is too long to show: its beginning is missing.");
 }
 
-/* A page is made at once when that takes no longer than a key may. */
-#define AT_ONCE_MS 10
-#define STEP_MS	   4
-
-static void make(void *ctx)
-{
-	struct ty_asked *a = ctx;
-
-	a->rc = a->what->make(a);
-}
-
-void ty_timeline_unask(struct ty_timeline *t)
-{
-	if (ty_background_stop(&t->asked.aside))
-		t->asked.what->forget(&t->asked);
-}
-
-static bool explained(struct ty_timeline *t)
-{
-	struct ty_asked *a = &t->asked;
-	bool made = false;
-
-	if (a->rc)
-		ty_timeline_say(t, "%s: %s", a->what->name,
-				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
-	else
-		made = a->what->page(t, a) && ty_timeline_push_page(t);
-	a->what->forget(a);
-	return made;
-}
-
-static bool explain_step(struct ty_timeline *t)
-{
-	return ty_background_wait(&t->asked.aside, STEP_MS);
-}
-
-static void explain_tell(struct ty_timeline *t)
-{
-	ty_timeline_say(t, "%s; Esc stops", t->asked.what->doing);
-}
-
-const struct ty_job ty_explain_job = {.makes_page = true,
-				      .step = explain_step,
-				      .done = explained,
-				      .tell = explain_tell,
-				      .stop = ty_timeline_unask};
-
-bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
-			 uint64_t from_ns, uint64_t to_ns)
-{
-	struct ty_asked *a = &t->asked;
-
-	ty_timeline_unask(t);
-	a->what = what;
-	a->thread = thread;
-	a->window = t->in->window;
-	a->window.from_ns = from_ns;
-	a->window.to_ns = to_ns;
-	a->err = (struct ty_err){0};
-	ty_background_start(&a->aside, t->in->aside, make, a);
-	if (ty_background_wait(&a->aside, AT_ONCE_MS))
-		return explained(t);
-	ty_timeline_begin(t, &ty_explain_job);
-	return false;
-}
-
 /* The chain ----------------------------------------------------------------------------------- */
 
 static int make_chain(struct ty_asked *a)
@@ -258,19 +192,14 @@ bool ty_timeline_ledger(struct ty_timeline *t)
 {
 	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
-	uint32_t first, last, thread = TY_NONE;
+	uint32_t first, last, thread = ty_timeline_row_thread(t);
 	bool process = r && r->kind == TY_ROW_PROCESS;
 
 	if (!t->in->explain) {
 		ty_timeline_say(t, "no thread to show a ledger for");
 		return false;
 	}
-	if (process)
-		thread = t->tracks.processes.v[r->id].leader;
-	else if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		       r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
-		thread = r->id;
-	else if (!t->in->explain->command_tid) {
+	if (thread == TY_NONE && !t->in->explain->command_tid) {
 		ty_timeline_say(
 			t, "put the cursor on the row of a thread or process to see its ledger");
 		return false;

@@ -3,25 +3,6 @@
 #include "glyphs.h"
 #include "timeline_priv.h"
 
-/* Of the row; of a CPU's row the thread that runs there at the cursor. */
-uint32_t ty_timeline_thread_here(const struct ty_timeline *t)
-{
-	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
-	struct ty_track track;
-	struct ty_cell cell;
-	uint64_t from, to;
-	uint32_t idx;
-
-	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
-		return r->id;
-	if (r && r->kind == TY_ROW_PROCESS)
-		return t->tracks.processes.v[r->id].leader;
-	if (ty_timeline_subject(t, &track, &cell, &idx, &from, &to) && track.kind == TY_TRACK_CPU)
-		return ty_track_span(t->m, track, idx).thread;
-	return TY_NONE;
-}
-
 static void flow_left(struct ty_timeline *t)
 {
 	uint64_t at;

@@ -31,17 +31,6 @@ const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_R
 	return out;
 }
 
-bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what)
-{
-	if (!t->partial)
-		return false;
-	ty_timeline_say(t,
-			t->rest.failed ? "%s: only the beginning of the recording could be indexed"
-				       : "%s: when the whole recording is indexed",
-			what);
-	return true;
-}
-
 /* Nothing that is open knows the model of the part. */
 static bool may_change(const struct ty_timeline *t)
 {
@@ -101,7 +90,7 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	t->vp.here = at;
 	ty_timeline_restore(t);
 	ask_again(t);
-	ty_timeline_hunt(t);
+	ty_timeline_find(t);
 	return 0;
 }
 

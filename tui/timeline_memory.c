@@ -106,8 +106,7 @@ bool ty_timeline_memory_loaded(struct ty_timeline *t, unsigned ms)
 			ty_timeline_say(t, "out of memory for the CPUs' strips of memory samples");
 		return true;
 	}
-	/* A filter that is being made counts on the rows. */
-	if (t->job == &ty_filter_job || !ty_background_wait(&m->aside, ms))
+	if (ty_timeline_keeps_rows(t) || !ty_background_wait(&m->aside, ms))
 		return false;
 	if (!m->rc && ty_timeline_memory_map(t))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,

@@ -1,57 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the keys do to window, cursor and rows. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "glyphs.h"
 #include "timeline_priv.h"
-
-uint32_t ty_timeline_cells(const struct ty_timeline *t)
-{
-	return t->lay.cells_w > 0 ? (uint32_t)t->lay.cells_w : 60;
-}
-
-static uint32_t cursor_column(const struct ty_timeline *t)
-{
-	return ty_viewport_column(&t->vp, t->cursor_ns, ty_timeline_cells(t));
-}
-
-/* Put the cursor into the middle of a cell. */
-void ty_timeline_to_column(struct ty_timeline *t, uint32_t c)
-{
-	uint64_t a = ty_viewport_edge(&t->vp, c, ty_timeline_cells(t));
-	uint64_t b = ty_viewport_edge(&t->vp, c + 1, ty_timeline_cells(t));
-
-	t->cursor_ns = a + (b - a) / 2;
-}
-
-bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
-			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns)
-{
-	uint32_t c = cursor_column(t), n = ty_timeline_cells(t);
-
-	if (!ty_timeline_track(t, t->row, track))
-		return false;
-	*from_ns = ty_viewport_edge(&t->vp, c, n);
-	*to_ns = ty_viewport_edge(&t->vp, c + 1, n);
-	if (*to_ns <= *from_ns)
-		*to_ns = *from_ns + 1;
-	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
-	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
-	if (t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track->kind &&
-	    t->pin.track.id == track->id)
-		*idx = t->pin.idx;
-	return *idx != TY_NONE;
-}
-
-void ty_timeline_clamp(struct ty_timeline *t)
-{
-	if (t->cursor_ns < t->vp.from_ns)
-		t->cursor_ns = t->vp.from_ns;
-	if (t->cursor_ns >= t->vp.to_ns)
-		t->cursor_ns = t->vp.to_ns - 1;
-}
 
 /* Scroll so that the selected row is on the screen; below: rows that should be seen with it. */
 void ty_timeline_show_row(struct ty_timeline *t, uint32_t below)
@@ -81,17 +31,8 @@ void ty_timeline_show_finding(struct ty_timeline *t)
 		t->list_top = t->finding + 1 - h;
 }
 
-void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(t->message, sizeof(t->message), fmt, ap);
-	va_end(ap);
-}
-
 /* The window fits a span with a margin, the cursor in its middle. */
-static void fit(struct ty_timeline *t, uint64_t start, uint64_t end)
+void ty_timeline_fit(struct ty_timeline *t, uint64_t start, uint64_t end)
 {
 	uint64_t margin = (end - start) / 6 + 1;
 	uint64_t from = start - t->vp.start_ns > margin ? start - margin : t->vp.start_ns;
@@ -102,71 +43,9 @@ static void fit(struct ty_timeline *t, uint64_t start, uint64_t end)
 	ty_timeline_clamp(t);
 }
 
-void ty_timeline_to_finding(struct ty_timeline *t)
-{
-	const struct ty_stall *stall;
-	const struct ty_wait *f;
-	uint32_t row;
-	char who[TY_WHO_MAX];
-
-	if (t->finding >= t->findings.n) {
-		ty_timeline_say(t, "the list is empty");
-		return;
-	}
-	f = &t->findings.v[t->finding];
-	stall = t->finding < t->findings.stalls.n ? &t->findings.stalls.v[t->finding] : NULL;
-	fit(t, f->start_ns, stall ? ty_stall_end_ns(stall) : f->start_ns + f->duration_ns);
-	if (stall && stall->waits > 1) { /* in the chief one of them */
-		struct ty_span s = ty_model_span_brief(t->m, stall->thread, stall->span);
-
-		t->cursor_ns = s.start_ns + (s.end_ns - s.start_ns) / 2;
-		ty_timeline_clamp(t);
-	}
-	row = ty_tracks_reveal(&t->tracks, f->thread);
-	if (row == TY_NONE)
-		return;
-	t->row = row;
-	if (t->tracks.rows.v[row].folded)
-		ty_tracks_fold(&t->tracks, row);
-	/* Its system calls, one row below, should be seen, too. */
-	t->below = 1;
-	ty_timeline_show_finding(t);
-	if (stall)
-		ty_timeline_say(t, "stall %u of %u, %s: %s", t->finding + 1, t->findings.stalls.n,
-				stall->proven ? "proven" : "inferred", stall->text);
-	else
-		ty_timeline_say(t, "%u of %u in the list: a wait of %s", t->finding + 1,
-				t->findings.n, ty_timeline_who(t, f->thread, f->start_ns, who));
-}
-
-void ty_timeline_step_finding(struct ty_timeline *t, int by)
-{
-	uint32_t n = t->findings.n;
-
-	if (ty_timeline_indexing_waits(t, "searching for stalls")) {
-		t->wanted = by;
-		return;
-	}
-	if (t->hunting.aside.on) {
-		t->wanted = by;
-		ty_timeline_say(t, "still searching for stalls: will go to the first one found");
-		return;
-	}
-	if (!n) {
-		ty_timeline_say(t, "the list is empty");
-		return;
-	}
-	/* The first step goes to the first one: nothing was visited yet. */
-	if (t->finding >= n)
-		t->finding = by > 0 ? 0 : n - 1;
-	else
-		t->finding = (t->finding + n + (uint32_t)by) % n;
-	ty_timeline_to_finding(t);
-}
-
 void ty_timeline_pan(struct ty_timeline *t, int64_t delta)
 {
-	uint32_t c = cursor_column(t);
+	uint32_t c = ty_timeline_cursor_column(t);
 
 	ty_viewport_pan(&t->vp, delta);
 	ty_timeline_to_column(t, c);
@@ -174,7 +53,7 @@ void ty_timeline_pan(struct ty_timeline *t, int64_t delta)
 
 void ty_timeline_move_cursor(struct ty_timeline *t, int by)
 {
-	uint32_t c = cursor_column(t), n = ty_timeline_cells(t), first = c;
+	uint32_t c = ty_timeline_cursor_column(t), n = ty_timeline_cells(t), first = c;
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / n + 1;
 
 	/* Columns of one nanosecond are one step. */
@@ -265,7 +144,7 @@ void ty_timeline_zoom(struct ty_timeline *t)
 		return;
 	}
 	s = ty_track_span(t->m, track, idx);
-	fit(t, s.start_ns, s.end_ns);
+	ty_timeline_fit(t, s.start_ns, s.end_ns);
 }
 
 void ty_timeline_fold(struct ty_timeline *t)
@@ -277,31 +156,6 @@ void ty_timeline_fold(struct ty_timeline *t)
 	else
 		t->row = row;
 	ty_timeline_show_row(t, 0);
-}
-
-void ty_timeline_open_row(struct ty_timeline *t)
-{
-	struct ty_track track;
-
-	if (t->list_focus)
-		ty_timeline_to_finding(t);
-	else if (ty_timeline_track(t, t->row, &track))
-		ty_timeline_zoom(t);
-	else if (t->row < t->tracks.rows.n && ty_row_is_memory(&t->tracks.rows.v[t->row]))
-		ty_timeline_memory_recolour(t);
-	else
-		ty_timeline_fold(t);
-}
-
-struct ty_place ty_timeline_place(const struct ty_timeline *t)
-{
-	struct ty_place p = {.cursor_ns = t->cursor_ns};
-
-	if (t->row < t->tracks.rows.n) {
-		p.row_kind = t->tracks.rows.v[t->row].kind;
-		p.row_id = t->tracks.rows.v[t->row].id;
-	}
-	return p;
 }
 
 void ty_timeline_restore(struct ty_timeline *t)
@@ -342,18 +196,4 @@ void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns)
 		at_ns = t->vp.end_ns - 1;
 	ty_viewport_visit(&t->vp, at_ns);
 	t->cursor_ns = at_ns;
-}
-
-void ty_timeline_back(struct ty_timeline *t)
-{
-	if (ty_timeline_stop(t))
-		return;
-	if (t->list_focus)
-		t->list_focus = false;
-	else if (t->sel.on)
-		ty_timeline_unselect(t);
-	else if (ty_viewport_undo(&t->vp))
-		ty_timeline_restore(t);
-	else
-		ty_timeline_say(t, "nothing to undo");
 }

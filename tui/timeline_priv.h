@@ -76,12 +76,14 @@ enum ty_prompt {
 /* Long work that a key began, one at a time, done in slices (timeline_work.c). */
 struct ty_job {
 	bool makes_page;
+	bool keeps_rows;		     /* it counts on the order of threads and rows */
 	bool (*step)(struct ty_timeline *t); /* a slice; true: it is over */
 	bool (*done)(struct ty_timeline *t); /* true: a view is pushed */
 	void (*tell)(struct ty_timeline *t); /* how far it is */
 	void (*stop)(struct ty_timeline *t); /* give it up; NULL: nothing is to be taken back */
+	void (*replaced)(
+		struct ty_timeline *t); /* another one begins; NULL: that is nothing to it */
 };
-extern const struct ty_job ty_search_job, ty_filter_job, ty_stats_job, ty_explain_job;
 
 /* What the screen is made of, over each other (timeline_work.c). Each part may be NULL. */
 struct ty_layer {
@@ -255,37 +257,48 @@ struct ty_timeline {
 	char args[200];
 };
 
+/* timeline_state.c: what others ask of it */
 /* "name/tid" of a thread at an instant; returns out. */
 #define TY_WHO_MAX 48
 const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 			    char out[TY_WHO_MAX]);
-
 /* "12.345678 s" or "14:03:22.512" at an instant, in the clock asked for; returns out. */
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX]);
-
-/* Lay out for a screen of w x h and bring the selected things onto it. 0 or -TY_ENOMEM. */
-int ty_timeline_settle(struct ty_timeline *t, int w, int h);
-
-/* What is under the cursor, one line each; returns how many lines. Fills t->links. */
-unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
 /* The track of a row that is one track; false for heads. */
 bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_track *track);
 /* The span under the cursor: subject of the cursor's cell; false when there is none. */
 bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
-
-void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
-enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m);
-
+/* Of which thread the cursor's row is, of a process's head its leader; TY_NONE: of none. */
+uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
+/* The same; of a CPU's row, who runs there at the cursor. */
+uint32_t ty_timeline_thread_here(const struct ty_timeline *t);
+uint32_t ty_timeline_cells(const struct ty_timeline *t); /* columns of cells */
+uint32_t ty_timeline_cursor_column(const struct ty_timeline *t);
+void ty_timeline_to_column(struct ty_timeline *t, uint32_t c); /* the cursor, into its middle */
+void ty_timeline_clamp(struct ty_timeline *t);		       /* the cursor, into the window */
+/* Cursor and row, for a view that may be undone. */
+struct ty_place ty_timeline_place(const struct ty_timeline *t);
 /* One sentence in the footer's place until the next key. */
 void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* What needs all of the recording is told to wait: true after a sentence. */
+bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what);
+
+/* timeline_layout.c */
+struct ty_layout ty_timeline_layout(const struct ty_timeline *t, int w, int h);
+/* Lay out for a screen of w x h and bring the selected things onto it. 0 or -TY_ENOMEM. */
+int ty_timeline_settle(struct ty_timeline *t, int w, int h);
+
+/* details.c: what is under the cursor, one line each; returns how many lines. Fills t->links. */
+unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
+
+/* timeline_draw.c, timeline_mouse.c */
+void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
+enum ty_view_result ty_timeline_mouse(void *self, const struct ty_mouse *m);
 
 /* timeline_move.c: cursor, window and rows */
-uint32_t ty_timeline_cells(const struct ty_timeline *t); /* columns of cells */
-void ty_timeline_to_column(struct ty_timeline *t, uint32_t c);
-void ty_timeline_clamp(struct ty_timeline *t); /* the cursor, into the window */
 void ty_timeline_show_row(struct ty_timeline *t, uint32_t below);
 void ty_timeline_show_finding(struct ty_timeline *t);
 void ty_timeline_pan(struct ty_timeline *t, int64_t delta_ns);
@@ -294,58 +307,66 @@ void ty_timeline_up_down(struct ty_timeline *t, int by, bool page);
 void ty_timeline_move_in_list(struct ty_timeline *t, int64_t by);
 void ty_timeline_step_span(struct ty_timeline *t, int by);
 void ty_timeline_zoom(struct ty_timeline *t);
+/* The window fits a span with a margin, the cursor in its middle. */
+void ty_timeline_fit(struct ty_timeline *t, uint64_t start_ns, uint64_t end_ns);
 void ty_timeline_fold(struct ty_timeline *t);
-void ty_timeline_open_row(struct ty_timeline *t);
-void ty_timeline_back(struct ty_timeline *t);
-void ty_timeline_to_finding(struct ty_timeline *t);
-void ty_timeline_step_finding(struct ty_timeline *t, int by);
 /* To an instant of a thread (TY_NONE: on the present row), undone by itself. */
 void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
 /* The same to any row. */
 void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns);
-/* Cursor and row of a view that was undone or redone. */
-struct ty_place ty_timeline_place(const struct ty_timeline *t);
+/* To the cursor and row of a view that was undone or redone. */
 void ty_timeline_restore(struct ty_timeline *t);
 
-/* timeline_select.c: selection and marks */
+/* timeline_select.c */
 void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */
 void ty_timeline_select_to(struct ty_timeline *t); /* the cursor is its other corner */
 void ty_timeline_unselect(struct ty_timeline *t);
 /* What is selected: [from, to) and rows first..last; false when nothing is. */
 bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64_t *to_ns,
 			  uint32_t *first, uint32_t *last);
+
+/* timeline_marks.c */
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 
-/* timeline.c: begin to look for findings. */
-void ty_timeline_hunt(struct ty_timeline *t);
+/* timeline_findings.c */
+void ty_timeline_find(struct ty_timeline *t); /* begin to look for them */
+void ty_timeline_to_foremost(struct ty_timeline *t);
+void ty_timeline_to_finding(struct ty_timeline *t);
+void ty_timeline_step_finding(struct ty_timeline *t, int by);
 
 /* timeline_indexing.c: a recording whose rest is still being indexed */
 void ty_timeline_indexing_begin(struct ty_timeline *t);
 /* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
 #define TY_REST_MAX 48
 const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
-/* What needs all of the recording is told to wait: true after a sentence. */
-bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what);
 
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);
 void ty_timeline_next_hit(struct ty_timeline *t, bool backward);
 void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all rows again */
 
-/* timeline_work.c: jobs and layers */
+/* timeline_job.c */
 void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job);
-/* Give up the job, else what layers have to be stopped; false: there was nothing. */
-bool ty_timeline_stop(struct ty_timeline *t);
+void ty_timeline_drop_job(struct ty_timeline *t); /* nobody asks for what it makes any more */
+bool ty_timeline_stop_job(struct ty_timeline *t); /* by a key; false: there was none */
 /* The job, where it would push a page above the view that is opened now. */
 void ty_timeline_stop_page(struct ty_timeline *t);
+/* May threads and rows not be put in another order now? */
+bool ty_timeline_keeps_rows(const struct ty_timeline *t);
+
+/* timeline_work.c: slices of the job, and the layers */
+/* Give up the job, else what layers have to be stopped; false: there was nothing. */
+bool ty_timeline_stop(struct ty_timeline *t);
 int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
 void ty_timeline_layers_draw(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
 void ty_timeline_layers_fini(struct ty_timeline *t);
 
-/* timeline_act.c: what keys do, and the views above the timeline */
+/* timeline_act.c: what keys do */
 enum ty_view_result ty_timeline_act(void *self, enum ty_action a);
+
+/* timeline_child.c: the view above the timeline */
 /* Open a view above the timeline: what pushes it then answers TY_VIEW_PUSH. True. */
 bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
 		      void (*left)(struct ty_timeline *t));
@@ -354,12 +375,14 @@ void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view);
 enum ty_view_result ty_timeline_resumed(void *self);
 
 /* timeline_chain.c: what the span under the cursor waited for; true: the page is made, else it is
- * being made (ty_explain_job), or a sentence says why not. */
+ * being made, or a sentence says why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
 /* Where the time of the thread under the cursor went; the same. */
 bool ty_timeline_ledger(struct ty_timeline *t);
 /* timeline_diff.c: the selected time, or the window, against the rest; the same. */
 bool ty_timeline_diff(struct ty_timeline *t);
+
+/* timeline_question.c */
 /* Begin: of [from, to), with the page's title set. */
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns);
@@ -377,8 +400,6 @@ bool ty_timeline_spectrum(struct ty_timeline *t);
 
 /* timeline_flow.c: executed instructions; false: a sentence says why not. */
 bool ty_timeline_flow(struct ty_timeline *t);
-/* Whose row the cursor is on: of a CPU's row, who runs there; TY_NONE: nobody's. */
-uint32_t ty_timeline_thread_here(const struct ty_timeline *t);
 
 /* timeline_calls.c: executed calls under a thread's row */
 void ty_timeline_calls(struct ty_timeline *t); /* of the thread under the cursor: on, off */

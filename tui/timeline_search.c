@@ -28,20 +28,6 @@ void ty_timeline_search(struct ty_timeline *t, const char *text)
 	ty_timeline_next_hit(t, false);
 }
 
-void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
-{
-	struct ty_hit from = {.at_ns = t->cursor_ns, .ord = backward ? 0 : UINT64_MAX};
-
-	if (!t->query) {
-		ty_timeline_say(t, "no search yet: press / to search");
-		return;
-	}
-	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
-		from = t->hit;
-	ty_search_begin(&t->search, t->m, t->query, from, backward);
-	ty_timeline_begin(t, &ty_search_job);
-}
-
 /* The row that the hit lies on, unfolded as needed. */
 static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 {
@@ -136,33 +122,21 @@ static void search_tell(struct ty_timeline *t)
 			ty_search_progress(&t->search) / 10);
 }
 
-const struct ty_job ty_search_job = {.step = search_step, .done = hit_found, .tell = search_tell};
+static const struct ty_job search_job = {
+	.step = search_step, .done = hit_found, .tell = search_tell};
 
-void ty_timeline_filter(struct ty_timeline *t, const char *text)
+void ty_timeline_next_hit(struct ty_timeline *t, bool backward)
 {
-	struct ty_query *q = NULL;
-	struct ty_err err = {0};
+	struct ty_hit from = {.at_ns = t->cursor_ns, .ord = backward ? 0 : UINT64_MAX};
 
-	if (*text && ty_query_new(t->m, t->in->arch, text, &q, &err)) {
-		ty_timeline_say(t, "%s", err.msg);
+	if (!t->query) {
+		ty_timeline_say(t, "no search yet: press / to search");
 		return;
 	}
-	ty_query_free(t->filter);
-	t->filter = q;
-	ty_timeline_unselect(t);
-	if (!q) {
-		struct ty_place at = ty_timeline_place(t);
-
-		ty_tracks_show_all(&t->tracks);
-		t->vp.here = at;
-		ty_timeline_restore(t);
-		t->job = NULL;
-		return;
-	}
-	ty_tracks_filter_begin(&t->tracks);
-	t->filter_i = 0;
-	t->filter_at = 0;
-	ty_timeline_begin(t, &ty_filter_job);
+	if (t->hit_known && t->hit.at_ns == t->cursor_ns)
+		from = t->hit;
+	ty_search_begin(&t->search, t->m, t->query, from, backward);
+	ty_timeline_begin(t, &search_job);
 }
 
 /* One thread, or some of one CPU's events, which show their threads; true when all are done. */
@@ -227,5 +201,35 @@ static void filter_stop(struct ty_timeline *t)
 	t->filter = NULL;
 }
 
-const struct ty_job ty_filter_job = {
-	.step = filter_step, .done = filtered, .tell = filter_tell, .stop = filter_stop};
+static const struct ty_job filter_job = {.keeps_rows = true,
+					 .step = filter_step,
+					 .done = filtered,
+					 .tell = filter_tell,
+					 .stop = filter_stop};
+
+void ty_timeline_filter(struct ty_timeline *t, const char *text)
+{
+	struct ty_query *q = NULL;
+	struct ty_err err = {0};
+
+	if (*text && ty_query_new(t->m, t->in->arch, text, &q, &err)) {
+		ty_timeline_say(t, "%s", err.msg);
+		return;
+	}
+	ty_query_free(t->filter);
+	t->filter = q;
+	ty_timeline_unselect(t);
+	if (!q) {
+		struct ty_place at = ty_timeline_place(t);
+
+		ty_tracks_show_all(&t->tracks);
+		t->vp.here = at;
+		ty_timeline_restore(t);
+		ty_timeline_drop_job(t);
+		return;
+	}
+	ty_tracks_filter_begin(&t->tracks);
+	t->filter_i = 0;
+	t->filter_at = 0;
+	ty_timeline_begin(t, &filter_job);
+}

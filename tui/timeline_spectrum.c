@@ -51,20 +51,14 @@ static void spectrum_left(struct ty_timeline *t)
 
 bool ty_timeline_spectrum(struct ty_timeline *t)
 {
-	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
 	struct ty_spectrum_on on = {.in = t->in,
 				    .gaps = &t->gaps,
 				    .vp = &t->vp,
 				    .cursor_ns = &t->cursor_ns,
 				    .clock = &t->clock,
 				    .kind = kind_here(t),
-				    .thread = TY_NONE};
+				    .thread = ty_timeline_row_thread(t)};
 
-	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
-		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
-		on.thread = r->id;
-	else if (r && r->kind == TY_ROW_PROCESS)
-		on.thread = t->tracks.processes.v[r->id].leader;
 	/* A page that is on its way would come above this. */
 	ty_timeline_stop_page(t);
 	ty_spectrum_view_free(t->spectrum);

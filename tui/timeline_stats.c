@@ -49,38 +49,6 @@ static int add_row(const struct ty_timeline *t, tracks *v, uint32_t row, uint32_
 	return rc;
 }
 
-void ty_timeline_stats(struct ty_timeline *t)
-{
-	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
-	uint32_t first = t->row, last = t->row;
-	tracks v = {0};
-	int rc = 0;
-
-	(void)ty_timeline_selected(t, &from, &to, &first, &last);
-	for (uint32_t row = first; !rc && row <= last && row < t->tracks.rows.n; row++)
-		rc = add_row(t, &v, row, first);
-	if (!rc && !v.n) {
-		ty_timeline_say(t, "this row has nothing to count: unfold it or select other rows");
-		return;
-	}
-	ty_range_stats_free(t->stats);
-	t->stats = rc ? NULL : ty_range_stats_new(t->m, v.v, (uint32_t)v.n, from, to);
-	ty_page_reset(&t->page);
-	if (!t->stats) {
-		ty_timeline_say(t, "out of memory for the statistics");
-	} else {
-		char len[TY_TIME_MAX], at[TY_TIME_MAX];
-
-		snprintf(t->page.title, sizeof(t->page.title), "%s: %s from %s, %u row%s",
-			 t->sel.on ? "Selection" : "Window, this row",
-			 ty_fmt_length(to - from, len),
-			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,
-			 last == first ? "" : "s");
-		ty_timeline_begin(t, &ty_stats_job);
-	}
-	vec_fini(&v);
-}
-
 static void add_kind(struct ty_timeline *t, const struct ty_range_kind *k)
 {
 	char name[40], d[5][TY_DURATION_MAX];
@@ -135,5 +103,37 @@ static void stats_tell(struct ty_timeline *t)
 	ty_timeline_say(t, "counting; Esc stops");
 }
 
-const struct ty_job ty_stats_job = {
+static const struct ty_job stats_job = {
 	.makes_page = true, .step = stats_step, .done = stats_done, .tell = stats_tell};
+
+void ty_timeline_stats(struct ty_timeline *t)
+{
+	uint64_t from = t->vp.from_ns, to = t->vp.to_ns;
+	uint32_t first = t->row, last = t->row;
+	tracks v = {0};
+	int rc = 0;
+
+	(void)ty_timeline_selected(t, &from, &to, &first, &last);
+	for (uint32_t row = first; !rc && row <= last && row < t->tracks.rows.n; row++)
+		rc = add_row(t, &v, row, first);
+	if (!rc && !v.n) {
+		ty_timeline_say(t, "this row has nothing to count: unfold it or select other rows");
+		return;
+	}
+	ty_range_stats_free(t->stats);
+	t->stats = rc ? NULL : ty_range_stats_new(t->m, v.v, (uint32_t)v.n, from, to);
+	ty_page_reset(&t->page);
+	if (!t->stats) {
+		ty_timeline_say(t, "out of memory for the statistics");
+	} else {
+		char len[TY_TIME_MAX], at[TY_TIME_MAX];
+
+		snprintf(t->page.title, sizeof(t->page.title), "%s: %s from %s, %u row%s",
+			 t->sel.on ? "Selection" : "Window, this row",
+			 ty_fmt_length(to - from, len),
+			 ty_timeline_at(t, from, (to - from) / 1000 + 1, at), last - first + 1,
+			 last == first ? "" : "s");
+		ty_timeline_begin(t, &stats_job);
+	}
+	vec_fini(&v);
+}

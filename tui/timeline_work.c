@@ -32,35 +32,18 @@ void ty_timeline_layers_fini(struct ty_timeline *t)
 			layers[i]->fini(t);
 }
 
-void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job)
-{
-	if (job != &ty_explain_job)
-		ty_timeline_unask(t);
-	t->job = job;
-	t->told_ms = ty_now_ms();
-}
-
 bool ty_timeline_stop(struct ty_timeline *t)
 {
-	bool stopped = t->job;
+	bool stopped = false;
 
-	if (t->job && t->job->stop)
-		t->job->stop(t);
-	else if (!t->job)
-		for (unsigned i = 0; i < LAYERS; i++)
-			if (layers[i]->stop)
-				stopped |= layers[i]->stop(t);
-	if (!stopped)
-		return false;
-	t->job = NULL;
-	ty_timeline_say(t, "stopped");
-	return true;
-}
-
-void ty_timeline_stop_page(struct ty_timeline *t)
-{
-	if (t->job && t->job->makes_page)
-		ty_timeline_stop(t);
+	if (ty_timeline_stop_job(t))
+		return true;
+	for (unsigned i = 0; i < LAYERS; i++)
+		if (layers[i]->stop)
+			stopped |= layers[i]->stop(t);
+	if (stopped)
+		ty_timeline_say(t, "stopped");
+	return stopped;
 }
 
 int ty_timeline_wait_ms(const void *self)

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Marks: instants of rows with names. */
+#include <stdio.h>
+#include <string.h>
+
+#include "timeline_priv.h"
+
+static struct ty_mark *find(struct ty_timeline *t, const char *name)
+{
+	vec_each (m, &t->marks)
+		if (!strcmp(m->name, name))
+			return m;
+	return NULL;
+}
+
+/* a, b, ... z, 27, 28...: the first that is free. */
+static void free_name(struct ty_timeline *t, char name[24])
+{
+	for (unsigned i = 0; i <= t->marks.n; i++) {
+		if (i < 26)
+			snprintf(name, 24, "%c", (int)('a' + i));
+		else
+			snprintf(name, 24, "%u", i + 1);
+		if (!find(t, name))
+			return;
+	}
+}
+
+void ty_timeline_mark(struct ty_timeline *t, const char *name)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+	struct ty_mark m = {.at_ns = t->cursor_ns}, *old;
+	size_t i;
+
+	if (r) {
+		m.row_kind = r->kind;
+		m.row_id = r->id;
+	}
+	if (*name)
+		snprintf(m.name, sizeof(m.name), "%s", name);
+	else
+		free_name(t, m.name);
+	old = find(t, m.name);
+	if (old)
+		memmove(old, old + 1, (size_t)(t->marks.v + --t->marks.n - old) * sizeof(*old));
+	if (vec_push(&t->marks, m)) {
+		ty_timeline_say(t, "out of memory: the mark was not set");
+		return;
+	}
+	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m.at_ns; i--)
+		t->marks.v[i] = t->marks.v[i - 1];
+	t->marks.v[i] = m;
+	ty_timeline_say(t, "mark '%s' is %s; ' jumps to it", m.name, old ? "moved here" : "here");
+}
+
+void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
+{
+	const struct ty_mark *m = NULL;
+	uint32_t row;
+
+	if (!t->marks.n) {
+		ty_timeline_say(t, "no mark yet: press m to set one");
+		return;
+	}
+	if (*name) {
+		m = find(t, name);
+		if (!m) {
+			ty_timeline_say(t, "there is no mark '%s'", name);
+			return;
+		}
+	}
+	for (size_t i = 0; !m && i < t->marks.n; i++)
+		if (t->marks.v[i].at_ns > t->cursor_ns)
+			m = &t->marks.v[i];
+	if (!m)
+		m = &t->marks.v[0];
+	ty_timeline_visit(t, TY_NONE, m->at_ns);
+	row = ty_tracks_find(&t->tracks, m->row_kind, m->row_id);
+	if (row == TY_NONE)
+		row = ty_tracks_reveal_row(&t->tracks, m->row_kind, m->row_id);
+	if (row != TY_NONE)
+		t->row = row;
+	ty_timeline_show_row(t, 0);
+	ty_timeline_say(t, "mark '%s'", m->name);
+}
+
+/* The first letter of each mark's name on the ruler. */
+static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
+{
+	struct ty_style st = ty_palette_role(p, TY_ROLE_ACCENT);
+
+	st.attr |= TY_A_REVERSE;
+	for (size_t i = 0; i < t->marks.n; i++) {
+		const struct ty_mark *m = &t->marks.v[i];
+		const char *s = m->name;
+		uint32_t n = (uint32_t)t->lay.cells_w;
+
+		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
+			ty_grid_put(g,
+				    t->lay.cells_x + (int)ty_viewport_column(&t->vp, m->at_ns, n),
+				    t->lay.ruler_y, ty_utf8_next(&s), st);
+	}
+}
+
+const struct ty_layer ty_marks_layer = {.draw = draw_marks};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers to a key that are made in a thread and shown as a page: chains, ledgers, comparisons. */
+#include "timeline_priv.h"
+
+/* A page is made at once when that takes no longer than a key may. */
+#define AT_ONCE_MS 10
+#define STEP_MS	   4
+
+static void make(void *ctx)
+{
+	struct ty_asked *a = ctx;
+
+	a->rc = a->what->make(a);
+}
+
+void ty_timeline_unask(struct ty_timeline *t)
+{
+	if (ty_background_stop(&t->asked.aside))
+		t->asked.what->forget(&t->asked);
+}
+
+static bool explained(struct ty_timeline *t)
+{
+	struct ty_asked *a = &t->asked;
+	bool made = false;
+
+	if (a->rc)
+		ty_timeline_say(t, "%s: %s", a->what->name,
+				a->err.msg[0] ? a->err.msg : ty_strerror(a->rc));
+	else
+		made = a->what->page(t, a) && ty_timeline_push_page(t);
+	a->what->forget(a);
+	return made;
+}
+
+static bool explain_step(struct ty_timeline *t)
+{
+	return ty_background_wait(&t->asked.aside, STEP_MS);
+}
+
+static void explain_tell(struct ty_timeline *t)
+{
+	ty_timeline_say(t, "%s; Esc stops", t->asked.what->doing);
+}
+
+static const struct ty_job explain_job = {.makes_page = true,
+					  .step = explain_step,
+					  .done = explained,
+					  .tell = explain_tell,
+					  .stop = ty_timeline_unask,
+					  .replaced = ty_timeline_unask};
+
+bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
+			 uint64_t from_ns, uint64_t to_ns)
+{
+	struct ty_asked *a = &t->asked;
+
+	if (t->job == &explain_job)
+		ty_timeline_drop_job(t);
+	a->what = what;
+	a->thread = thread;
+	a->window = t->in->window;
+	a->window.from_ns = from_ns;
+	a->window.to_ns = to_ns;
+	a->err = (struct ty_err){0};
+	ty_background_start(&a->aside, t->in->aside, make, a);
+	if (ty_background_wait(&a->aside, AT_ONCE_MS))
+		return explained(t);
+	ty_timeline_begin(t, &explain_job);
+	return false;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What the timeline's files ask of its state: the cursor's cell, row and span, names and times as
+ * they are written. Nothing here moves anything but the cursor within the window. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "glyphs.h"
+#include "ruler.h"
+#include "time_text.h"
+#include "timeline_priv.h"
+
+const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
+			    char out[TY_WHO_MAX])
+{
+	if (thread == TY_NONE)
+		snprintf(out, TY_WHO_MAX, "idle");
+	else
+		snprintf(out, TY_WHO_MAX, "%s/%d", ty_model_comm(t->m, thread, at_ns),
+			 ty_model_thread(t->m, thread)->tid);
+	return out;
+}
+
+const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
+			   char out[TY_TIME_MAX])
+{
+	return ty_time_text(t->m, t->clock, ns, res_ns, out);
+}
+
+bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_track *track)
+{
+	const struct ty_row *r;
+
+	if (row >= t->tracks.rows.n)
+		return false;
+	r = &t->tracks.rows.v[row];
+	track->id = r->id;
+	switch (r->kind) {
+	case TY_ROW_CPU: track->kind = TY_TRACK_CPU; return true;
+	case TY_ROW_IRQS: track->kind = TY_TRACK_IRQS; return true;
+	case TY_ROW_THREAD: track->kind = TY_TRACK_THREAD; return true;
+	case TY_ROW_SYSCALLS: track->kind = TY_TRACK_SYSCALLS; return true;
+	default: return false;
+	}
+}
+
+uint32_t ty_timeline_cells(const struct ty_timeline *t)
+{
+	return t->lay.cells_w > 0 ? (uint32_t)t->lay.cells_w : 60;
+}
+
+uint32_t ty_timeline_cursor_column(const struct ty_timeline *t)
+{
+	return ty_viewport_column(&t->vp, t->cursor_ns, ty_timeline_cells(t));
+}
+
+/* Put the cursor into the middle of a cell. */
+void ty_timeline_to_column(struct ty_timeline *t, uint32_t c)
+{
+	uint64_t a = ty_viewport_edge(&t->vp, c, ty_timeline_cells(t));
+	uint64_t b = ty_viewport_edge(&t->vp, c + 1, ty_timeline_cells(t));
+
+	t->cursor_ns = a + (b - a) / 2;
+}
+
+bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
+			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns)
+{
+	uint32_t c = ty_timeline_cursor_column(t), n = ty_timeline_cells(t);
+
+	if (!ty_timeline_track(t, t->row, track))
+		return false;
+	*from_ns = ty_viewport_edge(&t->vp, c, n);
+	*to_ns = ty_viewport_edge(&t->vp, c + 1, n);
+	if (*to_ns <= *from_ns)
+		*to_ns = *from_ns + 1;
+	ty_model_cells(t->m, *track, *from_ns, *to_ns, 1, cell);
+	*idx = ty_cell_subject(t->m, *track, cell, *from_ns, *to_ns);
+	if (t->pin.on && t->pin.at_ns == t->cursor_ns && t->pin.track.kind == track->kind &&
+	    t->pin.track.id == track->id)
+		*idx = t->pin.idx;
+	return *idx != TY_NONE;
+}
+
+void ty_timeline_clamp(struct ty_timeline *t)
+{
+	if (t->cursor_ns < t->vp.from_ns)
+		t->cursor_ns = t->vp.from_ns;
+	if (t->cursor_ns >= t->vp.to_ns)
+		t->cursor_ns = t->vp.to_ns - 1;
+}
+
+void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t->message, sizeof(t->message), fmt, ap);
+	va_end(ap);
+}
+
+struct ty_place ty_timeline_place(const struct ty_timeline *t)
+{
+	struct ty_place p = {.cursor_ns = t->cursor_ns};
+
+	if (t->row < t->tracks.rows.n) {
+		p.row_kind = t->tracks.rows.v[t->row].kind;
+		p.row_id = t->tracks.rows.v[t->row].id;
+	}
+	return p;
+}
+
+uint32_t ty_timeline_row_thread(const struct ty_timeline *t)
+{
+	const struct ty_row *r = t->row < t->tracks.rows.n ? &t->tracks.rows.v[t->row] : NULL;
+
+	if (r && (r->kind == TY_ROW_THREAD || r->kind == TY_ROW_SYSCALLS ||
+		  r->kind == TY_ROW_MEMORY || r->kind == TY_ROW_FLOW))
+		return r->id;
+	return r && r->kind == TY_ROW_PROCESS ? t->tracks.processes.v[r->id].leader : TY_NONE;
+}
+
+uint32_t ty_timeline_thread_here(const struct ty_timeline *t)
+{
+	uint32_t thread = ty_timeline_row_thread(t), idx;
+	struct ty_track track;
+	struct ty_cell cell;
+	uint64_t from, to;
+
+	if (thread == TY_NONE && ty_timeline_subject(t, &track, &cell, &idx, &from, &to) &&
+	    track.kind == TY_TRACK_CPU)
+		return ty_track_span(t->m, track, idx).thread;
+	return thread;
+}
+
+bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what)
+{
+	if (!t->partial)
+		return false;
+	ty_timeline_say(t,
+			t->rest.failed ? "%s: only the beginning of the recording could be indexed"
+				       : "%s: when the whole recording is indexed",
+			what);
+	return true;
+}
