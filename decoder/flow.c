@@ -95,13 +95,6 @@ uint32_t ty_flow_streams(const struct ty_flow *f)
 	return (uint32_t)f->streams.n;
 }
 
-uint64_t ty_flow_ns(const struct ty_flow *f, uint64_t tsc)
-{
-	uint64_t quot = tsc >> f->shift, rem = tsc & ((1ull << f->shift) - 1);
-
-	return f->zero + quot * f->mult + ((rem * f->mult) >> f->shift);
-}
-
 bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
 {
 	*first_ns = UINT64_MAX;
@@ -241,14 +234,6 @@ static int32_t pid_of(const struct ty_flow *f, int32_t tid)
 			hi = mid;
 	}
 	return lo < f->tids.n && f->tids.v[lo].tid == tid ? f->tids.v[lo].pid : -1;
-}
-
-size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns)
-{
-	const struct ty_flow_sw *v = s->flow->sws.v;
-	size_t lo = partition_point(i, s->sw, s->sw_end, v[i].t_ns <= t_ns);
-
-	return lo - 1;
 }
 
 /* The first switch on this CPU or one behind it. */

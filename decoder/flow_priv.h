@@ -185,11 +185,26 @@ struct ty_flow {
 	int failed; /* -TY_E...: a stream could not be read on */
 };
 
-/* ---- flow.c ---- */
+/* Is it no window but all? */
+static inline bool ty_flow_whole(const struct ty_flow_window *w)
+{
+	return !w->from_ns && w->to_ns == UINT64_MAX;
+}
+
+/* ---- flow_time.c ---- */
 
 /* Number of the switch that holds on the stream's CPU at a time; s->sw - 1 is "none" (SIZE_MAX when
  * s->sw is 0). */
 size_t ty_flow_sw_at(const struct ty_flow_stream *s, uint64_t t_ns);
+
+/* ---- flow_pieces.c ---- */
+
+static inline size_t ty_flow_piece_end(const struct ty_flow_stream *s, size_t i)
+{
+	return i + 1 < s->pieces.n ? s->pieces.v[i + 1].at : s->size;
+}
+/* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
+int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
 
 /* ---- flow_search.c ---- */
 
@@ -208,11 +223,11 @@ int ty_flow_find_ranges(struct ty_flow *f);
 /* Ranges of the stream that may hold some of the window: [lo, hi). */
 void ty_flow_ranges_in(const struct ty_flow_stream *s, const struct ty_flow_window *w, size_t *lo,
 		       size_t *hi);
-/* Split those of them that are coarse, in all streams. Where there are any, f->ranges moves, and
- * readers are stopped. 0; -TY_ENOMEM; what reading failed with. */
+/* Is a range of the window coarse? */
+bool ty_flow_is_coarse(const struct ty_flow *f, const struct ty_flow_window *w);
+/* Split those of them that are coarse, in all streams. Where there are any, f->ranges moves: no
+ * reader is at work then (ty_flow_refine). 0; -TY_ENOMEM; what reading failed with. */
 int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w);
-/* Bytes of the stream [from, from + n), which it has. 0 or what reading failed with. */
-int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n);
 /* What lies between the pieces that meet at this byte of the stream and was not recorded; 0:
  * nothing, or nobody knows how much. */
 uint64_t ty_flow_lost_at(const struct ty_flow_stream *s, size_t at);
@@ -241,8 +256,9 @@ void ty_flow_work_drop(struct ty_flow *f, size_t i);
 
 /* ---- flow_pull.c ---- */
 
-/* Is it no window but all? */
-bool ty_flow_whole(const struct ty_flow_window *w);
+/* Split what of the window is coarse; where there is some, readers are stopped. As ty_flow_split.
+ */
+int ty_flow_refine(struct ty_flow *f, const struct ty_flow_window *w);
 /* Put the streams' readers to the window's begin. 0 or -TY_E... */
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err);
 void ty_flow_pull_stop(struct ty_flow *f);

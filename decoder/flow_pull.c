@@ -600,11 +600,6 @@ static void pull(struct ty_flow_stream *s)
 	}
 }
 
-bool ty_flow_whole(const struct ty_flow_window *w)
-{
-	return !w->from_ns && w->to_ns == UINT64_MAX;
-}
-
 static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 {
 	const struct ty_flow_range *v = f->ranges.v;
@@ -627,9 +622,25 @@ static void choose(struct ty_flow *f, struct ty_flow_stream *s)
 	}
 }
 
+void ty_flow_pull_stop(struct ty_flow *f)
+{
+	if (!f->work)
+		return;
+	vec_each (s, &f->streams)
+		close_range(s);
+	ty_flow_work_stop(f);
+}
+
+int ty_flow_refine(struct ty_flow *f, const struct ty_flow_window *w)
+{
+	if (ty_flow_is_coarse(f, w))
+		ty_flow_pull_stop(f); /* f->ranges moves */
+	return ty_flow_split(f, w);
+}
+
 int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 {
-	int r = ty_flow_split(f, &f->window);
+	int r = ty_flow_refine(f, &f->window);
 
 	f->failed = r;
 	f->errata = 0;
@@ -661,15 +672,6 @@ int ty_flow_pull_start(struct ty_flow *f, struct ty_err *err)
 	vec_each (s, &f->streams)
 		pull(s);
 	return 0;
-}
-
-void ty_flow_pull_stop(struct ty_flow *f)
-{
-	if (!f->work)
-		return;
-	vec_each (s, &f->streams)
-		close_range(s);
-	ty_flow_work_stop(f);
 }
 
 /* The stream whose head comes next. What has no time comes first: it lies before its stream's first

@@ -53,11 +53,6 @@ static size_t lost_from(const ty_flow_losts *l, int32_t whose, uint64_t off)
 	return partition_point(i, 0, l->n, by_whose(&l->v[i], &want) < 0);
 }
 
-static size_t piece_end(const struct ty_flow_stream *s, size_t i)
-{
-	return i + 1 < s->pieces.n ? s->pieces.v[i + 1].at : s->size;
-}
-
 /* The places of what was lost, from AUX records and from jumps, in order and once each. */
 static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 {
@@ -67,7 +62,7 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 
 	for (size_t i = 0; i < s->pieces.n; i++) {
 		const struct ty_flow_piece *p = &s->pieces.v[i];
-		size_t size = piece_end(s, i) - p->at;
+		size_t size = ty_flow_piece_end(s, i) - p->at;
 		bool continues = i && p[-1].off + (p->at - p[-1].at) == p->off;
 		size_t x = continues || p->off < UINT64_MAX
 				   ? lost_from(l, whose, p->off + !continues)
@@ -85,29 +80,6 @@ static int place_losses(struct ty_flow *f, struct ty_flow_stream *s)
 		if (!n || s->cuts.v[n - 1] != s->cuts.v[i])
 			s->cuts.v[n++] = s->cuts.v[i];
 	s->cuts.n = n;
-	return 0;
-}
-
-int ty_flow_stream_read(const struct ty_flow_stream *s, size_t from, void *buf, size_t n)
-{
-	size_t i = partition_point(k, 0, s->pieces.n, s->pieces.v[k].at <= from);
-
-	for (i--; n; i++) {
-		const struct ty_flow_piece *p = &s->pieces.v[i];
-		size_t in = from - p->at, part = piece_end(s, i) - from;
-		int r = 0;
-
-		part = part < n ? part : n;
-		if (p->p)
-			memcpy(buf, p->p + in, part);
-		else
-			r = s->flow->read(s->flow->read_ctx, p->place + in, buf, part);
-		if (r)
-			return r;
-		buf = (uint8_t *)buf + part;
-		from += part;
-		n -= part;
-	}
 	return 0;
 }
 
@@ -392,6 +364,19 @@ static int put_in_place(struct ty_flow *f, const ty_flow_blocks *all)
 	return 0;
 }
 
+bool ty_flow_is_coarse(const struct ty_flow *f, const struct ty_flow_window *w)
+{
+	vec_each (s, &f->streams) {
+		size_t lo = s->ranges, hi = s->ranges_end;
+
+		narrow(f, w, false, &lo, &hi);
+		for (; lo < hi; lo++)
+			if (f->ranges.v[lo].coarse_to)
+				return true;
+	}
+	return false;
+}
+
 int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w)
 {
 	ty_flow_blocks all = {0};
@@ -400,7 +385,6 @@ int ty_flow_split(struct ty_flow *f, const struct ty_flow_window *w)
 	vec_each (s, &f->streams)
 		r = r ? r : add_coarse(&all, s, w);
 	if (!r && all.n) {
-		ty_flow_pull_stop(f);
 		r = ty_flow_search(&all);
 		r = r ? r : put_in_place(f, &all);
 	}
