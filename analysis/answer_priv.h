@@ -40,7 +40,7 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *req
 		       struct ty_answer *out);
 int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
-/* A line of notes, as printf has it. answer.c */
+/* A line of notes, as printf has it. answer_parts.c */
 void ty_answer_note(struct ty_answer *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* answer_text.c */
