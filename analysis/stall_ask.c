@@ -407,6 +407,28 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
+bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	uint32_t peer = c->waker.thread, call, k = ty_model_span_find(m, peer, c->waker.act_ns);
+	struct ty_wait_for w;
+	struct ty_waker by;
+	struct ty_span s;
+
+	if (k == TY_NONE || !ty_stall_next_wait(h->x, peer, k, false, &w, &call) ||
+	    w.class != TY_WAIT_IDLE)
+		return false;
+	s = ty_model_span(
+		m, ty_model_span_find(m, peer, ty_model_syscall_brief(m, peer, call).end_ns));
+	for (unsigned n = 0; n < 8 && s.state != TY_ST_SLEEPING && s.start_ns > c->s.start_ns; n++)
+		s = ty_model_span(m, ty_model_span_find(m, peer, s.start_ns - 1));
+	if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)
+		return false;
+	by = ty_waker_find(m, s.edge);
+	return by.kind == TY_WAKER_THREAD && by.thread != c->s.thread &&
+	       !ty_stall_last_woke(h->x, by.thread, peer, s.start_ns);
+}
+
 bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_explain *x = h->x;

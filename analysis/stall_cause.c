@@ -99,6 +99,21 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 	return best;
 }
 
+/* A stopped thread's tracer, or who sent the signal. */
+static void blame_stopper(const struct ty_hunt *h, struct ty_cand *c)
+{
+	bool inferred;
+	uint32_t by;
+
+	c->tracer = ty_stall_by_tracer(h, c, &inferred);
+	by = c->tracer ? c->waker.thread : stopper(h->x->m, c->s.thread, c->s.start_ns);
+	c->s.proven = c->s.proven && !(c->tracer && inferred);
+	if (by == TY_NONE)
+		return;
+	c->s.culprit = by;
+	c->s.culprit_ns = c->s.start_ns;
+}
+
 /* waits ------------------------------------------------------------------------------------- */
 
 static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
@@ -249,6 +264,55 @@ static int find_path(struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
 	return h->o.all ? 1 : ty_stall_cut_idle(h, c, p);
 }
 
+/* A polled lock: held up by who let it go, where that is recorded. */
+static int explain_polls(struct ty_hunt *h, struct ty_cand *c)
+{
+	const struct ty_model *m = h->x->m;
+	struct ty_span s = ty_model_span(m, c->s.span);
+	uint32_t call = ty_stall_poll_releaser(h, c);
+	struct ty_path p = {0};
+	struct ty_syscall by;
+	struct ty_root root;
+	int r;
+
+	c->s.syscall = c->polled;
+	c->w = ty_wait_for(h->x, &s, c->polled);
+	c->w.kind = c->s.kind = TY_STALL_LOCK;
+	c->w.class = TY_WAIT_DEFINITE;
+	c->s.proven = call == TY_NONE; /* that it waited; by whom is concluded */
+	c->s.link[0] = (struct ty_link){.thread = c->s.thread,
+					.span = c->s.span,
+					.start_ns = c->s.start_ns,
+					.end_ns = c->end_ns,
+					.what = TY_SEG_TIMER,
+					.waker = c->waker};
+	c->s.links = 1;
+	if (call == TY_NONE)
+		return ty_stall_judge(h, c, NULL, 0);
+	by = ty_model_syscall(m, call);
+	c->waker = (struct ty_waker){.kind = TY_WAKER_THREAD,
+				     .inferred = true,
+				     .thread = by.thread,
+				     .ts_ns = by.start_ns,
+				     .act_ns = by.start_ns,
+				     .io = TY_NONE};
+	c->s.link[0].what = TY_SEG_WHATS;
+	c->s.link[0].waker = c->waker;
+	r = by.start_ns > c->s.start_ns
+		    ? ty_path_find(h->x, by.thread, c->s.start_ns, by.start_ns, &p)
+		    : 0;
+	if (r || !p.seg.n) {
+		ty_path_fini(&p);
+		return r ? r : ty_stall_judge(h, c, NULL, 0);
+	}
+	root = ty_path_root(&p);
+	c->s.culprit = root.thread;
+	c->s.culprit_ns = p.seg.v[root.seg].start_ns;
+	c->s.links += ty_path_links(&p, root.seg, c->s.link + 1, TY_STALL_LINKS - 1);
+	ty_path_fini(&p);
+	return ty_stall_judge(h, c, NULL, 0);
+}
+
 int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -269,6 +333,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 		r = ty_stall_run_queue(h, c);
 		return r < 0 ? r : ty_stall_judge(h, c, NULL, r);
 	}
+	if (c->polls)
+		return explain_polls(h, c);
 	if (c->s.state == TY_ST_UNKNOWN) {
 		c->s.kind = TY_STALL_LOST;
 		c->s.link[0] = (struct ty_link){.thread = c->s.thread,
@@ -343,14 +409,8 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 			c->s.culprit = TY_NONE;
 		}
 	}
-	if (c->s.kind == TY_STALL_STOPPED) {
-		uint32_t by = stopper(m, c->s.thread, c->s.start_ns);
-
-		if (by != TY_NONE) {
-			c->s.culprit = by;
-			c->s.culprit_ns = c->s.start_ns;
-		}
-	}
+	if (c->s.kind == TY_STALL_STOPPED)
+		blame_stopper(h, c);
 	if (c->s.culprit != TY_NONE &&
 	    (c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
 	     c->s.kind == TY_STALL_TIMER) &&

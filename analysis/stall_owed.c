@@ -44,6 +44,20 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
 	return ty_syscall_ipc(h->x, &s).says & TY_SIGNALS;
 }
 
+bool ty_stall_by_tracer(const struct ty_hunt *h, const struct ty_cand *c, bool *inferred)
+{
+	uint32_t i;
+
+	*inferred = false;
+	if (c->waker.kind != TY_WAKER_THREAD)
+		return false;
+	i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
+	if (i != TY_NONE)
+		return ty_explain_row(h->x, i)->id == TY_SYS_ptrace;
+	*inferred = true;
+	return !ty_model_thread(h->x->m, c->waker.thread)->traced && !signal_before(h->x->m, c);
+}
+
 /* What the call says of a message that went through; 0: nothing. */
 static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {

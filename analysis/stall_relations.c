@@ -199,6 +199,8 @@ static bool of_habits(struct view *v, enum ty_relation r)
 
 	switch (r) {
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
+	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
+	case TY_R_ASKED_IDLE: return c->w.word && ty_stall_asked_idle(h, c);
 	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
@@ -231,6 +233,7 @@ static bool find(void *ctx, enum ty_relation r)
 	case TY_R_CPU_EXPLAINED: return v->cpu_explained;
 	case TY_R_ON_CPU: return c->s.state == TY_ST_RUNNING && !c->spun;
 	case TY_R_STATE_LOST: return c->s.state == TY_ST_UNKNOWN;
+	case TY_R_POLLED: return c->polls;
 	case TY_R_HOLDER_IDLE: return c->holder_idle;
 	default: break;
 	}

@@ -334,6 +334,22 @@ static void theft(struct out *o, const struct ty_model *m, const struct ty_cand 
 	say(o, " in %u run%s", c->theft.n, c->theft.n == 1 ? "" : "s");
 }
 
+/* A lock that was tried for again and again. */
+static void polled(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+{
+	struct ty_syscall s = ty_model_syscall(h->x->m, c->polled);
+
+	if (c->waker.kind == TY_WAKER_THREAD) {
+		say(o, "released by ");
+		waker(o, h, c);
+	} else {
+		say(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
+					       : "holder not recorded");
+	}
+	say(o, "; polled: %u tries failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
+	    c->poll_got == TY_NONE ? ", and none succeeded" : "");
+}
+
 static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
@@ -361,6 +377,11 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		say(o, ty_wait_timed_out(h->x, c->s.syscall) ? "timed out" : "woken by a timer");
 		return;
 	case TY_STALL_STOPPED:
+		if (c->tracer) {
+			say(o, "stopped by its tracer ");
+			say_who(o, m, c->s.culprit, c->s.culprit_ns);
+			return;
+		}
 		if (c->s.culprit != TY_NONE) {
 			say(o, "stopped by a signal from ");
 			say_who(o, m, c->s.culprit, c->s.culprit_ns);
@@ -396,6 +417,10 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		}
 		return;
 	default: break;
+	}
+	if (c->polls) {
+		polled(o, h, c);
+		return;
 	}
 	if (c->waker.kind == TY_WAKER_NONE) {
 		if (c->s.flags & TY_SF_OPEN)
@@ -485,7 +510,7 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	if (!(s->flags & TY_SF_BEFORE))
 		say_time(&o, h->x, s->start_ns);
 	if (s->waits > 1)
-		say(&o, " in %u waits", s->waits);
+		say(&o, " in %u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
 	if (s->waits > 1 && c->longest_ns) {
 		say(&o, " (the longest ");
 		say_ns(&o, c->longest_ns);

@@ -14,6 +14,7 @@
 #define CANDIDATES 4096
 #define DEFAULT_NS UINT64_C(20000000)
 #define KEYS	   32
+#define STOPS	   INT32_MIN /* a key of short waits: stops, in whatever call */
 
 const char *ty_stall_kind_name(enum ty_stall_kind k)
 {
@@ -47,10 +48,10 @@ int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, 
 	return vec_push(&h->cand, c);
 }
 
-/* Short waits for devices that add up, by system call. */
+/* Short waits for devices that add up, by system call; and stops. */
 struct many {
 	struct {
-		int32_t nr;		   /* -1: none */
+		int32_t nr;		   /* -1: none; STOPS */
 		uint32_t n, span, typical; /* spans: the longest, and one that is no extreme */
 		uint64_t ns, longest, start, from, to;
 	} key[KEYS];
@@ -98,7 +99,8 @@ static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, ui
 		if (is_little(h, v->key[i].ns, life) || v->key[i].n < 2)
 			continue;
 		r = ty_stall_add(h, thread, v->key[i].span, v->key[i].start,
-				 v->key[i].start + v->key[i].longest, TY_ST_BLOCKED, 0);
+				 v->key[i].start + v->key[i].longest,
+				 v->key[i].nr == STOPS ? TY_ST_STOPPED : TY_ST_BLOCKED, 0);
 		if (r)
 			return r;
 		c = &h->cand.v[h->cand.n - 1];
@@ -164,7 +166,7 @@ static uint32_t next_long(const struct ty_model *m, enum ty_track_kind kind, uin
 	return next > row ? next : TY_NONE;
 }
 
-/* The waits for devices in [least, to) that are too short to be stalls of their own. */
+/* The stops, and waits for devices, in [least, to) that are too short to be stalls of their own. */
 static int collect_many(struct ty_hunt *h, uint32_t thread, uint64_t least, uint64_t to_ns,
 			uint64_t life)
 {
@@ -185,12 +187,16 @@ static int collect_many(struct ty_hunt *h, uint32_t thread, uint64_t least, uint
 			uint32_t call;
 
 			over = v->start_ns[i] >= to_ns;
-			if (v->state[i] != TY_ST_BLOCKED || v->flags[i] & TY_SF_NEW || a >= b ||
-			    b - a >= h->o.min_ns)
+			if ((v->state[i] != TY_ST_BLOCKED && v->state[i] != TY_ST_STOPPED) ||
+			    v->flags[i] & TY_SF_NEW || a >= b || b - a >= h->o.min_ns)
 				continue;
 			if (ty_explain_stopped(h->x)) {
 				free(v);
 				return -TY_EINTR;
+			}
+			if (v->state[i] == TY_ST_STOPPED) {
+				count(&many, STOPS, k + i, a, b);
+				continue;
 			}
 			call = ty_model_syscall_at(m, thread, v->start_ns[i]);
 			count(&many,
@@ -217,7 +223,7 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 	uint64_t least = t->released_ns > h->w.from_ns ? t->released_ns : h->w.from_ns,
 		 life = (t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns) -
 			(t->start_ns > least ? t->start_ns : least),
-		 blocked = 0;
+		 blocked = 0, stopped = 0;
 	size_t first = h->cand.n;
 	struct ty_cell sum;
 	struct ty_span s;
@@ -242,8 +248,8 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 				continue;
 			blocked += b - a >= min ? b - a : 0;
 			break;
-		case TY_ST_SLEEPING:
-		case TY_ST_STOPPED: break;
+		case TY_ST_STOPPED: stopped += b - a >= min ? b - a : 0; break;
+		case TY_ST_SLEEPING: break;
 		case TY_ST_RUNNABLE: min = min * TY_STALL_READY_TIMES; break;
 		case TY_ST_RUNNING:
 			r = ty_stall_add_steal(h, thread, k, &s, a, b);
@@ -264,12 +270,14 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 		return r;
 	r = ty_stall_join_tries(h, first);
 	r = r ? r : ty_stall_short_tries(h, thread);
+	r = r ? r : ty_stall_polled(h, thread);
 	if (r)
 		return r;
-	/* What remains of the uninterruptible time tells whether a sum of it can matter at all. */
+	/* What remains of that time tells whether a sum of it can matter at all. */
 	ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, thread}, least, h->w.to_ns, 1, &sum);
 	blocked = sum.ns[TY_ST_BLOCKED] > blocked ? sum.ns[TY_ST_BLOCKED] - blocked : 0;
-	if (is_little(h, blocked, life))
+	stopped = sum.ns[TY_ST_STOPPED] > stopped ? sum.ns[TY_ST_STOPPED] - stopped : 0;
+	if (is_little(h, blocked, life) && is_little(h, stopped, life))
 		return 0;
 	return collect_many(h, thread, least, h->w.to_ns, life);
 }
@@ -447,9 +455,11 @@ static int explain_one(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
 	return ty_stall_explain(h, c);
 }
 
-static bool is_device(const struct ty_cand *c)
+/* Are many short waits of the kind a stall as a sum? */
+static bool adds_up(const struct ty_cand *c)
 {
-	return c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT;
+	return c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
+	       c->s.kind == TY_STALL_STOPPED;
 }
 
 static int explain(struct ty_hunt *h, struct ty_cand *c)
@@ -473,14 +483,14 @@ static int explain(struct ty_hunt *h, struct ty_cand *c)
 	if (c->s.waits <= 1)
 		return ty_stall_explain(h, c);
 	/* One of the waits speaks for all: the longest; or, if that has a story of its own (who was
-	 * to end it got no CPU), one as they are. Of all calls of a kind only a device's share is a
-	 * stall as a sum; of one call the kernel's other waits are. */
+	 * to end it got no CPU), one as they are. Of all calls of a kind only a device's or a
+	 * tracer's share is a stall as a sum; of one call the kernel's other waits are. */
 	r = explain_one(h, c, c->s.span);
 	if (c->one_call)
 		r = r > 0 && c->s.kind != TY_STALL_UNINTERRUPTIBLE ? 0 : r;
-	else if (r >= 0 && !(r && is_device(c)))
+	else if (r >= 0 && !(r && adds_up(c)))
 		r = explain_one(h, c, c->typical);
-	r = r > 0 && !c->one_call && !is_device(c) ? 0 : r;
+	r = r > 0 && !c->one_call && !adds_up(c) ? 0 : r;
 	c->s.start_ns = start;
 	c->s.duration_ns = ns;
 	return r;

@@ -2,10 +2,11 @@
 /*
  * Shared by stalls.c (candidates), stall_cause.c (who held it up, and is it a stall),
  * stall_relations.c (the rule that decides), stall_retry.c (waits in several tries), stall_idle.c
- * (locks whose holder waits for work), stall_ask.c (who asked whom), stall_owed.c (who owed an
- * answer), stall_passed.c (locks by their words), stall_share.c (turns and parts), stall_work.c
- * (had the waiter work), stall_word.c (what a futex word is), stall_path.c (what the command lost),
- * stall_rank.c (which are one, which comes first), stall_cpu.c, stall_steal.c and stall_text.c.
+ * (locks whose holder waits for work), stall_poll.c (polled locks), stall_ask.c (who asked whom),
+ * stall_owed.c (who owed an answer), stall_passed.c (locks by their words), stall_share.c (turns
+ * and parts), stall_work.c (had the waiter work), stall_word.c (what a futex word is), stall_path.c
+ * (what the command lost), stall_rank.c (which are one, which comes first), stall_cpu.c,
+ * stall_steal.c, stall_world.c (stop-the-world) and stall_text.c.
  */
 #ifndef TY_STALLS_PRIV_H
 #define TY_STALLS_PRIV_H
@@ -68,6 +69,9 @@ struct ty_cand {
 	bool one_call;	 /* s.waits > 1: all within one call */
 	bool spun; /* a wait for a lock (s.syscall), all of it or a part on the CPU (futex_waker.h)
 		    */
+	uint32_t polls; /* a polled lock: so many sleeps; tries: the first, the last that failed, */
+	uint32_t polled, poll_failed, poll_got; /* and the one that got it (TY_NONE) */
+	bool tracer;				/* STOPPED by its tracer, which is the culprit */
 	bool holder_idle; /* a lock whose holders were idle for most of the wait */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
@@ -182,15 +186,25 @@ int ty_stall_join_tries(struct ty_hunt *h, size_t from);
 /* The same of tries each of which is too short to be a candidate. 0, -TY_EINTR or -TY_ENOMEM. */
 int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread);
 
+/* stall_poll.c */
+/* Candidates of the thread that are sleeps between tries for a lock become one. 0, -TY_EINTR or
+ * -TY_ENOMEM. */
+int ty_stall_polled(struct ty_hunt *h, uint32_t thread);
+/* The call by which another thread let the polled lock go, as far as is recorded; TY_NONE. */
+uint32_t ty_stall_poll_releaser(const struct ty_hunt *h, const struct ty_cand *c);
+
 /* stall_ask.c */
 /* Before its wait the thread had asked the one that ended it and not yet been answered, and it is
  * the one of both that asks; or it had asked `first`, who had the matter in hand when it began to
  * wait and handed it on. fd: where an answer would come, which may have come before the wait; -1:
  * not known. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
-/* The same of a request that nobody is seen to hear: by futex, who asks before the other one waits
- * wakes nobody. Inferred: the one that ended the wait, which waits for what the thread says at
- * other times, has not done so since it last answered, and does so again before it says more. */
+/* Was who ended the wait idle for most of it, each time until somebody woke it that it had not
+ * woken before? Then it had nothing of the thread's in hand. */
+bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c);
+/* ty_stall_asked of a request that nobody is seen to hear: by futex, who asks before the other one
+ * waits wakes nobody. Inferred: the one that ended the wait, which waits for what the thread says
+ * at other times, has not done so since it last answered, and does so again before it says more. */
 bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c);
 /* Is a place handed on by who waits there to the next: who ended the wait gave its own to the
  * thread, or the thread had given its own to that one, or to `first`? */
@@ -248,6 +262,9 @@ bool ty_stall_next_wait(const struct ty_explain *x, uint32_t thread, uint32_t sp
 /* stall_owed.c */
 /* Did another thread end the wait by sending a signal? */
 bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c);
+/* Is who made a stopped thread go on its tracer: by ptrace, or, where its calls are not recorded,
+ * by no signal (inferred)? */
+bool ty_stall_by_tracer(const struct ty_hunt *h, const struct ty_cand *c, bool *inferred);
 /* Had the thread received something before its wait, and not sent anything since? */
 bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c);
 /* The same where it is older than the recording, which has no message of it before: does it send
@@ -285,6 +302,12 @@ bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c);
  * descriptors, and others that it has to do with, of the same maker, worked half as long as that
  * one or longer? Then work was shared out. */
 bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c);
+
+/* stall_world.c */
+/* Was the thread stopped with others of its process for one that worked alone (stop-the-world)? p:
+ * the path of the wait. */
+bool ty_stall_stops_world(const struct ty_hunt *h, const struct ty_cand *c,
+			  const struct ty_path *p);
 
 /* stall_work.c */
 /* Does the thread, after `at`, wait for this thing again, however short? */

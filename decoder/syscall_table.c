@@ -319,7 +319,7 @@ static struct ty_sysrow rows[] = {
 	{"futex_wake", A(WORD, HEX, INT, HEX32), ID(futex_wake)},
 	{"futex_wait", A(WORD, SIZE, HEX, HEX32, TIME64_IN, SET(CLOCK)), ID(futex_wait),
 	 WAITS(FUTEX, PEER)},
-	{"ptrace", A(SET(PTRACE), PID, HEX, HEX)},
+	{"ptrace", A(SET(PTRACE), PID, HEX, HEX), ID(ptrace)},
 	{"seccomp", A(SET(SECCOMP), SET(SECCOMPFLAGS), PTR)},
 	{"bpf", A(SET(BPF), PTR, UINT)},
 	{"perf_event_open", A(STRUCT_IN, PID, INT, FD, SET(PERFFLAGS)),

@@ -136,6 +136,7 @@ enum ty_sysid {
 	TY_SYS_poll,
 	TY_SYS_ppoll,
 	TY_SYS_pselect6,
+	TY_SYS_ptrace,
 	TY_SYS_select,
 	TY_SYS_sendto,
 	TY_SYS_socketcall,

@@ -20,6 +20,7 @@
 	X(IDLE, "the call waits for whatever comes (epoll, accept, a sleep, signals)")             \
 	X(EVENTS, "the call waits for any of several descriptors")                                 \
 	X(SLEEP, "the call only sleeps")                                                           \
+	X(POLLED, "tries for a lock failed again and again, with sleeps between")                  \
 	X(WORD, "a futex word was waited on")                                                      \
 	X(ON_FD, "the descriptor waited on is known")                                              \
 	X(UNINTERRUPTIBLE, "the wait was uninterruptible, for no child")                           \
@@ -65,6 +66,8 @@
 	X(WORK_SHARED, "several share the work, or a place in a pool is handed over")              \
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
 	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
+	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
+	X(ASKED_IDLE, "the waker was idle itself meanwhile, until somebody new asked it")          \
 	X(AWAITED_HELD_UP, "what ended had only waited, or alone worked for the waiter")           \
 	/* The command's critical path, and what the thread did afterwards. */                     \
 	X(ON_PATH, "the critical path goes over at least half of the wait")                        \

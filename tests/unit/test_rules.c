@@ -50,6 +50,7 @@ static const struct {
 	 {R(DEFINITE), R(BY_THREAD), R(SHELL_PIPELINE)},
 	 R(IN_REQUEST),
 	 "in-request"},
+	{"polled-lock", {R(POLLED), R(DEFINITE), R(BY_THREAD)}, R(POLLED), "lock"},
 	/* rules_reply.c */
 	{"timed-out",
 	 {R(BY_TIMER), R(PEER), R(TIMED_OUT), R(WAKE_EXPECTED), R(ASKED_OR_SENT)},
@@ -79,6 +80,10 @@ static const struct {
 	 {R(BY_THREAD), R(PEER), R(ASKED_UNSEEN), R(TOLD_TO_END)},
 	 R(ASKED_UNSEEN),
 	 "nobody-waits"},
+	{"asked-idle",
+	 {R(BY_THREAD), R(PEER), R(WORD), R(ASKED), R(ASKED_IDLE)},
+	 R(ASKED_IDLE),
+	 "asked"},
 	/* rules_signal.c */
 	{"signal-reply-due",
 	 {R(BY_THREAD), R(IDLE), R(SIGNALLED), R(OWES_REPLY)},
@@ -118,6 +123,10 @@ static const struct {
 	 R(SPOKE_LAST),
 	 "reply-late"},
 	{"workers", {R(BY_THREAD), R(PEER), R(FOR_WORKERS), R(ON_PATH)}, R(WORD), "critical-path"},
+	{"stop-the-world",
+	 {R(BY_THREAD), R(PEER), R(WORD), R(WORLD_STOPPED), R(ASKED)},
+	 R(WORLD_STOPPED),
+	 "asked"},
 	/* rules_path.c */
 	{"timer-needed",
 	 {R(BY_TIMER), R(PEER), R(ON_PATH), R(GOES_ON)},

@@ -187,6 +187,53 @@ static void who_answers_does_not_wait_for_more(void **state)
 	assert_int_equal(ends_after(false), 0);
 }
 
+/* 11 wakes 12 by futex and waits for it; 12 waits in epoll until 13 wakes it, which it may have
+ * sent something before, and then wakes 11. */
+static uint32_t asked_by_futex(bool backend)
+{
+	struct ty_stalls s;
+	uint32_t n = 0;
+
+	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "loop")
+				    ROW("13", "13", "1", "stranger"));
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_READ, 6, 0, 12);
+	sleeps(12, NR_FUTEX, 0x1000, 128, 11);
+	wakes(11, NR_FUTEX, 0x1000, 129, 12);
+	sleeps(11, NR_FUTEX, 0x2000, 128, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	if (backend)
+		wakes(12, NR_WRITE, 7, 0, 13);
+	sleeps(12, NR_EPOLL_WAIT, 9, 0, backend ? 13 : 0);
+	if (backend) {
+		ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+		sleeps(13, NR_NANOSLEEP, 0, 0, 0);
+		time_is_up(13, NR_NANOSLEEP, 0, 300);
+	} else {
+		ty_mx_waking_irq(0, t += 300 * MS, 0, 13, 0);
+		ty_mx_switch(0, t += 1000, 0, R, 13);
+		ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
+	}
+	wakes(13, NR_WRITE, 8, 0, 12);
+	goes_on(13, S, 12, NR_EPOLL_WAIT, 1);
+	wakes(12, NR_FUTEX, 0x2000, 129, 11);
+	goes_on(12, S, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	s = stalls_of(ty_mx_end(), 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		n += s.v[i].kind == TY_STALL_FUTEX && !strcmp(s.v[i].rule->id, "asked");
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* So hands a runtime's thread over, which is not asked for anything. */
+static void who_is_idle_was_not_asked(void **state)
+{
+	assert_int_equal(asked_by_futex(true), 1);
+	assert_int_equal(asked_by_futex(false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +241,7 @@ int main(void)
 		cmocka_unit_test(who_answers_then_had_been_asked),
 		cmocka_unit_test(who_only_tells_news_had_not),
 		cmocka_unit_test(who_answers_does_not_wait_for_more),
+		cmocka_unit_test(who_is_idle_was_not_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stop-the-world: one thread of a process, asked by another one, works alone: first those that
+ * still ran stop, too, and in the end it lets all of them go on, and waits for the next one who
+ * asks. So work garbage collectors, and threads that do what all others must not disturb.
+ *
+ * Who hands out work looks different: it is woken when the last of its workers is done, so that the
+ * others wait before it begins; or others work meanwhile; or it waits for something else than the
+ * next request of its own process (epoll). Budget: a look at each thread of the process at two
+ * instants, and TY_STALL_BACK spans of the one that works.
+ */
+#include "stalls_priv.h"
+
+#define TOGETHER_NS UINT64_C(20000000) /* woken within that, they are woken together */
+#define SLACK_NS    UINT64_C(10000000) /* stopped within that, or a tenth of the wait */
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* How much of the path others of the process worked, or were runnable. */
+static uint64_t work_ns(const struct ty_model *m, uint32_t thread, const struct ty_path *p)
+{
+	int32_t tgid = ty_model_thread(m, thread)->tgid;
+	uint64_t ns = 0;
+
+	vec_each (s, &p->seg)
+		if (s->thread != thread && (ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) &&
+		    ty_model_thread(m, s->thread)->tgid == tgid)
+			ns += s->end_ns - s->start_ns;
+	return ns;
+}
+
+/* The last wait of the thread that another one ended by t, and not for a lock. */
+static bool asked_before(const struct ty_hunt *h, uint32_t thread, uint64_t t, struct ty_span *out,
+			 uint32_t *by)
+{
+	uint32_t first = ty_model_thread(h->x->m, thread)->spans_first,
+		 k = ty_model_span_find(h->x->m, thread, t);
+
+	for (unsigned n = 0; k != TY_NONE && n < TY_STALL_BACK; n++, k--) {
+		struct ty_span s = ty_model_span_brief(h->x->m, thread, k);
+		struct ty_waker w;
+
+		if (s.state == TY_ST_SLEEPING && s.end_ns <= t) {
+			*out = ty_model_span(h->x->m, k);
+			w = ty_waker_find(h->x->m, out->edge);
+			*by = w.thread;
+			if (w.kind == TY_WAKER_THREAD && out->syscall != TY_NONE &&
+			    ty_wait_for(h->x, out, out->syscall).kind != TY_STALL_LOCK)
+				return true;
+		}
+		if (k == first)
+			break;
+	}
+	return false;
+}
+
+/* Does the thread, once it has let the others go on, wait for the same again? What is behind the
+ * recording's end is not known. */
+static bool waits_next(const struct ty_hunt *h, uint32_t thread, uint64_t t, uint64_t word)
+{
+	uint32_t k = ty_model_span_find(h->x->m, thread, t), call;
+	struct ty_wait_for w;
+
+	return !ty_stall_next_wait(h->x, thread, k, true, &w, &call) ||
+	       ty_wait_word(h->x, call) == word;
+}
+
+/* When was thread i stopped, if with the candidate's, to be woken with it by the same one? 0: it
+ * was not. */
+static uint64_t stopped_along(const struct ty_model *m, const struct ty_cand *c, uint32_t i,
+			      uint64_t slack)
+{
+	struct ty_span s =
+		ty_model_span(m, ty_model_span_find(m, i, c->s.start_ns + c->s.duration_ns / 2));
+	struct ty_waker k;
+
+	if (s.state != TY_ST_SLEEPING || apart(s.start_ns, c->s.start_ns) > slack)
+		return 0;
+	k = ty_waker_find(m, s.edge);
+	return k.kind == TY_WAKER_THREAD && k.thread == c->waker.thread &&
+			       apart(k.ts_ns, c->waker.ts_ns) <= TOGETHER_NS
+		       ? s.start_ns
+		       : 0;
+}
+
+/* Do others of the process work meanwhile, but for those that the one that works has woken to help?
+ */
+static bool works_too(const struct ty_hunt *h, const struct ty_cand *c, uint32_t i, uint64_t began)
+{
+	struct ty_cell cell;
+
+	ty_model_cells(h->x->m, (struct ty_track){TY_TRACK_THREAD, i}, c->s.start_ns, c->end_ns, 1,
+		       &cell);
+	return cell.ns[TY_ST_RUNNING] > c->s.duration_ns / 10 &&
+	       ty_stall_last_woke(h->x, i, c->waker.thread, c->end_ns) < began;
+}
+
+bool ty_stall_stops_world(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+{
+	const struct ty_model *m = h->x->m;
+	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
+	uint64_t slack = c->s.duration_ns / 10 > SLACK_NS ? c->s.duration_ns / 10 : SLACK_NS;
+	uint32_t threads = ty_model_summary(m)->threads, stopped = 1, late = 0, by;
+	struct ty_span asked;
+
+	if (c->waker.kind != TY_WAKER_THREAD || !c->w.word || tgid < 0 ||
+	    ty_model_thread(m, c->waker.thread)->tgid != tgid ||
+	    work_ns(m, c->s.thread, p) < c->s.duration_ns / 2 ||
+	    !asked_before(h, c->waker.thread, c->s.start_ns + slack, &asked, &by) ||
+	    asked.end_ns + slack < c->s.start_ns || ty_model_thread(m, by)->tgid != tgid ||
+	    !ty_wait_word(h->x, asked.syscall) ||
+	    !waits_next(h, c->waker.thread, c->waker.ts_ns, ty_wait_word(h->x, asked.syscall)))
+		return false;
+	/* Who had stopped before anybody asked for it was not stopped by that. */
+	if (by != c->s.thread) {
+		if (c->s.start_ns < asked.end_ns)
+			return false;
+		late++;
+	}
+	for (uint32_t i = 0; i < threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint64_t at;
+
+		if (i == c->s.thread || i == c->waker.thread || t->tgid != tgid ||
+		    t->start_ns >= c->s.start_ns + c->s.duration_ns / 2 || t->end_ns <= c->end_ns)
+			continue;
+		at = stopped_along(m, c, i, slack);
+		stopped += at != 0;
+		late += i != by && at >= asked.end_ns;
+		if (!at && (i == by || works_too(h, c, i, asked.end_ns)))
+			return false;
+	}
+	return stopped > 1 && late;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks that are polled, and threads that their tracer stops again and again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "fixture_turns.h"
+#include "stall_edges.h"
+
+enum {
+	NR_READ = 0,
+	NR_CLOSE = 3,
+	NR_NANOSLEEP = 35,
+	NR_FCNTL = 72,
+	NR_PTRACE = 101,
+	SETLK = 6,
+	TRACED = 8
+};
+
+#define TWO "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "12", "1", "other")
+
+static const char *file_of_12 = "/data";
+
+static const char *fd_before(void *ctx, int32_t pid, int32_t fd, bool *cloexec)
+{
+	*cloexec = false;
+	return fd != 5 ? NULL : pid == 12 ? file_of_12 : "/data";
+}
+
+static bool left_out(void *ctx, int32_t pid)
+{
+	return false;
+}
+
+/* 11 tries for the lock n times, in vain, and sleeps after each for so long. */
+static void tries(unsigned n, int64_t ret, unsigned ms)
+{
+	for (unsigned i = 0; i < n; i++) {
+		give(t += 1000, 5, SETLK, 0);
+		ty_mx_enter(0, t, 11, NR_FCNTL);
+		ty_mx_exit(0, t += 1000, 11, NR_FCNTL, ret);
+		sleeps(11, NR_NANOSLEEP, 0, 0, 0);
+		time_is_up(11, NR_NANOSLEEP, 0, ms);
+	}
+}
+
+static struct ty_explain polled(unsigned n, int64_t ret, unsigned ms, bool released)
+{
+	struct ty_explain x;
+
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 12);
+	ty_mx_switch(0, t += MS, 12, S, 11);
+	tries(n, ret, ms);
+	if (released) {
+		ty_mx_switch(0, t += 1000, 11, R, 12);
+		give(t += 1000, 5, SETLK, 0);
+		ty_mx_enter(0, t, 12, NR_FCNTL);
+		ty_mx_exit(0, t += 1000, 12, NR_FCNTL, 0);
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+	}
+	give(t += 1000, 5, SETLK, 0);
+	ty_mx_enter(0, t, 11, NR_FCNTL);
+	ty_mx_exit(0, t += 1000, 11, NR_FCNTL, 0);
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	x = explain(ty_mx_end(), 0);
+	x.fd_before = fd_before;
+	x.fds_left_out = left_out;
+	x.fds_since_ns = x.fds_ns = 1;
+	return x;
+}
+
+static struct ty_stalls of(const struct ty_explain *x)
+{
+	return stalls_by(x, false);
+}
+
+static void sleeps_between_tries_are_one_wait(void **state)
+{
+	struct ty_explain x = polled(6, -EAGAIN, 10, false);
+	struct ty_stalls s = of(&x);
+
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.v[0].rule->id, "polled-lock");
+	assert_int_equal(s.v[0].kind, TY_STALL_LOCK);
+	assert_int_equal(s.v[0].waits, 6);
+	assert_in_range(s.v[0].duration_ns, 60 * MS, 62 * MS);
+	assert_int_equal(s.v[0].culprit, TY_NONE);
+	assert_true(s.v[0].proven);
+	assert_non_null(strstr(s.v[0].sentence, "6 tries failed with EAGAIN"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void who_lets_it_go_is_the_holder(void **state)
+{
+	struct ty_explain x = polled(6, -EACCES, 30, true);
+	struct ty_stalls s = of(&x);
+	struct ty_stall_edge e[TY_STALL_EDGES];
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(ty_model_tid(x.m, s.v[0].culprit, s.v[0].start_ns), 12);
+	assert_false(s.v[0].proven);
+	assert_true(ty_stall_edges(&x, &s.v[0], e) >= 2);
+	assert_int_equal(e[1].kind, TY_EDGE_WAKES);
+	assert_int_equal(e[1].grade, TY_BY_PROTOCOL);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	/* Another file is another lock. */
+	file_of_12 = "/other";
+	x = polled(6, -EACCES, 30, true);
+	s = of(&x);
+	file_of_12 = "/data";
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].culprit, TY_NONE);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void other_sleeps_are_no_polls(void **state)
+{
+	struct ty_explain x = polled(6, -EBADF, 10, false);
+	struct ty_stalls s = of(&x);
+
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	x = polled(1, -EAGAIN, 10, false);
+	s = of(&x);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+/* 12 stops 11 n times for 2 ms each, by ptrace if it says so. */
+static struct ty_stalls stopped(unsigned n, bool by_ptrace)
+{
+	begin("mode=all\n", TWO);
+	ty_mx_switch(0, t, 0, R, 11);
+	for (unsigned i = 0; i < n; i++) {
+		ty_mx_switch(0, t += 100000, 11, TRACED, 12);
+		t += 2 * MS;
+		wakes(12, by_ptrace ? NR_PTRACE : NR_READ, 0, 0, 11);
+		ty_mx_switch(0, t += 1000, 12, S, 11);
+	}
+	ty_mx_switch(0, t += MS, 11, S, 0);
+	return stalls_of(ty_mx_end(), 0, false);
+}
+
+static void short_stops_add_up(void **state)
+{
+	struct ty_stalls s = stopped(20, true);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_STOPPED);
+	assert_int_equal(s.v[0].waits, 20);
+	assert_in_range(s.v[0].duration_ns, 40 * MS, 41 * MS);
+	assert_non_null(strstr(s.v[0].sentence, "in 20 stops (the longest 2."));
+	assert_non_null(strstr(s.v[0].sentence, "stopped by its tracer t12/12 [proven]"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	/* Whatever else woke it is no tracer. */
+	s = stopped(20, false);
+	assert_int_equal(s.n, 1);
+	assert_null(strstr(s.v[0].sentence, "stopped by its tracer"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = stopped(5, true);
+	assert_int_equal(s.n, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sleeps_between_tries_are_one_wait),
+		cmocka_unit_test(who_lets_it_go_is_the_holder),
+		cmocka_unit_test(other_sleeps_are_no_polls),
+		cmocka_unit_test(short_stops_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Stop-the-world: who is stopped for a thread that works alone, and who only waits for its work. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "fixture_turns.h"
+
+enum {
+	NR_FUTEX = 202,
+	NR_EPOLL_WAIT = 232,
+	WAIT = 128,
+	WAKE = 129,
+	ASKED = 0x1000,
+	DONE = 0x2000,
+	GO_ON = 0x3000
+};
+
+#define THREE                                                                                      \
+	"taken 1 2\n" ROW("11", "11", "1", "asker") ROW("12", "11", "1", "service")                \
+		ROW("13", "11", "1", "other")
+
+enum how { STOPS, WAITED_BEFORE, WORKS_ON, WAITS_ELSEWHERE };
+
+/* 11 asks 12, which works for 200 ms and lets 11 and 13 go on. Which rule decides on the wait of
+ * `tid`? */
+static const char *rule_of(enum how how, int tid)
+{
+	static char id[32];
+	struct ty_window w;
+	struct ty_explain x;
+	struct ty_stalls_opts o = {.rejected = true};
+	struct ty_stalls s;
+
+	begin("mode=all\n", THREE);
+	ty_mx_switch(0, t, 0, R, 12);
+	sleeps(12, NR_FUTEX, ASKED, WAIT, 13);
+	if (how == WAITED_BEFORE)
+		sleeps(13, NR_FUTEX, GO_ON, WAIT, 11);
+	else
+		ty_mx_switch(0, t += 20 * MS, 13, R, 11);
+	wakes(11, NR_FUTEX, ASKED, WAKE, 12);
+	sleeps(11, NR_FUTEX, DONE, WAIT, how == WAITED_BEFORE ? 12 : 13);
+	if (how == WORKS_ON) {
+		ty_mx_switch(0, t += 100 * MS, 13, R, 12);
+	} else if (how != WAITED_BEFORE) {
+		t += MS;
+		sleeps(13, NR_FUTEX, GO_ON, WAIT, 12);
+	}
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	t += 200 * MS;
+	wakes(12, NR_FUTEX, DONE, WAKE, 11);
+	if (how != WORKS_ON)
+		wakes(12, NR_FUTEX, GO_ON, WAKE, 13);
+	if (how == WAITS_ELSEWHERE)
+		sleeps(12, NR_EPOLL_WAIT, 4, 0, 11);
+	else
+		sleeps(12, NR_FUTEX, ASKED, WAIT, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += MS, 11, S, how == WORKS_ON ? 0 : 13);
+	if (how != WORKS_ON) {
+		ty_mx_exit(0, t += 1000, 13, NR_FUTEX, 0);
+		ty_mx_switch(0, t += MS, 13, S, 0);
+	}
+	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
+	x = explain(ty_mx_end(), 0);
+	w = ty_window_all(x.m);
+	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
+	strcpy(id, "none");
+	for (uint32_t i = 0; i < s.n + s.rejected_n; i++) {
+		const struct ty_stall *v = i < s.n ? &s.v[i] : &s.rejected[i - s.n];
+
+		if (ty_model_tid(x.m, v->thread, v->start_ns) != tid || v->duration_ns < 150 * MS ||
+		    v->duration_ns > 400 * MS || v->state != TY_ST_SLEEPING)
+			continue;
+		snprintf(id, sizeof(id), "%s", v->rule->id);
+		if (!strcmp(id, "stop-the-world")) {
+			assert_false(v->proven);
+			assert_int_equal(ty_model_tid(x.m, v->culprit, v->start_ns), 12);
+		}
+	}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return id;
+}
+
+static void all_threads_are_stopped_for_one(void **state)
+{
+	assert_string_equal(rule_of(STOPS, 11), "stop-the-world");
+	assert_string_equal(rule_of(STOPS, 13), "stop-the-world");
+}
+
+static void who_waited_before_is_given_work(void **state)
+{
+	assert_string_equal(rule_of(WAITED_BEFORE, 13), "nobody-waits");
+	assert_string_not_equal(rule_of(WAITED_BEFORE, 11), "stop-the-world");
+}
+
+static void others_that_work_on_are_not_stopped(void **state)
+{
+	assert_string_not_equal(rule_of(WORKS_ON, 11), "stop-the-world");
+}
+
+static void an_event_loop_stops_nobody(void **state)
+{
+	assert_string_not_equal(rule_of(WAITS_ELSEWHERE, 11), "stop-the-world");
+	assert_string_not_equal(rule_of(WAITS_ELSEWHERE, 13), "stop-the-world");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_threads_are_stopped_for_one),
+		cmocka_unit_test(who_waited_before_is_given_work),
+		cmocka_unit_test(others_that_work_on_are_not_stopped),
+		cmocka_unit_test(an_event_loop_stops_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
