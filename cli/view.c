@@ -273,17 +273,6 @@ static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, 
 	return out;
 }
 
-static const char *syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
-{
-	struct reading *r = ctx;
-	const char *out;
-
-	pthread_mutex_lock(&r->lock);
-	out = read_args(r->s, syscall, buf, n);
-	pthread_mutex_unlock(&r->lock);
-	return out;
-}
-
 static uint64_t recorder_cpu(const struct ty_trace *t)
 {
 	const char *self = ty_trace_section(t, TY_SEC_SELF).s;
@@ -354,9 +343,60 @@ struct shown {
 	uint64_t steps; /* of explain */
 	struct ty_view_memory memory;
 	struct ty_view_flow flow;
+	struct ty_view_indexing *indexing; /* of the rest; NULL: it shows all */
 	struct ty_view_input in;
 	char kept[TY_KEPT_MAX];
 };
+
+/* What the timeline has done for it (struct ty_view_host). ------------------------------------- */
+
+static const char *host_syscall_args(void *ctx, uint32_t syscall, char *buf, size_t n)
+{
+	struct shown *v = ctx;
+	const char *out;
+
+	pthread_mutex_lock(&v->reading.lock);
+	out = read_args(v->s, syscall, buf, n);
+	pthread_mutex_unlock(&v->reading.lock);
+	return out;
+}
+
+static int host_export_start(void *ctx, const char *path, uint64_t from_ns, uint64_t to_ns,
+			     struct ty_err *err)
+{
+	struct shown *v = ctx;
+
+	return ty_view_export_start(&v->export, path, from_ns, to_ns, err);
+}
+
+static bool host_export_poll(void *ctx, char *said, size_t n)
+{
+	struct shown *v = ctx;
+
+	return ty_view_export_poll(&v->export, said, n);
+}
+
+static void host_export_stop(void *ctx)
+{
+	struct shown *v = ctx;
+
+	ty_view_export_stop(&v->export);
+}
+
+static bool host_indexing_poll(void *ctx, struct ty_indexing_news *news)
+{
+	struct shown *v = ctx;
+
+	return ty_view_indexing_poll(v->indexing, news);
+}
+
+static int host_memory_load(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
+			    struct ty_err *err)
+{
+	struct shown *v = ctx;
+
+	return ty_view_memory_load(&v->memory, stop, out, err);
+}
 
 static bool has_samples(const struct ty_trace *t)
 {
@@ -402,22 +442,20 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 	};
 	v->in = (struct ty_view_input){
 		.explain = &v->explain,
-		.export_start = ty_view_export_start,
-		.export_poll = ty_view_export_poll,
-		.export_stop = ty_view_export_stop,
-		.export = &v->export,
+		.host = {.ctx = v,
+			 .syscall_args = host_syscall_args,
+			 .export_start = host_export_start,
+			 .export_poll = host_export_poll,
+			 .export_stop = host_export_stop,
+			 .memory_load = has_samples(s->trace) ? host_memory_load : NULL},
 		.model = s->model,
 		.path = s->trace->path,
 		.note = s->trace->note.s,
 		.scope = ty_session_scope(s),
 		.kept = ty_session_kept(s, v->kept),
 		.arch = s->arch,
-		.syscall_args = syscall_args,
-		.ctx = &v->reading,
 		.aside = !o->print,
 		.clock = s->clock,
-		.memory_load = has_samples(s->trace) ? ty_view_memory_load : NULL,
-		.memory = &v->memory,
 		.flow = ty_view_flow_init(&v->flow, s->trace, &o->flow),
 		.recorder_cpu_ns = recorder_cpu(s->trace),
 		.at_finding = o->at_finding,
@@ -471,8 +509,8 @@ static int show_growing(struct options *o, struct ty_session *s, struct ty_err *
 		rc = ty_session_build(&first, &how, err);
 	if (!rc)
 		rc = shown_init(&part, o, &first, err);
-	part.in.rest = &rest;
-	part.in.rest_poll = ty_view_indexing_poll;
+	part.indexing = &rest;
+	part.in.host.indexing_poll = host_indexing_poll;
 	if (!rc) {
 		ty_view_indexing_start(&rest);
 		rc = ty_app_run(&part.in, o->color, err);

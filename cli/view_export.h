@@ -15,7 +15,7 @@ struct ty_view_export {
 	char path[256];
 };
 
-/* The members of struct ty_view_input, with a struct ty_view_export as ctx. */
+/* As in struct ty_view_host. */
 int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t from_ns,
 			 uint64_t to_ns, struct ty_err *err);
 bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n);

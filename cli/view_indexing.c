@@ -26,7 +26,7 @@ void ty_view_indexing_start(struct ty_view_indexing *r)
 	ty_background_start(&r->aside, true, build, r);
 }
 
-bool ty_view_indexing_poll(struct ty_view_indexing *r, struct ty_rest_news *news)
+bool ty_view_indexing_poll(struct ty_view_indexing *r, struct ty_indexing_news *news)
 {
 	double t = (double)(ty_now_ms() - r->begin_ms) / 1e3;
 

@@ -23,8 +23,8 @@ struct ty_view_indexing {
 };
 
 void ty_view_indexing_start(struct ty_view_indexing *r);
-/* Member of struct ty_view_input. */
-bool ty_view_indexing_poll(struct ty_view_indexing *r, struct ty_rest_news *news);
+/* As in struct ty_view_host. */
+bool ty_view_indexing_poll(struct ty_view_indexing *r, struct ty_indexing_news *news);
 /* End it, when it is not over. */
 void ty_view_indexing_stop(struct ty_view_indexing *r);
 

@@ -22,7 +22,7 @@ struct ty_view_memory {
 /* A file by its path. 0 or -TY_E... with err; fini in any state. */
 int ty_view_memory_open(struct ty_view_memory *v, const char *path, const struct ty_select *sel,
 			struct ty_err *err);
-/* For ty_view_input.memory_load: those of v->trace. */
+/* As in struct ty_view_host: those of v->trace. */
 int ty_view_memory_load(struct ty_view_memory *v, const atomic_bool *stop,
 			const struct ty_memory_input **out, struct ty_err *err);
 /* As ty_mem_session_check, where samples were read. */

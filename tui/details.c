@@ -102,7 +102,9 @@ static const char *args_of(struct ty_timeline *t, uint32_t call)
 	if (t->args_of == call)
 		return t->args;
 	t->args_of = call;
-	s = t->in->syscall_args ? t->in->syscall_args(t->in->ctx, call, buf, sizeof(buf)) : NULL;
+	s = t->in->host.syscall_args
+		    ? t->in->host.syscall_args(t->in->host.ctx, call, buf, sizeof(buf))
+		    : NULL;
 	snprintf(t->args, sizeof(t->args), "%s", s ? s : "...");
 	return t->args;
 }

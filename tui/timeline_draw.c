@@ -64,7 +64,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[200], lost[64], rest[TY_REST_MAX];
+	char text[200], lost[64], rest[TY_INDEXING_MAX];
 	const char *name = base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const bool kept = t->in->kept && !*mark;
@@ -207,9 +207,10 @@ static void draw_list(const struct ty_timeline *t, struct ty_grid *g, const stru
 		 right, t->list_focus);
 	if (!t->findings.n)
 		ty_grid_text(g, 1, l->list_y + 1, g->w - 1,
-			     t->rest.failed ? "only the beginning of the recording could be indexed"
-			     : t->partial   ? "stalls are searched when the whole recording is "
-					      "indexed; this is its beginning"
+			     t->indexing.failed
+				     ? "only the beginning of the recording could be indexed"
+			     : t->partial ? "stalls are searched when the whole recording is "
+					    "indexed; this is its beginning"
 			     : t->hunting.aside.on
 				     ? "searching the whole recording; all keys work meanwhile"
 				     : "none: no thread waited, or no scheduling was recorded",

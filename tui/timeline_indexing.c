@@ -13,21 +13,22 @@
 
 void ty_timeline_indexing_begin(struct ty_timeline *t)
 {
-	t->partial = t->in->rest != NULL;
-	t->rest.left_s = -1;
+	t->partial = t->in->host.indexing_poll != NULL;
+	t->indexing.left_s = -1;
 }
 
-const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_REST_MAX])
+const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_INDEXING_MAX])
 {
 	int n;
 
 	if (!t->partial)
 		return "";
-	if (t->rest.failed)
+	if (t->indexing.failed)
 		return " ONLY ITS BEGIN";
-	n = snprintf(out, TY_REST_MAX, " INDEXING %d%%", (int)(100 * t->rest.part));
-	if (t->rest.left_s >= 0 && n > 0 && n < TY_REST_MAX)
-		snprintf(out + n, (size_t)(TY_REST_MAX - n), ", %.0f s left", t->rest.left_s);
+	n = snprintf(out, TY_INDEXING_MAX, " INDEXING %d%%", (int)(100 * t->indexing.part));
+	if (t->indexing.left_s >= 0 && n > 0 && n < TY_INDEXING_MAX)
+		snprintf(out + n, (size_t)(TY_INDEXING_MAX - n), ", %.0f s left",
+			 t->indexing.left_s);
 	return out;
 }
 
@@ -94,34 +95,34 @@ static int change(struct ty_timeline *t, const struct ty_view_input *all, struct
 	return 0;
 }
 
-static int rest_wait_ms(const struct ty_timeline *t)
+static int indexing_wait_ms(const struct ty_timeline *t)
 {
-	return t->partial && !t->rest.failed ? 100 : -1;
+	return t->partial && !t->indexing.failed ? 100 : -1;
 }
 
 /* Look how far that is, go over to all of it when it is done. */
-static bool rest_work(struct ty_timeline *t)
+static bool indexing_work(struct ty_timeline *t)
 {
-	struct ty_rest_news was = t->rest;
+	struct ty_indexing_news was = t->indexing;
 	struct ty_err err = {0};
 
-	if (!t->partial || t->rest.failed)
+	if (!t->partial || t->indexing.failed)
 		return false;
-	if (!t->rest_over)
-		t->rest_over = t->in->rest_poll(t->in->rest, &t->rest);
-	if (t->rest_over && t->rest.failed) {
-		ty_timeline_say(t, "%s", t->rest.err.msg);
+	if (!t->indexed)
+		t->indexed = t->in->host.indexing_poll(t->in->host.ctx, &t->indexing);
+	if (t->indexed && t->indexing.failed) {
+		ty_timeline_say(t, "%s", t->indexing.err.msg);
 		return true;
 	}
-	if (t->rest_over && may_change(t)) {
-		if (change(t, t->rest.all, &err)) {
-			t->rest.failed = true;
+	if (t->indexed && may_change(t)) {
+		if (change(t, t->indexing.all, &err)) {
+			t->indexing.failed = true;
 			ty_timeline_say(t, "%s", err.msg);
 		}
 		return true;
 	}
-	return (int)(100 * was.part) != (int)(100 * t->rest.part) ||
-	       (int)was.left_s != (int)t->rest.left_s;
+	return (int)(100 * was.part) != (int)(100 * t->indexing.part) ||
+	       (int)was.left_s != (int)t->indexing.left_s;
 }
 
-const struct ty_layer ty_indexing_layer = {.wait_ms = rest_wait_ms, .work = rest_work};
+const struct ty_layer ty_indexing_layer = {.wait_ms = indexing_wait_ms, .work = indexing_work};

@@ -37,7 +37,7 @@ static void load(void *ctx)
 	struct ty_timeline *t = ctx;
 	struct ty_timeline_memory *m = &t->memory;
 
-	m->rc = m->load(m->source, &m->aside.stop, &m->in, &m->err);
+	m->rc = m->host->memory_load(m->host->ctx, &m->aside.stop, &m->in, &m->err);
 	if (!m->rc && ty_mem_heat_new(m->in->points, TY_MEM_HEAT_THREAD,
 				      &(struct ty_mem_work){.stop = &m->aside.stop}, &m->heat))
 		m->rc = ty_fail(&m->err, TY_ENOMEM, TY_NO_OFFSET,
@@ -59,10 +59,9 @@ void ty_timeline_memory_begin(struct ty_timeline *t)
 {
 	struct ty_timeline_memory *m = &t->memory;
 
-	if (!t->in->memory_load)
+	if (!t->in->host.memory_load)
 		return;
-	m->load = t->in->memory_load;
-	m->source = t->in->memory;
+	m->host = &t->in->host;
 	ty_background_start(&m->aside, t->in->aside, load, t);
 }
 

@@ -133,10 +133,8 @@ struct ty_asked {
 
 /* Memory samples of the recording (timeline_memory.c). */
 struct ty_timeline_memory {
-	struct ty_background aside; /* they are being read */
-	int (*load)(struct ty_view_memory *m, const atomic_bool *stop,
-		    const struct ty_memory_input **out, struct ty_err *err);
-	struct ty_view_memory *source;
+	struct ty_background aside;	 /* they are being read */
+	const struct ty_view_host *host; /* whose they are */
 	const struct ty_memory_input *in;
 	int rc;
 	struct ty_err err;
@@ -247,8 +245,8 @@ struct ty_timeline {
 		uint64_t at_ns;
 	} pin;
 	bool partial; /* the model is of the recording's first part */
-	bool rest_over;
-	struct ty_rest_news rest;
+	bool indexed; /* the rest, too, or it cannot be */
+	struct ty_indexing_news indexing;
 	struct ty_timeline_child child;
 	struct ty_cell *cells; /* one row's, and those of the thread that a row of calls is of */
 	int cells_n;
@@ -338,8 +336,8 @@ void ty_timeline_step_finding(struct ty_timeline *t, int by);
 /* timeline_indexing.c: a recording whose rest is still being indexed */
 void ty_timeline_indexing_begin(struct ty_timeline *t);
 /* " INDEXING 43%, 12 s left", "" when all is there; in out or constant. */
-#define TY_REST_MAX 48
-const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_REST_MAX]);
+#define TY_INDEXING_MAX 48
+const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_INDEXING_MAX]);
 
 /* timeline_search.c: search and filter */
 void ty_timeline_search(struct ty_timeline *t, const char *text);

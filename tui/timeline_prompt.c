@@ -113,9 +113,9 @@ static void export_to(struct ty_timeline *t)
 	if (!*t->input)
 		return;
 	(void)ty_timeline_selected(t, &from, &to, &first, &last);
-	if (!t->in->export_start)
+	if (!t->in->host.export_start)
 		ty_timeline_say(t, "export is not available here");
-	else if (t->in->export_start(t->in->export, t->input, from, to, &err))
+	else if (t->in->host.export_start(t->in->host.ctx, t->input, from, to, &err))
 		ty_timeline_say(t, "%s", err.msg);
 	else
 		t->exporting = true;
@@ -128,7 +128,8 @@ static int export_wait_ms(const struct ty_timeline *t)
 
 static bool export_work(struct ty_timeline *t)
 {
-	if (!t->exporting || !t->in->export_poll(t->in->export, t->message, sizeof(t->message)))
+	if (!t->exporting ||
+	    !t->in->host.export_poll(t->in->host.ctx, t->message, sizeof(t->message)))
 		return false;
 	t->exporting = false;
 	return true;
@@ -138,7 +139,7 @@ static bool export_stop(struct ty_timeline *t)
 {
 	if (!t->exporting)
 		return false;
-	t->in->export_stop(t->in->export);
+	t->in->host.export_stop(t->in->host.ctx);
 	t->exporting = false;
 	return true;
 }

@@ -137,8 +137,9 @@ bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what)
 	if (!t->partial)
 		return false;
 	ty_timeline_say(t,
-			t->rest.failed ? "%s: only the beginning of the recording could be indexed"
-				       : "%s: when the whole recording is indexed",
+			t->indexing.failed
+				? "%s: only the beginning of the recording could be indexed"
+				: "%s: when the whole recording is indexed",
 			what);
 	return true;
 }

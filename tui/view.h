@@ -70,8 +70,10 @@ struct ty_view_ops {
 };
 
 struct ty_view_input;
+struct ty_flow_input; /* flow_view.h */
+struct ty_memory_input;
 /* How far the indexing of a recording's rest is. */
-struct ty_rest_news {
+struct ty_indexing_news {
 	double part;   /* 0 .. 1 */
 	double left_s; /* negative: not known yet */
 	/* When it is over: */
@@ -79,11 +81,32 @@ struct ty_rest_news {
 	bool failed;			 /* there is none, and err says why */
 	struct ty_err err;
 };
-struct ty_view_indexing; /* whoever indexes it knows it */
-struct ty_view_memory;	 /* whoever reads samples knows it */
-struct ty_memory_input;
-struct ty_flow_input;  /* flow_view.h */
-struct ty_view_export; /* whoever writes files knows it; views only hand it back */
+
+/* What a view has done for it by the program around it. Each function may be NULL: there is no such
+ * thing here. All get ctx. */
+struct ty_view_host {
+	void *ctx;
+	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
+	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
+	/*
+	 * Write [from, to) into a file whose name's end says as what (.txt, .json, .dat), while the
+	 * timeline goes on: start 0 or -TY_E... with a sentence; poll true when it is over, with
+	 * what there is to say.
+	 */
+	int (*export_start)(void *ctx, const char *path, uint64_t from_ns, uint64_t to_ns,
+			    struct ty_err *err);
+	bool (*export_poll)(void *ctx, char *said, size_t n);
+	void (*export_stop)(void *ctx);
+	/* The model holds the first part of the recording, while all of it is being indexed: true
+	 * when that is over. NULL: the model is of all. */
+	bool (*indexing_poll)(void *ctx, struct ty_indexing_news *news);
+	/*
+	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
+	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.
+	 */
+	int (*memory_load)(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
+			   struct ty_err *err);
+};
 
 /* What a timeline is opened on. Everything is borrowed and must outlive the view. */
 struct ty_view_input {
@@ -95,30 +118,7 @@ struct ty_view_input {
 	struct ty_window window; /* first window of time, and the choice of threads and CPUs */
 	const struct ty_sysarch *arch;
 	const struct ty_explain *explain; /* for stalls and chains; NULL: there are none */
-	/* "3, 0x7f.., 512" of a system call (model index), into buf; NULL when not to be had. */
-	const char *(*syscall_args)(void *ctx, uint32_t syscall, char *buf, size_t n);
-	void *ctx;
-	/*
-	 * Write [from, to) into a file whose name's end says as what (.txt, .json, .dat), while the
-	 * timeline goes on: start 0 or -TY_E... with a sentence; poll true when it is over, with
-	 * what there is to say. NULL: there is no export.
-	 */
-	int (*export_start)(struct ty_view_export *e, const char *path, uint64_t from_ns,
-			    uint64_t to_ns, struct ty_err *err);
-	bool (*export_poll)(struct ty_view_export *e, char *said, size_t n);
-	void (*export_stop)(struct ty_view_export *e);
-	struct ty_view_export *export;
-	/* The model holds the first part of the recording, while all of it is being indexed. poll:
-	 * true when that is over. NULL: the model is of all. */
-	struct ty_view_indexing *rest;
-	bool (*rest_poll)(struct ty_view_indexing *r, struct ty_rest_news *news);
-	/*
-	 * The memory samples of the recording, read when it is opened (in a thread where `aside`):
-	 * 0, -TY_ENOTFOUND: it has none, -TY_EINTR when *stop is set. NULL: it has none.
-	 */
-	int (*memory_load)(struct ty_view_memory *m, const atomic_bool *stop,
-			   const struct ty_memory_input **out, struct ty_err *err);
-	struct ty_view_memory *memory;
+	struct ty_view_host host;
 	const struct ty_flow_input *flow; /* executed instructions; NULL: none were recorded */
 	uint64_t recorder_cpu_ns;	  /* the recorder's own CPU time; UINT64_MAX: not known */
 	enum ty_clock clock;		  /* that times are shown in; the model knows it */

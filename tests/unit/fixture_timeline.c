@@ -136,7 +136,7 @@ struct ty_view_input ty_tl_input(const struct ty_model *m)
 				      .path = "some/where/demo.dat",
 				      .window = ty_window_all(m),
 				      .arch = ty_sysarch_find("x86_64"),
-				      .syscall_args = args,
+				      .host = {.syscall_args = args},
 				      .recorder_cpu_ns = 12000000};
 }
 

@@ -27,11 +27,11 @@
 #define MARKS 1100000 /* more than the timeline opens on */
 
 /* Whoever indexes the rest. */
-static struct ty_rest_news now;
+static struct ty_indexing_news now;
 static bool over;
 static unsigned polls;
 
-static bool poll(struct ty_view_indexing *r, struct ty_rest_news *news)
+static bool poll(void *ctx, struct ty_indexing_news *news)
 {
 	polls++;
 	*news = now;
@@ -48,10 +48,9 @@ static int open_part(void **state)
 	part = ty_tl_stall_first(PART);
 	whole = ty_tl_stall();
 	in_part = ty_tl_input(part);
-	in_part.rest = (struct ty_view_indexing *)&now;
-	in_part.rest_poll = poll;
+	in_part.host.indexing_poll = poll;
 	t = ty_tl_open(&in_part);
-	now = (struct ty_rest_news){.part = 0.4, .left_s = 3};
+	now = (struct ty_indexing_news){.part = 0.4, .left_s = 3};
 	over = false;
 	polls = 0;
 	return 0;

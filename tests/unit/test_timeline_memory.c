@@ -13,15 +13,17 @@
 #include "fixture_timeline.h"
 
 /* What memory_load gives; rc: what it returns. */
-struct ty_view_memory {
+struct samples {
 	struct ty_memory_input in;
 	struct ty_mem_points points;
 	int rc, loads;
 };
 
-static int give(struct ty_view_memory *m, const atomic_bool *stop,
-		const struct ty_memory_input **out, struct ty_err *err)
+static int give(void *ctx, const atomic_bool *stop, const struct ty_memory_input **out,
+		struct ty_err *err)
 {
+	struct samples *m = ctx;
+
 	m->loads++;
 	*out = &m->in;
 	return m->rc ? ty_fail(err, -m->rc, TY_NO_OFFSET, "the samples are damaged") : 0;
@@ -29,9 +31,9 @@ static int give(struct ty_view_memory *m, const atomic_bool *stop,
 
 /* Of the backup: every 10 ms for 3 s, 90 cycles; one of 50,000 at 1.5 s. One of nobody known. All
  * on CPU 1. */
-static void make(struct ty_view_memory *v)
+static void make(struct samples *v)
 {
-	*v = (struct ty_view_memory){0};
+	*v = (struct samples){0};
 	v->in = (struct ty_memory_input){.points = &v->points,
 					 .path = "trace.dat",
 					 .line_bytes = 64,
@@ -56,10 +58,10 @@ static void make(struct ty_view_memory *v)
 	assert_int_equal(ty_mem_points_end(&v->points), 0);
 }
 
-static struct ty_timeline *opened(struct ty_view_input *in, struct ty_view_memory *v)
+static struct ty_timeline *opened(struct ty_view_input *in, struct samples *v)
 {
-	in->memory_load = give;
-	in->memory = v;
+	in->host.memory_load = give;
+	in->host.ctx = v;
 	return ty_tl_open(in);
 }
 
@@ -87,7 +89,7 @@ static void strips_are_under_their_threads(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
-	struct ty_view_memory v;
+	struct samples v;
 	struct ty_timeline *t;
 	const char *s;
 
@@ -119,7 +121,7 @@ static void strips_are_under_their_cpus(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
-	struct ty_view_memory v;
+	struct samples v;
 	struct ty_timeline *t;
 	const char *s;
 
@@ -160,7 +162,7 @@ static void the_view_opens_on_the_window(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
-	struct ty_view_memory v;
+	struct samples v;
 	const struct ty_view_ops *ops;
 	struct ty_timeline *t;
 	void *view;
@@ -200,15 +202,15 @@ static void none_and_damaged_are_told(void **state)
 {
 	struct ty_model *m = ty_tl_stall();
 	struct ty_view_input in = ty_tl_input(m);
-	struct ty_view_memory v = {.rc = -TY_ENOTFOUND};
+	struct samples v = {.rc = -TY_ENOTFOUND};
 	struct ty_timeline *t;
 
 	t = ty_tl_open(&in);
 	ty_timeline_ops.act(t, TY_ACT_MEMORY);
 	assert_non_null(strstr(t->message, "this recording has no memory samples"));
 	ty_timeline_free(t);
-	in.memory_load = give;
-	in.memory = &v;
+	in.host.memory_load = give;
+	in.host.ctx = &v;
 	t = ty_tl_open(&in);
 	assert_string_equal(t->message, "");
 	ty_timeline_ops.act(t, TY_ACT_MEMORY);
