@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_stats.h. Memory: 56 bytes per whole call, for exact percentiles and the median call, of
- * the first CALLS_MAX whole calls; counts, sums and maxima are of all. And 4 for each function of
- * each thread, of the first LEVELS_MAX, and 40 for each caller of a function, of the first
- * PAIRS_MAX. Budget: 50 ns per call, sums and percentiles together. */
+/* See flow_stats.h. Memory: up to 16 bytes per whole call, for exact percentiles (ranks.h), and 56
+ * where the median call is asked for, of the first CALLS_MAX whole calls; counts, sums and maxima
+ * are of all. 250 for each function, 4 for each function of each thread, of the first LEVELS_MAX,
+ * and 40 for each caller of a function, of the first PAIRS_MAX. Budget: 20 ns per call. */
 #include "flow_stats.h"
 
 #include <stdlib.h>
@@ -12,9 +12,10 @@
 #include "flow_walk.h"
 #include "nth_element.h"
 #include "pair_map.h"
+#include "ranks.h"
 
 #define WHOLE_NOT (TY_CALL_BEFORE | TY_CALL_OPEN | TY_CALL_CUT | TY_CALL_GAP | TY_CALL_BACK)
-enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24, SMALL = 512 };
+enum { CALLS_MAX = 1 << 23, PAIRS_MAX = 1 << 22, LEVELS_MAX = 1 << 24 };
 
 struct one {
 	uint64_t ns, insns, start_ns, seq;
@@ -23,11 +24,18 @@ struct one {
 };
 
 struct acc {
-	VEC(struct one) ones;
-	struct one longest, most; /* of all whole calls: in time, in instructions; insns 0: none */
+	struct ty_ranks insns, ns; /* of whole calls */
 	struct ty_flow_func f;
+	uint64_t kept;		    /* so many */
+	uint64_t max_seq;	    /* of the call with the most time */
 	uint32_t caller, caller_at; /* the last one, and its place among the callers */
-	bool called;
+	bool called, whole;	    /* there was such a call */
+};
+
+/* Whole calls of a function. */
+struct whole {
+	VEC(struct one) ones;
+	struct one longest, most; /* of all: in time, in instructions; insns 0: none */
 };
 
 /* A thread's calls that are going on, by function. */
@@ -36,7 +44,9 @@ struct levels {
 };
 
 struct stats {
-	VEC(struct acc) accs;	    /* by function number */
+	VEC(struct acc) accs;	  /* by function number */
+	VEC(struct whole) wholes; /* the same, where calls are asked for */
+	bool calls_too;
 	struct ty_pair_map threads; /* by process and thread: place in: */
 	VEC(struct levels) levels;
 	size_t levels_n; /* numbers in them */
@@ -63,7 +73,7 @@ static int by_insns(const void *a, const void *b)
 	return compare(x->insns, y->insns) ?: compare(x->seq, y->seq);
 }
 
-static struct acc *acc_of(struct stats *s, uint32_t func)
+static struct acc *more_accs(struct stats *s, uint32_t func)
 {
 	while (s->accs.n <= func)
 		if (vec_push(&s->accs, (struct acc){0})) {
@@ -71,6 +81,11 @@ static struct acc *acc_of(struct stats *s, uint32_t func)
 			return NULL;
 		}
 	return &s->accs.v[func];
+}
+
+static inline struct acc *acc_of(struct stats *s, uint32_t func)
+{
+	return func < s->accs.n ? &s->accs.v[func] : more_accs(s, func);
 }
 
 /* As ty_pair_map_add; NULL also when there are too many. */
@@ -105,8 +120,7 @@ static struct levels *levels_of(struct stats *s, int32_t pid, int32_t tid)
 	return s->last = &s->levels.v[*at];
 }
 
-/* The number of the function's calls that are going on in the thread; NULL: not counted. */
-static uint32_t *level_of(struct stats *s, const struct ty_flow_call *c)
+static uint32_t *new_level(struct stats *s, const struct ty_flow_call *c)
 {
 	struct levels *l = s->last && s->pid == c->pid && s->tid == c->tid
 				   ? s->last
@@ -129,6 +143,15 @@ static uint32_t *level_of(struct stats *s, const struct ty_flow_call *c)
 	l->n.n = want;
 	s->levels_n += want - was;
 	return &l->n.v[c->func];
+}
+
+/* The number of the function's calls that are going on in the thread; NULL: not counted. */
+static inline uint32_t *level_of(struct stats *s, const struct ty_flow_call *c)
+{
+	const struct levels *l = s->last;
+
+	return l && s->pid == c->pid && s->tid == c->tid && c->func < l->n.n ? &l->n.v[c->func]
+									     : new_level(s, c);
 }
 
 static void add_caller(struct stats *s, struct acc *a, uint32_t func, uint32_t caller)
@@ -186,12 +209,37 @@ static bool outermost(struct stats *s, const struct ty_flow_call *c)
 	return !n || (*n && !--*n);
 }
 
+/* For the slowest and the median call. */
+static void add_whole(struct stats *s, const struct ty_flow_call *c, uint64_t ns)
+{
+	const struct one one = {.ns = ns,
+				.insns = c->insns,
+				.start_ns = c->start_ns,
+				.seq = c->seq,
+				.tid = c->tid,
+				.pid = c->pid,
+				.depth = c->depth};
+	struct whole *w;
+
+	while (s->wholes.n <= c->func)
+		if (vec_push(&s->wholes, (struct whole){0})) {
+			s->nomem = true;
+			return;
+		}
+	w = &s->wholes.v[c->func];
+	if (!w->longest.insns || by_ns(&one, &w->longest) > 0)
+		w->longest = one;
+	if (!w->most.insns || by_insns(&one, &w->most) > 0)
+		w->most = one;
+	if (s->kept < CALLS_MAX && vec_push(&w->ones, one))
+		s->nomem = true;
+}
+
 static void on_end(void *ctx, const struct ty_flow_call *c)
 {
 	struct stats *s = ctx;
 	bool counts = !(c->flags & TY_CALL_BACK); /* once, in however many parts */
 	struct acc *a;
-	struct one one;
 	uint64_t ns = 0;
 
 	if (!chosen(s, c))
@@ -216,24 +264,25 @@ static void on_end(void *ctx, const struct ty_flow_call *c)
 		a->f.not_whole += counts;
 		return;
 	}
-	one = (struct one){.ns = ns,
-			   .insns = c->insns,
-			   .start_ns = c->start_ns,
-			   .seq = c->seq,
-			   .tid = c->tid,
-			   .pid = c->pid,
-			   .depth = c->depth};
 	/* Of equal ones the last, as sorting has it. */
-	if (!a->longest.insns || by_ns(&one, &a->longest) > 0)
-		a->longest = one;
-	if (!a->most.insns || by_insns(&one, &a->most) > 0)
-		a->most = one;
+	if (!a->whole || ns > a->f.max_ns || (ns == a->f.max_ns && c->seq > a->max_seq)) {
+		a->f.max_ns = ns;
+		a->f.max_start_ns = c->start_ns;
+		a->f.max_tid = c->tid;
+		a->max_seq = c->seq;
+	}
+	a->f.max_insns = c->insns > a->f.max_insns ? c->insns : a->f.max_insns;
+	a->whole = true;
+	if (s->calls_too)
+		add_whole(s, c, ns);
 	if (s->kept >= CALLS_MAX)
 		s->beyond++;
-	else if (vec_push(&a->ones, one))
+	else if (ty_ranks_add(&a->insns, c->insns) || ty_ranks_add(&a->ns, ns))
 		s->nomem = true;
-	else
+	else {
 		s->kept++;
+		a->kept++;
+	}
 }
 
 static struct ty_flow_call as_call(const struct one *o, uint32_t func)
@@ -269,37 +318,6 @@ static uint64_t value(const struct one *o, bool ns)
 	return ns ? o->ns : o->insns;
 }
 
-/* Of n calls the value of a rank, where it is small: counted. UINT64_MAX: it is not. */
-static uint64_t small_nth(const uint32_t *count, size_t k)
-{
-	for (uint64_t v = 0; v < SMALL; v++) {
-		if (k < count[v])
-			return v;
-		k -= count[v];
-	}
-	return UINT64_MAX;
-}
-
-/* Of n calls the values of two ranks; scratch: room for n. */
-static void percentiles(const struct one *v, size_t n, bool ns, uint64_t *scratch, uint64_t *p50,
-			uint64_t *p99)
-{
-	uint32_t count[SMALL + 1];
-
-	*p50 = *p99 = UINT64_MAX;
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = value(&v[i], ns);
-	if (n > SMALL) {
-		memset(count, 0, sizeof(count));
-		for (size_t i = 0; i < n; i++)
-			count[scratch[i] < SMALL ? scratch[i] : SMALL]++;
-		*p50 = small_nth(count, rank(n, 50));
-		*p99 = small_nth(count, rank(n, 99));
-	}
-	*p50 = *p50 != UINT64_MAX ? *p50 : ty_nth_element(scratch, n, rank(n, 50));
-	*p99 = *p99 != UINT64_MAX ? *p99 : ty_nth_element(scratch, n, rank(n, 99));
-}
-
 /* The call of the middle rank, whose value is p50; of equal ones by their beginning. */
 static const struct one *median(const struct one *v, size_t n, bool ns, uint64_t p50,
 				uint64_t *scratch)
@@ -318,27 +336,50 @@ static const struct one *median(const struct one *v, size_t n, bool ns, uint64_t
 	return &v[i];
 }
 
-/* scratch: room for a number per call. */
-static void close_one(struct acc *a, uint32_t func, bool software, uint64_t *scratch)
+/* The slowest and the median call; NULL: out of memory, or there is none. */
+static struct ty_flow_extreme *extreme(const struct whole *w, const struct ty_flow_func *f,
+				       bool software)
 {
+	size_t n = w->ones.n;
+	struct ty_flow_extreme *x = n ? calloc(1, sizeof(*x)) : NULL;
+	uint64_t *scratch = n ? malloc(n * sizeof(*scratch)) : NULL;
+
+	if (x && scratch) {
+		x->slowest = as_call(software ? &w->most : &w->longest, f->func);
+		x->median = as_call(median(w->ones.v, n, !software,
+					   software ? f->p50_insns : f->p50_ns, scratch),
+				    f->func);
+	} else {
+		free(x);
+		x = NULL;
+	}
+	free(scratch);
+	return x;
+}
+
+static void close_one(struct stats *s, uint32_t func, bool software)
+{
+	struct acc *a = &s->accs.v[func];
+	struct whole *w = func < s->wholes.n ? &s->wholes.v[func] : NULL;
 	struct ty_flow_func *f = &a->f;
-	size_t n = a->ones.n;
-	const struct one *v = a->ones.v;
+	uint64_t kept = a->kept;
 
 	f->func = func;
 	if (f->callers.n)
 		qsort(f->callers.v, f->callers.n, sizeof(*f->callers.v), by_count);
-	f->max_insns = a->most.insns;
-	f->max_ns = a->longest.ns;
-	f->max_start_ns = a->longest.start_ns;
-	f->max_tid = a->longest.tid;
-	f->slowest = as_call(software ? &a->most : &a->longest, func);
-	if (!n)
+	if (kept) {
+		f->p50_insns = ty_ranks_nth(&a->insns, rank(kept, 50));
+		f->p99_insns = ty_ranks_nth(&a->insns, rank(kept, 99));
+		f->p50_ns = ty_ranks_nth(&a->ns, rank(kept, 50));
+		f->p99_ns = ty_ranks_nth(&a->ns, rank(kept, 99));
+	}
+	ty_ranks_fini(&a->insns);
+	ty_ranks_fini(&a->ns);
+	if (!w)
 		return;
-	percentiles(v, n, false, scratch, &f->p50_insns, &f->p99_insns);
-	percentiles(v, n, true, scratch, &f->p50_ns, &f->p99_ns);
-	f->median = as_call(median(v, n, !software, software ? f->p50_insns : f->p50_ns, scratch),
-			    func);
+	f->calls = extreme(w, f, software);
+	s->nomem |= w->ones.n && !f->calls;
+	vec_fini(&w->ones);
 }
 
 static int by_self(const void *a, const void *b)
@@ -401,34 +442,25 @@ static int feed(struct ty_flow *f, ty_flow_choose *choose, void *ctx, struct ty_
 /* The functions with their sums, in order. */
 static void close_all(struct stats *s, bool software, struct ty_flow_stats *out)
 {
-	uint64_t *scratch;
-	size_t most = 1;
-
-	for (size_t i = 0; i < s->accs.n; i++)
-		most = s->accs.v[i].ones.n > most ? s->accs.v[i].ones.n : most;
-	scratch = malloc(most * sizeof(*scratch));
-	s->nomem |= !scratch;
 	for (size_t i = 0; i < s->accs.n; i++) {
-		struct acc *a = &s->accs.v[i];
-		bool is = a->f.count || a->f.insns;
+		struct ty_flow_func *f = &s->accs.v[i].f;
+		bool is = f->count || f->insns;
 
-		if (scratch)
-			close_one(a, (uint32_t)i, software, scratch);
-		if (!is || vec_push(&out->funcs, a->f)) {
+		close_one(s, (uint32_t)i, software);
+		if (!is || vec_push(&out->funcs, *f)) {
 			s->nomem |= is;
-			vec_fini(&a->f.callers);
+			vec_fini(&f->callers);
+			free(f->calls);
 		}
-		vec_fini(&a->ones);
 	}
-	free(scratch);
 	if (out->funcs.n)
 		qsort(out->funcs.v, out->funcs.n, sizeof(*out->funcs.v), by_self);
 }
 
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose *choose, void *ctx,
-		  struct ty_flow_stats *out, struct ty_err *err)
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls,
+		  ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out, struct ty_err *err)
 {
-	struct stats s = {.choose = choose, .ctx = ctx};
+	struct stats s = {.calls_too = calls, .choose = choose, .ctx = ctx};
 	int r;
 
 	*out = (struct ty_flow_stats){.start_ns = TY_FLOW_NO_TIME,
@@ -447,6 +479,7 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 	out->many_pairs = s.many_pairs;
 	out->many_funcs = out->calls_of && ty_flow_calls_functions(out->calls_of) == TY_CALLS_FUNCS;
 	vec_fini(&s.accs);
+	vec_fini(&s.wholes);
 	vec_each (l, &s.levels)
 		vec_fini(&l->n);
 	vec_fini(&s.levels);
@@ -459,8 +492,10 @@ int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose
 
 void ty_flow_stats_fini(struct ty_flow_stats *s)
 {
-	vec_each (f, &s->funcs)
+	vec_each (f, &s->funcs) {
 		vec_fini(&f->callers);
+		free(f->calls);
+	}
 	vec_fini(&s->funcs);
 	ty_flow_calls_free(s->calls_of);
 }

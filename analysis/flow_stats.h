@@ -28,10 +28,14 @@ struct ty_flow_func {
 	uint64_t total_ns, self_ns;
 	uint64_t p50_ns, p99_ns, max_ns, max_start_ns;
 	uint64_t p50_insns, p99_insns, max_insns;
-	int32_t max_tid;		     /* of the call with the most time */
-	struct ty_flow_call slowest, median; /* whole calls (insns 0: none); by instructions in
-					   software recordings, else by time */
-	VEC(struct ty_flow_caller) callers;  /* the most frequent first */
+	int32_t max_tid;		    /* of the call with the most time */
+	struct ty_flow_extreme *calls;	    /* where it was asked for; NULL: no whole call */
+	VEC(struct ty_flow_caller) callers; /* the most frequent first */
+};
+
+/* Whole calls: by instructions in software recordings, else by time. */
+struct ty_flow_extreme {
+	struct ty_flow_call slowest, median;
 };
 
 struct ty_flow_stats {
@@ -55,10 +59,10 @@ struct ty_flow_stats {
  * those of their begin. NULL: all. */
 typedef bool ty_flow_choose(void *ctx, const struct ty_flow_at *at);
 
-/* Decode the flow (started or sought) to its end and add up; out is to be freed by fini. 0 or
- * -TY_ENOMEM. */
-int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, ty_flow_choose *choose, void *ctx,
-		  struct ty_flow_stats *out, struct ty_err *err);
+/* Decode the flow (started or sought) to its end and add up; calls: with the slowest and median
+ * call of each function; out is to be freed by fini. 0 or -TY_ENOMEM. */
+int ty_flow_stats(struct ty_flow *f, struct ty_flow_names *names, bool calls,
+		  ty_flow_choose *choose, void *ctx, struct ty_flow_stats *out, struct ty_err *err);
 void ty_flow_stats_fini(struct ty_flow_stats *s);
 
 #endif

@@ -3,7 +3,7 @@
 
 int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size)
 {
-	size_t n = *cap ? *cap : 16, bytes;
+	size_t n = *cap ? *cap : size < 16 ? 16 : 4, bytes;
 	void *p;
 
 	while (n < want) {

@@ -212,8 +212,8 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 				  err);
 	if (r)
 		return r;
-	r = ty_flow_stats(j->a.src.flow, j->names, ty_flow_choosy(&j->choice) ? choose : NULL, j,
-			  &j->st, err);
+	r = ty_flow_stats(j->a.src.flow, j->names, j->slowest,
+			  ty_flow_choosy(&j->choice) ? choose : NULL, j, &j->st, err);
 	if (r)
 		return r;
 	if (j->slowest)

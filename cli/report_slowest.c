@@ -327,12 +327,12 @@ int ty_report_slowest(struct ty_flow_args *a, struct ty_flow_names *names,
 		    !strcmp(ty_flow_calls_function(st->calls_of, f->func)->name, func) &&
 		    (!best || f->count > best->count))
 			best = f;
-	if (!best || !best->slowest.insns || !best->median.insns)
+	if (!best || !best->calls)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "--slowest: no complete call of a function '%s'%s", func,
 			       st->beyond ? " among the first 8 million" : "");
-	k.p[SLOWEST].call = best->slowest;
-	k.p[MEDIAN].call = best->median;
+	k.p[SLOWEST].call = best->calls->slowest;
+	k.p[MEDIAN].call = best->calls->median;
 	calls = ty_flow_calls_new(names, on_begin, on_end, &k);
 	r = calls ? read_both(a, &k, calls, err)
 		  : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");

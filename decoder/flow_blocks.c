@@ -15,7 +15,7 @@
 #include "insn_size.h"
 
 /* An address has WAYS neighbouring slots. */
-enum { BITS_MIN = 10, BITS_MAX = 19, WAYS = 4, INSN_MAX = 15 };
+enum { BITS_MIN = 10, BITS_MAX = 19, WAYS = 4, INSN_MAX = TY_INSN_MAX, EXTENTS = 4 };
 #define ARENA_PIECE (256u << 10)
 #define ARENA_MAX   (64u << 20)
 
@@ -37,9 +37,12 @@ struct ty_blocks {
 	struct ty_block **slots; /* 2^bits */
 	ty_extent_of *extent_of; /* NULL: nobody wants to know */
 	void *extent_ctx;
-	struct ty_extent extent; /* the last one, of: */
-	int32_t extent_pid;
-	uint64_t extent_from_ns;
+	struct known {
+		struct ty_extent e; /* of: */
+		int32_t pid;
+		uint64_t from_ns;
+	} extents[EXTENTS]; /* the last ones */
+	unsigned extent;    /* the oldest of them */
 	void (*on_forget)(void *);
 	void *on_forget_ctx;
 };
@@ -88,7 +91,7 @@ void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx)
 	forget(b);
 	b->extent_of = of;
 	b->extent_ctx = ctx;
-	b->extent = (struct ty_extent){0};
+	memset(b->extents, 0, sizeof(b->extents));
 }
 
 void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx)
@@ -218,21 +221,32 @@ static size_t fetch(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip
 	return n;
 }
 
+/* The function of an address. */
+static const struct ty_extent *extent_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns,
+					 uint64_t ip)
+{
+	struct known *k = b->extents;
+
+	for (; k < b->extents + EXTENTS; k++)
+		if (ip - k->e.lo < k->e.hi - k->e.lo && k->pid == pid && t_ns >= k->from_ns &&
+		    t_ns < k->e.until_ns)
+			return &k->e;
+	k = &b->extents[b->extent++ % EXTENTS];
+	*k = (struct known){.e = {.until_ns = UINT64_MAX}, .pid = pid, .from_ns = t_ns};
+	b->extent_of(b->extent_ctx, pid, t_ns, ip, &k->e);
+	return &k->e;
+}
+
 /* The function of the block's end, and whether its jump leaves it. */
 static void extend(struct ty_blocks *b, struct ty_block *out, uint64_t t_ns)
 {
-	struct ty_extent *e = &b->extent, to;
 	const struct ty_step_insn *i = &out->end;
+	const struct ty_extent *e;
+	struct ty_extent to;
 
 	if (!b->extent_of)
 		return;
-	if (out->last - e->lo >= e->hi - e->lo || b->extent_pid != out->pid ||
-	    t_ns < b->extent_from_ns || t_ns >= e->until_ns) {
-		*e = (struct ty_extent){.until_ns = UINT64_MAX};
-		b->extent_of(b->extent_ctx, out->pid, t_ns, out->last, e);
-		b->extent_pid = out->pid;
-		b->extent_from_ns = t_ns;
-	}
+	e = extent_at(b, out->pid, t_ns, out->last);
 	if (e->until_ns < out->until_ns)
 		out->until_ns = e->until_ns;
 	out->lo = e->lo;
@@ -287,14 +301,18 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 		if (!got)
 			return NULL;
 		in_place = code != few;
-		memcpy(bytes + n, code, got);
 		out->last = ip + n;
-		out->end = ty_step_classify(code, got, out->last, true);
-		if (out->end.rare)
-			return NULL;
-		size = size_of(b, out, code, got);
+		out->end = (struct ty_step_insn){.cls = TY_STEP_OTHER};
+		size = got == INSN_MAX ? ty_insn_plain(code) : 0;
+		if (!size) {
+			out->end = ty_step_classify(code, got, out->last, true);
+			size = out->end.rare ? 0 : size_of(b, out, code, got);
+		}
 		if (!size || size > got)
 			return NULL;
+		/* Who counts asks for no bytes. */
+		if (!b->extent_of)
+			memcpy(bytes + n, code, got);
 		sizes[out->insns++] = (uint8_t)size;
 		n += size;
 	} while ((out->end.cls == TY_STEP_OTHER || out->end.cls == TY_STEP_REP) &&
@@ -304,9 +322,10 @@ static struct ty_block *decode(struct ty_blocks *b, int32_t pid, uint64_t t_ns, 
 	out->end.next = ip + n;
 	out->cls = class_of(&out->end);
 	extend(b, out, t_ns);
+	if (b->extent_of)
+		n = 0;
 	memmove(both + out->insns, bytes, n);
-	/* Who counts asks for no bytes. */
-	return keep(b, out, both, out->insns + (b->extent_of ? 0 : n));
+	return keep(b, out, both, out->insns + n);
 }
 
 bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip)

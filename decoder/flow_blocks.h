@@ -14,7 +14,7 @@
 #include "pt_stream.h"
 #include "step_insn.h"
 
-enum { TY_BLOCK_INSNS = 64 };
+enum { TY_BLOCK_INSNS = 64, TY_BLOCK_HOT = 12 };
 #define TY_BLOCK_INDIRECT 0x80 /* a near jump to where a register or memory says */
 
 /* The function that an address is of. */
@@ -34,7 +34,8 @@ struct ty_block {
 	struct ty_step_insn end; /* the last one; OTHER: the block is long and goes on at end.next,
 				    if there is code */
 	int32_t pid;
-	uint16_t insns;
+	uint8_t insns;
+	uint8_t visits;	 /* flow_walk.c's, up to TY_BLOCK_HOT */
 	uint8_t cls;	 /* of the last one: enum ty_flow_class, and: */
 	bool leaves;	 /* with extents: the direct jump that ends it goes to another function */
 	uint64_t lo, hi; /* the extent of the last one; 0: not known */

@@ -24,19 +24,6 @@ enum { TAKEN_PER_BYTE = 64, TAKEN_FREE = 4096 };
 
 /* ---- counting ---- */
 
-static int count_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
-{
-	int r;
-
-	ty_walk_whole(w, b);
-	w->ip = to;
-	if (!ty_block_cuts(b, to))
-		return TY_WALK_MORE;
-	r = ty_walk_end_run(w, w->out->marks.n);
-	ty_walk_begin_run(w, to);
-	return r;
-}
-
 static void take_calls(struct ty_walk *w, const struct ty_memo *m)
 {
 	const uint64_t *rets = ty_memo_rets(m);
@@ -75,32 +62,6 @@ static inline int take_step(struct ty_walk *w, const struct ty_memo *m)
 
 /* ---- branches ---- */
 
-static inline int branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
-{
-	if (w->memos)
-		return count_branch(w, b, to);
-	w->ip = to;
-	if (to == b->end.next && b->end.cls == TY_STEP_COND)
-		return TY_WALK_MORE;
-	if (w->out->taken.n >= w->taken_max)
-		return ty_walk_odd();
-	return vec_push(&w->out->taken, (struct ty_taken){.from = b->last, .to = to});
-}
-
-static void remember(struct ty_walk *w, uint64_t next)
-{
-	w->returns[w->returns_at++ % TY_WALK_RETURNS] = next;
-	if (w->returns_n < TY_WALK_RETURNS)
-		w->returns_n++;
-}
-
-static int direct(struct ty_walk *w, const struct ty_block *b)
-{
-	if (b->end.call && b->end.target != b->end.next)
-		remember(w, b->end.next);
-	return branch(w, b, b->end.target);
-}
-
 /* Is there an answer to a question about a branch, and is it a bit? The bits are taken. */
 static inline bool have_bits(struct ty_walk *w)
 {
@@ -121,7 +82,7 @@ static inline int conditional(struct ty_walk *w, const struct ty_block *b)
 		return ty_walk_odd();
 	w->idle = 0;
 	r = ty_walk_stamp(w, b, b->last);
-	return r ? r : branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
+	return r ? r : ty_walk_branch(w, b, ty_pt_query_taken(&w->q) ? b->end.target : b->end.next);
 }
 
 static int indirect(struct ty_walk *w, const struct ty_block *b)
@@ -137,26 +98,14 @@ static int indirect(struct ty_walk *w, const struct ty_block *b)
 		w->returns_n--;
 	} else {
 		if (b->end.call && !b->end.far)
-			remember(w, b->end.next);
+			ty_walk_remember(w, b->end.next);
 		if (!ty_pt_query_tip(&w->q, &to))
 			return ty_walk_odd();
 		ty_walk_now(w);
 	}
 	w->idle = 0;
 	r = ty_walk_stamp(w, b, b->last);
-	return r ? r : branch(w, b, to);
-}
-
-int ty_walk_pass(struct ty_walk *w, const struct ty_block *b)
-{
-	if (b->end.cls == TY_STEP_DIRECT)
-		return direct(w, b);
-	if (b->end.cls != TY_STEP_OTHER && b->end.cls != TY_STEP_REP)
-		return ty_walk_odd();
-	if (w->memos)
-		ty_walk_whole(w, b);
-	w->ip = b->end.next;
-	return TY_WALK_MORE;
+	return r ? r : ty_walk_branch(w, b, to);
 }
 
 /* A PSB says that the next instruction is the one at `at`, which is in the block or further on. */
@@ -292,6 +241,17 @@ static int finish(struct ty_walk *w)
 	return TY_WALK_DONE;
 }
 
+/* Through the block at w->ip. */
+static inline int through(struct ty_walk *w, const struct ty_block *b)
+{
+	if (++w->idle > TY_WALK_IDLE_MAX)
+		return ty_walk_odd();
+	if (b->end.cls == TY_STEP_COND)
+		return conditional(w, b);
+	return b->end.cls == TY_STEP_INDIRECT || b->end.cls == TY_STEP_KERNEL ? indirect(w, b)
+									      : ty_walk_pass(w, b);
+}
+
 static int step(struct ty_walk *w)
 {
 	const struct ty_block *b;
@@ -301,14 +261,7 @@ static int step(struct ty_walk *w)
 	if (!w->on)
 		return ty_walk_odd();
 	b = ty_walk_here(w);
-	if (!b)
-		return ty_walk_no_code(w);
-	if (++w->idle > TY_WALK_IDLE_MAX)
-		return ty_walk_odd();
-	if (b->end.cls == TY_STEP_COND)
-		return conditional(w, b);
-	return b->end.cls == TY_STEP_INDIRECT || b->end.cls == TY_STEP_KERNEL ? indirect(w, b)
-									      : ty_walk_pass(w, b);
+	return b ? through(w, b) : ty_walk_no_code(w);
 }
 
 /* As step, as long as there are branches, by the steps that are known. */
@@ -338,18 +291,16 @@ static int steps(struct ty_walk *w)
 			return r;
 		if (w->idle >= TY_WALK_IDLE_MAX)
 			return ty_walk_odd();
-		if (n != UINT32_MAX && !w->fresh)
+		if (n == UINT32_MAX || w->fresh || b->visits < TY_BLOCK_HOT) {
+			/* What is not come to often is not worth a memo. */
+			b->visits += n != UINT32_MAX && b->visits < TY_BLOCK_HOT;
+			r = through(w, b);
+		} else {
 			m = ty_memo_find(w->memos, b, w->q.bits,
 					 n < TY_MEMO_BRANCHES ? n : TY_MEMO_BRANCHES, w->t_ns);
-		if (m) {
-			r = take_step(w, m);
-		} else if (n == UINT32_MAX) {
-			w->idle++;
-			r = indirect(w, b);
-		} else {
-			/* Blocks may have been forgotten. */
-			w->block = NULL;
-			r = step(w);
+			/* Without one, blocks may have been forgotten. */
+			w->block = m ? w->block : NULL;
+			r = m ? take_step(w, m) : step(w);
 		}
 		if (r != TY_WALK_MORE)
 			return r;

@@ -96,4 +96,23 @@ int ty_walk_mark(struct ty_walk *w, struct ty_walk_mark m)
 	return vec_push(&w->out->marks, m);
 }
 
+static int direct(struct ty_walk *w, const struct ty_block *b)
+{
+	if (b->end.call && b->end.target != b->end.next)
+		ty_walk_remember(w, b->end.next);
+	return ty_walk_branch(w, b, b->end.target);
+}
+
+int ty_walk_pass(struct ty_walk *w, const struct ty_block *b)
+{
+	if (b->end.cls == TY_STEP_DIRECT)
+		return direct(w, b);
+	if (b->end.cls != TY_STEP_OTHER && b->end.cls != TY_STEP_REP)
+		return ty_walk_odd();
+	if (w->memos)
+		ty_walk_whole(w, b);
+	w->ip = b->end.next;
+	return TY_WALK_MORE;
+}
+
 #endif

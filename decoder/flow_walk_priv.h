@@ -176,9 +176,42 @@ static inline int ty_walk_stamp(struct ty_walk *w, const struct ty_block *b, uin
 	return w->memos ? ty_walk_count_time(w, b, ip) : ty_walk_new_time(w, ip);
 }
 
-/* ---- flow_walk.c ---- */
+/* ---- branches ---- */
 
-/* One block further without a question; -TY_EUNSUPPORTED when its end would need one. */
+static inline int ty_walk_count_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
+{
+	int r;
+
+	ty_walk_whole(w, b);
+	w->ip = to;
+	if (!ty_block_cuts(b, to))
+		return TY_WALK_MORE;
+	r = ty_walk_end_run(w, w->out->marks.n);
+	ty_walk_begin_run(w, to);
+	return r;
+}
+
+static inline void ty_walk_remember(struct ty_walk *w, uint64_t next)
+{
+	w->returns[w->returns_at++ % TY_WALK_RETURNS] = next;
+	if (w->returns_n < TY_WALK_RETURNS)
+		w->returns_n++;
+}
+
+static inline int ty_walk_branch(struct ty_walk *w, const struct ty_block *b, uint64_t to)
+{
+	if (w->memos)
+		return ty_walk_count_branch(w, b, to);
+	w->ip = to;
+	if (to == b->end.next && b->end.cls == TY_STEP_COND)
+		return TY_WALK_MORE;
+	if (w->out->taken.n >= w->taken_max)
+		return ty_walk_odd();
+	return vec_push(&w->out->taken, (struct ty_taken){.from = b->last, .to = to});
+}
+
+/* One block further without a question (flow_walk_out.c); -TY_EUNSUPPORTED when its end would need
+ * one. */
 int ty_walk_pass(struct ty_walk *w, const struct ty_block *b);
 
 /* ---- flow_walk_end.c ---- */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { INSN_MAX = 15 };
+enum { INSN_MAX = TY_INSN_MAX };
 
 /*
  * .  nothing              m  ModR/M              X  not told here
@@ -184,6 +184,75 @@ static bool escaped(struct insn *i)
 	if (op == 0xb8 && !i->rep)
 		return false;
 	return operands(i, two_byte[op]);
+}
+
+/* Of an opcode: bytes behind the operands, and how they begin. 0: not plain. */
+enum { PLAIN = 0x80, MODRM = 0x40, REG0 = 0x20, NARROW = 0x10 }; /* reg is 0; no REX.W */
+
+#define ALU(o)                                                                                     \
+	[(o)] = PLAIN | MODRM, [(o) + 1] = PLAIN | MODRM, [(o) + 2] = PLAIN | MODRM,               \
+	[(o) + 3] = PLAIN | MODRM, [(o) + 4] = PLAIN | 1, [(o) + 5] = PLAIN | 4
+static const uint8_t plain_one[256] = {
+	ALU(0x00),
+	ALU(0x08),
+	ALU(0x10),
+	ALU(0x18),
+	ALU(0x20),
+	ALU(0x28),
+	ALU(0x30),
+	ALU(0x38),
+	[0x50 ... 0x5f] = PLAIN,
+	[0x63] = PLAIN | MODRM,
+	[0x68] = PLAIN | 4,
+	[0x69] = PLAIN | MODRM | 4,
+	[0x6a] = PLAIN | 1,
+	[0x6b] = PLAIN | MODRM | 1,
+	[0x80] = PLAIN | MODRM | 1,
+	[0x81] = PLAIN | MODRM | 4,
+	[0x83] = PLAIN | MODRM | 1,
+	[0x84 ... 0x8b] = PLAIN | MODRM,
+	[0x8d] = PLAIN | MODRM,
+	[0x90] = PLAIN,
+	[0x98 ... 0x99] = PLAIN,
+	[0xa8] = PLAIN | 1,
+	[0xa9] = PLAIN | 4,
+	[0xb0 ... 0xb7] = PLAIN | 1,
+	[0xb8 ... 0xbf] = PLAIN | NARROW | 4,
+	[0xc0 ... 0xc1] = PLAIN | MODRM | 1,
+	[0xc6] = PLAIN | MODRM | REG0 | 1,
+	[0xc7] = PLAIN | MODRM | REG0 | 4,
+	[0xd0 ... 0xd3] = PLAIN | MODRM,
+};
+#undef ALU
+static const uint8_t plain_two[256] = {
+	[0x10 ... 0x11] = PLAIN | MODRM, [0x1f] = PLAIN | MODRM,
+	[0x28 ... 0x29] = PLAIN | MODRM, [0x40 ... 0x4f] = PLAIN | MODRM,
+	[0x90 ... 0x9f] = PLAIN | MODRM, [0xaf] = PLAIN | MODRM,
+	[0xb6 ... 0xb7] = PLAIN | MODRM, [0xbe ... 0xbf] = PLAIN | MODRM,
+};
+
+size_t ty_insn_plain(const uint8_t *code)
+{
+	bool rex = code[0] >> 4 == 4, wide = rex && code[0] & 8;
+	size_t at = rex;
+	uint8_t op = code[at++], what, m;
+	unsigned mod;
+	bool disp4;
+
+	what = op == 0x0f ? plain_two[code[at++]] : plain_one[op];
+	if (!what || (what & NARROW && wide))
+		return 0;
+	if (what & MODRM) {
+		m = code[at++];
+		mod = m >> 6;
+		if (what & REG0 && m & 0x38)
+			return 0;
+		disp4 = mod == 2 || (!mod && (m & 7) == 5);
+		if (mod != 3 && (m & 7) == 4)
+			disp4 |= (code[at++] & 7) == 5 && !mod;
+		at += disp4 ? 4 : mod == 1;
+	}
+	return at + (what & 7);
 }
 
 size_t ty_insn_size(const uint8_t *code, size_t n)

@@ -17,4 +17,9 @@
  */
 size_t ty_insn_size(const uint8_t *code, size_t n);
 
+enum { TY_INSN_MAX = 15 };
+/* As ty_insn_size, of TY_INSN_MAX bytes and the commonest instructions, of which none leads
+ * elsewhere (TY_STEP_OTHER of step_insn.h, with nothing besides). 0: it is none of them. */
+size_t ty_insn_plain(const uint8_t *code);
+
 #endif

@@ -23,6 +23,7 @@
 #include "nth_element.h"
 #include "pt_conf.h"
 #include "pt_machine.h"
+#include "ranks.h"
 
 #define BASE 0x400000ull
 enum { FUNCTIONS = 9, BLOCKS = 9, TID = 7 };
@@ -555,9 +556,35 @@ static void test_nth(void **state)
 	}
 }
 
+/* Percentiles of numbers that are not all kept. */
+static void test_ranks(void **state)
+{
+	static const uint64_t most[] = {3, TY_RANKS_SMALL, 3 * TY_RANKS_SMALL, UINT64_MAX};
+	uint64_t sorted[2000];
+	unsigned seed = 1;
+
+	for (size_t n = 1; n <= 2000; n += 1 + n / 3) {
+		for (size_t shape = 0; shape < 4; shape++) {
+			struct ty_ranks r = {0};
+
+			for (size_t i = 0; i < n; i++) {
+				sorted[i] =
+					((uint64_t)rand_r(&seed) << 33 ^ (uint64_t)rand_r(&seed)) %
+					most[shape];
+				assert_int_equal(0, ty_ranks_add(&r, sorted[i]));
+			}
+			qsort(sorted, n, sizeof(*sorted), by_value);
+			for (size_t k = 0; k < n; k++)
+				assert_int_equal(sorted[k], ty_ranks_nth(&r, k));
+			ty_ranks_fini(&r);
+		}
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nth), cmocka_unit_test(test_same),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nth), cmocka_unit_test(test_ranks),
+					   cmocka_unit_test(test_same),
 					   cmocka_unit_test(test_holes),
 					   cmocka_unit_test(test_loops)};
 

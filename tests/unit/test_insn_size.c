@@ -12,6 +12,7 @@
 
 #include "insn_size.h"
 #include "pt_stream.h"
+#include "step_insn.h"
 
 enum { AT = 0x1000, INSN = 15 };
 
@@ -72,6 +73,35 @@ static void test_known(void **state)
 		for (size_t k = 0; k < cases[i].size; k++)
 			assert_int_equal(0, ty_insn_size(code, k));
 	}
+}
+
+/* What is told quickly is what is told otherwise. */
+static void test_plain(void **state)
+{
+	unsigned seed = 1, plain = 0;
+	uint8_t code[INSN];
+
+	for (unsigned i = 0; i < 1 << 21; i++) {
+		struct ty_step_insn s;
+		size_t size;
+
+		for (size_t k = 0; k < INSN; k++)
+			code[k] = (uint8_t)(rand_r(&seed) >> 7);
+		/* Each first and second byte. */
+		code[0] = (uint8_t)i;
+		code[1] = (uint8_t)(i >> 8);
+		size = ty_insn_plain(code);
+		if (!size)
+			continue;
+		plain++;
+		if (size != ty_insn_size(code, INSN))
+			fail_msg("%02x %02x %02x %02x: %zu, not %zu", code[0], code[1], code[2],
+				 code[3], size, ty_insn_size(code, INSN));
+		s = ty_step_classify(code, INSN, AT, true);
+		assert_int_equal(TY_STEP_OTHER, s.cls);
+		assert_false(s.syscall || s.call || s.ret || s.far || s.rare || s.pushf);
+	}
+	assert_true(plain > 1 << 19);
 }
 
 static size_t read_code(void *ctx, uint64_t tsc, uint64_t ip, void *buf, size_t n)
@@ -141,6 +171,7 @@ static void test_random(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),
+					   cmocka_unit_test(test_plain),
 					   cmocka_unit_test(test_random)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
