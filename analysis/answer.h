@@ -70,7 +70,8 @@ enum ty_answer_of {
 };
 const char *ty_answer_of_key(enum ty_answer_of of);
 
-#define TY_ANSWER_NOTES 3
+#define TY_ANSWER_RIVALS 2
+#define TY_ANSWER_NOTES	 3
 
 struct ty_answer {
 	enum ty_answer_of of;
@@ -89,6 +90,13 @@ struct ty_answer {
 	char sum_of[64]; /* what the sum is of: "the 3 slowest "; "" */
 	char note[TY_ANSWER_NOTES][320];
 	uint32_t notes;
+	/* Of the time that was spent waiting for a CPU: in how many pieces, and who ran there most.
+	 */
+	uint64_t ready_pieces;
+	struct {
+		uint64_t ns;
+		uint32_t name; /* string id */
+	} rival[TY_ANSWER_RIVALS];
 };
 
 /* Of what was recorded, within w. requests: those of the window; NULL: not looked for. 0 or

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "pair_map.h"
 
 /* What kind of time a row of the thread `who` is. */
 static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct ty_ledger_key *r)
@@ -85,6 +86,47 @@ static void add(struct ty_answer_sum *s, const struct ty_answer_work *k, uint32_
 	}
 }
 
+/* Who ran most while those that the answer is about waited for a CPU. */
+static int find_rivals(const struct ty_answer_work *k, struct ty_answer *out)
+{
+	struct ty_pair_map by_name = {0};
+	VEC(uint64_t) ns = {0};
+	int r = 0;
+
+	vec_each (row, &k->book->row) {
+		uint32_t *at;
+
+		if (row->k.what != TY_ROW_READY || part_of(k, &row->k) != TY_PART_RUNNABLE)
+			continue;
+		out->ready_pieces += row->pieces;
+		if (row->k.end != TY_END_THREAD || r)
+			continue;
+		at = ty_pair_map_add(&by_name, row->k.name, 0);
+		if (at && *at == TY_PAIR_NONE) {
+			*at = (uint32_t)ns.n;
+			r = vec_push(&ns, 0);
+		}
+		r = at ? r : -TY_ENOMEM;
+		if (!r)
+			ns.v[*at] += row->ns;
+	}
+	vec_each (p, &by_name.pairs) {
+		uint64_t v = p->value < ns.n ? ns.v[p->value] : 0;
+
+		for (unsigned i = 0; i < TY_ANSWER_RIVALS; i++)
+			if (v > out->rival[i].ns) {
+				for (unsigned j = TY_ANSWER_RIVALS - 1; j > i; j--)
+					out->rival[j] = out->rival[j - 1];
+				out->rival[i].ns = v;
+				out->rival[i].name = (uint32_t)p->a;
+				break;
+			}
+	}
+	vec_fini(&ns);
+	ty_pair_map_fini(&by_name);
+	return r;
+}
+
 int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 {
 	struct ty_answer_sum *v = calloc(k->book->row.n + 1, sizeof(*v));
@@ -136,5 +178,5 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 		out->items++;
 	}
 	free(v);
-	return 0;
+	return find_rivals(k, out);
 }

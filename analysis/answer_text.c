@@ -2,6 +2,7 @@
 /* An item of an answer in words: who, what it did or waited for, held up by whom. */
 #include "answer_priv.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "units.h"
 #include "waits.h"
 
-#define TOLD 2 /* of calls, of those that ran instead: the first ones */
+#define BEFORE 8 /* calls that are looked at for a connect */
+#define TOLD   2 /* of calls, of those that ran instead: the first ones */
 
 struct out {
 	char *p;
@@ -128,7 +130,7 @@ static void say_runnable(struct out *o, const struct ty_answer_work *k,
 {
 	struct top v[64];
 	unsigned n = 0;
-	uint64_t idle = 0, none = 0;
+	uint64_t idle = 0, none = 0, crowd = 0;
 	bool any = false;
 
 	vec_each (r, &k->book->row) {
@@ -138,6 +140,8 @@ static void say_runnable(struct out *o, const struct ty_answer_work *k,
 			top_add(v, &n, 64, r->k.name, 0, r->ns);
 		else if (r->k.end == TY_END_IDLE)
 			idle += r->ns;
+		else if (r->k.end == TY_END_CROWD)
+			crowd += r->ns;
 		else
 			none += r->ns;
 	}
@@ -145,6 +149,10 @@ static void say_runnable(struct out *o, const struct ty_answer_work *k,
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
 		say(o, "%s %s ran %u%%", any ? "," : " on which", ty_model_str(k->x->m, v[i].id),
 		    percent(v[i].ns, s->ns));
+		any = true;
+	}
+	if (percent(crowd, s->ns) >= 5) {
+		say(o, "%s many others ran %u%%", any ? "," : " on which", percent(crowd, s->ns));
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
@@ -157,12 +165,28 @@ static void say_runnable(struct out *o, const struct ty_answer_work *k,
 
 /* waits ------------------------------------------------------------------------------------- */
 
+/* Where a thread waits for a connection that it has just begun: the address. */
+static const char *connects_to(const struct ty_explain *x, uint32_t thread, uint32_t call)
+{
+	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
+
+	for (unsigned n = 0; n < BEFORE && call > first && x->pointee; n++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, --call);
+		const struct ty_sysrow *row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
+
+		if (row->says & TY_CONNECTS && c.ret == -EINPROGRESS)
+			return x->pointee(x->ctx, thread, call, 1);
+	}
+	return NULL;
+}
+
 /* "in fsync on "/var/x"" of a wait. Returns its kind, enum ty_stall_kind. */
 static unsigned say_call(struct out *o, const struct ty_explain *x, uint32_t span)
 {
 	struct ty_span s = ty_model_span(x->m, span);
 	uint32_t call = ty_wait_call(x, &s);
 	struct ty_wait_for w = ty_wait_for(x, &s, call);
+	const char *to = NULL;
 	char buf[32];
 
 	ty_wait_look_at_fd(x, &s, call, false, &w);
@@ -172,6 +196,10 @@ static unsigned say_call(struct out *o, const struct ty_explain *x, uint32_t spa
 	say(o, " in %s", ty_explain_call(x, call, buf));
 	if (*w.object)
 		say(o, " on %s", w.object);
+	else if (w.kind == TY_STALL_FD || w.kind == TY_STALL_EVENTS)
+		to = connects_to(x, s.thread, call);
+	if (to)
+		say(o, " for a connection to %s", to);
 	return w.kind;
 }
 

@@ -21,6 +21,7 @@ static const char head[] =
 	"       tarry report [FILE] flow: see tarry report flow --help\n"
 	"\n"
 	"  answer     say where the time went, in ten lines at most\n"
+	"  findings   rank failing calls, polled locks, storms and the like by time\n"
 	"  stalls     rank the longest waits and name their causes, one sentence each\n"
 	"  ledger     account for every nanosecond of the command and of each thread\n"
 	"  chain      show the wakeup chain of the wait at --at T of thread --tid N\n"
@@ -39,11 +40,11 @@ static const struct {
 	const char *name;
 	unsigned bit;
 } section_names[] = {
-	{"answer", TY_REP_ANSWER},    {"stalls", TY_REP_STALLS},     {"ledger", TY_REP_LEDGER},
-	{"chain", TY_REP_CHAIN},      {"header", TY_REP_HEADER},     {"syscalls", TY_REP_SYSCALLS},
-	{"threads", TY_REP_THREADS},  {"sched", TY_REP_THREADS},     {"longest", TY_REP_LONGEST},
-	{"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS}, {"diff", TY_REP_DIFF},
-	{"requests", TY_REP_REQUESTS}};
+	{"answer", TY_REP_ANSWER},     {"findings", TY_REP_FINDINGS}, {"stalls", TY_REP_STALLS},
+	{"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},	      {"header", TY_REP_HEADER},
+	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
+	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
+	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -113,11 +114,12 @@ static int take_words(struct args *a, char **words, int n)
 		else if (bit)
 			a->q.sections |= bit;
 		else
-			return ty_cli_usage("report",
-					    "unknown section %s: give answer, stalls, ledger, "
-					    "chain, header, syscalls, "
-					    "threads, longest, loss, outliers, diff, requests",
-					    words[i]);
+			return ty_cli_usage(
+				"report",
+				"unknown section %s: give answer, findings, stalls, ledger, "
+				"chain, header, syscalls, "
+				"threads, longest, loss, outliers, diff, requests",
+				words[i]);
 	}
 	if (a->r.why && a->r.rejected)
 		return ty_cli_usage("report", "give --why or --rejected, not both");

@@ -8,6 +8,7 @@
 #include "answer.h"
 #include "buf.h"
 #include "diff.h"
+#include "summed_findings.h"
 #include "json_out.h"
 #include "longest.h"
 #include "outliers.h"
@@ -31,7 +32,8 @@ enum {
 	TY_REP_DIFF = 512,
 	TY_REP_REQUESTS = 1024,
 	TY_REP_ANSWER = 2048,
-	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER,
+	TY_REP_FINDINGS = 4096,
+	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
 #define TY_REP_WAITS	    10
@@ -58,6 +60,7 @@ struct ty_report {
 	struct ty_diff diff;
 	struct ty_requests requests;
 	struct ty_answer answer;
+	struct ty_findings findings;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -77,6 +80,10 @@ void ty_diff_json(const struct ty_report *r, struct ty_json *j);
 /* report_answer.c */
 void ty_answer_text(const struct ty_report *r, FILE *f);
 void ty_answer_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_findings.c */
+void ty_findings_text(const struct ty_report *r, FILE *f);
+void ty_findings_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_requests.c */
 void ty_requests_text(const struct ty_report *r, FILE *f);

@@ -84,7 +84,8 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 		what |= TY_EXPLAIN_CHAIN;
 		when = (struct ty_explain_at){at_ns, sel->tids.v[0]};
 	}
-	if (what & TY_EXPLAIN_STALLS || q->sections & (TY_REP_REQUESTS | TY_REP_ANSWER)) {
+	if (what & TY_EXPLAIN_STALLS ||
+	    q->sections & (TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS)) {
 		struct ty_explain x = ty_explain_session(r->s);
 		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
 					  q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
@@ -109,6 +110,8 @@ static int answered(struct ty_report *r, struct ty_err *err)
 	struct ty_explain x = ty_explain_session(r->s);
 	int status = ty_answer_find(&x, &r->w, &r->requests, &r->answer);
 
+	if (!status)
+		status = ty_findings_find(&x, &r->w, &r->answer, &r->requests, &r->findings);
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;
 }
 
@@ -152,7 +155,7 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	ty_background_start(&b.aside, b.sections & (TY_REP_SYSCALLS | TY_REP_THREADS), find_beside,
 			    &b);
 	status = explained(r, sel, q, err);
-	if (!status && b.sections & TY_REP_ANSWER)
+	if (!status && b.sections & (TY_REP_ANSWER | TY_REP_FINDINGS))
 		status = answered(r, err);
 	ty_background_stop(&b.aside);
 	if (!status && b.status) {

@@ -286,6 +286,7 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 	summary(r, &j);
 	file(r, &j);
 	ty_answer_json(r, &j);
+	ty_findings_json(r, &j);
 	ty_stalls_json(&r->explained, &j);
 	if (r->rejected)
 		ty_rejected_json(&r->explained, &j);

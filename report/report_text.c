@@ -401,6 +401,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 {
 	if (sections & TY_REP_ANSWER)
 		ty_answer_text(r, f);
+	if (sections & TY_REP_FINDINGS)
+		ty_findings_text(r, f);
 	if (sections & TY_REP_STALLS) {
 		if (r->why)
 			ty_why_text(&r->explained, r->why, f);

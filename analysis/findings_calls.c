@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings of many calls: those that fail, storms, tiny reads and writes. Calls are counted by the
+ * name of their thread and by number in one pass; of some of each the object is looked at.
+ */
+#include "findings_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fds.h"
+#include "pair_map.h"
+#include "units.h"
+#include "vec.h"
+
+#define SHORT_NS     UINT64_C(100000) /* a longer call waits, which is what stalls are about */
+#define SAMPLE	     16		      /* calls whose object is looked at */
+#define NRS	     512
+#define FAILS	     1000
+#define MANY	     5000 /* calls without an object, or on a futex */
+#define MANY_SAME    1000 /* on one path or descriptor */
+#define CONNECTS     300
+#define SYNCS	     20
+#define TINY	     16 /* bytes */
+#define TINY_MESSAGE 2
+
+/* Evenly among all. */
+struct sample {
+	uint32_t call[SAMPLE], n;
+	uint64_t seen, stride;
+};
+
+struct group {
+	uint64_t n, short_n, short_ns, total_ns;
+	uint64_t fails, fail_ns;    /* short ones */
+	uint64_t bytes, io;	    /* of calls that returned a number above 0 */
+	uint64_t at_ns, fail_at_ns; /* of the first */
+	uint32_t name, thread;
+	int32_t nr;
+	int error; /* the one that stands out, by majority */
+	int64_t votes;
+	uint8_t abi;
+	bool several; /* threads */
+	struct sample any, failed;
+};
+
+struct pass {
+	const struct ty_finding_work *k;
+	VEC(struct group) g;
+	struct ty_pair_map by_key;
+	/* Of the thread that is looked at: group + 1 by number. */
+	uint32_t at[NRS], thread_of[NRS];
+	uint8_t role[NRS];
+	bool role_known[NRS];
+};
+
+static void take(struct sample *s, uint32_t call)
+{
+	s->stride = s->stride ? s->stride : 1;
+	if (s->seen++ % s->stride)
+		return;
+	if (s->n == SAMPLE) {
+		for (unsigned i = 0; i < SAMPLE / 2; i++)
+			s->call[i] = s->call[2 * i];
+		s->n = SAMPLE / 2;
+		s->stride *= 2;
+		if ((s->seen - 1) % s->stride)
+			return;
+	}
+	s->call[s->n++] = call;
+}
+
+static struct group *group_of(struct pass *p, uint32_t thread, int32_t nr, uint8_t abi)
+{
+	uint32_t name = ty_model_thread(p->k->x->m, thread)->name, *at;
+	bool usual = (uint32_t)nr < NRS && !abi;
+	struct group *g;
+
+	if (usual && p->thread_of[nr] == thread)
+		return &p->g.v[p->at[nr]];
+	at = ty_pair_map_add(&p->by_key, name, (uint64_t)abi << 32 | (uint32_t)nr);
+	if (!at)
+		return NULL;
+	if (*at == TY_PAIR_NONE) {
+		if (vec_push(&p->g,
+			     (struct group){.name = name, .thread = thread, .nr = nr, .abi = abi}))
+			return NULL;
+		*at = (uint32_t)p->g.n - 1;
+	}
+	g = &p->g.v[*at];
+	g->several |= g->thread != thread;
+	if (usual) {
+		p->thread_of[nr] = thread;
+		p->at[nr] = *at;
+	}
+	return g;
+}
+
+static enum ty_poll_role role_of(struct pass *p, int32_t nr, uint8_t abi)
+{
+	bool usual = (uint32_t)nr < NRS && !abi;
+
+	if (usual && p->role_known[nr])
+		return p->role[nr];
+	if (usual) {
+		p->role_known[nr] = true;
+		p->role[nr] = (uint8_t)ty_poll_role(ty_syscall_row(p->k->x->arch, abi, nr)->as);
+		return p->role[nr];
+	}
+	return ty_poll_role(ty_syscall_row(p->k->x->arch, abi, nr)->as);
+}
+
+static int add(struct pass *p, struct ty_poll_watch *poll, const struct ty_call_rows *c, uint32_t i,
+	       uint32_t thread, uint32_t call)
+{
+	uint64_t ns = c->end_ns[i] - c->start_ns[i];
+	uint8_t abi = c->abi[i] == TY_ABI_UNSURE ? TY_ABI_NATIVE64 : c->abi[i];
+	struct group *g = group_of(p, thread, c->nr[i], abi);
+	enum ty_poll_role role = role_of(p, c->nr[i], abi);
+
+	if (!g)
+		return -TY_ENOMEM;
+	g->at_ns = g->n ? g->at_ns : c->start_ns[i];
+	g->n++;
+	g->total_ns += ns;
+	take(&g->any, call);
+	if (ns < SHORT_NS) {
+		g->short_n++;
+		g->short_ns += ns;
+	}
+	if (c->ret[i] > 0) {
+		g->bytes += (uint64_t)c->ret[i];
+		g->io++;
+	} else if (c->ret[i] < 0 && c->ret[i] >= -511 && ns < SHORT_NS) {
+		g->fail_at_ns = g->fails ? g->fail_at_ns : c->start_ns[i];
+		g->fails++;
+		g->fail_ns += ns;
+		if (!g->votes)
+			g->error = (int)-c->ret[i];
+		g->votes += g->error == (int)-c->ret[i] ? 1 : -1;
+		take(&g->failed, call);
+	}
+	if (role)
+		ty_poll_step(poll, role, call, c->nr[i], abi, c->start_ns[i], c->end_ns[i],
+			     c->ret[i]);
+	return 0;
+}
+
+/* Calls that returned, of threads that the window chooses. */
+static int collect(struct pass *p, struct ty_call_rows *c)
+{
+	const struct ty_model *m = p->k->x->m;
+	const struct ty_window *w = p->k->w;
+	struct ty_poll_watch poll = {.k = p->k};
+	int r = 0;
+
+	memset(p->thread_of, 0xff, sizeof(p->thread_of));
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads && !r; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t call, n, end = t->syscalls_first + t->syscalls_n;
+
+		if (!t->syscalls_n || !ty_window_thread(w, m, i) ||
+		    (t->tgid == p->k->x->recorder_pid && t->tgid > 0))
+			continue;
+		call = w->from_ns ? ty_model_syscall_after(m, i, w->from_ns - 1)
+				  : t->syscalls_first;
+		ty_poll_begin(&poll, i);
+		for (; call < end && (n = ty_model_call_rows(m, i, call, c)) && !r; call += n) {
+			if (ty_explain_stopped(p->k->x))
+				r = -TY_EINTR;
+			for (uint32_t j = 0; j < n && !r; j++) {
+				if (c->start_ns[j] >= w->to_ns) {
+					end = 0;
+					break;
+				}
+				if (c->flags[j] & (TY_SF_SNAPSHOT | TY_SF_LOST | TY_SF_BEFORE |
+						   TY_SF_OPEN | TY_SF_ENDED) ||
+				    c->start_ns[j] < w->from_ns)
+					continue;
+				r = add(p, &poll, c, j, i, call + j);
+			}
+		}
+		ty_poll_end(&poll);
+	}
+	return r;
+}
+
+/* Is it the same descriptor, whatever is known of it, or the same name? */
+static bool same_object(const char *a, const char *b)
+{
+	size_t na = strncmp(a, "fd ", 3) ? strlen(a) : 3 + strcspn(a + 3, " "),
+	       nb = strncmp(b, "fd ", 3) ? strlen(b) : 3 + strcspn(b + 3, " ");
+
+	return na == nb && !strncmp(a, b, na);
+}
+
+/* What most of the sampled calls act on: how many of ten; "": nothing is known of any. */
+static unsigned usual_object(const struct ty_explain *x, const struct sample *s, char out[96])
+{
+	char name[SAMPLE][96];
+	unsigned best = 0, most = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		ty_finding_object(x, s->call[i], name[i]);
+	for (uint32_t i = 0; i < s->n; i++) {
+		unsigned n = 0;
+
+		for (uint32_t k = 0; k < s->n; k++)
+			n += same_object(name[i], name[k]);
+		if (*name[i] && (n > most || (n == most && strlen(name[i]) > strlen(name[best])))) {
+			most = n;
+			best = i;
+		}
+	}
+	if (!most) {
+		*out = 0;
+		return 0;
+	}
+	memcpy(out, name[best], 96);
+	return most * 10 / s->n;
+}
+
+static enum ty_fd_kind kind_of_fd(const struct ty_explain *x, uint32_t call)
+{
+	struct ty_syscall c = ty_model_syscall(x->m, call);
+	const struct ty_sysrow *row;
+	const char *name = NULL;
+	uint64_t args[6];
+	bool behind;
+
+	row = ty_explain_deed(x, &c, &behind);
+	if (behind || !x->args || x->args(x->ctx, &c, args))
+		return TY_FD_UNKNOWN;
+	return ty_fd_kind(x, c.thread, args[row->object], c.start_ns, &name);
+}
+
+static bool at_least(const struct pass *p, uint64_t ns, unsigned percent)
+{
+	return ns >= p->k->wall_ns / 100 * percent;
+}
+
+static void say_object(struct ty_finding *f, unsigned tenths, const char *object)
+{
+	if (*object && tenths >= 5)
+		ty_finding_say(f, " on %s%s", object, tenths < 9 ? ", mostly" : "");
+	else if (*object)
+		ty_finding_say(f, " on %s and others", object);
+}
+
+static struct ty_finding *told(const struct pass *p, const struct group *g, unsigned kind,
+			       uint64_t ns, uint64_t n, uint64_t at_ns)
+{
+	const struct ty_model *m = p->k->x->m;
+	struct ty_finding *f = ty_finding_add(p->k, &(struct ty_finding){.kind = (uint8_t)kind,
+									 .ns = ns,
+									 .n = n,
+									 .at_ns = at_ns,
+									 .thread = g->thread,
+									 .culprit = TY_NONE});
+
+	if (f) {
+		if (g->several)
+			ty_finding_next(f, "tarry dump FILE syscalls --comm '%s'",
+					ty_model_str(m, g->name));
+		else
+			ty_finding_next(f, "tarry dump FILE syscalls --tid %d",
+					ty_model_thread(m, g->thread)->tid);
+	}
+	return f;
+}
+
+static void failing(const struct pass *p, const struct group *g, const char *call)
+{
+	char who[64], c[TY_COUNT_MAX], d[TY_DURATION_MAX], object[96];
+	const char *name = ty_errno_name(g->error);
+	struct ty_finding *f;
+	unsigned tenths;
+
+	f = told(p, g, TY_FINDING_FAILING, g->fail_ns, g->fails, g->fail_at_ns);
+	if (!f)
+		return;
+	tenths = usual_object(p->k->x, &g->failed, object);
+	ty_finding_say(f, "%s: %s failed %s times",
+		       ty_finding_who(p->k->x->m, g->thread, g->several, who), call,
+		       ty_fmt_count(g->fails, c));
+	say_object(f, tenths, object);
+	ty_finding_say(f, ", with %s%s, %s each", name ? name : "errors",
+		       g->votes * 2 < (int64_t)g->fails ? " and others" : "",
+		       ty_fmt_duration(g->fail_ns / g->fails, d));
+}
+
+static void made(const struct pass *p, const struct group *g, unsigned kind, const char *call,
+		 uint64_t n, uint64_t ns, unsigned tenths, const char *object)
+{
+	char who[64], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	struct ty_finding *f = told(p, g, kind, ns, n, g->at_ns);
+	uint64_t bytes = g->io ? (g->bytes + g->io / 2) / g->io : 0;
+
+	if (!f)
+		return;
+	ty_finding_say(f, "%s made %s calls of %s",
+		       ty_finding_who(p->k->x->m, g->thread, g->several, who), ty_fmt_count(n, c),
+		       call);
+	if (kind == TY_FINDING_SMALL_IO)
+		ty_finding_say(f, " with %llu byte%s each", (unsigned long long)bytes,
+			       bytes == 1 ? "" : "s");
+	say_object(f, tenths, object);
+	ty_finding_say(f, ", %s each", ty_fmt_duration(ns / n, d));
+}
+
+static void judge(const struct pass *p, const struct group *g)
+{
+	const struct ty_sysrow *row = ty_syscall_row(p->k->x->arch, g->abi, g->nr)->as;
+	uint64_t good = g->short_ns - g->fail_ns, good_n = g->n - g->fails;
+	char buf[32], object[96] = "";
+	const char *call = ty_syscall_name(p->k->x->arch, g->abi, g->nr, buf);
+	int kind = row->object < 0 ? -1 : row->a[row->object];
+	unsigned tenths = 0;
+	enum ty_fd_kind fd;
+
+	if (g->fails >= FAILS && at_least(p, g->fail_ns, 5))
+		failing(p, g, call);
+	if (!strcmp(call, "fsync") || !strcmp(call, "fdatasync") || !strcmp(call, "msync") ||
+	    !strcmp(call, "sync_file_range")) {
+		if (g->n < SYNCS || !at_least(p, g->total_ns, 20))
+			return;
+		tenths = usual_object(p->k->x, &g->any, object);
+		made(p, g, TY_FINDING_STORM, call, g->n, g->total_ns, tenths, object);
+		return;
+	}
+	if (good_n < CONNECTS || !at_least(p, good, 5))
+		return;
+	if (row->says & TY_CONNECTS) {
+		made(p, g, TY_FINDING_STORM, call, good_n, good, 0, object);
+		return;
+	}
+	if (good_n < MANY_SAME)
+		return;
+	if (kind == TY_ARG_FD && row->says & (TY_GIVES | TY_TAKES)) {
+		/* How much is read is told by the result; of what is large it is ordinary. */
+		if (g->io < MANY_SAME || g->bytes > g->io * TINY)
+			return;
+		/* A message may well be short, and counters of descriptors are. */
+		fd = kind_of_fd(p->k->x, g->any.call[g->any.n / 2]);
+		if (fd == TY_FD_EVENTFD || fd == TY_FD_TIMERFD || fd == TY_FD_SIGNALFD)
+			return;
+		if (g->bytes > g->io * TINY_MESSAGE && fd != TY_FD_FILE)
+			return;
+		tenths = usual_object(p->k->x, &g->any, object);
+		made(p, g, TY_FINDING_SMALL_IO, call, good_n, good, tenths, object);
+		return;
+	}
+	if (!at_least(p, good, kind == TY_ARG_PATH ? 10 : 20) ||
+	    (kind != TY_ARG_PATH && good_n < MANY) || row->wait_on == TY_WAIT_ON_SLEEP ||
+	    row->wait_on == TY_WAIT_ON_EVENTS)
+		return;
+	if (kind >= 0)
+		tenths = usual_object(p->k->x, &g->any, object);
+	if ((kind == TY_ARG_PATH || kind == TY_ARG_FD) && tenths < 7)
+		return;
+	made(p, g, TY_FINDING_STORM, call, good_n, good, tenths, object);
+}
+
+int ty_findings_of_calls(const struct ty_finding_work *k)
+{
+	struct ty_call_rows *rows = malloc(sizeof(*rows));
+	struct pass *p = calloc(1, sizeof(*p));
+	int r = rows && p ? 0 : -TY_ENOMEM;
+
+	if (!r) {
+		p->k = k;
+		r = collect(p, rows);
+		for (size_t i = 0; i < p->g.n && !r; i++)
+			judge(p, &p->g.v[i]);
+		vec_fini(&p->g);
+		ty_pair_map_fini(&p->by_key);
+	}
+	free(p);
+	free(rows);
+	return r;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lock that is polled: the same call fails with the same error again and again, and its thread
+ * sleeps in between. Who released it, inferred, is the thread that at the end, since the last
+ * failure, let go of what bears the same name: unlocked, closed, removed or renamed it.
+ */
+#include "findings_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "units.h"
+
+#define TRIES	 3
+#define LEAST_NS UINT64_C(20000000)
+#define CALLS	 64  /* of a thread */
+#define NAMES	 256 /* that are compared in all */
+
+enum ty_poll_role ty_poll_role(const struct ty_sysrow *row)
+{
+	if (row->wait_on == TY_WAIT_ON_SLEEP || row->zero_is_timeout)
+		return TY_POLL_SLEEP;
+	if (row->wait_on == TY_WAIT_ON_LOCK || row->id == TY_SYS_fcntl)
+		return TY_POLL_LOCK;
+	if (row->says & TY_CONNECTS)
+		return TY_POLL_CONNECT;
+	if (row->object >= 0 && row->a[row->object] == TY_ARG_PATH)
+		return TY_POLL_MADE;
+	return TY_POLL_NONE;
+}
+
+static bool is_try(enum ty_poll_role role, int error)
+{
+	switch (role) {
+	case TY_POLL_LOCK: return error == EAGAIN || error == EACCES || error == EDEADLK;
+	case TY_POLL_MADE: return error == EEXIST || error == EBUSY || error == ETXTBSY;
+	case TY_POLL_CONNECT: return error == ECONNREFUSED;
+	default: return false;
+	}
+}
+
+void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread)
+{
+	*p = (struct ty_poll_watch){.k = p->k, .thread = thread, .first = TY_NONE};
+}
+
+static const char *names_of(const char *object)
+{
+	const char *name = strchr(object, '<');
+
+	return name ? name + 1 : object;
+}
+
+/* "fd 3 </a/b>" and "\"/a/b\"" may be one file; a name without a folder is compared with the last
+ * part of the other. */
+static bool same_object(const char *a, const char *b)
+{
+	size_t na, nb;
+
+	a = names_of(a) + (*a == '"');
+	b = names_of(b) + (*b == '"');
+	na = strcspn(a, ">\"");
+	nb = strcspn(b, ">\"");
+	if (!na || !nb)
+		return false;
+	if (na > nb)
+		return a[na - nb - 1] == '/' && !strncmp(a + na - nb, b, nb);
+	if (nb > na)
+		return b[nb - na - 1] == '/' && !strncmp(b + nb - na, a, na);
+	return !strncmp(a, b, na);
+}
+
+/* TY_NONE: none is seen. */
+static uint32_t released_by(const struct ty_poll_watch *p, const char *object)
+{
+	const struct ty_explain *x = p->k->x;
+	const struct ty_model *m = x->m;
+	uint64_t to = p->ok_ns ? p->ok_ns : p->last_ns;
+	unsigned names = 0;
+	char other[96], buf[32];
+
+	if (!*object || !p->ok_ns)
+		return TY_NONE;
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		uint32_t call, end = t->syscalls_first + t->syscalls_n;
+
+		if (i == p->thread || !t->syscalls_n || t->start_ns > to || t->end_ns < p->last_ns)
+			continue;
+		call = ty_explain_call_after(m, i, p->last_ns);
+		for (unsigned n = 0; call < end && n < CALLS && names < NAMES; n++, call++) {
+			struct ty_syscall c = ty_model_syscall_brief(m, i, call);
+			const char *name = ty_syscall_name(x->arch, c.abi, c.nr, buf);
+
+			if (c.start_ns > to)
+				break;
+			if (strcmp(name, "close") && strncmp(name, "unlink", 6) &&
+			    strncmp(name, "rename", 6) && strcmp(name, "rmdir") &&
+			    strcmp(name, "flock") && strcmp(name, "fcntl"))
+				continue;
+			names++;
+			ty_finding_object(x, call, other);
+			if (same_object(object, other))
+				return i;
+		}
+	}
+	return TY_NONE;
+}
+
+static void found(struct ty_poll_watch *p)
+{
+	const struct ty_explain *x = p->k->x;
+	uint64_t end = p->ok_ns ? p->ok_ns : p->last_ns, ns = end - p->start_ns;
+	struct ty_finding f = {.kind = TY_FINDING_POLLED,
+			       .ns = ns,
+			       .n = p->n,
+			       .at_ns = p->start_ns,
+			       .thread = p->thread,
+			       .culprit = TY_NONE};
+	char who[64], object[96], buf[32], c[TY_COUNT_MAX], d[TY_DURATION_MAX];
+	const char *error = ty_errno_name(p->error);
+	struct ty_finding *to;
+
+	if (p->n < TRIES || ns < LEAST_NS || p->slept_ns < ns / 2)
+		return;
+	ty_finding_object(x, p->last, object);
+	f.culprit = released_by(p, object);
+	f.inferred = f.culprit != TY_NONE;
+	to = ty_finding_add(p->k, &f);
+	if (!to)
+		return;
+	ty_finding_say(to, "%s polled for %s: %s failed %s times with %s",
+		       ty_finding_who(x->m, p->thread, false, who), *object ? object : "a lock",
+		       ty_syscall_name(x->arch, p->abi, p->nr, buf), ty_fmt_count(p->n, c),
+		       error ? error : "an error");
+	ty_finding_say(to, ", and it slept %s in between", ty_fmt_duration(p->slept_ns, d));
+	if (f.culprit != TY_NONE)
+		ty_finding_say(to, "; released by %s (inferred)",
+			       ty_finding_who(x->m, f.culprit, false, who));
+	else
+		ty_finding_say(to, "; %s",
+			       p->ok_ns ? "who released it is not recorded" : "it never succeeded");
+	if (f.culprit != TY_NONE)
+		ty_finding_next(to, "tarry dump FILE syscalls --tid %d",
+				ty_model_thread(x->m, f.culprit)->tid);
+	else
+		ty_finding_next(to, "tarry record -a, to see who holds it");
+}
+
+void ty_poll_end(struct ty_poll_watch *p)
+{
+	if (p->first != TY_NONE)
+		found(p);
+	p->first = TY_NONE;
+}
+
+void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call, int32_t nr,
+		  uint8_t abi, uint64_t start_ns, uint64_t end_ns, int64_t ret)
+{
+	bool same = p->first != TY_NONE && p->nr == nr && p->abi == abi;
+	int error = ret < 0 && ret >= -511 ? (int)-ret : 0;
+
+	if (role == TY_POLL_SLEEP) {
+		/* What only looks whether something is there, and finds it, is work. */
+		p->between_ns += error && error != EINTR ? 0 : end_ns - start_ns;
+		return;
+	}
+	if (!is_try(role, error)) {
+		if (same && !error && !p->ok_ns) {
+			p->ok_ns = start_ns;
+			p->slept_ns += p->between_ns;
+			p->between_ns = 0;
+		}
+		return;
+	}
+	if (same && p->error == error && p->between_ns >= (start_ns - p->last_ns) / 2) {
+		p->n++;
+		p->slept_ns += p->between_ns;
+	} else {
+		ty_poll_end(p);
+		p->first = call;
+		p->nr = nr;
+		p->abi = abi;
+		p->error = error;
+		p->start_ns = start_ns;
+		p->n = 1;
+		p->slept_ns = 0;
+	}
+	p->last = call;
+	p->last_ns = end_ns;
+	p->ok_ns = 0;
+	p->between_ns = 0;
+}

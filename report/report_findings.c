@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's section "findings": what stands beside stalls (analysis/summed_findings.h). */
+#include "fields.h"
+#include "report.h"
+#include "time_text.h"
+
+#define SHOWN 10 /* as text */
+
+static const char *kind_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_finding *f = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return ty_finding_kind_key(f->kind);
+}
+
+static int32_t tid_of(const struct ty_report *r, uint32_t thread)
+{
+	return thread == TY_NONE ? 0 : ty_model_thread(r->s->model, thread)->tid;
+}
+
+static const char *text_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_finding *f = record;
+
+	(void)ctx;
+	snprintf(buf, n, "%s%s", f->text, f->inferred ? " [inferred]" : " [proven]");
+	return buf;
+}
+
+static const char *text_json(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_finding *f = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return f->text;
+}
+
+static const char *next_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_finding *f = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return f->next;
+}
+
+static const char *evidence_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_finding *f = record;
+
+	(void)ctx, (void)buf, (void)n;
+	return f->inferred ? "inferred" : "proven";
+}
+
+static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+
+	(void)n;
+	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
+}
+
+#define OF(member) offsetof(struct ty_finding, member)
+static const struct ty_field fields[] = {{TY_F_TEXT, "kind", NULL, 0, .text = kind_of},
+					 {TY_F_DURATION, "ns", "time", 14, .at = OF(ns)},
+					 {TY_F_U64, "count", NULL, 0, .at = OF(n)},
+					 {TY_F_INSTANT, "start_ns", NULL, 0, .at = OF(at_ns)},
+					 {TY_F_TEXT, "evidence", NULL, 0, .text = evidence_of},
+					 {TY_F_TEXT, NULL, "what", 0, .text = text_of},
+					 {TY_F_TEXT, "text", NULL, 0, .text = text_json},
+					 {TY_F_TEXT, "next", NULL, 0, .text = next_of},
+					 {.type = TY_F_END}};
+#undef OF
+
+void ty_findings_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_field_ctx c = {r, instant};
+
+	if (!r->findings.n && !(r->asked & TY_REP_FINDINGS))
+		return;
+	fputs("findings\n", f);
+	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
+		ty_fields_text(fields, &c, &r->findings.v[i], f);
+		fprintf(f, "%14s  see: %s\n", "", r->findings.v[i].next);
+	}
+	if (!r->findings.n)
+		fputs("     none\n", f);
+	if (r->findings.n > SHOWN)
+		fprintf(f, "     and %u more (--json has them)\n", r->findings.n - SHOWN);
+	putc('\n', f);
+}
+
+void ty_findings_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_field_ctx c = {r, instant};
+
+	ty_json_array(j, "findings");
+	for (uint32_t i = 0; i < r->findings.n; i++) {
+		const struct ty_finding *f = &r->findings.v[i];
+
+		ty_json_object(j, NULL);
+		ty_fields_json(fields, &c, f, j);
+		ty_json_i64(j, "tid", tid_of(r, f->thread));
+		ty_json_i64(j, "culprit_tid", tid_of(r, f->culprit));
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
