@@ -117,10 +117,11 @@ $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 
 # -mcpu=v3: kernels from 5.12 on. <linux/types.h> of the machine that builds: its types are alike.
 BPF_INCLUDE := $(addprefix -idirafter ,/usr/include $(wildcard /usr/include/$(shell gcc -print-multiarch 2>/dev/null)))
+BPF_ARCH := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),arm64,x86)
 $(B)/gen/evidence.bpf.o: recorder/evidence.bpf.c recorder/evidence_bpf.h format/evidence_record.h $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
-	$(Q)$(BPFCC) -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter $(BPF_INCLUDE) -iquote format -iquote recorder -c -o $@ $<
+	$(Q)$(BPFCC) -O2 -g -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter $(BPF_INCLUDE) -iquote format -iquote recorder -c -o $@ $<
 
 $(B)/gen/evidence.skel.h: $(B)/gen/evidence.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name evidence_bpf >$@.new && mv $@.new $@

@@ -93,12 +93,6 @@ static void put_lowest(struct table *t, uint8_t kind, bool cloexec)
 		}
 }
 
-/* connect and bind: (descriptor, address, its size). */
-static bool names_socket(const struct ty_sysrow *row)
-{
-	return row->n == 3 && row->a[0] == TY_ARG_FD && row->a[1] == TY_ARG_ADDR_IN;
-}
-
 static void replay(const struct ty_explain *x, struct table *t, const struct call *k)
 {
 	struct ty_syscall c = ty_model_syscall_brief(x->m, k->thread, k->call);
@@ -107,7 +101,7 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 	int8_t flags = k->row->cloexec;
 	bool cloexec;
 
-	if ((c.ret < 0 && (!names_socket(k->row) || c.ret != -EINPROGRESS)) ||
+	if ((c.ret < 0 && (k->row->fds != TY_FDS_NAMED || c.ret != -EINPROGRESS)) ||
 	    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 		return;
 	if (k->row->fds == TY_FDS_EXEC) {
@@ -158,11 +152,12 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 		else if (args[1] == F_SETFD_ && args[0] < FDS)
 			t->cloexec[args[0]] = args[2] & FD_CLOEXEC_;
 		break;
-	case TY_FDS_NONE:
+	case TY_FDS_NAMED:
 		if (args[0] < FDS && t->open[args[0]] && t->kind[args[0]] == TY_FD_SOCKET &&
 		    !t->name[args[0]])
 			t->by[args[0]] = (struct named_by){k->thread, k->call, 1};
 		break;
+	case TY_FDS_NONE:
 	case TY_FDS_EXEC: break;
 	}
 }
@@ -253,6 +248,7 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 			if (t->kind[i] == kind)
 				forget(t, i, i);
 		break;
+	case TY_FDS_NAMED:
 	case TY_FDS_NONE:
 	case TY_FDS_EXEC: break; /* what it closed is not listed */
 	}
@@ -301,7 +297,7 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 				break;
 			}
 			row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
-			if (row->fds || (x->pointee && names_socket(row))) {
+			if (row->fds) {
 				struct call q = {c.end_ns, i, o->syscalls_first + k, row};
 
 				r = vec_push(&v, q);

@@ -59,7 +59,9 @@ static int by_tid_and_time(const void *pa, const void *pb)
 static bool is_good(const struct ty_ev_record *r)
 {
 	return r->len <= TY_EV_BYTES && r->arg < 6 && r->tid && r->tid <= INT32_MAX &&
-	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_STRINGS;
+	       r->kind >= TY_EVK_PIECE && r->kind <= TY_EVK_FDS &&
+	       (r->kind != TY_EVK_FDS || r->len == sizeof(struct ty_ev_fd) ||
+		r->len == 2 * sizeof(struct ty_ev_fd));
 }
 
 static int index_all(struct ty_evidence_index *x, size_t n)

@@ -19,7 +19,7 @@ struct ty_evidence_index;
 struct ty_evidence_item {
 	const char *p; /* borrowed from the section, a string with its NUL; NULL: not known */
 	unsigned len;  /* of a string without it */
-	uint8_t kind;  /* enum ty_ev_kind: STRING, SOCKADDR, STRINGS, ARGV */
+	uint8_t kind;  /* enum ty_ev_kind: STRING, SOCKADDR, STRINGS, ARGV, FDS */
 	uint8_t flags; /* enum ty_ev_flag */
 };
 
@@ -59,6 +59,12 @@ uint64_t ty_evidence_after(const struct ty_evidence_index *x, int32_t tid);
  * "socket:[127.0.0.1:80]", "socket:[->[::1]:80]" (to: of a peer), "UNIX:[/run/x]",
  * "UNIX:[@abstract]"; appended. false: it is neither, or an address that says nothing. */
 bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf *out);
+/* Descriptor i (0 or 1) that the item is about (FDS); false: there is no such. */
+bool ty_evidence_fd(const struct ty_evidence_item *it, unsigned i, struct ty_ev_fd *out);
+/* What it is, as strace -yy prints it, appended: "pipe:[4711]", "TCP:[127.0.0.1:4711->[..]:80]",
+ * "UNIX-STREAM:[12->13,"/run/x"]"; further: that it listens, the path of the other end, and the
+ * process that the kernel has for it. 0 or -TY_E... */
+int ty_evidence_fd_text(const struct ty_ev_fd *fd, struct ty_buf *out);
 /* As strace prints it: "/etc/pa\"sswd", {sa_family=AF_INET, ...}, ["ls", "-l"]; appended. */
 int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out);
 

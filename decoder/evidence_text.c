@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "evidence_index.h"
@@ -123,6 +124,95 @@ static void add_sockaddr(struct ty_buf *b, const char *p, size_t n)
 	}
 }
 
+bool ty_evidence_fd(const struct ty_evidence_item *it, unsigned i, struct ty_ev_fd *out)
+{
+	if (!it->p || it->kind != TY_EVK_FDS || it->len < (i + 1) * sizeof(*out))
+		return false;
+	memcpy(out, it->p + i * sizeof(*out), sizeof(*out));
+	return true;
+}
+
+/* "127.0.0.1:80"; false: there is no such address. */
+static bool add_address(struct ty_buf *b, const uint8_t a[24], bool peer)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint16_t family, port;
+
+	memcpy(&family, a, 2);
+	memcpy(&port, a + 2, 2);
+	if ((family != AF_INET && family != AF_INET6) || !port)
+		return false;
+	inet_ntop(family, a + (family == AF_INET ? 4 : 8), text, sizeof(text));
+	ty_buf_addf(b, family == AF_INET ? "%s%s:%u" : "%s[%s]:%u", peer ? "->" : "", text,
+		    ntohs(port));
+	return true;
+}
+
+static void add_inet(struct ty_buf *b, const struct ty_ev_fd *f)
+{
+	const char *six = f->family == AF_INET6 ? "v6" : "";
+
+	if (f->protocol == IPPROTO_TCP || f->protocol == IPPROTO_UDP)
+		ty_buf_addf(b, "%s%s:[", f->protocol == IPPROTO_TCP ? "TCP" : "UDP", six);
+	else
+		ty_buf_addf(b, "socket%s %u:[", six, f->protocol);
+	if (!add_address(b, f->own, false))
+		ty_buf_addf(b, "%llu", (unsigned long long)f->inode);
+	else
+		add_address(b, f->peer, true);
+	ty_buf_adds(b, f->listens ? " listening]" : "]");
+}
+
+static void add_unix(struct ty_buf *b, const struct ty_ev_fd *f)
+{
+	const char *type = f->type == SOCK_STREAM  ? "STREAM"
+			   : f->type == SOCK_DGRAM ? "DGRAM"
+						   : "SEQPACKET";
+	unsigned n = f->path_len < sizeof(f->path) ? f->path_len : sizeof(f->path);
+	const bool abstract = n && !f->path[0];
+
+	ty_buf_addf(b, "UNIX-%s:[%llu", type, (unsigned long long)f->inode);
+	if (f->peer_inode)
+		ty_buf_addf(b, "->%llu", (unsigned long long)f->peer_inode);
+	if (n) {
+		ty_buf_adds(b, f->path_is_peers ? " to " : ",");
+		ty_buf_adds(b, abstract ? "@" : "");
+		add_quoted(b, f->path + abstract, abstract ? n - 1 : (unsigned)strnlen(f->path, n),
+			   false);
+	}
+	ty_buf_adds(b, f->listens ? " listening" : "");
+	if (f->peer_pid && !f->listens)
+		ty_buf_addf(b, " process %u", f->peer_pid);
+	ty_buf_addc(b, ']');
+}
+
+int ty_evidence_fd_text(const struct ty_ev_fd *f, struct ty_buf *b)
+{
+	if (S_ISFIFO(f->mode))
+		ty_buf_addf(b, "pipe:[%llu]", (unsigned long long)f->inode);
+	else if (S_ISSOCK(f->mode) && (f->family == AF_INET || f->family == AF_INET6))
+		add_inet(b, f);
+	else if (S_ISSOCK(f->mode) && f->family == AF_UNIX)
+		add_unix(b, f);
+	else if (S_ISSOCK(f->mode))
+		ty_buf_addf(b, "%s:[%llu]", f->family == AF_NETLINK ? "NETLINK" : "socket",
+			    (unsigned long long)f->inode);
+	return b->failed;
+}
+
+/* [3<pipe:[17]>, 4<pipe:[17]>] */
+static void add_fds(struct ty_buf *b, const struct ty_evidence_item *it)
+{
+	struct ty_ev_fd f;
+
+	for (unsigned i = 0; ty_evidence_fd(it, i, &f); i++) {
+		ty_buf_addf(b, "%s%d<", i ? ", " : "[", f.fd);
+		ty_evidence_fd_text(&f, b);
+		ty_buf_addc(b, '>');
+	}
+	ty_buf_addc(b, ']');
+}
+
 bool ty_evidence_short(const struct ty_evidence_item *i, bool to, struct ty_buf *out)
 {
 	const char *arrow = to ? "->" : "";
@@ -153,6 +243,7 @@ int ty_evidence_text(const struct ty_evidence_item *i, struct ty_buf *out)
 	case TY_EVK_STRINGS:
 	case TY_EVK_ARGV: add_argv(out, i); break;
 	case TY_EVK_SOCKADDR: add_sockaddr(out, i->p, i->len); break;
+	case TY_EVK_FDS: add_fds(out, i); break;
 	}
 	return out->failed;
 }

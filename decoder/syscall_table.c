@@ -393,9 +393,10 @@ static struct ty_sysrow rows[] = {
 	/* sockets */
 	{"socket", A(SET(AF), SOCKTYPE, PROTO), MAKES(NEW, SOCKET, 1)},
 	{"socketpair", A(SET(AF), SOCKTYPE, PROTO, FDS_OUT), MAKES(PAIR, SOCKET, 1)},
-	{"bind", A(FD, ADDR_IN, INT)},
-	{"connect", A(FD, ADDR_IN, INT), WAITS(SOCKET, PEER), TALK(TY_CONNECTS, 0, NONE)},
-	{"listen", A(FD, INT)},
+	{"bind", A(FD, ADDR_IN, INT), FDS(NAMED)},
+	{"connect", A(FD, ADDR_IN, INT), WAITS(SOCKET, PEER), TALK(TY_CONNECTS, 0, NONE),
+	 FDS(NAMED)},
+	{"listen", A(FD, INT), FDS(NAMED)},
 	{"accept", A(FD, ADDR_OUT, INT_IO), WAITS(SOCKET, IDLE), TALK(TY_ACCEPTS, NONE, 0),
 	 MAKES(NEW, SOCKET, TY_CLOEXEC_NEVER)},
 	{"accept4", A(FD, ADDR_OUT, INT_IO, SET(SOCKFLAGS)), WAITS(SOCKET, IDLE),
@@ -605,7 +606,8 @@ static void fill_in(void)
 		rows[i].object = (int8_t)object_of(&rows[i]);
 		for (unsigned k = 0; k < rows[i].n; k++)
 			rows[i].points |= rows[i].a[k] == PATH || rows[i].a[k] == STR ||
-					  rows[i].a[k] == STRS || rows[i].a[k] == ADDR_IN;
+					  rows[i].a[k] == STRS || rows[i].a[k] == ADDR_IN ||
+					  rows[i].a[k] == FDS_OUT;
 		rows[i].as = rows[i].does ? find(rows[i].does, TY_ONLY_NOT) : &rows[i];
 	}
 	for (size_t i = 0; i < SOCKETCALLS; i++)

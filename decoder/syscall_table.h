@@ -199,6 +199,7 @@ enum ty_fds_effect {
 	TY_FDS_NONE,
 	TY_FDS_NEW,   /* its result is a new descriptor, of a known kind */
 	TY_FDS_PAIR,  /* two, behind a pointer */
+	TY_FDS_NAMED, /* its first argument, a socket, has an address or a peer from then on */
 	TY_FDS_CLOSE, /* its first argument */
 	TY_FDS_RANGE, /* from its first argument to its second (close_range) */
 	TY_FDS_DUP,   /* its result is what its first argument is */

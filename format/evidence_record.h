@@ -23,8 +23,10 @@ enum ty_ev_kind {
 	TY_EVK_ARGV = 4,     /* of a successful exec: the process's command line as it begins, a NUL
 				behind each part (of a script the interpreter and its arguments come
 				first); nr means nothing, tid is the thread's after it */
-	TY_EVK_STRINGS = 5, /* what exec is given: strings, a NUL behind each, the last one of which
-			       may be cut; arg, ptr as above */
+	TY_EVK_STRINGS = 5,  /* what exec is given: strings, 511 bytes of each, a NUL behind each,
+				the last one of which may be cut; arg, ptr as above */
+	TY_EVK_FDS = 6, /* one or two struct ty_ev_fd: descriptors that the call made or changed,
+			   at its exit; arg, ptr: any argument */
 };
 
 enum ty_ev_flag {
@@ -41,6 +43,23 @@ struct ty_ev_record {
 	__u32 pad2;
 };
 _Static_assert(sizeof(struct ty_ev_record) == 32, "on disk");
+
+/* What a descriptor is. Addresses: struct sockaddr_in or sockaddr_in6, without its last member;
+ * family 0: none. Processes as the kernel's first pid namespace counts them. */
+struct ty_ev_fd {
+	__u64 inode, peer_inode; /* peer: of a connected unix socket; 0: not known */
+	__s32 fd;
+	__u32 peer_pid; /* of a unix socket: who connected, called listen or made the pair */
+	__u16 mode;	/* as stat has it */
+	__u16 family, type, protocol; /* of a socket */
+	__u8 listens;		      /* a TCP or unix socket */
+	__u8 path_is_peers;	      /* path is the address of the other end */
+	__u8 path_len;		      /* an abstract one begins with NUL; 0: none */
+	__u8 pad[5];
+	__u8 own[24], peer[24];
+	char path[112]; /* of a unix socket */
+};
+_Static_assert(sizeof(struct ty_ev_fd) == 200, "on disk");
 
 /* The most that a record has behind its head. */
 #define TY_EV_BYTES 4096

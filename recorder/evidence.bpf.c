@@ -15,6 +15,7 @@
 #include <linux/types.h>
 
 #include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "evidence_bpf.h"
@@ -24,19 +25,104 @@
 struct mm_struct {
 	unsigned long arg_start, arg_end;
 } KERNEL;
+struct inode {
+	unsigned long i_ino;
+	unsigned short i_mode;
+} KERNEL;
+struct file {
+	struct inode *f_inode;
+	void *private_data;
+} KERNEL;
+struct fdtable {
+	unsigned max_fds;
+	struct file **fd;
+} KERNEL;
+struct files_struct {
+	struct fdtable *fdt;
+} KERNEL;
 struct task_struct {
 	int pid;
 	struct mm_struct *mm;
+	struct files_struct *files;
 } KERNEL;
+struct upid {
+	int nr;
+} KERNEL;
+struct pid {
+	struct upid numbers[1];
+} KERNEL;
+struct sock;
+struct socket {
+	short type;
+	struct file *file;
+	struct sock *sk;
+} KERNEL;
+struct sock_common {
+	unsigned short skc_family;
+	unsigned char skc_state;
+	__u32 skc_daddr, skc_rcv_saddr;
+	__u16 skc_dport, skc_num;
+	char skc_v6_daddr[16], skc_v6_rcv_saddr[16];
+} KERNEL;
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	struct pid *sk_peer_pid;
+	struct socket *sk_socket;
+} KERNEL;
+struct sockaddr_un {
+	unsigned short sun_family;
+} KERNEL;
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+} KERNEL;
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+} KERNEL;
+#if defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31];
+} KERNEL;
+struct pt_regs {
+	struct user_pt_regs user_regs;
+	__u64 orig_x0;
+} KERNEL;
+#define ARGS(a, r)                                                                                 \
+	do {                                                                                       \
+		(a)[0] = (r)->orig_x0;                                                             \
+		(a)[1] = (r)->user_regs.regs[1];                                                   \
+		(a)[2] = (r)->user_regs.regs[2];                                                   \
+		(a)[3] = (r)->user_regs.regs[3];                                                   \
+		(a)[4] = (r)->user_regs.regs[4];                                                   \
+		(a)[5] = (r)->user_regs.regs[5];                                                   \
+	} while (0)
+#elif defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long di, si, dx, r10, r8, r9;
+} KERNEL;
+#define ARGS(a, r)                                                                                 \
+	do {                                                                                       \
+		(a)[0] = (r)->di;                                                                  \
+		(a)[1] = (r)->si;                                                                  \
+		(a)[2] = (r)->dx;                                                                  \
+		(a)[3] = (r)->r10;                                                                 \
+		(a)[4] = (r)->r8;                                                                  \
+		(a)[5] = (r)->r9;                                                                  \
+	} while (0)
+#else
+#error "registers of this machine are not known"
+#endif
 struct linux_binprm {
 	const char *filename;
 } KERNEL;
 
-/* Arguments of syscalls:sys_enter_NAME; of sys_exit_NAME a[0] is the result. */
+/* Of syscalls:sys_enter_NAME; sys_exit_NAME has the result behind it. */
 struct call {
 	__u64 common;
 	__u64 nr;
-	__u64 a[6];
+	__s64 result[];
 };
 struct scratch {
 	struct ty_ev_record head;
@@ -182,8 +268,6 @@ static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, 
 		if (r < 0)
 			break;
 		at += r;
-		if (r == TY_EV_LIST_BYTES)
-			flags = TY_EVF_CUT;
 	}
 	s->head.ptr = ptr;
 	s->head.tid = tid;
@@ -194,68 +278,71 @@ static __always_inline void put_list(void *ctx, __u32 tid, __u32 nr, __u32 arg, 
 	emit(ctx, s, r < 0 ? 0 : at);
 }
 
-/* n: how many arguments the call has; what is not there may not be read. */
-static __always_inline int enter(struct call *c, const int n)
+/* The system call's arguments: still in the registers that it came with, also at its exit. */
+static __always_inline void get_args(__u64 a[6])
 {
-	__u64 id = bpf_get_current_pid_tgid();
-	__u32 tid = id, nr = c->nr, faults = 0;
+	struct pt_regs *r = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	ARGS(a, r);
+}
+
+static __always_inline void owe(__u8 *byte, __u32 tid, __u32 nr, const __u64 a[6], __u32 strings)
+{
+	struct owed o = {.nr = nr, .strings = strings};
+
+	__builtin_memcpy(o.a, a, sizeof(o.a));
+	if (!bpf_map_update_elem(&owed, &tid, &o, BPF_ANY))
+		*byte |= TY_EV_OWED;
+}
+
+/* One loop, not unrolled: the loader's check takes as long as there are ways through a program. */
+SEC("tp") int enter_call(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid(), a[6];
+	__u32 tid = id, nr = c->nr, faults = 0, at;
 	__u8 *byte = tid_byte(tid);
 	struct ty_ev_call *what;
-	struct owed o = {};
 
 	if (off || !is_traced(byte, id))
 		return 0;
 	what = bpf_map_lookup_elem(&calls, &nr);
 	if (!what)
 		return 0;
-#pragma unroll
-	for (int i = 0; i < n && i < TY_EV_ARGS; i++) {
-		o.a[i] = c->a[i];
-		if (what->strings >> i & 1 && c->a[i] && !put_string(c, tid, nr, i, c->a[i], 0))
+	get_args(a);
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < TY_EV_ARGS; i++)
+		if (what->strings >> i & 1 && a[i] && !put_string(c, tid, nr, i, a[i], 0))
 			faults |= 1u << i;
-		if (i + 1 < n && what->sockaddr == i + 1 && c->a[i])
-			put_sockaddr(c, tid, nr, i, c->a[i], c->a[i + 1]);
-	}
-	if (faults && byte && what->exit) {
-		o.nr = nr;
-		o.strings = faults;
-		if (!bpf_map_update_elem(&owed, &tid, &o, BPF_ANY))
-			*byte |= TY_EV_OWED;
-	}
+	at = what->sockaddr - 1u;
+	if (at < TY_EV_ARGS && a[at])
+		put_sockaddr(c, tid, nr, at, a[at], a[at + 1]);
+	if (faults && byte && what->exit)
+		owe(byte, tid, nr, a, faults);
 	return 0;
 }
 
-#define ENTER(n)                                                                                   \
-	SEC("tp") int enter_##n(struct call *c)                                                    \
-	{                                                                                          \
-		return enter(c, n);                                                                \
-	}
-ENTER(1)
-ENTER(2)
-ENTER(3)
-ENTER(4)
-ENTER(5)
-ENTER(6)
-
-/* With a list of strings, which takes the loader's check too long for all of them. */
-static __always_inline int enter_list(struct call *c, const int n, const int arg)
+/* execve, execveat: a path, then a list of strings. */
+SEC("tp") int enter_exec(struct call *c)
 {
-	__u64 id = bpf_get_current_pid_tgid();
+	__u64 id = bpf_get_current_pid_tgid(), a[6], path, list;
+	__u32 tid = id, nr = c->nr, at;
+	__u8 *byte = tid_byte(tid);
+	struct ty_ev_call *what;
 
-	enter(c, n);
-	if (!off && is_traced(tid_byte(id), id) && c->a[arg])
-		put_list(c, id, c->nr, arg, c->a[arg]);
+	if (off || !is_traced(byte, id))
+		return 0;
+	what = bpf_map_lookup_elem(&calls, &nr);
+	if (!what)
+		return 0;
+	get_args(a);
+	at = what->list == 2 ? 0 : 1;
+	path = at ? a[1] : a[0];
+	list = at ? a[2] : a[1];
+	if (path && !put_string(c, tid, nr, at, path, 0) && byte && what->exit)
+		owe(byte, tid, nr, a, 1u << at);
+	if (list)
+		put_list(c, tid, nr, at + 1, list);
 	return 0;
-}
-
-SEC("tp") int enter_execve(struct call *c)
-{
-	return enter_list(c, 3, 1);
-}
-
-SEC("tp") int enter_execveat(struct call *c)
-{
-	return enter_list(c, 5, 2);
 }
 
 SEC("tp") int leave(struct call *c)
@@ -275,6 +362,126 @@ SEC("tp") int leave(struct call *c)
 		if (o->nr == nr && o->strings >> i & 1)
 			put_string(c, tid, nr, i, o->a[i], TY_EVF_EXIT);
 	bpf_map_delete_elem(&owed, &tid);
+	return 0;
+}
+
+enum { LISTENS = 10 /* TCP_LISTEN, of unix sockets, too */, INET = 2, INET6 = 10, UNIX = 1 };
+
+static __always_inline void put_inet(struct ty_ev_fd *o, struct sock *sk)
+{
+	__u16 port = bpf_htons(BPF_CORE_READ(sk, __sk_common.skc_num));
+	__u16 to = BPF_CORE_READ(sk, __sk_common.skc_dport);
+
+	__builtin_memcpy(o->own, &o->family, 2);
+	__builtin_memcpy(o->peer, &o->family, 2);
+	__builtin_memcpy(o->own + 2, &port, 2);
+	__builtin_memcpy(o->peer + 2, &to, 2);
+	if (o->family == INET) {
+		BPF_CORE_READ_INTO((__u32 *)(o->own + 4), sk, __sk_common.skc_rcv_saddr);
+		BPF_CORE_READ_INTO((__u32 *)(o->peer + 4), sk, __sk_common.skc_daddr);
+	} else if (bpf_core_field_exists(sk->__sk_common.skc_v6_daddr)) {
+		bpf_core_read(o->own + 8, 16, &sk->__sk_common.skc_v6_rcv_saddr);
+		bpf_core_read(o->peer + 8, 16, &sk->__sk_common.skc_v6_daddr);
+	}
+}
+
+/* Its path without family; false: it has none. */
+static __always_inline int put_path(struct ty_ev_fd *o, struct sock *sk)
+{
+	struct unix_address *a = BPF_CORE_READ((struct unix_sock *)sk, addr);
+	__u32 n = a ? BPF_CORE_READ(a, len) : 0;
+
+	if (n <= 2 || n > 110)
+		return 0;
+	n -= 2;
+	barrier_var(n);
+	if (n > sizeof(o->path) || bpf_probe_read_kernel(o->path, n, (char *)a->name + 2))
+		return 0;
+	o->path_len = n;
+	return 1;
+}
+
+static __always_inline void put_unix(struct ty_ev_fd *o, struct sock *sk)
+{
+	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sk, peer);
+
+	o->peer_pid = BPF_CORE_READ(sk, sk_peer_pid, numbers[0].nr);
+	if (peer)
+		o->peer_inode = BPF_CORE_READ(peer, sk_socket, file, f_inode, i_ino);
+	if (!put_path(o, sk) && peer)
+		o->path_is_peers = put_path(o, peer);
+}
+
+static __always_inline int put_fd(struct ty_ev_fd *o, __u32 fd)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fdtable *t = BPF_CORE_READ(task, files, fdt);
+	struct file **v = BPF_CORE_READ(t, fd), *f = 0;
+	struct socket *s;
+	struct sock *sk;
+
+	__builtin_memset(o, 0, sizeof(*o));
+	if (fd >= BPF_CORE_READ(t, max_fds))
+		return 0;
+	bpf_probe_read_kernel(&f, sizeof(f), v + fd);
+	if (!f)
+		return 0;
+	o->fd = fd;
+	o->inode = BPF_CORE_READ(f, f_inode, i_ino);
+	o->mode = BPF_CORE_READ(f, f_inode, i_mode);
+	if ((o->mode & 0170000) != 0140000)
+		return 1;
+	s = BPF_CORE_READ(f, private_data);
+	sk = BPF_CORE_READ(s, sk);
+	if (!sk)
+		return 1;
+	o->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	o->type = BPF_CORE_READ(s, type);
+	o->protocol = BPF_CORE_READ(sk, sk_protocol);
+	if (o->family == INET || o->family == INET6)
+		put_inet(o, sk);
+	else if (o->family == UNIX)
+		put_unix(o, sk);
+	o->listens = BPF_CORE_READ(sk, __sk_common.skc_state) == LISTENS &&
+		     (o->type == 1 || o->type == 5);
+	return 1;
+}
+
+/* What the descriptors are that a call made or changed. */
+SEC("tp") int leave_fds(struct call *c)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+	__u32 nr = c->nr;
+	struct scratch *s = scratch(0);
+	struct ty_ev_call *what;
+	int fds[2] = {-1, -1};
+	__u64 a[6];
+	long r = c->result[0];
+
+	if (off || !s || !is_traced(tid_byte(id), id))
+		return 0;
+	what = bpf_map_lookup_elem(&calls, &nr);
+	if (!what || (r < 0 && (r != -115 || what->fds != TY_EV_FDS_FIRST))) /* EINPROGRESS */
+		return 0;
+	get_args(a);
+	s->head.arg = what->fds == TY_EV_FDS_PAIR4 ? 3 : 0;
+	s->head.ptr = what->fds == TY_EV_FDS_PAIR4 ? a[3] : a[0];
+	if (what->fds == TY_EV_FDS_RESULT)
+		fds[0] = r;
+	else if (what->fds == TY_EV_FDS_FIRST)
+		fds[0] = s->head.ptr;
+	else if (bpf_probe_read_user(fds, sizeof(fds), (const void *)s->head.ptr))
+		return 0;
+	s->head.tid = id;
+	s->head.nr = nr;
+	s->head.kind = TY_EVK_FDS;
+	s->head.flags = TY_EVF_EXIT;
+	if (!put_fd((struct ty_ev_fd *)s->bytes, fds[0]))
+		return 0;
+	if (fds[1] < 0)
+		emit(c, s, sizeof(struct ty_ev_fd));
+	else if (put_fd((struct ty_ev_fd *)s->bytes + 1, fds[1]))
+		emit(c, s, 2 * sizeof(struct ty_ev_fd));
 	return 0;
 }
 

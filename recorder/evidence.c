@@ -212,29 +212,21 @@ bool ty_evidence_available(char why[TY_EVIDENCE_WHY])
 	return b;
 }
 
-/* Hook a program to a tracepoint of the system calls; one that the kernel lacks is left out. How
- * many arguments it has goes to *args. */
-static int tracepoint_id(const struct ty_evidence *e, const char *way, const char *name,
-			 unsigned *args)
+/* -1: the kernel lacks it. */
+static int tracepoint_id(const struct ty_evidence *e, const char *way, const char *name)
 {
-	char path[96], text[4096];
-	const char *p;
+	char path[96], text[16];
 	int fd, id = -1;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "events/syscalls/sys_%s_%s/format", way, name);
+	snprintf(path, sizeof(path), "events/syscalls/sys_%s_%s/id", way, name);
 	fd = openat(e->root, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -1;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = 0;
-	if (sscanf(text, "name: %*s ID: %d", &id) != 1)
-		return -1;
-	/* Behind the common fields and the number, 8 bytes each. */
-	for (*args = 0, p = text; (p = strstr(p, "size:8;")); p++)
-		++*args;
-	return id;
+	return sscanf(text, "%d", &id) == 1 ? id : -1;
 }
 
 static bool hook(struct ty_evidence *e, const struct bpf_program *p, int id)
@@ -270,27 +262,22 @@ static void add_name(struct ty_evidence *e, const char *name)
 
 static bool hook_calls(struct ty_evidence *e)
 {
-	const struct bpf_program *by_args[] = {e->bpf->progs.enter_1, e->bpf->progs.enter_2,
-					       e->bpf->progs.enter_3, e->bpf->progs.enter_4,
-					       e->bpf->progs.enter_5, e->bpf->progs.enter_6};
-
 	for (unsigned i = 0; i < ty_evidence_calls_n; i++) {
 		const struct bpf_program *p;
-		unsigned args = 0;
-		int id = tracepoint_id(e, "enter", ty_evidence_calls[i].name, &args);
+		const struct ty_ev_call *what = &ty_evidence_calls[i].what;
+		int id = tracepoint_id(e, "enter", ty_evidence_calls[i].name);
 
-		if (id < 0 || !args || args > 6)
+		if (id < 0)
 			continue;
-		if (ty_evidence_calls[i].what.list)
-			p = ty_evidence_calls[i].what.list == 2 ? e->bpf->progs.enter_execve
-								: e->bpf->progs.enter_execveat;
-		else
-			p = by_args[args - 1];
-		if (!hook(e, p, id))
+		p = what->list			      ? e->bpf->progs.enter_exec
+		    : what->strings || what->sockaddr ? e->bpf->progs.enter_call
+						      : NULL;
+		if (p && !hook(e, p, id))
 			return false;
-		if (ty_evidence_calls[i].what.exit) {
-			id = tracepoint_id(e, "exit", ty_evidence_calls[i].name, &args);
-			if (id >= 0 && !hook(e, e->bpf->progs.leave, id))
+		p = what->exit ? e->bpf->progs.leave : what->fds ? e->bpf->progs.leave_fds : NULL;
+		if (p) {
+			id = tracepoint_id(e, "exit", ty_evidence_calls[i].name);
+			if (id >= 0 && !hook(e, p, id))
 				return false;
 		}
 		add_name(e, ty_evidence_calls[i].name);

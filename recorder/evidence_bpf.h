@@ -13,7 +13,15 @@ struct ty_ev_call {
 	__u8 strings;  /* bit per argument: a NUL-terminated string */
 	__u8 sockaddr; /* 1 + the argument that is one, its length behind it; 0: none */
 	__u8 list;     /* 1 + the argument that points to pointers to strings; 0: none */
-	__u8 exit;     /* its exit is seen, too */
+	__u8 exit;     /* its exit is seen, too: what was not in memory is read there */
+	__u8 fds;      /* enum ty_ev_fds: which descriptors are looked at when it succeeded */
+};
+enum ty_ev_fds {
+	TY_EV_FDS_NONE,
+	TY_EV_FDS_RESULT,
+	TY_EV_FDS_FIRST, /* the first argument is one */
+	TY_EV_FDS_PAIR,	 /* the first argument points to two */
+	TY_EV_FDS_PAIR4, /* the fourth */
 };
 
 /* A byte per thread number, 64 in an element. */

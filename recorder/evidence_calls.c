@@ -4,7 +4,8 @@
  * names are those of the kernel's functions, newstat for stat) and which arguments are read.
  * exit: a path that is often in a page that the process has not touched yet (constants of the
  * dynamic linker and of libc in a fresh process) is read again when the call ends. Each hook
- * takes the kernel 70 ms to remove, so that only calls that are met have one.
+ * takes the kernel 70 ms to remove, so that only calls that are met have one. fds: what a
+ * descriptor is that a call made or changed is read when it ends.
  */
 #include "evidence_calls.h"
 
@@ -50,10 +51,17 @@ const struct ty_evidence_call ty_evidence_calls[] = {
 	CALL("mount", SYS_mount, .strings = A(0) | A(1) | A(2)),
 	CALL("chroot", SYS_chroot, .strings = A(0)),
 	CALL("memfd_create", SYS_memfd_create, .strings = A(0)),
-	CALL("connect", SYS_connect, .sockaddr = 1 + 1),
-	CALL("bind", SYS_bind, .sockaddr = 1 + 1),
+	CALL("connect", SYS_connect, .sockaddr = 1 + 1, .fds = TY_EV_FDS_FIRST),
+	CALL("bind", SYS_bind, .sockaddr = 1 + 1, .fds = TY_EV_FDS_FIRST),
+	CALL("listen", SYS_listen, .fds = TY_EV_FDS_FIRST),
+	CALL("accept", SYS_accept, .fds = TY_EV_FDS_RESULT),
+	CALL("accept4", SYS_accept4, .fds = TY_EV_FDS_RESULT),
+	CALL("socket", SYS_socket, .fds = TY_EV_FDS_RESULT),
+	CALL("socketpair", SYS_socketpair, .fds = TY_EV_FDS_PAIR4),
+	CALL("pipe2", SYS_pipe2, .fds = TY_EV_FDS_PAIR),
 	CALL("sendto", SYS_sendto, .sockaddr = 1 + 4),
 #ifdef SYS_open
+	CALL("pipe", SYS_pipe, .fds = TY_EV_FDS_PAIR),
 	CALL("open", SYS_open, .strings = A(0), .exit = 1),
 	CALL("newstat", SYS_stat, .strings = A(0), .exit = 1),
 	CALL("newlstat", SYS_lstat, .strings = A(0), .exit = 1),

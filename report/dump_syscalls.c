@@ -149,7 +149,7 @@ static void add_strings(struct dump *d, const struct line *l, const struct ty_sy
 			paths = true;
 			known &= item[i].p != NULL;
 		}
-		if (!item[i].p)
+		if (!item[i].p || (item[i].kind == TY_EVK_FDS && row->a[i] != TY_ARG_FDS_OUT))
 			continue;
 		at[i] = d->strings_text.len + 1;
 		ty_evidence_text(&item[i], &d->strings_text);

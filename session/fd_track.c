@@ -366,11 +366,21 @@ static uint32_t path_name(struct ty_fd_track *t, const struct process *p,
 	return b->failed ? 0 : name_add(t, b->p, b->len);
 }
 
+/* As the kernel had it at the call's end. */
+static uint32_t kernel_name(struct ty_fd_track *t, const struct ty_ev_fd *fd)
+{
+	ty_buf_reset(&t->text);
+	return ty_evidence_fd_text(fd, &t->text) || !t->text.len
+		       ? 0
+		       : name_add(t, t->text.p, t->text.len);
+}
+
 static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
 			  const struct ty_sysrow *row, const struct ty_call *c,
 			  const struct ty_evidence_item item[6])
 {
 	struct ty_buf *b = &t->text;
+	struct ty_ev_fd fd;
 
 	if (row->object >= 0 && row->a[row->object] == TY_ARG_PATH)
 		return path_name(t, p, row, c, (unsigned)row->object, &item[row->object]);
@@ -379,6 +389,8 @@ static uint32_t made_name(struct ty_fd_track *t, const struct process *p,
 		ty_buf_addf(b, "/memfd:%s (deleted)", item[0].p);
 		return b->failed ? 0 : name_add(t, b->p, b->len);
 	}
+	if (ty_evidence_fd(&item[0], 0, &fd) && fd.fd == c->ret)
+		return kernel_name(t, &fd);
 	return row->makes ? name_add(t, row->makes, strlen(row->makes)) : 0;
 }
 
@@ -426,6 +438,7 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 	const int8_t flags = row->cloexec;
 	const bool cloexec = flags == TY_CLOEXEC_ALWAYS || (flags >= 0 && c->args[flags] & CLOEXEC);
 	struct slot *s = slot_of(p, (uint32_t)c->args[0]);
+	struct ty_ev_fd fd;
 
 	switch ((enum ty_fds_effect)row->fds) {
 	case TY_FDS_NEW: put(t, p, c, c->ret, made_name(t, p, row, c, item), cloexec, true); break;
@@ -442,13 +455,22 @@ static int effect(struct ty_fd_track *t, struct process *p, const struct ty_sysr
 		break;
 	case TY_FDS_EXEC: return on_exec(t, p);
 	case TY_FDS_RANGE:
-		for (uint64_t fd = (uint32_t)c->args[0];
-		     c->args[2] & CLOSE_RANGE_CLOEXEC_ && p->table && fd < p->table->n &&
-		     fd <= (uint32_t)c->args[1];
-		     fd++)
-			p->table->v[fd].cloexec = p->table->v[fd].open;
+		for (uint64_t i = (uint32_t)c->args[0];
+		     c->args[2] & CLOSE_RANGE_CLOEXEC_ && p->table && i < p->table->n &&
+		     i <= (uint32_t)c->args[1];
+		     i++)
+			p->table->v[i].cloexec = p->table->v[i].open;
 		break;
 	case TY_FDS_PAIR:
+		for (unsigned i = 0; i < row->n; i++)
+			for (unsigned k = 0; ty_evidence_fd(&item[i], k, &fd); k++)
+				put(t, p, c, fd.fd, kernel_name(t, &fd), cloexec, true);
+		break;
+	case TY_FDS_NAMED:
+		/* Of one that was not known: an exec may close it. */
+		if (ty_evidence_fd(&item[0], 0, &fd) && (uint32_t)fd.fd == (uint32_t)c->args[0])
+			put(t, p, c, fd.fd, kernel_name(t, &fd), !s || s->cloexec, false);
+		break;
 	case TY_FDS_CLOSE:
 	case TY_FDS_NONE: break;
 	}
@@ -485,9 +507,10 @@ int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c)
 		return -TY_ENOMEM;
 	if (takes_away(row, c, &from, &to)) /* close with an error (EINTR, EIO) has closed, too */
 		taken_away(p, c, from, to, failed && row->fds != TY_FDS_CLOSE);
-	if (failed)
+	if (failed && (row->fds != TY_FDS_NAMED || c->ret != -EINPROGRESS))
 		return 0;
-	if (t->strings && (row->fds == TY_FDS_NEW || row->id == TY_SYS_chdir))
+	if (t->strings && (row->fds == TY_FDS_NEW || row->fds == TY_FDS_PAIR ||
+			   row->fds == TY_FDS_NAMED || row->id == TY_SYS_chdir))
 		ty_evidence_of(t->strings, c, ty_evidence_after(t->strings, c->tid), item);
 	return effect(t, p, row, c, item);
 }

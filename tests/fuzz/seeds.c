@@ -432,6 +432,15 @@ static void test_cli_seeds(void **state)
 /* Records of each kind, one piece behind the other. */
 static void test_evidence_seeds(void **state)
 {
+	static const struct ty_ev_fd fd = {.inode = 1,
+					   .peer_inode = 2,
+					   .fd = 4,
+					   .peer_pid = 7,
+					   .mode = 0140777,
+					   .family = 1,
+					   .type = 1,
+					   .path_len = 255,
+					   .path = "/run/x"};
 	static const struct {
 		struct ty_ev_record h;
 		const char *bytes;
@@ -455,6 +464,14 @@ static void test_evidence_seeds(void **state)
 		 "\1\0/run/x"},
 		{{.ns = 995, .tid = 8, .nr = 42, .kind = 3, .arg = 1, .ptr = 32, .len = 12},
 		 "\20\0\0\0\1\0\0\0\3\0\0\0"},
+		{{.ns = 998,
+		  .ptr = 3,
+		  .tid = 8,
+		  .nr = 43,
+		  .len = sizeof(fd),
+		  .kind = TY_EVK_FDS,
+		  .flags = 1},
+		 (const char *)&fd},
 		{{.kind = TY_EVK_PIECE, .ptr = 1, .ns = 3}, ""},
 		{{.ns = 996, .tid = 9, .kind = 4, .flags = 4, .len = 9}, "ls\0-l\0abc"},
 		{{.ns = 997, .tid = 9, .nr = 59, .kind = 5, .arg = 1, .ptr = 48, .len = 6},
@@ -464,7 +481,7 @@ static void test_evidence_seeds(void **state)
 
 	ty_buf_init(&all, 1 << 16);
 	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		char one[sizeof(v->h) + 64], name[24];
+		char one[sizeof(v->h) + sizeof(fd)], name[24];
 
 		memcpy(one, &v[i].h, sizeof(v->h));
 		memcpy(one + sizeof(v->h), v[i].bytes, v[i].h.len);

@@ -245,6 +245,73 @@ static void as_strace(void **state)
 	is_text(TY_EVK_SOCKADDR, 0, "\2\0\0", 3, "{sa_family=2, sa_data=\"\\0\"}");
 }
 
+/* Descriptors as the kernel has them: a pipe, sockets of either family, what is not known. */
+static void descriptors(void **state)
+{
+	static const struct {
+		struct ty_ev_fd fd;
+		const char *want;
+	} v[] = {
+		{{.inode = 17, .mode = 0010600}, "pipe:[17]"},
+		{{.inode = 17, .mode = 0140777, .family = 2, .type = 1, .protocol = 6}, "TCP:[17]"},
+		{{.inode = 17,
+		  .mode = 0140777,
+		  .family = 2,
+		  .type = 1,
+		  .protocol = 6,
+		  .listens = 1,
+		  .own = "\2\0\0\65\177\0\0\1"},
+		 "TCP:[127.0.0.1:53 listening]"},
+		{{.mode = 0140777,
+		  .family = 10,
+		  .type = 2,
+		  .protocol = 17,
+		  .own = "\12\0\0\65",
+		  .peer = "\12\0\0\66\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"},
+		 "UDPv6:[[::]:53->[::1]:54]"},
+		{{.inode = 1,
+		  .peer_inode = 2,
+		  .mode = 0140777,
+		  .family = 1,
+		  .type = 1,
+		  .peer_pid = 99,
+		  .path_len = 5,
+		  .path = "/run\"x"},
+		 "UNIX-STREAM:[1->2,\"/run\\\"\" process 99]"},
+		{{.inode = 1,
+		  .mode = 0140777,
+		  .family = 1,
+		  .type = 2,
+		  .path_is_peers = 1,
+		  .path_len = 3,
+		  .path = "\0ab"},
+		 "UNIX-DGRAM:[1 to @\"ab\"]"},
+		{{.mode = 0140777, .family = 1, .type = 5, .path_len = 255, .path = "/a"},
+		 "UNIX-SEQPACKET:[0,\"/a\"]"},
+		{{.inode = 3, .mode = 0140777, .family = 16}, "NETLINK:[3]"},
+		{{.inode = 3, .mode = 0100644}, ""},
+	};
+	struct ty_ev_fd two[2] = {{.fd = 3, .inode = 5, .mode = 0010600},
+				  {.fd = 4, .inode = 5, .mode = 0010600}},
+			out;
+	struct ty_evidence_item it = {(const char *)two, sizeof(two), TY_EVK_FDS, 0};
+	struct ty_buf b;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		ty_buf_init(&b, 1024);
+		assert_int_equal(ty_evidence_fd_text(&v[i].fd, &b), 0);
+		assert_string_equal(b.p ? b.p : "", v[i].want);
+		ty_buf_fini(&b);
+	}
+	assert_string_equal(text_of(&it), "[3<pipe:[5]>, 4<pipe:[5]>]");
+	assert_true(ty_evidence_fd(&it, 1, &out));
+	assert_int_equal(out.fd, 4);
+	assert_false(ty_evidence_fd(&it, 2, &out));
+	it.kind = TY_EVK_STRING;
+	assert_false(ty_evidence_fd(&it, 0, &out));
+}
+
 static void in_short(void **state)
 {
 	static const struct {
@@ -290,6 +357,10 @@ static void as_the_table(void **state)
 
 		assert_non_null(row->name);
 		assert_true(c->nr < TY_EV_CALLS);
+		if (c->what.fds)
+			assert_int_equal(row->fds, c->what.fds == TY_EV_FDS_RESULT  ? TY_FDS_NEW
+						   : c->what.fds == TY_EV_FDS_FIRST ? TY_FDS_NAMED
+										    : TY_FDS_PAIR);
 		for (unsigned k = 0; k < 6; k++) {
 			bool read = c->what.strings >> k & 1;
 			uint8_t is = k < row->n ? row->a[k] : TY_ARG_INT;
@@ -298,6 +369,9 @@ static void as_the_table(void **state)
 				fail_msg("%s: argument %u", c->name, k);
 			if ((c->what.list == k + 1) && is != TY_ARG_STRS)
 				fail_msg("%s: argument %u is no list", c->name, k);
+			if ((c->what.fds == TY_EV_FDS_PAIR && k == 0) ||
+			    (c->what.fds == TY_EV_FDS_PAIR4 && k == 3))
+				assert_int_equal(is, TY_ARG_FDS_OUT);
 			if ((c->what.sockaddr == k + 1) != (is == TY_ARG_ADDR_IN))
 				fail_msg("%s: argument %u is (no) address", c->name, k);
 		}
@@ -311,6 +385,7 @@ int main(void)
 		cmocka_unit_test(read_again),	 cmocka_unit_test(losses),
 		cmocka_unit_test(damage),	 cmocka_unit_test(as_strace),
 		cmocka_unit_test(as_the_table),	 cmocka_unit_test(in_short),
+		cmocka_unit_test(descriptors),
 	};
 
 	return cmocka_run_group_tests_name("evidence", tests, NULL, NULL);

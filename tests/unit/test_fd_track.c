@@ -40,6 +40,21 @@ static void path_at(struct all *a, uint64_t ns, int32_t tid, unsigned nr, unsign
 	ty_buf_add(&a->strings, text, strlen(text) + 1);
 }
 
+static void fds_at(struct all *a, uint64_t ns, int32_t tid, unsigned nr, uint64_t ptr,
+		   const struct ty_ev_fd *fd, unsigned n)
+{
+	struct ty_ev_record h = {.ns = ns,
+				 .ptr = ptr,
+				 .tid = (uint32_t)tid,
+				 .nr = (uint16_t)nr,
+				 .len = (uint16_t)(n * sizeof(*fd)),
+				 .kind = TY_EVK_FDS,
+				 .flags = TY_EVF_EXIT};
+
+	ty_buf_add(&a->strings, &h, sizeof(h));
+	ty_buf_add(&a->strings, fd, n * sizeof(*fd));
+}
+
 static void begin(struct all *a, const char *fds, const char *machine)
 {
 	x86 = ty_sysarch_find("x86_64");
@@ -189,6 +204,47 @@ static void opened_by_path(void **state)
 	end(&a);
 }
 
+/* What the kernel told of pipes and sockets. */
+static void pipes_and_sockets(void **state)
+{
+	const struct ty_ev_fd ends[2] = {{.fd = 3, .inode = 5, .mode = 0010600},
+					 {.fd = 4, .inode = 5, .mode = 0010600}},
+			      tcp = {.fd = 5,
+				     .inode = 6,
+				     .mode = 0140777,
+				     .family = 2,
+				     .type = 1,
+				     .protocol = 6};
+	struct ty_ev_fd to = tcp, other = tcp;
+	struct all a = {.strings.limit = 1 << 20};
+
+	(void)state;
+	memcpy(to.own, "\2\0\0\65\177\0\0\1", 8);
+	memcpy(to.peer, "\2\0\0\66\177\0\0\1", 8);
+	other.fd = 9;
+	fds_at(&a, 114, 7, SYS_pipe2, 0x10, ends, 2);
+	fds_at(&a, 134, 7, SYS_socket, 2, &tcp, 1);
+	fds_at(&a, 154, 7, SYS_connect, 5, &to, 1);
+	fds_at(&a, 174, 7, SYS_connect, 9, &other, 1);
+	begin(&a, "", NULL);
+	call(&a, 7, 110, "pipe2", 0, 0x10, CLOEXEC, 0);
+	NAME(7, 3, 120, "pipe:[5]");
+	NAME(7, 4, 120, "pipe:[5]");
+	call(&a, 7, 130, "socket", 5, 2, 1, 0);
+	NAME(7, 5, 140, "TCP:[6]");
+	call(&a, 7, 150, "connect", -EINPROGRESS, 5, 0x20, 16);
+	NAME(7, 5, 160, "TCP:[127.0.0.1:53->127.0.0.1:54]");
+	call(&a, 7, 170, "connect", 0, 9, 0x20, 16); /* of which nothing was known */
+	NAME(7, 9, 180, "TCP:[6]");
+	call(&a, 7, 190, "connect", -ECONNREFUSED, 5, 0x20, 16);
+	NAME(7, 5, 200, "TCP:[127.0.0.1:53->127.0.0.1:54]");
+	call(&a, 7, 210, "execve", 0, 0, 0, 0);
+	NAME(7, 3, 220, "?");
+	NAME(7, 5, 220, "TCP:[127.0.0.1:53->127.0.0.1:54]");
+	NAME(7, 9, 220, "?"); /* nor whether exec closes it */
+	end(&a);
+}
+
 /* What other threads do while a call lasts. */
 static void at_the_same_time(void **state)
 {
@@ -301,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_open_is_closed),
 		cmocka_unit_test(opened_by_path),
+		cmocka_unit_test(pipes_and_sockets),
 		cmocka_unit_test(at_the_same_time),
 		cmocka_unit_test(children),
 		cmocka_unit_test(bounds),
