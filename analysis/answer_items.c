@@ -160,7 +160,6 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out)
 	for (uint32_t i = 0; i < n; i++) {
 		struct ty_answer_item *t = &out->item[out->items];
 
-		/* Ten of ten where it is the last one. */
 		if (out->items == TY_ANSWER_ITEMS || told >= out->total_ns - out->total_ns / 10) {
 			out->rest++;
 			out->rest_ns += v[i].ns;

@@ -13,8 +13,8 @@
 
 #define TRIES	 3
 #define LEAST_NS UINT64_C(20000000)
-#define CALLS	 64  /* of a thread */
-#define NAMES	 256 /* that are compared in all */
+#define CALLS	 64   /* of a thread */
+#define NAMES	 1024 /* that are compared in all: each may need a look at many calls */
 
 enum ty_poll_role ty_poll_role(const struct ty_sysrow *row)
 {
@@ -41,14 +41,17 @@ static bool is_try(enum ty_poll_role role, int error)
 
 void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread)
 {
-	*p = (struct ty_poll_watch){.k = p->k, .thread = thread, .first = TY_NONE};
+	*p = (struct ty_poll_watch){
+		.k = p->k, .thread = thread, .first = TY_NONE, .names = p->names};
 }
 
-static const char *names_of(const char *object)
+/* Where the name begins; NULL: a descriptor whose name is not known, which says nothing of others.
+ */
+static const char *name_of(const char *object)
 {
-	const char *name = strchr(object, '<');
+	const char *name = strchr(object, *object == '"' ? '"' : '<');
 
-	return name ? name + 1 : object;
+	return name ? name + 1 : NULL;
 }
 
 /* "fd 3 </a/b>" and "\"/a/b\"" may be one file; a name without a folder is compared with the last
@@ -57,8 +60,10 @@ static bool same_object(const char *a, const char *b)
 {
 	size_t na, nb;
 
-	a = names_of(a) + (*a == '"');
-	b = names_of(b) + (*b == '"');
+	a = name_of(a);
+	b = name_of(b);
+	if (!a || !b)
+		return false;
 	na = strcspn(a, ">\"");
 	nb = strcspn(b, ">\"");
 	if (!na || !nb)
@@ -71,12 +76,11 @@ static bool same_object(const char *a, const char *b)
 }
 
 /* TY_NONE: none is seen. */
-static uint32_t released_by(const struct ty_poll_watch *p, const char *object)
+static uint32_t released_by(struct ty_poll_watch *p, const char *object)
 {
 	const struct ty_explain *x = p->k->x;
 	const struct ty_model *m = x->m;
 	uint64_t to = p->ok_ns ? p->ok_ns : p->last_ns;
-	unsigned names = 0;
 	char other[96], buf[32];
 
 	if (!*object || !p->ok_ns)
@@ -88,7 +92,7 @@ static uint32_t released_by(const struct ty_poll_watch *p, const char *object)
 		if (i == p->thread || !t->syscalls_n || t->start_ns > to || t->end_ns < p->last_ns)
 			continue;
 		call = ty_explain_call_after(m, i, p->last_ns);
-		for (unsigned n = 0; call < end && n < CALLS && names < NAMES; n++, call++) {
+		for (unsigned n = 0; call < end && n < CALLS && p->names < NAMES; n++, call++) {
 			struct ty_syscall c = ty_model_syscall_brief(m, i, call);
 			const char *name = ty_syscall_name(x->arch, c.abi, c.nr, buf);
 
@@ -98,7 +102,7 @@ static uint32_t released_by(const struct ty_poll_watch *p, const char *object)
 			    strncmp(name, "rename", 6) && strcmp(name, "rmdir") &&
 			    strcmp(name, "flock") && strcmp(name, "fcntl"))
 				continue;
-			names++;
+			p->names++;
 			ty_finding_object(x, call, other);
 			if (same_object(object, other))
 				return i;

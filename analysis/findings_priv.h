@@ -43,6 +43,7 @@ struct ty_poll_watch {
 	int32_t nr;
 	int error;
 	uint8_t abi;
+	unsigned names; /* compared so far, for all threads */
 };
 enum ty_poll_role { TY_POLL_NONE, TY_POLL_SLEEP, TY_POLL_LOCK, TY_POLL_MADE, TY_POLL_CONNECT };
 /* What the call can be in a loop that polls. */

@@ -26,6 +26,8 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 		.kind = TY_FINDING_OUTLIERS, .thread = s->process, .culprit = TY_NONE};
 	char who[64], c[2][TY_COUNT_MAX], d[2][TY_DURATION_MAX];
 	const struct ty_request *longest = NULL;
+	bool more = k->requests->n < k->requests->all && k->requests->n &&
+		    length(&k->requests->v[k->requests->n - 1]) >= from;
 	struct ty_finding *to;
 
 	for (uint32_t i = 0; i < k->requests->n; i++) {
@@ -45,10 +47,10 @@ static void outliers(const struct ty_finding_work *k, uint32_t service)
 	to = ty_finding_add(k, &f);
 	if (!to)
 		return;
-	ty_finding_say(to, "%s: %s of %s requests took up to %s, while the median took %s",
-		       ty_finding_who(k->x->m, s->process, false, who), ty_fmt_count(f.n, c[0]),
-		       ty_fmt_count(s->n, c[1]), ty_fmt_duration(length(longest), d[0]),
-		       ty_fmt_duration(s->p50_ns, d[1]));
+	ty_finding_say(to, "%s: %s%s of %s requests took up to %s, while the median took %s",
+		       ty_finding_who(k->x->m, s->process, false, who), more ? "at least " : "",
+		       ty_fmt_count(f.n, c[0]), ty_fmt_count(s->n, c[1]),
+		       ty_fmt_duration(length(longest), d[0]), ty_fmt_duration(s->p50_ns, d[1]));
 	ty_finding_next(to, "tarry report FILE requests");
 }
 

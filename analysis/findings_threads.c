@@ -94,7 +94,8 @@ void ty_findings_of_cpus(const struct ty_finding_work *k)
 			       .n = a->ready_pieces,
 			       .at_ns = a->start_ns,
 			       .thread = TY_NONE,
-			       .culprit = TY_NONE};
+			       .culprit = TY_NONE,
+			       .inferred = a->inferred};
 	char d[2][TY_DURATION_MAX], c[TY_COUNT_MAX];
 	struct ty_finding *to;
 

@@ -10,6 +10,7 @@
 #include "trace.h"
 #include "units.h"
 
+#define LINES	   10
 #define NAME_SHOWN 60 /* of a command line */
 
 /* A part or an item as it is shown. */
@@ -101,6 +102,8 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 	const struct ty_answer *a = &r->answer;
 	const struct ty_field_ctx c = {r, NULL};
 	char d[TY_DURATION_MAX], sum[480] = "";
+	uint64_t rest_ns = a->rest_ns;
+	uint32_t rest = a->rest, room;
 
 	fputs("answer: ", f);
 	if (a->of == TY_ANSWER_COMMAND) {
@@ -122,15 +125,22 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		put(f, a->note[i]);
 		putc('\n', f);
 	}
+	/* The title, the sum, the smaller items. */
+	room = LINES - 3 - (*a->children != 0) - a->notes;
 	for (uint32_t i = 0; i < a->items; i++) {
 		struct shown s = show(r, &a->item[i]);
 
+		if (i >= room) {
+			rest_ns += s.ns;
+			rest++;
+			continue;
+		}
 		ty_fields_text(item_fields, &c, &s, f);
 	}
-	if (a->rest)
-		fprintf(f, "%11s  %3.0f%%  %u smaller item%s\n", ty_fmt_duration(a->rest_ns, d),
-			a->total_ns ? 100.0 * (double)a->rest_ns / (double)a->total_ns : 0.0,
-			a->rest, a->rest > 1 ? "s" : "");
+	if (rest)
+		fprintf(f, "%11s  %3.0f%%  %u smaller item%s\n", ty_fmt_duration(rest_ns, d),
+			a->total_ns ? 100.0 * (double)rest_ns / (double)a->total_ns : 0.0, rest,
+			rest > 1 ? "s" : "");
 	putc('\n', f);
 }
 

@@ -268,6 +268,7 @@ def judge(c, file):
     parts = text.stdout.split("\nstalls\n")
     screen = parts[0].strip().split("\n") + (parts[1].split("\n")[:3] if len(parts) > 1 else [])
     said = json.loads(subprocess.run([TARRY, "report", file, "findings", "--json"], capture_output=True, text=True).stdout)
+    if len(parts[0].split("\n\n")[0].split("\n")) > 10: return "wrong", screen
     kinds = [f["kind"] for f in said.get("findings", [])]
     if not screen[0].startswith("answer"): return "silent", screen
     if any(k not in c.may for k in kinds): return "wrong", screen

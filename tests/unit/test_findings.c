@@ -27,7 +27,8 @@ enum {
 	NR_FLOCK = 73,
 	NR_FSYNC = 74,
 	NR_GETPPID = 110,
-	NR_OPENAT = 257
+	NR_OPENAT = 257,
+	NR_UNLINKAT = 263
 };
 
 static uint64_t at;
@@ -129,6 +130,37 @@ static void sleep_ms(uint64_t ms)
 	ty_mx_switch(0, at, 12, S, 11);
 	ty_mx_exit(0, at, 11, NR_NANOSLEEP, 0);
 	at += US;
+}
+
+/* Who removes the file is named; who closes a descriptor of which only the number is known is not.
+ */
+static void who_released(void **state)
+{
+	(void)state;
+	for (unsigned file = 0; file < 2; file++) {
+		struct ty_findings f;
+
+		begin();
+		for (unsigned i = 0; i < 4; i++) {
+			one(11, file ? NR_OPENAT : NR_FLOCK, file ? -EEXIST : -EAGAIN, US, US);
+			ty_mx_enter(0, at, 11, NR_NANOSLEEP);
+			ty_mx_switch(0, at, 11, S, 12);
+			at += 10 * MS;
+			if (i == 3)
+				one(12, file ? NR_UNLINKAT : NR_CLOSE, 0, US, US);
+			ty_mx_waking(0, at, 12, 11, 0);
+			ty_mx_switch(0, at, 12, S, 11);
+			ty_mx_exit(0, at, 11, NR_NANOSLEEP, 0);
+			at += US;
+		}
+		one(11, file ? NR_OPENAT : NR_FLOCK, 3, US, MS);
+		f = find(11);
+		assert_int_equal(f.n, 1);
+		assert_int_equal(f.v[0].kind, TY_FINDING_POLLED);
+		assert_int_equal(f.v[0].culprit != TY_NONE, file);
+		assert_int_equal(f.v[0].inferred, file);
+		assert_int_equal(!!strstr(f.v[0].text, "; released by t12/12 (inferred)"), file);
+	}
 }
 
 /* With no sleep between, or with too short a time, it is not polled. */
@@ -329,9 +361,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_that_fail), cmocka_unit_test(lock_that_is_polled),
-		cmocka_unit_test(tiny_reads),	   cmocka_unit_test(storms),
-		cmocka_unit_test(short_children),  cmocka_unit_test(cpu_starved),
-		cmocka_unit_test(requests),
+		cmocka_unit_test(who_released),	   cmocka_unit_test(tiny_reads),
+		cmocka_unit_test(storms),	   cmocka_unit_test(short_children),
+		cmocka_unit_test(cpu_starved),	   cmocka_unit_test(requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
