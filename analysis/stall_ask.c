@@ -407,26 +407,55 @@ bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t f
 	       first_woken(x, first, thread, futex) <= first_woken(x, thread, last, futex);
 }
 
+#define HANDED 4 /* threads of one process that hand a wakeup on */
+
+/* The thread's last wait of some length before t that is no lock's: for what, and its span. */
+static bool wait_before(const struct ty_explain *x, uint32_t thread, uint64_t t,
+			struct ty_wait_for *w, struct ty_span *s)
+{
+	const struct ty_seek q = {
+		.states = 1u << TY_ST_SLEEPING, .min_ns = TY_STALL_LITTLE_NS, .nr = -1};
+	const struct ty_model *m = x->m;
+
+	for (unsigned n = 0; n < ASKS; n++) {
+		uint32_t k =
+			ty_model_seek(m, (struct ty_track){TY_TRACK_THREAD, thread}, &q, t, true);
+
+		if (k == TY_NONE)
+			return false;
+		*s = ty_model_span(m, k);
+		if (s->start_ns >= t) /* a damaged index */
+			return false;
+		t = s->start_ns;
+		*w = ty_wait_for(x, s, s->syscall);
+		if (s->syscall != TY_NONE && w->class != TY_WAIT_DEFINITE)
+			return true;
+	}
+	return false;
+}
+
 bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
-	uint32_t peer = c->waker.thread, call, k = ty_model_span_find(m, peer, c->waker.act_ns);
-	struct ty_wait_for w;
-	struct ty_waker by;
-	struct ty_span s;
+	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
+	struct ty_waker by = c->waker;
 
-	if (k == TY_NONE || !ty_stall_next_wait(h->x, peer, k, false, &w, &call) ||
-	    w.class != TY_WAIT_IDLE)
-		return false;
-	s = ty_model_span(
-		m, ty_model_span_find(m, peer, ty_model_syscall_brief(m, peer, call).end_ns));
-	for (unsigned n = 0; n < 8 && s.state != TY_ST_SLEEPING && s.start_ns > c->s.start_ns; n++)
-		s = ty_model_span(m, ty_model_span_find(m, peer, s.start_ns - 1));
-	if (s.state != TY_ST_SLEEPING || s.end_ns - s.start_ns < TY_STALL_LITTLE_NS)
-		return false;
-	by = ty_waker_find(m, s.edge);
-	return by.kind == TY_WAKER_THREAD && by.thread != c->s.thread &&
-	       !ty_stall_last_woke(h->x, by.thread, peer, s.start_ns);
+	for (unsigned n = 0; n < HANDED; n++) {
+		uint32_t peer = by.thread;
+		struct ty_wait_for w;
+		struct ty_span s;
+
+		if (!wait_before(h->x, peer, by.act_ns, &w, &s))
+			return false;
+		by = ty_waker_find(m, s.edge);
+		if (by.kind != TY_WAKER_THREAD || by.thread == c->s.thread)
+			return false;
+		if (w.class == TY_WAIT_IDLE)
+			return !ty_stall_last_woke(h->x, by.thread, peer, s.start_ns);
+		if (!w.word || tgid < 0 || ty_model_thread(m, by.thread)->tgid != tgid)
+			return false;
+	}
+	return false;
 }
 
 bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)

@@ -126,20 +126,42 @@ int ty_stall_fold_alike(struct ty_hunt *h, size_t n)
 	return 0;
 }
 
-/* Is b kept, for most of its time, by the same one from the same lock, or the same CPU, as a? */
-static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+/* Do both chains end with what the same thread did in the same span, or is it at least the same
+ * waker that held both up for it? */
+static bool same_root(const struct ty_cand *a, const struct ty_cand *b)
+{
+	const struct ty_link *x, *y;
+
+	if (a->s.links < 2 || b->s.links < 2)
+		return false;
+	x = &a->s.link[a->s.links - 1];
+	y = &b->s.link[b->s.links - 1];
+	return x->thread == a->s.culprit && x->thread == y->thread &&
+	       (x->span == y->span || a->s.link[1].thread == b->s.link[1].thread);
+}
+
+/* Have both the same culprit for most of b's time? */
+static bool same_culprit(const struct ty_cand *a, const struct ty_cand *b)
 {
 	uint64_t both = ty_stall_overlap(a, b);
 
-	if (b->dropped || b->told || a->s.kind != b->s.kind || a->s.culprit != b->s.culprit ||
-	    a->s.proven != b->s.proven || a->s.thread == b->s.thread || !both ||
-	    both < b->s.duration_ns / 2)
+	return !b->dropped && !b->told && a->s.culprit == b->s.culprit &&
+	       a->s.proven == b->s.proven && a->s.thread != b->s.thread && both &&
+	       both >= b->s.duration_ns / 2;
+}
+
+/* Does it keep both from the same lock, or the same CPU? */
+static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+{
+	if (a->s.kind != b->s.kind)
 		return false;
 	if (a->s.kind == TY_STALL_LOCK)
 		return (a->w.word || a->w.fd >= 0) &&
 		       ty_wait_same(m, a->s.thread, &a->w, b->s.thread, &b->w);
-	return ty_model_span_brief(m, a->s.thread, a->s.span).cpu ==
-	       ty_model_span_brief(m, b->s.thread, b->s.span).cpu;
+	return a->s.kind == TY_STALL_RUNQUEUE && a->s.state == TY_ST_RUNNABLE &&
+	       b->s.state == TY_ST_RUNNABLE &&
+	       ty_model_span_brief(m, a->s.thread, a->s.span).cpu ==
+		       ty_model_span_brief(m, b->s.thread, b->s.span).cpu;
 }
 
 /* Was the thread counted already, by another wait of its? */
@@ -157,17 +179,24 @@ void ty_stall_fold_waiters(struct ty_hunt *h, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct ty_cand *c = &h->cand.v[i];
 
+		/* The threads of a stopped process are one already. */
 		if (c->dropped || c->told || c->s.culprit == TY_NONE ||
-		    (c->s.kind != TY_STALL_LOCK &&
-		     !(c->s.kind == TY_STALL_RUNQUEUE && c->s.state == TY_ST_RUNNABLE)))
+		    c->s.kind == TY_STALL_STOPPED)
 			continue;
+		c->s.sum_ns = c->s.duration_ns;
 		for (size_t k = i + 1; k < n; k++) {
 			struct ty_cand *b = &h->cand.v[k];
+			bool holder;
 
-			if (!same_holder(h->x->m, c, b))
+			if (!same_culprit(c, b))
 				continue;
+			holder = same_holder(h->x->m, c, b);
+			if (!holder && !same_root(c, b))
+				continue;
+			c->by_root = c->by_root || !holder;
 			b->dropped = true;
 			b->told_by = i + 1;
+			c->s.sum_ns += b->s.duration_ns;
 			if (counted(h, i, k))
 				continue;
 			if (c->others < TY_STALL_OTHERS)

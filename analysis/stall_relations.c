@@ -272,6 +272,14 @@ static void apply(struct view *v, const struct ty_rule *rule)
 		c->s.proven = holds(v, (enum ty_relation)rule->proven_if);
 }
 
+static bool rests_on(const struct ty_rule *rule, enum ty_relation r)
+{
+	for (unsigned i = 0; i < TY_RULE_TERMS && rule->when[i]; i++)
+		if (rule->when[i] == (int)r)
+			return true;
+	return false;
+}
+
 bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p,
 		    int cpu_explained)
 {
@@ -283,14 +291,6 @@ bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *
 	if (c->s.rule->verdict == TY_STALL || c->s.rule->kind == TY_KIND_LOST)
 		apply(&v, c->s.rule);
 	return c->s.rule->verdict == TY_STALL || h->o.all;
-}
-
-static bool rests_on(const struct ty_rule *rule, enum ty_relation r)
-{
-	for (unsigned i = 0; i < TY_RULE_TERMS && rule->when[i]; i++)
-		if (rule->when[i] == (int)r)
-			return true;
-	return false;
 }
 
 /* The last call before the wait that gave something to somebody; TY_NONE. */

@@ -449,7 +449,14 @@ static void others(struct out *o, const struct ty_hunt *h, const struct ty_cand 
 	if (c->others > named)
 		say(o, " and %u more thread%s", c->others - named,
 		    c->others - named > 1 ? "s" : "");
-	say(o, " also waited for %s", c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
+	say(o, " also waited for ");
+	if (c->by_root)
+		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
+	else
+		say(o, c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
+	say(o, ", ");
+	say_ns(o, c->s.sum_ns);
+	say(o, " in all");
 }
 
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])

@@ -652,6 +652,19 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 	return 0;
 }
 
+const struct ty_stall *ty_stalls_around(const struct ty_stalls *s, uint32_t thread,
+					uint64_t from_ns, uint64_t to_ns)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct ty_stall *v = &s->v[i];
+
+		if (v->thread == thread && v->links && v->link[0].start_ns <= from_ns &&
+		    v->link[0].end_ns >= to_ns)
+			return v;
+	}
+	return NULL;
+}
+
 void ty_stalls_fini(struct ty_stalls *s)
 {
 	free(s->v);

@@ -173,6 +173,7 @@ struct ty_stall {
 	uint64_t named_ns; /* the instant its own name is told of */
 	uint32_t waits;	   /* > 1: so many spans together, in [start, last_end) */
 	uint32_t threads;  /* > 1: so many threads, this one among them, had the same stall */
+	uint64_t sum_ns;   /* of the waits of all these threads; 0: of this one alone */
 	bool all_threads;  /* STOPPED: these are all that the process had */
 	uint64_t last_end_ns;
 	uint8_t state;	  /* enum ty_state */
@@ -227,6 +228,10 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err);
 void ty_stalls_fini(struct ty_stalls *s);
+/* The first finding whose chain begins with a wait of the thread that has all of [from, to) in it,
+ * in several tries perhaps: what that chain says holds for each of them. NULL: there is none. */
+const struct ty_stall *ty_stalls_around(const struct ty_stalls *s, uint32_t thread,
+					uint64_t from_ns, uint64_t to_ns);
 /* When it was over; of several waits together the last one. */
 static inline uint64_t ty_stall_end_ns(const struct ty_stall *s)
 {

@@ -77,6 +77,7 @@ struct ty_cand {
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */
+	bool by_root; /* not all of them for the same lock or CPU, but for the same culprit */
 	uint32_t other[TY_STALL_OTHERS];
 };
 
@@ -199,8 +200,9 @@ uint32_t ty_stall_poll_releaser(const struct ty_hunt *h, const struct ty_cand *c
  * wait and handed it on. fd: where an answer would come, which may have come before the wait; -1:
  * not known. */
 bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd);
-/* Was who ended the wait idle for most of it, each time until somebody woke it that it had not
- * woken before? Then it had nothing of the thread's in hand. */
+/* Was who ended the wait idle right before, until somebody woke it that it had never woken; or did
+ * another thread of the process wake it, of which that is so? Then it had nothing of the thread's
+ * in hand. */
 bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c);
 /* ty_stall_asked of a request that nobody is seen to hear: by futex, who asks before the other one
  * waits wakes nobody. Inferred: the one that ended the wait, which waits for what the thread says

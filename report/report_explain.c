@@ -140,7 +140,29 @@ static int ledgers(struct ty_explained *e, const struct ty_window *w, bool few, 
 	return r ? ty_fail(err, -r, TY_NO_OFFSET, "ledger: %s", ty_strerror(r)) : 0;
 }
 
-static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct ty_err *err)
+/* The chain of the finding that the wait [from, to) is a part of, so that both say the same. 1; 0:
+ * it is no part of one; -TY_E... with err. */
+static int finding_chain(struct ty_explained *e, const struct ty_window *w, uint32_t thread,
+			 const struct ty_span *s, struct ty_err *err)
+{
+	const struct ty_stalls_opts all = {.all = true};
+	const struct ty_stall *v;
+	struct ty_stalls found;
+	int r = ty_stalls_find(&e->x, w, &all, TY_EXPLAINED_STALLS, &found, err);
+
+	if (r)
+		return r;
+	v = ty_stalls_around(&found, thread, s->start_ns, s->end_ns);
+	if (v) {
+		e->links = v->links;
+		memcpy(e->link, v->link, sizeof(e->link));
+	}
+	ty_stalls_fini(&found);
+	return v != NULL;
+}
+
+static int chain(struct ty_explained *e, const struct ty_window *w, const struct ty_explain_at *at,
+		 struct ty_err *err)
 {
 	const struct ty_model *m = e->x.m;
 	uint32_t i = ty_model_thread_find(m, at->tid, at->at_ns), k;
@@ -156,6 +178,9 @@ static int chain(struct ty_explained *e, const struct ty_explain_at *at, struct 
 	if (k == TY_NONE || at->at_ns < s.start_ns || at->at_ns >= s.end_ns)
 		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
 			       "thread %d did not exist at that time", at->tid);
+	r = finding_chain(e, w, i, &s, err);
+	if (r)
+		return r < 0 ? r : 0;
 	r = ty_path_find(&e->x, i, s.start_ns, s.end_ns, &p);
 	if (!r)
 		e->links = ty_path_links(&p, ty_path_root(&p).seg, e->link, TY_STALL_LINKS);
@@ -176,7 +201,7 @@ int ty_explained_find(struct ty_session *s, const struct ty_window *w, unsigned 
 	if (!r && what & TY_EXPLAIN_LEDGER)
 		r = ledgers(out, w, what & TY_EXPLAIN_FEW, err);
 	if (!r && what & TY_EXPLAIN_CHAIN)
-		r = chain(out, at, err);
+		r = chain(out, w, at, err);
 	return r;
 }
 
@@ -409,6 +434,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 			ty_json_null(j, "object");
 		ty_json_u64(j, "waits", s->waits);
 		ty_json_u64(j, "threads", s->threads > 1 ? s->threads : 1);
+		ty_json_u64(j, "sum_ns", s->sum_ns ? s->sum_ns : s->duration_ns);
 		ty_json_u64(j, "path_ns", s->path_ns);
 		ty_json_object(j, "cause");
 		ty_json_str(j, "kind", ty_stall_kind_name(s->kind));

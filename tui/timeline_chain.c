@@ -2,6 +2,7 @@
 /* Pages of what the analysis found: the chain of causes behind a wait, and a thread's ledger. */
 #include <stdlib.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "glyphs.h"
 #include "ledger.h"
@@ -38,6 +39,16 @@ static void add_root(struct ty_timeline *t, const struct ty_path *p, const struc
 			    "The path is too long to show: its beginning is missing.");
 }
 
+/* Why the wait is a finding. */
+static void add_rule(struct ty_timeline *t, const struct ty_rule *r)
+{
+	ty_page_add(&t->page, TY_ROLE_TEXT, "%s", "");
+	ty_page_add(&t->page, TY_ROLE_ACCENT, "Rule %s (%s, %s):", r->id,
+		    ty_verdict_name((enum ty_verdict)r->verdict),
+		    ty_grade_name((enum ty_grade)r->grade));
+	ty_page_add(&t->page, TY_ROLE_TEXT, "  %s", r->says);
+}
+
 /* The chain ----------------------------------------------------------------------------------- */
 
 static int make_chain(struct ty_asked *a)
@@ -61,10 +72,17 @@ static bool chain_page(struct ty_timeline *t, struct ty_asked *a)
 		ty_timeline_say(t, "nothing was recorded about the cause of this wait");
 		return false;
 	}
-	n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
+	n = a->links;
+	if (n)
+		memcpy(links, a->link, sizeof(links)); /* the same as the finding says */
+	else
+		n = ty_path_links(path, root.seg, links, TY_STALL_LINKS);
 	for (uint32_t i = 0; i < n; i++)
 		add_link(t, &links[i], i);
-	add_root(t, path, &root);
+	if (links[n - 1].thread == root.thread)
+		add_root(t, path, &root);
+	if (a->links)
+		add_rule(t, a->rule);
 	ty_timeline_log_page(t, a->window.from_ns, a->window.to_ns);
 	return true;
 }
@@ -77,6 +95,7 @@ static const struct ty_question the_chain = {.name = "chain",
 
 bool ty_timeline_chain(struct ty_timeline *t)
 {
+	const struct ty_stall *found;
 	struct ty_track track;
 	struct ty_cell cell;
 	struct ty_span s;
@@ -93,6 +112,15 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	if (thread == TY_NONE) {
 		ty_timeline_say(t, "no thread is under the cursor");
 		return false;
+	}
+	found = ty_stalls_around(&t->findings.stalls, thread, s.start_ns, s.end_ns);
+	t->asked.links = found ? found->links : 0;
+	if (found) {
+		/* One of several tries, perhaps: the whole wait. */
+		memcpy(t->asked.link, found->link, sizeof(found->link));
+		t->asked.rule = found->rule;
+		s.start_ns = found->link[0].start_ns;
+		s.end_ns = found->link[0].end_ns;
 	}
 	ty_page_reset(&t->page);
 	snprintf(t->page.title, sizeof(t->page.title), "Wakeup chain of %s %s for %s from %s",

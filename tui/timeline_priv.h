@@ -125,6 +125,9 @@ struct ty_asked {
 	uint32_t thread;
 	struct ty_window window;
 	struct ty_path path;
+	struct ty_link link[TY_STALL_LINKS]; /* chain: of the finding that the wait is a part of */
+	uint32_t links;			     /* 0: it is no part of one */
+	const struct ty_rule *rule;	     /* with links: why it is a finding */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is laid over the rows, made aside: the chain behind the span under the cursor, anew as the
  * cursor moves, and once the critical path of the traced command. */
+#include <string.h>
+
 #include "command_path.h"
 #include "glyphs.h"
 #include "irqs.h"
@@ -62,6 +64,7 @@ static bool wait_here(const struct ty_timeline *t, uint32_t *thread, uint64_t *f
 static void follow(struct ty_timeline *t)
 {
 	struct ty_trail *a = &t->arrows;
+	const struct ty_stall *s;
 	uint32_t thread;
 	uint64_t from, to;
 
@@ -79,6 +82,15 @@ static void follow(struct ty_timeline *t)
 	a->thread = thread;
 	a->from_ns = from;
 	a->to_ns = to;
+	s = ty_stalls_around(&t->findings.stalls, thread, from, to);
+	if (s) {
+		/* The same as the finding says. */
+		a->rc = 0;
+		a->links = s->links;
+		memcpy(a->link, s->link, sizeof(a->link));
+		a->made = true;
+		return;
+	}
 	start(t, a, make_arrows);
 }
 

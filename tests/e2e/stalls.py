@@ -382,6 +382,21 @@ def record_attached(cmd, truth_path, data):
         prog.wait(timeout=60)
 
 
+def check_chain(doc, data):
+    """A chain asked for amid the first finding, in whichever of its tries, is the finding's."""
+    top = doc["stalls"][0]
+    for part in (0.2, 0.5, 0.8):
+        at = top["start_ns"] + int(top["duration_ns"] * part)
+        r = subprocess.run([TARRY, "report", data, "chain", "--json", "--tid", str(top["tid"]), "--at", seconds(at - doc["summary"]["start_ns"])],
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        expect(r.returncode == 0, f"report chain ended with {r.returncode}: {r.stderr}")
+        chain = json.loads(r.stdout).get("chain", [])
+        if chain and chain[0]["what"].startswith("r"):  # it ran or was runnable between two tries
+            continue
+        expect([h["tid"] for h in chain] == [h["tid"] for h in top["chain"]],
+               f"the finding's chain goes over {[h['tid'] for h in top['chain']]}, that at {at} over {[h['tid'] for h in chain]}")
+
+
 def check_dump(data, truth):
     """The victim's call is in the dump, as long as the victim says."""
     names = set((truth["syscalls"] or "").split("|"))
@@ -456,6 +471,8 @@ def one(name, seed, where):
         if truth["syscalls"] and truth["kind"] not in MANY and name not in ("attach", "vfork", "retries", "polled_lock"):
             check(check_dump, data, truth)
         check(check_top, doc, truth, name, data)
+        if name in ("retries", "polled_lock") and doc["stalls"]:
+            check(check_chain, doc, data)
         if (sound and faults and truth["kind"] not in {"throttled", "lost", "none", "runqueue", "starved"}
                 and (not doc["stalls"] or check(foreign, doc["stalls"][0], doc, data))
                 and check(kept_from_its_cpu, doc, data, truth)):

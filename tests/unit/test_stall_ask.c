@@ -187,24 +187,33 @@ static void who_answers_does_not_wait_for_more(void **state)
 	assert_int_equal(ends_after(false), 0);
 }
 
+enum asked { BACKEND, STRANGER, STRANGER_OF_ANOTHER };
+
 /* 11 wakes 12 by futex and waits for it; 12 waits in epoll until 13 wakes it, which it may have
- * sent something before, and then wakes 11. */
-static uint32_t asked_by_futex(bool backend)
+ * sent something before, and then wakes 11; or 14 does, and 12 waits for 14. */
+static uint32_t asked_by_futex(enum asked how)
 {
+	bool backend = how == BACKEND, other = how == STRANGER_OF_ANOTHER;
+	int loop = other ? 14 : 12;
 	struct ty_stalls s;
 	uint32_t n = 0;
 
 	begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "job") ROW("12", "11", "1", "loop")
-				    ROW("13", "13", "1", "stranger"));
+				    ROW("13", "13", "1", "stranger") ROW("14", "11", "1", "loop"));
 	ty_mx_switch(0, t, 0, R, 13);
-	sleeps(13, NR_READ, 6, 0, 12);
+	sleeps(13, NR_READ, 6, 0, other ? 14 : 12);
+	if (other)
+		sleeps(14, NR_EPOLL_WAIT, 9, 0, 12);
 	sleeps(12, NR_FUTEX, 0x1000, 128, 11);
 	wakes(11, NR_FUTEX, 0x1000, 129, 12);
 	sleeps(11, NR_FUTEX, 0x2000, 128, 12);
 	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
 	if (backend)
 		wakes(12, NR_WRITE, 7, 0, 13);
-	sleeps(12, NR_EPOLL_WAIT, 9, 0, backend ? 13 : 0);
+	if (other)
+		sleeps(12, NR_FUTEX, 0x3000, 128, 0);
+	else
+		sleeps(12, NR_EPOLL_WAIT, 9, 0, backend ? 13 : 0);
 	if (backend) {
 		ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
 		sleeps(13, NR_NANOSLEEP, 0, 0, 0);
@@ -214,8 +223,12 @@ static uint32_t asked_by_futex(bool backend)
 		ty_mx_switch(0, t += 1000, 0, R, 13);
 		ty_mx_exit(0, t += 1000, 13, NR_READ, 1);
 	}
-	wakes(13, NR_WRITE, 8, 0, 12);
-	goes_on(13, S, 12, NR_EPOLL_WAIT, 1);
+	wakes(13, NR_WRITE, 8, 0, loop);
+	goes_on(13, S, loop, NR_EPOLL_WAIT, 1);
+	if (other) {
+		wakes(14, NR_FUTEX, 0x3000, 129, 12);
+		goes_on(14, S, 12, NR_FUTEX, 0);
+	}
 	wakes(12, NR_FUTEX, 0x2000, 129, 11);
 	goes_on(12, S, 11, NR_FUTEX, 0);
 	ty_mx_switch(0, t += MS, 11, S, 0);
@@ -230,8 +243,9 @@ static uint32_t asked_by_futex(bool backend)
 /* So hands a runtime's thread over, which is not asked for anything. */
 static void who_is_idle_was_not_asked(void **state)
 {
-	assert_int_equal(asked_by_futex(true), 1);
-	assert_int_equal(asked_by_futex(false), 0);
+	assert_int_equal(asked_by_futex(BACKEND), 1);
+	assert_int_equal(asked_by_futex(STRANGER), 0);
+	assert_int_equal(asked_by_futex(STRANGER_OF_ANOTHER), 0);
 }
 
 int main(void)

@@ -188,9 +188,11 @@ static void a_crowd_at_one_lock(void **state)
 	assert_non_null(strstr(s.v[0].sentence, "t11/11 "));
 	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for it"));
 	ty_stalls_fini(&s);
+	/* Each at its own lock, but all for what one did. */
 	s = crowd(false);
-	assert_int_equal(s.n, 3);
-	assert_null(strstr(s.v[0].sentence, " also waited"));
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].threads, 3);
+	assert_non_null(strstr(s.v[0].sentence, "; t14/14 and t15/15 also waited for t12/12, "));
 	ty_stalls_fini(&s);
 }
 
@@ -221,8 +223,9 @@ static void who_came_late_does_not_tell_it(void **state)
 		ty_mx_switch(1, t + 1, 13, S, 0);
 		m = ty_mx_end();
 		s = stalls_of(m, 0, false);
-		assert_int_equal(s.n, i ? 2 : 1);
+		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].thread, thread(m, i ? 11 : 13));
+		assert_int_equal(s.v[0].threads, i ? 2 : 0);
 		ty_stalls_fini(&s);
 		ty_mx_drop();
 	}
@@ -394,6 +397,75 @@ static void the_sum_of_what_a_hog_ran(void **state)
 	ty_mx_drop();
 }
 
+/* 11 and 13 each ask 12, by a descriptor of their own, which sleeps for 300 ms and replies to both;
+ * or 13 to another one, which does the same. How many findings, and how many threads has the first?
+ */
+static struct ty_stalls ask(bool same, const struct ty_model **m)
+{
+	uint64_t at = 1 * MS;
+
+	givens = 0;
+	ty_mx_begin("mode=all\n", "taken 1 2\n" ROW("11", "11", "1", "a") ROW("12", "12", "1", "b")
+					  ROW("13", "13", "1", "c") ROW("14", "14", "1", "d"));
+	ty_mx_switch(0, at, 0, R, 11);
+	for (int tid = 11; tid <= 13; tid += 2) {
+		give(at += 1000, (uint64_t)tid + 10, 2, 0);
+		ty_mx_enter(0, at, tid, NR_FLOCK);
+		ty_mx_switch(0, at += 1000, tid, S, tid == 11 ? 13 : 12);
+	}
+	ty_mx_switch(0, at += 1000, 12, S, 14);
+	ty_mx_switch(0, at += 1000, 14, S, 0);
+	at += 300 * MS;
+	ty_mx_waking_irq(0, at, 0, 12, 0);
+	ty_mx_waking_irq(0, at, 0, 14, 0);
+	ty_mx_switch(0, at += 1000, 0, R, 12);
+	ty_mx_waking(0, at += 1000, 12, 11, 0);
+	if (same)
+		ty_mx_waking(0, at += 1000, 12, 13, 0);
+	ty_mx_switch(0, at += 1000, 12, S, 14);
+	if (!same)
+		ty_mx_waking(0, at += 1000, 14, 13, 0);
+	ty_mx_switch(0, at += 1000, 14, S, 11);
+	ty_mx_exit(0, at += 1000, 11, NR_FLOCK, 0);
+	ty_mx_switch(0, at += 1000, 11, S, 13);
+	ty_mx_exit(0, at += 1000, 13, NR_FLOCK, 0);
+	ty_mx_switch(0, at += 1000, 13, S, 0);
+	*m = ty_mx_end();
+	return stalls_of(*m, 0, false);
+}
+
+static void who_waits_for_the_same_one_is_one_finding(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s = ask(true, &m);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].threads, 2);
+	assert_in_range(s.v[0].sum_ns, 600 * MS, 602 * MS);
+	assert_non_null(strstr(s.v[0].sentence, "600 ms in all"));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	s = ask(false, &m);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.v[0].threads, 0);
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
+static void a_finding_is_found_by_its_time(void **state)
+{
+	const struct ty_model *m;
+	struct ty_stalls s = ask(false, &m);
+	uint64_t from = s.v[0].link[0].start_ns, to = s.v[0].link[0].end_ns;
+
+	assert_ptr_equal(ty_stalls_around(&s, s.v[0].thread, from + MS, to - MS), &s.v[0]);
+	assert_ptr_equal(ty_stalls_around(&s, s.v[1].thread, from + MS, to - MS), &s.v[1]);
+	assert_null(ty_stalls_around(&s, s.v[0].culprit, from + MS, to - MS));
+	assert_null(ty_stalls_around(&s, s.v[0].thread, from + MS, to + MS));
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +478,8 @@ int main(void)
 		cmocka_unit_test(a_culprit_is_told_by_the_name_it_had),
 		cmocka_unit_test(an_own_timer_is_a_sleep),
 		cmocka_unit_test(who_came_late_does_not_tell_it),
+		cmocka_unit_test(who_waits_for_the_same_one_is_one_finding),
+		cmocka_unit_test(a_finding_is_found_by_its_time),
 	};
 
 	return cmocka_run_group_tests_name("stall_fold", tests, NULL, NULL);
