@@ -3,8 +3,9 @@
  * Any bytes as a recording of Intel PT: packets of several streams, of CPUs and threads, in pieces
  * that go on, leave holes or overlap; any bytes as perf records, as images of code at any time, as
  * ELF files with symbols and core dumps; and what comes out as instructions, branches of a window,
- * and calls. Input: parts of u8 kind, u16 bytes, bytes. A stream begins with a PSB+, so that its
- * packets are reached, when the part says so.
+ * and calls; of one stream the quick way tells what libipt tells. Input: parts of u8 kind, u16
+ * bytes, bytes. A stream begins with a PSB+, so that its packets are reached, when the part says
+ * so.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,10 +16,18 @@
 #include "flow.h"
 #include "flow_calls.h"
 #include "flow_perf.h"
+#include "flow_priv.h"
 #include "symbols.h"
 #include "fuzz.h"
 
-enum { ITEMS_MAX = 20000, BYTES_MAX = 65536, STREAMS = 4, PAGE = 4096, PAGES_MAX = 64 };
+enum {
+	ITEMS_MAX = 20000,
+	COMPARE_MAX = 5000,
+	BYTES_MAX = 65536,
+	STREAMS = 4,
+	PAGE = 4096,
+	PAGES_MAX = 64
+};
 enum kind { PACKETS, HOLE, BACK, SIDEBAND, CODE, IMAGE, ELF, LOSS, KINDS };
 #define BASE 0x400000ull
 
@@ -157,6 +166,46 @@ static void count(struct ty_flow *f, struct ty_flow_names *names, const struct t
 	}
 }
 
+/* A sum of the first items, but of their times; and the last of them. */
+static uint64_t sum(struct ty_flow *f, size_t most, struct ty_flow_item *last)
+{
+	uint64_t h = 0;
+	struct ty_flow_at at;
+
+	for (size_t i = 0; i < most && ty_flow_next(f, &at) > 0; i++) {
+		const struct ty_flow_item *it = last;
+
+		*last = at.item;
+		h = (h ^ it->kind ^ it->ip << 8 ^ it->to << 24 ^ it->value << 40) *
+		    0x9e3779b97f4a7c15ull;
+		h ^= h >> 29 ^ (it->kind == TY_FLOW_GAP ? it->off : 0);
+	}
+	return h;
+}
+
+/* The quick way and libipt's tell the same. */
+static void compare(struct ty_flow *f)
+{
+	const struct ty_flow_window all = {.to_ns = UINT64_MAX};
+	struct ty_flow_item quick = {0}, slow = {0};
+	uint64_t a, b;
+
+	/* Times decide on the order of streams, and on who runs: they differ a little. */
+	if (ty_flow_streams(f) != 1 || f->sws.n || ty_flow_seek(f, &all, false, NULL))
+		return;
+	a = sum(f, COMPARE_MAX, &quick);
+	ty_flow_stop(f);
+	ty_flow_work_forget(f);
+	f->by_libipt = true;
+	b = ty_flow_seek(f, &all, false, NULL) ? a : sum(f, COMPARE_MAX, &slow);
+	f->by_libipt = false;
+	if (a == b)
+		return;
+	fprintf(stderr, "at last %u at %#llx, by libipt %u at %#llx\n", quick.kind,
+		(unsigned long long)quick.ip, slow.kind, (unsigned long long)slow.ip);
+	abort();
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
 	return fuzz_mutate_parts(data, size, max, seed, 2);
@@ -195,6 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		count(in.f, names, &all);
 		count(in.f, names, &w);
+		compare(in.f);
 	}
 	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, false, NULL))
 		ty_flow_next(in.f, &at);
