@@ -253,19 +253,18 @@ static uint64_t explain_steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_
 	return r->explain.steal(r->explain.ctx, cpu, from_ns, to_ns);
 }
 
-/* Arguments of a system call: its sys_enter read again from the file. */
-static const char *read_args(struct ty_session *s, uint32_t syscall, char *buf, size_t n)
+/* Arguments of a system call: its sys_enter read again from the file, or what /proc had. */
+static const char *read_args(const struct reading *r, uint32_t syscall, char *buf, size_t n)
 {
-	struct ty_syscall c = ty_model_syscall(s->model, syscall);
-	struct ty_event ev;
-	struct ty_buf b;
+	struct ty_syscall c = ty_model_syscall(r->s->model, syscall);
 	const char *out = NULL;
+	uint64_t args[6];
+	struct ty_buf b;
 
-	if (c.flags & TY_SF_BEFORE || ty_events_read_at(s->events, c.loc, &ev, NULL) ||
-	    ev.kind != TY_EV_SYS_ENTER || ev.decode_error)
+	if (r->explain.args(r->explain.ctx, &c, args))
 		return NULL;
 	ty_buf_init(&b, 4096);
-	if (!ty_syscall_fmt_args(s->arch, (enum ty_abi)c.abi, c.nr, ev.u.enter.args, &b)) {
+	if (!ty_syscall_fmt_args(r->s->arch, (enum ty_abi)c.abi, c.nr, args, &b)) {
 		snprintf(buf, n, "%s", b.p ? b.p : "");
 		out = buf;
 	}
@@ -356,7 +355,7 @@ static const char *host_syscall_args(void *ctx, uint32_t syscall, char *buf, siz
 	const char *out;
 
 	pthread_mutex_lock(&v->reading.lock);
-	out = read_args(v->s, syscall, buf, n);
+	out = read_args(&v->reading, syscall, buf, n);
 	pthread_mutex_unlock(&v->reading.lock);
 	return out;
 }

@@ -220,7 +220,7 @@ static uint32_t file_number(struct ty_mem_stream *s, const struct ty_perf_mmap *
 		for (unsigned i = 0; i < m->build_id_n; i++)
 			ty_buf_addf(&key, "%02x", m->build_id[i]);
 	else
-		ty_buf_addf(&key, "%" PRIu64 " %s", m->inode, m->name);
+		ty_buf_addf(&key, "%u:%u %" PRIu64 " %s", m->major, m->minor, m->inode, m->name);
 	n = key.failed ? UINT32_MAX : ty_strtab_add(s->strs, key.p, key.len);
 	ty_buf_fini(&key);
 	return n;
@@ -234,7 +234,7 @@ static uint32_t shared_number(struct ty_mem_stream *s, const struct ty_perf_mmap
 
 	if (!(m->flags & MAP_SHARED) || !m->inode)
 		return TY_MEM_NOT_SHARED;
-	s->facts.shared_maps = true;
+	s->facts.shared_maps |= m->prot & PROT_WRITE;
 	n = snprintf(key, sizeof(key), "%u:%u %" PRIu64 " %" PRIu64, m->major, m->minor, m->inode,
 		     m->generation);
 	return ty_strtab_add(s->strs, key, (size_t)n);

@@ -26,12 +26,12 @@ struct ty_mem_facts {
 	uint32_t streams; /* AUX streams */
 	uint64_t period;  /* operations per sample; 0: not known */
 	uint64_t aux_bytes;
-	uint64_t samples;		       /* perf samples taken up */
-	bool has_clock;			       /* a conversion to perf's clock */
-	bool spe, perf;			       /* kinds of samples */
-	bool arm;			       /* recorded on AArch64 */
-	bool stores;			       /* stores are known to be among what is sampled */
-	bool shared_maps;		       /* mappings that processes may share are recorded */
+	uint64_t samples; /* perf samples taken up */
+	bool has_clock;	  /* a conversion to perf's clock */
+	bool spe, perf;	  /* kinds of samples */
+	bool arm;	  /* recorded on AArch64 */
+	bool stores;	  /* stores are known to be among what is sampled */
+	bool shared_maps; /* memory that processes may share and write is recorded */
 	uint32_t truncated, collided, partial; /* AUX records with such a flag */
 	uint64_t lost;			       /* records the kernel says were lost */
 	uint32_t line_bytes;		       /* of the caches, where the file tells; else 64 */

@@ -193,6 +193,24 @@ static void json_line(struct ty_mem_report *r, const struct ty_sharing *s,
 	ty_json_end_object(j);
 }
 
+static void headline(const struct ty_sharing *s, uint64_t all, FILE *f)
+{
+	bool stores = !s->lines_n;
+
+	for (uint64_t i = 0; i < s->lines_n && !stores; i++)
+		stores = s->lines[i].writes;
+	fprintf(f, "%" PRIu64 " line%s of %u bytes %s shared by two or more threads ", all,
+		all == 1 ? "" : "s", s->line_bytes, all == 1 ? "is" : "are");
+	/* Of recordings of loads what they hit shows it. */
+	fprintf(f, "%s (%" PRIu64 " accesses analysed",
+		stores ? "while one writes"
+		       : "and written, as loads of modified lines show: no store was sampled",
+		s->accesses);
+	if (s->no_thread)
+		fprintf(f, ", %" PRIu64 " of unknown threads excluded", s->no_thread);
+	fputs(")\n", f);
+}
+
 int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 {
 	/* One thread may take what two have for tables. */
@@ -217,14 +235,7 @@ int ty_mem_report_sharing(struct ty_mem_report *r, FILE *f, struct ty_json *j)
 		ty_json_u64(j, "sharing_one_cpu", s.one_cpu);
 		ty_json_u64(j, "line_bytes", s.line_bytes);
 	} else {
-		fprintf(f,
-			"%" PRIu64 " line%s of %u bytes %s shared by two or more threads while one "
-			"writes (%" PRIu64 " accesses analysed",
-			all, all == 1 ? "" : "s", s.line_bytes, all == 1 ? "is" : "are",
-			s.accesses);
-		if (s.no_thread)
-			fprintf(f, ", %" PRIu64 " of unknown threads excluded", s.no_thread);
-		fputs(")\n", f);
+		headline(&s, all, f);
 		if (s.written_once)
 			fprintf(f,
 				"%" PRIu64 " more were only read after a second thread accessed "

@@ -59,7 +59,8 @@ static int args(void *ctx, const struct ty_syscall *c, uint64_t out[6])
 
 	if (c->loc == TY_NO_LOC)
 		return c->flags & TY_SF_BEFORE ? snapshot_args(s, c, out) : -TY_ENOTFOUND;
-	if (ty_events_read_at(s->events, c->loc, &ev, NULL) || ev.kind != TY_EV_SYS_ENTER)
+	if (ty_events_read_at(s->events, c->loc, &ev, NULL) || ev.kind != TY_EV_SYS_ENTER ||
+	    ev.decode_error)
 		return -TY_ENOTFOUND;
 	for (unsigned i = 0; i < 6; i++)
 		out[i] = ev.u.enter.args[i];

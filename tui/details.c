@@ -129,7 +129,7 @@ static void syscall_line(struct ty_timeline *t, char *line, uint32_t call)
 	char name[32], len[TY_TIME_MAX], at[TY_TIME_MAX];
 
 	add(line, "in %s(%s)", ty_syscall_name(t->in->arch, (enum ty_abi)c.abi, c.nr, name),
-	    c.flags & TY_SF_BEFORE ? "..." : args_of(t, call));
+	    args_of(t, call));
 	add_result(t, line, &c);
 	add(line, ", %s from %s", ty_fmt_length(c.end_ns - c.start_ns, len),
 	    instant(t, c.start_ns, at));

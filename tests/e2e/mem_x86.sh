@@ -55,6 +55,25 @@ elif [ ! -r "$tools/mkx86.py" ]; then
 else
 	passes "sources, TLB and latencies are perf's" as_perf
 fi
+# Recordings of loads only, and of stores, too: the first line says where that one writes is inferred.
+headlines() {
+	python3 - "$tools" "$dir/h" <<'PY' || return 1
+import sys
+sys.path.insert(0, sys.argv[1])
+import mkx86
+from mkx86 import ds, HIT, L1, L3
+for name, op in (("loads", "load"), ("stores", "store")):
+    mkx86.write(sys.argv[2] + "." + name, [(100, 101 + i % 2, 1000 + i, i % 2, 0x401000, 0x7f0000000000 + 8 * (i % 2), 40,
+                ds(op if i % 2 else "load", lvl=HIT | L3, num=3, snoop=16)) for i in range(20)], [("comm", 100, 101, "x"), ("comm", 100, 102, "x")])
+PY
+	"$TARRY" report "$dir/h.loads" sharing >"$dir/out.txt" && grep -q '^1 line of 64 bytes is shared by two or more threads and written, .*no store was sampled (20 ' "$dir/out.txt" &&
+		"$TARRY" report "$dir/h.stores" sharing >"$dir/out.txt" && grep -q '^1 line of 64 bytes is shared by two or more threads while one writes (20 ' "$dir/out.txt"
+}
+if [ -r "$tools/mkx86.py" ] && command -v python3 >/dev/null; then
+	passes "the headline says whether writes were sampled" headlines
+else
+	skip "the headline says whether writes were sampled" "python3 or ../shared/spe is not there"
+fi
 # What a file holds is told where there is nothing for a timeline; cycles are no memory samples.
 contents() {
 	perf record -q -d -e cpu-clock -o "$dir/c.data" -- "$PROGRAMS/timed" >/dev/null 2>&1

@@ -82,8 +82,9 @@ wait $recorder
 exec 9>&-
 "$TARRY" view "$T/attach.dat" --print --at-finding 1 --size 160x40 >"$T/frame" 2>&1 &&
 	grep -q 'flock/[0-9]* sleeping for' "$T/frame" && grep -q 'stall 1, proven' "$T/frame" &&
+	grep -q 'in flock([0-9]*, LOCK_EX) = 0.* began before the recording' "$T/frame" &&
 	"$TARRY" report "$T/attach.dat" stalls | grep -q 'flock(fd [0-9]* <[^>]*the.lock>'
-check "attached: a stall on a descriptor that was open before" $? "$(cat "$T/frame")"
+check "attached: a stall on a descriptor that was open before, the call with its arguments" $? "$(cat "$T/frame")"
 
 command -v tmux >/dev/null || {
 	skip "in a terminal" "tmux is not installed"

@@ -78,8 +78,8 @@ void pw_comm(struct perf_write *w, struct pw_at at, const char *comm)
 	pw_rec_at(w, TY_PERF_COMM, 0, body, sizeof(body), at);
 }
 
-static void mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
-		  uint64_t pgoff, uint64_t inode, uint32_t prot, uint32_t flags, const char *name)
+void pw_mmap2_of(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
+		 struct pw_inode of, uint32_t prot, uint32_t flags, const char *name)
 {
 	uint8_t body[64 + 256] = {0};
 	size_t n = (strlen(name) + 8) & ~7ul;
@@ -89,7 +89,8 @@ static void mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t
 	memcpy(body + 8, &addr, 8);
 	memcpy(body + 16, &len, 8);
 	memcpy(body + 24, &pgoff, 8);
-	memcpy(body + 40, &inode, 8);
+	memcpy(body + 32, &of.major, 4);
+	memcpy(body + 40, &of.inode, 8);
 	memcpy(body + 56, &prot, 4);
 	memcpy(body + 60, &flags, 4);
 	snprintf((char *)body + 64, 256, "%s", name);
@@ -99,13 +100,13 @@ static void mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t
 void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
 	      uint32_t prot, const char *name)
 {
-	mmap2(w, at, addr, len, pgoff, 0, prot, 0, name);
+	pw_mmap2_of(w, at, addr, len, pgoff, (struct pw_inode){0}, prot, 0, name);
 }
 
 void pw_mmap2_shared(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
 		     uint64_t pgoff, uint64_t inode, const char *name)
 {
-	mmap2(w, at, addr, len, pgoff, inode, 3, 1, name);
+	pw_mmap2_of(w, at, addr, len, pgoff, (struct pw_inode){0, inode}, 3, 1, name);
 }
 
 void pw_switch(struct perf_write *w, struct pw_at at, bool out, int32_t other_pid,

@@ -37,6 +37,12 @@ void pw_rec_at(struct perf_write *w, uint32_t type, uint16_t misc, const void *b
 void pw_comm(struct perf_write *w, struct pw_at at, const char *comm);
 void pw_mmap2(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
 	      uint32_t prot, const char *name);
+struct pw_inode {
+	uint32_t major; /* of its device */
+	uint64_t inode;
+};
+void pw_mmap2_of(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len, uint64_t pgoff,
+		 struct pw_inode of, uint32_t prot, uint32_t flags, const char *name);
 /* Of memory that is shared (MAP_SHARED), by its inode. */
 void pw_mmap2_shared(struct perf_write *w, struct pw_at at, uint64_t addr, uint64_t len,
 		     uint64_t pgoff, uint64_t inode, const char *name);

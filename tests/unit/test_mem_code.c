@@ -291,10 +291,51 @@ static void test_random(void **state)
 	pw_fini(&w);
 }
 
+/* A file is its device and inode; what is mapped shared and only read is not shared memory. */
+static void files(void **state)
+{
+	enum { PROT_R = 1, PROT_RW = 3, SHARED = 1 };
+	const struct pw_at at = {.pid = 100, .tid = 100, .time = 1};
+	uint64_t sample[8] = {PW_ID, 0x400100, 100ull << 32 | 100, 5, 0x7000, 0, 9, 0x2};
+	struct perf_write w;
+	struct ty_perf *of;
+	struct ty_mem_stream *s;
+	struct ty_buf file;
+	uint32_t number[3];
+	char path[32];
+
+	for (int writable = 0; writable < 2; writable++) {
+		pw_init(&w);
+		w.cpuid = "GenuineIntel,6,106,6";
+		w.arch = "x86_64";
+		w.type = 4;
+		pw_rec(&w, TY_PERF_SAMPLE, 2, sample, sizeof(sample));
+		for (unsigned i = 0; i < 3; i++)
+			pw_mmap2_of(&w, at, 0x10000 * (i + 1), 0x1000, 0,
+				    (struct pw_inode){i == 1 ? 8 : 9, 7},
+				    writable && i == 2 ? PROT_RW : PROT_R, SHARED, "/usr/lib/l.so");
+		ty_buf_init(&file, 1 << 20);
+		pw_file(&w, &file);
+		pw_save(&file, path);
+		assert_int_equal(ty_perf_open(path, &of, NULL), 0);
+		assert_int_equal(ty_mem_open(of, &s, NULL), 0);
+		unlink(path);
+		for (unsigned i = 0; i < 3; i++)
+			number[i] = ty_mem_map_find(s, 100, 0x10000 * (i + 1), 5)->file;
+		assert_int_not_equal(number[0], number[1]);
+		assert_int_equal(number[0], number[2]);
+		assert_int_equal(ty_mem_facts(s)->shared_maps, writable);
+		ty_mem_close(s);
+		ty_perf_close(of);
+		ty_buf_fini(&file);
+		pw_fini(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_codes),
-					   cmocka_unit_test(test_random)};
+					   cmocka_unit_test(test_random), cmocka_unit_test(files)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
