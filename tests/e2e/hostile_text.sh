@@ -60,9 +60,13 @@ for s in "" stalls ledger threads longest outliers; do
 done
 clean named "$TARRY" report "$f" --all
 clean json "$TARRY" report "$f" --all --json
-tid=$("$TARRY" report "$f" stalls --json 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["stalls"][0]["tid"])')
-clean named "$TARRY" report "$f" chain --at 0.1 --tid "$tid"
-clean json "$TARRY" report "$f" chain --at 0.1 --tid "$tid" --json
+# In the middle of the first stall, whenever the machine let it begin.
+read -r tid at < <("$TARRY" report "$f" stalls --json 2>/dev/null | python3 -c 'import json, sys
+r = json.load(sys.stdin)
+s = r["stalls"][0]
+print(s["tid"], "%.9f" % ((s["start_ns"] - r["summary"]["start_ns"] + s["duration_ns"] / 2) / 1e9))')
+clean named "$TARRY" report "$f" chain --at "$at" --tid "$tid"
+clean json "$TARRY" report "$f" chain --at "$at" --tid "$tid" --json
 clean json "$TARRY" report "$f" ledger --json
 clean json "$TARRY" report "$f" outliers --json
 clean named "$TARRY" report "$f" diff --from 0.1 --to 0.2
