@@ -4,13 +4,6 @@
 
 #include "window_filter.h"
 
-struct ty_window ty_window_all(const struct ty_model *m)
-{
-	const struct ty_summary *s = ty_model_summary(m);
-
-	return (struct ty_window){.from_ns = s->start_ns, .to_ns = s->end_ns};
-}
-
 static bool tid_chosen(const struct ty_window *w, const struct ty_model *m, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);

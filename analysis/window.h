@@ -21,8 +21,6 @@ struct ty_window {
 	bool traced_only; /* only threads whose system calls are recorded */
 };
 
-/* The whole recording. */
-struct ty_window ty_window_all(const struct ty_model *m);
 /* Does it choose this thread, by tid and by a name within the window? */
 bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint32_t thread);
 /* Does it choose the name that the thread bore at t? memo: {0} at first, then of the last question;

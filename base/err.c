@@ -36,7 +36,9 @@ int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
 	return -code;
 }
 
-const char *ty_errno_remedy(int e)
+/* What helps against a limit on open files (EMFILE, ENFILE), to stand behind strerror(e): " (...)";
+ * else "". */
+static const char *remedy(int e)
 {
 	if (e == EMFILE)
 		return " (raise the limit of this process: ulimit -n)";
@@ -67,8 +69,7 @@ int ty_fail_errno(struct ty_err *err, const char *fmt, ...)
 		fill(err, code, TY_NO_OFFSET, fmt, ap);
 		va_end(ap);
 		n = strlen(err->msg);
-		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s%s", strerror(e),
-			 ty_errno_remedy(e));
+		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s%s", strerror(e), remedy(e));
 	}
 	return -code;
 }

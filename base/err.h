@@ -54,8 +54,4 @@ int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
  */
 int ty_fail_errno(struct ty_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* What helps against a limit on open files (EMFILE, ENFILE), to stand behind strerror(e): " (...)";
- * else "". */
-const char *ty_errno_remedy(int e);
-
 #endif

@@ -24,7 +24,8 @@ static bool number(const char *s, uint32_t *out)
 	return true;
 }
 
-bool ty_file_owner_caller(uid_t *uid, gid_t *gid)
+/* The user and group who called sudo; false: nobody but the effective user. */
+static bool caller(uid_t *uid, gid_t *gid)
 {
 	uint32_t u, g;
 
@@ -40,7 +41,7 @@ bool ty_file_owner_is_ours(uid_t uid)
 	uid_t u;
 	gid_t g;
 
-	return uid == geteuid() || (ty_file_owner_caller(&u, &g) && uid == u);
+	return uid == geteuid() || (caller(&u, &g) && uid == u);
 }
 
 void ty_file_owner_give(int fd)
@@ -48,6 +49,6 @@ void ty_file_owner_give(int fd)
 	uid_t u;
 	gid_t g;
 
-	if (ty_file_owner_caller(&u, &g))
+	if (caller(&u, &g))
 		(void)!fchown(fd, u, g);
 }

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user and group who called sudo; false: nobody but the effective user. */
-bool ty_file_owner_caller(uid_t *uid, gid_t *gid);
 /* Is this user the effective one, or the one who called sudo? */
 bool ty_file_owner_is_ours(uid_t uid);
 /* Give an open file, which this process has made, to who called sudo. Where the file system refuses

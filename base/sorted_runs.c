@@ -61,11 +61,6 @@ void ty_sorted_runs_free(struct ty_sorted_runs *s)
 	free(s);
 }
 
-uint64_t ty_sorted_runs_count(const struct ty_sorted_runs *s)
-{
-	return s->count;
-}
-
 static int no_memory(struct ty_err *err)
 {
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for sorting");

@@ -20,7 +20,6 @@ struct ty_sorted_runs *ty_sorted_runs_new(size_t item_bytes, uint64_t memory_byt
 void ty_sorted_runs_free(struct ty_sorted_runs *s);
 /* Not behind the first rewind that did not fail. 0 or -TY_E.... */
 int ty_sorted_runs_add(struct ty_sorted_runs *s, const void *item, struct ty_err *err);
-uint64_t ty_sorted_runs_count(const struct ty_sorted_runs *s);
 /* Read from the first one on; what failed may be tried again. 0 or -TY_E.... */
 int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err);
 /* Behind a rewind that did not fail, the next one, valid until the next call: 1; 0: there is none;

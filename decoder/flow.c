@@ -90,11 +90,6 @@ bool ty_flow_software(const struct ty_flow *f)
 	return f->software;
 }
 
-uint32_t ty_flow_streams(const struct ty_flow *f)
-{
-	return (uint32_t)f->streams.n;
-}
-
 bool ty_flow_span(struct ty_flow *f, uint64_t *first_ns, uint64_t *last_ns)
 {
 	*first_ns = UINT64_MAX;

@@ -170,7 +170,6 @@ struct ty_flow_missing {
 	uint64_t gaps;
 };
 const struct ty_flow_missing *ty_flow_missing(const struct ty_flow *f, size_t i);
-uint32_t ty_flow_streams(const struct ty_flow *f);
 uint64_t ty_flow_bytes(const struct ty_flow *f);
 
 #endif

@@ -11,9 +11,14 @@
 	[h] = {kind, 1, 0, slot}, [(h) + 0x10] = {kind, 2, 0, slot},                               \
 	[(h) + 0x20] = {kind, 4, 0, slot}, [(h) + 0x30] = {kind, 8, 0, slot}
 
+/* What a header byte says; width 0: no packet with a payload begins so. slot is that of index 0. */
+struct head {
+	uint8_t kind, width, index_mask, slot;
+};
+
 /* Addresses, counters, contexts and operations have their width in the header like all others, but
  * only one is defined: the others are no packets. */
-const struct ty_spe_head ty_spe_heads[256] = {
+static const struct head heads[256] = {
 	WIDTHS(0x42, TY_SPE_EVENTS, TY_SPE_SLOT_EVENTS),
 	WIDTHS(0x43, TY_SPE_SOURCE, TY_SPE_SLOT_SOURCE),
 	[0x48 ... 0x4b] = {TY_SPE_OPERATION, 1, 3, TY_SPE_SLOT_OPERATION},
@@ -27,7 +32,7 @@ static inline int payload(const uint8_t *p, size_t n, unsigned at, unsigned high
 			  struct ty_spe_packet *k)
 {
 	unsigned h = p[at - 1];
-	const struct ty_spe_head *e = &ty_spe_heads[h];
+	const struct head *e = &heads[h];
 
 	k->kind = e->kind;
 	k->index = (uint8_t)(high << 3 | (h & e->index_mask));
@@ -62,7 +67,7 @@ int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet
 	if (!n)
 		return 0;
 	h = p[0];
-	if (ty_spe_heads[h].width)
+	if (heads[h].width)
 		return payload(p, n, 1, 0, k);
 	if (!h) {
 		k->bytes = padding(p, n);
@@ -79,8 +84,8 @@ int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet
 	if (n < 2)
 		return 0;
 	if (p[1]) {
-		if ((h & 0xfc) != 0x20 || (ty_spe_heads[p[1]].kind != TY_SPE_ADDRESS &&
-					   ty_spe_heads[p[1]].kind != TY_SPE_COUNTER))
+		if ((h & 0xfc) != 0x20 ||
+		    (heads[p[1]].kind != TY_SPE_ADDRESS && heads[p[1]].kind != TY_SPE_COUNTER))
 			return -TY_EFORMAT;
 		return payload(p, n, 2, h & 3, k);
 	}
@@ -127,7 +132,7 @@ const char *ty_spe_event_name(unsigned bit)
 	return names[bit & 63];
 }
 
-void ty_spe_events_text(uint64_t events, struct ty_buf *out)
+static void events_text(uint64_t events, struct ty_buf *out)
 {
 	for (const char *sep = ""; events; events &= events - 1, sep = " ") {
 		ty_buf_adds(out, sep);
@@ -239,7 +244,7 @@ void ty_spe_packet_text(const struct ty_spe_packet *k, struct ty_buf *out)
 	case TY_SPE_TIMESTAMP: ty_buf_addf(out, "TS %" PRIu64, k->value); break;
 	case TY_SPE_EVENTS:
 		ty_buf_adds(out, k->value ? "EV " : "EV");
-		ty_spe_events_text(k->value, out);
+		events_text(k->value, out);
 		break;
 	case TY_SPE_SOURCE: ty_buf_addf(out, "DATA-SOURCE %" PRIu64, k->value); break;
 	case TY_SPE_CONTEXT:

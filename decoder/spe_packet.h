@@ -41,12 +41,6 @@ enum {
 	TY_SPE_SLOT_NONE = 63,
 };
 
-/* What a header byte says; width 0: no packet with a payload begins so. slot is that of index 0. */
-struct ty_spe_head {
-	uint8_t kind, width, index_mask, slot;
-};
-extern const struct ty_spe_head ty_spe_heads[256];
-
 struct ty_spe_packet {
 	uint8_t kind;  /* enum ty_spe_kind */
 	uint8_t index; /* of addresses, counters, contexts; class of operations */
@@ -66,7 +60,6 @@ void ty_spe_packet_text(const struct ty_spe_packet *k, struct ty_buf *out);
 /* Part of it: "LD GP-REG", "B COND" of an operation; "RETIRED L1D-ACCESS" of events. Bits without a
  * name are shown by number. */
 void ty_spe_op_text(unsigned op_class, unsigned payload, struct ty_buf *out);
-void ty_spe_events_text(uint64_t events, struct ty_buf *out);
 /* "RETIRED" for 1, "EVENT-12" for 12; bit < 64. */
 const char *ty_spe_event_name(unsigned bit);
 

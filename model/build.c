@@ -81,12 +81,11 @@ struct ty_builder *ty_builder_new(const struct ty_build_facts *facts)
 	b->yield_nr = ty_syscall_number(arch, "sched_yield");
 	b->setaffinity_nr = ty_syscall_number(arch, "sched_setaffinity");
 	b->pairs = ty_pairs_new(arch);
-	b->event_count = calloc(65536, sizeof(*b->event_count));
 	b->vector_name = calloc(65536, sizeof(*b->vector_name));
 	b->store = ty_store_new(store_budget(facts->memory_bytes));
 	for (unsigned i = 0; i < TY_TABLES; i++)
 		ty_table_fill_init(&b->fill[i], &ty_table_kinds[i], b->store);
-	if (!b->store || !b->pairs || !b->event_count || !b->vector_name || ty_identity_init(b) ||
+	if (!b->store || !b->pairs || !b->vector_name || ty_identity_init(b) ||
 	    (facts->cpus && facts->cpus <= TY_MAX_CPUS && ty_builder_cpu(b, facts->cpus - 1)))
 		goto nomem;
 	b->complete = facts->machine != NULL;
@@ -146,7 +145,6 @@ void ty_builder_free(struct ty_builder *b)
 	ty_pairs_free(b->pairs);
 	vec_fini(&b->gap_spans);
 	vec_fini(&b->clock);
-	free(b->event_count);
 	free(b->vector_name);
 	free(b);
 }
@@ -325,7 +323,6 @@ int ty_builder_feed(struct ty_builder *b, const struct ty_event *ev, struct ty_e
 		goto out;
 	}
 	b->sum.events++;
-	b->event_count[ev->id]++;
 	if (ev->cpu >= TY_MAX_CPUS || ev->decode_error)
 		goto out;
 	if (ty_builder_cpu(b, ev->cpu)) {
@@ -359,7 +356,6 @@ static bool feed_packed(struct ty_builder *b, const struct ty_brief *br)
 		return false;
 	b->now = ts;
 	b->sum.events++;
-	b->event_count[br->id]++;
 	ty_sched_evidence(b, br, ts);
 	if (br->kind == TY_EV_SWITCH)
 		ty_sched_switch(b,
@@ -432,7 +428,6 @@ static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 		return false;
 	b->now = ts;
 	b->sum.events++;
-	b->event_count[br->id]++;
 	if (!current) {
 		ty_sched_evidence(b, br, ts);
 		return true;
@@ -440,7 +435,6 @@ static inline bool feed_quick(struct ty_builder *b, struct ty_brief *br)
 	if (br->end_ns) {
 		/* Others may still come before it: the present stays. */
 		b->sum.events++;
-		b->event_count[br->end_id]++;
 		ts = br->end_ns;
 		if (ts > b->ends_ns)
 			b->ends_ns = ts;
@@ -464,8 +458,6 @@ static uint64_t take_run(struct ty_builder *b, struct ty_events *es, struct ty_b
 		return 0;
 	ty_events_take_run(es, end);
 	b->sum.events += n;
-	b->event_count[br->id] += n / 2;
-	b->event_count[br->end_id] += n / 2;
 	if (br->end_ns > b->ends_ns)
 		b->ends_ns = br->end_ns;
 	ty_sched_proven(b, c, br->buffer, br->end_ns);

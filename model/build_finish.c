@@ -272,7 +272,6 @@ static int tids(struct ty_builder *b, struct ty_index_body *body)
 int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 {
 	struct ty_index_body *body = &m->body;
-	uint32_t ids = 65536;
 	int r;
 
 	b->sum.end_ns = end;
@@ -281,8 +280,6 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	close_all(b, end);
 	if (b->failed)
 		return b->failed;
-	while (ids && !b->event_count[ids - 1])
-		ids--;
 	r = tables(b, body, end);
 	r = r ? r : names(b, body);
 	r = r ? r : threads(b, body);
@@ -291,7 +288,6 @@ int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m)
 	r = r ? r
 	      : copy(b, body, TY_S_GAPS, b->gap_spans.v, b->gap_spans.n, sizeof(*b->gap_spans.v));
 	r = r ? r : copy(b, body, TY_S_CLOCK, b->clock.v, b->clock.n, sizeof(*b->clock.v));
-	r = r ? r : copy(b, body, TY_S_COUNTS, b->event_count, ids, sizeof(*b->event_count));
 	r = r ? r : copy(b, body, TY_S_IOS, b->ios.io.v, b->ios.io.n, sizeof(*b->ios.io.v));
 	r = r ? r
 	      : copy(b, body, TY_S_CALL_NRS, b->fill[TY_T_CALLS].nrs, TY_SEEK_NRS / 64,

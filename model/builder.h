@@ -138,7 +138,6 @@ struct ty_builder {
 	struct ty_pairs *pairs;
 	VEC(struct ty_gap_span) gap_spans;
 	VEC(struct ty_clock_point) clock;
-	uint64_t *event_count;
 	uint32_t *vector_name; /* string id by event id; 0: not asked yet */
 };
 

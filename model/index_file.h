@@ -29,8 +29,7 @@ struct ty_index_kind {
 #define TY_INDEX_BODY_MAX   3072u
 #define TY_INDEX_OF_MODEL   "tarry-index"
 #define TY_INDEX_OF_SAMPLES "tarry-memory-index"
-extern const struct ty_index_kind ty_index_of_model,
-	ty_index_of_samples; /* model_index.c, mem_index.c */
+extern const struct ty_index_kind ty_index_of_model; /* model_index.c */
 
 /* A run of bytes in the store. */
 struct ty_index_part {

@@ -53,12 +53,12 @@ static uint64_t layout(void)
 	return ty_store_hash(&l, sizeof(l));
 }
 
-const struct ty_index_kind ty_index_of_samples = {TY_INDEX_OF_SAMPLES, layout, sizeof(struct body)};
+static const struct ty_index_kind of_samples = {TY_INDEX_OF_SAMPLES, layout, sizeof(struct body)};
 
 void ty_mem_points_index(struct ty_mem_points *p, const char *path, int fd, uint64_t midr)
 {
 	p->build->midr = midr;
-	p->build->index = ty_index_begin(&ty_index_of_samples, p->store, path, fd);
+	p->build->index = ty_index_begin(&of_samples, p->store, path, fd);
 }
 
 /* saving -------------------------------------------------------------------------------------- */
@@ -243,5 +243,5 @@ int ty_mem_points_open(struct ty_mem_points *p, const char *path, int fd, uint64
 {
 	struct opening o = {.p = p, .midr = midr};
 
-	return ty_index_load(&ty_index_of_samples, path, fd, &o.body, attach, &o);
+	return ty_index_load(&of_samples, path, fd, &o.body, attach, &o);
 }

@@ -245,7 +245,6 @@ uint32_t ty_model_wakeups(const struct ty_model *m, uint32_t thread, uint64_t fr
 			  uint64_t to_ns);
 
 struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge);
-uint32_t ty_model_edges(const struct ty_model *m);
 
 const struct ty_gap_span *ty_model_gaps(const struct ty_model *m, uint32_t *n);
 const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *n);
@@ -309,15 +308,9 @@ struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);
 /* First request with start_ns >= t; ty_model_ios() when there is none. */
 uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
 
-/* Events per event id, for the header of a report. n ids; count[id]. */
-const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n);
-
 /* A part of the index file was not what it was when it was written, and reads as nothing: answers
  * so far may be wrong. To be asked when the work is done. */
 bool ty_model_damaged(const struct ty_model *m);
-
-/* Bytes the model holds, all in (of an opened index: of its file). */
-uint64_t ty_model_bytes(const struct ty_model *m);
 
 /* What can be drawn as one row. */
 enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS, TY_TRACK_IRQS };

@@ -128,7 +128,6 @@ enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_P
 	X(TIDS, struct ty_tid_entry, tid, tids)                                                    \
 	X(GAPS, struct ty_gap_span, gap, gaps)                                                     \
 	X(CLOCK, struct ty_clock_point, clock, clocks)                                             \
-	X(COUNTS, uint64_t, event_count, event_ids)                                                \
 	X(IOS, struct ty_io, io, ios)                                                              \
 	X(CALL_NRS, uint64_t, call_nr, call_nrs)                                                   \
 	X(STR_OFFSETS, uint32_t, str_off, strs)                                                    \

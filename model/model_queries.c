@@ -170,11 +170,6 @@ static uint32_t up_to(const struct ty_table *t, uint32_t track, uint64_t t_ns)
 
 /* edges ------------------------------------------------------------------------------------- */
 
-uint32_t ty_model_edges(const struct ty_model *m)
-{
-	return m->t[TY_T_EDGES].rows;
-}
-
 struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge)
 {
 	const struct ty_table *t = &m->t[TY_T_EDGES];
@@ -498,12 +493,6 @@ bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realti
 	return true;
 }
 
-const uint64_t *ty_model_event_counts(const struct ty_model *m, uint32_t *n)
-{
-	*n = m->event_ids;
-	return m->event_count;
-}
-
 /* drawing and searching --------------------------------------------------------------------- */
 
 /* The table and track of a row on the screen; the index of its first row in the API. */
@@ -550,13 +539,4 @@ bool ty_model_has_call(const struct ty_model *m, int32_t nr)
 	unsigned bit = (unsigned)nr % TY_SEEK_NRS;
 
 	return bit / 64 < m->call_nrs && m->call_nr[bit / 64] >> bit % 64 & 1;
-}
-
-uint64_t ty_model_bytes(const struct ty_model *m)
-{
-	uint64_t n = sizeof(*m) + m->store->used;
-
-	for (unsigned i = 0; i < TY_TABLES; i++)
-		n += m->t[i].checked ? m->t[i].blocks : 0;
-	return n;
 }

@@ -294,16 +294,6 @@ static unsigned access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, u
 	return n->disasm ? ty_disasm_access(n->disasm, i->bytes.p + off, i->bytes.n - off, pc) : 0;
 }
 
-unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns)
-{
-	unsigned bytes;
-
-	take(n);
-	bytes = access_bytes(n, pid, pc, ts_ns);
-	give(n);
-	return bytes;
-}
-
 /* They last as long as n; made twice at once, those that were there first. */
 static const uint8_t *keep_widths(struct ty_mem_names *n, uint8_t *width)
 {

@@ -48,9 +48,8 @@ static inline void ty_mem_name_code(struct ty_mem_names *n, const struct ty_mem_
  * known; *out is as another process has it. */
 bool ty_mem_names_own_code(const struct ty_mem_names *n, const struct ty_mem_code *c,
 			   const struct ty_mem_thread *t, uint64_t ts_ns, struct ty_mem_code *out);
-/* Bytes that the instruction there accesses, as its file has it; 0: not known, or none. */
-unsigned ty_mem_access_bytes(struct ty_mem_names *n, int32_t pid, uint64_t pc, uint64_t ts_ns);
-/* That of all codes of the points, for ty_mem_points.width; made once and n's; meanwhile others
+/* Bytes that each code of the points accesses, as its file has it (0: not known, or none), for
+ * ty_mem_points.width; made once and n's; meanwhile others
  * may ask. stop: set by another thread, gives up; NULL. NULL: out of memory, or stopped. */
 const uint8_t *ty_mem_access_widths(struct ty_mem_names *n, const struct ty_mem_points *p,
 				    const atomic_bool *stop);

@@ -440,7 +440,8 @@ int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err)
 	return s->whole.damaged ? ty_index_damaged(s->path, err) : 0;
 }
 
-bool ty_mem_session_local(const struct ty_mem_session *s)
+/* The machine that recorded is this one? Its files may have changed: build ids are compared. */
+static bool is_local(const struct ty_mem_session *s)
 {
 	const struct ty_mem_facts *f = ty_mem_facts(s->stream);
 	struct utsname u;
@@ -452,7 +453,7 @@ bool ty_mem_session_local(const struct ty_mem_session *s)
 int ty_mem_session_names(const struct ty_mem_session *s, const struct ty_mem_options *o,
 			 struct ty_mem_names **out, struct ty_err *err)
 {
-	*out = ty_mem_names_new(s->stream, o->roots.v, o->roots.n, ty_mem_session_local(s));
+	*out = ty_mem_names_new(s->stream, o->roots.v, o->roots.n, is_local(s));
 	if (!*out)
 		return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", s->path);
 	return o->kallsyms ? ty_mem_names_kernel(*out, o->kallsyms, err) : 0;

@@ -61,8 +61,6 @@ int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 			  const struct ty_mem_points **out, struct ty_err *err);
 /* -TY_EFORMAT when the index file turned out to be damaged; it is removed then. */
 int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err);
-/* The machine that recorded is this one? Its files may have changed: build ids are compared. */
-bool ty_mem_session_local(const struct ty_mem_session *s);
 /* Names for what is open, to be freed before that is ended. 0 or -TY_E... with err; *out may be to
  * be freed either way. */
 int ty_mem_session_names(const struct ty_mem_session *s, const struct ty_mem_options *o,

@@ -22,6 +22,7 @@
 #include "session.h"
 #include "fixture_story.h"
 #include "timeline_priv.h"
+#include "window_all.h"
 
 static double now_us(void)
 {
@@ -68,7 +69,7 @@ static int cost(const char *path)
 	}
 	in = (struct ty_view_input){.model = s.model,
 				    .path = path,
-				    .window = ty_window_all(s.model),
+				    .window = window_all(s.model),
 				    .arch = s.arch,
 				    .recorder_cpu_ns = UINT64_MAX};
 	printf("open %.0f\n", now_us() - at);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow.h"
 #include "flow_calls.h"
 #include "flow_perf.h"
 #include "flow_priv.h"
@@ -237,16 +236,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pull(in.f, calls);
 	ty_flow_calls_finish(calls);
 	/* And as branches of a window; left in the middle, too. */
-	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, true, NULL))
+	if (in.f->streams.n && !ty_flow_seek(in.f, &w, true, NULL))
 		pull(in.f, NULL);
-	if (ty_flow_streams(in.f)) {
+	if (in.f->streams.n) {
 		const struct ty_flow_window all = {.to_ns = UINT64_MAX};
 
 		count(in.f, names, &all);
 		count(in.f, names, &w);
 		compare(in.f);
 	}
-	if (ty_flow_streams(in.f) && !ty_flow_seek(in.f, &w, false, NULL))
+	if (in.f->streams.n && !ty_flow_seek(in.f, &w, false, NULL))
 		ty_flow_next(in.f, &at);
 	ty_flow_calls_free(calls);
 	ty_flow_names_free(names);

@@ -64,7 +64,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				m.tid &= 3;
 				ty_buf_reset(&text);
 				ty_mem_op_text(&m, &text);
-				ty_spe_events_text(m.events, &text);
 			}
 			if (ty_mem_points_add(&points, &m, "", true))
 				abort();

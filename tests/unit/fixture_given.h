@@ -7,6 +7,7 @@
 
 #include "fixture_model.h"
 #include "stalls.h"
+#include "window_all.h"
 
 /* A line of the threads' table for ty_mx_begin. */
 #define ROW(tid, pid, ppid, name) tid "\t" pid "\t" ppid "\t5\tR\t0\t0\t0\t-\t-\t-\t-\t" name "\n"
@@ -51,7 +52,7 @@ static inline struct ty_explain explain(const struct ty_model *m, int command)
 
 static inline struct ty_stalls stalls_by(const struct ty_explain *x, bool all)
 {
-	struct ty_window w = ty_window_all(x->m);
+	struct ty_window w = window_all(x->m);
 	struct ty_stalls_opts o = {.all = all};
 	struct ty_stalls s;
 

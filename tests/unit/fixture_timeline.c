@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "fixture_story.h"
+#include "window_all.h"
 
 static struct ty_builder *builder;
 static unsigned left; /* events of the story that are still taken */
@@ -134,7 +135,7 @@ struct ty_view_input ty_tl_input(const struct ty_model *m)
 	return (struct ty_view_input){.model = m,
 				      .explain = &x,
 				      .path = "some/where/demo.dat",
-				      .window = ty_window_all(m),
+				      .window = window_all(m),
 				      .arch = ty_sysarch_find("x86_64"),
 				      .host = {.syscall_args = args},
 				      .recorder_cpu_ns = 12000000};

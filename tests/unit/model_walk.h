@@ -8,9 +8,10 @@
 #include <string.h>
 
 #include "longest.h"
-#include "model.h"
+#include "model_priv.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
+#include "window_all.h"
 
 static inline uint64_t walk_add(uint64_t h, uint64_t v)
 {
@@ -66,7 +67,7 @@ static inline uint64_t walk_track(uint64_t h, const struct ty_model *m, struct t
 
 static inline uint64_t walk_findings(uint64_t h, const struct ty_model *m)
 {
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	struct ty_syscall_stats *calls;
 	struct ty_thread_stats *threads;
 	struct ty_wait wait[10];
@@ -94,7 +95,6 @@ static inline uint64_t walk_model(const struct ty_model *m)
 	const struct ty_summary *sum = ty_model_summary(m);
 	uint64_t h = walk_add(walk_add(sum->start_ns, sum->end_ns), sum->events), real;
 	const struct ty_gap_span *gap;
-	const uint64_t *count;
 	uint32_t n;
 
 	for (uint32_t i = 0; i < sum->threads; i++) {
@@ -143,7 +143,7 @@ static inline uint64_t walk_model(const struct ty_model *m)
 		h = walk_track(h, m, (struct ty_track){TY_TRACK_CPU, c});
 		h = walk_track(h, m, (struct ty_track){TY_TRACK_IRQS, c});
 	}
-	for (uint32_t i = 0; i <= ty_model_edges(m); i++) {
+	for (uint32_t i = 0; i <= m->t[TY_T_EDGES].rows; i++) {
 		struct ty_edge e = ty_model_edge(m, i);
 
 		h = walk_add(walk_add(walk_add(h, e.ts_ns), e.waker), e.target);
@@ -158,9 +158,6 @@ static inline uint64_t walk_model(const struct ty_model *m)
 	gap = ty_model_gaps(m, &n);
 	for (uint32_t i = 0; i < n; i++)
 		h = walk_add(walk_add(h, gap[i].from_ns), gap[i].to_ns);
-	count = ty_model_event_counts(m, &n);
-	for (uint32_t i = 0; i < n; i++)
-		h = walk_add(h, count[i]);
 	h = walk_add(h, ty_model_realtime(m, sum->end_ns, &real) ? real : 0);
 	return walk_findings(h, m);
 }

@@ -13,6 +13,7 @@
 #include "longest.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
+#include "window_all.h"
 
 #define BLOCKED (1u << TY_ST_SLEEPING | 1u << TY_ST_BLOCKED | 1u << TY_ST_STOPPED)
 
@@ -49,7 +50,7 @@ static const struct ty_model *turns(void)
 static void longest(void **state)
 {
 	const struct ty_model *m = turns();
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	struct ty_wait out[10];
 	int32_t tid = 6;
 
@@ -84,7 +85,7 @@ static void longest(void **state)
 static void windows(void **state)
 {
 	const struct ty_model *m = turns();
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	const char *pat = "t[56]";
 	uint32_t cpu = 1;
 	uint64_t a = 10, b = 5000;
@@ -108,7 +109,7 @@ static void windows(void **state)
 static void threads(void **state)
 {
 	const struct ty_model *m = turns();
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	struct ty_thread_stats *s;
 	uint64_t sum = 0;
 	uint32_t n, cpu = 1;
@@ -160,7 +161,7 @@ static void inferred_runs(void **state)
 	ty_mx_switch(1, 700, 6, S, 7);
 	ty_mx_event(0, 1000, 5, TY_EV_OTHER);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_thread_stats(m, &w, &s, &n), 0);
 	assert_int_equal(n, 3);
 	assert_int_equal(ty_model_thread(m, s[1].thread)->tid, 7);
@@ -200,7 +201,7 @@ static void syscalls_of(uint64_t scale)
 	ty_mx_enter(0, t, 5, 35); /* nanosleep, never ends */
 	ty_mx_event(0, t + 500, 5, TY_EV_OTHER);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
 	assert_int_equal(n, 2);
 	qsort(len, 1000, sizeof(*len), cmp);
@@ -258,7 +259,7 @@ static void rare_long_calls(void **state)
 		t += len[i];
 	}
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
 	assert_int_equal(n, 1);
 	qsort(len, 20000, sizeof(*len), cmp);
@@ -282,7 +283,7 @@ static void untimed(void **state)
 	ty_mx_gap(0, 10, 90, 3);
 	ty_mx_exit(0, 100, 5, 0, 1);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(s[1].name, "read");
@@ -310,7 +311,7 @@ static void untimed_begin(void **state)
 	ty_mx_gap(0, 7000, 8000, 3);
 	ty_mx_exit(0, 9000, 5, 0, 1);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(s[0].count, 3);
@@ -338,7 +339,7 @@ static void calls_by_cpu(void **state)
 	ty_mx_enter(0, 25, 5, 1);
 	ty_mx_exit(1, 30, 5, 1, 3);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	w.cpus = &cpu;
 	w.cpus_n = 1;
 	assert_int_equal(ty_syscall_stats(m, &w, arch, &s, &n), 0);
@@ -380,7 +381,7 @@ static void names_at_the_start(void **state)
 	ty_mx_event(0, 200, 0, TY_EV_OTHER);
 	m = ty_mx_end();
 	t = ty_model_thread_find(m, 5, 0);
-	w = ty_window_all(m);
+	w = window_all(m);
 	w.comms = &pat;
 	w.comms_n = 1;
 	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 1);
@@ -416,7 +417,7 @@ static void ran_most(void **state)
 	ty_mx_switch(0, 115, 7, RP, 5); /* 7: twice 30 */
 	ty_mx_event(0, 120, 5, TY_EV_OTHER);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_longest(m, &w, 1u << TY_ST_RUNNABLE, out, 1), 1);
 	assert_int_equal(ty_model_thread(m, out[0].thread)->tid, 5);
 	assert_int_equal(ty_model_thread(m, (uint32_t)out[0].ran)->tid, 7);
@@ -441,7 +442,7 @@ static void bystanders(void **state)
 	ty_mx_switch(1, 30, 6, D, 0);
 	ty_mx_event(0, 100, 0, TY_EV_OTHER);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 3);
 	assert_int_equal(ty_longest(m, &w, BLOCKED | TY_LONGEST_OURS, out, 10), 2);
 	assert_int_equal(ty_model_thread(m, out[0].thread)->tid, 5);
@@ -464,7 +465,7 @@ static void end_lost(void **state)
 	ty_mx_switch(0, 100, 5, S, 0);
 	ty_mx_event(0, 120, 0, TY_EV_OTHER);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_longest(m, &w, BLOCKED, out, 10), 2);
 	assert_int_equal(out[0].duration_ns, 50);
 	assert_true(out[0].end_lost);
@@ -493,7 +494,7 @@ static void command_before_its_release(void **state)
 	ty_mx_waking(0, 600, 9, 5, 0);
 	ty_mx_switch(0, 610, 9, S, 5);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	n = ty_longest(m, &w, 1u << TY_ST_SLEEPING, out, 8);
 	for (uint32_t i = 0; i < n; i++)
 		if (ty_model_thread(m, out[i].thread)->tid == 5) {

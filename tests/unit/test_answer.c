@@ -13,6 +13,7 @@
 
 #include "answer.h"
 #include "fixture_given.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 
@@ -21,7 +22,7 @@ enum { NR_READ = 0, NR_WRITE = 1, NR_ACCEPT = 43, NR_NANOSLEEP = 35, NR_WAIT4 = 
 static struct ty_answer answer_of(int command)
 {
 	struct ty_explain x = explain(ty_mx_end(), command);
-	struct ty_window w = ty_window_all(x.m);
+	struct ty_window w = window_all(x.m);
 	struct ty_answer a;
 	uint64_t parts = 0, items = 0;
 
@@ -202,7 +203,7 @@ static void a_slow_request(void **state)
 	ty_mx_switch(0, at + MS, 11, S, 0);
 	ty_mx_switch(1, at + MS, 20, S, 0);
 	x = explain(ty_mx_end(), 0);
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, 100, 0, &q, NULL), 0);
 	assert_int_equal(q.sample_n, 9);
 	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
@@ -261,7 +262,7 @@ static void sampled_requests(void **state)
 	ty_mx_switch(0, at + MS, 11, S, 0);
 	x = explain(ty_mx_end(), 0);
 	x.args = on_fd_9;
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, 10, 0, &q, NULL), 0);
 	assert_int_equal(q.all, 700);
 	assert_int_equal(q.sample_n, 175);

@@ -16,6 +16,7 @@
 
 #include "build.h"
 #include "events.h"
+#include "model_priv.h"
 #include "ring_pages.h"
 #include "trace.h"
 
@@ -373,12 +374,9 @@ static uint64_t model_digest(const struct ty_model *m)
 	const struct ty_summary *sum = ty_model_summary(m);
 	uint64_t h = mix(mix(mix(0, sum->start_ns), sum->end_ns), sum->events);
 	uint32_t n;
-	const uint64_t *count = ty_model_event_counts(m, &n);
 	const struct ty_gap_span *g;
 	const struct ty_name_at *name;
 
-	for (uint32_t i = 0; i < n; i++)
-		h = mix(h, count[i]);
 	g = ty_model_gaps(m, &n);
 	for (uint32_t i = 0; i < n; i++)
 		h = mix(mix(mix(h, g[i].from_ns), g[i].to_ns), g[i].count);
@@ -407,7 +405,7 @@ static uint64_t model_digest(const struct ty_model *m)
 			h = mix(mix(h, c.flags), c.abi);
 		}
 	}
-	for (uint32_t i = 0; i < ty_model_edges(m); i++) {
+	for (uint32_t i = 0; i < m->t[TY_T_EDGES].rows; i++) {
 		struct ty_edge e = ty_model_edge(m, i);
 
 		h = mix(mix(mix(h, e.ts_ns), e.waker), e.target);

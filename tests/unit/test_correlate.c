@@ -11,6 +11,7 @@
 #include "diff.h"
 #include "fixture_model.h"
 #include "outliers.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 
@@ -43,7 +44,7 @@ static void slow_one_beside_the_median(void **state)
 {
 	const struct ty_model *m = slow_read();
 	struct ty_explain x = {.m = m, .arch = ty_sysarch_find("x86_64")};
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	struct ty_outliers o;
 	uint64_t slow = 0, median = 0;
 
@@ -69,14 +70,14 @@ static void slow_one_beside_the_median(void **state)
 	assert_int_equal(ty_outliers_find(&x, &w, 10, &o, NULL), 0);
 	assert_int_equal(o.n, 0);
 	ty_outliers_fini(&o);
-	w = ty_window_all(m);
+	w = window_all(m);
 	w.cpus = &(uint32_t){1};
 	w.cpus_n = 1;
 	assert_int_equal(ty_outliers_find(&x, &w, 10, &o, NULL), 0);
 	assert_int_equal(o.n, 0);
 	ty_outliers_fini(&o);
 	/* What is not kept is counted. */
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_outliers_find(&x, &w, 0, &o, NULL), 0);
 	assert_int_equal(o.n, 0);
 	assert_int_equal(o.more, 1);
@@ -121,7 +122,7 @@ static void window_against_the_rest(void **state)
 {
 	const struct ty_model *m = other_tenth();
 	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	const struct ty_diff_row *r;
 	struct ty_err err = {0};
 	struct ty_diff d;
@@ -163,7 +164,7 @@ static void window_against_the_rest(void **state)
 	assert_null(row(&d, TY_DIFF_SYSCALL, "write"));
 	ty_diff_fini(&d);
 	/* Nothing to compare with. */
-	w = ty_window_all(m);
+	w = window_all(m);
 	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m, .arch = arch}, &w, &d, &err),
 			 -TY_EUSAGE);
 	ty_diff_fini(&d);
@@ -181,7 +182,7 @@ static void loss_is_told_where_it_was(void **state)
 	ty_mx_gap(0, 200 * MS, 210 * MS, 5);
 	ty_mx_switch(0, 1000 * MS, 11, S, 0);
 	m = ty_mx_end();
-	w = ty_window_all(m);
+	w = window_all(m);
 	w.from_ns = 100 * MS;
 	w.to_ns = 300 * MS;
 	assert_int_equal(ty_diff_find(&(struct ty_explain){.m = m}, &w, &d, NULL), 0);

@@ -17,7 +17,9 @@
 #include "fixture_given.h"
 #include "fixture_model.h"
 #include "ledger.h"
+#include "model_priv.h"
 #include "stalls.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 
@@ -104,7 +106,7 @@ static void lock_stall_is_found_once(void **state)
 {
 	const struct ty_model *m = lock_and_sleep();
 	struct ty_explain x = explain(m, 0);
-	struct ty_window w = ty_window_all(m);
+	struct ty_window w = window_all(m);
 	struct ty_stalls_opts o = {0};
 	struct ty_stalls s;
 
@@ -487,7 +489,7 @@ static void softirq_wakers(void **state)
 		t += MS;
 	}
 	m = ty_mx_end();
-	assert_int_equal(ty_model_edges(m), 2);
+	assert_int_equal(m->t[TY_T_EDGES].rows, 2);
 	w = ty_waker_find(m, 0);
 	assert_int_equal(w.kind, TY_WAKER_THREAD);
 	assert_int_equal(w.thread, thread(m, 12));
@@ -666,7 +668,7 @@ static void check_ledger(const struct ty_ledger *l)
 /* An answer's parts, and its items with the rest, sum to what it is about. */
 static void check_answer(const struct ty_explain *x)
 {
-	struct ty_window w = ty_window_all(x->m);
+	struct ty_window w = window_all(x->m);
 	uint64_t parts = 0, items = 0;
 	struct ty_answer a;
 
@@ -709,7 +711,7 @@ static void sums(void **state)
 		m = ty_mx_end();
 		x = explain(m, (int)(s % 8));
 		x.args = no_args;
-		w = ty_window_all(m);
+		w = window_all(m);
 		for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
 			uint64_t from = w.from_ns + rnd() % (w.to_ns - w.from_ns + 1),
 				 to = from + rnd() % (w.to_ns - from + 1), at = from;

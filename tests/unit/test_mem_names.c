@@ -82,8 +82,14 @@ static void test_names(void **state)
 	struct ty_mem_stream *stream = NULL;
 	struct ty_mem_names *names;
 	struct ty_mem_name_of name;
+	const struct ty_mem_code codes[] = {
+		{.addr = (uintptr_t)test_wide_store, .ts_ns = 1000, .pid = 100},
+		{.addr = (uintptr_t)test_narrow_load, .ts_ns = 1000, .pid = 100},
+		{.addr = (uintptr_t)test_wide_store, .ts_ns = 1000, .pid = 7}};
+	const struct ty_mem_points some = {.code = codes, .codes = 3};
 	struct ty_sharing sharing;
 	const struct ty_mem *m;
+	const uint8_t *width;
 	struct ty_err err = {0};
 	struct perf_write w;
 	struct ty_perf *perf;
@@ -134,9 +140,11 @@ static void test_names(void **state)
 	/* The code tells that the store is of 8 bytes. */
 	names = ty_mem_names_new(stream, NULL, 0, true);
 	assert_non_null(names);
-	assert_int_equal(ty_mem_access_bytes(names, 100, (uintptr_t)test_wide_store, 1000), 8);
-	assert_int_equal(ty_mem_access_bytes(names, 100, (uintptr_t)test_narrow_load, 1000), 4);
-	assert_int_equal(ty_mem_access_bytes(names, 7, (uintptr_t)test_wide_store, 1000), 0);
+	width = ty_mem_access_widths(names, &some, NULL);
+	assert_memory_equal(width, "\x8\x4\0", 3);
+	ty_mem_names_free(names);
+	names = ty_mem_names_new(stream, NULL, 0, true);
+	assert_non_null(names);
 	points.width = ty_mem_access_widths(names, &points, NULL);
 	assert_non_null(points.width);
 	assert_int_equal(ty_sharing_find(&points, 64, NULL, &sharing), 0);
@@ -167,7 +175,8 @@ static void test_names(void **state)
 	/* Another machine's paths say nothing about this one's files. */
 	ty_mem_names_free(names);
 	names = ty_mem_names_new(stream, NULL, 0, false);
-	assert_int_equal(ty_mem_access_bytes(names, 100, (uintptr_t)test_wide_store, 1000), 0);
+	width = ty_mem_access_widths(names, &some, NULL);
+	assert_memory_equal(width, "\0\0\0", 3);
 	ty_mem_names_free(names);
 	ty_mem_points_fini(&points);
 	ty_mem_close(stream);

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "fixture_model.h"
+#include "model_priv.h"
 
 #define CPUS	3
 #define THREADS 8
@@ -421,7 +422,7 @@ static void memory(void **state)
 		ty_mx_switch(0, t += 500, 6, S, 5);
 	}
 	m = ty_mx_end();
-	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	per_event = (double)m->store->used / (double)ty_model_summary(m)->events;
 	printf("# wakeups and switches only: %.1f bytes per event\n", per_event);
 	assert_true(per_event <= 40);
 	ty_mx_begin("mode=all\n", NULL);
@@ -437,7 +438,7 @@ static void memory(void **state)
 		ty_mx_switch(0, t += 100, tid, S, 11 - tid);
 	}
 	m = ty_mx_end();
-	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	per_event = (double)m->store->used / (double)ty_model_summary(m)->events;
 	printf("# pipe ping-pong: %.1f bytes per event\n", per_event);
 	assert_true(per_event <= 40);
 	ty_mx_begin("mode=all\n", NULL);
@@ -446,7 +447,7 @@ static void memory(void **state)
 		ty_mx_exit(0, t += 100, 5, 0, 1);
 	}
 	m = ty_mx_end();
-	per_event = (double)ty_model_bytes(m) / (double)ty_model_summary(m)->events;
+	per_event = (double)m->store->used / (double)ty_model_summary(m)->events;
 	printf("# system calls: %.1f bytes per event\n", per_event);
 	assert_true(per_event <= 24);
 	ty_mx_drop();

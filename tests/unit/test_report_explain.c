@@ -12,6 +12,7 @@
 #include "fixture_story.h"
 #include "fixture_trace.h"
 #include "report_explain.h"
+#include "window_all.h"
 
 #define MS	UINT64_C(1000000)
 #define THREADS 30
@@ -84,7 +85,7 @@ static void number_and_order(void **state)
 				     : "tarry=1\narch=x86_64\nmode=all\n");
 		if (ty_session_open(&s, path, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err))
 			fail_msg("%s", err.msg);
-		w = ty_window_all(s.model);
+		w = window_all(s.model);
 		if (ty_explained_find(&s, &w, what, NULL, NULL, &e, &err))
 			fail_msg("%s", err.msg);
 		assert_int_equal(e.ledgers, few ? 20 : THREADS + command);

@@ -10,6 +10,7 @@
 
 #include "fixture_given.h"
 #include "requests.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 enum {
@@ -68,7 +69,7 @@ static struct ty_requests end_of(uint32_t most, uint64_t calls)
 	x = explain(model, 0);
 	x.fd_before = fd_before;
 	x.listens = listens;
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, most, calls, &r, NULL), 0);
 	return r;
 }
@@ -286,7 +287,7 @@ static void a_wait_within_a_request_is_a_stall(void **state)
 			call(140 * MS, 11, NR_WRITE, 10, 9);
 		r = end();
 		x = explain(model, 0);
-		w = ty_window_all(model);
+		w = window_all(model);
 		assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
 		assert_int_equal(s.n, 0);
 		ty_stalls_fini(&s);

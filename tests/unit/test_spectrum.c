@@ -18,6 +18,7 @@
 #include "spectrum.h"
 #include "spectrum_priv.h"
 #include "syscall_stats.h"
+#include "window_all.h"
 
 static void bins_are_in_order_and_meet(void **state)
 {
@@ -183,7 +184,7 @@ static void every_cell_counts_what_is_there(void **state)
 {
 	for (unsigned seed = 1; seed < 6; seed++) {
 		const struct ty_model *m = random_model(seed, 4000);
-		struct ty_spec_ask a = {.window = ty_window_all(m)};
+		struct ty_spec_ask a = {.window = window_all(m)};
 		struct ty_explain x = {.m = m};
 		uint64_t length = a.window.to_ns - a.window.from_ns;
 		struct ty_spec_kind_sum *k;
@@ -195,7 +196,7 @@ static void every_cell_counts_what_is_there(void **state)
 		for (uint32_t i = 0; i < n; i++) {
 			a.kind = k[i].kind;
 			a.scope = TY_SPEC_ALL;
-			a.window = ty_window_all(m);
+			a.window = window_all(m);
 			compare(m, &a, 100);
 			for (int w = 0; w < 4; w++) {
 				a.window.from_ns = ty_model_summary(m)->start_ns +
@@ -221,7 +222,7 @@ static void percentiles_are_those_of_the_statistics(void **state)
 {
 	const struct ty_model *m = random_model(9, 20000);
 	const struct ty_sysarch *arch = ty_sysarch_find("x86_64");
-	struct ty_spec_ask a = {.window = ty_window_all(m)};
+	struct ty_spec_ask a = {.window = window_all(m)};
 	struct ty_explain x = {.m = m, .arch = arch};
 	struct ty_syscall_stats *st;
 	struct ty_spec_kind_sum *k;
@@ -294,7 +295,7 @@ static void requests_of_the_chosen_only(void **state)
 	block(200, 0, TY_EV_BLOCK_COMPLETE, 4000);
 	m = ty_mx_end();
 	x = (struct ty_explain){.m = m};
-	a = (struct ty_spec_ask){.window = ty_window_all(m), .kind = {.of = TY_SPEC_IO}};
+	a = (struct ty_spec_ask){.window = window_all(m), .kind = {.of = TY_SPEC_IO}};
 	for (unsigned i = 0; i < sizeof(ask) / sizeof(*ask); i++) {
 		struct ty_spectrum s;
 
@@ -312,7 +313,7 @@ static void requests_of_the_chosen_only(void **state)
 static void it_ends_when_it_is_no_longer_wanted(void **state)
 {
 	const struct ty_model *m = random_model(3, 2000);
-	struct ty_spec_ask a = {.window = ty_window_all(m),
+	struct ty_spec_ask a = {.window = window_all(m),
 				.kind = {.of = TY_SPEC_STATE, .state = TY_ST_SLEEPING}};
 	atomic_bool stop = true;
 	struct ty_explain x = {.m = m, .stop = &stop};

@@ -9,6 +9,7 @@
 
 #include "fixture_turns.h"
 #include "stall_edges.h"
+#include "window_all.h"
 
 enum { NR_READ = 0, NR_WRITE = 1, NR_FLOCK = 73, NR_NANOSLEEP = 35 };
 
@@ -16,7 +17,7 @@ enum { NR_READ = 0, NR_WRITE = 1, NR_FLOCK = 73, NR_NANOSLEEP = 35 };
 
 static struct ty_stalls found(const struct ty_explain *x)
 {
-	struct ty_window w = ty_window_all(x->m);
+	struct ty_window w = window_all(x->m);
 	struct ty_stalls_opts o = {.rejected = true};
 	struct ty_stalls s;
 

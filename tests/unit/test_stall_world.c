@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "fixture_turns.h"
+#include "window_all.h"
 
 enum {
 	NR_FUTEX = 202,
@@ -69,7 +70,7 @@ static const char *rule_of(enum how how, int tid)
 	}
 	ty_mx_event(0, t += 5 * MS, 0, TY_EV_OTHER);
 	x = explain(ty_mx_end(), 0);
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 100, &s, NULL), 0);
 	strcpy(id, "none");
 	for (uint32_t i = 0; i < s.n + s.rejected_n; i++) {

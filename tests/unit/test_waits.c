@@ -18,6 +18,7 @@
 #include "stalls.h"
 #include "syscall_ipc.h"
 #include "waits.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 
@@ -462,7 +463,7 @@ static struct ty_stalls tries(struct asked *asked, unsigned n, uint64_t kept, bo
 	x = explain(ty_mx_end(), 0);
 	x.args = list_of;
 	x.ctx = asked;
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 1000, &s, NULL), 0);
 	ty_mx_drop();
 	return s;
@@ -561,7 +562,7 @@ static struct ty_stalls short_tries(unsigned n, int64_t woken, bool answered, un
 	x.args = word_of;
 	x.ctx = times;
 	*times = 0;
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_stalls_find(&x, &w, &o, 1000, &s, NULL), 0);
 	ty_mx_drop();
 	return s;
