@@ -182,8 +182,10 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, str
 		items += g[i].ran_ns;
 		out->items++;
 	}
-	/* What the CPUs did besides, idle and unknown time included. */
-	out->rest_ns = out->total_ns > items ? out->total_ns - items : 0;
+	for (uint32_t i = out->items; i < n; i++)
+		out->rest += g[i].ran_ns > 0;
+	/* Of the busy time: idle and unknown time are nobody's. */
+	out->rest_ns = out->part_ns[TY_PART_CPU] > items ? out->part_ns[TY_PART_CPU] - items : 0;
 	snprintf(out->head, sizeof(out->head), "%u CPU%s over %s were %.0f%% busy", cpus,
 		 cpus == 1 ? "" : "s", ty_fmt_duration(window, d),
 		 out->total_ns ? 100.0 * (double)out->part_ns[TY_PART_CPU] / (double)out->total_ns

@@ -268,13 +268,22 @@ static void say_wait(struct out *o, const struct ty_answer_work *k, const struct
 static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct ty_answer_sum *s)
 {
 	const struct ty_seg *best = NULL;
+	struct ty_span piece;
+	uint64_t most = 0;
 
-	if (!k->path)
+	if (!k->path || s->span == TY_NONE)
 		return NULL;
-	vec_each (g, &k->path->seg)
-		if (g->span == s->span && g->span != TY_NONE &&
-		    (!best || g->end_ns - g->start_ns > best->end_ns - best->start_ns))
+	/* A segment of a kernel thread may be of several of its spans. */
+	piece = ty_model_span(k->x->m, s->span);
+	vec_each (g, &k->path->seg) {
+		uint64_t from = g->start_ns > piece.start_ns ? g->start_ns : piece.start_ns,
+			 to = g->end_ns < piece.end_ns ? g->end_ns : piece.end_ns;
+
+		if (g->thread == piece.thread && from < to && to - from > most) {
+			most = to - from;
 			best = g;
+		}
+	}
 	for (uint32_t h = best ? best->hop : TY_NONE; h != TY_NONE; h = k->path->hop.v[h].parent) {
 		const struct ty_hop *hop = &k->path->hop.v[h];
 		struct ty_span span = ty_model_span(k->x->m, hop->span);

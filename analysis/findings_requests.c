@@ -91,7 +91,8 @@ static void grew(const struct ty_finding_work *k, const struct ty_service *s)
 	}
 	/* Not by a step, nor by chance: the middle lies between, and later ones are longer in
 	 * three of four pairs. */
-	if (last < 2 * first || middle <= first || middle >= last || up < pairs / 4 * 3)
+	if (last < 2 * first || middle < first + (last - first) / 8 || middle >= last ||
+	    up < pairs / 4 * 3)
 		return;
 	f.n = s->n;
 	f.ns = more / n * s->n;

@@ -227,6 +227,8 @@ static void a_slow_request(void **state)
 	assert_int_equal(a.of, TY_ANSWER_MACHINE);
 	assert_int_equal(a.total_ns, 2 * (w.to_ns - w.from_ns));
 	assert_string_equal(a.item[0].text, "t20/20 ran");
+	assert_int_equal(a.item[0].ns + a.item[1].ns + a.rest_ns, a.part_ns[TY_PART_CPU]);
+	assert_int_equal(a.rest, 0);
 	ty_requests_fini(&q);
 	ty_mx_drop();
 }

@@ -338,12 +338,19 @@ static uint64_t longer_and_longer(unsigned i)
 	return i * 60 * US;
 }
 
+/* By a step, which something else has made, not evenly. */
+static uint64_t since_a_change(unsigned i)
+{
+	return i < 38 ? 2 * i * US : 4 * MS + i * US;
+}
+
 static void requests(void **state)
 {
 	struct ty_findings f;
 
 	(void)state;
 	assert_int_equal(requests_with(like_all).n, 0);
+	assert_int_equal(requests_with(since_a_change).n, 0);
 	f = requests_with(one_is_slow);
 	assert_int_equal(f.n, 1);
 	assert_int_equal(f.v[0].kind, TY_FINDING_OUTLIERS);
