@@ -33,6 +33,9 @@ struct ty_explain {
 	 * address ("socket:[127.0.0.1:80]", "UNIX:[/run/x]"; with "->" before it where the call
 	 * connects or sends there). Borrowed; NULL: not known. May be NULL. */
 	const char *(*pointee)(void *ctx, uint32_t thread, uint32_t call, unsigned arg);
+#define TY_POINTEE_FD                                                                              \
+	6 /* as arg (and 1 more: the second one): what the descriptor is that the                  \
+	   * call made or gave an address, as the kernel had it at its end */
 	/*
 	 * What a descriptor was that was open before the recording, as looked at when it began,
 	 * from fds_since_ns to fds_ns: text (a path, "TCP:[..]"), borrowed; NULL: not known. May be

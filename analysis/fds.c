@@ -29,11 +29,14 @@ enum {
 	CLOSE_RANGE_CLOEXEC_ = 4
 };
 
-/* The call one of whose arguments points to the name. */
+/* The call that tells the name: one of its arguments points to it, or TY_POINTEE_FD. */
 struct named_by {
 	uint32_t thread, call;
 	int8_t arg; /* -1: none */
 };
+#define BY_ADDRESS                                                                                 \
+	64 /* TY_POINTEE_FD, or, where that is not recorded, the address it was given              \
+	    */
 
 struct table {
 	bool open[FDS], cloexec[FDS];
@@ -84,11 +87,12 @@ static void mend(struct table *t, uint64_t fd)
 			put(t, i, TY_FD_UNKNOWN, false);
 }
 
-static void put_lowest(struct table *t, uint8_t kind, bool cloexec)
+static void put_lowest(struct table *t, uint8_t kind, bool cloexec, struct named_by by)
 {
 	for (unsigned i = 0; i < FDS; i++)
 		if (!t->open[i]) {
 			put(t, i, kind, cloexec);
+			t->by[i] = by;
 			return;
 		}
 }
@@ -119,11 +123,15 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 		put(t, fd, kind, cloexec);
 		if (fd < FDS && k->row->object >= 0 && k->row->a[k->row->object] == TY_ARG_PATH)
 			t->by[fd] = (struct named_by){k->thread, k->call, k->row->object};
+		else if (fd < FDS)
+			t->by[fd] = (struct named_by){k->thread, k->call, TY_POINTEE_FD};
 		break;
 	case TY_FDS_PAIR:
 		/* The lowest free ones, if it is known which are. */
 		for (unsigned i = 0; i < 2 && !t->left_out; i++)
-			put_lowest(t, kind, cloexec);
+			put_lowest(
+				t, kind, cloexec,
+				(struct named_by){k->thread, k->call, (int8_t)(TY_POINTEE_FD + i)});
 		break;
 	case TY_FDS_CLOSE:
 		if (args[0] < FDS)
@@ -155,7 +163,7 @@ static void replay(const struct ty_explain *x, struct table *t, const struct cal
 	case TY_FDS_NAMED:
 		if (args[0] < FDS && t->open[args[0]] && t->kind[args[0]] == TY_FD_SOCKET &&
 		    !t->name[args[0]])
-			t->by[args[0]] = (struct named_by){k->thread, k->call, 1};
+			t->by[args[0]] = (struct named_by){k->thread, k->call, BY_ADDRESS};
 		break;
 	case TY_FDS_NONE:
 	case TY_FDS_EXEC: break;
@@ -319,6 +327,18 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	return r;
 }
 
+static const char *told(const struct ty_explain *x, const struct named_by *by)
+{
+	const char *name;
+
+	if (by->arg < 0 || !x->pointee)
+		return NULL;
+	if (by->arg != BY_ADDRESS)
+		return x->pointee(x->ctx, by->thread, by->call, (unsigned)by->arg);
+	name = x->pointee(x->ctx, by->thread, by->call, TY_POINTEE_FD);
+	return name ? name : x->pointee(x->ctx, by->thread, by->call, 1);
+}
+
 enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
 			   const char **name)
 {
@@ -331,9 +351,8 @@ enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t
 	    t->open[fd]) {
 		k = t->kind[fd];
 		*name = t->name[fd];
-		if (!*name && t->by[fd].arg >= 0 && x->pointee)
-			*name = x->pointee(x->ctx, t->by[fd].thread, t->by[fd].call,
-					   (unsigned)t->by[fd].arg);
+		if (!*name)
+			*name = told(x, &t->by[fd]);
 	}
 	free(t);
 	return k;

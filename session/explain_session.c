@@ -100,6 +100,21 @@ static const char *kept_address(struct ty_session *s, const char *text, size_t n
 	return id == UINT32_MAX ? NULL : s->address.v[id];
 }
 
+/* Descriptor i that the call is recorded to have made or changed. */
+static const char *fd_name(struct ty_session *s, const struct ty_evidence_item item[6], unsigned i)
+{
+	const char *p = NULL;
+	struct ty_ev_fd fd;
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1024);
+	for (unsigned k = 0; k < 6 && !p; k++)
+		if (ty_evidence_fd(&item[k], i, &fd) && !ty_evidence_fd_text(&fd, &b) && b.len)
+			p = kept_address(s, b.p, b.len);
+	ty_buf_fini(&b);
+	return p;
+}
+
 static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
 	struct ty_session *s = ctx;
@@ -120,6 +135,8 @@ static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned a
 	}
 	k = call_of(s, &c, a);
 	ty_evidence_of(s->evidence, &k, after_ns, item);
+	if (arg >= TY_POINTEE_FD)
+		return fd_name(s, item, arg - TY_POINTEE_FD);
 	if (!item[arg].p || item[arg].kind == TY_EVK_STRING)
 		return item[arg].p;
 	row = ty_syscall_row(s->arch, c.abi, c.nr);

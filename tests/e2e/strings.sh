@@ -162,6 +162,15 @@ sleep 0.1
 ( flock 9; true ) 9>site.lock
 (sleep 0.3; echo hi >ff) & cat "$PWD/ff"
 wait
+python3 -c 'import os, socket, time
+s = socket.socket(socket.AF_UNIX); s.bind("/proc/self/cwd/peer"); s.listen(1)
+if not os.fork():
+    a, _ = s.accept(); time.sleep(0.4); a.send(b"x"); os._exit(0)
+c = socket.socket(socket.AF_UNIX); c.connect("/proc/self/cwd/peer"); c.recv(1)
+r, w = os.pipe()
+if not os.fork():
+    time.sleep(0.4); os.write(w, b"x"); os._exit(0)
+os.read(r, 1)'
 S
 "$TARRY" record -q -o w.dat -- sh wait.sh >/dev/null 2>&1
 "$TARRY" report w.dat stalls --all >stalls.txt 2>&1
@@ -169,6 +178,10 @@ grep -q 'flock(fd [0-9]* <site.lock>)' stalls.txt
 check "a finding names the file of a descriptor" $? "$(cat stalls.txt)"
 grep -q 'openat("[^ ]*/ff")' stalls.txt
 check "a finding names the path of a call" $? "$(cat stalls.txt)"
+grep -q 'recvfrom(fd [0-9]* <UNIX-STREAM:\[[0-9]* to "/proc/self/cwd/peer" process [0-9]*\]>)' stalls.txt
+check "a finding names the unix socket's path and process" $? "$(cat stalls.txt)"
+grep -q 'read(fd [0-9]* <pipe:\[[0-9]*\]>)' stalls.txt
+check "a finding names the pipe" $? "$(cat stalls.txt)"
 
 # A recorder that is killed leaves nothing in the kernel, and its strings are in what it leaves.
 if command -v bpftool >/dev/null; then

@@ -153,7 +153,14 @@ static void numbers_of_its_abi(void **state)
 
 static const char *pointee(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
 {
-	return arg ? "socket:[->1.2.3.4:5]" : "/opened";
+	return arg == 1 ? "socket:[->1.2.3.4:5]" : arg ? NULL : "/opened";
+}
+
+static const char *by_kernel(void *ctx, uint32_t thread, uint32_t call, unsigned arg)
+{
+	return arg == TY_POINTEE_FD	  ? "first"
+	       : arg == TY_POINTEE_FD + 1 ? "second"
+					  : pointee(ctx, thread, call, arg);
 }
 
 /* What was opened while it was recorded has the name that its call was given. */
@@ -188,12 +195,40 @@ static void names_from_calls(void **state)
 	ty_mx_drop();
 }
 
+/* What the kernel told at the ends of the calls. */
+static void names_by_the_kernel(void **state)
+{
+	enum { NR_SOCKET = 41, NR_CONNECT = 42, NR_SOCKETPAIR = 53, NR_DUP = 32 };
+	const char *name;
+	struct ty_explain x;
+	uint32_t t;
+
+	begin();
+	call(2 * MS, 11, NR_SOCKET, 3, 2);
+	call(4 * MS, 11, NR_CONNECT, 0, 3);
+	call(6 * MS, 11, NR_SOCKETPAIR, 0, 1);
+	call(8 * MS, 11, NR_DUP, 8, 7);
+	x = end();
+	t = ty_model_thread_find(x.m, 11, 10 * MS);
+	x.pointee = by_kernel;
+	for (unsigned at = 3; at <= 5; at += 2) {
+		assert_int_equal(ty_fd_kind(&x, t, 3, at * MS, &name), TY_FD_SOCKET);
+		assert_string_equal(name, "first");
+	}
+	assert_int_equal(ty_fd_kind(&x, t, 4, 10 * MS, &name), TY_FD_SOCKET);
+	assert_string_equal(name, "first");
+	assert_int_equal(ty_fd_kind(&x, t, 7, 10 * MS, &name), TY_FD_SOCKET);
+	assert_string_equal(name, "second");
+	assert_int_equal(ty_fd_kind(&x, t, 8, 10 * MS, &name), TY_FD_SOCKET);
+	assert_string_equal(name, "second");
+	ty_mx_drop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_from_before),
-		cmocka_unit_test(names_from_calls),
-		cmocka_unit_test(changes_before_the_list),
+		cmocka_unit_test(names_from_before),   cmocka_unit_test(names_from_calls),
+		cmocka_unit_test(names_by_the_kernel), cmocka_unit_test(changes_before_the_list),
 		cmocka_unit_test(numbers_of_its_abi),
 	};
 
