@@ -27,6 +27,7 @@ for line in open(sys.argv[1]):
     ids.setdefault(m.group(1), 'TID%d' % len(ids))
     t = re.sub(r' <[\d.]+>$', '', t)
     t = re.sub(r'\b(\d+|AT_FDCWD)<.*?>(\(deleted\))?(?=[],)} ]|$)', r'\1', t)  # names of descriptors and folders
+    t = re.sub(r'^((pipe2?|socketpair)\(.*?)\[\d+, \d+\]', r'\1PTR', t)  # strace: verbose=none
     t = re.sub(r'"(\\.|[^"\\])*"(\.\.\.)?', 'PTR', t)
     t = re.sub(r'\[PTR(, PTR)*(, \.\.\.)?\]', 'PTR', t)
     t = re.sub(r' /\* \d+ vars? \*/', '', t)
