@@ -81,7 +81,7 @@ static struct ty_findings find(int command)
 	x = explain(ty_mx_end(), command);
 	x.args = on_fd_5;
 	x.pointee = path;
-	w = ty_window_all(x.m);
+	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, 1000, 0, &q, NULL), 0);
 	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
 	assert_int_equal(ty_findings_find(&x, &w, &a, &q, &f), 0);
