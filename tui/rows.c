@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into cells; see rows.h. Budget: one ty_model_cells per visible row, two for system calls of
+/* Rows into cells. Budget: one ty_model_cells per visible row, two for system calls of
  * a thread that is not known throughout; heads: group_bars.h. */
 #include "timeline_priv.h"
 
