@@ -13,6 +13,7 @@
 
 #include "summed_findings.h"
 #include "fixture_given.h"
+#include "window_all.h"
 
 #define MS UINT64_C(1000000)
 #define US UINT64_C(1000)
