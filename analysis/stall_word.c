@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a futex word is, as far as the values tell that are waited with. A lock's is waited with for
- * the same value each time ("locked, and somebody waits"); a counter's changes with every wakeup.
+ * the same value each time ("locked, with waiters"); a counter's changes with every wakeup.
  *
  * Budget: each word of a process is looked at once: THREADS threads of the process, CALLS calls of
  * each on either side of the wait.

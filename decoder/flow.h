@@ -154,7 +154,7 @@ struct ty_flow_gap {
 	uint64_t to;		    /* where decoding goes on; 0: not told */
 };
 struct ty_flow_gap ty_flow_gap(const struct ty_flow *f, const struct ty_flow_at *at);
-/* "812 B not decoded, 3.2 us, goes on at 0x401000", cut to n; out. */
+/* "812 B not decoded, 3.2 us, resumes at 0x401000", cut to n; out. */
 const char *ty_flow_gap_size(const struct ty_flow_gap *g, char *out, size_t n);
 /* Bytes of packets that what was sought is decoded from; gaps have their part of them. */
 uint64_t ty_flow_window_bytes(const struct ty_flow *f);

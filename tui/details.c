@@ -279,7 +279,7 @@ static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
 			if (s->waits > 1)
 				add(line, "one of %u waits, %s", s->waits,
 				    ty_fmt_length(s->duration_ns, sum));
-			add(line, "%s%s", s->waits > 1 ? " in all; " : "", s->text);
+			add(line, "%s%s", s->waits > 1 ? " in total; " : "", s->text);
 			/* To what held it up, in its midst. */
 			if (s->links > 1) {
 				const struct ty_link *last = &s->link[s->links - 1];

@@ -295,12 +295,12 @@ static void draw_details(const struct ty_spectrum_view *v, struct ty_grid *g,
 			      ty_palette_role(p, TY_ROLE_STRONG));
 		return;
 	}
-	snprintf(text, sizeof(text), "%s: %" PRIu64 " of %s to %s, begun in %s from %s",
+	snprintf(text, sizeof(text), "%s: %" PRIu64 " of %s to %s that began at %s, within %s",
 		 v->sel ? "rectangle" : "cell", n,
 		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k0)), lo),
 		 ty_fmt_duration(ty_spec_bin_begin(ty_spec_row_begin(v, b.k1 + 1)), hi),
-		 ty_fmt_length(to - from, len),
-		 ty_time_text(v->m, *v->on.clock, from, (to - from) / 100 + 1, at));
+		 ty_time_text(v->m, *v->on.clock, from, (to - from) / 100 + 1, at),
+		 ty_fmt_length(to - from, len));
 	ty_grid_elide(g, p, 1, v->lay.details_y, g->w - 2, text,
 		      ty_palette_role(p, TY_ROLE_STRONG));
 	if (v->lay.panel_w)

@@ -14,7 +14,7 @@ static const struct ty_rule nothing = {
 	.verdict = TY_IDLE,
 	.grade = TY_BY_PATTERN,
 	.priority = 0,
-	.says = "nothing says that the thread had work to do meanwhile",
+	.says = "no sign that the thread had work meanwhile",
 };
 
 const char *ty_relation_text(enum ty_relation r)
