@@ -10,7 +10,7 @@ say = $(if $(filter 1,$(V)),,@echo "  $(1)  $(2)")
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 SUBMAKE = $(MAKE) --no-print-directory $(JOBS)
 
-# Another machine's build: make CROSS=aarch64-linux-gnu- (README.md).
+# Another machine's build: make CROSS=aarch64-linux-gnu- (CONTRIBUTING.md).
 CROSS   ?=
 B       ?= build$(CROSS:%-=/%)
 CC      := $(if $(filter default undefined,$(origin CC)),$(CROSS)gcc,$(CC))
