@@ -479,8 +479,8 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 
 	if (m->file < 0) {
 		fprintf(stderr,
-			"tarry: nothing says what was mapped at %#" PRIx64
-			" and elsewhere (%" PRIu64 " gap%s): give it with --image FILE@ADDRESS\n",
+			"tarry: unknown what was mapped at %#" PRIx64 " and elsewhere (%" PRIu64
+			" gap%s): give it with --image FILE@ADDRESS\n",
 			m->ip, m->gaps, m->gaps == 1 ? "" : "s");
 		return;
 	}
@@ -494,7 +494,7 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 		name,
 		!b.n						 ? "is not available"
 		: b.n > SELFMAG && !memcmp(b.p, ELFMAG, SELFMAG) ? "has no such code"
-								 : "is no ELF file",
+								 : "is not an ELF file",
 		m->gaps, m->gaps == 1 ? "" : "s", m->ip);
 }
 

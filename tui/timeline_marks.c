@@ -50,7 +50,8 @@ void ty_timeline_mark(struct ty_timeline *t, const char *name)
 	for (i = t->marks.n - 1; i && t->marks.v[i - 1].at_ns > m.at_ns; i--)
 		t->marks.v[i] = t->marks.v[i - 1];
 	t->marks.v[i] = m;
-	ty_timeline_say(t, "mark '%s' is %s; ' jumps to it", m.name, old ? "moved here" : "here");
+	ty_timeline_say(t, "mark '%s' is %s (press ' to jump to it)", m.name,
+			old ? "moved here" : "set");
 }
 
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)

@@ -87,7 +87,7 @@ is "a program that is not there is named, and what would help" 1 \
 	"$(grep -c '^tarry: /nowhere/prog is not available (.*--symfs.*--image' "$out/err")"
 printf 'version https://example.invalid/spec/v1\noid sha256:0\n' >"$out/root/prog"
 mapped >"$out/d" 2>"$out/err"
-is "a file that is no ELF file is named, too" 1 "$(grep -c '^tarry: /nowhere/prog is no ELF file' "$out/err")"
+is "a file that is not an ELF file is named, too" 1 "$(grep -c '^tarry: /nowhere/prog is not an ELF file' "$out/err")"
 mapped --image "$out/code@0x400000:0:128" >"$out/d" 2>"$out/err"
 is "and --image comes before it" "8 " "$(insns "$out/d") $(cat "$out/err")"
 

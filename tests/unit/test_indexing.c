@@ -120,7 +120,7 @@ static void says_that_it_is_a_part(void **state)
 	for (unsigned i = 0; i < sizeof(waiting) / sizeof(*waiting); i++) {
 		assert_int_equal(act(waiting[i]), TY_VIEW_CHANGED);
 		assert_false(ty_timeline_ops.wants_text(t));
-		has(": when the whole recording is indexed");
+		has(": available when the whole recording is indexed");
 	}
 	/* The wait for the lock is not over: the part does not know how it ends. */
 	ask_without_work(TY_ACT_GOTO, "0.5");
@@ -205,7 +205,7 @@ static void stays_when_that_fails(void **state)
 	now.failed = over = true;
 	ty_tl_work(t);
 	assert_ptr_equal(t->m, part);
-	has("ONLY ITS BEGIN");
+	has("BEGINNING ONLY");
 	has("no room for the index");
 	act(TY_ACT_NEXT);
 	has("only the beginning of the recording could be indexed");

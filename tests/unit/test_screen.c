@@ -85,7 +85,7 @@ static const struct step {
 	[TY_ACT_SELECT] = {"n", "llllvz", .lacks = "3.965 s from"},
 	[TY_ACT_STATS] = {"n", "", .shows = "p99"},
 	[TY_ACT_EXPORT] = {"n", "{D}/cut.dat\r", .shows = "cut.dat is written"},
-	[TY_ACT_MARK] = {"", "here\r", .shows = "mark 'here' is here"},
+	[TY_ACT_MARK] = {"", "here\r", .shows = "mark 'here' is set"},
 	[TY_ACT_MARK_JUMP] = {"g1\rmone\r$", "one\r", .shows = "at 1.0"},
 	[TY_ACT_HELP] = {"", "", .shows = "keys and symbols"},
 	[TY_ACT_BACK] = {"?", "", .shows = "q quit", .lacks = "keys and symbols"},

@@ -299,7 +299,7 @@ static void marks(void **state)
 	ty_tl_type(t, "");
 	assert_int_equal(t->marks.n, 2);
 	assert_string_equal(t->marks.v[0].name, "a");
-	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "mark 'a' is here"));
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "mark 'a' is set"));
 	ty_timeline_ops.act(t, TY_ACT_MARK_JUMP);
 	ty_tl_type(t, ""); /* the next one in time */
 	assert_int_equal(t->cursor_ns, START + 2000 * MS);
