@@ -23,8 +23,8 @@ bool ty_snap_taken(const char *text, uint64_t *from_ns, uint64_t *to_ns);
 
 struct ty_snap_thread {
 	int32_t tid;	    /* > 0 */
-	int32_t tgid, ppid; /* -1: not known */
-	char state;	    /* '?': not known */
+	int32_t tgid, ppid; /* -1: unknown */
+	char state;	    /* '?': unknown */
 	int64_t nr;	    /* of the call that it is in; -1: in none, or not known */
 	struct ty_snap_field policy, call, affinity, cgroup, comm;
 };

@@ -43,7 +43,7 @@ struct ty_perf_reading {
 	uint64_t told[TY_DAT_CPUS_MAX];	     /* lost events that have a place, by CPU */
 	uint64_t counted[TY_DAT_CPUS_MAX];   /* all lost events, as perf says */
 	uint64_t lost_nowhere;		     /* that have none */
-	int32_t on[TY_DAT_CPUS_MAX];	     /* who is on a CPU, by SWITCH records; -1: not known */
+	int32_t on[TY_DAT_CPUS_MAX];	     /* who is on a CPU, by SWITCH records; -1: unknown */
 };
 
 bool ty_perf_is_tracepoint(const struct ty_perf_attr *a);

@@ -12,7 +12,7 @@
  *   - The payload is written before its head. A writer that dies between the two leaves a place
  *     without a head, which a reader skips; a head is never there without its payload (but after a
  *     power cut: then the payload's crc32 tells).
- *   - The first failure is kept and given to every later put: a recording never goes on with a
+ *   - The first failure is kept and given to every later put: a recording never continues with a
  *     hole that nobody mentions.
  */
 #include "spool.h"

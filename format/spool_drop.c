@@ -2,12 +2,12 @@
 /*
  * A spool that drops its oldest data (layout: spool.h, section.h's TY_SEC_KEPT).
  *
- * The file grows at its end and is freed from its begin (FALLOC_FL_PUNCH_HOLE), so that its size is
+ * The file grows at its end and is freed from its start (FALLOC_FL_PUNCH_HOLE), so that its size is
  * that of all that was ever written, while the disk holds what is kept. What is dropped is
  * whatever lies before a mark: chunks are written within a second or two of their events, so that
  * the order of the file is that of time but for that. A mark knows the numbers that the streams had
  * reached: a chunk that was overtaken by its successor lies behind the mark and does not count
- * either, so that no stream has a hole at its begin.
+ * either, so that no stream has a hole at its start.
  *
  * The order of a drop is that of its crash safety: the new TY_SEC_KEPT chunk, the head that points
  * to it, the hole, each on the disk before the next is begun. Whoever dies in between, by a power

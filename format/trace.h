@@ -56,10 +56,10 @@ struct ty_trace {
 	bool perf, perf_pt, perf_memory;
 	bool perf_stepped; /* its Intel PT is the software branch tracer's */
 	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
-	 * CPU is not known (perf record without -a, and what is cut out of that). */
+	 * CPU is unknown (perf record without -a, and what is cut out of that). */
 	bool own_only;
 	/* Of perf.data whose switches are perf's own records (recordings of Intel PT without
-	 * sched_switch): why a thread left a CPU is not known. */
+	 * sched_switch): why a thread left a CPU is unknown. */
 	bool switches_only;
 	bool big_endian;
 	unsigned long_size;  /* 4 or 8: of the traced kernel */
@@ -69,7 +69,7 @@ struct ty_trace {
 	/* Where a recording begins that kept its newest part only (trace clock; what is older in
 	 * the file does not count), and when it was begun; 0: nothing was dropped. */
 	uint64_t kept_from_ns, kept_began_ns;
-	/* Not NULL: what was recorded before its begin is not there, because it was dropped or the
+	/* Not NULL: what was recorded before its start is not there, because it was dropped or the
 	 * file was cut out of another one; lines of which "traced" tell who was traced then. */
 	const char *begins_later;
 	uint64_t file_bytes;

@@ -232,7 +232,7 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 		return e;
 	}
 	if (e || rd->p->note || rd->p->unfinished) {
-		/* What follows is not known. */
+		/* What follows is unknown. */
 		t->truncated = t->unfinished = true;
 		ty_trace_note(
 			t, "%s",
@@ -283,7 +283,7 @@ static int describe(struct ty_perf_reading *rd)
 	return r ? r : ty_trace_add_section(t, TY_SEC_THREADS, threads);
 }
 
-/* Is it Intel PT with switches? What is traced stands at its begin. */
+/* Is it Intel PT with switches? What is traced stands at its start. */
 static bool is_flow(struct ty_perf *p)
 {
 	struct ty_perf_auxtrace_info info;

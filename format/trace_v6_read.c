@@ -127,7 +127,7 @@ static int buffer_data(struct v6 *v, struct ty_in *in, uint32_t buffer)
 	if (!r && v->clock_text) {
 		struct ty_text text = {0};
 
-		/* trace-cmd wrote this text wrongly at times: what cannot be read is not known. */
+		/* trace-cmd wrote this text wrongly at times: what cannot be read is unknown. */
 		if (ty_trace_sized_text(t, in, 8, &text))
 			return 0;
 		if (buffer == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that codes full blocks of tables (table.h) while the builder goes on: jobs are done one
- * after the other in the order in which they were put, so that the store is what it would be
+ * A thread that codes full blocks of tables (table.h) while the builder continues: jobs are done
+ * one after the other in the order in which they were put, so that the store is what it would be
  * without the thread. While a coder works, nobody else adds to the store.
  */
 #ifndef TY_BLOCK_CODER_H

@@ -64,8 +64,8 @@ struct ty_gap_range {
 	uint64_t from, to;
 };
 
-/* Gaps that no later one covers: from and to both increase. endless: since then the loss goes on to
- * the end of the recording; UINT64_MAX: none does. */
+/* Gaps that no later one covers: from and to both increase. endless: since then the loss continues
+ * to the end of the recording; UINT64_MAX: none does. */
 struct ty_gap_stack {
 	VEC(struct ty_gap_range) g;
 	uint64_t endless;
@@ -107,12 +107,12 @@ struct ty_builder {
 	uint64_t start, now, self_end, self_lost;
 	bool none_lost;	     /* by the recorder's own count: what is missing was never delivered */
 	bool refuted;	     /* with none_lost: there is a gap all the same */
-	uint64_t ends_ns;    /* latest end of a call that was taken with its begin */
+	uint64_t ends_ns;    /* latest end of a call that was taken with its start */
 	int32_t command_tid; /* 0: no command was traced */
 	uint32_t sched_buf;
 	uint32_t kind_buf[TY_EV_KINDS]; /* + 1: the buffer a kind is taken from; 0: not seen yet */
 	bool waking_seen;
-	bool own_only; /* facts: what others do on a CPU is not known */
+	bool own_only; /* facts: what others do on a CPU is unknown */
 	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */
 	bool all_mode;
 	bool have_snapshot;
@@ -174,7 +174,7 @@ void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t 
 		       int32_t parent, uint64_t ts);
 /* The life is over at ts. */
 void ty_identity_end(struct ty_builder *b, uint32_t thread, uint64_t ts);
-/* Thread a goes on as tid (exec by a thread that is not the leader)? Then hand over: true. */
+/* Thread a continues as tid (exec by a thread that is not the leader)? Then hand over: true. */
 bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_t ts, bool proven);
 /* The dying leader of a process shows up under `tid`, of another thread of it that runs elsewhere:
  * that one has taken the leader's. False: this is not so. */
@@ -203,7 +203,7 @@ void ty_sched_finish(struct ty_builder *b, uint32_t thread);
 void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
 		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
-/* A gap; to_end: the loss goes on. */
+/* A gap; to_end: the loss continues. */
 void ty_gap_stack_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
 		       bool to_end);
 /* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
@@ -254,7 +254,7 @@ struct ty_wake {
 void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t ts);
 void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts);
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
-/* to_end: the loss goes on; `to` is the present. */
+/* to_end: the loss continues; `to` is the present. */
 void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);
 /* interrupts.c ------------------------------------------------------------------------------ */
 /* An interrupt, softirq or vector begins or ends. */

@@ -4,7 +4,7 @@
  * what other CPUs saw meanwhile).
  *
  * A sleeper may have been woken, have run and slept again on a CPU whose events were lost. That it
- * is woken after the gap, or never, says nothing about the time in between: from the begin of the
+ * is woken after the gap, or never, says nothing about the time in between: from the start of the
  * first gap on any CPU to the end of its wait it is UNKNOWN. One thing shows more: a system call
  * that is known to have lasted through (both ends recorded and none lost between, or still going on
  * when a complete stream of calls ended). Then the thread waited in there, if not without a break:
@@ -52,7 +52,7 @@ static struct ty_span_row row_of(const struct ty_table *t, uint32_t thread, uint
 	};
 }
 
-/* From when on the state of span s is not known: within it, or SURE. next: the one behind it, NULL
+/* From when on the state of span s is unknown: within it, or SURE. next: the one behind it, NULL
  * for the last. *lost: nothing is to be taken back, but events were lost meanwhile. */
 static uint64_t doubtful(const struct ty_builder *b, const struct ty_model *m, uint32_t thread,
 			 const struct ty_span_row *s, const struct ty_span_row *next, uint64_t end,

@@ -91,7 +91,7 @@ static void enter(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 }
 
 /* The innermost open one of this kind and number ends; what is open inside it lost its end. An end
- * whose begin was not recorded is in the event counts only. */
+ * whose start was not recorded is in the event counts only. */
 static void leave(struct ty_builder *b, const struct ty_event *ev, uint64_t ts)
 {
 	struct ty_bcpu *c = &b->cpu[ev->cpu];

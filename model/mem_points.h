@@ -43,7 +43,7 @@ struct ty_mem_point {
 		uint16_t insn; /* without TY_MP_HAS_SPLIT: the instruction's latency; 0: none */
 	};
 	uint16_t xlat;
-	uint16_t cpu; /* UINT16_MAX: not known */
+	uint16_t cpu; /* UINT16_MAX: unknown */
 	union {
 		uint32_t what; /* these as they stand in the table */
 		struct {
@@ -52,7 +52,7 @@ struct ty_mem_point {
 			uint8_t core : 1;  /* its data source codes are known */
 			uint8_t src_flags; /* as in ty_mem */
 			uint8_t flags;	   /* TY_MP_* */
-			uint8_t size;	   /* bytes; 0: not known */
+			uint8_t size;	   /* bytes; 0: unknown */
 		};
 	};
 };
@@ -75,12 +75,12 @@ struct ty_mem_point {
  * file is the process's own. Where its first sample met it: */
 struct ty_mem_code {
 	uint64_t addr, ts_ns;
-	int32_t pid; /* -1: not known */
+	int32_t pid; /* -1: unknown */
 	uint32_t pad;
 };
 
 struct ty_mem_thread {
-	int32_t tid, pid; /* pid -1: not known */
+	int32_t tid, pid; /* pid -1: unknown */
 	const char *comm; /* "" not known */
 };
 

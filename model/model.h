@@ -6,8 +6,8 @@
  * with an example: docs/design/index.md, "Writing an analysis".
  *
  * Times are trace-clock nanoseconds. A span is [start, end). The spans of a track neither overlap
- * nor leave holes between the track's first and last instant: what is not known is a span of state
- * UNKNOWN with a flag that says why. A span's flags tell apart what was recorded and what was
+ * nor leave holes between the track's first and last instant: what is unknown is a span of state
+ * UNKNOWN with a flag that says why. A span's flags distinguish what was recorded and what was
  * inferred; views must show the difference.
  *
  * Where scheduler events were lost on any CPU, nothing shows that a thread slept on: from there to
@@ -49,7 +49,7 @@ const char *ty_state_name(enum ty_state s);
 
 /* Why a span is less than certain, and what else is known of it. */
 #define TY_SF_INFERRED                                                                             \
-	0x01 /* not recorded but concluded: the begin of a run, before its first proof */
+	0x01 /* not recorded but concluded: the start of a run, before its first proof */
 /* UNKNOWN: because events were lost (without it: a switch was never delivered). RUNNING: cut by
  * lost events, not begun here. SLEEPING, BLOCKED, STOPPED: events were lost meanwhile, but the
  * thread was in one and the same system call all the time: it waited there, if not without a break.

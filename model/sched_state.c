@@ -212,7 +212,7 @@ static void infer(struct ty_builder *b, uint32_t cpu, int32_t tid, uint64_t ts, 
 		else
 			ty_sched_doubt(b, was, left, why);
 		ty_sched_cpu_set(b, cpu, left, TY_NONE, TY_ST_UNKNOWN, why);
-		c->cur = TY_NONE; /* neither: told apart from a gap below */
+		c->cur = TY_NONE; /* neither: distinguished from a gap below */
 	}
 	if (!tid) {
 		infer_idle(b, cpu, ts);

@@ -25,7 +25,7 @@
 #include "temp_file.h"
 
 #define EXTENT (UINT64_C(2) << 20)
-#ifndef RESERVED /* less where addresses are dear: qemu-user notes something for each page */
+#ifndef RESERVED /* less where addresses are expensive: qemu-user notes something for each page */
 #define RESERVED (UINT64_C(1) << 38)
 #endif
 #define WRITE_MAX  (4 * EXTENT)

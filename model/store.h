@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the model's bytes lie: one range of addresses, filled from its begin to its end, never
+ * Where the model's bytes lie: one range of addresses, filled from its start to its end, never
  * changed again. An offset in the store is an offset in the index file (index_file.h), so that
  * building is writing and opening is mapping.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * System calls as spans: decoder/syscall_pair pairs them, this gives them to lives and says with
- * flags what is not known. A call that only the snapshot knows of (a thread that never stirred) is
+ * flags what is unknown. A call that only the snapshot knows of (a thread that never stirred) is
  * a span over the whole recording, marked so.
  */
 #include "builder.h"
@@ -99,7 +99,7 @@ static void done(struct ty_builder *b, const struct ty_call *c, uint64_t ts)
 		 loc == TY_NO_LOC ? TY_NONE : c->cpu);
 }
 
-/* The mask is behind a pointer: from the first change on, where a thread may run is not known. */
+/* The mask is behind a pointer: from the first change on, where a thread may run is unknown. */
 static void forget_affinity(struct ty_builder *b, const struct ty_event *ev, uint32_t caller)
 {
 	int32_t tid = (int32_t)ev->u.enter.args[0];

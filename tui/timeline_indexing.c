@@ -24,7 +24,7 @@ const char *ty_timeline_indexing_mark(const struct ty_timeline *t, char out[TY_I
 	if (!t->partial)
 		return "";
 	if (t->indexing.failed)
-		return " ONLY ITS BEGIN";
+		return " BEGINNING ONLY";
 	n = snprintf(out, TY_INDEXING_MAX, " INDEXING %d%%", (int)(100 * t->indexing.part));
 	if (t->indexing.left_s >= 0 && n > 0 && n < TY_INDEXING_MAX)
 		snprintf(out + n, (size_t)(TY_INDEXING_MAX - n), ", %.0f s left",

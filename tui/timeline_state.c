@@ -139,7 +139,7 @@ bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what)
 	ty_timeline_say(t,
 			t->indexing.failed
 				? "%s: only the beginning of the recording could be indexed"
-				: "%s: when the whole recording is indexed",
+				: "%s: available when the whole recording is indexed",
 			what);
 	return true;
 }

@@ -67,7 +67,7 @@
 	X(FOR_PROGRAM, "the process of the thread had started the program that worked")            \
 	X(SHELL_PIPELINE, "the next program of a shell's pipeline computed")                       \
 	X(WORLD_STOPPED, "threads of the process stopped together for one that worked alone")      \
-	X(ASKED_IDLE, "the waker was idle itself meanwhile, until somebody new asked it")          \
+	X(ASKED_IDLE, "the waker was idle itself meanwhile, until a new request reached it")       \
 	X(AWAITED_HELD_UP,                                                                         \
 	  "the child that ended had only waited, or was the only one working for the waiter")      \
 	/* The command's critical path, and what the thread did afterwards. */                     \
