@@ -47,7 +47,7 @@ if mountpoint -q "$t/small"; then
 	mount -o remount,size=512k "$t/small"
 	"$TARRY" record -q --keep 1h -o "$t/small/k.dat" -- "$PROGRAMS/numbered_calls" 200000 4000 2>"$t/err"; r=$?
 	[ $r = 1 ] && [ "$(grep -c 'No space left on device' "$t/err")" = 1 ] &&
-		grep -q "what was recorded until then (.* s) is in $t/small/k.dat and can be read" "$t/err" &&
+		grep -q "the part recorded until then (.* s) is in $t/small/k.dat and can be read" "$t/err" &&
 		"$TARRY" dump "$t/small/k.dat" syscalls >"$t/out" 2>"$t/err2" && [ "$(grep -c lseek "$t/out")" -gt 1000 ] &&
 		[ "$(ls -A "$t/small")" = k.dat ]
 	check "record --keep on a full disk: the part that is there is named, and can be read" $? "status $r: $(cat "$t/err" "$t/err2"); $(ls -lA "$t/small")"
