@@ -112,7 +112,7 @@ struct pt_regs {
 		(a)[5] = (r)->r9;                                                                  \
 	} while (0)
 #else
-#error "registers of this machine are not known"
+#error "unknown registers of this machine"
 #endif
 struct linux_binprm {
 	const char *filename;
