@@ -58,13 +58,13 @@ PC_CFLAGS += -DTY_HAVE_IPT
 PC_LIBS   += -lipt
 endif
 
-# What reads strings in the kernel (recorder/evidence.bpf.c) is built with clang and becomes a header
+# What reads strings and stacks in the kernel (recorder/*.bpf.c) is built with clang and becomes headers
 # with bpftool. Without these, or without libbpf, "built without BPF".
 BPFCC    ?= clang
 BPFTOOL  ?= $(firstword $(wildcard $(addsuffix /bpftool,$(subst :, ,$(PATH)) /usr/sbin)))
 ifneq ($(and $(BPFTOOL),$(shell command -v $(BPFCC))),)
 ifneq ($(shell $(PKGCONF) --exists libbpf 2>/dev/null && echo yes),)
-BPF_SKEL  := $(B)/gen/evidence.skel.h
+BPF_SKEL  := $(B)/gen/evidence.skel.h $(B)/gen/stacks.skel.h
 PC_CFLAGS += -DTY_HAVE_BPF $(shell $(PKGCONF) --cflags libbpf)
 PC_LIBS   += $(shell $(PKGCONF) --libs libbpf)
 endif
@@ -118,16 +118,18 @@ $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 # -mcpu=v3: kernels from 5.12 on. <linux/types.h> of the machine that builds: its types are alike.
 BPF_INCLUDE := $(addprefix -idirafter ,/usr/include $(wildcard /usr/include/$(shell gcc -print-multiarch 2>/dev/null)))
 BPF_ARCH := $(if $(findstring aarch64,$(shell $(CC) -dumpmachine)),arm64,x86)
-$(B)/gen/evidence.bpf.o: recorder/evidence.bpf.c recorder/evidence_bpf.h format/evidence_record.h $(B)/.flags
+$(B)/gen/%.bpf.o: recorder/%.bpf.c $(wildcard recorder/*_bpf.h) format/evidence_record.h format/stack_record.h $(B)/.flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<)
 	$(Q)$(BPFCC) -O2 -g -target bpf -D__TARGET_ARCH_$(BPF_ARCH) -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter $(BPF_INCLUDE) -iquote format -iquote recorder -c -o $@ $<
 
-$(B)/gen/evidence.skel.h: $(B)/gen/evidence.bpf.o
-	$(Q)$(BPFTOOL) gen skeleton $< name evidence_bpf >$@.new && mv $@.new $@
+$(B)/gen/%.skel.h: $(B)/gen/%.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@.new && mv $@.new $@
 
-$(B)/obj/recorder/evidence.o: $(BPF_SKEL)
-$(B)/obj/recorder/evidence.o: PC_CFLAGS += -isystem $(B)/gen
+ifdef BPF_SKEL
+$(BPF_SKEL:$(B)/gen/%.skel.h=$(B)/obj/recorder/%.o): $(B)/obj/recorder/%.o: $(B)/gen/%.skel.h
+endif
+$(B)/obj/recorder/evidence.o $(B)/obj/recorder/stacks.o: PC_CFLAGS += -isystem $(B)/gen
 
 # Loops over the rows of blocks: a fifth to a third fewer instructions.
 $(B)/obj/model/table_fill.o $(B)/obj/model/table_code.o $(B)/obj/model/mem_points.o $(B)/obj/model/mem_points_fill.o $(B)/obj/model/store.o: CFLAGS_ALL += -O3 -funroll-loops

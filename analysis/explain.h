@@ -64,6 +64,10 @@ struct ty_explain {
 	 * long. 0 where none was counted. May be NULL: not recorded.
 	 */
 	uint64_t (*steal)(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns);
+	/* Where in its program the thread waited in [from, to): "app_function (app.c:14)", by the
+	 * recorded stack, in buf; false: there is none. May be NULL. */
+	bool (*where)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf,
+		      size_t n);
 	/* The CPUs' ticks (steal.h). NULL: not known; nothing is told to be stolen then. */
 	const struct ty_ticks *ticks;
 	uint64_t fds_since_ns, fds_ns; /* 0: nothing was looked at */

@@ -11,11 +11,12 @@
 #include <string.h>
 
 static const char head[] =
-	"usage: tarry dump [FILE] [events|syscalls|memory] [options]\n"
+	"usage: tarry dump [FILE] [events|syscalls|stacks|memory] [options]\n"
 	"       tarry dump [FILE] flow [options]: see tarry dump flow --help\n"
 	"\n"
 	"  events     print each event in time order, as trace-cmd report does (default)\n"
 	"  syscalls   print one line per system call, as strace -f -yy -tt -T does\n"
+	"  stacks     print user stacks of long waits, folded, with microseconds off CPU\n"
 	"  memory     print one line per sampled memory access (Arm SPE, or perf mem)\n"
 	"\n";
 static const char tail[] = "Default of --clock: trace for events, wall for syscalls.\n";
@@ -39,19 +40,23 @@ static int take_words(struct args *a, char **words, int n)
 			a->dump = ty_dump_events;
 		else if (last && !strcmp(words[i], "syscalls"))
 			a->dump = ty_dump_syscalls;
+		else if (last && !strcmp(words[i], "stacks"))
+			a->dump = ty_dump_stacks;
 		else if (last && !strcmp(words[i], "memory"))
 			a->memory = true;
 		else if (!a->path)
 			a->path = words[i];
 		else
 			return ty_cli_usage("dump",
-					    "cannot dump %s: give events, syscalls, memory or flow",
+					    "cannot dump %s: give events, syscalls, stacks, "
+					    "memory or flow",
 					    words[i]);
 	}
 	if (!a->memory && (a->mem.raw || a->mem.midr))
 		return ty_cli_usage("dump", "--spe-raw and --midr need memory");
-	if (!a->memory && (a->mem.roots.n || a->mem.kallsyms))
-		return ty_cli_usage("dump", "--symfs and --kallsyms need memory or flow");
+	if (!a->memory && (a->mem.kallsyms || (a->mem.roots.n && a->dump != ty_dump_stacks)))
+		return ty_cli_usage("dump", "--symfs and --kallsyms need memory or flow; --symfs "
+					    "also goes with stacks");
 	if (a->memory && a->sel.clock_chosen)
 		return ty_cli_usage("dump", "--clock needs events or syscalls");
 	return -1;
@@ -67,7 +72,10 @@ static int dump(const struct args *a)
 	if (a->memory)
 		r = ty_dump_memory(a->path, &a->mem, &a->sel, stdout, &err);
 	else
-		r = ty_session_open(&s, a->path, TY_OPEN_EVENTS, a->sel.memory_bytes, &err) ||
+		r = ty_session_open(&s, a->path,
+				    a->dump == ty_dump_stacks ? TY_OPEN_MODEL : TY_OPEN_EVENTS,
+				    a->sel.memory_bytes, &err) ||
+		    ty_session_symfs(&s, &a->mem.roots) ||
 		    ty_select_window(&a->sel, &s, &w, &err) ||
 		    a->dump(&s, &a->sel, &w, stdout, &err);
 	if (r) {

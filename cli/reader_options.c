@@ -150,8 +150,8 @@ const struct ty_option ty_mem_options[] = {
 	{0, "midr", "HEX", "MIDR_EL1 of its core (default: data sources by events only)",
 	 .take = ty_take_text, .at = offsetof(struct ty_mem_options, midr)},
 	{0, "symfs", "DIR",
-	 "memory, sharing: search files of the recorded machine under DIR (alias: --sysroot, "
-	 "repeatable)",
+	 "memory, sharing, stacks: search files of the recorded machine under DIR (alias: "
+	 "--sysroot, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct ty_mem_options, roots)},
 	{0, "sysroot", "DIR", NULL, .take = ty_take_texts,
 	 .at = offsetof(struct ty_mem_options, roots)},

@@ -20,6 +20,7 @@
 #include "pt_caps.h"
 #include "spe_packet.h"
 #include "spe_pmu.h"
+#include "stacks.h"
 #include "symbols.h"
 #include "units.h"
 
@@ -76,6 +77,21 @@ static int take_duration(void *to, const char *arg, struct ty_err *err)
 
 	if (ty_parse_duration(arg, ns) || !*ns)
 		return wrong(err, "--duration '%s' is not a duration such as 500ms, 20s or 2m",
+			     arg);
+	return 0;
+}
+
+static int take_stacks(void *to, const char *arg, struct ty_err *err)
+{
+	uint64_t *ns = to;
+
+	*ns = 0;
+	if (!strcmp(arg, "off"))
+		return 0;
+	if (ty_parse_duration(arg, ns) || *ns < TY_STACKS_MIN_NS)
+		return wrong(err,
+			     "--stacks '%s' is neither a duration such as 20ms or 1s (at least "
+			     "2ms) nor off",
 			     arg);
 	return 0;
 }
@@ -267,6 +283,10 @@ static const struct ty_option options[] = {
 	 .take = ty_take_flag, .at = AT(o.no_sched)},
 	{0, "no-strings", NULL, "leave out paths and other strings of system calls",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
+	{0, "stacks", "T|off",
+	 "record the user stack of each wait of T or longer and of its waker (default 20ms; off "
+	 "with --no-strings)",
+	 .take = take_stacks, .at = AT(o.stacks_ns)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, by Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",
@@ -515,7 +535,9 @@ int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
 					     .groups = {{options, .to = a}}};
 	int status;
 
-	*a = (struct ty_record_args){.o.out = "tarry.dat", .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
+	*a = (struct ty_record_args){.o.out = "tarry.dat",
+				     .o.stacks_ns = 20000000,
+				     .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
 	ty_buf_init(&a->pt_filter, 1 << 16);
 	status = ty_options_parse(&line, argc, argv);
 	if (status >= 0)

@@ -32,8 +32,9 @@ static const char head[] =
 	"  loss       list where events were lost\n"
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
 	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
+	"  stacks     add up the time off the CPU of long waits by user stack\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
-	"Default: all sections except ledger, chain, outliers and diff.\n"
+	"Default: all sections except ledger, chain, outliers, diff and stacks.\n"
 	"\n";
 
 static const struct {
@@ -44,7 +45,7 @@ static const struct {
 	{"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},	      {"header", TY_REP_HEADER},
 	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
 	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
-	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}};
+	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}, {"stacks", TY_REP_STACKS}};
 
 static unsigned section_bit(const char *s)
 {
@@ -59,6 +60,7 @@ struct args {
 	struct ty_report_query q;
 	const char *path;
 	struct ty_report r;
+	struct ty_texts roots;
 };
 
 static int take_min(void *to, const char *arg, struct ty_err *err)
@@ -97,6 +99,9 @@ static const struct ty_option options[] = {
 	 .at = offsetof(struct args, r.processes)},
 	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
 	 .at = offsetof(struct args, q.at)},
+	{0, "symfs", "DIR",
+	 "stalls, stacks: search files of the recorded machine under DIR (repeatable)",
+	 .take = ty_take_texts, .at = offsetof(struct args, roots)},
 	{0, "log", "FILE",
 	 "stalls: show the lines of a log file around each (by timestamp, repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, r.logs.path)},
@@ -118,7 +123,7 @@ static int take_words(struct args *a, char **words, int n)
 				"report",
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
-				"threads, longest, loss, outliers, diff, requests",
+				"threads, longest, loss, outliers, diff, requests, stacks",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)
@@ -148,7 +153,8 @@ static int report(struct args *a)
 			       : TY_EXIT_GOOD;
 	if (ty_session_open(&s, a->path, TY_OPEN_MODEL | (a->sel.no_index ? TY_OPEN_NO_INDEX : 0),
 			    a->sel.memory_bytes, &err) ||
-	    ty_select_clock(&a->sel, &s, &err) || ty_select_window(&a->sel, &s, &r->w, &err) ||
+	    ty_session_symfs(&s, &a->roots) || ty_select_clock(&a->sel, &s, &err) ||
+	    ty_select_window(&a->sel, &s, &r->w, &err) ||
 	    ty_report_logs_read(&r->logs, s.model, &err) ||
 	    ty_report_find(r, &a->sel, &a->q, &err)) {
 		status = ty_cli_fail(&err);
@@ -200,6 +206,7 @@ int ty_cmd_report(int argc, char **argv)
 	if (status < 0)
 		status = report(&a);
 	ty_report_logs_fini(&a.r.logs);
+	vec_fini(&a.roots);
 	ty_select_fini(&a.sel);
 	return status;
 }

@@ -246,3 +246,22 @@ bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, 
 	pthread_mutex_unlock(&n->lock);
 	return told;
 }
+
+size_t ty_flow_names_inlined(struct ty_flow_names *n, const struct ty_flow_name *at,
+			     struct ty_inlined *out, size_t max, struct ty_inlined *caller)
+{
+	struct ty_symbols *s;
+	size_t got = 0;
+
+	*caller = (struct ty_inlined){0};
+	if (ty_code_is_function(n->code, at->file_id)) {
+		(void)ty_flow_names_line(n, at, &caller->file, &caller->line);
+		return 0;
+	}
+	pthread_mutex_lock(&n->lock);
+	s = at->file_id >= 0 ? symbols(n, at->file_id) : NULL;
+	if (s)
+		got = ty_symbols_inlined(s, at->off, out, max, caller);
+	pthread_mutex_unlock(&n->lock);
+	return got;
+}

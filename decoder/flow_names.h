@@ -48,5 +48,8 @@ void ty_flow_names_text(struct ty_flow_names *n, int32_t pid, uint64_t t_ns, uin
 /* Source line of what ty_flow_names_at gave. */
 bool ty_flow_names_line(struct ty_flow_names *n, const struct ty_flow_name *at, const char **file,
 			int *line);
+/* What was inlined there, as ty_symbols_inlined. */
+size_t ty_flow_names_inlined(struct ty_flow_names *n, const struct ty_flow_name *at,
+			     struct ty_inlined *out, size_t max, struct ty_inlined *caller);
 
 #endif

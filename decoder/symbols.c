@@ -5,6 +5,7 @@
  */
 #include "symbols.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -498,6 +499,54 @@ bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int 
 	l = dwarf_getsrc_die(&cu, addr);
 	*file = l ? dwarf_linesrc(l, NULL, NULL) : NULL;
 	return *file && !dwarf_lineno(l, line);
+}
+
+/* A number of an inlined call: its line or its file. */
+static bool call_at(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr(die, name, &a) && !dwarf_formudata(&a, out);
+}
+
+size_t ty_symbols_inlined(struct ty_symbols *s, uint64_t off, struct ty_inlined *out, size_t max,
+			  struct ty_inlined *caller)
+{
+	struct ty_inlined at = {0};
+	Dwarf_Die cu, *scopes = NULL;
+	Dwarf_Files *files = NULL;
+	size_t n = 0, files_n = 0;
+	uint64_t addr;
+	int scopes_n;
+
+	*caller = at;
+	if (!ty_symbols_line(s, off, &at.file, &at.line) || !to_addr(s, off, &addr) ||
+	    !unit_at(s, addr, &cu))
+		return 0;
+	*caller = at;
+	scopes_n = dwarf_getscopes(&cu, addr, &scopes);
+	if (scopes_n > 0 && dwarf_getsrcfiles(&cu, &files, &files_n))
+		files_n = 0;
+	for (int i = 0; i < scopes_n && n < max; i++) {
+		const int tag = dwarf_tag(&scopes[i]);
+		Dwarf_Word line, file;
+
+		if (tag == DW_TAG_subprogram)
+			break;
+		if (tag != DW_TAG_inlined_subroutine)
+			continue;
+		at.name = dwarf_diename(&scopes[i]);
+		out[n++] = at;
+		at.file = call_at(&scopes[i], DW_AT_call_file, &file) && file < files_n
+				  ? dwarf_filesrc(files, file, NULL, NULL)
+				  : NULL;
+		at.line = call_at(&scopes[i], DW_AT_call_line, &line) && line <= INT32_MAX
+				  ? (int)line
+				  : 0;
+	}
+	free(scopes);
+	*caller = at;
+	return n;
 }
 
 size_t ty_elf_build_id(const uint8_t *p, size_t n, uint8_t out[20])

@@ -56,6 +56,19 @@ bool ty_symbols_named(struct ty_symbols *s, const char *name, struct ty_symbol *
 /* Source file and line; false when there is no line table for it. */
 bool ty_symbols_line(struct ty_symbols *s, uint64_t off, const char **file, int *line);
 
+/*
+ * The functions that were inlined at this offset, the innermost first: how many, at most max. Each
+ * has the line at which it is there, the last one that in the function that holds them all is
+ * *caller.
+ */
+struct ty_inlined {
+	const char *name; /* borrowed */
+	const char *file; /* of the line in it; NULL */
+	int line;
+};
+size_t ty_symbols_inlined(struct ty_symbols *s, uint64_t off, struct ty_inlined *out, size_t max,
+			  struct ty_inlined *caller);
+
 /* The GNU build id of an ELF file; its length, 0 when there is none. */
 size_t ty_elf_build_id(const uint8_t *p, size_t n, uint8_t out[20]);
 

@@ -20,7 +20,9 @@ enum ty_section {
 	 * idle_switch_untested (repeated: CPU that was too busy to tell), idle_switch_seen
 	 * (repeated: told later that it does; lines at the end add to those of the start),
 	 * buffer_bytes, strings (names of the tracepoints of system calls, separated by commas, of
-	 * which strings are recorded; empty: none) and strings_why (why none are); of a file cut
+	 * which strings are recorded; empty: none) and strings_why (why none are),
+	 * stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
+	 * stacks_why (why none are); of a file cut
 	 * out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the clock
 	 * marker that the original has there: the last one before the window); where something was
 	 * cut off before it cut_from_ns; of it, and of chosen processes, traced as in TY_SEC_KEPT
@@ -90,8 +92,8 @@ enum ty_section {
 	/* Binary. Images of code: u64 time in ns, u64 address, u32 process, u32 n, n bytes that
 	   were there from then on. */
 	TY_SEC_CODE = 9,
-	/* Binary. Of recordings with executed instructions: the vdso of the machine's 64-bit
-	   processes, an ELF file. */
+	/* Binary. Of recordings with executed instructions or stacks: the vdso of the machine's
+	   64-bit processes, an ELF file. */
 	TY_SEC_VDSO = 10,
 	/* Binary. Of recordings of kernel code (record --flow-kernel): the code as it was at the
 	   start, an ELF core whose segments are in order of their addresses. */
@@ -109,6 +111,13 @@ enum ty_section {
 	   pieces of whole records, in no order of time. 512 MB at most. Machine fact strings: of
 	   which calls. */
 	TY_SEC_EVIDENCE = 14,
+	/* Binary. User stacks of long waits: records of stack_record.h, in pieces of whole records,
+	   in no order of time. 512 MB at most. Machine fact stacks_ns: from which length on; 0:
+	   none, stacks_why says why. */
+	TY_SEC_STACKS = 15,
+	/* Binary. What the processes of these stacks have mapped to be executed: records of
+	   stack_record.h, as above. 64 MB at most. */
+	TY_SEC_MAPS = 16,
 };
 
 /*

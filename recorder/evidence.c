@@ -51,6 +51,11 @@ const char *ty_evidence_names(const struct ty_evidence *e)
 	return "";
 }
 
+int ty_evidence_tids_fd(const struct ty_evidence *e)
+{
+	return -1;
+}
+
 int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)
 {
 	*res = (struct ty_evidence_result){0};
@@ -568,6 +573,11 @@ void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes)
 const char *ty_evidence_names(const struct ty_evidence *e)
 {
 	return e->names.v ? e->names.v : "";
+}
+
+int ty_evidence_tids_fd(const struct ty_evidence *e)
+{
+	return bpf_map__fd(e->bpf->maps.tids);
 }
 
 int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res)

@@ -37,6 +37,9 @@ uint64_t ty_evidence_bytes(const struct ty_evidence *e);
 /* The names of the calls, as in the file's machine facts: "openat,execve,...". */
 const char *ty_evidence_names(const struct ty_evidence *e);
 
+/* The BPF map of who is traced (evidence_bpf.h, struct ty_ev_tids); borrowed. */
+int ty_evidence_tids_fd(const struct ty_evidence *e);
+
 struct ty_evidence_result {
 	uint64_t records, lost; /* lost: there was no room in a ring, or in the section */
 	bool failed;		/* the rest could not be put */

@@ -133,6 +133,7 @@ static void wait_for_writers(void)
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
 	struct ty_evidence_result strings = {0};
+	struct ty_stacks_result stacks;
 	uint64_t end_ns = 0;
 	int e = 0, x;
 
@@ -147,6 +148,24 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->off_ns = ty_rec_clock_ns(CLOCK_MONOTONIC);
 	if (recorded)
 		wait_for_writers();
+	ty_stacks_finish(r->stacks, &stacks);
+	r->stacks = NULL;
+	r->res->stacks = stacks.stacks;
+	r->res->stacks_limited = stacks.limited;
+	r->res->stacks_lost = stacks.lost;
+	if (stacks.limited || stacks.lost)
+		ty_rec_note(r,
+			    "%" PRIu64 " user stacks of waits are missing: %" PRIu64
+			    " were too many, %" PRIu64 " found no room",
+			    stacks.limited + stacks.lost, stacks.limited, stacks.lost);
+	if (stacks.late_ns > (r->off_ns - r->start_ns) / 20)
+		ty_rec_note(r,
+			    "for %" PRIu64 " ms in all tarry could not look for user stacks: short "
+			    "waits of that time may have none",
+			    stacks.late_ns / 1000000);
+	if (stacks.maps_full || stacks.failed)
+		ty_rec_note(r, "mappings of some processes are missing: their stacks have no "
+			       "names");
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
 	r->evidence = NULL;

@@ -29,7 +29,10 @@ struct ty_record_opts {
 	size_t pids_n;
 	bool all; /* everybody's system calls */
 	bool no_syscalls, no_sched;
-	bool no_strings;	   /* nothing of what lies behind the pointers of system calls */
+	bool no_strings; /* nothing of what lies behind the pointers of system calls */
+	/* User stacks of waits that long; 0: none, and none without strings: copies of stacks hold
+	 * what strings hold. */
+	uint64_t stacks_ns;
 	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
 	const struct ty_step_opts *step; /* single-step the command; NULL: do not */
@@ -67,9 +70,10 @@ struct ty_record_result {
 	unsigned swept;	  /* instances of dead recorders that were removed at the start */
 	uint64_t steps;	  /* instructions that were single-stepped */
 	bool steps_lost;  /* how many is not known: the stepper was killed, or could not write */
-	struct ty_aux_result aux;	/* of pt or spe */
-	uint64_t strings, strings_lost; /* that lay behind pointers of system calls */
-	bool no_nice;			/* the readers got no higher priority */
+	struct ty_aux_result aux;		      /* of pt or spe */
+	uint64_t strings, strings_lost;		      /* that lay behind pointers of system calls */
+	uint64_t stacks, stacks_limited, stacks_lost; /* limited: too many in a second */
+	bool no_nice;				      /* the readers got no higher priority */
 	bool finished;	 /* the finished file is there, even if something failed then */
 	bool kept_spool; /* failed, but what was recorded is in the file */
 	bool kept_whole; /* only finishing failed: all is in the file, mostly as a spool */

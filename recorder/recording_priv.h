@@ -25,6 +25,7 @@
 #include "reader.h"
 #include "recording.h"
 #include "spool.h"
+#include "stacks.h"
 #include "steal_samples.h"
 #include "tracefs.h"
 
@@ -62,6 +63,8 @@ struct recording {
 	struct ty_evidence *evidence; /* NULL: no strings are recorded */
 	int evidence_hold;	      /* closed when the instances are gone (ty_evidence_finish) */
 	char evidence_why[TY_EVIDENCE_WHY];
+	struct ty_stacks *stacks; /* NULL: none are recorded */
+	char stacks_why[TY_EVIDENCE_WHY];
 	struct ty_keep *keep; /* NULL: all is kept */
 	struct ty_buf thread_names;
 	ty_proc_tasks tasks; /* who was there when /proc was read last */

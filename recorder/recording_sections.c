@@ -169,6 +169,12 @@ int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
 	if (!r->evidence)
 		ty_fact(&b, "strings_why",
 			r->o->no_strings ? "record --no-strings" : r->evidence_why);
+	ty_fact_u64(&b, "stacks_ns", r->stacks ? r->o->stacks_ns : 0);
+	if (!r->stacks)
+		ty_fact(&b, "stacks_why",
+			!r->o->stacks_ns ? "record --stacks off"
+			: !r->evidence	 ? "strings are not recorded"
+					 : r->stacks_why);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
 	ty_buf_fini(&b);
@@ -181,7 +187,7 @@ int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
 	size_t n;
 	const uint8_t *p = ty_vdso(&n);
 
-	return p && (r->o->pt || r->o->step)
+	return p && (r->o->pt || r->o->step || r->stacks)
 		       ? ty_meta_section(&r->meta, TY_SEC_VDSO, (const char *)p, n, err)
 		       : 0;
 }

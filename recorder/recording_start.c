@@ -17,6 +17,8 @@
 #define FDS 40
 /* Programs, maps and hooks of recorder/evidence.c: 90 were seen. */
 #define EVIDENCE_FDS 120
+/* The same of recorder/stacks.c, and a ring per CPU. */
+#define STACKS_FDS   24
 #define RING_DEFAULT (8ull << 20)
 #define RING_MIN     (256ull << 10)
 #define SLOTS_MAX    (64ull << 20)
@@ -178,6 +180,27 @@ static int set_pids(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+/* Of the processes that are traced now, and of what they make. */
+static void start_stacks(struct recording *r)
+{
+	struct ty_stacks_result none;
+
+	if (!r->stacks)
+		return;
+	if (r->evidence && r->command.pid)
+		ty_stacks_know(r->stacks, &r->command.pid, 1);
+	else if (r->evidence)
+		ty_stacks_know(r->stacks, r->family.v, r->family.n);
+	if (!r->evidence)
+		snprintf(r->stacks_why, sizeof(r->stacks_why), "%s", r->evidence_why);
+	else if (ty_stacks_start(r->stacks, r->spool, r->insts[0], r->cpus, r->cpus_n,
+				 r->o->keep_ns || r->o->keep_bytes, r->stacks_why))
+		return;
+	ty_stacks_finish(r->stacks, &none);
+	r->stacks = NULL;
+	ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);
+}
+
 /* Strings are read of whom the kernel's list has: until no look at it finds anybody new, since
  * children of who is not yet followed are followed by nobody. */
 static int start_evidence(struct recording *r, struct ty_err *err)
@@ -198,6 +221,7 @@ static int start_evidence(struct recording *r, struct ty_err *err)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &(struct ty_evidence_result){0});
 		r->evidence = NULL;
 	}
+	start_stacks(r);
 	if (!r->evidence && !r->o->no_strings && !r->o->no_syscalls)
 		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
 			    r->evidence_why);
@@ -251,6 +275,20 @@ static unsigned descriptors(const struct recording *r)
 	       (r->o->pt || r->o->spe ? 2 * r->cpus_n : 0);
 }
 
+static void open_stacks(struct recording *r)
+{
+	struct ty_err err;
+
+	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 2 * r->cpus_n, &err))
+		snprintf(r->stacks_why, sizeof(r->stacks_why),
+			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
+			 STACKS_FDS + r->cpus_n);
+	else
+		r->stacks = ty_stacks_open(r->evidence, r->o->all, r->o->stacks_ns, r->stacks_why);
+	if (!r->stacks)
+		ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);
+}
+
 /* Strings are left out rather than the recording where their hooks find no room. */
 static void open_evidence(struct recording *r)
 {
@@ -264,6 +302,8 @@ static void open_evidence(struct recording *r)
 			 EVIDENCE_FDS);
 	else
 		r->evidence = ty_evidence_open(r->root, r->o->all, r->evidence_why);
+	if (r->evidence && r->o->stacks_ns)
+		open_stacks(r);
 }
 
 static bool is_given(const struct ty_record_opts *o, int pid)

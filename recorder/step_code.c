@@ -5,7 +5,6 @@
  */
 #include "step_code.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,11 +15,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "hash_index.h"
 #include "perf_write.h"
 #include "vec.h"
 
-enum { PAGE = 4096, CODE_MAX = 16, PATH_BYTES = 4200, NOTES_MAX = 65536, PHDRS_MAX = 256 };
+enum { PAGE = 4096, CODE_MAX = 16, PATH_BYTES = 4200 };
 
 struct map {
 	uint64_t lo, hi, off, dev, ino;
@@ -64,54 +64,6 @@ void ty_step_mm_free(struct ty_step_mm *mm)
 	ty_hash_fini(&mm->by_addr);
 	vec_fini(&mm->maps);
 	free(mm);
-}
-
-/* The GNU build id in the notes of an ELF file; its length, 0: none. */
-static unsigned build_id(const char *path, uint8_t id[20])
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	static uint8_t notes[NOTES_MAX];
-	Elf64_Ehdr eh;
-	Elf64_Phdr ph;
-	unsigned got = 0;
-
-	if (fd < 0)
-		return 0;
-	if (pread(fd, &eh, sizeof(eh), 0) != (ssize_t)sizeof(eh) ||
-	    memcmp(eh.e_ident, ELFMAG, SELFMAG) || eh.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    eh.e_phentsize != sizeof(ph))
-		eh.e_phnum = 0;
-	for (unsigned i = 0; i < eh.e_phnum && i < PHDRS_MAX && !got; i++) {
-		ssize_t n;
-		size_t at = 0;
-
-		if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) !=
-		    (ssize_t)sizeof(ph))
-			break;
-		if (ph.p_type != PT_NOTE)
-			continue;
-		n = pread(fd, notes, ph.p_filesz < NOTES_MAX ? ph.p_filesz : NOTES_MAX,
-			  (off_t)ph.p_offset);
-		while (n > 0 && at + sizeof(Elf64_Nhdr) <= (size_t)n) {
-			Elf64_Nhdr nh;
-			size_t name = at + sizeof(nh), desc, end;
-
-			memcpy(&nh, notes + at, sizeof(nh));
-			desc = name + ((size_t)nh.n_namesz + 3) / 4 * 4;
-			end = desc + ((size_t)nh.n_descsz + 3) / 4 * 4;
-			if (end > (size_t)n || end <= at)
-				break;
-			if (nh.n_type == NT_GNU_BUILD_ID && nh.n_namesz == 4 &&
-			    !memcmp(notes + name, "GNU", 4) && nh.n_descsz) {
-				got = nh.n_descsz < 20 ? nh.n_descsz : 20;
-				memcpy(id, notes + desc, got);
-				break;
-			}
-			at = end;
-		}
-	}
-	close(fd);
-	return got;
 }
 
 static bool known(const struct ty_step_mm *mm, const struct map *m)
@@ -163,7 +115,7 @@ void ty_step_mm_maps(struct ty_step_mm *mm, pid_t tid, struct ty_step_out *out, 
 			continue;
 		if (!m.ino)
 			m.off = 0;
-		id_n = m.ino ? build_id(line + name, id) : 0;
+		id_n = m.ino ? ty_file_build_id(line + name, id) : 0;
 		ty_perf_put_mmap2(&out->perf, &w, m.lo, m.hi - m.lo, m.off, PROT_READ | PROT_EXEC,
 				  id, id_n, line[name] ? line + name : "//anon");
 	}

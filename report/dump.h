@@ -13,6 +13,10 @@ int ty_dump_events(struct ty_session *s, const struct ty_select *sel, const stru
 int ty_dump_syscalls(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
 		     FILE *out, struct ty_err *err);
 
+/* Stacks of long waits: folded, with microseconds off the CPU; JSON: one by one. With the model. */
+int ty_dump_stacks(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
+		   FILE *out, struct ty_err *err);
+
 /* Opens its file itself. */
 int ty_dump_memory(const char *path, const struct ty_mem_options *o, const struct ty_select *sel,
 		   FILE *out, struct ty_err *err);

@@ -16,6 +16,7 @@
 #include "requests.h"
 #include "window_select.h"
 #include "session.h"
+#include "stack_groups.h"
 #include "syscall_stats.h"
 #include "thread_stats.h"
 
@@ -33,6 +34,7 @@ enum {
 	TY_REP_REQUESTS = 1024,
 	TY_REP_ANSWER = 2048,
 	TY_REP_FINDINGS = 4096,
+	TY_REP_STACKS = 8192, /* when asked for */
 	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
@@ -61,6 +63,7 @@ struct ty_report {
 	struct ty_requests requests;
 	struct ty_answer answer;
 	struct ty_findings findings;
+	struct ty_stack_groups stacks;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -88,6 +91,10 @@ void ty_findings_json(const struct ty_report *r, struct ty_json *j);
 /* report_requests.c */
 void ty_requests_text(const struct ty_report *r, FILE *f);
 void ty_requests_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_stacks.c */
+void ty_stacks_text(const struct ty_report *r, FILE *f);
+void ty_stacks_json(const struct ty_report *r, struct ty_json *j);
 
 /* What is asked of a report. */
 struct ty_report_query {

@@ -224,9 +224,16 @@ static void put(FILE *f, const char *s)
 	fputs(b, f);
 }
 
+/* Where in its program the thread waited. */
+static bool where(const struct ty_explain *x, const struct ty_stall *s, char *buf, size_t n)
+{
+	return x->where && x->where(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
+				    s->start_ns + s->duration_ns, buf, n);
+}
+
 void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
-	char d[TY_DURATION_MAX];
+	char d[TY_DURATION_MAX], in[300];
 
 	fputs("stalls\n", f);
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
@@ -235,6 +242,11 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 		fprintf(f, "%4u %9s  ", i + 1, ty_fmt_duration(s->duration_ns, d));
 		put(f, s->sentence);
 		putc('\n', f);
+		if (where(&e->x, s, in, sizeof(in))) {
+			fputs("                in ", f);
+			put(f, in);
+			putc('\n', f);
+		}
 		if (e->logs)
 			ty_report_logs_near_text(e->logs, &e->x, s->start_ns, ty_stall_end_ns(s),
 						 f);
@@ -416,7 +428,7 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 	ty_json_array(j, "stalls");
 	for (uint32_t i = 0; i < e->stalls.n; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
-		char buf[32];
+		char buf[32], in[300];
 
 		ty_json_object(j, NULL);
 		ty_json_u64(j, "rank", i + 1);
@@ -432,6 +444,10 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 			ty_json_str(j, "object", s->object);
 		else
 			ty_json_null(j, "object");
+		if (where(&e->x, s, in, sizeof(in)))
+			ty_json_str(j, "in", in);
+		else
+			ty_json_null(j, "in");
 		ty_json_u64(j, "waits", s->waits);
 		ty_json_u64(j, "threads", s->threads > 1 ? s->threads : 1);
 		ty_json_u64(j, "sum_ns", s->sum_ns ? s->sum_ns : s->duration_ns);

@@ -162,6 +162,9 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 		status = b.status;
 		*err = b.err;
 	}
+	if (!status && q->sections & TY_REP_STACKS && ty_stack_groups_find(r->s, &r->w, &r->stacks))
+		status = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the stacks",
+				 r->s->trace->path);
 	return status ? status : correlated(r, q->sections, err);
 }
 
@@ -171,6 +174,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_outliers_fini(&r->outliers);
 	ty_diff_fini(&r->diff);
 	ty_requests_fini(&r->requests);
+	ty_stack_groups_fini(&r->stacks);
 	free(r->calls);
 	free(r->threads);
 }

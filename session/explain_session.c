@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explain_session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "partition.h"
 #include "snapshot_text.h"
 #include "strtab.h"
+#include "wait_stacks.h"
 
 static int by_tid(const void *a, const void *b)
 {
@@ -196,6 +198,26 @@ static uint64_t steal(void *ctx, uint32_t cpu, uint64_t from_ns, uint64_t to_ns)
 	return ty_steal_lines_sum(s->steal, cpu, from_ns, to_ns);
 }
 
+static bool where(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf, size_t n)
+{
+	struct ty_session *s = ctx;
+	struct ty_stack_frames frames;
+	const struct ty_stack_frame *own;
+	struct ty_buf b;
+
+	if (!ty_session_stacks(s) ||
+	    !ty_wait_stacks_of(s->stacks, tid, from_ns, to_ns, false, &frames))
+		return false;
+	own = ty_stack_frames_own(&frames);
+	if (!own)
+		return false;
+	ty_buf_init(&b, 4096);
+	ty_stack_frame_text(own, &b);
+	snprintf(buf, n, "%.*s", (int)b.len, b.p ? b.p : "");
+	ty_buf_fini(&b);
+	return *buf;
+}
+
 /* Out of memory: nothing is told of the hypervisor. */
 static void find_ticks(struct ty_session *s, const char *facts)
 {
@@ -239,6 +261,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .held_back = s->held ? held_back : NULL,
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
+				   .where = where,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),

@@ -15,6 +15,7 @@
 
 #include "sigbus.h"
 #include "debuginfod.h"
+#include "key_value.h"
 #include "plain_text.h"
 #include "symbols.h"
 #include "vdso.h"
@@ -89,6 +90,30 @@ void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to
 {
 	f->from_ns = from_ns - SLACK_NS;
 	f->to_ns = to_ns + SLACK_NS;
+}
+
+bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t)
+{
+	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s,
+		   *self = ty_trace_section(t, TY_SEC_SELF).s;
+	int64_t start, end, n;
+	struct timespec now, up;
+	char other[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	if (!ty_key_i64(machine, "start_realtime_ns", &start) ||
+	    start / 1000000000 <= now.tv_sec - up.tv_sec)
+		return false;
+	if (!ty_key_i64(self, "duration_ns", &n) || n < 0 || n > (int64_t)1 << 60 ||
+	    start > (int64_t)1 << 61)
+		return true;
+	/* Older recordings do not tell their end, and begin somewhat later than they say. */
+	if (!ty_key_i64(self, "end_realtime_ns", &end) || end < start || end > (int64_t)1 << 61)
+		end = start + n;
+	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other)))
+		ty_flow_files_recorded(f, start, end);
+	return true;
 }
 
 void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso)

@@ -15,6 +15,7 @@
 
 #include "code_map.h"
 #include "symbols.h"
+#include "trace.h"
 
 struct ty_flow_files;
 
@@ -26,6 +27,9 @@ void ty_flow_files_local(struct ty_flow_files *f, bool local, bool same_boot);
 /* When it was recorded here, since the kernel was started, by the wall clock. Without it a JIT
  * compiler's /tmp/perf-PID.map, which tells nothing of whose it is, is used below a root only. */
 void ty_flow_files_recorded(struct ty_flow_files *f, int64_t from_ns, int64_t to_ns);
+/* Was the trace recorded since this machine's kernel was started, if it was here at all? Notes when
+ * (ty_flow_files_recorded). */
+bool ty_flow_files_this_boot(struct ty_flow_files *f, const struct ty_trace *t);
 /* The recording's own "[vdso]", borrowed; n 0: it has none. */
 void ty_flow_files_vdso(struct ty_flow_files *f, struct ty_bytes vdso);
 /* Map a whole file until f is freed. 0, or -TY_E... with err. */

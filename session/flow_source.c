@@ -190,32 +190,6 @@ static int read_aux(void *ctx, uint64_t place, void *buf, size_t n)
 	return ty_perf_read(ctx, place, buf, n, NULL);
 }
 
-/* Whether and when a trace of this machine was recorded since the kernel was started. */
-static bool this_boot(struct ty_flow_source *s)
-{
-	const char *machine = s->trace ? ty_trace_section(s->trace, TY_SEC_MACHINE).s : NULL;
-	struct ty_text self;
-	int64_t start, end, n;
-	struct timespec now, up;
-	char other[32];
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	if (!ty_key_i64(machine, "start_realtime_ns", &start) ||
-	    start / 1000000000 <= now.tv_sec - up.tv_sec)
-		return false;
-	self = ty_trace_section(s->trace, TY_SEC_SELF);
-	if (!ty_key_i64(self.s, "duration_ns", &n) || n < 0 || n > (int64_t)1 << 60 ||
-	    start > (int64_t)1 << 61)
-		return true;
-	/* Older recordings do not tell their end, and begin somewhat later than they say. */
-	if (!ty_key_i64(self.s, "end_realtime_ns", &end) || end < start || end > (int64_t)1 << 61)
-		end = start + n;
-	if (!ty_key_value(machine, "pid_namespace", other, sizeof(other)))
-		ty_flow_files_recorded(s->files, start, end);
-	return true;
-}
-
 /* What the header of a perf.data file says of machine and events. */
 static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const struct ty_perf *f)
 {
@@ -227,7 +201,8 @@ static int perf_head(struct ty_flow_source *s, struct ty_flow_perf *perf, const 
 	int r = 0;
 
 	gethostname(here, sizeof(here) - 1);
-	ty_flow_files_local(s->files, host && !strcmp(host, here), this_boot(s));
+	ty_flow_files_local(s->files, host && !strcmp(host, here),
+			    s->trace && ty_flow_files_this_boot(s->files, s->trace));
 	if (cpuid)
 		ty_flow_perf_cpuid(perf, cpuid);
 	if (ty_perf_stepped(f))

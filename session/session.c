@@ -13,6 +13,7 @@
 #include "build.h"
 #include "sigbus.h"
 #include "evidence_index.h"
+#include "wait_stacks.h"
 #include "fd_names.h"
 #include "cfs_throttle.h"
 #include "steal.h"
@@ -329,9 +330,25 @@ int ty_session_check(const struct ty_session *s, struct ty_err *err)
 	return s->model && ty_model_damaged(s->model) ? ty_index_damaged(s->trace->path, err) : 0;
 }
 
+int ty_session_symfs(struct ty_session *s, const struct ty_texts *roots)
+{
+	s->roots = roots;
+	return 0;
+}
+
+struct ty_wait_stacks *ty_session_stacks(struct ty_session *s)
+{
+	if (!s->stacks && ty_trace_section(s->trace, TY_SEC_STACKS).n)
+		s->stacks = ty_wait_stacks_new(s->trace,
+					       s->roots ? (const char *const *)s->roots->v : NULL,
+					       s->roots ? s->roots->n : 0);
+	return s->stacks;
+}
+
 void ty_session_fini(struct ty_session *s)
 {
 	ty_evidence_index_free(s->evidence);
+	ty_wait_stacks_free(s->stacks);
 	ty_strtab_free(s->addresses);
 	vec_each (text, &s->address)
 		free(*text);

@@ -15,6 +15,7 @@
 #include "formats.h"
 #include "model.h"
 #include "syscalls.h"
+#include "texts.h"
 #include "trace.h"
 #include "vec.h"
 
@@ -22,6 +23,7 @@
 struct ty_fd_names;
 struct ty_evidence_index;
 struct ty_strtab;
+struct ty_wait_stacks;
 /* Where a section has the line of a thread; in order of tid, then of the text. */
 struct ty_thread_line {
 	int32_t tid;
@@ -41,8 +43,10 @@ struct ty_session {
 	struct ty_ticks *ticks;		    /* of the CPUs; made when first needed */
 	struct ty_evidence_index *evidence; /* made when first needed; NULL also: none recorded */
 	struct ty_strtab *addresses;	    /* of sockets, as text */
-	VEC(char *) address;	  /* by id: a text stays where it is while others are added */
-	ty_thread_lines snapshot; /* of TY_SEC_THREADS; made when first needed */
+	VEC(char *) address;	       /* by id: a text stays where it is while others are added */
+	ty_thread_lines snapshot;      /* of TY_SEC_THREADS; made when first needed */
+	struct ty_wait_stacks *stacks; /* made when first needed; NULL also: none recorded */
+	const struct ty_texts *roots;  /* --symfs, for these; NULL */
 	char arch_name[32];
 	enum ty_clock clock;   /* that text shows times in (ty_select_clock) */
 	bool write_index;      /* of the model, when it is built */
@@ -79,6 +83,11 @@ struct ty_build_how {
 /* The model of a session that was opened without (TY_OPEN_LATER). how NULL: of all, in s's memory,
  * with progress on stderr and Ctrl-C; else it may be done in any thread. */
 int ty_session_build(struct ty_session *s, const struct ty_build_how *how, struct ty_err *err);
+
+/* Where else the programs of the recorded machine are (--symfs): borrowed. 0. */
+int ty_session_symfs(struct ty_session *s, const struct ty_texts *roots);
+/* The stacks of waits, s's; NULL: none are recorded (or out of memory). */
+struct ty_wait_stacks *ty_session_stacks(struct ty_session *s);
 
 /* What the recording could not tell from the first, in words; NULL: nothing to be said. */
 const char *ty_session_scope(const struct ty_session *s);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See stack_index.h. Every size and number is checked when the index is made; a record that does
+ * not fit ends what is trusted, because heads cannot be told from bytes.
+ */
+#include "stack_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "partition.h"
+#include "vec.h"
+
+/* Of waits by their thread, of wakers by whom they woke. */
+struct entry {
+	uint64_t ns;
+	uint32_t tid, off;
+	uint8_t kind;
+};
+
+struct ty_stack_index {
+	const uint8_t *p;
+	VEC(struct entry) v; /* by kind, thread, time */
+	struct ty_stack_counts n;
+};
+
+static int by_thread(const void *pa, const void *pb)
+{
+	const struct entry *a = pa, *b = pb;
+
+	return compare(a->kind, b->kind)
+		       ?: compare(a->tid, b->tid)
+		       ?: compare(a->ns, b->ns)
+		       ?: compare(a->off, b->off);
+}
+
+static bool is_stack(const struct ty_stk_head *h)
+{
+	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) && h->tid &&
+	       h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX && h->target &&
+	       h->target <= INT32_MAX && h->regs_n <= TY_STK_REGS_MAX &&
+	       h->kernel_n <= TY_STK_KERNEL_MAX && h->len >= 8u * h->regs_n + 8u * h->kernel_n &&
+	       h->len <= 8u * h->regs_n + 8u * h->kernel_n + TY_STK_BYTES;
+}
+
+/* The head at `at`, if it and what it holds lie in the n bytes. */
+static bool head_at(const uint8_t *p, size_t n, size_t at, struct ty_stk_head *h)
+{
+	if (n - at < sizeof(*h))
+		return false;
+	memcpy(h, p + at, sizeof(*h));
+	return h->len <= n - at - sizeof(*h);
+}
+
+static void take_piece(struct ty_stack_index *x, const struct ty_stk_head *h, uint64_t *next)
+{
+	/* A recording that kept its newest part begins with any. */
+	if (*next != UINT64_MAX && h->aux > *next)
+		x->n.pieces_missing += h->aux - *next;
+	*next = h->aux + 1;
+	if (h->ns >= x->n.left_out) {
+		x->n.left_out = h->ns;
+		x->n.limited = h->target < h->ns ? h->target : h->ns;
+	}
+}
+
+struct ty_stack_index *ty_stack_index_new(const void *section, size_t n)
+{
+	struct ty_stack_index *x = calloc(1, sizeof(*x));
+	uint64_t next = UINT64_MAX;
+	struct ty_stk_head h;
+
+	if (!x)
+		return NULL;
+	x->p = section;
+	x->n.damaged = n > UINT32_MAX;
+	for (size_t at = 0; !x->n.damaged && at < n; at += sizeof(h) + h.len) {
+		x->n.damaged = !head_at(x->p, n, at, &h) ||
+			       !(is_stack(&h) || (h.kind == TY_STK_PIECE && !h.len));
+		if (x->n.damaged)
+			break;
+		if (h.kind == TY_STK_PIECE) {
+			take_piece(x, &h, &next);
+			continue;
+		}
+		x->n.waits += h.kind == TY_STK_WAIT;
+		x->n.wakers += h.kind == TY_STK_WAKER;
+		if (vec_push(&x->v, ((struct entry){.ns = h.ns,
+						    .tid = h.target,
+						    .off = (uint32_t)at,
+						    .kind = h.kind}))) {
+			ty_stack_index_free(x);
+			return NULL;
+		}
+	}
+	if (x->v.n)
+		qsort(x->v.v, x->v.n, sizeof(*x->v.v), by_thread);
+	return x;
+}
+
+void ty_stack_index_free(struct ty_stack_index *x)
+{
+	if (!x)
+		return;
+	vec_fini(&x->v);
+	free(x);
+}
+
+struct ty_stack_counts ty_stack_counts(const struct ty_stack_index *x)
+{
+	return x ? x->n : (struct ty_stack_counts){0};
+}
+
+/* The first entry of the kind that is not before (tid, ns). */
+static size_t first_at(const struct ty_stack_index *x, uint8_t kind, uint32_t tid, uint64_t ns)
+{
+	const struct entry want = {.ns = ns, .tid = tid, .kind = kind};
+
+	return partition_point(i, (size_t)0, x->v.n, by_thread(&x->v.v[i], &want) < 0);
+}
+
+static void give(const struct ty_stack_index *x, const struct entry *e, struct ty_stack *out)
+{
+	const uint8_t *p = x->p + e->off;
+	size_t words;
+
+	*out = (struct ty_stack){0};
+	memcpy(&out->head, p, sizeof(out->head));
+	p += sizeof(out->head);
+	memcpy(out->kernel, p, 8u * out->head.kernel_n);
+	p += 8u * out->head.kernel_n;
+	memcpy(out->regs, p, 8u * out->head.regs_n);
+	words = 8u * out->head.regs_n + 8u * out->head.kernel_n;
+	out->bytes = p + 8u * out->head.regs_n;
+	out->bytes_n = out->head.len - words;
+}
+
+bool ty_stack_of_wait(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		      struct ty_stack *out)
+{
+	const size_t i = x ? first_at(x, TY_STK_WAIT, (uint32_t)tid, from_ns) : 0;
+	const struct entry *e = x && i < x->v.n ? &x->v.v[i] : NULL;
+
+	if (!e || e->kind != TY_STK_WAIT || e->tid != (uint32_t)tid || e->ns > to_ns)
+		return false;
+	give(x, e, out);
+	return true;
+}
+
+bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64_t from_ns,
+		       uint64_t to_ns, struct ty_stack *out)
+{
+	const size_t i = x && to_ns < UINT64_MAX
+				 ? first_at(x, TY_STK_WAKER, (uint32_t)woken_tid, to_ns + 1)
+				 : 0;
+	const struct entry *e = i ? &x->v.v[i - 1] : NULL;
+
+	if (!e || e->kind != TY_STK_WAKER || e->tid != (uint32_t)woken_tid || e->ns < from_ns)
+		return false;
+	give(x, e, out);
+	return true;
+}
+
+bool ty_stack_nth(const struct ty_stack_index *x, size_t i, struct ty_stack *out)
+{
+	if (i >= x->v.n || x->v.v[i].kind != TY_STK_WAIT)
+		return false;
+	give(x, &x->v.v[i], out);
+	return true;
+}
+
+/* mappings ----------------------------------------------------------------------------------------
+ */
+
+static int add_map(struct ty_code *code, const struct ty_stk_head *h, const uint8_t *p)
+{
+	struct ty_stk_map m;
+	const char *path = (const char *)p + sizeof(m);
+	int file;
+
+	if (h->len <= sizeof(m) || p[h->len - 1])
+		return -TY_EFORMAT;
+	memcpy(&m, p, sizeof(m));
+	if (m.build_id_n > sizeof(m.build_id) || !m.bytes || m.start + m.bytes < m.start ||
+	    !memchr(path, 0, h->len - sizeof(m)))
+		return -TY_EFORMAT;
+	file = ty_code_file(code, path, m.build_id, m.build_id_n);
+	return file < 0 ? file
+			: ty_code_map(code, (int32_t)h->pid, h->ns, m.start, m.bytes, m.off, file);
+}
+
+int ty_stack_maps(const void *section, size_t n, struct ty_code *code)
+{
+	const uint8_t *p = section;
+	struct ty_stk_head h;
+	int e = 0;
+
+	for (size_t at = 0; at < n && !e; at += sizeof(h) + h.len) {
+		if (!head_at(p, n, at, &h) || h.pid > INT32_MAX || h.target > INT32_MAX)
+			return false;
+		if (h.kind == TY_STK_MAP)
+			e = add_map(code, &h, p + at + sizeof(h));
+		else if (h.kind == TY_STK_EXEC)
+			e = ty_code_exec(code, (int32_t)h.pid, h.ns);
+		else if (h.kind == TY_STK_FORK)
+			e = ty_code_fork(code, (int32_t)h.target, (int32_t)h.pid, h.ns);
+		else if (h.kind != TY_STK_PIECE)
+			e = -TY_EFORMAT;
+	}
+	return e == -TY_ENOMEM ? e : !e;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs in the kernel (BPF, CO-RE): user stacks of long waits. Loaded by stacks.c.
+ *
+ * `look` is an iterator over all threads that the recorder runs some hundred times a second: the
+ * threads that wait pay nothing for it. A thread that is off the CPU, not runnable and has not been
+ * switched out since the look before has slept all the time in between; its registers, stack and
+ * kernel stack are copied, and count if the same still holds afterwards. Only who wakes a thread
+ * whose wait was copied runs a program of its own (`woken`): perf copies its registers and stack.
+ *
+ * Budget: a wakeup 60 ns, a look 100 ns a thread.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "stacks_bpf.h"
+
+#define KERNEL __attribute__((preserve_access_index))
+
+enum {
+	KTHREAD = 0x200000, /* PF_KTHREAD */
+	USER64_CS = 0x33,   /* x86 */
+	ARM32 = 0x10,	    /* AArch64: PSR_MODE32_BIT */
+	PAGE = 4096,
+};
+
+struct task_struct {
+	int pid, tgid, on_cpu;
+	unsigned int flags, __state;
+	unsigned long nvcsw, nivcsw;
+} KERNEL;
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNEL;
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} KERNEL;
+/* x86 and AArch64 in one. */
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
+		cs, sp;
+	__u64 regs[31], pc, pstate;
+	int syscallno;
+} KERNEL;
+
+struct copy {
+	struct ty_stk_seen seen;
+	char stack[TY_STK_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} stacks_out SEC(".maps");
+/* That of evidence.bpf.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct ty_ev_tids);
+} tids SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TY_STK_SLOTS);
+	__type(key, __u32);
+	__type(value, struct ty_stk_slot);
+} slots SEC(".maps");
+/* One thread looks at a time. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy);
+} copies SEC(".maps");
+
+const volatile __u32 everybody, own;
+__u32 off;
+__u32 now;     /* the number of the look */
+__s32 budget;  /* stacks that may be copied yet */
+__u64 limited; /* waits that should have had a stack and ended without */
+__u64 lost;
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+static __always_inline struct ty_stk_slot *slot_of(__u32 tid)
+{
+	__u32 at = tid % TY_STK_SLOTS;
+
+	return bpf_map_lookup_elem(&slots, &at);
+}
+
+static __always_inline int is_traced(__u32 tid, __u32 tgid)
+{
+	__u32 at = tid / TY_EV_TIDS;
+	struct ty_ev_tids *t;
+
+	if (everybody)
+		return tgid != own;
+	t = bpf_map_lookup_elem(&tids, &at);
+	return t && t->of[tid % TY_EV_TIDS] & TY_EV_TRACED;
+}
+
+static __always_inline __u64 switches_of(const struct task_struct *t)
+{
+	return t->nvcsw + t->nivcsw;
+}
+
+static __always_inline int is_asleep(const struct task_struct *t)
+{
+	return !t->on_cpu && t->__state;
+}
+
+/* Registers in the order of their DWARF numbers, the program counter last: System V ABI, AMD64
+ * supplement, figure 3.36; DWARF for the Arm 64-bit architecture, 4.1. Gives the stack pointer. */
+static __always_inline __u64 copy_regs(struct pt_regs *r, struct ty_stk_seen *s)
+{
+	s->regs_n = 0;
+	s->flags = 0;
+	if (bpf_core_field_exists(r->orig_ax)) {
+		if (BPF_CORE_READ(r, cs) != USER64_CS)
+			return 0;
+		s->regs[0] = BPF_CORE_READ(r, ax);
+		s->regs[1] = BPF_CORE_READ(r, dx);
+		s->regs[2] = BPF_CORE_READ(r, cx);
+		s->regs[3] = BPF_CORE_READ(r, bx);
+		s->regs[4] = BPF_CORE_READ(r, si);
+		s->regs[5] = BPF_CORE_READ(r, di);
+		s->regs[6] = BPF_CORE_READ(r, bp);
+		s->regs[7] = BPF_CORE_READ(r, sp);
+		s->regs[8] = BPF_CORE_READ(r, r8);
+		s->regs[9] = BPF_CORE_READ(r, r9);
+		s->regs[10] = BPF_CORE_READ(r, r10);
+		s->regs[11] = BPF_CORE_READ(r, r11);
+		s->regs[12] = BPF_CORE_READ(r, r12);
+		s->regs[13] = BPF_CORE_READ(r, r13);
+		s->regs[14] = BPF_CORE_READ(r, r14);
+		s->regs[15] = BPF_CORE_READ(r, r15);
+		s->regs[16] = BPF_CORE_READ(r, ip);
+		s->regs_n = 17;
+		if ((long)BPF_CORE_READ(r, orig_ax) < 0)
+			s->flags = TY_STK_NO_CALL;
+		return s->regs[7];
+	}
+	if (!bpf_core_field_exists(r->pstate) || BPF_CORE_READ(r, pstate) & ARM32)
+		return 0;
+	bpf_core_read(s->regs, 31 * sizeof(__u64), &r->regs);
+	s->regs[31] = BPF_CORE_READ(r, sp);
+	s->regs[32] = BPF_CORE_READ(r, pc);
+	s->regs_n = 33;
+	if (BPF_CORE_READ(r, syscallno) < 0)
+		s->flags = TY_STK_NO_CALL;
+	return s->regs[31];
+}
+
+/* What there is of the stack: to the end of the first page, and then page by page. */
+static __always_inline void copy_stack(struct task_struct *t, __u64 sp, struct copy *c)
+{
+	__u64 n = PAGE - sp % PAGE, at = 0;
+
+	c->seen.stack_n = 0;
+	if (!sp)
+		return;
+	for (__u32 i = 0; i < TY_STK_BYTES / PAGE + 1; i++) {
+		if (at + n > TY_STK_BYTES)
+			n = TY_STK_BYTES - at;
+		barrier_var(n);
+		if (at >= TY_STK_BYTES || n > PAGE || !n)
+			break;
+		barrier_var(at);
+		if (at > TY_STK_BYTES - PAGE)
+			break;
+		if (bpf_copy_from_user_task(c->stack + at, n, (void *)(sp + at), t, 0))
+			break;
+		at += n;
+		n = PAGE;
+	}
+	c->seen.stack_n = at;
+	if (at + PAGE > TY_STK_BYTES)
+		c->seen.flags |= TY_STK_CUT;
+}
+
+SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct ty_stk_slot *s;
+	__u32 zero = 0, tid;
+	__u64 switches, len;
+	struct copy *c;
+	long n;
+
+	if (!t || t->flags & KTHREAD)
+		return 0;
+	tid = t->pid;
+	s = is_traced(tid, t->tgid) ? slot_of(tid) : 0;
+	c = bpf_map_lookup_elem(&copies, &zero);
+	if (!s || !c)
+		return 0;
+	switches = switches_of(t);
+	if (s->tid != tid || !s->asleep || s->switches != switches || !is_asleep(t)) {
+		if (s->tid == tid && s->wanted && !s->copied)
+			__sync_fetch_and_add(&limited, 1);
+		if (s->tid != tid)
+			s->last = 0;
+		s->tid = tid;
+		s->asleep = 0;
+		s->copied = s->wanted = 0;
+		s->switches = switches;
+		s->first = now;
+		s->asleep = is_asleep(t);
+		return 0;
+	}
+	if (s->copied)
+		return 0;
+	s->wanted = 1;
+	if (budget <= 0 || (budget < TY_STK_SCARCE && s->last && now - s->last < TY_STK_MANY &&
+			    now - s->first < TY_STK_MANY))
+		return 0;
+	c->seen.pid = t->tgid;
+	c->seen.tid = tid;
+	c->seen.looks = now - s->first;
+	copy_stack(t, copy_regs((struct pt_regs *)bpf_task_pt_regs(t), &c->seen), c);
+	n = bpf_get_task_stack(t, c->seen.kernel, sizeof(c->seen.kernel), 0);
+	c->seen.kernel_n = n > 0 ? (__u32)n / 8 : 0;
+	if (!is_asleep(t) || switches_of(t) != switches)
+		return 0;
+	len = c->seen.stack_n;
+	barrier_var(len);
+	if (len > TY_STK_BYTES)
+		len = TY_STK_BYTES;
+	if (bpf_seq_write(ctx->meta->seq, c, sizeof(c->seen) + len))
+		return 0; /* it is shown again */
+	budget--;
+	s->last = now;
+	s->copied = 1;
+	return 0;
+}
+
+/* Whom an interrupt met in its own code has not woken anybody. (Met in a system call it is not told
+ * from one that has: the reader of the file knows by the event of the wakeup.) */
+static __always_inline int in_call(struct task_struct *self)
+{
+	struct pt_regs *r = (void *)bpf_task_pt_regs(self);
+
+	if (bpf_core_field_exists(r->orig_ax))
+		return (long)BPF_CORE_READ(r, orig_ax) >= 0;
+	return !bpf_core_field_exists(r->syscallno) || BPF_CORE_READ(r, syscallno) >= 0;
+}
+
+/* struct task_struct * */
+SEC("tp_btf/sched_waking") int woken(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *self;
+	__u32 tid = task->pid;
+	struct ty_stk_slot *s = slot_of(tid);
+
+	if (!s || !s->copied || s->tid != tid || off || s->switches != switches_of(task))
+		return 0;
+	s->copied = s->wanted = 0; /* no other wakes it */
+	s->asleep = 0;
+	self = bpf_get_current_task_btf();
+	if (!self->pid || self->flags & KTHREAD || !in_call(self))
+		return 0;
+	if (bpf_perf_event_output(ctx, &stacks_out, BPF_F_CURRENT_CPU, &tid, sizeof(tid)))
+		__sync_fetch_and_add(&lost, 1);
+	return 0;
+}

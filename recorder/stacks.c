@@ -1,0 +1,771 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See stacks.h. A thread looks at all traced threads every half of the least length (a BPF
+ * iterator, stacks.bpf.c): who slept from one look to the next gets his stack copied. It takes 2%
+ * of a CPU at most: where a look takes long, the next one is later. Who wakes one of these writes a
+ * sample into a perf ring per CPU, with registers and stack by perf; the same rings tell of
+ * mappings, execs and forks of everybody. Mappings go to the file of who is traced, or was seen in
+ * a stack; what such a process had mapped before is read from /proc when its first record comes.
+ */
+#include "stacks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef TY_HAVE_BPF
+
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+				 char why[TY_EVIDENCE_WHY])
+{
+	snprintf(why, TY_EVIDENCE_WHY, "this tarry was built without BPF");
+	return NULL;
+}
+
+bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
+		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
+		     char why[TY_EVIDENCE_WHY])
+{
+	return false;
+}
+
+void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
+{
+}
+
+uint64_t ty_stacks_piece(const struct ty_stacks *s)
+{
+	return 0;
+}
+
+uint64_t ty_stacks_bytes(const struct ty_stacks *s)
+{
+	return 0;
+}
+
+void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes)
+{
+}
+
+void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
+{
+	*res = (struct ty_stacks_result){0};
+}
+
+#else
+
+#include <asm/perf_regs.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <stacks.skel.h>
+
+#include "aux_ring.h"
+#include "now.h"
+#include "pair_map.h"
+#include "proc_maps.h"
+#include "stacks_bpf.h"
+
+enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
+/* Stacks a second, and how many of them may come at once; of a CPU, the part for looking. */
+enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
+/* A piece at the latest: what a killed recorder loses. */
+#define PIECE_MS    1000
+/* Of the sections, whose readers hold them in memory. */
+#define SECTION_MAX (512ull << 20)
+#define MAPS_MAX    (64ull << 20)
+
+/* In the order of their DWARF numbers (System V ABI, AMD64 supplement, figure 3.36; DWARF for the
+ * Arm 64-bit architecture, 4.1), then the program counter. */
+#if defined(__x86_64__)
+static const uint8_t regs[] = {
+	PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,	PERF_REG_X86_SI,
+	PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,	PERF_REG_X86_R9,
+	PERF_REG_X86_R10, PERF_REG_X86_R11, PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14,
+	PERF_REG_X86_R15, PERF_REG_X86_IP};
+#elif defined(__aarch64__)
+static const uint8_t regs[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+			       17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+#else
+static const uint8_t regs[] = {0};
+#endif
+enum { REGS = sizeof(regs) };
+
+/* A section that is written in pieces. */
+struct pieces {
+	uint32_t section;
+	char *p;
+	size_t n, cap;
+	uint64_t at_ms;
+	_Atomic uint64_t count, bytes, dropped;
+};
+/* Begins with room for its head. */
+#define HEAD sizeof(struct ty_stk_head)
+
+struct ty_stacks {
+	struct stacks_bpf *bpf;
+	const struct ty_evidence *evidence;
+	bool everybody, maps_last;
+	struct ty_aux_ring *rings;
+	unsigned rings_n;
+	struct ty_spool_writer *writer;
+	pthread_t thread, looker;
+	bool started, looks;
+	int wake; /* eventfd */
+	atomic_bool stop;
+	const struct ty_instance *clock;
+	struct bpf_link *iterator;
+	uint64_t min_ns, clock_off_ns, clock_at_ns;
+	pthread_mutex_t lock; /* of what follows */
+	struct pieces stacks, maps;
+	struct ty_pair_map known; /* processes whose mappings are in the file: 1; 0: no more */
+	uint64_t lost_here;
+	uint64_t mapping_ns; /* of the process that is looked at */
+	uint32_t mapping_pid;
+	bool mapping_begun;
+	struct ty_stacks_result res;
+};
+
+static uint64_t reg_mask(void)
+{
+	uint64_t m = 0;
+
+	for (unsigned i = 0; i < REGS; i++)
+		m |= 1ull << regs[i];
+	return m;
+}
+
+static void free_all(struct ty_stacks *s)
+{
+	for (unsigned i = 0; i < s->rings_n; i++)
+		ty_aux_close(&s->rings[i]);
+	free(s->rings);
+	stacks_bpf__destroy(s->bpf);
+	ty_spool_writer_free(s->writer);
+	if (s->wake >= 0)
+		close(s->wake);
+	ty_pair_map_fini(&s->known);
+	pthread_mutex_destroy(&s->lock);
+	free(s->stacks.p);
+	free(s->maps.p);
+	free(s);
+}
+
+static struct stacks_bpf *load(struct ty_stacks *s)
+{
+	struct stacks_bpf *b = stacks_bpf__open();
+
+	if (!b)
+		return NULL;
+	b->rodata->everybody = s->everybody;
+	b->rodata->own = (uint32_t)getpid();
+	b->bss->off = 1;
+	if (!bpf_map__reuse_fd(b->maps.tids, ty_evidence_tids_fd(s->evidence)) &&
+	    !stacks_bpf__load(b)) {
+		b->links.woken = bpf_program__attach_trace(b->progs.woken);
+		s->iterator = b->links.look = bpf_program__attach_iter(b->progs.look, NULL);
+		if (b->links.woken && b->links.look)
+			return b;
+	}
+	stacks_bpf__destroy(b);
+	return NULL;
+}
+
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+				 char why[TY_EVIDENCE_WHY])
+{
+	struct ty_stacks *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return NULL;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	s->min_ns = min_ns;
+	s->evidence = e;
+	s->everybody = everybody;
+	s->stacks.section = TY_SEC_STACKS;
+	s->maps.section = TY_SEC_MAPS;
+	for (struct pieces *p = &s->stacks; p; p = p == &s->stacks ? &s->maps : NULL) {
+		p->cap = PIECE;
+		p->p = malloc(p->cap);
+		p->n = HEAD;
+		p->at_ms = ty_now_ms();
+	}
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wake >= 0 && s->stacks.p && s->maps.p && REGS > 1)
+		s->bpf = load(s);
+	if (s->bpf)
+		return s;
+	snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF programs (%s)",
+		 REGS > 1 ? strerror(errno) : "not known for this architecture");
+	free_all(s);
+	return NULL;
+}
+
+/* pieces ------------------------------------------------------------------------------------------
+ */
+
+static uint64_t left_out(const struct ty_stacks *s, uint64_t *limited)
+{
+	*limited = __atomic_load_n(&s->bpf->bss->limited, __ATOMIC_RELAXED);
+	return *limited + __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED) + s->lost_here;
+}
+
+static void put_one(struct ty_stacks *s, struct pieces *p, char *at, size_t n)
+{
+	struct ty_stk_head head = {.kind = TY_STK_PIECE};
+	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = p->section};
+	uint64_t limited;
+
+	if (s->res.failed)
+		return;
+	what.seq = atomic_fetch_add(&p->count, 1);
+	head.aux = what.seq;
+	head.ns = left_out(s, &limited);
+	head.target = limited < UINT32_MAX ? (uint32_t)limited : UINT32_MAX;
+	memcpy(at, &head, HEAD);
+	atomic_fetch_add(&p->bytes, n);
+	if (ty_spool_put(s->writer, &what, at, n, NULL))
+		s->res.failed = true;
+}
+
+/* Those that waited for the end of the recording are more than one piece. */
+static void put_pieces(struct ty_stacks *s, struct pieces *p)
+{
+	size_t from = HEAD, to = HEAD;
+
+	p->at_ms = ty_now_ms();
+	while (from < p->n) {
+		struct ty_stk_head h;
+
+		memcpy(&h, p->p + to, HEAD);
+		if (to > from && to - from + HEAD + h.len > PIECE - HEAD) {
+			put_one(s, p, p->p + from - HEAD, to - from + HEAD);
+			from = to;
+		}
+		to += HEAD + h.len;
+		if (to == p->n) {
+			put_one(s, p, p->p + from - HEAD, to - from + HEAD);
+			from = to;
+		}
+	}
+	p->n = HEAD;
+}
+
+/* Room for n bytes of a record, with the lock; NULL: there is none. */
+static char *room(struct ty_stacks *s, struct pieces *p, size_t n, uint64_t most)
+{
+	char *at;
+
+	if (atomic_load(&p->bytes) + p->n + n > most + atomic_load(&p->dropped))
+		return NULL;
+	if (p->n + n > PIECE && !(p == &s->maps && s->maps_last))
+		put_pieces(s, p);
+	if (p->n + n > p->cap) {
+		char *more = realloc(p->p, 2 * p->cap + n);
+
+		if (!more)
+			return NULL;
+		p->p = more;
+		p->cap = 2 * p->cap + n;
+	}
+	at = p->p + p->n;
+	p->n += n;
+	return at;
+}
+
+/* mappings ----------------------------------------------------------------------------------------
+ */
+
+static void put_map_record(struct ty_stacks *s, struct ty_stk_head h, const struct ty_stk_map *m,
+			   const char *path)
+{
+	const size_t path_n = m ? strnlen(path, PATH_MAX) : 0;
+	char *p;
+
+	h.len = m ? (uint32_t)(sizeof(*m) + path_n + 1) : 0;
+	p = room(s, &s->maps, sizeof(h) + h.len, MAPS_MAX);
+	if (!p) {
+		s->res.maps_full = true;
+		return;
+	}
+	memcpy(p, &h, sizeof(h));
+	if (!m)
+		return;
+	memcpy(p + sizeof(h), m, sizeof(*m));
+	memcpy(p + sizeof(h) + sizeof(*m), path, path_n);
+	p[sizeof(h) + sizeof(*m) + path_n] = 0;
+}
+
+static void put_existing(void *ctx, const struct ty_stk_map *m, const char *path)
+{
+	struct ty_stacks *s = ctx;
+
+	/* Where the process is gone, what was told of it stays true. */
+	if (!s->mapping_begun)
+		put_map_record(s,
+			       (struct ty_stk_head){.ns = s->mapping_ns,
+						    .pid = s->mapping_pid,
+						    .kind = TY_STK_EXEC},
+			       NULL, NULL);
+	s->mapping_begun = true;
+	put_map_record(s,
+		       (struct ty_stk_head){
+			       .ns = s->mapping_ns, .pid = s->mapping_pid, .kind = TY_STK_MAP},
+		       m, path);
+}
+
+static bool is_known(const struct ty_stacks *s, uint32_t pid)
+{
+	return ty_pair_map_get(&s->known, pid, 0) == 1;
+}
+
+static void set_known(struct ty_stacks *s, uint32_t pid, bool known)
+{
+	uint32_t *v = known || is_known(s, pid) ? ty_pair_map_add(&s->known, pid, 0) : NULL;
+
+	if (v)
+		*v = known;
+}
+
+/* What the process has mapped, from ns on and before. */
+static void know(struct ty_stacks *s, uint32_t pid, uint64_t ns)
+{
+	if (is_known(s, pid))
+		return;
+	s->mapping_pid = pid;
+	s->mapping_ns = ns;
+	s->mapping_begun = false;
+	ty_proc_maps((int)pid, put_existing, s);
+	set_known(s, pid, s->mapping_begun);
+}
+
+void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		know(s, (uint32_t)pids[i], 0);
+}
+
+/* records of the rings ----------------------------------------------------------------------------
+ */
+
+static uint32_t u32_at(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* A record of TY_SEC_STACKS: h without len, what it says of counts is there. */
+static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *kernel,
+		      const void *values, const char *stack, size_t stack_n)
+{
+	char *p;
+
+	stack_n = h.regs_n ? stack_n : 0;
+	h.len = (uint32_t)(8 * (h.kernel_n + h.regs_n) + stack_n);
+	know(s, h.pid, h.ns);
+	p = room(s, &s->stacks, HEAD + h.len, SECTION_MAX);
+	if (!p) {
+		s->lost_here++;
+		return;
+	}
+	memcpy(p, &h, HEAD);
+	p += HEAD;
+	if (h.kernel_n)
+		memcpy(p, kernel, 8u * h.kernel_n);
+	p += 8u * h.kernel_n;
+	if (h.regs_n)
+		memcpy(p, values, 8u * h.regs_n);
+	p += 8u * h.regs_n;
+	if (stack_n)
+		memcpy(p, stack, stack_n);
+	s->res.stacks += h.kind == TY_STK_WAIT;
+}
+
+/* Who woke somebody: whom, registers by number, the stack: p[0..n) behind the record's head. */
+static void on_sample(struct ty_stacks *s, const char *p, size_t n)
+{
+	struct ty_stk_head h = {.kind = TY_STK_WAKER};
+	uint64_t stack_n = 0, size, by_number[64] = {0}, values[REGS], left = reg_mask();
+	const char *stack = NULL, *end = p + n;
+
+	/* u32 pid, tid; u64 time; u32 bytes of raw, and these */
+	if (n < 24 || u32_at(p + 16) < 4 || n - 20 < u32_at(p + 16))
+		return;
+	h.pid = u32_at(p);
+	h.tid = u32_at(p + 4);
+	h.ns = u64_at(p + 8);
+	h.target = u32_at(p + 20);
+	p += 20 + u32_at(p + 16);
+	/* u64 abi, a u64 per register unless abi is 0, in the order of perf's numbers */
+	if (end - p < 8 + 8 * REGS || u64_at(p) != PERF_SAMPLE_REGS_ABI_64)
+		return;
+	p += 8;
+	for (; left; left &= left - 1, p += 8)
+		by_number[__builtin_ctzll(left)] = u64_at(p);
+	for (unsigned i = 0; i < REGS; i++)
+		values[i] = by_number[regs[i]];
+	h.regs_n = REGS;
+	/* u64 size, so many bytes of the stack, u64 how many count */
+	if (end - p >= 16) {
+		size = u64_at(p);
+		if (size <= (size_t)(end - p) - 16) {
+			stack = p + 8;
+			stack_n = size ? u64_at(stack + size) : 0;
+			stack_n = stack_n < size ? stack_n : size;
+			h.flags = stack_n == size ? TY_STK_CUT : 0;
+		}
+	}
+	put_stack(s, h, NULL, values, stack, stack_n);
+}
+
+/* What trails a record that is no sample: u32 pid, tid, u64 time. */
+enum { ID_BYTES = 16 };
+
+static void on_mmap(struct ty_stacks *s, uint16_t misc, const char *p, size_t n)
+{
+	/* u32 pid, tid, u64 addr, len, off, 24 bytes of build id or inode, u32 prot, flags, path */
+	enum { BUILD_ID = 32, PATH = 64 };
+	const uint32_t pid = n >= 8 ? u32_at(p) : 0;
+	struct ty_stk_map m = {0};
+	char path[PATH_MAX];
+	uint64_t ns;
+
+	if (n < PATH + ID_BYTES || !(is_known(s, pid) || s->everybody))
+		return;
+	ns = u64_at(p + n - 8);
+	if (!is_known(s, pid)) {
+		know(s, pid, ns); /* with this one */
+		return;
+	}
+	m.start = u64_at(p + 8);
+	m.bytes = u64_at(p + 16);
+	m.off = u64_at(p + 24);
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (uint8_t)p[BUILD_ID] <= sizeof(m.build_id)) {
+		m.build_id_n = (uint8_t)p[BUILD_ID];
+		memcpy(m.build_id, p + BUILD_ID + 4, m.build_id_n);
+	}
+	snprintf(path, sizeof(path), "%.*s", (int)(n - PATH - ID_BYTES), p + PATH);
+	put_map_record(s, (struct ty_stk_head){.ns = ns, .pid = pid, .kind = TY_STK_MAP}, &m, path);
+}
+
+/* u32 pid, ppid, tid, ptid, u64 time */
+static void on_fork(struct ty_stacks *s, const char *p, size_t n)
+{
+	if (n < 24 || u32_at(p) == u32_at(p + 4))
+		return;
+	if (s->everybody)
+		know(s, u32_at(p + 4), u64_at(p + 16));
+	set_known(s, u32_at(p), is_known(s, u32_at(p + 4)));
+	if (is_known(s, u32_at(p)))
+		put_map_record(s,
+			       (struct ty_stk_head){.ns = u64_at(p + 16),
+						    .pid = u32_at(p),
+						    .target = u32_at(p + 4),
+						    .kind = TY_STK_FORK},
+			       NULL, NULL);
+}
+
+static void on_exec(struct ty_stacks *s, const char *p, size_t n)
+{
+	if (n < 8 + ID_BYTES || !(is_known(s, u32_at(p)) || s->everybody))
+		return;
+	set_known(s, u32_at(p), true);
+	put_map_record(s,
+		       (struct ty_stk_head){
+			       .ns = u64_at(p + n - 8), .pid = u32_at(p), .kind = TY_STK_EXEC},
+		       NULL, NULL);
+}
+
+static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
+{
+	struct ty_stacks *s = ctx;
+	const char *p = bytes;
+
+	pthread_mutex_lock(&s->lock);
+	while (n >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		const char *body = p + sizeof(h);
+		size_t body_n;
+
+		memcpy(&h, p, sizeof(h));
+		if (h.size < sizeof(h) || h.size > n)
+			break;
+		body_n = h.size - sizeof(h);
+		if (h.type == PERF_RECORD_SAMPLE)
+			on_sample(s, body, body_n);
+		else if (h.type == PERF_RECORD_MMAP2)
+			on_mmap(s, h.misc, body, body_n);
+		else if (h.type == PERF_RECORD_FORK)
+			on_fork(s, body, body_n);
+		else if (h.type == PERF_RECORD_COMM && h.misc & PERF_RECORD_MISC_COMM_EXEC)
+			on_exec(s, body, body_n);
+		p += h.size;
+		n -= h.size;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
+{
+	return 0;
+}
+
+static void *move_main(void *arg)
+{
+	struct ty_stacks *s = arg;
+	const struct ty_aux_sink sink = {on_records, no_aux, s};
+	struct pollfd *polls = calloc(s->rings_n + 1u, sizeof(*polls));
+	bool stop;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	for (unsigned i = 0; polls && i < s->rings_n; i++)
+		polls[i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
+	if (polls)
+		polls[s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
+	do {
+		if (polls)
+			poll(polls, s->rings_n + 1u, TICK_MS);
+		else
+			usleep(TICK_MS * 1000);
+		for (unsigned i = 0; polls && i < s->rings_n; i++)
+			if (polls[i].revents & (POLLHUP | POLLERR))
+				polls[i].fd = -1;
+		stop = atomic_load(&s->stop);
+		for (unsigned i = 0; i < s->rings_n; i++)
+			ty_aux_drain(&s->rings[i], &sink);
+		pthread_mutex_lock(&s->lock);
+		if (ty_now_ms() - s->stacks.at_ms >= PIECE_MS)
+			put_pieces(s, &s->stacks);
+		if (!s->maps_last && ty_now_ms() - s->maps.at_ms >= PIECE_MS)
+			put_pieces(s, &s->maps);
+		pthread_mutex_unlock(&s->lock);
+	} while (!stop);
+	free(polls);
+	return NULL;
+}
+
+static uint64_t clock_ns(clockid_t c)
+{
+	struct timespec t;
+
+	clock_gettime(c, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Copies of stacks, p[0..n): whole ones. When: a time at which all of them slept. */
+static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns, uint64_t period_ns)
+{
+	struct ty_stk_seen seen;
+
+	while (n >= sizeof(seen)) {
+		struct ty_stk_head h = {.kind = TY_STK_WAIT, .ns = ns};
+
+		memcpy(&seen, p, sizeof(seen));
+		p += sizeof(seen);
+		n -= sizeof(seen);
+		if (seen.stack_n > n)
+			break;
+		h.pid = seen.pid;
+		h.tid = h.target = seen.tid;
+		h.wait_ms = (uint32_t)(seen.looks * period_ns / 1000000);
+		h.flags = seen.flags;
+		h.regs_n = seen.regs_n;
+		h.kernel_n = seen.kernel_n;
+		put_stack(s, h, seen.kernel, seen.regs, p, seen.stack_n);
+		p += seen.stack_n;
+		n -= seen.stack_n;
+	}
+}
+
+/* One look at all threads. Who is copied slept since the look before: any time in between will do,
+ * by the trace clock, which is read once in a while. */
+static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
+{
+	const int fd = bpf_iter_create(bpf_link__fd(s->iterator));
+	const uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+	ssize_t n;
+
+	if (ns >= s->clock_at_ns) {
+		s->clock_off_ns = ty_instance_now_ns(s->clock) - ns;
+		s->clock_at_ns = ns + 1000000000;
+	}
+
+	s->bpf->bss->now++;
+	while (fd >= 0) {
+		n = read(fd, buf, LOOK_BYTES);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			break;
+		pthread_mutex_lock(&s->lock);
+		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
+		pthread_mutex_unlock(&s->lock);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void *look_main(void *arg)
+{
+	struct ty_stacks *s = arg;
+	char *buf = malloc(LOOK_BYTES);
+	uint64_t period_ns = s->min_ns / 2, cost_ns = 0, at_ns = 0, looked_ns = 0;
+	struct pollfd wake = {.fd = s->wake, .events = POLLIN};
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	while (buf && !atomic_load(&s->stop)) {
+		const uint64_t from_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		const uint64_t more =
+			at_ns ? (now_ns - at_ns) * STACKS_RATE / 1000000000 : STACKS_BURST;
+		struct timespec pause;
+
+		/* Fractions count with the next look. */
+		if (more) {
+			s->bpf->bss->budget = s->bpf->bss->budget + (int)more < STACKS_BURST
+						      ? s->bpf->bss->budget + (int)more
+						      : STACKS_BURST;
+			at_ns = now_ns;
+		}
+		if (looked_ns && now_ns - looked_ns > s->min_ns)
+			s->res.late_ns += now_ns - looked_ns - s->min_ns;
+		looked_ns = now_ns;
+		look(s, buf, period_ns);
+		/* The mean of some. */
+		cost_ns = (7 * cost_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns)) / 8;
+		period_ns =
+			cost_ns * LOOK_COST > s->min_ns / 2 ? cost_ns * LOOK_COST : s->min_ns / 2;
+		pause = (struct timespec){.tv_sec = (time_t)(period_ns / 1000000000),
+					  .tv_nsec = (long)(period_ns % 1000000000)};
+		ppoll(&wake, 1, &pause, NULL);
+	}
+	free(buf);
+	return NULL;
+}
+
+static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
+{
+	const size_t bytes = n > MANY_CPUS ? RING_MANY : RING;
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_BPF_OUTPUT,
+				       .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+						      PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER |
+						      PERF_SAMPLE_STACK_USER,
+				       .sample_regs_user = reg_mask(),
+				       .sample_stack_user = TY_STK_BYTES,
+				       .sample_period = 1,
+				       .mmap = 1,
+				       .mmap2 = 1,
+				       .build_id = 1,
+				       .comm = 1,
+				       .comm_exec = 1,
+				       .task = 1,
+				       .sample_id_all = 1,
+				       .watermark = 1,
+				       .wakeup_watermark = (uint32_t)bytes / 4};
+
+	s->rings = calloc(n, sizeof(*s->rings));
+	for (unsigned i = 0; s->rings && i < n; i++) {
+		struct ty_aux_ring *r = &s->rings[i];
+
+		if (ty_aux_open(r, &attr, -1, (int)cpus[i], bytes, 0, false, NULL))
+			return false;
+		s->rings_n++;
+		if (bpf_map__update_elem(s->bpf->maps.stacks_out, &cpus[i], sizeof(cpus[i]), &r->fd,
+					 sizeof(r->fd), BPF_ANY))
+			return false;
+	}
+	return s->rings;
+}
+
+bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
+		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
+		     char why[TY_EVIDENCE_WHY])
+{
+	s->maps_last = maps_last;
+	s->clock = clock;
+	s->writer = ty_spool_writer_new(spool, PIECE);
+	if (!s->writer) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return false;
+	}
+	if (!open_rings(s, cpus, cpus_n)) {
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not copy user stacks (%s)",
+			 strerror(errno));
+		return false;
+	}
+	s->bpf->bss->off = 0;
+	s->started = !pthread_create(&s->thread, NULL, move_main, s);
+	s->looks = s->started && !pthread_create(&s->looker, NULL, look_main, s);
+	if (!s->looks)
+		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
+	return s->looks;
+}
+
+uint64_t ty_stacks_piece(const struct ty_stacks *s)
+{
+	return atomic_load(&s->stacks.count);
+}
+
+uint64_t ty_stacks_bytes(const struct ty_stacks *s)
+{
+	return atomic_load(&s->stacks.bytes);
+}
+
+void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes)
+{
+	atomic_store(&s->stacks.dropped, bytes);
+}
+
+void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
+{
+	uint64_t one = 1, ring_lost = 0;
+
+	*res = (struct ty_stacks_result){0};
+	if (!s)
+		return;
+	s->bpf->bss->off = 1;
+	if (s->started) {
+		atomic_store(&s->stop, true);
+		(void)!write(s->wake, &one, sizeof(one));
+		pthread_join(s->thread, NULL);
+		if (s->looks)
+			pthread_join(s->looker, NULL);
+		put_pieces(s, &s->stacks);
+		put_pieces(s, &s->maps);
+		s->res.lost = left_out(s, &s->res.limited);
+		s->res.lost -= s->res.limited;
+		for (unsigned i = 0; i < s->rings_n; i++)
+			ring_lost += s->rings[i].lost;
+		/* More than stacks. */
+		s->res.maps_full |=
+			ring_lost > __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED);
+	}
+	*res = s->res;
+	free_all(s);
+}
+
+#endif

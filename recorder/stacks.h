@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * User stacks of long waits, copied while they last, and of who ends them, and what the
+ * processes have mapped, into the file as TY_SEC_STACKS and TY_SEC_MAPS. Nothing of it outlives the
+ * process: no program is pinned.
+ */
+#ifndef TY_STACKS_H
+#define TY_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evidence.h"
+#include "spool.h"
+#include "tracefs.h"
+
+struct ty_stacks;
+
+#define TY_STACKS_MIN_NS 2000000ull
+
+/*
+ * Load and attach the programs; they do nothing yet. Whom `e` traces is traced; it stays until
+ * stacks are finished. NULL: not to be had here; `why` is a clause.
+ */
+struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, uint64_t min_ns,
+				 char why[TY_EVIDENCE_WHY]);
+/* Before the start: these processes and what they make are traced; where all are, this is not
+ * needed. */
+void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n);
+/* Put what comes from now on into the spool, from threads of its own, with times by `clock`;
+ * mappings only at the end
+ * where parts of the file may be dropped meanwhile. false: as with open. */
+bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
+		     const unsigned *cpus, unsigned cpus_n, bool maps_last,
+		     char why[TY_EVIDENCE_WHY]);
+/* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_STACKS. */
+uint64_t ty_stacks_piece(const struct ty_stacks *s);
+uint64_t ty_stacks_bytes(const struct ty_stacks *s);
+void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes);
+
+struct ty_stacks_result {
+	uint64_t stacks, limited, lost; /* limited: too many; lost: no room */
+	uint64_t late_ns; /* in which no look was made that was due: there are many threads, or the
+			     CPUs are busy */
+	bool maps_full;	  /* mappings were left out: there were too many */
+	bool failed;	  /* the rest could not be put */
+};
+/* Put all that is left and free. NULL does nothing. */
+void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res);
+
+#endif

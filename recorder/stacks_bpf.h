@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* What the programs in the kernel (stacks.bpf.c) and their loader (stacks.c) share. */
+#ifndef TY_STACKS_BPF_H
+#define TY_STACKS_BPF_H
+
+#include "evidence_bpf.h"
+#include "stack_record.h"
+
+/* Threads by the low bits of their numbers; of two that share a slot none has a stack. */
+#define TY_STK_SLOTS 65536u
+
+struct ty_stk_slot {
+	__u64 switches; /* how often the thread had been switched out when it was last seen asleep
+			 */
+	__u32 tid;
+	__u32 first; /* the look that first saw this wait */
+	__u32 last;  /* the look that last copied a stack of this thread */
+	__u8 asleep; /* at the last look */
+	__u8 copied; /* this wait has its stack */
+	__u8 wanted; /* it should have had one */
+	__u8 pad;
+};
+
+/*
+ * While fewer than SCARCE stacks may be copied at once, a wait shorter than MANY looks has its
+ * stack copied only if none of the thread's was in the MANY looks before.
+ */
+#define TY_STK_MANY   10u
+#define TY_STK_SCARCE 500
+
+/* What a look writes; stack_n bytes follow. */
+struct ty_stk_seen {
+	__u32 pid, tid, looks, stack_n;
+	__u8 regs_n, kernel_n, flags, pad[5];
+	__u64 regs[TY_STK_REGS_MAX];
+	__u64 kernel[TY_STK_KERNEL_MAX];
+};
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's section "stacks": time off the CPU in long waits by user stack; and the dump of
+ * stacks. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+#include "fields.h"
+#include "key_value.h"
+#include "plain_text.h"
+#include "report.h"
+#include "stack_groups.h"
+#include "time_text.h"
+#include "units.h"
+
+#define GROUPS_SHOWN 20
+#define FRAMES_SHOWN 24
+
+/* A line of a stack: what the thread called there. */
+static void put_frame(const struct ty_stack_frame *f, FILE *out)
+{
+	struct ty_buf b;
+
+	ty_buf_init(&b, 1 << 16);
+	ty_stack_frame_text(f, &b);
+	if (b.p)
+		ty_plain(b.p, b.len);
+	fprintf(out, "                %.*s%s%s\n", (int)b.len, b.p ? b.p : "",
+		f->inlined ? " (inlined)" : "", f->by_pointer ? " (by frame pointer)" : "");
+	ty_buf_fini(&b);
+}
+
+static void put_frames(const struct ty_stack_frames *s, FILE *out)
+{
+	unsigned n = s->n < FRAMES_SHOWN ? s->n : FRAMES_SHOWN;
+
+	for (unsigned i = 0; i < n; i++)
+		put_frame(&s->v[i], out);
+	if (n < s->n)
+		fprintf(out, "                and %u more frames (--json has all)\n", s->n - n);
+	else if (s->end != TY_STACK_COMPLETE)
+		fprintf(out, "                [%s]\n", ty_stack_end_text(s->end));
+}
+
+static void frames_json(const struct ty_stack_frames *s, struct ty_json *j)
+{
+	ty_json_array(j, "frames");
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct ty_stack_frame *f = &s->v[i];
+
+		ty_json_object(j, NULL);
+		if (f->function)
+			ty_json_str(j, "function", f->function);
+		else
+			ty_json_null(j, "function");
+		if (f->module) {
+			ty_json_str(j, "module", f->module);
+			ty_json_hex(j, "offset", f->off);
+		} else {
+			ty_json_null(j, "module");
+		}
+		ty_json_hex(j, "address", f->pc);
+		if (f->file) {
+			ty_json_str(j, "file", f->file);
+			ty_json_i64(j, "line", f->line);
+		}
+		if (f->inlined)
+			ty_json_bool(j, "inlined", true);
+		if (f->by_pointer)
+			ty_json_bool(j, "by_frame_pointer", true);
+		ty_json_bool(j, "runtime", f->runtime);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_str(j, "end", ty_stack_end_text(s->end));
+}
+
+static const char *who(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_stack_group *g = record;
+
+	snprintf(buf, n, "%s/%d", g->comm, (int)g->tid);
+	return buf;
+}
+
+static const char *comm(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ((const struct ty_stack_group *)record)->comm;
+}
+
+static const char *folded(const void *ctx, const void *record, char *buf, size_t n)
+{
+	return ((const struct ty_stack_group *)record)->folded;
+}
+
+static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
+{
+	const struct ty_report *r = ctx;
+
+	return ty_time_digits(r->s->model, r->s->clock, t_ns, 1000, buf);
+}
+
+#define OF(member) offsetof(struct ty_stack_group, member)
+static const struct ty_field fields[] = {
+	{TY_F_DURATION, "total_ns", "total", 9, .at = OF(total_ns)},
+	{TY_F_U64, "waits", "waits", 7, .at = OF(waits)},
+	{TY_F_DURATION, "max_ns", "longest", 9, .at = OF(max_ns)},
+	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(start_ns)},
+	{TY_F_TEXT, NULL, "thread", 0, .text = who},
+	{TY_F_TEXT, "comm", NULL, 0, .text = comm},
+	{TY_F_I32, "tid", NULL, 0, .at = OF(tid)},
+	{TY_F_TEXT, "folded", NULL, 0, .text = folded},
+	{.type = TY_F_END}};
+
+/* What was not captured; false: all was, as far as is known. */
+static void tell_missing(const struct ty_session *s, struct ty_wait_stacks *w, FILE *f)
+{
+	const struct ty_stack_counts n = ty_wait_stacks_counts(w);
+
+	if (n.left_out || n.pieces_missing || n.damaged)
+		fprintf(f,
+			"%" PRIu64 " waits have no stack: %" PRIu64 " were too many, %" PRIu64
+			" found no room%s\n",
+			n.left_out, n.limited, n.left_out - n.limited,
+			n.damaged	   ? "; the recorded ones are damaged"
+			: n.pieces_missing ? "; parts of the recorded ones are missing"
+					   : "");
+}
+
+static void why_none(const struct ty_session *s, FILE *f)
+{
+	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
+	char why[300] = "", least[TY_DURATION_MAX];
+
+	ty_key_value(facts, "stacks_why", why, sizeof(why));
+	ty_plain(why, strlen(why));
+	if (!*why && ty_key_u64(facts, "stacks_ns"))
+		snprintf(why, sizeof(why), "no wait took %s",
+			 ty_fmt_duration(ty_key_u64(facts, "stacks_ns"), least));
+	fprintf(f, "none recorded%s%s\n", *why ? ": " : "", why);
+}
+
+void ty_stacks_text(const struct ty_report *r, FILE *f)
+{
+	struct ty_wait_stacks *w = ty_session_stacks(r->s);
+	const struct ty_field_ctx c = {r, instant};
+	struct ty_stack_frames *s = malloc(sizeof(*s));
+
+	fputs("\nstacks: time off the CPU in waits whose user stack was recorded\n", f);
+	if (!w)
+		why_none(r->s, f);
+	else if (!r->stacks.n)
+		fputs("none in this window\n", f);
+	for (size_t i = 0; w && s && i < r->stacks.n && i < GROUPS_SHOWN; i++) {
+		ty_fields_head(fields, f);
+		ty_fields_text(fields, &c, &r->stacks.v[i], f);
+		if (ty_wait_stacks_nth(w, r->stacks.v[i].nth, s))
+			put_frames(s, f);
+	}
+	if (r->stacks.n > GROUPS_SHOWN)
+		fprintf(f, "and %zu more stacks (--json has all)\n", r->stacks.n - GROUPS_SHOWN);
+	if (w)
+		tell_missing(r->s, w, f);
+	free(s);
+}
+
+void ty_stacks_json(const struct ty_report *r, struct ty_json *j)
+{
+	struct ty_wait_stacks *w = ty_session_stacks(r->s);
+	const struct ty_field_ctx c = {r, instant};
+	struct ty_stack_frames *s = malloc(sizeof(*s));
+	const struct ty_stack_counts n = w ? ty_wait_stacks_counts(w) : (struct ty_stack_counts){0};
+
+	ty_json_object(j, "stacks");
+	ty_json_u64(j, "least_ns",
+		    ty_key_u64(ty_trace_section(r->s->trace, TY_SEC_MACHINE).s, "stacks_ns"));
+	ty_json_u64(j, "left_out", n.left_out);
+	ty_json_array(j, "groups");
+	for (size_t i = 0; w && s && i < r->stacks.n; i++) {
+		ty_json_object(j, NULL);
+		ty_fields_json(fields, &c, &r->stacks.v[i], j);
+		if (ty_wait_stacks_nth(w, r->stacks.v[i].nth, s))
+			frames_json(s, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+	ty_json_end_object(j);
+	free(s);
+}
+
+/* dump --------------------------------------------------------------------------------------------
+ */
+
+static void dump_one(struct ty_session *s, const struct ty_stack_wait *wait,
+		     const struct ty_stack_frames *f, struct ty_stack_frames *waker,
+		     struct ty_json *j)
+{
+	ty_json_object(j, NULL);
+	ty_json_u64(j, "start_ns", wait->start_ns);
+	ty_json_u64(j, "duration_ns", wait->end_ns - wait->start_ns);
+	ty_json_i64(j, "tid", f->tid);
+	ty_json_i64(j, "pid", (int32_t)f->stack.head.pid);
+	ty_json_str(j, "comm", wait->comm);
+	frames_json(f, j);
+	/* Its record lies a moment before the event of the wakeup, which ends the wait. */
+	if (ty_wait_stacks_of(s->stacks, f->tid, f->ns, wait->end_ns, true, waker)) {
+		ty_json_object(j, "waker");
+		ty_json_i64(j, "tid", waker->tid);
+		ty_json_i64(j, "pid", (int32_t)waker->stack.head.pid);
+		frames_json(waker, j);
+		ty_json_end_object(j);
+	}
+	ty_json_end_object(j);
+	ty_json_line(j);
+}
+
+static void dump_json(struct ty_session *s, const struct ty_window *w, FILE *out)
+{
+	struct ty_stack_frames *f = malloc(2 * sizeof(*f));
+	struct ty_wait_stacks *stacks = ty_session_stacks(s);
+	struct ty_json j;
+
+	ty_json_init(&j, out);
+	for (size_t i = 0; f && stacks && ty_wait_stacks_nth(stacks, i, f); i++) {
+		struct ty_stack_wait wait;
+
+		if (ty_stack_wait_of(s, w, f, &wait))
+			dump_one(s, &wait, f, f + 1, &j);
+	}
+	ty_json_fini(&j);
+	free(f);
+}
+
+int ty_dump_stacks(struct ty_session *s, const struct ty_select *sel, const struct ty_window *w,
+		   FILE *out, struct ty_err *err)
+{
+	struct ty_stack_groups g = {0};
+	int e = 0;
+
+	if (!ty_session_stacks(s)) {
+		fprintf(stderr, "tarry: %s: user stacks of waits: ", s->trace->path);
+		why_none(s, stderr);
+		return 0;
+	}
+	if (sel->json) {
+		dump_json(s, w, out);
+	} else {
+		e = ty_stack_groups_find(s, w, &g);
+		for (size_t i = 0; !e && i < g.n; i++)
+			fprintf(out, "%s %" PRIu64 "\n", g.v[i].folded, g.v[i].total_ns / 1000);
+		ty_stack_groups_fini(&g);
+		if (e)
+			return ty_fail(err, -e, TY_NO_OFFSET, "%s: out of memory for the stacks",
+				       s->trace->path);
+	}
+	fflush(out);
+	tell_missing(s, s->stacks, stderr);
+	ty_wait_stacks_tell(s->stacks);
+	return 0;
+}

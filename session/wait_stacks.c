@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* See wait_stacks.h. */
+#include "wait_stacks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow_files.h"
+#include "flow_names.h"
+#include "key_value.h"
+
+enum { INLINED_MAX = 16 };
+
+struct ty_wait_stacks {
+	struct ty_stack_index *index;
+	struct ty_code *code;
+	struct ty_flow_files *files;
+	struct ty_flow_names *names;
+	struct ty_unwinder *unwinder;
+};
+
+static bool is_local(const struct ty_trace *t)
+{
+	char host[256] = "", here[256] = "";
+
+	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
+	gethostname(here, sizeof(here) - 1);
+	return *host && !strcmp(host, here);
+}
+
+struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *const *roots,
+					  size_t roots_n)
+{
+	struct ty_wait_stacks *w = calloc(1, sizeof(*w));
+	const struct ty_text stacks = ty_trace_section(t, TY_SEC_STACKS),
+			     maps = ty_trace_section(t, TY_SEC_MAPS),
+			     vdso = ty_trace_section(t, TY_SEC_VDSO);
+
+	if (!w)
+		return NULL;
+	w->index = ty_stack_index_new(stacks.s, stacks.n);
+	w->files = ty_flow_files_new(roots, roots_n);
+	w->code = w->files ? ty_code_new(ty_flow_files_load, w->files) : NULL;
+	w->names = w->code ? ty_flow_names_new(w->code) : NULL;
+	w->unwinder = w->code ? ty_unwinder_new(w->code) : NULL;
+	if (!w->index || !w->names || !w->unwinder || ty_stack_maps(maps.s, maps.n, w->code) < 0 ||
+	    ty_code_ready(w->code)) {
+		ty_wait_stacks_free(w);
+		return NULL;
+	}
+	ty_flow_files_local(w->files, is_local(t), ty_flow_files_this_boot(w->files, t));
+	ty_flow_files_vdso(w->files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
+	ty_flow_names_symbols(w->names, ty_flow_files_symbols, w->files);
+	return w;
+}
+
+void ty_wait_stacks_free(struct ty_wait_stacks *w)
+{
+	if (!w)
+		return;
+	ty_unwinder_free(w->unwinder);
+	ty_flow_names_free(w->names);
+	ty_code_free(w->code);
+	ty_flow_files_free(w->files);
+	ty_stack_index_free(w->index);
+	free(w);
+}
+
+struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w)
+{
+	return ty_stack_counts(w->index);
+}
+
+void ty_wait_stacks_tell(struct ty_wait_stacks *w)
+{
+	ty_flow_files_tell(w->files);
+}
+
+/* By the begin of the file's name. */
+static bool is_runtime_file(const char *path)
+{
+	static const char *const names[] = {
+		"libc.so",    "libc-",	   "ld-linux",	 "ld-2",      "ld-musl",  "libpthread",
+		"librt.so",   "libm.so",   "libstdc++",	 "libc++",    "libgcc_s", "[vdso]",
+		"libpython3", "libjvm.so", "libuv.so",	 "libglib-2", "libruby",  "liblua",
+		"libnode.so", "libevent",  "libasan.so", "libtsan.so"};
+	const char *base = path ? strrchr(path, '/') : NULL;
+
+	base = base ? base + 1 : path;
+	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(base, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* In a program that holds its libraries itself. */
+static bool is_runtime_function(const char *name)
+{
+	static const char *const prefixes[] = {"__", "_IO_", "pthread_", "runtime.", "std::"};
+	static const char *const names[] = {"nanosleep", "clock_nanosleep", "usleep", "sleep",
+					    "syscall",	 "clone",	    "clone3", "_start"};
+
+	for (size_t i = 0; name && i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+static void add(struct ty_stack_frames *s, struct ty_stack_frame f)
+{
+	/* A source line of one's own outweighs a name that looks like a library's. */
+	f.runtime = is_runtime_file(f.module) || (!f.file && is_runtime_function(f.function));
+	if (s->n < TY_STACK_FRAMES)
+		s->v[s->n++] = f;
+}
+
+static void name_frame(struct ty_wait_stacks *w, const struct ty_frame *f,
+		       struct ty_stack_frames *out)
+{
+	const struct ty_stk_head *h = &out->stack.head;
+	struct ty_inlined in[INLINED_MAX], caller;
+	struct ty_flow_name at = ty_flow_names_at(w->names, (int32_t)h->pid, h->ns, f->pc);
+	struct ty_stack_frame v = {
+		.pc = f->pc, .module = at.file, .off = at.off, .by_pointer = f->by_pointer};
+	const size_t n = ty_flow_names_inlined(w->names, &at, in, INLINED_MAX, &caller);
+
+	for (size_t i = 0; i < n; i++) {
+		v.function = in[i].name;
+		v.file = in[i].file;
+		v.line = in[i].line;
+		v.inlined = true;
+		add(out, v);
+	}
+	v.function = at.function;
+	v.file = caller.file;
+	v.line = caller.line;
+	v.inlined = false;
+	add(out, v);
+}
+
+static void name_all(struct ty_wait_stacks *w, struct ty_stack_frames *out)
+{
+	struct ty_frame frames[TY_FRAMES_MAX];
+	size_t n;
+
+	out->n = 0;
+	out->tid = (int32_t)out->stack.head.tid;
+	out->ns = out->stack.head.ns;
+	n = ty_unwind(w->unwinder, &out->stack, frames, &out->end);
+	for (size_t i = 0; i < n; i++)
+		name_frame(w, &frames[i], out);
+}
+
+bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out)
+{
+	if (!ty_stack_nth(w->index, i, &out->stack))
+		return false;
+	name_all(w, out);
+	return true;
+}
+
+bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		       bool waker, struct ty_stack_frames *out)
+{
+	if (!(waker ? ty_stack_of_waker : ty_stack_of_wait)(w->index, tid, from_ns, to_ns,
+							    &out->stack))
+		return false;
+	name_all(w, out);
+	return true;
+}
+
+const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s)
+{
+	unsigned i = 0, k;
+
+	while (i < s->n && (s->v[i].runtime || !s->v[i].module))
+		i++;
+	/* A program that holds its libraries itself has source lines of its own code only. */
+	for (k = i; k < s->n && !s->v[k].file && s->v[k].module &&
+		    !strcmp(s->v[k].module, s->v[i].module);)
+		k++;
+	if (k < s->n && s->v[k].file && !s->v[k].runtime)
+		i = k;
+	return i < s->n ? &s->v[i] : NULL;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && base[1] ? base + 1 : path;
+}
+
+void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out)
+{
+	if (f->function)
+		ty_buf_addf(out, "%s", f->function);
+	else if (f->module)
+		ty_buf_addf(out, "%s+0x%" PRIx64, base_of(f->module), f->off);
+	else
+		ty_buf_addf(out, "0x%" PRIx64, f->pc);
+}
+
+void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out)
+{
+	ty_stack_frame_name(f, out);
+	if (f->file)
+		ty_buf_addf(out, " (%s:%d)", base_of(f->file), f->line);
+	else if (f->function && f->module)
+		ty_buf_addf(out, " (%s)", base_of(f->module));
+}

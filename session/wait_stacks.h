@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user stacks of long waits in a recording, and of who ended them: unwound and named. Files are
+ * found as those of executed instructions (flow_files.h). Not thread-safe.
+ */
+#ifndef TY_WAIT_STACKS_H
+#define TY_WAIT_STACKS_H
+
+#include "buf.h"
+#include "stack_index.h"
+#include "trace.h"
+#include "unwind.h"
+
+struct ty_wait_stacks;
+
+/* roots: --symfs, borrowed, as is the trace, which may have no stacks. NULL: out of memory. */
+struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *const *roots,
+					  size_t roots_n);
+void ty_wait_stacks_free(struct ty_wait_stacks *w);
+struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w);
+/* Which files were not what was recorded: a line each on stderr. */
+void ty_wait_stacks_tell(struct ty_wait_stacks *w);
+
+struct ty_stack_frame {
+	uint64_t pc;
+	const char *function; /* NULL: not known */
+	const char *module;   /* the mapped file's path; NULL */
+	uint64_t off;	      /* in the module */
+	const char *file;     /* source; NULL */
+	int line;
+	bool inlined;	 /* into the frame that follows */
+	bool by_pointer; /* found by the frame pointer */
+	bool runtime;	 /* of libc, the dynamic linker or a language's runtime */
+};
+enum { TY_STACK_FRAMES = 512 };
+struct ty_stack_frames {
+	struct ty_stack_frame v[TY_STACK_FRAMES];
+	unsigned n;
+	enum ty_stack_end end;
+	int32_t tid;
+	uint64_t ns;
+	struct ty_stack stack;
+};
+
+/* The stack with which the thread waited in [from, to], or (waker) with which another one woke it
+ * then: names last as long as w. false: there is none. */
+bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+		       bool waker, struct ty_stack_frames *out);
+/* The stack of the i-th wait, by thread and then time; false: there are no more. */
+bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
+/* The first frame that is neither libc's nor a runtime's; NULL: there is none. */
+const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
+/* "app_function (app.c:14)", "libfoo.so.1+0x1234"; appended. */
+void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out);
+/* The same in short, of folded stacks: the function, else "libfoo.so.1+0x1234". */
+void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out);
+
+#endif
