@@ -39,8 +39,9 @@ static bool is_stack(const struct ty_stk_head *h)
 {
 	return (h->kind == TY_STK_WAIT || h->kind == TY_STK_WAKER) && h->tid &&
 	       h->tid <= INT32_MAX && h->pid && h->pid <= INT32_MAX && h->target &&
-	       h->target <= INT32_MAX && h->regs_n <= TY_STK_REGS_MAX &&
-	       h->kernel_n <= TY_STK_KERNEL_MAX && h->len >= 8u * h->regs_n + 8u * h->kernel_n &&
+	       h->target <= INT32_MAX && (h->kind == TY_STK_WAKER || h->target == h->tid) &&
+	       h->regs_n <= TY_STK_REGS_MAX && h->kernel_n <= TY_STK_KERNEL_MAX &&
+	       h->len >= 8u * h->regs_n + 8u * h->kernel_n &&
 	       h->len <= 8u * h->regs_n + 8u * h->kernel_n + TY_STK_BYTES;
 }
 

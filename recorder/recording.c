@@ -158,7 +158,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "%" PRIu64 " user stacks of waits are missing: %" PRIu64
 			    " were too many, %" PRIu64 " found no room",
 			    stacks.limited + stacks.lost, stacks.limited, stacks.lost);
-	if (stacks.late_ns > (r->off_ns - r->start_ns) / 20)
+	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
 			    "for %" PRIu64 " ms in all tarry could not look for user stacks: short "
 			    "waits of that time may have none",

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "evidence_record.h"
+#include "stack_record.h"
 #include "fixture_trace.h"
 #include "perf_events.h"
 #include "perf_write.h"
@@ -493,6 +494,61 @@ static void test_evidence_seeds(void **state)
 	ty_buf_fini(&all);
 }
 
+static void put_record(struct ty_buf *b, struct ty_stk_head h, const void *p, size_t n)
+{
+	h.len = (uint32_t)n;
+	ty_buf_add(b, &h, sizeof(h));
+	ty_buf_add(b, p, n);
+}
+
+/* Each file mapped as a whole at 4 MB, and a stack whose every word points into it. */
+static void test_stack_seeds(void **state)
+{
+	for (unsigned i = 0; elf[i]; i++) {
+		struct ty_buf file, stacks, maps, all;
+		uint64_t words[1 + 17 + 64];
+		struct ty_stk_map m = {.start = 0x400000, .bytes = 0x100000};
+		char map[sizeof(m) + 5], name[16];
+
+		ty_buf_init(&file, 1 << 20);
+		ty_buf_init(&stacks, 1 << 16);
+		ty_buf_init(&maps, 1 << 16);
+		ty_buf_init(&all, 1 << 21);
+		ty_fx_read(elf[i], &file);
+		for (unsigned k = 0; k < sizeof(words) / 8; k++)
+			words[k] = 0x401000 + 0x20 * k;
+		words[1 + 7] = 0x7000000; /* the stack pointer */
+		put_record(&stacks, (struct ty_stk_head){.kind = TY_STK_PIECE}, "", 0);
+		for (unsigned k = 0; k < 2; k++)
+			put_record(&stacks,
+				   (struct ty_stk_head){.ns = 1000 + k,
+							.pid = 7,
+							.tid = 7 + k,
+							.target = 7,
+							.kind = (uint8_t)(TY_STK_WAIT + k),
+							.regs_n = 17,
+							.kernel_n = 1},
+				   words, sizeof(words));
+		memcpy(map, &m, sizeof(m));
+		memcpy(map + sizeof(m), "/elf", 5);
+		put_record(&maps, (struct ty_stk_head){.ns = 1, .pid = 7, .kind = TY_STK_EXEC}, "",
+			   0);
+		put_record(&maps, (struct ty_stk_head){.ns = 2, .pid = 7, .kind = TY_STK_MAP}, map,
+			   sizeof(map));
+		ty_buf_addle(&all, stacks.len, 4);
+		ty_buf_addle(&all, maps.len, 4);
+		ty_buf_add(&all, stacks.p, stacks.len);
+		ty_buf_add(&all, maps.p, maps.len);
+		ty_buf_add(&all, file.p, file.len);
+		snprintf(name, sizeof(name), "elf%u", i);
+		ty_fx_write(in_dir(name), all.p, all.len);
+		ty_buf_fini(&file);
+		ty_buf_fini(&stacks);
+		ty_buf_fini(&maps);
+		ty_buf_fini(&all);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -503,7 +559,8 @@ int main(int argc, char **argv)
 		   {"formats", test_format_seeds}, {"log", test_log_seeds},
 		   {"spe", test_spe_seeds},	   {"ring_page", test_ring_page_seeds},
 		   {"index", test_index_seeds},	   {"symbols", test_symbol_seeds},
-		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds}};
+		   {"cli", test_cli_seeds},	   {"evidence", test_evidence_seeds},
+		   {"stacks", test_stack_seeds}};
 
 	if (argc < 3)
 		return 2;

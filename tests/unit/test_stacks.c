@@ -111,7 +111,7 @@ static void damaged(void **state)
 		ty_stack_index_free(x);
 		free(exact);
 	}
-	for (unsigned k = 0; k < 5; k++) {
+	for (unsigned k = 0; k < 6; k++) {
 		struct ty_stk_head *h = (void *)b.p, was = *h;
 		struct ty_stack_index *x;
 
@@ -125,6 +125,8 @@ static void damaged(void **state)
 			h->kind = 99;
 		if (k == 4)
 			h->target = 1u << 31;
+		if (k == 5)
+			h->target = 8; /* of a wait that of another thread */
 		x = ty_stack_index_new(b.p, b.len);
 		assert_true(ty_stack_counts(x).damaged);
 		assert_int_equal(ty_stack_counts(x).waits, 0);
