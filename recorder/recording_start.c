@@ -279,7 +279,12 @@ static void open_stacks(struct recording *r)
 {
 	struct ty_err err;
 
-	if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 2 * r->cpus_n, &err))
+	/* The programs tell the kernel's numbers of processes, /proc would show others by them. */
+	if (r->foreign_pids)
+		snprintf(r->stacks_why, sizeof(r->stacks_why),
+			 "tarry runs in a PID namespace of its own: run it outside of the "
+			 "container");
+	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 2 * r->cpus_n, &err))
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
 			 STACKS_FDS + r->cpus_n);
