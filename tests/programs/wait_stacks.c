@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait_stacks SECONDS [LIBRARY]: waits that are planted in known functions, each for that long: in
- * a plain caller, below recursion, with a stack of variable size, in a signal handler, in a vfork
- * child, in 40 threads, in a callback of qsort and in wait_in_library of LIBRARY. Writes a line for
- * each before it waits: TID and the functions, the innermost first. Also built static, as C++, and
- * without position independence (tests/e2e/stacks.sh).
+ * wait_stacks SECONDS [LIBRARY|- [THREADS_SECONDS]]: waits that are planted in known functions,
+ * each for that long: in a plain caller, below recursion, with a stack of variable size, in a
+ * signal handler, in a vfork child, in 40 threads, in a callback of qsort and in wait_in_library of
+ * LIBRARY. Writes a line for each before it waits: TID and the functions, the innermost first. Also
+ * built static, as C++, and without position independence (tests/e2e/stacks.sh).
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -149,13 +149,15 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
-	if (argc > 2) {
+	if (argc > 2 && strcmp(argv[2], "-")) {
 		library = dlopen(argv[2], RTLD_NOW);
 		*(void **)&in_library = library ? dlsym(library, "library_caller") : NULL;
 		if (!in_library)
 			return 1;
 		in_library(&length, say);
 	}
+	if (argc > 3)
+		length.tv_sec = atoi(argv[3]);
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, thread_main, NULL);
 	for (int i = 0; i < THREADS; i++)
