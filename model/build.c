@@ -142,6 +142,7 @@ void ty_builder_free(struct ty_builder *b)
 	vec_fini(&b->gaps.g);
 	vec_fini(&b->ios.io);
 	free(b->ios.open);
+	free(b->ios.bio);
 	ty_pairs_free(b->pairs);
 	vec_fini(&b->gap_spans);
 	vec_fini(&b->clock);
