@@ -243,7 +243,7 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 }
 
 /* Whom an interrupt met in its own code has not woken anybody. (Met in a system call it is not told
- * from one that has: the reader of the file knows by the event of the wakeup.) */
+ * from one that has: ty_stack_wait tells by the event of the wakeup.) */
 static __always_inline int in_call(struct task_struct *self)
 {
 	struct pt_regs *r = (void *)bpf_task_pt_regs(self);

@@ -203,8 +203,12 @@ static void dump_one(struct ty_session *s, const struct ty_stack_wait *wait,
 	ty_json_i64(j, "pid", (int32_t)f->stack.head.pid);
 	ty_json_str(j, "comm", wait->comm);
 	frames_json(f, j);
-	/* Its record lies a moment before the event of the wakeup, which ends the wait. */
-	if (ty_wait_stacks_of(s->stacks, f->tid, f->ns, wait->end_ns, true, waker)) {
+	/* Its record lies a moment before the event of the wakeup, which ends the wait. An
+	 * interrupt that wakes a thread finds another one's stack, which has nothing to do with it.
+	 */
+	if (wait->waker != TY_NONE &&
+	    ty_wait_stacks_of(s->stacks, f->tid, f->ns, wait->end_ns, true, waker) &&
+	    waker->tid == ty_model_thread(s->model, wait->waker)->tid) {
 		ty_json_object(j, "waker");
 		ty_json_i64(j, "tid", waker->tid);
 		ty_json_i64(j, "pid", (int32_t)waker->stack.head.pid);

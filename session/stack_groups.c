@@ -9,6 +9,7 @@
 #include "plain_text.h"
 #include "strtab.h"
 #include "vec.h"
+#include "wakeup.h"
 
 bool ty_stack_wait_of(const struct ty_session *s, const struct ty_window *w,
 		      const struct ty_stack_frames *f, struct ty_stack_wait *out)
@@ -27,6 +28,7 @@ bool ty_stack_wait_of(const struct ty_session *s, const struct ty_window *w,
 	*out = (struct ty_stack_wait){.start_ns = span.start_ns,
 				      .end_ns = span.end_ns,
 				      .thread = thread,
+				      .waker = ty_waker_find(s->model, span.edge).thread,
 				      .comm = ty_model_comm(s->model, thread, span.start_ns)};
 	return true;
 }

@@ -27,6 +27,7 @@ struct ty_stack_groups {
 struct ty_stack_wait {
 	uint64_t start_ns, end_ns;
 	uint32_t thread;
+	uint32_t waker; /* the thread that woke it; TY_NONE: an interrupt, or not recorded */
 	const char *comm;
 };
 /* The wait that the stack is of; false: it does not lie in the window. */
