@@ -44,7 +44,7 @@ captures() {
 		branches "$out/c" | cmp -s - "$out/t"
 		check "perf.data $d: the same with the code of a core dump" $?
 		by_perf $pt/perfdata/$d $d
-		"$TARRY" view --print --size 80x24 $pt/perfdata/$d/$d-*.perf >"$out/v" 2>&1 && grep -q " $(sed -n '1s/.*"tid":\([0-9]*\).*/\1/p' "$out/b")│" "$out/v"
+		"$TARRY" view --print --size 80x24 $pt/perfdata/$d/$d-*.perf >"$out/v" 2>&1 && grep -q " $(sed -n '1s/.*"tid":\([0-9]*\).*/\1/p' "$out/b")[│|]" "$out/v"
 		check "perf.data $d: it has a timeline by its switches" $?
 		"$TARRY" dump $pt/perfdata/$d/$d-*.perf flow --symfs $pt/perfdata/$d --insn --json >"$out/i"
 		is "perf.data $d: instructions" $([ $d = loopy ] && echo 57 || echo 1092) "$(insns "$out/i")"

@@ -54,7 +54,7 @@ flow dump other --insn --json >"$out/d" 2>"$out/err"
 is "a gap: its bytes, and when and where decoding goes on" '25 1300 "0x400060"' \
 	"$(sed -n 's/.*"gap".*"bytes":\([0-9]*\),.*"until_ns":\([0-9]*\),"goes_on_at":\("[^"]*"\).*/\1 \2 \3/p' "$out/d")"
 is "and on it goes" "0x400060" "$(sed -n 's/.*"ip":"\([^"]*\)"}$/\1/p' "$out/d" | tail -n 2 | head -n 1)"
-is "a gap as text" "25 B not decoded, 299 ns, goes on at 0x400060" \
+is "a gap as text" "25 B not decoded, 299 ns, resumes at 0x400060" \
 	"$(flow dump other 2>/dev/null | sed -n 's/.*GAP: .*; \(.*\))$/\1/p')"
 is "without a CPU a gap may be an erratum's" 1 "$(grep -c 'give it with --cpu-model' "$out/err")"
 for cpu in --cpu-model --cpu; do
@@ -67,7 +67,7 @@ is "report flow: the share, first" "not decoded: 30.5% of 82 B of packets (25 B)
 	"$(flow report other 2>/dev/null | head -n 1)"
 is "report flow: as JSON" "82 25 0" "$(flow report other --json 2>/dev/null |
 	sed -n 's/.*"overflows":\([0-9]*\),"bytes":\([0-9]*\),"bytes_not_decoded":\([0-9]*\),.*/\2 \3 \1/p')"
-is "an overflow has no size, and goes on at its FUP" "of unknown size, goes on at 0x400060" \
+is "an overflow has no size, and goes on at its FUP" "of unknown size, resumes at 0x400060" \
 	"$(flow dump overflow 2>/dev/null | sed -n 's/.*GAP: .*; \(.*\))$/\1/p')"
 is "report flow: an overflow" 1 "$(flow report overflow 2>/dev/null | head -n 1 | grep -c 'of unknown size: 1 overflow')"
 

@@ -28,7 +28,7 @@ def read():
     return True
 
 
-until(b"q quit")
+until(b"quit")
 os.write(fd, b"e")
 until(b".json")
 seen = b""
