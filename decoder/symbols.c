@@ -525,6 +525,14 @@ size_t ty_symbols_inlined(struct ty_symbols *s, uint64_t off, struct ty_inlined 
 		return 0;
 	*caller = at;
 	scopes_n = dwarf_getscopes(&cu, addr, &scopes);
+	/* Of an inlined function these go on in its definition; its callers are its own parents. */
+	if (scopes_n > 0) {
+		Dwarf_Die innermost = scopes[0];
+
+		free(scopes);
+		scopes = NULL;
+		scopes_n = dwarf_getscopes_die(&innermost, &scopes);
+	}
 	if (scopes_n > 0 && dwarf_getsrcfiles(&cu, &files, &files_n))
 		files_n = 0;
 	for (int i = 0; i < scopes_n && n < max; i++) {

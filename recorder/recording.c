@@ -155,8 +155,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 	r->res->stacks_lost = stacks.lost;
 	if (stacks.limited || stacks.lost)
 		ty_rec_note(r,
-			    "%" PRIu64 " user stacks of waits are missing: %" PRIu64
-			    " were too many, %" PRIu64 " found no room",
+			    "%" PRIu64 " user stacks are missing: %" PRIu64
+			    " waits were too many, %" PRIu64 " stacks found no room",
 			    stacks.limited + stacks.lost, stacks.limited, stacks.lost);
 	if (stacks.late_ns > TY_REC_NS && stacks.late_ns > (r->off_ns - r->start_ns) / 5)
 		ty_rec_note(r,
@@ -164,8 +164,8 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "waits of that time may have none",
 			    stacks.late_ns / 1000000);
 	if (stacks.maps_full || stacks.failed)
-		ty_rec_note(r, "mappings of some processes are missing: their stacks have no "
-			       "names");
+		ty_rec_note(r, "mappings of some processes are missing: their stacks may have "
+			       "no or wrong names");
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
 	r->evidence = NULL;

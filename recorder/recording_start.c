@@ -187,15 +187,16 @@ static void start_stacks(struct recording *r)
 
 	if (!r->stacks)
 		return;
-	if (r->evidence && r->command.pid)
-		ty_stacks_know(r->stacks, &r->command.pid, 1);
-	else if (r->evidence)
-		ty_stacks_know(r->stacks, r->family.v, r->family.n);
 	if (!r->evidence)
 		snprintf(r->stacks_why, sizeof(r->stacks_why), "%s", r->evidence_why);
 	else if (ty_stacks_start(r->stacks, r->spool, r->insts[0], r->cpus, r->cpus_n,
-				 r->o->keep_ns || r->o->keep_bytes, r->stacks_why))
+				 r->o->keep_ns || r->o->keep_bytes, r->stacks_why)) {
+		if (r->command.pid)
+			ty_stacks_know(r->stacks, &r->command.pid, 1);
+		else
+			ty_stacks_know(r->stacks, r->family.v, r->family.n);
 		return;
+	}
 	ty_stacks_finish(r->stacks, &none);
 	r->stacks = NULL;
 	ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);

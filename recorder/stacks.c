@@ -353,8 +353,11 @@ static void know(struct ty_stacks *s, uint32_t pid, uint64_t ns)
 
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		pthread_mutex_lock(&s->lock);
 		know(s, (uint32_t)pids[i], 0);
+		pthread_mutex_unlock(&s->lock);
+	}
 }
 
 /* records of the rings ----------------------------------------------------------------------------
@@ -604,15 +607,23 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
  * by the trace clock, which is read once in a while. */
 static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 {
-	const int fd = bpf_iter_create(bpf_link__fd(s->iterator));
 	const uint64_t ns = clock_ns(CLOCK_MONOTONIC);
 	ssize_t n;
+	int fd;
 
+	/* A reading that took long may be off by as much: the one before stays. */
 	if (ns >= s->clock_at_ns) {
-		s->clock_off_ns = ty_instance_now_ns(s->clock) - ns;
-		s->clock_at_ns = ns + 1000000000;
-	}
+		const uint64_t there = ty_instance_now_ns(s->clock);
+		const uint64_t took = clock_ns(CLOCK_MONOTONIC) - ns;
 
+		if (there && took < s->min_ns / 8) {
+			s->clock_off_ns = there - ns - took / 2;
+			s->clock_at_ns = ns + 1000000000;
+		}
+	}
+	if (!s->clock_at_ns)
+		return;
+	fd = bpf_iter_create(bpf_link__fd(s->iterator));
 	s->bpf->bss->now++;
 	while (fd >= 0) {
 		n = read(fd, buf, LOOK_BYTES);

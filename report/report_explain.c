@@ -227,8 +227,10 @@ static void put(FILE *f, const char *s)
 /* Where in its program the thread waited. */
 static bool where(const struct ty_explain *x, const struct ty_stall *s, char *buf, size_t n)
 {
-	return x->where && x->where(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
-				    s->start_ns + s->duration_ns, buf, n);
+	/* Of several waits the length is a sum: between them lie others. */
+	return x->where && s->waits <= 1 &&
+	       x->where(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
+			ty_stall_end_ns(s), buf, n);
 }
 
 void ty_stalls_text(const struct ty_explained *e, FILE *f)

@@ -107,7 +107,7 @@ def recorded(case, want):
             return None if r == 0 and calls >= want and not unfinished else "not all is there, and nothing is said (%d calls)" % calls
         if case.path not in err:
             return "the file that is there is not named"
-        if "whole" in err or "is finished" in err:
+        if "complete" in err or "is finished" in err:
             if calls < want or ("is finished" in err) == unfinished:
                 return "it is not whole (%d calls)" % calls
             return None

@@ -24,14 +24,12 @@ for t in test_spe test_perf_data test_sharing; do
 	set -- base/*.c decoder/spe_packet.c decoder/spe_record.c \
 		decoder/mem_source.c
 	[ $t = test_spe ] ||
-		set -- "$@" format/perf_record.c format/perf_data.c format/perf_meta.c tests/unit/perf_write.c \
-			format/pread.c
+		set -- "$@" format/perf_data.c format/perf_meta.c format/perf_queue.c format/perf_record.c \
+			format/perf_records.c tests/unit/perf_write.c format/pread.c
 	[ $t != test_sharing ] ||
-		set -- "$@" decoder/mem_stream.c decoder/mem_ahead.c decoder/mem_sideband.c model/mem_points.c \
-			model/mem_code.c model/mem_ids.c model/mem_index.c model/index_file.c \
-			decoder/mem_maps.c model/store.c model/table.c model/table_fill.c \
-			model/table_finish.c model/block_coder.c analysis/sharing*.c \
-			decoder/interval_tree.c analysis/memory*.c
+		set -- "$@" decoder/mem_[amq]*.c decoder/mem_sideband.c decoder/mem_stream.c model/mem_*.c \
+			model/index_file.c model/model_index.c model/store.c model/table*.c model/block_coder.c \
+			decoder/interval_tree.c analysis/sharing*.c analysis/memory*.c
 	if one $t "$@"; then
 		echo "ok $n - $t on arm64"
 	else

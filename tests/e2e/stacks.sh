@@ -12,7 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 src=$PWD
 cd "$dir" || exit 1
 export LC_ALL=C
-"$TARRY" record -q -o probe.dat -- true 2>err.txt
+"$TARRY" record -q --stacks 20ms -o probe.dat -- true 2>err.txt
 if ! "$TARRY" report probe.dat stacks --json | grep -q '"least_ns":20000000'; then
 	echo "ok 1 - stacks # SKIP $(cat err.txt)"
 	echo "1..1"
@@ -66,7 +66,7 @@ P
 planted() { # NAME PROGRAM ARG...
 	local name=$1
 	shift
-	"$TARRY" record -q -o p.dat -- "$@" >truth.txt 2>err.txt &&
+	"$TARRY" record -q --stacks 20ms -o p.dat -- "$@" >truth.txt 2>err.txt &&
 		"$TARRY" dump p.dat stacks --json >p.json 2>>err.txt &&
 		python3 "$dir/judge.py" truth.txt p.json >seen.txt 2>&1
 	check "$name: each planted wait has its callers (95%), none has a wrong one" $? "$(cat seen.txt err.txt)"
@@ -77,10 +77,10 @@ tries 3 planted "C++" ./cpp 0.06 "$dir/library.so"
 tries 3 planted "static" ./static 0.06
 
 # The report names the first function that is not libc's.
-"$TARRY" record -q -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
+"$TARRY" record -q --stacks 20ms -o p.dat -- ./pie 0.06 >truth.txt 2>err.txt
 "$TARRY" report p.dat stalls --all >out.txt
 passes "the finding says where: function, file and line" grep -q 'in plain_wait (wait_stacks.c:4' out.txt
-"$TARRY" record -q -o st.dat -- ./static 0.06 >truth.txt 2>err.txt
+"$TARRY" record -q --stacks 20ms -o st.dat -- ./static 0.06 >truth.txt 2>err.txt
 "$TARRY" report st.dat stalls --all >out.txt
 passes "also of a program that holds libc itself" grep -q 'in plain_wait (wait_stacks.c:4' out.txt
 "$TARRY" report p.dat --json | python3 -c '
@@ -109,7 +109,7 @@ json.dump(out, open('gdb.json', 'w'))
 P
 oracle() {
 	: >truth.txt
-	"$TARRY" record -q -o g.dat -- "$@" >truth.txt 2>err.txt &
+	"$TARRY" record -q --stacks 20ms -o g.dat -- "$@" >truth.txt 2>err.txt &
 	local recorder=$! pid=
 	until [ -s truth.txt ]; do sleep 0.1; done
 	pid=$(awk 'NR == 1 {print $1}' truth.txt)
@@ -143,7 +143,7 @@ fi
 # Stripped: where in the file.
 strip -o stripped pie
 stripped() {
-	"$TARRY" record -q -o s.dat -- ./stripped 0.06 >truth.txt 2>err.txt
+	"$TARRY" record -q --stacks 20ms -o s.dat -- ./stripped 0.06 >truth.txt 2>err.txt
 	"$TARRY" dump s.dat stacks --json >s.json 2>>err.txt
 	nm pie | awk '$3 == "plain_wait" || $3 == "plain_caller" {print $1, $3}' >nm.txt
 	python3 - >seen.txt 2>&1 <<'P'
@@ -208,7 +208,7 @@ int main(void)
 C
 if [ "$(uname -m)" = x86_64 ]; then
 	gcc -O2 -g -fno-omit-frame-pointer -o jit jit.c
-	"$TARRY" record -q -o j.dat -- ./jit >map.txt 2>err.txt
+	"$TARRY" record -q --stacks 20ms -o j.dat -- ./jit >map.txt 2>err.txt
 	"$TARRY" dump j.dat stacks >out.txt 2>>err.txt
 	passes "code of a JIT compiler: its map, and the caller by the frame pointer" grep -q ';main;jitted_function;nap;' out.txt
 	rm -f "$(cat map.txt)"
@@ -233,7 +233,7 @@ int main(void)
 C
 gcc -O2 -g -o waker waker.c
 woken_by() {
-	"$TARRY" record -q -o w.dat -- ./waker
+	"$TARRY" record -q --stacks 20ms -o w.dat -- ./waker
 	"$TARRY" dump w.dat stacks --json | python3 -c '
 import json, sys
 for l in sys.stdin:
@@ -246,9 +246,24 @@ sys.exit(1)'
 }
 tries 3 woken_by
 
-"$TARRY" record -q --stacks off -o off.dat -- ./waker
+# Functions inlined into each other.
+cat >nested.c <<'C'
+#include <time.h>
+#define INLINE static inline __attribute__((always_inline))
+INLINE void innermost(void) { nanosleep(&(struct timespec){0, 60000000}, 0); __asm__ volatile("" ::: "memory"); }
+INLINE void middle(void) { innermost(); __asm__ volatile("" ::: "memory"); }
+__attribute__((noinline)) void outer(void) { middle(); __asm__ volatile("" ::: "memory"); }
+int main(void) { for (int i = 0; i < 5; i++) outer(); }
+C
+gcc -O2 -g -o nested nested.c
+nested() {
+	"$TARRY" record -q --stacks 20ms -o n.dat -- ./nested && "$TARRY" dump n.dat stacks 2>/dev/null | grep -q ';main;outer;middle;innermost;'
+}
+passes "functions inlined into each other are all named" nested
+
+"$TARRY" record -q -o off.dat -- ./waker
 "$TARRY" report off.dat stacks >out.txt
-passes "--stacks off records none, and says so" grep -q 'none recorded: record --stacks off' out.txt
+passes "none are recorded unless asked for, and that is said" grep -q 'none recorded: not asked for (record --stacks 20ms)' out.txt
 "$TARRY" record --stacks 1ms -o off.dat -- true 2>err.txt
 is "--stacks 1ms is refused" "1 2" "$(grep -c "^tarry: --stacks '1ms' is neither a duration" err.txt) $(
 	"$TARRY" record --stacks 1ms -o off.dat -- true 2>/dev/null
@@ -259,7 +274,7 @@ is "--stacks 1ms is refused" "1 2" "$(grep -c "^tarry: --stacks '1ms' is neither
 if command -v bpftool >/dev/null || [ -x /usr/sbin/bpftool ]; then
 	progs() { PATH=$PATH:/usr/sbin bpftool prog show 2>/dev/null | grep -cE ' name (look|woken) '; }
 	was=$(progs)
-	"$TARRY" record -q -o k.dat -- ./fixed 1 >/dev/null 2>&1 &
+	"$TARRY" record -q --stacks 20ms -o k.dat -- ./fixed 1 >/dev/null 2>&1 &
 	recorder=$!
 	sleep 3
 	during=$(progs)
