@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *p = fuzz_guarded(data, size);
 	struct ty_symbols *s;
+	struct ty_inlined inlined[8], caller;
 	struct ty_symbol sym;
 	uint8_t id[20];
 	uint64_t in;
@@ -30,8 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (ty_symbols_find(s, off, &sym) && !strlen(sym.name))
 			abort();
-		ty_symbols_variable(s, off, 0, &sym, &in);
+		ty_symbols_variable(s, off, off & 0x100, 0, &sym, &in);
 		if (ty_symbols_line(s, off, &file, &line) && !strlen(file))
+			abort();
+		if (ty_symbols_inlined(s, off, inlined, 8, &caller) > 8)
 			abort();
 	}
 	ty_symbols_named(s, "main", &sym);
