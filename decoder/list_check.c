@@ -54,7 +54,7 @@ static bool printk_line(const char *p, const char *end)
 	p += strspn(p, " \t");
 	if (*p++ != ':' || *p++ != ' ' || *p++ != '"')
 		return false;
-	return end - p >= 2 && end[-1] == '"' && directives(p, end - 1);
+	return end - p >= 3 && end[-1] == '"' && directives(p, end - 1);
 }
 
 /* Graphic characters at *p, one at least, stepping over them. */

@@ -102,8 +102,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		enum kind kind = data[at] % KINDS;
 
 		in.of[kind] = b;
-		if (kind == JITDUMP)
+		if (kind == JITDUMP) {
 			ty_jitdump_read(b.p, b.n, &dump, load_function, &seen);
+			vec_fini(&dump.lines);
+		}
 		if (kind == CORE)
 			ty_code_map_core(code, ty_code_blob(code, "core", b.p, b.n), &err);
 		if (kind == MAP || kind == KALLSYMS)
