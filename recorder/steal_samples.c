@@ -80,13 +80,14 @@ void ty_steal_look(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), 
 		return;
 	mono_ns = ty_now_ns(CLOCK_MONOTONIC);
 	since = s->last_ns ? mono_ns - s->last_ns : 0;
-	for (const char *p = s->text.p; p && !strncmp(p, "cpu", 3);
-	     p = strchr(p, '\n'), p += p != NULL) {
+	for (const char *p = s->text.p, *end; p && !strncmp(p, "cpu", 3);
+	     p = end ? end + 1 : NULL) {
 		unsigned cpu;
 		uint64_t steal, was;
 		char line[128];
 		int n;
 
+		end = strchr(p, '\n');
 		if (sscanf(p, "cpu%u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &cpu, &steal) != 2 ||
 		    !make_room(s, cpu))
 			continue;

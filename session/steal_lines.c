@@ -43,10 +43,11 @@ struct ty_steal_lines *ty_steal_lines_new(const char *section)
 {
 	struct ty_steal_lines *s = calloc(1, sizeof(*s));
 
-	for (const char *p = section; s && p && *p; p = strchr(p, '\n'), p += p != NULL) {
+	for (const char *p = section, *end; s && p && *p; p = end ? end + 1 : NULL) {
 		const char *f = p;
 		struct line l;
 
+		end = strchr(p, '\n');
 		if (!number(&f, '\t', &l.from_ns) || !number(&f, '\t', &l.to_ns) ||
 		    !number(&f, '\t', &l.cpu) || !number(&f, '\n', &l.ns) || l.from_ns >= l.to_ns)
 			continue;

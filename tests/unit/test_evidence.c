@@ -59,6 +59,7 @@ static const char *text_of(const struct ty_evidence_item *i)
 
 	if (!i->p)
 		return "?";
+	ty_buf_fini(&b);
 	ty_buf_init(&b, 65536);
 	assert_int_equal(ty_evidence_text(i, &b), 0);
 	ty_buf_addc(&b, 0);
