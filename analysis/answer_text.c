@@ -3,45 +3,26 @@
 #include "answer_priv.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "block_requests.h"
+#include "sentence.h"
 #include "units.h"
 #include "waits.h"
 
 #define BEFORE 8 /* calls that are looked at for a connect */
 #define TOLD   2 /* of calls, of those that ran instead: the first ones */
 
-struct out {
-	char *p;
-	size_t size, n;
-};
-
-static void say(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct out *o, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(o->p + o->n, o->size - o->n, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		o->n += (size_t)n < o->size - o->n ? (size_t)n : o->size - o->n - 1;
-}
-
-static void say_thread(struct out *o, const struct ty_model *m, uint32_t thread)
+static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
 
-	say(o, "%s/%d", ty_model_str(m, t->name), t->tid);
+	ty_put(o, "%s/%d", ty_model_str(m, t->name), t->tid);
 }
 
 /* "dd/12", "cc1 (14 processes)", "java (3 threads)" */
-static void say_who(struct out *o, const struct ty_answer_work *k, uint32_t who)
+static void say_who(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t who)
 {
 	const struct ty_model *m = k->x->m;
 	const struct ty_thread *t = ty_model_thread(m, who);
@@ -56,7 +37,7 @@ static void say_who(struct out *o, const struct ty_answer_work *k, uint32_t who)
 		vec_each (s, &k->path->seg)
 			one = one && (k->crowd[s->thread].thread != who ||
 				      ty_model_thread(m, s->thread)->tgid == t->tgid);
-	say(o, "%s (%u %s)", ty_model_str(m, t->name), n, one ? "threads" : "processes");
+	ty_put(o, "%s (%u %s)", ty_model_str(m, t->name), n, one ? "threads" : "processes");
 }
 
 static unsigned percent(uint64_t part, uint64_t all)
@@ -93,7 +74,8 @@ static void top_add(struct top *v, unsigned *n, unsigned most, uint32_t id, uint
 	}
 }
 
-static void say_cpu(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+static void say_cpu(struct ty_sentence *o, const struct ty_answer_work *k,
+		    const struct ty_answer_sum *s)
 {
 	struct top v[64];
 	uint64_t user = 0, irq = 0;
@@ -111,21 +93,21 @@ static void say_cpu(struct out *o, const struct ty_answer_work *k, const struct 
 		else if (r->k.what == TY_ROW_KERNEL)
 			top_add(v, &n, 64, (uint32_t)r->k.nr, r->k.abi, r->ns);
 	}
-	say(o, " ran");
+	ty_put(o, " ran");
 	if (percent(user, s->ns) >= 5) {
-		say(o, ": %u%% in user mode", percent(user, s->ns));
+		ty_put(o, ": %u%% in user mode", percent(user, s->ns));
 		any = true;
 	}
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
-		say(o, "%s %u%% in %s", any ? "," : ":", percent(v[i].ns, s->ns),
-		    ty_syscall_name(k->x->arch, v[i].abi, (int32_t)v[i].id, buf));
+		ty_put(o, "%s %u%% in %s", any ? "," : ":", percent(v[i].ns, s->ns),
+		       ty_syscall_name(k->x->arch, v[i].abi, (int32_t)v[i].id, buf));
 		any = true;
 	}
 	if (percent(irq, s->ns) >= 5)
-		say(o, "%s %u%% interrupted", any ? "," : ":", percent(irq, s->ns));
+		ty_put(o, "%s %u%% interrupted", any ? "," : ":", percent(irq, s->ns));
 }
 
-static void say_runnable(struct out *o, const struct ty_answer_work *k,
+static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 			 const struct ty_answer_sum *s)
 {
 	struct top v[64];
@@ -145,22 +127,23 @@ static void say_runnable(struct out *o, const struct ty_answer_work *k,
 		else
 			none += r->ns;
 	}
-	say(o, " waited for a CPU");
+	ty_put(o, " waited for a CPU");
 	for (unsigned i = 0; i < n && i < TOLD && percent(v[i].ns, s->ns) >= 5; i++) {
-		say(o, "%s %s ran %u%%", any ? "," : " on which", ty_model_str(k->x->m, v[i].id),
-		    percent(v[i].ns, s->ns));
+		ty_put(o, "%s %s ran %u%%", any ? "," : " on which", ty_model_str(k->x->m, v[i].id),
+		       percent(v[i].ns, s->ns));
 		any = true;
 	}
 	if (percent(crowd, s->ns) >= 5) {
-		say(o, "%s many others ran %u%%", any ? "," : " on which", percent(crowd, s->ns));
+		ty_put(o, "%s many others ran %u%%", any ? "," : " on which",
+		       percent(crowd, s->ns));
 		any = true;
 	}
 	if (percent(idle, s->ns) >= 5) {
-		say(o, "%s %u%%", any ? ", idle" : " which was idle", percent(idle, s->ns));
+		ty_put(o, "%s %u%%", any ? ", idle" : " which was idle", percent(idle, s->ns));
 		any = true;
 	}
 	if (!any && none)
-		say(o, " on which it is not recorded what ran");
+		ty_put(o, " on which it is not recorded what ran");
 }
 
 /* waits ------------------------------------------------------------------------------------- */
@@ -181,7 +164,7 @@ static const char *connects_to(const struct ty_explain *x, uint32_t thread, uint
 }
 
 /* "in fsync on "/var/x"" of a wait. Returns its kind, enum ty_stall_kind. */
-static unsigned say_call(struct out *o, const struct ty_explain *x, uint32_t span)
+static unsigned say_call(struct ty_sentence *o, const struct ty_explain *x, uint32_t span)
 {
 	struct ty_span s = ty_model_span(x->m, span);
 	uint32_t call = ty_wait_call(x, &s);
@@ -193,18 +176,19 @@ static unsigned say_call(struct out *o, const struct ty_explain *x, uint32_t spa
 	ty_wait_look_at_path(x, &s, call, &w);
 	if (call == TY_NONE)
 		return w.kind;
-	say(o, " in %s", ty_explain_call(x, call, buf));
+	ty_put(o, " in %s", ty_explain_call(x, call, buf));
 	if (*w.object)
-		say(o, " on %s", w.object);
+		ty_put(o, " on %s", w.object);
 	else if (w.kind == TY_STALL_FD || w.kind == TY_STALL_EVENTS)
 		to = connects_to(x, s.thread, call);
 	if (to)
-		say(o, " for a connection to %s", to);
+		ty_put(o, " for a connection to %s", to);
 	return w.kind;
 }
 
 /* The device of the wait's request that was in flight longest. */
-static void say_disk(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
+		     const struct ty_answer_sum *s)
 {
 	const struct ty_model *m = k->x->m;
 	struct ty_span span = ty_model_span(m, s->span);
@@ -219,47 +203,48 @@ static void say_disk(struct out *o, const struct ty_answer_work *k, const struct
 			    ty_model_io(m, io).end_ns - ty_model_io(m, io).start_ns)
 			io = f[i].io;
 	if (io == TY_NONE) {
-		say(o, " waited for a disk");
+		ty_put(o, " waited for a disk");
 		return;
 	}
-	say(o, " waited for disk %u:%u", ty_model_io(m, io).major, ty_model_io(m, io).minor);
+	ty_put(o, " waited for disk %u:%u", ty_model_io(m, io).major, ty_model_io(m, io).minor);
 }
 
-static void say_pieces(struct out *o, const struct ty_answer_sum *s)
+static void say_pieces(struct ty_sentence *o, const struct ty_answer_sum *s)
 {
 	char d[TY_DURATION_MAX];
 
 	if (s->pieces > 1)
-		say(o, " (%llu times, the longest %s)", (unsigned long long)s->pieces,
-		    ty_fmt_duration(s->longest_ns, d));
+		ty_put(o, " (%llu times, the longest %s)", (unsigned long long)s->pieces,
+		       ty_fmt_duration(s->longest_ns, d));
 }
 
-static void say_wait(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
+		     const struct ty_answer_sum *s)
 {
 	const struct ty_book_row *r = &k->book->row.v[s->row];
 	const char *name = r->k.name ? ty_model_str(k->x->m, r->k.name) : "";
 
 	switch ((enum ty_answer_part)s->part) {
 	case TY_PART_DISK: say_disk(o, k, s); break;
-	case TY_PART_DEVICE: say(o, " waited for device %s", name); break;
-	case TY_PART_SLEEP: say(o, " slept"); break;
-	case TY_PART_STOPPED: say(o, " was stopped"); return;
-	case TY_PART_IDLE: say(o, " was idle"); break;
-	case TY_PART_FAULT: say(o, " waited in page faults"); break;
-	default: say(o, " waited");
+	case TY_PART_DEVICE: ty_put(o, " waited for device %s", name); break;
+	case TY_PART_SLEEP: ty_put(o, " slept"); break;
+	case TY_PART_STOPPED: ty_put(o, " was stopped"); return;
+	case TY_PART_IDLE: ty_put(o, " was idle"); break;
+	case TY_PART_FAULT: ty_put(o, " waited in page faults"); break;
+	default: ty_put(o, " waited");
 	}
 	if (s->part != TY_PART_FAULT)
 		say_call(o, k->x, s->span);
 	if (s->part == TY_PART_TIMEOUT)
-		say(o, " until it timed out");
+		ty_put(o, " until it timed out");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
-		say(o, ", still waiting when the recording ended");
+		ty_put(o, ", still waiting when the recording ended");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_IRQ)
-		say(o, ", woken by an interrupt");
+		ty_put(o, ", woken by an interrupt");
 	else if (s->part == TY_PART_WAIT && *name)
-		say(o, ", woken by %s", name);
+		ty_put(o, ", woken by %s", name);
 	else if (s->part == TY_PART_WAIT)
-		say(o, ", waker not recorded");
+		ty_put(o, ", waker not recorded");
 	say_pieces(o, s);
 }
 
@@ -297,7 +282,8 @@ static const struct ty_hop *hop_of(const struct ty_answer_work *k, const struct 
 }
 
 /* What a process outside of the command's tree mostly did meanwhile. */
-static void say_others(struct out *o, const struct ty_answer_work *k, const struct ty_answer_sum *s)
+static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
+		       const struct ty_answer_sum *s)
 {
 	const struct ty_hop *hop = hop_of(k, s);
 	const struct ty_ledger_key *r = &k->book->row.v[s->row].k;
@@ -305,40 +291,41 @@ static void say_others(struct out *o, const struct ty_answer_work *k, const stru
 
 	if (hop) {
 		say_thread(o, k->x->m, hop->thread);
-		say(o, " waited");
+		ty_put(o, " waited");
 		say_call(o, k->x, hop->span);
 	} else {
-		say(o, "waited");
+		ty_put(o, "waited");
 	}
-	say(o, " for ");
+	ty_put(o, " for ");
 	say_who(o, k, s->who);
 	switch ((enum ty_ledger_what)r->what) {
-	case TY_ROW_READY: say(o, ", which waited for a CPU"); break;
-	case TY_ROW_THROTTLED: say(o, ", which was throttled by its CPU quota"); break;
-	case TY_ROW_STOPPED: say(o, ", which was stopped"); break;
+	case TY_ROW_READY: ty_put(o, ", which waited for a CPU"); break;
+	case TY_ROW_THROTTLED: ty_put(o, ", which was throttled by its CPU quota"); break;
+	case TY_ROW_STOPPED: ty_put(o, ", which was stopped"); break;
 	case TY_ROW_WAIT:
 	case TY_ROW_FAULT:
 	case TY_ROW_NEW:
-		say(o, ", which %s", r->end == TY_END_TIMER ? "slept" : "waited");
+		ty_put(o, ", which %s", r->end == TY_END_TIMER ? "slept" : "waited");
 		if (r->nr >= 0)
-			say(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
+			ty_put(o, " in %s", ty_syscall_name(k->x->arch, r->abi, r->nr, buf));
 		break;
-	default: say(o, ", which ran");
+	default: ty_put(o, ", which ran");
 	}
 }
 
 void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_sum *s, char *out,
 			 size_t size)
 {
-	struct out o = {out, size, 0};
+	struct ty_sentence o = {out, size, 0};
 	const struct ty_hop *hop;
 
 	*out = 0;
 	if (s->part == TY_PART_UNKNOWN) {
 		if (s->who != TY_NONE)
 			say_who(&o, k, s->who);
-		say(&o, "%sunknown%s", s->who != TY_NONE ? ": " : "",
-		    k->book->row.v[s->row].k.what == TY_ROW_LOST ? " because of lost events" : "");
+		ty_put(&o, "%sunknown%s", s->who != TY_NONE ? ": " : "",
+		       k->book->row.v[s->row].k.what == TY_ROW_LOST ? " because of lost events"
+								    : "");
 		return;
 	}
 	if (s->part == TY_PART_OTHERS) {
@@ -349,18 +336,18 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 	switch ((enum ty_answer_part)s->part) {
 	case TY_PART_CPU: say_cpu(&o, k, s); break;
 	case TY_PART_RUNNABLE: say_runnable(&o, k, s); break;
-	case TY_PART_THROTTLED: say(&o, " was throttled by its CPU quota (inferred)"); break;
+	case TY_PART_THROTTLED: ty_put(&o, " was throttled by its CPU quota (inferred)"); break;
 	case TY_PART_STOLEN:
-		say(&o, " had a CPU that the hypervisor possibly stole (inferred)");
+		ty_put(&o, " had a CPU that the hypervisor possibly stole (inferred)");
 		break;
 	default: say_wait(&o, k, s);
 	}
 	/* Of an item of many pieces the longest says little. */
 	hop = s->longest_ns >= s->ns / 2 ? hop_of(k, s) : NULL;
 	if (hop && k->crowd[hop->thread].thread != s->who) {
-		say(&o, "; ");
+		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
-		say(&o, " waited for it");
+		ty_put(&o, " waited for it");
 		say_call(&o, k->x, hop->span);
 	}
 }

@@ -2,70 +2,51 @@
 /* A stall in words: object, cause and the one sentence, with its numbers. */
 #include "stalls_priv.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_ranges.h"
+#include "sentence.h"
 #include "time_text.h"
 #include "units.h"
 
 #define PATH_SHOWN 72 /* the end of a cgroup's tells most */
 
-struct out {
-	char *p;
-	size_t size, n;
-};
-
-static void say(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct out *o, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(o->p + o->n, o->size - o->n, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		o->n += (size_t)n < o->size - o->n ? (size_t)n : o->size - o->n - 1;
-}
-
-static void say_ns(struct out *o, uint64_t ns)
+static void say_ns(struct ty_sentence *o, uint64_t ns)
 {
 	char d[TY_DURATION_MAX];
 
-	say(o, "%s", ty_fmt_duration(ns, d));
+	ty_put(o, "%s", ty_fmt_duration(ns, d));
 }
 
-static void say_who(struct out *o, const struct ty_model *m, uint32_t thread, uint64_t t)
+static void say_who(struct ty_sentence *o, const struct ty_model *m, uint32_t thread, uint64_t t)
 {
-	say(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_tid(m, thread, t));
+	ty_put(o, "%s/%d", ty_model_comm(m, thread, t), ty_model_tid(m, thread, t));
 }
 
-static void say_time(struct out *o, const struct ty_explain *x, uint64_t t)
+static void say_time(struct ty_sentence *o, const struct ty_explain *x, uint64_t t)
 {
 	char b[TY_TIME_MAX];
 
-	say(o, "%s", ty_time_text(x->m, x->clock, t, 1000000, b));
+	ty_put(o, "%s", ty_time_text(x->m, x->clock, t, 1000000, b));
 }
 
 /* The kernel's scale: 0..98 real-time (99 - rt priority), 100..139 nice. */
-static void say_prio(struct out *o, int32_t prio, const char *before, const char *behind)
+static void say_prio(struct ty_sentence *o, int32_t prio, const char *before, const char *behind)
 {
 	if (prio == INT32_MIN || prio == 120)
 		return;
 	if (prio < 0)
-		say(o, "%sa deadline thread%s", before, behind);
+		ty_put(o, "%sa deadline thread%s", before, behind);
 	else if (prio < 100)
-		say(o, "%sreal-time priority %d%s", before, 99 - prio, behind);
+		ty_put(o, "%sreal-time priority %d%s", before, 99 - prio, behind);
 	else
-		say(o, "%snice %d%s", before, prio - 120, behind);
+		ty_put(o, "%snice %d%s", before, prio - 120, behind);
 }
 
 /* Was another CPU idle meanwhile, on which the thread may run? */
-static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void say_idle(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t affinity = ty_model_thread(m, c->s.thread)->affinity, best = TY_NONE;
@@ -88,94 +69,95 @@ static void say_idle(struct out *o, const struct ty_hunt *h, const struct ty_can
 	}
 	if (best == TY_NONE || most < c->s.duration_ns / 10)
 		return;
-	say(o, "; CPU %u was idle for ", best);
+	ty_put(o, "; CPU %u was idle for ", best);
 	say_ns(o, most);
 	if (!affinity)
-		say(o, " (CPU affinity not recorded)");
+		ty_put(o, " (CPU affinity not recorded)");
 }
 
-static void say_device(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void say_device(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	struct ty_io io;
 
 	if (c->io == TY_NONE) {
-		say(o, "a device");
+		ty_put(o, "a device");
 		return;
 	}
 	io = ty_model_io(h->x->m, c->io);
-	say(o, "block device %u:%u", io.major, io.minor);
-	say(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
-	    c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ");
+	ty_put(o, "block device %u:%u", io.major, io.minor);
+	ty_put(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
+	       c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ");
 	say_ns(o, io.end_ns - io.start_ns);
-	say(o, ")");
+	ty_put(o, ")");
 }
 
 /* What of a wait for devices no request explains. */
-static void say_before_device(struct out *o, const struct ty_cand *c)
+static void say_before_device(struct ty_sentence *o, const struct ty_cand *c)
 {
 	if (c->queued_ns > c->s.duration_ns / 20) {
-		say(o, "; for ");
+		ty_put(o, "; for ");
 		say_ns(o, c->queued_ns);
-		say(o, " of it the request was not yet issued to the device");
+		ty_put(o, " of it the request was not yet issued to the device");
 	}
 	if (c->no_io_ns > c->s.duration_ns / 20 && c->s.links &&
 	    c->s.link[c->s.links - 1].what != TY_SEG_NO_REQUEST) {
-		say(o, "; for ");
+		ty_put(o, "; for ");
 		say_ns(o, c->no_io_ns);
-		say(o, " of it no request was in flight (throttled, or waiting for other I/O)");
+		ty_put(o, " of it no request was in flight (throttled, or waiting for other I/O)");
 	}
 }
 
-static void say_held_back(struct out *o, const struct ty_cand *c)
+static void say_held_back(struct ty_sentence *o, const struct ty_cand *c)
 {
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
 
-	say(o, "throttled by CPU quota: its cgroup %s%s may use ", cut ? "..." : "",
-	    c->held.path + (cut ? n - PATH_SHOWN : 0));
+	ty_put(o, "throttled by CPU quota: its cgroup %s%s may use ", cut ? "..." : "",
+	       c->held.path + (cut ? n - PATH_SHOWN : 0));
 	say_ns(o, c->held.quota_us * 1000);
-	say(o, " of CPU time every ");
+	ty_put(o, " of CPU time every ");
 	say_ns(o, c->held.period_us * 1000);
 	if (!c->used_ns && !c->held.ns) {
-		say(o, ", and its CPU was idle for ");
+		ty_put(o, ", and its CPU was idle for ");
 		say_ns(o, c->idle_ns);
 		return;
 	}
-	say(o, c->used_ns ? ", and had used " : ", and was throttled for ");
+	ty_put(o, c->used_ns ? ", and had used " : ", and was throttled for ");
 	say_ns(o, c->used_ns ? c->used_ns : c->held.ns);
-	say(o, c->used_ns ? " in that period before" : " around that time");
+	ty_put(o, c->used_ns ? " in that period before" : " around that time");
 }
 
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
-static void say_steal(struct out *o, const struct ty_hunt *h, const struct ty_cand *c, bool aside)
+static void say_steal(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c,
+		      bool aside)
 {
 	uint32_t cpu = ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
 
 	if (aside) {
 		if (!ty_stall_steal_matters(c))
 			return;
-		say(o, "; for ");
+		ty_put(o, "; for ");
 		say_ns(o, c->s.steal_ns);
-		say(o, " of it a CPU showed no activity: possibly stolen by the hypervisor");
+		ty_put(o, " of it a CPU showed no activity: possibly stolen by the hypervisor");
 		return;
 	}
 	if (c->s.steal_ns) {
-		say(o, "CPU %u showed no activity for ", cpu);
+		ty_put(o, "CPU %u showed no activity for ", cpu);
 		say_ns(o, c->s.steal_ns);
-		say(o, " of ");
+		ty_put(o, " of ");
 		say_ns(o, c->end_ns - c->s.start_ns);
-		say(o, ": possibly stolen by the hypervisor");
+		ty_put(o, ": possibly stolen by the hypervisor");
 	} else {
-		say(o, "CPU %u was possibly stolen by the hypervisor", cpu);
+		ty_put(o, "CPU %u was possibly stolen by the hypervisor", cpu);
 	}
 	if (c->s.steal_counted_ns) {
-		say(o, " (the kernel counted ");
+		ty_put(o, " (the kernel counted ");
 		say_ns(o, c->s.steal_counted_ns);
-		say(o, " of steal time around then)");
+		ty_put(o, " of steal time around then)");
 	}
 }
 
-static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void run_queue(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
@@ -185,57 +167,59 @@ static void run_queue(struct out *o, const struct ty_hunt *h, const struct ty_ca
 		return;
 	}
 	if (c->idle_ns && c->s.culprit == TY_NONE && !c->unfair && !c->rival_ns) {
-		say(o, "its CPU %u was idle for ", s.cpu);
+		ty_put(o, "its CPU %u was idle for ", s.cpu);
 		say_ns(o, c->idle_ns);
-		say(o, ", and no CPU quota of its cgroup is recorded: unknown why it did not run");
+		ty_put(o,
+		       ", and no CPU quota of its cgroup is recorded: unknown why it did not run");
 		return;
 	}
 	if (c->s.culprit == TY_NONE) {
 		if (c->unfair) {
-			say(o, "starved: other threads ran ");
+			ty_put(o, "starved: other threads ran ");
 			say_ns(o, c->rival_ns);
-			say(o, " on CPU %u, more than its priority explains", s.cpu);
-			say(o, c->quota_seen
+			ty_put(o, " on CPU %u, more than its priority explains", s.cpu);
+			ty_put(o,
+			       c->quota_seen
 				       ? "; possible causes: a CPU quota, or the weight of its "
 					 "cgroup or session"
 				       : "; possible cause: the weight of its cgroup or session");
 		} else if (c->rival_ns) {
-			say(o, "several threads shared CPU %u, ", s.cpu);
+			ty_put(o, "several threads shared CPU %u, ", s.cpu);
 			say_ns(o, c->rival_ns);
-			say(o, " in total: ");
+			ty_put(o, " in total: ");
 			for (unsigned i = 0; i < c->crowd_n; i++) {
-				say(o, i ? ", " : "");
+				ty_put(o, i ? ", " : "");
 				say_who(o, m, c->crowd[i].thread, c->crowd[i].at_ns);
-				say(o, " ");
+				ty_put(o, " ");
 				say_ns(o, c->crowd[i].ns);
 				say_prio(o, c->crowd[i].prio, " (", ")");
 			}
 			say_idle(o, h, c);
 		} else {
-			say(o, "what ran instead is not recorded");
+			ty_put(o, "what ran instead is not recorded");
 		}
 		return;
 	}
 	say_who(o, m, c->s.culprit, c->s.culprit_ns);
-	say(o, " ran for ");
+	ty_put(o, " ran for ");
 	say_ns(o, c->rival_ns);
-	say(o, " of it on CPU %u", s.cpu);
+	ty_put(o, " of it on CPU %u", s.cpu);
 	say_prio(o, c->rival_prio, ", ", "");
 	if (c->own_prio != c->rival_prio && c->own_prio != INT32_MIN) {
-		say(o, " (victim:");
+		ty_put(o, " (victim:");
 		if (c->own_prio == 120)
-			say(o, " nice 0");
+			ty_put(o, " nice 0");
 		else if (c->own_prio >= 100)
-			say(o, " nice %d", c->own_prio - 120);
+			ty_put(o, " nice %d", c->own_prio - 120);
 		else
-			say(o, " real-time priority %d", 99 - c->own_prio);
-		say(o, ")");
+			ty_put(o, " real-time priority %d", 99 - c->own_prio);
+		ty_put(o, ")");
 	}
 	say_idle(o, h, c);
 }
 
 /* The thread of a link, by the name it had in the middle; the culprit by that told of it. */
-static void say_link(struct out *o, const struct ty_hunt *h, const struct ty_cand *c,
+static void say_link(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c,
 		     const struct ty_link *l)
 {
 	say_who(o, h->x->m, l->thread,
@@ -244,7 +228,7 @@ static void say_link(struct out *o, const struct ty_hunt *h, const struct ty_can
 }
 
 /* "flusher/815, which slept in fsync for 2.305 s, ..." down the chain. */
-static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_explain *x = h->x;
 
@@ -254,41 +238,41 @@ static void chain(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 
 		ty_link_text(x, l, what, sizeof(what));
 		if (i > 1 && c->s.link[i - 1].what == TY_SEG_READY) {
-			say(o, ", while ");
+			ty_put(o, ", while ");
 			say_link(o, h, c, l);
-			say(o, " ran on its CPU for ");
+			ty_put(o, " ran on its CPU for ");
 			say_ns(o, c->rival_ns);
 			return;
 		}
 		if (i > 1)
-			say(o, ", woken by ");
+			ty_put(o, ", woken by ");
 		say_link(o, h, c, l);
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
-			say(o, " [inferred holder]");
-		say(o, ", %s %s for ",
-		    l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN ? "whose state is"
-		    : l->what == TY_SEG_READY				? "which was"
-									: "which",
-		    what);
+			ty_put(o, " [inferred holder]");
+		ty_put(o, ", %s %s for ",
+		       l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN ? "whose state is"
+		       : l->what == TY_SEG_READY			   ? "which was"
+									   : "which",
+		       what);
 		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
 		    c->root.what_ns[l->what] > l->end_ns - l->start_ns) {
 			say_ns(o, c->root.what_ns[l->what]);
-			say(o, " in total");
+			ty_put(o, " in total");
 		} else {
 			say_ns(o, l->end_ns - l->start_ns);
 		}
 		if (i + 1 == c->s.links && l->what == TY_SEG_DEVICE && c->ios) {
-			say(o, ": ");
+			ty_put(o, ": ");
 			say_device(o, h, c);
 		}
 		if (i + 1 == c->s.links && l->what == TY_SEG_READY && c->held.path) {
-			say(o, ", ");
+			ty_put(o, ", ");
 			say_held_back(o, c);
 		}
 	}
 }
 
-static void waker(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void waker(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 
@@ -300,12 +284,12 @@ static void waker(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 			say_who(o, m, c->waker.thread, c->waker.act_ns);
 		return;
 	case TY_WAKER_DEVICE:
-		say(o, "device interrupt%s%s", c->waker.name ? " " : "",
-		    c->waker.name ? ty_model_str(m, c->waker.name) : "");
+		ty_put(o, "device interrupt%s%s", c->waker.name ? " " : "",
+		       c->waker.name ? ty_model_str(m, c->waker.name) : "");
 		return;
-	case TY_WAKER_TIMER: say(o, "a timer"); return;
-	case TY_WAKER_IPI: say(o, "another CPU"); return;
-	case TY_WAKER_UNKNOWN: say(o, "an interrupt"); return;
+	case TY_WAKER_TIMER: ty_put(o, "a timer"); return;
+	case TY_WAKER_IPI: ty_put(o, "another CPU"); return;
+	case TY_WAKER_UNKNOWN: ty_put(o, "an interrupt"); return;
 	case TY_WAKER_NONE: break;
 	}
 }
@@ -319,38 +303,38 @@ static const char *still(const struct ty_cand *c)
 		       : ty_state_name(c->s.state);
 }
 
-static void theft(struct out *o, const struct ty_model *m, const struct ty_cand *c)
+static void theft(struct ty_sentence *o, const struct ty_model *m, const struct ty_cand *c)
 {
 	static const char *const what[] = {"interrupt", "softirq", "vector"};
 
-	say(o, "interrupts took ");
+	ty_put(o, "interrupts took ");
 	say_ns(o, c->stolen_ns);
-	say(o, " of ");
+	ty_put(o, " of ");
 	say_ns(o, c->end_ns - c->s.start_ns);
-	say(o, " on CPU %u, of which %s %s took ",
-	    ty_model_span_brief(m, c->s.thread, c->s.span).cpu,
-	    what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(m, c->theft.name));
+	ty_put(o, " on CPU %u, of which %s %s took ",
+	       ty_model_span_brief(m, c->s.thread, c->s.span).cpu,
+	       what[c->theft.kind < 3 ? c->theft.kind : 2], ty_model_str(m, c->theft.name));
 	say_ns(o, c->theft.ns);
-	say(o, " in %u run%s", c->theft.n, c->theft.n == 1 ? "" : "s");
+	ty_put(o, " in %u run%s", c->theft.n, c->theft.n == 1 ? "" : "s");
 }
 
 /* A lock that was tried for again and again. */
-static void polled(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void polled(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	struct ty_syscall s = ty_model_syscall(h->x->m, c->polled);
 
 	if (c->waker.kind == TY_WAKER_THREAD) {
-		say(o, "released by ");
+		ty_put(o, "released by ");
 		waker(o, h, c);
 	} else {
-		say(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
-					       : "holder not recorded");
+		ty_put(o, c->s.flags & TY_SF_OPEN ? "still waiting when the recording ended"
+						  : "holder not recorded");
 	}
-	say(o, "; polled: %u tries failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
-	    c->poll_got == TY_NONE ? ", and none succeeded" : "");
+	ty_put(o, "; polled: %u tries failed with %s%s", c->polls, ty_errno_name((int)-s.ret),
+	       c->poll_got == TY_NONE ? ", and none succeeded" : "");
 }
 
-static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void cause(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	bool served = c->s.state == TY_ST_SLEEPING; /* the page, by a program */
@@ -366,53 +350,53 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 		break;
 	case TY_STALL_IRQ: theft(o, m, c); return;
 	case TY_STALL_CPU:
-		say(o, "the call itself used the CPU (computing or busy-waiting)");
+		ty_put(o, "the call itself used the CPU (computing or busy-waiting)");
 		return;
 	case TY_STALL_LOST:
-		say(o, c->s.state == TY_ST_UNKNOWN
-			       ? "because of lost events"
-			       : "its duration and waker are unknown because of lost events");
+		ty_put(o, c->s.state == TY_ST_UNKNOWN
+				  ? "because of lost events"
+				  : "its duration and waker are unknown because of lost events");
 		return;
 	case TY_STALL_TIMER:
-		say(o, ty_wait_timed_out(h->x, c->s.syscall) ? "timed out" : "woken by a timer");
+		ty_put(o, ty_wait_timed_out(h->x, c->s.syscall) ? "timed out" : "woken by a timer");
 		return;
 	case TY_STALL_STOPPED:
 		if (c->tracer) {
-			say(o, "stopped by its tracer ");
+			ty_put(o, "stopped by its tracer ");
 			say_who(o, m, c->s.culprit, c->s.culprit_ns);
 			return;
 		}
 		if (c->s.culprit != TY_NONE) {
-			say(o, "stopped by a signal from ");
+			ty_put(o, "stopped by a signal from ");
 			say_who(o, m, c->s.culprit, c->s.culprit_ns);
 		} else {
-			say(o, "stopped by an unrecorded signal or tracer");
+			ty_put(o, "stopped by an unrecorded signal or tracer");
 		}
 		if (c->waker.kind == TY_WAKER_THREAD) {
-			say(o, ", continued by ");
+			ty_put(o, ", continued by ");
 			say_who(o, m, c->waker.thread, c->waker.act_ns);
 		}
 		return;
 	case TY_STALL_UNINTERRUPTIBLE:
 		if (c->waker.io == TY_NONE)
 			break;
-		say(o, "woken by block I/O completion on ");
+		ty_put(o, "woken by block I/O completion on ");
 		say_device(o, h, c);
-		say(o, "; for ");
+		ty_put(o, "; for ");
 		say_ns(o, c->no_io_ns);
-		say(o,
-		    " before that no request was in flight (throttled, or waiting for other I/O)");
+		ty_put(o, " before that no request was in flight (throttled, or waiting for other "
+			  "I/O)");
 		return;
 	case TY_STALL_IO:
 	case TY_STALL_FAULT:
-		say(o, "waiting for ");
+		ty_put(o, "waiting for ");
 		if (served || (c->s.kind == TY_STALL_FAULT && c->io == TY_NONE &&
 			       !c->root.what_ns[TY_SEG_DEVICE]))
-			say(o, "a page");
+			ty_put(o, "a page");
 		else
 			say_device(o, h, c);
 		if (c->waker.kind == TY_WAKER_THREAD) {
-			say(o, served ? ", served by " : ", woken by ");
+			ty_put(o, served ? ", served by " : ", woken by ");
 			waker(o, h, c);
 		}
 		return;
@@ -424,39 +408,39 @@ static void cause(struct out *o, const struct ty_hunt *h, const struct ty_cand *
 	}
 	if (c->waker.kind == TY_WAKER_NONE) {
 		if (c->s.flags & TY_SF_OPEN)
-			say(o, "still %s when the recording ended", still(c));
+			ty_put(o, "still %s when the recording ended", still(c));
 		else
-			say(o, c->s.state == TY_ST_RUNNING ? "what ended it is not recorded"
-							   : "waker not recorded");
+			ty_put(o, c->s.state == TY_ST_RUNNING ? "what ended it is not recorded"
+							      : "waker not recorded");
 		return;
 	}
-	say(o, c->s.state == TY_ST_RUNNING ? "released by " : "woken by ");
+	ty_put(o, c->s.state == TY_ST_RUNNING ? "released by " : "woken by ");
 	waker(o, h, c);
 }
 
 /* Who else waited for the same. */
-static void others(struct out *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void others(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
 {
 	uint32_t named = c->others < TY_STALL_OTHERS ? c->others : TY_STALL_OTHERS;
 
 	if (!c->others)
 		return;
-	say(o, "; ");
+	ty_put(o, "; ");
 	for (uint32_t i = 0; i < named; i++) {
-		say(o, !i ? "" : named == c->others ? " and " : ", ");
+		ty_put(o, !i ? "" : named == c->others ? " and " : ", ");
 		say_who(o, h->x->m, c->other[i], c->end_ns);
 	}
 	if (c->others > named)
-		say(o, " and %u more thread%s", c->others - named,
-		    c->others - named > 1 ? "s" : "");
-	say(o, " also waited for ");
+		ty_put(o, " and %u more thread%s", c->others - named,
+		       c->others - named > 1 ? "s" : "");
+	ty_put(o, " also waited for ");
 	if (c->by_root)
 		say_who(o, h->x->m, c->s.culprit, c->s.culprit_ns);
 	else
-		say(o, c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
-	say(o, ", ");
+		ty_put(o, c->s.kind == TY_STALL_LOCK ? "it" : "that CPU");
+	ty_put(o, ", ");
 	say_ns(o, c->s.sum_ns);
-	say(o, " in all");
+	ty_put(o, " in all");
 }
 
 const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, char buf[32])
@@ -468,7 +452,8 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_stall *s = &c->s;
-	struct out t = {s->text, sizeof(s->text), 0}, o = {s->sentence, sizeof(s->sentence), 0};
+	struct ty_sentence t = {s->text, sizeof(s->text), 0},
+			   o = {s->sentence, sizeof(s->sentence), 0};
 	char buf[32];
 	const char *call = ty_stall_call(h->x, s, buf);
 	static const char *const did[TY_ST_COUNT] = {
@@ -498,44 +483,44 @@ void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
 	/* Of many waits the name is that of the chief one's time. */
 	s->named_ns = s->waits > 1 && s->links ? s->link[0].start_ns : s->start_ns;
 	say_who(&o, m, s->thread, s->named_ns);
-	say(&o, " %s%s", c->spun ? "busy-waited" : did[s->state],
-	    c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
+	ty_put(&o, " %s%s", c->spun ? "busy-waited" : did[s->state],
+	       c->spun && s->state == TY_ST_SLEEPING ? " and slept" : "");
 	if (s->threads > 1 && s->kind == TY_STALL_STOPPED)
-		say(&o,
-		    s->all_threads ? " with all %u threads of its process"
-				   : " with %u threads of its process",
-		    s->threads);
+		ty_put(&o,
+		       s->all_threads ? " with all %u threads of its process"
+				      : " with %u threads of its process",
+		       s->threads);
 	if (*call)
-		say(&o, " in %s", call);
+		ty_put(&o, " in %s", call);
 	if (*call && *c->w.object)
-		say(&o, "(%s%s)", c->w.object,
-		    c->w.path	    ? ""
-		    : c->w.guessed  ? ", inferred from what it did next"
-		    : c->w.by_waker ? ", from the waker's call"
-				    : "");
-	say(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
+		ty_put(&o, "(%s%s)", c->w.object,
+		       c->w.path       ? ""
+		       : c->w.guessed  ? ", inferred from what it did next"
+		       : c->w.by_waker ? ", from the waker's call"
+				       : "");
+	ty_put(&o, s->flags & TY_SF_BEFORE ? " since before the recording began" : " from ");
 	if (!(s->flags & TY_SF_BEFORE))
 		say_time(&o, h->x, s->start_ns);
 	if (s->waits > 1)
-		say(&o, " in %u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
+		ty_put(&o, " in %u %s", s->waits, s->kind == TY_STALL_STOPPED ? "stops" : "waits");
 	if (s->waits > 1 && c->longest_ns) {
-		say(&o, " (the longest ");
+		ty_put(&o, " (the longest ");
 		say_ns(&o, c->longest_ns);
-		say(&o, ")");
+		ty_put(&o, ")");
 	}
-	say(&o, ", %s", s->text);
+	ty_put(&o, ", %s", s->text);
 	if (c->for_work_ns && s->waits <= 1) {
-		say(&o, "; the whole wait took ");
+		ty_put(&o, "; the whole wait took ");
 		say_ns(&o, c->whole_ns);
-		say(&o, ", for ");
+		ty_put(&o, ", for ");
 		say_ns(&o, c->for_work_ns);
-		say(&o, " of which the lock holder was idle");
+		ty_put(&o, " of which the lock holder was idle");
 	}
 	if (s->in_request)
-		say(&o, "; a request waited for its reply meanwhile");
+		ty_put(&o, "; a request waited for its reply meanwhile");
 	if (s->flags & TY_SF_LOST && s->kind != TY_STALL_LOST)
-		say(&o, "; events were lost during it");
+		ty_put(&o, "; events were lost during it");
 	if (s->flags & TY_SF_OPEN && strncmp(s->text, "still ", 6))
-		say(&o, "; still %s when the recording ended", still(c));
-	say(&o, " [%s]", s->proven ? "proven" : "inferred");
+		ty_put(&o, "; still %s when the recording ended", still(c));
+	ty_put(&o, " [%s]", s->proven ? "proven" : "inferred");
 }
