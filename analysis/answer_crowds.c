@@ -6,16 +6,16 @@
 
 #include "compare.h"
 
-#define NAMESAKES 4 /* are told apart */
+#define SAME_NAMES 4 /* are told apart */
 
-struct namesake {
+struct same_name {
 	uint32_t name, thread;
 	uint8_t mine;
 };
 
 static int by_name(const void *pa, const void *pb)
 {
-	const struct namesake *a = pa, *b = pb;
+	const struct same_name *a = pa, *b = pb;
 
 	return compare(a->mine, b->mine) ?: compare(a->name, b->name)
 	       ?: compare(a->thread, b->thread);
@@ -24,21 +24,21 @@ static int by_name(const void *pa, const void *pb)
 int ty_answer_crowds(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_crowd *c)
 {
 	uint32_t threads = ty_model_summary(m)->threads, n = 0;
-	struct namesake *v = calloc((size_t)threads + 1, sizeof(*v));
+	struct same_name *v = calloc((size_t)threads + 1, sizeof(*v));
 
 	if (!v)
 		return -TY_ENOMEM;
 	for (uint32_t i = 0; i < threads; i++) {
 		if (c[i].n)
-			v[n++] = (struct namesake){ty_model_thread(m, i)->name, i,
-						   mine ? mine[i] : 0};
+			v[n++] = (struct same_name){ty_model_thread(m, i)->name, i,
+						    mine ? mine[i] : 0};
 		c[i].thread = i;
 	}
 	qsort(v, n, sizeof(*v), by_name);
 	for (uint32_t i = 0, k; i < n; i += k) {
 		for (k = 1; i + k < n && v[i + k].name == v[i].name && v[i + k].mine == v[i].mine;)
 			k++;
-		for (uint32_t g = i; k > NAMESAKES && g < i + k; g++)
+		for (uint32_t g = i; k > SAME_NAMES && g < i + k; g++)
 			c[v[g].thread] = (struct ty_ledger_crowd){v[i].thread, k};
 	}
 	free(v);

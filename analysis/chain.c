@@ -30,7 +30,7 @@ const char *ty_seg_text(enum ty_seg_what w)
 	static const char *const text[TY_SEG_WHATS] = {
 		[TY_SEG_RUNS] = "running",
 		[TY_SEG_STOLEN] = "its CPU possibly stolen by the hypervisor",
-		[TY_SEG_READY] = "runnable, waiting for a CPU",
+		[TY_SEG_RUNNABLE] = "runnable, waiting for a CPU",
 		[TY_SEG_DEVICE] = "waiting for a device",
 		[TY_SEG_QUEUED] = "waiting, its I/O request not yet issued to the device",
 		[TY_SEG_NO_REQUEST] = "waiting, with no I/O request in flight",
@@ -357,7 +357,7 @@ static void walk(struct walk *w, uint32_t thread, uint64_t from, uint64_t to, ui
 				break;
 			}
 			case TY_ST_RUNNABLE:
-				seg(w, a, at, thread, k, hop, TY_SEG_READY, s.flags, NULL);
+				seg(w, a, at, thread, k, hop, TY_SEG_RUNNABLE, s.flags, NULL);
 				break;
 			case TY_ST_SLEEPING:
 				/* The kernel's own threads serve: what they did before they were
@@ -573,7 +573,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	call = ty_explain_call(x, s.syscall, buf);
 	switch (l->what) {
 	case TY_SEG_RUNS: snprintf(out, size, *call ? "ran in %s" : "ran", call); return;
-	case TY_SEG_READY: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
+	case TY_SEG_RUNNABLE: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	case TY_SEG_STOLEN:
 		snprintf(out, size,
 			 "ran on a CPU that showed no activity, possibly stolen by the hypervisor");

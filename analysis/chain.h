@@ -29,12 +29,12 @@
 #define TY_PATH_DEPTH 48 /* waits behind waits that are followed */
 
 enum ty_seg_what {
-	TY_SEG_RUNS,   /* on a CPU */
-	TY_SEG_STOLEN, /* on a CPU that the hypervisor possibly took away (steal.h); inferred */
-	TY_SEG_READY,  /* waits for a CPU */
-	TY_SEG_DEVICE, /* waits; a device's interrupt ended it: of block devices only for as long
-			* as a request of this wait was in flight (block_requests.h) */
-	TY_SEG_QUEUED, /* waits; its request was with the block layer, not yet with the device */
+	TY_SEG_RUNS,	 /* on a CPU */
+	TY_SEG_STOLEN,	 /* on a CPU that the hypervisor possibly took away (steal.h); inferred */
+	TY_SEG_RUNNABLE, /* waits for a CPU */
+	TY_SEG_DEVICE,	 /* waits; a device's interrupt ended it: of block devices only for as long
+			  * as a request of this wait was in flight (block_requests.h) */
+	TY_SEG_QUEUED,	 /* waits; its request was with the block layer, not yet with the device */
 	TY_SEG_NO_REQUEST, /* waits; a request's completion ended it, but none was under way yet */
 	TY_SEG_TIMER,	   /* waits; a timer ended it: a sleep, or a time-out */
 	TY_SEG_IRQ,	   /* waits; an interrupt that is not recorded closer ended it */
@@ -97,7 +97,7 @@ struct ty_root {
 /* What of it was the root's own work, or its wait for a CPU. */
 static inline uint64_t ty_root_work_ns(const struct ty_root *r)
 {
-	return r->what_ns[TY_SEG_RUNS] + r->what_ns[TY_SEG_STOLEN] + r->what_ns[TY_SEG_READY];
+	return r->what_ns[TY_SEG_RUNS] + r->what_ns[TY_SEG_STOLEN] + r->what_ns[TY_SEG_RUNNABLE];
 }
 struct ty_root ty_path_root(const struct ty_path *p);
 

@@ -52,7 +52,7 @@ struct ty_explain {
 	 * as far as samples tell? They are some 100 ms apart. Of several groups that which was for
 	 * longest. May be NULL.
 	 */
-	bool (*held_back)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+	bool (*throttled)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			  struct ty_throttled *out);
 	/* Had a cgroup of the thread a CPU quota at some time in [from, to), as far as samples
 	 * tell? out: which, without ns. May be NULL: not recorded. */

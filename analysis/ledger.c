@@ -22,12 +22,12 @@
 #include "steal.h"
 #include "waits.h"
 
-#define RIVALS	  64
-#define OBJECT_NS UINT64_C(1000000)
-#define HELD_NS	  UINT64_C(5000000) /* shorter waits for a CPU are ordinary */
-#define FEW	  64		    /* are cheaper to read one by one than as rows of a block */
-#define FEW_IRQS  4		    /* are cheaper to step over than to search behind */
-#define NAMESAKES 4		    /* of one name on a command's path; more are told together */
+#define RIVALS	   64
+#define OBJECT_NS  UINT64_C(1000000)
+#define HELD_NS	   UINT64_C(5000000) /* shorter waits for a CPU are ordinary */
+#define FEW	   64		     /* are cheaper to read one by one than as rows of a block */
+#define FEW_IRQS   4		     /* are cheaper to step over than to search behind */
+#define SAME_NAMES 4		     /* of one name on a command's path; more are told together */
 
 /* A walk over a thread's calls: rows [i, n) are those not over yet, call is the one behind them. */
 struct calls {
@@ -310,13 +310,13 @@ static void crowd(struct walk *w, struct ty_ledger_key k, uint32_t cpu, uint32_t
 
 /* How long the thread, at the begin of its wait for a CPU, was not allowed to run: its cgroup was
  * held back for most of that wait. */
-static uint64_t held_back(const struct ty_explain *x, const struct ty_span *s)
+static uint64_t throttled(const struct ty_explain *x, const struct ty_span *s)
 {
 	uint64_t ns = s->end_ns - s->start_ns;
 	struct ty_throttled h;
 
-	if (!x->held_back || ns < HELD_NS ||
-	    !x->held_back(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
+	if (!x->throttled || ns < HELD_NS ||
+	    !x->throttled(x->ctx, ty_model_tid(x->m, s->thread, s->start_ns), s->start_ns,
 			  s->end_ns, &h) ||
 	    h.ns < ns / 2)
 		return 0;
@@ -329,7 +329,7 @@ static void ready(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 	const struct ty_model *m = w->x->m;
 	struct ty_ledger_key k = {.what = TY_ROW_READY, .state = TY_ST_RUNNABLE, .nr = -1};
 	uint32_t n = ty_model_cpu_spans(m, s->cpu), i;
-	uint64_t held = s->start_ns + held_back(w->x, s);
+	uint64_t held = s->start_ns + throttled(w->x, s);
 
 	if (held > from) {
 		held = held < to ? held : to;
@@ -581,13 +581,13 @@ int ty_ledger_process(const struct ty_explain *x, const struct ty_member *of, ui
 	return done(&w, out);
 }
 
-struct namesake {
+struct same_name {
 	uint32_t name, thread;
 };
 
 static int by_name(const void *pa, const void *pb)
 {
-	const struct namesake *a = pa, *b = pb;
+	const struct same_name *a = pa, *b = pb;
 
 	return compare(a->name, b->name) ?: compare(a->thread, b->thread);
 }
@@ -596,14 +596,14 @@ static int by_name(const void *pa, const void *pb)
 static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_ledger_crowd **out)
 {
 	struct ty_ledger_crowd *c = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*c));
-	VEC(struct namesake) v = {0};
+	VEC(struct same_name) v = {0};
 	int r = c ? 0 : -TY_ENOMEM;
 
 	for (size_t k = 0; k < p->seg.n && !r; k++) {
 		uint32_t i = p->seg.v[k].thread;
 
 		if (!c[i].n)
-			r = vec_push(&v, (struct namesake){ty_model_thread(m, i)->name, i});
+			r = vec_push(&v, (struct same_name){ty_model_thread(m, i)->name, i});
 		c[i] = (struct ty_ledger_crowd){i, 1};
 	}
 	if (v.n)
@@ -611,7 +611,7 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 	for (size_t i = 0, n; i < v.n; i += n) {
 		for (n = 1; i + n < v.n && v.v[i + n].name == v.v[i].name;)
 			n++;
-		for (size_t k = i; n > NAMESAKES && k < i + n; k++)
+		for (size_t k = i; n > SAME_NAMES && k < i + n; k++)
 			c[v.v[k].thread] = (struct ty_ledger_crowd){v.v[i].thread, (uint32_t)n};
 	}
 	vec_fini(&v);

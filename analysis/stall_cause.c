@@ -128,7 +128,7 @@ static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path
 	c->s.culprit = c->root.thread;
 	c->s.culprit_ns = s->start_ns + (s->end_ns - s->start_ns) / 2;
 	/* The first span of who is born is its making, then it is ready. */
-	if (s->what != TY_SEG_READY || !t->born || s->span - t->spans_first > 1)
+	if (s->what != TY_SEG_RUNNABLE || !t->born || s->span - t->spans_first > 1)
 		return;
 	/* Until it first ran it had no say in its name: the one it had at last. */
 	for (size_t i = 0; i < p->seg.n; i++)

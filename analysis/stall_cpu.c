@@ -200,14 +200,14 @@ static uint64_t used_before(const struct ty_model *m, const struct ty_throttled 
  * its quota up? Not the cause where one thread of real-time priority ran for most of it: the
  * thread could not have run beside that one, either.
  */
-static bool held_back(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
+static bool throttled(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
 		      uint64_t b, uint64_t ns, const struct rival *most)
 {
 	struct ty_throttled g;
 	int32_t prio;
 
-	if (!h->x->held_back ||
-	    !h->x->held_back(h->x->ctx, ty_model_tid(h->x->m, thread, a), a, b, &g))
+	if (!h->x->throttled ||
+	    !h->x->throttled(h->x->ctx, ty_model_tid(h->x->m, thread, a), a, b, &g))
 		return false;
 	if (most->thread != TY_NONE && most->ns >= ns / 2) {
 		prio = prio_at(h, most->thread, most->longest_at);
@@ -246,7 +246,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 					.span = c->s.span,
 					.start_ns = c->s.start_ns,
 					.end_ns = c->end_ns,
-					.what = TY_SEG_READY,
+					.what = TY_SEG_RUNNABLE,
 					.waker = {.thread = TY_NONE, .io = TY_NONE}};
 	c->s.links = 1;
 	if (s.cpu == TY_NONE)
@@ -267,7 +267,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	idle = q.idle > IDLE_NS && q.idle >= c->s.duration_ns / 10;
 	limited = h->x->quota && h->x->quota(h->x->ctx, ty_model_tid(m, c->s.thread, c->end_ns),
 					     c->s.start_ns, c->end_ns, &g);
-	if (held_back(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
+	if (throttled(h, c, c->s.thread, c->s.start_ns, c->end_ns, c->s.duration_ns, &q.most)) {
 		c->s.kind = TY_STALL_THROTTLED;
 	} else if (idle && limited) {
 		c->held = g;
@@ -309,11 +309,11 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 	bool in_turns;
 	int r;
 
-	if (p->seg.v[c->root.seg].what != TY_SEG_READY ||
-	    c->root.what_ns[TY_SEG_READY] < c->s.duration_ns / 2)
+	if (p->seg.v[c->root.seg].what != TY_SEG_RUNNABLE ||
+	    c->root.what_ns[TY_SEG_RUNNABLE] < c->s.duration_ns / 2)
 		return 0;
 	vec_each (g, &p->seg) {
-		uint32_t cpu = g->thread == c->root.thread && g->what == TY_SEG_READY
+		uint32_t cpu = g->thread == c->root.thread && g->what == TY_SEG_RUNNABLE
 				       ? ty_model_span_brief(m, g->thread, g->span).cpu
 				       : TY_NONE;
 
@@ -327,7 +327,7 @@ int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_p
 	vec_fini(&q.v);
 	if (r)
 		return r;
-	if (held_back(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns, &q.most)) {
+	if (throttled(h, c, c->root.thread, c->s.start_ns, c->end_ns, ns, &q.most)) {
 		c->s.proven = false; /* as far as samples tell */
 		return 0;
 	}

@@ -55,7 +55,7 @@ static enum ty_edge_kind last_kind(uint8_t what)
 	switch ((enum ty_seg_what)what) {
 	case TY_SEG_RUNS:
 	case TY_SEG_STOLEN: return TY_EDGE_RUNS;
-	case TY_SEG_READY: return TY_EDGE_RUNNABLE;
+	case TY_SEG_RUNNABLE: return TY_EDGE_RUNNABLE;
 	case TY_SEG_LOST:
 	case TY_SEG_UNKNOWN: return TY_EDGE_LOST;
 	default: return TY_EDGE_WAITS;

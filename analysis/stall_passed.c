@@ -145,7 +145,7 @@ static bool waited_too(const struct ty_hunt *h, const struct ty_seg *s, uint64_t
 {
 	struct ty_span held;
 
-	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY || s->span == TY_NONE)
+	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE || s->span == TY_NONE)
 		return false;
 	held = ty_model_span(h->x->m, s->span);
 	return held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word;

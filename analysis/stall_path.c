@@ -191,7 +191,7 @@ static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t firs
 	     i < h->path.seg.n && h->at[i].thread == thread && h->at[i].start_ns < b; i++)
 		if (h->at[i].span >= first && h->at[i].span <= last &&
 		    !ty_seg_on_cpu(h->at[i].what) &&
-		    (h->at[i].what != TY_SEG_READY || first == last))
+		    (h->at[i].what != TY_SEG_RUNNABLE || first == last))
 			ns += (h->at[i].end_ns < b ? h->at[i].end_ns : b) -
 			      (h->at[i].start_ns > a ? h->at[i].start_ns : a);
 	return ns;

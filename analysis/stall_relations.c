@@ -111,7 +111,7 @@ static bool waker_runnable(const struct view *v)
 	const struct ty_cand *c = v->c;
 
 	return c->root.thread != c->s.thread &&
-	       c->root.what_ns[TY_SEG_READY] > c->s.duration_ns / 2 &&
+	       c->root.what_ns[TY_SEG_RUNNABLE] > c->s.duration_ns / 2 &&
 	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_READY_TIMES;
 }
 

@@ -107,7 +107,7 @@ static void say_before_device(struct ty_sentence *o, const struct ty_cand *c)
 	}
 }
 
-static void say_held_back(struct ty_sentence *o, const struct ty_cand *c)
+static void say_throttled(struct ty_sentence *o, const struct ty_cand *c)
 {
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
@@ -163,7 +163,7 @@ static void run_queue(struct ty_sentence *o, const struct ty_hunt *h, const stru
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
 
 	if (c->s.kind == TY_STALL_THROTTLED) {
-		say_held_back(o, c);
+		say_throttled(o, c);
 		return;
 	}
 	if (c->idle_ns && c->s.culprit == TY_NONE && !c->unfair && !c->rival_ns) {
@@ -237,7 +237,7 @@ static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 		char what[160];
 
 		ty_link_text(x, l, what, sizeof(what));
-		if (i > 1 && c->s.link[i - 1].what == TY_SEG_READY) {
+		if (i > 1 && c->s.link[i - 1].what == TY_SEG_RUNNABLE) {
 			ty_put(o, ", while ");
 			say_link(o, h, c, l);
 			ty_put(o, " ran on its CPU for ");
@@ -251,7 +251,7 @@ static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 			ty_put(o, " [inferred holder]");
 		ty_put(o, ", %s %s for ",
 		       l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN ? "whose state is"
-		       : l->what == TY_SEG_READY			   ? "which was"
+		       : l->what == TY_SEG_RUNNABLE			   ? "which was"
 									   : "which",
 		       what);
 		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
@@ -265,9 +265,9 @@ static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 			ty_put(o, ": ");
 			say_device(o, h, c);
 		}
-		if (i + 1 == c->s.links && l->what == TY_SEG_READY && c->held.path) {
+		if (i + 1 == c->s.links && l->what == TY_SEG_RUNNABLE && c->held.path) {
 			ty_put(o, ", ");
-			say_held_back(o, c);
+			say_throttled(o, c);
 		}
 	}
 }

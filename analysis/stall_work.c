@@ -394,8 +394,9 @@ bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, cons
 	const char *name;
 
 	if (c->w.fd != STDOUT_FILENO || !ty_stall_made_room(h->x, &c->waker) ||
-	    !took_from_stdin(h->x, &c->waker) || (!ty_seg_on_cpu(what) && what != TY_SEG_READY) ||
-	    maker < 0 || ty_model_thread(m, c->root.thread)->forked_by != maker ||
+	    !took_from_stdin(h->x, &c->waker) ||
+	    (!ty_seg_on_cpu(what) && what != TY_SEG_RUNNABLE) || maker < 0 ||
+	    ty_model_thread(m, c->root.thread)->forked_by != maker ||
 	    !is_program(h, c->s.thread, c->s.start_ns) ||
 	    !is_program(h, c->root.thread, c->s.culprit_ns) ||
 	    ty_stall_on_path(h, c, true) >= (c->s.duration_ns + 1) / 2)
@@ -651,7 +652,7 @@ static uint64_t work_ns(const struct ty_model *m, const struct ty_cand *c, const
 	for (size_t i = 0; i < p->seg.n; i++) {
 		const struct ty_seg *s = &p->seg.v[i];
 
-		if ((ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) &&
+		if ((ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE) &&
 		    s->thread != c->s.thread && ty_model_thread(m, s->thread)->forked_by == maker)
 			ns += s->end_ns - s->start_ns;
 	}
@@ -713,7 +714,7 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 	const struct ty_model *m = h->x->m;
 	uint8_t what = p->seg.v[c->root.seg].what;
 
-	return (ty_seg_on_cpu(what) || what == TY_SEG_READY) &&
+	return (ty_seg_on_cpu(what) || what == TY_SEG_RUNNABLE) &&
 	       ty_stall_descends(m, c->root.thread, ty_model_thread(m, c->s.thread)->tgid) &&
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
@@ -753,9 +754,9 @@ bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const str
 	    (c->root.thread != c->waker.thread && !by_shells(h, c)))
 		return false; /* what stalled is further inside */
 	s = &p->seg.v[c->root.seg];
-	if (s->what == TY_SEG_READY && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
+	if (s->what == TY_SEG_RUNNABLE && s->end_ns - s->start_ns >= c->s.duration_ns / 2)
 		return false; /* told as the awaited one's wait for a CPU */
-	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) {
+	if (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE) {
 		if (is_program(h, c->root.thread, c->s.culprit_ns) ||
 		    others_work(h, c, c->root.thread))
 			return false; /* a program that was started; or many that work */

@@ -26,7 +26,7 @@ static uint64_t work_ns(const struct ty_model *m, uint32_t thread, const struct 
 	uint64_t ns = 0;
 
 	vec_each (s, &p->seg)
-		if (s->thread != thread && (ty_seg_on_cpu(s->what) || s->what == TY_SEG_READY) &&
+		if (s->thread != thread && (ty_seg_on_cpu(s->what) || s->what == TY_SEG_RUNNABLE) &&
 		    ty_model_thread(m, s->thread)->tgid == tgid)
 			ns += s->end_ns - s->start_ns;
 	return ns;

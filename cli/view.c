@@ -230,12 +230,12 @@ static bool explain_listens(void *ctx, const char *at, size_t n)
 	return r->explain.listens(r->explain.ctx, at, n);
 }
 
-static bool explain_held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+static bool explain_throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 			      struct ty_throttled *out)
 {
 	const struct reading *r = ctx;
 
-	return r->explain.held_back(r->explain.ctx, tid, from_ns, to_ns, out);
+	return r->explain.throttled(r->explain.ctx, tid, from_ns, to_ns, out);
 }
 
 static bool explain_quota(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
@@ -423,8 +423,8 @@ static int shown_init(struct shown *v, struct options *o, struct ty_session *s, 
 		v->explain.quota = explain_quota;
 	if (v->explain.steal)
 		v->explain.steal = explain_steal;
-	if (v->explain.held_back)
-		v->explain.held_back = explain_held_back;
+	if (v->explain.throttled)
+		v->explain.throttled = explain_throttled;
 	v->explain.ctx = &v->reading;
 	/* A frame that is printed has the stalls unless the search would take longer than the rest
 	 * of it; on a terminal it goes on beside the timeline. */

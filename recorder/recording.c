@@ -243,7 +243,7 @@ static void release(struct recording *r)
 	ty_quotas_close(&r->quotas);
 	ty_steal_close(&r->steal);
 	ty_buf_fini(&r->stolen);
-	ty_buf_fini(&r->held_back);
+	ty_buf_fini(&r->throttled);
 	ty_event_set_fini(&r->set);
 	if (r->signals >= 0)
 		close(r->signals);
@@ -285,7 +285,7 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	for (unsigned i = 0; i < TY_READER_INSTANCES; i++)
 		r->inst[i] = (struct ty_instance){.dir = -1, .on = -1};
 	ty_buf_init(&r->thread_names, TY_REC_TEXT);
-	ty_buf_init(&r->held_back, TY_REC_TEXT);
+	ty_buf_init(&r->throttled, TY_REC_TEXT);
 	ty_buf_init(&r->stolen, TY_REC_TEXT);
 
 	e = ty_rec_start(r, err);

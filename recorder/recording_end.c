@@ -64,7 +64,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	}
 	ty_rec_look_at_samples(r, false);
 	if (r->quotas.left_out) {
-		ty_buf_addf(&r->held_back, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
+		ty_buf_addf(&r->throttled, "left_out\t%" PRIu64 "\n", r->quotas.left_out);
 		ty_rec_note(r,
 			    "%" PRIu64 " CPU quota throttlings of cgroups are missing: "
 			    "too many",

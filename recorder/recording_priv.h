@@ -72,7 +72,7 @@ struct recording {
 	struct ty_quotas quotas;
 	struct ty_steal_samples steal;
 	struct ty_buf stolen;	 /* lines of TY_SEC_STEAL that are not yet in the file */
-	struct ty_buf held_back; /* lines of TY_SEC_QUOTA that are not yet in the file */
+	struct ty_buf throttled; /* lines of TY_SEC_QUOTA that are not yet in the file */
 	struct self_test test;
 	pthread_t remover;
 	bool removing;

@@ -355,7 +355,7 @@ void ty_rec_look_at_samples(struct recording *r, bool due_only)
 	uint64_t now = ty_rec_clock_ns(CLOCK_MONOTONIC);
 
 	if (!due_only || now >= ty_quotas_next_ns(&r->quotas))
-		ty_quotas_look(&r->quotas, trace_ns, r, &r->held_back);
+		ty_quotas_look(&r->quotas, trace_ns, r, &r->throttled);
 	if (!due_only || now >= ty_steal_next_ns(&r->steal))
 		ty_steal_look(&r->steal, trace_ns, r, &r->stolen);
 }
@@ -372,9 +372,9 @@ int ty_rec_put_samples(struct recording *r, struct ty_err *err)
 	int e = 0;
 
 	/* A line may be cut short where memory ran out. */
-	if (r->held_back.len && !r->held_back.failed)
-		e = ty_meta_section(&r->meta, TY_SEC_QUOTA, r->held_back.p, r->held_back.len, err);
-	ty_buf_reset(&r->held_back);
+	if (r->throttled.len && !r->throttled.failed)
+		e = ty_meta_section(&r->meta, TY_SEC_QUOTA, r->throttled.p, r->throttled.len, err);
+	ty_buf_reset(&r->throttled);
 	if (!e && r->stolen.len && !r->stolen.failed)
 		e = ty_meta_section(&r->meta, TY_SEC_STEAL, r->stolen.p, r->stolen.len, err);
 	ty_buf_reset(&r->stolen);

@@ -14,7 +14,7 @@ struct ty_throttle_lines *ty_throttle_lines_new(const char *section);
 bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			     uint64_t to_ns, struct ty_throttled *out);
 void ty_throttle_lines_free(struct ty_throttle_lines *h);
-/* As struct ty_explain's held_back. */
+/* As struct ty_explain's throttled. */
 bool ty_throttle_lines_find(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			    uint64_t to_ns, struct ty_throttled *out);
 

@@ -175,7 +175,7 @@ static bool listens(void *ctx, const char *at, size_t n)
 	return ty_fd_names_listens(s->fds, at, n);
 }
 
-static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_throttled *out)
 {
 	const struct ty_session *s = ctx;
@@ -258,7 +258,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .args = args,
 				   .pointee = s->evidence ? pointee : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,
-				   .held_back = s->held ? held_back : NULL,
+				   .throttled = s->held ? throttled : NULL,
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
 				   .where = where,

@@ -338,7 +338,7 @@ static void switch_prio(uint64_t ts, int prev, uint64_t state, int next, int nex
  * thread of real-time priority is to blame whatever the quota. */
 static struct ty_throttled group;
 
-static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_throttled *out)
 {
 	(void)ctx;
@@ -379,7 +379,7 @@ static void a_quota_held_it_back(void **state)
 		ty_mx_switch(0, 210 * MS, 11, S, 0);
 		m = ty_mx_end();
 		x = explain(m, 0);
-		x.held_back = held_back;
+		x.throttled = throttled;
 		group = (struct ty_throttled){.ns = cases[i].ns,
 					      .unknown = cases[i].unknown,
 					      .quota_us = cases[i].quota_us,

@@ -163,7 +163,7 @@ static void faults_and_lost_calls(void **state)
 
 static struct ty_throttled group;
 
-static bool held_back(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
+static bool throttled(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_throttled *out)
 {
 	(void)ctx;
@@ -187,7 +187,7 @@ static void quota(void **state)
 	ty_mx_switch(0, 85 * MS, 12, S, 11);
 	ty_mx_switch(0, 90 * MS, 11, S, 0);
 	x = explain(ty_mx_end(), 0);
-	x.held_back = held_back;
+	x.throttled = throttled;
 	group.ns = 60 * MS;
 	l = ledger_of(&x, 11, 0, UINT64_MAX);
 	assert_int_equal(row_ns(&l, "throttled by CPU quota (inferred)"), 60 * MS);
@@ -218,7 +218,7 @@ static void worker_switch(uint64_t ts, int prev, int next)
 
 /* A command waits for one child after the other: those of one name are one row when they are many,
  * else each has its own. */
-static void namesakes_on_the_path(void **state)
+static void same_names_on_the_path(void **state)
 {
 	for (unsigned children = 4; children < 6; children++) {
 		struct ty_explain x;
@@ -371,7 +371,7 @@ int main(void)
 		cmocka_unit_test(mode_while_calls_were_lost),
 		cmocka_unit_test(faults_and_lost_calls),
 		cmocka_unit_test(quota),
-		cmocka_unit_test(namesakes_on_the_path),
+		cmocka_unit_test(same_names_on_the_path),
 		cmocka_unit_test(rows_of_waits),
 		cmocka_unit_test(objects_of_waits),
 		cmocka_unit_test(gaps_of_a_cpu),

@@ -385,7 +385,7 @@ static void a_chain_ends_at_the_hypervisor(void **state)
 	vec_each (g, &p.seg)
 		ns[g->what] += g->end_ns - g->start_ns;
 	assert_in_range(ns[TY_SEG_STOLEN], 77 * MS, 80 * MS);
-	assert_int_equal(ns[TY_SEG_STOLEN] + ns[TY_SEG_RUNS] + ns[TY_SEG_READY], 99 * MS);
+	assert_int_equal(ns[TY_SEG_STOLEN] + ns[TY_SEG_RUNS] + ns[TY_SEG_RUNNABLE], 99 * MS);
 	ty_path_fini(&p);
 	s = stalls_by(&x, false);
 	assert_true(s.n >= 1);
