@@ -33,7 +33,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, str
 {
 	size_t threads = (size_t)ty_model_summary(x->m)->threads + 1;
 	struct ty_book book = {.x = x};
-	struct ty_ledger_crowd *crowd = NULL;
+	struct ty_ledger_group *crowd = NULL;
 	uint8_t *mine = NULL;
 	struct ty_path p;
 	uint32_t root;
@@ -52,7 +52,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, str
 		find_mine(x->m, root, mine);
 		vec_each (s, &p.seg)
 			crowd[s->thread].n = 1;
-		r = ty_answer_crowds(x->m, mine, crowd);
+		r = ty_answer_groups(x->m, mine, crowd);
 	}
 	if (!r)
 		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);

@@ -22,7 +22,7 @@ static enum ty_answer_part part_of(const struct ty_answer_work *k, const struct 
 	      (r->end == TY_END_IO || r->end == TY_END_QUEUED || r->end == TY_END_NO_REQUEST)))
 		return TY_PART_OTHERS;
 	switch ((enum ty_ledger_what)r->what) {
-	case TY_ROW_READY: return TY_PART_RUNNABLE;
+	case TY_ROW_RUNNABLE: return TY_PART_RUNNABLE;
 	case TY_ROW_THROTTLED: return TY_PART_THROTTLED;
 	case TY_ROW_STEAL: return TY_PART_STOLEN;
 	case TY_ROW_STOPPED: return TY_PART_STOPPED;
@@ -96,7 +96,7 @@ static int find_rivals(const struct ty_answer_work *k, struct ty_answer *out)
 	vec_each (row, &k->book->row) {
 		uint32_t *at;
 
-		if (row->k.what != TY_ROW_READY || part_of(k, &row->k) != TY_PART_RUNNABLE)
+		if (row->k.what != TY_ROW_RUNNABLE || part_of(k, &row->k) != TY_PART_RUNNABLE)
 			continue;
 		out->ready_pieces += row->pieces;
 		if (row->k.end != TY_END_THREAD || r)

@@ -22,7 +22,7 @@ struct ty_answer_sum {
 struct ty_answer_work {
 	const struct ty_explain *x;
 	const struct ty_book *book;
-	const struct ty_ledger_crowd *crowd; /* by thread index */
+	const struct ty_ledger_group *crowd; /* by thread index */
 	const struct ty_path *path;	     /* of a command; NULL */
 	const uint8_t *mine;		     /* by thread index: of the command's tree; NULL: all */
 	bool fold; /* of threads: waits without work are idle, and stand last */
@@ -32,8 +32,8 @@ struct ty_answer_work {
  * or -TY_ENOMEM. answer_items.c */
 int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out);
 /* c[i].n is 1 for each thread that the answer is about: sets with whom each is told. mine: NULL, or
- * for which threads are told apart. 0 or -TY_ENOMEM. answer_crowds.c */
-int ty_answer_crowds(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_crowd *c);
+ * for which threads are told apart. 0 or -TY_ENOMEM. answer_groups.c */
+int ty_answer_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c);
 /* The answers: 0, -TY_ENOTFOUND where there is nothing such, or -TY_E... */
 int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
 int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *requests,

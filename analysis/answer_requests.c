@@ -60,7 +60,7 @@ static int explain(const struct ty_explain *x, const struct ty_request *const *v
 {
 	const struct ty_model *m = x->m;
 	size_t threads = (size_t)ty_model_summary(m)->threads + 1;
-	struct ty_ledger_crowd *crowd = calloc(threads, sizeof(*crowd));
+	struct ty_ledger_group *crowd = calloc(threads, sizeof(*crowd));
 	uint8_t *mine = calloc(threads, sizeof(*mine));
 	struct ty_book book = {.x = x};
 	struct paths p = {0};
@@ -80,7 +80,7 @@ static int explain(const struct ty_explain *x, const struct ty_request *const *v
 	}
 	ty_path_fini(&one);
 	if (!r)
-		r = ty_answer_crowds(m, mine, crowd);
+		r = ty_answer_groups(m, mine, crowd);
 	for (size_t i = 0; i < n && !r; i++) {
 		struct ty_path part = {0};
 

@@ -116,7 +116,7 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 	bool any = false;
 
 	vec_each (r, &k->book->row) {
-		if (r->k.who != s->who || r->k.what != TY_ROW_READY)
+		if (r->k.who != s->who || r->k.what != TY_ROW_RUNNABLE)
 			continue;
 		if (r->k.end == TY_END_THREAD)
 			top_add(v, &n, 64, r->k.name, 0, r->ns);
@@ -299,7 +299,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	ty_put(o, " for ");
 	say_who(o, k, s->who);
 	switch ((enum ty_ledger_what)r->what) {
-	case TY_ROW_READY: ty_put(o, ", which waited for a CPU"); break;
+	case TY_ROW_RUNNABLE: ty_put(o, ", which waited for a CPU"); break;
 	case TY_ROW_THROTTLED: ty_put(o, ", which was throttled by its CPU quota"); break;
 	case TY_ROW_STOPPED: ty_put(o, ", which was stopped"); break;
 	case TY_ROW_WAIT:

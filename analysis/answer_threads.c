@@ -12,7 +12,7 @@
 
 /* Which: the chosen ones, else those whose calls are recorded. */
 static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
-		       struct ty_ledger_crowd *crowd)
+		       struct ty_ledger_group *crowd)
 {
 	uint32_t n = 0;
 
@@ -29,7 +29,7 @@ static uint32_t choose(const struct ty_model *m, const struct ty_window *w,
 }
 
 /* "java/12 (34 threads)", "java/12 and 3 more processes (40 threads)". 0 or -TY_ENOMEM. */
-static int name(const struct ty_model *m, const struct ty_ledger_crowd *crowd, uint32_t threads,
+static int name(const struct ty_model *m, const struct ty_ledger_group *crowd, uint32_t threads,
 		char *out, size_t size)
 {
 	uint32_t processes = 0, one = TY_NONE, all = ty_model_summary(m)->threads;
@@ -65,7 +65,7 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w, st
 {
 	const struct ty_model *m = of->m;
 	uint32_t threads = ty_model_summary(m)->threads, n;
-	struct ty_ledger_crowd *crowd = calloc((size_t)threads + 1, sizeof(*crowd));
+	struct ty_ledger_group *crowd = calloc((size_t)threads + 1, sizeof(*crowd));
 	struct ty_cpu_gaps gaps = {0};
 	struct ty_explain x = *of;
 	struct ty_book book = {.x = &x};
@@ -83,7 +83,7 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w, st
 		r = name(m, crowd, n, who, sizeof(who));
 		r = r ? r : ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps);
 		x.gaps = &gaps;
-		r = r ? r : ty_answer_crowds(m, NULL, crowd);
+		r = r ? r : ty_answer_groups(m, NULL, crowd);
 		for (uint32_t i = 0; i < threads && !r; i++) {
 			if (!crowd[i].n)
 				continue;

@@ -327,7 +327,7 @@ static void ready(struct walk *w, const struct ty_span *s, uint32_t span, uint64
 		  uint64_t to)
 {
 	const struct ty_model *m = w->x->m;
-	struct ty_ledger_key k = {.what = TY_ROW_READY, .state = TY_ST_RUNNABLE, .nr = -1};
+	struct ty_ledger_key k = {.what = TY_ROW_RUNNABLE, .state = TY_ST_RUNNABLE, .nr = -1};
 	uint32_t n = ty_model_cpu_spans(m, s->cpu), i;
 	uint64_t held = s->start_ns + throttled(w->x, s);
 
@@ -593,9 +593,9 @@ static int by_name(const void *pa, const void *pb)
 }
 
 /* With whom each thread on the path is told, by its index. */
-static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_ledger_crowd **out)
+static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_ledger_group **out)
 {
-	struct ty_ledger_crowd *c = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*c));
+	struct ty_ledger_group *c = calloc((size_t)ty_model_summary(m)->threads + 1, sizeof(*c));
 	VEC(struct same_name) v = {0};
 	int r = c ? 0 : -TY_ENOMEM;
 
@@ -604,7 +604,7 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 
 		if (!c[i].n)
 			r = vec_push(&v, (struct same_name){ty_model_thread(m, i)->name, i});
-		c[i] = (struct ty_ledger_crowd){i, 1};
+		c[i] = (struct ty_ledger_group){i, 1};
 	}
 	if (v.n)
 		qsort(v.v, v.n, sizeof(*v.v), by_name);
@@ -612,7 +612,7 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 		for (n = 1; i + n < v.n && v.v[i + n].name == v.v[i].name;)
 			n++;
 		for (size_t k = i; n > SAME_NAMES && k < i + n; k++)
-			c[v.v[k].thread] = (struct ty_ledger_crowd){v.v[i].thread, (uint32_t)n};
+			c[v.v[k].thread] = (struct ty_ledger_group){v.v[i].thread, (uint32_t)n};
 	}
 	vec_fini(&v);
 	*out = c;
@@ -622,7 +622,7 @@ static int crowds(const struct ty_model *m, const struct ty_path *p, struct ty_l
 /* Each segment of the path in the rows of whom crowd tells it with. What the path does not cover
  * (one that was cut short lacks its beginning) is unknown. */
 static void account_path(struct walk *w, const struct ty_path *p,
-			 const struct ty_ledger_crowd *crowd, uint64_t from, uint64_t to)
+			 const struct ty_ledger_group *crowd, uint64_t from, uint64_t to)
 {
 	const struct ty_ledger_key unknown = {
 		.what = TY_ROW_UNKNOWN, .state = TY_ST_UNKNOWN, .nr = -1};
@@ -645,7 +645,7 @@ static void account_path(struct walk *w, const struct ty_path *p,
 
 /* The book of a walk is that of the caller meanwhile. */
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
-		   const struct ty_ledger_crowd *crowd, uint64_t from_ns, uint64_t to_ns,
+		   const struct ty_ledger_group *crowd, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_book *b)
 {
 	struct rows rows;
@@ -661,7 +661,7 @@ int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
 }
 
 int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		  const struct ty_ledger_crowd *crowd, struct ty_book *b, uint64_t *ns)
+		  const struct ty_ledger_group *crowd, struct ty_book *b, uint64_t *ns)
 {
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
 	uint64_t from = from_ns > t->start_ns ? from_ns : t->start_ns,
@@ -687,7 +687,7 @@ int ty_ledger_command(const struct ty_explain *x, uint64_t from_ns, uint64_t to_
 {
 	struct rows rows;
 	struct walk w = walk_of(x, &rows);
-	struct ty_ledger_crowd *crowd = NULL;
+	struct ty_ledger_group *crowd = NULL;
 	struct ty_path p;
 	int r;
 

@@ -50,12 +50,12 @@ void ty_ledger_fini(struct ty_ledger *l);
  * thread's in those of crowd[thread].thread (ledger_book.h). What is added sums to `to - from`. 0
  * or -TY_E...; ty_book_fini in any case. */
 struct ty_book;
-struct ty_ledger_crowd;
+struct ty_ledger_group;
 int ty_ledger_path(const struct ty_explain *x, const struct ty_path *p,
-		   const struct ty_ledger_crowd *crowd, uint64_t from_ns, uint64_t to_ns,
+		   const struct ty_ledger_group *crowd, uint64_t from_ns, uint64_t to_ns,
 		   struct ty_book *b);
 /* The same of one thread's time in [from, to), cut to its life: *ns is what was added. */
 int ty_ledger_add(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-		  const struct ty_ledger_crowd *crowd, struct ty_book *b, uint64_t *ns);
+		  const struct ty_ledger_group *crowd, struct ty_book *b, uint64_t *ns);
 
 #endif

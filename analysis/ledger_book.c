@@ -194,7 +194,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 		n = n < size ? n : size - 1;
 	}
 	if (k->nr >= 0)
-		call = ty_syscall_name(b->x->arch, k->what == TY_ROW_READY ? 0 : k->abi, k->nr,
+		call = ty_syscall_name(b->x->arch, k->what == TY_ROW_RUNNABLE ? 0 : k->abi, k->nr,
 				       buf);
 	if (k->object)
 		obj = b->object.v[k->object - 1];
@@ -214,7 +214,7 @@ static void text(const struct ty_book *b, const struct ty_book_row *r, char *out
 	case TY_ROW_STEAL:
 		snprintf(out, size, "possibly stolen by the hypervisor (inferred: no timer tick)");
 		return;
-	case TY_ROW_READY:
+	case TY_ROW_RUNNABLE:
 		snprintf(out, size, "runnable%s, %s%s",
 			 k->abi == TY_END_YIELD	    ? " after sched_yield"
 			 : k->abi == TY_END_PREEMPT ? " after preemption"

@@ -27,7 +27,7 @@ enum ty_ledger_what {
 	TY_ROW_CALLS_LOST,
 	TY_ROW_IRQ,
 	TY_ROW_STEAL,
-	TY_ROW_READY,
+	TY_ROW_RUNNABLE,
 	TY_ROW_THROTTLED,
 	TY_ROW_WAIT,
 	TY_ROW_FAULT,
@@ -63,7 +63,7 @@ struct ty_book_row {
 };
 
 /* Threads of one name that are told together: thread index of the first of them, and how many. */
-struct ty_ledger_crowd {
+struct ty_ledger_group {
 	uint32_t thread, n;
 };
 
@@ -76,7 +76,7 @@ struct ty_book {
 	uint32_t mask;
 	uint32_t in_call[TY_BOOK_HINTS]; /* the row of a system call's number, last time */
 	VEC(char *) object;
-	const struct ty_ledger_crowd *crowd; /* by thread index; NULL: each thread by itself */
+	const struct ty_ledger_group *crowd; /* by thread index; NULL: each thread by itself */
 	uint32_t who;			     /* of the rows from here on: ty_ledger_key.who */
 	int failed;			     /* -TY_ENOMEM, -TY_EINTR: nothing counts any more */
 };

@@ -20,7 +20,7 @@
 
 /* What of the path was with block devices: at them, before them, and neither though a request of it
  * ended the wait; how many requests, the longest. */
-static void requests(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+static void requests(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t of[REQUEST_THREADS], n = 0, i = ty_model_io_after(m, c->end_ns), before = 0;
@@ -100,7 +100,7 @@ static uint32_t stopper(const struct ty_model *m, uint32_t thread, uint64_t t)
 }
 
 /* A stopped thread's tracer, or who sent the signal. */
-static void blame_stopper(const struct ty_hunt *h, struct ty_cand *c)
+static void blame_stopper(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	bool inferred;
 	uint32_t by;
@@ -116,7 +116,7 @@ static void blame_stopper(const struct ty_hunt *h, struct ty_cand *c)
 
 /* waits ------------------------------------------------------------------------------------- */
 
-static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+static void take_root(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	const struct ty_seg *s = &p->seg.v[c->root.seg];
 	const struct ty_thread *t;
@@ -136,25 +136,26 @@ static void take_root(struct ty_hunt *h, struct ty_cand *c, const struct ty_path
 			c->s.culprit_ns = p->seg.v[i].end_ns - 1;
 }
 
-static bool device_bound(const struct ty_cand *c)
+static bool device_bound(const struct ty_candidate *c)
 {
 	return c->root.what_ns[TY_SEG_DEVICE] > c->root.ns / 2;
 }
 
-static bool kernel_root(const struct ty_hunt *h, const struct ty_cand *c)
+static bool kernel_root(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return c->root.thread == c->s.thread || c->root.thread == TY_NONE ||
 	       ty_model_thread(h->x->m, c->root.thread)->kernel;
 }
 
-uint32_t ty_stall_first_call(const struct ty_hunt *h, const struct ty_cand *c)
+uint32_t ty_stall_first_call(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return c->tries ? ty_model_span(h->x->m, c->first_span).syscall : c->s.syscall;
 }
 
 /* What an uninterruptible wait was for, as far as requests tell: a device, what of it is not
  * explained. */
-static void describe_blocked(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+static void describe_blocked(struct ty_stall_search *h, struct ty_candidate *c,
+			     const struct ty_path *p)
 {
 	bool device = device_bound(c);
 
@@ -173,7 +174,7 @@ static void describe_blocked(struct ty_hunt *h, struct ty_cand *c, const struct 
 }
 
 /* The kind of a wait whose path and waker are known, and what of it is recorded. */
-static void describe(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+static void describe(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	c->s.kind = c->w.kind;
 	c->s.proven =
@@ -193,7 +194,7 @@ static void describe(struct ty_hunt *h, struct ty_cand *c, const struct ty_path 
 
 /* Was waking the waiter the last thing that another thread of its process did? Runtimes with joins
  * of their own look like this. */
-static bool were_last_words(const struct ty_hunt *h, const struct ty_cand *c)
+static bool were_last_words(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t, *own = ty_model_thread(h->x->m, c->s.thread);
 	struct ty_cell rest = {0};
@@ -212,7 +213,7 @@ static bool were_last_words(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* Did a child end the wait by its own end? */
-static bool child_died(const struct ty_model *m, const struct ty_cand *c)
+static bool child_died(const struct ty_model *m, const struct ty_candidate *c)
 {
 	const struct ty_thread *t;
 	uint32_t call;
@@ -231,7 +232,7 @@ static bool child_died(const struct ty_model *m, const struct ty_cand *c)
 }
 
 /* Where nothing is known of the thread's states: the call that most of the time was spent in. */
-static uint32_t call_within(const struct ty_model *m, const struct ty_cand *c)
+static uint32_t call_within(const struct ty_model *m, const struct ty_candidate *c)
 {
 	uint32_t i = ty_model_syscall_after(m, c->s.thread, c->s.start_ns), best = TY_NONE;
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
@@ -254,7 +255,7 @@ static uint32_t call_within(const struct ty_model *m, const struct ty_cand *c)
 
 /* The path of the wait; of one for a lock that of the part for which it was held by somebody who
  * did not wait for work. 1; 0: there is none; or what ty_path_find gives. */
-static int find_path(struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
+static int find_path(struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	int r = c->tries ? ty_path_of_wait(h->x, c->s.span, c->s.start_ns, c->end_ns, p)
 			 : ty_path_find(h->x, c->s.thread, c->s.start_ns, c->end_ns, p);
@@ -265,7 +266,7 @@ static int find_path(struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
 }
 
 /* A polled lock: held up by who let it go, where that is recorded. */
-static int explain_polls(struct ty_hunt *h, struct ty_cand *c)
+static int explain_polls(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span(m, c->s.span);
@@ -313,7 +314,7 @@ static int explain_polls(struct ty_hunt *h, struct ty_cand *c)
 	return ty_stall_judge(h, c, NULL, 0);
 }
 
-int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
+int ty_stall_explain(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span(m, c->s.span);
@@ -423,7 +424,7 @@ int ty_stall_explain(struct ty_hunt *h, struct ty_cand *c)
 /* What was opened by a path is a FIFO, for all that is seen of it: who ended the wait had opened
  * its side by a path, too, the same where both are known. A device's other side may be read as
  * well. */
-static bool is_fifo(const struct ty_hunt *h, const struct ty_cand *c)
+static bool is_fifo(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	const char *own = NULL, *other = NULL;
@@ -442,7 +443,7 @@ static bool is_fifo(const struct ty_hunt *h, const struct ty_cand *c)
 	return !own || !other || *own != '/' || *other != '/' || !strcmp(own, other);
 }
 
-void ty_stall_refine(struct ty_hunt *h, struct ty_cand *c)
+void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
 	bool open = c->s.kind == TY_STALL_FD || c->s.kind == TY_STALL_EVENTS;

@@ -27,7 +27,7 @@ static int by_thread_time(const void *pa, const void *pb)
 	return compare(a->thread, b->thread) ?: compare(a->ts_ns, b->ts_ns);
 }
 
-static int make_prios(struct ty_hunt *h)
+static int make_prios(struct ty_stall_search *h)
 {
 	const struct ty_model *m = h->x->m;
 	VEC(struct ty_prio_at) v = {0};
@@ -52,7 +52,7 @@ static int make_prios(struct ty_hunt *h)
 }
 
 /* The last priority seen up to t, or the first after; INT32_MIN: none. */
-static int32_t prio_at(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+static int32_t prio_at(const struct ty_stall_search *h, uint32_t thread, uint64_t t)
 {
 	size_t lo = partition_point(i, 0, h->prios,
 				    h->prio[i].thread < thread ||
@@ -136,7 +136,7 @@ static void add_crowd(const struct ty_model *m, uint32_t cpu, uint32_t thread, u
 }
 
 /* All of it is added: who ran most; what were turns, beside the priority that thread has at t. */
-static int sum_up(struct ty_hunt *h, uint32_t thread, uint64_t t, struct crowd *q)
+static int sum_up(struct ty_stall_search *h, uint32_t thread, uint64_t t, struct crowd *q)
 {
 	int r = h->prio_made ? 0 : make_prios(h);
 	int32_t own;
@@ -160,7 +160,8 @@ static int sum_up(struct ty_hunt *h, uint32_t thread, uint64_t t, struct crowd *
 }
 
 /* The foremost of those that shared the CPU, most first. */
-static void name_crowd(const struct ty_hunt *h, struct ty_cand *c, const struct crowd *q)
+static void name_crowd(const struct ty_stall_search *h, struct ty_candidate *c,
+		       const struct crowd *q)
 {
 	c->crowd_n = 0;
 	vec_each (e, &q->v) {
@@ -200,8 +201,8 @@ static uint64_t used_before(const struct ty_model *m, const struct ty_throttled 
  * its quota up? Not the cause where one thread of real-time priority ran for most of it: the
  * thread could not have run beside that one, either.
  */
-static bool throttled(const struct ty_hunt *h, struct ty_cand *c, uint32_t thread, uint64_t a,
-		      uint64_t b, uint64_t ns, const struct rival *most)
+static bool throttled(const struct ty_stall_search *h, struct ty_candidate *c, uint32_t thread,
+		      uint64_t a, uint64_t b, uint64_t ns, const struct rival *most)
 {
 	struct ty_throttled g;
 	int32_t prio;
@@ -224,7 +225,8 @@ static bool throttled(const struct ty_hunt *h, struct ty_cand *c, uint32_t threa
 }
 
 /* Is the ready span s followed by a run? */
-static bool ran_next(const struct ty_model *m, const struct ty_span *s, const struct ty_cand *c)
+static bool ran_next(const struct ty_model *m, const struct ty_span *s,
+		     const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
 
@@ -232,7 +234,7 @@ static bool ran_next(const struct ty_model *m, const struct ty_span *s, const st
 	       ty_model_span_brief(m, c->s.thread, c->s.span + 1).state == TY_ST_RUNNING;
 }
 
-int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
+int ty_stall_run_queue(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
@@ -301,7 +303,7 @@ int ty_stall_run_queue(struct ty_hunt *h, struct ty_cand *c)
 	return 1;
 }
 
-int ty_stall_blame_rival(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p)
+int ty_stall_blame_rival(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	struct crowd q = {.sure = true};

@@ -14,13 +14,13 @@
 #define LONGER	4 /* times as long as the one beside it: not alike */
 #define NO_MORE 3 /* times the shorter wait between the two: not closely */
 
-static int32_t nr_of(const struct ty_model *m, const struct ty_cand *c)
+static int32_t nr_of(const struct ty_model *m, const struct ty_candidate *c)
 {
 	return c->s.syscall == TY_NONE ? -1
 				       : ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
 }
 
-static bool may_join(const struct ty_cand *c)
+static bool may_join(const struct ty_candidate *c)
 {
 	/* Who shared a CPU is told of each wait. */
 	return !c->dropped && !c->folded && !c->told && (c->s.waits <= 1 || c->tries) &&
@@ -29,7 +29,8 @@ static bool may_join(const struct ty_cand *c)
 
 static int by_thread(const void *pa, const void *pb)
 {
-	const struct ty_cand *a = *(struct ty_cand *const *)pa, *b = *(struct ty_cand *const *)pb;
+	const struct ty_candidate *a = *(struct ty_candidate *const *)pa,
+				  *b = *(struct ty_candidate *const *)pb;
 
 	if (a->s.thread != b->s.thread)
 		return a->s.thread < b->s.thread ? -1 : 1;
@@ -39,7 +40,8 @@ static int by_thread(const void *pa, const void *pb)
 }
 
 /* Does b, which comes next, tell the same as a? */
-static bool alike(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+static bool alike(const struct ty_model *m, const struct ty_candidate *a,
+		  const struct ty_candidate *b)
 {
 	uint64_t x = a->s.duration_ns, y = b->s.duration_ns, shorter = x < y ? x : y;
 	bool device = a->s.kind == TY_STALL_IO || a->s.kind == TY_STALL_FAULT;
@@ -52,9 +54,9 @@ static bool alike(const struct ty_model *m, const struct ty_cand *a, const struc
 }
 
 /* One finding of n that follow each other: the longest stands for all. */
-static void join(struct ty_cand **v, size_t n)
+static void join(struct ty_candidate **v, size_t n)
 {
-	struct ty_cand *chief = v[0];
+	struct ty_candidate *chief = v[0];
 	uint64_t ns = 0, path = 0, aside = 0, rival = 0, held = 0, idle = 0, steal = 0, counted = 0;
 	uint32_t waits = 0;
 	uint8_t flags = 0;
@@ -91,10 +93,10 @@ static void join(struct ty_cand **v, size_t n)
 }
 
 /* What the sum of one call tells, its single waits do not tell again. */
-static void fold_call(struct ty_hunt *h, size_t n, const struct ty_cand *call)
+static void fold_call(struct ty_stall_search *h, size_t n, const struct ty_candidate *call)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *c = &h->cand.v[i];
+		struct ty_candidate *c = &h->cand.v[i];
 
 		if (c != call && c->s.thread == call->s.thread && c->s.kind == call->s.kind &&
 		    c->s.start_ns >= call->s.start_ns && c->end_ns <= call->s.last_end_ns)
@@ -102,9 +104,9 @@ static void fold_call(struct ty_hunt *h, size_t n, const struct ty_cand *call)
 	}
 }
 
-int ty_stall_fold_alike(struct ty_hunt *h, size_t n)
+int ty_stall_fold_alike(struct ty_stall_search *h, size_t n)
 {
-	struct ty_cand **v = malloc((n + 1) * sizeof(*v));
+	struct ty_candidate **v = malloc((n + 1) * sizeof(*v));
 	size_t k = 0;
 
 	if (!v)
@@ -128,7 +130,7 @@ int ty_stall_fold_alike(struct ty_hunt *h, size_t n)
 
 /* Do both chains end with what the same thread did in the same span, or is it at least the same
  * waker that held both up for it? */
-static bool same_root(const struct ty_cand *a, const struct ty_cand *b)
+static bool same_root(const struct ty_candidate *a, const struct ty_candidate *b)
 {
 	const struct ty_link *x, *y;
 
@@ -141,7 +143,7 @@ static bool same_root(const struct ty_cand *a, const struct ty_cand *b)
 }
 
 /* Have both the same culprit for most of b's time? */
-static bool same_culprit(const struct ty_cand *a, const struct ty_cand *b)
+static bool same_culprit(const struct ty_candidate *a, const struct ty_candidate *b)
 {
 	uint64_t both = ty_stall_overlap(a, b);
 
@@ -151,7 +153,8 @@ static bool same_culprit(const struct ty_cand *a, const struct ty_cand *b)
 }
 
 /* Does it keep both from the same lock, or the same CPU? */
-static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+static bool same_holder(const struct ty_model *m, const struct ty_candidate *a,
+			const struct ty_candidate *b)
 {
 	if (a->s.kind != b->s.kind)
 		return false;
@@ -165,7 +168,7 @@ static bool same_holder(const struct ty_model *m, const struct ty_cand *a, const
 }
 
 /* Was the thread counted already, by another wait of its? */
-static bool counted(const struct ty_hunt *h, size_t first, size_t k)
+static bool counted(const struct ty_stall_search *h, size_t first, size_t k)
 {
 	for (size_t j = first + 1; j < k; j++)
 		if (h->cand.v[j].told_by == first + 1 &&
@@ -174,10 +177,10 @@ static bool counted(const struct ty_hunt *h, size_t first, size_t k)
 	return false;
 }
 
-void ty_stall_fold_waiters(struct ty_hunt *h, size_t n)
+void ty_stall_fold_waiters(struct ty_stall_search *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *c = &h->cand.v[i];
+		struct ty_candidate *c = &h->cand.v[i];
 
 		/* The threads of a stopped process are one already. */
 		if (c->dropped || c->told || c->s.culprit == TY_NONE ||
@@ -185,7 +188,7 @@ void ty_stall_fold_waiters(struct ty_hunt *h, size_t n)
 			continue;
 		c->s.sum_ns = c->s.duration_ns;
 		for (size_t k = i + 1; k < n; k++) {
-			struct ty_cand *b = &h->cand.v[k];
+			struct ty_candidate *b = &h->cand.v[k];
 			bool holder;
 
 			if (!same_culprit(c, b))

@@ -21,7 +21,7 @@ bool ty_stall_accepts(const struct ty_explain *x, uint32_t thread, uint32_t call
 		 ty_wait_next_fd(x, thread, call, false, &fd) & TY_ACCEPTS));
 }
 
-static bool is_lock(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thread,
+static bool is_lock(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t thread,
 		    const struct ty_wait_for *w)
 {
 	return w->kind == TY_STALL_LOCK && w->class == TY_WAIT_DEFINITE &&
@@ -76,8 +76,8 @@ static bool may_accept(const struct ty_explain *x, uint32_t thread, uint64_t t)
 
 /* Since it got the lock, and before this call, did the thread speak first on the descriptor, as who
  * asks does? */
-static bool asks(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thread, uint32_t call,
-		 int64_t fd)
+static bool asks(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t thread,
+		 uint32_t call, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	struct ty_syscall own = ty_model_syscall(x->m, c->s.syscall);
@@ -104,8 +104,9 @@ static bool asks(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thre
 
 /* The wait of who has the lock, which `next` gets then: for work? It accepts, as the next one does;
  * or it asked nobody, and hands on the very place, where the next one waits and asks nobody. */
-static bool for_work(const struct ty_hunt *h, const struct ty_cand *c, struct idle *idle,
-		     uint32_t span, const struct ty_wait_for *w, const struct ty_hop *next)
+static bool for_work(const struct ty_stall_search *h, const struct ty_candidate *c,
+		     struct idle *idle, uint32_t span, const struct ty_wait_for *w,
+		     const struct ty_hop *next)
 {
 	struct ty_span s = ty_model_span(h->x->m, span);
 	struct ty_wait_for after;
@@ -128,7 +129,7 @@ static bool for_work(const struct ty_hunt *h, const struct ty_cand *c, struct id
 	       !asks(h, c, s.thread, s.syscall, w->fd) && !asks(h, c, next->thread, call, after.fd);
 }
 
-static struct ty_wait_for wait_of(const struct ty_hunt *h, uint32_t span)
+static struct ty_wait_for wait_of(const struct ty_stall_search *h, uint32_t span)
 {
 	struct ty_span s = ty_model_span(h->x->m, span);
 
@@ -136,7 +137,7 @@ static struct ty_wait_for wait_of(const struct ty_hunt *h, uint32_t span)
 }
 
 /* What those who had the lock, one after the other, waited for work. */
-static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
+static struct idle idle_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p)
 {
 	uint32_t up[TY_PATH_DEPTH + 1] = {TY_NONE}; /* the waits for the lock that led here */
@@ -176,7 +177,8 @@ static struct idle idle_on(const struct ty_hunt *h, const struct ty_cand *c,
 
 /* When did the thread get the lock, if its last call of the kind on it before t was the very one by
  * which the candidate waits? 0: it did not, or that is not recorded. */
-static uint64_t got_lock(const struct ty_hunt *h, const struct ty_cand *c, uint32_t thread)
+static uint64_t got_lock(const struct ty_stall_search *h, const struct ty_candidate *c,
+			 uint32_t thread)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *t = ty_model_thread(x->m, thread);
@@ -203,7 +205,7 @@ static uint64_t got_lock(const struct ty_hunt *h, const struct ty_cand *c, uint3
 }
 
 /* Who has the lock, as far as calls tell, where nobody has let it go yet: who got it last. */
-static uint32_t holder(const struct ty_hunt *h, const struct ty_cand *c)
+static uint32_t holder(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t threads = ty_model_summary(h->x->m)->threads, best = TY_NONE;
 	uint64_t last = 0;
@@ -226,7 +228,7 @@ static uint32_t holder(const struct ty_hunt *h, const struct ty_cand *c)
 	return best;
 }
 
-int ty_stall_cut_idle(const struct ty_hunt *h, struct ty_cand *c, struct ty_path *p)
+int ty_stall_cut_idle(const struct ty_stall_search *h, struct ty_candidate *c, struct ty_path *p)
 {
 	struct ty_path own = {0};
 	const struct ty_path *of = p;

@@ -34,7 +34,7 @@ static int by_span(const void *pa, const void *pb)
 	return compare(a->thread, b->thread) ?: compare(a->span, b->span);
 }
 
-int ty_stall_path_sort(struct ty_hunt *h)
+int ty_stall_path_sort(struct ty_stall_search *h)
 {
 	size_t n = h->path.seg.n;
 	uint64_t sum = 0;
@@ -59,12 +59,12 @@ int ty_stall_path_sort(struct ty_hunt *h)
 	return 0;
 }
 
-int ty_stall_find_naps(struct ty_hunt *h)
+int ty_stall_find_own_sleeps(struct ty_stall_search *h)
 {
 	uint64_t sum = 0;
 
 	vec_each (s, &h->path.seg) {
-		struct ty_nap nap = {s->start_ns, s->end_ns, sum};
+		struct ty_own_sleep nap = {s->start_ns, s->end_ns, sum};
 		struct ty_span span;
 
 		if (s->hop != TY_NONE || s->what != TY_SEG_TIMER ||
@@ -81,9 +81,9 @@ int ty_stall_find_naps(struct ty_hunt *h)
 }
 
 /* The sum of all sleeps before t. */
-static uint64_t napped(const struct ty_hunt *h, uint64_t t)
+static uint64_t napped(const struct ty_stall_search *h, uint64_t t)
 {
-	const struct ty_nap *v = h->nap.v;
+	const struct ty_own_sleep *v = h->nap.v;
 	size_t i = partition_point(k, (size_t)0, h->nap.n, v[k].start_ns < t);
 
 	if (!i--)
@@ -91,17 +91,17 @@ static uint64_t napped(const struct ty_hunt *h, uint64_t t)
 	return v[i].before_ns + (v[i].end_ns < t ? v[i].end_ns : t) - v[i].start_ns;
 }
 
-uint64_t ty_stall_aside(const struct ty_hunt *h, const struct ty_cand *c)
+uint64_t ty_stall_aside(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint64_t ns = napped(h, c->s.last_end_ns) - napped(h, c->s.start_ns);
 
 	/* Of the whole machine others are recorded, too. */
-	if (!ns || !ty_stall_is_kin(h, h->path.seg.v[h->path.seg.n - 1].thread, c->s.thread))
+	if (!ns || !ty_stall_is_related(h, h->path.seg.v[h->path.seg.n - 1].thread, c->s.thread))
 		return 0;
 	return ns < c->s.duration_ns ? ns : c->s.duration_ns;
 }
 
-uint32_t ty_stall_job(const struct ty_hunt *h, const struct ty_cand *c)
+uint32_t ty_stall_job(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
@@ -126,7 +126,7 @@ uint32_t ty_stall_job(const struct ty_hunt *h, const struct ty_cand *c)
 	return best;
 }
 
-int ty_stall_job_path(struct ty_hunt *h)
+int ty_stall_job_path(struct ty_stall_search *h)
 {
 	const struct ty_thread *t;
 	uint64_t from, to;
@@ -152,7 +152,7 @@ int ty_stall_job_path(struct ty_hunt *h)
 }
 
 /* The first segment that ends after t, of the thread or of those behind it. */
-static size_t seg_after(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+static size_t seg_after(const struct ty_stall_search *h, uint32_t thread, uint64_t t)
 {
 	const struct ty_path_at *s = h->at;
 
@@ -161,7 +161,7 @@ static size_t seg_after(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 }
 
 /* Nanoseconds of the path that are the thread's, before t, and all of those of earlier threads. */
-static uint64_t sum_before(const struct ty_hunt *h, uint32_t thread, uint64_t t)
+static uint64_t sum_before(const struct ty_stall_search *h, uint32_t thread, uint64_t t)
 {
 	size_t i = seg_after(h, thread, t), n = h->path.seg.n;
 
@@ -172,14 +172,14 @@ static uint64_t sum_before(const struct ty_hunt *h, uint32_t thread, uint64_t t)
 	return h->at[i].before_ns;
 }
 
-static uint64_t thread_ns(const struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b)
+static uint64_t thread_ns(const struct ty_stall_search *h, uint32_t thread, uint64_t a, uint64_t b)
 {
 	return sum_before(h, thread, b) - sum_before(h, thread, a);
 }
 
 /* What the path has of the thread's waits from span `first` to `last`. */
-static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t first, uint32_t last,
-			 uint64_t a, uint64_t b)
+static uint64_t waits_ns(const struct ty_stall_search *h, uint32_t thread, uint32_t first,
+			 uint32_t last, uint64_t a, uint64_t b)
 {
 	const struct ty_hop *v = h->path.hop.v, key = {.thread = thread, .span = first};
 	size_t lo = partition_point(i, 0, h->path.hop.n, by_span(&v[i], &key) < 0);
@@ -197,7 +197,8 @@ static uint64_t waits_ns(const struct ty_hunt *h, uint32_t thread, uint32_t firs
 	return ns;
 }
 
-uint64_t ty_stall_on_path(const struct ty_hunt *h, const struct ty_cand *c, bool direct)
+uint64_t ty_stall_on_path(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  bool direct)
 {
 	uint64_t a = c->s.start_ns, b = c->end_ns, ns, culprit = 0;
 

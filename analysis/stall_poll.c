@@ -40,7 +40,7 @@ static bool sleeps(const struct ty_explain *x, const struct ty_syscall *c)
 	return r && r->wait_on == TY_WAIT_ON_SLEEP;
 }
 
-static bool same_try(const struct ty_hunt *h, uint32_t a, uint32_t b)
+static bool same_try(const struct ty_stall_search *h, uint32_t a, uint32_t b)
 {
 	struct ty_syscall x = ty_model_syscall(h->x->m, a), y = ty_model_syscall(h->x->m, b);
 	uint64_t u[6], v[6];
@@ -50,7 +50,8 @@ static bool same_try(const struct ty_hunt *h, uint32_t a, uint32_t b)
 }
 
 /* The next try behind the sleep `call`, the same as `first`; TY_NONE. */
-static uint32_t next_try(const struct ty_hunt *h, uint32_t thread, uint32_t first, uint32_t call)
+static uint32_t next_try(const struct ty_stall_search *h, uint32_t thread, uint32_t first,
+			 uint32_t call)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
 	int32_t nr = ty_model_syscall_brief(h->x->m, thread, first).nr;
@@ -79,7 +80,7 @@ struct polls {
 };
 
 /* The tries of which that before the sleep `call` is the first. */
-static struct polls follow(const struct ty_hunt *h, uint32_t thread, uint32_t call)
+static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
 {
 	const struct ty_model *m = h->x->m;
 	struct polls p = {.first = call - 1,
@@ -112,13 +113,13 @@ static struct polls follow(const struct ty_hunt *h, uint32_t thread, uint32_t ca
 }
 
 /* One candidate of all the sleeps, in place of those that are candidates themselves. */
-static int add(struct ty_hunt *h, uint32_t thread, const struct polls *p)
+static int add(struct ty_stall_search *h, uint32_t thread, const struct polls *p)
 {
 	const struct ty_model *m = h->x->m;
 	uint64_t a = ty_model_syscall_brief(m, thread, p->first).start_ns,
 		 b = ty_model_syscall_brief(m, thread, p->end_call).end_ns;
 	size_t out = h->cand.n, n = h->cand.n;
-	struct ty_cand *c;
+	struct ty_candidate *c;
 	int r;
 
 	a = a > h->w.from_ns ? a : h->w.from_ns;
@@ -144,7 +145,7 @@ static int add(struct ty_hunt *h, uint32_t thread, const struct polls *p)
 	return 0;
 }
 
-int ty_stall_polled(struct ty_hunt *h, uint32_t thread)
+int ty_stall_polled(struct ty_stall_search *h, uint32_t thread)
 {
 	static const char *const names[] = {"nanosleep", "clock_nanosleep"};
 	const struct ty_model *m = h->x->m;
@@ -206,7 +207,7 @@ static const char *file_of(const struct ty_explain *x, uint32_t thread, uint32_t
 
 /* Does the call let go of what is tried for by `tried`: an unlock, or a close, of the same file; a
  * file that is removed? */
-static bool releases(const struct ty_hunt *h, const struct ty_cand *c, uint32_t call,
+static bool releases(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t call,
 		     const char *file)
 {
 	struct ty_syscall s = ty_model_syscall(h->x->m, call),
@@ -225,7 +226,7 @@ static bool releases(const struct ty_hunt *h, const struct ty_cand *c, uint32_t 
 	return name && !strcmp(name, own);
 }
 
-uint32_t ty_stall_poll_releaser(const struct ty_hunt *h, const struct ty_cand *c)
+uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	const char *borrowed = file_of(h->x, c->s.thread, c->polled);

@@ -13,14 +13,14 @@
 
 int ty_stall_by_length(const void *pa, const void *pb)
 {
-	const struct ty_cand *a = pa, *b = pb;
+	const struct ty_candidate *a = pa, *b = pb;
 
 	if (a->s.duration_ns != b->s.duration_ns)
 		return a->s.duration_ns > b->s.duration_ns ? -1 : 1;
 	return a->s.start_ns < b->s.start_ns ? -1 : a->s.start_ns > b->s.start_ns;
 }
 
-static bool is_end(const struct ty_cand *c)
+static bool is_end(const struct ty_candidate *c)
 {
 	/* Who is known to have waited for a reply did not wait for the end that follows. */
 	bool words = c->last_words && (!c->s.rule || c->s.rule->grade == TY_BY_PATTERN);
@@ -28,7 +28,7 @@ static bool is_end(const struct ty_cand *c)
 	return (c->w.class == TY_WAIT_END || words) && c->s.state == TY_ST_SLEEPING;
 }
 
-uint64_t ty_stall_overlap(const struct ty_cand *a, const struct ty_cand *b)
+uint64_t ty_stall_overlap(const struct ty_candidate *a, const struct ty_candidate *b)
 {
 	uint64_t from = a->s.start_ns > b->s.start_ns ? a->s.start_ns : b->s.start_ns,
 		 to = a->s.last_end_ns < b->s.last_end_ns ? a->s.last_end_ns : b->s.last_end_ns;
@@ -38,7 +38,7 @@ uint64_t ty_stall_overlap(const struct ty_cand *a, const struct ty_cand *b)
 
 /* Is the wait of b a link of a's chain, for the most part of b; or is b the long call that a waits
  * for? */
-static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
+static bool told_by(const struct ty_candidate *a, const struct ty_candidate *b)
 {
 	if (b->s.kind == TY_STALL_CPU)
 		return b->s.thread == a->s.culprit &&
@@ -55,7 +55,8 @@ static bool told_by(const struct ty_cand *a, const struct ty_cand *b)
 }
 
 /* Did the same call, of whoever let them go on, end both waits? */
-static bool same_end(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+static bool same_end(const struct ty_model *m, const struct ty_candidate *a,
+		     const struct ty_candidate *b)
 {
 	uint32_t call;
 
@@ -68,7 +69,8 @@ static bool same_end(const struct ty_model *m, const struct ty_cand *a, const st
 
 /* Were both stopped as threads of one process, by the same signal? A thread stops only when it gets
  * a CPU, but all go on by one signal. */
-static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const struct ty_cand *b)
+static bool same_stop(const struct ty_model *m, const struct ty_candidate *a,
+		      const struct ty_candidate *b)
 {
 	int32_t tgid = ty_model_thread(m, a->s.thread)->tgid;
 
@@ -80,7 +82,7 @@ static bool same_stop(const struct ty_model *m, const struct ty_cand *a, const s
 }
 
 /* How many threads the process of the candidate had all through it. */
-static uint32_t threads_of(const struct ty_model *m, const struct ty_cand *c)
+static uint32_t threads_of(const struct ty_model *m, const struct ty_candidate *c)
 {
 	uint32_t threads = ty_model_summary(m)->threads, n = 0;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
@@ -95,17 +97,17 @@ static uint32_t threads_of(const struct ty_model *m, const struct ty_cand *c)
 
 /* The threads of a process that were stopped together are one finding: the one that counts most for
  * the command stands for all, unless another one's chain tells the stop of one of them. */
-static void fold_stops(struct ty_hunt *h, size_t n)
+static void fold_stops(struct ty_stall_search *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *best = &h->cand.v[i];
+		struct ty_candidate *best = &h->cand.v[i];
 		bool told = best->dropped;
 
 		if (best->s.kind != TY_STALL_STOPPED || best->folded)
 			continue;
 		best->s.threads = 1;
 		for (size_t k = i + 1; k < n; k++) {
-			struct ty_cand *b = &h->cand.v[k];
+			struct ty_candidate *b = &h->cand.v[k];
 			uint32_t so_far = best->s.threads + 1;
 
 			if (b->folded || !same_stop(h->x->m, best, b))
@@ -127,7 +129,7 @@ static void fold_stops(struct ty_hunt *h, size_t n)
 
 /* What nobody is to blame for comes last: a CPU that many shared, then what is not known at all.
  * The same for waits that other findings explain. */
-static unsigned no_blame(const struct ty_cand *c)
+static unsigned no_blame(const struct ty_candidate *c)
 {
 	if (c->s.state == TY_ST_UNKNOWN && c->s.syscall == TY_NONE)
 		return 2;
@@ -136,14 +138,14 @@ static unsigned no_blame(const struct ty_cand *c)
 
 /* Time of which it is not known what the thread did counts a part only: who or what held somebody
  * up comes first, unless that was far shorter. */
-static uint64_t counted(const struct ty_cand *c, uint64_t ns)
+static uint64_t counted(const struct ty_candidate *c, uint64_t ns)
 {
 	return c->s.state == TY_ST_UNKNOWN ? ns / LOST_COUNTS : ns;
 }
 
 /* What the command lost. While its first thread sleeps by its own choice, its path tells of nothing
  * else: then it is what its other threads lose. */
-static uint64_t command_ns(const struct ty_cand *c)
+static uint64_t command_ns(const struct ty_candidate *c)
 {
 	return counted(c, c->aside_ns > c->s.path_ns ? c->aside_ns : c->s.path_ns);
 }
@@ -151,7 +153,7 @@ static uint64_t command_ns(const struct ty_cand *c)
 /* Known causes before unknown ones; then what the command lost, then the length. */
 static int by_rank(const void *pa, const void *pb)
 {
-	const struct ty_cand *a = pa, *b = pb;
+	const struct ty_candidate *a = pa, *b = pb;
 	unsigned blame_a = no_blame(a), blame_b = no_blame(b);
 
 	if (a->dropped != b->dropped)
@@ -165,7 +167,7 @@ static int by_rank(const void *pa, const void *pb)
 	return ty_stall_by_length(pa, pb);
 }
 
-static bool in_chain(const struct ty_cand *c, uint32_t thread)
+static bool in_chain(const struct ty_candidate *c, uint32_t thread)
 {
 	for (uint32_t i = 1; i < c->s.links; i++)
 		if (c->s.link[i].thread == thread)
@@ -175,14 +177,14 @@ static bool in_chain(const struct ty_cand *c, uint32_t thread)
 
 /* The awaited one held others up meanwhile, for a good part of the time, or it just worked, and
  * somebody else did not: that comes first. */
-static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
-			 const struct ty_cand *c)
+static bool comes_before(const struct ty_stall_search *h, const struct ty_candidate *end,
+			 const struct ty_candidate *c)
 {
 	uint64_t works = ty_root_work_ns(&end->root);
 
 	return !c->dropped && (!is_end(c) || (c->last_words && told_by(end, c))) &&
 	       c->s.kind != TY_STALL_RUNQUEUE && c->s.duration_ns >= end->s.duration_ns / 8 &&
-	       ty_stall_is_kin(h, end->s.thread, c->s.thread) &&
+	       ty_stall_is_related(h, end->s.thread, c->s.thread) &&
 	       (works > end->s.duration_ns / 2 ||
 		(in_chain(end, c->s.culprit) && ty_stall_overlap(end, c) >= c->s.duration_ns / 2));
 }
@@ -193,7 +195,8 @@ static bool comes_before(const struct ty_hunt *h, const struct ty_cand *end,
  * the others wait for what it asks next. Who hands something on in one direction only, as into a
  * pipe, asks nothing.
  */
-static bool is_asked(const struct ty_hunt *h, const struct ty_cand *a, const struct ty_cand *b)
+static bool is_asked(const struct ty_stall_search *h, const struct ty_candidate *a,
+		     const struct ty_candidate *b)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t who = b->s.thread, next = a->s.link[a->s.links - 2].thread;
@@ -215,28 +218,28 @@ static bool is_asked(const struct ty_hunt *h, const struct ty_cand *a, const str
 
 /* Where no command tells what matters, a wait that lasts a good deal longer than the one behind
  * whose end it stands is no mere part of that. */
-static bool outlasts(const struct ty_cand *b, const struct ty_cand *a)
+static bool outlasts(const struct ty_candidate *b, const struct ty_candidate *a)
 {
 	return !a->s.path_ns && b->s.duration_ns / 5 * 4 > a->s.duration_ns;
 }
 
 /* Did it wait for somebody until its time was up? A timer that it waited for by itself is a sleep.
  */
-static bool in_vain(const struct ty_hunt *h, const struct ty_cand *c)
+static bool in_vain(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return c->s.kind == TY_STALL_TIMER && ty_wait_timed_out(h->x, c->s.syscall);
 }
 
 /* Of what began before the recording it is not known what began first. */
-static bool slept_later(const struct ty_cand *b, const struct ty_cand *a)
+static bool slept_later(const struct ty_candidate *b, const struct ty_candidate *a)
 {
 	return b->s.start_ns >= a->s.start_ns && !(b->s.flags & TY_SF_BEFORE);
 }
 
-static void join_chains(struct ty_hunt *h, size_t n)
+static void join_chains(struct ty_stall_search *h, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct ty_cand *a = &h->cand.v[i];
+		struct ty_candidate *a = &h->cand.v[i];
 
 		if (a->dropped || a->s.links < 2)
 			continue;
@@ -244,7 +247,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 		 * anybody waited for it (the keeper of a lock) holds others up, unless it waits
 		 * for them. */
 		for (size_t k = 0; k < n && !a->dropped; k++) {
-			const struct ty_cand *b = &h->cand.v[k];
+			const struct ty_candidate *b = &h->cand.v[k];
 
 			/* Who asked whom is dear: last. */
 			a->dropped = k != i && !b->dropped && b->s.thread == a->s.culprit &&
@@ -258,7 +261,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 			continue;
 		/* Who waits for an end by way of shells tells of them. */
 		for (size_t k = 0; k < n; k++) {
-			struct ty_cand *b = &h->cand.v[k];
+			struct ty_candidate *b = &h->cand.v[k];
 
 			if (k != i && !b->dropped && !outlasts(b, a) &&
 			    (!is_end(a) || (is_end(b) && !b->last_words)) && told_by(a, b))
@@ -267,7 +270,7 @@ static void join_chains(struct ty_hunt *h, size_t n)
 	}
 }
 
-int ty_stall_rank(struct ty_hunt *h, size_t n)
+int ty_stall_rank(struct ty_stall_search *h, size_t n)
 {
 	int r;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relations of a wait (graph/relations.h), and the rule that decides on it. Each is found at
- * most once for a wait; what it costs is written where it is made (stall_ask.c, stall_work.c ...).
+ * most once for a wait; what it costs is written where it is made (stall_request.c, stall_work.c
+ * ...).
  */
 #include "relations.h"
 #include "rule.h"
@@ -9,8 +10,8 @@
 #include "syscall_ipc.h"
 
 struct view {
-	struct ty_hunt *h;
-	struct ty_cand *c;
+	struct ty_stall_search *h;
+	struct ty_candidate *c;
 	const struct ty_path *p; /* of a wait; else NULL */
 	int cpu_explained;
 	/* Which side the thread has on the descriptor it waits on: made when first asked for. */
@@ -21,7 +22,7 @@ struct view {
 };
 
 /* Did the thread wake somebody by its last call before its wait? */
-static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
+static bool just_asked(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
 	uint32_t call = ty_stall_first_call(h, c), back = call > t->syscalls_first;
@@ -33,7 +34,7 @@ static bool just_asked(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* Is what ended the wait among lost events? */
-static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
+static bool end_lost(const struct ty_model *m, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
 	struct ty_span next;
@@ -50,7 +51,7 @@ static bool end_lost(const struct ty_model *m, const struct ty_cand *c)
 
 /* The descriptor on which the other side is, but not where somebody new comes; -1: not known.
  * guessed: by what the thread did next. */
-static int64_t peer_fd(const struct ty_hunt *h, const struct ty_cand *c, bool *guessed)
+static int64_t peer_fd(const struct ty_stall_search *h, const struct ty_candidate *c, bool *guessed)
 {
 	int64_t fd;
 
@@ -100,7 +101,7 @@ static bool work_shared(const struct view *v)
 
 static bool is_request(const struct view *v)
 {
-	const struct ty_cand *c = v->c;
+	const struct ty_candidate *c = v->c;
 
 	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
 }
@@ -108,17 +109,17 @@ static bool is_request(const struct view *v)
 /* The other side waited for a CPU itself: a busy machine, as long as that is short. */
 static bool waker_runnable(const struct view *v)
 {
-	const struct ty_cand *c = v->c;
+	const struct ty_candidate *c = v->c;
 
 	return c->root.thread != c->s.thread &&
 	       c->root.what_ns[TY_SEG_RUNNABLE] > c->s.duration_ns / 2 &&
-	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_READY_TIMES;
+	       c->s.duration_ns < v->h->o.min_ns * TY_STALL_RUNNABLE_TIMES;
 }
 
 /* What the call and the kernel say. */
 static bool of_channel(struct view *v, enum ty_relation r)
 {
-	const struct ty_cand *c = v->c;
+	const struct ty_candidate *c = v->c;
 
 	switch (r) {
 	case TY_R_DEFINITE: return c->w.class == TY_WAIT_DEFINITE;
@@ -153,8 +154,8 @@ static bool of_channel(struct view *v, enum ty_relation r)
 /* Who had said what to whom. */
 static bool of_messages(struct view *v, enum ty_relation r)
 {
-	const struct ty_hunt *h = v->h;
-	const struct ty_cand *c = v->c;
+	const struct ty_stall_search *h = v->h;
+	const struct ty_candidate *c = v->c;
 	uint32_t first = v->p->seg.v[0].thread;
 
 	switch (r) {
@@ -165,9 +166,9 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_SPOKE_LAST: return side(v)->asks && side(v)->gave_last;
 	case TY_R_REPLY_CERTAIN:
 		return side(v) && !v->guessed && (!v->side.inferred || holds(v, TY_R_ASKED));
-	case TY_R_ASKED: return !side(v)->serves && ty_stall_asked(h, c, first, v->fd);
-	case TY_R_ASKED_UNSEEN: return ty_stall_asked_unseen(h, c);
-	case TY_R_ASKED_ANYBODY: return ty_stall_asked_anybody(h, c);
+	case TY_R_ASKED: return !side(v)->serves && ty_stall_sent_request(h, c, first, v->fd);
+	case TY_R_ASKED_UNSEEN: return ty_stall_sent_unseen_request(h, c);
+	case TY_R_ASKED_ANYBODY: return ty_stall_sent_any_request(h, c);
 	case TY_R_ASKED_OR_SENT:
 		return (c->w.kind == TY_STALL_FUTEX && holds(v, TY_R_ASKED_ANYBODY)) ||
 		       holds(v, TY_R_SENT);
@@ -177,14 +178,14 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_NEXT_FD: return side(v) && v->fd >= 0;
 	case TY_R_REPLIES: return ty_stall_answers(h, c);
 	case TY_R_GIVEN_MORE: return ty_stall_is_given_more(h, c);
-	case TY_R_TOLD_TO_END: return ty_stall_told_to_end(h, c, first);
+	case TY_R_TOLD_TO_END: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
 	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
 	case TY_R_SIGNALLER_TRACED:
 		return c->waker.thread != TY_NONE &&
 		       ty_model_thread(h->x->m, c->waker.thread)->traced;
-	case TY_R_OWES_REPLY: return ty_stall_owes_answer(h, c);
-	case TY_R_OWED_UNSEEN: return ty_stall_owed_unseen(h, c);
+	case TY_R_OWES_REPLY: return ty_stall_has_open_request(h, c);
+	case TY_R_OWED_UNSEEN: return ty_stall_has_unseen_request(h, c);
 	default: return of_channel(v, r);
 	}
 }
@@ -192,15 +193,15 @@ static bool of_messages(struct view *v, enum ty_relation r)
 /* What waiter and waker do at other times. */
 static bool of_habits(struct view *v, enum ty_relation r)
 {
-	struct ty_hunt *h = v->h;
-	const struct ty_cand *c = v->c;
+	struct ty_stall_search *h = v->h;
+	const struct ty_candidate *c = v->c;
 	uint64_t half = (c->s.duration_ns + 1) / 2;
 	bool futex = c->w.kind == TY_STALL_FUTEX;
 
 	switch (r) {
 	case TY_R_PASSED_ON: return ty_stall_is_passed_on(h, c, v->p);
 	case TY_R_WORLD_STOPPED: return ty_stall_stops_world(h, c, v->p);
-	case TY_R_ASKED_IDLE: return c->w.word && ty_stall_asked_idle(h, c);
+	case TY_R_ASKED_IDLE: return c->w.word && ty_stall_waker_was_idle(h, c);
 	case TY_R_FOR_WORKERS: return ty_stall_is_for_workers(h, c, v->p);
 	case TY_R_WORK_SHARED: return work_shared(v);
 	case TY_R_FOR_PROGRAM: return ty_stall_is_for_program(h, c, v->p);
@@ -213,7 +214,7 @@ static bool of_habits(struct view *v, enum ty_relation r)
 	case TY_R_CALLS_AGAIN: return ty_stall_calls_again(h, c);
 	case TY_R_GOES_ON: return ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
 	case TY_R_COMPUTES: return ty_stall_computes(h->x, c->s.thread, c->end_ns, 2);
-	case TY_R_RELATED: return ty_stall_is_kin(h, c->s.thread, c->waker.thread);
+	case TY_R_RELATED: return ty_stall_is_related(h, c->s.thread, c->waker.thread);
 	case TY_R_RUNTIME_SLEEP: return futex && holds(v, TY_R_COMES_AGAIN);
 	case TY_R_WAKE_EXPECTED:
 		return !futex || ty_stall_ever_woken(h->x, c->s.thread, c->s.syscall) ||
@@ -226,7 +227,7 @@ static bool of_habits(struct view *v, enum ty_relation r)
 static bool find(void *ctx, enum ty_relation r)
 {
 	struct view *v = ctx;
-	const struct ty_cand *c = v->c;
+	const struct ty_candidate *c = v->c;
 
 	switch (r) {
 	case TY_R_NO_CPU: return c->s.state == TY_ST_RUNNABLE;
@@ -247,7 +248,7 @@ static bool find(void *ctx, enum ty_relation r)
  * to, is inferred, and so is all that follows from it; the path itself may be. */
 static void apply(struct view *v, const struct ty_rule *rule)
 {
-	struct ty_cand *c = v->c;
+	struct ty_candidate *c = v->c;
 
 	switch ((enum ty_rule_kind)rule->kind) {
 	case TY_KIND_LOST: c->s.kind = TY_STALL_LOST; break;
@@ -280,7 +281,7 @@ static bool rests_on(const struct ty_rule *rule, enum ty_relation r)
 	return false;
 }
 
-bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *p,
+bool ty_stall_judge(struct ty_stall_search *h, struct ty_candidate *c, const struct ty_path *p,
 		    int cpu_explained)
 {
 	struct view v = {.h = h, .c = c, .p = p, .cpu_explained = cpu_explained};
@@ -294,7 +295,7 @@ bool ty_stall_judge(struct ty_hunt *h, struct ty_cand *c, const struct ty_path *
 }
 
 /* The last call before the wait that gave something to somebody; TY_NONE. */
-static uint32_t last_sent(const struct ty_hunt *h, const struct ty_cand *c)
+static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t i = ty_stall_first_call(h, c);
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
@@ -308,7 +309,7 @@ static uint32_t last_sent(const struct ty_hunt *h, const struct ty_cand *c)
 	return TY_NONE;
 }
 
-void ty_stall_find_evidence(const struct ty_hunt *h, struct ty_cand *c)
+void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_rule *rule = c->s.rule;
 	uint32_t call;

@@ -12,7 +12,8 @@
 
 /* The next wait of the thread that begins within a little while of t; TY_NONE. Who got no CPU for
  * long did not just wait on. */
-static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t t)
+static uint32_t next_wait(const struct ty_stall_search *h, uint32_t thread, uint32_t span,
+			  uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -25,7 +26,7 @@ static uint32_t next_wait(const struct ty_hunt *h, uint32_t thread, uint32_t spa
 			return s.state == TY_ST_SLEEPING ? k : TY_NONE;
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
 		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
-		if (ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_READY_NS ||
+		if (ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_RUNNABLE_NS ||
 		    (s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE && s.start_ns >= t))
 			return TY_NONE;
 	}
@@ -39,12 +40,12 @@ try {
 	bool has_w; /* made when first asked for */
 };
 
-static struct try try_at(const struct ty_hunt *h, uint32_t span)
+static struct try try_at(const struct ty_stall_search *h, uint32_t span)
 {
 	return (struct try){.s = ty_model_span(h->x->m, span)};
 }
 
-static const struct ty_wait_for *what_for(const struct ty_hunt *h, struct try *t)
+static const struct ty_wait_for *what_for(const struct ty_stall_search *h, struct try *t)
 {
 	if (!t->has_w)
 		t->w = ty_wait_for(h->x, &t->s, t->s.syscall);
@@ -52,7 +53,7 @@ static const struct ty_wait_for *what_for(const struct ty_hunt *h, struct try *t
 	return &t->w;
 }
 
-static bool same_args(const struct ty_hunt *h, uint32_t call_a, uint32_t call_b)
+static bool same_args(const struct ty_stall_search *h, uint32_t call_a, uint32_t call_b)
 {
 	struct ty_syscall a = ty_model_syscall(h->x->m, call_a),
 			  b = ty_model_syscall(h->x->m, call_b);
@@ -63,7 +64,7 @@ static bool same_args(const struct ty_hunt *h, uint32_t call_a, uint32_t call_b)
 }
 
 /* Is b, which follows a, a wait for the same thing? */
-static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
+static bool again(const struct ty_stall_search *h, struct try *a, struct try *b)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = a->s.thread;
@@ -83,12 +84,12 @@ static bool again(const struct ty_hunt *h, struct try *a, struct try *b)
 	       (ty_wait_timed_out(h->x, a->s.syscall) && same_args(h, a->s.syscall, b->s.syscall));
 }
 
-int ty_stall_join_tries(struct ty_hunt *h, size_t from)
+int ty_stall_join_tries(struct ty_stall_search *h, size_t from)
 {
 	size_t out = from;
 
 	for (size_t i = from; i < h->cand.n;) {
-		struct ty_cand c = h->cand.v[i];
+		struct ty_candidate c = h->cand.v[i];
 		uint32_t first = c.s.span;
 		struct try a = {.s.syscall = TY_NONE};
 		size_t end = i + 1;
@@ -156,7 +157,7 @@ struct run {
 };
 
 /* The tries from call i on, which was in vain. */
-static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
+static struct run follow(const struct ty_stall_search *h, uint32_t thread, uint32_t i)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
@@ -167,7 +168,8 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 	     k < t->syscalls_first + t->syscalls_n && k - r.last <= TY_WAIT_RETRY_BETWEEN; k++) {
 		struct ty_syscall b = ty_model_syscall_brief(m, thread, k);
 
-		if (ty_explain_stopped(h->x) || b.start_ns - a.end_ns >= TY_WAIT_RETRY_READY_NS ||
+		if (ty_explain_stopped(h->x) ||
+		    b.start_ns - a.end_ns >= TY_WAIT_RETRY_RUNNABLE_NS ||
 		    b.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			break;
 		if (b.nr != a.nr || sleep_in(m, thread, &b) == TY_NONE)
@@ -186,11 +188,11 @@ static struct run follow(const struct ty_hunt *h, uint32_t thread, uint32_t i)
 
 /* A candidate of all the tries; or the one there is of the last of them, which are longer, is one
  * of all. */
-static int add_tries(struct ty_hunt *h, const struct ty_span *first, uint32_t from,
+static int add_tries(struct ty_stall_search *h, const struct ty_span *first, uint32_t from,
 		     const struct ty_span *last, uint32_t to, uint32_t tries)
 {
 	uint8_t flags = first->flags | last->flags;
-	struct ty_cand *c = NULL;
+	struct ty_candidate *c = NULL;
 	int r;
 
 	for (size_t i = h->cand.n; !c && i && h->cand.v[i - 1].s.thread == first->thread; i--)
@@ -213,7 +215,7 @@ static int add_tries(struct ty_hunt *h, const struct ty_span *first, uint32_t fr
 	return 0;
 }
 
-int ty_stall_short_tries(struct ty_hunt *h, uint32_t thread)
+int ty_stall_short_tries(struct ty_stall_search *h, uint32_t thread)
 {
 	const struct ty_seek q = {.min_ns = TY_STALL_LITTLE_NS, .nr = -1, .errors = true};
 	const struct ty_model *m = h->x->m;

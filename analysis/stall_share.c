@@ -68,7 +68,7 @@ static struct on_set on_set(const struct ty_explain *x, uint32_t thread, uint32_
 /* Do both do what the call waits to be able to do, and others, by which they give (or the waker
  * slept there itself)? And did the waiter get through at once now and then, as at a lock: requests
  * and answers, of which each has a semaphore of the set, are waited for each time. */
-static bool takes_there(const struct ty_hunt *h, const struct ty_cand *c)
+static bool takes_there(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	struct on_set own = on_set(h->x, c->s.thread, c->s.syscall, c->end_ns),
 		      other = on_set(h->x, c->waker.thread, c->s.syscall, c->end_ns);
@@ -76,7 +76,7 @@ static bool takes_there(const struct ty_hunt *h, const struct ty_cand *c)
 	return own.slept * 4 <= own.same * 3 && (other.slept || (other.same && other.differs));
 }
 
-bool ty_stall_takes_turns(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_takes_turns(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	if (c->waker.kind != TY_WAKER_THREAD || (c->s.syscall == TY_NONE && !c->w.by_waker))
 		return false;
@@ -148,8 +148,8 @@ static bool is_among(int64_t fd, const int64_t *v, unsigned n)
 
 /* When did the thread, before its wait and after t, begin to hand something to several descriptors,
  * each with somebody on its other side? 0: it did not. */
-static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_cand *c, uint64_t t,
-				int32_t maker)
+static uint64_t gave_to_several(const struct ty_explain *x, const struct ty_candidate *c,
+				uint64_t t, int32_t maker)
 {
 	uint32_t thread = c->s.thread, call = c->s.syscall;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
@@ -204,7 +204,7 @@ static bool takes_and_gives(const struct ty_explain *x, uint32_t thread)
 
 /* Has one of both ever woken the other; or is the thread new, and was not seen to be woken by what
  * was handed out? */
-static bool have_to_do(const struct ty_explain *x, const struct ty_cand *c, uint32_t thread)
+static bool have_to_do(const struct ty_explain *x, const struct ty_candidate *c, uint32_t thread)
 {
 	uint64_t end = ty_model_summary(x->m)->end_ns;
 
@@ -222,7 +222,7 @@ static uint64_t worked_ns(const struct ty_model *m, uint32_t thread, uint64_t fr
 	return cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE];
 }
 
-bool ty_stall_shares_out(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_shares_out(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *peer = ty_model_thread(x->m, c->waker.thread);

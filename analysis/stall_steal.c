@@ -10,21 +10,21 @@
 /* Less than that of a finding does not change who is to blame for it. */
 #define LITTLE(c) ((c)->s.duration_ns / 10)
 
-static uint64_t counted(const struct ty_hunt *h, uint32_t cpu, uint64_t a, uint64_t b)
+static uint64_t counted(const struct ty_stall_search *h, uint32_t cpu, uint64_t a, uint64_t b)
 {
 	return h->x->steal && cpu != TY_NONE && a < b ? h->x->steal(h->x->ctx, cpu, a, b) : 0;
 }
 
-static bool has_ticks(const struct ty_hunt *h, uint32_t cpu)
+static bool has_ticks(const struct ty_stall_search *h, uint32_t cpu)
 {
 	return h->x->ticks && cpu < h->x->ticks->cpus && h->x->ticks->period_ns[cpu];
 }
 
-int ty_stall_add_steal(struct ty_hunt *h, uint32_t thread, uint32_t span, const struct ty_span *s,
-		       uint64_t a, uint64_t b)
+int ty_stall_add_steal(struct ty_stall_search *h, uint32_t thread, uint32_t span,
+		       const struct ty_span *s, uint64_t a, uint64_t b)
 {
 	uint64_t ns = ty_stolen_of_run(h->x, s, a, b);
-	struct ty_cand *c;
+	struct ty_candidate *c;
 	int r;
 
 	if (ns < h->o.min_ns)
@@ -39,7 +39,7 @@ int ty_stall_add_steal(struct ty_hunt *h, uint32_t thread, uint32_t span, const 
 	return 1;
 }
 
-void ty_stall_judge_run(struct ty_hunt *h, struct ty_cand *c)
+void ty_stall_judge_run(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, c->s.span);
 
@@ -57,7 +57,7 @@ void ty_stall_judge_run(struct ty_hunt *h, struct ty_cand *c)
 		c->s.kind = TY_STALL_STEAL;
 }
 
-bool ty_stall_steal_of_queue(struct ty_hunt *h, struct ty_cand *c, uint32_t cpu)
+bool ty_stall_steal_of_queue(struct ty_stall_search *h, struct ty_candidate *c, uint32_t cpu)
 {
 	c->s.steal_ns = ty_stolen_of_cpu(h->x, cpu, c->s.start_ns, c->end_ns) +
 			ty_silent_while_idle(h->x, cpu, c->s.start_ns, c->end_ns);
@@ -66,12 +66,12 @@ bool ty_stall_steal_of_queue(struct ty_hunt *h, struct ty_cand *c, uint32_t cpu)
 	       (!has_ticks(h, cpu) && c->s.steal_counted_ns >= c->s.duration_ns / 2);
 }
 
-bool ty_stall_steal_matters(const struct ty_cand *c)
+bool ty_stall_steal_matters(const struct ty_candidate *c)
 {
 	return c->s.steal_ns && c->s.steal_ns >= LITTLE(c);
 }
 
-void ty_stall_steal_of_path(struct ty_cand *c, const struct ty_path *p)
+void ty_stall_steal_of_path(struct ty_candidate *c, const struct ty_path *p)
 {
 	vec_each (s, &p->seg)
 		if (s->what == TY_SEG_STOLEN)

@@ -46,7 +46,8 @@ static void say_prio(struct ty_sentence *o, int32_t prio, const char *before, co
 }
 
 /* Was another CPU idle meanwhile, on which the thread may run? */
-static void say_idle(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
+		     const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t affinity = ty_model_thread(m, c->s.thread)->affinity, best = TY_NONE;
@@ -75,7 +76,8 @@ static void say_idle(struct ty_sentence *o, const struct ty_hunt *h, const struc
 		ty_put(o, " (CPU affinity not recorded)");
 }
 
-static void say_device(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
+		       const struct ty_candidate *c)
 {
 	struct ty_io io;
 
@@ -92,7 +94,7 @@ static void say_device(struct ty_sentence *o, const struct ty_hunt *h, const str
 }
 
 /* What of a wait for devices no request explains. */
-static void say_before_device(struct ty_sentence *o, const struct ty_cand *c)
+static void say_before_device(struct ty_sentence *o, const struct ty_candidate *c)
 {
 	if (c->queued_ns > c->s.duration_ns / 20) {
 		ty_put(o, "; for ");
@@ -107,7 +109,7 @@ static void say_before_device(struct ty_sentence *o, const struct ty_cand *c)
 	}
 }
 
-static void say_throttled(struct ty_sentence *o, const struct ty_cand *c)
+static void say_throttled(struct ty_sentence *o, const struct ty_candidate *c)
 {
 	size_t n = strlen(c->held.path);
 	bool cut = n > PATH_SHOWN;
@@ -128,8 +130,8 @@ static void say_throttled(struct ty_sentence *o, const struct ty_cand *c)
 }
 
 /* What the hypervisor possibly took: the whole cause, or (aside) a part of it. */
-static void say_steal(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c,
-		      bool aside)
+static void say_steal(struct ty_sentence *o, const struct ty_stall_search *h,
+		      const struct ty_candidate *c, bool aside)
 {
 	uint32_t cpu = ty_model_span_brief(h->x->m, c->s.thread, c->s.span).cpu;
 
@@ -157,7 +159,8 @@ static void say_steal(struct ty_sentence *o, const struct ty_hunt *h, const stru
 	}
 }
 
-static void run_queue(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void run_queue(struct ty_sentence *o, const struct ty_stall_search *h,
+		      const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_span s = ty_model_span_brief(m, c->s.thread, c->s.span);
@@ -219,8 +222,8 @@ static void run_queue(struct ty_sentence *o, const struct ty_hunt *h, const stru
 }
 
 /* The thread of a link, by the name it had in the middle; the culprit by that told of it. */
-static void say_link(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c,
-		     const struct ty_link *l)
+static void say_link(struct ty_sentence *o, const struct ty_stall_search *h,
+		     const struct ty_candidate *c, const struct ty_link *l)
 {
 	say_who(o, h->x->m, l->thread,
 		l->thread == c->s.culprit ? c->s.culprit_ns
@@ -228,7 +231,8 @@ static void say_link(struct ty_sentence *o, const struct ty_hunt *h, const struc
 }
 
 /* "flusher/815, which slept in fsync for 2.305 s, ..." down the chain. */
-static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
+		  const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 
@@ -272,7 +276,8 @@ static void chain(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 	}
 }
 
-static void waker(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void waker(struct ty_sentence *o, const struct ty_stall_search *h,
+		  const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 
@@ -295,7 +300,7 @@ static void waker(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 }
 
 /* What the thread still was when the recording ended. */
-static const char *still(const struct ty_cand *c)
+static const char *still(const struct ty_candidate *c)
 {
 	return c->spun || c->s.state == TY_ST_SLEEPING || c->s.state == TY_ST_BLOCKED ||
 			       c->s.state == TY_ST_RUNNABLE
@@ -303,7 +308,7 @@ static const char *still(const struct ty_cand *c)
 		       : ty_state_name(c->s.state);
 }
 
-static void theft(struct ty_sentence *o, const struct ty_model *m, const struct ty_cand *c)
+static void theft(struct ty_sentence *o, const struct ty_model *m, const struct ty_candidate *c)
 {
 	static const char *const what[] = {"interrupt", "softirq", "vector"};
 
@@ -319,7 +324,8 @@ static void theft(struct ty_sentence *o, const struct ty_model *m, const struct 
 }
 
 /* A lock that was tried for again and again. */
-static void polled(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void polled(struct ty_sentence *o, const struct ty_stall_search *h,
+		   const struct ty_candidate *c)
 {
 	struct ty_syscall s = ty_model_syscall(h->x->m, c->polled);
 
@@ -334,7 +340,8 @@ static void polled(struct ty_sentence *o, const struct ty_hunt *h, const struct 
 	       c->poll_got == TY_NONE ? ", and none succeeded" : "");
 }
 
-static void cause(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void cause(struct ty_sentence *o, const struct ty_stall_search *h,
+		  const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	bool served = c->s.state == TY_ST_SLEEPING; /* the page, by a program */
@@ -419,7 +426,8 @@ static void cause(struct ty_sentence *o, const struct ty_hunt *h, const struct t
 }
 
 /* Who else waited for the same. */
-static void others(struct ty_sentence *o, const struct ty_hunt *h, const struct ty_cand *c)
+static void others(struct ty_sentence *o, const struct ty_stall_search *h,
+		   const struct ty_candidate *c)
 {
 	uint32_t named = c->others < TY_STALL_OTHERS ? c->others : TY_STALL_OTHERS;
 
@@ -448,7 +456,7 @@ const char *ty_stall_call(const struct ty_explain *x, const struct ty_stall *s, 
 	return s->by_waker ? "futex" : ty_explain_call(x, s->syscall, buf);
 }
 
-void ty_stall_say(const struct ty_hunt *h, struct ty_cand *c)
+void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_stall *s = &c->s;

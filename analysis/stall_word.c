@@ -12,7 +12,7 @@
 #define CALLS	64
 
 /* Does the thread wait on the word with a value that is no lock's, in these calls? */
-static bool counts(const struct ty_hunt *h, uint32_t thread, int32_t nr, uint64_t word,
+static bool counts(const struct ty_stall_search *h, uint32_t thread, int32_t nr, uint64_t word,
 		   uint32_t from, uint32_t to)
 {
 	uint32_t value;
@@ -24,7 +24,7 @@ static bool counts(const struct ty_hunt *h, uint32_t thread, int32_t nr, uint64_
 	return false;
 }
 
-static bool look(const struct ty_hunt *h, const struct ty_cand *c, int32_t tgid)
+static bool look(const struct ty_stall_search *h, const struct ty_candidate *c, int32_t tgid)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t nr = ty_model_syscall_brief(m, c->s.thread, c->s.syscall).nr;
@@ -46,7 +46,7 @@ static bool look(const struct ty_hunt *h, const struct ty_cand *c, int32_t tgid)
 	return false;
 }
 
-int ty_stall_counts(struct ty_hunt *h, const struct ty_cand *c)
+int ty_stall_counts(struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	struct ty_word_is is = {.word = c->w.word,
 				.tgid = ty_model_thread(h->x->m, c->s.thread)->tgid};

@@ -30,7 +30,8 @@ static bool waker_starved(const struct ty_model *m, const struct ty_span *s,
 }
 
 /* By futex, but for a lock: what is waited for there is not what the thread waits for otherwise. */
-static bool is_other_lock(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_span *s)
+static bool is_other_lock(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_span *s)
 {
 	struct ty_wait_for w;
 
@@ -41,7 +42,8 @@ static bool is_other_lock(const struct ty_hunt *h, const struct ty_cand *c, cons
 	       !ty_wait_same(h->x->m, c->s.thread, &w, c->s.thread, &c->w);
 }
 
-bool ty_stall_waits_alike(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_span *s)
+bool ty_stall_waits_alike(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_span *s)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t by = c->s.thread, call = c->s.syscall;
@@ -63,7 +65,7 @@ bool ty_stall_waits_alike(const struct ty_hunt *h, const struct ty_cand *c, cons
 					  ty_model_syscall_brief(m, by, call).nr;
 }
 
-bool ty_stall_waits_again(const struct ty_hunt *h, const struct ty_cand *c, bool any)
+bool ty_stall_waits_again(const struct ty_stall_search *h, const struct ty_candidate *c, bool any)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_track track = {TY_TRACK_THREAD, c->s.thread};
@@ -129,7 +131,7 @@ bool ty_stall_ever_woken(const struct ty_explain *x, uint32_t thread, uint32_t c
 
 /* Does another thread of the process wait in the same call at t, for the same one to wake it? Such
  * are the threads of a pool, each with a word of its own. */
-static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
+static bool is_of_pool(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -154,8 +156,8 @@ static bool is_of_pool(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* Does thread i, another one, wait for the same thing at t? */
-static bool waits_along(const struct ty_hunt *h, const struct ty_cand *c, uint32_t i, uint64_t t,
-			struct ty_span *s, struct ty_wait_for *w)
+static bool waits_along(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t i,
+			uint64_t t, struct ty_span *s, struct ty_wait_for *w)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *o = ty_model_thread(m, i);
@@ -169,7 +171,7 @@ static bool waits_along(const struct ty_hunt *h, const struct ty_cand *c, uint32
 	return ty_wait_same(m, i, w, c->s.thread, &c->w);
 }
 
-static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_t t)
+static bool company_at(const struct ty_stall_search *h, const struct ty_candidate *c, uint64_t t)
 {
 	uint32_t threads = ty_model_summary(h->x->m)->threads;
 	struct ty_wait_for w;
@@ -181,14 +183,14 @@ static bool company_at(const struct ty_hunt *h, const struct ty_cand *c, uint64_
 	return false;
 }
 
-bool ty_stall_in_company(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_in_company(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return (c->w.word || c->w.fd >= 0) &&
 	       (company_at(h, c, c->end_ns - 1) ||
 		company_at(h, c, c->s.start_ns + c->s.duration_ns / 2));
 }
 
-bool ty_stall_calls_again(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_calls_again(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
@@ -255,8 +257,8 @@ bool ty_stall_goes_on(const struct ty_explain *x, uint32_t thread, uint64_t t)
 	return ty_stall_computes(x, thread, t, 1);
 }
 
-bool ty_stall_comes_back(const struct ty_hunt *h, uint32_t thread, const struct ty_wait_for *what,
-			 uint64_t at)
+bool ty_stall_returns_to(const struct ty_stall_search *h, uint32_t thread,
+			 const struct ty_wait_for *what, uint64_t at)
 {
 	const struct ty_model *m = h->x->m;
 	struct ty_track track = {TY_TRACK_THREAD, thread};
@@ -283,7 +285,8 @@ bool ty_stall_comes_back(const struct ty_hunt *h, uint32_t thread, const struct 
 /* Who waits for the same thing at t is let go on by the same call, goes on to work, and does not
  * come back: so opens what all wait for. Who gives work does that one by one, or again and again.
  */
-static bool opens_at(const struct ty_hunt *h, const struct ty_cand *c, uint32_t call, uint64_t t)
+static bool opens_at(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t call,
+		     uint64_t t)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -298,7 +301,7 @@ static bool opens_at(const struct ty_hunt *h, const struct ty_cand *c, uint32_t 
 		k = ty_waker_find(m, s.edge);
 		if (k.kind != TY_WAKER_THREAD || k.thread != c->waker.thread ||
 		    ty_model_syscall_at(m, k.thread, k.act_ns) != call ||
-		    ty_stall_comes_back(h, i, &w, s.end_ns - 1) ||
+		    ty_stall_returns_to(h, i, &w, s.end_ns - 1) ||
 		    !ty_stall_goes_on(h->x, i, s.end_ns))
 			return false;
 	}
@@ -306,7 +309,7 @@ static bool opens_at(const struct ty_hunt *h, const struct ty_cand *c, uint32_t 
 }
 
 /* One answer for all who wait at a gate: of a thousand each would look at all others. */
-static bool opens_to_all(struct ty_hunt *h, const struct ty_cand *c)
+static bool opens_to_all(struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t call = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
 	struct ty_gate *g = &h->gate;
@@ -325,7 +328,7 @@ static bool opens_to_all(struct ty_hunt *h, const struct ty_cand *c)
 	return g->opens;
 }
 
-bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_is_given_more(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->waker.thread, call, end;
@@ -359,7 +362,7 @@ bool ty_stall_is_given_more(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* Had the thread become another program before t? What it becomes later says nothing of t. */
-static bool is_program(const struct ty_hunt *h, uint32_t thread, uint64_t t_ns)
+static bool is_program(const struct ty_stall_search *h, uint32_t thread, uint64_t t_ns)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
 
@@ -385,7 +388,8 @@ static bool took_from_stdin(const struct ty_explain *x, const struct ty_waker *k
 	return ty_syscall_ipc_on(x, &s, &t, STDIN_FILENO) & TY_TAKES;
 }
 
-bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+bool ty_stall_in_pipeline(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t maker = ty_model_thread(m, c->s.thread)->forked_by;
@@ -405,7 +409,7 @@ bool ty_stall_in_pipeline(const struct ty_hunt *h, const struct ty_cand *c, cons
 	return kind == TY_FD_PIPE || kind == TY_FD_UNKNOWN;
 }
 
-bool ty_stall_ends_then(const struct ty_model *m, const struct ty_cand *c)
+bool ty_stall_ends_then(const struct ty_model *m, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(m, c->s.thread);
 	const struct ty_seek q = {.states = 1u << TY_ST_SLEEPING | 1u << TY_ST_UNKNOWN,
@@ -416,7 +420,7 @@ bool ty_stall_ends_then(const struct ty_model *m, const struct ty_cand *c)
 					c->end_ns, false) == TY_NONE;
 }
 
-bool ty_stall_only_ends(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_only_ends(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, c->s.thread);
 
@@ -442,7 +446,7 @@ static bool same_maker(const struct ty_model *m, uint32_t a, uint32_t b)
  * to do? Who is kept for later work waits for its maker, or comes back; programs side by side are a
  * pipeline.
  */
-static bool came_for_this(const struct ty_hunt *h, const struct ty_cand *c)
+static bool came_for_this(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t peer[] = {c->waker.thread, c->root.thread};
@@ -458,7 +462,7 @@ static bool came_for_this(const struct ty_hunt *h, const struct ty_cand *c)
 	return true;
 }
 
-bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_had_work(struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	bool company, goes_on, back;
 
@@ -467,7 +471,7 @@ bool ty_stall_had_work(struct ty_hunt *h, const struct ty_cand *c)
 	    ty_stall_waits_again(h, c, true))
 		return false;
 	goes_on = ty_stall_goes_on(h->x, c->s.thread, c->end_ns);
-	back = ty_stall_comes_back(h, c->s.thread, &c->w, c->end_ns - 1);
+	back = ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1);
 	/* For its turn, and works: workers that are told to end pass that on. Where workers of a
 	 * pool wait for work, by futex, those who give them more wait, too: they come back. */
 	if (goes_on && (!c->w.word || !back) && ty_stall_takes_turns(h, c))
@@ -525,7 +529,7 @@ static bool is_of(const struct ty_model *m, uint32_t thread, int32_t tgid)
 	       (ty_model_thread(m, thread)->tgid == tgid || ty_stall_descends(m, thread, tgid));
 }
 
-bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
+bool ty_stall_is_related(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t command = h->x->command_tid;
@@ -537,8 +541,8 @@ bool ty_stall_is_kin(const struct ty_hunt *h, uint32_t thread, uint32_t other)
 }
 
 /* Did others of the waiter's kin run in [from, to), too? */
-static bool others_ran(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited,
-		       uint64_t from, uint64_t to)
+static bool others_ran(const struct ty_stall_search *h, const struct ty_candidate *c,
+		       uint32_t awaited, uint64_t from, uint64_t to)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -552,14 +556,15 @@ static bool others_ran(const struct ty_hunt *h, const struct ty_cand *c, uint32_
 			continue;
 		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, from, to, 1, &cell);
 		if (cell.ns[TY_ST_RUNNING] + cell.ns[TY_ST_RUNNABLE] >= (to - from) / 10 &&
-		    ty_stall_is_kin(h, c->s.thread, i))
+		    ty_stall_is_related(h, c->s.thread, i))
 			return true;
 	}
 	return false;
 }
 
 /* The same meanwhile, or in the life of the awaited one: work that is shared is none that waits. */
-static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32_t awaited)
+static bool others_work(const struct ty_stall_search *h, const struct ty_candidate *c,
+			uint32_t awaited)
 {
 	const struct ty_thread *a = ty_model_thread(h->x->m, awaited);
 
@@ -570,7 +575,7 @@ static bool others_work(const struct ty_hunt *h, const struct ty_cand *c, uint32
 
 /* Are all between the waiter and the root programs that were started, and wait for the end of a
  * child themselves, as a shell does? */
-static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
+static bool by_shells(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	for (uint32_t i = 1; i + 1 < c->s.links; i++) {
 		struct ty_span s = ty_model_span(h->x->m, c->s.link[i].span);
@@ -586,7 +591,7 @@ static bool by_shells(const struct ty_hunt *h, const struct ty_cand *c)
 #define CALLS  64
 
 /* What the thread waits on (or takes from) around t: at most SHARED. */
-static unsigned queues(const struct ty_hunt *h, uint32_t thread, uint64_t t,
+static unsigned queues(const struct ty_stall_search *h, uint32_t thread, uint64_t t,
 		       struct ty_wait_for q[SHARED])
 {
 	const struct ty_model *m = h->x->m;
@@ -617,7 +622,7 @@ static unsigned queues(const struct ty_hunt *h, uint32_t thread, uint64_t t,
 }
 
 /* Do both wait on the same word or descriptor, as for their next work? */
-static bool same_queue(const struct ty_hunt *h, const struct ty_wait_for *q, unsigned n,
+static bool same_queue(const struct ty_stall_search *h, const struct ty_wait_for *q, unsigned n,
 		       uint32_t root, uint32_t thread, uint64_t t)
 {
 	struct ty_wait_for own[SHARED];
@@ -632,7 +637,7 @@ static bool same_queue(const struct ty_hunt *h, const struct ty_wait_for *q, uns
 
 /* The thread does what it was born for, and that was over when the wait was: its share, where the
  * last one of several tells. */
-static bool was_done(const struct ty_model *m, const struct ty_cand *c, uint32_t thread)
+static bool was_done(const struct ty_model *m, const struct ty_candidate *c, uint32_t thread)
 {
 	const struct ty_thread *t = ty_model_thread(m, thread);
 
@@ -644,7 +649,8 @@ static bool was_done(const struct ty_model *m, const struct ty_cand *c, uint32_t
 }
 
 /* How long the root and the others of its maker worked on the path of the wait. */
-static uint64_t work_ns(const struct ty_model *m, const struct ty_cand *c, const struct ty_path *p)
+static uint64_t work_ns(const struct ty_model *m, const struct ty_candidate *c,
+			const struct ty_path *p)
 {
 	int32_t maker = ty_model_thread(m, c->root.thread)->forked_by;
 	uint64_t ns = 0;
@@ -659,7 +665,7 @@ static uint64_t work_ns(const struct ty_model *m, const struct ty_cand *c, const
 	return ns;
 }
 
-bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
+bool ty_stall_is_for_workers(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
@@ -708,7 +714,7 @@ bool ty_stall_is_for_workers(const struct ty_hunt *h, const struct ty_cand *c,
 	return false;
 }
 
-bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
+bool ty_stall_is_for_program(const struct ty_stall_search *h, const struct ty_candidate *c,
 			     const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
@@ -719,7 +725,7 @@ bool ty_stall_is_for_program(const struct ty_hunt *h, const struct ty_cand *c,
 	       is_program(h, c->root.thread, c->s.culprit_ns);
 }
 
-bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_is_started(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->waker.thread)->tgid;
@@ -730,8 +736,8 @@ bool ty_stall_is_started(const struct ty_hunt *h, const struct ty_cand *c)
 
 /* Did the thread wake anybody but `but` from `from` on, up to t? What its own end wakes, as another
  * thread of who waits for it (SIGCHLD), it has not said anything to. */
-static bool told_anybody(const struct ty_hunt *h, uint32_t thread, uint64_t from, uint64_t t,
-			 uint32_t but)
+static bool told_anybody(const struct ty_stall_search *h, uint32_t thread, uint64_t from,
+			 uint64_t t, uint32_t but)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
 
@@ -745,7 +751,8 @@ static bool told_anybody(const struct ty_hunt *h, uint32_t thread, uint64_t from
 	return from < t && ty_stall_woke_anybody(h->x, thread, from, t, but);
 }
 
-bool ty_stall_is_end(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+bool ty_stall_is_end(const struct ty_stall_search *h, const struct ty_candidate *c,
+		     const struct ty_path *p)
 {
 	uint64_t most = c->s.duration_ns / 10 * 9;
 	const struct ty_seg *s;

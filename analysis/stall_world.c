@@ -33,8 +33,8 @@ static uint64_t work_ns(const struct ty_model *m, uint32_t thread, const struct 
 }
 
 /* The last wait of the thread that another one ended by t, and not for a lock. */
-static bool asked_before(const struct ty_hunt *h, uint32_t thread, uint64_t t, struct ty_span *out,
-			 uint32_t *by)
+static bool asked_before(const struct ty_stall_search *h, uint32_t thread, uint64_t t,
+			 struct ty_span *out, uint32_t *by)
 {
 	uint32_t first = ty_model_thread(h->x->m, thread)->spans_first,
 		 k = ty_model_span_find(h->x->m, thread, t);
@@ -59,7 +59,7 @@ static bool asked_before(const struct ty_hunt *h, uint32_t thread, uint64_t t, s
 
 /* Does the thread, once it has let the others go on, wait for the same again? What is behind the
  * recording's end is not known. */
-static bool waits_next(const struct ty_hunt *h, uint32_t thread, uint64_t t, uint64_t word)
+static bool waits_next(const struct ty_stall_search *h, uint32_t thread, uint64_t t, uint64_t word)
 {
 	uint32_t k = ty_model_span_find(h->x->m, thread, t), call;
 	struct ty_wait_for w;
@@ -70,7 +70,7 @@ static bool waits_next(const struct ty_hunt *h, uint32_t thread, uint64_t t, uin
 
 /* When was thread i stopped, if with the candidate's, to be woken with it by the same one? 0: it
  * was not. */
-static uint64_t stopped_along(const struct ty_model *m, const struct ty_cand *c, uint32_t i,
+static uint64_t stopped_along(const struct ty_model *m, const struct ty_candidate *c, uint32_t i,
 			      uint64_t slack)
 {
 	struct ty_span s =
@@ -88,7 +88,8 @@ static uint64_t stopped_along(const struct ty_model *m, const struct ty_cand *c,
 
 /* Do others of the process work meanwhile, but for those that the one that works has woken to help?
  */
-static bool works_too(const struct ty_hunt *h, const struct ty_cand *c, uint32_t i, uint64_t began)
+static bool works_too(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t i,
+		      uint64_t began)
 {
 	struct ty_cell cell;
 
@@ -98,7 +99,8 @@ static bool works_too(const struct ty_hunt *h, const struct ty_cand *c, uint32_t
 	       ty_stall_last_woke(h->x, i, c->waker.thread, c->end_ns) < began;
 }
 
-bool ty_stall_stops_world(const struct ty_hunt *h, const struct ty_cand *c, const struct ty_path *p)
+bool ty_stall_stops_world(const struct ty_stall_search *h, const struct ty_candidate *c,
+			  const struct ty_path *p)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;

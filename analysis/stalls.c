@@ -29,21 +29,21 @@ const char *ty_stall_kind_name(enum ty_stall_kind k)
 
 /* candidates -------------------------------------------------------------------------------- */
 
-int ty_stall_add(struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
+int ty_stall_add(struct ty_stall_search *h, uint32_t thread, uint32_t span, uint64_t a, uint64_t b,
 		 uint8_t state, uint8_t flags)
 {
-	struct ty_cand c = {.s = {.thread = thread,
-				  .span = span,
-				  .start_ns = a,
-				  .duration_ns = b - a,
-				  .waits = 1,
-				  .last_end_ns = b,
-				  .state = state,
-				  .flags = flags,
-				  .syscall = TY_NONE,
-				  .culprit = TY_NONE},
-			    .end_ns = b,
-			    .io = TY_NONE};
+	struct ty_candidate c = {.s = {.thread = thread,
+				       .span = span,
+				       .start_ns = a,
+				       .duration_ns = b - a,
+				       .waits = 1,
+				       .last_end_ns = b,
+				       .state = state,
+				       .flags = flags,
+				       .syscall = TY_NONE,
+				       .culprit = TY_NONE},
+				 .end_ns = b,
+				 .io = TY_NONE};
 
 	return vec_push(&h->cand, c);
 }
@@ -85,15 +85,15 @@ static void count(struct many *v, int32_t nr, uint32_t span, uint64_t a, uint64_
 }
 
 /* life: of the thread within the window; sums that are little of it are no stall. */
-static bool is_little(const struct ty_hunt *h, uint64_t ns, uint64_t life)
+static bool is_little(const struct ty_stall_search *h, uint64_t ns, uint64_t life)
 {
 	return ns < h->o.min_ns || ns < life / 20;
 }
 
-static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, uint64_t life)
+static int add_many(struct ty_stall_search *h, uint32_t thread, const struct many *v, uint64_t life)
 {
 	for (unsigned i = 0; i < v->keys; i++) {
-		struct ty_cand *c;
+		struct ty_candidate *c;
 		int r;
 
 		if (is_little(h, v->key[i].ns, life) || v->key[i].n < 2)
@@ -111,7 +111,7 @@ static int add_many(struct ty_hunt *h, uint32_t thread, const struct many *v, ui
 }
 
 /* After the chief wait is explained, the candidate stands for all of them. */
-static void widen(struct ty_cand *c, const struct many *v)
+static void widen(struct ty_candidate *c, const struct many *v)
 {
 	for (unsigned i = 0; i < v->keys; i++)
 		if (v->key[i].span == c->s.span) {
@@ -122,7 +122,7 @@ static void widen(struct ty_cand *c, const struct many *v)
 		}
 }
 
-static bool of_interest(const struct ty_hunt *h, uint32_t thread, bool traced_only)
+static bool of_interest(const struct ty_stall_search *h, uint32_t thread, bool traced_only)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
 
@@ -135,8 +135,8 @@ static bool of_interest(const struct ty_hunt *h, uint32_t thread, bool traced_on
 }
 
 /* Interrupts took much of a long run. */
-static int add_theft(struct ty_hunt *h, uint32_t thread, uint32_t span, const struct ty_span *s,
-		     uint64_t a, uint64_t b)
+static int add_theft(struct ty_stall_search *h, uint32_t thread, uint32_t span,
+		     const struct ty_span *s, uint64_t a, uint64_t b)
 {
 	struct ty_theft most = {0};
 	uint64_t ns = ty_stall_theft(h->x->m, s, a, b, &most);
@@ -167,7 +167,7 @@ static uint32_t next_long(const struct ty_model *m, enum ty_track_kind kind, uin
 }
 
 /* The stops, and waits for devices, in [least, to) that are too short to be stalls of their own. */
-static int collect_many(struct ty_hunt *h, uint32_t thread, uint64_t least, uint64_t to_ns,
+static int collect_many(struct ty_stall_search *h, uint32_t thread, uint64_t least, uint64_t to_ns,
 			uint64_t life)
 {
 	const struct ty_model *m = h->x->m;
@@ -210,7 +210,7 @@ static int collect_many(struct ty_hunt *h, uint32_t thread, uint64_t least, uint
 	return r;
 }
 
-static int collect(struct ty_hunt *h, uint32_t thread)
+static int collect(struct ty_stall_search *h, uint32_t thread)
 {
 	const struct ty_seek q = {.states = 1u << TY_ST_BLOCKED | 1u << TY_ST_SLEEPING |
 					    1u << TY_ST_STOPPED | 1u << TY_ST_RUNNABLE |
@@ -250,10 +250,10 @@ static int collect(struct ty_hunt *h, uint32_t thread)
 			break;
 		case TY_ST_STOPPED: stopped += b - a >= min ? b - a : 0; break;
 		case TY_ST_SLEEPING: break;
-		case TY_ST_RUNNABLE: min = min * TY_STALL_READY_TIMES; break;
+		case TY_ST_RUNNABLE: min = min * TY_STALL_RUNNABLE_TIMES; break;
 		case TY_ST_RUNNING:
 			r = ty_stall_add_steal(h, thread, k, &s, a, b);
-			if (!r && b - a >= min * TY_STALL_READY_TIMES)
+			if (!r && b - a >= min * TY_STALL_RUNNABLE_TIMES)
 				r = add_theft(h, thread, k, &s, a, b);
 			r = r < 0 ? r : 0;
 			continue;
@@ -308,13 +308,14 @@ static uint32_t longest_run(const struct ty_model *m, uint32_t thread, uint64_t 
 }
 
 /* A call in which the kernel waited many times, however briefly each. */
-static int add_waits(struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b, uint64_t blocked)
+static int add_waits(struct ty_stall_search *h, uint32_t thread, uint64_t a, uint64_t b,
+		     uint64_t blocked)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
 	uint32_t n = 0, longest = TY_NONE;
 	uint64_t ns = 0;
-	struct ty_cand *c;
+	struct ty_candidate *c;
 
 	for (uint32_t k = ty_model_span_find(m, thread, a); k < t->spans_first + t->spans_n; k++) {
 		struct ty_span s = ty_model_span_brief(m, thread, k);
@@ -346,16 +347,17 @@ static int add_waits(struct ty_hunt *h, uint32_t thread, uint64_t a, uint64_t b,
 
 /* In the call, [a, b), the thread waited for a lock, and some of that on its CPU: one candidate,
  * that of its longest sleep if it slept that long, too. */
-static int add_spin(struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t a, uint64_t b)
+static int add_spin(struct ty_stall_search *h, uint32_t thread, uint32_t call, uint64_t a,
+		    uint64_t b)
 {
-	struct ty_cand *best = NULL;
+	struct ty_candidate *best = NULL;
 	size_t out = h->cand.n;
 	uint32_t span;
 
 	while (out && h->cand.v[out - 1].s.thread == thread)
 		out--;
 	for (size_t i = out; i < h->cand.n; i++) {
-		const struct ty_cand *c = &h->cand.v[i];
+		const struct ty_candidate *c = &h->cand.v[i];
 		bool part = c->s.state == TY_ST_SLEEPING && c->s.waits == 1 && !c->tries &&
 			    c->s.start_ns >= a && c->end_ns <= b;
 
@@ -388,11 +390,11 @@ static int add_spin(struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t 
 
 /* Long system calls that computed, or in which was waited: by the kernel many times, or on the CPU.
  */
-static int collect_calls(struct ty_hunt *h, uint32_t thread)
+static int collect_calls(struct ty_stall_search *h, uint32_t thread)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, thread);
-	uint64_t min = h->o.min_ns * TY_STALL_READY_TIMES;
+	uint64_t min = h->o.min_ns * TY_STALL_RUNNABLE_TIMES;
 	const struct ty_seek q = {.min_ns = h->o.min_ns, .nr = -1};
 	uint32_t i = ty_model_syscall_after(m, thread, h->w.from_ns),
 		 to = t->syscalls_first + t->syscalls_n;
@@ -442,7 +444,7 @@ static int collect_calls(struct ty_hunt *h, uint32_t thread)
 /* explain ---------------------------------------------------------------------------------- */
 
 /* One of many short waits. */
-static int explain_one(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
+static int explain_one(struct ty_stall_search *h, struct ty_candidate *c, uint32_t span)
 {
 	struct ty_span s = ty_model_span_brief(h->x->m, c->s.thread, span);
 
@@ -456,13 +458,13 @@ static int explain_one(struct ty_hunt *h, struct ty_cand *c, uint32_t span)
 }
 
 /* Are many short waits of the kind a stall as a sum? */
-static bool adds_up(const struct ty_cand *c)
+static bool adds_up(const struct ty_candidate *c)
 {
 	return c->s.kind == TY_STALL_IO || c->s.kind == TY_STALL_FAULT ||
 	       c->s.kind == TY_STALL_STOPPED;
 }
 
-static int explain(struct ty_hunt *h, struct ty_cand *c)
+static int explain(struct ty_stall_search *h, struct ty_candidate *c)
 {
 	uint64_t start = c->s.start_ns, ns = c->s.duration_ns;
 	int r;
@@ -514,7 +516,7 @@ static uint32_t job(const struct ty_model *m)
 	return best;
 }
 
-static int command_path(struct ty_hunt *h)
+static int command_path(struct ty_stall_search *h)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t i =
@@ -529,19 +531,19 @@ static int command_path(struct ty_hunt *h)
 	to = t->end_ns < h->w.to_ns ? t->end_ns : h->w.to_ns;
 	h->has_path = from < to;
 	r = h->has_path ? ty_path_find(h->x, i, from, to, &h->path) : 0;
-	r = r ? r : ty_stall_find_naps(h);
+	r = r ? r : ty_stall_find_own_sleeps(h);
 	return r ? r : ty_stall_path_sort(h);
 }
 
 /* The candidates from i on that are of its job, so that the path of each job is made once. 0, or
  * what ty_stalls_find gives. */
-static int explain_job(struct ty_hunt *h, size_t i, size_t n)
+static int explain_job(struct ty_stall_search *h, size_t i, size_t n)
 {
 	h->job = h->cand.v[i].job;
 	h->job_asked = false;
 	h->has_path = h->has_path && !h->x->whole_machine;
 	for (; i < n; i++) {
-		struct ty_cand *c = &h->cand.v[i];
+		struct ty_candidate *c = &h->cand.v[i];
 		int r;
 
 		if (c->job != h->job || c->explained)
@@ -560,7 +562,7 @@ static int explain_job(struct ty_hunt *h, size_t i, size_t n)
 }
 
 /* Idle, and nothing else of it is a finding. */
-static bool is_rejected(const struct ty_cand *c)
+static bool is_rejected(const struct ty_candidate *c)
 {
 	return c->dropped && c->s.rule && c->s.rule->verdict != TY_STALL &&
 	       (c->s.waits <= 1 || c->tries);
@@ -568,14 +570,14 @@ static bool is_rejected(const struct ty_cand *c)
 
 /* Of the first n candidates the findings, or the rejected, at most max of them, with their words.
  * 0 or -TY_ENOMEM. */
-static int take(struct ty_hunt *h, size_t n, uint32_t max, bool rejected, struct ty_stall **v,
-		uint32_t *v_n)
+static int take(struct ty_stall_search *h, size_t n, uint32_t max, bool rejected,
+		struct ty_stall **v, uint32_t *v_n)
 {
 	*v = malloc((max + 1) * sizeof(**v));
 	if (!*v)
 		return -TY_ENOMEM;
 	for (size_t i = 0; i < n && *v_n < max; i++) {
-		struct ty_cand *c = &h->cand.v[i];
+		struct ty_candidate *c = &h->cand.v[i];
 
 		if (rejected ? !is_rejected(c) : c->dropped)
 			continue;
@@ -589,7 +591,7 @@ static int take(struct ty_hunt *h, size_t n, uint32_t max, bool rejected, struct
 	return 0;
 }
 
-static int hunt(struct ty_hunt *h, uint32_t max, struct ty_stalls *out)
+static int hunt(struct ty_stall_search *h, uint32_t max, struct ty_stalls *out)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t threads = ty_model_summary(m)->threads;
@@ -628,7 +630,7 @@ int ty_stalls_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_stalls_opts *o, uint32_t max, struct ty_stalls *out,
 		   struct ty_err *err)
 {
-	struct ty_hunt h = {.x = x, .w = *w, .o = *o};
+	struct ty_stall_search h = {.x = x, .w = *w, .o = *o};
 	int r;
 
 	*out = (struct ty_stalls){0};

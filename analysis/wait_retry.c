@@ -19,7 +19,7 @@ static uint32_t sleep_before(const struct ty_model *m, uint32_t thread, uint32_t
 		ran += s.state == TY_ST_RUNNING ? s.end_ns - s.start_ns : 0;
 		ready += s.state == TY_ST_RUNNABLE ? s.end_ns - s.start_ns : 0;
 		if ((s.state != TY_ST_RUNNING && s.state != TY_ST_RUNNABLE) ||
-		    ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_READY_NS)
+		    ran > TY_WAIT_RETRY_RAN_NS || ready >= TY_WAIT_RETRY_RUNNABLE_NS)
 			break;
 	}
 	return TY_NONE;

@@ -13,9 +13,9 @@
 
 /* Calls between two tries, at most; on a CPU, at most; ready, less: more is work, or a stall of its
  * own, and no trying again. */
-#define TY_WAIT_RETRY_BETWEEN  8
-#define TY_WAIT_RETRY_RAN_NS   UINT64_C(1000000)
-#define TY_WAIT_RETRY_READY_NS UINT64_C(50000000)
+#define TY_WAIT_RETRY_BETWEEN	  8
+#define TY_WAIT_RETRY_RAN_NS	  UINT64_C(1000000)
+#define TY_WAIT_RETRY_RUNNABLE_NS UINT64_C(50000000)
 
 /* Did the wait in this call end without what was waited for: its time was up, or a signal broke it
  * off? */

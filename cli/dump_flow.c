@@ -328,7 +328,7 @@ static int run(struct dump *d, struct ty_flow_source *src, const char *path, str
 		ty_say("tarry: more than %u functions: later ones have no names, and their depth "
 		       "may be wrong (narrow with --from and --to)\n",
 		       TY_CALLS_FUNCS - 1);
-	ty_flow_source_tell(src);
+	ty_flow_source_note(src);
 	ty_json_fini(&d->j);
 	if (fflush(d->out) || ferror(d->out))
 		return ty_fail_errno(err, "standard output: write failed");

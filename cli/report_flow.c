@@ -222,7 +222,7 @@ static int report(struct job *j, const char *path, struct ty_err *err)
 		print_json(j);
 	else
 		print_text(j);
-	ty_flow_source_tell(&j->a.src);
+	ty_flow_source_note(&j->a.src);
 	return r ? r : ty_cli_written(err);
 }
 

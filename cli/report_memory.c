@@ -118,7 +118,7 @@ static int report(const struct args *a)
 	    ty_cli_written(&err))
 		status = ty_cli_fail(&err);
 	if (r.names && status == TY_EXIT_GOOD)
-		ty_mem_names_tell(r.names);
+		ty_mem_names_note(r.names);
 	ty_mem_names_free(r.names);
 	ty_mem_session_fini(&r.s);
 	return status;

@@ -88,7 +88,7 @@ int ty_view_memory_check(const struct ty_view_memory *v, struct ty_err *err)
 void ty_view_memory_fini(struct ty_view_memory *v)
 {
 	if (v->names)
-		ty_mem_names_tell(v->names);
+		ty_mem_names_note(v->names);
 	ty_mem_names_free(v->names);
 	if (v->s.path)
 		ty_mem_session_fini(&v->s);

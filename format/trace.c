@@ -113,7 +113,7 @@ static void finish_note(struct ty_trace *t)
 
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 {
-	return ty_trace_open_telling(path, NULL, NULL, out, err);
+	return ty_trace_open_progress(path, NULL, NULL, out, err);
 }
 
 /* What is not there: of perf.data its reader knows it, a file cut out of one says it. */
@@ -138,8 +138,8 @@ static void find_kept(struct ty_trace *t)
 		t->begins_later = machine;
 }
 
-int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
-			  struct ty_err *err)
+int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
+			   struct ty_trace **out, struct ty_err *err)
 {
 	struct ty_trace *t = calloc(1, sizeof(*t));
 	struct ty_text kept;

@@ -92,9 +92,9 @@ struct ty_trace {
  */
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
 /* The same. A perf.data file is read whole: `tell` is told now and then which part of it is. */
-typedef void ty_trace_tell(void *ctx, double part);
-int ty_trace_open_telling(const char *path, ty_trace_tell *tell, void *ctx, struct ty_trace **out,
-			  struct ty_err *err);
+typedef void ty_trace_progress(void *ctx, double part);
+int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
+			   struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
 /* Is it a perf.data file that has events: tracepoints, or with Intel PT the switches of threads? */
 bool ty_trace_in_perf(const char *path);

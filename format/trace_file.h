@@ -59,7 +59,7 @@ struct ty_trace_private {
 	uint64_t unpack_left; /* bytes of v7 sections that may still be decompressed: bounds time */
 	uint64_t chunks_all;  /* over all streams, for TY_CHUNKS_MAX */
 	uint64_t streams_cut, first_cut;
-	ty_trace_tell *tell; /* NULL */
+	ty_trace_progress *tell; /* NULL */
 	void *tell_ctx;
 	VEC(char *) kept; /* all texts */
 	VEC(struct ty_stream_data) data;

@@ -120,9 +120,9 @@ static void let_go(struct ty_step_engine *e, struct ty_step_thread *t, int sig)
 
 static void resume(struct ty_step_engine *e, struct ty_step_thread *t, int sig)
 {
-	long how = t->mode == TY_STEP_STEPPING	? PTRACE_SINGLESTEP
-		   : t->mode == TY_STEP_HUNTING ? PTRACE_SYSCALL
-						: PTRACE_CONT;
+	long how = t->mode == TY_STEP_STEPPING	  ? PTRACE_SINGLESTEP
+		   : t->mode == TY_STEP_SEARCHING ? PTRACE_SYSCALL
+						  : PTRACE_CONT;
 
 	if (stopping(e)) {
 		let_go(e, t, sig);
@@ -156,7 +156,7 @@ static void seek_entry(struct ty_step_engine *e, struct ty_step_thread *t)
 		ty_step_mm_maps(t->p->mm, t->tid, &e->out, ty_perf_clock_now(&e->clock));
 		t->p->entry = ty_step_mm_where(t->p->mm, e->o->dev, e->o->ino, e->o->off);
 	}
-	t->mode = t->p->entry ? TY_STEP_RUNNING : TY_STEP_HUNTING;
+	t->mode = t->p->entry ? TY_STEP_RUNNING : TY_STEP_SEARCHING;
 	if (t->p->entry)
 		set_breakpoint(e, t->tid, t->p->entry);
 }
@@ -322,7 +322,7 @@ static void on_stop(struct ty_step_engine *e, struct ty_step_thread *t, int stat
 		return;
 	}
 	if (sig == (SIGTRAP | 0x80)) {
-		if (t->mode == TY_STEP_HUNTING)
+		if (t->mode == TY_STEP_SEARCHING)
 			seek_entry(e, t);
 		resume(e, t, 0);
 	} else if (sig == SIGTRAP) {

@@ -22,9 +22,9 @@
 #include "vec.h"
 
 enum ty_step_mode {
-	TY_STEP_WAITING, /* before its exec: not of interest */
-	TY_STEP_HUNTING, /* stops at system calls, until the function's file is mapped */
-	TY_STEP_RUNNING, /* at full speed to the function's entry */
+	TY_STEP_WAITING,   /* before its exec: not of interest */
+	TY_STEP_SEARCHING, /* stops at system calls, until the function's file is mapped */
+	TY_STEP_RUNNING,   /* at full speed to the function's entry */
 	TY_STEP_STEPPING,
 };
 

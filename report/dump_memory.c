@@ -517,7 +517,7 @@ static int dump(struct ty_mem_session *s, const struct ty_mem_options *o,
 		ty_json_fini(&j);
 	}
 	if (t && t->names) {
-		ty_mem_names_tell(t->names);
+		ty_mem_names_note(t->names);
 		ty_mem_names_free(t->names);
 	}
 	free(t);

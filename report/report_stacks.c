@@ -260,6 +260,6 @@ int ty_dump_stacks(struct ty_session *s, const struct ty_select *sel, const stru
 	}
 	fflush(out);
 	tell_missing(s, s->stacks, stderr);
-	ty_wait_stacks_tell(s->stacks);
+	ty_wait_stacks_note(s->stacks);
 	return 0;
 }

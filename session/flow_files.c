@@ -475,7 +475,7 @@ struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_
 	return s;
 }
 
-void ty_flow_files_tell(struct ty_flow_files *f)
+void ty_flow_files_note(struct ty_flow_files *f)
 {
 	vec_each (n, &f->notes)
 		ty_say("tarry: %s\n", *n);

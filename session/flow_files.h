@@ -43,6 +43,6 @@ int ty_flow_files_load(void *ctx, const char *path, const uint8_t *build_id, siz
  * NULL: out of memory. */
 struct ty_symbols *ty_flow_files_symbols(void *ctx, const char *path, struct ty_bytes b);
 /* Which files were there, but others: a line each. */
-void ty_flow_files_tell(struct ty_flow_files *f);
+void ty_flow_files_note(struct ty_flow_files *f);
 
 #endif

@@ -473,7 +473,7 @@ static void tell_missing(const struct ty_flow_source *s, const struct ty_flow_mi
 		m->gaps, m->gaps == 1 ? "" : "s", m->ip);
 }
 
-void ty_flow_source_tell(const struct ty_flow_source *s)
+void ty_flow_source_note(const struct ty_flow_source *s)
 {
 	uint64_t errata = s->flow ? ty_flow_errata(s->flow) : 0;
 	const struct ty_flow_missing *m;
@@ -491,7 +491,7 @@ void ty_flow_source_tell(const struct ty_flow_source *s)
 		       "missing, or shown under another thread\n",
 		       s->bad, s->bad == 1 ? " is" : "s are");
 	if (s->files)
-		ty_flow_files_tell(s->files);
+		ty_flow_files_note(s->files);
 }
 
 /* The instants of the source: of a recording those of its events, else those of its packets. */

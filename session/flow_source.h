@@ -51,7 +51,7 @@ int ty_flow_source_window(struct ty_flow_source *s, const char *path, const stru
 struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
 /* On stderr, when all is shown: how many records were left out, and which files were not what was
  * recorded. */
-void ty_flow_source_tell(const struct ty_flow_source *s);
+void ty_flow_source_note(const struct ty_flow_source *s);
 /* Give back what open made; the options stay. fini: these, too. Any state. */
 void ty_flow_source_close(struct ty_flow_source *s);
 void ty_flow_source_fini(struct ty_flow_source *s);

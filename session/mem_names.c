@@ -101,7 +101,7 @@ int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err 
 	return 0;
 }
 
-void ty_mem_names_tell(struct ty_mem_names *n)
+void ty_mem_names_note(struct ty_mem_names *n)
 {
 	take(n);
 	vec_each (i, &n->images)
@@ -110,7 +110,7 @@ void ty_mem_names_tell(struct ty_mem_names *n)
 			       "no names (give the recorded one below a directory with --symfs "
 			       "DIR)\n",
 			       i->name);
-	ty_flow_files_tell(n->files);
+	ty_flow_files_note(n->files);
 	give(n);
 }
 

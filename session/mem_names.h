@@ -19,7 +19,7 @@ void ty_mem_names_free(struct ty_mem_names *n);
  * -TY_E.... */
 int ty_mem_names_kernel(struct ty_mem_names *n, const char *path, struct ty_err *err);
 /* Which files were there, but could not be used: a line each on stderr, with what would help. */
-void ty_mem_names_tell(struct ty_mem_names *n);
+void ty_mem_names_note(struct ty_mem_names *n);
 
 struct ty_mem_name_of {
 	const char *symbol; /* NULL: not known */

@@ -88,7 +88,7 @@ static void progress_end(const struct progress *p)
 		fputs("\r\033[K", stderr);
 }
 
-/* A ty_trace_tell: what opening a perf.data file is at. */
+/* A ty_trace_progress: what opening a perf.data file is at. */
 static void open_show(void *ctx, double part)
 {
 	struct progress *p = ctx;
@@ -250,7 +250,7 @@ int ty_session_open(struct ty_session *s, const char *path, unsigned flags, uint
 	if (!path)
 		path = "tarry.dat";
 	clock_gettime(CLOCK_MONOTONIC, &p.begin);
-	r = ty_trace_open_telling(path, open_show, &p, &s->trace, err);
+	r = ty_trace_open_progress(path, open_show, &p, &s->trace, err);
 	progress_end(&p);
 	if (r)
 		return r;

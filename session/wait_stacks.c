@@ -73,9 +73,9 @@ struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w)
 	return ty_stack_counts(w->index);
 }
 
-void ty_wait_stacks_tell(struct ty_wait_stacks *w)
+void ty_wait_stacks_note(struct ty_wait_stacks *w)
 {
-	ty_flow_files_tell(w->files);
+	ty_flow_files_note(w->files);
 }
 
 /* By the begin of the file's name. */

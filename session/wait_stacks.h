@@ -19,7 +19,7 @@ struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *
 void ty_wait_stacks_free(struct ty_wait_stacks *w);
 struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w);
 /* Which files were not what was recorded: a line each on stderr. */
-void ty_wait_stacks_tell(struct ty_wait_stacks *w);
+void ty_wait_stacks_note(struct ty_wait_stacks *w);
 
 struct ty_stack_frame {
 	uint64_t pc;

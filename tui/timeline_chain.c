@@ -51,17 +51,17 @@ static void add_rule(struct ty_timeline *t, const struct ty_rule *r)
 
 /* The chain ----------------------------------------------------------------------------------- */
 
-static int make_chain(struct ty_asked *a)
+static int make_chain(struct ty_page_job *a)
 {
 	return ty_path_find(&a->explain, a->thread, a->window.from_ns, a->window.to_ns, &a->path);
 }
 
-static void forget_chain(struct ty_asked *a)
+static void forget_chain(struct ty_page_job *a)
 {
 	ty_path_fini(&a->path);
 }
 
-static bool chain_page(struct ty_timeline *t, struct ty_asked *a)
+static bool chain_page(struct ty_timeline *t, struct ty_page_job *a)
 {
 	const struct ty_path *path = &a->path;
 	struct ty_link links[TY_STALL_LINKS];
@@ -132,7 +132,7 @@ bool ty_timeline_chain(struct ty_timeline *t)
 	return ty_timeline_ask_for(t, &the_chain, thread, s.start_ns, s.end_ns);
 }
 
-static int make_ledger(struct ty_asked *a)
+static int make_ledger(struct ty_page_job *a)
 {
 	uint64_t from = a->window.from_ns, to = a->window.to_ns;
 
@@ -141,7 +141,7 @@ static int make_ledger(struct ty_asked *a)
 	return ty_ledger_thread(&a->explain, a->thread, from, to, &a->ledger);
 }
 
-static int make_process_ledger(struct ty_asked *a)
+static int make_process_ledger(struct ty_page_job *a)
 {
 	const struct ty_model *m = a->explain.m;
 	struct ty_member *all = ty_members_find(m);
@@ -158,12 +158,12 @@ static int make_process_ledger(struct ty_asked *a)
 	return r;
 }
 
-static void forget_ledger(struct ty_asked *a)
+static void forget_ledger(struct ty_page_job *a)
 {
 	ty_ledger_fini(&a->ledger);
 }
 
-static bool ledger_page(struct ty_timeline *t, struct ty_asked *a)
+static bool ledger_page(struct ty_timeline *t, struct ty_page_job *a)
 {
 	const struct ty_ledger *l = &a->ledger;
 	bool process = a->what->make == make_process_ledger;

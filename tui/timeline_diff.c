@@ -5,17 +5,17 @@
 #include "ruler.h"
 #include "timeline_priv.h"
 
-static int make(struct ty_asked *a)
+static int make(struct ty_page_job *a)
 {
 	return ty_diff_find(&a->explain, &a->window, &a->diff, &a->err);
 }
 
-static void forget(struct ty_asked *a)
+static void forget(struct ty_page_job *a)
 {
 	ty_diff_fini(&a->diff);
 }
 
-static bool page(struct ty_timeline *t, struct ty_asked *a)
+static bool page(struct ty_timeline *t, struct ty_page_job *a)
 {
 	const struct ty_diff *d = &a->diff;
 	uint32_t i;

@@ -5,7 +5,7 @@
 static void hunt(void *ctx)
 {
 	struct ty_timeline *t = ctx;
-	struct ty_hunting *h = &t->hunting;
+	struct ty_stall_searching *h = &t->hunting;
 
 	h->rc = ty_findings_init(&h->found, t->m, t->in->explain ? &h->explain : NULL, &h->window,
 				 &h->err);
@@ -38,7 +38,7 @@ void ty_timeline_to_foremost(struct ty_timeline *t)
 
 static bool findings_work(struct ty_timeline *t)
 {
-	struct ty_hunting *h = &t->hunting;
+	struct ty_stall_searching *h = &t->hunting;
 	struct ty_place at = ty_timeline_place(t);
 
 	if (ty_timeline_keeps_rows(t) || !ty_background_wait(&h->aside, 0))
@@ -79,7 +79,7 @@ static void findings_fini(struct ty_timeline *t)
 void ty_timeline_find(struct ty_timeline *t)
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
-	struct ty_hunting *h = &t->hunting;
+	struct ty_stall_searching *h = &t->hunting;
 
 	/* The list is about the whole recording: what lies outside the window is one key away. */
 	h->window = t->in->window;

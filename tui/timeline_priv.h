@@ -100,7 +100,7 @@ extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_laye
 #define TY_LAYER_POLL_MS 20 /* of what is made in a thread */
 
 /* Stalls and longest waits, looked for in a thread when a file is opened. */
-struct ty_hunting {
+struct ty_stall_searching {
 	struct ty_background aside;
 	struct ty_explain explain; /* with the thread's own stop */
 	struct ty_findings found;
@@ -111,14 +111,15 @@ struct ty_hunting {
 
 /* An answer to a key that is made in a thread (a chain, a ledger, a comparison), and shown as a
  * page. */
-struct ty_asked;
+struct ty_page_job;
 struct ty_question {
-	const char *name, *doing;	 /* "ledger", "computing the ledger" */
-	int (*make)(struct ty_asked *a); /* in the thread: 0 or -TY_E..., err where it says more */
-	bool (*page)(struct ty_timeline *t, struct ty_asked *a); /* false: a sentence says why */
-	void (*forget)(struct ty_asked *a);
+	const char *name, *doing; /* "ledger", "computing the ledger" */
+	int (*make)(
+		struct ty_page_job *a); /* in the thread: 0 or -TY_E..., err where it says more */
+	bool (*page)(struct ty_timeline *t, struct ty_page_job *a); /* false: a sentence says why */
+	void (*forget)(struct ty_page_job *a);
 };
-struct ty_asked {
+struct ty_page_job {
 	struct ty_background aside;
 	const struct ty_question *what;
 	struct ty_explain explain;
@@ -202,8 +203,8 @@ struct ty_timeline {
 	struct ty_findings findings; /* none while they are looked for */
 	struct ty_timeline_memory memory;
 	struct ty_timeline_calls calls;
-	struct ty_hunting hunting;
-	struct ty_asked asked;
+	struct ty_stall_searching hunting;
+	struct ty_page_job asked;
 	struct ty_trail arrows, route;
 	struct ty_gaps gaps;
 	struct ty_group_bars heads;

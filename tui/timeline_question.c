@@ -8,7 +8,7 @@
 
 static void make(void *ctx)
 {
-	struct ty_asked *a = ctx;
+	struct ty_page_job *a = ctx;
 
 	a->rc = a->what->make(a);
 }
@@ -21,7 +21,7 @@ void ty_timeline_unask(struct ty_timeline *t)
 
 static bool explained(struct ty_timeline *t)
 {
-	struct ty_asked *a = &t->asked;
+	struct ty_page_job *a = &t->asked;
 	bool made = false;
 
 	if (a->rc)
@@ -53,7 +53,7 @@ static const struct ty_job explain_job = {.makes_page = true,
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns)
 {
-	struct ty_asked *a = &t->asked;
+	struct ty_page_job *a = &t->asked;
 
 	if (t->job == &explain_job)
 		ty_timeline_drop_job(t);

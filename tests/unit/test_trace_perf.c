@@ -110,7 +110,7 @@ static void test_telling(void **state)
 	ty_buf_init(&b, 64 << 20);
 	pw_pipe(&w, &b);
 	pw_save(&b, path);
-	assert_int_equal(0, ty_trace_open_telling(path, hear, &heard, &t, NULL));
+	assert_int_equal(0, ty_trace_open_progress(path, hear, &heard, &t, NULL));
 	assert_int_equal(2, heard.n); /* every 16384 records */
 	assert_true(heard.last > 0.7);
 	ty_trace_close(t);

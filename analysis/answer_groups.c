@@ -21,7 +21,7 @@ static int by_name(const void *pa, const void *pb)
 	       ?: compare(a->thread, b->thread);
 }
 
-int ty_answer_crowds(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_crowd *c)
+int ty_answer_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c)
 {
 	uint32_t threads = ty_model_summary(m)->threads, n = 0;
 	struct same_name *v = calloc((size_t)threads + 1, sizeof(*v));
@@ -39,7 +39,7 @@ int ty_answer_crowds(const struct ty_model *m, const uint8_t *mine, struct ty_le
 		for (k = 1; i + k < n && v[i + k].name == v[i].name && v[i + k].mine == v[i].mine;)
 			k++;
 		for (uint32_t g = i; k > SAME_NAMES && g < i + k; g++)
-			c[v[g].thread] = (struct ty_ledger_crowd){v[i].thread, k};
+			c[v[g].thread] = (struct ty_ledger_group){v[i].thread, k};
 	}
 	free(v);
 	return 0;

@@ -119,7 +119,8 @@ static bool woken_by(const struct ty_explain *x, uint32_t thread, uint32_t span,
  * The wakeup that began this span of peer came from a word that thread waits on, too: so wait those
  * who want a lock that is passed around (an interpreter's), not who serves requests.
  */
-static bool is_passed_around(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint32_t span)
+static bool is_passed_around(const struct ty_stall_search *h, uint32_t thread, uint32_t peer,
+			     uint32_t span)
 {
 	const struct ty_model *m = h->x->m;
 	uint64_t t = ty_model_span_brief(m, peer, span).start_ns, word;
@@ -131,8 +132,8 @@ static bool is_passed_around(const struct ty_hunt *h, uint32_t thread, uint32_t 
 
 /* When did `who` last wake thread up to t, and, where h is given, not by passing something around?
  * 0: not seen. *span: the one that this began. */
-static uint64_t look_back(const struct ty_explain *x, const struct ty_hunt *h, uint32_t thread,
-			  uint32_t who, uint64_t t, bool futex, uint32_t *span)
+static uint64_t look_back(const struct ty_explain *x, const struct ty_stall_search *h,
+			  uint32_t thread, uint32_t who, uint64_t t, bool futex, uint32_t *span)
 {
 	const struct ty_model *m = x->m;
 	const struct ty_thread *th = ty_model_thread(m, thread);
@@ -171,8 +172,8 @@ uint64_t ty_stall_last_woke(const struct ty_explain *x, uint32_t thread, uint32_
 
 /* When did `who` first wake thread, and, where h is given, not by passing something around?
  * UINT64_MAX: not among its first spans since both are there. */
-static uint64_t look_forth(const struct ty_explain *x, const struct ty_hunt *h, uint32_t thread,
-			   uint32_t who, bool futex)
+static uint64_t look_forth(const struct ty_explain *x, const struct ty_stall_search *h,
+			   uint32_t thread, uint32_t who, bool futex)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
 	uint64_t born = ty_model_thread(x->m, who)->start_ns, ts;
@@ -192,8 +193,8 @@ static uint64_t first_woken(const struct ty_explain *x, uint32_t thread, uint32_
 }
 
 /* When did `who` last wake thread up to t, but by passing something around? 0: not seen. */
-static uint64_t last_told(const struct ty_hunt *h, uint32_t thread, uint32_t who, uint64_t t,
-			  bool futex, uint32_t *span)
+static uint64_t last_told(const struct ty_stall_search *h, uint32_t thread, uint32_t who,
+			  uint64_t t, bool futex, uint32_t *span)
 {
 	return look_back(h->x, h, thread, who, t, futex, span);
 }
@@ -213,7 +214,8 @@ bool ty_stall_waits_on(const struct ty_explain *x, uint32_t thread, uint64_t wor
 	return false;
 }
 
-static bool asked(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint64_t t, bool futex)
+static bool asked(const struct ty_stall_search *h, uint32_t thread, uint32_t peer, uint64_t t,
+		  bool futex)
 {
 	uint32_t span, other;
 	uint64_t ask = last_told(h, peer, thread, t, futex, &span);
@@ -224,7 +226,7 @@ static bool asked(const struct ty_hunt *h, uint32_t thread, uint32_t peer, uint6
 
 /* Had the thread heard something where it waits now before it ever woke the one that ended the
  * wait? */
-static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
+static bool heard_first(const struct ty_explain *x, const struct ty_candidate *c)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
 	uint64_t first = first_woken(x, c->waker.thread, c->s.thread, false);
@@ -251,7 +253,7 @@ static bool heard_first(const struct ty_explain *x, const struct ty_cand *c)
 }
 
 /* Had the culprit woken the thread before that ever woke `first`? */
-static bool gives_work(const struct ty_explain *x, const struct ty_cand *c, uint32_t first)
+static bool gives_work(const struct ty_explain *x, const struct ty_candidate *c, uint32_t first)
 {
 	uint64_t t = c->s.culprit == TY_NONE ? UINT64_MAX
 					     : first_woken(x, c->s.thread, c->s.culprit, true);
@@ -301,7 +303,7 @@ int64_t ty_stall_given_to(const struct ty_explain *x, uint32_t thread, uint64_t 
 
 /* It is the first of both to wake the other, and has just sent again what did that: the other side
  * had not come to wait for it yet, so that nobody was woken. */
-static bool asked_unheard(const struct ty_hunt *h, const struct ty_cand *c)
+static bool asked_unheard(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
@@ -345,7 +347,8 @@ static bool went_back(const struct ty_explain *x, uint32_t peer, uint32_t span, 
 }
 
 /* Does the one that ended the wait say more later, without having been asked for that? */
-static bool says_more(const struct ty_explain *x, const struct ty_cand *c, uint64_t ask, bool futex)
+static bool says_more(const struct ty_explain *x, const struct ty_candidate *c, uint64_t ask,
+		      bool futex)
 {
 	uint64_t end = ty_model_summary(x->m)->end_ns;
 
@@ -357,8 +360,8 @@ static bool says_more(const struct ty_explain *x, const struct ty_cand *c, uint6
  * last gave something where it had asked, it has taken something from `from`; and that was all of
  * it, because the other side had gone back to wait for requests before it ended this wait, or goes
  * on to tell news. A first part alone is no answer. */
-static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, bool futex,
-			     int64_t from)
+static bool answered_unheard(const struct ty_stall_search *h, const struct ty_candidate *c,
+			     bool futex, int64_t from)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, call = c->s.syscall, span;
@@ -384,7 +387,8 @@ static bool answered_unheard(const struct ty_hunt *h, const struct ty_cand *c, b
 	return false;
 }
 
-bool ty_stall_asked(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first, int64_t fd)
+bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
+			   uint32_t first, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, last = c->waker.thread;
@@ -434,7 +438,7 @@ static bool wait_before(const struct ty_explain *x, uint32_t thread, uint64_t t,
 	return false;
 }
 
-bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
@@ -458,7 +462,7 @@ bool ty_stall_asked_idle(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-bool ty_stall_asked_unseen(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_sent_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	uint32_t thread = c->s.thread, peer = c->waker.thread, span, i, end;
@@ -534,7 +538,8 @@ static bool hands_over(const struct ty_explain *x, uint32_t thread, uint32_t pee
 	       ty_stall_ever_woken(x, peer, after);
 }
 
-bool ty_stall_hands_on(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
+bool ty_stall_hands_on(const struct ty_stall_search *h, const struct ty_candidate *c,
+		       uint32_t first)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *t = ty_model_thread(x->m, c->s.thread);
@@ -600,7 +605,7 @@ static bool same_place(const struct ty_explain *x, uint32_t call_a, uint32_t cal
 }
 
 /* When thread woke the other one first, had that one waited since before the recording? */
-static bool waited_before(const struct ty_hunt *h, uint32_t thread, uint32_t other)
+static bool waited_before(const struct ty_stall_search *h, uint32_t thread, uint32_t other)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *th = ty_model_thread(m, other);
@@ -624,7 +629,7 @@ static bool is_elsewhere(const struct ty_wait_for *a, const struct ty_wait_for *
 
 /* Is the other one, woken at `span`, done with that: does it wait in the end, for whatever or
  * whomever, but not in a sleep, and has it gone back to where it waited before, or may have? */
-static bool is_done(const struct ty_hunt *h, uint32_t other, uint32_t span)
+static bool is_done(const struct ty_stall_search *h, uint32_t other, uint32_t span)
 {
 	const struct ty_model *m = h->x->m;
 	const struct ty_thread *t = ty_model_thread(m, other);
@@ -645,7 +650,7 @@ static bool is_done(const struct ty_hunt *h, uint32_t other, uint32_t span)
 
 /* Was what the thread gave to another one at `ask`, so that this woke, its answer on a descriptor
  * where it had heard first? Or has that one ended, as a process, which would be heard of? */
-static bool is_answer(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
+static bool is_answer(const struct ty_stall_search *h, const struct ty_candidate *c, uint32_t other,
 		      uint64_t ask)
 {
 	const struct ty_thread *t = ty_model_thread(h->x->m, other);
@@ -662,8 +667,8 @@ static bool is_answer(const struct ty_hunt *h, const struct ty_cand *c, uint32_t
  * tells of its end, when the other one had waited since before the recording, and may have asked
  * then, or is done with it, or was answered itself (is_answer), or started this one as a program
  * that reads what it says. `span` of that other thread began so. */
-static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_t other,
-		       uint32_t span, uint64_t ask)
+static bool is_request(const struct ty_stall_search *h, const struct ty_candidate *c,
+		       uint32_t other, uint32_t span, uint64_t ask)
 {
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, other)->tgid;
@@ -676,7 +681,7 @@ static bool is_request(const struct ty_hunt *h, const struct ty_cand *c, uint32_
 	return !same_place(h->x, ty_model_syscall_at(m, c->s.thread, ask), c->s.syscall);
 }
 
-bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_sent_any_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, threads = ty_model_summary(m)->threads, span;
@@ -705,13 +710,13 @@ bool ty_stall_asked_anybody(const struct ty_hunt *h, const struct ty_cand *c)
 	return false;
 }
 
-bool ty_stall_answers(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_answers(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	return last_woken(h->x, c->waker.thread, c->s.thread, ty_model_summary(h->x->m)->end_ns,
 			  true) > c->end_ns;
 }
 
-bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int64_t fd)
+bool ty_stall_sent(const struct ty_stall_search *h, uint32_t thread, uint32_t call, int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, thread);
@@ -734,8 +739,8 @@ bool ty_stall_sent(const struct ty_hunt *h, uint32_t thread, uint32_t call, int6
 
 /* The side that the thread's calls before its wait tell: by what they said on fd; where to >= 0, by
  * what they took there and gave to `to`. */
-static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_cand *c, int64_t fd,
-				    int64_t to)
+static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_candidate *c,
+				    int64_t fd, int64_t to)
 {
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
 	struct ty_stall_side side = {0};
@@ -780,7 +785,8 @@ static struct ty_stall_side side_on(const struct ty_explain *x, const struct ty_
 
 /* Is it the peer that asks, and the thread that answers: the peer woke it first, and the thread had
  * sent nothing before? (Futexes are given without a call when nobody waits: they do not tell.) */
-struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand *c, int64_t fd)
+struct ty_stall_side ty_stall_side(const struct ty_stall_search *h, const struct ty_candidate *c,
+				   int64_t fd)
 {
 	const struct ty_explain *x = h->x;
 	struct ty_stall_side side = {0}, pair;
@@ -809,7 +815,7 @@ struct ty_stall_side ty_stall_side(const struct ty_hunt *h, const struct ty_cand
 	return side;
 }
 
-bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_serves(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
@@ -822,7 +828,7 @@ bool ty_stall_serves(const struct ty_hunt *h, const struct ty_cand *c)
 	       !ty_stall_sent(h, thread, ty_model_syscall_at(m, thread, first), -1);
 }
 
-bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_woken_before(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t thread = c->s.thread, peer = c->waker.thread;
 	bool futex = c->w.kind == TY_STALL_FUTEX;
@@ -831,7 +837,7 @@ bool ty_stall_woken_before(const struct ty_hunt *h, const struct ty_cand *c)
 	       first_woken(h->x, thread, peer, futex) < first_woken(h->x, peer, thread, futex);
 }
 
-bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_woken_alike(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_explain *x = h->x;
 	const struct ty_thread *th = ty_model_thread(x->m, c->s.thread);
@@ -856,7 +862,7 @@ bool ty_stall_woken_alike(const struct ty_hunt *h, const struct ty_cand *c)
 }
 
 /* Since it last heard from `peer`, had the thread woken that one by giving to a descriptor? */
-static bool gave_by_fd(const struct ty_explain *x, const struct ty_cand *c, uint32_t peer)
+static bool gave_by_fd(const struct ty_explain *x, const struct ty_candidate *c, uint32_t peer)
 {
 	uint32_t thread = c->s.thread;
 	uint64_t ask = c->s.start_ns, heard = last_woken(x, thread, peer, ask, true);
@@ -871,7 +877,8 @@ static bool gave_by_fd(const struct ty_explain *x, const struct ty_cand *c, uint
 	return false;
 }
 
-bool ty_stall_told_to_end(const struct ty_hunt *h, const struct ty_cand *c, uint32_t first)
+bool ty_stall_ended_by_request(const struct ty_stall_search *h, const struct ty_candidate *c,
+			       uint32_t first)
 {
 	return c->w.word && ty_stall_only_ends(h, c) &&
 	       (gave_by_fd(h->x, c, c->waker.thread) || gave_by_fd(h->x, c, first));

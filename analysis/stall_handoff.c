@@ -10,7 +10,8 @@
 #define BACK 16
 #define USE  UINT64_C(3) /* a word's address is a multiple of four */
 
-static const struct ty_words *words_of(const struct ty_hunt *h, uint32_t thread, uint32_t block)
+static const struct ty_words *words_of(const struct ty_stall_search *h, uint32_t thread,
+				       uint32_t block)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
 	uint32_t first = block * TY_STALL_BACK;
@@ -36,7 +37,7 @@ static const struct ty_words *words_of(const struct ty_hunt *h, uint32_t thread,
 	return v;
 }
 
-struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, uint64_t word,
+struct ty_waits_on ty_stall_on_word(const struct ty_stall_search *h, uint32_t thread, uint64_t word,
 				    uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
@@ -63,7 +64,7 @@ struct ty_waits_on ty_stall_on_word(const struct ty_hunt *h, uint32_t thread, ui
 	return (struct ty_waits_on){.waits = waits || pair, .wakes = wakes || (pair && wakes_near)};
 }
 
-static bool passes(const struct ty_hunt *h, uint32_t thread, uint64_t word, uint64_t t)
+static bool passes(const struct ty_stall_search *h, uint32_t thread, uint64_t word, uint64_t t)
 {
 	struct ty_waits_on v = ty_stall_on_word(h, thread, word, t);
 
@@ -74,7 +75,8 @@ static bool passes(const struct ty_hunt *h, uint32_t thread, uint64_t word, uint
  * some length, so that it was about to go on; work; or neither is known (another try). */
 enum came { FROM_WAIT, FROM_WORK, FROM_ELSE };
 
-static enum came came_from(const struct ty_hunt *h, uint32_t thread, uint32_t span, uint64_t word)
+static enum came came_from(const struct ty_stall_search *h, uint32_t thread, uint32_t span,
+			   uint64_t word)
 {
 	uint32_t first = ty_model_thread(h->x->m, thread)->spans_first;
 	uint64_t ran = 0;
@@ -95,7 +97,8 @@ static enum came came_from(const struct ty_hunt *h, uint32_t thread, uint32_t sp
 }
 
 /* Did the thread let the word go right before this call, with next to no work in between? */
-static bool just_let_go(const struct ty_hunt *h, uint32_t thread, uint32_t call, uint64_t word)
+static bool just_let_go(const struct ty_stall_search *h, uint32_t thread, uint32_t call,
+			uint64_t word)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t first = ty_model_thread(m, thread)->syscalls_first;
@@ -117,7 +120,8 @@ static bool just_let_go(const struct ty_hunt *h, uint32_t thread, uint32_t call,
 
 /* Does the thread at other times come from work to wait on the word, which it has not just let go?
  * Then it waits there for more work. */
-static bool comes_from_work(const struct ty_hunt *h, const struct ty_cand *c, uint64_t word)
+static bool comes_from_work(const struct ty_stall_search *h, const struct ty_candidate *c,
+			    uint64_t word)
 {
 	uint32_t thread = c->s.thread;
 	const struct ty_thread *th = ty_model_thread(h->x->m, thread);
@@ -141,7 +145,7 @@ static bool comes_from_work(const struct ty_hunt *h, const struct ty_cand *c, ui
 }
 
 /* Had the one with whom it was waited for the word, too? */
-static bool waited_too(const struct ty_hunt *h, const struct ty_seg *s, uint64_t word)
+static bool waited_too(const struct ty_stall_search *h, const struct ty_seg *s, uint64_t word)
 {
 	struct ty_span held;
 
@@ -151,7 +155,7 @@ static bool waited_too(const struct ty_hunt *h, const struct ty_seg *s, uint64_t
 	return held.syscall != TY_NONE && ty_wait_word(h->x, held.syscall) == word;
 }
 
-bool ty_stall_is_passed_on(const struct ty_hunt *h, const struct ty_cand *c,
+bool ty_stall_is_passed_on(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   const struct ty_path *p)
 {
 	uint64_t word = ty_wait_word_of(h->x, &c->w, c->s.syscall);
@@ -161,7 +165,7 @@ bool ty_stall_is_passed_on(const struct ty_hunt *h, const struct ty_cand *c,
 		return false;
 	/* Cheap questions first: those who wait for work come back at once. */
 	if (c->tries ? came_from(h, c->s.thread, c->first_span, word) != FROM_WAIT
-		     : ty_stall_comes_back(h, c->s.thread, &c->w, c->end_ns - 1) ||
+		     : ty_stall_returns_to(h, c->s.thread, &c->w, c->end_ns - 1) ||
 			       ty_stall_waits_again(h, c, true))
 		return false;
 	if (ty_stall_ends_then(h->x->m, c) && !ty_stall_goes_on(h->x, c->s.thread, c->end_ns))

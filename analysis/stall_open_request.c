@@ -14,7 +14,7 @@
 
 /* Did the waker send the thread's process a signal when it woke it? The kernel tells of that after
  * the wakeup. */
-static bool signal_before(const struct ty_model *m, const struct ty_cand *c)
+static bool signal_before(const struct ty_model *m, const struct ty_candidate *c)
 {
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
 	uint32_t i = ty_model_point_after(m, c->waker.cpu, c->waker.ts_ns + SIGNAL_NS);
@@ -32,7 +32,7 @@ static bool signal_before(const struct ty_model *m, const struct ty_cand *c)
 	return false;
 }
 
-bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_signalled(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t i = ty_model_syscall_at(h->x->m, c->waker.thread, c->waker.act_ns);
 	struct ty_syscall s;
@@ -44,7 +44,8 @@ bool ty_stall_signalled(const struct ty_hunt *h, const struct ty_cand *c)
 	return ty_syscall_ipc(h->x, &s).says & TY_SIGNALS;
 }
 
-bool ty_stall_by_tracer(const struct ty_hunt *h, const struct ty_cand *c, bool *inferred)
+bool ty_stall_by_tracer(const struct ty_stall_search *h, const struct ty_candidate *c,
+			bool *inferred)
 {
 	uint32_t i;
 
@@ -67,7 +68,7 @@ static unsigned message_of(const struct ty_explain *x, uint32_t thread, uint32_t
 	return says & TY_MESSAGE ? says : 0;
 }
 
-bool ty_stall_owes_answer(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_has_open_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	uint32_t i = c->s.syscall, first = ty_model_thread(h->x->m, c->s.thread)->syscalls_first;
 	unsigned says = 0;
@@ -116,7 +117,7 @@ static enum heard hears(const struct ty_explain *x, uint32_t thread, uint32_t ca
 	return FROM_OTHERS;
 }
 
-bool ty_stall_owed_unseen(const struct ty_hunt *h, const struct ty_cand *c)
+bool ty_stall_has_unseen_request(const struct ty_stall_search *h, const struct ty_candidate *c)
 {
 	const struct ty_model *m = h->x->m;
 	uint32_t thread = c->s.thread, i = ty_stall_first_call(h, c), first, end, k;
