@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See answer.h: which answer a recording has. */
 #include "answer_priv.h"
+#include "shell_word.h"
 
 const char *ty_answer_of_key(enum ty_answer_of of)
 {
@@ -30,5 +31,7 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 		r = ty_answer_threads(x, w, out);
 	if (r == -TY_ENOTFOUND)
 		r = ty_answer_machine(x, w, out);
+	for (uint32_t i = 0; i < out->notes && x->file; i++)
+		ty_shell_name_file(out->note[i], sizeof(out->note[i]), x->file);
 	return r;
 }

@@ -76,6 +76,7 @@ struct ty_explain {
 	bool whole_machine;   /* recorded without a command, and not of chosen processes */
 	int32_t recorder_pid; /* its waits are no stalls of what it recorded; 0: not known */
 	enum ty_clock clock;  /* of the times in sentences */
+	const char *file;     /* the recording, in commands that are proposed; NULL: no name */
 	/* For many ledgers: the gaps of a window that holds theirs (ty_cpu_gaps_find). NULL: each
 	 * ledger looks at all gaps of the recording. */
 	const struct ty_cpu_gaps *gaps;

@@ -10,6 +10,7 @@
 
 #include "fds.h"
 #include "pair_map.h"
+#include "shell_word.h"
 #include "units.h"
 #include "vec.h"
 
@@ -257,11 +258,13 @@ static struct ty_finding *told(const struct pass *p, const struct group *g, unsi
 									 .at_ns = at_ns,
 									 .thread = g->thread,
 									 .culprit = TY_NONE});
+	char word[80];
 
 	if (f) {
 		if (g->several)
-			ty_finding_next(f, "tarry dump FILE syscalls --comm '%s'",
-					ty_model_str(m, g->name));
+			ty_finding_next(f, "tarry dump FILE syscalls --comm %s",
+					ty_shell_word(ty_model_str(m, g->name), "NAME", word,
+						      sizeof(word)));
 		else
 			ty_finding_next(f, "tarry dump FILE syscalls --tid %d",
 					ty_model_thread(m, g->thread)->tid);

@@ -15,7 +15,7 @@ struct ty_finding_work {
 };
 
 /* Among the others, if there is room or it is longer than one of them; its text and next as printf
- * has them. */
+ * has them. FILE in `next` stands for the recording (ty_shell_name_file). */
 struct ty_finding *ty_finding_add(const struct ty_finding_work *k, const struct ty_finding *f);
 void ty_finding_say(struct ty_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See summed_findings.h. */
 #include "findings_priv.h"
+#include "shell_word.h"
 
 int ty_findings_find(const struct ty_explain *x, const struct ty_window *w,
 		     const struct ty_answer *answer, const struct ty_requests *requests,
@@ -24,5 +25,7 @@ int ty_findings_find(const struct ty_explain *x, const struct ty_window *w,
 		r = ty_findings_of_requests(&k);
 	if (!r)
 		ty_findings_of_cpus(&k);
+	for (uint32_t i = 0; i < out->n && x->file; i++)
+		ty_shell_name_file(out->v[i].next, sizeof(out->v[i].next), x->file);
 	return r;
 }

@@ -60,7 +60,7 @@ struct ty_finding {
 	uint8_t kind;	  /* enum ty_finding_kind */
 	bool inferred;
 	char text[400];
-	char next[96]; /* what to look at next */
+	char next[480]; /* what to look at next: a command, and why */
 };
 
 struct ty_findings {

@@ -6,6 +6,8 @@
 
 #include "background.h"
 #include "explain_session.h"
+#include "shell_word.h"
+#include "trace.h"
 
 void ty_report_call(const struct ty_report *r, uint32_t call, struct ty_buf *out)
 {
@@ -97,11 +99,15 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	}
 	stalls.rejected = r->rejected;
 	status = ty_explained_find(r->s, &r->w, what, &stalls, &when, &r->explained, err);
-	if (!status && r->why > r->explained.stalls.n)
-		return ty_fail(
-			err, TY_ENOTFOUND, TY_NO_OFFSET,
-			"--why %u: there are %u stalls (tarry report FILE stalls lists them)",
-			r->why, r->explained.stalls.n);
+	if (!status && r->why > r->explained.stalls.n) {
+		char file[400];
+
+		status =
+			ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+				"--why %u: there are %u stalls (tarry report %s stalls lists them)",
+				r->why, r->explained.stalls.n,
+				ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)));
+	}
 	return status;
 }
 

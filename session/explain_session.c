@@ -255,6 +255,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 	return (struct ty_explain){.m = s->model,
 				   .arch = s->arch,
 				   .clock = s->clock,
+				   .file = s->trace->path,
 				   .args = args,
 				   .pointee = s->evidence ? pointee : NULL,
 				   .fd_before = ty_fd_names_taken_ns(s->fds) ? fd_before : NULL,

@@ -18,6 +18,7 @@
 #include "json_out.h"
 #include "checked_read.h"
 #include "strtab.h"
+#include "shell_word.h"
 #include "units.h"
 #include "vec.h"
 
@@ -270,6 +271,27 @@ static void fields_of_lines(void **state)
 	assert_int_equal(compare(2, 2) ?: compare(UINT64_MAX, (uint64_t)1), 1);
 }
 
+/* A shell takes the words as they were meant; a name that does not fit is not cut. */
+static void words_for_a_shell(void **state)
+{
+	char out[32], text[48] = "see tarry report FILE ledger";
+
+	assert_string_equal(ty_shell_word("/tmp/a-1.dat", "FILE", out, sizeof(out)),
+			    "/tmp/a-1.dat");
+	assert_string_equal(ty_shell_word("it's $x", "FILE", out, sizeof(out)), "'it'\\''s $x'");
+	assert_string_equal(ty_shell_word("", "FILE", out, sizeof(out)), "''");
+	assert_string_equal(ty_shell_word("0123456789012345678901234567890", "FILE", out, 32),
+			    "FILE");
+	ty_shell_name_file(text, sizeof(text), "a b");
+	assert_string_equal(text, "see tarry report 'a b' ledger");
+	snprintf(text, sizeof(text), "tarry dump FILE x, tarry dump FILES");
+	ty_shell_name_file(text, sizeof(text), "0123456789012345");
+	assert_string_equal(text, "tarry dump 0123456789012345 x, tarry dump FILES");
+	snprintf(text, sizeof(text), "tarry dump FILE x, tarry dump FILES");
+	ty_shell_name_file(text, sizeof(text), "01234567890123456");
+	assert_string_equal(text, "tarry dump FILE x, tarry dump FILES");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,7 +299,7 @@ int main(void)
 		cmocka_unit_test(reads_stay_inside),   cmocka_unit_test(strings_are_interned),
 		cmocka_unit_test(durations_and_sizes), cmocka_unit_test(json_is_json),
 		cmocka_unit_test(long_json),	       cmocka_unit_test(digits),
-		cmocka_unit_test(fields_of_lines),
+		cmocka_unit_test(fields_of_lines),     cmocka_unit_test(words_for_a_shell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,7 @@ static struct ty_findings find(int command)
 	x = explain(ty_mx_end(), command);
 	x.args = on_fd_5;
 	x.pointee = path;
+	x.file = "my trace.dat";
 	w = window_all(x.m);
 	assert_int_equal(ty_requests_find(&x, &w, 1000, 0, &q, NULL), 0);
 	assert_int_equal(ty_answer_find(&x, &w, &q, &a), 0);
@@ -89,6 +90,11 @@ static struct ty_findings find(int command)
 	for (uint32_t i = 0; i < f.n; i++) {
 		assert_true(f.v[i].text[0] && f.v[i].next[0] && f.v[i].ns && f.v[i].n);
 		assert_true(!i || f.v[i].ns <= f.v[i - 1].ns);
+		/* What is proposed can be typed as it stands. */
+		assert_null(strstr(f.v[i].next, "FILE"));
+		if (!strncmp(f.v[i].next, "tarry report ", 13) ||
+		    !strncmp(f.v[i].next, "tarry dump ", 11))
+			assert_non_null(strstr(f.v[i].next, " 'my trace.dat' "));
 	}
 	ty_requests_fini(&q);
 	ty_mx_drop();
