@@ -25,7 +25,7 @@ void ty_background_start(struct ty_background *a, bool threaded, void (*f)(void 
 	atomic_store(&a->stop, false);
 	sem_init(&a->done, 0, 0);
 	a->threaded = false;
-	if (threaded) { /* signals (a resize, the end) are the other thread's */
+	if (threaded) { /* signals (resize, termination) are handled by the main thread */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		a->threaded = !pthread_create(&a->thread, NULL, run, a);

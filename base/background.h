@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Analysis beside the input: one function in a thread of its own, which owns what it makes until it
- * is done. It looks at `stop` now and then (explain.h) and ends early when that is set.
+ * Runs one analysis function in a helper thread, so that input stays responsive. The function owns
+ * its result until it finishes. It polls `stop` (explain.h) and returns early when that is set.
  */
 #ifndef TY_BACKGROUND_H
 #define TY_BACKGROUND_H
@@ -15,18 +15,20 @@ struct ty_background {
 	pthread_t thread;
 	sem_t done;
 	atomic_bool stop;
-	bool on; /* begun, and not yet seen to be done */
+	bool on; /* started, and not yet collected */
 	bool threaded;
 	void (*run)(void *ctx);
 	void *ctx;
 };
 
-/* Begin; none may be on. Runs at once, in the caller, unless threaded (or no thread is to be had).
- */
+/* Starts the function; no other may be running. Runs it synchronously in the caller when `threaded`
+ * is false or no thread can be created. */
 void ty_background_start(struct ty_background *a, bool threaded, void (*run)(void *ctx), void *ctx);
-/* Done, waiting for that at most so long: what it made is the caller's. True when it was on. */
+/* Waits at most `ms` milliseconds for the end. Returns true when the function was running and has
+ * finished: its result then belongs to the caller. */
 bool ty_background_wait(struct ty_background *a, unsigned ms);
-/* Let it end early, and wait for that. True when it was on: what it made is there to be freed. */
+/* Sets `stop` and waits for the end. Returns true when it was running: the caller then frees its
+ * result. */
 bool ty_background_stop(struct ty_background *a);
 
 #endif

@@ -10,7 +10,7 @@
 
 void ty_buf_init(struct ty_buf *b, size_t limit_bytes)
 {
-	/* Room for the closing NUL must stay countable. */
+	/* Leave room for the closing NUL. */
 	*b = (struct ty_buf){.limit = limit_bytes < SIZE_MAX ? limit_bytes : SIZE_MAX - 1};
 }
 
@@ -53,7 +53,8 @@ int ty_buf_reserve(struct ty_buf *b, size_t n)
 	return 0;
 }
 
-/* Room for n bytes and a NUL without any look at the limit, which cap never exceeds. */
+/* True when n bytes and a NUL fit the allocation. No check of the limit, which cap never
+ * exceeds. */
 static inline bool has_room(const struct ty_buf *b, size_t n)
 {
 	return n < b->cap - b->len && !b->failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounds-checked reading of untrusted bytes. A read past the end returns 0 / NULL and sets `bad`
- * (sticky), so that a parser may read a whole record and look once.
+ * Bounds-checked reading of untrusted bytes. A read past the end returns 0 or NULL and sets `bad`
+ * (sticky), so that a parser can read a whole record and check once.
  */
 #ifndef TY_CHECKED_READ_H
 #define TY_CHECKED_READ_H
@@ -29,7 +29,7 @@ static inline size_t ty_rd_left(const struct ty_rd *r)
 	return (size_t)(r->end - r->p);
 }
 
-/* Borrow n bytes and step over them; NULL when there are fewer. */
+/* Borrows n bytes and advances past them; NULL when there are fewer. */
 static inline const uint8_t *ty_rd_bytes(struct ty_rd *r, uint64_t n)
 {
 	const uint8_t *p = r->p;
@@ -80,7 +80,8 @@ static inline uint64_t ty_rd_u64(struct ty_rd *r)
 	return ty_rd_uint(r, 8);
 }
 
-/* Borrow a NUL-terminated string and step over its NUL; NULL (and bad) when there is no NUL. */
+/* Borrows a NUL-terminated string and advances past its NUL; NULL (and bad) when there is no
+ * NUL. */
 static inline const char *ty_rd_str(struct ty_rd *r)
 {
 	const uint8_t *z = r->bad ? NULL : memchr(r->p, 0, ty_rd_left(r));

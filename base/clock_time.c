@@ -11,7 +11,7 @@
 
 #define SEC UINT64_C(1000000000)
 
-/* The digits of s[0..n), at most max. */
+/* Parses the digits of s[0..n), at most max. */
 static int digits(const char *s, size_t n, uint64_t max, uint64_t *out)
 {
 	uint64_t v = 0;
@@ -62,7 +62,7 @@ int ty_parse_clock_name(const char *s, enum ty_clock *clock)
 	return -TY_EUSAGE;
 }
 
-/* ".345678" behind out[0..n), nothing for whole seconds. */
+/* Appends ".345678" to out[0..n); nothing for whole seconds. */
 static void add_fraction(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX], size_t n)
 {
 	uint64_t unit = 1;

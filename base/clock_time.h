@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Times as people type them, and the clocks that times are shown in (--clock). */
+/* Times as users type them, and the clocks in which times are shown (--clock). */
 #ifndef TY_CLOCK_TIME_H
 #define TY_CLOCK_TIME_H
 
 #include <stdint.h>
 
-/* What a shown time counts from. */
+/* Origin of a displayed time. */
 enum ty_clock {
 	TY_CLOCK_START, /* seconds from the start of the recording */
 	TY_CLOCK_WALL,	/* local time of day */
@@ -15,13 +15,13 @@ enum ty_clock {
 /* "start", "wall", "trace". 0 or -TY_EUSAGE. */
 int ty_parse_clock_name(const char *s, enum ty_clock *clock);
 
-/* "12.345678": seconds with as many decimals as res_ns asks for, at most 9; returns out. */
+/* "12.345678": seconds, with the number of decimals that res_ns needs (at most 9); returns out. */
 #define TY_TIME_MAX 40
 const char *ty_fmt_seconds(uint64_t ns, uint64_t res_ns, char out[TY_TIME_MAX]);
-/* "14:03:22.512345": local time of day, likewise. */
+/* "14:03:22.512345": local time of day, with decimals as above. */
 const char *ty_fmt_clock(uint64_t realtime_ns, uint64_t res_ns, char out[TY_TIME_MAX]);
 
-/* "12.5": seconds with at most nanoseconds, no sign, nothing behind. 0 or -TY_EUSAGE. */
+/* "12.5": unsigned seconds with at most nine decimals and no trailing text. 0 or -TY_EUSAGE. */
 int ty_parse_seconds(const char *s, uint64_t *ns);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of what qsort sorts: -1, 0 or 1 as a is less than, equal to or greater than b, which
- * are evaluated twice. Keys are tried one after the other by ?: - a key that goes from large to
- * small has its sides changed:
+ * Comparison for qsort: -1, 0 or 1 as a is less than, equal to or greater than b. Evaluates both
+ * arguments twice. Chain several keys with ?: and swap the arguments of a descending key:
  *
- *	return compare(y->total_ns, x->total_ns) ?: compare(x->tid, y->tid);
+ * 	return compare(y->total_ns, x->total_ns) ?: compare(x->tid, y->tid);
  */
 #ifndef TY_COMPARE_H
 #define TY_COMPARE_H

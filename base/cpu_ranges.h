@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs as the kernel writes them. */
+/* CPU lists in the kernel's notation. */
 #ifndef TY_CPU_RANGES_H
 #define TY_CPU_RANGES_H
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is the CPU in a list like "0-3,7"? NULL: an empty one. */
+/* True when the CPU is in a list such as "0-3,7". NULL is an empty list. */
 static inline bool ty_cpu_ranges_have(const char *list, uint32_t cpu)
 {
 	while (list && *list) {

@@ -33,7 +33,7 @@ char *ty_put_big_dec(char *p, uint64_t v)
 					TEN(00000000000000000),
 					TEN(000000000000000000),
 					TEN(0000000000000000000)};
-	/* Digits by bits: 1233 / 4096 is little more than log10(2). */
+	/* Number of digits from number of bits: 1233 / 4096 is slightly more than log10(2). */
 	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
 	char *end;
 
@@ -57,7 +57,7 @@ static uint64_t hex8(uint64_t v)
 	v = (v << 16 | v) & UINT64_C(0x0000ffff0000ffff);
 	v = (v << 8 | v) & UINT64_C(0x00ff00ff00ff00ff);
 	v = (v << 4 | v) & ones * 0x0f;
-	/* 'a' stands 39 behind what follows '9'. */
+	/* distance from the character after '9' to 'a': 39 */
 	v += ones * '0' + ((v + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
 	return htobe64(v);
 }
@@ -69,6 +69,6 @@ char *ty_put_hex(char *p, uint64_t v)
 
 	*p++ = '0';
 	*p++ = 'x';
-	memcpy(p, (const char *)digits + 16 - n, 16); /* behind the last digit: rubbish */
+	memcpy(p, (const char *)digits + 16 - n, 16); /* bytes after the last digit are garbage */
 	return p + n;
 }

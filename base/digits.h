@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers written by hand, where printf costs too much. Both return where the next byte goes. */
+/* Number formatting for hot paths, where printf costs too much. Both functions return the position
+ * after the number. */
 #ifndef TY_DIGITS_H
 #define TY_DIGITS_H
 
 #include <stdint.h>
 
-/* Bytes that either may write, some of them behind the number. */
+/* Either function may write this many bytes, including scratch bytes after the number. */
 #define TY_DIGITS_MAX 20
 
 char *ty_put_big_dec(char *p, uint64_t v);

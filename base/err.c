@@ -36,8 +36,8 @@ int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
 	return -code;
 }
 
-/* What helps against a limit on open files (EMFILE, ENFILE), to stand behind strerror(e): " (...)";
- * else "". */
+/* Advice for a limit on open files (EMFILE, ENFILE), appended to strerror(e) as " (...)"; "" for
+ * other errors. */
 static const char *remedy(int e)
 {
 	if (e == EMFILE)

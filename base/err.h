@@ -30,7 +30,7 @@ enum ty_errcode {
 #undef X
 };
 
-/* One failure. `off` is the byte offset in the file at fault, or TY_NO_OFFSET. */
+/* One failure. `off` is the byte offset of the fault in the file, or TY_NO_OFFSET. */
 struct ty_err {
 	int code;
 	uint64_t off;
@@ -39,19 +39,19 @@ struct ty_err {
 
 #define TY_NO_OFFSET UINT64_MAX
 
-/* The short text of -code or code ("malformed data"); never NULL. */
+/* Short text of a code, positive or negative ("malformed data"); never NULL. */
 const char *ty_strerror(int code);
 
 /*
- * Fill *err (may be NULL) and return -code, so that a failing function ends with
- * `return ty_fail(err, TY_EFORMAT, off, "%s: ...", path)`. An error that is already set is kept:
- * the innermost layer knows best.
+ * Fills *err (which may be NULL) and returns -code, so that a failing function can end with `return
+ * ty_fail(err, TY_EFORMAT, off, "%s: ...", path)`. An error that is already set is kept, because
+ * the innermost layer has the most precise one.
  */
 int ty_fail(struct ty_err *err, int code, uint64_t off, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* As ty_fail, with ": " and strerror(errno) appended; code is chosen from errno (ENOSPC -> NOSPC).
- */
+/* As ty_fail, with ": " and strerror(errno) appended. The code is derived from errno (ENOSPC ->
+ * NOSPC). */
 int ty_fail_errno(struct ty_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

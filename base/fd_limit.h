@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The limit on open files. It is asked about before work begins, because an open that fails in the
- * middle looks like a file that is not there: who lacks room for all is told so, with the numbers.
+ * The limit on open files (RLIMIT_NOFILE). It is checked before work begins, because an open() that
+ * fails halfway is easily mistaken for a missing file. The error states the limit and the number
+ * needed.
  */
 #ifndef TY_FD_LIMIT_H
 #define TY_FD_LIMIT_H
 
 #include "err.h"
 
-/* Raise this process's soft limit to its hard one. Once, at the program's start. */
+/* Raises this process's soft limit to its hard limit. Called once at start. */
 void ty_fd_limit_raise(void);
-/* The limit as it was before: for a program that is to run as if tarry were not there. */
+/* Restores the original limit. Called in a child before it executes the user's command. */
 void ty_fd_limit_restore(void);
-/* Can so many more files be opened? 0 or -TY_ELIMIT with a sentence. */
+/* Checks that `more` further files can be opened. 0 or -TY_ELIMIT with a sentence. */
 int ty_fd_limit_need(unsigned more, struct ty_err *err);
 
 #endif

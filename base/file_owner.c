@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Decimal, and below the number that stands for "unchanged". */
+/* A decimal id. UINT32_MAX, which chown() takes as "unchanged", is refused. */
 static bool number(const char *s, uint32_t *out)
 {
 	uint64_t v = 0;
@@ -24,7 +24,7 @@ static bool number(const char *s, uint32_t *out)
 	return true;
 }
 
-/* The user and group who called sudo; false: nobody but the effective user. */
+/* User and group of the sudo caller. False: only the effective user owns files. */
 static bool caller(uid_t *uid, gid_t *gid)
 {
 	uint32_t u, g;

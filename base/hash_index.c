@@ -61,7 +61,7 @@ void ty_hash_drop(struct ty_hash_index *x, uint32_t key, uint32_t number)
 		i = ty_hash_from(x, key, (i + 1) & x->mask);
 	if (i == TY_HASH_NONE)
 		return;
-	/* Those behind move up, but none before its home. */
+	/* Move later entries of the probe sequence up, but none before its home slot. */
 	for (uint32_t k = (i + 1) & x->mask; x->slot[k].at; k = (k + 1) & x->mask) {
 		uint32_t home = ty_hash_home(x, x->slot[k].key);
 

@@ -16,6 +16,6 @@ void *ty_huge_alloc(size_t n)
 	n = (n + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	p = aligned_alloc(HUGE_PAGE, n);
 	if (p)
-		(void)madvise(p, n, MADV_HUGEPAGE); /* without, it is only slower */
+		(void)madvise(p, n, MADV_HUGEPAGE); /* failure only costs speed */
 	return p;
 }

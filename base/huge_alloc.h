@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for large arrays: in huge pages where the system has them, because a virtual machine may
- * take 10 us for every small one that is touched first. */
+/* Memory for large arrays, in huge pages where available: in a virtual machine the first touch of
+ * each small page can cost 10 us. */
 #ifndef TY_HUGE_ALLOC_H
 #define TY_HUGE_ALLOC_H
 
 #include <stddef.h>
 
-/* n bytes, not cleared, to be given back by free(); NULL: out of memory. */
+/* Allocates n bytes, not cleared; release with free(). NULL: out of memory. */
 void *ty_huge_alloc(size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole numbers (thread ids) in order, each once: what bsearch by ty_int_order looks through. */
+/* Sorted sets of integers (thread ids), to be searched by bsearch with ty_int_order. */
 #ifndef TY_INT_SET_H
 #define TY_INT_SET_H
 
@@ -13,7 +13,7 @@ static inline int ty_int_order(const void *a, const void *b)
 	return compare(*(const int *)a, *(const int *)b);
 }
 
-/* Put n numbers in order and leave out what is there twice: how many remain. */
+/* Sorts n numbers and removes duplicates. Returns how many remain. */
 static inline size_t ty_int_set(int *v, size_t n)
 {
 	size_t kept = 0;

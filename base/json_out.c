@@ -12,14 +12,14 @@ void ty_json_init(struct ty_json *j, FILE *f)
 	j->full = j->buf + sizeof(j->buf) - (2 * TY_JSON_KEY_MAX + TY_JSON_VALUE_MAX);
 }
 
-/* All but the last byte, which may be a comma that a sign that closes takes the place of. */
+/* Flushes all but the last byte, which may be a comma that a closing bracket replaces. */
 void ty_json_flush(struct ty_json *j)
 {
 	size_t n = (size_t)(j->p - j->buf);
 
 	if (n < 2)
 		return;
-	fwrite_unlocked(j->buf, 1, n - 1, j->f); /* the caller asks ferror */
+	fwrite_unlocked(j->buf, 1, n - 1, j->f); /* the caller checks ferror() */
 	j->buf[0] = j->p[-1];
 	j->p = j->buf + 1;
 }
@@ -30,7 +30,7 @@ void ty_json_fini(struct ty_json *j)
 	j->p = j->buf;
 }
 
-/* Room for n bytes, fewer than buf has. */
+/* Makes room for n bytes, fewer than the buffer's size. */
 static inline void room(struct ty_json *j, size_t n)
 {
 	if ((size_t)(j->buf + sizeof(j->buf) - j->p) < n)
@@ -134,5 +134,5 @@ void ty_json_null(struct ty_json *j, const char *key)
 
 void ty_json_line(struct ty_json *j)
 {
-	j->p[-1] = '\n'; /* for the value's comma */
+	j->p[-1] = '\n'; /* replaces the comma of the value */
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streaming JSON writer over a FILE: no tree in memory, so that a dump of any length is one pass.
- * (jansson builds trees only; see docs/architecture.md.) Commas and nesting are kept by the writer.
- * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always JSON.
- * What is written reaches the FILE when the writer is full, and at its end.
+ * Streaming JSON writer over a FILE. It builds no tree, so that a dump of any length is one pass
+ * (jansson builds trees only; see docs/architecture.md). The writer keeps commas and nesting.
+ * Strings are written as UTF-8; invalid bytes become U+FFFD, so that the output is always valid
+ * JSON. The buffer is flushed to the FILE when it is full and at the end.
  *
- * Budget: 15 instructions for a number of a literal key, and those of its digits.
+ * Budget: 15 instructions for a number with a literal key, plus those for its digits.
  */
 #ifndef TY_JSON_OUT_H
 #define TY_JSON_OUT_H
@@ -20,21 +20,22 @@
 
 struct ty_json {
 	FILE *f;
-	char *p;    /* where the next byte goes; before it a comma, or what opened the level */
-	char *full; /* beyond it there may be no room for a key and a name */
+	char *p;    /* position of the next byte, after the comma or the bracket that opened the
+		     * level */
+	char *full; /* flush beyond this point: a key and a name may not fit */
 	char buf[16384];
 };
 
-#define TY_JSON_KEY_MAX	  256 /* bytes of a key, or of a name */
-#define TY_JSON_VALUE_MAX 64  /* of numbers, words and signs */
+#define TY_JSON_KEY_MAX	  256 /* bytes of a key or of a name */
+#define TY_JSON_VALUE_MAX 64  /* bytes of a number, word or sign */
 
 void ty_json_init(struct ty_json *j, FILE *f);
-/* What is not yet in the FILE goes there. Before the FILE is closed, or written by other means. */
+/* Flushes the buffer. Call before the FILE is closed or written to by other means. */
 void ty_json_fini(struct ty_json *j);
-void ty_json_flush(struct ty_json *j); /* for this header */
+void ty_json_flush(struct ty_json *j); /* for the inline functions below only */
 
-/* What stands before a value that is a name, or of less than TY_JSON_VALUE_MAX bytes. Inline, so
- * that the length of a literal key is known. */
+/* Writes what precedes a value: comma and key. The value must be a name, or shorter than
+ * TY_JSON_VALUE_MAX bytes. Inline, so that the length of a literal key is a constant. */
 static inline char *ty_json_lead(struct ty_json *j, const char *key)
 {
 	size_t n = key ? strlen(key) : 0;
@@ -44,7 +45,8 @@ static inline char *ty_json_lead(struct ty_json *j, const char *key)
 		ty_json_flush(j);
 	p = j->p;
 	if (key) {
-		n = n < TY_JSON_KEY_MAX ? n : TY_JSON_KEY_MAX; /* no key is as long */
+		n = n < TY_JSON_KEY_MAX ? n : TY_JSON_KEY_MAX; /* longer keys are cut; there are
+								* none */
 		*p++ = '"';
 		memcpy(p, key, n);
 		memcpy(p + n, "\":", 2);
@@ -65,7 +67,7 @@ static inline void ty_json_str(struct ty_json *j, const char *key, const char *s
 	ty_json_strn(j, key, s, strlen(s));
 }
 
-/* The same of a text of this program, of at most TY_JSON_KEY_MAX bytes, that needs no escape. */
+/* A string constant of this program of at most TY_JSON_KEY_MAX bytes that needs no escaping. */
 static inline void ty_json_name(struct ty_json *j, const char *key, const char *s, size_t n)
 {
 	char *p = ty_json_lead(j, key);
@@ -129,9 +131,9 @@ static inline void ty_json_bool(struct ty_json *j, const char *key, bool v)
 	j->p = p + (v ? 5 : 6);
 }
 
-void ty_json_f64(struct ty_json *j, const char *key, double v); /* not finite: null */
+void ty_json_f64(struct ty_json *j, const char *key, double v); /* null when not finite */
 void ty_json_null(struct ty_json *j, const char *key);
-/* End one top-level value with a newline (NDJSON line, or the report's document). */
+/* Ends one top-level value with a newline (a line of NDJSON, or the whole report). */
 void ty_json_line(struct ty_json *j);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a clock shows now. */
+/* Current time of a clock. */
 #ifndef TY_NOW_H
 #define TY_NOW_H
 
@@ -14,7 +14,7 @@ static inline uint64_t ty_now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* For waits and deadlines: no clock that is set. */
+/* For timeouts and deadlines: monotonic, unaffected by clock changes. */
 static inline uint64_t ty_now_ms(void)
 {
 	return ty_now_ns(CLOCK_MONOTONIC) / 1000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See nth_element.h: by bytes, from the highest in which they differ; those with the byte of the
- * rank go to the front, and are looked at further. */
+/* See nth_element.h. Radix selection by bytes, from the highest byte in which the numbers differ;
+ * only the bucket that holds the rank is processed further. */
 #include "nth_element.h"
 
 enum { FEW = 24, BYTE = 256 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of things that are known by two words: a hash table of (a, b) to a 32-bit number. 40 to
- * 80 bytes per entry; adding and finding cost the same, whatever the number. Not thread-safe while
- * it is added to.
+ * Hash table from pairs (a, b) of 64-bit keys to 32-bit numbers. 40 to 80 bytes per entry, constant
+ * time. Not thread-safe while it is modified.
  */
 #ifndef TY_PAIR_MAP_H
 #define TY_PAIR_MAP_H
@@ -24,10 +23,10 @@ struct ty_pair_map {
 	struct ty_hash_index index;
 };
 
-/* The place of the number of (a, b), which is TY_PAIR_NONE when it is new; valid until the next
- * add. NULL: out of memory. Zeroed, a map is empty. */
+/* Returns the slot of (a, b), which holds TY_PAIR_NONE when it is new. Valid until the next add.
+ * NULL: out of memory. A zeroed map is empty. */
 uint32_t *ty_pair_map_add(struct ty_pair_map *m, uint64_t a, uint64_t b);
-/* The number of (a, b); TY_PAIR_NONE: it has none. */
+/* The number of (a, b); TY_PAIR_NONE when there is none. */
 uint32_t ty_pair_map_get(const struct ty_pair_map *m, uint64_t a, uint64_t b);
 void ty_pair_map_fini(struct ty_pair_map *m);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searching what is in order:  i = partition_point(k, 0, n, v[k].ts_ns < t)  is the first index of
- * [from, to) for which the condition on k does not hold, `to` when it holds for all. It holds for
- * all before that index and for none behind it. log2(n) looks; the condition is written in place,
- * so that it costs no call.
+ * Binary search. i = partition_point(k, 0, n, v[k].ts_ns < t) is the first index in [from, to) for
+ * which the condition on k is false, or `to` when it is true for all. The condition must be true
+ * for all indices before that one and false for all after. log2(n) evaluations; a macro, so that
+ * the condition costs no call.
  */
 #ifndef TY_PARTITION_H
 #define TY_PARTITION_H

@@ -8,7 +8,8 @@
 #define EACH(b)	      ((b)*UINT64_C(0x0101010101010101))
 #define MESSAGE_LIMIT (64u << 10)
 
-/* Printable ASCII in all eight bytes? May say no when it is, never the other way round. */
+/* True when all eight bytes are printable ASCII. False negatives are possible, false positives are
+ * not. */
 static inline bool eight_plain(const char *s)
 {
 	uint64_t v, del;
@@ -72,8 +73,8 @@ void ty_plain(char *s, size_t n)
 	}
 }
 
-/* Append s[0..n) with \n, \t, \xNN (a byte) and \uNNNN in place of what is harmful. 0, or -TY_E...
- */
+/* Appends s[0..n) with harmful characters written as \n, \t, \xNN (a byte) or \uNNNN. 0, or
+ * -TY_E... */
 static int escape(struct ty_buf *out, const char *s, size_t n)
 {
 	int r = 0;

@@ -7,9 +7,13 @@
 #include "err.h"
 #include "nth_element.h"
 
-enum { FIRST = 4, MANY = 256 }; /* room at first; from so many on small ones are counted */
+enum {
+	FIRST = 4,
+	MANY = 256
+}; /* initial capacity; number of values from which small ones are
+    * counted */
 
-/* From here on small ones are counted. */
+/* Switches to counting small values. */
 static void count(struct ty_ranks *r)
 {
 	uint32_t large = 0;
@@ -27,7 +31,7 @@ static void count(struct ty_ranks *r)
 int ty_ranks_keep(struct ty_ranks *r, uint64_t v)
 {
 	if (r->n == MANY && !r->small)
-		count(r); /* without memory they are kept */
+		count(r); /* when out of memory, all values stay stored */
 	if (r->small && v < TY_RANKS_SMALL) {
 		r->small[v]++;
 		return 0;

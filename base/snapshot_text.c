@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* See snapshot_text.h. Nothing is read beyond a line's end. */
+/* See snapshot_text.h. Never reads past the end of a line. */
 #include "snapshot_text.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* The next line, and *text behind it; NULL: there is none. */
+/* Returns the next line and advances *text past it; NULL at the end. */
 static const char *next_line(const char **text, size_t *n)
 {
 	const char *line = *text;
@@ -17,7 +17,7 @@ static const char *next_line(const char **text, size_t *n)
 	return line;
 }
 
-/* The fields of a line, at most max; what is not there is empty. */
+/* Splits a line into at most max fields; missing fields are empty. */
 static void split(const char *line, size_t n, struct ty_snap_field *f, unsigned max)
 {
 	const char *end = line + n, *tab;
@@ -31,8 +31,8 @@ static void split(const char *line, size_t n, struct ty_snap_field *f, unsigned 
 	}
 }
 
-/* The decimal number that text begins with, before `end`; -1 where there is none below 2^63. *p
- * behind it. */
+/* Parses a decimal number that ends before `end`, and advances *p past it. -1 when there is none
+ * below 2^63. */
 static int64_t digits(const char **p, const char *end)
 {
 	int64_t v = 0;
@@ -47,7 +47,7 @@ static int64_t digits(const char **p, const char *end)
 	return v;
 }
 
-/* A field that is a number up to most; -1. */
+/* Parses a field as a number of at most `most`; -1 otherwise. */
 static int64_t number(struct ty_snap_field f, int64_t most)
 {
 	const char *p = f.s;
@@ -87,7 +87,8 @@ bool ty_snap_thread(const char **text, struct ty_snap_thread *t)
 
 	while ((line = next_line(text, &n))) {
 		split(line, n, f, FIELDS);
-		/* What ends the line without being its last field was cut short. */
+		/* Any field but the last must be followed by a TAB: otherwise the line was
+		 * truncated. */
 		for (unsigned i = 0; i < COMM; i++)
 			if (!f[i + 1].s)
 				f[i].n = 0;

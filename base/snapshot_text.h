@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lines of what a recording knows of the time before its events, and of what no event tells:
- * threads, descriptors, groups held back by a CPU quota (section.h: TY_SEC_THREADS, TY_SEC_FDS,
- * TY_SEC_QUOTA; tarry.dat(5)). Each reader takes a line and moves *text behind it (at first the
- * section's text; NULL is an empty one); what is no such line is passed over. Fields are borrowed
- * from the text, as they stand there (ty_unescape_field), and end before the next TAB or newline.
+ * Parses the snapshot sections of a recording: threads, file descriptors and cgroups throttled by a
+ * CPU quota, as they were before the first event (section.h: TY_SEC_THREADS, TY_SEC_FDS,
+ * TY_SEC_QUOTA; tarry.dat(5)). Each reader returns one line and advances *text past it. *text is
+ * the section's text at first; NULL is an empty one. Malformed lines are skipped. Fields are
+ * borrowed from the text, still escaped (ty_unescape_field), and end at the next TAB or newline.
  */
 #ifndef TY_SNAPSHOT_TEXT_H
 #define TY_SNAPSHOT_TEXT_H
@@ -18,18 +18,19 @@ struct ty_snap_field {
 	size_t n; /* 0: missing */
 };
 
-/* When it was taken (trace clock), by the last line that says so; false: none does. */
+/* When the snapshot was taken (trace clock), according to the last line that states it. False when
+ * none does. */
 bool ty_snap_taken(const char *text, uint64_t *from_ns, uint64_t *to_ns);
 
 struct ty_snap_thread {
 	int32_t tid;	    /* > 0 */
 	int32_t tgid, ppid; /* -1: unknown */
 	char state;	    /* '?': unknown */
-	int64_t nr;	    /* of the call that it is in; -1: in none, or not known */
+	int64_t nr;	    /* of the current system call; -1: in none, or unknown */
 	struct ty_snap_field policy, call, affinity, cgroup, comm;
 };
 bool ty_snap_thread(const char **text, struct ty_snap_thread *t);
-/* The arguments of the call; false: they are not all there. */
+/* The arguments of the call. False when they are incomplete. */
 bool ty_snap_args(const struct ty_snap_thread *t, uint64_t args[6]);
 
 struct ty_snap_fd {
@@ -37,8 +38,8 @@ struct ty_snap_fd {
 		TY_SNAP_FD_END,	     /* no further line */
 		TY_SNAP_FD_OPEN,     /* a descriptor */
 		TY_SNAP_FD_CWD,	     /* the working directory: target */
-		TY_SNAP_FD_LEFT_OUT, /* the list of pid is not whole; pid < 0: that of some is not
-				      */
+		TY_SNAP_FD_LEFT_OUT, /* the descriptors of pid are incomplete; pid < 0: those of
+				      * some processes */
 	} is;
 	int32_t pid, fd;
 	bool cloexec;
@@ -48,14 +49,14 @@ struct ty_snap_fd ty_snap_fd(const char **text);
 
 struct ty_snap_quota {
 	uint64_t from_ns, to_ns; /* from < to */
-	uint64_t throttled_ns;	 /* 0 with unknown */
+	uint64_t throttled_ns;	 /* 0 when unknown */
 	bool unknown;
 	uint64_t quota_us, period_us;
 	struct ty_snap_field path, tids;
-	bool same_tids; /* as in the path's line before */
+	bool same_tids; /* the same as in the previous path's line */
 };
 bool ty_snap_quota(const char **text, struct ty_snap_quota *q);
-/* The threads one by one, from q.tids on; false: no further one. */
+/* Iterates over thread ids, starting with q.tids. False when there is no further one. */
 bool ty_snap_tid(struct ty_snap_field *tids, int32_t *tid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sorted_runs.h. While runs are read, the memory that they were sorted in is their buffers. */
+/* See sorted_runs.h. The sort memory doubles as read buffers of the runs. */
 #include "sorted_runs.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "temp_file.h"
 #include "vec.h"
 
-#define FIRST 64u /* items that there is room for at first */
+#define FIRST 64u /* initial capacity in items */
 
 struct run {
 	uint64_t first, n; /* items in the file */
-	uint64_t read;	   /* of these, into the buffer */
+	uint64_t read;	   /* of these, already read into the buffer */
 	uint32_t at, held; /* of the buffer */
 };
 
@@ -23,16 +23,16 @@ struct ty_sorted_runs {
 	size_t size;
 	int (*order)(const void *, const void *);
 	uint8_t *item;
-	uint64_t held, room, max; /* items in memory, as many as there is memory for, as may be */
+	uint64_t held, room, max; /* items in memory, allocated, allowed */
 	uint64_t count;
 	int fd; /* -1: none yet */
 	const char *dir;
 	VEC(struct run) runs;
-	uint64_t part;	/* items that a run's buffer holds */
-	uint32_t *heap; /* runs by their next item */
+	uint64_t part;	/* items per read buffer */
+	uint32_t *heap; /* min-heap of runs by their next item */
 	uint32_t heap_n;
-	uint64_t at;	  /* without runs: the next one */
-	bool sorted, any; /* any: heap[0]'s item was given and is to be left */
+	uint64_t at;	  /* without runs: the next item's index */
+	bool sorted, any; /* any: heap[0]'s item was returned, and is popped next */
 };
 
 struct ty_sorted_runs *ty_sorted_runs_new(size_t size, uint64_t memory_bytes,
@@ -66,7 +66,7 @@ static int no_memory(struct ty_err *err)
 	return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for sorting");
 }
 
-/* What is in memory becomes a run of the file. */
+/* Writes the items in memory to the file as a sorted run. */
 static int spill(struct ty_sorted_runs *s, struct ty_err *err)
 {
 	uint64_t bytes = s->held * s->size, off = (s->count - s->held) * s->size;
@@ -124,7 +124,7 @@ static uint8_t *head(const struct ty_sorted_runs *s, uint32_t run)
 	return s->item + (run * s->part + s->runs.v[run].at) * s->size;
 }
 
-/* The run's next items: 1, 0 at its end. */
+/* Reads the run's next items: 1; 0 at its end. */
 static int refill(struct ty_sorted_runs *s, uint32_t run, struct ty_err *err)
 {
 	struct run *r = &s->runs.v[run];
@@ -166,10 +166,11 @@ static void sift(struct ty_sorted_runs *s, uint32_t at)
 	h[at] = v;
 }
 
-/* Make ready to be read. What failed may be tried again. */
+/* Prepares for reading. May be repeated after a failure. */
 static int seal(struct ty_sorted_runs *s, struct ty_err *err)
 {
-	uint64_t room = s->room > s->runs.n + 1 ? s->room : s->runs.n + 1; /* an item of each */
+	uint64_t room =
+		s->room > s->runs.n + 1 ? s->room : s->runs.n + 1; /* at least one item per run */
 	uint32_t *heap;
 	uint8_t *p;
 	int r;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Items of one size put in order, however many: what does not fit the memory that they may take
- * lies in sorted runs in a file without a name (temp_file.h), which are merged as they are read.
- * Few are sorted in place and touch no file. Budget: a sort, one write and one read per item.
+ * External merge sort of items of fixed size. Items beyond the memory limit are written as sorted
+ * runs to an unnamed temporary file (temp_file.h) and merged as they are read. A small set is
+ * sorted in memory and touches no file. Budget: a sort, one write and one read per item.
  */
 #ifndef TY_SORTED_RUNS_H
 #define TY_SORTED_RUNS_H
@@ -14,15 +14,15 @@
 
 struct ty_sorted_runs;
 
-/* order: as qsort's, of items no two of which are equal. NULL: out of memory. */
+/* `order` compares as for qsort; no two items may be equal. NULL: out of memory. */
 struct ty_sorted_runs *ty_sorted_runs_new(size_t item_bytes, uint64_t memory_bytes,
 					  int (*order)(const void *, const void *));
 void ty_sorted_runs_free(struct ty_sorted_runs *s);
-/* Not behind the first rewind that did not fail. 0 or -TY_E.... */
+/* Not allowed after a successful rewind. 0 or -TY_E.... */
 int ty_sorted_runs_add(struct ty_sorted_runs *s, const void *item, struct ty_err *err);
-/* Read from the first one on; what failed may be tried again. 0 or -TY_E.... */
+/* Starts reading at the first item. May be repeated after a failure. 0 or -TY_E.... */
 int ty_sorted_runs_rewind(struct ty_sorted_runs *s, struct ty_err *err);
-/* Behind a rewind that did not fail, the next one, valid until the next call: 1; 0: there is none;
+/* After a successful rewind, returns the next item, valid until the next call: 1; 0 at the end;
  * -TY_E.... */
 int ty_sorted_runs_next(struct ty_sorted_runs *s, const void **out, struct ty_err *err);
 

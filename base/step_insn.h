@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an x86 instruction does to the flow: as little decoding as the step tracer and the follower
- * of traces need (Intel SDM vol. 2, opcode maps). Lengths are known for direct branches only; the
- * step tracer is told the others by where the CPU went.
+ * Classifies an x86 instruction by its effect on control flow: only the decoding that the
+ * single-stepper and the flow decoder need (Intel SDM vol. 2, opcode maps). Only direct branches
+ * have a known length; for others the single-stepper derives it from the next program counter.
  */
 #ifndef TY_STEP_INSN_H
 #define TY_STEP_INSN_H
@@ -17,18 +17,18 @@ enum ty_step_class {
 	TY_STEP_DIRECT,	  /* to target */
 	TY_STEP_INDIRECT, /* returns, indirect calls and jumps */
 	TY_STEP_KERNEL,	  /* syscall, sysenter, int */
-	TY_STEP_REP,	  /* may stay where it is, and is one instruction all the same */
-	TY_STEP_UNKNOWN,  /* its bytes end before that can be told */
+	TY_STEP_REP,	  /* may repeat in place, but is one instruction */
+	TY_STEP_UNKNOWN,  /* truncated before its class is known */
 };
 
 struct ty_step_insn {
 	uint8_t cls;	       /* enum ty_step_class */
 	bool syscall;	       /* syscall, sysenter, int 0x80 */
-	bool call;	       /* of DIRECT and INDIRECT: pushes a return address */
-	bool ret;	       /* of INDIRECT: a near return */
-	bool far;	       /* of INDIRECT: leaves the code segment (and all of KERNEL do) */
-	bool rare;	       /* of OTHER: a transfer of the kernel's (sysret, vmlaunch ...) */
-	bool pushf;	       /* of OTHER: pushes the flags */
+	bool call;	       /* DIRECT, INDIRECT: pushes a return address */
+	bool ret;	       /* INDIRECT: a near return */
+	bool far;	       /* INDIRECT: leaves the code segment (as all of KERNEL do) */
+	bool rare;	       /* OTHER: a control transfer of the kernel (sysret, vmlaunch ...) */
+	bool pushf;	       /* OTHER: pushes the flags */
 	uint64_t next, target; /* COND, DIRECT */
 };
 

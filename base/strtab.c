@@ -44,7 +44,7 @@ void ty_strtab_free(struct ty_strtab *t)
 	free(t);
 }
 
-/* The id of a string (n without a NUL) with this hash. */
+/* Finds a string (n bytes, no NUL) by its hash. */
 static uint32_t find(const struct ty_strtab *t, uint32_t h, const char *s, size_t n)
 {
 	hash_each (id, &t->ids, h) {

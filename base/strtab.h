@@ -13,9 +13,10 @@ struct ty_strtab;
 
 struct ty_strtab *ty_strtab_new(void); /* NULL: out of memory */
 void ty_strtab_free(struct ty_strtab *t);
-/* The id of the first n bytes of s (up to a NUL); UINT32_MAX when out of memory. */
+/* Returns the id of the first n bytes of s (up to a NUL), and adds them when new; UINT32_MAX when
+ * out of memory. */
 uint32_t ty_strtab_add(struct ty_strtab *t, const char *s, size_t n);
-/* The same of a string that is there; UINT32_MAX: it is not. */
+/* Looks a string up without adding it; UINT32_MAX when it is not in the table. */
 uint32_t ty_strtab_find(const struct ty_strtab *t, const char *s, size_t n);
 /* The string of an id; "" for an unknown one. Borrowed; valid until the next add. */
 const char *ty_strtab_get(const struct ty_strtab *t, uint32_t id);

@@ -17,7 +17,7 @@ int ty_temp_file(const char **dir)
 
 	*dir = tmp && *tmp ? tmp : "/var/tmp";
 	fd = open(*dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	/* Not every file system has files without a name. */
+	/* Not every file system supports O_TMPFILE. */
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) ||
 	    snprintf(path, sizeof(path), "%s/tarry-XXXXXX", *dir) >= PATH_MAX)
 		return fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A growing list of borrowed texts, such as the values of an option that may be repeated. */
+/* A growing list of borrowed strings, such as the values of a repeatable option. */
 #ifndef TY_TEXTS_H
 #define TY_TEXTS_H
 
@@ -7,7 +7,7 @@
 
 #include "vec.h"
 
-/* vec_each, vec_push, vec_fini. */
+/* Use with vec_each, vec_push, vec_fini. */
 struct ty_texts {
 	const char **v;
 	size_t n, cap;

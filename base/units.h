@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations and sizes as people write and read them. */
+/* Durations and sizes as users type and read them. */
 #ifndef TY_UNITS_H
 #define TY_UNITS_H
 
@@ -19,7 +19,7 @@ int ty_parse_size(const char *s, uint64_t *bytes);
 #define TY_DURATION_MAX 24
 const char *ty_fmt_duration(uint64_t ns, char out[TY_DURATION_MAX]);
 
-/* "3 h 2 min", "10 min 3 s", "12.3 s", "1.2 ms": as people say how long something took. */
+/* "3 h 2 min", "10 min 3 s", "12.3 s", "1.2 ms": an elapsed time for people. */
 const char *ty_fmt_span(uint64_t ns, char out[TY_DURATION_MAX]);
 
 /* "1.2 GB", "340 MB", "12 kB": powers of 1000, as file managers show them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See vdso.h. Its section headers are its end. */
+/* See vdso.h. The image ends with its section headers. */
 #include "vdso.h"
 
 #include <elf.h>

@@ -18,14 +18,15 @@
 		size_t n, cap;                                                                     \
 	}
 
-/* Grow *v so that it holds `want` elements of `size` bytes. 0 or -TY_ENOMEM. */
+/* Grows *v to hold at least `want` elements of `size` bytes. 0 or -TY_ENOMEM. */
 int ty_vec_grow(void **v, size_t *cap, size_t want, size_t size);
 
 #define vec_reserve(a, want)                                                                       \
 	((want) <= (a)->cap ? 0 : ty_vec_grow((void **)&(a)->v, &(a)->cap, (want), sizeof(*(a)->v)))
 #define vec_push(a, ...)                                                                           \
 	(vec_reserve(a, (a)->n + 1) ? -TY_ENOMEM : ((a)->v[(a)->n++] = (__VA_ARGS__), 0))
-/* The place of element i, i up to n; NULL where nothing was ever pushed: NULL + 0 is undefined. */
+/* Address of element i (i <= n); NULL for an array that was never pushed to, because NULL + 0 is
+ * undefined. */
 #define vec_at(a, i)	((a)->v ? (a)->v + (i) : NULL)
 #define vec_fini(a)	(free((a)->v), (a)->v = NULL, (a)->n = (a)->cap = 0)
 #define vec_each(it, a) for (typeof(&*(a)->v) it = (a)->v; it && it < (a)->v + (a)->n; it++)
