@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See atomic_file.h. Between looking at what is at the path and renaming over it the folder is
- * locked, so that of two recorders that start in the same moment one is told. That lock is taken
- * from anybody who may read the folder: it is waited for briefly, never for good.
+ * See atomic_file.h. The folder is locked between checking the path and renaming over it, so that
+ * of two recorders started at the same moment one fails with an error. Any process that can read
+ * the folder may hold that lock, so it is waited for briefly, not forever.
  */
 #include "atomic_file.h"
 
@@ -33,7 +33,7 @@ static char *beside(const char *path, const char *name)
 	return asprintf(&s, "%.*s/%s", (int)(slash - path), path, name) < 0 ? NULL : s;
 }
 
-/* Links of /proc (/dev/stdout is one) stand for what a process has open, not for a place. */
+/* Links in /proc (/dev/stdout is one) refer to open files of a process, not to paths. */
 static bool proc_link(const char *path)
 {
 	char to[64];
@@ -57,7 +57,7 @@ bool ty_atomic_file_is_at(const char *path, int fd)
 	return fd >= 0 && !fstat(fd, &a) && !lstat(path, &b) && same(&a, &b);
 }
 
-/* May what is at path be replaced? */
+/* Checks that the file at path may be replaced. */
 static int check(const char *path, int own, struct ty_err *err)
 {
 	size_t n = strlen(path);
@@ -78,7 +78,7 @@ static int check(const char *path, int own, struct ty_err *err)
 	if (S_ISLNK(st.st_mode) || ty_atomic_file_is_at(path, own))
 		return 0;
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0) /* what cannot be read may still be replaced: the rename will tell */
+	if (fd < 0) /* an unreadable file may still be replaceable: rename() decides */
 		return 0;
 	busy = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 	close(fd);
@@ -103,7 +103,7 @@ int ty_atomic_file_open(const char *path, int own, bool named, char **name, stru
 	if (!named)
 		fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	free(folder);
-	/* EISDIR, EINVAL: file systems and kernels that do not know the flag */
+	/* EISDIR, EINVAL: file systems and kernels without O_TMPFILE */
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
 		*name = beside(path, NAME);
 		if (!*name)
@@ -117,12 +117,13 @@ int ty_atomic_file_open(const char *path, int own, bool named, char **name, stru
 		return r;
 	}
 	ty_file_owner_give(fd);
-	/* Some network file systems have no locks: two recorders cannot find out there. */
+	/* Some network file systems have no locks: there, two recorders cannot detect each
+	 * other. */
 	(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }
 
-/* Give the nameless fd a name that nobody has: 0 or -1 with errno. */
+/* Gives the unnamed fd an unused name: 0, or -1 with errno. */
 static int give_name(int fd, const char *path, char **name)
 {
 	static const char digits[] = "abcdefghijklmnopqrstuvwxyz012345";

@@ -6,7 +6,7 @@
 #include "checked_read.h"
 #include "spool_file.h"
 
-/* The bytes at pos: how many of them lie ready (at least 1), and where; 0 at the end. */
+/* Makes the bytes at pos available in *p. Returns how many (at least 1); 0 at the end. */
 static size_t ready(struct ty_in *in, const uint8_t **p)
 {
 	if (in->bad || in->pos >= in->end)

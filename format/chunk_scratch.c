@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread that reads chunks keeps from one to the next. */
+/* Per-thread state for reading chunks, kept between chunks. */
 #include <zstd.h>
 
 #include "spool_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data (perf_data.h): opening, and what a record of its pipe form says of those behind it. */
+/* perf.data (perf_data.h): opening, and processing of metadata records in its pipe form. */
 #include "perf_data.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static int open_file(struct ty_perf *p, struct ty_err *err)
 	return v->win ? 0 : ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory", p->path);
 }
 
-/* mem: the content of the file, NULL: path names it. */
+/* mem: content of the file; NULL: open path. */
 static int open_any(const char *path, const uint8_t *mem, uint64_t n, struct ty_perf **out,
 		    struct ty_err *err)
 {

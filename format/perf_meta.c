@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf.data: header, attributes with ids, features (perf_data.h). In the file form they are found
- * from the header and by the table behind the data; in the pipe form they are records of their own
- * (HEADER_ATTR, HEADER_FEATURE, HEADER_BUILD_ID), of which those before the first sample or AUX
- * data are read at once and later ones as they come by.
+ * perf.data: header, attributes with ids, features (perf_data.h). In the file form the header and
+ * the table after the data give their positions. In the pipe form they are records (HEADER_ATTR,
+ * HEADER_FEATURE, HEADER_BUILD_ID): those before the first sample or AUX data are processed when
+ * the file is opened, later ones when they are read.
  *
  * Format: tools/perf/Documentation/perf.data-file-format.txt. Limits: META_BYTES for all features
  * and ids, EVENTS_MAX events.
@@ -104,7 +104,7 @@ const struct ty_perf_event *ty_perf_event_of(struct ty_perf *p, const struct ty_
 
 	if (!e || p->events.n == 1)
 		return e;
-	/* IDENTIFIER stands at the same place whatever the event; ID only where all agree. */
+	/* IDENTIFIER has the same position in all events; ID only where all sample_types agree. */
 	if (t & TY_PERF_S_IDENTIFIER && r->n >= 8)
 		return ty_perf_event_find(
 			p, ty_load(r->type == TY_PERF_SAMPLE ? r->body : r->body + r->n - 8, 8,
@@ -183,7 +183,8 @@ bool ty_perf_cpus(const struct ty_perf *p, uint32_t *online, uint32_t *available
 
 	if (!b || n < 8)
 		return false;
-	/* The file has "available" first (header.c: write_nrcpus), against its documentation. */
+	/* The file has "available" first (header.c: write_nrcpus), contrary to its
+	 * documentation. */
 	*available = (uint32_t)ty_load(b, 4, false);
 	*online = (uint32_t)ty_load(b + 4, 4, false);
 	return true;
@@ -254,7 +255,7 @@ bool ty_perf_build_id_next(const struct ty_perf *p, size_t *pos, struct ty_perf_
 	return false;
 }
 
-/* Append n bytes to what is held of a feature. */
+/* Appends n bytes to the stored part of a feature. */
 static int hold(struct ty_perf *p, unsigned feature, const uint8_t *src, size_t n,
 		struct ty_err *err)
 {
@@ -274,7 +275,8 @@ static int hold(struct ty_perf *p, unsigned feature, const uint8_t *src, size_t 
 	return 0;
 }
 
-/* EVENT_DESC has the events' names. An event is known by its first id, else by its place. */
+/* EVENT_DESC has the events' names. An event is identified by its first id, else by its
+ * position. */
 static int name_events(struct ty_perf *p, struct ty_err *err)
 {
 	size_t n;
@@ -333,8 +335,8 @@ static int read_features(struct ty_perf *p, const uint8_t *bits, uint64_t at, st
 			ft->n = 0;
 			continue;
 		}
-		/* The index of AUX pieces is not needed; trace formats are read by who wants them.
-		 */
+		/* Not stored: the index of AUX data is not needed, and trace formats are read on
+		 * demand. */
 		if (f == TY_PERF_F_TRACING_DATA || f == TY_PERF_F_AUXTRACE || !ft->n)
 			continue;
 		if (ft->n + 1 > p->priv->meta_left)
@@ -352,7 +354,7 @@ static int read_features(struct ty_perf *p, const uint8_t *bits, uint64_t at, st
 	return name_events(p, err);
 }
 
-/* The attributes: attr_size bytes each, of which the last 16 say where its ids are. */
+/* The attributes: attr_size bytes each, of which the last 16 give the location of their ids. */
 static int read_attrs(struct ty_perf *p, uint64_t attr_size, uint64_t off, uint64_t n,
 		      struct ty_err *err)
 {
@@ -403,7 +405,7 @@ int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct t
 	struct ty_perf_attr attr;
 	uint64_t size, f;
 
-	/* Seen at the open already: the records are given again from the beginning. */
+	/* Processed when the file was opened: the records are returned again from the beginning. */
 	if (r->off < v->meta_seen)
 		return 0;
 	v->meta_seen = r->off + 1;
@@ -444,7 +446,7 @@ int ty_perf_pipe_record(struct ty_perf *p, const struct ty_perf_rec *r, struct t
 	return 0;
 }
 
-/* What comes before the first sample or AUX data. */
+/* Processes the records before the first sample or AUX data. */
 static int read_pipe_head(struct ty_perf *p, struct ty_err *err)
 {
 	struct ty_perf_rec r;

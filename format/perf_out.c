@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See perf_out.h. Head, records, table of features (where perf looks for it: behind the records),
- * features, ids, events. Budget: a copy per record.
+ * See perf_out.h. Layout: header, records, table of features (after the records, where perf expects
+ * it), features, ids, events. Budget: one copy per record.
  */
 #include "perf_out.h"
 
@@ -27,9 +27,9 @@ struct event {
 };
 
 struct ty_perf_out {
-	char *path, *unfinished; /* unfinished: its name until it is placed, or NULL */
+	char *path, *unfinished; /* unfinished: temporary name, or NULL */
 	int fd;
-	uint64_t written; /* bytes of the file, without those in buf */
+	uint64_t written; /* bytes written, excluding those in buf */
 	uint64_t data_end;
 	struct ty_buf buf;
 	struct ty_buf feature[TY_PERF_F_COUNT];
@@ -200,8 +200,7 @@ void ty_perf_out_string(struct ty_buf *b, const char *text)
 		ty_buf_addc(b, 0);
 }
 
-/* Every attribute has the size of the largest: perf steps from one to the next by their own sizes.
- */
+/* Every attribute is padded to the largest size: perf iterates with the size in the header. */
 static size_t attr_size(const struct ty_perf_out *o)
 {
 	size_t n = 0;
@@ -220,7 +219,7 @@ static void add_attr(struct ty_buf *b, const struct event *e, size_t size)
 		ty_buf_addc(b, 0);
 }
 
-/* What features are made of what was written. */
+/* Generates the features that describe the file itself. */
 static void make_features(struct ty_perf_out *o)
 {
 	struct ty_buf *desc = &o->feature[TY_PERF_F_EVENT_DESC],
@@ -264,7 +263,7 @@ static void put_features(struct ty_perf_out *o)
 		put(o, o->feature[i].p, o->feature[i].len);
 }
 
-/* All ids, then the attributes with the places of theirs. Where the attributes begin. */
+/* Writes all ids, then the attributes that refer to them. Returns the offset of the attributes. */
 static uint64_t put_events(struct ty_perf_out *o)
 {
 	uint64_t ids_at = at(o), attrs_at;
@@ -304,7 +303,7 @@ static void put_head(struct ty_perf_out *o, uint64_t attrs_at)
 	ty_buf_addle(&b, o->events.n * size, 8);
 	ty_buf_addle(&b, HEAD, 8);
 	ty_buf_addle(&b, o->data_end - HEAD, 8);
-	ty_buf_addle(&b, 0, 8); /* event types: of long ago */
+	ty_buf_addle(&b, 0, 8); /* event types: obsolete */
 	ty_buf_addle(&b, 0, 8);
 	for (unsigned i = 0; i < TY_PERF_F_COUNT; i += 8) {
 		unsigned byte = 0;

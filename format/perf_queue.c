@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See perf_queue.h. Rounds may be of a few records: they are only noted, and records are given on
- * when WORTH_BYTES have come together.
+ * See perf_queue.h. Rounds can be a few records long: their ends are only noted, and records are
+ * flushed once WORTH_BYTES have accumulated.
  */
 #include "perf_queue.h"
 
@@ -24,8 +24,8 @@ struct cpu {
 	VEC(struct entry) entries;
 	struct ty_buf bytes, spare;
 	bool unsorted;
-	uint64_t given; /* time of the last record given on */
-	bool any;	/* one was */
+	uint64_t given; /* time of the last record flushed */
+	bool any;	/* a record was flushed */
 	struct ty_page_writer out;
 };
 
@@ -33,8 +33,8 @@ struct ty_perf_queue {
 	struct ty_page_sink *sink;
 	struct cpu *cpu;
 	uint32_t cpus;
-	uint64_t newest, round_newest; /* of all; of all before the last round */
-	uint64_t limit;		       /* nothing older is to come */
+	uint64_t newest, round_newest; /* newest time; the same before the last round */
+	uint64_t limit;		       /* no older record can follow */
 	uint64_t held;		       /* bytes */
 	uint64_t late;
 };
@@ -103,7 +103,7 @@ static int give(struct ty_perf_queue *q, struct cpu *c, const struct entry *e, s
 	return ty_page_writer_add(&c->out, q->sink, e->ts, p, e->n, err);
 }
 
-/* Give on what is not later than limit. */
+/* Flushes records that are not later than limit. */
 static int give_until(struct ty_perf_queue *q, struct cpu *c, uint64_t limit, struct ty_err *err)
 {
 	size_t i = 0, left = 0;
@@ -147,7 +147,7 @@ static int give_all(struct ty_perf_queue *q, uint64_t limit, struct ty_err *err)
 	return r;
 }
 
-/* The older half of the time that is held. */
+/* Flushes the older half of the time span held. */
 static uint64_t half(struct ty_perf_queue *q)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -164,7 +164,7 @@ static uint64_t half(struct ty_perf_queue *q)
 	return oldest + (q->newest - oldest) / 2;
 }
 
-/* Time of the middle one of the bytes that a CPU holds. */
+/* Time of the median byte that a CPU holds. */
 static uint64_t middle(struct cpu *c)
 {
 	size_t half = (c->bytes.len + c->entries.n * sizeof(struct entry)) / 2, sum = 0, i = 0;
@@ -175,8 +175,8 @@ static uint64_t middle(struct cpu *c)
 	return c->entries.v[i].ts;
 }
 
-/* Half of the time may hold next to nothing: then half of each CPU's bytes, so that the work of
- * sorting and moving is for many records, whatever times they have. */
+/* Half of the time span may hold few bytes. In that case flushes half of each CPU's bytes, so that
+ * the cost of sorting and moving is spread over many records for any distribution of times. */
 static int give_half(struct ty_perf_queue *q, struct ty_err *err)
 {
 	int r = give_all(q, half(q), err);
@@ -272,7 +272,7 @@ int ty_perf_queue_finish(struct ty_perf_queue *q, uint64_t *late, struct ty_err 
 		if (!o->raw && !o->missed)
 			continue;
 		r = ty_page_writer_finish(o, q->sink, i, err);
-		o->data = (struct ty_stream_data){0}; /* the trace's now */
+		o->data = (struct ty_stream_data){0}; /* owned by the trace now */
 	}
 	*late = q->late;
 	return r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A perf.data file while it is read as a trace: what its reader (trace_perf.c) and what makes
- * events of perf's own records (perf_thread_events.c) share. */
+/* State of reading a perf.data file as a trace, shared by the reader (trace_perf.c) and by
+ * perf_thread_events.c, which turns perf's own records into events. */
 #ifndef TY_PERF_READING_H
 #define TY_PERF_READING_H
 
@@ -8,7 +8,7 @@
 #include "perf_queue.h"
 #include "trace_file.h"
 
-/* perf's own records of threads, as events. */
+/* perf's own records of threads that become events. */
 enum {
 	TY_PERF_KIND_COMM,
 	TY_PERF_KIND_FORK,
@@ -30,31 +30,31 @@ struct ty_perf_reading {
 	struct ty_trace *t;
 	struct ty_perf *p;
 	struct ty_perf_queue *queue;
-	uint16_t id[TY_PERF_KINDS]; /* of the events made here; 0: none */
+	uint16_t id[TY_PERF_KINDS]; /* ids of the synthesized events; 0: none */
 	struct ty_buf threads;	    /* the section's lines */
-	int32_t leader, ppid;	    /* of the process that the table is at */
+	int32_t leader, ppid;	    /* process of the current line of the table */
 	int32_t fork_tid, fork_ppid;
 	uint64_t first_ns;
 	uint32_t cpus;
-	bool idle_seen;			/* an event of an idle CPU: of the whole machine then */
-	bool index, index_tids;		/* ID_INDEX: there, and it names threads */
-	VEC(struct ty_perf_id_cpu) ids; /* of ID_INDEX */
-	VEC(struct ty_perf_id_count) at_end; /* what perf counted as lost when it ended, by event */
-	uint64_t told[TY_DAT_CPUS_MAX];	     /* lost events that have a place, by CPU */
-	uint64_t counted[TY_DAT_CPUS_MAX];   /* all lost events, as perf says */
-	uint64_t lost_nowhere;		     /* that have none */
-	int32_t on[TY_DAT_CPUS_MAX];	     /* who is on a CPU, by SWITCH records; -1: unknown */
+	bool idle_seen;		/* an idle CPU had an event: the whole machine was recorded */
+	bool index, index_tids; /* ID_INDEX: present; names threads */
+	VEC(struct ty_perf_id_cpu) ids;	     /* of ID_INDEX */
+	VEC(struct ty_perf_id_count) at_end; /* losses that perf counted at its end, by event */
+	uint64_t told[TY_DAT_CPUS_MAX];	     /* lost events with a known time, by CPU */
+	uint64_t counted[TY_DAT_CPUS_MAX];   /* all lost events according to perf, by CPU */
+	uint64_t lost_nowhere;		     /* lost events without CPU and time */
+	int32_t on[TY_DAT_CPUS_MAX]; /* thread on each CPU, from SWITCH records; -1: unknown */
 };
 
 bool ty_perf_is_tracepoint(const struct ty_perf_attr *a);
-/* Does it tell of switches in records of their own? */
+/* True when the event records switches as separate records (context_switch). */
 bool ty_perf_has_switches(const struct ty_perf_attr *a);
 
-/* Formats of the events made here, under ids that the file does not use. 0, -TY_EFORMAT,
+/* Adds formats of the synthesized events, under ids unused in the file. 0, -TY_EFORMAT,
  * -TY_ENOMEM. */
 int ty_perf_kinds_add(struct ty_perf_reading *rd);
-/* The event, or the line of the table of threads, that a record is (COMM; FORK or EXIT; SWITCH);
- * id->time 0: perf found it when it began. 0, or as ty_perf_queue_add. */
+/* Converts a COMM, FORK/EXIT or SWITCH record to an event or to a line of the thread table.
+ * id->time 0: perf synthesized it at its start. 0, or as ty_perf_queue_add. */
 int ty_perf_made_comm(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 		      const struct ty_perf_id *id, struct ty_err *err);
 int ty_perf_made_task(struct ty_perf_reading *rd, const struct ty_perf_rec *r,

@@ -370,8 +370,8 @@ int ty_perf_time_conv(const struct ty_perf_rec *r, struct ty_perf_time_conv *tc)
 					 .has_zero = true};
 	if (r->type != TY_PERF_TIME_CONV || rd.bad || tc->shift > 63)
 		return -TY_EFORMAT;
-	/* Kernels from 5.8 on tell more; before, the record was written only where time_zero was
-	 * known. */
+	/* Kernels from 5.8 on write more; before, the record was written only with a known
+	 * time_zero. */
 	if (ty_rd_left(&rd) >= 18) {
 		tc->cycles = ty_rd_u64(&rd);
 		tc->mask = ty_rd_u64(&rd);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of perf_event and of perf.data files, from bytes to fields: what a kernel ring, a
- * perf.data file (perf_data.h), tarry's sideband sections and bare sideband files have in common.
- * Every read is checked; a record that is too short for what its type promises gives -TY_EFORMAT.
- * Little endian. Pointers in results borrow from the record. Nothing here knows a file.
+ * Parses records of perf_event and of perf.data files: the part that kernel rings, perf.data files
+ * (perf_data.h), tarry's sideband sections and bare sideband files have in common. Every read is
+ * checked; a record too short for its type is -TY_EFORMAT. Little endian. Pointers in results
+ * borrow from the record. No file access.
  *
  * Formats: linux include/uapi/linux/perf_event.h (enum perf_event_type, struct perf_event_attr),
  * tools/lib/perf/include/perf/event.h (user records).
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types that are of use here. From 64 on: written by perf, not by the kernel. */
+/* Types that tarry uses. From 64 on: written by perf, not by the kernel. */
 enum ty_perf_type {
 	TY_PERF_MMAP = 1,
 	TY_PERF_LOST = 2,
@@ -58,7 +58,7 @@ enum ty_perf_type {
 #define TY_PERF_MISC_CPUMODE	    7 /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
 #define TY_PERF_MISC_COMM_EXEC	    (1u << 13) /* COMM: by an exec */
 #define TY_PERF_MISC_MMAP_DATA	    (1u << 13) /* MMAP: a data mapping */
-#define TY_PERF_MISC_SWITCH_OUT	    (1u << 13) /* SWITCH*: the CPU is left, else taken */
+#define TY_PERF_MISC_SWITCH_OUT	    (1u << 13) /* SWITCH*: switched out, else in */
 #define TY_PERF_MISC_SWITCH_PREEMPT (1u << 14) /* SWITCH_OUT: preempted */
 #define TY_PERF_MISC_MMAP_BUILD_ID  (1u << 14) /* MMAP2: build id instead of inode */
 
@@ -102,9 +102,9 @@ enum ty_perf_type {
 #define TY_PERF_ATTR_CTX_SWITCH	   (1ull << 26)
 
 #define TY_PERF_ATTR_MIN 64   /* PERF_ATTR_SIZE_VER0 */
-#define TY_PERF_ATTR_MAX 4096 /* what a later kernel may make of it */
+#define TY_PERF_ATTR_MAX 4096 /* bound for sizes of later kernels */
 
-/* struct perf_event_attr; fields that the writer did not have are 0. */
+/* struct perf_event_attr; fields missing in a shorter version are 0. */
 struct ty_perf_attr {
 	uint32_t type;
 	uint32_t size; /* as written */
@@ -116,40 +116,43 @@ struct ty_perf_attr {
 	int32_t clockid;
 };
 
-/* n bytes of a struct perf_event_attr of any version. 0, or -TY_EFORMAT (under TY_PERF_ATTR_MIN).
- */
+/* Parses a struct perf_event_attr of any version, n bytes long. 0, or -TY_EFORMAT (under
+ * TY_PERF_ATTR_MIN). */
 int ty_perf_attr_parse(const uint8_t *p, size_t n, struct ty_perf_attr *out);
 
 /* One record. */
 struct ty_perf_rec {
 	uint32_t type; /* enum ty_perf_type, or another */
 	uint16_t misc;
-	const uint8_t *body; /* behind the 8 bytes of header */
+	const uint8_t *body; /* after the 8 bytes of header */
 	uint32_t n;	     /* bytes of body */
-	uint64_t off;	     /* where it begins: in the buffer, or in the file (compressed records:
-				where the COMPRESSED record begins that it ended in) */
+	uint64_t off;	     /* start of the record: in the buffer or in the file (compressed
+			      * records: start of the COMPRESSED record that completed it) */
 	/* AUXTRACE, HEADER_TRACING_DATA: the data that follows the record, in the file. */
 	uint64_t data_off, data_n;
 };
 
 /*
- * The record at *pos of a buffer of n bytes; *pos moves behind it. 1; 0 at the end;
- * -TY_EFORMAT when what is left is not a whole record (*pos stays: the rest is lost).
- * Data that follows a record (AUXTRACE) is not stepped over: such buffers have none.
+ * Returns the record at *pos of a buffer of n bytes and advances *pos past it. 1; 0 at the end;
+ * -TY_EFORMAT when the remainder is not a whole record (*pos is unchanged: the rest is lost). Data
+ * after a record (AUXTRACE) is not skipped: such buffers have none.
  */
 int ty_perf_buf_next(const uint8_t *p, size_t n, size_t *pos, struct ty_perf_rec *out);
 
-/* Who, where, when: of a sample, or from the tail of any other kernel record (sample_id_all). */
+/* Thread, CPU, event and time of a sample, or of any other kernel record (from its tail,
+ * sample_id_all). */
 struct ty_perf_id {
-	uint64_t have; /* TY_PERF_S_* of TID, TIME, ID, STREAM_ID, CPU (ID also by IDENTIFIER) */
+	uint64_t have; /* bits TY_PERF_S_* of TID, TIME, ID, STREAM_ID, CPU (ID also by IDENTIFIER)
+			*/
 	uint64_t time, id, stream_id;
 	int32_t pid, tid;
 	uint32_t cpu;
 };
 
-/* Bytes of the tail of a sample_type. */
+/* Length of the tail for a sample_type. */
 uint32_t ty_perf_id_bytes(uint64_t sample_type);
-/* The tail of a record that is no sample and whose event has sample_id_all. 0 or -TY_EFORMAT. */
+/* Parses the tail of a record other than a sample; its event must have sample_id_all. 0 or
+ * -TY_EFORMAT. */
 int ty_perf_id_parse(const struct ty_perf_rec *r, uint64_t sample_type, struct ty_perf_id *out);
 
 /* PERF_RECORD_SAMPLE. Members are valid where `have` has their bit. */
@@ -168,7 +171,8 @@ struct ty_perf_sample {
 int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr *attr,
 			 struct ty_perf_sample *out);
 
-/* Bodies. All: 0, or -TY_EFORMAT when the record is too short (or of another type). */
+/* Parsers of record bodies. All return 0, or -TY_EFORMAT when the record is too short or of another
+ * type. */
 
 struct ty_perf_mmap { /* MMAP, MMAP2 */
 	int32_t pid, tid;
@@ -177,7 +181,7 @@ struct ty_perf_mmap { /* MMAP, MMAP2 */
 	bool has_build_id;
 	uint8_t build_id_n;
 	uint8_t build_id[20];
-	uint64_t inode; /* MMAP2 without build id; else 0, as the next two */
+	uint64_t inode; /* MMAP2 without build id; otherwise 0, as are the next two */
 	uint64_t generation;
 	uint32_t major, minor; /* of the device */
 	const char *name;      /* NUL-terminated */
@@ -215,12 +219,13 @@ int ty_perf_lost(const struct ty_perf_rec *r, struct ty_perf_lost *out);
 /* SWITCH, SWITCH_CPU_WIDE. The thread itself is in the record's id (ty_perf_id_parse). */
 struct ty_perf_switch {
 	bool out, preempt;
-	bool has_other; /* CPU_WIDE: the next one (out) or the one before (in) */
+	bool has_other; /* CPU_WIDE: the next thread (out) or the previous one (in) */
 	int32_t other_pid, other_tid;
 };
 int ty_perf_switch(const struct ty_perf_rec *r, struct ty_perf_switch *out);
 
-/* AUXTRACE_INFO: type 1 intel_pt, 4 arm_spe... and 64-bit words that mean what the type says. */
+/* AUXTRACE_INFO: type 1 intel_pt, 4 arm_spe..., and 64-bit words whose meaning depends on the
+ * type. */
 enum { TY_PERF_AUXTRACE_INTEL_PT = 1, TY_PERF_AUXTRACE_ARM_SPE = 4 };
 struct ty_perf_auxtrace_info {
 	uint32_t type;
@@ -228,7 +233,7 @@ struct ty_perf_auxtrace_info {
 	const uint8_t *priv;
 };
 int ty_perf_auxtrace_info(const struct ty_perf_rec *r, struct ty_perf_auxtrace_info *out);
-/* 0 behind the last one. */
+/* 0 past the last one. */
 uint64_t ty_perf_word(const struct ty_perf_auxtrace_info *i, uint32_t word);
 
 /* AUXTRACE: a block of AUX data; its bytes are rec.data_off, rec.data_n. */
@@ -249,7 +254,7 @@ struct ty_perf_time_conv {
 /* -TY_EFORMAT also for a shift of 64 or more. */
 int ty_perf_time_conv(const struct ty_perf_rec *r, struct ty_perf_time_conv *out);
 
-/* perf's clock in ns at a counter value. */
+/* perf clock in ns at a counter value. */
 static inline uint64_t ty_perf_time_ns(const struct ty_perf_time_conv *tc, uint64_t counter)
 {
 	uint64_t quot, rem;

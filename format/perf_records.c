@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf.data: the records one after the other (perf_data.h).
+ * perf.data: the sequence of records (perf_data.h).
  *
- * The raw records are read through one window by pread, so that a file cut under our feet is a
- * short read. A COMPRESSED record's content is a piece of one zstd stream that runs through the
- * whole file; what it unpacks to need not end with a whole record, so that the rest waits in
- * `dec` for the next piece. It is unpacked DEC_BYTES at a time: a small file that unpacks to much
- * costs time, not memory. Budget of ty_perf_next: no allocation, no copy (but of what zstd writes).
+ * Raw records are read through one window by pread, so that a file truncated meanwhile is a short
+ * read. The content of a COMPRESSED record is a piece of one zstd stream over the whole file; its
+ * output need not end at a record boundary, so the remainder stays in `dec` until the next piece.
+ * Output is produced DEC_BYTES at a time: a small file that decompresses to much data costs time,
+ * not memory. Budget of ty_perf_next: no allocation, and no copy except by zstd.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,9 @@
 #include "perf_file.h"
 #include "spool_file.h"
 
-#define GLANCE	  (4u << 10) /* of what lies behind a block of AUX data: often another one */
+#define GLANCE                                                                                     \
+	(4u << 10) /* read after a block of AUX data: the next record is often another             \
+		    * block */
 #define REC_MAX	  65535u
 #define DEC_BYTES (256u << 10)
 
@@ -45,8 +47,8 @@ int ty_perf_read(const struct ty_perf *p, uint64_t off, void *dst, size_t n, str
 			       : damaged(p, off, "the file was truncated while it was read", err);
 }
 
-/* n bytes (at most REC_MAX) at off, borrowed until the next call; NULL when they are not there
- * (*failed: the system refused). */
+/* Borrows n bytes (at most REC_MAX) at off until the next call; NULL when there are fewer (*failed:
+ * the read failed). */
 static const uint8_t *window(struct ty_perf *p, uint64_t off, size_t n, bool *failed)
 {
 	struct ty_perf_priv *v = p->priv;
@@ -130,7 +132,7 @@ static int next_raw(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *e
 	return 1;
 }
 
-/* Take up what a COMPRESSED record holds. */
+/* Starts decompressing a COMPRESSED record. */
 static int feed(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_err *err)
 {
 	struct ty_perf_priv *v = p->priv;
@@ -164,7 +166,7 @@ static int feed(struct ty_perf *p, const struct ty_perf_rec *r, struct ty_err *e
 	return 0;
 }
 
-/* A record of what was unpacked: 1, 0 (needs another COMPRESSED record), -TY_EFORMAT. */
+/* Returns a decompressed record: 1; 0 (needs another COMPRESSED record); -TY_EFORMAT. */
 static int next_unpacked(struct ty_perf *p, struct ty_perf_rec *out, struct ty_err *err)
 {
 	struct ty_perf_priv *v = p->priv;

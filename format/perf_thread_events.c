@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events made of perf's own records of threads.
+ * Converts perf's own records of threads to events.
  *
- * COMM, FORK, EXIT and SWITCH are events "perf:comm", "perf:fork", "perf:exit", "perf:switch",
- * where no tracepoint tells the same; those that perf made up at its start, of what was there, are
- * a table of threads. A SWITCH does not tell why a thread leaves the CPU, unless it was preempted.
+ * COMM, FORK, EXIT and SWITCH become events "perf:comm", "perf:fork", "perf:exit", "perf:switch",
+ * unless a tracepoint records the same. Records that perf synthesized at its start, for existing
+ * threads, become the thread table. A SWITCH does not say why a thread leaves the CPU, unless it
+ * was preempted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define TRACEPOINT   2u /* PERF_TYPE_TRACEPOINT */
 #define COMM_BYTES   16u
 #define CLONE_THREAD 0x10000u
-#define PREEMPTED    0x100u /* of prev_state, as the kernel's own event has it; 0: not told */
+#define PREEMPTED    0x100u /* in prev_state, as in the kernel's sched_switch; 0: unknown */
 
 #define COMMON_FIELDS                                                                              \
 	"format:\n"                                                                                \
@@ -28,7 +29,7 @@
 	COMMON_FIELDS "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"                        \
 		      "\tfield:pid_t tgid;\toffset:12;\tsize:4;\tsigned:1;\n"
 
-/* perf's own records of threads, as events: what tells the same, and the format. */
+/* The events, the tracepoints that make them redundant, and their formats. */
 static const struct {
 	const char *system, *same, *format;
 } kinds[TY_PERF_KINDS] = {
@@ -125,7 +126,7 @@ static void le32(uint8_t *p, int32_t v)
 		p[i] = (uint8_t)((uint32_t)v >> 8 * i);
 }
 
-/* An event made of a record: its common fields, two ids, and what follows them. */
+/* Emits an event: its common fields, two ids, and further fields. */
 static int put(struct ty_perf_reading *rd, unsigned kind, const struct ty_perf_id *id, uint8_t *e,
 	       uint32_t n, int32_t a, int32_t b, struct ty_err *err)
 {
@@ -138,7 +139,7 @@ static int put(struct ty_perf_reading *rd, unsigned kind, const struct ty_perf_i
 	return ty_perf_queue_add(rd->queue, id->cpu, id->time, e, n, err);
 }
 
-/* A line of the table: what perf found when it began. */
+/* Adds a line to the thread table: a thread that existed when perf started. */
 static void add_thread(struct ty_perf_reading *rd, const struct ty_perf_comm *c)
 {
 	struct ty_buf *b = &rd->threads;
@@ -200,10 +201,10 @@ int ty_perf_made_task(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 }
 
 /*
- * Records of a whole CPU name both threads as one is left, and again as the next one is there: the
- * first is enough, unless it was lost. Who leaves for good has no number any more: it is the one
- * that came last, and -1 (nobody knows) where records were lost since. Those of one thread tell
- * when it leaves and comes; of whom for, or of whom from, they do not.
+ * CPU-wide records name both threads, once when the previous one is switched out and again when the
+ * next one is switched in. The first suffices unless it was lost. An exited thread has no number
+ * any more: it is the one switched in last, or -1 (unknown) when records were lost since.
+ * Per-thread records say when that thread is switched in or out, but not the other thread.
  */
 int ty_perf_made_switch(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 			const struct ty_perf_id *id, struct ty_err *err)
@@ -226,7 +227,7 @@ int ty_perf_made_switch(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 		who.tid = s.has_other ? prev : next;
 	}
 	rd->on[id->cpu] = next;
-	/* Told already, or it tells nothing. */
+	/* already known, or no information */
 	if (s.has_other ? !s.out && next == was : who.tid < 0)
 		return 0;
 	if (!rd->first_ns || id->time < rd->first_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing at an offset: whole, but for the file's end (spool_file.h). */
+/* Full reads and writes at an offset; short only at the file's end (spool_file.h). */
 #include <errno.h>
 #include <unistd.h>
 

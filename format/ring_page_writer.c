@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See ring_page_writer.h. Chunks are LZ4 blocks behind the head of a v7 chunk, as in a spool.
+ * See ring_page_writer.h. Chunks are LZ4 blocks after the head of a v7 chunk, as in a spool.
  * Budget: 30 ns per record of 100 bytes.
  *
- * A loss ends a page early, so that a file could make us write a page per loss. Of one that has
- * more losses than a kernel writes into so many bytes (of the file, or of records, which may be
- * compressed there) those beyond are told by the next page that begins anyway: all of them, but up
- * to a page too late.
+ * A loss ends a page early, so a hostile file could force a page per loss. When a file has more
+ * losses per byte than a kernel would write (bytes of the file, or of records, which may be
+ * compressed there), the excess is stated by the next page that begins anyway: complete, but up to
+ * a page late.
  */
 #include "ring_page_writer.h"
 
@@ -19,13 +19,13 @@
 #include "temp_file.h"
 
 #define CHUNK_BYTES (16 * TY_PAGE_OUT_BYTES)
-#define FILE_LOSS   512u  /* bytes of the file, at least, between two losses */
-#define RECORD_LOSS 1024u /* the same of records */
+#define FILE_LOSS   512u  /* minimum bytes of the file between two losses */
+#define RECORD_LOSS 1024u /* the same for records */
 #define MISSED	    (1u << 31)
 #define MISSED_NUM  (1u << 30)
 #define DELTA_BITS  27
 #define EXTEND_BITS 59
-#define SMALL_MAX   112u /* bytes of data whose length stands in the record's head */
+#define SMALL_MAX   112u /* largest data whose length is encoded in the record's head */
 #define EXTEND	    8u
 
 static const char header_page[2][200] = {
@@ -103,7 +103,7 @@ static int flush(struct ty_page_writer *o, struct ty_page_sink *k, struct ty_err
 	e.stored = (uint32_t)n + TY_V7_CHUNK_HEAD;
 	le(k->lz4, (uint32_t)n, 4);
 	le(k->lz4 + 4, o->page, 4);
-	errno = ENOSPC; /* what a short write means */
+	errno = ENOSPC; /* a short write */
 	if (pwrite(t->priv->data_fd, k->lz4, e.stored, (off_t)k->off) != (ssize_t)e.stored)
 		return ty_fail_errno(
 			err,
@@ -117,7 +117,7 @@ static int flush(struct ty_page_writer *o, struct ty_page_sink *k, struct ty_err
 		 : 0;
 }
 
-/* Close the open page, and open one that begins at ts. */
+/* Closes the open page and opens one that begins at ts. */
 static int next_page(struct ty_page_writer *o, struct ty_page_sink *k, uint64_t ts,
 		     struct ty_err *err)
 {
@@ -149,7 +149,7 @@ static int next_page(struct ty_page_writer *o, struct ty_page_sink *k, uint64_t 
 	return 0;
 }
 
-/* May a loss end a page? */
+/* True when a loss may end a page. */
 static bool may_end(struct ty_page_sink *k)
 {
 	if (k->losses >= k->t->file_bytes / FILE_LOSS + k->bytes / RECORD_LOSS + 64)
@@ -200,7 +200,7 @@ int ty_page_writer_finish(struct ty_page_writer *o, struct ty_page_sink *k, uint
 {
 	int r = 0;
 
-	/* What was lost behind the last record stands on a page without any. */
+	/* Losses after the last record are stated by an empty page. */
 	if (o->missed)
 		r = next_page(o, k, o->ts, err);
 	if (!r && o->pos)

@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of a file that has no ring pages, as ring pages (decoder/ring_page.h describes them) in
- * compressed chunks of a nameless file: the streams of a trace like any other's.
+ * Converts events of a file without ring pages into ring pages (layout: decoder/ring_page.h) in
+ * compressed chunks of an unnamed file, so that the streams read like those of any other trace.
  */
 #ifndef TY_RING_PAGE_WRITER_H
 #define TY_RING_PAGE_WRITER_H
 
 #include "trace_file.h"
 
-#define TY_PAGE_OUT_BYTES 16384u /* holds the largest record of perf's (PERF_MAX_TRACE_SIZE) */
+#define TY_PAGE_OUT_BYTES 16384u /* holds perf's largest record (PERF_MAX_TRACE_SIZE) */
 
-/* Where all streams of a trace go: t->priv->data_fd. */
+/* Destination of all streams of a trace: t->priv->data_fd. */
 struct ty_page_sink {
 	struct ty_trace *t;
-	uint64_t off;	 /* where the next chunk goes */
+	uint64_t off;	 /* offset of the next chunk */
 	uint64_t pages;	 /* written so far */
 	uint64_t bytes;	 /* of records */
-	uint64_t losses; /* pages that were ended early, for a loss stands between pages only */
+	uint64_t losses; /* pages ended early, because a loss can be marked between pages only */
 	uint8_t *lz4;
 	size_t lz4_cap;
 };
 
-/* Open the file, set page size and header page of t. 0 or -TY_E.... */
+/* Creates the file; sets page size and header page of t. 0 or -TY_E.... */
 int ty_page_sink_init(struct ty_page_sink *k, struct ty_trace *t, struct ty_err *err);
 void ty_page_sink_fini(struct ty_page_sink *k);
 
-/* The stream of one CPU; {0} at first. */
+/* The stream of one CPU; zero-initialised. */
 struct ty_page_writer {
 	struct ty_stream_data data;
-	uint8_t *raw;		 /* a chunk's pages */
-	uint32_t page, pos, end; /* the open page, where its next record goes, its end; pos 0: none
-				    is open */
-	uint64_t ts;		 /* of the last record */
-	uint64_t page_missed;	 /* that the open page tells */
-	uint64_t missed;	 /* events that were lost since the last record */
-	uint64_t first_ns;	 /* of the chunk */
+	uint8_t *raw; /* a chunk's pages */
+	uint32_t page, pos,
+		end;	      /* the open page, its write position, its end; pos 0: none is open */
+	uint64_t ts;	      /* of the last record */
+	uint64_t page_missed; /* lost events that the open page states */
+	uint64_t missed;      /* events that were lost since the last record */
+	uint64_t first_ns;    /* of the chunk */
 };
 
-/* A record, not earlier than the last one of this stream; what no page can hold counts as lost. 0
- * or -TY_E.... */
+/* Adds a record, not earlier than the previous one of this stream. A record too large for a page
+ * counts as lost. 0 or -TY_E.... */
 int ty_page_writer_add(struct ty_page_writer *o, struct ty_page_sink *k, uint64_t ts, const void *p,
 		       uint32_t n, struct ty_err *err);
-/* Write what is left, and add the stream to the trace. 0 or -TY_E.... */
+/* Flushes, and adds the stream to the trace. 0 or -TY_E.... */
 int ty_page_writer_finish(struct ty_page_writer *o, struct ty_page_sink *k, uint32_t cpu,
 			  struct ty_err *err);
 void ty_page_writer_fini(struct ty_page_writer *o);

@@ -55,7 +55,7 @@ enum ty_spool_meta {
 	TY_META_TRACE_CLOCK, /* text of the trace_clock file */
 };
 
-/* Flags of a chunk. LATER: it counts only when the head's `kept` has come to it. */
+/* Flags of a chunk. LATER: it counts only once `kept` in the head points past it. */
 enum { TY_SPOOL_LZ4 = 1, TY_SPOOL_LATER = 2 };
 
 struct ty_spool_chunk {
@@ -75,98 +75,99 @@ _Static_assert(sizeof(struct ty_spool_chunk) == 64, "on disk");
 #define TY_SPOOL_MAGIC	     "TARRYSPL"
 #define TY_SPOOL_CHUNK_MAGIC 0x4b434754u /* "TGCK" */
 
-/* The writing side; all put functions are thread-safe, and lock-free unless something may be
+/* The writing side. All put functions are thread-safe, and lock-free unless old data may be
  * dropped. */
 struct ty_spool;
 
 /*
- * Create the spool that will be at path once it is published; what is there now stays until then.
- * Refused: a path that is there and is neither a regular file nor a link to one, and one that
- * another recorder writes to.
+ * Creates the spool that ty_spool_publish will place at path; an existing file stays until then.
+ * Fails when path exists and is neither a regular file nor a link to one, or when another recorder
+ * is writing to it.
  */
 int ty_spool_create(const char *path, uint32_t page_size, struct ty_spool **out,
 		    struct ty_err *err);
 
 /*
- * Put the spool at its path, over what is there: an old file is gone from then on, a link is
- * replaced itself, never followed. Until then a dead recorder leaves nothing behind (or, where the
- * file system has no unnamed files, tarry-unfinished-XXXXXX in the folder). Once is enough.
+ * Places the spool at its path. An old file there is replaced; a symbolic link is replaced itself,
+ * never followed. Before that, a recorder that dies leaves nothing behind (or, where the file
+ * system does not support unnamed files, tarry-unfinished-XXXXXX in the folder). Further calls have
+ * no effect.
  */
 int ty_spool_publish(struct ty_spool *s, struct ty_err *err);
-/* Remove the spool's file, and nothing else; close it then. */
+/* Removes the spool's file and nothing else. The caller still closes it. */
 void ty_spool_discard(struct ty_spool *s);
 
 /*
- * One per writing thread: contexts of zstd and LZ4 and output space, allocated (and touched) up
- * front so that the recording path allocates nothing.
+ * One per writing thread: zstd and LZ4 contexts and output space, allocated (and touched) up front
+ * so that the recording path does not allocate.
  */
 struct ty_spool_writer;
 struct ty_spool_writer *ty_spool_writer_new(struct ty_spool *s, size_t max_raw_bytes);
 void ty_spool_writer_free(struct ty_spool_writer *w);
 
 /*
- * Compress raw bytes and append them as one chunk. Of `what`, type, flags, stream, seq, first_ns
- * and last_ns are the caller's. 0; after the first failure (disk full, I/O) every later call fails
- * with the same error and the file keeps all chunks written before.
+ * Compresses raw bytes and appends them as one chunk. The caller sets type, flags, stream, seq,
+ * first_ns and last_ns of `what`. Returns 0. After the first failure (disk full, I/O) every later
+ * call fails with the same error, and the file keeps all chunks written before.
  */
 int ty_spool_put(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
 		 size_t n, struct ty_err *err);
 
 /*
- * ty_spool_put in two steps, for threads that must not wait for the disk (or for each other on the
- * file's lock): pack compresses into out (at least ty_spool_packed_max(n) bytes; *len are used) and
- * touches no file; append writes what was packed. Thread-safe; failures as with put.
+ * ty_spool_put in two steps, for threads that must not wait for the disk or for the file's lock.
+ * pack compresses into out (at least ty_spool_packed_max(n) bytes, *len used) and touches no file;
+ * append writes the result. Thread-safe; failures as for put.
  */
 size_t ty_spool_packed_max(size_t raw_bytes);
 int ty_spool_pack(struct ty_spool_writer *w, const struct ty_spool_chunk *what, const void *raw,
 		  size_t n, void *out, size_t cap, size_t *len, struct ty_err *err);
 int ty_spool_append(struct ty_spool *s, const void *chunk, size_t len, struct ty_err *err);
 
-/* Bytes in the file so far, without what was dropped. */
+/* Bytes in the file, excluding dropped data. */
 uint64_t ty_spool_bytes(const struct ty_spool *s);
 /* Bytes ever written to it. */
 uint64_t ty_spool_written(const struct ty_spool *s);
 
 /*
- * From now on what is oldest may be dropped. To be called when everything that must stay is in the
- * file, and nothing but data and sections that are superseded is put until the last drop. Refused
- * where the file system cannot free part of a file.
+ * Allows dropping from now on. Call it when everything that must stay is in the file; after it only
+ * data and sections that supersede each other may be put until the last drop. Fails when the file
+ * system cannot free part of a file.
  */
 int ty_spool_keep(struct ty_spool *s, struct ty_err *err);
 
-/* A place in the file: what was put before it can be dropped. NULL: out of memory. */
+/* A position in the file: data put before it can be dropped. NULL: out of memory. */
 struct ty_spool_mark;
 struct ty_spool_mark *ty_spool_mark_new(struct ty_spool *s);
 void ty_spool_mark_free(struct ty_spool_mark *m);
-/* Once all before the mark is dropped, chunks of this stream with smaller numbers do not count,
- * wherever they lie. 0 or -TY_ENOMEM. */
+/* After everything before the mark is dropped, chunks of this stream with smaller numbers do not
+ * count, wherever they are in the file. 0 or -TY_ENOMEM. */
 int ty_spool_mark_first(struct ty_spool_mark *m, enum ty_spool_type type, uint32_t stream,
 			uint64_t seq);
 
 /*
- * Drop what lies before the mark and give its room back (w: a writer of s). `text`: "key=value"
- * lines for the section TY_SEC_KEPT. Marks are to be used in the order in which they were made. On
- * failure nothing, or nothing more, is dropped: the file stays readable. *begins: the file begins
- * with the mark now (on failure, too, when its room could not be freed).
+ * Drops the data before the mark and frees its space (w: a writer of s). `text`: "key=value" lines
+ * for TY_SEC_KEPT. Marks must be used in the order of their creation. On failure nothing, or
+ * nothing more, is dropped: the file stays readable. *begins: the file now begins at the mark (also
+ * on failure, when the space could not be freed).
  */
 int ty_spool_drop(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
 		  const char *text, bool *begins, struct ty_err *err);
 
 /*
- * Turn the spool into a finished trace.dat v7 at its own path: written into a second file in
- * the same folder, synced and renamed over it (atomic_file.h). When that fails (no space) the spool
- * stays as it is and remains readable.
+ * Converts the spool to a finished trace.dat v7 at its own path: written to a second file in the
+ * same folder, synced and renamed over it (atomic_file.h). On failure (no space) the spool stays as
+ * it is and remains readable.
  */
 int ty_spool_finish(struct ty_spool *s, struct ty_err *err);
 /*
- * Have ty_spool_finish tell how much of its work (in bytes) is done: often, from the thread that
- * called it.
+ * Sets a progress callback (bytes done, total) for ty_spool_finish; called often, from the thread
+ * that called ty_spool_finish.
  */
 void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t done, uint64_t total),
 			void *ctx);
-/* Its finished form is at its path, whatever ty_spool_finish says of the disk. */
+/* True when the finished file is at its path, even if ty_spool_finish failed to sync it. */
 bool ty_spool_is_finished(const struct ty_spool *s);
-/* Somebody has removed its file before it was finished: what is in it is gone with the spool. */
+/* True when the spool's file was removed before it was finished: its content is lost on close. */
 bool ty_spool_removed(const struct ty_spool *s);
 /* Close without finishing; the file stays. */
 void ty_spool_close(struct ty_spool *s);

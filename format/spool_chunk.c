@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One chunk of a spool (spool.h): is its head as it was written, and what is in it. Whoever reads a
- * spool's texts reads them here; ring pages of one are read as those of every trace
- * (trace_chunk.c).
+ * One chunk of a spool (spool.h): validation of its head, and its content. All readers of a spool's
+ * texts use this file; ring pages are read like those of any trace (trace_chunk.c).
  */
 #include <stdlib.h>
 #include <lz4.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A spool that drops its oldest data (layout: spool.h, section.h's TY_SEC_KEPT).
+ * Drops a spool's oldest data (layout: spool.h, TY_SEC_KEPT in section.h).
  *
- * The file grows at its end and is freed from its start (FALLOC_FL_PUNCH_HOLE), so that its size is
- * that of all that was ever written, while the disk holds what is kept. What is dropped is
- * whatever lies before a mark: chunks are written within a second or two of their events, so that
- * the order of the file is that of time but for that. A mark knows the numbers that the streams had
- * reached: a chunk that was overtaken by its successor lies behind the mark and does not count
- * either, so that no stream has a hole at its start.
+ * The file grows at its end and is freed from its start (FALLOC_FL_PUNCH_HOLE): its size is that of
+ * everything ever written, its disk usage that of the data kept. Everything before a mark is
+ * dropped. Chunks are written within a second or two of their events, so file order is
+ * approximately time order. A mark knows the number that each stream had reached: a chunk that was
+ * overtaken by its successor lies after the mark but does not count, so that no stream has a hole
+ * at its start.
  *
- * The order of a drop is that of its crash safety: the new TY_SEC_KEPT chunk, the head that points
- * to it, the hole, each on the disk before the next is begun. Whoever dies in between, by a power
- * cut, too, leaves data that does not count, or more of it.
+ * Crash safety determines the order of a drop: the new TY_SEC_KEPT chunk, the head that points to
+ * it, the hole; each is on disk before the next one begins. A crash or power cut in between leaves
+ * more data, or data that does not count.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #include "section.h"
 #include "spool_keep.h"
 
-/* A hole begins where the one before it ended, in the middle of a block, which only a hole that
- * has all of the block can free: more than any file system's block. */
+/* A hole begins where the previous one ended, in the middle of a block, and a block is freed only
+ * by a hole that covers it: more than any file system's block. */
 #define BLOCK_MAX  (1u << 20)
 #define TEXT_LIMIT (2u << 20)
 
@@ -33,7 +33,7 @@ int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
 {
 	struct ty_spool_keep *k;
 
-	/* A hole behind the end, where nothing is yet, is refused where there are none. */
+	/* Probe with a hole after the end of the file: fails where holes are unsupported. */
 	if (fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		      (off_t)atomic_load(&s->end), BLOCK_MAX))
 		return ty_fail_errno(err,
@@ -49,7 +49,7 @@ int ty_spool_keep(struct ty_spool *s, struct ty_err *err)
 	return 0;
 }
 
-/* The TY_SEC_KEPT chunk: its text and its place. */
+/* Writes the TY_SEC_KEPT chunk. Returns its text and offset. */
 static int put_kept(struct ty_spool_writer *w, struct ty_spool *s, struct ty_spool_mark *m,
 		    const char *text, uint64_t *off, struct ty_err *err)
 {
@@ -135,7 +135,7 @@ int ty_spool_read_kept(int fd, uint64_t off, uint64_t size, struct ty_spool_scan
 		const struct ty_spool_first *last =
 			out->first.n ? &out->first.v[out->first.n - 1] : NULL;
 
-		/* They are in order, and whatever is not says nothing. */
+		/* The lines are ascending; others are ignored. */
 		if (ty_key_numbers(value, n, v, 3) && v[0] <= UINT32_MAX && v[1] <= UINT32_MAX &&
 		    (!last || v[0] > last->type || (v[0] == last->type && v[1] > last->stream)))
 			r = vec_push(&out->first, ((struct ty_spool_first){(uint32_t)v[0],

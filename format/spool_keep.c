@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a spool that drops its oldest data (spool_drop.c) knows of its chunks: the numbers that the
- * streams have reached, and marks, which hold the numbers of an instant.
+ * Bookkeeping for a spool that drops its oldest data (spool_drop.c): the numbers that the streams
+ * have reached, and marks, which hold these numbers at one moment.
  *
- * Budget: per chunk a lock and a search in as many entries as there are streams, and sections.
+ * Budget: per chunk a lock and a search over as many entries as there are streams and sections.
  */
 #include <errno.h>
 #include <stdlib.h>

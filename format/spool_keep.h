@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A spool that drops its oldest data: what spool_keep.c and spool_drop.c share. */
+/* A spool that drops its oldest data: shared by spool_keep.c and spool_drop.c. */
 #ifndef TY_SPOOL_KEEP_H
 #define TY_SPOOL_KEEP_H
 
@@ -9,8 +9,8 @@
 
 struct ty_spool_keep {
 	pthread_mutex_t lock;
-	ty_spool_firsts next; /* numbers after the highest in the file */
-	uint64_t begin, seq;  /* where dropping begins; of the next TY_SEC_KEPT chunk */
+	ty_spool_firsts next; /* next number of each stream */
+	uint64_t begin, seq;  /* start of the next hole; number of the next TY_SEC_KEPT chunk */
 	uint64_t from, to;    /* the latest hole */
 };
 
@@ -19,7 +19,7 @@ struct ty_spool_mark {
 	ty_spool_firsts first;
 };
 
-/* The stream's number is at least seq. 0 or -TY_ENOMEM. */
+/* Raises the stream's number to at least seq. 0 or -TY_ENOMEM. */
 int ty_spool_at_least(ty_spool_firsts *f, uint32_t type, uint32_t stream, uint64_t seq);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LZ4 chunks of a spool become v7 chunks (zstd): all CPUs compress, each new chunk is appended to
- * the spool under its old number, and the table of chunks then names the new one. A reader that
- * finds both (the recorder died in here) takes the first; they hold the same.
+ * Recompresses the LZ4 chunks of a spool as v7 chunks (zstd), on all CPUs. Each new chunk is
+ * appended to the spool under its old number, and the table of chunks then refers to it. A reader
+ * that finds both (the recorder died meanwhile) uses the first; their content is equal.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ struct repack {
 	_Atomic size_t next;
 	size_t raw_max; /* of its chunks */
 	pthread_t caller;
-	atomic_bool failed; /* err tells why */
+	atomic_bool failed; /* err has the reason */
 	struct ty_err err;
 };
 
@@ -74,13 +74,13 @@ static void *part_main(void *arg)
 			continue;
 		was = e->h.stored;
 		r = repack_one(k, e, w, &raw, packed, &err);
-		/* What became smaller need not be copied any more. */
+		/* A smaller chunk reduces the work left for copying. */
 		atomic_fetch_add(&k->spool->done, e->h.raw + was - e->h.stored);
 		if (pthread_equal(pthread_self(), k->caller))
 			ty_v7_tell(k->spool);
 	}
 	if (r && !atomic_exchange(&k->failed, true))
-		k->err = err; /* read when all have ended */
+		k->err = err; /* read after all threads have ended */
 	ty_spool_writer_free(w);
 	ty_buf_fini(&raw);
 	free(packed);
@@ -114,7 +114,7 @@ int ty_spool_repack(struct ty_spool *s, struct ty_spool_scan *scan, struct ty_er
 	if (!chunks)
 		return 0;
 	n = threads(chunks);
-	/* This thread is the first of them; others are a help. */
+	/* This thread is the first worker; failure to start others is not an error. */
 	for (started = 1; started < n; started++)
 		if (pthread_create(&thread[started], NULL, part_main, &k))
 			break;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Find the chunks of a spool. A valid head is trusted for its length, so that an intact spool costs
- * one 64-byte read per chunk; where there is none (a writer died between reserving and writing, a
- * torn tail, a damaged head) the next magic number whose head checksum fits is searched for. Holes
- * of a sparse file are stepped over, never read. What was dropped on purpose (spool.h) is not
- * looked at, and what does not count any more is left out; where the chunk that tells it is lost,
- * an older one is taken.
+ * Finds the chunks of a spool. A valid head is trusted for its length, so an intact spool costs one
+ * 64-byte read per chunk. At an invalid one (a writer died between reserving and writing, a torn
+ * tail, a damaged head) the scan searches for the next magic number with a valid head checksum.
+ * Holes of a sparse file are skipped without reading. Intentionally dropped ranges (spool.h) are
+ * not scanned, and superseded chunks are left out; when the newest TY_SEC_KEPT chunk is unreadable,
+ * an older one is used.
  */
 #include "spool_file.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WINDOW (1u << 20)
-/* Looks at a file of which more is dropped meanwhile; TY_SEC_KEPT chunks that are tried. */
+/* scans of a file whose data is dropped meanwhile; TY_SEC_KEPT chunks tried */
 enum { DROP_TRIES = 4, KEPT_TRIES = 4 };
 
 /* The next byte at or after off that is stored and not a hole; `size` when there is none. */
@@ -29,7 +29,7 @@ static uint64_t skip_hole(int fd, uint64_t off, uint64_t size)
 	return (uint64_t)d < size ? (uint64_t)d : size;
 }
 
-/* What the search read last: searches go forward, so that no byte is read twice for them. */
+/* Window of the search: it moves forward, so that no byte is read twice. */
 struct window {
 	uint8_t *p;
 	uint64_t off, n;
@@ -59,7 +59,8 @@ static int64_t find_head(int fd, uint64_t off, uint64_t size, struct window *w)
 			w->off = off;
 			w->n = (uint64_t)n;
 		}
-		end = w->p + w->n - sizeof(c); /* last place where a whole head is in the window */
+		end = w->p + w->n - sizeof(c); /* last position at which a whole head fits the
+						* window */
 		for (p = w->p + (off - w->off); p <= end; p++) {
 			p = memmem(p, (size_t)(end - p) + sizeof(magic), &magic, sizeof(magic));
 			if (!p)
@@ -86,8 +87,8 @@ static int by_place(const void *pa, const void *pb)
 	return (a->off > b->off) - (a->off < b->off);
 }
 
-/* Into order; of two chunks with one number the first in the file counts, and none whose number is
- * below the first of its stream or whose time has not come. */
+/* Sorts the chunks. Of two with the same number the first in the file counts; those numbered below
+ * the first of their stream, and LATER ones not yet reached, do not. */
 static void sort(struct ty_spool_scan *s)
 {
 	const struct ty_spool_first *first = NULL;
@@ -120,7 +121,7 @@ static void torn(struct ty_spool_scan *s, uint64_t off, uint64_t bytes)
 	s->torn_bytes += bytes;
 }
 
-/* All chunks behind the head, in the order of the file. */
+/* Finds all chunks after the head, in file order. */
 static int walk(int fd, uint64_t size, const char *path, struct window *win,
 		struct ty_spool_scan *out, struct ty_err *err)
 {
@@ -136,7 +137,8 @@ static int walk(int fd, uint64_t size, const char *path, struct window *win,
 		}
 		n = ty_pread(fd, &e.h, sizeof(e.h), off);
 		if (n == sizeof(e.h) && ty_spool_head_valid(&e.h)) {
-			if (e.h.stored > size - off - sizeof(e.h)) { /* cut inside its payload */
+			if (e.h.stored >
+			    size - off - sizeof(e.h)) { /* truncated inside its payload */
 				torn(out, off, size - off);
 				break;
 			}
@@ -161,8 +163,7 @@ static int walk(int fd, uint64_t size, const char *path, struct window *win,
 	return 0;
 }
 
-/* One look at the whole file; what was dropped is as the TY_SEC_KEPT chunk at kept has it (0:
- * nothing was). */
+/* Scans the file once; dropped ranges are those of the TY_SEC_KEPT chunk at kept (0: none). */
 static int look(int fd, uint64_t size, const char *path, uint64_t kept, struct ty_spool_scan *out,
 		struct ty_err *err)
 {
@@ -179,7 +180,7 @@ static int look(int fd, uint64_t size, const char *path, uint64_t kept, struct t
 	return r;
 }
 
-/* The newest TY_SEC_KEPT chunk that reads, of the last few in the file; 0: none. */
+/* Finds the newest readable TY_SEC_KEPT chunk, of the last few in the file; 0: none. */
 static int find_kept(int fd, uint64_t size, const struct ty_spool_scan *s, uint64_t *off)
 {
 	unsigned left = KEPT_TRIES;
@@ -229,12 +230,12 @@ int ty_spool_scan(int fd, uint64_t size, const char *path, struct ty_spool_scan 
 	int r;
 
 	*out = (struct ty_spool_scan){0};
-	/* A recorder that still runs may drop more meanwhile. */
+	/* A running recorder may drop more meanwhile. */
 	for (unsigned left = DROP_TRIES; left; left--) {
 		struct stat st;
 
 		kept = kept_now(fd);
-		/* What the head points to was written before it. */
+		/* The chunk that the head points to was written before it: the file has grown. */
 		if (kept >= size && !fstat(fd, &st) && (uint64_t)st.st_size > size)
 			size = (uint64_t)st.st_size;
 		r = look(fd, size, path, kept, out, err);

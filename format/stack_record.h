@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User stacks of long waits: the records of TY_SEC_STACKS, and which files were mapped where: those
- * of TY_SEC_MAPS (section.h).
+ * User stacks of long waits (the records of TY_SEC_STACKS), and file mappings (those of
+ * TY_SEC_MAPS); see section.h.
  *
- * A record is a head and `len` bytes, one behind the other without padding, in the byte order of
- * the machine. ns is the trace clock.
+ * A record is a head followed by `len` bytes, without padding, in the machine's byte order. ns is
+ * the trace clock.
  */
 #ifndef TY_STACK_RECORD_H
 #define TY_STACK_RECORD_H
@@ -12,23 +12,22 @@
 #include <linux/types.h>
 
 enum ty_stk_kind {
-	TY_STK_PIECE = 1, /* begins each piece of a section: aux is its number, from 0, and ns how
-			     many stacks were left out before its end (`target` of them for their
-			     rate, the others for want of room), not counting what the pieces that
-			     are missing here had */
-	TY_STK_WAIT = 2,  /* of a thread that slept at that time, and had for wait_ms at least */
-	TY_STK_WAKER = 3, /* of a thread when it woke `target`, whose wait has its stack, too */
+	TY_STK_PIECE = 1, /* first record of each piece of a section: aux is its number, from 0; ns
+			   * is the number of stacks left out before its end (`target` of them by
+			   * the rate limit, the others for lack of space), excluding those that
+			   * missing pieces counted */
+	TY_STK_WAIT = 2,  /* of a thread that was sleeping at that time, for at least wait_ms */
+	TY_STK_WAKER = 3, /* of a thread when it woke `target`, whose wait also has a stack */
 	/* Of TY_SEC_MAPS: */
-	TY_STK_MAP = 4,	 /* pid maps a file to be executed: struct ty_stk_map */
-	TY_STK_EXEC = 5, /* pid has nothing mapped but what follows */
+	TY_STK_MAP = 4,	 /* pid mapped an executable file: struct ty_stk_map */
+	TY_STK_EXEC = 5, /* pid's mappings are only those that follow */
 	TY_STK_FORK = 6, /* pid is a copy of the process `target` */
 };
 
 /*
- * Behind the head of WAIT and WAKER: kernel_n addresses of the kernel's stack while the thread
- * waited (the innermost first), regs_n registers, in the order of their
- * DWARF numbers and the program counter last (x86-64: 17, AArch64: 33; 0: a 32-bit process), and
- * the rest is a copy of the stack from the stack pointer on.
+ * After the head of WAIT and WAKER: kernel_n addresses of the kernel stack during the wait
+ * (innermost first), then regs_n registers in DWARF order with the program counter last (x86-64:
+ * 17, AArch64: 33; 0: a 32-bit process), then a copy of the stack from the stack pointer on.
  */
 struct ty_stk_head {
 	__u64 ns;
@@ -42,22 +41,22 @@ struct ty_stk_head {
 _Static_assert(sizeof(struct ty_stk_head) == 40, "on disk");
 
 enum ty_stk_flag {
-	TY_STK_CUT = 1,	    /* the stack may go on behind what was copied */
-	TY_STK_NO_CALL = 2, /* not in a system call: the program counter is that of an instruction
-			       that is not over (a page fault) */
+	TY_STK_CUT = 1,	    /* the stack may continue beyond the copy */
+	TY_STK_NO_CALL = 2, /* not in a system call: the program counter is that of an unfinished
+			     * instruction (a page fault) */
 };
 
 struct ty_stk_map {
 	__u64 start, bytes, off;
 	__u8 build_id[20];
 	__u8 build_id_n, pad[3];
-	/* The path as /proc/PID/maps has it, with its NUL; "//anon": no file. */
+	/* The path as in /proc/PID/maps, with its NUL; "//anon": no file. */
 };
 _Static_assert(sizeof(struct ty_stk_map) == 48, "on disk");
 
 #define TY_STK_KERNEL_MAX 24u
 #define TY_STK_REGS_MAX	  33u
-/* The most that is copied of a stack. */
+/* Most bytes copied of a stack. */
 #define TY_STK_BYTES 16384u
 
 #endif

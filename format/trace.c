@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening a trace: which of the layouts it is. Limits are those of trace_dat.h: a file of N bytes
- * makes us hold at most its own texts and chunk tables, never what it merely claims.
+ * Opens a trace of any layout. Limits are those of trace_dat.h: a file of N bytes costs at most the
+ * memory of its own texts and chunk tables, never what it merely claims.
  */
 #include "trace.h"
 
@@ -18,10 +18,10 @@
 #include "trace_file.h"
 
 #define META_BUDGET (1536ull << 20)
-/* Each section is decompressed once and may be TY_DAT_SECTION_BYTES: room for the largest ones. */
+/* Each section is decompressed once and may have TY_DAT_SECTION_BYTES: enough for the largest. */
 #define UNPACK_BUDGET (3072ull << 20)
 
-/* Open a regular file; never waits (a FIFO would). */
+/* Opens a regular file; never blocks (a FIFO would). */
 static int open_file(struct ty_trace *t, struct ty_err *err)
 {
 	struct stat st;
@@ -47,7 +47,7 @@ static int open_file(struct ty_trace *t, struct ty_err *err)
 	return 0;
 }
 
-/* trace.dat: what the initial header has in common (trace-cmd.dat.v7(5), INITIAL FORMAT). */
+/* trace.dat: the common part of the initial header (trace-cmd.dat.v7(5), INITIAL FORMAT). */
 static int read_dat(struct ty_trace *t, struct ty_err *err)
 {
 	struct ty_in in = ty_trace_in(t, TY_DAT_MAGIC_LEN, t->file_bytes);
@@ -95,7 +95,7 @@ static int read_any(struct ty_trace *t, struct ty_err *err)
 		t->path);
 }
 
-/* The clauses that are counted while reading, and the note as the caller sees it. */
+/* Appends the clauses counted while reading, and sets the note. */
 static void finish_note(struct ty_trace *t)
 {
 	struct ty_trace_private *p = t->priv;
@@ -116,7 +116,7 @@ int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err)
 	return ty_trace_open_progress(path, NULL, NULL, out, err);
 }
 
-/* What is not there: of perf.data its reader knows it, a file cut out of one says it. */
+/* Finds what the file does not cover: the reader of perf.data knows it, a cut states it. */
 static void find_scope(struct ty_trace *t)
 {
 	const char *machine = ty_trace_section(t, TY_SEC_MACHINE).s;
@@ -169,7 +169,7 @@ int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
 	ty_pread_forget();
 	if (!r)
 		r = read_any(t, err);
-	/* What a disk does not give is not damaged, and nothing is concluded without it. */
+	/* A read error is not damage, and nothing is concluded from missing data. */
 	if (r != -TY_ENOMEM && (failed = ty_pread_failed(&failed_off))) {
 		if (err)
 			*err = (struct ty_err){0};

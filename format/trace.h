@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A trace file opened for reading: trace.dat version 6 and 7 (trace-cmd.dat.v6(5),
- * trace-cmd.dat.v7(5)), with tarry's sections where present, the spool of an unfinished
- * recording (spool.h), or a perf.data file with tracepoints (trace_perf.c). Bytes only, no meaning:
- * texts of the metadata, and whole ring pages of each stream.
+ * trace-cmd.dat.v7(5)), with tarry's sections where present, the spool of an unfinished recording
+ * (spool.h), or a perf.data file with tracepoints (trace_perf.c). It provides bytes without
+ * interpreting them: texts of the metadata, and whole ring pages of each stream.
  */
 #ifndef TY_TRACE_H
 #define TY_TRACE_H
@@ -45,35 +45,36 @@ struct ty_stream {
 struct ty_chunk {
 	uint32_t raw_bytes;	    /* decompressed; a multiple of the page size */
 	uint64_t first_page;	    /* number of its first page in the stream */
-	uint64_t first_ns, last_ns; /* 0, 0 when the file does not say (foreign files) */
-	bool missing; /* known to have existed, not in the file (gap in a spool's sequence) */
+	uint64_t first_ns, last_ns; /* 0, 0 when the file does not state it (files of other
+				     * programs) */
+	bool missing; /* known to have existed, absent from the file (gap in a spool's sequence) */
 };
 
 struct ty_trace {
 	const char *path;
 	int version; /* 6 or 7; 0 for a spool and for perf.data */
-	/* perf.data: besides events it has Intel PT, or memory samples: perf_data.h. */
+	/* perf.data: besides events it has Intel PT, or memory samples (perf_data.h). */
 	bool perf, perf_pt, perf_memory;
-	bool perf_stepped; /* its Intel PT is the software branch tracer's */
-	/* Only events of chosen threads are there, or nothing says otherwise: what others did on a
-	 * CPU is unknown (perf record without -a, and what is cut out of that). */
+	bool perf_stepped; /* its Intel PT comes from the single-stepper */
+	/* The file has events of chosen threads only, or cannot be shown to have others: activity
+	 * of other threads is unknown (perf record without -a, and cuts of such files). */
 	bool own_only;
-	/* Of perf.data whose switches are perf's own records (recordings of Intel PT without
+	/* perf.data whose switches are perf's own records (recordings of Intel PT without
 	 * sched_switch): why a thread left a CPU is unknown. */
 	bool switches_only;
 	bool big_endian;
-	unsigned long_size;  /* 4 or 8: of the traced kernel */
+	unsigned long_size;  /* 4 or 8, of the traced kernel */
 	bool unfinished;     /* a spool: the recorder did not finish */
-	bool truncated;	     /* bytes at the end were cut or damaged; `note` says which */
+	bool truncated;	     /* bytes at the end were cut or damaged; see `note` */
 	struct ty_text note; /* one sentence when unfinished or truncated */
-	/* Where a recording begins that kept its newest part only (trace clock; what is older in
-	 * the file does not count), and when it was begun; 0: nothing was dropped. */
+	/* Start of a recording that kept its newest part only (trace clock; older events in the
+	 * file do not count), and when it was begun; 0: nothing was dropped. */
 	uint64_t kept_from_ns, kept_began_ns;
-	/* Not NULL: what was recorded before its start is not there, because it was dropped or the
-	 * file was cut out of another one; lines of which "traced" tell who was traced then. */
+	/* Not NULL: earlier data is missing, because it was dropped or the file was cut out of
+	 * another one. Lines "traced" of this text list the threads traced at the start. */
 	const char *begins_later;
 	uint64_t file_bytes;
-	uint64_t dropped_bytes; /* of them that are a hole: an unfinished record --keep */
+	uint64_t dropped_bytes; /* bytes in holes: an unfinished record --keep */
 	struct ty_text header_page, header_event, kallsyms, printk, cmdlines;
 	struct ty_text uname, recorder_version, trace_clock; /* options */
 	uint32_t cpu_count;
@@ -86,42 +87,42 @@ struct ty_trace {
 };
 
 /*
- * Open and read all metadata. One clear sentence in err when the file is not a trace, is of a kind
- * that tarry does not read (latency text, an unknown version or compression), or is damaged before
- * its first event. The caller closes.
+ * Opens a trace and reads all metadata. Fails, with one sentence in err, when the file is not a
+ * trace, is of a kind that tarry does not read (latency text, an unknown version or compression),
+ * or is damaged before its first event. The caller closes.
  */
 int ty_trace_open(const char *path, struct ty_trace **out, struct ty_err *err);
-/* The same. A perf.data file is read whole: `tell` is told now and then which part of it is. */
+/* The same with a progress callback, called while a perf.data file is read (part: 0 to 1). */
 typedef void ty_trace_progress(void *ctx, double part);
 int ty_trace_open_progress(const char *path, ty_trace_progress *tell, void *ctx,
 			   struct ty_trace **out, struct ty_err *err);
 void ty_trace_close(struct ty_trace *t);
-/* Is it a perf.data file that has events: tracepoints, or with Intel PT the switches of threads? */
+/* True for a perf.data file with events: tracepoints, or Intel PT with switches of threads. */
 bool ty_trace_in_perf(const char *path);
-/* Its file, borrowed: for fstat and pread. */
+/* Its file descriptor, borrowed, for fstat and pread. */
 int ty_trace_fd(const struct ty_trace *t);
 
-/* What is known of a chunk without reading it. stream < streams.n, chunk < chunks. */
+/* Metadata of a chunk, without reading it. stream < streams.n, chunk < chunks. */
 struct ty_chunk ty_trace_chunk(const struct ty_trace *t, uint32_t stream, uint32_t chunk);
 
-/* What reading of chunks needs besides the trace: one per thread, used again and again. */
+/* Reusable state for reading chunks, one per thread. */
 struct ty_chunk_scratch {
 	struct ty_buf buf;
-	void *zstd; /* decompression context, made when first needed */
+	void *zstd; /* decompression context, created on first use */
 };
 void ty_chunk_scratch_init(struct ty_chunk_scratch *s);
 void ty_chunk_scratch_fini(struct ty_chunk_scratch *s);
 
 /*
- * Read and decompress one chunk into dst (raw_bytes long). Thread-safe (pread), each thread with
- * its own scratch. 0, -TY_EFORMAT when damaged (checksum, cut, bad compression: err says where),
+ * Reads and decompresses one chunk into dst (raw_bytes long). Thread-safe with one scratch per
+ * thread. 0, -TY_EFORMAT when damaged (checksum, truncation, bad compression: err says where),
  * -TY_EIO, -TY_ENOMEM.
  */
 int ty_trace_chunk_read(const struct ty_trace *t, uint32_t stream, uint32_t chunk, void *dst,
 			struct ty_chunk_scratch *scratch, struct ty_err *err);
 
-/* A tarry section's content (section.h); {NULL,0} when the file has none. Several of one type are
- * concatenated in order. */
+/* Content of a tarry section (section.h); {NULL,0} when the file has none. Several sections of one
+ * type are concatenated in order. */
 struct ty_text ty_trace_section(const struct ty_trace *t, enum ty_section type);
 
 #endif

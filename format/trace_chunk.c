@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ring pages out of the file: what is known of a chunk, and its bytes. Everything here is const on
- * the trace, so that many threads may read at once. Budget: one pread, one crc32 where the file has
- * one, one decompression with a context that is kept (150 kB; making it costs as much as
- * decompressing a small chunk).
+ * Reads ring pages: metadata of a chunk, and its bytes. The trace is const here, so many threads
+ * may read at once. Budget: one pread, one crc32 where the file has one, one decompression with a
+ * cached context (150 kB; creating it costs as much as decompressing a small chunk).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -71,14 +70,14 @@ static int read_compressed(const struct ty_trace *t, uint32_t stream,
 {
 	struct ty_buf *buf = &scratch->buf;
 	uint32_t whole = whole_pages(d, e->raw);
-	/* A last page that is not whole is decompressed aside and left out. */
+	/* An incomplete last page is decompressed elsewhere and left out. */
 	size_t need = e->stored + (whole == e->raw ? 0 : (size_t)e->raw);
 	uint8_t *p;
 	int r;
 
 	ty_buf_reset(buf);
 	if (buf->limit < need)
-		buf->limit = need; /* need is capped where the chunk was added */
+		buf->limit = need; /* capped when the chunk was added */
 	if (ty_buf_reserve(buf, need))
 		return ty_fail(err, TY_ENOMEM, e->off, "%s: out of memory for %zu bytes", t->path,
 			       need);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Metadata texts that trace.dat version 6 and 7 hold in the same form (trace-cmd.dat.v7(5), HEADER
- * INFO SECTION to SAVED COMMAND LINES SECTION), and the options they have in common.
+ * Metadata texts in the form common to trace.dat version 6 and 7 (trace-cmd.dat.v7(5), HEADER INFO
+ * SECTION to SAVED COMMAND LINES SECTION), and the options they have in common.
  */
 #include <stdlib.h>
 #include <string.h>

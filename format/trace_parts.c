@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace is put together from, for the readers of its layouts (trace_file.h): texts, streams,
- * chunks, sections, and the note about what is missing.
+ * Builds a struct ty_trace, for the readers of its layouts (trace_file.h): texts, streams, chunks,
+ * sections, and the note about missing data.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "trace_file.h"
 
-/* Pages per chunk of uncompressed data: 64, less where pages are large. */
+/* Pages per chunk of uncompressed data: 64, fewer when pages are large. */
 #define FLAT_PAGES 64u
 #define FLAT_BYTES (1u << 20)
 
@@ -28,7 +28,7 @@ struct ty_in ty_trace_in(const struct ty_trace *t, uint64_t from, uint64_t to)
 	return in;
 }
 
-/* Take s over; NULL: out of memory already. */
+/* Takes ownership of s; NULL: out of memory. */
 static int keep(struct ty_trace *t, char *s, size_t n, struct ty_text *out)
 {
 	if (!s || vec_push(&t->priv->kept, s)) {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file with tracepoints (perf record -e 'sched:*', perf trace record, perf sched
- * record) or with Intel PT as a trace: samples of tracepoints are the events, their raw data is
- * what a ring page holds, too. One pass over the file puts them into ring pages of a nameless file
- * (ring_page_writer.h), in order (perf_queue.h); from there on nothing is different from other
- * traces.
+ * Reads a perf.data file with tracepoints (perf record -e 'sched:*', perf trace record, perf sched
+ * record) or with Intel PT as a trace. Samples of tracepoints are the events; their raw data has
+ * the format of ring page records. One pass over the file sorts them (perf_queue.h) into ring pages
+ * of an unnamed file (ring_page_writer.h); from there on it is a trace like any other.
  *
- * perf's own records of threads are events, too, and a table of threads: perf_thread_events.c.
+ * perf's own records of threads become events and a thread table: perf_thread_events.c.
  *
  * Format: perf_data.h; HEADER_TRACING_DATA: tools/perf/util/trace-event-read.c, the metadata of
  * trace.dat 6.
@@ -24,9 +23,9 @@
 #define ATTR_FREQ	 (1u << 10)
 #define ATTR_USE_CLOCKID (1u << 25)
 #define THREADS_BYTES	 (256u << 20)
-#define IDS_MAX		 (4u << 20) /* what else is lost is lost nowhere */
+#define IDS_MAX		 (4u << 20) /* losses of further ids have no CPU */
 #define TELL_EVERY	 (1u << 14) /* records */
-#define HEAD_RECORDS	 65536u	    /* before which a file tells what its AUX data is */
+#define HEAD_RECORDS	 65536u	    /* by then the file has described its AUX data */
 
 static int read_formats(struct ty_trace *t, uint64_t off, uint64_t n, struct ty_err *err)
 {
@@ -52,7 +51,7 @@ static int read_formats(struct ty_trace *t, uint64_t off, uint64_t n, struct ty_
 	    (r = ty_trace_sized_text(t, &in, 4, &t->kallsyms)) ||
 	    (r = ty_trace_sized_text(t, &in, 4, &t->printk)))
 		return ty_trace_damaged(t, r, "event formats", off, err);
-	/* Since 0.6; it is of perf's end and of little use then. */
+	/* Since 0.6; names as of perf's end, of little use. */
 	if (strcmp(version, "0.5"))
 		r = ty_trace_sized_text(t, &in, 8, &t->cmdlines);
 	return r == -TY_ENOMEM ? ty_trace_damaged(t, r, "", off, err) : 0;
@@ -84,7 +83,7 @@ static int lost(struct ty_perf_reading *rd, const struct ty_perf_rec *r,
 		return 0;
 	if (id->time) {
 		rd->told[id->cpu] += l.count;
-		if (r->type == TY_PERF_LOST) /* switches may be among them; else samples alone */
+		if (r->type == TY_PERF_LOST) /* may include switches; otherwise samples only */
 			rd->on[id->cpu] = -1;
 		return ty_perf_queue_lost(rd->queue, id->cpu, id->time, l.count, err);
 	}
@@ -105,8 +104,8 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * When it ends, perf (since 6.1) writes how many were lost in all, event by event. What no LOST
- * record told was lost behind the last record of that CPU.
+ * At its end, perf (since 6.1) writes the total loss of each event. What no LOST record stated was
+ * lost after the last record of that CPU.
  */
 static int lost_at_end(struct ty_perf_reading *rd, struct ty_err *err)
 {
@@ -132,13 +131,13 @@ static int lost_at_end(struct ty_perf_reading *rd, struct ty_err *err)
 		if (all > told)
 			r = ty_perf_queue_lost(rd->queue, cpu, UINT64_MAX, all - told, err);
 	}
-	/* Of recordings by thread only the sum can be compared. */
+	/* Of per-thread recordings only the sum can be compared. */
 	if (nowhere > had)
 		rd->lost_nowhere += nowhere - had;
 	return r;
 }
 
-/* Which threads and CPUs the events were opened for: -1 is all threads of a CPU. */
+/* Threads and CPUs that the events were opened for; -1 means all threads of a CPU. */
 static int id_index(struct ty_perf_reading *rd, const struct ty_perf_rec *r)
 {
 	struct ty_rd in = ty_rd_init(r->body, r->n, false);
@@ -232,7 +231,7 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 		return e;
 	}
 	if (e || rd->p->note || rd->p->unfinished) {
-		/* What follows is unknown. */
+		/* The rest is unknown. */
 		t->truncated = t->unfinished = true;
 		ty_trace_note(
 			t, "%s",
@@ -251,7 +250,7 @@ static int read_records(struct ty_perf_reading *rd, struct ty_err *err)
 	return e;
 }
 
-/* What is there besides events ---------------------------------------------------------------- */
+/* Content besides events ----------------------------------------------------------------------- */
 
 static int describe(struct ty_perf_reading *rd)
 {
@@ -283,7 +282,7 @@ static int describe(struct ty_perf_reading *rd)
 	return r ? r : ty_trace_add_section(t, TY_SEC_THREADS, threads);
 }
 
-/* Is it Intel PT with switches? What is traced stands at its start. */
+/* True for Intel PT with switches. The file's start says what was traced. */
 static bool is_flow(struct ty_perf *p)
 {
 	struct ty_perf_auxtrace_info info;
@@ -301,7 +300,8 @@ static bool is_flow(struct ty_perf *p)
 	return false;
 }
 
-/* Events that are not what they seem: without them no trace, with a period only some of them. */
+/* Checks the events' kinds: without tracepoints there is no trace; with a sampling period only some
+ * events were recorded. */
 static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, struct ty_err *err)
 {
 	const uint64_t need = TY_PERF_S_TID | TY_PERF_S_TIME | TY_PERF_S_CPU;
@@ -331,7 +331,7 @@ static int check_events(struct ty_trace *t, struct ty_perf *p, bool *formats, st
 	return 0;
 }
 
-/* The clock of the time stamps, as ftrace calls them. */
+/* The clock of the time stamps, by its ftrace name. */
 static const char *clock_name(const struct ty_perf *p)
 {
 	vec_each (e, &p->events) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spool of a recording that was never finished (spool.h, tarry.dat(5)): whatever chunks are
- * whole. Holes in a stream's numbers become missing chunks; that nothing is known of what came
- * after the last chunk is said in the note.
+ * Reads the spool of an unfinished recording (spool.h, tarry.dat(5)): all chunks that are whole.
+ * Holes in a stream's numbers become missing chunks; the note says that nothing is known after the
+ * last chunk.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct spool {
 	struct ty_err *err;
 	struct ty_spool_scan scan;
 	uint32_t damaged;  /* metadata chunks that could not be read */
-	uint32_t nameless; /* data chunks of a buffer that is not described */
+	uint32_t nameless; /* data chunks of an undescribed buffer */
 	uint64_t holes, chunks, bytes;
 };
 
@@ -56,7 +56,8 @@ static int list_item(struct spool *s, const struct ty_spool_chunk *h, const stru
 	case TY_META_BUFFER:
 		if (!z || h->seq >= TY_DAT_BUFFERS_MAX)
 			return -TY_EFORMAT;
-		/* Data names its buffer by number: one whose name was lost keeps its place. */
+		/* Data names its buffer by number: a buffer whose name was lost keeps its
+		 * number. */
 		while (t->buffers.n < h->seq)
 			if (vec_push(&t->buffers, (struct ty_trace_buffer){"(name lost)", "",
 									   t->priv->page_size}))
@@ -107,7 +108,7 @@ static int whole_text(struct spool *s, const struct ty_spool_ent *e, const struc
 	case TY_META_VERSION: to = &t->recorder_version; break;
 	case TY_META_TRACE_CLOCK: to = &t->trace_clock; break;
 	case TY_META_CPUCOUNT: return cpu_count(s, b);
-	default: return 0; /* of a newer recorder */
+	default: return 0; /* from a newer recorder */
 	}
 	return ty_trace_keep_bytes(s->t, b->p, b->len, TY_DAT_SECTION_BYTES, to);
 }
@@ -160,7 +161,7 @@ static int metadata(struct spool *s)
 	return r == -TY_ENOMEM ? r : gone;
 }
 
-/* The chunks v[first..last) of one stream; numbers that are not there become missing chunks. */
+/* The chunks v[first..last) of one stream; missing numbers become missing chunks. */
 static int stream(struct spool *s, const struct ty_spool_ent *v, size_t first, size_t last)
 {
 	struct ty_stream_data d = {.page_size = s->t->priv->page_size};

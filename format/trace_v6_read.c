@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.dat version 6 (trace-cmd.dat.v6(5)): texts one behind the other, options, a table of places
- * per CPU, ring pages uncompressed. Further buffers are found through the BUFFER option and have a
- * table of their own. Where the option TRACECLOCK is set, each table is followed by the clock's
- * text (not in the man page; see trace-cmd's init_data_v6).
+ * trace.dat version 6 (trace-cmd.dat.v6(5)): consecutive texts, options, a table of offsets per
+ * CPU, uncompressed ring pages. Further buffers are found through the BUFFER option and have tables
+ * of their own. With the option TRACECLOCK, each table is followed by the clock's text (not in the
+ * man page; see trace-cmd's init_data_v6).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static int buffer_data(struct v6 *v, struct ty_in *in, uint32_t buffer)
 	if (!r && v->clock_text) {
 		struct ty_text text = {0};
 
-		/* trace-cmd wrote this text wrongly at times: what cannot be read is unknown. */
+		/* trace-cmd sometimes wrote this text wrongly: ignore it when unreadable. */
 		if (ty_trace_sized_text(t, in, 8, &text))
 			return 0;
 		if (buffer == 0)

@@ -4,8 +4,8 @@
  * options. tarry's own sections (tarry.dat(5)) are found through the footer at the end of the file
  * or, when that was cut off, by walking from section to section.
  *
- * Without the options, the page description or the event formats nothing can be read, and their
- * damage is an error. Damage in anything else is a clause of the note.
+ * Damage of the options, the page description or the event formats is an error, because nothing can
+ * be read without them. Damage of anything else adds a clause to the note.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,8 +65,8 @@ static int section_head(struct ty_trace *t, uint64_t off, struct section *s)
 }
 
 /*
- * Open the content of a section for reading. *block is what must be freed afterwards (the
- * decompressed bytes), or NULL. 0, -TY_EFORMAT, -TY_ENOMEM.
+ * Opens the content of a section for reading. *block must be freed afterwards (the decompressed
+ * bytes), or is NULL. 0, -TY_EFORMAT, -TY_ENOMEM.
  */
 static int section_open(struct ty_trace *t, const struct section *s, struct ty_in *in,
 			uint8_t **block)
@@ -203,7 +203,7 @@ static int options_section(struct v7 *v, uint64_t off, uint64_t *next)
 	return r;
 }
 
-/* The chain may lead anywhere in the file, but to no place twice. */
+/* The chain may lead anywhere in the file, but never to the same offset twice. */
 static int all_options(struct v7 *v, uint64_t off)
 {
 	VEC(uint64_t) seen = {0};
@@ -357,7 +357,7 @@ static int load_buffer(struct v7 *v, struct v7_buffer *b)
 
 	if (vec_push(&t->buffers, b->b))
 		return damaged(v, -TY_ENOMEM, "", b->off);
-	/* A section head that was cut off: no data follows it either. */
+	/* A truncated section head: no data follows. */
 	if (!section_head(t, b->off, &s)) {
 		if (s.id != TY_DAT_BUFFER)
 			return damaged(v, 0, "header of the data", b->off);
@@ -441,7 +441,7 @@ static bool is_tarry(unsigned id)
 	return id > TY_DAT_TARRY && id <= TY_DAT_TARRY_LAST;
 }
 
-/* By the directory that the footer names: 1, 0 when there is no footer, or -TY_ENOMEM. */
+/* Through the directory that the footer points to: 1; 0 when there is no footer; -TY_ENOMEM. */
 static int tarry_by_footer(struct ty_trace *t)
 {
 	struct ty_dat_footer f;
@@ -476,7 +476,7 @@ static int tarry_by_footer(struct ty_trace *t)
 	return r ? r : 1;
 }
 
-/* From section to section, beginning behind the initial header. 0 or -TY_ENOMEM. */
+/* By walking the sections after the initial header. 0 or -TY_ENOMEM. */
 static int tarry_by_walk(struct ty_trace *t, uint64_t off)
 {
 	unsigned any = 0;

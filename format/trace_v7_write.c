@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From spool to finished trace.dat v7 (trace-cmd.dat.v7(5), tarry.dat(5)).
+ * Converts a spool to a finished trace.dat v7 (trace-cmd.dat.v7(5), tarry.dat(5)).
  *
- * The order of the sections is chosen so that a file that was cut while it was copied loses ring
- * pages and nothing else: initial header, metadata, tarry's sections with the chunk directory,
- * strings, options, then the data of the buffers, then the directory of tarry's sections with the
- * footer. All sizes are known from the spool's chunk heads, so the options can tell the data's
- * places before it is written.
+ * The order of the sections is chosen so that a truncated copy of the file loses ring pages and
+ * nothing else: initial header, metadata, tarry's sections with the chunk directory, strings,
+ * options, then the data of the buffers, then the directory of tarry's sections with the footer.
+ * All sizes are known from the spool's chunk heads, so the options can state the data's offsets
+ * before it is written.
  *
- * Ring data is copied as it is, without decompressing; only metadata, and what was stored as LZ4
- * while all CPUs were busy (spool_repack.c), is compressed anew. Disk: for a moment the file exists
- * twice, and its LZ4 part beside it. (Punching the copied chunks out of the spool would save that,
- * and would leave neither file whole when the machine dies in the middle: not done.)
+ * Ring data is copied without decompressing; only metadata, and chunks stored as LZ4 while all CPUs
+ * were busy (spool_repack.c), are recompressed. Disk: the file exists twice for a moment, and its
+ * LZ4 part in addition. (Punching the copied chunks out of the spool would avoid that, but leave
+ * neither file whole after a crash in the middle.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static int load_cpus(struct ty_v7 *f)
 	return 0;
 }
 
-/* Decide where the buffer sections lie when the first begins at `off`; the end of the last. */
+/* Computes the offsets of the buffer sections, the first at `off`. Returns the end of the last. */
 static uint64_t place_data(struct ty_v7 *f, uint64_t off)
 {
 	const uint64_t mask = DATA_ALIGN - 1;
@@ -128,7 +128,7 @@ static int add_text_option(struct ty_v7 *f, struct ty_buf *o, unsigned id, enum 
 
 	ty_buf_reset(&f->raw);
 	r = ty_v7_append(f, TY_SPOOL_META, meta, &f->raw);
-	if (!r && f->raw.len) /* with its NUL, which trace-cmd counts on */
+	if (!r && f->raw.len) /* with its NUL, which trace-cmd requires */
 		add_option(o, id, f->raw.p, strlen(f->raw.p) + 1);
 	ty_buf_reset(&f->raw);
 	return r;
@@ -266,8 +266,8 @@ void ty_spool_on_finish(struct ty_spool *s, void (*tell)(void *ctx, uint64_t don
 	s->tell_ctx = ctx;
 }
 
-/* What is compressed anew counts as it was before compression, what is copied as it is stored: both
- * take about as long. */
+/* Recompressed chunks count with their uncompressed size, copied ones with their stored size: the
+ * time per byte is about equal. */
 static void count_work(struct ty_spool *s, const struct ty_spool_scan *scan)
 {
 	atomic_store(&s->done, 0);
@@ -361,7 +361,7 @@ static int write_footer(struct ty_v7 *f, uint32_t desc, uint64_t off)
 	return put(f, f->raw.p, f->raw.len, off);
 }
 
-/* Say at once, not after gigabytes, that the second copy will not fit. */
+/* Fail at once, not after gigabytes, when the second copy will not fit. */
 static int check_space(struct ty_v7 *f, uint64_t need)
 {
 	char a[TY_DURATION_MAX], b[TY_DURATION_MAX];
@@ -454,7 +454,7 @@ int ty_spool_finish(struct ty_spool *s, struct ty_err *err)
 		r = build_head(&f, &dir_desc, &data_end);
 	if (!r)
 		r = write_file(&f, dir_desc, data_end);
-	/* What was compressed anew would only take room twice. */
+	/* The recompressed chunks would only use space twice. */
 	if (r && !ftruncate(s->fd, (off_t)end))
 		atomic_store(&s->end, end);
 	ZSTD_freeCCtx(f.zstd);

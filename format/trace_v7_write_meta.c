@@ -65,7 +65,7 @@ void ty_v7_find(const struct ty_v7 *f, enum ty_spool_type type, uint32_t stream,
 	*n = i - *first;
 }
 
-/* All chunks of (type, stream), one behind the other, appended to `to`. */
+/* Appends all chunks of (type, stream) to `to`, in order. */
 int ty_v7_append(struct ty_v7 *f, enum ty_spool_type type, uint32_t stream, struct ty_buf *to)
 {
 	size_t first, n;
@@ -99,7 +99,7 @@ int ty_v7_section(struct ty_v7 *f, unsigned id, const char *what)
 	ty_buf_addle(&f->head, 0, 8); /* size: below */
 	ty_buf_addle(&f->head, 0, 4); /* compressed size: below */
 	ty_buf_addle(&f->head, f->raw.len, 4);
-	/* With zstd's own checksum: damage of metadata must not look like metadata. */
+	/* With zstd's checksum: damaged metadata must be detected. */
 	ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_checksumFlag, 1);
 	z = ZSTD_compress2(f->zstd, f->head.p + f->head.len, bound, f->raw.len ? f->raw.p : "",
 			   f->raw.len);
@@ -125,7 +125,7 @@ int ty_v7_section(struct ty_v7 *f, unsigned id, const char *what)
 	return 0;
 }
 
-/* A text that is preceded by its size, in `width` bytes, in the section. */
+/* Adds a text preceded by its size in `width` bytes. */
 static int add_sized(struct ty_v7 *f, unsigned width, enum ty_spool_meta meta)
 {
 	size_t at = f->raw.len;
