@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a store with a body to a model: tables and sections are found and every number that is
- * used as an index later is checked, whoever wrote it. What rows say of other rows (threads,
- * strings) is checked when it is read (model_queries.c).
+ * Loads a model from a store with a body: finds tables and sections and checks every number that is
+ * later used as an index, whatever its origin. References from rows to other rows (threads,
+ * strings) are checked when they are read (model_queries.c).
  */
 #include "model_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See block_coder.h. A ring of jobs under one mutex; a full ring makes the builder wait. */
+/* See block_coder.h. A ring of jobs under one mutex; the builder waits when it is full. */
 #include "block_coder.h"
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A column of a coded block (table.h) decoded in one loop, as its width asks. */
+/* Decodes one column of a coded block (table.h) in one loop per width. */
 #ifndef TY_BLOCK_COLUMN_H
 #define TY_BLOCK_COLUMN_H
 
 #include "table.h"
 
-/* Rows [i, i + n) of the block, column c, plus `add`, into `to`: an lvalue of any integer type that
- * is named by k, the number of the row from 0 on. */
+/* Rows [i, i + n) of the block, column c, plus `add`, into `to`: an lvalue of any integer type,
+ * indexed by k, which counts rows from 0. */
 #define TY_BLOCK_COLUMN(to, block, i, n, c, add)                                                   \
 	do {                                                                                       \
 		const struct ty_block_head *h_ = (const void *)(block);                            \
@@ -28,7 +28,7 @@
 			}                                                                          \
 	} while (0)
 
-/* How many rows of the track from `row` on lie in its block; 0: there is no such row. */
+/* How many rows of the track from `row` on are in its block; 0: there is no such row. */
 static inline uint32_t ty_block_together(const struct ty_table *t, uint32_t track, uint32_t row)
 {
 	uint32_t rows = ty_table_rows(t, track), n = TY_BLOCK_ROWS - row % TY_BLOCK_ROWS;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builder's front: takes events in time order, keeps counts, gaps and clock points, and hands
- * each event to those who keep threads, names, interrupts and system calls (builder.h).
+ * The builder's front: takes events in time order, maintains counts, gaps and clock points, and
+ * dispatches each event to the modules for threads, names, interrupts and system calls (builder.h).
  *
- * Time never goes back: an event that claims to be earlier than the one before is taken as of the
- * same instant. Scheduler and interrupt events are taken from one buffer only (the first that has
- * them), so that a file that holds them twice does not count twice.
+ * Time never decreases: an event with an earlier time than the previous one is placed at that one's
+ * time. Scheduler and interrupt events are taken from one buffer only (the first that has them), so
+ * that a file that holds them twice does not count them twice.
  */
 #include "builder.h"
 #include "block_coder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of building: what is open is closed, every table gets its directory, the small arrays go
- * to the store behind the blocks, and the model is attached to it as to an index that was opened.
+ * The end of the build: closes open spans, writes every table's directory and the small arrays to
+ * the store after the blocks, and loads the model from it like an index that was opened.
  */
 #include "builder.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The builder's inside, shared by build.c (front), sched_state.c (threads and CPUs),
- * thread_identity.c (who is who), syscall_spans.c (calls) and build_finish.c (the end).
+ * The builder's internals, shared by build.c (front), sched_state.c (threads and CPUs),
+ * thread_identity.c (tids, names, lives), syscall_spans.c (calls) and build_finish.c (the end).
  *
- * While events come in, each thread and each CPU has one open span; when it closes, its row goes to
- * its table, and every full block of rows to the store: building is spilling. A row of a thread's
- * or CPU's span holds a start only: the end is the next start.
+ * While events are fed, each thread and each CPU has one open span. When it closes, its row goes to
+ * its table, and every full block of rows to the store, so memory holds open blocks only. A row of
+ * a thread's or CPU's span holds its start only: it ends where the next one starts.
  *
- * Budget of ty_builder_feed: no allocation but that of blocks of rows; a hash look-up for
- * every tid other than the current one. Out of memory is sticky in b->failed.
+ * Budget of ty_builder_feed: allocates only blocks of rows; one hash look-up for every tid other
+ * than the current one. Out of memory is sticky in b->failed.
  */
 #ifndef TY_BUILDER_H
 #define TY_BUILDER_H
@@ -25,11 +25,11 @@
 
 #define TY_MAX_CPUS    8192u	  /* CONFIG_NR_CPUS' largest */
 #define TY_MAX_TID     4194304	  /* PID_MAX_LIMIT */
-#define TY_MAX_THREADS (1u << 24) /* lives in one trace */
+#define TY_MAX_THREADS (1u << 24) /* thread lives in one trace */
 #define TY_IRQ_DEPTH   8
-#define TY_IRQ_INSIDE  65536u /* interrupts within one before its end is taken for lost */
+#define TY_IRQ_INSIDE  65536u /* interrupts nested in one before its end is taken as lost */
 
-/* What a CPU runs when it is no thread. */
+/* Values of ty_bcpu.cur that are not threads. */
 #define TY_CUR_IDLE    (UINT32_MAX - 1)
 #define TY_CUR_UNKNOWN (UINT32_MAX - 2) /* no event yet */
 #define TY_CUR_LOST    (UINT32_MAX - 3) /* a gap, or a switch that was not delivered */
@@ -37,35 +37,36 @@
 
 struct ty_bthread {
 	struct ty_thread pub;
-	int32_t tid_now; /* pub.tid, but for a leader whose tid an exec took */
+	int32_t tid_now; /* pub.tid, except for a leader whose tid was taken over by an exec */
 	uint64_t open_start;
 	uint16_t open_cpu;
 	uint8_t open_state, open_flags;
-	struct ty_span_row last; /* its last closed span, which the next may join */
+	struct ty_span_row last; /* its last closed span, which the next span may extend */
 	bool has_last;
 	uint64_t call_end; /* of its last call */
-	bool seen;	   /* an event told its state */
+	bool seen;	   /* an event stated its state */
 	bool exiting;	   /* sched_process_exit passed */
-	bool ended;	   /* its last switch-out passed: the tid is free */
-	bool fresh;	   /* forked, nothing else yet */
-	bool wake_pending; /* woken while running: counts if it sleeps and runs without another */
+	bool ended;	   /* its last switch-out was seen: the tid is free */
+	bool fresh;	   /* forked, no other event yet */
+	bool wake_pending; /* woken while running: counts if it then sleeps, and runs again without
+			    * another wakeup */
 	bool in_snapshot;
 	char snap_letter;
 	int32_t snap_nr;    /* system call in the snapshot; -1 none */
-	int64_t in_nr;	    /* system call it is in; -1 none, -2 not known */
-	uint32_t pair_slot; /* ty_pairs_slot, may be outdated */
-	uint32_t prov_cpu;  /* it is the provisional current thread there; TY_NONE */
-	int32_t prio_seen;  /* last priority in a switch; INT32_MIN none yet */
+	int64_t in_nr;	    /* current system call; -1 none, -2 unknown */
+	uint32_t pair_slot; /* ty_pairs_slot, may be stale */
+	uint32_t prov_cpu;  /* CPU on which it is the provisional current thread; TY_NONE */
+	int32_t prio_seen;  /* last priority in a switch; INT32_MIN: none yet */
 	char comm[TY_COMM + 1];
-	char comm_raw[TY_COMM]; /* the last bytes that were found to mean comm */
+	char comm_raw[TY_COMM]; /* the last raw bytes that were decoded to comm */
 };
 
 struct ty_gap_range {
 	uint64_t from, to;
 };
 
-/* Gaps that no later one covers: from and to both increase. endless: since then the loss continues
- * to the end of the recording; UINT64_MAX: none does. */
+/* Gaps not covered by a later one: from and to both increase. endless: start of a loss that
+ * continues to the end of the recording; UINT64_MAX: none. */
 struct ty_gap_stack {
 	VEC(struct ty_gap_range) g;
 	uint64_t endless;
@@ -74,15 +75,16 @@ struct ty_gap_stack {
 struct ty_bcpu {
 	uint32_t cur;	   /* thread index or TY_CUR_* */
 	uint64_t last_ns;  /* last event that proves it */
-	uint64_t sched_ns; /* last event in the scheduler's buffer: no gap up to there */
-	int32_t tail_tid;  /* who was switched out last */
-	uint64_t tail_ns;  /* when; its kernel code may trace a little longer */
-	bool idle_resched; /* the idle task was last seen with a reschedule pending */
-	bool no_idle;	   /* switches from idle are not delivered here */
-	/* Another buffer than the scheduler's says that somebody else runs; whether a switch was
-	 * lost or is not delivered here shows at the scheduler's next event on this CPU. */
+	uint64_t sched_ns; /* last event in the scheduler's buffer: no gap up to then */
+	int32_t tail_tid;  /* last thread switched out */
+	uint64_t tail_ns;  /* when; its kernel code may emit events slightly longer */
+	bool idle_resched; /* the idle task was last seen with need_resched set */
+	bool no_idle;	   /* switches from idle are not delivered on this CPU */
+	/* An event of another buffer than the scheduler's shows a different current thread. The
+	 * scheduler's next event on this CPU decides whether a switch was lost or is not delivered
+	 * here. */
 	bool prov;
-	bool prov_exit; /* its first sign there was the end of a system call */
+	bool prov_exit; /* the first such event was the end of a system call */
 	int32_t prov_tid;
 	uint64_t prov_first, prov_last;
 	uint64_t open_start;
@@ -91,7 +93,7 @@ struct ty_bcpu {
 	struct ty_gap_stack gaps;
 	unsigned irq_depth;
 	uint32_t irq_open[TY_IRQ_DEPTH]; /* indices into irq */
-	VEC(struct ty_irq_row) irq;	 /* since the outermost open one began */
+	VEC(struct ty_irq_row) irq;	 /* since the start of the outermost open one */
 };
 
 struct ty_name_log {
@@ -101,18 +103,18 @@ struct ty_name_log {
 
 struct ty_builder {
 	struct ty_build_facts
-		facts; /* its texts: until ty_builder_new returns, cmdlines to the end */
+		facts; /* its texts are valid until ty_builder_new returns, cmdlines to the end */
 	int failed;
 	bool started;
 	uint64_t start, now, self_end, self_lost;
-	bool none_lost;	     /* by the recorder's own count: what is missing was never delivered */
-	bool refuted;	     /* with none_lost: there is a gap all the same */
-	uint64_t ends_ns;    /* latest end of a call that was taken with its start */
+	bool none_lost;	  /* the recorder counted no loss: missing switches were never delivered */
+	bool refuted;	  /* with none_lost: there is a gap nevertheless */
+	uint64_t ends_ns; /* latest end of a call that was taken together with its start */
 	int32_t command_tid; /* 0: no command was traced */
 	uint32_t sched_buf;
-	uint32_t kind_buf[TY_EV_KINDS]; /* + 1: the buffer a kind is taken from; 0: not seen yet */
+	uint32_t kind_buf[TY_EV_KINDS]; /* buffer that provides this kind, + 1; 0: not seen yet */
 	bool waking_seen;
-	bool own_only; /* facts: what others do on a CPU is unknown */
+	bool own_only; /* facts: activity of other threads on a CPU is unknown */
 	bool complete; /* recorded by tarry: the streams of all CPUs begin at the start */
 	bool all_mode;
 	bool have_snapshot;
@@ -121,13 +123,13 @@ struct ty_builder {
 	struct ty_summary sum;
 
 	VEC(struct ty_bthread) thread;
-	struct ty_hash_index by_tid; /* the thread that has the tid now, or had it last */
+	struct ty_hash_index by_tid; /* the current or last thread of a tid */
 	VEC(struct ty_tid_entry) alias;
 	struct ty_strtab *strs;
 	struct ty_bcpu *cpu;
 	uint32_t cpus, cpus_cap;
 
-	struct ty_store *store;	      /* the model's, when it is finished */
+	struct ty_store *store;	      /* the model's, once it is finished */
 	struct ty_index_write *index; /* belongs to the store; NULL: none is written */
 	struct ty_block_coder *coder; /* until ty_builder_finish; NULL: none */
 	struct ty_table_fill fill[TY_TABLES];
@@ -138,7 +140,7 @@ struct ty_builder {
 	struct ty_pairs *pairs;
 	VEC(struct ty_gap_span) gap_spans;
 	VEC(struct ty_clock_point) clock;
-	uint32_t *vector_name; /* string id by event id; 0: not asked yet */
+	uint32_t *vector_name; /* string id by event id; 0: not looked up yet */
 };
 
 static inline bool ty_is_thread(uint32_t cur)
@@ -146,7 +148,7 @@ static inline bool ty_is_thread(uint32_t cur)
 	return cur < TY_CUR_THREAD;
 }
 
-/* Make sure b->cpu[cpu] is there; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
+/* Ensures that b->cpu[cpu] exists; cpu < TY_MAX_CPUS. 0 or -TY_ENOMEM. */
 int ty_builder_cpu_add(struct ty_builder *b, uint32_t cpu); /* open_spans.c */
 static inline int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 {
@@ -156,13 +158,14 @@ static inline int ty_builder_cpu(struct ty_builder *b, uint32_t cpu)
 /* thread_identity.c
  * -------------------------------------------------------------------------------- */
 int ty_identity_init(struct ty_builder *b);
-/* The life that tid names now (it may have ended); TY_NONE. */
+/* The current life of tid (it may have ended); TY_NONE. */
 uint32_t ty_identity_find(const struct ty_builder *b, int32_t tid);
-/* The same, begun at ts when there is none or it has ended; TY_NONE only when out of memory or for
- * an impossible tid. */
+/* The same; starts a new life at ts when there is none or it has ended. TY_NONE only when out of
+ * memory or for an impossible tid. */
 uint32_t ty_identity_get(struct ty_builder *b, int32_t tid, uint64_t ts);
 void ty_identity_name(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *comm);
-/* The same of TY_COMM bytes, not always terminated: at once when they are those of last time. */
+/* The same for TY_COMM bytes, not always terminated; returns at once when they equal the previous
+ * ones. */
 void ty_identity_name_raw(struct ty_builder *b, uint32_t thread, uint64_t ts, const char *raw);
 static inline void ty_identity_seen(struct ty_builder *b, uint32_t thread, uint64_t ts,
 				    const char *raw)
@@ -172,41 +175,42 @@ static inline void ty_identity_seen(struct ty_builder *b, uint32_t thread, uint6
 }
 void ty_identity_birth(struct ty_builder *b, const struct ty_event *ev, int32_t child,
 		       int32_t parent, uint64_t ts);
-/* The life is over at ts. */
+/* Ends the life at ts. */
 void ty_identity_end(struct ty_builder *b, uint32_t thread, uint64_t ts);
-/* Thread a continues as tid (exec by a thread that is not the leader)? Then hand over: true. */
+/* If thread a continues as tid (exec by a thread other than the leader), moves it to that tid and
+ * returns true. */
 bool ty_identity_handover(struct ty_builder *b, uint32_t a, int32_t tid, uint64_t ts, bool proven);
-/* The dying leader of a process shows up under `tid`, of another thread of it that runs elsewhere:
- * that one has taken the leader's. False: this is not so. */
+/* The dying leader of a process appears under `tid`, which belongs to another of its threads
+ * running elsewhere: that thread has taken the leader's tid. False when this is not the case. */
 bool ty_identity_leader_left(struct ty_builder *b, uint32_t leader, int32_t tid, uint64_t ts);
 void ty_identity_machine(struct ty_builder *b, const char *text);
 void ty_identity_snapshot(struct ty_builder *b, const char *text);
 void ty_identity_cmdlines(struct ty_builder *b, const char *text);
 
 /* open_spans.c ------------------------------------------------------------------------------ */
-/* Close the open span of the thread at `at` (never before its start) and open another. */
+/* Closes the thread's open span at `at` (never before its start) and opens another. */
 void ty_sched_set(struct ty_builder *b, uint32_t thread, uint64_t at, enum ty_state state,
 		  unsigned flags, uint32_t cpu);
-/* What is claimed of the thread since its open span began may be wrong from `from` on. why:
- * TY_SF_LOST; 0: nothing was lost, but a switch was never delivered. */
+/* Marks the thread's open span as uncertain from `from` on. why: TY_SF_LOST; 0: nothing was lost,
+ * but a switch was never delivered. */
 static inline void ty_sched_doubt(struct ty_builder *b, uint32_t thread, uint64_t from,
 				  unsigned why)
 {
 	ty_sched_set(b, thread, from, TY_ST_UNKNOWN, why, TY_NO_CPU);
 }
-/* Where the thread was believed to run, it does no more (since the CPU's last proof of it). */
+/* The thread no longer runs on the CPU recorded for it (since that CPU's last proof). */
 void ty_sched_vacate(struct ty_builder *b, uint32_t thread);
 void ty_sched_close(struct ty_builder *b, uint32_t thread, unsigned flags);
-/* Its last span is closed, its end known: nothing more comes. */
+/* Closes the thread's last span; no further event follows. */
 void ty_sched_finish(struct ty_builder *b, uint32_t thread);
-/* The same of a CPU and who is on it (TY_NONE). */
+/* The same for a CPU and its current thread (TY_NONE). */
 void ty_sched_cpu_set(struct ty_builder *b, uint32_t cpu, uint64_t at, uint32_t thread,
 		      enum ty_state state, unsigned flags);
 void ty_sched_cpu_close(struct ty_builder *b, uint32_t cpu, unsigned flags);
-/* A gap; to_end: the loss continues. */
+/* Adds a gap; to_end: the loss continues. */
 void ty_gap_stack_push(struct ty_builder *b, struct ty_gap_stack *s, uint64_t from, uint64_t to,
 		       bool to_end);
-/* Earliest start of a gap that reaches beyond t; UINT64_MAX: none. */
+/* Earliest start of a gap that extends beyond t; UINT64_MAX: none. */
 uint64_t ty_gap_stack_from(const struct ty_gap_stack *s, uint64_t t);
 static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
 {
@@ -214,10 +218,10 @@ static inline bool ty_gap_stack_any(const struct ty_gap_stack *s)
 }
 
 /* sched_state.c ----------------------------------------------------------------------------- */
-/* An event on cpu says that tid is current. */
+/* Processes the evidence that tid is current on a CPU. */
 void ty_sched_evidence(struct ty_builder *b, const struct ty_brief *br, uint64_t ts);
-/* Is tid the thread that all agree is current there, so that one more proof of it only has to be
- * noted (ty_sched_proven)? */
+/* True when tid is the undisputed current thread there, so that a further proof only needs to be
+ * noted (ty_sched_proven). */
 static inline bool ty_sched_is_current(const struct ty_builder *b, const struct ty_bcpu *c,
 				       uint32_t buffer, int32_t tid)
 {
@@ -235,9 +239,9 @@ static inline void ty_sched_proven(const struct ty_builder *b, struct ty_bcpu *c
 	c->idle_resched = false;
 }
 void ty_sched_resolve(struct ty_builder *b, uint32_t cpu);
-/* With own_only, at the end: who may have left the CPU unseen. */
+/* With own_only, at the end: handles a thread that may have left the CPU unrecorded. */
 void ty_sched_own_end(struct ty_builder *b, uint32_t cpu);
-/* A switch or a waking, of an event as a whole or packed. Names: TY_COMM bytes. */
+/* A switch or a wakeup, from a whole or a packed event. Names: TY_COMM bytes. */
 struct ty_switch {
 	uint32_t cpu;
 	int32_t prev, next, prev_prio, next_prio;
@@ -246,7 +250,7 @@ struct ty_switch {
 };
 struct ty_wake {
 	uint32_t cpu;
-	int32_t waker, tid, target_cpu; /* waker: who was current */
+	int32_t waker, tid, target_cpu; /* waker: the current thread */
 	ty_loc loc;
 	const char *comm;
 	uint8_t kind, flags;
@@ -254,24 +258,26 @@ struct ty_wake {
 void ty_sched_switch(struct ty_builder *b, const struct ty_switch *sw, uint64_t ts);
 void ty_sched_wake(struct ty_builder *b, const struct ty_wake *w, uint64_t ts);
 void ty_sched_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
-/* to_end: the loss continues; `to` is the present. */
+/* to_end: the loss continues; `to` is the current time. */
 void ty_sched_gap(struct ty_builder *b, uint32_t cpu, uint64_t from, uint64_t to, bool to_end);
 /* interrupts.c ------------------------------------------------------------------------------ */
-/* An interrupt, softirq or vector begins or ends. */
+/* Processes the begin or end of an interrupt, softirq or vector. */
 void ty_irq_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
-/* All that are open on the CPU end at ts, marked with flags. */
+/* Ends all interrupts open on the CPU at ts, marked with flags. */
 void ty_irq_cut(struct ty_builder *b, uint32_t cpu, uint64_t ts, uint8_t flags);
 
 /* gap_doubt.c ------------------------------------------------------------------------------- */
-/* Spans, calls and all gaps are there: the spans once more, without what gaps make doubtful, into
- * `out` (begun, empty); untouched threads keep their blocks. 0 or -TY_E.... */
+/* Called when spans, calls and all gaps are complete: writes the spans again, without the parts
+ * that gaps make uncertain, into `out` (initialised, empty). Unaffected threads keep their blocks.
+ * 0 or -TY_E.... */
 int ty_gap_doubt(const struct ty_builder *b, const struct ty_model *m, struct ty_table_fill *out);
 
 /* syscall_spans.c --------------------------------------------------------------------------- */
-/* A system call of `thread`, which is current: true when that was all, else feed the event. */
+/* Processes a system call of `thread`, which is current. True when that was sufficient; otherwise
+ * feed the event. */
 bool ty_calls_quick(struct ty_builder *b, const struct ty_brief *br, uint32_t thread);
-/* After the call in *br was taken with its end: take what follows of the same kind, too. Returns
- * behind the last item taken; *br is the last call. */
+/* After the call in *br was taken with its end, takes the following calls of the same kind. Returns
+ * the position after the last item taken; *br is the last call. */
 const struct ty_item *ty_calls_run(struct ty_builder *b, const struct ty_run *run,
 				   struct ty_brief *br, uint32_t thread);
 void ty_calls_event(struct ty_builder *b, const struct ty_event *ev, uint64_t ts);
@@ -279,10 +285,10 @@ void ty_calls_finish(struct ty_builder *b, uint64_t end);
 
 /* build_finish.c ----------------------------------------------------------------------------------
  */
-/* Everything to the store, and the store to m (zero before). 0 or -TY_E.... */
+/* Writes everything to the store, and moves the store to m (zero before). 0 or -TY_E.... */
 int ty_finish_model(struct ty_builder *b, uint64_t end, struct ty_model *m);
 
-/* build_finish.c: to be asked every few thousand rows of finishing; -TY_EINTR when it shall end. */
+/* build_finish.c: progress and cancellation, called every few thousand rows; -TY_EINTR to stop. */
 static inline int ty_build_go_on(const struct ty_builder *b, double part)
 {
 	return !b->facts.finishing || b->facts.finishing(b->facts.finishing_ctx, part) ? 0

@@ -2,12 +2,12 @@
 /*
  * Zoom forest over a table's rows; see forest.h.
  *
- * Invariants: starts and ends of a track never decrease and rows do not overlap, so that "touches
- * [from, to)" is a range of rows. The first and the last row that touch a range are cut by hand, so
- * that occupancy is exact at its edges; all between lie wholly inside.
+ * Invariants: starts and ends of a track never decrease and rows do not overlap, so the rows that
+ * overlap [from, to) are a contiguous range. The first and the last of them are clipped
+ * individually, so that times are exact at the edges; all others are inside entirely.
  *
  * The nodes of all levels above the groups count blocks of the whole table; a node is used only
- * where all its blocks belong to the range, hence to the track.
+ * when all its blocks are in the range, hence in the track.
  */
 #include "forest.h"
 

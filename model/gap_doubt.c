@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lost events make doubtful, when all gaps are known (a gap is told at its end, often after
- * what other CPUs saw meanwhile).
+ * Marks what lost events make uncertain, once all gaps are known (a gap is reported at its end,
+ * often after other CPUs' events of the same time).
  *
- * A sleeper may have been woken, have run and slept again on a CPU whose events were lost. That it
- * is woken after the gap, or never, says nothing about the time in between: from the start of the
- * first gap on any CPU to the end of its wait it is UNKNOWN. One thing shows more: a system call
- * that is known to have lasted through (both ends recorded and none lost between, or still going on
- * when a complete stream of calls ended). Then the thread waited in there, if not without a break:
- * its state stays, with TY_SF_LOST. A wait that ends in a run without a recorded wakeup is no such
- * case: the wakeup is among what was lost, and so is when it came.
+ * A sleeping thread may have been woken, have run and slept again on a CPU whose events were lost.
+ * A wakeup after the gap, or none, says nothing about the time in between: the thread is UNKNOWN
+ * from the start of the first gap on any CPU to the end of its wait. The exception is a system call
+ * known to have lasted through the gap (both ends recorded and none lost between, or unfinished
+ * when a complete stream of calls ended). The thread waited in that call, possibly with
+ * interruptions: its state stays, with TY_SF_LOST. A wait that ends in a run without a recorded
+ * wakeup is not such a case: the wakeup was lost, and with it its time.
  *
- * A thread that is ready may have run, slept and been woken again in a gap of the CPU it waits for;
- * if it then runs elsewhere, in any gap.
+ * A runnable thread may have run, slept and been woken again in a gap of the CPU that it waits for;
+ * if it then runs on another CPU, in a gap of any CPU.
  *
- * Invariant kept: a thread's spans follow each other without holes, unknown neighbours are joined.
- * Cost: nothing without gaps; with gaps log(gaps) per waiting span, log(calls) per doubtful one.
+ * Invariant: a thread's spans remain contiguous, and adjacent unknown ones are joined. Cost:
+ * nothing without gaps; with gaps log(gaps) per waiting span, log(calls) per uncertain one.
  */
 #include "builder.h"
 

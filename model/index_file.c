@@ -2,9 +2,10 @@
 /*
  * Index files; see index_file.h.
  *
- * Invariants: a file gets its name by rename(2) when all its bytes are written, so that a reader
- * sees a whole one or none; after a power cut, hashes tell. Read are only regular files of our own
- * (one that its owner cuts short ends us by SIGBUS, session/sigbus.c), not through a symbolic link.
+ * Invariants: a file gets its name by rename(2) after all its bytes are written, so that a reader
+ * sees a whole file or none; after a power cut, hashes detect damage. Only the user's own regular
+ * files are read, never through a symbolic link (an owner who truncates the file during use kills
+ * the process by SIGBUS, session/sigbus.c).
  */
 #include "index_file.h"
 

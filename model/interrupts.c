@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupts, softirqs and vectors of each CPU, nested as they are (builder.h). What has lost its
- * end, by a gap or a damaged file, is cut and marked.
+ * Interrupts, softirqs and vectors of each CPU, with their nesting (builder.h). One whose end is
+ * missing, because of a gap or a damaged file, is cut and marked.
  */
 #include "builder.h"
 

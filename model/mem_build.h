@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Points being filled: shared by mem_points_fill.c, mem_points.c (reading) and mem_index.c. */
+/* Memory points under construction: shared by mem_points_fill.c, mem_points.c (reading) and
+ * mem_index.c. */
 #ifndef TY_MEM_BUILD_H
 #define TY_MEM_BUILD_H
 
@@ -10,7 +11,7 @@
 
 struct ty_block_coder;
 
-/* A sample whose instruction and thread have no numbers yet. */
+/* A sample whose instruction and thread are not numbered yet. */
 struct ty_mem_pending {
 	struct ty_mem_point o;
 	uint64_t pc;
@@ -26,18 +27,18 @@ struct ty_mem_build {
 	struct ty_mem_codes *codes;
 	struct ty_mem_ids threads;
 	struct ty_mem_pending pending[TY_MEM_PENDING]; /* a ring */
-	uint32_t taken, given;			       /* from it, to it, since the beginning */
-	uint64_t key_ns, va, pa;		       /* of the row before */
+	uint32_t taken, given;			       /* ring positions: removed, added */
+	uint64_t key_ns, va, pa;		       /* of the previous row */
 	uint64_t whats[256];			       /* samples by the low byte of `what` */
-	uint64_t max_bytes; /* of what lies outside the store; 0: no limit */
+	uint64_t max_bytes; /* of memory outside the store; 0: no limit */
 	bool part;
-	struct ty_mem_point any; /* its what and events: of all rows together */
-	uint8_t no_pa;		 /* flags of rows without a physical address, of all together */
+	struct ty_mem_point any; /* OR of what and events over all rows */
+	uint8_t no_pa;		 /* OR of the flags of rows without a physical address */
 	struct ty_index_write *index;
 	uint64_t midr;
 };
 
-/* A row of the table, as it is coded. */
+/* A row of the table, as coded. */
 struct ty_mem_row {
 	uint64_t key, back, va, pa;
 	uint32_t pc1, thread1, events, what;
@@ -48,8 +49,8 @@ extern const struct ty_table_kind ty_mem_kind;
 
 void ty_mem_build_free(struct ty_mem_points *p);
 
-/* Codes, threads, groups and gaps to the store, and the index file its name. What fails leaves no
- * index file. */
+/* Writes codes, threads, groups and gaps to the store, and names the index file. A failure leaves
+ * no index file. */
 void ty_mem_index_save(struct ty_mem_points *p, uint64_t table_off, uint64_t table_bytes);
 
 #endif

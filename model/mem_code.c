@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One look-up per sample finds the process's page, which knows whose page it is as long as no
- * mapping changes there; what is in no file is the page's own, and its first instruction stands in
- * it. A second one for all others. Pids have 22 bits, addresses 54 with the sign: with the page's
- * 12 off they fit one word. All processes have the kernel's pages together, as those of pid -1.
+ * The first look-up of a sample finds the process's page, which knows the owner of its code until a
+ * mapping changes there. Code without a file belongs to the page, and the page holds its first
+ * instruction. All other instructions need a second look-up. Pids have 22 bits, addresses 54 with
+ * the sign; without the 12 bits of the page offset both fit one word. Kernel pages are shared by
+ * all processes, under pid -1.
  */
 #include "mem_code.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers for instructions: the same place of the same file (by build id, else by name and inode)
- * is one instruction in whatever process; code that is in no file, or whose mapping was not
- * recorded, is the process's own; the kernel's is everybody's.
+ * Numbers instructions. The same offset in the same file (by build id, otherwise by name and inode)
+ * is one instruction in all processes. Code without a file, or without a recorded mapping, belongs
+ * to its process; kernel code is shared by all.
  */
 #ifndef TY_MEM_CODE_H
 #define TY_MEM_CODE_H
@@ -12,14 +12,14 @@
 
 struct ty_mem_codes;
 
-/* stream: NULL: no mappings are known. NULL: out of memory. */
+/* stream: NULL: no mappings are available. Returns NULL when out of memory. */
 struct ty_mem_codes *ty_mem_codes_new(const struct ty_mem_stream *stream);
 void ty_mem_codes_free(struct ty_mem_codes *c);
 /* The number of the instruction at an address of a process at a time. 0, -TY_ENOMEM, -TY_ELIMIT.
  */
 int ty_mem_code_id(struct ty_mem_codes *c, int32_t pid, uint64_t pc, uint64_t ts_ns, uint32_t *id,
 		   bool *fresh);
-/* It will be asked for in a while (ty_mem_id_soon). */
+/* Prefetch hint for a later look-up (ty_mem_id_soon). */
 void ty_mem_code_soon(const struct ty_mem_codes *c, int32_t pid, uint64_t pc);
 /* Bytes held. */
 uint64_t ty_mem_codes_bytes(const struct ty_mem_codes *c);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strips of samples (mem_heat.h): their indices in time order, those of a strip together, and a
- * summary of each group of GROUP. A group that lies in one cell is taken as a whole. Budget: 4.4
- * bytes per sample, and as many again while a strip is put in order; 5 ns per group or sample that
- * is looked at.
+ * Strips of samples (mem_heat.h): sample indices grouped by strip and sorted by time, and an
+ * aggregate of each group of GROUP. A group inside one cell is added as a whole. Budget: 4.4 bytes
+ * per sample, plus as many temporarily while a strip is sorted; 5 ns per group or sample visited.
  */
 #include "mem_heat.h"
 

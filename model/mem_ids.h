@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers 0, 1, 2... for 64-bit keys, in the order of their first use. */
+/* Maps 64-bit keys to consecutive numbers 0, 1, 2..., in the order of first use. */
 #ifndef TY_MEM_IDS_H
 #define TY_MEM_IDS_H
 
@@ -18,8 +18,8 @@ struct ty_mem_ids {
 	VEC(uint64_t) keys; /* by id */
 };
 
-/* Where the key belongs. Where the table lies in memory, which no file can know, has its part in
- * it: keys that are made to collide do not. */
+/* Home slot of a key. The table's address is part of the hash, so that no file can be crafted to
+ * collide. */
 static inline uint64_t ty_mem_id_place(const struct ty_mem_ids *t, uint64_t key)
 {
 	key = (key ^ (uintptr_t)t->slot) * 0x9e3779b97f4a7c15ull;
@@ -27,7 +27,7 @@ static inline uint64_t ty_mem_id_place(const struct ty_mem_ids *t, uint64_t key)
 	return (key ^ key >> 32) & t->mask;
 }
 
-/* UINT32_MAX when the key has none. */
+/* UINT32_MAX when the key is not in the table. */
 static inline uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
 {
 	if (t->slot)
@@ -38,7 +38,7 @@ static inline uint32_t ty_mem_id_find(const struct ty_mem_ids *t, uint64_t key)
 	return UINT32_MAX;
 }
 
-/* Of a key that has none: see ty_mem_id. */
+/* Inserts a new key: see ty_mem_id. */
 int ty_mem_id_insert(struct ty_mem_ids *t, uint64_t key, uint32_t *id);
 
 /* The number of a key: 0, or -TY_ENOMEM / -TY_ELIMIT (2^32). *fresh: it is new. */
@@ -49,8 +49,7 @@ static inline int ty_mem_id(struct ty_mem_ids *t, uint64_t key, uint32_t *id, bo
 	return *fresh ? ty_mem_id_insert(t, key, id) : 0;
 }
 
-/* The key will be asked for in a while, some ten others from now: memory is slow, and this does not
- * wait for it. */
+/* Prefetches the slot of a key that is needed about ten look-ups later. */
 static inline void ty_mem_id_soon(const struct ty_mem_ids *t, uint64_t key)
 {
 	if (t->slot)

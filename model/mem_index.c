@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points as an index file: their table, and the small arrays that belong to it. Texts are offsets
- * into one of these. What rows say of codes and threads is checked when they are read
+ * Points as an index file: their table, and the small arrays that belong to it. Strings are offsets
+ * into one of these. References from rows to code and threads are checked when they are read
  * (mem_points.c).
  */
 #include <stdio.h>

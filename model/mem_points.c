@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points as a table: its columns, reading and closing it (mem_points.h). Budget: 1 ns per field to
+/* Points as a table: its columns, reading and finishing it (mem_points.h). Budget: 1 ns per field
  * read. Filling: mem_points_fill.c. */
 #include "mem_build.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points from samples (mem_points.h). Budget: 60 ns per sample to add (three hash look-ups, whose
- * waits for memory overlap those of the samples before; coding is a thread's); 20 to 30 bytes per
- * point.
+ * Converts samples to points (mem_points.h). Budget: 60 ns per sample added (three hash look-ups,
+ * whose cache misses overlap those of preceding samples; a thread does the coding); 20 to 30 bytes
+ * per point.
  */
 #include "mem_build.h"
 

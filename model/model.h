@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model: what happened, as columns. One array per field, 32-bit ids, spans of one track
- * contiguous and in time order, so that every question is a binary search and a walk. Built once
- * (build.h), const afterwards; analyses and views only read it through this file. How to write one,
- * with an example: docs/design/index.md, "Writing an analysis".
+ * The model: all threads, CPUs, calls and wakeups of a recording, as columns. One array per field,
+ * 32-bit ids, spans of one track contiguous and in time order, so that every query is a binary
+ * search and a scan. Built once (build.h), then const; analyses and views read it only through this
+ * file. How to write an analysis, with an example: docs/design/index.md, "Writing an analysis".
  *
  * Times are trace-clock nanoseconds. A span is [start, end). The spans of a track neither overlap
- * nor leave holes between the track's first and last instant: what is unknown is a span of state
- * UNKNOWN with a flag that says why. A span's flags distinguish what was recorded and what was
- * inferred; views must show the difference.
+ * nor leave holes between the track's first and last instant: an unknown stretch is a span of state
+ * UNKNOWN with a flag that says why. A span's flags distinguish recorded from inferred facts; views
+ * must show the difference.
  *
- * Where scheduler events were lost on any CPU, nothing shows that a thread slept on: from there to
- * the next evidence it is UNKNOWN, unless one system call lasted through (TY_SF_LOST). The same for
- * who was ready for the CPU that lost events.
+ * After lost scheduler events on any CPU, a sleeping thread is UNKNOWN until the next evidence,
+ * because nothing shows that it kept sleeping, unless one system call lasted through the loss
+ * (TY_SF_LOST). The same holds for threads that were runnable on the CPU that lost events.
  */
 #ifndef TY_MODEL_H
 #define TY_MODEL_H
@@ -26,7 +26,7 @@
 #define TY_NONE	  UINT32_MAX
 #define TY_NO_LOC UINT64_MAX
 
-/* States of a thread. IDLE only on CPU tracks. The letter is shown where colour is not. */
+/* States of a thread. IDLE only on CPU tracks. The letter is shown where there is no colour. */
 #define TY_STATES(X)                                                                               \
 	X(UNKNOWN, '?', "unknown")                                                                 \
 	X(RUNNING, 'R', "running")                                                                 \
@@ -35,7 +35,7 @@
 	X(BLOCKED, 'D', "uninterruptible") /* uninterruptible */                                   \
 	X(STOPPED, 'T', "stopped")	   /* by a signal or a tracer */                           \
 	X(DEAD, 'Z', "dead")		   /* after its exit */                                    \
-	X(IDLE, '.', "idle")		   /* a CPU without work */
+	X(IDLE, '.', "idle")		   /* a CPU with no runnable thread */
 
 enum ty_state {
 #define X(name, letter, text) TY_ST_##name,
@@ -47,23 +47,22 @@ enum ty_state {
 char ty_state_letter(enum ty_state s);
 const char *ty_state_name(enum ty_state s);
 
-/* Why a span is less than certain, and what else is known of it. */
-#define TY_SF_INFERRED                                                                             \
-	0x01 /* not recorded but concluded: the start of a run, before its first proof */
+/* Certainty and origin of a span. */
+#define TY_SF_INFERRED 0x01 /* inferred: the start of a run, before its first proof */
 /* UNKNOWN: because events were lost (without it: a switch was never delivered). RUNNING: cut by
  * lost events, not begun here. SLEEPING, BLOCKED, STOPPED: events were lost meanwhile, but the
- * thread was in one and the same system call all the time: it waited there, if not without a break.
- */
+ * thread was in the same system call throughout, so it waited there, possibly with
+ * interruptions. */
 #define TY_SF_LOST     0x02
 #define TY_SF_SNAPSHOT 0x04 /* state taken from the /proc snapshot at the start */
-#define TY_SF_OPEN     0x08 /* still going on when the recording ended */
+#define TY_SF_OPEN     0x08 /* unfinished when the recording ended */
 #define TY_SF_BEFORE   0x10 /* began before the recording */
 #define TY_SF_PREEMPT                                                                              \
-	0x20 /* RUNNABLE: taken off the CPU while it could run (R+, or R: kernels without          \
-		preemption report R for that too) */
+	0x20 /* RUNNABLE: preempted (R+, or R: kernels without     \ preemption report R for that  \
+	      * too) */
 #define TY_SF_YIELD 0x40 /* RUNNABLE: gave up the CPU itself (R inside sched_yield) */
-#define TY_SF_NEW   0x80 /* a new thread: BLOCKED until its first wakeup, RUNNABLE from there */
-#define TY_SF_ENDED 0x80 /* system calls: the thread ended inside it, there is no result */
+#define TY_SF_NEW   0x80 /* a new thread: BLOCKED until its first wakeup, then RUNNABLE */
+#define TY_SF_ENDED 0x80 /* system calls: the thread exited inside it, there is no result */
 
 struct ty_name_at {
 	uint64_t from_ns;
@@ -74,31 +73,32 @@ struct ty_name_at {
 struct ty_thread {
 	int32_t tid;
 	uint32_t gen;	      /* 0 for the first life of this tid in the trace, 1 for the next... */
-	int32_t tgid, ppid;   /* -1 when not known; ppid is the parent's tgid or the forking tid */
+	int32_t tgid, ppid;   /* -1 unknown; ppid is the parent's tgid or the forking tid */
 	uint64_t start_ns;    /* first known instant; see born */
 	uint64_t end_ns;      /* last instant: its exit, or the end of the recording */
 	bool born, died;      /* fork / exit was recorded */
-	uint64_t released_ns; /* the traced command: when the recorder let it go (its execve, or
-				 what is first known of it); else 0 */
+	uint64_t released_ns; /* the traced command: when the recorder released it (its execve, or
+			       * its first known event); else 0 */
 	bool kernel;	      /* a kernel thread */
 	bool traced;	      /* its system calls are recorded */
-	uint32_t name;	      /* name at its end: the one people know it by */
+	uint32_t name;	      /* name at its end, the most familiar one */
 	uint32_t names_first, names_n;	     /* ty_model_names */
 	uint32_t spans_first, spans_n;	     /* ty_model_span */
 	uint32_t syscalls_first, syscalls_n; /* ty_model_syscall */
 	uint32_t migrations;
 	uint32_t wakeups;
 	int32_t forked_by; /* thread index, -1 unknown */
-	/* Of the snapshot at the start of the recording; those born later have their parent's. */
-	int32_t policy;	   /* SCHED_*; -1 not known */
-	uint32_t affinity; /* string id of the CPU list ("0-3,7"); 0 not known, or changed since */
-	uint32_t cgroup;   /* string id; 0 not known */
+	/* From the snapshot at the start of the recording; threads born later inherit their
+	 * parent's. */
+	int32_t policy;	   /* SCHED_*; -1 unknown */
+	uint32_t affinity; /* string id of the CPU list ("0-3,7"); 0 unknown, or changed since */
+	uint32_t cgroup;   /* string id; 0 unknown */
 };
 
 struct ty_span {
 	uint64_t start_ns, end_ns;
 	uint32_t thread; /* thread index; on CPU tracks TY_NONE for idle and unknown */
-	uint32_t cpu;	 /* RUNNING: where; RUNNABLE: the target CPU; TY_NONE unknown */
+	uint32_t cpu;	 /* RUNNING: the CPU; RUNNABLE: the target CPU; TY_NONE unknown */
 	uint32_t edge;	 /* RUNNABLE: the wakeup that began it; SLEEPING/BLOCKED/STOPPED: the wakeup
 			    that ended it; TY_NONE */
 	uint32_t syscall; /* system call in progress at its start; TY_NONE */
@@ -109,26 +109,26 @@ struct ty_span {
 /* A wakeup. */
 struct ty_edge {
 	uint64_t ts_ns;
-	uint32_t waker;	 /* thread index that was current; TY_NONE: idle */
+	uint32_t waker;	 /* index of the current thread; TY_NONE: idle */
 	uint32_t target; /* thread index */
-	uint32_t cpu;	 /* where the waker ran */
+	uint32_t cpu;	 /* the waker's CPU */
 	uint32_t target_cpu;
-	uint8_t context; /* TY_EVF_HARDIRQ / SOFTIRQ / NMI: not the thread itself but an interrupt
-			    on its back */
+	uint8_t context; /* TY_EVF_HARDIRQ / SOFTIRQ / NMI: the wakeup came from an interrupt, not
+			  * from the current thread */
 	ty_loc loc;
 };
 
 struct ty_syscall {
-	uint64_t start_ns,
-		end_ns; /* BEFORE: start is the recording's start; OPEN: end is its end */
+	uint64_t start_ns, end_ns; /* BEFORE: start is that of the recording; OPEN: end is that of
+				    * the recording */
 	uint32_t thread;
 	int32_t nr;    /* as recorded; see abi */
 	int64_t ret;   /* valid unless OPEN, LOST or ENDED */
 	uint8_t flags; /* TY_SF_BEFORE, TY_SF_OPEN, TY_SF_LOST (start or end lost, or the end may be
-			  that of a later call: events were lost in between), TY_SF_ENDED,
-			  TY_SF_SNAPSHOT (known from /proc alone) */
+			* that of a later call, because events were lost in between), TY_SF_ENDED,
+			* TY_SF_SNAPSHOT (known from /proc only) */
 	uint8_t abi;   /* enum ty_abi (syscalls.h) */
-	uint32_t cpu;  /* where it began; TY_NONE when its sys_enter is not recorded */
+	uint32_t cpu;  /* CPU at its start; TY_NONE when its sys_enter is not recorded */
 	ty_loc loc;    /* its sys_enter, for the arguments; TY_NO_LOC when it is not recorded */
 };
 
@@ -155,22 +155,22 @@ struct ty_clock_point {
 
 struct ty_model;
 
-/* Waits for the index file, as far as that is worth it (store.h). */
+/* Waits for the index file, within the limits of store.h. */
 void ty_model_free(struct ty_model *m);
-/* Somebody wants to leave: ty_model_free, which follows, rather gives an index file up than let him
- * wait. NULL: nothing. */
+/* Announces that the process is about to exit: the following ty_model_free abandons an index file
+ * rather than delay it. NULL: no effect. */
 void ty_model_leave(struct ty_model *m);
 
-/* The whole recording: first instant, last instant, number of events, of lost events (those the
- * gaps tell, or the kernel's own counters where these count more; gaps_unknown: gaps that do not
- * tell how many; lost_unplaced: the part of `lost` that no gap tells the place of), CPUs. */
+/* The whole recording: first and last instant, number of events, of lost events (the sum over the
+ * gaps, or the kernel's own counters where these are higher; gaps_unknown: gaps of unknown size;
+ * lost_unplaced: the part of `lost` that belongs to no gap), CPUs. */
 struct ty_summary {
 	uint64_t start_ns, end_ns;
 	uint64_t events, lost, lost_unplaced;
 	uint32_t gaps_unknown;
 	uint32_t cpus; /* tracks: highest CPU with events or from the machine facts, + 1 */
 	uint32_t threads;
-	bool has_sched, has_syscalls; /* such events are in the trace at all */
+	bool has_sched, has_syscalls; /* the trace has such events at all */
 };
 const struct ty_summary *ty_model_summary(const struct ty_model *m);
 
@@ -179,8 +179,8 @@ const char *ty_model_str(const struct ty_model *m, uint32_t id);
 const struct ty_thread *ty_model_thread(const struct ty_model *m, uint32_t thread); /* < threads */
 /* The life of tid that contains t (or the nearest); TY_NONE when there is no such tid. */
 uint32_t ty_model_thread_find(const struct ty_model *m, int32_t tid, uint64_t t_ns);
-/* Its tid at time t: before an exec by a thread that was not the leader it was another. Linear in
- * threads then. */
+/* Its tid at time t, which differs before an exec by a thread other than the leader; in that case
+ * linear in threads. */
 int32_t ty_model_tid(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
 /* Its name at time t. */
 const char *ty_model_comm(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
@@ -188,10 +188,10 @@ const struct ty_name_at *ty_model_names(const struct ty_model *m, uint32_t threa
 
 /* Spans by global index: a thread's are spans_first .. +spans_n. */
 struct ty_span ty_model_span(const struct ty_model *m, uint32_t span);
-/* The same without edge and syscall (TY_NONE) and without a search: for walks over many spans. span
+/* The same without edge and syscall (TY_NONE) and without a search, for scans over many spans. span
  * is one of the thread's. */
 struct ty_span ty_model_span_brief(const struct ty_model *m, uint32_t thread, uint32_t span);
-/* What ty_span.edge is, of a span got in brief: for walks that need no system call. */
+/* ty_span.edge of a span that was read in brief, for scans that need no system call. */
 uint32_t ty_model_span_edge(const struct ty_model *m, const struct ty_span *s, uint32_t span);
 /* The span of the thread that contains t, or the last before / first after; TY_NONE when none. */
 uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
@@ -199,7 +199,7 @@ uint32_t ty_model_span_find(const struct ty_model *m, uint32_t thread, uint64_t 
 /* CPU tracks: spans by (cpu, index). */
 uint32_t ty_model_cpu_spans(const struct ty_model *m, uint32_t cpu);
 struct ty_span ty_model_cpu_span(const struct ty_model *m, uint32_t cpu, uint32_t i);
-/* The same without its system call (TY_NONE), and without a search: for walks. */
+/* The same without its system call (TY_NONE) and without a search, for scans. */
 struct ty_span ty_model_cpu_span_brief(const struct ty_model *m, uint32_t cpu, uint32_t i);
 uint32_t ty_model_cpu_span_find(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 uint32_t ty_model_irq_spans(const struct ty_model *m, uint32_t cpu);
@@ -215,13 +215,13 @@ uint32_t ty_model_syscall_after(const struct ty_model *m, uint32_t thread, uint6
 struct ty_syscall ty_model_syscall_brief(const struct ty_model *m, uint32_t thread, uint32_t call);
 
 /*
- * Many rows at once, for walks over all of them: those of the thread from `span` (or `call`) on
- * that lie together, TY_ROWS at most; the number is returned, 0 behind the last. Several times
- * faster than one by one.
+ * Bulk reads for scans over all rows: the thread's rows from `span` (or `call`) on that are stored
+ * together, at most TY_ROWS. Returns their number, 0 after the last. Several times faster than one
+ * by one.
  */
 #define TY_ROWS 512
 struct ty_span_rows {
-	uint64_t start_ns[TY_ROWS + 1]; /* [n]: where the last one ends */
+	uint64_t start_ns[TY_ROWS + 1]; /* [n]: end of the last one */
 	uint32_t cpu[TY_ROWS];
 	uint8_t state[TY_ROWS], flags[TY_ROWS];
 };
@@ -233,7 +233,7 @@ struct ty_call_rows {
 	int32_t nr[TY_ROWS];
 	uint32_t cpu[TY_ROWS];
 	uint8_t flags[TY_ROWS], abi[TY_ROWS];
-	bool entered[TY_ROWS]; /* its sys_enter is recorded: there is a loc */
+	bool entered[TY_ROWS]; /* its sys_enter is recorded: loc is valid */
 };
 uint32_t ty_model_call_rows(const struct ty_model *m, uint32_t thread, uint32_t call,
 			    struct ty_call_rows *out);
@@ -248,12 +248,12 @@ struct ty_edge ty_model_edge(const struct ty_model *m, uint32_t edge);
 
 const struct ty_gap_span *ty_model_gaps(const struct ty_model *m, uint32_t *n);
 const struct ty_clock_point *ty_model_clock(const struct ty_model *m, uint32_t *n);
-/* Wall clock of a trace time, by the nearest correlation points; false when the file has none. */
+/* Wall clock at a trace time, from the nearest correlation points; false when the file has none. */
 bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realtime_ns);
 
 /*
  * Points: events without length that explain others, by CPU in time order. Kept are
- *   SOFTIRQ_RAISE    a = vector            (thread: who was current; context tells an interrupt)
+ *   SOFTIRQ_RAISE    a = vector            (thread: the current one; context: interrupt)
  *   HRTIMER          a = function address  (a timer's expiry)
  *   SIGNAL           a = signal, b = thread index of the receiver (TY_NONE unknown); thread sent it
  *   SIGNAL_DELIVER   a = signal            (thread: receiver)
@@ -261,7 +261,7 @@ bool ty_model_realtime(const struct ty_model *m, uint64_t t_ns, uint64_t *realti
  *   PI_SETPRIO       a = new priority, b = thread index
  *   PRIO             a = priority          (thread runs with it from here on; the first seen, then
  *                                          changes only)
- *   EXEC             thread has become another program
+ *   EXEC             thread executed a new program
  */
 enum ty_point_kind {
 	TY_PT_SOFTIRQ_RAISE,
@@ -277,7 +277,7 @@ enum ty_point_kind {
 struct ty_point {
 	uint64_t ts_ns;
 	uint64_t a, b;
-	uint32_t thread; /* current on the CPU; TY_NONE: idle or not known */
+	uint32_t thread; /* current on the CPU; TY_NONE: idle or unknown */
 	uint32_t cpu;
 	uint8_t kind;	 /* enum ty_point_kind */
 	uint8_t context; /* TY_EVF_HARDIRQ / SOFTIRQ / NMI */
@@ -290,78 +290,78 @@ uint32_t ty_model_point_after(const struct ty_model *m, uint32_t cpu, uint64_t t
 /* A block I/O request, from issue to completion, in order of issue. */
 struct ty_io {
 	uint64_t start_ns, end_ns;
-	uint64_t busy_to_ns; /* the last end of this one and of all before it */
-	uint64_t queue_ns;   /* the first of its bios was submitted; 0: not recorded */
+	uint64_t busy_to_ns; /* latest end of this one and all before it */
+	uint64_t queue_ns;   /* submission of its first bio; 0: not recorded */
 	uint32_t major, minor;
 	uint64_t sector;
 	uint32_t bytes;
-	uint32_t thread;       /* who issued it (a kworker when queued); TY_NONE unknown */
-	uint32_t bio_thread;   /* who submitted its first bio; TY_NONE unknown */
+	uint32_t thread;       /* thread that issued it (a kworker when queued); TY_NONE unknown */
+	uint32_t bio_thread;   /* thread that submitted its first bio; TY_NONE unknown */
 	uint32_t cpu, end_cpu; /* end_cpu TY_NONE: completion not recorded */
 	int32_t error;
 	uint32_t rwbs;	/* string id: "WS", "R", ... */
 	uint8_t flags;	/* TY_SF_OPEN, TY_SF_BEFORE, TY_SF_LOST */
-	uint8_t pad[3]; /* it is stored as it is */
+	uint8_t pad[3]; /* the struct is stored as is */
 };
 uint32_t ty_model_ios(const struct ty_model *m);
 struct ty_io ty_model_io(const struct ty_model *m, uint32_t i);
 /* First request with start_ns >= t; ty_model_ios() when there is none. */
 uint32_t ty_model_io_after(const struct ty_model *m, uint64_t t_ns);
 
-/* A part of the index file was not what it was when it was written, and reads as nothing: answers
- * so far may be wrong. To be asked when the work is done. */
+/* True when a part of the index file is damaged and reads as empty: results so far may be wrong.
+ * Check at the end of the work. */
 bool ty_model_damaged(const struct ty_model *m);
 
-/* What can be drawn as one row. */
+/* A timeline row. */
 enum ty_track_kind { TY_TRACK_CPU, TY_TRACK_THREAD, TY_TRACK_SYSCALLS, TY_TRACK_IRQS };
 struct ty_track {
 	uint8_t kind; /* enum ty_track_kind */
 	uint32_t id;  /* CPU number or thread index */
 };
 
-/* One cell of a row: what the track did in [from, to). */
+/* One cell of a row: the track's activity in [from, to). */
 struct ty_cell {
 	/* Time in each state; SYSCALLS tracks: RUNNING = inside a call; IRQS tracks: RUNNING = in
-	 * interrupts, each nanosecond once, however deep they nest. */
+	 * interrupts, each nanosecond counted once at any nesting depth. */
 	uint64_t ns[TY_ST_COUNT];
-	uint32_t longest;    /* index (global span, CPU span, syscall or CPU's interrupt) of the
-				span that covers the most of this cell, of interrupts the innermost
-				when several do; TY_NONE: nothing here */
-	uint32_t spans;	     /* spans that touch the cell */
-	uint64_t longest_ns; /* whole length of the longest span that touches it: a stall is never
-				lost */
+	uint32_t longest;	/* index (global span, CPU span, syscall or CPU's interrupt) of the
+				 * span that covers most of this cell, for nested interrupts the
+				 * innermost; TY_NONE: the cell is empty */
+	uint32_t spans;		/* number of spans that overlap the cell */
+	uint64_t longest_ns;	/* full length of the longest span that overlaps the cell, so that
+				 * zooming out never hides a stall */
 	uint32_t longest_whole; /* index of that span */
-	uint8_t flags;		/* OR of the flags of the spans that touch it */
+	uint8_t flags;		/* OR of the flags of the spans that overlap the cell */
 };
 
 /*
- * n cells of equal width over [from, to): exact occupancy (cell edges are from + (to-from)*i/n).
- * Cost n x log(spans) by the zoom forest (forest.h).
+ * Fills n cells of equal width over [from, to) with exact times (cell edges are from +
+ * (to-from)*i/n). Cost n x log(spans) by the zoom forest (forest.h).
  */
 void ty_model_cells(const struct ty_model *m, struct ty_track track, uint64_t from_ns,
 		    uint64_t to_ns, uint32_t n, struct ty_cell *out);
 
 /*
- * Search along one track, by the zoom forest (cost log(spans), not spans): the first span (or call)
- * after `t`, or the last before it, that q accepts. The result's index is as in ty_cell.longest;
- * TY_NONE when there is none. A span is at its start: forward gives start_ns > t, backward
- * start_ns < t.
+ * Searches along one track by the zoom forest (cost log(spans)): the first span (or call) after
+ * `t`, or the last before it, that matches q. The result is an index as in ty_cell.longest; TY_NONE
+ * when there is none. A span's position is its start: forward finds start_ns > t, backward start_ns
+ * < t.
  */
 #define TY_SEEK_NRS 1024
 struct ty_seek {
 	uint32_t states; /* bits 1 << TY_ST_*; 0: any */
 	uint64_t min_ns; /* at least this long */
-	int32_t nr;	 /* SYSCALLS tracks: this number only; -1: any */
-	/* SYSCALLS tracks: TY_SEEK_NRS bits, only numbers of which the bit nr % TY_SEEK_NRS is set;
-	 * NULL: any. Numbers that do not occur (ty_model_has_call) only cost time. */
+	int32_t nr;	 /* SYSCALLS tracks: only this number; -1: any */
+	/* SYSCALLS tracks: TY_SEEK_NRS bits, only numbers whose bit nr % TY_SEEK_NRS is set; NULL:
+	 * any. Numbers that do not occur (ty_model_has_call) only cost time. */
 	const uint64_t *nrs;
-	uint8_t flags_any; /* one of these TY_SF_*; 0: no matter */
+	uint8_t flags_any; /* at least one of these TY_SF_*; 0: any */
 	bool errors;	   /* SYSCALLS tracks: only calls that returned an error */
 };
 uint32_t ty_model_seek(const struct ty_model *m, struct ty_track track, const struct ty_seek *q,
 		       uint64_t t_ns, bool backward);
-/* Is there a system call of that number (or one that differs by a multiple of TY_SEEK_NRS) at all?
- */
+/* True when a system call of that number (or one that differs by a multiple of TY_SEEK_NRS)
+ * occurs. */
 bool ty_model_has_call(const struct ty_model *m, int32_t nr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A model as an index file (index_file.h): its layout, opening it and giving it its name. */
+/* A model as an index file (index_file.h): its layout, opening and naming. */
 #include "index_file.h"
 
 #include <stdio.h>

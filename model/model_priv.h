@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model behind model.h: tables (table.h) and a few small arrays, all in one store (store.h),
- * the same whether it was just built or is an index file (index_file.h). build_finish.c writes
- * them, attach.c finds them again and checks every number; const afterwards.
+ * The model's internals: tables (table.h) and a few small arrays, all in one store (store.h),
+ * identical whether just built or loaded from an index file (index_file.h). build_finish.c writes
+ * them, attach.c loads them and checks every number; then const.
  */
 #ifndef TY_MODEL_PRIV_H
 #define TY_MODEL_PRIV_H
@@ -13,15 +13,15 @@
 
 #define TY_NO_CPU 0xffffu /* in 16-bit CPU columns */
 
-/* One more life under another tid: exec by a thread that is not the leader. */
+/* A further life under another tid: exec by a thread other than the leader. */
 struct ty_tid_entry {
 	int32_t tid;
 	uint32_t thread;
 	uint64_t from_ns, to_ns;
 };
 
-/* The tables. Tracks of SPANS, CALLS, EDGES (the target's) and MIGS are threads, those of the
- * others CPUs. */
+/* The tables. Tracks of SPANS, CALLS, EDGES (the target's) and MIGS are threads, the others' are
+ * CPUs. */
 enum ty_table_id {
 	TY_T_SPANS,
 	TY_T_CPU,
@@ -35,8 +35,9 @@ enum ty_table_id {
 extern const struct ty_table_kind ty_table_kinds[TY_TABLES];
 
 /*
- * Their rows, as handed to ty_table_push. "1" behind a name: the value plus one, so that "none"
- * (all ones) is 0 and columns stay narrow. A ty_loc is kept as two columns for the same reason.
+ * Their rows, as passed to ty_table_push. "1" at the end of a name: the value plus one, so that
+ * "none" (all ones) becomes 0 and columns stay narrow. A ty_loc is stored as two columns for the
+ * same reason.
  */
 struct ty_span_row {
 	uint64_t start;
@@ -117,7 +118,8 @@ enum {
 	TY_IRQ_NAME,
 	TY_IRQ_KIND,
 	TY_IRQ_FLAGS,
-	TY_IRQ_STATE /* RUNNING; of one inside another UNKNOWN: its time is counted there */
+	TY_IRQ_STATE /* RUNNING; for a nested interrupt UNKNOWN: its time is counted in the outer
+		      * one */
 };
 enum { TY_POINT_TS, TY_POINT_A, TY_POINT_B, TY_POINT_THREAD, TY_POINT_KIND, TY_POINT_CONTEXT };
 
@@ -140,7 +142,7 @@ enum ty_section_id {
 		TY_SECTION_IDS
 };
 
-/* Where everything lies in the store. */
+/* Offsets of everything in the store. */
 struct ty_index_body {
 	struct ty_summary sum;
 	struct ty_index_part table[TY_TABLES], section[TY_SECTION_IDS];
@@ -156,13 +158,13 @@ struct ty_model {
 	uint32_t n;
 	TY_SECTIONS(X)
 #undef X
-	bool damaged; /* a block of the index was not what it should be */
+	bool damaged; /* a block of the index is damaged */
 };
 
 /*
- * m->store and m->body are there: find tables and sections, check what is used as an index.
- * check: the store is an index file; hashes are compared. 0, -TY_EFORMAT, -TY_ENOMEM; m is then to
- * be freed.
+ * Loads the model from m->store and m->body: finds tables and sections and checks all values used
+ * as indices. check: the store is an index file, so compare its hashes. 0, -TY_EFORMAT, -TY_ENOMEM;
+ * on failure the caller frees m.
  */
 int ty_model_attach(struct ty_model *m, bool check);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the columns: every public question about a finished model. All are O(log n); none
- * allocates. Indices out of range give empty answers, never undefined ones.
+ * All public queries of a finished model. All are O(log n); none allocates. Indices out of range
+ * give empty results, never undefined ones.
  */
 #include "forest.h"
 #include "model_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows by the block: each column is decoded in one loop of its own. */
+/* Bulk reads of rows by block: each column is decoded in its own loop. */
 #include "block_column.h"
 #include "model_priv.h"
 

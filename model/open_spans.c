@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The span that is open of each thread and of each CPU, and the gaps that may make it doubtful:
- * whoever knows more (sched_state.c) closes it and opens the next. Spans go to the tables in the
- * order of time, the latest one held back, because it may be joined by an unknown neighbour.
+ * The open span of each thread and each CPU, and the gaps that may make it uncertain; sched_state.c
+ * decides when a span closes and the next one opens. Spans go to the tables in time order, delayed
+ * by one, because an unknown span may still be joined with its neighbour.
  */
 #include "builder.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Points and block requests (points.h). Points come from the CPU that reports them, so that each
- * CPU's are in time order by themselves.
+ * Points and block requests (points.h). Points are stored under the CPU that reports them, so that
+ * each CPU's are in time order.
  *
- * Block requests (Linux include/trace/events/block.h): block_rq_issue hands a request to the
+ * Block requests (Linux include/trace/events/block.h): block_rq_issue passes a request to the
  * device, block_rq_complete says how many of its sectors are done, in order from the first; the
- * request ends with the last. A request that is issued again without a completion was put back by
- * its driver: it has been waiting since its first issue. Requests without sectors (flushes) are
- * done at their only completion. Where block events were lost while a request was under way, it is
- * marked LOST.
+ * request ends with the last. A request issued again without a completion was requeued by its
+ * driver: it has been waiting since its first issue. Requests without sectors (flushes) end at
+ * their only completion. A request in flight while block events were lost is marked LOST.
  */
 #include "builder.h"
 

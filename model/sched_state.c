@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every thread and every CPU did, from scheduler events (Linux include/trace/events/sched.h;
+ * States of all threads and CPUs, from scheduler events (Linux include/trace/events/sched.h;
  * meaning of the order of events: kernel/sched/core.c, try_to_wake_up and __schedule).
  *
  * Every event also names the thread that was current on its CPU (common_pid). Where that differs
@@ -8,16 +8,16 @@
  * CPU's switches from idle) or lost. Rules, all marked in the spans' flags:
  *
  * - from idle: the run begins, INFERRED, when the CPU was last seen idle, or at the wakeup if that
- *   came later: an idle CPU that has work takes it within microseconds, while the first sign of
- *   life of a computing thread may be far away. (Measured against schedstat: tests/e2e/report.sh.)
- * - from another thread: that one is UNKNOWN after its last sign of life; the run of the new one is
- *   INFERRED from that sign, or from its wakeup if that came later. If it was woken inside a system
- *   call and the first we see is the call's end, the run begins there: that is the first thing a
- *   woken thread comes to.
- *   What is inferred is a span of its own, up to the first sign of life; from there on the run is
- *   as good as recorded.
- * - in a gap nothing is inferred: the CPU is UNKNOWN all through it, and so is who ran there or
- *   waited for it, until the next evidence. Who slept anywhere: gap_doubt.c.
+ *   came later: an idle CPU starts a runnable thread within microseconds, while the first event of
+ *   a computing thread may come much later. (Measured against schedstat: tests/e2e/report.sh.)
+ * - from another thread: that one is UNKNOWN after its last event; the run of the new one is
+ *   INFERRED from then, or from its wakeup if that came later. If it was woken inside a system
+ *   call and its first event is the call's end, the run begins there: that is the first event of
+ *   a woken thread.
+ *   The inferred part is a span of its own, up to the first event; from there on the run counts
+ *   as recorded.
+ * - in a gap nothing is inferred: the CPU is UNKNOWN throughout, and so are the threads that ran
+ *   there or waited for it, until the next evidence. Sleeping threads of all CPUs: gap_doubt.c.
  *
  * sched_waking may come before its target's own switch-out (another CPU wakes it between its
  * decision to sleep and the switch). Such a wakeup is remembered; it counts when the thread sleeps

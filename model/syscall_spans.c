@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * System calls as spans: decoder/syscall_pair pairs them, this gives them to lives and says with
- * flags what is unknown. A call that only the snapshot knows of (a thread that never stirred) is
- * a span over the whole recording, marked so.
+ * System calls as spans: decoder/syscall_pair pairs enter and exit; this file assigns them to
+ * thread lives and marks unknown parts by flags. A call known from the snapshot only (the thread
+ * had no event) is a span over the whole recording, marked as such.
  */
 #include "builder.h"
 

@@ -41,13 +41,13 @@
 #define TY_LEVELS     8u /* 512 * 16^7 > 2^32 */
 
 enum ty_length {
-	TY_LEN_NEXT,   /* a row lasts to the start of the next, the last to the track's end */
+	TY_LEN_NEXT,   /* a row lasts until the next one starts, the last until the track's end */
 	TY_LEN_COLUMN, /* column 1 is its length */
 	TY_LEN_NONE,   /* rows are instants: no forest */
 };
 
-/* What a table's rows are: how they are handed over (packed, fixed), and which columns the forest
- * knows by meaning (0: the table has none such). */
+/* Describes a table's rows: how they are passed (packed, fixed size), and which columns the forest
+ * interprets (0: the table has none). */
 struct ty_table_kind {
 	uint8_t cols, row_bytes; /* row_bytes: 8 at least, of the start (column 0) */
 	struct {
@@ -57,8 +57,8 @@ struct ty_table_kind {
 	uint8_t length; /* enum ty_length */
 	bool forest;
 	uint8_t state, flags, nr, ret;
-	uint8_t loc; /* below TY_STEP_COLS; grows evenly as starts do; where it is 0, its base is,
-			too */
+	uint8_t loc; /* below TY_STEP_COLS; increases as evenly as starts; where it is 0, its base
+		      * is 0, too */
 };
 
 struct ty_block_ref {
@@ -66,7 +66,8 @@ struct ty_block_ref {
 	uint32_t bytes, rows;
 };
 
-/* Of the rows of some blocks. Slots: the state, or in tables with system calls' numbers nr % 8. */
+/* Aggregate over the rows of some blocks. Slots: the state, or nr % 8 in tables with system call
+ * numbers. */
 struct ty_node {
 	uint64_t ns[TY_ST_COUNT];  /* by state */
 	uint64_t max[TY_ST_COUNT]; /* longest row, by slot */
@@ -75,13 +76,14 @@ struct ty_node {
 	uint16_t longest_row;	   /* in that block */
 	uint8_t states;		   /* bits 1 << state */
 	uint8_t flags;
-	uint8_t errors; /* has a call that returned an error */
+	uint8_t errors; /* has a failed call */
 	uint8_t pad[7];
 };
 
 struct ty_block_head {
 	uint8_t width[TY_COLS_MAX + TY_GROUP_COLS]; /* rows, then groups */
-	uint16_t off[TY_COLS_MAX + TY_GROUP_COLS];  /* from the block's begin, in 2 bytes */
+	uint16_t off[TY_COLS_MAX + TY_GROUP_COLS];  /* offset from the block's start, in units of 2
+						     * bytes */
 	uint32_t step[TY_STEP_COLS];
 	uint64_t base[];
 };
@@ -90,25 +92,26 @@ struct ty_table {
 	const struct ty_table_kind *kind;
 	const struct ty_store *store;
 	uint32_t tracks, rows, blocks;
-	const uint32_t *row_first;   /* tracks + 1: rows of the tracks before */
+	const uint32_t *row_first;   /* tracks + 1: number of rows of the preceding tracks */
 	const uint32_t *block_first; /* tracks + 1 */
-	const uint64_t *end;	     /* tracks: where the last row ends (TY_LEN_NEXT) */
+	const uint64_t *end;	     /* tracks: end of the last row (TY_LEN_NEXT) */
 	const struct ty_block_ref *ref;
 	const struct ty_node *node; /* all levels, level 0 first */
 	uint64_t level_first[TY_LEVELS];
 	uint32_t level_n[TY_LEVELS];
 	unsigned levels;
-	uint8_t *checked; /* one per block: 1 good, 2 damaged; NULL: built here, all good */
-	bool *damaged;	  /* set when one is found to be; NULL with checked */
+	uint8_t *checked; /* one per block: 1 good, 2 damaged; NULL: built by this process, all good
+			   */
+	bool *damaged;	  /* set when a block is found damaged; NULL with checked */
 };
 
-/* Head of the directory; behind it: ends, refs, nodes, row_first, block_first. */
+/* Head of the directory, followed by ends, refs, nodes, row_first, block_first. */
 struct ty_table_dir {
 	uint32_t tracks, rows, blocks, pad;
 };
 uint64_t ty_table_dir_bytes(const struct ty_table_kind *kind, uint32_t tracks, uint32_t blocks,
 			    uint64_t nodes);
-/* Levels over so many blocks: where each begins, its nodes; returns their sum. */
+/* Computes the levels over this many blocks: start and node count of each. Returns the total. */
 uint64_t ty_table_nodes(uint32_t blocks, uint64_t first[TY_LEVELS], uint32_t n[TY_LEVELS],
 			unsigned *levels);
 
@@ -131,9 +134,9 @@ struct ty_table_fill {
 	uint64_t rows;
 	VEC(struct ty_track_fill) track;
 	struct ty_block_coder
-		*coder; /* borrowed; codes full blocks meanwhile. NULL: no thread does */
-	uint8_t *spare; /* full-sized buffers that the coder is done with, linked */
-	/* The coder's, while there is one: */
+		*coder; /* borrowed; codes full blocks in the background. NULL: no thread */
+	uint8_t *spare; /* free full-sized buffers returned by the coder, linked */
+	/* Owned by the coder while there is one: */
 	VEC(struct ty_track_chain) chain;
 	VEC(struct ty_block_ref) ref; /* in the order of coding */
 	VEC(uint32_t) next;
@@ -144,11 +147,11 @@ struct ty_table_fill {
 void ty_table_fill_init(struct ty_table_fill *f, const struct ty_table_kind *kind,
 			struct ty_store *store);
 void ty_table_fill_fini(struct ty_table_fill *f);
-/* Append a row, row_bytes long; a start before the track's last is moved to that. 0, -TY_ENOMEM,
- * -TY_ELIMIT (2^32 rows). */
+/* Appends a row of row_bytes bytes; a start before the track's last one is raised to it. 0,
+ * -TY_ENOMEM, -TY_ELIMIT (2^32 rows). */
 int ty_table_push(struct ty_table_fill *f, uint32_t track, const void *row);
-/* In the usual case: where the row that begins at start goes; the caller fills all of it at once.
- * NULL: ty_table_push it. */
+/* Fast path: returns where to write the row that starts at `start`; the caller fills all of it at
+ * once. NULL: use ty_table_push. */
 static inline void *ty_table_room(struct ty_table_fill *f, uint32_t track, uint64_t start,
 				  size_t row_bytes)
 {
@@ -160,8 +163,9 @@ static inline void *ty_table_room(struct ty_table_fill *f, uint32_t track, uint6
 	f->rows++;
 	return t->open + t->n++ * row_bytes;
 }
-/* The same of many: where the next rows go, *n of them (perhaps none), the starts of which must not
- * lie before the track's last and not decrease; then ty_table_filled says how many there are. */
+/* The same for many rows: returns where to write the next *n rows (possibly none), whose starts
+ * must not decrease or precede the track's last; then call ty_table_filled with the number
+ * written. */
 static inline void *ty_table_rooms(struct ty_table_fill *f, uint32_t track, size_t row_bytes,
 				   uint32_t *n)
 {
@@ -177,7 +181,7 @@ static inline void ty_table_filled(struct ty_table_fill *f, uint32_t track, uint
 	f->track.v[track].n += n;
 	f->track.v[track].last_ns = last_start;
 }
-/* ty_table_push of rows whose size the compiler knows. */
+/* ty_table_push with a row size known at compile time. */
 static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const void *row,
 			       size_t row_bytes)
 {
@@ -191,7 +195,7 @@ static inline int ty_table_add(struct ty_table_fill *f, uint32_t track, const vo
 	memcpy(p, row, row_bytes);
 	return 0;
 }
-/* What the fill holds of each block until the directory is written. */
+/* Memory that the fill keeps per block until the directory is written. */
 static inline size_t ty_table_fill_block_bytes(const struct ty_table_fill *f)
 {
 	return sizeof(struct ty_block_ref) + sizeof(uint32_t) +
@@ -201,19 +205,19 @@ static inline size_t ty_table_fill_block_bytes(const struct ty_table_fill *f)
 /* table_code.c: code rows as the next block of the track (block_coder.h). */
 int ty_table_code(struct ty_table_fill *f, uint32_t track, const uint8_t *rows, uint32_t n,
 		  uint64_t end_ns);
-/* The latest block of f->ref is the track's next one. 0 or -TY_ENOMEM. */
+/* Appends the latest block of f->ref to the track. 0 or -TY_ENOMEM. */
 int ty_table_chain(struct ty_table_fill *f, uint32_t track);
-/* Forget all rows. */
+/* Removes all rows. */
 void ty_table_reset(struct ty_table_fill *f);
-/* All rows of a finished table's track, whose blocks lie in the same store, as those of a track
- * that has none yet; it is sealed. 0 or -TY_ENOMEM. */
+/* Moves all rows of a finished table's track, whose blocks are in the same store, to a track
+ * without rows, and seals it. 0 or -TY_ENOMEM. */
 int ty_table_adopt(struct ty_table_fill *f, const struct ty_table *t, uint32_t track);
-/* Code the open block of the track, whose last row ends at end_ns; nothing is pushed to it
- * afterwards. 0 or -TY_ENOMEM. */
+/* Codes the open block of the track, whose last row ends at end_ns; no row may follow. 0 or
+ * -TY_ENOMEM. */
 int ty_table_seal(struct ty_table_fill *f, uint32_t track, uint64_t end_ns);
 /*
- * All tracks are sealed: directory and forest go to the store, at *off and *bytes (one run of bytes
- * that ty_table_attach understands). The ends of `tracks` tracks. 0 or -TY_E....
+ * After all tracks are sealed, writes directory and forest to the store, at *off and *bytes (one
+ * range, as ty_table_attach expects). end_ns: ends of `tracks` tracks. 0 or -TY_E....
  */
 int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *end_ns, uint64_t *off,
 		    uint64_t *bytes);
@@ -221,18 +225,18 @@ int ty_table_finish(struct ty_table_fill *f, uint32_t tracks, const uint64_t *en
 /* reading ----------------------------------------------------------------------------------- */
 
 /*
- * The table in [off, off + bytes) of the store; checks every number of the directory. checked: an
- * opened index, blocks are looked at when first read. 0, -TY_EFORMAT, -TY_ENOMEM.
+ * Opens the table in [off, off + bytes) of the store and checks every number of the directory.
+ * checked: an opened index; blocks are verified when first read. 0, -TY_EFORMAT, -TY_ENOMEM.
  */
 int ty_table_attach(struct ty_table *t, const struct ty_table_kind *kind,
 		    const struct ty_store *store, uint64_t off, uint64_t bytes, bool check,
 		    bool *damaged);
 void ty_table_detach(struct ty_table *t);
 
-/* The slow way of ty_table_block: checks, and gives a block of nothing for a damaged one. */
+/* Slow path of ty_table_block: verifies, and returns an empty block for a damaged one. */
 const uint8_t *ty_table_block_check(const struct ty_table *t, uint32_t block);
 
-/* The coded block of that number (all tracks counted). */
+/* The coded block of that number, counted over all tracks. */
 static inline const uint8_t *ty_table_block(const struct ty_table *t, uint32_t block)
 {
 	if (__builtin_expect(
@@ -259,7 +263,7 @@ static inline uint32_t ty_table_rows(const struct ty_table *t, uint32_t track)
 	return track < t->tracks ? t->row_first[track + 1] - t->row_first[track] : 0;
 }
 
-/* Column of a row of the track; row < ty_table_rows. */
+/* Value of a column; row < ty_table_rows. */
 static inline uint64_t ty_table_value(const struct ty_table *t, uint32_t track, uint32_t row,
 				      unsigned col)
 {
@@ -267,7 +271,7 @@ static inline uint64_t ty_table_value(const struct ty_table *t, uint32_t track, 
 			      row % TY_BLOCK_ROWS);
 }
 
-/* End of a row (of one without length: its start). Never before its start. */
+/* End of a row (its start when it has no length). Never before its start. */
 uint64_t ty_table_row_end(const struct ty_table *t, uint32_t track, uint32_t row);
 /* Number of rows of a block, within [lo, hi), with start < t, and lo. */
 uint32_t ty_block_before(const uint8_t *block, uint32_t lo, uint32_t hi, uint64_t t_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into a coded block of a table, with the groups and the node above it; see table.h. */
+/* Codes rows as a block of a table, with its groups and the node above it; see table.h. */
 #include "table.h"
 
 #define GROUPS (TY_BLOCK_ROWS / TY_GROUP_ROWS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A table that is filled gets its directory, and its forest the levels above the blocks; see
+/* Finishes a filled table: writes its directory and the forest's levels above the blocks; see
  * table.h. */
 #include "table.h"
 

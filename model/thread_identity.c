@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is who: (tid, generation), names over time, processes and parents. From the /proc snapshot
- * (section.h, TY_SEC_THREADS), fork, newtask, exec, exit and rename events, and names in scheduler
- * events. A tid names one life at a time; a fork of a tid that is in use begins another life.
+ * Identity of threads: (tid, generation), names over time, processes and parents. From the /proc
+ * snapshot (section.h, TY_SEC_THREADS), fork, newtask, exec, exit and rename events, and names in
+ * scheduler events. A tid belongs to one life at a time; a fork of a tid that is in use starts
+ * another life.
  *
- * exec by a thread that is not the leader (kernel fs/exec.c, de_thread): the thread takes the
- * leader's tid and the dying leader the thread's, before sched_process_exec says so. Its life goes
- * on under the new tid; the old tid remains as an alias for the time before.
+ * exec by a thread other than the leader (kernel fs/exec.c, de_thread): the thread takes the
+ * leader's tid and the dying leader takes the thread's, before sched_process_exec says so. Its life
+ * continues under the new tid; the old tid remains as an alias for the earlier time.
  */
 #include "builder.h"
 #include "field_text.h"
