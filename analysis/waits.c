@@ -40,9 +40,10 @@ enum {
 
 #define NAME_SHOWN 72 /* of a descriptor's name, so many bytes */
 /* What a thread does next: so many calls, none of them later than this after the one before. */
-#define SOON	16
-#define SOON_NS UINT64_C(1000000)
-#define GAPS	16384 /* a look at each for a span costs no more than its path (chain.h) */
+#define SOON	   16
+#define SOON_NS	   UINT64_C(1000000)
+#define AT_ONCE_NS UINT64_C(100000)
+#define GAPS	   16384 /* a look at each for a span costs no more than its path (chain.h) */
 
 /* fcntl's commands that wait: F_SETLKW, F_SETLKW64 (32-bit), F_OFD_SETLKW */
 #define IS_SETLKW(cmd) ((cmd) == 7 || (cmd) == 14 || (cmd) == 38)
@@ -134,10 +135,16 @@ bool ty_wait_in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 	uint32_t next = ty_model_syscall_after(m, thread, t);
 	struct ty_syscall last;
 
+	if (!th->traced || !th->syscalls_n)
+		return false;
+	if (next == th->syscalls_first) {
+		/* Its first one: an earlier one would have ended in between. */
+		last = ty_model_syscall_brief(m, thread, next);
+		return !(last.flags & (TY_SF_BEFORE | TY_SF_LOST)) &&
+		       !lost_between(m, t, last.start_ns);
+	}
 	if (next == TY_NONE)
 		next = th->syscalls_first + th->syscalls_n;
-	if (!th->traced || next == th->syscalls_first)
-		return false;
 	last = ty_model_syscall_brief(m, thread, next - 1);
 	return !(last.flags & TY_SF_ENDED) && !lost_between(m, last.end_ns, t);
 }
@@ -247,10 +254,13 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	if (call == TY_NONE) {
 		/* Interruptible where a program serves the page (userfaultfd); who wakes it tells.
 		 */
-		if (s->state == TY_ST_BLOCKED ||
-		    (!(s->flags & TY_SF_LOST) &&
-		     ty_wait_in_user_mode(x->m, s->thread, s->start_ns))) {
+		if (!(s->flags & TY_SF_LOST) &&
+		    ty_wait_in_user_mode(x->m, s->thread, s->start_ns)) {
 			w.kind = TY_STALL_FAULT;
+			w.class = TY_WAIT_DEFINITE;
+		} else if (s->state == TY_ST_BLOCKED) {
+			/* A page, or a call that is not recorded. */
+			w.kind = TY_STALL_UNINTERRUPTIBLE;
 			w.class = TY_WAIT_DEFINITE;
 		} else {
 			w.class = TY_WAIT_IDLE; /* its call is not recorded */
@@ -366,8 +376,10 @@ unsigned ty_wait_next_fd(const struct ty_explain *x, uint32_t thread, uint32_t c
 		c = ty_model_syscall_brief(x->m, thread, i);
 		talk = ty_syscall_ipc(x, &c);
 		arg = room ? talk.gives : talk.takes;
-		/* What it does after another wait is about something else. */
-		if (c.nr == wait.nr || c.start_ns < from || c.start_ns - from > SOON_NS ||
+		/* What it does after another wait is about something else; but one that ended at
+		 * once only asks again what is ready. */
+		if ((c.nr == wait.nr && c.end_ns - c.start_ns > AT_ONCE_NS) || c.start_ns < from ||
+		    c.start_ns - from > SOON_NS ||
 		    c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
 			return 0;
 		from = c.end_ns;

@@ -199,8 +199,8 @@ static const char *is_lost(unsigned ms)
 
 static void what_is_known_comes_first(void **state)
 {
-	assert_string_equal(is_lost(150), "11 fault, 12 lost");
-	assert_string_equal(is_lost(50), "12 lost, 11 fault");
+	assert_string_equal(is_lost(150), "11 uninterruptible, 12 lost");
+	assert_string_equal(is_lost(50), "12 lost, 11 uninterruptible");
 }
 
 int main(void)

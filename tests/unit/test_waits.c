@@ -32,8 +32,8 @@ enum {
 };
 
 /* 11 polls one descriptor for 100 ms, then writes to 7 (its log) and, `next`, to or from 5; 12 ends
- * the wait inside a call `by`. */
-static struct ty_stalls poller(int by, int next)
+ * the wait inside a call `by`. again_ns: before that it polls again, for so long. */
+static struct ty_stalls poller_again(int by, int next, uint64_t again_ns)
 {
 	givens = 0;
 	ty_mx_begin("mode=all\n", NULL);
@@ -46,11 +46,20 @@ static struct ty_stalls poller(int by, int next)
 	ty_mx_exit(0, 104 * MS, 12, by, 1);
 	ty_mx_switch(0, 105 * MS, 12, S, 11);
 	ty_mx_exit(0, 106 * MS, 11, NR_POLL, 1);
+	if (again_ns) {
+		ty_mx_enter(0, 106 * MS + 1000, 11, NR_POLL);
+		ty_mx_exit(0, 106 * MS + 1000 + again_ns, 11, NR_POLL, 1);
+	}
 	if (next != NR_WRITE)
-		call(106 * MS + 5000, 11, NR_WRITE, 1, 7);
-	call(106 * MS + 9000, 11, next, 1, 5);
+		call(106 * MS + again_ns + 5000, 11, NR_WRITE, 1, 7);
+	call(106 * MS + again_ns + 9000, 11, next, 1, 5);
 	ty_mx_switch(0, 120 * MS, 11, S, 0);
 	return stalls_of(ty_mx_end(), 0, true);
+}
+
+static struct ty_stalls poller(int by, int next)
+{
+	return poller_again(by, next, 0);
 }
 
 static void polls_descriptor_is_a_guess(void **state)
@@ -71,6 +80,14 @@ static void polls_descriptor_is_a_guess(void **state)
 	s = poller(NR_WRITE, NR_WRITE);
 	assert_string_equal(s.v[0].object, "");
 	assert_true(s.v[0].proven);
+	ty_stalls_fini(&s);
+	/* A poll that ends at once only asks again what is ready; after one that lasts it may be
+	 * another. */
+	s = poller_again(NR_WRITE, NR_READ, 1000);
+	assert_string_equal(s.v[0].object, "fd 5");
+	ty_stalls_fini(&s);
+	s = poller_again(NR_WRITE, NR_READ, 900000);
+	assert_string_equal(s.v[0].object, "");
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -245,6 +262,42 @@ static void a_page_is_served_by_ioctl(void **state)
 		assert_int_equal(s.n, 1);
 		assert_int_equal(s.v[0].kind, TY_STALL_OTHER);
 		assert_false(s.v[0].proven);
+		assert_null(strstr(s.v[0].sentence, "page"));
+		ty_stalls_fini(&s);
+	}
+	ty_mx_drop();
+}
+
+/* 11 is uninterruptible for 100 ms, in no call that is recorded; then it makes one, or that one
+ * began before the recording (before), or it ends. */
+static struct ty_stalls uncalled(bool makes, bool before)
+{
+	givens = 0;
+	ty_mx_begin("mode=all\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	ty_mx_switch(0, 2 * MS, 11, D, 12);
+	ty_mx_waking(0, 102 * MS, 12, 11, 0);
+	ty_mx_switch(0, 103 * MS, 12, S, 11);
+	if (makes && !before)
+		call(104 * MS, 11, NR_WRITE, 1, 7);
+	else if (makes)
+		ty_mx_exit(0, 104 * MS, 11, NR_WRITE, 1);
+	ty_mx_switch(0, 120 * MS, 11, TY_TASK_DEAD, 0);
+	return stalls_of(ty_mx_end(), 0, false);
+}
+
+/* Uninterruptible outside of any call is a wait for a page, if it is known to be outside of any. */
+static void a_page_only_in_user_mode(void **state)
+{
+	struct ty_stalls s = uncalled(true, false);
+
+	assert_int_equal(s.n, 1);
+	assert_int_equal(s.v[0].kind, TY_STALL_FAULT);
+	ty_stalls_fini(&s);
+	for (int makes = 0; makes < 2; makes++) {
+		s = uncalled(makes, true);
+		assert_int_equal(s.n, 1);
+		assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
 		assert_null(strstr(s.v[0].sentence, "page"));
 		ty_stalls_fini(&s);
 	}
@@ -784,6 +837,7 @@ int main(void)
 		cmocka_unit_test(asked_by_a_guess),
 		cmocka_unit_test(asked_while_nobody_waited),
 		cmocka_unit_test(a_page_is_served_by_ioctl),
+		cmocka_unit_test(a_page_only_in_user_mode),
 		cmocka_unit_test(words_are_of_their_process),
 		cmocka_unit_test(the_same_thing),
 		cmocka_unit_test(a_call_whose_begin_is_lost),
