@@ -426,7 +426,7 @@ static void waiting(struct walk *w, const struct ty_span *brief, uint32_t span, 
 			ty_wait_object(w->x, &s, s.syscall, object);
 			k.object = ty_book_object(&w->book, object);
 		}
-	} else if (s.state == TY_ST_BLOCKED && ty_wait_in_user_mode(m, s.thread, s.start_ns)) {
+	} else if (ty_wait_is_page(m, &s)) {
 		k.what = TY_ROW_FAULT;
 	}
 	if (s.state == TY_ST_STOPPED)

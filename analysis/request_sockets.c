@@ -53,6 +53,7 @@ static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *n
 	if (!strncmp(name, "TCP", 3)) {
 		s->kind = TY_FD_SOCKET;
 		s->role = tcp_role(x, name);
+		s->client = s->role == TY_SOCK_CLIENT;
 	} else if (!strncmp(name, "UNIX:[", 6)) {
 		s->kind = TY_FD_SOCKET;
 		s->role = TY_SOCK_SERVER;
@@ -102,6 +103,6 @@ int ty_sock_inherit(struct ty_sock_table *child, const struct ty_sock_table *par
 	child->fd.n = parent->fd.n;
 	/* What the parent owes is the parent's. */
 	vec_each (s, &child->fd)
-		s->open = s->used = s->replied = false;
+		s->open = s->used = s->replied = s->asked = s->connecting = false;
 	return 0;
 }

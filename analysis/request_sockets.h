@@ -21,6 +21,12 @@ struct ty_sock {
 	bool open;    /* a request waits for its reply: */
 	uint64_t since_ns;
 	uint32_t thread;
+	/* Of a client: it connected, or the names of both ends tell. */
+	bool client, heard; /* heard: something was received here */
+	bool asked;	    /* it sent something, or connects, and has no reply yet: */
+	bool connecting;
+	uint64_t asked_ns;
+	uint32_t asked_by;
 };
 
 struct ty_sock_table {

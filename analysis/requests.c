@@ -3,6 +3,7 @@
  * receives or makes a descriptor when it returns, what sends or closes when it begins. */
 #include "requests.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,12 @@ struct process {
 	uint64_t stride;
 };
 
+/* The longest ones: a heap, the shortest on top. */
+struct kept {
+	struct ty_request *v;
+	uint32_t n;
+};
+
 struct pass {
 	const struct ty_explain *x;
 	const struct ty_model *m;
@@ -39,44 +46,41 @@ struct pass {
 	uint32_t *process_of;	 /* of each thread */
 	struct cursor *heap;
 	uint32_t heap_n;
-	struct ty_request *kept; /* a heap, the shortest on top */
-	uint32_t kept_n, most;
+	struct kept kept, asked;
+	uint32_t most; /* of each */
 	uint64_t read, calls, all;
 	bool full; /* `calls` were read */
 	bool nomem;
 };
 
-/* The kept ones: a heap with the shortest on top. */
 static uint64_t length(const struct ty_request *r)
 {
 	return r->end_ns - r->start_ns;
 }
 
-static void keep(struct pass *p, const struct ty_request *r)
+static void keep(struct kept *k, uint32_t most, const struct ty_request *r)
 {
 	uint32_t i;
 
-	p->all++;
-	if (p->kept_n < p->most) {
-		for (i = p->kept_n++; i && length(&p->kept[(i - 1) / 2]) > length(r);
-		     i = (i - 1) / 2)
-			p->kept[i] = p->kept[(i - 1) / 2];
-		p->kept[i] = *r;
+	if (k->n < most) {
+		for (i = k->n++; i && length(&k->v[(i - 1) / 2]) > length(r); i = (i - 1) / 2)
+			k->v[i] = k->v[(i - 1) / 2];
+		k->v[i] = *r;
 		return;
 	}
-	if (!p->most || length(r) <= length(&p->kept[0]))
+	if (!most || length(r) <= length(&k->v[0]))
 		return;
-	for (i = 0; 2 * i + 1 < p->kept_n;) {
+	for (i = 0; 2 * i + 1 < k->n;) {
 		uint32_t c = 2 * i + 1;
 
-		if (c + 1 < p->kept_n && length(&p->kept[c + 1]) < length(&p->kept[c]))
+		if (c + 1 < k->n && length(&k->v[c + 1]) < length(&k->v[c]))
 			c++;
-		if (length(&p->kept[c]) >= length(r))
+		if (length(&k->v[c]) >= length(r))
 			break;
-		p->kept[i] = p->kept[c];
+		k->v[i] = k->v[c];
 		i = c;
 	}
-	p->kept[i] = *r;
+	k->v[i] = *r;
 }
 
 /* Every stride-th one, by its number from 0: where there are too many, every other one of them. */
@@ -115,7 +119,34 @@ static void request(struct pass *p, uint32_t process, struct ty_request r)
 				     (uint32_t)(ns100 < UINT32_MAX ? ns100 : UINT32_MAX)) != 0;
 		sample(p, of, &r);
 	}
-	keep(p, &r);
+	p->all++;
+	keep(&p->kept, p->most, &r);
+}
+
+/* The client has its reply, or none will come (vain). */
+static void heard(struct pass *p, uint32_t process, int64_t fd, struct ty_sock *s, uint64_t at_ns,
+		  unsigned vain)
+{
+	struct ty_request r = {.start_ns = s->asked_ns,
+			       .end_ns = at_ns,
+			       .thread = s->asked_by,
+			       .replied_by = TY_NONE,
+			       .service = process,
+			       .fd = (int32_t)fd,
+			       .flags = (uint8_t)((s->connecting ? TY_REQ_CONNECT : 0) | vain)};
+
+	if (s->asked && at_ns > s->asked_ns && at_ns >= p->w->from_ns && s->asked_ns <= p->w->to_ns)
+		keep(&p->asked, p->most, &r);
+	s->asked = s->connecting = false;
+}
+
+static void asks(struct ty_sock *s, uint32_t thread, uint64_t at_ns)
+{
+	if (s->asked)
+		return;
+	s->asked = true;
+	s->asked_ns = at_ns;
+	s->asked_by = thread;
 }
 
 /* The effects of calls ------------------------------------------------------------------------- */
@@ -128,15 +159,16 @@ static void made(struct pass *p, struct process *of, int64_t fd, uint8_t kind, u
 		*s = (struct ty_sock){.kind = kind, .role = role, .known = true};
 }
 
-static void received(struct pass *p, struct process *of, uint32_t thread, struct ty_sock *s,
-		     uint64_t at_ns)
+static void received(struct pass *p, uint32_t process, uint32_t thread, int32_t fd,
+		     struct ty_sock *s, uint64_t at_ns)
 {
 	/* Whoever receives first serves. */
 	if (!s->used && s->role == TY_SOCK_UNKNOWN) {
 		s->role = TY_SOCK_SERVER;
 		s->inferred = true;
 	}
-	s->used = true;
+	s->used = s->heard = true;
+	heard(p, process, fd, s, at_ns, 0);
 	if (s->role != TY_SOCK_SERVER || s->open)
 		return;
 	s->open = true;
@@ -154,6 +186,11 @@ static void sent(struct pass *p, uint32_t process, uint32_t thread, int32_t fd, 
 		s->inferred = true;
 	}
 	s->used = true;
+	if (s->client) {
+		if (s->connecting)
+			heard(p, process, fd, s, c->start_ns, 0);
+		asks(s, thread, c->start_ns);
+	}
 	if (s->role != TY_SOCK_SERVER)
 		return;
 	if (s->open)
@@ -230,19 +267,26 @@ static void take(struct pass *p, const struct cursor *c)
 		return dup_of(p, of, (int32_t)args[0], call.ret);
 	if (row->says & TY_CLOSES) {
 		s = ty_sock_at(p->x, &of->table, (int32_t)args[0]);
-		if (s)
+		if (s) {
+			heard(p, process, (int32_t)args[0], s, call.start_ns, TY_REQ_VAIN);
 			*s = (struct ty_sock){.known = true};
+		}
 		return;
 	}
 	s = row->says & TY_CONNECTS ? ty_sock_at(p->x, &of->table, (int32_t)args[0]) : NULL;
 	if (s) {
 		s->kind = TY_FD_SOCKET;
 		s->role = TY_SOCK_CLIENT;
+		s->client = true;
 		s->inferred = false;
+		if (call.ret == -EINPROGRESS) {
+			asks(s, c->thread, call.start_ns);
+			s->connecting = true;
+		}
 		return;
 	}
 	if (row->says & TY_TAKES && (s = socket_of(p, of, row, row->takes, args, &fd)))
-		received(p, of, c->thread, s, call.end_ns);
+		received(p, process, c->thread, fd, s, call.end_ns);
 	if (row->says & TY_GIVES && (s = socket_of(p, of, row, row->gives, args, &fd)))
 		sent(p, process, c->thread, fd, s, &call);
 }
@@ -361,7 +405,7 @@ static int merge(struct pass *p, const struct birth *births, uint32_t births_n, 
 	return p->nomem ? -TY_ENOMEM : 0;
 }
 
-/* What was received and not answered: where this end is known to answer. */
+/* What was received and not answered: where this end is known to answer; and what was asked. */
 static void leftovers(struct pass *p, uint64_t until_ns)
 {
 	uint64_t end = p->full ? until_ns : ty_model_summary(p->m)->end_ns;
@@ -370,8 +414,12 @@ static void leftovers(struct pass *p, uint64_t until_ns)
 		end = p->w->to_ns;
 	for (uint32_t i = 0; i < ty_model_summary(p->m)->threads; i++)
 		for (size_t fd = 0; fd < p->process[i].table.fd.n; fd++) {
-			const struct ty_sock *s = &p->process[i].table.fd.v[fd];
+			struct ty_sock *s = &p->process[i].table.fd.v[fd];
 			uint64_t died = ty_model_thread(p->m, i)->end_ns;
+
+			/* Of what never hears anything a reply is not awaited. */
+			heard(p, i, (int64_t)fd, s, died < end ? died : end,
+			      TY_REQ_OPEN | (s->heard || s->connecting ? 0 : TY_REQ_VAIN));
 
 			if (!s->open || !s->replied || s->since_ns >= end)
 				continue;
@@ -454,8 +502,8 @@ static int services(struct pass *p, struct ty_requests *out)
 			*r = p->process[v.v[i].process].sample.v[k];
 			r->service = i;
 		}
-	for (uint32_t i = 0; i < p->kept_n; i++)
-		p->kept[i].service = at[p->kept[i].service];
+	for (uint32_t i = 0; i < p->kept.n; i++)
+		p->kept.v[i].service = at[p->kept.v[i].service];
 	free(at);
 	return out->sample ? 0 : -TY_ENOMEM;
 }
@@ -497,15 +545,18 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	p.process = calloc((size_t)threads + 1, sizeof(*p.process));
 	p.process_of = calloc((size_t)threads + 1, sizeof(*p.process_of));
 	p.heap = calloc((size_t)threads + 1, sizeof(*p.heap));
-	p.kept = calloc((size_t)most + 1, sizeof(*p.kept));
-	if (births && p.process && p.process_of && p.heap && p.kept) {
+	p.kept.v = calloc((size_t)most + 1, sizeof(*p.kept.v));
+	p.asked.v = calloc((size_t)most + 1, sizeof(*p.asked.v));
+	if (births && p.process && p.process_of && p.heap && p.kept.v && p.asked.v) {
 		rc = 0;
 		if (x->arch && x->args)
 			rc = merge(&p, births, prepare(&p, births), &until_ns);
 		if (!rc)
 			leftovers(&p, until_ns);
-		if (!rc && p.kept_n)
-			qsort(p.kept, p.kept_n, sizeof(*p.kept), by_length);
+		if (!rc && p.kept.n)
+			qsort(p.kept.v, p.kept.n, sizeof(*p.kept.v), by_length);
+		if (!rc && p.asked.n)
+			qsort(p.asked.v, p.asked.n, sizeof(*p.asked.v), by_length);
 		rc = rc ? rc : services(&p, out);
 	}
 	for (uint32_t i = 0; p.process && i < threads; i++) {
@@ -517,8 +568,10 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
 	free(p.process);
 	free(p.process_of);
 	free(p.heap);
-	out->v = p.kept;
-	out->n = p.kept_n;
+	out->v = p.kept.v;
+	out->n = p.kept.n;
+	out->asked = p.asked.v;
+	out->asked_n = p.asked.n;
 	out->all = p.all;
 	out->cut_ns = p.full ? until_ns : 0;
 	if (rc) {
@@ -541,10 +594,24 @@ const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_
 	return NULL;
 }
 
+const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32_t thread,
+					     uint64_t from_ns, uint64_t to_ns, bool vain)
+{
+	for (uint32_t i = 0; r && i < r->asked_n && length(&r->asked[i]) >= to_ns - from_ns; i++) {
+		const struct ty_request *q = &r->asked[i];
+
+		if (q->thread == thread && q->start_ns <= from_ns && q->end_ns >= to_ns &&
+		    (vain || !(q->flags & TY_REQ_VAIN)))
+			return q;
+	}
+	return NULL;
+}
+
 void ty_requests_fini(struct ty_requests *r)
 {
 	free(r->services);
 	free(r->v);
+	free(r->asked);
 	free(r->sample);
 	*r = (struct ty_requests){0};
 }

@@ -4,7 +4,7 @@
  * the first bytes are there (its receiving call returns) and ends when the first bytes of the reply
  * were sent, by whichever thread of the process; so it includes all that the server waited for in
  * between. What is received on a connection that this process opened itself is a reply, not a
- * request.
+ * request; for how long it was awaited is found in the same pass.
  *
  * Which end of a connection serves is recorded where accept or connect were; else it is inferred:
  * from the sockets that listened when recording began, from the ports, from who spoke first.
@@ -30,6 +30,8 @@ enum {
 	TY_REQ_OPEN = 1,     /* no reply when the recording ended (or the process did) */
 	TY_REQ_BEFORE = 2,   /* received before the recording: it is longer than told */
 	TY_REQ_INFERRED = 4, /* that this end serves is inferred */
+	TY_REQ_CONNECT = 8,  /* of asked ones: a connection that is being made */
+	TY_REQ_VAIN = 16,    /* of asked ones: given up, no reply came */
 };
 
 struct ty_request {
@@ -58,12 +60,18 @@ struct ty_requests {
 	/* Answered ones, evenly among those of their service: service by service, in time order. */
 	struct ty_request *sample;
 	uint32_t sample_n;
+	/* The longest times that a client had no reply: from when it sent something on a socket of
+	 * its own (or began to connect) to when it received something there; thread: who sent.
+	 * Longest first. */
+	struct ty_request *asked;
+	uint32_t asked_n;
 	uint64_t all; /* requests in all */
 	uint64_t
 		cut_ns; /* after so many calls no further ones were looked at: up to here; 0: all */
 };
 
-#define TY_REQUESTS_SAMPLE 256 /* of a service at most */
+#define TY_REQUESTS_KEPT   1000 /* by reports and views, at most */
+#define TY_REQUESTS_SAMPLE 256	/* of a service at most */
 
 /* Calls that are read where requests are not the question: a second or two. */
 #define TY_REQUESTS_CALLS 8000000
@@ -79,6 +87,10 @@ int ty_requests_find(const struct ty_explain *x, const struct ty_window *w, uint
  * before to; NULL. r may be NULL. */
 const struct ty_request *ty_requests_around(const struct ty_requests *r, uint32_t thread,
 					    uint64_t from_ns, uint64_t to_ns);
+/* The longest of the kept replies that the thread had asked for before from and that had not come
+ * at to; NULL. vain: also such as never came. r may be NULL. */
+const struct ty_request *ty_requests_awaited(const struct ty_requests *r, uint32_t thread,
+					     uint64_t from_ns, uint64_t to_ns, bool vain);
 void ty_requests_fini(struct ty_requests *r);
 
 #endif

@@ -4,6 +4,9 @@
  * most once for a wait; what it costs is written where it is made (stall_request.c, stall_work.c
  * ...).
  */
+#include <stdio.h>
+
+#include "fds.h"
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"
@@ -106,6 +109,12 @@ static bool is_request(const struct view *v)
 	return ty_requests_around(v->h->o.requests, c->s.thread, c->s.start_ns, c->end_ns);
 }
 
+static const struct ty_request *awaited(const struct ty_stall_search *h,
+					const struct ty_candidate *c, bool vain)
+{
+	return ty_requests_awaited(h->o.requests, c->s.thread, c->s.start_ns, c->end_ns, vain);
+}
+
 /* The other side waited for a CPU itself: a busy machine, as long as that is short. */
 static bool waker_runnable(const struct view *v)
 {
@@ -180,6 +189,8 @@ static bool of_messages(struct view *v, enum ty_relation r)
 	case TY_R_GIVEN_MORE: return ty_stall_is_given_more(h, c);
 	case TY_R_TOLD_TO_END: return ty_stall_ended_by_request(h, c, first);
 	case TY_R_IN_REQUEST: return is_request(v);
+	case TY_R_AWAITS_REPLY: return awaited(h, c, false);
+	case TY_R_UNANSWERED: return awaited(h, c, true);
 	case TY_R_SIGNALLED: return ty_stall_signalled(h, c);
 	case TY_R_SIGNALLER_TRACED:
 		return c->waker.thread != TY_NONE &&
@@ -309,6 +320,26 @@ static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candi
 	return TY_NONE;
 }
 
+/* Whose reply the thread had not yet: the name of the descriptor. */
+static void find_peer(const struct ty_stall_search *h, struct ty_candidate *c)
+{
+	const struct ty_request *q;
+	const char *name;
+
+	if (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_END || c->w.word ||
+	    c->w.kind == TY_STALL_SLEEP)
+		return;
+	q = awaited(h, c, true);
+	if (!q || (c->w.fd >= 0 && c->w.fd != q->fd))
+		return;
+	c->connecting = q->flags & TY_REQ_CONNECT;
+	/* As it was at the end: a socket has its names when it is connected. */
+	ty_fd_kind(h->x, c->s.thread, (uint64_t)q->fd, q->end_ns - 1, &name);
+	snprintf(c->s.peer, sizeof(c->s.peer), name ? "fd %d <%s>" : "fd %d", (int)q->fd, name);
+	/* Behind the call's pointer may have been another descriptor. */
+	c->s.proven = c->s.proven && c->w.fd >= 0;
+}
+
 void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c)
 {
 	const struct ty_rule *rule = c->s.rule;
@@ -317,6 +348,7 @@ void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate
 	c->s.asked = TY_NONE;
 	if (!rule || !ty_stall_is_wait(c->s.state))
 		return;
+	find_peer(h, c);
 	if (rule->kind == TY_KIND_REQUEST) {
 		const struct ty_request *q = ty_requests_around(h->o.requests, c->s.thread,
 								c->s.start_ns, c->s.start_ns);

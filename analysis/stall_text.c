@@ -516,6 +516,9 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		say_ns(&o, c->longest_ns);
 		ty_put(&o, ")");
 	}
+	if (*s->peer && !*c->w.object)
+		ty_put(&o, c->connecting ? " for a connection on %s" : " for a reply on %s",
+		       s->peer);
 	ty_put(&o, ", %s", s->text);
 	if (c->for_work_ns && s->waits <= 1) {
 		ty_put(&o, "; the whole wait took ");

@@ -195,6 +195,7 @@ struct ty_stall {
 	struct ty_link link[TY_STALL_LINKS]; /* the chain, victim first */
 	uint32_t links;
 	char object[96]; /* "futex 0x7f..", "fd 5", "device 254:0"; "" */
+	char peer[128];	 /* whose reply it had not yet: "fd 5 <TCP:[..->10.0.0.1:80]>"; "" */
 	char text[320];	 /* the cause in words */
 	char sentence[640];
 };

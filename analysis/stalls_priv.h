@@ -74,6 +74,7 @@ struct ty_candidate {
 	bool tracer;				/* STOPPED by its tracer, which is the culprit */
 	bool holder_idle; /* a lock whose holders were idle for most of the wait */
 	bool told; /* a wait for the end of somebody whose other doings are stalls of their own */
+	bool connecting;     /* s.peer: to whom it connects */
 	uint64_t longest_ns; /* s.waits > 1: of one of them; 0: not known */
 	size_t told_by;	     /* rank of the one that it is one of the others of; 0: none */
 	uint32_t others;     /* threads that waited for the same lock or CPU; the first of them */

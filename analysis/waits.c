@@ -129,24 +129,38 @@ static bool lost_between(const struct ty_model *m, uint64_t from_ns, uint64_t to
 	return n > GAPS;
 }
 
-bool ty_wait_in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
+static bool in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t)
 {
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t next = ty_model_syscall_after(m, thread, t);
 	struct ty_syscall last;
 
-	if (!th->traced || !th->syscalls_n)
-		return false;
-	if (next == th->syscalls_first) {
-		/* Its first one: an earlier one would have ended in between. */
-		last = ty_model_syscall_brief(m, thread, next);
-		return !(last.flags & (TY_SF_BEFORE | TY_SF_LOST)) &&
-		       !lost_between(m, t, last.start_ns);
-	}
 	if (next == TY_NONE)
 		next = th->syscalls_first + th->syscalls_n;
+	if (!th->traced || next == th->syscalls_first)
+		return false;
 	last = ty_model_syscall_brief(m, thread, next - 1);
 	return !(last.flags & TY_SF_ENDED) && !lost_between(m, last.end_ns, t);
+}
+
+/* Is the first call that is recorded of the thread later than t, so that no other one was under
+ * way then, whose end would have been recorded? */
+static bool before_first_call(const struct ty_model *m, uint32_t thread, uint64_t t)
+{
+	const struct ty_thread *th = ty_model_thread(m, thread);
+	struct ty_syscall first;
+
+	if (!th->traced || !th->syscalls_n)
+		return false;
+	first = ty_model_syscall_brief(m, thread, th->syscalls_first);
+	return first.start_ns > t && !(first.flags & (TY_SF_BEFORE | TY_SF_LOST)) &&
+	       !lost_between(m, t, first.start_ns);
+}
+
+bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s)
+{
+	return s->state == TY_ST_BLOCKED && (in_user_mode(m, s->thread, s->start_ns) ||
+					     before_first_call(m, s->thread, s->start_ns));
 }
 
 bool ty_wait_page_served(const struct ty_explain *x, const struct ty_waker *k)
@@ -254,8 +268,9 @@ struct ty_wait_for ty_wait_for(const struct ty_explain *x, const struct ty_span 
 	if (call == TY_NONE) {
 		/* Interruptible where a program serves the page (userfaultfd); who wakes it tells.
 		 */
-		if (!(s->flags & TY_SF_LOST) &&
-		    ty_wait_in_user_mode(x->m, s->thread, s->start_ns)) {
+		if (ty_wait_is_page(x->m, s) ||
+		    (s->state != TY_ST_BLOCKED && !(s->flags & TY_SF_LOST) &&
+		     in_user_mode(x->m, s->thread, s->start_ns))) {
 			w.kind = TY_STALL_FAULT;
 			w.class = TY_WAIT_DEFINITE;
 		} else if (s->state == TY_ST_BLOCKED) {

@@ -38,9 +38,9 @@ void ty_wait_object(const struct ty_explain *x, const struct ty_span *s, uint32_
  * whose end was lost, the one whose end is the next that the thread is known to have done. TY_NONE:
  * in none, or not known. */
 uint32_t ty_wait_call(const struct ty_explain *x, const struct ty_span *s);
-/* Outside of any system call at t, for certain: all of the thread's since an earlier one are
- * recorded. A wait there is for a page. */
-bool ty_wait_in_user_mode(const struct ty_model *m, uint32_t thread, uint64_t t_ns);
+/* An uninterruptible wait that began outside of any system call, for certain: the calls around it
+ * are recorded. It is for a page. */
+bool ty_wait_is_page(const struct ty_model *m, const struct ty_span *s);
 /*
  * After a wait for several descriptors, or one that is not told (poll's are behind a pointer,
  * epoll's were told before): what the thread does at once, as a rule on the one that was ready. It

@@ -40,7 +40,6 @@ enum {
 
 #define TY_REP_WAITS	    10
 #define TY_REP_OUTLIERS_MAX 1000 /* found at most */
-#define TY_REP_REQUESTS_MAX 1000 /* kept at most */
 
 struct ty_report {
 	struct ty_session *s;

@@ -446,6 +446,10 @@ void ty_stalls_json(const struct ty_explained *e, struct ty_json *j)
 			ty_json_str(j, "object", s->object);
 		else
 			ty_json_null(j, "object");
+		if (*s->peer)
+			ty_json_str(j, "peer", s->peer);
+		else
+			ty_json_null(j, "peer");
 		if (where(&e->x, s, in, sizeof(in)))
 			ty_json_str(j, "in", in);
 		else

@@ -89,7 +89,7 @@ static int explained(struct ty_report *r, const struct ty_select *sel,
 	if (what & TY_EXPLAIN_STALLS ||
 	    q->sections & (TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS)) {
 		struct ty_explain x = ty_explain_session(r->s);
-		status = ty_requests_find(&x, &r->w, TY_REP_REQUESTS_MAX,
+		status = ty_requests_find(&x, &r->w, TY_REQUESTS_KEPT,
 					  q->sections & TY_REP_REQUESTS ? 0 : TY_REQUESTS_CALLS,
 					  &r->requests, err);
 

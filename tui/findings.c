@@ -91,7 +91,7 @@ int ty_findings_init(struct ty_findings *f, const struct ty_model *m, const stru
 	win.traced_only |= f->traced_only;
 	/* Where only so many steps may be made, they are for stalls. */
 	if (x && !x->steps)
-		rc = ty_requests_find(x, w, TY_FINDINGS_MAX, TY_REQUESTS_CALLS, &requests, err);
+		rc = ty_requests_find(x, w, TY_REQUESTS_KEPT, TY_REQUESTS_CALLS, &requests, err);
 	if (x && !rc)
 		rc = ty_stalls_find(x, w, &opts, TY_FINDINGS_MAX, &f->stalls, err);
 	ty_requests_fini(&requests);

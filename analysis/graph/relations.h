@@ -55,6 +55,8 @@
 	X(GIVEN_MORE, "the waker sent more of the same before the thread ran again")               \
 	X(TOLD_TO_END, "the thread had delivered its result and only exited afterwards")           \
 	X(IN_REQUEST, "the thread had received a request and not replied yet")                     \
+	X(AWAITS_REPLY, "the thread had sent a request as a client, whose reply came later")       \
+	X(UNANSWERED, "the thread had sent a request, or connects, and had no reply yet")          \
 	/* Signals. */                                                                             \
 	X(SIGNALLED, "a signal of a thread woke it")                                               \
 	X(SIGNALLER_TRACED, "the thread that sent the signal is recorded")                         \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of hand-written models: which end serves, when a request begins and ends, what is none.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -307,6 +308,97 @@ static void a_wait_within_a_request_is_a_stall(void **state)
 	}
 }
 
+/* How long a client had no reply: of connections, of requests; what never comes, or is not awaited.
+ */
+static void awaited_replies(void **state)
+{
+	struct ty_requests r;
+	uint32_t t;
+
+	begin();
+	call(10 * MS, 11, NR_SOCKET, 9, 2);
+	call(11 * MS, 11, NR_CONNECT, -EINPROGRESS, 9);
+	call(50 * MS, 11, NR_WRITE, 100, 9);
+	call(51 * MS, 11, NR_WRITE, 100, 9);
+	call(150 * MS, 11, NR_READ, 50, 9);
+	call(160 * MS, 11, NR_READ, 50, 9);
+	call(200 * MS, 11, NR_WRITE, 50, 6); /* by its ports a client */
+	call(260 * MS, 11, NR_CLOSE, 0, 6);
+	call(300 * MS, 11, NR_SENDTO, 5, 21); /* spoke first: which end serves is not known */
+	call(390 * MS, 11, NR_RECVFROM, 5, 21);
+	call(400 * MS, 11, NR_SOCKET, 10, 2);
+	call(401 * MS, 11, NR_CONNECT, 0, 10);
+	call(410 * MS, 11, NR_SENDTO, 50, 10); /* a log: never replies */
+	call(850 * MS, 11, NR_WRITE, 100, 9);  /* no reply when the recording ends */
+	r = end();
+	t = ty_model_thread_find(model, 11, 100 * MS);
+	assert_int_equal(r.asked_n, 5);
+	assert_int_equal(r.asked[0].fd, 10);
+	assert_int_equal(r.asked[0].flags, TY_REQ_OPEN | TY_REQ_VAIN);
+	assert_int_equal(r.asked[1].start_ns, 50 * MS);
+	assert_int_equal(r.asked[1].end_ns, 150 * MS + 1000);
+	assert_int_equal(r.asked[1].flags, 0);
+	assert_int_equal(r.asked[1].thread, t);
+	assert_int_equal(r.asked[2].fd, 6);
+	assert_int_equal(r.asked[2].flags, TY_REQ_VAIN);
+	assert_int_equal(r.asked[3].flags, TY_REQ_OPEN);
+	assert_int_equal(r.asked[4].flags, TY_REQ_CONNECT);
+	assert_int_equal(r.asked[4].end_ns, 50 * MS);
+	assert_ptr_equal(ty_requests_awaited(&r, t, 60 * MS, 140 * MS, false), &r.asked[1]);
+	assert_null(ty_requests_awaited(&r, t, 40 * MS, 140 * MS, false));
+	assert_null(ty_requests_awaited(&r, t + 1, 60 * MS, 140 * MS, false));
+	assert_null(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, false));
+	assert_ptr_equal(ty_requests_awaited(&r, t, 210 * MS, 250 * MS, true), &r.asked[2]);
+	ty_requests_fini(&r);
+	ty_mx_drop();
+}
+
+/* A thread that polls several descriptors within a request waits for what it sent itself, and was
+ * not idle; the other end of it is told. Without that it waits for whatever comes. */
+static void a_loop_that_awaits_a_reply(void **state)
+{
+	enum { NR_POLL = 7 };
+	struct ty_stalls_opts o = {0};
+	struct ty_requests r;
+	struct ty_stalls s;
+	struct ty_explain x;
+	struct ty_window w;
+
+	for (int awaits = 0; awaits < 2; awaits++) {
+		begin();
+		ty_mx_fork(0, 2 * MS, 11, 12, 0x10000);
+		ty_mx_switch(1, 3 * MS, 0, R, 12);
+		call(5 * MS, 11, NR_SOCKET, 8, 2);
+		call(6 * MS, 11, NR_CONNECT, 0, 8);
+		call(10 * MS, 11, NR_ACCEPT, 9, 3);
+		call(20 * MS, 11, NR_READ, 100, 9);
+		if (awaits)
+			call(25 * MS, 11, NR_WRITE, 10, 8);
+		give(30 * MS, 0x7000, 3, UINT64_MAX);
+		ty_mx_enter(0, 30 * MS, 11, NR_POLL);
+		ty_mx_switch(0, 31 * MS, 11, S, 0);
+		ty_mx_waking(1, 131 * MS, 12, 11, 0);
+		ty_mx_switch(0, 133 * MS, 0, R, 11);
+		ty_mx_exit(0, 134 * MS, 11, NR_POLL, 1);
+		if (awaits)
+			call(135 * MS, 11, NR_READ, 10, 8);
+		call(140 * MS, 11, NR_WRITE, 10, 9);
+		r = end();
+		x = explain(model, 0);
+		w = window_all(model);
+		o.requests = &r;
+		assert_int_equal(ty_stalls_find(&x, &w, &o, 10, &s, NULL), 0);
+		assert_int_equal(s.n, awaits);
+		if (awaits) {
+			assert_false(s.v[0].proven);
+			assert_string_equal(s.v[0].peer, "fd 8");
+		}
+		ty_stalls_fini(&s);
+		ty_requests_fini(&r);
+		ty_mx_drop();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +409,8 @@ int main(void)
 		cmocka_unit_test(children_copies_and_threads),
 		cmocka_unit_test(bounds),
 		cmocka_unit_test(a_wait_within_a_request_is_a_stall),
+		cmocka_unit_test(awaited_replies),
+		cmocka_unit_test(a_loop_that_awaits_a_reply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
