@@ -264,32 +264,36 @@ static void add_who_ran(struct ty_timeline *t, char *line, const struct ty_span 
 	add_link_to(t, line, TY_ROW_CPU, s->cpu, here(t, s->start_ns, s->end_ns));
 }
 
-/* What the analysis says of it, when it is a stall. */
-static void stall_line(struct ty_timeline *t, struct lines *l, uint32_t span)
+/* The stall that a span is; TY_NONE: it is none. */
+static uint32_t stall_of(const struct ty_timeline *t, uint32_t span)
 {
 	const struct ty_stalls *v = &t->findings.stalls;
 
 	for (uint32_t i = 0; i < v->n; i++)
-		if (v->v[i].span == span) {
-			const struct ty_stall *s = &v->v[i];
-			char *line = next(l), sum[TY_TIME_MAX];
+		if (v->v[i].span == span)
+			return i;
+	return TY_NONE;
+}
 
-			t->stall_here = i + 1;
-			add(line, "stall %u, %s: ", i + 1, s->proven ? "proven" : "inferred");
-			if (s->waits > 1)
-				add(line, "one of %u waits, %s", s->waits,
-				    ty_fmt_length(s->duration_ns, sum));
-			add(line, "%s%s", s->waits > 1 ? " in total; " : "", s->text);
-			/* To what held it up, in its midst. */
-			if (s->links > 1) {
-				const struct ty_link *last = &s->link[s->links - 1];
+/* What the analysis says of it. */
+static void stall_line(struct ty_timeline *t, char *line, uint32_t i)
+{
+	const struct ty_stall *s = &t->findings.stalls.v[i];
+	char sum[TY_TIME_MAX];
 
-				add_link(t, line, last->thread,
-					 last->start_ns + (last->end_ns - last->start_ns) / 2);
-			}
-			add(line, "; c shows the chain");
-			return;
-		}
+	t->stall_here = i + 1;
+	add(line, "stall %u, %s: ", i + 1, s->proven ? "proven" : "inferred");
+	if (s->waits > 1)
+		add(line, "one of %u waits, %s", s->waits, ty_fmt_length(s->duration_ns, sum));
+	add(line, "%s%s", s->waits > 1 ? " in total; " : "", s->text);
+	/* To what held it up, in its midst. */
+	if (s->links > 1) {
+		const struct ty_link *last = &s->link[s->links - 1];
+
+		add_link(t, line, last->thread,
+			 last->start_ns + (last->end_ns - last->start_ns) / 2);
+	}
+	add(line, "; c shows the chain");
 }
 
 /* Of a run, what its CPU gave no sign of life in. */
@@ -307,7 +311,9 @@ static void add_stolen(struct ty_timeline *t, char *line, const struct ty_span *
 static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread, uint32_t idx)
 {
 	struct ty_span s = ty_model_span(t->m, idx);
-	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l), *call = NULL;
+	char who[TY_WHO_MAX], len[TY_TIME_MAX], at[TY_TIME_MAX], *line = next(l), *call = NULL,
+								 *stall = NULL;
+	uint32_t finding = stall_of(t, idx);
 
 	add(line, "%s %s", ty_timeline_who(t, thread, s.start_ns, who), ty_state_name(s.state));
 	if (s.state == TY_ST_RUNNING && s.cpu != TY_NONE) {
@@ -319,6 +325,8 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 	add_flags(t, line, &s, TY_NONE);
 	if (s.state == TY_ST_RUNNING)
 		add_stolen(t, line, &s);
+	if (finding != TY_NONE) /* what most people come for: seen on the smallest pane */
+		stall = next(l);
 	if (s.syscall != TY_NONE)
 		call = next(l);
 	if (s.state == TY_ST_RUNNABLE) {
@@ -345,8 +353,9 @@ static void thread_span(struct ty_timeline *t, struct lines *l, uint32_t thread,
 			add(line, "its wakeup was not recorded");
 		}
 	}
-	stall_line(t, l, idx);
-	/* The second line, but the last link: 1 is always who ended it, or who ran instead. */
+	/* Above, but with the last links: 1 is always who ended it, or who ran instead. */
+	if (stall)
+		stall_line(t, stall, finding);
 	if (call)
 		call_in_progress(t, call, s.syscall);
 }
@@ -567,8 +576,7 @@ static void more_lost(struct ty_timeline *t, struct lines *l, struct ty_track tr
 	if (ty_calls_known(t->m, &t->gaps, track, cell,
 			   track.kind == TY_TRACK_SYSCALLS ? &state : NULL, from,
 			   to) == TY_KNOWN_LOST)
-		add(next(l), "events were lost in this cell: there may have been more than shown"
-			     "than shown");
+		add(next(l), "events were lost in this cell: there may have been more than shown");
 }
 
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX])
@@ -583,7 +591,9 @@ unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL
 	t->stall_here = 0;
 	for (unsigned i = 0; i < TY_DETAIL_LINES; i++)
 		lines[i][0] = 0;
-	if (ty_timeline_log_text(t, lines[0], TY_DETAIL_MAX))
+	if (ty_timeline_selection_text(t, lines[0], lines[1]))
+		l.n = 2;
+	if (ty_timeline_log_text(t, lines[l.n], TY_DETAIL_MAX))
 		l.n++;
 	if (!ty_timeline_track(t, t->row, &track)) {
 		head_lines(t, &l);

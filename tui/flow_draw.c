@@ -149,7 +149,7 @@ static void draw_ruler(const struct ty_flow_view *v, struct ty_grid *g, const st
 	ns.to_ns = v->on.start_ns + v->vp.to_ns / TY_FLOW_PER_NS;
 	if (ns.to_ns <= ns.from_ns)
 		ns.to_ns = ns.from_ns + 1;
-	ty_ruler_draw(g, p, 0, 1, v->w, &ns, v->on.m, v->on.clock, cursor);
+	ty_ruler_draw(g, p, 0, 1, v->w, &ns, v->on.m, v->on.clock, cursor, NULL);
 }
 
 static void draw_calls(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p)

@@ -217,23 +217,26 @@ int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, i
 	return n + ty_grid_put(g, x + n, y, p->utf8 ? 0x2026 : '~', st);
 }
 
-int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
-		 const char *s, struct ty_style st)
+int ty_grid_wrap_from(struct ty_grid *g, const struct ty_palette *p, int x, int y, int first,
+		      int lines, int w, const char *s, struct ty_style st)
 {
 	int used = 0, in = 2 + (int)strspn(s, " ");
 
-	while (used < lines && *s) {
+	y -= first;
+	while (used < first + lines && *s) {
 		int cols;
 		size_t n = ty_text_break(s, w, &cols);
+		bool seen = g && used >= first;
 
-		if (s[n] && used + 1 == lines) { /* the last line shows that there is more */
-			if (g)
+		if (s[n] &&
+		    used + 1 == first + lines) { /* the last line shows that there is more */
+			if (seen)
 				ty_grid_elide(g, p, x, y + used, w, s, st);
-			return used + 1;
+			return lines;
 		}
 		if (!n)
 			break;
-		if (g)
+		if (seen)
 			ty_grid_text(g, x, y + used, cols, s, st);
 		used++;
 		s += n;
@@ -243,7 +246,13 @@ int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, in
 			w -= in;
 		}
 	}
-	return used;
+	return used > first ? used - first : 0;
+}
+
+int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
+		 const char *s, struct ty_style st)
+{
+	return ty_grid_wrap_from(g, p, x, y, 0, lines, w, s, st);
 }
 
 static void add_utf8(struct ty_buf *out, uint32_t ch)

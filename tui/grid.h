@@ -52,6 +52,10 @@ int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, i
  * two; returns the lines used. g NULL: counts only. */
 int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, int lines, int w,
 		 const char *s, struct ty_style st);
+/* The same without its first `first` lines: of so many at most the following ones, the first of
+ * them at y. */
+int ty_grid_wrap_from(struct ty_grid *g, const struct ty_palette *p, int x, int y, int first,
+		      int lines, int w, const char *s, struct ty_style st);
 /* Columns that s takes. */
 int ty_text_width(const char *s);
 /* The bytes of s for a line of at most max columns, broken at a blank where there is one (0: not

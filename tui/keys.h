@@ -58,6 +58,8 @@ enum {
 	X(FOLD, "Cursor", "fold",                                                                  \
 	  "fold or unfold a process, the system calls of a thread, the interrupts and memory "     \
 	  "samples of a CPU")                                                                      \
+	X(DETAILS_DOWN, "Cursor", "+details", "scroll the details down")                           \
+	X(DETAILS_UP, "Cursor", "", "scroll the details up")                                       \
 	X(LINK_1, "Cursor", "", "follow link [1] in the details")                                  \
 	X(LINK_2, "Cursor", "", "follow link [2]")                                                 \
 	X(LINK_3, "Cursor", "", "follow link [3]")                                                 \
@@ -100,7 +102,8 @@ enum {
 	X(MARK_JUMP, "Selection", "", "jump to a mark by name; without a name: to the next one")   \
 	X(HELP, "Program", "help", "this help")                                                    \
 	X(BACK, "Program", "back",                                                                 \
-	  "close the open page, drop the selection, leave the list; otherwise undo")               \
+	  "take back one thing: prompt, page, running search, list, arrows, path, filter, "        \
+	  "selection")                                                                             \
 	X(REDRAW, "Program", "", "redraw the screen")                                              \
 	X(QUIT, "Program", "quit", "quit")
 

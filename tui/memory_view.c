@@ -136,7 +136,7 @@ static void draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 	ty_grid_elide(g, p, 1, 0, g->w - 2, text, bar);
 	if (v->bin) {
 		ty_ruler_draw(g, p, v->x, 1, v->w, &v->vp, NULL, TY_CLOCK_START,
-			      (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w));
+			      (int)ty_viewport_column(&v->vp, v->cursor_ns, (uint32_t)v->w), NULL);
 		ty_memory_draw_pane(v, g, p, 2);
 	}
 	ty_memory_draw_table(v, g, p, 2 + v->h, g->h - 3 - v->h);

@@ -383,7 +383,6 @@ static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 {
 	const struct ty_layout *l = &t->lay;
 	struct draw d = {.t = t, .g = g, .p = p, .n = l->cells_w};
-	uint32_t cursor = ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)l->cells_w);
 
 	ty_group_bars_frame(&t->heads);
 	for (int i = 0; i < l->rows_h; i++) {
@@ -411,9 +410,6 @@ static void draw_rows(struct ty_timeline *t, struct ty_grid *g, const struct ty_
 		} else if (ty_tracks_members(&t->tracks, d.r, &kind, &ids, &n)) {
 			draw_head(&d, kind, ids, n);
 		}
-		if (d.selected)
-			ty_grid_tint(g, l->cells_x + (int)cursor, d.y, 1,
-				     (struct ty_style){.attr = TY_A_REVERSE});
 	}
 }
 

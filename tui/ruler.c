@@ -54,14 +54,25 @@ static void label(const struct ty_model *m, enum ty_clock clock, uint64_t t_ns, 
 	ty_fmt_clock(real + unit / 2, step, text);
 }
 
+/* May a label of n columns stand at column c? Not over the edge, another label or a sign. */
+static bool is_free(const uint8_t *taken, int w, int cursor, int c, int n, int label_end)
+{
+	if (c < label_end || c + n >= w || (cursor >= c && cursor < c + n))
+		return false;
+	for (int i = c; taken && i < c + n; i++)
+		if (taken[i])
+			return false;
+	return true;
+}
+
 void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
 		   const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock,
-		   int cursor)
+		   int cursor, const uint8_t *taken)
 {
 	struct ty_style dim = ty_palette_role(p, TY_ROLE_DIM);
 	uint64_t length = v->to_ns - v->from_ns, step = 0, from = shown_ns(v, m, clock), t;
 	char text[TY_TIME_MAX];
-	int need = 10, label_end = 0;
+	int need = 10, label_end = 0, at_c;
 
 	ty_grid_fill(g, x, y, w, 1, p->utf8 ? 0x2500 : '-', dim);
 	/* Finer steps have longer labels: find the finest whose labels fit. */
@@ -77,10 +88,13 @@ void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, 
 		ty_grid_put(g, x + c, y, p->utf8 ? 0x252c : '+', dim);
 		label(m, clock, at, t, step, text);
 		n = (int)strlen(text);
-		/* A label is whole or not there: not cut by the edge, nor by the cursor's mark. */
-		if (c + 1 >= label_end && c + 1 + n < w && (cursor < c || cursor > c + n))
-			label_end = c + 2 +
-				    ty_grid_text(g, x + c + 1, y, n, text,
+		/* A label is whole or not there: behind its tick, else before it. */
+		at_c = is_free(taken, w, cursor, c + 1, n, label_end)	? c + 1
+		       : is_free(taken, w, cursor, c - n, n, label_end) ? c - n
+									: -1;
+		if (at_c >= 0)
+			label_end = at_c + 1 +
+				    ty_grid_text(g, x + at_c, y, n, text,
 						 ty_palette_role(p, TY_ROLE_TEXT));
 	}
 	if (cursor >= 0)

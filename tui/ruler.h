@@ -18,10 +18,10 @@ const char *ty_fmt_length(uint64_t ns, char out[TY_TIME_MAX]);
 
 /* The time ruler over w cells: round steps, a mark above the cursor's cell (cursor < 0: none).
  * Labels are from the recording's start, or in another clock of the model. m may be NULL for the
- * start. */
+ * start. taken: per cell, a sign will be put there and no label may stand; NULL: none. */
 void ty_ruler_draw(struct ty_grid *g, const struct ty_palette *p, int x, int y, int w,
 		   const struct ty_viewport *v, const struct ty_model *m, enum ty_clock clock,
-		   int cursor);
+		   int cursor, const uint8_t *taken);
 
 /* The whole recording in w cells: how many of the findings' waits cover each, where events were
  * lost

@@ -380,7 +380,7 @@ void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 
 	draw_top(v, g, p);
 	ty_ruler_draw(g, p, l->cells_x, 1, l->cells_w, v->on.vp, v->m, *v->on.clock,
-		      (int)ty_viewport_column(v->on.vp, *v->on.cursor_ns, cols));
+		      (int)ty_viewport_column(v->on.vp, *v->on.cursor_ns, cols), NULL);
 	draw_scale(v, g, p);
 	draw_axis(v, g, p);
 	if (ty_spec_is_counted(v)) {

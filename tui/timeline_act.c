@@ -121,18 +121,24 @@ static void open_row(struct ty_timeline *t)
 		ty_timeline_fold(t);
 }
 
+/* Esc takes back one thing at a time: what is typed (timeline_prompt.c), a page (its own view),
+ * work that goes on, then this. The window is never touched: u is for that. */
 static void back(struct ty_timeline *t)
 {
 	if (ty_timeline_stop(t))
 		return;
 	if (t->list_focus)
 		t->list_focus = false;
+	else if (t->arrows.on)
+		ty_timeline_arrows(t);
+	else if (t->route.on)
+		ty_timeline_route(t);
+	else if (t->filter)
+		ty_timeline_filter(t, "");
 	else if (t->sel.on)
 		ty_timeline_unselect(t);
-	else if (ty_viewport_undo(&t->vp))
-		ty_timeline_restore(t);
 	else
-		ty_timeline_say(t, "nothing to undo");
+		ty_timeline_say(t, "nothing to close or clear; u undoes the last zoom or jump");
 }
 
 /* One action: exactly one of these is set. */
@@ -168,6 +174,8 @@ static const struct action actions[TY_ACT_COUNT] = {
 	[TY_ACT_PAGE_UP] = {.step = step_page, .by = -1},
 	[TY_ACT_PAGE_DOWN] = {.step = step_page, .by = 1},
 	[TY_ACT_FOLD] = {.run = ty_timeline_fold},
+	[TY_ACT_DETAILS_DOWN] = {.step = ty_timeline_scroll_details, .by = 1},
+	[TY_ACT_DETAILS_UP] = {.step = ty_timeline_scroll_details, .by = -1},
 	[TY_ACT_LINK_1] = {.step = follow_link, .by = 0},
 	[TY_ACT_LINK_2] = {.step = follow_link, .by = 1},
 	[TY_ACT_LINK_3] = {.step = follow_link, .by = 2},

@@ -64,7 +64,7 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 {
 	const struct ty_summary *s = ty_model_summary(t->m);
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	char text[200], lost[64], rest[TY_INDEXING_MAX];
+	char text[200], lost[64], rest[TY_INDEXING_MAX], filter[60] = "";
 	const char *name = base_name(t->in->path),
 		   *mark = t->in->note ? " INCOMPLETE" : ty_timeline_indexing_mark(t, rest);
 	const bool kept = t->in->kept && !*mark;
@@ -82,19 +82,26 @@ static void draw_top(const struct ty_timeline *t, struct ty_grid *g, const struc
 	n = ty_text_width(name);
 	if (n > 12 && n > g->w / 4)
 		n = g->w / 4 > 12 ? g->w / 4 : 12;
-	n += (int)strlen(mark);
+	if (t->filter) /* in force: named as long as it is */
+		snprintf(filter, sizeof(filter), " filter: %.*s%s ", g->w < 100 ? 16 : 40,
+			 ty_query_text(t->filter),
+			 strlen(ty_query_text(t->filter)) > (g->w < 100 ? 16 : 40) ? "..." : "");
+	n += (int)strlen(mark) + ty_text_width(filter);
 	for (int level = 4; level >= 0; level--) {
 		window_text(t, level, text);
 		x = g->w - 1 - (int)strlen(text) - (int)strlen(lost);
 		if (x - 2 >= n)
 			break;
 	}
-	n = x - 2 - (int)strlen(mark);
+	n = x - 2 - (int)strlen(mark) - ty_text_width(filter);
 	bar.attr |= TY_A_BOLD;
 	n = ty_grid_elide(g, p, 1, 0, n, name, bar);
 	if (*mark)
 		ty_grid_text(g, 1 + n, 0, (int)strlen(mark), mark,
 			     ty_palette_role(p, kept ? TY_ROLE_BAR : TY_ROLE_LOST));
+	if (*filter)
+		ty_grid_text(g, 1 + n + (int)strlen(mark), 0, g->w, filter,
+			     ty_palette_role(p, TY_ROLE_LOST));
 	bar = ty_palette_role(p, TY_ROLE_BAR);
 	x += ty_grid_text(g, x, 0, g->w - x, text, bar);
 	ty_grid_text(g, x, 0, g->w - x, lost,
@@ -231,14 +238,44 @@ static int draw_note(struct ty_grid *g, const struct ty_palette *p, int y, int e
 	return ty_grid_wrap(g, p, 1, y, end - y, g->w - 2, note, ty_palette_role(p, TY_ROLE_WARN));
 }
 
+/* Scrolled as far as there are lines; from the first one of whatever else the cursor is put on.
+ * Returns how many lines are above the pane. */
+static int settle_details(struct ty_timeline *t, int room)
+{
+	struct ty_place here = ty_timeline_place(t), *of = &t->details_of;
+
+	if (here.cursor_ns != of->cursor_ns || here.row_kind != of->row_kind ||
+	    here.row_id != of->row_id)
+		t->details_top = 0;
+	*of = here;
+	if (t->details_top > t->details_n - room)
+		t->details_top = t->details_n - room;
+	if (t->details_top < 0)
+		t->details_top = 0;
+	return t->details_top;
+}
+
+/* One sentence from line y on, without its first *skip lines; returns the lines used. */
+static int wrap_from(struct ty_grid *g, const struct ty_palette *p, int y, int end, int *skip,
+		     const char *s, struct ty_style st)
+{
+	int all = ty_grid_wrap(NULL, p, 0, 0, TY_DETAIL_MAX, g->w - 2, s, st), cut;
+
+	cut = *skip < all ? *skip : all;
+	*skip -= cut;
+	if (cut == all)
+		return 0;
+	return ty_grid_wrap_from(g, p, 1, y, cut, end - y, g->w - 2, s, st);
+}
+
 static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {
 	const struct ty_layout *l = &t->lay;
 	char lines[TY_DETAIL_LINES][TY_DETAIL_MAX], right[120], at[TY_TIME_MAX], other[TY_TIME_MAX],
-		title[40];
+		title[64];
 	uint64_t cell = (t->vp.to_ns - t->vp.from_ns) / (uint64_t)l->cells_w, real;
 	unsigned n = ty_details(t, lines);
-	int y = l->details_y + 1, end = l->details_y + l->details_h;
+	int y = l->details_y + 1, end = l->details_y + l->details_h, skip, below;
 
 	ty_timeline_at(t, t->cursor_ns, cell, at);
 	snprintf(right, sizeof(right), "at %s", at);
@@ -250,9 +287,8 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 		snprintf(right, sizeof(right), "at %s, clock %s", at,
 			 ty_fmt_clock(real, 1000, other));
 	snprintf(title, sizeof(title), "Under the cursor");
-	if (t->stall_here)
+	if (t->stall_here && g->w >= 60)
 		snprintf(title, sizeof(title), "Under the cursor: stall %u", t->stall_here);
-	headline(g, p, l->details_y, title, right, false);
 	if (!t->note_seen) {
 		const int last = end - (l->details_h > 3);
 
@@ -260,13 +296,21 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 		y += draw_note(g, p, y, last, "ONLY IN PART", t->in->scope);
 		y += draw_note(g, p, y, last, "KEPT", t->in->kept);
 	}
+	t->details_n = 0;
+	for (unsigned i = 0; i < n; i++)
+		t->details_n += ty_grid_wrap(NULL, p, 0, 0, TY_DETAIL_MAX, g->w - 2, lines[i],
+					     (struct ty_style){0});
+	skip = settle_details(t, end - y);
+	below = t->details_n - t->details_top - (end - y);
+	if (below > 0)
+		snprintf(title + strlen(title), 24, " (J: %d more)", below);
+	else if (skip)
+		snprintf(title + strlen(title), 24, " (K: %d above)", skip);
+	headline(g, p, l->details_y, title, right, false);
 	for (unsigned i = 0; i < n && y < end; i++) {
 		struct ty_style st = ty_palette_role(p, i ? TY_ROLE_TEXT : TY_ROLE_STRONG);
-		/* Span, call and waker are whole before the cell's shares get a line. */
-		int after = (int)(n < 3 ? n : 3) - (int)i - 1,
-		    most = end - y - (after > 0 ? after : 0);
 
-		y += ty_grid_wrap(g, p, 1, y, most > 1 ? most : 1, g->w - 2, lines[i], st);
+		y += wrap_from(g, p, y, end, &skip, lines[i], st);
 	}
 }
 
@@ -349,6 +393,7 @@ static void draw_hidden(const struct ty_timeline *t, struct ty_grid *g, const st
 void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_timeline *t = self;
+	uint8_t taken[TY_GRID_MAX] = {0};
 	char text[80];
 
 	ty_grid_clear(g);
@@ -369,8 +414,11 @@ void ty_timeline_draw(void *self, struct ty_grid *g, const struct ty_palette *p)
 		ty_minimap_draw(g, p, t->lay.cells_x, t->lay.minimap_y, t->lay.cells_w, &t->vp,
 				&t->findings, &t->gaps);
 	}
+	ty_timeline_marks_taken(t, taken);
+	ty_timeline_selection_taken(t, taken);
 	ty_ruler_draw(g, p, t->lay.cells_x, t->lay.ruler_y, t->lay.cells_w, &t->vp, t->m, t->clock,
-		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w));
+		      (int)ty_viewport_column(&t->vp, t->cursor_ns, (uint32_t)t->lay.cells_w),
+		      taken);
 	draw_hidden(t, g, p);
 	ty_timeline_layers_draw(t, g, p);
 	draw_list(t, g, p);

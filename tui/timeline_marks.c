@@ -85,6 +85,15 @@ void ty_timeline_mark_jump(struct ty_timeline *t, const char *name)
 	ty_timeline_say(t, "mark '%s'", m->name);
 }
 
+void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken)
+{
+	uint32_t n = (uint32_t)t->lay.cells_w;
+
+	vec_each (m, &t->marks)
+		if (m->at_ns >= t->vp.from_ns && m->at_ns < t->vp.to_ns)
+			taken[ty_viewport_column(&t->vp, m->at_ns, n)] = 1;
+}
+
 /* The first letter of each mark's name on the ruler. */
 static void draw_marks(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p)
 {

@@ -100,29 +100,37 @@ void ty_timeline_up_down(struct ty_timeline *t, int by, bool page)
 		move_row(t, step);
 }
 
-/* Along the row to where the span under the cursor ends or began; at least one cell. */
+/* To the next span of the row, or the one before, by its own order: at any zoom one step is one
+ * span, however many share a cell. The cursor is put on its start. */
 void ty_timeline_step_span(struct ty_timeline *t, int by)
 {
+	const struct ty_seek any = {.nr = -1};
 	struct ty_track track;
 	struct ty_cell cell;
-	uint32_t idx;
-	uint64_t from, to, at;
+	struct ty_span s;
+	uint32_t idx, to;
+	uint64_t from_ns, to_ns, at;
 
-	if (!ty_timeline_subject(t, &track, &cell, &idx, &from, &to)) {
-		ty_timeline_move_cursor(t, by);
+	if (!ty_timeline_track(t, t->row, &track)) {
+		ty_timeline_move_cursor(t, by); /* a head, a strip: there are no spans */
 		return;
 	}
-	at = by > 0 ? to : from - (from > t->vp.start_ns);
-	if (by > 0 && ty_track_span(t->m, track, idx).end_ns > to)
-		at = ty_track_span(t->m, track, idx).end_ns;
-	if (by < 0 && ty_track_span(t->m, track, idx).start_ns < from)
-		at = ty_track_span(t->m, track, idx).start_ns - 1;
-	if (at < t->vp.start_ns)
-		at = t->vp.start_ns;
+	at = t->cursor_ns;
+	if (ty_timeline_subject(t, &track, &cell, &idx, &from_ns, &to_ns))
+		at = ty_track_span(t->m, track, idx).start_ns;
+	to = ty_model_seek(t->m, track, &any, at, by < 0);
+	if (to == TY_NONE) {
+		ty_timeline_say(t, by < 0 ? "this is the first span of the row"
+					  : "this is the last span of the row");
+		return;
+	}
+	s = ty_track_span(t->m, track, to);
+	at = s.start_ns < t->vp.start_ns ? t->vp.start_ns : s.start_ns;
 	if (at >= t->vp.end_ns)
 		at = t->vp.end_ns - 1;
 	ty_viewport_follow(&t->vp, at);
 	t->cursor_ns = at;
+	ty_timeline_pin(t, track, to);
 }
 
 void ty_timeline_zoom(struct ty_timeline *t)

@@ -37,7 +37,7 @@ struct ty_layout {
 	int footer_y;
 };
 
-#define TY_DETAIL_LINES 6
+#define TY_DETAIL_LINES 8
 #define TY_DETAIL_MAX	320
 
 /* Where a sentence of the details leads to. */
@@ -95,8 +95,8 @@ struct ty_layer {
 	void (*fini)(struct ty_timeline *t);
 };
 extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
-	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_selection_layer,
-	ty_export_layer;
+	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_cursor_layer,
+	ty_selection_layer, ty_export_layer;
 #define TY_LAYER_POLL_MS 20 /* of what is made in a thread */
 
 /* Stalls and longest waits, looked for in a thread when a file is opened. */
@@ -226,10 +226,12 @@ struct ty_timeline {
 	VEC(struct ty_mark) marks; /* in time order */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
-	uint32_t stall_here;	  /* the details tell of this stall, from 1; 0: of none */
-	const struct ty_job *job; /* NULL: none */
-	bool exporting;		  /* somebody else's work: it is only looked after */
-	int64_t told_ms;	  /* when it was last said how far it is */
+	struct ty_place details_of; /* the details were last drawn of this, */
+	int details_top, details_n; /* from this line on, of so many */
+	uint32_t stall_here;	    /* the details tell of this stall, from 1; 0: of none */
+	const struct ty_job *job;   /* NULL: none */
+	bool exporting;		    /* somebody else's work: it is only looked after */
+	int64_t told_ms;	    /* when it was last said how far it is */
 	struct ty_query *query, *filter;
 	struct ty_search search;
 	struct ty_hit hit; /* the last one, where the next search goes on */
@@ -272,6 +274,8 @@ bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_trac
 /* The span under the cursor: subject of the cursor's cell; false when there is none. */
 bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
+/* The cursor is on this span of its row, which need not be the longest of its cell. */
+void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx);
 /* Of which thread the cursor's row is, of a process's head its leader; TY_NONE: of none. */
 uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
 /* The same; of a CPU's row, who runs there at the cursor. */
@@ -323,11 +327,24 @@ void ty_timeline_restore(struct ty_timeline *t);
 void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */
 void ty_timeline_select_to(struct ty_timeline *t); /* the cursor is its other corner */
 void ty_timeline_unselect(struct ty_timeline *t);
+/* Where the rows change places: the selection's corners before, and to them again; it is dropped
+ * where one is gone. */
+void ty_timeline_selected_rows(const struct ty_timeline *t, struct ty_row ends[2]);
+void ty_timeline_select_rows(struct ty_timeline *t, const struct ty_row ends[2]);
 /* What is selected: [from, to) and rows first..last; false when nothing is. */
 bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64_t *to_ns,
 			  uint32_t *first, uint32_t *last);
+/* How long it is and where its time went, as lines of the details; false: nothing is selected. */
+bool ty_timeline_selection_text(const struct ty_timeline *t, char *length, char *shares);
+/* The columns of cells that its ends take on the ruler. */
+void ty_timeline_selection_taken(const struct ty_timeline *t, uint8_t *taken);
+
+/* timeline_cursor.c */
+void ty_timeline_scroll_details(struct ty_timeline *t, int by);
 
 /* timeline_marks.c */
+/* The columns of cells that marks take on the ruler. */
+void ty_timeline_marks_taken(const struct ty_timeline *t, uint8_t *taken);
 void ty_timeline_mark(struct ty_timeline *t, const char *name);
 void ty_timeline_mark_jump(struct ty_timeline *t, const char *name);
 

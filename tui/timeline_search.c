@@ -32,6 +32,7 @@ void ty_timeline_search(struct ty_timeline *t, const char *text)
 static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 {
 	uint32_t row = TY_NONE;
+	struct ty_track track;
 
 	if (h->what == TY_HIT_IRQ)
 		row = ty_tracks_reveal_irqs(&t->tracks, h->cpu);
@@ -46,10 +47,9 @@ static void show_hit_row(struct ty_timeline *t, const struct ty_hit *h)
 	t->row = row;
 	t->list_focus = false;
 	ty_timeline_show_row(t, 0);
-	t->pin.on = ty_timeline_track(t, row, &t->pin.track) && h->what != TY_HIT_POINT &&
-		    h->what != TY_HIT_GAP;
-	t->pin.idx = h->idx;
-	t->pin.at_ns = h->at_ns;
+	t->pin.on = false;
+	if (h->what != TY_HIT_POINT && h->what != TY_HIT_GAP && ty_timeline_track(t, row, &track))
+		ty_timeline_pin(t, track, h->idx);
 }
 
 static void say_hit(struct ty_timeline *t, const struct ty_hit *h, const char *round)
@@ -218,16 +218,20 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text)
 	}
 	ty_query_free(t->filter);
 	t->filter = q;
-	ty_timeline_unselect(t);
 	if (!q) {
 		struct ty_place at = ty_timeline_place(t);
+		struct ty_row ends[2];
 
+		ty_timeline_selected_rows(t, ends);
 		ty_tracks_show_all(&t->tracks);
+		ty_timeline_select_rows(t, ends);
 		t->vp.here = at;
 		ty_timeline_restore(t);
 		ty_timeline_drop_job(t);
+		ty_timeline_say(t, "no filter: all %u threads are shown", t->tracks.threads);
 		return;
 	}
+	ty_timeline_unselect(t);
 	ty_tracks_filter_begin(&t->tracks);
 	t->filter_i = 0;
 	t->filter_at = 0;

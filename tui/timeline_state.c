@@ -81,6 +81,14 @@ bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, st
 	return *idx != TY_NONE;
 }
 
+void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx)
+{
+	t->pin.on = true;
+	t->pin.track = track;
+	t->pin.idx = idx;
+	t->pin.at_ns = t->cursor_ns;
+}
+
 void ty_timeline_clamp(struct ty_timeline *t)
 {
 	if (t->cursor_ns < t->vp.from_ns)

@@ -57,6 +57,8 @@ static const struct step {
 	[TY_ACT_FOLD] = {"n", "", .lacks = "flock 3.000"},
 	[TY_ACT_PAGE_UP] = {"jjjjjjjjj", "", .shows = "CPU 0 "},
 	[TY_ACT_PAGE_DOWN] = {"kkkkkkkk", "", .shows = "kworker/1:0/7 "},
+	[TY_ACT_DETAILS_DOWN] = {"n", "", .shows = "stall 1, proven"},
+	[TY_ACT_DETAILS_UP] = {"nJ", "", .shows = "webserver/100 sleeping for 2.999"},
 	[TY_ACT_LINK_1] = {"n", "", .shows = "at 3.51"},
 	[TY_ACT_LINK_2] = {"n", "", .shows = "backup/101 sleeping for 1.2"},
 	[TY_ACT_LINK_3] = {"n", "", .shows = "webserver/100 in flock("},

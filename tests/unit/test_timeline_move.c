@@ -12,6 +12,7 @@
 
 #include "fixture_story.h"
 #include "fixture_timeline.h"
+#include "glyphs.h"
 
 #define MS    1000000ull
 #define START TY_STORY_START
@@ -35,9 +36,28 @@ static void a_jump_shows_call_and_waker(void **state)
 		assert_true(t->row >= t->top && t->row < t->top + (uint32_t)t->lay.rows_h);
 		if (ty_model_thread(m, f->thread)->tid == TY_STORY_WEB &&
 		    f->duration_ns > 2900 * MS) {
+			/* The culprit without a key, the rest below it. */
 			assert_non_null(strstr(s, "webserver/100 sleeping for 2.999"));
+			assert_non_null(strstr(s, "stall 1, proven: "));
+			assert_non_null(strstr(ty_tl_flat(s), "c shows the chain"));
+			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+			assert_non_null(strstr(s, " more) "));
+			for (int k = 0; k < 20; k++)
+				ty_timeline_ops.act(t, TY_ACT_DETAILS_DOWN);
+			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
 			assert_non_null(strstr(s, "in flock(3, LOCK_EX) = 0"));
 			assert_non_null(strstr(s, "woken by backup/101 on CPU 1 (in flock)"));
+			assert_null(strstr(s, "webserver/100 sleeping for 2.999"));
+			assert_non_null(strstr(s, " above) "));
+			for (int k = 0; k < 20; k++)
+				ty_timeline_ops.act(t, TY_ACT_DETAILS_UP);
+			s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+			assert_non_null(strstr(s, "webserver/100 sleeping for 2.999"));
+			/* of something else they begin anew */
+			ty_timeline_ops.act(t, TY_ACT_DETAILS_DOWN);
+			ty_timeline_ops.act(t, TY_ACT_LEFT);
+			ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+			assert_int_equal(t->details_top, 0);
 			ty_model_free(m);
 			ty_timeline_free(t);
 			return;
@@ -141,7 +161,7 @@ static void links_lead_to_the_waker_and_undo_leads_back(void **state)
 	in.at_finding = 1;
 	t = ty_tl_open(&in);
 	assert_non_null(
-		strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "(in flock) at 3.510050 s [1]"));
+		strstr(ty_tl_frame(t, &ty_tl_utf8, 200, 40), "(in flock) at 3.510050 s [1]"));
 	at = t->cursor_ns;
 	row = t->row;
 	ty_timeline_ops.act(t, TY_ACT_LINK_1);
@@ -326,6 +346,202 @@ static void marks(void **state)
 	ty_model_free(m);
 }
 
+/* One step is one span, however many share a cell, and never past the row's ends. */
+static void steps_go_from_span_to_span(void **state)
+{
+	struct ty_build_facts facts = {.cpus = 1, .long_size = 8, .arch = "x86_64"};
+	struct ty_track track = {.kind = TY_TRACK_THREAD};
+	struct ty_view_input in;
+	struct ty_timeline *t;
+	struct ty_model *m;
+	const struct ty_thread *th;
+	uint32_t last;
+	uint64_t at;
+
+	ty_tl_build(&facts);
+	ty_tl_switch(0, 0, 0, 0, 55);
+	for (uint64_t us = 100; us < 100000; us += 100) {
+		ty_tl_switch(us, 0, 55, TY_TASK_INTERRUPTIBLE, 0);
+		ty_tl_wake(us + 40, 0, 0, TY_EVF_HARDIRQ, 55, 0);
+		ty_tl_switch(us + 50, 0, 0, 0, 55);
+	}
+	m = ty_tl_built();
+	in = ty_tl_input(m);
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	t->row = ty_tracks_find(&t->tracks, TY_ROW_THREAD, 0);
+	th = ty_model_thread(m, 0);
+	assert_true(th->spans_n > 2000); /* some fifty in each of 60 cells */
+	ty_timeline_ops.act(t, TY_ACT_TIME_FIRST);
+	for (int i = 0; i < 200 && !t->message[0]; i++)
+		ty_timeline_ops.act(t, TY_ACT_SPAN_PREV);
+	assert_non_null(strstr(t->message, "first span"));
+	for (uint32_t i = 1; i < th->spans_n; i++) {
+		ty_timeline_ops.act(t, TY_ACT_SPAN_NEXT);
+		assert_true(t->pin.on && t->pin.idx == th->spans_first + i);
+		at = ty_track_span(m, track, t->pin.idx).start_ns;
+		assert_int_equal(t->cursor_ns, at < t->vp.end_ns ? at : t->vp.end_ns - 1);
+	}
+	last = t->pin.idx;
+	ty_timeline_ops.act(t, TY_ACT_SPAN_NEXT);
+	assert_non_null(strstr(t->message, "last span"));
+	assert_int_equal(t->pin.idx, last);
+	ty_timeline_ops.act(t, TY_ACT_SPAN_PREV);
+	assert_int_equal(t->pin.idx, last - 1);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* Esc: list, arrows, filter, selection, one a time; the window stays. */
+static void esc_takes_back_one_thing_at_a_time(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+	uint64_t from, to;
+
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	ty_timeline_ops.act(t, TY_ACT_NEXT);
+	ty_timeline_ops.act(t, TY_ACT_ZOOM_IN);
+	ty_tl_ask(t, TY_ACT_FILTER, "webserver");
+	assert_non_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "filter: webserver"));
+	ty_timeline_ops.act(t, TY_ACT_SELECT);
+	ty_timeline_ops.act(t, TY_ACT_RIGHT);
+	ty_timeline_ops.act(t, TY_ACT_SELECT);
+	ty_timeline_ops.act(t, TY_ACT_ARROWS);
+	ty_timeline_ops.act(t, TY_ACT_FOCUS);
+	from = t->vp.from_ns;
+	to = t->vp.to_ns;
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_true(!t->list_focus && t->arrows.on && t->filter && t->sel.on);
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_true(!t->arrows.on && t->filter && t->sel.on);
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_true(!t->filter && t->sel.on);
+	assert_int_equal(t->tracks.hidden_n, 0);
+	assert_int_equal(t->tracks.rows.v[t->sel.a_row].kind, TY_ROW_THREAD);
+	assert_int_equal(ty_model_thread(m, t->tracks.rows.v[t->sel.a_row].id)->tid, TY_STORY_WEB);
+	assert_null(strstr(ty_tl_frame(t, &ty_tl_utf8, 80, 24), "filter: webserver"));
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_false(t->sel.on);
+	ty_timeline_ops.act(t, TY_ACT_BACK);
+	assert_non_null(strstr(t->message, "nothing to close"));
+	assert_int_equal(t->vp.from_ns, from);
+	assert_int_equal(t->vp.to_ns, to);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* How long it is, and where the time of its rows went, while it is being made. */
+static void a_selection_tells_its_length_and_shares(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	const char *s;
+
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	ty_timeline_ops.act(t, TY_ACT_ZOOM_SPAN);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	ty_tl_type(t, "1");
+	ty_timeline_ops.act(t, TY_ACT_SELECT);
+	ty_timeline_ops.act(t, TY_ACT_GOTO);
+	ty_tl_type(t, "2");
+	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, "selection: 1.0")); /* two half cells more */
+	assert_non_null(strstr(s, ", 1 row; v ends it here"));
+	assert_non_null(strstr(s, " sleeping 1.0"));
+	ty_timeline_ops.act(t, TY_ACT_DOWN); /* its system calls */
+	s = ty_tl_frame(t, &ty_tl_utf8, 80, 24);
+	assert_non_null(strstr(s, ", 2 rows"));
+	assert_non_null(strstr(s, "; 1 system call for 1.0"));
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* Numbers of the ruler are whole, whatever signs are set: they give way as a whole. */
+static void signs_leave_the_numbers_whole(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t = ty_tl_open(&in);
+
+	ty_tl_frame(t, &ty_tl_ascii, 80, 24);
+	for (uint32_t c = 0; c < 60; c++) {
+		const char *line = NULL, *s;
+		char word[16];
+		int n = 0;
+
+		t->marks.n = 0;
+		ty_timeline_to_column(t, c);
+		ty_timeline_ops.act(t, TY_ACT_MARK);
+		ty_tl_type(t, "x");
+		ty_timeline_ops.act(t, TY_ACT_SELECT);
+		for (int i = 0; i < 9; i++)
+			ty_timeline_ops.act(t, c < 30 ? TY_ACT_RIGHT : TY_ACT_LEFT);
+		ty_timeline_ops.act(t, TY_ACT_SELECT);
+		ty_timeline_to_column(t, 59 - c);
+		line = ty_tl_frame(t, &ty_tl_ascii, 80, 24);
+		for (int y = 0; y < t->lay.ruler_y; y++)
+			line = strchr(line, '\n') + 1;
+		assert_non_null(memchr(line, ']', 80));
+		/* What looks like a part of a number is all of "N.N s". */
+		for (s = line; *s && *s != '\n'; s++)
+			if ((*s >= '0' && *s <= '9') || *s == '.') {
+				assert_int_equal(sscanf(s, "%15[0-9.]%n", word, &n), 1);
+				assert_true(strlen(word) == 3 && word[1] == '.');
+				assert_memory_equal(s + n, " s", 2);
+				s += n + 1;
+			}
+		ty_timeline_ops.act(t, TY_ACT_BACK);
+	}
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
+/* A line at the cursor's time through all rows; the span that it is on marked on the ruler. */
+static void the_cursor_is_a_line_and_its_span_is_marked(void **state)
+{
+	struct ty_model *m = ty_tl_stall();
+	struct ty_view_input in = ty_tl_input(m);
+	struct ty_timeline *t;
+	struct ty_palette color = {.mode = TY_COLOR_256, .utf8 = true};
+	struct ty_grid g;
+	int x, y0, c0, c1, lines = 0;
+
+	in.at_finding = 1;
+	t = ty_tl_open(&in);
+	assert_int_equal(ty_grid_init(&g, 80, 24), 0);
+	ty_timeline_ops.draw(t, &g, &color);
+	x = t->lay.cells_x + (int)ty_timeline_cursor_column(t);
+	for (int i = 0; i < t->lay.rows_h && t->top + (uint32_t)i < t->tracks.rows.n; i++) {
+		const struct ty_gcell *c = ty_grid_at(&g, x, t->lay.rows_y + i);
+
+		/* A cell of two states, or of a name, keeps what it says. */
+		lines += c->ch == 0x2506 || c->ch == 0x253c || c->st.bg == TY_C_SELECT ||
+			 c->st.attr & TY_A_REVERSE || (c->ch >= 0x2589 && c->ch <= 0x258f) ||
+			 (i > 0 && c->ch == ' ' && c[-1].ch == '9' && c[1].ch == 's');
+	}
+	assert_int_equal(lines, t->tracks.rows.n < (size_t)t->lay.rows_h ? (int)t->tracks.rows.n
+									 : t->lay.rows_h);
+	y0 = t->lay.ruler_y;
+	c0 = t->lay.cells_x + (int)ty_viewport_column(&t->vp, START + 510070000, 60);
+	c1 = t->lay.cells_x + (int)ty_viewport_column(&t->vp, START + 3510050000 - 1, 60);
+	for (int c = t->lay.cells_x; c < 80; c++) {
+		uint32_t ch = ty_grid_at(&g, c, y0)->ch;
+
+		if (c < c0 || c > c1)
+			assert_int_not_equal(ch, 0x2501);
+		else
+			assert_int_not_equal(ch, 0x2500);
+	}
+	ty_grid_fini(&g);
+	ty_timeline_free(t);
+	ty_model_free(m);
+}
+
 static void folding_where_nothing_folds_changes_nothing(void **state)
 {
 	static const uint32_t cpus[] = {2, 8};
@@ -378,6 +594,11 @@ int main(void)
 		cmocka_unit_test(selections),
 		cmocka_unit_test(a_double_click_fits_the_span),
 		cmocka_unit_test(marks),
+		cmocka_unit_test(steps_go_from_span_to_span),
+		cmocka_unit_test(esc_takes_back_one_thing_at_a_time),
+		cmocka_unit_test(a_selection_tells_its_length_and_shares),
+		cmocka_unit_test(signs_leave_the_numbers_whole),
+		cmocka_unit_test(the_cursor_is_a_line_and_its_span_is_marked),
 		cmocka_unit_test(folding_where_nothing_folds_changes_nothing),
 	};
 
