@@ -11,6 +11,7 @@
 #include "report_flow.h"
 #include "mem_session.h"
 #include "perf_contents.h"
+#include "text_output.h"
 #include "report_memory.h"
 #include "trace.h"
 #include "units.h"
@@ -61,6 +62,7 @@ struct args {
 	const char *path;
 	struct ty_report r;
 	struct ty_texts roots;
+	struct ty_text_options text;
 };
 
 static int take_min(void *to, const char *arg, struct ty_err *err)
@@ -143,7 +145,8 @@ static int report(struct args *a)
 	struct ty_report *r = &a->r;
 	struct ty_err err = {0};
 	unsigned shown = a->q.sections ? a->q.sections : TY_REP_ALL;
-	int status;
+	struct ty_text_output out;
+	int status = TY_EXIT_GOOD;
 
 	r->s = &s;
 	if (a->path && !a->q.sections && !a->q.at && ty_mem_session_is_perf(a->path) &&
@@ -160,12 +163,15 @@ static int report(struct args *a)
 		status = ty_cli_fail(&err);
 	} else {
 		r->explained.logs = &r->logs;
-		if (a->sel.json)
+		if (a->sel.json) {
 			ty_report_json(r, stdout);
-		else
-			ty_report_text(r, shown, stdout);
-		status = ty_session_check(&s, &err) ? ty_cli_fail(&err) : TY_EXIT_GOOD;
-		if (ty_cli_written(&err))
+		} else {
+			ty_text_output_open(&out, &a->text);
+			ty_report_text(r, shown, out.f);
+			if (ty_text_output_close(&out, &err))
+				status = ty_cli_fail(&err);
+		}
+		if (ty_session_check(&s, &err) || ty_cli_written(&err))
 			status = ty_cli_fail(&err);
 	}
 	ty_report_fini(r);
@@ -179,12 +185,14 @@ int ty_cmd_report(int argc, char **argv)
 	const struct ty_command_line line = {"report", head,
 					     .groups = {{options, .to = &a},
 							{ty_json_option, .to = &a.sel},
+							{ty_text_option_list, .to = &a.text},
 							{ty_select_options, .to = &a.sel},
 							{ty_clock_option, .to = &a.sel},
 							{ty_memory_option, .to = &a.sel},
 							{ty_index_option, .to = &a.sel}}};
 	const struct ty_command_line any = {.groups = {{.options = options},
 						       {.options = ty_json_option},
+						       {.options = ty_text_option_list},
 						       {.options = ty_select_options},
 						       {.options = ty_clock_option},
 						       {.options = ty_memory_option},

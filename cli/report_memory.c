@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mem_report.h"
+#include "text_output.h"
 #include "units.h"
 #include "cli.h"
 #include "reader_options.h"
@@ -30,9 +31,10 @@ struct args {
 	uint32_t line_bytes;
 	const char *path;
 	bool memory, sharing;
+	struct ty_text_options text;
 };
 
-static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err)
+static int run(struct ty_mem_report *r, const struct args *a, FILE *f, struct ty_err *err)
 {
 	struct ty_mem_points all;
 	struct ty_json j;
@@ -56,11 +58,11 @@ static int run(struct ty_mem_report *r, const struct args *a, struct ty_err *err
 	if (a->sel.json)
 		ty_json_object(&j, NULL);
 	if (a->memory)
-		e = ty_mem_report_tables(r, stdout, a->sel.json ? &j : NULL);
+		e = ty_mem_report_tables(r, f, a->sel.json ? &j : NULL);
 	if (!e && a->memory && a->sharing && !a->sel.json)
-		putchar('\n');
+		putc('\n', f);
 	if (!e && a->sharing)
-		e = ty_mem_report_sharing(r, stdout, a->sel.json ? &j : NULL);
+		e = ty_mem_report_sharing(r, f, a->sel.json ? &j : NULL);
 	if (a->sel.json) {
 		ty_json_end_object(&j);
 		ty_json_line(&j);
@@ -112,11 +114,21 @@ static int report(const struct args *a)
 {
 	struct ty_mem_report r = {.s.fd = -1, .line_bytes = a->line_bytes};
 	struct ty_err err = {0};
+	struct ty_text_output out;
 	int status = TY_EXIT_GOOD;
 
-	if (ty_mem_session_open(&r.s, a->path, &a->mem, &err) || run(&r, a, &err) ||
-	    ty_cli_written(&err))
+	if (ty_mem_session_open(&r.s, a->path, &a->mem, &err)) {
 		status = ty_cli_fail(&err);
+	} else if (a->sel.json) {
+		if (run(&r, a, stdout, &err) || ty_cli_written(&err))
+			status = ty_cli_fail(&err);
+	} else {
+		ty_text_output_open(&out, &a->text);
+		if (run(&r, a, out.f, &err))
+			status = ty_cli_fail(&err);
+		if (ty_text_output_close(&out, &err) && status == TY_EXIT_GOOD)
+			status = ty_cli_fail(&err);
+	}
 	if (r.names && status == TY_EXIT_GOOD)
 		ty_mem_names_note(r.names);
 	ty_mem_names_free(r.names);
@@ -129,6 +141,7 @@ int ty_cmd_report_memory(int argc, char **argv)
 	struct args a = {0};
 	const struct ty_command_line line = {"report", head,
 					     .groups = {{ty_json_option, .to = &a.sel},
+							{ty_text_option_list, .to = &a.text},
 							{ty_select_options, .to = &a.sel},
 							{ty_report_memory_options, .to = &a},
 							{ty_mem_options, .to = &a.mem},

@@ -5,7 +5,8 @@
 
 #include "fields.h"
 #include "key_value.h"
-#include "plain_text.h"
+#include "put_text.h"
+#include "text_page.h"
 #include "report.h"
 #include "trace.h"
 #include "units.h"
@@ -76,15 +77,6 @@ static struct shown show(const struct ty_report *r, const struct ty_answer_item 
 		.of_ns = r->answer.total_ns};
 }
 
-static void put(FILE *f, const char *s)
-{
-	char b[512];
-
-	snprintf(b, sizeof(b), "%s", s);
-	ty_plain(b, strlen(b));
-	fputs(b, f);
-}
-
 /* The command line, its end left out where it is long. */
 static void put_command(const struct ty_report *r, FILE *f)
 {
@@ -92,7 +84,7 @@ static void put_command(const struct ty_report *r, FILE *f)
 	struct ty_text facts = ty_trace_section(r->s->trace, TY_SEC_MACHINE);
 
 	ty_key_value(facts.s, "command", v, sizeof(v));
-	put(f, *v ? v : "the command");
+	ty_put_plain(f, *v ? v : "the command");
 	if (strlen(v) == NAME_SHOWN)
 		fputs("...", f);
 }
@@ -105,24 +97,24 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 	uint64_t rest_ns = a->rest_ns;
 	uint32_t rest = a->rest, room;
 
-	fputs("answer: ", f);
+	fprintf(f, "%sanswer%s: ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
 	if (a->of == TY_ANSWER_COMMAND) {
 		put_command(r, f);
 		fprintf(f, " took %s (critical path%s)", ty_fmt_duration(a->total_ns, d),
 			a->inferred ? ", partly inferred" : "");
 	} else {
-		put(f, a->head);
+		ty_put_plain(f, a->head);
 	}
 	ty_answer_sum_text(a->part_ns, a->total_ns, sum, sizeof(sum));
 	fprintf(f, "\n  %s%s\n", a->sum_of, sum);
 	if (*a->children) {
 		fputs("  ", f);
-		put(f, a->children);
+		ty_put_plain(f, a->children);
 		putc('\n', f);
 	}
 	for (uint32_t i = 0; i < a->notes; i++) {
 		fputs("  ", f);
-		put(f, a->note[i]);
+		ty_put_plain(f, a->note[i]);
 		putc('\n', f);
 	}
 	/* The title, the sum, the smaller items. */

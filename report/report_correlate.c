@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plain_text.h"
+#include "put_text.h"
+#include "text_page.h"
 #include "report.h"
 #include "time_text.h"
 #include "units.h"
@@ -11,15 +12,6 @@
 #define OUTLIERS_SHOWN	   20
 #define OUTLIER_ROWS_SHOWN 4
 #define DIFF_SHOWN	   40
-
-static void put(FILE *f, const char *s)
-{
-	char b[512];
-
-	snprintf(b, sizeof(b), "%s", s);
-	ty_plain(b, strlen(b));
-	fputs(b, f);
-}
 
 static void when(const struct ty_report *r, uint64_t t, FILE *f)
 {
@@ -35,14 +27,15 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 	const struct ty_model *m = r->s->model;
 	char buf[32], d[TY_DURATION_MAX], d2[TY_DURATION_MAX];
 
-	fputs("\noutliers: the slowest call beside a median one of the same thread\n", f);
+	putc('\n', f);
+	ty_put_heading(f, "outliers", "the slowest call beside a median one of the same thread");
 	for (uint32_t i = 0; i < r->outliers.n && i < OUTLIERS_SHOWN; i++) {
 		const struct ty_outlier *o = &r->outliers.v[i];
 		uint32_t shown = 0;
 
-		put(f, ty_model_comm(m, o->thread, o->slow_start_ns));
+		ty_put_plain(f, ty_model_comm(m, o->thread, o->slow_start_ns));
 		fprintf(f, "/%d ", ty_model_thread(m, o->thread)->tid);
-		put(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
+		ty_put_plain(f, ty_syscall_name(r->s->arch, o->abi, o->nr, buf));
 		fprintf(f, ": %s at ", ty_fmt_duration(o->slow_ns, d));
 		when(r, o->slow_start_ns, f);
 		fprintf(f, ", median of %" PRIu64 " %s at ", o->count,
@@ -56,7 +49,7 @@ void ty_outliers_text(const struct ty_report *r, FILE *f)
 				break;
 			fprintf(f, "  %9s %9s  ", q->slow_ns ? ty_fmt_duration(q->slow_ns, d) : "-",
 				q->median_ns ? ty_fmt_duration(q->median_ns, d2) : "-");
-			put(f, q->row);
+			ty_put_plain(f, q->row);
 			putc('\n', f);
 			shown++;
 		}
@@ -119,7 +112,8 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 	char a[TY_DIFF_TEXT_MAX], b[TY_DIFF_TEXT_MAX], change[TY_DIFF_TEXT_MAX];
 	uint32_t i;
 
-	fprintf(f, "\ndiff: %s from ", ty_fmt_duration(d->in_ns, a));
+	fprintf(f, "\n%sdiff%s: %s from ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END),
+		ty_fmt_duration(d->in_ns, a));
 	when(r, r->w.from_ns, f);
 	fprintf(f, "%s against the other %s, per second\n",
 		r->s->clock == TY_CLOCK_WALL ? "" : " s", ty_fmt_duration(d->out_ns, a));
@@ -135,7 +129,7 @@ void ty_diff_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "  %12s %12s %9s  %-9s ", ty_diff_rate(q, q->in_rate, a),
 			ty_diff_rate(q, q->out_rate, b), ty_diff_change(q, change),
 			ty_diff_kind_name(q->kind));
-		put(f, q->what);
+		ty_put_plain(f, q->what);
 		putc('\n', f);
 	}
 	if (!i)

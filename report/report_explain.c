@@ -9,7 +9,8 @@
 #include "compare.h"
 #include "cpu_gaps.h"
 #include "explain_session.h"
-#include "plain_text.h"
+#include "put_text.h"
+#include "text_page.h"
 #include "process.h"
 #include "time_text.h"
 #include "units.h"
@@ -215,15 +216,6 @@ void ty_explained_fini(struct ty_explained *e)
 
 /* stalls ------------------------------------------------------------------------------------ */
 
-static void put(FILE *f, const char *s)
-{
-	char b[1024];
-
-	snprintf(b, sizeof(b), "%s", s);
-	ty_plain(b, strlen(b));
-	fputs(b, f);
-}
-
 /* Where in its program the thread waited. */
 static bool where(const struct ty_explain *x, const struct ty_stall *s, char *buf, size_t n)
 {
@@ -237,16 +229,17 @@ void ty_stalls_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX], in[300];
 
-	fputs("stalls\n", f);
+	ty_put_heading(f, "stalls", "waits that kept a thread from making progress");
 	for (uint32_t i = 0; i < e->stalls.n && i < TY_EXPLAINED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.v[i];
 
-		fprintf(f, "%4u %9s  ", i + 1, ty_fmt_duration(s->duration_ns, d));
-		put(f, s->sentence);
+		fprintf(f, "%4u %s%9s%s  ", i + 1, ty_style(TY_STYLE_STRONG),
+			ty_fmt_duration(s->duration_ns, d), ty_style(TY_STYLE_END));
+		ty_put_graded(f, s->sentence);
 		putc('\n', f);
 		if (where(&e->x, s, in, sizeof(in))) {
 			fputs("                in ", f);
-			put(f, in);
+			ty_put_plain(f, in);
 			putc('\n', f);
 		}
 		if (e->logs)
@@ -298,7 +291,8 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 	const struct ty_model *m = e->x.m;
 	char what[160], name[64], d[TY_DURATION_MAX], at[TY_TIME_MAX];
 
-	fputs("\nchain\n", f);
+	putc('\n', f);
+	ty_put_heading(f, "chain", "the wait, and what each wait was for (<-)");
 	for (uint32_t i = 0; i < e->links; i++) {
 		const struct ty_link *l = &e->link[i];
 		uint64_t mid = l->start_ns + (l->end_ns - l->start_ns) / 2;
@@ -307,9 +301,9 @@ void ty_chain_text(const struct ty_explained *e, FILE *f)
 		snprintf(name, sizeof(name), "%s/%d", ty_model_comm(m, l->thread, mid),
 			 ty_model_tid(m, l->thread, mid));
 		fprintf(f, "%*s%s", (int)(2 * i + 2), "", i ? "<- " : "");
-		put(f, name);
+		ty_put_plain(f, name);
 		putc(' ', f);
-		put(f, what);
+		ty_put_plain(f, what);
 		fprintf(f, " for %s from ", ty_fmt_duration(l->end_ns - l->start_ns, d));
 		fprintf(f, "%s\n", ty_time_text(m, e->x.clock, l->start_ns, 1000, at));
 	}
@@ -344,8 +338,8 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 			snprintf(name, sizeof(name), "%s%s/%d", process ? "process " : "",
 				 ty_model_str(m, t->name),
 				 process && t->tgid > 0 ? t->tgid : t->tid);
-		fputs("\nledger of ", f);
-		put(f, name);
+		fprintf(f, "\n%sledger%s of ", ty_style(TY_STYLE_HEADING), ty_style(TY_STYLE_END));
+		ty_put_plain(f, name);
 		fprintf(f, ": %s ", ty_fmt_duration(all, d));
 		if (process)
 			fprintf(f, "of %u thread%s ", l->threads, l->threads == 1 ? "" : "s");
@@ -354,7 +348,7 @@ void ty_ledgers_text(const struct ty_explained *e, FILE *f)
 		for (uint32_t k = 0; k < l->n && k < ROWS_SHOWN; k++) {
 			fprintf(f, "  %9s %6.2f%%  ", ty_fmt_duration(l->rows[k].ns, d),
 				all ? 100.0 * (double)l->rows[k].ns / (double)all : 0.0);
-			put(f, l->rows[k].row);
+			ty_put_plain(f, l->rows[k].row);
 			putc('\n', f);
 		}
 		if (l->n > ROWS_SHOWN)

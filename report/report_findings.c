@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The report's section "findings": what stands beside stalls (analysis/summed_findings.h). */
 #include "fields.h"
+#include "put_text.h"
+#include "text_page.h"
 #include "report.h"
 #include "time_text.h"
 
@@ -78,10 +80,11 @@ void ty_findings_text(const struct ty_report *r, FILE *f)
 
 	if (!r->findings.n && !(r->asked & TY_REP_FINDINGS))
 		return;
-	fputs("findings\n", f);
+	ty_put_heading(f, "findings", "time lost in many small pieces");
 	for (uint32_t i = 0; i < r->findings.n && i < SHOWN; i++) {
 		ty_fields_text(fields, &c, &r->findings.v[i], f);
-		fprintf(f, "%14s  see: %s\n", "", r->findings.v[i].next);
+		fprintf(f, "%14s  see: %s%s%s\n", "", ty_style(TY_STYLE_NEXT),
+			r->findings.v[i].next, ty_style(TY_STYLE_END));
 	}
 	if (!r->findings.n)
 		fputs("     none\n", f);

@@ -8,6 +8,7 @@
 #include "explain_session.h"
 #include "fields.h"
 #include "ledger.h"
+#include "put_text.h"
 #include "report.h"
 #include "time_text.h"
 #include "units.h"
@@ -92,12 +93,12 @@ static const char *instant(const void *ctx, uint64_t t_ns, char *buf, size_t n)
 
 #define OF(member) offsetof(struct ty_service, member)
 static const struct ty_field service_fields[] = {
-	{TY_F_TEXT, "service", "process", -22, .text = service_name},
-	{TY_F_U64, "requests", "requests", 10, .at = OF(n)},
-	{TY_F_DURATION, "p50_ns", "p50", 9, .at = OF(p50_ns)},
-	{TY_F_DURATION, "p90_ns", "p90", 9, .at = OF(p90_ns)},
-	{TY_F_DURATION, "p99_ns", "p99", 9, .at = OF(p99_ns)},
-	{TY_F_DURATION, "max_ns", "max", 9, .at = OF(max_ns)},
+	{TY_F_TEXT, "service", "process", -20, .text = service_name},
+	{TY_F_U64, "requests", "requests", 9, .at = OF(n)},
+	{TY_F_DURATION, "p50_ns", "p50", 7, .at = OF(p50_ns)},
+	{TY_F_DURATION, "p90_ns", "p90", 7, .at = OF(p90_ns)},
+	{TY_F_DURATION, "p99_ns", "p99", 7, .at = OF(p99_ns)},
+	{TY_F_DURATION, "max_ns", "max", 7, .at = OF(max_ns)},
 	{TY_F_U64, "open", "no reply", 8, .at = OF(open)},
 	{TY_F_DURATION, "total_ns", NULL, 0, .at = OF(total_ns)},
 	{TY_F_BOOL, "inferred", "inferred", 0, .at = OF(inferred)},
@@ -109,7 +110,7 @@ static const struct ty_field request_fields[] = {
 	{TY_F_DURATION, "duration_ns", "duration", 9, .at = OF(duration_ns)},
 	{TY_F_INSTANT, "start_ns", "from", 10, .at = OF(q.start_ns)},
 	{TY_F_TEXT, "service", NULL, 0, .text = service_of},
-	{TY_F_TEXT, "received_by", "received by", -20, .text = receiver},
+	{TY_F_TEXT, "received_by", "received by", -15, .text = receiver},
 	{TY_F_TEXT, "replied_by", NULL, 0, .text = replier},
 	{TY_F_I32, "fd", "fd", 4, .at = OF(q.fd)},
 	{TY_F_TEXT, NULL, "mostly", 0, .text = where},
@@ -151,10 +152,10 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 
 	if (!q->services_n && !(r->asked & TY_REP_REQUESTS))
 		return;
-	fputs("requests: received on a socket, until the first bytes of the reply on that socket\n",
-	      f);
+	ty_put_heading(f, "requests",
+		       "received on a socket, until the first bytes of the reply there");
 	if (!q->services_n) {
-		fputs("none\n\n", f);
+		fputs("     none\n\n", f);
 		return;
 	}
 	ty_fields_head(service_fields, f);
@@ -168,7 +169,8 @@ void ty_requests_text(const struct ty_report *r, FILE *f)
 			"Only requests up to %s were counted (too many calls). Narrow "
 			"with --from and --to.\n",
 			instant(r, q->cut_ns, buf, sizeof(buf)));
-	fputs("\nthe slowest requests\n", f);
+	putc('\n', f);
+	ty_put_heading(f, "slowest requests", "and where their threads spent most time");
 	ty_fields_head(request_fields, f);
 	for (uint32_t i = 0; i < q->n && i < SLOWEST_SHOWN; i++) {
 		struct shown s = show(r, i);

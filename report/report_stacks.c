@@ -9,6 +9,7 @@
 #include "fields.h"
 #include "key_value.h"
 #include "plain_text.h"
+#include "put_text.h"
 #include "report.h"
 #include "stack_groups.h"
 #include "time_text.h"
@@ -147,7 +148,8 @@ void ty_stacks_text(const struct ty_report *r, FILE *f)
 	const struct ty_field_ctx c = {r, instant};
 	struct ty_stack_frames *s = malloc(sizeof(*s));
 
-	fputs("\nstacks: time off the CPU in waits whose user stack was recorded\n", f);
+	putc('\n', f);
+	ty_put_heading(f, "stacks", "time off the CPU in waits whose user stack was recorded");
 	if (!w)
 		why_none(r->s, f);
 	else if (!r->stacks.n)

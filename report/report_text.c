@@ -3,16 +3,22 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "compare.h"
 #include "key_value.h"
 #include "plain_text.h"
+#include "put_text.h"
+#include "text_page.h"
 #include "time_text.h"
 #include "units.h"
 
 #define THREAD_ROWS 40
 #define GAP_ROWS    20
+#define OTHER_ROWS  8 /* of names outside of what was traced */
+#define NAMES_SHOWN 6
 
 static const char *dur(uint64_t ns, char b[TY_DURATION_MAX])
 {
@@ -93,6 +99,30 @@ static int digits(const char *s)
 	return n < 10 ? (int)n : 10;
 }
 
+/* Of the processes that were attached to: "nginx/812, nginx/813 and 3 more". */
+static const char *process_names(const struct ty_model *m, char *b, size_t size)
+{
+	uint32_t shown = 0, more = 0;
+	size_t n = 0;
+
+	b[0] = 0;
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+
+		if (!t->traced || (t->tgid > 0 && t->tgid != t->tid))
+			continue;
+		if (shown == NAMES_SHOWN) {
+			more++;
+			continue;
+		}
+		n += (size_t)snprintf(b + n, size - n, "%s%s/%d", shown++ ? ", " : "",
+				      ty_model_str(m, t->name), t->tid);
+	}
+	if (more)
+		snprintf(b + n, size - n, " and %u more", more);
+	return *b ? b : "selected processes";
+}
+
 static void header(const struct ty_report *r, FILE *f)
 {
 	const struct ty_trace *t = r->s->trace;
@@ -103,6 +133,7 @@ static void header(const struct ty_report *r, FILE *f)
 	uint64_t span = s->end_ns - s->start_ns, cpu, bytes = t->file_bytes - t->dropped_bytes;
 	uint32_t traced = 0;
 
+	ty_put_heading(f, "header", "what was recorded, when and where");
 	if (t->version)
 		line(f, "file", "%s (trace.dat version %d, %s)", t->path, t->version,
 		     ty_fmt_bytes(bytes, d));
@@ -140,8 +171,10 @@ static void header(const struct ty_report *r, FILE *f)
 		else
 			line(f, "command", "%s", v);
 	} else if (ty_key_value(mach.s, "mode", v, sizeof(v))) {
-		line(f, "recorded", "%s",
-		     !strcmp(v, "all") ? "the whole machine" : "selected processes");
+		if (!strcmp(v, "all"))
+			line(f, "recorded", "the whole machine");
+		else
+			line(f, "recorded", "%s", process_names(r->s->model, w, sizeof(w)));
 	}
 	wall(r->s->model, s->start_ns, a, sizeof(a));
 	wall(r->s->model, s->end_ns, b, sizeof(b));
@@ -195,100 +228,204 @@ static void header(const struct ty_report *r, FILE *f)
 		     s->events ? (double)bytes / (double)s->events : 0.0);
 }
 
+/* Behind a row where it has some, in a line of their own. */
+static bool call_notes(const struct ty_syscall_stats *c, FILE *f)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} notes[] = {{c->unfinished, "unfinished"},
+		     {c->before, "began before"},
+		     {c->untimed, "untimed"}};
+	bool any = false;
+	char n[32];
+
+	for (size_t i = 0; i < sizeof(notes) / sizeof(*notes); i++)
+		if (notes[i].n) {
+			fprintf(f, "%s%s %s", any ? ", " : "    ", ty_fmt_count(notes[i].n, n),
+				notes[i].what);
+			any = true;
+		}
+	if (any)
+		putc('\n', f);
+	return any;
+}
+
 static void syscalls(const struct ty_report *r, FILE *f)
 {
 	bool notes = false;
 
+	putc('\n', f);
 	if (!r->calls_n) {
-		fputs("\nsystem calls: none recorded here\n", f);
+		ty_put_heading(f, "system calls", "none recorded here");
 		return;
 	}
-	fprintf(f, "\n%-20s %9s %7s %9s %9s %9s %9s %9s  %s\n", "system call", "count", "errors",
-		"total", "mean", "p50", "p99", "max", in_seconds(r) ? "at (s)" : "at");
+	ty_put_heading(f, "system calls", "from entry to exit; at: where the longest began%s",
+		       in_seconds(r) ? " (s)" : "");
+	fprintf(f, "%-16s %9s %6s %8s %7s %7s %7s  %s\n", "system call", "count", "errors", "total",
+		"p50", "p99", "max", "at");
 	for (uint32_t i = 0; i < r->calls_n; i++) {
 		const struct ty_syscall_stats *c = &r->calls[i];
-		char n[32], e[32], t[TY_TIME_MAX], d[5][TY_DURATION_MAX];
-		bool timed = c->count > c->untimed + c->before;
+		char n[32], e[32], t[TY_TIME_MAX], d[4][TY_DURATION_MAX];
 
-		fprintf(f, "%-20s %9s %7s", c->name, ty_fmt_count(c->count, n),
+		fprintf(f, "%-16s %9s %6s", c->name, ty_fmt_count(c->count, n),
 			c->errors ? ty_fmt_count(c->errors, e) : "");
-		if (timed)
-			fprintf(f, " %9s %9s %9s %9s %9s  %s", dur(c->total_ns, d[0]),
-				dur(c->mean_ns, d[1]), dur(c->p50_ns, d[2]), dur(c->p99_ns, d[3]),
-				dur(c->max_ns, d[4]), at(r, c->max_start_ns, t));
-		if (c->unfinished || c->untimed || c->before) {
-			fprintf(f, "%s", timed ? " " : "  ");
-			if (c->unfinished)
-				fprintf(f, " [%s unfinished]", ty_fmt_count(c->unfinished, n));
-			if (c->before)
-				fprintf(f, " [%s began before]", ty_fmt_count(c->before, n));
-			if (c->untimed)
-				fprintf(f, " [%s untimed]", ty_fmt_count(c->untimed, n));
-			notes = true;
-		}
+		if (c->count > c->untimed + c->before)
+			fprintf(f, " %8s %7s %7s %7s  %s", dur(c->total_ns, d[0]),
+				dur(c->p50_ns, d[1]), dur(c->p99_ns, d[2]), dur(c->max_ns, d[3]),
+				ty_time_digits(r->s->model, r->s->clock, c->max_start_ns, 1000000,
+					       t));
 		putc('\n', f);
+		notes |= call_notes(c, f);
 	}
 	if (notes)
-		fputs("unfinished: still in the call when the recording ended; its time until "
-		      "then counts.\nbegan before (the recording), untimed (start or end not "
-		      "recorded): excluded from times.\n",
-		      f);
+		ty_put_note(f, "unfinished: in the call when the recording ended, and counted "
+			       "until then.\n"
+			       "began before (the recording), untimed (start or end not recorded): "
+			       "excluded.");
+}
+
+/* A row of threads: one, or several of one name. */
+struct threads_row {
+	uint64_t ns[TY_ST_COUNT], wakeups, migrations;
+	uint32_t n, name;
+	int32_t tid;
+};
+
+static void add_to_row(struct threads_row *row, const struct ty_thread_stats *s)
+{
+	for (unsigned k = 0; k < TY_ST_COUNT; k++)
+		row->ns[k] += s->ns[k];
+	row->wakeups += s->wakeups;
+	row->migrations += s->migrations;
+	row->n++;
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct threads_row *a = pa, *b = pb;
+
+	return compare(a->name, b->name);
+}
+
+static int by_running(const void *pa, const void *pb)
+{
+	const struct threads_row *a = pa, *b = pb;
+
+	return compare(b->ns[TY_ST_RUNNING], a->ns[TY_ST_RUNNING]) ?: compare(a->name, b->name);
+}
+
+/* Those of one name become one. */
+static uint32_t fold(struct threads_row *v, uint32_t n)
+{
+	uint32_t rows = 0;
+
+	qsort(v, n, sizeof(*v), by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!rows || v[rows - 1].name != v[i].name) {
+			v[rows++] = v[i];
+			continue;
+		}
+		for (unsigned k = 0; k < TY_ST_COUNT; k++)
+			v[rows - 1].ns[k] += v[i].ns[k];
+		v[rows - 1].wakeups += v[i].wakeups;
+		v[rows - 1].migrations += v[i].migrations;
+		v[rows - 1].n++;
+	}
+	qsort(v, rows, sizeof(*v), by_running);
+	return rows;
+}
+
+static void put_row(const struct ty_report *r, const struct threads_row *row, bool unknown, FILE *f)
+{
+	char d[5][TY_DURATION_MAX], name[64], n[2][32], id[32];
+
+	if (row->n > 1)
+		snprintf(id, sizeof(id), "%u of", row->n);
+	else
+		snprintf(id, sizeof(id), "%d", row->tid);
+	fprintf(f, "%7s %-15s %7s %8s %8s %7s", id,
+		clean(name, sizeof(name), ty_model_str(r->s->model, row->name)),
+		dur0(row->ns[TY_ST_RUNNING], d[0]), dur0(row->ns[TY_ST_RUNNABLE], d[1]),
+		dur0(row->ns[TY_ST_SLEEPING], d[2]),
+		dur0(row->ns[TY_ST_BLOCKED] + row->ns[TY_ST_STOPPED], d[3]));
+	if (unknown)
+		fprintf(f, " %8s",
+			row->ns[TY_ST_UNKNOWN] ? dur0(row->ns[TY_ST_UNKNOWN], d[4]) : "");
+	fprintf(f, " %5s %6s\n", ty_fmt_count(row->migrations, n[0]),
+		ty_fmt_count(row->wakeups, n[1]));
 }
 
 static void threads(const struct ty_report *r, FILE *f)
 {
 	const struct ty_model *m = r->s->model;
-	uint32_t rows = 0, more = 0, idle = 0;
-	bool unknown = false;
+	struct threads_row *others = calloc((size_t)r->threads_n + 1, sizeof(*others));
+	uint32_t rows = 0, more = 0, idle = 0, others_n = 0;
+	bool unknown = false, traced = false;
+	char n[32];
 
-	for (uint32_t i = 0; i < r->threads_n; i++)
+	for (uint32_t i = 0; i < r->threads_n; i++) {
 		unknown |= r->threads[i].ns[TY_ST_UNKNOWN] > 0;
-	fprintf(f, "\n%8s %-16s %9s %9s %9s %9s%s %6s %7s\n", "thread", "name", "on CPU",
-		"runnable", "sleeping", "uninterr.", unknown ? "   unknown" : "", "moved", "woken");
+		traced |= ty_model_thread(m, r->threads[i].thread)->traced;
+	}
+	putc('\n', f);
+	ty_put_heading(f, "threads", "time in each state%s",
+		       traced && !r->selected ? "; traced ones first, others added up by name"
+					      : "");
+	fprintf(f, "%7s %-15s %7s %8s %8s %7s%s %5s %6s\n", "thread", "name", "on CPU", "runnable",
+		"sleeping", "blocked", unknown ? " unknown" : "", "moved", "woken");
 	for (uint32_t i = 0; i < r->threads_n; i++) {
 		const struct ty_thread_stats *s = &r->threads[i];
 		const struct ty_thread *t = ty_model_thread(m, s->thread);
-		char d[5][TY_DURATION_MAX], name[64], n[32];
+		struct threads_row row = {.name = t->name, .tid = t->tid};
 
 		if (!s->ns[TY_ST_RUNNING] && !s->ns[TY_ST_RUNNABLE] && !s->wakeups && !t->traced &&
 		    !r->selected) {
 			idle++;
 			continue;
 		}
-		if (rows == THREAD_ROWS) {
+		add_to_row(&row, s);
+		if (traced && !r->selected && !t->traced && others)
+			others[others_n++] = row;
+		else if (rows++ < THREAD_ROWS)
+			put_row(r, &row, unknown, f);
+		else
 			more++;
-			continue;
-		}
-		rows++;
-		fprintf(f, "%8d %-16s %9s %9s %9s %9s", t->tid,
-			clean(name, sizeof(name), ty_model_str(m, t->name)),
-			dur0(s->ns[TY_ST_RUNNING], d[0]), dur0(s->ns[TY_ST_RUNNABLE], d[1]),
-			dur0(s->ns[TY_ST_SLEEPING], d[2]),
-			dur0(s->ns[TY_ST_BLOCKED] + s->ns[TY_ST_STOPPED], d[3]));
-		if (unknown)
-			fprintf(f, " %9s",
-				s->ns[TY_ST_UNKNOWN] ? dur0(s->ns[TY_ST_UNKNOWN], d[4]) : "");
-		fprintf(f, " %6u %7s\n", s->migrations, ty_fmt_count(s->wakeups, n));
 	}
-	if (more || idle) {
-		char n[32], n2[32];
+	if (more)
+		fprintf(f, "%7s more ran less (--json has all)\n", ty_fmt_count(more, n));
+	others_n = others ? fold(others, others_n) : 0;
+	if (others_n)
+		fputs("others\n", f);
+	for (uint32_t i = 0; i < others_n && i < OTHER_ROWS; i++)
+		put_row(r, &others[i], unknown, f);
+	if (others_n > OTHER_ROWS)
+		fprintf(f, "%7s more names ran less (--json has all)\n",
+			ty_fmt_count(others_n - OTHER_ROWS, n));
+	if (idle)
+		fprintf(f, "%7s more neither ran nor woke (--json has all)\n",
+			ty_fmt_count(idle, n));
+	ty_put_note(f, "runnable: waiting for a CPU. blocked: uninterruptible (D) or stopped.\n"
+		       "moved: changes of CPU. woken: wakeups by others.");
+	free(others);
+}
 
-		fprintf(f, "%s more threads ran less, %s neither ran nor woke (--json has all)\n",
-			ty_fmt_count(more, n), ty_fmt_count(idle, n2));
-	}
+static void put_thread(const struct ty_report *r, uint32_t thread, uint64_t t, FILE *f)
+{
+	ty_put_plain(f, ty_model_comm(r->s->model, thread, t));
+	fprintf(f, "/%d", ty_model_thread(r->s->model, thread)->tid);
 }
 
 static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *f)
 {
-	const struct ty_model *m = r->s->model;
-	const struct ty_thread *t = ty_model_thread(m, w->thread);
-	char d[TY_DURATION_MAX], a[TY_TIME_MAX], name[64], who[64];
+	char d[TY_DURATION_MAX], a[TY_TIME_MAX];
 	const char *ctx = ty_report_context(w->waker_context);
 	struct ty_buf b;
 
-	fprintf(f, "%9s at %-12s %c %s-%d", dur(w->duration_ns, d), at(r, w->start_ns, a),
-		ty_state_letter(w->state),
-		clean(name, sizeof(name), ty_model_comm(m, w->thread, w->start_ns)), t->tid);
+	fprintf(f, "%9s at %s  ", dur(w->duration_ns, d), at(r, w->start_ns, a));
+	put_thread(r, w->thread, w->start_ns, f);
+	if (w->state != TY_ST_RUNNABLE)
+		fprintf(f, " %s", w->state == TY_ST_BLOCKED ? "blocked" : ty_state_name(w->state));
 	ty_buf_init(&b, 4096);
 	if (w->syscall >= 0) {
 		ty_buf_adds(&b, " in ");
@@ -297,17 +434,15 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 	if (b.p)
 		fputs(plain(b.p), f);
 	ty_buf_fini(&b);
-	fprintf(f, "\n%27s", "");
+	fputs(", ", f);
 	if (w->flags & TY_SF_PREEMPT)
 		fputs("preempted", f);
 	else if (w->flags & TY_SF_YIELD)
 		fputs("yielded the CPU (sched_yield)", f);
-	else if (w->woken && w->waker >= 0)
-		fprintf(f, "woken by %s%s%s-%d", ctx ? ctx : "", ctx ? " interrupting " : "",
-			clean(who, sizeof(who),
-			      ty_model_comm(m, (uint32_t)w->waker, w->start_ns + w->duration_ns)),
-			ty_model_thread(m, (uint32_t)w->waker)->tid);
-	else if (w->woken)
+	else if (w->woken && w->waker >= 0) {
+		fprintf(f, "woken by %s%s", ctx ? ctx : "", ctx ? " interrupting " : "");
+		put_thread(r, (uint32_t)w->waker, w->start_ns + w->duration_ns, f);
+	} else if (w->woken)
 		fprintf(f, "woken by %s%s", ctx ? ctx : "an unknown waker",
 			ctx ? " on an idle CPU" : "");
 	else if (w->end_lost)
@@ -316,10 +451,11 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 		fputs("still waiting when the recording ended", f);
 	else
 		fputs("waker not recorded", f);
-	if (w->ran >= 0)
-		fprintf(f, "; meanwhile %s-%d ran on its CPU",
-			clean(who, sizeof(who), ty_model_comm(m, (uint32_t)w->ran, w->start_ns)),
-			ty_model_thread(m, (uint32_t)w->ran)->tid);
+	if (w->ran >= 0) {
+		fputs("; meanwhile ", f);
+		put_thread(r, (uint32_t)w->ran, w->start_ns, f);
+		fputs(" ran on its CPU", f);
+	}
 	if (w->flags & TY_SF_BEFORE)
 		fputs("; began before the recording", f);
 	if (w->flags & TY_SF_OPEN && (w->woken || w->flags & (TY_SF_PREEMPT | TY_SF_YIELD)))
@@ -333,15 +469,17 @@ static void wait_line(const struct ty_report *r, const struct ty_wait *w, FILE *
 
 static void longest(const struct ty_report *r, FILE *f)
 {
-	fprintf(f, "\nlongest sleeping or blocked%s\n",
-		r->blocked_ours
-			? " (threads without system calls: uninterruptible only; --comm '*': all)"
-			: "");
+	putc('\n', f);
+	ty_put_heading(f, "longest sleeping or blocked", "%s",
+		       r->blocked_ours
+			       ? "of threads without system calls only blocked; --comm '*': all"
+			       : "and what woke the thread");
 	for (uint32_t i = 0; i < r->blocked_n; i++)
 		wait_line(r, &r->blocked[i], f);
 	if (!r->blocked_n)
 		fputs("     none\n", f);
-	fputs("\nlongest runnable (waiting for a CPU)\n", f);
+	putc('\n', f);
+	ty_put_heading(f, "longest runnable", "waiting for a CPU, and who ran there");
 	for (uint32_t i = 0; i < r->runnable_n; i++)
 		wait_line(r, &r->runnable[i], f);
 	if (!r->runnable_n)
@@ -365,11 +503,14 @@ static void loss(const struct ty_report *r, FILE *f)
 			ty_fmt_count(unplaced, c));
 	if (!n && unplaced)
 		return;
+	putc('\n', f);
 	if (!n) {
-		fputs("\nlost events: none\n", f);
+		ty_put_heading(f, "lost events", "none");
 		return;
 	}
-	fprintf(f, "\n%4s %-10s %*s %*s %12s  %s\n", "CPU", "lost in", w,
+	ty_put_heading(f, "lost events", "%sunknown between these times%s", ty_style(TY_STYLE_LOSS),
+		       ty_style(TY_STYLE_END));
+	fprintf(f, "%4s %-10s %*s %*s %12s  %s\n", "CPU", "lost in", w,
 		in_seconds(r) ? "from (s)" : "from", w, in_seconds(r) ? "to (s)" : "to", "events",
 		"why");
 	for (uint32_t i = 0; i < n; i++) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plain_text.h"
+#include "put_text.h"
 #include "report_explain.h"
 #include "stall_edges.h"
 #include "time_text.h"
@@ -17,19 +17,9 @@ static const char *grade(uint8_t g)
 	return ty_grade_name((enum ty_grade)g);
 }
 
-/* Text that others chose. */
-static void put(FILE *f, const char *s)
-{
-	char b[1024];
-
-	snprintf(b, sizeof(b), "%s", s);
-	ty_plain(b, strlen(b));
-	fputs(b, f);
-}
-
 static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE *f)
 {
-	put(f, ty_model_comm(m, thread, t));
+	ty_put_plain(f, ty_model_comm(m, thread, t));
 	fprintf(f, "/%d", ty_model_tid(m, thread, t));
 }
 
@@ -61,7 +51,7 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 			ty_fmt_duration(io.end_ns - io.start_ns, d));
 	} else if (e->name) {
 		fputs(" interrupt ", f);
-		put(f, ty_model_str(x->m, e->name));
+		ty_put_plain(f, ty_model_str(x->m, e->name));
 	}
 	if (e->to != TY_NONE) {
 		fputs(e->kind == TY_EDGE_SENDS	 ? " to "
@@ -74,7 +64,7 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 		fprintf(f, " in %s", call);
 	if (*e->object) {
 		putc('(', f);
-		put(f, e->object);
+		ty_put_plain(f, e->object);
 		putc(')', f);
 	}
 	fprintf(f, "  [%s]\n", grade(e->grade));
@@ -110,7 +100,7 @@ void ty_why_text(const struct ty_explained *e, uint32_t n, FILE *f)
 	char d[TY_DURATION_MAX];
 
 	fprintf(f, "why stall %u\n%9s  ", n, ty_fmt_duration(s->duration_ns, d));
-	put(f, s->sentence);
+	ty_put_plain(f, s->sentence);
 	putc('\n', f);
 	put_rule(s->rule, f);
 	put_terms(s->rule, true, f);
@@ -125,12 +115,12 @@ void ty_rejected_text(const struct ty_explained *e, FILE *f)
 {
 	char d[TY_DURATION_MAX];
 
-	fputs("idle waits (not stalls)\n", f);
+	ty_put_heading(f, "idle waits", "not stalls, each with the rule that says so");
 	for (uint32_t i = 0; i < e->stalls.rejected_n && i < REJECTED_SHOWN; i++) {
 		const struct ty_stall *s = &e->stalls.rejected[i];
 
 		fprintf(f, "%14s  ", ty_fmt_duration(s->duration_ns, d));
-		put(f, s->sentence);
+		ty_put_plain(f, s->sentence);
 		putc('\n', f);
 		put_rule(s->rule, f);
 	}

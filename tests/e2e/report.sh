@@ -97,7 +97,7 @@ assert any(l["syscall"] in ("clock_nanosleep", "nanosleep") and l["comm"] == "sl
            l["duration_ns"] > 0.29e9 for l in b), b
 P
 "$TARRY" report c.dat >c.txt
-passes "text: the sleep with its call" grep -q 'sleep-[0-9]* in clock_nanosleep(CLOCK_REALTIME' c.txt
+passes "text: the sleep with its call" grep -q 'sleep/[0-9]* sleeping in clock_nanosleep(CLOCK_REALTIME' c.txt
 passes "text: 7 execve" grep -qE '^execve +7 ' c.txt
 passes "text: command in the header" grep -q '^command .*sleep 0.3' c.txt
 "$TARRY" report c.dat loss >l.txt
@@ -124,6 +124,54 @@ passes "--why of a stall that there is not fails with a sentence" [ $? -eq 1 -a 
 passes "--why and --rejected together are wrong usage" [ $? -eq 2 ]
 "$TARRY" report c.dat --rejected >out.txt 2>err.txt
 passes "--rejected lists the command's sleep as its own choice" grep -q 'rule  *sleep (own choice, by pattern)' out.txt
+# On a terminal of 80 columns and 24 lines; what it shows, without the terminal's \r.
+on_terminal() { # OUT ENVIRONMENT... -- ARGUMENTS...
+	python3 - "$@" <<'P'
+import fcntl, os, pty, struct, sys, termios
+out, rest = sys.argv[1], sys.argv[2:]
+cut = rest.index("--")
+pid, fd = pty.fork()
+if not pid:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "PAGER", "LESS"): os.environ.pop(name, None)
+    os.environ["TERM"] = "xterm"
+    os.environ.update(v.split("=", 1) for v in rest[:cut])
+    os.execvp(os.environ["TARRY"], ["tarry", *rest[cut + 1:]])
+got = b""
+try:
+    while part := os.read(fd, 65536): got += part
+except OSError: pass
+open(out, "wb").write(got.replace(b"\r\n", b"\n"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+P
+}
+on_terminal out.txt PAGER='cat >paged.txt; exit 3' -- report c.dat answer
+passes "what fits the terminal is not paged" [ $? -eq 0 -a -s out.txt -a ! -e paged.txt ]
+passes "a terminal has colors" grep -q $'\033\\[1m' out.txt
+on_terminal out.txt PAGER='cat >paged.txt; exit 3' -- report c.dat
+passes "what does not fit goes through \$PAGER" [ $? -eq 0 -a "$(wc -l <paged.txt)" -gt 24 -a ! -s out.txt ]
+on_terminal out.txt PAGER=/nonexistent/pager NO_COLOR=1 -- report c.dat
+passes "without the pager it is printed" [ $? -eq 0 -a "$(wc -l <out.txt)" -gt 24 ]
+passes "NO_COLOR: no colors" [ "$(grep -c $'\033' out.txt)" -eq 0 ]
+on_terminal out.txt PAGER='cat >no.txt' TERM=dumb -- report c.dat
+passes "TERM=dumb: no colors, no pager" [ $? -eq 0 -a "$(grep -c $'\033' out.txt)" -eq 0 -a ! -e no.txt ]
+on_terminal out.txt PAGER='cat >no.txt' -- report c.dat --no-pager --color=never
+passes "--no-pager, --color=never" [ $? -eq 0 -a -s out.txt -a "$(grep -c $'\033' out.txt)" -eq 0 -a ! -e no.txt ]
+passes "--color=always: in a pipe, too" grep -q $'\033\\[1m' <("$TARRY" report c.dat answer --color=always)
+passes "else a pipe has none" [ "$("$TARRY" report c.dat | grep -c $'\033')" -eq 0 ]
+"$TARRY" report c.dat --color=blue >/dev/null 2>err.txt
+passes "another --color is wrong usage" [ $? -eq 2 ]
+for clock in start wall trace; do
+	wide=$("$TARRY" report c.dat --clock $clock syscalls threads | awk 'length($0) > 80 && length($1) <= 16')
+	is "no row of a table of more than 80 columns in a pipe, --clock $clock" "" "$wide"
+	COLUMNS=80 "$TARRY" report c.dat --clock $clock answer findings stalls requests header syscalls threads longest \
+		loss ledger outliers stacks >out.txt
+	wide=$(python3 -c '
+for l in open("out.txt"):
+    l = l.rstrip("\n")
+    if len(l) > 80 and " " in l.strip(): print(len(l), l)')
+	is "no line of more than 80 columns, --clock $clock" "" "$wide"
+done
 "$TARRY" report missing.dat >/dev/null 2>err.txt
 passes "a missing file fails with a sentence" [ $? -eq 1 -a -s err.txt ]
 "$TARRY" report c.dat header --comm nobody --comm sleep --tid 2000000000 --cpu 60000 >out.txt 2>err.txt
