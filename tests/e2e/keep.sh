@@ -238,7 +238,7 @@ else
 fi
 
 # killed: what is left is the kept part; of the last second a chunk may be missing that was being written
-"$TARRY" record -q --keep 1s -o "$t/k.dat" -- "$PROGRAMS/numbered_calls" 1000000 10 & p=$!
+"$TARRY" record -q --no-strings --keep 1s -o "$t/k.dat" -- "$PROGRAMS/numbered_calls" 1000000 10 & p=$!
 await 60 tracing $p; drops "$t/k.dat" 2
 child=$(pgrep -P $p numbered_calls); kill -9 $p; wait $p 2>/dev/null; kill $child 2>/dev/null
 "$TARRY" dump "$t/k.dat" syscalls --json 2>/dev/null >"$t/k.calls"

@@ -166,7 +166,7 @@ else
 fi
 # a container's process numbers are not the kernel's
 if unshare -pf --mount-proc true 2>/dev/null; then
-	unshare -pf --mount-proc "$TARRY" record -a -o "$t/ns.dat" -- sleep 0.2 2>"$t/err"; got=$?
+	unshare -pf --mount-proc "$TARRY" record -a --no-strings -o "$t/ns.dat" -- sleep 0.2 2>"$t/err"; got=$?
 	[ $got = 0 ] && [ "$(grep -c 'own process ids' "$t/err")" = 1 ]
 	check "-a in a pid namespace: recorded, and said once" $? "status $got: $(cat "$t/err")"
 	# tarry and sleep had 1 and 2 in there

@@ -29,7 +29,7 @@ check_files() { # NAME
 }
 files command "$TARRY" record -q -o "$T/t" -- true
 check_files command
-files all "$TARRY" record -q -a -o "$T/t" -- sleep 0.1
+files all "$TARRY" record -q -a --no-strings -o "$T/t" -- sleep 0.1
 check_files all
 files filter "$TARRY" record -q -e 'sched:sched_stat_runtime:runtime > 1' -o "$T/t" -- true
 check_files filter
