@@ -284,8 +284,8 @@ static const struct ty_option options[] = {
 	{0, "no-strings", NULL, "leave out paths and other strings of system calls",
 	 .take = ty_take_flag, .at = AT(o.no_strings)},
 	{0, "stacks", "T|off",
-	 "record the user stack of each wait of about T or longer (20ms, say) and of its waker "
-	 "(default off)",
+	 "record the user stack of each wait of about T or longer and of its waker (default "
+	 "20ms)",
 	 .take = take_stacks, .at = AT(o.stacks_ns)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, by Intel PT or by single-stepping "
@@ -535,7 +535,9 @@ int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
 					     .groups = {{options, .to = a}}};
 	int status;
 
-	*a = (struct ty_record_args){.o.out = "tarry.dat", .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
+	*a = (struct ty_record_args){.o.out = "tarry.dat",
+				     .o.stacks_ns = TY_STACKS_DEFAULT_NS,
+				     .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
 	ty_buf_init(&a->pt_filter, 1 << 16);
 	status = ty_options_parse(&line, argc, argv);
 	if (status >= 0)

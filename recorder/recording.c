@@ -164,8 +164,15 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    "waits of that time may have none",
 			    stacks.late_ns / 1000000);
 	if (stacks.maps_full || stacks.failed)
-		ty_rec_note(r, "mappings of some processes are missing: their stacks may have "
-			       "no or wrong names");
+		ty_rec_note(r, "mappings of some processes are missing: their stacks are cut");
+	if (stacks.maps_unread)
+		ty_rec_note(r,
+			    "the mappings of %" PRIu64
+			    " processes could not be read: something holds their memory locked. "
+			    "Their stacks are cut",
+			    stacks.maps_unread);
+	if (stacks.crowded)
+		ty_rec_note(r, "some threads have no stacks: there were too many threads");
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
 	r->evidence = NULL;

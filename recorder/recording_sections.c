@@ -172,7 +172,7 @@ int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
 	ty_fact_u64(&b, "stacks_ns", r->stacks ? r->o->stacks_ns : 0);
 	if (!r->stacks)
 		ty_fact(&b, "stacks_why",
-			!r->o->stacks_ns ? "not asked for (record --stacks 20ms)"
+			!r->o->stacks_ns ? "record --stacks off"
 			: !r->evidence	 ? "strings are not recorded"
 					 : r->stacks_why);
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")

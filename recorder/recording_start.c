@@ -285,10 +285,10 @@ static void open_stacks(struct recording *r)
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "tarry runs in a PID namespace of its own: run it outside of the "
 			 "container");
-	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 2 * r->cpus_n, &err))
+	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + 3 * r->cpus_n, &err))
 		snprintf(r->stacks_why, sizeof(r->stacks_why),
 			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
-			 STACKS_FDS + r->cpus_n);
+			 STACKS_FDS + 2 * r->cpus_n);
 	else
 		r->stacks = ty_stacks_open(r->evidence, r->o->all, r->o->stacks_ns, r->stacks_why);
 	if (!r->stacks)

@@ -25,12 +25,18 @@ enum {
 	USER64_CS = 0x33,   /* x86 */
 	ARM32 = 0x10,	    /* AArch64: PSR_MODE32_BIT */
 	PAGE = 4096,
+	EBUSY = 16,
 };
 
 struct task_struct {
 	int pid, tgid, on_cpu;
 	unsigned int flags, __state;
 	unsigned long nvcsw, nivcsw;
+} KERNEL;
+struct file;
+struct vm_area_struct {
+	unsigned long vm_end;
+	struct file *vm_file;
 } KERNEL;
 struct seq_file;
 struct bpf_iter_meta {
@@ -82,18 +88,57 @@ struct {
 
 const volatile __u32 everybody, own;
 __u32 off;
-__u32 now;     /* the number of the look */
-__s32 budget;  /* stacks that may be copied yet */
-__u64 limited; /* waits that should have had a stack and ended without */
+__u32 now;	   /* the number of the look */
+__s32 budget;	   /* stacks that may be copied yet */
+__u32 from, to;	   /* the threads of this part of the look: to is not one */
+__u32 starved;	   /* the first thread that the budget left out */
+__u64 put_off;	   /* waits that could not be copied when they should have been */
+__u64 copied_late; /* and those of them that were later */
 __u64 lost;
+__u8 crowded; /* a thread found no slot */
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline struct ty_stk_slot *slot_of(__u32 tid)
+static __always_inline struct ty_stk_slot *slot_at(__u32 tid, __u32 way)
 {
-	__u32 at = tid % TY_STK_SLOTS;
+	__u32 at = (tid + way * TY_STK_STEP) % TY_STK_SLOTS;
 
 	return bpf_map_lookup_elem(&slots, &at);
+}
+
+/* The thread's slot; none: it has not been seen asleep. */
+static __always_inline struct ty_stk_slot *slot_of(__u32 tid)
+{
+	for (__u32 way = 0; way < TY_STK_WAYS; way++) {
+		struct ty_stk_slot *s = slot_at(tid, way);
+
+		if (!s || !s->tid)
+			break;
+		if (s->tid == tid)
+			return s;
+	}
+	return 0;
+}
+
+/* The same, or a free one that becomes its own. */
+static __always_inline struct ty_stk_slot *take_slot(__u32 tid)
+{
+	struct ty_stk_slot *s = slot_of(tid), *t;
+
+	for (__u32 way = 0; !s && way < TY_STK_WAYS; way++) {
+		t = slot_at(tid, way);
+		if (!t || (t->tid && now - t->seen < 2))
+			continue;
+		t->asleep = t->copied = t->wanted = t->busy = 0;
+		t->last = 0;
+		t->tid = tid;
+		s = t;
+	}
+	if (s)
+		s->seen = now;
+	else
+		crowded = 1;
+	return s;
 }
 
 static __always_inline int is_traced(__u32 tid, __u32 tgid)
@@ -159,19 +204,37 @@ static __always_inline __u64 copy_regs(struct pt_regs *r, struct ty_stk_seen *s)
 	return s->regs[31];
 }
 
-/* What there is of the stack: to the end of the first page, and then page by page. */
-static __always_inline void copy_stack(struct task_struct *t, __u64 sp, struct copy *c)
+struct area {
+	__u64 end;
+};
+
+/* A page of a file may lie on a server that is gone: only memory without one is read. */
+static long look_at_area(struct task_struct *t, struct vm_area_struct *v, struct area *a)
+{
+	if (!BPF_CORE_READ(v, vm_file))
+		a->end = BPF_CORE_READ(v, vm_end);
+	return 0;
+}
+
+/* What there is of the stack: to the end of the first page, and then page by page. Not 0: its
+ * memory is locked, and reading it could wait for long. */
+static __always_inline int copy_stack(struct task_struct *t, __u64 sp, struct copy *c, int give_up)
 {
 	__u64 n = PAGE - sp % PAGE, at = 0;
+	struct area area = {0};
+	long e;
 
 	c->seen.stack_n = 0;
 	if (!sp)
-		return;
+		return 0;
+	e = bpf_find_vma(t, sp, look_at_area, &area, 0);
+	if (e == -EBUSY && !give_up)
+		return 1;
 	for (__u32 i = 0; i < TY_STK_BYTES / PAGE + 1; i++) {
 		if (at + n > TY_STK_BYTES)
 			n = TY_STK_BYTES - at;
 		barrier_var(n);
-		if (at >= TY_STK_BYTES || n > PAGE || !n)
+		if (at >= TY_STK_BYTES || n > PAGE || !n || sp + at >= area.end)
 			break;
 		barrier_var(at);
 		if (at > TY_STK_BYTES - PAGE)
@@ -182,8 +245,16 @@ static __always_inline void copy_stack(struct task_struct *t, __u64 sp, struct c
 		n = PAGE;
 	}
 	c->seen.stack_n = at;
-	if (at + PAGE > TY_STK_BYTES)
+	if (at + PAGE > TY_STK_BYTES || !area.end)
 		c->seen.flags |= TY_STK_CUT;
+	return 0;
+}
+
+static __always_inline void put_off_copy(struct ty_stk_slot *s)
+{
+	if (!s->wanted)
+		put_off++;
+	s->wanted = 1;
 }
 
 SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
@@ -198,19 +269,15 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	if (!t || t->flags & KTHREAD)
 		return 0;
 	tid = t->pid;
-	s = is_traced(tid, t->tgid) ? slot_of(tid) : 0;
+	if (tid < from || tid >= to)
+		return 0;
+	s = is_traced(tid, t->tgid) ? take_slot(tid) : 0;
 	c = bpf_map_lookup_elem(&copies, &zero);
 	if (!s || !c)
 		return 0;
 	switches = switches_of(t);
-	if (s->tid != tid || !s->asleep || s->switches != switches || !is_asleep(t)) {
-		if (s->tid == tid && s->wanted && !s->copied)
-			__sync_fetch_and_add(&limited, 1);
-		if (s->tid != tid)
-			s->last = 0;
-		s->tid = tid;
-		s->asleep = 0;
-		s->copied = s->wanted = 0;
+	if (!s->asleep || s->switches != switches || !is_asleep(t)) {
+		s->asleep = s->copied = s->wanted = s->busy = 0;
 		s->switches = switches;
 		s->first = now;
 		s->asleep = is_asleep(t);
@@ -218,14 +285,22 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 	}
 	if (s->copied)
 		return 0;
-	s->wanted = 1;
 	if (budget <= 0 || (budget < TY_STK_SCARCE && s->last && now - s->last < TY_STK_MANY &&
-			    now - s->first < TY_STK_MANY))
+			    now - s->first < TY_STK_MANY)) {
+		if (!starved && budget <= 0)
+			starved = tid;
+		put_off_copy(s);
 		return 0;
+	}
 	c->seen.pid = t->tgid;
 	c->seen.tid = tid;
 	c->seen.looks = now - s->first;
-	copy_stack(t, copy_regs((struct pt_regs *)bpf_task_pt_regs(t), &c->seen), c);
+	if (copy_stack(t, copy_regs((struct pt_regs *)bpf_task_pt_regs(t), &c->seen), c,
+		       s->busy >= TY_STK_BUSY)) {
+		s->busy++;
+		put_off_copy(s);
+		return 0;
+	}
 	n = bpf_get_task_stack(t, c->seen.kernel, sizeof(c->seen.kernel), 0);
 	c->seen.kernel_n = n > 0 ? (__u32)n / 8 : 0;
 	if (!is_asleep(t) || switches_of(t) != switches)
@@ -236,6 +311,8 @@ SEC("iter.s/task") int look(struct bpf_iter__task *ctx)
 		len = TY_STK_BYTES;
 	if (bpf_seq_write(ctx->meta->seq, c, sizeof(c->seen) + len))
 		return 0; /* it is shown again */
+	if (s->wanted)
+		copied_late++;
 	budget--;
 	s->last = now;
 	s->copied = 1;
@@ -262,7 +339,7 @@ SEC("tp_btf/sched_waking") int woken(__u64 *ctx)
 
 	if (!s || !s->copied || s->tid != tid || off || s->switches != switches_of(task))
 		return 0;
-	s->copied = s->wanted = 0; /* no other wakes it */
+	s->copied = s->wanted = s->busy = 0; /* no other wakes it */
 	s->asleep = 0;
 	self = bpf_get_current_task_btf();
 	if (!self->pid || self->flags & KTHREAD || !in_call(self))

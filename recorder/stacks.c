@@ -3,9 +3,11 @@
  * See stacks.h. A thread looks at all traced threads every half of the least length (a BPF
  * iterator, stacks.bpf.c): who slept from one look to the next gets his stack copied. It takes 2%
  * of a CPU at most: where a look takes long, the next one is later. Who wakes one of these writes a
- * sample into a perf ring per CPU, with registers and stack by perf; the same rings tell of
- * mappings, execs and forks of everybody. Mappings go to the file of who is traced, or was seen in
- * a stack; what such a process had mapped before is read from /proc when its first record comes.
+ * sample into a perf ring per CPU, with registers and stack by perf. What their processes have
+ * mapped: stack_maps.h.
+ *
+ * The thread that looks may be held up in the kernel, by the memory of a target. The end of a
+ * recording waits END_MS for it and then goes on: nothing it does afterwards reaches the file.
  */
 #include "stacks.h"
 
@@ -72,8 +74,8 @@ void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 
 #include "aux_ring.h"
 #include "now.h"
-#include "pair_map.h"
-#include "proc_maps.h"
+#include "stack_events.h"
+#include "stack_maps.h"
 #include "stacks_bpf.h"
 
 enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, TICK_MS = 100 };
@@ -81,6 +83,7 @@ enum { PIECE = 1 << 20, RING = 1 << 20, RING_MANY = 256 << 10, MANY_CPUS = 32, T
 enum { STACKS_RATE = 500, STACKS_BURST = 1000, LOOK_COST = 50, LOOK_BYTES = 64 << 10 };
 /* A piece at the latest: what a killed recorder loses. */
 #define PIECE_MS    1000
+#define END_MS	    2000
 /* Of the sections, whose readers hold them in memory. */
 #define SECTION_MAX (512ull << 20)
 #define MAPS_MAX    (64ull << 20)
@@ -126,13 +129,12 @@ struct ty_stacks {
 	const struct ty_instance *clock;
 	struct bpf_link *iterator;
 	uint64_t min_ns, clock_off_ns, clock_at_ns;
-	pthread_mutex_t lock; /* of what follows */
+	struct ty_stack_maps *of;
+	struct ty_stack_events *events;
+	pthread_mutex_t lock; /* of what follows; that of `of` is taken before it */
 	struct pieces stacks, maps;
-	struct ty_pair_map known; /* processes whose mappings are in the file: 1; 0: no more */
 	uint64_t lost_here;
-	uint64_t mapping_ns; /* of the process that is looked at */
-	uint32_t mapping_pid;
-	bool mapping_begun;
+	bool over; /* nothing is put any more */
 	struct ty_stacks_result res;
 };
 
@@ -145,8 +147,12 @@ static uint64_t reg_mask(void)
 	return m;
 }
 
+static bool put_maps(void *ctx, const void *records, size_t n);
+
 static void free_all(struct ty_stacks *s)
 {
+	bool full;
+
 	for (unsigned i = 0; i < s->rings_n; i++)
 		ty_aux_close(&s->rings[i]);
 	free(s->rings);
@@ -154,7 +160,8 @@ static void free_all(struct ty_stacks *s)
 	ty_spool_writer_free(s->writer);
 	if (s->wake >= 0)
 		close(s->wake);
-	ty_pair_map_fini(&s->known);
+	ty_stack_events_free(s->events);
+	ty_stack_maps_finish(s->of, 0, &full);
 	pthread_mutex_destroy(&s->lock);
 	free(s->stacks.p);
 	free(s->maps.p);
@@ -203,7 +210,8 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 		p->at_ms = ty_now_ms();
 	}
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->wake >= 0 && s->stacks.p && s->maps.p && REGS > 1)
+	s->of = ty_stack_maps_new(everybody, put_maps, s);
+	if (s->of && s->wake >= 0 && s->stacks.p && s->maps.p && REGS > 1)
 		s->bpf = load(s);
 	if (s->bpf)
 		return s;
@@ -218,7 +226,10 @@ struct ty_stacks *ty_stacks_open(const struct ty_evidence *e, bool everybody, ui
 
 static uint64_t left_out(const struct ty_stacks *s, uint64_t *limited)
 {
-	*limited = __atomic_load_n(&s->bpf->bss->limited, __ATOMIC_RELAXED);
+	const uint64_t copied = __atomic_load_n(&s->bpf->bss->copied_late, __ATOMIC_RELAXED);
+	const uint64_t wanted = __atomic_load_n(&s->bpf->bss->put_off, __ATOMIC_RELAXED);
+
+	*limited = wanted > copied ? wanted - copied : 0;
 	return *limited + __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED) + s->lost_here;
 }
 
@@ -285,79 +296,24 @@ static char *room(struct ty_stacks *s, struct pieces *p, size_t n, uint64_t most
 	return at;
 }
 
-/* mappings ----------------------------------------------------------------------------------------
- */
-
-static void put_map_record(struct ty_stacks *s, struct ty_stk_head h, const struct ty_stk_map *m,
-			   const char *path)
-{
-	const size_t path_n = m ? strnlen(path, PATH_MAX) : 0;
-	char *p;
-
-	h.len = m ? (uint32_t)(sizeof(*m) + path_n + 1) : 0;
-	p = room(s, &s->maps, sizeof(h) + h.len, MAPS_MAX);
-	if (!p) {
-		s->res.maps_full = true;
-		return;
-	}
-	memcpy(p, &h, sizeof(h));
-	if (!m)
-		return;
-	memcpy(p + sizeof(h), m, sizeof(*m));
-	memcpy(p + sizeof(h) + sizeof(*m), path, path_n);
-	p[sizeof(h) + sizeof(*m) + path_n] = 0;
-}
-
-static void put_existing(void *ctx, const struct ty_stk_map *m, const char *path)
+/* Records of the process' mappings; the lock of struct ty_stack_maps is held. */
+static bool put_maps(void *ctx, const void *records, size_t n)
 {
 	struct ty_stacks *s = ctx;
+	char *p;
 
-	/* Where the process is gone, what was told of it stays true. */
-	if (!s->mapping_begun)
-		put_map_record(s,
-			       (struct ty_stk_head){.ns = s->mapping_ns,
-						    .pid = s->mapping_pid,
-						    .kind = TY_STK_EXEC},
-			       NULL, NULL);
-	s->mapping_begun = true;
-	put_map_record(s,
-		       (struct ty_stk_head){
-			       .ns = s->mapping_ns, .pid = s->mapping_pid, .kind = TY_STK_MAP},
-		       m, path);
-}
-
-static bool is_known(const struct ty_stacks *s, uint32_t pid)
-{
-	return ty_pair_map_get(&s->known, pid, 0) == 1;
-}
-
-static void set_known(struct ty_stacks *s, uint32_t pid, bool known)
-{
-	uint32_t *v = known || is_known(s, pid) ? ty_pair_map_add(&s->known, pid, 0) : NULL;
-
-	if (v)
-		*v = known;
-}
-
-/* What the process has mapped, from ns on and before. */
-static void know(struct ty_stacks *s, uint32_t pid, uint64_t ns)
-{
-	if (is_known(s, pid))
-		return;
-	s->mapping_pid = pid;
-	s->mapping_ns = ns;
-	s->mapping_begun = false;
-	ty_proc_maps((int)pid, put_existing, s);
-	set_known(s, pid, s->mapping_begun);
+	pthread_mutex_lock(&s->lock);
+	p = room(s, &s->maps, n, MAPS_MAX);
+	if (p)
+		memcpy(p, records, n);
+	pthread_mutex_unlock(&s->lock);
+	return p;
 }
 
 void ty_stacks_know(struct ty_stacks *s, const int *pids, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&s->lock);
-		know(s, (uint32_t)pids[i], 0);
-		pthread_mutex_unlock(&s->lock);
-	}
+	for (size_t i = 0; i < n; i++)
+		ty_stack_maps_read(s->of, (uint32_t)pids[i], 0);
 }
 
 /* records of the rings ----------------------------------------------------------------------------
@@ -379,7 +335,7 @@ static uint64_t u64_at(const char *p)
 	return v;
 }
 
-/* A record of TY_SEC_STACKS: h without len, what it says of counts is there. */
+/* A record of TY_SEC_STACKS: h without len, what it says of counts is there. Without the lock. */
 static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *kernel,
 		      const void *values, const char *stack, size_t stack_n)
 {
@@ -387,10 +343,12 @@ static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *ker
 
 	stack_n = h.regs_n ? stack_n : 0;
 	h.len = (uint32_t)(8 * (h.kernel_n + h.regs_n) + stack_n);
-	know(s, h.pid, h.ns);
-	p = room(s, &s->stacks, HEAD + h.len, SECTION_MAX);
+	ty_stack_maps_need(s->of, h.pid, h.ns);
+	pthread_mutex_lock(&s->lock);
+	p = s->over ? NULL : room(s, &s->stacks, HEAD + h.len, SECTION_MAX);
 	if (!p) {
 		s->lost_here++;
+		pthread_mutex_unlock(&s->lock);
 		return;
 	}
 	memcpy(p, &h, HEAD);
@@ -404,6 +362,7 @@ static void put_stack(struct ty_stacks *s, struct ty_stk_head h, const void *ker
 	if (stack_n)
 		memcpy(p, stack, stack_n);
 	s->res.stacks += h.kind == TY_STK_WAIT;
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* Who woke somebody: whom, registers by number, the stack: p[0..n) behind the record's head. */
@@ -443,91 +402,21 @@ static void on_sample(struct ty_stacks *s, const char *p, size_t n)
 	put_stack(s, h, NULL, values, stack, stack_n);
 }
 
-/* What trails a record that is no sample: u32 pid, tid, u64 time. */
-enum { ID_BYTES = 16 };
-
-static void on_mmap(struct ty_stacks *s, uint16_t misc, const char *p, size_t n)
+static int on_samples(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
 {
-	/* u32 pid, tid, u64 addr, len, off, 24 bytes of build id or inode, u32 prot, flags, path */
-	enum { BUILD_ID = 32, PATH = 64 };
-	const uint32_t pid = n >= 8 ? u32_at(p) : 0;
-	struct ty_stk_map m = {0};
-	char path[PATH_MAX];
-	uint64_t ns;
-
-	if (n < PATH + ID_BYTES || !(is_known(s, pid) || s->everybody))
-		return;
-	ns = u64_at(p + n - 8);
-	if (!is_known(s, pid)) {
-		know(s, pid, ns); /* with this one */
-		return;
-	}
-	m.start = u64_at(p + 8);
-	m.bytes = u64_at(p + 16);
-	m.off = u64_at(p + 24);
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID && (uint8_t)p[BUILD_ID] <= sizeof(m.build_id)) {
-		m.build_id_n = (uint8_t)p[BUILD_ID];
-		memcpy(m.build_id, p + BUILD_ID + 4, m.build_id_n);
-	}
-	snprintf(path, sizeof(path), "%.*s", (int)(n - PATH - ID_BYTES), p + PATH);
-	put_map_record(s, (struct ty_stk_head){.ns = ns, .pid = pid, .kind = TY_STK_MAP}, &m, path);
-}
-
-/* u32 pid, ppid, tid, ptid, u64 time */
-static void on_fork(struct ty_stacks *s, const char *p, size_t n)
-{
-	if (n < 24 || u32_at(p) == u32_at(p + 4))
-		return;
-	if (s->everybody)
-		know(s, u32_at(p + 4), u64_at(p + 16));
-	set_known(s, u32_at(p), is_known(s, u32_at(p + 4)));
-	if (is_known(s, u32_at(p)))
-		put_map_record(s,
-			       (struct ty_stk_head){.ns = u64_at(p + 16),
-						    .pid = u32_at(p),
-						    .target = u32_at(p + 4),
-						    .kind = TY_STK_FORK},
-			       NULL, NULL);
-}
-
-static void on_exec(struct ty_stacks *s, const char *p, size_t n)
-{
-	if (n < 8 + ID_BYTES || !(is_known(s, u32_at(p)) || s->everybody))
-		return;
-	set_known(s, u32_at(p), true);
-	put_map_record(s,
-		       (struct ty_stk_head){
-			       .ns = u64_at(p + n - 8), .pid = u32_at(p), .kind = TY_STK_EXEC},
-		       NULL, NULL);
-}
-
-static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
-{
-	struct ty_stacks *s = ctx;
 	const char *p = bytes;
 
-	pthread_mutex_lock(&s->lock);
 	while (n >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h;
-		const char *body = p + sizeof(h);
-		size_t body_n;
 
 		memcpy(&h, p, sizeof(h));
 		if (h.size < sizeof(h) || h.size > n)
 			break;
-		body_n = h.size - sizeof(h);
 		if (h.type == PERF_RECORD_SAMPLE)
-			on_sample(s, body, body_n);
-		else if (h.type == PERF_RECORD_MMAP2)
-			on_mmap(s, h.misc, body, body_n);
-		else if (h.type == PERF_RECORD_FORK)
-			on_fork(s, body, body_n);
-		else if (h.type == PERF_RECORD_COMM && h.misc & PERF_RECORD_MISC_COMM_EXEC)
-			on_exec(s, body, body_n);
+			on_sample(ctx, p + sizeof(h), h.size - sizeof(h));
 		p += h.size;
 		n -= h.size;
 	}
-	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 
@@ -536,35 +425,46 @@ static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const vo
 	return 0;
 }
 
+/* What the rings hold, and pieces whose time has come. */
+static void move(struct ty_stacks *s, bool all)
+{
+	const struct ty_aux_sink sink = {on_samples, no_aux, s};
+
+	ty_stack_events_drain(s->events, all);
+	for (unsigned i = 0; i < s->rings_n; i++)
+		ty_aux_drain(&s->rings[i], &sink);
+	pthread_mutex_lock(&s->lock);
+	if (ty_now_ms() - s->stacks.at_ms >= PIECE_MS)
+		put_pieces(s, &s->stacks);
+	if (!s->maps_last && ty_now_ms() - s->maps.at_ms >= PIECE_MS)
+		put_pieces(s, &s->maps);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void *move_main(void *arg)
 {
 	struct ty_stacks *s = arg;
-	const struct ty_aux_sink sink = {on_records, no_aux, s};
-	struct pollfd *polls = calloc(s->rings_n + 1u, sizeof(*polls));
+	struct pollfd *polls = calloc(2 * s->rings_n + 1u, sizeof(*polls));
 	bool stop;
 
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
-	for (unsigned i = 0; polls && i < s->rings_n; i++)
-		polls[i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
+	for (unsigned i = 0; polls && i < s->rings_n; i++) {
+		polls[2 * i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
+		polls[2 * i + 1] =
+			(struct pollfd){.fd = ty_stack_events_fd(s->events, i), .events = POLLIN};
+	}
 	if (polls)
-		polls[s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
+		polls[2 * s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
 	do {
 		if (polls)
-			poll(polls, s->rings_n + 1u, TICK_MS);
+			poll(polls, 2 * s->rings_n + 1u, TICK_MS);
 		else
 			usleep(TICK_MS * 1000);
-		for (unsigned i = 0; polls && i < s->rings_n; i++)
+		for (unsigned i = 0; polls && i < 2 * s->rings_n; i++)
 			if (polls[i].revents & (POLLHUP | POLLERR))
 				polls[i].fd = -1;
 		stop = atomic_load(&s->stop);
-		for (unsigned i = 0; i < s->rings_n; i++)
-			ty_aux_drain(&s->rings[i], &sink);
-		pthread_mutex_lock(&s->lock);
-		if (ty_now_ms() - s->stacks.at_ms >= PIECE_MS)
-			put_pieces(s, &s->stacks);
-		if (!s->maps_last && ty_now_ms() - s->maps.at_ms >= PIECE_MS)
-			put_pieces(s, &s->maps);
-		pthread_mutex_unlock(&s->lock);
+		move(s, stop);
 	} while (!stop);
 	free(polls);
 	return NULL;
@@ -603,13 +503,35 @@ static void on_copies(struct ty_stacks *s, const char *p, size_t n, uint64_t ns,
 	}
 }
 
-/* One look at all threads. Who is copied slept since the look before: any time in between will do,
- * by the trace clock, which is read once in a while. */
+/* Look at the threads from..to-1. Who is copied slept since the look before: any time in between
+ * will do. */
+static void look_at(struct ty_stacks *s, char *buf, uint32_t from, uint32_t to, uint64_t ns,
+		    uint64_t period_ns)
+{
+	ssize_t n;
+	int fd;
+
+	s->bpf->bss->from = from;
+	s->bpf->bss->to = to;
+	fd = bpf_iter_create(bpf_link__fd(s->iterator));
+	while (fd >= 0 && !atomic_load(&s->stop)) {
+		n = read(fd, buf, LOOK_BYTES);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			break;
+		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* One look at all threads, by the trace clock, which is read once in a while. Where not all that
+ * wait could be copied, the next look begins with the first one that was not. */
 static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 {
 	const uint64_t ns = clock_ns(CLOCK_MONOTONIC);
-	ssize_t n;
-	int fd;
+	const uint32_t from = s->bpf->bss->starved;
 
 	/* A reading that took long may be off by as much: the one before stays. */
 	if (ns >= s->clock_at_ns) {
@@ -623,20 +545,11 @@ static void look(struct ty_stacks *s, char *buf, uint64_t period_ns)
 	}
 	if (!s->clock_at_ns)
 		return;
-	fd = bpf_iter_create(bpf_link__fd(s->iterator));
 	s->bpf->bss->now++;
-	while (fd >= 0) {
-		n = read(fd, buf, LOOK_BYTES);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0)
-			break;
-		pthread_mutex_lock(&s->lock);
-		on_copies(s, buf, (size_t)n, ns + s->clock_off_ns - period_ns / 2, period_ns);
-		pthread_mutex_unlock(&s->lock);
-	}
-	if (fd >= 0)
-		close(fd);
+	s->bpf->bss->starved = 0;
+	look_at(s, buf, from, UINT32_MAX, ns, period_ns);
+	if (from)
+		look_at(s, buf, 0, from, ns, period_ns);
 }
 
 static void *look_main(void *arg)
@@ -688,13 +601,6 @@ static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 				       .sample_regs_user = reg_mask(),
 				       .sample_stack_user = TY_STK_BYTES,
 				       .sample_period = 1,
-				       .mmap = 1,
-				       .mmap2 = 1,
-				       .build_id = 1,
-				       .comm = 1,
-				       .comm_exec = 1,
-				       .task = 1,
-				       .sample_id_all = 1,
 				       .watermark = 1,
 				       .wakeup_watermark = (uint32_t)bytes / 4};
 
@@ -709,7 +615,8 @@ static bool open_rings(struct ty_stacks *s, const unsigned *cpus, unsigned n)
 					 sizeof(r->fd), BPF_ANY))
 			return false;
 	}
-	return s->rings;
+	s->events = ty_stack_events_open(s->of, cpus, n);
+	return s->rings && s->events;
 }
 
 bool ty_stacks_start(struct ty_stacks *s, struct ty_spool *spool, const struct ty_instance *clock,
@@ -751,32 +658,51 @@ void ty_stacks_dropped(struct ty_stacks *s, uint64_t bytes)
 	atomic_store(&s->stacks.dropped, bytes);
 }
 
+/* Wait for its end, END_MS at most. */
+static bool is_held_up(pthread_t thread)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_MS / 1000;
+	if (!pthread_timedjoin_np(thread, NULL, &until))
+		return false;
+	pthread_detach(thread);
+	return true;
+}
+
 void ty_stacks_finish(struct ty_stacks *s, struct ty_stacks_result *res)
 {
-	uint64_t one = 1, ring_lost = 0;
+	bool stuck, full = false;
+	uint64_t one = 1;
 
 	*res = (struct ty_stacks_result){0};
 	if (!s)
 		return;
 	s->bpf->bss->off = 1;
-	if (s->started) {
-		atomic_store(&s->stop, true);
-		(void)!write(s->wake, &one, sizeof(one));
-		pthread_join(s->thread, NULL);
-		if (s->looks)
-			pthread_join(s->looker, NULL);
-		put_pieces(s, &s->stacks);
-		put_pieces(s, &s->maps);
-		s->res.lost = left_out(s, &s->res.limited);
-		s->res.lost -= s->res.limited;
-		for (unsigned i = 0; i < s->rings_n; i++)
-			ring_lost += s->rings[i].lost;
-		/* More than stacks. */
-		s->res.maps_full |=
-			ring_lost > __atomic_load_n(&s->bpf->bss->lost, __ATOMIC_RELAXED);
+	if (!s->started) {
+		free_all(s);
+		return;
 	}
+	atomic_store(&s->stop, true);
+	(void)!write(s->wake, &one, sizeof(one));
+	pthread_join(s->thread, NULL);
+	stuck = s->looks && is_held_up(s->looker);
+	s->res.maps_unread = ty_stack_maps_finish(s->of, END_MS, &full);
+	s->of = NULL;
+	pthread_mutex_lock(&s->lock);
+	s->over = true;
+	put_pieces(s, &s->stacks);
+	put_pieces(s, &s->maps);
+	s->res.maps_full |= full;
+	s->res.crowded = s->bpf->bss->crowded;
+	s->res.lost = left_out(s, &s->res.limited);
+	s->res.lost -= s->res.limited;
 	*res = s->res;
-	free_all(s);
+	pthread_mutex_unlock(&s->lock);
+	/* What a thread uses that is held up stays; the process ends with it. */
+	if (!stuck)
+		free_all(s);
 }
 
 #endif

@@ -6,8 +6,11 @@
 #include "evidence_bpf.h"
 #include "stack_record.h"
 
-/* Threads by the low bits of their numbers; of two that share a slot none has a stack. */
+/* Threads by number; each has WAYS slots that may be its own. A slot whose thread was not seen in
+ * two looks is free. */
 #define TY_STK_SLOTS 65536u
+#define TY_STK_WAYS  4u
+#define TY_STK_STEP  16411u
 
 struct ty_stk_slot {
 	__u64 switches; /* how often the thread had been switched out when it was last seen asleep
@@ -17,9 +20,13 @@ struct ty_stk_slot {
 	__u32 last;  /* the look that last copied a stack of this thread */
 	__u8 asleep; /* at the last look */
 	__u8 copied; /* this wait has its stack */
-	__u8 wanted; /* it should have had one */
-	__u8 pad;
+	__u8 wanted; /* it should have had one by now */
+	__u8 busy;   /* looks at which its stack could not be read without waiting */
+	__u32 seen;  /* the look that last saw the thread */
 };
+
+/* From so many on a stack is recorded without a copy: a wait for the mmap lock itself, say. */
+#define TY_STK_BUSY 4u
 
 /*
  * While fewer than SCARCE stacks may be copied at once, a wait shorter than MANY looks has its

@@ -261,9 +261,12 @@ nested() {
 }
 passes "functions inlined into each other are all named" nested
 
-"$TARRY" record -q -o off.dat -- ./waker
+"$TARRY" record -q -o on.dat -- ./waker
+"$TARRY" report on.dat stacks --json >out.txt
+passes "they are recorded unless refused" grep -q '"least_ns":20000000.*"function":"waiting"' out.txt
+"$TARRY" record -q --stacks off -o off.dat -- ./waker
 "$TARRY" report off.dat stacks >out.txt
-passes "none are recorded unless asked for, and that is said" grep -q 'none recorded: not asked for (record --stacks 20ms)' out.txt
+passes "--stacks off records none, and that is said" grep -q 'none recorded: record --stacks off' out.txt
 "$TARRY" record --stacks 1ms -o off.dat -- true 2>err.txt
 is "--stacks 1ms is refused" "1 2" "$(grep -c "^tarry: --stacks '1ms' is neither a duration" err.txt) $(
 	"$TARRY" record --stacks 1ms -o off.dat -- true 2>/dev/null
