@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See batch_ahead.h. One mutex guards all; it is held for a few instructions per chunk. A stream's
- * queue holds its batches in chunk order: being made or ready. What is next to be made is the chunk
- * that begins first: its time is in the file's directory, or estimated from the one before.
+ * See batch_ahead.h. One mutex guards all state; it is held for a few instructions per chunk. A
+ * stream's queue holds its batches in chunk order, in progress or ready. The next chunk to prepare
+ * is the one that begins first: its time is in the file's directory, or estimated from the previous
+ * one.
  */
 #include "batch_ahead.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batches in the order of each stream, made ahead by worker threads. One consumer takes the batches
- * of every stream one after the other; workers make those next that the merge will come to next (by
- * the chunks' times), whatever stream they are of, so that one busy CPU's stream uses all cores. A
- * consumer that comes to a chunk nobody has begun makes it itself, and helps while it would wait.
- * Without workers everything is made by the consumer: the results are the same.
+ * Prefetching of batches by worker threads. One consumer takes the batches of each stream in order;
+ * workers prepare those that the merge will need next (by the chunks' times), of any stream, so
+ * that one busy CPU's stream uses all cores. When no worker has started the chunk that the consumer
+ * needs, the consumer prepares it, and it prepares other chunks instead of waiting. Without workers
+ * the consumer does everything; the results are the same.
  *
- * Memory: one batch per stream in the consumer's hands, and up to the budget of those ahead.
+ * Memory: one batch per stream held by the consumer, and prefetched batches up to the budget.
  */
 #ifndef TY_BATCH_AHEAD_H
 #define TY_BATCH_AHEAD_H
@@ -15,26 +15,26 @@
 
 struct ty_batch_ahead;
 
-/* The source is copied, what it points to borrowed. NULL: out of memory. */
+/* The source is copied; what it points to is borrowed. NULL: out of memory. */
 struct ty_batch_ahead *ty_batch_ahead_new(const struct ty_batch_source *source);
 void ty_batch_ahead_free(struct ty_batch_ahead *a);
 
-/* How many threads work ahead of the consumer, and how much memory what they made may take. */
+/* Sets the number of workers and the memory limit for prefetched batches. */
 void ty_batch_ahead_workers(struct ty_batch_ahead *a, unsigned workers, uint64_t memory_bytes);
 
-/* Stop and forget all that is ahead; the batches taken stay the consumer's. */
+/* Stops and discards all prefetched batches; batches already taken stay with the consumer. */
 void ty_batch_ahead_stop(struct ty_batch_ahead *a);
-/* Where the consumer will go on in a stream (stopped only). */
+/* Sets the consumer's position in a stream (only while stopped). */
 void ty_batch_ahead_from(struct ty_batch_ahead *a, uint32_t stream, uint32_t chunk);
-/* Every stream has its place: workers may begin. */
+/* All positions are set: workers may start. */
 void ty_batch_ahead_go(struct ty_batch_ahead *a);
 
-/* The stream's next chunk, as far as ty_batch_more came with it; NULL: out of memory. */
+/* Takes the stream's next chunk, with the items of one ty_batch_more; NULL: out of memory. */
 struct ty_batch *ty_batch_ahead_take(struct ty_batch_ahead *a, uint32_t stream);
-/* Give a batch back; NULL does nothing. */
+/* Returns a batch; NULL has no effect. */
 void ty_batch_ahead_give(struct ty_batch_ahead *a, struct ty_batch *b);
 
-/* End the workers and free all batches that are not taken. */
+/* Ends the workers and frees all batches that are not taken. */
 void ty_batch_ahead_rest(struct ty_batch_ahead *a);
 
 #endif

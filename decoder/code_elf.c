@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See code_map.h: what ELF files and core dumps say is where. ELF: System V ABI, "ELF Header",
- * "Program Header", "Note Section"; NT_FILE: linux fs/binfmt_elf.c, fill_files_note().
+ * See code_map.h: mappings from ELF files and core dumps. ELF: System V ABI, "ELF Header", "Program
+ * Header", "Note Section"; NT_FILE: linux fs/binfmt_elf.c, fill_files_note().
  */
 #include <elf.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See code_priv.h. Mappings are laid over each other in the order of time. What is visible at that
- * moment is kept by its first stretch; a new mapping ends what it covers and begins anew what it
- * leaves of it, so that n mappings make at most 3 n + 1 pieces.
+ * See code_priv.h. Mappings are applied in time order. The visible mappings are kept by their first
+ * stretch; a new mapping ends the ones it covers and restarts the parts of them that remain, so n
+ * mappings make at most 3 n + 1 pieces.
  */
 #include <stdlib.h>
 #include <string.h>

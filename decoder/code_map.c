@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See code_map.h: what is told. Lives (one per exec or fork of a process) are kept in the order of
- * their begin until all is known, then by pid and time. */
+/* See code_map.h: collection of mappings. Lives (one per exec or fork of a process) are kept in the
+ * order of their start until all are known, then by pid and time. */
 #include "code_map.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of a code map. code_map.c is told what is mapped; code_index.c makes an index of each
- * address space when all is known; code_find.c asks it.
+ * Internals of the code map: code_map.c collects the mappings; code_index.c builds an index of each
+ * address space when all are known; code_find.c queries it.
  */
 #ifndef TY_CODE_PRIV_H
 #define TY_CODE_PRIV_H
@@ -28,7 +28,7 @@ struct ty_code_file {
 
 struct ty_code_mapping {
 	uint64_t t_ns, lo, hi, off;
-	uint32_t order; /* of equal times, the later one wins */
+	uint32_t order; /* with equal times, the later one wins */
 	int file;
 };
 
@@ -39,8 +39,8 @@ struct ty_code_image_of {
 	uint32_t order;
 };
 
-/* What holds in [lo, hi) from..until: a mapping, or none. Those of one index tile addresses and
- * time without overlap. */
+/* Content of [lo, hi) for from..until: a mapping, or none. The pieces of one index tile addresses
+ * and time without overlap. */
 struct ty_code_piece {
 	uint64_t lo, hi, from_ns, until_ns;
 	uint32_t map; /* TY_CODE_HOLE: none */
@@ -48,23 +48,24 @@ struct ty_code_piece {
 #define TY_CODE_HOLE UINT32_MAX
 
 /*
- * Pieces found by address and time in log(pieces)^2: a segment tree over the stretches between
- * neighbouring ends of mappings. Each piece is listed at the nodes that make up its addresses; at a
- * node they follow each other in time.
+ * Finds pieces by address and time in log(pieces)^2: a segment tree over the stretches between
+ * neighbouring boundaries of mappings. Each piece is listed at the nodes that make up its
+ * addresses; the pieces of one node are sorted by time.
  */
 struct ty_code_index {
-	uint64_t *edge; /* stretch i begins there */
-	uint32_t n;	/* stretches; 0: there is no mapping, all is one hole */
+	uint64_t *edge; /* start of stretch i */
+	uint32_t n;	/* number of stretches; 0: no mapping, all is one hole */
 	VEC(struct ty_code_piece) pieces;
 	struct ty_interval_tree lists; /* of pieces */
 };
 
-/* An address space from an exec, a fork or its first mapping on. */
+/* An address space, starting with an exec, a fork or its first mapping. */
 struct ty_code_life {
 	int64_t space;
-	uint32_t order; /* of equal space and time, the later one wins */
+	uint32_t order; /* with equal space and time, the later one wins */
 	uint64_t from_ns;
-	uint32_t parent; /* what it was forked from at from_ns, by order, then by place; or NONE */
+	uint32_t parent; /* life that it was forked from at from_ns: by order, later by index; or
+			  * NONE */
 	VEC(struct ty_code_mapping) maps;
 	struct ty_code_index index;
 };
@@ -77,13 +78,13 @@ struct ty_code {
 	VEC(int) file_of_key;
 	VEC(void *) owned;
 	VEC(struct ty_code_life) lives;	     /* by space and time, once ready */
-	struct ty_pair_map newest;	     /* of a space: its life that was begun last */
+	struct ty_pair_map newest;	     /* newest life of a space */
 	VEC(struct ty_code_image_of) images; /* by pid, address, time */
 	size_t maps_n;
-	pthread_mutex_t lock; /* of loading */
+	pthread_mutex_t lock; /* serialises loading */
 };
 
-/* What is mapped in a process, and over it, what its JIT compiler told. */
+/* Mappings of a process; its JIT functions are an address space above it. */
 static inline int64_t ty_code_mapped(int32_t pid)
 {
 	return pid;
@@ -95,7 +96,7 @@ static inline int64_t ty_code_jitted(int32_t pid)
 
 /* ---- code_index.c ---- */
 
-/* Of a life's mappings, which it puts in order. 0 or -TY_ENOMEM. */
+/* Sorts a life's mappings and builds their index. 0 or -TY_ENOMEM. */
 int ty_code_index_make(struct ty_code_life *l);
 void ty_code_index_fini(struct ty_code_index *x);
 /* The piece that holds addr at a time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open-addressing table tid -> name. A name is learned from whatever event shows it; a rename
- * changes it, an exit does not (the dying thread's last events still carry its tid). The name that
- * events show is the one at their time, so that the latest is right for the events that follow.
+ * Open-addressing table tid -> name. Any event that has a name updates it. A rename changes it, an
+ * exit does not (the dying thread's last events still carry its tid). Events state the name at
+ * their time, so the latest one is right for the events that follow.
  *
  * Budget: 10 ns per event; 24 bytes per tid, at most half full.
  */

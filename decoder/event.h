@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The normalised event: what every layer above the decoder sees, whatever the file's kernel, word
+ * The normalised event: what every layer above the decoder uses, whatever the file's kernel, word
  * size or byte order. Known kernel events are decoded into the union by precomputed field offsets
  * (decoder/formats.h); all others keep only their head and raw bytes.
  */
@@ -69,11 +69,11 @@ enum ty_event_kind {
 #define TY_TASK_PARKED		0x40
 #define TY_TASK_IDLE		0x80
 #define TY_TASK_PREEMPTED	0x100 /* "R+" */
-#define TY_TASK_UNTOLD		0x200 /* it left the CPU, nobody says why (perf's own records) */
-/* A priority of a switch that tells neither these nor names. */
+#define TY_TASK_UNTOLD		0x200 /* left the CPU for an unrecorded reason (perf's own records) */
+/* Priority of a switch event that has neither priorities nor names. */
 #define TY_PRIO_UNTOLD INT32_MIN
 
-/* Where a record lies in the file; opaque, stable for the same file. See ty_events_read_at. */
+/* Position of a record in the file; opaque, stable for the same file. See ty_events_read_at. */
 typedef uint64_t ty_loc;
 
 struct ty_event {
@@ -89,16 +89,16 @@ struct ty_event {
 	uint8_t decode_error; /* a known event whose record is too short: the union is zero */
 	uint32_t size;	      /* of data */
 	const uint8_t
-		*data; /* the raw record, file byte order; valid until the next event is pulled */
+		*data; /* the raw record in file byte order; valid until the next event is read */
 	union {
 		/* GAP: events lost on this cpu and buffer in (from_ns, ts_ns]. from_ns is the time
-		 * of the last event before (0: since the recording began). */
+		 * of the previous event (0: since the recording began). */
 		struct {
 			uint64_t from_ns;
 			uint64_t count; /* UINT64_MAX: unknown number */
 			uint8_t what;	/* enum ty_gap */
-			bool to_end; /* nothing more of this cpu and buffer is there: the loss goes
-					on to the end of the recording */
+			bool to_end; /* no further event of this cpu and buffer: the loss extends to
+				      * the end of the recording */
 		} gap;
 		struct {
 			int64_t nr;
@@ -131,7 +131,7 @@ struct ty_event {
 		} exec;
 		struct {
 			int32_t tid, prio;
-			int8_t group_dead; /* -1: this kernel does not say */
+			int8_t group_dead; /* -1: this kernel does not record it */
 			char comm[TY_COMM + 1];
 		} tex; /* EXIT */
 		struct {
@@ -178,14 +178,14 @@ struct ty_event {
 };
 
 /*
- * A record as the merge and the builder's fast path see it: its head, all of a system call but its
- * arguments, all of a switch or a waking but the names. Everything else is decoded from the record
- * when it is asked for.
+ * A record as used by the merge and the builder's fast path: its head, all of a system call except
+ * the arguments, all of a switch or wakeup except the names. Everything else is decoded from the
+ * record on demand.
  */
 struct ty_item {
 	uint64_t ts_ns; /* of the file */
-	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: how many; SWITCH
-			   and WAKING: TY_PACKED..., 0 when they do not fit */
+	uint64_t val;	/* SYS_ENTER: ty_args_hash; SYS_EXIT: the result; MISSED: the number; SWITCH
+			 * and WAKING: TY_PACKED..., 0 when the values do not fit */
 	uint32_t at;	/* of the record's head in the chunk */
 	int32_t tid;	/* common_pid */
 	int32_t nr;	/* system calls: the number; SWITCH: next_tid; WAKING: tid */
@@ -195,15 +195,15 @@ struct ty_item {
 };
 
 enum {
-	TY_IT_WHOLE = 0xf0, /* decode the whole event: damaged, or a system call's odd number */
+	TY_IT_WHOLE = 0xf0, /* decode the whole event: damaged, or an unusual system call number */
 	TY_IT_MISSED,	    /* the kernel lost events here */
 	TY_IT_DAMAGED	    /* the page is damaged from here on */
 };
 
 /*
  * val of a SWITCH whose prev_tid is the item's tid: prev_state, prev_prio and next_prio in 16 bits
- * each, where the two names of TY_COMM bytes lie in the record's data, in 7 bits each. Of a WAKING:
- * target_cpu in 32 bits, and where its name lies.
+ * each, and the offsets of the two names of TY_COMM bytes in the record's data, in 7 bits each. val
+ * of a WAKING: target_cpu in 32 bits, and its name's offset.
  */
 #define TY_PACKED	   (UINT64_C(1) << 63)
 #define TY_PACKED_NAME_MAX 127u
@@ -228,13 +228,13 @@ static inline int32_t ty_packed_target_cpu(uint64_t val)
 	return (int32_t)(uint32_t)val;
 }
 
-/* A record's ty_loc: that of its chunk, and where its head is in there. */
+/* The ty_loc of a record: that of its chunk plus the offset of its head. */
 static inline ty_loc ty_loc_at(ty_loc chunk, uint32_t at)
 {
 	return chunk + at / 4;
 }
 
-/* Are these two, one right behind the other in their stream, the ends of one call? */
+/* True when two consecutive items of a stream are the ends of one call. */
 static inline bool ty_items_call(const struct ty_item *i, const struct ty_item *e)
 {
 	return i->kind == TY_EV_SYS_ENTER && e->kind == TY_EV_SYS_EXIT && e->tid == i->tid &&
@@ -246,7 +246,7 @@ static inline uint64_t ty_rotate(uint64_t v, unsigned bits)
 	return v << bits | v >> (64 - bits);
 }
 
-/* What tells the arguments of two system calls apart; bit 0: one is above 32 bits. */
+/* Hash that distinguishes the arguments of system calls; bit 0: an argument exceeds 32 bits. */
 static inline uint64_t ty_args_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
 				    uint64_t f)
 {
@@ -256,24 +256,25 @@ static inline uint64_t ty_args_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t
 	return h << 1 | !!((a | b | c | d | e | f) >> 32);
 }
 
-/* An event as far as it is decoded in any case; see ty_events_next_brief. */
+/* The part of an event that is always decoded; see ty_events_next_brief. */
 struct ty_brief {
 	uint64_t ts_ns, val; /* val: as in struct ty_item; not of GAP */
 	ty_loc loc;
-	const uint8_t *data; /* of the record, until the next event is pulled; packed ones only */
+	const uint8_t
+		*data; /* data of the record, until the next event is read; packed ones only */
 	int32_t tid, nr;
 	uint32_t cpu;
 	uint16_t buffer, id;
 	uint8_t kind; /* enum ty_event_kind, or TY_IT_WHOLE */
 	uint8_t flags;
 	uint16_t end_id; /* with `end`: the id of the SYS_EXIT */
-	/* SYS_ENTER, when the next event of this CPU is the SYS_EXIT of the same call and nothing
-	 * is lost on any CPU before it: that one's time, else 0; and its result. */
+	/* SYS_ENTER, when the next event of this CPU is the SYS_EXIT of the same call and no CPU
+	 * has a loss before it: time and result of that SYS_EXIT; otherwise end_ns is 0. */
 	uint64_t end_ns;
 	int64_t ret;
 };
 
-/* A packed event's name, the first (0) or second (1): TY_COMM bytes, not always terminated. */
+/* The first (0) or second (1) name of a packed event: TY_COMM bytes, not always terminated. */
 static inline const char *ty_packed_name(const struct ty_brief *br, unsigned i)
 {
 	return (const char *)br->data + (br->val >> (48 + 7 * i) & 127);
@@ -282,7 +283,7 @@ static inline const char *ty_packed_name(const struct ty_brief *br, unsigned i)
 enum ty_gap {
 	TY_GAP_OVERRUN,	  /* the kernel overwrote events before they were read */
 	TY_GAP_DAMAGED,	  /* a page or chunk of the file could not be decoded */
-	TY_GAP_UNFINISHED /* the recorder died: what follows was never written */
+	TY_GAP_UNFINISHED /* the recorder died: later events were never written */
 };
 
 #endif

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging the streams of a trace. One cursor per stream holds the batch of one chunk (batch.h, made
- * ahead by batch_ahead.h) and stands at its next item: a record, or a gap that comes before it. A
- * binary heap orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
+ * Merges the streams of a trace. One cursor per stream holds the batch of one chunk (batch.h,
+ * prefetched by batch_ahead.h) and its next item: a record, or a gap before it. A binary heap
+ * orders the cursors by (time, stream); streams are numbered by buffer, then cpu.
  *
- * Time never goes back in what is given out: a stamp smaller than the one before it in its own
- * stream is raised to that one. Kernels with an unsteady clock do this by nanoseconds; a step back
- * of more than BACK_LIMIT_NS is damage and is reported as such. What was lost is known to lie
- * between two records of its stream, so that a gap is given right before the record that follows.
+ * Output times never decrease: a time stamp smaller than the previous one of its stream is raised
+ * to it. Kernels with an unsteady clock step back by nanoseconds; a step of more than BACK_LIMIT_NS
+ * is reported as damage. A loss is known to be between two records of its stream, so a gap is
+ * returned right before the record that follows.
  *
- * Memory: one batch per stream, those made ahead, and up to TY_LOOKUP_BYTES of chunks for
- * ty_events_read_at.
- * Budget: 10 ns per event for two streams, beside what the batches cost.
+ * Memory: one batch per stream, the prefetched ones, and up to TY_LOOKUP_BYTES of chunks for
+ * ty_events_read_at. Budget: 10 ns per event for two streams, besides the cost of the batches.
  *
- * ty_loc: stream << 52 | where the record's head lies among the stream's pages / 4 (4096 streams of
- * 16 PB): records in a row have numbers that a column keeps in a byte (model/table.h). Never 0: a
- * record is not at the begin of a page.
+ * ty_loc: stream << 52 | offset of the record's head in the stream's pages / 4 (4096 streams of 16
+ * PB): consecutive records have numbers that a column stores in a byte (model/table.h). Never 0: no
+ * record is at the start of a page.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One record again, by its place in the file. The chunks of the latest look-ups are kept: analyses
- * ask for the arguments of calls all over a recording, and a chunk takes longer to decompress than
- * all else. Budget: a look at one set of the cache, and the records of a page up to the one, or
- * from the last one that was found there: in the order of the file each is passed once.
+ * Reads one record by its position in the file. The chunks of recent look-ups are cached: analyses
+ * request the arguments of calls all over a recording, and decompressing a chunk takes longer than
+ * anything else. Budget: one cache set, and the records of a page up to the wanted one, or from the
+ * last one found there: look-ups in file order read each record once.
  */
 #include <string.h>
 

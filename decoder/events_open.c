@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the streams of a trace for the merge (events.c): what its head says of each is checked
- * here. */
+/* Opens the streams of a trace for the merge (events.c) and checks the file's description of
+ * each. */
 #include <stdlib.h>
 
 #include "events_priv.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by events.c (merging), events_open.c, events_seek.c and events_lookup.c; nobody else. */
+/* Shared by events.c (merging), events_open.c, events_seek.c and events_lookup.c only. */
 #ifndef TY_EVENTS_PRIV_H
 #define TY_EVENTS_PRIV_H
 
 #include "batch_ahead.h"
 #include "events.h"
 
-/* Chunks that were looked up are kept, so many at most and so many bytes (or one larger one): as
- * many as fit hash to a set. */
+/* Cache of chunks that were looked up, limited in number and in bytes (or one larger one);
+ * set-associative. */
 #define TY_LOOKUP_SETS	64
 #define TY_LOOKUP_WAYS	8
 #define TY_LOOKUPS	(TY_LOOKUP_SETS * TY_LOOKUP_WAYS)
@@ -18,39 +18,39 @@
 enum ty_head { AT_OVERRUN, AT_DAMAGED, AT_RECORD, AT_UNFINISHED, AT_END };
 
 struct ty_cursor {
-	uint64_t key;			  /* time of the item it stands at */
+	uint64_t key;			  /* time of the current item */
 	const struct ty_item *next, *end; /* of the batch */
 	const struct ty_item *rec;	  /* valid with has_record */
 	struct ty_batch *batch;		  /* NULL: none loaded */
 	uint64_t ts;			  /* of rec, offset added, never less than last_ts */
-	uint64_t last_ts;		  /* of the item given before; valid with any */
+	uint64_t last_ts;		  /* time of the previous item; valid with any */
 	uint8_t head;			  /* enum ty_head */
 	bool has_record, any, damaged;
-	bool to_end; /* the gaps pending go on to the end of the recording */
+	bool to_end; /* the pending gaps extend to the end of the recording */
 	uint16_t buffer;
 	uint32_t cpu, stream, page_size;
 	ty_loc loc_base;	/* of the batch's begin */
 	uint32_t same_cpu;	/* the next stream of its CPU, in a ring */
 	uint32_t chunk, chunks; /* chunk: of the batch; == chunks: at the end */
-	uint64_t gap_from;	/* of the gaps pending */
+	uint64_t gap_from;	/* start of the pending gaps */
 	uint64_t overrun;	/* pending: 0, a number, TY_MISSED_UNKNOWN */
-	uint64_t damage_until;	/* last time that a missing chunk is known to have covered; 0: the
-				   latest damage does not tell */
-	uint64_t done;		/* bytes of the chunks before this one */
+	uint64_t damage_until;	/* last time that a missing chunk is known to have covered; 0:
+				 * unknown for the latest damage */
+	uint64_t done;		/* bytes of the preceding chunks */
 };
 
 struct ty_lookup {
 	uint32_t stream, chunk, pages;
 	uint64_t first_page, used, bytes;
 	struct ty_batch *batch; /* bytes only; NULL: empty */
-	/* Where the last look-up in it ended: those that follow in a page go on from there. */
+	/* Position of the last look-up, so that later ones in the same page continue from it. */
 	bool walking;
 	uint64_t walk_page;
-	struct ty_ring_page walk;   /* behind: */
+	struct ty_ring_page walk;   /* after: */
 	struct ty_ring_record last; /* the record that was found */
 };
 
-/* The heap holds the keys themselves: comparing touches no cursor. */
+/* The heap stores the keys themselves, so that comparing touches no cursor. */
 struct ty_head_key {
 	uint64_t key;
 	uint32_t stream;
@@ -63,21 +63,21 @@ struct ty_events {
 	struct ty_cursor *cursors;
 	struct ty_head_key *heap;
 	uint32_t n, heap_n;
-	bool started, pulled; /* pulled: the item at the heap's top was given out */
+	bool started, pulled; /* pulled: the item at the heap's top was returned */
 	uint64_t offset;      /* to be added to the file's times */
-	uint64_t calm_until;  /* before that, no stream has a loss to tell */
+	uint64_t calm_until;  /* until then, no stream has a loss to report */
 	uint64_t all_bytes, tick;
-	struct ty_chunk_scratch scratch; /* for seeking and looking up */
+	struct ty_chunk_scratch scratch; /* for seeking and look-ups */
 	struct ty_batch *probe;		 /* the same */
 	struct ty_lookup lookup[TY_LOOKUPS], *latest;
-	uint64_t lookup_bytes; /* of all that are kept */
+	uint64_t lookup_bytes; /* over the whole cache */
 };
 
-/* events_seek.c: the last chunk that is known to begin before t (the file's own time), 0 when none
- * is. Of a stream that has chunks. 0 or -TY_E.... */
+/* events_seek.c: finds the last chunk known to begin before t (the file's own time), 0 when there
+ * is none. The stream must have chunks. 0 or -TY_E.... */
 int ty_events_find_chunk(struct ty_events *es, struct ty_cursor *c, uint64_t t, uint32_t *chunk,
 			 struct ty_err *err);
-/* events.c: the whole event of a record. */
+/* events.c: decodes the whole event of a record. */
 void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 		      const struct ty_ring_record *rec);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which chunk of a stream a time lies in: as the file says, or read from chunks. */
+/* Finds the chunk of a stream that contains a time: by the file's directory, or by reading
+ * chunks. */
 #include "events_priv.h"
 
 /*

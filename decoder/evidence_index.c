@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See evidence_index.h; records: evidence_record.h. They come from a ring per CPU, so that the
- * section is in order only by CPU: an index of (thread, time) is made once, and a look-up is a
- * search in it.
+ * See evidence_index.h; records: evidence_record.h. There is one ring per CPU, so the section is
+ * sorted per CPU only: an index of (thread, time) is built once, and a look-up is a binary search.
  *
- * Every size, number and offset in the section is checked when the index is made; a record that
- * does not fit ends its piece's worth of trust: what follows is searched for no further, because
- * heads cannot be told from bytes.
+ * Every size, number and offset in the section is checked when the index is built. A malformed
+ * record ends the reading of its piece, because later heads cannot be distinguished from data.
  */
 #include "evidence_index.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lay behind a pointer, as strace prints it: texts in quotes with C's escapes, other bytes in
- * octal (as few digits as the next byte allows), paths whole, arguments cut at 32 bytes each; what
- * was cut ends in "...". Socket addresses: sockaddr(3type), ip(7), ipv6(7), unix(7), netlink(7).
+ * Data behind a pointer, as strace prints it: strings in quotes with C escapes, other bytes in
+ * octal (with as few digits as the next byte allows), paths in full, arguments truncated to 32
+ * bytes each; truncation is marked by "...". Socket addresses: sockaddr(3type), ip(7), ipv6(7),
+ * unix(7), netlink(7).
  */
 #include <arpa/inet.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_blocks.h. A table before the decoding of blocks, in which each has four places: more
- * than four costs decoding again. It grows with what was decoded, because a window needs little of
- * it and fresh memory is dear. Blocks lie one after the other, so that a loop's share few pages.
- * Budget: 1 ns where the block before knows its successor, 3 ns for another hit, a miss 0.1 us per
- * instruction (1 us where capstone is asked); 64 MB of blocks, then all are forgotten.
+ * See flow_blocks.h. A four-way set-associative table of decoded blocks: a fifth block in a set is
+ * decoded again. The table grows with the number of blocks, because a window needs few and fresh
+ * memory is expensive. Blocks are stored consecutively, so that a loop's blocks share few pages.
+ * Budget: 1 ns when the previous block knows its successor, 3 ns for another hit, a miss 0.1 us per
+ * instruction (1 us when capstone is needed); 64 MB of blocks, then all are discarded.
  */
 #include "flow_blocks.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The basic blocks of executed code, each decoded once: where it ends, by what branch, and the
- * length of each instruction. Kept by address and process, and only for as long as the code map
- * says that these bytes were there. 64-bit code only. One per thread.
+ * The basic blocks of executed code, each decoded once: its end, the branch that ends it, and the
+ * length of each instruction. Cached by address and process, for as long as the code map states
+ * that these bytes were present. 64-bit code only. One per thread.
  */
 #ifndef TY_FLOW_BLOCKS_H
 #define TY_FLOW_BLOCKS_H
@@ -15,60 +15,60 @@
 #include "step_insn.h"
 
 enum { TY_BLOCK_INSNS = 64, TY_BLOCK_HOT = 12 };
-#define TY_BLOCK_INDIRECT 0x80 /* a near jump to where a register or memory says */
+#define TY_BLOCK_INDIRECT 0x80 /* a near jump through a register or memory */
 
-/* The function that an address is of. */
+/* The function that contains an address. */
 struct ty_extent {
-	uint64_t lo, hi;   /* its bytes; 0: not known */
-	uint64_t until_ns; /* something else may be there then */
+	uint64_t lo, hi;   /* address range; 0: unknown */
+	uint64_t until_ns; /* end of this answer's validity */
 	bool named;	   /* there is a function */
 };
-/* Called by the threads that decode, several at a time. */
+/* Called concurrently by the decoding threads. */
 typedef void ty_extent_of(void *ctx, int32_t pid, uint64_t t_ns, uint64_t ip,
 			  struct ty_extent *out);
 
 struct ty_block {
-	/* What following the code looks at lies in one cache line. */
+	/* Fields used while following code are in one cache line. */
 	uint64_t ip, last; /* of its first and last instruction */
 	uint64_t from_ns, until_ns;
-	struct ty_step_insn end; /* the last one; OTHER: the block is long and goes on at end.next,
-				    if there is code */
+	struct ty_step_insn end; /* the last instruction; OTHER: a long block that continues at
+				  * end.next, if there is code */
 	int32_t pid;
 	uint8_t insns;
 	uint8_t visits;	 /* flow_walk.c's, up to TY_BLOCK_HOT */
-	uint8_t cls;	 /* of the last one: enum ty_flow_class, and: */
-	bool leaves;	 /* with extents: the direct jump that ends it goes to another function */
-	uint64_t lo, hi; /* the extent of the last one; 0: not known */
-	struct ty_block *after[2]; /* what came behind it last: at end.next, elsewhere; NULL */
-	uint8_t sizes[]; /* of its instructions; without extents, then the bytes of [ip, end.next)
-			  */
+	uint8_t cls;	 /* of the last instruction: enum ty_flow_class, and: */
+	bool leaves;	 /* with extents: the direct jump at its end leaves the function */
+	uint64_t lo, hi; /* extent of the last instruction; 0: unknown */
+	struct ty_block *after[2]; /* most recent successors: at end.next, elsewhere; NULL */
+	uint8_t sizes[]; /* of its instructions; without extents followed by the bytes of [ip,
+			  * end.next) */
 };
 
 struct ty_blocks;
 
-/* code: borrowed, no longer changed. NULL: out of memory. */
+/* code: borrowed, no longer modified. NULL: out of memory. */
 struct ty_blocks *ty_blocks_new(struct ty_code *code);
 void ty_blocks_free(struct ty_blocks *b);
-/* From now on blocks know the functions they are of; before any is asked for. NULL: not any more;
- * all blocks are forgotten. */
+/* Makes blocks aware of functions; call before the first look-up. NULL: stops that and discards all
+ * blocks. */
 void ty_blocks_set_extents(struct ty_blocks *b, ty_extent_of *of, void *ctx);
-/* Called before all blocks are forgotten. */
+/* Called before all blocks are discarded. */
 void ty_blocks_on_forget(struct ty_blocks *b, void (*call)(void *ctx), void *ctx);
 
 /*
- * The block at ip of a process at a time. NULL: there is no code, it is none that is understood, or
- * the same bytes are there for no time at all. Valid while ty_blocks_age stays the same.
+ * The block at ip of a process at a time. NULL: there is no code, it cannot be decoded, or its
+ * bytes have no validity interval. Valid while ty_blocks_age does not change.
  */
 struct ty_block *ty_blocks_at(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
-/* Is nothing known of the byte at ip of a process at a time? */
+/* True when the byte at ip of a process at a time is unknown. */
 bool ty_blocks_missing(struct ty_blocks *b, int32_t pid, uint64_t t_ns, uint64_t ip);
-/* Counts how often all blocks were forgotten. */
+/* Counts how often all blocks were discarded. */
 unsigned ty_blocks_age(const struct ty_blocks *b);
-/* As ty_blocks_at, kept as what comes behind `from`. */
+/* As ty_blocks_at, cached as successor of `from`. */
 struct ty_block *ty_blocks_link(struct ty_blocks *b, struct ty_block *from, int32_t pid,
 				uint64_t t_ns, uint64_t ip);
 
-/* As ty_blocks_at, behind a valid block (or NULL). */
+/* As ty_blocks_at, after a valid block (or NULL). */
 static inline struct ty_block *ty_blocks_after(struct ty_blocks *b, struct ty_block *from,
 					       int32_t pid, uint64_t t_ns, uint64_t ip)
 {
@@ -79,8 +79,8 @@ static inline struct ty_block *ty_blocks_after(struct ty_blocks *b, struct ty_bl
 	return ty_blocks_link(b, from, pid, t_ns, ip);
 }
 
-/* Is the end of the block, when the code goes on at `to`, a call, a return or a jump to another
- * function? */
+/* True when the block, followed by code at `to`, ends with a call, a return or a jump to another
+ * function. */
 static inline bool ty_block_cuts(const struct ty_block *b, uint64_t to)
 {
 	const struct ty_step_insn *i = &b->end;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From executed instructions of one stream to taken branches. A jump, a call or a return is taken
- * wherever it goes; of a conditional one the instruction that follows tells, so that one that is
- * taken to where it stands is none (the bit that told is not among the instructions).
+ * Converts executed instructions of one stream to taken branches. A jump, a call or a return is
+ * always taken. For a conditional branch the next instruction decides; a branch taken to its own
+ * fall-through address is not detected (the packet's bit is not among the instructions).
  */
 #ifndef TY_FLOW_BRANCH_H
 #define TY_FLOW_BRANCH_H
@@ -28,7 +28,7 @@ static inline bool ty_branch_taken(const struct ty_brancher *b, uint64_t to)
 	return b->have && (b->always || b->ip + b->size != to);
 }
 
-/* The branches that an item completes: 0, 1 or 2, in order. */
+/* Returns the branches completed by an item: 0, 1 or 2, in order. */
 static inline unsigned ty_brancher_feed(struct ty_brancher *b, const struct ty_flow_item *it,
 					struct ty_branch out[2])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow.h: names of threads over time, as the recording's own records tell them. */
+/* See flow.h: names of threads over time, from the recording's own records. */
 #include "flow_priv.h"
 
 #include "compare.h"

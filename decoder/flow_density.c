@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many bytes of packets a thread made when, without decoding: ranges are told by the times of
- * their PSBs, and of a CPU's stream those stretches count in which the thread was on the CPU.
- * Within a range bytes are taken to be spread evenly; behind the last PSB no time is known, and
- * they count at its instant; so do those of a PSB whose time is not later than one before. A single
- * time far ahead, which both that follow contradict, is none. Cost: ranges and switches.
+ * Computes how many packet bytes a thread produced over time, without decoding: ranges have the
+ * times of their PSBs, and of a CPU's stream only the stretches count in which the thread was on
+ * the CPU. Bytes are assumed to be spread evenly within a range. After the last PSB no time is
+ * known, and bytes count at its instant; the same for a PSB whose time is not later than the
+ * previous one's. A single time far ahead, contradicted by both that follow, is ignored. Cost:
+ * ranges and switches.
  */
 #include "flow_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_memo.h. A direct-mapped table of steps; cuts lie in an arena, and all is forgotten when
- * that is full, or when the blocks are. A return is part of a step where its call is, too: others
- * end it, because the calls before it are not known.
+ * See flow_memo.h. A direct-mapped table of steps; cuts are in an arena, and everything is
+ * discarded when that is full, or when the blocks are. A return is part of a step only when its
+ * call is, too: otherwise it ends the step, because the calls before it are unknown.
  */
 #include "flow_memo.h"
 

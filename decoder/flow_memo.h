@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps through code that were taken before: from a block, by up to eight branches that packets
- * told, to a block; with the number of instructions executed and the places where functions were
- * called, returned from or left by a jump. Where code loops, a step is a look into a table. What is
- * told of a time only holds then: each step knows until when its code was what it is. One per
+ * Memoised steps through code: from a block, by up to eight branches stated by packets, to a block;
+ * with the number of instructions and the positions of calls, returns and jumps out of a function.
+ * In a loop, a step is a table look-up. Each step stores until when its code was unchanged. One per
  * thread. Budget: 3 ns per step, 256 KB to 4 MB.
  */
 #ifndef TY_FLOW_MEMO_H
@@ -16,26 +15,26 @@
 
 enum { TY_MEMO_BRANCHES = 8 };
 
-/* A function was called, returned from or left by the instruction at `last`, for `to`. */
+/* The instruction at `last` called, returned to or jumped to another function at `to`. */
 struct ty_memo_cut {
 	uint64_t last, to;
-	uint32_t insns; /* executed since the cut before, this one among them */
+	uint32_t insns; /* executed since the previous cut, including this one */
 	uint8_t size, cls;
 };
 
 struct ty_memo {
 	_Alignas(64) const struct ty_block *from;
 	uint64_t from_ns, until_ns;
-	struct ty_block *next;		 /* it goes on there */
+	struct ty_block *next;		 /* continues there */
 	uint64_t last;			 /* the last instruction before */
-	const struct ty_memo_cut *cuts;	 /* cuts_n; behind them rets_n return addresses to come */
+	const struct ty_memo_cut *cuts;	 /* cuts_n; followed by rets_n return addresses */
 	uint32_t insns;			 /* since the last cut */
-	uint16_t key;			 /* branches, below a bit that is set */
+	uint16_t key;			 /* branches, below a set bit */
 	uint8_t blocks;			 /* passed; 0: there is no step */
 	uint8_t idle;			 /* of them, since the last branch */
 	uint8_t used;			 /* branches */
 	uint8_t size, cls;		 /* of the last instruction */
-	uint8_t cuts_n, rets_n, deepest; /* the most of its calls that were going on at a time */
+	uint8_t cuts_n, rets_n, deepest; /* maximum call depth within the step */
 };
 
 struct ty_memos {
@@ -44,14 +43,14 @@ struct ty_memos {
 	unsigned bits;
 	size_t made;
 	struct ty_memo_piece *pieces;
-	size_t used, total; /* bytes of the first piece; of all */
+	size_t used, total; /* bytes in the first piece; in total */
 };
 
 /* blocks: borrowed; NULL: out of memory. */
 struct ty_memos *ty_memos_new(struct ty_blocks *blocks);
 void ty_memos_free(struct ty_memos *m);
 
-/* As ty_memo_find, where it is not known. */
+/* As ty_memo_find, for an unknown step. */
 const struct ty_memo *ty_memo_make(struct ty_memos *m, struct ty_block *from, uint64_t bits,
 				   unsigned n, uint64_t t_ns);
 
@@ -63,9 +62,9 @@ static inline struct ty_memo *ty_memo_slot(const struct ty_memos *m, const struc
 	return &m->slots[h >> (64 - m->bits)];
 }
 
-/* The step from a block, by n branches (0 to 8; the highest bits of `bits`), to behind the last of
- * them, or before what else has to be asked for (0: what asks at all), at a time. NULL: there
- * is none, and blocks may have been forgotten. Valid until the next call. */
+/* The step from a block, by n branches (0 to 8; the highest bits of `bits`), up to just after the
+ * last of them, or to the next point that needs a packet (n 0: the first such point), at a time.
+ * NULL: there is none, and blocks may have been discarded. Valid until the next call. */
 static inline const struct ty_memo *ty_memo_find(struct ty_memos *m, struct ty_block *from,
 						 uint64_t bits, unsigned n, uint64_t t_ns)
 {

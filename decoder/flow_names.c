@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_names.h. Symbols of a file, and a process' perf map (symbol_list.h), are read when first
- * asked for. */
+/* See flow_names.h. Symbols of a file, and a process's perf map (symbol_list.h), are read on first
+ * use. */
 #include "flow_names.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf records into a flow: memory maps, exec, fork, context switches, time conversion, what
- * AUXTRACE_INFO tells of the CPU. The same for perf.data files, for tarry's sideband section and
+ * Converts perf records into a flow: memory maps, exec, fork, context switches, time conversion,
+ * the CPU description of AUXTRACE_INFO. Used for perf.data files, for tarry's sideband section and
  * for bare record files. Records may come in any order (perf's files hold them per CPU); they are
  * applied by time at the end.
  */
@@ -21,41 +21,43 @@ struct ty_flow_perf;
 struct ty_flow_perf *ty_flow_perf_new(struct ty_flow *f); /* NULL: out of memory */
 void ty_flow_perf_free(struct ty_flow_perf *p);
 
-/* The CPU of a file's "GenuineIntel,6,94,3" (CPUID feature) and the attr.config of its PT event. */
+/* Sets the CPU from a file's "GenuineIntel,6,94,3" (CPUID feature) and the attr.config of its PT
+ * event. */
 void ty_flow_perf_cpuid(struct ty_flow_perf *p, const char *text);
 void ty_flow_perf_config(struct ty_flow_perf *p, uint64_t config);
 
-/* A file's build id, where its mappings do not tell; before them. 0 or -TY_ENOMEM. */
+/* Sets a file's build id when its mappings do not have it; call before adding them. 0 or
+ * -TY_ENOMEM. */
 int ty_flow_perf_build_id(struct ty_flow_perf *p, const char *name, const uint8_t *id, size_t n);
 
 /*
- * One record. id: its tail (have 0: none). cpu: where it was written when its tail does not say; -1
- * not known. What is malformed is skipped and counted. 0, -TY_ENOMEM or -TY_ELIMIT.
+ * Adds one record. id: its tail (have 0: none). cpu: the CPU that wrote it when its tail does not
+ * say; -1 unknown. Malformed records are skipped and counted. 0, -TY_ENOMEM or -TY_ELIMIT.
  */
 int ty_flow_perf_record(struct ty_flow_perf *p, const struct ty_perf_rec *r,
 			const struct ty_perf_id *id, int32_t cpu);
-/* A whole file of bare records: as many calls as it has records. */
+/* Adds a whole file of bare records. */
 int ty_flow_perf_file(struct ty_flow_perf *p, const uint8_t *bytes, size_t n, uint64_t sample_type,
 		      int32_t cpu);
 
 /*
- * CLOCK_MONOTONIC was mono_ns when the recording's clock was t_ns; in order. Without any, what JIT
- * compilers wrote (jitdump) has no time here.
+ * States that CLOCK_MONOTONIC was mono_ns when the recording's clock was t_ns; ascending. Without
+ * any, records of JIT compilers (jitdump) have no time.
  */
 int ty_flow_perf_monotonic(struct ty_flow_perf *p, uint64_t mono_ns, uint64_t t_ns);
-/* Does a JIT compiler's dump (jit-PID.dump) belong to the records? */
+/* True when a JIT compiler's dump (jit-PID.dump) belongs to the records. */
 bool ty_flow_perf_has_jit(const struct ty_flow_perf *p);
-/* Of those dumps, once finished. */
+/* Statistics of those dumps, valid after finishing. */
 struct ty_flow_jit {
-	uint32_t files, missing, damaged; /* missing: not found, or no jitdump */
+	uint32_t files, missing, damaged; /* missing: not found, or not a jitdump */
 	uint64_t functions;
-	uint64_t left_out; /* without a time, and another one was at the same place */
+	uint64_t left_out; /* without a time, and at the address of another function */
 };
 struct ty_flow_jit ty_flow_perf_jit(const struct ty_flow_perf *p);
 
-/* Apply what was collected. Before ty_flow_start. 0 or -TY_E... */
+/* Applies all records. Call before ty_flow_start. 0 or -TY_E... */
 int ty_flow_perf_finish(struct ty_flow_perf *p);
-/* Records that were malformed. */
+/* Number of malformed records. */
 uint64_t ty_flow_perf_bad(const struct ty_flow_perf *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_priv.h: bytes of a stream, which lies in the file in pieces. */
+/* See flow_priv.h: bytes of a stream, which is stored in pieces. */
 #include <string.h>
 
 #include "flow_priv.h"

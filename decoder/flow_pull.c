@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_priv.h: the reader. A merge of pulled streams, each of which holds one item ahead. A
- * stream goes through its ranges: what was walked (flow_walk.h) becomes items again with the help
- * of the code, what was not is pulled from the instruction decoder. Both give the same items.
+ * See flow_priv.h: the reader. A merge of streams, each of which holds its next item. A stream
+ * passes through its ranges: walked ranges (flow_walk.h) are converted to items with the help of
+ * the code, others are read from the instruction decoder. Both give the same items.
  */
 #include <stdlib.h>
 #include <string.h>

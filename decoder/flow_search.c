@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_priv.h: where streams may be cut. Blocks are searched by all CPUs, and only where a
- * range may end: RANGE_MIN bytes behind each PSB that was taken none is looked for, and not read.
- * A thread costs as much as many looks: there is none before LOOKS_MIN of them.
+ * See flow_priv.h: finds where streams may be cut. Blocks are searched on all CPUs, and only where
+ * a range may end: within RANGE_MIN bytes after each chosen PSB nothing is read. Starting a thread
+ * costs as much as many reads, so there is none below LOOKS_MIN of them.
  */
 #include <pthread.h>
 #include <sched.h>

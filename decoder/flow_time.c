@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See flow_priv.h: TSC to time, and which switch holds at a time. */
+/* See flow_priv.h: TSC to time, and the switch that is current at a time. */
 #include "flow_priv.h"
 #include "partition.h"
 

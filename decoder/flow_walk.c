@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_walk.h. When events apply: asynchronous ones at their address, the end of tracing at the
- * next branch that can leave, others at once. While an event is next, no question may be asked.
- * Budget: 10 ns per branch.
+ * See flow_walk.h. Asynchronous events apply at their address, the end of tracing at the next
+ * branch that can leave, others at once. While an event is next, no branch may be queried. Budget:
+ * 10 ns per branch.
  */
 #include "flow_walk_priv.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The quick way through a range of a PT stream: the packets say which way branches went and what
- * happened (pt_query.h), and the code is followed block by block (flow_blocks.h). What comes out is
- * compact: taken branches, and marks between them (times, begin and end of tracing, interrupts);
- * the instructions follow from these and the code.
+ * Fast path through a range of a PT stream: packets state the direction of branches and events
+ * (pt_query.h), and the code is followed block by block (flow_blocks.h). The output is compact:
+ * taken branches, and marks between them (times, begin and end of tracing, interrupts); the
+ * instructions follow from these and the code.
  *
- * Code that is missing is a gap up to the next packet that tells where the code is (pt_entry.h).
- * Other than that it answers in the ordinary case only. Whatever is not ordinary (an error, an
- * overflow, a transaction, 32-bit code, power events, PTWRITE) makes it give the range back, and
- * the instruction decoder (pt_stream.h) decodes it from its begin: so an error is told in one
- * place, and the two ways give the same items wherever both give any. Their times agree, but that
- * libipt gives instructions before an event the event's time, which it has read ahead.
+ * Missing code is a gap up to the next packet with an address (pt_entry.h). Otherwise only the
+ * ordinary case is handled. For anything else (an error, an overflow, a transaction, 32-bit code,
+ * power events, PTWRITE) it rejects the range, and the instruction decoder (pt_stream.h) decodes it
+ * from its start: so errors are reported in one place, and both give the same items wherever both
+ * give any. Their times agree, except that libipt, which reads ahead, gives instructions before an
+ * event the event's time.
  */
 #ifndef TY_FLOW_WALK_H
 #define TY_FLOW_WALK_H
@@ -42,16 +42,16 @@ struct ty_walk_mark {
 	uint64_t tsc, ip, to, value; /* GAP: value is its number */
 };
 
-/* What is not decoded, from `off` in the range. */
+/* An undecoded part, from `off` in the range. */
 struct ty_walk_gap {
-	uint64_t off, bytes, until; /* until: a TSC; 0: not known, or when tracing begins again */
-	uint64_t resume;	    /* where it goes on executing; 0: it does not */
+	uint64_t off, bytes, until; /* until: a TSC; 0: unknown, or until tracing begins again */
+	uint64_t resume;	    /* address where execution continues; 0: it does not */
 	const char *text;	    /* static */
 };
 
 /*
- * Instructions executed one after the other, from ip to `last`, between which functions were
- * neither called nor returned from nor left; its time is that of the first.
+ * Instructions executed in sequence, from ip to `last`, without calls, returns or jumps to other
+ * functions between them; its time is that of the first.
  */
 struct ty_walk_run {
 	uint64_t ip, last, tsc;
@@ -76,28 +76,27 @@ struct ty_walked {
 
 struct ty_walk_range {
 	const struct ty_pt_cpu *cpu;
-	const uint8_t *bytes; /* from its PSB on, and of a PSB at its end what belongs to it */
+	const uint8_t *bytes; /* from its PSB on, including what belongs to a PSB at its end */
 	size_t n;
-	size_t end; /* there stands the next range's PSB (n: none) */
-	bool stops; /* tracing is on at end, and the code goes on at: */
+	size_t end; /* position of the next range's PSB (n: none) */
+	bool stops; /* tracing is on at end, and the code continues at: */
 	uint64_t stop_ip;
 	/*
-	 * Count: runs and marks come out. A run ends where what its instructions' times tell
-	 * changes: whether they are within [from_ns, to_ns], by which switch of threads the kernel
-	 * runs, or (each_time) any of them. Marks of CBR do not come out.
+	 * Counting mode: outputs runs and marks. A run ends where the classification of its
+	 * instructions by time changes: inside or outside [from_ns, to_ns], the kernel's current
+	 * thread, or (each_time) the time itself. Marks of CBR are omitted.
 	 */
 	struct ty_memos *count; /* of the blocks; NULL: taken branches */
 	uint64_t from_ns, to_ns;
 	bool each_time;
-	/* The process that runs at time tsc (timed: it is known), from there on, and (which not
-	 * NULL) by which switch of threads. t_ns of a TSC. */
+	/* The process that runs at time tsc (timed: it is known), and (which not NULL) the index of
+	 * its switch. t_ns of a TSC. */
 	int32_t (*pid_at)(void *ctx, bool timed, uint64_t tsc, size_t *which);
 	uint64_t (*ns_of)(void *ctx, bool timed, uint64_t tsc);
 	void *ctx;
 };
 
-/* 0; -TY_EUNSUPPORTED: it is not ordinary; -TY_ENOMEM. out: reset before, freed with
- * ty_walked_fini. */
+/* 0; -TY_EUNSUPPORTED: not ordinary; -TY_ENOMEM. out: reset before, freed with ty_walked_fini. */
 int ty_flow_walk(struct ty_blocks *b, const struct ty_walk_range *r, struct ty_walked *out);
 void ty_walked_fini(struct ty_walked *w);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_walk_priv.h. A TIP.PGD without an address and without a FUP before it belongs to a far
- * transfer. Where the code comes to a near branch first, the FUP of an interrupt or exception is
- * missing (two page faults on the first instruction of a program look so). Nothing before that
- * branch is then known to have been executed, until tracing begins again: at an address on the way,
- * that is where it was interrupted; elsewhere, the way is a gap. Where tracing begins again on the
- * way before a far transfer, the same FUP is missing, and that transfer was not executed.
+ * See flow_walk_priv.h. A TIP.PGD without an address and without a preceding FUP belongs to a far
+ * transfer. When the code reaches a near branch first, the FUP of an interrupt or exception is
+ * missing (two page faults on the first instruction of a program look like that). Nothing before
+ * that branch is then known to have been executed until tracing begins again: at an address on the
+ * path, that is where it was interrupted; elsewhere, the path is a gap. When tracing begins again
+ * on the path before a far transfer, the same FUP is missing, and that transfer was not executed.
  */
 #include "flow_walk_priv.h"
 

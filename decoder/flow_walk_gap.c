@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_walk_priv.h. Code that is missing is a gap from the last answer that was used up to the
- * next packet that tells where the code is (pt_entry.h), as pt_stream.c has it, which goes on
- * behind a PSB+ that it makes up: gaps one after the other without anything between are one, and
- * where it just went on the state that a PSB+ tells is none of the flow.
+ * See flow_walk_priv.h. Missing code is a gap from the last packet used up to the next packet with
+ * an address (pt_entry.h), exactly as in pt_stream.c, which continues after a synthesized PSB+:
+ * consecutive gaps with nothing between are merged, and the state in a PSB+ right after a
+ * resumption is not part of the output.
  */
 #include "flow_walk_priv.h"
 

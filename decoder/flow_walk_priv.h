@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of flow_walk.h: the walk's state. flow_walk.c takes steps; flow_walk_out.c keeps what
- * comes out; flow_walk_end.c tells where tracing ended; flow_walk_gap.c goes on behind code that is
- * missing. Functions that return int give TY_WALK_MORE, TY_WALK_DONE (nothing more of the range can
- * be told) or -TY_E...
+ * Internals of flow_walk.h: the walk's state. flow_walk.c takes steps; flow_walk_out.c collects the
+ * output; flow_walk_end.c finds where tracing ended; flow_walk_gap.c continues after missing code.
+ * Functions that return int return TY_WALK_MORE, TY_WALK_DONE (nothing more of the range can be
+ * decoded) or -TY_E...
  */
 #ifndef TY_FLOW_WALK_PRIV_H
 #define TY_FLOW_WALK_PRIV_H
@@ -13,7 +13,8 @@
 #include "pt_entry.h"
 #include "pt_query.h"
 
-/* Real code does not run that long without a packet; a loop that is not what ran does. */
+/* Limit of blocks without a packet: real code stays below it, a loop caused by wrong code does
+ * not. */
 enum {
 	TY_WALK_IDLE_MAX = 20000,
 	TY_WALK_RETURNS = 64,
@@ -32,12 +33,12 @@ struct ty_walk {
 	size_t taken_max;
 	int32_t pid;
 	uint64_t ip, tsc, t_ns, resume;
-	struct ty_block *block;		   /* the last one, to find the next by; NULL */
-	struct ty_block *cur;		   /* the one at ip, where a step led to it; NULL */
+	struct ty_block *block;		   /* the previous block, to find the next by; NULL */
+	struct ty_block *cur;		   /* the block at ip, when a step led to it; NULL */
 	uint64_t returns[TY_WALK_RETURNS]; /* of calls, for compressed returns: a ring */
 	unsigned returns_at, returns_n;
 
-	/* The end of tracing is next: where the way to it began. */
+	/* The end of tracing is next: start of the path to it. */
 	bool leaving;
 	struct {
 		uint64_t ip;
@@ -48,24 +49,25 @@ struct ty_walk {
 		uint64_t tsc;
 		bool timed;
 	} left;
-	bool nowhere; /* tracing ended on that way, and no packet says where: */
+	bool nowhere; /* tracing ended on that path, and no packet says where: */
 	bool far;     /* or by the far transfer at its end, if no FUP is missing: */
 	size_t end;   /* its mark */
 	size_t times; /* how many there were before it */
 
 	/* Where code was missing. */
 	struct ty_pt_entries entries; /* bytes NULL: nowhere yet */
-	size_t entry;		      /* where it was entered behind that; and there: */
+	size_t entry;		      /* packet where tracing was entered after that, and state
+				       * there: */
 	uint64_t entry_ip;
 	size_t entry_taken, entry_runs, entry_times;
-	bool in_gap;	  /* nothing was told since, */
-	bool made;	  /* and what stands before that place was made up */
+	bool in_gap;	  /* nothing was output since, */
+	bool made;	  /* and the state before it was synthesized */
 	bool entry_fresh; /* the time there was new */
 
 	/* Where it is counted. */
 	struct ty_memos *memos; /* NULL: it is not */
-	struct ty_walk_run run; /* that goes on; the last instruction is the one executed last */
-	unsigned done;		/* instructions of the block at ip that are in it */
+	struct ty_walk_run run; /* the current run; its last instruction is the one executed last */
+	unsigned done;		/* instructions of the block at ip that belong to it */
 	bool careful;		/* any time may end a run */
 	bool bounded, within;	/* there is a window; the time is in it */
 	size_t which;
@@ -115,7 +117,7 @@ static inline void ty_walk_last_is(struct ty_walk *w, uint64_t ip, uint8_t size,
 	w->run.cls = cls;
 }
 
-/* The block (or what is left of it) was executed to its end. */
+/* Counts the block (or its remainder) as executed. */
 static inline void ty_walk_whole(struct ty_walk *w, const struct ty_block *b)
 {
 	w->run.insns += b->insns - w->done;
@@ -123,7 +125,7 @@ static inline void ty_walk_whole(struct ty_walk *w, const struct ty_block *b)
 	ty_walk_last_is(w, b->last, b->sizes[b->insns - 1], b->cls);
 }
 
-/* Is ip the address of an instruction of the block? */
+/* True when ip is the address of an instruction of the block. */
 static inline bool ty_walk_holds(const struct ty_block *b, uint64_t ip)
 {
 	uint64_t at = b->ip;
@@ -148,7 +150,7 @@ static inline struct ty_block *ty_walk_here(struct ty_walk *w)
 	return w->block;
 }
 
-/* Nothing was told, nor executed, since it was entered behind a gap. */
+/* Nothing was output or executed since it was entered after a gap. */
 static inline bool ty_walk_just_entered(const struct ty_walk *w)
 {
 	return w->in_gap && w->ip == w->entry_ip && w->out->taken.n == w->entry_taken &&
@@ -159,7 +161,7 @@ static inline bool ty_walk_just_entered(const struct ty_walk *w)
 
 /* The run ends, before mark number `marks`. */
 int ty_walk_end_run(struct ty_walk *w, size_t marks);
-/* The block was executed up to the instruction at ip; the number of those before it. */
+/* Executes the block up to the instruction at ip; returns the number of those before it. */
 unsigned ty_walk_partly(struct ty_walk *w, const struct ty_block *b, uint64_t ip);
 /* A new time belongs to the instruction at ip of the block: counted. */
 int ty_walk_count_time(struct ty_walk *w, const struct ty_block *b, uint64_t ip);
@@ -210,26 +212,26 @@ static inline int ty_walk_branch(struct ty_walk *w, const struct ty_block *b, ui
 	return vec_push(&w->out->taken, (struct ty_taken){.from = b->last, .to = to});
 }
 
-/* One block further without a question (flow_walk_out.c); -TY_EUNSUPPORTED when its end would need
+/* Advances one block without a packet (flow_walk_out.c); -TY_EUNSUPPORTED when its end needs
  * one. */
 int ty_walk_pass(struct ty_walk *w, const struct ty_block *b);
 
 /* ---- flow_walk_end.c ---- */
 
-/* Tracing ends by the block's last instruction, if that is one that can. */
+/* Ends tracing at the block's last instruction, if it is one that can end it. */
 int ty_walk_stopped(struct ty_walk *w, const struct ty_block *b);
-/* Tracing begins at `to` after an end of which no packet says where. */
+/* Tracing begins at `to` after an end without a packet that states where. */
 int ty_walk_find_end(struct ty_walk *w, uint64_t to);
-/* Tracing begins at `to` again behind a far transfer: one before which it was interrupted? */
+/* Tracing begins at `to` after a far transfer: checks whether it was interrupted before that. */
 int ty_walk_find_far(struct ty_walk *w, uint64_t to);
 
 /* ---- flow_walk_gap.c ---- */
 
 /* The clock before any packet. */
 void ty_walk_begin_clock(struct ty_walk *w, struct ty_pt_clock *c);
-/* There is no code at w->ip, or none that is understood: go on behind it. */
+/* No code at w->ip, or undecodable code: continues after it. */
 int ty_walk_no_code(struct ty_walk *w);
-/* The event of a PSB+ that is next, where it was just entered: to libipt it tells nothing. */
+/* Processes the event of a PSB+ right after an entry: libipt does not report it. */
 int ty_walk_pass_state(struct ty_walk *w);
 
 #endif

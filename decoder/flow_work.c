@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_priv.h: ranges decoded ahead of the reader, on the CPUs that it does not use. Wanted
- * ranges are taken in the order of their times, which is the order in which the reader comes to
- * them; at most AHEAD per thread are decoded and not read (a range has at most a million branches,
- * 16 MB, usually less than one). Every stream holds the range that it is in: what would be more
- * than HELD_MAX in all is given to the instruction decoder, which holds nothing. The reader decodes
- * what it needs and nobody has begun, and while it would wait for somebody else's range, another:
- * with one CPU there is no thread at all, and nothing waits.
+ * See flow_priv.h: decodes ranges ahead of the reader, on the CPUs that it does not use. Wanted
+ * ranges are processed in time order, the order in which the reader needs them; at most AHEAD per
+ * thread are decoded and not read (a range has at most a million branches, 16 MB, usually less than
+ * one). Every stream holds its current range; ranges beyond HELD_MAX in total go to the instruction
+ * decoder, which holds nothing. The reader decodes a range that no thread has started, and another
+ * one instead of waiting for a thread: with one CPU there is no thread at all, and nothing waits.
  */
 #include <pthread.h>
 #include <sched.h>

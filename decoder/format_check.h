@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is a format text well-formed? libtraceevent's parser was written for texts that a kernel made and
- * crashes on others (a fuzzer needs seconds to show it), so that it is only given texts that this
- * grammar accepts. It accepts what kernels write, not all of C.
+ * Validates a format text against a grammar. libtraceevent's parser was written for texts from the
+ * kernel and crashes on others (a fuzzer finds a crash within seconds), so it only gets texts that
+ * this grammar accepts. It accepts what kernels write, not all of C.
  */
 #ifndef TY_FORMAT_CHECK_H
 #define TY_FORMAT_CHECK_H
@@ -14,9 +14,9 @@
 bool ty_ft_wellformed(const char *text, size_t n);
 
 /*
- * Put numbers in the place of each sizeof(TYPE), padded with blanks: libtraceevent's parser (1.7.1)
- * compares words that it has freed where TYPE is "int", and fails at most others. text is
- * NUL-terminated and well-formed, so that the types are known.
+ * Replaces each sizeof(TYPE) by its number, padded with blanks: libtraceevent's parser (1.7.1)
+ * compares freed words where TYPE is "int", and fails for most other types. text is NUL-terminated
+ * and well-formed, so that the types are known.
  */
 void ty_ft_sizeof(char *text, unsigned long_size);
 

@@ -2,11 +2,11 @@
 /*
  * The field lines of a kernel format text (events/SYSTEM/NAME/format, events/header_page):
  *
- *	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
- *	field:__data_loc char[] name;	offset:12;	size:4;	signed:1;
+ * 	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+ * 	field:__data_loc char[] name;	offset:12;	size:4;	signed:1;
  *
  * Everything the hot path needs is in these lines, so it does not depend on a print format that a
- * library may or may not understand. The texts come from files: nothing in them is believed before
+ * library may or may not understand. The texts come from files: nothing in them is trusted before
  * it is checked, and parsing allocates nothing.
  */
 #ifndef TY_FORMAT_TEXT_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest record that a ring page of any kernel can hold, with room to spare. */
+/* Upper bound of a record in a ring page of any kernel. */
 #define TY_FT_RECORD_MAX (1u << 20)
 
 struct ty_ft_field {
@@ -29,12 +29,13 @@ struct ty_ft_field {
 	bool is_array;	    /* fixed array: size / elem_size elements */
 	bool is_string;	    /* array of char */
 	bool is_pointer;
-	bool is_loc, is_rel; /* u32 (length << 16 | offset); REL: offset from behind the field */
+	bool is_loc,
+		is_rel; /* u32 (length << 16 | offset); REL: offset from the end of the field */
 };
 
 /*
- * The next field line at *text into *f, stepping over it: 1, 0 when there is none, -TY_EFORMAT for
- * a line that is no field line (stepped over as well). Common fields come first.
+ * Parses the next field line at *text into *f and advances past it: 1, 0 at the end, -TY_EFORMAT
+ * for a malformed line (skipped as well). Common fields come first.
  */
 int ty_ft_next(const char **text, unsigned long_size, struct ty_ft_field *f);
 
@@ -44,12 +45,12 @@ int ty_ft_find(const char *text, const char *name, struct ty_ft_field *f);
 /* "name: NAME" and "ID: N" of an event's format. 0 or -TY_EFORMAT. */
 int ty_ft_head(const char *text, const char **name, size_t *name_n, uint16_t *id);
 
-/* The print format line's text behind "print fmt:"; NULL when there is none. */
+/* The print format line after "print fmt:"; NULL when there is none. */
 const char *ty_ft_print(const char *text);
 
 /*
- * How a sched_switch print format names task states: letter[b] of bit b (0: none), and the bit
- * that means "preempted" ("+"; 0: the text does not say).
+ * Names of task states in a sched_switch print format: letter[b] of bit b (0: none), and the bit
+ * that means "preempted" ("+"; 0: not in the text).
  */
 struct ty_ft_states {
 	char letter[32];

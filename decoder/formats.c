@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event formats: the table id -> (kind, offsets) that formats_decode.c decodes by, and raw fields.
- * The format texts are those of the file (format_text.h); the print formats are libtraceevent's
- * business (formats_print.c) and are not touched before text is asked for.
+ * Event formats: the table id -> (kind, offsets) that formats_decode.c uses, and raw fields. The
+ * format texts are those of the file (format_text.h). The print formats are left to libtraceevent
+ * (formats_print.c) and not parsed before text is requested.
  *
- * Fields differ between kernels in size, place and presence, never in meaning under one name, but
- * for those listed with alternatives below.
+ * Fields differ between kernels in size, place and presence, never in meaning under one name,
+ * except for those listed with alternatives below.
  */
 #include "formats.h"
 

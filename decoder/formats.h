@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Event formats of one trace: which event id is which kind, and where its fields lie. Built once
- * from the format texts stored in the file (never from this kernel's). The hot path
- * (ty_formats_decode) uses the precomputed offsets only; libtraceevent is for print formats alone.
+ * Event formats of one trace: the kind of each event id, and the offsets of its fields. Built once
+ * from the format texts stored in the file (never from the running kernel's). The hot path
+ * (ty_formats_decode) uses the precomputed offsets only; libtraceevent is used for print formats
+ * only.
  */
 #ifndef TY_FORMATS_H
 #define TY_FORMATS_H
@@ -22,27 +23,28 @@ int ty_formats_new(const struct ty_trace *trace, struct ty_formats **out, struct
 void ty_formats_free(struct ty_formats *f);
 
 /*
- * Fill head (id, kind, tid, flags, preempt) and union of *ev from ev->data/ev->size. Fields missing
- * in this kernel's format are zero (or -1 where the struct says so). Never reads outside the
- * record: a record too short for its kind sets decode_error.
+ * Decodes head (id, kind, tid, flags, preempt) and union of *ev from ev->data/ev->size. Fields
+ * missing in this kernel's format are zero (or -1 where the struct says so). Never reads outside
+ * the record: a record too short for its kind sets decode_error.
  */
 void ty_formats_decode(const struct ty_formats *f, struct ty_event *ev);
 
 /*
- * Records of a page as items, as far as `room` goes: their number. The page begins at page_at in
- * its chunk. *more: 1 (there may be more), 0 at the page's end, -TY_EFORMAT where it is damaged.
- * f may be NULL: heads only, as they lie in every kernel since 2.6.33.
+ * Converts records of a page to items, up to the available space; returns their number. The page
+ * begins at page_at in its chunk. *more: 1 (there may be more), 0 at the page's end, -TY_EFORMAT
+ * where it is damaged. f may be NULL: heads only, in the layout of all kernels since 2.6.33.
  */
 uint32_t ty_formats_items(const struct ty_formats *f, struct ty_ring_page *it, uint32_t page_at,
 			  struct ty_item *item, uint32_t room, int *more);
 
-/* Names by event id; "unknown" system and "event_N"-like name for ids not in the file. Borrowed. */
+/* Names by event id; system "unknown" and a name like "event_N" for ids not in the file.
+ * Borrowed. */
 const char *ty_formats_system(const struct ty_formats *f, uint16_t id);
 const char *ty_formats_name(const struct ty_formats *f, uint16_t id);
 
 /*
- * The text of an event's fields as the kernel's print format gives it (libtraceevent; slow path),
- * appended to out. Not thread-safe.
+ * Appends the text of an event's fields in the kernel's print format (libtraceevent; slow path).
+ * Not thread-safe.
  */
 int ty_formats_print(struct ty_formats *f, const struct ty_event *ev, struct ty_buf *out);
 

@@ -2,9 +2,9 @@
 /*
  * The hot path of formats.h: one record into struct ty_event by precomputed offsets.
  *
- * Invariant of the hot path: a record is compared once with `need`, the end of the last fixed field
- * that is used; after that every fixed field may be read unchecked. __data_loc strings are checked
- * one by one. Budget: 15 ns per event, no allocation, no look-up by name.
+ * Invariant: a record is compared once with `need`, the end of the last fixed field that is used;
+ * after that every fixed field may be read unchecked. __data_loc strings are checked one by one.
+ * Budget: 15 ns per event, no allocation, no look-up by name.
  */
 #include "formats.h"
 

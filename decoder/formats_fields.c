@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a record one by one, by the format of its event (formats.h). */
+/* Raw fields of a record, by the format of its event (formats.h). */
 #include <string.h>
 
 #include "checked_read.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event as text, by the kernel's own print format. Interpreting those is libtraceevent's trade;
- * it is asked only here, one format at a time when the first event of that id is printed, and no
- * plugins are ever loaded (the text is that of trace-cmd report -N).
+ * An event as text in the kernel's own print format, by libtraceevent. Each format is parsed when
+ * the first event of its id is printed, and no plugins are loaded (the text is that of trace-cmd
+ * report -N).
  *
- * libtraceevent believes what it reads. So before it sees a record: every field and __data_loc must
- * lie inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
- * and lengths and indices that a print format computes from the record are computed here first. A
- * record that fails is shown field by field by our own means. Texts are given to its parser only
- * when they are well-formed (format_check.h), and of lists only well-formed lines (list_check.h).
+ * libtraceevent trusts its input, so tarry checks a record first: every field and __data_loc must
+ * be inside it, the record is copied in front of PAD zero bytes (a string without NUL ends there),
+ * and lengths and indices that a print format computes from the record are computed here in
+ * advance. A record that fails is printed field by field by our own code. The parser only gets
+ * well-formed texts (format_check.h), and only well-formed lines of lists (list_check.h).
  */
 #include <event-parse.h>
 #include <inttypes.h>

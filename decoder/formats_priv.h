@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by formats.c (tables), formats_decode.c (hot path) and formats_print.c (libtraceevent);
- * nobody else. */
+/* Shared by formats.c (tables), formats_decode.c (hot path) and formats_print.c (libtraceevent)
+ * only. */
 #ifndef TY_FORMATS_PRIV_H
 #define TY_FORMATS_PRIV_H
 
@@ -15,7 +15,7 @@
 #include "trace.h"
 #include "vec.h"
 
-/* How the bytes of a slot are to be read. */
+/* Interpretation of a slot's bytes. */
 enum { HOW_SIGNED = 1, HOW_STR = 2, HOW_LOC = 4, HOW_REL = 8, HOW_TAIL = 16 };
 
 /* A field of a known event. size 0: this kernel's format does not have it. */
@@ -28,19 +28,20 @@ struct ty_fmt_slot {
 
 #define TY_FMT_SLOTS 8
 
-/* How a record with the usual head becomes an item. */
+/* Conversion of a record with the usual head to an item. */
 enum ty_fmt_how {
 	TY_FMT_CALL, /* a system call whose numbers are little-endian words of 8 bytes */
 	TY_FMT_PACK, /* a switch or waking whose fields are of the usual sizes, little endian */
-	TY_FMT_HEAD  /* its head is all */
+	TY_FMT_HEAD  /* its head only */
 };
 
-/* What ty_formats_items needs of an entry. */
+/* The part of an entry that ty_formats_items needs. */
 struct ty_fmt_hot {
 	uint8_t kind, how;		/* how: enum ty_fmt_how */
-	uint16_t need, nr_off, val_off; /* need: of the record's bytes, its head's at least */
+	uint16_t need, nr_off, val_off; /* need: minimum record size for this path, including the
+					 * head */
 };
-#define TY_FMT_NEVER UINT16_MAX /* as `need`: always the long way */
+#define TY_FMT_NEVER UINT16_MAX /* as `need`: always the slow path */
 
 struct ty_fmt_entry {
 	const char *system, *name; /* NUL-terminated, kept by the formats */
@@ -71,7 +72,7 @@ struct ty_formats {
 	size_t kept_used, kept_cap;
 	struct tep_handle *tep;
 	struct trace_seq *seq;
-	uint8_t *scratch;		   /* a record and zeros behind it */
+	uint8_t *scratch;		   /* a record followed by zeros */
 	size_t scratch_cap, scratch_dirty; /* bytes from scratch_dirty on are zero */
 	uint16_t index[65536];		   /* id -> entry + 1 */
 };
@@ -108,11 +109,11 @@ static inline uint64_t ty_fmt_load(const uint8_t *p, unsigned size, bool be)
 	}
 }
 
-/* formats_quick.c: is the entry's text one that ty_fmt_quick_print makes, and that text. */
+/* formats_quick.c: whether ty_fmt_quick_print supports the entry's print format, and that text. */
 bool ty_fmt_quick_knows(const struct ty_formats *f, const struct ty_fmt_entry *e);
 int ty_fmt_quick_print(const struct ty_event *ev, struct ty_buf *out);
 
-/* Release what formats_print.c made. */
+/* Frees the state of formats_print.c. */
 void ty_fmt_print_fini(struct ty_formats *f);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of the most frequent events without an interpreter: when an event's print format is,
- * character by character, one of those below, its text is made from the decoded union. The result
- * is that of libtraceevent byte for byte (tests/e2e/dump_events.sh compares whole traces), but for
- * 32-bit kernels, whose negative %ld libtraceevent shows as large positive numbers.
+ * Text of the most frequent events without an interpreter: when an event's print format is,
+ * character by character, one of those below, its text is produced from the decoded union. The
+ * result equals libtraceevent's byte for byte (tests/e2e/dump_events.sh compares whole traces),
+ * except for 32-bit kernels, whose negative %ld libtraceevent prints as large positive numbers.
  *
  * Budget: 100 ns per event (libtraceevent: 1 to 3 us).
  */

@@ -2,7 +2,7 @@
 /*
  * See insn_size.h. Intel SDM vol. 2: "Instruction Format", appendix A "Opcode Map" (tables A-2 to
  * A-5, columns of 64-bit mode), "VEX" and "EVEX" (section 2.3, 2.7). A map is a string of 256
- * letters: what stands behind the opcode.
+ * letters: what follows the opcode.
  */
 #include "insn_size.h"
 

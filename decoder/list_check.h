@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which lines of a recording's lists libtraceevent may read. Its parsers trust them: a line of
+ * Filters the lists in a recording for libtraceevent, whose parsers trust them: a line of
  * printk_formats without ':' or without text is read past its end, one of a single character before
- * its begin, a "%" at the end of a text is stepped over together with the NUL, one line of kallsyms
- * that it cannot read ends the list. So they are given copies that hold well-formed lines only; an
- * address of a line that was left out is shown as a number.
+ * its start; a "%" at the end of a text is skipped together with the NUL; one malformed line of
+ * kallsyms ends the list. They get copies with well-formed lines only; the address of a removed
+ * line is shown as a number.
  */
 #ifndef TY_LIST_CHECK_H
 #define TY_LIST_CHECK_H

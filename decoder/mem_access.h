@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sampled operation, whoever sampled it: Arm SPE (spe_record.h) or a perf sample with
- * ADDR | DATA_SRC | WEIGHT (Intel PEBS, AMD IBS). What was not recorded has no bit in `has`;
- * nothing is made up. A gap is an item of its own, in place.
+ * One sampled operation from any source: Arm SPE (spe_record.h) or a perf sample with ADDR |
+ * DATA_SRC | WEIGHT (Intel PEBS, AMD IBS). Fields that were not recorded have no bit in `has`;
+ * nothing is invented. A gap is an item of its own, in place.
  */
 #ifndef TY_MEM_ACCESS_H
 #define TY_MEM_ACCESS_H
@@ -13,11 +13,11 @@
 #include "buf.h"
 
 enum ty_mem_kind {
-	TY_MEM_OTHER, /* neither touches memory nor branches (or is not known to) */
+	TY_MEM_OTHER, /* neither accesses memory nor branches (or is not known to) */
 	TY_MEM_LOAD,
 	TY_MEM_STORE,
 	TY_MEM_BRANCH,
-	TY_MEM_GAP, /* samples were lost or cannot be read: `gap` says how */
+	TY_MEM_GAP, /* samples were lost or are unreadable: see `gap` */
 };
 
 /* ty_mem.has */
@@ -58,18 +58,18 @@ enum ty_mem_kind {
 #define TY_MEM_EV_RECENT     (1ull << 22)
 #define TY_MEM_EV_SNOOPED    (1ull << 23)
 
-/* Where the data came from, over all machines. */
+/* Source of the data, common to all machines. */
 enum ty_mem_level {
 	TY_MEM_LV_UNKNOWN,
 	TY_MEM_LV_L1,
-	TY_MEM_LV_LFB, /* on its way already */
+	TY_MEM_LV_LFB, /* already in flight */
 	TY_MEM_LV_L2,
 	TY_MEM_LV_L3,
 	TY_MEM_LV_L0,
 	TY_MEM_LV_L2_MHB, /* L2's miss handling buffer */
 	TY_MEM_LV_L4,
 	TY_MEM_LV_MSC,	     /* a cache of the memory */
-	TY_MEM_LV_ANY_CACHE, /* which one is not recorded; hops tell how far */
+	TY_MEM_LV_ANY_CACHE, /* not recorded which one; hops gives the distance */
 	TY_MEM_LV_PEER,	     /* another core's cache, this socket */
 	TY_MEM_LV_REMOTE,    /* another socket's cache */
 	TY_MEM_LV_RAM,	     /* from here on: no cache */
@@ -83,11 +83,13 @@ enum ty_mem_level {
 const char *ty_mem_level_name(enum ty_mem_level l);
 
 /* ty_mem.src_flags */
-#define TY_MEM_SRC_PEER	      0x01 /* from another core's cache */
-#define TY_MEM_SRC_HITM	      0x02 /* it was modified there */
-#define TY_MEM_SRC_REMOTE     0x04
-#define TY_MEM_SRC_EVENTS     0x08 /* told from events: this core's codes are not known, or a store */
-#define TY_MEM_SRC_MISS	      0x10 /* a miss in `level` is all that is known */
+#define TY_MEM_SRC_PEER	  0x01 /* from another core's cache */
+#define TY_MEM_SRC_HITM	  0x02 /* it was modified there */
+#define TY_MEM_SRC_REMOTE 0x04
+#define TY_MEM_SRC_EVENTS                                                                          \
+	0x08 /* derived from events: this core's codes are unknown, or it is a                     \
+	      * store */
+#define TY_MEM_SRC_MISS	      0x10 /* only a miss in `level` is known */
 #define TY_MEM_SRC_HOPS	      0xe0 /* 1 another core of the node, 2 node, 3 socket, 4 board; 0 none */
 #define TY_MEM_SRC_HOPS_SHIFT 5
 
@@ -95,15 +97,16 @@ const char *ty_mem_level_name(enum ty_mem_level l);
 #define TY_MEM_LEVEL_TEXT 96u
 const char *ty_mem_level_text(enum ty_mem_level l, unsigned src_flags, char out[TY_MEM_LEVEL_TEXT]);
 
-/* How the thread is known. */
+/* Source of the thread's identity. */
 enum ty_mem_who {
 	TY_MEM_WHO_UNKNOWN,
 	TY_MEM_WHO_CONTEXT, /* the record itself */
-	TY_MEM_WHO_SWITCH,  /* who ran on the CPU then, by context switch records */
-	TY_MEM_WHO_RING, /* the ring is that thread's; a CPU's: it was opened for that one first */
+	TY_MEM_WHO_SWITCH,  /* the thread running on the CPU then, from context switch records */
+	TY_MEM_WHO_RING, /* the thread that the ring belongs to; for a CPU's ring, the first one it
+			  * was opened for */
 };
 
-struct ty_mem_extra { /* a packet that no field is for, as it came */
+struct ty_mem_extra { /* a packet without a field of its own, raw */
 	uint8_t kind; /* enum ty_spe_kind */
 	uint8_t index;
 	uint64_t value;
@@ -111,7 +114,7 @@ struct ty_mem_extra { /* a packet that no field is for, as it came */
 #define TY_MEM_EXTRAS 12
 
 struct ty_mem {
-	uint64_t ts_ns; /* a gap's: the last time known before it */
+	uint64_t ts_ns; /* for a gap: the last known time before it */
 	uint64_t ticks;
 	uint64_t pc, va, pa, target, prev_target;
 	uint64_t events;
@@ -142,40 +145,39 @@ struct ty_mem {
 	uint8_t extras;
 	struct ty_mem_extra extra[TY_MEM_EXTRAS];
 	const char *gap;    /* a gap's reason; static */
-	uint64_t gap_bytes; /* that could not be read; 0: samples were lost before they were stored
-			     */
+	uint64_t gap_bytes; /* unreadable bytes; 0: samples were lost before they were stored */
 };
 
 /* perf's data_src, mem_op */
 #define TY_MEM_SRC_OP_LOAD  0x02u
 #define TY_MEM_SRC_OP_STORE 0x04u
 
-/* Does it tell what was done to memory, or is it an event's that knows nothing of it? */
+/* True when data_src describes a memory access, rather than coming from an event without that
+ * information. */
 static inline bool ty_mem_data_src_known(uint64_t data_src)
 {
 	return data_src & 0x1e;
 }
 
-/* Does it write? Stores, operations that load and store (AMD IBS), and atomic operations that SPE
- * counts as loads (they return the old value).
- */
+/* True for writes: stores, operations that load and store (AMD IBS), and atomic operations that SPE
+ * counts as loads (they return the old value). */
 static inline bool ty_mem_writes(const struct ty_mem *m)
 {
 	return m->kind == TY_MEM_STORE || m->data_src & TY_MEM_SRC_OP_STORE ||
 	       (m->has & TY_MEM_HAS_OP && m->op_class == 1 && (m->op & 0xe6) == 0x06);
 }
 
-/* "LD GP-REG", "ST", "B COND"; "other". Appended. */
+/* Appends "LD GP-REG", "ST", "B COND"; "other". */
 void ty_mem_op_text(const struct ty_mem *m, struct ty_buf *out);
-/* "L2", "peer core", "unknown 0x56": by the core's own table; "" when there is nothing. buf: for
- * those without a name of their own. */
+/* "L2", "peer core", "unknown 0x56", by the core's own table; "" when there is none. buf: for
+ * sources without a name of their own. */
 const char *ty_mem_source_text(const struct ty_mem *m, uint64_t midr, char buf[TY_MEM_LEVEL_TEXT]);
-/* Fill level and src_flags from source (by the core's table, MIDR 0: unknown core) and events. */
+/* Sets level and src_flags from source (by the core's table, MIDR 0: unknown core) and events. */
 void ty_mem_set_level(struct ty_mem *m, uint64_t midr);
 /* The same from perf's data_src (union perf_mem_data_src); also kind and events. arm: the sample
- * was made of Arm SPE, whose "walker hit" is a TLB access without a walk. */
+ * was converted from Arm SPE, whose "walker hit" is a TLB access without a walk. */
 void ty_mem_set_data_src(struct ty_mem *m, uint64_t data_src, bool arm);
-/* Does tarry know this core's data source codes? Its family's name; NULL: no. */
+/* The core's family name when its data source codes are known; otherwise NULL. */
 const char *ty_mem_core_name(uint64_t midr);
 
 #endif

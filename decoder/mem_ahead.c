@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batches of decoded items (mem_ahead.h). A queue's decoder is used by one thread at a time: there
- * is one batch to be filled per queue at most, and whoever takes it is its decoder until it is
- * full. The merging thread takes it itself rather than wait for a thread that has not come to it.
+ * Batches of decoded items (mem_ahead.h). A queue's decoder is used by one thread at a time: each
+ * queue has at most one batch to fill, and the thread that takes it owns the decoder until it is
+ * full. The merging thread takes it itself rather than wait for a thread that has not started it.
  * Budget: a lock and a wakeup per batch.
  */
 #include "mem_ahead.h"

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * AUX streams decoded ahead of who merges them, by threads: each stream has two batches of items,
- * one that is looked at and one that is filled meanwhile. What comes out is the same with any
- * number of threads.
+ * Decodes AUX streams in threads, ahead of the merge: each stream has two batches of items, one
+ * being read and one being filled. The output does not depend on the number of threads.
  */
 #ifndef TY_MEM_AHEAD_H
 #define TY_MEM_AHEAD_H
 
 #include "mem_sideband.h"
 
-/* Begin anew with the queues at their start: batches of some items for all, and the threads.
- * 0 or -TY_ENOMEM; without threads where they cannot be made. */
+/* Restarts with all queues at their start: allocates batches and starts the threads. 0 or
+ * -TY_ENOMEM; continues without threads when they cannot be created. */
 int ty_mem_ahead_start(struct ty_mem_stream *s, unsigned threads);
-/* The same at a batch's end. */
+/* The same at the end of a batch. */
 int ty_mem_ahead_turn(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_err *err);
-/* The queue's next item into q->item. 1, 0 at its end, or -TY_E.... */
+/* Reads the queue's next item into q->item. 1, 0 at its end, or -TY_E.... */
 static inline int ty_mem_ahead_next(struct ty_mem_stream *s, struct ty_mem_queue *q,
 				    struct ty_err *err)
 {
@@ -25,7 +24,7 @@ static inline int ty_mem_ahead_next(struct ty_mem_stream *s, struct ty_mem_queue
 	q->item = &b->item[q->at++];
 	return 1;
 }
-/* Wait for the threads and end them; batches are given back. In any state. */
+/* Ends the threads and frees the batches. In any state. */
 void ty_mem_ahead_stop(struct ty_mem_stream *s);
 
 #endif

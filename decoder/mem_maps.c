@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What processes had mapped when (mem_stream.h): their own mappings since their last exec, and what
- * their parents had when they were forked. A look-up takes log(mappings)^2 for each generation,
- * however they lie.
+ * Mappings of processes over time (mem_stream.h): their own since their last exec, and those of
+ * their parents at the fork. A look-up takes log(mappings)^2 for each generation, however they
+ * overlap.
  */
 #include "mem_sideband.h"
 

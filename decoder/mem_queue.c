@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of one AUX stream (mem_sideband.h: struct ty_mem_queue) in its own order: bytes are
- * read up to a hole between two pieces, decoded, and get their time and who ran.
+ * Samples of one AUX stream (mem_sideband.h: struct ty_mem_queue) in its own order: reads the bytes
+ * between two holes, decodes them, and adds time and thread.
  */
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The side band of memory samples in a perf.data file, in one pass: pieces of AUX streams and their
- * flags, the clock, cores, context switches, names, processes, mappings. Order in the file does
- * not matter but for names, processes and mappings without a time. perf samples are counted, and
- * taken and sorted in a pass of their own when somebody reads them.
+ * Reads the sideband of memory samples in a perf.data file, in one pass: pieces of AUX streams and
+ * their flags, the clock, cores, context switches, names, processes, mappings. Order in the file
+ * matters only for names, processes and mappings without a time. perf samples are counted here; a
+ * separate pass collects and sorts them when they are first read.
  *
  * AUXTRACE_INFO of Arm SPE: linux tools/perf/util/arm-spe.h. Version 1: PMU type, per-CPU rings.
  * Version 2: version, words of header, PMU type, CPUs; then for each CPU a magic word, its number,
- * how many words follow, and of these the first is its MIDR.
+ * the number of words that follow, the first of which is its MIDR.
  */
 #include "mem_sideband.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a ty_mem_stream, shared by mem_stream.c (samples) and mem_sideband.c (side band).
- */
+/* Internals of ty_mem_stream, shared by mem_stream.c (samples) and mem_sideband.c (sideband). */
 #ifndef TY_MEM_SIDEBAND_H
 #define TY_MEM_SIDEBAND_H
 
@@ -22,12 +21,12 @@ struct ty_mem_flag {
 
 #define TY_MEM_QUEUE_SLOTS 32768u
 
-/* An item with what orders it: the time or counter of the last one that had any. */
+/* An item with its sort key: the last known time or counter. */
 struct ty_mem_item {
 	uint64_t key;
 	struct ty_mem m;
 };
-/* Items one after the other; behind them more (1), nothing (0) or an error. */
+/* Consecutive items, followed by more (1), the end (0) or an error. */
 struct ty_mem_batch {
 	struct ty_mem_item *item;
 	uint32_t n;
@@ -36,7 +35,7 @@ struct ty_mem_batch {
 };
 enum ty_mem_fill {
 	TY_MEM_FILL_DONE,
-	TY_MEM_FILL_WAITS, /* for somebody to take it */
+	TY_MEM_FILL_WAITS, /* to be filled by any thread */
 	TY_MEM_FILL_GOES,
 };
 
@@ -47,25 +46,25 @@ struct ty_mem_queue {
 	VEC(struct ty_mem_piece) pieces;
 	VEC(struct ty_mem_flag) flags;
 	uint64_t bytes;
-	/* Where it is: */
+	/* Position: */
 	struct ty_spe_decoder dec;
 	uint8_t *buf;
 	size_t cap, pos, n;
 	size_t piece, flag, switch_at;
 	uint64_t piece_pos;
-	uint64_t expect; /* AUX offset behind what is in buf; UINT64_MAX: none yet */
-	bool hole;	 /* the next piece does not follow on */
+	uint64_t expect; /* AUX offset after the content of buf; UINT64_MAX: none yet */
+	bool hole;	 /* the next piece is not contiguous */
 	bool timed;
 	uint64_t key;
 	/* What was decoded (mem_ahead.h): */
-	const struct ty_mem_item *item; /* the one given last */
+	const struct ty_mem_item *item; /* the item returned last */
 	struct ty_mem_batch batch[2];
 	uint32_t at; /* in the current one */
 	uint8_t current, fill;
 	bool listed;
 };
 
-/* Who runs on a CPU from ts on; tid -1: not known. */
+/* Thread running on a CPU from ts on; tid -1: unknown. */
 struct ty_mem_run {
 	uint64_t ts;
 	int32_t pid, tid;
@@ -73,7 +72,7 @@ struct ty_mem_run {
 struct ty_mem_cpu {
 	VEC(struct ty_mem_run) runs;
 	uint64_t midr;
-	uint64_t seen_ts; /* last side band record */
+	uint64_t seen_ts; /* last sideband record */
 };
 
 struct ty_mem_name {
@@ -85,13 +84,13 @@ struct ty_mem_tid {
 	int32_t tid, pid;
 	uint32_t order;
 };
-/* Since when a process has what it has mapped: a fork's copies (parent), an exec's own (-1). */
+/* When a process's mappings start: copied by a fork (parent), or new after an exec (-1). */
 struct ty_mem_life {
 	uint64_t ts;
 	int32_t pid, parent;
 	uint32_t order;
 };
-/* Where mappings begin and end, by process and address, and which lie there (mem_maps.c). */
+/* Boundaries of mappings by process and address, and the mappings between them (mem_maps.c). */
 struct ty_mem_edge {
 	int64_t pid;
 	uint64_t addr;
@@ -106,7 +105,7 @@ struct ty_mem_aux_flag {
 	struct ty_mem_flag flag;
 };
 
-/* Samples of an event; some are of known accesses to memory, or it is none of memory. */
+/* Statistics of an event's samples: some are known memory accesses, or it is not a memory event. */
 struct ty_mem_event {
 	uint64_t samples;
 	bool accesses;
@@ -137,8 +136,8 @@ struct ty_mem_stream {
 	VEC(uint32_t) map_names;
 	struct ty_mem_map_index map_index;
 	VEC(struct ty_mem_life) lives;	/* by pid, time */
-	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then place; NULL: there
-					   are none, or nobody has asked for them */
+	struct ty_sorted_runs *samples; /* struct ty_mem_sample, by time, then offset; NULL: none,
+					 * or not read yet */
 	struct ty_mem sample_item;
 	VEC(struct ty_mem_event) by_event;
 	struct ty_strtab *strs;
@@ -149,20 +148,20 @@ struct ty_mem_stream {
 	struct ty_mem_ahead *ahead;
 };
 
-/* Decode the queue's next item. 1, 0 at its end, or -TY_E.... Different queues may be decoded at
- * the same time. */
+/* Decodes the queue's next item. 1, 0 at its end, or -TY_E.... Different queues may be decoded
+ * concurrently. */
 int ty_mem_queue_next(struct ty_mem_stream *s, struct ty_mem_queue *q, struct ty_mem_item *out,
 		      struct ty_err *err);
 
-/* Of all mappings, which are in their order. 0 or -TY_ENOMEM. */
+/* Builds the index of all mappings, which must be sorted. 0 or -TY_ENOMEM. */
 int ty_mem_map_index_make(struct ty_mem_stream *s);
 void ty_mem_map_index_fini(struct ty_mem_map_index *x);
 
-/* Read the side band of s->perf. 0 or -TY_E.... */
+/* Reads the sideband of s->perf. 0 or -TY_E.... */
 int ty_mem_sideband_read(struct ty_mem_stream *s, struct ty_err *err);
-/* Have s->samples, if there are any. 0 or -TY_E...: it may be tried again. */
+/* Reads and sorts s->samples, if there are any. 0 or -TY_E...; may be repeated. */
 int ty_mem_sideband_samples(struct ty_mem_stream *s, struct ty_err *err);
-/* Who ran on the CPU at ts. *at: where the last look-up ended (times mostly increase). */
+/* The thread running on the CPU at ts. *at: cache of the last position (times mostly increase). */
 bool ty_mem_sideband_run(const struct ty_mem_stream *s, uint32_t cpu, uint64_t ts, size_t *at,
 			 struct ty_mem_run *out);
 static inline bool ty_mem_sideband_has_runs(const struct ty_mem_stream *s, uint32_t cpu)

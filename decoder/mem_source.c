@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data sources: the one table of codes by core, what events alone tell, and perf's data_src.
+ * Data sources: the table of codes by core, what events alone imply, and perf's data_src.
  *
  * Codes are implementation defined. Neoverse and Cortex: the cores' technical reference manuals,
  * "Data Source packet"; AmpereOne and HiSilicon: linux tools/perf/util/arm-spe.c. perf's data_src:

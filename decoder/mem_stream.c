@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The streams of memory samples and their merge by time (mem_stream.h). The side band's reading is
- * mem_sideband.c, one stream mem_queue.c, decoding ahead by threads mem_ahead.c. A heap holds the
- * next item of every stream; budget per item: its decoding, log2 of the streams comparisons, and a
- * step along the CPU's list of switches.
+ * The streams of memory samples and their merge by time (mem_stream.h). mem_sideband.c reads the
+ * sideband, mem_queue.c one stream, mem_ahead.c decodes ahead in threads. A heap holds the next
+ * item of every stream; budget per item: its decoding, log2(streams) comparisons, and a step along
+ * the CPU's list of switches.
  */
 #include "mem_stream.h"
 

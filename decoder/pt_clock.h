@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time that Intel PT's timing packets tell, in TSC ticks (Intel SDM vol. 3, "Intel Processor
- * Trace", TSC, TMA, MTC, CYC and CBR packets). TSC is the time; MTC counts the crystal clock on
- * from there; CYC counts core cycles on from the last MTC, by a ratio of cycles to ticks that is
- * measured between MTCs, or, without any, told by CBR. The same arithmetic as libipt's pt_time.c,
- * so that what is decoded by libipt and what is not has the same times
- * (tests/unit/test_pt_query.c).
+ * Time from Intel PT's timing packets, in TSC ticks (Intel SDM vol. 3, "Intel Processor Trace",
+ * TSC, TMA, MTC, CYC and CBR packets). TSC is absolute; MTC advances the crystal clock from there;
+ * CYC counts core cycles since the last MTC, converted by a ratio of cycles to ticks that is
+ * measured between MTCs or, before that, given by CBR. The arithmetic is that of libipt's
+ * pt_time.c, so that both decoders give the same times (tests/unit/test_pt_query.c).
  *
- * Each call answers whether the packet makes sense; where it does not, libipt's text is wanted.
+ * Each function returns whether the packet is plausible; if not, use libipt for its error text.
  */
 #ifndef TY_PT_CLOCK_H
 #define TY_PT_CLOCK_H

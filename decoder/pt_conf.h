@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* libipt's configuration from ours; for the files that know libipt. */
+/* Converts our configuration to libipt's; for the files that use libipt. */
 #ifndef TY_PT_CONF_H
 #define TY_PT_CONF_H
 

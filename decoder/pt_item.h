@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What libipt gives, as items of ours; for the files that know libipt. */
+/* Converts libipt's output to our items; for the files that use libipt. */
 #ifndef TY_PT_ITEM_H
 #define TY_PT_ITEM_H
 
@@ -9,10 +9,10 @@
 
 #include <intel-pt.h>
 
-/* Of an event, ip: of the instruction before it. False: it is not for anybody to see. */
+/* Converts an event; ip: of the preceding instruction. False: the event is internal. */
 bool ty_pt_item_event(const struct pt_event *ev, uint64_t ip, struct ty_flow_item *out);
 void ty_pt_item_insn(const struct pt_insn *insn, struct ty_flow_item *out);
-/* Is the instruction a branch of which a packet tells? */
+/* True when the instruction is a branch that a packet describes. */
 bool ty_pt_item_needs_packet(const struct ty_flow_item *it);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where an Intel PT packet ends and what it is (Intel SDM vol. 3, "Intel Processor Trace", "Packet
- * Definitions"), of every kind: also those that the installed libipt may not know. Nothing is
- * decoded beyond that, but addresses and the bytes of an event.
+ * Length and kind of an Intel PT packet (Intel SDM vol. 3, "Intel Processor Trace", "Packet
+ * Definitions"), of every kind, including those that the installed libipt may not support. Only
+ * addresses and the bytes of an event are decoded.
  */
 #ifndef TY_PT_PACKET_H
 #define TY_PT_PACKET_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum ty_pt_kind {
-	TY_PKT_BAD, /* no packet, or cut off */
+	TY_PKT_BAD, /* not a packet, or truncated */
 	TY_PKT_PAD,
 	TY_PKT_TNT,
 	TY_PKT_TIP,
@@ -43,16 +43,16 @@ struct ty_pt_packet {
 	uint8_t kind; /* enum ty_pt_kind */
 	uint8_t size;
 	bool has_fup;	 /* a FUP belongs to it: of POWER, PTW, EVENT, BLOCK */
-	bool told;	 /* of packets with addresses: there is one, and of how many bytes: */
+	bool told;	 /* packets with addresses: whether there is one, and its length: */
 	uint8_t ip_code; /* IPBytes */
 	uint64_t ip;	 /* its bytes */
 };
 
-/* The packet at p[0..n); *block: a block of PEBS records is going on (changed). */
+/* Parses the packet at p[0..n). *block: inside a block of PEBS records (updated). */
 struct ty_pt_packet ty_pt_packet_at(const uint8_t *p, size_t n, uint8_t *block);
-/* The address of a packet, of which the last one was `last`. */
+/* The address in a packet, given the last address. */
 uint64_t ty_pt_packet_ip(const struct ty_pt_packet *k, uint64_t last);
-/* Is the address whole, whatever the last one was? */
+/* True when the address is complete and does not depend on the last one. */
 static inline bool ty_pt_packet_ip_whole(const struct ty_pt_packet *k)
 {
 	return k->ip_code == 3 || k->ip_code == 6;

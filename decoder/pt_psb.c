@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See pt_stream.h: where a stream can be entered, and what a PSB+ says (Intel SDM, table "PSB+").
- */
+/* See pt_stream.h: where a stream can be entered, and the content of a PSB+ (Intel SDM, table
+ * "PSB+"). */
 #include <string.h>
 
 #include "pt_packet.h"

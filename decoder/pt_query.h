@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intel PT packets of one range, asked for branch by branch (Intel SDM vol. 3, "Intel Processor
- * Trace", "Packet Definitions"): which way conditional branches went, where indirect ones went, and
- * what happened between. As libipt's query decoder, for the packets of the ordinary case only: what
- * is not (overflows, transactions, 32-bit code, power events, PTWRITE, damage, what a processor's
- * erratum makes of it) is ODD, and whoever asks then asks libipt. Budget: 2 ns per branch, 4 per
- * packet.
+ * Reads the Intel PT packets of one range branch by branch (Intel SDM vol. 3, "Intel Processor
+ * Trace", "Packet Definitions"): directions of conditional branches, targets of indirect ones, and
+ * events between them. Like libipt's query decoder, but for the packets of the ordinary case only:
+ * anything else (overflows, transactions, 32-bit code, power events, PTWRITE, damage, effects of
+ * errata) is ODD, and the caller falls back to libipt. Budget: 2 ns per branch, 4 per packet.
  *
- * A question or event takes its packet, with the time that packets before it told, and reads on to
- * the next: `next` tells what it is. Packets with addresses may come behind branches that were
- * executed after them ("deferred TIPs"), so TIP is answered while `branches` are left; events
- * (ON and above) apply when none are.
+ * A query or event consumes its packet, with the time given by packets before it, and reads on to
+ * the next: `next` is its kind. Packets with addresses may come after branches that were executed
+ * after them ("deferred TIPs"), so TIP can be queried while `branches` are left; events (ON and
+ * above) apply when none are.
  */
 #ifndef TY_PT_QUERY_H
 #define TY_PT_QUERY_H
@@ -25,9 +24,9 @@ enum ty_pt_next {
 	TY_PT_TNT, /* branches */
 	TY_PT_TIP,
 	TY_PT_ON,	 /* tracing begins at `to` */
-	TY_PT_OFF,	 /* it ends by an instruction on its way to `to` (suppressed: not told) */
+	TY_PT_OFF,	 /* it ends by an instruction on its way to `to` (suppressed: unknown) */
 	TY_PT_ASYNC_OFF, /* it ends before the instruction `at` is executed */
-	TY_PT_ASYNC,	 /* goes on at `to` before the instruction `at` is executed */
+	TY_PT_ASYNC,	 /* execution continues at `to` before the instruction `at` is executed */
 	TY_PT_CBR,	 /* ratio */
 	TY_PT_PSB,	 /* the code is at `at` (suppressed: tracing is off) */
 	TY_PT_END,	 /* of the range */
@@ -41,10 +40,10 @@ struct ty_pt_query {
 	bool bdm70, skd007;  /* errata */
 	struct ty_pt_clock clock;
 
-	/* Of the last that was taken. */
+	/* State at the last packet consumed. */
 	bool timed;
 	uint64_t tsc;
-	unsigned branches; /* not asked for yet; the next one's is the highest bit of: */
+	unsigned branches; /* pending branches; the next one's direction is the highest bit of: */
 	uint64_t bits;
 
 	uint8_t next; /* enum ty_pt_next */
@@ -55,35 +54,35 @@ struct ty_pt_query {
 	uint64_t at, to;
 
 	const uint8_t *p;
-	uint64_t ip; /* told last; it is what addresses are compressed against */
+	uint64_t ip; /* last address; addresses are compressed relative to it */
 	bool on;
 	const uint8_t *event; /* packet of the event that is next; of a PSB+ its PSBEND */
-	/* For ty_pt_query_sure; silent: the first packet since that tells nothing here. */
+	/* For ty_pt_query_sure; silent: the first packet since then without information. */
 	const uint8_t *before, *silent;
-	unsigned left; /* branches when `before` was kept, and that one */
+	unsigned left; /* branches when `before` was saved, and that one */
 	bool event_timed;
 	uint64_t event_tsc;
-	bool fup, fup_timed; /* one was read, at `at`, and waits for its TIP */
+	bool fup, fup_timed; /* a FUP was read, at `at`, and waits for its TIP */
 	uint64_t fup_tsc;
 };
 
-/* Begin at the PSB at p, which is the first event, or the second after its CBR. */
+/* Starts at the PSB at p, which is the first event, or the second after its CBR. */
 void ty_pt_query_start(struct ty_pt_query *q, const uint8_t *p);
-/* Begin at p in the middle, where the PSB+ (of n bytes) would say what is said there: see
- * pt_entry.h. on: tracing is on, at ip. Events of that PSB+ do not come. */
+/* Starts at p in the middle, with the state in the PSB+ (n bytes) at psb: see pt_entry.h. on:
+ * tracing is on, at ip. Events of that PSB+ are not reported. */
 void ty_pt_query_enter(struct ty_pt_query *q, const uint8_t *psb, size_t n, const uint8_t *p,
 		       bool on, uint64_t ip);
-/* Is the event that is next one of a PSB+? */
+/* True when the next event is part of a PSB+. */
 bool ty_pt_query_state(const struct ty_pt_query *q);
-/* Where libipt has come to when the last question was asked that it has answered: what is decoded
- * is what lies before. */
+/* The position libipt has reached at the last query that it can answer: everything before it is
+ * decoded. */
 const uint8_t *ty_pt_query_sure(const struct ty_pt_query *q);
-/* next is TNT, and no branches are left: take them. */
+/* next is TNT and no branches are pending: loads them. */
 void ty_pt_query_branches(struct ty_pt_query *q);
-/* Where an indirect branch went; false: next was no TIP, nor TNT and then TIP, or it is not told.
- */
+/* Target of an indirect branch. False: next was not TIP, nor TNT followed by TIP, or the target is
+ * suppressed. */
 bool ty_pt_query_tip(struct ty_pt_query *q, uint64_t *to);
-/* next is an event: read on. tsc and timed become the event's. */
+/* next is an event: advances. tsc and timed become the event's. */
 void ty_pt_query_event(struct ty_pt_query *q);
 
 static inline bool ty_pt_query_taken(struct ty_pt_query *q)

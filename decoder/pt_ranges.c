@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See flow_priv.h: streams into ranges, from a PSB to another, and the bytes of ranges. A start
- * looks at one PSB of each block of a stream only (flow_search.c), and where their times rise, as
- * they do in one stream, what lies between two of them is one coarse range: it is split when it is
- * wanted. So a window of 100 MB costs some 200 short reads, and nothing of a stream need be kept
- * from one time to the next. A stream in which these PSBs show anything odd (a time that falls or
- * is missing, a header that is cut short) is searched as a whole.
- * What a window chooses does not depend on windows before it: coarse ranges by where they begin,
- * which a split does not change, then among what these hold. So a time that rises and falls again
- * between two of these PSBs is seen in windows of this time about, and in the whole; not elsewhere.
+ * See flow_priv.h: divides streams into ranges, from one PSB to another, and reads the bytes of
+ * ranges. A start examines only one PSB of each block of a stream (flow_search.c). Where their
+ * times increase, as they do in one stream, the part between two of them is one coarse range, which
+ * is split when a window needs it. A window of 100 MB therefore costs some 200 short reads, and
+ * nothing of a stream need be kept between windows. A stream in which these PSBs are irregular (a
+ * time that decreases or is missing, a truncated header) is searched as a whole.
+ *
+ * The selection for a window does not depend on earlier windows: coarse ranges are selected by
+ * their start, which a split does not change, then the ranges inside them. A time that rises and
+ * falls again between two of these PSBs is therefore seen in windows around that time, and in the
+ * whole recording, but not elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where things lie in a page of this trace. Made by ty_ring_layout_init. */
+/* Layout of a page of this trace, from ty_ring_layout_init. */
 struct ty_ring_layout {
 	uint8_t commit_off, commit_size; /* 4 or 8 bytes */
 	uint8_t data_off;
@@ -35,8 +35,8 @@ struct ty_ring_layout {
 };
 
 /*
- * From the text of events/header_page (NULL or without the fields: the layout that every kernel
- * since 2.6.30 has for this word size). 0, or -TY_EFORMAT for offsets no kernel has.
+ * Parses the text of events/header_page (NULL or without the fields: the layout of all kernels
+ * since 2.6.30 for this word size). 0, or -TY_EFORMAT for impossible offsets.
  */
 int ty_ring_layout_init(struct ty_ring_layout *l, const char *header_page, unsigned long_size,
 			bool big_endian);
@@ -45,7 +45,7 @@ int ty_ring_layout_init(struct ty_ring_layout *l, const char *header_page, unsig
 
 struct ty_ring_page {
 	const uint8_t *base;
-	uint32_t pos, end; /* offsets of the next record and behind the last one */
+	uint32_t pos, end; /* offset of the next record; end of the last one */
 	uint64_t ts;	   /* of the last record; before the first: the page's own */
 	uint64_t missed;   /* events lost before this page: 0, a number, or TY_MISSED_UNKNOWN */
 	bool big_endian;
@@ -58,16 +58,16 @@ struct ty_ring_record {
 	uint32_t off; /* of the record's head in the page: a multiple of 4 */
 };
 
-/* Begin with page (page_size bytes, borrowed). 0, or -TY_EFORMAT when its head is damaged. */
+/* Starts with page (page_size bytes, borrowed). 0, or -TY_EFORMAT when its head is damaged. */
 int ty_ring_page_init(struct ty_ring_page *it, const struct ty_ring_layout *l, const void *page,
 		      uint32_t page_size);
 
 /* ty_ring_page_next for every kind of record. */
 int ty_ring_page_next_any(struct ty_ring_page *it, struct ty_ring_record *rec);
 
-/* Begins there, with so many bytes left, a record as nearly all are: small, of a kernel of our byte
- * order? Its size with its head, whose higher 27 bits are the time since the record before; 0: no,
- * ty_ring_page_next_any it. */
+/* When a common kind of record begins there, with `left` bytes remaining (small, of our byte
+ * order), returns its size with its head, whose upper 27 bits are the time since the previous
+ * record; 0: use ty_ring_page_next_any. */
 static inline uint32_t ty_ring_page_quick(const uint8_t *p, uint32_t left, uint32_t *head)
 {
 	uint32_t words, total;
@@ -80,8 +80,8 @@ static inline uint32_t ty_ring_page_quick(const uint8_t *p, uint32_t left, uint3
 	return words - 1 < 28 && total <= left ? total : 0;
 }
 
-/* The next record: 1; 0 at the end of the page; -TY_EFORMAT where it is damaged (and ever after).
- */
+/* Returns the next record: 1; 0 at the end of the page; -TY_EFORMAT where it is damaged, and on
+ * every later call. */
 static inline int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_record *rec)
 {
 	uint32_t left = it->pos < it->end && !it->big_endian ? it->end - it->pos : 0, head;
@@ -95,11 +95,12 @@ static inline int ty_ring_page_next(struct ty_ring_page *it, struct ty_ring_reco
 	return 1;
 }
 
-/* The record at off again, as ty_ring_page_next gave it with time ts: page is the same. */
+/* Returns the record at off again, as ty_ring_page_next did with time ts; the page must be the
+ * same. */
 struct ty_ring_record ty_ring_page_record(const struct ty_ring_layout *l, const void *page,
 					  uint32_t off, uint64_t ts);
 
-/* The page's own time stamp, without looking at anything else. */
+/* The page's own time stamp, without further checks. */
 uint64_t ty_ring_page_ts(const struct ty_ring_layout *l, const void *page);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets of the Arm Statistical Profiling Extension: one at a time, from bytes to kind, index and
- * value. Little endian. What a record makes of them: spe_record.h.
+ * Parses one packet of the Arm Statistical Profiling Extension to kind, index and value. Little
+ * endian. spe_record.h combines packets to records.
  *
  * Format: Arm Architecture Reference Manual (DDI 0487), D17 "Statistical Profiling Extension Sample
  * Record Specification"; linux tools/perf/util/arm-spe-decoder. Budget of ty_spe_packet: some ten
@@ -16,7 +16,7 @@
 #include "buf.h"
 
 enum ty_spe_kind {
-	TY_SPE_PAD, /* `bytes` of padding, or an alignment packet with what it skips */
+	TY_SPE_PAD, /* `bytes` of padding, or an alignment packet including the bytes it skips */
 	TY_SPE_END,
 	TY_SPE_TIMESTAMP,
 	TY_SPE_EVENTS,
@@ -28,7 +28,8 @@ enum ty_spe_kind {
 };
 
 /*
- * A number below 64 for what a packet tells: a record holds each once at most. NONE: no such rule.
+ * A number below 64 for the kind and index of a packet: a record has each once at most. NONE:
+ * unrestricted.
  */
 enum {
 	TY_SPE_SLOT_EVENTS,
@@ -50,15 +51,15 @@ struct ty_spe_packet {
 };
 
 /*
- * The packet at p, of which n bytes are there; off is p's place in the AUX stream, which alignment
- * goes by. 1; 0 when n ends inside it (or is 0); -TY_EFORMAT: no packet begins so.
+ * Parses the packet at p, with n bytes available; off is p's offset in the AUX stream, which
+ * determines alignment. 1; 0 when n ends inside it (or is 0); -TY_EFORMAT: not a packet.
  */
 int ty_spe_packet(const uint8_t *p, size_t n, uint64_t off, struct ty_spe_packet *out);
 
-/* "PC 0x4000 el0 ns=1", "LAT 4 ISSUE": as perf's packet dump writes it; appended to out. */
+/* Appends "PC 0x4000 el0 ns=1", "LAT 4 ISSUE", as in perf's packet dump. */
 void ty_spe_packet_text(const struct ty_spe_packet *k, struct ty_buf *out);
-/* Part of it: "LD GP-REG", "B COND" of an operation; "RETIRED L1D-ACCESS" of events. Bits without a
- * name are shown by number. */
+/* Parts of that text: "LD GP-REG", "B COND" of an operation; "RETIRED L1D-ACCESS" of events.
+ * Unnamed bits are shown by number. */
 void ty_spe_op_text(unsigned op_class, unsigned payload, struct ty_buf *out);
 /* "RETIRED" for 1, "EVENT-12" for 12; bit < 64. */
 const char *ty_spe_event_name(unsigned bit);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arm SPE records: everything since the last TIMESTAMP or END packet is one record. What cannot be
- * read is a gap with its place, and decoding goes on where the next whole record begins.
+ * Arm SPE records: everything since the last TIMESTAMP or END packet is one record. Unreadable data
+ * is a gap with its position, and decoding resumes where the next whole record begins.
  *
- * A record never holds two packets of one kind and index: such a one, a byte that begins no packet,
- * or more than TY_SPE_RECORD_MAX bytes without an end (skipped by an alignment packet in it, too)
- * is damage. The next record is then the first place from there on, aligned as the records before
- * or right behind an end, from which a whole record can be read.
+ * A record never has two packets of one kind and index. A duplicate, a byte that does not begin a
+ * packet, or more than TY_SPE_RECORD_MAX bytes without an end (including those skipped by an
+ * alignment packet in it) is damage. The next record is then the first later position, aligned like
+ * the records before or right after an end, from which a whole record can be read.
  *
  * No I/O, no allocation. Budget: 150 instructions per record of 64 bytes.
  */
@@ -24,14 +24,14 @@ struct ty_spe_decoder {
 	uint64_t midr;	 /* of the CPU; 0: unknown core */
 	uint64_t starts; /* of all records, or'ed: their alignment */
 	uint64_t skip;	 /* bytes that an alignment packet between records still skips */
-	bool last;	 /* no byte follows those given: what is cut is a gap */
+	bool last;	 /* the bytes given are the last ones: a truncated record is a gap */
 };
 
 /*
- * The next record (or gap) of n bytes at p, whose first is at d->off. 1: *out is filled, *used
- * bytes are done with (d->off moves along). 0: more bytes are needed (or, with d->last, there is
- * nothing left): *used bytes of padding are done with. ts_ns, cpu, pid and tid are the caller's to
- * fill: has_TICKS and the context (WHO_CONTEXT) say what the record knows.
+ * Reads the next record (or gap) of n bytes at p, the first of which is at d->off. 1: *out is
+ * filled, *used bytes are consumed (d->off advances). 0: more bytes are needed (or, with d->last,
+ * none are left): *used bytes of padding are consumed. The caller fills ts_ns, cpu, pid and tid;
+ * HAS_TICKS and the context (WHO_CONTEXT) give what the record has.
  */
 int ty_spe_next(struct ty_spe_decoder *d, const uint8_t *p, size_t n, size_t *used,
 		struct ty_mem *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See stack_index.h. Every size and number is checked when the index is made; a record that does
- * not fit ends what is trusted, because heads cannot be told from bytes.
+ * See stack_index.h. Every size and number is checked when the index is built. A malformed record
+ * ends the reading, because later heads cannot be distinguished from data.
  */
 #include "stack_index.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * User stacks of long waits (section.h, TY_SEC_STACKS), found by thread and time, and the mappings
- * of their processes (TY_SEC_MAPS). Records: stack_record.h.
+ * User stacks of long waits (section.h, TY_SEC_STACKS), by thread and time, and the mappings of
+ * their processes (TY_SEC_MAPS). Records: stack_record.h.
  */
 #ifndef TY_STACK_INDEX_H
 #define TY_STACK_INDEX_H
@@ -15,14 +15,14 @@
 
 struct ty_stack_index;
 
-/* Of the section's n bytes, which are borrowed; what is damaged is left out. NULL: out of memory.
- * Memory: 24 bytes per stack. */
+/* Indexes the section's n bytes, which are borrowed; damaged records are skipped. NULL: out of
+ * memory. Memory: 24 bytes per stack. */
 struct ty_stack_index *ty_stack_index_new(const void *section, size_t n);
 void ty_stack_index_free(struct ty_stack_index *x);
 
 struct ty_stack_counts {
 	uint64_t waits, wakers;
-	uint64_t left_out, limited; /* of left_out: for their rate */
+	uint64_t left_out, limited; /* part of left_out: by the rate limit */
 	uint64_t pieces_missing;
 	bool damaged;
 } ty_stack_counts(const struct ty_stack_index *x);
@@ -32,22 +32,22 @@ struct ty_stack {
 	struct ty_stk_head head;
 	uint64_t regs[TY_STK_REGS_MAX];	    /* by DWARF number, head.regs_n of them; the last is the
 					       program counter */
-	uint64_t kernel[TY_STK_KERNEL_MAX]; /* head.kernel_n, the innermost first */
+	uint64_t kernel[TY_STK_KERNEL_MAX]; /* head.kernel_n, innermost first */
 	const uint8_t *bytes;		    /* of the stack, from the stack pointer on; borrowed */
 	size_t bytes_n;
 };
 
-/* Of a wait of the thread in [from, to]; of several the first one. */
+/* The first stack of a wait of the thread in [from, to]. */
 bool ty_stack_of_wait(const struct ty_stack_index *x, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		      struct ty_stack *out);
-/* Of who woke the thread in [from, to]; of several the last one. */
+/* The last stack of a waker of the thread in [from, to]. */
 bool ty_stack_of_waker(const struct ty_stack_index *x, int32_t woken_tid, uint64_t from_ns,
 		       uint64_t to_ns, struct ty_stack *out);
 
-/* The i-th stack of a wait, by thread and then time; false: there are no more. */
+/* The i-th stack of a wait, by thread and then time; false past the last. */
 bool ty_stack_nth(const struct ty_stack_index *x, size_t i, struct ty_stack *out);
 
-/* Add the mappings in the n bytes of TY_SEC_MAPS to a code map. 1; 0: some were damaged;
+/* Adds the mappings in the n bytes of TY_SEC_MAPS to a code map. 1; 0: some were damaged;
  * -TY_ENOMEM. */
 int ty_stack_maps(const void *section, size_t n, struct ty_code *code);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See symbol_list.h. A kernel symbol reaches to the next one, within a MB. */
+/* See symbol_list.h. A kernel symbol extends to the next one, at most 1 MB. */
 #include "symbol_list.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named values of system call arguments; see syscall_constants.h. Constants newer than the headers
- * of the oldest supported system are given by number where people meet them (they are ABI: they
- * never change).
+ * of the oldest supported system are given by number (they are ABI: they never change).
  */
 #include "syscall_constants.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Named values of system call arguments: sets of flags, or of alternatives. Values come from the
- * system's own headers; the few that differ between machines (O_DIRECTORY...) are chosen by
- * syscall_fmt.c. Private to the decoder's system call files.
+ * system's own headers; syscall_fmt.c selects the few that differ between machines
+ * (O_DIRECTORY...). Private to the decoder's system call files.
  */
 #ifndef TY_SYSCALL_CONSTANTS_H
 #define TY_SYSCALL_CONSTANTS_H
 
 #include <stdint.h>
 
-/* id, what an unknown value is said to be one of, FLAGS (or-ed) or ENUM (one of) */
+/* id, prefix for an unknown value, FLAGS (or-ed) or ENUM (one of) */
 #define TY_SETS(X)                                                                                 \
 	X(PROT, "PROT_", FLAGS)                                                                    \
 	X(MAPFLAGS, "MAP_", FLAGS)                                                                 \
@@ -114,7 +114,7 @@ struct ty_named {
 
 struct ty_setdef {
 	const char *prefix;
-	const struct ty_named *v; /* a flag of several bits stands before its parts */
+	const struct ty_named *v; /* a flag of several bits precedes its parts */
 	uint16_t n;
 	enum { TY_SET_FLAGS, TY_SET_ENUM } kind;
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arguments and results of system calls as text, as strace writes them where the values alone say
- * enough (strings and structures behind pointers are not in the trace). Driven by the rows of
- * syscall_table.c; what depends on other arguments (fcntl, futex, clone, prctl...) is here.
+ * Arguments and results of system calls as text, as strace prints them when the values alone
+ * suffice (strings and structures behind pointers are not in the trace). Driven by the rows of
+ * syscall_table.c; arguments that depend on others (fcntl, futex, clone, prctl...) are handled
+ * here.
  *
- * Budget: one pass, no printf, no allocation but the buffer's growth.
+ * Budget: one pass, no printf, no allocation except the buffer's growth.
  */
 #include <string.h>
 

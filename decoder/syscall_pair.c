@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairing of sys_enter and sys_exit: see syscall_pair.h for the rules and their reasons.
+ * Pairs sys_enter and sys_exit: see syscall_pair.h for the rules and their reasons.
  *
- * Threads live in an array of slots with a free list. A slot exists from the thread's first event
- * that matters to its exit.
+ * Threads are in an array of slots with a free list. A slot exists from the thread's first relevant
+ * event to its exit.
  */
 #include "syscall_pair.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies behind the pointers of system calls; see syscall_table.h. Sizes: the kernel's uapi
- * headers and the compat structures of 32-bit ABIs. */
+/* Data behind the pointers of system calls; see syscall_table.h. Sizes: the kernel's uapi headers
+ * and the compat structures of 32-bit ABIs. */
 #include "syscall_table.h"
 
 enum { R = 1, W = 2, MANY = 4 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The table of system calls; see syscall_table.h. Calls without a row are shown with six hex
- * arguments. Sources: the kernel's SYSCALL_DEFINEs and man-pages section 2; the order and
- * signedness of what is shown follow strace. A new call: one line here;
- * tests/unit/test_syscall_table finds a misspelt name.
+ * arguments. Sources: the kernel's SYSCALL_DEFINEs and man-pages section 2; order and signedness of
+ * arguments follow strace. A new call is one line here; tests/unit/test_syscall_table detects a
+ * misspelt name.
  */
 #include "syscall_table.h"
 

@@ -4,7 +4,7 @@
  * below for calls newer than it), then only read.
  *
  * Invariant: a table never changes after ty_sysarch_find returned its machine; all look-ups are
- * lock-free and O(1) but those by name.
+ * lock-free and O(1) except those by name.
  */
 #include "syscalls.h"
 

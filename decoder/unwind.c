@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See unwind.h. libdw reads the CFI; its expressions (DWARF 5, section 2.5) are computed here, over
- * the copy and nothing else: an address outside of it ends the stack.
+ * See unwind.h. libdw reads the CFI; its expressions (DWARF 5, section 2.5) are evaluated here,
+ * with access to the copy of the stack only: any other address ends the stack.
  */
 #include "unwind.h"
 
