@@ -139,9 +139,11 @@ $(B)/libtarry.a: $(LIBOBJ)
 	$(call say,AR,$(patsubst $(B)/%,%,$@))
 	$(Q)$(CROSS)ar rcs $@ $^
 
+# libc first: the dynamic linker looks through libraries in this order, and most functions are libc's (start
+# and end of tarry --version: 3.03 instead of 3.46 million instructions).
 $(B)/tarry: $(B)/obj/cli/main.o $(B)/libtarry.a
 	$(call say,LD,$(patsubst $(B)/%,%,$@))
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(PC_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(if $(SAN),,-lc) $(PC_LIBS) -lm
 
 # tests ---------------------------------------------------------------------------------------------
 $(B)/obj/tests/unit/%.o: tests/unit/%.c $(B)/.flags | $(B)/.deps-ok
