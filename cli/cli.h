@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all subcommands share: their entry points, errors and exit status. Messages go to stderr as
- * "tarry: sentence"; exit status 0 good, 1 failed, 2 wrong usage.
+ * Shared by all subcommands: entry points, errors and exit status. Messages go to stderr as "tarry:
+ * sentence"; exit status 0 success, 1 failure, 2 wrong usage.
  */
 #ifndef TY_CLI_H
 #define TY_CLI_H
@@ -19,7 +19,7 @@ int ty_cmd_doctor(int argc, char **argv);
 
 /* "tarry: ..." on stderr; usage errors end with a hint at --help. Return the exit status. */
 int ty_cli_fail(const struct ty_err *err);
-/* All that was printed is out: 0, or -TY_E... with err. A reader that has seen enough (head) is no
+/* Flushes stdout: 0, or -TY_E... with err. A reader that closed the pipe early (head) is not a
  * failure. */
 int ty_cli_written(struct ty_err *err);
 int ty_cli_usage(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tarry doctor: what this machine can capture, and the exact fix for what it can't. Every line is
+ * tarry doctor: what this machine can capture, and the exact fix for what it cannot. Every line is
  * tried out or read from the kernel, none is concluded from a version number. Exit status 0 when
  * the defaults of `tarry record` work here.
  */

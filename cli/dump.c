@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tarry dump: arguments, and the choice of what is dumped. */
+/* tarry dump: arguments, and the selection of what is dumped. */
 #include "dump.h"
 #include "dump_flow.h"
 #include "flow_args.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tarry dump FILE flow: executed instructions or taken branches, one line per item, in time order
- * over all streams; what could not be decoded in its place. Budget: 300 ns per line of JSON.
+ * over all streams, with undecodable parts in place. Budget: 300 ns per line of JSON.
  */
 #include "dump_flow.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tarry export: a recording in another program's form. */
+/* tarry export: converts a recording to another program's format. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>

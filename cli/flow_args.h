@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of the commands about executed instructions: dump flow, report flow. */
+/* Arguments of the commands for executed instructions: dump flow, report flow. */
 #ifndef TY_FLOW_ARGS_H
 #define TY_FLOW_ARGS_H
 
@@ -15,8 +15,8 @@ struct ty_flow_args {
 	const char *path; /* NULL: bare packets alone (--pt-raw) */
 };
 
-/* Parse all: cmd ("dump"), head of the help, and the command's own options.
- * -1: go on; else the exit status. fini in any state. */
+/* Parses all: cmd ("dump"), head of the help, and the command's own options. -1: continue; else the
+ * exit status. Call fini in any state. */
 int ty_flow_args_parse(struct ty_flow_args *a, const char *cmd, const char *head,
 		       struct ty_option_group own, int argc, char **argv);
 void ty_flow_args_fini(struct ty_flow_args *a);

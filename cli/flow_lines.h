@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of addresses, kept: a program comes to few of them often. Budget: 10 ns for one that is
- * kept; 4 MB. */
+/* Cache of the text of addresses: a program executes few addresses often. Budget: 10 ns for a hit;
+ * 4 MB. */
 #ifndef TY_FLOW_LINES_H
 #define TY_FLOW_LINES_H
 
@@ -12,7 +12,7 @@
 
 enum { TY_FLOW_LINE = 800 };
 
-/* What is at an address from one time to another, and is not kept for longer. */
+/* Text of an address, with the time range in which it is valid. */
 struct ty_flow_line {
 	uint64_t ip, from_ns, until_ns;
 	int32_t pid;
@@ -27,8 +27,8 @@ struct ty_flow_lines;
 struct ty_flow_lines *ty_flow_lines_new(void); /* NULL: out of memory */
 void ty_flow_lines_free(struct ty_flow_lines *l);
 
-/* The line of an address of a process at time t, of an instruction (NULL: of the name). *known: its
- * text and until_ns are there; else they are to be filled in. */
+/* The cache line of an address of a process at time t, for an instruction (NULL: for the name).
+ * *known: its text and until_ns are set; otherwise the caller fills them in. */
 struct ty_flow_line *ty_flow_line(struct ty_flow_lines *l, int32_t pid, uint64_t t_ns, uint64_t ip,
 				  const struct ty_flow_item *insn, bool *known);
 

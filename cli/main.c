@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dispatch table. Everything else is in one file per subcommand. */
+/* The dispatch table. Each subcommand has a file of its own. */
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>

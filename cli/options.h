@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a command as tables. The same rows parse the command line and print the help, so
- * that neither can tell what the other does not do; the completions read the help.
+ * Option tables of commands. The same rows parse the command line and print the help, so that the
+ * two cannot differ; the completions read the help.
  */
 #ifndef TY_OPTIONS_H
 #define TY_OPTIONS_H
@@ -15,13 +15,13 @@
 struct ty_option {
 	char letter;	  /* -o; 0: none */
 	const char *name; /* --output; NULL ends a table */
-	const char *arg;  /* its value in the help: "FILE"; "[=WHEN]" may be left out; NULL: none */
-	const char *help; /* broken into lines where it is printed; NULL: not shown */
-	/* Take it, with NULL for a value that was left out. 0, or -TY_E... with err: TY_EUSAGE is
-	 * told with a hint at --help. */
+	const char *arg;  /* its value in the help: "FILE"; "[=WHEN]" is optional; NULL: none */
+	const char *help; /* wrapped when it is printed; NULL: hidden */
+	/* Stores the value, NULL when it was omitted. 0, or -TY_E... with err: TY_EUSAGE is printed
+	 * with a hint at --help. */
 	int (*take)(void *to, const char *arg, struct ty_err *err);
-	size_t at; /* where what is taken lies in the group's struct */
-	/* A value that may be left out may also be the next word, when it is one of these. */
+	size_t at; /* offset of the destination in the group's struct */
+	/* An optional value may also be the next word when this is true for it. */
 	bool (*is_value)(const char *word);
 };
 
@@ -29,33 +29,33 @@ struct ty_option {
 struct ty_option_group {
 	const struct ty_option *options;
 	void *to;
-	const char *title; /* a line above them in the help; NULL */
+	const char *title; /* heading in the help; NULL */
 };
 
 #define TY_OPTION_GROUPS 12
 struct ty_command_line {
 	const char *cmd;	 /* "report" */
-	const char *head, *tail; /* the help before and behind the options; tail may be NULL */
-	bool first_word_ends;	 /* what stands behind the first word that is no option belongs to
-				    another program */
-	struct ty_option_group
-		groups[TY_OPTION_GROUPS]; /* an option of two groups is the first's */
+	const char *head, *tail; /* help before and after the options; tail may be NULL */
+	bool first_word_ends;	 /* the first word that is not an option, and all after it, belong
+				  * to another program */
+	struct ty_option_group groups[TY_OPTION_GROUPS]; /* when two groups have the same option,
+							  * the first one applies */
 };
 
-/* Words that are no options, in the order in which they stand, end up behind all options from
- * argv[optind] on. -1: go on; else the exit status: the help was shown (it is --help's), or
- * something is wrong, and told. */
+/* Moves words that are not options, in their order, to the end: argv[optind] and after. -1:
+ * continue; else the exit status: the help was printed (for --help), or an error. */
 int ty_options_parse(const struct ty_command_line *c, int argc, char **argv);
 
 /*
- * Before it is clear which of several command lines it is: does one of the words (NULL ends them)
- * stand in it, as one that is neither an option nor an option's value? One that begins with "--" is
- * the option of that name. c: the options of all those command lines. argv stays as it is.
+ * Used before it is known which of several command lines applies: true when one of the words
+ * (terminated by NULL) occurs in it as neither an option nor an option's value. A word beginning
+ * with "--" is the option of that name. c: the options of all these command lines. Leaves argv
+ * unchanged.
  */
 bool ty_options_have(const struct ty_command_line *c, const char *const *words, int argc,
 		     char **argv);
 
-/* What rows take: a bool that becomes true, a const char *, one more of a struct ty_texts. */
+/* Common row functions: set a bool, store a const char *, append to a struct ty_texts. */
 int ty_take_flag(void *to, const char *arg, struct ty_err *err);
 int ty_take_text(void *to, const char *arg, struct ty_err *err);
 int ty_take_texts(void *to, const char *arg, struct ty_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of tarry record: options, and what of them the recorder is told. */
+/* The arguments of tarry record: options, and the recorder's parameters derived from them. */
 #ifndef TY_RECORD_ARGS_H
 #define TY_RECORD_ARGS_H
 
@@ -25,8 +25,8 @@ struct ty_record_args {
 	struct ty_spe_opts spe;
 };
 
-/* Parse and check them into a->o, whose pointers are a's. -1: go on; else the exit status. fini in
- * any state. */
+/* Parses and checks them into a->o, whose pointers belong to a. -1: continue; else the exit status.
+ * Call fini in any state. */
 int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv);
 void ty_record_args_fini(struct ty_record_args *a);
 

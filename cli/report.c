@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tarry report: arguments, and the choice of the report. */
+/* tarry report: arguments, and the selection of sections. */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>

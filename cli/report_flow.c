@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tarry report FILE flow: functions by what their calls cost. */
+/* tarry report FILE flow: functions by the cost of their calls. */
 #include "report_flow.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tarry report memory | sharing: arguments, and what is shown. */
+/* tarry report memory | sharing: arguments, and the selection of sections. */
 #include "report_memory.h"
 
 #include <getopt.h>

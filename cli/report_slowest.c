@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The slowest call of a function beside its median call: the instructions where their ways part
- * first, and over the whole of both, which functions were called how often and took what of their
- * own, by difference. Memory: 8 bytes per instruction of both, PATH_MOST at most of each.
+ * Compares the slowest call of a function with its median call: the instructions where they first
+ * diverge, and, over both calls, the functions called and their own costs, sorted by difference.
+ * Memory: 8 bytes per instruction of both, at most PATH_MOST of each.
  */
 #include "report_slowest.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_export.h. The child is the program that the user would call: `tarry report` (text, JSON)
- * and `tarry dump syscalls` of the window, or `tarry export --to dat`, so that an export says
- * exactly what they say. It opens the file anew: in the timeline's session a thread aside may be
- * reading events at the moment of the fork.
+ * See view_export.h. The child is the command that the user would run: `tarry report` (text, JSON)
+ * and `tarry dump syscalls` of the window, or `tarry export --to dat`, so that the output is
+ * identical. It opens the file anew, because a helper thread of the timeline's session may be
+ * reading events at the time of the fork.
  */
 #include "view_export.h"
 #include "cli.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Export of the timeline's window, in a process of its own: the timeline goes on meanwhile. */
+/* Exports the timeline's window in a separate process, so that the timeline stays responsive. */
 #ifndef TY_VIEW_EXPORT_H
 #define TY_VIEW_EXPORT_H
 
@@ -10,8 +10,8 @@
 
 struct ty_view_export {
 	struct ty_session *s;
-	pid_t pid; /* 0: none is under way */
-	int fd;	   /* what it has to say */
+	pid_t pid; /* 0: none is running */
+	int fd;	   /* its messages */
 	char path[256];
 };
 
@@ -19,7 +19,7 @@ struct ty_view_export {
 int ty_view_export_start(struct ty_view_export *e, const char *path, uint64_t from_ns,
 			 uint64_t to_ns, struct ty_err *err);
 bool ty_view_export_poll(struct ty_view_export *e, char *said, size_t n);
-/* End one that is under way; what it wrote is removed. */
+/* Ends a running export and removes its output. */
 void ty_view_export_stop(struct ty_view_export *e);
 
 #endif

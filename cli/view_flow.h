@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Executed instructions of a recording for the timeline's view of them: decoded when asked for. */
+/* Executed instructions of a recording for the timeline's view, decoded on demand. */
 #ifndef TY_VIEW_FLOW_H
 #define TY_VIEW_FLOW_H
 
@@ -15,16 +15,16 @@ struct ty_view_flow {
 	const char *path;
 	struct ty_flow_source source; /* of the part */
 	struct ty_flow_names *names;
-	struct ty_source_text *texts; /* made when first asked for */
+	struct ty_source_text *texts; /* created on first use */
 	struct ty_disasm *asm64, *asm32;
 	struct ty_flow_part part[TY_FLOW_SLOTS];
 	struct ty_flow_input in;
 };
 
-/* Nothing is decoded yet. options: where code is, borrowed. NULL when the recording holds no
- * executed instructions; else f->in. */
+/* Decodes nothing yet. options: sources of code, borrowed. NULL when the recording has no executed
+ * instructions; else f->in. */
 const struct ty_flow_input *ty_view_flow_init(struct ty_view_flow *f, const struct ty_trace *trace,
 					      const struct ty_flow_source *options);
-void ty_view_flow_fini(struct ty_view_flow *f); /* zeroed, too */
+void ty_view_flow_fini(struct ty_view_flow *f); /* also when zeroed */
 
 #endif

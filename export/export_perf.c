@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See export_perf.h. Everything is written in the order of time, in rounds (FINISHED_ROUND), so
- * that perf needs no more memory than for a round. Events before the window are read, too: they
- * tell the names of threads.
+ * See export_perf.h. Everything is written in time order, in rounds (FINISHED_ROUND), so that perf
+ * needs memory for one round only. Events before the window are read as well, for the names of
+ * threads.
  *
  * Formats: tools/perf/Documentation/perf.data-file-format.txt; HEADER_TRACING_DATA as written by
  * tools/perf/util/trace-event-info.c (the metadata of trace.dat 6 under version 0.6).

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See export_sideband.h. Records without a time (what perf, or tarry in its place, puts in front)
- * come first, in the order they had; so do AUX data, which perf finds by an index.
+ * See export_sideband.h. Records without a time (which perf, or tarry in its place, writes first)
+ * come first, in their original order, followed by AUX data, which perf finds by an index.
  *
- * Intel PT is cut at PSBs, where a decoder can begin: the stretch to the PSB after the window is
- * kept from the last PSB before it on.
+ * Intel PT is cut at PSBs, where a decoder can begin: from the last PSB before the window to the
+ * first PSB after it.
  */
 #include "export_sideband.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records that belong to executed instructions and memory samples (section TY_SEC_PERF of a
- * recording, a perf.data file in pipe form), in the order of their times.
+ * The records of executed instructions and memory samples (section TY_SEC_PERF of a recording, a
+ * perf.data file in pipe form), in time order.
  */
 #ifndef TY_EXPORT_SIDEBAND_H
 #define TY_EXPORT_SIDEBAND_H
@@ -15,18 +15,19 @@
 struct ty_export_sideband;
 
 /*
- * Events and features of t's section go to `out`. Of Intel PT only what may hold anything of w's
- * time is going to be written, of samples what w chooses; Arm SPE's streams, mappings and the like
- * as they are. w and comms (the names that threads have when `until` gets to a sample) are borrowed
- * until free. *side is NULL when t has no such section. 0 or -TY_E....
+ * Writes events and features of t's section to `out`. Of Intel PT, only what may overlap w's time
+ * will be written; of samples, what w selects; Arm SPE's streams, mappings and the like unchanged.
+ * w and comms (names of threads when `until` reaches a sample) are borrowed until free. *side is
+ * NULL when t has no such section. 0 or -TY_E....
  */
 int ty_export_sideband_new(const struct ty_trace *t, struct ty_perf_out *out,
 			   const struct ty_window *w, const struct ty_comms *comms,
 			   struct ty_export_sideband **side, struct ty_err *err);
 void ty_export_sideband_free(struct ty_export_sideband *s);
-/* Write the records that are not later than ns. 0 or -TY_E.... */
+/* Writes the records up to ns. 0 or -TY_E.... */
 int ty_export_sideband_until(struct ty_export_sideband *s, uint64_t ns, struct ty_err *err);
-/* Whether AUX streams were written that reach beyond w's time: of Arm SPE, or without a clock. */
+/* True when AUX streams were written that extend beyond w's time: those of Arm SPE, or without a
+ * clock. */
 bool ty_export_sideband_uncut(const struct ty_export_sideband *s);
 /* Bytes of AUX streams written so far. */
 uint64_t ty_export_sideband_aux(const struct ty_export_sideband *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See export_threads.h. Written is what the model knows for sure: a state that was concluded, or
- * that may have changed where events were lost, is none ("-"), and so is all that only /proc tells.
+ * See export_threads.h. Only certain facts of the model are written: an inferred state, or one that
+ * lost events may have changed, is "-", and so is everything known only from /proc.
  */
 #include "export_threads.h"
 

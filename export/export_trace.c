@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting a trace; see export_trace.h. It stands in cli/ because it needs both the format's writer
- * and the decoder's reader of ring pages. A page that lies across an edge of the window is written
- * again with those of its records that lie inside: their bytes as they were, the first one's delta
- * zero and its time the page's own.
+ * Cuts a trace; see export_trace.h. A page that crosses an edge of the window is rewritten with
+ * only its records inside the window: their bytes unchanged, the first one's delta zero and its
+ * time that of the page.
  */
 #include "export_trace.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See aux_record.h. One thread empties all rings: when one is half full, and ten times a second.
- * Events of several threads on one CPU write into the ring of the first
- * (PERF_EVENT_IOC_SET_OUTPUT).
+ * See aux_record.h. One thread drains all rings: when one is half full, and ten times a second.
+ * Events of several threads on one CPU write to the ring of the first (PERF_EVENT_IOC_SET_OUTPUT).
  */
 #include "aux_record.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See aux_ring.h. Budget: a piece is given where it lies, without a copy; only records that wrap
- * and the last words of the stream are copied.
+ * See aux_ring.h. Budget: a piece is passed in place, without a copy; only records that wrap and
+ * the last words of the stream are copied.
  */
 #include "aux_ring.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See cgroup_quota.h. Files as in the kernel's Documentation/admin-guide/cgroup-v2.rst (cpu.max,
- * cpu.stat: throttled_usec, cgroup.threads) and, of version 1,
+ * cpu.stat: throttled_usec, cgroup.threads) and, for version 1,
  * Documentation/scheduler/sched-bwc.rst (cpu.cfs_quota_us, cpu.cfs_period_us, cpu.stat:
- * throttled_time in ns) and tasks. The kernel adds the time to its count when it lets the threads
- * run again, of each CPU.
+ * throttled_time in ns) and tasks. The kernel adds the time to its count, per CPU, when it
+ * unthrottles.
  */
 #include "cgroup_quota.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See command.h. Between the child's read of the go byte and its execve there is no system call, so
- * that what is recorded of it begins with the execve.
+ * See command.h. The child makes no system call between its read of the go byte and its execve, so
+ * its recording begins with the execve.
  */
 #include "command.h"
 

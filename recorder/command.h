@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command that is recorded: found before anything is set up, started only when all is armed. */
+/* The traced command: found before anything is set up, started only when recording is armed. */
 #ifndef TY_COMMAND_H
 #define TY_COMMAND_H
 
@@ -21,20 +21,21 @@ struct ty_command {
 };
 
 /*
- * Find argv[0] as execvp would, so that later there is exactly one execve. 0, or -TY_ENOTFOUND /
+ * Finds argv[0] as execvp would, so that there is exactly one execve later. 0, or -TY_ENOTFOUND /
  * -TY_EPERM with a sentence and exit_code set.
  */
 int ty_command_find(struct ty_command *c, char **argv, struct ty_err *err);
 /*
- * Fork; the child waits for ty_command_release (or ends when the parent does). `mask` is the signal
- * mask that the command gets; the signals in `reset`, which this process ignores for its own sake,
- * it gets as default.
+ * Forks; the child waits for ty_command_release (or exits when the parent does). `mask` is the
+ * command's signal mask; the signals in `reset`, which this process ignores for its own purposes,
+ * get the default action in it.
  */
 int ty_command_fork(struct ty_command *c, const sigset_t *mask, const sigset_t *reset,
 		    struct ty_err *err);
-/* Let it execve. 0, or a failure of execve with exit_code set (the child is then reaped). */
+/* Lets the child execve. 0, or a failure of execve with exit_code set (the child is then
+ * reaped). */
 int ty_command_release(struct ty_command *c, struct ty_err *err);
-/* Not to be run after all: end and reap a child that was not released. Any state. */
+/* Kills and reaps a child that was not released. In any state. */
 void ty_command_cancel(struct ty_command *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cpu_list.h. The form: Documentation/admin-guide/cputopology.rst. */
+/* See cpu_list.h. Format: Documentation/admin-guide/cputopology.rst. */
 #include "cpu_list.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See event_set.h. The defaults and their reasons: docs/design/recording.md. A default event
- * that the kernel lacks is no error: it is listed as skipped, in the file and by `tarry doctor`.
+ * See event_set.h. The defaults and their reasons: docs/design/recording.md. A default event that
+ * the kernel lacks is not an error: the file and `tarry doctor` list it as skipped.
  */
 #include "event_set.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs in the kernel (BPF, CO-RE): reads what lies behind the pointers of traced threads' system
- * calls and writes it into a perf ring per CPU, because the time stamps there are those of the
- * trace clock. Loaded by evidence.c; records: evidence_record.h.
+ * Runs in the kernel (BPF, CO-RE): reads the data behind the pointers of traced threads' system
+ * calls and writes it to a perf ring per CPU, because the time stamps there are those of the trace
+ * clock. Loaded by evidence.c; records: evidence_record.h.
  *
- * The programs of single system calls (syscalls:sys_enter_NAME) run on their CPU one at a time,
- * without preemption, so that one scratch record per CPU serves them all. BPF cannot wait for a
- * page: what is not in memory at a call's enter is read again at its exit. Structures of the
- * kernel are declared with the few members that are used; the loader finds their places (BTF).
+ * The programs of single system calls (syscalls:sys_enter_NAME) run one at a time per CPU, without
+ * preemption, so one scratch record per CPU serves all. BPF cannot wait for a page: data that is
+ * not in memory at a call's enter is read again at its exit. Kernel structures are declared with
+ * only the members used; the loader relocates them (BTF).
  *
- * Budget: a thread that is not traced costs a lookup in one array, a path 200 ns.
+ * Budget: a thread that is not traced costs one array look-up, a path 200 ns.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

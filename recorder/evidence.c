@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See evidence.h. The programs are hooked to perf events of single system calls
- * (syscalls:sys_enter_NAME): measured beside a ring that records, getppid takes 740 ns, with them
- * 765, with programs on the raw tracepoints of all calls 870. What they write comes through a perf
- * ring per CPU, whose time stamps are the trace clock's (a BPF ring buffer has none, and one lock
- * for all CPUs). What does not fit into a ring is counted by the program.
+ * See evidence.h. The programs are attached to perf events of single system calls
+ * (syscalls:sys_enter_NAME): measured beside a recording ring, getppid takes 740 ns, with them 765,
+ * with programs on the raw tracepoints of all calls 870. Their output comes through a perf ring per
+ * CPU, whose time stamps are those of the trace clock (a BPF ring buffer has none, and one lock for
+ * all CPUs). The program counts records that do not fit a ring.
  */
 #include "evidence.h"
 

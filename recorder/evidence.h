@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies behind the pointers of system calls, read by a BPF program while they are made and
- * put into the file as TY_SEC_EVIDENCE. Nothing of it outlives the process: no program is pinned.
+ * Data behind the pointers of system calls, read by a BPF program during the call and written to
+ * the file as TY_SEC_EVIDENCE. Nothing outlives the process: no program is pinned.
  */
 #ifndef TY_EVIDENCE_H
 #define TY_EVIDENCE_H
@@ -17,42 +17,42 @@ struct ty_evidence;
 enum { TY_EVIDENCE_WHY = 200 };
 
 /*
- * Load the programs and hook the calls; to be called before the ring's own events are on, so that
- * what is read at either end of a call is read before the ring has that end. everybody: all
- * threads are traced but those of this process; else those that ty_evidence_follow names, with
- * what they make. NULL: not to be had here; `why` is a clause, with what to do.
+ * Loads the programs and attaches them to the calls. Call before the ring's own events are enabled,
+ * so that data is read before the ring has the corresponding sys_enter or sys_exit. everybody: all
+ * threads are traced except those of this process; otherwise those named by ty_evidence_follow, and
+ * their descendants. NULL: unavailable; `why` is a clause with the remedy.
  */
 struct ty_evidence *ty_evidence_open(const char *root, bool everybody, char why[TY_EVIDENCE_WHY]);
-/* Trace these, too. How many were not traced before. */
+/* Traces these, too. Returns how many were not traced before. */
 size_t ty_evidence_follow(struct ty_evidence *e, const int *tids, size_t n);
-/* Put what comes from now on into the spool, from a thread of its own. false: as with open. */
+/* Starts a thread that moves the data to the spool. False: as for open. */
 bool ty_evidence_start(struct ty_evidence *e, struct ty_spool *spool, const unsigned *cpus,
 		       unsigned cpus_n, char why[TY_EVIDENCE_WHY]);
-/* The number of the next piece of the section. Thread-safe. */
+/* Number of the section's next piece. Thread-safe. */
 uint64_t ty_evidence_piece(const struct ty_evidence *e);
-/* Forget what pieces before that number held of the section's limit: they are no longer there. */
+/* Adjusts the section's size limit after pieces before that number were dropped. */
 void ty_evidence_dropped(struct ty_evidence *e, uint64_t bytes);
-/* Bytes put so far. Thread-safe. */
+/* Bytes written so far. Thread-safe. */
 uint64_t ty_evidence_bytes(const struct ty_evidence *e);
-/* The names of the calls, as in the file's machine facts: "openat,execve,...". */
+/* The names of the calls for the file's machine facts: "openat,execve,...". */
 const char *ty_evidence_names(const struct ty_evidence *e);
 
-/* The BPF map of who is traced (evidence_bpf.h, struct ty_ev_tids); borrowed. */
+/* The BPF map of traced threads (evidence_bpf.h, struct ty_ev_tids); borrowed. */
 int ty_evidence_tids_fd(const struct ty_evidence *e);
 
 struct ty_evidence_result {
-	uint64_t records, lost; /* lost: there was no room in a ring, or in the section */
-	bool failed;		/* the rest could not be put */
+	uint64_t records, lost; /* lost: a ring, or the section, was full */
+	bool failed;		/* writing the rest failed */
 };
 /*
- * Put all that is left and free. The hooks are removed by a child process that the caller does not
- * wait for: the kernel takes 70 ms for each. It begins when the descriptor that is returned is
- * closed (-1: nothing to do), until which they do nothing; best after all trace instances are gone,
- * because these would have to wait for it. NULL does nothing.
+ * Writes all remaining data and frees. A child process, for which the caller does not wait,
+ * detaches the programs: the kernel takes 70 ms for each. It starts when the returned descriptor is
+ * closed (-1: nothing to do); until then the programs have no effect. Close it after all trace
+ * instances are removed, which would otherwise have to wait for it. NULL has no effect.
  */
 int ty_evidence_finish(struct ty_evidence *e, struct ty_evidence_result *res);
 
-/* Would ty_evidence_open work? The programs are loaded, not hooked. */
+/* True when ty_evidence_open would work. Loads the programs without attaching them. */
 bool ty_evidence_available(char why[TY_EVIDENCE_WHY]);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of which system calls strings are recorded: their tracepoints (syscalls:sys_enter_NAME; the
- * names are those of the kernel's functions, newstat for stat) and which arguments are read.
- * exit: a path that is often in a page that the process has not touched yet (constants of the
- * dynamic linker and of libc in a fresh process) is read again when the call ends. Each hook
- * takes the kernel 70 ms to remove, so that only calls that are met have one. fds: what a
- * descriptor is that a call made or changed is read when it ends.
+ * The system calls whose strings are recorded: their tracepoints (syscalls:sys_enter_NAME; the
+ * names are those of the kernel's functions, newstat for stat) and the arguments to read. exit: a
+ * path that is often in a page not yet touched by the process (constants of the dynamic linker and
+ * of libc in a new process) is read again when the call ends. The kernel takes 70 ms to remove a
+ * hook, so only common calls have one. fds: a descriptor that a call creates or changes is
+ * described when it ends.
  */
 #include "evidence_calls.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which system calls what lies behind pointers is recorded. */
+/* The system calls whose pointers are followed. */
 #ifndef TY_EVIDENCE_CALLS_H
 #define TY_EVIDENCE_CALLS_H
 

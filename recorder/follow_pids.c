@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See follow_pids.h. From the moment a tid is in set_event_pid, event-fork adds what it makes; a
- * thread made before by one not yet in the list is missed, and so are its successors for good. A
- * write also copies the list first and then replaces it: what event-fork added in between is gone.
- * So no count of threads tells that all are there, only the kernel's list itself: list, write,
- * and look again until every thread of fresh listings is in it: of several, because a listing that
- * is made while a thread makes its successor and ends may have neither.
+ * See follow_pids.h. Once a tid is in set_event_pid, event-fork adds its children. A thread created
+ * earlier by one not yet in the list is missed, with all its descendants. In addition, a write
+ * copies the list and then replaces it: tids that event-fork added in between are lost. So only the
+ * kernel's list itself shows that all threads are in it: list, write, and repeat until every thread
+ * of several fresh listings is in it; several, because a listing made while a thread creates its
+ * successor and exits may have neither.
  *
- * Children are found by their parent, as long as it lives: each round looks for them anew, so that
- * one is found, too, that was made by somebody who was not yet followed.
+ * Children are found through their living parent: each round searches again, which also finds those
+ * created by a process that was not yet followed.
  *
- * A write waits for an RCU grace period (10 to 30 ms) after the list has been replaced; between
- * listing and replacing lie some 50 us, which decides how short-lived threads may be.
+ * A write waits for an RCU grace period (10 to 30 ms) after replacing the list; between listing and
+ * replacing are some 50 us, which limits how short-lived threads may be.
  */
 #include "follow_pids.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread pinned to each CPU sleeps a few times while an instance records only the switches to and
- * from idle. A CPU that went idle more than once and never came back from it, as its own trace
- * says, does not deliver these events. The kernel filters; what is left is read as text once
- * tracing is off.
+ * A thread pinned to each CPU sleeps a few times while an instance records only switches to and
+ * from idle. A CPU that went idle more than once and never returned from it, according to its own
+ * trace, does not deliver these events. The kernel filters; the result is read as text once tracing
+ * is off.
  */
 #include "idle_switch.h"
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See keep.h. A recording that keeps its newest part is one that could have begun at any of its
- * marks: at a mark it does what a recording does at its start, after tracing is on (the clock's
- * point, the threads of /proc, descriptors), and notes the counts of the rings. What precedes the
- * oldest mark that is still needed is dropped (spool_drop.c), and from then on the file is one of
- * a recording that began there: readers need no other rule than to begin with that time.
+ * See keep.h. A recording that keeps its newest part can begin at any of its marks. At a mark it
+ * repeats the work of a recording's start after tracing is on (clock marker, threads in /proc,
+ * descriptors), and notes the counts of the rings. Everything before the oldest mark still needed
+ * is dropped (spool_drop.c), and the file is then like one of a recording that began there: readers
+ * need no other rule than to begin at that time.
  *
- * What a mark took from /proc waits in memory, compressed, until the recording begins there.
+ * The data of a mark taken from /proc is kept in memory, compressed, until the recording begins
+ * there.
  *
- * Of a time, PARTS marks lie in it, so that up to an eighth more is kept; of a size as many, and it
- * is looked after ten times a second, with an eighth of it in reserve. Marks cost as much as
- * walking /proc (some 20 us per thread, and per descriptor; of everybody's 25 ms of them and
- * those that somebody sleeps for: recording_sections.c); they take 0.5% of a CPU at most, for which
- * more time is kept, and 5% where the size asks for them, but one there is always, so that it can
- * be kept. Nothing is dropped for the size's sake unless a quarter of it remains: after a stall, in
- * which it all came at once, more is kept until then, up to twice as much.
+ * PARTS marks fit the kept duration, so up to an eighth more is kept; likewise for a size, which is
+ * checked ten times a second, with an eighth of it in reserve. A mark costs a walk over /proc (some
+ * 20 us per thread, and per descriptor; of all processes, 25 ms of them and those on which a thread
+ * sleeps: recording_sections.c). Marks take at most 0.5% of a CPU, extending the kept duration if
+ * necessary, and 5% when the size requires them, but there is always one, so that the limit can be
+ * kept. Nothing is dropped for the size unless a quarter of it remains: after a stall, when all
+ * data arrived at once, more is kept until then, up to twice as much.
  */
 #include "keep.h"
 

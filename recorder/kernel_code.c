@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See kernel_code.h. Where code is follows from the names: each covers what lies up to the next
- * one, and at most a stretch of its own, in whole pages. So there is one rule for the kernel's
- * text, modules and BPF programs, and no kernel's layout need be known but this: what ran at boot
- * only, and what follows the text, was freed and is others' memory (linux arch/x86/mm/init.c
- * free_initmem(), init_64.c mark_rodata_ro()). Formats: proc(5), elf(5).
+ * See kernel_code.h. The names determine where code is: each covers the range up to the next one,
+ * at most a fixed length, in whole pages. One rule therefore covers the kernel's text, modules and
+ * BPF programs, and only this much of a kernel's layout is assumed: code used only at boot, and
+ * what follows the text, was freed and is in other use (linux arch/x86/mm/init.c free_initmem(),
+ * init_64.c mark_rodata_ro()). Formats: proc(5), elf(5).
  */
 #include "kernel_code.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The TY_SEC_MACHINE section: what machine, what command, what was asked for. */
+/* The TY_SEC_MACHINE section: machine, command, options. */
 #ifndef TY_MACHINE_FACTS_H
 #define TY_MACHINE_FACTS_H
 
@@ -9,19 +9,20 @@
 
 #include "buf.h"
 
-/* One "key=value" line; the value's newlines are escaped. The buffer's failure is sticky. */
+/* Appends one "key=value" line; newlines in the value are escaped. The buffer's failure is
+ * sticky. */
 void ty_fact(struct ty_buf *b, const char *key, const char *value);
 void ty_fact_u64(struct ty_buf *b, const char *key, uint64_t value);
 
 /* Host, kernel, CPUs, memory, page size, directory, time. */
 void ty_machine_facts(struct ty_buf *b);
 
-/* argv as a shell would read it back, in one line. */
+/* Appends argv in shell syntax, in one line. */
 void ty_shell_quote(struct ty_buf *b, char *const *argv);
 
-/* "model name" of /proc/cpuinfo, or what else names the CPU; "" when nothing does. */
+/* "model name" of /proc/cpuinfo, or its equivalent; "" when there is none. */
 void ty_cpu_model(char *out, size_t size);
-/* Does the file hold the text? (flags of /proc/cpuinfo and the like) */
+/* True when the file contains the text. (flags of /proc/cpuinfo and the like) */
 bool ty_file_has(const char *path, const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See mem_record.h. AUXTRACE_INFO, version 2: linux tools/perf/util/arm-spe.h. Threads of samples
- * are known by CONTEXT packets (the kernel writes them for root, with CONFIG_PID_IN_CONTEXTIDR),
- * else by the switches of the sideband.
+ * See mem_record.h. AUXTRACE_INFO, version 2: linux tools/perf/util/arm-spe.h. The thread of a
+ * sample comes from CONTEXT packets (the kernel enables them for root, with
+ * CONFIG_PID_IN_CONTEXTIDR), otherwise from the switches in the sideband.
  */
 #include "mem_record.h"
 

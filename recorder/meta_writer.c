@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See meta_writer.h. What goes where in the finished file: trace-cmd.dat.v7(5). */
+/* See meta_writer.h. The layout of the finished file: trace-cmd.dat.v7(5). */
 #include "meta_writer.h"
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace clock ("perf", which is perf_event's default clock), read by this process: TSC by a
- * conversion of our own, renewed as time passes. The kernel's own (in perf's mmap page) is missing
- * in many virtual machines. The kernel is asked by giving ourselves our own name: the record of it
- * has the clock's time.
+ * Reads the trace clock ("perf", the default clock of perf_event) in this process, by converting
+ * the TSC with our own calibration, renewed periodically. The kernel's conversion (in perf's mmap
+ * page) is missing in many virtual machines. For calibration, the process sets its own name to its
+ * current value: the resulting perf record has the clock's time.
  */
 #ifndef TY_PERF_CLOCK_H
 #define TY_PERF_CLOCK_H
@@ -15,11 +15,11 @@
 struct ty_perf_clock {
 	int fd;
 	void *ring;
-	uint64_t tsc0, ns0;   /* the newest pair */
+	uint64_t tsc0, ns0;   /* the latest pair */
 	uint64_t tsc_a, ns_a; /* the first one */
 	double ns_per_tsc;
 	uint64_t renew_tsc; /* when the next pair is due */
-	uint64_t last_ns;   /* never goes back */
+	uint64_t last_ns;   /* output never decreases */
 };
 
 /* 0, -TY_EUNSUPPORTED (not x86), -TY_ESYS. Takes 5 ms. */

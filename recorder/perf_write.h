@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A perf.data file in pipe form, piece by piece: what tarry stores of PT (section.h, TY_SEC_PERF)
- * is one, so that one reader reads both and perf reads it too. Formats: perf.data-file-format.txt,
- * perf_event_open(2).
+ * Writes the parts of a perf.data file in pipe form. What tarry stores of PT (section.h,
+ * TY_SEC_PERF) is such a file, so that one reader reads both, and perf reads it too. Formats:
+ * perf.data-file-format.txt, perf_event_open(2).
  */
 #ifndef TY_PERF_WRITE_H
 #define TY_PERF_WRITE_H
@@ -41,24 +41,23 @@ void ty_perf_put_machine(struct ty_buf *b);
 /* The names of PMU types. */
 void ty_perf_put_pmus(struct ty_buf *b, const uint32_t *types, const char *const *names,
 		      unsigned n);
-/* An event and the ids by which its records are known. */
+/* An event and the ids of its records. */
 void ty_perf_put_attr(struct ty_buf *b, const struct perf_event_attr *attr, const uint64_t *ids,
 		      unsigned n);
-/* n words whose meaning type says, and a text behind them ("": none). */
+/* n words whose meaning depends on type, followed by a text ("": none). */
 void ty_perf_put_auxtrace_info(struct ty_buf *b, uint32_t type, const uint64_t *words, unsigned n,
 			       const char *text);
 /* ns = zero + counter * mult / 2^shift, as page says, with its rule for short counters. */
 void ty_perf_put_time_conv(struct ty_buf *b, const struct perf_event_mmap_page *page);
-/* All that the software branch tracer has at its start. Header, one intel_pt event, host and
- * architecture, AUXTRACE_INFO and TIME_CONV: time stamps in the packets are ns of the perf clock.
- */
+/* The initial records of the single-stepper: header, one intel_pt event, host and architecture,
+ * AUXTRACE_INFO and TIME_CONV. Time stamps in the packets are ns of the perf clock. */
 void ty_perf_put_head(struct ty_buf *b);
 struct ty_perf_where {
 	pid_t pid, tid;
 	uint64_t time_ns;
 	uint64_t id; /* of the event; 0: that of ty_perf_put_head */
 };
-/* prot: PROT_*; build_id: build_id_n bytes, 0: not known. */
+/* prot: PROT_*; build_id: build_id_n bytes, 0: unknown. */
 void ty_perf_put_mmap2(struct ty_buf *b, const struct ty_perf_where *w, uint64_t addr, uint64_t len,
 		       uint64_t off, int prot, const uint8_t *build_id, unsigned build_id_n,
 		       const char *path);

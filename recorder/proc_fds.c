@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See proc_fds.h. /proc/PID/fd and fdinfo as in proc(5); /proc/PID/net/{tcp,udp,unix} as in
- * Documentation/networking/proc_net_tcp.rst and proc(5): the inode of a line is that of the link
- * "socket:[INODE]". Measured per descriptor: 14 us, of a socket 45, and four calls of ours, which
- * with -a are recorded; of each file of /proc/net NET_LINES are looked at, and none where no socket
- * is open. To list a namespace takes the kernel a walk through all there are, so that their number
- * has a bound, too. A budget is CPU time, so that what is listed does not depend on who else runs;
- * the descriptors that a thread sleeps for are not counted: the thread itself took as long.
+ * Documentation/networking/proc_net_tcp.rst and proc(5): the inode in a line is that of the link
+ * "socket:[INODE]". Measured per descriptor: 14 us, for a socket 45, and four calls of our own,
+ * which -a records; of each file of /proc/net at most NET_LINES lines are read, and none when no
+ * socket is open. The kernel walks all sockets of a namespace to list it, so the number of
+ * namespaces is bounded, too. A budget is CPU time, so that the result does not depend on other
+ * load; descriptors on which a thread sleeps are not counted.
  */
 #include "proc_fds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See proc_maps.h. Build ids are read through /proc/PID/map_files, which is the mapped file itself,
- * whatever became of its path.
+ * See proc_maps.h. Build ids are read through /proc/PID/map_files, which is the mapped file itself
+ * even after its path was removed or replaced.
  */
 #include "proc_maps.h"
 

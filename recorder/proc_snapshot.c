@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See proc_snapshot.h; fields of /proc/PID/stat as in proc(5). About 30 us per thread: syscall and
- * wchan are only read of threads that sleep, and never of kernel threads (whose registers hold no
- * system call, so that the kernel would answer 0, read).
+ * wchan are read only for sleeping threads, and never for kernel threads (whose registers hold no
+ * system call, so that the kernel would report 0, read).
  */
 #include "proc_snapshot.h"
 

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is there a usable intel_pt PMU? */
+/* True when there is a usable intel_pt PMU. */
 bool ty_pt_caps_have(void);
-/* A clause that says why not ("this CPU is not Intel's"), or, when there is one, how to
+/* A clause with the reason why not ("this CPU is not Intel's"), or, when there is one, how to
  * record it. */
 void ty_pt_caps_why_not(char *out, size_t size);
-/* "mtc, psb_cyc, ..., 2 address filters": what the PMU can; "" without one. */
+/* Capabilities of the PMU: "mtc, psb_cyc, ..., 2 address filters"; "" without one. */
 void ty_pt_caps_text(char *out, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See pt_encode.h. A time stamp is written behind the branches it belongs to and before the begin
- * of tracing: a decoder then gives the instructions that follow the time at which they began.
+ * See pt_encode.h. A time stamp is written after the branches it belongs to and before tracing
+ * begins: a decoder then gives the following instructions the time at which they began.
  */
 #include "pt_encode.h"
 

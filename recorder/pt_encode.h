@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Intel PT packets, as a CPU writes them with user-mode tracing, time stamps and without return
- * compression (Intel SDM vol. 3, "Intel Processor Trace", "Packet Definitions"). The caller tells
- * what happened; the encoder collects conditional branches, compresses addresses, and puts a PSB+
- * every few kilobytes, so that the stream can be entered there.
+ * Encodes Intel PT packets as a CPU writes them with user-mode tracing, time stamps and without
+ * return compression (Intel SDM vol. 3, "Intel Processor Trace", "Packet Definitions"). The caller
+ * reports what happened; the encoder collects conditional branches, compresses addresses, and
+ * writes a PSB+ every few kilobytes, so that decoding can start there.
  */
 #ifndef TY_PT_ENCODE_H
 #define TY_PT_ENCODE_H
@@ -29,9 +29,9 @@ void ty_pt_enc_fini(struct ty_pt_enc *e);
 
 /* Tracing begins at ip (in 64-bit or 32-bit code). */
 void ty_pt_enc_on(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64);
-/* The far transfer just executed left what is traced. */
+/* The last instruction, a far transfer, left the traced code. */
 void ty_pt_enc_off(struct ty_pt_enc *e);
-/* The indirect branch just executed left what is traced, to `to`. */
+/* The last instruction, an indirect branch, left the traced code, to `to`. */
 void ty_pt_enc_off_to(struct ty_pt_enc *e, uint64_t to);
 /* Tracing ended at ip, which is not executed (interrupt, signal). */
 void ty_pt_enc_async_off(struct ty_pt_enc *e, uint64_t ip);
@@ -39,11 +39,11 @@ void ty_pt_enc_async_off(struct ty_pt_enc *e, uint64_t ip);
 void ty_pt_enc_cond(struct ty_pt_enc *e, uint64_t tsc, bool taken);
 /* A return, an indirect jump or call was executed. */
 void ty_pt_enc_indirect(struct ty_pt_enc *e, uint64_t tsc, uint64_t to);
-/* Between two instructions, the next at ip, while tracing: a PSB+ when it is time for one. */
+/* Between two instructions, the next at ip, while tracing: writes a PSB+ when it is due. */
 void ty_pt_enc_tick(struct ty_pt_enc *e, uint64_t tsc, uint64_t ip, bool is64);
-/* While tracing is off: what was executed from now until it is on again is not known. */
+/* While tracing is off: execution from now until it is on again is unknown. */
 void ty_pt_enc_overflow(struct ty_pt_enc *e, uint64_t tsc);
-/* Write what is collected. */
+/* Writes pending branches. */
 void ty_pt_enc_flush(struct ty_pt_enc *e);
 
 #endif

@@ -7,7 +7,7 @@
  *
  * Budget (measured, EPYC VM, per 4 KB of pages of 32 KB): splice + read 0.5 us, zstd level 1 1.7
  * us, LZ4 0.6 us; they are produced in 13 us at the fastest. No lock, no allocation and no decoding
- * per page or event: of a page only its time stamp is looked at. Fresh memory is dear (11 us per
+ * per page or event: of a page only its time stamp is read. Fresh memory is expensive (11 us per
  * page in a VM), so slots are touched once at the start and reused.
  *
  * splice gives full pages only, so a busy ring is read in bulk (poll wakes at buffer_percent);
@@ -18,7 +18,7 @@
  * reader)
  * -> FREE; only the owner named here changes the state or looks at the content. When no slot is
  * free the reader compresses one itself (LZ4), the one filled last (still in the cache): busy CPUs
- * starve the idle class, and then the work must be done by somebody who runs; for the same reason
+ * starve the idle class, so a thread of normal priority must do the work; for the same reason
  * it compresses what has waited for a whole flush. So a kill -9 costs at most the last two flushes.
  * A compressor may be preempted for long with a slot in its hands: a pool lends only so many that
  * its reader always finds one. Order in the spool does not matter; each chunk carries its number.

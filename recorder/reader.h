@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ring to spool: one reader thread per CPU moves whole pages of all instances into slots of memory,
- * compressor threads turn slots into chunks. See reader.c for the budget.
+ * Ring to spool: one reader thread per CPU moves whole pages of all instances into memory slots,
+ * compressor threads convert slots to chunks. Budget: reader.c.
  */
 #ifndef TY_READER_H
 #define TY_READER_H
@@ -18,26 +18,27 @@ enum { TY_READER_INSTANCES = 2 };
 struct ty_readers;
 
 /*
- * Open trace_pipe_raw of every CPU of the n instances (index = the file's buffer number; pages of
- * one size, at most 64 KB), touch all memory and start the threads. `stop_fd`: an eventfd that is
- * written once when the spool fails, so that the caller's poll wakes; borrowed. slot_budget_bytes
- * bounds the slots of all CPUs together.
+ * Opens trace_pipe_raw of every CPU of the n instances (index = the file's buffer number; pages of
+ * one size, at most 64 KB), touches all memory and starts the threads. `stop_fd`: an eventfd that
+ * is written once when the spool fails, so that the caller's poll returns; borrowed.
+ * slot_budget_bytes bounds the slots of all CPUs together.
  */
 int ty_readers_start(struct ty_readers **out, const struct ty_instance *const *inst, unsigned n,
 		     struct ty_spool *spool, uint64_t slot_budget_bytes, int stop_fd,
 		     struct ty_err *err);
 
 /*
- * After tracing is off: move what is left, partial pages too, compress it at normal priority on all
- * CPUs, end the threads, close the files of the instances. 0, or the first failure of the spool.
+ * Call after tracing is off: moves the remaining data including partial pages, compresses it at
+ * normal priority on all CPUs, ends the threads, closes the files of the instances. 0, or the first
+ * failure of the spool.
  */
 int ty_readers_finish(struct ty_readers *rs, struct ty_err *err);
 void ty_readers_free(struct ty_readers *rs);
 
 /* Bytes of ring pages moved so far. */
 uint64_t ty_readers_raw_bytes(const struct ty_readers *rs);
-/* Did the kernel refuse the readers a higher priority? (Loss is then likelier when CPUs are busy.)
- */
+/* True when the kernel refused the readers a higher priority. (Loss is then more likely while CPUs
+ * are busy.) */
 bool ty_readers_no_nice(const struct ty_readers *rs);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From slot to file: compressors (and readers that find no other way) make packets of slots, one
- * thread writes the packets. The states and the reasons are told in reader.c.
+ * From slot to file: compressors (and readers without a free slot) compress slots into packets, one
+ * thread writes the packets. States and reasons: reader.c.
  */
 #include "reader_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the recording path share: reader.c (ring to slot), reader_pack.c (slot to
- * packet to file), readers.c (from start to end). How it works is told in reader.c.
+ * Shared by the parts of the recording path: reader.c (ring to slot), reader_pack.c (slot to packet
+ * to file), readers.c (start and end). The design is described in reader.c.
  */
 #ifndef TY_READER_PRIV_H
 #define TY_READER_PRIV_H
@@ -21,8 +21,8 @@ enum {
 	SLOTS_MAX = 16,
 	PACKETS_MIN = 64,
 	PACKETS_MAX = 2048,
-	PACKETS_KEPT = 128,    /* their memory stays */
-	QUEUED_MAX = 64 << 20, /* bytes in packets that wait for the disk */
+	PACKETS_KEPT = 128,    /* their memory is kept */
+	QUEUED_MAX = 64 << 20, /* bytes in packets waiting for the disk */
 	FLUSH_MS = 1000,
 	WAKE_PERCENT = 12, /* pages are still in the L2 cache: 2.75 us per page in all, 3.0 at 50 */
 };
@@ -33,11 +33,11 @@ struct slot {
 	_Atomic int state;
 	uint32_t bytes, stream;
 	uint64_t seq, first_ns, last_ns;
-	uint64_t filled_ms; /* when it was handed over; the pool's reader's */
+	uint64_t filled_ms; /* when it was filled; belongs to the pool's reader */
 	char *mem;
 };
 
-/* A compressed chunk on its way to the file. Its memory is only touched as far as it is used. */
+/* A compressed chunk on its way to the file. Memory is touched only where it is used. */
 struct packet {
 	_Atomic int state;
 	size_t len;
@@ -48,7 +48,7 @@ struct packet {
 struct stream {
 	int fd;
 	uint32_t id; /* the spool's: buffer << 16 | cpu */
-	bool polled; /* false: the CPU is offline, looked at once per flush */
+	bool polled; /* false: the CPU is offline, checked once per flush */
 	uint64_t seq;
 	struct slot *slot; /* being filled; NULL */
 };
@@ -65,7 +65,7 @@ struct pool {
 	struct slot *slots;
 	unsigned slots_n, next;
 	struct slot *last; /* filled last */
-	int lend;	   /* most slots that compressors may hold at a time */
+	int lend;	   /* maximum slots held by compressors at a time */
 	_Atomic int lent;
 	char *mem;
 	struct ty_spool_writer *writer;
@@ -77,7 +77,7 @@ struct compressor {
 	pthread_t thread;
 	bool started;
 	_Atomic int tid;
-	unsigned first; /* the pool it looks at first */
+	unsigned first; /* first pool to check */
 	struct ty_spool_writer *writer;
 };
 
@@ -94,13 +94,13 @@ struct ty_readers {
 	_Atomic uint32_t waiting; /* compressors asleep */
 	struct packet packets[PACKETS_MAX];
 	unsigned packets_n;
-	_Atomic unsigned packets_used; /* the highest that was ever in use, + 1 */
+	_Atomic unsigned packets_used; /* highest packet ever used, + 1 */
 	_Atomic uint64_t queued;       /* bytes in FILLED ones */
 	char *packet_mem;
 	size_t packet_bytes;
 	pthread_t writer;
 	bool writer_started;
-	_Atomic bool packed;	/* no more packets will come */
+	_Atomic bool packed;	/* no further packets */
 	_Atomic uint32_t ready; /* futex: counts filled packets */
 	_Atomic bool writer_waits;
 };
@@ -117,12 +117,12 @@ static inline bool claim(struct slot *s)
 	return atomic_compare_exchange_strong(&s->state, &filled, CLAIMED);
 }
 
-/* Threads; arg: a struct pool, a struct compressor, the struct ty_readers. */
+/* Thread functions; arg: a struct pool, a struct compressor, the struct ty_readers. */
 void *ty_reader_main(void *arg);
 void *ty_compressor_main(void *arg);
 void *ty_packet_writer_main(void *arg);
 
-/* Compress a CLAIMED slot and free it. After a failure of the spool data is dropped. */
+/* Compresses a CLAIMED slot and frees it. After a failure of the spool, discards the data. */
 void ty_reader_put(struct ty_readers *rs, struct ty_spool_writer *w, struct slot *s, bool lz4);
 
 #endif

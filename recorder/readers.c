@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The recording path from its start (files, memory, threads) to its end. */
+/* Start (files, memory, threads) and end of the recording path. */
 #include "reader_priv.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording writes at its end: what was read, lost and dropped, names, its own cost. */
+/* Sections written at the end of a recording: data read, lost and dropped, names, the recorder's
+ * own cost. */
 #include "recording_priv.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of a recording share: recording.c (its course), recording_start.c (up to the first
- * event), recording_signals.c (signals and the command's end), recording_sections.c (what it writes
- * about itself while it runs), recording_end.c (and at its end).
+ * Shared by the parts of a recording: recording.c (main loop), recording_start.c (up to the first
+ * event), recording_signals.c (signals and the command's exit), recording_sections.c (sections
+ * written during recording), recording_end.c (sections written at its end).
  */
 #ifndef TY_RECORDING_PRIV_H
 #define TY_RECORDING_PRIV_H
@@ -31,7 +31,7 @@
 
 #define TY_REC_CLOCK "perf"
 #define TY_REC_NS    1000000000ull
-/* Limit of a text that is collected in memory. */
+/* Limit of a text collected in memory. */
 #define TY_REC_TEXT (256u << 20)
 
 struct self_test {
@@ -61,18 +61,18 @@ struct recording {
 	struct ty_meta meta;
 	struct ty_readers *readers;
 	struct ty_evidence *evidence; /* NULL: no strings are recorded */
-	int evidence_hold;	      /* closed when the instances are gone (ty_evidence_finish) */
+	int evidence_hold; /* closed after the instances are removed (ty_evidence_finish) */
 	char evidence_why[TY_EVIDENCE_WHY];
 	struct ty_stacks *stacks; /* NULL: none are recorded */
 	char stacks_why[TY_EVIDENCE_WHY];
-	struct ty_keep *keep; /* NULL: all is kept */
+	struct ty_keep *keep; /* NULL: everything is kept */
 	struct ty_buf thread_names;
-	ty_proc_tasks tasks; /* who was there when /proc was read last */
-	ty_proc_pids family; /* of -p: those given, and then those that descend from them */
+	ty_proc_tasks tasks; /* threads at the last read of /proc */
+	ty_proc_pids family; /* -p: the given processes, then their descendants */
 	struct ty_quotas quotas;
 	struct ty_steal_samples steal;
-	struct ty_buf stolen;	 /* lines of TY_SEC_STEAL that are not yet in the file */
-	struct ty_buf throttled; /* lines of TY_SEC_QUOTA that are not yet in the file */
+	struct ty_buf stolen;	 /* lines of TY_SEC_STEAL not written yet */
+	struct ty_buf throttled; /* lines of TY_SEC_QUOTA not written yet */
 	struct self_test test;
 	pthread_t remover;
 	bool removing;
@@ -85,7 +85,7 @@ struct recording {
 	uint64_t start_ns, off_ns, tell_at_ns;
 	unsigned signals_seen;
 	bool child_gone;
-	bool foreign_pids; /* ours are not the kernel's */
+	bool foreign_pids; /* our pids are not the kernel's (a pid namespace) */
 	bool no_follow;	   /* the kernel does not follow children */
 };
 
@@ -97,50 +97,50 @@ static inline uint64_t ty_rec_clock_ns(clockid_t c)
 	return (uint64_t)t.tv_sec * TY_REC_NS + (uint64_t)t.tv_nsec;
 }
 
-/* A whole sentence for res->notes (recording_sections.c). */
+/* Adds a sentence to res->notes (recording_sections.c). */
 void ty_rec_note(struct recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Everything up to the first event; 0 or -TY_E.... */
 int ty_rec_start(struct recording *r, struct ty_err *err);
 
 int ty_rec_open_signals(struct recording *r, struct ty_err *err);
-/* `reset`: the signals that the command is to get as they were. */
+/* `reset`: signals whose disposition the command gets unchanged. */
 void ty_rec_set_dispositions(sigset_t *reset);
-/* Take the command's status when it has ended. */
+/* Reaps the command if it has exited. */
 void ty_rec_reap(struct recording *r);
-/* Signals that arrived. Returns why the recording ends, or NULL. */
+/* Handles pending signals. Returns why the recording ends, or NULL. */
 const char *ty_rec_take_signals(struct recording *r);
 
-/* A point that ties the trace clock to the others; see TY_CLOCK_MARKER. */
+/* Writes a marker that relates the trace clock to the others; see TY_CLOCK_MARKER. */
 void ty_rec_mark_clock(struct recording *r);
-/* Which CPUs deliver switches from idle (idle_switch.h); in a thread until it is waited for. */
+/* Tests which CPUs deliver switches from idle (idle_switch.h), in a thread. */
 void ty_rec_self_test_start(struct recording *r);
 void ty_rec_self_test_wait(struct recording *r);
-/* Sections of the start, of the end, and once more what the start could not tell. */
+/* Sections of the start, of the end, and additions to what the start could not determine. */
 int ty_rec_put_machine(struct recording *r, struct ty_err *err);
-/* The vdso, where executed instructions are recorded. */
+/* The vDSO, when executed instructions are recorded. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err);
-/* With --flow-kernel the kernel's code and its names; a note says what is not to be had. */
+/* With --flow-kernel the kernel's code and its names; a note says what is unavailable. */
 int ty_rec_put_kernel(struct recording *r, struct ty_err *err);
 int ty_rec_put_threads(struct recording *r, struct ty_err *err);
-/* The threads whose calls are recorded now, where not everybody's are; else none. */
+/* The threads whose calls are recorded now, unless all are; then empty. */
 int ty_rec_list_traced(const struct recording *r, ty_tids *tids, struct ty_err *err);
-/* Of -p: who they are, as lines of TY_SEC_MACHINE: who never stirs is one of them, too. */
+/* -p: their tids, as lines of TY_SEC_MACHINE, because a thread without any event belongs to them,
+ * too. */
 int ty_rec_put_traced(struct recording *r, const ty_tids *traced, struct ty_err *err);
-/* After the threads: the descriptors of the traced ones' processes, with -a of everybody's.
- * before_exec: of the command only those that it inherits. */
+/* After the threads: the descriptors of the traced processes, with -a of all. before_exec: of the
+ * command, only those that it inherits. */
 int ty_rec_put_fds(struct recording *r, const ty_tids *traced, bool before_exec,
 		   struct ty_err *err);
-/* Look at what the hypervisor took, and at cgroups with a quota, when that is due; what was found
- * goes to the file with the next put. */
+/* Samples steal time and cgroups with a quota when due; the lines are written by the next put. */
 void ty_rec_look_at_samples(struct recording *r, bool due_only);
 uint64_t ty_rec_next_sample_ns(const struct recording *r);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
-/* Of which calls strings are recorded, as lines of TY_SEC_MACHINE. */
+/* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_evidence(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
-/* Counts so far; with `self`, of what is kept, and per CPU into it. */
+/* Counts so far; `self` gets those of the kept part, in total and per CPU. */
 void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p);
 void ty_rec_own_cpu(struct ty_record_result *res);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording writes about itself while it runs: clock markers, machine facts, threads,
- * samples (section.h); and the notes that its result carries. At its end: recording_end.c. */
+/* Sections that a recording writes about itself while it runs: clock markers, machine facts,
+ * threads, samples (section.h); and the notes of its result. At its end: recording_end.c. */
 #include "recording_priv.h"
 
 #include <inttypes.h>

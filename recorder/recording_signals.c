@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recorder does with signals, its own and the command's end. */
+/* The recorder's handling of signals, its own and the command's exit. */
 #include "recording_priv.h"
 
 #include <errno.h>

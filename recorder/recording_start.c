@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording up to its first event; the order is told in recording.c. */
+/* A recording up to its first event; the order is explained in recording.c. */
 #include "recording_priv.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See steal_samples.h. /proc/stat as in proc_stat(5): "cpuN user nice system idle iowait irq
- * softirq steal ...", in steps of USER_HZ, the lines of all CPUs before any other. */
+ * softirq steal ...", in units of USER_HZ, the lines of all CPUs before any other. */
 #include "steal_samples.h"
 
 #include <fcntl.h>

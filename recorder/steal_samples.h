@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the hypervisor took of each CPU, by the kernel's own count (/proc/stat, "steal"), sampled
- * while the recording runs (section.h, TY_SEC_STEAL). On a machine without a hypervisor, and on
- * one whose hypervisor does not tell, the count stays 0.
+ * Steal time of each CPU by the kernel's own count (/proc/stat, "steal"), sampled while the
+ * recording runs (section.h, TY_SEC_STEAL). The count stays 0 without a hypervisor, and with one
+ * that does not report it.
  */
 #ifndef TY_STEAL_SAMPLES_H
 #define TY_STEAL_SAMPLES_H
@@ -15,26 +15,26 @@
 struct ty_steal_samples {
 	int fd;		      /* of /proc/stat; -1: none */
 	uint64_t *counted_ns; /* by CPU, as last read */
-	unsigned cpus;	      /* those that there is room for */
-	struct ty_buf text;   /* of the last look */
-	uint64_t last_ns;     /* CLOCK_MONOTONIC of the last look; 0: none yet */
-	uint64_t spent_ns;    /* what it took */
+	unsigned cpus;	      /* capacity */
+	struct ty_buf text;   /* content at the last sample */
+	uint64_t last_ns;     /* CLOCK_MONOTONIC of the last sample; 0: none yet */
+	uint64_t spent_ns;    /* cost of the samples */
 	uint64_t bytes;	      /* of lines written */
-	bool any;	      /* some CPU has a count at all */
+	bool any;	      /* some CPU has a nonzero count */
 };
 
-/* path: NULL for /proc/stat. Where it cannot be read, looks find nothing. */
+/* path: NULL for /proc/stat. If it is unreadable, sampling finds nothing. */
 void ty_steal_open(struct ty_steal_samples *s, const char *path);
 void ty_steal_close(struct ty_steal_samples *s);
 /*
- * Append a line for each CPU whose count grew since the last look (the first look has none).
- * trace_ns: the trace clock's time now, asked for when there is a line to write. All lines
- * together are 16 MB at most; what is behind them is left out.
+ * Appends a line for each CPU whose count grew since the last sample (none for the first one).
+ * trace_ns: returns the current trace clock; called only when a line is written. All lines together
+ * are at most 16 MB; further ones are left out.
  */
 void ty_steal_look(struct ty_steal_samples *s, uint64_t (*trace_ns)(void *ctx), void *ctx,
 		   struct ty_buf *out);
-/* When to look next (CLOCK_MONOTONIC): ten times a second, or as often as 0.5% of a CPU allows;
- * every three seconds while nothing was ever counted. */
+/* Time of the next sample (CLOCK_MONOTONIC): ten times a second, or as often as 0.5% of a CPU
+ * allows; every three seconds while the count is zero. */
 uint64_t ty_steal_next_ns(const struct ty_steal_samples *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See step_code.h. Budget: the step itself costs 20 us and more; a page that is mapped from a file
- * and cannot be written is looked at once, any other before each instruction (1 us).
+ * See step_code.h. Budget: the step itself costs 20 us and more; a read-only page mapped from a
+ * file is read once, any other before each instruction (1 us).
  */
 #include "step_code.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See step_trace.h: the threads in hand. ptrace(2): the tracees are seized, so that group stops
- * stay what they are. step_flow.c writes what a stop says about what was executed.
+ * See step_trace.h: control of the traced threads. ptrace(2): they are seized, so that group stops
+ * are preserved. step_flow.c derives the executed instructions from a stop.
  *
- * Letting go. A thread that is let go of must run on as if it had never been traced, whatever it
- * was doing when the end came:
+ * Detaching. A detached thread must continue as if it had never been traced, whatever it was
+ * doing at that moment:
  * - PTRACE_INTERRUPT stops a thread that has just been stepped *before* the step's SIGTRAP is
  *   delivered. Detached there, it would die of that signal: it goes on to the signal's own stop
  *   first (without executing anything), and is detached there, the signal taken away.

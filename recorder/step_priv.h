@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tracer's process (step_engine.c) as step_trace.c starts it. */
+/* Interface between step_trace.c and the single-stepper's process (step_engine.c). */
 #ifndef TY_STEP_PRIV_H
 #define TY_STEP_PRIV_H
 
@@ -19,14 +19,16 @@ enum ty_step_frame {
 
 struct ty_step_end {
 	uint64_t insns; /* executed */
-	uint32_t held;	/* threads that could not be stopped yet: let go of when they can */
-	uint32_t unset; /* threads that could not be given a breakpoint at the function to trace */
+	uint32_t held;	/* threads that could not be stopped yet: detached when possible */
+	uint32_t unset; /* threads without a breakpoint at the traced function, because setting it
+			 * failed */
 	int32_t unset_why; /* errno */
 	uint32_t
 		refused; /* ptrace() calls of stepped threads that failed because of the stepping */
 };
 
-/* Trace pid and what comes of it until all has ended or SIGTERM comes. Exit status. */
+/* Traces pid and its descendants until all have exited or SIGTERM arrives. Returns the exit
+ * status. */
 int ty_step_engine(pid_t pid, const struct ty_step_opts *o, int out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See step_state.h: the tables of threads and processes, frames and records. */
+/* See step_state.h: tables of threads and processes, frames and records. */
 #include "step_state.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See step_trace.h. The tracer is a process of its own, so that its stops and the command's end do
- * not meet in one waitpid, and nothing that the recorder does can stop a thread for longer. Frames
- * come through a pipe; a thread of the recorder puts them into the spool.
+ * See step_trace.h. The single-stepper is a separate process, so that its stops and the command's
+ * exit do not share one waitpid, and nothing in the recorder can delay a thread. Frames come
+ * through a pipe; a thread of the recorder writes them to the spool.
  */
 #include "step_trace.h"
 

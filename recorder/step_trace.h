@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The software branch tracer (record --flow=step): a process of its own single-steps the command's
- * threads with ptrace and writes what Intel PT would have written, for machines without it. Slow: a
+ * The single-stepper (record --flow=step): a separate process steps the command's threads with
+ * ptrace and writes the packets that Intel PT would have written, for machines without it. Slow: a
  * step costs two context switches (20 to 80 us).
  */
 #ifndef TY_STEP_TRACE_H
@@ -16,8 +16,8 @@
 #include "spool.h"
 
 struct ty_step_opts {
-	bool filter; /* only from the entry of the function at this byte of this file to its return
-		      */
+	bool filter; /* only from the entry of the function at this offset of this file to its
+		      * return */
 	uint64_t dev, ino, off;
 	const char *list; /* write "TID IP" of each executed instruction there (tests); or NULL */
 };
@@ -25,20 +25,21 @@ struct ty_step_opts {
 struct ty_step {
 	pid_t pid;	  /* of the tracer */
 	int in;		  /* its output */
-	void *reader;	  /* thread and what it needs */
+	void *reader;	  /* thread and its state */
 	uint64_t insns;	  /* executed instructions, after finish */
-	unsigned held;	  /* threads that could not be stopped within seconds, after finish */
-	unsigned unset;	  /* times that a thread could not be given a breakpoint at the function */
+	unsigned held;	  /* threads that could not be stopped within seconds, valid after finish */
+	unsigned unset;	  /* times that setting a breakpoint at the function failed */
 	int unset_why;	  /* errno */
-	unsigned refused; /* times that one of them could not trace another, which is stepped */
-	bool lost;	  /* something could not be written; the stream ends there */
+	unsigned refused; /* times that a stepped thread's own attempt to trace another one was
+			   * refused */
+	bool lost;	  /* a write failed; the stream ends there */
 };
 
-/* Fork the tracer and attach it to pid, which does not run yet. 0 or -TY_E... */
+/* Forks the single-stepper and attaches it to pid, which is not running yet. 0 or -TY_E... */
 int ty_step_start(struct ty_step *s, const struct ty_step_opts *o, pid_t pid, struct ty_err *err);
-/* Begin to move its output into the spool. */
+/* Starts moving its output to the spool. */
 int ty_step_collect(struct ty_step *s, struct ty_spool *spool, struct ty_err *err);
-/* Let go of what is still traced; all output is in the spool on return. Any state. */
+/* Detaches all threads still traced; all output is in the spool on return. In any state. */
 void ty_step_finish(struct ty_step *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See tracefs.h. Files: Documentation/trace/ftrace.rst. None of this is on the recording path but
- * ty_instance_stats, which the progress line calls twice a second.
+ * See tracefs.h. Files: Documentation/trace/ftrace.rst. None of this is on the recording path
+ * except ty_instance_stats, which the progress line calls twice a second.
  */
 #include "tracefs.h"
 

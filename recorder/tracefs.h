@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracefs: where it is, and own instances, by libtracefs. The top-level buffer's state is never
- * written: other people's recordings live there. The function tracer's files are not even opened
- * (a container may forbid them): of libtracefs only what touches no file but those that are named
- * to it is called, so neither its tracers nor its lists of options or events
- * (tests/e2e/tracefs_files.sh). It opens without O_CLOEXEC: a command is forked before there is an
- * instance (recording_start.c), so that it holds no file of one.
+ * tracefs: finding it, and managing own instances, by libtracefs. The top-level buffer's state is
+ * never written, because other recordings may use it. The function tracer's files are not even
+ * opened (a container may forbid them), so only those libtracefs functions are called that touch no
+ * file but those passed to them: neither its tracers nor its lists of options or events
+ * (tests/e2e/tracefs_files.sh). It opens files without O_CLOEXEC: a command is forked before there
+ * is an instance (recording_start.c), so that it inherits none.
  *
- * An instance is named tarry-PID-STARTTIME-WHAT, so that the next recorder can tell the ones of
+ * An instance is named tarry-PID-STARTTIME-WHAT, so that the next recorder can identify those of
  * dead recorders (ty_instance_sweep). A live recorder holds files of its instances open, and the
- * kernel refuses to remove such an instance (EBUSY): a wrong guess about who lives, e.g. of a
- * recorder in another pid namespace, removes nothing.
+ * kernel refuses to remove such an instance (EBUSY): a wrong guess about a recorder being dead,
+ * e.g. one in another pid namespace, removes nothing.
  */
 #ifndef TY_TRACEFS_H
 #define TY_TRACEFS_H
@@ -27,13 +27,13 @@ struct tracefs_instance;
 #define TY_TRACEFS_PATH 256
 
 /*
- * Find tracefs, mounting it on /sys/kernel/tracing when it is mounted nowhere and `may_mount`.
- * Fills root. 0, -TY_EPERM (not root), -TY_ENOTFOUND (the kernel has none, or it is not mounted and
- * may not be), each with the fix.
+ * Finds tracefs; mounts it on /sys/kernel/tracing when it is mounted nowhere and `may_mount`. Sets
+ * root. 0, -TY_EPERM (not root), -TY_ENOTFOUND (the kernel has none, or it is not mounted and may
+ * not be), each with the fix.
  */
 int ty_tracefs_find(char root[TY_TRACEFS_PATH], bool may_mount, struct ty_err *err);
 
-/* Append a whole small file (up to `limit` bytes) to out. 0 or -TY_E.... */
+/* Appends a whole small file (up to `limit` bytes) to out. 0 or -TY_E.... */
 int ty_tracefs_read(int dirfd, const char *path, struct ty_buf *out, struct ty_err *err);
 bool ty_tracefs_exists(int dirfd, const char *path);
 
@@ -42,44 +42,46 @@ struct ty_instance {
 	char path[TY_TRACEFS_PATH + 112];
 	struct tracefs_instance *lib; /* NULL: nothing to remove */
 	int dir;		      /* directory fd of the instance */
-	int on;		     /* its tracing_on, open for writing: also what keeps sweepers away */
-	uint32_t page_bytes; /* of one page of its rings (the kernel's sub-buffer) */
+	int on;		     /* its tracing_on, open for writing: also prevents its removal by other
+			      * recorders */
+	uint32_t page_bytes; /* bytes of one page of its rings (the kernel's sub-buffer) */
 };
 
 /*
- * Make the instance tarry-PID-STARTTIME-what, tracing off, with the clock given (NULL: the default;
- * setting one takes the kernel 40 ms) and rings of ring_bytes per CPU (0: the kernel's default) in
- * pages of page_bytes (a power of two; 0: the machine's). Kernels before 6.8, and those that find
- * no such pages now, give the machine's: page_bytes of the instance tells. 0 or -TY_E....
+ * Creates the instance tarry-PID-STARTTIME-what, tracing off, with the given clock (NULL: the
+ * default; setting one takes the kernel 40 ms) and rings of ring_bytes per CPU (0: the kernel's
+ * default) in pages of page_bytes (a power of two; 0: the machine's). Kernels before 6.8, and those
+ * without such pages available, use the machine's: see page_bytes of the instance. 0 or -TY_E....
  */
 int ty_instance_create(struct ty_instance *inst, const char *root, const char *what,
 		       const char *clock, uint64_t ring_bytes, uint32_t page_bytes,
 		       struct ty_err *err);
 /*
- * Write text to a file of the instance, in one write. `append` keeps what a list file
- * (set_event_pid) holds. 0 or -TY_E... ; errno is kept for callers that choose by it.
+ * Writes text to a file of the instance, in one write. `append` keeps the content of a list file
+ * (set_event_pid). 0 or -TY_E...; errno is preserved for callers that depend on it.
  */
 int ty_instance_write(const struct ty_instance *inst, const char *file, const char *text,
 		      bool append, struct ty_err *err);
-/* The same of a file (enable, filter) of an event. */
+/* The same for a file (enable, filter) of an event. */
 int ty_instance_event(const struct ty_instance *inst, const char *system, const char *event,
 		      const char *file, const char *text, struct ty_err *err);
 bool ty_instance_has(const struct ty_instance *inst, const char *file);
 /* Tracing on or off. */
 int ty_instance_on(const struct ty_instance *inst, bool on, struct ty_err *err);
-/* Close and remove; all other files of the instance must be closed. Any state, also never made. */
+/* Closes and removes it; all other files of the instance must be closed. In any state, also when it
+ * was never created. */
 void ty_instance_remove(struct ty_instance *inst);
 /*
  * The last entry of the instance's error_log in one line ("Field not found in 'foo == 1'"); false
- * when it is empty or not there.
+ * when it is empty or missing.
  */
 bool ty_instance_error(const struct ty_instance *inst, char *out, size_t size);
 
-/* Remove the instances of recorders that no longer live. How many were removed. */
+/* Removes the instances of dead recorders. Returns how many. */
 unsigned ty_instance_sweep(const char *root);
 
-/* "now ts" of the instance's clock in nanoseconds, a microsecond coarse; 0 when it cannot be read.
- */
+/* "now ts" of the instance's clock in nanoseconds, with microsecond resolution; 0 when
+ * unreadable. */
 uint64_t ty_instance_now_ns(const struct ty_instance *inst);
 
 struct ty_cpu_stats {
@@ -89,8 +91,8 @@ struct ty_cpu_stats {
 int ty_instance_stats(const struct ty_instance *inst, unsigned cpu, struct ty_cpu_stats *st,
 		      struct ty_buf *text);
 
-/* Start time of a process in clock ticks since boot (field 22 of stat); 0 when it is not there or
- * dead and not yet reaped. */
+/* Start time of a process in clock ticks since boot (field 22 of stat); 0 when it does not exist or
+ * is a zombie. */
 uint64_t ty_proc_start_ticks(int pid);
 
 #endif

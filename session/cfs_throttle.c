@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See cfs_throttle.h. Memory: a small multiple of the section, whatever is in it. */
+/* See cfs_throttle.h. Memory: a small multiple of the section's size for any content. */
 #include "cfs_throttle.h"
 
 #include <limits.h>

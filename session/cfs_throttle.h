@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When cgroups with a CPU quota were held back (section.h, TY_SEC_QUOTA). */
+/* When cgroups were throttled by their CPU quota (section.h, TY_SEC_QUOTA). */
 #ifndef TY_CFS_THROTTLE_H
 #define TY_CFS_THROTTLE_H
 
@@ -7,10 +7,10 @@
 
 struct ty_throttle_lines;
 
-/* Of the section's text (NULL: none). NULL: out of memory. Lines that are no such are skipped. */
+/* Parses the section's text (NULL: none). NULL: out of memory. Malformed lines are skipped. */
 struct ty_throttle_lines *ty_throttle_lines_new(const char *section);
-/* Had a group of the thread, or one above it, a quota at some time in [from, to), as far as samples
- * tell? Then out has it, without ns. */
+/* True when a cgroup of the thread, or one above it, had a quota at some time in [from, to),
+ * according to the samples. In that case fills out, except ns. */
 bool ty_throttle_lines_quota(const struct ty_throttle_lines *h, int32_t tid, uint64_t from_ns,
 			     uint64_t to_ns, struct ty_throttled *out);
 void ty_throttle_lines_free(struct ty_throttle_lines *h);

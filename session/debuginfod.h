@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs by their build id from debuginfod servers (elfutils): only when the user has set
- * DEBUGINFOD_URLS. The library is loaded when it is asked for the first time, and not needed
- * otherwise; its cache and its variables (DEBUGINFOD_CACHE_PATH, _TIMEOUT, ...) hold.
+ * Programs by build id from debuginfod servers (elfutils), only when the user has set
+ * DEBUGINFOD_URLS. The library is loaded on first use; its cache and its variables
+ * (DEBUGINFOD_CACHE_PATH, _TIMEOUT, ...) apply.
  */
 #ifndef TY_DEBUGINFOD_H
 #define TY_DEBUGINFOD_H
@@ -12,13 +12,13 @@
 
 struct ty_debuginfod;
 
-/* NULL: no servers are named (or out of memory). Nothing is asked yet. */
+/* NULL: no servers are configured (or out of memory). Sends no request yet. */
 struct ty_debuginfod *ty_debuginfod_new(void);
 void ty_debuginfod_free(struct ty_debuginfod *d);
-/* A file descriptor of the executable or library, the caller's; -1: nobody has it. May take as long
- * as the network does. Not thread-safe. */
+/* Fetches the executable or library and returns a file descriptor, owned by the caller; -1: no
+ * server has it. May take as long as the network does. Not thread-safe. */
 int ty_debuginfod_executable(struct ty_debuginfod *d, const uint8_t *build_id, size_t n);
-/* The same of its names and lines, where these were stripped of it. */
+/* The same for its separate debug information. */
 int ty_debuginfod_names(struct ty_debuginfod *d, const uint8_t *build_id, size_t n);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the explaining analyses need of an opened trace. */
+/* Provides the explaining analyses with what they need of an opened trace. */
 #ifndef TY_EXPLAIN_SESSION_H
 #define TY_EXPLAIN_SESSION_H
 
 #include "session.h"
 #include "explain.h"
 
-/* Borrows the session, whose model is there; valid as long as it stays where it is. */
+/* Borrows the session, which must have its model and must not move. */
 struct ty_explain ty_explain_session(struct ty_session *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fd_names.h. Two allocations as large as the section, whatever is in it.
+ * See fd_names.h. Two allocations of the section's size, for any content.
  */
 #include "fd_names.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The descriptors that were open when recording began, or that the traced command inherits
- * (section.h, TY_SEC_FDS). */
+/* Descriptors open when the recording began, or inherited by the traced command (section.h,
+ * TY_SEC_FDS). */
 #ifndef TY_FD_NAMES_H
 #define TY_FD_NAMES_H
 
@@ -16,19 +16,19 @@ struct ty_fd_name {
 	const char *target; /* "/etc/passwd", "TCP:[127.0.0.1:80->127.0.0.1:4711]" */
 };
 
-/* Of the section's text (NULL: none). NULL: out of memory. Lines that are no such are skipped. */
+/* Parses the section's text (NULL: none). NULL: out of memory. Malformed lines are skipped. */
 struct ty_fd_names *ty_fd_names_new(const char *section);
 void ty_fd_names_free(struct ty_fd_names *n);
-/* NULL: not known. Borrowed. */
+/* NULL: unknown. Borrowed. */
 const struct ty_fd_name *ty_fd_names_find(const struct ty_fd_names *n, int32_t pid, int32_t fd);
-/* The list was taken up to this time (trace clock); 0: there is none. */
+/* When the list was complete (trace clock); 0: there is none. */
 uint64_t ty_fd_names_taken_ns(const struct ty_fd_names *n);
-/* It was begun at this time. */
+/* When the list was begun. */
 uint64_t ty_fd_names_since_ns(const struct ty_fd_names *n);
-/* Did a socket of any process listen at "127.0.0.1:80" (n bytes), or at that port of any address?
- * As far as the list tells. */
+/* True when a listed socket of any process was listening at "127.0.0.1:80" (n bytes), or at that
+ * port of any address. */
 bool ty_fd_names_listens(const struct ty_fd_names *n, const char *at, size_t len);
-/* The process had more descriptors than the list has; of older recordings: may have had. */
+/* True when the process had more descriptors than the list; in older recordings: may have had. */
 bool ty_fd_names_left_out(const struct ty_fd_names *n, int32_t pid);
 
 #endif

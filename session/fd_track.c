@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See fd_track.h. A table per process, indexed by descriptor; who shares one (CLONE_FILES) has the
- * same. Other threads act while a call lasts: a descriptor that is closed or replaced is so at some
- * time in the call, so that it has no name from its beginning on; one that came up in the middle of
- * the call that closes its number stays only if the old one was known to be open till then, because
- * only then it is certain which of the two was closed.
+ * See fd_track.h. A table per process, indexed by descriptor; processes that share one
+ * (CLONE_FILES) share the table. Other threads run during a call: a descriptor that a call closes
+ * or replaces loses its name at the call's start, because the moment inside the call is unknown. A
+ * descriptor created during the call that closes its number keeps its name only if the old one was
+ * known to be open until then, because only then it is certain which of the two was closed.
  *
- * Bounds: SLOTS_MAX descriptors in all, NAMES_MAX bytes of names. What has no room has no name.
+ * Bounds: SLOTS_MAX descriptors in all, NAMES_MAX bytes of names; beyond them descriptors have no
+ * name.
  *
- * Budget: a call that does nothing to descriptors costs the look-up of its row; a name one look-up
- * of the process.
+ * Budget: a call without effect on descriptors costs the look-up of its row; a name one look-up of
+ * the process.
  */
 #include "fd_track.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each descriptor of each process is while a stream of calls goes by: those that were open
- * before the recording (section.h, TY_SEC_FDS), and those that recorded calls make, copy and close;
- * and the working directory. Nothing is concluded: what no call is known to have made has no name.
+ * Names of descriptors per process while a stream of calls is processed: those open before the
+ * recording (section.h, TY_SEC_FDS), and those that recorded calls create, copy and close; and the
+ * working directory. Nothing is inferred: a descriptor not created by a known call has no name.
  */
 #ifndef TY_FD_TRACK_H
 #define TY_FD_TRACK_H
@@ -16,31 +16,31 @@
 
 struct ty_fd_track;
 
-/* fds, machine: the texts of TY_SEC_FDS and TY_SEC_MACHINE; NULL: there are none. arch, strings
- * (NULL: none were recorded) are borrowed. NULL: out of memory. */
+/* fds, machine: the texts of TY_SEC_FDS and TY_SEC_MACHINE; NULL: absent. arch, strings (NULL: none
+ * were recorded) are borrowed. NULL: out of memory. */
 struct ty_fd_track *ty_fd_track_new(const struct ty_sysarch *arch, const char *fds,
 				    const char *machine, const struct ty_evidence_index *strings);
 void ty_fd_track_free(struct ty_fd_track *t);
 
 /*
- * What is fed, in the order of the events: the calls that it follows. One of the process that
- * begins: what it closes or replaces has no name for the calls that begin from then on. One that is
- * over, before ty_evidence_over: 0 or -TY_ENOMEM.
+ * Calls to feed, in event order: those for which ty_fd_track_follows is true. At a call's begin: a
+ * descriptor that it closes or replaces has no name for calls that begin later. At its end, before
+ * ty_evidence_over: 0 or -TY_ENOMEM.
  */
 bool ty_fd_track_follows(const struct ty_fd_track *t, const struct ty_call *c);
 void ty_fd_track_begin(struct ty_fd_track *t, int32_t pid, const struct ty_call *c);
 int ty_fd_track_end(struct ty_fd_track *t, int32_t pid, const struct ty_call *c);
-/* Births and ends of processes. pid: of the process in which the event happened; since_ns: when the
- * call that makes the child began (0: not known). 0 or -TY_ENOMEM. */
+/* Forks and exits of processes. pid: the process of the event; since_ns: start of the call that
+ * creates the child (0: unknown). 0 or -TY_ENOMEM. */
 int ty_fd_track_event(struct ty_fd_track *t, const struct ty_event *ev, int32_t pid,
 		      uint64_t since_ns);
-/* Events were lost: what was open is no longer known. */
+/* After lost events: all names become unknown. */
 void ty_fd_track_lost(struct ty_fd_track *t);
 
 /*
- * The name of descriptor fd of the process now, at ts_ns; of AT_FDCWD its working directory. As
- * /proc/PID/fd has it, but that paths are those that were given to the call that opened them, made
- * absolute where the folder they start from is known. 0: not known.
+ * Id of the name of descriptor fd of the process at ts_ns (current time); for AT_FDCWD its working
+ * directory. As in /proc/PID/fd, except that paths are those passed to the call that opened them,
+ * made absolute when the starting directory is known. 0: unknown.
  */
 uint32_t ty_fd_track_name(const struct ty_fd_track *t, int32_t pid, int32_t fd, uint64_t ts_ns);
 /* The text of a name; NULL for 0. Borrowed until the next ty_fd_track_end. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where executed instructions come from: options and files into a flow (decoder/flow.h). A file is
+ * Opens sources of executed instructions: options and files into a flow (decoder/flow.h). A file is
  * a tarry recording, a perf.data file, or raw PT bytes named by options with the images that belong
  * to them.
  */
@@ -26,33 +26,34 @@ struct ty_flow_source {
 	struct ty_texts cores;	   /* core dumps */
 	struct ty_texts kcores;	   /* copies of /proc/kcore */
 	struct ty_texts roots;	   /* directories of the traced machine's files */
-	const char *cpu;	   /* F/M/S, NULL: not said */
+	const char *cpu;	   /* F/M/S, NULL: not given */
 	const char *time;	   /* ZERO/MULT/SHIFT */
-	const char *kallsyms;	   /* NULL: none by itself */
-	bool quiet;		   /* nothing on stderr: the screen is a view's */
-	uint64_t bad;		   /* records that were malformed */
+	const char *kallsyms;	   /* NULL: none was given */
+	bool quiet;		   /* print nothing on stderr: the timeline uses the screen */
+	uint64_t bad;		   /* malformed records */
 	struct ty_bytes kernel_names;
 	struct ty_flow *flow;
 	struct ty_flow_files *files;
 	struct ty_trace *trace; /* a tarry recording; NULL */
-	struct ty_perf *perf;	/* the packets, read when they are wanted; NULL */
+	struct ty_perf *perf;	/* the packets, read on demand; NULL */
 };
 
-/* Read all that was named, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
+/* Reads all named sources, and path (NULL: none), into s->flow, started. 0 or -TY_E... */
 int ty_flow_source_open(struct ty_flow_source *s, const char *path, struct ty_err *err);
 /*
- * Begin with what --from and --to choose of the opened source (all, without), as instructions or
- * branches (ty_flow_seek), or (count not NULL) as runs (ty_flow_seek_runs). Seconds count from the
- * recording's start, of other files from the first time of their packets. 0 or -TY_E...
+ * Seeks to the range of --from and --to (without them, everything) of the opened source, as
+ * instructions or branches (ty_flow_seek), or (count not NULL) as runs (ty_flow_seek_runs). Seconds
+ * count from the recording's start; in other files from the first time in their packets. 0 or
+ * -TY_E...
  */
 int ty_flow_source_window(struct ty_flow_source *s, const char *path, const struct ty_select *sel,
 			  bool branches, const struct ty_flow_count *count, struct ty_err *err);
-/* Names for what was opened, the caller's. NULL: out of memory, with err. */
+/* Creates names for the opened source, owned by the caller. NULL: out of memory, with err. */
 struct ty_flow_names *ty_flow_source_names(struct ty_flow_source *s, struct ty_err *err);
-/* On stderr, when all is shown: how many records were left out, and which files were not what was
- * recorded. */
+/* Prints on stderr, at the end: the number of records left out, and the files that differ from the
+ * recorded ones. */
 void ty_flow_source_note(const struct ty_flow_source *s);
-/* Give back what open made; the options stay. fini: these, too. Any state. */
+/* Frees what open created; the options stay. fini frees these, too. Any state. */
 void ty_flow_source_close(struct ty_flow_source *s);
 void ty_flow_source_fini(struct ty_flow_source *s);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See loader_find.h. Of ELF files of 64 bits, little endian; of the cache its form since glibc 2.2
- * ("glibc-ld.so.cache1.1"). What a file says is checked against its size. */
+/* See loader_find.h. Supports 64-bit little-endian ELF files, and the cache format since glibc 2.2
+ * ("glibc-ld.so.cache1.1"). All values from a file are checked against its size. */
 #include "loader_find.h"
 
 #include <elf.h>

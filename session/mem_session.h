@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening what holds memory samples: a perf.data file, a recording of tarry's that has them (in its
+/* Opens files with memory samples: a perf.data file, a tarry recording that has them (in its
  * section TY_SEC_PERF, a perf.data file in pipe form), or one bare SPE stream. */
 #ifndef TY_MEM_SESSION_H
 #define TY_MEM_SESSION_H
@@ -16,18 +16,18 @@ struct ty_mem_session {
 	const char *path;
 	struct ty_perf *perf;
 	struct ty_trace *trace;	   /* it is a recording; NULL */
-	bool borrowed;		   /* the trace is the caller's */
-	uint64_t start_ns, end_ns; /* of the recording; 0, 0: its samples are all there is */
+	bool borrowed;		   /* the trace belongs to the caller */
+	uint64_t start_ns, end_ns; /* of the recording; 0, 0: it consists of samples only */
 	int fd;			   /* of a bare stream; -1 */
 	struct ty_mem_stream *stream;
 	struct ty_mem_points whole, part; /* see ty_mem_session_points */
 	uint64_t midr;			  /* of a bare stream, as given; 0 */
 	bool no_index;			  /* --no-index */
-	bool tell; /* reading points shows how far it is, on stderr when that is a terminal */
+	bool tell; /* show progress while reading points, on stderr when that is a terminal */
 	const atomic_bool *stop; /* see ty_mem_session_of_trace */
 };
 
-/* Options: a bare stream and its core; where names come from. */
+/* Options: a bare stream and its core; sources of names. */
 struct ty_mem_options {
 	const char *raw;       /* --spe-raw FILE */
 	const char *midr;      /* --midr HEX */
@@ -35,37 +35,38 @@ struct ty_mem_options {
 	const char *kallsyms;  /* --kallsyms FILE */
 };
 
-/* path (default tarry.dat when NULL) or o->raw. A note about what is missing in the file goes to
- * stderr. 0 or -TY_E.... fini in any state. */
+/* Opens path (default tarry.dat when NULL) or o->raw. A note about missing data is printed on
+ * stderr. 0 or -TY_E.... Call fini in any state. */
 int ty_mem_session_open(struct ty_mem_session *s, const char *path, const struct ty_mem_options *o,
 			struct ty_err *err);
-/* The samples of a recording that is open already, and stays so. stop: set by another thread, ends
- * this and the reading of points; NULL. -TY_ENOTFOUND: it has none. */
+/* The samples of a trace that is open already, and remains the caller's. stop: set by another
+ * thread to cancel this and the reading of points; NULL. -TY_ENOTFOUND: it has none. */
 int ty_mem_session_of_trace(struct ty_mem_session *s, struct ty_trace *t, const atomic_bool *stop,
 			    struct ty_err *err);
 void ty_mem_session_fini(struct ty_mem_session *s);
 
-/* --from and --to against the samples' times (one pass over them where asked for). */
+/* Resolves --from and --to against the samples' times (one pass over them if given). */
 int ty_mem_session_window(struct ty_mem_session *s, const struct ty_select *sel,
 			  struct ty_window *w, struct ty_err *err);
-/* Is the item chosen by time, thread, name and CPU? What has no time is in no slice. */
+/* True when the item is selected by time, thread, name and CPU. An item without a time is in no
+ * time range. */
 bool ty_mem_chosen(const struct ty_mem_stream *s, const struct ty_window *w,
 		   const struct ty_mem *m);
 
-/* What it may take besides the points, as in ty_mem_work. */
+/* Working memory besides the points, as in ty_mem_work. */
 uint64_t ty_mem_session_work_bytes(const struct ty_select *sel);
-/* All chosen samples as points, within sel->memory_bytes: those of the index file, which is made
- * when there is none (unless sel->no_index), and selected from it. The session's, to its fini. 0 or
- * -TY_E... with err (-TY_EINTR: stopped). */
+/* Returns all selected samples as points, within sel->memory_bytes: read from the index file, which
+ * is written when there is none (unless sel->no_index). Owned by the session. 0 or -TY_E... with
+ * err (-TY_EINTR: stopped). */
 int ty_mem_session_points(struct ty_mem_session *s, const struct ty_select *sel,
 			  const struct ty_mem_points **out, struct ty_err *err);
-/* -TY_EFORMAT when the index file turned out to be damaged; it is removed then. */
+/* -TY_EFORMAT when the index file turned out to be damaged; it is removed in that case. */
 int ty_mem_session_check(const struct ty_mem_session *s, struct ty_err *err);
-/* Names for what is open, to be freed before that is ended. 0 or -TY_E... with err; *out may be to
- * be freed either way. */
+/* Creates names for the session, to be freed before it. 0 or -TY_E... with err; free *out in either
+ * case. */
 int ty_mem_session_names(const struct ty_mem_session *s, const struct ty_mem_options *o,
 			 struct ty_mem_names **out, struct ty_err *err);
-/* Does the file begin as a perf.data file does? */
+/* True when the file begins like a perf.data file. */
 bool ty_mem_session_is_perf(const char *path);
 
 #endif

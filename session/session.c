@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a file for a reader: trace, formats, events, and the model built from them. */
+/* Opens a file for reading: trace, formats, events, and the model built from them. */
 #include "session.h"
 
 #include <inttypes.h>

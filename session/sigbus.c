@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See sigbus.h. The handler may run in any thread at any instant: what is watched is a list that
- * only grows at its head, each entry whole before it is seen; a forgotten one covers no byte. State
- * of the process, as the signal is.
+ * See sigbus.h. The handler may run in any thread at any time, so the watched files are a list that
+ * only grows at its head, with each entry complete before it is linked; a forgotten entry covers no
+ * byte. State of the process, as the signal is.
  */
 #include "sigbus.h"
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGBUS: a file that somebody cuts short while it is mapped, or a disk that cannot be read. There
- * is no way on from there; the command ends with a sentence about the file that it was, and fails.
+ * SIGBUS: a mapped file that was truncated, or a disk that cannot be read. The process cannot
+ * continue; it exits with status 1 and a message about the file.
  */
 #ifndef TY_SIGBUS_H
 #define TY_SIGBUS_H
 
 #include <stddef.h>
 
-/* What is said of what is not watched: the index file of the recording at path, or what stands in
- * for memory. Before the terminal is taken, whose handler goes before this one. */
+/* Installs the handler. Faults outside watched files are attributed to the index file of the
+ * recording at path, or to the file that extends memory. Call it before the terminal is
+ * initialised, whose handler runs first. */
 void ty_sigbus_catch(const char *path);
-/* A file is mapped at p; until forgotten. Where memory runs out it is not told apart. */
+/* Watches a file mapped at p until it is forgotten. Out of memory, it is not distinguished. */
 void ty_sigbus_watch(const void *p, size_t n, const char *path);
 void ty_sigbus_forget(const void *p);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See source_text.h. A file is read once, with the places of its lines; at most KEPT are kept, and
- * the one asked for longest ago goes. */
+/* See source_text.h. A file is read once, with the offsets of its lines; at most KEPT are cached,
+ * least recently used evicted. */
 #include "source_text.h"
 
 #include <errno.h>

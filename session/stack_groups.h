@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Time that threads were off the CPU in long waits, by user stack. */
+/* Off-CPU time in long waits, grouped by user stack. */
 #ifndef TY_STACK_GROUPS_H
 #define TY_STACK_GROUPS_H
 
@@ -7,15 +7,15 @@
 #include "wait_stacks.h"
 #include "window.h"
 
-/* Waits of threads of one name with the same functions. */
+/* Waits of threads with the same name and the same functions. */
 struct ty_stack_group {
 	uint64_t total_ns, max_ns;
 	uint64_t waits;
-	uint64_t start_ns; /* of the longest, and whose it is */
+	uint64_t start_ns; /* start and thread of the longest wait */
 	int32_t tid;
 	const char *comm;   /* of the model */
-	const char *folded; /* "comm;main;...;nanosleep": as flame graphs take them */
-	size_t nth;	    /* ty_wait_stacks_nth: the stack of the longest */
+	const char *folded; /* "comm;main;...;nanosleep", the input format of flame graphs */
+	size_t nth;	    /* ty_wait_stacks_nth: stack of the longest */
 };
 struct ty_stack_groups {
 	struct ty_stack_group *v; /* by total_ns */
@@ -23,18 +23,19 @@ struct ty_stack_groups {
 	struct ty_strtab *texts;
 };
 
-/* A wait with its stack, cut to nothing: as long as it was. */
+/* A wait with its stack, at its full length (not clipped to the window). */
 struct ty_stack_wait {
 	uint64_t start_ns, end_ns;
 	uint32_t thread;
-	uint32_t waker; /* the thread that woke it; TY_NONE: an interrupt, or not recorded */
+	uint32_t waker; /* the waker; TY_NONE: an interrupt, or not recorded */
 	const char *comm;
 };
-/* The wait that the stack is of; false: it does not lie in the window. */
+/* The wait to which the stack belongs; false: it is outside the window. */
 bool ty_stack_wait_of(const struct ty_session *s, const struct ty_window *w,
 		      const struct ty_stack_frames *f, struct ty_stack_wait *out);
 
-/* Of the session's stacks, whose model is there. 0 or -TY_ENOMEM; fini in any case. */
+/* Groups the stacks of the session, which must have its model. 0 or -TY_ENOMEM; call fini in any
+ * case. */
 int ty_stack_groups_find(struct ty_session *s, const struct ty_window *w,
 			 struct ty_stack_groups *out);
 void ty_stack_groups_fini(struct ty_stack_groups *g);

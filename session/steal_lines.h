@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel counted as taken by the hypervisor (section.h, TY_SEC_STEAL). */
+/* Time stolen by the hypervisor, as counted by the kernel (section.h, TY_SEC_STEAL). */
 #ifndef TY_STEAL_LINES_H
 #define TY_STEAL_LINES_H
 
@@ -7,10 +7,10 @@
 
 struct ty_steal_lines;
 
-/* Of the section's text (NULL: none). Lines that are none are skipped. NULL: out of memory. */
+/* Parses the section's text (NULL: none). Malformed lines are skipped. NULL: out of memory. */
 struct ty_steal_lines *ty_steal_lines_new(const char *section);
 void ty_steal_lines_free(struct ty_steal_lines *s);
-/* Of the CPU, by the samples that overlap [from, to), at most that long. */
+/* Steal time of the CPU from the samples that overlap [from, to), at most that long. */
 uint64_t ty_steal_lines_sum(const struct ty_steal_lines *s, uint32_t cpu, uint64_t from_ns,
 			    uint64_t to_ns);
 

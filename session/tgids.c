@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See tgids.h. A table of pages indexed by tid: pages are made when first written, so memory is
+ * See tgids.h. A table of pages indexed by tid: pages are allocated on first write, so memory is
  * bounded by 16 MB (the largest possible tid) and usually a few pages.
  */
 #include "tgids.h"

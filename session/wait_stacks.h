@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The user stacks of long waits in a recording, and of who ended them: unwound and named. Files are
- * found as those of executed instructions (flow_files.h). Not thread-safe.
+ * User stacks of long waits in a recording, and of their wakers: unwound and named. Files are found
+ * as for executed instructions (flow_files.h). Not thread-safe.
  */
 #ifndef TY_WAIT_STACKS_H
 #define TY_WAIT_STACKS_H
@@ -18,17 +18,17 @@ struct ty_wait_stacks *ty_wait_stacks_new(const struct ty_trace *t, const char *
 					  size_t roots_n);
 void ty_wait_stacks_free(struct ty_wait_stacks *w);
 struct ty_stack_counts ty_wait_stacks_counts(const struct ty_wait_stacks *w);
-/* Which files were not what was recorded: a line each on stderr. */
+/* Prints a line on stderr for each file that differs from the recorded one. */
 void ty_wait_stacks_note(struct ty_wait_stacks *w);
 
 struct ty_stack_frame {
 	uint64_t pc;
-	const char *function; /* NULL: not known */
+	const char *function; /* NULL: unknown */
 	const char *module;   /* the mapped file's path; NULL */
 	uint64_t off;	      /* in the module */
 	const char *file;     /* source; NULL */
 	int line;
-	bool inlined;	 /* into the frame that follows */
+	bool inlined;	 /* inlined into the next frame */
 	bool by_pointer; /* found by the frame pointer */
 	bool runtime;	 /* of libc, the dynamic linker or a language's runtime */
 };
@@ -42,17 +42,17 @@ struct ty_stack_frames {
 	struct ty_stack stack;
 };
 
-/* The stack with which the thread waited in [from, to], or (waker) with which another one woke it
- * then: names last as long as w. false: there is none. */
+/* The stack with which the thread waited in [from, to], or (waker) with which another thread woke
+ * it then; strings are valid as long as w. False: there is none. */
 bool ty_wait_stacks_of(struct ty_wait_stacks *w, int32_t tid, uint64_t from_ns, uint64_t to_ns,
 		       bool waker, struct ty_stack_frames *out);
-/* The stack of the i-th wait, by thread and then time; false: there are no more. */
+/* The stack of the i-th wait, by thread and then time; false past the last. */
 bool ty_wait_stacks_nth(struct ty_wait_stacks *w, size_t i, struct ty_stack_frames *out);
-/* The first frame that is neither libc's nor a runtime's; NULL: there is none. */
+/* The first frame outside libc and language runtimes; NULL: there is none. */
 const struct ty_stack_frame *ty_stack_frames_own(const struct ty_stack_frames *s);
-/* "app_function (app.c:14)", "libfoo.so.1+0x1234"; appended. */
+/* Appends "app_function (app.c:14)", "libfoo.so.1+0x1234". */
 void ty_stack_frame_text(const struct ty_stack_frame *f, struct ty_buf *out);
-/* The same in short, of folded stacks: the function, else "libfoo.so.1+0x1234". */
+/* The short form for folded stacks: the function, otherwise "libfoo.so.1+0x1234". */
 void ty_stack_frame_name(const struct ty_stack_frame *f, struct ty_buf *out);
 
 #endif

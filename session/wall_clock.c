@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See wall_clock.h. Budget: 40 ns per formatted time; localtime is asked once per second. */
+/* See wall_clock.h. Budget: 40 ns per formatted time; localtime() is called once per second of
+ * trace time. */
 #include "wall_clock.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace time to wall-clock time while events stream by: from the recorder's clock markers
+ * Converts trace time to wall-clock time while events stream by, from the recorder's clock markers
  * (section.h, TY_CLOCK_MARKER). A time is converted by the last marker before it (the first one for
- * times before that), so that steps of the system's clock are followed as they happened. Or the
- * time is shown in another clock (--clock).
+ * earlier times), so that steps of the system's clock appear when they happened. Alternatively
+ * times are shown in another clock (--clock).
  */
 #ifndef TY_WALL_CLOCK_H
 #define TY_WALL_CLOCK_H
@@ -29,28 +29,28 @@ struct ty_wall {
 	enum ty_clock clock; /* shown */
 	uint64_t start_ns;   /* first event, for TY_CLOCK_START */
 	unsigned decimals;   /* at most 9 */
-	int64_t sec;	     /* the second that hms stands for; INT64_MIN: none yet */
+	int64_t sec;	     /* second cached in hms; INT64_MIN: none */
 	char hms[9];
 };
 
-/* Wall clock and microseconds, until the members say otherwise. */
+/* Wall clock and microseconds, unless the members are changed. */
 void ty_wall_init(struct ty_wall *w);
 void ty_wall_fini(struct ty_wall *w);
 
 /*
- * Find what w->clock counts from: reads on from the source's first event, to the end when there is
- * no marker, then rewinds it. The recorder writes one at the start; only where that was lost is
- * this long; files of others have none and are not searched. 0 or -TY_E...; points.n tells whether
- * there is a marker.
+ * Finds the origin of w->clock: reads from the source's first event, to the end when there is no
+ * marker, then rewinds. The recorder writes one at the start, so this is slow only when that was
+ * lost; files of other programs have none and are not searched. 0 or -TY_E...; points.n is 0 when
+ * there is no marker.
  */
 int ty_wall_find(struct ty_wall *w, const struct ty_trace *t, struct ty_events *es,
 		 struct ty_err *err);
 
-/* Learn from the MACHINE section (NULL: none): a file that was cut out of another one has the
- * marker before its window there. 0 or -TY_ENOMEM. */
+/* Reads the MACHINE section (NULL: none): in a file cut out of another one it has the last marker
+ * before its window. 0 or -TY_ENOMEM. */
 int ty_wall_machine(struct ty_wall *w, const char *text);
 
-/* Learn from an event. 0 or -TY_ENOMEM. */
+/* Learns from an event. 0 or -TY_ENOMEM. */
 int ty_wall_feed(struct ty_wall *w, const struct ty_event *ev);
 
 /* false without any marker. */
