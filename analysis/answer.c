@@ -24,11 +24,11 @@ int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 				  .start_ns = w->from_ns,
 				  .end_ns = w->to_ns > w->from_ns ? w->to_ns : w->from_ns};
 	if (!chosen)
-		r = ty_answer_command(x, w, out);
+		r = ty_answer_command(x, w, requests, out);
 	if (r == -TY_ENOTFOUND && requests && requests->services_n && !x->whole_machine)
 		r = ty_answer_requests(x, requests, out);
 	if (r == -TY_ENOTFOUND && !w->cpus_n && (!x->whole_machine || chosen))
-		r = ty_answer_threads(x, w, out);
+		r = ty_answer_threads(x, w, requests, out);
 	if (r == -TY_ENOTFOUND)
 		r = ty_answer_machine(x, w, out);
 	for (uint32_t i = 0; i < out->notes && x->file; i++)

@@ -29,7 +29,8 @@ static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
 	}
 }
 
-int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
+int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out)
 {
 	size_t threads = (size_t)ty_model_summary(x->m)->threads + 1;
 	struct ty_book book = {.x = x};
@@ -57,8 +58,12 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, str
 	if (!r)
 		r = ty_ledger_path(x, &p, crowd, out->start_ns, out->end_ns, &book);
 	if (!r) {
-		const struct ty_answer_work k = {
-			.x = x, .book = &book, .crowd = crowd, .path = &p, .mine = mine};
+		const struct ty_answer_work k = {.requests = requests,
+						 .x = x,
+						 .book = &book,
+						 .crowd = crowd,
+						 .path = &p,
+						 .mine = mine};
 
 		r = ty_answer_items(&k, out);
 		if (!r)

@@ -25,6 +25,7 @@ struct ty_answer_work {
 	const struct ty_ledger_group *crowd; /* by thread index */
 	const struct ty_path *path;	     /* of a command; NULL */
 	const uint8_t *mine;		     /* by thread index: of the command's tree; NULL: all */
+	const struct ty_requests *requests;  /* of the window; NULL: not looked for */
 	bool fold; /* of threads: waits without work are idle, and stand last */
 };
 
@@ -35,10 +36,12 @@ int ty_answer_items(const struct ty_answer_work *k, struct ty_answer *out);
  * for which threads are told apart. 0 or -TY_ENOMEM. answer_groups.c */
 int ty_answer_groups(const struct ty_model *m, const uint8_t *mine, struct ty_ledger_group *c);
 /* The answers: 0, -TY_ENOTFOUND where there is nothing such, or -TY_E... */
-int ty_answer_command(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
+int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out);
 int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *requests,
 		       struct ty_answer *out);
-int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
+int ty_answer_threads(const struct ty_explain *x, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out);
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out);
 /* A line of notes, as printf has it. answer_parts.c */
 void ty_answer_note(struct ty_answer *a, const char *fmt, ...)

@@ -55,8 +55,9 @@ static uint32_t served_by(const struct ty_request *r)
 }
 
 /* What n requests (MOST at most) did, in all, as items of out. */
-static int explain(const struct ty_explain *x, const struct ty_request *const *v, uint32_t n,
-		   uint32_t process, struct ty_answer *out)
+static int explain(const struct ty_explain *x, const struct ty_requests *q,
+		   const struct ty_request *const *v, uint32_t n, uint32_t process,
+		   struct ty_answer *out)
 {
 	const struct ty_model *m = x->m;
 	size_t threads = (size_t)ty_model_summary(m)->threads + 1;
@@ -90,8 +91,12 @@ static int explain(const struct ty_explain *x, const struct ty_request *const *v
 		p.total_ns += length(v[i]);
 	}
 	if (!r) {
-		const struct ty_answer_work k = {
-			.x = x, .book = &book, .crowd = crowd, .path = &p.all, .mine = mine};
+		const struct ty_answer_work k = {.requests = q,
+						 .x = x,
+						 .book = &book,
+						 .crowd = crowd,
+						 .path = &p.all,
+						 .mine = mine};
 
 		out->total_ns = p.total_ns;
 		out->inferred |= p.all.inferred;
@@ -149,10 +154,10 @@ int ty_answer_requests(const struct ty_explain *x, const struct ty_requests *q,
 	if (!n)
 		return -TY_ENOTFOUND;
 	out->of = TY_ANSWER_REQUESTS;
-	r = explain(x, slow, n, s->process, out);
+	r = explain(x, q, slow, n, s->process, out);
 	medians = median_ones(q, s, median);
 	if (!r && s->n && medians)
-		r = explain(x, median, medians, s->process, &beside);
+		r = explain(x, q, median, medians, s->process, &beside);
 	if (r)
 		return r;
 	if (s->n)

@@ -2,17 +2,16 @@
 /* An item of an answer in words: who, what it did or waited for, held up by whom. */
 #include "answer_priv.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "block_requests.h"
 #include "sentence.h"
 #include "units.h"
+#include "wait_peer.h"
 #include "waits.h"
 
-#define BEFORE 8 /* calls that are looked at for a connect */
-#define TOLD   2 /* of calls, of those that ran instead: the first ones */
+#define TOLD 2 /* of calls, of those that ran instead: the first ones */
 
 static void say_thread(struct ty_sentence *o, const struct ty_model *m, uint32_t thread)
 {
@@ -148,29 +147,15 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 
 /* waits ------------------------------------------------------------------------------------- */
 
-/* Where a thread waits for a connection that it has just begun: the address. */
-static const char *connects_to(const struct ty_explain *x, uint32_t thread, uint32_t call)
-{
-	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
-
-	for (unsigned n = 0; n < BEFORE && call > first && x->pointee; n++) {
-		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, --call);
-		const struct ty_sysrow *row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
-
-		if (row->says & TY_CONNECTS && c.ret == -EINPROGRESS)
-			return x->pointee(x->ctx, thread, call, 1);
-	}
-	return NULL;
-}
-
 /* "in fsync on "/var/x"" of a wait. Returns its kind, enum ty_stall_kind. */
-static unsigned say_call(struct ty_sentence *o, const struct ty_explain *x, uint32_t span)
+static unsigned say_call(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t span)
 {
+	const struct ty_explain *x = k->x;
 	struct ty_span s = ty_model_span(x->m, span);
 	uint32_t call = ty_wait_call(x, &s);
 	struct ty_wait_for w = ty_wait_for(x, &s, call);
-	const char *to = NULL;
-	char buf[32];
+	char buf[32], peer[TY_PEER];
+	bool connecting;
 
 	ty_wait_look_at_fd(x, &s, call, false, &w);
 	ty_wait_look_at_path(x, &s, call, &w);
@@ -179,10 +164,9 @@ static unsigned say_call(struct ty_sentence *o, const struct ty_explain *x, uint
 	ty_put(o, " in %s", ty_explain_call(x, call, buf));
 	if (*w.object)
 		ty_put(o, " on %s", w.object);
-	else if (w.kind == TY_STALL_FD || w.kind == TY_STALL_EVENTS)
-		to = connects_to(x, s.thread, call);
-	if (to)
-		ty_put(o, " for a connection to %s", to);
+	else if (ty_wait_peer(x, k->requests, s.thread, s.start_ns, s.end_ns, &w, peer,
+			      &connecting) >= 0)
+		ty_put(o, " for a %s on %s", connecting ? "connection" : "reply", peer);
 	return w.kind;
 }
 
@@ -234,7 +218,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	default: ty_put(o, " waited");
 	}
 	if (s->part != TY_PART_FAULT)
-		say_call(o, k->x, s->span);
+		say_call(o, k, s->span);
 	if (s->part == TY_PART_TIMEOUT)
 		ty_put(o, " until it timed out");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
@@ -292,11 +276,17 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	if (hop) {
 		say_thread(o, k->x->m, hop->thread);
 		ty_put(o, " waited");
-		say_call(o, k->x, hop->span);
+		say_call(o, k, hop->span);
 	} else {
 		ty_put(o, "waited");
 	}
 	ty_put(o, " for ");
+	/* Who woke it, where that is another one. */
+	if (hop && hop->waker.kind == TY_WAKER_THREAD &&
+	    k->crowd[hop->waker.thread].thread != s->who) {
+		say_thread(o, k->x->m, hop->waker.thread);
+		ty_put(o, ", which waited for ");
+	}
 	say_who(o, k, s->who);
 	switch ((enum ty_ledger_what)r->what) {
 	case TY_ROW_RUNNABLE: ty_put(o, ", which waited for a CPU"); break;
@@ -348,6 +338,6 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
 		ty_put(&o, " waited for it");
-		say_call(&o, k->x, hop->span);
+		say_call(&o, k, hop->span);
 	}
 }

@@ -61,7 +61,8 @@ static int name(const struct ty_model *m, const struct ty_ledger_group *crowd, u
 	return 0;
 }
 
-int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w, struct ty_answer *out)
+int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w,
+		      const struct ty_requests *requests, struct ty_answer *out)
 {
 	const struct ty_model *m = of->m;
 	uint32_t threads = ty_model_summary(m)->threads, n;
@@ -78,7 +79,7 @@ int ty_answer_threads(const struct ty_explain *of, const struct ty_window *w, st
 		r = -TY_ENOTFOUND;
 	if (!r) {
 		const struct ty_answer_work k = {
-			.x = &x, .book = &book, .crowd = crowd, .fold = true};
+			.requests = requests, .x = &x, .book = &book, .crowd = crowd, .fold = true};
 
 		r = name(m, crowd, n, who, sizeof(who));
 		r = r ? r : ty_cpu_gaps_find(m, w->from_ns, w->to_ns, &gaps);

@@ -4,13 +4,11 @@
  * most once for a wait; what it costs is written where it is made (stall_request.c, stall_work.c
  * ...).
  */
-#include <stdio.h>
-
-#include "fds.h"
 #include "relations.h"
 #include "rule.h"
 #include "stalls_priv.h"
 #include "syscall_ipc.h"
+#include "wait_peer.h"
 
 struct view {
 	struct ty_stall_search *h;
@@ -140,6 +138,7 @@ static bool of_channel(struct view *v, enum ty_relation r)
 		return c->w.kind == TY_STALL_SLEEP ||
 		       (c->w.kind == TY_STALL_EVENTS && !c->w.has_args);
 	case TY_R_WORD: return c->w.word;
+	case TY_R_ON_FD: return c->w.class == TY_WAIT_PEER && c->w.fd >= 0 && !c->w.guessed;
 	case TY_R_UNINTERRUPTIBLE:
 		return c->s.state == TY_ST_BLOCKED && c->w.kind != TY_STALL_CHILD;
 	case TY_R_UNCALLED:
@@ -320,24 +319,14 @@ static uint32_t last_sent(const struct ty_stall_search *h, const struct ty_candi
 	return TY_NONE;
 }
 
-/* Whose reply the thread had not yet: the name of the descriptor. */
+/* Whose reply the thread had not yet. Behind the call's pointer may have been another descriptor.
+ */
 static void find_peer(const struct ty_stall_search *h, struct ty_candidate *c)
 {
-	const struct ty_request *q;
-	const char *name;
+	int32_t fd = ty_wait_peer(h->x, h->o.requests, c->s.thread, c->s.start_ns, c->end_ns, &c->w,
+				  c->s.peer, &c->connecting);
 
-	if (c->w.class == TY_WAIT_DEFINITE || c->w.class == TY_WAIT_END || c->w.word ||
-	    c->w.kind == TY_STALL_SLEEP)
-		return;
-	q = awaited(h, c, true);
-	if (!q || (c->w.fd >= 0 && c->w.fd != q->fd))
-		return;
-	c->connecting = q->flags & TY_REQ_CONNECT;
-	/* As it was at the end: a socket has its names when it is connected. */
-	ty_fd_kind(h->x, c->s.thread, (uint64_t)q->fd, q->end_ns - 1, &name);
-	snprintf(c->s.peer, sizeof(c->s.peer), name ? "fd %d <%s>" : "fd %d", (int)q->fd, name);
-	/* Behind the call's pointer may have been another descriptor. */
-	c->s.proven = c->s.proven && c->w.fd >= 0;
+	c->s.proven = c->s.proven && (fd < 0 || fd == c->w.fd);
 }
 
 void ty_stall_find_evidence(const struct ty_stall_search *h, struct ty_candidate *c)

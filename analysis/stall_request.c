@@ -443,15 +443,21 @@ bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_ca
 	const struct ty_model *m = h->x->m;
 	int32_t tgid = ty_model_thread(m, c->s.thread)->tgid;
 	struct ty_waker by = c->waker;
+	uint32_t peer = TY_NONE;
 
 	for (unsigned n = 0; n < HANDED; n++) {
-		uint32_t peer = by.thread;
+		uint32_t woken = peer;
 		struct ty_wait_for w;
 		struct ty_span s;
 
+		peer = by.thread;
 		if (!wait_before(h->x, peer, by.act_ns, &w, &s))
 			return false;
 		by = ty_waker_find(m, s.edge);
+		/* A clock that neither of both has set. */
+		if (by.kind == TY_WAKER_TIMER && w.word && woken != TY_NONE)
+			return !ty_stall_last_woke(h->x, peer, woken, s.start_ns) &&
+			       !ty_stall_last_woke(h->x, peer, c->s.thread, s.start_ns);
 		if (by.kind != TY_WAKER_THREAD || by.thread == c->s.thread)
 			return false;
 		if (w.class == TY_WAIT_IDLE)

@@ -254,9 +254,9 @@ static void chain(struct ty_sentence *o, const struct ty_stall_search *h,
 		if (i == 1 && c->s.kind == TY_STALL_LOCK && !c->s.proven)
 			ty_put(o, " [inferred holder]");
 		ty_put(o, ", %s %s for ",
-		       l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN ? "whose state is"
-		       : l->what == TY_SEG_RUNNABLE			   ? "which was"
-									   : "which",
+		       l->what == TY_SEG_LOST || l->what == TY_SEG_UNKNOWN	? "whose state is"
+		       : l->what == TY_SEG_RUNNABLE || !strcmp(what, "stopped") ? "which was"
+										: "which",
 		       what);
 		if (i + 1 == c->s.links && l->what < TY_SEG_WHATS &&
 		    c->root.what_ns[l->what] > l->end_ns - l->start_ns) {
@@ -516,7 +516,7 @@ void ty_stall_say(const struct ty_stall_search *h, struct ty_candidate *c)
 		say_ns(&o, c->longest_ns);
 		ty_put(&o, ")");
 	}
-	if (*s->peer && !*c->w.object)
+	if (*s->peer && (!*c->w.object || c->w.class == TY_WAIT_IDLE))
 		ty_put(&o, c->connecting ? " for a connection on %s" : " for a reply on %s",
 		       s->peer);
 	ty_put(&o, ", %s", s->text);

@@ -204,8 +204,9 @@ uint32_t ty_stall_poll_releaser(const struct ty_stall_search *h, const struct ty
 bool ty_stall_sent_request(const struct ty_stall_search *h, const struct ty_candidate *c,
 			   uint32_t first, int64_t fd);
 /* Was who ended the wait idle right before, until somebody woke it that it had never woken; or did
- * another thread of the process wake it, of which that is so? Then it had nothing of the thread's
- * in hand. */
+ * another thread of the process wake it, of which that is so, or which a timer had woken that
+ * neither of both had made it set (a pool's clock)? Then it had nothing of the thread's in hand.
+ */
 bool ty_stall_waker_was_idle(const struct ty_stall_search *h, const struct ty_candidate *c);
 /* ty_stall_sent_request of a request that nobody is seen to hear: by futex, who asks before the
  * other one waits wakes nobody. Inferred: the one that ended the wait, which waits for what the

@@ -566,6 +566,16 @@ bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uin
 	return (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && args[0] == word;
 }
 
+bool ty_wait_ended_by_timeout(const struct ty_explain *x, const struct ty_syscall *c)
+{
+	if (c->flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED) || c->ret > 0)
+		return false;
+	/* ETIMEDOUT, ETIME, EAGAIN */
+	return ty_syscall_row(x->arch, c->abi, c->nr)->as->zero_is_timeout
+		       ? !c->ret
+		       : c->ret == -110 || c->ret == -62 || c->ret == -11;
+}
+
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;
@@ -573,9 +583,5 @@ bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call)
 	if (call == TY_NONE)
 		return false;
 	c = ty_model_syscall(x->m, call);
-	if (c.flags & (TY_SF_OPEN | TY_SF_LOST | TY_SF_ENDED))
-		return false;
-	if (ty_explain_row(x, call)->zero_is_timeout)
-		return !c.ret;
-	return c.ret == -110 || c.ret == -62 || c.ret == -11; /* ETIMEDOUT, ETIME, EAGAIN */
+	return ty_wait_ended_by_timeout(x, &c);
 }

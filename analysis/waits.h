@@ -80,5 +80,6 @@ bool ty_wait_value(const struct ty_explain *x, uint32_t call, uint64_t word, uin
 bool ty_wait_wakes(const struct ty_explain *x, uint32_t call, struct ty_wait_for *w);
 /* Did the call end because its time was up? */
 bool ty_wait_timed_out(const struct ty_explain *x, uint32_t call);
+bool ty_wait_ended_by_timeout(const struct ty_explain *x, const struct ty_syscall *c);
 
 #endif

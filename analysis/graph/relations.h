@@ -22,7 +22,7 @@
 	X(SLEEP, "the call only sleeps")                                                           \
 	X(POLLED, "tries for a lock failed again and again, with sleeps between")                  \
 	X(WORD, "the wait was on a futex")                                                         \
-	X(ON_FD, "the descriptor waited on is known")                                              \
+	X(ON_FD, "the one descriptor waited on is known")                                          \
 	X(UNINTERRUPTIBLE, "the wait was uninterruptible and not for a child")                     \
 	X(UNCALLED, "it slept outside of any system call, and no page was read for it")            \
 	X(BY_THREAD, "a thread woke it")                                                           \

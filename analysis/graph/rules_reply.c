@@ -29,6 +29,7 @@ static const struct ty_rule rows[] = {
 	 .verdict = TY_STALL,
 	 .grade = TY_BY_PROTOCOL,
 	 .priority = 72,
+	 .proven_if = TY_R_ON_FD, /* who asks whom by a futex is a habit */
 	 .says = "the thread had sent a request to its waker and waited for the reply",
 	 .when = {TY_R_BY_THREAD, TY_NOT(TY_R_END), TY_NOT(TY_R_WORK_SHARED), TY_R_ASKED,
 		  TY_NOT(TY_R_TOLD_TO_END), TY_NOT(TY_R_ASKED_IDLE)}},

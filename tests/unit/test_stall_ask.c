@@ -248,9 +248,65 @@ static void who_is_idle_was_not_asked(void **state)
 	assert_int_equal(asked_by_futex(STRANGER_OF_ANOTHER), 0);
 }
 
+/* A pool: 11 wakes 12 (a task for it), then waits until 12 wakes it: which 13, a clock, had woken
+ * by then. set: 12 had woken 13 before, as who sets the clock does. Findings of 11. */
+static unsigned pool(bool set, bool *proven)
+{
+	const char *row = "taken 1 2\n" ROW("11", "11", "1", "pool") ROW("12", "11", "1", "pool")
+		ROW("13", "11", "1", "pool");
+	const struct ty_model *m;
+	struct ty_stalls s;
+	unsigned n = 0;
+
+	begin("mode=all\n", row);
+	ty_mx_switch(0, t, 0, R, 13);
+	sleeps(13, NR_FUTEX, 0x1300, 0, 12);
+	sleeps(12, NR_FUTEX, 0x1200, 0, 11);
+	wakes(11, NR_FUTEX, 0x1200, 1, 12);
+	sleeps(11, NR_FUTEX, 0x1100, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	if (set) {
+		wakes(12, NR_FUTEX, 0x1300, 1, 13);
+		sleeps(12, NR_FUTEX, 0x1200, 0, 13);
+		ty_mx_exit(0, t += 1000, 13, NR_FUTEX, 0);
+		sleeps(13, NR_FUTEX, 0x1300, 0, 0);
+	} else {
+		sleeps(12, NR_FUTEX, 0x1200, 0, 0);
+	}
+	time_is_up(13, NR_FUTEX, -110, 300);
+	wakes(13, NR_FUTEX, 0x1200, 1, 12);
+	sleeps(13, NR_FUTEX, 0x1300, 0, 12);
+	ty_mx_exit(0, t += 1000, 12, NR_FUTEX, 0);
+	wakes(12, NR_FUTEX, 0x1100, 1, 11);
+	sleeps(12, NR_FUTEX, 0x1200, 0, 11);
+	ty_mx_exit(0, t += 1000, 11, NR_FUTEX, 0);
+	ty_mx_switch(0, t += 5 * MS, 11, S, 0);
+	m = ty_mx_end();
+	s = stalls_of(m, 0, false);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.v[i].thread == ty_model_thread_find(m, 11, t)) {
+			*proven = s.v[i].proven;
+			n++;
+		}
+	ty_stalls_fini(&s);
+	ty_mx_drop();
+	return n;
+}
+
+/* Nor is a reply by futex ever proven: who asks whom there is a habit. */
+static void a_pools_clock_answers_nobody(void **state)
+{
+	bool proven = true;
+
+	assert_int_equal(pool(false, &proven), 0);
+	assert_int_equal(pool(true, &proven), 1);
+	assert_false(proven);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pools_clock_answers_nobody),
 		cmocka_unit_test(who_has_answered_waits_for_work),
 		cmocka_unit_test(who_answers_then_had_been_asked),
 		cmocka_unit_test(who_only_tells_news_had_not),
