@@ -33,6 +33,11 @@ static bool broken_off(const struct ty_syscall *c)
 	       (c->ret == -4 || (c->ret <= -512 && c->ret >= -514) || c->ret == -516);
 }
 
+static bool in_vain(const struct ty_explain *x, const struct ty_syscall *c)
+{
+	return broken_off(c) || ty_wait_ended_by_timeout(x, c);
+}
+
 bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 {
 	struct ty_syscall c;
@@ -40,7 +45,23 @@ bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 	if (call == TY_NONE)
 		return false;
 	c = ty_model_syscall(x->m, call);
-	return broken_off(&c) || ty_wait_timed_out(x, call);
+	return in_vain(x, &c);
+}
+
+/* Is one of the calls right before this one the same, and in vain, so that this may be another try?
+ * Few waits have such a one: no more is looked at then. */
+static bool may_be_again(const struct ty_explain *x, uint32_t thread, uint32_t call)
+{
+	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
+	int32_t nr = ty_model_syscall_brief(x->m, thread, call).nr;
+
+	for (unsigned n = 0; n < TY_WAIT_RETRY_BETWEEN && call > first; n++) {
+		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, --call);
+
+		if (c.nr == nr && in_vain(x, &c))
+			return true;
+	}
+	return false;
 }
 
 /* The last return from a signal handler in (a, b); a: there is none. */
@@ -61,8 +82,7 @@ bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a
 	bool told_itself = false;
 	uint32_t over = a;
 
-	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr ||
-	    !ty_wait_retry_in_vain(x, a))
+	if (a >= b || ty_model_syscall_brief(x->m, thread, b).nr != first.nr || !in_vain(x, &first))
 		return false;
 	if (broken_off(&first) && x->arch)
 		over = handled(x, thread, a, b);
@@ -90,12 +110,16 @@ bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct 
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			     uint64_t from_ns)
 {
-	struct ty_span s = ty_model_span(x->m, span), last = s;
-	uint32_t first = span, call = s.syscall, k;
+	struct ty_span s = ty_model_span_brief(x->m, thread, span), last;
+	uint32_t first = span, call, k;
 	struct ty_wait_for what = {0}, before;
 
-	if (s.state != TY_ST_SLEEPING || call == TY_NONE || ty_wait_timed_out(x, call))
+	if (s.state != TY_ST_SLEEPING || s.start_ns <= from_ns)
 		return span;
+	call = ty_model_syscall_at(x->m, thread, s.start_ns);
+	if (call == TY_NONE || !may_be_again(x, thread, call) || ty_wait_timed_out(x, call))
+		return span;
+	s = last = ty_model_span(x->m, span);
 	while (s.start_ns > from_ns && (k = sleep_before(x->m, thread, first)) != TY_NONE &&
 	       !ty_explain_stopped(x)) {
 		s = ty_model_span(x->m, k);

@@ -2,16 +2,28 @@
 /*
  * Reads one record by its position in the file. The chunks of recent look-ups are cached: analyses
  * request the arguments of calls all over a recording, and decompressing a chunk takes longer than
- * anything else. Budget: one cache set, and the records of a page up to the wanted one, or from the
- * last one found there: look-ups in file order read each record once.
+ * anything else. Pages have the size of the kernel's buffer pages, with thousands of records, and
+ * look-ups jump back and forth (a call is read when it has returned), so a mark is kept for every
+ * TY_LOOKUP_STEP records. Budget: one cache set; each record of a page is walked over once, and at
+ * most TY_LOOKUP_STEP records again per look-up.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "events_priv.h"
+#include "partition.h"
+
+void ty_lookup_fini(struct ty_lookup *l)
+{
+	ty_batch_free(l->batch);
+	for (uint32_t i = 0; l->page && i < l->pages; i++)
+		vec_fini(&l->page[i].mark);
+	free(l->page);
+}
 
 static void drop(struct ty_events *es, struct ty_lookup *l)
 {
-	ty_batch_free(l->batch);
+	ty_lookup_fini(l);
 	es->lookup_bytes -= l->bytes;
 	if (es->latest == l)
 		es->latest = NULL;
@@ -98,30 +110,72 @@ static struct ty_lookup *find_page(struct ty_events *es, uint32_t stream, uint64
 	l->chunk = chunk;
 	l->first_page = ch.first_page;
 	l->pages = ch.raw_bytes / page_size;
+	l->page = calloc((size_t)l->pages + 1, sizeof(*l->page));
+	if (!l->page) {
+		drop(es, l);
+		return NULL;
+	}
 	l->used = ++es->tick;
 	return es->latest = l;
 }
 
-/* To the record at off of a page of the chunk, which becomes `last`; false: there is none. Records
- * are found from the page's begin, or behind the last one that was found. */
+/* The record behind p->front, with a mark where one is due. As ty_ring_page_next. */
+static int pass(struct ty_lookup_page *p, struct ty_ring_record *rec)
+{
+	struct ty_lookup_mark m = {p->front.pos, p->front.ts};
+	int r = ty_ring_page_next(&p->front, rec);
+
+	/* Without memory for a mark the way from the last one is longer. */
+	if (r > 0 && ++p->since >= TY_LOOKUP_STEP && !vec_push(&p->mark, m))
+		p->since = 0;
+	return r;
+}
+
+/* The page's iterator before the last mark that is not behind off. */
+static struct ty_ring_page from_mark(const struct ty_lookup_page *p,
+				     const struct ty_ring_page *begin, uint32_t off)
+{
+	size_t i = partition_point(k, 0, p->mark.n, p->mark.v[k].pos <= off);
+	struct ty_ring_page it = *begin;
+
+	if (i) {
+		it.pos = p->mark.v[i - 1].pos;
+		it.ts = p->mark.v[i - 1].ts;
+	}
+	return it;
+}
+
+/* To the record at off of a page of the chunk, which becomes `last`; false: there is none. */
 static bool walk_to(const struct ty_events *es, struct ty_lookup *l, uint64_t page, uint32_t off)
 {
 	uint32_t size = es->cursors[l->stream].page_size;
+	struct ty_lookup_page *p = &l->page[page - l->first_page];
+	bool same = l->walking && l->walk_page == page;
+	struct ty_ring_page it;
+	int r;
 
-	if (l->walking && l->walk_page == page && l->last.off == off)
+	if (same && l->last.off == off)
 		return true;
-	if (!l->walking || l->walk_page != page || l->last.off > off) {
-		l->walking = false;
-		if (ty_ring_page_init(&l->walk, &es->src.layout,
-				      l->batch->raw + (size_t)(page - l->first_page) * size, size))
-			return false;
-		l->walk_page = page;
-		l->walking = true;
+	l->walking = false;
+	l->walk_page = page;
+	if (ty_ring_page_init(&it, &es->src.layout,
+			      l->batch->raw + (size_t)(page - l->first_page) * size, size))
+		return false;
+	if (!p->made)
+		p->front = it;
+	p->made = true;
+	if (off >= p->front.pos) {
+		while ((r = pass(p, &l->last)) > 0 && l->last.off < off)
+			;
+		l->walk = p->front;
+	} else {
+		it = from_mark(p, &it, off);
+		if (!same || l->walk.pos > off || l->walk.pos < it.pos)
+			l->walk = it;
+		while ((r = ty_ring_page_next(&l->walk, &l->last)) > 0 && l->last.off < off)
+			;
 	}
-	while (ty_ring_page_next(&l->walk, &l->last) > 0)
-		if (l->last.off >= off)
-			return l->last.off == off || (l->walking = false);
-	return l->walking = false;
+	return l->walking = r > 0 && l->last.off == off;
 }
 
 int ty_events_read_at(struct ty_events *es, ty_loc loc, struct ty_event *ev, struct ty_err *err)

@@ -91,7 +91,7 @@ void ty_events_close(struct ty_events *es)
 	for (uint32_t i = 0; es->cursors && i < es->n; i++)
 		ty_batch_free(es->cursors[i].batch);
 	for (unsigned i = 0; i < TY_LOOKUPS; i++)
-		ty_batch_free(es->lookup[i].batch);
+		ty_lookup_fini(&es->lookup[i]);
 	ty_batch_ahead_free(es->ahead);
 	ty_batch_free(es->probe);
 	free(es->cursors);

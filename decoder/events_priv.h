@@ -5,6 +5,7 @@
 
 #include "batch_ahead.h"
 #include "events.h"
+#include "vec.h"
 
 /* Cache of chunks that were looked up, limited in number and in bytes (or one larger one);
  * set-associative. */
@@ -39,10 +40,24 @@ struct ty_cursor {
 	uint64_t done;		/* bytes of the preceding chunks */
 };
 
+/* Marks of a page: position and time of every TY_LOOKUP_STEP-th record, up to front. */
+#define TY_LOOKUP_STEP 32
+struct ty_lookup_mark {
+	uint32_t pos;
+	uint64_t ts; /* of the record before */
+};
+struct ty_lookup_page {
+	bool made;
+	struct ty_ring_page front; /* after the last record that was walked over */
+	uint32_t since;		   /* records after the last mark */
+	VEC(struct ty_lookup_mark) mark;
+};
+
 struct ty_lookup {
 	uint32_t stream, chunk, pages;
 	uint64_t first_page, used, bytes;
 	struct ty_batch *batch; /* bytes only; NULL: empty */
+	struct ty_lookup_page *page;
 	/* Position of the last look-up, so that later ones in the same page continue from it. */
 	bool walking;
 	uint64_t walk_page;
@@ -80,5 +95,7 @@ int ty_events_find_chunk(struct ty_events *es, struct ty_cursor *c, uint64_t t, 
 /* events.c: decodes the whole event of a record. */
 void ty_events_decode(const struct ty_events *es, struct ty_event *ev,
 		      const struct ty_ring_record *rec);
+/* events_lookup.c: its memory. */
+void ty_lookup_fini(struct ty_lookup *l);
 
 #endif

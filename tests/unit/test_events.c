@@ -16,7 +16,7 @@
 #include "ring_pages.h"
 #include "trace.h"
 
-#define PAGE	512
+#define PAGE	2048
 #define STREAMS 4
 #define CHUNKS	64
 
@@ -399,8 +399,8 @@ static void seek_and_read_at(void **state)
 
 				add_chunk(s, pages);
 				for (unsigned p = 0; p < pages; p++) {
-					uint64_t ts[30];
-					unsigned k = rnd(30);
+					uint64_t ts[150];
+					unsigned k = rnd(rnd(6) ? 30 : 150);
 
 					for (unsigned i = 0; i < k; i++)
 						ts[i] = t += rnd(8) ? rnd(4) : rnd(2000);
@@ -437,6 +437,16 @@ static void seek_and_read_at(void **state)
 			assert_int_equal(ev.cpu, all[i].cpu);
 			assert_int_equal(ev.buffer, all[i].buffer);
 			assert_int_equal(ev.loc, all[i].loc);
+		}
+		/* Back and forth, as analyses ask. */
+		for (unsigned k = 0; n && k < 3000; k++) {
+			size_t i = rnd((uint32_t)n);
+
+			if (all[i].kind == TY_EV_GAP)
+				continue;
+			assert_int_equal(ty_events_read_at(es, all[i].loc, &ev, NULL), 0);
+			assert_int_equal(ev.ts_ns, all[i].ts_ns);
+			assert_int_equal(ev.tid, all[i].tid);
 		}
 		for (int k = 0; k < 150; k++) {
 			uint64_t t = all[rnd((uint32_t)n)].ts_ns + rnd(3) - 1;
