@@ -7,26 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct {
+	const char *key, *text;
+} part[] = {
+#define X(name, json, text) {json, text},
+	TY_ANSWER_PARTS(X)
+#undef X
+};
+
 const char *ty_answer_part_key(enum ty_answer_part p)
 {
-	static const char *const key[] = {
-#define X(name, json, text) json,
-		TY_ANSWER_PARTS(X)
-#undef X
-	};
-
-	return p < TY_ANSWER_PARTS_N ? key[p] : "";
+	return p < TY_ANSWER_PARTS_N ? part[p].key : "";
 }
 
 const char *ty_answer_part_text(enum ty_answer_part p)
 {
-	static const char *const name[] = {
-#define X(name, json, text) text,
-		TY_ANSWER_PARTS(X)
-#undef X
-	};
-
-	return p < TY_ANSWER_PARTS_N ? name[p] : "";
+	return p < TY_ANSWER_PARTS_N ? part[p].text : "";
 }
 
 void ty_answer_note(struct ty_answer *a, const char *fmt, ...)

@@ -31,24 +31,22 @@ struct sums {
 	int failed;
 };
 
+static const struct {
+	const char *key, *unit;
+} diff_kind[] = {
+#define X(name, json, unit) {json, unit},
+	TY_DIFF_KINDS(X)
+#undef X
+};
+
 const char *ty_diff_kind_name(enum ty_diff_kind k)
 {
-	static const char *const name[] = {
-#define X(name, json, unit) json,
-		TY_DIFF_KINDS(X)
-#undef X
-	};
-	return k < TY_DIFF_KINDS_N ? name[k] : "";
+	return k < TY_DIFF_KINDS_N ? diff_kind[k].key : "";
 }
 
 const char *ty_diff_kind_unit(enum ty_diff_kind k)
 {
-	static const char *const unit[] = {
-#define X(name, json, unit) unit,
-		TY_DIFF_KINDS(X)
-#undef X
-	};
-	return k < TY_DIFF_KINDS_N ? unit[k] : "";
+	return k < TY_DIFF_KINDS_N ? diff_kind[k].unit : "";
 }
 
 static void add(struct sums *s, enum ty_diff_kind kind, uint64_t id, uint64_t in, uint64_t out)

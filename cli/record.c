@@ -15,28 +15,13 @@
 #include "units.h"
 #include "options.h"
 
-/* 1,234,567 */
-static const char *grouped(uint64_t v, char out[32])
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v), k = 0;
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			out[k++] = ',';
-		out[k++] = digits[i];
-	}
-	out[k] = 0;
-	return out;
-}
-
 static void progress(void *ctx, const struct ty_record_progress *p)
 {
 	char n[32], lost[32], bytes[TY_DURATION_MAX];
 
 	fprintf(stderr, "\rtarry: %.1f s, %s events, %s, lost %s\033[K",
-		(double)p->elapsed_ns / 1e9, grouped(p->events, n),
-		ty_fmt_bytes(p->file_bytes, bytes), grouped(p->lost, lost));
+		(double)p->elapsed_ns / 1e9, ty_fmt_count(p->events, n),
+		ty_fmt_bytes(p->file_bytes, bytes), ty_fmt_count(p->lost, lost));
 	*(bool *)ctx = true;
 }
 
@@ -82,9 +67,9 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 			       : "at least the time of --keep");
 	ty_say("tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
 	       "%s\n",
-	       grouped(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
+	       ty_fmt_count(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
 	       res->events ? (double)res->file_bytes / (double)res->events : 0.0,
-	       grouped(res->lost, lost), own, share, o->out);
+	       ty_fmt_count(res->lost, lost), own, share, o->out);
 	if (o->step && !res->steps && !res->steps_lost)
 		ty_say("tarry: no instruction was single-stepped: %s\n",
 		       o->step->filter ? "the --flow-filter function was not called"
@@ -92,19 +77,19 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 	else if (o->step && res->steps)
 		ty_say("tarry: %s instructions single-stepped, %.0f us each: the times of the "
 		       "command are not its own\n",
-		       grouped(res->steps, n), elapsed * 1e6 / (double)res->steps);
+		       ty_fmt_count(res->steps, n), elapsed * 1e6 / (double)res->steps);
 	if (o->pt) {
 		ty_say("tarry: %s of Intel PT, %s gaps (buffer full)",
-		       ty_fmt_bytes(res->aux.bytes, bytes), grouped(res->aux.truncated, n));
-		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
+		       ty_fmt_bytes(res->aux.bytes, bytes), ty_fmt_count(res->aux.truncated, n));
+		ty_say(", %s lost sideband records\n", ty_fmt_count(res->aux.lost, lost));
 	}
 	if (o->spe) {
 		ty_say("tarry: %s of Arm SPE, one sample in %" PRIu64
 		       " operations, %s gaps (buffer full)",
 		       ty_fmt_bytes(res->aux.bytes, bytes), o->spe->period,
-		       grouped(res->aux.truncated, n));
-		ty_say(", %s collisions", grouped(res->aux.collided, n));
-		ty_say(", %s lost sideband records\n", grouped(res->aux.lost, lost));
+		       ty_fmt_count(res->aux.truncated, n));
+		ty_say(", %s collisions", ty_fmt_count(res->aux.collided, n));
+		ty_say(", %s lost sideband records\n", ty_fmt_count(res->aux.lost, lost));
 	}
 	if (res->lost)
 		ty_say("tarry: lost events are marked in the file. A larger --buffer reduces the "

@@ -98,22 +98,36 @@ bad:
 		arg);
 }
 
+/* Reads the file that an argument names; b stays valid until the source is closed. */
+static int read_named(struct ty_flow_source *s, const char *arg, struct named *f,
+		      struct ty_bytes *b, struct ty_err *err)
+{
+	int r = split(arg, f, err);
+
+	if (r)
+		return r;
+	r = ty_flow_files_read(s->files, f->file, b, err);
+	if (r)
+		free(f->file);
+	return r;
+}
+
+/* Ends the use of f after its bytes were added with result r. */
+static int end_named(struct named *f, int r, struct ty_err *err)
+{
+	if (r)
+		ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", f->file, ty_strerror(r));
+	free(f->file);
+	return r;
+}
+
 static int add_raw(struct ty_flow_source *s, const char *arg, struct ty_err *err)
 {
 	struct ty_bytes b;
 	struct named f;
-	int r = split(arg, &f, err);
+	int r = read_named(s, arg, &f, &b, err);
 
-	if (r)
-		return r;
-	r = ty_flow_files_read(s->files, f.file, &b, err);
-	if (!r) {
-		r = ty_flow_add(s->flow, f.cpu, f.tid, 0, b.p, b.n, 0);
-		if (r)
-			ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", f.file, ty_strerror(r));
-	}
-	free(f.file);
-	return r;
+	return r ? r : end_named(&f, ty_flow_add(s->flow, f.cpu, f.tid, 0, b.p, b.n, 0), err);
 }
 
 static int add_sideband(struct ty_flow_source *s, struct ty_flow_perf *perf, const char *arg,
@@ -121,18 +135,9 @@ static int add_sideband(struct ty_flow_source *s, struct ty_flow_perf *perf, con
 {
 	struct ty_bytes b;
 	struct named f;
-	int r = split(arg, &f, err);
+	int r = read_named(s, arg, &f, &b, err);
 
-	if (r)
-		return r;
-	r = ty_flow_files_read(s->files, f.file, &b, err);
-	if (!r) {
-		r = ty_flow_perf_file(perf, b.p, b.n, f.sample, f.cpu);
-		if (r)
-			ty_fail(err, -r, TY_NO_OFFSET, "%s: %s", f.file, ty_strerror(r));
-	}
-	free(f.file);
-	return r;
+	return r ? r : end_named(&f, ty_flow_perf_file(perf, b.p, b.n, f.sample, f.cpu), err);
 }
 
 static int add_numbers(struct ty_flow_source *s, struct ty_err *err)

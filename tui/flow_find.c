@@ -85,19 +85,13 @@ enum ty_view_result ty_flow_find_key(struct ty_flow_view *v, uint32_t key)
 void ty_flow_find_draw(const struct ty_flow_view *v, struct ty_grid *g, const struct ty_palette *p)
 {
 	struct ty_style bar = ty_palette_role(p, TY_ROLE_BAR);
-	const char *s = v->input;
 	char ask[180];
-	int y = g->h - 1, x = 1, room;
+	int y = g->h - 1, x = 1;
 
 	snprintf(ask, sizeof(ask),
 		 "function name or part of it%s%.60s: ", *v->wanted ? "; Enter: " : "", v->wanted);
 	ty_grid_fill(g, 0, y, g->w, 1, ' ', bar);
 	x += ty_grid_text(g, x, y, ty_text_width(ask) > g->w - 20 ? 8 : g->w, ask, bar);
 	x += x == 9;
-	room = g->w - x - 2;
-	while (*s && ty_text_width(s) > room)
-		ty_utf8_next(&s);
-	bar.attr |= TY_A_BOLD;
-	x += ty_grid_text(g, x, y, room, s, bar);
-	ty_grid_put(g, x, y, '_', bar);
+	ty_grid_input(g, x, y, v->input, bar);
 }

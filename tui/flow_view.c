@@ -351,12 +351,8 @@ static void help(struct ty_flow_view *v)
 		"the program. The axis counts instructions, and each shows its number.",
 	};
 
-	ty_page_reset(&v->page);
-	snprintf(v->page.title, sizeof(v->page.title), "Executed instructions: keys and symbols");
-	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
-	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);
+	ty_page_help(&v->page, "Executed instructions: keys and symbols", keys,
+		     sizeof(keys) / sizeof(*keys), signs, sizeof(signs) / sizeof(*signs));
 }
 
 static enum ty_view_result act(void *self, enum ty_action a)

@@ -204,6 +204,17 @@ int ty_grid_text(struct ty_grid *g, int x, int y, int max, const char *s, struct
 	return n;
 }
 
+void ty_grid_input(struct ty_grid *g, int x, int y, const char *s, struct ty_style st)
+{
+	const int room = g->w - x - 2;
+
+	while (*s && ty_text_width(s) > room)
+		ty_utf8_next(&s);
+	st.attr |= TY_A_BOLD;
+	x += ty_grid_text(g, x, y, room, s, st);
+	ty_grid_put(g, x, y, '_', st);
+}
+
 int ty_grid_elide(struct ty_grid *g, const struct ty_palette *p, int x, int y, int max,
 		  const char *s, struct ty_style st)
 {

@@ -56,6 +56,8 @@ int ty_grid_wrap(struct ty_grid *g, const struct ty_palette *p, int x, int y, in
  * them at y. */
 int ty_grid_wrap_from(struct ty_grid *g, const struct ty_palette *p, int x, int y, int first,
 		      int lines, int w, const char *s, struct ty_style st);
+/* A typed line from x to the end of the row, with a cursor; a long one shows its end. */
+void ty_grid_input(struct ty_grid *g, int x, int y, const char *s, struct ty_style st);
 /* Columns that s takes. */
 int ty_text_width(const char *s);
 /* The bytes of s for a line of at most max columns, broken at a blank where there is one (0: not

@@ -206,10 +206,6 @@ void ty_memory_help(struct ty_memory_view *v)
 		"All numbers count samples: only one in many operations is sampled.",
 	};
 
-	ty_page_reset(&v->page);
-	snprintf(v->page.title, sizeof(v->page.title), "Memory samples: keys and symbols");
-	ty_page_keys(&v->page, keys, sizeof(keys) / sizeof(*keys));
-	ty_page_add(&v->page, TY_ROLE_TEXT, "%s", "");
-	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
-		ty_page_add(&v->page, TY_ROLE_TEXT, "%s", signs[i]);
+	ty_page_help(&v->page, "Memory samples: keys and symbols", keys,
+		     sizeof(keys) / sizeof(*keys), signs, sizeof(signs) / sizeof(*signs));
 }

@@ -31,8 +31,11 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 	}
 }
 
-void ty_page_keys(struct ty_page *p, const struct ty_page_key *keys, size_t n)
+void ty_page_help(struct ty_page *p, const char *title, const struct ty_page_key *keys, size_t n,
+		  const char *const *lines, size_t lines_n)
 {
+	ty_page_reset(p);
+	snprintf(p->title, sizeof(p->title), "%s", title);
 	for (size_t i = 0; i < n; i++) {
 		char a[TY_KEY_NAMES_MAX], b[TY_KEY_NAMES_MAX] = "", both[2 * TY_KEY_NAMES_MAX + 4];
 		const struct ty_key_row *second = ty_keys_row(keys[i].b);
@@ -43,6 +46,9 @@ void ty_page_keys(struct ty_page *p, const struct ty_page_key *keys, size_t n)
 		snprintf(both, sizeof(both), "%s%s%s", a, second ? " / " : "", b);
 		ty_page_add(p, TY_ROLE_TEXT, "  %-18s %s", both, keys[i].what);
 	}
+	ty_page_add(p, TY_ROLE_TEXT, "%s", "");
+	for (size_t i = 0; i < lines_n; i++)
+		ty_page_add(p, TY_ROLE_TEXT, "%s", lines[i]);
 }
 
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns)

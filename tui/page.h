@@ -31,12 +31,14 @@ void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 /* The last line added leads there. */
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
 
-/* A line of help: what the keys of two actions (b TY_ACT_NONE: of one) do. */
+/* A line of help: the effect of two actions' keys (b TY_ACT_NONE: of one action's). */
 struct ty_page_key {
 	enum ty_action a, b;
 	const char *what;
 };
-void ty_page_keys(struct ty_page *p, const struct ty_page_key *keys, size_t n);
+/* Fills a help page: its title, n lines of keys, a blank line, lines_n lines of text. */
+void ty_page_help(struct ty_page *p, const char *title, const struct ty_page_key *keys, size_t n,
+		  const char *const *lines, size_t lines_n);
 
 extern const struct ty_view_ops ty_page_ops; /* self: struct ty_page, zeroed at first */
 

@@ -314,12 +314,12 @@ static void draw_details(struct ty_timeline *t, struct ty_grid *g, const struct 
 	}
 }
 
-/* The question, as much of it as leaves room for the answer's end. */
+/* The question, shortened to leave room for the input. */
 static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, struct ty_style bar)
 {
 	char buf[TY_QUESTION_MAX];
-	const char *ask = ty_timeline_question(t, buf), *s = t->input;
-	int n = ty_text_width(ask), room, x = 1;
+	const char *ask = ty_timeline_question(t, buf);
+	int n = ty_text_width(ask), x = 1;
 
 	if (n > g->w - 20) { /* narrow: the hint in brackets goes first */
 		const char *hint = strchr(ask, '(');
@@ -328,12 +328,7 @@ static void draw_prompt(const struct ty_timeline *t, struct ty_grid *g, int y, s
 		n = n < g->w / 2 ? n : g->w / 2;
 	}
 	x += ty_grid_text(g, x, y, n, ask, bar);
-	room = g->w - x - 2;
-	while (*s && ty_text_width(s) > room)
-		ty_utf8_next(&s);
-	bar.attr |= TY_A_BOLD;
-	x += ty_grid_text(g, x, y, room, s, bar);
-	ty_grid_put(g, x, y, '_', bar);
+	ty_grid_input(g, x, y, t->input, bar);
 }
 
 /* The keys that count now, the most needed first: what does not fit is left out. */
