@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a thread waits for, told by arguments of calls and by what it does next: descriptors of
- * poll, words of futexes and whose they are, calls whose begin was lost; what calls say between
- * threads, by their names on 32-bit machines, too; and what is told as inferred where a process was
- * attached.
+ * poll, words of futexes and whose they are, calls whose begin was lost; and what is told as
+ * inferred where a process was attached.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +15,6 @@
 #include "fixture_given.h"
 #include "fixture_model.h"
 #include "stalls.h"
-#include "syscall_ipc.h"
 #include "waits.h"
 #include "window_all.h"
 
@@ -708,64 +706,6 @@ static void times_out_by_futex(void **state)
 	ty_mx_drop();
 }
 
-static int first_arg(void *ctx, const struct ty_syscall *c, uint64_t args[6])
-{
-	memcpy(args, ctx, 6 * sizeof(*args));
-	return 0;
-}
-
-static struct ty_syscall_ipc says(const char *machine, const char *name, uint64_t *args,
-				  int64_t ret, unsigned *on_fd_4)
-{
-	const struct ty_sysarch *arch = ty_sysarch_find(machine);
-	struct ty_explain x = {.arch = arch, .args = first_arg, .ctx = args};
-	struct ty_syscall c = {.nr = ty_syscall_number(arch, name), .ret = ret};
-	struct ty_syscall_ipc t;
-
-	assert_true(c.nr >= 0);
-	t = ty_syscall_ipc(&x, &c);
-	*on_fd_4 = ty_syscall_ipc_on(&x, &c, &t, 4);
-	return t;
-}
-
-static void what_calls_say(void **state)
-{
-	static const struct {
-		const char *machine, *name;
-		uint64_t args[6];
-		int64_t ret;
-		unsigned says, on_fd_4;
-	} v[] = {
-		{"x86_64", "read", {4}, 1, TY_TAKES, TY_TAKES},
-		{"x86_64", "read", {5}, 1, TY_TAKES, 0},
-		{"x86_64", "sendfile", {4, 5}, 9, TY_GIVES, TY_GIVES},
-		{"x86_64", "sendfile", {5, 4}, 9, TY_GIVES, 0},
-		{"x86_64", "splice", {4, 0, 5}, 9, TY_GIVES | TY_TAKES, TY_TAKES},
-		{"x86_64", "splice", {5, 0, 4}, 9, TY_GIVES | TY_TAKES, TY_GIVES},
-		{"x86_64", "io_uring_enter", {4, 2}, 2, TY_GIVES, 0},
-		{"x86_64", "io_uring_enter", {4, 0, 1}, 0, 0, 0},
-		{"x86_64", "getpid", {4}, 4, 0, 0},
-		{"i686", "recvmmsg_time64", {4}, 1, TY_TAKES | TY_MESSAGE, TY_TAKES | TY_MESSAGE},
-		{"i686", "sendfile64", {4, 5}, 9, TY_GIVES, TY_GIVES},
-		{"i686", "socketcall", {10, 4}, 1, TY_TAKES | TY_MESSAGE, 0},
-		{"i686", "socketcall", {9, 4}, 1, TY_GIVES | TY_MESSAGE, 0},
-		{"i686", "socketcall", {99, 4}, 1, 0, 0},
-		{"i686", "ipc", {0x10001, 4}, 0, TY_GIVES, 0},
-	};
-
-	for (unsigned i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		uint64_t args[6];
-		unsigned on;
-		struct ty_syscall_ipc t;
-
-		memcpy(args, v[i].args, sizeof(args));
-		t = says(v[i].machine, v[i].name, args, v[i].ret, &on);
-		if (t.says != v[i].says || on != v[i].on_fd_4)
-			fail_msg("%s on %s says %#x, on fd 4 %#x", v[i].name, v[i].machine, t.says,
-				 on);
-	}
-}
-
 /* Begin and end of 11's call are lost; 12 ends its wait by a call on a futex word, or by a write.
  * Again: then it waits so once more, as who waits for work does.
  */
@@ -848,7 +788,6 @@ int main(void)
 		cmocka_unit_test(tries_in_vain_are_walked_once),
 		cmocka_unit_test(short_tries_are_one_wait),
 		cmocka_unit_test(times_out_by_futex),
-		cmocka_unit_test(what_calls_say),
 		cmocka_unit_test(who_is_woken_by_futex_waits_for_one),
 	};
 
