@@ -96,6 +96,40 @@ static int take_stacks(void *to, const char *arg, struct ty_err *err)
 	return 0;
 }
 
+static int take_sample(void *to, const char *arg, struct ty_err *err)
+{
+	unsigned *hz = to;
+	char *end;
+	unsigned long v;
+
+	*hz = 0;
+	if (!strcmp(arg, "off"))
+		return 0;
+	v = strtoul(arg, &end, 10);
+	if (*arg < '1' || *arg > '9' || *end || v > TY_SAMPLE_HZ_MAX)
+		return wrong(err,
+			     "--sample '%s' is neither a rate such as 99 (samples a second, 1 to "
+			     "10000) nor off",
+			     arg);
+	*hz = (unsigned)v;
+	return 0;
+}
+
+static int take_sample_stacks(void *to, const char *arg, struct ty_err *err)
+{
+	enum ty_sample_stacks *how = to;
+
+	if (!strcmp(arg, "auto"))
+		*how = TY_SAMPLE_STACKS_AUTO;
+	else if (!strcmp(arg, "dwarf"))
+		*how = TY_SAMPLE_STACKS_DWARF;
+	else if (!strcmp(arg, "fp"))
+		*how = TY_SAMPLE_STACKS_FP;
+	else
+		return wrong(err, "--sample-stacks '%s' is not one of fp, dwarf and auto", arg);
+	return 0;
+}
+
 static int take_buffer(void *to, const char *arg, struct ty_err *err)
 {
 	uint64_t *bytes = to;
@@ -287,6 +321,13 @@ static const struct ty_option options[] = {
 	 "record the user stack of each wait of about T or longer and of its waker (default "
 	 "20ms)",
 	 .take = take_stacks, .at = AT(o.stacks_ns)},
+	{0, "sample", "HZ|off",
+	 "sample what runs on each CPU HZ times a second, with its stack (default 99)",
+	 .take = take_sample, .at = AT(o.sampling.hz)},
+	{0, "sample-stacks", "HOW",
+	 "find callers by dwarf (call frame information), fp (frame pointers) or auto (default: "
+	 "dwarf)",
+	 .take = take_sample_stacks, .at = AT(o.sampling.stacks)},
 	{0, "flow", "[=pt|step]",
 	 "record every executed instruction of the command, by Intel PT or by single-stepping "
 	 "(step: at least 1,000 times slower)",
@@ -537,6 +578,7 @@ int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)
 
 	*a = (struct ty_record_args){.o.out = "tarry.dat",
 				     .o.stacks_ns = TY_STACKS_DEFAULT_NS,
+				     .o.sampling.hz = TY_SAMPLE_HZ,
 				     .spe.ops = TY_SPE_LOAD | TY_SPE_STORE};
 	ty_buf_init(&a->pt_filter, 1 << 16);
 	status = ty_options_parse(&line, argc, argv);

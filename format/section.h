@@ -22,7 +22,8 @@ enum ty_section {
 	 * start), buffer_bytes, strings (names of the tracepoints of system calls, separated by
 	 * commas, of which strings are recorded; empty: none) and strings_why (why no strings are
 	 * recorded), stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
-	 * stacks_why (why no stacks are recorded). In a file cut out of another one: cut_to_ns
+	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
+	 * with sample_event and sample_stacks, or sample_why (why there are no samples). In a file cut out of another one: cut_to_ns
 	 * (trace clock), clock (a trace time, a blank, and the original's last clock marker before
 	 * the window); when the cut removed earlier data, cut_from_ns and, for recordings of chosen
 	 * processes, traced as in TY_SEC_KEPT (at the window's start); in a cut of perf.data,
@@ -98,7 +99,8 @@ enum ty_section {
 	/* Binary. In recordings of kernel code (record --flow-kernel): the kernel's code at the
 	 * start, an ELF core file with its segments sorted by address. */
 	TY_SEC_KERNEL = 11,
-	/* Belongs to TY_SEC_KERNEL, in the format of /proc/kallsyms: the lines that name code. */
+	/* In the format of /proc/kallsyms. With TY_SEC_KERNEL: the lines that name code; else those of
+	 * the functions that samples hit, and the line after each. */
 	TY_SEC_KALLSYMS = 12,
 	/*
 	 * Time stolen from a CPU by the hypervisor, as the kernel counts it (/proc/stat, steal),
@@ -117,6 +119,13 @@ enum ty_section {
 	/* Binary. Executable mappings of the processes of these stacks: records of stack_record.h,
 	 * as above. At most 64 MB. */
 	TY_SEC_MAPS = 16,
+	/* Binary. Samples of what ran on the CPUs: a perf.data file in pipe form with the event and
+	   the mappings, names and forks of the processes, but without the samples. 64 MB at most.
+	   Machine facts sample_hz (0: none, sample_why says why), sample_event, sample_stacks. */
+	TY_SEC_SAMPLING = 20,
+	/* Binary. The samples: PERF_RECORD_SAMPLE of that event and LOST, one behind the other, in
+	   no order of time. 256 MB at most. */
+	TY_SEC_SAMPLES = 21,
 };
 
 /*

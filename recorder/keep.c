@@ -40,6 +40,7 @@ struct mark {
 	uint64_t quota_bytes, steal_bytes, quota_left_out;
 	uint64_t piece, strings_bytes; /* the first of TY_SEC_EVIDENCE that counts; up to it */
 	uint64_t stacks_bytes;	       /* the same of TY_SEC_STACKS */
+	uint64_t samples_bytes;	       /* and of TY_SEC_SAMPLES */
 	struct ty_buf traced;
 	ty_meta_chunks chunks; /* what was taken from /proc */
 	struct ty_buf names;
@@ -221,6 +222,12 @@ static int make_mark(struct ty_keep *k, struct mark *m, struct ty_err *err)
 					ty_stacks_piece(r->stacks)))
 			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
 	}
+	if (r->sampler) {
+		m->samples_bytes = ty_sampler_bytes(r->sampler);
+		if (ty_spool_mark_first(m->at, TY_SPOOL_SECTION, TY_SEC_SAMPLES,
+					ty_sampler_piece(r->sampler)))
+			return ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory");
+	}
 	/* After the mark, and cut to microseconds: nothing that lies before it is later. */
 	m->trace_ns = ty_instance_now_ns(r->insts[0]) + 1000;
 	if (m->trace_ns <= 1000)
@@ -301,6 +308,8 @@ static int drop(struct ty_keep *k, struct ty_err *err)
 		ty_evidence_dropped(r->evidence, m->strings_bytes);
 	if (r->stacks)
 		ty_stacks_dropped(r->stacks, m->stacks_bytes);
+	if (r->sampler)
+		ty_sampler_dropped(r->sampler, m->samples_bytes);
 	mark_fini(&k->now);
 	k->now = *m;
 	k->n--;

@@ -129,6 +129,32 @@ static void wait_for_writers(void)
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
+/* With the names of the kernel's functions that were met, which no file has. */
+static void finish_sampler(struct recording *r)
+{
+	struct ty_sampler_result s;
+
+	ty_sampler_finish(r->sampler, &s);
+	r->sampler = NULL;
+	r->res->samples = s.samples;
+	r->res->samples_lost = s.lost;
+	if (s.names.len && !r->o->pt &&
+	    ty_meta_section(&r->meta, TY_SEC_KALLSYMS, s.names.p, s.names.len, NULL))
+		s.failed = true;
+	ty_buf_fini(&s.names);
+	if (s.lost)
+		ty_rec_note(r, "%" PRIu64 " samples of what ran are missing: there was no room",
+			    s.lost);
+	if (s.shortened)
+		ty_rec_note(r,
+			    "%" PRIu64 " samples have only a part of their stack: the recording is "
+			    "long (--sample with a lower rate keeps more)",
+			    s.shortened);
+	if (s.maps_full || s.failed)
+		ty_rec_note(r, "mappings of some processes are missing: their samples may have no "
+			       "or wrong names");
+}
+
 /* Tracing off and everything into the file. Also after a failed start, to leave nothing behind. */
 static int finish(struct recording *r, bool recorded, struct ty_err *err)
 {
@@ -173,6 +199,7 @@ static int finish(struct recording *r, bool recorded, struct ty_err *err)
 			    stacks.maps_unread);
 	if (stacks.crowded)
 		ty_rec_note(r, "some threads have no stacks: there were too many threads");
+	finish_sampler(r);
 	if (r->evidence)
 		r->evidence_hold = ty_evidence_finish(r->evidence, &strings);
 	r->evidence = NULL;

@@ -11,6 +11,7 @@
 #include "err.h"
 #include "pt_record.h"
 #include "mem_record.h"
+#include "sampler.h"
 #include "step_trace.h"
 
 enum { TY_RECORD_NOTES = 8 };
@@ -33,7 +34,8 @@ struct ty_record_opts {
 	/* Minimum length of waits whose user stacks are recorded; 0: none. Without strings there
 	 * are no stacks either: copies of stacks contain the same data. */
 	uint64_t stacks_ns;
-	const char *const *events; /* SYSTEM:EVENT[:FILTER] to add */
+	struct ty_sampler_opts sampling; /* of what runs; without strings only with `all` */
+	const char *const *events;	 /* SYSTEM:EVENT[:FILTER] to add */
 	size_t events_n;
 	const struct ty_step_opts *step; /* single-step the command; NULL: off */
 	const struct ty_pt_opts *pt;	 /* Intel PT of the command; NULL: none */
@@ -74,6 +76,7 @@ struct ty_record_result {
 	struct ty_aux_result aux;		      /* of pt or spe */
 	uint64_t strings, strings_lost;		      /* data behind pointers of system calls */
 	uint64_t stacks, stacks_limited, stacks_lost; /* limited: too many in a second */
+	uint64_t samples, samples_lost;
 	bool no_nice;	 /* the readers did not get a higher priority */
 	bool finished;	 /* the finished file exists, even after a later failure */
 	bool kept_spool; /* failed, but the recorded data is in the file */

@@ -24,6 +24,7 @@
 #include "proc_snapshot.h"
 #include "reader.h"
 #include "recording.h"
+#include "sampler.h"
 #include "spool.h"
 #include "stacks.h"
 #include "steal_samples.h"
@@ -65,6 +66,8 @@ struct recording {
 	char evidence_why[TY_EVIDENCE_WHY];
 	struct ty_stacks *stacks; /* NULL: none are recorded */
 	char stacks_why[TY_EVIDENCE_WHY];
+	struct ty_sampler *sampler; /* NULL: nothing is sampled */
+	char sampler_why[TY_EVIDENCE_WHY];
 	struct ty_keep *keep; /* NULL: everything is kept */
 	struct ty_buf thread_names;
 	ty_proc_tasks tasks; /* threads at the last read of /proc */
@@ -138,6 +141,8 @@ uint64_t ty_rec_next_sample_ns(const struct recording *r);
 int ty_rec_put_samples(struct recording *r, struct ty_err *err);
 /* The calls whose strings are recorded, as lines of TY_SEC_MACHINE. */
 int ty_rec_put_evidence(struct recording *r, struct ty_err *err);
+/* At which rate what is sampled, as lines of TY_SEC_MACHINE. */
+int ty_rec_put_sampling(struct recording *r, struct ty_err *err);
 int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; `self` gets those of the kept part, in total and per CPU. */

@@ -181,13 +181,33 @@ int ty_rec_put_evidence(struct recording *r, struct ty_err *err)
 	return e;
 }
 
+int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
+{
+	struct ty_buf b;
+	int e;
+
+	ty_buf_init(&b, TY_REC_TEXT);
+	ty_fact_u64(&b, "sample_hz", r->sampler ? r->o->sampling.hz : 0);
+	if (r->sampler) {
+		ty_fact(&b, "sample_event", ty_sampler_event(r->sampler));
+		ty_fact(&b, "sample_stacks", ty_sampler_stacks(r->sampler));
+	} else {
+		ty_fact(&b, "sample_why",
+			r->o->sampling.hz ? r->sampler_why : "record --sample off");
+	}
+	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
+		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);
+	ty_buf_fini(&b);
+	return e;
+}
+
 /* Code that no other machine has, nor this one after a start with another kernel. */
 int ty_rec_put_vdso(struct recording *r, struct ty_err *err)
 {
 	size_t n;
 	const uint8_t *p = ty_vdso(&n);
 
-	return p && (r->o->pt || r->o->step || r->stacks)
+	return p && (r->o->pt || r->o->step || r->stacks || r->sampler)
 		       ? ty_meta_section(&r->meta, TY_SEC_VDSO, (const char *)p, n, err)
 		       : 0;
 }

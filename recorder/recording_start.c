@@ -18,7 +18,9 @@
 /* Programs, maps and hooks of recorder/evidence.c: 90 were seen. */
 #define EVIDENCE_FDS 120
 /* The same of recorder/stacks.c, and a ring per CPU. */
-#define STACKS_FDS   24
+#define STACKS_FDS 24
+/* Of recorder/sampler.c, and two per CPU. */
+#define SAMPLER_FDS  8
 #define RING_DEFAULT (8ull << 20)
 #define RING_MIN     (256ull << 10)
 #define SLOTS_MAX    (64ull << 20)
@@ -202,6 +204,30 @@ static void start_stacks(struct recording *r)
 	ty_rec_note(r, "user stacks of waits are not recorded: %s", r->stacks_why);
 }
 
+/* The same of samples. */
+static void start_sampler(struct recording *r)
+{
+	struct ty_sampler_result none;
+
+	if (!r->sampler)
+		return;
+	if (!r->o->all && !r->evidence) {
+		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s", r->evidence_why);
+	} else {
+		if (r->command.pid)
+			ty_sampler_know(r->sampler, &r->command.pid, 1);
+		else
+			ty_sampler_know(r->sampler, r->family.v, r->family.n);
+		if (ty_sampler_start(r->sampler, r->spool, r->o->keep_ns || r->o->keep_bytes,
+				     r->sampler_why))
+			return;
+	}
+	ty_sampler_finish(r->sampler, &none);
+	ty_buf_fini(&none.names);
+	r->sampler = NULL;
+	ty_rec_note(r, "what runs is not sampled: %s", r->sampler_why);
+}
+
 /* Strings are read of whom the kernel's list has: until no look at it finds anybody new, since
  * children of who is not yet followed are followed by nobody. */
 static int start_evidence(struct recording *r, struct ty_err *err)
@@ -223,10 +249,12 @@ static int start_evidence(struct recording *r, struct ty_err *err)
 		r->evidence = NULL;
 	}
 	start_stacks(r);
+	start_sampler(r);
 	if (!r->evidence && !r->o->no_strings && !r->o->no_syscalls)
 		ty_rec_note(r, "paths and other strings of system calls are not recorded: %s",
 			    r->evidence_why);
-	return ty_rec_put_evidence(r, err);
+	e = ty_rec_put_evidence(r, err);
+	return e ? e : ty_rec_put_sampling(r, err);
 }
 
 /* Whose memory accesses are sampled: as system calls, the command's, the processes' or everybody's.
@@ -312,6 +340,32 @@ static void open_evidence(struct recording *r)
 		open_stacks(r);
 }
 
+/* Whom the kernel's list has is told by the program that reads strings. */
+static void open_sampler(struct recording *r)
+{
+	const struct ty_evidence *e = r->o->all ? NULL : r->evidence;
+	struct ty_err err;
+
+	if (!r->o->sampling.hz)
+		return;
+	if (!r->o->all && !e)
+		snprintf(r->sampler_why, sizeof(r->sampler_why), "%s",
+			 *r->evidence_why ? r->evidence_why : "strings are not recorded");
+	else if (r->foreign_pids)
+		snprintf(r->sampler_why, sizeof(r->sampler_why),
+			 "tarry runs in a PID namespace of its own: run it outside of the "
+			 "container");
+	else if (ty_fd_limit_need(descriptors(r) + EVIDENCE_FDS + STACKS_FDS + SAMPLER_FDS +
+					  4 * r->cpus_n,
+				  &err))
+		snprintf(r->sampler_why, sizeof(r->sampler_why),
+			 "the limit on open files leaves no room for %u more (`ulimit -Hn`)",
+			 SAMPLER_FDS + 2 * r->cpus_n);
+	else
+		r->sampler =
+			ty_sampler_open(e, &r->o->sampling, r->cpus, r->cpus_n, r->sampler_why);
+}
+
 static bool is_given(const struct ty_record_opts *o, int pid)
 {
 	size_t i = 0;
@@ -373,6 +427,7 @@ int ty_rec_start(struct recording *r, struct ty_err *err)
 		return e;
 	ty_rec_self_test_start(r);
 	open_evidence(r);
+	open_sampler(r);
 	if ((e = make_instances(r, err)) || (e = set_pids(r, err)))
 		return e;
 	r->marker = openat(r->inst[0].dir, "trace_marker", O_WRONLY | O_CLOEXEC);

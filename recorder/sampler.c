@@ -1,0 +1,820 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See sampler.h. One event per CPU, in one ring with the kernel's side band (mappings, execs,
+ * forks). Of chosen processes a BPF program on the event drops samples of all others in the kernel:
+ * events per thread would be switched at every context switch, and there would be threads times
+ * CPUs of them. Records of all rings are put in order of time, a moment later.
+ *
+ * What is put into the file are the kernel's own records, without the program's data: of a copy of
+ * registers and stack only words that point to code or into that stack are kept, all others are
+ * zero. No more is needed to find the callers. The more the section holds, the less of a stack is
+ * kept, so that a long recording has whole stacks at first and the sampled address to the end.
+ *
+ * Budget: 99 samples a second of a busy CPU, 15 us each with compression: 0.15% of it.
+ */
+#include "sampler.h"
+
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aux_record.h"
+#include "aux_ring.h"
+#include "compare.h"
+#include "kernel_names.h"
+#include "now.h"
+#include "pair_map.h"
+#include "partition.h"
+#include "perf_write.h"
+#include "proc_maps.h"
+#include "section.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifdef TY_HAVE_BPF
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include <sampler.skel.h>
+#endif
+
+enum {
+	PIECE = 1 << 20,
+	RING = 1 << 20,
+	RING_MANY = 256 << 10,
+	MANY_CPUS = 32,
+	TICK_MS = 100,
+	PIECE_MS = 1000,
+	STACK = 8192, /* bytes that the kernel copies of a stack */
+	STACK_FEW = 1024,
+	KERNEL_ADDRESSES = 65536,
+	HOLD_NS = 20000000, /* rings are emptied one after the other: what is newer waits */
+	BATCH_MAX = 256 << 20,
+};
+/* Bytes of the section up to which whole copies go in, then STACK_FEW bytes of each, then none. */
+#define WHOLE_UP_TO ((uint64_t)64 << 20)
+#define FEW_UP_TO   ((uint64_t)128 << 20)
+#define SECTION_MAX ((uint64_t)256 << 20)
+#define MAPS_MAX    ((uint64_t)64 << 20)
+#define SIDE_TYPE   TY_AUX_SAMPLE
+#define SAMPLE_TYPE (TY_AUX_SAMPLE | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+
+#if defined(__x86_64__)
+/* ax bx cx dx si di bp sp ip, r8 to r15 (asm/perf_regs.h) */
+#define REGS   0xff01ffull
+#define REG_SP 7
+#elif defined(__aarch64__)
+#define REGS   ((1ull << 33) - 1) /* x0 to x30, sp, pc */
+#define REG_SP 31
+#else
+#define REGS   0ull
+#define REG_SP 0
+#endif
+
+/* A section that is written in pieces of whole records. */
+struct pieces {
+	uint32_t section;
+	struct ty_buf b;
+	uint64_t at_ms;
+	_Atomic uint64_t count, bytes, dropped;
+};
+
+/* Code of a process, as far as it was ever mapped: in order, none touches another. */
+struct range {
+	uint64_t from, to;
+};
+typedef VEC(struct range) ranges;
+
+/* A record that waits for its turn. */
+struct waiting {
+	uint64_t ns;
+	size_t at;
+	uint32_t n;
+};
+
+struct ty_sampler {
+	struct perf_event_attr attr;
+	bool everybody, maps_last, started;
+	int own;
+	struct ty_aux_ring *rings;
+	unsigned rings_n;
+#ifdef TY_HAVE_BPF
+	struct sampler_bpf *bpf;
+#endif
+	struct ty_spool_writer *writer;
+	pthread_t thread;
+	int wake; /* eventfd */
+	atomic_bool stop;
+	pthread_mutex_t lock; /* of what follows */
+	struct pieces samples, maps;
+	struct ty_pair_map known; /* processes whose mappings are in the file: a number of `code`
+				     from 1; 0: no more */
+	VEC(ranges) code;
+	struct ty_buf batch;
+	VEC(struct waiting) waiting;
+	struct ty_pair_map kernel; /* addresses of the kernel that were seen */
+	uint64_t left_out;
+	struct ty_perf_where where; /* of the process that is looked at */
+	struct ty_sampler_result res;
+};
+
+static void free_all(struct ty_sampler *s)
+{
+	for (unsigned i = 0; i < s->rings_n; i++)
+		ty_aux_close(&s->rings[i]);
+	free(s->rings);
+#ifdef TY_HAVE_BPF
+	sampler_bpf__destroy(s->bpf);
+#endif
+	ty_spool_writer_free(s->writer);
+	if (s->wake >= 0)
+		close(s->wake);
+	ty_pair_map_fini(&s->known);
+	ty_pair_map_fini(&s->kernel);
+	vec_each (c, &s->code)
+		vec_fini(c);
+	vec_fini(&s->code);
+	vec_fini(&s->waiting);
+	ty_buf_fini(&s->batch);
+	pthread_mutex_destroy(&s->lock);
+	ty_buf_fini(&s->samples.b);
+	ty_buf_fini(&s->maps.b);
+	free(s);
+}
+
+/* events ------------------------------------------------------------------------------------------
+ */
+
+static void make_attr(struct perf_event_attr *a, const struct ty_sampler_opts *o, bool cycles,
+		      unsigned precise, size_t ring)
+{
+	*a = (struct perf_event_attr){.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+				      .config = cycles ? PERF_COUNT_HW_CPU_CYCLES
+						       : PERF_COUNT_SW_CPU_CLOCK,
+				      .size = sizeof(*a),
+				      .sample_type = SAMPLE_TYPE,
+				      .disabled = 1,
+				      .exclude_idle = 1,
+				      .precise_ip = precise & 3,
+				      .mmap = 1,
+				      .mmap2 = 1,
+				      .build_id = 1,
+				      .comm = 1,
+				      .comm_exec = 1,
+				      .task = 1,
+				      .sample_id_all = 1,
+				      .watermark = 1,
+				      .wakeup_watermark = (uint32_t)ring / 4};
+	a->freq = cycles;
+	if (cycles)
+		a->sample_freq = o->hz;
+	else
+		a->sample_period = 1000000000u / o->hz;
+	if (o->stacks != TY_SAMPLE_STACKS_FP) {
+		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		a->sample_regs_user = REGS;
+		a->sample_stack_user = STACK;
+		a->exclude_callchain_user = 1;
+	}
+}
+
+static bool open_rings(struct ty_sampler *s, const unsigned *cpus, unsigned n, size_t ring)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct ty_aux_ring *r = &s->rings[s->rings_n];
+
+		if (ty_aux_open(r, &s->attr, -1, (int)cpus[i], ring, 0, false, NULL)) {
+			while (s->rings_n)
+				ty_aux_close(&s->rings[--s->rings_n]);
+			return false;
+		}
+		s->rings_n++;
+	}
+	return true;
+}
+
+/* By hardware where all CPUs have it, as precisely as they can. */
+static bool open_events(struct ty_sampler *s, const struct ty_sampler_opts *o, const unsigned *cpus,
+			unsigned n)
+{
+	const size_t ring = n > MANY_CPUS ? RING_MANY : RING;
+
+	for (unsigned precise = 3; precise-- > 0;) {
+		make_attr(&s->attr, o, true, precise, ring);
+		if (open_rings(s, cpus, n, ring))
+			return true;
+	}
+	make_attr(&s->attr, o, false, 0, ring);
+	if (open_rings(s, cpus, n, ring))
+		return true;
+	s->attr.build_id = 0; /* kernels before 5.12 */
+	return open_rings(s, cpus, n, ring);
+}
+
+/* Only who is traced. */
+static bool choose(struct ty_sampler *s, const struct ty_evidence *e)
+{
+#ifdef TY_HAVE_BPF
+	s->bpf = sampler_bpf__open();
+	if (!s->bpf || bpf_map__reuse_fd(s->bpf->maps.tids, ty_evidence_tids_fd(e)) ||
+	    sampler_bpf__load(s->bpf))
+		return false;
+	for (unsigned i = 0; i < s->rings_n; i++)
+		if (ioctl(s->rings[i].fd, PERF_EVENT_IOC_SET_BPF,
+			  bpf_program__fd(s->bpf->progs.is_traced)))
+			return false;
+	return true;
+#else
+	return false;
+#endif
+}
+
+struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
+				   const unsigned *cpus, unsigned cpus_n, char why[TY_EVIDENCE_WHY])
+{
+	struct ty_sampler *s = calloc(1, sizeof(*s));
+	struct ty_sampler_opts how = *o;
+
+	if (how.stacks == TY_SAMPLE_STACKS_AUTO && !REGS)
+		how.stacks = TY_SAMPLE_STACKS_FP;
+	if (!s) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return NULL;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	s->everybody = !e;
+	s->own = getpid();
+	s->samples.section = TY_SEC_SAMPLES;
+	s->maps.section = TY_SEC_SAMPLING;
+	ty_buf_init(&s->samples.b, 2 * PIECE);
+	ty_buf_init(&s->maps.b, MAPS_MAX + PIECE);
+	ty_buf_init(&s->batch, BATCH_MAX);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->rings = calloc(cpus_n, sizeof(*s->rings));
+	if (s->wake < 0 || !s->rings)
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+	else if (how.stacks == TY_SAMPLE_STACKS_DWARF && !REGS)
+		snprintf(why, TY_EVIDENCE_WHY,
+			 "the unwinder does not know this machine (--sample-stacks fp)");
+	else if (!open_events(s, &how, cpus, cpus_n))
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel opens no sampling event (%s)",
+			 strerror(errno));
+	else if (e && !choose(s, e))
+		snprintf(why, TY_EVIDENCE_WHY, "the kernel does not take the BPF program (%s)",
+			 strerror(errno));
+	else
+		return s;
+	free_all(s);
+	return NULL;
+}
+
+const char *ty_sampler_event(const struct ty_sampler *s)
+{
+	return s->attr.type == PERF_TYPE_HARDWARE ? "cycles" : "cpu-clock";
+}
+
+const char *ty_sampler_stacks(const struct ty_sampler *s)
+{
+	return s->attr.sample_type & PERF_SAMPLE_STACK_USER ? "dwarf" : "fp";
+}
+
+/* pieces ------------------------------------------------------------------------------------------
+ */
+
+static void put_piece(struct ty_sampler *s, struct pieces *p)
+{
+	struct ty_spool_chunk what = {.type = TY_SPOOL_SECTION, .stream = p->section};
+
+	p->at_ms = ty_now_ms();
+	/* What waited for the end is more than one piece may be; cut anywhere: they are joined. */
+	for (size_t at = 0, n; at < p->b.len && !s->res.failed; at += n) {
+		n = p->b.len - at < PIECE ? p->b.len - at : PIECE;
+		what.seq = atomic_fetch_add(&p->count, 1);
+		atomic_fetch_add(&p->bytes, n);
+		if (ty_spool_put(s->writer, &what, p->b.p + at, n, NULL))
+			s->res.failed = true;
+	}
+	p->b.len = 0;
+}
+
+static uint64_t held(const struct pieces *p)
+{
+	const uint64_t all = atomic_load(&p->bytes) + p->b.len, gone = atomic_load(&p->dropped);
+
+	return all > gone ? all - gone : 0;
+}
+
+/* Before n more bytes of a record. false: there is no room for them. */
+static bool room(struct ty_sampler *s, struct pieces *p, size_t n, uint64_t most)
+{
+	if (held(p) + n > most)
+		return false;
+	if (p->b.len + n > PIECE && s->writer && !(p == &s->maps && s->maps_last))
+		put_piece(s, p);
+	return true;
+}
+
+/* mappings ----------------------------------------------------------------------------------------
+ */
+
+/* The code of a process that is known; NULL: it is not. Until the next one is made known. */
+static ranges *code_of(const struct ty_sampler *s, uint32_t pid)
+{
+	const uint32_t n = ty_pair_map_get(&s->known, pid, 0);
+
+	return n && n != TY_PAIR_NONE ? &s->code.v[n - 1] : NULL;
+}
+
+/* Make it known, with no code, or with that of its parent. */
+static void set_known(struct ty_sampler *s, uint32_t pid, uint32_t parent)
+{
+	uint32_t *v = ty_pair_map_add(&s->known, pid, 0);
+	ranges *to, *from;
+
+	if (v && (*v == TY_PAIR_NONE || !*v)) {
+		*v = 0;
+		if (!vec_push(&s->code, (ranges){0}))
+			*v = (uint32_t)s->code.n;
+	}
+	to = code_of(s, pid);
+	from = parent ? code_of(s, parent) : NULL;
+	if (!to || !from)
+		return;
+	to->n = 0;
+	for (size_t i = 0; i < from->n; i++)
+		if (vec_push(to, from->v[i]))
+			break;
+}
+
+/* Code that was unmapped stays: records come late. */
+static void add_code(ranges *r, uint64_t from, uint64_t bytes)
+{
+	uint64_t to = from + bytes;
+	size_t a, b;
+
+	if (to <= from)
+		return;
+	a = partition_point(i, (size_t)0, r->n, r->v[i].to < from);
+	b = partition_point(i, a, r->n, r->v[i].from <= to);
+	if (a == b) {
+		if (vec_push(r, (struct range){0}))
+			return;
+		memmove(r->v + a + 1, r->v + a, (r->n - 1 - a) * sizeof(*r->v));
+		r->v[a] = (struct range){from, to};
+		return;
+	}
+	r->v[a].from = from < r->v[a].from ? from : r->v[a].from;
+	r->v[a].to = to > r->v[b - 1].to ? to : r->v[b - 1].to;
+	memmove(r->v + a + 1, r->v + b, (r->n - b) * sizeof(*r->v));
+	r->n -= b - a - 1;
+}
+
+static bool is_code(const ranges *r, uint64_t addr)
+{
+	const size_t i = partition_point(k, (size_t)0, r->n, r->v[k].to <= addr);
+
+	return i < r->n && r->v[i].from <= addr;
+}
+
+static void put_existing(void *ctx, const struct ty_stk_map *m, const char *path)
+{
+	struct ty_sampler *s = ctx;
+
+	if (!room(s, &s->maps, 256 + strlen(path), MAPS_MAX)) {
+		s->res.maps_full = true;
+		return;
+	}
+	/* What was mapped before it is known of is forgotten. */
+	if (!code_of(s, (uint32_t)s->where.pid)) {
+		ty_perf_put_comm(&s->maps.b, &s->where, "", true);
+		set_known(s, (uint32_t)s->where.pid, 0);
+	}
+	if (code_of(s, (uint32_t)s->where.pid))
+		add_code(code_of(s, (uint32_t)s->where.pid), m->start, m->bytes);
+	ty_perf_put_mmap2(&s->maps.b, &s->where, m->start, m->bytes, m->off, 5, m->build_id,
+			  m->build_id_n, path);
+}
+
+/* What the process has mapped, from ns on. */
+static void know(struct ty_sampler *s, uint32_t pid, uint64_t ns)
+{
+	if (code_of(s, pid))
+		return;
+	s->where = (struct ty_perf_where){
+		.pid = (pid_t)pid, .tid = (pid_t)pid, .time_ns = ns, .id = UINT64_MAX};
+	ty_proc_maps((int)pid, put_existing, s);
+}
+
+void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		pthread_mutex_lock(&s->lock);
+		know(s, (uint32_t)pids[i], 0);
+		pthread_mutex_unlock(&s->lock);
+	}
+}
+
+/* records -----------------------------------------------------------------------------------------
+ */
+
+static uint32_t u32_at(const char *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t u64_at(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+enum { SAMPLE_TIME = 24 };
+
+/* Of the call chain: addresses of the kernel, which are to be named. */
+static void note_kernel(struct ty_sampler *s, const char *ips, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		const uint64_t ip = u64_at(ips + 8 * i);
+		uint32_t *v;
+
+		/* From -4095 on they are marks, not addresses. */
+		if (!(ip >> 63) || ip >= (uint64_t)-4095 || s->kernel.pairs.n >= KERNEL_ADDRESSES)
+			continue;
+		v = ty_pair_map_add(&s->kernel, ip, 0);
+		if (v)
+			*v = 0;
+	}
+}
+
+/* Keep of n words what points to code, or into the stack: [sp, sp + STACK). */
+static void scrub(char *p, size_t n, const ranges *code, uint64_t sp)
+{
+	const uint64_t zero = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t v = u64_at(p + 8 * i);
+
+		if (v && v - sp >= STACK && !(code && is_code(code, v)))
+			memcpy(p + 8 * i, &zero, 8);
+	}
+}
+
+/* How much of a stack goes into the file now. */
+static uint64_t stack_most(const struct ty_sampler *s)
+{
+	const uint64_t n = held(&s->samples);
+
+	return n < WHOLE_UP_TO ? STACK : n < FEW_UP_TO ? STACK_FEW : 0;
+}
+
+/* A sample: p[0..n) behind the head h, which may be changed. Order of its parts:
+ * perf_event_open(2). */
+static void on_sample(struct ty_sampler *s, struct perf_event_header h, char *p, size_t n)
+{
+	enum { PID = 16, CHAIN = 48 }; /* behind id and address */
+	uint64_t ips, size = 0, used = 0, sp = 0, most = stack_most(s);
+	size_t at = CHAIN + 8, keep;
+	uint32_t pid;
+
+	if (n < at)
+		return;
+	pid = u32_at(p + PID);
+	ips = u64_at(p + CHAIN);
+	if ((s->everybody && pid == (uint32_t)s->own) || ips > (n - at) / 8)
+		return;
+	know(s, pid, u64_at(p + SAMPLE_TIME));
+	note_kernel(s, p + at, ips);
+	at += 8 * ips;
+	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
+		if (n - at < 8)
+			return;
+		if (u64_at(p + at)) {
+			const size_t regs = (size_t)__builtin_popcountll(REGS);
+
+			if (n - at < 8 + 8 * regs)
+				return;
+			at += 8;
+			sp = u64_at(p + at +
+				    8 * __builtin_popcountll(REGS & ((1ull << REG_SP) - 1)));
+			scrub(p + at, regs, code_of(s, pid), sp);
+			at += 8 * regs;
+		} else {
+			at += 8;
+		}
+		if (n - at < 8)
+			return;
+		size = u64_at(p + at);
+		if (size > n - at - 8 || (size && n - at - 8 - size < 8))
+			return;
+		used = size ? u64_at(p + at + 8 + size) : 0;
+		used = used < size ? used : size;
+		s->res.shortened += used > most;
+		used = used < most ? used : most;
+		scrub(p + at + 8, used / 8, code_of(s, pid), sp);
+	}
+	/* Behind the registers: u64 size, the bytes, u64 how many of them count. */
+	used = size = used / 8 * 8;
+	keep = s->attr.sample_type & PERF_SAMPLE_REGS_USER ? at + 8 + size + (size ? 8 : 0) : n;
+	if (!room(s, &s->samples, sizeof(h) + keep, SECTION_MAX)) {
+		s->left_out++;
+		return;
+	}
+	h.size = (uint16_t)(sizeof(h) + keep);
+	ty_buf_add(&s->samples.b, &h, sizeof(h));
+	if (s->attr.sample_type & PERF_SAMPLE_REGS_USER) {
+		ty_buf_add(&s->samples.b, p, at);
+		ty_buf_add(&s->samples.b, &size, 8);
+		ty_buf_add(&s->samples.b, p + at + 8, size);
+		if (size)
+			ty_buf_add(&s->samples.b, &used, 8);
+	} else {
+		ty_buf_add(&s->samples.b, p, n);
+	}
+	s->res.samples++;
+}
+
+static void put_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
+		     size_t n)
+{
+	if (room(s, &s->maps, sizeof(*h) + n, MAPS_MAX)) {
+		ty_buf_add(&s->maps.b, h, sizeof(*h));
+		ty_buf_add(&s->maps.b, p, n);
+	} else {
+		s->res.maps_full = true;
+	}
+}
+
+/* What trails a record that is no sample (TY_AUX_SAMPLE): u32 pid, tid, u64 time, u32 cpu, 0, u64
+ * id. */
+enum { TAIL = 32, TAIL_TIME = 24 };
+static void on_side(struct ty_sampler *s, const struct perf_event_header *h, const char *p,
+		    size_t n)
+{
+	const uint32_t pid = n >= 8 + TAIL ? u32_at(p) : 0;
+
+	if (!pid)
+		return;
+	switch (h->type) {
+	case PERF_RECORD_MMAP2: /* u32 pid, tid, u64 addr, bytes */
+		if (!code_of(s, pid) && s->everybody)
+			know(s, pid, u64_at(p + n - TAIL_TIME)); /* with this one */
+		else if (code_of(s, pid) && n >= 24 + TAIL) {
+			add_code(code_of(s, pid), u64_at(p + 8), u64_at(p + 16));
+			put_side(s, h, p, n);
+		}
+		break;
+	case PERF_RECORD_FORK: /* u32 pid, ppid, tid, ptid, u64 time */
+		if (pid == u32_at(p + 4))
+			break; /* a thread */
+		if (code_of(s, u32_at(p + 4))) {
+			set_known(s, pid, u32_at(p + 4));
+			put_side(s, h, p, n);
+		} else if (code_of(s, pid)) {
+			*ty_pair_map_add(&s->known, pid, 0) = 0; /* another one's number now */
+		}
+		break;
+	case PERF_RECORD_COMM:
+		if (!(h->misc & PERF_RECORD_MISC_COMM_EXEC) || !(code_of(s, pid) || s->everybody))
+			break;
+		set_known(s, pid, 0);
+		put_side(s, h, p, n);
+		break;
+	}
+}
+
+static int on_records(void *ctx, const struct ty_aux_ring *r, const void *bytes, size_t n)
+{
+	struct ty_sampler *s = ctx;
+	const char *p = bytes;
+
+	while (n >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		struct waiting w = {.at = s->batch.len};
+
+		memcpy(&h, p, sizeof(h));
+		if (h.size < sizeof(h) + TAIL || h.size > n)
+			break;
+		w.n = h.size;
+		w.ns = u64_at(h.type == PERF_RECORD_SAMPLE ? p + sizeof(h) + SAMPLE_TIME
+							   : p + h.size - TAIL_TIME);
+		if (ty_buf_add(&s->batch, p, h.size) || vec_push(&s->waiting, w)) {
+			s->batch.failed = false;
+			s->left_out += h.type == PERF_RECORD_SAMPLE;
+		}
+		p += h.size;
+		n -= h.size;
+	}
+	return 0;
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct waiting *a = pa, *b = pb;
+
+	return compare(a->ns, b->ns) ?: compare(a->at, b->at);
+}
+
+/* What the rings have given, in order of time; the newest waits unless all is wanted. */
+static void take_batch(struct ty_sampler *s, bool all)
+{
+	uint64_t newest = 0;
+	struct ty_buf rest;
+	size_t n = 0;
+
+	vec_each (w, &s->waiting)
+		newest = w->ns > newest ? w->ns : newest;
+	if (s->waiting.n)
+		qsort(s->waiting.v, s->waiting.n, sizeof(*s->waiting.v), by_time);
+	ty_buf_init(&rest, BATCH_MAX);
+	pthread_mutex_lock(&s->lock);
+	vec_each (w, &s->waiting) {
+		struct perf_event_header h;
+		char *p = s->batch.p + w->at;
+
+		memcpy(&h, p, sizeof(h));
+		if (!all && newest - w->ns < HOLD_NS) {
+			const size_t at = rest.len;
+
+			if (!ty_buf_add(&rest, p, w->n))
+				s->waiting.v[n++] = (struct waiting){w->ns, at, w->n};
+		} else if (h.type == PERF_RECORD_SAMPLE) {
+			on_sample(s, h, p + sizeof(h), h.size - sizeof(h));
+		} else {
+			on_side(s, &h, p + sizeof(h), h.size - sizeof(h));
+		}
+	}
+	s->waiting.n = n;
+	pthread_mutex_unlock(&s->lock);
+	ty_buf_fini(&s->batch);
+	s->batch = rest;
+}
+
+static int no_aux(void *ctx, const struct ty_aux_ring *r, uint64_t off, const void *p, size_t n)
+{
+	return 0;
+}
+
+static void *move_main(void *arg)
+{
+	struct ty_sampler *s = arg;
+	const struct ty_aux_sink sink = {on_records, no_aux, s};
+	struct pollfd *polls = calloc(s->rings_n + 1u, sizeof(*polls));
+	bool stop;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -20);
+	for (unsigned i = 0; polls && i < s->rings_n; i++)
+		polls[i] = (struct pollfd){.fd = s->rings[i].fd, .events = POLLIN};
+	if (polls)
+		polls[s->rings_n] = (struct pollfd){.fd = s->wake, .events = POLLIN};
+	do {
+		if (polls)
+			poll(polls, s->rings_n + 1u, TICK_MS);
+		else
+			usleep(TICK_MS * 1000);
+		for (unsigned i = 0; polls && i < s->rings_n; i++)
+			if (polls[i].revents & (POLLHUP | POLLERR))
+				polls[i].fd = -1;
+		stop = atomic_load(&s->stop);
+		for (unsigned i = 0; i < s->rings_n; i++)
+			ty_aux_drain(&s->rings[i], &sink);
+		take_batch(s, stop);
+		pthread_mutex_lock(&s->lock);
+		for (struct pieces *p = &s->samples; p; p = p == &s->samples ? &s->maps : NULL)
+			if (ty_now_ms() - p->at_ms >= PIECE_MS && !(p == &s->maps && s->maps_last))
+				put_piece(s, p);
+		pthread_mutex_unlock(&s->lock);
+	} while (!stop);
+	free(polls);
+	return NULL;
+}
+
+/* begin and end -----------------------------------------------------------------------------------
+ */
+
+/* Machine and event, as a perf.data file in pipe form has them, before all mappings. */
+static bool put_head(struct ty_sampler *s)
+{
+	uint64_t *ids = calloc(s->rings_n, sizeof(*ids));
+	struct ty_buf head;
+	bool good = false;
+
+	ty_buf_init(&head, PIECE);
+	ty_perf_put_machine(&head);
+	for (unsigned i = 0; ids && i < s->rings_n; i++)
+		ioctl(s->rings[i].fd, PERF_EVENT_IOC_ID, &ids[i]);
+	if (ids)
+		ty_perf_put_attr(&head, &s->attr, ids, s->rings_n);
+	/* Known processes may be in the buffer already. */
+	ty_buf_add(&head, s->maps.b.p, s->maps.b.len);
+	if (ids && !head.failed) {
+		s->maps.b.len = 0;
+		ty_buf_add(&s->maps.b, head.p, head.len);
+		good = !s->maps.b.failed;
+	}
+	ty_buf_fini(&head);
+	free(ids);
+	return good;
+}
+
+bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_last,
+		      char why[TY_EVIDENCE_WHY])
+{
+	bool good;
+
+	s->maps_last = maps_last;
+	s->samples.at_ms = s->maps.at_ms = ty_now_ms();
+	pthread_mutex_lock(&s->lock);
+	s->writer = ty_spool_writer_new(spool, PIECE);
+	good = s->writer && put_head(s);
+	pthread_mutex_unlock(&s->lock);
+	if (!good) {
+		snprintf(why, TY_EVIDENCE_WHY, "out of memory");
+		return false;
+	}
+	for (unsigned i = 0; i < s->rings_n; i++)
+		if (ty_aux_on(&s->rings[i], true, NULL)) {
+			snprintf(why, TY_EVIDENCE_WHY, "the kernel does not start the event (%s)",
+				 strerror(errno));
+			return false;
+		}
+	s->started = !pthread_create(&s->thread, NULL, move_main, s);
+	if (!s->started)
+		snprintf(why, TY_EVIDENCE_WHY, "no thread can be created");
+	return s->started;
+}
+
+uint64_t ty_sampler_piece(const struct ty_sampler *s)
+{
+	return atomic_load(&s->samples.count);
+}
+
+uint64_t ty_sampler_bytes(const struct ty_sampler *s)
+{
+	return atomic_load(&s->samples.bytes);
+}
+
+void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes)
+{
+	atomic_store(&s->samples.dropped, bytes);
+}
+
+/* How many samples are missing, as the kernel's LOST records say it: u64 id, u64 count. */
+static void put_lost(struct ty_sampler *s)
+{
+	struct {
+		struct perf_event_header h;
+		uint64_t id, count;
+		uint32_t pid, tid;
+		uint64_t time;
+		uint32_t cpu, zero;
+		uint64_t identifier;
+	} r = {.h = {.type = PERF_RECORD_LOST, .size = sizeof(r)}, .count = s->res.lost};
+
+	if (s->res.lost)
+		ty_buf_add(&s->samples.b, &r, sizeof(r));
+}
+
+void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res)
+{
+	uint64_t one = 1;
+
+	*res = (struct ty_sampler_result){0};
+	ty_buf_init(&res->names, PIECE);
+	if (!s)
+		return;
+	if (s->started) {
+		for (unsigned i = 0; i < s->rings_n; i++)
+			ty_aux_on(&s->rings[i], false, NULL);
+		atomic_store(&s->stop, true);
+		(void)!write(s->wake, &one, sizeof(one));
+		pthread_join(s->thread, NULL);
+		s->res.lost = s->left_out;
+		for (unsigned i = 0; i < s->rings_n; i++)
+			s->res.lost += s->rings[i].lost;
+		put_lost(s);
+		s->res.failed |= s->samples.b.failed || s->maps.b.failed;
+		put_piece(s, &s->samples);
+		put_piece(s, &s->maps);
+		s->res.names = res->names;
+		if (s->kernel.pairs.n)
+			ty_kernel_names("/proc/kallsyms", &s->kernel, &s->res.names);
+		*res = s->res;
+	}
+	free_all(s);
+}

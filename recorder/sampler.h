@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples of what the traced threads execute, taken by perf events at a fixed rate while they are
+ * on a CPU, with kernel and user stacks, into the file as TY_SEC_SAMPLES and TY_SEC_SAMPLING.
+ */
+#ifndef TY_SAMPLER_H
+#define TY_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "evidence.h"
+#include "spool.h"
+
+struct ty_sampler;
+
+enum { TY_SAMPLE_HZ = 99, TY_SAMPLE_HZ_MAX = 10000 };
+
+enum ty_sample_stacks {
+	TY_SAMPLE_STACKS_AUTO,	/* DWARF, where the unwinder knows the registers; else FP */
+	TY_SAMPLE_STACKS_DWARF, /* a copy of registers and stack, unwound by whoever reads it */
+	TY_SAMPLE_STACKS_FP,	/* the kernel follows frame pointers */
+};
+
+struct ty_sampler_opts {
+	unsigned hz;		      /* samples a second and CPU; 0: none */
+	enum ty_sample_stacks stacks; /* of user code; kernel stacks are always there */
+};
+
+/*
+ * Open an event per CPU; nothing is sampled yet. Whom `e` traces is sampled, with what they make;
+ * NULL: everybody but this process. NULL: not to be had here; `why` is a clause.
+ */
+struct ty_sampler *ty_sampler_open(const struct ty_evidence *e, const struct ty_sampler_opts *o,
+				   const unsigned *cpus, unsigned cpus_n,
+				   char why[TY_EVIDENCE_WHY]);
+/* Before or after the start: these processes are traced. Where everybody is, it is not needed. */
+void ty_sampler_know(struct ty_sampler *s, const int *pids, size_t n);
+/* Sample from now on, into the spool, by a thread of its own; mappings only at the end where parts
+ * of the file may be dropped meanwhile. false: as with open. */
+bool ty_sampler_start(struct ty_sampler *s, struct ty_spool *spool, bool maps_last,
+		      char why[TY_EVIDENCE_WHY]);
+/* "cpu-clock" or "cycles". */
+const char *ty_sampler_event(const struct ty_sampler *s);
+/* "fp" or "dwarf". */
+const char *ty_sampler_stacks(const struct ty_sampler *s);
+/* As ty_evidence_piece, ty_evidence_bytes and ty_evidence_dropped, of TY_SEC_SAMPLES. */
+uint64_t ty_sampler_piece(const struct ty_sampler *s);
+uint64_t ty_sampler_bytes(const struct ty_sampler *s);
+void ty_sampler_dropped(struct ty_sampler *s, uint64_t bytes);
+
+struct ty_sampler_result {
+	uint64_t samples, lost; /* lost: no room in a ring, or in the section */
+	uint64_t shortened;	/* samples whose stack copy was cut, because the section was full */
+	bool maps_full;		/* mappings were left out: there were too many */
+	bool failed;		/* the rest could not be put */
+	struct ty_buf names;	/* of the kernel's functions that samples met, and of those behind
+				   them, as lines of /proc/kallsyms; the caller's */
+};
+/* Put all that is left and free. NULL: the result is empty. */
+void ty_sampler_finish(struct ty_sampler *s, struct ty_sampler_result *res);
+
+#endif
