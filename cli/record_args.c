@@ -544,6 +544,8 @@ static int check_memory(struct ty_record_args *a)
 
 static int check(struct ty_record_args *a)
 {
+	int status;
+
 	if (a->o.argv && a->pids.n)
 		return ty_cli_usage("record", "give either a command or -p, not both");
 	if (a->o.all && a->pids.n)
@@ -567,7 +569,11 @@ static int check(struct ty_record_args *a)
 		return ty_cli_usage("record", "--mem-... options need --memory");
 	if (a->memory)
 		return check_memory(a);
-	return a->flow ? check_flow(a) : 0;
+	if (a->flow && (status = check_flow(a)))
+		return status;
+	if (a->o.step)
+		a->o.sampling.hz = 0; /* it would meet the stepper */
+	return 0;
 }
 
 int ty_record_args_parse(struct ty_record_args *a, int argc, char **argv)

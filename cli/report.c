@@ -34,19 +34,22 @@ static const char head[] =
 	"  outliers   compare the slowest call with a median one, per thread and call\n"
 	"  diff       compare --from..--to with the rest, per second, ranked by change\n"
 	"  stacks     add up the time off the CPU of long waits by user stack\n"
+	"  hot        rank functions and source lines by samples of what ran on the CPUs\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
-	"Default: all sections except ledger, chain, outliers, diff and stacks.\n"
+	"Default: all sections except ledger, chain, outliers, diff, stacks and hot.\n"
 	"\n";
 
 static const struct {
 	const char *name;
 	unsigned bit;
-} section_names[] = {
-	{"answer", TY_REP_ANSWER},     {"findings", TY_REP_FINDINGS}, {"stalls", TY_REP_STALLS},
-	{"ledger", TY_REP_LEDGER},     {"chain", TY_REP_CHAIN},	      {"header", TY_REP_HEADER},
-	{"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},   {"sched", TY_REP_THREADS},
-	{"longest", TY_REP_LONGEST},   {"loss", TY_REP_LOSS},	      {"outliers", TY_REP_OUTLIERS},
-	{"diff", TY_REP_DIFF},	       {"requests", TY_REP_REQUESTS}, {"stacks", TY_REP_STACKS}};
+} section_names[] = {{"answer", TY_REP_ANSWER},	    {"findings", TY_REP_FINDINGS},
+		     {"stalls", TY_REP_STALLS},	    {"ledger", TY_REP_LEDGER},
+		     {"chain", TY_REP_CHAIN},	    {"header", TY_REP_HEADER},
+		     {"syscalls", TY_REP_SYSCALLS}, {"threads", TY_REP_THREADS},
+		     {"sched", TY_REP_THREADS},	    {"longest", TY_REP_LONGEST},
+		     {"loss", TY_REP_LOSS},	    {"outliers", TY_REP_OUTLIERS},
+		     {"diff", TY_REP_DIFF},	    {"requests", TY_REP_REQUESTS},
+		     {"stacks", TY_REP_STACKS},	    {"hot", TY_REP_HOT}};
 
 static unsigned section_bit(const char *s)
 {
@@ -102,7 +105,7 @@ static const struct ty_option options[] = {
 	{0, "at", "T", "chain: start from the wait at T", .take = ty_take_text,
 	 .at = offsetof(struct args, q.at)},
 	{0, "symfs", "DIR",
-	 "stalls, stacks: search files of the recorded machine under DIR (repeatable)",
+	 "stalls, stacks, hot: search files of the recorded machine under DIR (repeatable)",
 	 .take = ty_take_texts, .at = offsetof(struct args, roots)},
 	{0, "log", "FILE",
 	 "stalls: show the lines of a log file around each (by timestamp, repeatable)",
@@ -125,7 +128,7 @@ static int take_words(struct args *a, char **words, int n)
 				"report",
 				"unknown section %s: give answer, findings, stalls, ledger, "
 				"chain, header, syscalls, "
-				"threads, longest, loss, outliers, diff, requests, stacks",
+				"threads, longest, loss, outliers, diff, requests, stacks, hot",
 				words[i]);
 	}
 	if (a->r.why && a->r.rejected)
@@ -152,6 +155,12 @@ static int report(struct args *a)
 	if (a->path && !a->q.sections && !a->q.at && ty_mem_session_is_perf(a->path) &&
 	    !ty_trace_in_perf(a->path))
 		return ty_perf_contents(a->path, a->sel.json, stdout, &err) || ty_cli_written(&err)
+			       ? ty_cli_fail(&err)
+			       : TY_EXIT_GOOD;
+	if (a->path && a->q.sections == TY_REP_HOT && ty_mem_session_is_perf(a->path) &&
+	    !ty_trace_in_perf(a->path))
+		return ty_hot_perf(a->path, &a->sel, &a->roots, stdout, &err) ||
+				       ty_cli_written(&err)
 			       ? ty_cli_fail(&err)
 			       : TY_EXIT_GOOD;
 	if (ty_session_open(&s, a->path, TY_OPEN_MODEL | (a->sel.no_index ? TY_OPEN_NO_INDEX : 0),

@@ -124,13 +124,14 @@ static void skip_read(struct ty_rd *rd, uint64_t format)
 	ty_rd_bytes(rd, words * 8);
 }
 
-static void skip_regs(struct ty_rd *rd, uint64_t mask)
+/* Gives their values; NULL: none. */
+static const uint8_t *take_regs(struct ty_rd *rd, uint64_t mask, uint64_t *abi)
 {
-	if (ty_rd_u64(rd)) /* the ABI; 0: none */
-		ty_rd_bytes(rd, 8 * (uint64_t)__builtin_popcountll(mask));
+	*abi = ty_rd_u64(rd);
+	return *abi ? ty_rd_bytes(rd, 8 * (uint64_t)__builtin_popcountll(mask)) : NULL;
 }
 
-static void skip_branches(struct ty_rd *rd, uint64_t branch_type)
+static uint64_t skip_branches(struct ty_rd *rd, uint64_t branch_type)
 {
 	uint64_t nr = ty_rd_u64(rd);
 
@@ -138,9 +139,10 @@ static void skip_branches(struct ty_rd *rd, uint64_t branch_type)
 		ty_rd_u64(rd);
 	if (nr > ty_rd_left(rd) / 24) {
 		rd->bad = true;
-		return;
+		return 0;
 	}
 	ty_rd_bytes(rd, nr * (branch_type & 1u << 19 ? 32 : 24)); /* .._COUNTERS */
+	return nr;
 }
 
 /* The parts in the order of the kernel's perf_output_sample(). */
@@ -192,14 +194,15 @@ int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr 
 			s->raw_n = 0;
 	}
 	if (t & TY_PERF_S_BRANCH_STACK)
-		skip_branches(&rd, attr->branch_sample_type);
+		s->branches = skip_branches(&rd, attr->branch_sample_type);
 	if (t & TY_PERF_S_REGS_USER)
-		skip_regs(&rd, attr->sample_regs_user);
+		s->regs = take_regs(&rd, attr->sample_regs_user, &s->regs_abi);
 	if (t & TY_PERF_S_STACK_USER) {
 		n = ty_rd_u64(&rd);
-		ty_rd_bytes(&rd, n);
-		if (n)
-			ty_rd_u64(&rd); /* the part that is filled */
+		s->stack = ty_rd_bytes(&rd, n);
+		s->stack_n = s->stack && n ? ty_rd_u64(&rd) : 0; /* the part that is filled */
+		if (s->stack_n > n)
+			s->stack_n = n;
 	}
 	if (t & (TY_PERF_S_WEIGHT | TY_PERF_S_WEIGHT_STRUCT))
 		s->weight = ty_rd_u64(&rd);
@@ -208,7 +211,7 @@ int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr 
 	if (t & TY_PERF_S_TRANSACTION)
 		s->transaction = ty_rd_u64(&rd);
 	if (t & TY_PERF_S_REGS_INTR)
-		skip_regs(&rd, attr->sample_regs_intr);
+		take_regs(&rd, attr->sample_regs_intr, &n);
 	if (t & TY_PERF_S_PHYS_ADDR)
 		s->phys_addr = ty_rd_u64(&rd);
 	if (t & TY_PERF_S_CGROUP)

@@ -167,6 +167,11 @@ struct ty_perf_sample {
 	uint64_t ips_n;
 	const uint8_t *raw;
 	uint32_t raw_n;
+	uint64_t branches;    /* of the branch stack: how many */
+	const uint8_t *regs;  /* of user code, a word per bit of attr.sample_regs_user; NULL */
+	uint64_t regs_abi;    /* 1: of a 32-bit process, 2: 64-bit */
+	const uint8_t *stack; /* stack_n bytes from the stack pointer on; NULL */
+	uint64_t stack_n;
 };
 int ty_perf_sample_parse(const struct ty_perf_rec *r, const struct ty_perf_attr *attr,
 			 struct ty_perf_sample *out);

@@ -23,11 +23,11 @@ enum ty_section {
 	 * commas, of which strings are recorded; empty: none) and strings_why (why no strings are
 	 * recorded), stacks_ns (user stacks of waits from that length on are recorded; 0: none) and
 	 * stacks_why (why no stacks are recorded), sample_hz (samples per second and CPU; 0: none)
-	 * with sample_event and sample_stacks, or sample_why (why there are no samples). In a file cut out of another one: cut_to_ns
-	 * (trace clock), clock (a trace time, a blank, and the original's last clock marker before
-	 * the window); when the cut removed earlier data, cut_from_ns and, for recordings of chosen
-	 * processes, traced as in TY_SEC_KEPT (at the window's start); in a cut of perf.data,
-	 * own_only and switches_only (struct ty_trace).
+	 * with sample_event and sample_stacks, or sample_why (why there are no samples). In a file
+	 * cut out of another one: cut_to_ns (trace clock), clock (a trace time, a blank, and the
+	 * original's last clock marker before the window); when the cut removed earlier data,
+	 * cut_from_ns and, for recordings of chosen processes, traced as in TY_SEC_KEPT (at the
+	 * window's start); in a cut of perf.data, own_only and switches_only (struct ty_trace).
 	 */
 	TY_SEC_MACHINE = 1,
 	/*
@@ -99,8 +99,8 @@ enum ty_section {
 	/* Binary. In recordings of kernel code (record --flow-kernel): the kernel's code at the
 	 * start, an ELF core file with its segments sorted by address. */
 	TY_SEC_KERNEL = 11,
-	/* In the format of /proc/kallsyms. With TY_SEC_KERNEL: the lines that name code; else those of
-	 * the functions that samples hit, and the line after each. */
+	/* In the format of /proc/kallsyms. With TY_SEC_KERNEL: the lines that name code; else those
+	 * of the functions that samples hit, and the line after each. */
 	TY_SEC_KALLSYMS = 12,
 	/*
 	 * Time stolen from a CPU by the hypervisor, as the kernel counts it (/proc/stat, steal),

@@ -193,7 +193,9 @@ int ty_rec_put_sampling(struct recording *r, struct ty_err *err)
 		ty_fact(&b, "sample_stacks", ty_sampler_stacks(r->sampler));
 	} else {
 		ty_fact(&b, "sample_why",
-			r->o->sampling.hz ? r->sampler_why : "record --sample off");
+			r->o->sampling.hz ? r->sampler_why
+			: r->o->step	  ? "the command was single-stepped"
+					  : "record --sample off");
 	}
 	e = b.failed ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "out of memory for the machine facts")
 		     : ty_meta_section(&r->meta, TY_SEC_MACHINE, b.p, b.len, err);

@@ -8,6 +8,7 @@
 #include "answer.h"
 #include "buf.h"
 #include "diff.h"
+#include "hot.h"
 #include "summed_findings.h"
 #include "json_out.h"
 #include "longest.h"
@@ -35,6 +36,7 @@ enum {
 	TY_REP_ANSWER = 2048,
 	TY_REP_FINDINGS = 4096,
 	TY_REP_STACKS = 8192, /* when asked for */
+	TY_REP_HOT = 16384,   /* the same */
 	TY_REP_ALL = 63 | TY_REP_REQUESTS | TY_REP_ANSWER | TY_REP_FINDINGS,
 };
 
@@ -63,6 +65,7 @@ struct ty_report {
 	struct ty_answer answer;
 	struct ty_findings findings;
 	struct ty_stack_groups stacks;
+	struct ty_hot hot;
 	struct ty_report_logs logs;
 	bool blocked_ours; /* sleeps of bystanders are left out of `blocked` */
 };
@@ -94,6 +97,17 @@ void ty_requests_json(const struct ty_report *r, struct ty_json *j);
 /* report_stacks.c */
 void ty_stacks_text(const struct ty_report *r, FILE *f);
 void ty_stacks_json(const struct ty_report *r, struct ty_json *j);
+
+/* report_hot.c */
+int ty_hot_section_find(struct ty_report *r, struct ty_err *err);
+void ty_hot_text(const struct ty_report *r, FILE *f);
+void ty_hot_json(const struct ty_report *r, struct ty_json *j);
+/* The hottest function, as a note of the answer: an estimate, marked so. Nothing where there are no
+ * samples. 0 or -TY_E.... */
+int ty_hot_note(struct ty_report *r);
+/* All of a perf.data file that is no trace. 0 or -TY_E... */
+int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_texts *roots,
+		FILE *f, struct ty_err *err);
 
 /* What is asked of a report. */
 struct ty_report_query {

@@ -118,6 +118,8 @@ static int answered(struct ty_report *r, struct ty_err *err)
 
 	if (!status)
 		status = ty_findings_find(&x, &r->w, &r->answer, &r->requests, &r->findings);
+	if (!status)
+		status = ty_hot_note(r);
 	return status ? ty_fail(err, -status, TY_NO_OFFSET, "answer: %s", ty_strerror(status)) : 0;
 }
 
@@ -171,6 +173,8 @@ int ty_report_find(struct ty_report *r, const struct ty_select *sel,
 	if (!status && q->sections & TY_REP_STACKS && ty_stack_groups_find(r->s, &r->w, &r->stacks))
 		status = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the stacks",
 				 r->s->trace->path);
+	if (!status && q->sections & TY_REP_HOT)
+		status = ty_hot_section_find(r, err);
 	return status ? status : correlated(r, q->sections, err);
 }
 
@@ -181,6 +185,7 @@ void ty_report_fini(struct ty_report *r)
 	ty_diff_fini(&r->diff);
 	ty_requests_fini(&r->requests);
 	ty_stack_groups_fini(&r->stacks);
+	ty_hot_fini(&r->hot);
 	free(r->calls);
 	free(r->threads);
 }

@@ -300,6 +300,8 @@ void ty_report_json(const struct ty_report *r, FILE *f)
 		ty_diff_json(r, &j);
 	if (r->asked & TY_REP_STACKS)
 		ty_stacks_json(r, &j);
+	if (r->asked & TY_REP_HOT)
+		ty_hot_json(r, &j);
 	ty_requests_json(r, &j);
 	syscalls(r, &j);
 	threads(r, &j);

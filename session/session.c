@@ -13,6 +13,7 @@
 #include "build.h"
 #include "sigbus.h"
 #include "evidence_index.h"
+#include "sample_load.h"
 #include "wait_stacks.h"
 #include "fd_names.h"
 #include "cfs_throttle.h"
@@ -345,10 +346,18 @@ struct ty_wait_stacks *ty_session_stacks(struct ty_session *s)
 	return s->stacks;
 }
 
+int ty_session_samples(struct ty_session *s, struct ty_err *err)
+{
+	const struct ty_sample_load_opts o = {.roots = s->roots};
+
+	return s->samples ? 0 : ty_samples_of_trace(s->trace, &o, &s->samples, err);
+}
+
 void ty_session_fini(struct ty_session *s)
 {
 	ty_evidence_index_free(s->evidence);
 	ty_wait_stacks_free(s->stacks);
+	ty_samples_free(s->samples);
 	ty_strtab_free(s->addresses);
 	vec_each (text, &s->address)
 		free(*text);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the CPUs were, by samples: functions and lines with what they did themselves (self) and
+ * with what they called (total), and the tree of calls. All of it is an estimate from counts: a
+ * share of n samples has the error that n has (95% interval, Wilson).
+ */
+#ifndef TY_HOT_H
+#define TY_HOT_H
+
+#include "samples.h"
+#include "window.h"
+
+struct ty_hot_row {
+	uint32_t func; /* in ty_samples.funcs */
+	uint32_t file; /* of lines: text; else 0 */
+	int32_t line;
+	uint64_t self, total;		    /* samples; a function that calls itself counts once */
+	uint64_t self_weight, total_weight; /* periods */
+	uint32_t hot_file; /* of functions: the line with most samples of their own */
+	int32_t hot_line;
+	double share, low, high; /* self, of the weight; its interval by the count */
+};
+
+struct ty_hot {
+	uint64_t samples, weight;
+	uint64_t in_kernel, cut, unnamed; /* of them: ran in the kernel; have no outer frames; ran
+					     where no function is known */
+	uint32_t threads;
+	struct ty_hot_row *funcs, *lines; /* most of their own first */
+	uint32_t funcs_n, lines_n;
+};
+
+/* What is asked about; model: of the threads' names, NULL: as the samples have them. */
+struct ty_hot_of {
+	const struct ty_samples *s;
+	const struct ty_window *w;
+	const struct ty_model *model;
+};
+bool ty_hot_chosen(const struct ty_hot_of *of, const struct ty_sample *sample);
+
+/* 0 or -TY_ENOMEM; fini in any case. */
+int ty_hot_find(const struct ty_hot_of *of, struct ty_hot *out);
+void ty_hot_fini(struct ty_hot *h);
+
+/* Of count of n: the interval in which the true share lies, 95 times of 100. */
+void ty_hot_interval(uint64_t count, uint64_t n, double *low, double *high);
+
+/* The tree of calls: node 0 is all samples. Children follow each other by weight. */
+struct ty_flame_node {
+	uint32_t func; /* in ty_samples.funcs; of node 0, and of what has no frame: UINT32_MAX */
+	uint32_t parent, first, next; /* nodes; 0: none */
+	uint32_t depth;		      /* of node 0: 0 */
+	uint64_t self, total;	      /* samples */
+	uint64_t weight;	      /* of total */
+};
+struct ty_flame {
+	VEC(struct ty_flame_node) v;
+	struct ty_pair_map child;
+	uint32_t depth; /* of the deepest */
+};
+enum ty_flame_kind {
+	TY_FLAME_CALLEES, /* from the outermost function inwards */
+	TY_FLAME_CALLERS, /* from the innermost one outwards */
+};
+/* focus: a function; only stacks that hold it, from it on (callees: its outermost occurrence;
+ * callers: its innermost); UINT32_MAX: all. 0 or -TY_ENOMEM; fini in any case. */
+int ty_flame_find(const struct ty_hot_of *of, enum ty_flame_kind kind, uint32_t focus,
+		  struct ty_flame *out);
+void ty_flame_fini(struct ty_flame *f);
+
+#endif

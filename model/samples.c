@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* See samples.h. */
+#include "samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "partition.h"
+
+struct ty_samples *ty_samples_new(void)
+{
+	struct ty_samples *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->texts = ty_strtab_new();
+	/* Node 0 is no frame. */
+	if (!s->texts || vec_push(&s->nodes, (struct ty_sample_node){0})) {
+		ty_samples_free(s);
+		return NULL;
+	}
+	return s;
+}
+
+void ty_samples_free(struct ty_samples *s)
+{
+	if (!s)
+		return;
+	ty_strtab_free(s->texts);
+	vec_fini(&s->v);
+	vec_fini(&s->funcs);
+	vec_fini(&s->frames);
+	vec_fini(&s->nodes);
+	ty_pair_map_fini(&s->func_of);
+	ty_pair_map_fini(&s->frame_of);
+	ty_pair_map_fini(&s->node_of);
+	free(s);
+}
+
+uint32_t ty_samples_text(struct ty_samples *s, const char *text)
+{
+	return text ? ty_strtab_add(s->texts, text, strlen(text)) : 0;
+}
+
+uint32_t ty_samples_func(struct ty_samples *s, const char *name, const char *module, bool kernel)
+{
+	const struct ty_sample_func f = {ty_samples_text(s, name), ty_samples_text(s, module),
+					 kernel};
+	uint32_t *id;
+
+	if (f.name == UINT32_MAX || f.module == UINT32_MAX)
+		return UINT32_MAX;
+	id = ty_pair_map_add(&s->func_of, f.name, (uint64_t)f.module << 1 | kernel);
+	if (!id)
+		return UINT32_MAX;
+	if (*id == TY_PAIR_NONE) {
+		if (vec_push(&s->funcs, f))
+			return UINT32_MAX;
+		*id = (uint32_t)s->funcs.n - 1;
+	}
+	return *id;
+}
+
+uint32_t ty_samples_frame(struct ty_samples *s, const struct ty_sample_frame *f)
+{
+	uint32_t *id = ty_pair_map_add(&s->frame_of, (uint64_t)f->func << 32 | f->file,
+				       (uint64_t)(uint32_t)f->line << 1 | f->inlined);
+
+	if (!id)
+		return UINT32_MAX;
+	if (*id == TY_PAIR_NONE) {
+		if (vec_push(&s->frames, *f))
+			return UINT32_MAX;
+		*id = (uint32_t)s->frames.n - 1;
+	}
+	return *id;
+}
+
+uint32_t ty_samples_node(struct ty_samples *s, uint32_t parent, uint32_t frame)
+{
+	uint32_t *id = ty_pair_map_add(&s->node_of, parent, frame);
+
+	if (!id)
+		return UINT32_MAX;
+	if (*id == TY_PAIR_NONE) {
+		if (vec_push(&s->nodes, ((struct ty_sample_node){parent, frame})))
+			return UINT32_MAX;
+		*id = (uint32_t)s->nodes.n - 1;
+	}
+	return *id;
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct ty_sample *a = pa, *b = pb;
+
+	return compare(a->ns, b->ns) ?: compare(a->tid, b->tid) ?: compare(a->cpu, b->cpu);
+}
+
+void ty_samples_sort(struct ty_samples *s)
+{
+	if (s->v.n)
+		qsort(s->v.v, s->v.n, sizeof(*s->v.v), by_time);
+}
+
+void ty_samples_range(const struct ty_samples *s, uint64_t from_ns, uint64_t to_ns, size_t *first,
+		      size_t *end)
+{
+	*first = partition_point(i, (size_t)0, s->v.n, s->v.v[i].ns < from_ns);
+	*end = partition_point(i, *first, s->v.n, s->v.v[i].ns < to_ns);
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* The report's section "hot": functions and lines by samples, beside what the trace knows. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields.h"
+#include "plain_text.h"
+#include "report.h"
+#include "sample_load.h"
+#include "units.h"
+
+enum { FUNCS_SHOWN = 20, LINES_SHOWN = 10 };
+
+/* What the rows are printed from. */
+struct hot_ctx {
+	const struct ty_samples *s;
+	const struct ty_hot *hot;
+};
+
+static const char *base_of(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	return base && base[1] ? base + 1 : path;
+}
+
+static const char *function(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct hot_ctx *c = ctx;
+	const struct ty_hot_row *r = record;
+	const uint32_t name = c->s->funcs.v[r->func].name;
+
+	return name ? ty_samples_str(c->s, name) : NULL;
+}
+
+static const char *module(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct hot_ctx *c = ctx;
+	const struct ty_hot_row *r = record;
+	const uint32_t module = c->s->funcs.v[r->func].module;
+
+	return module ? ty_samples_str(c->s, module) : NULL;
+}
+
+/* "big (known.c:9)"; without a line "memcpy (libc.so.6)". */
+static const char *place(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct hot_ctx *c = ctx;
+	const struct ty_hot_row *r = record;
+	const char *name = function(ctx, record, buf, n), *mod = module(ctx, record, buf, n);
+	const uint32_t file = r->file ? r->file : r->hot_file;
+
+	if (file)
+		snprintf(buf, n, "%s (%s:%d)", name ? name : "[no symbol]",
+			 base_of(ty_samples_str(c->s, file)), r->file ? r->line : r->hot_line);
+	else if (mod)
+		snprintf(buf, n, "%s (%s)", name ? name : "[no symbol]", base_of(mod));
+	else
+		snprintf(buf, n, "%s", name ? name : "[unknown]");
+	ty_plain(buf, strlen(buf));
+	return buf;
+}
+
+static const char *self_share(const void *ctx, const void *record, char *buf, size_t n)
+{
+	snprintf(buf, n, "%.1f%%", 100 * ((const struct ty_hot_row *)record)->share);
+	return buf;
+}
+
+static const char *interval(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct ty_hot_row *r = record;
+
+	snprintf(buf, n, "%.1f to %.1f", 100 * r->low, 100 * r->high);
+	return buf;
+}
+
+static const char *total_share(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct hot_ctx *c = ctx;
+	const struct ty_hot_row *r = record;
+
+	snprintf(buf, n, "%.1f%%",
+		 c->hot->weight ? 100.0 * (double)r->total_weight / (double)c->hot->weight : 0.0);
+	return buf;
+}
+
+static const char *file_of(const void *ctx, const void *record, char *buf, size_t n)
+{
+	const struct hot_ctx *c = ctx;
+	const struct ty_hot_row *r = record;
+	const uint32_t file = r->file ? r->file : r->hot_file;
+
+	return file ? ty_samples_str(c->s, file) : NULL;
+}
+
+#define OF(member) offsetof(struct ty_hot_row, member)
+static const struct ty_field fields[] = {
+	{TY_F_TEXT, NULL, "self", 7, .text = self_share},
+	{TY_F_TEXT, NULL, "95% interval", 14, .text = interval},
+	{TY_F_U64, "self", "samples", 9, .at = OF(self)},
+	{TY_F_TEXT, NULL, "total", 7, .text = total_share},
+	{TY_F_TEXT, NULL, "function (hottest line)", 0, .text = place},
+	{TY_F_TEXT, "function", NULL, 0, .text = function},
+	{TY_F_TEXT, "module", NULL, 0, .text = module},
+	{TY_F_TEXT, "file", NULL, 0, .text = file_of},
+	{TY_F_U64, "total", NULL, 0, .at = OF(total)},
+	{TY_F_U64, "self_weight", NULL, 0, .at = OF(self_weight)},
+	{TY_F_U64, "total_weight", NULL, 0, .at = OF(total_weight)},
+	{.type = TY_F_END}};
+#undef OF
+
+/* What the trace knows of the window, without samples. */
+struct exact {
+	uint64_t on_cpu_ns, waiting_ns, runnable_ns;
+	uint64_t ran, unseen, unseen_ns; /* threads that ran; of them those without a sample */
+	uint64_t unknown_ns;
+};
+
+static void find_exact(const struct ty_report *r, const struct ty_hot_of *of, struct exact *x)
+{
+	const struct ty_model *m = r->s->model;
+	struct ty_pair_map seen = {0};
+	size_t first, end;
+
+	*x = (struct exact){0};
+	ty_samples_range(of->s, of->w->from_ns, of->w->to_ns, &first, &end);
+	for (size_t i = first; i < end; i++) {
+		uint32_t *v, t;
+
+		if (!ty_hot_chosen(of, &of->s->v.v[i]))
+			continue;
+		t = ty_model_thread_find(m, of->s->v.v[i].tid, of->s->v.v[i].ns);
+		v = ty_pair_map_add(&seen, t, 0);
+		if (v)
+			*v = 1;
+	}
+	for (uint32_t i = 0; i < ty_model_summary(m)->threads; i++) {
+		const struct ty_thread *t = ty_model_thread(m, i);
+		struct ty_cell c;
+
+		if (!t->tid || !t->traced || !ty_window_thread(&r->w, m, i))
+			continue;
+		ty_model_cells(m, (struct ty_track){TY_TRACK_THREAD, i}, r->w.from_ns, r->w.to_ns,
+			       1, &c);
+		x->on_cpu_ns += c.ns[TY_ST_RUNNING];
+		x->runnable_ns += c.ns[TY_ST_RUNNABLE];
+		x->waiting_ns += c.ns[TY_ST_SLEEPING] + c.ns[TY_ST_BLOCKED];
+		x->unknown_ns += c.ns[TY_ST_UNKNOWN];
+		x->ran += c.ns[TY_ST_RUNNING] > 0;
+		if (c.ns[TY_ST_RUNNING] && ty_pair_map_get(&seen, i, 0) != 1) {
+			x->unseen++;
+			x->unseen_ns += c.ns[TY_ST_RUNNING];
+		}
+	}
+	ty_pair_map_fini(&seen);
+}
+
+static void tell_samples(const struct ty_samples *s, const struct ty_hot *h, FILE *f)
+{
+	char event[sizeof(s->event)];
+
+	snprintf(event, sizeof(event), "%s", s->event);
+	ty_plain(event, strlen(event));
+	fprintf(f, "%" PRIu64 " sample%s of %s", h->samples, h->samples == 1 ? "" : "s", event);
+	if (s->hz)
+		fprintf(f, " at %u Hz", s->hz);
+	fprintf(f, ", %u thread%s", h->threads, h->threads == 1 ? "" : "s");
+	if (h->samples)
+		fprintf(f, ", %.1f%% in the kernel",
+			100.0 * (double)h->in_kernel / (double)h->samples);
+	fputs(". Shares are estimates.\n", f);
+	if (s->how)
+		fprintf(f, "callers by %s%s\n", s->how,
+			!strcmp(s->how, "frame pointers")
+				? ": wrong where code was compiled without them"
+				: "");
+	if (h->cut)
+		fprintf(f,
+			"%" PRIu64 " samples have no outermost callers: their totals are too low\n",
+			h->cut);
+	if (h->unnamed)
+		fprintf(f, "%" PRIu64 " samples are of code without a symbol (--symfs DIR)\n",
+			h->unnamed);
+	if (s->lost || s->damaged)
+		fprintf(f, "%" PRIu64 " samples were lost%s\n", s->lost,
+			s->damaged ? "; parts of the recorded ones are damaged" : "");
+	if (s->no_time)
+		fprintf(f, "%" PRIu64 " samples have no time or thread and are left out\n",
+			s->no_time);
+	if (s->others)
+		fprintf(f, "%" PRIu64 " samples of other events are left out\n", s->others);
+	if (s->branches)
+		fprintf(f, "%" PRIu64 " entries of branch stacks are left out\n", s->branches);
+}
+
+static void rows_text(const struct ty_hot_row *rows, uint32_t n, uint32_t most,
+		      const struct hot_ctx *c, FILE *f)
+{
+	const struct ty_field_ctx ctx = {c, NULL};
+	uint32_t left = 0;
+
+	ty_fields_head(fields, f);
+	for (uint32_t i = 0; i < n; i++)
+		if (i < most)
+			ty_fields_text(fields, &ctx, &rows[i], f);
+		else
+			left++;
+	if (left)
+		fprintf(f, "and %u more (--json has all)\n", left);
+}
+
+static void tables_text(const struct ty_samples *s, const struct ty_hot *h, FILE *f)
+{
+	const struct hot_ctx c = {s, h};
+	uint32_t own = 0;
+
+	if (!h->samples)
+		return;
+	fputs("\nfunctions\n", f);
+	rows_text(h->funcs, h->funcs_n, FUNCS_SHOWN, &c, f);
+	/* A caller's line has nothing of its own. */
+	while (own < h->lines_n && h->lines[own].self)
+		own++;
+	if (!own)
+		return;
+	fputs("\nlines\n", f);
+	rows_text(h->lines, own, LINES_SHOWN, &c, f);
+}
+
+static void rows_json(const char *key, const struct ty_hot_row *rows, uint32_t n,
+		      const struct hot_ctx *c, struct ty_json *j)
+{
+	const struct ty_field_ctx ctx = {c, NULL};
+
+	ty_json_array(j, key);
+	for (uint32_t i = 0; i < n; i++) {
+		ty_json_object(j, NULL);
+		ty_fields_json(fields, &ctx, &rows[i], j);
+		if (rows[i].file || rows[i].hot_file)
+			ty_json_i64(j, "line", rows[i].file ? rows[i].line : rows[i].hot_line);
+		ty_json_f64(j, "share", rows[i].share);
+		ty_json_f64(j, "share_low", rows[i].low);
+		ty_json_f64(j, "share_high", rows[i].high);
+		ty_json_end_object(j);
+	}
+	ty_json_end_array(j);
+}
+
+static void tables_json(const struct ty_samples *s, const struct ty_hot *h, struct ty_json *j)
+{
+	const struct hot_ctx c = {s, h};
+
+	ty_json_str(j, "event", s->event);
+	ty_json_u64(j, "hz", s->hz);
+	if (s->how)
+		ty_json_str(j, "callers", s->how);
+	else
+		ty_json_null(j, "callers");
+	ty_json_u64(j, "samples", h->samples);
+	ty_json_u64(j, "weight", h->weight);
+	ty_json_u64(j, "in_kernel", h->in_kernel);
+	ty_json_u64(j, "cut", h->cut);
+	ty_json_u64(j, "unnamed", h->unnamed);
+	ty_json_u64(j, "lost", s->lost);
+	ty_json_u64(j, "other_events", s->others);
+	ty_json_u64(j, "branches", s->branches);
+	rows_json("functions", h->funcs, h->funcs_n, &c, j);
+	rows_json("lines", h->lines, h->lines_n, &c, j);
+}
+
+static struct ty_hot_of hot_of(const struct ty_report *r, const struct ty_samples *s)
+{
+	return (struct ty_hot_of){s, &r->w, r->s->model};
+}
+
+int ty_hot_section_find(struct ty_report *r, struct ty_err *err)
+{
+	int e = ty_session_samples(r->s, err);
+	struct ty_hot_of of;
+
+	if (e == -TY_ENOTFOUND)
+		return 0;
+	if (e)
+		return e;
+	of = hot_of(r, r->s->samples);
+	return ty_hot_find(&of, &r->hot)
+		       ? ty_fail(err, TY_ENOMEM, TY_NO_OFFSET, "%s: out of memory for the samples",
+				 r->s->trace->path)
+		       : 0;
+}
+
+int ty_hot_note(struct ty_report *r)
+{
+	const struct ty_sample_load_opts o = {
+		.roots = r->s->roots, .innermost = true, .quiet = true};
+	struct ty_answer *a = &r->answer;
+	struct ty_samples *s = NULL;
+	struct ty_hot h = {0};
+	struct ty_hot_of of;
+	char text[200];
+	int e;
+
+	if (a->notes >= TY_ANSWER_NOTES || !ty_samples_recorded(r->s->trace))
+		return 0;
+	e = ty_samples_of_trace(r->s->trace, &o, &s, NULL);
+	of = hot_of(r, s);
+	if (!e)
+		e = ty_hot_find(&of, &h);
+	if (!e && h.samples) {
+		const struct hot_ctx c = {s, &h};
+
+		snprintf(a->note[a->notes++], sizeof(a->note[0]),
+			 "sampled on CPU: %.0f%% (%.0f to %.0f%%) in %s, %" PRIu64 " samples",
+			 100 * h.funcs[0].share, 100 * h.funcs[0].low, 100 * h.funcs[0].high,
+			 place(&c, &h.funcs[0], text, sizeof(text)), h.samples);
+	}
+	ty_hot_fini(&h);
+	ty_samples_free(s);
+	return e == -TY_ENOMEM ? e : 0;
+}
+
+/* How far samples alone would have been wrong. */
+static void exact_text(const struct ty_samples *s, const struct ty_hot *h, const struct exact *x,
+		       FILE *f)
+{
+	char a[TY_DURATION_MAX], b[TY_DURATION_MAX], c[TY_DURATION_MAX];
+
+	fprintf(f,
+		"the trace, exactly: %s on CPU in %" PRIu64 " thread%s, %s runnable, %s waiting\n",
+		ty_fmt_duration(x->on_cpu_ns, a), x->ran, x->ran == 1 ? "" : "s",
+		ty_fmt_duration(x->runnable_ns, b), ty_fmt_duration(x->waiting_ns, c));
+	if (s->clock && x->on_cpu_ns)
+		fprintf(f, "samples alone: %s on CPU (%+.1f%%), nothing of the waits\n",
+			ty_fmt_duration(h->weight, a),
+			100.0 * ((double)h->weight - (double)x->on_cpu_ns) / (double)x->on_cpu_ns);
+	if (x->unseen)
+		fprintf(f,
+			"no sample met %" PRIu64 " of the threads that ran: %s on CPU together\n",
+			x->unseen, ty_fmt_duration(x->unseen_ns, a));
+	if (x->unknown_ns)
+		fprintf(f, "what threads did is unknown for %s\n",
+			ty_fmt_duration(x->unknown_ns, a));
+}
+
+void ty_hot_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_samples *s = r->s->samples;
+	const struct ty_hot_of of = hot_of(r, s);
+	struct exact x;
+	char why[300];
+
+	fputs("\nhot: functions by samples of what ran on the CPUs\n", f);
+	if (!s) {
+		ty_samples_why_none(r->s->trace, why, sizeof(why));
+		fprintf(f, "none recorded: %s\n", why);
+		return;
+	}
+	tell_samples(s, &r->hot, f);
+	find_exact(r, &of, &x);
+	exact_text(s, &r->hot, &x, f);
+	tables_text(s, &r->hot, f);
+}
+
+void ty_hot_json(const struct ty_report *r, struct ty_json *j)
+{
+	const struct ty_samples *s = r->s->samples;
+	const struct ty_hot_of of = hot_of(r, s);
+	struct exact x;
+
+	if (!s) {
+		ty_json_null(j, "hot");
+		return;
+	}
+	find_exact(r, &of, &x);
+	ty_json_object(j, "hot");
+	tables_json(s, &r->hot, j);
+	ty_json_object(j, "exact");
+	ty_json_u64(j, "on_cpu_ns", x.on_cpu_ns);
+	ty_json_u64(j, "runnable_ns", x.runnable_ns);
+	ty_json_u64(j, "waiting_ns", x.waiting_ns);
+	ty_json_u64(j, "unknown_ns", x.unknown_ns);
+	ty_json_u64(j, "threads_ran", x.ran);
+	ty_json_u64(j, "threads_without_sample", x.unseen);
+	ty_json_u64(j, "without_sample_ns", x.unseen_ns);
+	ty_json_end_object(j);
+	ty_json_end_object(j);
+}
+
+int ty_hot_perf(const char *path, const struct ty_select *sel, const struct ty_texts *roots,
+		FILE *f, struct ty_err *err)
+{
+	const struct ty_sample_load_opts o = {.roots = roots};
+	struct ty_samples *s = NULL;
+	struct ty_hot h = {0};
+	struct ty_window w;
+	struct ty_json j;
+	int e = ty_samples_of_perf(path, &o, &s, err);
+
+	if (!e && !s->v.n)
+		e = ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET,
+			    "%s: it has no samples with a time and a thread", path);
+	e = e ? e : ty_select_range(sel, path, s->v.v[0].ns, s->v.v[s->v.n - 1].ns, &w, err);
+	if (!e) {
+		const struct ty_hot_of of = {s, &w, NULL};
+
+		if (ty_hot_find(&of, &h))
+			e = ty_fail(err, TY_ENOMEM, TY_NO_OFFSET,
+				    "%s: out of memory for the samples", path);
+	}
+	if (!e && sel->json) {
+		ty_json_init(&j, f);
+		ty_json_object(&j, NULL);
+		ty_json_object(&j, "hot");
+		tables_json(s, &h, &j);
+		ty_json_end_object(&j);
+		ty_json_end_object(&j);
+		ty_json_line(&j);
+		ty_json_fini(&j);
+	} else if (!e) {
+		fputs("hot: functions by samples of what ran on the CPUs\n", f);
+		tell_samples(s, &h, f);
+		tables_text(s, &h, f);
+	}
+	ty_hot_fini(&h);
+	ty_samples_free(s);
+	return e;
+}

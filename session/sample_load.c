@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See sample_load.h. First everything that is no sample (mappings, execs, forks, names), then the
+ * samples: what a process has mapped is known to its end before an address of it is named. Where a
+ * sample has registers and a copy of the stack, callers are found by call frame information
+ * (decoder/unwind.h), else they are those that the kernel found by frame pointers.
+ *
+ * Order of registers: asm/perf_regs.h of x86 and arm64. Marks in call chains: enum
+ * perf_callchain_context of linux/perf_event.h.
+ */
+#include "sample_load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checked_read.h"
+#include "compare.h"
+#include "flow_files.h"
+#include "flow_names.h"
+#include "flow_perf.h"
+#include "key_value.h"
+#include "perf_data.h"
+#include "plain_text.h"
+#include "unwind.h"
+
+enum {
+	EVENTS_MAX = 256,
+	INLINED_MAX = 16,
+	PATH_MAX_NODES = 2 * TY_FRAMES_MAX,
+	KALLSYMS_MAX = 64 << 20,
+	TRACEPOINT = 2, /* PERF_TYPE_TRACEPOINT */
+	SOFTWARE = 1,
+	DUMMY = 9, /* PERF_COUNT_SW_DUMMY */
+};
+#define CONTEXT_MAX    ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER   ((uint64_t)-512)
+
+/* A thread's name from a time on: its own, or (text 0) that of its parent. */
+struct name_change {
+	uint64_t ns;
+	uint32_t order, text;
+	int32_t tid, parent;
+};
+
+/* The frames at an address of a file, the innermost first: of `frames`. */
+struct named {
+	uint32_t first, n;
+};
+
+struct loader {
+	const struct ty_sample_load_opts *o;
+	struct ty_samples *out;
+	struct ty_flow_files *files;
+	struct ty_flow *flow; /* for its code map */
+	struct ty_flow_perf *perf;
+	struct ty_flow_names *names;
+	struct ty_unwinder *unwinder;
+	bool arm;
+	bool unwound, pointers; /* how callers were found, anywhere */
+	uint64_t kernel_text;	/* where the kernel's _text was; 0: not known */
+	VEC(struct name_change) comms;
+	VEC(struct named) named;
+	VEC(uint32_t) frames;
+	struct ty_pair_map named_of;
+	uint64_t count[EVENTS_MAX]; /* samples of each event */
+	struct ty_buf kallsyms;
+	struct ty_text given_kallsyms;
+	bool kernel_ready;
+	uint64_t lost[2]; /* of LOST_SAMPLES, of LOST */
+};
+
+static void fini(struct loader *l)
+{
+	ty_unwinder_free(l->unwinder);
+	ty_flow_names_free(l->names);
+	ty_flow_perf_free(l->perf);
+	ty_flow_free(l->flow);
+	ty_flow_files_free(l->files);
+	vec_fini(&l->comms);
+	vec_fini(&l->named);
+	vec_fini(&l->frames);
+	ty_pair_map_fini(&l->named_of);
+	ty_buf_fini(&l->kallsyms);
+}
+
+static int init(struct loader *l, const struct ty_sample_load_opts *o)
+{
+	*l = (struct loader){.o = o, .out = ty_samples_new()};
+	ty_buf_init(&l->kallsyms, KALLSYMS_MAX);
+	l->files = ty_flow_files_new(o->roots ? (const char *const *)o->roots->v : NULL,
+				     o->roots ? o->roots->n : 0);
+	l->flow = l->files ? ty_flow_new(ty_flow_files_load, l->files) : NULL;
+	l->perf = l->flow ? ty_flow_perf_new(l->flow) : NULL;
+	return l->perf && l->out ? 0 : -TY_ENOMEM;
+}
+
+/* what is no sample -------------------------------------------------------------------------------
+ */
+
+static int on_comm(struct loader *l, const struct ty_perf_rec *r, uint64_t ns)
+{
+	struct name_change c = {.ns = ns, .order = (uint32_t)l->comms.n};
+	struct ty_perf_comm comm;
+
+	if (ty_perf_comm(r, &comm) || !*comm.comm)
+		return 0;
+	c.tid = comm.tid;
+	c.text = ty_samples_text(l->out, comm.comm);
+	return c.text == UINT32_MAX ? -TY_ENOMEM : vec_push(&l->comms, c);
+}
+
+static int on_fork(struct loader *l, const struct ty_perf_rec *r)
+{
+	struct name_change c = {.order = (uint32_t)l->comms.n};
+	struct ty_perf_task t;
+
+	if (ty_perf_task(r, &t))
+		return 0;
+	c.ns = t.time;
+	c.tid = t.tid;
+	c.parent = t.ptid;
+	return vec_push(&l->comms, c);
+}
+
+static int on_side(struct loader *l, const struct ty_perf_rec *r, const struct ty_perf_id *id)
+{
+	struct ty_perf_mmap m;
+	struct ty_perf_lost lost;
+	int e = 0;
+
+	switch (r->type) {
+	case TY_PERF_COMM: e = on_comm(l, r, id->time); break;
+	case TY_PERF_FORK: e = on_fork(l, r); break;
+	/* The kernel tells both of the same loss: when it was and, at the end, per event. */
+	case TY_PERF_LOST:
+	case TY_PERF_LOST_SAMPLES:
+		if (!ty_perf_lost(r, &lost))
+			l->lost[r->type == TY_PERF_LOST] += lost.count;
+		break;
+	case TY_PERF_MMAP:
+	case TY_PERF_MMAP2:
+		if (!l->kernel_text && !ty_perf_mmap(r, &m) && m.pid == -1 &&
+		    !strncmp(m.name, "[kernel.kallsyms]_", 18))
+			l->kernel_text = m.pgoff;
+		break;
+	}
+	return e ? e : ty_flow_perf_record(l->perf, r, id, -1);
+}
+
+static int by_change(const void *pa, const void *pb)
+{
+	const struct name_change *a = pa, *b = pb;
+
+	return compare(a->ns, b->ns) ?: compare(a->order, b->order);
+}
+
+/* The names of the samples' threads: both in order of time. */
+static int name_threads(struct loader *l)
+{
+	struct ty_pair_map now = {0};
+	size_t i = 0;
+	int e = 0;
+
+	if (l->comms.n)
+		qsort(l->comms.v, l->comms.n, sizeof(*l->comms.v), by_change);
+	vec_each (s, &l->out->v) {
+		uint32_t text;
+
+		for (; !e && i < l->comms.n && l->comms.v[i].ns <= s->ns; i++) {
+			const struct name_change *c = &l->comms.v[i];
+			const uint32_t is =
+				c->text ? c->text : ty_pair_map_get(&now, (uint32_t)c->parent, 0);
+			uint32_t *v = ty_pair_map_add(&now, (uint32_t)c->tid, 0);
+
+			if (v)
+				*v = is;
+			else
+				e = -TY_ENOMEM;
+		}
+		text = ty_pair_map_get(&now, (uint32_t)s->tid, 0);
+		s->comm = text == TY_PAIR_NONE ? 0 : text;
+	}
+	ty_pair_map_fini(&now);
+	return e;
+}
+
+/* names -------------------------------------------------------------------------------------------
+ */
+
+/* The kernel's own list, where it is that of the recorded kernel. */
+static void read_kallsyms(struct loader *l)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[1024], *end;
+	bool same = false;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		const uint64_t addr = strtoull(line, &end, 16);
+
+		if (end[0] == ' ' && end[1] && !strcmp(end + 2, " _text\n"))
+			same = addr && addr == l->kernel_text;
+		ty_buf_adds(&l->kallsyms, line);
+	}
+	if (f)
+		fclose(f);
+	if (!same || l->kallsyms.failed)
+		l->kallsyms.len = 0;
+}
+
+/* Before the first name of the kernel. */
+static void kernel_names(struct loader *l)
+{
+	l->kernel_ready = true;
+	if (l->given_kallsyms.n) {
+		ty_flow_names_kernel(l->names, l->given_kallsyms.s, l->given_kallsyms.n);
+		return;
+	}
+	if (l->kernel_text)
+		read_kallsyms(l);
+	if (l->kallsyms.len)
+		ty_flow_names_kernel(l->names, l->kallsyms.p, l->kallsyms.len);
+}
+
+static int add_frame(struct loader *l, struct ty_sample_frame f, const char *function,
+		     const char *module, const char *file, bool kernel)
+{
+	uint32_t id;
+
+	f.func = ty_samples_func(l->out, function, module, kernel);
+	f.file = ty_samples_text(l->out, file);
+	id = f.func == UINT32_MAX || f.file == UINT32_MAX ? UINT32_MAX
+							  : ty_samples_frame(l->out, &f);
+	return id == UINT32_MAX ? -TY_ENOMEM : vec_push(&l->frames, id);
+}
+
+/* The frames at an address, those that were inlined there, too. NULL: out of memory. */
+static const struct named *name_at(struct loader *l, int32_t pid, uint64_t ns, uint64_t pc)
+{
+	const bool kernel = pc >> 63;
+	struct ty_inlined in[INLINED_MAX], caller = {0};
+	struct named v = {.first = (uint32_t)l->frames.n};
+	struct ty_flow_name at;
+	uint32_t *id;
+	size_t n;
+	int e = 0;
+
+	if (kernel && !l->kernel_ready)
+		kernel_names(l);
+	at = ty_flow_names_at(l->names, pid, ns, pc);
+	/* By the place in the file; where there is none, by address and process. */
+	id = at.file_id >= 0 && !kernel
+		     ? ty_pair_map_add(&l->named_of, (uint64_t)at.file_id << 2 | 1, at.off)
+		     : ty_pair_map_add(&l->named_of, kernel ? 2 : (uint64_t)(uint32_t)pid << 2 | 3,
+				       pc);
+	if (!id)
+		return NULL;
+	if (*id != TY_PAIR_NONE)
+		return &l->named.v[*id];
+	n = ty_flow_names_inlined(l->names, &at, in, INLINED_MAX, &caller);
+	for (size_t i = 0; !e && i < n; i++)
+		e = add_frame(l, (struct ty_sample_frame){.line = in[i].line, .inlined = true},
+			      in[i].name, at.file, in[i].file, false);
+	e = e ? e
+	      : add_frame(l, (struct ty_sample_frame){.line = caller.line}, at.function, at.file,
+			  caller.file, kernel);
+	v.n = (uint32_t)l->frames.n - v.first;
+	if (e || vec_push(&l->named, v))
+		return NULL;
+	*id = (uint32_t)l->named.n - 1;
+	return &l->named.v[*id];
+}
+
+/* stacks ------------------------------------------------------------------------------------------
+ */
+
+/* Addresses of a stack, the innermost first. */
+struct chain {
+	uint64_t pc[PATH_MAX_NODES];
+	size_t n;
+	bool cut;
+};
+
+static void add_pc(struct chain *c, uint64_t pc)
+{
+	if (c->n < PATH_MAX_NODES)
+		c->pc[c->n++] = pc;
+	else
+		c->cut = true;
+}
+
+/* Registers of user code as the unwinder wants them; false: some are missing. */
+static bool take_regs(const struct loader *l, const struct ty_perf_attr *a,
+		      const struct ty_perf_sample *p, struct ty_stack *out)
+{
+	static const uint8_t x86[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8};
+	const unsigned n = l->arm ? 33 : sizeof(x86);
+
+	if (!p->regs || p->regs_abi != 2)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned bit = l->arm ? i : x86[i];
+		const uint64_t below = a->sample_regs_user & ((1ull << bit) - 1);
+
+		if (!(a->sample_regs_user >> bit & 1))
+			return false;
+		out->regs[i] = ty_load(p->regs + 8 * __builtin_popcountll(below), 8, false);
+	}
+	out->head.regs_n = (uint8_t)n;
+	return true;
+}
+
+static void unwind(struct loader *l, const struct ty_perf_sample *p, struct ty_stack *s,
+		   struct chain *c)
+{
+	struct ty_frame frames[TY_FRAMES_MAX];
+	enum ty_stack_end end;
+	size_t n;
+
+	s->head.ns = p->id.time;
+	s->head.pid = (uint32_t)p->id.pid;
+	s->bytes = p->stack;
+	s->bytes_n = p->stack_n;
+	n = ty_unwind(l->unwinder, s, frames, &end);
+	for (size_t i = 0; i < n; i++)
+		add_pc(c, frames[i].pc);
+	c->cut |= end != TY_STACK_COMPLETE;
+}
+
+/* The kernel's part of a call chain, and the user part by frame pointers. */
+static void follow_chain(struct loader *l, const struct ty_perf_sample *p, bool with_user,
+			 struct chain *c)
+{
+	uint64_t context = CONTEXT_USER;
+	bool first = true, user = false;
+
+	for (uint64_t i = 0; i < p->ips_n; i++) {
+		const uint64_t ip = ty_load(p->ips + 8 * i, 8, false);
+
+		if (ip >= CONTEXT_MAX) {
+			context = ip;
+			first = true;
+			continue;
+		}
+		if ((context != CONTEXT_KERNEL && context != CONTEXT_USER) ||
+		    (context == CONTEXT_USER && !with_user))
+			continue;
+		/* Callers by their return addresses: the call is before it. */
+		add_pc(c, first ? ip : ip - 1);
+		user |= context == CONTEXT_USER;
+		first = false;
+	}
+	if (user && c->n > 1)
+		l->pointers = true;
+	c->cut |= with_user && !user;
+}
+
+static void find_chain(struct loader *l, const struct ty_perf_attr *a,
+		       const struct ty_perf_sample *p, struct chain *c)
+{
+	struct ty_stack s = {0};
+	const bool copied = take_regs(l, a, p, &s);
+
+	c->n = 0;
+	c->cut = false;
+	if (l->o->innermost) {
+		add_pc(c, p->ip);
+		return;
+	}
+	if (p->have & TY_PERF_S_CALLCHAIN)
+		follow_chain(l, p, !copied, c);
+	else if (p->ip >> 63 || !copied)
+		add_pc(c, p->ip);
+	if (copied) {
+		unwind(l, p, &s, c);
+		l->unwound = true;
+	} else if (!(p->have & TY_PERF_S_CALLCHAIN)) {
+		c->cut = true;
+	}
+	/* Of 32-bit processes, and where nothing was found. */
+	if (!c->n)
+		add_pc(c, p->ip);
+}
+
+static int on_sample(struct loader *l, const struct ty_perf_attr *a, const struct ty_perf_sample *p,
+		     uint8_t event)
+{
+	struct ty_sample s = {.ns = p->id.time,
+			      .period = p->have & TY_PERF_S_PERIOD ? p->period : a->sample_period,
+			      .pid = p->id.pid,
+			      .tid = p->id.tid,
+			      .cpu = UINT16_MAX,
+			      .event = event,
+			      .in_kernel = p->ip >> 63};
+	struct chain c;
+
+	if (!(p->have & TY_PERF_S_TIME) || !(p->have & TY_PERF_S_TID) ||
+	    !(p->have & TY_PERF_S_IP)) {
+		l->out->no_time++;
+		return 0;
+	}
+	if (p->have & TY_PERF_S_CPU && p->id.cpu < UINT16_MAX)
+		s.cpu = (uint16_t)p->id.cpu;
+	l->out->branches += p->branches;
+	find_chain(l, a, p, &c);
+	s.cut = c.cut;
+	for (size_t i = c.n; i-- > 0;) {
+		const struct named *n = name_at(l, s.pid, s.ns, c.pc[i]);
+
+		for (uint32_t k = n ? n->n : 0; k-- > 0;) {
+			s.node = ty_samples_node(l->out, s.node, l->frames.v[n->first + k]);
+			if (s.node == UINT32_MAX)
+				return -TY_ENOMEM;
+		}
+		if (!n)
+			return -TY_ENOMEM;
+	}
+	l->count[event]++;
+	return vec_push(&l->out->v, s);
+}
+
+/* reading -----------------------------------------------------------------------------------------
+ */
+
+/* Everything but samples is in. */
+static int ready(struct loader *l)
+{
+	int e = ty_flow_perf_finish(l->perf);
+
+	e = e ? e : ty_code_ready(ty_flow_code(l->flow));
+	if (e)
+		return e;
+	l->names = ty_flow_names_new(ty_flow_code(l->flow));
+	l->unwinder = ty_unwinder_new(ty_flow_code(l->flow));
+	if (!l->names || !l->unwinder)
+		return -TY_ENOMEM;
+	ty_flow_names_symbols(l->names, ty_flow_files_symbols, l->files);
+	return 0;
+}
+
+static bool stopped(const struct loader *l)
+{
+	return l->o->stop && atomic_load(l->o->stop);
+}
+
+/* Of several events that with most samples; the others' are left out. */
+static void choose_event(struct loader *l)
+{
+	unsigned best = 0;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		if (l->count[i] > l->count[best])
+			best = i;
+	vec_each (s, &l->out->v)
+		if (s->event == best)
+			l->out->v.v[n++] = *s;
+	l->out->others = l->out->v.n - n;
+	l->out->v.n = n;
+}
+
+static void describe(struct ty_samples *s, const struct ty_perf_event *e)
+{
+	const struct ty_perf_attr *a = &e->attr;
+
+	s->clock = a->type == SOFTWARE && a->config <= 1; /* cpu-clock, task-clock */
+	if (a->flags >> 10 & 1)				  /* freq */
+		s->hz = (uint32_t)a->sample_period;
+	else if (s->clock && a->sample_period)
+		s->hz = (uint32_t)((1000000000 + a->sample_period / 2) / a->sample_period);
+	if (*e->name)
+		snprintf(s->event, sizeof(s->event), "%s", e->name);
+	else if (a->type == SOFTWARE && a->config <= 1)
+		snprintf(s->event, sizeof(s->event), "%s", a->config ? "task-clock" : "cpu-clock");
+	else if (!a->type && a->config <= 1)
+		snprintf(s->event, sizeof(s->event), "%s", a->config ? "instructions" : "cycles");
+	else
+		snprintf(s->event, sizeof(s->event), "event %u:0x%" PRIx64, a->type, a->config);
+	ty_plain(s->event, strlen(s->event));
+}
+
+static int finish(struct loader *l)
+{
+	choose_event(l);
+	l->out->lost += l->lost[0] > l->lost[1] ? l->lost[0] : l->lost[1];
+	ty_samples_sort(l->out);
+	l->out->how = l->unwound    ? "call frame information (DWARF)"
+		      : l->pointers ? "frame pointers"
+				    : NULL;
+	return name_threads(l);
+}
+
+static int done(struct loader *l, int e, const char *path, struct ty_samples **out,
+		struct ty_err *err)
+{
+	if (!e && !l->o->quiet)
+		ty_flow_files_note(l->files);
+	fini(l);
+	if (e) {
+		ty_samples_free(l->out);
+		l->out = NULL;
+		if (err && !err->code)
+			ty_fail(err, -e, TY_NO_OFFSET, "%s: its samples: %s", path, ty_strerror(e));
+	}
+	*out = l->out;
+	return e;
+}
+
+bool ty_samples_recorded(const struct ty_trace *t)
+{
+	return ty_trace_section(t, TY_SEC_SAMPLES).n && ty_trace_section(t, TY_SEC_SAMPLING).n;
+}
+
+void ty_samples_why_none(const struct ty_trace *t, char *why, size_t n)
+{
+	const char *facts = ty_trace_section(t, TY_SEC_MACHINE).s;
+
+	*why = 0;
+	ty_key_value(facts, "sample_why", why, n);
+	ty_plain(why, strlen(why));
+	if (!*why)
+		snprintf(why, n, "%s",
+			 ty_key_u64(facts, "sample_hz") ? "no traced thread was on a CPU for long"
+							: "the recording has none");
+}
+
+static bool is_local(const struct ty_trace *t)
+{
+	char host[256] = "", here[256] = "";
+
+	ty_key_value(ty_trace_section(t, TY_SEC_MACHINE).s, "host", host, sizeof(host));
+	gethostname(here, sizeof(here) - 1);
+	return *host && !strcmp(host, here);
+}
+
+/* The mappings: all records of the section's perf.data file. */
+static int read_sampling(struct loader *l, struct ty_perf *f, struct ty_err *err)
+{
+	struct ty_perf_rec r;
+	int e = 0, more;
+
+	while (!e && (more = ty_perf_next(f, &r, err)) != 0) {
+		struct ty_perf_id id;
+
+		if (more < 0)
+			return more == -TY_ENOMEM ? more : 0; /* damaged: what was read counts */
+		if (r.type == TY_PERF_SAMPLE)
+			continue;
+		ty_perf_id(f, &r, &id);
+		e = on_side(l, &r, &id);
+	}
+	return e;
+}
+
+static int read_samples(struct loader *l, const struct ty_perf_event *ev, struct ty_text t)
+{
+	struct ty_perf_rec r;
+	size_t pos = 0;
+	int e = 0, more;
+
+	while (!e && (more = ty_perf_buf_next((const uint8_t *)t.s, t.n, &pos, &r)) != 0) {
+		struct ty_perf_sample p;
+		struct ty_perf_lost lost;
+
+		if (stopped(l))
+			return -TY_EINTR;
+		if (more < 0) {
+			l->out->damaged = true;
+			break;
+		}
+		if (r.type == TY_PERF_LOST && !ty_perf_lost(&r, &lost))
+			l->out->lost += lost.count;
+		if (r.type != TY_PERF_SAMPLE)
+			continue;
+		if (ty_perf_sample_parse(&r, &ev->attr, &p))
+			l->out->damaged = true;
+		else
+			e = on_sample(l, &ev->attr, &p, 0);
+	}
+	return e;
+}
+
+int ty_samples_of_trace(const struct ty_trace *t, const struct ty_sample_load_opts *o,
+			struct ty_samples **out, struct ty_err *err)
+{
+	const struct ty_text head = ty_trace_section(t, TY_SEC_SAMPLING),
+			     samples = ty_trace_section(t, TY_SEC_SAMPLES),
+			     vdso = ty_trace_section(t, TY_SEC_VDSO);
+	struct ty_perf *f = NULL;
+	struct ty_err why = {0};
+	struct loader l;
+	int e;
+
+	*out = NULL;
+	if (!ty_samples_recorded(t))
+		return ty_fail(err, TY_ENOTFOUND, TY_NO_OFFSET, "%s: it has no samples", t->path);
+	e = init(&l, o);
+	if (!e)
+		e = ty_perf_open_bytes(t->path, head.s, head.n, &f, &why);
+	if (!e) {
+		const char *arch = ty_perf_text(f, TY_PERF_F_ARCH);
+
+		ty_flow_files_local(l.files, is_local(t), ty_flow_files_this_boot(l.files, t));
+		ty_flow_files_vdso(l.files, (struct ty_bytes){(const uint8_t *)vdso.s, vdso.n});
+		l.given_kallsyms = ty_trace_section(t, TY_SEC_KALLSYMS);
+		e = read_sampling(&l, f, &why);
+		arch = arch ? arch : ty_perf_text(f, TY_PERF_F_ARCH);
+		l.arm = arch && !strcmp(arch, "aarch64");
+	}
+	e = e ? e : ready(&l);
+	if (!e && !f->events.n)
+		e = ty_fail(&why, TY_EFORMAT, TY_NO_OFFSET, "%s: its samples have no event",
+			    t->path);
+	if (!e) {
+		describe(l.out, &f->events.v[0]);
+		e = read_samples(&l, &f->events.v[0], samples);
+	}
+	e = e ? e : finish(&l);
+	ty_perf_close(f);
+	if (e && err)
+		*err = why;
+	return done(&l, e, t->path, out, err);
+}
+
+/* All records of a perf.data file: first what is no sample, then the samples. */
+static int read_perf(struct loader *l, struct ty_perf *f, bool samples, struct ty_err *err)
+{
+	struct ty_perf_rec r;
+	int e = 0;
+
+	while (!e && (e = ty_perf_next(f, &r, err)) > 0) {
+		const struct ty_perf_event *ev;
+		struct ty_perf_sample p;
+		struct ty_perf_id id;
+
+		e = 0;
+		if (stopped(l))
+			return -TY_EINTR;
+		if ((r.type == TY_PERF_SAMPLE) != samples)
+			continue;
+		if (!samples) {
+			ty_perf_id(f, &r, &id);
+			e = on_side(l, &r, &id);
+			continue;
+		}
+		ev = ty_perf_event_of(f, &r);
+		if (!ev || ev->attr.type == TRACEPOINT ||
+		    (ev->attr.type == SOFTWARE && ev->attr.config == DUMMY))
+			continue;
+		if (ty_perf_sample_parse(&r, &ev->attr, &p))
+			l->out->damaged = true;
+		else if ((size_t)(ev - f->events.v) < EVENTS_MAX)
+			e = on_sample(l, &ev->attr, &p, (uint8_t)(ev - f->events.v));
+	}
+	return e;
+}
+
+/* What the file's head says of machine and files. */
+static int perf_head(struct loader *l, const struct ty_perf *f)
+{
+	const char *host = ty_perf_text(f, TY_PERF_F_HOSTNAME),
+		   *arch = ty_perf_text(f, TY_PERF_F_ARCH);
+	char here[256] = "";
+	struct ty_perf_build_id id;
+	size_t pos = 0;
+	int e = 0;
+
+	gethostname(here, sizeof(here) - 1);
+	ty_flow_files_local(l->files, host && !strcmp(host, here), false);
+	l->arm = arch && !strcmp(arch, "aarch64");
+	while (!e && ty_perf_build_id_next(f, &pos, &id))
+		e = ty_flow_perf_build_id(l->perf, id.name, id.id, id.n);
+	return e;
+}
+
+int ty_samples_of_perf(const char *path, const struct ty_sample_load_opts *o,
+		       struct ty_samples **out, struct ty_err *err)
+{
+	struct ty_perf *f = NULL;
+	struct loader l;
+	int e = init(&l, o);
+	unsigned best = 0;
+
+	*out = NULL;
+	e = e ? e : ty_perf_open(path, &f, err);
+	e = e ? e : perf_head(&l, f);
+	e = e ? e : read_perf(&l, f, false, err);
+	if (!e && f->pipe)
+		e = perf_head(&l, f);
+	e = e ? e : ready(&l);
+	if (!e) {
+		ty_perf_rewind(f);
+		e = read_perf(&l, f, true, err);
+	}
+	if (!e && f->note && !o->quiet)
+		ty_say("tarry: %s: %s\n", path, f->note);
+	for (unsigned i = 0; !e && i < f->events.n && i < EVENTS_MAX; i++)
+		if (l.count[i] > l.count[best])
+			best = i;
+	if (!e && f->events.n)
+		describe(l.out, &f->events.v[best]);
+	e = e ? e : finish(&l);
+	ty_perf_close(f);
+	return done(&l, e, path, out, err);
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Samples of what runs on the CPUs: shares of a program that measures itself, and the same under perf record.
+set -u
+. "$(dirname "$0")/tap.bash"
+if [ "$(id -u)" -ne 0 ] || [ ! -x "$TARRY" ]; then
+	echo "ok 1 - samples # SKIP recording needs root and the program"
+	echo "1..1"
+	exit 0
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+src=$PWD
+judge=$src/tests/e2e/hot.py
+prog=$PROGRAMS/hot_shares
+cd "$dir" || exit 1
+export LC_ALL=C
+"$TARRY" record -q -- "$prog" 60 >truth.txt 2>err.txt
+why=$(sed -n 's/.*what runs is not sampled: //p' err.txt)
+if [ -n "$why" ]; then
+	echo "ok 1 - samples # SKIP $why"
+	echo "1..1"
+	exit 0
+fi
+"$TARRY" report hot >hot.txt 2>err.txt
+passes "by default the hottest function is known with its line" grep -qE '^ +[0-9.]+% .* alpha \(hot_shares\.c:[0-9]+\)$' hot.txt
+"$TARRY" report tarry.dat answer >answer.txt
+passes "the answer names it, as sampled" grep -qE '^  sampled on CPU: [0-9]+% \([0-9]+ to [0-9]+%\) in alpha \(hot_shares\.c:[0-9]+\), [0-9]+ samples$' answer.txt
+
+shares() { # FILE HOW TREE RECORD-OPTION...
+	local file=$1 how=$2 tree=$3
+	shift 3
+	"$TARRY" record -q -o "$file" --sample 997 "$@" -- "$prog" 60 1 >truth.txt 2>err.txt &&
+		"$TARRY" report "$file" hot --json >hot.json 2>>err.txt &&
+		python3 "$judge" truth.txt hot.json $tree >seen.txt 2>&1
+	check "$how: shares within three standard deviations" $? "$(cat seen.txt err.txt)"
+}
+tries 2 shares d.dat "call frame information, two threads" tree
+tries 2 shares f.dat "frame pointers, two threads" "" --sample-stacks fp
+"$TARRY" report f.dat hot >out.txt 2>&1
+passes "callers by frame pointers are marked" grep -q 'frame pointers: wrong where code was compiled without them' out.txt
+"$TARRY" record -q -o o.dat --sample off -- true 2>err.txt
+"$TARRY" report o.dat hot >out.txt 2>&1
+passes "--sample off samples nothing, and the report says so" grep -q '^none recorded: record --sample off$' out.txt
+"$TARRY" report f.dat hot --from 0 --to 0.2 --json >part.json
+python3 -c '
+import json
+all, part = (json.load(open(f))["hot"]["samples"] for f in ("hot.json", "part.json"))
+raise SystemExit(not 0 < part < all)' 2>/dev/null
+check "--from and --to choose a part" $?
+
+# perf's own recording of the same program: what perf script counts, and the program's truth.
+if ! command -v perf >/dev/null || ! perf record -q -e cpu-clock -o probe.data true 2>err.txt; then
+	skip "perf.data files" "perf cannot record here"
+else
+	for how in fp dwarf; do
+		perf record -q --call-graph "$how" -F 3997 -e cpu-clock -o "$how.data" "$prog" 60 >truth.txt 2>err.txt
+		"$TARRY" report "$how.data" hot --json >hot.json 2>>err.txt && python3 "$judge" truth.txt hot.json >seen.txt 2>&1
+		check "perf record --call-graph $how: the same shares" $? "$(cat seen.txt err.txt)"
+		perf script -i "$how.data" -F ip,sym -G 2>/dev/null | awk '{print $2}' | sort | uniq -c | awk '{print $2, $1}' >script.txt
+		python3 - >seen.txt 2>&1 <<'P'
+import json
+hot = json.load(open('hot.json'))['hot']
+script = dict(l.split() for l in open('script.txt'))
+rows = {f['function']: f['self'] for f in hot['functions'] if f['function']}
+own = {n: rows.get(n, 0) for n in ('alpha', 'beta', 'deep')}
+own['beta'] += rows.get('inlined_work', 0)
+want = {n: int(script.get(n, 0)) for n in own}
+if own != want or hot['samples'] != sum(map(int, script.values())): raise SystemExit(f'{own} {want} {hot["samples"]}')
+P
+		check "perf record --call-graph $how: counts are those of perf script" $? "$(cat seen.txt)"
+	done
+fi
+echo "1..$n"
+exit "$bad"

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions with known shares of CPU time: alpha, beta (whose work is inlined into it) and deep,
+ * which recurses. argv: rounds, threads besides main. Each thread measures its own functions by the
+ * CPU clock; standard output has "NAME NS" in the end, all threads together.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define APART __attribute__((noinline, noclone))
+
+enum { ALPHA, BETA, DEEP, FUNCS };
+static _Atomic uint64_t took[FUNCS];
+static int rounds;
+static volatile uint64_t sink;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline __attribute__((always_inline)) void inlined_work(int n)
+{
+	for (int i = 0; i < n; i++)
+		sink += (uint64_t)i;
+}
+
+APART static void alpha(int n)
+{
+	for (int i = 0; i < n; i++)
+		sink += (uint64_t)i;
+}
+
+APART static void beta(int n)
+{
+	inlined_work(n);
+	__asm__ volatile("");
+}
+
+APART static void deep(int level, int n)
+{
+	if (level)
+		deep(level - 1, n);
+	else
+		for (int i = 0; i < n; i++)
+			sink += (uint64_t)i;
+	__asm__ volatile("");
+}
+
+APART static void *work(void *arg)
+{
+	for (int i = 0; i < rounds; i++) {
+		const uint64_t a = cpu_ns();
+		uint64_t b, c;
+
+		alpha(2500000);
+		b = cpu_ns();
+		beta(1500000);
+		c = cpu_ns();
+		deep(20, 1000000);
+		took[ALPHA] += b - a;
+		took[BETA] += c - b;
+		took[DEEP] += cpu_ns() - c;
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {"alpha", "beta", "deep"};
+	int threads = argc > 2 ? atoi(argv[2]) : 0;
+	pthread_t t[64];
+
+	rounds = argc > 1 ? atoi(argv[1]) : 10;
+	threads = threads < 64 ? threads : 64;
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&t[i], NULL, work, NULL))
+			return 1;
+	work(NULL);
+	for (int i = 0; i < threads; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 0; i < FUNCS; i++)
+		printf("%s %llu\n", names[i], (unsigned long long)took[i]);
+	return 0;
+}
