@@ -295,20 +295,31 @@ static __always_inline void owe(__u8 *byte, __u32 tid, __u32 nr, const __u64 a[6
 		*byte |= TY_EV_OWED;
 }
 
+/* Starts on a traced thread's system call: its arguments and the thread's byte (NULL: none).
+ * Returns what to read of the call; NULL: nothing. */
+static __always_inline struct ty_ev_call *begin_call(__u64 id, __u32 nr, __u64 a[6], __u8 **byte)
+{
+	struct ty_ev_call *what;
+
+	*byte = tid_byte((__u32)id);
+	if (off || !is_traced(*byte, id))
+		return NULL;
+	what = bpf_map_lookup_elem(&calls, &nr);
+	if (what)
+		get_args(a);
+	return what;
+}
+
 /* One loop, not unrolled: the loader's check takes as long as there are ways through a program. */
 SEC("tp") int enter_call(struct call *c)
 {
 	__u64 id = bpf_get_current_pid_tgid(), a[6];
 	__u32 tid = id, nr = c->nr, faults = 0, at;
-	__u8 *byte = tid_byte(tid);
-	struct ty_ev_call *what;
+	__u8 *byte;
+	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
 
-	if (off || !is_traced(byte, id))
-		return 0;
-	what = bpf_map_lookup_elem(&calls, &nr);
 	if (!what)
 		return 0;
-	get_args(a);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < TY_EV_ARGS; i++)
 		if (what->strings >> i & 1 && a[i] && !put_string(c, tid, nr, i, a[i], 0))
@@ -326,15 +337,11 @@ SEC("tp") int enter_exec(struct call *c)
 {
 	__u64 id = bpf_get_current_pid_tgid(), a[6], path, list;
 	__u32 tid = id, nr = c->nr, at;
-	__u8 *byte = tid_byte(tid);
-	struct ty_ev_call *what;
+	__u8 *byte;
+	struct ty_ev_call *what = begin_call(id, nr, a, &byte);
 
-	if (off || !is_traced(byte, id))
-		return 0;
-	what = bpf_map_lookup_elem(&calls, &nr);
 	if (!what)
 		return 0;
-	get_args(a);
 	at = what->list == 2 ? 0 : 1;
 	path = at ? a[1] : a[0];
 	list = at ? a[2] : a[1];
