@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The answer at the top of a report: where the time went, and whose it was, in few items.
+ * The answer at the top of a report: where the time went, on whose account, in few items.
  *
- * Of threads that were attached to: the slowest requests of the process that spends most time in
- * requests, beside median ones, each along its own path from its reply back to its begin; without
- * requests what their threads did, together. Of a machine: who had the CPUs, what the disks did.
+ * For attached threads: the slowest requests of the process that spends most time in requests,
+ * beside median ones, each along its own path from its reply back to its begin; without requests,
+ * the sum over the threads. For a machine: the users of the CPUs, and the activity of the disks.
  *
- * Of a command: its wall time along the critical path (command_path.h), from its exit back to its
+ * For a command: its wall time along the critical path (command_path.h), from its exit back to its
  * start. Every nanosecond is in exactly one item and every item in one part, so that the parts sum
- * to the wall time exactly, whatever was lost. What a process outside of the command's tree did
+ * to the wall time exactly, even with lost events. What a process outside of the command's tree did
  * while the command waited for it is that process's item.
  *
  * Cost: the path, and one walk over it (ledger.h).
@@ -23,7 +23,7 @@
 #include "requests.h"
 #include "window.h"
 
-#define TY_ANSWER_ITEMS 6 /* at most: the largest, until they make nine tenths */
+#define TY_ANSWER_ITEMS 6 /* at most; the largest ones, until they cover nine tenths */
 
 /* Name in JSON, in text. */
 #define TY_ANSWER_PARTS(X)                                                                         \
@@ -52,10 +52,10 @@ const char *ty_answer_part_key(enum ty_answer_part p);
 const char *ty_answer_part_text(enum ty_answer_part p);
 
 struct ty_answer_item {
-	uint64_t ns, longest_ns; /* together; the longest piece */
+	uint64_t ns, longest_ns; /* in total; longest piece */
 	uint64_t pieces;
-	uint32_t thread;  /* whose it is, the first of them; TY_NONE: nobody's */
-	uint32_t threads; /* so many of that name */
+	uint32_t thread;  /* its first thread; TY_NONE: none */
+	uint32_t threads; /* number of threads of that name */
 	uint8_t part;	  /* enum ty_answer_part */
 	char text[320];	  /* "dd/12 waited for disk 254:0 in fsync on \"/var/x\"" */
 };
@@ -64,8 +64,7 @@ enum ty_answer_of {
 	TY_ANSWER_NOTHING,
 	TY_ANSWER_COMMAND,
 	TY_ANSWER_REQUESTS, /* of the process with most time in requests: its slowest ones */
-	TY_ANSWER_THREADS,  /* the chosen ones, or those that were attached to: their times together
-			     */
+	TY_ANSWER_THREADS,  /* the selected threads, or those attached to: sum of their times */
 	TY_ANSWER_MACHINE   /* the CPUs' time together */
 };
 const char *ty_answer_of_key(enum ty_answer_of of);
@@ -76,22 +75,21 @@ const char *ty_answer_of_key(enum ty_answer_of of);
 struct ty_answer {
 	enum ty_answer_of of;
 	uint64_t start_ns, end_ns;
-	uint64_t total_ns; /* what parts, and items with the rest, sum to */
-	bool inferred;	   /* the path is, somewhere */
+	uint64_t total_ns; /* sum of the parts, and of the items with the rest */
+	bool inferred;	   /* part of the path is inferred */
 	uint64_t part_ns[TY_ANSWER_PARTS_N];
 	struct ty_answer_item item[TY_ANSWER_ITEMS]; /* most time first */
 	uint32_t items;
-	uint64_t rest_ns; /* of items that are not among these */
-	uint32_t rest;	  /* how many */
-	/* Of a command with children on its path: how long itself, how long in which children, and
-	 * theirs. */
+	uint64_t rest_ns; /* of items beyond these */
+	uint32_t rest;	  /* their number */
+	/* For a command with children on its path: time of its own, time in children, and of
+	 * which. */
 	char children[320];
-	char head[240];	 /* what the answer is about; "": of a command */
-	char sum_of[64]; /* what the sum is of: "the 3 slowest "; "" */
+	char head[240];	 /* subject of the answer; "": the command */
+	char sum_of[64]; /* subject of the sum: "the 3 slowest "; "" */
 	char note[TY_ANSWER_NOTES][320];
 	uint32_t notes;
-	/* Of the time that was spent waiting for a CPU: in how many pieces, and who ran there most.
-	 */
+	/* Time spent runnable: number of pieces, and the names that ran most on those CPUs. */
 	uint64_t ready_pieces;
 	struct {
 		uint64_t ns;
@@ -99,19 +97,20 @@ struct ty_answer {
 	} rival[TY_ANSWER_RIVALS];
 };
 
-/* Of what was recorded, within w. requests: those of the window; NULL: not looked for. 0 or
+/* Computes the answer within w. requests: those of the window; NULL: not analysed. 0 or
  * -TY_E.... */
 int ty_answer_find(const struct ty_explain *x, const struct ty_window *w,
 		   const struct ty_requests *requests, struct ty_answer *out);
 
 /*
- * n values that sum to total_ns as text of one unit and as many decimals, so that what is shown
- * sums to the shown total, too: each is rounded down or up, the nearest first. out[n] is the total.
+ * Formats n values that sum to total_ns in one unit with the same number of decimals, so that the
+ * displayed values sum to the displayed total: values are rounded down or up, those nearest to the
+ * next step first. out[n] is the total.
  */
 #define TY_ANSWER_FIXED 24
 void ty_answer_fixed(const uint64_t *ns, uint32_t n, uint64_t total_ns,
 		     char (*out)[TY_ANSWER_FIXED]);
-/* "812 ms = 398 ms on CPU + ...", appended to out: the largest first. */
+/* Appends "812 ms = 398 ms on CPU + ...", largest part first. */
 void ty_answer_sum_text(const uint64_t part_ns[TY_ANSWER_PARTS_N], uint64_t total_ns, char *out,
 			size_t size);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path behind a time: what had to happen, back in time, so that a thread could go on.
+ * The path behind a stretch of time: what had to happen, back in time, for a thread to proceed.
  *
- * While the thread ran or was ready, that was it. While it waited and another thread ended the
- * wait, what counts is what that thread did meanwhile, and so on: segments are the leaves of this
- * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there.
- * Several tries, each with a time-out or broken off by a signal (wait_retry.h), are one wait for
- * the one that ended the last. Ends visibly at timers and devices, at lost data, at the edge of the
- * recording, and at loops.
+ * While the thread ran or was runnable, it is its own path. While it waited and another thread woke
+ * it, the path is what that thread did meanwhile, recursively: segments are the leaves of this
+ * recursion and cover the time exactly, each nanosecond once; hops are the waits that led there. A
+ * retried wait, with timeouts or interruptions by signals between the attempts (wait_retry.h), is
+ * one wait for the final waker. The path ends, visibly, at timers and devices, at lost data, at the
+ * edge of the recording, and at loops.
  *
- * Time on a CPU in which a lock was waited for (futex_waker.h) is a wait, too: what its holder did
- * counts.
+ * CPU time spent spinning for a lock (futex_waker.h) is a wait, too: the path is its holder's.
  *
- * A kernel thread that a timer has woken may have been handed something before it ran, which woke
- * it no more: where one thread alone was about to hand something over then, and talks with the one
- * that waits by way of kernel threads at other times, it serves that one (inferred).
+ * A kernel thread woken by a timer may have been handed work before it ran, without a second
+ * wakeup. When exactly one thread was about to hand over work at that moment, and communicates with
+ * the waiter through kernel threads at other times, the kernel thread is attributed to it
+ * (inferred).
  */
 #ifndef TY_CHAIN_H
 #define TY_CHAIN_H
@@ -26,23 +26,25 @@
 #include "vec.h"
 #include "wakeup.h"
 
-#define TY_PATH_DEPTH 48 /* waits behind waits that are followed */
+#define TY_PATH_DEPTH 48 /* maximum depth of waits behind waits */
 
 enum ty_seg_what {
-	TY_SEG_RUNS,	 /* on a CPU */
-	TY_SEG_STOLEN,	 /* on a CPU that the hypervisor possibly took away (steal.h); inferred */
-	TY_SEG_RUNNABLE, /* waits for a CPU */
-	TY_SEG_DEVICE,	 /* waits; a device's interrupt ended it: of block devices only for as long
-			  * as a request of this wait was in flight (block_requests.h) */
-	TY_SEG_QUEUED,	 /* waits; its request was with the block layer, not yet with the device */
-	TY_SEG_NO_REQUEST, /* waits; a request's completion ended it, but none was under way yet */
-	TY_SEG_TIMER,	   /* waits; a timer ended it: a sleep, or a time-out */
-	TY_SEG_IRQ,	   /* waits; an interrupt that is not recorded closer ended it */
-	TY_SEG_UNWOKEN,	   /* waits; what ended it is not recorded */
-	TY_SEG_OPEN,	   /* waits to the end of the recording */
-	TY_SEG_LOST,	   /* events were lost: not known */
-	TY_SEG_UNKNOWN,	   /* not known: before the recording, before its first event */
-	TY_SEG_LOOP, /* waits for a thread that waits for it: the recording does not say more */
+	TY_SEG_RUNS,	   /* running */
+	TY_SEG_STOLEN,	   /* running, but the CPU was possibly stolen by the hypervisor (steal.h);
+			    * inferred */
+	TY_SEG_RUNNABLE,   /* runnable */
+	TY_SEG_DEVICE,	   /* waits, woken by a device's interrupt; for block devices only while a
+			    * request of this wait was in flight (block_requests.h) */
+	TY_SEG_QUEUED,	   /* waits; its request was in the block layer, not yet at the device */
+	TY_SEG_NO_REQUEST, /* waits, woken by a request's completion, with no request in flight yet
+			    */
+	TY_SEG_TIMER,	   /* waits, woken by a timer: a sleep or a timeout */
+	TY_SEG_IRQ,	   /* waits, woken by an interrupt of unknown kind */
+	TY_SEG_UNWOKEN,	   /* waits, wakeup not recorded */
+	TY_SEG_OPEN,	   /* waits, unfinished when the recording ended */
+	TY_SEG_LOST,	   /* unknown because of lost events */
+	TY_SEG_UNKNOWN,	   /* unknown: before the recording or the thread's first event */
+	TY_SEG_LOOP, /* waits for a thread that waits for it: the recording does not show more */
 	TY_SEG_WHATS
 };
 const char *ty_seg_text(enum ty_seg_what w);
@@ -51,16 +53,16 @@ static inline bool ty_seg_on_cpu(unsigned what)
 	return what == TY_SEG_RUNS || what == TY_SEG_STOLEN;
 }
 
-struct ty_hop { /* a wait that a thread ended */
+struct ty_hop { /* A wait ended by a thread. */
 	uint32_t thread, span;
-	uint64_t start_ns, end_ns; /* the part that was explained */
-	uint32_t parent;	   /* the hop that asked for it; TY_NONE: the first thread itself */
+	uint64_t start_ns, end_ns; /* the explained part */
+	uint32_t parent; /* the hop that depends on it; TY_NONE: the first thread itself */
 	struct ty_waker waker;
 };
 
 struct ty_seg {
 	uint64_t start_ns, end_ns;
-	uint32_t thread, span; /* whose; span TY_NONE: before its birth */
+	uint32_t thread, span; /* the waiter; span TY_NONE: before its birth */
 	uint32_t hop;	       /* the innermost wait that led here; TY_NONE */
 	uint8_t what;	       /* enum ty_seg_what */
 	uint8_t flags;	       /* TY_SF_* of the span */
@@ -70,31 +72,31 @@ struct ty_seg {
 struct ty_path {
 	VEC(struct ty_seg) seg; /* in time order */
 	VEC(struct ty_hop) hop; /* a parent comes before its children */
-	bool cut;		/* more segments than are kept: the earlier part is missing */
-	bool inferred;		/* whom a kernel thread serves is, somewhere (see above) */
+	bool cut;		/* too many segments: the earlier part is missing */
+	bool inferred;		/* some kernel thread's client is inferred (see above) */
 };
 
-/* The path of the thread over [from, to), in place of what p holds (zero at first), whose memory is
- * used again. 0 or -TY_ENOMEM; path_fini in any case. */
+/* Computes the path of the thread over [from, to). Replaces the content of p (zero at first) and
+ * reuses its memory. 0 or -TY_ENOMEM; call path_fini in any case. */
 int ty_path_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		 struct ty_path *p);
-/* The same for one wait of a thread, which began before this span: at from_ns, in tries that timed
- * out. */
+/* The same for one wait of a thread that began before this span, at from_ns, and was retried after
+ * timeouts. */
 int ty_path_of_wait(const struct ty_explain *x, uint32_t span, uint64_t from_ns, uint64_t to_ns,
 		    struct ty_path *p);
-/* Of the path only what lies in [from, to); hops outside have no length then. */
+/* Clips the path to [from, to); hops outside get no length. */
 void ty_path_cut(struct ty_path *p, uint64_t from_ns, uint64_t to_ns);
 void ty_path_fini(struct ty_path *p);
 
-/* The root: the thread (or, for waits that no thread ended, the waiting thread itself) that the
- * path spends most time with, and its longest segment. */
+/* The root: the thread that the path spends most time in (for waits without a waking thread, the
+ * waiter itself), and its longest segment. */
 struct ty_root {
 	uint32_t thread;		/* TY_NONE: an empty path */
-	uint32_t seg;			/* the longest of what it did most */
-	uint64_t ns;			/* with this thread in all */
-	uint64_t what_ns[TY_SEG_WHATS]; /* of them */
+	uint32_t seg;			/* the longest segment of its main activity */
+	uint64_t ns;			/* total time in this thread */
+	uint64_t what_ns[TY_SEG_WHATS]; /* by activity */
 };
-/* What of it was the root's own work, or its wait for a CPU. */
+/* The part of it that was the root's own work, or its time runnable. */
 static inline uint64_t ty_root_work_ns(const struct ty_root *r)
 {
 	return r->what_ns[TY_SEG_RUNS] + r->what_ns[TY_SEG_STOLEN] + r->what_ns[TY_SEG_RUNNABLE];
@@ -102,19 +104,20 @@ static inline uint64_t ty_root_work_ns(const struct ty_root *r)
 struct ty_root ty_path_root(const struct ty_path *p);
 
 /*
- * One line of causes from a segment up: link[0] is the first thread's own wait, the last is the
- * segment's thread. At most n are written (the innermost are left out first); returns how many.
+ * A linear chain of causes up to a segment: link[0] is the first thread's own wait, the last link
+ * is the segment's thread. Writes at most n links (omitting the innermost first); returns their
+ * number.
  */
 struct ty_link {
 	uint32_t thread, span;
 	uint64_t start_ns, end_ns;
 	uint8_t what;	       /* TY_SEG_* for the last; waits of the others: TY_SEG_WHATS */
-	struct ty_waker waker; /* what ended it; inferred: that the next link's thread did */
+	struct ty_waker waker; /* what ended it; inferred: that it was the next link's thread */
 };
 uint32_t ty_path_links(const struct ty_path *p, uint32_t seg, struct ty_link *out, uint32_t n);
 
-/* "blocked in futex", "ran in read" (for more than half of it), "ready, waiting for a CPU": what
- * the thread did in a link. */
+/* "blocked in futex", "ran in read" (for more than half of it), "runnable": what the thread did in
+ * a link. */
 void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size);
 
 #endif

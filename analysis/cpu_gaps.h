@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where events of a CPU were lost, for walks over what it did. */
+/* Index of the gaps of each CPU, for scans over its activity. */
 #ifndef TY_CPU_GAPS_H
 #define TY_CPU_GAPS_H
 
@@ -14,11 +14,11 @@ struct ty_cpu_gap {
 };
 
 struct ty_cpu_gaps {
-	VEC(struct ty_cpu_gap) gap; /* by CPU, then time; those of a CPU do not touch */
+	VEC(struct ty_cpu_gap) gap; /* by CPU, then time; adjacent ones are merged */
 };
 
-/* Those that overlap [from, to), of all buffers; *g is empty before. 0 or -TY_ENOMEM; fini in any
- * case. Cost: one look at each gap of the recording. */
+/* Finds those that overlap [from, to), over all buffers; *g must be empty. 0 or -TY_ENOMEM; call
+ * fini in any case. Cost: one step per gap of the recording. */
 int ty_cpu_gaps_find(const struct ty_model *m, uint64_t from_ns, uint64_t to_ns,
 		     struct ty_cpu_gaps *g);
 /* The first of the CPU that ends after t; NULL: none. */

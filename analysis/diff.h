@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was different then: a window against the rest of the recording, as rates per second, ranked
- * by how much each item adds to the change of its kind. Counts that chance explains (Poisson, 3
- * sigma) rank below all others and are marked.
+ * Compares a window with the rest of the recording, as rates per second, ranked by each item's
+ * share of the change of its kind. Differences within chance (Poisson, 3 sigma) rank below all
+ * others and are marked.
  */
 #ifndef TY_DIFF_H
 #define TY_DIFF_H
@@ -46,12 +46,12 @@ struct ty_diff {
 	struct ty_diff_row *v; /* by rank */
 	uint32_t n;
 	uint64_t in_ns, out_ns;
-	bool in_lost, out_lost; /* events were lost there: its rates may be too low */
+	bool in_lost, out_lost; /* events were lost there: its rates are lower bounds */
 };
 
-/* w is a true part of the recording (else -TY_EUSAGE); its choice of threads goes for CPU time,
- * wakeups and system calls, that of CPUs for switches and interrupts. Cost: one step per system
- * call, interrupt and request. 0 or -TY_E... with err; fini in any case. */
+/* w must be a proper part of the recording (else -TY_EUSAGE). Its selection of threads applies to
+ * CPU time, wakeups and system calls, that of CPUs to switches and interrupts. Cost: one step per
+ * system call, interrupt and request. 0 or -TY_E... with err; call fini in any case. */
 int ty_diff_find(const struct ty_explain *x, const struct ty_window *w, struct ty_diff *out,
 		 struct ty_err *err);
 /* A row's rate as text ("12.3% CPU", "4.0 MB", "1234"), and the change: "x 2.0", "only here". */

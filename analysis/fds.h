@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file descriptor is, as far as the recorded system calls of its process tell. */
+/* Resolves file descriptors from the recorded system calls of their process. */
 #ifndef TY_FDS_H
 #define TY_FDS_H
 
 #include "explain.h"
 
 /*
- * What descriptor fd of the thread's process was at t: by the last call that made it, followed
- * through dup and fork. Results of pipe and socketpair lie behind a pointer: they are taken to be
- * the lowest free descriptors, as POSIX demands, where the open ones are known.
- * Where it was open before the recording, its name as it was found then; else NULL.
- * Cost: the calls of the process up to t, or a limit of them; only to be asked for findings.
+ * The kind of descriptor fd of the thread's process at t: from the last call that created it,
+ * followed through dup and fork. Results of pipe and socketpair are behind a pointer: they are
+ * assumed to be the lowest free descriptors, as POSIX requires, when the open ones are known. For
+ * one open before the recording, its name in the snapshot; else NULL. Cost: the calls of the
+ * process up to t, with a limit; use it for findings only.
  */
 enum ty_fd_kind ty_fd_kind(const struct ty_explain *x, uint32_t thread, uint64_t fd, uint64_t t_ns,
 			   const char **name);

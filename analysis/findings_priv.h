@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the files of findings. */
+/* Shared by the files of findings. */
 #ifndef TY_FINDINGS_PRIV_H
 #define TY_FINDINGS_PRIV_H
 
@@ -10,20 +10,20 @@ struct ty_finding_work {
 	const struct ty_window *w;
 	const struct ty_answer *answer;
 	const struct ty_requests *requests;
-	uint64_t wall_ns; /* what shares are of */
+	uint64_t wall_ns; /* base of percentages */
 	struct ty_findings *out;
 };
 
-/* Among the others, if there is room or it is longer than one of them; its text and next as printf
- * has them. FILE in `next` stands for the recording (ty_shell_name_file). */
+/* Adds a finding if there is room or it is longer than another one; its text and next as printf.
+ * FILE in `next` stands for the recording (ty_shell_name_file). */
 struct ty_finding *ty_finding_add(const struct ty_finding_work *k, const struct ty_finding *f);
 void ty_finding_say(struct ty_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void ty_finding_next(struct ty_finding *f, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* "sh/12" of one thread, "sh" of several. */
+/* "sh/12" for one thread, "sh" for several. */
 const char *ty_finding_who(const struct ty_model *m, uint32_t thread, bool several, char out[64]);
-/* What the call acts on: "fd 3 </etc/x>", "\"/etc/x\"", "futex 0x7f"; "": none, or not recorded. */
+/* Object of the call: "fd 3 </etc/x>", "\"/etc/x\"", "futex 0x7f"; "": none, or not recorded. */
 void ty_finding_object(const struct ty_explain *x, uint32_t call, char out[96]);
 
 /* Each 0 or -TY_E... */
@@ -32,21 +32,21 @@ int ty_findings_of_children(const struct ty_finding_work *k);
 void ty_findings_of_cpus(const struct ty_finding_work *k);
 int ty_findings_of_requests(const struct ty_finding_work *k);
 
-/* Polled locks, a thread at a time: its calls in order. */
+/* State of the search for polled locks: one thread's calls in order. */
 struct ty_poll_watch {
 	const struct ty_finding_work *k;
-	uint32_t thread, first, last; /* calls; first TY_NONE: none is watched */
+	uint32_t thread, first, last; /* calls; first TY_NONE: no candidate */
 	uint64_t start_ns, last_ns,
 		ok_ns;		       /* of the first; end of the last; first success after it */
-	uint64_t slept_ns, between_ns; /* asleep between them; since the last */
+	uint64_t slept_ns, between_ns; /* sleep between them; since the last */
 	uint64_t n;
 	int32_t nr;
 	int error;
 	uint8_t abi;
-	unsigned names; /* compared so far, for all threads */
+	unsigned names; /* names compared so far, over all threads */
 };
 enum ty_poll_role { TY_POLL_NONE, TY_POLL_SLEEP, TY_POLL_LOCK, TY_POLL_MADE, TY_POLL_CONNECT };
-/* What the call can be in a loop that polls. */
+/* Role of the call in a polling loop. */
 enum ty_poll_role ty_poll_role(const struct ty_sysrow *row);
 void ty_poll_begin(struct ty_poll_watch *p, uint32_t thread);
 void ty_poll_step(struct ty_poll_watch *p, enum ty_poll_role role, uint32_t call, int32_t nr,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who ended a wait by futex where no wakeup tells.
+ * Who ended a futex wait when no wakeup record shows it.
  *
  * - The kernel spins for a futex with priority inheritance (FUTEX_LOCK_PI) while its holder runs,
  *   and sleeps only when that one does, or when somebody else wants the CPU
@@ -18,21 +18,22 @@
 #include "explain.h"
 #include "wakeup.h"
 
-#define TY_SPIN_NS UINT64_C(1000000) /* on a CPU in the call: to take the lock needs far less */
+#define TY_SPIN_NS UINT64_C(1000000) /* on a CPU in the call: acquiring the lock takes far less */
 
 struct ty_spin {
 	uint32_t call;
 	uint64_t start_ns, end_ns; /* of the call */
-	/* THREAD: who was the last to let the lock go before the call ended, and when it began to;
-	 * NONE: nobody is seen to, or the call did not get the lock. */
+	/* THREAD: the last thread to release the lock before the call ended, and when it started
+	 * to; NONE: none was found, or the call did not get the lock. */
 	struct ty_waker waker;
 };
 
-/* The thread runs in [from, to): the last call in which it waited for a lock meanwhile, for
- * TY_SPIN_NS or more. */
+/* For a thread running in [from, to): the last call in which it spun for a lock, for TY_SPIN_NS or
+ * more. */
 bool ty_spin_find(const struct ty_explain *x, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
 		  struct ty_spin *out);
-/* As ty_waker_find of the span's edge; but who woke the word, if that was not the timer. */
+/* As ty_waker_find for the span's edge, but returns the thread that woke the word if that was not
+ * the timer. */
 struct ty_waker ty_futex_waker(const struct ty_explain *x, const struct ty_span *s, uint32_t edge);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interrupts of a CPU around an instant. They are in order of begin, and nest. */
+/* Finds the interrupts of a CPU around a time. They are sorted by begin, and nest. */
 #ifndef TY_IRQ_FIND_H
 #define TY_IRQ_FIND_H
 
@@ -9,7 +9,7 @@
 
 /* First interrupt of the CPU that begins at t or later; ty_model_irq_spans() when there is none. */
 uint32_t ty_irq_at(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
-/* First interrupt of the CPU that ends after t, of those that begin later or within few before. */
+/* First interrupt of the CPU that ends after t, among those that begin later or up to 8 before. */
 uint32_t ty_irq_after(const struct ty_model *m, uint32_t cpu, uint64_t t_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys by ranges of their hash: however many there are, those of one range fit the memory that may
- * be used; what does not is left to later passes. A range that turns out to be too wide becomes
- * half, and is begun again. Whatever the ranges, each key is in exactly one.
+ * Partitions keys by ranges of their hash: however many there are, one range fits the available
+ * memory, and the rest is left to later passes. A range that is too large is halved and started
+ * again. Each key is in exactly one range.
  */
 #ifndef TY_KEY_RANGE_H
 #define TY_KEY_RANGE_H
@@ -16,8 +16,8 @@
 
 struct ty_key_range {
 	uint64_t lo, hi; /* hashes [lo, hi) */
-	uint64_t salt;	 /* what no file can know */
-	bool again;	 /* it became smaller: what was found of it is to be forgotten */
+	uint64_t salt;	 /* not predictable from a file */
+	bool again;	 /* the range shrank: discard its results */
 };
 
 static inline struct ty_key_range ty_key_range_all(const void *salt)
@@ -38,7 +38,7 @@ static inline bool ty_key_in(const struct ty_key_range *r, uint64_t key)
 	return v >= r->lo && v < r->hi;
 }
 
-/* There is no room for all of it. 0; -TY_ELIMIT: it is a single hash. */
+/* Halves the range when memory is insufficient. 0; -TY_ELIMIT: it is a single hash. */
 static inline int ty_key_range_less(struct ty_key_range *r)
 {
 	if (r->hi - r->lo < 2)
@@ -48,8 +48,8 @@ static inline int ty_key_range_less(struct ty_key_range *r)
 	return 0;
 }
 
-/* A pass is over: the same once more where it became smaller, else the next. false: that was all.
- */
+/* Ends a pass: the same range again if it shrank, otherwise the next one. False: no further
+ * range. */
 static inline bool ty_key_range_next(struct ty_key_range *r)
 {
 	uint64_t width = r->hi - r->lo;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The book of a ledger: rows by what they are about, and in the end their texts. A time is added to
- * one row; rows that read alike become one.
+ * The book of a ledger: rows by key, converted to text at the end. A time is added to one row; rows
+ * with equal text are merged.
  */
 #ifndef TY_LEDGER_BOOK_H
 #define TY_LEDGER_BOOK_H
@@ -62,7 +62,7 @@ struct ty_book_row {
 	uint32_t span; /* of the longest piece */
 };
 
-/* Threads of one name that are told together: thread index of the first of them, and how many. */
+/* Threads of one name that are reported together: index of the first, and their number. */
 struct ty_ledger_group {
 	uint32_t thread, n;
 };
@@ -74,23 +74,23 @@ struct ty_book {
 	VEC(struct ty_book_row) row;
 	uint32_t *map; /* index + 1, by hash */
 	uint32_t mask;
-	uint32_t in_call[TY_BOOK_HINTS]; /* the row of a system call's number, last time */
+	uint32_t in_call[TY_BOOK_HINTS]; /* cache: last row of a system call's number */
 	VEC(char *) object;
 	const struct ty_ledger_group *crowd; /* by thread index; NULL: each thread by itself */
-	uint32_t who;			     /* of the rows from here on: ty_ledger_key.who */
-	int failed;			     /* -TY_ENOMEM, -TY_EINTR: nothing counts any more */
+	uint32_t who;			     /* ty_ledger_key.who of rows added from now on */
+	int failed; /* -TY_ENOMEM, -TY_EINTR: further calls have no effect */
 };
 
-/* ns in one piece. */
+/* Adds ns in one piece. */
 void ty_book_add(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint32_t span);
-/* ns in several pieces, of which the longest lasts that long. */
+/* Adds ns in several pieces, the longest of that length. */
 void ty_book_pieces(struct ty_book *b, struct ty_ledger_key k, uint64_t ns, uint64_t longest,
 		    uint32_t span);
-/* In a system call, on the CPU. */
+/* Adds CPU time in a system call. */
 void ty_book_call(struct ty_book *b, int32_t nr, uint8_t abi, uint64_t ns, uint32_t span);
-/* For ty_ledger_key.object; 0 for "", and for more than can be kept. */
+/* Value for ty_ledger_key.object; 0 for "", and when the table is full. */
 uint32_t ty_book_object(struct ty_book *b, const char *text);
-/* The rows, most time first, into out, which is emptied where b has failed; b is empty then.
+/* Moves the rows to out, longest time first; out is empty if b failed. b is empty afterwards.
  * Returns b->failed. */
 int ty_book_close(struct ty_book *b, struct ty_ledger *out);
 void ty_book_fini(struct ty_book *b);

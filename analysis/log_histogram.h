@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Durations by bars: each of the first 64 values has its own, then 32 per power of two. */
+/* Histogram of durations: one bar for each of the first 64 values, then 32 bars per power of
+ * two. */
 #ifndef TY_LOG_HISTOGRAM_H
 #define TY_LOG_HISTOGRAM_H
 
@@ -14,7 +15,7 @@ static inline unsigned ty_bar_of(uint64_t v)
 	return (e - 5) * 32 + (unsigned)(v >> (e - 5));
 }
 
-/* The first value of a bar, and how many it stands for. */
+/* First value of a bar, and the number of values it covers. */
 static inline uint64_t ty_bar_begin(unsigned bar, uint64_t *width)
 {
 	unsigned e = bar < 64 ? 5 : bar / 32 + 4;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time that stands in a line of a log, or that somebody typed. Bytes are untrusted.
+ * Parses the time in a line of a log, or one typed by the user. Bytes are untrusted.
  *
- * A time stamp stands within the first TY_LOG_HEAD bytes of a line, at its start or behind a blank,
+ * A time stamp is within the first TY_LOG_HEAD bytes of a line, at its start or after a blank,
  * bracket, quote or colon:
  *   ISO 8601 / RFC 3339   2024-05-06T07:08:09[.,frac][Z|+hh[:]mm], also a blank instead of T and
  *                         slashes instead of dashes
@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TY_LOG_HEAD 64 /* bytes of a line in which its time is looked for */
+#define TY_LOG_HEAD 64 /* part of a line that is searched for a time */
 
 enum ty_log_clock { TY_LOG_NONE, TY_LOG_REALTIME, TY_LOG_MONOTONIC };
 enum ty_log_format {
@@ -41,24 +41,25 @@ struct ty_log_stamp {
 	uint64_t ns;   /* of its clock */
 	uint8_t clock; /* enum ty_log_clock */
 	uint8_t format;
-	bool local;    /* no zone in it: local time */
-	bool doubtful; /* that local time is there twice, or not at all */
-	uint16_t end;  /* bytes of the line up to the time's end */
-	bool first;    /* nothing but a bracket is before it */
+	bool local;    /* without a zone: local time */
+	bool doubtful; /* ambiguous or nonexistent local time */
+	uint16_t end;  /* offset of the time's end in the line */
+	bool first;    /* only a bracket precedes it */
 };
 
-/* The time stamp of a line of n bytes; near_ns: wall clock of the recording, for the year. False
- * without one. */
+/* Parses the time stamp of a line of n bytes; near_ns: wall clock of the recording, for the year.
+ * False without one. */
 bool ty_log_stamp(const char *line, size_t n, uint64_t near_ns, struct ty_log_stamp *out);
 
 /*
- * What somebody typed, whole: "HH:MM[:SS[.frac]]" in local time (on the day on which a recording
- * began that is length_ns long, at start_real_ns of the wall clock, or on the next day where only
- * that lies inside it), or any of the forms above but dmesg's; as wall clock. 0; 1: a local time
- * that is there twice, or not at all; -TY_EUSAGE: no such time.
+ * Parses a typed time: "HH:MM[:SS[.frac]]" in local time (on the day on which a recording of
+ * length_ns began, at start_real_ns of the wall clock, or on the next day if only that is inside
+ * it), or any of the forms above except dmesg's; as wall clock. 0; 1: ambiguous or nonexistent
+ * local time; -TY_EUSAGE: not a time.
  */
 int ty_wall_time(const char *s, uint64_t start_real_ns, uint64_t length_ns, uint64_t *real_ns);
-/* Is it one by its looks: with a colon, or ten digits and more (and a fraction), nothing else? */
+/* True when it looks like one: with a colon, or ten or more digits (with a fraction) and nothing
+ * else. */
 bool ty_wall_looks(const char *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory samples counted by instruction, function, data source, page or thread: how many, how long
- * (exact percentiles of every part of the latency), what went wrong, and how far the share can be
- * trusted. All of samples: a share is an estimate, its 95% interval (Wilson) stands beside it.
+ * Counts memory samples by instruction, function, data source, page or thread: number, latency
+ * (exact percentiles of every part), misses, and confidence. A share is an estimate, with its 95%
+ * interval (Wilson).
  */
 #ifndef TY_MEMORY_H
 #define TY_MEMORY_H
@@ -11,7 +11,7 @@
 
 enum ty_memory_by {
 	TY_MEMORY_BY_PC,
-	TY_MEMORY_BY_FUNCTION, /* by the caller's numbers */
+	TY_MEMORY_BY_FUNCTION, /* numbers are the caller's */
 	TY_MEMORY_BY_SOURCE,   /* loads and stores: level << 8 | src_flags */
 	TY_MEMORY_BY_PAGE,     /* of 4 KiB, by process */
 	TY_MEMORY_BY_THREAD,
@@ -25,33 +25,31 @@ struct ty_latency { /* cycles; n 0: none recorded */
 
 struct ty_memory_row {
 	uint64_t key;	/* pc id, function number, level << 8 | src_flags, page address, thread */
-	int32_t pid;	/* BY_PAGE; -1: kernel or not known */
+	int32_t pid;	/* BY_PAGE; -1: kernel or unknown */
 	uint64_t ts_ns; /* of its first sample */
 	uint64_t count, loads, stores;
-	double share, low, high; /* of the samples that the table is about */
+	double share, low, high; /* relative to the samples of the table */
 	struct ty_latency total, issue, exec, xlat;
 	struct ty_latency insn; /* of instructions, of perf samples */
-	uint64_t tlb, walks;	/* samples that tell about the TLB; of these with a walk */
+	uint64_t tlb, walks;	/* samples with TLB information; of these with a walk */
 	uint64_t l1, l1_miss;
-	uint64_t mispredicts, not_taken, targets; /* branches; targets: different ones */
+	uint64_t mispredicts, not_taken, targets; /* branches; targets: number of different ones */
 };
 
 struct ty_memory_table {
 	struct ty_memory_row *rows; /* most cycles first, then most samples */
 	uint32_t rows_n;
-	uint64_t keys;	  /* all there are */
-	uint64_t samples; /* that the table is about */
+	uint64_t keys;	  /* number of different keys */
+	uint64_t samples; /* samples of the table */
 };
 
 /* function_of_pc: BY_FUNCTION only, by pc id. At most `top` rows. 0, -TY_ENOMEM, -TY_EINTR;
- * -TY_ELIMIT: keys made to collide, which are more than work->bytes has room for. */
+ * -TY_ELIMIT: more colliding keys than work->bytes can hold (crafted input). */
 int ty_memory_count(const struct ty_mem_points *p, enum ty_memory_by by,
 		    const uint32_t *function_of_pc, uint32_t top, const struct ty_mem_work *work,
 		    struct ty_memory_table *out);
-/* Several tables, each of another kind, all of `table` 0 before, on that many threads (each may
- * take work->bytes). 0 or as above: then tables are not whole. They are the caller's to fini either
- * way.
- */
+/* Several tables of different kinds, all `table` 0 before, on this many threads (each may use
+ * work->bytes). 0 or as above, with incomplete tables. The caller calls fini in either case. */
 struct ty_memory_ask {
 	enum ty_memory_by by;
 	uint32_t top;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Latencies of many samples to exact percentiles: values are kept, or counted where counts take
- * less room, and what is kept is counted in the end. Budget: a dozen instructions per sample and
+ * Exact percentiles of latencies of many samples: values are stored, or counted when that takes
+ * less memory; stored ones are counted at the end. Budget: a dozen instructions per sample and
  * part.
  */
 #ifndef TY_MEMORY_LATENCY_H
@@ -27,7 +27,7 @@ static inline struct ty_latency *ty_latency_of(struct ty_memory_row *w, unsigned
 			    : &w->insn;
 }
 
-/* Each latency that a sample has, to a function that is known where this is called. */
+/* Calls a function, known at compile time, for each latency of a sample. */
 static inline __attribute__((always_inline)) void ty_latency_each(
 	struct ty_memory_row *w, struct ty_latency_value o,
 	void (*to)(struct ty_latency *l, unsigned which, uint16_t v, void *ctx), void *ctx)
@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void ty_latency_each(
 		to(&w->xlat, 3, o.xlat, ctx);
 }
 
-/* In counts: those of all latencies behind each other. */
+/* Counters of all latencies are stored consecutively. */
 static inline void ty_latency_count(struct ty_latency *l, unsigned which, uint16_t v, void *hist)
 {
 	l->n++;
@@ -54,7 +54,7 @@ static inline void ty_latency_count(struct ty_latency *l, unsigned which, uint16
 	((uint32_t *)hist)[which * TY_LATENCY_VALUES + v]++;
 }
 
-/* Nearest rank: which of the sorted values are the percentiles. */
+/* Nearest rank: positions of the percentiles among the sorted values. */
 static inline void ty_latency_ranks(const struct ty_latency *l, uint64_t at[3])
 {
 	at[0] = (l->n * 50 + 99) / 100;
@@ -62,7 +62,7 @@ static inline void ty_latency_ranks(const struct ty_latency *l, uint64_t at[3])
 	at[2] = (l->n * 99 + 99) / 100;
 }
 
-/* Of counts, which are cleared. */
+/* From counters, which are cleared. */
 static inline void ty_latency_percentiles(struct ty_latency *l, uint32_t *hist)
 {
 	uint32_t *const to[] = {&l->p50, &l->p90, &l->p99};
@@ -80,7 +80,7 @@ static inline void ty_latency_percentiles(struct ty_latency *l, uint32_t *hist)
 	}
 }
 
-/* So few that to sort them is less than to go through all counts. */
+/* Below this number sorting is cheaper than scanning all counters. */
 #define TY_LATENCY_FEW 64u
 struct ty_latency_few {
 	uint16_t v[TY_LATENCIES][TY_LATENCY_FEW]; /* sorted */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables over memory samples while they are made: shared by memory.c (threads), memory_keys.c
- * (which rows there are) and memory_rows.c (what stands in them).
+ * Tables over memory samples under construction: shared by memory.c (threads), memory_keys.c
+ * (selection of rows) and memory_rows.c (content of rows).
  */
 #ifndef TY_MEMORY_TABLE_H
 #define TY_MEMORY_TABLE_H
@@ -10,7 +10,7 @@
 #include "memory_latency.h"
 
 #define TY_MEMORY_MAYBE	   4096u
-#define TY_MEMORY_KEYS_MIN 1024u /* fewer at a time make no sense */
+#define TY_MEMORY_KEYS_MIN 1024u /* minimum per pass */
 
 struct ty_memory_counted {
 	uint64_t count, cycles;
@@ -21,13 +21,13 @@ struct ty_memory_rank {
 	uint64_t key;
 };
 
-/* What is kept of a row's samples while they are gathered. */
+/* Storage of a row's samples during the gathering. */
 struct ty_memory_keep {
 	struct ty_latency_value *value; /* all of them; NULL: counts */
 	uint32_t *hist;
 };
 
-/* Where branches of the rows went. */
+/* Targets of the rows' branches. */
 struct ty_memory_targets {
 	struct ty_key_range range;
 	struct ty_mem_ids addresses, pairs; /* row << 32 | number of the address */
@@ -36,42 +36,43 @@ struct ty_memory_targets {
 struct ty_memory_tab {
 	const struct ty_mem_points *p;
 	const struct ty_memory_ask *ask;
-	struct ty_memory_tab *same; /* the table by instruction, if that counts for this one, too */
-	uint64_t keep_bytes;	    /* that values of rows, and targets, may take at a time */
-	uint64_t keys_max;	    /* pages at a time */
+	struct ty_memory_tab
+		*same;	     /* table by instruction, when its counts apply to this one, too */
+	uint64_t keep_bytes; /* limit for values of rows, and targets, per pass */
+	uint64_t keys_max;   /* pages per pass */
 	/* While keys are counted: */
 	bool counting;
 	struct ty_key_range range;
 	struct ty_mem_ids pages;
 	VEC(struct ty_memory_counted) counts; /* by key, or number of the page */
-	struct ty_memory_rank *best;	      /* so far; a heap, the least on top */
+	struct ty_memory_rank *best;	      /* so far; a min-heap */
 	uint32_t best_n;
 	/* While rows are gathered: */
 	uint32_t *row_of;		/* by key (of functions: by pc); UINT32_MAX: none */
 	struct ty_mem_ids shown;	/* of pages: keys of rows by their number */
-	uint8_t maybe[TY_MEMORY_MAYBE]; /* a page of a row has such a hash */
-	uint32_t from, to;		/* rows that are gathered in this pass */
+	uint8_t maybe[TY_MEMORY_MAYBE]; /* filter: a page of a row has this hash */
+	uint32_t from, to;		/* rows of this pass */
 	struct ty_memory_keep *keep;	/* of these */
 	struct ty_memory_targets targets;
 	struct ty_memory_table *out;
 };
 
-/* A sample of a block that belongs to a row. */
+/* A sample of a block, and its row. */
 struct ty_memory_hit {
 	uint32_t at, row;
 };
 
-/* One thread's tables: each block is decoded once for all of them. */
+/* Tables of one thread: each block is decoded once for all of them. */
 struct ty_memory_group {
 	struct ty_memory_tab *tab;
-	unsigned n, want;		/* of a point, to know its keys */
-	struct ty_memory_tab *branches; /* the table of them; NULL */
+	unsigned n, want;		/* fields of a point needed for its keys */
+	struct ty_memory_tab *branches; /* table of branches; NULL */
 	const struct ty_mem_work *work;
 };
 
 #define TY_INLINE static inline __attribute__((always_inline))
 
-/* Does a table by `by` count this sample? */
+/* True when a table by `by` counts this sample. */
 TY_INLINE bool ty_memory_is_about(enum ty_memory_by by, const struct ty_mem_point *o)
 {
 	switch (by) {
@@ -89,7 +90,7 @@ TY_INLINE int32_t ty_memory_pid(const struct ty_memory_tab *t, const struct ty_m
 	return o->va >> 55 || o->thread == TY_MEM_NO_THREAD ? -1 : t->p->thread[o->thread].pid;
 }
 
-/* The number of a sample's key; of a page 22 bits of pid and 42 of page, as sharing.c has it. */
+/* Key of a sample; for a page 22 bits of pid and 42 of page, as in sharing.c. */
 TY_INLINE uint64_t ty_memory_key(enum ty_memory_by by, const struct ty_memory_tab *t,
 				 const struct ty_mem_point *o)
 {
@@ -109,9 +110,9 @@ static inline unsigned ty_memory_maybe(uint64_t key)
 	return (unsigned)(key * 0x9e3779b97f4a7c15ull >> 52); /* below TY_MEMORY_MAYBE */
 }
 
-/* Count by key, and choose the rows that are shown. 0, -TY_ENOMEM, -TY_EINTR, -TY_ELIMIT. */
+/* Counts by key, and selects the rows to show. 0, -TY_ENOMEM, -TY_EINTR, -TY_ELIMIT. */
 int ty_memory_tab_keys(struct ty_memory_group *g);
-/* Fill the rows that were chosen. 0 or as above. */
+/* Fills the selected rows. 0 or as above. */
 int ty_memory_tab_rows(struct ty_memory_group *g);
 
 #endif

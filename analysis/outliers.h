@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Outliers: per thread and system call the slowest instance beside a median one, and what differs
- * between the two ledgers. Of calls whose begin and end are both recorded.
+ * Outliers: per thread and system call the slowest instance beside a median one, and the
+ * differences between their ledgers. Uses calls with recorded begin and end.
  */
 #ifndef TY_OUTLIERS_H
 #define TY_OUTLIERS_H
@@ -26,23 +26,24 @@ struct ty_outlier {
 				  the median's (nearest rank) */
 	uint64_t slow_start_ns, slow_ns;
 	uint64_t median_start_ns, median_ns;
-	struct ty_outlier_row *rows; /* the larger difference first; rows of both sum to both */
+	struct ty_outlier_row *rows; /* larger difference first; each column sums to its call's
+				      * length */
 	uint32_t n;
 };
 
 struct ty_outliers {
-	struct ty_outlier *v; /* the one that lost most time first */
+	struct ty_outlier *v; /* most lost time first */
 	uint32_t n;
-	uint64_t more;	   /* further ones, not kept */
-	uint64_t left_out; /* calls of a thread with more different calls than are kept apart */
+	uint64_t more;	   /* number of further ones */
+	uint64_t left_out; /* calls of threads with too many different calls */
 };
 
-#define TY_OUTLIER_CALLS 3 /* fewer have no median to speak of */
+#define TY_OUTLIER_CALLS 3 /* a median of fewer is meaningless */
 
 /*
- * Those that took at least twice their median, in w (begun and ended in it; threads, names and CPUs
- * as chosen); at most `max`. Cost: two steps per call. Memory: 8 KB per different call of one
- * thread. 0 or -TY_E... with err; fini in any case.
+ * Finds those of at least twice their median, in w (begun and ended in it; selected threads, names
+ * and CPUs); at most `max`. Cost: two steps per call. Memory: 8 KB per different call of one
+ * thread. 0 or -TY_E... with err; call fini in any case.
  */
 int ty_outliers_find(const struct ty_explain *x, const struct ty_window *w, uint32_t max,
 		     struct ty_outliers *out, struct ty_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process a thread belongs to. */
+/* Maps threads to processes. */
 #ifndef TY_PROCESS_H
 #define TY_PROCESS_H
 
@@ -7,8 +7,8 @@
 
 #include "model.h"
 
-/* The thread index that stands for its process: its leader's as of its begin, or its own where the
- * leader is not known. */
+/* Index of the thread that represents its process: the leader at its start, or the thread itself
+ * when the leader is unknown. */
 uint32_t ty_process_of(const struct ty_model *m, uint32_t thread);
 
 struct ty_member {
@@ -16,9 +16,9 @@ struct ty_member {
 	uint32_t thread;
 };
 
-/* All threads, by process and index. NULL: no memory. Free it. */
+/* All threads, sorted by process and index. NULL: out of memory. The caller frees it. */
 struct ty_member *ty_members_find(const struct ty_model *m);
-/* The first member of the process, and how many there are: *n. */
+/* The first member of the process, and their number: *n. */
 const struct ty_member *ty_members_of(const struct ty_model *m, const struct ty_member *all,
 				      uint32_t process, uint32_t *n);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which cache line an access lies in, by what is known of its page: where it lay in memory, and
- * which file or shared memory it is of.
+ * Determines the cache line of an access from what is known of its page: its physical address, and
+ * the file or shared memory it belongs to.
  */
 #ifndef TY_SHARING_PAGES_H
 #define TY_SHARING_PAGES_H
 
 #include "mem_points.h"
 
-/* A line: its address / bytes of a line, and what that address is of: a process's pid (-1: the
- * kernel, or not known), the physical memory, or shared memory of that number. */
+/* A line: its address / bytes of a line, and the address space: a process's pid (-1: the kernel, or
+ * unknown), physical memory, or shared memory of that number. */
 struct ty_line_key {
 	uint64_t line;
 	int32_t of;
@@ -24,8 +24,8 @@ static inline bool ty_line_is_shared(int32_t of)
 
 struct ty_line_page {
 	uint64_t pa;		 /* its number; special values */
-	uint64_t from_ns, to_ns; /* when these hold: */
-	uint64_t off;		 /* of the page in the shared memory */
+	uint64_t from_ns, to_ns; /* valid for: */
+	uint64_t off;		 /* offset of the page in the shared memory */
 	uint32_t shared;	 /* TY_MEM_NOT_SHARED */
 };
 
@@ -33,42 +33,42 @@ struct ty_line_pages {
 	const struct ty_mem_points *p;
 	const struct ty_mem_work *work;
 	uint64_t max_bytes;
-	bool used;   /* else a line is known by its own address alone */
+	bool used;   /* false: a line is identified by its own address alone */
 	bool shares; /* mappings of shared memory are recorded */
-	bool watch;  /* all have physical addresses; it is not known yet whether some move */
+	bool watch;  /* all have physical addresses; whether pages move is still unknown */
 	bool moved;
 	struct ty_mem_ids ids;
 	VEC(struct ty_line_page) page;
 };
 
-/* Learn about the pages of all points where physical addresses are recorded of some (where do the
- * others lie?), or memory is shared by processes. max_bytes: that this may take. 0, -TY_ENOMEM,
- * -TY_EINTR; -TY_ELIMIT: there is no room, and without it lines are not told apart. To be ended by
- * fini in any state. */
+/* Collects the pages of all points, if only some have physical addresses, or processes share
+ * memory. max_bytes: memory limit. 0, -TY_ENOMEM, -TY_EINTR; -TY_ELIMIT: not enough memory to
+ * distinguish lines. Call fini in any state. */
 int ty_line_pages_begin(struct ty_line_pages *g, const struct ty_mem_points *p, uint64_t max_bytes,
 			const struct ty_mem_work *work);
-/* While g->watch, of all points in the first pass: do their pages lie where they lay? 1: some do
- * not, and lines until now were told by wrong addresses; 0, -TY_ENOMEM, -TY_EINTR. Too many pages
- * are not watched: that they move is no reason to fail. */
+/* While g->watch, called with all points in the first pass: checks that pages stay at their
+ * addresses. 1: some moved, and lines so far were identified by wrong addresses; 0, -TY_ENOMEM,
+ * -TY_EINTR. Beyond a number of pages the check stops: moving pages are not a reason to fail. */
 int ty_line_pages_watch(struct ty_line_pages *g, const struct ty_mem_point *o, uint32_t n);
-/* End the watch: look through all points now. 0, -TY_ENOMEM, -TY_EINTR. */
+/* Ends the check by scanning all points now. 0, -TY_ENOMEM, -TY_EINTR. */
 int ty_line_pages_settle(struct ty_line_pages *g);
 void ty_line_pages_fini(struct ty_line_pages *g);
 
-/* Is it an access to memory with an address? */
+/* True for a memory access with an address. */
 static inline bool ty_line_counts(const struct ty_mem_point *o)
 {
 	return (o->kind == TY_MEM_LOAD || o->kind == TY_MEM_STORE) &&
 	       o->flags & (TY_MP_HAS_VA | TY_MP_HAS_PA);
 }
 
-/* Whose virtual addresses an access's are; -1: the kernel's, or not known. */
+/* Process of an access's virtual address; -1: the kernel's, or unknown. */
 static inline int32_t ty_line_process(const struct ty_mem_points *p, const struct ty_mem_point *o)
 {
 	return o->va >> 55 ? -1 : p->thread[o->thread].pid;
 }
 
-/* Pids have 22 bits, addresses 54 (with the sign): with the page's 12 off they fit one word. */
+/* Pids have 22 bits, addresses 54 (with the sign); without the 12 bits of the page offset both fit
+ * one word. */
 static inline uint64_t ty_line_page_key(const struct ty_line_pages *g, const struct ty_mem_point *o)
 {
 	return (uint64_t)((uint32_t)ty_line_process(g->p, o) & 0x3fffff) << 42 |
@@ -77,7 +77,7 @@ static inline uint64_t ty_line_page_key(const struct ty_line_pages *g, const str
 
 #define TY_LINE_PA_UNKNOWN (UINT64_MAX - 1)
 int ty_line_page_learn(struct ty_line_pages *g, uint64_t key, uint64_t pa);
-/* Where the point's page lies, if it has one. 0, -TY_ENOMEM, -TY_ELIMIT. */
+/* Records the page of the point, if it has one. 0, -TY_ENOMEM, -TY_ELIMIT. */
 static inline int ty_line_page_note(struct ty_line_pages *g, const struct ty_mem_point *o)
 {
 	uint64_t pa = o->flags & TY_MP_HAS_PA ? o->pa >> 12 : TY_LINE_PA_UNKNOWN, key;
@@ -90,12 +90,12 @@ static inline int ty_line_page_note(struct ty_line_pages *g, const struct ty_mem
 	return id != UINT32_MAX && g->page.v[id].pa == pa ? 0 : ty_line_page_learn(g, key, pa);
 }
 
-/* What of a point ty_line_key_of needs to be there. */
+/* Fields of a point needed by ty_line_key_of. */
 unsigned ty_line_pages_want(const struct ty_line_pages *g);
 struct ty_line_key ty_line_key_by_page(struct ty_line_pages *g, const struct ty_mem_point *o,
 				       unsigned shift);
 
-/* The line of 1 << shift bytes that an access with an address lies in. */
+/* The line of 1 << shift bytes of an access with an address. */
 static inline struct ty_line_key ty_line_key_of(struct ty_line_pages *g,
 						const struct ty_mem_point *o, unsigned shift)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where accesses lie, a block of points at a time: in which line, and where that stands in the
- * gathering's table of lines. Inline: this is done for each access and pass.
+ * Maps accesses to lines, a block of points at a time, and lines to slots of the gathering's table.
+ * Inline: executed for each access and pass.
  */
 #ifndef TY_SHARING_PLACE_H
 #define TY_SHARING_PLACE_H
@@ -10,20 +10,21 @@
 
 struct ty_line_slot {
 	struct ty_line_key key;
-	uint32_t thread;    /* the only one, or TY_LINE_MANY; TY_LINE_NOBODY: the slot is free */
+	uint32_t thread;    /* the only thread, or TY_LINE_MANY; TY_LINE_NOBODY: the slot is free */
 	uint32_t candidate; /* its number in lines, TY_LINE_NOBODY */
-	uint16_t cpu;	    /* the only one, or TY_LINE_CPUS */
+	uint16_t cpu;	    /* the only CPU, or TY_LINE_CPUS */
 	uint8_t done;
 };
 
-/* Where a block's accesses lie: one after the other, and those that reach over the end of a line
- * once more, in the next. */
+/* Lines of a block's accesses in order; accesses across the end of a line are listed a second time,
+ * with the next line. */
 struct ty_placed {
-	uint64_t accesses, no_thread; /* of all blocks */
+	uint64_t accesses, no_thread; /* over all blocks */
 	uint32_t n, reach_n;
-	uint16_t reach[TY_BLOCK_ROWS];	 /* rows that may be among the latter */
-	uint16_t row[2 * TY_BLOCK_ROWS]; /* whose it is; TY_PLACED_NEXT: in the next line */
-	bool in[2 * TY_BLOCK_ROWS];	 /* it counts, and its line is of the range */
+	uint16_t reach[TY_BLOCK_ROWS];	 /* rows that may cross the end of a line */
+	uint16_t row[2 * TY_BLOCK_ROWS]; /* row of the entry; TY_PLACED_NEXT: the part in the next
+					  * line */
+	bool in[2 * TY_BLOCK_ROWS];	 /* counts, and its line is in the range */
 	uint32_t hash[2 * TY_BLOCK_ROWS];
 	struct ty_line_key key[2 * TY_BLOCK_ROWS];
 };
@@ -32,7 +33,7 @@ _Static_assert(TY_BLOCK_ROWS <= TY_PLACED_NEXT, "rows and a bit");
 
 #define TY_PLACE_INLINE static inline __attribute__((always_inline))
 
-/* Where g lies in memory, which no file can know, has a part in it. */
+/* The address of g is part of the hash, because a file cannot predict it. */
 static inline uint32_t ty_line_hash(const struct ty_gather *g, struct ty_line_key k)
 {
 	uint64_t v = (k.line ^ (uintptr_t)g) * 0x9e3779b97f4a7c15ull;
@@ -51,7 +52,7 @@ static inline uint32_t ty_line_offset(const struct ty_gather *g, const struct ty
 	return (uint32_t)(o->flags & TY_MP_HAS_PA ? o->pa : o->va) & ((1u << g->shift) - 1);
 }
 
-/* At least so many bytes are accessed; 0: not known. What is flagged unaligned is at least twice as
+/* Lower bound of the bytes accessed; 0: unknown. An access flagged unaligned is at least twice as
  * wide as its address is aligned. */
 static inline uint32_t ty_line_extent(const struct ty_mem_point *o)
 {
@@ -67,7 +68,7 @@ static inline bool ty_line_in_range(const struct ty_gather *g, uint32_t h)
 	return h >= g->lo && h < g->hi;
 }
 
-/* Where the hash belongs, whatever the range. */
+/* Home slot of the hash, independent of the range. */
 static inline struct ty_line_slot *ty_line_home(const struct ty_gather *g, uint32_t h)
 {
 	return &g->slot[(uint64_t)(h * 0x9e3779b1u) * g->slots >> 32];
@@ -84,7 +85,7 @@ static inline struct ty_line_slot *ty_line_slot_of(const struct ty_gather *g, st
 	return s;
 }
 
-/* The n-th place is row i's, in the key's line, which is on its way to the cache. */
+/* Sets entry n: row i in the key's line, and prefetches the slot. */
 TY_PLACE_INLINE void ty_place(const struct ty_gather *g, struct ty_placed *at, uint32_t n,
 			      uint32_t row, struct ty_line_key key)
 {
@@ -96,7 +97,7 @@ TY_PLACE_INLINE void ty_place(const struct ty_gather *g, struct ty_placed *at, u
 		__builtin_prefetch(ty_line_home(g, at->hash[n]));
 }
 
-/* Does it reach over the end of its line, as far as can be told before its width is looked up? */
+/* True when it may cross the end of its line, before its width is looked up. */
 TY_PLACE_INLINE bool may_reach(const struct ty_gather *g, const struct ty_mem_point *o)
 {
 	uint32_t offset = ty_line_offset(g, o), line = 1u << g->shift;
@@ -124,8 +125,8 @@ TY_PLACE_INLINE void ty_place_row(struct ty_gather *g, const struct ty_mem_point
 	ty_place(g, at, i, i, ty_line_key_of(&g->pages, o, g->shift));
 }
 
-/* The parts of rows `o` (from point `first` on, n of them, all placed) that lie in the next line:
- * places n ... at->n. Looks up what it needs of the rows. */
+/* Adds the parts of rows `o` (from point `first` on, n of them, all placed) in the next line:
+ * entries n ... at->n. Reads the fields it needs. */
 void ty_place_next(struct ty_gather *g, uint64_t first, struct ty_mem_point *o, uint32_t n,
 		   struct ty_placed *at);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Latencies over time: of one kind of duration (a system call, a state of threads, block requests)
- * how many of which length began when. A duration stands at its begin, with its whole length; what
- * began before the window and reaches into it stands in the first column. Every duration of the
- * window is counted: a single long one among millions is there.
+ * Latencies over time: for one kind of duration (a system call, a state of threads, block requests)
+ * a two-dimensional histogram of start time and length. A duration counts at its start, with its
+ * full length; one that began before the window and extends into it counts in the first column.
+ * Every duration of the window is counted, so that a single long one among millions is visible.
  *
- * Counted are those whose begin was recorded, as in the statistics of system calls
- * (syscall_stats.h): of the others (begun before the recording, or cut by lost events) only the
- * number is told. What was not over at the recording's end counts with the part that was seen.
+ * Only durations with a recorded start are counted, as in syscall_stats.h; of the others (begun
+ * before the recording, or cut by lost events) only the number is reported. One unfinished at the
+ * recording's end counts with its recorded part.
  *
- * Cost: one step per span (or call, or request) of the chosen threads within the window.
+ * Cost: one step per span (or call, or request) of the selected threads within the window.
  */
 #ifndef TY_SPECTRUM_H
 #define TY_SPECTRUM_H
@@ -37,13 +37,13 @@ struct ty_spec_kind {
 const char *ty_spec_name(const struct ty_sysarch *arch, const struct ty_spec_kind *k, char buf[32]);
 bool ty_spec_same(const struct ty_spec_kind *a, const struct ty_spec_kind *b);
 
-/* Whose: of those that the window chooses all, one process's (ty_process_of), or one thread. */
+/* Selection: all threads selected by the window, one process (ty_process_of), or one thread. */
 enum ty_spec_scope { TY_SPEC_ALL, TY_SPEC_PROCESS, TY_SPEC_THREAD };
 
 struct ty_spec_ask {
 	struct ty_window window;
 	uint8_t scope;	 /* enum ty_spec_scope */
-	uint32_t thread; /* its index, or the process's; ALL: not looked at */
+	uint32_t thread; /* its index, or the process's; unused for ALL */
 	struct ty_spec_kind kind;
 };
 
@@ -61,16 +61,16 @@ struct ty_spectrum {
 	struct ty_spec_span worst;		  /* the longest; of equal ones the first */
 	uint32_t worst_col;
 	uint32_t most;	     /* of a cell */
-	unsigned first, end; /* bins with anything: [first, end) */
+	unsigned first, end; /* nonempty bins: [first, end) */
 };
 
-/* 0, -TY_ENOMEM or -TY_EINTR (x->stop); fini in any case. */
+/* 0, -TY_ENOMEM or -TY_EINTR (x->stop); call fini in any case. */
 int ty_spectrum_find(const struct ty_explain *x, const struct ty_spec_ask *a, uint32_t cols,
 		     struct ty_spectrum *out);
 void ty_spectrum_fini(struct ty_spectrum *s);
 
-/* The kinds that there are in the window: states of threads and block requests first, then system
- * calls by total time. *out is the caller's to free. 0, -TY_ENOMEM or -TY_EINTR. */
+/* The kinds in the window: states of threads and block requests first, then system calls by total
+ * time. The caller frees *out. 0, -TY_ENOMEM or -TY_EINTR. */
 struct ty_spec_kind_sum {
 	struct ty_spec_kind kind;
 	uint64_t n, total_ns, max_ns; /* n: timed ones */
@@ -78,9 +78,9 @@ struct ty_spec_kind_sum {
 int ty_spectrum_kinds(const struct ty_explain *x, const struct ty_spec_ask *a,
 		      struct ty_spec_kind_sum **out, uint32_t *n);
 
-/* The spans of a rectangle: begun in [from, to) of a's window (with `before`: also those that began
- * earlier and reach into the window), and min <= length < end. The longest first, at most `max`;
- * *all: how many there are. *out is the caller's to free. 0, -TY_ENOMEM or -TY_EINTR. */
+/* The spans of a rectangle: begun in [from, to) of a's window (with `before`: also earlier ones
+ * that extend into the window), and min <= length < end. Longest first, at most `max`; *all: their
+ * number. The caller frees *out. 0, -TY_ENOMEM or -TY_EINTR. */
 int ty_spectrum_list(const struct ty_explain *x, const struct ty_spec_ask *a, bool before,
 		     uint64_t min_ns, uint64_t end_ns, uint32_t max, struct ty_spec_span **out,
 		     uint32_t *n, uint64_t *all);

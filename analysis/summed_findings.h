@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Findings beside stalls: time that somebody lost, or could win, in many small pieces or by a
- * habit, which no single wait shows. Each has its time, its number, its object and what to look at
- * next; the longest time first, the same scale as that of stalls.
+ * Findings besides stalls: time lost in many small pieces or by a habit, which no single wait
+ * shows. Each has its time, its number, its object and a proposed next step; longest time first,
+ * comparable with stalls.
  *
- *   failing   short calls that fail, a thousand or more, a twentieth of the time or more
- *   polled    the same call fails again and again with sleeps between: three or more, 20 ms or more
- *   storm     many short calls on one object, or without one, a tenth of the time or more; fsync
- * and the like, twenty or more, a fifth of the time or more small_io  reads or writes of 16 bytes
- * or less on average, a twentieth of the time or more children  a hundred or more processes of one
- * name that live 200 ms or less, a fifth of the time starved   a fifth of the time of a command, or
- * of the threads attached to, waiting for a CPU outliers  requests that take ten times the median
- * or more, and 20 ms or more grew      requests whose time doubled, evenly, from the first third to
- * the last
+ *   failing   short calls that fail: 1000 or more, 5% of the time or more
+ *   polled    the same call fails repeatedly with sleeps between: 3 or more, 20 ms or more
+ *   storm     many short calls on one object, or without one: 10% of the time or more;
+ *             fsync and the like: 20 or more, 20% of the time or more
+ *   small_io  reads or writes of 16 bytes or less on average: 5% of the time or more
+ *   children  100 or more processes of one name that live 200 ms or less: 20% of the time
+ *   starved   20% of the time of a command, or of the attached threads, spent runnable
+ *   outliers  requests of ten times the median or more, and 20 ms or more
+ *   grew      requests whose time doubled, evenly, from the first third to the last
  *
- * "The time" is that of the command, else the window's. What is concluded and not recorded is
- * inferred: who released a lock that was polled.
+ * "The time" is that of the command, else the window's. Concluded facts are inferred: the thread
+ * that released a polled lock.
  *
- * Cost: one pass over the calls of the chosen threads, 30 instructions for each beside decoding its
- * row; names of objects of few calls.
+ * Cost: one pass over the calls of the selected threads, 30 instructions for each besides decoding
+ * its row; names of objects of few calls.
  */
 #ifndef TY_SUMMED_FINDINGS_H
 #define TY_SUMMED_FINDINGS_H
@@ -52,15 +52,15 @@ enum ty_finding_kind {
 const char *ty_finding_kind_key(enum ty_finding_kind k);
 
 struct ty_finding {
-	uint64_t ns;	  /* lost, or to be won */
-	uint64_t n;	  /* calls, tries, children, requests */
-	uint64_t at_ns;	  /* where to look: the first of them, or the longest */
-	uint32_t thread;  /* whose; of several of one name the first; TY_NONE */
-	uint32_t culprit; /* TY_NONE: no thread is named */
+	uint64_t ns;	  /* lost, or possible to save */
+	uint64_t n;	  /* calls, attempts, children, requests */
+	uint64_t at_ns;	  /* the first of them, or the longest */
+	uint32_t thread;  /* its thread; of several with one name the first; TY_NONE */
+	uint32_t culprit; /* TY_NONE: unknown */
 	uint8_t kind;	  /* enum ty_finding_kind */
 	bool inferred;
 	char text[400];
-	char next[480]; /* what to look at next: a command, and why */
+	char next[480]; /* proposed next step: a command, and why */
 };
 
 struct ty_findings {
@@ -68,7 +68,7 @@ struct ty_findings {
 	uint32_t n;
 };
 
-/* Within w. answer: of that window. requests: NULL: not looked for. 0 or -TY_E... */
+/* Finds them within w. answer: of that window. requests: NULL: not analysed. 0 or -TY_E... */
 int ty_findings_find(const struct ty_explain *x, const struct ty_window *w,
 		     const struct ty_answer *answer, const struct ty_requests *requests,
 		     struct ty_findings *out);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What a system call says between threads: who hands over, takes, asks, answers. */
+/* Communication by system calls: what a call sends to, or receives from, another thread. */
 #ifndef TY_SYSCALL_IPC_H
 #define TY_SYSCALL_IPC_H
 
 #include "explain.h"
 
 struct ty_syscall_ipc {
-	unsigned says;	     /* enum ty_syscall_ipc_says; 0: nothing */
-	int8_t gives, takes; /* the argument with the descriptor that is given to (connected to,
-				closed), taken from (accepted at); -1: there is none */
+	unsigned says;	     /* enum ty_syscall_ipc_says; 0: none */
+	int8_t gives, takes; /* index of the argument with the descriptor sent to (connected,
+			      * closed), received from (accepted on); -1: none */
 };
 
-/* By the table of system calls, of whatever ABI; and by its result: what handed nothing over says
- * nothing. */
+/* From the table of system calls for any ABI, and the call's result: a call without effect has
+ * none. */
 struct ty_syscall_ipc ty_syscall_ipc(const struct ty_explain *x, const struct ty_syscall *c);
-/* What it says on the descriptor; 0: nothing, or its arguments are not recorded. */
+/* The same for one descriptor; 0: none, or its arguments are not recorded. */
 unsigned ty_syscall_ipc_on(const struct ty_explain *x, const struct ty_syscall *c,
 			   const struct ty_syscall_ipc *t, int64_t fd);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the time of each thread went, within a window. */
+/* Time per state of each thread within a window. */
 #ifndef TY_THREAD_STATS_H
 #define TY_THREAD_STATS_H
 
@@ -10,9 +10,9 @@
 
 struct ty_thread_stats {
 	uint32_t thread;
-	uint64_t ns[TY_ST_COUNT]; /* by state, cut to the window */
-	uint64_t inferred_ns;	  /* of RUNNING: concluded, not recorded */
-	uint32_t runs;		  /* RUNNING spans that touch the window */
+	uint64_t ns[TY_ST_COUNT]; /* by state, clipped to the window */
+	uint64_t inferred_ns;	  /* inferred part of RUNNING */
+	uint32_t runs;		  /* RUNNING spans that overlap the window */
 	uint32_t migrations, wakeups;
 };
 
@@ -20,9 +20,9 @@ struct ty_thread_stats {
 uint64_t ty_thread_blocked_ns(const struct ty_thread_stats *s);
 
 /*
- * The chosen threads that lived in the window, by running time; *out is the caller's to
- * free. With a choice of CPUs only runs on, and waits for, these count (other states have no CPU),
- * and threads without any are left out. 0 or -TY_ENOMEM.
+ * The selected threads that lived in the window, by running time; the caller frees *out. With a
+ * selection of CPUs only running and runnable spans on these count (other states have no CPU), and
+ * threads without any are excluded. 0 or -TY_ENOMEM.
  */
 int ty_thread_stats(const struct ty_model *m, const struct ty_window *w,
 		    struct ty_thread_stats **out, uint32_t *n);

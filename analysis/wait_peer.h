@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose reply, or connection, a thread had not yet while it waited: the peer that is silent. */
+/* Finds the peer whose reply, or connection, a waiting thread was awaiting. */
 #ifndef TY_WAIT_PEER_H
 #define TY_WAIT_PEER_H
 
@@ -8,13 +8,13 @@
 
 #define TY_PEER 128 /* bytes */
 
-/* The reply, or the end of a connect, that the thread awaited all through [from, to) of a wait of
- * this kind, unless that was for something else for certain. NULL: none is known. */
+/* The reply, or connection, that the thread was awaiting throughout [from, to) of a wait of this
+ * kind, unless that wait was certainly for something else. NULL: none is known. */
 const struct ty_request *ty_wait_awaits(const struct ty_requests *r, uint32_t thread,
 					uint64_t from_ns, uint64_t to_ns,
 					const struct ty_wait_for *w);
-/* Its descriptor, and its name in out: "fd 5 <TCP:[127.0.0.1:40000->127.0.0.1:80]>"; -1: none is
- * known. Cost: ty_fd_kind, for findings only. */
+/* Its descriptor, and its name in out: "fd 5 <TCP:[127.0.0.1:40000->127.0.0.1:80]>"; -1: unknown.
+ * Cost: ty_fd_kind, so for findings only. */
 int32_t ty_wait_peer(const struct ty_explain *x, const struct ty_requests *r, uint32_t thread,
 		     uint64_t from_ns, uint64_t to_ns, const struct ty_wait_for *w,
 		     char out[TY_PEER], bool *connecting);

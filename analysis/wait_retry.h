@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One wait in several tries, each with a time-out: who waits for 350 ms in steps of 50, and is
- * woken in the end, waited once, for that one. The same where a signal breaks a wait off and it is
- * taken up again: what the handler did was not for what is waited for. */
+/* Retried waits: a thread that waits for 350 ms in steps of 50 with timeouts, and is finally woken,
+ * waited once, for that wakeup. The same when a signal interrupts a wait and it is restarted: the
+ * handler's actions are unrelated to what is waited for. */
 #ifndef TY_WAIT_RETRY_H
 #define TY_WAIT_RETRY_H
 
@@ -11,33 +11,32 @@
 #include "explain.h"
 #include "waits.h"
 
-/* Calls between two tries, at most; on a CPU, at most; ready, less: more is work, or a stall of its
- * own, and no trying again. */
+/* Between two attempts at most: calls, CPU time, time runnable. More is work, or a stall of its
+ * own. */
 #define TY_WAIT_RETRY_BETWEEN	  8
 #define TY_WAIT_RETRY_RAN_NS	  UINT64_C(1000000)
 #define TY_WAIT_RETRY_RUNNABLE_NS UINT64_C(50000000)
 
-/* Did the wait in this call end without what was waited for: its time was up, or a signal broke it
- * off? */
+/* True when the wait in this call ended unsuccessfully: timed out, or interrupted by a signal. */
 bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call);
 /*
- * Is call b of the thread, the same one as a, another try of the wait in a, which was in vain: did
- * it ask nothing anew in between, and was nothing there at once? What a signal handler does, up to
- * its return, does not count; of what it gave, the thread itself may be told then, once: by its own
- * pipe or latch. Cost: the calls in between.
+ * True when call b of the thread, the same call as a, retries the unsuccessful wait in a: nothing
+ * new was requested in between, and it did not succeed at once. A signal handler's actions, up to
+ * its return, do not count; one notification of the thread by its own pipe or latch from a handler
+ * is allowed. Cost: the calls in between.
  */
 bool ty_wait_retry_again(const struct ty_explain *x, uint32_t thread, uint32_t a, uint32_t b);
 
-/* Are both waits of the thread, none for an end, for the same thing? */
+/* True when both waits of the thread are for the same object, and none is for an end (exit). */
 bool ty_wait_retry_same(const struct ty_model *m, uint32_t thread, const struct ty_wait_for *a,
 			const struct ty_wait_for *b);
 
 /*
- * The first of the tries of which the wait in this span of the thread is the last, which ended
- * before its time was up; the span itself when there were none: waits in the same call for the same
- * thing (word or descriptor), with no more than a little while of work between two of them, and
- * nothing given to anybody. Not farther back than the one that from_ns lies in. Cost: each try's
- * span, calls and arguments once; where what the last one is for has no name, one step.
+ * The first attempt of the retried wait whose last attempt is in this span of the thread; the span
+ * itself when there are none. Attempts are waits in the same call for the same object (word or
+ * descriptor), with only short work between them and nothing sent to others. Goes back at most to
+ * the attempt that contains from_ns. Cost: span, call and arguments of each attempt once; one step
+ * when the last one's object has no name.
  */
 uint32_t ty_wait_retry_first(const struct ty_explain *x, uint32_t thread, uint32_t span,
 			     uint64_t from_ns);

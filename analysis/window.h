@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What part of a trace is asked about: a time window and a choice of threads and CPUs. */
+/* The selected part of a trace: a time window, threads and CPUs. */
 #ifndef TY_WINDOW_H
 #define TY_WINDOW_H
 
@@ -12,8 +12,8 @@ struct ty_window {
 	uint64_t from_ns, to_ns; /* trace clock, [from, to) */
 	const int32_t *tids;	 /* empty: all */
 	uint32_t tids_n;
-	/* Shell patterns (fnmatch); empty: all. A call or wait is chosen by the name that its
-	 * thread bore when it began, a thread by any name it bore within the window. */
+	/* Shell patterns (fnmatch); empty: all. A call or wait is selected by its thread's name
+	 * when it began, a thread by any name within the window. */
 	const char *const *comms;
 	uint32_t comms_n;
 	const uint32_t *cpus; /* empty: all */
@@ -21,10 +21,10 @@ struct ty_window {
 	bool traced_only; /* only threads whose system calls are recorded */
 };
 
-/* Does it choose this thread, by tid and by a name within the window? */
+/* True when the thread is selected, by tid and by a name within the window. */
 bool ty_window_thread(const struct ty_window *w, const struct ty_model *m, uint32_t thread);
-/* Does it choose the name that the thread bore at t? memo: {0} at first, then of the last question;
- * spares the match while the name stays. */
+/* True when the thread's name at t is selected. memo: {0} at first, then of the previous call;
+ * avoids matching while the name is unchanged. */
 struct ty_comm_memo {
 	const char *comm;
 	bool chosen;
@@ -32,7 +32,7 @@ struct ty_comm_memo {
 bool ty_window_comm(const struct ty_window *w, const struct ty_model *m, uint32_t thread,
 		    uint64_t t_ns, struct ty_comm_memo *memo);
 bool ty_window_cpu(const struct ty_window *w, uint32_t cpu);
-/* [start,end) cut to the window; false when nothing is left. */
+/* Clips [start,end) to the window; false when nothing is left. */
 bool ty_window_clip(const struct ty_window *w, uint64_t *start_ns, uint64_t *end_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a window chooses, one rule each, for readers of the model and for the dumps alike. */
+/* Selection by a window, one rule each, shared by readers of the model and by the dumps. */
 #ifndef TY_WINDOW_FILTER_H
 #define TY_WINDOW_FILTER_H
 
