@@ -10,16 +10,17 @@
 #include "view.h"
 
 /*
- * Run until the user quits. color: what --color says, NULL for the terminal's best. 0; the number
- * of the signal that ended it; or -TY_E... with err, the terminal restored in any case.
+ * Runs until the user quits. color: argument of --color, NULL for the terminal's best. Returns 0;
+ * the number of the signal that ended it; or -TY_E... with err. The terminal is restored in any
+ * case.
  */
 int ty_app_run(const struct ty_view_input *in, const char *color, struct ty_err *err);
 
-/* The timeline's first frame, w x h cells, appended to out. 0 or -TY_E... with err. */
+/* Appends the timeline's first frame, w x h cells, to out. 0 or -TY_E... with err. */
 int ty_app_print(const struct ty_view_input *in, const struct ty_palette *p, int w, int h,
 		 struct ty_buf *out, struct ty_err *err);
 
-/* The same of memory samples (a file that holds nothing else). */
+/* The same for memory samples (a file that holds nothing else). */
 int ty_app_run_memory(const struct ty_memory_input *in, const char *color, struct ty_err *err);
 int ty_app_print_memory(const struct ty_memory_input *in, const struct ty_palette *p, int w, int h,
 			struct ty_buf *out, struct ty_err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The last line: the keys that count now, as the table of keys has them. */
+/* The last line: currently useful keys, from the table of keys. */
 #ifndef TY_FOOTER_H
 #define TY_FOOTER_H
 
@@ -8,14 +8,14 @@
 #include "palette.h"
 
 /*
- * keys: the most needed first, TY_ACT_NONE ends them; what does not fit is left out, but never help
- * and the way out at the right end. words: what to call each, as in the table ("+pan": together
- * with the next action's key); NULL: as the table does. quit: what q does.
+ * keys: most useful first, terminated by TY_ACT_NONE; those that do not fit are omitted, but never
+ * help and quit at the right end. words: labels, in the syntax of the table ("+pan": combined with
+ * the next action's key); NULL: the table's. quit: label of q.
  */
 void ty_footer_draw(struct ty_grid *g, const struct ty_palette *p, int y,
 		    const enum ty_action *keys, const char *const *words, const char *quit);
 
-/* A sentence in their place, over as many of the last lines as it needs (three at most). */
+/* Shows a sentence instead, in up to three of the last lines. */
 void ty_footer_say(struct ty_grid *g, const struct ty_palette *p, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where events were lost, arranged so that a cell can ask: O(log gaps). */
+/* Index of lost events, so that a cell can be tested in O(log gaps). */
 #ifndef TY_GAPS_H
 #define TY_GAPS_H
 
@@ -11,7 +11,7 @@
 
 struct ty_gap_mark {
 	uint64_t to_ns;
-	uint64_t from_ns; /* the earliest begin of this gap and those after it in its group */
+	uint64_t from_ns; /* earliest start of this gap and of later ones in its group */
 	uint32_t cpu;
 };
 
@@ -23,7 +23,7 @@ struct ty_gaps {
 /* 0 or -TY_ENOMEM with err; fini in any state. */
 int ty_gaps_init(struct ty_gaps *g, const struct ty_model *m, struct ty_err *err);
 void ty_gaps_fini(struct ty_gaps *g);
-/* Does a gap of that CPU (TY_NONE: any) touch [from, to], both ends included? */
+/* True when a gap of that CPU (TY_NONE: any) overlaps [from, to], both ends included. */
 bool ty_gaps_touch(const struct ty_gaps *g, uint64_t from_ns, uint64_t to_ns, uint32_t cpu);
 
 #endif

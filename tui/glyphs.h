@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a cell of a track looks like. Running is a solid block, waiting is a line: so a busy thread
+ * Appearance of a track's cell. Running is a solid block, waiting is a line, so that a busy thread
  * stands out, and states differ by shape as well as by colour.
  *
  *   one state     its glyph
@@ -35,32 +35,32 @@ enum ty_color ty_state_color(enum ty_state s);
 /* A bar of `eighths` (0..8) of a cell's height. Without UTF-8: ' ', '.', ':', '#'. */
 struct ty_glyph ty_glyph_bar(const struct ty_palette *p, unsigned eighths, uint8_t fg);
 
-/* The idx-th span of a track, whatever its kind (system calls: RUNNING inside the call). */
+/* The idx-th span of a track of any kind (system calls: RUNNING inside the call). */
 struct ty_span ty_track_span(const struct ty_model *m, struct ty_track t, uint32_t idx);
 
-/* The span that the cell [from, to) stands for: what it is drawn as, and what details tell of.
- * TY_NONE: nothing there. */
+/* The span that represents the cell [from, to), in the drawing and in the details. TY_NONE:
+ * none. */
 uint32_t ty_cell_subject(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
 			 uint64_t from_ns, uint64_t to_ns);
 
-/* Does a much longer span than the others hide in it? (That is c->longest_whole then.) */
+/* True when it hides a span much longer than the others (c->longest_whole). */
 bool ty_cell_hides(const struct ty_model *m, struct ty_track t, const struct ty_cell *c,
 		   uint64_t width_ns);
-/* Were events lost inside it (and not only never delivered)? */
+/* True when events were lost inside it (rather than never delivered). */
 bool ty_cell_lost(const struct ty_gaps *gaps, struct ty_track t, const struct ty_cell *c,
 		  uint64_t from_ns, uint64_t to_ns);
 
 /*
- * Is what a row of system calls or interrupts shows in [from, to) all there was? LOST: events were
- * lost that may have been of it; NOT: nothing is known of the thread here. state: the cell of the
- * thread's own track; NULL: it is known throughout, and no events were lost meanwhile.
+ * Whether a row of system calls or interrupts is complete in [from, to). LOST: lost events may have
+ * belonged to it; NOT: the thread is unknown here. state: the cell of the thread's own track; NULL:
+ * it is known throughout, without lost events.
  */
 enum ty_known { TY_KNOWN, TY_KNOWN_NOT, TY_KNOWN_LOST };
 enum ty_known ty_calls_known(const struct ty_model *m, const struct ty_gaps *gaps,
 			     struct ty_track t, const struct ty_cell *c,
 			     const struct ty_cell *state, uint64_t from_ns, uint64_t to_ns);
 
-/* The colour of the idx-th run of a CPU: neighbours differ. */
+/* Colour of the idx-th run of a CPU; neighbours differ. */
 enum ty_color ty_run_color(uint32_t idx);
 
 /* The glyph of a CPU's or thread's cell [from, to). */

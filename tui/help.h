@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The help screen: keys from the one table, and what the signs mean. Scrolls. */
+/* The help screen: keys from the table of keys, and the meaning of the symbols. Scrolls. */
 #ifndef TY_HELP_H
 #define TY_HELP_H
 
 #include "view.h"
 
 struct ty_help {
-	int top, lines, page; /* first line shown, lines in all, lines on the screen */
-	const char *note;     /* what is missing in the recording; NULL */
-	const char *scope;    /* what it could not tell; NULL */
+	int top, lines, page; /* first line shown, number of lines, lines on the screen */
+	const char *note;     /* missing data of the recording; NULL */
+	const char *scope;    /* what the recording cannot contain; NULL */
 };
 
 extern const struct ty_view_ops

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of UTF-8 that is typed: what a key does to it. */
+/* Line editing of typed UTF-8: the effect of a key. */
 #ifndef TY_INPUT_LINE_H
 #define TY_INPUT_LINE_H
 
@@ -8,7 +8,7 @@
 
 enum ty_input_key { TY_INPUT_IGNORED, TY_INPUT_CHANGED, TY_INPUT_ENTERED, TY_INPUT_CANCELLED };
 
-/* text: what was typed so far, ended by NUL, in size bytes. A character that does not fit is
+/* text: the input so far, NUL-terminated, in size bytes. A character that does not fit is
  * ignored. */
 enum ty_input_key ty_input_line_key(char *text, size_t size, uint32_t key);
 

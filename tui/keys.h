@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one table of keys: it feeds the bindings, the help screen, the footer and the man page, so
- * that none of them can say something else than the others.
+ * The table of keys, the only source of the bindings, the help screen, the footer and the man page,
+ * so that they cannot differ.
  */
 #ifndef TY_KEYS_H
 #define TY_KEYS_H
@@ -29,8 +29,8 @@ enum {
 #define TY_KEY_TAB     '\t'
 #define TY_KEY_CTRL(c) ((c)&0x1f)
 
-/* action, group, footer word ("" not in the footer; + : together with the next one), help. The
- * footer's order is the view's. */
+/* action, group, footer word ("": not in the footer; +: combined with the next one), help. The
+ * order in the footer is the view's. */
 #define TY_ACTIONS(X)                                                                              \
 	X(ZOOM_IN, "Time", "+zoom", "zoom in at the cursor")                                       \
 	X(ZOOM_OUT, "Time", "", "zoom out")                                                        \

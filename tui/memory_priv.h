@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of the memory view: its state (memory_view.c), its panes (memory_pane.c) and what it
- * lists (memory_list.c). */
+/* Internals of the memory view: state (memory_view.c), panes (memory_pane.c) and tables
+ * (memory_list.c). */
 #ifndef TY_MEMORY_PRIV_H
 #define TY_MEMORY_PRIV_H
 
@@ -13,7 +13,7 @@
 #include "vec.h"
 #include "viewport.h"
 
-/* What is over the time axis. */
+/* The pane above the time axis. */
 enum ty_memory_pane {
 	TY_MEMORY_LATENCY, /* scatter of latencies */
 	TY_MEMORY_THREADS, /* a strip per thread */
@@ -21,7 +21,7 @@ enum ty_memory_pane {
 	TY_MEMORY_LINE,	   /* a shared cache line: a row per thread */
 	TY_MEMORY_PANES
 };
-/* What is in the table below it. */
+/* The table below it. */
 enum ty_memory_table_kind {
 	TY_MEMORY_OF_PC,
 	TY_MEMORY_OF_SOURCE,
@@ -61,17 +61,17 @@ struct ty_memory_corner {
 	uint32_t low, high; /* octaves; places of strips or rows */
 };
 
-/* What a table is counted of. */
+/* Input of a table. */
 struct ty_memory_want {
 	uint64_t first, n;
 	unsigned by, pane;
-	bool selected; /* only what is in the box */
-	bool choosing; /* row `at` is to be the line over the axis */
+	bool selected; /* only samples in the box */
+	bool choosing; /* row `at` becomes the line above the axis */
 	int at;
 	struct ty_memory_corner box;
 };
 
-/* A table that is being counted in a thread, which owns what it makes until it is done. */
+/* A table computed in a thread, which owns its result until it is done. */
 struct ty_memory_job {
 	struct ty_background aside;
 	struct ty_memory_want want;
@@ -81,7 +81,7 @@ struct ty_memory_job {
 	struct ty_memory_line line;
 };
 
-/* Strips that are being made in a thread. */
+/* Strips computed in a thread. */
 struct ty_memory_strips_job {
 	struct ty_background aside;
 	enum ty_mem_heat_by by;
@@ -91,15 +91,15 @@ struct ty_memory_strips_job {
 
 struct ty_memory_view {
 	const struct ty_memory_input *in;
-	bool child; /* of the timeline: there is a way back */
+	bool child; /* opened above the timeline: it can be closed */
 	struct ty_viewport vp;
 	uint64_t cursor_ns;
 	unsigned pane;	/* enum ty_memory_pane */
 	bool by_source; /* colours of strips */
-	int row;	/* of the pane, where the cursor is */
-	/* The pane as it was last laid out, and what was made for it. */
+	int row;	/* row of the cursor in the pane */
+	/* Last layout of the pane, and the data for it. */
 	int label_w, x, w, h;
-	bool filled, refill; /* refill: strips have come */
+	bool filled, refill; /* refill: new strips are available */
 	uint64_t fill_from, fill_to;
 	int fill_w;
 	uint64_t shown; /* samples of the scatter */
@@ -127,7 +127,7 @@ struct ty_memory_view {
 
 /* memory_box.c */
 bool ty_memory_selected(const struct ty_memory_view *v, struct ty_memory_corner *box);
-/* Does the sample lie in the window [from, to)? */
+/* True when the sample is in the window [from, to). */
 static inline bool ty_memory_inside(const struct ty_mem_point *o, uint64_t from, uint64_t to)
 {
 	return o->flags & TY_MP_HAS_TIME && o->ts_ns >= from && o->ts_ns < to;
@@ -136,24 +136,23 @@ static inline bool ty_memory_all_rows(const struct ty_memory_corner *box)
 {
 	return !box->low && box->high == UINT32_MAX;
 }
-/* Is the sample in the box? Of a line's pane: among the accesses, which are the caller's choice. */
+/* True when the sample is in the box. For a line's pane the caller selects among the accesses. */
 bool ty_memory_in_box(const struct ty_memory_view *v, const struct ty_memory_corner *box,
 		      const struct ty_mem_point *o);
 
 int ty_memory_rows(const struct ty_memory_view *v); /* of strips or of the line; else h */
-/* Lowest octave of a row of the scatter, counted from below; several in a row where there is no
- * room. */
+/* Lowest octave of a row of the scatter, counted from below; a row covers several when space is
+ * short. */
 uint32_t ty_memory_row_octave(const struct ty_memory_view *v, int r);
 struct ty_memory_corner ty_memory_cell(const struct ty_memory_view *v, uint64_t at_ns, int row);
 
 /* memory_count.c */
-/* Begin to count what the table is to show, or take what has been counted. True: something new is
- * there. */
+/* Starts computing the table to show, or takes a finished one. True: there is something new. */
 bool ty_memory_count_step(struct ty_memory_view *v);
-/* Give up the table that is being counted; all that is being made. */
+/* Cancels the table being computed; cancels all computations. */
 void ty_memory_count_forget(struct ty_memory_view *v);
 void ty_memory_count_stop(struct ty_memory_view *v);
-/* Are the strips of the pane still to be made? */
+/* True when the pane's strips are still missing. */
 bool ty_memory_wants_strips(const struct ty_memory_view *v);
 void ty_memory_line_drop(struct ty_memory_line *l);
 
@@ -166,7 +165,7 @@ void ty_memory_draw_pane(struct ty_memory_view *v, struct ty_grid *g, const stru
 /* memory_list.c */
 void ty_memory_draw_table(struct ty_memory_view *v, struct ty_grid *g, const struct ty_palette *p,
 			  int y, int h);
-/* The records of the selection, or of the cursor's column, as a page. */
+/* Shows the records of the selection, or of the cursor's column, as a page. */
 void ty_memory_records(struct ty_memory_view *v);
 void ty_memory_help(struct ty_memory_view *v);
 

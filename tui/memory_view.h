@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory samples on a time axis. Above: latency over time as a scatter (log scale, the glyph tells
- * how many, the colour the farthest source) with its histogram; or a strip per thread or per CPU
- * (the bar is the longest latency, the colour how many, or the farthest source); or who touched one
- * shared cache line when. Below a table of the same window, or of a rectangle selected above:
- * instructions, sources, pages, threads or shared cache lines. Enter lists the records of the
- * rectangle, or of the cursor's column.
+ * Memory samples on a time axis. Top: latency over time as a scatter (log scale; the glyph shows
+ * the number, the colour the farthest source) with its histogram; or a strip per thread or per CPU
+ * (the bar is the longest latency, the colour the number or the farthest source); or the accesses
+ * of threads to one shared cache line. Bottom: a table for the same window, or for a rectangle
+ * selected above: instructions, sources, pages, threads or shared cache lines. Enter lists the
+ * records of the rectangle, or of the cursor's column.
  *
- * Drawing looks at cells only. They are filled when the window or the size has changed, from the
- * samples' groups (model/mem_points.h) where these lie within one cell; tables and strips are made
- * aside, and given up when something else is asked for.
+ * Drawing uses cells only. They are filled when window or size change, from the samples' groups
+ * (model/mem_points.h) where these are within one cell; tables and strips are computed in the
+ * background, and cancelled when they are no longer needed.
  */
 #ifndef TY_MEMORY_VIEW_H
 #define TY_MEMORY_VIEW_H
@@ -20,21 +20,21 @@
 /* Borrowed; must outlive the view. */
 struct ty_memory_input {
 	const struct ty_mem_points *points;
-	const char *path, *note;   /* note: what is missing in the file; NULL */
-	uint32_t line_bytes;	   /* of the caches */
+	const char *path, *note;   /* note: missing data of the file; NULL */
+	uint32_t line_bytes;	   /* cache line size */
 	uint64_t start_ns, end_ns; /* of the recording they belong to; 0, 0: of the samples */
-	/* What an address of a process is at a time ("main+0x10"), into buf; "" not known. */
+	/* Name of a process's address at a time ("main+0x10"), into buf; "" unknown. */
 	void (*name)(void *ctx, int32_t pid, uint64_t addr, uint64_t ts_ns, char *buf, size_t n);
-	/* An instruction as the thread's own process has it at that time. false: as it is, of
-	 * another process. NULL: not known. */
+	/* The instruction's address in the thread's own process at that time. False: that of
+	 * another process. NULL: unknown. */
 	bool (*own_code)(void *ctx, const struct ty_mem_code *c, const struct ty_mem_thread *t,
 			 uint64_t ts_ns, struct ty_mem_code *out);
-	/* Bytes that instructions access, by code of the points; NULL: not known. Slow at first;
-	 * from another thread. stop: as in ty_mem_work. */
+	/* Access sizes of instructions, by code of the points; NULL: unknown. Slow on first use;
+	 * called from another thread. stop: as in ty_mem_work. */
 	const uint8_t *(*widths)(void *ctx, const atomic_bool *stop);
 	void *ctx;
 	uint64_t work_bytes; /* as in ty_mem_work */
-	bool aside;	     /* tables and strips are made in threads */
+	bool aside;	     /* compute tables and strips in threads */
 };
 
 struct ty_memory_view;
@@ -42,12 +42,12 @@ struct ty_memory_view;
 /* 0; -TY_EUSAGE with a sentence when no sample has a time, -TY_ENOMEM. */
 int ty_memory_view_new(const struct ty_memory_input *in, struct ty_memory_view **out,
 		       struct ty_err *err);
-/* It is opened above another view, which it leads back to, on this window. */
+/* Opens it above another view, to which it returns, with this window. */
 void ty_memory_view_show(struct ty_memory_view *v, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t cursor_ns);
-/* The recording is longer than was known when the view was made. */
+/* Extends the recording's known time range. */
 void ty_memory_view_extend(struct ty_memory_view *v, uint64_t start_ns, uint64_t end_ns);
-/* Strips are coloured by the farthest source, not by how many samples. */
+/* True when strips are coloured by the farthest source, false: by number of samples. */
 bool ty_memory_view_by_source(const struct ty_memory_view *v);
 void ty_memory_view_colours(struct ty_memory_view *v, bool by_source);
 void ty_memory_view_free(struct ty_memory_view *v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A view of lines that scroll, broken where the screen is narrower; a line may lead to an instant
- * of a thread. */
+/* A view of scrolling lines, wrapped to the screen's width; a line may link to a thread and
+ * time. */
 #ifndef TY_PAGE_H
 #define TY_PAGE_H
 
@@ -18,17 +18,17 @@ struct ty_page_line {
 struct ty_page {
 	char title[160];
 	VEC(struct ty_page_line) lines;
-	int top, at, height, width; /* first and chosen line; of the lines' place on the screen */
+	int top, at, height, width; /* first and selected line; layout of the lines */
 	bool chosen;		    /* closed by Enter on the line `at`, which has a link */
 	bool failed;		    /* out of memory: lines are missing, and the page says so */
 };
 
-/* Forget all lines. */
+/* Removes all lines. */
 void ty_page_reset(struct ty_page *p);
-/* A line without a link; a failure is shown by the page. */
+/* Adds a line without a link; the page displays a failure. */
 void ty_page_add(struct ty_page *p, enum ty_role role, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The last line added leads there. */
+/* Links the last line added to a thread and time. */
 void ty_page_link(struct ty_page *p, uint32_t thread, uint64_t at_ns);
 
 /* A line of help: the effect of two actions' keys (b TY_ACT_NONE: of one action's). */

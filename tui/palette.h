@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Colours by meaning. Okabe and Ito's palette (distinct for colour-blind readers), reduced to what
- * the terminal has: truecolor, 256, 16 or none. Cells name colours by id; only the palette knows
- * what they look like. Colour is never the only sign: glyphs (glyphs.h) and letters say the same.
+ * the terminal supports: truecolor, 256, 16 or none. Cells name colours by id; only the palette
+ * knows their values. Colour is never the only distinction: glyphs (glyphs.h) and letters show the
+ * same.
  */
 #ifndef TY_PALETTE_H
 #define TY_PALETTE_H
@@ -61,8 +62,7 @@ struct ty_palette {
 	bool utf8;  /* other characters than ASCII may be drawn */
 };
 
-/* What styles are for; the palette turns a role into colours and attributes that work in its mode.
- */
+/* Purpose of a style; the palette maps a role to colours and attributes available in its mode. */
 enum ty_role {
 	TY_ROLE_TEXT,
 	TY_ROLE_DIM,
@@ -81,20 +81,20 @@ int32_t ty_palette_rgb(const struct ty_palette *p, enum ty_color c);
 /* Index in the 256-colour or 16-colour table by mode (8..15 are the bright ones); -1: default. */
 int ty_palette_index(const struct ty_palette *p, enum ty_color c);
 
-/* The escape sequence that switches from any style to st. */
+/* Escape sequence that switches from any style to st. */
 #define TY_SGR_MAX 80
 const char *ty_palette_sgr(const struct ty_palette *p, struct ty_style st, char out[TY_SGR_MAX]);
 
 /*
- * What the environment says: NO_COLOR, TERM, COLORTERM, COLORFGBG (light background); utf8 from
- * the locale (setlocale must have been called) and never on TERM=dumb. colors: what terminfo says
- * the terminal has, or -1 to go by TERM's name alone.
+ * Detects the palette from the environment: NO_COLOR, TERM, COLORTERM, COLORFGBG (light
+ * background); utf8 from the locale (setlocale must have been called), never with TERM=dumb.
+ * colors: the terminal's number according to terminfo, or -1 to use TERM's name alone.
  */
 struct ty_palette ty_palette_detect(int colors);
 /* "never", "always" (best by environment, at least 16), "truecolor", "256", "16". false: unknown.
  */
 bool ty_palette_choose(struct ty_palette *p, const char *how);
-/* No more than a terminal of so many colours can show, whatever was asked for. */
+/* Reduces it to what a terminal with this many colours can show. */
 void ty_palette_clamp(struct ty_palette *p, int colors);
 
 #endif

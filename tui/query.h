@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The language of search and filter. A query is words between blanks; all of them must hold.
+ * The language of search and filter. A query is a list of words; all of them must match.
  *
  *   REGEX            the name of a thread, process, system call, state, event, error or interrupt
  *   thread:REGEX     the thread's name (any it bore)      tid:N
@@ -34,34 +34,35 @@ int ty_query_new(const struct ty_model *m, const struct ty_sysarch *arch, const 
 void ty_query_free(struct ty_query *q);
 const char *ty_query_text(const struct ty_query *q);
 
-/* What of a thread can match at all. */
+/* What can match in one thread. */
 struct ty_query_part {
-	bool named;			/* the thread's own names satisfy every word */
-	uint32_t states;		/* spans in these states (bits 1 << TY_ST_*); 0: none */
-	bool calls;			/* some system calls */
-	bool errors_only;		/* of them only failed ones */
-	int32_t nr;			/* of them only this number; -1: several */
-	uint64_t nrs[TY_SEEK_NRS / 64]; /* those of them that occur, as struct ty_seek has them */
-	uint64_t min_ns;		/* spans and calls: at least this long */
+	bool named;	  /* the thread's own names satisfy every word */
+	uint32_t states;  /* spans in these states (bits 1 << TY_ST_*); 0: none */
+	bool calls;	  /* some system calls */
+	bool errors_only; /* of them only failed ones */
+	int32_t nr;	  /* only this number; -1: several */
+	uint64_t
+		nrs[TY_SEEK_NRS / 64]; /* the numbers that occur, in the format of struct ty_seek */
+	uint64_t min_ns;	       /* spans and calls: at least this long */
 };
 struct ty_query_part ty_query_part(const struct ty_query *q, uint32_t thread);
 
-/* Is it of the kind that its thread's part says, and wanted? (The length is looked at, too.) */
+/* True when it matches and is of the kinds in its thread's part (including the length). */
 bool ty_query_call(const struct ty_query *q, const struct ty_syscall *c);
 bool ty_query_point(const struct ty_query *q, const struct ty_point *p);
 bool ty_query_irq(struct ty_query *q, const struct ty_irq_span *s);
-/* Can interrupts match at all? */
+/* True when interrupts can match at all. */
 bool ty_query_irqs(const struct ty_query *q);
-/* At least so long (0: no matter). */
+/* Minimum length (0: any). */
 uint64_t ty_query_min_ns(const struct ty_query *q);
-/* Can events (points of the model) match at all? */
+/* True when events (points of the model) can match at all. */
 bool ty_query_points(const struct ty_query *q);
-/* Does the query mean lost events? */
+/* True when the query matches lost events. */
 bool ty_query_gaps(const struct ty_query *q);
-/* Do the words about threads hold for this one? */
+/* True when all words about threads match this one. */
 bool ty_query_thread(const struct ty_query *q, uint32_t thread);
 
-/* "signal", "exec"...: a point's kind. */
+/* Kind of a point: "signal", "exec"... */
 const char *ty_point_name(uint8_t kind);
 
 #endif

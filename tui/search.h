@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The next (or last) thing that a query means, across the whole recording, in slices: a search is
- * begun, then stepped until it is done, so that input is looked at in between. It goes round the
- * end once and says so. Cost: threads x log(spans) where the zoom forest answers (states, lengths,
- * one system call, errors); what has no forest (events, several calls) is walked from the start
- * point on, and no further than the nearest hit found so far.
+ * Finds the next (or previous) match of a query in the whole recording, in slices, so that input
+ * stays responsive. It wraps around once and reports that. Cost: threads x log(spans) where the
+ * zoom forest applies (states, lengths, one system call, errors); anything else (events, several
+ * calls) is scanned from the starting point on, no further than the nearest match found so far.
  */
 #ifndef TY_SEARCH_H
 #define TY_SEARCH_H
@@ -13,14 +12,14 @@
 
 enum ty_hit_what { TY_HIT_SPAN, TY_HIT_CALL, TY_HIT_POINT, TY_HIT_GAP, TY_HIT_IRQ };
 
-/* A hit; also where a search starts: behind it (in front of it, backward). Hits of one instant are
- * in the order of `ord`. */
+/* A match; also the starting point of a search: after it (backward: before it). Matches at one time
+ * are sorted by `ord`. */
 struct ty_hit {
 	uint64_t at_ns;
 	uint64_t ord;
 	uint8_t what;	 /* enum ty_hit_what */
-	uint32_t thread; /* TY_NONE: of no thread (an event of an idle CPU, lost events) */
-	uint32_t cpu;	 /* of points, gaps and interrupts, else TY_NONE */
+	uint32_t thread; /* TY_NONE: none (an event of an idle CPU, lost events) */
+	uint32_t cpu;	 /* for points, gaps and interrupts, else TY_NONE */
 	uint32_t idx;	 /* span, call, point or interrupt of the CPU, gap */
 };
 
@@ -28,27 +27,27 @@ struct ty_search {
 	struct ty_query *q;
 	const struct ty_model *m;
 	bool backward;
-	bool wrapped; /* it went round the end (or the start) */
+	bool wrapped; /* it wrapped around the end (or the start) */
 	bool found;
 	struct ty_hit hit;
-	/* inside: */
+	/* internal: */
 	struct ty_hit from;
 	uint64_t ord, scan_ns, scan_i;
 	bool scanning, done;
 	uint32_t gaps_n;
 };
 
-/* Everything borrowed. A start with ord UINT64_MAX lies behind everything of its instant, with 0
- * in front of it. */
+/* Everything is borrowed. A starting point with ord UINT64_MAX is after all matches at its time,
+ * with 0 before them. */
 void ty_search_begin(struct ty_search *s, const struct ty_model *m, struct ty_query *q,
 		     struct ty_hit from, bool backward);
-/* Some work (about `budget` candidates or tracks); true when done. */
+/* Does some work (about `budget` candidates or tracks); true when done. */
 bool ty_search_step(struct ty_search *s, uint32_t budget);
-/* 0..1000: how far it is. */
+/* Progress, 0..1000. */
 unsigned ty_search_progress(const struct ty_search *s);
 
-/* Does the thread itself match, or anything it did, in the whole recording? Stepped: *at_ns holds
- * the state between two calls, 0 at first; returns -1 while it is not known yet, else 0 or 1. */
+/* Whether the thread itself, or anything in it, matches in the whole recording. Resumable: *at_ns
+ * is the state, 0 at first; returns -1 while undecided, else 0 or 1. */
 int ty_query_thread_has(const struct ty_model *m, const struct ty_query *q, uint32_t thread,
 			uint64_t *at_ns, uint32_t budget);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the spectrogram's own files share: its state, its layout, and what is counted. */
+/* Shared by the spectrogram's files: state, layout, and counting. */
 #ifndef TY_SPECTRUM_PRIV_H
 #define TY_SPECTRUM_PRIV_H
 
@@ -7,9 +7,9 @@
 #include "page.h"
 #include "spectrum_view.h"
 
-#define TY_SPEC_LIST_MAX 1000u /* spans of a rectangle that are listed */
+#define TY_SPEC_LIST_MAX 1000u /* maximum number of listed spans */
 
-/* Made in a thread of its own. */
+/* Computed in a thread. */
 struct ty_spec_counting {
 	struct ty_background aside;
 	struct ty_explain explain;
@@ -58,11 +58,11 @@ struct ty_spectrum_view {
 	struct ty_spec_listing listing;
 	struct ty_spec_kind_sum *kinds; /* of the whole recording and the scope */
 	uint32_t kinds_n;
-	const char *no_kinds; /* why there are none (yet); NULL: there are */
+	const char *no_kinds; /* why there are none; NULL: there are */
 	uint8_t kinds_scope;
-	unsigned lo, hi; /* bins that rows stand for: grows with what is seen; lo == hi: none */
+	unsigned lo, hi; /* bins covered by the rows, extended as data appears; lo == hi: none */
 	unsigned bin;	 /* the cursor's */
-	bool bin_set;	 /* somebody moved it; else it goes to the longest */
+	bool bin_set;	 /* moved by the user; otherwise it follows the longest */
 	bool sel;	 /* a rectangle from here to the cursor: */
 	uint64_t sel_ns[2];
 	unsigned sel_bin;
@@ -81,22 +81,22 @@ struct ty_spec_layout ty_spec_layout_make(int w, int h);
  * Rows from the bottom (the shortest) up: [begin(k), begin(k + 1)) are the bins of row k. */
 unsigned ty_spec_row_begin(const struct ty_spectrum_view *v, unsigned k);
 unsigned ty_spec_row_of(const struct ty_spectrum_view *v, unsigned bin);
-/* Of the columns and rows of a rectangle; without one, of the cursor's cell. */
+/* Columns and rows of a rectangle, or of the cursor's cell. */
 struct ty_spec_box {
-	uint32_t c0, c1; /* both inside */
+	uint32_t c0, c1; /* both inclusive */
 	unsigned k0, k1;
 };
 struct ty_spec_box ty_spec_box(const struct ty_spectrum_view *v);
 uint64_t ty_spec_count(const struct ty_spectrum_view *v, const struct ty_spec_box *b);
-/* What is to be counted of a part of the time. */
+/* The request for a part of the time. */
 struct ty_spec_ask ty_spec_ask_of(const struct ty_spectrum_view *v, uint64_t from, uint64_t to);
 bool ty_spec_ask_same(const struct ty_spec_ask *a, const struct ty_spec_ask *b);
-/* Is what is counted that of the window that is shown? */
+/* True when the counts are those of the displayed window. */
 bool ty_spec_is_counted(const struct ty_spectrum_view *v);
 
 /* spectrum_draw.c */
 void ty_spec_draw(void *self, struct ty_grid *g, const struct ty_palette *p);
-/* "webserver/100" of a thread at an instant; returns out. */
+/* "webserver/100" of a thread at a time; returns out. */
 #define TY_SPEC_WHO_MAX 48
 const char *ty_spec_who(const struct ty_spectrum_view *v, uint32_t thread, uint64_t at_ns,
 			char out[TY_SPEC_WHO_MAX]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline view: window of time x rows, the list of waits, details of what is under the
- * cursor. Drawing costs visible cells x log(spans); nothing else on the drawing path depends on the
- * size of the trace.
+ * The timeline view: time window x rows, the list of findings, details at the cursor. Drawing costs
+ * visible cells x log(spans); nothing else on the drawing path depends on the size of the trace.
  */
 #ifndef TY_TIMELINE_H
 #define TY_TIMELINE_H

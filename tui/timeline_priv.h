@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the timeline's own files share: its state, its layout, and what keys and mouse both do. */
+/* Shared by the timeline's files: state, layout, and actions common to keys and mouse. */
 #ifndef TY_TIMELINE_PRIV_H
 #define TY_TIMELINE_PRIV_H
 
@@ -22,7 +22,7 @@
 #include "vec.h"
 #include "viewport.h"
 
-/* Where things are on a screen of w x h. A height of 0: not shown. */
+/* Layout of a screen of w x h. A height of 0: not shown. */
 struct ty_layout {
 	int w, h;
 	int label_w; /* columns of names, the separator included */
@@ -40,7 +40,7 @@ struct ty_layout {
 #define TY_DETAIL_LINES 8
 #define TY_DETAIL_MAX	320
 
-/* Where a sentence of the details leads to. */
+/* Destination of a link in the details. */
 #define TY_LINKS_MAX 4
 struct ty_lead {
 	uint64_t at_ns;
@@ -55,14 +55,14 @@ struct ty_mark {
 	char name[24];
 };
 
-/* Cells and rows from one corner to the other; a corner is a cell's two edges. */
+/* Cells and rows between two corners; a corner is a cell with its two edges. */
 struct ty_selection {
-	bool on, held; /* held: the cursor moves without it */
+	bool on, held; /* held: the cursor moves without changing it */
 	uint64_t a_ns[2], b_ns[2];
 	uint32_t a_row, b_row;
 };
 
-/* What is asked for in the footer's place. */
+/* The prompt in the footer. */
 enum ty_prompt {
 	TY_PROMPT_NONE,
 	TY_PROMPT_GOTO,
@@ -73,33 +73,32 @@ enum ty_prompt {
 	TY_PROMPT_EXPORT
 };
 
-/* Long work that a key began, one at a time, done in slices (timeline_work.c). */
+/* Long work started by a key, one at a time, executed in slices (timeline_work.c). */
 struct ty_job {
 	bool makes_page;
-	bool keeps_rows;		     /* it counts on the order of threads and rows */
-	bool (*step)(struct ty_timeline *t); /* a slice; true: it is over */
-	bool (*done)(struct ty_timeline *t); /* true: a view is pushed */
-	void (*tell)(struct ty_timeline *t); /* how far it is */
-	void (*stop)(struct ty_timeline *t); /* give it up; NULL: nothing is to be taken back */
-	void (*replaced)(
-		struct ty_timeline *t); /* another one begins; NULL: that is nothing to it */
+	bool keeps_rows;			 /* relies on the order of threads and rows */
+	bool (*step)(struct ty_timeline *t);	 /* a slice; true: finished */
+	bool (*done)(struct ty_timeline *t);	 /* true: a view is pushed */
+	void (*tell)(struct ty_timeline *t);	 /* shows the progress */
+	void (*stop)(struct ty_timeline *t);	 /* cancels it; NULL: nothing to undo */
+	void (*replaced)(struct ty_timeline *t); /* another one starts; NULL: no effect */
 };
 
-/* What the screen is made of, over each other (timeline_work.c). Each part may be NULL. */
+/* Layers of the screen (timeline_work.c). Each callback may be NULL. */
 struct ty_layer {
 	void (*draw)(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p);
 	/* As in struct ty_view_ops; work: true when the screen changes. */
 	int (*wait_ms)(const struct ty_timeline *t);
 	bool (*work)(struct ty_timeline *t);
-	bool (*stop)(struct ty_timeline *t); /* Esc: true when there was something to stop */
+	bool (*stop)(struct ty_timeline *t); /* Esc: true when something was cancelled */
 	void (*fini)(struct ty_timeline *t);
 };
 extern const struct ty_layer ty_indexing_layer, ty_findings_layer, ty_marks_layer, ty_log_layer,
 	ty_rows_layer, ty_memory_layer, ty_trails_layer, ty_calls_layer, ty_cursor_layer,
 	ty_selection_layer, ty_export_layer;
-#define TY_LAYER_POLL_MS 20 /* of what is made in a thread */
+#define TY_LAYER_POLL_MS 20 /* poll interval of background work */
 
-/* Stalls and longest waits, looked for in a thread when a file is opened. */
+/* Search for stalls and longest waits, in a thread, when a file is opened. */
 struct ty_stall_searching {
 	struct ty_background aside;
 	struct ty_explain explain; /* with the thread's own stop */
@@ -109,14 +108,14 @@ struct ty_stall_searching {
 	int rc;
 };
 
-/* An answer to a key that is made in a thread (a chain, a ledger, a comparison), and shown as a
- * page. */
+/* A page computed in a thread for a key (a chain, a ledger, a comparison). */
 struct ty_page_job;
 struct ty_question {
 	const char *name, *doing; /* "ledger", "computing the ledger" */
-	int (*make)(
-		struct ty_page_job *a); /* in the thread: 0 or -TY_E..., err where it says more */
-	bool (*page)(struct ty_timeline *t, struct ty_page_job *a); /* false: a sentence says why */
+	int (*make)(struct ty_page_job
+			    *a); /* runs in the thread: 0 or -TY_E..., with err for details */
+	bool (*page)(struct ty_timeline *t,
+		     struct ty_page_job *a); /* false: a sentence states why */
 	void (*forget)(struct ty_page_job *a);
 };
 struct ty_page_job {
@@ -126,9 +125,10 @@ struct ty_page_job {
 	uint32_t thread;
 	struct ty_window window;
 	struct ty_path path;
-	struct ty_link link[TY_STALL_LINKS]; /* chain: of the finding that the wait is a part of */
-	uint32_t links;			     /* 0: it is no part of one */
-	const struct ty_rule *rule;	     /* with links: why it is a finding */
+	struct ty_link
+		link[TY_STALL_LINKS]; /* chain: links of the finding that contains the wait */
+	uint32_t links;		      /* 0: no finding contains it */
+	const struct ty_rule *rule;   /* with links: the rule that made it a finding */
 	struct ty_ledger ledger;
 	struct ty_diff diff;
 	struct ty_err err;
@@ -137,35 +137,37 @@ struct ty_page_job {
 
 /* Memory samples of the recording (timeline_memory.c). */
 struct ty_timeline_memory {
-	struct ty_background aside;	 /* they are being read */
+	struct ty_background aside;	 /* reading of the samples */
 	const struct ty_view_host *host; /* whose they are */
 	const struct ty_memory_input *in;
 	int rc;
 	struct ty_err err;
 	struct ty_mem_heat *heat; /* NULL: there are none */
-	uint32_t *strip;	  /* of each thread of the model; TY_NONE */
+	uint32_t *strip;	  /* strip of each thread of the model; TY_NONE */
 	uint32_t strips;
-	uint8_t *cpus; /* by number: it has samples; as many as a point can tell */
-	struct ty_background cpus_aside; /* their strips are being made, when the first is shown */
-	struct ty_mem_heat *cpu_heat;	 /* NULL: not made */
+	uint8_t *cpus; /* by number: has samples; as many CPUs as a point can hold */
+	struct ty_background cpus_aside; /* computation of their strips, when first shown */
+	struct ty_mem_heat *cpu_heat;	 /* NULL: not computed */
 	bool cpus_failed;
-	bool by_source;		     /* colours, until there is a view that has its own */
+	bool by_source;		     /* colours, until the view sets its own */
 	struct ty_memory_view *view; /* NULL: not opened yet */
 };
 
-/* Executed calls under threads' rows (timeline_calls.c); which threads, in this order: tracks. */
+/* Executed calls under threads' rows (timeline_calls.c); the threads, in this order, are in
+ * tracks. */
 #define TY_CALLS_BINS	256u
 #define TY_CALLS_MIN_NS 16u /* the shortest window where there are instructions */
 struct ty_timeline_part {
 	uint32_t thread; /* whose it is */
 	bool made;
 	struct ty_flow_part_ask ask;
-	uint64_t asked_from, asked_to;	 /* the window that was looked at then */
-	const struct ty_flow_part *part; /* NULL: none, because: */
-	int rc;				 /* it failed, or, 0: */
-	bool wide;			 /* there is too much in the window */
+	uint64_t asked_from, asked_to;	 /* the window at the time of the request */
+	const struct ty_flow_part *part; /* NULL: none, because */
+	int rc;				 /* it failed, or, if 0, */
+	bool wide;			 /* the window is too large */
 	struct ty_err err;
-	uint64_t bytes[TY_CALLS_BINS]; /* of packets, in equal parts of ask; all 0: not known */
+	uint64_t bytes[TY_CALLS_BINS]; /* packet bytes in equal parts of the request; all 0: unknown
+					*/
 };
 struct ty_timeline_calls {
 	struct ty_background aside;
@@ -173,13 +175,13 @@ struct ty_timeline_calls {
 	struct ty_timeline_part of[TY_TRACKS_FLOW];
 };
 
-/* What is laid over the rows: the chain of the span under the cursor, or the critical path of the
- * traced command; made in a thread. */
+/* Overlay on the rows: the chain of the span under the cursor, or the critical path of the traced
+ * command; computed in a thread. */
 struct ty_trail {
 	struct ty_background aside;
 	struct ty_explain explain;
 	bool on, made;
-	uint32_t thread; /* the chain's: of whom, */
+	uint32_t thread; /* the chain's thread, */
 	uint64_t from_ns, to_ns;
 	struct ty_link link[TY_STALL_LINKS]; /* and its links */
 	uint32_t links;
@@ -187,11 +189,11 @@ struct ty_trail {
 	int rc;
 };
 
-/* The view that was opened above the timeline; ops NULL: none. */
+/* The view opened above the timeline; ops NULL: none. */
 struct ty_timeline_child {
 	const struct ty_view_ops *ops;
 	void *view;
-	void (*left)(struct ty_timeline *t); /* it was closed; NULL */
+	void (*left)(struct ty_timeline *t); /* called when it is closed; NULL */
 };
 
 struct ty_timeline {
@@ -200,7 +202,7 @@ struct ty_timeline {
 	enum ty_clock clock; /* that times are shown in */
 	struct ty_viewport vp;
 	struct ty_tracks tracks;
-	struct ty_findings findings; /* none while they are looked for */
+	struct ty_findings findings; /* empty during the search */
 	struct ty_timeline_memory memory;
 	struct ty_timeline_calls calls;
 	struct ty_stall_searching hunting;
@@ -212,7 +214,7 @@ struct ty_timeline {
 	uint64_t cursor_ns; /* in the window */
 	uint32_t row, top;  /* selected row, first row on the screen */
 	uint32_t finding, list_top;
-	uint32_t below; /* rows below the selected one that must be on the screen, too */
+	uint32_t below; /* rows below the selected one to keep on the screen */
 	bool list_focus;
 	size_t log_at;	/* the log line that was jumped to */
 	int wanted;	/* n or N was pressed before there were findings: 1 or -1 */
@@ -220,43 +222,43 @@ struct ty_timeline {
 	bool note_seen; /* a key was pressed since the note about the file was shown */
 	uint8_t prompt; /* enum ty_prompt */
 	char input[200];
-	char message[200]; /* shown once in the footer's place */
+	char message[200]; /* shown once in the footer */
 	struct ty_selection sel;
-	bool dragging, drag_times; /* the button is down; it went down on the ruler: time only */
+	bool dragging, drag_times; /* the button is down; it was pressed on the ruler: time only */
 	VEC(struct ty_mark) marks; /* in time order */
 	struct ty_lead links[TY_LINKS_MAX]; /* of the details last made */
 	unsigned links_n;
-	struct ty_place details_of; /* the details were last drawn of this, */
-	int details_top, details_n; /* from this line on, of so many */
-	uint32_t stall_here;	    /* the details tell of this stall, from 1; 0: of none */
+	struct ty_place details_of; /* subject of the details last drawn, */
+	int details_top, details_n; /* first line shown, number of lines */
+	uint32_t stall_here;	    /* stall shown in the details, from 1; 0: none */
 	const struct ty_job *job;   /* NULL: none */
-	bool exporting;		    /* somebody else's work: it is only looked after */
-	int64_t told_ms;	    /* when it was last said how far it is */
+	bool exporting;		    /* an export is running: only its end is awaited */
+	int64_t told_ms;	    /* time of the last progress message */
 	struct ty_query *query, *filter;
 	struct ty_search search;
-	struct ty_hit hit; /* the last one, where the next search goes on */
+	struct ty_hit hit; /* last match, where the next search continues */
 	bool hit_known;
 	uint64_t filter_i, filter_at;
 	struct ty_range_stats *stats;
-	struct ty_page page;		   /* what was last asked for as a page */
+	struct ty_page page;		   /* the last page */
 	struct ty_spectrum_view *spectrum; /* NULL: it is not open */
 	struct ty_flow_view *flow;	   /* likewise */
 	uint32_t flow_thread;
-	/* What the cursor was put on, which need not be the longest of its cell: the details are
-	 * of this while the cursor stays there. */
+	/* Span selected by a jump, which need not be the longest of its cell: the details show it
+	 * while the cursor stays there. */
 	struct {
 		bool on;
 		struct ty_track track;
 		uint32_t idx;
 		uint64_t at_ns;
 	} pin;
-	bool partial; /* the model is of the recording's first part */
-	bool indexed; /* the rest, too, or it cannot be */
+	bool partial; /* the model covers the recording's first part only */
+	bool indexed; /* the rest is indexed, or cannot be */
 	struct ty_indexing_news indexing;
 	struct ty_timeline_child child;
 	struct ty_cell *cells; /* one row's, and those of the thread that a row of calls is of */
 	int cells_n;
-	/* Arguments of the last system call looked at: reading them again costs a decompression. */
+	/* Cached arguments of the last system call shown: reading them costs a decompression. */
 	uint32_t args_of;
 	char args[200];
 };
@@ -266,19 +268,19 @@ struct ty_timeline {
 #define TY_WHO_MAX 48
 const char *ty_timeline_who(const struct ty_timeline *t, uint32_t thread, uint64_t at_ns,
 			    char out[TY_WHO_MAX]);
-/* "12.345678 s" or "14:03:22.512" at an instant, in the clock asked for; returns out. */
+/* "12.345678 s" or "14:03:22.512", in the selected clock; returns out. */
 const char *ty_timeline_at(const struct ty_timeline *t, uint64_t ns, uint64_t res_ns,
 			   char out[TY_TIME_MAX]);
-/* The track of a row that is one track; false for heads. */
+/* The track of a row with a single track; false for heads. */
 bool ty_timeline_track(const struct ty_timeline *t, uint32_t row, struct ty_track *track);
-/* The span under the cursor: subject of the cursor's cell; false when there is none. */
+/* The span under the cursor: the one that represents its cell; false when there is none. */
 bool ty_timeline_subject(const struct ty_timeline *t, struct ty_track *track, struct ty_cell *cell,
 			 uint32_t *idx, uint64_t *from_ns, uint64_t *to_ns);
-/* The cursor is on this span of its row, which need not be the longest of its cell. */
+/* Selects this span of the cursor's row, which need not be the longest of its cell. */
 void ty_timeline_pin(struct ty_timeline *t, struct ty_track track, uint32_t idx);
-/* Of which thread the cursor's row is, of a process's head its leader; TY_NONE: of none. */
+/* The thread of the cursor's row, for a process's head its leader; TY_NONE: none. */
 uint32_t ty_timeline_row_thread(const struct ty_timeline *t);
-/* The same; of a CPU's row, who runs there at the cursor. */
+/* The same; for a CPU's row the thread running at the cursor. */
 uint32_t ty_timeline_thread_here(const struct ty_timeline *t);
 uint32_t ty_timeline_cells(const struct ty_timeline *t); /* columns of cells */
 uint32_t ty_timeline_cursor_column(const struct ty_timeline *t);
@@ -286,18 +288,20 @@ void ty_timeline_to_column(struct ty_timeline *t, uint32_t c); /* the cursor, in
 void ty_timeline_clamp(struct ty_timeline *t);		       /* the cursor, into the window */
 /* Cursor and row, for a view that may be undone. */
 struct ty_place ty_timeline_place(const struct ty_timeline *t);
-/* One sentence in the footer's place until the next key. */
+/* Shows a sentence in the footer until the next key. */
 void ty_timeline_say(struct ty_timeline *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* What needs all of the recording is told to wait: true after a sentence. */
+/* For actions that need the whole recording: when it is still being indexed, says so and returns
+ * true. */
 bool ty_timeline_indexing_waits(struct ty_timeline *t, const char *what);
 
 /* timeline_layout.c */
 struct ty_layout ty_timeline_layout(const struct ty_timeline *t, int w, int h);
-/* Lay out for a screen of w x h and bring the selected things onto it. 0 or -TY_ENOMEM. */
+/* Computes the layout for a screen of w x h and scrolls the selection into view. 0 or
+ * -TY_ENOMEM. */
 int ty_timeline_settle(struct ty_timeline *t, int w, int h);
 
-/* details.c: what is under the cursor, one line each; returns how many lines. Fills t->links. */
+/* details.c: describes what is under the cursor; returns the number of lines. Fills t->links. */
 unsigned ty_details(struct ty_timeline *t, char lines[TY_DETAIL_LINES][TY_DETAIL_MAX]);
 
 /* timeline_draw.c, timeline_mouse.c */
@@ -313,28 +317,28 @@ void ty_timeline_up_down(struct ty_timeline *t, int by, bool page);
 void ty_timeline_move_in_list(struct ty_timeline *t, int64_t by);
 void ty_timeline_step_span(struct ty_timeline *t, int by);
 void ty_timeline_zoom(struct ty_timeline *t);
-/* The window fits a span with a margin, the cursor in its middle. */
+/* Fits the window to a span with a margin, the cursor in its middle. */
 void ty_timeline_fit(struct ty_timeline *t, uint64_t start_ns, uint64_t end_ns);
 void ty_timeline_fold(struct ty_timeline *t);
-/* To an instant of a thread (TY_NONE: on the present row), undone by itself. */
+/* Goes to a thread and time (TY_NONE: on the current row), as a separate undo step. */
 void ty_timeline_visit(struct ty_timeline *t, uint32_t thread, uint64_t at_ns);
-/* The same to any row. */
+/* The same for any row. */
 void ty_timeline_visit_row(struct ty_timeline *t, uint8_t kind, uint32_t id, uint64_t at_ns);
-/* To the cursor and row of a view that was undone or redone. */
+/* Restores cursor and row of an undone or redone view. */
 void ty_timeline_restore(struct ty_timeline *t);
 
 /* timeline_select.c */
 void ty_timeline_select(struct ty_timeline *t);	   /* begin, hold, begin anew */
 void ty_timeline_select_to(struct ty_timeline *t); /* the cursor is its other corner */
 void ty_timeline_unselect(struct ty_timeline *t);
-/* Where the rows change places: the selection's corners before, and to them again; it is dropped
- * where one is gone. */
+/* When rows are reordered: the selection's corners before, and restoring them; it is dropped when
+ * one disappeared. */
 void ty_timeline_selected_rows(const struct ty_timeline *t, struct ty_row ends[2]);
 void ty_timeline_select_rows(struct ty_timeline *t, const struct ty_row ends[2]);
-/* What is selected: [from, to) and rows first..last; false when nothing is. */
+/* The selection: [from, to) and rows first..last; false when there is none. */
 bool ty_timeline_selected(const struct ty_timeline *t, uint64_t *from_ns, uint64_t *to_ns,
 			  uint32_t *first, uint32_t *last);
-/* How long it is and where its time went, as lines of the details; false: nothing is selected. */
+/* Its length and where its time went, for the details; false: no selection. */
 bool ty_timeline_selection_text(const struct ty_timeline *t, char *length, char *shares);
 /* The columns of cells that its ends take on the ruler. */
 void ty_timeline_selection_taken(const struct ty_timeline *t, uint8_t *taken);
@@ -369,13 +373,13 @@ void ty_timeline_filter(struct ty_timeline *t, const char *text); /* "": all row
 void ty_timeline_begin(struct ty_timeline *t, const struct ty_job *job);
 void ty_timeline_drop_job(struct ty_timeline *t); /* nobody asks for what it makes any more */
 bool ty_timeline_stop_job(struct ty_timeline *t); /* by a key; false: there was none */
-/* The job, where it would push a page above the view that is opened now. */
+/* Cancels a job that would push a page above the view being opened. */
 void ty_timeline_stop_page(struct ty_timeline *t);
-/* May threads and rows not be put in another order now? */
+/* True when threads and rows must not be reordered now. */
 bool ty_timeline_keeps_rows(const struct ty_timeline *t);
 
 /* timeline_work.c: slices of the job, and the layers */
-/* Give up the job, else what layers have to be stopped; false: there was nothing. */
+/* Cancels the job, else what layers can cancel; false: there was nothing. */
 bool ty_timeline_stop(struct ty_timeline *t);
 int ty_timeline_wait_ms(const void *self);
 enum ty_view_result ty_timeline_work(void *self);
@@ -386,23 +390,23 @@ void ty_timeline_layers_fini(struct ty_timeline *t);
 enum ty_view_result ty_timeline_act(void *self, enum ty_action a);
 
 /* timeline_child.c: the view above the timeline */
-/* Open a view above the timeline: what pushes it then answers TY_VIEW_PUSH. True. */
+/* Opens a view above the timeline; the caller then returns TY_VIEW_PUSH. Returns true. */
 bool ty_timeline_push(struct ty_timeline *t, const struct ty_view_ops *ops, void *view,
 		      void (*left)(struct ty_timeline *t));
 bool ty_timeline_push_page(struct ty_timeline *t); /* t->page, as it was filled */
 void ty_timeline_child(void *self, const struct ty_view_ops **ops, void **view);
 enum ty_view_result ty_timeline_resumed(void *self);
 
-/* timeline_chain.c: what the span under the cursor waited for; true: the page is made, else it is
- * being made, or a sentence says why not. */
+/* timeline_chain.c: what the span under the cursor waited for; true: the page is ready; otherwise
+ * it is being computed, or a sentence states why not. */
 bool ty_timeline_chain(struct ty_timeline *t);
-/* Where the time of the thread under the cursor went; the same. */
+/* Likewise: where the time of the thread under the cursor went. */
 bool ty_timeline_ledger(struct ty_timeline *t);
-/* timeline_diff.c: the selected time, or the window, against the rest; the same. */
+/* timeline_diff.c, likewise: the selection, or the window, compared with the rest. */
 bool ty_timeline_diff(struct ty_timeline *t);
 
 /* timeline_question.c */
-/* Begin: of [from, to), with the page's title set. */
+/* Starts it for [from, to), with the page's title set. */
 bool ty_timeline_ask_for(struct ty_timeline *t, const struct ty_question *what, uint32_t thread,
 			 uint64_t from_ns, uint64_t to_ns);
 void ty_timeline_unask(struct ty_timeline *t); /* no longer wanted */
@@ -422,11 +426,11 @@ bool ty_timeline_flow(struct ty_timeline *t);
 
 /* timeline_calls.c: executed calls under a thread's row */
 void ty_timeline_calls(struct ty_timeline *t); /* of the thread under the cursor: on, off */
-/* Give up what is being decoded, and forget what was: somebody else decodes. */
+/* Cancels decoding and discards parts, because another view decodes. */
 void ty_timeline_calls_stop(struct ty_timeline *t);
 void ty_timeline_calls_row(struct ty_timeline *t, struct ty_grid *g, const struct ty_palette *p,
 			   const struct ty_row *r, int y);
-/* What of the thread is under the cursor, and what to know of it, as sentences. */
+/* Describes the thread's calls under the cursor in sentences. */
 void ty_timeline_calls_text(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
 void ty_timeline_calls_note(const struct ty_timeline *t, uint32_t thread, char *out, size_t n);
 

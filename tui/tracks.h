@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of the timeline: CPUs, then processes with their threads, those first that were traced
- * and waited longest, then those that ran most; last, folded away, who did not run at all. Rows
- * fold: all CPUs, a CPU's interrupts and memory samples, a process, a thread's system calls. Only
- * visible rows are ever looked at to draw.
+ * The rows of the timeline: CPUs, then processes with their threads: first those traced with the
+ * longest waits, then those that ran most; last, folded, those that did not run. Rows fold: all
+ * CPUs, a CPU's interrupts and memory samples, a process, a thread's system calls. Only visible
+ * rows cost drawing time.
  */
 #ifndef TY_TRACKS_H
 #define TY_TRACKS_H
@@ -34,7 +34,7 @@ struct ty_row {
 	uint8_t kind;
 	uint8_t depth; /* indentation */
 	bool foldable, folded;
-	uint8_t sub; /* of several of one kind and id: which */
+	uint8_t sub; /* number among several of one kind and id */
 	uint32_t id;
 };
 
@@ -45,7 +45,7 @@ static inline bool ty_row_is_memory(const struct ty_row *r)
 
 struct ty_process {
 	uint32_t leader; /* thread index; a thread that stands for it when the leader is unknown */
-	int32_t tgid;	 /* -1: not known */
+	int32_t tgid;	 /* -1: unknown */
 	uint32_t first, n; /* members */
 	bool folded, quiet;
 };
@@ -57,66 +57,66 @@ struct ty_tracks {
 	VEC(struct ty_row) rows;
 	VEC(struct ty_process) processes;
 	uint32_t *members;   /* thread indices by process, most relevant first */
-	uint32_t threads;    /* of them: those chosen */
+	uint32_t threads;    /* selected ones */
 	uint8_t *calls_open; /* per thread index: its system calls are shown */
-	uint32_t *cpus;	     /* those chosen */
+	uint32_t *cpus;	     /* selected ones */
 	uint8_t *irqs_open;  /* per CPU: its interrupts and samples are shown */
 	uint32_t cpus_n;
 	uint32_t quiet_n; /* processes that did not run and are not hidden: at the end of rows */
 	bool cpus_folded, quiet_folded;
-	uint8_t *samples;	    /* per thread index: it has memory samples; NULL: none has */
+	uint8_t *samples;	    /* per thread index: has memory samples; NULL: none has */
 	const uint8_t *cpu_samples; /* the same per CPU below UINT16_MAX; borrowed */
-	/* Whose executed calls are shown (TY_NONE: nobody's), in so many rows. */
+	/* Threads whose executed calls are shown (TY_NONE: none), and their number of rows. */
 	struct {
 		uint32_t thread, rows;
 	} flow[TY_TRACKS_FLOW];
 	uint8_t *hidden;   /* per thread index: by the filter */
-	uint8_t *next;	   /* the same while a filter is being made */
-	uint32_t hidden_n; /* threads among those chosen that the filter hides */
+	uint8_t *next;	   /* the same while a filter is being computed */
+	uint32_t hidden_n; /* selected threads that the filter hides */
 };
 
 int ty_tracks_init(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		   const struct ty_findings *f, struct ty_err *err);
 void ty_tracks_fini(struct ty_tracks *t);
-/* The same rows in the order that other findings give; what is folded or hidden stays so, but for
- * the system calls that are shown at first. m: the same model, or one of more of the recording, in
- * which the threads have the same indices. On failure nothing has changed. */
+/* Reorders the rows for other findings; folded and hidden ones stay so, except system calls that
+ * are shown initially. m: the same model, or one of more of the recording with the same thread
+ * indices. On failure nothing has changed. */
 int ty_tracks_reorder(struct ty_tracks *t, const struct ty_model *m, const struct ty_window *choice,
 		      const struct ty_findings *f, struct ty_err *err);
 
-/* These threads (strip[i] not TY_NONE) have memory samples; the first few of them show their strip,
- * CPUs (cpus[i], borrowed) when they are unfolded. Rows without, where memory runs out. */
+/* These threads (strip[i] not TY_NONE) have memory samples; the first few show their strip, CPUs
+ * (cpus[i], borrowed) when unfolded. No such rows when out of memory. */
 void ty_tracks_sampled(struct ty_tracks *t, const uint32_t *strip, uint32_t open,
 		       const uint8_t *cpus);
 
-/* Show executed calls under this thread, in so many rows (0: no longer). False: there is no room
- * for another thread's. */
+/* Shows executed calls under this thread, in this many rows (0: hides them). False: no space for a
+ * further thread. */
 bool ty_tracks_calls(struct ty_tracks *t, uint32_t thread, uint32_t rows);
-/* Which place in `flow` the thread has; TY_NONE: its calls are not shown. */
+/* Index of the thread in `flow`; TY_NONE: its calls are not shown. */
 uint32_t ty_tracks_calls_at(const struct ty_tracks *t, uint32_t thread);
 
-/* Fold or unfold the row (or the head it belongs to). Returns the row's place afterwards (the
- * head's, when the row itself is folded away); TY_NONE: there is nothing to fold. */
+/* Folds or unfolds the row (or its head). Returns the row's new position (the head's, when the row
+ * is folded away); TY_NONE: nothing to fold. */
 uint32_t ty_tracks_fold(struct ty_tracks *t, uint32_t row);
-/* A filter: begin hides all, show takes one thread out of that, end makes it count. */
+/* Filter: begin hides all, show exempts one thread, end applies it. */
 void ty_tracks_filter_begin(struct ty_tracks *t);
 void ty_tracks_filter_show(struct ty_tracks *t, uint32_t thread);
 void ty_tracks_filter_end(struct ty_tracks *t);
 void ty_tracks_show_all(struct ty_tracks *t);
 
-/* The row of a thread, unfolded as needed, and shown whatever the filter says; TY_NONE when it is
- * not among the chosen. */
+/* The row of a thread, unfolded as needed, and shown regardless of the filter; TY_NONE when it is
+ * not selected. */
 uint32_t ty_tracks_reveal(struct ty_tracks *t, uint32_t thread);
-/* The same of its system calls (of the thread itself, when it made none) and of a CPU. */
+/* The same for its system calls (for the thread itself, when it made none) and for a CPU. */
 uint32_t ty_tracks_reveal_calls(struct ty_tracks *t, uint32_t thread);
 uint32_t ty_tracks_reveal_cpu(struct ty_tracks *t, uint32_t cpu);
 uint32_t ty_tracks_reveal_irqs(struct ty_tracks *t, uint32_t cpu); /* with interrupts only */
-/* The same of a row of whatever kind, or of what it is folded into. */
+/* The same for a row of any kind, or the row it is folded into. */
 uint32_t ty_tracks_reveal_row(struct ty_tracks *t, uint8_t kind, uint32_t id);
-/* The place of a row of this kind and id; TY_NONE when it is not shown. */
+/* Position of a row of this kind and id; TY_NONE when it is not shown. */
 uint32_t ty_tracks_find(const struct ty_tracks *t, uint8_t kind, uint32_t id);
 
-/* What the model has cells of for a row: false for QUIET and IRQS. For CPUS and PROCESS: *n members
+/* Source of a row's cells in the model: false for QUIET and IRQS. For CPUS and PROCESS: *n members
  * from ids. */
 bool ty_tracks_members(const struct ty_tracks *t, const struct ty_row *r, uint8_t *kind,
 		       const uint32_t **ids, uint32_t *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A view is a table of callbacks over its own state; the program (app.h) keeps a stack of them and
+ * A view is a table of callbacks over its own state; the program (app.h) keeps a stack of views and
  * gives the topmost one the screen and the input. Views write cells and know no terminal.
  */
 #ifndef TY_VIEW_H
@@ -21,7 +21,7 @@
 #include "syscalls.h"
 #include "window.h"
 
-/* The smallest screen that views are laid out for. */
+/* The smallest supported screen. */
 #define TY_VIEW_MIN_W 40
 #define TY_VIEW_MIN_H 10
 
@@ -30,7 +30,7 @@ enum ty_view_result {
 	TY_VIEW_CHANGED, /* draw again */
 	TY_VIEW_REDRAW,	 /* draw every cell again, whatever the terminal shows */
 	TY_VIEW_CLOSE,	 /* leave this view */
-	TY_VIEW_PUSH,	 /* open the view that `child` gives */
+	TY_VIEW_PUSH,	 /* open the view that `child` returns */
 	TY_VIEW_HELP,	 /* open the help */
 	TY_VIEW_QUIT
 };
@@ -54,14 +54,14 @@ struct ty_view_ops {
 	void (*draw)(void *self, struct ty_grid *g, const struct ty_palette *p);
 	enum ty_view_result (*act)(void *self, enum ty_action a);
 	enum ty_view_result (*mouse)(void *self, const struct ty_mouse *m);
-	/* While it asks for text (a prompt), keys are given here instead of as actions. Both NULL:
-	 * it never does. */
+	/* While text is being typed (a prompt), keys are passed here instead of as actions. Both
+	 * NULL: never. */
 	bool (*wants_text)(const void *self);
 	enum ty_view_result (*text)(void *self, uint32_t key);
-	/* The view that TY_VIEW_PUSH opens; NULL where that is never returned. */
+	/* The view that TY_VIEW_PUSH opens; NULL when that is never returned. */
 	void (*child)(void *self, const struct ty_view_ops **ops, void **child);
-	/* The view above it was closed; what it answers is taken as for a key. NULL: that is
-	 * nothing to it. */
+	/* Called after the view above it was closed; the result counts as for a key. NULL: no
+	 * effect. */
 	enum ty_view_result (*resumed)(void *self);
 	/* Long work, cut into slices of a few milliseconds between two looks at the input. wait_ms:
 	 * -1 there is nothing to do, else after how many milliseconds; both NULL: never any. */
