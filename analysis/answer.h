@@ -20,10 +20,12 @@
 #include <stdint.h>
 
 #include "explain.h"
+#include "ledger.h"
 #include "requests.h"
 #include "window.h"
 
-#define TY_ANSWER_ITEMS 6 /* at most; the largest ones, until they cover nine tenths */
+#define TY_ANSWER_ITEMS 6  /* at most; the largest ones, until they cover nine tenths */
+#define TY_ANSWER_ROWS	10 /* of the ledger */
 
 /* Name in JSON, in text. */
 #define TY_ANSWER_PARTS(X)                                                                         \
@@ -85,6 +87,10 @@ struct ty_answer {
 	/* For a command with children on its path: time of its own, time in children, and of
 	 * which. */
 	char children[320];
+	/* Of a command: the first rows of its ledger, most time first, and the rest. */
+	struct ty_ledger_row row[TY_ANSWER_ROWS];
+	uint32_t rows, rows_left;
+	uint64_t rows_left_ns;
 	char head[240];	 /* subject of the answer; "": the command */
 	char sum_of[64]; /* subject of the sum: "the 3 slowest "; "" */
 	char note[TY_ANSWER_NOTES][320];

@@ -29,6 +29,23 @@ static void find_mine(const struct ty_model *m, uint32_t root, uint8_t *mine)
 	}
 }
 
+/* The book is empty then. */
+static int take_rows(struct ty_book *book, struct ty_answer *out)
+{
+	struct ty_ledger l = {0};
+	int r = ty_book_close(book, &l);
+
+	for (uint32_t i = 0; i < l.n; i++)
+		if (i < TY_ANSWER_ROWS) {
+			out->row[out->rows++] = l.rows[i];
+		} else {
+			out->rows_left++;
+			out->rows_left_ns += l.rows[i].ns;
+		}
+	ty_ledger_fini(&l);
+	return r;
+}
+
 int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		      const struct ty_requests *requests, struct ty_answer *out)
 {
@@ -69,6 +86,7 @@ int ty_answer_command(const struct ty_explain *x, const struct ty_window *w,
 		if (!r)
 			r = ty_answer_children(&k, ty_process_of(x->m, root), out->total_ns,
 					       out->children, sizeof(out->children));
+		r = r ?: take_rows(&book, out);
 	}
 	ty_path_fini(&p);
 	ty_book_fini(&book);

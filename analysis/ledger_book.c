@@ -276,6 +276,7 @@ void ty_book_fini(struct ty_book *b)
 		free(b->object.v[i]);
 	vec_fini(&b->object);
 	free(b->map);
+	b->map = NULL;
 }
 
 int ty_book_close(struct ty_book *b, struct ty_ledger *out)

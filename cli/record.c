@@ -8,12 +8,17 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "first_finding.h"
+#include "shell_word.h"
+#include "session.h"
 #include "index_file.h"
 #include "plain_text.h"
 #include "record_args.h"
 #include "recording.h"
 #include "units.h"
 #include "options.h"
+
+#define FINDING_EVENTS 2000000 /* analysed in a third of a second */
 
 static void progress(void *ctx, const struct ty_record_progress *p)
 {
@@ -49,13 +54,47 @@ static void finishing(void *ctx, uint64_t done, uint64_t total)
 	*(bool *)ctx = true;
 }
 
+/* ", exit status 0"; "": not known, or none. */
+static const char *status_text(const struct ty_record_opts *o, const struct ty_record_result *res,
+			       char out[48])
+{
+	int st = res->command_status;
+
+	out[0] = 0;
+	if (!o->argv || !res->command_ended)
+		return out;
+	if (WIFSIGNALED(st))
+		snprintf(out, 48, ", killed by signal %d", WTERMSIG(st));
+	else
+		snprintf(out, 48, ", exit status %d", WEXITSTATUS(st));
+	return out;
+}
+
+/* What is in it, and what to type next. A long recording is not analysed for it. */
+static void next_step(const struct ty_record_opts *o, const struct ty_record_result *res)
+{
+	char file[400] = "", found[400];
+	struct ty_session s = {0};
+	struct ty_err err = {0};
+
+	if (res->events <= FINDING_EVENTS &&
+	    !ty_session_open(&s, o->out, TY_OPEN_MODEL | TY_OPEN_NO_INDEX, 0, &err) &&
+	    ty_first_finding(&s, found, sizeof(found)))
+		ty_say("tarry: %s\n", found);
+	ty_session_fini(&s);
+	if (strcmp(o->out, "tarry.dat"))
+		ty_shell_word(o->out, "FILE", file + 1, sizeof(file) - 1);
+	file[0] = file[1] ? ' ' : 0;
+	ty_say("tarry: next: tarry report%s, or tarry view%s\n", file, file);
+}
+
 static void closing_line(const struct ty_record_opts *o, const struct ty_record_result *res)
 {
 	double own = (double)(res->cpu_user_ns + res->cpu_sys_ns) / 1e9,
 	       elapsed = (double)res->elapsed_ns / 1e9;
 	double all = (double)res->all_ns / 1e9;
-	char n[32], lost[32], bytes[TY_DURATION_MAX], share[32] = "", span[TY_DURATION_MAX],
-						      all_span[TY_DURATION_MAX];
+	char n[32], lost[32], bytes[TY_DURATION_MAX],
+		share[32] = "", status[48], span[TY_DURATION_MAX], all_span[TY_DURATION_MAX];
 
 	if (all >= 1) /* before that it is what starting costs */
 		snprintf(share, sizeof(share), " (%.1f%%)", 100 * own / all);
@@ -65,11 +104,12 @@ static void closing_line(const struct ty_record_opts *o, const struct ty_record_
 		       o->keep_bytes && (!o->keep_ns || res->elapsed_ns < o->keep_ns)
 			       ? "limited by the size of --keep"
 			       : "at least the time of --keep");
-	ty_say("tarry: %s events in %.3g s, %s (%.1f bytes/event), lost %s, own CPU %.2f s%s -> "
-	       "%s\n",
-	       ty_fmt_count(res->events, n), elapsed, ty_fmt_bytes(res->file_bytes, bytes),
-	       res->events ? (double)res->file_bytes / (double)res->events : 0.0,
-	       ty_fmt_count(res->lost, lost), own, share, o->out);
+	ty_say("tarry: %s events in %s, lost %s, own CPU %s%s%s\n", ty_fmt_count(res->events, n),
+	       ty_fmt_duration(res->elapsed_ns, span), ty_fmt_count(res->lost, lost),
+	       ty_fmt_duration(res->cpu_user_ns + res->cpu_sys_ns, all_span), share,
+	       status_text(o, res, status));
+	ty_say("tarry: %s (%.1f bytes/event) -> %s\n", ty_fmt_bytes(res->file_bytes, bytes),
+	       res->events ? (double)res->file_bytes / (double)res->events : 0.0, o->out);
 	if (o->step && !res->steps && !res->steps_lost)
 		ty_say("tarry: no instruction was single-stepped: %s\n",
 		       o->step->filter ? "the --flow-filter function was not called"
@@ -168,8 +208,10 @@ static int record(struct ty_record_args *a)
 			exit_status(&a->o, &res, a->quiet);
 		return r == TY_EXIT_USAGE || res.exit_code == 1 ? r : res.exit_code;
 	}
-	if (!a->quiet)
+	if (!a->quiet) {
 		closing_line(&a->o, &res);
+		next_step(&a->o, &res);
+	}
 	return exit_status(&a->o, &res, a->quiet);
 }
 

@@ -36,7 +36,8 @@ static const char head[] =
 	"  stacks     add up the time off the CPU of long waits by user stack\n"
 	"  hot        rank functions and source lines by samples of what ran on the CPUs\n"
 	"  requests   count and time requests of servers, and explain the slowest\n"
-	"Default: all sections except ledger, chain, outliers, diff, stacks and hot.\n"
+	"Default: all sections except chain, outliers, diff, stacks and hot; of the\n"
+	"ledger the first rows of the command.\n"
 	"\n";
 
 static const struct {

@@ -274,14 +274,10 @@ static const char *read_args(const struct reading *r, uint32_t syscall, char *bu
 
 static uint64_t recorder_cpu(const struct ty_trace *t)
 {
-	const char *self = ty_trace_section(t, TY_SEC_SELF).s;
-	int64_t user, sys;
+	uint64_t ns = ty_recorder_cpu_ns(t);
 
 	/* Where the begin was dropped it is of more than what is shown. */
-	if (t->kept_from_ns || !ty_key_i64(self, "cpu_user_ns", &user) ||
-	    !ty_key_i64(self, "cpu_sys_ns", &sys) || user < 0 || sys < 0)
-		return UINT64_MAX;
-	return (uint64_t)user + (uint64_t)sys;
+	return t->kept_from_ns || !ns ? UINT64_MAX : ns;
 }
 
 static int print_frame(const struct options *o, const struct ty_view_input *in,

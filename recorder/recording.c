@@ -356,7 +356,6 @@ int ty_record(const struct ty_record_opts *o, struct ty_record_result *res, stru
 	}
 	if (r->removing)
 		pthread_join(r->remover, NULL);
-	ty_rec_own_cpu(res);
 	if (e && !lost)
 		res->file_bytes = ty_spool_bytes(r->spool);
 	else

@@ -61,8 +61,9 @@ struct ty_record_opts {
 struct ty_record_result {
 	/* Of the kept part; all_ns: from the first event to the end, including dropped data. */
 	uint64_t elapsed_ns, events, lost, raw_bytes, file_bytes, all_ns;
-	bool dropped;			  /* data was dropped */
-	uint64_t cpu_user_ns, cpu_sys_ns; /* of the recorder itself */
+	bool dropped; /* data was dropped */
+	uint64_t cpu_user_ns,
+		cpu_sys_ns; /* of the recorder, as in the file: without finishing it */
 	int exit_code;	    /* what tarry should exit with when the recording failed: 1, 126, 127 */
 	bool command_ended; /* command_status is valid */
 	int command_status; /* from waitpid */

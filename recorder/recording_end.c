@@ -33,7 +33,7 @@ void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_pr
 	p->file_bytes = ty_spool_bytes(r->spool);
 }
 
-void ty_rec_own_cpu(struct ty_record_result *res)
+static void own_cpu(struct ty_record_result *res)
 {
 	struct rusage u;
 
@@ -79,7 +79,7 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err)
 	e = e ? e : ty_meta_cmdlines(&r->meta, r->root, &r->thread_names, err);
 	ty_buf_reset(&b);
 	ty_rec_totals(r, &b, &p);
-	ty_rec_own_cpu(res);
+	own_cpu(res);
 	res->events = p.events;
 	res->lost = p.lost;
 	res->all_ns = r->off_ns - r->start_ns;

@@ -147,6 +147,5 @@ int ty_rec_put_end(struct recording *r, uint64_t end_ns, struct ty_err *err);
 int ty_rec_put_machine_late(struct recording *r, struct ty_err *err);
 /* Counts so far; `self` gets those of the kept part, in total and per CPU. */
 void ty_rec_totals(struct recording *r, struct ty_buf *self, struct ty_record_progress *p);
-void ty_rec_own_cpu(struct ty_record_result *res);
 
 #endif

@@ -84,6 +84,8 @@ void ty_diff_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_answer.c */
 void ty_answer_text(const struct ty_report *r, FILE *f);
+/* The first rows of the command's ledger, if there is one. */
+void ty_answer_ledger_text(const struct ty_report *r, FILE *f);
 void ty_answer_json(const struct ty_report *r, struct ty_json *j);
 
 /* report_findings.c */

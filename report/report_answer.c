@@ -8,6 +8,7 @@
 #include "put_text.h"
 #include "text_page.h"
 #include "report.h"
+#include "shell_word.h"
 #include "trace.h"
 #include "units.h"
 
@@ -133,6 +134,31 @@ void ty_answer_text(const struct ty_report *r, FILE *f)
 		fprintf(f, "%11s  %3.0f%%  %u smaller item%s\n", ty_fmt_duration(rest_ns, d),
 			a->total_ns ? 100.0 * (double)rest_ns / (double)a->total_ns : 0.0, rest,
 			rest > 1 ? "s" : "");
+	putc('\n', f);
+}
+
+void ty_answer_ledger_text(const struct ty_report *r, FILE *f)
+{
+	const struct ty_answer *a = &r->answer;
+	double of = a->total_ns ? 100.0 / (double)a->total_ns : 0;
+	char d[TY_DURATION_MAX], file[400];
+
+	if (!a->rows)
+		return;
+	ty_put_heading(f, "ledger",
+		       "every nanosecond of the command's critical path, in one row each");
+	for (uint32_t i = 0; i < a->rows; i++) {
+		fprintf(f, "%11s  %5.1f%%  ", ty_fmt_duration(a->row[i].ns, d),
+			of * (double)a->row[i].ns);
+		ty_put_plain(f, a->row[i].row);
+		putc('\n', f);
+	}
+	if (a->rows_left)
+		fprintf(f, "%11s  %5.1f%%  %u smaller rows: %starry report %s ledger%s\n",
+			ty_fmt_duration(a->rows_left_ns, d), of * (double)a->rows_left_ns,
+			a->rows_left, ty_style(TY_STYLE_NEXT),
+			ty_shell_word(r->s->trace->path, "FILE", file, sizeof(file)),
+			ty_style(TY_STYLE_END));
 	putc('\n', f);
 }
 

@@ -217,14 +217,16 @@ static void header(const struct ty_report *r, FILE *f)
 		     "CPU %s: switches from idle are not delivered, so starts of runs are inferred",
 		     w);
 	}
-	cpu = ty_key_u64(self.s, "cpu_user_ns") + ty_key_u64(self.s, "cpu_sys_ns");
+	cpu = ty_recorder_cpu_ns(t);
 	/* It is of all that was recorded. */
 	if (t->kept_from_ns)
 		span = ty_session_recorded_ns(r->s);
+	else if (ty_key_u64(self.s, "recorded_ns"))
+		span = ty_key_u64(self.s, "recorded_ns");
 	if (cpu)
-		line(f, "recorder", "%s CPU time (%.2f%% of %s), %.1f bytes per event",
+		line(f, "recorder",
+		     "%s CPU time (%.1f%% of the recording time), %.1f bytes per event",
 		     dur(cpu, d2), span ? 100.0 * (double)cpu / (double)span : 0.0,
-		     t->kept_from_ns ? "the whole recording time" : "the span",
 		     s->events ? (double)bytes / (double)s->events : 0.0);
 }
 
@@ -554,6 +556,8 @@ void ty_report_text(const struct ty_report *r, unsigned sections, FILE *f)
 		putc('\n', f);
 		ty_report_logs_text(&r->logs, f);
 	}
+	if (!r->asked)
+		ty_answer_ledger_text(r, f);
 	if (sections & TY_REP_REQUESTS)
 		ty_requests_text(r, f);
 	if (sections & TY_REP_HEADER)

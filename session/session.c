@@ -311,6 +311,13 @@ uint64_t ty_session_recorded_ns(const struct ty_session *s)
 	return end > from ? end - from : 0;
 }
 
+uint64_t ty_recorder_cpu_ns(const struct ty_trace *t)
+{
+	const char *self = ty_trace_section(t, TY_SEC_SELF).s;
+
+	return ty_key_u64(self, "cpu_user_ns") + ty_key_u64(self, "cpu_sys_ns");
+}
+
 const char *ty_session_kept(const struct ty_session *s, char out[TY_KEPT_MAX])
 {
 	char kept[TY_DURATION_MAX], all[TY_DURATION_MAX];

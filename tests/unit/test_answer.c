@@ -25,7 +25,7 @@ static struct ty_answer answer_of(int command)
 	struct ty_explain x = explain(ty_mx_end(), command);
 	struct ty_window w = window_all(x.m);
 	struct ty_answer a;
-	uint64_t parts = 0, items = 0;
+	uint64_t parts = 0, items = 0, rows = 0;
 
 	assert_int_equal(ty_answer_find(&x, &w, NULL, &a), 0);
 	for (unsigned p = 0; p < TY_ANSWER_PARTS_N; p++)
@@ -34,6 +34,10 @@ static struct ty_answer answer_of(int command)
 		items += a.item[i].ns;
 	assert_int_equal(parts, a.total_ns);
 	assert_int_equal(items + a.rest_ns, a.total_ns);
+	/* Of a command its ledger, too: every nanosecond. */
+	for (uint32_t i = 0; i < a.rows; i++)
+		rows += a.row[i].ns;
+	assert_int_equal(rows + a.rows_left_ns, a.of == TY_ANSWER_COMMAND ? a.total_ns : 0);
 	return a;
 }
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* See first_finding.h. What is found is what the report finds (report_find.c). */
+#include "first_finding.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "plain_text.h"
+#include "report.h"
+#include "units.h"
+
+/* Up to the first break of a long sentence. */
+#define WORDS_MAX 120
+
+static void of_stall(const struct ty_report *r, char *out, size_t size)
+{
+	const struct ty_explain *x = &r->explained.x;
+	const struct ty_stall *s = &r->explained.stalls.v[0];
+	char d[TY_DURATION_MAX], buf[32];
+	const char *call = ty_stall_call(x, s, buf);
+	size_t n;
+
+	n = (size_t)snprintf(out, size, "%s/%d waited %s%s%s",
+			     ty_model_comm(x->m, s->thread, s->named_ns),
+			     ty_model_tid(x->m, s->thread, s->named_ns),
+			     ty_fmt_duration(s->duration_ns, d), *call ? " in " : "", call);
+	if (s->culprit != TY_NONE && n < size)
+		n += (size_t)snprintf(out + n, size - n, " because of %s/%d",
+				      ty_model_comm(x->m, s->culprit, s->culprit_ns),
+				      ty_model_tid(x->m, s->culprit, s->culprit_ns));
+	if (n < size)
+		snprintf(out + n, size - n, "%s", s->proven ? "" : " (inferred)");
+}
+
+static void of_text(const char *text, char *out, size_t size)
+{
+	size_t n = strcspn(text, ";");
+
+	if (n > WORDS_MAX)
+		for (n = WORDS_MAX; n && text[n] != ' ';)
+			n--;
+	snprintf(out, size, "%.*s%s", (int)n, text, text[n] && text[n] != ';' ? " ..." : "");
+}
+
+bool ty_first_finding(struct ty_session *s, char *out, size_t size)
+{
+	const struct ty_report_query q = {.sections =
+						  TY_REP_ANSWER | TY_REP_FINDINGS | TY_REP_STALLS};
+	const struct ty_select all = {0};
+	struct ty_report r = {.s = s};
+	struct ty_err err = {0};
+	char d[TY_DURATION_MAX];
+	bool any = false;
+
+	if (!ty_select_window(&all, s, &r.w, &err) && !ty_report_find(&r, &all, &q, &err)) {
+		any = true;
+		if (r.explained.stalls.n)
+			of_stall(&r, out, size);
+		else if (r.findings.n)
+			of_text(r.findings.v[0].text, out, size);
+		else if (r.answer.items && r.answer.of == TY_ANSWER_COMMAND) {
+			size_t n = (size_t)snprintf(out, size, "no stalls. Most time, %s: ",
+						    ty_fmt_duration(r.answer.item[0].ns, d));
+
+			of_text(r.answer.item[0].text, out + n, size - n);
+		} else
+			any = false;
+	}
+	ty_report_fini(&r);
+	if (any)
+		ty_plain(out, strlen(out));
+	return any;
+}
