@@ -52,6 +52,11 @@ struct call {
 	const struct ty_sysrow *row;
 };
 
+struct calls {
+	struct call *v;
+	size_t n, cap;
+};
+
 static int by_end(const void *pa, const void *pb)
 {
 	const struct call *a = pa, *b = pb;
@@ -262,6 +267,39 @@ static void unlearn(const struct ty_explain *x, struct table *t, const struct ca
 	}
 }
 
+/* The thread's calls up to to_ns that make, close or name descriptors. */
+static int add_calls(const struct ty_explain *x, uint32_t thread, uint64_t to_ns, struct calls *v,
+		     struct ty_call_rows *rows, uint32_t *budget)
+{
+	uint32_t k = ty_model_thread(x->m, thread)->syscalls_first, n;
+
+	for (; (n = ty_model_call_rows(x->m, thread, k, rows)) > 0; k += n)
+		for (uint32_t i = 0; i < n; i++) {
+			const struct ty_sysrow *row;
+
+			if (rows->end_ns[i] > to_ns)
+				return 0;
+			if (!(*budget)--) {
+				*budget = 0;
+				return -TY_ELIMIT;
+			}
+			row = ty_syscall_row(x->arch, rows->abi[i], rows->nr[i])->as;
+			if (row->fds &&
+			    vec_push(v, ((struct call){rows->end_ns[i], thread, k + i, row})))
+				return -TY_ENOMEM;
+		}
+	return 0;
+}
+
+/* As the calls of one thread are. */
+static bool in_order(const struct calls *v)
+{
+	for (size_t i = 1; i < v->n; i++)
+		if (by_end(&v->v[i - 1], &v->v[i]) > 0)
+			return false;
+	return true;
+}
+
 /* The table of the thread's process at t. */
 static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, struct table *t,
 		    unsigned depth, uint32_t *budget)
@@ -270,7 +308,8 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	const struct ty_thread *th = ty_model_thread(m, thread);
 	uint32_t threads = ty_model_summary(m)->threads, leader = thread;
 	uint64_t to_ns = t_ns > x->fds_ns ? t_ns : x->fds_ns;
-	VEC(struct call) v = {0};
+	struct ty_call_rows *rows;
+	struct calls v = {0};
 	int r = 0;
 	bool listed = false;
 
@@ -288,32 +327,17 @@ static int table_at(const struct ty_explain *x, uint32_t thread, uint64_t t_ns, 
 	} else {
 		listed = begin(x, th->tgid, t);
 	}
+	rows = malloc(sizeof(*rows));
+	r = rows ? 0 : -TY_ENOMEM;
 	for (uint32_t i = 0; !r && i < threads; i++) {
 		const struct ty_thread *o = ty_model_thread(m, i);
 
-		if (i != thread && (o->tgid != th->tgid || o->tgid < 0))
-			continue;
-		for (uint32_t k = 0; !r && k < o->syscalls_n; k++) {
-			struct ty_syscall c = ty_model_syscall_brief(m, i, o->syscalls_first + k);
-			const struct ty_sysrow *row;
-
-			if (c.end_ns > to_ns)
-				break;
-			if (!(*budget)--) {
-				*budget = 0;
-				r = -TY_ELIMIT;
-				break;
-			}
-			row = ty_syscall_row(x->arch, c.abi, c.nr)->as;
-			if (row->fds) {
-				struct call q = {c.end_ns, i, o->syscalls_first + k, row};
-
-				r = vec_push(&v, q);
-			}
-		}
+		if (i == thread || (o->tgid == th->tgid && o->tgid >= 0))
+			r = add_calls(x, i, to_ns, &v, rows, budget);
 	}
+	free(rows);
 	if (!r) {
-		if (v.n)
+		if (!in_order(&v))
 			qsort(v.v, v.n, sizeof(*v.v), by_end);
 		for (size_t i = 0; i < v.n; i++)
 			if (listed && v.v[i].end_ns <= x->fds_ns) {

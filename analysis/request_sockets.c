@@ -46,6 +46,12 @@ static uint8_t tcp_role(const struct ty_explain *x, const char *name)
 	return here == there ? TY_SOCK_UNKNOWN : here ? TY_SOCK_SERVER : TY_SOCK_CLIENT;
 }
 
+bool ty_sock_named(const char *name)
+{
+	return !strncmp(name, "TCP", 3) || !strncmp(name, "UNIX", 4) || !strncmp(name, "UDP", 3) ||
+	       !strncmp(name, "socket:", 7);
+}
+
 /* A unix socket has a name where it was bound: on the serving side. */
 static void by_name(const struct ty_explain *x, struct ty_sock *s, const char *name)
 {

@@ -39,6 +39,8 @@ struct ty_sock_table {
 /* Descriptor fd of a table; NULL: out of memory, or not a valid number. One open before the
  * recording gets its kind and role from its name. */
 struct ty_sock *ty_sock_at(const struct ty_explain *x, struct ty_sock_table *t, int64_t fd);
+/* True if that is the name of a socket. */
+bool ty_sock_named(const char *name);
 /* Copies the parent's descriptors to a child. 0 or -TY_ENOMEM. */
 int ty_sock_inherit(struct ty_sock_table *child, const struct ty_sock_table *parent);
 

@@ -14,6 +14,8 @@
 #include "syscall_table.h"
 #include "vec.h"
 
+#define LISTED 1024 /* descriptors that are looked at: who has more has sockets among these */
+
 /* A thread's next call that matters; in a heap by time. */
 struct cursor {
 	uint64_t at_ns;
@@ -22,7 +24,7 @@ struct cursor {
 
 struct process {
 	struct ty_sock_table table;
-	bool begun;
+	bool sockets; /* it may have one */
 	bool chosen;
 	uint64_t open;
 	bool inferred;
@@ -242,9 +244,17 @@ static void dup_of(struct pass *p, struct process *of, int64_t from, int64_t to)
 	}
 }
 
+/* Does the call make a socket, or prove that there is one? A descriptor of unknown kind may be. */
+static bool shows_socket(const struct ty_sysrow *row)
+{
+	return row->says & (TY_ACCEPTS | TY_CONNECTS | TY_MESSAGE) ||
+	       (row->fds == TY_FDS_NEW &&
+		(row->fd_kind == TY_FD_SOCKET || row->fd_kind == TY_FD_UNKNOWN));
+}
+
 static void take(struct pass *p, const struct cursor *c)
 {
-	struct ty_syscall call = ty_model_syscall(p->m, c->call);
+	struct ty_syscall call = ty_model_syscall_brief(p->m, c->thread, c->call);
 	uint32_t process = p->process_of[c->thread];
 	struct process *of = &p->process[process];
 	const struct ty_sysrow *row;
@@ -254,7 +264,8 @@ static void take(struct pass *p, const struct cursor *c)
 	bool behind;
 
 	row = ty_explain_deed(p->x, &call, &behind);
-	if (behind)
+	of->sockets = of->sockets || behind || shows_socket(row);
+	if (behind || !of->sockets)
 		return;
 	if (row->says & TY_ACCEPTS)
 		return made(p, of, call.ret, TY_FD_SOCKET, TY_SOCK_SERVER);
@@ -366,6 +377,23 @@ static int by_time(const void *pa, const void *pb)
 	return compare(a->at_ns, b->at_ns) ?: compare(a->process, b->process);
 }
 
+/* Had the process a socket when its descriptors were listed, or is that not known? */
+static bool had_sockets(const struct pass *p, int32_t pid)
+{
+	bool any = false, cloexec;
+
+	if (!p->x->fd_before || !p->x->fds_left_out || p->x->fds_left_out(p->x->ctx, pid))
+		return true;
+	for (int32_t fd = 0; fd < LISTED; fd++) {
+		const char *name = p->x->fd_before(p->x->ctx, pid, fd, &cloexec);
+
+		any = any || name;
+		if (name && ty_sock_named(name))
+			return true;
+	}
+	return !any;
+}
+
 static void begin(struct pass *p, const struct birth *b)
 {
 	const struct ty_thread *t = ty_model_thread(p->m, b->process);
@@ -373,6 +401,8 @@ static void begin(struct pass *p, const struct birth *b)
 
 	table->pid = t->tgid >= 0 ? t->tgid : t->tid;
 	table->before = !t->born;
+	p->process[b->process].sockets =
+		b->parent != TY_NONE ? p->process[b->parent].sockets : had_sockets(p, table->pid);
 	if (b->parent != TY_NONE)
 		p->nomem |= ty_sock_inherit(table, &p->process[b->parent].table) != 0;
 }

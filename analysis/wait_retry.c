@@ -49,17 +49,20 @@ bool ty_wait_retry_in_vain(const struct ty_explain *x, uint32_t call)
 }
 
 /* Is one of the calls right before this one the same, and in vain, so that this may be another try?
- * Few waits have such a one: no more is looked at then. */
+ * Few waits have such a one: no more is looked at then. In between one of the same may have got
+ * something, from the thread itself. */
 static bool may_be_again(const struct ty_explain *x, uint32_t thread, uint32_t call)
 {
 	uint32_t first = ty_model_thread(x->m, thread)->syscalls_first;
 	int32_t nr = ty_model_syscall_brief(x->m, thread, call).nr;
+	unsigned got = 0;
 
-	for (unsigned n = 0; n < TY_WAIT_RETRY_BETWEEN && call > first; n++) {
+	for (unsigned n = 0; n < TY_WAIT_RETRY_BETWEEN && call > first && got < 2; n++) {
 		struct ty_syscall c = ty_model_syscall_brief(x->m, thread, --call);
 
 		if (c.nr == nr && in_vain(x, &c))
 			return true;
+		got += c.nr == nr && c.ret > 0;
 	}
 	return false;
 }
