@@ -450,6 +450,9 @@ void ty_stall_refine(struct ty_stall_search *h, struct ty_candidate *c)
 
 	if (!ty_stall_is_wait(c->s.state))
 		return;
+	/* Each try may open the file anew. */
+	if (c->polls)
+		s.start_ns = ty_model_syscall(h->x->m, c->polled).start_ns;
 	if (open && c->waker.net)
 		c->w.kind = TY_STALL_SOCKET;
 	/* What lies behind a pointer may have been another thing in each of several tries. */

@@ -17,8 +17,9 @@
 #include <string.h>
 
 #define POLL_NS	 UINT64_C(100000)
-#define BETWEEN	 4	/* calls between a sleep and the next try, at most */
-#define TRIES	 100000 /* of one wait */
+#define BETWEEN	 32 /* calls between a sleep and the next try, or a try and its sleep; */
+#define NEAR_NS	 UINT64_C(10000000) /* and so much time, at most */
+#define TRIES	 100000		    /* of one wait */
 #define RELEASES 64
 
 /* Did the call try to get a lock, and fail because somebody else had it? */
@@ -49,16 +50,63 @@ static bool same_try(const struct ty_stall_search *h, uint32_t a, uint32_t b)
 	       !h->x->args(h->x->ctx, &y, v) && u[0] == v[0] && u[1] == v[1];
 }
 
+static uint32_t calls_end(const struct ty_stall_search *h, uint32_t thread)
+{
+	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
+
+	return t->syscalls_first + t->syscalls_n;
+}
+
 /* The next try behind the sleep `call`, the same as `first`; TY_NONE. */
 static uint32_t next_try(const struct ty_stall_search *h, uint32_t thread, uint32_t first,
 			 uint32_t call)
 {
-	const struct ty_thread *t = ty_model_thread(h->x->m, thread);
 	int32_t nr = ty_model_syscall_brief(h->x->m, thread, first).nr;
+	uint64_t slept = ty_model_syscall_brief(h->x->m, thread, call).end_ns;
+	uint32_t end = calls_end(h, thread);
 
-	for (unsigned n = 0; n < BETWEEN && ++call < t->syscalls_first + t->syscalls_n; n++)
-		if (ty_model_syscall_brief(h->x->m, thread, call).nr == nr)
-			return same_try(h, first, call) ? call : TY_NONE;
+	for (unsigned n = 0; n < BETWEEN && ++call < end; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, thread, call);
+
+		if (s.start_ns - slept > NEAR_NS || sleeps(h->x, &s))
+			break;
+		if (s.nr == nr && same_try(h, first, call))
+			return call;
+	}
+	return TY_NONE;
+}
+
+/* The sleep behind this try; TY_NONE. */
+static uint32_t next_sleep(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
+{
+	uint64_t tried = ty_model_syscall_brief(h->x->m, thread, call).end_ns;
+	uint32_t end = calls_end(h, thread);
+
+	for (unsigned n = 0; n < BETWEEN && ++call < end; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, thread, call);
+
+		if (s.start_ns - tried > NEAR_NS)
+			break;
+		if (sleeps(h->x, &s))
+			return call;
+	}
+	return TY_NONE;
+}
+
+/* The try that failed right before the sleep `call`; TY_NONE. */
+static uint32_t try_before(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
+{
+	uint32_t first = ty_model_thread(h->x->m, thread)->syscalls_first;
+	uint64_t at = ty_model_syscall_brief(h->x->m, thread, call).start_ns;
+
+	for (unsigned n = 0; n < BETWEEN && call-- > first; n++) {
+		struct ty_syscall s = ty_model_syscall_brief(h->x->m, thread, call);
+
+		if (at - s.end_ns > NEAR_NS || sleeps(h->x, &s))
+			break;
+		if (failed_try(h->x, &s))
+			return call;
+	}
 	return TY_NONE;
 }
 
@@ -79,17 +127,15 @@ struct polls {
 	uint32_t end_call;
 };
 
-/* The tries of which that before the sleep `call` is the first. */
-static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uint32_t call)
+/* The tries of which `first`, before the sleep `call`, is the first. */
+static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uint32_t first,
+			   uint32_t call)
 {
 	const struct ty_model *m = h->x->m;
-	struct polls p = {.first = call - 1,
-			  .last = call - 1,
-			  .got = TY_NONE,
-			  .from = TY_NONE,
-			  .to = TY_NONE};
+	struct polls p = {
+		.first = first, .last = first, .got = TY_NONE, .from = TY_NONE, .to = TY_NONE};
 
-	while (p.n < TRIES) {
+	while (p.n < TRIES && call != TY_NONE) {
 		struct ty_syscall s = ty_model_syscall_brief(m, thread, call);
 		uint32_t span = span_in(m, thread, &s);
 
@@ -107,7 +153,8 @@ static struct polls follow(const struct ty_stall_search *h, uint32_t thread, uin
 			p.got = s.ret >= 0 ? call : TY_NONE;
 			break;
 		}
-		p.last = call++;
+		p.last = call;
+		call = next_sleep(h, thread, call);
 	}
 	return p;
 }
@@ -159,8 +206,9 @@ int ty_stall_polled(struct ty_stall_search *h, uint32_t thread)
 		while (nr >= 0 && ty_model_has_call(m, nr)) {
 			uint32_t k = ty_model_seek(m, (struct ty_track){TY_TRACK_SYSCALLS, thread},
 						   &q, at, false);
-			struct ty_syscall s, before;
+			struct ty_syscall s;
 			struct polls p;
+			uint32_t tried;
 			int r;
 
 			if (k == TY_NONE || (back != TY_NONE && k <= back)) /* a damaged index */
@@ -172,12 +220,10 @@ int ty_stall_polled(struct ty_stall_search *h, uint32_t thread)
 			at = s.start_ns;
 			if (at >= h->w.to_ns)
 				break;
-			if (k == ty_model_thread(m, thread)->syscalls_first)
+			tried = try_before(h, thread, k);
+			if (tried == TY_NONE)
 				continue;
-			before = ty_model_syscall_brief(m, thread, k - 1);
-			if (!failed_try(h->x, &before))
-				continue;
-			p = follow(h, thread, k);
+			p = follow(h, thread, tried, k);
 			if (p.n < 2)
 				continue;
 			at = ty_model_syscall_brief(m, thread, p.end_call).start_ns;
