@@ -116,11 +116,11 @@ static void walk(struct ty_buf *out, uint64_t tsc)
 
 	ty_pt_enc_init(&e, 1 << 20);
 	ty_pt_enc_on(&e, tsc, 0x400000, true);
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 20; i++) {
 		ty_pt_enc_cond(&e, tsc += 10, i & 1);
 		ty_pt_enc_indirect(&e, tsc += 10, 0x400005);
 		ty_pt_enc_tick(&e, tsc, 0x400005, true);
-		if (i == 50) {
+		if (i == 10) {
 			ty_pt_enc_async_off(&e, 0x400005);
 			ty_pt_enc_on(&e, tsc += 100, 0x400005, true);
 		}
@@ -399,6 +399,16 @@ static void wide_part(struct ty_buf *b, unsigned kind, const void *p, size_t n)
 	ty_buf_add(b, p, n);
 }
 
+static void put_elf(struct ty_buf *b, const char *path)
+{
+	struct ty_buf file;
+
+	ty_buf_init(&file, 1 << 20);
+	ty_fx_read(path, &file);
+	wide_part(b, 3, file.p, file.len);
+	ty_buf_fini(&file);
+}
+
 static void test_cli_seeds(void **state)
 {
 	static const char *const files[] = {"v6",      "v6-be",	   "v7-none",
@@ -406,6 +416,8 @@ static void test_cli_seeds(void **state)
 					    "spool",   "finished", "perf-data"};
 	static const char log[] = "1.5 x\n2024-05-06T12:53:30Z hello\n[  120.500000] kernel\n",
 			  syms[] = "ffffffff81000000 T _stext\n";
+	/* Of an index: edits that change nothing that counts, and one of a number. */
+	static const uint8_t edits[2][8] = {{0xff, 0x0f, 0, 0}, {72, 0, 0, 0, 1, 0xff, 0xff}};
 	enum { COMMANDS = 18 };
 
 	test_seeds(NULL);
@@ -421,6 +433,10 @@ static void test_cli_seeds(void **state)
 			wide_part(&b, 1, file.p, file.len);
 			wide_part(&b, 2, log, sizeof(log) - 1);
 			wide_part(&b, 4, syms, sizeof(syms) - 1);
+			if (k / 3 % 2)
+				wide_part(&b, 5, edits[k / 6 % 2], sizeof(*edits));
+			else if (*elf)
+				put_elf(&b, elf[k % 2]);
 			snprintf(name, sizeof(name), "%s.%u", files[i], k);
 			ty_fx_write(in_dir(name), b.p, b.len);
 			ty_buf_fini(&b);
