@@ -84,11 +84,12 @@ struct disk {
 	uint32_t major, minor;
 };
 
-static void note_disks(const struct ty_model *m, const struct ty_window *w, struct ty_answer *out)
+static void note_disks(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
 {
+	const struct ty_model *m = x->m;
 	struct disk v[DISKS] = {0}, *most = v;
 	uint32_t n = 0, ios = ty_model_ios(m);
-	char d[3][TY_DURATION_MAX], c[TY_COUNT_MAX], b[TY_DURATION_MAX];
+	char d[3][TY_DURATION_MAX], c[TY_COUNT_MAX], b[TY_DURATION_MAX], disk[TY_DISK_TEXT];
 
 	for (uint32_t i = 0; i < ios; i++) {
 		struct ty_io io = ty_model_io(m, i);
@@ -119,12 +120,12 @@ static void note_disks(const struct ty_model *m, const struct ty_window *w, stru
 	for (uint32_t k = 1; k < n; k++)
 		most = v[k].busy_ns > most->busy_ns ? &v[k] : most;
 	if (n)
-		ty_answer_note(
-			out, "disk %u:%u was busy for %s: %s request%s, %s, the longest %s%s",
-			most->major, most->minor, ty_fmt_duration(most->busy_ns, d[0]),
-			ty_fmt_count(most->n, c), most->n == 1 ? "" : "s",
-			ty_fmt_bytes(most->bytes, b), ty_fmt_duration(most->longest_ns, d[1]),
-			n > 1 ? "; other disks less" : "");
+		ty_answer_note(out, "%s was busy for %s: %s request%s, %s, the longest %s%s",
+			       ty_explain_disk(x, most->major, most->minor, disk),
+			       ty_fmt_duration(most->busy_ns, d[0]), ty_fmt_count(most->n, c),
+			       most->n == 1 ? "" : "s", ty_fmt_bytes(most->bytes, b),
+			       ty_fmt_duration(most->longest_ns, d[1]),
+			       n > 1 ? "; other disks less" : "");
 }
 
 int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, struct ty_answer *out)
@@ -192,7 +193,7 @@ int ty_answer_machine(const struct ty_explain *x, const struct ty_window *w, str
 			       : 0.0);
 	snprintf(out->sum_of, sizeof(out->sum_of), "CPU time ");
 	note_ready(m, g, n, out);
-	note_disks(m, w, out);
+	note_disks(x, w, out);
 	free(g);
 	free(stats);
 	return 0;

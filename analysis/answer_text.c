@@ -147,8 +147,10 @@ static void say_runnable(struct ty_sentence *o, const struct ty_answer_work *k,
 
 /* waits ------------------------------------------------------------------------------------- */
 
-/* "in fsync on "/var/x"" of a wait. Returns its kind, enum ty_stall_kind. */
-static unsigned say_call(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t span)
+/* "in fsync on "/var/x"" of a wait; its object behind that or, unless NULL, in `apart`. Returns its
+ * kind, enum ty_stall_kind. */
+static unsigned say_call(struct ty_sentence *o, const struct ty_answer_work *k, uint32_t span,
+			 struct ty_sentence *apart)
 {
 	const struct ty_explain *x = k->x;
 	struct ty_span s = ty_model_span(x->m, span);
@@ -163,10 +165,11 @@ static unsigned say_call(struct ty_sentence *o, const struct ty_answer_work *k, 
 		return w.kind;
 	ty_put(o, " in %s", ty_explain_call(x, call, buf));
 	if (*w.object)
-		ty_put(o, " on %s", w.object);
+		ty_put(apart ? apart : o, " on %s", w.object);
 	else if (ty_wait_peer(x, k->requests, s.thread, s.start_ns, s.end_ns, &w, peer,
 			      &connecting) >= 0)
-		ty_put(o, " for a %s on %s", connecting ? "connection" : "reply", peer);
+		ty_put(apart ? apart : o, " for a %s on %s", connecting ? "connection" : "reply",
+		       peer);
 	return w.kind;
 }
 
@@ -178,6 +181,7 @@ static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
 	struct ty_span span = ty_model_span(m, s->span);
 	struct ty_waker by = ty_waker_find(m, span.edge);
 	struct ty_flight f[TY_FLIGHTS];
+	char disk[TY_DISK_TEXT];
 	unsigned n = ty_block_flights(m, span.thread, &by, span.start_ns, span.end_ns, f);
 	uint32_t io = by.io;
 
@@ -190,16 +194,18 @@ static void say_disk(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, " waited for a disk");
 		return;
 	}
-	ty_put(o, " waited for disk %u:%u", ty_model_io(m, io).major, ty_model_io(m, io).minor);
+	ty_put(o, " waited for %s",
+	       ty_explain_disk(k->x, ty_model_io(m, io).major, ty_model_io(m, io).minor, disk));
 }
 
-static void say_pieces(struct ty_sentence *o, const struct ty_answer_sum *s)
+/* object: of the longest piece. */
+static void say_pieces(struct ty_sentence *o, const struct ty_answer_sum *s, const char *object)
 {
 	char d[TY_DURATION_MAX];
 
 	if (s->pieces > 1)
-		ty_put(o, " (%llu times, the longest %s)", (unsigned long long)s->pieces,
-		       ty_fmt_duration(s->longest_ns, d));
+		ty_put(o, " (%llu times, the longest %s%s)", (unsigned long long)s->pieces,
+		       ty_fmt_duration(s->longest_ns, d), object);
 }
 
 static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
@@ -207,6 +213,9 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 {
 	const struct ty_book_row *r = &k->book->row.v[s->row];
 	const char *name = r->k.name ? ty_model_str(k->x->m, r->k.name) : "";
+	/* Waits in one call may have had many objects: that of the longest is its own only. */
+	char object[2 * TY_WAIT_OBJECT] = "";
+	struct ty_sentence of_longest = {.p = object, .size = sizeof(object)};
 
 	switch ((enum ty_answer_part)s->part) {
 	case TY_PART_DISK: say_disk(o, k, s); break;
@@ -218,7 +227,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 	default: ty_put(o, " waited");
 	}
 	if (s->part != TY_PART_FAULT)
-		say_call(o, k, s->span);
+		say_call(o, k, s->span, s->pieces > 1 ? &of_longest : NULL);
 	if (s->part == TY_PART_TIMEOUT)
 		ty_put(o, " until it timed out");
 	else if (s->part == TY_PART_WAIT && r->k.end == TY_END_OPEN)
@@ -229,7 +238,7 @@ static void say_wait(struct ty_sentence *o, const struct ty_answer_work *k,
 		ty_put(o, ", woken by %s", name);
 	else if (s->part == TY_PART_WAIT)
 		ty_put(o, ", waker not recorded");
-	say_pieces(o, s);
+	say_pieces(o, s, object);
 }
 
 /* The wait that the path's longest piece of the item is behind; NULL: the piece is not behind one,
@@ -276,7 +285,7 @@ static void say_others(struct ty_sentence *o, const struct ty_answer_work *k,
 	if (hop) {
 		say_thread(o, k->x->m, hop->thread);
 		ty_put(o, " waited");
-		say_call(o, k, hop->span);
+		say_call(o, k, hop->span, NULL);
 	} else {
 		ty_put(o, "waited");
 	}
@@ -338,6 +347,6 @@ void ty_answer_item_text(const struct ty_answer_work *k, const struct ty_answer_
 		ty_put(&o, "; ");
 		say_thread(&o, k->x->m, hop->thread);
 		ty_put(&o, " waited for it");
-		say_call(&o, k, hop->span);
+		say_call(&o, k, hop->span, NULL);
 	}
 }

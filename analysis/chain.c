@@ -534,21 +534,22 @@ static uint32_t main_call(const struct ty_model *m, uint32_t thread, uint64_t fr
 }
 
 /* What the last wait was for; "": the next link tells. */
-static void link_end(const struct ty_model *m, const struct ty_link *l, char *out, size_t size)
+static void link_end(const struct ty_explain *x, const struct ty_link *l, char *out, size_t size)
 {
+	const struct ty_model *m = x->m;
 	const struct ty_waker *k = &l->waker;
+	char disk[TY_DISK_TEXT];
 	struct ty_io io;
 
 	if ((l->what == TY_SEG_DEVICE || l->what == TY_SEG_QUEUED) && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", waiting %s block device %u:%u%s%s%s",
-			 l->what == TY_SEG_DEVICE ? "for" : "in the queue of", io.major, io.minor,
-			 k->name ? " (" : "", k->name ? ty_model_str(m, k->name) : "",
-			 k->name ? ")" : "");
+		snprintf(out, size, ", waiting %s %s",
+			 l->what == TY_SEG_DEVICE ? "for" : "in the queue of",
+			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_NO_REQUEST && k->io != TY_NONE) {
 		io = ty_model_io(m, k->io);
-		snprintf(out, size, ", no request in flight yet on block device %u:%u", io.major,
-			 io.minor);
+		snprintf(out, size, ", no request in flight yet on %s",
+			 ty_explain_disk(x, io.major, io.minor, disk));
 	} else if (l->what == TY_SEG_DEVICE && k->name) {
 		snprintf(out, size, ", waiting for device %s", ty_model_str(m, k->name));
 	} else {
@@ -582,7 +583,7 @@ void ty_link_text(const struct ty_explain *x, const struct ty_link *l, char *out
 	case TY_SEG_UNKNOWN: snprintf(out, size, "%s", ty_seg_text(l->what)); return;
 	default: break;
 	}
-	link_end(x->m, l, end, sizeof(end));
+	link_end(x, l, end, sizeof(end));
 	if (s.state == TY_ST_STOPPED)
 		snprintf(out, size, "stopped");
 	else

@@ -2,6 +2,8 @@
 /* See explain.h. */
 #include "explain.h"
 
+#include <stdio.h>
+
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32])
 {
 	struct ty_syscall c;
@@ -45,4 +47,14 @@ uint32_t ty_explain_call_after(const struct ty_model *m, uint32_t thread, uint64
 		return i;
 	last = t->syscalls_first + t->syscalls_n - 1;
 	return ty_model_syscall_brief(m, thread, last).flags & TY_SF_ENDED ? last : TY_NONE;
+}
+
+const char *ty_explain_disk(const struct ty_explain *x, uint32_t major, uint32_t minor,
+			    char buf[TY_DISK_TEXT])
+{
+	int n = snprintf(buf, TY_DISK_TEXT, "disk ");
+
+	if (!x->disk || !x->disk(x->ctx, major, minor, buf + n, TY_DISK_TEXT - (size_t)n))
+		snprintf(buf + n, TY_DISK_TEXT - (size_t)n, "%u:%u", major, minor);
+	return buf;
 }

@@ -68,6 +68,9 @@ struct ty_explain {
 	 * recorded stack, in buf; false: no stack. May be NULL. */
 	bool (*where)(void *ctx, int32_t tid, uint64_t from_ns, uint64_t to_ns, char *buf,
 		      size_t n);
+	/* The name of a block device and what was mounted from it, "vda (254:0, /)", in buf; false:
+	 * not recorded. May be NULL. */
+	bool (*disk)(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n);
 	/* The CPUs' ticks (steal.h). NULL: unknown; no time is then reported as stolen. */
 	const struct ty_ticks *ticks;
 	uint64_t fds_since_ns, fds_ns; /* 0: no snapshot */
@@ -93,6 +96,12 @@ static inline bool ty_explain_stopped(const struct ty_explain *x)
 		return true;
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
 }
+
+/* A block device in a sentence: "disk vda (254:0, /)", or "disk 254:0" when its name is not
+ * recorded. */
+#define TY_DISK_TEXT 120
+const char *ty_explain_disk(const struct ty_explain *x, uint32_t major, uint32_t minor,
+			    char buf[TY_DISK_TEXT]);
 
 /* Name of a call by index, "" for TY_NONE; in buf when the table has none. */
 const char *ty_explain_call(const struct ty_explain *x, uint32_t call, char buf[32]);

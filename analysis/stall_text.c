@@ -79,6 +79,7 @@ static void say_idle(struct ty_sentence *o, const struct ty_stall_search *h,
 static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 		       const struct ty_candidate *c)
 {
+	char disk[TY_DISK_TEXT];
 	struct ty_io io;
 
 	if (c->io == TY_NONE) {
@@ -86,7 +87,7 @@ static void say_device(struct ty_sentence *o, const struct ty_stall_search *h,
 		return;
 	}
 	io = ty_model_io(h->x->m, c->io);
-	ty_put(o, "block device %u:%u", io.major, io.minor);
+	ty_put(o, "%s", ty_explain_disk(h->x, io.major, io.minor, disk));
 	ty_put(o, " (%u request%s%s%s", c->ios ? c->ios : 1, c->ios > 1 ? "s" : "",
 	       c->longest_ns ? " in the longest wait" : "", c->ios > 1 ? ", the longest " : ", ");
 	say_ns(o, io.end_ns - io.start_ns);

@@ -12,11 +12,13 @@ enum ty_section {
 	 * key=value lines. Keys: tarry (version), host, kernel, arch, cpus (online at start, list
 	 * form), possible_cpus, cpu_model, mem_bytes, page_size, mode (command|pids|all), command
 	 * (shell-quoted), command_tid, pid (repeated), recorder_tid, cwd, start_realtime_ns, event
-	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a space),
-	 * no_idle_switch (repeated: CPU that does not deliver switch-from-idle events), tick_ns
-	 * (the timer tick's period), nohz_full (list of CPUs that need no tick while they run one
-	 * thread), pid_namespace (other: recorded inside a pid namespace, no names or tids of /proc
-	 * are stored), follow_children (no: this kernel cannot follow children),
+	 * (repeated: SYSTEM:EVENT enabled), skipped (repeated: SYSTEM:EVENT, reason after a
+	 * space), no_idle_switch (repeated: CPU that does not deliver switch-from-idle events),
+	 * tick_ns (the timer tick's period), disk (repeated: MAJOR MINOR NAME MOUNTS, of a block
+	 * device: mount points of the file systems on it, separated by ", "; TAB, newline and
+	 * backslash as in TY_SEC_THREADS), nohz_full (list of CPUs that need no tick while they
+	 * run one thread), pid_namespace (other: recorded inside a pid namespace, no names or tids
+	 * of /proc are stored), follow_children (no: this kernel cannot follow children),
 	 * idle_switch_untested (repeated: CPU that was too busy for the test), idle_switch_seen
 	 * (repeated: such a CPU that did deliver one later; lines at the end add to those of the
 	 * start), buffer_bytes, strings (names of the tracepoints of system calls, separated by

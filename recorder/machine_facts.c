@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "disk_names.h"
 #include "field_text.h"
 #include "now.h"
 
@@ -103,6 +104,7 @@ void ty_machine_facts(struct ty_buf *b)
 	ty_fact_u64(b, "mem_bytes",
 		    (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
 	ty_fact_u64(b, "page_size", (uint64_t)sysconf(_SC_PAGESIZE));
+	ty_disk_names(b, "");
 	if (getcwd(text, sizeof(text)))
 		ty_fact(b, "cwd", text);
 	ty_fact_u64(b, "start_realtime_ns", ty_now_ns(CLOCK_REALTIME));

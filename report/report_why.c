@@ -25,7 +25,7 @@ static void put_who(const struct ty_model *m, uint32_t thread, uint64_t t, FILE 
 
 static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, FILE *f)
 {
-	char at[TY_TIME_MAX], d[TY_DURATION_MAX], buf[32];
+	char at[TY_TIME_MAX], d[TY_DURATION_MAX], buf[32], disk[TY_DISK_TEXT];
 	uint64_t mid = e->start_ns + (e->end_ns - e->start_ns) / 2;
 	const char *call = ty_explain_call(x, e->call, buf);
 
@@ -34,8 +34,8 @@ static void put_edge(const struct ty_explain *x, const struct ty_stall_edge *e, 
 	if (e->thread != TY_NONE)
 		put_who(x->m, e->thread, mid, f);
 	else if (e->kind == TY_EDGE_COMPLETES && e->io != TY_NONE)
-		fprintf(f, "block device %u:%u", ty_model_io(x->m, e->io).major,
-			ty_model_io(x->m, e->io).minor);
+		ty_put_plain(f, ty_explain_disk(x, ty_model_io(x->m, e->io).major,
+						ty_model_io(x->m, e->io).minor, disk));
 	else
 		fputs(e->kind == TY_EDGE_COMPLETES ? "device" : "a timer", f);
 	fprintf(f, " %s", ty_edge_kind_name((enum ty_edge_kind)e->kind));

@@ -11,6 +11,7 @@
 #include "cfs_throttle.h"
 #include "steal.h"
 #include "steal_lines.h"
+#include "field_text.h"
 #include "key_value.h"
 #include "partition.h"
 #include "snapshot_text.h"
@@ -229,6 +230,38 @@ static void find_ticks(struct ty_session *s, const char *facts)
 		ty_ticks_find(s->model, ty_key_u64(facts, "tick_ns"), nohz_full, s->ticks);
 }
 
+static bool disk(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t size)
+{
+	const struct ty_session *s = ctx;
+	const char *text = ty_trace_section(s->trace, TY_SEC_MACHINE).s, *v;
+	char name[80], mounts[80];
+	uint64_t number[2];
+	size_t n;
+
+	while (ty_key_next(&text, "disk", &v, &n)) {
+		const char *end = v + n, *at;
+		size_t k;
+
+		/* "MAJOR MINOR NAME MOUNTS" */
+		k = strspn(v, "0123456789");
+		k += strspn(v + k, " ");
+		k += strspn(v + k, "0123456789");
+		if (k >= n || v[k] != ' ' || !ty_key_numbers(v, k, number, 2) ||
+		    number[0] != major || number[1] != minor)
+			continue;
+		v += k + 1;
+		at = memchr(v, ' ', (size_t)(end - v));
+		at = at ? at : end;
+		ty_unescape_field(v, (size_t)(at - v), name, sizeof(name));
+		at += at < end;
+		ty_unescape_field(at, (size_t)(end - at), mounts, sizeof(mounts));
+		snprintf(buf, size, "%s (%u:%u%s%s)", name, major, minor, *mounts ? ", " : "",
+			 mounts);
+		return *name;
+	}
+	return false;
+}
+
 struct ty_explain ty_explain_session(struct ty_session *s)
 {
 	const char *facts = ty_trace_section(s->trace, TY_SEC_MACHINE).s;
@@ -263,6 +296,7 @@ struct ty_explain ty_explain_session(struct ty_session *s)
 				   .quota = s->held ? quota : NULL,
 				   .steal = s->steal ? steal : NULL,
 				   .where = where,
+				   .disk = disk,
 				   .ticks = s->ticks && s->ticks->period_ns ? s->ticks : NULL,
 				   .fds_since_ns = ty_fd_names_since_ns(s->fds),
 				   .fds_ns = ty_fd_names_taken_ns(s->fds),

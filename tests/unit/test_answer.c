@@ -140,6 +140,34 @@ static void child_has_the_time(void **state)
 	ty_mx_drop();
 }
 
+/* Two waits of one call are one item: a descriptor that only one of them had is told with that. */
+static void waits_of_two_descriptors(void **state)
+{
+	struct ty_answer a;
+
+	(void)state;
+	givens = 0;
+	ty_mx_begin("mode=command\ncommand_tid=11\n", NULL);
+	ty_mx_switch(0, 1 * MS, 0, R, 11);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t from = i ? 110 * MS : 2 * MS, to = i ? 410 * MS : 102 * MS;
+
+		give(from, 4 + i, 0, 0);
+		ty_mx_enter(0, from, 11, NR_READ);
+		ty_mx_switch(0, from, 11, S, 0);
+		timer(to, 11);
+		ty_mx_switch(0, to, 0, R, 11);
+		ty_mx_exit(0, to, 11, NR_READ, 1);
+	}
+	ty_mx_switch(0, 420 * MS, 11, TY_TASK_DEAD, 0);
+	a = answer_of(11);
+	assert_int_equal(a.item[0].ns, 400 * MS);
+	assert_string_equal(a.item[0].text,
+			    "t11/11 waited in read until it timed out (2 times, the "
+			    "longest 300 ms on fd 5)");
+	ty_mx_drop();
+}
+
 /* The command waits for a lock that 20, which it did not make, holds while that sleeps. */
 static void another_process_held_it_up(void **state)
 {
@@ -354,6 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shown_sums),
 		cmocka_unit_test(child_has_the_time),
+		cmocka_unit_test(waits_of_two_descriptors),
 		cmocka_unit_test(another_process_held_it_up),
 		cmocka_unit_test(nothing_known),
 		cmocka_unit_test(the_silent_peer_is_told),

@@ -108,6 +108,12 @@ static uint64_t row_ns(const struct ty_explain *x, const char *part)
 	return ns;
 }
 
+static bool name_of_disk(void *ctx, uint32_t major, uint32_t minor, char *buf, size_t n)
+{
+	snprintf(buf, n, "loop0 (%u:%u, /srv)", major, minor);
+	return true;
+}
+
 /* Another one's request, issued 367 us before it ends the wait, explains that much of it. */
 static void a_short_request_ends_a_long_wait(void **state)
 {
@@ -129,10 +135,13 @@ static void a_short_request_ends_a_long_wait(void **state)
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.v[0].kind, TY_STALL_UNINTERRUPTIBLE);
 	assert_false(s.v[0].proven);
-	assert_non_null(
-		strstr(s.v[0].sentence,
-		       "woken by block I/O completion on block device 7:0 (1 request, 367 us)"));
+	assert_non_null(strstr(s.v[0].sentence,
+			       "woken by block I/O completion on disk 7:0 (1 request, 367 us)"));
 	assert_non_null(strstr(s.v[0].sentence, "before that no request was in flight"));
+	ty_stalls_fini(&s);
+	x.disk = name_of_disk;
+	s = stalls_by(&x, false);
+	assert_non_null(strstr(s.v[0].sentence, "completion on disk loop0 (7:0, /srv) (1 request"));
 	ty_stalls_fini(&s);
 	ty_mx_drop();
 }
@@ -169,8 +178,7 @@ static void a_kworker_hands_on(void **state)
 		if (own) {
 			assert_int_equal(of_path(&x, TY_SEG_DEVICE), 499 * MS);
 			assert_true(s.v[0].proven);
-			assert_non_null(
-				strstr(s.v[0].sentence, "block device 7:0 (1 request, 500 ms)"));
+			assert_non_null(strstr(s.v[0].sentence, "disk 7:0 (1 request, 500 ms)"));
 		} else {
 			assert_int_equal(of_path(&x, TY_SEG_DEVICE), 0);
 		}
